@@ -1,0 +1,297 @@
+/* Collecting diagnostics: the rows, the warning switches, the limit. Printing is in diag_text.c and diag_data.c. */
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag_impl.h"
+#include "base/version.h"
+
+const DiagRow diag_rows[D_COUNT] = {
+#define DIAG(id, code, sev, group, text, explain) { #id, code, sev, group, text, explain },
+#include "base/diags.def"
+#undef DIAG
+};
+
+enum { SAME_WINDOW = 256 };     /* how many earlier diagnostics are compared with a new one */
+
+static DiagOptions opts = { DIAG_RICH, false, 20, false, false };
+static DiagVec list;
+static Diag *latest;
+static int errors;              /* reported, those beyond the limit included */
+
+/* Warning switches. A class is on or off; a name may say otherwise; a name may be an error. */
+typedef enum { SW_UNSET, SW_OFF, SW_ON } Switch;
+static const char *const classes[] = { "default", "all", "extra", "perf" };
+enum { N_CLASS = sizeof classes / sizeof *classes };
+static Switch class_on[N_CLASS] = { SW_ON };
+static Switch row_on[D_COUNT], row_error[D_COUNT];
+
+void diag_options(const DiagOptions *o)
+{
+	opts = *o;
+}
+
+/* "unused:all": the name before the colon, the class behind it; no class means "default". */
+static size_t group_name_len(const char *group)
+{
+	return strcspn(group, ":");
+}
+
+static int group_class(const char *group)
+{
+	const char *c = strchr(group, ':');
+	for (int i = 0; c && i < N_CLASS; i++)
+		if (strcmp(c + 1, classes[i]) == 0) return i;
+	return 0;
+}
+
+Str diag_group(const DiagRow *r)
+{
+	return str_intern_n(r->group, group_name_len(r->group));
+}
+
+static Severity diag_severity(DiagCode c, bool *drop)
+{
+	const DiagRow *r = &diag_rows[c];
+	*drop = false;
+	if (r->sev != SEV_WARNING) return r->sev;
+	Switch on = row_on[c] ? row_on[c] : class_on[group_class(r->group)];
+	if (opts.no_warnings || on != SW_ON) *drop = true;
+	bool error = row_error[c] ? row_error[c] == SW_ON : opts.werror;
+	return error ? SEV_ERROR : SEV_WARNING;
+}
+
+/* Sets a switch on every warning called `name`; false when there is none. */
+static bool set_rows(Switch *table, const char *name, Switch v, Near *near)
+{
+	bool found = false;
+	for (int i = 0; i < D_COUNT; i++) {
+		if (diag_rows[i].sev != SEV_WARNING) continue;
+		Str g = diag_group(&diag_rows[i]);
+		near_offer(near, g);
+		if (strcmp(g, name) != 0) continue;
+		table[i] = v;
+		found = true;
+	}
+	return found;
+}
+
+bool diag_warning_option(const char *w, Str *near)
+{
+	Near n;
+	bool off = strncmp(w, "no-", 3) == 0;
+	const char *name = off ? w + 3 : w;
+	near_begin(&n, name);
+	bool error = strncmp(name, "error", 5) == 0 && (!name[5] || name[5] == '=');
+	bool ok = true;
+	if (error && !name[5]) {
+		opts.werror = !off;
+	} else if (error) {
+		near_begin(&n, name + 6);
+		ok = set_rows(row_error, name + 6, off ? SW_OFF : SW_ON, &n);
+		if (ok && !off) set_rows(row_on, name + 6, SW_ON, &n);
+	} else {
+		for (int i = 0; i < N_CLASS; i++) {
+			if (strcmp(name, classes[i]) != 0) continue;
+			class_on[i] = off ? SW_OFF : SW_ON;
+			return true;
+		}
+		ok = set_rows(row_on, name, off ? SW_OFF : SW_ON, &n);
+		for (int i = 0; i < N_CLASS; i++) near_offer(&n, str_intern(classes[i]));
+	}
+	if (near) *near = ok ? NULL : n.best;
+	return ok;
+}
+
+/* ---- building ---- */
+static Str fill(const char *text, const char *const *args, int nargs)
+{
+	Out *o = out_new();
+	for (const char *p = text; *p; p++) {
+		bool hole = p[0] == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}';
+		if (!hole) {
+			out_raw(o, p, 1);
+			continue;
+		}
+		int k = p[1] - '0';
+		if (k >= nargs || !args[k]) bug("a message lacks its argument %d: %s", k, text);
+		out_raw(o, args[k], strlen(args[k]));
+		p += 2;
+	}
+	return str_intern_n(o->p ? o->p : "", o->n);
+}
+
+static bool is_repeated(const Diag *d)
+{
+	for (int i = list.n - 1; i >= 0 && i >= list.n - SAME_WINDOW; i--) {
+		const Diag *e = list.p[i];
+		if (e->code == d->code && e->at.lo == d->at.lo && e->at.hi == d->at.hi && e->text == d->text) return true;
+	}
+	return false;
+}
+
+/* A diagnostic that is not wanted is still returned, so that callers can add to it; it is just not in the list. */
+Diag *diag_at(DiagCode code, Span at, const char *const *args, int nargs)
+{
+	Diag *d = NEW(A_UNIT, Diag);
+	bool drop;
+	d->code = code;
+	d->at = at;
+	d->sev = diag_severity(code, &drop);
+	d->text = fill(diag_rows[code].text, args, nargs);
+	latest = d;
+	if (drop || is_repeated(d)) return d;
+	if (d->sev == SEV_ERROR && ++errors > opts.error_limit && opts.error_limit > 0) return d;
+	vec_push(A_UNIT, &list, d);
+	return d;
+}
+
+static Str vtext(const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	char *p = arena_alloc(A_UNIT, (size_t)(n < 0 ? 0 : n) + 1);
+	if (n > 0) vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return str_intern(p);
+}
+
+void diag_label(Diag *d, Span at, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	Str text = vtext(fmt, ap);
+	va_end(ap);
+	vec_push(A_UNIT, &d->labels, ((DiagLabel){ at, text, false }));
+}
+
+void diag_call(Diag *d, Span at, Str name)
+{
+	diag_label(d, at, "in `%s`, called from here", name);
+	d->labels.p[d->labels.n - 1].call = true;
+}
+
+static void add_note(Diag *d, bool help, Str text)
+{
+	DiagNote n = { help, text, { NULL, 0, 0 } };
+	vec_push(A_UNIT, &d->notes, n);
+}
+
+void diag_note(Diag *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_note(d, false, vtext(fmt, ap));
+	va_end(ap);
+}
+
+void diag_help(Diag *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_note(d, true, vtext(fmt, ap));
+	va_end(ap);
+}
+
+void diag_edit(Diag *d, Span at, const char *replacement)
+{
+	if (!d->notes.n || !d->notes.p[d->notes.n - 1].help) bug("an edit without a help");
+	DiagNote *n = &d->notes.p[d->notes.n - 1];
+	vec_push(A_UNIT, &n->edits, ((DiagEdit){ at, str_intern(replacement) }));
+}
+
+Diag *diag_latest(void)
+{
+	return latest;
+}
+
+int diag_errors(void)
+{
+	return errors;
+}
+
+DiagMark diag_mark(void)
+{
+	return (DiagMark){ list.n, errors };
+}
+
+void diag_rollback(DiagMark m)
+{
+	list.n = m.n;
+	errors = m.errors;
+	latest = list.n ? list.p[list.n - 1] : NULL;
+}
+
+bool diag_full(void)
+{
+	return opts.error_limit > 0 && errors >= opts.error_limit;
+}
+
+DiagCode diag_by_code(const char *code)
+{
+	for (int i = 0; i < D_COUNT; i++)
+		if (strcmp(diag_rows[i].code, code) == 0) return (DiagCode)i;
+	return D_COUNT;
+}
+
+void diag_flush(FILE *to)
+{
+	Out *o = out_new();
+	bool cut = opts.error_limit > 0 && errors > opts.error_limit;
+	switch (opts.format) {
+	case DIAG_RICH:
+		diag_print_rich(o, &list, opts.color);
+		break;
+	case DIAG_SHORT:
+		diag_print_short(o, &list);
+		break;
+	case DIAG_JSON:
+		diag_print_json(o, &list);
+		break;
+	case DIAG_SARIF:
+		diag_print_sarif(o, &list);
+		break;
+	}
+	bool text = opts.format == DIAG_RICH || opts.format == DIAG_SHORT;
+	if (cut && text)
+		out_printf(o, "ctilec: stopped after %d error%s; --error-limit=0 shows all\n",
+			opts.error_limit, opts.error_limit == 1 ? "" : "s");
+	if (o->n) fwrite(o->p, 1, o->n, to);
+	fflush(to);
+	list.n = 0;
+}
+
+/* ---- not about the user's program ---- */
+void (*bug_hook)(const char *message);
+
+_Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
+{
+	static bool nested;
+	char msg[1024];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof msg, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "ctilec: internal error: %s\n"
+		"  at %s:%d of ctilec " CTILEC_VERSION "\n"
+		"  this is a mistake in ctilec, not in your program: please report it\n", msg, file, line);
+	if (bug_hook && !nested) {
+		nested = true;
+		bug_hook(msg);
+	}
+	exit(70);
+}
+
+_Noreturn void die(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	fputs("ctilec: error: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+	exit(1);
+}

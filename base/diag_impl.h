@@ -1,0 +1,31 @@
+/* What diag.c shares with the printers of diagnostics; nobody else includes it. */
+#ifndef BASE_DIAG_IMPL_H
+#define BASE_DIAG_IMPL_H
+#include "base/diag.h"
+#include "base/out.h"
+#include "base/vec.h"
+
+typedef struct DiagLabel { Span at; Str text; bool call; } DiagLabel;
+typedef struct DiagEdit { Span at; Str text; } DiagEdit;
+typedef struct DiagNote {
+	bool help;
+	Str text;
+	VEC(DiagEdit) edits;
+} DiagNote;
+
+struct Diag {
+	DiagCode code;
+	Severity sev;
+	Span at;
+	Str text;
+	VEC(DiagLabel) labels;
+	VEC(DiagNote) notes;
+};
+typedef VEC(Diag *) DiagVec;
+
+Str diag_group(const DiagRow *r);       /* the name after -W, without the class */
+void diag_print_rich(Out *o, const DiagVec *v, bool color);
+void diag_print_short(Out *o, const DiagVec *v);
+void diag_print_json(Out *o, const DiagVec *v);
+void diag_print_sarif(Out *o, const DiagVec *v);
+#endif

@@ -1,0 +1,230 @@
+/* Text buffers, and sets of files that appear together. A file is staged as a temporary beside its final place;
+ * out_commit renames what was staged. What was not committed is removed at exit. */
+#define _XOPEN_SOURCE 700
+#include "base/out.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/sys.h"
+#include "base/vec.h"
+
+Out *out_new(void)
+{
+	Out *o = NEW(A_UNIT, Out);
+	o->bol = true;
+	o->line = 1;
+	return o;
+}
+
+static void out_put(Out *o, const char *s, size_t n)
+{
+	if (o->n + n + 1 > o->cap) {
+		size_t cap = o->cap ? o->cap * 2 : 64;         /* most buffers hold one expression */
+		while (cap < o->n + n + 1) cap *= 2;
+		o->p = arena_grow(A_UNIT, o->p, o->n, cap, 1);
+		o->cap = cap;
+	}
+	if (n) memcpy(o->p + o->n, s, n);
+	o->n += n;
+	o->p[o->n] = 0;
+}
+
+void out_raw(Out *o, const char *s, size_t n)
+{
+	out_put(o, s, n);
+	for (const char *p = s, *end = s + n; n && (p = memchr(p, '\n', (size_t)(end - p))); p++) o->line++;
+	if (n) o->bol = s[n - 1] == '\n';
+}
+
+void out_puts(Out *o, const char *s)
+{
+	while (*s) {
+		const char *nl = strchr(s, '\n');
+		size_t n = nl ? (size_t)(nl - s) : strlen(s);
+		static const char tabs[] = "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t";
+		if (o->bol && n)
+			for (int left = o->indent; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
+		out_raw(o, s, nl ? n + 1 : n);
+		s += nl ? n + 1 : n;
+	}
+}
+
+void out_printf(Out *o, const char *fmt, ...)
+{
+	char buf[512];
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(buf, sizeof buf, fmt, ap);
+	va_end(ap);
+	if (n < (int)sizeof buf) {
+		if (n > 0) out_puts(o, buf);
+	} else {
+		Arena *tmp = arena_new();
+		char *p = arena_alloc(tmp, (size_t)n + 1);
+		vsnprintf(p, (size_t)n + 1, fmt, again);
+		out_puts(o, p);
+		arena_free(tmp);
+	}
+	va_end(again);
+}
+
+void out_in(Out *o)
+{
+	o->indent++;
+}
+
+void out_off(Out *o)
+{
+	o->indent--;
+}
+
+/* ---- files ---- */
+typedef struct Staged { const char *tmp, *path; const Out *text; } Staged;     /* tmp NULL: written at commit */
+static VEC(Staged) staged;
+
+void out_discard(void)
+{
+	for (int i = 0; i < staged.n; i++)
+		if (staged.p[i].tmp) unlink(staged.p[i].tmp);
+	staged.n = 0;
+}
+
+static bool out_to_stream(const Out *o, FILE *f, const char **why)
+{
+	if ((!o->n || fwrite(o->p, 1, o->n, f) == o->n) && fflush(f) == 0) return true;
+	*why = sys_error(errno);
+	return false;
+}
+
+static bool out_same(const Out *o, const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	if (!f) return false;
+	char buf[4096];
+	size_t at = 0, n;
+	bool same = true;
+	while (same && (n = fread(buf, 1, sizeof buf, f)) > 0) {
+		same = n <= o->n - at && memcmp(buf, o->p + at, n) == 0;
+		at += n;
+	}
+	same = same && !ferror(f) && at == o->n;
+	fclose(f);
+	return same;
+}
+
+/* A new file gets the mode that fopen would give it, an old one keeps its own. */
+static mode_t out_mode(const struct stat *old)
+{
+	if (old) return old->st_mode & 07777;
+	mode_t mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static bool out_temporary(const Out *o, const char *path, const struct stat *old, const char **why)
+{
+	static bool at_exit;
+	if (!at_exit) at_exit = atexit(out_discard) == 0;
+	char *tmp = arena_printf(A_UNIT, "%s.XXXXXX", path);
+	int fd = mkstemp(tmp);
+	if (fd < 0) {
+		*why = sys_error(errno);
+		return false;
+	}
+	vec_push(A_UNIT, &staged, ((Staged){ tmp, path, o }));
+	FILE *f = fdopen(fd, "wb");
+	if (!f) {
+		*why = sys_error(errno);
+		close(fd);
+		return false;
+	}
+	bool ok = out_to_stream(o, f, why);
+	if (ok && fchmod(fd, out_mode(old)) != 0) {
+		*why = sys_error(errno);
+		ok = false;
+	}
+	if (fclose(f) != 0 && ok) {
+		*why = sys_error(errno);
+		ok = false;
+	}
+	return ok;
+}
+
+bool out_stage(const Out *o, const char *path, FileMode mode, const char **why)
+{
+	struct stat st;
+	if (strcmp(path, "-") == 0) {
+		vec_push(A_UNIT, &staged, ((Staged){ NULL, path, o }));
+		return true;
+	}
+	if (stat(path, &st) != 0) return out_temporary(o, path, NULL, why);
+	if (S_ISDIR(st.st_mode)) {
+		*why = sys_error(EISDIR);
+		return false;
+	}
+	if (!S_ISREG(st.st_mode)) {     /* a device or a pipe: nothing to rename */
+		vec_push(A_UNIT, &staged, ((Staged){ NULL, path, o }));
+		return true;
+	}
+	if (mode == FILE_KEEP_IF_SAME && out_same(o, path)) return true;
+	if (access(path, W_OK) != 0) {  /* a rename would replace a file that its owner protected */
+		*why = sys_error(errno);
+		return false;
+	}
+	char *real = realpath(path, NULL);      /* through symbolic links, as a plain write would go */
+	const char *final = real ? arena_strndup(A_UNIT, real, strlen(real)) : path;
+	free(real);
+	return out_temporary(o, final, &st, why);
+}
+
+static bool out_direct(const Staged *s, const char **why)
+{
+	if (strcmp(s->path, "-") == 0) return out_to_stream(s->text, stdout, why);
+	FILE *f = fopen(s->path, "wb");
+	if (!f) {
+		*why = sys_error(errno);
+		return false;
+	}
+	bool ok = out_to_stream(s->text, f, why);
+	if (fclose(f) != 0 && ok) {
+		*why = sys_error(errno);
+		ok = false;
+	}
+	return ok;
+}
+
+/* Streams first: they may fail, and then no file has changed yet. */
+bool out_commit(const char **why, const char **path)
+{
+	bool ok = true;
+	for (int i = 0; i < staged.n && ok; i++) {
+		*path = staged.p[i].path;
+		if (!staged.p[i].tmp) ok = out_direct(&staged.p[i], why);
+	}
+	for (int i = 0; i < staged.n && ok; i++) {
+		Staged *s = &staged.p[i];
+		if (!s->tmp) continue;
+		*path = s->path;
+		ok = rename(s->tmp, s->path) == 0;
+		if (ok) s->tmp = NULL;
+		else *why = sys_error(errno);
+	}
+	out_discard();
+	return ok;
+}
+
+bool out_write(const Out *o, const char *path, FileMode mode, const char **why)
+{
+	const char *at;
+	if (out_stage(o, path, mode, why)) return out_commit(why, &at);
+	out_discard();
+	return false;
+}

@@ -1,0 +1,31 @@
+/* Text buffers with indentation, and files that appear only when complete. */
+#ifndef BASE_OUT_H
+#define BASE_OUT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/str.h"
+
+typedef struct Out {
+	char *p;                /* NUL-terminated once anything was written */
+	size_t n, cap;
+	int indent;             /* tabs put before each non-empty line */
+	bool bol;               /* at the beginning of a line (starts true: use out_new) */
+	int line;               /* current line, from 1: for #line resets */
+} Out;
+
+Out *out_new(void);                                   /* in A_UNIT */
+void out_puts(Out *o, const char *s);                 /* '\n' in s ends lines and indents the next */
+void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
+void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void out_in(Out *o);                                  /* one level deeper */
+void out_off(Out *o);
+
+typedef enum { FILE_REWRITE, FILE_KEEP_IF_SAME } FileMode;
+/* Writes through a temporary file in the same folder and a rename; "-" is standard output. FILE_KEEP_IF_SAME leaves
+ * an equal file and its time stamp alone. False: nothing was changed and *why says why ("disk full", ...). */
+bool out_write(const Out *o, const char *path, FileMode mode, const char **why);
+/* Several files that appear together or not at all: each is staged, then all are put in place. */
+bool out_stage(const Out *o, const char *path, FileMode mode, const char **why);
+bool out_commit(const char **why, const char **path);     /* *path: the one that failed */
+void out_discard(void);
+#endif

@@ -1,0 +1,156 @@
+/* The list of loaded files, reading of files, and the mapping from places to lines. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/src.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/sys.h"
+#include "base/vec.h"
+
+static VEC(Src *) src_list;
+static uint64_t src_next = 1;
+
+Src *src_add(Str path, const char *text, size_t len)
+{
+	if (len >= UINT32_MAX - src_next) return NULL;
+	Src *s = NEW(A_UNIT, Src);
+	s->path = path;
+	s->text = text;
+	s->len = (uint32_t)len;
+	s->base = (uint32_t)src_next;
+	s->index = src_list.n;
+	src_next += len + 1;    /* one more, so that the end of a file is a place of its own */
+	vec_push(A_UNIT, &src_list, s);
+	return s;
+}
+
+int src_count(void)
+{
+	return src_list.n;
+}
+
+Src *src_at(int index)
+{
+	return src_list.p[index];
+}
+
+static Src *src_find(uint32_t pos)
+{
+	int lo = 0, hi = src_list.n;
+	while (lo < hi) {
+		int mid = (lo + hi) / 2;
+		if (src_list.p[mid]->base <= pos) lo = mid + 1;
+		else hi = mid;
+	}
+	return lo ? src_list.p[lo - 1] : NULL;
+}
+
+const Src *src_of(Span s)
+{
+	return s.hi ? src_find(s.lo) : NULL;
+}
+
+static void src_index_lines(Src *s)
+{
+	uint32_t n = 1, k = 1;
+	for (uint32_t i = 0; i < s->len; i++) n += s->text[i] == '\n';
+	s->line = NEW_ARRAY(A_UNIT, uint32_t, n);
+	for (uint32_t i = 0; i < s->len; i++)
+		if (s->text[i] == '\n') s->line[k++] = i + 1;
+	s->nline = n;
+}
+
+Place src_place(uint32_t pos)
+{
+	Src *s = pos ? src_find(pos) : NULL;
+	if (!s) return (Place){ NULL, 0, 0 };
+	if (!s->line) src_index_lines(s);
+	uint32_t off = pos - s->base, lo = 0, hi = s->nline;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (s->line[mid] <= off) lo = mid;
+		else hi = mid;
+	}
+	return (Place){ s, lo + 1, off - s->line[lo] + 1 };
+}
+
+/* ---- reading ---- */
+static const size_t SRC_MAX = (size_t)1 << 31;
+
+static char *src_read_stream(FILE *f, size_t hint, size_t *len, const char **why)
+{
+	size_t cap = hint + 1 > 4096 ? hint + 1 : 4096, n = 0;
+	char *p = arena_alloc(A_UNIT, cap);
+	for (;;) {
+		size_t got = fread(p + n, 1, cap - 1 - n, f);
+		n += got;
+		if (ferror(f)) {
+			*why = sys_error(errno);
+			return NULL;
+		}
+		if (n > SRC_MAX) {
+			*why = "larger than 2 GiB";
+			return NULL;
+		}
+		if (n < cap - 1) break;
+		int c = fgetc(f);
+		if (c == EOF) break;
+		p = arena_grow(A_UNIT, p, n, cap * 2, 1);
+		cap *= 2;
+		p[n++] = (char)c;
+	}
+	p[n] = 0;
+	*len = n;
+	return p;
+}
+
+char *src_read(const char *path, size_t *len, const char **why)
+{
+	if (strcmp(path, "-") == 0) return src_read_stream(stdin, 0, len, why);
+	FILE *f = fopen(path, "rb");
+	struct stat st;
+	if (!f || fstat(fileno(f), &st) != 0) {
+		*why = sys_error(errno);
+		if (f) fclose(f);
+		return NULL;
+	}
+	char *p = NULL;
+	if (S_ISDIR(st.st_mode)) *why = "is a directory";
+	else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > SRC_MAX) *why = "larger than 2 GiB";
+	else p = src_read_stream(f, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, len, why);
+	fclose(f);
+	return p;
+}
+
+/* ---- path prefixes ---- */
+typedef struct PrefixMap { const char *from, *to; } PrefixMap;
+static VEC(PrefixMap) src_maps;
+
+void src_prefix_map(const char *from, const char *to)
+{
+	vec_push(A_UNIT, &src_maps, ((PrefixMap){ from, to }));
+}
+
+void src_prefix_map_first(const char *from, const char *to)
+{
+	src_prefix_map(from, to);
+	for (int i = src_maps.n - 1; i > 0; i--) {
+		PrefixMap t = src_maps.p[i];
+		src_maps.p[i] = src_maps.p[i - 1];
+		src_maps.p[i - 1] = t;
+	}
+}
+
+Str src_mapped(Str path)
+{
+	for (int i = src_maps.n - 1; i >= 0; i--) {     /* as in gcc: the last one given that fits */
+		PrefixMap m = src_maps.p[i];
+		size_t n = strlen(m.from);
+		if (strncmp(path, m.from, n) == 0) return str_fmt("%s%s", m.to, path + n);
+	}
+	return path;
+}

@@ -1,0 +1,141 @@
+/* The table of interned strings and the search for the nearest name. Each text is stored once behind a small head
+ * with its length and hash; open addressing, power-of-two table, at most half full. */
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+typedef struct StrHead { uint32_t hash; size_t len; char text[]; } StrHead;
+
+static Arena *str_arena;
+static StrHead **str_table;
+static size_t str_cap, str_count;
+
+static const StrHead *str_head(Str s)
+{
+	return (const StrHead *)(const void *)(s - offsetof(StrHead, text));
+}
+
+static uint32_t str_hash_bytes(const char *s, size_t n)
+{
+	uint32_t h = 2166136261u;
+	for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 16777619u;
+	return h ^ h >> 15;
+}
+
+static void str_rehash(void)
+{
+	size_t cap = str_cap ? str_cap * 2 : 1024;
+	StrHead **t = arena_array(str_arena, cap, sizeof *t);
+	for (size_t i = 0; i < str_cap; i++) {
+		if (!str_table[i]) continue;
+		size_t k = str_table[i]->hash & (cap - 1);
+		while (t[k]) k = (k + 1) & (cap - 1);
+		t[k] = str_table[i];
+	}
+	str_table = t;
+	str_cap = cap;
+}
+
+Str str_intern_n(const char *s, size_t n)
+{
+	if (!str_arena) str_arena = arena_new();
+	if (str_count * 2 >= str_cap) str_rehash();
+	uint32_t h = str_hash_bytes(s, n);
+	size_t k = h & (str_cap - 1);
+	for (; str_table[k]; k = (k + 1) & (str_cap - 1)) {
+		StrHead *e = str_table[k];
+		if (e->hash == h && e->len == n && (!n || memcmp(e->text, s, n) == 0)) return e->text;
+	}
+	StrHead *e = arena_alloc(str_arena, sizeof *e + n + 1);
+	e->hash = h;
+	e->len = n;
+	if (n) memcpy(e->text, s, n);
+	str_table[k] = e;
+	str_count++;
+	return e->text;
+}
+
+Str str_intern(const char *s)
+{
+	return str_intern_n(s, strlen(s));
+}
+
+Str str_fmt(const char *fmt, ...)
+{
+	char buf[256];
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(buf, sizeof buf, fmt, ap);
+	va_end(ap);
+	Str s;
+	if (n < (int)sizeof buf) {
+		s = str_intern_n(buf, (size_t)(n < 0 ? 0 : n));
+	} else {
+		Arena *tmp = arena_new();
+		char *p = arena_alloc(tmp, (size_t)n + 1);
+		vsnprintf(p, (size_t)n + 1, fmt, again);
+		s = str_intern_n(p, (size_t)n);
+		arena_free(tmp);
+	}
+	va_end(again);
+	return s;
+}
+
+size_t str_len(Str s)
+{
+	return str_head(s)->len;
+}
+
+uint32_t str_hash(Str s)
+{
+	return str_head(s)->hash;
+}
+
+const char *str_i64(int64_t v)
+{
+	return str_fmt("%lld", (long long)v);
+}
+
+/* ---- nearest name ---- */
+enum { NEAR_MAX = 2, NEAR_LEN = 120 };
+
+static int min_int(int a, int b) { return a < b ? a : b; }
+
+/* Edits with swaps of neighbours (optimal string alignment), three rolling rows. */
+static int near_dist(const char *a, int n, const char *b, int m)
+{
+	int row[3][NEAR_LEN + 1];
+	for (int j = 0; j <= m; j++) row[0][j] = j;
+	for (int i = 1; i <= n; i++) {
+		int *cur = row[i % 3], *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
+		cur[0] = i;
+		for (int j = 1; j <= m; j++) {
+			int d = min_int(min_int(up[j], cur[j - 1]) + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+			bool swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+			cur[j] = swap ? min_int(d, up2[j - 2] + 1) : d;
+		}
+	}
+	return row[n % 3][m];
+}
+
+void near_begin(Near *n, const char *word)
+{
+	*n = (Near){ NULL, NEAR_MAX + 1, word };
+}
+
+void near_offer(Near *n, Str candidate)
+{
+	size_t a = strlen(n->word), b = str_len(candidate);
+	size_t gap = a > b ? a - b : b - a;
+	if (gap > NEAR_MAX || a > NEAR_LEN || b > NEAR_LEN) return;
+	int d = near_dist(n->word, (int)a, candidate, (int)b);
+	if (d > NEAR_MAX || (size_t)d * 2 >= a || d >= n->dist) return;
+	n->best = candidate;
+	n->dist = d;
+}
