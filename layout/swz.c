@@ -1,0 +1,184 @@
+/* swz.c: search over XOR swizzles by their closed-form cost; swz.h has the contract. */
+#include "layout/swz.h"
+
+#include "layout/frag.h"
+
+/* What a barrier and the trip through shared memory cost over and above the accesses, in instructions. */
+enum { BARRIER_COST = 24, SHUFFLE_COST = 3, SELECT_COST = 1 };
+
+uint32_t swz_apply(Swz s, uint32_t off)
+{
+	uint32_t mask = (((uint32_t)1 << s.bits) - 1) << s.base;
+
+	return s.bits ? off ^ (off >> s.shift & mask) : off;
+}
+
+static bool swz_fits(Swz s, int total_bits)
+{
+	return s.bits == 0 || (s.shift >= s.bits && s.base + s.shift + s.bits <= total_bits);
+}
+
+/* The swizzle is its own inverse, so offset bit i holds what stood at offset swz(1 << i). */
+Lay swz_lay(int naxis, const uint8_t shape_log2[], const uint8_t order[], Swz s)
+{
+	Lay plain = lay_stored(naxis, shape_log2, order), l = plain;
+
+	if (!lay_ok(plain) || !swz_fits(s, lay_outbits(plain)))
+		return lay_bad();
+	for (int i = 0; i < plain.in[HW_OFF]; i++)
+		l.col[i] = lay_image(plain, swz_apply(s, (uint32_t)1 << i));
+	return l;
+}
+
+bool swz_tma(int span_bytes, int elem_log2, Swz *s)
+{
+	int bits = 0;
+
+	while (bits <= 3 && span_bytes != (bits ? 16 << bits : 0))
+		bits++;
+	if (bits > 3 || elem_log2 < 0 || elem_log2 > 4)
+		return false;
+	*s = bits ? (Swz){ (uint8_t)bits, (uint8_t)(4 - elem_log2), 3 } : (Swz){ 0 };
+	return true;
+}
+
+/* log2 of the distinct elements among a thread's registers: copies are neither loaded nor stored. */
+static int reg_rank(Lay l)
+{
+	return lay_rank(lay_pick(l, 1u << HW_REG, ~0u));
+}
+
+static int plain_cost(Lay reg, Lay smem, int elem_log2)
+{
+	int best = -1, vec = lay_vec(reg, smem), rank = reg_rank(reg);
+
+	for (int v = 0; v <= vec && elem_log2 + v <= 4; v++) {
+		int bytes = elem_log2 + v;
+		int waves = (bytes > 2 ? bytes - 2 : 0) + lay_conflicts(reg, smem, elem_log2, v);
+		int cost = rank - v + waves > 24 ? INT32_MAX / 64 : (1 << (rank - v)) * ((1 << waves) + 1);
+
+		if (best < 0 || cost < best)
+			best = cost;
+	}
+	return best;
+}
+
+static int ldmatrix_cost(Lay reg, Lay smem, int elem_log2, bool trans)
+{
+	Lay addr;
+
+	for (int x = 2; x >= 0; x--)
+		if (frag_ldmatrix(reg, smem, elem_log2, x, trans, &addr))
+			return (1 << addr.in[HW_REG]) * ((1 << (x + frag_ldmatrix_conflicts(addr, elem_log2))) + 1);
+	return -1;
+}
+
+int swz_cost(Lay reg, Lay smem, int elem_log2, SwzVia via)
+{
+	return via == SWZ_PLAIN ? plain_cost(reg, smem, elem_log2)
+	                        : ldmatrix_cost(reg, smem, elem_log2, via == SWZ_LDM_T);
+}
+
+/* What a search is about, apart from the storage that it varies. */
+typedef struct Search {
+	int            naxis;
+	const uint8_t *shape;
+	int            elem_log2;
+	int            nuse;
+	const SwzUse  *use;
+	SwzPick        best;      /* cost -1: none yet                                                 */
+} Search;
+
+/* Takes this storage if it serves all uses at lower cost than the best so far. */
+static void consider(Search *f, const uint8_t order[], Swz s)
+{
+	Lay smem = swz_lay(f->naxis, f->shape, order, s);
+	int64_t sum = 0;
+
+	if (!lay_ok(smem))
+		return;
+	for (int i = 0; i < f->nuse; i++) {
+		int c = swz_cost(f->use[i].reg, smem, f->elem_log2, f->use[i].via);
+
+		if (c < 0)
+			return;
+		sum += (int64_t)c * f->use[i].count;
+	}
+	if (f->best.cost >= 0 && sum >= f->best.cost)
+		return;
+	f->best.swz = s;
+	f->best.smem = smem;
+	f->best.cost = sum < INT32_MAX ? (int)sum : INT32_MAX;
+	for (int i = 0; i < f->naxis; i++)
+		f->best.order[i] = order[i];
+}
+
+/* All swizzles of one order, simplest first.  Useful bases change a word or up to a 16-byte chunk: below a
+ * word the bank stays, above a chunk vectors have no more to gain. */
+static void search(Search *f, const uint8_t order[])
+{
+	int total = 0;
+
+	for (int a = 0; a < f->naxis; a++)
+		total += f->shape[a];
+	consider(f, order, (Swz){ 0 });
+	for (int bits = 1; bits <= 5; bits++) {
+		for (int base = 4 - f->elem_log2; base >= 0 && base + f->elem_log2 >= 2; base--) {
+			for (int shift = bits; base + shift + bits <= total; shift++)
+				consider(f, order, (Swz){ (uint8_t)bits, (uint8_t)base, (uint8_t)shift });
+		}
+	}
+}
+
+bool swz_choose(int naxis, const uint8_t shape_log2[], const uint8_t order[], int elem_log2, int nuse,
+                const SwzUse use[], SwzPick *pick)
+{
+	Search f = { naxis, shape_log2, elem_log2, nuse, use, { .cost = -1 } };
+	uint8_t own[LAY_AXES] = { 0 };
+
+	if (naxis < 0 || naxis > LAY_AXES || elem_log2 < 0 || elem_log2 > 4)
+		return false;
+	for (int i = 0; i < naxis; i++)
+		own[i] = order ? order[i] : (uint8_t)(naxis - 1 - i);
+	search(&f, own);
+	if (!order && naxis >= 2) {
+		own[0] = (uint8_t)(naxis - 2);
+		own[1] = (uint8_t)(naxis - 1);
+		search(&f, own);
+	}
+	if (f.best.cost < 0)
+		return false;
+	*pick = f.best;
+	return true;
+}
+
+/* A shuffle delivers one register of the source lane.  Which one the destination wants may depend on its
+ * lane: then every candidate is sent and one is selected. */
+static int shuffle_cost(Lay dst, Lay c)
+{
+	Lay which = lay_pick(c, 1u << HW_LANE, 1u << LAY_HWAXIS(HW_REG));
+	int rank = reg_rank(dst), cand = lay_rank(which);
+
+	if (rank + cand > 24)
+		return INT32_MAX / 64;
+	return (1 << (rank + cand)) * SHUFFLE_COST + (1 << rank) * ((1 << cand) - 1) * SELECT_COST;
+}
+
+int swz_convert_cost(Lay dst, Lay src, int elem_log2)
+{
+	SwzUse use[2] = { { dst, SWZ_PLAIN, 1 }, { src, SWZ_PLAIN, 1 } };
+	SwzPick pick;
+	int through = -1, direct = -1;
+	Lay c;
+	CvtKind kind = lay_pull(dst, src, &c);
+
+	if (kind == CVT_NONE || kind == CVT_REGS)
+		return 0;
+	if (kind == CVT_CLUSTER || kind == CVT_BAD)
+		return -1;
+	if (swz_choose(dst.naxis, dst.out, NULL, elem_log2, 2, use, &pick))
+		through = pick.cost + BARRIER_COST;
+	if (kind == CVT_SHFL)
+		direct = shuffle_cost(dst, c);
+	return direct >= 0 && (through < 0 || direct < through) ? direct : through;
+}
