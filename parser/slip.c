@@ -1,0 +1,266 @@
+/* Habits from other languages that are never right here: said once, mended, and the parser goes on as if they had been
+ * written well. The first half mends rows of tokens, the second is called by productions of the grammar. */
+#include "parser/parse_impl.h"
+#include <string.h>
+#include "grammar/tile_tab.h"
+
+/* ---- rows of tokens. g->prev[0] stands before t, the lexer behind it. ---- */
+
+static bool is_operand_end(int k)
+{
+	return k == TOK_IDENT || k == TOK_INT || k == TOK_FLOAT || k == TOK_RPAREN || k == TOK_RBRACK;
+}
+
+static bool is_operand_start(int k)
+{
+	return k == TOK_IDENT || k == TOK_INT || k == TOK_FLOAT || k == TOK_LPAREN || k == TOK_MINUS || k == TOK_BANG;
+}
+
+static bool is_word(const Token *t, const char *text)
+{
+	return t->kind == TOK_IDENT && !strcmp(t->v.name.s, text);
+}
+
+static void drop_next(Gram *g)
+{
+	Token t;
+	lex_token(&g->lex, &t);
+}
+
+/* 64 x 64 x 8: returns where it ends and its text as a list. */
+static uint32_t shape_chain(const Gram *g, const Token *x, Out *list)
+{
+	Lex l = g->lex;
+	Token t = *x;
+	uint32_t end = x->span.lo;
+	l.quiet = true;
+	out_puts(list, parse_source(g, g->prev[0].span));
+	while (is_word(&t, "x")) {
+		lex_token(&l, &t);
+		if (t.kind != TOK_INT && t.kind != TOK_IDENT) break;
+		out_printf(list, ", %s", parse_source(g, t.span));
+		end = t.span.hi;
+		lex_token(&l, &t);
+	}
+	return end;
+}
+
+static bool mend_shape(Gram *g, Token *t, const Token *next)
+{
+	const Token *before = &g->prev[0];
+	if (!is_word(t, "x") || (before->kind != TOK_INT && before->kind != TOK_IDENT)) return false;
+	if (next->kind != TOK_INT && next->kind != TOK_IDENT) return false;
+	if (t->span.lo >= g->shape_end) {
+		Out *list = out_new();
+		g->shape_end = shape_chain(g, t, list);
+		bool inside = g->nopen && g->open[g->nopen - 1].kind == TOK_LBRACK;
+		Span all = parse_span(before->span.lo, g->shape_end);
+		Diag *d = diag(D_SHAPE_X, all, parse_text(g, all));
+		diag_help(d, inside ? "write `%s`" : "write `[%s]`", list->p);
+		diag_edit(d, all, inside ? list->p : arena_printf(A_UNIT, "[%s]", list->p));
+	}
+	*t = (Token){ .kind = TOK_COMMA, .span = t->span };
+	return true;
+}
+
+/* i++ and ++i; false: t is dropped as well. */
+static bool mend_increment(Gram *g, Token *t, bool *keep)
+{
+	Token n[2];
+	lex_peek(&g->lex, n, 2);
+	bool post = n[1].kind == TOK_SEMI || n[1].kind == TOK_RPAREN || n[1].kind == TOK_LBRACE;
+	bool pre = g->begins && n[1].kind == TOK_IDENT;
+	if (n[0].kind != t->kind || !parse_adjacent(t, &n[0])) return false;
+	if (!pre && !(post && is_operand_end(g->prev[0].kind))) return false;
+	Span at = parse_span(t->span.lo, n[0].span.hi);
+	const char *op = t->kind == TOK_PLUS ? "++" : "--", *inst = t->kind == TOK_PLUS ? "+= 1" : "-= 1";
+	Diag *d = diag(D_NO_INCREMENT, at, op);
+	if (pre) diag_help(d, "write `%s %s`", parse_text(g, n[1].span), inst);
+	else diag_help(d, "write `%s %s`", parse_text(g, parse_span(g->plain ? g->stmt : g->prev[0].span.lo, at.lo)), inst);
+	if (!pre && g->plain) diag_edit(d, at, arena_printf(A_UNIT, " %s", inst));
+	drop_next(g);
+	*keep = false;
+	return true;
+}
+
+/* Two tokens without a blank that are one operator elsewhere. */
+typedef struct Pair { int a, b, into; const char *text, *help; } Pair;
+static const Pair pairs[] = {
+	{ TOK_ANDAND, TOK_ASSIGN, TOK_AMP_ASSIGN, "&&=", "write `a = a && b`" },
+	{ TOK_OROR, TOK_ASSIGN, TOK_BAR_ASSIGN, "||=", "write `a = a || b`" },
+	{ TOK_STAR, TOK_STAR, TOK_STAR, "**", "write `pow(x, y)`" },
+	{ TOK_EQ, TOK_ASSIGN, TOK_EQ, "===", "write `==`" },
+	{ TOK_NE, TOK_ASSIGN, TOK_NE, "!==", "write `!=`" },
+	{ TOK_COLON, TOK_COLON, TOK_DOT, "::", "write `.`: a name of an import is `nn.name`" },
+};
+
+static bool mend_pair(Gram *g, Token *t, const Token *next)
+{
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+		const Pair *p = &pairs[i];
+		if (p->a != t->kind || p->b != next->kind || !parse_adjacent(t, next)) continue;
+		Span at = parse_span(t->span.lo, next->span.hi);
+		Diag *d = diag(D_NO_OPERATOR, at, p->text);
+		diag_help(d, "%s", p->help);
+		if (p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT) diag_edit(d, at, token_text(p->into));
+		drop_next(g);
+		*t = (Token){ .kind = p->into, .span = at };
+		return true;
+	}
+	return false;
+}
+
+static bool mend_word_operator(Gram *g, Token *t, const Token *next)
+{
+	bool left = is_operand_end(g->prev[0].kind) && !(g->prev[0].kind == TOK_RPAREN && g->closed_header);
+	bool and = is_word(t, "and"), or = is_word(t, "or"), not = is_word(t, "not");
+	if (!((and || or) && left && is_operand_start(next->kind)) &&
+	    !(not && !left && (next->kind == TOK_IDENT || next->kind == TOK_INT)))
+		return false;
+	int into = and ? TOK_ANDAND : or ? TOK_OROR : TOK_BANG;
+	Diag *d = diag(D_NO_OPERATOR, t->span, t->v.name.s);
+	diag_help(d, "write `%s`", token_text(into));
+	diag_edit(d, not ? parse_span(t->span.lo, next->span.lo) : t->span, token_text(into));
+	*t = (Token){ .kind = into, .span = t->span };
+	return true;
+}
+
+static bool mend_elif(Gram *g, Token *t, const Token *next)
+{
+	bool condition = next->kind == TOK_IDENT || next->kind == TOK_INT || next->kind == TOK_BANG;
+	if (g->prev[0].kind != TOK_RBRACE || !condition || !(is_word(t, "elif") || is_word(t, "elseif"))) return false;
+	Diag *d = diag(D_NO_ELIF, t->span, t->v.name.s);
+	diag_help(d, "write `else if`");
+	diag_edit(d, t->span, "else if");
+	*t = (Token){ .kind = TOK_ELSE, .span = t->span };
+	parse_push(g, TOK_IF, t->span);
+	return true;
+}
+
+/* A doc comment before something that ends. */
+static bool idle_doc(Gram *g, const Token *t, const Token *next)
+{
+	int k = next->kind;
+	if (k != TOK_RBRACE && k != TOK_RPAREN && k != TOK_END && k != TOK_SEMI && k != TOK_ELSE) return false;
+	Diag *d = diag0(D_DOC_PLACE, t->span);
+	diag_help(d, "write `//`");
+	if (!parse_line_between(g, t->span.lo, t->span.hi)) diag_edit(d, parse_span(t->span.lo, t->span.lo + 3), "//");
+	return true;
+}
+
+bool slip_mend(Gram *g, Token *t)
+{
+	Token next;
+	bool keep = true;
+	switch (t->kind) {
+	case TOK_PLUS: case TOK_MINUS:
+		mend_increment(g, t, &keep);
+		return keep;
+	case TOK_IDENT: case TOK_ANDAND: case TOK_OROR: case TOK_STAR: case TOK_EQ: case TOK_NE: case TOK_COLON: case TOK_DOC:
+		break;
+	default:
+		return true;
+	}
+	if (t->kind == TOK_IDENT && (g->prev[0].kind == TOK_AT || g->prev[1].kind == TOK_AT)) return true;      /* @and x */
+	if (t->kind == TOK_IDENT && (t->span.hi - t->span.lo > 6 || !strchr("xaone", t->v.name.s[0]))) return true;
+	lex_peek(&g->lex, &next, 1);
+	if (t->kind == TOK_DOC) return !idle_doc(g, t, &next);
+	if (t->kind != TOK_IDENT) mend_pair(g, t, &next);
+	else if (!mend_shape(g, t, &next) && !mend_word_operator(g, t, &next)) mend_elif(g, t, &next);
+	return true;
+}
+
+/* ---- productions ---- */
+
+Expr *slip_condition(Gram *g, Expr *l, Span at, Expr *r)
+{
+	(void)g;
+	Diag *d = diag0(D_ASSIGN_IN_CONDITION, at);
+	diag_help(d, "compare with `==`");
+	diag_edit(d, at, "==");
+	return ex_binary(BIN_EQ, at, l, r);
+}
+
+Arg slip_argument(Gram *g, Expr *l, Span at, Expr *r)
+{
+	Diag *d = diag0(D_ASSIGN_IN_ARGUMENT, at);
+	if (l->kind != EX_NAME) {
+		diag_help(d, "compare with `==`, or assign before the call");
+		return (Arg){ { 0 }, r };
+	}
+	Span all = parse_span(l->span.lo, r->span.lo);
+	diag_help(d, "write `%s: %s`", parse_text(g, l->span), parse_text(g, r->span));
+	diag_edit(d, all, arena_printf(A_UNIT, "%s: ", l->u.name));
+	return (Arg){ { l->u.name, l->span }, r };
+}
+
+void slip_semicolon(Gram *g, Span at)
+{
+	(void)g;
+	Diag *d = diag0(D_STRAY_SEMICOLON, at);
+	diag_help(d, "delete it");
+	diag_edit(d, at, "");
+}
+
+/* The header goes on; a `grid` behind `where` is another mistake, told where it stands. */
+static bool grid_follows(const Gram *g)
+{
+	Lex l = g->lex;
+	Token t = g->last;
+	l.quiet = true;
+	for (int i = 0; i < 500 && t.kind != TOK_LBRACE && t.kind != TOK_END && t.kind != TOK_KERNEL; i++) {
+		lex_token(&l, &t);
+		if (t.kind == TOK_GRID) return true;
+	}
+	return false;
+}
+
+ExprVec slip_no_grid(Gram *g)
+{
+	Name kernel = g->kernel;
+	ExprVec none = { 0 };
+	if (grid_follows(g)) return none;
+	Diag *d = diag(D_NO_GRID, kernel.span, kernel.s);
+	diag_help(d, "write `grid [cdiv(n, BN)]` behind the parameters: how many tile blocks there are, one entry per "
+		"dimension");
+	vec_push(A_UNIT, &none, ex_new(EX_ERROR, kernel.span));
+	return none;
+}
+
+Expr *slip_result(Gram *g, Span at, Expr *type)
+{
+	(void)g;
+	Diag *d = diag0(D_RESULT_ARROW, at);
+	diag_help(d, "write ` ->`");
+	diag_edit(d, at, " ->");
+	return type;
+}
+
+/* let x; */
+Expr *slip_no_value(Gram *g, Expr *pat)
+{
+	Diag *d = diag(D_NO_INITIAL, pat->span, parse_text(g, pat->span));
+	if (g->last.kind == TOK_COMMA) diag_help(d, "give each a value; a tuple is taken apart by `let (a, b) = ...`");
+	else diag_help(d, "write `= 0` behind it, or declare it where its value is known");
+	return ex_new(EX_ERROR, pat->span);
+}
+
+/* for i in e { */
+Expr *slip_range(Gram *g, Expr *e)
+{
+	Diag *d = diag0(D_NO_RANGE, e->span);
+	bool call = e->kind == EX_CALL && e->u.call.callee->kind == EX_NAME && !strcmp(e->u.call.callee->u.name, "range");
+	const ArgVec *a = call ? &e->u.call.args : NULL;
+	const char *one = a && a->n >= 1 ? parse_source(g, a->p[0].value->span) : NULL;
+	const char *two = a && a->n >= 2 ? parse_source(g, a->p[1].value->span) : NULL;
+	const char *three = a && a->n == 3 ? parse_source(g, a->p[2].value->span) : NULL;
+	if (a && a->n >= 1 && a->n <= 3) {
+		const char *fix = a->n == 1 ? arena_printf(A_UNIT, "0 .. %s", one) :
+			arena_printf(A_UNIT, "%s .. %s%s%s", one, two, three ? " step " : "", three ? three : "");
+		diag_help(d, "write `%s`", fix);
+		diag_edit(d, e->span, fix);
+	} else {
+		diag_help(d, "write `for i in 0 .. n`");
+	}
+	return ex_new(EX_ERROR, e->span);
+}
