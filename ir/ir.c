@@ -1,0 +1,361 @@
+/* Building, changing and walking Tile IR. Everything lives in A_UNIT and is never freed: a removed op stays readable, its
+ * links still point to where it was, and so a walk may go on from it.
+ *
+ * Replacing a value does not visit its uses. The old value forwards to the new one and ir_in follows; ir_number settles
+ * all of it. Each step is linear in what it touches. */
+#include "ir/ir.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+
+/* ---- making ---- */
+Module *ir_module(Str path)
+{
+	Module *m = NEW(A_UNIT, Module);
+	m->path = path;
+	return m;
+}
+
+Fn *ir_fn(Str name, Span span)
+{
+	Fn *fn = NEW(A_UNIT, Fn);
+	fn->name = fn->source_name = name;
+	fn->span = span;
+	fn->body = ir_block(fn, NULL);
+	return fn;
+}
+
+IrBlock *ir_block(Fn *fn, Op *owner)
+{
+	IrBlock *b = NEW(A_UNIT, IrBlock);
+	b->fn = fn;
+	b->owner = owner;
+	return b;
+}
+
+static Val *new_val(Fn *fn, const Type *t, int index)
+{
+	Val *v = NEW(A_UNIT, Val);
+	v->type = t;
+	v->id = fn->nval++;
+	v->index = index;
+	return v;
+}
+
+Val *ir_arg(IrBlock *b, const Type *t, Str name)
+{
+	Val *v = new_val(b->fn, t, b->args.n);
+	v->block = b;
+	v->name = name;
+	vec_push(A_UNIT, &b->args, v);
+	return v;
+}
+
+static Val *settled(Val *v)
+{
+	Val *to = v;
+	while (to->fwd) to = to->fwd;
+	while (v->fwd) {        /* shorten the path, so that long chains cost their length once */
+		Val *next = v->fwd;
+		v->fwd = to;
+		v = next;
+	}
+	return to;
+}
+
+static void link_before(Op *op, IrBlock *b, Op *before)
+{
+	op->parent = b;
+	op->next = before;
+	op->prev = before ? before->prev : b->last;
+	*(op->prev ? &op->prev->next : &b->first) = op;
+	*(before ? &before->prev : &b->last) = op;
+}
+
+Op *ir_op(Builder *b, OpCode code, int nin, Val *const *in, int nout, const Type *const *out)
+{
+	Op *op = NEW(A_UNIT, Op);
+	op->code = code;
+	op->span = b->span;
+	op->nin = nin;
+	op->nout = nout;
+	op->in = NEW_ARRAY(A_UNIT, Val *, nin);
+	op->out = NEW_ARRAY(A_UNIT, Val *, nout);
+	for (int i = 0; i < nin; i++) {
+		if (!in[i]) bug("operand %d of `%s` is missing", i, op_rows[code].name);
+		op->in[i] = settled(in[i]);
+	}
+	for (int i = 0; i < nout; i++) {
+		op->out[i] = new_val(b->fn, out[i], i);
+		op->out[i]->def = op;
+	}
+	link_before(op, b->block, b->before);
+	return op;
+}
+
+Val *ir_op1(Builder *b, OpCode code, const Type *t, int nin, Val *const *in)
+{
+	return ir_op(b, code, nin, in, 1, &t)->out[0];
+}
+
+Val *ir_unary(Builder *b, OpCode code, const Type *t, Val *x)
+{
+	return ir_op1(b, code, t, 1, &x);
+}
+
+Val *ir_binary(Builder *b, OpCode code, const Type *t, Val *x, Val *y)
+{
+	return ir_op1(b, code, t, 2, (Val *[]){ x, y });
+}
+
+Val *ir_const_num(Builder *b, const Type *t, Num v)
+{
+	Val *r = ir_op1(b, OP_CONST, t, 0, NULL);
+	ir_set_num(r->def, AT_VALUE, v);
+	return r;
+}
+
+Val *ir_const_int(Builder *b, const Type *t, int64_t v)
+{
+	return ir_const_num(b, t, elem_is_any_float(t->elem) ? (Num){ .f = (double)v } : (Num){ .i = v });
+}
+
+Val *ir_launch(Builder *b, Elem e, const Sym *s)
+{
+	int64_t v;
+	if (sym_is_const(s, &v)) return ir_const_int(b, type_scalar(e), v);
+	Val *r = ir_op1(b, OP_LAUNCH, type_scalar(e), 0, NULL);
+	ir_set_sym(r->def, AT_SYM, s);
+	return r;
+}
+
+IrBlock *ir_region(Op *op)
+{
+	op->region = arena_grow(A_UNIT, op->region, (size_t)op->nregion, (size_t)op->nregion + 1, sizeof *op->region);
+	return op->region[op->nregion++] = ir_block(op->parent->fn, op);
+}
+
+/* ---- attributes ---- */
+const IrAttr *ir_attr(const Op *op, AttrKey key)
+{
+	for (int i = 0; i < op->nattr; i++)
+		if (op->attr[i].key == key) return &op->attr[i];
+	return NULL;
+}
+
+int64_t ir_int(const Op *op, AttrKey key, int64_t dflt)
+{
+	const IrAttr *a = ir_attr(op, key);
+	if (a) return a->u.i;
+	return attr_rows[key].kind == AK_WORD ? 0 : dflt;
+}
+
+bool ir_has_attr_default(AttrKey key, int64_t v)
+{
+	return attr_rows[key].kind == AK_WORD && v == 0;
+}
+
+static IrAttr *set_attr(Op *op, AttrKey key, AttrKind kind)
+{
+	AttrKind is = attr_rows[key].kind;
+	if (is != kind && !(is == AK_WORD && kind == AK_INT)) bug("attribute `%s` is of another kind", attr_rows[key].name);
+	int at = 0;
+	while (at < op->nattr && op->attr[at].key < key) at++;
+	if (at == op->nattr || op->attr[at].key != key) {
+		op->attr = arena_grow(A_UNIT, op->attr, (size_t)op->nattr, (size_t)op->nattr + 1, sizeof *op->attr);
+		memmove(op->attr + at + 1, op->attr + at, (size_t)(op->nattr - at) * sizeof *op->attr);
+		op->nattr++;
+	}
+	op->attr[at] = (IrAttr){ .key = key };
+	return &op->attr[at];
+}
+
+static void drop_attr(Op *op, AttrKey key)
+{
+	int n = 0;
+	for (int i = 0; i < op->nattr; i++)
+		if (op->attr[i].key != key) op->attr[n++] = op->attr[i];
+	op->nattr = n;
+}
+
+void ir_set_int(Op *op, AttrKey key, int64_t v)
+{
+	if (ir_has_attr_default(key, v)) drop_attr(op, key);
+	else set_attr(op, key, AK_INT)->u.i = v;
+}
+
+void ir_set_ints(Op *op, AttrKey key, int n, const int64_t *v)
+{
+	int64_t *p = NEW_ARRAY(A_UNIT, int64_t, n);
+	for (int i = 0; i < n; i++) p[i] = v[i];
+	IrAttr *a = set_attr(op, key, AK_INTS);
+	a->u.ints.n = n;
+	a->u.ints.p = p;
+}
+
+void ir_set_str(Op *op, AttrKey key, Str s)
+{
+	set_attr(op, key, AK_STR)->u.s = s;
+}
+
+void ir_set_sym(Op *op, AttrKey key, const Sym *s)
+{
+	set_attr(op, key, AK_SYM)->u.sym = s;
+}
+
+void ir_set_num(Op *op, AttrKey key, Num v)
+{
+	set_attr(op, key, AK_NUM)->u.num = v;
+}
+
+void ir_set_nums(Op *op, AttrKey key, int n, const Num *v)
+{
+	Num *p = NEW_ARRAY(A_UNIT, Num, n);
+	for (int i = 0; i < n; i++) p[i] = v[i];
+	IrAttr *a = set_attr(op, key, AK_NUMS);
+	a->u.nums.n = n;
+	a->u.nums.p = p;
+}
+
+static const Lay *keep_lay(Lay l)
+{
+	Lay *p = NEW(A_UNIT, Lay);
+	*p = l;
+	return p;
+}
+
+void ir_set_lay(Op *op, AttrKey key, Lay l)
+{
+	set_attr(op, key, AK_LAY)->u.lay = keep_lay(l);
+}
+
+void ir_set_layout(Val *v, Lay l)
+{
+	v->lay = keep_lay(l);
+}
+
+/* ---- copying entries ---- */
+static HostVec copy_host(const HostVec *v, const Module *to, const Module *from)
+{
+	HostVec r = { 0 };
+	for (int i = 0; i < v->n; i++) {
+		HostStmt *s = NEW(A_UNIT, HostStmt);
+		*s = *v->p[i];
+		vec_push(A_UNIT, &r, s);
+		if (s->kind == HOST_IF) {
+			s->u.ifs.then = copy_host(&v->p[i]->u.ifs.then, to, from);
+			s->u.ifs.other = copy_host(&v->p[i]->u.ifs.other, to, from);
+		}
+		if (s->kind != HOST_LAUNCH) continue;
+		int n = s->u.launch.variants.n;
+		s->u.launch.variants.p = NEW_ARRAY(A_UNIT, Variant, n);
+		s->u.launch.variants.cap = n;
+		for (int k = 0; k < n; k++) {
+			Variant *variant = &s->u.launch.variants.p[k];
+			*variant = v->p[i]->u.launch.variants.p[k];
+			for (int f = 0; f < from->fns.n; f++)
+				if (from->fns.p[f] == variant->fn) variant->fn = to->fns.p[f];
+		}
+	}
+	return r;
+}
+
+void ir_copy_entries(Module *to, const Module *from)
+{
+	to->entries.p = NULL;
+	to->entries.n = to->entries.cap = 0;
+	for (int i = 0; i < from->entries.n; i++) {
+		Entry *e = NEW(A_UNIT, Entry);
+		*e = *from->entries.p[i];
+		e->body = copy_host(&e->body, to, from);
+		vec_push(A_UNIT, &to->entries, e);
+	}
+}
+
+/* ---- changing ---- */
+Val *ir_in(const Op *op, int i)
+{
+	return op->in[i] = settled(op->in[i]);
+}
+
+void ir_replace(Val *old, Val *with)
+{
+	old = settled(old);
+	with = settled(with);
+	if (old == with) return;
+	old->fwd = with;
+	if (!with->name) with->name = old->name;
+}
+
+static void unlink_op(Op *op)
+{
+	IrBlock *b = op->parent;
+	if (!b) bug("`%s` is in no block", op_rows[op->code].name);
+	*(op->prev ? &op->prev->next : &b->first) = op->next;
+	*(op->next ? &op->next->prev : &b->last) = op->prev;
+	op->parent = NULL;
+}
+
+void ir_remove(Op *op)
+{
+	unlink_op(op);          /* next stays: a walk that stands here finds its way */
+}
+
+void ir_move_before(Op *op, Op *where)
+{
+	if (op == where) return;
+	unlink_op(op);
+	link_before(op, where->parent, where);
+}
+
+/* Ops that f puts in are not visited. An op that f removes, this one or a later one, is passed over. */
+void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx)
+{
+	for (Op *op = b->first, *next; op; op = next) {
+		next = op->next;
+		f(ctx, op);
+		if (op->parent)
+			for (int i = 0; i < op->nregion; i++) ir_walk(op->region[i], f, ctx);
+		while (next && !next->parent) next = next->next;
+		if (next && next->parent != b) next = op->parent == b ? op->next : NULL;
+	}
+}
+
+static int number_block(IrBlock *b, int n)
+{
+	for (int i = 0; i < b->args.n; i++) b->args.p[i]->id = n++;
+	for (Op *op = b->first; op; op = op->next) {
+		for (int i = 0; i < op->nin; i++) ir_in(op, i);
+		for (int i = 0; i < op->nout; i++) op->out[i]->id = n++;
+		for (int i = 0; i < op->nregion; i++) n = number_block(op->region[i], n);
+	}
+	return n;
+}
+
+void ir_number(Fn *fn)
+{
+	fn->nval = number_block(fn->body, 0);
+}
+
+static void count_uses(void *ctx, Op *op)
+{
+	int *uses = ctx;
+	for (int i = 0; i < op->nin; i++) uses[ir_in(op, i)->id]++;
+}
+
+int *ir_use_counts(Fn *fn, Arena *a)
+{
+	int *uses = NEW_ARRAY(a, int, fn->nval);
+	ir_walk(fn->body, count_uses, uses);
+	return uses;
+}
+
+bool ir_const_value(const Val *v, Num *n)
+{
+	while (v->fwd) v = v->fwd;
+	if (!v->def || v->def->code != OP_CONST) return false;
+	const IrAttr *a = ir_attr(v->def, AT_VALUE);
+	if (a && n) *n = a->u.num;
+	return a != NULL;
+}

@@ -1,0 +1,305 @@
+/* Tile IR: SSA values, structured control flow, monomorphic. Two forms with one set of data structures:
+ *   TYPED   what the program means; no threads.
+ *   PLACED  each tile value has a layout; conversions, shared memory, barriers are explicit ops.
+ * Ops are the rows of ops.def. Text form: ir_print, ir_read (identity). Everything lives in A_UNIT. */
+#ifndef IR_IR_H
+#define IR_IR_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/out.h"
+#include "base/src.h"
+#include "base/vec.h"
+#include "ir/sym.h"
+#include "ir/type.h"
+#include "layout/lay.h"
+
+typedef struct Val Val;
+typedef struct Op Op;
+typedef struct IrBlock IrBlock;
+typedef struct Fn Fn;
+typedef struct Entry Entry;
+typedef struct Module Module;
+
+/* ---- the op table ---- */
+typedef enum OpCode {
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, doc) OP_##id,
+#include "ir/ops.def"
+#undef OP
+	OP_COUNT
+} OpCode;
+
+typedef enum OpForm {
+	FORM_SUGAR,     /* in the language only: sema builds other ops */
+	FORM_BOTH,      /* TYPED and PLACED */
+	FORM_TYPED,     /* TYPED only: lowered on the way to PLACED */
+	FORM_PLACED     /* PLACED only */
+} OpForm;
+
+enum {                          /* flags of an op */
+	OPF_PURE     = 1 << 0,  /* no effect, result depends on operands and attributes only: CSE, DCE, reorder */
+	OPF_ELEMWISE = 1 << 1,  /* all tile operands and the result have one shape; scalars in, scalar out as well */
+	OPF_COMM     = 1 << 2,
+	OPF_READ     = 1 << 3,  /* reads memory */
+	OPF_WRITE    = 1 << 4,  /* writes memory, or acts on the outside (print) */
+	OPF_TERM     = 1 << 5,  /* ends a block */
+	OPF_REGION   = 1 << 6,  /* has regions */
+	OPF_VIEW     = 1 << 7,  /* makes or changes a view; no data moves */
+	OPF_FREE     = 1 << 8,  /* only renames elements: no data moves between places in a good layout */
+	OPF_REDUCE   = 1 << 9,
+	OPF_SCAN     = 1 << 10,
+	OPF_HIDDEN   = 1 << 11, /* no name in the language: built by sema or passes */
+	OPF_ROUND    = 1 << 12, /* takes rounding: the four IEEE modes */
+	OPF_SUBN     = 1 << 13, /* takes subnormals: (f32) */
+	OPF_NANMODE  = 1 << 14, /* takes nan: */
+	OPF_MATH     = 1 << 15, /* float function with a stated error */
+	OPF_VIEWCALL = 1 << 16  /* in the language only as view.name(...) */
+};
+
+typedef enum TypeRule {         /* operand types -> result type: rules.c has one function for each */
+#define TYPE_RULE(id, doc) TR_##id,
+#include "ir/rules.def"
+#undef TYPE_RULE
+	TR_COUNT
+} TypeRule;
+
+typedef enum LayoutRule { LR_NONE, LR_SAME, LR_CHOOSE, LR_REDUCE, LR_SHAPE, LR_MMA, LR_ANY, LR_CONTROL, LR_GIVEN } LayoutRule;
+/* NONE: no tile. SAME: operands and result share one layout. CHOOSE: any layout; memory decides. REDUCE: result = operand's
+ * layout without the axis. SHAPE: derived from the operand's by the op's shape change. MMA: fragments. ANY: takes what comes.
+ * CONTROL: carried values keep one layout. GIVEN: stated in the op (conversions). */
+
+typedef struct OpRow {
+	const char *id, *name;
+	OpForm form;
+	const char *sig;        /* arguments in the language; see ops.def */
+	TypeRule type;
+	LayoutRule layout;
+	unsigned flags;
+	const char *c, *cuda, *tile;    /* templates of elementwise ops; "" = the uniform call ct_<name>_<elem> */
+	const char *doc;
+} OpRow;
+extern const OpRow op_rows[OP_COUNT];
+bool op_by_name(Str name, OpCode *op);          /* language names and IR names are the same */
+typedef enum OpsFormat { OPS_TEXT, OPS_MARKDOWN, OPS_JSON } OpsFormat;
+void ops_list(Out *o, OpsFormat format);        /* --list-ops: what the language has */
+
+/* ---- attributes ---- */
+typedef enum AttrKey {
+#define ATTR(id, name, kind, words, doc) AT_##id,
+#include "ir/attrs.def"
+#undef ATTR
+	AT_COUNT
+} AttrKey;
+typedef enum AttrKind { AK_INT, AK_INTS, AK_WORD, AK_STR, AK_SYM, AK_NUM, AK_NUMS, AK_LAY } AttrKind;
+typedef struct AttrRow { const char *name; AttrKind kind; const char *words; const char *doc; } AttrRow;
+extern const AttrRow attr_rows[AT_COUNT];
+enum { OP_ARGS = 12 };
+typedef struct OpArg { Str name; char kind; bool optional, named; AttrKey word; } OpArg;     /* word: AT_COUNT: none */
+int op_args(OpCode op, OpArg out[OP_ARGS]);     /* the signature in the table, taken apart; how many */
+int attr_word(AttrKey key, Str word);           /* index in the list, -1: none */
+Str attr_word_text(AttrKey key, int index);
+
+/* A constant of some element type. Integers, bool and null in i (u64 reinterpreted); floats in f, exactly representable in
+ * the element type (every narrower float is a double). NaN is one value: the canonical quiet NaN of the type. */
+typedef struct Num { int64_t i; double f; } Num;
+
+typedef struct IrAttr {
+	AttrKey key;
+	union {
+		int64_t i;              /* INT, WORD (index) */
+		struct { int n; const int64_t *p; } ints;
+		Str s;
+		const Sym *sym;
+		Num num;
+		struct { int n; const Num *p; } nums;
+		const Lay *lay;
+	} u;
+} IrAttr;
+
+/* ---- values, ops, blocks ---- */
+struct Val {
+	const Type *type;
+	int id;                 /* unique in the function; renumbered by ir_number */
+	Str name;               /* the author's name, or NULL */
+	Op *def;                /* NULL: an argument of block */
+	IrBlock *block;         /* whose argument it is */
+	int index;              /* which result or argument */
+	const Lay *lay;         /* PLACED tiles: which thread holds which element; NULL in TYPED */
+	Val *fwd;               /* replaced by (ir_replace); followed by ir_in */
+};
+
+struct Op {
+	OpCode code;
+	Span span;              /* where the author asked for it */
+	int nin, nout, nattr, nregion;
+	Val **in;
+	Val **out;
+	IrAttr *attr;           /* sorted by key */
+	IrBlock **region;
+	Op *prev, *next;
+	IrBlock *parent;
+};
+
+struct IrBlock {
+	VEC(Val *) args;
+	Op *first, *last;
+	Op *owner;              /* NULL: body of fn */
+	Fn *fn;
+};
+
+/* ---- kernels ---- */
+typedef enum LayoutKind { ML_RIGHT, ML_LEFT, ML_RIGHT_PADDED, ML_LEFT_PADDED, ML_STRIDED } LayoutKind;
+typedef enum ParamMode { PM_IN, PM_OUT, PM_INOUT } ParamMode;
+
+typedef struct IrParam {        /* parameter of a kernel or entry */
+	Str name, doc;
+	Span span;
+	bool is_tensor;         /* else a scalar (also ptr<T>) */
+	ParamMode mode;
+	Elem elem;
+	int rank;
+	const Sym *extent[TENSOR_RANK];
+	const Sym *stride[TENSOR_RANK]; /* in elements; all kinds of layout are resolved into these */
+	LayoutKind layout;
+	int64_t pad;            /* A of the padded layouts */
+	Val *val;               /* kernels: the block argument (view or scalar) */
+} IrParam;
+
+typedef struct IrDim {          /* a dimension or a free stride, in order of first appearance (or of `dims [...]`) */
+	Str name;
+	Elem elem;              /* EL_I32 or EL_I64; strides I64 */
+	bool is_stride;
+	const Sym *def;         /* where name == expr: computed by the launcher, not an argument; else NULL */
+	Span span;
+} IrDim;
+
+typedef struct IrWhere { const Sym *cond; Str text; Span span; } IrWhere;      /* text: the clause as written */
+typedef VEC(IrParam) IrParamVec;
+typedef VEC(IrDim) IrDimVec;
+typedef VEC(IrWhere) IrWhereVec;
+
+typedef struct HintValue { Str arch; int64_t value; } HintValue;        /* arch NULL: every architecture */
+typedef struct Hint { AttrKey unused; Str name; int n; HintValue v[8]; Span span; } Hint;       /* @warps(8, sm_90: 4) */
+typedef struct IrGeneric { Str name, value; } IrGeneric;
+
+typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
+
+struct Fn {                     /* one monomorphic kernel */
+	Str name;               /* readable and unique in the module: gemm_bf16_128x256x64 */
+	Str source_name;        /* the kernel's name in the source */
+	Str doc;
+	Span span;
+	IrStage stage;
+	IrParamVec params;
+	IrDimVec dims;
+	const Sym *grid[4];     /* extents of the grid; unused: NULL */
+	int ngrid;
+	IrWhereVec where;
+	VEC(Hint) hints;
+	VEC(IrGeneric) generics;        /* for comments and the manifest: T = bf16, BM = 128 */
+	bool ordered, no_contract;
+	IrBlock *body;          /* arguments: the parameters in order; ends in return */
+	int nval;               /* next Val id */
+	/* PLACED */
+	int arch;               /* 80, 90 ...: what the text may use */
+	int warps;              /* warps per thread block */
+	int64_t shared_bytes;
+};
+
+/* ---- entries: what the header declares ---- */
+typedef enum HostKind {
+	HOST_SCRATCH,   /* scratch */
+	HOST_LAUNCH,    /* launch */
+	HOST_IF,        /* cond, then, other */
+	HOST_LET        /* name = value */
+} HostKind;
+typedef struct HostStmt HostStmt;
+typedef VEC(HostStmt *) HostVec;
+typedef struct HostArg { bool is_tensor; int tensor; const Sym *value; Num num; bool is_num; int scalar; } HostArg;
+/* tensor: index into entry params, or nparams + index of scratch. Scalars: entry parameter index in scalar (>= 0),
+ * else a constant num, else value (integers computed from dimensions). */
+/* tune: first rule that holds; arch NULL: any, cond NULL: always */
+typedef struct LaunchRule { Str arch; const Sym *cond; int variant; } LaunchRule;
+typedef struct Variant { Fn *fn; } Variant;     /* fn->where and alignment must hold for it to run */
+struct HostStmt {
+	HostKind kind;
+	Span span;
+	union {
+		struct { IrParam tensor; } scratch;
+		struct {
+			VEC(Variant) variants;          /* first whose where holds; all share one signature */
+			VEC(HostArg) args;              /* one per kernel parameter */
+			VEC(const Sym *) dims;          /* value of each fn->dims entry in terms of the entry's dims */
+			bool tuned;                     /* tune: chosen by rules first */
+			VEC(LaunchRule) rules;
+		} launch;
+		struct { const Sym *cond; HostVec then, other; } ifs;
+		struct { Str name; const Sym *value; } let;      /* an ATOM_PARAM-like local; name unique in the entry */
+	} u;
+};
+struct Entry {
+	Str name, doc;
+	Span span;
+	IrParamVec params;
+	IrDimVec dims;
+	IrWhereVec where;
+	HostVec body;
+};
+
+struct Module {
+	Str path;               /* main source as shown */
+	VEC(Fn *) fns;          /* kernels that some entry launches, in order of first use */
+	VEC(Entry *) entries;   /* in order of the source */
+	VEC(Src *) sources;     /* main file first, then imports in order of loading: for the depfile */
+};
+
+/* ---- building ---- */
+typedef struct Builder { Fn *fn; IrBlock *block; Op *before; Span span; } Builder;     /* before NULL: append */
+
+Module *ir_module(Str path);
+Fn *ir_fn(Str name, Span span);
+IrBlock *ir_block(Fn *fn, Op *owner);
+Val *ir_arg(IrBlock *b, const Type *t, Str name);
+Op *ir_op(Builder *b, OpCode code, int nin, Val *const *in, int nout, const Type *const *out);     /* inserted */
+Val *ir_op1(Builder *b, OpCode code, const Type *t, int nin, Val *const *in);                       /* one result */
+Val *ir_unary(Builder *b, OpCode code, const Type *t, Val *x);
+Val *ir_binary(Builder *b, OpCode code, const Type *t, Val *x, Val *y);
+Val *ir_const_int(Builder *b, const Type *t, int64_t v);
+Val *ir_const_num(Builder *b, const Type *t, Num v);
+Val *ir_launch(Builder *b, Elem e, const Sym *s);               /* a value known at launch (or a constant) */
+IrBlock *ir_region(Op *op);                                     /* appends an empty region */
+void ir_set_int(Op *op, AttrKey key, int64_t v);                /* INT, WORD; a WORD's default is not stored */
+void ir_set_ints(Op *op, AttrKey key, int n, const int64_t *v);
+void ir_set_str(Op *op, AttrKey key, Str s);
+void ir_set_sym(Op *op, AttrKey key, const Sym *s);
+void ir_set_num(Op *op, AttrKey key, Num v);
+void ir_set_nums(Op *op, AttrKey key, int n, const Num *v);
+void ir_set_lay(Op *op, AttrKey key, Lay l);
+const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent */
+int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
+void ir_set_layout(Val *v, Lay l);
+
+/* to->fns are copies of from->fns in the same order: gives `to` copies of the entries that launch them. */
+void ir_copy_entries(Module *to, const Module *from);
+
+/* ---- changing ---- */
+Val *ir_in(const Op *op, int i);                /* operand, forwarding followed */
+void ir_replace(Val *old, Val *with);           /* every use of old is a use of with from now on */
+void ir_remove(Op *op);
+void ir_move_before(Op *op, Op *where);
+bool ir_has_attr_default(AttrKey key, int64_t v);
+void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);     /* pre-order, regions included; f may remove op */
+void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */
+int *ir_use_counts(Fn *fn, Arena *a);           /* by Val id */
+bool ir_const_value(const Val *v, Num *n);      /* v is a `const` (scalar, or splat tile) */
+
+/* ---- text ---- */
+Str ir_num_text(Elem e, Num n);                 /* exact: "1.5", "0.1", "-inf", "nan", "true", "null"; reads back */
+Str ir_op_text(const Op *op);                   /* one line, without regions; tolerates a broken op */
+void ir_print(Out *o, const Module *m);
+void ir_print_places(Out *o, const Module *m);  /* with comments `// loc(line:column)` */
+void ir_print_fn(Out *o, const Fn *fn);
+Module *ir_read(Src *src);                      /* NULL after diagnostics */
+/* Checks the rules of the stage; a broken one is a bug naming `after` (the pass). Returns the sentence in test mode. */
+const char *ir_check(const Module *m);          /* NULL: sound; else which op breaks which rule */
+void ir_verify(const Module *m, const char *after);
+#endif

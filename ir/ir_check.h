@@ -1,0 +1,28 @@
+/* What the two halves of the verifier share: ir_verify.c (structure, control, kernels, entries) and ir_check_op.c (each
+ * operation by its row). Nobody else includes it. */
+#ifndef IR_IR_CHECK_H
+#define IR_IR_CHECK_H
+#include "ir/ir.h"
+
+typedef struct Check {
+	const Module *m;
+	const Fn *fn;           /* of the kernel being checked, or NULL */
+	const Entry *entry;     /* of the entry being checked, or NULL */
+	const Op *op;           /* being checked, or NULL */
+	int last_fn;            /* where is_fn_of found the last kernel */
+	Str msg;                /* the first rule that is broken */
+	Span at;
+} Check;
+
+/* Records the sentence (only the first); always false. */
+bool chk_fail(Check *c, const char *rule, ...) __attribute__((format(printf, 2, 3)));
+#define NEED(cond, ...) do { if (!(cond)) return chk_fail(c, __VA_ARGS__); } while (0)
+
+bool chk_sym(Check *c, const Sym *s);           /* its atoms are declared in fn or entry */
+bool chk_attrs(Check *c, const Op *op);         /* order, kinds, required ones, modes only where they mean something */
+bool chk_op(Check *c, const Op *op);            /* arity, types, layouts; not control flow (OPF_REGION, OPF_TERM) */
+bool chk_reduce_region(Check *c, const Op *op); /* reduce, scan: operands, results and the region's arguments */
+
+static inline const Type *chk_in(const Op *op, int i) { return ir_in(op, i)->type; }
+static inline const Type *chk_out(const Op *op, int i) { return op->out[i]->type; }
+#endif

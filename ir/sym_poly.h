@@ -1,0 +1,13 @@
+/* Sums as lists of terms: shared by sym.c (normal form) and facts.c (proofs). Lists live in A_TMP. */
+#ifndef IR_SYM_POLY_H
+#define IR_SYM_POLY_H
+#include "base/vec.h"
+#include "ir/sym.h"
+
+typedef struct Term { int64_t coef; int n; const Sym *const *f; } Term;        /* coef * f[0] * f[1] ...; n = 0: the constant */
+typedef VEC(Term) Poly;
+
+Poly poly_of(const Sym *s);
+int term_cmp(const Term *a, const Term *b);
+const Sym *sym_exact_div(const Sym *a, int64_t k);
+#endif

@@ -1,0 +1,77 @@
+/* Types of IR values, hash-consed: equality is ==. A type prints itself as source text. */
+#ifndef IR_TYPE_H
+#define IR_TYPE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/str.h"
+
+typedef enum ElemId {
+#define ELEM(id, name, bytes, cls, rank, digits, c, cuda, tile, header, doc) EL_##id,
+#include "ir/types.def"
+#undef ELEM
+	EL_COUNT
+} ElemId;
+typedef uint8_t Elem;                   /* an ElemId, or EL_PTR | pointee */
+enum { EL_PTR = 0x40 };
+
+typedef enum ElemClass { EC_BOOL, EC_SINT, EC_UINT, EC_FLOAT, EC_RFLOAT, EC_VOID } ElemClass;
+typedef struct ElemRow {
+	const char *id, *name;
+	int bytes;
+	ElemClass cls;
+	int rank, digits;
+	const char *c, *cuda, *tile, *header, *doc;
+} ElemRow;
+extern const ElemRow elem_rows[EL_COUNT];
+
+static inline bool elem_is_ptr(Elem e) { return (e & EL_PTR) != 0; }
+static inline Elem elem_pointee(Elem e) { return (Elem)(e & ~EL_PTR); }
+static inline Elem elem_ptr_to(Elem e) { return (Elem)(e | EL_PTR); }
+int elem_bytes(Elem e);                 /* pointers: 8 */
+Str elem_name(Elem e);                  /* "f32", "ptr<f32>" */
+bool elem_by_name(Str name, Elem *e);
+bool elem_is_int(Elem e);               /* signed and unsigned, not bool */
+bool elem_is_integral(Elem e);          /* integers and bool */
+bool elem_is_signed(Elem e);            /* signed integers */
+bool elem_is_float(Elem e);             /* f16 bf16 f32 f64 */
+bool elem_is_any_float(Elem e);         /* and the restricted ones */
+bool elem_is_arith(Elem e);             /* integral or float */
+bool elem_is_numeric(Elem e);           /* arith or restricted */
+
+typedef enum TypeKind {
+	TY_SCALAR,      /* elem */
+	TY_TILE,        /* elem, rank, log2[] */
+	TY_VIEW,        /* elem, rank: memory with run-time extents and strides; static facts live in its defining op or Param */
+	TY_TOKEN,       /* orders effects; carries nothing */
+	TY_SHARED       /* PLACED: a buffer in shared memory; elem, rank, log2[]; its layout is in the defining op */
+} TypeKind;
+
+enum { TILE_RANK = 8, TENSOR_RANK = 5, TILE_LOG2 = 24 };     /* limits: ranks; 2^24 elements */
+enum { TILE_BYTES = 16 << 20 };                              /* and 16 MiB */
+
+typedef struct Type {
+	TypeKind kind;
+	Elem elem;
+	uint8_t rank;
+	uint8_t log2[TILE_RANK];        /* log2 of each extent, slowest axis first; unused: 0 */
+	uint32_t id;                    /* order of creation: deterministic for the same input */
+	Str text;                       /* "tile<f32, [4, 8]>" */
+} Type;
+
+const Type *type_scalar(Elem e);
+const Type *type_tile(Elem e, int rank, const uint8_t *log2);   /* caller checked the limits (rules.h) */
+const Type *type_view(Elem e, int rank);
+const Type *type_shared(Elem e, int rank, const uint8_t *log2);
+const Type *type_token(void);
+const Type *type_with_elem(const Type *t, Elem e);              /* same kind and shape */
+const Type *type_with_shape(const Type *t, int rank, const uint8_t *log2);      /* a tile of t's element type */
+static inline bool type_is_tile(const Type *t) { return t->kind == TY_TILE; }
+static inline bool type_is_scalar(const Type *t) { return t->kind == TY_SCALAR; }
+int type_log2_size(const Type *t);              /* of all elements; scalars: 0 */
+int64_t type_size(const Type *t);               /* elements */
+int64_t type_bytes(const Type *t);
+int64_t type_extent(const Type *t, int axis);   /* 1 << log2[axis] */
+bool type_same_shape(const Type *a, const Type *b);
+Str type_text(const Type *t);
+Str shape_text(int rank, const uint8_t *log2);  /* "[4, 8]" */
+#endif
