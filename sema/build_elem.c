@@ -1,0 +1,832 @@
+/* Elementwise operations: conversions of operands by the rules, modes, constant folding, the checks of --checked; casts,
+ * select, fma, pointer arithmetic; and the matrix product. */
+#include "sema/build.h"
+
+#include <string.h>
+
+/* ---- modes ---- */
+
+static const AttrKey mode_keys[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN, AT_OVERFLOW };
+
+FoldModes modes_fold(const Modes *m)
+{
+	FoldModes f;
+	f.rounding = m->word[MD_ROUNDING] > 0 ? m->word[MD_ROUNDING] : 0;
+	f.subnormals = m->word[MD_SUBNORMALS] > 0 ? m->word[MD_SUBNORMALS] : 0;
+	f.nan = m->word[MD_NAN] > 0 ? m->word[MD_NAN] : 0;
+	f.overflow = m->word[MD_OVERFLOW] > 0 ? m->word[MD_OVERFLOW] : 0;
+	return f;
+}
+
+void modes_put(Op *op, const Modes *m)
+{
+	bool full_is_default = op->code == OP_EXP || op->code == OP_TANH;
+	for (int i = 0; i < 4; i++) {
+		if (m->word[i] <= 0) continue;
+		if (full_is_default && i == MD_ROUNDING && attr_word_text(AT_ROUNDING, m->word[i]) == str_intern("full")) continue;
+		ir_set_int(op, mode_keys[i], m->word[i]);
+	}
+}
+
+/* The words an operation takes for a mode on an element type. */
+static int mode_words(OpCode op, int mode, Elem e, const char **w)
+{
+	static const char *const ieee[] = { "nearest_even", "toward_zero", "toward_negative", "toward_positive" };
+	int n = 0;
+	bool flt = elem_is_float(e), f32 = e == EL_F32;
+	switch (mode) {
+	case MD_ROUNDING:
+		if (op == OP_EXP || op == OP_TANH) {
+			if (flt) w[n++] = "full";
+			if (f32) w[n++] = "approximate";
+			return n;
+		}
+		if (!flt && !(op == OP_CAST && elem_is_any_float(e))) return 0;
+		for (; n < 4; n++) w[n] = ieee[n];
+		if (f32 && (op == OP_DIV || op == OP_SQRT)) w[n++] = "approximate";
+		if (f32 && op == OP_DIV) w[n++] = "full";
+		return n;
+	case MD_SUBNORMALS:
+		if (!flt) return 0;
+		w[n++] = "preserve";
+		if (f32) w[n++] = "flush";
+		return n;
+	case MD_NAN:
+		if (!flt) return 0;
+		w[n++] = "suppress";
+		w[n++] = "propagate";
+		return n;
+	default:
+		w[n++] = "default";
+		w[n++] = "saturate";
+		if (elem_is_any_float(e) && e != EL_F8E4M3) w[n++] = "inf";
+		if (elem_is_any_float(e)) w[n++] = "nan";
+		else w[n++] = "wrap";
+		return n;
+	}
+}
+
+bool modes_allowed(Cx *cx, OpCode op, Elem e, const Modes *m)
+{
+	for (int i = 0; i < 4; i++) {
+		if (m->word[i] < 0) continue;
+		const char *w[8];
+		int n = elem_is_ptr(e) ? 0 : mode_words(op, i, e, w);
+		Str given = attr_word_text(mode_keys[i], m->word[i]);
+		bool ok = false;
+		for (int k = 0; k < n; k++) ok |= !strcmp(w[k], given);
+		if (ok) continue;
+		Diag *d = cx_diag(cx, D_MODE_TYPE, m->at[i], attr_rows[mode_keys[i]].name, given, op_rows[op].name, elem_name(e));
+		if (n) diag_help(d, "`%s` on %s takes %s", op_rows[op].name, elem_name(e), list_or(n, w));
+		else diag_help(d, "leave `%s:` out: %s has no such choice", attr_rows[mode_keys[i]].name, elem_name(e));
+		return false;
+	}
+	return true;
+}
+
+/* ---- reports ---- */
+
+static Str operand_types(Sv x, Sv y)
+{
+	return str_fmt("%s and %s", sv_what(x), sv_what(y));
+}
+
+static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
+{
+	const Type *a = x.type, *b = y.type;
+	int n = a->rank > b->rank ? a->rank : b->rank;
+	int ia = r.axis - (n - a->rank), ib = r.axis - (n - b->rank);
+	Diag *d = cx_diag(cx, D_BROADCAST, at, shown, type_text(a), type_text(b), str_i64(type_extent(a, ia)),
+		str_i64(type_extent(b, ib)));
+	label_operand(d, x);
+	label_operand(d, y);
+	label_origin(d, x);
+	label_origin(d, y);
+	const Type *small = a->rank < b->rank ? a : b->rank < a->rank ? b : NULL;
+	if (small && small->rank == 1) {
+		Sv s = small == a ? x : y;
+		const Type *big = small == a ? b : a;
+		if (big->rank == 2 && small->log2[0] == big->log2[0] && str_len(span_source(s.span)) <= 40) {
+			diag_help(d, "make `%s` a column: `expand(%s, 1)`", span_source(s.span), span_source(s.span));
+			diag_edit(d, s.span, str_fmt("expand(%s, 1)", span_source(s.span)));
+			return;
+		}
+	}
+	diag_help(d, "from the last axis on, extents must be equal or one of them 1: make both %s, say",
+		str_i64(type_extent(a, ia) > type_extent(b, ib) ? type_extent(a, ia) : type_extent(b, ib)));
+}
+
+static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
+{
+	Sv bad = r.which ? y : x;
+	Diag *d = cx_diag(cx, D_OPERAND_NARROWS, at, shown, operand_types(x, y), elem_name(bad.type->elem), elem_name(r.elem));
+	label_operand(d, x);
+	label_operand(d, y);
+	help_cast(d, bad, r.elem);
+}
+
+void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
+{
+	Sv bad = r.which ? y : x;
+	Diag *d;
+	switch (r.why) {
+	case RULE_SHAPES: report_shapes(cx, r, x, y, at, shown); return;
+	case RULE_NARROWS: report_narrows(cx, r, x, y, at, shown); return;
+	case RULE_NO_COMMON:
+		d = cx_diag(cx, D_NO_COMMON, at, shown, sv_what(x), sv_what(y));
+		label_operand(d, x);
+		label_operand(d, y);
+		if (!elem_is_ptr(x.type->elem) && elem_is_float(x.type->elem)) help_cast(d, y, x.type->elem);
+		return;
+	case RULE_RESTRICTED:
+		d = cx_diag(cx, D_RESTRICTED, at, shown, elem_name(bad.type->elem));
+		label_operand(d, bad);
+		if (x.type->elem != y.type->elem) help_cast(d, bad, EL_F32);
+		else diag_help(d, "convert to f32 first: `element_cast(%s, f32)`", span_source(bad.span));
+		return;
+	case RULE_NOT_INT:
+		d = cx_diag(cx, D_NEED_INT, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		if (shown == str_intern("`%`")) diag_help(d, "for floats write `remainder(x, y)`");
+		return;
+	case RULE_NOT_FLOAT:
+		d = cx_diag(cx, D_NEED_FLOAT, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		help_cast(d, bad, EL_F32);
+		return;
+	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK:
+		d = cx_diag(cx, D_RESULT_LARGE, at, shown);
+		label_operand(d, x);
+		label_operand(d, y);
+		diag_note(d, "a tile has at most 2^24 elements, 16 MiB and %d axes", TILE_RANK);
+		return;
+	default:
+		d = cx_diag(cx, D_NEED_NUMBER, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		return;
+	}
+}
+
+/* ---- checks of --checked ---- */
+
+static void check_not_zero(Cx *cx, Val *y, Span at)
+{
+	Num n;
+	if (!cx->opt->checked || (ir_const_value(y, &n) && n.i)) return;
+	Val *ok = val_cmp(cx, OP_NE, y, const_val(cx, y->type, num_int(0)));
+	build_check(cx, sv_val(ok, at), str_fmt("division by zero in `%s`", span_source(at)), at);
+}
+
+static void check_overflow(Cx *cx, OpCode op, Val *x, Val *y, Val *r, Span at)
+{
+	Val *ok = NULL;
+	if (!cx->opt->checked || !elem_is_signed(x->type->elem)) return;
+	if (op == OP_ADD || op == OP_SUB) {
+		ok = val_cmp(cx, OP_EQ, r, ir_binary(&cx->b, op == OP_ADD ? OP_ADD_SAT : OP_SUB_SAT, x->type, x, y));
+	} else if (op == OP_DIV || op == OP_CEILDIV || op == OP_FLOORDIV) {
+		Num n;
+		if (ir_const_value(y, &n) && n.i != -1) return;
+		ok = val_op2(cx, OP_OR, val_cmp(cx, OP_NE, x, const_val(cx, x->type, num_least(x->type->elem))),
+			val_cmp(cx, OP_NE, y, const_val(cx, y->type, num_int(-1))));
+	} else if (op == OP_MUL) {
+		Val *sign = const_val(cx, x->type, num_int(elem_bits(x->type->elem) - 1));
+		ok = val_cmp(cx, OP_EQ, ir_binary(&cx->b, OP_MULHI_SIGNED, x->type, x, y),
+			ir_binary(&cx->b, OP_SHR, x->type, r, sign));
+	}
+	if (ok) build_check(cx, sv_val(ok, at), str_fmt("integer overflow in `%s`", span_source(at)), at);
+}
+
+static void check_count(Cx *cx, Val *y, Span at)
+{
+	if (!cx->opt->checked) return;
+	Val *top = const_val(cx, y->type, num_int(elem_bits(y->type->elem) - 1));
+	Val *ok = val_op2(cx, OP_AND, val_cmp(cx, OP_GE, y, const_val(cx, y->type, num_int(0))), val_cmp(cx, OP_LE, y, top));
+	build_check(cx, sv_val(ok, at), str_fmt("shift count outside the width in `%s`", span_source(at)), at);
+}
+
+static void check_arith(Cx *cx, OpCode op, Val *x, Val *y, Val *r, Span at)
+{
+	if (!elem_is_int(x->type->elem)) return;
+	switch (op) {
+	case OP_DIV: case OP_REM: case OP_CEILDIV: case OP_FLOORDIV: case OP_FLOORMOD:
+		check_not_zero(cx, y, at);
+		check_overflow(cx, op, x, y, r, at);
+		break;
+	case OP_SHL: case OP_SHR: check_count(cx, y, at); break;
+	default: check_overflow(cx, op, x, y, r, at); break;
+	}
+}
+
+/* The least integer has no opposite. */
+static void check_opposite(Cx *cx, OpCode op, Val *x, Span at)
+{
+	if (!cx->opt->checked || (op != OP_NEG && op != OP_ABS) || !elem_is_int(x->type->elem) || !elem_is_signed(x->type->elem)) return;
+	Val *ok = val_cmp(cx, OP_NE, x, const_val(cx, x->type, num_least(x->type->elem)));
+	build_check(cx, sv_val(ok, at), str_fmt("integer overflow in `%s`", span_source(at)), at);
+}
+
+static void check_cast(Cx *cx, Val *x, Val *r, Span at)
+{
+	Elem from = x->type->elem, to = r->type->elem;
+	if (!cx->opt->checked || to == EL_BOOL || !elem_is_int(to) || !rule_narrows(from, to) || elem_is_ptr(from)) return;
+	Val *ok;
+	if (elem_is_any_float(from)) {
+		Val *wide = val_cast(cx, x, EL_F64, (FoldModes){ 0 });
+		/* the bounds are exact in f64 but for the upper one of 64 bits, which is written as the first value too large */
+		double lo = (double)num_least(to).i - (elem_bytes(to) == 8 ? 0 : 1);
+		double hi = elem_is_signed(to) ? -(double)num_least(EL_I64).i : 18446744073709551616.0;
+		if (elem_bytes(to) < 8) hi = (double)num_greatest(to).i + 1;
+		ok = val_op2(cx, OP_AND, val_cmp(cx, elem_bytes(to) == 8 && elem_is_signed(to) ? OP_GE : OP_GT, wide,
+			const_val(cx, wide->type, num_float(elem_is_signed(to) ? lo : -1))),
+			val_cmp(cx, OP_LT, wide, const_val(cx, wide->type, num_float(hi))));
+	} else {
+		ok = val_cmp(cx, OP_EQ, val_cast(cx, r, from, (FoldModes){ 0 }), x);
+		Val *zero_x = const_val(cx, x->type, num_int(0)), *zero_r = const_val(cx, r->type, num_int(0));
+		Val *signs = val_cmp(cx, OP_EQ, val_cmp(cx, OP_LT, x, zero_x), val_cmp(cx, OP_LT, r, zero_r));
+		ok = val_op2(cx, OP_AND, ok, signs);
+	}
+	build_check(cx, sv_val(ok, at), str_fmt("value of `%s` outside %s", span_source(at), elem_name(to)), at);
+}
+
+/* ---- unary and binary ---- */
+
+static Sv folded(OpCode op, FoldModes m, Elem e, Elem r, int n, const Num *in, Span at)
+{
+	Num out;
+	if (fold_op(op, m, e, r, n, in, &out)) return sv_const(r, out, at);
+	return sv_poison(at);
+}
+
+static Sv untyped_unary(Cx *cx, OpCode op, Sv x, Span at)
+{
+	Flt v = exact_of(x);
+	switch (op) {
+	case OP_ABS:
+		if (x.kind == SV_INT) {
+			Int r = x.u.i;
+			if (r < 0 && __builtin_sub_overflow((Int)0, r, &r)) break;
+			return sv_int(r, at);
+		}
+		return sv_float(exact_abs(v), at);
+	default: break;
+	}
+	return conv_default(cx, x);
+}
+
+Sv elem_unary(Cx *cx, OpCode op, Sv x, const Modes *m, Span at, Str shown)
+{
+	if (!is_value(cx, x, shown)) return sv_poison(at);
+	if (sv_untyped(x)) {
+		bool flt = op_rows[op].type == TR_SAME_FLT || op_rows[op].type == TR_TO_BOOL;
+		if (x.kind == SV_INT && flt) x = lit_adapt(cx, x, EL_F32, sv_poison(at));
+		else x = untyped_unary(cx, op, x, at);
+		if (sv_bad(x) || sv_untyped(x)) return x;
+	}
+	Ruling r = rule_unary(op_rows[op].type, x.type);
+	if (r.why != RULE_OK) {
+		report_ruling(cx, r, x, x, at, shown);
+		return sv_poison(at);
+	}
+	if (!modes_allowed(cx, op, x.type->elem, m)) return sv_poison(at);
+	if (x.kind == SV_CONST) {
+		Sv c = folded(op, modes_fold(m), x.type->elem, r.type->elem, 1, &x.u.num, at);
+		if (!sv_bad(c)) return c;
+	}
+	Val *v = conv_val(cx, x);
+	check_opposite(cx, op, v, at);
+	Val *res = ir_unary(at_span(cx, at), op, r.type, v);
+	modes_put(res->def, m);
+	return sv_val(res, at);
+}
+
+/* min, max and the divisions of two untyped constants stay untyped: sizes are computed with them. */
+static Sv untyped_binary(Cx *cx, OpCode op, Sv x, Sv y, Span at)
+{
+	Flt a = exact_of(x), b = exact_of(y);
+	int c = exact_cmp(a, b);
+	if (op == OP_MIN || op == OP_MAX) {
+		if (c == 2) return exact_is_nan(a) ? y : x;
+		Sv r = (c < 0) == (op == OP_MIN) ? x : y;
+		if (x.kind != y.kind && r.kind == SV_INT) r = sv_float(exact_of(r), at);
+		return r;
+	}
+	if (x.kind != SV_INT || y.kind != SV_INT) return sv_poison(at);
+	if (op != OP_CEILDIV && op != OP_FLOORDIV && op != OP_FLOORMOD && op != OP_DIV && op != OP_REM) return sv_poison(at);
+	if (!y.u.i) {
+		cx_diag0(cx, D_CONST_DIV_ZERO, at);
+		return sv_none(at);
+	}
+	Int q, r;
+	if (y.u.i == -1 && __builtin_sub_overflow((Int)0, x.u.i, &q)) {
+		cx_diag0(cx, D_CONST_RANGE, at);
+		return sv_none(at);
+	}
+	q = x.u.i / y.u.i;
+	r = x.u.i % y.u.i;
+	bool other_signs = r && (r < 0) != (y.u.i < 0);
+	switch (op) {
+	case OP_CEILDIV: return sv_int(q + (r && !other_signs), at);
+	case OP_FLOORDIV: return sv_int(q - other_signs, at);
+	case OP_FLOORMOD: return sv_int(other_signs ? r + y.u.i : r, at);
+	case OP_DIV: return sv_int(q, at);
+	default: return sv_int(r, at);
+	}
+}
+
+/* Gives an untyped operand the type of the other one. In comparisons a float constant makes integers compare in f64. */
+static Sv meet(Cx *cx, TypeRule rule, Sv x, Sv other)
+{
+	Elem e = other.type->elem;
+	if (elem_is_ptr(e)) return x.kind == SV_INT ? lit_adapt(cx, x, EL_I64, other) : lit_adapt(cx, x, e, other);
+	/* refused by the rule, with its own words */
+	bool ints = rule == TR_CONV_INT || rule == TR_SHIFT;
+	if (elem_rows[e].cls == EC_RFLOAT || (ints && !elem_is_integral(e))) return sv_const(e, (Num){ 0 }, x.span);
+	if (rule == TR_CMP && x.kind == SV_FLOAT && elem_is_integral(e)) return lit_adapt(cx, x, EL_F64, other);
+	if (rule == TR_CONV_FLT && elem_is_integral(e)) return sv_const(EL_F32, (Num){ 0 }, x.span);
+	if (rule == TR_CONV_TO_FLT && elem_is_integral(e)) return sv_const(e, (Num){ 0 }, x.span);
+	if (ints && x.kind == SV_FLOAT) return sv_const(EL_F32, (Num){ 0 }, x.span);
+	return lit_adapt(cx, x, e, other);
+}
+
+static bool meet_both(Cx *cx, OpCode op, TypeRule rule, Sv *x, Sv *y)
+{
+	if (sv_untyped(*x) && sv_untyped(*y)) {
+		bool flt = x->kind == SV_FLOAT || y->kind == SV_FLOAT || rule == TR_CONV_FLT || rule == TR_CONV_TO_FLT;
+		Elem e = flt ? EL_F32 : EL_I32;
+		(void)op;
+		*x = lit_adapt(cx, *x, e, sv_poison(y->span));
+		*y = lit_adapt(cx, *y, e, sv_poison(x->span));
+	} else if (sv_untyped(*x)) {
+		*x = meet(cx, rule, *x, *y);
+	} else if (sv_untyped(*y)) {
+		*y = meet(cx, rule, *y, *x);
+	}
+	return !sv_bad(*x) && !sv_bad(*y);
+}
+
+static bool is_null(Sv v)
+{
+	return v.kind == SV_CONST && elem_is_ptr(v.type->elem) && !v.u.num.i;
+}
+
+static Val *operand(Cx *cx, Sv x, Elem e, const Type *shape, Span at)
+{
+	at_span(cx, at);
+	if (x.kind == SV_CONST)
+		return const_val(cx, type_with_elem(shape, e), fold_cast(x.u.num, x.type->elem, e, (FoldModes){ 0 }));
+	Val *v = conv_val(cx, x);
+	at_span(cx, at);
+	v = val_cast(cx, v, e, (FoldModes){ 0 });
+	return val_broadcast(cx, v, shape);
+}
+
+static Sv warn_shift(Cx *cx, OpCode op, Sv x, Sv y)
+{
+	Num n;
+	if ((op != OP_SHL && op != OP_SHR) || !sv_const_num(y, &n) || !elem_is_integral(y.type->elem)) return y;
+	int w = elem_bits(x.type->elem);
+	if (n.i >= 0 && n.i < w) return y;
+	Diag *d = cx_diag(cx, D_SHIFT_COUNT, y.span, str_i64(n.i), elem_name(x.type->elem));
+	diag_note(d, "counts are taken modulo the width: this shifts by %d", (int)((uint64_t)n.i % (unsigned)w));
+	return y;
+}
+
+Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown)
+{
+	TypeRule rule = op_rows[op].type;
+	if (!is_value(cx, x, shown) || !is_value(cx, y, shown)) return sv_poison(at);
+	if (sv_untyped(x) && sv_untyped(y)) {
+		Sv r = untyped_binary(cx, op, x, y, at);
+		if (r.kind == SV_NONE) return sv_poison(at);
+		if (!sv_bad(r)) return r;
+	}
+	if (rule == TR_CONV && shown == str_intern("`%`")) rule = TR_CONV_INT;
+	if (!meet_both(cx, op, rule, &x, &y)) return sv_poison(at);
+	bool pointers = elem_is_ptr(x.type->elem) || elem_is_ptr(y.type->elem);
+	if (is_null(x) && elem_is_ptr(y.type->elem)) x = sv_const(y.type->elem, x.u.num, x.span);
+	else if (is_null(y) && elem_is_ptr(x.type->elem)) y = sv_const(x.type->elem, y.u.num, y.span);
+	if (pointers && (op == OP_ADD || op == OP_SUB)) return pointer_arith(cx, op, x, y, at, shown);
+	Ruling r = rule_binary(rule, x.type, y.type);
+	if (r.why != RULE_OK) {
+		report_ruling(cx, r, x, y, at, shown);
+		return sv_poison(at);
+	}
+	if (!modes_allowed(cx, op, r.elem, m)) return sv_poison(at);
+	y = warn_shift(cx, op, x, y);
+	if (x.kind == SV_CONST && y.kind == SV_CONST) {
+		Num in[2] = { fold_cast(x.u.num, x.type->elem, r.elem, (FoldModes){ 0 }),
+			fold_cast(y.u.num, y.type->elem, r.elem, (FoldModes){ 0 }) };
+		Sv c = folded(op, modes_fold(m), r.elem, r.type->elem, 2, in, at);
+		if (!sv_bad(c)) return c;
+	}
+	Val *a = operand(cx, x, r.elem, r.type, at), *b = operand(cx, y, r.elem, r.type, at);
+	Val *res = ir_binary(&cx->b, op, r.type, a, b);
+	modes_put(res->def, m);
+	if (cx->no_contract && (op == OP_MUL || op == OP_ADD || op == OP_SUB)) ir_set_int(res->def, AT_CONTRACT, 1);
+	check_arith(cx, op, a, b, res, at);
+	return sv_val(res, at);
+}
+
+Sv elem_logic(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
+{
+	if (sv_untyped(x)) x = conv_cond(cx, x, x.span);
+	if (sv_untyped(y)) y = conv_cond(cx, y, y.span);
+	if (!is_value(cx, x, shown) || !is_value(cx, y, shown)) return sv_poison(at);
+	Ruling r = rule_binary(TR_LOGIC, x.type, y.type);
+	if (r.why != RULE_OK) {
+		report_ruling(cx, r, x, y, at, shown);
+		return sv_poison(at);
+	}
+	Val *a = conv_val(cx, x), *b = conv_val(cx, y);
+	at_span(cx, at);
+	a = val_broadcast(cx, val_bool(cx, a), r.type);
+	b = val_broadcast(cx, val_bool(cx, b), r.type);
+	return sv_folded(val_op2(cx, op, a, b), at);
+}
+
+/* ---- pointers ---- */
+
+static bool pointee_known(Cx *cx, Sv p, Span at, Str shown)
+{
+	if (elem_pointee(p.type->elem) != EL_VOID) return true;
+	Diag *d = cx_diag(cx, D_PTR_VOID, at, shown);
+	label_operand(d, p);
+	return false;
+}
+
+static Sv pointer_shapes(Cx *cx, Sv x, Sv y, const Type **t, Elem e, Span at, Str shown)
+{
+	Ruling r = rule_binary(TR_LOGIC, x.type, y.type);       /* any types: only the shapes matter */
+	if (r.why != RULE_OK) {
+		report_ruling(cx, r, x, y, at, shown);
+		return sv_poison(at);
+	}
+	*t = type_with_elem(r.type, e);
+	return sv_none(at);
+}
+
+Sv pointer_arith(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
+{
+	bool px = elem_is_ptr(x.type->elem), py = elem_is_ptr(y.type->elem);
+	const Type *t = NULL;
+	bool diff = px && py && op == OP_SUB && x.type->elem == y.type->elem;
+	bool step = px != py && elem_is_integral(px ? y.type->elem : x.type->elem) && (px || op == OP_ADD);
+	if (!diff && !step) {
+		Diag *d = cx_diag(cx, D_PTR_ARITH, at, shown, operand_types(x, y));
+		diag_note(d, "pointers take `p + i`, `i + p`, `p - i` and `p - q`");
+		return sv_poison(at);
+	}
+	if (!pointee_known(cx, px ? x : y, at, shown)) return sv_poison(at);
+	if (sv_bad(pointer_shapes(cx, x, y, &t, px ? x.type->elem : y.type->elem, at, shown))) return sv_poison(at);
+	Val *a = conv_val(cx, px ? x : y), *b = conv_val(cx, px ? y : x);
+	at_span(cx, at);
+	if (diff) {
+		a = val_broadcast(cx, a, t);
+		b = val_broadcast(cx, b, t);
+		return sv_val(ir_binary(&cx->b, OP_PTR_DIFF, type_with_elem(t, EL_I64), a, b), at);
+	}
+	b = val_i64(cx, b);
+	if (op == OP_SUB) b = val_op2(cx, OP_SUB, const_val(cx, b->type, num_int(0)), b);
+	return sv_val(ir_binary(&cx->b, OP_PTR_ADD, t, val_broadcast(cx, a, t), val_broadcast(cx, b, t)), at);
+}
+
+/* ---- casts ---- */
+
+/* Float to integer with a rounding word: to a whole number first. */
+static Val *whole_first(Cx *cx, Val *v, int rounding)
+{
+	static const OpCode how[] = { OP_RINT, OP_TRUNC, OP_FLOOR, OP_CEIL };
+	if (!elem_is_float(v->type->elem)) v = val_cast(cx, v, EL_F32, (FoldModes){ 0 });
+	return ir_unary(&cx->b, how[rounding], v->type, v);
+}
+
+Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
+{
+	if (!is_value(cx, x, "a cast")) return sv_poison(at);
+	if (sv_untyped(x)) x = lit_adapt(cx, x, to, sv_poison(at));
+	if (sv_bad(x)) return x;
+	Elem from = x.type->elem;
+	if (!rule_converts(from, to)) {
+		Diag *d = cx_diag(cx, D_CAST_NONE, at, sv_what(x), elem_name(to));
+		if (elem_is_ptr(from) && elem_is_ptr(to)) diag_help(d, "`element_bitcast` reinterprets a pointer");
+		return sv_poison(at);
+	}
+	Modes mm = *m;
+	bool whole = elem_is_any_float(from) && elem_is_integral(to) && to != EL_BOOL;
+	if (whole && mm.word[MD_ROUNDING] > 3) whole = false;
+	if (whole) mm.word[MD_ROUNDING] = -1;
+	if (!modes_allowed(cx, OP_CAST, to, &mm)) return sv_poison(at);
+	FoldModes f = modes_fold(&mm);
+	Val *v;
+	if (x.kind == SV_CONST && !(whole && m->word[MD_ROUNDING] >= 0))
+		return sv_const(to, fold_cast(x.u.num, from, to, f), at);
+	v = conv_val(cx, x);
+	at_span(cx, at);
+	if (whole && m->word[MD_ROUNDING] >= 0) v = whole_first(cx, v, m->word[MD_ROUNDING]);
+	if (to == EL_BOOL) return sv_folded(val_bool(cx, v), at);
+	Val *r = val_cast(cx, v, to, f);
+	if (!f.overflow && r != v) check_cast(cx, v, r, at);
+	return sv_val(r, at);
+}
+
+static Sv bitcast(Cx *cx, Call *c)
+{
+	Elem to;
+	Sv x = arg_value(cx, c, 0, NULL);
+	if (!arg_elem(cx, c, 1, &to)) return sv_poison(c->span);
+	x = conv_default(cx, x);
+	if (!is_value(cx, x, call_what(c))) return sv_poison(c->span);
+	Elem from = x.type->elem;
+	if (elem_bytes(from) != elem_bytes(to)) {
+		Diag *d = cx_diag(cx, D_BITCAST_SIZE, c->span, sv_what(x), elem_name(to), str_i64(elem_bytes(from)),
+			str_i64(elem_bytes(to)));
+		label_operand(d, x);
+		return sv_poison(c->span);
+	}
+	if (from == to) return x;
+	Val *v = conv_val(cx, x);
+	return sv_folded(ir_unary(at_span(cx, c->span), OP_BITCAST, type_with_elem(v->type, to), v), c->span);
+}
+
+static Sv cast_call(Cx *cx, Call *c)
+{
+	Elem to;
+	Modes m;
+	Sv x = arg_value(cx, c, 0, NULL);
+	if (!arg_elem(cx, c, 1, &to) || !arg_modes(cx, c, &m) || sv_bad(x)) return sv_poison(c->span);
+	return elem_cast(cx, x, to, &m, c->span);
+}
+
+/* ---- select, fma, clamp ---- */
+
+/* An untyped arm takes the type and the shape of the other. */
+static Sv arm_like(Cx *cx, Sv x, Sv other)
+{
+	Sv v = lit_adapt(cx, x, other.type->elem, other);
+	if (sv_bad(v) || !sv_is_tile(other)) return v;
+	Val *s = conv_val(cx, v);
+	at_span(cx, x.span);
+	return sv_val(val_broadcast(cx, s, other.type), x.span);
+}
+
+static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
+{
+	if (sv_untyped(*a) && sv_untyped(*b)) {
+		Elem e = a->kind == SV_FLOAT || b->kind == SV_FLOAT ? EL_F32 : EL_I32;
+		*a = lit_adapt(cx, *a, e, sv_poison(b->span));
+		*b = lit_adapt(cx, *b, e, sv_poison(a->span));
+		if (sv_bad(*a) || sv_bad(*b)) return false;
+		if (!sv_is_tile(c)) return true;
+		Val *va = conv_val(cx, *a), *vb = conv_val(cx, *b);
+		*a = sv_val(val_broadcast(cx, va, c.type), a->span);
+		*b = sv_val(val_broadcast(cx, vb, c.type), b->span);
+		return true;
+	}
+	if (sv_untyped(*a)) *a = arm_like(cx, *a, *b);
+	else if (sv_untyped(*b)) *b = arm_like(cx, *b, *a);
+	return !sv_bad(*a) && !sv_bad(*b);
+}
+
+static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
+{
+	Diag *d = cx_diag(cx, D_ARMS, at, "`select`", sv_what(a), sv_what(b));
+	label_operand(d, a);
+	label_operand(d, b);
+	int axis;
+	Sv small = sv_is_tile(b) && (!sv_is_tile(a) || type_size(a.type) < type_size(b.type)) ? a : b;
+	const Type *big = small.span.lo == a.span.lo ? b.type : a.type;
+	if (a.type->elem != b.type->elem) help_cast(d, b, a.type->elem);
+	else if (type_is_tile(big) && rule_one_way(small.type, big->rank, big->log2, &axis)) {
+		Str t = str_fmt("broadcast(%s, %s)", span_source(small.span), shape_text(big->rank, big->log2));
+		diag_help(d, "write `%s`", t);
+		diag_edit(d, small.span, t);
+	}
+	return sv_poison(at);
+}
+
+Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
+{
+	if (sv_bad(c) || sv_bad(a) || sv_bad(b)) return sv_poison(at);
+	if (sv_untyped(c)) c = conv_cond(cx, c, c.span);
+	if (!is_value(cx, c, "`select`") || !is_value(cx, a, "`select`") || !is_value(cx, b, "`select`")) return sv_poison(at);
+	if (!elem_is_ptr(c.type->elem) && elem_rows[c.type->elem].cls == EC_RFLOAT) {
+		cx_diag(cx, D_RESTRICTED, c.span, "a condition", elem_name(c.type->elem));
+		return sv_poison(at);
+	}
+	at_span(cx, at);
+	if (!select_arms(cx, c, &a, &b)) return sv_poison(at);
+	if (a.type != b.type) return report_arms(cx, a, b, at);
+	int axis = 0;
+	bool fits = type_is_tile(a.type) ? rule_one_way(c.type, a.type->rank, a.type->log2, &axis) : !sv_is_tile(c);
+	if (!fits) {
+		Diag *d = cx_diag(cx, D_SELECT_COND, at, sv_what(c), sv_what(a));
+		label_operand(d, c);
+		label_operand(d, a);
+		if (sv_is_tile(c) && sv_is_scalar(a)) diag_help(d, "make tiles of the values: `full(%s, %s, %s)`",
+			shape_text(c.type->rank, c.type->log2), span_source(a.span), elem_name(a.type->elem));
+		return sv_poison(at);
+	}
+	Val *cv = conv_val(cx, c), *av = conv_val(cx, a), *bv = conv_val(cx, b);
+	at_span(cx, at);
+	cv = val_broadcast(cx, val_bool(cx, cv), a.type);
+	return sv_folded(val_select(cx, cv, av, bv), at);
+}
+
+Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
+{
+	Sv *x[3] = { &a, &b, &acc };
+	for (int i = 0; i < 3; i++)
+		if (!is_value(cx, *x[i], "`fma`")) return sv_poison(at);
+	if (sv_untyped(acc) && sv_untyped(a) && sv_untyped(b)) acc = lit_adapt(cx, acc, EL_F32, a);
+	else if (sv_untyped(acc)) acc = arm_like(cx, acc, sv_untyped(a) || (sv_is_scalar(a) && sv_is_tile(b)) ? b : a);
+	if (sv_bad(acc)) return acc;
+	const Type *t = acc.type;
+	if (elem_is_ptr(t->elem) || !elem_is_float(t->elem)) {
+		Diag *d = cx_diag(cx, D_NEED_FLOAT, at, "`fma`", sv_what(acc));
+		label_operand(d, acc);
+		return sv_poison(at);
+	}
+	Val *v[3];
+	for (int i = 0; i < 2; i++) {
+		Sv f = sv_untyped(*x[i]) ? lit_adapt(cx, *x[i], t->elem, acc) : *x[i];
+		int axis = 0;
+		if (sv_bad(f)) return f;
+		bool shape = type_is_tile(t) ? rule_one_way(f.type, t->rank, t->log2, &axis) : !sv_is_tile(f);
+		if (!shape || rule_narrows(f.type->elem, t->elem)) {
+			Diag *d = cx_diag(cx, D_FMA_FACTOR, at, sv_what(f), sv_what(acc));
+			label_operand(d, f);
+			label_operand(d, acc);
+			if (shape) help_cast(d, f, t->elem);
+			return sv_poison(at);
+		}
+		Val *fv = conv_val(cx, f);
+		at_span(cx, at);
+		v[i] = val_broadcast(cx, val_cast(cx, fv, t->elem, (FoldModes){ 0 }), t);
+	}
+	if (!modes_allowed(cx, OP_FMA, t->elem, m)) return sv_poison(at);
+	v[2] = conv_val(cx, acc);
+	Num in[3], r;
+	bool constant = type_is_scalar(t);
+	for (int i = 0; i < 3; i++) constant &= ir_const_value(v[i], &in[i]);
+	if (constant && fold_op(OP_FMA, modes_fold(m), t->elem, t->elem, 3, in, &r)) return sv_const(t->elem, r, at);
+	Val *res = ir_op1(at_span(cx, at), OP_FMA, t, 3, v);
+	modes_put(res->def, m);
+	return sv_val(res, at);
+}
+
+static Sv clamp(Cx *cx, Call *c)
+{
+	Sv x = arg_value(cx, c, 0, NULL), lo = arg_value(cx, c, 1, NULL), hi = arg_value(cx, c, 2, NULL);
+	if (sv_bad(x) || sv_bad(lo) || sv_bad(hi)) return sv_poison(c->span);
+	x = elem_binary(cx, OP_MAX, x, lo, &no_modes, c->span, call_what(c));
+	if (sv_bad(x)) return x;
+	return elem_binary(cx, OP_MIN, x, hi, &no_modes, c->span, call_what(c));
+}
+
+/* ---- matrix product ---- */
+
+static void report_mma_elems(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+{
+	Diag *d;
+	if (r.why == RULE_MMA_ELEM) {
+		Sv bad = r.which ? b : a;
+		d = cx_diag(cx, D_MMA_ELEM, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		diag_note(d, "operands are f16, bf16, tf32, f32, f64, f8e4m3, f8e5m2, bool, i8 or u8");
+		return;
+	}
+	if (r.why == RULE_SAME) {
+		d = cx_diag(cx, D_MMA_SAME, at, shown, elem_name(a.type->elem), elem_name(b.type->elem));
+		label_operand(d, a);
+		label_operand(d, b);
+		help_cast(d, b, a.type->elem);
+		return;
+	}
+	d = cx_diag(cx, D_MMA_ACC, at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(acc->type->elem));
+	label_operand(d, *acc);
+	label_operand(d, a);
+}
+
+static void report_mma_shapes(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+{
+	Diag *d;
+	int n = a.type->rank;
+	if (r.why == RULE_INNER) {
+		d = cx_diag(cx, D_MMA_INNER, at, shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
+		label_operand(d, a);
+		label_operand(d, b);
+		label_origin(d, a);
+		label_origin(d, b);
+		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
+			diag_help(d, "`%s` may be stored transposed: `transpose(%s)`", span_source(b.span), span_source(b.span));
+			diag_edit(d, b.span, str_fmt("transpose(%s)", span_source(b.span)));
+		} else {
+			diag_help(d, "the left operand's last extent is the right one's last but one: make both %s, say",
+				str_i64(type_extent(a.type, n - 1)));
+		}
+		return;
+	}
+	d = cx_diag(cx, D_MMA_SHAPE, at, shown, sv_what(a), sv_what(b),
+		acc ? str_fmt(" and %s", sv_what(*acc)) : str_intern(""));
+	label_operand(d, a);
+	label_operand(d, b);
+	if (acc) label_operand(d, *acc);
+	diag_note(d, "the shapes are [m, k], [k, n] and [m, n], or all three with a batch in front");
+}
+
+static Sv report_mma(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+{
+	switch (r.why) {
+	case RULE_MMA_ELEM: case RULE_SAME: case RULE_MMA_ACC: report_mma_elems(cx, r, a, b, acc, at, shown); break;
+	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK: report_ruling(cx, r, a, b, at, shown); break;
+	default: report_mma_shapes(cx, r, a, b, acc, at, shown); break;
+	}
+	return sv_poison(at);
+}
+
+static bool mma_tile(Cx *cx, Sv v, Span at, Str shown)
+{
+	if (sv_bad(v)) return false;
+	if (sv_is_tile(v)) return true;
+	cx_diag(cx, D_NEED_TILE, v.span.hi ? v.span : at, shown, sv_what(v));
+	return false;
+}
+
+Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown)
+{
+	if (!mma_tile(cx, a, at, shown) || !mma_tile(cx, b, at, shown) || (acc && !mma_tile(cx, *acc, at, shown)))
+		return sv_poison(at);
+	Ruling r = rule_mma(a.type, b.type, acc ? acc->type : NULL);
+	if (r.why != RULE_OK) return report_mma(cx, r, a, b, acc, at, shown);
+	if (precision && a.type->elem != EL_F32) {
+		Diag *d = cx_diag(cx, D_MODE_TYPE, precision_at, "precision", attr_word_text(AT_PRECISION, precision), "mma",
+			elem_name(a.type->elem));
+		diag_help(d, "leave `precision:` out: it is a choice for f32 only");
+		return sv_poison(at);
+	}
+	at_span(cx, at);
+	Val *c = acc ? acc->u.val : const_val(cx, r.type, num_zero(r.elem));
+	Val *res = ir_op1(&cx->b, OP_MMA, r.type, 3, (Val *[]){ a.u.val, b.u.val, c });
+	if (precision) ir_set_int(res->def, AT_PRECISION, precision);
+	return sv_val(res, at);
+}
+
+static Sv mma_call(Cx *cx, Call *c)
+{
+	bool with_acc = c->op == OP_MMA;
+	Sv a = arg_value(cx, c, 0, NULL), b = arg_value(cx, c, 1, NULL), acc = with_acc ? arg_value(cx, c, 2, NULL) : a;
+	int precision, at = arg_index(c, "precision");
+	if (!arg_word(cx, c, AT_PRECISION, &precision)) return sv_poison(c->span);
+	if (sv_bad(a) || sv_bad(b) || sv_bad(acc)) return sv_poison(c->span);
+	return mma_of(cx, a, b, with_acc ? &acc : NULL, precision, c->arg[at].span, c->span, call_what(c));
+}
+
+/* ---- calls ---- */
+
+Sv build_elem(Cx *cx, Call *c)
+{
+	Modes m;
+	switch (c->op) {
+	case OP_CAST: return cast_call(cx, c);
+	case OP_BITCAST: return bitcast(cx, c);
+	case OP_CLAMP: return clamp(cx, c);
+	case OP_MMA: case OP_MATMUL: return mma_call(cx, c);
+	default: break;
+	}
+	Sv x[3];
+	int n = 0;
+	for (; n < c->sig->n && !c->sig->p[n].named; n++) x[n] = arg_value(cx, c, n, NULL);
+	if (!arg_modes(cx, c, &m)) return sv_poison(c->span);
+	for (int i = 0; i < n; i++)
+		if (sv_bad(x[i])) return sv_poison(c->span);
+	OpCode op = c->op == OP_CDIV ? OP_CEILDIV : c->op;
+	if (op == OP_SELECT) return elem_select(cx, x[0], x[1], x[2], c->span);
+	if (op == OP_FMA) return elem_fma(cx, x[0], x[1], x[2], &m, c->span);
+	if (n == 1) return elem_unary(cx, op, x[0], &m, c->span, call_what(c));
+	return elem_binary(cx, op, x[0], x[1], &m, c->span, call_what(c));
+}
+
+/* How many values an operation takes as a function: its arguments that must be given. */
+int op_arity(OpCode op)
+{
+	const char *p = op_rows[op].sig;
+	int n = *p != 0 && *p != ';';
+	for (; *p && *p != ';' && *p != '?'; p++) n += *p == ',';
+	return n - (*p == '?');
+}
+
+Sv op_call_values(Cx *cx, OpCode op, int n, const Sv *args, Span at)
+{
+	Str shown = str_fmt("`%s`", op_rows[op].name);
+	for (int i = 0; i < n; i++)
+		if (sv_bad(args[i])) return sv_poison(at);
+	bool elementwise = op_rows[op].flags & OPF_ELEMWISE && op != OP_CAST && op != OP_BITCAST;
+	if (op == OP_CDIV) op = OP_CEILDIV, elementwise = true;
+	if (elementwise && n == 1 && op_rows[op].type != TR_CONV) return elem_unary(cx, op, args[0], &no_modes, at, shown);
+	if (elementwise && n == 2 && op != OP_SELECT && op != OP_FMA)
+		return elem_binary(cx, op, args[0], args[1], &no_modes, at, shown);
+	if (op == OP_SELECT && n == 3) return elem_select(cx, args[0], args[1], args[2], at);
+	if (op == OP_FMA && n == 3) return elem_fma(cx, args[0], args[1], args[2], &no_modes, at);
+	cx_diag(cx, D_OP_AS_FN, at, shown);
+	return sv_poison(at);
+}

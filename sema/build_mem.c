@@ -1,0 +1,632 @@
+/* Loads, stores, gathers, scatters, atomics: on tensors and views, and in `unsafe` on pointer tiles. What lies outside is
+ * padding for loads and dropped by stores, so none of these can fail at run time. */
+#include "sema/build.h"
+
+#include <string.h>
+
+/* ---- arguments that several have ---- */
+
+static bool is_word(const Expr *e, const char *w)
+{
+	return e->kind == EX_NAME && !strcmp(e->u.name, w);
+}
+
+/* `zero`, `neg_zero`, or any value of the element type. NULL: reported. */
+static Val *pad_arg(Cx *cx, Call *c, Elem e)
+{
+	int i = arg_index(c, "pad");
+	at_span(cx, c->span);
+	const Type *t = type_scalar(e);
+	if (i < 0 || !c->arg[i].given || is_word(c->arg[i].e, "zero")) return const_val(cx, t, num_zero(e));
+	if (is_word(c->arg[i].e, "neg_zero")) {
+		if (!elem_is_ptr(e) && elem_is_any_float(e)) return const_val(cx, t, num_float(-0.0));
+		cx_diag(cx, D_NEED_FLOAT, c->arg[i].span, "`pad: neg_zero`", elem_name(e));
+		return NULL;
+	}
+	Sv v = arg_value(cx, c, i, t);
+	if (sv_one_element(v)) v = sv_val(one_scalar(cx, v.u.val), v.span);
+	if (v.kind == SV_INT && elem_is_any_float(e)) {
+		Num n;
+		if (lit_fit(v, e, &n) == FIT_OK) v = sv_const(e, n, v.span);
+	}
+	v = conv_to(cx, v, t, CONV_ARG, str_intern("pad"), (Span){ 0, 0 });
+	return sv_bad(v) ? NULL : conv_val(cx, v);
+}
+
+static bool latency_arg(Cx *cx, Call *c, int64_t *out)
+{
+	int i = arg_index(c, "latency");
+	*out = cx->latency;
+	if (i < 0 || !c->arg[i].given) return true;
+	if (!arg_int(cx, c, i, out)) return false;
+	if (*out >= 1 && *out <= 10) return true;
+	cx_diag(cx, D_LATENCY, c->arg[i].span, str_i64(*out));
+	return false;
+}
+
+/* Which memory orders an access takes: reads acquire, writes release. */
+static bool order_arg(Cx *cx, Call *c, bool reads, bool writes, int *order)
+{
+	if (!arg_word(cx, c, AT_ORDER, order)) return false;
+	Str w = attr_word_text(AT_ORDER, *order);
+	bool acquire = !strcmp(w, "acquire"), release = !strcmp(w, "release"), both = !strcmp(w, "acquire_release");
+	if ((acquire && !reads) || (release && !writes) || (both && !(reads && writes))) {
+		Diag *d = cx_diag(cx, D_ORDER, c->arg[arg_index(c, "order")].span, call_what(c), w);
+		diag_help(d, "it takes relaxed%s", !writes ? " or acquire" : !reads ? " or release" : ", acquire, release or acquire_release");
+		return false;
+	}
+	return true;
+}
+
+static void put_hints(Op *op, int order, int scope, int64_t latency)
+{
+	if (order) ir_set_int(op, AT_ORDER, order);
+	if (scope) ir_set_int(op, AT_SCOPE, scope);
+	if (latency) ir_set_int(op, AT_LATENCY, latency);
+}
+
+static Str view_name(const View *v)
+{
+	return str_fmt("`%s`", v->root);
+}
+
+/* ---- tiles by index ---- */
+
+typedef struct Access { const View *v; Shape s; int64_t steps[TENSOR_RANK], offsets[TENSOR_RANK]; } Access;
+
+static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
+{
+	if (a->s.rank == a->v->rank) return true;
+	Diag *d = cx_diag(cx, D_VIEW_TILE_RANK, at, shape_text(a->s.rank, a->s.log2), str_i64(a->s.rank), a->v->root,
+		str_i64(a->v->rank));
+	if (a->v->decl.hi) diag_label(d, a->v->decl, "`%s` is %s", a->v->root, sv_what(sv_view(a->v, at)));
+	if (a->s.rank < a->v->rank && str_len(span_source(at)) <= 40) {
+		uint8_t log2[TILE_RANK] = { 0 };
+		memcpy(log2 + (a->v->rank - a->s.rank), a->s.log2, (size_t)a->s.rank);
+		Str shape = shape_text(a->v->rank, log2);
+		bool value = c->op == OP_STORE || c->op == OP_STORE_AT;
+		Str t = value ? str_fmt("reshape(%s, %s)", span_source(at), shape) : shape;
+		diag_help(d, "give it axes of length 1: `%s`", t);
+		diag_edit(d, at, t);
+	}
+	return false;
+}
+
+static void access_steps(Access *a, bool elements)
+{
+	for (int i = 0; i < a->v->rank; i++) {
+		a->steps[i] = elements ? 1 : (int64_t)1 << a->s.log2[i];
+		a->offsets[i] = 0;
+	}
+}
+
+/* The shape and steps of an access: given with it on a tensor, by the view otherwise. */
+static bool access_load(Cx *cx, Call *c, const View *v, Access *a)
+{
+	int i = arg_index(c, "shape");
+	bool elements = c->op == OP_LOAD_AT;
+	a->v = v;
+	if (v->kind == VK_TENSOR) {
+		if (!c->arg[i].given) {
+			Diag *d = cx_diag(cx, D_LOAD_SHAPE, c->span, view_name(v));
+			diag_help(d, "say how large the tile is: `%s.%s(index, [..])`", v->root, c->name);
+			return false;
+		}
+		if (!arg_shape(cx, c, i, false, &a->s) || !access_rank(cx, c, a, c->arg[i].span)) return false;
+		access_steps(a, elements);
+		return true;
+	}
+	if (c->arg[i].given || elements) {
+		Diag *d = cx_diag(cx, D_LOAD_VIEW_SHAPE, elements ? c->span : c->arg[i].span, shape_text(v->tile.rank, v->tile.log2));
+		diag_help(d, "write `load(index)`");
+		return false;
+	}
+	a->s = v->tile;
+	memcpy(a->steps, v->steps, sizeof a->steps);
+	memcpy(a->offsets, v->offsets, sizeof a->offsets);
+	return true;
+}
+
+static void put_access(Op *op, const Access *a)
+{
+	bool any = false;
+	ir_set_ints(op, AT_STEPS, a->v->rank, a->steps);
+	for (int i = 0; i < a->v->rank; i++) any |= a->offsets[i] != 0;
+	if (any) ir_set_ints(op, AT_OFFSETS, a->v->rank, a->offsets);
+}
+
+/* Indices of an i64 dimension are i64. */
+static bool access_index(Cx *cx, Call *c, const View *v, Val **in)
+{
+	Sv idx[TENSOR_RANK];
+	if (!index_list(cx, c->arg[1].e, view_name(v), v->rank, idx)) return false;
+	for (int i = 0; i < v->rank; i++) {
+		in[i] = conv_val(cx, idx[i]);
+		at_span(cx, idx[i].span);
+		if (v->dim[i].elem == EL_I64 && elem_bytes(in[i]->type->elem) < 8) in[i] = val_i64(cx, in[i]);
+	}
+	return true;
+}
+
+/* ---- element-wise indices ---- */
+
+typedef struct Lanes {
+	const Type *t;          /* type_tile(EL_BOOL, ..) or a scalar: the shape of the access */
+	Val *idx[TENSOR_RANK];
+	Span at[TENSOR_RANK];
+} Lanes;
+
+static Sv lane_index(Cx *cx, const Expr *e)
+{
+	Sv v = sema_expr(cx, e, NULL);
+	if (!sv_is_tile(v)) return conv_index(cx, v, e->span);
+	if (!elem_is_ptr(v.type->elem) && elem_is_int(v.type->elem)) {
+		if (elem_bytes(v.type->elem) >= 4) return v;
+		at_span(cx, e->span);
+		return sv_val(val_cast(cx, v.u.val, EL_I32, (FoldModes){ 0 }), e->span);
+	}
+	Diag *d = cx_diag(cx, D_INDEX_TYPE, e->span, sv_what(v));
+	if (!elem_is_ptr(v.type->elem)) help_cast(d, v, EL_I32);
+	return sv_poison(e->span);
+}
+
+static bool lanes_shape(Cx *cx, Call *c, int n, const Sv *v, Lanes *l)
+{
+	l->t = type_scalar(EL_BOOL);
+	for (int i = 0; i < n; i++) {
+		Ruling r = rule_binary(TR_LOGIC, l->t, v[i].type);
+		if (r.why != RULE_OK) {
+			report_ruling(cx, r, i ? v[i - 1] : v[i], v[i], v[i].span, call_what(c));
+			return false;
+		}
+		l->t = r.type;
+	}
+	return true;
+}
+
+static bool lanes(Cx *cx, Call *c, const View *v, Lanes *l)
+{
+	const Expr *e = c->arg[1].e;
+	Sv idx[TENSOR_RANK];
+	if (e->kind != EX_LIST) {
+		cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", view_name(v)));
+		return false;
+	}
+	if (e->u.list.n != v->rank) {
+		cx_diag(cx, D_VIEW_RANK, e->span, view_name(v), str_i64(v->rank), str_i64(e->u.list.n));
+		return false;
+	}
+	for (int i = 0; i < v->rank; i++) {
+		idx[i] = lane_index(cx, e->u.list.p[i]);
+		if (sv_bad(idx[i])) return false;
+	}
+	if (!lanes_shape(cx, c, v->rank, idx, l)) return false;
+	for (int i = 0; i < v->rank; i++) {
+		Val *x = conv_val(cx, idx[i]);
+		l->at[i] = idx[i].span;
+		at_span(cx, idx[i].span);
+		if (v->dim[i].elem == EL_I64 && elem_bytes(x->type->elem) < 8) x = val_i64(cx, x);
+		l->idx[i] = val_broadcast(cx, x, l->t);
+	}
+	return true;
+}
+
+/* The index tiles of tile `in` of a partition or gather view: base + iota along each axis. The base is clamped to the
+ * extent in 64 bits, so that the sum wraps to a negative index at worst, which is outside as well. */
+static Val *axis_lanes(Cx *cx, const View *v, int axis, Val *index, const Type *t)
+{
+	uint8_t log2[TILE_RANK] = { 0 };
+	int64_t len = (int64_t)1 << v->tile.log2[axis];
+	Elem e = v->dim[axis].elem;
+	log2[axis] = v->tile.log2[axis];
+	const Type *it = type_tile(e, v->rank, log2);
+	if (type_is_tile(index->type)) {
+		Val *x = index->type == it ? index : ir_unary(&cx->b, OP_RESHAPE, type_tile(index->type->elem, v->rank, log2), index);
+		return val_broadcast(cx, x, t);
+	}
+	Val *base = val_op2(cx, OP_MUL, val_i64(cx, index), val_int(cx, EL_I64, v->steps[axis]));
+	if (v->offsets[axis]) base = val_op2(cx, OP_ADD, base, val_int(cx, EL_I64, v->offsets[axis]));
+	base = val_op2(cx, OP_MAX, val_op2(cx, OP_MIN, base, view_extent(cx, v, axis)), val_int(cx, EL_I64, -len));
+	base = val_broadcast(cx, val_cast(cx, base, e, (FoldModes){ 0 }), it);
+	Val *sum = val_op2(cx, OP_ADD, base, ir_op1(&cx->b, OP_IOTA, it, 0, NULL));
+	return val_broadcast(cx, sum, t);
+}
+
+static bool gather_item(Cx *cx, const View *v, int axis, Sv x)
+{
+	if (sv_bad(x)) return false;
+	bool tile = sv_is_tile(x), wanted = v->kind == VK_GATHER && axis == v->axis;
+	bool fits = wanted ? tile && x.type->rank == 1 && x.type->log2[0] == v->tile.log2[axis] : !tile;
+	if (fits) return true;
+	Diag *d = cx_diag(cx, D_GATHER_INDEX, x.span, str_i64(axis), v->root, wanted ? "a tile" : "a scalar", sv_what(x));
+	if (wanted) diag_note(d, "its type is tile<i32, [%lld]>", (long long)1 << v->tile.log2[axis]);
+	return false;
+}
+
+static bool tile_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
+{
+	const Expr *e = c->arg[1].e;
+	Sv idx[TENSOR_RANK];
+	if (e->kind != EX_LIST || e->u.list.n != v->rank) {
+		if (e->kind != EX_LIST) cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", view_name(v)));
+		else cx_diag(cx, D_VIEW_RANK, e->span, view_name(v), str_i64(v->rank), str_i64(e->u.list.n));
+		return false;
+	}
+	for (int i = 0; i < v->rank; i++) {
+		idx[i] = lane_index(cx, e->u.list.p[i]);
+		if (!gather_item(cx, v, i, idx[i])) return false;
+	}
+	l->t = type_tile(EL_BOOL, v->tile.rank, v->tile.log2);
+	for (int i = 0; i < v->rank; i++) {
+		Val *x = conv_val(cx, idx[i]);
+		l->at[i] = idx[i].span;
+		at_span(cx, c->span);
+		l->idx[i] = axis_lanes(cx, v, i, x, l->t);
+	}
+	return true;
+}
+
+static bool any_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
+{
+	return v->kind == VK_TENSOR ? lanes(cx, c, v, l) : tile_lanes(cx, c, v, l);
+}
+
+/* True: no mask, or *mask is a bool of the lanes' shape. */
+static bool mask_arg(Cx *cx, Call *c, const Type *t, Val **mask)
+{
+	int i = arg_index(c, "mask"), axis = 0;
+	*mask = NULL;
+	if (i < 0 || !c->arg[i].given) return true;
+	Sv m = arg_value(cx, c, i, NULL);
+	if (sv_untyped(m)) m = conv_cond(cx, m, m.span);
+	if (!is_value(cx, m, "a mask")) return false;
+	if (!elem_is_ptr(m.type->elem) && elem_rows[m.type->elem].cls == EC_RFLOAT) {
+		cx_diag(cx, D_RESTRICTED, m.span, "a mask", elem_name(m.type->elem));
+		return false;
+	}
+	bool fits = type_is_tile(t) ? rule_one_way(m.type, t->rank, t->log2, &axis) : !sv_is_tile(m);
+	if (!fits) {
+		Diag *d = cx_diag(cx, D_MASK_SHAPE, m.span, sv_what(m), type_is_tile(t) ? shape_text(t->rank, t->log2) : "one element");
+		label_operand(d, m);
+		return false;
+	}
+	Val *v = conv_val(cx, m);
+	at_span(cx, m.span);
+	*mask = val_broadcast(cx, val_bool(cx, v), t);
+	return true;
+}
+
+/* With --checked an unmasked lane outside the tensor traps. */
+static void check_lanes(Cx *cx, const View *v, const Lanes *l, Val *mask)
+{
+	if (!cx->opt->checked) return;
+	for (int i = 0; i < v->rank; i++) {
+		at_span(cx, l->at[i]);
+		Val *x = val_i64(cx, l->idx[i]);
+		Val *low = val_cmp(cx, OP_GE, x, const_val(cx, x->type, num_int(0)));
+		Val *ok = val_op2(cx, OP_AND, low, val_cmp(cx, OP_LT, x, val_broadcast(cx, view_extent(cx, v, i), x->type)));
+		if (mask) ok = val_op2(cx, OP_OR, ok, val_op2(cx, OP_XOR, mask, const_val(cx, mask->type, num_int(1))));
+		build_check(cx, sv_val(ok, l->at[i]), str_fmt("index `%s` outside axis %d of `%s`", span_source(l->at[i]), i, v->root), l->at[i]);
+	}
+}
+
+static const Type *lanes_type(const Lanes *l, Elem e)
+{
+	return type_with_elem(l->t, e);
+}
+
+static Val *lanes_value(Cx *cx, Sv x, const Type *t, const View *v)
+{
+	x = conv_to(cx, x, t, CONV_STORE, v ? str_fmt("%s", v->root) : NULL, (Span){ 0, 0 });
+	return sv_bad(x) ? NULL : conv_val(cx, x);
+}
+
+/* ---- load and store ---- */
+
+static Sv gather_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, int order, int64_t latency)
+{
+	Val *in[3 + TENSOR_RANK] = { v->val }, *mask;
+	int n = 1;
+	Val *pad = pad_arg(cx, c, v->elem);
+	if (!pad || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
+	if (v->kind == VK_TENSOR) check_lanes(cx, v, l, mask);
+	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
+	in[n++] = pad;
+	if (mask) in[n++] = mask;
+	Val *r = ir_op1(at_span(cx, c->span), OP_GATHER, lanes_type(l, v->elem), n, in);
+	put_hints(r->def, order, 0, latency);
+	return sv_val(r, c->span);
+}
+
+static Sv build_load(Cx *cx, Call *c, const View *v)
+{
+	Access a;
+	Lanes l;
+	int order;
+	int64_t latency;
+	Val *in[2 + TENSOR_RANK] = { v->val };
+	if (!view_readable(cx, v, c->span, str_intern("read"))) return sv_poison(c->span);
+	if (!order_arg(cx, c, true, false, &order) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
+	if (!access_load(cx, c, v, &a)) return sv_poison(c->span);
+	if (v->kind == VK_GATHER) return tile_lanes(cx, c, v, &l) ? gather_lanes(cx, c, v, &l, order, latency) : sv_poison(c->span);
+	const Type *t = sema_tile_type(cx, v->elem, a.s, c->span);
+	if (!t || !access_index(cx, c, v, in + 1)) return sv_poison(c->span);
+	in[1 + v->rank] = pad_arg(cx, c, v->elem);
+	if (!in[1 + v->rank]) return sv_poison(c->span);
+	Val *r = ir_op1(at_span(cx, c->span), OP_LOAD, t, 2 + v->rank, in);
+	put_access(r->def, &a);
+	put_hints(r->def, order, 0, latency);
+	return sv_val(r, c->span);
+}
+
+static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
+{
+	Diag *d = cx_diag(cx, D_NEED_TILE, x.span, call_what(c), sv_what(x));
+	if (v->rank) diag_help(d, "`%s[...] = %s` writes one element", v->root, span_source(x.span));
+	return sv_poison(c->span);
+}
+
+static bool access_store(Cx *cx, Call *c, const View *v, Sv *x, Access *a)
+{
+	a->v = v;
+	if (v->kind == VK_TENSOR) {
+		if (!sv_is_tile(*x)) {
+			if (v->rank || !is_value(cx, *x, call_what(c))) {
+				if (!sv_bad(*x)) store_scalar(cx, c, v, *x);
+				return false;
+			}
+			a->s = (Shape){ .hole = -1 };           /* a scalar is a tile of rank 0 */
+		} else {
+			a->s.rank = x->type->rank;
+			a->s.hole = -1;
+			memcpy(a->s.log2, x->type->log2, sizeof a->s.log2);
+		}
+		if (!access_rank(cx, c, a, x->span)) return false;
+		access_steps(a, c->op == OP_STORE_AT);
+	} else {
+		a->s = v->tile;
+		memcpy(a->steps, v->steps, sizeof a->steps);
+		memcpy(a->offsets, v->offsets, sizeof a->offsets);
+	}
+	const Type *t = sema_tile_type(cx, v->elem, a->s, c->span);
+	if (!t) return false;
+	*x = conv_to(cx, *x, t, CONV_STORE, str_fmt("%s", v->root), v->decl);
+	return !sv_bad(*x);
+}
+
+static Sv scatter_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, Sv x, int order)
+{
+	Val *in[3 + TENSOR_RANK] = { v->val }, *mask;
+	int n = 1;
+	Val *value = lanes_value(cx, x, lanes_type(l, v->elem), v);
+	if (!value || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
+	if (v->kind == VK_TENSOR) check_lanes(cx, v, l, mask);
+	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
+	in[n++] = value;
+	if (mask) in[n++] = mask;
+	Op *op = ir_op(at_span(cx, c->span), OP_SCATTER, n, in, 0, NULL);
+	put_hints(op, order, 0, 0);
+	return sv_none(c->span);
+}
+
+static Sv build_store(Cx *cx, Call *c, const View *v)
+{
+	Access a;
+	Lanes l;
+	int order;
+	int64_t latency;
+	Val *in[2 + TENSOR_RANK] = { v->val };
+	if (!view_writable(cx, v, c->span, str_intern("written"))) return sv_poison(c->span);
+	if (!order_arg(cx, c, false, true, &order) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
+	if (v->kind == VK_GATHER) {
+		if (!tile_lanes(cx, c, v, &l)) return sv_poison(c->span);
+		return scatter_lanes(cx, c, v, &l, arg_value(cx, c, 2, NULL), order);
+	}
+	if (!access_index(cx, c, v, in + 1)) return sv_poison(c->span);
+	Sv x = arg_value(cx, c, 2, NULL);
+	if (sv_bad(x) || !access_store(cx, c, v, &x, &a)) return sv_poison(c->span);
+	in[1 + v->rank] = conv_val(cx, x);
+	Op *op = ir_op(at_span(cx, c->span), OP_STORE, 2 + v->rank, in, 0, NULL);
+	put_access(op, &a);
+	put_hints(op, order, 0, latency);
+	return sv_none(c->span);
+}
+
+static Sv build_gather(Cx *cx, Call *c, const View *v)
+{
+	Lanes l;
+	if (v->kind != VK_TENSOR) {
+		Diag *d = cx_diag(cx, D_PARTITIONED, c->span, call_what(c), v->root);
+		diag_help(d, "a view takes `load` and `store`");
+		return sv_poison(c->span);
+	}
+	bool load = c->op == OP_GATHER;
+	if (load ? !view_readable(cx, v, c->span, str_intern("read")) : !view_writable(cx, v, c->span, str_intern("written")))
+		return sv_poison(c->span);
+	if (!lanes(cx, c, v, &l)) return sv_poison(c->span);
+	if (load) return gather_lanes(cx, c, v, &l, 0, cx->latency);
+	Sv x = arg_value(cx, c, 2, NULL);
+	return sv_bad(x) ? x : scatter_lanes(cx, c, v, &l, x, 0);
+}
+
+static Sv build_mask(Cx *cx, Call *c, const View *v)
+{
+	Access a = { .v = v };
+	Val *in[TENSOR_RANK];
+	if (v->kind != VK_TENSOR) {
+		a.s = v->tile;
+		memcpy(a.steps, v->steps, sizeof a.steps);
+		memcpy(a.offsets, v->offsets, sizeof a.offsets);
+	} else {
+		if (!arg_shape(cx, c, 2, false, &a.s) || !access_rank(cx, c, &a, c->arg[2].span)) return sv_poison(c->span);
+		access_steps(&a, false);
+	}
+	if (!sema_tile_type(cx, EL_BOOL, a.s, c->span) || !access_index(cx, c, v, in)) return sv_poison(c->span);
+	return view_mask(cx, v, in, &a.s, a.steps, a.offsets, c->span);
+}
+
+/* ---- pointers ---- */
+
+static bool pointer_arg(Cx *cx, Call *c, Sv *p)
+{
+	*p = arg_value(cx, c, 0, NULL);
+	if (sv_bad(*p) || !is_value(cx, *p, call_what(c))) return false;
+	if (!cx->unsafe) {
+		Diag *d = cx_diag(cx, D_UNSAFE, c->span, call_what(c));
+		label_operand(d, *p);
+		diag_help(d, "write `unsafe { ... }` around the statement, or `unsafe %s(...)`", c->name);
+		return false;
+	}
+	if (elem_pointee(p->type->elem) != EL_VOID) return true;
+	Diag *d = cx_diag(cx, D_PTR_VOID, c->span, call_what(c));
+	label_operand(d, *p);
+	return false;
+}
+
+static Sv pointer_load(Cx *cx, Call *c)
+{
+	Sv p;
+	Val *in[3], *mask;
+	int order = 0, scope = 0;
+	bool atomic = c->op == OP_ATOMIC_LOAD;
+	if (!pointer_arg(cx, c, &p)) return sv_poison(c->span);
+	Elem e = elem_pointee(p.type->elem);
+	if (!order_arg(cx, c, true, false, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
+	in[0] = conv_val(cx, p);
+	in[1] = pad_arg(cx, c, e);
+	if (!in[1] || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
+	in[2] = mask;
+	Val *r = ir_op1(at_span(cx, c->span), atomic ? OP_ATOMIC_LOAD_PTR : OP_LOAD_PTR, type_with_elem(p.type, e), mask ? 3 : 2, in);
+	put_hints(r->def, order, scope, atomic ? 0 : cx->latency);
+	return sv_val(r, c->span);
+}
+
+static Sv pointer_store(Cx *cx, Call *c)
+{
+	Sv p;
+	Val *in[3], *mask;
+	int order = 0, scope = 0;
+	bool atomic = c->op == OP_ATOMIC_STORE;
+	if (!pointer_arg(cx, c, &p)) return sv_poison(c->span);
+	if (!order_arg(cx, c, false, true, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
+	in[0] = conv_val(cx, p);
+	in[1] = lanes_value(cx, arg_value(cx, c, 1, NULL), type_with_elem(p.type, elem_pointee(p.type->elem)), NULL);
+	if (!in[1] || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
+	in[2] = mask;
+	Op *op = ir_op(at_span(cx, c->span), atomic ? OP_ATOMIC_STORE_PTR : OP_STORE_PTR, mask ? 3 : 2, in, 0, NULL);
+	put_hints(op, order, scope, 0);
+	return sv_none(c->span);
+}
+
+Sv build_memory(Cx *cx, Call *c)
+{
+	if (c->pointer) return c->op == OP_LOAD ? pointer_load(cx, c) : pointer_store(cx, c);
+	if (c->op == OP_GATHER && c->sig->p[0].kind == 'v') return tile_gather(cx, c);
+	const View *v = arg_view(cx, c, 0);
+	if (!v) return sv_poison(c->span);
+	switch (c->op) {
+	case OP_LOAD: case OP_LOAD_AT: return build_load(cx, c, v);
+	case OP_STORE: case OP_STORE_AT: return build_store(cx, c, v);
+	case OP_MASK: return build_mask(cx, c, v);
+	default: return build_gather(cx, c, v);
+	}
+}
+
+/* ---- atomics ---- */
+
+static bool atomic_elem(Cx *cx, Call *c, Elem e)
+{
+	bool wide_int = !elem_is_ptr(e) && elem_is_int(e) && elem_bytes(e) >= 4, ok = wide_int;
+	const char *list = "i32, u32, i64 or u64";
+	switch (c->op) {
+	case OP_ATOMIC_ADD: case OP_ATOMIC_SUB:
+		ok = wide_int || (!elem_is_ptr(e) && elem_is_float(e));
+		list = "i32, u32, i64, u64, f16, bf16, f32 or f64";
+		break;
+	case OP_ATOMIC_XCHG: case OP_ATOMIC_COMPARE_EXCHANGE:
+		ok = wide_int || e == EL_F32 || e == EL_F64;
+		list = "i32, u32, i64, u64, f32 or f64";
+		break;
+	case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: ok = true; break;
+	default: break;
+	}
+	if (!ok) cx_diag(cx, D_ATOMIC_TYPE, c->span, call_what(c), elem_name(e), list);
+	return ok;
+}
+
+static int rmw_word(OpCode op)
+{
+	return attr_word(AT_RMW, str_intern(op_rows[op].name + strlen("atomic_")));
+}
+
+/* Index operands, or the pointers: then value operands, then the mask. The element type is known. */
+typedef struct Atomic { Val *in[TENSOR_RANK + 5]; int n; Elem elem; const Type *t; const View *v; Lanes l; } Atomic;
+
+static bool atomic_target(Cx *cx, Call *c, Atomic *a)
+{
+	if (c->pointer) {
+		Sv p;
+		if (!pointer_arg(cx, c, &p)) return false;
+		a->elem = elem_pointee(p.type->elem);
+		a->t = p.type;
+		a->in[a->n++] = conv_val(cx, p);
+		return atomic_elem(cx, c, a->elem);
+	}
+	a->v = arg_view(cx, c, 0);
+	if (!a->v) return false;
+	bool reads = c->op == OP_ATOMIC_LOAD;
+	if (reads ? !view_readable(cx, a->v, c->span, str_intern("read")) : !view_writable(cx, a->v, c->span, str_intern("written")))
+		return false;
+	if (c->op != OP_ATOMIC_STORE && !reads && a->v->mode == MODE_OUT) return view_readable(cx, a->v, c->span, str_intern("read"));
+	a->elem = a->v->elem;
+	if (!atomic_elem(cx, c, a->elem) || !any_lanes(cx, c, a->v, &a->l)) return false;
+	a->t = a->l.t;
+	a->in[a->n++] = a->v->val;
+	for (int i = 0; i < a->v->rank; i++) a->in[a->n++] = a->l.idx[i];
+	return true;
+}
+
+static bool atomic_value(Cx *cx, Call *c, Atomic *a, const char *name)
+{
+	Sv x = arg_value(cx, c, arg_index(c, name), NULL);
+	Val *v = lanes_value(cx, x, type_with_elem(a->t, a->elem), a->v);
+	a->in[a->n++] = v;
+	return v != NULL;
+}
+
+static bool atomic_mask(Cx *cx, Call *c, Atomic *a)
+{
+	Val *mask;
+	if (!mask_arg(cx, c, a->t, &mask)) return false;
+	if (a->v && a->v->kind == VK_TENSOR) check_lanes(cx, a->v, &a->l, mask);
+	if (mask) a->in[a->n++] = mask;
+	return true;
+}
+
+Sv build_atomic(Cx *cx, Call *c)
+{
+	Atomic a = { .n = 0 };
+	int order, scope;
+	bool load = c->op == OP_ATOMIC_LOAD, store = c->op == OP_ATOMIC_STORE, cas = c->op == OP_ATOMIC_COMPARE_EXCHANGE;
+	if (c->pointer && load) return pointer_load(cx, c);
+	if (c->pointer && store) return pointer_store(cx, c);
+	if (!order_arg(cx, c, !store, !load, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
+	if (!atomic_target(cx, c, &a)) return sv_poison(c->span);
+	if (load) {
+		a.in[a.n] = pad_arg(cx, c, a.elem);
+		if (!a.in[a.n++]) return sv_poison(c->span);
+	} else if (cas) {
+		if (!atomic_value(cx, c, &a, "expected") || !atomic_value(cx, c, &a, "desired")) return sv_poison(c->span);
+	} else if (!atomic_value(cx, c, &a, "x")) {
+		return sv_poison(c->span);
+	}
+	if (!atomic_mask(cx, c, &a)) return sv_poison(c->span);
+	OpCode op = load ? OP_ATOMIC_LOAD : store ? OP_ATOMIC_STORE : cas ? (c->pointer ? OP_ATOMIC_CAS_PTR : OP_ATOMIC_CAS) :
+		c->pointer ? OP_ATOMIC_RMW_PTR : OP_ATOMIC_RMW;
+	const Type *t = type_with_elem(a.t, a.elem);
+	Op *made = ir_op(at_span(cx, c->span), op, a.n, a.in, store ? 0 : 1, &t);
+	if (op == OP_ATOMIC_RMW || op == OP_ATOMIC_RMW_PTR) ir_set_int(made, AT_RMW, rmw_word(c->op));
+	put_hints(made, order, scope, 0);
+	bool on_view = a.v && a.v->kind != VK_TENSOR;
+	return store || on_view ? sv_none(c->span) : sv_val(made->out[0], c->span);
+}

@@ -1,0 +1,423 @@
+/* Calls of operations: the signature column of ops.def is read once into a Sig, arguments are bound to it in order and by
+ * name, and the accessors below evaluate each one as its kind says. What is wrong with a call as such is reported here. */
+#include "sema/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- signatures ---- */
+
+/* "x, axis:a?; squeeze:b?, nan" */
+static Sig *sig_parse(const char *text)
+{
+	Sig *s = NEW(A_UNIT, Sig);
+	bool named = false;
+	const char *p = text;
+	while (*p) {
+		while (*p == ' ' || *p == ',') p++;
+		if (*p == ';') {
+			named = true;
+			p++;
+			continue;
+		}
+		size_t n = strcspn(p, ",;:? ");
+		if (!n) break;
+		if (s->n == MAX_ARGS) bug("signature `%s` has more than %d arguments", text, MAX_ARGS);
+		ArgSpec *a = &s->p[s->n++];
+		a->name = str_intern_n(p, n);
+		a->kind = 'v';
+		a->named = a->optional = named;         /* what is given by name only may always be left out, but for shift's fill */
+		p += n;
+		if (*p == ':') {
+			a->kind = p[1];
+			p += 2;
+		}
+		if (*p == '?') {
+			a->optional = true;
+			p++;
+		}
+	}
+	return s;
+}
+
+/* The forms on pointer tiles, which one row of the table cannot hold beside the form on tensors. */
+static const char *pointer_sig(OpCode op)
+{
+	switch (op) {
+	case OP_LOAD: return "p:p; mask:k?, pad";
+	case OP_STORE: return "p:p, x; mask:k?";
+	case OP_ATOMIC_ADD: case OP_ATOMIC_SUB: case OP_ATOMIC_MIN: case OP_ATOMIC_MAX: case OP_ATOMIC_AND:
+	case OP_ATOMIC_OR: case OP_ATOMIC_XOR: case OP_ATOMIC_XCHG: case OP_ATOMIC_STORE:
+		return "p:p, x; mask:k?, order, scope";
+	case OP_ATOMIC_COMPARE_EXCHANGE: return "p:p, expected, desired; mask:k?, order, scope";
+	case OP_ATOMIC_LOAD: return "p:p; mask:k?, pad, order, scope";
+	default: return NULL;
+	}
+}
+
+static const char *tile_sig(OpCode op)          /* gather inside a tile */
+{
+	return op == OP_GATHER ? "x, index, axis:n; pad" : NULL;
+}
+
+static const Sig *sig_of(OpCode op, char form)
+{
+	static const Sig *plain[OP_COUNT], *pointer[OP_COUNT], *tile[OP_COUNT];
+	const Sig **slot = form == 'p' ? &pointer[op] : form == 't' ? &tile[op] : &plain[op];
+	const char *text = form == 'p' ? pointer_sig(op) : form == 't' ? tile_sig(op) : op_rows[op].sig;
+	if (!*slot) *slot = sig_parse(text);
+	return *slot;
+}
+
+Str call_what(const Call *c)
+{
+	return str_fmt("`%s`", c->name);
+}
+
+/* ---- binding ---- */
+
+int arg_index(const Call *c, const char *name)
+{
+	for (int i = 0; i < c->sig->n; i++)
+		if (!strcmp(c->sig->p[i].name, name)) return i;
+	return -1;
+}
+
+bool arg_given(const Call *c, const char *name)
+{
+	int i = arg_index(c, name);
+	return i >= 0 && c->arg[i].given;
+}
+
+static Str sig_text(const Sig *s, bool method)
+{
+	Str t = str_intern("");
+	for (int i = method ? 1 : 0; i < s->n; i++) {
+		const ArgSpec *a = &s->p[i];
+		Str one = a->named ? str_fmt("%s:", a->name) : a->optional ? str_fmt("[%s]", a->name) : a->name;
+		t = *t ? str_fmt("%s, %s", t, one) : one;
+	}
+	return t;
+}
+
+static bool bind_positional(Cx *cx, Call *c, const Arg *a, int *next, bool recv)
+{
+	while (*next < c->sig->n && !c->sig->p[*next].named && c->arg[*next].given) ++*next;
+	if (*next >= c->sig->n || c->sig->p[*next].named) {
+		Diag *d = cx_diag(cx, D_OP_ARG_EXTRA, a->value->span, call_what(c));
+		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
+		if (*next < c->sig->n) diag_help(d, "the arguments after these are given by name, `%s: ...`", c->sig->p[*next].name);
+		return false;
+	}
+	c->arg[*next].e = a->value;
+	c->arg[*next].given = true;
+	c->arg[*next].span = a->value->span;
+	++*next;
+	return true;
+}
+
+static bool bind_named(Cx *cx, Call *c, const Arg *a, bool recv)
+{
+	int i = arg_index(c, a->name.s);
+	if (i < 0 || (i == 0 && recv)) {
+		Near near;
+		near_begin(&near, a->name.s);
+		for (int k = 0; k < c->sig->n; k++) near_offer(&near, c->sig->p[k].name);
+		Diag *d = cx_diag(cx, D_OP_ARG_NAME, a->name.span, call_what(c), a->name.s);
+		if (near.best) {
+			diag_help(d, "write `%s:`", near.best);
+			diag_edit(d, a->name.span, near.best);
+		} else {
+			diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
+		}
+		return false;
+	}
+	if (c->arg[i].given) {
+		Diag *d = cx_diag(cx, D_OP_ARG_TWICE, a->name.span, call_what(c), a->name.s);
+		diag_label(d, c->arg[i].span, "given here already");
+		return false;
+	}
+	c->arg[i].e = a->value;
+	c->arg[i].given = true;
+	c->arg[i].span = a->value->span;
+	return true;
+}
+
+static bool bind_missing(Cx *cx, Call *c, bool recv)
+{
+	for (int i = 0; i < c->sig->n; i++) {
+		if (c->arg[i].given || c->sig->p[i].optional) continue;
+		Diag *d = cx_diag(cx, D_OP_ARG_MISSING, c->span, call_what(c), c->sig->p[i].name);
+		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
+		return false;
+	}
+	return true;
+}
+
+static bool bind(Cx *cx, Call *c, const Sv *recv, const Sv *first)
+{
+	int next = 0;
+	bool variadic = c->op == OP_PRINT || c->op == OP_STATIC_PRINT;
+	const ArgVec *args = &c->e->u.call.args;
+	if (recv) {
+		c->arg[0] = (BoundArg){ .given = true, .done = true, .sv = *recv, .span = recv->span };
+		next = 1;
+	}
+	for (int i = 0; i < args->n; i++) {
+		const Arg *a = &args->p[i];
+		if (variadic && i > 0 && !a->name.s) {
+			c->rest = a;
+			c->nrest = args->n - i;
+			break;
+		}
+		if (!(a->name.s ? bind_named(cx, c, a, recv != NULL) : bind_positional(cx, c, a, &next, recv != NULL))) return false;
+		if (first && i == 0 && !a->name.s) {
+			c->arg[0].sv = *first;
+			c->arg[0].done = true;
+		}
+	}
+	return bind_missing(cx, c, recv != NULL);
+}
+
+/* ---- accessors ---- */
+
+Sv arg_value(Cx *cx, Call *c, int i, const Type *want)
+{
+	BoundArg *a = &c->arg[i];
+	if (!a->given) return sv_none(c->span);
+	if (!a->done) {
+		a->sv = sema_expr(cx, a->e, want);
+		a->done = true;
+	}
+	return a->sv;
+}
+
+Sv arg_tile(Cx *cx, Call *c, int i)
+{
+	Sv v = arg_value(cx, c, i, NULL);
+	if (sv_bad(v) || sv_is_tile(v)) return v;
+	Diag *d = cx_diag(cx, D_NEED_TILE, v.span, call_what(c), sv_what(v));
+	if (v.kind == SV_VIEW) diag_help(d, "load a tile from it first: `%s.load(...)`", span_source(v.span));
+	return sv_poison(c->span);
+}
+
+static bool missing(Cx *cx, Call *c, int i)
+{
+	if (c->arg[i].given) return false;
+	cx_diag(cx, D_OP_ARG_MISSING, c->span, call_what(c), c->sig->p[i].name);
+	return true;
+}
+
+bool arg_shape(Cx *cx, Call *c, int i, bool hole, Shape *out)
+{
+	return !missing(cx, c, i) && sema_shape(cx, c->arg[i].e, hole, out);
+}
+
+bool arg_elem(Cx *cx, Call *c, int i, Elem *out)
+{
+	return !missing(cx, c, i) && sema_elem(cx, c->arg[i].e, out);
+}
+
+bool arg_int(Cx *cx, Call *c, int i, int64_t *out)
+{
+	Int v;
+	if (missing(cx, c, i) || !sema_const_int(cx, c->arg[i].e, &v)) return false;
+	if (v < INT64_MIN || v > INT64_MAX) {
+		cx_diag0(cx, D_CONST_RANGE, c->arg[i].span);
+		return false;
+	}
+	*out = (int64_t)v;
+	return true;
+}
+
+bool arg_ints(Cx *cx, Call *c, int i, int *n, int64_t *out, int max)
+{
+	const Expr *e = c->arg[i].e;
+	if (missing(cx, c, i)) return false;
+	if (e->kind != EX_LIST || e->u.list.n > max) {
+		cx_diag(cx, D_NEED_LIST, c->arg[i].span, str_fmt("`%s` of %s", c->sig->p[i].name, call_what(c)));
+		return false;
+	}
+	*n = e->u.list.n;
+	for (int k = 0; k < *n; k++) {
+		Int v;
+		if (!sema_const_int(cx, e->u.list.p[k], &v)) return false;
+		if (v < INT32_MIN || v > INT32_MAX) {
+			cx_diag0(cx, D_CONST_RANGE, e->u.list.p[k]->span);
+			return false;
+		}
+		out[k] = (int64_t)v;
+	}
+	return true;
+}
+
+bool arg_bool(Cx *cx, Call *c, const char *name, bool *out)
+{
+	int i = arg_index(c, name);
+	*out = false;
+	return i < 0 || !c->arg[i].given || sema_const_bool(cx, c->arg[i].e, out);
+}
+
+bool arg_axis(Cx *cx, Call *c, int i, const Type *t, int *out)
+{
+	int64_t v;
+	if (!arg_int(cx, c, i, &v)) return false;
+	if (v >= 0 && v < t->rank) {
+		*out = (int)v;
+		return true;
+	}
+	Diag *d = cx_diag(cx, D_AXIS_RANGE, c->arg[i].span, str_i64(v), type_text(t));
+	if (t->rank) diag_note(d, "axes count from 0, the slowest: 0 .. %d", t->rank - 1);
+	if (v < 0 && -v <= t->rank) {
+		diag_help(d, "the same axis from the front: `%d`", (int)(t->rank + v));
+		diag_edit(d, c->arg[i].span, str_fmt("%d", (int)(t->rank + v)));
+	}
+	return false;
+}
+
+static Str words_of(AttrKey key)
+{
+	const char *w[16];
+	int n = 0;
+	for (; n < 16 && attr_word_text(key, n); n++) w[n] = attr_word_text(key, n);
+	return list_or(n, w);
+}
+
+static bool is_flag(AttrKey key)
+{
+	return !strcmp(attr_word_text(key, 0), "false");
+}
+
+bool arg_word(Cx *cx, Call *c, AttrKey key, int *out)
+{
+	int i = arg_index(c, attr_rows[key].name);
+	*out = 0;
+	if (i < 0 || !c->arg[i].given) return true;
+	const Expr *e = c->arg[i].e;
+	if (is_flag(key)) {
+		bool b = false;
+		if (!sema_const_bool(cx, e, &b)) return false;
+		*out = b;
+		return true;
+	}
+	int w = e->kind == EX_NAME ? attr_word(key, e->u.name) : -1;
+	if (w >= 0) {
+		*out = w;
+		return true;
+	}
+	Diag *d = cx_diag(cx, D_ARG_WORD, e->span, attr_rows[key].name, span_source(e->span));
+	Near near;
+	near_begin(&near, e->kind == EX_NAME ? e->u.name : "");
+	for (int k = 0; attr_word_text(key, k); k++) near_offer(&near, attr_word_text(key, k));
+	if (near.best && e->kind == EX_NAME) {
+		diag_help(d, "write `%s`", near.best);
+		diag_edit(d, e->span, near.best);
+	} else {
+		diag_note(d, "the words are %s", words_of(key));
+	}
+	return false;
+}
+
+bool arg_modes(Cx *cx, Call *c, Modes *m)
+{
+	static const AttrKey keys[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN, AT_OVERFLOW };
+	*m = no_modes;
+	for (int k = 0; k < 4; k++) {
+		int i = arg_index(c, attr_rows[keys[k]].name);
+		if (i < 0 || !c->arg[i].given) continue;
+		if (!arg_word(cx, c, keys[k], &m->word[k])) return false;
+		m->at[k] = c->arg[i].span;
+	}
+	return true;
+}
+
+Str arg_string(Cx *cx, Call *c, int i)
+{
+	Sv v = arg_value(cx, c, i, NULL);
+	if (v.kind == SV_STRING) return v.u.str;
+	if (!sv_bad(v)) cx_diag(cx, D_NEED_STRING, v.span, call_what(c), sv_what(v));
+	return NULL;
+}
+
+const View *arg_view(Cx *cx, Call *c, int i)
+{
+	Sv v = arg_value(cx, c, i, NULL);
+	if (v.kind == SV_VIEW) return v.u.view;
+	if (!sv_bad(v)) {
+		Diag *d = cx_diag(cx, D_NEED_VIEW, v.span, call_what(c), sv_what(v));
+		if (v.kind == SV_VAL && elem_is_ptr(v.type->elem)) diag_note(d, "pointers take `load(p, ..)`, `store(p, x, ..)` and atomics");
+	}
+	return NULL;
+}
+
+/* ---- dispatch ---- */
+
+static bool is_atomic(OpCode op)
+{
+	return op >= OP_ATOMIC_ADD && op <= OP_ATOMIC_STORE;
+}
+
+static Sv dispatch(Cx *cx, Call *c)
+{
+	unsigned flags = op_rows[c->op].flags;
+	if (is_atomic(c->op)) return build_atomic(cx, c);
+	switch (c->op) {
+	case OP_FULL: case OP_ZEROS: case OP_ONES: case OP_IOTA: case OP_ARANGE: case OP_RAND: case OP_RANDN: case OP_RANDINT:
+		return build_tile(cx, c);
+	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: case OP_TRANSPOSE: case OP_CAT: case OP_EXTRACT: case OP_INSERT:
+	case OP_EXPAND: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_SORT: case OP_TOPK: case OP_HISTOGRAM: case OP_JOIN:
+	case OP_SPLIT: case OP_PACK: case OP_UNPACK:
+		return build_shape(cx, c);
+	case OP_CAST: case OP_BITCAST: case OP_CDIV: case OP_CLAMP: case OP_MMA: case OP_MATMUL:
+		return build_elem(cx, c);
+	case OP_ARGMAX: case OP_ARGMIN: case OP_ANY_OF: case OP_ALL_OF: case OP_CUMSUM_: case OP_CUMPROD_:
+		return build_reduce(cx, c);
+	case OP_LOAD: case OP_LOAD_AT: case OP_STORE: case OP_STORE_AT: case OP_GATHER: case OP_SCATTER: case OP_MASK:
+		return build_memory(cx, c);
+	case OP_PARTITION: case OP_STRIDED: case OP_GATHER_SCATTER: case OP_SLICE: case OP_EXTENT: case OP_NUM_TILES:
+	case OP_STRIDE: case OP_STATIC_STRIDE: case OP_SPAN_SIZE: case OP_LAYOUT_OF:
+		return build_view(cx, c);
+	default:
+		if (flags & (OPF_REDUCE | OPF_SCAN)) return build_reduce(cx, c);
+		if (flags & OPF_ELEMWISE) return build_elem(cx, c);
+		return build_misc(cx, c);
+	}
+}
+
+/* load, store and atomics exist on tensors and on pointer tiles, gather on tensors and inside tiles: the first argument
+ * decides. It is evaluated here, once. */
+static char form_of(Cx *cx, OpCode op, const Expr *call, const Sv *recv, Sv *first)
+{
+	const ArgVec *args = &call->u.call.args;
+	*first = sv_none(call->span);
+	if (!pointer_sig(op) && !tile_sig(op)) return 'w';
+	if (recv) *first = *recv;
+	else if (args->n && !args->p[0].name.s) *first = sema_expr(cx, args->p[0].value, NULL);
+	if (pointer_sig(op) && first->kind != SV_VIEW && first->type && first->kind != SV_TYPE && elem_is_ptr(first->type->elem)) return 'p';
+	return tile_sig(op) && sv_is_tile(*first) ? 't' : 'w';
+}
+
+Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
+{
+	const Expr *callee = call->u.call.callee;
+	Sv first;
+	if (recv && sv_bad(*recv)) return *recv;
+	char form = form_of(cx, op, call, recv, &first);
+	if (sv_bad(first)) return first;
+	Call c = { .op = op, .e = call, .span = call->span, .sig = sig_of(op, form), .pointer = form == 'p' };
+	c.name = str_intern(op_rows[op].name);
+	if (callee->kind == EX_NAME) c.name = callee->u.name;
+	else if (callee->kind == EX_MEMBER) c.name = callee->u.mem.name.s;
+	if (recv && recv->kind == SV_VIEW && c.sig->n && c.sig->p[0].kind != 'w' && op != OP_PERMUTE && op != OP_RESHAPE &&
+		op != OP_TRANSPOSE) {
+		Diag *d = cx_diag(cx, D_NO_METHOD, c.span, sv_what(*recv), c.name);
+		diag_help(d, "load a tile first: `%s.load(...).%s(...)`", span_source(recv->span), c.name);
+		return sv_poison(c.span);
+	}
+	if (!bind(cx, &c, recv, first.kind == SV_NONE || recv ? NULL : &first)) return sv_poison(c.span);
+	Span before = cx->b.span;
+	Sv v = dispatch(cx, &c);
+	cx->b.span = before;
+	v.span = c.span;
+	return v;
+}

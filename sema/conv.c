@@ -1,0 +1,481 @@
+/* Conversions: what happens by itself (assignment, argument, store, condition, index) and explicit casts. */
+#include "sema/build.h"
+
+#include <string.h>
+
+const Modes no_modes = { { -1, -1, -1, -1 }, { { 0, 0 } } };
+
+/* ---- text for messages ---- */
+
+Str span_source(Span at)
+{
+	const Src *src = src_of(at);
+	if (!src || at.lo < src->base) return str_intern("x");
+	const char *p = src->text + (at.lo - src->base);
+	size_t n = at.hi - at.lo, k = 0;
+	char *buf = arena_alloc(A_TMP, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		bool space = p[i] == ' ' || p[i] == '\t' || p[i] == '\n' || p[i] == '\r';
+		if (space && k && buf[k - 1] == ' ') continue;
+		buf[k++] = space ? ' ' : p[i];
+	}
+	return str_intern_n(buf, k);
+}
+
+Str list_or(int n, const char *const *w)
+{
+	Str t = n ? str_intern(w[0]) : str_intern("");
+	for (int i = 1; i < n; i++) t = str_fmt("%s%s%s", t, i + 1 == n ? " or " : ", ", w[i]);
+	return t;
+}
+
+void label_operand(Diag *d, Sv v)
+{
+	if (v.name) diag_label(d, v.span, "`%s` is %s", v.name, sv_what(v));
+	else diag_label(d, v.span, "%s", sv_what(v));
+}
+
+void label_origin(Diag *d, Sv v)
+{
+	if (v.kind != SV_VAL || !v.name || !v.u.val->def || !v.u.val->def->span.hi) return;
+	Span at = v.u.val->def->span;
+	const Src *src = src_of(at);
+	if (!src || src != src_of(v.span) || src_place(at.lo).line == src_place(v.span.lo).line) return;
+	diag_label(d, at, "this is `%s`", v.name);
+}
+
+void help_cast(Diag *d, Sv v, Elem to)
+{
+	bool tile = sv_is_tile(v);
+	Str src = span_source(v.span);
+	if (!rule_converts(v.type ? v.type->elem : EL_I32, to) || str_len(src) > 40) return;
+	if (tile) diag_help(d, "convert it: `element_cast(%s, %s)`", src, elem_name(to));
+	else diag_help(d, "convert it: `%s(%s)`", elem_name(to), src);
+	diag_edit(d, v.span, tile ? str_fmt("element_cast(%s, %s)", src, elem_name(to)) : str_fmt("%s(%s)", elem_name(to), src));
+}
+
+/* ---- values ---- */
+
+Val *const_val(Cx *cx, const Type *t, Num n)
+{
+	return ir_const_num(&cx->b, t, n);
+}
+
+Val *val_int(Cx *cx, Elem e, int64_t v)
+{
+	return ir_const_num(&cx->b, type_scalar(e), num_int(v));
+}
+
+static bool same_modes(FoldModes m)
+{
+	return !m.rounding && !m.overflow;
+}
+
+Val *val_cast(Cx *cx, Val *v, Elem to, FoldModes m)
+{
+	if (v->type->elem == to) return v;
+	const Type *t = type_with_elem(v->type, to);
+	Num n;
+	if (ir_const_value(v, &n) && same_modes(m)) return const_val(cx, t, fold_cast(n, v->type->elem, to, m));
+	if (elem_is_ptr(to)) return ir_unary(&cx->b, OP_BITCAST, t, v);
+	Val *r = ir_unary(&cx->b, OP_CAST, t, v);
+	ir_set_int(r->def, AT_ROUNDING, m.rounding);
+	ir_set_int(r->def, AT_OVERFLOW, m.overflow);
+	return r;
+}
+
+Val *val_broadcast(Cx *cx, Val *v, const Type *to)
+{
+	if (!type_is_tile(to) || (type_is_tile(v->type) && type_same_shape(v->type, to))) return v;
+	const Type *t = type_tile(v->type->elem, to->rank, to->log2);
+	Num n;
+	if (ir_const_value(v, &n)) return const_val(cx, t, n);
+	return ir_unary(&cx->b, OP_BROADCAST, t, v);
+}
+
+Val *val_i64(Cx *cx, Val *v)
+{
+	return val_cast(cx, v, EL_I64, (FoldModes){ 0 });
+}
+
+Val *val_op2(Cx *cx, OpCode op, Val *x, Val *y)
+{
+	Num in[2], r;
+	if (ir_const_value(x, &in[0]) && ir_const_value(y, &in[1]) &&
+		fold_op(op, (FoldModes){ 0 }, x->type->elem, x->type->elem, 2, in, &r)) return const_val(cx, x->type, r);
+	return ir_binary(&cx->b, op, x->type, x, y);
+}
+
+Val *val_cmp(Cx *cx, OpCode op, Val *x, Val *y)
+{
+	const Type *t = type_with_elem(x->type, EL_BOOL);
+	Num in[2], r;
+	if (ir_const_value(x, &in[0]) && ir_const_value(y, &in[1]) &&
+		fold_op(op, (FoldModes){ 0 }, x->type->elem, EL_BOOL, 2, in, &r)) return const_val(cx, t, r);
+	return ir_binary(&cx->b, op, t, x, y);
+}
+
+Val *val_select(Cx *cx, Val *c, Val *a, Val *b)
+{
+	Num n;
+	if (ir_const_value(c, &n)) return n.i ? a : b;
+	return ir_op1(&cx->b, OP_SELECT, a->type, 3, (Val *[]){ c, a, b });
+}
+
+Val *val_bool(Cx *cx, Val *v)
+{
+	if (v->type->elem == EL_BOOL) return v;
+	if (elem_is_ptr(v->type->elem)) return val_cmp(cx, OP_NE, v, const_val(cx, v->type, num_int(0)));
+	return val_cast(cx, v, EL_BOOL, (FoldModes){ 0 });
+}
+
+/* ---- exact meaning of an index ---- */
+
+static const Sym *sym_binary(OpCode op, const Sym *a, const Sym *b)
+{
+	if (!a || !b) return NULL;
+	switch (op) {
+	case OP_ADD: return sym_add(a, b);
+	case OP_SUB: return sym_sub(a, b);
+	case OP_MUL: return sym_mul(a, b);
+	default: return NULL;
+	}
+}
+
+/* The result where it cannot wrap: the facts bound it within its type. */
+static const Sym *no_wrap(const Cx *cx, const Sym *s, Elem e)
+{
+	if (!s || !cx->facts) return NULL;
+	Range r = facts_eval_range(cx->facts, s);
+	bool bounded = r.lo != INT64_MIN && r.hi != INT64_MAX;
+	if (e == EL_I64) return bounded ? s : NULL;
+	return bounded && e != EL_U64 && r.lo >= num_least(e).i && r.hi <= num_greatest(e).i ? s : NULL;
+}
+
+static const Sym *value_sym(Cx *cx, Val *v, int depth);
+
+/* The counter of a loop lies between its bounds. */
+static const Sym *counter_sym(Cx *cx, Val *v, int depth)
+{
+	Op *loop = v->block ? v->block->owner : NULL;
+	if (!loop || loop->code != OP_FOR || v->index) return NULL;
+	const Sym *s = sym_atom(ATOM_VAL, NULL, v->id), *lo = value_sym(cx, ir_in(loop, 0), depth);
+	const Sym *hi = value_sym(cx, ir_in(loop, 1), depth);
+	if (lo && hi && cx->facts && !facts_lt(cx->facts, s, hi)) {
+		facts_range(cx->facts, s, facts_eval_range(cx->facts, lo).lo, facts_eval_range(cx->facts, hi).hi);
+		facts_bound(cx->facts, s, lo, hi);
+	}
+	return s;
+}
+
+/* depth bounds the work: a value used twice is looked at twice. */
+static const Sym *value_sym(Cx *cx, Val *v, int depth)
+{
+	Num n;
+	Op *op = v->def;
+	if (!elem_is_int(v->type->elem) || !type_is_scalar(v->type) || !depth) return NULL;
+	if (ir_const_value(v, &n)) return sym_const(n.i);
+	if (!op) return counter_sym(cx, v, depth - 1);
+	switch (op->code) {
+	case OP_LAUNCH: return ir_attr(op, AT_SYM)->u.sym;
+	case OP_BID: return sym_atom(ATOM_BID, NULL, (int)ir_int(op, AT_AXIS, 0));
+	case OP_CAST: {
+		Elem from = ir_in(op, 0)->type->elem;
+		return elem_is_int(from) && !rule_narrows(from, v->type->elem) ? value_sym(cx, ir_in(op, 0), depth - 1) : NULL;
+	}
+	case OP_ADD: case OP_SUB: case OP_MUL:
+		return no_wrap(cx, sym_binary(op->code, value_sym(cx, ir_in(op, 0), depth - 1),
+			value_sym(cx, ir_in(op, 1), depth - 1)), v->type->elem);
+	default: return NULL;
+	}
+}
+
+const Sym *val_sym(Cx *cx, Val *v)
+{
+	return value_sym(cx, v, 10);
+}
+
+static void note_atom(void *ctx, const Sym *atom)
+{
+	if (atom->atom != ATOM_DIM && atom->atom != ATOM_STRIDE && atom->atom != ATOM_PARAM) *(bool *)ctx = false;
+}
+
+bool sym_at_launch(const Sym *s)
+{
+	bool ok = true;
+	sym_atoms(s, note_atom, &ok);
+	return ok;
+}
+
+Sv sv_folded(Val *v, Span at)
+{
+	Num n;
+	if (type_is_scalar(v->type) && ir_const_value(v, &n)) return sv_const(v->type->elem, n, at);
+	return sv_val(v, at);
+}
+
+bool is_value(Cx *cx, Sv v, const char *whose)
+{
+	if (sv_bad(v)) return false;
+	if (sv_is_scalar(v) || sv_is_tile(v)) return true;
+	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
+	if (v.kind == SV_VIEW) diag_help(d, "load a tile from it: `%s.load(...)`", span_source(v.span));
+	return false;
+}
+
+bool sv_one_element(Sv v)
+{
+	return sv_is_tile(v) && type_log2_size(v.type) == 0;
+}
+
+Val *one_scalar(Cx *cx, Val *v)
+{
+	if (!type_is_tile(v->type)) return v;
+	Num n;
+	if (ir_const_value(v, &n)) return const_val(cx, type_scalar(v->type->elem), n);
+	return ir_unary(&cx->b, OP_TO_SCALAR, type_scalar(v->type->elem), v);
+}
+
+/* ---- defaults ---- */
+
+Sv conv_default(Cx *cx, Sv x)
+{
+	if (x.kind == SV_INT) return lit_adapt(cx, x, EL_I32, sv_poison(x.span));
+	if (x.kind == SV_FLOAT) return lit_adapt(cx, x, EL_F32, sv_poison(x.span));
+	return x;
+}
+
+Val *conv_val(Cx *cx, Sv x)
+{
+	if (sv_untyped(x)) x = conv_default(cx, x);
+	if (!is_value(cx, x, "here")) return NULL;
+	if (x.kind == SV_VAL) return x.u.val;
+	at_span(cx, x.span);
+	return const_val(cx, x.type, x.u.num);
+}
+
+/* ---- implicit conversion ---- */
+
+/* "`s` is tile<f32, [8]>", "`f` returns f32" */
+static Str conv_goal(ConvWhy why, Str what, const Type *to)
+{
+	static const char *const verbs[] = {
+		[CONV_INIT] = "is", [CONV_ASSIGN] = "is", [CONV_ARG] = "takes", [CONV_RETURN] = "returns", [CONV_STORE] = "stores"
+	};
+	if (!what) return str_fmt("the type here is %s", type_text(to));
+	return str_fmt("`%s` %s %s", what, verbs[why], type_text(to));
+}
+
+static Diag *conv_report(Cx *cx, DiagCode code, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+{
+	Str goal = conv_goal(why, what, to);
+	const char *from = x.type ? elem_name(x.type->elem) : "";
+	Diag *d = cx_diag_at(cx, code, x.span, (const char *const[]){ goal, sv_what(x), from, elem_name(to->elem) },
+		code == D_CONVERT_NARROW ? 4 : 2);
+	if (decl.hi) diag_label(d, decl, "%s", goal);
+	return d;
+}
+
+static Sv conv_narrows(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+{
+	if (elem_is_ptr(to->elem) || (x.type && elem_is_ptr(x.type->elem))) {
+		conv_report(cx, D_CONVERT_KIND, x, to, why, what, decl);
+		return sv_poison(x.span);
+	}
+	Diag *d = conv_report(cx, D_CONVERT_NARROW, x, to, why, what, decl);
+	help_cast(d, x, to->elem);
+	return sv_poison(x.span);
+}
+
+static Sv conv_shapes(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+{
+	Diag *d = conv_report(cx, D_CONVERT_SHAPE, x, to, why, what, decl);
+	Str src = span_source(x.span);
+	int axis;
+	if (str_len(src) > 40) return sv_poison(x.span);
+	if (type_is_scalar(to) && sv_one_element(x)) {
+		diag_help(d, "take its one element: `%s(%s)`", elem_name(to->elem), src);
+		diag_edit(d, x.span, str_fmt("%s(%s)", elem_name(to->elem), src));
+	} else if (type_is_tile(to) && sv_is_tile(x) && type_log2_size(x.type) == type_log2_size(to)) {
+		Str t = str_fmt("reshape(%s, %s)", src, shape_text(to->rank, to->log2));
+		diag_help(d, "the sizes are equal: write `%s`", t);
+		diag_edit(d, x.span, t);
+	} else if (type_is_tile(to) && rule_one_way(x.type, to->rank, to->log2, &axis)) {
+		Str t = str_fmt("broadcast(%s, %s)", src, shape_text(to->rank, to->log2));
+		diag_help(d, "write `%s`", t);
+		diag_edit(d, x.span, t);
+	}
+	return sv_poison(x.span);
+}
+
+/* A scalar broadcasts only into a variable; a tile of rank 0 takes one anywhere. */
+static Sv conv_spread(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+{
+	if (type_is_scalar(to)) return x;
+	if (why != CONV_INIT && why != CONV_ASSIGN && to->rank) {
+		Diag *d = conv_report(cx, D_SCALAR_TO_TILE, x, to, why, what, decl);
+		Str t = str_fmt("full(%s, %s, %s)", shape_text(to->rank, to->log2), span_source(x.span), elem_name(to->elem));
+		diag_help(d, "make a tile of it: `%s`", t);
+		diag_edit(d, x.span, t);
+		return sv_poison(x.span);
+	}
+	Val *v = conv_val(cx, x);
+	at_span(cx, x.span);
+	return sv_val(val_broadcast(cx, v, to), x.span);
+}
+
+static Sv conv_element(Cx *cx, Sv x, Elem to)
+{
+	if (x.type->elem == to) return x;
+	if (x.kind == SV_CONST) {
+		Sv r = sv_const(to, fold_cast(x.u.num, x.type->elem, to, (FoldModes){ 0 }), x.span);
+		return r;
+	}
+	at_span(cx, x.span);
+	return sv_val(val_cast(cx, x.u.val, to, (FoldModes){ 0 }), x.span);
+}
+
+Sv conv_to(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+{
+	if (sv_bad(x)) return x;
+	if (!sv_is_scalar(x) && !sv_is_tile(x)) {
+		conv_report(cx, D_CONVERT_KIND, x, to, why, what, decl);
+		return sv_poison(x.span);
+	}
+	if (sv_untyped(x)) x = lit_adapt(cx, x, to->elem, sv_poison(x.span));
+	if (sv_bad(x)) return x;
+	bool null_to_ptr = x.kind == SV_CONST && elem_is_ptr(x.type->elem) && elem_is_ptr(to->elem) && !x.u.num.i;
+	if (null_to_ptr) x = sv_const(to->elem, x.u.num, x.span);
+	if (sv_is_tile(x) && (!type_is_tile(to) || !type_same_shape(x.type, to)))
+		return conv_shapes(cx, x, to, why, what, decl);
+	if (rule_narrows(x.type->elem, to->elem)) return conv_narrows(cx, x, to, why, what, decl);
+	x = conv_element(cx, x, to->elem);
+	return sv_is_tile(x) ? x : conv_spread(cx, x, to, why, what, decl);
+}
+
+/* ---- conditions and indices ---- */
+
+Sv conv_cond(Cx *cx, Sv x, Span at)
+{
+	if (sv_bad(x)) return x;
+	if (x.kind == SV_INT) return sv_bool(x.u.i != 0, at);
+	if (x.kind == SV_FLOAT) return sv_bool(!exact_is_zero(x.u.f), at);
+	if (!sv_is_scalar(x) && !sv_one_element(x)) {
+		Diag *d = cx_diag(cx, D_CONDITION, at, sv_what(x));
+		if (sv_is_tile(x)) diag_help(d, "combine its elements first: `all_of(%s)` or `any_of(%s)`", span_source(at), span_source(at));
+		return sv_poison(at);
+	}
+	if (!elem_is_ptr(x.type->elem) && elem_rows[x.type->elem].cls == EC_RFLOAT) {
+		cx_diag(cx, D_RESTRICTED, at, "a condition", elem_name(x.type->elem));
+		return sv_poison(at);
+	}
+	if (x.kind == SV_CONST) return sv_bool(num_is_true(x.type->elem, x.u.num), at);
+	at_span(cx, at);
+	return sv_folded(val_bool(cx, one_scalar(cx, x.u.val)), at);
+}
+
+Sv conv_index(Cx *cx, Sv x, Span at)
+{
+	if (sv_bad(x)) return x;
+	if (x.kind == SV_INT) {
+		Num n;
+		Elem e = lit_fit(x, EL_I32, &n) == FIT_OK ? EL_I32 : EL_I64;
+		return lit_adapt(cx, x, e, sv_poison(at));
+	}
+	bool scalar = sv_is_scalar(x) && x.kind != SV_FLOAT && elem_is_int(x.type->elem);
+	if (!scalar) {
+		Diag *d = cx_diag(cx, D_INDEX_TYPE, at, sv_what(x));
+		if (sv_one_element(x) && elem_is_int(x.type->elem)) help_cast(d, x, x.type->elem);
+		return sv_poison(at);
+	}
+	if (elem_bytes(x.type->elem) < 4) return conv_element(cx, x, EL_I32);
+	if (x.type->elem != EL_U64) return x;
+	Val *v = conv_val(cx, x);       /* beyond i64 is outside, and stays there */
+	at_span(cx, at);
+	v = val_op2(cx, OP_MIN, v, const_val(cx, v->type, num_int(INT64_MAX)));
+	return sv_val(val_i64(cx, v), at);
+}
+
+const Type *conv_common(Cx *cx, Sv a, Sv b, Span at)
+{
+	Elem e;
+	if (sv_bad(a) || sv_bad(b)) return NULL;
+	if (a.kind == SV_INT && b.kind == SV_INT) {
+		Num n;
+		bool small = lit_fit(a, EL_I32, &n) == FIT_OK && lit_fit(b, EL_I32, &n) == FIT_OK;
+		return type_scalar(small ? EL_I32 : EL_I64);
+	}
+	Sv *p[2] = { &a, &b };
+	for (int i = 0; i < 2; i++) {
+		if (p[i]->kind == SV_INT) continue;
+		if (p[i]->kind == SV_FLOAT || !sv_is_scalar(*p[i]) || !elem_is_int(p[i]->type->elem)) {
+			cx_diag(cx, D_NEED_INT, p[i]->span, "the bounds of a loop", sv_what(*p[i]));
+			return NULL;
+		}
+	}
+	if (a.kind == SV_INT) return type_scalar(b.type->elem);
+	if (b.kind == SV_INT) return type_scalar(a.type->elem);
+	if (rule_common(a.type->elem, b.type->elem, &e) && !rule_narrows(a.type->elem, e) && !rule_narrows(b.type->elem, e))
+		return type_scalar(e);
+	Diag *d = cx_diag(cx, D_NO_COMMON, at, "..", elem_name(a.type->elem), elem_name(b.type->elem));
+	label_operand(d, a);
+	label_operand(d, b);
+	return NULL;
+}
+
+/* ---- explicit casts of scalars: f32(x) ---- */
+
+static bool cast_modes(Cx *cx, const Expr *call, Modes *m)
+{
+	*m = no_modes;
+	for (int i = 1; call && i < call->u.call.args.n; i++) {
+		const Arg *a = &call->u.call.args.p[i];
+		bool rounding = a->name.s && !strcmp(a->name.s, "rounding"), over = a->name.s && !strcmp(a->name.s, "overflow");
+		int w = a->value->kind == EX_NAME ? attr_word(rounding ? AT_ROUNDING : AT_OVERFLOW, a->value->u.name) : -1;
+		if ((!rounding && !over) || w < 0) {
+			cx_diag(cx, D_CAST_ARGS, a->value->span, span_source(call->u.call.callee->span));
+			return false;
+		}
+		m->word[rounding ? MD_ROUNDING : MD_OVERFLOW] = w;
+		m->at[rounding ? MD_ROUNDING : MD_OVERFLOW] = a->value->span;
+	}
+	return true;
+}
+
+static Sv cast_literal(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
+{
+	Num n;
+	Flt v = exact_of(x);
+	if (elem_is_ptr(to)) return lit_adapt(cx, x, to, sv_poison(at));
+	if (to == EL_BOOL) return sv_bool(!exact_is_zero(v), at);
+	if (elem_is_any_float(to)) {
+		int flags = exact_round(v, to, m.rounding, &n);
+		if (!(flags & EXACT_OVERFLOW) && !(exact_is_inf(v) && to == EL_F8E4M3)) return sv_const(to, n, at);
+		Num wide;
+		exact_round(v, EL_F64, m.rounding, &wide);
+		return sv_const(to, fold_cast(wide, EL_F64, to, m), at);
+	}
+	if (x.kind == SV_INT && m.overflow != attr_word(AT_OVERFLOW, str_intern("saturate")))
+		return sv_const(to, num_wrap(to, exact_low_bits(v)), at);
+	Num wide;
+	exact_round(v, EL_F64, ROUND_ZERO, &wide);
+	return sv_const(to, fold_cast(wide, EL_F64, to, m), at);
+}
+
+Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)
+{
+	Span at = call ? call->span : x.span;
+	Modes m;
+	if (sv_bad(x) || !cast_modes(cx, call, &m)) return sv_poison(at);
+	if (sv_untyped(x)) return cast_literal(cx, to, x, modes_fold(&m), at);
+	if (!sv_is_scalar(x) && !sv_one_element(x)) {
+		Diag *d = cx_diag(cx, D_CAST_SCALAR, at, elem_name(to), sv_what(x));
+		if (sv_is_tile(x)) diag_help(d, "convert all elements: `element_cast(%s, %s)`", span_source(x.span), elem_name(to));
+		return sv_poison(at);
+	}
+	if (x.kind == SV_VAL && sv_is_tile(x)) {
+		at_span(cx, at);
+		x = sv_val(one_scalar(cx, x.u.val), x.span);
+	}
+	return elem_cast(cx, x, to, &m, at);
+}

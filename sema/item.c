@@ -1,0 +1,377 @@
+/* Kernels: parameters, dimensions, grid and where clauses of one variant, and its body. sema_check, which runs it all. */
+#include "sema/scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- parameters, shared with entries ---- */
+void tensors_resolve(TensorCx *t, const FnItem *f, IrParam *p, Elem (*elem)[TENSOR_RANK], bool *bad)
+{
+	bool wide = false;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < f->params.n; i++) {
+			const Param *q = &f->params.p[i];
+			if (type_is_tensor(q->type)) *bad |= !tensor_resolve(t, q->type, q->mode, &p[i], elem[i]);
+		}
+		for (int i = 0; t->dims && i < t->dims->n; i++) wide |= t->dims->p[i].elem == EL_I64;
+		if (!wide) break;       /* a second round tells the extents of the first that a dimension is i64 */
+	}
+}
+
+bool scalar_param(Cx *cx, const Param *p, IrParam *ip)
+{
+	Sv t = p->type ? sema_type(cx, p->type) : sv_poison(p->span);
+	if (sv_bad(t)) return false;
+	if (t.kind != SV_TYPE || t.type->kind != TY_SCALAR || t.type->elem == EL_VOID) {
+		Diag *d = cx_diag(cx, D_KERNEL_PARAM, p->type->span, p->name.s, sema_source(p->type));
+		diag_help(d, "pass a tensor and load from it");
+		return false;
+	}
+	if (p->mode != MODE_NONE) {
+		cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, p->mode == MODE_OUT ? "out" : p->mode == MODE_INOUT ? "inout" : "in");
+		return false;
+	}
+	ip->elem = t.type->elem;
+	return true;
+}
+
+void bind_param(Cx *cx, const Param *p, Sv v, const Sym *sym)
+{
+	Bind *old = scope_find(cx, p->name.s);
+	if (old && old->kind == BIND_DIM) {
+		Diag *d = cx_diag(cx, D_DIM_NAME, p->name.span, p->name.s);
+		diag_label(d, old->at, "the dimension `%s`", p->name.s);
+		return;
+	}
+	Bind *b = scope_add_sv(cx, p->name, v);
+	b->sym = sym;
+	b->elem = v.type ? v.type->elem == EL_BOOL ? EL_BOOL : elem_bytes(v.type->elem) == 8 ? EL_I64 : EL_I32 : EL_I32;
+	type_note(cx, p->name, v);
+}
+
+static void param_facts(Cx *cx, const Sym *sym, Elem e)
+{
+	int bits = elem_bytes(e) * 8;
+	if (e == EL_BOOL) facts_range(cx->facts, sym, 0, 1);
+	else if (e == EL_U64) facts_range(cx->facts, sym, INT64_MIN, INT64_MAX);
+	else if (!elem_is_signed(e)) facts_range(cx->facts, sym, 0, ((int64_t)1 << bits) - 1);
+	else if (bits < 64) facts_range(cx->facts, sym, -((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1);
+}
+
+static void bind_params(Cx *cx, const FnItem *f, IrParam *ip, Elem (*elem)[TENSOR_RANK])
+{
+	for (int i = 0; i < f->params.n; i++) {
+		const Param *p = &f->params.p[i];
+		const Type *t = ip[i].is_tensor ? type_view(ip[i].elem, ip[i].rank) : type_scalar(ip[i].elem);
+		const Sym *sym = NULL;
+		ip[i].val = ir_arg(cx->fn->body, t, p->name.s);
+		if (!ip[i].is_tensor && elem_is_integral(ip[i].elem)) {
+			sym = sym_atom(ATOM_PARAM, p->name.s, 0);
+			param_facts(cx, sym, ip[i].elem);
+		}
+		Sv v = ip[i].is_tensor ? sv_view(tensor_view(&ip[i], ip[i].val, elem[i]), p->name.span) : sv_val(ip[i].val, p->name.span);
+		bind_param(cx, p, v, sym);
+		if (p->dflt) cx_diag(cx, D_KERNEL_DEFAULT, p->dflt->span, p->name.s);
+	}
+}
+
+/* ---- where clauses ---- */
+typedef struct Mentions { const Sym *atom; bool found; } Mentions;
+
+static void look_for(void *ctx, const Sym *atom)
+{
+	Mentions *m = ctx;
+	m->found |= atom == m->atom;
+}
+
+static bool mentions(const Sym *s, const Sym *atom)
+{
+	Mentions m = { atom, false };
+	sym_atoms(s, look_for, &m);
+	return m.found;
+}
+
+static const Sym *def_of(void *ctx, const Sym *atom)
+{
+	const DimVec *dims = ctx;
+	for (int i = 0; i < dims->n; i++)
+		if (atom->atom == ATOM_DIM && dims->p[i].name == atom->name) return dims->p[i].def;
+	return NULL;
+}
+
+/* where name == expr: the launcher computes the dimension. Definitions are kept in terms of what is given. */
+static bool defines(Cx *cx, const Expr *e, DimVec *dims)
+{
+	if (e->kind != EX_BINARY || e->u.bin.op != BIN_EQ || e->u.bin.l->kind != EX_NAME) return false;
+	Bind *b = scope_find(cx, e->u.bin.l->u.name);
+	if (!b || b->kind != BIND_DIM) return false;
+	IrDim *dim = NULL;
+	for (int i = 0; i < dims->n; i++)
+		if (dims->p[i].name == b->name && !dims->p[i].is_stride) dim = &dims->p[i];
+	if (!dim || dim->def) return false;
+	SymVal v = sema_sym(cx, e->u.bin.r);
+	if (!v.sym || v.elem == EL_BOOL) return false;
+	const Sym *def = sym_subst(v.sym, def_of, dims);
+	if (mentions(def, b->sym)) return false;
+	dim->def = def;
+	for (int i = 0; i < dims->n; i++)
+		if (dims->p[i].def) dims->p[i].def = sym_subst(dims->p[i].def, def_of, dims);
+	facts_assume(cx->facts, sym_cmp(SYM_EQ, b->sym, v.sym));
+	b->used = true;
+	return true;
+}
+
+void wheres_read(Cx *cx, const FnItem *f, DimVec *dims, WhereVec *out, bool *pruned, bool *bad)
+{
+	for (int i = 0; i < f->where.n; i++) {
+		const Expr *e = f->where.p[i];
+		int64_t c;
+		if (defines(cx, e, dims)) continue;
+		SymVal v = sema_sym(cx, e);
+		if (v.sym && v.elem != EL_BOOL) cx_diag(cx, D_WHERE_KIND, e->span, sema_source(e));
+		if (!v.sym || v.elem != EL_BOOL) {
+			*bad = true;
+			continue;
+		}
+		bool known = sym_is_const(v.sym, &c) || (facts_fails(cx->facts, v.sym) && (c = 0, true));
+		if (known && !c) *pruned = true;
+		if (known) continue;
+		vec_push(A_UNIT, out, ((IrWhere){ v.sym, sema_source(e), e->span }));
+		facts_assume(cx->facts, v.sym);
+	}
+}
+
+/* dims [m, n, k]: those first, in this order. */
+void dims_order(Cx *cx, const FnItem *f, DimVec *dims)
+{
+	DimVec out = { 0 };
+	bool wrong = false;
+	for (int i = 0; i < f->dims.n; i++) {
+		const Expr *e = f->dims.p[i];
+		int at = -1;
+		for (int k = 0; e->kind == EX_NAME && k < dims->n; k++)
+			if (dims->p[k].name == e->u.name) at = k;
+		for (int k = 0; at >= 0 && k < out.n; k++)
+			if (out.p[k].name == dims->p[at].name) at = -1;
+		wrong |= at < 0;
+		if (at < 0) cx_diag(cx, D_DIMS_ORDER, e->span, sema_source(e));
+		else vec_push(A_UNIT, &out, dims->p[at]);
+	}
+	for (int i = 0; i < dims->n; i++) {
+		bool listed = false;
+		for (int k = 0; k < out.n; k++) listed |= out.p[k].name == dims->p[i].name;
+		if (listed) continue;
+		if (f->has_dims && !dims->p[i].def && !wrong)
+			cx_diag(cx, D_DIMS_MISSING, f->dims.n ? f->dims.p[0]->span : dims->p[i].span, dims->p[i].name);
+		vec_push(A_UNIT, &out, dims->p[i]);
+	}
+	*dims = out;
+}
+
+/* ---- one variant ---- */
+static Str variant_name(Sema *s, const Global *g, const Solve *vals)
+{
+	Out *o = out_new();
+	bool number = false;
+	out_puts(o, g->name);
+	for (int i = 0; i < vals->var.n; i++) {
+		Sv v = vals->var.p[i].val;
+		Int n;
+		bool b, num = sv_get_int(v, &n) || sv_get_bool(v, &b);
+		if (v.kind == SV_SHAPE) {
+			for (int k = 0; k < v.u.shape->rank; k++) out_printf(o, "_%ld", 1L << v.u.shape->log2[k]);
+			number = false;
+			continue;
+		}
+		out_puts(o, num && number ? "x" : "_");
+		if (sv_get_bool(v, &b)) out_puts(o, b ? "1" : "0");
+		else if (num && n < 0) out_printf(o, "m%s", sv_value_text(sv_int(-n, v.span)));
+		else out_puts(o, sv_value_text(v));
+		number = num;
+	}
+	for (char *p = o->p; *p; p++) {
+		bool ok = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_';
+		if (!ok) *p = '_';
+	}
+	Str base = str_intern_n(o->p, o->n), name = base;
+	for (int i = 2; map_get(&s->fn_names, name); i++) name = str_fmt("%s_%d", base, i);
+	map_put(&s->fn_names, name, s);
+	return name;
+}
+
+static Str variant_key(const Global *g, const Solve *vals)
+{
+	Out *o = out_new();
+	out_printf(o, "%s:%s", g->unit->path, g->name);
+	for (int i = 0; i < vals->var.n; i++) out_printf(o, ":%s", sv_value_text(vals->var.p[i].val));
+	return str_intern_n(o->p, o->n);
+}
+
+static void grid_read(Cx *cx, const FnItem *f, bool *bad)
+{
+	if (f->grid.n > 4) {
+		cx_diag(cx, D_GRID_RANK, f->grid.p[4]->span, str_i64(f->grid.n));
+		*bad = true;
+	}
+	for (int i = 0; i < f->grid.n && i < 4; i++) {
+		SymVal v = sema_sym(cx, f->grid.p[i]);
+		int64_t c;
+		*bad |= !v.sym;
+		if (v.sym && (v.elem == EL_BOOL || (sym_is_const(v.sym, &c) && c < 0))) {
+			cx_diag(cx, D_EXTENT, f->grid.p[i]->span, sema_source(f->grid.p[i]));
+			*bad = true;
+		}
+		cx->fn->grid[i] = v.sym ? v.sym : sym_const(1);
+		cx->grid_elem[i] = v.elem == EL_BOOL ? EL_I32 : v.elem;
+		cx->fn->ngrid = i + 1;
+	}
+	if (cx->fn->ngrid == 0) {
+		cx->fn->grid[0] = sym_const(1);
+		cx->grid_elem[0] = EL_I32;
+		cx->fn->ngrid = 1;
+	}
+}
+
+static void kernel_body(Cx *cx, const Item *it)
+{
+	RetCx r = { .kernel = true, .name = it->name.s };
+	r.type = r.value = sv_none(it->span);
+	r.scoped = block_returns_early(it->u.fn.body);
+	cx->ret = &r;
+	if (r.scoped) {
+		Op *op = ir_op(&cx->b, OP_SCOPE_, 0, NULL, 0, NULL);
+		Spot spot = spot_enter(cx, ir_region(op));
+		stmt_block(cx, it->u.fn.body);
+		region_end(cx, OP_LEAVE, 0, NULL);
+		spot_leave(cx, spot);
+	} else {
+		stmt_block(cx, it->u.fn.body);
+	}
+	cx->dead = false;
+	cx->b.span = it->span;
+	region_end(cx, OP_RETURN, 0, NULL);
+}
+
+static bool kernel_params(Cx *cx, const FnItem *f, bool *bad)
+{
+	int n = f->params.n;
+	IrParam *p = NEW_ARRAY(A_UNIT, IrParam, n);
+	Elem (*elem)[TENSOR_RANK] = arena_array(A_TMP, (size_t)n, sizeof *elem);
+	DimVec dims = { 0 }, strides = { 0 };
+	WhereVec where = { 0 };
+	TensorCx t = { cx, &dims, &strides };
+	bool pruned = false;
+	for (int i = 0; i < n; i++) {
+		const Param *q = &f->params.p[i];
+		p[i].name = q->name.s;
+		p[i].doc = q->doc;
+		p[i].span = q->name.span;
+		if (!type_is_tensor(q->type)) *bad |= !scalar_param(cx, q, &p[i]);
+	}
+	tensors_resolve(&t, f, p, elem, bad);
+	if (*bad) return true;
+	bind_params(cx, f, p, elem);
+	wheres_read(cx, f, &dims, &where, &pruned, bad);
+	grid_read(cx, f, bad);
+	dims_order(cx, f, &dims);
+	for (int i = 0; i < n; i++) vec_push(A_UNIT, &cx->fn->params, p[i]);
+	for (int i = 0; i < dims.n; i++) vec_push(A_UNIT, &cx->fn->dims, dims.p[i]);
+	for (int i = 0; i < strides.n; i++) vec_push(A_UNIT, &cx->fn->dims, strides.p[i]);
+	for (int i = 0; i < where.n; i++) vec_push(A_UNIT, &cx->fn->where, where.p[i]);
+	return !pruned;
+}
+
+static Fn *build_variant(Sema *s, Global *g, Solve *vals, Span at, bool *bad)
+{
+	const Item *it = g->item;
+	Cx *cx = cx_new(s, g->unit, it, str_intern(""));
+	bool keep = false;
+	scope_open(cx);
+	if (solve_finish(cx, vals, at)) keep = kernel_params(cx, &it->u.fn, bad);
+	else *bad = true;
+	if (keep && !*bad) {
+		int errors = diag_errors();
+		attrs_of_kernel(cx, it);
+		kernel_body(cx, it);
+		*bad = diag_errors() > errors;
+	}
+	scope_close(cx);
+	Fn *fn = cx->fn;
+	fn->source_name = g->name;
+	fn->doc = it->doc;
+	fn->span = it->name.span;
+	if (!keep || *bad) return NULL;
+	fn->name = variant_name(s, g, vals);
+	for (int i = 0; i < vals->var.n; i++) {
+		vec_reserve(A_UNIT, &fn->generics, fn->generics.n + 1);
+		fn->generics.p[fn->generics.n].name = vals->var.p[i].name.s;
+		fn->generics.p[fn->generics.n++].value = sv_value_text(vals->var.p[i].val);
+	}
+	return fn;
+}
+
+Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, Span at, bool *bad)
+{
+	Solve own = *vals;
+	own.dim.n = 0;
+	Str key = variant_key(g, vals);
+	Fn *fn = map_get(&s->fns, key);
+	g->used = true;
+	if (fn) return fn;
+	fn = build_variant(s, g, &own, at, bad);
+	if (!fn) return NULL;
+	ir_number(fn);
+	hazards_report(fn);
+	map_put(&s->fns, key, fn);
+	vec_push(A_UNIT, &s->mod->fns, fn);
+	return fn;
+}
+
+/* ---- the whole ---- */
+/* Constants are evaluated, functions that nothing called are checked, also where nothing uses them. */
+static void check_rest(Sema *s)
+{
+	for (int i = 0; i < s->units.n; i++) {
+		Unit *u = s->units.p[i];
+		for (int k = 0; k < u->globals.n && !diag_full(); k++) {
+			Global *g = u->globals.p[k];
+			ItemKind kind = g->item->kind;
+			if (kind == IT_FN || kind == IT_KERNEL) generics_check(cx_new(s, u, g->item, g->name), &g->item->u.fn);
+			if (kind == IT_CONST || kind == IT_PARAM) global_value(cx_new(s, u, NULL, g->name), g, g->item->span);
+			if (kind == IT_FN && !g->used) fn_check(s, g);
+		}
+	}
+}
+
+static void warn_kernels(Sema *s)
+{
+	const Unit *u = s->units.p[0];
+	for (int i = 0; i < u->globals.n; i++) {
+		const Global *g = u->globals.p[i];
+		if (g->item->kind == IT_KERNEL && !g->used) {
+			Diag *d = diag(D_KERNEL_UNUSED, g->item->name.span, g->name);
+			diag_help(d, "give its generic parameters values: `instance name = %s<...>;`", g->name);
+		}
+	}
+}
+
+static int note_order(const void *a, const void *b)
+{
+	const TypeNote *x = a, *y = b;
+	return x->span.lo < y->span.lo ? -1 : x->span.lo > y->span.lo;
+}
+
+Module *sema_check(Ast *main, const SemaOptions *o, TypeNoteVec *notes)
+{
+	Sema *s = NEW(A_UNIT, Sema);
+	s->opt = o;
+	s->notes = notes;
+	s->mod = ir_module(main->src->path);
+	if (!load_all(s, main)) return NULL;
+	load_defines(s);
+	entries_build(s);
+	check_rest(s);
+	if (notes && notes->n) qsort(notes->p, (size_t)notes->n, sizeof *notes->p, note_order);
+	if (diag_errors() == 0) warn_kernels(s);
+	return diag_errors() ? NULL : s->mod;
+}

@@ -1,0 +1,285 @@
+/* Constants that have no type yet: reading literals, and fitting a constant into the type it meets (language.md 3):
+ * integers exactly, floats rounded once, neither to infinity nor from non-zero to zero. */
+#include "sema/build.h"
+
+#include <string.h>
+
+/* ---- exact values ---- */
+
+static Flt exact_int(Int v)
+{
+	if (v >= INT64_MIN && v <= INT64_MAX) return exact_i64((int64_t)v);
+	Flt two64 = exact_mul(exact_u64(UINT64_C(1) << 32), exact_u64(UINT64_C(1) << 32));
+	return exact_add(exact_mul(exact_i64((int64_t)(v >> 64)), two64), exact_u64((uint64_t)v));
+}
+
+Flt exact_of(Sv v)
+{
+	if (v.kind == SV_INT) return exact_int(v.u.i);
+	if (v.kind == SV_FLOAT) return v.u.f;
+	return exact_num(v.type->elem, v.u.num);
+}
+
+static FitWhy fit_int(Flt x, Elem e, Num *n)
+{
+	if (!exact_is_int(x)) return FIT_FRACTION;
+	if (exact_cmp(x, exact_num(e, num_least(e))) < 0) return FIT_RANGE;
+	if (exact_cmp(x, exact_num(e, num_greatest(e))) > 0) return FIT_RANGE;
+	*n = num_wrap(e, exact_low_bits(x));
+	return FIT_OK;
+}
+
+static FitWhy fit_float(Sv x, Elem e, Num *n)
+{
+	Flt v = exact_of(x);
+	int flags = exact_round(v, e, ROUND_NEAREST, n);
+	if (e == EL_F8E4M3 && exact_is_inf(v)) return FIT_OVERFLOW;
+	if (flags & EXACT_OVERFLOW) return FIT_OVERFLOW;
+	if (x.kind == SV_INT) return flags & EXACT_INEXACT ? FIT_INEXACT : FIT_OK;
+	return flags & EXACT_UNDERFLOW ? FIT_UNDERFLOW : FIT_OK;
+}
+
+FitWhy lit_fit(Sv x, Elem e, Num *n)
+{
+	*n = (Num){ 0 };
+	if (elem_is_ptr(e)) return FIT_POINTER;
+	if (elem_is_any_float(e)) return fit_float(x, e, n);
+	if (x.kind == SV_FLOAT) return FIT_FRACTION;
+	return fit_int(exact_of(x), e, n);
+}
+
+/* ---- reports ---- */
+
+static Str range_text(Elem e)
+{
+	if (e == EL_BOOL) return str_intern("bool holds 0 and 1");
+	if (elem_is_any_float(e)) return str_fmt("the greatest %s is %s", elem_name(e), exact_text(exact_num(e, num_greatest(e))));
+	return str_fmt("%s holds %s .. %s", elem_name(e), exact_text(exact_num(e, num_least(e))),
+		exact_text(exact_num(e, num_greatest(e))));
+}
+
+static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
+{
+	Flt v = exact_of(x);
+	Diag *d = cx_diag(cx, D_LITERAL_FLOAT, x.span, float_text(v), elem_name(e));
+	if (!sv_bad(met)) label_operand(d, met);
+	if (exact_is_int(v)) {
+		diag_help(d, "write the integer `%s`", exact_text(v));
+		diag_edit(d, x.span, exact_text(v));
+	} else if (!sv_bad(met) && met.kind == SV_VAL) {
+		const char *cast = type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)";
+		diag_help(d, "convert the other operand: `%s`", str_fmt(cast, span_source(met.span)));
+	}
+}
+
+static void report_fit(Cx *cx, FitWhy why, Sv x, Elem e, Sv met)
+{
+	Str value = exact_text(exact_of(x));
+	if (why == FIT_FRACTION) {
+		report_fraction(cx, x, e, met);
+		return;
+	}
+	Diag *d = cx_diag(cx, D_LITERAL_RANGE, x.span, value, elem_name(e));
+	if (!sv_bad(met)) label_operand(d, met);
+	Num near;
+	switch (why) {
+	case FIT_INEXACT:
+		exact_round(exact_of(x), e, ROUND_NEAREST, &near);
+		diag_note(d, "integers become floats only when nothing is lost; the nearest %s is %s", elem_name(e),
+			exact_text(exact_num(e, near)));
+		if (strspn(span_source(x.span), "0123456789") != str_len(span_source(x.span))) break;
+		diag_help(d, "write it as a float, which is rounded: `%s.0`", span_source(x.span));
+		diag_edit(d, (Span){ x.span.hi, x.span.hi }, ".0");
+		break;
+	case FIT_UNDERFLOW: diag_note(d, "it would become zero"); break;
+	case FIT_POINTER: diag_help(d, "the only pointer constant is `null`"); break;
+	default: diag_note(d, "%s", range_text(e)); break;
+	}
+}
+
+void warn_cut(Cx *cx, Sv x)
+{
+	if (x.kind != SV_INT || !x.cut) return;
+	Str src = span_source(x.span);
+	Diag *d = cx_diag(cx, D_QUOTIENT_CUT, x.span, src, exact_text(exact_of(x)));
+	diag_help(d, "write one of the numbers as a float, as in `1.0 / 2`, or `%s` for the integer", exact_text(exact_of(x)));
+}
+
+Sv lit_adapt(Cx *cx, Sv x, Elem e, Sv met)
+{
+	Num n;
+	FitWhy why = lit_fit(x, e, &n);
+	if (!elem_is_ptr(e) && elem_is_any_float(e)) warn_cut(cx, x);
+	if (why == FIT_OK) return sv_const(e, n, x.span);
+	report_fit(cx, why, x, e, met);
+	return sv_poison(x.span);
+}
+
+bool sv_const_num(Sv v, Num *n)
+{
+	if (v.kind == SV_CONST) *n = v.u.num;
+	else if (v.kind != SV_VAL || !ir_const_value(v.u.val, n)) return false;
+	return true;
+}
+
+/* ---- reading ---- */
+
+static Sv typed(Cx *cx, Sv x, Str suffix)
+{
+	Elem e;
+	if (!suffix || !*suffix) return x;
+	if (!elem_by_name(str_intern(suffix), &e) || !elem_is_numeric(e)) bug("the lexer let the suffix `%s` through", suffix);
+	return lit_adapt(cx, x, e, sv_poison(x.span));
+}
+
+Sv lit_int(Cx *cx, const Expr *e)
+{
+	return typed(cx, sv_int((Int)e->u.lit.i, e->span), e->u.lit.suffix);
+}
+
+Sv lit_float(Cx *cx, const Expr *e)
+{
+	Flt v = exact_parse(e->u.lit.text);
+	if (!v) {
+		cx_diag0(cx, D_CONST_RANGE, e->span);
+		return sv_poison(e->span);
+	}
+	return typed(cx, sv_float(v, e->span), e->u.lit.suffix);
+}
+
+static bool parse_int(Str text, bool negative, Sv *out)
+{
+	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+	const char *s = base == 16 ? text + 2 : text;
+	Int v = 0;
+	if (!*s) return false;
+	for (; *s; s++) {
+		const char *digits = "0123456789abcdef", *d = strchr(digits, *s >= 'A' && *s <= 'F' ? *s + 32 : *s);
+		if (*s == '_') continue;
+		if (!d || d - digits >= base || v > ((Int)1 << 64)) return false;
+		v = v * base + (d - digits);
+	}
+	*out = sv_int(negative ? -v : v, (Span){ 0, 0 });
+	return true;
+}
+
+bool lit_number(Str text, bool negative, Sv *out)
+{
+	if (!strcmp(text, "true") || !strcmp(text, "false")) {
+		*out = sv_bool(text[0] == 't', (Span){ 0, 0 });
+		return !negative;
+	}
+	if (!strcmp(text, "inf") || !strcmp(text, "nan")) {
+		*out = sv_float(text[0] == 'n' ? exact_nan() : exact_inf(negative), (Span){ 0, 0 });
+		return true;
+	}
+	if (parse_int(text, negative, out)) return true;
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	if (text[0] < '0' || text[0] > '9' || strspn(text, hex ? "0123456789abcdefABCDEFxX._pP+-" : "0123456789._eE+-") != str_len(text))
+		return false;
+	Flt v = exact_parse(text);
+	if (!v) return false;
+	*out = sv_float(negative ? exact_neg(v) : v, (Span){ 0, 0 });
+	return true;
+}
+
+/* ---- tile literals: [1, 2, 3, 4], [[1, 2], [3, 4]] ---- */
+
+typedef struct Lits { Cx *cx; const Expr *whole; Shape s; int n; Sv *v; bool bad; } Lits;
+
+static int log2_exact(int n)
+{
+	int l = 0;
+	while (1 << l < n) l++;
+	return 1 << l == n ? l : -1;
+}
+
+static void lit_rank(Lits *l, const Expr *e)
+{
+	for (; e->kind == EX_LIST && !l->bad; e = e->u.list.p[0]) {
+		int k = log2_exact(e->u.list.n);
+		if (!e->u.list.n || k < 0 || l->s.rank == TILE_RANK) {
+			Diag *d = cx_diag(l->cx, D_TILE_LITERAL, e->span, str_i64(e->u.list.n));
+			diag_note(d, "each dimension of a tile is a power of two");
+			l->bad = true;
+			return;
+		}
+		l->s.log2[l->s.rank++] = (uint8_t)k;
+	}
+}
+
+static void lit_fill(Lits *l, const Expr *e, int axis)
+{
+	if (l->bad) return;
+	bool leaf = axis == l->s.rank;
+	if ((e->kind == EX_LIST) == leaf || (!leaf && e->u.list.n != 1 << l->s.log2[axis])) {
+		Diag *d = cx_diag0(l->cx, D_TILE_LITERAL_ROWS, e->span);
+		diag_label(d, l->whole->span, "the first rows say the shape is %s", shape_text(l->s.rank, l->s.log2));
+		l->bad = true;
+		return;
+	}
+	if (leaf) {
+		l->v[l->n] = sema_expr(l->cx, e, NULL);
+		if (sv_bad(l->v[l->n])) l->bad = true;
+		l->n++;
+		return;
+	}
+	for (int i = 0; i < e->u.list.n; i++) lit_fill(l, e->u.list.p[i], axis + 1);
+}
+
+static bool lit_elem(Lits *l, const Type *want, Elem *e)
+{
+	bool any_float = false, typed_one = false;
+	*e = want && !elem_is_ptr(want->elem) ? want->elem : EL_I32;
+	for (int i = 0; i < l->n; i++) {
+		Sv v = l->v[i];
+		any_float |= v.kind == SV_FLOAT;
+		if (sv_untyped(v)) continue;
+		if (!sv_is_scalar(v)) {
+			cx_diag(l->cx, D_NEED_SCALAR, v.span, "an element of a tile literal", sv_what(v));
+			return false;
+		}
+		if (typed_one && *e != v.type->elem) {
+			Diag *d = cx_diag(l->cx, D_TILE_LITERAL_TYPES, v.span, elem_name(*e), elem_name(v.type->elem));
+			help_cast(d, v, *e);
+			return false;
+		}
+		*e = v.type->elem;
+		typed_one = true;
+	}
+	if (!typed_one && any_float && !(want && elem_is_any_float(*e))) *e = EL_F32;
+	return true;
+}
+
+static Sv lit_make(Lits *l, Elem e)
+{
+	Cx *cx = l->cx;
+	const Type *t = sema_tile_type(cx, e, l->s, l->whole->span);
+	if (!t) return sv_poison(l->whole->span);
+	Val **in = NEW_ARRAY(A_UNIT, Val *, l->n);
+	for (int i = 0; i < l->n; i++) {
+		Sv v = sv_untyped(l->v[i]) ? lit_adapt(cx, l->v[i], e, sv_poison(l->whole->span)) : l->v[i];
+		if (sv_bad(v)) return v;
+		in[i] = conv_val(cx, v);
+	}
+	return sv_val(ir_op1(at_span(cx, l->whole->span), OP_LITERAL, t, l->n, in), l->whole->span);
+}
+
+Sv lit_tile(Cx *cx, const Expr *e, const Type *want)
+{
+	Lits l = { .cx = cx, .whole = e };
+	Elem elem;
+	l.s.hole = -1;
+	lit_rank(&l, e);
+	if (l.bad) return sv_poison(e->span);
+	int size = 0;
+	for (int i = 0; i < l.s.rank; i++) size += l.s.log2[i];
+	if (size > 20) {
+		cx_diag0(cx, D_TILE_LITERAL_ROWS, e->span);
+		return sv_poison(e->span);
+	}
+	l.v = NEW_ARRAY(A_UNIT, Sv, 1 << size);
+	lit_fill(&l, e, 0);
+	if (l.bad || !lit_elem(&l, want, &elem)) return sv_poison(e->span);
+	return lit_make(&l, elem);
+}

@@ -1,0 +1,332 @@
+/* Names: the map, frames with their nested scopes, items of files, values of global constants, advice for unknown names. */
+#include "sema/scope.h"
+
+#include <string.h>
+
+/* ---- the map: open addressing, never shrinks ---- */
+static int map_slot(const Map *m, Str key)
+{
+	int i = (int)(str_hash(key) & (uint32_t)(m->cap - 1));
+	while (m->key[i] && m->key[i] != key) i = (i + 1) & (m->cap - 1);
+	return i;
+}
+
+void *map_get(const Map *m, Str key)
+{
+	return m->cap ? m->val[map_slot(m, key)] : NULL;
+}
+
+static void map_grow(Map *m)
+{
+	Map old = *m;
+	m->cap = old.cap ? old.cap * 2 : 16;
+	m->key = NEW_ARRAY(A_UNIT, Str, m->cap);
+	m->val = NEW_ARRAY(A_UNIT, void *, m->cap);
+	for (int i = 0; i < old.cap; i++) {
+		if (!old.key[i]) continue;
+		int k = map_slot(m, old.key[i]);
+		m->key[k] = old.key[i];
+		m->val[k] = old.val[i];
+	}
+}
+
+void map_put(Map *m, Str key, void *val)
+{
+	if ((m->n + 1) * 2 > m->cap) map_grow(m);
+	int i = map_slot(m, key);
+	if (!m->key[i]) m->n++;
+	m->key[i] = key;
+	m->val[i] = val;
+}
+
+/* ---- contexts, frames and scopes ---- */
+Frame *frame_new(const Item *item)
+{
+	Frame *f = NEW(A_UNIT, Frame);
+	f->item = item;
+	return f;
+}
+
+Cx *cx_new(Sema *s, Unit *u, const Item *item, Str name)
+{
+	Cx *cx = NEW(A_UNIT, Cx);
+	Span at = item ? item->span : (Span){ 0, 0 };
+	cx->s = s;
+	cx->opt = s->opt;
+	cx->mod = s->mod;
+	cx->unit = u;
+	cx->fn = ir_fn(name, at);
+	if (!cx->fn->body) cx->fn->body = ir_block(cx->fn, NULL);
+	cx->b = (Builder){ cx->fn, cx->fn->body, NULL, at };
+	cx->frame = frame_new(item);
+	cx->facts = facts_new(NULL);
+	return cx;
+}
+
+void scope_open(Cx *cx)
+{
+	vec_push(A_UNIT, &cx->frame->open, NULL);
+}
+
+/* Where something is wrong, what looks unused may stand in the part that was not understood. */
+static void warn_unused(Cx *cx, const Bind *b)
+{
+	if (b->used || !b->local || b->name[0] == '_' || !b->at.hi || diag_errors()) return;
+	cx_diag(cx, D_UNUSED, b->at, b->name);
+}
+
+/* In the order of declaration, so that the warnings come in that order too. */
+static void warn_scope(Cx *cx, Bind *first)
+{
+	VEC(Bind *) all = { 0 };
+	for (Bind *b = first; b; b = b->next) vec_push(A_TMP, &all, b);
+	for (int i = all.n - 1; i >= 0; i--) warn_unused(cx, all.p[i]);
+}
+
+void scope_close(Cx *cx)
+{
+	Frame *f = cx->frame;
+	Bind *first = f->open.p[--f->open.n];
+	warn_scope(cx, first);
+	for (Bind *b = first; b; b = b->next) map_put(&f->names, b->name, b->shadowed);
+}
+
+Bind *scope_add(Cx *cx, BindKind kind, Name n)
+{
+	Frame *f = cx->frame;
+	Bind *b = NEW(A_UNIT, Bind), *old = map_get(&f->names, n.s);
+	if (old && old->depth == f->open.n) {
+		Diag *d = cx_diag(cx, D_NAME_TWICE, n.span, n.s);
+		if (old->at.hi) diag_label(d, old->at, "`%s` is declared here first", n.s);
+	}
+	b->kind = kind;
+	b->name = n.s;
+	b->at = n.span;
+	b->depth = f->open.n;
+	b->shadowed = old;
+	b->next = f->open.p[f->open.n - 1];
+	f->open.p[f->open.n - 1] = b;
+	map_put(&f->names, n.s, b);
+	return b;
+}
+
+Bind *scope_add_sv(Cx *cx, Name n, Sv v)
+{
+	Bind *b = scope_add(cx, BIND_SV, n);
+	v.name = n.s;
+	b->sv = v;
+	return b;
+}
+
+Bind *scope_find(const Cx *cx, Str name)
+{
+	return map_get(&cx->frame->names, name);
+}
+
+/* ---- items ---- */
+Global *unit_find(const Unit *u, Str name, Global **other)
+{
+	Global *g = map_get(&u->names, name);
+	if (other) *other = NULL;
+	if (g) return g;
+	for (int i = 0; i < u->imports.n; i++) {
+		if (u->imports.p[i].as) continue;
+		Global *h = map_get(&u->imports.p[i].unit->names, name);
+		if (!h || h == g) continue;
+		if (!g) g = h;
+		else if (other) *other = h;
+	}
+	return g;
+}
+
+Unit *unit_module(const Unit *u, Str as)
+{
+	for (int i = 0; i < u->imports.n; i++)
+		if (u->imports.p[i].as == as) return u->imports.p[i].unit;
+	return NULL;
+}
+
+Global *scope_global(Cx *cx, Str name, Span at, bool *bad)
+{
+	Global *other, *g = unit_find(cx->unit, name, &other);
+	*bad = other != NULL;
+	if (!other) return g;
+	Diag *d = cx_diag(cx, D_NAME_AMBIGUOUS, at, name, src_mapped(g->unit->path), src_mapped(other->unit->path));
+	diag_label(d, g->item->name.span, "one of them");
+	diag_label(d, other->item->name.span, "the other");
+	diag_help(d, "import one of the files under a name, `import \"%s\" as other;`, and write `other.%s`",
+		src_mapped(other->unit->path), name);
+	return NULL;
+}
+
+/* The text of -D: a number, true or false, with a sign. */
+static bool define_value(Cx *cx, const Item *it, Str text, Sv *v)
+{
+	bool neg = text[0] == '-';
+	if (lit_number(str_intern(text + neg), neg, v)) {
+		v->span = it->u.constant.value->span;
+		return true;
+	}
+	cx_diag(cx, D_DEFINE_VALUE, it->name.span, it->name.s, text, "a number, `true` or `false`");
+	return false;
+}
+
+/* A constant's value as its written type has it; `int` and no type leave it untyped. */
+static Sv constant_value(Cx *cx, const Item *it, Str define)
+{
+	const Expr *type = it->u.constant.type;
+	bool is_int = type && type->kind == EX_NAME && type->u.name == str_intern("int");
+	const Type *want = NULL;
+	if (type && !is_int) {
+		Sv t = sema_type(cx, type);
+		if (t.kind != SV_TYPE) return sv_poison(it->span);
+		want = t.type;
+	}
+	Sv v;
+	if (!define) v = sema_expr(cx, it->u.constant.value, want);
+	else if (!define_value(cx, it, define, &v)) return sv_poison(it->span);
+	if (is_int) {
+		Int i;
+		if (sv_bad(v) || sv_get_int(v, &i)) return sv_bad(v) ? v : sv_int(i, v.span);
+		if (define) {
+			cx_diag(cx, D_DEFINE_VALUE, it->name.span, it->name.s, define, "an integer");
+			return sv_poison(v.span);
+		}
+		cx_diag(cx, D_NOT_CONST_INT, v.span, sema_source(it->u.constant.value), sv_what(v));
+		return sv_poison(v.span);
+	}
+	int errors = diag_errors();
+	if (want && !sv_bad(v)) v = conv_to(cx, v, want, CONV_INIT, it->name.s, type->span);
+	if (define && diag_errors() > errors) diag_note(diag_latest(), "its value here is that of option `-D %s=%s`", it->name.s, define);
+	return v;
+}
+
+bool sv_is_static(Sv v)
+{
+	if (v.kind == SV_TUPLE) {
+		for (int i = 0; i < v.u.tuple->n; i++)
+			if (!sv_is_static(v.u.tuple->p[i])) return false;
+		return true;
+	}
+	return sv_is_const(v) || v.kind == SV_TYPE || v.kind == SV_SHAPE || v.kind == SV_STRING || v.kind == SV_FN;
+}
+
+Sv constant_eval(Cx *cx, const Item *it, Str define)
+{
+	Sv v = constant_value(cx, it, define);
+	if (sv_bad(v) || sv_is_static(v)) return v;
+	cx_diag(cx, D_NOT_CONST, it->u.constant.value->span, sema_source(it->u.constant.value));
+	return sv_poison(v.span);
+}
+
+Sv global_value(Cx *cx, Global *g, Span at)
+{
+	if (g->state == G_DONE) return g->sv;
+	if (g->state == G_BUSY) {
+		Diag *d = cx_diag(cx, D_CONST_CYCLE, g->item->name.span, g->name);
+		diag_label(d, at, "needed again here");
+		return sv_poison(at);
+	}
+	g->state = G_BUSY;
+	Cx *in = cx_new(cx->s, g->unit, g->item, g->name);
+	scope_open(in);
+	Sv v = constant_eval(in, g->item, g->define);
+	scope_close(in);
+	g->state = G_DONE;
+	g->sv = v;
+	return v;
+}
+
+/* ---- advice ---- */
+static const char *const classes[] = {
+	"float", "any_float", "integral", "signed", "unsigned", "arith", "numeric", "any", "int", "shape"
+};
+
+bool name_is_class(Str name)
+{
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (strcmp(classes[i], name) == 0) return true;
+	return name == str_intern("bool");
+}
+
+void classes_offer(Near *n)
+{
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) near_offer(n, str_intern(classes[i]));
+	near_offer(n, str_intern("bool"));
+}
+
+bool name_is_upper(Str name)
+{
+	while (*name == '_') name++;
+	return *name >= 'A' && *name <= 'Z';
+}
+
+static void offer_units(Near *n, const Unit *u)
+{
+	for (int i = 0; i < u->globals.n; i++) near_offer(n, u->globals.p[i]->name);
+	for (int i = 0; i < u->imports.n; i++) {
+		const Import *im = &u->imports.p[i];
+		if (im->as) near_offer(n, im->as);
+		for (int k = 0; !im->as && k < im->unit->globals.n; k++) near_offer(n, im->unit->globals.p[k]->name);
+	}
+}
+
+Str scope_near(Cx *cx, Str name)
+{
+	Near n;
+	near_begin(&n, name);
+	for (int i = cx->frame->open.n - 1; i >= 0; i--)
+		for (const Bind *b = cx->frame->open.p[i]; b; b = b->next) near_offer(&n, b->name);
+	offer_units(&n, cx->unit);
+	for (int i = 0; i < EL_COUNT; i++)
+		if (i != EL_VOID) near_offer(&n, str_intern(elem_rows[i].name));
+	for (int i = 0; i < OP_COUNT; i++)
+		if (!(op_rows[i].flags & OPF_HIDDEN)) near_offer(&n, str_intern(op_rows[i].name));
+	return n.best;
+}
+
+/* What newcomers write for things that exist under another name. */
+static const char *known_elsewhere(Str name)
+{
+	static const char *const table[][2] = {
+		{ "half", "f16" }, { "float32", "f32" }, { "float16", "f16" }, { "bfloat16", "bf16" }, { "double", "f64" },
+		{ "int32", "i32" }, { "int64", "i64" }, { "uint8", "u8" }, { "uint", "u32" }, { "long", "i64" },
+		{ "float64", "f64" }, { "int8", "i8" }, { "where", "select" }, { "maximum", "max" }, { "minimum", "min" },
+		{ "dot", "mma" }, { "program_id", "bid" }, { "num_programs", "num_blocks" }, { "block_id", "bid" },
+		{ "infinity", "inf" }, { "NaN", "nan" }, { "INFINITY", "inf" }, { "NAN", "nan" }, { "nullptr", "null" },
+		{ "NULL", "null" }, { "True", "true" }, { "False", "false" }, { "trans", "transpose" }, { "astype", "element_cast" },
+		{ "cast", "element_cast" }, { "size", "extent" }
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (strcmp(table[i][0], name) == 0) return table[i][1];
+	return NULL;
+}
+
+Sv unknown_name(Cx *cx, Str name, Span at)
+{
+	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
+	const char *near = known_elsewhere(name);
+	if (!near) near = scope_near(cx, name);
+	if (near) {
+		diag_help(d, "write `%s`", near);
+		diag_edit(d, at, near);
+	} else if (name_is_class(name)) {
+		diag_note(d, "`%s` is a class of types: it stands only behind the `:` of a generic parameter", name);
+	} else if (name_is_upper(name) && cx->frame->item && cx->frame->item->kind == IT_KERNEL) {
+		diag_help(d, "declare it: `<%s: int>` behind the kernel's name, or `param %s: int = ...;`", name, name);
+	}
+	return sv_poison(at);
+}
+
+/* ---- diagnostics of inlined code ---- */
+Diag *cx_diag_at(Cx *cx, DiagCode code, Span at, const char *const *args, int nargs)
+{
+	Diag *d = diag_at(code, at, args, nargs);
+	const CallSite *c = cx->site;
+	for (int i = 0; c && i < 3; i++, c = c->up) diag_call(d, c->at, c->name);
+	int between = 0;
+	for (; c && c->up; c = c->up) between++;
+	if (c) diag_call(d, c->at, c->name);
+	if (between) diag_note(d, "%d calls more lie between", between);
+	return d;
+}

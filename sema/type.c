@@ -1,0 +1,284 @@
+/* Types and shapes as written: element types, tile<..>, ptr<..>, tensor<..>, type_of(e), generic names; compile-time numbers. */
+#include "sema/scope.h"
+
+#include <string.h>
+
+static void not_a_type(Cx *cx, const Expr *e, Sv v)
+{
+	if (e->kind == EX_ERROR || sv_bad(v)) return;
+	Diag *d = cx_diag(cx, D_NOT_A_TYPE, e->span, sema_source(e));
+	if (v.kind != SV_NONE) diag_label(d, e->span, "this is %s", sv_what(v));
+}
+
+/* The names of element types, and of types held by generic parameters. */
+static Sv named_type(Cx *cx, const Expr *e)
+{
+	Bind *b = scope_find(cx, e->u.name);
+	Elem elem;
+	if (b) {
+		b->used = true;
+		bool type = b->kind == BIND_SV && (b->sv.kind == SV_TYPE || b->sv.kind == SV_TUPLE);
+		if (type || sv_bad(b->sv)) return b->sv;
+		not_a_type(cx, e, b->kind == BIND_DIM ? sv_none(e->span) : b->sv);
+		return sv_poison(e->span);
+	}
+	bool bad;
+	Global *g = scope_global(cx, e->u.name, e->span, &bad);
+	if (bad) return sv_poison(e->span);
+	if (!g && elem_by_name(e->u.name, &elem)) return sv_type(type_scalar(elem), e->span);
+	if (g || name_is_class(e->u.name)) {
+		Diag *d = cx_diag(cx, D_NOT_A_TYPE, e->span, e->u.name);
+		if (g) diag_label(d, g->item->name.span, "declared here");
+		else diag_note(d, "`%s` is a class of types: it stands only behind the `:` of a generic parameter", e->u.name);
+		return sv_poison(e->span);
+	}
+	return unknown_name(cx, e->u.name, e->span);
+}
+
+bool sema_elem(Cx *cx, const Expr *e, Elem *out)
+{
+	Sv v = sema_type(cx, e);
+	if (sv_bad(v)) return false;
+	if (v.kind == SV_TYPE && v.type->kind == TY_SCALAR) {
+		*out = v.type->elem;
+		return true;
+	}
+	cx_diag(cx, D_NOT_ELEM, e->span, sema_source(e));
+	return false;
+}
+
+static Sv pointer_type(Cx *cx, const Expr *e)
+{
+	const ArgVec *a = &e->u.type.args;
+	Elem elem;
+	if (a->n != 1) {
+		not_a_type(cx, e, sv_none(e->span));
+		return sv_poison(e->span);
+	}
+	if (!sema_elem(cx, a->p[0].value, &elem)) return sv_poison(e->span);
+	if (elem_is_ptr(elem)) {
+		cx_diag(cx, D_PTR_PTR, e->span, elem_name(elem));
+		return sv_poison(e->span);
+	}
+	return sv_type(type_scalar(elem_ptr_to(elem)), e->span);
+}
+
+static Sv tile_type(Cx *cx, const Expr *e)
+{
+	const ArgVec *a = &e->u.type.args;
+	Elem elem;
+	Shape s;
+	if (a->n != 2) {
+		cx_diag(cx, D_TILE_TYPE, e->span, sema_source(e));
+		return sv_poison(e->span);
+	}
+	bool ok = sema_elem(cx, a->p[0].value, &elem);
+	ok &= sema_shape(cx, a->p[1].value, false, &s);
+	if (ok && elem == EL_VOID) {
+		cx_diag(cx, D_NOT_ELEM, a->p[0].value->span, elem_name(elem));
+		ok = false;
+	}
+	const Type *t = ok ? sema_tile_type(cx, elem, s, e->span) : NULL;
+	return t ? sv_type(t, e->span) : sv_poison(e->span);
+}
+
+static Sv tensor_type(Cx *cx, const Expr *e)
+{
+	const ArgVec *a = &e->u.type.args;
+	Elem elem;
+	if (a->n < 2 || a->p[1].value->kind != EX_LIST) return sv_poison(e->span);
+	if (!sema_elem(cx, a->p[0].value, &elem)) return sv_poison(e->span);
+	int rank = a->p[1].value->u.list.n;
+	if (rank > TENSOR_RANK) {
+		cx_diag(cx, D_TENSOR_RANK, a->p[1].value->span, str_i64(rank), str_i64(TENSOR_RANK));
+		return sv_poison(e->span);
+	}
+	return sv_type(type_view(elem, rank), e->span);
+}
+
+static Sv tuple_type(Cx *cx, const Expr *e)
+{
+	int n = e->u.list.n;
+	Sv *p = NEW_ARRAY(A_TMP, Sv, n);
+	bool ok = true;
+	for (int i = 0; i < n; i++) {
+		p[i] = sema_type(cx, e->u.list.p[i]);
+		ok &= !sv_bad(p[i]);
+	}
+	return ok ? sv_tuple(n, p, e->span) : sv_poison(e->span);
+}
+
+Sv sema_type(Cx *cx, const Expr *e)
+{
+	switch (e->kind) {
+	case EX_ERROR: return sv_poison(e->span);
+	case EX_NAME: return named_type(cx, e);
+	case EX_TUPLE: return tuple_type(cx, e);
+	case EX_TYPE:
+		if (e->u.type.name.s == str_intern("tile")) return tile_type(cx, e);
+		if (e->u.type.name.s == str_intern("ptr")) return pointer_type(cx, e);
+		if (type_is_tensor(e)) return tensor_type(cx, e);
+		not_a_type(cx, e, sv_none(e->span));
+		return sv_poison(e->span);
+	case EX_CALL: {
+		Sv v = sema_expr(cx, e, NULL);
+		if (v.kind == SV_TYPE || sv_bad(v)) return v;
+		not_a_type(cx, e, v);
+		return sv_poison(e->span);
+	}
+	default:
+		not_a_type(cx, e, sv_none(e->span));
+		return sv_poison(e->span);
+	}
+}
+
+/* ---- compile-time numbers ---- */
+static void say_why_not_const(Cx *cx, Diag *d, const Expr *e)
+{
+	const Bind *b = e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
+	if (!b) return;
+	if (b->kind == BIND_DIM) diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
+	else if (b->kind == BIND_VAR) diag_note(d, "`%s` is a variable; `let` and `const` keep what the compiler knows", b->name);
+	else if (b->at.hi) diag_label(d, b->at, "`%s` gets its value at run time", b->name);
+}
+
+static Str run_time_word(Sv x)
+{
+	return x.kind == SV_VAL ? str_fmt("%s at run time", sv_what(x)) : sv_what(x);
+}
+
+bool sema_const_int(Cx *cx, const Expr *e, Int *v)
+{
+	Sv x = sema_expr(cx, e, NULL);
+	if (sv_bad(x)) return false;
+	if (sv_get_int(x, v)) return true;
+	Diag *d = cx_diag(cx, D_NOT_CONST_INT, e->span, sema_source(e), run_time_word(x));
+	say_why_not_const(cx, d, e);
+	return false;
+}
+
+bool sema_const_bool(Cx *cx, const Expr *e, bool *v)
+{
+	Sv x = sema_expr(cx, e, NULL);
+	if (sv_bad(x)) return false;
+	if (sv_get_bool(x, v)) return true;
+	Diag *d = cx_diag(cx, D_NOT_CONST_BOOL, e->span, sema_source(e), run_time_word(x));
+	say_why_not_const(cx, d, e);
+	return false;
+}
+
+/* ---- shapes ---- */
+static bool extent_log2(Cx *cx, const Expr *e, uint8_t *log2)
+{
+	Int v, up = 1;
+	int n = 0;
+	if (!sema_const_int(cx, e, &v)) return false;
+	if (v >= 1 && (v & (v - 1)) == 0 && v <= ((Int)1 << TILE_LOG2)) {
+		while (((Int)1 << n) < v) n++;
+		*log2 = (uint8_t)n;
+		return true;
+	}
+	Str text = sv_value_text(sv_int(v, e->span));
+	if (v > ((Int)1 << TILE_LOG2)) {
+		cx_diag(cx, D_TILE_EXTENT, e->span, text);
+		return false;
+	}
+	Diag *d = cx_diag(cx, D_TILE_POW2, e->span, text);
+	if (v < 1) return false;
+	while (up < v) up *= 2;
+	Str next = sv_value_text(sv_int(up, e->span));
+	diag_help(d, "the next larger is %s; what lies outside a tensor reads as the pad and is not stored", next);
+	if (e->kind == EX_INT) diag_edit(d, e->span, next);
+	return false;
+}
+
+static bool shape_limits(Cx *cx, const Expr *e, const Shape *s)
+{
+	int sum = 0;
+	for (int i = 0; i < s->rank; i++) sum += s->log2[i];
+	if (sum <= TILE_LOG2) return true;
+	cx_diag(cx, D_TILE_SIZE, e->span, shape_text(s->rank, s->log2));
+	return false;
+}
+
+static bool listed_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
+{
+	const ExprVec *l = &e->u.list;
+	bool ok = true;
+	if (l->n > TILE_RANK) {
+		cx_diag(cx, D_TILE_RANK, e->span, str_i64(l->n), str_i64(TILE_RANK));
+		return false;
+	}
+	out->rank = l->n;
+	for (int i = 0; i < l->n; i++) {
+		bool under = l->p[i]->kind == EX_UNDER;
+		if (under && hole && out->hole < 0) {
+			out->hole = i;
+		} else if (under) {
+			cx_diag(cx, D_EXPR_PLACE, l->p[i]->span, hole ? "a second `_`" : "`_`");
+			ok = false;
+		} else {
+			ok &= extent_log2(cx, l->p[i], &out->log2[i]);
+		}
+	}
+	return ok && shape_limits(cx, e, out);
+}
+
+bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
+{
+	memset(out, 0, sizeof *out);
+	out->hole = -1;
+	if (e->kind == EX_LIST) return listed_shape(cx, e, hole, out);
+	if (e->kind == EX_ERROR) return false;
+	Sv v = e->kind == EX_TYPE ? sema_type(cx, e) : sema_expr(cx, e, NULL);
+	if (sv_bad(v)) return false;
+	if (v.kind == SV_SHAPE) {
+		*out = *v.u.shape;
+		out->hole = -1;
+		return true;
+	}
+	Diag *d = cx_diag(cx, D_NOT_A_SHAPE, e->span, sema_source(e), sv_what(v));
+	Int n;
+	if (sv_get_int(v, &n)) {
+		diag_help(d, "write [%s]", sema_source(e));
+		diag_edit(d, e->span, str_fmt("[%s]", sema_source(e)));
+	}
+	return false;
+}
+
+const Type *sema_tile_type(Cx *cx, Elem e, Shape s, Span at)
+{
+	int sum = 0;
+	for (int i = 0; i < s.rank; i++) sum += s.log2[i];
+	if (sum > TILE_LOG2) {
+		cx_diag(cx, D_TILE_SIZE, at, shape_text(s.rank, s.log2));
+		return NULL;
+	}
+	if (((int64_t)elem_bytes(e) << sum) > TILE_BYTES) {
+		cx_diag(cx, D_TILE_BYTES, at, str_fmt("tile<%s, %s>", elem_name(e), shape_text(s.rank, s.log2)),
+			str_i64(((int64_t)elem_bytes(e) << sum) >> 20));
+		return NULL;
+	}
+	return type_tile(e, s.rank, s.log2);
+}
+
+/* ---- source text ---- */
+Str sema_source(const Expr *e)
+{
+	const Src *src = src_of(e->span);
+	if (!src) {
+		Out *o = out_new();
+		ast_print_expr(o, e);
+		return str_intern_n(o->p ? o->p : "", o->n);
+	}
+	const char *p = src->text + (e->span.lo - src->base), *end = src->text + (e->span.hi - src->base);
+	Out *o = out_new();
+	for (bool gap = false; p < end; p++) {
+		bool space = *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
+		if (!space && gap && o->n) out_raw(o, " ", 1);
+		if (!space) out_raw(o, p, 1);
+		gap = space;
+	}
+	if (o->n > 120) return str_fmt("%.117s...", o->p);
+	return str_intern_n(o->p ? o->p : "", o->n);
+}
