@@ -1,0 +1,219 @@
+/* combine: reductions become steps, products get buffers.
+ *
+ * A reduction along an axis combines first what each thread holds (reduce_regs), then lanes of a warp (reduce_lanes), then
+ * warps: their partial results go through a conversion to a layout in which each thread holds all of them, and reduce_regs
+ * finishes. Each step leaves the axis with one element for each group that is not combined yet. So the order of a sum is:
+ * within a thread by increasing index, lanes pairwise by increasing distance, warps by increasing number.
+ * Reductions with a function of the author's keep the order of the elements: their layout (lay_scan) has neighbours in
+ * registers, then lanes, then warps, so these same steps combine only neighbouring ranges.
+ *
+ * A product stores its factors in shared memory, in the storage that costs their stores and the instruction's loads least,
+ * and takes them from there. Factors too large for that stay with `mma`, which then works in pieces. */
+#include "base/diag.h"
+#include "layout/swz.h"
+#include "lower/placed.h"
+
+static Str word(AttrKey key, const char *s) { return str_intern(attr_word(key, str_intern(s)) >= 0 ? s : ""); }
+
+static int kind_of(const Op *op)
+{
+	const char *k = "custom";
+	switch (op->code) {
+	case OP_SUM: k = "sum"; break;
+	case OP_PROD: k = "prod"; break;
+	case OP_REDUCE_MAX: k = "max"; break;
+	case OP_REDUCE_MIN: k = "min"; break;
+	case OP_MAX_ELEMENT: k = "max_element"; break;
+	case OP_MIN_ELEMENT: k = "min_element"; break;
+	case OP_REDUCE_AND: k = "bitand"; break;
+	case OP_REDUCE_OR: k = "bitor"; break;
+	case OP_REDUCE_XOR: k = "bitxor"; break;
+	default: break;
+	}
+	return attr_word(AT_KIND, word(AT_KIND, k));
+}
+
+typedef struct Parts { int n; Val *v[TILE_RANK]; Lay lay; } Parts;
+
+static const Type *shortened(const Type *t, int axis, int n_log2)
+{
+	uint8_t shape[TILE_RANK];
+	for (int a = 0; a < t->rank; a++) shape[a] = a == axis ? (uint8_t)n_log2 : t->log2[a];
+	return type_tile(t->elem, t->rank, shape);
+}
+
+static void copy_mode(Op *to, const Op *from, AttrKey key)
+{
+	int64_t w = ir_int(from, key, 0);
+	if (w) ir_set_int(to, key, w);
+}
+
+/* One step: combines what levels (1 registers, 2 lanes) hold. */
+static void step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
+{
+	uint32_t v[LAY_BITS];
+	int n, axis = (int)ir_int(op, AT_AXIS, 0);
+	Lay r = lay_reduced(x->lay, axis, levels, &n, v);
+	if (!n) return;
+	const Type *t[TILE_RANK];
+	for (int i = 0; i < x->n; i++) t[i] = shortened(x->v[i]->type, axis, r.out[axis]);
+	Op *s = ir_op(b, code, x->n, x->v, x->n, t);
+	ir_set_int(s, AT_AXIS, axis);
+	ir_set_int(s, AT_KIND, kind_of(op));
+	copy_mode(s, op, AT_ROUNDING);
+	copy_mode(s, op, AT_SUBNORMALS);
+	copy_mode(s, op, AT_NAN);
+	if (op->nregion) {
+		IrBlock *region = ir_region(s);
+		const IrBlock *from = op->region[0];
+		Val **args = NEW_ARRAY(A_TMP, Val *, from->args.n);
+		for (int i = 0; i < from->args.n; i++) args[i] = ir_arg(region, from->args.p[i]->type, from->args.p[i]->name);
+		Builder in = { b->fn, region, NULL, b->span };
+		copy_block(&in, from, args);
+	}
+	for (int i = 0; i < x->n; i++) {
+		ir_set_layout(s->out[i], r);
+		x->v[i] = s->out[i];
+	}
+	x->lay = r;
+}
+
+static void convert_all(Builder *b, Parts *x, Lay to)
+{
+	if (lay_eq(x->lay, to)) return;
+	for (int i = 0; i < x->n; i++) {
+		x->v[i] = ir_unary(b, OP_CONVERT, x->v[i]->type, x->v[i]);
+		ir_set_layout(x->v[i], to);
+	}
+	x->lay = to;
+}
+
+/* The index along the axis, in the operand's layout. */
+static Val *axis_index(Builder *b, Val *x, int axis)
+{
+	uint8_t shape[TILE_RANK] = { 0 };
+	Lay l;
+	shape[axis] = x->type->log2[axis];
+	Val *i = ir_op1(b, OP_IOTA, type_tile(EL_U32, x->type->rank, shape), 0, NULL);
+	if (!lay_broadcast_operand(*x->lay, i->type, x->type, &l)) bug("an index along an axis has no layout");
+	ir_set_layout(i, l);
+	Val *full = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_U32), i);
+	ir_set_layout(full, *x->lay);
+	return full;
+}
+
+/* Each direction in which lanes combine must be one of lanes alone. */
+static bool combines_simply(Lay l, int axis)
+{
+	uint32_t v[LAY_BITS];
+	int n = lay_partners(l, axis, v);
+	for (int i = 0; i < n; i++) {
+		int kinds = 0;
+		for (int h = HW_REG; h <= HW_WARP; h++) kinds += (v[i] & lay_inmask(l, (Hw)h)) != 0;
+		if (kinds > 1) return false;
+	}
+	return true;
+}
+
+static void combine_reduce(Op *op)
+{
+	Builder b = build_before(op);
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	bool by_index = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT;
+	Parts x = { .n = op->code == OP_REDUCE ? op->nout : 1, .lay = *ir_in(op, 0)->lay };
+	for (int i = 0; i < x.n; i++) x.v[i] = ir_in(op, i);
+	if (!combines_simply(x.lay, axis)) convert_all(&b, &x, lay_default(x.v[0]->type, -1, log2_of(b.fn->warps)));
+	if (by_index) x.v[x.n++] = axis_index(&b, x.v[0], axis);
+	step(&b, op, OP_REDUCE_REGS, 1, &x);
+	step(&b, op, OP_REDUCE_LANES, 2, &x);
+	if (x.v[0]->type->log2[axis]) {
+		convert_all(&b, &x, lay_push(lay_drop(x.lay, axis), HW_REG, axis, x.v[0]->type->log2[axis]));
+		step(&b, op, OP_REDUCE_REGS, 1, &x);
+	}
+	convert_all(&b, &x, *op->out[0]->lay);
+	for (int i = 0; i < op->nout; i++) {
+		Val *r = x.v[by_index ? 1 : i];
+		if (r->def == NULL || r == ir_in(op, i)) {
+			ir_replace(op->out[i], r);
+			continue;
+		}
+		r->name = op->out[i]->name;
+		ir_replace(op->out[i], r);
+	}
+	ir_remove(op);
+}
+
+/* ---- products ---- */
+static Val *cast(Builder *b, Val *x, Elem to)
+{
+	if (x->type->elem == to) return x;
+	Val *r = ir_unary(b, OP_CAST, type_with_elem(x->type, to), x);
+	ir_set_layout(r, *x->lay);
+	return r;
+}
+
+static Elem factor_elem(const MmaPlan *p, Elem e)
+{
+	if (e == EL_F8E4M3 || e == EL_F8E5M2) return EL_F16;
+	if (e == EL_BOOL) return EL_U8;
+	return p->as == EL_TF32 ? EL_TF32 : e;
+}
+
+/* Storage of a factor: for tensor cores the cheapest of those that ldmatrix or plain loads can read. */
+static Lay storage(const MmaPlan *p, Val *x, Role role)
+{
+	const Type *t = x->type;
+	int e = elem_log2(t->elem);
+	if (!p->tensor) return lay_stored(t->rank, t->log2, NULL);
+	Lay frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn);
+	static const SwzVia vias[] = { SWZ_LDM, SWZ_LDM_T, SWZ_PLAIN };
+	SwzPick best = { .cost = -1 }, pick;
+	for (int i = 0; i < 3; i++) {
+		SwzUse use[2] = { { *x->lay, SWZ_PLAIN, 1 }, { frag, vias[i], 1 } };
+		if (swz_choose(2, t->log2, NULL, e, 2, use, &pick) && (best.cost < 0 || pick.cost < best.cost)) best = pick;
+	}
+	return best.cost < 0 ? lay_stored(t->rank, t->log2, NULL) : best.smem;
+}
+
+static Val *to_shared(Builder *b, Val *x, Lay smem)
+{
+	const Type *t = type_shared(x->type->elem, x->type->rank, x->type->log2);
+	Val *buf = ir_op1(b, OP_ALLOC_SHARED, t, 0, NULL);
+	buf->name = x->name;
+	ir_set_lay(buf->def, AT_LAYOUT, smem);
+	ir_op(b, OP_STORE_SHARED, 2, (Val *[]){ buf, x }, 0, NULL);
+	return buf;
+}
+
+static void combine_mma(Op *op, int arch)
+{
+	Builder b = build_before(op);
+	MmaPlan p = mma_plan(op, arch, log2_of(b.fn->warps));
+	Val *x[2];
+	int64_t bytes = 0;
+	for (int i = 0; i < 2; i++) bytes += type_size(ir_in(op, i)->type) * elem_bytes(factor_elem(&p, ir_in(op, i)->type->elem));
+	if (bytes > SHARED_LIMIT) return;               /* stays as it is: multiplied in pieces */
+	for (int i = 0; i < 2; i++) {
+		x[i] = cast(&b, ir_in(op, i), factor_elem(&p, ir_in(op, i)->type->elem));
+		x[i] = to_shared(&b, x[i], storage(&p, x[i], i ? ROLE_B : ROLE_A));
+	}
+	Val *r = ir_op1(&b, OP_MMA_SYNC, op->out[0]->type, 3, (Val *[]){ x[0], x[1], ir_in(op, 2) });
+	ir_set_str(r->def, AT_SHAPE, str_intern(p.name));
+	ir_set_layout(r, p.c);
+	r->name = op->out[0]->name;
+	ir_replace(op->out[0], r);
+	ir_remove(op);
+}
+
+static void combine_op(void *ctx, Op *op)
+{
+	if (!op->parent) return;
+	if (op_is_reduce(op)) combine_reduce(op);
+	else if (op->code == OP_MMA) combine_mma(op, *(const int *)ctx);
+}
+
+void pass_combine(Module *m, const LowerCx *cx)
+{
+	int arch = cx->arch;
+	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, combine_op, &arch);
+}

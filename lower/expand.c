@@ -1,0 +1,211 @@
+/* expand: operations without a placed form of their own become `take` (a tile read at computed indices along one axis):
+ * flip, shift, rotate, extract and insert. A `take` outside its tile gives its pad, which is all that shift and insert
+ * need. Sums and products of f16 and bf16 are kept in f32 and rounded once. Matrix products are cut into parts that shared
+ * memory holds. */
+#include "base/diag.h"
+#include "ir/fold.h"
+#include "lower/placed.h"
+
+/* 0, 1, 2 ... along axis, extent 1 elsewhere. */
+static Val *iota_along(Builder *b, int rank, int axis, int n_log2)
+{
+	uint8_t shape[TILE_RANK] = { 0 };
+	shape[axis] = (uint8_t)n_log2;
+	return ir_op1(b, OP_IOTA, type_tile(EL_I32, rank, shape), 0, NULL);
+}
+
+static Val *spread(Builder *b, Val *v, const Type *shape)
+{
+	const Type *t = type_with_elem(shape, v->type->elem);
+	return v->type == t ? v : ir_unary(b, OP_BROADCAST, t, v);
+}
+
+static Val *with_const(Builder *b, OpCode op, Val *v, int64_t c)
+{
+	return ir_binary(b, op, v->type, v, ir_const_int(b, v->type, c));
+}
+
+static Val *take(Builder *b, Val *x, Val *index, Val *pad, int axis)
+{
+	uint8_t shape[TILE_RANK];
+	for (int a = 0; a < x->type->rank; a++) shape[a] = a == axis ? index->type->log2[a] : x->type->log2[a];
+	Val *full = spread(b, index, type_tile(EL_I32, x->type->rank, shape));
+	Val *r = ir_op1(b, OP_TAKE, type_with_elem(full->type, x->type->elem), 3, (Val *[]){ x, full, pad });
+	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
+static Val *zero_of(Builder *b, Elem e) { return ir_const_num(b, type_scalar(e), num_zero(e)); }
+
+static Val *expand_turn(Builder *b, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	int axis = (int)ir_int(op, AT_AXIS, 0), n = x->type->log2[axis];
+	int64_t extent = (int64_t)1 << n, by = ir_int(op, AT_SHIFT, 0);
+	Val *i = iota_along(b, x->type->rank, axis, n);
+	if (op->code == OP_FLIP) return take(b, x, with_const(b, OP_XOR, i, extent - 1), zero_of(b, x->type->elem), axis);
+	if (op->code == OP_ROTATE) {
+		by = ((by % extent) + extent) % extent;
+		return take(b, x, with_const(b, OP_AND, with_const(b, OP_SUB, i, by), extent - 1), zero_of(b, x->type->elem), axis);
+	}
+	by = by > extent ? extent : by < -extent ? -extent : by;
+	return take(b, x, with_const(b, OP_SUB, i, by), ir_in(op, 1), axis);
+}
+
+/* The element offset of sub-tile `index` as i32: outside of the whole, an offset that is outside for every element. */
+static Val *part_offset(Builder *b, Val *index, int whole_log2, int part_log2)
+{
+	const Type *i64 = type_scalar(EL_I64), *i32 = type_scalar(EL_I32);
+	int64_t parts = (int64_t)1 << (whole_log2 - part_log2), far = (int64_t)1 << 30;
+	Num n;
+	if (ir_const_value(index, &n)) {
+		bool inside = n.i >= 0 && n.i < parts;
+		return ir_const_int(b, i32, inside ? n.i << part_log2 : far);
+	}
+	Val *x = index->type == i64 ? index : ir_unary(b, OP_CAST, i64, index);
+	if (index->type->elem == EL_U64) x = ir_unary(b, OP_BITCAST, i64, index);
+	const Type *bool_ = type_scalar(EL_BOOL);
+	Val *ok = ir_binary(b, OP_AND, bool_, ir_binary(b, OP_GE, bool_, x, ir_const_int(b, i64, 0)),
+		ir_binary(b, OP_LT, bool_, x, ir_const_int(b, i64, parts)));
+	Val *small = ir_op1(b, OP_SELECT, i64, 3, (Val *[]){ ok, x, ir_const_int(b, i64, far >> part_log2) });
+	return with_const(b, OP_MUL, ir_unary(b, OP_CAST, i32, small), (int64_t)1 << part_log2);
+}
+
+static bool is_whole(const Val *index, int whole_log2, int part_log2)
+{
+	Num n;
+	return whole_log2 == part_log2 && ir_const_value(index, &n) && n.i == 0;
+}
+
+static Val *expand_extract(Builder *b, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	const Type *part = op->out[0]->type;
+	for (int a = 0; a < part->rank; a++) {
+		Val *index = ir_in(op, 1 + a);
+		if (is_whole(index, x->type->log2[a], part->log2[a])) continue;
+		Val *i = iota_along(b, part->rank, a, part->log2[a]);
+		Val *at = part_offset(b, index, x->type->log2[a], part->log2[a]);
+		i = ir_binary(b, OP_ADD, i->type, i, spread(b, at, i->type));
+		x = take(b, x, i, zero_of(b, x->type->elem), a);
+	}
+	return x;
+}
+
+static Val *expand_insert(Builder *b, Op *op)
+{
+	Val *x = ir_in(op, 0), *y = ir_in(op, 1), *inside = NULL;
+	const Type *whole = x->type, *bools = type_with_elem(whole, EL_BOOL);
+	for (int a = 0; a < whole->rank; a++) {
+		Val *index = ir_in(op, 2 + a);
+		int part = op->in[1]->type->log2[a];
+		if (is_whole(index, whole->log2[a], part)) continue;
+		Val *i = iota_along(b, whole->rank, a, whole->log2[a]);
+		Val *at = part_offset(b, index, whole->log2[a], part);
+		i = ir_binary(b, OP_SUB, i->type, i, spread(b, at, i->type));
+		const Type *t = type_with_elem(i->type, EL_BOOL);
+		Val *ok = ir_binary(b, OP_AND, t, ir_binary(b, OP_GE, t, i, ir_const_int(b, i->type, 0)),
+			ir_binary(b, OP_LT, t, i, ir_const_int(b, i->type, (int64_t)1 << part)));
+		ok = spread(b, ok, bools);
+		inside = inside ? ir_binary(b, OP_AND, bools, inside, ok) : ok;
+		y = take(b, y, i, zero_of(b, y->type->elem), a);
+	}
+	return inside ? ir_op1(b, OP_SELECT, whole, 3, (Val *[]){ inside, y, x }) : y;
+}
+
+/* ---- products whose factors do not fit shared memory: batches one half at a time, then halves along K, then along
+ * the longer of M and N ---- */
+static int64_t factor_bytes(const Val *x)       /* as multiplied: 8-bit floats as f16 */
+{
+	Elem e = x->type->elem;
+	return type_size(x->type) * (e == EL_F8E4M3 || e == EL_F8E5M2 ? 2 : elem_bytes(e));
+}
+
+enum { PRODUCT_PARTS = 4 };     /* up to so many parts are written out; more are multiplied in a loop (MMA in PLACED) */
+
+static bool product_fits(const Val *x, const Val *y) { return factor_bytes(x) + factor_bytes(y) <= SHARED_LIMIT; }
+
+static Val *half_of(Builder *b, Val *x, int axis, int which)
+{
+	if (!x->type->log2[axis]) return x;             /* a batch of one serves both halves */
+	int n = x->type->log2[axis] - 1;
+	Val *i = iota_along(b, x->type->rank, axis, n);
+	if (which) i = with_const(b, OP_ADD, i, (int64_t)1 << n);
+	return take(b, x, i, zero_of(b, x->type->elem), axis);
+}
+
+static int axis_to_halve(const Val *x, const Val *y, int r)    /* K: r; otherwise an axis of the result */
+{
+	enum { LEAST_K = 4 };   /* log2: what one instruction takes of f16 */
+	int k = x->type->log2[r - 1], m = x->type->log2[r - 2], n = y->type->log2[r - 1];
+	if (r == 3 && (x->type->log2[0] || y->type->log2[0])) return 0;
+	if (k > LEAST_K || (!m && !n)) return r;
+	return m >= n ? r - 2 : r - 1;
+}
+
+static Val *expand_product(Builder *b, const Op *op, Val *x, Val *y, Val *acc)
+{
+	int r = acc->type->rank;
+	if (product_fits(x, y)) {
+		Val *v = ir_op1(b, OP_MMA, acc->type, 3, (Val *[]){ x, y, acc });
+		copy_attrs(v->def, op);
+		return v;
+	}
+	int axis = axis_to_halve(x, y, r);
+	if (axis == r) {
+		acc = expand_product(b, op, half_of(b, x, r - 1, 0), half_of(b, y, r - 2, 0), acc);
+		return expand_product(b, op, half_of(b, x, r - 1, 1), half_of(b, y, r - 2, 1), acc);
+	}
+	Val *part[2];
+	for (int i = 0; i < 2; i++)
+		part[i] = expand_product(b, op, axis == r - 1 ? x : half_of(b, x, axis, i), axis == r - 2 ? y : half_of(b, y, axis, i),
+			half_of(b, acc, axis, i));
+	Val *whole = ir_op1(b, OP_CAT, acc->type, 2, part);
+	ir_set_int(whole->def, AT_AXIS, axis);
+	return whole;
+}
+
+static bool keeps_wide(const Op *op)
+{
+	bool sum = op->code == OP_SUM || op->code == OP_PROD || op->code == OP_CUMSUM || op->code == OP_CUMPROD;
+	return sum && (op->out[0]->type->elem == EL_F16 || op->out[0]->type->elem == EL_BF16) && !ir_int(op, AT_ROUNDING, 0);
+}
+
+static Val *expand_wide(Builder *b, Op *op)
+{
+	Val *x = ir_unary(b, OP_CAST, type_with_elem(ir_in(op, 0)->type, EL_F32), ir_in(op, 0));
+	Val *r = ir_unary(b, op->code, type_with_elem(op->out[0]->type, EL_F32), x);
+	copy_attrs(r->def, op);
+	return ir_unary(b, OP_CAST, op->out[0]->type, r);
+}
+
+static void expand_op(void *ctx, Op *op)
+{
+	Builder b;
+	Val *r = NULL;
+	(void)ctx;
+	if (!op->parent) return;
+	b = build_before(op);
+	switch (op->code) {
+	case OP_FLIP: case OP_SHIFT: case OP_ROTATE: r = expand_turn(&b, op); break;
+	case OP_EXTRACT: r = expand_extract(&b, op); break;
+	case OP_INSERT: r = expand_insert(&b, op); break;
+	case OP_MMA:
+		if (product_fits(ir_in(op, 0), ir_in(op, 1))) return;
+		if (factor_bytes(ir_in(op, 0)) + factor_bytes(ir_in(op, 1)) > PRODUCT_PARTS * (int64_t)SHARED_LIMIT) return;
+		r = expand_product(&b, op, ir_in(op, 0), ir_in(op, 1), ir_in(op, 2));
+		break;
+	default:
+		if (!keeps_wide(op)) return;
+		r = expand_wide(&b, op);
+	}
+	if (op->out[0]->name) r->name = op->out[0]->name;
+	ir_replace(op->out[0], r);
+	ir_remove(op);
+}
+
+void pass_expand(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, expand_op, NULL);
+}

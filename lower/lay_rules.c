@@ -1,0 +1,204 @@
+/* Which layouts values get: the rules that place.c and combine.c share. Pure functions over layout/. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "lower/placed.h"
+
+int log2_of(int64_t v)
+{
+	int n = 0;
+	while (((int64_t)1 << n) < v) n++;
+	return n;
+}
+
+int elem_log2(Elem e) { return log2_of(elem_bytes(e)); }
+
+static int imin(int a, int b) { return a < b ? a : b; }
+static int imax(int a, int b) { return a > b ? a : b; }
+
+/* ---- memory ---- */
+static bool is_one(const Val *v)
+{
+	Num n;
+	int64_t s;
+	if (ir_const_value(v, &n)) return n.i == 1;
+	const IrAttr *a = v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM) : NULL;
+	return a && sym_is_const(a->u.sym, &s) && s == 1;
+}
+
+int fast_axis(const Fn *fn, const Val *view)
+{
+	int rank = view->type->rank;
+	int64_t s;
+	if (view->def && view->def->code == OP_VIEW) {
+		for (int a = rank - 1; a >= 0; a--)
+			if (is_one(ir_in(view->def, 2 + rank + a))) return a;
+	} else if (view->def && view->def->code == OP_PERMUTE) {
+		int from = fast_axis(fn, ir_in(view->def, 0));
+		const IrAttr *axes = ir_attr(view->def, AT_AXES);
+		for (int a = 0; a < rank; a++)
+			if (axes->u.ints.p[a] == from) return a;
+	} else {
+		for (int i = 0; i < fn->params.n; i++) {
+			const IrParam *p = &fn->params.p[i];
+			if (p->val != view) continue;
+			for (int a = rank - 1; a >= 0; a--)
+				if (sym_is_const(p->stride[a], &s) && s == 1) return a;
+		}
+	}
+	return rank - 1;
+}
+
+Lay lay_single(int rank, int warps_log2)
+{
+	Lay l = lay_mul(lay_unit(rank), lay_bcast(rank, HW_LANE, LANES_LOG2));
+	return lay_mul(l, lay_bcast(rank, HW_WARP, warps_log2));
+}
+
+Lay lay_default(const Type *t, int fast, int warps_log2)
+{
+	int size = type_log2_size(t);
+	if (t->rank == 0 || size == 0) return lay_single(t->rank, warps_log2);
+	if (fast < 0 || fast >= t->rank) fast = t->rank - 1;
+	int vec = imin(4 - elem_log2(t->elem), imax(0, size - LANES_LOG2 - warps_log2));
+	return lay_rows(t->rank, t->log2, fast, vec, LANES_LOG2, warps_log2);
+}
+
+/* Bytes that one warp-wide access moves in one piece decide how many 32-byte sectors it touches. */
+int64_t lay_memory_cost(Lay l, Elem e, int fast)
+{
+	int bytes = elem_log2(e), run = lay_run(l, fast, NULL), vec = imin(run, 4 - bytes);
+	int regs = lay_rank(lay_pick(l, 1u << HW_REG, ~0u)), at = lay_shift(l, fast), piece = vec;
+	uint32_t lanes[LAY_BITS];
+	int n = 0;
+	for (int i = lay_first(l, HW_LANE); i < lay_first(l, HW_LANE) + l.in[HW_LANE]; i++) lanes[n++] = l.col[i];
+	for (bool more = true; more && piece < l.out[fast];) {
+		more = false;
+		for (int i = 0; i < n; i++)
+			if (lanes[i] == (uint32_t)1 << (at + piece)) more = true;
+		piece += more;
+	}
+	int busy = lay_rank(lay_pick(l, 1u << HW_LANE, ~0u));
+	int sectors = busy + vec - piece + imax(0, piece + bytes - 5);
+	return ((int64_t)1 << imin(32, imax(0, regs - vec))) * (1 + ((int64_t)1 << imax(0, imin(20, sectors))));
+}
+
+/* ---- scans ---- */
+Lay lay_scan(const Type *t, int axis, int warps_log2)
+{
+	int n = t->log2[axis], others = type_log2_size(t) - n;
+	int warps_other = imin(warps_log2, others);
+	int lanes = imin(LANES_LOG2, n), warps = imin(warps_log2 - warps_other, n - lanes);
+	int left[TILE_RANK], lanes_other = LANES_LOG2 - lanes;
+	Lay l = lay_unit(t->rank);
+	for (int a = 0; a < t->rank; a++) left[a] = a == axis ? 0 : t->log2[a];
+	l = lay_push(l, HW_REG, axis, n - lanes - warps);
+	l = lay_push(l, HW_LANE, axis, lanes);
+	l = lay_push(l, HW_WARP, axis, warps);
+	for (int h = HW_WARP; h >= HW_LANE; h--) {
+		int want = h == HW_WARP ? warps_other : lanes_other;
+		for (int a = t->rank - 1; a >= 0; a--) {
+			int k = imin(want, left[a]);
+			l = lay_push(l, (Hw)h, a, k);
+			left[a] -= k;
+			want -= k;
+		}
+		if (h == HW_LANE) l = lay_mul(l, lay_bcast(t->rank, HW_LANE, want));
+		else l = lay_mul(l, lay_bcast(t->rank, HW_WARP, warps_log2 - warps - (warps_other - want)));
+	}
+	for (int a = t->rank - 1; a >= 0; a--) l = lay_push(l, HW_REG, a, left[a]);
+	return l;
+}
+
+/* ---- shapes ---- */
+Lay lay_cat(Lay half, int axis) { return lay_push(half, HW_REG, axis, 1); }
+
+bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r)
+{
+	uint8_t shape[TILE_RANK] = { 0 };
+	int pad = to->rank - from->rank;
+	for (int a = 0; a < from->rank; a++) shape[pad + a] = from->log2[a];
+	if (!lay_operand(result, shape, r)) return false;
+	for (int a = 0; a < pad; a++)
+		if (!lay_squeeze(*r, 0, r)) return false;
+	return true;
+}
+
+/* ---- reductions ---- */
+typedef struct Basis { int n; uint32_t v[LAY_BITS], combo[LAY_BITS]; } Basis;  /* combo: which of the given vectors */
+
+static uint32_t reduce_by(const Basis *b, uint32_t x, uint32_t *combo)
+{
+	for (int i = 0; i < b->n; i++) {
+		uint32_t top = b->v[i], low = top & (~top + 1);
+		if (x & low) x ^= b->v[i], *combo ^= b->combo[i];
+	}
+	return x;
+}
+
+static void basis_add(Basis *b, uint32_t x, int which)
+{
+	uint32_t combo = (uint32_t)1 << which;
+	x = reduce_by(b, x, &combo);
+	if (!x) return;
+	uint32_t low = x & (~x + 1);
+	for (int i = 0; i < b->n; i++)
+		if (b->v[i] & low) b->v[i] ^= x, b->combo[i] ^= combo;
+	b->v[b->n] = x;
+	b->combo[b->n++] = combo;
+}
+
+static int level_of(Lay l, uint32_t place)
+{
+	return place & lay_inmask(l, HW_WARP) ? 3 : place & lay_inmask(l, HW_LANE) ? 2 : 1;
+}
+
+static Lay reduce_layout(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BITS], uint32_t *kept)
+{
+	uint32_t all[LAY_BITS];
+	int k = lay_partners(l, axis, all), at = lay_shift(l, axis), taken = 0, inbits = lay_inbits(l);
+	uint32_t mask = ((uint32_t)1 << l.out[axis]) - 1;
+	Basis along = { 0 }, regs = { 0 };
+	for (int i = 0; i < k; i++) basis_add(&along, lay_image(l, all[i]) >> at & mask, i);
+	while (taken < k && level_of(l, all[taken]) <= levels) {
+		v[taken] = all[taken];
+		taken++;
+	}
+	*n = taken;
+	Lay r = l;
+	int rest = k - taken;
+	r.out[axis] = (uint8_t)rest;
+	memset(r.col, 0, sizeof r.col);
+	r.in[HW_REG] = 0;
+	int put = 0;
+	for (int i = 0; i < inbits; i++) {
+		uint32_t combo = 0, low = l.col[i] & (((uint32_t)1 << at) - 1);
+		uint32_t high = at + l.out[axis] >= 32 ? 0 : l.col[i] >> (at + l.out[axis]);
+		reduce_by(&along, l.col[i] >> at & mask, &combo);
+		uint32_t part = rest ? combo >> taken : 0;
+		uint32_t col = low | part << at | (at + rest >= 32 ? 0 : high << (at + rest));
+		if (i < l.in[HW_REG]) {
+			uint32_t none = 0;
+			if (!reduce_by(&regs, col, &none)) continue;
+			basis_add(&regs, col, 0);
+			*kept |= (uint32_t)1 << i;
+			r.in[HW_REG]++;
+		}
+		r.col[put++] = col;
+	}
+	return r;
+}
+
+Lay lay_reduced(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BITS])
+{
+	uint32_t kept = 0;
+	return reduce_layout(l, axis, levels, n, v, &kept);
+}
+
+uint32_t lay_reduced_regs(Lay l, int axis, int levels)
+{
+	uint32_t v[LAY_BITS], kept = 0;
+	int n;
+	reduce_layout(l, axis, levels, &n, v, &kept);
+	return kept;
+}

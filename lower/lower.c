@@ -1,0 +1,61 @@
+/* The runner of the passes: lower/passes.def in its order. After each pass the module is numbered and verified. */
+#include "lower/lower.h"
+
+#include "base/diag.h"
+#include "lower/placed.h"
+
+const PassRow pass_rows[] = {
+#define TYPED STAGE_TYPED
+#define PLACED STAGE_PLACED
+#define PASS(id, name, form, level, doc) { name, form, level, doc },
+#include "lower/passes.def"
+	{ NULL, STAGE_TYPED, 0, NULL }
+};
+
+static void (*const run[])(Module *m, const LowerCx *cx) = {
+#undef PASS
+#define PASS(id, name, form, level, doc) pass_##id,
+#include "lower/passes.def"
+	NULL
+};
+
+/* Test builds verify after every pass, others after the last of each form: the check costs as much as a pass. */
+#ifdef CT_ARENA_MALLOC
+enum { VERIFY_EACH = 1 };
+#else
+enum { VERIFY_EACH = 0 };
+#endif
+
+static bool last_of_form(int i, const LowerCx *cx)
+{
+	for (int k = i + 1; pass_rows[k].name; k++)
+		if (pass_rows[k].form == pass_rows[i].form && pass_rows[k].level <= cx->o->level) return false;
+	return true;
+}
+
+static bool run_form(Module *m, IrStage form, const LowerCx *cx)
+{
+	for (int i = 0; pass_rows[i].name; i++) {
+		const PassRow *p = &pass_rows[i];
+		if (p->form != form || p->level > cx->o->level) continue;
+		run[i](m, cx);
+		for (int k = 0; k < m->fns.n; k++) ir_number(m->fns.p[k]);
+		if (diag_errors()) return false;
+		if (VERIFY_EACH || last_of_form(i, cx)) ir_verify(m, p->name);
+		if (cx->o->after && !cx->o->after(cx->o->ctx, p->name, cx->arch, m)) return false;
+	}
+	return true;
+}
+
+bool lower_typed(Module *m, const LowerOptions *o)
+{
+	LowerCx cx = { o, 0, false };
+	return run_form(m, STAGE_TYPED, &cx);
+}
+
+Module *lower_place(const Module *m, int arch, bool only, const LowerOptions *o)
+{
+	LowerCx cx = { o, arch, only };
+	Module *copy = copy_module(m);
+	return run_form(copy, STAGE_PLACED, &cx) ? copy : NULL;
+}

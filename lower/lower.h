@@ -1,0 +1,30 @@
+/* Running the passes. TYPED: once, for all targets. PLACED: from a copy of the typed module, once per architecture. */
+#ifndef LOWER_LOWER_H
+#define LOWER_LOWER_H
+#include "ir/ir.h"
+
+typedef struct LowerOptions {
+	int level;              /* -O */
+	bool checked;
+	/* Called after each pass; false stops. arch: 0 during the TYPED passes. */
+	bool (*after)(void *ctx, const char *pass, int arch, const Module *m);
+	void *ctx;
+} LowerOptions;
+
+typedef struct PassRow { const char *name; IrStage form; int level; const char *doc; } PassRow;
+extern const PassRow pass_rows[];       /* ends with a row whose name is NULL */
+
+bool lower_typed(Module *m, const LowerOptions *o);     /* false: stopped, or errors were reported */
+/* arch: 80, 90, ...; only: an `a` architecture. NULL: stopped, or errors were reported. m is not changed. */
+Module *lower_place(const Module *m, int arch, bool only, const LowerOptions *o);
+
+/* What a pass gets. A pass reports through diag and never fails otherwise. */
+typedef struct LowerCx {
+	const LowerOptions *o;
+	int arch;               /* 0: TYPED */
+	bool only;
+} LowerCx;
+#define PASS(id, name, form, level, doc) void pass_##id(Module *m, const LowerCx *cx);
+#include "lower/passes.def"
+#undef PASS
+#endif

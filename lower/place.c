@@ -1,0 +1,525 @@
+/* layouts: a layout for every tile value.
+ *
+ * Each value starts without a layout. Two kinds of rules fill in: FORWARD, an operation gives its result the layout that
+ * follows from its operands'; BACKWARD, an operand that is free takes the layout that its user wants. Free are the values
+ * that any layout suits: constants, iota, broadcasts, loads, and what is computed from such alone. Products and scans bring
+ * layouts of their own. When the rules come to rest, the largest load that is still free gets the coalesced layout of its
+ * memory (then the largest other value), and the rules go on.
+ *
+ * Where operands of an elementwise operation disagree, it takes the one to which the others convert at least cost
+ * (swz_convert_cost). A load takes the layout of its user instead of the coalesced one unless that costs more than
+ * converting (lay_memory_cost); a store likewise. Carried values have one layout: that of the value carried round, else
+ * the initial one. Afterwards each operand whose layout is not the one its user needs gets a `convert`; constants, iotas
+ * and broadcasts of scalars are made again instead. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "layout/swz.h"
+#include "lower/placed.h"
+
+typedef struct Places {
+	Fn *fn;
+	const LowerCx *cx;
+	int warps;              /* log2 */
+	int nval;
+	Lay *lay;               /* by Val id */
+	bool *known;
+	bool changed, take_init;
+	VEC(Op *) ops;          /* in pre-order */
+} Places;
+
+bool op_is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED; }
+bool op_is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0; }
+bool op_is_atomic(const Op *op) { return strncmp(op_rows[op->code].name, "atomic_", 7) == 0; }
+
+static bool is_tile(const Val *v) { return type_is_tile(v->type); }
+
+/* Results of loops stand for the arguments that carry them. */
+static Val *home(Val *v)
+{
+	while (v->fwd) v = v->fwd;
+	if (v->def && v->def->code == OP_FOR) return v->def->region[0]->args.p[v->index + 1];
+	if (v->def && v->def->code == OP_WHILE) return v->def->region[1]->args.p[v->index];
+	return v;
+}
+
+static bool has(const Places *p, Val *v) { return p->known[home(v)->id]; }
+static Lay lay_of(const Places *p, Val *v) { return p->lay[home(v)->id]; }
+
+static void give(Places *p, Val *v, Lay l)
+{
+	v = home(v);
+	if (!is_tile(v) || p->known[v->id]) return;
+	if (!lay_ok(l)) bug("%%%d gets no layout", v->id);
+	p->lay[v->id] = l;
+	p->known[v->id] = p->changed = true;
+}
+
+/* ---- where the values of a block's end go ---- */
+static Op *around(const Op *op, bool loop)
+{
+	for (Op *o = op->parent->owner; o; o = o->parent->owner)
+		if (loop ? o->code == OP_FOR || o->code == OP_WHILE : o->code == OP_SCOPE_) return o;
+	bug("`%s` outside of what it leaves", op_rows[op->code].name);
+}
+
+/* The value that operand i of an end becomes; NULL: none (the condition itself, the scalars of a region). */
+static Val *target(const Op *end, int i)
+{
+	Op *o = end->parent->owner;
+	switch (end->code) {
+	case OP_YIELD:
+		if (!o) return NULL;
+		if (o->code == OP_FOR) return o->region[0]->args.p[i + 1];
+		if (o->code == OP_WHILE) return o->region[0]->args.p[i];
+		return o->code == OP_IF ? o->out[i] : NULL;
+	case OP_CONDITION: return i ? o->region[1]->args.p[i - 1] : NULL;
+	case OP_BREAK: return around(end, true)->out[i];
+	case OP_CONTINUE:
+		o = around(end, true);
+		return o->code == OP_FOR ? o->out[i] : o->region[0]->args.p[i];
+	case OP_LEAVE: return around(end, false)->out[i];
+	default: return NULL;
+	}
+}
+
+/* ---- cost ---- */
+static int64_t convert_cost(const Places *p, Val *v, Lay want)
+{
+	if (!has(p, v) || lay_eq(lay_of(p, v), want)) return 0;
+	int c = swz_convert_cost(want, lay_of(p, v), elem_log2(v->type->elem));
+	return c < 0 ? INT32_MAX : c;
+}
+
+static Val *view_of(const Op *op) { return ir_in(op, 0); }
+
+static Lay coalesced(const Places *p, const Op *op, const Type *t)
+{
+	return lay_default(t, t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1, p->warps);
+}
+
+/* Whether a load or store moves its tile in layout l for no more than its own layout and a conversion cost. */
+static bool suits_memory(const Places *p, const Op *op, const Type *t, Lay l)
+{
+	Lay own = coalesced(p, op, t);
+	int fast = fast_axis(p->fn, view_of(op));
+	if (lay_eq(own, l) || t->rank != view_of(op)->type->rank || t->rank == 0) return true;
+	int convert = swz_convert_cost(l, own, elem_log2(t->elem));
+	return convert < 0 || lay_memory_cost(l, t->elem, fast) <= lay_memory_cost(own, t->elem, fast) + convert;
+}
+
+static Val *store_value(const Op *op) { return ir_in(op, op->nin - 1); }
+
+/* ---- free of movement: one layout follows from the other ---- */
+static bool shape_result(const Op *op, Lay in, Lay *r)
+{
+	const Type *t = op->out[0]->type;
+	int perm[TILE_RANK];
+	if (op->code == OP_RESHAPE) return lay_reshape(in, t->rank, t->log2, r);
+	for (int a = 0; a < t->rank; a++) perm[a] = (int)ir_attr(op, AT_AXES)->u.ints.p[a];
+	*r = lay_permute(in, perm);
+	return lay_ok(*r);
+}
+
+static bool shape_operand(const Op *op, Lay out, Lay *r)
+{
+	const Type *t = ir_in(op, 0)->type;
+	int perm[TILE_RANK];
+	if (op->code == OP_RESHAPE) return lay_reshape(out, t->rank, t->log2, r);
+	for (int a = 0; a < t->rank; a++) perm[ir_attr(op, AT_AXES)->u.ints.p[a]] = a;
+	*r = lay_permute(out, perm);
+	return lay_ok(*r);
+}
+
+static Lay split_operand(Lay half) { return lay_push(lay_expand(half, half.naxis), HW_REG, half.naxis, 1); }
+
+/* Both halves of pairs: what is left when the last axis is dropped. */
+static Lay split_result(Lay pair)
+{
+	Lay r = lay_drop(pair, pair.naxis - 1);
+	if (!lay_squeeze(r, r.naxis - 1, &r)) bug("the halves of pairs have no layout");
+	return r;
+}
+
+static Lay reduced_layout(const Op *op, Lay in)
+{
+	uint32_t v[LAY_BITS];
+	int n;
+	return lay_reduced(in, (int)ir_int(op, AT_AXIS, 0), 3, &n, v);
+}
+
+static bool shares_layout(const Op *op)
+{
+	return op_rows[op->code].layout == LR_SAME;
+}
+
+/* Of the layouts of the tile operands, the one to which the others convert at least cost. */
+static bool best_operand(Places *p, const Op *op, Lay *l)
+{
+	int64_t best = -1;
+	for (int i = 0; i < op->nin; i++) {
+		Val *v = ir_in(op, i);
+		if (!is_tile(v) || !has(p, v)) continue;
+		Lay cand = lay_of(p, v);
+		int64_t sum = 0;
+		if (best >= 0 && lay_eq(cand, *l)) continue;
+		for (int k = 0; k < op->nin; k++)
+			if (is_tile(ir_in(op, k))) sum += convert_cost(p, ir_in(op, k), cand);
+		if (best >= 0 && sum >= best) continue;
+		best = sum;
+		*l = cand;
+	}
+	return best >= 0;
+}
+
+/* ---- forward ---- */
+static void forward_end(Places *p, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		Val *to = target(op, i);
+		if (to && is_tile(to) && has(p, ir_in(op, i))) give(p, to, lay_of(p, ir_in(op, i)));
+	}
+}
+
+static void forward_inits(Places *p, Op *op)
+{
+	if (!p->take_init) return;
+	int skip = op->code == OP_FOR ? 3 : 0;
+	for (int i = skip; i < op->nin; i++) {
+		Val *to = op->region[0]->args.p[op->code == OP_FOR ? i - 2 : i];
+		if (is_tile(to) && has(p, ir_in(op, i)) && !has(p, to)) {
+			give(p, to, lay_of(p, ir_in(op, i)));
+			p->take_init = false;
+			return;
+		}
+	}
+}
+
+static void forward(Places *p, Op *op)
+{
+	Lay l;
+	if (op_rows[op->code].flags & OPF_TERM) {
+		forward_end(p, op);
+		return;
+	}
+	if (op->code == OP_FOR || op->code == OP_WHILE) forward_inits(p, op);
+	if (!op->nout || !is_tile(op->out[0])) return;
+	Val *r = op->out[0], *x = op->nin ? ir_in(op, 0) : NULL;
+	if (has(p, r)) return;
+	if (op_is_scan(op)) {
+		for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_scan(r->type, (int)ir_int(op, AT_AXIS, 0), p->warps));
+		return;
+	}
+	if (op_is_reduce(op)) {
+		if (op->code == OP_REDUCE) {
+			Lay in = lay_scan(x->type, (int)ir_int(op, AT_AXIS, 0), p->warps);
+			for (int i = 0; i < op->nout; i++) give(p, op->out[i], reduced_layout(op, in));
+		} else if (has(p, x)) {
+			give(p, r, reduced_layout(op, lay_of(p, x)));
+		}
+		return;
+	}
+	switch (op->code) {
+	case OP_MMA: give(p, r, mma_plan(op, p->cx->arch, p->warps).c); return;
+	case OP_RESHAPE: case OP_PERMUTE:
+		if (has(p, x) && shape_result(op, lay_of(p, x), &l)) give(p, r, l);
+		return;
+	case OP_CAT:
+		if (has(p, x)) give(p, r, lay_cat(lay_of(p, x), (int)ir_int(op, AT_AXIS, 0)));
+		return;
+	case OP_JOIN:
+		if (has(p, x)) give(p, r, split_operand(lay_of(p, x)));
+		return;
+	case OP_SPLIT:
+		if (!has(p, x)) return;
+		give(p, r, split_result(lay_of(p, x)));
+		give(p, op->out[1], split_result(lay_of(p, x)));
+		return;
+	case OP_TAKE:
+		if (has(p, ir_in(op, 1))) give(p, r, lay_of(p, ir_in(op, 1)));
+		return;
+	case OP_SORT: case OP_TOPK: case OP_HISTOGRAM:
+		for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_default(r->type, -1, p->warps));
+		return;
+	default:
+		if (shares_layout(op) && best_operand(p, op, &l)) give(p, r, l);
+	}
+}
+
+/* The result's layout follows from the operands' in one way only. */
+static bool is_forced(const Val *v)
+{
+	return v->def && (v->def->code == OP_CAT || v->def->code == OP_JOIN || v->def->code == OP_SPLIT);
+}
+
+/* ---- backward ---- */
+static void want(Places *p, Val *v, Lay l)
+{
+	v = home(v);
+	if (!is_tile(v) || p->known[v->id] || is_forced(v)) return;
+	if (v->def && v->def->code == OP_LOAD && !suits_memory(p, v->def, v->type, l)) l = coalesced(p, v->def, v->type);
+	give(p, v, l);
+}
+
+static void backward_inits(Places *p, Op *op)
+{
+	int skip = op->code == OP_FOR ? 3 : 0;
+	for (int i = skip; i < op->nin; i++) {
+		Val *to = op->region[0]->args.p[op->code == OP_FOR ? i - 2 : i];
+		if (is_tile(to) && has(p, to)) want(p, ir_in(op, i), lay_of(p, to));
+	}
+}
+
+static void backward_same(Places *p, Op *op)
+{
+	Lay l;
+	if (op->nout && is_tile(op->out[0]) && has(p, op->out[0])) l = lay_of(p, op->out[0]);
+	else if (op->nout || !best_operand(p, op, &l)) return;
+	for (int i = 0; i < op->nin; i++)
+		if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), l);
+}
+
+static void backward(Places *p, Op *op)
+{
+	Lay l;
+	if (op_rows[op->code].flags & OPF_TERM) {
+		for (int i = 0; i < op->nin; i++) {
+			Val *to = target(op, i);
+			if (to && is_tile(to) && has(p, to)) want(p, ir_in(op, i), lay_of(p, to));
+		}
+		return;
+	}
+	Val *r = op->nout ? op->out[0] : NULL;
+	bool set = r && is_tile(r) && has(p, r);
+	switch (op->code) {
+	case OP_FOR: case OP_WHILE: backward_inits(p, op); return;
+	case OP_STORE:
+		if (is_tile(store_value(op)) && !has(p, store_value(op)))
+			want(p, store_value(op), coalesced(p, op, store_value(op)->type));
+		return;
+	case OP_BROADCAST:
+		if (set && is_tile(ir_in(op, 0)) && lay_broadcast_operand(lay_of(p, r), ir_in(op, 0)->type, r->type, &l))
+			want(p, ir_in(op, 0), l);
+		return;
+	case OP_RESHAPE: case OP_PERMUTE:
+		if (set && is_tile(r) && shape_operand(op, lay_of(p, r), &l)) want(p, ir_in(op, 0), l);
+		return;
+	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, p->cx->arch, p->warps).c); return;
+	case OP_CAT: case OP_JOIN:
+		if (has(p, ir_in(op, 0))) want(p, ir_in(op, 1), lay_of(p, ir_in(op, 0)));
+		return;
+	case OP_SPLIT:
+		if (set) want(p, ir_in(op, 0), split_operand(lay_of(p, r)));
+		return;
+	case OP_TAKE:
+		if (set) want(p, ir_in(op, 1), lay_of(p, r));
+		return;
+	default:
+		if (op_is_scan(op) || op->code == OP_REDUCE) {
+			for (int i = 0; i < op->nin; i++)
+				if (is_tile(ir_in(op, i)))
+					want(p, ir_in(op, i), lay_scan(ir_in(op, i)->type, (int)ir_int(op, AT_AXIS, 0), p->warps));
+		} else if (shares_layout(op)) {
+			backward_same(p, op);
+		}
+	}
+}
+
+/* ---- rest ---- */
+static void settle(Places *p)
+{
+	do {
+		p->changed = false;
+		for (int i = 0; i < p->ops.n; i++) forward(p, p->ops.p[i]);
+		for (int i = p->ops.n - 1; i >= 0; i--) backward(p, p->ops.p[i]);
+		if (!p->changed) {
+			p->take_init = true;
+			for (int i = 0; i < p->ops.n && p->take_init; i++) forward(p, p->ops.p[i]);
+			p->take_init = false;
+		}
+	} while (p->changed);
+}
+
+/* The free value to begin with: loads before others, the largest first, then the first in the text. A broadcast may wait
+ * for its user, so it comes last. */
+static int rank_of(const Val *v)
+{
+	int size = type_log2_size(v->type), kind = 1;
+	if (v->def && v->def->code == OP_LOAD) kind = 2;
+	if (v->def && (v->def->code == OP_CONST || v->def->code == OP_BROADCAST)) kind = 0;
+	return kind * 64 + size;
+}
+
+static void consider(const Places *p, Val *v, Val **best)
+{
+	if (!is_tile(v) || has(p, v) || home(v) != v || is_forced(v)) return;
+	if (!*best || rank_of(v) > rank_of(*best)) *best = v;
+}
+
+static bool give_one(Places *p)
+{
+	Val *best = NULL;
+	for (int i = 0; i < p->ops.n; i++) {
+		Op *op = p->ops.p[i];
+		for (int k = 0; k < op->nout; k++) consider(p, op->out[k], &best);
+		for (int r = 0; r < op->nregion; r++)
+			for (int k = 0; k < op->region[r]->args.n; k++) consider(p, op->region[r]->args.p[k], &best);
+	}
+	if (!best) return false;
+	if (best->def && best->def->code == OP_LOAD) give(p, best, coalesced(p, best->def, best->type));
+	else give(p, best, lay_default(best->type, -1, p->warps));
+	return true;
+}
+
+/* ---- conversions ---- */
+static bool needs(Places *p, const Op *op, int i, Lay *l)
+{
+	Val *v = ir_in(op, i), *r = op->nout ? op->out[0] : NULL;
+	if (op_rows[op->code].flags & OPF_TERM) {
+		Val *to = target(op, i);
+		if (to) *l = lay_of(p, to);
+		return to != NULL;
+	}
+	switch (op->code) {
+	case OP_FOR: *l = lay_of(p, op->region[0]->args.p[i - 2]); return true;
+	case OP_WHILE: *l = lay_of(p, op->region[0]->args.p[i]); return true;
+	case OP_STORE:
+		*l = suits_memory(p, op, v->type, lay_of(p, v)) ? lay_of(p, v) : coalesced(p, op, v->type);
+		return true;
+	case OP_BROADCAST: return lay_broadcast_operand(lay_of(p, r), v->type, r->type, l);
+	case OP_RESHAPE: case OP_PERMUTE: return shape_operand(op, lay_of(p, r), l);
+	case OP_MMA:
+		if (i == 2) *l = lay_of(p, r);
+		return i == 2;
+	case OP_CAT: case OP_JOIN: *l = lay_of(p, ir_in(op, 0)); return true;
+	case OP_SPLIT: *l = split_operand(lay_of(p, r)); return true;
+	case OP_TAKE:
+		if (i == 1) *l = lay_of(p, r);
+		return i == 1;
+	default: break;
+	}
+	if (op_is_scan(op) || op->code == OP_REDUCE) {
+		*l = lay_scan(v->type, (int)ir_int(op, AT_AXIS, 0), p->warps);
+		return true;
+	}
+	if (!shares_layout(op)) return false;
+	if (r && is_tile(r)) *l = lay_of(p, r);
+	else if (!best_operand(p, op, l)) return false;
+	return true;
+}
+
+static bool is_cheap(const Val *v)
+{
+	if (!v->def) return false;
+	OpCode c = v->def->code;
+	return c == OP_CONST || c == OP_IOTA || (c == OP_LITERAL && !v->def->nin)
+		|| (c == OP_BROADCAST && !is_tile(ir_in(v->def, 0)));
+}
+
+static Val *in_layout(Val *v, Lay l, Op *before)
+{
+	Builder b = build_before(before);
+	Val *r;
+	if (is_cheap(v)) {
+		Op *d = v->def;
+		b.span = d->span;
+		r = ir_op1(&b, d->code, v->type, d->nin, d->in);
+		copy_attrs(r->def, d);
+	} else {
+		r = ir_unary(&b, OP_CONVERT, v->type, v);
+	}
+	r->name = v->name;
+	ir_set_layout(r, l);
+	return r;
+}
+
+static void fix_operands(Places *p, Op *op)
+{
+	Lay l, now;
+	for (int i = 0; i < op->nin; i++) {
+		Val *v = ir_in(op, i);
+		if (!is_tile(v) || !needs(p, op, i, &l)) continue;
+		now = v->lay ? *v->lay : lay_of(p, v);
+		if (lay_eq(now, l)) continue;
+		Val *made = NULL;
+		for (int k = 0; k < i; k++)             /* the same operand twice: one conversion */
+			if (op->in[k]->def && op->in[k]->def->next == op && op->in[k]->def->nin == 1 && op->in[k]->def->in[0] == v
+				&& op->in[k]->lay && lay_eq(*op->in[k]->lay, l)) made = op->in[k];
+		op->in[i] = made ? made : in_layout(v, l, op);
+	}
+}
+
+/* ---- warps ---- */
+typedef struct Size { int log2, products; } Size;
+
+static void measure(void *ctx, Op *op)
+{
+	Size *s = ctx;
+	for (int i = 0; i < op->nout; i++) {
+		const Val *v = op->out[i];
+		if (type_is_tile(v->type) && op->code != OP_CONST && type_log2_size(v->type) > s->log2) s->log2 = type_log2_size(v->type);
+	}
+	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products) s->products = type_log2_size(op->out[0]->type);
+}
+
+/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements. The
+ * hint @warps decides where it is given. */
+static int choose_warps(const Fn *fn, int arch)
+{
+	Size s = { 0, 0 };
+	int hint = 0;
+	for (int i = 0; i < fn->hints.n; i++) {
+		const Hint *h = &fn->hints.p[i];
+		if (strcmp(h->name, "warps") != 0) continue;
+		for (int pass = 0; pass < 2; pass++)
+			for (int k = 0; k < h->n; k++) {
+				Str want = str_fmt("sm_%d", arch), only = str_fmt("sm_%da", arch);
+				bool mine = h->v[k].arch && (h->v[k].arch == want || h->v[k].arch == only);
+				if (pass ? mine : !h->v[k].arch) hint = (int)h->v[k].value;
+			}
+	}
+	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
+	ir_walk(fn->body, measure, &s);
+	int w = s.log2 - 8;
+	if (w > 3) w = 3;
+	if (s.log2 - LANES_LOG2 - w > 6) w = s.log2 - LANES_LOG2 - 6;
+	return w < 0 ? 0 : w > 5 ? 5 : w;
+}
+
+/* ---- the pass ---- */
+static void collect(void *ctx, Op *op)
+{
+	Places *p = ctx;
+	vec_push(A_TMP, &p->ops, op);
+}
+
+static void write_layouts(Places *p, Op *op)
+{
+	for (int i = 0; i < op->nout; i++)
+		if (is_tile(op->out[i])) ir_set_layout(op->out[i], lay_of(p, op->out[i]));
+	for (int r = 0; r < op->nregion; r++)
+		for (int k = 0; k < op->region[r]->args.n; k++)
+			if (is_tile(op->region[r]->args.p[k])) ir_set_layout(op->region[r]->args.p[k], lay_of(p, op->region[r]->args.p[k]));
+}
+
+static void place_fn(Fn *fn, const LowerCx *cx)
+{
+	Places p = { .fn = fn, .cx = cx };
+	ir_number(fn);
+	p.warps = choose_warps(fn, cx->arch);
+	p.nval = fn->nval;
+	p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
+	p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
+	ir_walk(fn->body, collect, &p);
+	do settle(&p); while (give_one(&p));
+	for (int i = 0; i < p.ops.n; i++) write_layouts(&p, p.ops.p[i]);
+	for (int i = 0; i < p.ops.n; i++) fix_operands(&p, p.ops.p[i]);
+	fn->stage = STAGE_PLACED;
+	fn->arch = cx->arch;
+	fn->warps = 1 << p.warps;
+}
+
+void pass_layouts(Module *m, const LowerCx *cx)
+{
+	for (int i = 0; i < m->fns.n; i++) place_fn(m->fns.p[i], cx);
+}

@@ -1,0 +1,65 @@
+/* What the passes of the PLACED form share. */
+#ifndef LOWER_PLACED_H
+#define LOWER_PLACED_H
+#include "ir/ir.h"
+#include "layout/frag.h"
+#include "lower/lower.h"
+
+enum {
+	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
+	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
+	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
+	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
+	LANES_LOG2 = 5
+};
+
+/* ---- copy.c ---- */
+Module *copy_module(const Module *m);           /* kernels are copied, entries shared */
+/* The ops of `from` behind the end of b->block, or before b->before; args: what stands for from's arguments. */
+void copy_block(Builder *b, const IrBlock *from, Val *const *args);
+void copy_attrs(Op *to, const Op *from);
+Builder build_before(Op *op);
+Builder build_after(Op *op);
+
+/* ---- layouts: lay_rules.c ---- */
+int log2_of(int64_t v);                         /* of a power of two */
+int elem_log2(Elem e);                          /* log2 of its bytes */
+int fast_axis(const Fn *fn, const Val *view);   /* the axis whose stride is 1, else the last */
+Lay lay_default(const Type *t, int fast, int warps_log2);       /* coalesced along axis fast */
+Lay lay_single(int rank, int warps_log2);       /* one element, held by every thread */
+Lay lay_scan(const Type *t, int axis, int warps_log2);          /* neighbours along axis: registers, then lanes, then warps */
+Lay lay_cat(Lay half, int axis);                /* two of them side by side */
+bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r);
+/* The layout after combining along axis what registers (levels 1), also lanes (2), also warps (3) hold. The axis keeps
+ * one bit for each direction that is left. v: basis of the places combined in this step, packed inputs of l. */
+Lay lay_reduced(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BITS]);
+uint32_t lay_reduced_regs(Lay l, int axis, int levels);         /* the register bits of l that the result keeps */
+/* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
+int64_t lay_memory_cost(Lay l, Elem e, int fast);
+
+/* ---- products: mma_plan.c ---- */
+typedef struct MmaPlan {
+	bool tensor;            /* by tensor cores; else fma */
+	Frag frag;
+	const char *name;       /* what {shape} says */
+	Elem a, b, acc;         /* element types */
+	Elem as;                /* what the factors are multiplied as */
+	int wm, wn;             /* log2 of the warps along M and N */
+	Lay c;                  /* of the accumulator */
+} MmaPlan;
+MmaPlan mma_plan(const Op *mma, int arch, int warps_log2);
+/* Factors too large for shared memory: what part of each axis is there at once, all log2; bytes of the two parts. */
+typedef struct MmaPieces { int z, m, n, k; int64_t a_bytes, b_bytes; } MmaPieces;
+MmaPieces mma_pieces(const Op *mma);
+
+/* ---- scratch.c: operations that exchange data through shared memory of their own, with barriers of their own ---- */
+int64_t scratch_bytes(const Op *op);            /* 0: none */
+int64_t piece_elems(const Type *t);             /* elements of a tile that are in shared memory at once */
+int64_t sort_piece(const Type *t);              /* the same while it is sorted */
+bool one_thread_reads(const Op *op);            /* each element is accessed once, then handed to the threads that hold copies */
+bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
+
+bool op_is_reduce(const Op *op);                /* one that combine splits */
+bool op_is_scan(const Op *op);
+bool op_is_atomic(const Op *op);
+#endif

@@ -1,0 +1,86 @@
+/* Which operations of the PLACED form need shared memory beside explicit buffers, and how much. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "lower/placed.h"
+
+int64_t piece_elems(const Type *t)
+{
+	int64_t n = type_size(t), chunk = SHARED_CHUNK / elem_bytes(t->elem);
+	return type_bytes(t) <= SHARED_WHOLE ? n : chunk;
+}
+
+static int64_t piece_bytes(const Type *t) { return piece_elems(t) * elem_bytes(t->elem); }
+
+bool memory_is_constant(const Fn *fn, const Val *v)
+{
+	while (v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
+	for (int i = 0; i < fn->params.n; i++)
+		if (fn->params.p[i].val == v) return fn->params.p[i].is_tensor && fn->params.p[i].mode == PM_IN;
+	return false;
+}
+
+static bool has_copies(const Val *v)
+{
+	if (!type_is_tile(v->type)) return true;
+	uint32_t spare = lay_free(*v->lay);
+	return (spare & (lay_inmask(*v->lay, HW_LANE) | lay_inmask(*v->lay, HW_WARP))) != 0;
+}
+
+bool one_thread_reads(const Op *op)
+{
+	if (!op->nout || !has_copies(op->out[0])) return false;
+	bool one = !type_is_tile(op->out[0]->type) || type_size(op->out[0]->type) == 1;
+	switch (op->code) {
+	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: return true;
+	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return true;
+	case OP_LOAD: case OP_GATHER: return one && !memory_is_constant(op->parent->fn, ir_in(op, 0));
+	case OP_LOAD_PTR: return one;
+	default: return false;
+	}
+}
+
+static int64_t scan_bytes(const Op *op)
+{
+	int axis = (int)ir_int(op, AT_AXIS, 0), warps = 0, n = op->code == OP_SCAN ? op->nout : 1;
+	Lay l = *ir_in(op, 0)->lay;
+	uint32_t mask = (((uint32_t)1 << l.out[axis]) - 1) << lay_shift(l, axis);
+	for (int i = 0; i < l.in[HW_WARP]; i++) warps += (l.col[lay_first(l, HW_WARP) + i] & mask) != 0;
+	if (!warps) return 0;
+	return (int64_t)n * 8 * op->parent->fn->warps;
+}
+
+/* A sort holds values and their i32 indices. */
+int64_t sort_piece(const Type *t)
+{
+	int64_t n = type_size(t);
+	while (n * (elem_bytes(t->elem) + 4) + 16 > SHARED_LIMIT) n /= 2;
+	return n == type_size(t) ? n : SHARED_CHUNK / 8;
+}
+
+static int64_t sort_bytes(const Op *op)
+{
+	const Type *t = ir_in(op, 0)->type;
+	return sort_piece(t) * (elem_bytes(t->elem) + 4) + 16;
+}
+
+int64_t scratch_bytes(const Op *op)
+{
+	int64_t bytes = 0;
+	if (op_is_scan(op)) return scan_bytes(op);
+	if (one_thread_reads(op)) return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
+	switch (op->code) {
+	case OP_CONVERT: return piece_bytes(op->out[0]->type);
+	case OP_TAKE: return piece_bytes(ir_in(op, 0)->type);
+	case OP_MMA: return mma_pieces(op).a_bytes + mma_pieces(op).b_bytes;
+	case OP_SORT: case OP_TOPK: return sort_bytes(op);
+	case OP_HISTOGRAM: return piece_bytes(op->out[0]->type);
+	case OP_PRINT:
+		for (int i = 0; i < op->nin; i++) {
+			const Type *t = ir_in(op, i)->type;
+			if (type_is_tile(t) && piece_bytes(t) > bytes) bytes = piece_bytes(t);
+		}
+		return bytes;
+	default: return 0;
+	}
+}

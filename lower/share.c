@@ -1,0 +1,260 @@
+/* share: barriers, and places in shared memory.
+ *
+ * Barriers. The program means that accesses of a tile block happen in its order; threads keep that order only across a
+ * barrier. So one is put before an access that another thread's earlier access could conflict with: for shared memory
+ * between writes and reads of any buffer (buffers reuse each other's place), for tensors and pointers between accesses of
+ * one tensor (or any two pointers) of which one writes. No barrier is needed where the earlier and the later access divide
+ * the same view into the same tiles in the same layout: then each thread meets only its own elements. A loop's body begins
+ * with everything pending that the body itself leaves.
+ *
+ * Places. A buffer lives from its first store to its last load; buffers whose lives do not meet share bytes, first fit in
+ * order of the text. Scratch of an operation lives only there. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "lower/placed.h"
+
+/* ---- barriers ---- */
+typedef VEC(const Op *) OpVec;
+typedef struct Pending {
+	bool shared_read, shared_write;
+	OpVec reads, writes;    /* of global memory, since the last barrier */
+} Pending;
+
+typedef struct Sync { Fn *fn; bool dry; } Sync;        /* dry: collect, put nothing in */
+
+static bool touches_memory(const Op *op, bool *read, bool *write)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (!op->nin || op->code == OP_STORE_SHARED || op->code == OP_LOAD_SHARED) return false;
+	const Type *t = ir_in(op, 0)->type;
+	bool view = t->kind == TY_VIEW, ptr = (type_is_scalar(t) || type_is_tile(t)) && elem_is_ptr(t->elem);
+	if ((!view && !ptr) || !(f & (OPF_READ | OPF_WRITE)) || op->code == OP_PRINT) return false;
+	*read = (f & OPF_READ) != 0;
+	*write = (f & OPF_WRITE) != 0;
+	return true;
+}
+
+static const Val *root_of(const Op *op)         /* NULL: some pointer */
+{
+	const Val *v = ir_in(op, 0);
+	while (v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
+	return v->type->kind == TY_VIEW ? v : NULL;
+}
+
+static const Val *data_of(const Op *op)
+{
+	return op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1);
+}
+
+static bool whole_partition(const Op *op)
+{
+	if (op->code != OP_LOAD && op->code != OP_STORE) return false;
+	const IrAttr *steps = ir_attr(op, AT_STEPS);
+	const Type *t = data_of(op)->type;
+	if (!type_is_tile(t) || !steps) return false;
+	for (int a = 0; a < t->rank; a++)
+		if (steps->u.ints.p[a] != type_extent(t, a)) return false;
+	return true;
+}
+
+static bool same_offsets(const Op *x, const Op *y)
+{
+	const IrAttr *a = ir_attr(x, AT_OFFSETS), *b = ir_attr(y, AT_OFFSETS);
+	if (!a || !b) return a == b;
+	return !memcmp(a->u.ints.p, b->u.ints.p, (size_t)a->u.ints.n * sizeof *a->u.ints.p);
+}
+
+static bool own_elements(const Op *x, const Op *y)
+{
+	if (op_is_atomic(x) && op_is_atomic(y)) return true;
+	if (!whole_partition(x) || !whole_partition(y) || ir_in(x, 0) != ir_in(y, 0) || !same_offsets(x, y)) return false;
+	const Val *a = data_of(x), *b = data_of(y);
+	return a->type == b->type && lay_eq(*a->lay, *b->lay);
+}
+
+static bool conflicts(const OpVec *v, const Op *op)
+{
+	for (int i = 0; i < v->n; i++)
+		if (root_of(v->p[i]) == root_of(op) && !own_elements(v->p[i], op)) return true;
+	return false;
+}
+
+static void remember(OpVec *v, const Op *op)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i] == op) return;
+	vec_push(A_TMP, v, op);
+}
+
+static void merge(Pending *to, const Pending *from)
+{
+	to->shared_read |= from->shared_read;
+	to->shared_write |= from->shared_write;
+	for (int i = 0; i < from->reads.n; i++) remember(&to->reads, from->reads.p[i]);
+	for (int i = 0; i < from->writes.n; i++) remember(&to->writes, from->writes.p[i]);
+}
+
+static Pending copy_pending(const Pending *p)
+{
+	Pending r = { 0 };
+	merge(&r, p);
+	return r;
+}
+
+static void barrier(Sync *s, Pending *p, Op *before)
+{
+	if (s->dry) return;
+	Builder b = build_before(before);
+	ir_op(&b, OP_BARRIER, 0, NULL, 0, NULL);
+	*p = (Pending){ 0 };
+}
+
+static void sync_shared(Sync *s, Pending *p, Op *op)
+{
+	bool own = scratch_bytes(op) > 0, store = op->code == OP_STORE_SHARED;
+	bool load = op->code == OP_LOAD_SHARED || op->code == OP_MMA_SYNC;
+	if ((own && (p->shared_read || p->shared_write)) || (store && p->shared_read) || (load && p->shared_write)) barrier(s, p, op);
+	if (own && !s->dry) {           /* its own barriers order what came before, too */
+		OpVec none = { 0 };
+		p->reads = p->writes = none;
+		p->shared_write = false;
+	}
+	p->shared_write |= store;
+	p->shared_read |= load || own;
+}
+
+static void sync_memory(Sync *s, Pending *p, Op *op)
+{
+	bool read, write;
+	if (!touches_memory(op, &read, &write) || (!write && memory_is_constant(s->fn, ir_in(op, 0)))) return;
+	int64_t order = ir_int(op, AT_ORDER, 0);
+	bool before = order >= 2;       /* release */
+	if (before || conflicts(&p->writes, op) || (write && conflicts(&p->reads, op))) barrier(s, p, op);
+	if (read) remember(&p->reads, op);
+	if (write) remember(&p->writes, op);
+	if ((order == 1 || order == 3) && !s->dry) {
+		Builder b = build_after(op);
+		ir_op(&b, OP_BARRIER, 0, NULL, 0, NULL);
+		*p = (Pending){ 0 };
+	}
+}
+
+static void sync_block(Sync *s, Pending *p, IrBlock *b);
+
+static void sync_loop(Sync *s, Pending *p, Op *op)
+{
+	Sync dry = { s->fn, true };
+	for (int i = 0; i < op->nregion; i++) sync_block(&dry, p, op->region[i]);
+	if (s->dry) return;
+	Pending body = copy_pending(p);         /* everything of the body is pending at its begin, and behind the loop */
+	for (int i = 0; i < op->nregion; i++) sync_block(s, &body, op->region[i]);
+	merge(p, &body);
+}
+
+static void sync_branches(Sync *s, Pending *p, Op *op)
+{
+	Pending all = { 0 };
+	for (int i = 0; i < op->nregion; i++) {
+		Pending one = copy_pending(p);
+		sync_block(s, &one, op->region[i]);
+		merge(&all, &one);
+	}
+	if (s->dry || op->code == OP_SCOPE_) merge(&all, p);    /* a scope may be left early */
+	*p = all;
+}
+
+static void sync_block(Sync *s, Pending *p, IrBlock *b)
+{
+	for (Op *op = b->first, *next; op; op = next) {
+		next = op->next;
+		if (op->code == OP_BARRIER && !s->dry) *p = (Pending){ 0 };
+		sync_memory(s, p, op);
+		sync_shared(s, p, op);
+		if (op->code == OP_FOR || op->code == OP_WHILE) sync_loop(s, p, op);
+		else if (op->code == OP_IF || op->code == OP_SCOPE_) sync_branches(s, p, op);
+	}
+}
+
+/* ---- places ---- */
+typedef struct Piece { Op *op; int first, last; int64_t bytes, at; } Piece;
+typedef struct Slots { VEC(Piece) p; int now; int *piece_of; } Slots;
+
+static void find_pieces(void *ctx, Op *op)
+{
+	Slots *s = ctx;
+	s->now++;
+	for (int i = 0; i < op->nin; i++) {
+		Val *v = ir_in(op, i);
+		if (v->type->kind != TY_SHARED) continue;
+		Piece *q = &s->p.p[s->piece_of[v->id]];
+		if (!q->first) q->first = s->now;
+		q->last = s->now;
+	}
+	int64_t bytes = op->code == OP_ALLOC_SHARED ? type_bytes(op->out[0]->type) : scratch_bytes(op);
+	if (!bytes) return;
+	Piece piece = { op, op->code == OP_ALLOC_SHARED ? 0 : s->now, s->now, (bytes + 15) / 16 * 16, 0 };
+	if (op->code == OP_ALLOC_SHARED) s->piece_of[op->out[0]->id] = s->p.n;
+	vec_push(A_TMP, &s->p, piece);
+}
+
+static bool free_at(const Slots *s, int n, int64_t at)
+{
+	const Piece *q = &s->p.p[n];
+	for (int i = 0; i < n; i++) {
+		const Piece *o = &s->p.p[i];
+		bool meet = o->first <= q->last && q->first <= o->last;
+		if (meet && at < o->at + o->bytes && o->at < at + q->bytes) return false;
+	}
+	return true;
+}
+
+static int64_t first_fit(const Slots *s, int n)
+{
+	if (free_at(s, n, 0)) return 0;
+	int64_t best = -1;
+	for (int i = 0; i < n; i++) {
+		int64_t at = (s->p.p[i].at + s->p.p[i].bytes + 127) / 128 * 128;
+		if ((best < 0 || at < best) && free_at(s, n, at)) best = at;
+	}
+	return best;
+}
+
+static void give_places(Fn *fn)
+{
+	Slots s = { .piece_of = NEW_ARRAY(A_TMP, int, fn->nval) };
+	fn->shared_bytes = 0;
+	ir_walk(fn->body, find_pieces, &s);
+	for (int i = 0; i < s.p.n; i++) {
+		Piece *q = &s.p.p[i];
+		q->at = first_fit(&s, i);
+		ir_set_int(q->op, AT_SLOT, q->at);
+		if (q->at + q->bytes > fn->shared_bytes) fn->shared_bytes = q->at + q->bytes;
+		if (q->at + q->bytes > SHARED_LIMIT) {
+			diag(D_NOT_SUPPORTED, q->op->span, "an operation that needs more than 96 KiB of shared memory", "cuda");
+			return;
+		}
+	}
+}
+
+/* An atomic whose old value nobody wants has none. */
+static void drop_old_value(void *ctx, Op *op)
+{
+	const int *uses = ctx;
+	bool rmw = op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR;
+	if (rmw && op->nout && !uses[op->out[0]->id]) op->nout = 0;
+}
+
+void pass_share(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = m->fns.p[i];
+		Sync s = { fn, false };
+		Pending p = { 0 };
+		ir_walk(fn->body, drop_old_value, ir_use_counts(fn, A_TMP));
+		sync_block(&s, &p, fn->body);
+		ir_number(fn);
+		give_places(fn);
+	}
+}

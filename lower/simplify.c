@@ -1,0 +1,331 @@
+/* Pass simplify: constants folded with the run-time rules, identities removed, equal pure ops merged, dead ones dropped.
+ * TYPED to TYPED, for every target. It never changes a value's bits: floats only fold where every target gives the same
+ * (fold_is_exact), and no rule of algebra is used that rounding breaks.
+ *
+ * One walk in text order does all: operands are settled before their users. Equal ops are found in a table whose entries
+ * live as long as the block that defines them (scoped by a mark), so a value is only reused where it dominates. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "ir/fold.h"
+#include "lower/lower.h"
+
+typedef struct Seen { Op *op; uint32_t hash; int next; } Seen;
+
+typedef struct Simp {
+	Fn *fn;
+	bool checked;
+	VEC(Seen) seen;         /* pure ops of the enclosing blocks, in order */
+	int *bucket;            /* heads of chains through Seen.next, by hash; -1 ends */
+	int nbucket;
+} Simp;
+
+/* ---- folding ---- */
+static bool all_const(const Op *op, Num *n)
+{
+	if (!op->nin || op->nin > 3) return false;
+	for (int i = 0; i < op->nin; i++)
+		if (!ir_const_value(ir_in(op, i), &n[i])) return false;
+	return true;
+}
+
+static Val *make_const(Op *op, const Type *t, Num v)
+{
+	Builder b = { op->parent->fn, op->parent, op, op->span };
+	return ir_const_num(&b, t, v);
+}
+
+static Val *fold(Op *op)
+{
+	Num n[3], r;
+	const Type *t = op->out[0]->type;
+	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || !fold_is_exact(op->code) || !all_const(op, n)) return NULL;
+	Elem e = ir_in(op, op->code == OP_SELECT ? 1 : 0)->type->elem;
+	if (!fold_op(op->code, fold_modes(op), e, t->elem, op->nin, n, &r)) return NULL;
+	return make_const(op, t, r);
+}
+
+/* ---- identities ---- */
+static bool is_int_const(const Val *v, int64_t want)
+{
+	Num n;
+	return elem_is_integral(v->type->elem) && ir_const_value(v, &n) && n.i == want;
+}
+
+static Val *integer_identity(const Op *op)
+{
+	Val *x = ir_in(op, 0), *y = ir_in(op, 1);
+	switch (op->code) {
+	case OP_ADD: case OP_OR: case OP_XOR:
+		if (is_int_const(x, 0)) return y;
+		/* fallthrough */
+	case OP_SUB: case OP_SHL: case OP_SHR: return is_int_const(y, 0) ? x : NULL;
+	case OP_MUL:
+		if (is_int_const(x, 1)) return y;
+		/* fallthrough */
+	case OP_DIV: case OP_CEILDIV: case OP_FLOORDIV:
+		return is_int_const(y, 1) && x->type->elem != EL_BOOL ? x : NULL;
+	default: return NULL;
+	}
+}
+
+static Val *bool_identity(const Op *op)
+{
+	Val *x = ir_in(op, 0), *y = ir_in(op, 1);
+	if (x->type->elem != EL_BOOL) return NULL;
+	if (op->code == OP_AND) return is_int_const(x, 1) ? y : is_int_const(y, 1) ? x : NULL;
+	return NULL;
+}
+
+static Val *select_identity(const Op *op)
+{
+	Num c;
+	if (ir_in(op, 1) == ir_in(op, 2)) return ir_in(op, 1);
+	return ir_const_value(ir_in(op, 0), &c) ? ir_in(op, c.i ? 1 : 2) : NULL;
+}
+
+/* Shape changes: the same shape, a constant, or a change of a change. */
+static Val *shape_identity(Op *op)
+{
+	Val *x = ir_in(op, 0), *v;
+	const Type *t = op->out[0]->type;
+	Num n;
+	if (x->type == t && op->code != OP_PERMUTE) return x;
+	if (type_is_tile(t) && ir_const_value(x, &n)) return make_const(op, t, n);
+	if (op->code == OP_BROADCAST && x->def && x->def->code == OP_BROADCAST) {
+		Builder b = { op->parent->fn, op->parent, op, op->span };
+		v = ir_in(x->def, 0);
+		return ir_op1(&b, OP_BROADCAST, t, 1, &v);
+	}
+	if (op->code == OP_RESHAPE && x->def && x->def->code == OP_RESHAPE) {
+		Builder b = { op->parent->fn, op->parent, op, op->span };
+		v = ir_in(x->def, 0);
+		return ir_op1(&b, OP_RESHAPE, t, 1, &v);
+	}
+	return NULL;
+}
+
+static Val *to_scalar_identity(Op *op)
+{
+	Val *x = ir_in(op, 0);
+	Num n;
+	if (ir_const_value(x, &n)) return make_const(op, op->out[0]->type, n);
+	while (x->def && (x->def->code == OP_BROADCAST || x->def->code == OP_RESHAPE)) {
+		x = ir_in(x->def, 0);
+		if (x->type == op->out[0]->type) return x;
+	}
+	return NULL;
+}
+
+static Val *launch_identity(Op *op)
+{
+	const IrAttr *s = ir_attr(op, AT_SYM);
+	int64_t v;
+	return s && sym_is_const(s->u.sym, &v) ? make_const(op, op->out[0]->type, num_int(v)) : NULL;
+}
+
+static Val *identity(Op *op)
+{
+	Val *v;
+	switch (op->code) {
+	case OP_BROADCAST: case OP_RESHAPE: return shape_identity(op);
+	case OP_TO_SCALAR: return to_scalar_identity(op);
+	case OP_LAUNCH: return launch_identity(op);
+	case OP_SELECT: return select_identity(op);
+	case OP_CAST: return ir_in(op, 0)->type == op->out[0]->type ? ir_in(op, 0) : NULL;
+	default: break;
+	}
+	if (op->nin != 2 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !elem_is_integral(ir_in(op, 0)->type->elem)) return NULL;
+	v = integer_identity(op);
+	if (!v) v = bool_identity(op);
+	return v && v->type == op->out[0]->type ? v : NULL;
+}
+
+/* ---- equal ops ---- */
+static uint32_t mix(uint32_t h, uint64_t v)
+{
+	h = (h ^ (uint32_t)v) * 0x9E3779B1u;
+	return (h ^ (uint32_t)(v >> 32)) * 0x85EBCA6Bu ^ h >> 13;
+}
+
+static uint64_t double_bits(double d)
+{
+	uint64_t u;
+	memcpy(&u, &d, sizeof u);
+	return u;
+}
+
+static uint32_t attr_hash(const IrAttr *a)
+{
+	uint32_t h = (uint32_t)a->key;
+	switch (attr_rows[a->key].kind) {
+	case AK_INT: case AK_WORD: return mix(h, (uint64_t)a->u.i);
+	case AK_INTS:
+		for (int i = 0; i < a->u.ints.n; i++) h = mix(h, (uint64_t)a->u.ints.p[i]);
+		return h;
+	case AK_STR: return mix(h, str_hash(a->u.s));
+	case AK_SYM: return mix(h, a->u.sym->id);
+	case AK_NUM: return mix(mix(h, (uint64_t)a->u.num.i), double_bits(a->u.num.f));
+	default: return h;
+	}
+}
+
+static bool attr_same(const IrAttr *a, const IrAttr *b)
+{
+	if (a->key != b->key) return false;
+	switch (attr_rows[a->key].kind) {
+	case AK_INT: case AK_WORD: return a->u.i == b->u.i;
+	case AK_INTS: return a->u.ints.n == b->u.ints.n && !memcmp(a->u.ints.p, b->u.ints.p, sizeof *a->u.ints.p * (size_t)a->u.ints.n);
+	case AK_STR: return a->u.s == b->u.s;
+	case AK_SYM: return a->u.sym == b->u.sym;
+	case AK_NUM: return a->u.num.i == b->u.num.i && double_bits(a->u.num.f) == double_bits(b->u.num.f);
+	default: return false;
+	}
+}
+
+static uint32_t op_hash(const Op *op)
+{
+	uint32_t h = mix((uint32_t)op->code, op->out[0]->type->id);
+	for (int i = 0; i < op->nin; i++) h = mix(h, (uint64_t)ir_in(op, i)->id);
+	for (int i = 0; i < op->nattr; i++) h = mix(h, attr_hash(&op->attr[i]));
+	return h;
+}
+
+static bool op_same(const Op *a, const Op *b)
+{
+	if (a->code != b->code || a->nin != b->nin || a->nattr != b->nattr || a->nout != b->nout) return false;
+	for (int i = 0; i < a->nout; i++)
+		if (a->out[i]->type != b->out[i]->type) return false;
+	for (int i = 0; i < a->nin; i++)
+		if (ir_in(a, i) != ir_in(b, i)) return false;
+	for (int i = 0; i < a->nattr; i++)
+		if (!attr_same(&a->attr[i], &b->attr[i])) return false;
+	return true;
+}
+
+static bool merge_equal(Simp *s, Op *op)
+{
+	uint32_t h = op_hash(op);
+	int *head = &s->bucket[h % (uint32_t)s->nbucket];
+	for (int i = *head; i >= 0; i = s->seen.p[i].next)
+		if (s->seen.p[i].hash == h && op_same(s->seen.p[i].op, op)) {
+			for (int k = 0; k < op->nout; k++) {
+				if (!s->seen.p[i].op->out[k]->name) s->seen.p[i].op->out[k]->name = op->out[k]->name;
+				ir_replace(op->out[k], s->seen.p[i].op->out[k]);
+			}
+			return true;
+		}
+	vec_push(A_TMP, &s->seen, ((Seen){ op, h, *head }));
+	*head = s->seen.n - 1;
+	return false;
+}
+
+static void forget(Simp *s, int mark)   /* the block ends: its values dominate nothing more */
+{
+	while (s->seen.n > mark) {
+		Seen *e = &s->seen.p[--s->seen.n];
+		s->bucket[e->hash % (uint32_t)s->nbucket] = e->next;
+	}
+}
+
+/* ---- the walk ---- */
+static void simplify_block(Simp *s, IrBlock *b);
+
+static void take_over(Op *op, Val *with)
+{
+	if (!with->name && with->def && with->def->parent == op->parent) with->name = op->out[0]->name;
+	ir_replace(op->out[0], with);
+	ir_remove(op);
+}
+
+/* if (constant): the branch taken replaces the op, when it falls through. */
+static bool splice_if(Op *op)
+{
+	Num c;
+	if (op->code != OP_IF || !ir_const_value(ir_in(op, 0), &c)) return false;
+	IrBlock *b = op->region[c.i ? 0 : 1];
+	if (b->last->code != OP_YIELD) return false;
+	Op *end = b->last;
+	while (b->first != end) ir_move_before(b->first, op);
+	for (int i = 0; i < op->nout; i++) ir_replace(op->out[i], ir_in(end, i));
+	ir_remove(op);
+	return true;
+}
+
+static void simplify_op(Simp *s, Op *op)
+{
+	const OpRow *row = &op_rows[op->code];
+	Val *v;
+	if (!s->checked && (op->code == OP_ASSERT || op->code == OP_CHECK)) {
+		ir_remove(op);
+		return;
+	}
+	for (int i = 0; i < op->nregion; i++) simplify_block(s, op->region[i]);
+	if (!(row->flags & (OPF_PURE | OPF_VIEW)) || op->nregion || !op->nout) return;
+	if (op->nout == 1 && ((v = fold(op)) || (v = identity(op)))) {
+		take_over(op, v);
+		return;
+	}
+	if (merge_equal(s, op)) ir_remove(op);
+}
+
+static void simplify_block(Simp *s, IrBlock *b)
+{
+	int mark = s->seen.n;
+	for (Op *op = b->first, *next; op; op = next) {
+		next = op->next;
+		Op *before = op->prev;
+		if (splice_if(op)) {
+			next = before ? before->next : b->first;        /* its ops are seen now */
+			continue;
+		}
+		simplify_op(s, op);
+	}
+	forget(s, mark);
+}
+
+/* ---- dead ops ---- */
+static bool removable(const Op *op, const int *uses)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (f & (OPF_WRITE | OPF_TERM) || (!(f & (OPF_PURE | OPF_VIEW | OPF_READ)) && !(f & OPF_HIDDEN))) return false;
+	if (op->nregion && !(f & OPF_PURE)) return false;
+	if (op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR) return false;
+	for (int i = 0; i < op->nout; i++)
+		if (uses[op->out[i]->id]) return false;
+	return op->nout > 0;
+}
+
+static void sweep(IrBlock *b, int *uses)        /* backwards: users before what they use */
+{
+	for (Op *op = b->last, *prev; op; op = prev) {
+		prev = op->prev;
+		if (removable(op, uses)) {
+			for (int i = 0; i < op->nin; i++) uses[ir_in(op, i)->id]--;
+			if (!op->nregion) {
+				ir_remove(op);
+				continue;
+			}
+			ir_remove(op);
+			continue;
+		}
+		for (int i = op->nregion - 1; i >= 0; i--) sweep(op->region[i], uses);
+	}
+}
+
+void pass_simplify(Module *m, const LowerCx *cx)
+{
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = m->fns.p[i];
+		ArenaMark mark = arena_mark(A_TMP);
+		Simp s = { .fn = fn, .checked = cx->o->checked };
+		ir_number(fn);
+		s.nbucket = fn->nval * 2 + 16;
+		s.bucket = NEW_ARRAY(A_TMP, int, s.nbucket);
+		for (int k = 0; k < s.nbucket; k++) s.bucket[k] = -1;
+		simplify_block(&s, fn->body);
+		ir_number(fn);
+		sweep(fn->body, ir_use_counts(fn, A_UNIT));
+		arena_release(A_TMP, mark);
+	}
+}
