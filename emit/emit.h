@@ -1,0 +1,35 @@
+/* What the driver asks of the emitters. Each emitter appends a whole file to an Out; none of them fails: what a target
+ * cannot do is reported (D_NOT_SUPPORTED) by its check before anything is printed. */
+#ifndef EMIT_EMIT_H
+#define EMIT_EMIT_H
+#include "ir/ir.h"
+
+typedef enum TargetId {
+#define TARGET(id, name, suffix, doc) TARGET_##id,
+#include "emit/targets.def"
+	TARGET_COUNT
+} TargetId;
+typedef struct TargetRow { const char *name, *suffix, *doc; } TargetRow;
+extern const TargetRow target_rows[TARGET_COUNT];
+
+typedef struct ArchRow { const char *name; int number; bool specific; const char *doc; } ArchRow;
+extern const ArchRow arch_rows[];
+extern const int arch_count;
+const ArchRow *arch_by_name(const char *name);
+
+typedef enum LineMode { LINE_ON, LINE_OFF, LINE_ABS } LineMode;
+
+typedef struct EmitOptions {
+	Str version;                    /* "0.1.0": for the first comment */
+	Str header_name;                /* what the output includes: the header's file name, without folder; NULL: prototypes only */
+	Str output_name;                /* file name without folder, for #line back into the output */
+	Str ns;                         /* --namespace: an inline C++ section in the header; or NULL */
+	LineMode line;
+	Str (*abs_path)(Str path);      /* for LINE_ABS */
+	bool checked;
+	int opt;                        /* 0 to 3 */
+	VEC(const ArchRow *) archs;     /* in increasing order */
+} EmitOptions;
+
+void emit_header(Out *o, const Module *m, const EmitOptions *opt);      /* the same bytes for every target */
+#endif

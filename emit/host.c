@@ -1,0 +1,638 @@
+/* Launchers: the checks that a call's contract needs, variant choice, workspace, and the order of launches. */
+#include "emit/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit/names.h"
+
+/* ---- what every output contains once ---- */
+const char host_macros[] =
+	"#ifndef CT_HELPER\n"
+	"#ifdef __GNUC__\n"
+	"#define CT_HELPER static inline __attribute__((unused))\n"
+	"#else\n"
+	"#define CT_HELPER static inline\n"
+	"#endif\n"
+	"#endif\n";
+
+static const char prologue_head[] =
+	"/* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */\n"
+	"CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)\n"
+	"{ int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }\n"
+	"CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)\n"
+	"{ int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }\n"
+	"CT_HELPER int64_t ct_host_div(int64_t a, int64_t b, int *bad)\n"
+	"{ if (b == 0 || (b == -1 && a == INT64_MIN)) { *bad = 1; return 0; } return a / b; }\n"
+	"CT_HELPER int64_t ct_host_mod(int64_t a, int64_t b, int *bad)\n"
+	"{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }\n"
+	"CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)\n"
+	"{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }\n"
+	"CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+	"CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }\n"
+	"CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; return (int64_t)a; }\n"
+	"\n";
+
+static const char prologue_status[] =
+	"/* Status texts. The last failure of each thread is kept in words; one copy per program. */\n"
+	"#ifdef __cplusplus\n"
+	"extern \"C\" {\n"
+	"#endif\n"
+	"#ifdef _MSC_VER\n"
+	"#define CT_SHARED __declspec(selectany)\n"
+	"#define CT_THREAD __declspec(thread)\n"
+	"#define CT_SHARED_FN __inline\n"
+	"#else\n"
+	"#define CT_SHARED __attribute__((weak))\n"
+	"#define CT_THREAD __thread\n"
+	"#define CT_SHARED_FN __attribute__((weak))\n"
+	"#endif\n"
+	"CT_SHARED CT_THREAD int ctile_last_status = 0;\n"
+	"CT_SHARED CT_THREAD char ctile_last_text[320] = \"\";\n"
+	"CT_SHARED_FN const char *ctile_status_text(int status)\n"
+	"{\n"
+	"\tif (status != 0 && status == ctile_last_status) return ctile_last_text;\n"
+	"\tswitch (status) {\n";
+
+static const char prologue_fail[] =
+	"\tdefault: return \"unknown status\";\n"
+	"\t}\n"
+	"}\n"
+	"#ifdef __cplusplus\n"
+	"}\n"
+	"#endif\n"
+	"\n"
+	"#ifdef __GNUC__\n"
+	"__attribute__((format(printf, 2, 3), unused))\n"
+	"#endif\n"
+	"static int ct_fail(int status, const char *format, ...)\n"
+	"{\n"
+	"\tva_list args;\n"
+	"\tva_start(args, format);\n"
+	"\tvsnprintf(ctile_last_text, sizeof ctile_last_text, format, args);\n"
+	"\tva_end(args);\n"
+	"\tctile_last_status = status;\n"
+	"\treturn status;\n"
+	"}\n"
+	"\n";
+
+static const char prologue_tensors[] =
+	"/* Checks of the tensors of one call. */\n"
+	"typedef struct CtTensor {\n"
+	"\tconst char *name;\n"
+	"\tconst void *p;\n"
+	"\tint rank, bytes, writes;    /* bytes of an element; writes: out or inout */\n"
+	"\tint64_t extent[5], stride[5];\n"
+	"} CtTensor;\n"
+	"\n"
+	"/* Bytes from the first element to the end of the last; 0 for an empty tensor. */\n"
+	"static int64_t ct_span(const CtTensor *t, int *bad)\n"
+	"{\n"
+	"\tint64_t last = 0;\n"
+	"\tfor (int i = 0; i < t->rank; i++) {\n"
+	"\t\tif (t->extent[i] <= 0) return 0;\n"
+	"\t\tlast = ct_host_add(last, ct_host_mul(t->extent[i] - 1, t->stride[i], bad), bad);\n"
+	"\t}\n"
+	"\treturn ct_host_mul(ct_host_add(last, 1, bad), t->bytes, bad);\n"
+	"}\n"
+	"\n"
+	"/* Whether two elements may share an address: axes by growing stride, each must step over all before it. */\n"
+	"static int ct_folds(const CtTensor *t)\n"
+	"{\n"
+	"\tint64_t reach = 0;\n"
+	"\tint seen[5] = { 0, 0, 0, 0, 0 };\n"
+	"\tfor (int k = 0; k < t->rank; k++) {\n"
+	"\t\tint best = -1;\n"
+	"\t\tfor (int i = 0; i < t->rank; i++)\n"
+	"\t\t\tif (!seen[i] && (best < 0 || t->stride[i] < t->stride[best])) best = i;\n"
+	"\t\tseen[best] = 1;\n"
+	"\t\tif (t->extent[best] <= 1) continue;\n"
+	"\t\tif (t->stride[best] <= reach) return 1;\n"
+	"\t\treach += (t->extent[best] - 1) * t->stride[best];\n"
+	"\t}\n"
+	"\treturn 0;\n"
+	"}\n"
+	"\n"
+	"CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)\n"
+	"{\n"
+	"\tint bad = 0;\n"
+	"\tfor (int i = 0; i < n; i++) {\n"
+	"\t\tint64_t span;\n"
+	"\t\tfor (int k = 0; k < t[i].rank; k++) {\n"
+	"\t\t\tif (t[i].extent[k] < 0)\n"
+	"\t\t\t\treturn ct_fail(CTILE_DIMENSION, \"%s: extent %d of %s is %lld\", entry, k, t[i].name, (long long)t[i].extent[k]);\n"
+	"\t\t\tif (t[i].stride[k] < 0)\n"
+	"\t\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: stride %d of %s is %lld\", entry, k, t[i].name, (long long)t[i].stride[k]);\n"
+	"\t\t}\n"
+	"\t\tspan = ct_span(&t[i], &bad);\n"
+	"\t\tif (bad) return ct_fail(CTILE_OVERFLOW, \"%s: the size of %s does not fit 64 bits\", entry, t[i].name);\n"
+	"\t\tif (span == 0) continue;\n"
+	"\t\tif (!t[i].p) return ct_fail(CTILE_NULL, \"%s: %s is null but has elements\", entry, t[i].name);\n"
+	"\t\tif ((uintptr_t)t[i].p % (uintptr_t)t[i].bytes != 0)\n"
+	"\t\t\treturn ct_fail(CTILE_ALIGNMENT, \"%s: %s is not aligned to its %d-byte elements\", entry, t[i].name, t[i].bytes);\n"
+	"\t\tif (t[i].writes && ct_folds(&t[i]))\n"
+	"\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: elements of the output %s share an address\", entry, t[i].name);\n"
+	"\t\tfor (int j = 0; j < i; j++) {\n"
+	"\t\t\tint64_t other = ct_span(&t[j], &bad);\n"
+	"\t\t\tuintptr_t a = (uintptr_t)t[i].p, b = (uintptr_t)t[j].p;\n"
+	"\t\t\tif ((t[i].writes || t[j].writes) && other && a < b + (uintptr_t)other && b < a + (uintptr_t)span)\n"
+	"\t\t\t\treturn ct_fail(CTILE_OVERLAP, \"%s: %s and %s overlap\", entry, t[j].name, t[i].name);\n"
+	"\t\t}\n"
+	"\t}\n"
+	"\treturn CTILE_OK;\n"
+	"}\n"
+	"\n";
+
+void host_prologue(Out *o, const EmitOptions *opt, const HostTarget *t)
+{
+	(void)opt;
+	(void)t;
+	out_puts(o, host_macros);
+	out_puts(o, prologue_head);
+	out_puts(o, prologue_status);
+#define STATUS(id, number, text) out_puts(o, "\tcase CTILE_" #id ": return \"" text "\";\n");
+#include "emit/status.def"
+#undef STATUS
+	out_puts(o, prologue_fail);
+	out_puts(o, prologue_tensors);
+}
+
+/* ---- symbolic integers as checked host expressions; `ct_bad` is in scope ---- */
+static void host_expr(Out *o, const Sym *s);
+
+static void expr_call(Out *o, const Sym *s, const char *f, bool checked)
+{
+	for (int i = 1; i < s->n; i++) out_printf(o, "%s(", f);
+	host_expr(o, s->arg[0]);
+	for (int i = 1; i < s->n; i++) {
+		out_puts(o, ", ");
+		host_expr(o, s->arg[i]);
+		out_puts(o, checked ? ", &ct_bad)" : ")");
+	}
+}
+
+static void expr_infix(Out *o, const Sym *s, const char *op)
+{
+	out_puts(o, "(");
+	host_expr(o, s->arg[0]);
+	out_printf(o, " %s ", op);
+	host_expr(o, s->arg[1]);
+	out_puts(o, ")");
+}
+
+static void host_expr(Out *o, const Sym *s)
+{
+	switch (s->kind) {
+	case SYM_ADD: expr_call(o, s, "ct_host_add", true); return;
+	case SYM_MUL: expr_call(o, s, "ct_host_mul", true); return;
+	case SYM_DIV: expr_call(o, s, "ct_host_div", true); return;
+	case SYM_MOD: expr_call(o, s, "ct_host_mod", true); return;
+	case SYM_CDIV: expr_call(o, s, "ct_host_cdiv", true); return;
+	case SYM_MIN: expr_call(o, s, "ct_host_min", false); return;
+	case SYM_MAX: expr_call(o, s, "ct_host_max", false); return;
+	case SYM_EQ: expr_infix(o, s, "=="); return;
+	case SYM_NE: expr_infix(o, s, "!="); return;
+	case SYM_LT: expr_infix(o, s, "<"); return;
+	case SYM_LE: expr_infix(o, s, "<="); return;
+	case SYM_AND: expr_infix(o, s, "&&"); return;
+	case SYM_OR: expr_infix(o, s, "||"); return;
+	case SYM_NOT:
+		out_puts(o, "!");
+		host_expr(o, s->arg[0]);
+		return;
+	case SYM_SELECT:
+		out_puts(o, "(");
+		host_expr(o, s->arg[0]);
+		out_puts(o, " ? ");
+		host_expr(o, s->arg[1]);
+		out_puts(o, " : ");
+		host_expr(o, s->arg[2]);
+		out_puts(o, ")");
+		return;
+	case SYM_CONST: case SYM_ATOM: case SYM_ALIGNED:
+		out_puts(o, sym_c(s));
+		return;
+	}
+}
+
+void host_value(Out *o, const Sym *s) { host_expr(o, s); }
+
+/* ---- pieces ---- */
+static void print_values(void *ctx, const Sym *atom)   /* ", (long long)n" for each atom of a condition */
+{
+	Out *o = ctx;
+	if (atom->kind == SYM_ATOM) out_printf(o, ", (long long)%s", name_c(atom->name));
+}
+
+static void print_names(void *ctx, const Sym *atom)
+{
+	Out *o = ctx;
+	if (atom->kind == SYM_ATOM) out_printf(o, "%s%s = %%lld", o->n ? ", " : "", atom->name);
+}
+
+static Str percent(Str s)       /* the text inside a printf format */
+{
+	Out *o = out_new();
+	for (const char *p = s; *p; p++) {
+		if (*p == '%') out_raw(o, "%", 1);
+		out_raw(o, p, 1);
+	}
+	return str_intern_n(o->p ? o->p : "", o->n);
+}
+
+static void print_where(Out *o, Str who, const IrWhereVec *where, const char *quiet)
+{
+	for (int i = 0; i < where->n; i++) {
+		const IrWhere *w = &where->p[i];
+		Out *names = out_new(), *fmt = out_new();
+		sym_atoms(w->cond, print_names, names);
+		out_printf(fmt, "%s: where %s does not hold%s%s%s", who, percent(w->text), names->n ? " (" : "", names->n ? names->p : "",
+			names->n ? ")" : "");
+		out_puts(o, "if (!(");
+		host_expr(o, w->cond);
+		out_printf(o, ")) return %sct_fail(CTILE_WHERE, %s", quiet, c_string(str_intern_n(fmt->p, fmt->n)));
+		sym_atoms(w->cond, print_values, o);
+		out_puts(o, ");\n");
+	}
+}
+
+static void print_dim_checks(Out *o, Str who, const IrDimVec *dims)
+{
+	for (int i = 0; i < dims->n; i++) {
+		const IrDim *d = &dims->p[i];
+		Str n = name_c(d->name);
+		if (d->def) {
+			out_printf(o, "const int64_t %s = ", n);
+			host_expr(o, d->def);
+			out_printf(o, ";\nif (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s = %%s does not fit 64 bits\", %s);\n", who, d->name,
+				c_string(sym_text(d->def)));
+		}
+		if (d->is_stride)
+			out_printf(o, "if (%s < 0) return ct_fail(CTILE_STRIDE, \"%s: %s is %%lld, below 0\", (long long)%s);\n", n, who, d->name, n);
+		else if (d->elem == EL_I64)
+			out_printf(o, "if (%s < 0) return ct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, below 0\", (long long)%s);\n", n, who, d->name, n);
+		else
+			out_printf(o, "if (%s < 0 || %s > INT32_MAX) return ct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, outside 0 to 2^31 - 1\", "
+				"(long long)%s);\n", n, n, who, d->name, n);
+	}
+}
+
+static void print_tensor_row(Out *o, const IrParam *p)
+{
+	out_printf(o, "{ \"%s\", %s, %d, %d, %d, { ", p->name, name_c(p->name), p->rank, elem_bytes(p->elem), p->mode != PM_IN);
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < p->rank; i++) {
+			if (i) out_puts(o, ", ");
+			host_expr(o, pass ? p->stride[i] : p->extent[i]);
+		}
+		if (!p->rank) out_puts(o, "0");
+		out_puts(o, pass ? " } },\n" : " }, { ");
+	}
+}
+
+static void print_tensor_checks(Out *o, const Entry *e, bool workspace)
+{
+	int n = workspace;
+	for (int i = 0; i < e->params.n; i++) n += e->params.p[i].is_tensor;
+	if (!n) return;
+	out_printf(o, "const CtTensor ct_t[%d] = {\n", n);
+	out_in(o);
+	for (int i = 0; i < e->params.n; i++)
+		if (e->params.p[i].is_tensor) print_tensor_row(o, &e->params.p[i]);
+	if (workspace) out_puts(o, "{ \"the workspace\", workspace, 1, 1, 1, { (int64_t)ct_need }, { 1 } },\n");
+	out_off(o);
+	out_printf(o, "};\nif (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: the size of a tensor does not fit 64 bits\");\n", e->name);
+	out_printf(o, "{ const int ct_s = ct_check_tensors(\"%s\", ct_t, %d); if (ct_s) return ct_s; }\n", e->name, n);
+}
+
+/* ---- one kernel ---- */
+static void print_fits(Out *o, const Fn *fn)
+{
+	out_printf(o, "static int ct_fits_%s(", fn->name);
+	host_params(o, &fn->params, &fn->dims);
+	out_printf(o, "%sint ct_say)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
+	out_in(o);
+	out_puts(o, "int ct_bad = 0;\n");
+	for (int i = 0; i < fn->params.n; i++) out_printf(o, "(void)%s;\n", name_c(fn->params.p[i].name));
+	for (int i = 0; i < fn->dims.n; i++) {
+		Str n = name_c(fn->dims.p[i].name);
+		if (fn->dims.p[i].def) {
+			out_printf(o, "const int64_t %s = ", n);
+			host_expr(o, fn->dims.p[i].def);
+			out_puts(o, ";\n");
+		}
+		out_printf(o, "(void)%s;\n", n);
+	}
+	out_puts(o, "(void)ct_say;\n");
+	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ");
+	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a where clause does not fit 64 bits\") : CTILE_OK;\n", fn->name);
+	out_off(o);
+	out_puts(o, "}\n\n");
+}
+
+static void print_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
+{
+	out_printf(o, "static int ct_run_%s(", fn->name);
+	host_params(o, &fn->params, &fn->dims);
+	out_printf(o, "%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
+	out_in(o);
+	out_puts(o, "int ct_bad = 0;\n");
+	for (int i = 0; i < fn->dims.n; i++)
+		if (fn->dims.p[i].def) {
+			out_printf(o, "const int64_t %s = ", name_c(fn->dims.p[i].name));
+			host_expr(o, fn->dims.p[i].def);
+			out_puts(o, ";\n");
+		}
+	out_puts(o, "const int64_t ct_grid[4] = { ");
+	for (int i = 0; i < 4; i++) {
+		if (i) out_puts(o, ", ");
+		if (i < fn->ngrid) host_expr(o, fn->grid[i]);
+		else out_puts(o, "1");
+	}
+	out_puts(o, " };\nint64_t ct_blocks = 1;\n(void)stream;\n");
+	out_puts(o, "for (int i = 0; i < 4; i++) {\n\tif (ct_grid[i] <= 0) return CTILE_OK;\n"
+		"\tct_blocks = ct_host_mul(ct_blocks, ct_grid[i], &ct_bad);\n}\n");
+	out_printf(o, "if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, \"%s: the grid has 2^31 tile blocks or more\");\n",
+		fn->source_name ? fn->source_name : fn->name);
+	t->start(o, m, fn, opt);
+	out_off(o);
+	out_puts(o, "}\n\n");
+}
+
+/* ---- one entry ---- */
+typedef VEC(const IrParam *) ScratchVec;
+
+static void print_num(Out *o, Elem e, Num v)
+{
+	if (elem_is_any_float(e)) {
+		if (v.f != v.f) out_puts(o, "__builtin_nan(\"\")");
+		else if (v.f - v.f != 0) out_printf(o, "%s__builtin_inf()", v.f < 0 ? "-" : "");
+		else out_printf(o, "%a", v.f);
+	} else {
+		out_puts(o, sym_c(sym_const(v.i)));
+	}
+}
+
+static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, const HostArg *a, const IrParam *want)
+{
+	Str type = host_type(want);
+	if (a->is_tensor) {
+		const IrParam *p = a->tensor < e->params.n ? &e->params.p[a->tensor] : scratch->p[a->tensor - e->params.n];
+		out_printf(o, "(%s)%s", type, name_c(p->name));
+	} else if (a->is_num) {
+		if (elem_is_any_float(want->elem) && elem_bytes(want->elem) < 4) bug("a 16-bit float constant as a launch argument has no bits here");
+		out_printf(o, "(%s)", type);
+		print_num(o, want->elem, a->num);
+	} else if (a->scalar >= 0) {
+		out_printf(o, "(%s)%s", type, name_c(e->params.p[a->scalar].name));
+	} else {
+		out_printf(o, "(%s)", type);
+		host_expr(o, a->value);
+	}
+}
+
+typedef struct EntryText { Out *o; const Entry *e; ScratchVec scratch; bool dry; } EntryText;        /* dry: sizes only */
+
+static void print_stmts(EntryText *t, const HostVec *v);
+
+static void print_scratch(EntryText *t, const IrParam *p)
+{
+	Out *o = t->o;
+	Str n = name_c(p->name);
+	vec_push(A_UNIT, &t->scratch, p);
+	if (!t->dry) out_printf(o, "void *const %s = (char *)workspace + ct_at;\n(void)%s;\n", n, n);
+	out_printf(o, "{\n\tconst CtTensor ct_x = ");
+	out_in(o);
+	out_printf(o, "{ \"%s\", NULL, %d, %d, 1, { ", p->name, p->rank, elem_bytes(p->elem));
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < p->rank; i++) {
+			if (i) out_puts(o, ", ");
+			host_expr(o, pass ? p->stride[i] : p->extent[i]);
+		}
+		if (!p->rank) out_puts(o, "0");
+		out_puts(o, pass ? " } };\n" : " }, { ");
+	}
+	out_off(o);
+	out_puts(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, &ct_bad), &ct_bad), 256, &ct_bad), 256, &ct_bad);\n}\n");
+}
+
+static void print_args_of(EntryText *t, const HostStmt *s, const Fn *fn)
+{
+	Out *o = t->o;
+	int n = 0;
+	for (int i = 0; i < s->u.launch.args.n; i++) {
+		if (n++) out_puts(o, ", ");
+		print_host_arg(o, t->e, &t->scratch, &s->u.launch.args.p[i], &fn->params.p[i]);
+	}
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < fn->dims.n; i++) {
+			if (fn->dims.p[i].def || fn->dims.p[i].is_stride != (pass == 1)) continue;
+			if (n++) out_puts(o, ", ");
+			host_expr(o, s->u.launch.dims.p[i]);
+		}
+	if (n) out_puts(o, ", ");
+}
+
+static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
+{
+	out_printf(t->o, "!ct_fits_%s(", fn->name);
+	print_args_of(t, s, fn);
+	out_printf(t->o, "0)) ct_s = ct_run_%s(", fn->name);
+	print_args_of(t, s, fn);
+	out_puts(t->o, "stream);\n");
+}
+
+/* A line of a tune file. ct_on_arch(90) is the target's: whether the current device is of that architecture. */
+static void print_choice(EntryText *t, const HostStmt *s, int i)
+{
+	Out *o = t->o;
+	Str arch = s->u.launch.rules.p[i].arch;
+	out_puts(o, i ? "else if (" : "if (");
+	if (arch) out_printf(o, "ct_on_arch(%d) && ", (int)strtol(arch + (strncmp(arch, "sm_", 3) ? 0 : 3), NULL, 10));
+	if (s->u.launch.rules.p[i].cond) {
+		host_expr(o, s->u.launch.rules.p[i].cond);
+		out_puts(o, " && ");
+	}
+	print_try(t, s, s->u.launch.variants.p[s->u.launch.rules.p[i].variant].fn);
+}
+
+/* Variants one after the other: `else` keeps the text flat and needs no labels. */
+static void print_variants(EntryText *t, const HostStmt *s)
+{
+	Out *o = t->o;
+	int n = s->u.launch.variants.n;
+	if (n == 1) {
+		const Fn *fn = s->u.launch.variants.p[0].fn;
+		out_printf(o, "ct_s = ct_fits_%s(", fn->name);
+		print_args_of(t, s, fn);
+		out_puts(o, "1);\nif (ct_s) return ct_s;\n");
+		out_printf(o, "ct_s = ct_run_%s(", fn->name);
+		print_args_of(t, s, fn);
+		out_puts(o, "stream);\nif (ct_s) return ct_s;\n");
+		return;
+	}
+	for (int i = 0; i < s->u.launch.rules.n; i++) print_choice(t, s, i);
+	for (int i = 0; i < n; i++) {
+		out_puts(o, s->u.launch.rules.n + i ? "else if (" : "if (");
+		print_try(t, s, s->u.launch.variants.p[i].fn);
+	}
+	const Fn *last = s->u.launch.variants.p[n - 1].fn;      /* it says in words what even the last variant needs */
+	out_printf(o, "else {\n\tchar ct_why[sizeof ctile_last_text];\n\tct_s = ct_fits_%s(", last->name);
+	print_args_of(t, s, last);
+	out_puts(o, "1);\n\tmemcpy(ct_why, ctile_last_text, sizeof ct_why);\n");
+	out_printf(o, "\treturn ct_fail(CTILE_VARIANT, \"%s: no variant accepts this call; the last one: %%.250s\", ct_why);\n}\n", t->e->name);
+	out_puts(o, "if (ct_s) return ct_s;\n");
+}
+
+static void print_dry(EntryText *t, const HostVec *v)
+{
+	if (!v->n) return;
+	out_puts(t->o, "{\n");
+	out_in(t->o);
+	print_stmts(t, v);
+	out_off(t->o);
+	out_puts(t->o, "}\n");
+}
+
+static void print_stmts(EntryText *t, const HostVec *v)
+{
+	Out *o = t->o;
+	for (int i = 0; i < v->n; i++) {
+		const HostStmt *s = v->p[i];
+		switch (s->kind) {
+		case HOST_SCRATCH: print_scratch(t, &s->u.scratch.tensor); break;
+		case HOST_LAUNCH:
+			if (!t->dry) print_variants(t, s);
+			break;
+		case HOST_LET:
+			out_printf(o, "const int64_t %s = ", name_c(s->u.let.name));
+			host_expr(o, s->u.let.value);
+			out_printf(o, ";\n(void)%s;\n", name_c(s->u.let.name));
+			break;
+		case HOST_IF:
+			if (t->dry) {           /* the workspace holds the scratch of both branches: it depends on nothing but sizes */
+				print_dry(t, &s->u.ifs.then);
+				print_dry(t, &s->u.ifs.other);
+				break;
+			}
+			out_puts(o, s->u.ifs.cond->kind == SYM_EQ ? "if " : "if (");      /* a comparison brings its own parentheses */
+			host_expr(o, s->u.ifs.cond);
+			out_puts(o, s->u.ifs.cond->kind == SYM_EQ ? " {\n" : ") {\n");
+			out_in(o);
+			print_stmts(t, &s->u.ifs.then);
+			out_off(o);
+			out_puts(o, "} else {\n");
+			out_in(o);
+			print_stmts(t, &s->u.ifs.other);
+			out_off(o);
+			out_puts(o, "}\n");
+			break;
+		}
+	}
+}
+
+static void print_workspace(Out *o, const Entry *e)
+{
+	EntryText t = { .o = o, .e = e, .dry = true };
+	bool any = entry_has_scratch(e), args = false;
+	for (int i = 0; i < e->dims.n; i++) args |= !e->dims.p[i].def;
+	out_printf(o, "size_t %s_workspace(", name_entry(e->name));
+	host_params(o, NULL, &e->dims);
+	out_printf(o, "%s)\n{\n", args ? "" : "void");
+	out_in(o);
+	if (any) out_puts(o, "int ct_bad = 0;\nint64_t ct_at = 0;\n");
+	for (int i = 0; i < e->dims.n; i++) {
+		const IrDim *d = &e->dims.p[i];
+		if (any && d->def) {
+			out_printf(o, "const int64_t %s = ", name_c(d->name));
+			host_expr(o, d->def);
+			out_puts(o, ";\n");
+		}
+		if (any || !d->def) out_printf(o, "(void)%s;\n", name_c(d->name));
+	}
+	if (any) print_stmts(&t, &e->body);
+	out_puts(o, any ? "return ct_bad ? SIZE_MAX : (size_t)ct_at;\n" : "return 0;\n");
+	out_off(o);
+	out_puts(o, "}\n\n");
+}
+
+static void print_workspace_check(Out *o, const Entry *e)
+{
+	Str n = name_entry(e->name);
+	int k = 0;
+	out_printf(o, "const size_t ct_need = %s_workspace(", n);
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < e->dims.n; i++)
+			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s%s", k++ ? ", " : "", name_c(e->dims.p[i].name));
+	out_printf(o, ");\nif (ct_need == SIZE_MAX) return ct_fail(CTILE_OVERFLOW, \"%s: the size of the workspace does not fit 64 bits\");\n",
+		e->name);
+	out_printf(o, "if (bytes < ct_need)\n"
+		"\treturn ct_fail(CTILE_WORKSPACE, \"%s: needs a workspace of %%lld bytes aligned to 256, got %%lld bytes\", "
+		"(long long)ct_need, (long long)bytes);\n", e->name);
+	out_printf(o, "if (ct_need && (!workspace || (uintptr_t)workspace %% 256 != 0))\n"
+		"\treturn ct_fail(CTILE_WORKSPACE, \"%s: the workspace is %%s\", workspace ? \"not aligned to 256 bytes\" : \"null\");\n", e->name);
+}
+
+static bool launches(const HostVec *v)
+{
+	for (int i = 0; i < v->n; i++) {
+		const HostStmt *s = v->p[i];
+		if (s->kind == HOST_LAUNCH) return true;
+		if (s->kind == HOST_IF && (launches(&s->u.ifs.then) || launches(&s->u.ifs.other))) return true;
+	}
+	return false;
+}
+
+static void print_body(Out *o, const Entry *e)
+{
+	bool scratch = entry_has_scratch(e);
+	EntryText t = { .o = o, .e = e };
+	out_printf(o, "%sint ct_bad = 0;\n", launches(&e->body) ? "int ct_s;\n" : "");
+	print_dim_checks(o, e->name, &e->dims);
+	print_workspace_check(o, e);
+	print_tensor_checks(o, e, scratch);
+	print_where(o, e->name, &e->where, "");
+	for (int i = 0; i < e->params.n; i++) out_printf(o, "(void)%s;\n", name_c(e->params.p[i].name));
+	for (int i = 0; i < e->dims.n; i++) out_printf(o, "(void)%s;\n", name_c(e->dims.p[i].name));
+	if (scratch) out_puts(o, "int64_t ct_at = 0;\n");
+	print_stmts(&t, &e->body);
+	if (scratch) out_puts(o, "(void)ct_at;\n");
+	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\") : CTILE_OK;\n", e->name);
+}
+
+static void print_entry(Out *o, const Entry *e)
+{
+	Str n = name_entry(e->name);
+	bool more = e->params.n > 0;
+	for (int i = 0; i < e->dims.n; i++) more |= !e->dims.p[i].def;
+	print_workspace(o, e);
+	out_printf(o, "int %s_ws(", n);
+	host_params(o, &e->params, &e->dims);
+	out_printf(o, "%svoid *workspace, size_t bytes, struct CUstream_st *stream)\n{\n", more ? ", " : "");
+	out_in(o);
+	out_puts(o, "(void)stream;\n");
+	print_body(o, e);
+	out_off(o);
+	out_puts(o, "}\n\n");
+	if (entry_has_scratch(e)) return;
+	out_printf(o, "int %s(", n);
+	host_params(o, &e->params, &e->dims);
+	out_printf(o, "%sstruct CUstream_st *stream)\n{\n\treturn %s_ws(", more ? ", " : "", n);
+	for (int i = 0; i < e->params.n; i++) out_printf(o, "%s, ", name_c(e->params.p[i].name));
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < e->dims.n; i++)
+			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(e->dims.p[i].name));
+	out_puts(o, "NULL, 0, stream);\n}\n\n");
+}
+
+void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
+{
+	for (int i = 0; i < m->fns.n; i++) {
+		print_fits(o, m->fns.p[i]);
+		print_run(o, m, m->fns.p[i], opt, t);
+	}
+	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
+	for (int i = 0; i < m->entries.n; i++) print_entry(o, m->entries.p[i]);
+	if (t->cpp) out_puts(o, "}\n");
+}

@@ -1,0 +1,26 @@
+/* Launchers: plain C functions that check a call's contract and start kernels. Shared by all targets.
+ *
+ * For a kernel Fn: ct_fits_<fn>(args) says whether its where clauses hold; ct_run_<fn>(args) computes the grid and starts it.
+ * For an Entry: the public functions f, f_workspace, f_ws. args: tensors, scalars, then the kernel's dimensions.
+ * Text is C11 that C++ compiles as well. */
+#ifndef EMIT_HOST_H
+#define EMIT_HOST_H
+#include "emit/emit.h"
+
+typedef struct HostTarget {
+	bool cpp;                       /* the output is compiled as C++ (extern "C" needed) */
+	/* Prints statements that start fn. In scope: the parameters and dimensions under name_c of their names (dimensions as int64_t),
+	 * int64_t ct_grid[4] (extents of the grid, 1 where unused), int64_t ct_blocks (their product, 1 .. 2^31-1), and
+	 * struct CUstream_st *stream. Ends in `return CTILE_OK;` or another status through ct_fail. */
+	void (*start)(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt);
+} HostTarget;
+
+extern const char host_macros[];        /* CT_HELPER: a function that may go unused; before anything that uses it */
+void host_prologue(Out *o, const EmitOptions *opt, const HostTarget *t);        /* status texts, checked arithmetic */
+void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t);
+void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* "const float *x, int64_t n" */
+void host_value(Out *o, const Sym *s);           /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
+Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes in front of the name */
+Str param_text(const IrParam *p);               /* "out tensor<f32, [m, n]>" */
+bool entry_has_scratch(const Entry *e);
+#endif

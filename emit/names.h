@@ -1,0 +1,17 @@
+/* Names in emitted text: the author's own, except where C, C++ or CUDA reserve them. */
+#ifndef EMIT_NAMES_H
+#define EMIT_NAMES_H
+#include "base/str.h"
+#include "ir/ir.h"
+
+Str name_c(Str s);                      /* s, or s with `_` appended when it is a keyword of C, C++ or CUDA, or begins with ct_ */
+Str name_entry(Str s);                  /* of a C function: as name_c, but capitals stay, for nothing of the caller's is renamed */
+Str name_dim(const Fn *fn, int i);      /* C name of a dimension: name_c */
+Str sym_c(const Sym *s);                /* plain C over name_c of the atoms, for device text: values proved to fit */
+void comment_text(Out *o, Str doc, const char *prefix);         /* doc lines, each behind prefix; no way out of a comment */
+/* The names of one scope. */
+typedef struct NameSet { Str *p; int cap, n, unnamed; } NameSet;
+bool names_take(NameSet *t, Str s);     /* false: in use */
+Str names_new(NameSet *t, Str wanted);  /* wanted (NULL: v0, v1 ...) as C takes it, with a number behind it where it is in use */
+Str c_string(Str s);                    /* a C string literal with quotes */
+#endif
