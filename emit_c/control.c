@@ -1,0 +1,399 @@
+/* Statements of the C target: blocks, loops, branches, and which op is printed by whom. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit/lines.h"
+#include "emit/names.h"
+#include "emit_c/cg.h"
+
+static Str operand(Cg *g, const Val *v)
+{
+	Num n;
+	if (v->def && v->def->code == OP_CONST && ir_const_value(v, &n)) {
+		if (elem_is_any_float(v->type->elem)) return str_fmt("%g", n.f);
+		return str_fmt("%lld", (long long)n.i);
+	}
+	if (type_is_tile(v->type)) return val_name(g, v);
+	if (g->val[v->id].kind == CV_SCALAR) return g->val[v->id].name;
+	while (!v->name && v->def && v->def->nin) v = ir_in(v->def, 0);
+	return v->name ? v->name : "memory";
+}
+
+static void comment(Cg *g, const Op *op, const char *how)
+{
+	Out *o = out_new();
+	bool pads = op->code == OP_LOAD || op->code == OP_GATHER;       /* their last operand */
+	for (int i = 0; i < op->nout; i++) out_printf(o, "%s%s", i ? ", " : "", val_name(g, op->out[i]));
+	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
+	for (int i = 0; i < op->nin - pads && i < 8; i++) out_printf(o, "%s%s", i ? ", " : "", operand(g, ir_in(op, i)));
+	const Type *t = op->nout ? op->out[0]->type : NULL;
+	for (int i = op->nin - 1; i >= 0 && !t; i--)
+		if (type_is_tile(ir_in(op, i)->type)) t = ir_in(op, i)->type;
+	out_printf(o, ")%s%s%s", t ? ": " : "", t ? type_text(t) : "", how);
+	out_printf(g->o, "/* %s */\n", o->p);
+}
+
+/* ---- values that cross a region's border ---- */
+/* How v reads the array: 0 not, 1 element by element at the same place, 2 elsewhere too. */
+static int reads(Cg *g, const Val *v, Str array)
+{
+	const CVal *c = &g->val[v->id];
+	if (!type_is_tile(v->type)) return 0;
+	if (c->kind == CV_STORED) return c->name == array;
+	int most = 0;
+	for (int i = 0; i < v->def->nin; i++) {
+		int r = reads(g, ir_in(v->def, i), array);
+		if (r && plan_is_map(v->def)) r = 2;
+		if (r > most) most = r;
+	}
+	return most;
+}
+
+static Str saved(Cg *g, const Val *v)
+{
+	Str t = array_new(g, v->type, temp(g, "new"));
+	store_value(g, v, t);
+	return t;
+}
+
+static void copy_array(Cg *g, Str to, Str from, const Type *t)
+{
+	out_printf(g->o, "memcpy(%s, %s, sizeof(%s) * %lld);\n", to, from, c_type(t->elem), (long long)type_size(t));
+}
+
+/* All values, then all places: tiles that read a place written before them are computed ahead; scalars go last, through
+ * temporaries, because inline tiles may read them. */
+static void assign(Cg *g, const Op *op, int first, const Frame *f)
+{
+	Str ahead[64] = { NULL }, now[64] = { NULL };
+	int n = op->nin - first;
+	if (n > 64 || n > f->n) bug("%d values for %d places", n, f->n);
+	for (int i = 0; i < n; i++) {
+		const Val *v = ir_in(op, first + i);
+		if (!type_is_tile(v->type)) continue;
+		bool late = reads(g, v, f->slot[i]) == 2;
+		for (int k = 0; k < n; k++)
+			if (k < i && f->tile[k] && reads(g, v, f->slot[k])) late = true;
+		if (late) ahead[i] = saved(g, v);
+	}
+	for (int i = 0; i < n; i++) {
+		const Val *v = ir_in(op, first + i);
+		if (!type_is_tile(v->type)) continue;
+		const CVal *c = &g->val[v->id];
+		if (ahead[i]) copy_array(g, f->slot[i], ahead[i], v->type);
+		else if (c->kind != CV_STORED) store_value(g, v, f->slot[i]);
+		else if (c->name != f->slot[i]) copy_array(g, f->slot[i], c->name, v->type);
+	}
+	for (int i = 0; i < n; i++) {
+		const Val *v = ir_in(op, first + i);
+		if (type_is_tile(v->type) || scalar(g, v) == f->slot[i]) continue;
+		now[i] = n > 1 ? temp(g, "new") : scalar(g, v);
+		if (n > 1) out_printf(g->o, "%s %s = %s;\n", c_const(v->type->elem), now[i], scalar(g, v));
+	}
+	for (int i = 0; i < n; i++)
+		if (now[i]) out_printf(g->o, "%s = %s;\n", f->slot[i], now[i]);
+}
+
+static const Frame *frame_of(const Cg *g, OpCode a, OpCode b)
+{
+	const Frame *f = g->frame;
+	while (f && f->op->code != a && f->op->code != b) f = f->up;
+	if (!f) bug("a jump without its construct");
+	return f;
+}
+
+/* Places for n values: variables for scalars, arrays for tiles; initial values from op's operands at `first`, or none. */
+static void frame_open(Cg *g, Frame *f, const Op *op, int n, Val *const *like, int first)
+{
+	*f = (Frame){ g->frame, op, NEW_ARRAY(A_UNIT, Str, n), NEW_ARRAY(A_UNIT, bool, n), n };
+	for (int i = 0; i < n; i++) {
+		const Type *t = like[i]->type;
+		Str name = val_name(g, like[i]);
+		f->tile[i] = type_is_tile(t);
+		if (f->tile[i]) {
+			f->slot[i] = array_new(g, t, name);
+			if (first >= 0) store_value(g, ir_in(op, first + i), f->slot[i]);
+		} else {
+			f->slot[i] = name;
+			if (first >= 0) out_printf(g->o, "%s %s = %s;\n", c_type(t->elem), name, scalar(g, ir_in(op, first + i)));
+			else out_printf(g->o, "%s %s = 0;\n", c_type(t->elem), name);
+		}
+	}
+}
+
+static void bind(Cg *g, Val *const *v, const Frame *f)
+{
+	for (int i = 0; i < f->n; i++) g->val[v[i]->id] = (CVal){ .kind = f->tile[i] ? CV_STORED : CV_SCALAR, .name = f->slot[i] };
+}
+
+static void use_all(Cg *g, const Frame *f)      /* no warning where a result is not used */
+{
+	for (int i = 0; i < f->n; i++) out_printf(g->o, "(void)%s;\n", f->slot[i]);
+}
+
+static void region(Cg *g, const Frame *f, const IrBlock *b)
+{
+	Frame *up = g->frame;
+	g->frame = (Frame *)f;
+	emit_block(g, b);
+	g->frame = up;
+}
+
+/* ---- constructs ---- */
+static void emit_for(Cg *g, const Op *op)
+{
+	const IrBlock *b = op->region[0];
+	Val *iv = b->args.p[0], *const *carried = b->args.p + 1;
+	Str lo = scalar(g, ir_in(op, 0)), hi = scalar(g, ir_in(op, 1)), step = scalar(g, ir_in(op, 2)), i = val_name(g, iv);
+	const char *t = c_type(iv->type->elem);
+	Num n;
+	Frame f;
+	frame_open(g, &f, op, op->nout, carried, 3);
+	bind(g, carried, &f);
+	g->val[iv->id] = (CVal){ .kind = CV_SCALAR, .name = i };
+	if (ir_const_value(ir_in(op, 2), &n) && n.i == 1) {
+		out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", t, i, lo, i, hi, i);
+		out_in(g->o);
+	} else {        /* counted, so that the last step cannot overflow */
+		Str k = temp(g, "k"), trips = temp(g, "trips");
+		if (!ir_const_value(ir_in(op, 2), &n)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
+		else if (n.i < 1 && (!n.i || elem_is_signed(iv->type->elem))) step = str_intern("1");      /* known after folding only */
+		out_printf(g->o, "const uint64_t %s = ct_trips%s(%s, %s, %s);\n", trips, elem_is_signed(iv->type->elem) ? "" : "_u", lo, hi, step);
+		out_printf(g->o, "for (uint64_t %s = 0; %s < %s; %s++) {\n", k, k, trips, k);
+		out_in(g->o);
+		out_printf(g->o, "const %s %s = (%s)((uint64_t)%s + %s * (uint64_t)%s);\n(void)%s;\n", t, i, t, lo, k, step, i);
+	}
+	region(g, &f, b);
+	out_off(g->o);
+	out_puts(g->o, "}\n");
+	bind(g, op->out, &f);
+	use_all(g, &f);
+}
+
+static void emit_while(Cg *g, const Op *op)
+{
+	Frame carried, results;
+	frame_open(g, &carried, op, op->nin, op->region[0]->args.p, 0);
+	frame_open(g, &results, op, op->nout, op->out, -1);
+	bind(g, op->region[0]->args.p, &carried);
+	out_puts(g->o, "for (;;) {\n");
+	out_in(g->o);
+	/* the condition's values go to the results; the body sees them there */
+	results.up = g->frame;
+	region(g, &results, op->region[0]);
+	bind(g, op->region[1]->args.p, &results);
+	Frame body = carried;           /* yield and continue: next round; break: the results */
+	body.up = &results;
+	results.up = g->frame;
+	region(g, &body, op->region[1]);
+	out_off(g->o);
+	out_puts(g->o, "}\n");
+	bind(g, op->out, &results);
+	use_all(g, &results);
+}
+
+static void emit_if(Cg *g, const Op *op)
+{
+	Frame f;
+	frame_open(g, &f, op, op->nout, op->out, -1);
+	bool other = op->region[1]->first && (op->region[1]->first->code != OP_YIELD || op->region[1]->first->nin);
+	out_printf(g->o, "if (%s) {\n", scalar(g, ir_in(op, 0)));
+	out_in(g->o);
+	region(g, &f, op->region[0]);
+	out_off(g->o);
+	if (other) {
+		out_puts(g->o, "} else {\n");
+		out_in(g->o);
+		region(g, &f, op->region[1]);
+		out_off(g->o);
+	}
+	out_puts(g->o, "}\n");
+	bind(g, op->out, &f);
+	use_all(g, &f);
+}
+
+static void emit_scope(Cg *g, const Op *op)
+{
+	Frame f;
+	frame_open(g, &f, op, op->nout, op->out, -1);
+	out_puts(g->o, "do {\n");
+	out_in(g->o);
+	region(g, &f, op->region[0]);
+	out_off(g->o);
+	out_puts(g->o, "} while (0);\n");
+	bind(g, op->out, &f);
+	use_all(g, &f);
+}
+
+static void emit_jump(Cg *g, const Op *op)
+{
+	const Frame *f;
+	switch (op->code) {
+	case OP_YIELD: assign(g, op, 0, g->frame); return;
+	case OP_CONDITION:
+		assign(g, op, 1, g->frame);
+		out_printf(g->o, "if (!%s) break;\n", scalar(g, ir_in(op, 0)));
+		return;
+	case OP_BREAK:
+		f = frame_of(g, OP_FOR, OP_WHILE);
+		if (f->op->code == OP_WHILE) f = f->up;         /* a while has its results in a frame of their own */
+		assign(g, op, 0, f);
+		out_puts(g->o, "break;\n");
+		return;
+	case OP_CONTINUE:
+		assign(g, op, 0, frame_of(g, OP_FOR, OP_WHILE));
+		out_puts(g->o, "continue;\n");
+		return;
+	case OP_LEAVE:
+		assign(g, op, 0, frame_of(g, OP_SCOPE_, OP_SCOPE_));
+		out_puts(g->o, "break;\n");
+		return;
+	default:
+		if (op->parent->owner) out_puts(g->o, "return;\n");
+		return;
+	}
+}
+
+/* ---- ops ---- */
+/* acc of an mma that is the loop's carried tile and goes straight back: the product is added in place. */
+static Str in_place(Cg *g, const Op *op)
+{
+	const Val *acc = ir_in(op, 2), *out = op->out[0];
+	const Op *end = op->parent->last, *loop = op->parent->owner;
+	if (!loop || loop->code != OP_FOR || !end || end->code != OP_YIELD) return NULL;
+	if (acc->def || acc->block != op->parent || g->uses[acc->id] != 1 || g->uses[out->id] != 1) return NULL;
+	return ir_in(end, acc->index - 1) == out ? g->val[acc->id].name : NULL;
+}
+
+static void emit_scalar(Cg *g, const Op *op)
+{
+	Val *out = op->out[0];
+	const char *t = c_type(out->type->elem);
+	Str text, arg[8];
+	Num n;
+	switch (op->code) {
+	case OP_CONST:
+		if (!ir_const_value(out, &n)) bug("a constant without a value");
+		g->val[out->id] = (CVal){ .kind = CV_SCALAR, .name = num_c(out->type->elem, n) };
+		return;
+	case OP_LAUNCH: text = str_fmt("(%s)%s", t, launch_c(g, ir_attr(op, AT_SYM)->u.sym)); break;
+	case OP_BID: text = str_fmt("(%s)ct_bid%d", t, (int)ir_int(op, AT_AXIS, 0)); break;
+	case OP_TO_SCALAR: {
+		Str idx[TILE_RANK];
+		for (int i = 0; i < TILE_RANK; i++) idx[i] = str_intern("0");
+		text = elem(g, ir_in(op, 0), idx);
+		break;
+	}
+	default:
+		if (op->nin > 8) bug("%s has %d operands", op_rows[op->code].name, op->nin);
+		for (int i = 0; i < op->nin; i++) arg[i] = scalar(g, ir_in(op, i));
+		text = op_template(g, op, arg);
+	}
+	Str name = val_name(g, out);
+	out_printf(g->o, "%s %s = %s;\n", c_const(out->type->elem), name, text);
+	g->val[out->id] = (CVal){ .kind = CV_SCALAR, .name = name };
+}
+
+static void emit_tile(Cg *g, const Op *op)      /* elementwise ops and index maps */
+{
+	for (int i = 0; i < op->nout; i++) {
+		Val *v = op->out[i];
+		g->val[v->id] = (CVal){ .kind = CV_INLINE };
+		if (!g->stored[v->id]) continue;
+		Str array = array_new(g, v->type, val_name(g, v));
+		store_value(g, v, array);
+		g->val[v->id] = (CVal){ .kind = CV_STORED, .name = array };
+	}
+}
+
+static void emit_literal(Cg *g, const Op *op)
+{
+	Val *v = op->out[0];
+	const IrAttr *values = ir_attr(op, AT_VALUES);
+	Str name = val_name(g, v);
+	int64_t n = type_size(v->type);
+	if (!values) name = array_new(g, v->type, name);
+	else out_printf(g->o, "static %s %s[%lld] = {\n", c_type(v->type->elem), name, (long long)n);
+	for (int64_t i = 0; i < n; i++) {
+		if (values) out_printf(g->o, "%s%s", num_c(v->type->elem, values->u.nums.p[i]), i + 1 == n ? "\n};\n" : i % 8 == 7 ? ",\n" : ", ");
+		else out_printf(g->o, "%s[%lld] = %s;\n", name, (long long)i, scalar(g, ir_in(op, (int)i)));
+	}
+	g->val[v->id] = (CVal){ .kind = CV_STORED, .name = name };
+}
+
+static bool is_dead(const Cg *g, const Op *op)
+{
+	if (!(op_rows[op->code].flags & OPF_PURE) || op->nregion) return false;
+	for (int i = 0; i < op->nout; i++)
+		if (g->uses[op->out[i]->id]) return false;
+	return true;
+}
+
+static bool has_tile(const Op *op)
+{
+	for (int i = 0; i < op->nout; i++)
+		if (type_is_tile(op->out[i]->type)) return true;
+	for (int i = 0; i < op->nin; i++)
+		if (type_is_tile(ir_in(op, i)->type)) return true;
+	return false;
+}
+
+static void print_op(Cg *g, const Op *op)
+{
+	bool inl = op->nout && type_is_tile(op->out[0]->type) && !g->stored[op->out[0]->id];
+	if (has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && op->code != OP_CONST) comment(g, op, inl ? ", where it is used" : "");
+	switch (op->code) {
+	case OP_YIELD: case OP_CONDITION: case OP_BREAK: case OP_CONTINUE: case OP_LEAVE: case OP_RETURN: emit_jump(g, op); return;
+	case OP_FOR: emit_for(g, op); return;
+	case OP_WHILE: emit_while(g, op); return;
+	case OP_IF: emit_if(g, op); return;
+	case OP_SCOPE_: emit_scope(g, op); return;
+	case OP_VIEW: emit_view(g, op); return;
+	case OP_LOAD: emit_load(g, op); return;
+	case OP_STORE: emit_store(g, op); return;
+	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS:
+	case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: case OP_ATOMIC_LOAD_PTR: case OP_ATOMIC_STORE_PTR:
+		emit_elementwise_access(g, op);
+		return;
+	case OP_MMA: emit_mma(g, op, in_place(g, op)); return;
+	case OP_SUM: case OP_PROD: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: case OP_REDUCE_XOR:
+		emit_reduce(g, op);
+		return;
+	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: emit_reduce_index(g, op); return;
+	case OP_CUMSUM: case OP_CUMPROD: case OP_CUMMAX: case OP_CUMMIN: emit_scan(g, op); return;
+	case OP_REDUCE: case OP_SCAN: emit_custom(g, op); return;
+	case OP_SORT: emit_sort(g, op); return;
+	case OP_TOPK: emit_topk(g, op); return;
+	case OP_HISTOGRAM: emit_histogram(g, op); return;
+	case OP_LITERAL: emit_literal(g, op); return;
+	case OP_PRINT: emit_print(g, op); return;
+	case OP_ASSERT: case OP_CHECK: case OP_ASSUME:
+		if (g->opt->checked) emit_check(g, op);
+		else if (!type_is_tile(ir_in(op, 0)->type)) out_printf(g->o, "(void)%s;\n", scalar(g, ir_in(op, 0)));
+		return;
+	default: break;
+	}
+	if (!op->nout) bug("the C target has no text for %s", op_rows[op->code].name);
+	if (type_is_tile(op->out[0]->type)) emit_tile(g, op);
+	else emit_scalar(g, op);
+}
+
+void emit_op(Cg *g, const Op *op)
+{
+	if (is_dead(g, op)) return;
+	Span outer = g->at;
+	if (op->code != OP_CONST && op->span.hi) lines_mark(g->o, g->opt, g->at = op->span);
+	print_op(g, op);
+	if (outer.hi && outer.lo != g->at.lo) lines_mark(g->o, g->opt, outer);
+	g->at = outer;
+}
+
+void emit_block(Cg *g, const IrBlock *b)
+{
+	int64_t top = g->mem_top, stack = g->stack;
+	int memo = g->memo.n;
+	for (const Op *op = b->first; op; op = op->next) emit_op(g, op);
+	g->memo.n = memo;
+	g->mem_top = top;
+	g->stack = stack;
+}

@@ -1,0 +1,77 @@
+/* Which tiles get an array and which are computed where they are used. */
+#include "emit_c/cg.h"
+
+typedef struct Use { const Op *user; int count; const IrBlock *block; } Use;   /* user: the last one seen */
+typedef struct Plan { Use *use; bool *stored; } Plan;
+
+/* Index arithmetic only. Those with a choice of source read arrays, so their operands are stored. */
+bool plan_is_map(const Op *op)
+{
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_PERMUTE: case OP_RESHAPE: case OP_EXTRACT: case OP_INSERT: case OP_CAT:
+	case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: case OP_JOIN: case OP_SPLIT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool needs_array(const Op *op, int i)
+{
+	switch (op->code) {
+	case OP_MMA: return i < 2;
+	case OP_CAT: case OP_INSERT: case OP_JOIN: case OP_SORT: case OP_TOPK: case OP_PRINT: return true;
+	case OP_EXTRACT: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: return i == 0;
+	default: return false;
+	}
+}
+
+static bool expands(const Op *op)
+{
+	return op->code == OP_BROADCAST && type_size(op->out[0]->type) > type_size(ir_in(op, 0)->type);
+}
+
+static void count_use(void *ctx, Op *op)
+{
+	Plan *p = ctx;
+	for (int i = 0; i < op->nin; i++) {
+		Val *v = ir_in(op, i);
+		p->use[v->id].user = op;
+		p->use[v->id].count++;
+		if (type_is_tile(v->type) && needs_array(op, i)) p->stored[v->id] = true;
+	}
+}
+
+/* Whether v may be computed inside its one consumer: same block, evaluated once per element. */
+static bool fuses(const Plan *p, const Val *v)
+{
+	const Use *u = &p->use[v->id];
+	if (u->count != 1 || u->user->parent != v->def->parent) return false;
+	if (!plan_is_map(u->user)) return u->user->code != OP_WHILE && u->user->code != OP_FOR;
+	if (expands(u->user) || u->user->nout != 1) return false;
+	return !p->stored[u->user->out[0]->id] ? fuses(p, u->user->out[0]) : true;
+}
+
+static void decide(void *ctx, Op *op)
+{
+	Plan *p = ctx;
+	for (int i = 0; i < op->nregion; i++)
+		for (int k = 0; k < op->region[i]->args.n; k++)
+			if (type_is_tile(op->region[i]->args.p[k]->type)) p->stored[op->region[i]->args.p[k]->id] = true;
+	for (int i = 0; i < op->nout; i++) {
+		const Val *v = op->out[i];
+		if (!type_is_tile(v->type) || p->stored[v->id]) continue;
+		if (op_rows[op->code].flags & OPF_ELEMWISE && !(op_rows[op->code].flags & (OPF_READ | OPF_WRITE)))
+			p->stored[v->id] = !fuses(p, v);
+		else
+			p->stored[v->id] = !plan_is_map(op);
+	}
+}
+
+bool *plan_stored(const Fn *fn)
+{
+	Plan p = { NEW_ARRAY(A_UNIT, Use, fn->nval + 1), NEW_ARRAY(A_UNIT, bool, fn->nval + 1) };
+	ir_walk(fn->body, count_use, &p);
+	ir_walk(fn->body, decide, &p);
+	return p.stored;
+}

@@ -1,0 +1,12 @@
+/* The table behind c_prelude. */
+#include "emit_c/prelude.h"
+
+#undef bool             /* rows are named after the element type `bool` */
+
+static const Snippet rows[] = {
+#define SNIPPET(name, text) { name, text },
+#include "emit_c/prelude.def"
+};
+_Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
+
+const SnipTable c_prelude = SNIP_TABLE(rows);
