@@ -1,0 +1,339 @@
+/* Blocks, control flow and scalars. All threads take the same way. */
+#include "base/diag.h"
+#include "emit/names.h"
+#include "emit_cuda/cu.h"
+
+/* ---- carried values ---- */
+static void declare(Cu *g, const Val *v)
+{
+	if (v->type->kind == TY_TOKEN) return;
+	if (v->type->kind == TY_VIEW) bug("a view is carried");
+	cu_val(g, v)->name = NULL;
+	cu_declare(g, v);
+}
+
+static void assign(Cu *g, const Val *to, Str from_each, bool from_is_name, const Val *from)
+{
+	int n = cu_regs(to);
+	if (n == 1) {
+		out_printf(g->o, "%s = %s;\n", cu_at(g, to, "0"), from ? cu_at(g, from, "0") : from_each);
+		return;
+	}
+	(void)from_is_name;
+	cu_loop(g, "ct_r", n);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, to, "ct_r"), from ? cu_at(g, from, "ct_r") : str_fmt("%s[ct_r]", from_each));
+	cu_end(g);
+}
+
+static bool same_storage(Cu *g, const Val *a, const Val *b) { return cu_val(g, a)->name == cu_val(g, b)->name && !cu_val(g, b)->splat; }
+
+/* All at once: what is overwritten before it is read goes through a copy. */
+static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
+{
+	Str *copy = NEW_ARRAY(A_TMP, Str, n + 1);
+	for (int i = 0; i < n; i++) {
+		const Val *from = ir_in(op, first + i);
+		if (from->type->kind == TY_TOKEN) continue;
+		for (int k = 0; k < i; k++) {
+			if (!same_storage(g, to[k], from) || same_storage(g, to[k], ir_in(op, first + k))) continue;
+			int regs = cu_regs(from);
+			copy[i] = cu_fresh(g, "copy");
+			out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_type(from->type->elem), copy[i], regs);
+			if (regs > 1) cu_loop(g, "ct_r", regs);
+			out_printf(g->o, regs > 1 ? "%s[ct_r] = %s;\n" : "%s = %s;\n", copy[i], cu_at(g, from, "ct_r"));
+			if (regs > 1) cu_end(g);
+			break;
+		}
+	}
+	for (int i = 0; i < n; i++) {
+		const Val *from = ir_in(op, first + i);
+		if (from->type->kind == TY_TOKEN || (!copy[i] && same_storage(g, to[i], from))) continue;
+		assign(g, to[i], copy[i], true, copy[i] ? NULL : from);
+	}
+}
+
+/* ---- ends ---- */
+static Frame *innermost(Cu *g, bool loop)
+{
+	for (Frame *f = g->frame; f; f = f->up)
+		if (loop ? f->op->code == OP_FOR || f->op->code == OP_WHILE : f->op->code == OP_SCOPE_) return f;
+	bug("an end without what it ends");
+}
+
+static void print_end(Cu *g, const Op *op)
+{
+	Op *owner = op->parent->owner;
+	Frame *f;
+	switch (op->code) {
+	case OP_YIELD:
+		if (owner->code == OP_FOR) assign_all(g, op->nin, owner->region[0]->args.p + 1, op, 0);
+		else if (owner->code == OP_WHILE) assign_all(g, op->nin, owner->region[0]->args.p, op, 0);
+		else if (owner->code == OP_IF) assign_all(g, op->nin, owner->out, op, 0);
+		return;
+	case OP_CONDITION:
+		assign_all(g, op->nin - 1, owner->region[1]->args.p, op, 1);
+		out_printf(g->o, "if (!%s) break;\n", cu_scalar(g, ir_in(op, 0)));
+		return;
+	case OP_BREAK:
+		f = innermost(g, true);
+		assign_all(g, op->nin, f->op->out, op, 0);
+		out_puts(g->o, "break;\n");
+		return;
+	case OP_CONTINUE:
+		f = innermost(g, true);
+		assign_all(g, op->nin, f->op->code == OP_FOR ? f->op->out : f->op->region[0]->args.p, op, 0);
+		out_puts(g->o, "continue;\n");
+		return;
+	case OP_LEAVE:
+		f = innermost(g, false);
+		assign_all(g, op->nin, f->op->out, op, 0);
+		if (f->op->region[0] != op->parent) out_printf(g->o, "goto %s;\n", f->label);
+		return;
+	case OP_RETURN:
+		if (owner) out_puts(g->o, "return;\n");
+		return;
+	default: bug("`%s` ends no block", op_rows[op->code].name);
+	}
+}
+
+/* ---- constructs ---- */
+static void region(Cu *g, const Op *op, IrBlock *b, Str label)
+{
+	Frame f = { g->frame, op, label };
+	g->frame = &f;
+	control_block(g, b);
+	g->frame = f.up;
+}
+
+static void share_names(Cu *g, int n, Val *const *from, Val *const *to)
+{
+	for (int i = 0; i < n; i++) cu_val(g, to[i])->name = cu_val(g, from[i])->name;
+}
+
+static void init_carried(Cu *g, const Op *op, int n, Val *const *to, int first)
+{
+	for (int i = 0; i < n; i++) {
+		declare(g, to[i]);
+		assign(g, to[i], NULL, false, ir_in(op, first + i));
+	}
+}
+
+static bool unrolls(const Op *op) { return ir_int(op, AT_UNROLL, 0) > 1; }
+
+static void print_for(Cu *g, const Op *op)
+{
+	IrBlock *b = op->region[0];
+	const Val *counter = b->args.p[0];
+	Elem e = counter->type->elem;
+	Str lo = cu_scalar(g, ir_in(op, 0)), hi = cu_scalar(g, ir_in(op, 1)), step = cu_scalar(g, ir_in(op, 2));
+	init_carried(g, op, b->args.n - 1, b->args.p + 1, 3);
+	share_names(g, op->nout, b->args.p + 1, op->out);
+	Str i = cu_val(g, counter)->name = cu_name(g, counter);
+	Num one;
+	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1;
+	if (!ir_const_value(ir_in(op, 2), &one)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
+	else if (one.i < 1 && (!one.i || elem_is_signed(e))) step = str_intern("1");    /* known after folding only */
+	if (unrolls(op)) out_printf(g->o, "#pragma unroll %lld\n", (long long)ir_int(op, AT_UNROLL, 1));
+	else out_puts(g->o, "#pragma unroll 1\n");
+	cu_line(g, op);
+	if (by_one) {
+		out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", cu_type(e), i, lo, i, hi, i);
+		out_in(g->o);
+	} else if (elem_bytes(e) < 8) {         /* counted in 64 bits, so that the last step cannot overflow */
+		Str n = cu_fresh(g, "n");
+		out_printf(g->o, "for (long long %s = %s; %s < %s; %s += %s) {\n", n, lo, n, hi, n, step);
+		out_in(g->o);
+		out_printf(g->o, "const %s %s = (%s)%s;\n", cu_type(e), i, cu_type(e), n);
+	} else {
+		Str n = cu_fresh(g, "n"), rounds = cu_fresh(g, "rounds");
+		out_printf(g->o, "for (unsigned long long %s = 0, %s = %s < %s ? ((unsigned long long)%s - (unsigned long long)%s - 1) / (unsigned long long)%s + 1 : 0;"
+			" %s < %s; %s++) {\n", n, rounds, lo, hi, hi, lo, step, n, rounds, n);
+		out_in(g->o);
+		out_printf(g->o, "const %s %s = (%s)((unsigned long long)%s + %s * (unsigned long long)%s);\n", cu_type(e), i, cu_type(e), lo, n, step);
+	}
+	region(g, op, b, NULL);
+	cu_end(g);
+}
+
+static void print_while(Cu *g, const Op *op)
+{
+	IrBlock *test = op->region[0], *body = op->region[1];
+	init_carried(g, op, op->nin, test->args.p, 0);
+	for (int i = 0; i < body->args.n; i++) declare(g, body->args.p[i]);
+	share_names(g, op->nout, body->args.p, op->out);
+	out_puts(g->o, "#pragma unroll 1\nfor (;;) {\n");
+	out_in(g->o);
+	region(g, op, test, NULL);
+	region(g, op, body, NULL);
+	cu_end(g);
+}
+
+static bool is_empty(const IrBlock *b) { return b->first == b->last && b->first && b->first->code == OP_YIELD && !b->first->nin; }
+
+static void print_if(Cu *g, const Op *op)
+{
+	for (int i = 0; i < op->nout; i++) declare(g, op->out[i]);
+	cu_line(g, op);
+	out_printf(g->o, "if (%s) {\n", cu_scalar(g, ir_in(op, 0)));
+	out_in(g->o);
+	region(g, op, op->region[0], NULL);
+	out_off(g->o);
+	if (!is_empty(op->region[1])) {
+		out_puts(g->o, "} else {\n");
+		out_in(g->o);
+		region(g, op, op->region[1], NULL);
+		out_off(g->o);
+	}
+	out_puts(g->o, "}\n");
+}
+
+static bool leaves(const Op *scope, const IrBlock *b)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		if (op->code == OP_LEAVE && b != scope->region[0]) return true;
+		for (int i = 0; i < op->nregion && op->code != OP_SCOPE_; i++)
+			if (leaves(scope, op->region[i])) return true;
+	}
+	return false;
+}
+
+static void print_scope(Cu *g, const Op *op)
+{
+	Str label = cu_fresh(g, "leave");
+	for (int i = 0; i < op->nout; i++) declare(g, op->out[i]);
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	region(g, op, op->region[0], label);
+	cu_end(g);
+	if (leaves(op, op->region[0])) out_printf(g->o, "%s:;\n", label);
+}
+
+/* ---- single operations ---- */
+static void print_launch(Cu *g, const Op *op)
+{
+	CuVal *r = cu_val(g, op->out[0]);
+	const char *t = cu_type(op->out[0]->type->elem);
+	r->name = cu_name(g, op->out[0]);
+	cu_line(g, op);
+	out_printf(g->o, "const %s %s = (%s)%s;\n", t, r->name, t, cu_launch(g, ir_attr(op, AT_SYM)->u.sym));
+}
+
+static void print_bid(Cu *g, const Op *op)
+{
+	CuVal *r = cu_val(g, op->out[0]);
+	const char *t = cu_type(op->out[0]->type->elem);
+	r->name = cu_name(g, op->out[0]);
+	cu_line(g, op);
+	out_printf(g->o, "const %s %s = (%s)ct_bid%d;\n", t, r->name, t, (int)ir_int(op, AT_AXIS, 0));
+}
+
+static void print_literal(Cu *g, const Op *op)         /* of run-time scalars */
+{
+	const Val *r = op->out[0];
+	CuMap m = cu_map(*r->lay, LAY_PACKED);
+	Str table = cu_fresh(g, "values");
+	cu_val(g, r)->name = cu_name(g, r);
+	cu_say(g, op);
+	out_printf(g->o, "%s%s[%d] = { ", cu_const(r->type->elem), table, op->nin);
+	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s%s", i ? ", " : "", cu_scalar(g, ir_in(op, i)));
+	out_puts(g->o, " };\n");
+	cu_declare(g, r);
+	cu_loop(g, "ct_r", cu_regs(r));
+	cu_line(g, op);
+	out_printf(g->o, "%s = %s[%s];\n", cu_at(g, r, "ct_r"), table, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_r")));
+	cu_end(g);
+}
+
+static void print_scalar_const(Cu *g, const Op *op)
+{
+	Num n = { 0 };
+	ir_const_value(op->out[0], &n);
+	cu_val(g, op->out[0])->name = cu_num(op->out[0]->type->elem, n);
+}
+
+static void print_to_scalar(Cu *g, const Op *op)
+{
+	CuVal *r = cu_val(g, op->out[0]);
+	r->name = cu_at(g, ir_in(op, 0), "0");
+	CuVal *x = cu_val(g, ir_in(op, 0));
+	if (x->splat) return;
+	Str from = r->name;
+	r->name = cu_name(g, op->out[0]);
+	cu_line(g, op);
+	out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), r->name, from);
+}
+
+void control_op(Cu *g, Op *op)
+{
+	bool tile = op->nout && type_is_tile(op->out[0]->type);
+	unsigned flags = op_rows[op->code].flags;
+	cu_line(g, op);
+	if (op_is_scan(op)) {
+		reduce_scan(g, op);
+		return;
+	}
+	switch (op->code) {
+	case OP_CONST: print_scalar_const(g, op); return;
+	case OP_LITERAL: print_literal(g, op); return;
+	case OP_LAUNCH: print_launch(g, op); return;
+	case OP_BID: print_bid(g, op); return;
+	case OP_TO_SCALAR: print_to_scalar(g, op); return;
+	case OP_VIEW: case OP_PERMUTE: memory_view(g, op); return;
+	case OP_LOAD: memory_load(g, op); return;
+	case OP_STORE: memory_store(g, op); return;
+	case OP_CAT: case OP_JOIN: case OP_SPLIT:
+		for (int i = 0; i < op->nout; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
+		move_cat(g, op);
+		return;
+	case OP_TAKE: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_take(g, op); return;
+	case OP_SORT: case OP_TOPK: sort_print(g, op); return;
+	case OP_HISTOGRAM: sort_histogram(g, op); return;
+	case OP_CONVERT: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_pieces(g, op); return;
+	case OP_CONVERT_LANES: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_lanes(g, op); return;
+	case OP_ALLOC_SHARED: return;
+	case OP_STORE_SHARED: move_store_shared(g, op); return;
+	case OP_LOAD_SHARED: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_load_shared(g, op); return;
+	case OP_BARRIER: out_puts(g->o, "__syncthreads();\n"); return;
+	case OP_REDUCE_REGS: case OP_REDUCE_LANES: reduce_step(g, op); return;
+	case OP_MMA_SYNC: mma_print(g, op); return;
+	case OP_MMA: mma_in_pieces(g, op); return;
+	case OP_FOR: print_for(g, op); return;
+	case OP_WHILE: print_while(g, op); return;
+	case OP_IF: print_if(g, op); return;
+	case OP_SCOPE_: print_scope(g, op); return;
+	case OP_PRINT: debug_print(g, op); return;
+	case OP_ASSERT: case OP_CHECK: case OP_ASSUME:
+		if (op->code == OP_CHECK || g->opt->checked) debug_check(g, op);
+		return;
+	default: break;
+	}
+	if (flags & OPF_TERM) print_end(g, op);
+	else if (flags & (OPF_READ | OPF_WRITE)) memory_elements(g, op);
+	else if (!tile && flags & OPF_ELEMWISE) elem_scalar(g, op);
+	else diag(D_NOT_SUPPORTED, op->span, str_fmt("`%s`", op_rows[op->code].name), "cuda");
+}
+
+void control_block(Cu *g, IrBlock *b)
+{
+	for (Op *op = b->first; op;) {
+		if (elem_is_pointwise(op)) {
+			op = elem_group(g, op);
+			continue;
+		}
+		control_op(g, op);
+		op = op->next;
+	}
+}
+
+void control_region(Cu *g, IrBlock *b, const Str *args, Str *yields)
+{
+	for (int i = 0; i < b->args.n; i++) cu_val(g, b->args.p[i])->name = args[i];
+	for (Op *op = b->first; op; op = op->next) {
+		if (op->code == OP_YIELD) {
+			for (int i = 0; i < op->nin; i++) yields[i] = cu_scalar(g, ir_in(op, i));
+			cu_line(g, b->owner);
+			return;
+		}
+		control_op(g, op);
+	}
+}

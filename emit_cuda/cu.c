@@ -1,0 +1,308 @@
+/* Names, types, constants, lines and layouts as CUDA text. */
+#include "emit_cuda/cu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit/lines.h"
+#include "emit/names.h"
+#include "ir/fold.h"
+
+const char *cu_type(Elem e)
+{
+	const char *t = elem_rows[elem_pointee(e)].cuda;
+	return elem_is_ptr(e) ? str_fmt("%s *", t) : t;
+}
+
+/* What stands before the name of a value that stays as it is. */
+const char *cu_const(Elem e)
+{
+	return str_fmt(elem_is_ptr(e) ? "%sconst " : "const %s ", cu_type(e));
+}
+
+/* ---- constants ---- */
+static Str float_num(double f, bool single)
+{
+	char buf[64];
+	for (int digits = single ? 6 : 15; digits <= 17; digits++) {
+		snprintf(buf, sizeof buf, "%.*g", digits, f);
+		if (single ? strtof(buf, NULL) == (float)f : strtod(buf, NULL) == f) break;
+	}
+	if (!strpbrk(buf, ".e")) strcat(buf, ".0");
+	return str_fmt(signbit(f) ? "(%s%s)" : "%s%s", buf, single ? "f" : "");
+}
+
+Str cu_num(Elem e, Num n)
+{
+	if (elem_is_ptr(e)) return str_fmt("(%s)0", cu_type(e));
+	switch (e) {
+	case EL_F32: case EL_TF32:
+		if (isfinite(n.f)) return float_num(n.f, true);
+		return str_fmt("ct_bits_f32_u32(0x%08llxu)", (unsigned long long)num_bits(e, n));
+	case EL_F64:
+		if (isfinite(n.f)) return float_num(n.f, false);
+		return str_fmt("ct_bits_f64_u64(0x%016llxull)", (unsigned long long)num_bits(e, n));
+	case EL_F16: case EL_BF16: return str_fmt("(unsigned short)0x%04x", (unsigned)num_bits(e, n));
+	case EL_F8E4M3: case EL_F8E5M2: return str_fmt("(unsigned char)0x%02x", (unsigned)num_bits(e, n));
+	case EL_U64: return str_fmt("%lluull", (unsigned long long)n.i);
+	case EL_U32: return str_fmt("%lluu", (unsigned long long)(uint32_t)n.i);
+	case EL_I64:
+		if (n.i == INT64_MIN) return str_intern("(-9223372036854775807ll - 1)");
+		return str_fmt(n.i < 0 ? "(%lldll)" : "%lldll", (long long)n.i);
+	case EL_I32:
+		if (n.i == INT32_MIN) return str_intern("(-2147483647 - 1)");
+		return str_fmt(n.i < 0 ? "(%lld)" : "%lld", (long long)n.i);
+	default: return str_fmt("(%s)%lld", cu_type(e), (long long)n.i);
+	}
+}
+
+/* ---- names ---- */
+Str cu_fresh(Cu *g, const char *what) { return str_fmt("ct_%s%d", what, g->ntemp++); }
+
+void cu_reserve(Cu *g, Str name) { names_take(&g->names, name); }
+
+Str cu_name(Cu *g, const Val *v) { return names_new(&g->names, v->name); }
+
+/* ---- lines of the source ---- */
+Str cu_where(Span s)
+{
+	if (!s.hi) return str_intern("?");
+	Place p = src_place(s.lo);
+	return str_fmt("%s:%u", src_mapped(p.src->path), (unsigned)p.line);
+}
+
+void cu_line(Cu *g, const Op *op) { lines_mark(g->o, g->opt, op->span); }
+
+static void say_val(Out *o, Cu *g, const Val *v)
+{
+	const CuVal *c = v->id < g->nval ? &g->val[v->id] : NULL;
+	if (v->def && v->def->code == OP_ALLOC_SHARED) out_puts(o, "shared memory");
+	else out_puts(o, c && c->name ? c->name : v->name ? v->name : "?");
+}
+
+void cu_say(Cu *g, const Op *op)
+{
+	Out *o = out_new();
+	for (int i = 0; i < op->nout; i++) {
+		if (i) out_puts(o, ", ");
+		say_val(o, g, op->out[i]);
+	}
+	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
+	for (int i = 0, n = 0; i < op->nin && n < 8; i++) {
+		const Val *v = ir_in(op, i);
+		if (type_is_scalar(v->type) && (op->code == OP_LOAD || op->code == OP_GATHER) && i == op->nin - 1) continue;
+		if (n++) out_puts(o, ", ");
+		say_val(o, g, v);
+	}
+	const Type *t = op->nout ? op->out[0]->type : op->nin ? ir_in(op, op->nin - 1)->type : NULL;
+	out_printf(o, ")%s%s", t ? ": " : "", t ? type_text(t) : "");
+	comment_text(g->o, o->p, "// ");
+}
+
+/* ---- values ---- */
+CuVal *cu_val(Cu *g, const Val *v)
+{
+	while (v->fwd) v = v->fwd;
+	if (v->id >= g->nval) bug("value %%%d has no place in the emitter", v->id);
+	return &g->val[v->id];
+}
+
+Str cu_scalar(Cu *g, const Val *v)
+{
+	CuVal *c = cu_val(g, v);
+	if (!c->name) bug("value %%%d has no name yet", v->id);
+	return c->name;
+}
+
+int cu_regs(const Val *v) { return type_is_tile(v->type) ? 1 << v->lay->in[HW_REG] : 1; }
+
+Str cu_at(Cu *g, const Val *v, const char *reg)
+{
+	CuVal *c = cu_val(g, v);
+	if (!c->name) bug("value %%%d has no name yet", v->id);
+	if (!type_is_tile(v->type) || c->splat || c->inside || cu_regs(v) == 1) return c->name;
+	return str_fmt("%s[%s]", c->name, reg);
+}
+
+void cu_declare(Cu *g, const Val *v)
+{
+	CuVal *c = cu_val(g, v);
+	const char *t = cu_type(v->type->elem), *gap = elem_is_ptr(v->type->elem) ? "" : " ";
+	int n = cu_regs(v);
+	if (!c->name) c->name = cu_name(g, v);
+	if (n == 1) out_printf(g->o, "%s%s%s;\n", t, gap, c->name);
+	else out_printf(g->o, "%s%s%s[%d];\n", t, gap, c->name, n);
+}
+
+/* ---- loops ---- */
+bool cu_unrolled(int regs) { return regs <= UNROLL_REGS; }
+
+void cu_loop(Cu *g, const char *var, int64_t n)
+{
+	if (n == 1) {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+		out_printf(g->o, "const int %s = 0; (void)%s;\n", var, var);
+		return;
+	}
+	out_puts(g->o, n <= UNROLL_REGS ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) {\n", var, var, (long long)n, var);
+	out_in(g->o);
+}
+
+void cu_end(Cu *g)
+{
+	out_off(g->o);
+	out_puts(g->o, "}\n");
+}
+
+/* ---- linear maps ---- */
+static const char *operand(const char *var)     /* brackets where precedence needs them */
+{
+	for (const char *p = var; *p; p++)
+		if (strchr(" +-*/&|^<>?", *p)) return str_fmt("(%s)", var);
+	return var;
+}
+
+static bool is_number(const char *s, long *v)
+{
+	char *end;
+	if (!*s) return false;
+	*v = strtol(s, &end, 10);
+	return *end == 0;
+}
+
+/* All bits that move by the same distance move together. */
+Str cu_linear(const char *var, int nbits, const uint32_t *col)
+{
+	Out *o = out_new();
+	int n = 0;
+	long k;
+	if (is_number(var, &k)) {
+		uint32_t r = 0;
+		for (int i = 0; i < nbits; i++)
+			if (k >> i & 1) r ^= col[i];
+		return str_fmt("%u", (unsigned)r);
+	}
+	for (int d = 31; d >= -31; d--) {
+		uint32_t mask = 0, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;
+		for (int i = 0; i < nbits; i++)
+			if (i + d >= 0 && i + d < 32 && col[i] >> (i + d) & 1) mask |= (uint32_t)1 << i;
+		if (!mask) continue;
+		if (n++) out_puts(o, " ^ ");
+		if (mask != all) out_printf(o, d ? "((%s & %u)" : "(%s & %u)", operand(var), (unsigned)mask);
+		else out_puts(o, d ? str_fmt("(%s", operand(var)) : operand(var));
+		if (d > 0) out_printf(o, " << %d)", d);
+		if (d < 0) out_printf(o, " >> %d)", -d);
+	}
+	if (!n) return str_intern("0");
+	return n > 1 ? str_fmt("(%s)", o->p) : str_intern(o->p);
+}
+
+Str cu_xor(Str a, Str b)
+{
+	long x, y;
+	if (is_number(a, &x) && is_number(b, &y)) return str_fmt("%ld", x ^ y);
+	if (!strcmp(a, "0")) return b;
+	if (!strcmp(b, "0")) return a;
+	return str_fmt("(%s ^ %s)", a, b);
+}
+
+Str cu_deposit(const char *var, uint32_t mask)
+{
+	uint32_t col[LAY_BITS];
+	int n = 0;
+	for (int i = 0; i < 32; i++)
+		if (mask >> i & 1) col[n++] = (uint32_t)1 << i;
+	return cu_linear(var, n, col);
+}
+
+CuMap cu_map(Lay l, int axis)
+{
+	CuMap m = { .nreg = l.in[HW_REG], .nlane = l.in[HW_LANE], .nwarp = l.in[HW_WARP] };
+	int n = m.nreg + m.nlane + m.nwarp;
+	for (int i = 0; i < n; i++) m.col[i] = axis < 0 ? l.col[i] : lay_coord(l, l.col[i], axis);
+	return m;
+}
+
+Str cu_map_thread(const CuMap *m)
+{
+	return cu_xor(cu_linear("ct_lane", m->nlane, m->col + m->nreg), cu_linear("ct_warp", m->nwarp, m->col + m->nreg + m->nlane));
+}
+
+Str cu_map_reg(const CuMap *m, const char *reg) { return cu_linear(reg, m->nreg, m->col); }
+
+Str cu_copies(Lay l)
+{
+	uint32_t spare = lay_free(l);
+	uint32_t lane = lay_hwcoord(l, spare, HW_LANE), warp = lay_hwcoord(l, spare, HW_WARP);
+	if (!lane && !warp) return NULL;
+	if (!warp) return str_fmt("(ct_lane & %u) == 0", (unsigned)lane);
+	if (!lane) return str_fmt("(ct_warp & %u) == 0", (unsigned)warp);
+	return str_fmt("(ct_lane & %u) == 0 && (ct_warp & %u) == 0", (unsigned)lane, (unsigned)warp);
+}
+
+/* ---- registers that depend on the thread ---- */
+typedef struct Choice { uint32_t basis[LAY_BITS], pivot[LAY_BITS]; int n; uint32_t lane[LAY_BITS], warp[LAY_BITS]; } Choice;
+
+/* The register bits that lanes and warps choose: a basis of what they add, and for each which bits of the thread add it. */
+static Choice thread_choice(const CuMap *m)
+{
+	Choice c = { .n = 0 };
+	for (int i = 0; i < m->nlane + m->nwarp; i++) {
+		uint32_t x = m->col[m->nreg + i], in = 0;
+		for (int k = 0; k < c.n; k++)
+			if (x & c.pivot[k]) x ^= c.basis[k], in |= (uint32_t)1 << k;
+		if (x) {
+			uint32_t low = x & (~x + 1);
+			c.basis[c.n] = x;
+			c.pivot[c.n] = low;
+			in |= (uint32_t)1 << c.n++;
+		}
+		for (int k = 0; k < c.n; k++)
+			if (in >> k & 1) *(i < m->nlane ? &c.lane[k] : &c.warp[k]) |= (uint32_t)1 << (i < m->nlane ? i : i - m->nlane);
+	}
+	return c;
+}
+
+static Str parity(const char *var, uint32_t mask)
+{
+	int bit = 0;
+	while (!(mask >> bit & 1)) bit++;
+	if (mask == (uint32_t)1 << bit) return str_fmt("(%s >> %d & 1)", var, bit);
+	return str_fmt("(__popc(%s & %u) & 1)", var, (unsigned)mask);
+}
+
+static Str pick(const Choice *c, int k, Str reg, Str (*candidate)(void *ctx, Str reg), void *ctx)
+{
+	if (k == 0) return candidate(ctx, reg);
+	k--;
+	Str yes = pick(c, k, cu_xor(reg, str_fmt("%u", (unsigned)c->basis[k])), candidate, ctx);
+	Str no = pick(c, k, reg, candidate, ctx);
+	Str when = c->lane[k] && c->warp[k] ? cu_xor(parity("ct_lane", c->lane[k]), parity("ct_warp", c->warp[k]))
+		: c->lane[k] ? parity("ct_lane", c->lane[k]) : parity("ct_warp", c->warp[k]);
+	return str_fmt("(%s ? %s : %s)", when, yes, no);
+}
+
+Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *ctx)
+{
+	CuMap m = cu_map(c, LAY_HWAXIS(HW_REG));
+	Choice choice = thread_choice(&m);
+	return pick(&choice, choice.n, cu_map_reg(&m, reg), candidate, ctx);
+}
+
+typedef struct At { Cu *g; const Val *v; } At;
+
+static Str at_register(void *ctx, Str reg)
+{
+	At *a = ctx;
+	return cu_at(a->g, a->v, reg);
+}
+
+Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg)
+{
+	At a = { g, v };
+	return cu_pick(c, reg, at_register, &a);
+}

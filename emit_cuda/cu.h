@@ -1,0 +1,143 @@
+/* Inside the CUDA target. How a placed kernel becomes text:
+ *
+ * A scalar is a const variable that every thread computes. A tile is an array of what one thread holds, `T x[R]` (a plain
+ * variable where R is 1), and each operation a loop over it: unrolled up to UNROLL_REGS, so that nvcc keeps the array in
+ * registers; beyond that a plain loop over local memory. Neighbouring operations that touch one register at a time share
+ * one loop, and what only they need is a variable of the loop. Constants and broadcasts of scalars have no array: each use
+ * names the scalar. Reshapes and permutations are other names for the same array.
+ * Every name of ours begins with ct_. Which element of a tile a register holds is an expression over ct_lane, ct_warp and
+ * the register's number, printed from its layout (layout/lay.h). */
+#ifndef EMIT_CUDA_CU_H
+#define EMIT_CUDA_CU_H
+#include "emit/emit.h"
+#include "emit/names.h"
+#include "emit/snippet.h"
+#include "ir/fold.h"
+#include "layout/lay.h"
+#include "layout/lay_text.h"
+#include "lower/placed.h"
+
+typedef struct CuView {         /* texts of 64-bit integers, without side effects */
+	Str base;               /* pointer to element 0 */
+	Str ext[TENSOR_RANK], str[TENSOR_RANK];
+	bool unit[TENSOR_RANK]; /* stride is 1 */
+	int64_t multiple[TENSOR_RANK];  /* a number that divides the stride */
+	int rank;
+	bool constant;          /* nobody writes it while the kernel runs */
+	Elem elem;
+} CuView;
+
+typedef struct CuVal {
+	Str name;
+	bool splat;             /* every register holds `name` */
+	CuView *view;
+	int group;              /* loop in which it is computed; 0: none */
+	bool inside;            /* used in that loop only */
+} CuVal;
+
+typedef struct Frame {          /* where the ends of the innermost constructs put their values */
+	struct Frame *up;
+	const Op *op;
+	Str label;              /* of a scope */
+} Frame;
+
+typedef VEC(const Sym *) CuSyms;
+
+typedef struct Cu {
+	Out *o;
+	const Fn *fn;
+	const EmitOptions *opt;
+	CuVal *val;             /* by Val id */
+	int nval;
+	int *uses;              /* by Val id */
+	CuSyms *launch;         /* what the launcher computes: ct_l0, ct_l1 ... */
+	Frame *frame;
+	NameSet names;
+	int ntemp, ngroup;
+} Cu;
+
+Str cu_launch(Cu *g, const Sym *s);                     /* emit_cuda.c: an integer known at launch */
+
+/* cu.c: names, types, layouts as text */
+const char *cu_type(Elem e);
+const char *cu_const(Elem e);
+Str cu_num(Elem e, Num n);
+Str cu_fresh(Cu *g, const char *what);                  /* ct_<what><n> */
+void cu_reserve(Cu *g, Str name);
+Str cu_name(Cu *g, const Val *v);                       /* the author's name, made unique */
+void cu_say(Cu *g, const Op *op);                       /* the comment of a tile operation */
+void cu_line(Cu *g, const Op *op);                      /* what is printed from here on is of this line */
+Str cu_where(Span s);                                   /* "k.tile:12" */
+CuVal *cu_val(Cu *g, const Val *v);
+Str cu_scalar(Cu *g, const Val *v);
+int cu_regs(const Val *v);                              /* registers of a tile */
+Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */
+void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
+bool cu_unrolled(int regs);
+void cu_loop(Cu *g, const char *var, int64_t n);        /* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
+void cu_end(Cu *g);
+/* XOR over the set bits of var of col[bit]; "0" if all are 0. */
+Str cu_linear(const char *var, int nbits, const uint32_t *col);
+Str cu_xor(Str a, Str b);
+Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
+typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp; } CuMap;        /* places -> some number */
+CuMap cu_map(Lay l, int axis);                          /* coordinate of an axis; LAY_PACKED: the linear index */
+Str cu_map_thread(const CuMap *m);                      /* the part of lane and warp */
+Str cu_map_reg(const CuMap *m, const char *reg);
+Str cu_copies(Lay l);                                   /* condition: this thread is the first of those with copies; NULL: all are */
+/* Value of a tile at place c(reg, lane, warp) of its own thread (lay_pull): several registers may come into question. */
+Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg);
+Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
+
+/* elem.c: operations that work register by register */
+bool elem_is_pointwise(const Op *op);
+void elem_plan(Cu *g);                                  /* which of them share a loop */
+Op *elem_group(Cu *g, Op *first);                       /* prints a loop; returns the op behind its last */
+Str elem_text(Cu *g, const Op *op, const Str *arg);     /* of an elementwise op over texts */
+void elem_scalar(Cu *g, const Op *op);
+Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
+
+/* words.c: values in pieces of up to 16 bytes */
+void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to);      /* statements; word: a variable */
+Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may print statements first */
+const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
+Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
+void words_store_shared(Cu *g, Elem e, Str at, Str x);
+Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one element */
+Str words_bits(Elem e, Str x);
+Str words_value(Elem e, Str bits);
+
+/* memory.c */
+void memory_params(Cu *g);
+void memory_view(Cu *g, const Op *op);
+void memory_load(Cu *g, const Op *op);
+void memory_store(Cu *g, const Op *op);
+void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */
+
+/* move.c */
+void move_store_shared(Cu *g, const Op *op);
+void move_load_shared(Cu *g, const Op *op);
+void move_lanes(Cu *g, const Op *op);
+void move_pieces(Cu *g, const Op *op);                  /* convert of a large tile */
+void move_take(Cu *g, const Op *op);
+void move_share_copies(Cu *g, const Op *op);            /* what one thread got, to all that hold copies */
+void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
+
+/* reduce.c, mma.c, sort.c */
+void reduce_step(Cu *g, const Op *op);
+void reduce_scan(Cu *g, const Op *op);
+void mma_print(Cu *g, const Op *op);
+void mma_in_pieces(Cu *g, const Op *op);               /* factors too large for shared memory */
+void sort_print(Cu *g, const Op *op);
+void sort_histogram(Cu *g, const Op *op);
+
+/* control.c */
+void control_block(Cu *g, IrBlock *b);
+void control_op(Cu *g, Op *op);
+void control_region(Cu *g, IrBlock *b, const Str *args, Str *yields);          /* of a reduction: scalar statements */
+
+/* debug.c */
+void debug_print(Cu *g, const Op *op);
+void debug_check(Cu *g, const Op *op);
+bool debug_supported(const Op *op);
+#endif

@@ -1,0 +1,13 @@
+/* The table behind cuda_device. */
+#include "emit_cuda/device.h"
+
+#undef bool             /* rows are named after the element type `bool` */
+
+static const Snippet rows[] = {
+#define SNIPPET(name, text) { name, text },
+#include "emit_cuda/prelude.def"
+#include "emit_cuda/device.def"
+};
+_Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
+
+const SnipTable cuda_device = SNIP_TABLE(rows);

@@ -1,0 +1,226 @@
+/* Operations that work register by register, and the loops they share. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit/optext.h"
+#include "emit_cuda/cu.h"
+
+/* ---- text of one operation ---- */
+static const char *cuda_column(const OpRow *r) { return r->cuda; }
+
+static const OpDialect cuda_dialect = { cu_type, cuda_column };
+
+Str elem_text(Cu *g, const Op *op, const Str *arg)
+{
+	(void)g;
+	return op_text(&cuda_dialect, op, arg);
+}
+
+Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b)
+{
+	static const char *const fns[] = { "add", "mul", "max", "min", "", "", "bitand", "bitor", "bitxor" };
+	return str_fmt("%s(%s, %s)", op_combine(fns[kind], op, e), a, b);
+}
+
+/* ---- what works register by register ---- */
+bool elem_is_pointwise(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (op->nout != 1 || !type_is_tile(op->out[0]->type)) return false;
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CONVERT_REGS: return true;
+	case OP_LITERAL: return op->nin == 0;
+	default: return f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE));
+	}
+}
+
+static bool moves_registers(const Op *op)
+{
+	return op->code == OP_CONVERT_REGS || (op->code == OP_BROADCAST && type_is_tile(ir_in(op, 0)->type));
+}
+
+static bool is_splat(Cu *g, const Op *op)
+{
+	if (op->code == OP_CONST || (op->code == OP_BROADCAST && !type_is_tile(ir_in(op, 0)->type))) return true;
+	return (op->code == OP_RESHAPE || op->code == OP_PERMUTE || moves_registers(op)) && cu_val(g, ir_in(op, 0))->splat;
+}
+
+static bool is_alias(const Op *op) { return op->code == OP_RESHAPE || op->code == OP_PERMUTE; }
+
+/* Neighbours of one register count share a loop, unless one needs all registers of another. */
+static void plan_block(Cu *g, IrBlock *b)
+{
+	int group = 0, regs = 0;
+	for (Op *op = b->first; op; op = op->next) {
+		for (int i = 0; i < op->nregion; i++) plan_block(g, op->region[i]);
+		if (!elem_is_pointwise(op)) {
+			group = 0;
+			continue;
+		}
+		CuVal *r = cu_val(g, op->out[0]);
+		if (is_splat(g, op)) {
+			r->splat = true;
+			continue;
+		}
+		int n = cu_regs(op->out[0]);
+		bool whole = moves_registers(op) && cu_val(g, ir_in(op, 0))->group == group && group;
+		bool moved = moves_registers(op) && is_alias(ir_in(op, 0)->def ? ir_in(op, 0)->def : op);
+		if (!group || n != regs || whole || moved) group = ++g->ngroup;
+		regs = n;
+		r->group = group;
+	}
+}
+
+/* What no one else reads is a variable of the loop. */
+static void count_outside(void *ctx, Op *op)
+{
+	Cu *g = ctx;
+	bool point = elem_is_pointwise(op);
+	int own = point ? cu_val(g, op->out[0])->group : 0;
+	for (int i = 0; i < op->nin; i++) {
+		CuVal *v = cu_val(g, ir_in(op, i));
+		if (v->group && (v->group != own || is_alias(op))) v->inside = false;
+	}
+}
+
+static void start_inside(void *ctx, Op *op)
+{
+	Cu *g = ctx;
+	if (!elem_is_pointwise(op)) return;
+	CuVal *v = cu_val(g, op->out[0]);
+	v->inside = v->group && cu_regs(op->out[0]) > 1 && !is_alias(op);
+}
+
+void elem_plan(Cu *g)
+{
+	plan_block(g, g->fn->body);
+	ir_walk(g->fn->body, start_inside, g);
+	ir_walk(g->fn->body, count_outside, g);
+}
+
+/* ---- printing ---- */
+static Str iota_text(const Op *op, const char *reg)
+{
+	const Lay *l = op->out[0]->lay;
+	CuMap m = cu_map(*l, LAY_PACKED);
+	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), str_fmt("(%s)", cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg))));
+}
+
+static Str literal_text(Cu *g, const Op *op, const char *reg)
+{
+	CuMap m = cu_map(*op->out[0]->lay, LAY_PACKED);
+	return str_fmt("ct_%s_values[%s]", cu_val(g, op->out[0])->name, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
+}
+
+/* The register of a broadcast's operand that holds what register reg of the result shows. */
+static Str broadcast_text(Cu *g, const Op *op, const char *reg)
+{
+	const Val *x = ir_in(op, 0), *r = op->out[0];
+	int pad = r->type->rank - x->type->rank;
+	unsigned axes = 0;
+	for (int a = 0; a < x->type->rank; a++)
+		if (x->type->log2[a]) axes |= 1u << (pad + a);
+	Lay p = lay_pick(*r->lay, ~0u, axes), c;
+	for (int i = 0; i < pad; i++)
+		if (!lay_squeeze(p, 0, &p)) bug("a broadcast has no layout");
+	if (lay_pull(p, *x->lay, &c) > CVT_REGS) bug("a broadcast moves data between threads");
+	return cu_pulled(g, x, c, reg);
+}
+
+static Str point_text(Cu *g, const Op *op, const char *reg)
+{
+	Str arg[4];
+	Lay c;
+	switch (op->code) {
+	case OP_IOTA: return iota_text(op, reg);
+	case OP_LITERAL: return literal_text(g, op, reg);
+	case OP_BROADCAST: return broadcast_text(g, op, reg);
+	case OP_CONVERT_REGS:
+		if (lay_pull(*op->out[0]->lay, *ir_in(op, 0)->lay, &c) > CVT_REGS) bug("convert_regs moves data between threads");
+		return cu_pulled(g, ir_in(op, 0), c, reg);
+	default: break;
+	}
+	for (int i = 0; i < op->nin && i < 4; i++) arg[i] = cu_at(g, ir_in(op, i), reg);
+	return elem_text(g, op, arg);
+}
+
+static void literal_table(Cu *g, const Op *op)
+{
+	const IrAttr *a = ir_attr(op, AT_VALUES);
+	Elem e = op->out[0]->type->elem;
+	out_printf(g->o, "%sct_%s_values[%d] = { ", cu_const(e), cu_val(g, op->out[0])->name, a->u.nums.n);
+	for (int i = 0; i < a->u.nums.n; i++) out_printf(g->o, "%s%s", i ? ", " : "", cu_num(e, a->u.nums.p[i]));
+	out_puts(g->o, " };\n");
+}
+
+/* Splats and aliases: names only. */
+static bool name_only(Cu *g, const Op *op)
+{
+	CuVal *r = cu_val(g, op->out[0]);
+	Num n;
+	if (r->splat) {
+		if (op->code == OP_CONST && ir_const_value(op->out[0], &n)) r->name = cu_num(op->out[0]->type->elem, n);
+		else r->name = cu_scalar(g, ir_in(op, 0));
+		return true;
+	}
+	if (!is_alias(op)) return false;
+	CuVal *x = cu_val(g, ir_in(op, 0));
+	r->name = x->name;
+	return true;
+}
+
+static bool in_group(Cu *g, const Op *op, int group)
+{
+	if (!elem_is_pointwise(op)) return false;
+	const CuVal *v = cu_val(g, op->out[0]);
+	return v->splat || v->group == group;
+}
+
+Op *elem_group(Cu *g, Op *first)
+{
+	int group = 0, n = 1;
+	Op *end = first;
+	for (; end && elem_is_pointwise(end); end = end->next) {
+		if (!group && !cu_val(g, end->out[0])->splat) group = cu_val(g, end->out[0])->group;
+		if (!in_group(g, end, group)) break;
+	}
+	bool any = false;
+	for (Op *op = first; op != end; op = op->next) {
+		if (name_only(g, op)) continue;
+		CuVal *v = cu_val(g, op->out[0]);
+		v->name = cu_name(g, op->out[0]);
+		n = cu_regs(op->out[0]);
+		any = true;
+		cu_say(g, op);
+		if (op->code == OP_LITERAL) {
+			cu_line(g, op);
+			literal_table(g, op);
+		}
+		if (!v->inside && n > 1) cu_declare(g, op->out[0]);
+	}
+	if (!any) return end;
+	cu_line(g, first);
+	if (n > 1) cu_loop(g, "ct_r", n);
+	for (Op *op = first; op != end; op = op->next) {
+		CuVal *v = cu_val(g, op->out[0]);
+		if (v->splat || is_alias(op)) continue;
+		Str x = point_text(g, op, n > 1 ? "ct_r" : "0");
+		cu_line(g, op);
+		if (v->inside || n == 1) out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), v->name, x);
+		else out_printf(g->o, "%s[ct_r] = %s;\n", v->name, x);
+	}
+	if (n > 1) cu_end(g);
+	return end;
+}
+
+void elem_scalar(Cu *g, const Op *op)
+{
+	Str arg[4];
+	CuVal *r = cu_val(g, op->out[0]);
+	const Type *t = op->out[0]->type;
+	for (int i = 0; i < op->nin && i < 4; i++) arg[i] = cu_scalar(g, ir_in(op, i));
+	Str x = elem_text(g, op, arg);
+	r->name = cu_name(g, op->out[0]);
+	cu_line(g, op);
+	out_printf(g->o, "%s%s = %s;\n", cu_const(t->elem), r->name, x);
+}

@@ -1,0 +1,281 @@
+/* The CUDA target: the file around the kernels, and how the launchers start them. */
+#include "emit_cuda/emit_cuda.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit/host.h"
+#include "emit/lines.h"
+#include "emit/names.h"
+#include "emit_cuda/cu.h"
+#include "emit_cuda/device.h"
+
+/* ---- values that the launcher computes ---- */
+typedef struct KernelText {
+	const Fn *fn;           /* TYPED: what the launchers know */
+	CuSyms launch;          /* ct_l0, ct_l1 ... */
+	const Fn **placed;      /* by architecture */
+} KernelText;
+static VEC(KernelText) kernels;
+
+Str cu_launch(Cu *g, const Sym *s)
+{
+	CuSyms *v = g->launch;
+	if (s->kind == SYM_CONST || (s->kind == SYM_ATOM && (s->atom == ATOM_DIM || s->atom == ATOM_STRIDE))) return sym_c(s);
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i] == s) return str_fmt("ct_l%d", i);
+	vec_push(A_UNIT, v, s);
+	return str_fmt("ct_l%d", v->n - 1);
+}
+
+/* ---- one kernel ---- */
+static Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
+static Str kernel_name(const Fn *fn, const ArchRow *a) { return str_fmt("%s_sm%d%s", name_entry(fn->name), a->number, a->specific ? "a" : ""); }
+
+static void title(Out *o, const Fn *fn)
+{
+	Out *t = out_new();
+	out_printf(t, "%s", fn->source_name ? fn->source_name : fn->name);
+	for (int i = 0; i < fn->generics.n; i++)
+		out_printf(t, "%s%s = %s", i ? ", " : ": ", fn->generics.p[i].name, fn->generics.p[i].value);
+	out_printf(t, "; %d warp%s, %lld bytes of shared memory", fn->warps, fn->warps == 1 ? "" : "s", (long long)fn->shared_bytes);
+	comment_text(o, t->p, "// ");
+}
+
+static const char *param_type(const IrParam *p)
+{
+	if (p->is_tensor) return str_fmt("%s%s *", p->mode == PM_IN ? "const " : "", cu_type(p->elem));
+	return elem_is_ptr(p->elem) ? cu_type(p->elem) : str_fmt("const %s ", cu_type(p->elem));
+}
+
+static void kernel_params(Out *o, const KernelText *k)
+{
+	int n = 0;
+	const Fn *fn = k->fn;
+	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s%s%s", n++ ? ", " : "", param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
+	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%sconst long long %s", n++ ? ", " : "", name_dim(fn, i));
+	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%sconst long long ct_l%d", n++ ? ", " : "", i);
+	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%sconst unsigned int ct_g%d", n++ ? ", " : "", i);
+}
+
+/* Thread blocks are numbered with axis 0 of the grid fastest. */
+static void block_index(Out *o, const Fn *fn)
+{
+	Str rest = str_intern("blockIdx.x");
+	for (int i = 0; i < fn->ngrid; i++) {
+		bool last = i + 1 == fn->ngrid;
+		out_printf(o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", i, rest, i);
+		out_printf(o, "(void)ct_bid%d;\n", i);
+		rest = str_fmt("%s / ct_g%d", rest, i);
+	}
+}
+
+static void bind_params(Cu *g)
+{
+	memory_params(g);
+	for (int i = 0; i < g->fn->params.n; i++) {
+		const IrParam *p = &g->fn->params.p[i];
+		Val *v = g->fn->body->args.p[i];
+		cu_reserve(g, name_c(p->name));
+		if (!p->is_tensor) cu_val(g, v)->name = name_c(p->name);
+	}
+	for (int i = 0; i < g->fn->dims.n; i++) cu_reserve(g, name_dim(g->fn, i));
+}
+
+static Out *kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt)
+{
+	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch };
+	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
+	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
+	out_in(g.o);
+	if (fn->shared_bytes) out_puts(g.o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
+	out_puts(g.o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n(void)ct_lane;\n(void)ct_warp;\n");
+	block_index(g.o, fn);
+	bind_params(&g);
+	elem_plan(&g);
+	control_block(&g, fn->body);
+	out_off(g.o);
+	return g.o;
+}
+
+static void print_kernel(Out *o, int index, Module *const *placed, const EmitOptions *opt)
+{
+	KernelText *k = &kernels.p[index];
+	Out **body = NEW_ARRAY(A_UNIT, Out *, opt->archs.n);
+	k->placed = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
+	for (int i = 0; i < opt->archs.n; i++) {
+		k->placed[i] = placed[i]->fns.p[index];
+		body[i] = kernel_body(k, k->placed[i], opt);
+	}
+	for (int i = 0; i < opt->archs.n; i++) {
+		const ArchRow *a = opt->archs.p[i];
+		title(o, k->placed[i]);
+		comment_text(o, k->fn->doc, "/// ");
+		out_printf(o, "static __global__ void __launch_bounds__(%s ? %d : 1)\n%s(", arch_macro(a), k->placed[i]->warps * 32, kernel_name(k->fn, a));
+		kernel_params(o, k);
+		out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
+		out_raw(o, body[i]->p, body[i]->n);
+		out_puts(o, "#endif\n}\n");
+		lines_own(o, opt);
+		out_puts(o, "\n");
+	}
+}
+
+/* ---- launching ---- */
+static const char host_head[] =
+	"/* A kernel is compiled for each architecture of the list; where its text is left out, it has room for one thread only. */\n"
+	"typedef struct CtKernel { const void *fn; int arch, only, threads, shared; const char *name; } CtKernel;\n"
+	"#define CT_DEVICES 64\n"
+	"\n"
+	"/* The number, from 1, of the newest kernel that the device runs; minus a status where there is none. */\n"
+	"static int ct_choose(const char *name, int device, const CtKernel *k, int n)\n"
+	"{\n"
+	"\tint major = 0, minor = 0, at = 0;\n"
+	"\tchar list[160] = \"\";\n"
+	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
+	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
+	"\tfor (int i = n - 1; i >= 0; i--) {\n"
+	"\t\tcudaFuncAttributes a;\n"
+	"\t\tcudaError_t e;\n"
+	"\t\tif (k[i].only ? k[i].arch != 10 * major + minor : k[i].arch > 10 * major + minor) continue;\n"
+	"\t\te = cudaFuncGetAttributes(&a, k[i].fn);\n"
+	"\t\tif (e == cudaErrorInvalidDeviceFunction || e == cudaErrorNoKernelImageForDevice) {\n"
+	"\t\t\tcudaGetLastError();\n"
+	"\t\t\tcontinue;\n"
+	"\t\t}\n"
+	"\t\tif (e == cudaSuccess && a.maxThreadsPerBlock < k[i].threads) continue;\n"
+	"\t\tif (e == cudaSuccess && k[i].shared > 48 * 1024)\n"
+	"\t\t\te = cudaFuncSetAttribute(k[i].fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k[i].shared);\n"
+	"\t\tif (e != cudaSuccess) return -ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
+	"\t\treturn i + 1;\n"
+	"\t}\n"
+	"\tfor (int i = 0; i < n && at < 140; i++) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? \", \" : \"\", k[i].name);\n"
+	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list);\n"
+	"}\n"
+	"\n"
+	"/* pick: what was chosen for each device; writing it twice writes the same. */\n"
+	"CT_HELPER int ct_launch(const char *name, volatile signed char *pick, const CtKernel *k, int n, int64_t blocks, void **args,\n"
+	"\tstruct CUstream_st *stream)\n"
+	"{\n"
+	"\tint device = 0, which;\n"
+	"\tcudaError_t e = cudaGetDevice(&device);\n"
+	"\tif (e != cudaSuccess) return ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
+	"\twhich = device < CT_DEVICES ? pick[device] : 0;\n"
+	"\tif (!which) {\n"
+	"\t\twhich = ct_choose(name, device, k, n);\n"
+	"\t\tif (which < 0) return -which;\n"
+	"\t\tif (device < CT_DEVICES) pick[device] = (signed char)which;\n"
+	"\t}\n"
+	"\tk += which - 1;\n"
+	"\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)k->threads, 1, 1), args, (size_t)k->shared, stream);\n"
+	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
+	"}\n"
+	"\n"
+	"/* Whether the current device is of this architecture: for the lines of tune files. */\n"
+	"CT_HELPER int ct_on_arch(int arch)\n"
+	"{\n"
+	"\tint device = 0, major = 0, minor = 0;\n"
+	"\tif (cudaGetDevice(&device) != cudaSuccess) return 0;\n"
+	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
+	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
+	"\treturn arch == 10 * major + minor;\n"
+	"}\n"
+	"\n";
+
+static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
+{
+	const KernelText *k = NULL;
+	int n = 0;
+	(void)m;
+	for (int i = 0; i < kernels.n; i++)
+		if (kernels.p[i].fn == fn) k = &kernels.p[i];
+	if (!k) bug("no text for kernel %s", fn->name);
+	for (int i = 0; i < k->launch.n; i++) {
+		out_printf(o, "const int64_t ct_l%d = ", i);
+		host_value(o, k->launch.p[i]);
+		out_puts(o, ";\n");
+	}
+	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
+	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", i, i);
+	out_puts(o, "static const CtKernel ct_k[] = {\n");
+	for (int i = 0; i < opt->archs.n; i++) {
+		const ArchRow *a = opt->archs.p[i];
+		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %lld, \"%s\" },\n", kernel_name(fn, a), a->number, a->specific, k->placed[i]->warps * 32,
+			(long long)k->placed[i]->shared_bytes, a->name);
+	}
+	out_puts(o, "};\nstatic volatile signed char ct_pick[CT_DEVICES];\nvoid *ct_args[] = { ");
+	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));
+	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
+	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%s(void *)&ct_l%d", n++ ? ", " : "", i);
+	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%s(void *)&ct_g%d", n++ ? ", " : "", i);
+	out_printf(o, "%s };\n", n ? "" : "NULL");
+	out_printf(o, "return ct_launch(\"%s\", ct_pick, ct_k, %d, ct_blocks, ct_args, stream);\n", fn->source_name ? fn->source_name : fn->name,
+		opt->archs.n);
+}
+
+static const HostTarget host_cuda = { true, start_kernel };
+
+/* ---- the file ---- */
+static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
+
+/* An entry is compiled for its own architecture and every newer one below the next entry that is not an `a`; an `a` entry,
+ * which takes the place of the others there, only where the compiler was asked for just that one. */
+static void arch_macros(Out *o, const EmitOptions *opt)
+{
+	for (int i = 0; i < opt->archs.n; i++) {
+		const ArchRow *a = opt->archs.p[i];
+		Out *c = out_new();
+		if (a->specific) {
+			out_printf(c, "defined(__CUDA_ARCH_FEAT_SM%d_ALL)", a->number);
+		} else {
+			const ArchRow *next = NULL;
+			for (int k = i + 1; k < opt->archs.n && !next; k++)
+				if (!opt->archs.p[k]->specific) next = opt->archs.p[k];
+			out_printf(c, "defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= %d", a->number * 10);
+			if (next) out_printf(c, " && __CUDA_ARCH__ < %d", next->number * 10);
+			for (int k = 0; k < opt->archs.n; k++)
+				if (opt->archs.p[k]->specific) out_printf(c, " && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)", opt->archs.p[k]->number);
+		}
+		out_printf(o, "#if %s\n#define %s 1\n#else\n#define %s 0\n#endif\n", c->p, arch_macro(a), arch_macro(a));
+	}
+}
+
+static void file_head(Out *o, const Module *m, const EmitOptions *opt)
+{
+	out_printf(o, "/* Generated by ctilec %s from ", opt->version);
+	Out *path = out_new();
+	out_puts(path, src_mapped(m->path));
+	comment_text(o, str_intern_n(path->p, path->n), "");
+	out_puts(o, " * CUDA C for nvcc 12 or newer; the device part also for NVRTC. */\n");
+	out_puts(o, "#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__\n#pragma nv_diag_suppress 177, 550\n#endif\n");
+	arch_macros(o, opt);
+}
+
+void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt)
+{
+	Out *device = out_new(), *host = out_new();
+	SnipSet *used = NEW(A_UNIT, SnipSet);
+	kernels.n = 0;
+	for (int i = 0; i < m->fns.n; i++) {
+		KernelText k = { .fn = m->fns.p[i] };
+		vec_push(A_UNIT, &kernels, k);
+	}
+	for (int i = 0; i < m->fns.n; i++) print_kernel(device, i, placed, opt);
+	if (diag_errors()) return;
+	host_prologue(host, opt, &host_cuda);
+	out_puts(host, host_head);
+	host_launchers(host, m, opt, &host_cuda);
+	snip_init(used, &cuda_device);
+	snip_use_text(used, device->p ? device->p : "");
+	file_head(o, m, opt);
+	if (device->p && (strstr(device->p, "ct_trap(") || strstr(device->p, "printf(")))
+		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
+	snip_print(used, put_text, o);
+	out_puts(o, "\n/* ---- kernels ---- */\n");
+	lines_put(o, device->p, opt);
+	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
+	if (opt->header_name) out_printf(o, "#include %s\n\n", c_string(opt->header_name));
+	else emit_header(o, m, opt);
+	out_puts(o, host->p);
+	out_puts(o, "#endif\n");
+}

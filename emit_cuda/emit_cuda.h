@@ -1,0 +1,8 @@
+/* The CUDA target: PLACED IR as plain CUDA C for nvcc 12 and newer, NVRTC and clang; one kernel for each architecture. */
+#ifndef EMIT_CUDA_EMIT_CUDA_H
+#define EMIT_CUDA_EMIT_CUDA_H
+#include "emit/emit.h"
+
+/* Appends a whole .cu file. placed[i]: m lowered for opt->archs.p[i]. */
+void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt);
+#endif

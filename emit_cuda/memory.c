@@ -1,0 +1,573 @@
+/* Views, and access to global memory.
+ *
+ * A tile of a tensor is accessed in pieces of up to 16 bytes where it lies wholly inside and its address and strides allow:
+ * both are asked at run time (uniformly for the block) unless they are known; else element by element, each with the
+ * condition that it is inside. Offsets are 64-bit. Memory that nobody writes while the kernel runs is read through the
+ * read-only path. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit/names.h"
+#include "emit_cuda/cu.h"
+
+/* ---- views ---- */
+static Str i64_text(Cu *g, const Sym *s)
+{
+	int64_t v;
+	if (sym_is_const(s, &v)) return str_fmt(v == (int32_t)v ? "%lld" : "%lldll", (long long)v);
+	return cu_launch(g, s);
+}
+
+/* A power of two that divides s whatever the atoms are. */
+static int64_t sym_multiple(const Sym *s)
+{
+	int64_t r = 1, v;
+	if (sym_is_const(s, &v)) return v ? v & -v : (int64_t)1 << 32;
+	if (s->kind == SYM_MUL)
+		for (int i = 0; i < s->n; i++)
+			if (r < (int64_t)1 << 31) r *= sym_multiple(s->arg[i]) < 1 << 16 ? sym_multiple(s->arg[i]) : 1 << 16;
+	if (s->kind == SYM_ADD) {
+		r = (int64_t)1 << 32;
+		for (int i = 0; i < s->n; i++)
+			if (sym_multiple(s->arg[i]) < r) r = sym_multiple(s->arg[i]);
+	}
+	return r;
+}
+
+void memory_params(Cu *g)
+{
+	for (int i = 0; i < g->fn->params.n; i++) {
+		const IrParam *p = &g->fn->params.p[i];
+		if (!p->is_tensor || !p->val) continue;
+		CuView *v = NEW(A_UNIT, CuView);
+		v->base = name_c(p->name);
+		v->rank = p->rank;
+		v->elem = p->elem;
+		v->constant = p->mode == PM_IN;
+		for (int a = 0; a < p->rank; a++) {
+			int64_t s;
+			v->ext[a] = i64_text(g, p->extent[a]);
+			v->str[a] = i64_text(g, p->stride[a]);
+			v->unit[a] = sym_is_const(p->stride[a], &s) && s == 1;
+			v->multiple[a] = sym_multiple(p->stride[a]);
+		}
+		CuVal *c = cu_val(g, p->val);
+		c->view = v;
+		c->name = v->base;
+	}
+}
+
+static Str wide(Cu *g, const Val *v)            /* an integer scalar as long long */
+{
+	Num n;
+	if (ir_const_value(v, &n)) return str_fmt(n.i == (int32_t)n.i ? "%lld" : "%lldll", (long long)n.i);
+	Str s = cu_scalar(g, v);
+	return v->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
+}
+
+static int64_t val_multiple(const Val *v)
+{
+	Num n;
+	if (ir_const_value(v, &n)) return n.i ? n.i & -n.i : (int64_t)1 << 32;
+	if (v->def && v->def->code == OP_LAUNCH) return sym_multiple(ir_attr(v->def, AT_SYM)->u.sym);
+	if (v->def && v->def->code == OP_CAST) return val_multiple(ir_in(v->def, 0));
+	return 1;
+}
+
+static void permute_view(Cu *g, const Op *op)
+{
+	const CuView *x = cu_val(g, ir_in(op, 0))->view;
+	CuView *v = NEW(A_UNIT, CuView);
+	const int64_t *axes = ir_attr(op, AT_AXES)->u.ints.p;
+	*v = *x;
+	for (int a = 0; a < x->rank; a++) {
+		v->ext[a] = x->ext[axes[a]];
+		v->str[a] = x->str[axes[a]];
+		v->unit[a] = x->unit[axes[a]];
+		v->multiple[a] = x->multiple[axes[a]];
+	}
+	cu_val(g, op->out[0])->view = v;
+	cu_val(g, op->out[0])->name = x->base;
+}
+
+void memory_view(Cu *g, const Op *op)
+{
+	const Val *base = ir_in(op, 0);
+	CuView *v = NEW(A_UNIT, CuView);
+	Num n;
+	if (op->code == OP_PERMUTE) {
+		permute_view(g, op);
+		return;
+	}
+	bool view = base->type->kind == TY_VIEW;
+	const CuView *x = view ? cu_val(g, base)->view : NULL;
+	v->rank = op->out[0]->type->rank;
+	v->elem = op->out[0]->type->elem;
+	v->constant = x && x->constant;
+	for (int a = 0; a < v->rank; a++) {
+		const Val *s = ir_in(op, 2 + v->rank + a);
+		v->ext[a] = wide(g, ir_in(op, 2 + a));
+		v->str[a] = wide(g, s);
+		v->unit[a] = ir_const_value(s, &n) && n.i == 1;
+		v->multiple[a] = val_multiple(s);
+	}
+	CuVal *r = cu_val(g, op->out[0]);
+	Str from = view ? x->base : cu_scalar(g, base);
+	r->view = v;
+	if (ir_const_value(ir_in(op, 1), &n) && n.i == 0) {
+		v->base = r->name = from;
+		return;
+	}
+	v->base = r->name = cu_name(g, op->out[0]);
+	cu_line(g, op);
+	out_printf(g->o, "%s%s *const %s = %s + %s;\n", v->constant ? "const " : "", elem_rows[v->elem].cuda, v->base, from,
+		wide(g, ir_in(op, 1)));
+}
+
+/* ---- tiles of views ---- */
+typedef struct Access {
+	Cu *g;
+	const Op *op;
+	const CuView *v;
+	const Val *data;        /* the tile */
+	Lay l;
+	int rank, fast;         /* fast: the axis of stride 1, or -1 */
+	int vec;                /* log2 of the elements of a piece */
+	uint8_t bit[LAY_BITS];
+	CuMap map[TENSOR_RANK];
+	bool apart[TENSOR_RANK];        /* coordinate bits of thread and register are apart: they add */
+	bool proved[TENSOR_RANK];       /* inside along this axis */
+	bool low[TENSOR_RANK];          /* may be below 0 */
+	Str pad;                        /* bits, loads */
+	Str copies;                     /* stores: condition */
+	Str ptr;                        /* of this thread */
+	bool store;
+} Access;
+
+static bool never_negative(const Val *v)
+{
+	Num n;
+	if (ir_const_value(v, &n)) return n.i >= 0;
+	if (!v->def) {
+		const Op *o = v->block ? v->block->owner : NULL;
+		return o && o->code == OP_FOR && v->index == 0 && never_negative(ir_in(o, 0));
+	}
+	return v->def->code == OP_BID || (v->def->code == OP_CAST && elem_bytes(v->type->elem) >= elem_bytes(ir_in(v->def, 0)->type->elem)
+		&& never_negative(ir_in(v->def, 0)));
+}
+
+static int64_t steps_of(const Op *op, AttrKey key, int a, int64_t dflt)
+{
+	const IrAttr *s = ir_attr(op, key);
+	return s ? s->u.ints.p[a] : dflt;
+}
+
+/* The element offset of the tile along each axis: ct_o0, ct_o1 ... */
+static void print_origin(Access *x)
+{
+	for (int a = 0; a < x->rank; a++) {
+		const Val *i = ir_in(x->op, 1 + a);
+		int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = steps_of(x->op, AT_OFFSETS, a, 0);
+		const IrAttr *inside = ir_attr(x->op, AT_INSIDE);
+		x->proved[a] = inside && inside->u.ints.p[a] == 1;
+		x->low[a] = !(never_negative(i) && off >= 0);
+		Num n;
+		if (elem_bytes(i->type->elem) == 8 && !ir_const_value(i, &n)) {
+			out_printf(x->g->o, "const long long ct_o%d = ct_tile_at(%s, %lld, %lld);\n", a, wide(x->g, i), (long long)step, (long long)off);
+			continue;
+		}
+		out_printf(x->g->o, "const long long ct_o%d = %s", a, wide(x->g, i));
+		if (step != 1) out_printf(x->g->o, " * %lld", (long long)step);
+		if (off) out_printf(x->g->o, " + (%lld)", (long long)off);
+		out_puts(x->g->o, ";\n");
+	}
+}
+
+static Str scaled(Str i, const CuView *v, int a)
+{
+	if (!strcmp(i, "0") || v->unit[a]) return i;
+	return str_fmt("%s * %s", i, v->str[a]);
+}
+
+/* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
+static void print_thread(Access *x)
+{
+	Cu *g = x->g;
+	Out *sum = out_new();
+	for (int a = 0; a < x->rank; a++) {
+		uint32_t reg = 0, thread = 0;
+		x->map[a] = cu_map(x->l, a);
+		for (int i = 0; i < x->map[a].nreg; i++) reg |= x->map[a].col[i];
+		for (int i = x->map[a].nreg; i < x->map[a].nreg + x->map[a].nlane + x->map[a].nwarp; i++) thread |= x->map[a].col[i];
+		x->apart[a] = !(reg & thread);
+		Str c = cu_map_thread(&x->map[a]);
+		out_printf(g->o, "const int ct_c%d = (int)%s;\n", a, c);
+		Str at = x->apart[a] ? str_fmt("(ct_o%d + ct_c%d)", a, a) : str_fmt("ct_o%d", a);
+		out_printf(sum, " + %s", scaled(at, x->v, a));
+	}
+	out_printf(g->o, "%s%s *const ct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda, x->v->base,
+		sum->p ? sum->p : "");
+}
+
+/* Coordinate of register reg relative to what ct_p counts. */
+static Str coord(const Access *x, int a, const char *reg)
+{
+	Str r = cu_map_reg(&x->map[a], reg);
+	return x->apart[a] ? r : str_fmt("(int)%s", cu_xor(str_fmt("(unsigned int)ct_c%d", a), r));
+}
+
+static Str address(const Access *x, const char *reg)
+{
+	Out *o = out_new();
+	out_puts(o, "ct_p");
+	for (int a = 0; a < x->rank; a++) {
+		Str c = coord(x, a, reg);
+		if (!strcmp(c, "0")) continue;
+		out_printf(o, " + %s", x->v->unit[a] ? c : str_fmt("%s * %s", c, x->v->str[a]));
+	}
+	return str_intern_n(o->p, o->n);
+}
+
+/* ct_h<a>, ct_l<a>: bounds of the register's part of the coordinate. */
+static void print_bounds(Access *x)
+{
+	for (int a = 0; a < x->rank; a++) {
+		Str sum = x->apart[a] ? str_fmt("ct_o%d - ct_c%d", a, a) : str_fmt("ct_o%d", a);
+		if (x->proved[a]) continue;
+		out_printf(x->g->o, "const int ct_h%d = ct_within(%s - %s);\n", a, x->v->ext[a], sum);
+		if (x->low[a]) {
+			sum = x->apart[a] ? str_fmt("-ct_o%d - ct_c%d", a, a) : str_fmt("-ct_o%d", a);
+			out_printf(x->g->o, "const int ct_l%d = ct_within(%s);\n", a, sum);
+		}
+	}
+}
+
+static Str inside_text(const Access *x, const char *reg)        /* NULL: always */
+{
+	Out *o = out_new();
+	int n = 0;
+	for (int a = 0; a < x->rank; a++) {
+		if (x->proved[a]) continue;
+		Str c = coord(x, a, reg);
+		out_printf(o, "%s%s < ct_h%d", n++ ? " && " : "", c, a);
+		if (x->low[a]) out_printf(o, " && %s >= ct_l%d", c, a);
+	}
+	return n ? str_intern_n(o->p, o->n) : NULL;
+}
+
+/* ---- whole tiles ---- */
+/* The condition for pieces: wholly inside, aligned. NULL: always true. */
+static Str fast_text(const Access *x)
+{
+	Out *o = out_new();
+	int n = 0, bytes = elem_bytes(x->v->elem) << x->vec;
+	for (int a = 0; a < x->rank; a++) {
+		if (x->proved[a]) continue;
+		if (x->low[a]) out_printf(o, "%sct_o%d >= 0", n++ ? " && " : "", a);
+		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a, (long long)type_extent(x->data->type, a), x->v->ext[a]);
+	}
+	if (bytes > elem_bytes(x->v->elem)) {
+		out_printf(o, "%s(((unsigned long long)%s", n++ ? " && " : "", x->v->base);
+		for (int a = 0; a < x->rank; a++) {
+			int64_t size = elem_bytes(x->v->elem);
+			if (a == x->fast) {
+				int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = steps_of(x->op, AT_OFFSETS, a, 0);
+				if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
+			} else if ((x->v->multiple[a] * size) % bytes) {
+				out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
+			}
+		}
+		out_printf(o, ") & %d) == 0", bytes - 1);
+	}
+	return n ? str_intern_n(o->p, o->n) : NULL;
+}
+
+static uint32_t piece_mask(const Access *x)
+{
+	uint32_t m = 0;
+	for (int i = 0; i < x->vec; i++) m |= (uint32_t)1 << x->bit[i];
+	return m;
+}
+
+/* The registers of the piece that begins at register ct_b. */
+static void piece_registers(const Access *x, Str *reg)
+{
+	for (int k = 0; k < 1 << x->vec; k++) {
+		uint32_t add = 0;
+		for (int i = 0; i < x->vec; i++)
+			if (k >> i & 1) add |= (uint32_t)1 << x->bit[i];
+		reg[k] = cu_at(x->g, x->data, cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)add)));
+	}
+}
+
+static int reg_loop(const Access *x, uint32_t skip)
+{
+	int n = 0;
+	for (int i = 0; i < x->l.in[HW_REG]; i++) n += !(skip >> i & 1);
+	return n;
+}
+
+/* A loop over registers but those of `skip`; ct_b is the register. */
+static void open_registers(const Access *x, uint32_t skip)
+{
+	uint32_t all = ((uint32_t)1 << x->l.in[HW_REG]) - 1;
+	cu_loop(x->g, "ct_i", (int64_t)1 << reg_loop(x, skip));
+	out_printf(x->g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
+}
+
+static void print_pieces(Access *x)
+{
+	Cu *g = x->g;
+	Str reg[16];
+	int n = 1 << x->vec, bits = 8 * n * elem_bytes(x->v->elem);
+	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
+	open_registers(x, piece_mask(x) | spare);
+	piece_registers(x, reg);
+	Str at = address(x, "ct_b");
+	if (x->store) {
+		Str w = words_pack(g, x->v->elem, n, reg);
+		cu_line(g, x->op);
+		if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
+		out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
+	} else {
+		cu_line(g, x->op);
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d(%s);\n", words_type(bits / 8), x->v->constant ? "nc" : "", bits, at);
+		words_unpack(g, x->v->elem, n, "ct_w", reg);
+	}
+	cu_end(g);
+}
+
+static void print_elements(Access *x)
+{
+	Cu *g = x->g;
+	Elem e = x->v->elem;
+	int bits = 8 * elem_bytes(e);
+	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
+	print_bounds(x);
+	open_registers(x, spare);
+	Str at = address(x, "ct_b"), ok = inside_text(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
+	if (x->store) {
+		Str w = words_pack(g, e, 1, &reg);
+		if (x->copies) ok = ok ? str_fmt("%s && %s", x->copies, ok) : x->copies;
+		cu_line(g, x->op);
+		if (ok) out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok, w);
+		else out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
+	} else {
+		const char *nc = x->v->constant ? "nc" : "";
+		cu_line(g, x->op);
+		if (ok) out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, %s);\n", words_type(bits / 8), nc, bits, at, ok, x->pad);
+		else out_printf(g->o, "const %s ct_w = ct_ld%s_b%d(%s);\n", words_type(bits / 8), nc, bits, at);
+		words_unpack(g, e, 1, "ct_w", &reg);
+	}
+	cu_end(g);
+}
+
+static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool store)
+{
+	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .fast = -1 };
+	x->rank = x->v->rank;
+	x->l = data->lay ? *data->lay : lay_single(x->rank, log2_of(g->fn->warps));
+	for (int a = x->rank - 1; a >= 0 && x->fast < 0; a--)
+		if (x->v->unit[a] && data->lay && x->l.out[a]) x->fast = a;
+	int most = 4 - elem_log2(x->v->elem);
+	x->vec = x->fast < 0 ? 0 : lay_run(x->l, x->fast, x->bit);
+	if (x->vec > most) x->vec = most;
+	if (store) x->copies = cu_copies(x->l);
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	print_origin(x);
+	print_thread(x);
+}
+
+static void print_access(Access *x)
+{
+	Cu *g = x->g;
+	Str fast = x->vec ? fast_text(x) : NULL;
+	if (x->vec && !fast) {
+		print_pieces(x);
+	} else if (x->vec) {
+		out_printf(g->o, "if (%s) {\n", fast);
+		out_in(g->o);
+		print_pieces(x);
+		out_off(g->o);
+		out_puts(g->o, "} else {\n");
+		out_in(g->o);
+		print_elements(x);
+		out_off(g->o);
+		out_puts(g->o, "}\n");
+	} else {
+		print_elements(x);
+	}
+	cu_end(g);
+}
+
+void memory_load(Cu *g, const Op *op)
+{
+	Access x;
+	const Val *r = op->out[0];
+	bool one = one_thread_reads(op);
+	cu_val(g, r)->name = cu_name(g, r);
+	cu_say(g, op);
+	cu_declare(g, r);
+	if (one) {
+		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) {\n");
+		out_in(g->o);
+	}
+	open_access(&x, g, op, r, false);
+	x.pad = words_pad(g, x.v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
+	print_access(&x);
+	if (one) {
+		cu_end(g);
+		move_share_copies(g, op);
+	}
+}
+
+void memory_store(Cu *g, const Op *op)
+{
+	Access x;
+	cu_say(g, op);
+	open_access(&x, g, op, ir_in(op, op->nin - 1), true);
+	print_access(&x);
+}
+
+/* ---- element by element: gather, scatter, pointers, atomics ---- */
+typedef struct Elements {
+	Cu *g;
+	const Op *op;
+	const CuView *v;        /* NULL: pointers */
+	Elem e;
+	int first;              /* operand behind the indices */
+	const Val *like;        /* the value that says how many */
+	const Val *mask;
+	Str reg;                /* this one */
+} Elements;
+
+static int extra_operands(const Op *op)
+{
+	return op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR ? 2 : 1;
+}
+
+static Str element_index(const Elements *x, int a)
+{
+	const Val *i = ir_in(x->op, 1 + a);
+	Str s = cu_at(x->g, i, x->reg);
+	return i->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
+}
+
+/* ct_ok: whether the element is accessed; ct_a: its address. */
+static void print_place(const Elements *x)
+{
+	Cu *g = x->g;
+	Out *ok = out_new(), *at = out_new();
+	int n = 0;
+	if (!x->v) {
+		out_puts(at, cu_at(g, ir_in(x->op, 0), x->reg));
+	} else {
+		out_puts(at, x->v->base);
+		for (int a = 0; a < x->v->rank; a++) {
+			out_printf(g->o, "const long long ct_i%d = %s;\n", a, element_index(x, a));
+			out_printf(ok, "%s(unsigned long long)ct_i%d < (unsigned long long)(%s)", n++ ? " && " : "", a, x->v->ext[a]);
+			out_printf(at, " + %s", scaled(str_fmt("ct_i%d", a), x->v, a));
+		}
+	}
+	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", cu_at(g, x->mask, x->reg));
+	out_printf(g->o, "const int ct_ok = %s;\n", n ? ok->p : "1");
+	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v && x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
+}
+
+static Str atomic_call(const Elements *x)
+{
+	const Op *op = x->op;
+	static const char *const words[] = { "load", "store", "cas" };
+	const char *what = "";
+	int64_t order = ir_int(op, AT_ORDER, 0), scope = ir_int(op, AT_SCOPE, 0);
+	switch (op->code) {
+	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: what = words[0]; break;
+	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: what = words[1]; break;
+	case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: what = words[2]; break;
+	default: what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)); break;
+	}
+	return str_fmt("ct_atomic_%s_%s_%s_%s", what, elem_rows[x->e].name, attr_word_text(AT_ORDER, (int)order),
+		attr_word_text(AT_SCOPE, (int)scope));
+}
+
+static void print_element(const Elements *x)
+{
+	Cu *g = x->g;
+	const Op *op = x->op;
+	int bits = 8 * elem_bytes(x->e);
+	Str data = cu_at(g, ir_in(op, x->first), x->reg);
+	bool wanted = op->nout && g->uses[op->out[0]->id] > 0;
+	Str r = op->nout ? cu_at(g, op->out[0], x->reg) : NULL;
+	cu_line(g, op);
+	switch (op->code) {
+	case OP_GATHER: case OP_LOAD_PTR: {
+		Str pad = words_pad(g, x->e, data);
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(ct_a, ct_ok, %s);\n", words_type(bits / 8), x->v && x->v->constant ? "nc" : "",
+			bits, pad);
+		words_unpack(g, x->e, 1, "ct_w", &r);
+		return;
+	}
+	case OP_SCATTER: case OP_STORE_PTR:
+		out_printf(g->o, "ct_st_b%d_if(ct_a, ct_ok, %s);\n", bits, words_pack(g, x->e, 1, &data));
+		return;
+	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR:
+		out_printf(g->o, "%s = ct_ok ? %s(ct_a) : %s;\n", r, atomic_call(x), data);
+		return;
+	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR:
+		out_printf(g->o, "if (ct_ok) %s(ct_a, %s);\n", atomic_call(x), data);
+		return;
+	default: {
+		Str call = str_fmt("%s(ct_a, %s%s)", atomic_call(x), data, extra_operands(op) == 2
+			? str_fmt(", %s", cu_at(g, ir_in(op, x->first + 1), x->reg)) : "");
+		if (wanted) out_printf(g->o, "%s = ct_ok ? %s : %s;\n", r, call, cu_num(x->e, (Num){ 0 }));
+		else out_printf(g->o, "if (ct_ok) %s;\n", call);
+	}
+	}
+}
+
+static bool writes(const Op *op)
+{
+	return (op_rows[op->code].flags & OPF_WRITE) != 0;
+}
+
+void memory_elements(Cu *g, const Op *op)
+{
+	if (ir_attr(op, AT_STEPS)) {
+		diag(D_NOT_SUPPORTED, op->span, str_fmt("`%s` by tile index", op_rows[op->code].name), "cuda");
+		return;
+	}
+	const Val *p = ir_in(op, 0);
+	Elements x = { .g = g, .op = op };
+	x.v = p->type->kind == TY_VIEW ? cu_val(g, p)->view : NULL;
+	x.e = x.v ? x.v->elem : elem_pointee(p->type->elem);
+	x.first = x.v ? 1 + x.v->rank : 1;
+	x.mask = op->nin > x.first + extra_operands(op) ? ir_in(op, x.first + extra_operands(op)) : NULL;
+	x.like = op->nout ? op->out[0] : ir_in(op, x.first);
+	bool tile = type_is_tile(x.like->type), wanted = op->nout && g->uses[op->out[0]->id] > 0;
+	bool once = writes(op) || one_thread_reads(op);
+	int n = cu_regs(x.like);
+	cu_say(g, op);
+	if (op->nout && (wanted || !writes(op))) {
+		cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
+		cu_declare(g, op->out[0]);
+	}
+	Str copies = once ? cu_copies(tile ? *x.like->lay : lay_single(0, log2_of(g->fn->warps))) : NULL;
+	uint32_t spare = once && tile ? lay_hwcoord(*x.like->lay, lay_free(*x.like->lay), HW_REG) : 0;
+	if (copies) {
+		out_printf(g->o, "if (%s) {\n", copies);
+		out_in(g->o);
+	}
+	Access loop = { .g = g, .l = tile ? *x.like->lay : lay_unit(0) };
+	if (n > 1) open_registers(&loop, spare);
+	else {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+	}
+	x.reg = str_intern("ct_b");
+	print_place(&x);
+	print_element(&x);
+	cu_end(g);
+	if (copies) cu_end(g);
+	if (wanted && one_thread_reads(op)) move_share_copies(g, op);
+}

@@ -1,0 +1,313 @@
+/* Tiles on their way between threads: shared memory, shuffles, and what large tiles do in pieces. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit_cuda/cu.h"
+
+/* ---- between registers and shared memory ---- */
+typedef struct Shared {
+	Cu *g;
+	const Op *op;
+	const Val *data;
+	Elem e;
+	Lay l;                  /* of data */
+	CuMap off;              /* places -> element offset */
+	int vec;
+	uint8_t bit[LAY_BITS];
+	Str base;               /* byte offset of the buffer */
+} Shared;
+
+static Str plus(Str base, Str off) { return strcmp(base, "0") ? str_fmt("%s + %s", base, off) : off; }
+
+static Str byte_offset(Elem e, Str off)
+{
+	int n = elem_log2(e);
+	return n ? str_fmt("(%s) * %d", off, 1 << n) : off;
+}
+
+static void open_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay smem, int64_t slot)
+{
+	Lay c;
+	*s = (Shared){ .g = g, .op = op, .data = data, .e = data->type->elem, .l = *data->lay, .base = str_fmt("%lld", (long long)slot) };
+	if (!lay_solve(smem, s->l, &c)) bug("a buffer lacks elements");
+	s->off = cu_map(c, LAY_HWAXIS(HW_OFF));
+	s->vec = lay_run(c, LAY_HWAXIS(HW_OFF), s->bit);
+	while (s->vec + elem_log2(s->e) > 4) s->vec--;
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&s->off));
+}
+
+static uint32_t vec_mask(const Shared *s)
+{
+	uint32_t m = 0;
+	for (int i = 0; i < s->vec; i++) m |= (uint32_t)1 << s->bit[i];
+	return m;
+}
+
+static void open_regs(const Shared *s, uint32_t skip)
+{
+	uint32_t all = ((uint32_t)1 << s->l.in[HW_REG]) - 1;
+	int n = 0;
+	for (int i = 0; i < s->l.in[HW_REG]; i++) n += !(skip >> i & 1);
+	cu_loop(s->g, "ct_i", (int64_t)1 << n);
+	out_printf(s->g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
+}
+
+static void regs_of_piece(const Shared *s, Str *reg)
+{
+	for (int k = 0; k < 1 << s->vec; k++) {
+		uint32_t add = 0;
+		for (int i = 0; i < s->vec; i++)
+			if (k >> i & 1) add |= (uint32_t)1 << s->bit[i];
+		reg[k] = cu_at(s->g, s->data, cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)add)));
+	}
+}
+
+static Str piece_at(const Shared *s)
+{
+	return plus(s->base, byte_offset(s->e, cu_xor(str_intern("ct_t"), cu_map_reg(&s->off, "ct_b"))));
+}
+
+void move_store_shared(Cu *g, const Op *op)
+{
+	Shared s;
+	Str reg[16];
+	const Val *buf = ir_in(op, 0);
+	cu_say(g, op);
+	open_shared(&s, g, op, ir_in(op, 1), *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
+	Str copies = cu_copies(s.l);
+	if (copies) out_printf(g->o, "if (%s)\n", copies);
+	open_regs(&s, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG));
+	regs_of_piece(&s, reg);
+	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
+	Str w = words_pack(g, s.e, n, reg), at = piece_at(&s);
+	cu_line(g, op);
+	if (n == 1) words_store_shared(g, s.e, at, reg[0]);
+	else out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", words_type(bytes), at, w);
+	cu_end(g);
+	cu_end(g);
+}
+
+void move_load_shared(Cu *g, const Op *op)
+{
+	Shared s;
+	Str reg[16];
+	const Val *buf = ir_in(op, 0);
+	cu_say(g, op);
+	cu_declare(g, op->out[0]);
+	open_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
+	open_regs(&s, vec_mask(&s));
+	regs_of_piece(&s, reg);
+	int n = 1 << s.vec;
+	Str at = piece_at(&s);
+	cu_line(g, op);
+	if (n == 1) {
+		out_printf(g->o, "%s = %s;\n", reg[0], words_load_shared(s.e, at));
+	} else {
+		out_printf(g->o, "const %s ct_w = *(const %s *)(ct_smem + %s);\n", words_type(n * elem_bytes(s.e)), words_type(n * elem_bytes(s.e)), at);
+		words_unpack(g, s.e, n, "ct_w", reg);
+	}
+	cu_end(g);
+	cu_end(g);
+}
+
+/* ---- shuffles ---- */
+typedef struct Shuffle { Cu *g; const Val *x; Str lane; } Shuffle;
+
+/* All lanes take part in each shuffle, also those that then choose another candidate: so each is a statement. */
+static Str shuffled(void *ctx, Str reg)
+{
+	Shuffle *s = ctx;
+	Elem e = s->x->type->elem;
+	Str t = cu_fresh(s->g, "s");
+	if (elem_is_ptr(e)) {
+		out_printf(s->g->o, "%s%s = (%s)ct_shfl_idx_u64((unsigned long long)%s, (int)%s);\n", cu_type(e), t, cu_type(e),
+			cu_at(s->g, s->x, reg), s->lane);
+		return t;
+	}
+	out_printf(s->g->o, "const %s %s = ct_shfl_idx_%s(%s, (int)%s);\n", cu_type(e), t, elem_rows[e].name, cu_at(s->g, s->x, reg), s->lane);
+	return t;
+}
+
+void move_lanes(Cu *g, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *r = op->out[0];
+	Lay c;
+	cu_say(g, op);
+	if (lay_pull(*r->lay, *x->lay, &c) > CVT_SHFL) bug("convert_lanes leaves the warp");
+	CuMap lane = cu_map(c, LAY_HWAXIS(HW_LANE));
+	cu_declare(g, r);
+	cu_loop(g, "ct_r", cu_regs(r));
+	Shuffle s = { g, x, cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, "ct_r")) };
+	cu_line(g, op);
+	Str chosen = cu_pick(c, "ct_r", shuffled, &s);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), chosen);
+	cu_end(g);
+}
+
+/* ---- in pieces ---- */
+/* Row-major storage of a tile of which `elems` elements are in shared memory at once: piece ct_k holds the offsets
+ * ct_k * elems and on. */
+typedef struct Pieces { Cu *g; const Op *op; Elem e; int64_t elems, count, slot; } Pieces;
+
+static Pieces pieces_of(Cu *g, const Op *op, const Type *t)
+{
+	Pieces p = { .g = g, .op = op, .e = t->elem, .elems = piece_elems(t), .slot = ir_int(op, AT_SLOT, 0) };
+	p.count = type_size(t) / p.elems;
+	return p;
+}
+
+static void open_pieces(const Pieces *p)
+{
+	if (p->count == 1) {
+		out_puts(p->g->o, "{\n");
+		out_in(p->g->o);
+		return;
+	}
+	out_printf(p->g->o, "#pragma unroll 1\nfor (unsigned int ct_k = 0; ct_k < %lld; ct_k++) {\n", (long long)p->count);
+	out_in(p->g->o);
+	out_puts(p->g->o, "__syncthreads();\n");
+}
+
+static Str in_piece(const Pieces *p, const char *off)  /* condition; NULL: always */
+{
+	return p->count == 1 ? NULL : str_fmt("%s / %lldu == ct_k", off, (long long)p->elems);
+}
+
+static Str piece_byte(const Pieces *p, const char *off)
+{
+	Str o = p->count == 1 ? str_intern(off) : str_fmt("%s %% %lldu", off, (long long)p->elems);
+	return plus(str_fmt("%lld", (long long)p->slot), byte_offset(p->e, o));
+}
+
+/* Puts the part of x that belongs to the piece into shared memory. */
+static void fill_piece(const Pieces *p, const Val *x)
+{
+	Cu *g = p->g;
+	CuMap off = cu_map(*x->lay, LAY_PACKED);
+	Str copies = cu_copies(*x->lay), mine = in_piece(p, "ct_f");
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
+	cu_loop(g, "ct_b", cu_regs(x));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
+	cu_line(g, p->op);
+	if (copies && mine) out_printf(g->o, "if (%s && %s) ", copies, mine);
+	else if (copies || mine) out_printf(g->o, "if (%s) ", copies ? copies : mine);
+	words_store_shared(g, p->e, piece_byte(p, "ct_f"), cu_at(g, x, "ct_b"));
+	cu_end(g);
+	cu_end(g);
+}
+
+static void read_piece(const Pieces *p, const Val *r)
+{
+	Cu *g = p->g;
+	CuMap off = cu_map(*r->lay, LAY_PACKED);
+	Str mine = in_piece(p, "ct_f");
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
+	cu_loop(g, "ct_b", cu_regs(r));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
+	cu_line(g, p->op);
+	if (mine) out_printf(g->o, "if (%s) ", mine);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_load_shared(p->e, piece_byte(p, "ct_f")));
+	cu_end(g);
+	cu_end(g);
+}
+
+void move_pieces(Cu *g, const Op *op)
+{
+	Pieces p = pieces_of(g, op, op->out[0]->type);
+	cu_say(g, op);
+	cu_declare(g, op->out[0]);
+	open_pieces(&p);
+	fill_piece(&p, ir_in(op, 0));
+	out_puts(g->o, "__syncthreads();\n");
+	read_piece(&p, op->out[0]);
+	cu_end(g);
+}
+
+/* One thread of those that hold an element got its value: it passes it on. */
+void move_share_copies(Cu *g, const Op *op)
+{
+	const Val *r = op->out[0];
+	int64_t slot = ir_int(op, AT_SLOT, 0);
+	if (!type_is_tile(r->type)) {
+		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) ");
+		words_store_shared(g, r->type->elem, str_fmt("%lld", (long long)slot), cu_scalar(g, r));
+		out_puts(g->o, "__syncthreads();\n");
+		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem, str_fmt("%lld", (long long)slot)));
+		return;
+	}
+	Pieces p = { g, op, r->type->elem, type_size(r->type), 1, slot };
+	open_pieces(&p);
+	fill_piece(&p, r);
+	out_puts(g->o, "__syncthreads();\n");
+	read_piece(&p, r);
+	cu_end(g);
+}
+
+/* ---- take ---- */
+void move_take(Cu *g, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *index = ir_in(op, 1), *r = op->out[0];
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	Pieces p = pieces_of(g, op, x->type);
+	int shift = 0;
+	for (int a = x->type->rank - 1; a > axis; a--) shift += x->type->log2[a];
+	/* offset of the other coordinates in x: those of the result, past the axis moved */
+	CuMap packed = cu_map(*r->lay, LAY_PACKED), other = packed;
+	int rlog = r->type->log2[axis], xlog = x->type->log2[axis];
+	for (int i = 0; i < LAY_BITS; i++) {
+		uint32_t c = packed.col[i], low = c & (((uint32_t)1 << shift) - 1);
+		uint32_t high = shift + rlog >= 32 ? 0 : c >> (shift + rlog);
+		other.col[i] = low | (shift + xlog >= 32 ? 0 : high << (shift + xlog));
+	}
+	cu_say(g, op);
+	cu_declare(g, r);
+	Str pad = cu_scalar(g, ir_in(op, 2));
+	open_pieces(&p);
+	fill_piece(&p, x);
+	out_puts(g->o, "__syncthreads();\n");
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&other));
+	cu_loop(g, "ct_b", cu_regs(r));
+	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n", index->type->elem == EL_U64 ? cu_at(g, index, "ct_b")
+		: str_fmt("(long long)%s", cu_at(g, index, "ct_b")));
+	out_printf(g->o, "const unsigned int ct_f = %s ^ ((unsigned int)ct_j << %d);\n",
+		cu_xor(str_intern("ct_t"), cu_map_reg(&other, "ct_b")), shift);
+	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, "ct_f"), to = cu_at(g, r, "ct_b");
+	cu_line(g, op);
+	if (mine) {
+		out_printf(g->o, "if (%s) {\n\tif (%s) %s = %s;\n", inside, mine, to, words_load_shared(p.e, piece_byte(&p, "ct_f")));
+		out_printf(g->o, "} else %s = %s;\n", to, pad);
+	} else {
+		out_printf(g->o, "%s = %s;\nif (%s) %s = %s;\n", to, pad, inside, to, words_load_shared(p.e, piece_byte(&p, "ct_f")));
+	}
+	cu_end(g);
+	cu_end(g);
+}
+
+/* ---- two tiles and one: the added coordinate is the highest register bit ---- */
+static void copy_half(Cu *g, const Op *op, const Val *to, int to_at, const Val *from, int from_at, int n)
+{
+	cu_loop(g, "ct_r", n);
+	Str t = to_at ? str_fmt("ct_r + %d", to_at) : "ct_r", f = from_at ? str_fmt("ct_r + %d", from_at) : "ct_r";
+	cu_line(g, op);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, to, t), cu_at(g, from, f));
+	cu_end(g);
+}
+
+void move_cat(Cu *g, const Op *op)
+{
+	cu_say(g, op);
+	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
+	if (op->code == OP_SPLIT) {
+		const Val *x = ir_in(op, 0);
+		for (int i = 0; i < 2; i++) copy_half(g, op, op->out[i], 0, x, i * cu_regs(op->out[i]), cu_regs(op->out[i]));
+	} else {
+		int n = cu_regs(ir_in(op, 0));
+		for (int i = 0; i < 2; i++) copy_half(g, op, op->out[0], i * n, ir_in(op, i), 0, n);
+	}
+}

@@ -1,0 +1,12 @@
+/* The table behind cuda_prelude. */
+#include "emit_cuda/prelude.h"
+
+#undef bool             /* rows are named after the element type `bool` */
+
+static const Snippet rows[] = {
+#define SNIPPET(name, text) { name, text },
+#include "emit_cuda/prelude.def"
+};
+_Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
+
+const SnipTable cuda_prelude = SNIP_TABLE(rows);

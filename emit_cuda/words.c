@@ -1,0 +1,103 @@
+/* Elements in words: memory is accessed in pieces of 1, 2, 4, 8 or 16 bytes, held as unsigned char, unsigned short,
+ * unsigned int, ct_u32x2 and ct_u32x4; these functions take elements out and put them in. */
+#include "base/diag.h"
+#include "emit_cuda/cu.h"
+
+const char *words_type(int bytes)
+{
+	switch (bytes) {
+	case 1: return "unsigned char";
+	case 2: return "unsigned short";
+	case 4: return "unsigned int";
+	case 8: return "ct_u32x2";
+	case 16: return "ct_u32x4";
+	default: bug("no piece of %d bytes", bytes);
+	}
+}
+
+/* The bits of an element as the unsigned type of its size; 8 bytes: unsigned long long. */
+Str words_bits(Elem e, Str x)
+{
+	if (elem_is_ptr(e)) return str_fmt("(unsigned long long)%s", x);
+	switch (elem_bytes(e)) {
+	case 1: return e == EL_I8 ? str_fmt("(unsigned char)%s", x) : x;
+	case 2: return e == EL_I16 ? str_fmt("(unsigned short)%s", x) : x;
+	case 4: return e == EL_U32 ? x : e == EL_I32 ? str_fmt("(unsigned int)%s", x) : str_fmt("ct_bits_u32_f32(%s)", x);
+	default: return e == EL_U64 ? x : e == EL_I64 ? str_fmt("(unsigned long long)%s", x) : str_fmt("ct_bits_u64_f64(%s)", x);
+	}
+}
+
+Str words_value(Elem e, Str bits)
+{
+	if (elem_is_ptr(e)) return str_fmt("(%s)%s", cu_type(e), bits);
+	switch (elem_bytes(e)) {
+	case 1: return e == EL_BOOL ? str_fmt("(unsigned char)(%s != 0)", bits) : e == EL_I8 ? str_fmt("(signed char)%s", bits) : bits;
+	case 2: return e == EL_I16 ? str_fmt("(short)%s", bits) : bits;
+	case 4: return e == EL_U32 ? bits : e == EL_I32 ? str_fmt("(int)%s", bits) : str_fmt("ct_bits_f32_u32(%s)", bits);
+	default: return e == EL_U64 ? bits : e == EL_I64 ? str_fmt("(long long)%s", bits) : str_fmt("ct_bits_f64_u64(%s)", bits);
+	}
+}
+
+void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to)
+{
+	int size = elem_bytes(e), bytes = size * n;
+	for (int i = 0; i < n; i++) {
+		Str bits;
+		Str part = bytes > 4 ? str_fmt("%s.v[%d]", word, i * size / 4) : str_intern(word);
+		if (size == 8) bits = str_fmt("ct_join_u64(%s.v[%d], %s.v[%d])", word, 2 * i, word, 2 * i + 1);
+		else if (size == 4 || bytes == size) bits = part;
+		else bits = str_fmt(size == 2 ? "ct_get_b16(%s, %d)" : "ct_get_b8(%s, %d)", part, i % (4 / size));
+		if (bytes < 4 && n > 1) bits = str_fmt("ct_get_b8(%s, %d)", word, i);
+		out_printf(g->o, "%s = %s;\n", to[i], words_value(e, bits));
+	}
+}
+
+static Str word32(Elem e, const Str *from)
+{
+	switch (elem_bytes(e)) {
+	case 1: return str_fmt("ct_join_b8(%s, %s, %s, %s)", words_bits(e, from[0]), words_bits(e, from[1]), words_bits(e, from[2]),
+		words_bits(e, from[3]));
+	case 2: return str_fmt("ct_join_b16(%s, %s)", words_bits(e, from[0]), words_bits(e, from[1]));
+	default: return words_bits(e, from[0]);
+	}
+}
+
+Str words_pack(Cu *g, Elem e, int n, const Str *from)
+{
+	int size = elem_bytes(e), bytes = size * n;
+	if (n == 1 && size < 8) return words_bits(e, from[0]);
+	if (bytes == 2) return str_fmt("(unsigned short)(%s | %s << 8)", words_bits(e, from[0]), words_bits(e, from[1]));
+	if (bytes == 4) return word32(e, from);
+	Str t = cu_fresh(g, "w");
+	out_printf(g->o, "%s %s;\n", words_type(bytes), t);
+	for (int i = 0; i < bytes / 4; i++) {
+		if (size == 8) {
+			Str x = words_bits(e, from[i / 2]);
+			out_printf(g->o, i % 2 ? "%s.v[%d] = (unsigned int)((%s) >> 32);\n" : "%s.v[%d] = (unsigned int)(%s);\n", t, i, x);
+		} else {
+			out_printf(g->o, "%s.v[%d] = %s;\n", t, i, word32(e, from + i * 4 / size));
+		}
+	}
+	return t;
+}
+
+Str words_load_shared(Elem e, Str at)
+{
+	static const char *const types[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };
+	return words_value(e, str_fmt("*(const %s *)(ct_smem + %s)", types[elem_log2(e)], at));
+}
+
+void words_store_shared(Cu *g, Elem e, Str at, Str x)
+{
+	static const char *const types[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };
+	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", types[elem_log2(e)], at, words_bits(e, x));
+}
+
+Str words_pad(Cu *g, Elem e, Str pad)
+{
+	if (elem_bytes(e) < 8) return words_bits(e, pad);
+	Str t = cu_fresh(g, "pad");
+	out_printf(g->o, "const unsigned long long %s_ = %s;\n", t, words_bits(e, pad));
+	out_printf(g->o, "const ct_u32x2 %s = { { (unsigned int)%s_, (unsigned int)(%s_ >> 32) } };\n", t, t, t);
+	return t;
+}
