@@ -1,0 +1,157 @@
+# Builds ctilec. `make help` lists what it can do.
+#
+# Variables: BUILD (folder for everything made, default build), CC, CFLAGS, PREFIX and DESTDIR (for install),
+# SAN=1 (address and undefined-behaviour sanitizers), WERROR=1, V=1 (prints whole commands), TESTS (labels for `make test`, a regular expression).
+
+BUILD   ?= build
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+RE2C    ?= re2c
+BISON   ?= bison
+CMAKE   ?= cmake
+PYTHON  ?= python3
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= 2
+
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@echo '  $(1)')
+
+FOLDERS := base ast grammar lexer parser layout ir sema lower emit emit_c emit_cuda emit_tile sim driver
+GEN     := $(BUILD)/gen/grammar
+OBJ     := $(BUILD)/obj
+
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+ifdef WERROR
+WARN    += -Werror
+endif
+ifdef SAN
+CFLAGS  := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DCT_ARENA_MALLOC
+LDFLAGS += -fsanitize=address,undefined
+# gcc mistakes the sanitizer's own null checks for format strings that may be null
+WARN    += $(if $(findstring clang,$(shell $(CC) --version)),,-Wno-format-truncation)
+endif
+ALL_CFLAGS = -std=c11 $(CFLAGS) $(CPPFLAGS) $(WARN) -I. -I$(BUILD)/gen -MMD -MP
+
+SRC     := $(sort $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c)))
+GENSRC  := $(GEN)/tile_lex.c $(GEN)/tile_tab.c
+GENHDR  := $(GEN)/tokens.inc
+LIBOBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out driver/main.c,$(SRC))) $(GENSRC:$(BUILD)/gen/%.c=$(OBJ)/gen/%.o)
+OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
+
+.PHONY: all help lib test demo install clean docs editors bootstrap FORCE
+all: $(BUILD)/ctilec
+
+help:
+	@echo 'make              build the compiler: $(BUILD)/ctilec'
+	@echo 'make demo         compile the samples and run them, on the GPU too where there is one'
+	@echo 'make test         all tests; TESTS=quick takes those of one label'
+	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'
+	@echo 'make docs         write again the pages that are printed by the compiler'
+	@echo 'make editors      write again the word lists for editors'
+	@echo 'make bootstrap    write again the scanner and parser for machines without re2c and Bison'
+	@echo 'make clean        remove $(BUILD)'
+	@echo 'SAN=1 builds with sanitizers, BUILD=folder elsewhere'
+
+# ---- the compiler ----
+$(BUILD)/ctilec: $(OBJS)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJS) -lm
+
+# All but main, for the unit tests.
+lib: $(BUILD)/libctilec.a
+$(BUILD)/libctilec.a: $(LIBOBJS)
+	$(call say,archive $@)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(LIBOBJS)
+
+$(OBJ)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Other flags, other objects: the file changes only when they do.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
+
+# The commit that --version prints; changes only when the commit does.
+$(BUILD)/gen/git_id.h: FORCE
+	@mkdir -p $(@D)
+	@id=$$(git rev-parse --short=10 HEAD 2>/dev/null || echo release); \
+	echo "#define CTILEC_GIT \"$$id\"" > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(OBJ)/driver/main.o: $(BUILD)/gen/git_id.h
+
+# ---- generated scanner and parser; the kept ones serve where a tool is missing ----
+$(LIBOBJS): | $(GENSRC) $(GENHDR)
+
+RE2C_LINE  = $(RE2C) -W -i --no-generation-date
+BISON_LINE = $(BISON) -Wall -Werror -Wcounterexamples -Wno-yacc --no-lines
+# re2c 3.0 or newer, Bison 3.8 or newer; else empty
+HAVE_RE2C  := $(shell $(RE2C) --vernum 2>/dev/null | awk '$$1 + 0 >= 30000 { print "yes" }')
+HAVE_BISON := $(shell $(BISON) --version 2>/dev/null | \
+	awk 'NR == 1 { split($$NF, v, "."); if (v[1] * 100 + v[2] >= 308) print "yes" }')
+
+$(GEN)/tile_lex.c: grammar/tile.re
+	@mkdir -p $(@D)
+ifeq ($(HAVE_RE2C),)
+	cp bootstrap/tile_lex.c $@
+else
+	$(RE2C_LINE) -o $@ $<
+endif
+
+$(GEN)/tile_tab.c: grammar/tile.y
+	@mkdir -p $(@D)
+ifeq ($(HAVE_BISON),)
+	cp bootstrap/tile_tab.h $(GEN)/tile_tab.h
+	cp bootstrap/tile_tab.c $@
+else
+	$(BISON_LINE) --header=$(GEN)/tile_tab.h -o $@ $<
+endif
+
+$(GEN)/tokens.inc: grammar/tile.y tools/tokens.awk
+	@mkdir -p $(@D)
+	awk -f tools/tokens.awk grammar/tile.y > $@
+
+bootstrap:
+	RE2C='$(RE2C_LINE)' BISON='$(BISON_LINE)' sh tools/bootstrap.sh
+
+# ---- pages and word lists printed by the compiler; tests check that they are current ----
+docs: all
+	sh tools/gen-docs.sh $(BUILD)/ctilec docs
+editors: all
+	$(PYTHON) tools/gen-editors.py $(BUILD)/ctilec editors
+
+# ---- tests, demo ----
+test: all lib
+	CC='$(CC)' PYTHON='$(PYTHON)' sh tools/test.sh '$(BUILD)' '$(TESTS)' '$(JOBS)'
+
+demo: all
+	sh tools/demo.sh '$(BUILD)'
+
+# ---- install: relocatable, nothing names PREFIX ----
+BIN   = $(DESTDIR)$(PREFIX)/bin
+SHARE = $(DESTDIR)$(PREFIX)/share
+LIB   = $(DESTDIR)$(PREFIX)/lib
+VERSION := $(shell sed -n 's/.*CTILEC_VERSION "\(.*\)"/\1/p' base/version.h)
+
+install: all
+	install -d $(BIN) $(SHARE)/ctilec/stdlib $(SHARE)/man/man1 $(SHARE)/pkgconfig $(LIB)/cmake/ctilec
+	install -m 755 $(BUILD)/ctilec $(BIN)/ctilec
+	install -m 644 stdlib/*.tile $(SHARE)/ctilec/stdlib/
+	install -m 644 cmake/ctilec.mk $(SHARE)/ctilec/ctilec.mk
+	install -m 644 cmake/ctilecConfig.cmake cmake/ctilecHelpers.cmake $(LIB)/cmake/ctilec/
+	sed 's/@VERSION@/$(VERSION)/g' cmake/ctilecConfigVersion.cmake.in > $(LIB)/cmake/ctilec/ctilecConfigVersion.cmake
+	sed 's/@VERSION@/$(VERSION)/g' cmake/ctilec.pc.in > $(SHARE)/pkgconfig/ctilec.pc
+	$(BUILD)/ctilec --help=man > $(SHARE)/man/man1/ctilec.1
+	chmod 644 $(LIB)/cmake/ctilec/ctilecConfigVersion.cmake $(SHARE)/pkgconfig/ctilec.pc $(SHARE)/man/man1/ctilec.1
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(OBJS:.o=.d)

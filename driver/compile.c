@@ -1,0 +1,410 @@
+/* The pipeline: read, parse, check, lower, emit, write. Each step either succeeds or has reported why not; nothing is
+ * written before the last one succeeded. */
+#define _POSIX_C_SOURCE 200809L
+#include "driver/compile.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/version.h"
+#include "driver/depfile.h"
+#include "driver/manifest.h"
+#include "driver/paths.h"
+#include "driver/repro.h"
+#include "emit/emit.h"
+#include "emit_c/emit_c.h"
+#include "emit_cuda/emit_cuda.h"
+#include "lexer/lex.h"
+#include "lower/lower.h"
+#include "parser/parse.h"
+#include "sema/sema.h"
+
+#define DEFAULT_ARCH "sm_80,sm_90a"
+
+typedef struct Step { const char *name; double ms; } Step;
+
+typedef struct Unit {
+	const Options *opt;
+	TargetId target;
+	EmitOptions eo;
+	Str output, header, depfile;    /* NULL: not written */
+	Str named;                      /* what the program would be called if it is not written to a file */
+	bool only_print;                /* one thing goes to the output: no header, no program */
+	Out *printed;                   /* that thing */
+	VEC(Step) steps;
+	double clock;
+} Unit;
+
+/* ---- time report ---- */
+static double now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void step_done(Unit *u, const char *name)
+{
+	double t = now_ms();
+	vec_push(A_UNIT, &u->steps, ((Step){ name, t - u->clock }));
+	u->clock = t;
+}
+
+static void time_report(const Unit *u)
+{
+	double sum = 0;
+	for (int i = 0; i < u->steps.n; i++) {
+		fprintf(stderr, "%-24s %9.3f ms\n", u->steps.p[i].name, u->steps.p[i].ms);
+		sum += u->steps.p[i].ms;
+	}
+	fprintf(stderr, "%-24s %9.3f ms, %.1f MiB\n", "all", sum, (double)arena_bytes(A_UNIT) / (1 << 20));
+}
+
+/* ---- what the options mean for this input ---- */
+static TargetId find_target(const Options *o)
+{
+	Out *names = out_new();
+	for (int i = 0; i < TARGET_COUNT; i++) out_printf(names, "%s%s", i ? " " : "", target_rows[i].name);
+	if (o->emit == EMIT_C) return TARGET_C;
+	if (!o->target || o->emit == EMIT_CUDA) return TARGET_CUDA;
+	return (TargetId)options_word("--target", o->target, names->p);
+}
+
+static int arch_order(const ArchRow *a)
+{
+	return a->number * 2 + a->specific;
+}
+
+static void add_arch(EmitOptions *eo, const ArchRow *a)
+{
+	int at = eo->archs.n;
+	while (at > 0 && arch_order(eo->archs.p[at - 1]) > arch_order(a)) at--;
+	if (at > 0 && eo->archs.p[at - 1] == a) return;
+	vec_push(A_UNIT, &eo->archs, a);
+	for (int i = eo->archs.n - 1; i > at; i--) eo->archs.p[i] = eo->archs.p[i - 1];
+	eo->archs.p[at] = a;
+}
+
+static void read_arches(Unit *u, const char *list)
+{
+	Out *names = out_new();
+	for (int i = 0; i < arch_count; i++) out_printf(names, "%s%s", i ? " " : "", arch_rows[i].name);
+	for (bool more = true; more; list++) {
+		size_t n = strcspn(list, ",");
+		add_arch(&u->eo, &arch_rows[options_word("--arch", str_intern_n(list, n), names->p)]);
+		list += n;
+		more = *list != 0;
+	}
+}
+
+static void name_files(Unit *u)
+{
+	const Options *o = u->opt;
+	const char *ending = target_rows[u->target].suffix;
+	bool from_stdin = strcmp(o->input, "-") == 0;
+	bool print = u->only_print || from_stdin;
+	Str program = o->output ? str_intern(o->output) : print ? str_intern("-") : path_with_ending(path_base(o->input), ending);
+	bool to_stdout = strcmp(program, "-") == 0;
+	Str named = to_stdout ? path_with_ending(path_base(from_stdin ? "stdin" : o->input), ending) : program;
+	if (o->header) u->header = str_intern(o->header);
+	else if (!o->no_header && (!to_stdout || o->want_header)) u->header = path_with_ending(named, ".h");
+	u->output = program;
+	if (u->only_print || o->check) u->header = NULL;
+	if (o->check) u->output = NULL;
+	if (o->dep_only) u->depfile = str_intern(o->dep_file ? o->dep_file : o->output ? o->output : "-");
+	else if (o->dep || o->dep_file) u->depfile = o->dep_file ? str_intern(o->dep_file) : path_with_ending(named, ".tile.d");
+	if (!u->only_print && u->output && u->header && strcmp(u->output, u->header) == 0 && !to_stdout)
+		usage_error("program and header have the same name, `%s`", u->output);
+	u->named = named;
+	u->eo.output_name = path_base(named);
+	u->eo.header_name = u->header ? path_base(u->header) : NULL;
+}
+
+static Str mapped_absolute(Str path)
+{
+	return src_mapped(path[0] == '<' ? path : path_absolute(path));
+}
+
+static void set_up(Unit *u)
+{
+	const Options *o = u->opt;
+	u->only_print = o->emit != EMIT_ALL || o->stop_after || o->print_params;
+	u->target = find_target(o);
+	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
+		.abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
+	if (u->target == TARGET_CUDA) read_arches(u, o->arch ? o->arch : DEFAULT_ARCH);
+	u->printed = out_new();
+	name_files(u);
+}
+
+static void check_pass_name(const char *option, const char *name)
+{
+	Out *names = out_new();
+	for (const PassRow *p = pass_rows; p->name; p++) out_printf(names, "%s%s", p == pass_rows ? "" : " ", p->name);
+	options_word(option, name, names->p ? names->p : "");
+}
+
+/* ---- reading ---- */
+static Src *read_input(const Unit *u)
+{
+	const Options *o = u->opt;
+	size_t n;
+	const char *why = NULL;
+	bool from_stdin = strcmp(o->input, "-") == 0;
+	Str shown = str_intern(!from_stdin ? o->input : o->stdin_name ? o->stdin_name : "<stdin>");
+	char *text = src_read(o->input, &n, &why);
+	if (text) return src_add(shown, text, n);
+	diag(D_FILE_READ, ((Span){ 0, 0 }), shown, why);
+	return NULL;
+}
+
+static bool is_ir(const char *path)
+{
+	size_t n = strlen(path);
+	return n > 3 && strcmp(path + n - 3, ".ir") == 0;
+}
+
+static bool arch_known(Str name)
+{
+	for (int i = 0; i < arch_count; i++)
+		if (strcmp(arch_rows[i].name, name) == 0) return true;
+	return false;
+}
+
+static SemaOptions sema_options(const Options *o)
+{
+	SemaOptions s = { .tune_path = o->tune ? str_intern(o->tune) : NULL, .arch_known = arch_known, .checked = o->checked };
+	for (int i = 0; i < o->defines.n; i++) {
+		SemaDefine d = { o->defines.p[i].name, str_intern(o->defines.p[i].value) };
+		vec_push(A_UNIT, &s.defines, d);
+	}
+	for (int i = 0; i < o->include.n; i++) vec_push(A_UNIT, &s.import_dirs, str_intern(o->include.p[i]));
+	Str lib = path_stdlib();
+	if (lib) {
+		src_prefix_map_first(lib, "stdlib");
+		vec_push(A_UNIT, &s.import_dirs, lib);
+	}
+	return s;
+}
+
+/* ---- printing one thing ---- */
+static void print_types(Out *o, const TypeNoteVec *v)
+{
+	Str fn = NULL;
+	for (int i = 0; i < v->n; i++) {
+		const TypeNote *t = &v->p[i];
+		Place p = src_place(t->span.lo);
+		if (t->fn != fn) out_printf(o, "%s%s:\n", i ? "\n" : "", t->fn);
+		fn = t->fn;
+		out_printf(o, "  %s:%u:%u: %s: %s\n", p.src ? src_mapped(p.src->path) : "?", (unsigned)p.line, (unsigned)p.col,
+			t->name, t->type);
+	}
+}
+
+static void print_params(Out *o, const Options *opt, const Ast *a)
+{
+	for (int i = 0; i < a->items.n; i++) {
+		const Item *it = a->items.p[i];
+		if (it->kind != IT_PARAM) continue;
+		const char *set = NULL;
+		for (int k = 0; k < opt->defines.n; k++)
+			if (opt->defines.p[k].name == it->name.s) set = opt->defines.p[k].value;
+		out_printf(o, "%s: ", it->name.s);
+		ast_print_expr(o, it->u.constant.type);
+		out_puts(o, " = ");
+		if (set) out_puts(o, set);
+		else ast_print_expr(o, it->u.constant.value);
+		out_puts(o, "\n");
+	}
+}
+
+/* ---- passes ---- */
+static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
+{
+	Unit *u = ctx;
+	step_done(u, arch ? str_fmt("%s sm_%d", pass, arch) : pass);
+	for (int i = 0; i < u->opt->dump_after.n; i++) {
+		if (strcmp(u->opt->dump_after.p[i], pass) != 0) continue;
+		Out *o = out_new();
+		ir_print(o, m);
+		fprintf(stderr, "// after %s%s\n", pass, arch ? str_fmt(", sm_%d", arch) : "");
+		fwrite(o->p, 1, o->n, stderr);
+	}
+	if (!u->opt->stop_after || strcmp(u->opt->stop_after, pass) != 0) return true;
+	ir_print(u->printed, m);
+	return false;
+}
+
+static LowerOptions lower_options(Unit *u)
+{
+	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u };
+}
+
+static Module **place_all(Unit *u, const Module *m)
+{
+	LowerOptions lo = lower_options(u);
+	Module **placed = NEW_ARRAY(A_UNIT, Module *, u->eo.archs.n + 1);
+	if (u->target != TARGET_CUDA) return placed;
+	for (int i = 0; i < u->eo.archs.n; i++) {
+		placed[i] = lower_place(m, u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific, &lo);
+		if (!placed[i]) return NULL;
+	}
+	return placed;
+}
+
+/* ---- writing ---- */
+static bool write_failed(const char *path, const char *why)
+{
+	out_discard();
+	bool std = strcmp(path, "-") == 0;
+	fprintf(stderr, "ctilec: error: cannot write %s%s%s: %s\n", std ? "" : "`", std ? "standard output" : path, std ? "" : "`", why);
+	return false;
+}
+
+static bool stage(const Out *o, Str path, FileMode mode)
+{
+	const char *why = NULL;
+	return !path || out_stage(o, path, mode, &why) || write_failed(path, why);
+}
+
+static bool commit(void)
+{
+	const char *why = NULL, *path = NULL;
+	return out_commit(&why, &path) || write_failed(path, why);
+}
+
+static bool stage_depfile(const Unit *u)
+{
+	const Options *o = u->opt;
+	TextVec targets = { 0 }, deps = { 0 };
+	Out *out = out_new();
+	Unit full = *u;         /* the rule names the files of a full run, also with --check and -M */
+	Options plain = *o;
+	if (!u->depfile) return true;
+	plain.check = false;
+	plain.dep_only = false;
+	full.opt = &plain;
+	full.only_print = u->only_print && !o->dep_only;
+	full.header = NULL;
+	if (o->dep_only && o->output) plain.output = NULL;      /* -M -o FILE: FILE is the rule itself */
+	name_files(&full);
+	for (int i = 0; i < o->dep_targets.n; i++) vec_push(A_UNIT, &targets, o->dep_targets.p[i]);
+	if (!targets.n) {
+		bool std = strcmp(full.output, "-") == 0;
+		vec_push(A_UNIT, &targets, std ? full.named : full.output);
+		if (full.header) vec_push(A_UNIT, &targets, full.header);
+	}
+	bool from_stdin = strcmp(o->input, "-") == 0;           /* the first source; no file, whatever it is called */
+	for (int i = from_stdin; i < src_count(); i++)
+		if (src_at(i)->path[0] != '<') vec_push(A_UNIT, &deps, src_at(i)->path);
+	depfile_print(out, targets.n, targets.p, o->dep_targets.n > 0, deps.n, deps.p, o->dep_phony);
+	return stage(out, u->depfile, FILE_REWRITE);
+}
+
+static void list_outputs(const Unit *u, Out *o)
+{
+	Str all[] = { u->opt->dep_only ? NULL : u->output, u->opt->dep_only ? NULL : u->header, u->depfile };
+	for (int i = 0; i < 3; i++)
+		if (all[i]) out_printf(o, "%s\n", all[i]);
+}
+
+/* ---- the pipeline ---- */
+static bool print_and_stop(Unit *u)
+{
+	return diag_errors() == 0 && stage_depfile(u) && stage(u->printed, u->output, FILE_REWRITE) && commit();
+}
+
+static Module *front(Unit *u, Src *src, bool *stop)
+{
+	const Options *o = u->opt;
+	SemaOptions so = sema_options(o);
+	TypeNoteVec types = { 0 };
+	*stop = true;
+	if (o->emit == EMIT_TOKENS) {
+		lex_dump(u->printed, src);
+		return NULL;
+	}
+	Module *m;
+	if (is_ir(o->input)) {
+		m = ir_read(src);
+		step_done(u, "read");
+	} else {
+		Ast *ast = parse_file(src);
+		step_done(u, "parse");
+		if (o->emit == EMIT_AST && diag_errors() == 0) ast_print(u->printed, ast);
+		if (o->print_params) print_params(u->printed, o, ast);
+		if (o->emit == EMIT_AST || (o->print_params && !o->defines.n)) return NULL;
+		m = sema_check(ast, &so, o->emit == EMIT_TYPES ? &types : NULL);
+		step_done(u, "check");
+		if (o->print_params) return NULL;
+	}
+	if (!m || diag_errors()) return NULL;
+	if (o->emit == EMIT_TYPES) print_types(u->printed, &types);
+	if (o->emit == EMIT_IR) ir_print(u->printed, m);
+	if (o->emit == EMIT_MANIFEST) manifest_print(u->printed, m);
+	*stop = o->emit == EMIT_TYPES || o->emit == EMIT_IR || o->emit == EMIT_MANIFEST || o->dep_only;
+	return m;
+}
+
+static void print_program(const Unit *u, Out *o, const Module *m, Module *const *placed)
+{
+	switch (u->target) {
+	case TARGET_CUDA: emit_cuda(o, m, placed, &u->eo); break;
+	case TARGET_C: emit_c(o, m, &u->eo); break;
+	case TARGET_COUNT: bug("no target");
+	}
+}
+
+static bool back(Unit *u, Module *m)
+{
+	const Options *o = u->opt;
+	LowerOptions lo = lower_options(u);
+	Out *program = out_new(), *header = out_new();
+	if (!lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
+	Module **placed = o->emit == EMIT_HEADER && !o->stop_after ? NULL : place_all(u, m);
+	if (!placed && o->emit != EMIT_HEADER) return o->stop_after && print_and_stop(u);
+	if (o->stop_after) {
+		diag_flush(stderr);
+		usage_error("pass `%s` does not run here: target `%s`, -O%d", o->stop_after, target_rows[u->target].name, o->level);
+	}
+	if (o->emit != EMIT_HEADER) print_program(u, program, m, placed);
+	if (u->header || o->emit == EMIT_HEADER) emit_header(header, m, &u->eo);
+	step_done(u, "emit");
+	if (diag_errors()) return false;
+	bool ok = stage_depfile(u) && stage(o->emit == EMIT_HEADER ? header : program, u->output, FILE_REWRITE) &&
+		stage(header, u->header, FILE_KEEP_IF_SAME) && commit();
+	step_done(u, "write");
+	return ok;
+}
+
+static bool run(Unit *u)
+{
+	const Options *o = u->opt;
+	bool stop;
+	set_up(u);
+	for (int i = 0; i < o->dump_after.n; i++) check_pass_name("--dump-after", o->dump_after.p[i]);
+	if (o->stop_after) check_pass_name("--stop-after", o->stop_after);
+	if (o->list_outputs) {
+		list_outputs(u, u->printed);
+		return stage(u->printed, str_intern("-"), FILE_REWRITE) && commit();
+	}
+	Src *src = read_input(u);
+	step_done(u, "read");
+	if (!src) return false;
+	Module *m = front(u, src, &stop);
+	if (diag_errors()) return false;
+	if (o->dep_only) return stage_depfile(u) && commit();
+	if (stop || o->check) return print_and_stop(u);
+	return m && back(u, m);
+}
+
+int compile(const Options *o)
+{
+	Unit u = { .opt = o, .clock = now_ms() };
+	repro_on_bug(o);
+	bool ok = run(&u);
+	if (o->save_repro) ok &= repro_save(o, o->repro_file ? o->repro_file : "ctilec-repro.txt", NULL);
+	diag_flush(stderr);
+	if (o->time_report) time_report(&u);
+	return ok && diag_errors() == 0 ? 0 : 1;
+}

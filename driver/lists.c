@@ -1,0 +1,171 @@
+/* Printing of the tables. Each list is made from its .def file and nothing else. */
+#include "driver/lists.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/diag_impl.h"
+#include "base/json.h"
+#include "driver/options.h"
+#include "emit/emit.h"
+#include "ir/ir.h"
+#include "lower/lower.h"
+
+/* ---- operations and element types ---- */
+static void types_json(Out *o)
+{
+	out_puts(o, "[");
+	for (int i = 0; i < EL_COUNT; i++) {
+		out_printf(o, "%s\n{\"name\": \"%s\", \"bytes\": %d, \"doc\": ", i ? "," : "", elem_rows[i].name, elem_rows[i].bytes);
+		json_string(o, elem_rows[i].doc);
+		out_puts(o, "}");
+	}
+	out_puts(o, "\n]");
+}
+
+void list_ops(Out *o, const char *form)
+{
+	if (!form || strcmp(form, "text") == 0) {
+		ops_list(o, OPS_TEXT);
+		out_puts(o, "\nelement types\n");
+		for (int i = 0; i < EL_COUNT; i++) out_printf(o, "  %-8s %s\n", elem_rows[i].name, elem_rows[i].doc);
+	} else if (strcmp(form, "markdown") == 0) {
+		ops_list(o, OPS_MARKDOWN);
+		out_puts(o, "\n## Element types\n\n| Type | Meaning |\n|---|---|\n");
+		for (int i = 0; i < EL_COUNT; i++) out_printf(o, "| `%s` | %s |\n", elem_rows[i].name, elem_rows[i].doc);
+	} else {
+		out_puts(o, "{\"operations\": ");
+		ops_list(o, OPS_JSON);
+		out_puts(o, ", \"types\": ");
+		types_json(o);
+		out_puts(o, "}\n");
+	}
+}
+
+/* ---- messages ---- */
+static const char *const sev_names[] = { "error", "warning", "note" };
+
+/* "{0}" in a row's text becomes an ellipsis: what stands there depends on the program. */
+static Str general_text(const char *s)
+{
+	Out *o = out_new();
+	for (; *s; s++) {
+		if (s[0] == '{' && s[1] >= '0' && s[1] <= '9' && s[2] == '}') {
+			out_puts(o, "\xE2\x80\xA6");
+			s += 2;
+		} else {
+			out_raw(o, s, 1);
+		}
+	}
+	return str_intern(o->p ? o->p : "");
+}
+
+static void diagnostics_markdown(Out *o)
+{
+	out_puts(o, "# Messages\n\nWritten by `ctilec --list-diagnostics=markdown` from the compiler's table; do not edit. "
+		"`ctilec --explain=CODE` prints one of them.\n");
+	for (int i = 0; i < D_COUNT; i++) {
+		const DiagRow *r = &diag_rows[i];
+		out_printf(o, "\n## %s\n\n%s: %s", r->code, sev_names[r->sev], general_text(r->text));
+		if (r->sev == SEV_WARNING) out_printf(o, " (`-W%s`)", diag_group(r));
+		out_puts(o, "\n");
+		if (*r->explain) out_printf(o, "\n%s\n", r->explain);
+	}
+}
+
+static void diagnostics_json(Out *o)
+{
+	out_puts(o, "[");
+	for (int i = 0; i < D_COUNT; i++) {
+		const DiagRow *r = &diag_rows[i];
+		out_printf(o, "%s\n  {\"code\": \"%s\", \"severity\": \"%s\", \"warning\": ", i ? "," : "", r->code, sev_names[r->sev]);
+		json_string(o, r->group);
+		out_puts(o, ", \"text\": ");
+		json_string(o, r->text);
+		out_puts(o, ", \"explanation\": ");
+		json_string(o, r->explain);
+		out_puts(o, "}");
+	}
+	out_puts(o, "\n]\n");
+}
+
+void list_diagnostics(Out *o, const char *form)
+{
+	if (form && strcmp(form, "markdown") == 0) {
+		diagnostics_markdown(o);
+	} else if (form && strcmp(form, "json") == 0) {
+		diagnostics_json(o);
+	} else {
+		for (int i = 0; i < D_COUNT; i++) {
+			const DiagRow *r = &diag_rows[i];
+			out_printf(o, "%s %-7s ", r->code, sev_names[r->sev]);
+			if (r->sev == SEV_WARNING) out_printf(o, "-W%s: ", diag_group(r));
+			out_printf(o, "%s\n", general_text(r->text));
+		}
+	}
+}
+
+/* Text with blocks of programs for a terminal: what is refused, what is accepted, indented. */
+static void print_explanation(Out *o, const char *p)
+{
+	bool inside = false;
+	for (size_t n; *p; p += n + (p[n] == '\n')) {
+		n = strcspn(p, "\n");
+		if (n >= 3 && !memcmp(p, "```", 3)) {
+			inside = n > 3;
+			out_puts(o, !inside ? "" : n > 7 && !memcmp(p + 3, "tile-error", 10) ? "\nnot so:\n\n" : "\nbut so:\n\n");
+			continue;
+		}
+		if (inside && n) out_puts(o, "    ");
+		for (size_t i = 0; i < n; i++) {
+			if (p[i] == '\t') out_puts(o, "    ");
+			else out_raw(o, p + i, 1);
+		}
+		out_puts(o, "\n");
+	}
+}
+
+void list_explain(Out *o, const char *code)
+{
+	Near near;
+	near_begin(&near, code);
+	for (int i = 0; i < D_COUNT; i++) {
+		const DiagRow *r = &diag_rows[i];
+		near_offer(&near, str_intern(r->code));
+		if (strcmp(r->code, code) != 0) continue;
+		out_printf(o, "%s[%s]: %s\n", sev_names[r->sev], r->code, general_text(r->text));
+		if (r->sev == SEV_WARNING) out_printf(o, "\nSwitched by `-W%s` and `-Wno-%s`.\n", diag_group(r), diag_group(r));
+		if (*r->explain) {
+			out_puts(o, "\n");
+			print_explanation(o, r->explain);
+		}
+		return;
+	}
+	if (near.best) usage_error("no message has the code `%s`; did you mean `%s`?", code, near.best);
+	usage_error("no message has the code `%s`; `ctilec --list-diagnostics` lists all", code);
+}
+
+/* ---- passes, targets, architectures ---- */
+void list_passes(Out *o)
+{
+	for (const PassRow *p = pass_rows; p->name; p++)
+		out_printf(o, "%-20s %-7s -O%d  %s\n", p->name, p->form == STAGE_TYPED ? "typed" : "placed", p->level, p->doc);
+}
+
+void list_arches(Out *o)
+{
+	for (int i = 0; i < arch_count; i++)
+		out_printf(o, "%-8s %s%s\n", arch_rows[i].name, arch_rows[i].doc, arch_rows[i].specific ? "; runs on this one only" : "");
+}
+
+void list_target_names(Out *o)
+{
+	for (int i = 0; i < TARGET_COUNT; i++)
+		out_printf(o, "%s%s (%s)", i ? ", " : "", target_rows[i].name, target_rows[i].doc);
+}
+
+void list_arch_names(Out *o)
+{
+	for (int i = 0; i < arch_count; i++) out_printf(o, "%s%s", i ? ", " : "", arch_rows[i].name);
+	out_puts(o, "; default sm_80,sm_90a");
+}

@@ -1,0 +1,57 @@
+/* The program: reads the command line, does what only prints, or compiles. Exit codes: 0, 1 the program is wrong or a
+ * file cannot be read or written, 2 wrong options, 70 a mistake of ours. */
+#define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/version.h"
+#include "driver/compile.h"
+#include "driver/lists.h"
+#include "driver/options.h"
+#include "git_id.h"
+
+/* A closed standard stream must not be handed to the next file that is opened. The substitutes refuse what they are
+ * asked to do: standard input gives nothing, the others cannot be written. */
+static void hold_streams(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) _exit(1);
+}
+
+static void print_version(Out *o, const char *form)
+{
+	if (form && form[0] == 's') out_puts(o, CTILEC_VERSION "\n");
+	else out_puts(o, "ctilec " CTILEC_VERSION " (" CTILEC_GIT ")\n");
+}
+
+static int print_and_exit(const Options *o)
+{
+	Out *out = out_new();
+	const char *why;
+	switch (o->action) {
+	case OPT_HELP: help_print(out, o->action_arg); break;
+	case OPT_VERSION: print_version(out, o->action_arg); break;
+	case OPT_EXPLAIN: list_explain(out, o->action_arg); break;
+	case OPT_LIST_DIAGNOSTICS: list_diagnostics(out, o->action_arg); break;
+	case OPT_LIST_OPS: list_ops(out, o->action_arg); break;
+	case OPT_LIST_PASSES: list_passes(out); break;
+	case OPT_PRINT_ARCH: list_arches(out); break;
+	default: bug("no action");
+	}
+	if (!out_write(out, o->output ? o->output : "-", FILE_REWRITE, &why))
+		die("cannot write %s: %s", o->output ? o->output : "standard output", why);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	Options o;
+	hold_streams();
+	signal(SIGPIPE, SIG_IGN);       /* a closed pipe is an error like any other */
+	A_UNIT = arena_new();
+	A_TMP = arena_new();
+	options_read(&o, argc, argv);
+	return o.action != OPT_COUNT ? print_and_exit(&o) : compile(&o);
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Runs the tests: test.sh BUILD LABELS JOBS. LABELS is a regular expression (`ctest -L`), empty for all.
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+build=$1
+labels=$2
+jobs=${3:-2}
+case $build in /*) ;; *) build=$root/$build ;; esac
+
+for tool in cmake ctest "${PYTHON:-python3}"; do
+	if ! command -v "$tool" >/dev/null 2>&1; then
+		echo "test: $tool is missing; the line to type is" >&2
+		echo "  sh tools/setup.sh && make test" >&2
+		exit 1
+	fi
+done
+
+nvcc=$(command -v nvcc || true)
+case ${labels:-nvcc} in
+*nvcc*) nvcc=$(sh tools/get-nvcc.sh) ;;
+esac
+
+cmake -S tests -B "$build/tests" -DCTILEC_BUILD="$build" -DNVCC="$nvcc" -DPYTHON="$(command -v "${PYTHON:-python3}")" \
+	-DCMAKE_C_COMPILER="$(command -v "${CC:-cc}")" > "$build/tests.log" || { cat "$build/tests.log"; exit 1; }
+cmake --build "$build/tests" -j "$jobs" > "$build/tests.log" || { cat "$build/tests.log"; exit 1; }
+cd "$build/tests"
+exec ctest --output-on-failure -j "$jobs" ${labels:+-L "$labels"}
