@@ -1,0 +1,17 @@
+# find_package(ctilec): the program ctilec::ctilec, ctilec_add_library and ctilec_target_sources.
+# Nothing here depends on where the package was installed.
+cmake_minimum_required(VERSION 3.20)
+get_filename_component(ctilec_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+set(ctilec_STDLIB "${ctilec_PREFIX}/share/ctilec/stdlib")
+if(NOT TARGET ctilec::ctilec)
+  if(NOT EXISTS "${ctilec_PREFIX}/bin/ctilec")
+    set(ctilec_FOUND FALSE)
+    set(ctilec_NOT_FOUND_MESSAGE "${ctilec_PREFIX}/bin/ctilec is missing")
+    return()
+  endif()
+  add_executable(ctilec::ctilec IMPORTED GLOBAL)
+  set_target_properties(ctilec::ctilec PROPERTIES IMPORTED_LOCATION "${ctilec_PREFIX}/bin/ctilec")
+endif()
+set(ctilec_EXECUTABLE "${ctilec_PREFIX}/bin/ctilec")
+include("${CMAKE_CURRENT_LIST_DIR}/ctilecHelpers.cmake")
+set(ctilec_FOUND TRUE)
