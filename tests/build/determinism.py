@@ -1,0 +1,45 @@
+"""The same input and options give the same bytes: in two folders, two locales, two environments, twice."""
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+from common import *
+
+ENVS = [{"LC_ALL": "C", "HOME": "/"}, {"LC_ALL": "de_DE.UTF-8", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Tokyo", "COLUMNS": "40", "X" * 50: "y" * 5000}]
+
+
+def outputs(path, folder, env):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    name = os.path.basename(path)
+    with open(path, "rb") as f:
+        write(os.path.join(folder, name), f.read())
+    result = []
+    for target in ("c", "cuda"):
+        r = ctilec("--target=" + target, "-MD", "-o", "k." + target, name, cwd=folder, env=env)
+        result.append((r.code, r.err))
+        for n in ("k." + target, "k.h", "k.tile.d"):
+            p = os.path.join(folder, n)
+            data = open(p, "rb").read() if os.path.exists(p) else None
+            check(data is None or folder.encode() not in data, "%s: %s names the folder" % (name, n))
+            result.append(data)
+    result.append(ctilec("--emit=manifest", name, cwd=folder, env=env).out)
+    result.append(ctilec("--emit=ir", name, cwd=folder, env=env).out)
+    return result
+
+
+def main():
+    written = 0
+    with tmpdir() as tmp:
+        for path in tile_files("samples") + tile_files("tests/diag")[::10]:
+            a = outputs(path, os.path.join(tmp, "one"), ENVS[0])
+            b = outputs(path, os.path.join(tmp, "another", "deep folder"), ENVS[1])
+            c = outputs(path, os.path.join(tmp, "one"), ENVS[0])
+            check(a == b == c, "%s: two compilations differ" % os.path.relpath(path, ROOT))
+            written += a[1] is not None
+    check(written >= 5, "too few programs compiled")
+    finish()
+
+
+main()

@@ -1,0 +1,65 @@
+"""Inputs that nobody means: each must give located errors or a plain sentence, exit 1 (or 0 where the text is fine), nothing
+written, within seconds."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+from common import *
+
+HEAD = b"kernel k<N: int = 64>(x: tensor<f32, [n]>, y: out tensor<f32, [n]>) grid [cdiv(n, N)] {\n"
+TAIL = b"\n}\n"
+
+
+def body(b):
+    return HEAD + b + TAIL
+
+
+DEEP = 100000
+CASES = {
+    "empty": (b"", 1), "blank": (b"\n\n", 0), "nul": (b"\0", 1), "nul_inside": (body(b"let a = 1;\0"), 1),
+    "not_utf8": (b"\xff\xfe kernel", 1), "bad_comment": (b"// \xff\n", 1), "bom": (b"\xef\xbb\xbf" + body(b"y.store([bid(0)], x.load([bid(0)], [N]));"), None),
+    "long_line": (body(b"let a = " + b"1 + " * 2500000 + b"1;"), None),
+    "long_name": (body(b"let " + b"a" * 10000000 + b" = 1;"), None),
+    "long_bad_line": (body(b"let a = " + b" " * 10000000 + b"@@;"), 1),
+    "long_string": (body(b'print("' + b"a" * 10000000 + b'");'), None),
+    "parens": (body(b"let a = " + b"(" * DEEP + b"1" + b")" * DEEP + b";"), 1),
+    "brackets": (body(b"let a = " + b"[" * DEEP + b"1" + b"]" * DEEP + b";"), 1),
+    "open_parens": (body(b"let a = " + b"(" * DEEP), 1), "open_brackets": (b"[" * DEEP, 1), "braces": (body(b"{" * DEEP + b"}" * DEEP), None),
+    "minuses": (body(b"let a = " + b"- " * DEEP + b"1;"), None), "nots": (body(b"let a = " + b"!" * DEEP + b"true;"), None),
+    "ifs": (body(b"if (true) {" * DEEP + b"}" * DEEP), None), "else_ifs": (body(b"if n == 1 { } " + b"else if n == 2 { } " * DEEP), None),
+    "angles": (b"fn f(x: " + b"tile<" * DEEP + b"f32" + b">" * DEEP + b") { }", 1), "conds": (body(b"let a = " + b"true ? 1 : " * DEEP + b"2;"), None),
+    "calls": (body(b"let a = " + b"f(" * DEEP + b"1" + b")" * DEEP + b";"), 1), "members": (body(b"let a = x" + b".y" * DEEP + b";"), 1),
+    "open_string": (body(b'print("abc'), 1), "open_comment": (b"/* ", 1), "closes": (b"}" * 1000, 1),
+    "big_number": (body(b"let a = " + b"9" * 100000 + b";"), 1), "big_float": (body(b"let a: f32 = 1" + b"0" * 1000 + b".0;"), 1),
+    "self_import": (b'import "self_import.tile";\n', 1), "missing_import": (b'import "nosuch.tile";\n', 1), "folder_import": (b'import ".";\n', 1),
+}
+
+
+def main():
+    with tmpdir() as tmp:
+        for name, (text, want) in CASES.items():
+            path = os.path.join(tmp, name + ".tile")
+            write(path, text)
+            try:
+                r = ctilec("--target=c", "--diagnostics=short", name + ".tile", "-o", "out.c", cwd=tmp, timeout=60)
+            except Exception as e:
+                fail("%s: %s" % (name, type(e).__name__))
+                continue
+            check(r.code in (0, 1) if want is None else r.code == want, "%s: exit %d: %s" % (name, r.code, r.text[:300]))
+            if r.code == 1:
+                check(any(name in l and ": error: " in l for l in r.text.splitlines()), "%s: no located error: %s" % (name, r.text[:300]))
+                check(not os.path.exists(os.path.join(tmp, "out.c")), name + " wrote a program")
+            check(len(r.text) < 20000, "%s: %d bytes of messages" % (name, len(r.text)))
+            rich = ctilec("--check", name + ".tile", cwd=tmp, timeout=60)
+            check(max([len(l) for l in rich.text.splitlines()] or [0]) < 1000, name + ": a message with an endless line")
+            for left in ("out.c", "out.h"):
+                if os.path.exists(os.path.join(tmp, left)):
+                    os.remove(os.path.join(tmp, left))
+        write(os.path.join(tmp, "a.tile"), 'import "b.tile";\n')
+        write(os.path.join(tmp, "b.tile"), 'import "a.tile";\n')
+        r = ctilec("--check", "--diagnostics=short", "a.tile", cwd=tmp)
+        check(r.code == 1 and "error" in r.text, "an import cycle: exit %d: %s" % (r.code, r.text))
+    finish()
+
+
+main()

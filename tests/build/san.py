@@ -1,0 +1,22 @@
+"""The compiler built with sanitizers: every .tile file of the project and the wrong ones too, without a report."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+from common import *
+
+FOLDER = os.path.join(BUILD, "san")
+must(["make", "-C", ROOT, "-j2", "SAN=1", "BUILD=" + FOLDER], "make SAN=1", timeout=900)
+program = os.path.join(FOLDER, "ctilec")
+done = 0
+with tmpdir() as tmp:
+    for path in tile_files("samples", "stdlib", "tests"):
+        for target in ("c", "cuda"):
+            r = run([program, "--target=" + target, "-Wall", "-o", os.path.join(tmp, "k." + target), path],
+                    env={"ASAN_OPTIONS": "detect_leaks=0"})
+            check(r.code in (0, 1, 2) and "Sanitizer" not in r.text and "runtime error" not in r.text,
+                  "%s for %s: exit %d\n%s" % (os.path.relpath(path, ROOT), target, r.code, r.text[-3000:]))
+            done += 1
+print("%d compilations" % done)
+check(done > 0, "nothing was compiled")
+finish()

@@ -1,0 +1,176 @@
+"""The same calls on the C target and on the emulated CUDA target must give the same numbers.
+diff.py CTILEC PRELUDE_TOOL FILE.tile [ARCH [SECTION]]: a section is the part of the file behind `// ---- SECTION`.
+
+Float sums may differ in their last bits (the order of combination is the target's); all else must be equal bit for bit."""
+import ctypes
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMMON = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples", "common")
+SIZES = [{}, {"m": 1, "n": 1, "k": 1}, {"m": 7, "n": 5, "k": 9}, {"m": 64, "n": 64, "k": 64}, {"m": 129, "n": 70, "k": 33},
+         {"m": 2, "n": 1000, "k": 17}, {"m": 3, "n": 4096, "k": 3}, {"m": 1, "n": 65536, "k": 1}, {"m": 100, "n": 700, "k": 40}]
+DTYPE = {"bool": "u1", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
+         "f16": "f2", "bf16": "u2", "tf32": "f4", "f32": "f4", "f64": "f8", "f8e4m3": "u1", "f8e5m2": "u1"}
+
+
+def sh(*args):
+    r = subprocess.run(args, capture_output=True, text=True)
+    if r.returncode:
+        sys.exit("%s\n%s%s" % (" ".join(args), r.stdout, r.stderr))
+    return r.stdout
+
+
+def data(kind, shape, rng, name, dims):
+    if kind == "bool":
+        return rng.integers(0, 3, shape).astype("u1")
+    if kind == "bf16":
+        return (rng.integers(-8, 8, shape).astype("f4").view("u4") >> 16).astype("u2")
+    if kind in ("f8e4m3", "f8e5m2"):
+        return rng.choice(np.array([0, 0x38, 0xb8, 0x3c, 0x40, 0xc0], "u1"), shape)
+    if kind[0] in "iu":
+        if name == "k":                 # indices, some outside
+            top = max(dims.get("n", 1), 1)
+            if kind == "i64":
+                return rng.permutation(top).astype("i8")[: int(np.prod(shape))].reshape(shape)
+            return rng.integers(-3, top + 3, shape).astype(DTYPE[kind])
+        lo, hi = (0, 100) if kind[0] == "u" else (-50, 50)
+        return rng.integers(lo, hi, shape).astype(DTYPE[kind])
+    if kind == "f16" or kind == "tf32":
+        return rng.integers(-8, 8, shape).astype(DTYPE[kind])
+    return (rng.integers(-64, 64, shape) / 4).astype(DTYPE[kind])
+
+
+def evaluate(text, dims):
+    text = re.sub(r"cdiv\(([^,]+), ([^)]+)\)", r"(-(-(\1) // (\2)))", text)
+    return int(eval(text.replace("/", "//").replace("////", "//"), {}, dict(dims)))
+
+
+def each_variant(text):
+    """An instance for each member of its sets: else only the first that fits would run."""
+    def split(m):
+        name, rest = m.group(1), m.group(2)
+        sets = re.findall(r"\{([^}]*)\}", rest)
+        out = []
+        for i, combo in enumerate(itertools.product(*[[v.strip() for v in s.split(",")] for s in sets])):
+            one = rest
+            for v in combo:
+                one = re.sub(r"\{[^}]*\}", v, one, count=1)
+            out.append("instance %s_%d = %s;" % (name, i, one))
+        return " ".join(out)
+    return re.sub(r"(?m)^instance (\w+) = (.*\{.*);$", split, text)
+
+
+def section(text, name):
+    parts = re.split(r"(?m)^// ---- ", text)
+    found = [p for p in parts[1:] if p.startswith(name)]
+    if name and len(found) != 1:
+        sys.exit("no section `%s`" % name)
+    return "// " + found[0] if name else text
+
+
+class Target:
+    def __init__(self, path, emulated):
+        self.lib = ctypes.CDLL(path)
+        self.lib.ctile_status_text.restype = ctypes.c_char_p
+        self.emulated = emulated
+        if emulated:
+            self.lib.dev_alloc.restype = ctypes.c_void_p
+
+    def call(self, entry, arrays, dims):
+        held, args, out = [], [], []
+        for a in arrays:
+            if self.emulated:
+                p = self.lib.dev_alloc(ctypes.c_size_t(a.nbytes))
+                ctypes.memmove(p, a.ctypes.data, a.nbytes)
+                held.append(p)
+                args.append(ctypes.c_void_p(p))
+            else:
+                raw = np.zeros(a.nbytes + 256, "u1")
+                at = -raw.ctypes.data % 256
+                b = raw[at: at + a.nbytes].view(a.dtype).reshape(a.shape)
+                b[...] = a
+                held.append(b)
+                args.append(ctypes.c_void_p(b.ctypes.data))
+        args += [ctypes.c_int64(d) for d in dims]
+        status = getattr(self.lib, entry)(*args, None)
+        for a, h in zip(arrays, held):
+            if self.emulated:
+                b = np.empty_like(a)
+                ctypes.memmove(b.ctypes.data, h, a.nbytes)
+                self.lib.dev_free(ctypes.c_void_p(h))
+                out.append(b)
+            else:
+                out.append(h.copy())
+        return status, out
+
+
+def same(a, b, kind):
+    if a.tobytes() == b.tobytes():
+        return True
+    if kind in ("f32", "f64", "f16"):
+        return np.allclose(a.astype("f8"), b.astype("f8"), rtol=2e-3 if kind == "f16" else 1e-5, atol=1e-5, equal_nan=True)
+    return False
+
+
+def main():
+    ctilec, tool, source = sys.argv[1:4]
+    arch = sys.argv[4] if len(sys.argv) > 4 else "sm_80"
+    only = sys.argv[5] if len(sys.argv) > 5 else ""
+    bad = calls = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        cu, emu, c, one = [os.path.join(tmp, n) for n in ("t.cu", "e.c", "t.c", "one.tile")]
+        with open(one, "w") as f:
+            f.write(each_variant(section(open(source).read(), only)))
+        source = one
+        sh(ctilec, "--target=cuda", "--line=off", source, "-o", cu)
+        sh(sys.executable, os.path.join(HERE, "emulate.py"), tool, cu, emu, arch)
+        sh("gcc", "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
+        sh(ctilec, "--target=c", "--line=off", source, "-o", c)
+        sh("gcc", "-std=c11", "-O1", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
+        manifest = json.loads(sh(ctilec, "--emit=manifest", source, "-o", "-"))
+        cuda, host = Target(emu + ".so", True), Target(c + ".so", False)
+        for e in manifest["entries"]:
+            seen, ran = set(), 0
+            for number, size in enumerate(SIZES):
+                dims = {d["name"]: size.get(d["name"], 6) for d in e["dims"]}
+                key = tuple(dims.values())
+                if key in seen:
+                    continue
+                seen.add(key)
+                rng = np.random.default_rng(number)
+                shapes = [[evaluate(s, dims) for s in p["shape"]] for p in e["params"]]
+                if sum(int(np.prod(s)) for s in shapes) > 4000000 or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims["n"] == 1000)):
+                    continue
+                arrays = [data(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
+                order = [dims[d["name"]] for d in e["dims"]]
+                s1, want = host.call(e["name"], arrays, order)
+                s2, got = cuda.call(e["name"], arrays, order)
+                calls += 1
+                if s1 != s2:
+                    bad += 1
+                    print("%s %s: status %d, expected %d: %s" % (e["name"], dims, s2, s1, cuda.lib.ctile_status_text(s2).decode()))
+                    continue
+                ran += s1 == 0
+                for p, a, b in zip(e["params"], want, got):
+                    if p["mode"] != "in" and not same(a, b, p["type"]):
+                        bad += 1
+                        at = np.flatnonzero(a.reshape(-1) != b.reshape(-1))
+                        print("%s %s: %s differs in %d of %d elements, first at %d: %s, expected %s" %
+                              (e["name"], dims, p["name"], len(at), a.size, at[0], b.reshape(-1)[at[0]], a.reshape(-1)[at[0]]))
+                        break
+            if not ran:
+                bad += 1
+                print("%s: no call succeeded" % e["name"])
+    print("%d calls, %d wrong" % (calls, bad))
+    sys.exit(1 if bad or not calls else 0)
+
+
+main()

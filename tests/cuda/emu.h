@@ -1,0 +1,342 @@
+/* Runs emitted CUDA kernels on the host, so that their values can be tested without a GPU. The kernels' text is compiled as
+ * C behind this file; the functions it calls are those of the C target, except for what is defined here: memory, shuffles,
+ * shared memory, matrix instructions, launches. Threads of a block are coroutines that run until they wait; EMU_ORDER
+ * (0 first to last, 1 last to first, 2 shuffled) changes who goes first, so that a missing barrier shows in the values.
+ * Global accesses must lie in memory from dev_alloc and be aligned; shared memory begins filled with 0xff. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define __global__
+#define __device__
+#define __shared__
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(n)
+#define dim3(x, y, z) (x)
+
+/* ---- threads ---- */
+enum { EMU_THREADS = 1024, EMU_STACK = 1 << 20, EMU_SHARED = 232448 };
+typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE } EmuState;
+typedef struct EmuThread { jmp_buf at; EmuState state; char *stack; ucontext_t first; } EmuThread;
+typedef struct EmuIndex { unsigned x, y, z; } EmuIndex;
+
+__attribute__((aligned(128))) unsigned char ct_smem[EMU_SHARED];
+static EmuThread emu_thread[EMU_THREADS];
+static EmuIndex threadIdx, blockIdx, blockDim;
+static jmp_buf emu_home;
+static void (*emu_body)(void **args);
+static void **emu_args;
+static unsigned emu_now;
+static unsigned char emu_box[32][32][64];      /* of each warp: what each lane hands over */
+
+__attribute__((noreturn)) static void emu_fail(const char *what)
+{
+	fflush(stdout);
+	fprintf(stderr, "emulation: block %u thread %u: %s\n", blockIdx.x, emu_now, what);
+	abort();
+}
+
+static void emu_wait(EmuState s)
+{
+	unsigned me = emu_now;
+	emu_thread[me].state = s;
+	if (!_setjmp(emu_thread[me].at)) _longjmp(emu_home, 1);
+}
+
+#define __syncthreads() emu_wait(EMU_BLOCK)
+static void emu_warp_sync(void) { emu_wait(EMU_WARP); }
+
+static void emu_entry(void)
+{
+	emu_body(emu_args);
+	emu_thread[emu_now].state = EMU_DONE;
+	_longjmp(emu_home, 1);
+}
+
+static void emu_run(unsigned t)
+{
+	emu_now = t;
+	threadIdx.x = t;
+	if (_setjmp(emu_home)) return;
+	if (emu_thread[t].state != EMU_NEW) {
+		emu_thread[t].state = EMU_READY;
+		_longjmp(emu_thread[t].at, 1);
+	}
+	if (!emu_thread[t].stack) emu_thread[t].stack = malloc(EMU_STACK);
+	getcontext(&emu_thread[t].first);
+	emu_thread[t].first.uc_stack.ss_sp = emu_thread[t].stack;
+	emu_thread[t].first.uc_stack.ss_size = EMU_STACK;
+	emu_thread[t].first.uc_link = NULL;
+	makecontext(&emu_thread[t].first, emu_entry, 0);
+	setcontext(&emu_thread[t].first);
+}
+
+static bool emu_all(unsigned from, unsigned to, EmuState s)
+{
+	for (unsigned i = from; i < to; i++)
+		if (emu_thread[i].state != s && emu_thread[i].state != EMU_DONE) return false;
+	return true;
+}
+
+static void emu_block(unsigned threads)
+{
+	static unsigned seed = 1;
+	const char *order = getenv("EMU_ORDER");
+	int kind = order ? atoi(order) : 0;
+	memset(ct_smem, 0xff, sizeof ct_smem);
+	for (unsigned i = 0; i < threads; i++) emu_thread[i].state = EMU_NEW;
+	for (;;) {
+		bool ran = false;
+		for (unsigned k = 0, turn = kind == 2 ? (seed = seed * 1664525 + 1013904223) >> 8 : 0; k < threads; k++) {
+			unsigned t = kind == 1 ? threads - 1 - k : (k ^ turn % threads) % threads;
+			EmuState s = emu_thread[t].state;
+			if (s == EMU_NEW || s == EMU_READY) emu_run(t), ran = true;
+		}
+		for (unsigned w = 0; w < threads; w += 32)
+			if (emu_all(w, w + 32, EMU_WARP) && !emu_all(w, w + 32, EMU_DONE)) {
+				for (unsigned i = w; i < w + 32; i++)
+					if (emu_thread[i].state == EMU_DONE) emu_fail("a lane ended while others of its warp exchange data");
+				for (unsigned i = w; i < w + 32; i++) emu_thread[i].state = EMU_READY;
+				ran = true;
+			}
+		if (emu_all(0, threads, EMU_DONE)) return;
+		if (!ran && emu_all(0, threads, EMU_BLOCK)) {
+			for (unsigned i = 0; i < threads; i++)
+				if (emu_thread[i].state == EMU_BLOCK) emu_thread[i].state = EMU_READY;
+			ran = true;
+		}
+		if (!ran) emu_fail("threads wait at different barriers");
+	}
+}
+
+/* ---- global memory ---- */
+typedef struct EmuRange { uintptr_t from, to; } EmuRange;
+static EmuRange emu_range[256];
+
+void *dev_alloc(size_t bytes)
+{
+	char *p = aligned_alloc(256, (bytes + 511) / 256 * 256);
+	memset(p, 0xa5, (bytes + 511) / 256 * 256);
+	for (int i = 0; i < 256; i++)
+		if (!emu_range[i].to) {
+			emu_range[i] = (EmuRange){ (uintptr_t)p, (uintptr_t)p + bytes };
+			return p;
+		}
+	emu_fail("too many allocations");
+}
+
+void dev_free(void *p)
+{
+	for (int i = 0; i < 256; i++)
+		if (emu_range[i].from == (uintptr_t)p) emu_range[i] = (EmuRange){ 0, 0 };
+	free(p);
+}
+
+void dev_upload(void *d, const void *h, size_t n) { memcpy(d, h, n); }
+void dev_download(void *h, const void *d, size_t n) { memcpy(h, d, n); }
+void dev_sync(void) { }
+const char *dev_name(void) { return "the emulation"; }
+
+static void emu_check(const void *p, size_t n)
+{
+	uintptr_t a = (uintptr_t)p;
+	if (a % n) emu_fail("an access to global memory is not aligned");
+	for (int i = 0; i < 256; i++)
+		if (a >= emu_range[i].from && a + n <= emu_range[i].to) return;
+	emu_fail("an access outside of global memory");
+}
+
+typedef struct __align__(8) ct_u32x2 { unsigned int v[2]; } ct_u32x2;
+typedef struct __align__(16) ct_u32x4 { unsigned int v[4]; } ct_u32x4;
+#define EMU_MEMORY(bits, T) \
+	static inline T ct_ld_b##bits(const void *p) { emu_check(p, bits / 8); return *(const T *)p; } \
+	static inline T ct_ldnc_b##bits(const void *p) { return ct_ld_b##bits(p); } \
+	static inline T ct_ld_b##bits##_if(const void *p, int c, T pad) { return c ? ct_ld_b##bits(p) : pad; } \
+	static inline T ct_ldnc_b##bits##_if(const void *p, int c, T pad) { return c ? ct_ld_b##bits(p) : pad; } \
+	static inline void ct_st_b##bits(void *p, T v) { emu_check(p, bits / 8); *(T *)p = v; } \
+	static inline void ct_st_b##bits##_if(void *p, int c, T v) { if (c) ct_st_b##bits(p, v); }
+EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsigned int) EMU_MEMORY(64, ct_u32x2) EMU_MEMORY(128, ct_u32x4)
+static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char)(w >> (8 * i)); }
+static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
+static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
+static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return a | (unsigned)b << 16; }
+static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
+static inline int ct_within(long long a) { return a > 2147483647ll ? 2147483647 : a < -2147483647ll ? -2147483647 : (int)a; }
+static inline long long ct_tile_at(long long index, long long step, long long offset)
+{
+	const long long far = 1ll << 62;
+	return index > far / step || index < -far / step ? -far : index * step + offset;
+}
+static inline void ct_trap(const char *what) { printf("%s\n", what); emu_fail("trap"); }
+static inline int __popc(unsigned a) { return __builtin_popcount(a); }
+static inline int atomicAdd(int *p, int v) { int old = *p; *p += v; return old; }
+
+/* ---- within a warp ---- */
+#define EMU_WARP_OF (emu_now / 32)
+#define EMU_LANE (emu_now % 32)
+static void emu_give(const void *p, size_t n)
+{
+	memcpy(emu_box[EMU_WARP_OF][EMU_LANE], p, n);
+	emu_warp_sync();
+}
+static void emu_took(void) { emu_warp_sync(); }
+
+#define EMU_SHFL(elem, T) \
+	static T ct_shfl_idx_##elem(T a, int lane) \
+	{ T r; emu_give(&a, sizeof a); memcpy(&r, emu_box[EMU_WARP_OF][lane & 31], sizeof r); emu_took(); return r; } \
+	static inline T ct_shfl_xor_##elem(T a, int m) { return ct_shfl_idx_##elem(a, (int)EMU_LANE ^ m); } \
+	static inline T ct_shfl_up_##elem(T a, int d) { return ct_shfl_idx_##elem(a, (int)EMU_LANE >= d ? (int)EMU_LANE - d : (int)EMU_LANE); } \
+	static inline T ct_shfl_down_##elem(T a, int d) { return ct_shfl_idx_##elem(a, (int)EMU_LANE + d < 32 ? (int)EMU_LANE + d : (int)EMU_LANE); }
+EMU_SHFL(i8, signed char) EMU_SHFL(i16, short) EMU_SHFL(i32, int) EMU_SHFL(i64, long long) EMU_SHFL(u8, unsigned char)
+EMU_SHFL(u16, unsigned short) EMU_SHFL(u32, unsigned) EMU_SHFL(u64, unsigned long long) EMU_SHFL(f8e4m3, unsigned char)
+EMU_SHFL(f8e5m2, unsigned char) EMU_SHFL(f16, unsigned short) EMU_SHFL(bf16, unsigned short) EMU_SHFL(tf32, float)
+EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
+
+/* ---- matrices: ldmatrix and mma.sync as the PTX manual has them ---- */
+static inline unsigned ct_shared(const void *p) { return (unsigned)((const unsigned char *)p - ct_smem); }
+
+static void emu_ldm(unsigned *r, unsigned at, int n, bool trans)
+{
+	emu_give(&at, sizeof at);
+	for (int j = 0; j < n; j++) {
+		unsigned row[8];
+		for (int i = 0; i < 8; i++) {
+			memcpy(&row[i], emu_box[EMU_WARP_OF][8 * j + i], sizeof row[i]);
+			if (row[i] % 16 || row[i] + 16 > EMU_SHARED) emu_fail("ldmatrix: a row is not aligned to 16 bytes");
+		}
+		unsigned t = EMU_LANE;
+		unsigned short h[2];
+		for (int i = 0; i < 2; i++) {
+			unsigned x = trans ? 2 * (t % 4) + i : t / 4, y = trans ? t / 4 : 2 * (t % 4) + i;
+			memcpy(&h[i], ct_smem + row[x] + 2 * y, 2);
+		}
+		r[j] = h[0] | (unsigned)h[1] << 16;
+	}
+	emu_took();
+}
+#define EMU_LDM(n) \
+	static inline void ct_ldm_x##n(unsigned *r, unsigned at) { emu_ldm(r, at, n, false); } \
+	static inline void ct_ldm_x##n##_t(unsigned *r, unsigned at) { emu_ldm(r, at, n, true); }
+EMU_LDM(1) EMU_LDM(2) EMU_LDM(4)
+
+typedef enum { EMU_F16, EMU_BF16, EMU_TF32, EMU_I8, EMU_U8 } EmuElem;
+
+static double emu_elem(EmuElem e, const unsigned char *words, int i)
+{
+	unsigned w;
+	float f;
+	switch (e) {
+	case EMU_I8: return (signed char)words[i];
+	case EMU_U8: return words[i];
+	case EMU_TF32:
+		memcpy(&w, words + 4 * i, 4);
+		w &= 0xffffe000u;
+		break;
+	default: {
+		unsigned short h;
+		memcpy(&h, words + 2 * i, 2);
+		if (e == EMU_BF16) {
+			w = (unsigned)h << 16;
+		} else {
+			int exp = h >> 10 & 31, frac = h & 1023;
+			double v = exp == 0 ? ldexp(frac, -24) : exp == 31 ? (frac ? NAN : INFINITY) : ldexp(1024 + frac, exp - 25);
+			return h >> 15 ? -v : v;
+		}
+	}
+	}
+	memcpy(&f, &w, 4);
+	return f;
+}
+
+/* Sum over k of a[row][k] b[k][col]; words hold 32-bit registers of each lane. */
+static double emu_dot(EmuElem ea, EmuElem eb, int k, int row, int col, int awords)
+{
+	int per = ea == EMU_TF32 ? 1 : ea <= EMU_BF16 ? 2 : 4, half = 4 * per;     /* columns that one register set covers */
+	double s = 0;
+	for (int c = 0; c < k; c++) {
+		int reg = c / half, lane = (c % half) / per, i = c % per;
+		int areg = reg * 2 + row / 8;           /* a0 (row), a1 (row + 8), a2, a3: next columns */
+		const unsigned char *a = emu_box[EMU_WARP_OF][(row % 8) * 4 + lane] + 4 * areg;
+		const unsigned char *b = emu_box[EMU_WARP_OF][col * 4 + lane] + 4 * awords + 4 * reg;
+		s += emu_elem(ea, a, i) * emu_elem(eb, b, i);
+	}
+	return s;
+}
+
+static void emu_hand(const unsigned *a, int an, const unsigned *b, int bn)
+{
+	unsigned w[8];
+	memcpy(w, a, 4 * (size_t)an);
+	memcpy(w + an, b, 4 * (size_t)bn);
+	emu_give(w, 4 * (size_t)(an + bn));
+}
+
+#define EMU_MMA(name, T, ea, eb, k, an, bn) \
+	static void name(T *d, const unsigned *a, const unsigned *b) \
+	{ \
+		emu_hand(a, an, b, bn); \
+		for (int i = 0; i < 4; i++) \
+			d[i] = (T)(d[i] + emu_dot(ea, eb, k, (int)EMU_LANE / 4 + 8 * (i / 2), (int)EMU_LANE % 4 * 2 + i % 2, an)); \
+		emu_took(); \
+	}
+EMU_MMA(ct_mma_m16n8k16_f16_f16, float, EMU_F16, EMU_F16, 16, 4, 2) EMU_MMA(ct_mma_m16n8k16_bf16_bf16, float, EMU_BF16, EMU_BF16, 16, 4, 2)
+EMU_MMA(ct_mma_m16n8k8_f16_f16, float, EMU_F16, EMU_F16, 8, 2, 1) EMU_MMA(ct_mma_m16n8k8_bf16_bf16, float, EMU_BF16, EMU_BF16, 8, 2, 1)
+EMU_MMA(ct_mma_m16n8k8_tf32_tf32, float, EMU_TF32, EMU_TF32, 8, 4, 2) EMU_MMA(ct_mma_m16n8k4_tf32_tf32, float, EMU_TF32, EMU_TF32, 4, 2, 1)
+#define EMU_MMA_INT(a, b, ea, eb) EMU_MMA(ct_mma_m16n8k32_##a##_##b, int, ea, eb, 32, 4, 2) EMU_MMA(ct_mma_m16n8k16_##a##_##b, int, ea, eb, 16, 2, 1)
+EMU_MMA_INT(i8, i8, EMU_I8, EMU_I8) EMU_MMA_INT(i8, u8, EMU_I8, EMU_U8) EMU_MMA_INT(u8, i8, EMU_U8, EMU_I8) EMU_MMA_INT(u8, u8, EMU_U8, EMU_U8)
+
+static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
+{
+	double w[2] = { a[0], b[0] }, x, y;
+	emu_give(w, sizeof w);
+	for (int i = 0; i < 2; i++)
+		for (unsigned k = 0; k < 4; k++) {
+			memcpy(&x, emu_box[EMU_WARP_OF][EMU_LANE / 4 * 4 + k], 8);
+			memcpy(&y, emu_box[EMU_WARP_OF][(EMU_LANE % 4 * 2 + i) * 4 + k] + 8, 8);
+			d[i] += x * y;
+		}
+	emu_took();
+}
+
+/* ---- the runtime ---- */
+typedef int cudaError_t;
+typedef struct cudaFuncAttributes { int maxThreadsPerBlock; } cudaFuncAttributes;
+enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209, cudaDevAttrComputeCapabilityMajor = 75,
+	cudaDevAttrComputeCapabilityMinor, cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+typedef struct EmuKernel { const void *fn; void (*body)(void **args); int threads; } EmuKernel;
+static const EmuKernel *emu_kernel(const void *fn);     /* behind the kernels */
+
+static inline cudaError_t cudaGetDevice(int *d) { *d = 0; return 0; }
+static inline cudaError_t cudaGetLastError(void) { return 0; }
+static inline const char *cudaGetErrorString(cudaError_t e) { return e ? "error" : "no error"; }
+static inline cudaError_t cudaDeviceGetAttribute(int *v, int which, int d)
+{
+	(void)d;
+	*v = which == cudaDevAttrComputeCapabilityMajor ? __CUDA_ARCH__ / 100 : __CUDA_ARCH__ / 10 % 10;
+	return 0;
+}
+static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *fn)
+{
+	a->maxThreadsPerBlock = emu_kernel(fn)->threads;
+	return 0;
+}
+static inline cudaError_t cudaFuncSetAttribute(const void *fn, int which, int v) { (void)fn, (void)which, (void)v; return 0; }
+struct CUstream_st;
+static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsigned threads, void **args, size_t shared, struct CUstream_st *s)
+{
+	const EmuKernel *k = emu_kernel(fn);
+	(void)s;
+	if (threads > (unsigned)k->threads) emu_fail("more threads than __launch_bounds__");
+	if (shared > EMU_SHARED) emu_fail("too much shared memory");
+	emu_body = k->body;
+	emu_args = args;
+	blockDim.x = threads;
+	for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) emu_block(threads);
+	return 0;
+}

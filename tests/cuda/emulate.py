@@ -1,0 +1,60 @@
+"""Compiles emitted CUDA for the host: emulate.py PRELUDE_TOOL IN.cu OUT.c [ARCH], with emu.h. ARCH is sm_80 or sm_90a."""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEAD = re.compile(r"static __global__ void __launch_bounds__\((.*?)\)\n(\w+)\((.*)\)\n\{")
+
+
+def parameters(text):
+    types = []
+    for p in [p.strip() for p in text.split(",") if p.strip()]:
+        name = re.search(r"(\w+)$", p).group(1)
+        types.append(p[: -len(name)].replace("const ", "").strip())
+    return types
+
+
+def emulated(path, tool):
+    text = open(path).read()
+    macros = text[: text.index("#define CT_FN")]
+    kernels = text[text.index("/* ---- kernels ---- */"): text.index("#ifndef __CUDACC_RTC__")]
+    host = text[text.index("#ifndef __CUDACC_RTC__"):]
+    own = re.findall(r"\b(ct_\w+?)\(", open(os.path.join(HERE, "emu.h")).read())
+    kernels = re.sub(r"(?m)^\s*#line .*\n|^\s*#pragma unroll.*\n", "", kernels)
+    kernels = kernels.replace("extern __shared__ __align__(16) unsigned char ct_smem[];", "")
+    host = re.sub(r"(?m)^#line .*\n", "", host)
+    host = re.sub(r'#ifdef __cplusplus\nextern "C" \{\n#endif\n', "", host).replace('extern "C" {\n', "")
+    tail = host.rindex("}")
+    last = host.rindex("\n}\n#endif")
+    host = host[:last] + "\n" + host[last + 2:] if tail >= last else host
+    names = sorted(set(own) | {"ct_trap"})
+    prelude = subprocess.run([tool] + names, input=kernels.encode(), capture_output=True, check=True).stdout.decode()
+    table, thunks = [], []
+    for bounds, name, params in HEAD.findall(kernels):
+        args = ", ".join("*(%s *)a[%d]" % (t, i) for i, t in enumerate(parameters(params)))
+        thunks.append("static void emu_%s(void **a) { (void)a; %s(%s); }" % (name, name, args))
+        table.append("\t{ (const void *)%s, emu_%s, %s }," % (name, name, bounds))
+    find = ("static const EmuKernel *emu_kernel(const void *fn)\n{\n\tstatic const EmuKernel all[] = {\n%s\n\t};\n"
+            "\tfor (size_t i = 0; i < sizeof all / sizeof *all; i++)\n\t\tif (all[i].fn == fn) return &all[i];\n"
+            "\temu_fail(\"no such kernel\");\n}\n" % "\n".join(table))
+    return macros, prelude, kernels + "\n".join(thunks) + "\n" + find + host
+
+
+def main():
+    tool, path, out = sys.argv[1:4]
+    arch = sys.argv[4] if len(sys.argv) > 4 else "sm_80"
+    macros, prelude, rest = emulated(path, tool)
+    with open(out, "w") as f:
+        number = re.search(r"\d+", arch).group(0)
+        f.write("#define __CUDA_ARCH__ %s0\n" % number)
+        if arch.endswith("a"):
+            f.write("#define __CUDA_ARCH_FEAT_SM%s_ALL\n" % number)
+        f.write(macros)
+        f.write('#include "emu.h"\n')
+        f.write(prelude)
+        f.write(rest)
+
+
+main()

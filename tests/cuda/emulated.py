@@ -1,0 +1,70 @@
+"""Emitted CUDA run on the host (emu.h): emulated.py NAME.
+
+NAME: sample/vecadd, ...; operations, language, functions: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
+target. Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
+from common import *
+
+ARCH = os.environ.get("ARCH", "sm_80")
+ORDERS = os.environ.get("ORDERS", "0 2").split()
+PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions"}
+
+
+def prelude_tool():
+    tool = os.path.join(BUILD, "tests", "emu_prelude")
+    lib = os.path.join(BUILD, "libctilec.a")
+    if not os.path.exists(tool) or os.path.getmtime(tool) < os.path.getmtime(lib):
+        os.makedirs(os.path.dirname(tool), exist_ok=True)
+        made = "%s.%d" % (tool, os.getpid())
+        must(["gcc", "-std=c11", "-O1", "-I" + ROOT, "-o", made, os.path.join(HERE, "emu_prelude.c"), lib, "-lm"])
+        os.replace(made, tool)
+    return tool
+
+
+def program(source, main):
+    name = os.path.splitext(os.path.basename(source))[0]
+    with tmpdir() as tmp:
+        cu, emu, exe = [os.path.join(tmp, name + e) for e in (".cu", ".emu.c", ".emu")]
+        r = ctilec("--target=cuda", "-o", cu, source)
+        if not check(r.code == 0 and not r.text, "%s:\n%s" % (source, r.text)):
+            return
+        must([sys.executable, os.path.join(HERE, "emulate.py"), prelude_tool(), cu, emu, ARCH])
+        must(["gcc", "-std=gnu11", "-O1", "-w", "-I" + HERE, "-I" + tmp, "-I" + os.path.join(ROOT, "samples", "common"), "-o", exe, emu, main, "-lm"])
+        for order in ORDERS:
+            r = run([exe], cwd=tmp, env={"EMU_ORDER": order}, timeout=900)
+            check(r.code == 0, "%s, order %s: exit %d\n%s%s" % (name, order, r.code, r.out.decode("utf-8", "replace")[-2000:], r.text[-1000:]))
+
+
+def tiles(section):
+    for order in ORDERS:
+        r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, prelude_tool(), os.path.join(HERE, "tiles.tile"), ARCH, section],
+                env={"EMU_ORDER": order}, timeout=900)
+        print(r.out.decode("utf-8", "replace"))
+        check(r.code == 0, "tiles, %s, order %s:\n%s%s" % (section, order, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
+
+
+def main(name):
+    if not shutil.which("gcc"):
+        skip("the emulation needs gcc")
+    kind, _, rest = name.partition("/")
+    if kind == "sample":
+        folder = os.path.join(ROOT, "samples", rest)
+        program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
+    elif kind == "tiles":
+        try:
+            import numpy    # noqa
+        except ImportError:
+            skip("needs numpy")
+        tiles(rest)
+    else:
+        path = os.path.join(ROOT, PROGRAMS[kind])
+        program(path + ".tile", path + ".c")
+    finish()
+
+
+main(sys.argv[1])

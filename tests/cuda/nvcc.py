@@ -1,0 +1,97 @@
+"""Emitted CUDA through nvcc: nvcc.py GROUP. Groups: see emitted.py.
+
+Every program is emitted with the default --arch and with other lists, and each text is compiled to machine code for sm_80, 89, 90a,
+100 and 120: in turn, so that a group of any size sees all combinations and few compilations; samples with the default list for all
+five. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from emitted import *
+
+ARCHS = ["sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"]
+LISTS = ["", "sm_80", "sm_89", "sm_90a", "sm_100", "sm_120", ",".join(ARCHS)]
+COMBINATIONS = [(i, a) for i in LISTS for a in ARCHS]
+SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+FUNCTION = re.compile(r"Compiling entry function '(\w+)'")
+INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
+
+HEAVY = 3000        # lines of generated text for one architecture; programs of tests/values with more are compiled without optimization
+
+spills, done = [], set()
+
+
+def compile_one(name, text, arch, where, whole, heavy):
+    """whole: with its host part, through the host's compiler; else the device's part to a cubin."""
+    kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole else ["-cubin"]
+    if heavy:
+        kind += ["-Xcicc", "-O0", "-Xptxas", "-O0"]
+    r = run([NVCC] + kind + ["-arch=" + arch, "-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
+    said = r.out.decode("utf-8", "replace") + r.text
+    wrong = [line for line in said.splitlines() if not INFO.match(line) or "C75" in line]
+    check(r.code == 0 and not wrong, "%s for %s:\n%s" % (name, arch, "\n".join(wrong)[-3000:]))
+    function = "?"
+    for line in said.splitlines():
+        m = FUNCTION.search(line)
+        function = m.group(1) if m else function
+        m = SPILL.search(line)
+        if m and int(m.group(1)) + int(m.group(2)):
+            spills.append("%s: %s for %s: %s" % (name, function, arch, m.group(0)))
+
+
+def program(name, path, options, tmp, combinations, whole, heavy):
+    """Emits and compiles one program for each combination; the one named by whole with its host part."""
+    texts = {}
+    for archs, arch in combinations:
+        if archs not in texts:
+            where = os.path.join(tmp, "list%d" % LISTS.index(archs))
+            os.makedirs(where, exist_ok=True)
+            out = os.path.join(where, "k.cu")
+            texts[archs] = out if emit(name, path, options + (["--arch=" + archs] if archs else []), out) else None
+        if texts[archs]:
+            lines = read(texts[archs]).count("\n") / (archs.count(",") + 1 if archs else 2)
+            compile_one("%s, --arch=%s" % (name, archs or "default"), texts[archs], arch, tmp, (archs, arch) == whole, lines > heavy)
+            done.add((archs, arch))
+
+
+def serves(archs, arch):
+    """Does a text for this list hold code for arch? An entry with `a` serves only itself."""
+    number = int(re.search(r"\d+", arch).group(0))
+    own = (archs or "sm_80,sm_90a").split(",")
+    return any(a == arch or (not a.endswith("a") and int(a[3:]) <= number) for a in own)
+
+
+def spread(combinations):
+    """In an order whose short runs hold many lists and architectures; those without any code come last."""
+    return sorted(combinations, key=lambda c: (not serves(*c), (ARCHS.index(c[1]) + LISTS.index(c[0])) % len(ARCHS)))
+
+
+def main(group):
+    if not NVCC:
+        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        finish()
+    turn = int(os.environ.get("TURN", "0"))
+    with tmpdir() as tmp:
+        found = GROUPS[group](tmp)
+        check(found, "group %s is empty" % group)
+        sample = group == "samples"
+        rest = spread(c for c in COMBINATIONS if not sample or c[0])
+        if group == "values":
+            rest = [c for c in rest if serves(*c)]
+        each = -(-len(rest) // len(found)) if sample else 1
+        for i, (name, path, options) in enumerate(found):
+            mine = [rest[(turn + each * i + k) % len(rest)] for k in range(each)]
+            if sample:
+                mine += [("", a) for a in ARCHS]
+            whole = mine[-1 - i % len(ARCHS)] if sample else mine[0] if i % 4 == 0 else None
+            program(name, path, options, tmp, mine, whole, HEAVY if group == "values" else 10**9)
+        print("%d programs, %d of %d combinations of --arch and architecture" % (len(found), len(done), len(COMBINATIONS)))
+        if sample:
+            check(len(done) == len(COMBINATIONS), "combinations that no sample saw: %s" % sorted(set(COMBINATIONS) - done))
+    for s in spills:
+        print("spills: " + s)
+    check(not spills or not sample, "samples spill registers")
+    finish()
+
+
+main(sys.argv[1])

@@ -1,0 +1,1 @@
+--check -D M=32 lib/param.tile

@@ -1,0 +1,1 @@
+--check -D SIZE=2.5 -D LOW=300 -D SCALE=4x lib/params.tile

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Puts everything that a GPU run needs into a folder of its own: emitted CUDA, mains, value tests. Needs ctilec, no nvcc, no GPU.
+# Usage: tests/gpu/prepare.sh CTILEC FOLDER        Then, on the machine with the GPU: FOLDER/run.sh
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+ctilec=$1
+out=$2
+mkdir -p "$out/samples" "$out/values"
+cp "$top/tests/gpu/run.sh" "$out/"
+cp -r "$top/samples/common" "$out/"
+for d in "$top"/samples/*/; do
+	n=$(basename "$d")
+	[ -f "$d$n.tile" ] && [ "$n" != picture ] || continue
+	mkdir -p "$out/samples/$n"
+	cp "$d"*.c "$out/samples/$n/"
+	"$ctilec" "$d$n.tile" -o "$out/samples/$n/$n.cu" || echo "no CUDA for sample $n"
+	mkdir -p "$out/samples/$n/sm_80"
+	"$ctilec" "$d$n.tile" --arch=sm_80 -o "$out/samples/$n/sm_80/$n.cu" || true
+	mkdir -p "$out/samples/$n/checked"
+	"$ctilec" "$d$n.tile" --checked -o "$out/samples/$n/checked/$n.cu" || true
+done
+for f in "$top"/tests/values/*.py; do cp "$f" "$out/values/"; done

@@ -1,0 +1,1 @@
+ctilec_test(rules/table "quick" rules/table.py)

@@ -1,0 +1,107 @@
+"""What the test runners share: running the compiler and reporting. Paths come from the environment that CTest sets:
+CTILEC (the program), BUILD (the build folder), CC, NVCC ("" when there is none)."""
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("BUILD", os.path.join(ROOT, "build"))
+CTILEC = os.environ.get("CTILEC", os.path.join(BUILD, "ctilec"))
+CC = os.environ.get("CC", "cc")
+NVCC = os.environ.get("NVCC", "")
+UPDATE = os.environ.get("UPDATE", "") not in ("", "0")
+SKIP = 77
+
+failures = []
+
+
+def fail(message):
+    failures.append(message)
+    print("FAIL: " + message)
+
+
+def check(ok, message):
+    if not ok:
+        fail(message)
+    return ok
+
+
+def finish():
+    if failures:
+        print("%d failed" % len(failures))
+        sys.exit(1)
+    sys.exit(0)
+
+
+def skip(why):
+    print("skipped: " + why)
+    sys.exit(SKIP)
+
+
+class Result:
+    def __init__(self, p):
+        self.code = p.returncode
+        self.out = p.stdout
+        self.err = p.stderr
+
+    @property
+    def text(self):
+        return self.err.decode("utf-8", "replace")
+
+
+def clean_env(extra=None):
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    env.update(extra or {})
+    return env
+
+
+def run(args, cwd=None, stdin=b"", env=None, timeout=300):
+    p = subprocess.run(args, cwd=cwd, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env(env), timeout=timeout)
+    return Result(p)
+
+
+def ctilec(*args, **kw):
+    """Runs the compiler; a crash, an internal error or a sanitizer's report is a failure wherever it happens."""
+    if "cwd" not in kw:     # an internal error leaves a file where it happens
+        kw["cwd"] = os.path.join(BUILD, "tests", "tmp")
+        os.makedirs(kw["cwd"], exist_ok=True)
+    r = run([CTILEC] + list(args), **kw)
+    if r.code not in (0, 1, 2):
+        fail("ctilec %s: exit %d\n%s" % (" ".join(args), r.code, r.text[-2000:]))
+    return r
+
+
+def must(args, what=None, **kw):
+    r = run(args, **kw)
+    if r.code != 0:
+        print(r.out.decode("utf-8", "replace")[-4000:])
+        print(r.text[-4000:])
+        fail("%s: exit %d: %s" % (what or args[0], r.code, " ".join(args)))
+        finish()
+    return r
+
+
+def tmpdir():
+    base = os.path.join(BUILD, "tests", "tmp")
+    os.makedirs(base, exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=base)
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def write(path, text):
+    with open(path, "wb" if isinstance(text, bytes) else "w") as f:
+        f.write(text)
+
+
+def tile_files(*folders):
+    """Every .tile file below the folders of the project, in order."""
+    found = []
+    for top in folders:
+        for folder, _, names in sorted(os.walk(os.path.join(ROOT, top))):
+            found += [os.path.join(folder, n) for n in sorted(names) if n.endswith(".tile")]
+    return found

@@ -1,0 +1,96 @@
+"""Builds kernels with ctilec for one target and calls them with numpy arrays through ctypes.
+
+Two steps, so that a machine with a GPU needs no compiler: `build` writes a folder with cases and a shared library,
+`run` loads it. A case is one kernel, its inputs and a reference that knows nothing of ctilec.
+"""
+import ctypes, os, subprocess, sys
+import numpy as np
+import ml_dtypes
+
+DTYPE = {
+    "bool": np.dtype(np.uint8), "i8": np.dtype(np.int8), "i16": np.dtype(np.int16), "i32": np.dtype(np.int32), "i64": np.dtype(np.int64),
+    "u8": np.dtype(np.uint8), "u16": np.dtype(np.uint16), "u32": np.dtype(np.uint32), "u64": np.dtype(np.uint64),
+    "f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64),
+    "tf32": np.dtype(np.float32), "f8e4m3": np.dtype(ml_dtypes.float8_e4m3fn), "f8e5m2": np.dtype(ml_dtypes.float8_e5m2),
+}
+
+
+class Host:
+    """Arrays are used where they lie."""
+    def upload(self, a): return a
+    def pointer(self, h): return ctypes.c_void_p(h.ctypes.data)
+    def download(self, h, like): return h
+    def sync(self): pass
+
+
+class Cuda:
+    """Arrays are copied to the device through the CUDA runtime that the library itself is linked with."""
+    def __init__(self, lib):
+        self.lib = lib
+
+    def check(self, status, what):
+        if status:
+            sys.exit(f"{what}: CUDA error {status}")
+
+    def upload(self, a):
+        p = ctypes.c_void_p()
+        self.check(self.lib.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(max(a.nbytes, 1))), "cudaMalloc")
+        self.check(self.lib.cudaMemcpy(p, ctypes.c_void_p(a.ctypes.data), ctypes.c_size_t(a.nbytes), 1), "cudaMemcpy")
+        return p
+
+    def pointer(self, h): return h
+
+    def download(self, h, like):
+        out = np.empty_like(like)
+        self.check(self.lib.cudaMemcpy(ctypes.c_void_p(out.ctypes.data), h, ctypes.c_size_t(out.nbytes), 2), "cudaMemcpy")
+        self.lib.cudaFree(h)
+        return out
+
+    def sync(self):
+        self.check(self.lib.cudaDeviceSynchronize(), "a kernel")
+
+
+def load(path, target):
+    lib = ctypes.CDLL(os.path.abspath(path))
+    lib.ctile_status_text.restype = ctypes.c_char_p
+    return lib, (Cuda(lib) if target == "cuda" else Host())
+
+
+def call(lib, dev, name, args, outputs):
+    """args: numpy arrays, or ctypes scalars, in the order of the C function, without the stream. outputs: indices of arrays
+    to bring back. Returns the arrays; a status other than 0 is an error."""
+    held, c = {}, []
+    for i, a in enumerate(args):
+        if isinstance(a, np.ndarray):
+            held[i] = dev.upload(np.ascontiguousarray(a))
+            c.append(dev.pointer(held[i]))
+        else:
+            c.append(a)
+    status = getattr(lib, name)(*c, ctypes.c_void_p(None))
+    if status:
+        raise RuntimeError(f"{name}: status {status}: {lib.ctile_status_text(status).decode()}")
+    dev.sync()
+    out = [dev.download(held[i], args[i]) for i in outputs]
+    if isinstance(dev, Cuda):
+        for i in held:
+            if i not in outputs:
+                dev.lib.cudaFree(held[i])
+    return out
+
+
+def build(ctilec, target, source, folder, name, flags=()):
+    """Compiles source text to folder/name.so. Returns seconds of ctilec and of the C or CUDA compiler."""
+    tile = os.path.join(folder, name + ".tile")
+    text = os.path.join(folder, name + (".cu" if target == "cuda" else ".c"))
+    lib = os.path.join(folder, name + ".so")
+    with open(tile, "w") as f:
+        f.write(source)
+    subprocess.run([ctilec, tile, f"--target={target}", "-w", "-o", text, *flags], check=True)
+    if target == "cuda":
+        subprocess.run([os.environ.get("NVCC", "nvcc"), "-O1", "-std=c++17", "-arch=" + os.environ.get("CUDA_ARCH", "sm_90a"), "-shared", "-Xcompiler", "-fPIC",
+                        "-cudart", "shared" if os.environ.get("CUDART_SHARED") else "static", "-Xlinker", "--export-dynamic",
+                        "-o", lib, text], check=True)
+    else:
+        subprocess.run([os.environ.get("CC", "gcc"), "-std=c11", "-Og", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+                        *os.environ.get("VALUES_CFLAGS", "").split(), "-o", lib, text, "-lm"], check=True)
+    return lib

@@ -1,0 +1,303 @@
+"""A suite: a list of cases, each some lines of `.tile` and calls of what they make, with the values that must come out.
+
+    S = Suite("shapes")
+    S.add("name", "kernel name(...) ...", lambda rng: [Call("name", x, Out(want), 7)])
+    S.main(__doc__)
+
+Every call runs twice. Its arrays lie once at aligned addresses and once as far up as their memory goes, so that an access
+behind the end meets a page that is not there (C), or bytes whose change is seen (both targets). Inputs must come back unchanged.
+"""
+import argparse, ctypes, ctypes.util, mmap, os, signal, subprocess, sys, tempfile, zlib
+import numpy as np
+import reference as ref
+import runner
+from runner import DTYPE
+
+NAMES = {DTYPE[t]: t for t in DTYPE if t not in ("bool", "tf32")}
+CANARY = 0xC9
+
+
+class Out:
+    """An array that is written: `want` is what it must hold afterwards, `start` what it holds before (other bytes when absent).
+    bound: how far each element may be from `want`; without it bits must be equal, but that any NaN is any other.
+    accept: a function of the array that was written, instead of `want`, which then gives the type and shape only.
+    what: said when it is wrong."""
+    def __init__(self, want, start=None, bound=None, accept=None, what=None):
+        self.want, self.bound, self.accept, self.what = np.asarray(want, order="C"), bound, accept, what
+        if start is None:
+            start = np.full(self.want.nbytes, 0xA5, np.uint8).view(self.want.dtype).reshape(self.want.shape)
+        self.start = np.ascontiguousarray(np.broadcast_to(start, self.want.shape)).astype(self.want.dtype)
+
+    def fault(self, got):
+        """None, or what is wrong."""
+        if self.accept:
+            return self.accept(got)
+        if self.bound is not None:
+            w, g = self.want.astype(np.longdouble), got.astype(np.longdouble)
+            with np.errstate(all="ignore"):
+                ok = (np.abs(g - w) <= self.bound) | (np.isnan(g) & np.isnan(w)) | (g == w)
+        else:
+            ok = ref.same(NAMES[self.want.dtype], got, self.want)
+        if np.all(ok):
+            return None
+        at = tuple(int(i) for i in np.argwhere(~np.asarray(ok))[0])
+        where = f" at {list(at)}" if at else ""
+        return f"{int(np.sum(~ok))} of {ok.size} elements{where}: got {got[at]}, want {self.want[at]}"
+
+
+class Workspace:
+    """Bytes that may change: an argument of f_ws, aligned to 256."""
+    def __init__(self, n, fill=0x5A):
+        self.data = np.full(n, fill, np.uint8)
+
+
+class At:
+    """An address inside, or beside, the memory of another argument."""
+    def __init__(self, argument, offset):
+        self.argument, self.offset = argument, offset
+
+
+class Call:
+    """args: arrays that are read, Out, numbers (Python ints are dimensions, numpy scalars have their own type), None for null.
+    Without `status` the call must succeed; with it, it must refuse with that number and a text that contains `text`.
+    aligned: never the tight placement."""
+    def __init__(self, name, *args, status=0, text=None, aligned=False):
+        self.name, self.args, self.status, self.text, self.aligned = name, list(args), status, text, aligned
+
+
+def scalar(a):
+    if isinstance(a, (bool, np.bool_)):
+        return ctypes.c_uint8(int(a))
+    if isinstance(a, int):
+        return ctypes.c_int64(a)
+    if a is None or isinstance(a, ctypes._SimpleCData):
+        return ctypes.c_void_p(None) if a is None else a
+    t = NAMES[a.dtype]
+    if t in ("f16", "bf16"):
+        return ctypes.c_uint16(int(a.view(np.uint16)))
+    if t in ("f8e4m3", "f8e5m2"):
+        return ctypes.c_uint8(int(a.view(np.uint8)))
+    c = {"f32": ctypes.c_float, "f64": ctypes.c_double}.get(t) or getattr(ctypes, f"c_{'u' if t[0] == 'u' else ''}int{t[1:]}")
+    return c(float(a) if t[0] == "f" else int(a))
+
+
+class HostMemory:
+    """Pages of their own, and one behind them that cannot be touched."""
+    def __init__(self, data, tight):
+        page = mmap.PAGESIZE
+        self.size = max(1, -(-data.nbytes // page)) * page
+        libc = HostMemory.libc
+        self.base = libc.mmap(None, self.size + page, 3, 0x22, -1, 0)
+        libc.mprotect(ctypes.c_void_p(self.base + self.size), page, 0)
+        self.view = np.ctypeslib.as_array((ctypes.c_uint8 * self.size).from_address(self.base))
+        self.view[:] = CANARY
+        self.at = self.size - data.nbytes if tight else 0
+        self.bytes = data.nbytes
+        self.view[self.at:self.at + self.bytes] = data.view(np.uint8).reshape(-1)
+        self.pointer = ctypes.c_void_p(self.base + self.at)
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+    def read(self):
+        return self.view[:self.at].copy(), self.view[self.at:self.at + self.bytes].copy(), self.view[self.at + self.bytes:].copy()
+
+    def free(self):
+        HostMemory.libc.munmap(self.base, self.size + mmap.PAGESIZE)
+
+
+class CudaMemory:
+    """Marked bytes before and behind; the tight placement has the alignment of one element only."""
+    MARGIN = 512
+
+    def __init__(self, lib, data, tight):
+        self.lib, self.bytes = lib, data.nbytes
+        self.at = self.MARGIN + (data.dtype.itemsize if tight else 0)
+        self.all = np.full(self.at + self.bytes + self.MARGIN, CANARY, np.uint8)
+        self.all[self.at:self.at + self.bytes] = data.view(np.uint8).reshape(-1)
+        self.base = ctypes.c_void_p()
+        self.check(lib.cudaMalloc(ctypes.byref(self.base), ctypes.c_size_t(len(self.all))), "cudaMalloc")
+        self.check(lib.cudaMemcpy(self.base, ctypes.c_void_p(self.all.ctypes.data), ctypes.c_size_t(len(self.all)), 1), "cudaMemcpy")
+        self.pointer = ctypes.c_void_p(self.base.value + self.at)
+
+    def check(self, status, what):
+        if status:
+            raise SystemExit(f"{what}: CUDA error {status}")
+
+    def read(self):
+        self.check(self.lib.cudaMemcpy(ctypes.c_void_p(self.all.ctypes.data), self.base, ctypes.c_size_t(len(self.all)), 2), "a kernel")
+        return self.all[:self.at], self.all[self.at:self.at + self.bytes], self.all[self.at + self.bytes:]
+
+    def free(self):
+        self.lib.cudaFree(self.base)
+
+
+class Suite:
+    def __init__(self, name):
+        self.name, self.cases = name, []        # (case, source, calls, group)
+        self.groups = {"": []}                  # name -> options of ctilec
+        self.static = []                        # tests of the compiler alone: functions of (suite, ctilec) that give a list of faults
+        self.after = []                         # further tests: functions of (suite, folder, target) that give a list of faults
+
+    def add(self, case, source, calls=None, group=""):
+        assert case not in [c[0] for c in self.cases], case
+        self.cases.append((case, source, calls, group))
+
+    def case(self, source, group=""):
+        """A decorator: the function's name is the case's, the function gives the calls."""
+        def take(f):
+            self.add(f.__name__, source, f, group)
+            return f
+        return take
+
+    # ---- building ----
+    def source(self, group=""):
+        return "".join(s if s.endswith("\n") else s + "\n" for _, s, _, g in self.cases if g == group)
+
+    def used(self):
+        return [g for g in self.groups if any(c[3] == g for c in self.cases)]
+
+    def library(self, folder, group):
+        return os.path.join(folder, self.name + ("-" + group if group else "") + ".so")
+
+    def build(self, ctilec, target, folder, flags=()):
+        os.makedirs(folder, exist_ok=True)
+        for g in self.used():
+            stem = os.path.basename(self.library(folder, g))[:-3]
+            runner.build(ctilec, target, self.source(g), folder, stem, [*self.groups[g], *flags])
+
+    def each(self, ctilec, target, folder):
+        """Which case does not compile?"""
+        bad = 0
+        for case, source, _, g in self.cases:
+            try:
+                runner.build(ctilec, target, source, folder, "case", [*self.groups[g]])
+            except subprocess.CalledProcessError:
+                print("FAILED to build", case)
+                bad += 1
+        return bad
+
+    # ---- running ----
+    def memory(self, lib, target, data, tight):
+        return CudaMemory(lib, data, tight) if target == "cuda" else HostMemory(data, tight)
+
+    def once(self, lib, target, call, tight):
+        """None, or what is wrong with one call."""
+        held, where = [], {}
+        for i, a in enumerate(call.args):
+            if isinstance(a, (Out, np.ndarray, Workspace)):
+                data = np.ascontiguousarray(a.start if isinstance(a, Out) else a.data if isinstance(a, Workspace) else a)
+                where[i] = self.memory(lib, target, data, tight and not isinstance(a, Workspace) and not call.aligned)
+                held.append((i, a, data, where[i]))
+        c = []
+        for i, a in enumerate(call.args):
+            if isinstance(a, At):
+                c.append(ctypes.c_void_p(where[a.argument].pointer.value + a.offset))
+            else:
+                c.append(where[i].pointer if i in where else scalar(a))
+        f = getattr(lib, call.name)
+        f.restype = ctypes.c_int
+        status = f(*c, ctypes.c_void_p(None))
+        text = lib.ctile_status_text(status).decode()
+        fault = None
+        if status == 0 and target == "cuda":
+            status = lib.cudaDeviceSynchronize()
+            if status:
+                raise SystemExit(f"{call.name}: CUDA error {status} while running")
+        if status != call.status:
+            fault = f"status {status} ({text}), want {call.status}"
+        elif call.text is not None and call.text not in text:
+            fault = f"the text of status {status} is {text!r}, it lacks {call.text!r}"
+        for i, a, data, m in held:
+            before, got, behind = m.read()
+            if fault is None and not (np.all(before == CANARY) and np.all(behind == CANARY)):
+                fault = f"argument {i}: bytes outside the array were written"
+            got = got.view(data.dtype).reshape(data.shape)
+            if fault is None:
+                if isinstance(a, Workspace):
+                    fault = None
+                elif isinstance(a, Out) and call.status == 0:
+                    fault = a.fault(got)
+                elif not np.array_equal(got.view(np.uint8), data.view(np.uint8)):
+                    fault = f"argument {i}, which is not to be written, was changed"
+                if fault and not fault.startswith("argument"):
+                    fault = f"{getattr(a, 'what', None) or f'argument {i}'}: {fault}"
+            m.free()
+        return fault
+
+    def run(self, folder, target):
+        """In a child, so that a crash names its case. Gives the number of cases that failed."""
+        box = mmap.mmap(-1, 4096)
+        sys.stdout.flush()
+        child = os.fork() if target == "c" else 0
+        if child:
+            _, end = os.waitpid(child, 0)
+            if os.WIFSIGNALED(end):
+                print(f"FAILED {bytes(box[:200]).rstrip(bytes(1)).decode()}: signal {signal.Signals(os.WTERMSIG(end)).name}")
+                return 1
+            return os.WEXITSTATUS(end)
+        failed = self.inside(folder, target, box)
+        sys.stdout.flush()
+        if target == "c":
+            os._exit(min(failed, 255))
+        return failed
+
+    def inside(self, folder, target, box):
+        libs = {g: runner.load(self.library(folder, g), target)[0] for g in self.used()}
+        failed = calls = 0
+        for case, _, make, g in self.cases:
+            box[:200] = case.encode()[:200].ljust(200, bytes(1))
+            with np.errstate(all="ignore"):
+                todo = make(np.random.default_rng(zlib.crc32(case.encode()))) if make else []
+            bad = None
+            for n, call in enumerate(todo):
+                for tight in (False, True):
+                    calls += 1
+                    fault = self.once(libs[g], target, call, tight)
+                    if fault and not bad:
+                        ints = [a for a in call.args if isinstance(a, int) and not isinstance(a, bool)]
+                        bad = f"call {n}, {call.name}{tuple(ints)}{', tight' if tight else ''}: {fault}"
+            if bad:
+                failed += 1
+                print(f"FAILED {case}: {bad}")
+        for f in self.after:
+            box[:200] = f.__name__.encode()[:200].ljust(200, bytes(1))
+            for fault in f(self, folder, target):
+                failed += 1
+                print(f"FAILED {f.__name__}: {fault}")
+        total = len(self.cases) + len(self.after)
+        print(f"{self.name}, target {target}: {total - failed} of {total} cases right, {calls} calls")
+        return failed
+
+    def main(self, doc):
+        ap = argparse.ArgumentParser(description=doc.replace("%", "%%"), formatter_class=argparse.RawDescriptionHelpFormatter)
+        ap.add_argument("what", choices=["build", "run", "test", "source", "each"])
+        ap.add_argument("folder", nargs="?")
+        ap.add_argument("--ctilec", default=os.environ.get("CTILEC", "build/ctilec"))
+        ap.add_argument("--target", default="c")
+        ap.add_argument("--option", action="append", default=[], help="a further option of ctilec")
+        ap.add_argument("--only", default="", help="cases whose name contains this")
+        a = ap.parse_args()
+        if a.only:
+            self.cases = [c for c in self.cases if a.only in c[0]]
+            self.after = self.static = []
+        if a.what == "source":
+            for g in self.used():
+                print(self.source(g), end="")
+        elif a.what == "build":
+            self.build(a.ctilec, a.target, a.folder, a.option)
+        elif a.what == "run":
+            sys.exit(self.run(a.folder, a.target) != 0)
+        else:
+            with tempfile.TemporaryDirectory() as d:
+                if a.what == "each":
+                    sys.exit(self.each(a.ctilec, a.target, d) != 0)
+                self.build(a.ctilec, "c", d, a.option)
+                failed = self.run(d, "c")
+                for f in self.static:
+                    for fault in f(self, a.ctilec):
+                        failed += 1
+                        print(f"FAILED {f.__name__}: {fault}")
+                sys.exit(failed != 0)
