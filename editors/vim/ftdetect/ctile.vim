@@ -1,0 +1,1 @@
+au BufRead,BufNewFile *.tile set filetype=ctile
