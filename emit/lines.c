@@ -6,13 +6,23 @@
 
 #include "emit/names.h"
 
+/* The name of a source as #line has it. Marks of one source follow each other. */
+static Str shown_path(const Src *src, const EmitOptions *opt)
+{
+	static struct { const Src *src; const EmitOptions *opt; Str text; } last;
+	if (last.src != src || last.opt != opt) {
+		last.text = c_string(opt->line == LINE_ABS && opt->abs_path ? opt->abs_path(src->path) : src_mapped(src->path));
+		last.src = src;
+		last.opt = opt;
+	}
+	return last.text;
+}
+
 void lines_mark(Out *o, const EmitOptions *opt, Span s)
 {
 	if (opt->line == LINE_OFF || !s.hi) return;
 	Place p = src_place(s.lo);
-	if (!p.src) return;
-	Str path = opt->line == LINE_ABS && opt->abs_path ? opt->abs_path(p.src->path) : src_mapped(p.src->path);
-	out_printf(o, "\001%u %s\n", (unsigned)p.line, c_string(path));
+	if (p.src) out_printf(o, "\001%u %s\n", (unsigned)p.line, shown_path(p.src, opt));
 }
 
 void lines_own(Out *o, const EmitOptions *opt)
