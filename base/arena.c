@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/fmt.h"
 
 enum { ALIGN = sizeof(max_align_t) > 16 ? 16 : sizeof(max_align_t), BLOCK = 64 * 1024 };
 
@@ -118,10 +119,10 @@ char *arena_printf(Arena *a, const char *fmt, ...)
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int n = fmt_text(NULL, 0, fmt, ap);
 	va_end(ap);
 	char *p = arena_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
-	if (n > 0) vsnprintf(p, (size_t)n + 1, fmt, again);
+	if (n > 0) fmt_text(p, (size_t)n + 1, fmt, again);
 	va_end(again);
 	return p;
 }

@@ -120,7 +120,7 @@ static Str fill(const char *text, const char *const *args, int nargs)
 		out_raw(o, args[k], strlen(args[k]));
 		p += 2;
 	}
-	return str_intern_n(o->p ? o->p : "", o->n);
+	return out_take(o);
 }
 
 static bool is_repeated(const Diag *d)

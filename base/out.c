@@ -1,10 +1,14 @@
 /* Text buffers, and sets of files that appear together. A file is staged as a temporary beside its final place;
- * out_commit renames what was staged. What was not committed is removed at exit. */
+ * out_commit renames what was staged. What was not committed is removed at exit.
+ *
+ * A buffer is a block of its own and not of an arena: the text of a program grows to many megabytes, and an arena would
+ * keep every size that it had on the way. */
 #define _XOPEN_SOURCE 700
 #include "base/out.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +16,63 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
+#include "base/fmt.h"
 #include "base/sys.h"
 #include "base/vec.h"
 
+enum { FIRST = 128, KEEP = 4096 };      /* bytes of a new buffer, of the largest one that waits for its next user */
+
+static Out *spare;      /* given back, with their buffers */
+
+static void out_room(Out *o, size_t n)
+{
+	size_t cap = o->cap ? o->cap : FIRST;
+	while (cap - o->n <= n && cap <= SIZE_MAX / 2) cap *= 2;
+	char *p = cap - o->n > n ? realloc(o->p, cap) : NULL;
+	if (!p) die("out of memory");
+	o->p = p;
+	o->cap = cap;
+}
+
 Out *out_new(void)
 {
-	Out *o = NEW(A_UNIT, Out);
+	Out *o = spare;
+	if (o) {
+		spare = o->next;
+		*o = (Out){ .p = o->p, .cap = o->cap };
+	} else {
+		o = NEW(A_UNIT, Out);
+	}
+	if (!o->cap) out_room(o, 0);
+	o->p[0] = 0;
 	o->bol = true;
 	o->line = 1;
 	return o;
 }
 
+void out_free(Out *o)
+{
+#ifdef CT_ARENA_MALLOC
+	bool keep = false;      /* memory checkers see who reads it afterwards */
+#else
+	bool keep = o->cap <= KEEP;
+#endif
+	if (!keep) free(o->p);
+	*o = (Out){ .p = keep ? o->p : NULL, .cap = keep ? o->cap : 0, .next = spare };
+	spare = o;
+}
+
+Str out_take(Out *o)
+{
+	Str s = str_intern_n(o->p, o->n);
+	out_free(o);
+	return s;
+}
+
 static void out_put(Out *o, const char *s, size_t n)
 {
-	if (o->n + n + 1 > o->cap) {
-		size_t cap = o->cap ? o->cap * 2 : 64;         /* most buffers hold one expression */
-		while (cap < o->n + n + 1) cap *= 2;
-		o->p = arena_grow(A_UNIT, o->p, o->n, cap, 1);
-		o->cap = cap;
-	}
+	if (o->cap - o->n <= n) out_room(o, n);
 	if (n) memcpy(o->p + o->n, s, n);
 	o->n += n;
 	o->p[o->n] = 0;
@@ -43,17 +85,31 @@ void out_raw(Out *o, const char *s, size_t n)
 	if (n) o->bol = s[n - 1] == '\n';
 }
 
+/* One line or the part of one, with the indentation that is due. */
+static void out_line(Out *o, const char *s, size_t n)
+{
+	static const char tabs[] = "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t";
+	if (o->bol && *s != '\n')
+		for (int left = o->indent; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
+	out_put(o, s, n);
+	o->bol = s[n - 1] == '\n';
+	o->line += o->bol;
+}
+
+static void out_text(Out *o, const char *s, size_t n)
+{
+	while (n) {
+		const char *nl = memchr(s, '\n', n);
+		size_t k = nl ? (size_t)(nl - s) + 1 : n;
+		out_line(o, s, k);
+		s += k;
+		n -= k;
+	}
+}
+
 void out_puts(Out *o, const char *s)
 {
-	while (*s) {
-		const char *nl = strchr(s, '\n');
-		size_t n = nl ? (size_t)(nl - s) : strlen(s);
-		static const char tabs[] = "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t";
-		if (o->bol && n)
-			for (int left = o->indent; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
-		out_raw(o, s, nl ? n + 1 : n);
-		s += nl ? n + 1 : n;
-	}
+	out_text(o, s, strlen(s));
 }
 
 void out_printf(Out *o, const char *fmt, ...)
@@ -62,15 +118,15 @@ void out_printf(Out *o, const char *fmt, ...)
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(buf, sizeof buf, fmt, ap);
+	int n = fmt_text(buf, sizeof buf, fmt, ap);
 	va_end(ap);
 	if (n < (int)sizeof buf) {
-		if (n > 0) out_puts(o, buf);
+		if (n > 0) out_text(o, buf, (size_t)n);
 	} else {
 		Arena *tmp = arena_new();
 		char *p = arena_alloc(tmp, (size_t)n + 1);
-		vsnprintf(p, (size_t)n + 1, fmt, again);
-		out_puts(o, p);
+		fmt_text(p, (size_t)n + 1, fmt, again);
+		out_text(o, p, (size_t)n);
 		arena_free(tmp);
 	}
 	va_end(again);

@@ -6,14 +6,17 @@
 #include "base/str.h"
 
 typedef struct Out {
-	char *p;                /* NUL-terminated once anything was written */
+	char *p;                /* NUL-terminated */
 	size_t n, cap;
 	int indent;             /* tabs put before each non-empty line */
 	bool bol;               /* at the beginning of a line (starts true: use out_new) */
 	int line;               /* current line, from 1: for #line resets */
+	struct Out *next;       /* among those given back */
 } Out;
 
-Out *out_new(void);                                   /* in A_UNIT */
+Out *out_new(void);                                   /* lives as long as the compilation, or until given back */
+void out_free(Out *o);                                /* gives it back, its text too */
+Str out_take(Out *o);                                 /* its text, interned; gives it back */
 void out_puts(Out *o, const char *s);                 /* '\n' in s ends lines and indents the next */
 void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
 void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

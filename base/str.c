@@ -4,10 +4,10 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/fmt.h"
 
 typedef struct StrHead { uint32_t hash; size_t len; char text[]; } StrHead;
 
@@ -71,7 +71,7 @@ Str str_fmt(const char *fmt, ...)
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(buf, sizeof buf, fmt, ap);
+	int n = fmt_text(buf, sizeof buf, fmt, ap);
 	va_end(ap);
 	Str s;
 	if (n < (int)sizeof buf) {
@@ -79,7 +79,7 @@ Str str_fmt(const char *fmt, ...)
 	} else {
 		Arena *tmp = arena_new();
 		char *p = arena_alloc(tmp, (size_t)n + 1);
-		vsnprintf(p, (size_t)n + 1, fmt, again);
+		fmt_text(p, (size_t)n + 1, fmt, again);
 		s = str_intern_n(p, (size_t)n);
 		arena_free(tmp);
 	}

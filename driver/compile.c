@@ -141,7 +141,7 @@ static void check_pass_name(const char *option, const char *name)
 {
 	Out *names = out_new();
 	for (const PassRow *p = pass_rows; p->name; p++) out_printf(names, "%s%s", p == pass_rows ? "" : " ", p->name);
-	options_word(option, name, names->p ? names->p : "");
+	options_word(option, name, names->p);
 }
 
 /* ---- reading ---- */

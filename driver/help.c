@@ -31,7 +31,7 @@ static Str spelled(const OptRow *r)
 		}
 		s += n + (s[n] == ' ');
 	}
-	return str_intern(o->p);
+	return out_take(o);
 }
 
 /* The sentence with the words of the option and the tables filled in. */
@@ -54,7 +54,7 @@ static Str filled(const OptRow *r)
 			else out_raw(o, w, 1);
 		}
 	}
-	return str_intern(o->p);
+	return out_take(o);
 }
 
 static void wrap(Out *o, const char *text, int column)

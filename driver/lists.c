@@ -57,7 +57,7 @@ static Str general_text(const char *s)
 			out_raw(o, s, 1);
 		}
 	}
-	return str_intern(o->p ? o->p : "");
+	return out_take(o);
 }
 
 static void diagnostics_markdown(Out *o)

@@ -257,7 +257,7 @@ static void read_response(Options *o, const char *path, int depth)
 			else out_raw(w, &p[i], 1);
 		}
 		if (quote) usage_error("`@%s`: a %c is not closed", path, quote);
-		add_argument(o, w->p ? w->p : "", depth + 1);
+		add_argument(o, w->p, depth + 1);
 	}
 }
 

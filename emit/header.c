@@ -65,7 +65,7 @@ Str param_text(const IrParam *p)
 	for (int i = 0; p->layout == ML_STRIDED && i < p->rank; i++)
 		out_printf(o, "%s%s%s", i ? ", " : "", sym_text(p->stride[i]), i + 1 == p->rank ? "]>" : "");
 	out_puts(o, ">");
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 static bool has_scratch(const HostVec *v)
@@ -86,7 +86,7 @@ static void print_contract(Out *o, const Entry *e)
 		const IrParam *p = &e->params.p[i];
 		Out *line = out_new();
 		out_printf(line, "%s: %s%s%s", p->name, param_text(p), p->doc ? "  " : "", p->doc ? p->doc : "");
-		comment_text(o, str_intern_n(line->p, line->n), " *   ");
+		comment_text(o, out_take(line), " *   ");
 	}
 	for (int i = 0; i < e->dims.n; i++) {
 		const IrDim *d = &e->dims.p[i];

@@ -238,7 +238,7 @@ static Str percent(Str s)       /* the text inside a printf format */
 		if (*p == '%') out_raw(o, "%", 1);
 		out_raw(o, p, 1);
 	}
-	return str_intern_n(o->p ? o->p : "", o->n);
+	return out_take(o);
 }
 
 static void print_where(Out *o, Str who, const IrWhereVec *where, const char *quiet)
@@ -251,9 +251,10 @@ static void print_where(Out *o, Str who, const IrWhereVec *where, const char *qu
 			names->n ? ")" : "");
 		out_puts(o, "if (!(");
 		host_expr(o, w->cond);
-		out_printf(o, ")) return %sct_fail(CTILE_WHERE, %s", quiet, c_string(str_intern_n(fmt->p, fmt->n)));
+		out_printf(o, ")) return %sct_fail(CTILE_WHERE, %s", quiet, c_string(out_take(fmt)));
 		sym_atoms(w->cond, print_values, o);
 		out_puts(o, ");\n");
+		out_free(names);
 	}
 }
 

@@ -135,7 +135,7 @@ Str c_string(Str s)
 		}
 	}
 	out_raw(o, "\"", 1);
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 /* ---- symbolic integers as plain C ---- */
@@ -203,5 +203,5 @@ Str sym_c(const Sym *s)
 {
 	Out *o = out_new();
 	print_c(o, s);
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }

@@ -4,8 +4,6 @@
 #include "base/diag.h"
 #include "emit/snippet.h"
 
-static Str text_of(const Out *o) { return str_intern_n(o->p ? o->p : "", o->n); }
-
 static void put_modes(Out *o, const Op *op)
 {
 	static const AttrKey modes[] = { AT_ROUNDING, AT_NAN, AT_SUBNORMALS };
@@ -21,7 +19,7 @@ Str op_combine(const char *name, const Op *op, Elem e)
 	Out *o = out_new();
 	out_printf(o, "ct_%s_%s", name, elem_rows[e].name);
 	put_modes(o, op);
-	return text_of(o);
+	return out_take(o);
 }
 
 static Str uniform_call(const Op *op, Elem e, const Str *arg)
@@ -30,7 +28,7 @@ static Str uniform_call(const Op *op, Elem e, const Str *arg)
 	out_puts(o, op_combine(op_rows[op->code].name, op, e));
 	for (int i = 0; i < op->nin; i++) out_printf(o, "%s%s", i ? ", " : "(", arg[i]);
 	out_puts(o, ")");
-	return text_of(o);
+	return out_take(o);
 }
 
 static Str cast_text(const Op *op, Elem from, Elem to, Str arg)
@@ -68,7 +66,7 @@ static Str expand(const char *t, const Op *op, const Str *arg)
 		else if (*p == 'm') put_modes(o, op);
 		else bug("%%%c in the template of %s", *p, op_rows[op->code].name);
 	}
-	return text_of(o);
+	return out_take(o);
 }
 
 Str op_text(const OpDialect *d, const Op *op, const Str *arg)

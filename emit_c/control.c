@@ -31,6 +31,7 @@ static void comment(Cg *g, const Op *op, const char *how)
 		if (type_is_tile(ir_in(op, i)->type)) t = ir_in(op, i)->type;
 	out_printf(o, ")%s%s%s", t ? ": " : "", t ? type_text(t) : "", how);
 	out_printf(g->o, "/* %s */\n", o->p);
+	out_free(o);
 }
 
 /* ---- values that cross a region's border ---- */

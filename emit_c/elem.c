@@ -20,7 +20,8 @@ Str linear(const Type *t, const Str *idx)
 		}
 		shift += t->log2[i];
 	}
-	return n ? str_intern_n(o->p, o->n) : str_intern("0");
+	if (!n) out_puts(o, "0");
+	return out_take(o);
 }
 
 /* An index expression as a name, so that nothing is computed twice. */
@@ -107,7 +108,8 @@ static Str sub_inside(Cg *g, const Op *op, int first, const Type *big, const Typ
 	for (int i = 0; i < big->rank; i++)
 		out_printf(o, "%s((uint64_t)(int64_t)%s < %lld)", i ? " && " : "", scalar(g, ir_in(op, first + i)),
 			(long long)type_extent(big, i) >> small->log2[i]);
-	return big->rank ? str_intern_n(o->p, o->n) : str_intern("1");
+	if (!big->rank) out_puts(o, "1");
+	return out_take(o);
 }
 
 static bool const_inside(const Op *op, int first, const Type *big, const Type *small)
@@ -146,7 +148,7 @@ static Str map_insert(Cg *g, const Op *op, const Str *idx)
 		out_printf(o, " && (int64_t)%s == (%s >> %d)", at, idx[i], y->type->log2[i]);
 		in[i] = y->type->log2[i] ? name_index(g, str_fmt("(%s & %lld)", idx[i], (long long)type_extent(y->type, i) - 1)) : str_intern("0");
 	}
-	out_printf(g->o, "const int %s = %s;\n", ok, o->p);
+	out_printf(g->o, "const int %s = %s;\n", ok, out_take(o));
 	return str_fmt("(%s ? %s : %s)", ok, elem(g, y, in), elem(g, x, idx));
 }
 

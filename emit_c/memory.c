@@ -65,7 +65,8 @@ static Str address(const CView *w, const Str *at)
 		if (!strcmp(w->str[i], "1")) out_puts(o, at[i]);
 		else out_printf(o, "%s * %s", at[i], w->str[i]);
 	}
-	return n ? str_intern_n(o->p, o->n) : str_intern("0");
+	if (!n) out_puts(o, "0");
+	return out_take(o);
 }
 
 static Str loaded(Elem e, Str place)    /* bool memory: any non-zero byte reads true */
@@ -214,7 +215,7 @@ static Str atomic_call(const Op *op, Elem e, Str place, const Str *value)
 	out_printf(o, "ct_atomic_%s_%s_%s_%s(&%s", what, elem_name(e), order, scope, place);
 	for (int i = 0; i < access_of(op).nvalue; i++) out_printf(o, ", %s", value[i]);
 	out_puts(o, ")");
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 static bool is_atomic(const Op *op)
@@ -233,15 +234,16 @@ static const Type *access_shape(const Op *op)
 
 static Str inside_test(Cg *g, const Op *op, const Access *a, const Str *idx, Str *at)
 {
-	Out *o = out_new();
 	if (a->ptr) return NULL;
+	Out *o = out_new();
 	const CView *w = view_of(g, ir_in(op, 0));
 	for (int i = 0; i < a->nindex; i++) {
 		at[i] = temp(g, "c");
 		out_printf(g->o, "const int64_t %s = (int64_t)%s;\n", at[i], elem(g, ir_in(op, 1 + i), idx));
 		out_printf(o, "%s%s >= 0 && %s < %s", i ? " && " : "", at[i], at[i], w->ext[i]);
 	}
-	return a->nindex ? str_intern_n(o->p, o->n) : NULL;
+	Str s = out_take(o);
+	return a->nindex ? s : NULL;
 }
 
 static void print_access(Cg *g, const Op *op, const Access *a, const Str *idx, Str result)

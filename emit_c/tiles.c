@@ -475,7 +475,7 @@ static void print_text(Cg *g, const char *from, const char *to)
 		if ((*p == '{' || *p == '}') && p + 1 < to && p[1] == *p) p++;
 		out_raw(o, p, 1);
 	}
-	out_printf(g->o, "fputs(%s, stdout);\n", c_string(str_intern_n(o->p, o->n)));
+	out_printf(g->o, "fputs(%s, stdout);\n", c_string(out_take(o)));
 }
 
 void emit_print(Cg *g, const Op *op)

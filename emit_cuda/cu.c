@@ -99,6 +99,7 @@ void cu_say(Cu *g, const Op *op)
 	const Type *t = op->nout ? op->out[0]->type : op->nin ? ir_in(op, op->nin - 1)->type : NULL;
 	out_printf(o, ")%s%s", t ? ": " : "", t ? type_text(t) : "");
 	comment_text(g->o, o->p, "// ");
+	out_free(o);
 }
 
 /* ---- values ---- */
@@ -177,7 +178,7 @@ static bool is_number(const char *s, long *v)
 /* All bits that move by the same distance move together. */
 Str cu_linear(const char *var, int nbits, const uint32_t *col)
 {
-	Out *o = out_new();
+	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;       /* which bits move by d - 31 */
 	int n = 0;
 	long k;
 	if (is_number(var, &k)) {
@@ -186,19 +187,22 @@ Str cu_linear(const char *var, int nbits, const uint32_t *col)
 			if (k >> i & 1) r ^= col[i];
 		return str_fmt("%u", (unsigned)r);
 	}
+	for (int i = 0; i < nbits; i++)
+		for (uint32_t c = col[i], to = 0; c; c >>= 1, to++)
+			if (c & 1) moved[31 + (int)to - i] |= (uint32_t)1 << i;
+	Out *o = out_new();
 	for (int d = 31; d >= -31; d--) {
-		uint32_t mask = 0, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;
-		for (int i = 0; i < nbits; i++)
-			if (i + d >= 0 && i + d < 32 && col[i] >> (i + d) & 1) mask |= (uint32_t)1 << i;
+		uint32_t mask = moved[31 + d];
 		if (!mask) continue;
 		if (n++) out_puts(o, " ^ ");
 		if (mask != all) out_printf(o, d ? "((%s & %u)" : "(%s & %u)", operand(var), (unsigned)mask);
-		else out_puts(o, d ? str_fmt("(%s", operand(var)) : operand(var));
+		else out_printf(o, d ? "(%s" : "%s", operand(var));
 		if (d > 0) out_printf(o, " << %d)", d);
 		if (d < 0) out_printf(o, " >> %d)", -d);
 	}
-	if (!n) return str_intern("0");
-	return n > 1 ? str_fmt("(%s)", o->p) : str_intern(o->p);
+	if (!n) out_puts(o, "0");
+	Str s = out_take(o);
+	return n > 1 ? str_fmt("(%s)", s) : s;
 }
 
 Str cu_xor(Str a, Str b)

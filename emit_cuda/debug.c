@@ -65,7 +65,7 @@ static void print_text(Cu *g, const char *from, const char *to)
 		if ((*p == '{' || *p == '}') && p + 1 < to && p[1] == *p) p++;
 		out_raw(o, p, 1);
 	}
-	out_printf(g->o, "printf(\"%%s\", %s);\n", c_string(str_intern_n(o->p, o->n)));
+	out_printf(g->o, "printf(\"%%s\", %s);\n", c_string(out_take(o)));
 }
 
 static void one_thread(Cu *g, bool *open, bool want)

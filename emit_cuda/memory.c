@@ -206,7 +206,8 @@ static void print_thread(Access *x)
 		out_printf(sum, " + %s", scaled(at, x->v, a));
 	}
 	out_printf(g->o, "%s%s *const ct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda, x->v->base,
-		sum->p ? sum->p : "");
+		sum->p);
+	out_free(sum);
 }
 
 /* Coordinate of register reg relative to what ct_p counts. */
@@ -225,7 +226,7 @@ static Str address(const Access *x, const char *reg)
 		if (!strcmp(c, "0")) continue;
 		out_printf(o, " + %s", x->v->unit[a] ? c : str_fmt("%s * %s", c, x->v->str[a]));
 	}
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 /* ct_h<a>, ct_l<a>: bounds of the register's part of the coordinate. */
@@ -252,7 +253,8 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 		out_printf(o, "%s%s < ct_h%d", n++ ? " && " : "", c, a);
 		if (x->low[a]) out_printf(o, " && %s >= ct_l%d", c, a);
 	}
-	return n ? str_intern_n(o->p, o->n) : NULL;
+	Str s = out_take(o);
+	return n ? s : NULL;
 }
 
 /* ---- whole tiles ---- */
@@ -279,7 +281,8 @@ static Str fast_text(const Access *x)
 		}
 		out_printf(o, ") & %d) == 0", bytes - 1);
 	}
-	return n ? str_intern_n(o->p, o->n) : NULL;
+	Str s = out_take(o);
+	return n ? s : NULL;
 }
 
 static uint32_t piece_mask(const Access *x)
@@ -473,6 +476,8 @@ static void print_place(const Elements *x)
 	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", cu_at(g, x->mask, x->reg));
 	out_printf(g->o, "const int ct_ok = %s;\n", n ? ok->p : "1");
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v && x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
+	out_free(ok);
+	out_free(at);
 }
 
 static Str atomic_call(const Elements *x)

@@ -200,7 +200,7 @@ static void set_each(const Scan *s, Str *v, const char *fmt)
 		for (const char *p = fmt; *p; p++)
 			if (*p == '#') out_printf(o, "%d", i);
 			else out_raw(o, p, 1);
-		v[i] = str_intern_n(o->p, o->n);
+		v[i] = out_take(o);
 	}
 }
 

@@ -215,7 +215,7 @@ Str ir_op_text(const Op *op)
 {
 	Out *o = out_new();
 	print_head(o, op);
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 /* Places are comments: they are not read back. */

@@ -530,7 +530,7 @@ Str sym_text(const Sym *s)
 {
 	Out *o = out_new();
 	sym_print(o, s);
-	return str_intern_n(o->p ? o->p : "", o->n);
+	return out_take(o);
 }
 
 /* ---- evaluation ---- */

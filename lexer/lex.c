@@ -104,7 +104,7 @@ static void doc_token(Lex *l, const char *lo, Token *t)
 	}
 	t->kind = TOK_DOC;
 	t->span = lex_place(l, lo, l->cur);
-	t->v.str = str_intern_n(o->n ? o->p : "", o->n);
+	t->v.str = out_take(o);
 }
 
 static void name_token(Lex *l, const char *lo, Token *t)

@@ -55,7 +55,7 @@ Str lex_string(Lex *l, const char *lo, const char *hi)
 		if (*p == '\\') p = escape(l, o, p, hi);
 		else out_raw(o, p++, 1);
 	}
-	return str_intern_n(o->n ? o->p : "", o->n);
+	return out_take(o);
 }
 
 /* ---- the bytes of a file ---- */

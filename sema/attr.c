@@ -32,7 +32,7 @@ static Str list_rules(void)
 {
 	Out *o = out_new();
 	for (int i = 0; i < N_RULES; i++) out_printf(o, "%s`@%s`", !i ? "" : i == N_RULES - 1 ? " and " : ", ", rules[i].name);
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 static bool first_of_name(Cx *cx, const AttrVec *v, int i)

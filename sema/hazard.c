@@ -30,7 +30,7 @@ static Str axes_text(unsigned axes)
 	Out *o = out_new();
 	for (int i = 0; i < 4; i++)
 		if (axes >> i & 1) out_printf(o, "%s`bid(%d)`", o->n ? " and " : "", i);
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 static bool surely_many(const Hazard *h, unsigned axes)

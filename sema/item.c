@@ -193,7 +193,7 @@ static Str variant_name(Sema *s, const Global *g, const Solve *vals)
 		bool ok = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_';
 		if (!ok) *p = '_';
 	}
-	Str base = str_intern_n(o->p, o->n), name = base;
+	Str base = out_take(o), name = base;
 	for (int i = 2; map_get(&s->fn_names, name); i++) name = str_fmt("%s_%d", base, i);
 	map_put(&s->fn_names, name, s);
 	return name;
@@ -204,7 +204,7 @@ static Str variant_key(const Global *g, const Solve *vals)
 	Out *o = out_new();
 	out_printf(o, "%s:%s", g->unit->path, g->name);
 	for (int i = 0; i < vals->var.n; i++) out_printf(o, ":%s", sv_value_text(vals->var.p[i].val));
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 static void grid_read(Cx *cx, const FnItem *f, bool *bad)

@@ -24,7 +24,8 @@ static Str path_clean(const char *path)
 	Out *o = out_new();
 	if (root) out_puts(o, "/");
 	for (int i = 0; i < part.n; i++) out_printf(o, "%s%s", i ? "/" : "", part.p[i]);
-	return str_intern_n(o->p ? o->p : ".", o->p ? o->n : 1);
+	if (!o->n) out_puts(o, ".");
+	return out_take(o);
 }
 
 static Str path_join(Str folder, Str name)

@@ -154,7 +154,7 @@ Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, Span decl)
 		Out *o = out_new();
 		out_printf(o, why == CONV_RETURN ? "`%s` returns (" : "`%s` is (", what);
 		for (int i = 0; i < t->n; i++) out_printf(o, "%s%s", i ? ", " : "", sv_value_text(t->p[i]));
-		Str goal = str_fmt("%s)", str_intern_n(o->p, o->n));
+		Str goal = str_fmt("%s)", out_take(o));
 		Diag *d = cx_diag(cx, D_CONVERT_KIND, v.span, goal, sv_what(v));
 		if (decl.hi) diag_label(d, decl, "%s", goal);
 		return sv_poison(v.span);

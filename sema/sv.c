@@ -196,7 +196,7 @@ static Str view_text(const View *w)
 	for (int i = 0; i < w->rank; i++)
 		out_printf(o, "%s%s", i ? ", " : "", w->dim[i].sym ? sym_text(w->dim[i].sym) : "...");
 	out_puts(o, "]>");
-	Str t = str_intern_n(o->p, o->n);
+	Str t = out_take(o);
 	if (w->kind == VK_TENSOR) return t;
 	static const char *const kind[] = { "", "partition", "strided view", "gather-scatter view" };
 	return str_fmt("%s of %s in tiles %s", kind[w->kind], t, shape_value_text(&w->tile));
@@ -208,7 +208,7 @@ static Str tuple_text(const Tuple *t)
 	out_puts(o, "(");
 	for (int i = 0; i < t->n; i++) out_printf(o, "%s%s", i ? ", " : "", sv_what(t->p[i]));
 	out_puts(o, ")");
-	return str_intern_n(o->p, o->n);
+	return out_take(o);
 }
 
 Str sv_what(Sv v)

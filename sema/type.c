@@ -269,7 +269,7 @@ Str sema_source(const Expr *e)
 	if (!src) {
 		Out *o = out_new();
 		ast_print_expr(o, e);
-		return str_intern_n(o->p ? o->p : "", o->n);
+		return out_take(o);
 	}
 	const char *p = src->text + (e->span.lo - src->base), *end = src->text + (e->span.hi - src->base);
 	Out *o = out_new();
@@ -280,5 +280,5 @@ Str sema_source(const Expr *e)
 		gap = space;
 	}
 	if (o->n > 120) return str_fmt("%.117s...", o->p);
-	return str_intern_n(o->p ? o->p : "", o->n);
+	return out_take(o);
 }

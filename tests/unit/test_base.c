@@ -1,6 +1,8 @@
 /* test_base.c: arenas, strings, nearest names, buffers, files, places, and how messages are drawn.
  * Prints one line per failing check; returns 1 if any failed. */
 #define _XOPEN_SOURCE 700
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/fmt.h"
 #include "base/json.h"
 #include "base/out.h"
 #include "base/src.h"
@@ -96,6 +99,34 @@ static void strings(void)
 	SAME(nearest("softmax", names), "");
 }
 
+/* fmt_text gives what vsnprintf gives, also where the buffer is too small. */
+__attribute__((format(printf, 2, 3))) static void same_format(int line, const char *fmt, ...)
+{
+	for (size_t room = 0; room < 80; room++) {
+		char have[81], want[81];
+		va_list ap, again;
+		memset(have, '#', sizeof have);
+		memset(want, '#', sizeof want);
+		va_start(ap, fmt);
+		va_copy(again, ap);
+		int n = fmt_text(have, room, fmt, ap), m = vsnprintf(want, room, fmt, again);
+		va_end(ap);
+		va_end(again);
+		size_t written = room < (size_t)m + 1 ? room : (size_t)m + 1;
+		check_at(line, n == m && memcmp(have, want, written) == 0 && have[written] == '#', "fmt_text is vsnprintf");
+	}
+}
+
+static void formats(void)
+{
+	same_format(__LINE__, "%s", "");
+	same_format(__LINE__, "plain, 100%%%c", 'x');
+	same_format(__LINE__, "%d %i %d %d", 0, -1, INT_MAX, INT_MIN);
+	same_format(__LINE__, "%u %lu %llu %zu", UINT_MAX, ULONG_MAX, ULLONG_MAX, (size_t)7);
+	same_format(__LINE__, "%ld %lld %lld|%s|", LONG_MIN, LLONG_MIN, LLONG_MAX, "a text");
+	same_format(__LINE__, "%s%5d %-4s %#x %.3s %g %s", "other", 7, "ab", 255u, "long", 0.5, "directives");
+}
+
 static void buffers(void)
 {
 	Out *o = out_new();
@@ -107,6 +138,12 @@ static void buffers(void)
 	out_puts(o, "}\n");
 	SAME(o->p, "a {\n\tb5;\n\n\tc;\n#raw\n}\n");
 	CHECK(o->line == 7);
+	CHECK(out_take(o) == str_intern("a {\n\tb5;\n\n\tc;\n#raw\n}\n"));
+	Out *again = out_new();         /* the same buffer, as new */
+	CHECK(again->n == 0 && *again->p == 0 && again->bol && again->line == 1 && again->indent == 0);
+	for (int i = 0; i < 3000; i++) out_puts(again, "0123456789");
+	CHECK(again->n == 30000 && strlen(again->p) == 30000);
+	out_free(again);
 	Out *j = out_new();
 	json_string(j, "a\"b\\c\n\t\x01\xC3\xA9\xFFz");
 	SAME(j->p, "\"a\\\"b\\\\c\\n\\t\\u0001\xC3\xA9\\ufffdz\"");
@@ -264,6 +301,7 @@ int main(void)
 	arenas();
 	vectors();
 	strings();
+	formats();
 	buffers();
 	files();
 	places();
