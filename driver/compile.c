@@ -243,10 +243,12 @@ static LowerOptions lower_options(Unit *u)
 static Module **place_all(Unit *u, const Module *m)
 {
 	LowerOptions lo = lower_options(u);
+	bool watched = u->opt->dump_after.n || u->opt->stop_after;      /* what is printed then is the whole module */
 	Module **placed = NEW_ARRAY(A_UNIT, Module *, u->eo.archs.n + 1);
 	if (u->target != TARGET_CUDA) return placed;
 	for (int i = 0; i < u->eo.archs.n; i++) {
-		placed[i] = lower_place(m, u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific, &lo);
+		const Module *like = i && !watched ? placed[i - 1] : NULL;
+		placed[i] = lower_place(m, u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific, like, &lo);
 		if (!placed[i]) return NULL;
 	}
 	return placed;

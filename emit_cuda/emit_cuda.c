@@ -106,7 +106,7 @@ static void print_kernel(Out *o, int index, Module *const *placed, const EmitOpt
 	k->placed = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
 	for (int i = 0; i < opt->archs.n; i++) {
 		k->placed[i] = placed[i]->fns.p[index];
-		body[i] = kernel_body(k, k->placed[i], opt);
+		body[i] = i && k->placed[i] == k->placed[i - 1] ? body[i - 1] : kernel_body(k, k->placed[i], opt);
 	}
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
@@ -116,7 +116,7 @@ static void print_kernel(Out *o, int index, Module *const *placed, const EmitOpt
 		kernel_params(o, k);
 		out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 		out_raw(o, body[i]->p, body[i]->n);
-		out_free(body[i]);
+		if (i + 1 == opt->archs.n || body[i] != body[i + 1]) out_free(body[i]);
 		out_puts(o, "#endif\n}\n");
 		lines_own(o, opt);
 		out_puts(o, "\n");

@@ -200,7 +200,8 @@ struct Fn {                     /* one monomorphic kernel */
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
 	/* PLACED */
-	int arch;               /* 80, 90 ...: what the text may use */
+	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
+	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps per thread block */
 	int64_t shared_bytes;
 };

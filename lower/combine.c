@@ -185,10 +185,10 @@ static Val *to_shared(Builder *b, Val *x, Lay smem)
 	return buf;
 }
 
-static void combine_mma(Op *op, int arch)
+static void combine_mma(Op *op, const LowerCx *cx)
 {
 	Builder b = build_before(op);
-	MmaPlan p = mma_plan(op, arch, log2_of(b.fn->warps));
+	MmaPlan p = mma_plan(op, lower_arch(cx, b.fn), log2_of(b.fn->warps));
 	Val *x[2];
 	int64_t bytes = 0;
 	for (int i = 0; i < 2; i++) bytes += type_size(ir_in(op, i)->type) * elem_bytes(factor_elem(&p, ir_in(op, i)->type->elem));
@@ -209,11 +209,11 @@ static void combine_op(void *ctx, Op *op)
 {
 	if (!op->parent) return;
 	if (op_is_reduce(op)) combine_reduce(op);
-	else if (op->code == OP_MMA) combine_mma(op, *(const int *)ctx);
+	else if (op->code == OP_MMA) combine_mma(op, ctx);
 }
 
 void pass_combine(Module *m, const LowerCx *cx)
 {
-	int arch = cx->arch;
-	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, combine_op, &arch);
+	LowerCx mine = *cx;
+	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, combine_op, &mine);
 }

@@ -42,7 +42,7 @@ static bool run_form(Module *m, IrStage form, const LowerCx *cx)
 		for (int k = 0; k < m->fns.n; k++) ir_number(m->fns.p[k]);
 		if (diag_errors()) return false;
 		if (VERIFY_EACH || last_of_form(i, cx)) ir_verify(m, p->name);
-		if (cx->o->after && !cx->o->after(cx->o->ctx, p->name, cx->arch, m)) return false;
+		if (cx->o->after && !cx->o->after(cx->o->ctx, p->name, cx->target_arch, m)) return false;
 	}
 	return true;
 }
@@ -53,9 +53,37 @@ bool lower_typed(Module *m, const LowerOptions *o)
 	return run_form(m, STAGE_TYPED, &cx);
 }
 
-Module *lower_place(const Module *m, int arch, bool only, const LowerOptions *o)
+int lower_arch(const LowerCx *cx, Fn *fn)
+{
+	fn->by_arch = true;
+	return cx->target_arch;
+}
+
+/* The kernels of m that cannot be shared with `like`. */
+static Module *kernels_apart(const Module *m, const Module *like)
+{
+	Module *r = ir_module(m->path);
+	for (int i = 0; i < m->fns.n; i++)
+		if (like->fns.p[i]->by_arch) vec_push(A_UNIT, &r->fns, m->fns.p[i]);
+	return r;
+}
+
+/* The kernels of `like`, those of `apart` in place of the ones that cannot be shared. */
+static Module *joined(const Module *like, const Module *apart)
+{
+	Module *r = ir_module(like->path);
+	int next = 0;
+	for (int i = 0; i < like->fns.n; i++) {
+		Fn *fn = like->fns.p[i];
+		vec_push(A_UNIT, &r->fns, fn->by_arch ? apart->fns.p[next++] : fn);
+	}
+	return r;
+}
+
+Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o)
 {
 	LowerCx cx = { o, arch, only };
-	Module *copy = copy_module(m);
-	return run_form(copy, STAGE_PLACED, &cx) ? copy : NULL;
+	Module *copy = copy_module(like ? kernels_apart(m, like) : m);
+	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
+	return like ? joined(like, copy) : copy;
 }

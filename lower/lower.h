@@ -15,15 +15,19 @@ typedef struct PassRow { const char *name; IrStage form; int level; const char *
 extern const PassRow pass_rows[];       /* ends with a row whose name is NULL */
 
 bool lower_typed(Module *m, const LowerOptions *o);     /* false: stopped, or errors were reported */
-/* arch: 80, 90, ...; only: an `a` architecture. NULL: stopped, or errors were reported. m is not changed. */
-Module *lower_place(const Module *m, int arch, bool only, const LowerOptions *o);
+/* arch: 80, 90, ...; only: an `a` architecture. NULL: stopped, or errors were reported. m is not changed.
+ * like: m placed for an older architecture, or NULL: kernels in which nothing depended on that (Fn.by_arch) are shared with
+ * it, the others lowered anew; the result then has no entries. */
+Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o);
 
 /* What a pass gets. A pass reports through diag and never fails otherwise. */
 typedef struct LowerCx {
 	const LowerOptions *o;
-	int arch;               /* 0: TYPED */
-	bool only;
+	int target_arch;        /* 0: TYPED. Passes ask lower_arch */
+	bool target_only;
 } LowerCx;
+/* The architecture that fn is lowered for. Asking makes the kernel one that serves this architecture alone. */
+int lower_arch(const LowerCx *cx, Fn *fn);
 #define PASS(id, name, form, level, doc) void pass_##id(Module *m, const LowerCx *cx);
 #include "lower/passes.def"
 #undef PASS

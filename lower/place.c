@@ -220,7 +220,7 @@ static void forward(Places *p, Op *op)
 		return;
 	}
 	switch (op->code) {
-	case OP_MMA: give(p, r, mma_plan(op, p->cx->arch, p->warps).c); return;
+	case OP_MMA: give(p, r, mma_plan(op, lower_arch(p->cx, p->fn), p->warps).c); return;
 	case OP_RESHAPE: case OP_PERMUTE:
 		if (has(p, x) && shape_result(op, lay_of(p, x), &l)) give(p, r, l);
 		return;
@@ -304,7 +304,7 @@ static void backward(Places *p, Op *op)
 	case OP_RESHAPE: case OP_PERMUTE:
 		if (set && is_tile(r) && shape_operand(op, lay_of(p, r), &l)) want(p, ir_in(op, 0), l);
 		return;
-	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, p->cx->arch, p->warps).c); return;
+	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, lower_arch(p->cx, p->fn), p->warps).c); return;
 	case OP_CAT: case OP_JOIN:
 		if (has(p, ir_in(op, 0))) want(p, ir_in(op, 1), lay_of(p, ir_in(op, 0)));
 		return;
@@ -462,9 +462,11 @@ static void measure(void *ctx, Op *op)
 	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products) s->products = type_log2_size(op->out[0]->type);
 }
 
+static bool is_arch(Str name, int arch) { return name == str_fmt("sm_%d", arch) || name == str_fmt("sm_%da", arch); }
+
 /* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements. The
  * hint @warps decides where it is given. */
-static int choose_warps(const Fn *fn, int arch)
+static int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0, 0 };
 	int hint = 0;
@@ -472,11 +474,8 @@ static int choose_warps(const Fn *fn, int arch)
 		const Hint *h = &fn->hints.p[i];
 		if (strcmp(h->name, "warps") != 0) continue;
 		for (int pass = 0; pass < 2; pass++)
-			for (int k = 0; k < h->n; k++) {
-				Str want = str_fmt("sm_%d", arch), only = str_fmt("sm_%da", arch);
-				bool mine = h->v[k].arch && (h->v[k].arch == want || h->v[k].arch == only);
-				if (pass ? mine : !h->v[k].arch) hint = (int)h->v[k].value;
-			}
+			for (int k = 0; k < h->n; k++)
+				if (pass ? h->v[k].arch && is_arch(h->v[k].arch, lower_arch(cx, fn)) : !h->v[k].arch) hint = (int)h->v[k].value;
 	}
 	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
@@ -506,7 +505,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 {
 	Places p = { .fn = fn, .cx = cx };
 	ir_number(fn);
-	p.warps = choose_warps(fn, cx->arch);
+	p.warps = choose_warps(fn, cx);
 	p.nval = fn->nval;
 	p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 	p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
@@ -515,7 +514,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	for (int i = 0; i < p.ops.n; i++) write_layouts(&p, p.ops.p[i]);
 	for (int i = 0; i < p.ops.n; i++) fix_operands(&p, p.ops.p[i]);
 	fn->stage = STAGE_PLACED;
-	fn->arch = cx->arch;
+	fn->arch = cx->target_arch;
 	fn->warps = 1 << p.warps;
 }
 

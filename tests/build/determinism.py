@@ -1,5 +1,7 @@
-"""The same input and options give the same bytes: in two folders, two locales, two environments, twice."""
+"""The same input and options give the same bytes: in two folders, two locales, two environments, twice; and a kernel has the
+same text whether compiled for one architecture or several."""
 import os
+import re
 import shutil
 import sys
 
@@ -29,8 +31,33 @@ def outputs(path, folder, env):
     return result
 
 
+KERNEL = re.compile(r"^static __global__ .*\n(\w+)_sm(\d+a?)\(.*\)\n\{\n#if .*\n((?:.*\n)*?)#endif\n\}\n", re.M)
+
+
+def kernels(path, arch):
+    """(kernel, architecture) -> its text without #line, where counting depends on what stands before."""
+    r = ctilec("--target=cuda", "--arch=" + arch, "--line=off", "-o", "-", path)
+    return {(m[1], m[2]): m[3] for m in KERNEL.finditer(r.out.decode())}
+
+
+HINT = b"""@warps(2, sm_90: 4)
+kernel twice(x: tensor<f32, [n]>, y: out tensor<f32, [n]>) grid [cdiv(n, 1024)] {
+    y.store([bid(0)], x.load([bid(0)], [1024]) * 2);
+}
+"""
+
+
 def main():
-    written = 0
+    written = shared = 0
+    with tmpdir() as tmp:
+        hint = os.path.join(tmp, "hint.tile")
+        write(hint, HINT)
+        check(len(set(kernels(hint, "sm_80,sm_90").values())) == 2, "a hint for one architecture reaches the other")
+    for path in tile_files("samples") + tile_files("tests/golden"):
+        both, alone = kernels(path, "sm_80,sm_90"), {**kernels(path, "sm_80"), **kernels(path, "sm_90")}
+        check(both == alone, "%s: compiled for two architectures, a kernel is not the one compiled for each" % os.path.relpath(path, ROOT))
+        shared += sum(both[k, a] == both[k, "90"] for k, a in both if a == "80")
+    check(shared >= 10, "too few kernels are the same for two architectures")
     with tmpdir() as tmp:
         for path in tile_files("samples") + tile_files("tests/diag")[::10]:
             a = outputs(path, os.path.join(tmp, "one"), ENVS[0])
