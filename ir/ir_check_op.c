@@ -260,6 +260,9 @@ static bool chk_elem_class(Check *c, TypeRule rule, Elem e)
 	case TR_CONV_FLT: case TR_CONV_TO_FLT: case TR_SAME_FLT: case TR_FMA:
 		NEED(elem_is_float(e), "the operation is for floats");
 		return true;
+	case TR_CONV_ANY_FLT:
+		NEED(elem_is_any_float(e), "the operation is for floats");
+		return true;
 	default:
 		return true;
 	}
@@ -776,7 +779,9 @@ static int elementwise_arity(TypeRule rule)
 {
 	switch (rule) {
 	case TR_FMA: case TR_SELECT: return 3;
-	case TR_CONV: case TR_CONV_INT: case TR_CONV_FLT: case TR_CONV_TO_FLT: case TR_CMP: case TR_SHIFT: case TR_PTR: return 2;
+	case TR_CONV: case TR_CONV_INT: case TR_CONV_FLT: case TR_CONV_ANY_FLT: case TR_CONV_TO_FLT: case TR_CMP: case TR_SHIFT:
+	case TR_PTR:
+		return 2;
 	default: return 1;
 	}
 }

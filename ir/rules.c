@@ -150,7 +150,7 @@ static RuleWhy class_of(TypeRule rule, Elem e)
 		return elem_is_integral(e) ? RULE_OK : RULE_NOT_INT;
 	case TR_CONV_FLT: case TR_CONV_TO_FLT: case TR_SAME_FLT:
 		return restricted(e) ? RULE_RESTRICTED : elem_is_float(e) ? RULE_OK : RULE_NOT_FLOAT;
-	case TR_TO_BOOL:
+	case TR_TO_BOOL: case TR_CONV_ANY_FLT:
 		return elem_is_any_float(e) ? RULE_OK : RULE_NOT_FLOAT;
 	default:
 		return restricted(e) ? RULE_RESTRICTED : RULE_OK;

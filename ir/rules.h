@@ -45,7 +45,7 @@ bool rule_one_way(const Type *from, int rank, const uint8_t *log2, int *axis);  
 
 /* ---- operations ---- */
 Ruling rule_unary(TypeRule rule, const Type *x);
-Ruling rule_binary(TypeRule rule, const Type *a, const Type *b);       /* CONV CONV_INT CONV_FLT CONV_TO_FLT CMP LOGIC SHIFT */
+Ruling rule_binary(TypeRule rule, const Type *a, const Type *b);       /* CONV CONV_INT CONV_FLT CONV_ANY_FLT CONV_TO_FLT CMP LOGIC SHIFT */
 Ruling rule_reduce(TypeRule rule, const Type *x, int axis);            /* REDUCE REDUCE_INT REDUCE_INDEX SCAN */
 Ruling rule_cat(const Type *a, const Type *b, int axis);
 /* acc NULL: the type of matmul's result. elem: of the accumulator. */

@@ -339,10 +339,10 @@ static Sv meet(Cx *cx, TypeRule rule, Sv x, Sv other)
 	Elem e = other.type->elem;
 	if (elem_is_ptr(e)) return x.kind == SV_INT ? lit_adapt(cx, x, EL_I64, other) : lit_adapt(cx, x, e, other);
 	/* refused by the rule, with its own words */
-	bool ints = rule == TR_CONV_INT || rule == TR_SHIFT;
-	if (elem_rows[e].cls == EC_RFLOAT || (ints && !elem_is_integral(e))) return sv_const(e, (Num){ 0 }, x.span);
+	bool ints = rule == TR_CONV_INT || rule == TR_SHIFT, restricted = elem_rows[e].cls == EC_RFLOAT && rule != TR_CONV_ANY_FLT;
+	if (restricted || (ints && !elem_is_integral(e))) return sv_const(e, (Num){ 0 }, x.span);
 	if (rule == TR_CMP && x.kind == SV_FLOAT && elem_is_integral(e)) return lit_adapt(cx, x, EL_F64, other);
-	if (rule == TR_CONV_FLT && elem_is_integral(e)) return sv_const(EL_F32, (Num){ 0 }, x.span);
+	if ((rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT) && elem_is_integral(e)) return sv_const(EL_F32, (Num){ 0 }, x.span);
 	if (rule == TR_CONV_TO_FLT && elem_is_integral(e)) return sv_const(e, (Num){ 0 }, x.span);
 	if (ints && x.kind == SV_FLOAT) return sv_const(EL_F32, (Num){ 0 }, x.span);
 	return lit_adapt(cx, x, e, other);
@@ -351,7 +351,8 @@ static Sv meet(Cx *cx, TypeRule rule, Sv x, Sv other)
 static bool meet_both(Cx *cx, OpCode op, TypeRule rule, Sv *x, Sv *y)
 {
 	if (sv_untyped(*x) && sv_untyped(*y)) {
-		bool flt = x->kind == SV_FLOAT || y->kind == SV_FLOAT || rule == TR_CONV_FLT || rule == TR_CONV_TO_FLT;
+		bool flt = x->kind == SV_FLOAT || y->kind == SV_FLOAT || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT ||
+			rule == TR_CONV_TO_FLT;
 		Elem e = flt ? EL_F32 : EL_I32;
 		(void)op;
 		*x = lit_adapt(cx, *x, e, sv_poison(y->span));

@@ -416,6 +416,7 @@ static Elem rule_elem(TypeRule rule)
 {
 	switch (rule) {
 	case TR_CONV_INT: case TR_SAME_INT: case TR_SHIFT: case TR_REDUCE_INT: return pick(elem_is_integral);
+	case TR_CONV_ANY_FLT: return pick(elem_is_any_float);
 	case TR_CONV_FLT: case TR_CONV_TO_FLT: case TR_SAME_FLT: case TR_FMA: return pick(elem_is_float);
 	case TR_TO_BOOL: return pick(elem_is_any_float);
 	case TR_CAST: case TR_BITCAST: return pick(elem_is_numeric);
@@ -436,7 +437,7 @@ static void gen_elementwise(Gen *g, OpCode code)
 	if (rule == TR_BITCAST)
 		do r = type_with_elem(t, pick(elem_is_numeric));
 		while (elem_bytes(r->elem) != elem_bytes(t->elem));
-	if (rule == TR_CONV || rule == TR_CONV_INT || rule == TR_CONV_FLT || rule == TR_CONV_TO_FLT || rule == TR_CMP || rule == TR_SHIFT || rule == TR_PTR) n = 2;
+	if (rule == TR_CONV || rule == TR_CONV_INT || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT || rule == TR_CONV_TO_FLT || rule == TR_CMP || rule == TR_SHIFT || rule == TR_PTR) n = 2;
 	if (rule == TR_FMA || rule == TR_SELECT) n = 3;
 	for (int i = 0; i < n; i++) {
 		bool offset = code == OP_PTR_ADD && i == 1, cond = rule == TR_SELECT && i == 0;

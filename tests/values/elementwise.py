@@ -22,6 +22,7 @@ def arith(f):
 
 
 INTEGRAL = ["bool"] + INTS
+ANY_FLOAT = FLOATS + ["tf32", "f8e4m3", "f8e5m2"]
 BOOL = "bool"
 
 # operation -> (source of the call with {0} {1} {2}, element types, reference(t, *inputs), result type or None, ulp or 0)
@@ -74,11 +75,11 @@ with np.errstate(all="ignore"):
         names = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
         case(names[op], "{0} %s {1}" % op, ARITH, lambda t, a, b, f=f: f(a, b).astype(np.uint8), BOOL)
     case("select", "select({0} < {1}, {0}, {2})", ARITH, lambda t, a, b, c: np.where(a < b, a, c))
-    case("isnan", "isnan({0})", FLOATS, lambda t, a: np.isnan(a).astype(np.uint8), BOOL)
-    case("isinf", "isinf({0})", FLOATS, lambda t, a: np.isinf(a).astype(np.uint8), BOOL)
-    case("isfinite", "isfinite({0})", FLOATS, lambda t, a: np.isfinite(a).astype(np.uint8), BOOL)
-    case("signbit", "signbit({0})", FLOATS, lambda t, a: np.signbit(a).astype(np.uint8), BOOL)
-    case("copysign", "copysign({0}, {1})", FLOATS, lambda t, a, b: np.copysign(a, b))
+    case("isnan", "isnan({0})", ANY_FLOAT, lambda t, a: np.isnan(a).astype(np.uint8), BOOL)
+    case("isinf", "isinf({0})", ANY_FLOAT, lambda t, a: np.isinf(a).astype(np.uint8), BOOL)
+    case("isfinite", "isfinite({0})", ANY_FLOAT, lambda t, a: np.isfinite(a).astype(np.uint8), BOOL)
+    case("signbit", "signbit({0})", ANY_FLOAT, lambda t, a: np.signbit(a).astype(np.uint8), BOOL)
+    case("copysign", "copysign({0}, {1})", ANY_FLOAT, lambda t, a, b: np.copysign(a, b))
     case("sqrt", "sqrt({0})", FLOATS, halves_once(np.sqrt))
     case("ceil", "ceil({0})", FLOATS, halves_once(np.ceil))
     case("floor", "floor({0})", FLOATS, halves_once(np.floor))
@@ -245,13 +246,13 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("what", choices=["build", "run", "test"])
     ap.add_argument("folder", nargs="?")
-    ap.add_argument("--ctilec", default="build/ctilec")
+    ap.add_argument("--ctilec", default=os.environ.get("CTILEC", "build/ctilec"))
     ap.add_argument("--target", default="c")
     ap.add_argument("-v", action="store_true")
     a = ap.parse_args()
     if a.what == "test":
         with tempfile.TemporaryDirectory() as d:
-            sys.exit(run(runner.build(a.ctilec, "c", source(), d, "elementwise"), "c") != 0)
+            sys.exit(run(runner.build(a.ctilec, a.target, source(), d, "elementwise"), a.target) != 0)
     if a.what == "build":
         os.makedirs(a.folder, exist_ok=True)
         runner.build(a.ctilec, a.target, source(), a.folder, "elementwise")
