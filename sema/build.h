@@ -107,7 +107,8 @@ Sv build_reduce(Cx *cx, Call *c);       /* reductions and scans */
 Sv build_view(Cx *cx, Call *c);         /* partition strided gather_scatter slice extent ... permute, reshape of views */
 Sv build_memory(Cx *cx, Call *c);       /* load store gather scatter mask */
 Sv build_atomic(Cx *cx, Call *c);
-Sv build_misc(Cx *cx, Call *c);         /* bid, assume*, print, static_* */
+Sv build_promise(Cx *cx, Call *c);      /* assume and its kin */
+Sv build_misc(Cx *cx, Call *c);         /* bid, print, assert, static_* */
 
 Sv tile_gather(Cx *cx, Call *c);                        /* gather(x, index, axis) inside a tile */
 Sv view_permute(Cx *cx, Call *c);

@@ -379,6 +379,10 @@ static Sv dispatch(Cx *cx, Call *c)
 		return build_view(cx, c);
 	default:
 		if (flags & (OPF_REDUCE | OPF_SCAN)) return build_reduce(cx, c);
+	case OP_ASSUME: case OP_ASSUME_ALIGNED: case OP_ASSUME_DIVISIBLE: case OP_ASSUME_BOUNDED: case OP_ASSUME_BOUNDED_BELOW:
+	case OP_ASSUME_BOUNDED_ABOVE: case OP_ASSUME_UNIQUE: case OP_ASSUME_BLOCKED: case OP_ASSUME_DIVISIBLE_STRIDED:
+	case OP_ASSUME_ALIGNED_STRIDED:
+		return build_promise(cx, c);
 		if (flags & OPF_ELEMWISE) return build_elem(cx, c);
 		return build_misc(cx, c);
 	}

@@ -37,6 +37,12 @@ CASES = [
     ("assume", "assume(v < 10); //!\n y[0] = v;", 10, 9, "does not hold"),
     ("assume_divisible", "let w = assume_divisible(v, 8); //!\n y[0] = w;", 9, 16, "does not hold"),
     ("assume_bounded", "let w = assume_bounded(v, 0, 7); //!\n y[0] = w;", 8, 7, "does not hold"),
+    ("assume_blocked", "let w = assume_blocked(iota([4, 16], i32) / v, [1, 4]); //!\n y.store([0], reshape(w, [64]));", 2, 4, "does not hold"),
+    ("assume_blocked_cut", "let w = assume_blocked(iota([4, 16], i32) % 16 / v, [3, 6]); //!\n y.store([0], reshape(w, [64]));", 4, 6, "does not hold"),
+    ("assume_strided", "let w = assume_divisible_strided(iota([4, 16], i32) * v % 64, 4, 4, 1); //!\n y.store([0], reshape(w, [64]));", 3, 1, "does not hold"),
+    ("assume_strided_first", "let w = assume_divisible_strided(iota([64], i32) + v, 4, 4, 0); //!\n y.store([0], w);", 1, 8, "does not hold"),
+    ("assume_aligned", "let w = assume_aligned(p + v, 16); //!\n y[0] = element_cast(w != null, i32);", 2, 4, "does not hold"),
+    ("assume_aligned_strided", "let w = assume_aligned_strided(p + iota([64], i32) * v, 16, 4, 0); //!\n y[0] = i32(element_cast(w == null, i32).sum(0));", 4, 1, "does not hold"),
     ("step", "for i in 0 .. 8 step v { //!\n y[i] = i;\n }", 0, 2, "step"),
     ("in_function", "y[0] = f_in_function(v);\n", 0, 2, "division by zero"),
     ("in_loop", "for i in 0 .. 4 {\n if i == 3 {\n y[i] = 7 / v; //!\n }\n }", 0, 2, "division by zero"),
@@ -48,7 +54,7 @@ def program():
     """The text, and the line at which each case traps."""
     out, lines = "", {}
     for name, body, _, _, _ in CASES:
-        head = "kernel k_%s(x: tensor<i32, [64]>, z: tensor<i32, [2, 64]>, y: out tensor<i32, [64]>, v: i32) grid [1] {\n" % name
+        head = "kernel k_%s(x: tensor<i32, [64]>, z: tensor<i32, [2, 64]>, y: out tensor<i32, [64]>, v: i32, p: ptr<i32>) grid [1] {\n" % name
         text = (FUNCTION if name == "in_function" else "") + head + " " + body + "\n}\n"
         lines[name] = [out.count("\n") + 1 + i for i, line in enumerate(text.split("\n")) if "//!" in line][0]
         out += text
@@ -56,8 +62,9 @@ def program():
 
 
 def main_c():
-    calls = "".join('\tif (!strcmp(argv[1], "%s")) return k_%s(x, z, y, v, 0);\n' % (c[0], c[0]) for c in CASES)
+    calls = "".join('\tif (!strcmp(argv[1], "%s")) return k_%s(x, z, y, v, p, 0);\n' % (c[0], c[0]) for c in CASES)
     return ('#include "k.h"\n#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv)\n{\n\tstatic int32_t x[64], z[128], y[64];\n'
+            "\tstatic _Alignas(64) int32_t p[64];\n"
         "\tint32_t v = argc > 2 ? (int32_t)atoll(argv[2]) : 0;\n%s\treturn 99;\n}\n" % calls)
 
 
