@@ -103,6 +103,7 @@ Str call_what(const Call *c);                           /* `name` */
 Sv build_tile(Cx *cx, Call *c);         /* full zeros ones iota arange rand* */
 Sv build_shape(Cx *cx, Call *c);        /* reshape ... histogram, join, split, pack, unpack */
 Sv build_elem(Cx *cx, Call *c);         /* elementwise, casts, select, fma, mma, matmul */
+Sv build_product(Cx *cx, Call *c);      /* mma, matmul, mma_scaled */
 Sv build_reduce(Cx *cx, Call *c);       /* reductions and scans */
 Sv build_view(Cx *cx, Call *c);         /* partition strided gather_scatter slice extent ... permute, reshape of views */
 Sv build_memory(Cx *cx, Call *c);       /* load store gather scatter mask */

@@ -684,104 +684,6 @@ static Sv clamp(Cx *cx, Call *c)
 	return elem_binary(cx, OP_MIN, x, hi, &no_modes, c->span, call_what(c));
 }
 
-/* ---- matrix product ---- */
-
-static void report_mma_elems(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
-{
-	Diag *d;
-	if (r.why == RULE_MMA_ELEM) {
-		Sv bad = r.which ? b : a;
-		d = cx_diag(cx, D_MMA_ELEM, at, shown, sv_what(bad));
-		label_operand(d, bad);
-		diag_note(d, "operands are f16, bf16, tf32, f32, f64, f8e4m3, f8e5m2, bool, i8 or u8");
-		return;
-	}
-	if (r.why == RULE_SAME) {
-		d = cx_diag(cx, D_MMA_SAME, at, shown, elem_name(a.type->elem), elem_name(b.type->elem));
-		label_operand(d, a);
-		label_operand(d, b);
-		help_cast(d, b, a.type->elem);
-		return;
-	}
-	d = cx_diag(cx, D_MMA_ACC, at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(acc->type->elem));
-	label_operand(d, *acc);
-	label_operand(d, a);
-}
-
-static void report_mma_shapes(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
-{
-	Diag *d;
-	int n = a.type->rank;
-	if (r.why == RULE_INNER) {
-		d = cx_diag(cx, D_MMA_INNER, at, shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
-		label_operand(d, a);
-		label_operand(d, b);
-		label_origin(d, a);
-		label_origin(d, b);
-		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
-			diag_help(d, "`%s` may be stored transposed: `transpose(%s)`", span_source(b.span), span_source(b.span));
-			diag_edit(d, b.span, str_fmt("transpose(%s)", span_source(b.span)));
-		} else {
-			diag_help(d, "the left operand's last extent is the right one's last but one: make both %s, say",
-				str_i64(type_extent(a.type, n - 1)));
-		}
-		return;
-	}
-	d = cx_diag(cx, D_MMA_SHAPE, at, shown, sv_what(a), sv_what(b),
-		acc ? str_fmt(" and %s", sv_what(*acc)) : str_intern(""));
-	label_operand(d, a);
-	label_operand(d, b);
-	if (acc) label_operand(d, *acc);
-	diag_note(d, "the shapes are [m, k], [k, n] and [m, n], or all three with a batch in front");
-}
-
-static Sv report_mma(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
-{
-	switch (r.why) {
-	case RULE_MMA_ELEM: case RULE_SAME: case RULE_MMA_ACC: report_mma_elems(cx, r, a, b, acc, at, shown); break;
-	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK: report_ruling(cx, r, a, b, at, shown); break;
-	default: report_mma_shapes(cx, r, a, b, acc, at, shown); break;
-	}
-	return sv_poison(at);
-}
-
-static bool mma_tile(Cx *cx, Sv v, Span at, Str shown)
-{
-	if (sv_bad(v)) return false;
-	if (sv_is_tile(v)) return true;
-	cx_diag(cx, D_NEED_TILE, v.span.hi ? v.span : at, shown, sv_what(v));
-	return false;
-}
-
-Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown)
-{
-	if (!mma_tile(cx, a, at, shown) || !mma_tile(cx, b, at, shown) || (acc && !mma_tile(cx, *acc, at, shown)))
-		return sv_poison(at);
-	Ruling r = rule_mma(a.type, b.type, acc ? acc->type : NULL);
-	if (r.why != RULE_OK) return report_mma(cx, r, a, b, acc, at, shown);
-	if (precision && a.type->elem != EL_F32) {
-		Diag *d = cx_diag(cx, D_MODE_TYPE, precision_at, "precision", attr_word_text(AT_PRECISION, precision), "mma",
-			elem_name(a.type->elem));
-		diag_help(d, "leave `precision:` out: it is a choice for f32 only");
-		return sv_poison(at);
-	}
-	at_span(cx, at);
-	Val *c = acc ? acc->u.val : const_val(cx, r.type, num_zero(r.elem));
-	Val *res = ir_op1(&cx->b, OP_MMA, r.type, 3, (Val *[]){ a.u.val, b.u.val, c });
-	if (precision) ir_set_int(res->def, AT_PRECISION, precision);
-	return sv_val(res, at);
-}
-
-static Sv mma_call(Cx *cx, Call *c)
-{
-	bool with_acc = c->op == OP_MMA;
-	Sv a = arg_value(cx, c, 0, NULL), b = arg_value(cx, c, 1, NULL), acc = with_acc ? arg_value(cx, c, 2, NULL) : a;
-	int precision, at = arg_index(c, "precision");
-	if (!arg_word(cx, c, AT_PRECISION, &precision)) return sv_poison(c->span);
-	if (sv_bad(a) || sv_bad(b) || sv_bad(acc)) return sv_poison(c->span);
-	return mma_of(cx, a, b, with_acc ? &acc : NULL, precision, c->arg[at].span, c->span, call_what(c));
-}
-
 /* ---- calls ---- */
 
 Sv build_elem(Cx *cx, Call *c)
@@ -791,7 +693,6 @@ Sv build_elem(Cx *cx, Call *c)
 	case OP_CAST: return cast_call(cx, c);
 	case OP_BITCAST: return bitcast(cx, c);
 	case OP_CLAMP: return clamp(cx, c);
-	case OP_MMA: case OP_MATMUL: return mma_call(cx, c);
 	default: break;
 	}
 	Sv x[3];

@@ -503,12 +503,26 @@ static Sv build_pack(Cx *cx, Call *c, Sv x)
 	return sv_val(val_op2(cx, OP_OR, lo, hi), c->span);
 }
 
+/* 4-bit floats (sign, two exponent bits of bias 1, one fraction bit: 0 0.5 1 1.5 2 3 4 6) as f8e4m3, which has them all: the
+ * exponent's bias grows by 6, but the subnormal 0.5 has a pattern of its own. */
+static Val *f4e2m1_value(Cx *cx, Val *v)
+{
+	const Type *t = v->type;
+	Val *sign = val_op2(cx, OP_SHL, val_op2(cx, OP_AND, v, const_val(cx, t, num_int(8))), const_val(cx, t, num_int(4)));
+	Val *rest = val_op2(cx, OP_AND, v, const_val(cx, t, num_int(7)));
+	Val *normal = val_op2(cx, OP_ADD, val_op2(cx, OP_SHL, rest, const_val(cx, t, num_int(2))), const_val(cx, t, num_int(6 << 3)));
+	Val *small = val_op2(cx, OP_MUL, rest, const_val(cx, t, num_int(6 << 3)));      /* 0, and 0.5 as 1.0 * 2^-1 */
+	Val *bits = val_select(cx, val_cmp(cx, OP_LT, rest, const_val(cx, t, num_int(2))), small, normal);
+	return ir_unary(&cx->b, OP_BITCAST, type_with_elem(t, EL_F8E4M3), val_op2(cx, OP_OR, sign, bits));
+}
+
 static Sv build_unpack(Cx *cx, Call *c, Sv x)
 {
 	const Expr *kind = c->arg[1].e;
-	bool i4 = kind->kind == EX_NAME && !strcmp(kind->u.name, "i4"), u4 = kind->kind == EX_NAME && !strcmp(kind->u.name, "u4");
+	Str word = kind->kind == EX_NAME ? kind->u.name : str_intern("");
+	bool i4 = !strcmp(word, "i4"), f4 = !strcmp(word, "f4e2m1");
 	int n = x.type->rank;
-	if (!i4 && !u4) {
+	if (!i4 && !f4 && strcmp(word, "u4")) {
 		cx_diag(cx, D_ARG_WORD, kind->span, "kind", span_source(kind->span));
 		return sv_poison(c->span);
 	}
@@ -526,7 +540,8 @@ static Sv build_unpack(Cx *cx, Call *c, Sv x)
 	Shape s = shape_of(x.type);
 	s.log2[n - 1]++;
 	if (!sema_tile_type(cx, t->elem, s, c->span)) return sv_poison(c->span);
-	return sv_val(reshape(cx, join(cx, lo, hi), n, s.log2), c->span);
+	Val *all = reshape(cx, join(cx, lo, hi), n, s.log2);
+	return sv_val(f4 ? f4e2m1_value(cx, all) : all, c->span);
 }
 
 /* ---- gather inside a tile ---- */

@@ -368,8 +368,10 @@ static Sv dispatch(Cx *cx, Call *c)
 	case OP_EXPAND: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_SORT: case OP_TOPK: case OP_HISTOGRAM: case OP_JOIN:
 	case OP_SPLIT: case OP_PACK: case OP_UNPACK:
 		return build_shape(cx, c);
-	case OP_CAST: case OP_BITCAST: case OP_CDIV: case OP_CLAMP: case OP_MMA: case OP_MATMUL:
+	case OP_CAST: case OP_BITCAST: case OP_CDIV: case OP_CLAMP:
 		return build_elem(cx, c);
+	case OP_MMA: case OP_MATMUL: case OP_MMA_SCALED:
+		return build_product(cx, c);
 	case OP_ARGMAX: case OP_ARGMIN: case OP_ANY_OF: case OP_ALL_OF: case OP_CUMSUM_: case OP_CUMPROD_:
 		return build_reduce(cx, c);
 	case OP_LOAD: case OP_LOAD_AT: case OP_STORE: case OP_STORE_AT: case OP_GATHER: case OP_SCATTER: case OP_MASK:
@@ -377,12 +379,12 @@ static Sv dispatch(Cx *cx, Call *c)
 	case OP_PARTITION: case OP_STRIDED: case OP_GATHER_SCATTER: case OP_SLICE: case OP_EXTENT: case OP_NUM_TILES:
 	case OP_STRIDE: case OP_STATIC_STRIDE: case OP_SPAN_SIZE: case OP_LAYOUT_OF:
 		return build_view(cx, c);
-	default:
-		if (flags & (OPF_REDUCE | OPF_SCAN)) return build_reduce(cx, c);
 	case OP_ASSUME: case OP_ASSUME_ALIGNED: case OP_ASSUME_DIVISIBLE: case OP_ASSUME_BOUNDED: case OP_ASSUME_BOUNDED_BELOW:
 	case OP_ASSUME_BOUNDED_ABOVE: case OP_ASSUME_UNIQUE: case OP_ASSUME_BLOCKED: case OP_ASSUME_DIVISIBLE_STRIDED:
 	case OP_ASSUME_ALIGNED_STRIDED:
 		return build_promise(cx, c);
+	default:
+		if (flags & (OPF_REDUCE | OPF_SCAN)) return build_reduce(cx, c);
 		if (flags & OPF_ELEMWISE) return build_elem(cx, c);
 		return build_misc(cx, c);
 	}

@@ -41,6 +41,14 @@ def as_type(x, t):
     return x.astype(np.int64).astype(DTYPE[t]).astype(np.float64) if t in ref.INTS else x
 
 
+F4E2M1 = np.array([s * v for s in (1.0, -1.0) for v in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)])
+
+
+def nibbles(x):
+    """Two 4-bit values of each byte, the low one first."""
+    return np.stack([x & 15, x >> 4], -1).reshape(*x.shape[:-1], -1)
+
+
 def small(name, t, n, rng):
     return rng.integers(-3, 4, n)
 
@@ -142,6 +150,62 @@ for s, acc in [("f16", "f32"), ("bf16", "f32"), ("f32", "f32"), ("f64", "f64"), 
 table(S, "wrapping", {"a": ("i8", (8, 32)), "b": ("u8", (32, 8)), "c": ("i32", (8, 8))}, [
     Row("mma(a, b, c)", lambda a, b, c: np.vectorize(lambda v: ref.wrap(int(v), "i32"))(a.astype(object) @ b.astype(object) + c.astype(object)), "i32")],
     lambda name, t, n, rng: rng.choice(np.array([2 ** 31 - 1, -2 ** 31, 2 ** 31 - 70000]), n) if name == "c" else ref.randoms(t, n, rng), repeat=3)
+
+# ---- block scales ----
+SCALED = ["f8e4m3", "f8e5m2"]
+
+
+def e8m0(s):
+    """The byte s as 2^(s - 127); 255 is NaN."""
+    return np.where(s == 255, math.nan, np.exp2(s.astype(np.float64) - 127))
+
+
+def spread(x, s, axis):
+    """An operand times its scales."""
+    v = e8m0(s) if s.dtype == np.uint8 else s.astype(np.float64)
+    return x.astype(np.float64) * np.repeat(v, x.shape[axis] // s.shape[axis], axis)
+
+
+def scaled_product(a, sa, b, sb, c):
+    return product(spread(a, sa, -1), spread(b, sb, -2), c)
+
+
+def some_scales(name, t, n, rng):
+    """Powers of two around 1, so that every sum is exact in f32."""
+    if t == "u8":
+        return rng.integers(125, 130, n)
+    if name in ("sa", "sb"):
+        return rng.choice(np.array([0.5, 1.0, 1.5, 2.0, -3.0]), n)
+    return rng.integers(-3, 4, n)
+
+
+def scaled_shapes(s, t, scale, m, n, k, block, batches=()):
+    ba, bb = [(x,) for x in batches] or [(), ()]
+    return {"a": (s, (*ba, m, k)), "sa": (scale, (*ba, m, k // block)), "b": (t, (*bb, k, n)), "sb": (scale, (*bb, k // block, n)),
+            "c": ("f32", (*max(ba, bb), m, n))}
+
+
+SCALED_ROWS = [Row("mma_scaled(a, sa, b, sb, c)", scaled_product, "f32")]
+for i, (s, t) in enumerate(itertools.product(SCALED, SCALED)):
+    for scale, block in [("u8", 32), ("u8", 16), ("f8e4m3", 16)]:
+        m, n, k = [(16, 8, 64), (32, 16, 32), (1, 2, 128), (64, 64, 64)][i]
+        table(S, f"scaled_{s}_{t}_{scale}_{block}", scaled_shapes(s, t, scale, m, n, k, block), SCALED_ROWS, some_scales)
+table(S, "scaled_batches", scaled_shapes("f8e4m3", "f8e5m2", "u8", 16, 8, 64, 32, (1, 4)), SCALED_ROWS, some_scales)
+table(S, "scaled_ones", scaled_shapes("f8e4m3", "f8e4m3", "u8", 2, 2, 64, 32), [
+    Row("mma_scaled(a, sa, b, sb, c)", lambda a, sa, b, sb, c: np.full((2, 2), 256.0), "f32"),
+    Row("mma_scaled(transpose(b), transpose(sb), transpose(a), transpose(sa), c)", lambda a, sa, b, sb, c: np.full((2, 2), 256.0), "f32"),
+], lambda name, t, n, rng: np.full(n, 128 if t == "u8" else 0.0 if name == "c" else 1.0))
+table(S, "scaled_ends", scaled_shapes("f8e4m3", "f8e5m2", "u8", 16, 8, 32, 32), SCALED_ROWS,     # one product each: exact, also where it is small or NaN
+      lambda name, t, n, rng: (np.array([0, 1, 100, 254, 255, 127, 3, 126] * n)[:n] if name == "sa" else np.array([127, 254, 255, 128, 120, 127, 126, 0])[:n])
+      if t == "u8" else np.array([0.0 if name == "c" else float(i % (32 if name == "a" else 1) == 0) if name == "a" else 1.0 for i in range(n)]), repeat=1)
+table(S, "scaled_f4", {"a": ("u8", (16, 32)), "sa": ("f8e4m3", (16, 4)), "b": ("u8", (8, 32)), "sb": ("f8e4m3", (4, 8)), "c": ("f32", (16, 8))}, [
+    Row("mma_scaled(unpack(a, f4e2m1), sa, transpose(unpack(b, f4e2m1)), sb, c)",
+        lambda a, sa, b, sb, c: scaled_product(F4E2M1[nibbles(a)], sa, F4E2M1[nibbles(b)].T, sb, c), "f32")],
+    lambda name, t, n, rng: rng.integers(0, 256, n) if t == "u8" else some_scales(name, t, n, rng), repeat=2)
+table(S, "scaled_any", scaled_shapes("f8e4m3", "f8e5m2", "u8", 32, 16, 128, 32), [
+    Row("mma_scaled(a, sa, b, sb, c)", scaled_product, "f32",
+        bound=lambda a, sa, b, sb, c: 130 * 2.0 ** -23 * (np.abs(spread(a, sa, -1)) @ np.abs(spread(b, sb, -2)) + np.abs(c.astype(np.float64))))],
+    lambda name, t, n, rng: rng.integers(100, 150, n) if t == "u8" else rng.standard_normal(n), repeat=2)
 
 # ---- whole matrices ----
 S.add("gemm", """

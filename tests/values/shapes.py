@@ -260,10 +260,12 @@ for t in INTS:
         Row("histogram(x, 8)", lambda x, y, z: count(x, 8), "i32"), Row("histogram(x, 1)", lambda x, y, z: count(x, 1), "i32"),
         Row("histogram(x, 256)", lambda x, y, z: count(x, 256), "i32"), Row("histogram(reshape(y, [32]), 16)", lambda x, y, z: count(y, 16), "i32"),
     ], near, repeat=2)
+F4E2M1 = np.array([s * v for s in (1.0, -1.0) for v in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)])
 table(S, "packing", {"x": ("u8", (4, 8)), "i": ("i8", (4, 8)), "k": ("u8", (2,))}, [
     Row("pack(x & 15)", lambda x, i, k: (x[..., 0::2] & 15) | (x[..., 1::2] & 15) << 4), Row("pack(k & 15)", lambda x, i, k: (k[0:1] & 15) | (k[1:2] & 15) << 4),
     Row("unpack(x, u4)", lambda x, i, k: np.stack([x & 15, x >> 4], -1).reshape(4, 16)),
     Row("unpack(x, i4)", lambda x, i, k: ((np.stack([x & 15, x >> 4], -1).reshape(4, 16).astype(np.int16) ^ 8) - 8), "i8"),
+    Row("unpack(x, f4e2m1)", lambda x, i, k: F4E2M1[np.stack([x & 15, x >> 4], -1).reshape(4, 16)], "f8e4m3"),
     Row("unpack(pack(x & 15), u4)", lambda x, i, k: x & 15),
 ])
 

@@ -1,0 +1,182 @@
+/* Matrix products: mma, matmul and @, and mma_scaled, whose operands carry a scale for each block of the inner dimension. */
+#include "sema/build.h"
+
+#include <math.h>
+#include <string.h>
+
+static void report_mma_elems(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+{
+	Diag *d;
+	if (r.why == RULE_MMA_ELEM) {
+		Sv bad = r.which ? b : a;
+		d = cx_diag(cx, D_MMA_ELEM, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		diag_note(d, "operands are f16, bf16, tf32, f32, f64, f8e4m3, f8e5m2, bool, i8 or u8");
+		return;
+	}
+	if (r.why == RULE_SAME) {
+		d = cx_diag(cx, D_MMA_SAME, at, shown, elem_name(a.type->elem), elem_name(b.type->elem));
+		label_operand(d, a);
+		label_operand(d, b);
+		help_cast(d, b, a.type->elem);
+		return;
+	}
+	d = cx_diag(cx, D_MMA_ACC, at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(acc->type->elem));
+	label_operand(d, *acc);
+	label_operand(d, a);
+}
+
+static void report_mma_shapes(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+{
+	Diag *d;
+	int n = a.type->rank;
+	if (r.why == RULE_INNER) {
+		d = cx_diag(cx, D_MMA_INNER, at, shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
+		label_operand(d, a);
+		label_operand(d, b);
+		label_origin(d, a);
+		label_origin(d, b);
+		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
+			diag_help(d, "`%s` may be stored transposed: `transpose(%s)`", span_source(b.span), span_source(b.span));
+			diag_edit(d, b.span, str_fmt("transpose(%s)", span_source(b.span)));
+		} else {
+			diag_help(d, "the left operand's last extent is the right one's last but one: make both %s, say",
+				str_i64(type_extent(a.type, n - 1)));
+		}
+		return;
+	}
+	d = cx_diag(cx, D_MMA_SHAPE, at, shown, sv_what(a), sv_what(b),
+		acc ? str_fmt(" and %s", sv_what(*acc)) : str_intern(""));
+	label_operand(d, a);
+	label_operand(d, b);
+	if (acc) label_operand(d, *acc);
+	diag_note(d, "the shapes are [m, k], [k, n] and [m, n], or all three with a batch in front");
+}
+
+static Sv report_mma(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+{
+	switch (r.why) {
+	case RULE_MMA_ELEM: case RULE_SAME: case RULE_MMA_ACC: report_mma_elems(cx, r, a, b, acc, at, shown); break;
+	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK: report_ruling(cx, r, a, b, at, shown); break;
+	default: report_mma_shapes(cx, r, a, b, acc, at, shown); break;
+	}
+	return sv_poison(at);
+}
+
+static bool mma_tile(Cx *cx, Sv v, Span at, Str shown)
+{
+	if (sv_bad(v)) return false;
+	if (sv_is_tile(v)) return true;
+	cx_diag(cx, D_NEED_TILE, v.span.hi ? v.span : at, shown, sv_what(v));
+	return false;
+}
+
+Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown)
+{
+	if (!mma_tile(cx, a, at, shown) || !mma_tile(cx, b, at, shown) || (acc && !mma_tile(cx, *acc, at, shown)))
+		return sv_poison(at);
+	Ruling r = rule_mma(a.type, b.type, acc ? acc->type : NULL);
+	if (r.why != RULE_OK) return report_mma(cx, r, a, b, acc, at, shown);
+	if (precision && a.type->elem != EL_F32) {
+		Diag *d = cx_diag(cx, D_MODE_TYPE, precision_at, "precision", attr_word_text(AT_PRECISION, precision), "mma",
+			elem_name(a.type->elem));
+		diag_help(d, "leave `precision:` out: it is a choice for f32 only");
+		return sv_poison(at);
+	}
+	at_span(cx, at);
+	Val *c = acc ? acc->u.val : const_val(cx, r.type, num_zero(r.elem));
+	Val *res = ir_op1(&cx->b, OP_MMA, r.type, 3, (Val *[]){ a.u.val, b.u.val, c });
+	if (precision) ir_set_int(res->def, AT_PRECISION, precision);
+	return sv_val(res, at);
+}
+
+static Sv mma_call(Cx *cx, Call *c)
+{
+	bool with_acc = c->op == OP_MMA;
+	Sv a = arg_value(cx, c, 0, NULL), b = arg_value(cx, c, 1, NULL), acc = with_acc ? arg_value(cx, c, 2, NULL) : a;
+	int precision, at = arg_index(c, "precision");
+	if (!arg_word(cx, c, AT_PRECISION, &precision)) return sv_poison(c->span);
+	if (sv_bad(a) || sv_bad(b) || sv_bad(acc)) return sv_poison(c->span);
+	return mma_of(cx, a, b, with_acc ? &acc : NULL, precision, c->arg[at].span, c->span, call_what(c));
+}
+
+/* ---- block scales ---- */
+
+static Sv report_scaled(Cx *cx, Call *c, Str why, Sv x, Sv y)
+{
+	Diag *d = cx_diag(cx, D_MMA_SCALED, c->span, why);
+	label_operand(d, x);
+	label_operand(d, y);
+	diag_note(d, "f8e4m3 or f8e5m2 [m, k] with a scale [m, k / 32], times [k, n] with [k / 32, n]; scales are u8 (the byte s "
+		"stands for 2^(s - 127)), or f8e4m3 for blocks of 16");
+	return sv_poison(c->span);
+}
+
+/* NULL: x with its scale s is an operand, whose inner axis is `axis`; else what is wrong. */
+static Str scaled_fault(Sv x, Sv s, int axis)
+{
+	if (x.type->elem != EL_F8E4M3 && x.type->elem != EL_F8E5M2) return str_fmt("%s cannot be scaled", sv_what(x));
+	if (s.type->elem != EL_U8 && s.type->elem != EL_F8E4M3) return str_fmt("%s is no scale", sv_what(s));
+	if (x.type->rank < 2 || x.type->rank > 3 || s.type->rank != x.type->rank)
+		return str_fmt("%s does not scale %s", sv_what(s), sv_what(x));
+	for (int i = 0; i < x.type->rank; i++)
+		if (i != axis && s.type->log2[i] != x.type->log2[i]) return str_fmt("%s does not scale %s", sv_what(s), sv_what(x));
+	int block = x.type->log2[axis] - s.type->log2[axis];
+	if (block == 4 || (block == 5 && s.type->elem == EL_U8)) return NULL;
+	if (block == 5) return str_intern("f8e4m3 scales are for blocks of 16, not of 32");
+	return str_fmt("%s does not scale %s in blocks of 16 or 32", sv_what(s), sv_what(x));
+}
+
+/* The byte s as 2^(s - 127), which are the bits s << 7 but for the ends: 0 is subnormal, 255 is NaN. */
+static Val *e8m0_value(Cx *cx, Val *s)
+{
+	const Type *u16 = type_with_elem(s->type, EL_U16), *bf = type_with_elem(s->type, EL_BF16);
+	Val *bits = val_op2(cx, OP_SHL, val_cast(cx, s, EL_U16, (FoldModes){ 0 }), const_val(cx, u16, num_int(7)));
+	Val *v = ir_unary(&cx->b, OP_BITCAST, bf, bits);
+	v = val_select(cx, val_cmp(cx, OP_EQ, s, const_val(cx, s->type, num_int(0))), const_val(cx, bf, num_float(ldexp(1, -127))), v);
+	return val_select(cx, val_cmp(cx, OP_EQ, s, const_val(cx, s->type, num_int(255))), const_val(cx, bf, num_float(NAN)), v);
+}
+
+/* An operand times its scales, in bf16: eight bits hold the product of any two of these types exactly. */
+static Val *scaled(Cx *cx, Val *x, Val *s, int axis)
+{
+	uint8_t log2[TILE_RANK] = { 0 };
+	int rank = x->type->rank;
+	Val *v = s->type->elem == EL_U8 ? e8m0_value(cx, s) : val_cast(cx, s, EL_BF16, (FoldModes){ 0 });
+	memcpy(log2, s->type->log2, (size_t)axis + 1);
+	memcpy(log2 + axis + 2, s->type->log2 + axis + 1, (size_t)(rank - axis - 1));
+	v = ir_unary(&cx->b, OP_RESHAPE, type_tile(EL_BF16, rank + 1, log2), v);
+	log2[axis + 1] = (uint8_t)(x->type->log2[axis] - s->type->log2[axis]);
+	v = val_broadcast(cx, v, type_tile(EL_BF16, rank + 1, log2));
+	v = ir_unary(&cx->b, OP_RESHAPE, type_with_elem(x->type, EL_BF16), v);
+	return val_op2(cx, OP_MUL, val_cast(cx, x, EL_BF16, (FoldModes){ 0 }), v);
+}
+
+static Sv scaled_call(Cx *cx, Call *c)
+{
+	Sv p[5];
+	for (int i = 0; i < 5; i++) {
+		p[i] = arg_tile(cx, c, i);
+		if (sv_bad(p[i])) return p[i];
+	}
+	int rank = p[0].type->rank;
+	Str why = scaled_fault(p[0], p[1], rank - 1);
+	if (why) return report_scaled(cx, c, why, p[0], p[1]);
+	why = scaled_fault(p[2], p[3], p[2].type->rank - 2);
+	if (why) return report_scaled(cx, c, why, p[2], p[3]);
+	if (p[1].type->elem != p[3].type->elem)
+		return report_scaled(cx, c, str_fmt("both scales have one type, found %s and %s", elem_name(p[1].type->elem),
+			elem_name(p[3].type->elem)), p[1], p[3]);
+	const Type *a = type_with_elem(p[0].type, EL_BF16), *b = type_with_elem(p[2].type, EL_BF16);
+	Ruling r = rule_mma(a, b, p[4].type);
+	if (r.why == RULE_MMA_ACC) return report_scaled(cx, c, str_fmt("it sums up in f32, not in %s", elem_name(p[4].type->elem)), p[0], p[4]);
+	if (r.why != RULE_OK) return report_mma(cx, r, p[0], p[2], &p[4], c->span, call_what(c));
+	at_span(cx, c->span);
+	Val *in[3] = { scaled(cx, p[0].u.val, p[1].u.val, rank - 1), scaled(cx, p[2].u.val, p[3].u.val, rank - 2), p[4].u.val };
+	return sv_val(ir_op1(&cx->b, OP_MMA, r.type, 3, in), c->span);
+}
+
+Sv build_product(Cx *cx, Call *c)
+{
+	return c->op == OP_MMA_SCALED ? scaled_call(cx, c) : mma_call(cx, c);
+}
