@@ -9,21 +9,11 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
 from common import *
+import emulation
 
 ARCH = os.environ.get("ARCH", "sm_80")
 ORDERS = os.environ.get("ORDERS", "0 2").split()
 PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions"}
-
-
-def prelude_tool():
-    tool = os.path.join(BUILD, "tests", "emu_prelude")
-    lib = os.path.join(BUILD, "libctilec.a")
-    if not os.path.exists(tool) or os.path.getmtime(tool) < os.path.getmtime(lib):
-        os.makedirs(os.path.dirname(tool), exist_ok=True)
-        made = "%s.%d" % (tool, os.getpid())
-        must(["gcc", "-std=c11", "-O1", "-I" + ROOT, "-o", made, os.path.join(HERE, "emu_prelude.c"), lib, "-lm"])
-        os.replace(made, tool)
-    return tool
 
 
 def program(source, main):
@@ -33,7 +23,7 @@ def program(source, main):
         r = ctilec("--target=cuda", "-o", cu, source)
         if not check(r.code == 0 and not r.text, "%s:\n%s" % (source, r.text)):
             return
-        must([sys.executable, os.path.join(HERE, "emulate.py"), prelude_tool(), cu, emu, ARCH])
+        emulation.rewrite(BUILD, cu, emu, ARCH)
         must(["gcc", "-std=gnu11", "-O1", "-w", "-I" + HERE, "-I" + tmp, "-I" + os.path.join(ROOT, "samples", "common"), "-o", exe, emu, main, "-lm"])
         for order in ORDERS:
             r = run([exe], cwd=tmp, env={"EMU_ORDER": order}, timeout=900)
@@ -42,7 +32,7 @@ def program(source, main):
 
 def tiles(section):
     for order in ORDERS:
-        r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, prelude_tool(), os.path.join(HERE, "tiles.tile"), ARCH, section],
+        r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, emulation.prelude_tool(BUILD), os.path.join(HERE, "tiles.tile"), ARCH, section],
                 env={"EMU_ORDER": order}, timeout=900)
         print(r.out.decode("utf-8", "replace"))
         check(r.code == 0, "tiles, %s, order %s:\n%s%s" % (section, order, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))

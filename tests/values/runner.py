@@ -7,6 +7,8 @@ import ctypes, os, subprocess, sys
 import numpy as np
 import ml_dtypes
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cuda"))
+
 DTYPE = {
     "bool": np.dtype(np.uint8), "i8": np.dtype(np.int8), "i16": np.dtype(np.int16), "i32": np.dtype(np.int32), "i64": np.dtype(np.int64),
     "u8": np.dtype(np.uint8), "u16": np.dtype(np.uint16), "u32": np.dtype(np.uint32), "u64": np.dtype(np.uint64),
@@ -20,6 +22,27 @@ class Host:
     def upload(self, a): return a
     def pointer(self, h): return ctypes.c_void_p(h.ctypes.data)
     def download(self, h, like): return h
+    def sync(self): pass
+
+
+class Emulated:
+    """Arrays are copied to memory that the emulation knows."""
+    def __init__(self, lib):
+        self.lib = lib
+        lib.dev_alloc.restype = ctypes.c_void_p
+
+    def upload(self, a):
+        p = ctypes.c_void_p(self.lib.dev_alloc(ctypes.c_size_t(a.nbytes)))
+        ctypes.memmove(p, a.ctypes.data, a.nbytes)
+        return p
+
+    def pointer(self, h): return h
+
+    def download(self, h, like):
+        out = np.empty_like(like)
+        ctypes.memmove(out.ctypes.data, h, out.nbytes)
+        return out
+
     def sync(self): pass
 
 
@@ -53,7 +76,7 @@ class Cuda:
 def load(path, target):
     lib = ctypes.CDLL(os.path.abspath(path))
     lib.ctile_status_text.restype = ctypes.c_char_p
-    return lib, (Cuda(lib) if target == "cuda" else Host())
+    return lib, (Cuda(lib) if target == "cuda" else Emulated(lib) if target == "emulated" else Host())
 
 
 def call(lib, dev, name, args, outputs):
@@ -81,12 +104,15 @@ def call(lib, dev, name, args, outputs):
 def build(ctilec, target, source, folder, name, flags=()):
     """Compiles source text to folder/name.so. Returns seconds of ctilec and of the C or CUDA compiler."""
     tile = os.path.join(folder, name + ".tile")
-    text = os.path.join(folder, name + (".cu" if target == "cuda" else ".c"))
+    text = os.path.join(folder, name + (".c" if target == "c" else ".cu"))
     lib = os.path.join(folder, name + ".so")
     with open(tile, "w") as f:
         f.write(source)
-    subprocess.run([ctilec, tile, f"--target={target}", "-w", "-o", text, *flags], check=True)
-    if target == "cuda":
+    subprocess.run([ctilec, tile, f"--target={'c' if target == 'c' else 'cuda'}", "-w", "-o", text, *flags], check=True)
+    if target == "emulated":
+        import emulation        # a machine that only runs tests lacks it
+        emulation.library(os.environ.get("BUILD") or os.path.dirname(os.path.abspath(ctilec)), text, lib, os.environ.get("EMU_ARCH", "sm_80"))
+    elif target == "cuda":
         subprocess.run([os.environ.get("NVCC", "nvcc"), "-O1", "-std=c++17", "-arch=" + os.environ.get("CUDA_ARCH", "sm_90a"), "-shared", "-Xcompiler", "-fPIC",
                         "-cudart", "shared" if os.environ.get("CUDART_SHARED") else "static", "-Xlinker", "--export-dynamic",
                         "-o", lib, text], check=True)

@@ -108,6 +108,26 @@ class HostMemory:
         HostMemory.libc.munmap(self.base, self.size + mmap.PAGESIZE)
 
 
+class EmulatedMemory:
+    """Memory that ends with the array: the emulation stops at an access behind it. The tight placement has the alignment of one
+    element only."""
+    def __init__(self, lib, data, tight):
+        lib.dev_alloc.restype = ctypes.c_void_p
+        self.lib, self.bytes = lib, data.nbytes
+        self.at = data.dtype.itemsize if tight else 0
+        self.base = lib.dev_alloc(ctypes.c_size_t(self.at + self.bytes))
+        ctypes.memset(self.base, CANARY, self.at)
+        ctypes.memmove(self.base + self.at, data.ctypes.data, self.bytes)
+        self.pointer = ctypes.c_void_p(self.base + self.at)
+
+    def read(self):
+        all = np.frombuffer(ctypes.string_at(self.base, self.at + self.bytes), np.uint8)
+        return all[:self.at], all[self.at:], all[:0]
+
+    def free(self):
+        self.lib.dev_free(ctypes.c_void_p(self.base))
+
+
 class CudaMemory:
     """Marked bytes before and behind; the tight placement has the alignment of one element only."""
     MARGIN = 512
@@ -181,7 +201,9 @@ class Suite:
 
     # ---- running ----
     def memory(self, lib, target, data, tight):
-        return CudaMemory(lib, data, tight) if target == "cuda" else HostMemory(data, tight)
+        if target == "c":
+            return HostMemory(data, tight)
+        return (CudaMemory if target == "cuda" else EmulatedMemory)(lib, data, tight)
 
     def once(self, lib, target, call, tight):
         """None, or what is wrong with one call."""
@@ -231,7 +253,7 @@ class Suite:
         """In a child, so that a crash names its case. Gives the number of cases that failed."""
         box = mmap.mmap(-1, 4096)
         sys.stdout.flush()
-        child = os.fork() if target == "c" else 0
+        child = os.fork() if target != "cuda" else 0
         if child:
             _, end = os.waitpid(child, 0)
             if os.WIFSIGNALED(end):
@@ -240,7 +262,7 @@ class Suite:
             return os.WEXITSTATUS(end)
         failed = self.inside(folder, target, box)
         sys.stdout.flush()
-        if target == "c":
+        if target != "cuda":
             os._exit(min(failed, 255))
         return failed
 
@@ -294,9 +316,9 @@ class Suite:
             with tempfile.TemporaryDirectory() as d:
                 if a.what == "each":
                     sys.exit(self.each(a.ctilec, a.target, d) != 0)
-                self.build(a.ctilec, "c", d, a.option)
-                failed = self.run(d, "c")
-                for f in self.static:
+                self.build(a.ctilec, a.target, d, a.option)
+                failed = self.run(d, a.target)
+                for f in self.static if a.target == "c" else []:
                     for fault in f(self, a.ctilec):
                         failed += 1
                         print(f"FAILED {f.__name__}: {fault}")
