@@ -10,21 +10,21 @@ syn keyword ctileType layout_right_padded layout_strided numeric shape signed tf
 syn keyword ctileType unsigned void
 syn keyword ctileConstant false inf nan null true
 syn keyword ctileOperation abs acos add add_sat all_of any_of arange argmax argmin asin
-syn keyword ctileOperation assert assume assume_aligned assume_bounded assume_bounded_above assume_bounded_below assume_divisible assume_unique atan atan2
-syn keyword ctileOperation atomic_add atomic_and atomic_compare_exchange atomic_load atomic_max atomic_min atomic_or atomic_store atomic_sub atomic_xchg
-syn keyword ctileOperation atomic_xor bid bitreverse broadcast cat cbrt cdiv ceil ceildiv clamp
-syn keyword ctileOperation clz copysign cos cosh ctz cumprod cumsum div element_bitcast element_cast
-syn keyword ctileOperation erf erfc exp exp2 expand expm1 extent extract flip floor
-syn keyword ctileOperation floordiv floormod fma fmod full gather gather_scatter histogram hypot insert
-syn keyword ctileOperation iota isfinite isinf isnan join layout_of load load_at log log10
-syn keyword ctileOperation log1p log2 mask matmul max max_element min min_element mma mul
-syn keyword ctileOperation mulhi mulhi_signed num_blocks num_tiles ones pack partial_max partial_min partial_prod partial_sum
-syn keyword ctileOperation partition permute popcount pow print prod rand randint randn reduce
-syn keyword ctileOperation reduce_bitand reduce_bitor reduce_bitxor reduce_max reduce_min remainder reshape rint rotate round
-syn keyword ctileOperation rsqrt scan scatter select shift signbit sin sinh slice sort
-syn keyword ctileOperation span_size split sqrt static_assert static_print static_stride store store_at stride strided
-syn keyword ctileOperation sub sub_sat sum tan tanh topk transpose trunc type_of unpack
-syn keyword ctileOperation zeros
+syn keyword ctileOperation assert assume assume_aligned assume_aligned_strided assume_blocked assume_bounded assume_bounded_above assume_bounded_below assume_divisible assume_divisible_strided
+syn keyword ctileOperation assume_unique atan atan2 atomic_add atomic_and atomic_compare_exchange atomic_load atomic_max atomic_min atomic_or
+syn keyword ctileOperation atomic_store atomic_sub atomic_xchg atomic_xor bid bitreverse broadcast cat cbrt cdiv
+syn keyword ctileOperation ceil ceildiv clamp clz copysign cos cosh ctz cumprod cumsum
+syn keyword ctileOperation div element_bitcast element_cast erf erfc exp exp2 expand expm1 extent
+syn keyword ctileOperation extract flip floor floordiv floormod fma fmod full gather gather_scatter
+syn keyword ctileOperation histogram hypot insert iota isfinite isinf isnan join layout_of load
+syn keyword ctileOperation load_at log log10 log1p log2 mask matmul max max_element min
+syn keyword ctileOperation min_element mma mma_scaled mul mulhi mulhi_signed num_blocks num_tiles ones pack
+syn keyword ctileOperation partial_max partial_min partial_prod partial_sum partition permute popcount pow print prod
+syn keyword ctileOperation rand randint randn reduce reduce_bitand reduce_bitor reduce_bitxor reduce_max reduce_min remainder
+syn keyword ctileOperation reshape rint rotate round rsqrt scan scatter select shift signbit
+syn keyword ctileOperation sin sinh slice sort span_size split sqrt static_assert static_print static_stride
+syn keyword ctileOperation store store_at stride strided sub sub_sat sum tan tanh topk
+syn keyword ctileOperation transpose trunc type_of unpack zeros
 syn match ctileNumber "\v<(0x[0-9a-fA-F_.]+([pP][+-]?\d+)?|0b[01_]+|\d[0-9_]*(\.\d[0-9_]*)?([eE][+-]?\d+)?)\w*>"
 syn match ctileAttribute "@\h\w*"
 syn region ctileString start=+"+ skip=+\\.+ end=+"+ oneline
