@@ -115,6 +115,7 @@ Sv tile_gather(Cx *cx, Call *c);                        /* gather(x, index, axis
 Sv view_permute(Cx *cx, Call *c);
 Sv view_reshape(Cx *cx, Call *c);
 Sv view_mask(Cx *cx, const View *v, Val *const *index, const Shape *s, const int64_t *steps, const int64_t *offsets, Span at);
+Sv layouts_equal(Cx *cx, const View *a, const View *b, Span at);         /* a bool, known where all extents and strides are */
 bool view_readable(Cx *cx, const View *v, Span at, Str op);     /* else reported */
 bool view_writable(Cx *cx, const View *v, Span at, Str op);
 /* Elements of a list argument as typed integer scalars, one for each axis of the view; else reported. */

@@ -526,15 +526,33 @@ static Sv span_size(Cx *cx, Call *c, const View *v)
 
 static Sv layout_value(const View *v, Span at)
 {
-	LayoutValue *l = NEW(A_UNIT, LayoutValue);
-	l->kind = v->layout;
-	l->pad = v->pad;
-	l->rank = v->rank;
-	for (int i = 0; i < v->rank; i++) l->stride[i] = v->dim[i].ssym;
 	Sv r = sv_none(at);
 	r.kind = SV_LAYOUT;
-	r.u.layout = l;
+	r.u.layout = v;
 	return r;
+}
+
+/* Extents and strides are the same numbers, whatever their types and however they were said. */
+Sv layouts_equal(Cx *cx, const View *a, const View *b, Span at)
+{
+	Val *all = NULL;
+	Num n;
+	if (a->rank != b->rank) return sv_bool(false, at);
+	at_span(cx, at);
+	for (int i = 0; i < 2 * a->rank; i++) {
+		const ViewDim *x = &a->dim[i / 2], *y = &b->dim[i / 2];
+		bool stride = i % 2;
+		const Sym *s = stride ? x->ssym : x->sym, *t = stride ? y->ssym : y->sym;
+		if (s && s == t) continue;
+		Val *same = stride ? val_cmp(cx, OP_EQ, view_stride(cx, a, i / 2), view_stride(cx, b, i / 2)) :
+			val_cmp(cx, OP_EQ, view_extent(cx, a, i / 2), view_extent(cx, b, i / 2));
+		if (sv_const_num(sv_folded(same, at), &n)) {
+			if (!n.i) return sv_bool(false, at);
+			continue;
+		}
+		all = all ? val_op2(cx, OP_AND, all, same) : same;
+	}
+	return all ? sv_val(all, at) : sv_bool(true, at);
 }
 
 Sv build_view(Cx *cx, Call *c)

@@ -170,14 +170,6 @@ Sv op_unary(Cx *cx, const Expr *e, Sv x)
 
 /* ---- types, shapes, layouts ---- */
 
-static bool same_layout(const LayoutValue *a, const LayoutValue *b)
-{
-	if (a->rank != b->rank) return false;
-	for (int i = 0; i < a->rank; i++)
-		if (a->stride[i] != b->stride[i]) return false;
-	return true;
-}
-
 static bool same_shape(const Shape *a, const Shape *b)
 {
 	return a->rank == b->rank && !memcmp(a->log2, b->log2, (size_t)a->rank);
@@ -198,7 +190,6 @@ static bool compare_meta(Sv l, Sv r, bool *equal)
 	switch (l.kind) {
 	case SV_TYPE: *equal = l.type == r.type; return true;
 	case SV_SHAPE: *equal = same_shape(l.u.shape, r.u.shape); return true;
-	case SV_LAYOUT: *equal = same_layout(l.u.layout, r.u.layout); return true;
 	case SV_STRING: *equal = l.u.str == r.u.str; return true;
 	case SV_TUPLE: *equal = same_tuple(l.u.tuple, r.u.tuple); return l.u.tuple->n && l.u.tuple->p[0].kind == SV_TYPE;
 	default: return false;
@@ -224,6 +215,10 @@ Sv op_binary(Cx *cx, BinOp op, Sv l, Sv r, Span at, Span whole)
 	bool equal = false;
 	if (sv_bad(l) || sv_bad(r)) return sv_poison(whole);
 	if ((op == BIN_EQ || op == BIN_NE) && compare_meta(l, r, &equal)) return sv_bool(equal == (op == BIN_EQ), whole);
+	if ((op == BIN_EQ || op == BIN_NE) && l.kind == SV_LAYOUT && r.kind == SV_LAYOUT) {
+		Sv same = layouts_equal(cx, l.u.layout, r.u.layout, whole);
+		return op == BIN_EQ ? same : logical_not(cx, same, whole);
+	}
 	if (!is_value(cx, l, shown) || !is_value(cx, r, shown)) return sv_poison(whole);
 	if (op == BIN_MATMUL) {
 		Sv v = mma_of(cx, l, r, NULL, 0, at, at, shown);

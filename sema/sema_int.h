@@ -76,8 +76,6 @@ typedef struct View {
 	int axis;               /* GATHER: the axis of the index tile */
 } View;
 
-typedef struct LayoutValue { LayoutKind kind; int64_t pad; int rank; const Sym *stride[TENSOR_RANK]; } LayoutValue;
-
 struct Sv {
 	SvKind kind;
 	Span span;              /* the expression */
@@ -93,7 +91,7 @@ struct Sv {
 		const Shape *shape;
 		const Tuple *tuple;
 		const Callee *fn;
-		const LayoutValue *layout;
+		const View *layout;
 		Str str;
 		OpCode op;
 	} u;
