@@ -254,7 +254,8 @@ static void print_access(Cg *g, const Op *op, const Access *a, const Str *idx, S
 	int next = 1 + a->nindex;
 	Str inside = inside_test(g, op, a, idx, at);
 	for (int i = 0; i < a->nvalue; i++) value[i] = elem(g, ir_in(op, next++), idx);
-	Str pad = a->pad ? elem(g, ir_in(op, next++), idx) : num_c(e, (Num){ 0, 0.0 });
+	/* where nothing is accessed, a compare-exchange gives what it expected */
+	Str pad = a->pad ? elem(g, ir_in(op, next++), idx) : a->nvalue == 2 ? value[0] : num_c(e, (Num){ 0, 0.0 });
 	if (next < op->nin) mask = elem(g, ir_in(op, next), idx);
 	if (a->ptr) place = str_fmt("(*%s)", elem(g, x, idx));
 	else place = str_fmt("%s[%s]", view_of(g, x)->ptr, address(view_of(g, x), at));

@@ -225,13 +225,14 @@ void emit_reduce(Cg *g, const Op *op)
 	block_close(g);
 }
 
-/* a before b in the order of max_element: greater, a NaN first of all. */
+/* a before b in the order of max_element: greater; a NaN before all numbers when propagated, else behind them. */
 static Str better(const Op *op, Elem e, Str a, Str b)
 {
 	const char *t = elem_rows[e].name;
 	Str win = str_fmt("ct_%s_%s(%s, %s)", op->code == OP_MIN_ELEMENT ? "lt" : "gt", t, a, b);
 	if (!elem_is_float(e)) return win;
-	return str_fmt("(%s || (ct_isnan_%s(%s) && !ct_isnan_%s(%s)))", win, t, a, t, b);
+	Str first = ir_int(op, AT_NAN, 0) ? a : b, second = first == a ? b : a;
+	return str_fmt("(%s || (ct_isnan_%s(%s) && !ct_isnan_%s(%s)))", win, t, first, t, second);
 }
 
 void emit_reduce_index(Cg *g, const Op *op)

@@ -525,7 +525,8 @@ static void print_element(const Elements *x)
 	default: {
 		Str call = str_fmt("%s(ct_a, %s%s)", atomic_call(x), data, extra_operands(op) == 2
 			? str_fmt(", %s", cu_at(g, ir_in(op, x->first + 1), x->reg)) : "");
-		if (wanted) out_printf(g->o, "%s = ct_ok ? %s : %s;\n", r, call, cu_num(x->e, (Num){ 0 }));
+		Str none = extra_operands(op) == 2 ? data : cu_num(x->e, (Num){ 0 });   /* as a compare-exchange that matched */
+		if (wanted) out_printf(g->o, "%s = ct_ok ? %s : %s;\n", r, call, none);
 		else out_printf(g->o, "if (ct_ok) %s;\n", call);
 	}
 	}

@@ -30,7 +30,10 @@ static void combine(Cu *g, const Op *op, int kind, int n, const Str *a, const St
 		const char *t = elem_rows[e].name, *better = kind == KIND_MAX_ELEMENT ? "gt" : "lt";
 		Str later = str_fmt("%s < %s", b[1], a[1]), win = str_fmt("ct_%s_%s(%s, %s) || (ct_eq_%s(%s, %s) && %s)", better, t, b[0], a[0], t,
 			b[0], a[0], later);
-		if (elem_is_any_float(e)) win = str_fmt("ct_isnan_%s(%s) ? !ct_isnan_%s(%s) || %s : %s", t, b[0], t, a[0], later, win);
+		if (elem_is_any_float(e)) {     /* a NaN wins when propagated, else loses; of two the first */
+			bool wins = ir_int(op, AT_NAN, 0) != 0;
+			win = str_fmt("ct_isnan_%s(%s) ? !ct_isnan_%s(%s) || %s : %s", t, (wins ? b : a)[0], t, (wins ? a : b)[0], later, win);
+		}
 		out_printf(g->o, "if (%s) %s = %s, %s = %s;\n", win, a[0], b[0], a[1], b[1]);
 		return;
 	}

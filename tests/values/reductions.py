@@ -66,9 +66,11 @@ def least(v, greatest=False, propagate=False):
     return max(real, key=key) if greatest else min(real, key=key)
 
 
-def where_least(v, greatest=False):
-    nan = [i for i, x in enumerate(v) if x != x]
-    return nan[0] if nan else v.index(max(v) if greatest else min(v))
+def where_least(v, greatest=False, propagate=False):
+    nan, real = [i for i, x in enumerate(v) if x != x], [x for x in v if x == x]
+    if nan and (propagate or not real):
+        return nan[0]
+    return v.index(max(real) if greatest else min(real))
 
 
 def bits_of(f, t):
@@ -147,6 +149,8 @@ for t in FLOATS:
             rows += [Row(f"reduce_max(x, {a}, nan: {nan})", lambda x, p=p, a=a, **_: fold(x, (a,), lambda v: least(v, True, p))),
                      Row(f"reduce_min(x, {a}, nan: {nan})", lambda x, p=p, a=a, **_: fold(x, (a,), lambda v: least(v, False, p))),
                      Row(f"partial_max(x, {a}, nan: {nan})", lambda x, p=p, a=a, **_: running(x, a, lambda v: least(v, True, p))),
+                     Row(f"max_element(x, {a}, nan: {nan})", lambda x, p=p, a=a, **_: fold(x, (a,), lambda v: where_least(v, True, p), dtype=np.uint32), "u32"),
+                     Row(f"min_element(x, {a}, nan: {nan})", lambda x, p=p, a=a, **_: fold(x, (a,), lambda v: where_least(v, False, p), dtype=np.uint32), "u32"),
                      Row(f"partial_min(x, {a}, nan: {nan}, direction: backward)", lambda x, p=p, a=a, **_: running(x, a, lambda v: least(v, False, p), True))]
         rows += [Row(f"reduce_max(x, {a})", lambda x, a=a, **_: fold(x, (a,), lambda v: least(v, True))),
                  Row(f"max_element(x, {a})", lambda x, a=a, **_: fold(x, (a,), lambda v: where_least(v, True), dtype=np.uint32), "u32"),
