@@ -106,6 +106,25 @@ bool diag_warning_option(const char *w, Str *near)
 }
 
 /* ---- building ---- */
+/* A text of one line, whatever the names in it hold: control characters are shown as escapes, and what is endless is cut
+ * between two characters. */
+static Str one_line(const char *p, size_t n)
+{
+	enum { LONGEST = 900 };
+	size_t end = n;
+	if (n > LONGEST)
+		for (end = LONGEST; end && ((unsigned char)p[end] & 0xC0) == 0x80;) end--;
+	Out *o = out_new();
+	for (size_t i = 0; i < end; i++) {
+		unsigned char c = (unsigned char)p[i];
+		if (c >= 0x20 && c != 0x7F) out_raw(o, p + i, 1);
+		else if (c == '\n' || c == '\t' || c == '\r') out_puts(o, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
+		else out_printf(o, "\\x%02x", c);
+	}
+	if (end < n) out_puts(o, "...");
+	return out_take(o);
+}
+
 static Str fill(const char *text, const char *const *args, int nargs)
 {
 	Out *o = out_new();
@@ -120,7 +139,8 @@ static Str fill(const char *text, const char *const *args, int nargs)
 		out_raw(o, args[k], strlen(args[k]));
 		p += 2;
 	}
-	return out_take(o);
+	Str all = out_take(o);
+	return one_line(all, str_len(all));
 }
 
 static bool is_repeated(const Diag *d)
@@ -156,7 +176,7 @@ static Str vtext(const char *fmt, va_list ap)
 	char *p = arena_alloc(A_UNIT, (size_t)(n < 0 ? 0 : n) + 1);
 	if (n > 0) vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);
-	return str_intern(p);
+	return one_line(p, n < 0 ? 0 : (size_t)n);
 }
 
 void diag_label(Diag *d, Span at, const char *fmt, ...)

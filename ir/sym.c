@@ -49,6 +49,13 @@ static void table_grow(void)
 	table.cap = cap;
 }
 
+static uint32_t tree_size(int n, const Sym *const *arg)
+{
+	uint64_t size = 1;
+	for (int i = 0; i < n; i++) size += arg[i]->size;
+	return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+}
+
 static const Sym *intern(Sym s)
 {
 	if (table.n * 2 >= table.cap) table_grow();
@@ -60,6 +67,7 @@ static const Sym *intern(Sym s)
 	for (int i = 0; i < s.n; i++) arg[i] = s.arg[i];
 	*n = s;
 	n->arg = arg;
+	n->size = tree_size(s.n, arg);
 	n->id = ++table.n;
 	return table.slot[h] = n;
 }
@@ -243,6 +251,7 @@ static const Sym *mul_out(const Sym *a, const Sym *b)
 {
 	Poly p = poly_of(a), q = poly_of(b), r = { 0 };
 	if ((int64_t)p.n * q.n > MAX_TERMS) return NULL;
+	if ((uint64_t)p.n * b->size + (uint64_t)q.n * a->size > SYM_SIZE_MAX) return NULL;     /* copies of factors that stayed apart */
 	for (int i = 0; i < p.n; i++)
 		for (int j = 0; j < q.n; j++) {
 			Term t;

@@ -47,7 +47,11 @@ struct Sym {
 	int n;
 	const Sym *const *arg;
 	uint32_t id;            /* creation order */
+	uint32_t size;          /* nodes when written out as a tree, at most UINT32_MAX: shared parts count each time */
 };
+
+/* A caller that goes through a tree of unknown origin asks this first: nodes are shared, so a tree may be exponential. */
+enum { SYM_SIZE_MAX = 4096 };
 
 const Sym *sym_const(int64_t v);
 const Sym *sym_atom(AtomKind kind, Str name, int index);

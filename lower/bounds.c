@@ -64,7 +64,7 @@ static const Sym *compute(Bounds *b, const Val *v)
 		break;
 	default: s = op->nin == 2 && elem_is_int(ir_in(op, 1)->type->elem) ? binary(b, op) : NULL;
 	}
-	return s && fits(b, s, v->type->elem) ? s : NULL;
+	return s && s->size <= SYM_SIZE_MAX && fits(b, s, v->type->elem) ? s : NULL;
 }
 
 static const Sym *sym_of(Bounds *b, const Val *v)

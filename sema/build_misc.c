@@ -152,6 +152,8 @@ static Sv call_static_print(Cx *cx, Call *c)
 		out = str_fmt("%s%c", out, *p);
 		if (*p == '{' || *p == '}') p++;
 	}
+	size_t n = str_len(out);
+	if (n && out[n - 1] == '\n') out = str_intern_n(out, n - 1);           /* a message ends its line by itself */
 	cx_diag(cx, D_STATIC_PRINT, c->span, out);
 	return sv_none(c->span);
 }

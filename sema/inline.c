@@ -294,6 +294,7 @@ static bool has_view(Sv t)
 
 static void missing_return(Cx *cx, const Item *it)
 {
+	if (stmt_too_large(cx, it->span)) return;       /* the rest of the body was not looked at */
 	Span end = it->u.fn.body->span;
 	Diag *d = cx_diag(cx, D_RETURN_MISSING, it->name.span, it->name.s);
 	diag_label(d, it->u.fn.result->span, "a result is promised here");
@@ -347,9 +348,13 @@ static Sv run_body(Cx *cx, const Global *g, Span at)
 	return r.scoped ? scoped_body(cx, g->item, &r, at) : plain_body(cx, g->item, &r);
 }
 
+/* A call has its own scopes, parameters and inferred types, even if its body makes no operation at all. */
+enum { CALL_COST = 8 };
+
 static Sv call_with(Cx *cx, Global *g, Solve *s, Args *args, Span at)
 {
-	if (!fill_args(cx, s, args, at) || !infer(cx, s, args)) return sv_poison(at);
+	cx->copies += CALL_COST;
+	if (stmt_too_large(cx, at) || !fill_args(cx, s, args, at) || !infer(cx, s, args)) return sv_poison(at);
 	Saved saved = save(cx);
 	if (!enter(cx, g, at)) return sv_poison(at);
 	Sv v = sv_poison(at);
@@ -398,6 +403,8 @@ Sv inline_lambda(Cx *cx, const Callee *f, int n, const Sv *args, Span at)
 			str_i64(n));
 		return sv_poison(at);
 	}
+	cx->copies += CALL_COST;
+	if (stmt_too_large(cx, at)) return sv_poison(at);
 	Saved saved = save(cx);
 	cx->frame = f->frame;
 	cx->unit = f->unit;

@@ -155,6 +155,7 @@ typedef struct RetCx {
 void stmt_block(Cx *cx, const Block *b);        /* in a scope of its own */
 void stmt_body(Cx *cx, const Block *b);         /* without one */
 bool region_ended(const Cx *cx);
+bool stmt_too_large(Cx *cx, Span at);            /* unrolling and inlining have made too much; said once */
 void region_end(Cx *cx, OpCode code, int n, Val *const *v);
 void type_note(Cx *cx, Name n, Sv v);
 void pattern_bind(Cx *cx, const Expr *pat, Sv v, bool is_var);

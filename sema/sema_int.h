@@ -164,6 +164,7 @@ struct Cx {
 	struct LoopCx *loop;
 	struct RetCx *ret;
 	bool dead;              /* what follows cannot be reached: the block has its end */
+	int copies;             /* work done so far for copies of bodies, empty ones too, counted as operations */
 };
 
 /* ---- diagnostics: adds "in `f`, called from here" for what was inlined ---- */

@@ -50,10 +50,10 @@ void region_end(Cx *cx, OpCode code, int n, Val *const *v)
 	if (!region_ended(cx)) ir_op(&cx->b, code, n, v, 0, NULL);
 }
 
-static bool too_large(Cx *cx, Span at)
+bool stmt_too_large(Cx *cx, Span at)
 {
 	enum { MAX_OPS = 1000000 };
-	if (cx->fn->nval < MAX_OPS) return false;
+	if (!cx->s->ops_said && cx->fn->nval < MAX_OPS - cx->copies) return false;
 	if (!cx->s->ops_said) cx_diag(cx, D_TOO_LARGE, at, str_i64(MAX_OPS));
 	cx->s->ops_said = true;
 	return true;
@@ -454,7 +454,8 @@ static void for_const(Cx *cx, const Stmt *s)
 	LoopCx loop = { .up = cx->loop, .unrolled = true, .scoped = scoped, .carried = &carried };
 	Val *done = NULL;
 	int errors = diag_errors();
-	for (Int i = lo; i < hi && !loop.broke && !too_large(cx, s->span); i += step) {
+	for (Int i = lo; i < hi && !loop.broke && !stmt_too_large(cx, s->span); i += step) {
+		cx->copies++;
 		if (!scoped) unrolled_body(cx, s, &loop, i);
 		else done = done ? guarded_round(cx, s, &loop, i, done) : scoped_round(cx, s, &loop, i);
 		if (cx->dead && !loop.left) break;      /* a return */
@@ -604,7 +605,7 @@ static bool ends_block(const Stmt *s)
 
 void stmt_body(Cx *cx, const Block *b)
 {
-	for (int i = 0; b && i < b->stmts.n && !too_large(cx, b->span); i++) {
+	for (int i = 0; b && i < b->stmts.n && !stmt_too_large(cx, b->span); i++) {
 		if (cx->dead) {
 			const Stmt *last = b->stmts.p[i - 1], *s = b->stmts.p[i];
 			if (ends_block(last)) cx_diag0(cx, D_UNREACHABLE, s->span);

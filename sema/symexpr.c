@@ -202,7 +202,7 @@ static SymVal of_unary(Cx *cx, const Expr *e)
 	}
 }
 
-SymVal sema_sym(Cx *cx, const Expr *e)
+static SymVal any_expr(Cx *cx, const Expr *e)
 {
 	switch (e->kind) {
 	case EX_ERROR: return NO_SYM;
@@ -214,4 +214,12 @@ SymVal sema_sym(Cx *cx, const Expr *e)
 	case EX_INT: case EX_FLOAT: case EX_INDEX: case EX_MEMBER: return of_const(cx, e, sema_expr(cx, e, NULL));
 	default: return not_launch(cx, e, "only dimensions, integer parameters and compile-time values are known there");
 	}
+}
+
+SymVal sema_sym(Cx *cx, const Expr *e)
+{
+	SymVal v = any_expr(cx, e);
+	if (v.sym && v.sym->size > SYM_SIZE_MAX)
+		return not_launch(cx, e, "written out, with all names replaced by what they stand for, it is too long");
+	return v;
 }

@@ -31,7 +31,16 @@ CASES = {
     "calls": (body(b"let a = " + b"f(" * DEEP + b"1" + b")" * DEEP + b";"), 1), "members": (body(b"let a = x" + b".y" * DEEP + b";"), 1),
     "open_string": (body(b'print("abc'), 1), "open_comment": (b"/* ", 1), "closes": (b"}" * 1000, 1),
     "big_number": (body(b"let a = " + b"9" * 100000 + b";"), 1), "big_float": (body(b"let a: f32 = 1" + b"0" * 1000 + b".0;"), 1),
+    "copies": (b"fn f0() -> i32 { return 1; }\n" + b"".join(b"fn f%d() -> i32 { return f%d() + f%d(); }\n" % (i, i - 1, i - 1) for i in range(1, 30))
+               + body(b"let a = f29();"), 1),
+    "empty_rounds": (body(b"for const i in 0 .. 1000000000 { }"), 1),
+    "product_of_sums": (b"kernel k(x: out tensor<f32, [" + b" * ".join([b"(a + b + c + d)"] * 40) + b"]>) grid [1] { }", 0),
+    "doubled_size": (HEAD + TAIL + b"entry e(x: tensor<f32, [n]>, y: out tensor<f32, [n]>, z: i32) { let a0 = z;"
+                     + b"".join(b"let a%d = min(a%d, a%d / 2 + 1);" % (i, i - 1, i - 1) for i in range(1, 50)) + b" k(x, y, N: 64); }", 1),
+    "doubled_index": (body(b"let a0 = n;" + b"".join(b"let a%d = min(a%d, a%d / 2 + 1);" % (i, i - 1, i - 1) for i in range(1, 60))
+                           + b"y.store([a59], x.load([a59], [N]));"), 0),
     "self_import": (b'import "self_import.tile";\n', 1), "missing_import": (b'import "nosuch.tile";\n', 1), "folder_import": (b'import ".";\n', 1),
+    "two_line_import": (b'import "a\\nb\\r\\u{1b}[0m\\u{7f}";\n', 1), "endless_import": (b'import "' + b"a" * 100000 + b'";\n', 1),
 }
 
 
@@ -47,6 +56,7 @@ def main():
                 continue
             check(r.code in (0, 1) if want is None else r.code == want, "%s: exit %d: %s" % (name, r.code, r.text[:300]))
             if r.code == 1:
+                check(all(l.startswith((name, "ctilec: ")) for l in r.text.splitlines()), "%s: a message of two lines: %s" % (name, r.text[:300]))
                 check(any(name in l and ": error: " in l for l in r.text.splitlines()), "%s: no located error: %s" % (name, r.text[:300]))
                 check(not os.path.exists(os.path.join(tmp, "out.c")), name + " wrote a program")
             check(len(r.text) < 20000, "%s: %d bytes of messages" % (name, len(r.text)))
