@@ -90,11 +90,12 @@ static Val *groups_rise(Cx *cx, Val *x, int64_t by, int64_t every, int axis, int
 	return val_select(cx, first_of_group(cx, x->type, axis, every), multiple(cx, x, by), rises);
 }
 
-/* With --checked a promise is verified where it is made. */
-static void check_promise(Cx *cx, Call *c, Sv x, int64_t a, int64_t b)
+/* With --checked a promise is verified where it is made, that of a constant always. False: reported. */
+static bool check_promise(Cx *cx, Call *c, Sv x, int64_t a, int64_t b)
 {
+	Num n;
 	Val *v = conv_val(cx, x), *ok;
-	if (!cx->opt->checked || !v) return;
+	if (!v || (!cx->opt->checked && x.kind != SV_CONST)) return true;
 	at_span(cx, c->span);
 	if (elem_is_ptr(v->type->elem)) v = ir_unary(&cx->b, OP_BITCAST, type_with_elem(v->type, EL_U64), v);
 	const Type *t = v->type;
@@ -105,7 +106,12 @@ static void check_promise(Cx *cx, Call *c, Sv x, int64_t a, int64_t b)
 	case OP_ASSUME_BOUNDED_ABOVE: ok = within(cx, v, INT64_MIN, a); break;
 	default: ok = type_is_tile(t) ? all_different(cx, v) : const_val(cx, type_scalar(EL_BOOL), num_int(1)); break;
 	}
+	if (x.kind == SV_CONST && ir_const_value(ok, &n) && !n.i) {
+		cx_diag(cx, D_ASSUME_FALSE, c->span, span_source(c->span));
+		return false;
+	}
 	build_check(cx, sv_val(ok, c->span), str_fmt("`%s` does not hold", span_source(c->span)), c->span);
+	return true;
 }
 
 static bool promise_type(Cx *cx, Call *c, Sv x, bool pointer, bool either)
@@ -152,7 +158,7 @@ static Sv promise(Cx *cx, Call *c)
 		cx_diag(cx, D_ASSUME_ARG, c->span, call_what(c));
 		return sv_poison(c->span);
 	}
-	check_promise(cx, c, x, a, b);
+	if (!check_promise(cx, c, x, a, b)) return sv_poison(c->span);
 	return hint(cx, x, text, c->span);
 }
 
