@@ -171,9 +171,11 @@ static bool arch_known(Str name)
 	return false;
 }
 
-static SemaOptions sema_options(const Options *o)
+static SemaOptions sema_options(const Unit *u)
 {
+	const Options *o = u->opt;
 	SemaOptions s = { .tune_path = o->tune ? str_intern(o->tune) : NULL, .arch_known = arch_known, .checked = o->checked };
+	if (u->eo.archs.n) s.least_arch = u->eo.archs.p[0]->number;
 	for (int i = 0; i < o->defines.n; i++) {
 		SemaDefine d = { o->defines.p[i].name, str_intern(o->defines.p[i].value) };
 		vec_push(A_UNIT, &s.defines, d);
@@ -319,7 +321,7 @@ static bool print_and_stop(Unit *u)
 static Module *front(Unit *u, Src *src, bool *stop)
 {
 	const Options *o = u->opt;
-	SemaOptions so = sema_options(o);
+	SemaOptions so = sema_options(u);
 	TypeNoteVec types = { 0 };
 	*stop = true;
 	if (o->emit == EMIT_TOKENS) {

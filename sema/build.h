@@ -56,6 +56,9 @@ bool modes_allowed(Cx *cx, OpCode op, Elem e, const Modes *m);  /* else reported
 void modes_put(Op *op, const Modes *m);
 FoldModes modes_fold(const Modes *m);
 
+/* A remark where the oldest GPU that code is made for has no instruction for what stands here: it works, and slower. */
+void warn_emulated(Cx *cx, int since_arch, Str what, Elem e, const char *how, Span at);
+
 /* ---- elementwise operations ---- */
 Sv elem_unary(Cx *cx, OpCode op, Sv x, const Modes *m, Span at, Str shown);
 Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown);

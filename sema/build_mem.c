@@ -551,6 +551,8 @@ static bool atomic_elem(Cx *cx, Call *c, Elem e)
 	default: break;
 	}
 	if (!ok) cx_diag(cx, D_ATOMIC_TYPE, c->span, call_what(c), elem_name(e), list);
+	if (ok && e == EL_BF16 && (c->op == OP_ATOMIC_ADD || c->op == OP_ATOMIC_SUB))
+		warn_emulated(cx, 90, call_what(c), e, "a loop exchanges until nothing came between", c->span);
 	return ok;
 }
 

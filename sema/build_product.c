@@ -71,6 +71,14 @@ static bool mma_tile(Cx *cx, Sv v, Span at, Str shown)
 	return false;
 }
 
+void warn_emulated(Cx *cx, int since_arch, Str what, Elem e, const char *how, Span at)
+{
+	int least = cx->opt->least_arch;
+	if (!least || least >= since_arch) return;
+	Diag *d = cx_diag(cx, D_EMULATED, at, what, elem_name(e), str_fmt("sm_%d", least), how);
+	diag_help(d, "`--arch=sm_%d` compiles for GPUs that have it", since_arch);
+}
+
 Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown)
 {
 	if (!mma_tile(cx, a, at, shown) || !mma_tile(cx, b, at, shown) || (acc && !mma_tile(cx, *acc, at, shown)))
@@ -83,6 +91,8 @@ Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, S
 		diag_help(d, "leave `precision:` out: it is a choice for f32 only");
 		return sv_poison(at);
 	}
+	if (a.type->elem == EL_F8E4M3 || a.type->elem == EL_F8E5M2)
+		warn_emulated(cx, 89, shown, a.type->elem, "it is multiplied as `f16`", at);
 	at_span(cx, at);
 	Val *c = acc ? acc->u.val : const_val(cx, r.type, num_zero(r.elem));
 	Val *res = ir_op1(&cx->b, OP_MMA, r.type, 3, (Val *[]){ a.u.val, b.u.val, c });
