@@ -392,6 +392,12 @@ static Sv warn_shift(Cx *cx, OpCode op, Sv x, Sv y)
 	return y;
 }
 
+/* "`+`", not "`add`": only the operators know pointers. */
+static bool is_operator(Str shown)
+{
+	return shown[0] == '`' && !(shown[1] >= 'a' && shown[1] <= 'z');
+}
+
 Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown)
 {
 	TypeRule rule = op_rows[op].type;
@@ -406,7 +412,7 @@ Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown
 	bool pointers = elem_is_ptr(x.type->elem) || elem_is_ptr(y.type->elem);
 	if (is_null(x) && elem_is_ptr(y.type->elem)) x = sv_const(y.type->elem, x.u.num, x.span);
 	else if (is_null(y) && elem_is_ptr(x.type->elem)) y = sv_const(x.type->elem, y.u.num, y.span);
-	if (pointers && (op == OP_ADD || op == OP_SUB)) return pointer_arith(cx, op, x, y, at, shown);
+	if (pointers && (op == OP_ADD || op == OP_SUB) && is_operator(shown)) return pointer_arith(cx, op, x, y, at, shown);
 	Ruling r = rule_binary(rule, x.type, y.type);
 	if (r.why != RULE_OK) {
 		report_ruling(cx, r, x, y, at, shown);
@@ -617,9 +623,7 @@ Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 	at_span(cx, at);
 	if (!select_arms(cx, c, &a, &b)) return sv_poison(at);
 	if (a.type != b.type) return report_arms(cx, a, b, at);
-	int axis = 0;
-	bool fits = type_is_tile(a.type) ? rule_one_way(c.type, a.type->rank, a.type->log2, &axis) : !sv_is_tile(c);
-	if (!fits) {
+	if (!spreads_to(c, a.type)) {
 		Diag *d = cx_diag(cx, D_SELECT_COND, at, sv_what(c), sv_what(a));
 		label_operand(d, c);
 		label_operand(d, a);
@@ -629,8 +633,7 @@ Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 	}
 	Val *cv = conv_val(cx, c), *av = conv_val(cx, a), *bv = conv_val(cx, b);
 	at_span(cx, at);
-	cv = val_broadcast(cx, val_bool(cx, cv), a.type);
-	return sv_folded(val_select(cx, cv, av, bv), at);
+	return sv_folded(val_select(cx, val_spread(cx, val_bool(cx, cv), a.type), av, bv), at);
 }
 
 Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
@@ -650,9 +653,14 @@ Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 	Val *v[3];
 	for (int i = 0; i < 2; i++) {
 		Sv f = sv_untyped(*x[i]) ? lit_adapt(cx, *x[i], t->elem, acc) : *x[i];
-		int axis = 0;
 		if (sv_bad(f)) return f;
-		bool shape = type_is_tile(t) ? rule_one_way(f.type, t->rank, t->log2, &axis) : !sv_is_tile(f);
+		if (!elem_is_ptr(f.type->elem) && elem_rows[f.type->elem].cls == EC_RFLOAT) {
+			Diag *d = cx_diag(cx, D_RESTRICTED, at, "`fma`", elem_name(f.type->elem));
+			label_operand(d, f);
+			help_cast(d, f, t->elem);
+			return sv_poison(at);
+		}
+		bool shape = spreads_to(f, t);
 		if (!shape || rule_narrows(f.type->elem, t->elem)) {
 			Diag *d = cx_diag(cx, D_FMA_FACTOR, at, sv_what(f), sv_what(acc));
 			label_operand(d, f);
@@ -662,7 +670,7 @@ Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 		}
 		Val *fv = conv_val(cx, f);
 		at_span(cx, at);
-		v[i] = val_broadcast(cx, val_cast(cx, fv, t->elem, (FoldModes){ 0 }), t);
+		v[i] = val_spread(cx, val_cast(cx, fv, t->elem, (FoldModes){ 0 }), t);
 	}
 	if (!modes_allowed(cx, OP_FMA, t->elem, m)) return sv_poison(at);
 	v[2] = conv_val(cx, acc);

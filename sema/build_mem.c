@@ -11,8 +11,19 @@ static bool is_word(const Expr *e, const char *w)
 	return e->kind == EX_NAME && !strcmp(e->u.name, w);
 }
 
-/* `zero`, `neg_zero`, or any value of the element type. NULL: reported. */
-static Val *pad_arg(Cx *cx, Call *c, Elem e)
+static Val *pad_value(Cx *cx, Sv v, const Type *t)
+{
+	if (v.kind == SV_INT && elem_is_any_float(t->elem)) {
+		Num n;
+		if (lit_fit(v, t->elem, &n) == FIT_OK) v = sv_const(t->elem, n, v.span);
+	}
+	v = conv_to(cx, v, t, CONV_ARG, str_intern("pad"), (Span){ 0, 0 });
+	return sv_bad(v) ? NULL : conv_val(cx, v);
+}
+
+/* `zero`, `neg_zero`, or any value of the element type. Where `lanes` is given, the shape of an access through pointers,
+ * a tile that broadcasts to it is a pad too. NULL: reported. */
+static Val *pad_arg(Cx *cx, Call *c, Elem e, const Type *lanes)
 {
 	int i = arg_index(c, "pad");
 	at_span(cx, c->span);
@@ -24,13 +35,9 @@ static Val *pad_arg(Cx *cx, Call *c, Elem e)
 		return NULL;
 	}
 	Sv v = arg_value(cx, c, i, t);
-	if (sv_one_element(v)) v = sv_val(one_scalar(cx, v.u.val), v.span);
-	if (v.kind == SV_INT && elem_is_any_float(e)) {
-		Num n;
-		if (lit_fit(v, e, &n) == FIT_OK) v = sv_const(e, n, v.span);
-	}
-	v = conv_to(cx, v, t, CONV_ARG, str_intern("pad"), (Span){ 0, 0 });
-	return sv_bad(v) ? NULL : conv_val(cx, v);
+	if (lanes && sv_is_tile(v) && v.type->rank && spreads_to(v, lanes)) return pad_value(cx, v, type_with_elem(v.type, e));
+	if (sv_one_element(v) && (!lanes || !v.type->rank)) v = sv_val(one_scalar(cx, v.u.val), v.span);
+	return pad_value(cx, v, t);
 }
 
 static bool latency_arg(Cx *cx, Call *c, int64_t *out)
@@ -274,7 +281,7 @@ static bool any_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 /* True: no mask, or *mask is a bool of the lanes' shape. */
 static bool mask_arg(Cx *cx, Call *c, const Type *t, Val **mask)
 {
-	int i = arg_index(c, "mask"), axis = 0;
+	int i = arg_index(c, "mask");
 	*mask = NULL;
 	if (i < 0 || !c->arg[i].given) return true;
 	Sv m = arg_value(cx, c, i, NULL);
@@ -284,15 +291,14 @@ static bool mask_arg(Cx *cx, Call *c, const Type *t, Val **mask)
 		cx_diag(cx, D_RESTRICTED, m.span, "a mask", elem_name(m.type->elem));
 		return false;
 	}
-	bool fits = type_is_tile(t) ? rule_one_way(m.type, t->rank, t->log2, &axis) : !sv_is_tile(m);
-	if (!fits) {
+	if (!spreads_to(m, t)) {
 		Diag *d = cx_diag(cx, D_MASK_SHAPE, m.span, sv_what(m), type_is_tile(t) ? shape_text(t->rank, t->log2) : "one element");
 		label_operand(d, m);
 		return false;
 	}
 	Val *v = conv_val(cx, m);
 	at_span(cx, m.span);
-	*mask = val_broadcast(cx, val_bool(cx, v), t);
+	*mask = val_spread(cx, val_bool(cx, v), t);
 	return true;
 }
 
@@ -317,6 +323,10 @@ static const Type *lanes_type(const Lanes *l, Elem e)
 
 static Val *lanes_value(Cx *cx, Sv x, const Type *t, const View *v)
 {
+	if (type_is_scalar(t) && sv_is_tile(x) && !x.type->rank) {      /* one lane: a scalar's shape is that of rank 0 */
+		at_span(cx, x.span);
+		x = sv_val(one_scalar(cx, x.u.val), x.span);
+	}
 	x = conv_to(cx, x, t, CONV_STORE, v ? str_fmt("%s", v->root) : NULL, (Span){ 0, 0 });
 	return sv_bad(x) ? NULL : conv_val(cx, x);
 }
@@ -327,7 +337,7 @@ static Sv gather_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, int order
 {
 	Val *in[3 + TENSOR_RANK] = { v->val }, *mask;
 	int n = 1;
-	Val *pad = pad_arg(cx, c, v->elem);
+	Val *pad = pad_arg(cx, c, v->elem, NULL);
 	if (!pad || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
 	if (v->kind == VK_TENSOR) check_lanes(cx, v, l, mask);
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
@@ -351,7 +361,7 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 	if (v->kind == VK_GATHER) return tile_lanes(cx, c, v, &l) ? gather_lanes(cx, c, v, &l, order, latency) : sv_poison(c->span);
 	const Type *t = sema_tile_type(cx, v->elem, a.s, c->span);
 	if (!t || !access_index(cx, c, v, in + 1)) return sv_poison(c->span);
-	in[1 + v->rank] = pad_arg(cx, c, v->elem);
+	in[1 + v->rank] = pad_arg(cx, c, v->elem, NULL);
 	if (!in[1 + v->rank]) return sv_poison(c->span);
 	Val *r = ir_op1(at_span(cx, c->span), OP_LOAD, t, 2 + v->rank, in);
 	put_access(r->def, &a);
@@ -493,11 +503,14 @@ static Sv pointer_load(Cx *cx, Call *c)
 	Elem e = elem_pointee(p.type->elem);
 	if (!order_arg(cx, c, true, false, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
 	in[0] = conv_val(cx, p);
-	in[1] = pad_arg(cx, c, e);
-	if (!in[1] || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
+	Val *pad = pad_arg(cx, c, e, p.type);
+	if (!pad || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
+	const Type *t = type_with_elem(p.type, e);
+	in[1] = type_is_scalar(pad->type) ? pad : const_val(cx, type_scalar(e), num_zero(e));
 	in[2] = mask;
-	Val *r = ir_op1(at_span(cx, c->span), atomic ? OP_ATOMIC_LOAD_PTR : OP_LOAD_PTR, type_with_elem(p.type, e), mask ? 3 : 2, in);
+	Val *r = ir_op1(at_span(cx, c->span), atomic ? OP_ATOMIC_LOAD_PTR : OP_LOAD_PTR, t, mask ? 3 : 2, in);
 	put_hints(r->def, order, scope, atomic ? 0 : cx->latency);
+	if (mask && in[1] != pad) r = val_select(cx, mask, r, val_broadcast(cx, pad, t));
 	return sv_val(r, c->span);
 }
 
@@ -615,7 +628,7 @@ Sv build_atomic(Cx *cx, Call *c)
 	if (!order_arg(cx, c, !store, !load, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
 	if (!atomic_target(cx, c, &a)) return sv_poison(c->span);
 	if (load) {
-		a.in[a.n] = pad_arg(cx, c, a.elem);
+		a.in[a.n] = pad_arg(cx, c, a.elem, NULL);
 		if (!a.in[a.n++]) return sv_poison(c->span);
 	} else if (cas) {
 		if (!atomic_value(cx, c, &a, "expected") || !atomic_value(cx, c, &a, "desired")) return sv_poison(c->span);

@@ -41,7 +41,6 @@ static Sv build_full(Cx *cx, Call *c)
 		cx_diag(cx, D_NEED_NUMBER, c->span, call_what(c), elem_name(e));
 		return sv_poison(c->span);
 	}
-	if (sv_one_element(x) && !x.type->rank) x = sv_val(one_scalar(cx, x.u.val), x.span);
 	x = conv_to(cx, x, type_scalar(e), CONV_INIT, NULL, (Span){ 0, 0 });
 	if (sv_bad(x)) return x;
 	Val *v = conv_val(cx, x);

@@ -93,6 +93,17 @@ Val *val_broadcast(Cx *cx, Val *v, const Type *to)
 	return ir_unary(&cx->b, OP_BROADCAST, t, v);
 }
 
+bool spreads_to(Sv x, const Type *to)
+{
+	int axis;
+	return rule_one_way(x.type, to->rank, to->log2, &axis);
+}
+
+Val *val_spread(Cx *cx, Val *v, const Type *to)
+{
+	return type_is_tile(to) ? val_broadcast(cx, v, to) : one_scalar(cx, v);
+}
+
 Val *val_i64(Cx *cx, Val *v)
 {
 	return val_cast(cx, v, EL_I64, (FoldModes){ 0 });

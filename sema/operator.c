@@ -130,10 +130,11 @@ static Sv untyped_unary(Cx *cx, UnOp op, Sv x, Span at)
 	return sv_int(r, at);
 }
 
-/* Unary + promotes small integers to i32, as documented. */
+/* Unary + promotes small integers to i32 and leaves pointers alone, as documented. */
 static Sv promote(Cx *cx, Sv x, Span at)
 {
-	if (elem_is_ptr(x.type->elem) || elem_rows[x.type->elem].cls == EC_RFLOAT) {
+	if (elem_is_ptr(x.type->elem)) return x;
+	if (elem_rows[x.type->elem].cls == EC_RFLOAT) {
 		cx_diag(cx, D_RESTRICTED, at, "`+`", elem_name(x.type->elem));
 		return sv_poison(at);
 	}

@@ -379,6 +379,22 @@ static int test_pointers(void)
 	return end_floats("pointers", pointers(p, q, y, N, NULL), y, want, N, 0);
 }
 
+static int test_pads(void)
+{
+	enum { N = 13 };
+	float x[N], want[40], *dy, *q;
+	int i;
+
+	for (i = 0; i < N; i++)
+		x[i] = (float)i + 0.5f;
+	for (i = 0; i < 32; i++)
+		want[i] = i < N ? x[i] : (float)(i / 8);
+	want[32] = 1, want[33] = 2, want[34] = 4, want[35] = 8;
+	want[36] = 4 + N, want[37] = N, want[38] = 4, want[39] = 1;
+	dy = floats(want, 40), q = floats(x, 1);
+	return end_floats("pads", pads(floats(x, N), dy, q, N, NULL), dy, want, 40, 0);
+}
+
 /* ---- entries and launches ---- */
 
 static int test_chain(int64_t n, int32_t each)
@@ -472,7 +488,7 @@ int main(void)
 	int bad = test_collatz() | test_loops() | test_tuples() | test_functions() | test_literals();
 
 	bad |= test_storage() | test_reductions() | test_scans() | test_shapes();
-	bad |= test_views() | test_stores() | test_atomics() | test_pointers();
+	bad |= test_views() | test_stores() | test_atomics() | test_pointers() | test_pads();
 	bad |= test_chain(5, 8) | test_chain(100, -1) | test_chain(1000, 22) | test_chain_refused();
 	bad |= test_branches(50, 115) | test_branches(300, 23);
 	return bad | test_grid4() | test_long_array() | test_layouts();

@@ -252,7 +252,7 @@ def unary(op, t):
     if op == "!":
         return {RESTRICTED_USE} if e in RESTRICTED else Type("bool", t.shape)
     if is_ptr(e):
-        return {NOT_NUMBER, NOT_INT, NOT_FLOAT, RESTRICTED_USE}
+        return t if op == "+" else {NOT_NUMBER, NOT_INT, NOT_FLOAT, RESTRICTED_USE}
     if op in ("isnan", "isinf"):
         return Type("bool", t.shape) if e in FLOATS else {NOT_FLOAT}
     if op == "~":
@@ -309,17 +309,17 @@ def select(c, a, b):
         return {RESTRICTED_USE}
     if a != b:
         return {"E0270"}
-    if a.shape is None:
-        return a if c.shape is None else {"E0271"}
-    return a if broadcastable(c.shape, a.shape) else {"E0271"}
+    return a if broadcastable(c.shape, a.shape or ()) else {"E0271"}
 
 
 def fma(a, b, acc):
     """The factors convert to the accumulator's type and shape without narrowing; an integer factor narrows."""
     if acc.elem not in BASIC:
         return {NOT_FLOAT, RESTRICTED_USE, "E0322"}
+    if a.elem in RESTRICTED or b.elem in RESTRICTED:
+        return {RESTRICTED_USE, "E0322"}
     for f in (a, b):
-        fits = broadcastable(f.shape, acc.shape) if acc.shape is not None else f.shape is None
+        fits = broadcastable(f.shape, acc.shape or ())
         if not fits or narrowing(f.elem, acc.elem):
             return {"E0322"}
     return acc
