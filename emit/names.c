@@ -60,21 +60,29 @@ Str name_c(Str s)
 
 Str name_dim(const Fn *fn, int i) { return name_c(fn->dims.p[i].name); }
 
+/* Where s stands, or would. */
+static NameSlot *name_slot(const NameSet *t, Str s)
+{
+	uint32_t mask = (uint32_t)t->cap - 1, i = str_hash(s) & mask;
+	while (t->p[i].name && t->p[i].name != s) i = (i + 1) & mask;
+	return &t->p[i];
+}
+
+static void names_grow(NameSet *t)
+{
+	NameSet old = *t;
+	t->cap = old.cap ? old.cap * 2 : 64;
+	t->p = NEW_ARRAY(A_UNIT, NameSlot, t->cap);
+	for (int i = 0; i < old.cap; i++)
+		if (old.p[i].name) *name_slot(t, old.p[i].name) = old.p[i];
+}
+
 bool names_take(NameSet *t, Str s)
 {
-	if (t->n * 2 >= t->cap) {
-		int old = t->cap;
-		Str *from = t->p;
-		t->cap = old ? old * 2 : 64;
-		t->p = NEW_ARRAY(A_UNIT, Str, t->cap);
-		t->n = 0;
-		for (int i = 0; i < old; i++)
-			if (from[i]) names_take(t, from[i]);
-	}
-	uint32_t mask = (uint32_t)t->cap - 1, i = str_hash(s) & mask;
-	while (t->p[i] && t->p[i] != s) i = (i + 1) & mask;
-	if (t->p[i]) return false;
-	t->p[i] = s;
+	if (t->n * 2 >= t->cap) names_grow(t);
+	NameSlot *at = name_slot(t, s);
+	if (at->name) return false;
+	at->name = s;
 	t->n++;
 	return true;
 }
@@ -86,7 +94,11 @@ Str names_new(NameSet *t, Str wanted)
 		do s = str_fmt("v%d", t->unnamed++); while (!names_take(t, s));
 		return s;
 	}
-	for (int i = 2; !names_take(t, s); i++) s = str_fmt("%s_%d", base, i);
+	if (names_take(t, base)) return base;
+	int i = name_slot(t, base)->next;       /* names are never given back: all numbers below are in use */
+	if (!i) i = 2;
+	do s = str_fmt("%s_%d", base, i++); while (!names_take(t, s));
+	name_slot(t, base)->next = i;
 	return s;
 }
 

@@ -10,7 +10,8 @@ Str name_dim(const Fn *fn, int i);      /* C name of a dimension: name_c */
 Str sym_c(const Sym *s);                /* plain C over name_c of the atoms, for device text: values proved to fit */
 void comment_text(Out *o, Str doc, const char *prefix);         /* doc lines, each behind prefix; no way out of a comment */
 /* The names of one scope. */
-typedef struct NameSet { Str *p; int cap, n, unnamed; } NameSet;
+typedef struct NameSlot { Str name; int next; } NameSlot;        /* next: where to look for a free number behind it; 0: nobody did */
+typedef struct NameSet { NameSlot *p; int cap, n, unnamed; } NameSet;
 bool names_take(NameSet *t, Str s);     /* false: in use */
 Str names_new(NameSet *t, Str wanted);  /* wanted (NULL: v0, v1 ...) as C takes it, with a number behind it where it is in use */
 Str c_string(Str s);                    /* a C string literal with quotes */

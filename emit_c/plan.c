@@ -2,7 +2,8 @@
 #include "emit_c/cg.h"
 
 typedef struct Use { const Op *user; int count; const IrBlock *block; } Use;   /* user: the last one seen */
-typedef struct Plan { Use *use; bool *stored; } Plan;
+typedef struct Plan { Use *use; bool *stored; int *depth; } Plan;    /* depth: of the expression that computes a value, in ops */
+enum { MAX_DEPTH = 256 };       /* an expression is printed by recursion, and C compilers read it so: the unrolled loop may have 10^5 ops */
 
 /* Index arithmetic only. Those with a choice of source read arrays, so their operands are stored. */
 bool plan_is_map(const Op *op)
@@ -45,11 +46,24 @@ static void count_use(void *ctx, Op *op)
 /* Whether v may be computed inside its one consumer: same block, evaluated once per element. */
 static bool fuses(const Plan *p, const Val *v)
 {
-	const Use *u = &p->use[v->id];
-	if (u->count != 1 || u->user->parent != v->def->parent) return false;
-	if (!plan_is_map(u->user)) return u->user->code != OP_WHILE && u->user->code != OP_FOR;
-	if (expands(u->user) || u->user->nout != 1) return false;
-	return !p->stored[u->user->out[0]->id] ? fuses(p, u->user->out[0]) : true;
+	for (;;) {
+		const Use *u = &p->use[v->id];
+		if (u->count != 1 || u->user->parent != v->def->parent) return false;
+		if (!plan_is_map(u->user)) return u->user->code != OP_WHILE && u->user->code != OP_FOR;
+		if (expands(u->user) || u->user->nout != 1) return false;
+		v = u->user->out[0];
+		if (p->stored[v->id]) return true;
+	}
+}
+
+static int depth_of(const Plan *p, const Op *op)
+{
+	int most = 0;
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = ir_in(op, i);
+		if (type_is_tile(v->type) && !p->stored[v->id] && p->depth[v->id] > most) most = p->depth[v->id];
+	}
+	return most + 1;
 }
 
 static void decide(void *ctx, Op *op)
@@ -65,12 +79,15 @@ static void decide(void *ctx, Op *op)
 			p->stored[v->id] = !fuses(p, v);
 		else
 			p->stored[v->id] = !plan_is_map(op);
+		p->depth[v->id] = depth_of(p, op);
+		if (p->depth[v->id] > MAX_DEPTH) p->stored[v->id] = true;
 	}
 }
 
 bool *plan_stored(const Fn *fn)
 {
-	Plan p = { NEW_ARRAY(A_UNIT, Use, fn->nval + 1), NEW_ARRAY(A_UNIT, bool, fn->nval + 1) };
+	Plan p = { NEW_ARRAY(A_UNIT, Use, fn->nval + 1), NEW_ARRAY(A_UNIT, bool, fn->nval + 1),
+		NEW_ARRAY(A_UNIT, int, fn->nval + 1) };
 	ir_walk(fn->body, count_use, &p);
 	ir_walk(fn->body, decide, &p);
 	return p.stored;

@@ -15,6 +15,8 @@ def body(b):
 
 
 DEEP = 100000
+LOAD = b"var v = x.load([bid(0)], [64]);\n"
+STORE = b"y.store([bid(0)], v);"
 CASES = {
     "empty": (b"", 1), "blank": (b"\n\n", 0), "nul": (b"\0", 1), "nul_inside": (body(b"let a = 1;\0"), 1),
     "not_utf8": (b"\xff\xfe kernel", 1), "bad_comment": (b"// \xff\n", 1), "bom": (b"\xef\xbb\xbf" + body(b"y.store([bid(0)], x.load([bid(0)], [N]));"), None),
@@ -39,6 +41,9 @@ CASES = {
                      + b"".join(b"let a%d = min(a%d, a%d / 2 + 1);" % (i, i - 1, i - 1) for i in range(1, 50)) + b" k(x, y, N: 64); }", 1),
     "doubled_index": (body(b"let a0 = n;" + b"".join(b"let a%d = min(a%d, a%d / 2 + 1);" % (i, i - 1, i - 1) for i in range(1, 60))
                            + b"y.store([a59], x.load([a59], [N]));"), 0),
+    "unrolled": (body(LOAD + b"for const i in 0 .. 60000 { v = v * 0.5 + i; }\n" + STORE), 0),     # one expression of 120,000 operations
+    "same_names": (body(LOAD + b"for const i in 0 .. 20000 { let w = sum(v, 0); v = v + w; }\n" + STORE), 0),
+    "flips": (body(LOAD + b"for const i in 0 .. 100000 { v = flip(v, 0); }\n" + STORE), 0),
     "self_import": (b'import "self_import.tile";\n', 1), "missing_import": (b'import "nosuch.tile";\n', 1), "folder_import": (b'import ".";\n', 1),
     "two_line_import": (b'import "a\\nb\\r\\u{1b}[0m\\u{7f}";\n', 1), "endless_import": (b'import "' + b"a" * 100000 + b'";\n', 1),
 }
