@@ -1,0 +1,71 @@
+/* libFuzzer target: any text through the checker and, when it is a program, through every pass and both emitters up to their text.
+ * -O, --checked and the architecture follow from the length, so that a corpus sees them all. Nothing but messages may stop it.
+ * Memory grows with every run: run.py starts it again and again with the same corpus. */
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "emit_c/emit_c.h"
+#include "emit_cuda/emit_cuda.h"
+#include "lower/lower.h"
+#include "parser/parse.h"
+#include "sema/sema.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static bool goes_on(void *ctx, const char *pass, int arch, const Module *m)
+{
+	(void)ctx, (void)pass, (void)arch, (void)m;
+	return true;
+}
+
+static bool arch_exists(Str name)
+{
+	return arch_by_name(name) != NULL;
+}
+
+static Str same_path(Str path)
+{
+	return path;
+}
+
+static void emit_all(Module *m, size_t n)
+{
+	LowerOptions lo = { .level = (int)(n % 4), .checked = n / 4 % 2, .after = goes_on };
+	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"), .output_name = str_intern("fuzz.c"),
+		.line = n / 8 % 2 ? LINE_ON : LINE_OFF, .abs_path = same_path, .checked = lo.checked, .opt = lo.level };
+	const ArchRow *arch = &arch_rows[n % (size_t)arch_count];
+	Out *header = out_new(), *c = out_new(), *cuda = out_new();
+	if (!lower_typed(m, &lo)) return;
+	emit_header(header, m, &eo);
+	emit_c(c, m, &eo);
+	vec_push(A_UNIT, &eo.archs, arch);
+	Module *placed = lower_place(m, arch->number, arch->specific, &lo);
+	if (placed) emit_cuda(cuda, m, &placed, &eo);
+	if (placed && diag_errors() == 0 && !(header->n && c->n && cuda->n)) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static FILE *null;
+	static DiagMark clean;
+	if (!null) {
+		null = fopen("/dev/null", "w");
+		A_UNIT = arena_new();
+		A_TMP = arena_new();
+		diag_options(&(DiagOptions){ .format = DIAG_RICH, .error_limit = 20 });
+		diag_warning_option("all", NULL);
+		diag_warning_option("extra", NULL);
+		diag_warning_option("perf", NULL);
+		clean = diag_mark();
+	}
+	SemaOptions so = { .arch_known = arch_exists, .checked = n / 4 % 2 };
+	TypeNoteVec notes = { 0 };
+	vec_push(A_UNIT, &so.import_dirs, str_intern("stdlib"));
+	Ast *ast = parse_file(src_add(str_intern("fuzz.tile"), arena_strndup(A_UNIT, (const char *)data, n), n));
+	Module *m = diag_errors() ? NULL : sema_check(ast, &so, &notes);
+	if (!m && diag_errors() == 0) abort();
+	if (m && diag_errors() == 0) emit_all(m, n);
+	diag_flush(null);
+	diag_rollback(clean);
+	return 0;
+}
