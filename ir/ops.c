@@ -173,7 +173,7 @@ static void put_words(Out *o, OpCode op, AttrKey key, const char *quote)
 {
 	Str w;
 	const char *sep = "";
-	if (key == AT_ROUNDING && !(op_rows[op].flags & OPF_ROUND)) {
+	if (key == AT_ROUNDING && (op == OP_EXP || op == OP_TANH)) {
 		out_printf(o, "%sfull%s, %sapproximate%s", quote, quote, quote, quote);
 		return;
 	}
