@@ -216,5 +216,11 @@ Generic *ast_generic(Str doc, Name name, Expr *class_, Expr *dflt);
 /* Printer: source text that parses to the same tree. */
 void ast_print(Out *o, const Ast *a);
 void ast_print_expr(Out *o, const Expr *e);
+/* Calls f for each name that is used (not declared); assigned: it is the target of an assignment. */
+typedef struct NameVisit { void (*f)(void *ctx, Str name, bool assigned); void *ctx; } NameVisit;
+void ast_names_item(const Item *it, const NameVisit *v);
+void ast_names_block(const Block *b, const NameVisit *v);
+void ast_names_stmt(const Stmt *s, const NameVisit *v);
+
 bool ast_equal(const Ast *a, const Ast *b);       /* same trees, places aside */
 #endif

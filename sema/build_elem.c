@@ -398,6 +398,30 @@ static bool is_operator(Str shown)
 	return shown[0] == '`' && !(shown[1] >= 'a' && shown[1] <= 'z');
 }
 
+static void warn_zero(Cx *cx, OpCode op, Sv y, Elem e)
+{
+	Num n;
+	bool divides = op == OP_DIV || op == OP_REM || op == OP_CEILDIV || op == OP_FLOORDIV || op == OP_FLOORMOD;
+	if (!divides || elem_is_ptr(e) || !elem_is_integral(e) || !sv_const_num(y, &n) || n.i) return;
+	cx_diag0(cx, D_DIVIDE_ZERO, y.span);
+}
+
+/* [8] with [8, 1]: nobody asked for [8, 8]. */
+static void warn_grown(Cx *cx, Sv x, Sv y, const Type *r, Span at, Str shown)
+{
+	if (!sv_is_tile(x) || !sv_is_tile(y) || x.type->rank == y.type->rank || !x.type->rank || !y.type->rank) return;
+	int size = type_log2_size(r);
+	if (size == type_log2_size(x.type) || size == type_log2_size(y.type)) return;
+	Sv less = x.type->rank < y.type->rank ? x : y;
+	Diag *d = cx_diag(cx, D_RANK_RAISED, at, shown, sv_what(x), sv_what(y), type_text(r));
+	label_operand(d, x);
+	label_operand(d, y);
+	if (r->rank - less.type->rank != 1 || str_len(span_source(less.span)) > 40) return;
+	Str text = str_fmt("expand(%s, 0)", span_source(less.span));
+	diag_help(d, "if that is meant, say so: `%s`", text);
+	diag_edit(d, less.span, text);
+}
+
 Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown)
 {
 	TypeRule rule = op_rows[op].type;
@@ -420,6 +444,8 @@ Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown
 	}
 	if (!modes_allowed(cx, op, r.elem, m)) return sv_poison(at);
 	y = warn_shift(cx, op, x, y);
+	warn_zero(cx, op, y, r.elem);
+	warn_grown(cx, x, y, r.type, at, shown);
 	if (x.kind == SV_CONST && y.kind == SV_CONST) {
 		Num in[2] = { fold_cast(x.u.num, x.type->elem, r.elem, (FoldModes){ 0 }),
 			fold_cast(y.u.num, y.type->elem, r.elem, (FoldModes){ 0 }) };
@@ -507,6 +533,12 @@ static Val *whole_first(Cx *cx, Val *v, int rounding)
 	return ir_unary(&cx->b, how[rounding], v->type, v);
 }
 
+void warn_cast(Cx *cx, Sv x, Str value, Elem to, Num n, Span at)
+{
+	Diag *d = cx_diag(cx, D_CAST_RANGE, x.span.hi ? x.span : at, value, elem_name(to), ir_num_text(to, n));
+	diag_help(d, "say that it is meant with `overflow:` and one of its words, or use a wider type");
+}
+
 Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
 {
 	if (!is_value(cx, x, "a cast")) return sv_poison(at);
@@ -525,8 +557,11 @@ Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
 	if (!modes_allowed(cx, OP_CAST, to, &mm)) return sv_poison(at);
 	FoldModes f = modes_fold(&mm);
 	Val *v;
-	if (x.kind == SV_CONST && !(whole && m->word[MD_ROUNDING] >= 0))
-		return sv_const(to, fold_cast(x.u.num, from, to, f), at);
+	if (x.kind == SV_CONST && !(whole && m->word[MD_ROUNDING] >= 0)) {
+		Num n = fold_cast(x.u.num, from, to, f);
+		if (!f.overflow && to != EL_BOOL && !fold_fits(x.u.num, from, to)) warn_cast(cx, x, ir_num_text(from, x.u.num), to, n, at);
+		return sv_const(to, n, at);
+	}
 	v = conv_val(cx, x);
 	at_span(cx, at);
 	if (whole && m->word[MD_ROUNDING] >= 0) v = whole_first(cx, v, m->word[MD_ROUNDING]);

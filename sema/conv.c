@@ -1,6 +1,7 @@
 /* Conversions: what happens by itself (assignment, argument, store, condition, index) and explicit casts. */
 #include "sema/build.h"
 
+#include <math.h>
 #include <string.h>
 
 const Modes no_modes = { { -1, -1, -1, -1 }, { { 0, 0 } } };
@@ -453,7 +454,7 @@ static bool cast_modes(Cx *cx, const Expr *call, Modes *m)
 	return true;
 }
 
-static Sv cast_literal(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
+static Sv cast_literal_value(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
 {
 	Num n;
 	Flt v = exact_of(x);
@@ -471,6 +472,23 @@ static Sv cast_literal(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
 	Num wide;
 	exact_round(v, EL_F64, ROUND_ZERO, &wide);
 	return sv_const(to, fold_cast(wide, EL_F64, to, m), at);
+}
+
+static Sv cast_literal(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
+{
+	Num n;
+	Sv r = cast_literal_value(cx, to, x, m, at);
+	if (r.kind != SV_CONST || elem_is_ptr(to) || to == EL_BOOL || m.overflow) return r;
+	FitWhy fit = lit_fit(x, to, &n);
+	bool outside = fit == FIT_RANGE || (fit == FIT_OVERFLOW && !exact_is_inf(exact_of(x)));
+	if (x.kind == SV_FLOAT && elem_is_integral(to)) {
+		Num wide;
+		exact_round(exact_of(x), EL_F64, ROUND_ZERO, &wide);
+		double end = to == EL_U64 ? 18446744073709551616.0 : (double)num_greatest(to).i + 1;
+		outside = !(trunc(wide.f) >= (to == EL_U64 ? 0 : (double)num_least(to).i) && trunc(wide.f) < end);
+	}
+	if (outside) warn_cast(cx, x, x.kind == SV_INT ? exact_text(exact_of(x)) : float_text(exact_of(x)), to, r.u.num, at);
+	return r;
 }
 
 Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)

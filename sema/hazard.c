@@ -1,6 +1,9 @@
 /* Warnings about blocks that get into each other's way: stores of several blocks to one place, loops that wait for another
  * block. One walk over a finished kernel; for each value it notes which block indices it may depend on, and whether memory. */
+#include "sema/findings.h"
 #include "sema/scope.h"
+
+#include <stdlib.h>
 
 enum { DEP_MEMORY = 16, DEP_ANY = 15 | DEP_MEMORY };    /* bits 0 to 3: bid(0) to bid(3) */
 
@@ -10,6 +13,8 @@ typedef struct Hazard {
 	unsigned under;         /* dependences of the conditions around */
 	bool nested;            /* inside a loop or an if */
 	unsigned axes;          /* axes of the grid that may have more than one block */
+	ValSyms *vs;
+	LaneSyms *lanes;
 } Hazard;
 
 static unsigned dep_of(const Hazard *h, const Op *op, int i)
@@ -65,6 +70,157 @@ static void store_op(const Hazard *h, const Op *op)
 	}
 }
 
+/* ---- stores whose place is known up to the block ---- */
+/* Where an access lies along the axes of its view: numbers from `base` on, one for each element, or `len` in a row. */
+typedef struct Places {
+	int rank;
+	const Sym *base[TENSOR_RANK];
+	int64_t len[TENSOR_RANK];       /* of a tile */
+	int64_t n;                      /* of index tiles: how many elements are stored */
+	int64_t *at;                    /* n * rank numbers, sorted; NULL: a tile */
+} Places;
+
+static int places_rank;
+
+static int place_order(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+	for (int i = 0; i < places_rank; i++)
+		if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+typedef struct Step { int axis; bool opaque; const Hazard *h; } Step;
+
+static const Sym *next_block(void *ctx, const Sym *atom)
+{
+	const Step *s = ctx;
+	return atom->atom == ATOM_BID && atom->index == s->axis ? sym_add(atom, sym_const(1)) : NULL;
+}
+
+static void note_opaque(void *ctx, const Sym *atom)
+{
+	Step *s = ctx;
+	if (atom->atom == ATOM_VAL && (s->h->dep[atom->index] & (DEP_MEMORY | 1u << s->axis))) s->opaque = true;
+}
+
+/* How far the places of the next block along an axis of the grid are away; false: not a constant. */
+static bool block_step(const Hazard *h, const Places *p, int axis, int64_t *step)
+{
+	Step s = { axis, false, h };
+	for (int i = 0; i < p->rank; i++) {
+		sym_atoms(p->base[i], note_opaque, &s);
+		const Sym *d = sym_sub(sym_subst(p->base[i], next_block, &s), p->base[i]);
+		if (s.opaque || !sym_is_const(d, &step[i])) return false;
+	}
+	return true;
+}
+
+/* Whether places moved by step meet places. */
+static bool meet(const Places *p, const int64_t *step)
+{
+	if (!p->at) {
+		for (int i = 0; i < p->rank; i++)
+			if (step[i] >= p->len[i] || -step[i] >= p->len[i]) return false;
+		return true;
+	}
+	int64_t moved[TENSOR_RANK];
+	places_rank = p->rank;
+	for (int64_t i = 0; i < p->n; i++) {
+		for (int k = 0; k < p->rank; k++) moved[k] = p->at[i * p->rank + k] + step[k];
+		if (bsearch(moved, p->at, (size_t)p->n, (size_t)p->rank * sizeof *moved, place_order)) return true;
+	}
+	return false;
+}
+
+static void blocks_meet(const Hazard *h, const Op *op, const Places *p)
+{
+	for (int axis = 0; axis < h->fn->ngrid; axis++) {
+		int64_t step[TENSOR_RANK] = { 0 };
+		unsigned bit = 1u << axis, around = h->under | dep_of(h, op, 0);
+		if (!(h->axes & bit) || (around & bit) || !block_step(h, p, axis, step)) continue;
+		bool moves = false;
+		int k = 0;
+		for (int i = p->rank - 1; i >= 0; i--)
+			if (step[i]) moves = true, k = i;
+		if (!moves || !meet(p, step)) continue;
+		Diag *d = diag(D_RACE_OVERLAP, op->span, str_fmt("`bid(%d)`", axis), str_i64(step[k]), str_i64(k));
+		if (!p->at) diag_note(d, "a tile is %lld long there", (long long)p->len[k]);
+		long long len = (long long)p->len[k];
+		if (!p->at) diag_help(d, "begin at a multiple of %lld elements, or use `store`, whose index counts tiles", len);
+		else diag_help(d, "let the index grow by more from block to block, or use an atomic");
+		return;
+	}
+}
+
+static bool tile_places(const Hazard *h, const Op *op, Places *p)
+{
+	const Type *t = ir_in(op, op->nin - 1)->type;
+	p->rank = t->rank;
+	for (int i = 0; i < t->rank; i++) {
+		p->base[i] = valsym_access(h->vs, op, i);
+		p->len[i] = type_extent(t, i);
+	}
+	return p->rank > 0;
+}
+
+/* An element that surely lies outside is dropped. */
+static bool dropped(const Hazard *h, const Op *op, const Places *p, const int64_t *at)
+{
+	for (int i = 0; i < p->rank; i++) {
+		int64_t base, ext;
+		const Sym *s = valsym_extent(h->vs, ir_in(op, 0), i);
+		if (!sym_is_const(p->base[i], &base)) continue;
+		if (base + at[i] < 0 || (s && sym_is_const(s, &ext) && base + at[i] >= ext)) return true;
+	}
+	return false;
+}
+
+static bool element_places(const Hazard *h, const Op *op, Places *p)
+{
+	const Lanes *l[TENSOR_RANK], *mask = NULL;
+	int64_t mb = 0;
+	p->rank = ir_in(op, 0)->type->rank;
+	for (int i = 0; i < p->rank; i++) {
+		l[i] = lanes_of(h->lanes, ir_in(op, 1 + i));
+		if (!l[i] || l[i]->n != l[0]->n) return false;
+		p->base[i] = l[i]->base;
+	}
+	if (op->nin > 2 + p->rank) {
+		mask = lanes_of(h->lanes, ir_in(op, 2 + p->rank));
+		if (!mask || !sym_is_const(mask->base, &mb)) return false;
+	}
+	p->at = NEW_ARRAY(A_UNIT, int64_t, p->rank ? l[0]->n * p->rank : 1);
+	for (int64_t i = 0; p->rank && i < l[0]->n; i++) {
+		int64_t *at = p->at + p->n * p->rank;
+		for (int k = 0; k < p->rank; k++) at[k] = l[k]->at[i];
+		if (!dropped(h, op, p, at) && !(mask && !(mb + mask->at[i]))) p->n++;
+	}
+	places_rank = p->rank;
+	if (p->n) qsort(p->at, (size_t)p->n, (size_t)p->rank * sizeof *p->at, place_order);
+	return p->n > 0;
+}
+
+static bool lanes_meet(const Op *op, const Places *p)
+{
+	places_rank = p->rank;
+	for (int64_t i = 1; i < p->n; i++) {
+		if (place_order(p->at + (i - 1) * p->rank, p->at + i * p->rank) != 0) continue;
+		Diag *d = diag0(D_LANES_MEET, op->span);
+		diag_help(d, "`atomic_add` adds all of them; `mask:` leaves some out");
+		return true;
+	}
+	return false;
+}
+
+static void known_places(const Hazard *h, const Op *op)
+{
+	Places p = { 0 };
+	bool tile = op->code == OP_STORE;
+	if (!(tile ? tile_places(h, op, &p) : element_places(h, op, &p))) return;
+	if (tile || !lanes_meet(op, &p)) blocks_meet(h, op, &p);
+}
+
 /* ---- waiting ---- */
 typedef struct Waits { bool load, swap, other; } Waits;
 
@@ -110,7 +266,10 @@ static void region_op(Hazard *h, const Op *op)
 		const IrBlock *b = op->region[r];
 		set_args(&in, b, 0, DEP_ANY);
 		if (op->code == OP_FOR && b->args.n) in.dep[b->args.p[0]->id] = (uint8_t)dep_of_all(h, op, 0, 3);
+		bool runs;
+		ValSpot spot = valsyms_enter(h->vs, op, r, true, &runs);
 		walk_block(&in, b);
+		valsyms_leave(h->vs, spot);
 	}
 	for (int i = 0; i < op->nout; i++) h->dep[op->out[i]->id] = DEP_ANY;
 }
@@ -136,14 +295,19 @@ static void walk_block(Hazard *h, const IrBlock *b)
 		if (op->code == OP_BID) d = 1u << ir_int(op, AT_AXIS, 0);
 		if (op_rows[op->code].flags & OPF_READ) d |= DEP_ANY;
 		for (int i = 0; i < op->nout; i++) h->dep[op->out[i]->id] = (uint8_t)d;
-		if (op->code == OP_STORE || op->code == OP_SCATTER) store_op(h, op);
+		if (op->code == OP_STORE || op->code == OP_SCATTER) {
+			store_op(h, op);
+			known_places(h, op);
+		}
 	}
 	h->under = under;
 }
 
 void hazards_report(Fn *fn)
 {
-	Hazard h = { .fn = fn, .dep = NEW_ARRAY(A_UNIT, uint8_t, fn->nval + 1) };
+	ValSyms vs = valsyms_new(fn);
+	LaneSyms lanes = lanes_new(&vs, fn);
+	Hazard h = { .fn = fn, .dep = NEW_ARRAY(A_UNIT, uint8_t, fn->nval + 1), .vs = &vs, .lanes = &lanes };
 	for (int i = 0; i < fn->ngrid; i++) {
 		int64_t n;
 		if (!sym_is_const(fn->grid[i], &n) || n > 1) h.axes |= 1u << i;

@@ -1,4 +1,5 @@
 /* Kernels: parameters, dimensions, grid and where clauses of one variant, and its body. sema_check, which runs it all. */
+#include "sema/findings.h"
 #include "sema/scope.h"
 
 #include <stdlib.h>
@@ -322,6 +323,7 @@ Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, Span at, bool *bad)
 	if (!fn) return NULL;
 	ir_number(fn);
 	hazards_report(fn);
+	findings_report(fn);
 	map_put(&s->fns, key, fn);
 	vec_push(A_UNIT, &s->mod->fns, fn);
 	return fn;
@@ -373,5 +375,6 @@ Module *sema_check(Ast *main, const SemaOptions *o, TypeNoteVec *notes)
 	check_rest(s);
 	if (notes && notes->n) qsort(notes->p, (size_t)notes->n, sizeof *notes->p, note_order);
 	if (diag_errors() == 0) warn_kernels(s);
+	if (diag_errors() == 0) unused_report(s);
 	return diag_errors() ? NULL : s->mod;
 }

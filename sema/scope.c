@@ -71,8 +71,14 @@ void scope_open(Cx *cx)
 /* Where something is wrong, what looks unused may stand in the part that was not understood. */
 static void warn_unused(Cx *cx, const Bind *b)
 {
-	if (b->used || !b->local || b->name[0] == '_' || !b->at.hi || diag_errors()) return;
-	cx_diag(cx, D_UNUSED, b->at, b->name);
+	if (!b->local || b->name[0] == '_' || !b->at.hi || diag_errors()) return;
+	if (!b->used) {
+		cx_diag(cx, D_UNUSED, b->at, b->name);
+	} else if (b->kind == BIND_VAR && !b->assigned) {
+		Diag *d = cx_diag(cx, D_NEVER_ASSIGNED, b->at, b->name);
+		diag_help(d, "declare it with `let`");
+		if (b->word.hi) diag_edit(d, b->word, "let");
+	}
 }
 
 /* In the order of declaration, so that the warnings come in that order too. */

@@ -125,6 +125,10 @@ void bind_param(Cx *cx, const Param *p, Sv v, const Sym *sym);
 bool scalar_param(Cx *cx, const Param *p, IrParam *ip);
 void fn_check(Sema *s, Global *g);              /* inline.c: a function that nothing calls */
 
+/* unused.c */
+void names_touch(Cx *cx, const Block *b, const Stmt *s);        /* code that is not built: what it names counts as used */
+void unused_report(const Sema *s);              /* items, parameters, imports of the main file */
+
 /* hazard.c */
 void hazards_report(Fn *fn);                    /* -Wrace, -Wprogress */
 

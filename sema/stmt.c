@@ -167,6 +167,14 @@ Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, Span decl)
 	return sv_tuple(t->n, p, v.span);
 }
 
+static void note_word(Cx *cx, const Stmt *s)
+{
+	const Expr *pat = s->u.decls.p[0].pat;
+	Span word = { s->span.lo, s->span.lo + 3 };
+	Bind *b = pat->kind == EX_NAME ? scope_find(cx, pat->u.name) : NULL;
+	if (b && s->u.decls.n == 1 && !strcmp(span_source(word), "var")) b->word = word;
+}
+
 static void declare(Cx *cx, const Stmt *s)
 {
 	for (int i = 0; i < s->u.decls.n; i++) {
@@ -176,6 +184,7 @@ static void declare(Cx *cx, const Stmt *s)
 		if (d->type) v = convert_to_written(cx, v, type, CONV_INIT, pattern_name(d->pat), d->type->span);
 		pattern_bind(cx, d->pat, v, s->kind == ST_VAR);
 	}
+	if (s->kind == ST_VAR) note_word(cx, s);
 }
 
 /* ---- assignment ---- */
@@ -203,6 +212,7 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 		if (b->local && b->kind == BIND_SV && !b->counter) diag_help(d, "declare it with `var` instead of `let`");
 		return;
 	}
+	b->assigned = true;
 	if (sv_bad(v) || sv_bad(b->sv)) return;
 	v = conv_to(cx, v, b->type, CONV_ASSIGN, b->name, b->at);
 	Val *val = sv_bad(v) ? NULL : conv_val(cx, v);
@@ -295,6 +305,8 @@ static void if_const(Cx *cx, const Stmt *s)
 {
 	bool c;
 	if (!sema_const_bool(cx, s->u.ifs.cond, &c)) return;
+	if (c) names_touch(cx, NULL, s->u.ifs.other);
+	else names_touch(cx, s->u.ifs.then, NULL);
 	if (c) stmt_block(cx, s->u.ifs.then);
 	else if (s->u.ifs.other) stmt(cx, s->u.ifs.other);
 }
@@ -454,6 +466,7 @@ static void for_const(Cx *cx, const Stmt *s)
 	LoopCx loop = { .up = cx->loop, .unrolled = true, .scoped = scoped, .carried = &carried };
 	Val *done = NULL;
 	int errors = diag_errors();
+	if (lo >= hi) names_touch(cx, s->u.loop.body, NULL);
 	for (Int i = lo; i < hi && !loop.broke && !stmt_too_large(cx, s->span); i += step) {
 		cx->copies++;
 		if (!scoped) unrolled_body(cx, s, &loop, i);
@@ -609,6 +622,7 @@ void stmt_body(Cx *cx, const Block *b)
 		if (cx->dead) {
 			const Stmt *last = b->stmts.p[i - 1], *s = b->stmts.p[i];
 			if (ends_block(last)) cx_diag0(cx, D_UNREACHABLE, s->span);
+			for (int k = i; k < b->stmts.n; k++) names_touch(cx, NULL, b->stmts.p[k]);
 			break;
 		}
 		stmt(cx, b->stmts.p[i]);

@@ -1,0 +1,19 @@
+/* What is found in a finished kernel: hazards between blocks, accesses outside of tensors, pads in reductions, slow views. */
+#ifndef SEMA_FINDINGS_H
+#define SEMA_FINDINGS_H
+#include "base/diag.h"
+#include "ir/valsym.h"
+
+/* ---- padding.c ---- */
+typedef struct Padding { ValSyms *vs; struct PadAxis **of; } Padding;  /* of: by Val id, one for each axis; NULL: none */
+void padding_op(Padding *p, const Op *op);
+
+/* ---- lanes.c: index tiles whose elements differ from each other by known numbers ---- */
+typedef struct Lanes { const Sym *base; const int64_t *at; int64_t n; } Lanes;  /* element i: base + at[i] */
+typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;
+LaneSyms lanes_new(ValSyms *vs, const Fn *fn);
+const Lanes *lanes_of(LaneSyms *c, const Val *v);       /* NULL: not known */
+
+/* ---- findings.c ---- */
+void findings_report(const Fn *fn);
+#endif

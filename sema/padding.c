@@ -1,0 +1,390 @@
+/* Elements outside of a tensor that get into a reduction. A load that crosses the end of its tensor reads the pad there;
+ * what an operation makes of the pad is followed along each axis of each tile, until a reduction takes the axis in.
+ *
+ * Only what is certain is reported. What a `select`, a mask or a loop has changed counts as the author's care: it is
+ * unknown from there on, and unknown is silent. */
+#include <math.h>
+#include <string.h>
+
+#include "ir/fold.h"
+#include "sema/build.h"
+#include "sema/findings.h"
+
+typedef enum PadKind {
+	PAD_NONE,       /* nothing outside along this axis */
+	PAD_CONST,      /* what is outside holds c */
+	PAD_OTHER,      /* what is outside holds the pad combined with a number that is the same along the axis */
+	PAD_UNKNOWN
+} PadKind;
+
+struct PadAxis {
+	PadKind kind;
+	Num c;
+	const Op *load;
+	int axis;               /* of the load */
+	bool plain;             /* still the pad of the load itself */
+};
+typedef struct PadAxis PadAxis;
+
+enum { LOOK_DEPTH = 24 };
+
+static PadAxis *pads_new(Padding *p, const Val *v)
+{
+	PadAxis *a = NEW_ARRAY(A_UNIT, PadAxis, TILE_RANK);
+	p->of[v->id] = a;
+	return a;
+}
+
+static PadAxis pad_at(const Padding *p, const Val *v, int axis)
+{
+	if (!type_is_tile(v->type) || v->type->log2[axis] == 0) return (PadAxis){ .kind = PAD_NONE };
+	if (!v->def) return (PadAxis){ .kind = PAD_UNKNOWN };
+	return p->of[v->id] ? p->of[v->id][axis] : (PadAxis){ .kind = PAD_NONE };
+}
+
+static bool padded(const Padding *p, const Val *v)
+{
+	for (int i = 0; type_is_tile(v->type) && i < v->type->rank; i++)
+		if (pad_at(p, v, i).kind != PAD_NONE) return true;
+	return false;
+}
+
+static void all_unknown(Padding *p, const Val *v)
+{
+	if (!type_is_tile(v->type)) return;
+	PadAxis *a = pads_new(p, v);
+	for (int i = 0; i < v->type->rank; i++) a[i].kind = PAD_UNKNOWN;
+}
+
+/* ---- what a value may be ---- */
+static bool varies(const Val *v, int axis, int depth)
+{
+	Num n;
+	if (!type_is_tile(v->type) || v->type->log2[axis] == 0 || ir_const_value(v, &n)) return false;
+	const Op *op = v->def;
+	if (!op || !depth) return true;
+	if (op->code == OP_BROADCAST) {
+		const Val *x = ir_in(op, 0);
+		int from = type_is_tile(x->type) ? axis - (v->type->rank - x->type->rank) : -1;
+		return from >= 0 && varies(x, from, depth - 1);
+	}
+	if (!(op_rows[op->code].flags & OPF_ELEMWISE)) return true;
+	for (int i = 0; i < op->nin; i++)
+		if (varies(ir_in(op, i), axis, depth - 1)) return true;
+	return false;
+}
+
+typedef struct Reach { double lo, hi; } Reach;
+
+static Reach reach(const Val *v, int depth)
+{
+	Elem e = v->type->elem;
+	Reach all = { -INFINITY, INFINITY };
+	Num n;
+	if (elem_is_ptr(e)) return all;
+	if (elem_is_integral(e)) all = (Reach){ (double)num_least(e).i, (double)num_greatest(e).i };
+	if (e == EL_U64) all = (Reach){ 0, 18446744073709551615.0 };
+	if (ir_const_value(v, &n) && e != EL_U64) {
+		double c = elem_is_integral(e) ? (double)n.i : n.f;
+		return (Reach){ c, c };
+	}
+	const Op *op = v->def;
+	if (!op || !depth || !op->nin) return all;
+	Reach x = reach(ir_in(op, 0), depth - 1);
+	switch (op->code) {
+	case OP_ABS: return (Reach){ 0, all.hi };
+	case OP_EXP: case OP_EXP2: case OP_SQRT: return (Reach){ 0, INFINITY };
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_HINT: return x;
+	case OP_CAST: {
+		Elem from = ir_in(op, 0)->type->elem;
+		bool same = elem_is_integral(from) ? !rule_narrows(from, e) || elem_is_any_float(e) : elem_is_any_float(e);
+		return same ? x : all;
+	}
+	case OP_SELECT: {
+		Reach a = reach(ir_in(op, 1), depth - 1), b = reach(ir_in(op, 2), depth - 1);
+		return (Reach){ fmin(a.lo, b.lo), fmax(a.hi, b.hi) };
+	}
+	default: break;
+	}
+	if (op->nin != 2) return all;
+	Reach y = reach(ir_in(op, 1), depth - 1);
+	bool flt = elem_is_any_float(e);        /* integers wrap */
+	switch (op->code) {
+	case OP_MAX: return (Reach){ fmax(x.lo, y.lo), fmax(x.hi, y.hi) };
+	case OP_MIN: return (Reach){ fmin(x.lo, y.lo), fmin(x.hi, y.hi) };
+	case OP_MUL:
+		if (flt && (ir_in(op, 0) == ir_in(op, 1) || (x.lo >= 0 && y.lo >= 0))) return (Reach){ 0, INFINITY };
+		return all;
+	case OP_DIV: return x.lo >= 0 && y.lo >= 0 ? (Reach){ 0, all.hi } : all;
+	case OP_ADD: return flt && x.lo >= 0 && y.lo >= 0 ? (Reach){ 0, INFINITY } : all;
+	default: return all;
+	}
+}
+
+/* ---- from operands to results ---- */
+static void of_load(Padding *p, const Op *op)
+{
+	const Val *v = op->out[0], *pad = ir_in(op, op->nin - 1);
+	Num c;
+	bool known = ir_const_value(pad, &c);
+	PadAxis *a = pads_new(p, v);
+	for (int i = 0; i < v->type->rank; i++)
+		if (v->type->log2[i])
+			a[i] = known ? (PadAxis){ PAD_CONST, c, op, i, true } : (PadAxis){ .kind = PAD_UNKNOWN };
+}
+
+/* Both cross the end of their tensors at the same element. */
+static bool same_end(const Padding *p, PadAxis a, PadAxis b)
+{
+	if (a.load == b.load && a.axis == b.axis) return true;
+	return valsym_access(p->vs, a.load, a.axis) == valsym_access(p->vs, b.load, b.axis) &&
+		valsym_extent(p->vs, ir_in(a.load, 0), a.axis) == valsym_extent(p->vs, ir_in(b.load, 0), b.axis);
+}
+
+static bool is_inf(Elem e, Num n) { return elem_is_any_float(e) && isinf(n.f); }
+static bool is_zero(Elem e, Num n) { return elem_is_any_float(e) ? n.f == 0 : n.i == 0; }
+
+/* An operation on pads and on numbers that are the same along the axis. */
+static PadAxis mixed(const Op *op, PadAxis at, const PadAxis *in)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	PadAxis r = at;
+	bool zero = false, inf = false;
+	for (int i = 0; i < op->nin; i++) {
+		if (in[i].kind != PAD_CONST || elem_is_ptr(ir_in(op, i)->type->elem)) continue;
+		bool absorbs = op->code == OP_MUL || op->code == OP_AND || (op->code == OP_DIV && !i);
+		zero |= absorbs && is_zero(ir_in(op, i)->type->elem, in[i].c);
+		inf |= is_inf(ir_in(op, i)->type->elem, in[i].c);
+		if (is_inf(e, in[i].c)) r.c = num_float(op->code == OP_SUB && i ? -in[i].c.f : in[i].c.f);
+	}
+	r.plain = false;
+	r.kind = PAD_CONST;
+	if (zero) {
+		r.c = num_zero(op->out[0]->type->elem);
+		return r;
+	}
+	if (inf && (op->code == OP_ADD || op->code == OP_SUB)) return r;
+	r.kind = inf ? PAD_UNKNOWN : PAD_OTHER;
+	switch (op->code) {
+	case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_NEG: case OP_ABS: break;
+	case OP_EXP: case OP_EXP2: case OP_CAST: break;
+	default: r.kind = PAD_UNKNOWN;
+	}
+	return r;
+}
+
+static PadAxis elementwise(const Padding *p, const Op *op, int axis)
+{
+	PadAxis in[4], at = { .kind = PAD_NONE };
+	Num num[4];
+	bool constant = true, wild = false;
+	if (op->nin > 4) return (PadAxis){ .kind = PAD_UNKNOWN };
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = ir_in(op, i);
+		in[i] = pad_at(p, v, axis);
+		if (in[i].kind == PAD_UNKNOWN) return in[i];
+		if (in[i].kind == PAD_NONE) {
+			if (ir_const_value(v, &num[i])) continue;
+			wild |= varies(v, axis, LOOK_DEPTH);
+			constant = false;
+			continue;
+		}
+		if (at.kind != PAD_NONE && !same_end(p, at, in[i])) return (PadAxis){ .kind = PAD_UNKNOWN };
+		at = in[i];
+		num[i] = in[i].c;
+		constant &= in[i].kind == PAD_CONST;
+	}
+	if (at.kind == PAD_NONE) return at;
+	if (constant) {
+		Elem e = ir_in(op, op->code == OP_SELECT)->type->elem, r = op->out[0]->type->elem;
+		bool cast = op->code == OP_CAST;
+		if (elem_is_ptr(e) || elem_is_ptr(r)) return (PadAxis){ .kind = PAD_UNKNOWN };
+		if (cast) at.c = fold_cast(num[0], e, r, fold_modes(op));
+		else if (!fold_op(op->code, fold_modes(op), e, r, op->nin, num, &at.c)) return (PadAxis){ .kind = PAD_UNKNOWN };
+		at.kind = PAD_CONST;
+		at.plain &= cast;
+		return at;
+	}
+	PadAxis m = mixed(op, at, in);
+	if (wild && m.kind != PAD_CONST) m.kind = PAD_UNKNOWN;
+	return m;
+}
+
+static void of_broadcast(Padding *p, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *v = op->out[0];
+	if (!padded(p, x)) return;
+	PadAxis *a = pads_new(p, v);
+	int more = v->type->rank - x->type->rank;
+	for (int i = more; i < v->type->rank; i++) a[i] = pad_at(p, x, i - more);
+}
+
+/* Axes of length 1 come and go; any other change mixes the axes. */
+static void of_reshape(Padding *p, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *v = op->out[0];
+	int k = 0;
+	if (!padded(p, x)) return;
+	PadAxis *a = pads_new(p, v);
+	for (int i = 0; i < v->type->rank; i++) {
+		if (!v->type->log2[i]) continue;
+		while (k < x->type->rank && !x->type->log2[k]) k++;
+		if (k == x->type->rank || x->type->log2[k] != v->type->log2[i]) {
+			all_unknown(p, v);
+			return;
+		}
+		a[i] = pad_at(p, x, k++);
+	}
+}
+
+static void of_permute(Padding *p, const Op *op)
+{
+	const IrAttr *axes = ir_attr(op, AT_AXES);
+	if (!padded(p, ir_in(op, 0))) return;
+	PadAxis *a = pads_new(p, op->out[0]);
+	for (int i = 0; axes && i < axes->u.ints.n; i++) a[i] = pad_at(p, ir_in(op, 0), (int)axes->u.ints.p[i]);
+}
+
+/* ---- reductions ---- */
+/* The value that does not change the result; false: this reduction has none to speak of here. */
+static bool neutral(OpCode code, Elem e, Num *n)
+{
+	bool flt = elem_is_any_float(e);
+	switch (code) {
+	case OP_SUM: case OP_REDUCE_OR: case OP_REDUCE_XOR: *n = num_zero(e); return true;
+	case OP_PROD: *n = num_one(e); return true;
+	case OP_REDUCE_MAX: case OP_MAX_ELEMENT: case OP_TOPK: *n = flt ? num_float(-INFINITY) : num_least(e); return true;
+	case OP_REDUCE_MIN: case OP_MIN_ELEMENT: *n = flt ? num_float(INFINITY) : num_greatest(e); return true;
+	case OP_REDUCE_AND: *n = num_from_bits(e, ~(uint64_t)0 >> (64 - elem_bits(e))); return true;
+	default: return false;
+	}
+}
+
+static bool harmless(const Op *op, const Val *x, PadAxis a, Num zero)
+{
+	Elem e = x->type->elem;
+	if (a.kind != PAD_CONST) return false;
+	bool flt = elem_is_any_float(e);
+	if (flt ? a.c.f == zero.f : a.c.i == zero.i) return true;
+	if (flt && isnan(a.c.f)) return false;
+	double c = flt ? a.c.f : (double)a.c.i;
+	Reach r = reach(x, LOOK_DEPTH);
+	/* ties give the lowest index, and what is outside comes last */
+	if (op->code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT) return c <= r.lo;
+	if (op->code == OP_REDUCE_MIN || op->code == OP_MIN_ELEMENT) return c >= r.hi;
+	return false;
+}
+
+static bool proved_inside(const Padding *p, PadAxis a)
+{
+	const Sym *at = valsym_access(p->vs, a.load, a.axis), *ext = valsym_extent(p->vs, ir_in(a.load, 0), a.axis);
+	const Sym *end = sym_add(at, sym_const(type_extent(a.load->out[0]->type, a.axis)));
+	return ext && facts_le(p->vs->facts, sym_const(0), at) && facts_le(p->vs->facts, end, ext);
+}
+
+/* The text of a call between its parentheses mentions a pad: the author has chosen it. */
+static bool chosen(Span at)
+{
+	const Src *s = src_of(at);
+	for (uint32_t i = at.lo; s && i + 4 <= at.hi; i++)
+		if (!strncmp(s->text + (i - s->base), "pad:", 4)) return true;
+	return false;
+}
+
+static void help_pad(Diag *d, PadAxis a, Elem e, Num zero)
+{
+	const Src *s = src_of(a.load->span);
+	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
+	if (!a.plain || chosen(a.load->span) || !call) {
+		diag_help(d, "take them out before: `select(t.mask(index, shape), x, %s)`", ir_num_text(e, zero));
+		return;
+	}
+	Str pad = str_fmt(", pad: %s", ir_num_text(e, zero));
+	diag_help(d, "let them read %s: write `%s` in the load", ir_num_text(e, zero), pad + 2);
+	diag_edit(d, (Span){ a.load->span.hi - 1, a.load->span.hi - 1 }, pad);
+}
+
+static void enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
+{
+	const IrParam *root = valsym_root(p->vs, ir_in(a.load, 0));
+	Elem e = x->type->elem;
+	if (!root || (a.plain && chosen(a.load->span)) || proved_inside(p, a)) return;
+	bool known = a.kind == PAD_CONST;
+	Str as = str_fmt(known ? "as %s" : "as something else than %s", ir_num_text(e, known ? a.c : zero));
+	Diag *d = diag(D_PAD_ENTERS, op->span, root->name, op_rows[op->code].name, as);
+	diag_label(d, a.load->span, "may reach beyond axis %d of `%s`", a.axis, root->name);
+	help_pad(d, a, e, zero);
+}
+
+static void taken_in(const Padding *p, const Op *op)
+{
+	const Val *x = ir_in(op, 0);
+	PadAxis a = pad_at(p, x, (int)ir_int(op, AT_AXIS, 0));
+	Num zero;
+	if ((a.kind != PAD_CONST && a.kind != PAD_OTHER) || !neutral(op->code, x->type->elem, &zero)) return;
+	if (!harmless(op, x, a, zero)) enter(p, op, x, a, zero);
+}
+
+static void of_reduction(Padding *p, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *v = op->out[0];
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	Num zero;
+	if (!padded(p, x) || !neutral(op->code, x->type->elem, &zero)) {
+		if (padded(p, x)) all_unknown(p, v);
+		return;
+	}
+	taken_in(p, op);
+	PadAxis *r = pads_new(p, v);
+	for (int i = 0; i < v->type->rank; i++) {
+		r[i] = i == axis ? (PadAxis){ .kind = PAD_NONE } : pad_at(p, x, i);
+		bool kept = r[i].kind == PAD_CONST && (op->code == OP_REDUCE_MAX || op->code == OP_REDUCE_MIN ||
+			(op->code == OP_SUM && is_zero(x->type->elem, r[i].c)));
+		if (r[i].kind != PAD_NONE && !kept) r[i].kind = PAD_UNKNOWN;
+		r[i].plain = false;
+	}
+}
+
+/* Pads are counted in the bin of their value. */
+static void of_histogram(Padding *p, const Op *op)
+{
+	const Val *x = ir_in(op, 0);
+	Elem e = x->type->elem;
+	for (int i = 0; i < x->type->rank; i++) {
+		PadAxis a = pad_at(p, x, i);
+		if (a.kind != PAD_CONST || a.c.i < 0 || a.c.i >= ir_int(op, AT_NUMBER, 0)) continue;
+		enter(p, op, x, a, elem_is_signed(e) ? num_int(-1) : num_greatest(e));
+		return;
+	}
+}
+
+void padding_op(Padding *p, const Op *op)
+{
+	unsigned flags = op_rows[op->code].flags;
+	if (op->code == OP_HISTOGRAM) of_histogram(p, op);
+	if (op->code == OP_TOPK) taken_in(p, op);
+	if (op->nregion || op->nout != 1) {
+		for (int i = 0; i < op->nout; i++) all_unknown(p, op->out[i]);
+		return;
+	}
+	const Val *v = op->out[0];
+	if (!type_is_tile(v->type)) return;
+	if (op->code == OP_LOAD) of_load(p, op);
+	else if (op->code == OP_BROADCAST) of_broadcast(p, op);
+	else if (op->code == OP_RESHAPE) of_reshape(p, op);
+	else if (op->code == OP_PERMUTE) of_permute(p, op);
+	else if (flags & OPF_REDUCE) of_reduction(p, op);
+	else if (flags & OPF_ELEMWISE && op->code != OP_BITCAST) {
+		PadAxis *a = NULL;
+		for (int i = 0; i < v->type->rank; i++) {
+			PadAxis r = elementwise(p, op, i);
+			if (r.kind == PAD_NONE || !v->type->log2[i]) continue;
+			if (!a) a = pads_new(p, v);
+			a[i] = r;
+		}
+	} else {
+		bool any = (flags & OPF_READ) != 0;
+		for (int i = 0; i < op->nin; i++) any |= padded(p, ir_in(op, i));
+		if (any) all_unknown(p, v);
+	}
+}
