@@ -380,7 +380,13 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 	Str type = host_type(want);
 	if (a->is_tensor) {
 		const IrParam *p = a->tensor < e->params.n ? &e->params.p[a->tensor] : scratch->p[a->tensor - e->params.n];
-		out_printf(o, "(%s)%s", type, name_c(p->name));
+		if (!a->offset) {
+			out_printf(o, "(%s)%s", type, name_c(p->name));
+			return;
+		}
+		out_printf(o, "(%s)((uintptr_t)%s + (uintptr_t)", type, name_c(p->name));  /* not a pointer's sum: null and 0 are fine */
+		host_expr(o, a->offset);
+		out_printf(o, " * %d)", elem_bytes(p->elem));
 	} else if (a->is_num) {
 		if (elem_is_any_float(want->elem) && elem_bytes(want->elem) < 4) bug("a 16-bit float constant as a launch argument has no bits here");
 		out_printf(o, "(%s)", type);
@@ -486,6 +492,15 @@ static void print_variants(EntryText *t, const HostStmt *s)
 	out_puts(o, "if (ct_s) return ct_s;\n");
 }
 
+static void print_launch(EntryText *t, const HostStmt *s)
+{
+	if (s->u.launch.where.n) {
+		print_where(t->o, t->e->name, &s->u.launch.where, "");
+		out_printf(t->o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: an index does not fit 64 bits\");\n", t->e->name);
+	}
+	print_variants(t, s);
+}
+
 static void print_dry(EntryText *t, const HostVec *v)
 {
 	if (!v->n) return;
@@ -504,7 +519,7 @@ static void print_stmts(EntryText *t, const HostVec *v)
 		switch (s->kind) {
 		case HOST_SCRATCH: print_scratch(t, &s->u.scratch.tensor); break;
 		case HOST_LAUNCH:
-			if (!t->dry) print_variants(t, s);
+			if (!t->dry) print_launch(t, s);
 			break;
 		case HOST_LET:
 			out_printf(o, "const int64_t %s = ", name_c(s->u.let.name));

@@ -215,8 +215,9 @@ typedef enum HostKind {
 } HostKind;
 typedef struct HostStmt HostStmt;
 typedef VEC(HostStmt *) HostVec;
-typedef struct HostArg { bool is_tensor; int tensor; const Sym *value; Num num; bool is_num; int scalar; } HostArg;
-/* tensor: index into entry params, or nparams + index of scratch. Scalars: entry parameter index in scalar (>= 0),
+typedef struct HostArg { bool is_tensor; int tensor; const Sym *offset, *value; Num num; bool is_num; int scalar; } HostArg;
+/* tensor: index into entry params, or nparams + index of scratch; offset: NULL, or a view of it begins so many elements on.
+ * Scalars: entry parameter index in scalar (>= 0),
  * else a constant num, else value (integers computed from dimensions). */
 /* tune: first rule that holds; arch NULL: any, cond NULL: always */
 typedef struct LaunchRule { Str arch; const Sym *cond; int variant; } LaunchRule;
@@ -230,6 +231,7 @@ struct HostStmt {
 			VEC(Variant) variants;          /* first whose where holds; all share one signature */
 			VEC(HostArg) args;              /* one per kernel parameter */
 			VEC(const Sym *) dims;          /* value of each fn->dims entry in terms of the entry's dims */
+			IrWhereVec where;               /* what views need of their indices: checked first */
 			bool tuned;                     /* tune: chosen by rules first */
 			VEC(LaunchRule) rules;
 		} launch;

@@ -403,11 +403,15 @@ static void print_ref(EntryText *t, int index)
 	out_printf(t->o, ".%d", index);
 }
 
-/* @name.index: a parameter or scratch tensor; #1.5: a constant of the kernel parameter's type; else an expression. */
+/* @name.index: a parameter or scratch tensor, with + the view that begins so many elements on;
+ * #1.5: a constant of the kernel parameter's type; else an expression. */
 static void print_host_arg(EntryText *t, const HostArg *a, Elem e)
 {
 	if (a->is_tensor) {
 		print_ref(t, a->tensor);
+		if (!a->offset) return;
+		out_puts(t->o, " + ");
+		print_sym(t->o, a->offset);
 	} else if (a->is_num) {
 		out_printf(t->o, "#%s", ir_num_text(e, a->num));
 	} else if (a->scalar >= 0 && !a->value) {
@@ -417,10 +421,11 @@ static void print_host_arg(EntryText *t, const HostArg *a, Elem e)
 	}
 }
 
-static void print_rules(Out *o, int n, const LaunchRule *r)
+static void print_rules(Out *o, const IrWhereVec *where, int n, const LaunchRule *r)
 {
 	out_puts(o, " {\n");
 	out_in(o);
+	for (int i = 0; i < where->n; i++) print_where(o, &where->p[i]);
 	for (int i = 0; i < n; i++) {
 		out_puts(o, "when ");
 		if (r[i].arch) print_name(o, r[i].arch);
@@ -452,7 +457,8 @@ static void print_launch(EntryText *t, const HostStmt *s)
 	out_puts(o, ") dims ");
 	print_syms(o, s->u.launch.dims.n, s->u.launch.dims.p);
 	if (s->u.launch.tuned) out_puts(o, " tuned");
-	if (s->u.launch.rules.n) print_rules(o, s->u.launch.rules.n, s->u.launch.rules.p);
+	if (s->u.launch.rules.n || s->u.launch.where.n)
+		print_rules(o, &s->u.launch.where, s->u.launch.rules.n, s->u.launch.rules.p);
 	out_puts(o, "\n");
 }
 

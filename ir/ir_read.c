@@ -856,6 +856,7 @@ static HostArg read_host_arg(Reader *r, Elem e)
 	HostArg a = { .scalar = -1 };
 	if (lex_accept(&r->l, '@')) {
 		read_ref(r, &a);
+		if (a.is_tensor && lex_accept(&r->l, '+')) a.offset = read_sym(r);
 	} else if (lex_accept(&r->l, '#')) {
 		a.is_num = true;
 		a.num = num_of(r, e, read_num_text(r));
@@ -908,7 +909,10 @@ static void read_launch(Reader *r, HostStmt *s)
 	lex_need(&r->l, ']', "`]`");
 	s->u.launch.tuned = lex_accept_word(&r->l, "tuned");
 	if (!lex_accept(&r->l, '{')) return;
-	while (!r->l.failed && r->l.tok != '}') read_rule(r, s);
+	while (!r->l.failed && r->l.tok != '}') {
+		if (lex_accept_word(&r->l, "where")) vec_push(A_UNIT, &s->u.launch.where, read_where(r));
+		else read_rule(r, s);
+	}
 	lex_need(&r->l, '}', "`}`");
 }
 

@@ -410,8 +410,8 @@ static bool chk_host_arg(Check *c, const Tensors *t, const HostArg *a, const IrP
 	if (p->is_tensor) {
 		NEED(a->tensor >= 0 && a->tensor < t->v.n && t->v.p[a->tensor], "parameter `%s` gets no tensor", p->name);
 		const IrParam *x = t->v.p[a->tensor];
-		NEED(x->elem == p->elem && x->rank == p->rank, "parameter `%s` gets a tensor of another type", p->name);
-		return true;
+		NEED(x->elem == p->elem && (a->offset || x->rank == p->rank), "parameter `%s` gets a tensor of another type", p->name);
+		return !a->offset || chk_sym(c, a->offset);
 	}
 	if (a->is_num) {
 		NEED(irt_num_fits(p->elem, a->num), "parameter `%s` gets a number of another type", p->name);
@@ -466,6 +466,8 @@ static bool chk_launch(Check *c, const Tensors *t, const HostStmt *s)
 	NEED(s->u.launch.dims.n == fn->dims.n, "the launch of `%s` needs one value for each dimension", fn->name);
 	for (int i = 0; i < fn->dims.n; i++)
 		if (!chk_sym(c, s->u.launch.dims.p[i])) return false;
+	for (int i = 0; i < s->u.launch.where.n; i++)
+		if (!chk_sym(c, s->u.launch.where.p[i].cond)) return false;
 	for (int i = 0; i < s->u.launch.rules.n; i++) {
 		const LaunchRule *r = &s->u.launch.rules.p[i];
 		NEED(r->variant >= 0 && r->variant < s->u.launch.variants.n, "a rule uses a variant that does not exist");

@@ -23,7 +23,7 @@ static const Sym *dim_atom(const IrDim *d)
 	return sym_atom(d->is_stride ? ATOM_STRIDE : ATOM_DIM, d->name, 0);
 }
 
-/* Entries have no sub-views: a tensor is known by its declaration. */
+/* A tensor is known by its declaration; a view is known by the tensor that it is a view of. */
 static bool same_tensor(const View *a, const View *b)
 {
 	return a && b && a->kind == VK_TENSOR && b->kind == VK_TENSOR && a->root == b->root && a->decl.lo == b->decl.lo;
@@ -106,6 +106,8 @@ typedef struct Launch {
 	Str name;
 	const Expr **arg;               /* by parameter */
 	Sv *val;                        /* tensors: SV_VIEW; scalars of known type: as found; else SV_NONE */
+	HostView *view;                 /* tensors */
+	IrWhereVec where;
 	VEC(Arg) dims;                  /* dimensions given by name */
 	Solve *solve;
 } Launch;
@@ -159,15 +161,22 @@ static bool read_tensor(EntryCx *x, Launch *l, int i)
 {
 	Cx *cx = x->cx;
 	const Param *p = &l->f->params.p[i];
-	Sv v = sema_expr(cx, l->arg[i], NULL);
+	HostView *h = &l->view[i];
+	ExprKind kind = l->arg[i]->kind;
+	h->where = &l->where;
+	Sv v = kind == EX_INDEX || kind == EX_CALL ? sv_none(l->arg[i]->span) : sema_expr(cx, l->arg[i], NULL);
 	if (sv_bad(v)) return false;
-	int index = -1;
-	for (int k = 0; v.kind == SV_VIEW && k < x->tensor.n; k++)
-		if (same_tensor(x->tensor.p[k], v.u.view)) index = k;
-	if (index < 0) {
+	if (v.kind != SV_NONE && v.kind != SV_VIEW) {
 		cx_diag(cx, D_ARG_KIND, v.span, p->name.s, l->name, sema_source(p->type), sv_what(v));
 		return false;
 	}
+	if (v.kind == SV_VIEW) {
+		h->view = *v.u.view;
+		h->root = v.u.view;
+	} else if (!host_view(cx, l->arg[i], h)) {
+		return false;
+	}
+	v = sv_view(&h->view, l->arg[i]->span);
 	l->val[i] = v;
 	Mode want = p->mode == MODE_NONE ? MODE_IN : p->mode, have = v.u.view->mode;
 	if (have != MODE_INOUT && have != want) {
@@ -374,7 +383,8 @@ static bool launch_args(EntryCx *x, const Launch *l, const Fn *fn, HostStmt *h)
 		HostArg a = { .is_tensor = fn->params.p[i].is_tensor, .scalar = -1 };
 		if (!a.is_tensor && !scalar_arg(x, l, &fn->params.p[i], l->arg[i], &a)) return false;
 		for (int k = 0; a.is_tensor && k < x->tensor.n; k++)
-			if (same_tensor(x->tensor.p[k], l->val[i].u.view)) a.tensor = k;
+			if (same_tensor(x->tensor.p[k], l->view[i].root)) a.tensor = k;
+		if (a.is_tensor) a.offset = l->view[i].offset;
 		vec_push(A_UNIT, &h->u.launch.args, a);
 	}
 	return true;
@@ -405,6 +415,7 @@ static void launch(EntryCx *x, const Expr *call, HostVec *out)
 	Launch l = { .call = call, .f = &kernel->item->u.fn, .name = g->name };
 	l.arg = NEW_ARRAY(A_UNIT, const Expr *, l.f->params.n);
 	l.val = NEW_ARRAY(A_UNIT, Sv, l.f->params.n);
+	l.view = NEW_ARRAY(A_UNIT, HostView, l.f->params.n);
 	l.solve = instance ? first : solve_new(kernel->item, kernel->unit, false);
 	l.solve->dim.n = 0;
 	if (!sort_args(x, &l) || !infer_launch(x, &l)) return;
@@ -427,6 +438,7 @@ static void launch(EntryCx *x, const Expr *call, HostVec *out)
 	if (unknown_dims(x, &l, fn) || !map_dims(x, &l, fn, h)) return;
 	if (!check_elems(x, &l, fn) || !check_tensors(x, &l, fn, h, false) || !check_tensors(x, &l, fn, h, true)) return;
 	if (!launch_args(x, &l, fn, h)) return;
+	for (int i = 0; i < l.where.n; i++) vec_push(A_UNIT, &h->u.launch.where, l.where.p[i]);
 	if (g->item->kind == IT_TUNE) tune_rules(cx->s, g->item, h);
 	vec_push(A_UNIT, out, h);
 }

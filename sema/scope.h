@@ -83,6 +83,14 @@ typedef VEC(IrWhere) WhereVec;
 typedef struct TensorCx { Cx *cx; DimVec *dims, *strides; } TensorCx;  /* NULL: new names are errors */
 bool tensor_resolve(TensorCx *t, const Expr *type, Mode mode, IrParam *p, Elem elem[TENSOR_RANK]);
 bool type_is_tensor(const Expr *type);          /* written tensor<..> */
+/* A view that a launch passes: x[0, :], x.slice(0, lo, hi), x.permute([1, 0]), and views of those. False: reported. */
+typedef struct HostView {
+	View view;              /* without IR values */
+	const View *root;       /* the tensor it is a view of, as declared */
+	const Sym *offset;      /* in elements; NULL: the tensor itself */
+	IrWhereVec *where;      /* what the launcher must check of its indices */
+} HostView;
+bool host_view(Cx *cx, const Expr *e, HostView *h);
 const View *tensor_view(const IrParam *p, Val *val, const Elem elem[TENSOR_RANK]);
 
 /* expr.c: one level deeper in the checker's own recursion; false: too deep, reported once. The caller takes the level back. */

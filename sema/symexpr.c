@@ -202,6 +202,16 @@ static SymVal of_unary(Cx *cx, const Expr *e)
 	}
 }
 
+/* S[0] of a shape and the like; elements of tensors are in memory. */
+static SymVal of_index(Cx *cx, const Expr *e)
+{
+	const Expr *base = e->u.idx.base;
+	const Bind *b = base->kind == EX_NAME ? scope_find(cx, base->u.name) : NULL;
+	bool memory = base->kind == EX_INDEX || base->kind == EX_CALL || (b && b->kind == BIND_SV && b->sv.kind == SV_VIEW);
+	if (memory) return not_launch(cx, e, "elements of tensors are not known there");
+	return of_const(cx, e, sema_expr(cx, e, NULL));
+}
+
 static SymVal any_expr(Cx *cx, const Expr *e)
 {
 	switch (e->kind) {
@@ -211,7 +221,8 @@ static SymVal any_expr(Cx *cx, const Expr *e)
 	case EX_UNARY: return of_unary(cx, e);
 	case EX_CALL: return of_call(cx, e);
 	case EX_COND: return of_choice(cx, e);
-	case EX_INT: case EX_FLOAT: case EX_INDEX: case EX_MEMBER: return of_const(cx, e, sema_expr(cx, e, NULL));
+	case EX_INDEX: return of_index(cx, e);
+	case EX_INT: case EX_FLOAT: case EX_MEMBER: return of_const(cx, e, sema_expr(cx, e, NULL));
 	default: return not_launch(cx, e, "only dimensions, integer parameters and compile-time values are known there");
 	}
 }

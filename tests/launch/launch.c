@@ -55,6 +55,23 @@ static void dimensions(void)
 	OK(halves(b8x, b8y, 4, 4, NULL));
 }
 
+static void views_of(void)
+{
+	enum { H = 5, W = 70 };
+	for (int i = 0; i < H * W; i++) fx[i] = (float)i, fy[i] = -1;
+	OK(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, 2, 3, 9, H, W, NULL));
+	for (int j = 0; j < W; j++) {
+		TRUE(fy[3 * W + j] == fx[2 * W + j] + 1 && fy[2 * W + j] == -1 && fy[4 * W + j] == -1);
+		for (int i = 0; i < H; i++) TRUE(fy[1100 + j * H + i] == fx[i * W + j]);
+	}
+	for (int i = 0; i < H; i++) TRUE(fy[1000 + i] == 2 * fx[i * W + W - 1]);
+	for (int j = 3; j < 9; j++)
+		for (int i = 0; i < H; i++) TRUE(fy[1600 + (j - 3) * H + i] == fx[i * W + j]);
+	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, -1, 3, 9, H, W, NULL), CTILE_WHERE, "views: where i >= 0 does not hold (i = -1)");
+	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, 4, 3, 9, H, W, NULL), CTILE_WHERE, "views: where i + 1 < h does not hold (i = 4, h = 5)");
+	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, 0, -3, 3, H, W, NULL), CTILE_WHERE, "views: where lo >= 0 does not hold (lo = -3)");
+}
+
 static void pointers(void)
 {
 	CALL(copy(NULL, fy, 1, NULL), CTILE_NULL, "copy: x is null but has elements");
@@ -180,6 +197,7 @@ static void threads(void) {}
 int main(void)
 {
 	dimensions();
+	views_of();
 	pointers();
 	clauses();
 	strides();
