@@ -38,38 +38,67 @@ static bool is_code(const char *p, size_t n)
 	return n > 1 || *p == '}';
 }
 
+typedef struct Put {
+	Out *o;
+	const EmitOptions *opt;
+	const char *want, *have;        /* marks; NULL: lines of the output */
+	size_t want_n;
+	unsigned long line, count;      /* of want; what the compiler takes the next line for */
+	bool inside;                    /* a statement that goes on */
+} Put;
+
+static void take_mark(Put *t, const char *mark, size_t n)
+{
+	t->want = n ? mark : NULL;
+	t->want_n = n;
+	if (t->want) {
+		t->line = strtoul(t->want, NULL, 10);
+		return;
+	}
+	if (t->have) out_printf(t->o, "#line %d %s\n", t->o->line + 1, c_string(t->opt->output_name ? t->opt->output_name : "out"));
+	t->have = NULL;
+}
+
+/* The next line is code of the mark that holds. */
+static bool needs_line(Put *t, bool *same)
+{
+	const char *file = strchr(t->want, ' '), *known = t->have ? strchr(t->have, ' ') : NULL;
+	*same = known && !strncmp(file, known, t->want_n - (size_t)(file - t->want) + 1);
+	t->have = t->want;
+	return !*same || t->count != t->line;
+}
+
+static void put_directive(Put *t, bool same)
+{
+	out_raw(t->o, "#line ", 6);
+	out_raw(t->o, t->want, same ? (size_t)(strchr(t->want, ' ') - t->want) : t->want_n);
+	out_puts(t->o, "\n");
+	t->count = t->line;
+}
+
+/* Lines between which nothing comes are put together: from `run` on. */
 void lines_put(Out *o, const char *p, const EmitOptions *opt)
 {
-	const char *want = NULL, *have = NULL;          /* marks; NULL: lines of the output */
-	size_t want_n = 0;
-	unsigned long line = 0, count = 0;              /* of want; what the compiler takes the next line for */
-	bool inside = false;                            /* a statement that goes on */
-	for (size_t n; p && *p; p += n + (p[n] == '\n')) {
-		n = strcspn(p, "\n");
-		size_t lead = strspn(p, "\t");
-		const char *s = p + lead;
+	Put t = { .o = o, .opt = opt };
+	const char *run = p, *end = p + strlen(p);
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end, *next = nl ? nl + 1 : end, *s = p;
+		bool same;
+		while (*s == '\t') s++;
 		if (*s == '\001') {
-			want = n > lead + 1 ? s + 1 : NULL;
-			want_n = n - lead - 1;
-			if (want) line = strtoul(want, NULL, 10);
-			else if (have) out_printf(o, "#line %d %s\n", o->line + 1, c_string(opt->output_name ? opt->output_name : "out"));
-			if (!want) have = NULL;
-			continue;
-		}
-		if (want && !inside && is_code(s, n - lead)) {
-			const char *file = strchr(want, ' '), *known = have ? strchr(have, ' ') : NULL;
-			bool same = known && !strncmp(file, known, want_n - (size_t)(file - want) + 1);
-			if (!same || count != line) {
-				out_raw(o, "#line ", 6);
-				out_raw(o, want, same ? (size_t)(file - want) : want_n);
-				out_puts(o, "\n");
-				count = line;
+			out_raw(o, run, (size_t)(p - run));
+			take_mark(&t, s + 1, (size_t)(stop - s) - 1);
+			run = next;
+		} else {
+			if (t.want && !t.inside && is_code(s, (size_t)(stop - s)) && needs_line(&t, &same)) {
+				out_raw(o, run, (size_t)(p - run));
+				put_directive(&t, same);
+				run = p;
 			}
-			have = want;
+			if (s < stop) t.inside = strchr(",(=+*|&?", stop[-1]) != NULL;
+			t.count++;
 		}
-		out_raw(o, p, n);
-		if (n > lead) inside = strchr(",(=+*|&?", p[n - 1]) != NULL;
-		if (p[n]) out_puts(o, "\n");
-		count++;
+		p = next;
 	}
+	out_raw(o, run, (size_t)(end - run));
 }

@@ -99,8 +99,18 @@ static Out *kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt)
 	return g.o;
 }
 
-static void print_kernel(Out *o, int index, Module *const *placed, const EmitOptions *opt)
+/* The text of all kernels, and what it needs around it. */
+typedef struct Device { Out *o; SnipSet *used; bool prints; } Device;
+
+static void look_through(Device *d, const char *text)
 {
+	snip_use_text(d->used, text);
+	d->prints = d->prints || strstr(text, "ct_trap(") || strstr(text, "printf(");
+}
+
+static void print_kernel(Device *d, int index, Module *const *placed, const EmitOptions *opt)
+{
+	Out *o = d->o;
 	KernelText *k = &kernels.p[index];
 	Out **body = NEW_ARRAY(A_UNIT, Out *, opt->archs.n);
 	k->placed = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
@@ -110,13 +120,18 @@ static void print_kernel(Out *o, int index, Module *const *placed, const EmitOpt
 	}
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
+		size_t head = o->n;
 		title(o, k->placed[i]);
 		comment_text(o, k->fn->doc, "/// ");
 		out_printf(o, "static __global__ void __launch_bounds__(%s ? %d : 1)\n%s(", arch_macro(a), k->placed[i]->warps * 32, kernel_name(k->fn, a));
 		kernel_params(o, k);
 		out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
+		look_through(d, o->p + head);
 		out_raw(o, body[i]->p, body[i]->n);
-		if (i + 1 == opt->archs.n || body[i] != body[i + 1]) out_free(body[i]);
+		if (i + 1 == opt->archs.n || body[i] != body[i + 1]) {
+			look_through(d, body[i]->p);
+			out_free(body[i]);
+		}
 		out_puts(o, "#endif\n}\n");
 		lines_own(o, opt);
 		out_puts(o, "\n");
@@ -255,27 +270,26 @@ static void file_head(Out *o, const Module *m, const EmitOptions *opt)
 
 void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt)
 {
-	Out *device = out_new(), *host = out_new();
-	SnipSet *used = NEW(A_UNIT, SnipSet);
+	Device device = { out_new(), NEW(A_UNIT, SnipSet), false };
+	Out *host = out_new();
+	snip_init(device.used, &cuda_device);
 	kernels.n = 0;
 	for (int i = 0; i < m->fns.n; i++) {
 		KernelText k = { .fn = m->fns.p[i] };
 		vec_push(A_UNIT, &kernels, k);
 	}
-	for (int i = 0; i < m->fns.n; i++) print_kernel(device, i, placed, opt);
+	for (int i = 0; i < m->fns.n; i++) print_kernel(&device, i, placed, opt);
 	if (diag_errors()) return;
 	host_prologue(host, opt, &host_cuda);
 	out_puts(host, host_head);
 	host_launchers(host, m, opt, &host_cuda);
-	snip_init(used, &cuda_device);
-	snip_use_text(used, device->p);
 	file_head(o, m, opt);
-	if (strstr(device->p, "ct_trap(") || strstr(device->p, "printf("))
+	if (device.prints)
 		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
-	snip_print(used, put_text, o);
+	snip_print(device.used, put_text, o);
 	out_puts(o, "\n/* ---- kernels ---- */\n");
-	lines_put(o, device->p, opt);
-	out_free(device);
+	lines_put(o, device.o->p, opt);
+	out_free(device.o);
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
 	if (opt->header_name) out_printf(o, "#include %s\n\n", c_string(opt->header_name));
 	else emit_header(o, m, opt);
