@@ -45,9 +45,12 @@ static double now_ms(void)
 
 static void step_done(Unit *u, const char *name)
 {
-	double t = now_ms();
-	vec_push(A_UNIT, &u->steps, ((Step){ name, t - u->clock }));
+	double t = now_ms(), ms = t - u->clock;
+	int i = 0;
 	u->clock = t;
+	while (i < u->steps.n && strcmp(u->steps.p[i].name, name) != 0) i++;
+	if (i < u->steps.n) u->steps.p[i].ms += ms;     /* passes come back with each kernel */
+	else vec_push(A_UNIT, &u->steps, ((Step){ name, ms }));
 }
 
 static void time_report(const Unit *u)
@@ -239,17 +242,17 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 
 static LowerOptions lower_options(Unit *u)
 {
-	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u };
+	bool watched = u->opt->dump_after.n || u->opt->stop_after;
+	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched };
 }
 
 static Module **place_all(Unit *u, const Module *m)
 {
 	LowerOptions lo = lower_options(u);
-	bool watched = u->opt->dump_after.n || u->opt->stop_after;      /* what is printed then is the whole module */
 	Module **placed = NEW_ARRAY(A_UNIT, Module *, u->eo.archs.n + 1);
 	if (u->target != TARGET_CUDA) return placed;
 	for (int i = 0; i < u->eo.archs.n; i++) {
-		const Module *like = i && !watched ? placed[i - 1] : NULL;
+		const Module *like = i && !lo.whole ? placed[i - 1] : NULL;
 		placed[i] = lower_place(m, u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific, like, &lo);
 		if (!placed[i]) return NULL;
 	}

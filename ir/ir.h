@@ -305,4 +305,5 @@ Module *ir_read(Src *src);                      /* NULL after diagnostics */
 /* Checks the rules of the stage; a broken one is a bug naming `after` (the pass). Returns the sentence in test mode. */
 const char *ir_check(const Module *m);          /* NULL: sound; else which op breaks which rule */
 void ir_verify(const Module *m, const char *after);
+void ir_verify_lists(const Module *m, const char *after);      /* names and entries only, not the kernels' bodies */
 #endif

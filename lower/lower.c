@@ -33,18 +33,35 @@ static bool last_of_form(int i, const LowerCx *cx)
 	return true;
 }
 
-static bool run_form(Module *m, IrStage form, const LowerCx *cx)
+/* The passes over the module, or over a part of it: kernels without entries. */
+static bool run_passes(Module *m, IrStage form, const LowerCx *cx)
 {
 	for (int i = 0; pass_rows[i].name; i++) {
 		const PassRow *p = &pass_rows[i];
 		if (p->form != form || p->level > cx->o->level) continue;
+		int before = diag_errors();
+		ArenaMark mark = arena_mark(A_TMP);
 		run[i](m, cx);
+		arena_release(A_TMP, mark);
 		for (int k = 0; k < m->fns.n; k++) ir_number(m->fns.p[k]);
-		if (diag_errors()) return false;
+		if (diag_errors() > before) return false;
 		if (VERIFY_EACH || last_of_form(i, cx)) ir_verify(m, p->name);
 		if (cx->o->after && !cx->o->after(cx->o->ctx, p->name, cx->target_arch, m)) return false;
 	}
 	return true;
+}
+
+static bool run_form(Module *m, IrStage form, const LowerCx *cx)
+{
+	bool ok = true;
+	if (cx->o->whole || VERIFY_EACH) return run_passes(m, form, cx);
+	for (int i = 0; i < m->fns.n; i++) {
+		Module one = { .path = m->path };
+		vec_push(A_UNIT, &one.fns, m->fns.p[i]);
+		ok = run_passes(&one, form, cx) && ok;
+	}
+	ir_verify_lists(m, "lowering");
+	return ok;
 }
 
 bool lower_typed(Module *m, const LowerOptions *o)

@@ -6,9 +6,12 @@
 typedef struct LowerOptions {
 	int level;              /* -O */
 	bool checked;
-	/* Called after each pass; false stops. arch: 0 during the TYPED passes. */
+	/* Called after each pass over m or over a part of it; false stops. arch: 0 during the TYPED passes. */
 	bool (*after)(void *ctx, const char *pass, int arch, const Module *m);
 	void *ctx;
+	/* Each pass goes over the whole module before the next begins: for who looks at it in between. Else the passes follow
+	 * each other kernel by kernel, so that a large module goes through the processor's caches once. */
+	bool whole;
 } LowerOptions;
 
 typedef struct PassRow { const char *name; IrStage form; int level; const char *doc; } PassRow;
