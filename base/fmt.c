@@ -88,7 +88,8 @@ int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 	bool ours = true;
 	va_copy(mine, ap);
 	for (const char *p = fmt; *p && ours;) {
-		size_t plain = strcspn(p, "%");
+		const char *hole = strchr(p, '%');
+		size_t plain = hole ? (size_t)(hole - p) : strlen(p);
 		put(&t, p, plain);
 		p += plain;
 		if (*p) {

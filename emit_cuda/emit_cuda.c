@@ -201,12 +201,13 @@ static const char host_head[] =
 
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
-	const KernelText *k = NULL;
-	int n = 0;
+	static int next;                /* kernels are started in their order: the search goes on where it ended */
+	int n = 0, tried = 0;
 	(void)m;
-	for (int i = 0; i < kernels.n; i++)
-		if (kernels.p[i].fn == fn) k = &kernels.p[i];
-	if (!k) bug("no text for kernel %s", fn->name);
+	while (tried < kernels.n && kernels.p[(next + tried) % kernels.n].fn != fn) tried++;
+	if (tried == kernels.n) bug("no text for kernel %s", fn->name);
+	next = (next + tried) % kernels.n;
+	const KernelText *k = &kernels.p[next];
 	for (int i = 0; i < k->launch.n; i++) {
 		out_printf(o, "const int64_t ct_l%d = ", i);
 		host_value(o, k->launch.p[i]);

@@ -236,7 +236,22 @@ void ir_set_layout(Val *v, Lay l)
 }
 
 /* ---- copying entries ---- */
-static HostVec copy_host(const HostVec *v, const Module *to, const Module *from)
+/* Entries launch kernels in about the order of the module: the search goes on where the last one ended. */
+typedef struct FnCopies { const Module *to, *from; int last; } FnCopies;
+
+static Fn *copy_of(FnCopies *c, Fn *fn)
+{
+	int n = c->from->fns.n;
+	for (int k = 0; k < n; k++) {
+		int i = (c->last + k) % n;
+		if (c->from->fns.p[i] != fn) continue;
+		c->last = i;
+		return c->to->fns.p[i];
+	}
+	return fn;
+}
+
+static HostVec copy_host(const HostVec *v, FnCopies *c)
 {
 	HostVec r = { 0 };
 	for (int i = 0; i < v->n; i++) {
@@ -244,8 +259,8 @@ static HostVec copy_host(const HostVec *v, const Module *to, const Module *from)
 		*s = *v->p[i];
 		vec_push(A_UNIT, &r, s);
 		if (s->kind == HOST_IF) {
-			s->u.ifs.then = copy_host(&v->p[i]->u.ifs.then, to, from);
-			s->u.ifs.other = copy_host(&v->p[i]->u.ifs.other, to, from);
+			s->u.ifs.then = copy_host(&v->p[i]->u.ifs.then, c);
+			s->u.ifs.other = copy_host(&v->p[i]->u.ifs.other, c);
 		}
 		if (s->kind != HOST_LAUNCH) continue;
 		int n = s->u.launch.variants.n;
@@ -254,8 +269,7 @@ static HostVec copy_host(const HostVec *v, const Module *to, const Module *from)
 		for (int k = 0; k < n; k++) {
 			Variant *variant = &s->u.launch.variants.p[k];
 			*variant = v->p[i]->u.launch.variants.p[k];
-			for (int f = 0; f < from->fns.n; f++)
-				if (from->fns.p[f] == variant->fn) variant->fn = to->fns.p[f];
+			variant->fn = copy_of(c, variant->fn);
 		}
 	}
 	return r;
@@ -263,12 +277,13 @@ static HostVec copy_host(const HostVec *v, const Module *to, const Module *from)
 
 void ir_copy_entries(Module *to, const Module *from)
 {
+	FnCopies c = { to, from, 0 };
 	to->entries.p = NULL;
 	to->entries.n = to->entries.cap = 0;
 	for (int i = 0; i < from->entries.n; i++) {
 		Entry *e = NEW(A_UNIT, Entry);
 		*e = *from->entries.p[i];
-		e->body = copy_host(&e->body, to, from);
+		e->body = copy_host(&e->body, &c);
 		vec_push(A_UNIT, &to->entries, e);
 	}
 }

@@ -131,9 +131,13 @@ static Lay drop_inputs(Lay l, uint32_t gone)
 static uint32_t repack(Lay from, Lay to, const uint8_t skip[], uint32_t v)
 {
 	uint32_t r = 0;
+	int at = 0, into = 0;         /* where the axis begins in `from` and in `to` */
 
-	for (int a = 0; a < from.naxis; a++)
-		r |= shl(lay_coord(from, v, a), lay_shift(to, a) + (skip ? skip[a] : 0));
+	for (int a = from.naxis - 1; a >= 0; a--) {
+		r |= shl(shr(v, at) & low(from.out[a]), into + (skip ? skip[a] : 0));
+		at += from.out[a];
+		into += to.out[a];
+	}
 	return r;
 }
 
@@ -204,7 +208,9 @@ Lay lay_mul(Lay inner, Lay outer)
 
 Lay lay_push(Lay l, Hw h, int axis, int n)
 {
-	return is_bad(l) ? l : lay_mul(l, lay_id(l.naxis, h, axis, n));
+	if (is_bad(l) || (n == 0 && axis_in(l, axis) && hw_in(h)))
+		return l;
+	return lay_mul(l, lay_id(l.naxis, h, axis, n));
 }
 
 Lay lay_xor(Lay l, int dst_axis, int dst_bit, int src_axis, int src_bit, int n)
@@ -278,7 +284,7 @@ static int deal(Lay *l, uint8_t left[], const uint8_t order[], int i0, int i1, H
 
 static void deal_copies(Lay *l, Hw h, int n)
 {
-	if (!is_bad(*l))
+	if (!is_bad(*l) && n > 0)
 		*l = lay_mul(*l, lay_bcast(l->naxis, h, n));
 }
 
