@@ -39,13 +39,14 @@ GENHDR  := $(GEN)/tokens.inc
 LIBOBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out driver/main.c,$(SRC))) $(GENSRC:$(BUILD)/gen/%.c=$(OBJ)/gen/%.o)
 OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
-.PHONY: all help lib test demo install clean docs editors bootstrap FORCE
+.PHONY: all help lib test bench demo install clean docs editors bootstrap FORCE
 all: $(BUILD)/ctilec
 
 help:
 	@echo 'make              build the compiler: $(BUILD)/ctilec'
 	@echo 'make demo         compile the samples and run them, on the GPU too where there is one'
 	@echo 'make test         all tests; TESTS=quick takes those of one label'
+	@echo 'make bench        measure the compiler, and the C target against plain loops; no GPU needed'
 	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'
 	@echo 'make docs         write again the pages that are printed by the compiler'
 	@echo 'make editors      write again the word lists for editors'
@@ -127,9 +128,14 @@ docs: all
 editors: all
 	$(PYTHON) tools/gen-editors.py $(BUILD)/ctilec editors
 
-# ---- tests, demo ----
+# ---- tests, benchmarks, demo ----
 test: all lib
 	CC='$(CC)' PYTHON='$(PYTHON)' sh tools/test.sh '$(BUILD)' '$(TESTS)' '$(JOBS)'
+
+# bench/results keeps what these printed, with the machine.
+bench: all
+	$(PYTHON) bench/compile/growth.py '$(BUILD)/ctilec'
+	CC='$(CC)' sh bench/c/run.sh '$(BUILD)/ctilec'
 
 demo: all
 	sh tools/demo.sh '$(BUILD)'
