@@ -78,29 +78,44 @@ static bool set_rows(Switch *table, const char *name, Switch v, Near *near)
 	return found;
 }
 
+/* As set_rows, for every warning of a class. */
+static bool set_class(Switch *table, const char *name, Switch v, Near *near)
+{
+	int k = 0;
+	while (k < N_CLASS && strcmp(name, classes[k]) != 0) near_offer(near, str_intern(classes[k++]));
+	for (int i = 0; k < N_CLASS && i < D_COUNT; i++)
+		if (diag_rows[i].sev == SEV_WARNING && group_class(diag_rows[i].group) == k) table[i] = v;
+	return k < N_CLASS;
+}
+
+/* -WNAME, -Wno-NAME: a class is a default that a warning's own switch overrides. */
+static bool set_on(const char *name, Switch v, Near *near)
+{
+	for (int i = 0; i < N_CLASS; i++) {
+		near_offer(near, str_intern(classes[i]));
+		if (strcmp(name, classes[i]) != 0) continue;
+		class_on[i] = v;
+		return true;
+	}
+	return set_rows(row_on, name, v, near);
+}
+
+static bool set_error(const char *name, Switch v, Near *near)
+{
+	if (!set_class(row_error, name, v, near) && !set_rows(row_error, name, v, near)) return false;
+	return v == SW_OFF || set_on(name, SW_ON, near);
+}
+
 bool diag_warning_option(const char *w, Str *near)
 {
 	Near n;
 	bool off = strncmp(w, "no-", 3) == 0;
 	const char *name = off ? w + 3 : w;
-	near_begin(&n, name);
-	bool error = strncmp(name, "error", 5) == 0 && (!name[5] || name[5] == '=');
-	bool ok = true;
-	if (error && !name[5]) {
-		opts.werror = !off;
-	} else if (error) {
-		near_begin(&n, name + 6);
-		ok = set_rows(row_error, name + 6, off ? SW_OFF : SW_ON, &n);
-		if (ok && !off) set_rows(row_on, name + 6, SW_ON, &n);
-	} else {
-		for (int i = 0; i < N_CLASS; i++) {
-			if (strcmp(name, classes[i]) != 0) continue;
-			class_on[i] = off ? SW_OFF : SW_ON;
-			return true;
-		}
-		ok = set_rows(row_on, name, off ? SW_OFF : SW_ON, &n);
-		for (int i = 0; i < N_CLASS; i++) near_offer(&n, str_intern(classes[i]));
-	}
+	bool error = strncmp(name, "error", 5) == 0 && (!name[5] || name[5] == '='), ok = true;
+	near_begin(&n, error && name[5] ? name + 6 : name);
+	if (error && !name[5]) opts.werror = !off;
+	else if (error) ok = set_error(name + 6, off ? SW_OFF : SW_ON, &n);
+	else ok = set_on(name, off ? SW_OFF : SW_ON, &n);
 	if (near) *near = ok ? NULL : n.best;
 	return ok;
 }

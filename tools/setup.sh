@@ -55,11 +55,11 @@ END
 	elif ! command -v python3 >/dev/null 2>&1; then missing="$missing python3-venv"; fi
 }
 
-without_root() {
+# What is missing and who could install it; then what works without.
+by_hand() {
+	echo "setup: missing:$missing"
+	cat
 	cat <<END
-setup: missing:$missing
-  This machine has no root access for this script. Ask its administrator for
-      apt-get install gcc g++ libc6-dev make re2c bison cmake ninja-build python3 python3-venv
   or go on without:
     - re2c and Bison are not needed: \`make\` takes the scanner and parser kept in bootstrap/ when they are missing or old.
     - a C compiler and make are needed; many machines have them as modules: try \`module avail gcc\`.
@@ -67,6 +67,9 @@ setup: missing:$missing
           python3 -m venv .deps/venv && .deps/venv/bin/pip install cmake ninja
           PATH="\$PWD/.deps/venv/bin:\$PATH" make test
 END
+	case " $missing " in *" gcc "*|*" make "*|*" libc6-dev "*) exit 1 ;; esac
+	echo "setup: \`make\` and \`make demo\` work here; \`make test\` needs what is missing"
+	exit 0
 }
 
 look
@@ -80,16 +83,16 @@ if [ "$(id -u)" != 0 ]; then
 	if command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then as_root=sudo; fi
 fi
 if ! command -v apt-get >/dev/null 2>&1; then
-	echo "setup: missing:$missing"
-	echo "  This script installs with apt-get, which is not here. Install these packages with this system's own tool"
-	echo "  (names differ a little between systems), then run the same line again."
-	exit 1
+	by_hand <<END
+  This script installs with apt-get, which is not here. Install these packages with this system's own tool (names differ a
+  little between systems) and run the same line again,
+END
 fi
 if [ "$(id -u)" != 0 ] && [ -z "$as_root" ]; then
-	without_root
-	case " $missing " in *" gcc "*|*" make "*|*" libc6-dev "*) exit 1 ;; esac
-	echo "setup: \`make\` works here; \`make test\` needs what is missing"
-	exit 0
+	by_hand <<END
+  This machine has no root access for this script. Ask its administrator for
+      apt-get install gcc g++ libc6-dev make re2c bison cmake ninja-build python3 python3-venv
+END
 fi
 
 case " $missing " in *" gcc "*) missing="$missing libc6-dev" ;; esac

@@ -22,7 +22,7 @@ BAD = GOOD.replace("* 2", "* undefined_name")
 def usage():
     cases = [([], "no input file"), (["--chck", "x"], "`--check`"), (["-check", "x"], "`--check`"), (["x", "--color=alway"], "`always`"),
              (["x", "--target=cude"], "`cuda`"), (["x", "--arch=sm_81"], "`sm_8"), (["-D", "X"], "NAME=VALUE"), (["-o"], "needs a value"),
-             (["-O7", "x"], "`3`"), (["-Wnosuchwarning", "x"], "unknown warning"), (["--explain=E9999"], "--list-diagnostics"),
+             (["-O7", "x"], "`3`"), (["-Wnosuchwarning", "x"], "unknown warning"), (["-Werror=pref", "x"], "`perf`"), (["--explain=E9999"], "--list-diagnostics"),
              (["a", "b"], "one input"), (["@nosuchfile"], "cannot read `@nosuchfile`"), (["--stop-after=nosuchpass", "x"], "`--stop-after`"),
              (["--error-limit=x", "a"], "number"), (["x.tile", "-o", "x.c", "--header=x.c"], "same name"),
              (["--namespace=1a", "x"], "`1a`"), (["--namespace=a::int", "x"], "`a::int`"), (["--namespace=a::", "x"], "`a::`"),
@@ -153,6 +153,17 @@ def colours(tmp):
     check("\x1b" not in ctilec("--color=never", "bad.tile", cwd=tmp, env={"CLICOLOR_FORCE": "1"}).text, "--color=never")
 
 
+def warnings(tmp):
+    write(os.path.join(tmp, "w.tile"), GOOD.replace("{\n", "{\n    let idle = 3;\n"))
+    for args, code, word in (([], 0, ""), (["-Wall"], 0, "warning"), (["-Wall", "-w"], 0, ""), (["-Wunused"], 0, "warning"),
+                             (["-Wall", "-Wno-unused"], 0, ""), (["-Werror"], 0, ""), (["-Wall", "-Werror"], 1, "error"),
+                             (["-Werror=unused"], 1, "error"), (["-Werror=all"], 1, "error"), (["-Werror=perf", "-Wall"], 0, "warning"),
+                             (["-Wall", "-Werror", "-Wno-error=unused"], 0, "warning"), (["-Werror=all", "-Wno-error=all"], 0, "warning")):
+        r = ctilec("--check", "--diagnostics=short", *args, "w.tile", cwd=tmp)
+        said = r.text.split(": ")[1] if r.text else ""
+        check(r.code == code and said == word, "%s: exit %d: %s" % (args, r.code, r.text))
+
+
 def more(tmp):
     many = GOOD.replace("* 2", " + ".join("* v%d" % i if not i else "v%d" % i for i in range(40)))
     write(os.path.join(tmp, "many.tile"), many)
@@ -200,5 +211,6 @@ with tmpdir() as t:
     refused(t)
     paths(t)
     colours(t)
+    warnings(t)
     more(t)
 finish()

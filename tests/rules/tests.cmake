@@ -1,2 +1,2 @@
-ctilec_test(rules/table "quick" rules/table.py)
+ctilec_test(rules/table "quick;rules" rules/table.py)
 ctilec_test(rules/cases "quick" rules/cases.py tests/rules/cases.txt)
