@@ -1,9 +1,11 @@
 """Emitted CUDA and CUDA 12: nvrtc.py device|host.
 
-device: the device's part of every sample through NVRTC 12.0 and 12.9 to machine code, for the architectures each of them knows; the
-log must be empty, every kernel must be there. host: the host's part of every sample through the host's compiler with the headers of
-CUDA 12.0. Both fetch pinned packages from PyPI into .deps/ once, and are skipped where that is not possible."""
+device: the device's part of every sample through NVRTC 12.0 and 12.9 to machine code, each for two of the architectures that it knows,
+in turn, so that every architecture sees a good part of the samples; the log must be empty, every kernel must be there. With ALL=1 each
+sample is compiled for all of them. host: the host's part of every sample and of the library through the host's compiler with the
+headers of CUDA 12.0. Both fetch pinned packages into .deps/ once (device 115 MB, host 1 MB), and are skipped where that cannot be."""
 import ctypes
+import multiprocessing
 import os
 import shutil
 import sys
@@ -13,18 +15,37 @@ from emitted import *
 
 VERSIONS = {"12.0": ["sm_80", "sm_89", "sm_90a"], "12.9": ["sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"]}
 LISTS = ["", "sm_80,sm_89,sm_90a,sm_100,sm_120"]
+EACH = 2            # architectures for each sample and version
+DEPS = os.path.join(ROOT, ".deps")
+
+
+def pip():
+    """The command of a pip: Python's own, or one in .deps/venv; None where there is neither."""
+    venv = os.path.join(DEPS, "venv", "bin", "python")
+    for python in (sys.executable, venv):
+        if os.path.exists(python) and run([python, "-m", "pip", "--version"]).code == 0:
+            return [python, "-m", "pip"]
+    made = run([sys.executable, "-m", "venv", os.path.join(DEPS, "venv")])
+    return [venv, "-m", "pip"] if made.code == 0 else None
 
 
 def package(name, version):
     """The folder .deps/NAME-VERSION with that package."""
-    folder = os.path.join(ROOT, ".deps", "%s-%s" % (name, version))
+    folder = os.path.join(DEPS, "%s-%s" % (name, version))
     if not os.path.isdir(folder):
         new = folder + ".%d.new" % os.getpid()
-        r = run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore", "--no-deps",
-                 "--only-binary", ":all:", "--target", new, "%s==%s.*" % (name, version)], timeout=500)
-        if r.code:
+        command = pip()
+        if not command:
+            skip("%s %s is not in .deps, and Python has neither pip nor venv to fetch it" % (name, version))
+        try:
+            r = run(command + ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--retries", "1", "--timeout", "20", "--no-cache-dir",
+                               "--only-binary", ":all:", "--target", new, "%s==%s.*" % (name, version)], timeout=400)
+            why = "" if r.code == 0 else (r.text.strip().splitlines() or ["exit %d" % r.code])[-1]
+        except subprocess.TimeoutExpired:
+            why = "it takes longer than 400 seconds"
+        if why:
             shutil.rmtree(new, ignore_errors=True)
-            skip("%s %s is not in .deps and cannot be fetched:\n%s" % (name, version, r.text[-400:]))
+            skip("%s %s is not in .deps and cannot be fetched: %s" % (name, version, why))
         try:
             os.rename(new, folder)
         except OSError:             # another run was faster
@@ -42,12 +63,13 @@ def find(folder, start):
 
 
 class Nvrtc:
-    def __init__(self, version):
-        path = find(package("nvidia-cuda-nvrtc-cu12", version), "libnvrtc.so")
+    def __init__(self, path):
         self.lib = ctypes.CDLL(path)
+
+    def version(self):
         a, b = ctypes.c_int(), ctypes.c_int()
         self.lib.nvrtcVersion(ctypes.byref(a), ctypes.byref(b))
-        check("%d.%d" % (a.value, b.value) == version, "NVRTC says that it is %d.%d, not %s" % (a.value, b.value, version))
+        return "%d.%d" % (a.value, b.value)
 
     def text_of(self, program, what):
         n = ctypes.c_size_t()
@@ -68,27 +90,37 @@ class Nvrtc:
         return status, log, code
 
 
+def compile_one(job):
+    """In a process of its own, because compilations in one process wait for each other: (what, status, log, kernels without code)"""
+    library, version, name, text, arch = job
+    kernels = re.findall(r"^static __global__ void [^\n]*\n(\w+)\(", text, re.M)
+    status, log, code = Nvrtc(library).compile(text, name + ".cu", arch)
+    return "%s, NVRTC %s for %s" % (name, version, arch), status, log, [k for k in kernels if k.encode() not in code] if kernels else ["?"]
+
+
 def device():
-    compilers = {v: Nvrtc(v) for v in VERSIONS}
-    done = 0
+    libraries = {v: find(package("nvidia-cuda-nvrtc-cu12", v), "libnvrtc.so") for v in VERSIONS}
+    for version, path in libraries.items():
+        have = Nvrtc(path).version()
+        check(have == version, "NVRTC says that it is %s, not %s" % (have, version))
+    jobs = []
     with tmpdir() as tmp:
         for i, (name, path, options) in enumerate(samples(tmp)):
             archs = LISTS[i % len(LISTS)]
             out = os.path.join(tmp, "k.cu")
-            if not emit(name, path, options + (["--arch=" + archs] if archs else []), out):
-                continue
-            text = read(out)
-            kernels = re.findall(r"^(?:static )?(?:extern \"C\" )?__global__ void [^\n]*\n(\w+)\(", text, re.M)
-            check(kernels, "%s: no kernel found in the text" % name)
-            for version, known in VERSIONS.items():
-                for arch in known:
-                    status, log, code = compilers[version].compile(text, name + ".cu", arch)
-                    what = "%s, NVRTC %s for %s" % (name, version, arch)
-                    check(status == 0 and not log, "%s: status %d\n%s" % (what, status, log[-2000:]))
-                    missing = [k for k in kernels if k.encode() not in code]
-                    check(status or not missing, "%s: not in the machine code: %s" % (what, missing))
-                    done += 1
-    print("%d compilations" % done)
+            if emit(name, path, options + (["--arch=" + archs] if archs else []), out):
+                text = read(out)
+                for version, known in VERSIONS.items():
+                    each = len(known) if os.environ.get("ALL") else EACH
+                    jobs += [(libraries[version], version, name, text, known[(EACH * i + k) % len(known)]) for k in range(each)]
+    jobs.sort(key=lambda job: -len(job[3]))         # the longest first, so that no process waits for it alone
+    with multiprocessing.Pool(min(2, os.cpu_count() or 1)) as pool:
+        for what, status, log, missing in pool.imap(compile_one, jobs):
+            check(status == 0 and not log, "%s: status %d\n%s" % (what, status, log[-2000:]))
+            check(status or not missing, "%s: not in the machine code: %s" % (what, missing))
+    seen = {(version, arch) for _, version, _, _, arch in jobs}
+    check(len(seen) == sum(map(len, VERSIONS.values())), "not all architectures are tried: %s" % sorted(seen))
+    print("%d compilations" % len(jobs))
 
 
 def host():
@@ -110,17 +142,11 @@ def host():
 
 
 def host_side(text):
-    """What nvcc gives to the host's compiler: kernels are declared only, functions of the device are gone."""
-    kernels = re.findall(r"^(static __global__ void [^\n]*\n\w+\([^{]*\))\n\{", text, re.M)
+    """What nvcc gives to the host's compiler: functions of the device are gone, kernels are functions without a body of their own."""
+    heads = re.findall(r"^static __global__ void [^\n]*\n(\w+\([^{]*\))\n\{", text, re.M)
     first, last = text.index("#define CT_FN"), text.index("#ifndef __CUDACC_RTC__\n#include <stdarg.h>")
-    stubs = "".join("%s { }\n" % re.sub(r"\b(\w+)(?=[,)])", r"", k, flags=0) for k in map(plain, kernels))
-    return "#include <cuda_runtime.h>\n" + text[:first] + stubs + text[last:]
-
-
-def plain(kernel):
-    """A kernel's head as a function of the host, its parameters without their names."""
-    kernel = re.sub(r"static __global__ void __launch_bounds__\([^\n]*\)\n", "static void ", kernel)
-    return kernel
+    unnamed = [re.sub(r"\w+(?=[,)])", "", head) for head in heads]
+    return "#include <cuda_runtime.h>\n" + text[:first] + "".join("static void %s { }\n" % head for head in unnamed) + text[last:]
 
 
 {"device": device, "host": host}[sys.argv[1]]()
