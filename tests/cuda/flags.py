@@ -1,6 +1,9 @@
-"""Options of nvcc that change arithmetic change no instruction of emitted CUDA: flags.py. Samples, the library and the programs of other
+"""Options of nvcc that change arithmetic change no value of emitted CUDA: flags.py. Samples, the library and the programs of other
 tests are compiled to machine code plainly and with each option; the sections that hold code must be the same bytes. A text whose
-arithmetic does depend on the options is compiled too, so that this test is known to see it."""
+arithmetic does depend on the options is compiled too, so that this test is known to see it.
+
+The functions of f64 that CUDA provides hold a few instructions of f32 that -ftz changes, and no value with them: HARMLESS. Where the
+machine code is another, the PTX must be the same after these."""
 import os
 import struct
 import sys
@@ -8,7 +11,17 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from emitted import *
 
-FLAGS = [["-fmad=false"], ["-ftz=true"], ["-prec-div=false", "-prec-sqrt=false"], ["-use_fast_math"]]
+FLAGS = [["-fmad=false"], ["-use_fast_math"]]      # the second is -ftz=true -prec-div=false -prec-sqrt=false and other names for functions
+HARMLESS = [
+    # the upper half of a double, read as a float, against a large number: a subnormal and zero are on the same side of it
+    (r"abs\.ftz(\.f32\s+(%f\d+), %f\d+;\s+setp\.\w+)\.ftz(\.f32\s+%p\d+, \2, 0f4[0-9A-F]{7};)", r"abs\1\3"),
+    (r"(setp\.(?:lt|gt|geu))\.ftz(\.f32\s+%p\d+, %f\d+, 0f[4C]0[0-9A-F]{6};)", r"\1\2"),
+    # x / log 2 as a float, to the nearest integer: what is flushed gives zero with and without; an integer is no subnormal
+    (r"cvt\.rn\.ftz(\.f32\.f64\s+(%f\d+), %fd\d+;\s+mul)\.ftz(\.f32\s+(%f\d+), \2, 0f[3B]FB8AA3B;\s+cvt\.rni\.f32\.f32\s+(%f\d+), \4;"
+     r"\s+cvt)\.ftz(\.f64\.f32\s+%fd\d+, \5;)", r"cvt.rn\1\3\6"),
+    # what was flushed already
+    (r"(ex2\.approx\.ftz\.f32\s+(%f\d+), %f\d+;\s+cvt)\.ftz(\.f64\.f32\s+%fd\d+, \2;)", r"\1\3"),
+]
 WITNESS = """extern "C" __global__ void k(float *p) { p[0] = p[1] * p[2] + p[3] / __fadd_rn(p[4], sqrtf(p[5])); }\n"""
 
 
@@ -31,6 +44,22 @@ def compiled(text, arch, flags, tmp):
     return code_of(out)
 
 
+def ptx(text, arch, flags, tmp):
+    out = os.path.join(tmp, "k.ptx")
+    must([NVCC, "-ptx", "-arch=" + arch, "-o", out] + flags + [text])
+    return read(out)
+
+
+def same_values(text, arch, flags, tmp):
+    """Is the PTX the same but for what is harmless?"""
+    if flags == FLAGS[0]:
+        return False
+    other = ptx(text, arch, flags, tmp)
+    for pattern, plain in HARMLESS:
+        other = re.sub(pattern, plain, other)
+    return other == ptx(text, arch, [], tmp)
+
+
 def main():
     if not NVCC:
         fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
@@ -42,6 +71,7 @@ def main():
         plain = compiled(text, "sm_80", [], tmp)
         for flags in FLAGS:
             check(compiled(text, "sm_80", flags, tmp) != plain, "the witness does not depend on %s" % flags)
+            check(not same_values(text, "sm_80", flags, tmp), "the witness is taken for harmless with %s" % flags)
         wanted = [p for p in samples(tmp) if p[0] in ("softmax", "layer_norm", "saxpy", "picture", "gemm")]
         wanted += [p for p in programs(tmp) if p[0].startswith(("tests/operations", "tests/language"))]
         wanted += [p for p in library(tmp) if p[0].startswith("tests/stdlib")]
@@ -51,11 +81,11 @@ def main():
             if emit(name, path, options + ["--arch=" + arch], text):
                 plain = compiled(text, arch, [], tmp)
                 check(any(len(code) > 1000 for code in plain.values()), "%s: no code" % name)
-                for k in (i, i + 2) if i % 2 else (i, i + 1, i + 3):
-                    flags = FLAGS[k % len(FLAGS)]
+                for flags in FLAGS:
                     other = compiled(text, arch, flags, tmp)
                     changed = sorted(s for s in plain if other.get(s) != plain[s])
-                    check(not changed and len(other) == len(plain), "%s for %s: %s changes %s" % (name, arch, " ".join(flags), changed))
+                    check(len(other) == len(plain) and (not changed or same_values(text, arch, flags, tmp)),
+                          "%s for %s: %s changes %s" % (name, arch, " ".join(flags), changed))
                     seen += 1
     print("%d comparisons" % seen)
     finish()
