@@ -50,7 +50,7 @@ END
 	tmp=$(mktemp -d)
 	if command -v cc >/dev/null 2>&1 && ! links "$tmp/t"; then missing="$missing libc6-dev"; fi
 	rm -rf "$tmp"
-	# the tests may have to download an nvcc, with pip
+	# the tests may have to download an nvcc and numpy, with pip
 	if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import ensurepip' 2>/dev/null; then missing="$missing python3-venv"
 	elif ! command -v python3 >/dev/null 2>&1; then missing="$missing python3-venv"; fi
 }

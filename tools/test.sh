@@ -21,7 +21,12 @@ case ${labels:-nvcc} in
 *nvcc*) nvcc=$(sh tools/get-nvcc.sh) ;;
 esac
 
-cmake -S tests -B "$build/tests" -DCTILEC_BUILD="$build" -DNVCC="$nvcc" -DPYTHON="$(command -v "${PYTHON:-python3}")" \
+python=$(command -v "${PYTHON:-python3}")
+case ${labels:-values} in
+*values*|*emulated*|*nvcc*) python=$(sh tools/get-numpy.sh "$python") ;;
+esac
+
+cmake -S tests -B "$build/tests" -DCTILEC_BUILD="$build" -DNVCC="$nvcc" -DPYTHON="$python" \
 	-DCMAKE_C_COMPILER="$(command -v "${CC:-cc}")" > "$build/tests.log" || { cat "$build/tests.log"; exit 1; }
 cmake --build "$build/tests" -j "$jobs" > "$build/tests.log" || { cat "$build/tests.log"; exit 1; }
 cd "$build/tests"
