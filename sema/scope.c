@@ -292,7 +292,7 @@ Str scope_near(Cx *cx, Str name)
 }
 
 /* What newcomers write for things that exist under another name. */
-static const char *known_elsewhere(Str name)
+const char *known_elsewhere(Str name)
 {
 	static const char *const table[][2] = {
 		{ "half", "f16" }, { "float32", "f32" }, { "float16", "f16" }, { "bfloat16", "bf16" }, { "double", "f64" },
@@ -301,7 +301,27 @@ static const char *known_elsewhere(Str name)
 		{ "dot", "mma" }, { "program_id", "bid" }, { "num_programs", "num_blocks" }, { "block_id", "bid" },
 		{ "infinity", "inf" }, { "NaN", "nan" }, { "INFINITY", "inf" }, { "NAN", "nan" }, { "nullptr", "null" },
 		{ "NULL", "null" }, { "True", "true" }, { "False", "false" }, { "trans", "transpose" }, { "astype", "element_cast" },
-		{ "cast", "element_cast" }, { "size", "extent" }
+		{ "cast", "element_cast" }, { "size", "extent" }, { "float", "f32" }, { "int", "i32" }, { "unsigned", "u32" },
+		{ "__half", "f16" }, { "__nv_bfloat16", "bf16" }, { "int8_t", "i8" }, { "uint8_t", "u8" }, { "int16_t", "i16" },
+		{ "uint16_t", "u16" }, { "int32_t", "i32" }, { "uint32_t", "u32" }, { "int64_t", "i64" }, { "uint64_t", "u64" },
+		{ "size_t", "u64" }, { "uint32", "u32" }, { "uint64", "u64" }, { "fmaxf", "max" }, { "fminf", "min" }, { "expf", "exp" },
+		{ "logf", "log" }, { "sqrtf", "sqrt" }, { "rsqrtf", "rsqrt" }, { "tanhf", "tanh" }, { "fabsf", "abs" }, { "fabs", "abs" }
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (strcmp(table[i][0], name) == 0) return table[i][1];
+	return NULL;
+}
+
+/* Names of CUDA that no name of the language stands for. */
+static const char *thought_elsewhere(Str name)
+{
+	static const char *const table[][2] = {
+		{ "threadIdx", "there are no threads: `iota([N], i32)` numbers the elements of a tile" },
+		{ "blockDim", "a block has no threads: its size is that of its tiles" },
+		{ "blockIdx", "`bid(0)` is the index of this block" }, { "gridDim", "`num_blocks(0)` is the number of blocks" },
+		{ "__syncthreads", "there are no threads to wait for: leave it out" },
+		{ "tl", "operations have no prefix: `load`, `exp`, `sum`" }, { "torch", "operations have no prefix: `exp`, `sum`" },
+		{ "np", "operations have no prefix: `exp`, `sum`" }
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (strcmp(table[i][0], name) == 0) return table[i][1];
@@ -311,9 +331,11 @@ static const char *known_elsewhere(Str name)
 Sv unknown_name(Cx *cx, Str name, Span at)
 {
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
-	const char *near = known_elsewhere(name);
-	if (!near) near = scope_near(cx, name);
-	if (near) {
+	const char *near = known_elsewhere(name), *thought = thought_elsewhere(name);
+	if (!near && !thought) near = scope_near(cx, name);
+	if (thought) {
+		diag_help(d, "%s", thought);
+	} else if (near) {
 		diag_help(d, "write `%s`", near);
 		diag_edit(d, at, near);
 	} else if (name_is_class(name)) {
