@@ -58,6 +58,14 @@ static void sort_by_image(Lay l, int n, uint32_t *v)
 		}
 }
 
+/* A loop of n turns within an unrolled one of `outer`: both are unrolled only where the whole stays within the budget, as it
+ * does for every tile that lives in registers. */
+static void inner_unroll(Cu *g, int64_t outer, int64_t n)
+{
+	bool fits = cu_unrolled((int)n) && (!cu_unrolled((int)outer) || outer * n <= UNROLL_REGS);
+	out_puts(g->o, fits ? "#pragma unroll\n" : "#pragma unroll 1\n");
+}
+
 static void reduce_regs(Cu *g, const Op *op, int kind)
 {
 	const Val *x = ir_in(op, 0);
@@ -73,7 +81,7 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 		b[i] = str_fmt("ct_b%d", i);
 		out_printf(g->o, "%s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), a[i], cu_at(g, ir_in(op, i), "ct_s"));
 	}
-	out_puts(g->o, 1 << n <= UNROLL_REGS ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	inner_unroll(g, (int64_t)1 << r.in[HW_REG], (int64_t)1 << n);
 	out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", 1 << n);
 	out_in(g->o);
 	Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
@@ -224,7 +232,7 @@ static void scan_thread(const Scan *s)
 	set_each(s, x, "ct_x#");
 	Str at = s->back ? str_fmt("ct_base + %d - ct_j", len - 1) : str_intern("ct_base + ct_j");
 	for (int i = 0; i < s->n; i++) out_printf(g->o, "%s ct_t%d = %s;\n", cu_type(s->e[i]), i, s->identity[i]);
-	out_puts(g->o, len <= UNROLL_REGS ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	inner_unroll(g, (int64_t)1 << s->rows, len);
 	out_printf(g->o, "for (int ct_j = 0; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);
 	out_printf(g->o, "const int ct_r = %s;\n", at);
