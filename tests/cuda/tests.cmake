@@ -9,6 +9,8 @@ foreach(name layouts reductions scans moving very products memory)
   ctilec_test(emulated/tiles-${name} "values;emulated" cuda/emulated.py tiles/${name})
 endforeach()
 
+ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
+
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
 foreach(group samples library pages programs values)
   ctilec_test(nvcc/${group} "nvcc" cuda/nvcc.py ${group})

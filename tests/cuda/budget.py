@@ -1,0 +1,49 @@
+"""Unrolled loops in emitted CUDA stay within a budget: budget.py. nvcc's time and the size of the code grow with the copies that nested
+unrolled loops make, so their product is counted in the text of the samples and of tiles.tile: each statement is copied at most
+UNROLL_REGS times (lower/placed.h)."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from emitted import *
+
+LOOP = re.compile(r"\s*for \((?:unsigned )?int \w+ = (\d+); \w+ < (\d+)")
+
+
+def most_copies(text):
+    """(copies, line) of the statement inside of the most unrolled turns."""
+    worst, stack, unrolled = (1, 0), [1], False
+    for number, line in enumerate(text.split("\n"), 1):
+        code = re.sub(r'"(?:\\.|[^"\\])*"|//.*', "", line)
+        if code.startswith("#line"):
+            continue
+        loop = LOOP.match(code)
+        turns = int(loop.group(2)) - int(loop.group(1)) if loop and unrolled else 1
+        worst = max(worst, (stack[-1] * turns, number))
+        for c in code:
+            if c == "{":
+                stack.append(stack[-1] * turns)
+                turns = 1
+            elif c == "}" and len(stack) > 1:
+                stack.pop()
+        unrolled = code.strip() == "#pragma unroll" or (unrolled and not code.strip())
+    return worst
+
+
+def main():
+    budget = int(re.search(r"UNROLL_REGS = (\d+)", read(os.path.join(ROOT, "lower", "placed.h"))).group(1))
+    seen = 0
+    with tmpdir() as tmp:
+        for name, path, options in samples(tmp) + [("tiles", os.path.join(ROOT, "tests", "cuda", "tiles.tile"), [])]:
+            out = os.path.join(tmp, "k.cu")
+            if emit(name, path, options, out):
+                text = read(out)
+                copies, line = most_copies(text)
+                seen = max(seen, copies)
+                check(copies <= budget, "%s: %d copies at line %d:\n%s" % (name, copies, line, "\n".join(text.split("\n")[line - 12:line])))
+    check(seen > 16, "no unrolled loop is found")
+    finish()
+
+
+main()
