@@ -134,13 +134,24 @@ static int near_dist(const char *a, int n, const char *b, int m)
 
 void near_begin(Near *n, const char *word)
 {
-	*n = (Near){ NULL, NEAR_MAX + 1, word };
+	*n = (Near){ NULL, NEAR_LEN, word };
+}
+
+/* The shorter is the beginning of the longer, which goes on within a word: `reduce_max` and `reduce_maximum`. */
+static bool near_begins(const char *a, size_t n, const char *b, size_t m)
+{
+	if (n > m) return near_begins(b, m, a, n);
+	return n >= 3 && m <= 2 * n + 1 && strncmp(a, b, n) == 0 && b[n] >= 'a' && b[n] <= 'z';
 }
 
 void near_offer(Near *n, Str candidate)
 {
 	size_t a = strlen(n->word), b = str_len(candidate);
 	size_t gap = a > b ? a - b : b - a;
+	if (gap && (int)gap + NEAR_MAX < n->dist && near_begins(n->word, a, candidate, b)) {
+		n->best = candidate;
+		n->dist = (int)gap + NEAR_MAX;
+	}
 	if (gap > NEAR_MAX || a > NEAR_LEN || b > NEAR_LEN) return;
 	int d = near_dist(n->word, (int)a, candidate, (int)b);
 	if (d > NEAR_MAX || (size_t)d * 2 >= a || d >= n->dist) return;

@@ -2,9 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/sys.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/str.h"
+#include "base/vec.h"
 
 const char *sys_error(int err)
 {
@@ -26,4 +30,20 @@ const char *sys_error(int err)
 	case ENOMEM: return "out of memory";
 	default: return str_fmt("the system reports error %d", err);
 	}
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int sys_folder(const char *path, const char ***names)
+{
+	VEC(const char *) v = { 0 };
+	DIR *d = opendir(path);
+	for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) vec_push(A_UNIT, &v, str_intern(e->d_name));
+	if (d) closedir(d);
+	if (v.n) qsort(v.p, (size_t)v.n, sizeof *v.p, by_bytes);
+	*names = v.p;
+	return v.n;
 }

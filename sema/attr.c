@@ -104,7 +104,8 @@ static bool read_attr(Cx *cx, const Attr *a, const AttrRule *r, Hint *h)
 			return false;
 		}
 		if (arg->name.s && cx->opt->arch_known && !cx->opt->arch_known(arg->name.s)) {
-			cx_diag(cx, D_ATTR, arg->name.span, r->name, str_fmt("knows no architecture `%s`", arg->name.s));
+			Diag *d = cx_diag(cx, D_ATTR, arg->name.span, r->name, str_fmt("knows no architecture `%s`", arg->name.s));
+			diag_help(d, "leave it out: the first value is that of all architectures without one of their own");
 			return false;
 		}
 		if (!read_value(cx, r, arg, &v)) return false;

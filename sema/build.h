@@ -68,6 +68,7 @@ Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at);
 Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at);
 Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at);
 Sv elem_logic(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown);       /* AND, OR of anything as bool */
+void warn_count(Cx *cx, Sv x, Sv y, Span at, Str shown);       /* bool + bool: whoever counts is told */
 void warn_cast(Cx *cx, Sv x, Str value, Elem to, Num n, Span at);      /* a constant that the type cannot hold */
 void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown);
 Sv pointer_arith(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown);

@@ -125,6 +125,17 @@ static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	help_cast(d, bad, r.elem);
 }
 
+/* Both operands have a type without arithmetic. */
+static void help_both(Diag *d, Sv x, Sv y)
+{
+	diag_help(d, "convert to f32 first: `element_cast(%s, f32)`", span_source(x.span));
+	const Sv *v[2] = { &x, &y };
+	for (int i = 0; i < 2 && !(i && x.span.lo == y.span.lo); i++) {
+		const char *cast = sv_is_tile(*v[i]) ? "element_cast(%s, f32)" : "f32(%s)";
+		diag_edit(d, v[i]->span, str_fmt(cast, span_source(v[i]->span)));
+	}
+}
+
 void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 {
 	Sv bad = r.which ? y : x;
@@ -142,7 +153,7 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 		d = cx_diag(cx, D_RESTRICTED, at, shown, elem_name(bad.type->elem));
 		label_operand(d, bad);
 		if (x.type->elem != y.type->elem) help_cast(d, bad, EL_F32);
-		else diag_help(d, "convert to f32 first: `element_cast(%s, f32)`", span_source(bad.span));
+		else help_both(d, x, y);
 		return;
 	case RULE_NOT_INT:
 		d = cx_diag(cx, D_NEED_INT, at, shown, sv_what(bad));
@@ -406,6 +417,14 @@ static void warn_zero(Cx *cx, OpCode op, Sv y, Elem e)
 	cx_diag0(cx, D_DIVIDE_ZERO, y.span);
 }
 
+void warn_count(Cx *cx, Sv x, Sv y, Span at, Str shown)
+{
+	if (x.type->elem != EL_BOOL || y.type->elem != EL_BOOL || x.kind != SV_VAL) return;
+	Diag *d = cx_diag(cx, D_BOOL_SUM, at, shown);
+	label_operand(d, x);
+	help_cast(d, x, EL_I32);
+}
+
 /* [8] with [8, 1]: nobody asked for [8, 8]. */
 static void warn_grown(Cx *cx, Sv x, Sv y, const Type *r, Span at, Str shown)
 {
@@ -445,6 +464,7 @@ Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown
 	if (!modes_allowed(cx, op, r.elem, m)) return sv_poison(at);
 	y = warn_shift(cx, op, x, y);
 	warn_zero(cx, op, y, r.elem);
+	if (op == OP_ADD) warn_count(cx, x, y, at, shown);
 	warn_grown(cx, x, y, r.type, at, shown);
 	if (x.kind == SV_CONST && y.kind == SV_CONST) {
 		Num in[2] = { fold_cast(x.u.num, x.type->elem, r.elem, (FoldModes){ 0 }),
@@ -506,7 +526,9 @@ Sv pointer_arith(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
 	bool step = px != py && elem_is_integral(px ? y.type->elem : x.type->elem) && (px || op == OP_ADD);
 	if (!diff && !step) {
 		Diag *d = cx_diag(cx, D_PTR_ARITH, at, shown, operand_types(x, y));
-		diag_note(d, "pointers take `p + i`, `i + p`, `p - i` and `p - q`");
+		label_operand(d, x);
+		label_operand(d, y);
+		diag_help(d, "pointers take `p + i`, `i + p`, `p - i` and `p - q`, where `i` counts elements");
 		return sv_poison(at);
 	}
 	if (!pointee_known(cx, px ? x : y, at, shown)) return sv_poison(at);

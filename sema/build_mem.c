@@ -372,7 +372,8 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
 {
 	Diag *d = cx_diag(cx, D_NEED_TILE, x.span, call_what(c), sv_what(x));
-	if (v->rank) diag_help(d, "`%s[...] = %s` writes one element", v->root, span_source(x.span));
+	if (v->rank) diag_help(d, "`%s[...] = %s` writes one element, `full([64], %s, %s)` is a tile", v->root, span_source(x.span),
+		span_source(x.span), elem_name(v->elem));
 	return sv_poison(c->span);
 }
 
@@ -485,6 +486,7 @@ static bool pointer_arg(Cx *cx, Call *c, Sv *p)
 		Diag *d = cx_diag(cx, D_UNSAFE, c->span, call_what(c));
 		label_operand(d, *p);
 		diag_help(d, "write `unsafe { ... }` around the statement, or `unsafe %s(...)`", c->name);
+		diag_edit(d, (Span){ c->span.lo, c->span.lo }, "unsafe ");
 		return false;
 	}
 	if (elem_pointee(p->type->elem) != EL_VOID) return true;

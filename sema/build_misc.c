@@ -13,7 +13,7 @@ static Sv grid_index(Cx *cx, Call *c)
 	const Sym *s = axis >= 0 && axis < 4 ? sema_grid(cx, (int)axis, &e) : NULL;
 	if (!s) {
 		Diag *d = cx_diag(cx, D_GRID_AXIS, c->span, call_what(c), str_i64(axis), str_i64(sema_grid_rank(cx)));
-		diag_note(d, "axes of the grid count from 0");
+		diag_help(d, "axes of the grid count from 0; another one is another extent in `grid [...]`");
 		return sv_poison(c->span);
 	}
 	int64_t k;

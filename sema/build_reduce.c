@@ -87,6 +87,7 @@ static Sv reduce_axes(Cx *cx, Call *c, OpCode op, Sv x, const Modes *m)
 	bool squeeze;
 	if (!axes_arg(cx, c, x.type, &n, axes) || !arg_bool(cx, c, "squeeze", &squeeze)) return sv_poison(c->span);
 	Val *v = x.u.val;
+	if (op == OP_SUM) warn_count(cx, x, x, c->span, call_what(c));
 	at_span(cx, c->span);
 	for (int i = 0; i < n; i++) {
 		Ruling r = rule_reduce(op_rows[op].type, v->type, axes[i]);

@@ -155,6 +155,18 @@ static int log2_of(Shape s)
 	return n;
 }
 
+/* The first extent that can be left to the compiler, so that the elements are as many as before. */
+static void help_reshape(Diag *d, const Call *c, int have, const Shape *s)
+{
+	const Expr *e = c->arg[1].e;
+	for (int i = 0; e->kind == EX_LIST && s->hole < 0 && i < s->rank; i++) {
+		if (log2_of(*s) - s->log2[i] > have) continue;
+		diag_help(d, "write `_` for `%s`, and it is inferred", span_source(e->u.list.p[i]->span));
+		diag_edit(d, e->u.list.p[i]->span, "_");
+		return;
+	}
+}
+
 static Sv build_reshape(Cx *cx, Call *c, Sv x)
 {
 	Shape s;
@@ -168,9 +180,7 @@ static Sv build_reshape(Cx *cx, Call *c, Sv x)
 		Diag *d = cx_diag(cx, D_RESHAPE_SIZE, c->span, sv_what(x), shape_text(s.rank, s.log2), str_i64((int64_t)1 << have),
 			str_i64((int64_t)1 << want));
 		label_operand(d, x);
-		if (s.rank) {
-			diag_help(d, "write `_` for one extent and it is inferred");
-		}
+		help_reshape(d, c, have, &s);
 		return sv_poison(c->span);
 	}
 	Val *v = conv_val(cx, x);

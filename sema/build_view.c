@@ -35,7 +35,8 @@ bool index_list(Cx *cx, const Expr *e, Str what, int rank, Sv *out)
 	int n = e->u.list.n;
 	Expr *const *p = e->u.list.p;
 	if (n != rank) {
-		cx_diag(cx, D_VIEW_RANK, e->span, what, str_i64(rank), str_i64(n));
+		Diag *d = cx_diag(cx, D_VIEW_RANK, e->span, what, str_i64(rank), str_i64(n));
+		diag_help(d, "write one index for each dimension, the slowest first");
 		return false;
 	}
 	bool ok = true;
@@ -182,7 +183,9 @@ static bool view_items(Cx *cx, const View *v, const Expr *e, Indexed *ix, int *a
 	*all = 0;
 	if (!whole_tensor(cx, v, e->span, str_intern("indexing"))) return false;
 	if (n != v->rank) {
-		cx_diag(cx, D_VIEW_RANK, e->span, what, str_i64(v->rank), str_i64(n));
+		Diag *d = cx_diag(cx, D_VIEW_RANK, e->span, what, str_i64(v->rank), str_i64(n));
+		if (v->decl.hi) diag_label(d, v->decl, "`%s` is %s", v->root, sv_what(sv_view(v, e->span)));
+		diag_help(d, "write one index for each dimension, the slowest first");
 		return false;
 	}
 	bool ok = true;

@@ -271,6 +271,9 @@ bool arg_axis(Cx *cx, Call *c, int i, const Type *t, int *out)
 	if (v < 0 && -v <= t->rank) {
 		diag_help(d, "the same axis from the front: `%d`", (int)(t->rank + v));
 		diag_edit(d, c->arg[i].span, str_fmt("%d", (int)(t->rank + v)));
+	} else if (t->rank) {
+		diag_help(d, "the last axis is `%d`", t->rank - 1);
+		diag_edit(d, c->arg[i].span, str_fmt("%d", t->rank - 1));
 	}
 	return false;
 }

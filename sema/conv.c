@@ -299,13 +299,34 @@ static Sv conv_narrows(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span
 	return sv_poison(x.span);
 }
 
+/* sum(x) went over all axes, and one alone gives the shape that is needed: that axis; else -1. */
+static int single_axis(Sv x, const Type *to)
+{
+	const Op *op = x.u.val->def;
+	const Val *from = NULL;
+	int axis = -1;
+	if (!op || !(op_rows[op->code].flags & OPF_REDUCE) || op->nregion || !type_is_tile(to)) return -1;
+	for (const Op *o = op; o && o->code == op->code && o->span.lo == op->span.lo; o = from->def) from = ir_in(o, 0);
+	if (from == ir_in(op, 0) || from->type->rank != to->rank) return -1;
+	for (int i = 0; i < to->rank; i++) {
+		if (to->log2[i] == from->type->log2[i]) continue;
+		if (to->log2[i] || axis >= 0) return -1;
+		axis = i;
+	}
+	return axis;
+}
+
 static Sv conv_shapes(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
 {
 	Diag *d = conv_report(cx, D_CONVERT_SHAPE, x, to, why, what, decl);
 	Str src = span_source(x.span);
 	int axis;
+	int only = sv_is_tile(x) ? single_axis(x, to) : -1;
 	if (str_len(src) > 40) return sv_poison(x.span);
-	if (type_is_scalar(to) && sv_one_element(x)) {
+	if (only >= 0 && src[str_len(src) - 1] == ')') {
+		diag_help(d, "without an axis all are taken; for one alone write `, %d`", only);
+		diag_edit(d, (Span){ x.span.hi - 1, x.span.hi - 1 }, str_fmt(", %d", only));
+	} else if (type_is_scalar(to) && sv_one_element(x)) {
 		diag_help(d, "take its one element: `%s(%s)`", elem_name(to->elem), src);
 		diag_edit(d, x.span, str_fmt("%s(%s)", elem_name(to->elem), src));
 	} else if (type_is_tile(to) && sv_is_tile(x) && type_log2_size(x.type) == type_log2_size(to)) {
@@ -421,7 +442,10 @@ const Type *conv_common(Cx *cx, Sv a, Sv b, Span at)
 	for (int i = 0; i < 2; i++) {
 		if (p[i]->kind == SV_INT) continue;
 		if (p[i]->kind == SV_FLOAT || !sv_is_scalar(*p[i]) || !elem_is_int(p[i]->type->elem)) {
-			cx_diag(cx, D_NEED_INT, p[i]->span, "the bounds of a loop", sv_what(*p[i]));
+			Diag *d = cx_diag(cx, D_NEED_INT, p[i]->span, "the bounds of a loop", sv_what(*p[i]));
+			bool number = p[i]->kind != SV_FLOAT && (sv_is_scalar(*p[i]) || sv_one_element(*p[i])) && !elem_is_ptr(p[i]->type->elem);
+			if (number) diag_help(d, "convert it: `i32(%s)`", span_source(p[i]->span));
+			if (number) diag_edit(d, p[i]->span, str_fmt("i32(%s)", span_source(p[i]->span)));
 			return NULL;
 		}
 	}

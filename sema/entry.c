@@ -96,6 +96,7 @@ static Global *launch_target(EntryCx *x, const Expr *f)
 	if (k == IT_KERNEL || k == IT_INSTANCE || k == IT_TUNE) return g;
 	Diag *d = cx_diag(cx, D_LAUNCH_TARGET, f->span, g->name, k == IT_ENTRY ? "an entry" : "no kernel");
 	diag_label(d, g->item->name.span, "declared here");
+	if (k == IT_FN) diag_help(d, "call it in a kernel, and launch that");
 	return NULL;
 }
 

@@ -104,7 +104,9 @@ static bool named_arg(Cx *cx, Solve *s, const Arg *a, Args *args)
 	int i = param_index(s->fn, a->name.s), k = solve_index(s, a->name.s);
 	if (i >= 0) {
 		if (args->v[i].kind != SV_NONE) {
-			cx_diag(cx, D_ARG_TWICE, a->name.span, a->name.s);
+			Diag *d = cx_diag(cx, D_ARG_TWICE, a->name.span, a->name.s);
+			if (args->v[i].span.hi) diag_label(d, args->v[i].span, "it is given here");
+			diag_help(d, "leave one of the two out");
 			return false;
 		}
 		args->v[i] = sema_expr(cx, a->value, literal_want(s, &s->fn->params.p[i], a->value));
@@ -159,7 +161,11 @@ static bool read_args(Cx *cx, Solve *s, const Expr *call, const Sv *recv, Args *
 	if (n <= f->params.n) return ok;
 	Diag *d = cx_diag(cx, D_ARG_COUNT, call->span, s->fname, count_text(f), str_i64(n));
 	int first = f->params.n - (recv != NULL);
-	if (first >= 0 && first < a->n) diag_label(d, a->p[first].value->span, "one too many");
+	if (first < 0 || first >= a->n) return false;
+	diag_label(d, a->p[first].value->span, "one too many");
+	bool last = first == a->n - 1 && first > 0;
+	diag_help(d, "leave `%s` out", sema_source(a->p[first].value));
+	if (last) diag_edit(d, (Span){ a->p[first - 1].value->span.hi, a->p[first].value->span.hi }, "");
 	return false;
 }
 
@@ -171,6 +177,7 @@ static bool fill_args(Cx *cx, Solve *s, Args *args, Span at)
 		if (!p->dflt) {
 			Diag *d = cx_diag(cx, D_ARG_MISSING, at, s->fname, p->name.s);
 			diag_label(d, p->span, "declared here");
+			diag_help(d, "write a value for it: `%s: ...`", p->name.s);
 			return false;
 		}
 	}
@@ -299,6 +306,7 @@ static void missing_return(Cx *cx, const Item *it)
 	Diag *d = cx_diag(cx, D_RETURN_MISSING, it->name.span, it->name.s);
 	diag_label(d, it->u.fn.result->span, "a result is promised here");
 	if (end.hi > end.lo) diag_label(d, (Span){ end.hi - 1, end.hi }, "this end can be reached");
+	diag_help(d, "end it with `return ...;`");
 }
 
 static Sv plain_body(Cx *cx, const Item *it, RetCx *r)

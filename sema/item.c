@@ -211,7 +211,9 @@ static Str variant_key(const Global *g, const Solve *vals)
 static void grid_read(Cx *cx, const FnItem *f, bool *bad)
 {
 	if (f->grid.n > 4) {
-		cx_diag(cx, D_GRID_RANK, f->grid.p[4]->span, str_i64(f->grid.n));
+		Diag *d = cx_diag(cx, D_GRID_RANK, f->grid.p[4]->span, str_i64(f->grid.n));
+		Str a = sema_source(f->grid.p[3]), b = sema_source(f->grid.p[4]);
+		diag_help(d, "make two of them one, `%s * %s`, and take the index apart with `/` and `%%`", a, b);
 		*bad = true;
 	}
 	for (int i = 0; i < f->grid.n && i < 4; i++) {

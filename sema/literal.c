@@ -69,6 +69,7 @@ static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 	} else if (!sv_bad(met) && met.kind == SV_VAL) {
 		const char *cast = type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)";
 		diag_help(d, "convert the other operand: `%s`", str_fmt(cast, span_source(met.span)));
+		diag_edit(d, met.span, str_fmt(cast, span_source(met.span)));
 	}
 }
 

@@ -94,6 +94,61 @@ static void report_cycle(const Loading *l, const Unit *u, Span at)
 	diag(D_IMPORT_CYCLE, at, src_mapped(u->path), o->p);
 }
 
+/* ---- what could be imported ---- */
+static void library_read(Sema *s)
+{
+	if (s->library_read) return;
+	s->library_read = true;
+	for (int i = 0; i < s->opt->import_dirs.n; i++) {
+		const char **names, *why = NULL;
+		int n = sys_folder(s->opt->import_dirs.p[i], &names);
+		for (int k = 0; k < n; k++) {
+			size_t len = strlen(names[k]);
+			if (len < 6 || strcmp(names[k] + len - 5, ".tile") != 0) continue;
+			char *text = src_read(path_join(s->opt->import_dirs.p[i], names[k]), &len, &why);
+			if (text) vec_push(A_UNIT, &s->library, ((LibraryFile){ names[k], text }));
+		}
+	}
+}
+
+void library_offer(const Sema *s, Near *n)
+{
+	for (int i = 0; i < s->library.n; i++) near_offer(n, s->library.p[i].name);
+}
+
+/* A line that begins with `fn name(` or `fn name<`. */
+static bool declares(const char *text, Str fn)
+{
+	size_t n = str_len(fn);
+	for (const char *p = text; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (strncmp(p, "fn ", 3) == 0 && strncmp(p + 3, fn, n) == 0 && (p[3 + n] == '(' || p[3 + n] == '<')) return true;
+	}
+	return false;
+}
+
+Str library_with(Sema *s, Str fn)
+{
+	library_read(s);
+	for (int i = 0; i < s->library.n; i++)
+		if (declares(s->library.p[i].text, fn)) return s->library.p[i].name;
+	return NULL;
+}
+
+static void help_missing(Sema *s, Diag *d, Str name, Span at)
+{
+	Near near;
+	library_read(s);
+	near_begin(&near, name);
+	library_offer(s, &near);
+	if (!near.best) {
+		diag_help(d, "give its folder with -I FOLDER");
+		return;
+	}
+	diag_help(d, "write `\"%s\"`", near.best);
+	diag_edit(d, at, str_fmt("\"%s\"", near.best));
+}
+
 /* The first of the folders that has the file; NULL after a report. */
 static char *find_text(Sema *s, const Unit *from, const Item *it, Str *path, size_t *len)
 {
@@ -115,7 +170,7 @@ static char *find_text(Sema *s, const Unit *from, const Item *it, Str *path, siz
 	}
 	Diag *d = diag(D_IMPORT_MISSING, it->u.import.at, name);
 	for (int i = 0; i < tried.n; i++) diag_note(d, "no `%s`", src_mapped(tried.p[i]));
-	diag_help(d, "give its folder with -I FOLDER");
+	help_missing(s, d, name, it->u.import.at);
 	*path = NULL;
 	return NULL;
 }

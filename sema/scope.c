@@ -1,4 +1,5 @@
 /* Names: the map, frames with their nested scopes, items of files, values of global constants, advice for unknown names. */
+#include "sema/build.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -104,6 +105,7 @@ Bind *scope_add(Cx *cx, BindKind kind, Name n)
 	if (old && old->depth == f->open.n) {
 		Diag *d = cx_diag(cx, D_NAME_TWICE, n.span, n.s);
 		if (old->at.hi) diag_label(d, old->at, "`%s` is declared here first", n.s);
+		if (old->local) diag_help(d, "take another name, or declare the first with `var` and assign it");
 	}
 	b->kind = kind;
 	b->name = n.s;
@@ -221,7 +223,11 @@ Sv constant_eval(Cx *cx, const Item *it, Str define)
 {
 	Sv v = constant_value(cx, it, define);
 	if (sv_bad(v) || sv_is_static(v)) return v;
-	cx_diag(cx, D_NOT_CONST, it->u.constant.value->span, sema_source(it->u.constant.value));
+	Diag *d = cx_diag(cx, D_NOT_CONST, it->u.constant.value->span, sema_source(it->u.constant.value));
+	Span word = { it->span.lo, it->span.lo + 5 };
+	bool local = cx->frame->item && !it->u.constant.type && !strcmp(span_source(word), "const");
+	if (cx->frame->item) diag_help(d, "declare it with `let`: it gets its value at run time");
+	if (local) diag_edit(d, word, "let");
 	return sv_poison(v.span);
 }
 
@@ -328,13 +334,51 @@ static const char *thought_elsewhere(Str name)
 	return NULL;
 }
 
+/* A let or var of this name behind `at` in the function that is being checked; no place: none. */
+static Span pattern_with(const Expr *pat, Str name)
+{
+	Span none = { 0, 0 };
+	if (pat->kind == EX_NAME && pat->u.name == name) return pat->span;
+	for (int i = 0; pat->kind == EX_TUPLE && i < pat->u.list.n && !none.hi; i++) none = pattern_with(pat->u.list.p[i], name);
+	return none;
+}
+
+static Span declared_in(const Block *b, Str name, Span at)
+{
+	Span found = { 0, 0 };
+	for (int i = 0; b && i < b->stmts.n && !found.hi; i++) {
+		const Stmt *s = b->stmts.p[i];
+		bool decl = s->kind == ST_LET || s->kind == ST_VAR;
+		for (int k = 0; decl && k < s->u.decls.n && !found.hi; k++) found = pattern_with(s->u.decls.p[k].pat, name);
+		if (s->kind == ST_FOR || s->kind == ST_WHILE) found = declared_in(s->u.loop.body, name, at);
+		if (found.lo < at.lo) found.hi = 0;
+	}
+	return found;
+}
+
+static Span declared_later(const Cx *cx, Str name, Span at)
+{
+	const Item *it = cx->frame->item;
+	bool body = it && (it->kind == IT_FN || it->kind == IT_KERNEL || it->kind == IT_ENTRY);
+	return body ? declared_in(it->u.fn.body, name, at) : (Span){ 0, 0 };
+}
+
 Sv unknown_name(Cx *cx, Str name, Span at)
 {
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
 	const char *near = known_elsewhere(name), *thought = thought_elsewhere(name);
+	Str file = near || thought ? NULL : library_with(cx->s, name);
+	Span later = near || thought || file ? (Span){ 0, 0 } : declared_later(cx, name, at);
 	if (!near && !thought) near = scope_near(cx, name);
 	if (thought) {
 		diag_help(d, "%s", thought);
+	} else if (file) {
+		uint32_t top = cx->unit->ast->src->base;
+		diag_help(d, "it is a function of the library: `import \"%s\";` at the top of the file", file);
+		diag_edit(d, (Span){ top, top }, str_fmt("import \"%s\";\n", file));
+	} else if (later.hi) {
+		diag_label(d, later, "`%s` is declared here, further down", name);
+		diag_help(d, "declare it before it is used");
 	} else if (near) {
 		diag_help(d, "write `%s`", near);
 		diag_edit(d, at, near);

@@ -27,6 +27,8 @@ struct Unit {
 	bool loading;
 };
 
+typedef struct LibraryFile { Str name; const char *text; } LibraryFile;
+
 struct Sema {
 	const SemaOptions *opt;
 	Module *mod;
@@ -35,6 +37,8 @@ struct Sema {
 	Map unit_by_path;
 	Map fns;                        /* variants by key: Fn * */
 	Map fn_names;                   /* names given to Fns */
+	VEC(LibraryFile) library;       /* read once, when a name is not known */
+	bool library_read;
 	Map noted;                      /* type notes given: one per place */
 	int depth;                      /* nesting of expressions and statements under way, inlined ones included */
 	int stamp;                      /* of the last collection of assigned names */
@@ -71,6 +75,8 @@ void classes_offer(Near *n);
 bool name_is_upper(Str name);                   /* begins with a capital letter: a compile-time name */
 
 /* load.c */
+Str library_with(Sema *s, Str fn);              /* a file of the import folders that declares it: "nn.tile"; NULL: none */
+void library_offer(const Sema *s, Near *n);     /* their names */
 bool load_all(Sema *s, Ast *main);
 void load_defines(Sema *s);
 

@@ -172,7 +172,7 @@ static void note_word(Cx *cx, const Stmt *s)
 	const Expr *pat = s->u.decls.p[0].pat;
 	Span word = { s->span.lo, s->span.lo + 3 };
 	Bind *b = pat->kind == EX_NAME ? scope_find(cx, pat->u.name) : NULL;
-	if (b && s->u.decls.n == 1 && !strcmp(span_source(word), "var")) b->word = word;
+	if (b && s->u.decls.n == 1 && !strcmp(span_source(word), s->kind == ST_VAR ? "var" : "let")) b->word = word;
 }
 
 static void declare(Cx *cx, const Stmt *s)
@@ -184,7 +184,7 @@ static void declare(Cx *cx, const Stmt *s)
 		if (d->type) v = convert_to_written(cx, v, type, CONV_INIT, pattern_name(d->pat), d->type->span);
 		pattern_bind(cx, d->pat, v, s->kind == ST_VAR);
 	}
-	if (s->kind == ST_VAR) note_word(cx, s);
+	note_word(cx, s);
 }
 
 /* ---- assignment ---- */
@@ -210,6 +210,7 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 		Diag *d = cx_diag(cx, D_ASSIGN_FIXED, lhs->span, b->name, fixed_word(b, cx));
 		if (b->at.hi) diag_label(d, b->at, "declared here");
 		if (b->local && b->kind == BIND_SV && !b->counter) diag_help(d, "declare it with `var` instead of `let`");
+		if (b->local && b->kind == BIND_SV && !b->counter && b->word.hi) diag_edit(d, b->word, "var");
 		return;
 	}
 	b->assigned = true;
@@ -482,7 +483,9 @@ static void leave_loop(Cx *cx, const Stmt *s)
 	LoopCx *l = cx->loop;
 	bool brk = s->kind == ST_BREAK;
 	if (!l) {
-		cx_diag(cx, D_LOOP_OUTSIDE, s->span, brk ? "break" : "continue");
+		Diag *d = cx_diag(cx, D_LOOP_OUTSIDE, s->span, brk ? "break" : "continue");
+		if (brk) diag_help(d, "`return` leaves a function or a kernel");
+		else diag_help(d, "it goes on with the next round of a `for` or `while` around it");
 		return;
 	}
 	cx->dead = true;
@@ -520,6 +523,7 @@ static Sv return_value(Cx *cx, const Stmt *s)
 	if (none && !sv_bad(v) && v.kind != SV_NONE) {
 		Diag *d = cx_diag(cx, D_RETURN_VALUE, s->u.e->span, r->name, "nothing");
 		if (!r->kernel) diag_help(d, "write its result type behind the parameters: `-> %s`", sv_what(conv_default(cx, v)));
+		else diag_help(d, "a kernel gives its results to `out` parameters: `y.store(index, %s)`", sema_source(s->u.e));
 		return sv_poison(s->span);
 	}
 	if (none || r->loose) return v;
@@ -555,7 +559,9 @@ static void expression(Cx *cx, const Stmt *s)
 	bool call = e->kind == EX_CALL || (e->kind == EX_UNSAFE && e->u.un.x->kind == EX_CALL);
 	const Op *def = v.kind == SV_VAL ? v.u.val->def : NULL;
 	bool pure = v.kind != SV_NONE && (!def ? v.kind != SV_TUPLE : (op_rows[def->code].flags & OPF_PURE) != 0);
-	if (!call || pure) cx_diag(cx, D_RESULT_UNUSED, e->span, sema_source(e));
+	if (call && !pure) return;
+	Diag *d = cx_diag(cx, D_RESULT_UNUSED, e->span, sema_source(e));
+	diag_help(d, "give it a name, `let v = ...;`, or use it where it is needed");
 }
 
 static void constant(Cx *cx, const Stmt *s)

@@ -142,7 +142,10 @@ static void say_why_not_const(Cx *cx, Diag *d, const Expr *e)
 {
 	const Bind *b = e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
 	if (!b) return;
-	if (b->kind == BIND_DIM) diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
+	if (b->kind == BIND_DIM) {
+		diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
+		diag_help(d, "write a number or a generic parameter; a tile may reach beyond its tensor");
+	}
 	else if (b->kind == BIND_VAR) diag_note(d, "`%s` is a variable; `let` and `const` keep what the compiler knows", b->name);
 	else if (b->at.hi) diag_label(d, b->at, "`%s` gets its value at run time", b->name);
 }
@@ -202,7 +205,8 @@ static bool shape_limits(Cx *cx, const Expr *e, const Shape *s)
 	int sum = 0;
 	for (int i = 0; i < s->rank; i++) sum += s->log2[i];
 	if (sum <= TILE_LOG2) return true;
-	cx_diag(cx, D_TILE_SIZE, e->span, shape_text(s->rank, s->log2));
+	Diag *d = cx_diag(cx, D_TILE_SIZE, e->span, shape_text(s->rank, s->log2));
+	diag_help(d, "work on parts of it, in more blocks or in a loop");
 	return false;
 }
 
@@ -256,7 +260,8 @@ const Type *sema_tile_type(Cx *cx, Elem e, Shape s, Span at)
 	int sum = 0;
 	for (int i = 0; i < s.rank; i++) sum += s.log2[i];
 	if (sum > TILE_LOG2) {
-		cx_diag(cx, D_TILE_SIZE, at, shape_text(s.rank, s.log2));
+		Diag *d = cx_diag(cx, D_TILE_SIZE, at, shape_text(s.rank, s.log2));
+		diag_help(d, "work on parts of it, in more blocks or in a loop");
 		return NULL;
 	}
 	if (((int64_t)elem_bytes(e) << sum) > TILE_BYTES) {
