@@ -60,6 +60,13 @@ static Str general_text(const char *s)
 	return out_take(o);
 }
 
+/* When a warning is given, for the reader of a list. */
+static Str when_on(const DiagRow *r)
+{
+	const char *class = strchr(r->group, ':');
+	return !class || !strcmp(class, ":default") ? str_intern("on by default") : str_fmt("in -W%s", class + 1);
+}
+
 static void diagnostics_markdown(Out *o)
 {
 	out_puts(o, "# Messages\n\nWritten by `ctilec --list-diagnostics=markdown` from the compiler's table; do not edit. "
@@ -67,7 +74,7 @@ static void diagnostics_markdown(Out *o)
 	for (int i = 0; i < D_COUNT; i++) {
 		const DiagRow *r = &diag_rows[i];
 		out_printf(o, "\n## %s\n\n%s: %s", r->code, sev_names[r->sev], general_text(r->text));
-		if (r->sev == SEV_WARNING) out_printf(o, " (`-W%s`)", diag_group(r));
+		if (r->sev == SEV_WARNING) out_printf(o, " (`-W%s`, %s)", diag_group(r), when_on(r));
 		out_puts(o, "\n");
 		if (*r->explain) out_printf(o, "\n%s\n", r->explain);
 	}
@@ -99,7 +106,7 @@ void list_diagnostics(Out *o, const char *form)
 		for (int i = 0; i < D_COUNT; i++) {
 			const DiagRow *r = &diag_rows[i];
 			out_printf(o, "%s %-7s ", r->code, sev_names[r->sev]);
-			if (r->sev == SEV_WARNING) out_printf(o, "-W%s: ", diag_group(r));
+			if (r->sev == SEV_WARNING) out_printf(o, "-W%s (%s): ", diag_group(r), when_on(r));
 			out_printf(o, "%s\n", general_text(r->text));
 		}
 	}
@@ -134,7 +141,7 @@ void list_explain(Out *o, const char *code)
 		near_offer(&near, str_intern(r->code));
 		if (strcmp(r->code, code) != 0) continue;
 		out_printf(o, "%s[%s]: %s\n", sev_names[r->sev], r->code, general_text(r->text));
-		if (r->sev == SEV_WARNING) out_printf(o, "\nSwitched by `-W%s` and `-Wno-%s`.\n", diag_group(r), diag_group(r));
+		if (r->sev == SEV_WARNING) out_printf(o, "\nSwitched by `-W%s` and `-Wno-%s`; %s.\n", diag_group(r), diag_group(r), when_on(r));
 		if (*r->explain) {
 			out_puts(o, "\n");
 			print_explanation(o, r->explain);

@@ -34,6 +34,8 @@ def usage():
                  ["--list-ops"], ["--list-ops=markdown"], ["--list-diagnostics"], ["--list-passes"], ["--print-arch"], ["explain", "E0001"]):
         r = ctilec(*args)
         check(r.code == 0 and r.out and not r.text, "%s: exit %d: %s" % (args, r.code, r.text))
+    listed = ctilec("--list-diagnostics").out.decode()
+    check("-Wunused (in -Wall): " in listed and "-Wrace (on by default): " in listed, "--list-diagnostics does not say what is on")
     said = ctilec("--explain=E0262").out.decode()
     check("```" not in said and "\t" not in said and "\nnot so:\n\n    fn" in said and "\nbut so:\n\n    fn" in said, said)
     options = json.loads(ctilec("--help=json").out)["options"]
