@@ -63,7 +63,7 @@ def root_of(x):
     if math.isinf(x):
         return x
     f = Fraction(x)
-    shift = 300
+    shift = 1200            # n has bits enough also where x is the smallest f64
     n = (f.numerator << 2 * shift) // f.denominator
     r = math.isqrt(n)
     exact = r * r == n and (f.numerator << 2 * shift) % f.denominator == 0
@@ -156,7 +156,7 @@ with np.errstate(all="ignore"):
 table(S, "flushed", {"x": ("f32", (64,)), "y": ("f32", (64,)), "z": ("f32", (64,))}, [
     Row("min(x, y, subnormals: flush)", lambda x, y, z: np.minimum(flat(x), flat(y))), Row("max(x, y, subnormals: flush)", lambda x, y, z: np.maximum(flat(x), flat(y))),
     Row("max(x, y, subnormals: flush, nan: propagate)", lambda x, y, z: np.maximum(flat(x), flat(y))), Row("rsqrt(x, subnormals: flush)", lambda x, y, z: np.where(flat(x) == 0, np.inf, 1 / np.sqrt(x)), bound=lambda x, y, z: np.spacing(1 / np.sqrt(x)) * 2),
-    Row("exp2(-x, subnormals: flush)", lambda x, y, z: np.exp2(-flat(x))), Row("min(x, y)", lambda x, y, z: np.minimum(x, y)),
+    Row("exp2(-x, subnormals: flush)", lambda x, y, z: np.exp2(-flat(x)), bound=lambda x, y, z: np.spacing(np.exp2(-flat(x))) * 2), Row("min(x, y)", lambda x, y, z: np.minimum(x, y)),
 ], lambda name, t, n, rng: np.where(rng.random(n) < 0.5, rng.integers(1, 2 ** 23, n) * 2.0 ** -149, rng.uniform(1, 2, n)))
 
 
