@@ -499,7 +499,7 @@ void emit_print(Cg *g, const Op *op)
 		}
 	}
 	print_text(g, from, p);
-	out_puts(g->o, "fputs(\"\\n\", stdout);\n");
+	if (!ir_int(op, AT_PARTIAL, 0)) out_puts(g->o, "fputs(\"\\n\", stdout);\n");
 	out_off(g->o);
 	out_puts(g->o, "}\n");
 	block_close(g);

@@ -102,9 +102,10 @@ void debug_print(Cu *g, const Op *op)
 			p++;
 		}
 	}
-	one_thread(g, &open, true);
+	bool partial = ir_int(op, AT_PARTIAL, 0) != 0;
+	if (!partial || from != p) one_thread(g, &open, true);
 	print_text(g, from, p);
-	out_puts(g->o, "printf(\"\\n\");\n");
+	if (!partial) out_puts(g->o, "printf(\"\\n\");\n");
 	one_thread(g, &open, false);
 }
 

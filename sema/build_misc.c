@@ -104,24 +104,86 @@ static bool print_args(Cx *cx, Call *c, Str text)
 	return false;
 }
 
+/* A line is one op, or several where views stand in it: `partial` ones and a last one. */
+static void print_part(Cx *cx, Str text, int n, Val *const *in, bool partial, Span at)
+{
+	if (partial && !*text) return;
+	Op *op = ir_op(at_span(cx, at), OP_PRINT, n, in, 0, NULL);
+	ir_set_str(op, AT_TEXT, text);
+	if (partial) ir_set_int(op, AT_PARTIAL, 1);
+}
+
+/* A comma before each element but the first. */
+static void print_comma(Cx *cx, Val *i, Span at)
+{
+	Val *later = val_cmp(cx, OP_GT, i, val_int(cx, EL_I64, 0));
+	Op *op = ir_op(at_span(cx, at), OP_IF, 1, &later, 0, NULL);
+	for (int k = 0; k < 2; k++) {
+		Spot s = spot_enter(cx, ir_region(op));
+		if (!k) print_part(cx, str_intern(", "), 0, NULL, true, at);
+		ir_op(at_span(cx, at), OP_YIELD, 0, NULL, 0, NULL);
+		spot_leave(cx, s);
+	}
+}
+
+/* [[1, 2], [3, 4]], as tiles are printed: its extents are run-time values, so the op is inside loops. */
+static void print_view(Cx *cx, const View *v, int axis, Sv *index, Span at)
+{
+	if (axis == v->rank) {
+		Val *x = element_read(cx, v, index, at).u.val;
+		print_part(cx, str_intern("{}"), 1, &x, true, at);
+		return;
+	}
+	print_part(cx, str_intern("["), 0, NULL, true, at);
+	Val *in[3] = { val_int(cx, EL_I64, 0), view_extent(cx, v, axis), val_int(cx, EL_I64, 1) };
+	Op *op = ir_op(at_span(cx, at), OP_FOR, 3, in, 0, NULL);
+	IrBlock *body = ir_region(op);
+	Spot s = spot_enter(cx, body);
+	Val *i = ir_arg(body, type_scalar(EL_I64), NULL);
+	index[axis] = sv_val(i, at);
+	print_comma(cx, i, at);
+	print_view(cx, v, axis + 1, index, at);
+	ir_op(at_span(cx, at), OP_YIELD, 0, NULL, 0, NULL);
+	spot_leave(cx, s);
+	print_part(cx, str_intern("]"), 0, NULL, true, at);
+}
+
+/* v: a view, or else *in: a scalar or tile. */
+static bool print_value(Cx *cx, const Arg *a, Call *c, Sv *v, Val **in)
+{
+	if (a->name.s) {
+		cx_diag(cx, D_OP_ARG_NAME, a->name.span, call_what(c), a->name.s);
+		return false;
+	}
+	*v = conv_default(cx, sema_expr(cx, a->value, NULL));
+	if (sv_bad(*v)) return false;
+	if (v->kind == SV_VIEW && v->u.view->kind == VK_TENSOR) return view_readable(cx, v->u.view, v->span, str_intern("printed"));
+	*in = is_value(cx, *v, "`print`") ? conv_val(cx, *v) : NULL;
+	return *in != NULL;
+}
+
 static Sv call_print(Cx *cx, Call *c)
 {
 	Str text = arg_string(cx, c, 0);
 	if (!text || !print_args(cx, c, text)) return sv_poison(c->span);
+	Sv *v = NEW_ARRAY(A_UNIT, Sv, c->nrest);
 	Val **in = NEW_ARRAY(A_UNIT, Val *, c->nrest);
-	for (int i = 0; i < c->nrest; i++) {
-		const Arg *a = &c->rest[i];
-		if (a->name.s) {
-			cx_diag(cx, D_OP_ARG_NAME, a->name.span, call_what(c), a->name.s);
-			return sv_poison(c->span);
-		}
-		Sv v = conv_default(cx, sema_expr(cx, a->value, NULL));
-		if (sv_bad(v)) return v;
-		in[i] = is_value(cx, v, "`print`") ? conv_val(cx, v) : NULL;
-		if (!in[i]) return sv_poison(c->span);
+	for (int i = 0; i < c->nrest; i++)
+		if (!print_value(cx, &c->rest[i], c, &v[i], &in[i])) return sv_poison(c->span);
+	const char *from = text;
+	int first = 0, next = 0;
+	for (const char *p = text; *p; p++) {
+		if (*p != '{' && *p != '}') continue;
+		const Sv *x = p[1] == '}' && *p == '{' ? &v[next++] : NULL;
+		p++;
+		if (!x || x->kind != SV_VIEW) continue;
+		Sv index[TENSOR_RANK];
+		print_part(cx, str_intern_n(from, (size_t)(p - 1 - from)), next - 1 - first, in + first, true, c->span);
+		print_view(cx, x->u.view, 0, index, c->span);
+		from = p + 1;
+		first = next;
 	}
-	Op *op = ir_op(at_span(cx, c->span), OP_PRINT, c->nrest, in, 0, NULL);
-	ir_set_str(op, AT_TEXT, text);
+	print_part(cx, str_intern(from), next - first, in + first, false, c->span);
 	return sv_none(c->span);
 }
 

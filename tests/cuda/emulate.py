@@ -19,8 +19,9 @@ def parameters(text):
 def emulated(path, tool):
     text = open(path).read()
     macros = text[: text.index("#define CT_FN")]
-    kernels = text[text.index("/* ---- kernels ---- */"): text.index("#ifndef __CUDACC_RTC__")]
-    host = text[text.index("#ifndef __CUDACC_RTC__"):]
+    at = text.index("/* ---- kernels ---- */")
+    end = text.index("#ifndef __CUDACC_RTC__", at)
+    kernels, host = text[at:end], text[end:]
     own = re.findall(r"\b(ct_\w+?)\(", open(os.path.join(HERE, "emu.h")).read())
     kernels = re.sub(r"(?m)^\s*#line .*\n|^\s*#pragma unroll.*\n", "", kernels)
     kernels = kernels.replace("extern __shared__ __align__(16) unsigned char ct_smem[];", "")

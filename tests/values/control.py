@@ -676,6 +676,7 @@ S.after.append(texts)
 S.add("printing", r"""kernel printing(x: tensor<f32, [2]>, k: i32) grid [2] {
     if bid(0) == 1 { return; }
     print("plain {{}} text");
+    print("view {} of {} and {}{}", x, k, x.slice(0, 1, 9), x.slice(0, 0, k - 7));
     print("k = {}, twice {}", k, 2 * k);
     print("{} {} {}", true, u8(200), i64(-5000000000));
     let v = reshape(iota([4], i32) + k, [2, 2]);
@@ -688,7 +689,7 @@ S.add("printing", r"""kernel printing(x: tensor<f32, [2]>, k: i32) grid [2] {
     for i in 0 .. 2 { print("round {}", i); }
 }
 """)
-PRINTED = ["plain {} text", "k = 7, twice 14", "true 200 -5000000000", "tile [[7, 8], [9, 10]] and [1.5, -2]", "nested [[[7, 8], [9, 10]]]", "rank 7", "half 1.5 small 2",
+PRINTED = ["plain {} text", "view [1.5, -2] of 7 and [-2][]", "k = 7, twice 14", "true 200 -5000000000", "tile [[7, 8], [9, 10]] and [1.5, -2]", "nested [[[7, 8], [9, 10]]]", "rank 7", "half 1.5 small 2",
            '100% "quoted" \\ tab\tend', "0.5 nan -inf", "round 0", "round 1"]
 
 
