@@ -32,6 +32,7 @@ bool sv_const_num(Sv v, Num *n);                /* CONST, or a VAL made by `cons
 Val *const_val(Cx *cx, const Type *t, Num n);
 Val *val_cast(Cx *cx, Val *v, Elem to, FoldModes m);            /* the same when it has that type */
 Val *val_broadcast(Cx *cx, Val *v, const Type *to);            /* shape of `to`, element type kept; scalar `to`: itself */
+Str axes_to_name(int rank);                                      /* "0 .. 2", for D_PERMUTE_AXES */
 bool spreads_to(Sv x, const Type *to);                          /* broadcasts one way; a scalar has the shape of rank 0 */
 Val *val_spread(Cx *cx, Val *v, const Type *to);                /* the shape of `to`, where spreads_to says yes; scalar `to`: a scalar */
 Val *val_i64(Cx *cx, Val *v);

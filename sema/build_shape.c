@@ -225,13 +225,18 @@ static Val *permute(Cx *cx, Val *v, const int64_t *axes)
 	return r;
 }
 
+Str axes_to_name(int rank)
+{
+	return rank > 1 ? str_fmt("0 .. %d", rank - 1) : str_intern(rank ? "and there is only axis 0" : "and there is none");
+}
+
 static bool all_axes(Cx *cx, Call *c, int n, const int64_t *axes, int rank)
 {
 	unsigned seen = 0;
 	for (int i = 0; i < n && n == rank; i++)
 		if (axes[i] >= 0 && axes[i] < rank) seen |= 1u << axes[i];
 	if (n == rank && seen == (1u << rank) - 1) return true;
-	Diag *d = cx_diag(cx, D_PERMUTE_AXES, c->arg[1].span, str_i64(rank - 1));
+	Diag *d = cx_diag(cx, D_PERMUTE_AXES, c->arg[1].span, axes_to_name(rank));
 	label_operand(d, c->arg[0].sv);
 	return false;
 }

@@ -367,7 +367,7 @@ Sv view_permute(Cx *cx, Call *c)
 	for (int i = 0; i < n; i++)
 		if (axes[i] >= 0 && axes[i] < v->rank) seen |= 1u << axes[i];
 	if (n != v->rank || seen != (1u << v->rank) - 1) {
-		cx_diag(cx, D_PERMUTE_AXES, c->arg[1].span, str_i64(v->rank - 1));
+		cx_diag(cx, D_PERMUTE_AXES, c->arg[1].span, axes_to_name(v->rank));
 		return sv_poison(c->span);
 	}
 	return permuted(cx, v, axes, c->span);
