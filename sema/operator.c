@@ -336,22 +336,23 @@ static Sv arms_differ(Cx *cx, Sv a, Sv b, Span at)
 	return sv_poison(at);
 }
 
-/* The one type of both arms; NULL: they differ. */
-static const Type *arms_type(Cx *cx, Sv a, Sv b, const Type *want)
+/* Does x become a value of type `to` by itself? A scalar becomes a tile of rank 0, never the other way round. */
+static bool arm_converts(Sv x, const Type *to)
 {
-	Elem e;
+	bool shape = type_same_shape(x.type, to) && (type_is_tile(to) || type_is_scalar(x.type));
+	return shape && !rule_narrows(x.type->elem, to->elem);
+}
+
+/* The one type of both arms: that of the one to which the other converts; NULL: they differ. */
+static const Type *arms_type(Sv a, Sv b, const Type *want)
+{
 	if (sv_untyped(a) && sv_untyped(b)) {
 		if (want && type_is_scalar(want)) return want;
 		return type_scalar(a.kind == SV_FLOAT || b.kind == SV_FLOAT ? EL_F32 : EL_I32);
 	}
 	if (sv_untyped(a)) return b.type;
 	if (sv_untyped(b)) return a.type;
-	if (a.type == b.type) return a.type;
-	if (!sv_is_scalar(a) || !sv_is_scalar(b)) return NULL;
-	(void)cx;
-	if (!rule_common(a.type->elem, b.type->elem, &e)) return NULL;
-	if (rule_narrows(a.type->elem, e) || rule_narrows(b.type->elem, e)) return NULL;
-	return type_scalar(e);
+	return arm_converts(b, a.type) ? a.type : arm_converts(a, b.type) ? b.type : NULL;
 }
 
 static Val *arm_value(Cx *cx, IrBlock *region, Sv x, const Type *t)
@@ -398,7 +399,7 @@ static Sv run_time_cond(Cx *cx, const Expr *e, Sv c, const Type *want)
 	Sv b = sema_expr(cx, e->u.cond.b, want);
 	spot_leave(cx, s);
 	if (sv_bad(a) || sv_bad(b) || !is_value(cx, a, "`?:`") || !is_value(cx, b, "`?:`")) return sv_poison(e->span);
-	const Type *t = arms_type(cx, a, b, want);
+	const Type *t = arms_type(a, b, want);
 	if (!t) return arms_differ(cx, a, b, e->span);
 	Val *av = arm_value(cx, then, a, t), *bv = arm_value(cx, other, b, t);
 	if (!av || !bv) return sv_poison(e->span);

@@ -379,10 +379,21 @@ static int test_pointers(void)
 	return end_floats("pointers", pointers(p, q, y, N, NULL), y, want, N, 0);
 }
 
+static int test_arms(void)
+{
+	int32_t want[18] = {0}, *dy = ints(want, 18);
+	int i;
+
+	for (i = 0; i < 8; i++)
+		want[i] = i, want[8 + i] = i * 1000000;
+	want[16] = 7, want[17] = 5;
+	return end_ints("arms", arms(dy, 10, NULL), dy, want, 18);
+}
+
 static int test_pads(void)
 {
 	enum { N = 13 };
-	float x[N], want[40], *dy, *q;
+	float x[N], want[40] = {0}, *dy = floats(want, 40), *q;
 	int i;
 
 	for (i = 0; i < N; i++)
@@ -391,7 +402,7 @@ static int test_pads(void)
 		want[i] = i < N ? x[i] : (float)(i / 8);
 	want[32] = 1, want[33] = 2, want[34] = 4, want[35] = 8;
 	want[36] = 4 + N, want[37] = N, want[38] = 4, want[39] = 1;
-	dy = floats(want, 40), q = floats(x, 1);
+	q = floats(x, 1);
 	return end_floats("pads", pads(floats(x, N), dy, q, N, NULL), dy, want, 40, 0);
 }
 
@@ -488,7 +499,7 @@ int main(void)
 	int bad = test_collatz() | test_loops() | test_tuples() | test_functions() | test_literals();
 
 	bad |= test_storage() | test_reductions() | test_scans() | test_shapes();
-	bad |= test_views() | test_stores() | test_atomics() | test_pointers() | test_pads();
+	bad |= test_views() | test_stores() | test_atomics() | test_pointers() | test_arms() | test_pads();
 	bad |= test_chain(5, 8) | test_chain(100, -1) | test_chain(1000, 22) | test_chain_refused();
 	bad |= test_branches(50, 115) | test_branches(300, 23);
 	return bad | test_grid4() | test_long_array() | test_layouts();

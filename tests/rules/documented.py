@@ -312,6 +312,15 @@ def select(c, a, b):
     return a if broadcastable(c.shape, a.shape or ()) else {"E0271"}
 
 
+def arms(a, b):
+    """c ? a : b: the type of the one arm, to which the other converts by itself."""
+    for x, to in ((b, a), (a, b)):
+        same = x.shape == to.shape or (x.shape is None and to.shape == ())
+        if same and not narrowing(x.elem, to.elem):
+            return to
+    return {"E0270"}
+
+
 def fma(a, b, acc):
     """The factors convert to the accumulator's type and shape without narrowing; an integer factor narrows."""
     if acc.elem not in BASIC:
