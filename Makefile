@@ -39,7 +39,7 @@ GENHDR  := $(GEN)/tokens.inc
 LIBOBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out driver/main.c,$(SRC))) $(GENSRC:$(BUILD)/gen/%.c=$(OBJ)/gen/%.o)
 OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
-.PHONY: all help lib test bench demo install clean docs editors bootstrap FORCE
+.PHONY: all help lib test bench demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
@@ -51,6 +51,7 @@ help:
 	@echo 'make docs         write again the pages that are printed by the compiler'
 	@echo 'make editors      write again the word lists for editors'
 	@echo 'make bootstrap    write again the scanner and parser for machines without re2c and Bison'
+	@echo 'make vendor-table ask the compiler of CUDA Tile C++ again what it accepts (tests/vendor)'
 	@echo 'make clean        remove $(BUILD)'
 	@echo 'SAN=1 builds with sanitizers, BUILD=folder elsewhere'
 
@@ -139,6 +140,10 @@ bench: all
 
 demo: all
 	sh tools/demo.sh '$(BUILD)'
+
+# What NVIDIA's compiler says about types, kept as a table: asked again only when the questions change (some minutes).
+vendor-table:
+	$(PYTHON) tests/vendor/ask.py "$$(sh tools/get-nvcc.sh tile)"
 
 # ---- install: relocatable, nothing names PREFIX ----
 BIN   = $(DESTDIR)$(PREFIX)/bin

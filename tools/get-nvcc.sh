@@ -1,21 +1,26 @@
 #!/bin/sh
-# Prints the path of an nvcc: the one on PATH, or a pinned one that is downloaded into .deps/ on the first call. It needs
-# no GPU. Messages go to standard error.
+# get-nvcc.sh        prints the path of an nvcc: the one on PATH, or a pinned one that is downloaded into .deps/ on the first call
+# get-nvcc.sh tile   of the pinned one that has CUDA Tile C++ (cuda_tile.h): tests/vendor/ask.py asks it
+# Neither needs a GPU. Messages go to standard error.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-version=13.0.3.0
+case ${1-} in
+'') version=13.0.3.0 folder=.deps/nvcc ;;
+tile) version=13.4.3 folder=.deps/nvcc-tile ;;
+*) echo "get-nvcc: it takes nothing or \`tile\`" >&2; exit 1 ;;
+esac
 
-if command -v nvcc >/dev/null 2>&1; then
+if [ -z "${1-}" ] && command -v nvcc >/dev/null 2>&1; then
 	command -v nvcc
 	exit 0
 fi
 find_nvcc() {
-	find "$PWD/.deps/nvcc" -path '*/bin/nvcc' -type f 2>/dev/null | head -n 1
+	find "$PWD/$folder" -path '*/bin/nvcc' -type f 2>/dev/null | head -n 1
 }
 nvcc=$(find_nvcc)
 if [ -z "$nvcc" ]; then
-	echo "get-nvcc: downloading nvcc $version into .deps/nvcc (about 300 MB, once)" >&2
-	rm -rf .deps/nvcc .deps/nvcc.new
+	echo "get-nvcc: downloading nvcc $version into $folder (about 300 MB, once)" >&2
+	rm -rf "$folder" "$folder.new"
 	mkdir -p .deps
 	pip=
 	if python3 -m pip --version >/dev/null 2>&1; then
@@ -27,16 +32,16 @@ if [ -z "$nvcc" ]; then
 		echo "  apt-get install python3-pip python3-venv" >&2
 		exit 1
 	fi
-	if ! $pip install --quiet --root-user-action=ignore --disable-pip-version-check --target .deps/nvcc.new \
+	if ! $pip install --quiet --root-user-action=ignore --disable-pip-version-check --target "$folder.new" \
 		"cuda-toolkit[nvcc,nvvm,crt,cudart,cccl]==$version" >&2; then
 		echo "get-nvcc: the download failed; to repeat it:" >&2
-		echo "  sh tools/get-nvcc.sh" >&2
+		echo "  sh tools/get-nvcc.sh${1:+ $1}" >&2
 		exit 1
 	fi
-	mv .deps/nvcc.new .deps/nvcc
+	mv "$folder.new" "$folder"
 	nvcc=$(find_nvcc)
 	if [ -z "$nvcc" ]; then
-		echo "get-nvcc: the download holds no nvcc; to repeat it: rm -rf .deps/nvcc && sh tools/get-nvcc.sh" >&2
+		echo "get-nvcc: the download holds no nvcc; to repeat it: rm -rf $folder && sh tools/get-nvcc.sh${1:+ $1}" >&2
 		exit 1
 	fi
 	# the toolkit's layout has lib64 where the packages have lib; the runtime is named with its version only
@@ -48,7 +53,7 @@ if [ -z "$nvcc" ]; then
 	done
 fi
 if ! "$nvcc" --version >/dev/null 2>&1; then
-	echo "get-nvcc: $nvcc does not run; to get it again: rm -rf .deps/nvcc && sh tools/get-nvcc.sh" >&2
+	echo "get-nvcc: $nvcc does not run; to get it again: rm -rf $folder && sh tools/get-nvcc.sh${1:+ $1}" >&2
 	exit 1
 fi
 echo "$nvcc"

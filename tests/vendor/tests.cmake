@@ -1,0 +1,1 @@
+ctilec_test(vendor/table "quick" vendor/judge.py)
