@@ -238,18 +238,57 @@ static void take_over(Op *op, Val *with)
 	ir_remove(op);
 }
 
-/* if (constant): the branch taken replaces the op, when it falls through. */
+/* b's ops go before op; its end, too, if that is to be the end of op's block. */
+static void move_out(IrBlock *b, Op *op, bool end)
+{
+	while (b->first && (end || b->first != b->last)) ir_move_before(b->first, op);
+}
+
+/* The block ends before op: nothing behind is reached. */
+static void cut_from(Op *op)
+{
+	for (Op *next; op; op = next) {
+		next = op->next;
+		ir_remove(op);
+	}
+}
+
+/* if (constant): the branch taken replaces the op. A branch that jumps is where the block ends; a loop's body only ends in
+ * `yield`, so there the op stays. */
 static bool splice_if(Op *op)
 {
 	Num c;
 	if (op->code != OP_IF || !ir_const_value(ir_in(op, 0), &c)) return false;
 	IrBlock *b = op->region[c.i ? 0 : 1];
-	if (b->last->code != OP_YIELD) return false;
-	Op *end = b->last;
-	while (b->first != end) ir_move_before(b->first, op);
+	Op *end = b->last, *owner = op->parent->owner;
+	if (end->code != OP_YIELD) {
+		if (owner && (owner->code == OP_FOR || owner->code == OP_WHILE)) return false;
+		move_out(b, op, true);
+		cut_from(op);
+		return true;
+	}
+	move_out(b, op, false);
 	for (int i = 0; i < op->nout; i++) ir_replace(op->out[i], ir_in(end, i));
 	ir_remove(op);
 	return true;
+}
+
+static void find_leave(void *ctx, Op *op)
+{
+	if (op->code == OP_LEAVE) ++*(int *)ctx;
+}
+
+/* A scope that is left at its end only: no scope. */
+static void splice_scope(Op *op)
+{
+	int leaves = 0;
+	IrBlock *b = op->region[0];
+	Op *end = b->last;
+	ir_walk(b, find_leave, &leaves);
+	if (end->code != OP_LEAVE || leaves != 1) return;
+	move_out(b, op, false);
+	for (int i = 0; i < op->nout; i++) ir_replace(op->out[i], ir_in(end, i));
+	ir_remove(op);
 }
 
 static void simplify_op(Simp *s, Op *op)
@@ -280,6 +319,7 @@ static void simplify_block(Simp *s, IrBlock *b)
 			continue;
 		}
 		simplify_op(s, op);
+		if (op->code == OP_SCOPE_) splice_scope(op);
 	}
 	forget(s, mark);
 }
