@@ -11,3 +11,9 @@ endforeach()
 foreach(name products)
   ctilec_test(emulated/values-${name} "values;emulated" values/${name}.py test --target emulated)
 endforeach()
+
+# ---- random programs; more: values/programs.py test|emulated|nvcc|mutants --count N --seed S ----
+ctilec_test(values/random-programs "values" values/programs.py test --count 1000)
+ctilec_test(emulated/random-programs "values;emulated" values/programs.py emulated --count 100)
+ctilec_test(nvcc/random-programs "nvcc" values/programs.py nvcc --count 100)
+ctilec_test(diag/random-mutants "quick;diag" values/programs.py mutants --count 150)
