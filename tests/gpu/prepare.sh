@@ -5,7 +5,7 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 ctilec=$1
 out=$2
-mkdir -p "$out/samples" "$out/values"
+mkdir -p "$out/samples" "$out/values" "$out/stdlib"
 cp "$top/tests/gpu/run.sh" "$out/"
 cp -r "$top/samples/common" "$out/"
 for d in "$top"/samples/*/; do
@@ -18,5 +18,12 @@ for d in "$top"/samples/*/; do
 	"$ctilec" "$d$n.tile" --arch=sm_80 -o "$out/samples/$n/sm_80/$n.cu" || true
 	mkdir -p "$out/samples/$n/checked"
 	"$ctilec" "$d$n.tile" --checked -o "$out/samples/$n/checked/$n.cu" || true
+done
+for f in "$top"/tests/stdlib/*.c; do
+	n=$(basename "$f" .c)
+	tile=$top/tests/stdlib/$n.tile
+	[ -f "$tile" ] || tile=$top/stdlib/$n.tile
+	cp "$f" "$out/stdlib/"
+	"$ctilec" "$tile" -o "$out/stdlib/$n.cu"
 done
 for f in "$top"/tests/values/*.py; do cp "$f" "$out/values/"; done

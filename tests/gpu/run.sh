@@ -1,9 +1,9 @@
 #!/bin/bash
-# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU. Usage: run.sh [build] [samples] [values] [sanitize]
+# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU. Usage: run.sh [build] [samples] [stdlib] [values] [sanitize]
 # Prints one line for each run and a count last; logs lie in ./log.
 set -u
 cd "$(dirname "$0")" || exit 1
-what=${*:-build samples values sanitize}
+what=${*:-build samples stdlib values sanitize}
 jobs=$(nproc)
 cuda=$(dirname "$(dirname "$(command -v nvcc)")")
 mkdir -p bin log
@@ -43,6 +43,14 @@ fi
 if [[ $what == *samples* ]]; then
 	for b in bin/*; do
 		if timeout 100 "$b" >"log/$(basename "$b")" 2>&1; then echo "ok    $(basename "$b")"; else echo "WRONG $(basename "$b") ($?): $(grep -v ok "log/$(basename "$b")" | head -2)"; fail=$((fail + 1)); fi
+	done
+fi
+
+if [[ $what == *stdlib* ]]; then
+	for f in stdlib/*.c; do
+		n=$(basename "$f" .c)
+		if nvcc -O2 -arch=native -I stdlib -I common -o "bin/stdlib-$n" "$f" "stdlib/$n.cu" common/device_cuda.c >"log/build-stdlib-$n" 2>&1 &&
+			timeout 300 "bin/stdlib-$n" >"log/stdlib-$n" 2>&1; then echo "ok    stdlib $n"; else echo "WRONG stdlib $n"; fail=$((fail + 1)); fi
 	done
 fi
 

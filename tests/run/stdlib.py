@@ -1,5 +1,5 @@
 """The standard library. Without arguments: each file compiles by itself, without warnings. With NAME: tests/stdlib/NAME.c, which
-compares the library with plain C, on the C target. Its kernels are NAME.tile beside it, or else in the library's NAME.tile."""
+compares the library with plain C, on the C target, or with `NAME gpu` on the GPU. Its kernels are NAME.tile beside it, or else in the library's NAME.tile."""
 import json
 import os
 import re
@@ -16,7 +16,9 @@ def compiles():
         check(r.code == 0 and not left, "%s: %s" % (os.path.relpath(path, ROOT), left))
 
 
-def program(name):
+def program(name, target="c"):
+    if target == "gpu" and (not NVCC or run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"]).code != 0):
+        skip("no GPU here")
     folder = os.path.join(ROOT, "tests", "stdlib")
     common = os.path.join(ROOT, "samples", "common")
     source = os.path.join(folder, name + ".c")
@@ -26,20 +28,22 @@ def program(name):
             for place in (folder, os.path.join(ROOT, "stdlib")):
                 tile = os.path.join(place, header + ".tile")
                 if os.path.exists(tile):
-                    out = os.path.join(tmp, header + ".c")
-                    r = ctilec("--target=c", "-o", out, tile)
+                    out = os.path.join(tmp, header + (".cu" if target == "gpu" else ".c"))
+                    r = ctilec("--target=" + ("cuda" if target == "gpu" else "c"), "-o", out, tile)
                     if not check(r.code == 0 and not r.text, "%s:\n%s" % (tile, r.text)):
                         finish()
                     objects.append(out)
                     break
         check(objects, "%s includes no header of a .tile file" % source)
         exe = os.path.join(tmp, name)
-        must([CC, "-std=c11", "-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror",
-              "-I" + tmp, "-I" + common, "-o", exe, source, os.path.join(common, "device_host.c")] + objects + ["-lm"])
+        compiler = [NVCC, "-O2", "-arch=native"] if target == "gpu" else [
+            CC, "-std=c11", "-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror"]
+        device = os.path.join(common, "device_cuda.c" if target == "gpu" else "device_host.c")
+        must(compiler + ["-I" + tmp, "-I" + common, "-o", exe, source, device] + objects + ["-lm"])
         r = run([exe])
         print(r.out.decode("utf-8", "replace"))
         check(r.code == 0, "%s: exit %d\n%s" % (name, r.code, r.text[-3000:]))
 
 
-compiles() if len(sys.argv) == 1 else program(sys.argv[1])
+compiles() if len(sys.argv) == 1 else program(*sys.argv[1:])
 finish()
