@@ -49,6 +49,8 @@ static bool unclosed(Gram *g)
 	Diag *d = diag(D_UNCLOSED, at, parse_text(g, at));
 	if (t->kind == TOK_END) diag_note(d, "the file ends before it is");
 	else diag_label(d, t->span, "the next item begins here");
+	const char *open = parse_text(g, at);
+	diag_help(d, "write `%s` where it ends", *open == '{' ? "}" : *open == '[' ? "]" : ")");
 	return true;
 }
 

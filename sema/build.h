@@ -128,6 +128,7 @@ bool view_readable(Cx *cx, const View *v, Span at, Str op);     /* else reported
 bool view_writable(Cx *cx, const View *v, Span at, Str op);
 /* Elements of a list argument as typed integer scalars, one for each axis of the view; else reported. */
 bool index_list(Cx *cx, const Expr *e, Str what, int rank, Sv *out);
+void report_index_count(Cx *cx, const View *v, Span at, int n);         /* n indices for a view of another rank */
 Sv element_read(Cx *cx, const View *v, const Sv *index, Span at);
 void element_write(Cx *cx, const View *v, const Sv *index, Sv x, Span at);
 #endif

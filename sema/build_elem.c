@@ -152,8 +152,12 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	case RULE_RESTRICTED:
 		d = cx_diag(cx, D_RESTRICTED, at, shown, elem_name(bad.type->elem));
 		label_operand(d, bad);
-		if (x.type->elem != y.type->elem) help_cast(d, bad, EL_F32);
-		else help_both(d, x, y);
+		if (x.type->elem != y.type->elem) {
+			help_cast(d, bad, EL_F32);
+			return;
+		}
+		if (x.span.lo != y.span.lo) label_operand(d, bad.span.lo == x.span.lo ? y : x);
+		help_both(d, x, y);
 		return;
 	case RULE_NOT_INT:
 		d = cx_diag(cx, D_NEED_INT, at, shown, sv_what(bad));

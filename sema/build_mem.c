@@ -146,7 +146,12 @@ static void put_access(Op *op, const Access *a)
 static bool access_index(Cx *cx, Call *c, const View *v, Val **in)
 {
 	Sv idx[TENSOR_RANK];
-	if (!index_list(cx, c->arg[1].e, view_name(v), v->rank, idx)) return false;
+	const Expr *e = c->arg[1].e;
+	if (e->kind == EX_LIST && e->u.list.n != v->rank) {
+		report_index_count(cx, v, e->span, e->u.list.n);
+		return false;
+	}
+	if (!index_list(cx, e, view_name(v), v->rank, idx)) return false;
 	for (int i = 0; i < v->rank; i++) {
 		in[i] = conv_val(cx, idx[i]);
 		at_span(cx, idx[i].span);
@@ -200,7 +205,7 @@ static bool lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 		return false;
 	}
 	if (e->u.list.n != v->rank) {
-		cx_diag(cx, D_VIEW_RANK, e->span, view_name(v), str_i64(v->rank), str_i64(e->u.list.n));
+		report_index_count(cx, v, e->span, e->u.list.n);
 		return false;
 	}
 	for (int i = 0; i < v->rank; i++) {
@@ -256,7 +261,7 @@ static bool tile_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 	Sv idx[TENSOR_RANK];
 	if (e->kind != EX_LIST || e->u.list.n != v->rank) {
 		if (e->kind != EX_LIST) cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", view_name(v)));
-		else cx_diag(cx, D_VIEW_RANK, e->span, view_name(v), str_i64(v->rank), str_i64(e->u.list.n));
+		else report_index_count(cx, v, e->span, e->u.list.n);
 		return false;
 	}
 	for (int i = 0; i < v->rank; i++) {

@@ -26,6 +26,13 @@ bool view_writable(Cx *cx, const View *v, Span at, Str op)
 
 /* ---- indices ---- */
 
+void report_index_count(Cx *cx, const View *v, Span at, int n)
+{
+	Diag *d = cx_diag(cx, D_VIEW_RANK, at, str_fmt("`%s`", v->root), str_i64(v->rank), str_i64(n));
+	if (v->decl.hi) diag_label(d, v->decl, "`%s` is %s", v->root, sv_what(sv_view(v, at)));
+	diag_help(d, "write one index for each dimension, the slowest first");
+}
+
 bool index_list(Cx *cx, const Expr *e, Str what, int rank, Sv *out)
 {
 	if (e->kind != EX_LIST) {
@@ -179,13 +186,10 @@ static Sv tile_index(Cx *cx, Sv base, const Expr *e)
 static bool view_items(Cx *cx, const View *v, const Expr *e, Indexed *ix, int *all)
 {
 	int n = e->u.idx.items.n;
-	Str what = str_fmt("`%s`", v->root);
 	*all = 0;
 	if (!whole_tensor(cx, v, e->span, str_intern("indexing"))) return false;
 	if (n != v->rank) {
-		Diag *d = cx_diag(cx, D_VIEW_RANK, e->span, what, str_i64(v->rank), str_i64(n));
-		if (v->decl.hi) diag_label(d, v->decl, "`%s` is %s", v->root, sv_what(sv_view(v, e->span)));
-		diag_help(d, "write one index for each dimension, the slowest first");
+		report_index_count(cx, v, e->span, n);
 		return false;
 	}
 	bool ok = true;

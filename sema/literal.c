@@ -50,6 +50,20 @@ FitWhy lit_fit(Sv x, Elem e, Num *n)
 
 /* ---- reports ---- */
 
+/* The narrowest type that holds the number and what the other operand can be. */
+static void help_wider(Diag *d, Sv x, Elem e, Sv met)
+{
+	static const Elem order[] = { EL_I16, EL_U16, EL_I32, EL_U32, EL_I64, EL_U64 };
+	Num n;
+	if (met.kind != SV_VAL || elem_is_ptr(e) || !elem_is_int(e)) return;
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		if (rule_narrows(e, order[i]) || lit_fit(x, order[i], &n) != FIT_OK) continue;
+		Str src = span_source(met.span), to = elem_name(order[i]);
+		diag_help(d, "convert the other operand: `%s`", sv_is_tile(met) ? str_fmt("element_cast(%s, %s)", src, to) : str_fmt("%s(%s)", to, src));
+		return;
+	}
+}
+
 static Str range_text(Elem e)
 {
 	if (e == EL_BOOL) return str_intern("bool holds 0 and 1");
@@ -94,7 +108,10 @@ static void report_fit(Cx *cx, FitWhy why, Sv x, Elem e, Sv met)
 		break;
 	case FIT_UNDERFLOW: diag_note(d, "it would become zero"); break;
 	case FIT_POINTER: diag_help(d, "the only pointer constant is `null`"); break;
-	default: diag_note(d, "%s", range_text(e)); break;
+	default:
+		diag_note(d, "%s", range_text(e));
+		if (why == FIT_RANGE && !sv_bad(met)) help_wider(d, x, e, met);
+		break;
 	}
 }
 
