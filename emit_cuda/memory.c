@@ -229,16 +229,16 @@ static Str address(const Access *x, const char *reg)
 	return out_take(o);
 }
 
-/* ct_h<a>, ct_l<a>: bounds of the register's part of the coordinate. */
+/* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate. */
 static void print_bounds(Access *x)
 {
 	for (int a = 0; a < x->rank; a++) {
 		Str sum = x->apart[a] ? str_fmt("ct_o%d - ct_c%d", a, a) : str_fmt("ct_o%d", a);
 		if (x->proved[a]) continue;
-		out_printf(x->g->o, "const int ct_h%d = ct_within(%s - %s);\n", a, x->v->ext[a], sum);
+		out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - %s);\n", a, x->v->ext[a], sum);
 		if (x->low[a]) {
 			sum = x->apart[a] ? str_fmt("-ct_o%d - ct_c%d", a, a) : str_fmt("-ct_o%d", a);
-			out_printf(x->g->o, "const int ct_l%d = ct_within(%s);\n", a, sum);
+			out_printf(x->g->o, "const int ct_lo%d = ct_within(%s);\n", a, sum);
 		}
 	}
 }
@@ -250,8 +250,8 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
 		Str c = coord(x, a, reg);
-		out_printf(o, "%s%s < ct_h%d", n++ ? " && " : "", c, a);
-		if (x->low[a]) out_printf(o, " && %s >= ct_l%d", c, a);
+		out_printf(o, "%s%s < ct_hi%d", n++ ? " && " : "", c, a);
+		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = out_take(o);
 	return n ? s : NULL;
