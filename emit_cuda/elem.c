@@ -47,6 +47,14 @@ static bool is_splat(Cu *g, const Op *op)
 
 static bool is_alias(const Op *op) { return op->code == OP_RESHAPE || op->code == OP_PERMUTE; }
 
+/* Rounding to 16 bits takes two numbers an instruction: such a cast has a loop of its own, over pairs of registers. */
+static bool in_pairs(const Op *op)
+{
+	Elem to = op->out[0]->type->elem;
+	return op->code == OP_CAST && (to == EL_F16 || to == EL_BF16) && ir_in(op, 0)->type->elem == EL_F32 && cu_regs(op->out[0]) > 1
+		&& !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_OVERFLOW, 0);
+}
+
 /* Neighbours of one register count share a loop, unless one needs all registers of another. */
 static void plan_block(Cu *g, IrBlock *b)
 {
@@ -65,9 +73,10 @@ static void plan_block(Cu *g, IrBlock *b)
 		int n = cu_regs(op->out[0]);
 		bool whole = moves_registers(op) && cu_val(g, ir_in(op, 0))->group == group && group;
 		bool moved = moves_registers(op) && is_alias(ir_in(op, 0)->def ? ir_in(op, 0)->def : op);
-		if (!group || n != regs || whole || moved) group = ++g->ngroup;
+		if (!group || n != regs || whole || moved || in_pairs(op)) group = ++g->ngroup;
 		regs = n;
 		r->group = group;
+		if (in_pairs(op)) group = 0;
 	}
 }
 
@@ -176,6 +185,32 @@ static bool in_group(Cu *g, const Op *op, int group)
 	return v->splat || v->group == group;
 }
 
+static void print_pairs(Cu *g, const Op *op)
+{
+	const Val *r = op->out[0];
+	Str lo = str_intern("2 * ct_r"), hi = str_intern("2 * ct_r + 1");
+	cu_line(g, op);
+	cu_loop(g, "ct_r", cu_regs(r) / 2);
+	out_printf(g->o, "const unsigned int ct_w = ct_cvt_%sx2_f32(%s, %s);\n", elem_rows[r->type->elem].name, cu_at(g, ir_in(op, 0), lo),
+		cu_at(g, ir_in(op, 0), hi));
+	out_printf(g->o, "%s = ct_get_b16(ct_w, 0);\n%s = ct_get_b16(ct_w, 1);\n", cu_at(g, r, lo), cu_at(g, r, hi));
+	cu_end(g);
+}
+
+static void print_each(Cu *g, Op *first, const Op *end, int n)
+{
+	if (n > 1) cu_loop(g, "ct_r", n);
+	for (Op *op = first; op != end; op = op->next) {
+		CuVal *v = cu_val(g, op->out[0]);
+		if (v->splat || is_alias(op)) continue;
+		Str x = point_text(g, op, n > 1 ? "ct_r" : "0");
+		cu_line(g, op);
+		if (v->inside || n == 1) out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), v->name, x);
+		else out_printf(g->o, "%s[ct_r] = %s;\n", v->name, x);
+	}
+	if (n > 1) cu_end(g);
+}
+
 Op *elem_group(Cu *g, Op *first)
 {
 	int group = 0, n = 1;
@@ -200,16 +235,11 @@ Op *elem_group(Cu *g, Op *first)
 	}
 	if (!any) return end;
 	cu_line(g, first);
-	if (n > 1) cu_loop(g, "ct_r", n);
-	for (Op *op = first; op != end; op = op->next) {
-		CuVal *v = cu_val(g, op->out[0]);
-		if (v->splat || is_alias(op)) continue;
-		Str x = point_text(g, op, n > 1 ? "ct_r" : "0");
-		cu_line(g, op);
-		if (v->inside || n == 1) out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), v->name, x);
-		else out_printf(g->o, "%s[ct_r] = %s;\n", v->name, x);
-	}
-	if (n > 1) cu_end(g);
+	const Op *pair = NULL;
+	for (const Op *op = first; op != end; op = op->next)
+		if (!cu_val(g, op->out[0])->splat && in_pairs(op)) pair = op;
+	if (pair) print_pairs(g, pair);
+	else print_each(g, first, end, n);
 	return end;
 }
 

@@ -166,6 +166,22 @@ static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char
 static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
 static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
 static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return a | (unsigned)b << 16; }
+static inline unsigned ct_cvt_f16x2_f32(float lo, float hi)
+{
+	_Float16 h[2] = { (_Float16)lo, (_Float16)hi };
+	unsigned r;
+	memcpy(&r, h, 4);
+	if (lo != lo) r = (r & 0xffff0000u) | 0x7fff;
+	if (hi != hi) r = (r & 0xffff) | 0x7fff0000u;
+	return r;
+}
+static inline unsigned emu_bf16(float a)
+{
+	unsigned x;
+	memcpy(&x, &a, 4);
+	return a != a ? 0x7fff : (x + 0x7fff + (x >> 16 & 1)) >> 16;
+}
+static inline unsigned ct_cvt_bf16x2_f32(float lo, float hi) { return emu_bf16(lo) | emu_bf16(hi) << 16; }
 static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
 static inline int ct_within(long long a) { return a > 2147483647ll ? 2147483647 : a < -2147483647ll ? -2147483647 : (int)a; }
 static inline long long ct_tile_at(long long index, long long step, long long offset)
