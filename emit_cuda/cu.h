@@ -54,6 +54,7 @@ typedef struct Cu {
 	Frame *frame;
 	NameSet names;
 	int ntemp, ngroup;
+	bool started;           /* the cluster has met */
 } Cu;
 
 Str cu_launch(Cu *g, const Sym *s);                     /* emit_cuda.c: an integer known at launch */
@@ -102,6 +103,9 @@ void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to);      /
 Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may print statements first */
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
 Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
+/* The same where the element is read only in one round of a loop over pieces: volatile, because ptxas 13.0 merges the loads of
+ * one address in different rounds, under different predicates, into one register that later rounds overwrite. */
+Str words_load_piece(Elem e, Str at);
 void words_store_shared(Cu *g, Elem e, Str at, Str x);
 Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one element */
 Str words_bits(Elem e, Str x);
@@ -113,6 +117,11 @@ void memory_view(Cu *g, const Op *op);
 void memory_load(Cu *g, const Op *op);
 void memory_store(Cu *g, const Op *op);
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */
+
+/* cluster.c */
+int cu_threads(const Fn *fn);                           /* of a thread block */
+void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
+void cluster_exchange(Cu *g, const Op *op);
 
 /* move.c */
 void move_store_shared(Cu *g, const Op *op);

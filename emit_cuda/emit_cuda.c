@@ -38,7 +38,9 @@ static void title(Out *o, const Fn *fn)
 	out_printf(t, "%s", fn->source_name ? fn->source_name : fn->name);
 	for (int i = 0; i < fn->generics.n; i++)
 		out_printf(t, "%s%s = %s", i ? ", " : ": ", fn->generics.p[i].name, fn->generics.p[i].value);
-	out_printf(t, "; %d warp%s, %lld bytes of shared memory", fn->warps, fn->warps == 1 ? "" : "s", (long long)fn->shared_bytes);
+	out_printf(t, "; %d warp%s", fn->warps, fn->warps == 1 ? "" : "s");
+	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
+	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster ? " each" : "");
 	comment_text(o, t->p, "// ");
 	out_free(t);
 }
@@ -62,7 +64,7 @@ static void kernel_params(Out *o, const KernelText *k)
 /* Thread blocks are numbered with axis 0 of the grid fastest. */
 static void block_index(Out *o, const Fn *fn)
 {
-	Str rest = str_intern("blockIdx.x");
+	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern("blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
 		bool last = i + 1 == fn->ngrid;
 		out_printf(o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", i, rest, i);
@@ -90,7 +92,9 @@ static Out *kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt)
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
 	if (fn->shared_bytes) out_puts(g.o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
-	out_puts(g.o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n(void)ct_lane;\n(void)ct_warp;\n");
+	if (fn->cluster) cluster_begin(&g);
+	else out_puts(g.o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
+	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
 	block_index(g.o, fn);
 	bind_params(&g);
 	elem_plan(&g);
@@ -123,7 +127,7 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 		size_t head = o->n;
 		title(o, k->placed[i]);
 		comment_text(o, k->fn->doc, "/// ");
-		out_printf(o, "static __global__ void __launch_bounds__(%s ? %d : 1)\n%s(", arch_macro(a), k->placed[i]->warps * 32, kernel_name(k->fn, a));
+		out_printf(o, "static __global__ void __launch_bounds__(%s ? %d : 1)\n%s(", arch_macro(a), cu_threads(k->placed[i]), kernel_name(k->fn, a));
 		kernel_params(o, k);
 		out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 		look_through(d, o->p + head);
@@ -141,7 +145,7 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 /* ---- launching ---- */
 static const char host_head[] =
 	"/* A kernel is compiled for each architecture of the list; where its text is left out, it has room for one thread only. */\n"
-	"typedef struct CtKernel { const void *fn; int arch, only, threads, shared; const char *name; } CtKernel;\n"
+	"typedef struct CtKernel { const void *fn; int arch, only, threads, cluster, shared; const char *name; } CtKernel;\n"
 	"#define CT_DEVICES 64\n"
 	"\n"
 	"/* The number, from 1, of the newest kernel that the device runs; minus a status where there is none. */\n"
@@ -184,7 +188,24 @@ static const char host_head[] =
 	"\t\tif (device < CT_DEVICES) pick[device] = (signed char)which;\n"
 	"\t}\n"
 	"\tk += which - 1;\n"
-	"\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)k->threads, 1, 1), args, (size_t)k->shared, stream);\n"
+	"\tif (k->cluster > 1) {\n"
+	"\t\tcudaLaunchConfig_t c;\n"
+	"\t\tcudaLaunchAttribute a[1];\n"
+	"\t\tmemset(&c, 0, sizeof c);\n"
+	"\t\tmemset(a, 0, sizeof a);\n"
+	"\t\ta[0].id = cudaLaunchAttributeClusterDimension;\n"
+	"\t\ta[0].val.clusterDim.x = (unsigned int)k->cluster;\n"
+	"\t\ta[0].val.clusterDim.y = a[0].val.clusterDim.z = 1;\n"
+	"\t\tc.gridDim = dim3((unsigned int)(blocks * k->cluster), 1, 1);\n"
+	"\t\tc.blockDim = dim3((unsigned int)k->threads, 1, 1);\n"
+	"\t\tc.dynamicSmemBytes = (size_t)k->shared;\n"
+	"\t\tc.stream = stream;\n"
+	"\t\tc.attrs = a;\n"
+	"\t\tc.numAttrs = 1;\n"
+	"\t\te = blocks < (1ll << 31) / k->cluster ? cudaLaunchKernelExC(&c, k->fn, args) : cudaErrorInvalidConfiguration;\n"
+	"\t} else {\n"
+	"\t\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)k->threads, 1, 1), args, (size_t)k->shared, stream);\n"
+	"\t}\n"
 	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"}\n"
 	"\n"
@@ -218,8 +239,8 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	out_puts(o, "static const CtKernel ct_k[] = {\n");
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
-		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %lld, \"%s\" },\n", kernel_name(fn, a), a->number, a->specific, k->placed[i]->warps * 32,
-			(long long)k->placed[i]->shared_bytes, a->name);
+		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %lld, \"%s\" },\n", kernel_name(fn, a), a->number, a->specific,
+			cu_threads(k->placed[i]), k->placed[i]->cluster ? k->placed[i]->cluster : 1, (long long)k->placed[i]->shared_bytes, a->name);
 	}
 	out_puts(o, "};\nstatic volatile signed char ct_pick[CT_DEVICES];\nvoid *ct_args[] = { ");
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));

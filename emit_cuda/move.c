@@ -212,7 +212,7 @@ static void read_piece(const Pieces *p, const Val *r)
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	cu_line(g, p->op);
 	if (mine) out_printf(g->o, "if (%s) ", mine);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_load_shared(p->e, piece_byte(p, "ct_f")));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_load_piece(p->e, piece_byte(p, "ct_f")));
 	cu_end(g);
 	cu_end(g);
 }
@@ -280,10 +280,10 @@ void move_take(Cu *g, const Op *op)
 	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, "ct_f"), to = cu_at(g, r, "ct_b");
 	cu_line(g, op);
 	if (mine) {
-		out_printf(g->o, "if (%s) {\n\tif (%s) %s = %s;\n", inside, mine, to, words_load_shared(p.e, piece_byte(&p, "ct_f")));
+		out_printf(g->o, "if (%s) {\n\tif (%s) %s = %s;\n", inside, mine, to, words_load_piece(p.e, piece_byte(&p, "ct_f")));
 		out_printf(g->o, "} else %s = %s;\n", to, pad);
 	} else {
-		out_printf(g->o, "%s = %s;\nif (%s) %s = %s;\n", to, pad, inside, to, words_load_shared(p.e, piece_byte(&p, "ct_f")));
+		out_printf(g->o, "%s = %s;\nif (%s) %s = %s;\n", to, pad, inside, to, words_load_piece(p.e, piece_byte(&p, "ct_f")));
 	}
 	cu_end(g);
 	cu_end(g);

@@ -101,7 +101,7 @@ static void get_all(Cu *g, const Op *op, const Val *r, const Type *from, int64_t
 	cu_loop(g, "ct_b", cu_regs(r));
 	Str f = cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b"));
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_load_shared(r->type->elem, slot_at(slot, elem_bytes(r->type->elem), f)));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_load_piece(r->type->elem, slot_at(slot, elem_bytes(r->type->elem), f)));
 	cu_end(g);
 	cu_end(g);
 }
@@ -152,7 +152,7 @@ static void big_step(const Big *b, Str swap)
 	cu_line(g, b->op);
 	out_printf(g->o, "const bool ct_high = ct_f >> ct_bit & 1;\nconst bool ct_down = ct_k < %d && (ct_f >> (ct_k + %d) & 1);\n", n, shift);
 	out_printf(g->o, "const %s ct_other = %s;\nconst int ct_io = *(const int *)(ct_smem + %s);\n", type,
-		words_load_shared(b->t->elem, slot_at(b->vals, elem_bytes(b->t->elem), in_piece(b, "ct_o"))), slot_at(b->idx, 4, in_piece(b, "ct_o")));
+		words_load_piece(b->t->elem, slot_at(b->vals, elem_bytes(b->t->elem), in_piece(b, "ct_o"))), slot_at(b->idx, 4, in_piece(b, "ct_o")));
 	out_printf(g->o, "const %s ct_x = ct_high ? ct_other : ct_v[ct_b], ct_y = ct_high ? ct_v[ct_b] : ct_other;\n", type);
 	out_puts(g->o, "const int ct_ix = ct_high ? ct_io : ct_n[ct_b], ct_iy = ct_high ? ct_n[ct_b] : ct_io;\n");
 	out_printf(g->o, "const bool ct_swap = %s;\n", swap);

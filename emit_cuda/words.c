@@ -81,16 +81,21 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from)
 	return t;
 }
 
+static const char *const sizes[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };
+
 Str words_load_shared(Elem e, Str at)
 {
-	static const char *const types[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };
-	return words_value(e, str_fmt("*(const %s *)(ct_smem + %s)", types[elem_log2(e)], at));
+	return words_value(e, str_fmt("*(const %s *)(ct_smem + %s)", sizes[elem_log2(e)], at));
+}
+
+Str words_load_piece(Elem e, Str at)
+{
+	return words_value(e, str_fmt("*(const volatile %s *)(ct_smem + %s)", sizes[elem_log2(e)], at));
 }
 
 void words_store_shared(Cu *g, Elem e, Str at, Str x)
 {
-	static const char *const types[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };
-	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", types[elem_log2(e)], at, words_bits(e, x));
+	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", sizes[elem_log2(e)], at, words_bits(e, x));
 }
 
 Str words_pad(Cu *g, Elem e, Str pad)

@@ -202,7 +202,8 @@ struct Fn {                     /* one monomorphic kernel */
 	/* PLACED */
 	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
-	int warps;              /* warps per thread block */
+	int warps;              /* warps of a tile block */
+	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
 	int64_t shared_bytes;
 };
 

@@ -360,6 +360,7 @@ static void print_fn_head(Out *o, const Fn *fn)
 	if (fn->no_contract) out_puts(o, "no_contract\n");
 	if (fn->arch) out_printf(o, "arch %d\n", fn->arch);
 	if (fn->warps) out_printf(o, "warps %d\n", fn->warps);
+	if (fn->cluster) out_printf(o, "cluster %d\n", fn->cluster);
 	if (fn->shared_bytes) out_printf(o, "shared %" PRId64 "\n", fn->shared_bytes);
 }
 

@@ -2,7 +2,7 @@
  *
  * A reduction along an axis combines first what each thread holds (reduce_regs), then lanes of a warp (reduce_lanes), then
  * warps: their partial results go through a conversion to a layout in which each thread holds all of them, and reduce_regs
- * finishes. Each step leaves the axis with one element for each group that is not combined yet. So the order of a sum is:
+ * finishes. In a cluster they go to all its thread blocks (exchange), there into lanes that then combine them. Each step leaves the axis with one element for each group that is not combined yet. So the order of a sum is:
  * within a thread by increasing index, lanes pairwise by increasing distance, warps by increasing number.
  * Reductions with a function of the author's keep the order of the elements: their layout (lay_scan) has neighbours in
  * registers, then lanes, then warps, so these same steps combine only neighbouring ranges.
@@ -78,14 +78,18 @@ static void step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
 	x->lay = r;
 }
 
-static void convert_all(Builder *b, Parts *x, Lay to)
+static void move_all(Builder *b, Parts *x, OpCode how, Lay to)
 {
-	if (lay_eq(x->lay, to)) return;
 	for (int i = 0; i < x->n; i++) {
-		x->v[i] = ir_unary(b, OP_CONVERT, x->v[i]->type, x->v[i]);
+		x->v[i] = ir_unary(b, how, x->v[i]->type, x->v[i]);
 		ir_set_layout(x->v[i], to);
 	}
 	x->lay = to;
+}
+
+static void convert_all(Builder *b, Parts *x, Lay to)
+{
+	if (!lay_eq(x->lay, to)) move_all(b, x, OP_CONVERT, to);
 }
 
 /* The index along the axis, in the operand's layout. */
@@ -102,19 +106,6 @@ static Val *axis_index(Builder *b, Val *x, int axis)
 	return full;
 }
 
-/* Each direction in which lanes combine must be one of lanes alone. */
-static bool combines_simply(Lay l, int axis)
-{
-	uint32_t v[LAY_BITS];
-	int n = lay_partners(l, axis, v);
-	for (int i = 0; i < n; i++) {
-		int kinds = 0;
-		for (int h = HW_REG; h <= HW_WARP; h++) kinds += (v[i] & lay_inmask(l, (Hw)h)) != 0;
-		if (kinds > 1) return false;
-	}
-	return true;
-}
-
 static void combine_reduce(Op *op)
 {
 	Builder b = build_before(op);
@@ -122,12 +113,17 @@ static void combine_reduce(Op *op)
 	bool by_index = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT;
 	Parts x = { .n = op->code == OP_REDUCE ? op->nout : 1, .lay = *ir_in(op, 0)->lay };
 	for (int i = 0; i < x.n; i++) x.v[i] = ir_in(op, i);
-	if (!combines_simply(x.lay, axis)) convert_all(&b, &x, lay_default(x.v[0]->type, -1, log2_of(b.fn->warps)));
+	if (!lay_combines_simply(x.lay, axis)) convert_all(&b, &x, lay_default(x.v[0]->type, -1, log2_of(b.fn->warps)));
 	if (by_index) x.v[x.n++] = axis_index(&b, x.v[0], axis);
 	step(&b, op, OP_REDUCE_REGS, 1, &x);
 	step(&b, op, OP_REDUCE_LANES, 2, &x);
-	if (x.v[0]->type->log2[axis]) {
-		convert_all(&b, &x, lay_push(lay_drop(x.lay, axis), HW_REG, axis, x.v[0]->type->log2[axis]));
+	int parts = x.v[0]->type->log2[axis];
+	if (parts && b.fn->cluster) {
+		move_all(&b, &x, OP_EXCHANGE, lay_gathered(x.lay, axis, parts));
+		step(&b, op, OP_REDUCE_REGS, 1, &x);
+		step(&b, op, OP_REDUCE_LANES, 2, &x);
+	} else if (parts) {
+		convert_all(&b, &x, lay_push(lay_drop(x.lay, axis), HW_REG, axis, parts));
 		step(&b, op, OP_REDUCE_REGS, 1, &x);
 	}
 	convert_all(&b, &x, *op->out[0]->lay);

@@ -202,3 +202,30 @@ uint32_t lay_reduced_regs(Lay l, int axis, int levels)
 	reduce_layout(l, axis, levels, &n, v, &kept);
 	return kept;
 }
+
+bool lay_combines_simply(Lay l, int axis)
+{
+	uint32_t v[LAY_BITS];
+	int n = lay_partners(l, axis, v);
+	for (int i = 0; i < n; i++) {
+		int kinds = 0;
+		for (int h = HW_REG; h <= HW_WARP; h++) kinds += (v[i] & lay_inmask(l, (Hw)h)) != 0;
+		if (kinds > 1) return false;
+	}
+	return true;
+}
+
+Lay lay_gathered(Lay l, int axis, int n)
+{
+	Lay r = lay_push(lay_drop(l, axis), HW_REG, axis, n);
+	for (int k = 0; k < n; k++) {
+		int from = r.in[HW_REG] - (n - k), lane = lay_first(r, HW_LANE), end = lane + r.in[HW_LANE];
+		while (lane < end && r.col[lane]) lane++;
+		if (lane == end) break;
+		r.col[lane] = r.col[from];
+		memmove(r.col + from, r.col + from + 1, (size_t)(LAY_BITS - from - 1) * sizeof *r.col);
+		r.col[LAY_BITS - 1] = 0;
+		r.in[HW_REG]--;
+	}
+	return r;
+}

@@ -464,25 +464,109 @@ static void measure(void *ctx, Op *op)
 
 static bool is_arch(Str name, int arch) { return name == str_fmt("sm_%d", arch) || name == str_fmt("sm_%da", arch); }
 
+static bool has_hint(const Fn *fn, const char *name)
+{
+	for (int i = 0; i < fn->hints.n; i++)
+		if (!strcmp(fn->hints.p[i].name, name)) return true;
+	return false;
+}
+
+/* What a hint says for this architecture, else for all; 0: nothing. */
+static int hint_value(const Fn *fn, const char *name, int arch)
+{
+	int r = 0;
+	for (int i = 0; i < fn->hints.n; i++) {
+		const Hint *h = &fn->hints.p[i];
+		if (strcmp(h->name, name) != 0) continue;
+		for (int pass = 0; pass < 2; pass++)
+			for (int k = 0; k < h->n; k++)
+				if (pass ? h->v[k].arch && is_arch(h->v[k].arch, arch) : !h->v[k].arch) r = (int)h->v[k].value;
+	}
+	return r;
+}
+
 /* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements. The
  * hint @warps decides where it is given. */
 static int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0, 0 };
-	int hint = 0;
-	for (int i = 0; i < fn->hints.n; i++) {
-		const Hint *h = &fn->hints.p[i];
-		if (strcmp(h->name, "warps") != 0) continue;
-		for (int pass = 0; pass < 2; pass++)
-			for (int k = 0; k < h->n; k++)
-				if (pass ? h->v[k].arch && is_arch(h->v[k].arch, lower_arch(cx, fn)) : !h->v[k].arch) hint = (int)h->v[k].value;
-	}
+	int hint = hint_value(fn, "warps", has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
 	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
 	int w = s.log2 - 8;
 	if (w > 3) w = 3;
 	if (s.log2 - LANES_LOG2 - w > 6) w = s.log2 - LANES_LOG2 - 6;
 	return w < 0 ? 0 : w > 5 ? 5 : w;
+}
+
+/* ---- clusters ---- */
+/* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the registers of
+ * one block is spread over several: 32 elements a thread, 8 warps a block, at most 8 blocks (more are not portable). Between
+ * blocks only the partial results of reductions move, each exchange once: kernels without control flow whose other operations
+ * stay within their thread, and in which no layout is converted (stays_apart). */
+enum { CLUSTER_MOST = 3, CLUSTER_WARPS = 3, CLUSTER_REGS = 5, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */ };
+
+static bool in_cluster(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (op->nregion) return false;
+	if (op_is_reduce(op)) return op->code != OP_REDUCE;
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_STORE: case OP_RETURN: return true;
+	case OP_LITERAL: return op->nin == 0;
+	case OP_LOAD: return memory_is_constant(op->parent->fn, ir_in(op, 0)) || (type_is_tile(op->out[0]->type) && type_size(op->out[0]->type) > 1);
+	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	}
+}
+
+static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
+{
+	Size s = { 0, 0 };
+	bool reduces = false;
+	if (hint_value(fn, "warps", 0) > 0 || hint_value(fn, "cluster", 0) == 1) return 0;
+	ir_walk(fn->body, measure, &s);
+	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS;
+	if (c <= 0) return 0;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (!in_cluster(op)) return 0;
+		reduces |= op_is_reduce(op);
+	}
+	if (!reduces || lower_arch(cx, fn) < 90) return 0;
+	int hint = hint_value(fn, "cluster", cx->target_arch);
+	if (hint) c = log2_of(hint);
+	return c > CLUSTER_MOST ? CLUSTER_MOST : c;
+}
+
+/* A tile too large for 8 warps a block gets more of them (log2), up to 32. */
+static int spare_warps(const Fn *fn, int cluster)
+{
+	Size s = { 0, 0 };
+	ir_walk(fn->body, measure, &s);
+	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - cluster;
+	return w < 0 ? 0 : w > 2 ? 2 : w;
+}
+
+/* Does little enough leave the warps when op reduces? */
+static bool reduces_apart(const Op *op, Lay l)
+{
+	uint32_t v[LAY_BITS];
+	int n, axis = (int)ir_int(op, AT_AXIS, 0);
+	return lay_combines_simply(l, axis) && lay_outbits(lay_reduced(l, axis, 2, &n, v)) <= CLUSTER_SENT;
+}
+
+static bool stays_apart(Places *p)
+{
+	Lay l;
+	for (int i = 0; i < p->ops.n; i++) {
+		Op *op = p->ops.p[i];
+		if (op_is_reduce(op) && !reduces_apart(op, lay_of(p, ir_in(op, 0)))) return false;
+		for (int k = 0; k < op->nin; k++) {
+			Val *v = ir_in(op, k);
+			if (is_tile(v) && needs(p, op, k, &l) && !lay_eq(lay_of(p, v), l) && !is_cheap(v)) return false;
+		}
+	}
+	return true;
 }
 
 /* ---- the pass ---- */
@@ -505,17 +589,22 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 {
 	Places p = { .fn = fn, .cx = cx };
 	ir_number(fn);
-	p.warps = choose_warps(fn, cx);
+	int cluster = choose_cluster(fn, cx);
 	p.nval = fn->nval;
-	p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
-	p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 	ir_walk(fn->body, collect, &p);
-	do settle(&p); while (give_one(&p));
+	for (;; cluster = 0) {
+		p.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
+		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
+		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
+		do settle(&p); while (give_one(&p));
+		if (!cluster || stays_apart(&p)) break;
+	}
 	for (int i = 0; i < p.ops.n; i++) write_layouts(&p, p.ops.p[i]);
 	for (int i = 0; i < p.ops.n; i++) fix_operands(&p, p.ops.p[i]);
 	fn->stage = STAGE_PLACED;
 	fn->arch = cx->target_arch;
 	fn->warps = 1 << p.warps;
+	fn->cluster = cluster ? 1 << cluster : 0;
 }
 
 void pass_layouts(Module *m, const LowerCx *cx)

@@ -34,6 +34,11 @@ bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r)
  * one bit for each direction that is left. v: basis of the places combined in this step, packed inputs of l. */
 Lay lay_reduced(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BITS]);
 uint32_t lay_reduced_regs(Lay l, int axis, int levels);         /* the register bits of l that the result keeps */
+/* Can lanes combine along axis: is each direction in which they do one of lanes alone? */
+bool lay_combines_simply(Lay l, int axis);
+/* l without what lies along axis, and instead 2^n elements along it in each warp: in lanes that would hold copies, the rest in
+ * registers. */
+Lay lay_gathered(Lay l, int axis, int n);
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
 int64_t lay_memory_cost(Lay l, Elem e, int fast);
 
@@ -51,6 +56,10 @@ MmaPlan mma_plan(const Op *mma, int arch, int warps_log2);
 /* Factors too large for shared memory: what part of each axis is there at once, all log2; bytes of the two parts. */
 typedef struct MmaPieces { int z, m, n, k; int64_t a_bytes, b_bytes; } MmaPieces;
 MmaPieces mma_pieces(const Op *mma);
+
+/* An exchange between the thread blocks of a cluster: an mbarrier, then its elements in slots of 4 or 8 bytes. */
+enum { EXCHANGE_BAR = 16 };
+int exchange_slot(const Type *t);               /* bytes of an element */
 
 /* ---- scratch.c: operations that exchange data through shared memory of their own, with barriers of their own ---- */
 int64_t scratch_bytes(const Op *op);            /* 0: none */

@@ -64,12 +64,15 @@ static int64_t sort_bytes(const Op *op)
 	return sort_piece(t) * (elem_bytes(t->elem) + 4) + 16;
 }
 
+int exchange_slot(const Type *t) { return elem_bytes(t->elem) < 4 ? 4 : elem_bytes(t->elem); }
+
 int64_t scratch_bytes(const Op *op)
 {
 	int64_t bytes = 0;
 	if (op_is_scan(op)) return scan_bytes(op);
 	if (one_thread_reads(op)) return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
 	switch (op->code) {
+	case OP_EXCHANGE: return EXCHANGE_BAR + type_size(op->out[0]->type) * exchange_slot(op->out[0]->type);
 	case OP_CONVERT: return piece_bytes(op->out[0]->type);
 	case OP_TAKE: return piece_bytes(ir_in(op, 0)->type);
 	case OP_MMA: return mma_pieces(op).a_bytes + mma_pieces(op).b_bytes;

@@ -21,7 +21,7 @@
 #define dim3(x, y, z) (x)
 
 /* ---- threads ---- */
-enum { EMU_THREADS = 1024, EMU_STACK = 1 << 20, EMU_SHARED = 232448 };
+enum { EMU_THREADS = 8192, EMU_STACK = 1 << 20, EMU_SHARED = 232448 };
 typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE } EmuState;
 typedef struct EmuThread { jmp_buf at; EmuState state; char *stack; ucontext_t first; } EmuThread;
 typedef struct EmuIndex { unsigned x, y, z; } EmuIndex;
@@ -32,8 +32,8 @@ static EmuIndex threadIdx, blockIdx, blockDim;
 static jmp_buf emu_home;
 static void (*emu_body)(void **args);
 static void **emu_args;
-static unsigned emu_now;
-static unsigned char emu_box[32][32][64];      /* of each warp: what each lane hands over */
+static unsigned emu_now, emu_cta, emu_first;   /* emu_cta: threads of a thread block; emu_first: number of the cluster's first block */
+static unsigned char emu_box[EMU_THREADS / 32][32][64];      /* of each warp: what each lane hands over */
 
 __attribute__((noreturn)) static void emu_fail(const char *what)
 {
@@ -62,7 +62,8 @@ static void emu_entry(void)
 static void emu_run(unsigned t)
 {
 	emu_now = t;
-	threadIdx.x = t;
+	threadIdx.x = t % emu_cta;
+	blockIdx.x = emu_first + t / emu_cta;
 	if (_setjmp(emu_home)) return;
 	if (emu_thread[t].state != EMU_NEW) {
 		emu_thread[t].state = EMU_READY;
@@ -214,6 +215,31 @@ EMU_SHFL(u16, unsigned short) EMU_SHFL(u32, unsigned) EMU_SHFL(u64, unsigned lon
 EMU_SHFL(f8e5m2, unsigned char) EMU_SHFL(f16, unsigned short) EMU_SHFL(bf16, unsigned short) EMU_SHFL(tf32, float)
 EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
 
+/* ---- clusters: one set of threads with one shared memory, so what is sent to all is written once ---- */
+static inline unsigned ct_cluster_rank(void) { return emu_now / emu_cta; }
+static inline void ct_cluster_arrive(void) { }
+static inline void ct_cluster_wait(void) { emu_wait(EMU_BLOCK); }
+static inline void ct_cluster_sync(void) { emu_wait(EMU_BLOCK); }
+static inline void ct_bar_init(void *bar, unsigned sends, unsigned bytes) { (void)bytes; memcpy(bar, &sends, sizeof sends); }
+static inline void ct_bar_ready(void) { }
+static void emu_arrive(const void *bar, unsigned to)
+{
+	unsigned left;
+	if (to) return;
+	memcpy(&left, bar, sizeof left);
+	if (!left--) emu_fail("more elements are sent than the exchange waits for");
+	memcpy((void *)bar, &left, sizeof left);
+}
+static inline void ct_send_b32(const void *p, unsigned v, const void *bar, unsigned to) { memcpy((void *)p, &v, 4); emu_arrive(bar, to); }
+static inline void ct_send_b64(const void *p, unsigned long long v, const void *bar, unsigned to) { memcpy((void *)p, &v, 8); emu_arrive(bar, to); }
+static void ct_bar_wait(const void *bar)
+{
+	for (unsigned left = 1; left;) {
+		memcpy(&left, bar, sizeof left);
+		if (left) emu_wait(EMU_READY);
+	}
+}
+
 /* ---- matrices: ldmatrix and mma.sync as the PTX manual has them ---- */
 static inline unsigned ct_shared(const void *p) { return (unsigned)((const unsigned char *)p - ct_smem); }
 
@@ -352,7 +378,30 @@ static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsi
 	if (shared > EMU_SHARED) emu_fail("too much shared memory");
 	emu_body = k->body;
 	emu_args = args;
-	blockDim.x = threads;
-	for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) emu_block(threads);
+	blockDim.x = emu_cta = threads;
+	for (emu_first = 0; emu_first < blocks; emu_first++) emu_block(threads);
+	return 0;
+}
+typedef struct EmuDim { unsigned x, y, z; } EmuDim;
+typedef union cudaLaunchAttributeValue { EmuDim clusterDim; } cudaLaunchAttributeValue;
+typedef struct cudaLaunchAttribute { int id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
+typedef struct cudaLaunchConfig_t {
+	unsigned gridDim, blockDim;
+	size_t dynamicSmemBytes;
+	struct CUstream_st *stream;
+	cudaLaunchAttribute *attrs;
+	int numAttrs;
+} cudaLaunchConfig_t;
+enum { cudaLaunchAttributeClusterDimension = 4, cudaErrorInvalidConfiguration = 9 };
+static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *fn, void **args)
+{
+	const EmuKernel *k = emu_kernel(fn);
+	unsigned n = c->attrs[0].val.clusterDim.x;
+	if (c->blockDim > (unsigned)k->threads) emu_fail("more threads than __launch_bounds__");
+	if (c->gridDim % n || n * c->blockDim > EMU_THREADS) emu_fail("a grid that does not consist of clusters");
+	emu_body = k->body;
+	emu_args = args;
+	blockDim.x = emu_cta = c->blockDim;
+	for (emu_first = 0; emu_first < c->gridDim; emu_first += n) emu_block(n * c->blockDim);
 	return 0;
 }

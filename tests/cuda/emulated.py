@@ -1,7 +1,7 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
 NAME: sample/vecadd, ...; operations, language, functions: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
-target. Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
+target; clusters, the same for what only sm_90 does. Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
 import os
 import shutil
 import sys
@@ -30,12 +30,16 @@ def program(source, main):
             check(r.code == 0, "%s, order %s: exit %d\n%s%s" % (name, order, r.code, r.out.decode("utf-8", "replace")[-2000:], r.text[-1000:]))
 
 
-def tiles(section):
+def tiles(source, arch, *section):
+    try:
+        import numpy    # noqa
+    except ImportError:
+        skip("needs numpy")
     for order in ORDERS:
-        r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, emulation.prelude_tool(BUILD), os.path.join(HERE, "tiles.tile"), ARCH, section],
+        r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, emulation.prelude_tool(BUILD), os.path.join(HERE, source), arch, *section],
                 env={"EMU_ORDER": order}, timeout=900)
         print(r.out.decode("utf-8", "replace"))
-        check(r.code == 0, "tiles, %s, order %s:\n%s%s" % (section, order, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
+        check(r.code == 0, "%s, order %s:\n%s%s" % (" ".join((source, *section)), order, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
 
 
 def main(name):
@@ -45,12 +49,10 @@ def main(name):
     if kind == "sample":
         folder = os.path.join(ROOT, "samples", rest)
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
+    elif kind == "clusters":
+        tiles("clusters.tile", "sm_90a")
     elif kind == "tiles":
-        try:
-            import numpy    # noqa
-        except ImportError:
-            skip("needs numpy")
-        tiles(rest)
+        tiles("tiles.tile", ARCH, rest)
     else:
         path = os.path.join(ROOT, PROGRAMS[kind])
         program(path + ".tile", path + ".c")

@@ -10,6 +10,7 @@ foreach(name layouts reductions scans moving very products memory)
 endforeach()
 
 ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
+ctilec_test(emulated/clusters "values;emulated" cuda/emulated.py clusters)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
 foreach(group samples library pages programs values)

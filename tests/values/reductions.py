@@ -221,6 +221,9 @@ for t in FLOATS:
         Row(f"{name}({v}, {a}, rounding: {m})", lambda x, p, f=f, v=v, a=a: fold(p if v == "p" else x, (a,), f), bound=lambda x, p: 0)       # x - x may be -0
         for name, v, f in (("sum", "x", math.fsum), ("prod", "p", math.prod)) for a in (0, 1) for m in ref.MODES] + [
         Row(f"cumsum(x, 1, rounding: {m})", lambda x, p: running(x, 1, math.fsum), bound=lambda x, p: 0) for m in ref.MODES], exact, repeat=2)
+# larger than the shared memory that one conversion takes: moved in pieces
+table(S, "scan_in_pieces", {"x": ("f32", (16384,))}, [Row("cumsum(x, 0)", lambda x: np.array(list(itertools.accumulate(x.astype(np.float64)))),
+      bound=lambda x: len(x) * UNIT["f32"] * np.cumsum(np.abs(x.astype(np.float64))) + UNIT["f32"])], plain)
 # two elements: one rounding, in the direction that is asked for
 for t in FLOATS:
     def pair(f, mode, t=t):
