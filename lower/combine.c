@@ -2,8 +2,10 @@
  *
  * A reduction along an axis combines first what each thread holds (reduce_regs), then lanes of a warp (reduce_lanes), then
  * warps: their partial results go through a conversion to a layout in which each thread holds all of them, and reduce_regs
- * finishes. In a cluster they go to all its thread blocks (exchange), there into lanes that then combine them. Each step leaves the axis with one element for each group that is not combined yet. So the order of a sum is:
- * within a thread by increasing index, lanes pairwise by increasing distance, warps by increasing number.
+ * finishes. In a cluster they go to all its thread blocks (exchange), there into lanes that then combine them. Each step
+ * leaves the axis with one element for each group that is not combined yet. So the order of a sum is: within a thread by
+ * increasing index, lanes pairwise by increasing distance, warps by increasing number; in a cluster, warps whose numbers
+ * differ by 32 first and then pairwise.
  * Reductions with a function of the author's keep the order of the elements: their layout (lay_scan) has neighbours in
  * registers, then lanes, then warps, so these same steps combine only neighbouring ranges.
  *
