@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time and memory of ctilec itself on generated programs of growing size.
 
-Usage: bench/compile/growth.py [CTILEC] [--lines 1000,10000,100000] [--rounds 5] [--target c,cuda]
+Usage: bench/compile/growth.py [CTILEC] [--lines 1000,10000,100000] [--kernels 100,1000,10000] [--rounds 5] [--target c,cuda]
 Prints a table: lines, seconds by the clock (median, least, most), seconds of the processor (median), peak memory, and
 growth of processor time against the row before. The start-up row is `ctilec --version`. Programs are deterministic:
 functions and kernels with loops and reductions. A busy machine shows in the clock far more than in the processor's time.
@@ -34,6 +34,21 @@ fn smooth{i}(x: tile<f32, [M, N]>) -> tile<f32, [M, N]> {{
     return b * {c}.5 + x * 0.25;
 }}
 """
+
+MANY = """\
+kernel part{i}(x: tensor<f32, [m, n]>, at: tensor<i32, [m]>, y: inout tensor<f32, [m, {n}]>, z: out tensor<f32, [m]>) grid [cdiv(m, 8)] {{
+    let i = bid(0), v = x.load([i, 0], [8, {n}], pad: -inf);
+    let row = at.load([i], [8], pad: -1), e = exp(v - reduce_max(v, 1));
+    y.scatter([row[:, _] + zeros([8, {n}], i32), iota([{n}], i32) + zeros([8, {n}], i32)], e);
+    z.store([i], reshape(sum(select(x.mask([i, 0], [8, {n}]), v * {c}, 0), 1), [8]));
+}}
+"""
+
+
+def kernels(count):
+    """So many kernels that share nothing, and how many lines they are."""
+    text = "".join(MANY.format(i=i, c=i % 7 + 1, n=16 << i % 4) for i in range(count))
+    return text, text.count("\n")
 
 
 def program(lines):
@@ -82,6 +97,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("ctilec", nargs="?", default=os.path.join(top, "build", "ctilec"))
     ap.add_argument("--lines", default="1000,10000,100000")
+    ap.add_argument("--kernels", default="100,1000,10000", help="files of so many kernels, checked only")
     ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--target", default="c,cuda")
     a = ap.parse_args()
@@ -99,6 +115,13 @@ def main():
                 command = [a.ctilec, path, "--check"] if mode == "check" else \
                     [a.ctilec, path, f"--target={mode}", "-o", os.path.join(d, "p.out"), "--no-header"]
                 last = row(mode, n, [once(command) for _ in range(a.rounds if n < 50000 else min(a.rounds, 3))], last)
+        last = None
+        for count in map(int, filter(None, a.kernels.split(","))):
+            text, n = kernels(count)
+            path = os.path.join(d, "p.tile")
+            with open(path, "w") as f:
+                f.write(text)
+            last = row(f"{count} k", n, [once([a.ctilec, path, "--check"]) for _ in range(a.rounds)], last)
 
 
 if __name__ == "__main__":
