@@ -862,5 +862,15 @@ def proved_calls(rng):
         yield Call("reversed", x, Out(x[::-1]), n)
 
 
+# ---- promises change no value ----
+S.add("promised", """kernel promised(p: ptr<f32>, y: out tensor<f32, [64]>, z: out tensor<i32, [64]>) grid [1] {
+    let i = iota([64], i32);
+    let q = assume_aligned_strided(assume_aligned(p, 16) + i, 16, 4, 0);
+    y.store([0], unsafe load(q));
+    z.store([0], assume_divisible_strided(i, 4, 4, 0) * 3 + assume_blocked(i / 8, [8]));
+}
+""", lambda rng: [Call("promised", ref.randoms("f32", 64, np.random.default_rng(5)), Out(ref.randoms("f32", 64, np.random.default_rng(5))),
+                       Out((np.arange(64) * 3 + np.arange(64) // 8).astype(np.int32)), aligned=True)])
+
 if __name__ == "__main__":
     S.main(__doc__)

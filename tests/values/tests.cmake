@@ -17,3 +17,4 @@ ctilec_test(values/random-programs "values" values/programs.py test --count 1000
 ctilec_test(emulated/random-programs "values;emulated" values/programs.py emulated --count 100)
 ctilec_test(nvcc/random-programs "nvcc" values/programs.py nvcc --count 100)
 ctilec_test(diag/random-mutants "quick;diag" values/programs.py mutants --count 150)
+ctilec_test(values/every-operation "quick;values" values/coverage.py)
