@@ -30,6 +30,70 @@ static bool is_macro(Str s, size_t n)
 	return n > 2 && s[0] >= 'A' && s[0] <= 'Z';
 }
 
+/* Functions and types of the C library and of CUDA: an entry of such a name would meet the library's, in the header of one
+ * or, what is worse, in the linker. Mathematical functions have an `f` and an `l` form. */
+static const char *const library_math[] = {
+	"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "cospi",
+	"cyl_bessel_i0", "cyl_bessel_i1", "drem", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp", "exp10", "exp2",
+	"expm1", "fabs", "fdim", "fdivide", "finite", "floor", "fma", "fmax", "fmin", "fmod", "frexp", "gamma", "hypot",
+	"ilogb", "j0", "j1", "jn", "ldexp", "lgamma", "llrint", "llround", "log", "log10", "log1p", "log2", "logb",
+	"lrint", "lround", "modf", "nan", "nearbyint", "nextafter", "nexttoward", "norm", "norm3d", "norm4d", "normcdf",
+	"normcdfinv", "pow", "rcbrt", "remainder", "remquo", "rhypot", "rint", "rnorm", "rnorm3d", "rnorm4d", "round",
+	"rsqrt", "scalb", "scalbln", "scalbn", "significand", "sin", "sincos", "sincospi", "sinh", "sinpi", "sqrt",
+	"tan", "tanh", "tgamma", "trunc", "y0", "y1", "yn",
+};
+static const char *const library[] = {
+	"FILE", "a64l", "abort", "abs", "accept", "access", "aligned_alloc", "alloca", "alphasort", "asctime",
+	"asprintf", "at_quick_exit", "atexit", "atof", "atoi", "atol", "atoll", "basename", "bcmp", "bcopy", "bind",
+	"bsearch", "bzero", "calloc", "clearerr", "clock", "clock64", "clock_t", "close", "connect", "ctermid", "ctime",
+	"difftime", "dim3", "div", "div_t", "dprintf", "drand48", "dup", "ecvt", "erand48", "exit", "fclose", "fcvt",
+	"fdopen", "feof", "ferror", "fflush", "ffs", "ffsl", "ffsll", "fgetc", "fgetpos", "fgets", "fileno", "fmemopen",
+	"fopen", "fork", "fpos_t", "fprintf", "fputc", "fputs", "fread", "free", "freopen", "fscanf", "fseek", "fsetpos",
+	"ftell", "fwrite", "gcvt", "getc", "getchar", "getdate", "getdelim", "getenv", "getline", "getpt", "gets",
+	"getsubopt", "getw", "gmtime", "index", "initstate", "intmax_t", "intptr_t", "jrand48", "kill", "l64a", "labs",
+	"lcong48", "ldiv", "ldiv_t", "link", "listen", "llabs", "lldiv", "llmax", "llmin", "localtime", "lrand48",
+	"lseek", "malloc", "max", "max_align_t", "mblen", "mbstowcs", "mbtowc", "memccpy", "memchr", "memcmp", "memcpy",
+	"memmove", "mempcpy", "memset", "min", "mkdtemp", "mkstemp", "mktemp", "mktime", "mrand48", "nanosleep",
+	"nrand48", "off_t", "open", "pause", "pclose", "perror", "pid_t", "pipe", "poll", "popen", "printf", "pselect",
+	"ptrdiff_t", "ptsname", "putc", "putchar", "putenv", "puts", "putw", "qsort", "quick_exit", "raise", "rand",
+	"rand_r", "random", "read", "realloc", "realpath", "recv", "remove", "rename", "rewind", "rindex", "rpmatch",
+	"scanf", "seed48", "select", "send", "setbuf", "setenv", "setstate", "setvbuf", "signal", "sleep", "snprintf",
+	"sprintf", "srand", "srand48", "srandom", "sscanf", "ssize_t", "stpcpy", "stpncpy", "strcat", "strchr", "strcmp",
+	"strcoll", "strcpy", "strcspn", "strdup", "strerror", "strlen", "strncat", "strncmp", "strncpy", "strndup",
+	"strpbrk", "strrchr", "strsep", "strsignal", "strspn", "strstr", "strtod", "strtof", "strtok", "strtol",
+	"strtold", "strtoll", "strtoul", "strtoull", "strxfrm", "swab", "sync", "system", "tempnam", "time", "time_t",
+	"times", "tmpfile", "tmpnam", "truncate", "uint", "uintmax_t", "ullmax", "ullmin", "ulong", "umax", "umin",
+	"ungetc", "unlink", "unsetenv", "ushort", "va_list", "valloc", "vfprintf", "vfscanf", "vprintf", "vscanf",
+	"vsnprintf", "vsprintf", "vsscanf", "wait", "wcstombs", "wctomb", "write",
+};
+
+static bool in_list(const char *const *list, size_t n, const char *s, size_t len)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(list[i]) == len && !memcmp(list[i], s, len)) return true;
+	return false;
+}
+
+/* int4, uchar2, double4_16a: the short vectors of CUDA. */
+static bool is_short_vector(const char *s, size_t n)
+{
+	static const char *const elems[] = { "char", "short", "int", "long", "longlong", "float", "double" };
+	if (n > 4 && (!memcmp(s + n - 4, "_16a", 4) || !memcmp(s + n - 4, "_32a", 4))) n -= 4;
+	if (n < 2 || s[n - 1] < '1' || s[n - 1] > '4') return false;
+	n--;
+	size_t k = sizeof elems / sizeof *elems;
+	return in_list(elems, k, s, n) || (s[0] == 'u' && in_list(elems, k - 2, s + 1, n - 1));
+}
+
+static bool is_library(const char *s, size_t n)
+{
+	size_t k = sizeof library_math / sizeof *library_math;
+	if (n > 4 && !memcmp(s, "cuda", 4) && s[4] >= 'A' && s[4] <= 'Z') return true;
+	if (n > 5 && !memcmp(s, "make_", 5)) return is_library(s + 5, n - 5);
+	if (in_list(library, sizeof library / sizeof *library, s, n) || in_list(library_math, k, s, n)) return true;
+	return is_short_vector(s, n) || (n > 1 && (s[n - 1] == 'f' || s[n - 1] == 'l') && in_list(library_math, k, s, n - 1));
+}
+
 static Str rename_reserved(Str s)
 {
 	if (!strncmp(s, "ct_", 3) || !strncmp(s, "CT", 2) || !strncmp(s, "__", 2)) return str_fmt("u_%s", s);
@@ -45,7 +109,13 @@ static Str rename_reserved(Str s)
 	return s;
 }
 
-Str name_entry(Str s) { return rename_reserved(s); }
+/* `sin_` stays apart from the renamed `sin`. */
+Str name_entry(Str s)
+{
+	size_t n = str_len(s);
+	while (n > 1 && s[n - 1] == '_') n--;
+	return is_library(s, n) ? str_fmt("%s_", s) : rename_reserved(s);
+}
 
 Str name_c(Str s)
 {

@@ -1,5 +1,5 @@
-"""Names of the author's that C, C++ or their headers use otherwise: names.py c|cuda. A kernel whose parameters, dimensions and
-variables have such names compiles without a warning."""
+"""Names of the author's that C, C++ or their headers use otherwise: names.py c|cuda. Kernels of such names, and one whose
+parameters, dimensions and variables have them, compile without a warning."""
 import re
 import shutil
 import sys
@@ -9,6 +9,8 @@ from common import *
 HEADERS = "stdarg stdio stdlib math stdint string stddef".split()
 FUNCTIONS = "memcpy memset malloc free printf fprintf abort fma fmaf exp expf sqrt fabs min max main index y0 j1 gamma time".split()
 WORDS = "l at i in int float half double char signed register restrict auto new this class template bool_ int_ v0 v1 v_2 x_2 stdout errno".split()
+ENTRIES = """int4 uint2 float4 double4_16a make_float4 dim3 cudaMalloc sin sinf sinl sin_ exit write read index gamma norm time abs div clock pow
+    rsqrt uchar4 rand select getline remove y0 copy fill add sum scale dot end""".split()
 TAKEN = set("let var for while if else break continue return const in step fn kernel import as tile tensor ptr unsafe true false inf nan null "
     "param instance tune grid where out inout scratch entry dims f16 f32 f64 static_assert assert print min max exp sqrt".split())
 
@@ -28,6 +30,7 @@ def program(names):
     params = "".join("kernel par_%d(%s: tensor<f32, [n]>, y: out tensor<f32, [n]>, a: f32) grid [cdiv(n, 64)] { y.store([bid(0)], a * %s.load([bid(0)], [64])); }\n"
         % (i, n, n) for i, n in enumerate(names) if n != "y" and n != "a" and n != "n")
     params += "kernel launch(l: tensor<f32, [h, w]>, bid: out tensor<f32, [cdiv(h, 3), cdiv(w, 5)]>) grid [1] { bid.store([0, 0], l.load([0, 0], [8, 8])); }\n"
+    params += "".join("kernel %s(r: out tensor<f32, [n]>) grid [1] { r.store([0], zeros([8], f32)); }\n" % n for n in ENTRIES)
     return "kernel names(x: tensor<f32, [n]>, y: out tensor<f32, [n]>) grid [1] {\n    var r: tile<f32, [64]> = 0;\n%s    y.store([0], r);\n}\n%s%s" % (
         lets, dims, params)
 
