@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
 from common import *
 
-LIMIT = 20                      # seconds of processor time: a hundredfold of what a compilation takes; a busy machine changes nothing
+LIMIT = 60                      # seconds of processor time, with sanitizers: a hundredfold of what a compilation takes; a busy machine changes nothing
 BYTES = 16 * 1024               # of a mutant: longer files lose items first
 TOKEN = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|0[xX][\w.]+(?:[pP][+-]?\d+)?|\d[\w.]*(?:(?<=[eE])[+-]\d+)?|[A-Za-z_]\w*|'
                    rb'\.\.|->|<<=|>>=|<<|>>|[<>=!+\-*/%&|^@]=|&&|\|\||\s+|.', re.S)
