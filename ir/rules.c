@@ -220,7 +220,10 @@ Ruling rule_reduce(TypeRule rule, const Type *x, int axis)
 	uint8_t log2[TILE_RANK];
 	memcpy(log2, x->log2, sizeof log2);
 	log2[axis] = 0;
-	return allow(x->elem, type_tile(rule == TR_REDUCE_INDEX ? EL_U32 : x->elem, x->rank, log2));
+	Elem e = rule == TR_REDUCE_INDEX ? EL_U32 : x->elem;
+	why = rule_limits(e, x->rank, log2);
+	if (why != RULE_OK) return refuse(why, 0);
+	return allow(x->elem, type_tile(e, x->rank, log2));
 }
 
 Ruling rule_cat(const Type *a, const Type *b, int axis)

@@ -71,6 +71,8 @@ Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at);
 Sv elem_logic(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown);       /* AND, OR of anything as bool */
 void warn_count(Cx *cx, Sv x, Sv y, Span at, Str shown);       /* bool + bool: whoever counts is told */
 void warn_cast(Cx *cx, Sv x, Str value, Elem to, Num n, Span at);      /* a constant that the type cannot hold */
+/* Whether a tile of t's shape and element type e may be; else reported as the result of an operation on x and y. */
+bool result_fits(Cx *cx, Elem e, const Type *t, Sv x, Sv y, Span at, Str shown);
 void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown);
 Sv pointer_arith(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown);
 Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown);

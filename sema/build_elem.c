@@ -172,7 +172,7 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK:
 		d = cx_diag(cx, D_RESULT_LARGE, at, shown);
 		label_operand(d, x);
-		label_operand(d, y);
+		if (y.span.lo != x.span.lo) label_operand(d, y);
 		diag_note(d, "a tile has at most 2^24 elements, 16 MiB and %d axes", TILE_RANK);
 		return;
 	default:
@@ -180,6 +180,13 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 		label_operand(d, bad);
 		return;
 	}
+}
+
+bool result_fits(Cx *cx, Elem e, const Type *t, Sv x, Sv y, Span at, Str shown)
+{
+	RuleWhy why = type_is_tile(t) ? rule_limits(e, t->rank, t->log2) : RULE_OK;
+	if (why != RULE_OK) report_ruling(cx, (Ruling){ .why = why }, x, y, at, shown);
+	return why == RULE_OK;
 }
 
 /* ---- checks of --checked ---- */
@@ -349,10 +356,12 @@ static Sv untyped_binary(Cx *cx, OpCode op, Sv x, Sv y, Span at)
 }
 
 /* Gives an untyped operand the type of the other one. In comparisons a float constant makes integers compare in f64. */
-static Sv meet(Cx *cx, TypeRule rule, Sv x, Sv other)
+static Sv meet(Cx *cx, OpCode op, TypeRule rule, Sv x, Sv other)
 {
 	Elem e = other.type->elem;
-	if (elem_is_ptr(e)) return x.kind == SV_INT ? lit_adapt(cx, x, EL_I64, other) : lit_adapt(cx, x, e, other);
+	bool steps = op == OP_ADD || op == OP_SUB;
+	if (elem_is_ptr(e) && x.kind == SV_INT) return lit_adapt(cx, x, EL_I64, other);
+	if (elem_is_ptr(e)) return steps ? sv_const(EL_F32, (Num){ 0 }, x.span) : lit_adapt(cx, x, e, other);
 	/* refused by the rule, with its own words */
 	bool ints = rule == TR_CONV_INT || rule == TR_SHIFT, restricted = elem_rows[e].cls == EC_RFLOAT && rule != TR_CONV_ANY_FLT;
 	if (restricted || (ints && !elem_is_integral(e))) return sv_const(e, (Num){ 0 }, x.span);
@@ -369,13 +378,12 @@ static bool meet_both(Cx *cx, OpCode op, TypeRule rule, Sv *x, Sv *y)
 		bool flt = x->kind == SV_FLOAT || y->kind == SV_FLOAT || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT ||
 			rule == TR_CONV_TO_FLT;
 		Elem e = flt ? EL_F32 : EL_I32;
-		(void)op;
 		*x = lit_adapt(cx, *x, e, sv_poison(y->span));
 		*y = lit_adapt(cx, *y, e, sv_poison(x->span));
 	} else if (sv_untyped(*x)) {
-		*x = meet(cx, rule, *x, *y);
+		*x = meet(cx, op, rule, *x, *y);
 	} else if (sv_untyped(*y)) {
-		*y = meet(cx, rule, *y, *x);
+		*y = meet(cx, op, rule, *y, *x);
 	}
 	return !sv_bad(*x) && !sv_bad(*y);
 }
@@ -518,6 +526,7 @@ static Sv pointer_shapes(Cx *cx, Sv x, Sv y, const Type **t, Elem e, Span at, St
 		report_ruling(cx, r, x, y, at, shown);
 		return sv_poison(at);
 	}
+	if (!result_fits(cx, e, r.type, x, y, at, shown)) return sv_poison(at);
 	*t = type_with_elem(r.type, e);
 	return sv_none(at);
 }
@@ -576,6 +585,7 @@ Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
 		if (elem_is_ptr(from) && elem_is_ptr(to)) diag_help(d, "`element_bitcast` reinterprets a pointer");
 		return sv_poison(at);
 	}
+	if (!result_fits(cx, to, x.type, x, x, at, str_fmt("the conversion to `%s`", elem_name(to)))) return sv_poison(at);
 	Modes mm = *m;
 	bool whole = elem_is_any_float(from) && elem_is_integral(to) && to != EL_BOOL;
 	if (whole && mm.word[MD_ROUNDING] > 3) whole = false;

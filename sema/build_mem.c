@@ -278,9 +278,18 @@ static bool tile_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 	return true;
 }
 
+/* An element for each lane makes a tile that may be. */
+static bool lanes_fit(Cx *cx, const Call *c, const View *v, const Lanes *l)
+{
+	if (!type_is_tile(l->t) || rule_limits(v->elem, l->t->rank, l->t->log2) == RULE_OK) return true;
+	Diag *d = cx_diag(cx, D_RESULT_LARGE, c->span, call_what(c));
+	diag_note(d, "%d MiB of `%s`: a tile has at most 16 MiB", elem_bytes(v->elem) << (type_log2_size(l->t) - 20), elem_name(v->elem));
+	return false;
+}
+
 static bool any_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 {
-	return v->kind == VK_TENSOR ? lanes(cx, c, v, l) : tile_lanes(cx, c, v, l);
+	return (v->kind == VK_TENSOR ? lanes(cx, c, v, l) : tile_lanes(cx, c, v, l)) && lanes_fit(cx, c, v, l);
 }
 
 /* True: no mask, or *mask is a bool of the lanes' shape. */
@@ -343,7 +352,7 @@ static Sv gather_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, int order
 	Val *in[3 + TENSOR_RANK] = { v->val }, *mask;
 	int n = 1;
 	Val *pad = pad_arg(cx, c, v->elem, NULL);
-	if (!pad || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
+	if (!pad || !lanes_fit(cx, c, v, l) || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
 	if (v->kind == VK_TENSOR) check_lanes(cx, v, l, mask);
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
 	in[n++] = pad;

@@ -470,10 +470,18 @@ static Sv build_join(Cx *cx, Call *c, Sv x)
 {
 	Sv y = arg_tile(cx, c, 1);
 	if (sv_bad(y)) return y;
-	if (x.type != y.type || x.type->rank == TILE_RANK || type_log2_size(x.type) == TILE_LOG2) {
+	if (x.type != y.type) {
 		Diag *d = cx_diag(cx, D_CAT_TYPES, c->span, sv_what(x), sv_what(y));
 		label_operand(d, x);
 		label_operand(d, y);
+		return sv_poison(c->span);
+	}
+	uint8_t log2[TILE_RANK + 1] = { 0 };
+	memcpy(log2, x.type->log2, sizeof x.type->log2);
+	log2[x.type->rank] = 1;
+	RuleWhy why = rule_limits(x.type->elem, x.type->rank + 1, log2);
+	if (why != RULE_OK) {
+		report_ruling(cx, (Ruling){ .why = why }, x, y, c->span, call_what(c));
 		return sv_poison(c->span);
 	}
 	at_span(cx, c->span);
