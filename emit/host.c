@@ -308,7 +308,73 @@ static void print_tensor_checks(Out *o, const Entry *e, bool workspace)
 }
 
 /* ---- one kernel ---- */
-static void print_fits(Out *o, const Fn *fn)
+
+/* Dimensions of a kernel that an entry may give more than their type holds: bit i of *wide. */
+static void note_wide_dims(const Entry *e, const HostVec *v, const Fn *fn, uint64_t *wide)
+{
+	for (int i = 0; i < v->n; i++) {
+		const HostStmt *s = v->p[i];
+		if (s->kind == HOST_IF) {
+			note_wide_dims(e, &s->u.ifs.then, fn, wide);
+			note_wide_dims(e, &s->u.ifs.other, fn, wide);
+		}
+		bool here = false;
+		for (int k = 0; s->kind == HOST_LAUNCH && k < s->u.launch.variants.n; k++) here |= s->u.launch.variants.p[k].fn == fn;
+		for (int k = 0; here && k < fn->dims.n && k < 64; k++) {
+			const Sym *x = s->u.launch.dims.p[k];
+			int64_t c;
+			bool fits = x && sym_is_const(x, &c) && c >= 0 && c <= INT32_MAX;
+			for (int d = 0; x && x->kind == SYM_ATOM && x->atom == ATOM_DIM && d < e->dims.n; d++)
+				fits |= e->dims.p[d].name == x->name && e->dims.p[d].elem == EL_I32;
+			if (!fits) *wide |= UINT64_C(1) << k;
+		}
+	}
+}
+
+typedef struct WideSym { const Fn *fn; bool wide; } WideSym;
+
+static void note_wide_atom(void *ctx, const Sym *atom)
+{
+	WideSym *w = ctx;
+	w->wide |= atom->atom == ATOM_STRIDE;
+	for (int i = 0; atom->atom == ATOM_DIM && i < w->fn->dims.n; i++)
+		w->wide |= w->fn->dims.p[i].name == atom->name && w->fn->dims.p[i].elem == EL_I64;
+	for (int i = 0; atom->atom == ATOM_PARAM && i < w->fn->params.n; i++)
+		w->wide |= w->fn->params.p[i].name == atom->name && w->fn->params.p[i].elem == EL_I64;
+}
+
+/* A number of the kernel that is i32 there and may come out larger here. */
+static void print_in_i32(Out *o, const Fn *fn, const Sym *value, Str what)
+{
+	out_puts(o, "{\n\tconst int64_t ct_x = ");
+	host_expr(o, value);
+	out_printf(o, ";\n\tif (ct_x > INT32_MAX)\n\t\treturn !ct_say ? CTILE_DIMENSION : ct_fail(CTILE_DIMENSION, "
+		"\"%s: %s is %%lld, outside 0 to 2^31 - 1\", (long long)ct_x);\n}\n", fn->source_name ? fn->source_name : fn->name, what);
+}
+
+static void print_ranges(Out *o, const Module *m, const Fn *fn)
+{
+	uint64_t wide = 0;
+	Facts *f = facts_new(NULL);
+	for (int i = 0; i < fn->dims.n; i++)
+		if (fn->dims.p[i].elem == EL_I32) facts_range(f, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), 0, INT32_MAX);
+	for (int i = 0; i < m->entries.n; i++) note_wide_dims(m->entries.p[i], &m->entries.p[i]->body, fn, &wide);
+	for (int i = 0; i < fn->dims.n && i < 64; i++) {
+		const IrDim *d = &fn->dims.p[i];
+		if ((wide >> i & 1) && d->elem == EL_I32 && !d->is_stride) print_in_i32(o, fn, sym_atom(ATOM_DIM, d->name, 0), d->name);
+	}
+	for (int i = 0; i < fn->params.n; i++) {
+		const IrParam *p = &fn->params.p[i];
+		for (int k = 0; p->is_tensor && k < p->rank; k++) {
+			WideSym w = { fn, false };
+			if (p->extent[k]->kind == SYM_CONST || p->extent[k]->kind == SYM_ATOM) continue;
+			sym_atoms(p->extent[k], note_wide_atom, &w);
+			if (!w.wide && !facts_le(f, p->extent[k], sym_const(INT32_MAX))) print_in_i32(o, fn, p->extent[k], str_fmt("extent %d of %s", k, p->name));
+		}
+	}
+}
+
+static void print_fits(Out *o, const Module *m, const Fn *fn)
 {
 	out_printf(o, "static int ct_fits_%s(", fn->name);
 	host_params(o, &fn->params, &fn->dims);
@@ -326,6 +392,7 @@ static void print_fits(Out *o, const Fn *fn)
 		out_printf(o, "(void)%s;\n", n);
 	}
 	out_puts(o, "(void)ct_say;\n");
+	print_ranges(o, m, fn);
 	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ");
 	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a where clause does not fit 64 bits\") : CTILE_OK;\n", fn->name);
 	out_off(o);
@@ -645,7 +712,7 @@ static void print_entry(Out *o, const Entry *e)
 void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
 	for (int i = 0; i < m->fns.n; i++) {
-		print_fits(o, m->fns.p[i]);
+		print_fits(o, m, m->fns.p[i]);
 		print_run(o, m, m->fns.p[i], opt, t);
 	}
 	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
