@@ -99,6 +99,7 @@ static Range range_quot(Range a, Range d, bool up)     /* divisor > 0 known, els
 static Range range_rem(Range a, Range d)
 {
 	if (d.lo <= 0) return (Range){ INT64_MIN, INT64_MAX };
+	if (a.lo == a.hi && d.lo == d.hi && !unbounded(a.lo)) return (Range){ a.lo % d.lo, a.lo % d.lo };
 	int64_t top = unbounded(d.hi) ? INT64_MAX : d.hi - 1;
 	Range r = { a.lo < 0 ? (unbounded(top) ? INT64_MIN : -top) : 0, a.hi < 0 ? 0 : top };
 	if (a.lo >= 0 && a.hi < r.hi) r.hi = a.hi;
@@ -196,8 +197,8 @@ int64_t facts_gcd(const Facts *f, const Sym *s)
 	if (s->kind == SYM_MUL) {
 		__int128 m = 1;
 		for (int i = 0; i < s->n; i++) {
-			m *= facts_gcd(f, s->arg[i]);
-			if (m > INT64_MAX / 2) return lcm_sat(d, (int64_t)1 << 30);
+			__int128 next = m * facts_gcd(f, s->arg[i]);
+			if (next <= INT64_MAX / 2) m = next;        /* without a factor it divides as well */
 		}
 		return lcm_sat(d, (int64_t)m);
 	}
@@ -338,9 +339,30 @@ static bool known_cond(const Facts *f, const Sym *c)
 	return false;
 }
 
+/* x = c + rest, where k divides the rest and not c: no multiple of k. */
+static bool never_divides(const Facts *f, int64_t k, const Sym *x)
+{
+	int64_t c = 0;
+	for (int i = 0; x->kind == SYM_ADD && i < x->n; i++)
+		if (x->arg[i]->kind == SYM_CONST) c = x->arg[i]->value;
+	if (k <= 0 || c % k == 0) return false;
+	int64_t g = facts_gcd(f, sym_sub(x, sym_const(c)));
+	return g % k == 0;
+}
+
+/* a is a multiple of what does not divide the constant b. */
+static bool never_multiple(const Facts *f, const Sym *a, const Sym *b)
+{
+	int64_t v, k;
+	if (!sym_is_const(b, &v)) return false;
+	if (!v && a->kind == SYM_MOD && sym_is_const(a->arg[1], &k) && never_divides(f, k, a->arg[0])) return true;
+	int64_t g = facts_gcd(f, a);
+	return g == 0 ? v != 0 : v % g != 0;
+}
+
 static bool differ(const Facts *f, const Sym *a, const Sym *b)
 {
-	return facts_lt(f, a, b) || facts_lt(f, b, a);
+	return facts_lt(f, a, b) || facts_lt(f, b, a) || never_multiple(f, a, b) || never_multiple(f, b, a);
 }
 
 bool facts_holds(const Facts *f, const Sym *c)

@@ -104,6 +104,35 @@ static void random_proofs(void)
 	CHECK(proved > 200);
 }
 
+/* And whatever is disproved must hold for none: equalities of remainders, of multiples, of anything. */
+static void random_disproofs(void)
+{
+	int disproved = 0;
+	for (int i = 0; i < 6000; i++) {
+		int64_t vals[3] = { 3, 5, 7 }, x, y;
+		const Sym *a = random_sym(2, vals, &x), *b = rand() % 2 ? k(rand() % 12 - 4) : random_sym(1, vals, &y);
+		int64_t scale = 1 + rand() % 6, by = 1 + rand() % 6, shift = rand() % 6;
+		a = sym_add(sym_mul(k(scale), a), k(shift));
+		if (rand() % 2) a = sym_mod(a, k(by));
+		Facts *f = facts_new(NULL);
+		facts_range(f, dim("a"), 0, 6);
+		facts_range(f, dim("b"), 2, 2);
+		facts_range(f, dim("c"), 0, 6);
+		facts_assume(f, sym_cmp(SYM_EQ, sym_mod(dim("c"), k(3)), k(0)));
+		if (!facts_fails(f, sym_cmp(SYM_EQ, a, b))) continue;
+		disproved++;
+		vals[1] = 2;
+		for (vals[0] = 0; vals[0] <= 6; vals[0]++)
+			for (vals[2] = 0; vals[2] <= 6; vals[2] += 3) {
+				sym_eval(a, give, vals, &x);
+				sym_eval(b, give, vals, &y);
+				CHECK(x != y);
+			}
+	}
+	CHECK(disproved > 500);
+	CHECK(facts_fails(facts_new(NULL), sym_cmp(SYM_EQ, sym_mod(sym_add(sym_mul(k(4), dim("m")), k(2)), k(4)), k(0))));
+}
+
 static void tiles_inside(void)
 {
 	const Sym *m = dim("m"), *b = sym_atom(ATOM_BID, NULL, 0);
@@ -135,6 +164,7 @@ int main(void)
 	normal_form();
 	random_values();
 	random_proofs();
+	random_disproofs();
 	tiles_inside();
 	if (!failures) printf("symbolic integers: ok\n");
 	return failures != 0;
