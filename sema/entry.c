@@ -391,6 +391,34 @@ static bool launch_args(EntryCx *x, const Launch *l, const Fn *fn, HostStmt *h)
 	return true;
 }
 
+/* A `where` clause of the kernel that no call of the entry can fulfil; NULL: there is none, or it may hold. */
+static const IrWhere *impossible(EntryCx *x, const Fn *fn, const HostStmt *h)
+{
+	const Sym **param = NEW_ARRAY(A_UNIT, const Sym *, fn->params.n);
+	for (int i = 0; i < fn->params.n; i++) {
+		const HostArg *a = &h->u.launch.args.p[i];
+		if (a->is_tensor) continue;
+		if (a->scalar >= 0) param[i] = sym_atom(ATOM_PARAM, x->e->params.p[a->scalar].name, 0);
+		else param[i] = a->is_num && elem_is_integral(fn->params.p[i].elem) ? sym_const(a->num.i) : a->value;
+	}
+	DimMap m = { fn, h->u.launch.dims.p, param };
+	for (int i = 0; i < fn->where.n; i++)
+		if (facts_fails(x->cx->facts, sym_subst(fn->where.p[i].cond, mapped_atom, &m))) return &fn->where.p[i];
+	return NULL;
+}
+
+static bool check_wheres(EntryCx *x, const Launch *l, const HostStmt *h)
+{
+	const IrWhere *w = NULL;
+	for (int i = 0; i < h->u.launch.variants.n; i++) {
+		w = impossible(x, h->u.launch.variants.p[i].fn, h);
+		if (!w) return true;
+	}
+	Diag *d = cx_diag(x->cx, D_WHERE_FAILS, l->call->span, l->name, w->text);
+	diag_label(d, w->span, "stated here");
+	return false;
+}
+
 static bool unknown_dims(EntryCx *x, const Launch *l, const Fn *fn)
 {
 	for (int i = 0; i < l->dims.n; i++) {
@@ -438,7 +466,7 @@ static void launch(EntryCx *x, const Expr *call, HostVec *out)
 	for (int i = 0; i < v.fn.n; i++) vec_push(A_UNIT, &h->u.launch.variants, (Variant){ v.fn.p[i] });
 	if (unknown_dims(x, &l, fn) || !map_dims(x, &l, fn, h)) return;
 	if (!check_elems(x, &l, fn) || !check_tensors(x, &l, fn, h, false) || !check_tensors(x, &l, fn, h, true)) return;
-	if (!launch_args(x, &l, fn, h)) return;
+	if (!launch_args(x, &l, fn, h) || !check_wheres(x, &l, h)) return;
 	for (int i = 0; i < l.where.n; i++) vec_push(A_UNIT, &h->u.launch.where, l.where.p[i]);
 	if (g->item->kind == IT_TUNE) tune_rules(cx->s, g->item, h);
 	vec_push(A_UNIT, out, h);
