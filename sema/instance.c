@@ -52,6 +52,20 @@ static void unknown_generic(Cx *cx, const Solve *vars, Name n)
 	diag_edit(d, n.span, near.best);
 }
 
+/* Variants share one C function: only numbers and bools may differ between them. */
+static bool values_only(Cx *cx, const Choice *c, const Expr *set)
+{
+	Int i;
+	bool b;
+	for (int k = 0; k < c->v.n; k++) {
+		if (sv_get_int(c->v.p[k], &i) || sv_get_bool(c->v.p[k], &b)) continue;
+		Diag *d = cx_diag(cx, D_SET_TYPES, set->u.list.p[k]->span, sema_source(set->u.list.p[k]));
+		diag_help(d, "write an `instance` for each");
+		return false;
+	}
+	return true;
+}
+
 static bool add_choice(Choices *s, const Solve *vars, const Arg *a, int position)
 {
 	Cx *cx = s->cx;
@@ -70,6 +84,7 @@ static bool add_choice(Choices *s, const Solve *vars, const Arg *a, int position
 	bool ok = true, set = a->value->kind == EX_SET;
 	for (int k = 0; k < (set ? a->value->u.list.n : 1); k++)
 		ok &= add_value(s, &c, &vars->var.p[i], set ? a->value->u.list.p[k] : a->value);
+	if (set && ok && !values_only(cx, &c, a->value)) return false;
 	vec_push(A_UNIT, &s->c, c);
 	return ok;
 }
