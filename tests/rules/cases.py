@@ -202,23 +202,27 @@ def messages(path, *options):
     r = ctilec("--check", "--diagnostics=short", "--error-limit=0", *options, path)
     out = []
     for line in r.text.splitlines():
-        m = re.match(r".*?:(\d+):\d+: (?:error|warning): (.*) \[(?:-W[\w-]+, )?([EW]\d{4})\]$", line)
+        m = re.match(r"(?:.*?:(\d+):\d+|ctilec): (?:error|warning): (.*) \[(?:-W[\w-]+, )?([EW]\d{4})\]$", line)
         if m:
-            out.append((int(m.group(1)), m.group(3), m.group(2)))
+            out.append((int(m.group(1) or 0), m.group(3), m.group(2)))
         elif not line.startswith(" ") and " note: " not in line and not re.match(r"\d+ (error|warning)", line):
             fail("unexpected output: " + line)
     return out
 
 
 def check_lines(cases, folder):
-    """Each case is a line of a function of its own; all are checked at once."""
+    for rule in sorted({c.rule.name for c in cases}):
+        check_lines_of([c for c in cases if c.rule.name == rule], os.path.join(folder, rule + ".tile"))
+
+
+def check_lines_of(cases, path):
+    """Each case is a line of a function of its own; those of a rule are checked at once."""
     text, at = [], {}
     for i, c in enumerate(cases):
         text.append("fn case_%d(%s) {" % (i, ", ".join("%s: %s" % (n, t) for n, t, _ in c.given)))
         text.append("    " + c.line)
         at[len(text)] = c
         text.append("}")
-    path = os.path.join(folder, "lines.tile")
     write(path, "\n".join(text) + "\n")
     found = {}
     for line, code, message in messages(path, "-w"):
