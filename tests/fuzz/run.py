@@ -54,7 +54,7 @@ def main():
     while time.monotonic() < end:
         r = subprocess.run([program, corpus, "-dict=" + corpus + ".dict", "-runs=%d" % RUNS[a.target], "-max_len=%d" % a.length, "-timeout=300", "-rss_limit_mb=6000", "-seed=%d" % a.seed,
                             "-max_total_time=%d" % max(1, int(end - time.monotonic())), "-artifact_prefix=" + folder + os.sep, "-print_final_stats=1"],
-                           cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=clean_env({"ASAN_OPTIONS": "detect_leaks=0"}))
+                           cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=clean_env({"ASAN_OPTIONS": "detect_leaks=0:intercept_strstr=0"}))
         print("seed %d: %s" % (a.seed, " ".join(re.findall(r"(?:cov|ft|corp|rss): \S+", r.stdout)[-4:])), flush=True)
         if not check(r.returncode == 0, "%s, seed %d:\n%s" % (a.target, a.seed, r.stdout[-6000:])):
             break
