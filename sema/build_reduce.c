@@ -81,11 +81,49 @@ static Sv to_bool_tile(Cx *cx, Sv x, Str shown)
 	return sv_val(val_bool(cx, x.u.val), x.span);
 }
 
+/* The index among several axes counts their elements in row-major order: one axis, the last, takes the place of all. axes are in
+ * descending order. */
+static Val *one_axis(Cx *cx, Val *x, int n, const int *axes)
+{
+	int64_t order[TILE_RANK];
+	uint8_t log2[TILE_RANK] = { 0 };
+	int rank = 0;
+	unsigned on = 0;
+	for (int i = 0; i < n; i++) on |= 1u << axes[i];
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (int i = 0; i < x->type->rank; i++)
+			if ((on >> i & 1) == pass) order[rank++] = i;
+	for (int i = 0; i < rank; i++) log2[i] = x->type->log2[order[i]];
+	Val *v = ir_unary(&cx->b, OP_PERMUTE, type_tile(x->type->elem, rank, log2), x);
+	ir_set_ints(v->def, AT_AXES, rank, order);
+	for (int i = rank - n + 1; i < rank; i++) {
+		log2[rank - n] = (uint8_t)(log2[rank - n] + log2[i]);
+		log2[i] = 0;
+	}
+	return ir_unary(&cx->b, OP_RESHAPE, type_tile(x->type->elem, rank - n + 1, log2), v);
+}
+
+static Sv index_axes(Cx *cx, Call *c, OpCode op, Sv x, int n, const int *axes, bool squeeze)
+{
+	at_span(cx, c->span);
+	Val *v = one_axis(cx, x.u.val, n, axes);
+	int last = v->type->rank - 1;
+	v = ir_unary(&cx->b, op, rule_reduce(op_rows[op].type, v->type, last).type, v);
+	ir_set_int(v->def, AT_AXIS, last);
+	uint8_t log2[TILE_RANK];
+	memcpy(log2, x.type->log2, sizeof log2);
+	for (int i = 0; i < n; i++) log2[axes[i]] = 0;
+	v = ir_unary(&cx->b, OP_RESHAPE, type_tile(EL_U32, x.type->rank, log2), v);
+	if (c->op == OP_ARGMAX || c->op == OP_ARGMIN) v = val_cast(cx, v, EL_I32, (FoldModes){ 0 });
+	return sv_val(squeeze ? squeezed(cx, v, n, axes) : v, c->span);
+}
+
 static Sv reduce_axes(Cx *cx, Call *c, OpCode op, Sv x, const Modes *m)
 {
 	int n, axes[TILE_RANK];
 	bool squeeze;
 	if (!axes_arg(cx, c, x.type, &n, axes) || !arg_bool(cx, c, "squeeze", &squeeze)) return sv_poison(c->span);
+	if (op_rows[op].type == TR_REDUCE_INDEX && n > 1) return index_axes(cx, c, op, x, n, axes, squeeze);
 	Val *v = x.u.val;
 	if (op == OP_SUM) warn_count(cx, x, x, c->span, call_what(c));
 	at_span(cx, c->span);
@@ -261,34 +299,45 @@ static bool custom_region(Cx *cx, Call *c, const Custom *k, Op *op)
 	return ok && only_computes(cx, c, region);
 }
 
+/* One op over one axis; k->x become its results. */
+static bool custom_axis(Cx *cx, Call *c, Custom *k, int axis, int backward, int exclusive)
+{
+	const Type *t = k->x[0]->type;
+	Val *in[2 * MAX_TUPLE];
+	const Type *out[MAX_TUPLE];
+	for (int i = 0; i < k->n; i++) {
+		uint8_t log2[TILE_RANK];
+		memcpy(log2, t->log2, sizeof log2);
+		if (c->op != OP_SCAN) log2[axis] = 0;
+		in[i] = k->x[i];
+		in[k->n + i] = k->identity[i];
+		out[i] = type_tile(k->x[i]->type->elem, t->rank, log2);
+	}
+	Op *op = ir_op(at_span(cx, c->span), c->op, 2 * k->n, in, k->n, out);
+	put_scan(op, axis, backward, exclusive);
+	if (!custom_region(cx, c, k, op)) return false;
+	for (int i = 0; i < k->n; i++) k->x[i] = op->out[i];
+	return true;
+}
+
+/* Over several axes the last one first: earlier elements, in row-major order, stay earlier operands. */
 static Sv custom(Cx *cx, Call *c)
 {
 	Custom k = { 0 };
-	int axis, backward = 0, exclusive = 0;
+	int n = 1, axes[TILE_RANK], backward = 0, exclusive = 0;
 	bool squeeze = false, scan = c->op == OP_SCAN;
 	Sv x = arg_value(cx, c, 0, NULL);
 	if (sv_bad(x) || !custom_tiles(cx, c, x, &k)) return sv_poison(c->span);
 	const Type *t = k.x[0]->type;
-	if (!arg_axis(cx, c, 1, t, &axis)) return sv_poison(c->span);
+	if (scan ? !arg_axis(cx, c, 1, t, axes) : !axes_arg(cx, c, t, &n, axes)) return sv_poison(c->span);
 	if (!custom_identities(cx, c, arg_value(cx, c, 2, NULL), &k)) return sv_poison(c->span);
 	if (!custom_function(cx, c, arg_value(cx, c, 3, NULL), &k)) return sv_poison(c->span);
 	if (scan ? !scan_words(cx, c, &backward, &exclusive) : !arg_bool(cx, c, "squeeze", &squeeze)) return sv_poison(c->span);
-	Val *in[2 * MAX_TUPLE];
-	const Type *out[MAX_TUPLE];
-	for (int i = 0; i < k.n; i++) {
-		uint8_t log2[TILE_RANK];
-		memcpy(log2, t->log2, sizeof log2);
-		if (!scan) log2[axis] = 0;
-		in[i] = k.x[i];
-		in[k.n + i] = k.identity[i];
-		out[i] = type_tile(k.x[i]->type->elem, t->rank, log2);
-	}
-	Op *op = ir_op(at_span(cx, c->span), c->op, 2 * k.n, in, k.n, out);
-	put_scan(op, axis, backward, exclusive);
-	if (!custom_region(cx, c, &k, op)) return sv_poison(c->span);
+	for (int i = 0; i < n; i++)
+		if (!custom_axis(cx, c, &k, axes[i], backward, exclusive)) return sv_poison(c->span);
 	Sv res[MAX_TUPLE];
 	at_span(cx, c->span);
-	for (int i = 0; i < k.n; i++) res[i] = sv_val(squeeze ? squeezed(cx, op->out[i], 1, &axis) : op->out[i], c->span);
+	for (int i = 0; i < k.n; i++) res[i] = sv_val(squeeze ? squeezed(cx, k.x[i], n, axes) : k.x[i], c->span);
 	return x.kind == SV_TUPLE ? sv_tuple(k.n, res, c->span) : res[0];
 }
 

@@ -325,6 +325,23 @@ def small(name, t, n, rng):
 
 for i, shape in enumerate([(32,), (4, 8), (2, 1, 2)]):
     table(S, f"custom_{label(shape)}", {"x": ("i32", shape), "y": ("i32", shape)}, custom_rows(shape), small, before=FUNCTIONS if i == 0 else "")
+
+def index_of(x, axes, greatest):
+    """The index among the elements of those axes, in row-major order; ties: the lowest."""
+    rest = [i for i in range(x.ndim) if i not in axes]
+    flat = np.transpose(x, rest + sorted(axes)).reshape([x.shape[i] for i in rest] + [-1])
+    return (np.argmax if greatest else np.argmin)(flat, -1).reshape([1 if i in axes else n for i, n in enumerate(x.shape)])
+
+
+first = "fn(p, q) p >= 0 ? p : q"       # associative, not commutative: the order of the axes shows
+table(S, "several_axes", {"x": ("i32", (4, 2, 8))}, [
+    Row("argmax(x)", lambda x: index_of(x, (0, 1, 2), True)), Row("x.argmin([0, 2])", lambda x: index_of(x, (0, 2), False)),
+    Row("max_element(x, [2, 1])", lambda x: index_of(x, (1, 2), True), "u32"), Row("min_element(x, [0, 1], squeeze: true)", lambda x: index_of(x, (0, 1), False).reshape(8), "u32"),
+    Row(f"reduce(x, [0, 2], -1, {first})", lambda x: np.array([[next((v for v in x[:, j, :].flat if v >= 0), -1)] for j in range(2)]).reshape(1, 2, 1)),
+    Row(f"reduce(x, [1, 0], -1, {first}, squeeze: true)", lambda x: np.array([next((v for v in x[:, :, k].flat if v >= 0), -1) for k in range(8)])),
+    Row("m", lambda x: np.max(x, (0, 1, 2), keepdims=True), before="    let (m, n) = reduce((x, x), [0, 1, 2], (-100, 0), fn(a, i, b, j) (max(a, b), i + j));\n"),
+    Row("n", lambda x: np.sum(x, (0, 1, 2), keepdims=True)),
+], lambda name, t, n, rng: np.where(rng.random(n) < 0.8, -1, rng.integers(0, 9, n)), repeat=6, index="bb")
 table(S, "custom_mixed", {"x": ("f32", (8, 4)), "y": ("i64", (8, 4)), "z": ("u8", (8, 4)), "k": ("bool", (8, 4))}, [
     Row("m", lambda x, y, z, k: fold(x, (0,), lambda v: least(v, True)), before="    let (m, n) = reduce((x, y), 0, (-inf, 0), fn(a, i, b, j) (b > a ? b : a, i + j));\n"),
     Row("n", lambda x, y, z, k: np.sum(y, 0, keepdims=True), "i64"),
