@@ -55,6 +55,7 @@ typedef struct Cu {
 	NameSet names;
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
+	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
 } Cu;
 
 Str cu_launch(Cu *g, const Sym *s);                     /* emit_cuda.c: an integer known at launch */
@@ -114,6 +115,7 @@ Str words_value(Elem e, Str bits);
 /* memory.c */
 void memory_params(Cu *g);
 void memory_view(Cu *g, const Op *op);
+void memory_phase(Cu *g, const Op *op);
 void memory_load(Cu *g, const Op *op);
 void memory_store(Cu *g, const Op *op);
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */

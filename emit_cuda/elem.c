@@ -108,11 +108,14 @@ void elem_plan(Cu *g)
 }
 
 /* ---- printing ---- */
-static Str iota_text(const Op *op, const char *reg)
+static Str iota_text(const Cu *g, const Op *op, const char *reg)
 {
 	const Lay *l = op->out[0]->lay;
 	CuMap m = cu_map(*l, LAY_PACKED);
-	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), str_fmt("(%s)", cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg))));
+	Str at = cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
+	if (g->turned && type_size(op->out[0]->type) > 1)
+		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem), at, (long long)g->turned - 1);
+	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), str_fmt("(%s)", at));
 }
 
 static Str literal_text(Cu *g, const Op *op, const char *reg)
@@ -141,7 +144,7 @@ static Str point_text(Cu *g, const Op *op, const char *reg)
 	Str arg[4];
 	Lay c;
 	switch (op->code) {
-	case OP_IOTA: return iota_text(op, reg);
+	case OP_IOTA: return iota_text(g, op, reg);
 	case OP_LITERAL: return literal_text(g, op, reg);
 	case OP_BROADCAST: return broadcast_text(g, op, reg);
 	case OP_CONVERT_REGS:

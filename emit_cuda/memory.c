@@ -1,8 +1,8 @@
 /* Views, and access to global memory.
  *
- * A tile of a tensor is accessed in pieces of up to 16 bytes where it lies wholly inside and its address and strides allow:
- * both are asked at run time (uniformly for the block) unless they are known; else element by element, each with the
- * condition that it is inside. Offsets are 64-bit. Memory that nobody writes while the kernel runs is read through the
+ * A tile of a tensor is accessed in pieces of up to 16 bytes where its address and strides allow. Where it also lies wholly
+ * inside, no piece has a condition; both are asked at run time (uniformly for the block) unless they are known. Else each piece
+ * that is inside is accessed as one, and the rest, if there may be any, element by element. Offsets are 64-bit. Memory that nobody writes while the kernel runs is read through the
  * read-only path. */
 #include <string.h>
 
@@ -140,7 +140,8 @@ typedef struct Access {
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	Str pad;                        /* bits, loads */
 	Str copies;                     /* stores: condition */
-	Str ptr;                        /* of this thread */
+	int turn;                       /* axis of a row that is turned by ct_phase (lower/turn.c), else -1 */
+	bool turning;                   /* coordinates along it are those of the turned row */
 	bool store;
 } Access;
 
@@ -210,9 +211,18 @@ static void print_thread(Access *x)
 	out_free(sum);
 }
 
+/* ct_q: the coordinate of register ct_b of a turned row. */
+static void print_turned(const Access *x, const char *reg)
+{
+	if (!x->turning) return;
+	out_printf(x->g->o, "const int ct_q = (int)((((unsigned int)ct_c%d ^ %s) - (unsigned int)ct_phase) & %lldu);\n", x->turn,
+		cu_map_reg(&x->map[x->turn], reg), (long long)x->g->turned - 1);
+}
+
 /* Coordinate of register reg relative to what ct_p counts. */
 static Str coord(const Access *x, int a, const char *reg)
 {
+	if (x->turning && a == x->turn) return x->apart[a] ? str_fmt("(ct_q - ct_c%d)", a) : str_intern("ct_q");
 	Str r = cu_map_reg(&x->map[a], reg);
 	return x->apart[a] ? r : str_fmt("(int)%s", cu_xor(str_fmt("(unsigned int)ct_c%d", a), r));
 }
@@ -235,6 +245,13 @@ static void print_bounds(Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		Str sum = x->apart[a] ? str_fmt("ct_o%d - ct_c%d", a, a) : str_fmt("ct_o%d", a);
 		if (x->proved[a]) continue;
+		if (x->turning && a == x->turn) {       /* a piece must not go round the end of the row, either */
+			Str c = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
+			out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - ct_o%d < %lld ? %s - ct_o%d : %lld)%s;\n", a, x->v->ext[a], a,
+				(long long)x->g->turned, x->v->ext[a], a, (long long)x->g->turned, c);
+			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, c);
+			continue;
+		}
 		out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - %s);\n", a, x->v->ext[a], sum);
 		if (x->low[a]) {
 			sum = x->apart[a] ? str_fmt("-ct_o%d - ct_c%d", a, a) : str_fmt("-ct_o%d", a);
@@ -257,32 +274,62 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 	return n ? s : NULL;
 }
 
+void memory_phase(Cu *g, const Op *op)
+{
+	Access x = { .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view };
+	x.rank = x.v->rank;
+	g->turned = ir_int(op, AT_NUMBER, 0);
+	cu_val(g, op->out[0])->name = str_intern("ct_phase");
+	out_puts(g->o, "int ct_phase;\n{\n");
+	out_in(g->o);
+	print_origin(&x);
+	out_printf(g->o, "const unsigned long long ct_p = (unsigned long long)(%s", x.v->base);
+	for (int a = 0; a < x.rank; a++) out_printf(g->o, " + %s", scaled(str_fmt("ct_o%d", a), x.v, a));
+	out_printf(g->o, ");\nct_phase = ct_p & 15 ? (int)(ct_p & 127) / %d : 0;\n", elem_bytes(x.v->elem));
+	cu_end(g);
+}
+
 /* ---- whole tiles ---- */
-/* The condition for pieces: wholly inside, aligned. NULL: always true. */
-static Str fast_text(const Access *x)
+/* The condition that the tile lies wholly inside; NULL: it does. */
+static Str whole_text(const Access *x)
 {
 	Out *o = out_new();
-	int n = 0, bytes = elem_bytes(x->v->elem) << x->vec;
+	int n = 0;
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
 		if (x->low[a]) out_printf(o, "%sct_o%d >= 0", n++ ? " && " : "", a);
 		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a, (long long)type_extent(x->data->type, a), x->v->ext[a]);
 	}
-	if (bytes > elem_bytes(x->v->elem)) {
-		out_printf(o, "%s(((unsigned long long)%s", n++ ? " && " : "", x->v->base);
-		for (int a = 0; a < x->rank; a++) {
-			int64_t size = elem_bytes(x->v->elem);
-			if (a == x->fast) {
-				int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = steps_of(x->op, AT_OFFSETS, a, 0);
-				if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
-			} else if ((x->v->multiple[a] * size) % bytes) {
-				out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
-			}
+	return n ? str_intern_n(o->p, o->n) : NULL;
+}
+
+/* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
+static Str aligned_text(const Access *x)
+{
+	Out *o = out_new();
+	int bytes = elem_bytes(x->v->elem) << x->vec;
+	out_printf(o, "(((unsigned long long)%s", x->v->base);
+	for (int a = 0; a < x->rank; a++) {
+		int64_t size = elem_bytes(x->v->elem);
+		if (a == x->fast) {
+			int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = steps_of(x->op, AT_OFFSETS, a, 0);
+			if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
+		} else if ((x->v->multiple[a] * size) % bytes) {
+			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
 		}
-		out_printf(o, ") & %d) == 0", bytes - 1);
 	}
-	Str s = out_take(o);
-	return n ? s : NULL;
+	out_printf(o, ") & %d) == 0", bytes - 1);
+	return str_intern_n(o->p, o->n);
+}
+
+/* The same of a turned row: the address of its first element, less the phase. */
+static Str turned_text(const Access *x)
+{
+	Out *o = out_new();
+	out_printf(o, "((unsigned long long)(%s", x->v->base);
+	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", scaled(str_fmt("ct_o%d", a), x->v, a));
+	out_printf(o, " - ct_phase) & %d) == 0", (elem_bytes(x->v->elem) << x->vec) - 1);
+	return str_intern_n(o->p, o->n);
 }
 
 static uint32_t piece_mask(const Access *x)
@@ -348,6 +395,7 @@ static void print_elements(Access *x)
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
 	print_bounds(x);
 	open_registers(x, spare);
+	print_turned(x, "ct_b");
 	Str at = address(x, "ct_b"), ok = inside_text(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
 	if (x->store) {
 		Str w = words_pack(g, e, 1, &reg);
@@ -365,6 +413,109 @@ static void print_elements(Access *x)
 	cu_end(g);
 }
 
+/* ct_in: whether the piece that begins at register ct_b is aligned and inside. */
+static void print_piece_inside(const Access *x)
+{
+	Out *o = out_new();
+	for (int a = 0; a < x->rank; a++) {
+		if (x->proved[a]) continue;
+		Str c = coord(x, a, "ct_b");
+		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
+		else out_printf(o, " && %s < ct_hi%d", c, a);
+		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
+	}
+	out_printf(x->g->o, "const int ct_in = ct_aligned%s;\n", o->p ? o->p : "");
+}
+
+/* The pad of a piece, in its words. */
+static Str piece_pad(const Access *x)
+{
+	Cu *g = x->g;
+	int size = elem_bytes(x->v->elem), bytes = size << x->vec;
+	Str p = x->pad, w = p;
+	if (size == 8) return bytes == 8 ? p : str_fmt("{ { %s.v[0], %s.v[1], %s.v[0], %s.v[1] } }", p, p, p, p);
+	if (size == 1) w = str_fmt("%s * 0x01010101u", p);
+	if (size == 2) w = str_fmt("%s * 0x00010001u", p);
+	if (bytes == 2) return str_fmt("(unsigned short)(%s)", w);
+	(void)g;
+	return bytes == 4 ? w : bytes == 8 ? str_fmt("{ { %s, %s } }", w, w) : str_fmt("{ { %s, %s, %s, %s } }", w, w, w, w);
+}
+
+static void print_inside_pieces(Access *x, uint32_t skip)
+{
+	Cu *g = x->g;
+	Str reg[16];
+	int n = 1 << x->vec, bits = 8 * n * elem_bytes(x->v->elem);
+	if (!x->store) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), piece_pad(x));
+	open_registers(x, skip);
+	piece_registers(x, reg);
+	print_turned(x, "ct_b");
+	print_piece_inside(x);
+	Str at = address(x, "ct_b");
+	if (x->store) {
+		Str w = words_pack(g, x->v->elem, n, reg);
+		cu_line(g, x->op);
+		out_printf(g->o, "ct_st_b%d_if(%s, ct_in%s%s, %s);\n", bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w);
+	} else {
+		cu_line(g, x->op);
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, ct_in, ct_pad);\n", words_type(bits / 8), x->v->constant ? "nc" : "", bits, at);
+		words_unpack(g, x->v->elem, n, "ct_w", reg);
+	}
+	cu_end(g);
+}
+
+/* The elements of the pieces that cannot be accessed as one. */
+static void print_other_elements(Access *x, uint32_t skip)
+{
+	Cu *g = x->g;
+	Elem e = x->v->elem;
+	int bits = 8 * elem_bytes(e);
+	open_registers(x, skip);
+	print_turned(x, "ct_b");
+	print_piece_inside(x);
+	out_puts(g->o, "if (!ct_in) {\n");
+	out_in(g->o);
+	cu_loop(g, "ct_j", (int64_t)1 << x->vec);
+	out_printf(g->o, "const int ct_e = ct_b ^ %s;\n", cu_deposit("ct_j", piece_mask(x)));
+	print_turned(x, "ct_e");
+	Str at = address(x, "ct_e"), ok = inside_text(x, "ct_e"), reg = cu_at(g, x->data, "ct_e");
+	cu_line(g, x->op);
+	if (x->store) {
+		if (x->copies) ok = ok ? str_fmt("%s && %s", x->copies, ok) : x->copies;
+		out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok ? ok : "1", words_pack(g, e, 1, &reg));
+	} else {
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, %s);\n", words_type(bits / 8), x->v->constant ? "nc" : "", bits, at,
+			ok ? ok : "1", x->pad);
+		words_unpack(g, e, 1, "ct_w", &reg);
+	}
+	cu_end(g);
+	cu_end(g);
+	cu_end(g);
+}
+
+/* Whether the border of the tensor may cut a piece; NULL: it cannot. */
+static Str ragged_text(const Access *x)
+{
+	int a = x->fast, mask = (1 << x->vec) - 1;
+	if (x->turning) return str_fmt("((ct_hi%d | ct_phase%s) & %d) != 0", a, x->low[a] ? str_fmt(" | ct_lo%d", a) : "", mask);
+	if (x->proved[a]) return NULL;
+	return x->low[a] ? str_fmt("((ct_hi%d | ct_lo%d) & %d) != 0", a, a, mask) : str_fmt("(ct_hi%d & %d) != 0", a, mask);
+}
+
+static void print_partial(Access *x)
+{
+	Cu *g = x->g;
+	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
+	x->turning = x->turn >= 0;
+	print_bounds(x);
+	print_inside_pieces(x, skip);
+	Str ragged = ragged_text(x);
+	out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
+	out_in(g->o);
+	print_other_elements(x, skip);
+	cu_end(g);
+}
+
 static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
 	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .fast = -1 };
@@ -376,6 +527,9 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 	x->vec = x->fast < 0 ? 0 : lay_run(x->l, x->fast, x->bit);
 	if (x->vec > most) x->vec = most;
 	if (store) x->copies = cu_copies(x->l);
+	x->turn = -1;
+	for (int a = 0; a < x->rank && g->turned && data->lay; a++)
+		if (x->l.out[a]) x->turn = a;
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	print_origin(x);
@@ -385,22 +539,24 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 static void print_access(Access *x)
 {
 	Cu *g = x->g;
-	Str fast = x->vec ? fast_text(x) : NULL;
-	if (x->vec && !fast) {
-		print_pieces(x);
-	} else if (x->vec) {
-		out_printf(g->o, "if (%s) {\n", fast);
-		out_in(g->o);
-		print_pieces(x);
-		out_off(g->o);
-		out_puts(g->o, "} else {\n");
-		out_in(g->o);
+	x->turning = x->turn >= 0;
+	if (x->turning) x->proved[x->turn] = false;
+	if (!x->vec) {
 		print_elements(x);
-		out_off(g->o);
-		out_puts(g->o, "}\n");
-	} else {
-		print_elements(x);
+		cu_end(g);
+		return;
 	}
+	Str whole = whole_text(x);
+	out_printf(g->o, "const int ct_aligned = %s;\n", x->turn >= 0 && x->turn == x->fast ? turned_text(x) : aligned_text(x));
+	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->turn >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "", whole ? whole : "");
+	x->turning = false;
+	out_in(g->o);
+	print_pieces(x);
+	out_off(g->o);
+	out_puts(g->o, "} else {\n");
+	out_in(g->o);
+	print_partial(x);
+	cu_end(g);
 	cu_end(g);
 }
 

@@ -363,6 +363,8 @@ static bool chk_view(Check *c, const Op *op)
 	return true;
 }
 
+static bool chk_indices(Check *c, const Op *op, int first, int n);
+
 static bool chk_given(Check *c, const Op *op)
 {
 	const Type *t = op->nout ? chk_out(op, 0) : NULL;
@@ -370,6 +372,10 @@ static bool chk_given(Check *c, const Op *op)
 	case OP_RAND: case OP_RANDN: case OP_RANDINT: return chk_random(c, op);
 	case OP_LITERAL: return chk_literal(c, op);
 	case OP_VIEW: return chk_view(c, op);
+	case OP_PHASE:
+		NEED(op->nin > 0 && chk_in(op, 0)->kind == TY_VIEW, "operand 0 must be a view");
+		NEED(op->nout == 1 && is_scalar_of(t, EL_I32), "the result must be i32");
+		return chk_indices(c, op, 1, chk_in(op, 0)->rank);
 	default: break;
 	}
 	if (!arity(c, op, op->code == OP_HISTOGRAM, 1)) return false;
