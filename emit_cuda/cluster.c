@@ -6,7 +6,7 @@
  * Each block waits for everything that is sent to it, so none ends while another still writes to its shared memory. */
 #include "emit_cuda/cu.h"
 
-int cu_threads(const Fn *fn) { return fn->warps * 32 / (fn->cluster ? fn->cluster : 1); }
+int cu_threads(const Fn *fn) { return fn->warps * 32 * (fn->packed ? fn->packed : 1) / (fn->cluster ? fn->cluster : 1); }
 
 static void init_bar(void *ctx, Op *op)
 {
@@ -19,6 +19,7 @@ static void init_bar(void *ctx, Op *op)
 
 void cluster_begin(Cu *g)
 {
+	out_puts(g->o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
 	out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (threadIdx.x >> 5) + ct_cluster_rank() * %d;\n",
 		cu_threads(g->fn) / 32);
 	out_puts(g->o, "if (threadIdx.x == 0) {\n");

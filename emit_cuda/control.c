@@ -293,7 +293,7 @@ void control_op(Cu *g, Op *op)
 	case OP_ALLOC_SHARED: return;
 	case OP_STORE_SHARED: move_store_shared(g, op); return;
 	case OP_LOAD_SHARED: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_load_shared(g, op); return;
-	case OP_BARRIER: out_puts(g->o, g->fn->cluster ? "ct_cluster_sync();\n" : "__syncthreads();\n"); return;
+	case OP_BARRIER: cu_sync(g); return;
 	case OP_PHASE: memory_phase(g, op); return;
 	case OP_EXCHANGE: cluster_exchange(g, op); return;
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: reduce_step(g, op); return;

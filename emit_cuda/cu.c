@@ -159,6 +159,14 @@ void cu_end(Cu *g)
 	out_puts(g->o, "}\n");
 }
 
+/* ---- threads ---- */
+const char *cu_thread(const Cu *g) { return g->fn->packed ? "ct_lane" : "threadIdx.x"; }
+
+void cu_sync(Cu *g)
+{
+	out_puts(g->o, g->fn->cluster ? "ct_cluster_sync();\n" : g->fn->packed ? "__syncwarp();\n" : "__syncthreads();\n");
+}
+
 /* ---- linear maps ---- */
 static const char *operand(const char *var)     /* brackets where precedence needs them */
 {

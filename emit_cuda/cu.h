@@ -78,6 +78,8 @@ void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8]
 bool cu_unrolled(int regs);
 void cu_loop(Cu *g, const char *var, int64_t n);        /* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
 void cu_end(Cu *g);
+const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
+void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */
 Str cu_linear(const char *var, int nbits, const uint32_t *col);
 Str cu_xor(Str a, Str b);
@@ -121,7 +123,7 @@ void memory_store(Cu *g, const Op *op);
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */
 
 /* cluster.c */
-int cu_threads(const Fn *fn);                           /* of a thread block */
+int cu_threads(const Fn *fn);                           /* of a thread block, at most */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
 

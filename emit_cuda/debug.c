@@ -22,7 +22,7 @@ static void print_number(Cu *g, Elem e, Str x)
 	}
 }
 
-static const char only_one[] = "if (threadIdx.x == 0) {\n";
+static const char only_one[] = "if (ct_lane == 0 && ct_warp == 0) {\n";
 
 /* Brackets and commas come from the element's number: one opens for each axis whose row begins there. */
 static void print_tile(Cu *g, const Op *op, const Val *v)
@@ -33,14 +33,14 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	Str copies = cu_copies(*v->lay);
 	out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_k = 0; ct_k < %lldu; ct_k++) {\n", (long long)count);
 	out_in(g->o);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	cu_loop(g, "ct_b", cu_regs(v));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	out_printf(g->o, "if (%s%sct_f / %lldu == ct_k) ", copies ? copies : "", copies ? " && " : "", (long long)elems);
 	words_store_shared(g, t->elem, str_fmt("%lld + (ct_f %% %lldu) * %d", (long long)slot, (long long)elems, elem_bytes(t->elem)), cu_at(g, v, "ct_b"));
 	cu_end(g);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	out_puts(g->o, only_one);
 	out_in(g->o);
 	out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_i = 0; ct_i < %lldu; ct_i++) {\n", (long long)elems);

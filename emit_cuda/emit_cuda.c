@@ -15,6 +15,7 @@ typedef struct KernelText {
 	const Fn *fn;           /* TYPED: what the launchers know */
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	const Fn **placed;      /* by architecture */
+	bool packed;            /* one of them shares thread blocks */
 } KernelText;
 static VEC(KernelText) kernels;
 
@@ -40,7 +41,8 @@ static void title(Out *o, const Fn *fn)
 		out_printf(t, "%s%s = %s", i ? ", " : ": ", fn->generics.p[i].name, fn->generics.p[i].value);
 	out_printf(t, "; %d warp%s", fn->warps, fn->warps == 1 ? "" : "s");
 	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
-	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster ? " each" : "");
+	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
+	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
 	comment_text(o, t->p, "// ");
 	out_free(t);
 }
@@ -59,12 +61,13 @@ static void kernel_params(Out *o, const KernelText *k)
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%sconst long long %s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%sconst long long ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%sconst unsigned int ct_g%d", n++ ? ", " : "", i);
+	if (k->packed) out_printf(o, "%sconst unsigned int ct_blocks", n++ ? ", " : "");
 }
 
-/* Thread blocks are numbered with axis 0 of the grid fastest. */
+/* Tile blocks are numbered with axis 0 of the grid fastest. */
 static void block_index(Out *o, const Fn *fn)
 {
-	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern("blockIdx.x");
+	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
 		bool last = i + 1 == fn->ngrid;
 		out_printf(o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", i, rest, i);
@@ -85,15 +88,30 @@ static void bind_params(Cu *g)
 	for (int i = 0; i < g->fn->dims.n; i++) cu_reserve(g, name_dim(g->fn, i));
 }
 
+/* Which thread of which tile block this is. */
+static void thread_index(Out *o, const Fn *fn)
+{
+	if (!fn->packed) {
+		if (fn->shared_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
+		out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
+		return;
+	}
+	out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = 0;\n");
+	out_puts(o, "const unsigned int ct_block = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);\n");
+	out_puts(o, "if (ct_block >= ct_blocks) return;\n");
+	if (!fn->shared_bytes) return;
+	out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
+	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> 5) * %lld;\n", (long long)fn->shared_bytes);
+}
+
 static Out *kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch };
 	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
-	if (fn->shared_bytes) out_puts(g.o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
 	if (fn->cluster) cluster_begin(&g);
-	else out_puts(g.o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
+	else thread_index(g.o, fn);
 	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
 	block_index(g.o, fn);
 	bind_params(&g);
@@ -120,6 +138,7 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 	k->placed = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
 	for (int i = 0; i < opt->archs.n; i++) {
 		k->placed[i] = placed[i]->fns.p[index];
+		k->packed |= k->placed[i]->packed > 0;
 		body[i] = i && k->placed[i] == k->placed[i - 1] ? body[i - 1] : kernel_body(k, k->placed[i], opt);
 	}
 	for (int i = 0; i < opt->archs.n; i++) {
@@ -145,7 +164,7 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 /* ---- launching ---- */
 static const char host_head[] =
 	"/* A kernel is compiled for each architecture of the list; where its text is left out, it has room for one thread only. */\n"
-	"typedef struct CtKernel { const void *fn; int arch, only, threads, cluster, shared; const char *name; } CtKernel;\n"
+	"typedef struct CtKernel { const void *fn; int arch, only, threads, cluster, packed, shared; const char *name; } CtKernel;\n"
 	"#define CT_DEVICES 64\n"
 	"\n"
 	"/* The number, from 1, of the newest kernel that the device runs; minus a status where there is none. */\n"
@@ -202,7 +221,11 @@ static const char host_head[] =
 	"\t\tc.numAttrs = 1;\n"
 	"\t\te = blocks < (1ll << 31) / k->cluster ? cudaLaunchKernelExC(&c, k->fn, args) : cudaErrorInvalidConfiguration;\n"
 	"\t} else {\n"
-	"\t\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)k->threads, 1, 1), args, (size_t)k->shared, stream);\n"
+	"\t\tint threads = k->threads, packed = k->packed, shared = k->shared;\n"
+	"\t\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n"
+	"\t\tfor (; packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n"
+	"\t\tblocks = (blocks + packed - 1) / packed;\n"
+	"\t\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)threads, 1, 1), args, (size_t)shared, stream);\n"
 	"\t}\n"
 	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"}\n"
@@ -234,17 +257,21 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	}
 	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", i, i);
+	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
 	out_puts(o, "static const CtKernel ct_k[] = {\n");
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
-		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %lld, \"%s\" },\n", kernel_name(fn, a), a->number, a->specific,
-			cu_threads(k->placed[i]), k->placed[i]->cluster ? k->placed[i]->cluster : 1, (long long)k->placed[i]->shared_bytes, a->name);
+		const Fn *p = k->placed[i];
+		int cluster = p->cluster ? p->cluster : 1, packed = p->packed ? p->packed : 1;
+		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", kernel_name(fn, a), a->number, a->specific,
+			cu_threads(p), cluster, packed, (long long)p->shared_bytes * packed, a->name);
 	}
 	out_puts(o, "};\nstatic volatile signed char ct_pick[CT_DEVICES];\nvoid *ct_args[] = { ");
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%s(void *)&ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%s(void *)&ct_g%d", n++ ? ", " : "", i);
+	if (k->packed) out_printf(o, "%s(void *)&ct_count", n++ ? ", " : "");
 	out_printf(o, "%s };\n", n ? "" : "NULL");
 	out_printf(o, "return ct_launch(\"%s\", ct_pick, ct_k, %d, ct_blocks, ct_args, stream);\n", fn->source_name ? fn->source_name : fn->name,
 		opt->archs.n);

@@ -315,10 +315,10 @@ void mma_in_pieces(Cu *g, const Op *op)
 		out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_p%c = 0; ct_p%c < %u; ct_p%c++)\n", "zmnk"[i], "zmnk"[i], 1u << sizes[i], "zmnk"[i]);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	fill_factor(g, op, 0, p);
 	fill_factor(g, op, 1, p);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	multiply_pieces(g, op, p, acc);
 	cu_end(g);
 	cu_loop(g, "ct_r", cu_regs(r));

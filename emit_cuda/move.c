@@ -167,7 +167,7 @@ static void open_pieces(const Pieces *p)
 	}
 	out_printf(p->g->o, "#pragma unroll 1\nfor (unsigned int ct_k = 0; ct_k < %lld; ct_k++) {\n", (long long)p->count);
 	out_in(p->g->o);
-	out_puts(p->g->o, "__syncthreads();\n");
+	cu_sync(p->g);
 }
 
 static Str in_piece(const Pieces *p, const char *off)  /* condition; NULL: always */
@@ -224,7 +224,7 @@ void move_pieces(Cu *g, const Op *op)
 	cu_declare(g, op->out[0]);
 	open_pieces(&p);
 	fill_piece(&p, ir_in(op, 0));
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	read_piece(&p, op->out[0]);
 	cu_end(g);
 }
@@ -237,14 +237,14 @@ void move_share_copies(Cu *g, const Op *op)
 	if (!type_is_tile(r->type)) {
 		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) ");
 		words_store_shared(g, r->type->elem, str_fmt("%lld", (long long)slot), cu_scalar(g, r));
-		out_puts(g->o, "__syncthreads();\n");
+		cu_sync(g);
 		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem, str_fmt("%lld", (long long)slot)));
 		return;
 	}
 	Pieces p = { g, op, r->type->elem, type_size(r->type), 1, slot };
 	open_pieces(&p);
 	fill_piece(&p, r);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	read_piece(&p, r);
 	cu_end(g);
 }
@@ -270,7 +270,7 @@ void move_take(Cu *g, const Op *op)
 	Str pad = cu_scalar(g, ir_in(op, 2));
 	open_pieces(&p);
 	fill_piece(&p, x);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&other));
 	cu_loop(g, "ct_b", cu_regs(r));
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n", index->type->elem == EL_U64 ? cu_at(g, index, "ct_b")

@@ -291,7 +291,7 @@ static void scan_warps(const Scan *s)
 		words_store_shared(g, s->e[i], str_fmt("%lld + ct_warp * %d", (long long)(slot + 8 * nwarps * i), elem_bytes(s->e[i])),
 			str_fmt("ct_t%d", i));
 	cu_end(g);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	/* from the nearest warp before to the farthest: each new one goes in front */
 	out_printf(g->o, "for (int ct_n = 1; ct_n < %d; ct_n++) {\n", len);
 	out_in(g->o);

@@ -41,7 +41,7 @@ static void put_all(Cu *g, const Op *op, const Val *x, int64_t vals, int64_t idx
 		(long long)type_extent(x->type, axis) - 1);
 	if (copies) out_puts(g->o, "}\n");
 	cu_end(g);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 }
 
 static void network(Cu *g, const Op *op, const Type *t, int64_t vals, int64_t idx, int axis, Str swap)
@@ -54,7 +54,8 @@ static void network(Cu *g, const Op *op, const Type *t, int64_t vals, int64_t id
 	out_in(g->o);
 	out_puts(g->o, "#pragma unroll 1\nfor (int ct_j = ct_k - 1; ct_j >= 0; ct_j--) {\n");
 	out_in(g->o);
-	out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_p = threadIdx.x; ct_p < %lldu; ct_p += %du) {\n", (long long)pairs, g->fn->warps * 32);
+	out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_p = %s; ct_p < %lldu; ct_p += %du) {\n", cu_thread(g), (long long)pairs,
+		g->fn->warps * 32);
 	out_in(g->o);
 	out_printf(g->o, "const int ct_bit = ct_j + %d;\n", shift);
 	out_puts(g->o, "const unsigned int ct_u = (ct_p >> ct_bit << (ct_bit + 1)) | (ct_p & ((1u << ct_bit) - 1));\n");
@@ -75,7 +76,7 @@ static void network(Cu *g, const Op *op, const Type *t, int64_t vals, int64_t id
 		slot_at(idx, 4, str_intern("ct_v")));
 	cu_end(g);
 	cu_end(g);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	cu_end(g);
 	cu_end(g);
 }
@@ -125,7 +126,7 @@ static void open_pieces(const Big *b)
 {
 	out_printf(b->g->o, "#pragma unroll 1\nfor (unsigned int ct_c = 0; ct_c < %lldu; ct_c++) {\n", (long long)(type_size(b->t) / b->piece));
 	out_in(b->g->o);
-	out_puts(b->g->o, "__syncthreads();\n");
+	cu_sync(b->g);
 	cu_loop(b->g, "ct_b", b->regs);
 	out_printf(b->g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&b->off), cu_map_reg(&b->off, "ct_b")));
 	out_printf(b->g->o, "if (%s) {\n", mine(b, "ct_f"));
@@ -134,7 +135,7 @@ static void open_pieces(const Big *b)
 	out_printf(b->g->o, "*(int *)(ct_smem + %s) = ct_n[ct_b];\n", slot_at(b->idx, 4, in_piece(b, "ct_f")));
 	cu_end(b->g);
 	cu_end(b->g);
-	out_puts(b->g->o, "__syncthreads();\n");
+	cu_sync(b->g);
 }
 
 static void big_step(const Big *b, Str swap)
@@ -239,10 +240,10 @@ void sort_histogram(Cu *g, const Op *op)
 	cu_declare(g, r);
 	out_printf(g->o, "#pragma unroll 1\nfor (unsigned long long ct_k = 0; ct_k < %lld; ct_k++) {\n", (long long)rounds);
 	out_in(g->o);
-	if (rounds > 1) out_puts(g->o, "__syncthreads();\n");
-	out_printf(g->o, "for (unsigned int ct_i = threadIdx.x; ct_i < %lldu; ct_i += %du) *(int *)(ct_smem + %lld + ct_i * 4) = 0;\n", (long long)bins,
-		threads, (long long)slot);
-	out_puts(g->o, "__syncthreads();\n");
+	if (rounds > 1) cu_sync(g);
+	out_printf(g->o, "for (unsigned int ct_i = %s; ct_i < %lldu; ct_i += %du) *(int *)(ct_smem + %lld + ct_i * 4) = 0;\n", cu_thread(g),
+		(long long)bins, threads, (long long)slot);
+	cu_sync(g);
 	uint32_t spare = lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG), all = ((uint32_t)1 << x->lay->in[HW_REG]) - 1;
 	int n = 0;
 	for (int i = 0; i < x->lay->in[HW_REG]; i++) n += !(spare >> i & 1);
@@ -254,7 +255,7 @@ void sort_histogram(Cu *g, const Op *op)
 	out_printf(g->o, "if (%s%sct_j < %lldu) atomicAdd((int *)(ct_smem + %lld) + ct_j, 1);\n", copies ? copies : "", copies ? " && " : "",
 		(long long)bins, (long long)slot);
 	cu_end(g);
-	out_puts(g->o, "__syncthreads();\n");
+	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	cu_loop(g, "ct_b", cu_regs(r));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));

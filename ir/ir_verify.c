@@ -387,6 +387,7 @@ static bool chk_fn(Check *c, const Fn *fn)
 	if (!chk_head(c, fn->dims.n, fn->dims.p, fn->params.n, fn->params.p, fn->where.n, fn->where.p)) return false;
 	for (int i = 0; i < fn->ngrid; i++)
 		if (!chk_sym(c, fn->grid[i])) return false;
+	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	for (int i = 0; i < fn->body->args.n; i++)
 		NEED(fn->body->args.p[i]->type, "argument %d of the body has no type", i);
 	if (!chk_args(c, fn)) return false;

@@ -27,6 +27,8 @@ typedef struct EmuThread { jmp_buf at; EmuState state; char *stack; ucontext_t f
 typedef struct EmuIndex { unsigned x, y, z; } EmuIndex;
 
 __attribute__((aligned(128))) unsigned char ct_smem[EMU_SHARED];
+#define ct_all_smem ct_smem_of_all()
+static unsigned char *ct_smem_of_all(void) { return ct_smem; }  /* where the kernel's own ct_smem is a part of it */
 static EmuThread emu_thread[EMU_THREADS];
 static EmuIndex threadIdx, blockIdx, blockDim;
 static jmp_buf emu_home;
@@ -50,6 +52,7 @@ static void emu_wait(EmuState s)
 }
 
 #define __syncthreads() emu_wait(EMU_BLOCK)
+#define __syncwarp() emu_wait(EMU_WARP)
 static void emu_warp_sync(void) { emu_wait(EMU_WARP); }
 
 static void emu_entry(void)

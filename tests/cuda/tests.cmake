@@ -11,6 +11,7 @@ endforeach()
 
 ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
 ctilec_test(emulated/clusters "values;emulated" cuda/emulated.py clusters)
+ctilec_test(emulated/packed "values;emulated" cuda/emulated.py packed)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
 foreach(group samples library pages programs values)
