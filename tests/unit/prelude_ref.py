@@ -612,10 +612,11 @@ def code_of(cubin):
         return b[p:b.index(b"\0", p)].decode()
     return {name(r)[6:]: b[r[4]:r[4] + r[5]] for r in rows if name(r).startswith(".text.")}
 
-# f64 functions of CUDA's own whose code looks at the upper half of an operand as an f32: -ftz changes that comparison, never
-# its outcome, because the limits are normal numbers
+# Functions that compare f32 in plain C, such as f64 functions of CUDA's own that look at the upper half of an operand: -ftz
+# changes that comparison, never its outcome, because the limits are normal numbers
 FTZ_MAY_CHANGE = {"ct_exp_f64", "ct_exp2_f64", "ct_expm1_f64", "ct_expm1_f32", "ct_tanh_f64", "ct_erf_f64", "ct_erf_f32",
-    "ct_asin_f64", "ct_asin_f32", "ct_acos_f64", "ct_acos_f32", "ct_cbrt_f64", "ct_cbrt_f32", "ct_pow_f32", "ct_pow_f64"}
+    "ct_asin_f64", "ct_asin_f32", "ct_acos_f64", "ct_acos_f32", "ct_cbrt_f64", "ct_cbrt_f32", "ct_pow_f32", "ct_pow_f64",
+    "ct_div_f32_full"}
 
 def run_nvcc(d):
     nvcc = os.environ.get("NVCC", shutil.which("nvcc") or "")
@@ -623,6 +624,9 @@ def run_nvcc(d):
     global checks, failures
     full = open(generator(d)("cuda", "full.cu")).read()
     full = re.sub(r"#define CT_(FN|CALL) .*", r'#define CT_\1 extern "C" __device__ __noinline__', full)
+    def since_sm_90(m):        # clusters
+        return "#if __CUDA_ARCH__ >= 900\n%s#endif\n" % m.group(0) if re.search("cluster|mbarrier", m.group(0)) else m.group(0)
+    full = re.sub(r'^CT_(?:FN|CALL) [^\n]*(?:\{[^\n]*\}\n|\n\{\n.*?^\}\n)', since_sm_90, full, flags=re.M | re.S)
     src, out = os.path.join(d, "all.cu"), os.path.join(d, "all.cubin")
     with open(src, "w") as f: f.write(full)
     for arch in ("80", "89", "90a", "100", "120"):
