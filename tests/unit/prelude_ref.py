@@ -2,6 +2,7 @@
 """Checks the functions that emitted code calls.
 
 prelude_ref.py values [scale]   the C text against exact arithmetic, compiled plainly, for this machine, and with UBSan
+prelude_ref.py math             the mathematical functions of f32 in the CUDA text, on the host: tests/cuda/prelude_math.c
 prelude_ref.py clean            the C text under gcc and clang with all warnings as errors
 prelude_ref.py nvcc             the CUDA text for every architecture, no warnings; nvcc's flags change no instruction
 prelude_ref.py gpu [folder]     test_prelude_cuda.cu under four sets of flags, on a GPU. With a folder: programs that lie there
@@ -426,18 +427,44 @@ def test_math():
             check("%s within %s ulp" % (f.name, bound), u <= bound, True, x, y, u)
     return worst
 
-# CUDA's own-code functions run on the host, too: their text over the C functions of the same names (ex2 is exp2f there)
-CUDA_MATH = """ct_exp_f32 ct_log_split ct_log_ends ct_log_f32 ct_log2_f32 ct_log10_f32 ct_sin_poly ct_cos_poly ct_quarter ct_sin_far
-    ct_sin_f32 ct_cos_far ct_cos_f32 ct_tanh_f32 ct_round_f32 ct_log_split_f64 ct_log_one_f64 ct_log_ends_f64 ct_log_f64
-    ct_log2_f64 ct_log10_f64 ct_log1p_f64 ct_acos_f64 ct_log_pair_f64 ct_pow_f64""".split()
-def cuda_math_text(cuda):
-    out = ""
-    for name in CUDA_MATH:
-        head = r"^CT_(?:FN|CALL) [\w ]+ %s\(" % name
-        m = re.search(head + r"[^\n]*\}\n", cuda, re.M) or re.search(head + r".*?\n\}\n", cuda, re.M | re.S)
-        out += m.group(0)
-    for name in CUDA_MATH: out = re.sub(r"\b%s\b" % name, "cu_" + name[3:], out)
-    return out.replace("CT_CALL ", "").replace("CT_FN ", "")
+# CUDA's own functions run on the host, too: their text over the C functions of the names that are one instruction there
+CUDA_F64 = "round_f32 log_f64 log2_f64 log10_f64 log1p_f64 acos_f64 pow_f64".split()
+CUDA_MATH1 = """exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh erf erfc cbrt""".split()
+CUDA_MATH2 = "atan2 hypot pow".split()
+HARDWARE = "exp2_f32_ftz rcp_f32_ftz rsqrt_f32_ftz lg2_f32 lg2_f32_ftz fma_f32_sat".split()        # in prelude_math.c
+def cuda_function(cuda, name):
+    """The comment that states the error, and the text, of ct_<name>"""
+    head = r"(/\* [^*\n]* \*/\n)?^CT_(?:FN|CALL) [\w ]+ ct_%s\(" % name
+    m = re.search(head + r"[^\n]*\}\n", cuda, re.M) or re.search(head + r".*?\n\}\n", cuda, re.M | re.S)
+    return (m.group(1) or "", m.group(0)) if m else ("", "")
+def cuda_math_text(cuda, roots, given=()):
+    """The roots and what they call, as cu_<name>; functions of one instruction stay calls of the C target's"""
+    own, order = set(given), []
+    def visit(name):
+        text = cuda_function(cuda, name)[1]
+        if name in own or not text or "asm(" in text or "__" in text: return
+        own.add(name)
+        for callee in re.findall(r"\bct_(\w+)\(", text[text.index("{"):]): visit(callee)
+        order.append(text)
+    for name in roots: visit(name)
+    out = "".join(order)
+    for name in own: out = re.sub(r"\bct_%s\b" % name, "cu_" + name, out)
+    return out.replace("CT_CALL ", "static " if given else "").replace("CT_FN ", "static inline " if given else "")
+
+def run_math(d):
+    write = generator(d)
+    write("c", "c.inc")
+    cuda = open(write("cuda", "full.cu")).read()
+    def bound(name): return re.search(r"at most (\d+) ulp", cuda_function(cuda, name + "_f32")[0]).group(1)
+    with open(os.path.join(d, "cuda.inc"), "w") as f:
+        f.write(cuda_math_text(cuda, [n + "_f32" for n in CUDA_MATH1 + CUDA_MATH2], HARDWARE))
+    with open(os.path.join(d, "rows.inc"), "w") as f:
+        for k, names in ((1, CUDA_MATH1), (2, CUDA_MATH2)):
+            for n in names: f.write("ROW%d(%s, %s)\n" % (k, n, bound(n)))
+    out = os.path.join(d, "math")
+    sh(CC, "-std=gnu11", "-O2", "-march=native", "-ffp-contract=off", "-w", "-I" + d, os.path.join(ROOT, "tests/cuda/prelude_math.c"), "-o", out, "-lm")
+    r = subprocess.run([out])
+    sys.exit(r.returncode != 0)
 
 def test_cuda_math(path):
     so = ctypes.CDLL(path)
@@ -449,14 +476,12 @@ def test_cuda_math(path):
     def spread(n): return edges + [rng.uniform(-r, r) for r in (.4, 1, 1.4, 3, 30, 100, 40000) for _ in range(n)]
     to32 = lambda x: to_float(struct.unpack("<I", struct.pack("<f", x))[0])
     log = lambda f: lambda x: -math.inf if x == 0 else f(x)
-    for name, py in (("exp", math.exp), ("log", log(math.log)), ("log2", log(math.log2)), ("log10", log(math.log10)), ("sin", math.sin),
-            ("cos", math.cos), ("tanh", math.tanh), ("round", lambda x: x if not math.isfinite(x) else math.copysign(math.floor(abs(x) + .5), x))):
-        f = getattr(so, "cu_%s_f32" % name)
-        f.restype, f.argtypes = ctypes.c_float, [ctypes.c_float]
-        for x in map(to32, spread(int(800 * scale) + 50)):
-            got, want = f(x), special(py, x)
-            u = ulps(got, want)
-            check("CUDA's %s of f32 within 2 ulp" % name, u <= 2 and (want != 0 or math.copysign(1, got) == math.copysign(1, want)), True, x, got, want, u)
+    round_away = lambda x: x if not math.isfinite(x) else math.copysign(math.floor(abs(x) + .5), x)
+    f = so.cu_round_f32
+    f.restype, f.argtypes = ctypes.c_float, [ctypes.c_float]
+    for x in map(to32, spread(int(800 * scale) + 50)):
+        got, want = f(x), round_away(x)
+        check("CUDA's round of f32", ulps(got, want) == 0 and (want != 0 or math.copysign(1, got) == math.copysign(1, want)), True, x, got, want)
     def ulps64(a, b):
         if math.isnan(b) or math.isinf(b) or math.isnan(a) or math.isinf(a): return 0 if a == b or (math.isnan(a) and math.isnan(b)) else 1e9
         return abs(a - b) / math.ulp(b)
@@ -574,7 +599,7 @@ def run_values(d):
     visible = write("visible", "visible.c")
     text = open(write("c", "full.c")).read()
     cuda = os.path.join(d, "cuda_math.c")
-    with open(cuda, "w") as f: f.write(text + cuda_math_text(open(write("cuda", "full.cu")).read()))
+    with open(cuda, "w") as f: f.write(text + cuda_math_text(open(write("cuda", "full.cu")).read(), CUDA_F64))
     sh(CC, "-std=c11", "-O2", "-shared", "-fPIC", cuda, "-o", cuda + ".so", "-lm")
     test_cuda_math(cuda + ".so")
     print("CUDA's own mathematics on the host: %d checks so far, %d failures" % (checks, failures))
@@ -614,9 +639,8 @@ def code_of(cubin):
 
 # Functions that compare f32 in plain C, such as f64 functions of CUDA's own that look at the upper half of an operand: -ftz
 # changes that comparison, never its outcome, because the limits are normal numbers
-FTZ_MAY_CHANGE = {"ct_exp_f64", "ct_exp2_f64", "ct_expm1_f64", "ct_expm1_f32", "ct_tanh_f64", "ct_erf_f64", "ct_erf_f32",
-    "ct_asin_f64", "ct_asin_f32", "ct_acos_f64", "ct_acos_f32", "ct_cbrt_f64", "ct_cbrt_f32", "ct_pow_f32", "ct_pow_f64",
-    "ct_div_f32_full"}
+FTZ_MAY_CHANGE = {"ct_exp_f64", "ct_exp2_f64", "ct_expm1_f64", "ct_tanh_f64", "ct_erf_f64", "ct_asin_f64", "ct_acos_f64", "ct_cbrt_f64",
+    "ct_pow_f32", "ct_pow_f64", "ct_div_f32_full"}
 
 def run_nvcc(d):
     nvcc = os.environ.get("NVCC", shutil.which("nvcc") or "")
@@ -666,7 +690,7 @@ def run_gpu(d):
     for k in flags: check("results with " + k, said[k].stdout, said["plain"].stdout)
 
 if __name__ == "__main__":
-    what = {"values": run_values, "clean": run_clean, "nvcc": run_nvcc, "gpu": run_gpu}.get(sys.argv[1] if len(sys.argv) > 1 else "")
+    what = {"values": run_values, "math": run_math, "clean": run_clean, "nvcc": run_nvcc, "gpu": run_gpu}.get(sys.argv[1] if len(sys.argv) > 1 else "")
     if not what: sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder: what(folder)
     print("%d checks, %d failures" % (checks, failures))
