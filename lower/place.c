@@ -441,11 +441,9 @@ static void fix_operands(Places *p, Op *op)
 		if (!is_tile(v) || !needs(p, op, i, &l)) continue;
 		now = v->lay ? *v->lay : lay_of(p, v);
 		if (lay_eq(now, l)) continue;
-		Val *made = NULL;
-		for (int k = 0; k < i; k++)             /* the same operand twice: one conversion */
-			if (op->in[k]->def && op->in[k]->def->next == op && op->in[k]->def->nin == 1 && op->in[k]->def->in[0] == v
-				&& op->in[k]->lay && lay_eq(*op->in[k]->lay, l)) made = op->in[k];
-		op->in[i] = made ? made : in_layout(v, l, op);
+		const Op *made = op->prev;      /* the same operand twice: one conversion */
+		bool again = made && made->code == OP_CONVERT && ir_in(made, 0) == v && lay_eq(*made->out[0]->lay, l);
+		op->in[i] = again ? made->out[0] : in_layout(v, l, op);
 	}
 }
 

@@ -102,6 +102,12 @@ table(S, "around", {"a": ("f32", (16, 8)), "b": ("f32", (8, 16)), "c": ("f32", (
     Row("extract(a @ b, [4, 8], [1, at])", lambda a, b, c: (a @ b)[4:8, :8]),
 ], small)
 
+# two operands of one operation, in other layouts: what the first was made of is the second
+table(S, "beside", {"a": ("f16", (16, 16)), "b": ("f16", (16, 16)), "c": ("f32", (16, 16))}, [
+    Row("sort(p, 1) - p", lambda a, b, c: np.sort(product(a, b, c), 1) - product(a, b, c), "f32", before="    let p = mma(a, b, c);\n"),
+    Row("flip(q, 0) - q * 2", lambda a, b, c: np.flip(product(a, b, c), 0) - product(a, b, c) * 2, "f32", before="    let q = mma(a, b, c);\n"),
+], small)
+
 
 # ---- values that integers do not show ----
 def wild(name, t, n, rng):
