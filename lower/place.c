@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/todo.h"
 #include "layout/swz.h"
 #include "lower/placed.h"
 
@@ -24,8 +25,14 @@ typedef struct Places {
 	int nval;
 	Lay *lay;               /* by Val id */
 	bool *known;
-	bool changed, take_init;
+	bool changed;
 	VEC(Op *) ops;          /* in pre-order */
+	/* A rule looks only at the values that its op touches, so it says nothing new before one of them got a layout: the
+	 * places in `ops` where FORWARD, BACKWARD, or a loop's initial values are to be asked again. */
+	Todo forward, backward, inits;
+	int *first_user, *users;        /* who touches a value: places in `ops`, those of value i from first_user[i] on */
+	int nchoice;
+	Val **choice;           /* values that may be given a layout when nothing gives them one, the best to begin with first */
 } Places;
 
 bool op_is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED; }
@@ -53,6 +60,12 @@ static void give(Places *p, Val *v, Lay l)
 	if (!lay_ok(l)) bug("%%%d gets no layout", v->id);
 	p->lay[v->id] = l;
 	p->known[v->id] = p->changed = true;
+	for (int i = p->first_user[v->id]; i < p->first_user[v->id + 1]; i++) {
+		int at = p->users[i];
+		todo_add(&p->forward, at);
+		todo_add(&p->backward, at);
+		if (p->ops.p[at]->code == OP_FOR || p->ops.p[at]->code == OP_WHILE) todo_add(&p->inits, at);
+	}
 }
 
 /* ---- where the values of a block's end go ---- */
@@ -181,20 +194,6 @@ static void forward_end(Places *p, Op *op)
 	}
 }
 
-static void forward_inits(Places *p, Op *op)
-{
-	if (!p->take_init) return;
-	int skip = op->code == OP_FOR ? 3 : 0;
-	for (int i = skip; i < op->nin; i++) {
-		Val *to = op->region[0]->args.p[op->code == OP_FOR ? i - 2 : i];
-		if (is_tile(to) && has(p, ir_in(op, i)) && !has(p, to)) {
-			give(p, to, lay_of(p, ir_in(op, i)));
-			p->take_init = false;
-			return;
-		}
-	}
-}
-
 static void forward(Places *p, Op *op)
 {
 	Lay l;
@@ -202,7 +201,6 @@ static void forward(Places *p, Op *op)
 		forward_end(p, op);
 		return;
 	}
-	if (op->code == OP_FOR || op->code == OP_WHILE) forward_inits(p, op);
 	if (!op->nout || !is_tile(op->out[0])) return;
 	Val *r = op->out[0], *x = op->nin ? ir_in(op, 0) : NULL;
 	if (has(p, r)) return;
@@ -325,50 +323,130 @@ static void backward(Places *p, Op *op)
 	}
 }
 
+/* ---- who touches what ---- */
+static void note_value(Places *p, Val *v, int at, int *n)
+{
+	if (!v || !is_tile(v)) return;
+	int id = home(v)->id;
+	if (p->users) p->users[--n[id]] = at;
+	else n[id]++;
+}
+
+static void note_op(Places *p, int at, int *n)
+{
+	const Op *op = p->ops.p[at];
+	bool end = (op_rows[op->code].flags & OPF_TERM) != 0;
+	for (int i = 0; i < op->nin; i++) {
+		note_value(p, ir_in(op, i), at, n);
+		if (end) note_value(p, target(op, i), at, n);
+	}
+	for (int i = 0; i < op->nout; i++) note_value(p, op->out[i], at, n);
+	for (int r = 0; r < op->nregion; r++)
+		for (int i = 0; i < op->region[r]->args.n; i++) note_value(p, op->region[r]->args.p[i], at, n);
+}
+
+/* Counts the touches of each value, then files them: behind the counts, from the last to the first. */
+static void find_users(Places *p)
+{
+	int *n = NEW_ARRAY(A_TMP, int, p->nval + 1);
+	p->users = NULL;
+	for (int i = 0; i < p->ops.n; i++) note_op(p, i, n);
+	for (int i = 0; i < p->nval; i++) n[i + 1] += n[i];
+	p->users = NEW_ARRAY(A_TMP, int, n[p->nval]);
+	for (int i = p->ops.n - 1; i >= 0; i--) note_op(p, i, n);
+	p->first_user = n;
+}
+
 /* ---- rest ---- */
+/* The first loop, in the text, that carries a value without a layout takes the one of the value it starts with. */
+static bool take_init(Places *p, Op *op)
+{
+	bool is_for = op->code == OP_FOR;
+	for (int i = is_for ? 3 : 0; i < op->nin; i++) {
+		Val *to = op->region[0]->args.p[is_for ? i - 2 : i];
+		if (!is_tile(to) || has(p, to) || !has(p, ir_in(op, i))) continue;
+		give(p, to, lay_of(p, ir_in(op, i)));
+		return true;
+	}
+	return false;
+}
+
+static void take_one_init(Places *p)
+{
+	for (int i; (i = todo_next(&p->inits, 0)) >= 0; todo_remove(&p->inits, i))
+		if (take_init(p, p->ops.p[i])) return;
+}
+
+/* Rules go over the ops in rounds, down and up again: what is given to an op that this round has yet to come by counts in
+ * it already. */
 static void settle(Places *p)
 {
 	do {
 		p->changed = false;
-		for (int i = 0; i < p->ops.n; i++) forward(p, p->ops.p[i]);
-		for (int i = p->ops.n - 1; i >= 0; i--) backward(p, p->ops.p[i]);
-		if (!p->changed) {
-			p->take_init = true;
-			for (int i = 0; i < p->ops.n && p->take_init; i++) forward(p, p->ops.p[i]);
-			p->take_init = false;
+		for (int i = 0; (i = todo_next(&p->forward, i)) >= 0; i++) {
+			todo_remove(&p->forward, i);
+			forward(p, p->ops.p[i]);
 		}
+		for (int i = p->ops.n - 1; (i = todo_prev(&p->backward, i)) >= 0; i--) {
+			todo_remove(&p->backward, i);
+			backward(p, p->ops.p[i]);
+		}
+		if (!p->changed) take_one_init(p);
 	} while (p->changed);
 }
 
 /* The free value to begin with: loads before others, the largest first, then the first in the text. A broadcast may wait
  * for its user, so it comes last. */
+enum { KINDS = 3, KIND_RANKS = 64 };
 static int rank_of(const Val *v)
 {
 	int size = type_log2_size(v->type), kind = 1;
 	if (v->def && v->def->code == OP_LOAD) kind = 2;
 	if (v->def && (v->def->code == OP_CONST || v->def->code == OP_BROADCAST)) kind = 0;
-	return kind * 64 + size;
+	return kind * KIND_RANKS + size;
 }
 
-static void consider(const Places *p, Val *v, Val **best)
+static void consider(Places *p, Val *v, int *n)
 {
-	if (!is_tile(v) || has(p, v) || home(v) != v || is_forced(v)) return;
-	if (!*best || rank_of(v) > rank_of(*best)) *best = v;
+	if (!is_tile(v) || home(v) != v || is_forced(v)) return;
+	int before = KINDS * KIND_RANKS - 1 - rank_of(v);
+	if (p->choice) p->choice[n[before]++] = v;
+	else n[before + 1]++;
 }
 
-static bool give_one(Places *p)
+static void consider_all(Places *p, int *n)
 {
-	Val *best = NULL;
 	for (int i = 0; i < p->ops.n; i++) {
 		Op *op = p->ops.p[i];
-		for (int k = 0; k < op->nout; k++) consider(p, op->out[k], &best);
+		for (int k = 0; k < op->nout; k++) consider(p, op->out[k], n);
 		for (int r = 0; r < op->nregion; r++)
-			for (int k = 0; k < op->region[r]->args.n; k++) consider(p, op->region[r]->args.p[k], &best);
+			for (int k = 0; k < op->region[r]->args.n; k++) consider(p, op->region[r]->args.p[k], n);
 	}
-	if (!best) return false;
-	if (best->def && best->def->code == OP_LOAD) give(p, best, coalesced(p, best->def, best->type));
-	else give(p, best, lay_default(best->type, -1, p->warps));
-	return true;
+}
+
+static void order_choices(Places *p)    /* sorted by counting: how many come before a rank */
+{
+	int n[KINDS * KIND_RANKS + 1] = { 0 };
+	p->choice = NULL;
+	consider_all(p, n);
+	for (int i = 0; i < KINDS * KIND_RANKS; i++) n[i + 1] += n[i];
+	p->nchoice = n[KINDS * KIND_RANKS];
+	p->choice = NEW_ARRAY(A_TMP, Val *, p->nchoice);
+	consider_all(p, n);
+}
+
+static void give_all(Places *p)
+{
+	todo_fill(&p->forward);
+	todo_fill(&p->backward);
+	settle(p);
+	for (int i = 0; i < p->nchoice; i++) {
+		Val *v = p->choice[i];
+		if (has(p, v)) continue;
+		if (v->def && v->def->code == OP_LOAD) give(p, v, coalesced(p, v->def, v->type));
+		else give(p, v, lay_default(v->type, -1, p->warps));
+		settle(p);
+	}
 }
 
 /* ---- conversions ---- */
@@ -591,11 +669,16 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	int cluster = choose_cluster(fn, cx);
 	p.nval = fn->nval;
 	ir_walk(fn->body, collect, &p);
+	p.forward = todo_new(A_TMP, p.ops.n);
+	p.backward = todo_new(A_TMP, p.ops.n);
+	p.inits = todo_new(A_TMP, p.ops.n);
+	find_users(&p);
+	order_choices(&p);
 	for (;; cluster = 0) {
 		p.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
-		do settle(&p); while (give_one(&p));
+		give_all(&p);
 		if (!cluster || stays_apart(&p)) break;
 	}
 	for (int i = 0; i < p.ops.n; i++) write_layouts(&p, p.ops.p[i]);

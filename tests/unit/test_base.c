@@ -16,6 +16,7 @@
 #include "base/out.h"
 #include "base/src.h"
 #include "base/str.h"
+#include "base/todo.h"
 #include "base/vec.h"
 
 static int failures;
@@ -294,12 +295,42 @@ static void many(void)
 	SAME(drawn(DIAG_SHORT), "m.tile:8:1: error: that is not supported yet by target `c` [E0900]\n");
 }
 
+/* Against a plain array, at sizes around what a word and a word of words hold. */
+static void todos(void)
+{
+	static const int sizes[] = { 0, 1, 63, 64, 65, 4096, 4097, 300000 };
+	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+		int n = sizes[k];
+		unsigned seed = 7;
+		Todo t = todo_new(A_TMP, n);
+		char *in = arena_alloc(A_TMP, (size_t)n + 1);
+		CHECK(todo_next(&t, 0) == -1 && todo_prev(&t, n - 1) == -1);
+		for (int step = 0; step < 2000 && n; step++) {
+			seed = seed * 1664525u + 1013904223u;
+			int i = (int)(seed >> 8) % n, j = i, least = -1, greatest = -1;
+			if (seed & 128) todo_add(&t, i), in[i] = 1;
+			else todo_remove(&t, i), in[i] = 0;
+			if (step % 64) continue;
+			for (j = i; j < n && least < 0; j++) if (in[j]) least = j;
+			for (j = i; j >= 0 && greatest < 0; j--) if (in[j]) greatest = j;
+			CHECK(todo_next(&t, i) == least && todo_prev(&t, i) == greatest);
+		}
+		todo_fill(&t);
+		int seen = 0;
+		for (int i = todo_next(&t, 0); i >= 0; i = todo_next(&t, i + 1)) seen += i == seen;
+		CHECK(seen == n);
+		for (int i = todo_prev(&t, n - 1); i >= 0; i = todo_prev(&t, i - 1)) todo_remove(&t, i), seen--;
+		CHECK(seen == 0 && todo_next(&t, 0) == -1);
+	}
+}
+
 int main(void)
 {
 	A_UNIT = arena_new();
 	A_TMP = arena_new();
 	arenas();
 	vectors();
+	todos();
 	strings();
 	formats();
 	buffers();

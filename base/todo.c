@@ -1,0 +1,71 @@
+/* Sets of numbers that are walked in order: bits, and above them bits that say which words hold any. */
+#include "base/todo.h"
+
+static int words(int n) { return n / 64 + (n % 64 != 0); }
+
+Todo todo_new(Arena *a, int n)
+{
+	Todo t = { .n = n };
+	int count = n;
+	do {
+		count = words(count);
+		t.bits[t.levels++] = NEW_ARRAY(a, uint64_t, count ? count : 1);
+	} while (count > 1);
+	return t;
+}
+
+void todo_add(Todo *t, int i)
+{
+	for (int k = 0; k < t->levels; k++, i /= 64) t->bits[k][i / 64] |= (uint64_t)1 << i % 64;
+}
+
+void todo_remove(Todo *t, int i)
+{
+	for (int k = 0; k < t->levels; k++, i /= 64)
+		if (t->bits[k][i / 64] &= ~((uint64_t)1 << i % 64)) return;
+}
+
+void todo_fill(Todo *t)
+{
+	for (int i = 0; i < t->n; i++) todo_add(t, i);
+}
+
+static int lowest(uint64_t w)           /* the least bit of w != 0 */
+{
+	int n = 0;
+	for (int half = 32; half; half /= 2)
+		if (!(w << (64 - half))) w >>= half, n += half;
+	return n;
+}
+
+static int highest(uint64_t w)
+{
+	int n = 0;
+	for (int half = 32; half; half /= 2)
+		if (w >> half) w >>= half, n += half;
+	return n;
+}
+
+int todo_next(const Todo *t, int from)
+{
+	int i = from, count = t->n;
+	for (int k = 0; k < t->levels && i < count; k++, i = i / 64 + 1, count = words(count)) {
+		uint64_t w = t->bits[k][i / 64] >> i % 64 << i % 64;
+		if (!w) continue;
+		for (i = i / 64 * 64 + lowest(w); k > 0; i = i * 64 + lowest(t->bits[k][i])) k--;
+		return i;
+	}
+	return -1;
+}
+
+int todo_prev(const Todo *t, int from)
+{
+	int i = from;
+	for (int k = 0; k < t->levels && i >= 0; k++, i = i / 64 - 1) {
+		uint64_t w = t->bits[k][i / 64] << (63 - i % 64) >> (63 - i % 64);
+		if (!w) continue;
+		for (i = i / 64 * 64 + highest(w); k > 0; i = i * 64 + highest(t->bits[k][i])) k--;
+		return i;
+	}
+	return -1;
+}
