@@ -599,7 +599,7 @@ def statuses(rng):
     two = I32(2)
     def wrong(status, text, *args, name="status_sizes"):
         args = [Out(a.start, a.start) if isinstance(a, Out) else a for a in args]
-        return Call(name, *args, status=status, text=text)
+        return Call(name, *args, status=status, text=text, aligned=any(isinstance(a, At) for a in args))
     yield Call("status_sizes", x, y, z, two, 6, 8)
     yield wrong(4, "x is null", None, y, z, two, 6, 8)
     yield wrong(4, "y is null", x, None, z, two, 6, 8)

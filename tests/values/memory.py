@@ -684,8 +684,8 @@ for t in ("i32", "u32", "i64", "u64", "f32", "f64"):
             y0 = rng.integers(0, 3, n).astype(DTYPE[t])
             i = rng.permutation(np.arange(-4, 60))[:32].astype(I32)
             e, d = rng.integers(0, 3, 32).astype(DTYPE[t]), rng.integers(10, 20, 32).astype(DTYPE[t])
-            y, old = y0.copy(), np.zeros(32, DTYPE[t])
-            z, zold = y0.copy(), np.zeros(32, DTYPE[t])
+            y, old = y0.copy(), e.copy()        # what was expected, where the element lies outside or is masked off
+            z, zold = y0.copy(), np.ones(32, DTYPE[t])
             for q in range(32):
                 if 0 <= i[q] < n:
                     old[q] = y[i[q]]
@@ -705,6 +705,37 @@ for t in ("i32", "u32", "i64", "u64", "f32", "f64"):
     o.store([0], atomic_compare_exchange(y, [k], ev, dv, order: acquire_release));
     p.store([0], atomic_compare_exchange(z, [k], full([32], 1, {t}), dv, mask: q % 3 != 0, scope: system));
     let old = unsafe atomic_compare_exchange(w + q, ev, dv, mask: q < n && q % 2 == 1);
+}}
+""", calls)
+
+
+def exchanged(t, y0, i, e, d):
+    """Accepts what any order of the lanes leaves: every element of `y` and the old values `o` of the lanes that meet there."""
+    def chain(start, lanes, old, end):
+        """Is there an order of `lanes` from `start` to `end` in which each sees its old value?"""
+        if not lanes:
+            return start == end
+        return any(chain(d[q] if old[q] == e[q] else old[q], [p for p in lanes if p != q], old, end) for q in lanes if old[q] == start)
+    def fault(got):
+        y, old = got[:len(y0)], got[len(y0):]
+        for k in range(len(y0)):
+            lanes = [q for q in range(len(i)) if i[q] == k]
+            if not chain(y0[k], lanes, old, y[k]):
+                return f"element {k}: {y0[k]} -> {y[k]}, old values {[old[q] for q in lanes]}: no order of the lanes gives that"
+        return None
+    return fault
+
+
+for t in ("i32", "u64", "f32"):
+    def calls(rng, t=t):
+        for n in (6, 16):
+            y0, i = rng.integers(0, 3, n).astype(DTYPE[t]), rng.permutation(np.arange(32) % n).astype(I32)      # 6 lanes at most meet
+            e, d = rng.integers(0, 4, 32).astype(DTYPE[t]), rng.integers(0, 4, 32).astype(DTYPE[t])
+            start = np.concatenate([y0, np.zeros(32, DTYPE[t])])
+            yield Call(f"cas_met_{t}", Out(start, start, accept=exchanged(t, y0, i, e, d)), i, e, d, n)
+    S.add(f"cas_met_{t}", f"""kernel cas_met_{t}(y: inout tensor<{t}, [n + 32]>, i: tensor<i32, [32]>, e: tensor<{t}, [32]>, d: tensor<{t}, [32]>) grid [1] {{
+    let old = atomic_compare_exchange(y, [i.load([0], [32])], e.load([0], [32]), d.load([0], [32]));
+    y.store_at([n], old);
 }}
 """, calls)
 

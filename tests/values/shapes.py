@@ -225,7 +225,7 @@ def few(name, t, n, rng):
     if t[0] == "u":
         return np.where(rng.random(n) < 0.2, DTYPE[t].type(ref.limits(t)[1]), v.astype(DTYPE[t]))
     if t in INTS:
-        return np.where(rng.random(n) < 0.2, ref.limits(t)[rng.integers(0, 2)], v - 6)
+        return np.where(rng.random(n) < 0.2, DTYPE[t].type(ref.limits(t)[rng.integers(0, 2)]), v - 6)
     return np.where(rng.random(n) < 0.3, rng.choice(np.array([math.nan, math.inf, -math.inf, -0.0, 0.0]), n), v - 6.0).astype(np.float64)
 
 
@@ -244,7 +244,7 @@ for shape in [(1,), (2,), (32,), (4, 8), (8, 4), (2, 8, 4), (1, 16), (64, 1)]:
 
 for it in ["i32", "u8", "i64", "i8", "u64"]:
     def pick(name, t, n, rng):
-        return few(name, t, n, rng) if name == "x" or it[0] == "i" else np.where(rng.random(n) < 0.1, ref.limits(t)[1], rng.integers(0, 20, n))
+        return few(name, t, n, rng) if name == "x" or it[0] == "i" else np.where(rng.random(n) < 0.1, DTYPE[t].type(ref.limits(t)[1]), rng.integers(0, 20, n).astype(DTYPE[t]))
     table(S, f"take_{it}", {"x": ("i32", (8, 4)), "i": (it, (16, 4)), "j": (it, (8, 2))}, [
         Row("gather(x, i, 0)", lambda x, i, j: taken(x, i.astype(np.int64), 0, 0)), Row("gather(x, j, 1, pad: -77)", lambda x, i, j: taken(x, j.astype(np.int64), 1, -77)),
         Row("gather(x, i, 0, pad: 9)", lambda x, i, j: taken(x, i.astype(np.int64), 0, 9)),
