@@ -1,6 +1,7 @@
 #!/bin/sh
-# Puts everything that a GPU run needs into a folder of its own: emitted CUDA, mains, value tests. Needs ctilec, no nvcc, no GPU.
-# Usage: tests/gpu/prepare.sh CTILEC FOLDER        Then, on the machine with the GPU: FOLDER/run.sh
+# Puts everything that a GPU run needs into a folder of its own: emitted CUDA, mains, value suites. Needs ctilec and a Python
+# with numpy and ml_dtypes, no nvcc, no GPU.
+# Usage: tests/gpu/prepare.sh CTILEC FOLDER        Then copy FOLDER to the machine with the GPU, and there: FOLDER/run.sh
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 ctilec=$1
@@ -26,4 +27,9 @@ for f in "$top"/tests/stdlib/*.c; do
 	cp "$f" "$out/stdlib/"
 	"$ctilec" "$tile" -o "$out/stdlib/$n.cu"
 done
-for f in "$top"/tests/values/*.py; do cp "$f" "$out/values/"; done
+python=$(sh "$top/tools/get-numpy.sh" "${PYTHON:-python3}")
+for n in casts control elementwise memory modes products rand reductions shapes; do
+	"$python" -B "$top/tests/values/$n.py" emit "$out/values" --target cuda --ctilec "$ctilec"
+	cp "$top/tests/values/$n.py" "$out/values/"
+done
+for n in reference runner suite tables; do cp "$top/tests/values/$n.py" "$out/values/"; done

@@ -54,19 +54,24 @@ if [[ $what == *stdlib* ]]; then
 	done
 fi
 
+# A suite is values/NAME.py; its texts are NAME.cu and, for other options of ctilec, NAME-OPTIONS.cu.
+value_library() {
+	nvcc -O1 -std=c++17 -arch="${CUDA_ARCH:-sm_90a}" -shared -Xcompiler -fPIC -cudart shared -Xlinker -rpath -Xlinker "$cuda/lib64" \
+		-o "values/$1.so" "values/$1.cu" >"log/build-values-$1" 2>&1 || echo "BUILD FAILED values $1"
+}
+export -f value_library
+
 if [[ $what == *values* ]]; then
-	for f in values/*.cu; do
-		[ -f "$f" ] || continue
-		n=$(basename "$f" .cu)
-		(nvcc -O1 -std=c++17 -arch=sm_90a -shared -Xcompiler -fPIC -cudart shared -o "values/$n.so" "$f" >"log/build-values-$n" 2>&1 || echo "BUILD FAILED values $n") &
-	done
-	wait
-	for f in values/*.so; do
-		[ -f "$f" ] || continue
-		n=$(basename "$f" .so)
-		LD_PRELOAD="$cuda/lib64/libcudart.so" timeout 300 python3 "values/$n.py" run values --target cuda >"log/values-$n" 2>&1 || fail=$((fail + 1))
-		grep -c FAILED "log/values-$n" | sed "s/^/$n failed lines: /"
-		tail -1 "log/values-$n"
+	for f in values/*.cu; do basename "$f" .cu; done | xargs -P "$jobs" -I{} bash -c 'value_library {}'
+	for f in values/*.py; do
+		n=$(basename "$f" .py)
+		[ -f "values/$n.cu" ] || continue
+		if timeout 300 python3 "$f" run values --target "${VALUES_TARGET:-cuda}" >"log/values-$n" 2>&1; then echo "ok    values $(tail -1 "log/values-$n")"
+		else
+			echo "WRONG values $n ($?): $(grep -c FAILED "log/values-$n") lines FAILED; $(tail -1 "log/values-$n")"
+			grep FAILED "log/values-$n" | head -5
+			fail=$((fail + 1))
+		fi
 	done
 fi
 

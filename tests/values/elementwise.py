@@ -208,11 +208,16 @@ def source():
 
 
 def run(lib, target):
+    return runner.guarded("elementwise", lambda box: inside(lib, target, box))
+
+
+def inside(lib, target, box):
     lib, dev = runner.load(lib, target)
     rng = np.random.default_rng(7)
     failed = 0
     worst = {}
     for name, op, _, t, r, n, f, ulp in all_cases():
+        runner.say(box, name)
         a = inputs(t, n, rng)
         out = np.zeros(len(a[0]), DTYPE[r])
         try:
@@ -244,7 +249,7 @@ def run(lib, target):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("what", choices=["build", "run", "test"])
+    ap.add_argument("what", choices=["emit", "build", "run", "test"])
     ap.add_argument("folder", nargs="?")
     ap.add_argument("--ctilec", default=os.environ.get("CTILEC", "build/ctilec"))
     ap.add_argument("--target", default="c")
@@ -253,9 +258,8 @@ def main():
     if a.what == "test":
         with tempfile.TemporaryDirectory() as d:
             sys.exit(run(runner.build(a.ctilec, a.target, source(), d, "elementwise"), a.target) != 0)
-    if a.what == "build":
-        os.makedirs(a.folder, exist_ok=True)
-        runner.build(a.ctilec, a.target, source(), a.folder, "elementwise")
+    if a.what in ("emit", "build"):
+        getattr(runner, a.what)(a.ctilec, a.target, source(), a.folder, "elementwise")
     else:
         sys.exit(run(os.path.join(a.folder, "elementwise.so"), a.target) != 0)
 

@@ -1,9 +1,9 @@
 """Builds kernels with ctilec for one target and calls them with numpy arrays through ctypes.
 
-Two steps, so that a machine with a GPU needs no compiler: `build` writes a folder with cases and a shared library,
-`run` loads it. A case is one kernel, its inputs and a reference that knows nothing of ctilec.
+Three steps, so that a machine with a GPU needs no ctilec, and one with ctilec no GPU: `emit` writes a folder of C or CUDA
+texts, `build` makes shared libraries of them too, `run` loads those. A case is one kernel, its inputs and a reference that knows nothing of ctilec.
 """
-import ctypes, os, subprocess, sys
+import ctypes, faulthandler, mmap, os, signal, subprocess, sys, traceback
 import numpy as np
 import ml_dtypes
 
@@ -101,14 +101,21 @@ def call(lib, dev, name, args, outputs):
     return out
 
 
-def build(ctilec, target, source, folder, name, flags=()):
-    """Compiles source text to folder/name.so. Returns seconds of ctilec and of the C or CUDA compiler."""
+def emit(ctilec, target, source, folder, name, flags=()):
+    """Compiles source text to folder/name.c or .cu, which is given."""
+    os.makedirs(folder, exist_ok=True)
     tile = os.path.join(folder, name + ".tile")
     text = os.path.join(folder, name + (".c" if target == "c" else ".cu"))
-    lib = os.path.join(folder, name + ".so")
     with open(tile, "w") as f:
         f.write(source)
     subprocess.run([ctilec, tile, f"--target={'c' if target == 'c' else 'cuda'}", "-w", "-o", text, *flags], check=True)
+    return text
+
+
+def build(ctilec, target, source, folder, name, flags=()):
+    """Compiles source text to folder/name.so, which is given."""
+    text = emit(ctilec, target, source, folder, name, flags)
+    lib = os.path.join(folder, name + ".so")
     if target == "emulated":
         import emulation        # a machine that only runs tests lacks it
         emulation.library(os.environ.get("BUILD") or os.path.dirname(os.path.abspath(ctilec)), text, lib, os.environ.get("EMU_ARCH", "sm_80"))
@@ -120,3 +127,39 @@ def build(ctilec, target, source, folder, name, flags=()):
         subprocess.run([os.environ.get("CC", "gcc"), "-std=c11", "-Og", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
                         *os.environ.get("VALUES_CFLAGS", "").split(), "-o", lib, text, "-lm"], check=True)
     return lib
+
+
+def guarded(name, f):
+    """Runs f(box) in a child and gives what it gives, a number of failures. A crash is one failure, and names the case that f
+    wrote to the box last. The child ends without clean-up: what the CUDA runtime undoes at exit is no test's business. The
+    parent must not have touched the GPU, since a child cannot use its context."""
+    box = mmap.mmap(-1, 4096)
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        failed = 255
+        try:
+            faulthandler.enable()
+            failed = min(f(box), 254)
+        except SystemExit as e:
+            print(f"FAILED {name} at {said(box)}: {e}")
+        except BaseException:
+            traceback.print_exc()
+            print(f"FAILED {name} at {said(box)}: the test itself")
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(failed)
+    _, end = os.waitpid(child, 0)
+    if os.WIFSIGNALED(end):
+        print(f"FAILED {name} at {said(box)}: signal {signal.Signals(os.WTERMSIG(end)).name}")
+        return 1
+    return os.WEXITSTATUS(end)
+
+
+def say(box, case):
+    box[:200] = case.encode()[:200].ljust(200, bytes(1))
+
+
+def said(box):
+    return bytes(box[:200]).rstrip(bytes(1)).decode()

@@ -7,7 +7,7 @@
 Every call runs twice. Its arrays lie once at aligned addresses and once as far up as their memory goes, so that an access
 behind the end meets a page that is not there (C), or bytes whose change is seen (both targets). Inputs must come back unchanged.
 """
-import argparse, ctypes, ctypes.util, mmap, os, signal, subprocess, sys, tempfile, zlib
+import argparse, ctypes, mmap, os, subprocess, sys, tempfile, zlib
 import numpy as np
 import reference as ref
 import runner
@@ -182,11 +182,11 @@ class Suite:
     def library(self, folder, group):
         return os.path.join(folder, self.name + ("-" + group if group else "") + ".so")
 
-    def build(self, ctilec, target, folder, flags=()):
-        os.makedirs(folder, exist_ok=True)
+    def build(self, ctilec, target, folder, flags=(), step=runner.build):
+        """step: runner.build, or runner.emit for the texts alone."""
         for g in self.used():
             stem = os.path.basename(self.library(folder, g))[:-3]
-            runner.build(ctilec, target, self.source(g), folder, stem, [*self.groups[g], *flags])
+            step(ctilec, target, self.source(g), folder, stem, [*self.groups[g], *flags])
 
     def each(self, ctilec, target, folder):
         """Which case does not compile?"""
@@ -250,27 +250,14 @@ class Suite:
         return fault
 
     def run(self, folder, target):
-        """In a child, so that a crash names its case. Gives the number of cases that failed."""
-        box = mmap.mmap(-1, 4096)
-        sys.stdout.flush()
-        child = os.fork() if target != "cuda" else 0
-        if child:
-            _, end = os.waitpid(child, 0)
-            if os.WIFSIGNALED(end):
-                print(f"FAILED {bytes(box[:200]).rstrip(bytes(1)).decode()}: signal {signal.Signals(os.WTERMSIG(end)).name}")
-                return 1
-            return os.WEXITSTATUS(end)
-        failed = self.inside(folder, target, box)
-        sys.stdout.flush()
-        if target != "cuda":
-            os._exit(min(failed, 255))
-        return failed
+        """Gives the number of cases that failed."""
+        return runner.guarded(self.name, lambda box: self.inside(folder, target, box))
 
     def inside(self, folder, target, box):
         libs = {g: runner.load(self.library(folder, g), target)[0] for g in self.used()}
         failed = calls = 0
         for case, _, make, g in self.cases:
-            box[:200] = case.encode()[:200].ljust(200, bytes(1))
+            runner.say(box, case)
             with np.errstate(all="ignore"):
                 todo = make(np.random.default_rng(zlib.crc32(case.encode()))) if make else []
             bad = None
@@ -285,7 +272,7 @@ class Suite:
                 failed += 1
                 print(f"FAILED {case}: {bad}")
         for f in self.after:
-            box[:200] = f.__name__.encode()[:200].ljust(200, bytes(1))
+            runner.say(box, f.__name__)
             for fault in f(self, folder, target):
                 failed += 1
                 print(f"FAILED {f.__name__}: {fault}")
@@ -295,7 +282,7 @@ class Suite:
 
     def main(self, doc):
         ap = argparse.ArgumentParser(description=doc.replace("%", "%%"), formatter_class=argparse.RawDescriptionHelpFormatter)
-        ap.add_argument("what", choices=["build", "run", "test", "source", "each"])
+        ap.add_argument("what", choices=["emit", "build", "run", "test", "source", "each"])
         ap.add_argument("folder", nargs="?")
         ap.add_argument("--ctilec", default=os.environ.get("CTILEC", "build/ctilec"))
         ap.add_argument("--target", default="c")
@@ -308,8 +295,8 @@ class Suite:
         if a.what == "source":
             for g in self.used():
                 print(self.source(g), end="")
-        elif a.what == "build":
-            self.build(a.ctilec, a.target, a.folder, a.option)
+        elif a.what in ("emit", "build"):
+            self.build(a.ctilec, a.target, a.folder, a.option, getattr(runner, a.what))
         elif a.what == "run":
             sys.exit(self.run(a.folder, a.target) != 0)
         else:

@@ -18,3 +18,6 @@ ctilec_test(emulated/random-programs "values;emulated" values/programs.py emulat
 ctilec_test(nvcc/random-programs "nvcc" values/programs.py nvcc --count 100)
 ctilec_test(diag/random-mutants "quick;diag" values/programs.py mutants --count 150)
 ctilec_test(values/every-operation "quick;values" values/coverage.py)
+
+# ---- what goes to a machine with a GPU ----
+ctilec_test(values/prepared "values" gpu/prepared.py)

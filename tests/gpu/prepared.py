@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""prepare.sh and run.sh work together: every value suite is in the folder with all its texts, and run.sh builds and runs what it
+finds there. Two suites go the whole way, in a folder that was moved, with the emulation in place of nvcc and the GPU."""
+import importlib, os, shutil, subprocess, sys, tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tests", "values"))
+from coverage import SUITES
+
+NVCC = """#!/bin/sh
+exec "%s" -B -c 'import sys; sys.path.insert(0, "%s"); import emulation
+emulation.library("%s", sys.argv[-1], sys.argv[sys.argv.index("-o") + 1], "sm_80")' "$@"
+"""
+WHOLE = ["rand", "control"]
+
+
+def main():
+    build = os.environ.get("BUILD") or os.path.join(ROOT, "build")
+    faults = []
+    with tempfile.TemporaryDirectory() as d:
+        made, moved, tools = (os.path.join(d, n) for n in ("made", "moved", "tools/bin"))
+        subprocess.run(["sh", os.path.join(HERE, "prepare.sh"), os.environ.get("CTILEC", os.path.join(build, "ctilec")), made], check=True,
+                       env=dict(os.environ, PYTHON=sys.executable))
+        os.rename(made, moved)
+        values = os.path.join(moved, "values")
+        for n in SUITES:
+            suite = getattr(importlib.import_module(n), "S", None)
+            for lib in [suite.library("", g) for g in suite.used()] if suite else [n + ".so"]:
+                if not os.path.exists(os.path.join(values, lib[:-3] + ".cu")):
+                    faults.append(f"{lib[:-3]}.cu is not prepared")
+            if not os.path.exists(os.path.join(values, n + ".py")):
+                faults.append(f"{n}.py is not prepared")
+            if n not in WHOLE:
+                for f in os.listdir(values):
+                    if f.split(".")[0].split("-")[0] == n:
+                        os.remove(os.path.join(values, f))
+        os.makedirs(tools)
+        nvcc = os.path.join(tools, "nvcc")
+        with open(nvcc, "w") as f:
+            f.write(NVCC % (sys.executable, os.path.join(ROOT, "tests", "cuda"), build))
+        os.chmod(nvcc, 0o755)
+        os.symlink(sys.executable, os.path.join(tools, "python3"))
+        r = subprocess.run(["bash", os.path.join(moved, "run.sh"), "values"], capture_output=True, text=True,
+                           env=dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"], VALUES_TARGET="emulated", PYTHONDONTWRITEBYTECODE="1"))
+        for n in WHOLE:
+            if f"ok    values {n}, target emulated: " not in r.stdout:
+                faults.append(f"run.sh did not run {n}")
+        if r.returncode or "failures: 0" not in r.stdout:
+            faults.append(f"run.sh: status {r.returncode}")
+        # a suite whose library is missing fails
+        os.remove(os.path.join(values, "rand.so"))
+        os.remove(os.path.join(values, "control.py"))
+        os.remove(nvcc)
+        os.symlink(shutil.which("false"), nvcc)
+        broken = subprocess.run(["bash", os.path.join(moved, "run.sh"), "values"], capture_output=True, text=True,
+                                env=dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"], VALUES_TARGET="emulated"))
+        if not broken.returncode or "WRONG values rand" not in broken.stdout:
+            faults.append("run.sh does not fail where a suite was not built")
+    for f in faults:
+        print("FAILED", f)
+    if faults:
+        print(r.stdout, r.stderr)
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()
