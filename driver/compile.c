@@ -353,6 +353,16 @@ static Module *front(Unit *u, Src *src, bool *stop)
 	return m;
 }
 
+/* Programs add the header's folder to their include path, where it would be found before the system's. */
+static void warn_header_name(const Unit *u, const Src *src)
+{
+	Str name = u->header ? path_base(u->header) : NULL;
+	if (!name || !path_is_system_header(name)) return;
+	Str other = str_fmt("%.*s_kernels.h", (int)(strlen(name) - 2), name);
+	Diag *d = diag(D_HEADER_NAME, ((Span){ src->base, src->base }), name);
+	diag_help(d, "name the header otherwise, `--header=%s`, or the file", other);
+}
+
 static void print_program(const Unit *u, Out *o, const Module *m, Module *const *placed)
 {
 	switch (u->target) {
@@ -400,6 +410,8 @@ static bool run(Unit *u)
 	if (!src) return false;
 	Module *m = front(u, src, &stop);
 	if (diag_errors()) return false;
+	warn_header_name(u, src);
+	if (diag_errors()) return false;        /* -Werror */
 	if (o->dep_only) return stage_depfile(u) && commit();
 	if (stop || o->check) return print_and_stop(u);
 	return m && back(u, m);

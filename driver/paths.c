@@ -23,6 +23,26 @@ Str path_with_ending(const char *path, const char *ending)
 	return str_fmt("%.*s%s", (int)n, path, ending);
 }
 
+/* C11, the POSIX headers that those of usual C libraries include, and what nvcc includes by itself. */
+bool path_is_system_header(Str base)
+{
+	static const char *const names[] = {
+		"assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math", "setjmp", "signal",
+		"stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "tgmath",
+		"threads", "time", "uchar", "wchar", "wctype",
+		"alloca", "dlfcn", "endian", "features", "fcntl", "malloc", "memory", "poll", "pthread", "sched", "search", "strings",
+		"syscall", "unistd", "values",
+		"builtin_types", "channel_descriptor", "common_functions", "cuda", "cuda_bf16", "cuda_fp16", "cuda_fp8", "cuda_runtime",
+		"cuda_runtime_api", "device_functions", "device_types", "driver_types", "host_config", "host_defines", "library_types",
+		"math_constants", "math_functions", "mma", "omp", "surface_types", "texture_types", "vector_functions", "vector_types"
+	};
+	size_t n = strlen(base);
+	if (n < 3 || strcmp(base + n - 2, ".h") != 0) return false;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n - 2 && strncmp(base, names[i], n - 2) == 0) return true;
+	return false;
+}
+
 Str path_absolute(const char *path)
 {
 	char here[4096];
