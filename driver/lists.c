@@ -8,6 +8,9 @@
 #include "base/json.h"
 #include "driver/options.h"
 #include "emit/emit.h"
+#include "emit/snippet.h"
+#include "emit_c/prelude.h"
+#include "emit_cuda/prelude.h"
 #include "ir/ir.h"
 #include "lower/lower.h"
 
@@ -23,6 +26,48 @@ static void types_json(Out *o)
 	out_puts(o, "\n]");
 }
 
+/* The comment that the function computing op begins with states its error. "": there is none. */
+static Str stated_error(const SnipTable *t, OpCode op, const char *elem, const char *mode)
+{
+	SnipSet set;
+	snip_init(&set, t);
+	int row = snip_find(&set, str_fmt("ct_%s_%s%s", op_rows[op].name, elem, mode));
+	const char *text = row < 0 ? "" : t->rows[row].text, *end = strstr(text, " */");
+	if (strncmp(text, "/* ", 3) != 0 || !end) return *mode ? stated_error(t, op, elem, "") : str_intern("");
+	for (const char *p = text; (p = strstr(p, " ulp")) != NULL && p < end; p += 4)        /* how comes after it */
+		if (strncmp(p + 4, " with glibc", 11) == 0 || p[4] == ':') end = p + 4;
+	return str_intern_n(text + 3, (size_t)(end - text - 3));
+}
+
+static void accuracy_row(Out *o, OpCode op, const char *mode, const char *words)
+{
+	Str cells[4];
+	bool stated = false;
+	for (int i = 0; i < 4; i++) {
+		const SnipTable *t = i & 1 ? &cuda_prelude : &c_prelude;
+		cells[i] = i < 2 || !*mode ? stated_error(t, op, i < 2 ? "f32" : "f64", mode) : str_intern("");
+		stated = stated || strstr(cells[i], "ulp") || strstr(cells[i], "error");
+	}
+	if (!stated || (*mode && cells[1] == stated_error(&cuda_prelude, op, "f32", ""))) return;
+	out_printf(o, "| `%s`%s |", op_rows[op].name, words);
+	for (int i = 0; i < 4; i++) out_printf(o, " %s |", cells[i]);
+	out_puts(o, "\n");
+}
+
+static void accuracy_markdown(Out *o)
+{
+	out_puts(o, "\n## Accuracy\n\nErrors in units in the last place (ulp) of the result, with subnormals kept. Where a place is empty, and for\n"
+		"functions that are not here, the result is exact or the nearest value. `f16` and `bf16` compute in `f32` and round once\n"
+		"more. The C target calls the C library: these are glibc's errors.\n\n"
+		"| Function | f32, C | f32, CUDA | f64, C | f64, CUDA |\n|---|---|---|---|---|\n");
+	for (OpCode op = 0; op < OP_COUNT; op++) {
+		if (op != OP_DIV && !(op_rows[op].flags & OPF_MATH)) continue;
+		accuracy_row(o, op, "", "");
+		accuracy_row(o, op, "_full", ", `rounding: full`");
+		accuracy_row(o, op, "_approx", ", `rounding: approximate`");
+	}
+}
+
 void list_ops(Out *o, const char *form)
 {
 	if (!form || strcmp(form, "text") == 0) {
@@ -31,6 +76,7 @@ void list_ops(Out *o, const char *form)
 		for (int i = 0; i < EL_COUNT; i++) out_printf(o, "  %-8s %s\n", elem_rows[i].name, elem_rows[i].doc);
 	} else if (strcmp(form, "markdown") == 0) {
 		ops_list(o, OPS_MARKDOWN);
+		accuracy_markdown(o);
 		out_puts(o, "\n## Element types\n\n| Type | Meaning |\n|---|---|\n");
 		for (int i = 0; i < EL_COUNT; i++) out_printf(o, "| `%s` | %s |\n", elem_rows[i].name, elem_rows[i].doc);
 	} else {
