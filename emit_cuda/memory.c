@@ -2,8 +2,8 @@
  *
  * A tile of a tensor is accessed in pieces of up to 16 bytes where its address and strides allow. Where it also lies wholly
  * inside, no piece has a condition; both are asked at run time (uniformly for the block) unless they are known. Else each piece
- * that is inside is accessed as one, and the rest, if there may be any, element by element. Offsets are 64-bit. Memory that nobody writes while the kernel runs is read through the
- * read-only path. */
+ * that is inside is accessed as one, and the rest, if there may be any, element by element. Offsets are 64-bit. Memory that
+ * nobody writes while the kernel runs is read through the read-only path. */
 #include <string.h>
 
 #include "base/diag.h"
