@@ -24,6 +24,7 @@ typedef struct CuView {         /* texts of 64-bit integers, without side effect
 	int64_t multiple[TENSOR_RANK];  /* a number that divides the stride */
 	int rank;
 	bool constant;          /* nobody writes it while the kernel runs */
+	bool param;             /* a tensor parameter, perhaps permuted: the launcher knows its pointer and strides */
 	Elem elem;
 } CuView;
 
@@ -55,6 +56,12 @@ typedef struct Cu {
 	NameSet names;
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
+	/* A kernel of many registers has two texts. The one for aligned tensors has no element-wise access, whose registers would
+	 * leave room for fewer warps; the launcher asks whether all of `needs` hold. */
+	bool aligned;           /* this is that text */
+	bool undecided;         /* the launcher cannot know whether some access is aligned */
+	VEC(Str) needs;         /* conditions over parameters and dimensions */
+	int widest;             /* 32-bit registers of the widest tile in an access */
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
 } Cu;
 

@@ -16,7 +16,11 @@ typedef struct KernelText {
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	const Fn **placed;      /* by architecture */
 	bool packed;            /* one of them shares thread blocks */
+	bool *aligned;          /* by architecture: there is a second text, for aligned tensors */
+	VEC(Str) needs;         /* what makes them aligned, for the launcher */
 } KernelText;
+
+enum { ALIGNED_WORDS = 16 };    /* registers of a tile from which two texts are worth nvcc's time, also where no row is turned */
 static VEC(KernelText) kernels;
 
 Str cu_launch(Cu *g, const Sym *s)
@@ -33,7 +37,9 @@ Str cu_launch(Cu *g, const Sym *s)
 static Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
 static Str kernel_name(const Fn *fn, const ArchRow *a) { return str_fmt("%s_sm%d%s", name_entry(fn->name), a->number, a->specific ? "a" : ""); }
 
-static void title(Out *o, const Fn *fn)
+static Str aligned_name(const Fn *fn, const ArchRow *a) { return str_fmt("%s_aligned", kernel_name(fn, a)); }
+
+static void title(Out *o, const Fn *fn, bool aligned)
 {
 	Out *t = out_new();
 	out_printf(t, "%s", fn->source_name ? fn->source_name : fn->name);
@@ -43,6 +49,7 @@ static void title(Out *o, const Fn *fn)
 	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
+	if (aligned) out_puts(t, "; for aligned tensors");
 	comment_text(o, t->p, "// ");
 	out_free(t);
 }
@@ -104,9 +111,9 @@ static void thread_index(Out *o, const Fn *fn)
 	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> 5) * %lld;\n", (long long)fn->shared_bytes);
 }
 
-static Out *kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt)
+static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool aligned)
 {
-	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch };
+	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .aligned = aligned };
 	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
@@ -118,7 +125,23 @@ static Out *kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt)
 	elem_plan(&g);
 	control_block(&g, fn->body);
 	out_off(g.o);
-	return g.o;
+	return g;
+}
+
+typedef struct Body { Out *any, *aligned; } Body;      /* aligned: NULL where there is none */
+
+static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
+{
+	Cu g = kernel_body(k, fn, opt, false);
+	Body r = { g.o, NULL };
+	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned)) return r;
+	for (int i = 0; i < g.needs.n; i++) {
+		bool known = false;
+		for (int n = 0; n < k->needs.n; n++) known |= k->needs.p[n] == g.needs.p[i];
+		if (!known) vec_push(A_UNIT, &k->needs, g.needs.p[i]);
+	}
+	r.aligned = kernel_body(k, fn, opt, true).o;
+	return r;
 }
 
 /* The text of all kernels, and what it needs around it. */
@@ -130,34 +153,46 @@ static void look_through(Device *d, const char *text)
 	d->prints = d->prints || strstr(text, "ct_trap(") || strstr(text, "printf(");
 }
 
-static void print_kernel(Device *d, int index, Module *const *placed, const EmitOptions *opt)
+static void print_text(Device *d, const KernelText *k, int arch, const Out *body, const EmitOptions *opt, bool aligned)
 {
 	Out *o = d->o;
+	const ArchRow *a = opt->archs.p[arch];
+	const Fn *fn = k->placed[arch];
+	size_t head = o->n;
+	title(o, fn, aligned);
+	comment_text(o, k->fn->doc, "/// ");
+	out_printf(o, "static __global__ void __launch_bounds__(%s ? %d : 1)\n%s(", arch_macro(a), cu_threads(fn),
+		aligned ? aligned_name(k->fn, a) : kernel_name(k->fn, a));
+	kernel_params(o, k);
+	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
+	look_through(d, o->p + head);
+	out_raw(o, body->p, body->n);
+	out_puts(o, "#endif\n}\n");
+	lines_own(o, opt);
+	out_puts(o, "\n");
+}
+
+static void print_kernel(Device *d, int index, Module *const *placed, const EmitOptions *opt)
+{
 	KernelText *k = &kernels.p[index];
-	Out **body = NEW_ARRAY(A_UNIT, Out *, opt->archs.n);
+	Body *body = NEW_ARRAY(A_UNIT, Body, opt->archs.n);
 	k->placed = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
+	k->aligned = NEW_ARRAY(A_UNIT, bool, opt->archs.n);
 	for (int i = 0; i < opt->archs.n; i++) {
 		k->placed[i] = placed[i]->fns.p[index];
 		k->packed |= k->placed[i]->packed > 0;
-		body[i] = i && k->placed[i] == k->placed[i - 1] ? body[i - 1] : kernel_body(k, k->placed[i], opt);
+		body[i] = i && k->placed[i] == k->placed[i - 1] ? body[i - 1] : kernel_bodies(k, k->placed[i], opt);
+		k->aligned[i] = body[i].aligned != NULL;
 	}
 	for (int i = 0; i < opt->archs.n; i++) {
-		const ArchRow *a = opt->archs.p[i];
-		size_t head = o->n;
-		title(o, k->placed[i]);
-		comment_text(o, k->fn->doc, "/// ");
-		out_printf(o, "static __global__ void __launch_bounds__(%s ? %d : 1)\n%s(", arch_macro(a), cu_threads(k->placed[i]), kernel_name(k->fn, a));
-		kernel_params(o, k);
-		out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
-		look_through(d, o->p + head);
-		out_raw(o, body[i]->p, body[i]->n);
-		if (i + 1 == opt->archs.n || body[i] != body[i + 1]) {
-			look_through(d, body[i]->p);
-			out_free(body[i]);
-		}
-		out_puts(o, "#endif\n}\n");
-		lines_own(o, opt);
-		out_puts(o, "\n");
+		print_text(d, k, i, body[i].any, opt, false);
+		if (body[i].aligned) print_text(d, k, i, body[i].aligned, opt, true);
+		if (i + 1 < opt->archs.n && body[i].any == body[i + 1].any) continue;
+		look_through(d, body[i].any->p);
+		out_free(body[i].any);
+		if (!body[i].aligned) continue;
+		look_through(d, body[i].aligned->p);
+		out_free(body[i].aligned);
 	}
 }
 
@@ -241,6 +276,19 @@ static const char host_head[] =
 	"}\n"
 	"\n";
 
+static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, const char *name, bool aligned)
+{
+	out_printf(o, "static const CtKernel %s[] = {\n", name);
+	for (int i = 0; i < opt->archs.n; i++) {
+		const ArchRow *a = opt->archs.p[i];
+		const Fn *fn = k->placed[i];
+		int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
+		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", aligned && k->aligned[i] ? aligned_name(k->fn, a)
+			: kernel_name(k->fn, a), a->number, a->specific, cu_threads(fn), cluster, packed, (long long)fn->shared_bytes * packed, a->name);
+	}
+	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", name);
+}
+
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
 	static int next;                /* kernels are started in their order: the search goes on where it ended */
@@ -258,23 +306,22 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", i, i);
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
-	out_puts(o, "static const CtKernel ct_k[] = {\n");
-	for (int i = 0; i < opt->archs.n; i++) {
-		const ArchRow *a = opt->archs.p[i];
-		const Fn *p = k->placed[i];
-		int cluster = p->cluster ? p->cluster : 1, packed = p->packed ? p->packed : 1;
-		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", kernel_name(fn, a), a->number, a->specific,
-			cu_threads(p), cluster, packed, (long long)p->shared_bytes * packed, a->name);
-	}
-	out_puts(o, "};\nstatic volatile signed char ct_pick[CT_DEVICES];\nvoid *ct_args[] = { ");
+	kernel_table(o, k, opt, "ct_k", false);
+	if (k->needs.n) kernel_table(o, k, opt, "ct_k_aligned", true);
+	out_puts(o, "void *ct_args[] = { ");
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%s(void *)&ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%s(void *)&ct_g%d", n++ ? ", " : "", i);
 	if (k->packed) out_printf(o, "%s(void *)&ct_count", n++ ? ", " : "");
 	out_printf(o, "%s };\n", n ? "" : "NULL");
-	out_printf(o, "return ct_launch(\"%s\", ct_pick, ct_k, %d, ct_blocks, ct_args, stream);\n", fn->source_name ? fn->source_name : fn->name,
-		opt->archs.n);
+	const char *name = fn->source_name ? fn->source_name : fn->name;
+	if (k->needs.n) {
+		out_puts(o, "if (");
+		for (int i = 0; i < k->needs.n; i++) out_printf(o, "%s%s", i ? "\n\t&& " : "", k->needs.p[i]);
+		out_printf(o, ")\n\treturn ct_launch(\"%s\", ct_k_aligned_pick, ct_k_aligned, %d, ct_blocks, ct_args, stream);\n", name, opt->archs.n);
+	}
+	out_printf(o, "return ct_launch(\"%s\", ct_k_pick, ct_k, %d, ct_blocks, ct_args, stream);\n", name, opt->archs.n);
 }
 
 static const HostTarget host_cuda = { true, start_kernel };

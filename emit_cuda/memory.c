@@ -41,6 +41,7 @@ void memory_params(Cu *g)
 		if (!p->is_tensor || !p->val) continue;
 		CuView *v = NEW(A_UNIT, CuView);
 		v->base = name_c(p->name);
+		v->param = true;
 		v->rank = p->rank;
 		v->elem = p->elem;
 		v->constant = p->mode == PM_IN;
@@ -276,6 +277,7 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 
 void memory_phase(Cu *g, const Op *op)
 {
+	if (g->aligned) return;
 	Access x = { .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view };
 	x.rank = x.v->rank;
 	g->turned = ir_int(op, AT_NUMBER, 0);
@@ -330,6 +332,30 @@ static Str turned_text(const Access *x)
 	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", scaled(str_fmt("ct_o%d", a), x->v, a));
 	out_printf(o, " - ct_phase) & %d) == 0", (elem_bytes(x->v->elem) << x->vec) - 1);
 	return str_intern_n(o->p, o->n);
+}
+
+static void need(Cu *g, Str s)
+{
+	for (int i = 0; i < g->needs.n; i++)
+		if (g->needs.p[i] == s) return;
+	vec_push(A_UNIT, &g->needs, s);
+}
+
+/* What the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
+static void ask_launcher(const Access *x)
+{
+	Cu *g = x->g;
+	int size = elem_bytes(x->v->elem), n = 1 << x->vec, f = x->fast, regs = cu_regs(x->data);
+	int64_t step = steps_of(x->op, AT_STEPS, f, 1), off = steps_of(x->op, AT_OFFSETS, f, 0);
+	if (regs * size / 4 > g->widest) g->widest = regs * size / 4;
+	if (!x->v->param || step % n || off % n) {
+		g->undecided = true;
+		return;
+	}
+	need(g, str_fmt("((uintptr_t)%s & %d) == 0", x->v->base, size * n - 1));
+	for (int a = 0; a < x->rank; a++)
+		if (a != f && (x->v->multiple[a] * size) % (size * n)) need(g, str_fmt("((%s) & %d) == 0", x->v->str[a], n - 1));
+	if (!x->proved[f]) need(g, str_fmt("((%s) & %d) == 0", x->v->ext[f], n - 1));
 }
 
 static uint32_t piece_mask(const Access *x)
@@ -424,7 +450,7 @@ static void print_piece_inside(const Access *x)
 		else out_printf(o, " && %s < ct_hi%d", c, a);
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
-	out_printf(x->g->o, "const int ct_in = ct_aligned%s;\n", o->p ? o->p : "");
+	out_printf(x->g->o, "const int ct_in = %s%s;\n", x->g->aligned ? "1" : "ct_aligned", o->p ? o->p : "");
 }
 
 /* The pad of a piece, in its words. */
@@ -464,6 +490,15 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 	cu_end(g);
 }
 
+/* What else holds for a piece of which some elements may be inside. */
+static Str touched_text(const Access *x)
+{
+	int a = x->fast;
+	Str c = coord(x, a, "ct_b");
+	if (x->turning) return str_fmt(" && (%s < ct_hi%d || ct_q > %lld)", c, a, (long long)x->g->turned - (1 << x->vec));
+	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
+}
+
 /* The elements of the pieces that cannot be accessed as one. */
 static void print_other_elements(Access *x, uint32_t skip)
 {
@@ -473,7 +508,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	open_registers(x, skip);
 	print_turned(x, "ct_b");
 	print_piece_inside(x);
-	out_puts(g->o, "if (!ct_in) {\n");
+	out_printf(g->o, "if (!ct_in%s) {\n", touched_text(x));
 	out_in(g->o);
 	cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	out_printf(g->o, "const int ct_e = ct_b ^ %s;\n", cu_deposit("ct_j", piece_mask(x)));
@@ -509,7 +544,9 @@ static void print_partial(Access *x)
 	x->turning = x->turn >= 0;
 	print_bounds(x);
 	print_inside_pieces(x, skip);
+	if (g->aligned) return;
 	Str ragged = ragged_text(x);
+	if (x->turning) out_puts(g->o, "asm volatile(\"\" : \"+r\"(ct_phase));        /* compute coordinates again, do not keep them */\n");
 	out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
 	out_in(g->o);
 	print_other_elements(x, skip);
@@ -547,6 +584,22 @@ static void print_access(Access *x)
 		return;
 	}
 	Str whole = whole_text(x);
+	ask_launcher(x);
+	if (g->aligned) {
+		if (whole) out_printf(g->o, "if (%s) {\n", whole);
+		else out_puts(g->o, "{\n");
+		out_in(g->o);
+		print_pieces(x);
+		if (whole) {
+			out_off(g->o);
+			out_puts(g->o, "} else {\n");
+			out_in(g->o);
+			print_partial(x);
+		}
+		cu_end(g);
+		cu_end(g);
+		return;
+	}
 	out_printf(g->o, "const int ct_aligned = %s;\n", x->turn >= 0 && x->turn == x->fast ? turned_text(x) : aligned_text(x));
 	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->turn >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "", whole ? whole : "");
 	x->turning = false;
