@@ -283,8 +283,9 @@ static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, co
 		const ArchRow *a = opt->archs.p[i];
 		const Fn *fn = k->placed[i];
 		int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
-		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", aligned && k->aligned[i] ? aligned_name(k->fn, a)
-			: kernel_name(k->fn, a), a->number, a->specific, cu_threads(fn), cluster, packed, (long long)fn->shared_bytes * packed, a->name);
+		Str symbol = aligned && k->aligned[i] ? aligned_name(k->fn, a) : kernel_name(k->fn, a);
+		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", symbol, a->number, a->specific, cu_threads(fn), cluster,
+			packed, (long long)fn->shared_bytes * packed, a->name);
 	}
 	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", name);
 }
