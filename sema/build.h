@@ -26,6 +26,11 @@ FitWhy lit_fit(Sv x, Elem e, Num *n);           /* an untyped constant as a valu
 Sv lit_adapt(Cx *cx, Sv x, Elem e, Sv met);     /* that as a CONST; else reported with what it met (poison: nothing) */
 void warn_cut(Cx *cx, Sv x);                    /* an integer quotient that lost its fraction meets a float */
 static inline bool sv_untyped(Sv v) { return v.kind == SV_INT || v.kind == SV_FLOAT; }
+static inline bool sv_open(Sv v) { return sv_untyped(v) || v.kind == SV_LIT; }  /* takes the type of what it meets */
+bool sv_open_float(Sv v);                       /* open, and some number of it is a float */
+Sv lit_give(Cx *cx, Sv x, Elem e, Sv met);      /* an open value gets its type: lit_adapt, or a tile of e */
+Sv lit_zero(Cx *cx, Sv x, Elem e);              /* 0 of type e in the shape of an open value */
+Sv lit_default(Cx *cx, Sv x);                   /* a tile literal that meets nothing: i32 or f32; others: themselves */
 bool sv_const_num(Sv v, Num *n);                /* CONST, or a VAL made by `const` */
 
 /* ---- values ---- */
@@ -96,6 +101,7 @@ typedef struct Call {
 int arg_index(const Call *c, const char *name);         /* -1: the operation has no such argument */
 bool arg_given(const Call *c, const char *name);
 Sv arg_value(Cx *cx, Call *c, int i, const Type *want); /* evaluated once; poison where wrong */
+Sv arg_operand(Cx *cx, Call *c, int i);                 /* the same, an SV_LIT for a tile literal of untyped numbers */
 Sv arg_tile(Cx *cx, Call *c, int i);                    /* a tile; else reported */
 bool arg_shape(Cx *cx, Call *c, int i, bool hole, Shape *out);
 bool arg_elem(Cx *cx, Call *c, int i, Elem *out);

@@ -298,6 +298,11 @@ static Sv untyped_unary(Cx *cx, OpCode op, Sv x, Span at)
 Sv elem_unary(Cx *cx, OpCode op, Sv x, const Modes *m, Span at, Str shown)
 {
 	if (!is_value(cx, x, shown)) return sv_poison(at);
+	if (x.kind == SV_LIT) {
+		bool flt = op_rows[op].type == TR_SAME_FLT || op_rows[op].type == TR_TO_BOOL;
+		x = flt ? lit_give(cx, x, EL_F32, sv_poison(at)) : lit_default(cx, x);
+		if (sv_bad(x)) return sv_poison(at);
+	}
 	if (sv_untyped(x)) {
 		bool flt = op_rows[op].type == TR_SAME_FLT || op_rows[op].type == TR_TO_BOOL;
 		if (x.kind == SV_INT && flt) x = lit_adapt(cx, x, EL_F32, sv_poison(at));
@@ -355,34 +360,34 @@ static Sv untyped_binary(Cx *cx, OpCode op, Sv x, Sv y, Span at)
 	}
 }
 
-/* Gives an untyped operand the type of the other one. In comparisons a float constant makes integers compare in f64. */
+/* Gives an open operand the type of the other one. In comparisons a float constant makes integers compare in f64. */
 static Sv meet(Cx *cx, OpCode op, TypeRule rule, Sv x, Sv other)
 {
 	Elem e = other.type->elem;
-	bool steps = op == OP_ADD || op == OP_SUB;
-	if (elem_is_ptr(e) && x.kind == SV_INT) return lit_adapt(cx, x, EL_I64, other);
-	if (elem_is_ptr(e)) return steps ? sv_const(EL_F32, (Num){ 0 }, x.span) : lit_adapt(cx, x, e, other);
+	bool steps = op == OP_ADD || op == OP_SUB, flt = sv_open_float(x);
+	if (elem_is_ptr(e) && !flt) return lit_give(cx, x, EL_I64, other);
+	if (elem_is_ptr(e)) return steps ? lit_zero(cx, x, EL_F32) : lit_give(cx, x, e, other);
 	/* refused by the rule, with its own words */
 	bool ints = rule == TR_CONV_INT || rule == TR_SHIFT, restricted = elem_rows[e].cls == EC_RFLOAT && rule != TR_CONV_ANY_FLT;
-	if (restricted || (ints && !elem_is_integral(e))) return sv_const(e, (Num){ 0 }, x.span);
-	if (rule == TR_CMP && x.kind == SV_FLOAT && elem_is_integral(e)) return lit_adapt(cx, x, EL_F64, other);
-	if ((rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT) && elem_is_integral(e)) return sv_const(EL_F32, (Num){ 0 }, x.span);
-	if (rule == TR_CONV_TO_FLT && elem_is_integral(e)) return sv_const(e, (Num){ 0 }, x.span);
-	if (ints && x.kind == SV_FLOAT) return sv_const(EL_F32, (Num){ 0 }, x.span);
-	return lit_adapt(cx, x, e, other);
+	if (restricted || (ints && !elem_is_integral(e))) return lit_zero(cx, x, e);
+	if (rule == TR_CMP && flt && elem_is_integral(e)) return lit_give(cx, x, EL_F64, other);
+	if ((rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT) && elem_is_integral(e)) return lit_zero(cx, x, EL_F32);
+	if (rule == TR_CONV_TO_FLT && elem_is_integral(e)) return lit_zero(cx, x, e);
+	if (ints && flt) return lit_zero(cx, x, EL_F32);
+	return lit_give(cx, x, e, other);
 }
 
 static bool meet_both(Cx *cx, OpCode op, TypeRule rule, Sv *x, Sv *y)
 {
-	if (sv_untyped(*x) && sv_untyped(*y)) {
-		bool flt = x->kind == SV_FLOAT || y->kind == SV_FLOAT || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT ||
+	if (sv_open(*x) && sv_open(*y)) {
+		bool flt = sv_open_float(*x) || sv_open_float(*y) || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT ||
 			rule == TR_CONV_TO_FLT;
 		Elem e = flt ? EL_F32 : EL_I32;
-		*x = lit_adapt(cx, *x, e, sv_poison(y->span));
-		*y = lit_adapt(cx, *y, e, sv_poison(x->span));
-	} else if (sv_untyped(*x)) {
+		*x = lit_give(cx, *x, e, sv_poison(y->span));
+		*y = lit_give(cx, *y, e, sv_poison(x->span));
+	} else if (sv_open(*x)) {
 		*x = meet(cx, op, rule, *x, *y);
-	} else if (sv_untyped(*y)) {
+	} else if (sv_open(*y)) {
 		*y = meet(cx, op, rule, *y, *x);
 	}
 	return !sv_bad(*x) && !sv_bad(*y);
@@ -496,6 +501,8 @@ Sv elem_logic(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
 {
 	if (sv_untyped(x)) x = conv_cond(cx, x, x.span);
 	if (sv_untyped(y)) y = conv_cond(cx, y, y.span);
+	x = lit_default(cx, x);
+	y = lit_default(cx, y);
 	if (!is_value(cx, x, shown) || !is_value(cx, y, shown)) return sv_poison(at);
 	Ruling r = rule_binary(TR_LOGIC, x.type, y.type);
 	if (r.why != RULE_OK) {
@@ -637,11 +644,11 @@ static Sv cast_call(Cx *cx, Call *c)
 
 /* ---- select, fma, clamp ---- */
 
-/* An untyped arm takes the type and the shape of the other. */
+/* An open arm takes the type of the other, and its shape unless it has one. */
 static Sv arm_like(Cx *cx, Sv x, Sv other)
 {
-	Sv v = lit_adapt(cx, x, other.type->elem, other);
-	if (sv_bad(v) || !sv_is_tile(other)) return v;
+	Sv v = lit_give(cx, x, other.type->elem, other);
+	if (sv_bad(v) || !sv_is_tile(other) || sv_is_tile(v)) return v;
 	Val *s = conv_val(cx, v);
 	at_span(cx, x.span);
 	return sv_val(val_broadcast(cx, s, other.type), x.span);
@@ -660,8 +667,13 @@ static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
 		*b = sv_val(val_broadcast(cx, vb, c.type), b->span);
 		return true;
 	}
-	if (sv_untyped(*a)) *a = arm_like(cx, *a, *b);
-	else if (sv_untyped(*b)) *b = arm_like(cx, *b, *a);
+	if (sv_open(*a) && sv_open(*b)) {       /* a tile literal decides for both */
+		Sv *lit = a->kind == SV_LIT ? a : b;
+		*lit = lit_give(cx, *lit, sv_open_float(*a) || sv_open_float(*b) ? EL_F32 : EL_I32, sv_poison(lit->span));
+		if (sv_bad(*lit)) return false;
+	}
+	if (sv_open(*a)) *a = arm_like(cx, *a, *b);
+	else if (sv_open(*b)) *b = arm_like(cx, *b, *a);
 	return !sv_bad(*a) && !sv_bad(*b);
 }
 
@@ -685,7 +697,7 @@ static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 {
 	if (sv_bad(c) || sv_bad(a) || sv_bad(b)) return sv_poison(at);
-	if (sv_untyped(c)) c = conv_cond(cx, c, c.span);
+	c = sv_untyped(c) ? conv_cond(cx, c, c.span) : lit_default(cx, c);
 	if (!is_value(cx, c, "`select`") || !is_value(cx, a, "`select`") || !is_value(cx, b, "`select`")) return sv_poison(at);
 	if (!elem_is_ptr(c.type->elem) && elem_rows[c.type->elem].cls == EC_RFLOAT) {
 		cx_diag(cx, D_RESTRICTED, c.span, "a condition", elem_name(c.type->elem));
@@ -712,8 +724,10 @@ Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 	Sv *x[3] = { &a, &b, &acc };
 	for (int i = 0; i < 3; i++)
 		if (!is_value(cx, *x[i], "`fma`")) return sv_poison(at);
-	if (sv_untyped(acc) && sv_untyped(a) && sv_untyped(b)) acc = lit_adapt(cx, acc, EL_F32, a);
-	else if (sv_untyped(acc)) acc = arm_like(cx, acc, sv_untyped(a) || (sv_is_scalar(a) && sv_is_tile(b)) ? b : a);
+	if (a.kind == SV_LIT && sv_open(b) && sv_open(acc)) a = lit_give(cx, a, EL_F32, acc);
+	if (b.kind == SV_LIT && sv_open(a) && sv_open(acc)) b = lit_give(cx, b, EL_F32, acc);
+	if (sv_open(acc) && sv_open(a) && sv_open(b)) acc = lit_give(cx, acc, EL_F32, a);
+	else if (sv_open(acc)) acc = arm_like(cx, acc, sv_open(a) || (sv_is_scalar(a) && sv_is_tile(b)) ? b : a);
 	if (sv_bad(acc)) return acc;
 	const Type *t = acc.type;
 	if (elem_is_ptr(t->elem) || !elem_is_float(t->elem)) {
@@ -723,7 +737,7 @@ Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 	}
 	Val *v[3];
 	for (int i = 0; i < 2; i++) {
-		Sv f = sv_untyped(*x[i]) ? lit_adapt(cx, *x[i], t->elem, acc) : *x[i];
+		Sv f = sv_open(*x[i]) ? lit_give(cx, *x[i], t->elem, acc) : *x[i];
 		if (sv_bad(f)) return f;
 		if (!elem_is_ptr(f.type->elem) && elem_rows[f.type->elem].cls == EC_RFLOAT) {
 			Diag *d = cx_diag(cx, D_RESTRICTED, at, "`fma`", elem_name(f.type->elem));
@@ -756,7 +770,7 @@ Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 
 static Sv clamp(Cx *cx, Call *c)
 {
-	Sv x = arg_value(cx, c, 0, NULL), lo = arg_value(cx, c, 1, NULL), hi = arg_value(cx, c, 2, NULL);
+	Sv x = arg_operand(cx, c, 0), lo = arg_operand(cx, c, 1), hi = arg_operand(cx, c, 2);
 	if (sv_bad(x) || sv_bad(lo) || sv_bad(hi)) return sv_poison(c->span);
 	x = elem_binary(cx, OP_MAX, x, lo, &no_modes, c->span, call_what(c));
 	if (sv_bad(x)) return x;
@@ -776,7 +790,7 @@ Sv build_elem(Cx *cx, Call *c)
 	}
 	Sv x[3];
 	int n = 0;
-	for (; n < c->sig->n && !c->sig->p[n].named; n++) x[n] = arg_value(cx, c, n, NULL);
+	for (; n < c->sig->n && !c->sig->p[n].named; n++) x[n] = arg_operand(cx, c, n);
 	if (!arg_modes(cx, c, &m)) return sv_poison(c->span);
 	for (int i = 0; i < n; i++)
 		if (sv_bad(x[i])) return sv_poison(c->span);

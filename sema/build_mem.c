@@ -445,10 +445,10 @@ static Sv build_store(Cx *cx, Call *c, const View *v)
 	if (!order_arg(cx, c, false, true, &order) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
 	if (v->kind == VK_GATHER) {
 		if (!tile_lanes(cx, c, v, &l)) return sv_poison(c->span);
-		return scatter_lanes(cx, c, v, &l, arg_value(cx, c, 2, NULL), order);
+		return scatter_lanes(cx, c, v, &l, arg_value(cx, c, 2, type_scalar(v->elem)), order);
 	}
 	if (!access_index(cx, c, v, in + 1)) return sv_poison(c->span);
-	Sv x = arg_value(cx, c, 2, NULL);
+	Sv x = arg_value(cx, c, 2, type_scalar(v->elem));
 	if (sv_bad(x) || !access_store(cx, c, v, &x, &a)) return sv_poison(c->span);
 	in[1 + v->rank] = conv_val(cx, x);
 	Op *op = ir_op(at_span(cx, c->span), OP_STORE, 2 + v->rank, in, 0, NULL);
@@ -470,7 +470,7 @@ static Sv build_gather(Cx *cx, Call *c, const View *v)
 		return sv_poison(c->span);
 	if (!lanes(cx, c, v, &l)) return sv_poison(c->span);
 	if (load) return gather_lanes(cx, c, v, &l, 0, cx->latency);
-	Sv x = arg_value(cx, c, 2, NULL);
+	Sv x = arg_value(cx, c, 2, type_scalar(v->elem));
 	return sv_bad(x) ? x : scatter_lanes(cx, c, v, &l, x, 0);
 }
 
@@ -539,7 +539,8 @@ static Sv pointer_store(Cx *cx, Call *c)
 	if (!pointer_arg(cx, c, &p)) return sv_poison(c->span);
 	if (!order_arg(cx, c, false, true, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
 	in[0] = conv_val(cx, p);
-	in[1] = lanes_value(cx, arg_value(cx, c, 1, NULL), type_with_elem(p.type, elem_pointee(p.type->elem)), NULL);
+	in[1] = lanes_value(cx, arg_value(cx, c, 1, type_scalar(elem_pointee(p.type->elem))), type_with_elem(p.type, elem_pointee(p.type->elem)),
+		NULL);
 	if (!in[1] || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
 	in[2] = mask;
 	Op *op = ir_op(at_span(cx, c->span), atomic ? OP_ATOMIC_STORE_PTR : OP_STORE_PTR, mask ? 3 : 2, in, 0, NULL);
@@ -619,7 +620,7 @@ static bool atomic_target(Cx *cx, Call *c, Atomic *a)
 
 static bool atomic_value(Cx *cx, Call *c, Atomic *a, const char *name)
 {
-	Sv x = arg_value(cx, c, arg_index(c, name), NULL);
+	Sv x = arg_value(cx, c, arg_index(c, name), type_scalar(a->elem));
 	Val *v = lanes_value(cx, x, type_with_elem(a->t, a->elem), a->v);
 	a->in[a->n++] = v;
 	return v != NULL;

@@ -81,6 +81,9 @@ void warn_emulated(Cx *cx, int since_arch, Str what, Elem e, const char *how, Sp
 
 Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown)
 {
+	if (a.kind == SV_LIT && sv_is_tile(b)) a = lit_give(cx, a, b.type->elem, b);
+	a = lit_default(cx, a);
+	if (b.kind == SV_LIT && sv_is_tile(a)) b = lit_give(cx, b, a.type->elem, a);
 	if (!mma_tile(cx, a, at, shown) || !mma_tile(cx, b, at, shown) || (acc && !mma_tile(cx, *acc, at, shown)))
 		return sv_poison(at);
 	Ruling r = rule_mma(a.type, b.type, acc ? acc->type : NULL);
@@ -103,7 +106,7 @@ Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, S
 static Sv mma_call(Cx *cx, Call *c)
 {
 	bool with_acc = c->op == OP_MMA;
-	Sv a = arg_value(cx, c, 0, NULL), b = arg_value(cx, c, 1, NULL), acc = with_acc ? arg_value(cx, c, 2, NULL) : a;
+	Sv a = arg_operand(cx, c, 0), b = arg_operand(cx, c, 1), acc = with_acc ? arg_value(cx, c, 2, NULL) : a;
 	int precision, at = arg_index(c, "precision");
 	if (!arg_word(cx, c, AT_PRECISION, &precision)) return sv_poison(c->span);
 	if (sv_bad(a) || sv_bad(b) || sv_bad(acc)) return sv_poison(c->span);

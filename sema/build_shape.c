@@ -269,10 +269,18 @@ static Sv build_transpose(Cx *cx, Call *c, Sv x)
 	return sv_val(permute(cx, x.u.val, axes), c->span);
 }
 
+/* The second operand of cat, join and insert: a tile literal has the type of the first. */
+static Sv second_tile(Cx *cx, Call *c, Sv x)
+{
+	Sv y = arg_operand(cx, c, 1);
+	if (y.kind == SV_LIT) c->arg[1].sv = lit_give(cx, y, x.type->elem, x);
+	return arg_tile(cx, c, 1);
+}
+
 static Sv build_cat(Cx *cx, Call *c, Sv x)
 {
 	int axis;
-	Sv y = arg_tile(cx, c, 1);
+	Sv y = second_tile(cx, c, x);
 	if (sv_bad(y) || !arg_axis(cx, c, 2, x.type, &axis)) return sv_poison(c->span);
 	Ruling r = rule_cat(x.type, y.type, axis);
 	if (r.why != RULE_OK) {
@@ -341,7 +349,7 @@ static Sv build_extract(Cx *cx, Call *c, Sv x)
 
 static Sv build_insert(Cx *cx, Call *c, Sv x)
 {
-	Sv y = arg_tile(cx, c, 1);
+	Sv y = second_tile(cx, c, x);
 	if (sv_bad(y)) return y;
 	Shape s = shape_of(y.type);
 	Val *in[2 + TILE_RANK] = { x.u.val };
@@ -468,7 +476,7 @@ static Op *split(Cx *cx, Val *x)
 
 static Sv build_join(Cx *cx, Call *c, Sv x)
 {
-	Sv y = arg_tile(cx, c, 1);
+	Sv y = second_tile(cx, c, x);
 	if (sv_bad(y)) return y;
 	if (x.type != y.type) {
 		Diag *d = cx_diag(cx, D_CAT_TYPES, c->span, sv_what(x), sv_what(y));
@@ -609,7 +617,12 @@ Sv tile_gather(Cx *cx, Call *c)
 
 Sv build_shape(Cx *cx, Call *c)
 {
-	Sv x = arg_value(cx, c, 0, NULL);
+	bool two = c->op == OP_CAT || c->op == OP_JOIN;
+	Sv x = two ? arg_operand(cx, c, 0) : arg_value(cx, c, 0, NULL);
+	if (x.kind == SV_LIT) {
+		Sv y = arg_operand(cx, c, 1);
+		x = c->arg[0].sv = sv_is_tile(y) ? lit_give(cx, x, y.type->elem, y) : lit_default(cx, x);
+	}
 	if (sv_bad(x)) return x;
 	if (x.kind == SV_VIEW && (c->op == OP_PERMUTE || c->op == OP_TRANSPOSE)) return view_permute(cx, c);
 	if (x.kind == SV_VIEW && c->op == OP_RESHAPE) return view_reshape(cx, c);

@@ -192,6 +192,16 @@ Sv arg_value(Cx *cx, Call *c, int i, const Type *want)
 	return a->sv;
 }
 
+Sv arg_operand(Cx *cx, Call *c, int i)
+{
+	BoundArg *a = &c->arg[i];
+	if (a->given && !a->done) {
+		a->sv = sema_operand(cx, a->e);
+		a->done = true;
+	}
+	return arg_value(cx, c, i, NULL);
+}
+
 Sv arg_tile(Cx *cx, Call *c, int i)
 {
 	Sv v = arg_value(cx, c, i, NULL);

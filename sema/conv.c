@@ -229,7 +229,7 @@ Sv sv_folded(Val *v, Span at)
 bool is_value(Cx *cx, Sv v, const char *whose)
 {
 	if (sv_bad(v)) return false;
-	if (sv_is_scalar(v) || sv_is_tile(v)) return true;
+	if (sv_is_scalar(v) || sv_is_tile(v) || v.kind == SV_LIT) return true;
 	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
 	if (v.kind == SV_VIEW) diag_help(d, "load a tile from it: `%s.load(...)`", span_source(v.span));
 	return false;
@@ -254,12 +254,12 @@ Sv conv_default(Cx *cx, Sv x)
 {
 	if (x.kind == SV_INT) return lit_adapt(cx, x, EL_I32, sv_poison(x.span));
 	if (x.kind == SV_FLOAT) return lit_adapt(cx, x, EL_F32, sv_poison(x.span));
-	return x;
+	return lit_default(cx, x);
 }
 
 Val *conv_val(Cx *cx, Sv x)
 {
-	if (sv_untyped(x)) x = conv_default(cx, x);
+	if (sv_open(x)) x = conv_default(cx, x);
 	if (!is_value(cx, x, "here")) return NULL;
 	if (x.kind == SV_VAL) return x.u.val;
 	at_span(cx, x.span);

@@ -317,8 +317,8 @@ static Sv unsafe_expr(Cx *cx, const Expr *e, const Type *want)
 static Sv binary_expr(Cx *cx, const Expr *e)
 {
 	if (e->u.bin.op == BIN_ANDAND || e->u.bin.op == BIN_OROR) return op_logic(cx, e);
-	Sv l = sema_expr(cx, e->u.bin.l, NULL);
-	Sv r = sema_expr(cx, e->u.bin.r, NULL);
+	Sv l = sema_operand(cx, e->u.bin.l);
+	Sv r = sema_operand(cx, e->u.bin.r);
 	if (sv_bad(l) || sv_bad(r)) return sv_poison(e->span);
 	return op_binary(cx, e->u.bin.op, l, r, e->u.bin.at, e->span);
 }
@@ -378,5 +378,17 @@ Sv sema_expr(Cx *cx, const Expr *e, const Type *want)
 	cx->b.span = outer;
 	cx->s->depth--;
 	v.span = e->span;
+	return v;
+}
+
+Sv sema_operand(Cx *cx, const Expr *e)
+{
+	if (e->kind != EX_LIST) return sema_expr(cx, e, NULL);
+	if (!sema_deeper(cx, e->span)) return sv_poison(e->span);
+	Span outer = cx->b.span;
+	cx->b.span = e->span;
+	Sv v = lit_open(cx, e);
+	cx->b.span = outer;
+	cx->s->depth--;
 	return v;
 }

@@ -203,7 +203,8 @@ bool lit_number(Str text, bool negative, Sv *out)
 
 /* ---- tile literals: [1, 2, 3, 4], [[1, 2], [3, 4]] ---- */
 
-typedef struct Lits { Cx *cx; const Expr *whole; Shape s; int n; Sv *v; bool bad; } Lits;
+typedef struct TileLit { const Expr *whole; Shape s; int n; Sv *v; bool has_float; } TileLit;
+typedef struct Lits { Cx *cx; TileLit t; bool bad; } Lits;
 
 static int log2_exact(int n)
 {
@@ -216,88 +217,123 @@ static void lit_rank(Lits *l, const Expr *e)
 {
 	for (; e->kind == EX_LIST && !l->bad; e = e->u.list.p[0]) {
 		int k = log2_exact(e->u.list.n);
-		if (!e->u.list.n || k < 0 || l->s.rank == TILE_RANK) {
+		if (!e->u.list.n || k < 0 || l->t.s.rank == TILE_RANK) {
 			Diag *d = cx_diag(l->cx, D_TILE_LITERAL, e->span, str_i64(e->u.list.n));
 			diag_note(d, "each dimension of a tile is a power of two");
 			l->bad = true;
 			return;
 		}
-		l->s.log2[l->s.rank++] = (uint8_t)k;
+		l->t.s.log2[l->t.s.rank++] = (uint8_t)k;
 	}
 }
 
 static void lit_fill(Lits *l, const Expr *e, int axis)
 {
 	if (l->bad) return;
-	bool leaf = axis == l->s.rank;
-	if ((e->kind == EX_LIST) == leaf || (!leaf && e->u.list.n != 1 << l->s.log2[axis])) {
+	bool leaf = axis == l->t.s.rank;
+	if ((e->kind == EX_LIST) == leaf || (!leaf && e->u.list.n != 1 << l->t.s.log2[axis])) {
 		Diag *d = cx_diag0(l->cx, D_TILE_LITERAL_ROWS, e->span);
-		diag_label(d, l->whole->span, "the first rows say the shape is %s", shape_text(l->s.rank, l->s.log2));
+		diag_label(d, l->t.whole->span, "the first rows say the shape is %s", shape_text(l->t.s.rank, l->t.s.log2));
 		l->bad = true;
 		return;
 	}
 	if (leaf) {
-		l->v[l->n] = sema_expr(l->cx, e, NULL);
-		if (sv_bad(l->v[l->n])) l->bad = true;
-		l->n++;
+		l->t.v[l->t.n] = sema_expr(l->cx, e, NULL);
+		if (sv_bad(l->t.v[l->t.n])) l->bad = true;
+		l->t.n++;
 		return;
 	}
 	for (int i = 0; i < e->u.list.n; i++) lit_fill(l, e->u.list.p[i], axis + 1);
 }
 
-static bool lit_elem(Lits *l, const Type *want, Elem *e)
+/* The one type that elements have; *typed is false where none has any. */
+static bool lit_elem(Lits *l, Elem *e, bool *typed)
 {
-	bool any_float = false, typed_one = false;
-	*e = want && !elem_is_ptr(want->elem) ? want->elem : EL_I32;
-	for (int i = 0; i < l->n; i++) {
-		Sv v = l->v[i];
-		any_float |= v.kind == SV_FLOAT;
+	*typed = false;
+	for (int i = 0; i < l->t.n; i++) {
+		Sv v = l->t.v[i];
+		l->t.has_float |= v.kind == SV_FLOAT;
 		if (sv_untyped(v)) continue;
 		if (!sv_is_scalar(v)) {
 			cx_diag(l->cx, D_NEED_SCALAR, v.span, "an element of a tile literal", sv_what(v));
 			return false;
 		}
-		if (typed_one && *e != v.type->elem) {
+		if (*typed && *e != v.type->elem) {
 			Diag *d = cx_diag(l->cx, D_TILE_LITERAL_TYPES, v.span, elem_name(*e), elem_name(v.type->elem));
 			help_cast(d, v, *e);
 			return false;
 		}
 		*e = v.type->elem;
-		typed_one = true;
+		*typed = true;
 	}
-	if (!typed_one && any_float && !(want && elem_is_any_float(*e))) *e = EL_F32;
 	return true;
 }
 
-static Sv lit_make(Lits *l, Elem e)
+static Sv lit_make(Cx *cx, const TileLit *l, Elem e, Sv met)
 {
-	Cx *cx = l->cx;
 	const Type *t = sema_tile_type(cx, e, l->s, l->whole->span);
 	if (!t) return sv_poison(l->whole->span);
 	Val **in = NEW_ARRAY(A_UNIT, Val *, l->n);
 	for (int i = 0; i < l->n; i++) {
-		Sv v = sv_untyped(l->v[i]) ? lit_adapt(cx, l->v[i], e, sv_poison(l->whole->span)) : l->v[i];
-		if (sv_bad(v)) return v;
+		Sv v = sv_untyped(l->v[i]) ? lit_adapt(cx, l->v[i], e, met) : l->v[i];
+		if (sv_bad(v)) return sv_poison(l->whole->span);
 		in[i] = conv_val(cx, v);
 	}
 	return sv_val(ir_op1(at_span(cx, l->whole->span), OP_LITERAL, t, l->n, in), l->whole->span);
 }
 
-Sv lit_tile(Cx *cx, const Expr *e, const Type *want)
+Sv lit_open(Cx *cx, const Expr *e)
 {
-	Lits l = { .cx = cx, .whole = e };
-	Elem elem;
-	l.s.hole = -1;
+	Lits l = { .cx = cx, .t.whole = e, .t.s.hole = -1 };
+	Elem elem = EL_I32;
+	bool typed;
 	lit_rank(&l, e);
 	if (l.bad) return sv_poison(e->span);
 	int size = 0;
-	for (int i = 0; i < l.s.rank; i++) size += l.s.log2[i];
+	for (int i = 0; i < l.t.s.rank; i++) size += l.t.s.log2[i];
 	if (size > 20) {
 		cx_diag0(cx, D_TILE_LITERAL_ROWS, e->span);
 		return sv_poison(e->span);
 	}
-	l.v = NEW_ARRAY(A_UNIT, Sv, 1 << size);
+	l.t.v = NEW_ARRAY(A_UNIT, Sv, 1 << size);
 	lit_fill(&l, e, 0);
-	if (l.bad || !lit_elem(&l, want, &elem)) return sv_poison(e->span);
-	return lit_make(&l, elem);
+	if (l.bad || !lit_elem(&l, &elem, &typed)) return sv_poison(e->span);
+	if (typed) return lit_make(cx, &l.t, elem, sv_poison(e->span));
+	Sv v = sv_none(e->span);
+	TileLit *kept = NEW(A_UNIT, TileLit);
+	*kept = l.t;
+	v.kind = SV_LIT;
+	v.u.lit = kept;
+	return v;
+}
+
+bool sv_open_float(Sv v)
+{
+	return v.kind == SV_FLOAT || (v.kind == SV_LIT && v.u.lit->has_float);
+}
+
+Sv lit_give(Cx *cx, Sv x, Elem e, Sv met)
+{
+	return x.kind == SV_LIT ? lit_make(cx, x.u.lit, e, met) : lit_adapt(cx, x, e, met);
+}
+
+Sv lit_zero(Cx *cx, Sv x, Elem e)
+{
+	if (x.kind != SV_LIT) return sv_const(e, (Num){ 0 }, x.span);
+	const Shape *s = &x.u.lit->s;
+	at_span(cx, x.span);
+	return sv_val(const_val(cx, type_tile(e, s->rank, s->log2), (Num){ 0 }), x.span);
+}
+
+Sv lit_default(Cx *cx, Sv x)
+{
+	return x.kind == SV_LIT ? lit_make(cx, x.u.lit, x.u.lit->has_float ? EL_F32 : EL_I32, sv_poison(x.span)) : x;
+}
+
+Sv lit_tile(Cx *cx, const Expr *e, const Type *want)
+{
+	Sv v = lit_open(cx, e);
+	bool takes = want && !elem_is_ptr(want->elem) && (elem_is_any_float(want->elem) || !sv_open_float(v));
+	if (v.kind != SV_LIT || !takes) return lit_default(cx, v);
+	return lit_make(cx, v.u.lit, want->elem, sv_poison(e->span));
 }

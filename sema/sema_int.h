@@ -37,6 +37,7 @@ typedef enum SvKind {
 	SV_OP,          /* the name of an operation, as in reduce(x, 0, 0, max): u.op */
 	SV_STRING,      /* u.str */
 	SV_LAYOUT,      /* u.layout: layout_of(t), compared with == and != only */
+	SV_LIT,         /* a tile literal whose elements have no type yet: u.lit. From sema_operand only, for who gives it one */
 	SV_WORD         /* a name that stands for nothing else, where a word is expected (rounding: toward_zero): u.str */
 } SvKind;
 
@@ -94,6 +95,7 @@ struct Sv {
 		const View *layout;
 		Str str;
 		OpCode op;
+		const struct TileLit *lit;
 	} u;
 };
 
@@ -177,6 +179,7 @@ Diag *cx_diag_at(Cx *cx, DiagCode code, Span at, const char *const *args, int na
 
 /* ---- A: names, statements, items ---- */
 Sv sema_expr(Cx *cx, const Expr *e, const Type *want);  /* want: a hint for literals, or NULL. Never converts */
+Sv sema_operand(Cx *cx, const Expr *e);                 /* the same, but an SV_LIT where e is a tile literal of untyped numbers */
 bool sema_const_int(Cx *cx, const Expr *e, Int *v);     /* a compile-time int; else reported, false */
 bool sema_const_bool(Cx *cx, const Expr *e, bool *v);
 /* [4, BN], S, or [] as a tile shape within all limits (but for 16 MiB, which needs the element type). A hole `_` only where
@@ -213,6 +216,7 @@ Str scope_near(Cx *cx, Str name);
 Sv lit_int(Cx *cx, const Expr *e);                      /* EX_INT: untyped, or typed by its suffix */
 Sv lit_float(Cx *cx, const Expr *e);
 Sv lit_tile(Cx *cx, const Expr *e, const Type *want);   /* EX_LIST as a tile literal */
+Sv lit_open(Cx *cx, const Expr *e);                     /* the same, an SV_LIT while its elements have no type */
 bool lit_number(Str text, bool negative, Sv *out);      /* "64", "1e-5", "true" of -D: untyped or bool; false: no number */
 
 typedef enum ConvWhy {

@@ -245,7 +245,7 @@ static void assign_value(Cx *cx, const Stmt *s)
 	if (s->u.assign.op == BIN_NONE) {
 		v = sema_expr(cx, s->u.assign.rhs, b ? b->type : NULL);
 	} else {
-		Sv old = sema_expr(cx, lhs, NULL), rhs = sema_expr(cx, s->u.assign.rhs, NULL);
+		Sv old = sema_expr(cx, lhs, NULL), rhs = sema_operand(cx, s->u.assign.rhs);
 		if (sv_bad(old) || sv_bad(rhs)) return;
 		v = op_binary(cx, s->u.assign.op, old, rhs, s->u.assign.at, s->span);
 		v.span = s->u.assign.rhs->span;

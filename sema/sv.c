@@ -227,6 +227,7 @@ Str sv_what(Sv v)
 	case SV_OP: return str_intern("an operation");
 	case SV_STRING: return str_intern("text");
 	case SV_LAYOUT: return str_intern("a layout");
+	case SV_LIT: return str_intern("a tile literal");
 	case SV_WORD: return str_intern("a word");
 	}
 	return str_intern("a value");
