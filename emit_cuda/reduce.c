@@ -4,7 +4,12 @@
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 
-enum { KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, KIND_CUSTOM = 9, MOST = TILE_RANK };
+enum { KIND_MAX = 2, KIND_MIN = 3, KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, KIND_CUSTOM = 9, MOST = TILE_RANK };
+
+static bool is_element(int kind)
+{
+	return kind == KIND_MAX_ELEMENT || kind == KIND_MIN_ELEMENT;
+}
 
 /* Statements that make a[i] the combination of a[i] and b[i]; a holds names of variables. */
 static void combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second)
@@ -26,15 +31,18 @@ static void combine(Cu *g, const Op *op, int kind, int n, const Str *a, const St
 		return;
 	}
 	cu_line(g, op);
-	if (kind == KIND_MAX_ELEMENT || kind == KIND_MIN_ELEMENT) {
+	if (is_element(kind)) {
+		/* without && and ||, so that nothing branches; of equal ones the first; a NaN wins when propagated, else loses */
 		const char *t = elem_rows[e].name, *better = kind == KIND_MAX_ELEMENT ? "gt" : "lt";
-		Str later = str_fmt("%s < %s", b[1], a[1]), win = str_fmt("ct_%s_%s(%s, %s) || (ct_eq_%s(%s, %s) && %s)", better, t, b[0], a[0], t,
-			b[0], a[0], later);
-		if (elem_is_any_float(e)) {     /* a NaN wins when propagated, else loses; of two the first */
+		out_printf(g->o, "const bool ct_later = %s < %s;\n", b[1], a[1]);
+		out_printf(g->o, "bool ct_wins = ct_%s_%s(%s, %s) | (ct_eq_%s(%s, %s) & ct_later);\n", better, t, b[0], a[0], t, b[0],
+			a[0]);
+		if (elem_is_any_float(e)) {
 			bool wins = ir_int(op, AT_NAN, 0) != 0;
-			win = str_fmt("ct_isnan_%s(%s) ? !ct_isnan_%s(%s) || %s : %s", t, (wins ? b : a)[0], t, (wins ? a : b)[0], later, win);
+			out_printf(g->o, "ct_wins |= ct_isnan_%s(%s) & (!ct_isnan_%s(%s) | ct_later);\n", t, (wins ? b : a)[0], t,
+				(wins ? a : b)[0]);
 		}
-		out_printf(g->o, "if (%s) %s = %s, %s = %s;\n", win, a[0], b[0], a[1], b[1]);
+		for (int i = 0; i < 2; i++) out_printf(g->o, "%s = ct_wins ? %s : %s;\n", a[i], b[i], a[i]);
 		return;
 	}
 	out_printf(g->o, "%s = %s;\n", a[0], elem_combine(op, kind, e, first[0], second[0]));
@@ -66,6 +74,49 @@ static void inner_unroll(Cu *g, int64_t outer, int64_t n)
 	out_puts(g->o, fits ? "#pragma unroll\n" : "#pragma unroll 1\n");
 }
 
+/* ct_a1 becomes the least index of the elements of a thread for which the condition holds, of ct_b0 and ct_a0. */
+static void least_index(Cu *g, const Op *op, int64_t rows, int n, Str from, Str condition)
+{
+	Elem e = ir_in(op, 0)->type->elem, index = ir_in(op, 1)->type->elem;
+	Str none = cu_num(index, num_greatest(index));
+	out_printf(g->o, "ct_a1 = %s;\n", none);
+	inner_unroll(g, rows, (int64_t)1 << n);
+	out_printf(g->o, "for (int ct_i = 0; ct_i < %d; ct_i++) {\n", 1 << n);
+	out_in(g->o);
+	out_printf(g->o, "const %s ct_b0 = %s;\n", cu_type(e), cu_at(g, ir_in(op, 0), from));
+	out_printf(g->o, "const %s ct_b1 = %s ? %s : %s;\n", cu_type(index), condition, cu_at(g, ir_in(op, 1), from), none);
+	out_puts(g->o, "ct_a1 = ct_b1 < ct_a1 ? ct_b1 : ct_a1;\n");
+	cu_end(g);
+}
+
+/* The greatest or smallest element of a thread and its index: the element first, then the least index of what is equal.
+ * Half the instructions of comparing pairs. Where the element is a NaN, the NaNs count: all are, unless a NaN wins. */
+static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, const uint32_t *v)
+{
+	const Val *x = ir_in(op, 0);
+	Elem e = x->type->elem;
+	const char *t = elem_rows[e].name;
+	int value = kind == KIND_MAX_ELEMENT ? KIND_MAX : KIND_MIN;
+	Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
+	out_printf(g->o, "%s ct_a0 = %s;\n%s ct_a1;\n", cu_type(e), cu_at(g, x, "ct_s"), cu_type(ir_in(op, 1)->type->elem));
+	inner_unroll(g, rows, (int64_t)1 << n);
+	out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", 1 << n);
+	out_in(g->o);
+	out_printf(g->o, "const %s ct_b0 = %s;\n", cu_type(e), cu_at(g, x, from));
+	out_printf(g->o, "ct_a0 = %s;\n", elem_combine(op, value, e, str_intern("ct_a0"), str_intern("ct_b0")));
+	cu_end(g);
+	if (elem_is_any_float(e)) {
+		out_printf(g->o, "if (ct_isnan_%s(ct_a0)) {\n", t);
+		out_in(g->o);
+		least_index(g, op, rows, n, from, str_fmt("ct_isnan_%s(ct_b0)", t));
+		out_off(g->o);
+		out_puts(g->o, "} else {\n");
+		out_in(g->o);
+	}
+	least_index(g, op, rows, n, from, str_fmt("ct_eq_%s(ct_b0, ct_a0)", t));
+	if (elem_is_any_float(e)) cu_end(g);
+}
+
 static void reduce_regs(Cu *g, const Op *op, int kind)
 {
 	const Val *x = ir_in(op, 0);
@@ -79,16 +130,21 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	for (int i = 0; i < op->nin; i++) {
 		a[i] = str_fmt("ct_a%d", i);
 		b[i] = str_fmt("ct_b%d", i);
+		if (is_element(kind)) continue;
 		out_printf(g->o, "%s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), a[i], cu_at(g, ir_in(op, i), "ct_s"));
 	}
-	inner_unroll(g, (int64_t)1 << r.in[HW_REG], (int64_t)1 << n);
-	out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", 1 << n);
-	out_in(g->o);
-	Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
-	for (int i = 0; i < op->nin; i++)
-		out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i], cu_at(g, ir_in(op, i), from));
-	combine(g, op, kind, op->nin, a, b, a, b);
-	cu_end(g);
+	if (is_element(kind)) {
+		reduce_element(g, op, kind, (int64_t)1 << r.in[HW_REG], n, v);
+	} else {
+		inner_unroll(g, (int64_t)1 << r.in[HW_REG], (int64_t)1 << n);
+		out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", 1 << n);
+		out_in(g->o);
+		Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
+		for (int i = 0; i < op->nin; i++)
+			out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i], cu_at(g, ir_in(op, i), from));
+		combine(g, op, kind, op->nin, a, b, a, b);
+		cu_end(g);
+	}
 	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);
 	cu_end(g);
 }
