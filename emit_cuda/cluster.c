@@ -6,7 +6,11 @@
  * Each block waits for everything that is sent to it, so none ends while another still writes to its shared memory. */
 #include "emit_cuda/cu.h"
 
-int cu_threads(const Fn *fn) { return fn->warps * 32 * (fn->packed ? fn->packed : 1) / (fn->cluster ? fn->cluster : 1); }
+int cu_threads(const Fn *fn)
+{
+	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32);
+	return fn->warps * 32 / (fn->cluster ? fn->cluster : 1);
+}
 
 static void init_bar(void *ctx, Op *op)
 {

@@ -256,6 +256,13 @@ Str cu_copies(Lay l)
 	return str_fmt("(ct_lane & %u) == 0 && (ct_warp & %u) == 0", (unsigned)lane, (unsigned)warp);
 }
 
+Str cu_writers(const Cu *g, Lay l)
+{
+	Str first = cu_copies(l);
+	if (!g->fn->lanes) return first;
+	return first ? str_fmt("ct_live && %s", first) : str_intern("ct_live");
+}
+
 /* ---- registers that depend on the thread ---- */
 typedef struct Choice { uint32_t basis[LAY_BITS], pivot[LAY_BITS]; int n; uint32_t lane[LAY_BITS], warp[LAY_BITS]; } Choice;
 

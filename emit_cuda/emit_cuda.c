@@ -45,7 +45,8 @@ static void title(Out *o, const Fn *fn, bool aligned)
 	out_printf(t, "%s", fn->source_name ? fn->source_name : fn->name);
 	for (int i = 0; i < fn->generics.n; i++)
 		out_printf(t, "%s%s = %s", i ? ", " : ": ", fn->generics.p[i].name, fn->generics.p[i].value);
-	out_printf(t, "; %d warp%s", fn->warps, fn->warps == 1 ? "" : "s");
+	if (fn->lanes) out_printf(t, "; %d lane%s", fn->lanes, fn->lanes == 1 ? "" : "s");
+	else out_printf(t, "; %d warp%s", fn->warps, fn->warps == 1 ? "" : "s");
 	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
@@ -95,7 +96,8 @@ static void bind_params(Cu *g)
 	for (int i = 0; i < g->fn->dims.n; i++) cu_reserve(g, name_dim(g->fn, i));
 }
 
-/* Which thread of which tile block this is. */
+/* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in which the
+ * whole warp takes part: lanes beyond the grid work on its last tile block and store nothing; warps beyond it end. */
 static void thread_index(Out *o, const Fn *fn)
 {
 	if (!fn->packed) {
@@ -103,12 +105,20 @@ static void thread_index(Out *o, const Fn *fn)
 		out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
 		return;
 	}
-	out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = 0;\n");
-	out_puts(o, "const unsigned int ct_block = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);\n");
-	out_puts(o, "if (ct_block >= ct_blocks) return;\n");
+	int lanes = fn_threads(fn).lanes;
+	out_printf(o, "const unsigned int ct_lane = threadIdx.x & %d, ct_warp = 0;\n", (1 << lanes) - 1);
+	out_printf(o, "const unsigned int ct_at = blockIdx.x * (blockDim.x >> %d) + (threadIdx.x >> %d);\n", lanes, lanes);
+	if (fn->lanes) {
+		out_printf(o, "if ((ct_at & ~%du) >= ct_blocks) return;\n", 32 / fn->lanes - 1);
+		out_puts(o, "const bool ct_live = ct_at < ct_blocks;\n");
+		out_puts(o, "const unsigned int ct_block = ct_live ? ct_at : ct_blocks - 1;\n");
+		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n(void)ct_live;\n(void)ct_first;\n", 32 - fn->lanes);
+	} else {
+		out_puts(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= ct_blocks) return;\n");
+	}
 	if (!fn->shared_bytes) return;
 	out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
-	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> 5) * %lld;\n", (long long)fn->shared_bytes);
+	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> %d) * %lld;\n", lanes, (long long)fn->shared_bytes);
 }
 
 static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool aligned)

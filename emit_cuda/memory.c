@@ -419,7 +419,6 @@ static void print_elements(Access *x)
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
-	print_bounds(x);
 	open_registers(x, spare);
 	print_turned(x, "ct_b");
 	Str at = address(x, "ct_b"), ok = inside_text(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
@@ -545,9 +544,23 @@ static void print_partial(Access *x)
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
 	x->turning = x->turn >= 0;
 	print_bounds(x);
-	print_inside_pieces(x, skip);
-	if (g->aligned) return;
+	if (g->aligned) {
+		print_inside_pieces(x, skip);
+		return;
+	}
 	Str ragged = ragged_text(x);
+	if (g->fn->lanes) {                     /* a row of few pieces: all its elements cost less than to find those of its ends */
+		out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
+		out_in(g->o);
+		print_elements(x);
+		out_off(g->o);
+		out_puts(g->o, "} else {\n");
+		out_in(g->o);
+		print_inside_pieces(x, skip);
+		cu_end(g);
+		return;
+	}
+	print_inside_pieces(x, skip);
 	if (x->turning) out_puts(g->o, "asm volatile(\"\" : \"+r\"(ct_phase));        /* compute coordinates again, do not keep them */\n");
 	out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
 	out_in(g->o);
@@ -559,13 +572,13 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 {
 	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .fast = -1 };
 	x->rank = x->v->rank;
-	x->l = data->lay ? *data->lay : lay_single(x->rank, log2_of(g->fn->warps));
+	x->l = data->lay ? *data->lay : lay_single(x->rank, fn_threads(g->fn));
 	for (int a = x->rank - 1; a >= 0 && x->fast < 0; a--)
 		if (x->v->unit[a] && data->lay && x->l.out[a]) x->fast = a;
 	int most = 4 - elem_log2(x->v->elem);
 	x->vec = x->fast < 0 ? 0 : lay_run(x->l, x->fast, x->bit);
 	if (x->vec > most) x->vec = most;
-	if (store) x->copies = cu_copies(x->l);
+	if (store) x->copies = cu_writers(g, x->l);
 	x->turn = -1;
 	for (int a = 0; a < x->rank && g->turned && data->lay; a++)
 		if (x->l.out[a]) x->turn = a;
@@ -581,6 +594,7 @@ static void print_access(Access *x)
 	x->turning = x->turn >= 0;
 	if (x->turning) x->proved[x->turn] = false;
 	if (!x->vec) {
+		print_bounds(x);
 		print_elements(x);
 		cu_end(g);
 		return;
@@ -769,7 +783,8 @@ void memory_elements(Cu *g, const Op *op)
 		cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
 		cu_declare(g, op->out[0]);
 	}
-	Str copies = once ? cu_copies(tile ? *x.like->lay : lay_single(0, log2_of(g->fn->warps))) : NULL;
+	Lay held = tile ? *x.like->lay : lay_single(0, fn_threads(g->fn));
+	Str copies = writes(op) ? cu_writers(g, held) : once ? cu_copies(held) : NULL;
 	uint32_t spare = once && tile ? lay_hwcoord(*x.like->lay, lay_free(*x.like->lay), HW_REG) : 0;
 	if (copies) {
 		out_printf(g->o, "if (%s) {\n", copies);

@@ -139,7 +139,8 @@ void move_lanes(Cu *g, const Op *op)
 	CuMap lane = cu_map(c, LAY_HWAXIS(HW_LANE));
 	cu_declare(g, r);
 	cu_loop(g, "ct_r", cu_regs(r));
-	Shuffle s = { g, x, cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, "ct_r")) };
+	Str from = cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, "ct_r"));
+	Shuffle s = { g, x, g->fn->lanes ? cu_xor(str_intern("ct_first"), from) : from };
 	cu_line(g, op);
 	Str chosen = cu_pick(c, "ct_r", shuffled, &s);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), chosen);

@@ -361,6 +361,7 @@ static void print_fn_head(Out *o, const Fn *fn)
 	if (fn->arch) out_printf(o, "arch %d\n", fn->arch);
 	if (fn->warps) out_printf(o, "warps %d\n", fn->warps);
 	if (fn->cluster) out_printf(o, "cluster %d\n", fn->cluster);
+	if (fn->lanes) out_printf(o, "lanes %d\n", fn->lanes);
 	if (fn->packed) out_printf(o, "packed %d\n", fn->packed);
 	if (fn->shared_bytes) out_printf(o, "shared %" PRId64 "\n", fn->shared_bytes);
 }

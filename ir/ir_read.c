@@ -794,6 +794,7 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "arch")) fn->arch = read_small(r, "a number");
 	else if (lex_accept_word(l, "warps")) fn->warps = read_small(r, "a number");
 	else if (lex_accept_word(l, "cluster")) fn->cluster = read_small(r, "a number");
+	else if (lex_accept_word(l, "lanes")) fn->lanes = read_small(r, "a number");
 	else if (lex_accept_word(l, "packed")) fn->packed = read_small(r, "a number");
 	else if (lex_accept_word(l, "shared")) fn->shared_bytes = lex_int(l, "a number of bytes");
 	else return false;

@@ -104,7 +104,7 @@ static bool chk_tile_layout(Check *c, const Val *v)
 	NEED(lay_has_shape(*v->lay, v->type->rank, v->type->log2), "the layout of value %%%d has another shape", v->id);
 	NEED(lay_onto(*v->lay), "the layout of value %%%d leaves out elements", v->id);
 	NEED(v->lay->in[HW_OFF] == 0, "the layout of value %%%d has offsets", v->id);
-	NEED(v->lay->in[HW_LANE] <= 5, "the layout of value %%%d has more than 32 lanes", v->id);
+	NEED(1 << v->lay->in[HW_LANE] <= (c->fn->lanes ? c->fn->lanes : 32), "the layout of value %%%d has more lanes than the tile block", v->id);
 	NEED(!c->fn->warps || 1 << v->lay->in[HW_WARP] <= c->fn->warps, "the layout of value %%%d has more warps than the kernel", v->id);
 	return true;
 }
@@ -388,6 +388,8 @@ static bool chk_fn(Check *c, const Fn *fn)
 	for (int i = 0; i < fn->ngrid; i++)
 		if (!chk_sym(c, fn->grid[i])) return false;
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
+	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))), "the lanes of a tile block are a power of two, or a warp");
+	NEED(!fn->packed || fn->packed * (fn->lanes ? fn->lanes : 32) % 32 == 0, "a thread block consists of whole warps");
 	for (int i = 0; i < fn->body->args.n; i++)
 		NEED(fn->body->args.p[i]->type, "argument %d of the body has no type", i);
 	if (!chk_args(c, fn)) return false;

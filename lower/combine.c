@@ -115,7 +115,7 @@ static void combine_reduce(Op *op)
 	bool by_index = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT;
 	Parts x = { .n = op->code == OP_REDUCE ? op->nout : 1, .lay = *ir_in(op, 0)->lay };
 	for (int i = 0; i < x.n; i++) x.v[i] = ir_in(op, i);
-	if (!lay_combines_simply(x.lay, axis)) convert_all(&b, &x, lay_default(x.v[0]->type, -1, log2_of(b.fn->warps)));
+	if (!lay_combines_simply(x.lay, axis)) convert_all(&b, &x, lay_default(x.v[0]->type, -1, fn_threads(b.fn)));
 	if (by_index) x.v[x.n++] = axis_index(&b, x.v[0], axis);
 	step(&b, op, OP_REDUCE_REGS, 1, &x);
 	step(&b, op, OP_REDUCE_LANES, 2, &x);

@@ -16,6 +16,11 @@ int elem_log2(Elem e) { return log2_of(elem_bytes(e)); }
 static int imin(int a, int b) { return a < b ? a : b; }
 static int imax(int a, int b) { return a > b ? a : b; }
 
+Threads fn_threads(const Fn *fn)
+{
+	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps) };
+}
+
 /* ---- memory ---- */
 static bool is_one(const Val *v)
 {
@@ -49,19 +54,19 @@ int fast_axis(const Fn *fn, const Val *view)
 	return rank - 1;
 }
 
-Lay lay_single(int rank, int warps_log2)
+Lay lay_single(int rank, Threads n)
 {
-	Lay l = lay_mul(lay_unit(rank), lay_bcast(rank, HW_LANE, LANES_LOG2));
-	return lay_mul(l, lay_bcast(rank, HW_WARP, warps_log2));
+	Lay l = lay_mul(lay_unit(rank), lay_bcast(rank, HW_LANE, n.lanes));
+	return lay_mul(l, lay_bcast(rank, HW_WARP, n.warps));
 }
 
-Lay lay_default(const Type *t, int fast, int warps_log2)
+Lay lay_default(const Type *t, int fast, Threads n)
 {
 	int size = type_log2_size(t);
-	if (t->rank == 0 || size == 0) return lay_single(t->rank, warps_log2);
+	if (t->rank == 0 || size == 0) return lay_single(t->rank, n);
 	if (fast < 0 || fast >= t->rank) fast = t->rank - 1;
-	int vec = imin(4 - elem_log2(t->elem), imax(0, size - LANES_LOG2 - warps_log2));
-	return lay_rows(t->rank, t->log2, fast, vec, LANES_LOG2, warps_log2);
+	int vec = imin(4 - elem_log2(t->elem), imax(0, size - n.lanes - n.warps));
+	return lay_rows(t->rank, t->log2, fast, vec, n.lanes, n.warps);
 }
 
 /* Bytes that one warp-wide access moves in one piece decide how many 32-byte sectors it touches. */
@@ -84,12 +89,12 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast)
 }
 
 /* ---- scans ---- */
-Lay lay_scan(const Type *t, int axis, int warps_log2)
+Lay lay_scan(const Type *t, int axis, Threads all)
 {
 	int n = t->log2[axis], others = type_log2_size(t) - n;
-	int warps_other = imin(warps_log2, others);
-	int lanes = imin(LANES_LOG2, n), warps = imin(warps_log2 - warps_other, n - lanes);
-	int left[TILE_RANK], lanes_other = LANES_LOG2 - lanes;
+	int warps_other = imin(all.warps, others);
+	int lanes = imin(all.lanes, n), warps = imin(all.warps - warps_other, n - lanes);
+	int left[TILE_RANK], lanes_other = all.lanes - lanes;
 	Lay l = lay_unit(t->rank);
 	for (int a = 0; a < t->rank; a++) left[a] = a == axis ? 0 : t->log2[a];
 	l = lay_push(l, HW_REG, axis, n - lanes - warps);
@@ -104,7 +109,7 @@ Lay lay_scan(const Type *t, int axis, int warps_log2)
 			want -= k;
 		}
 		if (h == HW_LANE) l = lay_mul(l, lay_bcast(t->rank, HW_LANE, want));
-		else l = lay_mul(l, lay_bcast(t->rank, HW_WARP, warps_log2 - warps - (warps_other - want)));
+		else l = lay_mul(l, lay_bcast(t->rank, HW_WARP, all.warps - warps - (warps_other - want)));
 	}
 	for (int a = t->rank - 1; a >= 0; a--) l = lay_push(l, HW_REG, a, left[a]);
 	return l;

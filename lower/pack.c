@@ -6,23 +6,74 @@
  * block are barriers of a warp. The launcher takes fewer for one thread block where the grid is small.
  *
  * As many as move PACK_BYTES together, as a thread block ends with its slowest warp: at least two. Tiles of more than
- * PACK_TILE bytes stay alone: there registers limit how many warps a multiprocessor holds. Atomics that order other accesses
- * do so through barriers of the thread block. */
+ * PACK_TILE bytes stay alone: there registers limit how many warps a multiprocessor holds. Accesses that order others do so
+ * through barriers of the thread block.
+ *
+ * Tiles too small for a warp. What a kernel does besides its elements - addresses, bounds, shuffles - it does once for each
+ * warp; with a row of 32 elements for a warp that is nearly all. So a lane gets 8 elements or 32 bytes, a tile block as many
+ * lanes as that makes (pack_lanes, before layouts are chosen), and several share a warp. In
+ * shuffles and barriers of the warp all its lanes take part, so tile blocks that share one must run the same instructions:
+ * kernels without control flow, without atomics and without what speaks to the outside. */
 #include "lower/placed.h"
 
-enum { PACK_LOG2 = 3 /* at most 8 warps */, PACK_BYTES = 12, PACK_TILE = 11 /* log2 */, PACK_SHARED = 32 << 10 };
+enum {
+	PACK_WARPS = 3,                 /* log2 of the most warps of a thread block */
+	PACK_BYTES = 12, PACK_TILE = 11,        /* log2 */
+	PACK_SHARED = 32 << 10,
+	PACK_PIECE = 5,                 /* log2 of the bytes of a tile that a lane accesses: up to two pieces of 16 */
+	PACK_REGS = 3                   /* log2 of the elements of a tile that a lane holds */
+};
 
+static int imin(int a, int b) { return a < b ? a : b; }
+static int imax(int a, int b) { return a > b ? a : b; }
+
+/* ---- lanes ---- */
+static bool runs_alike(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (op_is_reduce(op) || op_is_scan(op)) return true;    /* a region of theirs computes scalars */
+	if (op->nregion || ir_int(op, AT_ORDER, 0)) return false;
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_LITERAL: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CAT: case OP_JOIN:
+	case OP_SPLIT: case OP_TAKE: case OP_TO_SCALAR: case OP_BID: case OP_LAUNCH: case OP_VIEW: case OP_LOAD: case OP_STORE:
+	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ASSUME: case OP_RETURN: return true;
+	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	}
+}
+
+/* So that lanes access pieces where op does, else an element each. */
+static int accessed_lanes(const Fn *fn, const Op *op)
+{
+	const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1), *view = ir_in(op, 0);
+	const Type *t = v->type;
+	if (!type_is_tile(t)) return 0;
+	if ((op->code != OP_LOAD && op->code != OP_STORE) || !t->rank) return type_log2_size(t);
+	int fast = t->rank == view->type->rank ? fast_axis(fn, view) : t->rank - 1;
+	return type_log2_size(t) - imin(t->log2[fast], imin(PACK_REGS, PACK_PIECE - elem_log2(t->elem)));
+}
+
+int pack_lanes(const Fn *fn)
+{
+	int lanes = 0;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (!runs_alike(op)) return LANES_LOG2;
+		if (op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
+		for (int i = 0; i < op->nout; i++)
+			if (type_is_tile(op->out[i]->type) && op->code != OP_CONST) lanes = imax(lanes, type_log2_size(op->out[i]->type) - PACK_REGS);
+	}
+	return imin(lanes, LANES_LOG2);
+}
+
+/* ---- thread blocks ---- */
 typedef struct Packed { int tile; bool alone; } Packed;        /* tile: log2 of the bytes of the largest */
 
 static void look_at(void *ctx, Op *op)
 {
 	Packed *p = ctx;
-	p->alone |= op_is_atomic(op) && ir_int(op, AT_ORDER, 0) != 0;
+	p->alone |= ir_int(op, AT_ORDER, 0) != 0;
 	for (int i = 0; i < op->nout; i++) {
 		const Val *v = op->out[i];
-		if (!type_is_tile(v->type) || op->code == OP_CONST) continue;
-		int bytes = type_log2_size(v->type) + elem_log2(v->type->elem);
-		if (bytes > p->tile) p->tile = bytes;
+		if (type_is_tile(v->type) && op->code != OP_CONST) p->tile = imax(p->tile, type_log2_size(v->type) + elem_log2(v->type->elem));
 	}
 }
 
@@ -32,10 +83,9 @@ static void pack_fn(Fn *fn)
 	if (fn->warps != 1) return;
 	ir_walk(fn->body, look_at, &p);
 	if (p.alone || p.tile > PACK_TILE) return;
-	int n = PACK_BYTES - p.tile;
-	n = n < 1 ? 1 : n > PACK_LOG2 ? PACK_LOG2 : n;
-	while (n && fn->shared_bytes << n > PACK_SHARED) n--;
-	fn->packed = n ? 1 << n : 0;
+	int warp = LANES_LOG2 - fn_threads(fn).lanes, n = imin(imax(PACK_BYTES - p.tile - warp, 1), PACK_WARPS);
+	while (n && fn->shared_bytes << (n + warp) > PACK_SHARED) n--;
+	fn->packed = n + warp ? 1 << (n + warp) : 0;
 }
 
 void pass_pack(Module *m, const LowerCx *cx)

@@ -21,7 +21,7 @@
 typedef struct Places {
 	Fn *fn;
 	const LowerCx *cx;
-	int warps;              /* log2 */
+	Threads threads;
 	int nval;
 	Lay *lay;               /* by Val id */
 	bool *known;
@@ -108,7 +108,7 @@ static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
 static Lay coalesced(const Places *p, const Op *op, const Type *t)
 {
-	return lay_default(t, t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1, p->warps);
+	return lay_default(t, t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1, p->threads);
 }
 
 /* Whether a load or store moves its tile in layout l for no more than its own layout and a conversion cost. */
@@ -205,12 +205,12 @@ static void forward(Places *p, Op *op)
 	Val *r = op->out[0], *x = op->nin ? ir_in(op, 0) : NULL;
 	if (has(p, r)) return;
 	if (op_is_scan(op)) {
-		for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_scan(r->type, (int)ir_int(op, AT_AXIS, 0), p->warps));
+		for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_scan(r->type, (int)ir_int(op, AT_AXIS, 0), p->threads));
 		return;
 	}
 	if (op_is_reduce(op)) {
 		if (op->code == OP_REDUCE) {
-			Lay in = lay_scan(x->type, (int)ir_int(op, AT_AXIS, 0), p->warps);
+			Lay in = lay_scan(x->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
 			for (int i = 0; i < op->nout; i++) give(p, op->out[i], reduced_layout(op, in));
 		} else if (has(p, x)) {
 			give(p, r, reduced_layout(op, lay_of(p, x)));
@@ -218,7 +218,7 @@ static void forward(Places *p, Op *op)
 		return;
 	}
 	switch (op->code) {
-	case OP_MMA: give(p, r, mma_plan(op, lower_arch(p->cx, p->fn), p->warps).c); return;
+	case OP_MMA: give(p, r, mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
 	case OP_RESHAPE: case OP_PERMUTE:
 		if (has(p, x) && shape_result(op, lay_of(p, x), &l)) give(p, r, l);
 		return;
@@ -237,7 +237,7 @@ static void forward(Places *p, Op *op)
 		if (has(p, ir_in(op, 1))) give(p, r, lay_of(p, ir_in(op, 1)));
 		return;
 	case OP_SORT: case OP_TOPK: case OP_HISTOGRAM:
-		for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_default(r->type, -1, p->warps));
+		for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_default(r->type, -1, p->threads));
 		return;
 	default:
 		if (shares_layout(op) && best_operand(p, op, &l)) give(p, r, l);
@@ -302,7 +302,7 @@ static void backward(Places *p, Op *op)
 	case OP_RESHAPE: case OP_PERMUTE:
 		if (set && is_tile(r) && shape_operand(op, lay_of(p, r), &l)) want(p, ir_in(op, 0), l);
 		return;
-	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, lower_arch(p->cx, p->fn), p->warps).c); return;
+	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
 	case OP_CAT: case OP_JOIN:
 		if (has(p, ir_in(op, 0))) want(p, ir_in(op, 1), lay_of(p, ir_in(op, 0)));
 		return;
@@ -316,7 +316,7 @@ static void backward(Places *p, Op *op)
 		if (op_is_scan(op) || op->code == OP_REDUCE) {
 			for (int i = 0; i < op->nin; i++)
 				if (is_tile(ir_in(op, i)))
-					want(p, ir_in(op, i), lay_scan(ir_in(op, i)->type, (int)ir_int(op, AT_AXIS, 0), p->warps));
+					want(p, ir_in(op, i), lay_scan(ir_in(op, i)->type, (int)ir_int(op, AT_AXIS, 0), p->threads));
 		} else if (shares_layout(op)) {
 			backward_same(p, op);
 		}
@@ -444,7 +444,7 @@ static void give_all(Places *p)
 		Val *v = p->choice[i];
 		if (has(p, v)) continue;
 		if (v->def && v->def->code == OP_LOAD) give(p, v, coalesced(p, v->def, v->type));
-		else give(p, v, lay_default(v->type, -1, p->warps));
+		else give(p, v, lay_default(v->type, -1, p->threads));
 		settle(p);
 	}
 }
@@ -477,7 +477,7 @@ static bool needs(Places *p, const Op *op, int i, Lay *l)
 	default: break;
 	}
 	if (op_is_scan(op) || op->code == OP_REDUCE) {
-		*l = lay_scan(v->type, (int)ir_int(op, AT_AXIS, 0), p->warps);
+		*l = lay_scan(v->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
 		return true;
 	}
 	if (!shares_layout(op)) return false;
@@ -675,7 +675,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	find_users(&p);
 	order_choices(&p);
 	for (;; cluster = 0) {
-		p.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
+		p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
+		p.threads.lanes = p.threads.warps || hint_value(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);
@@ -685,7 +686,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	for (int i = 0; i < p.ops.n; i++) fix_operands(&p, p.ops.p[i]);
 	fn->stage = STAGE_PLACED;
 	fn->arch = cx->target_arch;
-	fn->warps = 1 << p.warps;
+	fn->warps = 1 << p.threads.warps;
+	fn->lanes = p.threads.lanes < LANES_LOG2 ? 1 << p.threads.lanes : 0;
 	fn->cluster = cluster ? 1 << cluster : 0;
 }
 

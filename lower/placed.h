@@ -22,12 +22,14 @@ Builder build_before(Op *op);
 Builder build_after(Op *op);
 
 /* ---- layouts: lay_rules.c ---- */
+typedef struct Threads { int lanes, warps; } Threads;           /* of a tile block, log2 */
+Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
 int elem_log2(Elem e);                          /* log2 of its bytes */
 int fast_axis(const Fn *fn, const Val *view);   /* the axis whose stride is 1, else the last */
-Lay lay_default(const Type *t, int fast, int warps_log2);       /* coalesced along axis fast */
-Lay lay_single(int rank, int warps_log2);       /* one element, held by every thread */
-Lay lay_scan(const Type *t, int axis, int warps_log2);          /* neighbours along axis: registers, then lanes, then warps */
+Lay lay_default(const Type *t, int fast, Threads n);            /* coalesced along axis fast */
+Lay lay_single(int rank, Threads n);            /* one element, held by every thread */
+Lay lay_scan(const Type *t, int axis, Threads n);               /* neighbours along axis: registers, then lanes, then warps */
 Lay lay_cat(Lay half, int axis);                /* two of them side by side */
 bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r);
 /* The layout after combining along axis what registers (levels 1), also lanes (2), also warps (3) hold. The axis keeps
@@ -60,6 +62,9 @@ MmaPieces mma_pieces(const Op *mma);
 /* An exchange between the thread blocks of a cluster: an mbarrier, then its elements in slots of 4 or 8 bytes. */
 enum { EXCHANGE_BAR = 16 };
 int exchange_slot(const Type *t);               /* bytes of an element */
+
+/* ---- pack.c ---- */
+int pack_lanes(const Fn *fn);                   /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
 
 /* ---- scratch.c: operations that exchange data through shared memory of their own, with barriers of their own ---- */
 int64_t scratch_bytes(const Op *op);            /* 0: none */

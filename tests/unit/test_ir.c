@@ -1059,6 +1059,9 @@ M(lay_leaves_warp) { val(m, "c")->def->code = OP_CONVERT_REGS; }
 M(lay_scalar) { ir_set_layout(val(m, "i"), lay_unit(0)); }
 M(lay_warps) { m->fns.p[0]->warps = 2; }
 M(packed_warps) { m->fns.p[0]->packed = 2; }
+M(packed_lanes) { m->fns.p[1]->lanes = 3; }
+M(packed_part) { m->fns.p[1]->packed = 2; }
+M(lay_lanes) { m->fns.p[1]->lanes = 4; }
 M(buffer_layout) { ir_set_lay(val(m, "buf")->def, AT_LAYOUT, lay_id(2, HW_OFF, 1, 6)); }
 M(buffer_onto) { Lay l = *ir_attr(val(m, "buf")->def, AT_LAYOUT)->u.lay; l.col[7] = 0; ir_set_lay(val(m, "buf")->def, AT_LAYOUT, l); }
 M(store_view) { Op *op = op_nth(m, OP_STORE, 0); op->code = OP_SCATTER; op->nattr = 0; op->in[0] = val(m, "i"); }
@@ -1119,7 +1122,9 @@ static const Mutation mutations[] = {
 	X("placed", lay_onto, "leaves out elements"), X("placed", lay_other, "must share one layout"),
 	X("placed", lay_leaves_warp, "the data would leave its thread"), X("placed", lay_scalar, "is no tile and has a layout"),
 	X("placed", lay_warps, "has more warps than the kernel"), 
-	X("placed", packed_warps, "only tile blocks of one warp share a thread block"), X("placed", buffer_layout, "`layout` has another shape"), X("placed", buffer_onto, "`layout` leaves out elements"),
+	X("placed", packed_warps, "only tile blocks of one warp share a thread block"), X("placed", packed_lanes, "are a power of two, or a warp"),
+	X("placed", packed_part, "a thread block consists of whole warps"), X("placed", lay_lanes, "has more lanes than the tile block"),
+ X("placed", buffer_layout, "`layout` has another shape"), X("placed", buffer_onto, "`layout` leaves out elements"),
 	X("placed", store_view, "the first operand must be a view"),
 	X("placed", buffer_shape, "the buffer's shape"), X("placed", step_grows, "the other extents must stay"),
 	X("placed", step_region, "a region belongs to `kind = custom`"), X("placed", step_kind, "a region belongs to `kind = custom`"),
