@@ -187,7 +187,7 @@ static inline unsigned emu_bf16(float a)
 }
 static inline unsigned ct_cvt_bf16x2_f32(float lo, float hi) { return emu_bf16(lo) | emu_bf16(hi) << 16; }
 static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
-static inline int ct_within(long long a) { return a > 2147483647ll ? 2147483647 : a < -2147483647ll ? -2147483647 : (int)a; }
+static inline int ct_within(long long a) { return a > 1 << 30 ? 1 << 30 : a < -(1 << 30) ? -(1 << 30) : (int)a; }
 static inline long long ct_tile_at(long long index, long long step, long long offset)
 {
 	const long long far = 1ll << 62;
