@@ -10,6 +10,7 @@ RE2C    ?= re2c
 BISON   ?= bison
 CMAKE   ?= cmake
 PYTHON  ?= python3
+NVCC    ?= nvcc
 PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= 2
@@ -39,14 +40,15 @@ GENHDR  := $(GEN)/tokens.inc
 LIBOBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out driver/main.c,$(SRC))) $(GENSRC:$(BUILD)/gen/%.c=$(OBJ)/gen/%.o)
 OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
-.PHONY: all help lib test bench demo install clean docs editors bootstrap vendor-table FORCE
+.PHONY: all help lib test bench bench-memory bench-gpu demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
 	@echo 'make              build the compiler: $(BUILD)/ctilec'
 	@echo 'make demo         compile the samples and run them, on the GPU too where there is one'
 	@echo 'make test         all tests; TESTS=quick takes those of one label'
-	@echo 'make bench        measure the compiler, and the C target against plain loops; no GPU needed'
+	@echo 'make bench        measure the compiler, and the C target against plain loops; compile what bench-gpu runs; no GPU needed'
+	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
 	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'
 	@echo 'make docs         write again the pages that are printed by the compiler'
 	@echo 'make editors      write again the word lists for editors'
@@ -137,6 +139,17 @@ test: all lib
 bench: all
 	$(PYTHON) bench/compile/growth.py '$(BUILD)/ctilec'
 	CC='$(CC)' sh bench/c/run.sh '$(BUILD)/ctilec'
+	@if command -v '$(NVCC)' >/dev/null; then $(MAKE) --no-print-directory bench-memory; \
+	else echo 'no nvcc: kernels for bench-gpu are left out'; fi
+
+# Built anew each time: the compiler may be another one. BENCH_FLAGS: options of `bench/memory/bench.py run`.
+bench-memory: all
+	$(PYTHON) bench/memory/bench.py build '$(BUILD)/ctilec' '$(BUILD)/bench/memory' --nvcc '$(NVCC)'
+
+# A wrong value is a failure, after the page is written.
+bench-gpu: bench-memory
+	status=0; $(PYTHON) bench/memory/bench.py run '$(BUILD)/bench/memory' $(BENCH_FLAGS) --json bench/results/memory.json || status=$$?; \
+	$(PYTHON) bench/page.py bench/results/memory.json > bench/results/memory.html && exit $$status
 
 demo: all
 	sh tools/demo.sh '$(BUILD)'
