@@ -16,14 +16,20 @@ enum { MAX_TERMS = 64 };        /* a product with more terms stays a product */
 /* ---- hash-consing ---- */
 static struct { const Sym **slot; uint32_t cap, n; } table;
 
+/* Each part spreads over all bits before the next comes: ids and constants are neighbours, and would meet otherwise. */
+static uint64_t mixed(uint64_t h, uint64_t part)
+{
+	h = (h ^ part) * 0x9E3779B97F4A7C15u;
+	return h ^ h >> 32;
+}
+
 static uint32_t node_hash(const Sym *s)
 {
-	uint32_t h = (uint32_t)s->kind * 31u + (uint32_t)s->atom;
-	h = h * 0x9E3779B1u ^ (uint32_t)s->index;
-	h = h * 0x9E3779B1u ^ (uint32_t)(uint64_t)s->value ^ (uint32_t)((uint64_t)s->value >> 32);
-	if (s->name) h = h * 0x9E3779B1u ^ str_hash(s->name);
-	for (int i = 0; i < s->n; i++) h = h * 0x9E3779B1u ^ s->arg[i]->id;
-	return h ^ h >> 15;
+	uint64_t h = mixed((uint64_t)s->kind * 31 + (uint64_t)s->atom, (uint32_t)s->index);
+	h = mixed(h, (uint64_t)s->value);
+	if (s->name) h = mixed(h, str_hash(s->name));
+	for (int i = 0; i < s->n; i++) h = mixed(h, s->arg[i]->id);
+	return (uint32_t)h;
 }
 
 static bool node_same(const Sym *a, const Sym *b)
