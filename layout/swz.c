@@ -93,18 +93,18 @@ typedef struct Search {
 static void consider(Search *f, const uint8_t order[], Swz s)
 {
 	Lay smem = swz_lay(f->naxis, f->shape, order, s);
-	int64_t sum = 0;
+	int64_t sum = 0, limit = f->best.cost < 0 ? INT64_MAX : f->best.cost;
 
 	if (!lay_ok(smem))
 		return;
-	for (int i = 0; i < f->nuse; i++) {
+	for (int i = 0; i < f->nuse && sum < limit; i++) {
 		int c = swz_cost(f->use[i].reg, smem, f->elem_log2, f->use[i].via);
 
 		if (c < 0)
 			return;
 		sum += (int64_t)c * f->use[i].count;
 	}
-	if (f->best.cost >= 0 && sum >= f->best.cost)
+	if (sum >= limit)
 		return;
 	f->best.swz = s;
 	f->best.smem = smem;

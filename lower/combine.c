@@ -157,20 +157,35 @@ static Elem factor_elem(const MmaPlan *p, Elem e)
 	return p->as == EL_TF32 ? EL_TF32 : e;
 }
 
-/* Storage of a factor: for tensor cores the cheapest of those that ldmatrix or plain loads can read. */
-static Lay storage(const MmaPlan *p, Val *x, Role role)
+/* What a search for storage found: products are many, their layouts few. */
+typedef struct Stored { Lay frag, from, smem; int elem_log2; } Stored;
+typedef struct Combine { const LowerCx *cx; VEC(Stored) found; } Combine;
+
+/* For tensor cores: the cheapest storage of those that ldmatrix or plain loads can read. */
+static Lay search_storage(const Type *t, Lay frag, Lay from)
 {
-	const Type *t = x->type;
-	int e = elem_log2(t->elem);
-	if (!p->tensor) return lay_stored(t->rank, t->log2, NULL);
-	Lay frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn);
 	static const SwzVia vias[] = { SWZ_LDM, SWZ_LDM_T, SWZ_PLAIN };
 	SwzPick best = { .cost = -1 }, pick;
 	for (int i = 0; i < 3; i++) {
-		SwzUse use[2] = { { *x->lay, SWZ_PLAIN, 1 }, { frag, vias[i], 1 } };
-		if (swz_choose(2, t->log2, NULL, e, 2, use, &pick) && (best.cost < 0 || pick.cost < best.cost)) best = pick;
+		SwzUse use[2] = { { from, SWZ_PLAIN, 1 }, { frag, vias[i], 1 } };
+		if (swz_choose(2, t->log2, NULL, elem_log2(t->elem), 2, use, &pick) && (best.cost < 0 || pick.cost < best.cost)) best = pick;
 	}
 	return best.cost < 0 ? lay_stored(t->rank, t->log2, NULL) : best.smem;
+}
+
+/* Storage of a factor. */
+static Lay storage(Combine *c, const MmaPlan *p, Val *x, Role role)
+{
+	const Type *t = x->type;
+	if (!p->tensor) return lay_stored(t->rank, t->log2, NULL);
+	Stored s = { .frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn), .from = *x->lay, .elem_log2 = elem_log2(t->elem) };
+	for (int i = 0; i < c->found.n; i++) {
+		const Stored *f = &c->found.p[i];
+		if (f->elem_log2 == s.elem_log2 && lay_eq(f->frag, s.frag) && lay_eq(f->from, s.from)) return f->smem;
+	}
+	s.smem = search_storage(t, s.frag, s.from);
+	vec_push(A_TMP, &c->found, s);
+	return s.smem;
 }
 
 static Val *to_shared(Builder *b, Val *x, Lay smem)
@@ -183,17 +198,17 @@ static Val *to_shared(Builder *b, Val *x, Lay smem)
 	return buf;
 }
 
-static void combine_mma(Op *op, const LowerCx *cx)
+static void combine_mma(Combine *c, Op *op)
 {
 	Builder b = build_before(op);
-	MmaPlan p = mma_plan(op, lower_arch(cx, b.fn), log2_of(b.fn->warps));
+	MmaPlan p = mma_plan(op, lower_arch(c->cx, b.fn), log2_of(b.fn->warps));
 	Val *x[2];
 	int64_t bytes = 0;
 	for (int i = 0; i < 2; i++) bytes += type_size(ir_in(op, i)->type) * elem_bytes(factor_elem(&p, ir_in(op, i)->type->elem));
 	if (bytes > SHARED_LIMIT) return;               /* stays as it is: multiplied in pieces */
 	for (int i = 0; i < 2; i++) {
 		x[i] = cast(&b, ir_in(op, i), factor_elem(&p, ir_in(op, i)->type->elem));
-		x[i] = to_shared(&b, x[i], storage(&p, x[i], i ? ROLE_B : ROLE_A));
+		x[i] = to_shared(&b, x[i], storage(c, &p, x[i], i ? ROLE_B : ROLE_A));
 	}
 	Val *r = ir_op1(&b, OP_MMA_SYNC, op->out[0]->type, 3, (Val *[]){ x[0], x[1], ir_in(op, 2) });
 	ir_set_str(r->def, AT_SHAPE, str_intern(p.name));
@@ -207,11 +222,11 @@ static void combine_op(void *ctx, Op *op)
 {
 	if (!op->parent) return;
 	if (op_is_reduce(op)) combine_reduce(op);
-	else if (op->code == OP_MMA) combine_mma(op, ctx);
+	else if (op->code == OP_MMA) combine_mma(ctx, op);
 }
 
 void pass_combine(Module *m, const LowerCx *cx)
 {
-	LowerCx mine = *cx;
-	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, combine_op, &mine);
+	Combine c = { .cx = cx };
+	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, combine_op, &c);
 }
