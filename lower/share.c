@@ -84,10 +84,19 @@ static bool conflicts(const OpVec *v, const Op *op)
 	return false;
 }
 
+/* Does x conflict with exactly what y conflicts with? One access of each such kind is enough to remember. */
+static bool same_access(const Op *x, const Op *y)
+{
+	if (x == y) return true;
+	if (root_of(x) != root_of(y)) return false;
+	if (op_is_atomic(x) || op_is_atomic(y)) return op_is_atomic(x) && op_is_atomic(y);
+	return own_elements(x, y) || (!whole_partition(x) && !whole_partition(y));
+}
+
 static void remember(OpVec *v, const Op *op)
 {
 	for (int i = 0; i < v->n; i++)
-		if (v->p[i] == op) return;
+		if (same_access(v->p[i], op)) return;
 	vec_push(A_TMP, v, op);
 }
 
