@@ -10,13 +10,14 @@
 
 enum { PROOF_DEPTH = 6, PROOF_STEPS = 400, RANGE_DEPTH = 64 };
 
-typedef struct RangeFact { const Sym *s; Range r; } RangeFact;
+typedef struct RangeFact { const Sym *s; Range r; int next; } RangeFact;       /* next: see first_range */
 typedef struct BoundFact { const Sym *atom, *lo, *hi; } BoundFact;      /* lo <= atom < hi; either may be NULL */
 typedef struct DivFact { const Sym *s; int64_t by; } DivFact;
 
 struct Facts {
 	const Facts *parent;
 	VEC(RangeFact) ranges;
+	int *slot, nslot;               /* by a symbol's number, modulo the power of two nslot: its latest range, plus 1; 0: none */
 	VEC(BoundFact) bounds;
 	VEC(DivFact) divs;
 	VEC(const Sym *) nonneg;        /* polynomials known to be >= 0 */
@@ -30,9 +31,35 @@ Facts *facts_new(const Facts *parent)
 	return f;
 }
 
+/* ---- ranges by their symbol: a kernel has as many as it has values whose arithmetic may wrap ---- */
+static int *slot_of(const Facts *f, const Sym *s) { return &f->slot[s->id & (uint32_t)(f->nslot - 1)]; }
+
+static void file_range(Facts *f, int i)
+{
+	int *slot = slot_of(f, f->ranges.p[i].s);
+	f->ranges.p[i].next = *slot;
+	*slot = i + 1;
+}
+
+/* The latest range of what shares a slot with s; those before it follow by `next`. */
+static const RangeFact *first_range(const Facts *f, const Sym *s)
+{
+	int i = f->nslot ? *slot_of(f, s) : 0;
+	return i ? &f->ranges.p[i - 1] : NULL;
+}
+
+static const RangeFact *next_range(const Facts *f, const RangeFact *r) { return r->next ? &f->ranges.p[r->next - 1] : NULL; }
+
 void facts_range(Facts *f, const Sym *atom, int64_t lo, int64_t hi)
 {
-	vec_push(A_UNIT, &f->ranges, ((RangeFact){ atom, { lo, hi } }));
+	vec_push(A_UNIT, &f->ranges, ((RangeFact){ atom, { lo, hi }, 0 }));
+	if (f->ranges.n <= f->nslot) {
+		file_range(f, f->ranges.n - 1);
+		return;
+	}
+	f->nslot = f->nslot ? 2 * f->nslot : 4;
+	f->slot = NEW_ARRAY(A_UNIT, int, f->nslot);
+	for (int i = 0; i < f->ranges.n; i++) file_range(f, i);
 }
 
 void facts_bound(Facts *f, const Sym *atom, const Sym *lo, const Sym *hi)
@@ -141,8 +168,8 @@ static Range range_of(const Facts *f, const Sym *s, int depth)
 	if (depth <= 0) return (Range){ INT64_MIN, INT64_MAX };
 	Range r = range_plain(f, s, depth);
 	for (const Facts *g = f; g; g = g->parent) {
-		for (int i = 0; i < g->ranges.n; i++)
-			if (g->ranges.p[i].s == s) r = range_meet(r, g->ranges.p[i].r);
+		for (const RangeFact *q = first_range(g, s); q; q = next_range(g, q))
+			if (q->s == s) r = range_meet(r, q->r);
 		for (int i = 0; i < g->bounds.n; i++) {
 			const BoundFact *b = &g->bounds.p[i];
 			if (b->atom != s) continue;
