@@ -35,19 +35,20 @@ static void comment(Cg *g, const Op *op, const char *how)
 }
 
 /* ---- values that cross a region's border ---- */
-/* How v reads the array: 0 not, 1 element by element at the same place, 2 elsewhere too. */
-static int reads(Cg *g, const Val *v, Str array)
+/* Which arrays v reads, each with how: 1 element by element at the same place, 2 elsewhere too. */
+typedef struct Read { Str array; int how; } Read;
+typedef VEC(Read) Reads;
+
+static void find_reads(Cg *g, const Val *v, int how, Reads *r)
 {
 	const CVal *c = &g->val[v->id];
-	if (!type_is_tile(v->type)) return 0;
-	if (c->kind == CV_STORED) return c->name == array;
-	int most = 0;
-	for (int i = 0; i < v->def->nin; i++) {
-		int r = reads(g, ir_in(v->def, i), array);
-		if (r && plan_is_map(v->def)) r = 2;
-		if (r > most) most = r;
+	if (!type_is_tile(v->type)) return;
+	if (c->kind == CV_STORED) {
+		vec_push(A_TMP, r, ((Read){ c->name, how }));
+		return;
 	}
-	return most;
+	if (plan_is_map(v->def)) how = 2;
+	for (int i = 0; i < v->def->nin; i++) find_reads(g, ir_in(v->def, i), how, r);
 }
 
 static Str saved(Cg *g, const Val *v)
@@ -62,20 +63,30 @@ static void copy_array(Cg *g, Str to, Str from, const Type *t)
 	out_printf(g->o, "memcpy(%s, %s, sizeof(%s) * %lld);\n", to, from, c_type(t->elem), (long long)type_size(t));
 }
 
+/* Must value i be computed before the places are written? It reads one that is written before its own, or its own elsewhere
+ * than where it writes. */
+static bool is_late(Cg *g, const Val *v, const Frame *f, int i)
+{
+	Reads r = { 0 };
+	find_reads(g, v, 1, &r);
+	for (int k = 0; k < r.n; k++) {
+		if (r.p[k].array == f->slot[i] && r.p[k].how == 2) return true;
+		for (int j = 0; j < i; j++)
+			if (f->tile[j] && r.p[k].array == f->slot[j]) return true;
+	}
+	return false;
+}
+
 /* All values, then all places: tiles that read a place written before them are computed ahead; scalars go last, through
  * temporaries, because inline tiles may read them. */
 static void assign(Cg *g, const Op *op, int first, const Frame *f)
 {
-	Str ahead[64] = { NULL }, now[64] = { NULL };
 	int n = op->nin - first;
-	if (n > 64 || n > f->n) bug("%d values for %d places", n, f->n);
+	if (n > f->n) bug("%d values for %d places", n, f->n);
+	Str *ahead = NEW_ARRAY(A_TMP, Str, n), *now = NEW_ARRAY(A_TMP, Str, n);
 	for (int i = 0; i < n; i++) {
 		const Val *v = ir_in(op, first + i);
-		if (!type_is_tile(v->type)) continue;
-		bool late = reads(g, v, f->slot[i]) == 2;
-		for (int k = 0; k < n; k++)
-			if (k < i && f->tile[k] && reads(g, v, f->slot[k])) late = true;
-		if (late) ahead[i] = saved(g, v);
+		if (type_is_tile(v->type) && is_late(g, v, f, i)) ahead[i] = saved(g, v);
 	}
 	for (int i = 0; i < n; i++) {
 		const Val *v = ir_in(op, first + i);

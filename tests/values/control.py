@@ -800,6 +800,23 @@ def traps(suite, folder, target):
 
 S.after.append(traps)
 
+# ---- many values carried by one loop, each read by the next ----
+CARRIED = 70
+
+
+def many_carried(rng):
+    x = rng.integers(-9, 9, 4).astype(np.int32)
+    v = [x + i for i in range(CARRIED)]
+    for _ in range(3):
+        v = [v[0] * 3 % 1001] + [v[i] + v[i - 1][::-1] for i in range(1, CARRIED)]
+    return [Call("many_carried", x, Out(sum(v).astype(np.int32)), 4)]
+
+
+S.add("many_carried", "kernel many_carried(x: tensor<i32, [n]>, y: out tensor<i32, [n]>) grid [1] {\n    let x = x.load([0], [4]);\n" + "".join(
+    f"    var v{i} = x + {i};\n" for i in range(CARRIED)) + "    for k in 0 .. 3 {\n" + "".join(
+    f"        v{i} += flip(v{i - 1}, 0);\n" for i in range(CARRIED - 1, 0, -1)) + "        v0 = floormod(v0 * 3, 1001);\n    }\n    y.store([0], " + " + ".join(
+    f"v{i}" for i in range(CARRIED)) + ");\n}\n", many_carried)
+
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] == "trap":
         trapped(S, sys.argv[2], sys.argv[sys.argv.index("--target") + 1], sys.argv[sys.argv.index("--only") + 1])
