@@ -212,36 +212,55 @@ static void find_pieces(void *ctx, Op *op)
 	vec_push(A_TMP, &s->p, piece);
 }
 
-static bool free_at(const Slots *s, int n, int64_t at)
+/* Pieces that have a place and may still meet a later one, by their place. */
+typedef VEC(int) Placed;
+
+/* The least place for q, 0 or 128-byte aligned behind another piece, that no piece whose life meets q's has. */
+static int64_t first_fit(const Slots *s, const Placed *placed, const Piece *q)
 {
-	const Piece *q = &s->p.p[n];
-	for (int i = 0; i < n; i++) {
-		const Piece *o = &s->p.p[i];
-		bool meet = o->first <= q->last && q->first <= o->last;
-		if (meet && at < o->at + o->bytes && o->at < at + q->bytes) return false;
+	int64_t at = 0;
+	for (int i = 0; i < placed->n; i++) {
+		const Piece *o = &s->p.p[placed->p[i]];
+		if (o->first > q->last || q->first > o->last) continue;
+		if (at + q->bytes <= o->at) break;
+		int64_t behind = (o->at + o->bytes + 127) / 128 * 128;
+		if (behind > at) at = behind;
 	}
-	return true;
+	return at;
 }
 
-static int64_t first_fit(const Slots *s, int n)
+/* Lets go of the pieces whose life ends before any other begins. */
+static void let_go(const Slots *s, Placed *placed, int begin)
 {
-	if (free_at(s, n, 0)) return 0;
-	int64_t best = -1;
-	for (int i = 0; i < n; i++) {
-		int64_t at = (s->p.p[i].at + s->p.p[i].bytes + 127) / 128 * 128;
-		if ((best < 0 || at < best) && free_at(s, n, at)) best = at;
+	int n = 0;
+	for (int i = 0; i < placed->n; i++)
+		if (s->p.p[placed->p[i]].last >= begin) placed->p[n++] = placed->p[i];
+	placed->n = n;
+}
+
+static void put_in_place(const Slots *s, Placed *placed, int piece)
+{
+	vec_push(A_TMP, placed, piece);
+	for (int i = placed->n - 1; i > 0 && s->p.p[placed->p[i - 1]].at > s->p.p[piece].at; i--) {
+		placed->p[i] = placed->p[i - 1];
+		placed->p[i - 1] = piece;
 	}
-	return best;
 }
 
 static void give_places(Fn *fn)
 {
 	Slots s = { .piece_of = NEW_ARRAY(A_TMP, int, fn->nval) };
+	Placed placed = { 0 };
 	fn->shared_bytes = 0;
 	ir_walk(fn->body, find_pieces, &s);
+	int *begin = NEW_ARRAY(A_TMP, int, s.p.n + 1);  /* the first life of this piece and those after it */
+	begin[s.p.n] = INT_MAX;
+	for (int i = s.p.n - 1; i >= 0; i--) begin[i] = s.p.p[i].first < begin[i + 1] ? s.p.p[i].first : begin[i + 1];
 	for (int i = 0; i < s.p.n; i++) {
 		Piece *q = &s.p.p[i];
-		q->at = first_fit(&s, i);
+		let_go(&s, &placed, begin[i]);
+		q->at = first_fit(&s, &placed, q);
+		put_in_place(&s, &placed, i);
 		ir_set_int(q->op, AT_SLOT, q->at);
 		if (q->at + q->bytes > fn->shared_bytes) fn->shared_bytes = q->at + q->bytes;
 		if (q->at + q->bytes > SHARED_LIMIT) {
