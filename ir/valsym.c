@@ -69,9 +69,7 @@ const Sym *valsym(ValSyms *b, const Val *v)
 /* ---- views ---- */
 static const IrParam *param_of(const ValSyms *b, const Val *view)
 {
-	for (int i = 0; i < b->fn->params.n; i++)
-		if (b->fn->body->args.p[i] == view) return &b->fn->params.p[i];
-	return NULL;
+	return view->block == b->fn->body ? &b->fn->params.p[view->index] : NULL;
 }
 
 static bool derived(const Val *view) { return view->def && view->def->code == OP_VIEW; }

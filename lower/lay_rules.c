@@ -43,13 +43,9 @@ int fast_axis(const Fn *fn, const Val *view)
 		const IrAttr *axes = ir_attr(view->def, AT_AXES);
 		for (int a = 0; a < rank; a++)
 			if (axes->u.ints.p[a] == from) return a;
-	} else {
-		for (int i = 0; i < fn->params.n; i++) {
-			const IrParam *p = &fn->params.p[i];
-			if (p->val != view) continue;
-			for (int a = rank - 1; a >= 0; a--)
-				if (sym_is_const(p->stride[a], &s) && s == 1) return a;
-		}
+	} else if (view->block == fn->body) {
+		for (int a = rank - 1; a >= 0; a--)
+			if (sym_is_const(fn->params.p[view->index].stride[a], &s) && s == 1) return a;
 	}
 	return rank - 1;
 }
