@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Time and memory of ctilec itself on generated programs of growing size.
 
-Usage: bench/compile/growth.py [CTILEC] [--lines 1000,10000,100000] [--kernels 100,1000,10000] [--rounds 5] [--target c,cuda]
+Usage: bench/compile/growth.py [CTILEC] [--lines 1000,10000,100000] [--kernels 100,1000,10000] [--shapes 1000,4000,16000]
+                               [--only SHAPE,SHAPE] [--rounds 5] [--target c,cuda]
 Prints a table: lines, seconds by the clock (median, least, most), seconds of the processor (median), peak memory, and
 growth of processor time against the row before. The start-up row is `ctilec --version`. Programs are deterministic:
-functions and kernels with loops and reductions. A busy machine shows in the clock far more than in the processor's time.
+functions and kernels with loops and reductions; then one kernel with so many of one thing (`shapes`), where growth beyond that
+of the size is a pass that looks at everything again and again. A busy machine shows in the clock far more than in the processor's time.
 """
 import argparse, os, statistics, subprocess, sys, tempfile, time
 
@@ -45,6 +47,40 @@ kernel part{i}(x: tensor<f32, [m, n]>, at: tensor<i32, [m]>, y: inout tensor<f32
 """
 
 
+def kernel(body, shape="[1, 64]", elem="f32"):
+    """One kernel whose tile v the body changes."""
+    return f"kernel k(x: tensor<{elem}, [m, 64]>, y: inout tensor<{elem}, [m, 64]>) grid [m] {{\n    let b = bid(0);\n" \
+           f"    var v = x.load([b, 0], {shape});\n{body}    y.store([b, 0], v);\n}}\n"
+
+
+def times(n, text):
+    """text for each i below n, unrolled by the compiler."""
+    return f"    for const i in 0 .. {n} {{ {text} }}\n"
+
+
+def lines(n, text):
+    """text n times in the source, @ standing for the number."""
+    return "".join(f"    {text}\n".replace("@", str(i)) for i in range(n))
+
+
+PRODUCT = "element_cast(mma({}, {}, zeros([16, 16], f32)), f16)"
+SHAPES = {
+    "flips": lambda n: kernel(times(n, "v = exp(flip(v, 1));")),
+    "products": lambda n: kernel(times(n, f"v = {PRODUCT.format('v', 'v')};"), "[16, 16]", "f16"),
+    "factors": lambda n: kernel(lines(n, "let a@ = x.load([b, @], [16, 16]);") + lines(n, f"v = v + {PRODUCT.format('a@', 'v')};"), "[16, 16]", "f16"),
+    "reduced": lambda n: kernel(times(n, "v = exp(v - reduce_max(v, 1));")),
+    "loads": lambda n: kernel(times(n, "v = v + x.load([b + i, 0], [1, 64]);")),
+    "alive": lambda n: kernel(lines(n, "let a@ = x.load([b + @, 0], [1, 64]);") + lines(n, "v = v * a@;")),
+    "stores": lambda n: kernel(times(n, "y.store([b + i, 0], v);")),
+    "barriers": lambda n: kernel(times(n, "y.store([b, 0], v); v = exp(y.load_at([b, 1], [1, 64]));")),
+    "sorts": lambda n: kernel(lines(n, "let s@ = sort(v * @.5, 0);") + lines(n, "v = v + s@;"), "[16, 16]"),
+    "ifs": lambda n: kernel(lines(n, "if b == @ { v = exp(v); }")),
+    "loops": lambda n: kernel(lines(n, "for i in 0 .. b { v = exp(v) + element_cast(i + @, f32); }")),
+    "carried": lambda n: kernel(lines(n, "var a@ = v + @.5;") + "    for i in 0 .. b {\n" + lines(n, "a@ = exp(a@);") + "    }\n" + lines(n, "v = v + a@;")),
+    "scalars": lambda n: kernel("    var s = b;\n" + lines(n, "s = s ^ ((b + @) * s / 3);") + "    v = v + element_cast(s, f32);\n"),
+}
+
+
 def kernels(count):
     """So many kernels that share nothing, and how many lines they are."""
     text = "".join(MANY.format(i=i, c=i % 7 + 1, n=16 << i % 4) for i in range(count))
@@ -77,7 +113,7 @@ def row(what, lines, runs, last):
     clock, cpu, peak = zip(*runs)
     m = statistics.median(cpu)
     growth = f"{m / last:.1f}x" if last else ""
-    print(f"{what:<8} {lines:>8} {statistics.median(clock):>9.4f} {min(clock):>8.4f} {max(clock):>8.4f} {m:>11.4f} "
+    print(f"{what:<13} {lines:>8} {statistics.median(clock):>9.4f} {min(clock):>8.4f} {max(clock):>8.4f} {m:>11.4f} "
         f"{max(peak) / 2**20:>9.1f} {growth:>7}", flush=True)
     return m
 
@@ -92,29 +128,35 @@ def machine(ctilec):
     return f"# {version}; {cpu}, {os.cpu_count()} threads; load {os.getloadavg()[0]:.1f} at the start"
 
 
+def command_of(ctilec, path, mode):
+    if mode == "check":
+        return [ctilec, path, "--check"]
+    return [ctilec, path, f"--target={mode}", "-o", os.path.join(os.path.dirname(path), "p.out"), "--no-header"]
+
+
 def main():
     top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("ctilec", nargs="?", default=os.path.join(top, "build", "ctilec"))
     ap.add_argument("--lines", default="1000,10000,100000")
     ap.add_argument("--kernels", default="100,1000,10000", help="files of so many kernels, checked only")
+    ap.add_argument("--shapes", default="1000,4000,16000", help="kernels with so many of one thing")
+    ap.add_argument("--only", default=",".join(SHAPES), help="which things")
     ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--target", default="c,cuda")
     a = ap.parse_args()
     print(machine(a.ctilec))
-    print(f"{'what':<8} {'lines':>8} {'clock s':>9} {'least':>8} {'most':>8} {'processor s':>11} {'peak MiB':>9} {'growth':>7}")
+    print(f"{'what':<13} {'lines':>8} {'clock s':>9} {'least':>8} {'most':>8} {'processor s':>11} {'peak MiB':>9} {'growth':>7}")
     row("start", 0, [once([a.ctilec, "--version"]) for _ in range(4 * a.rounds)], None)
     with tempfile.TemporaryDirectory() as d:
         for mode in ["check"] + a.target.split(","):
             last = None
-            for want in map(int, a.lines.split(",")):
+            for want in map(int, filter(None, a.lines.split(","))):
                 text, n = program(want)
                 path = os.path.join(d, "p.tile")
                 with open(path, "w") as f:
                     f.write(text)
-                command = [a.ctilec, path, "--check"] if mode == "check" else \
-                    [a.ctilec, path, f"--target={mode}", "-o", os.path.join(d, "p.out"), "--no-header"]
-                last = row(mode, n, [once(command) for _ in range(a.rounds if n < 50000 else min(a.rounds, 3))], last)
+                last = row(mode, n, [once(command_of(a.ctilec, path, mode)) for _ in range(a.rounds if n < 50000 else min(a.rounds, 3))], last)
         last = None
         for count in map(int, filter(None, a.kernels.split(","))):
             text, n = kernels(count)
@@ -122,6 +164,14 @@ def main():
             with open(path, "w") as f:
                 f.write(text)
             last = row(f"{count} k", n, [once([a.ctilec, path, "--check"]) for _ in range(a.rounds)], last)
+        for name in filter(None, a.only.split(",") if a.shapes else []):
+            for mode in a.target.split(","):
+                last = None
+                for n in map(int, a.shapes.split(",")):
+                    path = os.path.join(d, "p.tile")
+                    with open(path, "w") as f:
+                        f.write(SHAPES[name](n))
+                    last = row(f"{name} {mode}", n, [once(command_of(a.ctilec, path, mode) + ["-w"])], last)
 
 
 if __name__ == "__main__":
