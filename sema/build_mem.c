@@ -539,8 +539,8 @@ static Sv pointer_store(Cx *cx, Call *c)
 	if (!pointer_arg(cx, c, &p)) return sv_poison(c->span);
 	if (!order_arg(cx, c, false, true, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
 	in[0] = conv_val(cx, p);
-	in[1] = lanes_value(cx, arg_value(cx, c, 1, type_scalar(elem_pointee(p.type->elem))), type_with_elem(p.type, elem_pointee(p.type->elem)),
-		NULL);
+	Elem elem = elem_pointee(p.type->elem);
+	in[1] = lanes_value(cx, arg_value(cx, c, 1, type_scalar(elem)), type_with_elem(p.type, elem), NULL);
 	if (!in[1] || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
 	in[2] = mask;
 	Op *op = ir_op(at_span(cx, c->span), atomic ? OP_ATOMIC_STORE_PTR : OP_STORE_PTR, mask ? 3 : 2, in, 0, NULL);
