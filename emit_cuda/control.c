@@ -118,7 +118,11 @@ static void init_carried(Cu *g, const Op *op, int n, Val *const *to, int first)
 	}
 }
 
-static bool unrolls(const Op *op) { return ir_int(op, AT_UNROLL, 0) > 1; }
+/* Without the hint nvcc must not copy bodies either: those of tiles are large. */
+static void unroll_pragma(Cu *g, const Op *op)
+{
+	out_printf(g->o, "#pragma unroll %lld\n", (long long)ir_int(op, AT_UNROLL, 1));
+}
 
 static void print_for(Cu *g, const Op *op)
 {
@@ -133,8 +137,7 @@ static void print_for(Cu *g, const Op *op)
 	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1;
 	if (!ir_const_value(ir_in(op, 2), &one)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
 	else if (one.i < 1 && (!one.i || elem_is_signed(e))) step = str_intern("1");    /* known after folding only */
-	if (unrolls(op)) out_printf(g->o, "#pragma unroll %lld\n", (long long)ir_int(op, AT_UNROLL, 1));
-	else out_puts(g->o, "#pragma unroll 1\n");
+	unroll_pragma(g, op);
 	cu_line(g, op);
 	if (by_one) {
 		out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", cu_type(e), i, lo, i, hi, i);
@@ -161,7 +164,8 @@ static void print_while(Cu *g, const Op *op)
 	init_carried(g, op, op->nin, test->args.p, 0);
 	for (int i = 0; i < body->args.n; i++) declare(g, body->args.p[i]);
 	share_names(g, op->nout, body->args.p, op->out);
-	out_puts(g->o, "#pragma unroll 1\nfor (;;) {\n");
+	unroll_pragma(g, op);
+	out_puts(g->o, "for (;;) {\n");
 	out_in(g->o);
 	region(g, op, test, NULL);
 	region(g, op, body, NULL);

@@ -163,6 +163,18 @@ static void look_through(Device *d, const char *text)
 	d->prints = d->prints || strstr(text, "ct_trap(") || strstr(text, "printf(");
 }
 
+/* The compiler of PTX refuses more thread blocks than a multiprocessor can hold (CUDA programming guide, compute capabilities):
+ * 2048 threads and 32 blocks on those that only one architecture means, 1536 and 16 on whatever a text for several may run. */
+static Str launch_bounds(const Fn *fn, const ArchRow *a)
+{
+	int threads = cu_threads(fn), blocks = (int)ir_hint(fn, "occupancy", a->number);
+	int by_threads = (a->specific ? 2048 : 1536) / threads, most = a->specific ? 32 : 16;
+	if (blocks > by_threads) blocks = by_threads;
+	if (blocks > most) blocks = most;
+	Str on = str_intern(arch_macro(a));
+	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
+}
+
 static void print_text(Device *d, const KernelText *k, int arch, const Out *body, const EmitOptions *opt, bool aligned)
 {
 	Out *o = d->o;
@@ -171,7 +183,7 @@ static void print_text(Device *d, const KernelText *k, int arch, const Out *body
 	size_t head = o->n;
 	title(o, fn, aligned);
 	comment_text(o, k->fn->doc, "/// ");
-	out_printf(o, "static __global__ void __launch_bounds__(%s ? %d : 1)\n%s(", arch_macro(a), cu_threads(fn),
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(fn, a),
 		aligned ? aligned_name(k->fn, a) : kernel_name(k->fn, a));
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));

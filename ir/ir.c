@@ -374,3 +374,30 @@ bool ir_const_value(const Val *v, Num *n)
 	if (a && n) *n = a->u.num;
 	return a != NULL;
 }
+
+/* ---- hints ---- */
+
+static bool is_arch(Str name, int arch)
+{
+	return name == str_fmt("sm_%d", arch) || name == str_fmt("sm_%da", arch);
+}
+
+bool ir_has_hint(const Fn *fn, const char *name)
+{
+	for (int i = 0; i < fn->hints.n; i++)
+		if (!strcmp(fn->hints.p[i].name, name)) return true;
+	return false;
+}
+
+int64_t ir_hint(const Fn *fn, const char *name, int arch)
+{
+	int64_t r = 0;
+	for (int i = 0; i < fn->hints.n; i++) {
+		const Hint *h = &fn->hints.p[i];
+		if (strcmp(h->name, name) != 0) continue;
+		for (int pass = 0; pass < 2; pass++)
+			for (int k = 0; k < h->n; k++)
+				if (pass ? h->v[k].arch && is_arch(h->v[k].arch, arch) : !h->v[k].arch) r = h->v[k].value;
+	}
+	return r;
+}

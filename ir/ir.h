@@ -282,6 +282,8 @@ void ir_set_nums(Op *op, AttrKey key, int n, const Num *v);
 void ir_set_lay(Op *op, AttrKey key, Lay l);
 const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent */
 int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
+bool ir_has_hint(const Fn *fn, const char *name);
+int64_t ir_hint(const Fn *fn, const char *name, int arch);      /* for this architecture (90), else for all; 0: nothing */
 void ir_set_layout(Val *v, Lay l);
 
 /* to->fns are copies of from->fns in the same order: gives `to` copies of the entries that launch them. */

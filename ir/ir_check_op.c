@@ -132,6 +132,11 @@ static bool chk_ints(Check *c, const Op *op, const IrAttr *a)
 {
 	const char *name = attr_rows[a->key].name;
 	NEED(a->u.ints.n >= 0 && (a->u.ints.n == 0 || a->u.ints.p), "`%s` has no numbers", name);
+	if (a->key == AT_UNROLL_ON) {
+		NEED(op->code == OP_FOR || op->code == OP_WHILE, "`%s` is for loops", name);
+		NEED(a->u.ints.n % 2 == 0, "`%s` needs pairs of an architecture and a number", name);
+		return true;
+	}
 	NEED(op->nin > 0, "`%s` needs an operand", name);
 	NEED(a->u.ints.n == chk_in(op, 0)->rank,
 		"`%s` needs one number for each axis of the first operand", name);

@@ -543,29 +543,6 @@ static void measure(void *ctx, Op *op)
 	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products) s->products = type_log2_size(op->out[0]->type);
 }
 
-static bool is_arch(Str name, int arch) { return name == str_fmt("sm_%d", arch) || name == str_fmt("sm_%da", arch); }
-
-static bool has_hint(const Fn *fn, const char *name)
-{
-	for (int i = 0; i < fn->hints.n; i++)
-		if (!strcmp(fn->hints.p[i].name, name)) return true;
-	return false;
-}
-
-/* What a hint says for this architecture, else for all; 0: nothing. */
-static int hint_value(const Fn *fn, const char *name, int arch)
-{
-	int r = 0;
-	for (int i = 0; i < fn->hints.n; i++) {
-		const Hint *h = &fn->hints.p[i];
-		if (strcmp(h->name, name) != 0) continue;
-		for (int pass = 0; pass < 2; pass++)
-			for (int k = 0; k < h->n; k++)
-				if (pass ? h->v[k].arch && is_arch(h->v[k].arch, arch) : !h->v[k].arch) r = (int)h->v[k].value;
-	}
-	return r;
-}
-
 /* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements. Where a
  * reduction makes threads wait for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays
  * within a warp: layer norm of 1,024 columns of bf16 runs at 98 % of the copy rate with one warp and at 82 % with four. The hint
@@ -573,7 +550,7 @@ static int hint_value(const Fn *fn, const char *name, int arch)
 static int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
-	int hint = hint_value(fn, "warps", has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
+	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
 	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
 	int w = s.log2 - 8;
@@ -609,7 +586,7 @@ static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 {
 	Size s = { 0 };
 	bool reduces = false;
-	if (hint_value(fn, "warps", 0) > 0 || hint_value(fn, "cluster", 0) == 1) return 0;
+	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
 	ir_walk(fn->body, measure, &s);
 	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS;
 	if (c <= 0) return 0;
@@ -618,7 +595,7 @@ static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 		reduces |= op_is_reduce(op);
 	}
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
-	int hint = hint_value(fn, "cluster", cx->target_arch);
+	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
 	if (hint) c = log2_of(hint);
 	return c > CLUSTER_MOST ? CLUSTER_MOST : c;
 }
@@ -670,6 +647,20 @@ static void write_layouts(Places *p, Op *op)
 			if (is_tile(op->region[r]->args.p[k])) ir_set_layout(op->region[r]->args.p[k], lay_of(p, op->region[r]->args.p[k]));
 }
 
+/* A loop's own number of copies for the architecture takes the place of the one for all. */
+static void choose_unroll(Places *p)
+{
+	for (int i = 0; i < p->ops.n; i++) {
+		const IrAttr *on = ir_attr(p->ops.p[i], AT_UNROLL_ON);
+		int arch = on ? lower_arch(p->cx, p->fn) : 0;
+		for (int k = 0; on && k + 1 < on->u.ints.n; k += 2) {
+			if (on->u.ints.p[k] != arch) continue;
+			ir_set_int(p->ops.p[i], AT_UNROLL, on->u.ints.p[k + 1]);
+			break;
+		}
+	}
+}
+
 static void place_fn(Fn *fn, const LowerCx *cx)
 {
 	Places p = { .fn = fn, .cx = cx };
@@ -680,11 +671,13 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	p.forward = todo_new(A_TMP, p.ops.n);
 	p.backward = todo_new(A_TMP, p.ops.n);
 	p.inits = todo_new(A_TMP, p.ops.n);
+	choose_unroll(&p);
+	if (ir_has_hint(fn, "occupancy")) lower_arch(cx, fn);   /* read where the kernel is printed */
 	find_users(&p);
 	order_choices(&p);
 	for (;; cluster = 0) {
 		p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
-		p.threads.lanes = p.threads.warps || hint_value(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
+		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);

@@ -119,6 +119,13 @@ static bool read_attr(Cx *cx, const Attr *a, const AttrRule *r, Hint *h)
 	return true;
 }
 
+static const Hint *kept_hint(const Hint *h)
+{
+	Hint *kept = NEW(A_UNIT, Hint);
+	*kept = *h;
+	return kept;
+}
+
 /* Operations carry their own marks, so that @contract in a kernel marked @no_contract only takes the kernel's mark away. */
 void attrs_of_stmt(Cx *cx, const Stmt *s)
 {
@@ -129,7 +136,7 @@ void attrs_of_stmt(Cx *cx, const Stmt *s)
 		const AttrRule *r = find_rule(cx, a, loop ? ON_LOOP : ON_STMT);
 		if (!first_of_name(cx, &s->attrs, i) || !r || !read_attr(cx, a, r, &h)) continue;
 		if (strcmp(r->name, "latency") == 0) cx->latency = h.v[0].value;
-		else if (strcmp(r->name, "unroll") == 0) cx->unroll = h.v[0].value;
+		else if (strcmp(r->name, "unroll") == 0) cx->unroll = kept_hint(&h);
 		else if (strcmp(r->name, "no_contract") == 0) cx->no_contract = true;
 		else if (strcmp(r->name, "contract") == 0) cx->no_contract = cx->fn->no_contract = false;
 	}

@@ -160,7 +160,7 @@ struct Cx {
 	Facts *facts;           /* ranges of dimensions, where clauses */
 	int unsafe;             /* > 0: inside unsafe */
 	int64_t latency;        /* @latency of the statement, 0: none */
-	int64_t unroll;         /* @unroll of the loop about to be built, 0: none */
+	const Hint *unroll;     /* @unroll of the loop about to be built, or NULL */
 	bool no_contract;       /* @no_contract on the statement */
 	Op *prologue;           /* last op of the launch values at the start of the body */
 	Map launches;           /* those made already */

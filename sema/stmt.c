@@ -3,6 +3,7 @@
 #include "sema/build.h"
 #include "sema/scope.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void stmt(Cx *cx, const Stmt *s);
@@ -361,6 +362,20 @@ static bool loop_bounds(Cx *cx, const Stmt *s, Val *in[3])
 	return in[0] && in[1] && in[2];
 }
 
+static void put_unroll(const Cx *cx, Op *op)
+{
+	const Hint *h = cx->unroll;
+	if (!h) return;
+	ir_set_int(op, AT_UNROLL, h->v[0].value);
+	int64_t on[2 * (sizeof h->v / sizeof *h->v)];
+	int n = 0;
+	for (int i = 1; i < h->n; i++) {
+		on[n++] = strtoll(h->v[i].arch + strlen("sm_"), NULL, 10);
+		on[n++] = h->v[i].value;
+	}
+	if (n) ir_set_ints(op, AT_UNROLL_ON, n, on);
+}
+
 static void for_run(Cx *cx, const Stmt *s)
 {
 	Val *bound[3];
@@ -372,7 +387,7 @@ static void for_run(Cx *cx, const Stmt *s)
 	memmove(in + 3, in, (size_t)carried.n * sizeof *in);
 	memcpy(in, bound, sizeof bound);
 	Op *op = ir_op(&cx->b, OP_FOR, 3 + carried.n, in, carried.n, bind_types(&carried, 0));
-	if (cx->unroll) ir_set_int(op, AT_UNROLL, cx->unroll);
+	put_unroll(cx, op);
 	IrBlock *body = ir_region(op);
 	Spot spot = spot_enter(cx, body);
 	Val *counter = ir_arg(body, bound[0]->type, s->u.loop.name.s);
@@ -387,6 +402,7 @@ static void while_run(Cx *cx, const Stmt *s)
 	BindVec carried = assigned_in(cx, s->u.loop.body, NULL);
 	Val **init = bind_values(&carried, 0);
 	Op *op = ir_op(&cx->b, OP_WHILE, carried.n, init, carried.n, bind_types(&carried, 0));
+	put_unroll(cx, op);
 	IrBlock *test = ir_region(op), *body = ir_region(op);
 	Spot spot = spot_enter(cx, test);
 	bind_args(&carried, test);
@@ -605,9 +621,10 @@ static void stmt_by_kind(Cx *cx, const Stmt *s)
 static void stmt(Cx *cx, const Stmt *s)
 {
 	if (!sema_deeper(cx, s->span)) return;
-	int64_t latency = cx->latency, unroll = cx->unroll;
+	int64_t latency = cx->latency;
+	const Hint *unroll = cx->unroll;
 	bool no_contract = cx->no_contract;
-	cx->unroll = 0;
+	cx->unroll = NULL;
 	attrs_of_stmt(cx, s);
 	cx->b.span = s->span;
 	stmt_by_kind(cx, s);

@@ -10,6 +10,7 @@ foreach(name layouts reductions scans moving very products memory)
 endforeach()
 
 ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
+ctilec_test(emit/hints "quick;golden" cuda/hints.py)
 ctilec_test(emulated/clusters "values;emulated" cuda/emulated.py clusters)
 ctilec_test(emulated/packed "values;emulated" cuda/emulated.py packed)
 

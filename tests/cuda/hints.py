@@ -1,0 +1,27 @@
+"""Hints in emitted CUDA: the copies of loops and the bounds of launches, for each architecture its own."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+# kernel, architecture: (threads, blocks or None, copies of the loops in their order)
+WANT = {
+    ("loops", "80"): (64, None, [2, 3]), ("loops", "89"): (64, None, [4, 3]), ("loops", "90A"): (256, None, [8, 3]),
+    ("many", "80"): (128, 2, []), ("many", "89"): (128, 12, []), ("many", "90A"): (128, 16, []),
+    ("large", "80"): (1024, 1, []), ("large", "89"): (1024, 1, []), ("large", "90A"): (1024, 2, []),
+}
+KERNEL = re.compile(r"__launch_bounds__\(CT_SM(\w+) \? (\d+) : 1(?:, CT_SM\w+ \? (\d+) : 1)?\)\n(\w+)\((.*?)^}", re.M | re.S)
+
+with tmpdir() as tmp:
+    out = os.path.join(tmp, "hints.cu")
+    check(ctilec("--arch=sm_80,sm_89,sm_90a", os.path.join(ROOT, "tests", "cuda", "hints.tile"), "-o", out).code == 0, "hints.tile does not compile")
+    found = {}
+    for arch, threads, blocks, name, body in KERNEL.findall(read(out)):
+        kernel = next(k for k in ("loops", "many", "large") if k in name)
+        copies = [int(n) for n in re.findall(r"#pragma unroll (\d+)", body) if n != "1"]
+        found.setdefault((kernel, arch), set()).add((int(threads), int(blocks) if blocks else None, tuple(copies)))
+    for key, (threads, blocks, copies) in WANT.items():
+        check(found.get(key) == {(threads, blocks, tuple(copies))}, "%s: want %s, found %s" % (key, (threads, blocks, copies), found.get(key)))
+finish()
