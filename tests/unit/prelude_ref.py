@@ -640,7 +640,7 @@ def code_of(cubin):
 # Functions that compare f32 in plain C, such as f64 functions of CUDA's own that look at the upper half of an operand: -ftz
 # changes that comparison, never its outcome, because the limits are normal numbers
 FTZ_MAY_CHANGE = {"ct_exp_f64", "ct_exp2_f64", "ct_expm1_f64", "ct_tanh_f64", "ct_erf_f64", "ct_asin_f64", "ct_acos_f64", "ct_cbrt_f64",
-    "ct_pow_f32", "ct_pow_f64", "ct_div_f32_full"}
+    "ct_pow_f64", "ct_div_f32_full"}
 
 def run_nvcc(d):
     nvcc = os.environ.get("NVCC", shutil.which("nvcc") or "")
