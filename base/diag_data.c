@@ -34,11 +34,17 @@ static void json_location(Out *o, Span at)
 	out_printf(o, "},\"bytes\":[%u,%u]", (unsigned)(at.lo - s->base), (unsigned)(at.hi - s->base));
 }
 
+/* A label without text only underlines, which is for people. */
+static bool says(const DiagLabel *l)
+{
+	return l->at.hi && *l->text;
+}
+
 static void json_labels(Out *o, const Diag *d)
 {
 	out_puts(o, ",\"relatedInformation\":[");
 	for (int i = 0, k = 0; i < d->labels.n; i++) {
-		if (!d->labels.p[i].at.hi) continue;
+		if (!says(&d->labels.p[i])) continue;
 		out_puts(o, k++ ? ",{" : "{");
 		json_location(o, d->labels.p[i].at);
 		out_puts(o, ",\"message\":");
@@ -165,7 +171,7 @@ static void sarif_result(Out *o, const Diag *d)
 	if (d->at.hi) sarif_location(o, d->at, NULL);
 	out_puts(o, "],\"relatedLocations\":[");
 	for (int i = 0, k = 0; i < d->labels.n; i++) {
-		if (!d->labels.p[i].at.hi) continue;
+		if (!says(&d->labels.p[i])) continue;
 		if (k++) out_puts(o, ",");
 		sarif_location(o, d->labels.p[i].at, d->labels.p[i].text);
 	}

@@ -16,7 +16,7 @@ static inline Builder *at_span(Cx *cx, Span at)
 Str span_source(Span at);                       /* the source text, one line, shortened */
 Str list_or(int n, const char *const *w);       /* "a, b or c" */
 void label_operand(Diag *d, Sv v);              /* its place and what it is */
-void label_origin(Diag *d, Sv v);               /* where a named value was made, when that is another line */
+void label_operands(Cx *cx, Diag *d, Sv x, Sv y);               /* two operands, and where named ones got their types */
 void help_cast(Diag *d, Sv v, Elem to);         /* "write `element_cast(x, f16)`", with the edit */
 
 /* ---- constants ---- */

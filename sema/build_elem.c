@@ -98,10 +98,7 @@ static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	int ia = r.axis - (n - a->rank), ib = r.axis - (n - b->rank);
 	Diag *d = cx_diag(cx, D_BROADCAST, at, shown, type_text(a), type_text(b), str_i64(type_extent(a, ia)),
 		str_i64(type_extent(b, ib)));
-	label_operand(d, x);
-	label_operand(d, y);
-	label_origin(d, x);
-	label_origin(d, y);
+	label_operands(cx, d, x, y);
 	const Type *small = a->rank < b->rank ? a : b->rank < a->rank ? b : NULL;
 	if (small && small->rank == 1) {
 		Sv s = small == a ? x : y;

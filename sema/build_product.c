@@ -32,10 +32,7 @@ static void report_mma_shapes(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span 
 	int n = a.type->rank;
 	if (r.why == RULE_INNER) {
 		d = cx_diag(cx, D_MMA_INNER, at, shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
-		label_operand(d, a);
-		label_operand(d, b);
-		label_origin(d, a);
-		label_origin(d, b);
+		label_operands(cx, d, a, b);
 		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
 			diag_help(d, "`%s` may be stored transposed: `transpose(%s)`", span_source(b.span), span_source(b.span));
 			diag_edit(d, b.span, str_fmt("transpose(%s)", span_source(b.span)));

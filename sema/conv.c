@@ -1,5 +1,6 @@
 /* Conversions: what happens by itself (assignment, argument, store, condition, index) and explicit casts. */
 #include "sema/build.h"
+#include "sema/scope.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,13 +37,35 @@ void label_operand(Diag *d, Sv v)
 	else diag_label(d, v.span, "%s", sv_what(v));
 }
 
-void label_origin(Diag *d, Sv v)
+/* Where a named value got its type: the declaration of a variable or parameter, else the expression it names. None where that
+ * is the line of its use, or in another file. */
+static Span origin_of(Cx *cx, Sv v)
 {
-	if (v.kind != SV_VAL || !v.name || !v.u.val->def || !v.u.val->def->span.hi) return;
-	Span at = v.u.val->def->span;
-	const Src *src = src_of(at);
-	if (!src || src != src_of(v.span) || src_place(at.lo).line == src_place(v.span.lo).line) return;
-	diag_label(d, at, "this is `%s`", v.name);
+	Span none = { 0, 0 };
+	if (v.kind != SV_VAL || !v.name) return none;
+	const Bind *b = scope_find(cx, v.name);
+	const Op *def = v.u.val->def;
+	Span at = b && (b->kind == BIND_VAR || !def) ? b->at : def ? def->span : none;
+	const Src *src = at.hi ? src_of(at) : NULL;
+	if (!src || src != src_of(v.span) || src_place(at.lo).line == src_place(v.span.lo).line) return none;
+	return at;
+}
+
+/* Both types, each once: where they come from, when both come from other lines. A call adds lines of its own, which leaves no
+ * room for that in a message of ten. */
+void label_operands(Cx *cx, Diag *d, Sv x, Sv y)
+{
+	Span from[2] = { origin_of(cx, x), origin_of(cx, y) };
+	const Sv *v[2] = { &x, &y };
+	bool both = from[0].hi && from[1].hi && from[0].lo != from[1].lo && !cx->site;
+	for (int i = 0; i < 2; i++) {
+		if (both) diag_label(d, v[i]->span, "%s", "");
+		else label_operand(d, *v[i]);
+	}
+	for (int i = 0; i < 2; i++) {
+		if (both) diag_label(d, from[i], "`%s` is %s", v[i]->name, sv_what(*v[i]));
+		else if (from[i].hi && (i == 0 || from[0].lo != from[1].lo)) diag_label(d, from[i], "this is `%s`", v[i]->name);
+	}
 }
 
 void help_cast(Diag *d, Sv v, Elem to)
