@@ -4,6 +4,7 @@
  *
  * One walk in text order does all: operands are settled before their users. Equal ops are found in a table whose entries
  * live as long as the block that defines them (scoped by a mark), so a value is only reused where it dominates. */
+#include <math.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -124,6 +125,26 @@ static Val *launch_identity(Op *op)
 	return s && sym_is_const(s->u.sym, &v) ? make_const(op, op->out[0]->type, num_int(v)) : NULL;
 }
 
+/* x / 2^n = x * 2^-n, both being that number rounded once, where 2^-n is a normal number. */
+static Val *exact_quotient(Op *op)
+{
+	Num n;
+	int exp, most;
+	const Type *t = op->out[0]->type;
+	switch (t->elem) {
+	case EL_F16: most = 14; break;
+	case EL_F32: case EL_BF16: most = 126; break;
+	case EL_F64: most = 1022; break;
+	default: return NULL;
+	}
+	if (op->nattr || !ir_const_value(ir_in(op, 1), &n) || !isfinite(n.f)) return NULL;
+	double half = frexp(n.f, &exp);         /* n = half * 2^exp */
+	if (fabs(half) != 0.5 || exp - 1 > most || exp - 1 < -most) return NULL;
+	Val *r = make_const(op, ir_in(op, 1)->type, (Num){ .f = 1 / n.f });
+	Builder b = { op->parent->fn, op->parent, op, op->span };
+	return ir_binary(&b, OP_MUL, t, ir_in(op, 0), r);
+}
+
 static Val *identity(Op *op)
 {
 	Val *v;
@@ -132,6 +153,9 @@ static Val *identity(Op *op)
 	case OP_TO_SCALAR: return to_scalar_identity(op);
 	case OP_LAUNCH: return launch_identity(op);
 	case OP_SELECT: return select_identity(op);
+	case OP_DIV:
+		if (elem_is_float(op->out[0]->type->elem)) return exact_quotient(op);
+		break;
 	case OP_CAST: return ir_in(op, 0)->type == op->out[0]->type ? ir_in(op, 0) : NULL;
 	default: break;
 	}
