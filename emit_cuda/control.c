@@ -284,6 +284,7 @@ void control_op(Cu *g, Op *op)
 	case OP_TO_SCALAR: print_to_scalar(g, op); return;
 	case OP_VIEW: case OP_PERMUTE: memory_view(g, op); return;
 	case OP_LOAD: memory_load(g, op); return;
+	case OP_LOADS: patch_loads(g, op); return;
 	case OP_STORE: memory_store(g, op); return;
 	case OP_CAT: case OP_JOIN: case OP_SPLIT:
 		for (int i = 0; i < op->nout; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);

@@ -92,7 +92,7 @@ void cu_say(Cu *g, const Op *op)
 	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
 	for (int i = 0, n = 0; i < op->nin && n < 8; i++) {
 		const Val *v = ir_in(op, i);
-		if (type_is_scalar(v->type) && (op->code == OP_LOAD || op->code == OP_GATHER) && i == op->nin - 1) continue;
+		if (type_is_scalar(v->type) && (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_GATHER) && i == op->nin - 1) continue;
 		if (n++) out_puts(o, ", ");
 		say_val(o, g, v);
 	}

@@ -128,6 +128,7 @@ void memory_view(Cu *g, const Op *op);
 void memory_phase(Cu *g, const Op *op);
 void memory_load(Cu *g, const Op *op);
 void memory_store(Cu *g, const Op *op);
+void patch_loads(Cu *g, const Op *op);                  /* patch.c: loads that overlap */
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */
 
 /* cluster.c */

@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 #include "emit/names.h"
-#include "emit_cuda/cu.h"
+#include "emit_cuda/access.h"
 
 /* ---- views ---- */
 static Str i64_text(Cu *g, const Sym *s)
@@ -66,10 +66,16 @@ static Str wide(Cu *g, const Val *v)            /* an integer scalar as long lon
 	return v->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
 }
 
+/* A power of two that divides v; sums and products keep it when they wrap. */
 static int64_t val_multiple(const Val *v)
 {
 	Num n;
 	if (ir_const_value(v, &n)) return n.i ? n.i & -n.i : (int64_t)1 << 32;
+	if (v->def && (v->def->code == OP_MUL || v->def->code == OP_ADD || v->def->code == OP_SUB)) {
+		int64_t x = val_multiple(ir_in(v->def, 0)), y = val_multiple(ir_in(v->def, 1));
+		int64_t r = v->def->code != OP_MUL ? (x < y ? x : y) : (x < 1 << 16 ? x : 1 << 16) * (y < 1 << 16 ? y : 1 << 16);
+		return r < 1 << 16 ? r : 1 << 16;
+	}
 	if (v->def && v->def->code == OP_LAUNCH) return sym_multiple(ir_attr(v->def, AT_SYM)->u.sym);
 	if (v->def && v->def->code == OP_CAST) return val_multiple(ir_in(v->def, 0));
 	return 1;
@@ -126,36 +132,16 @@ void memory_view(Cu *g, const Op *op)
 }
 
 /* ---- tiles of views ---- */
-typedef struct Access {
-	Cu *g;
-	const Op *op;
-	const CuView *v;
-	const Val *data;        /* the tile */
-	Lay l;
-	int rank, fast;         /* fast: the axis of stride 1, or -1 */
-	int vec;                /* log2 of the elements of a piece */
-	uint8_t bit[LAY_BITS];
-	CuMap map[TENSOR_RANK];
-	bool apart[TENSOR_RANK];        /* coordinate bits of thread and register are apart: they add */
-	bool proved[TENSOR_RANK];       /* inside along this axis */
-	bool low[TENSOR_RANK];          /* may be below 0 */
-	Str pad;                        /* bits, loads */
-	Str copies;                     /* stores: condition */
-	int turn;                       /* axis of a row that is turned by ct_phase (lower/turn.c), else -1 */
-	bool turning;                   /* coordinates along it are those of the turned row */
-	bool store;
-} Access;
-
-static bool never_negative(const Val *v)
+bool access_never_below(const Val *v)
 {
 	Num n;
 	if (ir_const_value(v, &n)) return n.i >= 0;
 	if (!v->def) {
 		const Op *o = v->block ? v->block->owner : NULL;
-		return o && o->code == OP_FOR && v->index == 0 && never_negative(ir_in(o, 0));
+		return o && o->code == OP_FOR && v->index == 0 && access_never_below(ir_in(o, 0));
 	}
 	return v->def->code == OP_BID || (v->def->code == OP_CAST && elem_bytes(v->type->elem) >= elem_bytes(ir_in(v->def, 0)->type->elem)
-		&& never_negative(ir_in(v->def, 0)));
+		&& access_never_below(ir_in(v->def, 0)));
 }
 
 static int64_t steps_of(const Op *op, AttrKey key, int a, int64_t dflt)
@@ -164,15 +150,17 @@ static int64_t steps_of(const Op *op, AttrKey key, int a, int64_t dflt)
 	return s ? s->u.ints.p[a] : dflt;
 }
 
-/* The element offset of the tile along each axis: ct_o0, ct_o1 ... */
-static void print_origin(Access *x)
+/* Several loads in one: each has offsets of its own, of which their patch tells. */
+static int64_t offset_of(const Op *op, int a) { return op->code == OP_LOADS ? 0 : steps_of(op, AT_OFFSETS, a, 0); }
+
+void access_origin(Access *x)
 {
 	for (int a = 0; a < x->rank; a++) {
 		const Val *i = ir_in(x->op, 1 + a);
-		int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = steps_of(x->op, AT_OFFSETS, a, 0);
+		int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = offset_of(x->op, a);
 		const IrAttr *inside = ir_attr(x->op, AT_INSIDE);
 		x->proved[a] = inside && inside->u.ints.p[a] == 1;
-		x->low[a] = !(never_negative(i) && off >= 0);
+		x->low[a] = !(access_never_below(i) && off >= 0);
 		Num n;
 		if (elem_bytes(i->type->elem) == 8 && !ir_const_value(i, &n)) {
 			out_printf(x->g->o, "const long long ct_o%d = ct_tile_at(%s, %lld, %lld);\n", a, wide(x->g, i), (long long)step, (long long)off);
@@ -191,8 +179,7 @@ static Str scaled(Str i, const CuView *v, int a)
 	return str_fmt("%s * %s", i, v->str[a]);
 }
 
-/* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
-static void print_thread(Access *x)
+void access_thread(Access *x)
 {
 	Cu *g = x->g;
 	Out *sum = out_new();
@@ -240,8 +227,7 @@ static Str address(const Access *x, const char *reg)
 	return out_take(o);
 }
 
-/* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate. */
-static void print_bounds(Access *x)
+void access_bounds(Access *x)
 {
 	for (int a = 0; a < x->rank; a++) {
 		Str sum = x->apart[a] ? str_fmt("ct_o%d - ct_c%d", a, a) : str_fmt("ct_o%d", a);
@@ -284,7 +270,7 @@ void memory_phase(Cu *g, const Op *op)
 	cu_val(g, op->out[0])->name = str_intern("ct_phase");
 	out_puts(g->o, "int ct_phase;\n{\n");
 	out_in(g->o);
-	print_origin(&x);
+	access_origin(&x);
 	out_printf(g->o, "const unsigned long long ct_p = (unsigned long long)(%s", x.v->base);
 	for (int a = 0; a < x.rank; a++) out_printf(g->o, " + %s", scaled(str_fmt("ct_o%d", a), x.v, a));
 	out_printf(g->o, ");\nct_phase = ct_p & 15 ? (int)(ct_p & 127) / %d : 0;\n", elem_bytes(x.v->elem));
@@ -305,8 +291,14 @@ static Str whole_text(const Access *x)
 	return n ? str_intern_n(o->p, o->n) : NULL;
 }
 
-/* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
-static Str aligned_text(const Access *x)
+/* A power of two that divides the tile's offset along axis a, but for {offsets}. */
+static int64_t origin_multiple(const Access *x, int a)
+{
+	int64_t step = steps_of(x->op, AT_STEPS, a, 1), least = step & -step, index = val_multiple(ir_in(x->op, 1 + a));
+	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
+}
+
+Str access_aligned(const Access *x)
 {
 	Out *o = out_new();
 	int bytes = elem_bytes(x->v->elem) << x->vec;
@@ -314,7 +306,7 @@ static Str aligned_text(const Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		int64_t size = elem_bytes(x->v->elem);
 		if (a == x->fast) {
-			int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = steps_of(x->op, AT_OFFSETS, a, 0);
+			int64_t step = origin_multiple(x, a), off = offset_of(x->op, a);
 			if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
 		} else if ((x->v->multiple[a] * size) % bytes) {
 			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
@@ -341,12 +333,11 @@ static void need(Cu *g, Str s)
 	vec_push(A_UNIT, &g->needs, s);
 }
 
-/* What the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
-static void ask_launcher(const Access *x)
+void access_ask_launcher(const Access *x)
 {
 	Cu *g = x->g;
 	int size = elem_bytes(x->v->elem), n = 1 << x->vec, f = x->fast, regs = cu_regs(x->data);
-	int64_t step = steps_of(x->op, AT_STEPS, f, 1), off = steps_of(x->op, AT_OFFSETS, f, 0);
+	int64_t step = origin_multiple(x, f), off = offset_of(x->op, f);
 	if (regs * size / 4 > g->widest) g->widest = regs * size / 4;
 	if (!x->v->param || step % n || off % n) {
 		g->undecided = true;
@@ -452,12 +443,12 @@ static void print_piece_inside(const Access *x)
 	out_printf(x->g->o, "const int ct_in = %s%s;\n", x->g->aligned ? "1" : "ct_aligned", o->p ? o->p : "");
 }
 
-/* The pad of a piece, in its words. */
-static Str piece_pad(const Access *x)
+Str access_pad(const Access *x)
 {
 	Cu *g = x->g;
 	int size = elem_bytes(x->v->elem), bytes = size << x->vec;
 	Str p = x->pad, w = p;
+	if (x->vec == 0) return p;
 	if (size == 8) return bytes == 8 ? p : str_fmt("{ { %s.v[0], %s.v[1], %s.v[0], %s.v[1] } }", p, p, p, p);
 	if (size == 1) w = str_fmt("%s * 0x01010101u", p);
 	if (size == 2) w = str_fmt("%s * 0x00010001u", p);
@@ -471,7 +462,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 	Cu *g = x->g;
 	Str reg[16];
 	int n = 1 << x->vec, bits = 8 * n * elem_bytes(x->v->elem);
-	if (!x->store) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), piece_pad(x));
+	if (!x->store) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	open_registers(x, skip);
 	piece_registers(x, reg);
 	print_turned(x, "ct_b");
@@ -543,7 +534,7 @@ static void print_partial(Access *x)
 	Cu *g = x->g;
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
 	x->turning = x->turn >= 0;
-	print_bounds(x);
+	access_bounds(x);
 	if (g->aligned) {
 		print_inside_pieces(x, skip);
 		return;
@@ -584,8 +575,8 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 		if (x->l.out[a]) x->turn = a;
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	print_origin(x);
-	print_thread(x);
+	access_origin(x);
+	access_thread(x);
 }
 
 static void print_access(Access *x)
@@ -594,13 +585,13 @@ static void print_access(Access *x)
 	x->turning = x->turn >= 0;
 	if (x->turning) x->proved[x->turn] = false;
 	if (!x->vec) {
-		print_bounds(x);
+		access_bounds(x);
 		print_elements(x);
 		cu_end(g);
 		return;
 	}
 	Str whole = whole_text(x);
-	ask_launcher(x);
+	access_ask_launcher(x);
 	if (g->aligned) {
 		if (whole) out_printf(g->o, "if (%s) {\n", whole);
 		else out_puts(g->o, "{\n");
@@ -616,7 +607,7 @@ static void print_access(Access *x)
 		cu_end(g);
 		return;
 	}
-	out_printf(g->o, "const int ct_aligned = %s;\n", x->turn >= 0 && x->turn == x->fast ? turned_text(x) : aligned_text(x));
+	out_printf(g->o, "const int ct_aligned = %s;\n", x->turn >= 0 && x->turn == x->fast ? turned_text(x) : access_aligned(x));
 	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->turn >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "", whole ? whole : "");
 	x->turning = false;
 	out_in(g->o);

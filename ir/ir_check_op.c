@@ -65,6 +65,7 @@ static uint64_t required(OpCode code)
 	case OP_TOPK: return A(AXIS) | A(NUMBER);
 	case OP_HISTOGRAM: return A(NUMBER);
 	case OP_LOAD: case OP_STORE: return A(STEPS);
+	case OP_LOADS: return A(STEPS) | A(OFFSETS);
 	case OP_HINT: case OP_PRINT: case OP_CHECK: return A(TEXT);
 	case OP_ALLOC_SHARED: return A(LAYOUT);
 	case OP_MMA_SYNC: return A(SHAPE);
@@ -138,7 +139,8 @@ static bool chk_ints(Check *c, const Op *op, const IrAttr *a)
 		return true;
 	}
 	NEED(op->nin > 0, "`%s` needs an operand", name);
-	NEED(a->u.ints.n == chk_in(op, 0)->rank,
+	int each = op->code == OP_LOADS && a->key == AT_OFFSETS ? op->nout : 1;
+	NEED(a->u.ints.n == each * chk_in(op, 0)->rank,
 		"`%s` needs one number for each axis of the first operand", name);
 	return true;
 }
@@ -370,6 +372,18 @@ static bool chk_view(Check *c, const Op *op)
 
 static bool chk_indices(Check *c, const Op *op, int first, int n);
 
+static bool chk_loads(Check *c, const Op *op)
+{
+	NEED(op->nout > 0 && op->nin > 1 && chk_in(op, 0)->kind == TY_VIEW, "a view, indices, a pad, and results needed");
+	const Type *v = chk_in(op, 0), *t = chk_out(op, 0);
+	NEED(type_is_tile(t) && t->rank == v->rank && t->elem == v->elem, "the results must be tiles of the view's rank and elements");
+	for (int i = 1; i < op->nout; i++) NEED(chk_out(op, i) == t, "the results must have one type");
+	NEED(op->nin == 2 + v->rank, "one index for each axis and a pad needed");
+	for (int i = 1; i <= v->rank; i++) NEED(is_index(chk_in(op, i)), "operand %d must be an integer scalar", i);
+	NEED(is_scalar_of(chk_in(op, op->nin - 1), v->elem), "the pad must be a scalar of the element type");
+	return true;
+}
+
 static bool chk_given(Check *c, const Op *op)
 {
 	const Type *t = op->nout ? chk_out(op, 0) : NULL;
@@ -377,6 +391,7 @@ static bool chk_given(Check *c, const Op *op)
 	case OP_RAND: case OP_RANDN: case OP_RANDINT: return chk_random(c, op);
 	case OP_LITERAL: return chk_literal(c, op);
 	case OP_VIEW: return chk_view(c, op);
+	case OP_LOADS: return chk_loads(c, op);
 	case OP_PHASE:
 		NEED(op->nin > 0 && chk_in(op, 0)->kind == TY_VIEW, "operand 0 must be a view");
 		NEED(op->nout == 1 && is_scalar_of(t, EL_I32), "the result must be i32");

@@ -26,6 +26,7 @@ typedef struct Places {
 	Lay *lay;               /* by Val id */
 	bool *known;
 	bool changed;
+	Overlap overlap;        /* loads that overlap */
 	VEC(Op *) ops;          /* in pre-order */
 	/* A rule looks only at the values that its op touches, so it says nothing new before one of them got a layout: the
 	 * places in `ops` where FORWARD, BACKWARD, or a loop's initial values are to be asked again. */
@@ -108,7 +109,10 @@ static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
 static Lay coalesced(const Places *p, const Op *op, const Type *t)
 {
-	return lay_default(t, t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1, p->threads);
+	int fast = t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1;
+	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type) && t->elem == p->overlap.type->elem)
+		return lay_overlap(&p->overlap, p->threads);
+	return lay_default(t, fast, p->threads);
 }
 
 /* Whether a load or store moves its tile in layout l for no more than its own layout and a conversion cost. */
@@ -666,6 +670,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	Places p = { .fn = fn, .cx = cx };
 	ir_number(fn);
 	int cluster = choose_cluster(fn, cx);
+	if (cx->o->level > 0) p.overlap = overlap_of(fn);
 	p.nval = fn->nval;
 	ir_walk(fn->body, collect, &p);
 	p.forward = todo_new(A_TMP, p.ops.n);

@@ -44,6 +44,17 @@ Lay lay_gathered(Lay l, int axis, int n);
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
 int64_t lay_memory_cost(Lay l, Elem e, int fast);
 
+/* ---- loads that overlap: overlap.c ---- */
+/* Of tiles of this type several overlap along these axes (bits); type NULL: none do. */
+typedef struct Overlap { const Type *type; unsigned axes; int fast; } Overlap;
+Overlap overlap_of(const Fn *fn);
+Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
+/* What a thread needs of the elements around it for n tiles at these offsets (n times one number for each axis): a box of
+ * ext[] elements that begins lo[] elements from the thread's own first, row-major. */
+enum { PATCH_MOST = 160 };
+typedef struct Patch { int rank; int64_t lo[TENSOR_RANK]; int ext[TENSOR_RANK]; bool want[PATCH_MOST]; int wanted; } Patch;
+bool patch_of(Lay l, int n, const int64_t *offsets, Patch *p); /* false: its elements are no box, or too many */
+
 /* ---- products: mma_plan.c ---- */
 typedef struct MmaPlan {
 	bool tensor;            /* by tensor cores; else fma */

@@ -13,6 +13,7 @@ ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
 ctilec_test(emit/hints "quick;golden" cuda/hints.py)
 ctilec_test(emulated/clusters "values;emulated" cuda/emulated.py clusters)
 ctilec_test(emulated/packed "values;emulated" cuda/emulated.py packed)
+ctilec_test(emulated/overlap "values;emulated" cuda/emulated.py overlap)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
 foreach(group samples library pages programs values)

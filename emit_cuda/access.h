@@ -1,0 +1,36 @@
+/* Access to tiles of global memory: what memory.c and patch.c share. */
+#ifndef EMIT_CUDA_ACCESS_H
+#define EMIT_CUDA_ACCESS_H
+#include "emit_cuda/cu.h"
+
+typedef struct Access {
+	Cu *g;
+	const Op *op;
+	const CuView *v;
+	const Val *data;        /* the tile */
+	Lay l;
+	int rank, fast;         /* fast: the axis of stride 1, or -1 */
+	int vec;                /* log2 of the elements of a piece */
+	uint8_t bit[LAY_BITS];
+	CuMap map[TENSOR_RANK];
+	bool apart[TENSOR_RANK];        /* coordinate bits of thread and register are apart: they add */
+	bool proved[TENSOR_RANK];       /* inside along this axis */
+	bool low[TENSOR_RANK];          /* may be below 0 */
+	Str pad;                        /* bits, loads */
+	Str copies;                     /* stores: condition */
+	int turn;                       /* axis of a row that is turned by ct_phase (lower/turn.c), else -1 */
+	bool turning;                   /* coordinates along it are those of the turned row */
+	bool store;
+} Access;
+
+bool access_never_below(const Val *v);          /* 0 */
+void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
+/* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
+void access_thread(Access *x);
+void access_bounds(Access *x);                  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
+/* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
+Str access_aligned(const Access *x);
+/* What the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
+void access_ask_launcher(const Access *x);
+Str access_pad(const Access *x);                /* the pad of a piece, in its words */
+#endif

@@ -1,0 +1,252 @@
+/* overlap: loads whose tiles overlap are made one operation, `loads`, in which each thread reads an element once.
+ *
+ * A stencil loads one tensor at tile offsets that differ by small constants. Under one layout each thread then reads nearly
+ * the same elements again and again. Where the layout gives each thread a box (the register's part of each coordinate is a
+ * number below a power of two, and the thread's part a multiple of it), the elements that it needs for all these tiles lie in
+ * a larger box, its patch, at places known here. Only tensors that nobody writes meanwhile, so that the time of a load does
+ * not matter.
+ *
+ * lay_overlap is the layout that makes patches small: a thread's elements adjacent along all axes along which loads overlap. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "lower/placed.h"
+
+enum { GROUP_MOST = 32, LOOK_BACK = 16, PATCH_WANTED = 96, PATCH_ROWS = 64 };
+
+static const int64_t *offsets_of(const Op *op)
+{
+	static const int64_t none[TENSOR_RANK];
+	const IrAttr *a = ir_attr(op, AT_OFFSETS);
+	return a ? a->u.ints.p : none;
+}
+
+static bool same_scalar(const Val *x, const Val *y)
+{
+	Num m, n;
+	if (x == y) return true;
+	return x->type == y->type && ir_const_value(x, &m) && ir_const_value(y, &n) && m.i == n.i && !memcmp(&m.f, &n.f, sizeof m.f);
+}
+
+/* A load that may be read at another time and together with others. */
+static bool is_candidate(const Op *op)
+{
+	if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type) || ir_attr(op, AT_ORDER)) return false;
+	const Type *t = op->out[0]->type;
+	return t->rank > 0 && t->rank == ir_in(op, 0)->type->rank && type_log2_size(t) > 0
+		&& memory_is_constant(op->parent->fn, ir_in(op, 0));
+}
+
+/* Do the places of two candidates differ by constants? */
+static bool constants_apart(const Op *x, const Op *y)
+{
+	int rank = x->out[0]->type->rank;
+	const Lay *l = x->out[0]->lay, *m = y->out[0]->lay;
+	if (x->out[0]->type != y->out[0]->type || ir_in(x, 0) != ir_in(y, 0)) return false;
+	for (int a = 0; a < rank; a++)
+		if (!same_scalar(ir_in(x, 1 + a), ir_in(y, 1 + a))) return false;
+	if (memcmp(ir_attr(x, AT_STEPS)->u.ints.p, ir_attr(y, AT_STEPS)->u.ints.p, (size_t)rank * sizeof(int64_t)) != 0) return false;
+	return same_scalar(ir_in(x, 1 + rank), ir_in(y, 1 + rank)) && (!l || !m ? l == m : lay_eq(*l, *m));
+}
+
+/* ---- groups ---- */
+typedef struct Group { Op *op[GROUP_MOST]; int n; } Group;
+typedef VEC(Group *) Groups;
+
+static void add(Groups *all, Op *op)
+{
+	for (int i = all->n - 1; i >= 0 && i >= all->n - LOOK_BACK; i--) {
+		Group *g = all->p[i];
+		if (g->n == GROUP_MOST || !constants_apart(g->op[0], op)) continue;
+		g->op[g->n++] = op;
+		return;
+	}
+	Group *g = NEW(A_TMP, Group);
+	g->op[g->n++] = op;
+	vec_push(A_TMP, all, g);
+}
+
+static Groups groups_of(IrBlock *b)
+{
+	Groups r = { 0 };
+	for (Op *op = b->first; op; op = op->next)
+		if (is_candidate(op)) add(&r, op);
+	return r;
+}
+
+/* ---- patches ---- */
+bool patch_of(Lay l, int n, const int64_t *offsets, Patch *p)
+{
+	*p = (Patch){ .rank = l.naxis };
+	int64_t hi[TENSOR_RANK];
+	int reg[LAY_BITS][TENSOR_RANK], size = 1;
+	int regs = l.in[HW_REG], bits = lay_inbits(l);
+	if (regs > 6) return false;
+	for (int a = 0; a < p->rank; a++) {
+		uint32_t mine = 0, others = 0;
+		for (int i = 0; i < bits; i++) {
+			uint32_t c = lay_coord(l, l.col[i], a);
+			if (i < regs) mine |= c, reg[i][a] = (int)c;
+			else others |= c;
+		}
+		if (mine & others || mine & (mine + 1)) return false;
+		p->lo[a] = hi[a] = offsets[a];
+		for (int k = 1; k < n; k++) {
+			int64_t o = offsets[k * p->rank + a];
+			if (o < p->lo[a]) p->lo[a] = o;
+			if (o > hi[a]) hi[a] = o;
+		}
+		if (hi[a] - p->lo[a] >= PATCH_MOST) return false;
+		p->ext[a] = (int)(hi[a] - p->lo[a]) + (int)mine + 1;
+		size *= p->ext[a];
+		if (size > PATCH_MOST) return false;
+	}
+	for (int k = 0; k < n; k++) {
+		for (int r = 0; r < 1 << regs; r++) {
+			int at = 0;
+			for (int a = 0; a < p->rank; a++) {
+				int c = 0;
+				for (int i = 0; i < regs; i++)
+					if (r >> i & 1) c ^= reg[i][a];
+				at = at * p->ext[a] + c + (int)(offsets[k * p->rank + a] - p->lo[a]);
+			}
+			p->wanted += !p->want[at];
+			p->want[at] = true;
+		}
+	}
+	return true;
+}
+
+/* Is a patch worth it: a quarter fewer elements to read, and few enough for registers? */
+static bool pays(const Op *head, Lay l, int n, const int64_t *offsets)
+{
+	Patch p;
+	const Type *t = head->out[0]->type;
+	if (!patch_of(l, n, offsets, &p)) return false;
+	int size = 1, fast = fast_axis(head->parent->fn, ir_in(head, 0));
+	for (int a = 0; a < p.rank; a++) size *= p.ext[a];
+	if (size / p.ext[fast] > PATCH_ROWS || size / p.ext[p.rank - 1] > PATCH_ROWS) return false;
+	return 4 * p.wanted <= 3 * (n << l.in[HW_REG]) && p.wanted * (elem_bytes(t->elem) > 4 ? 2 : 1) <= PATCH_WANTED;
+}
+
+/* ---- the layout ---- */
+static void widest(IrBlock *b, const Group **best)
+{
+	Groups all = groups_of(b);
+	for (int i = 0; i < all.n; i++)
+		if (all.p[i]->n > (*best ? (*best)->n : 1)) *best = all.p[i];
+	for (const Op *op = b->first; op; op = op->next)
+		for (int i = 0; i < op->nregion; i++) widest(op->region[i], best);
+}
+
+Overlap overlap_of(const Fn *fn)
+{
+	const Group *g = NULL;
+	widest(fn->body, &g);
+	if (!g) return (Overlap){ 0 };
+	Overlap r = { .type = g->op[0]->out[0]->type, .fast = fast_axis(fn, ir_in(g->op[0], 0)) };
+	for (int a = 0; a < r.type->rank; a++)
+		for (int k = 1; k < g->n; k++)
+			if (offsets_of(g->op[k])[a] != offsets_of(g->op[0])[a]) r.axes |= 1u << a;
+	return r;
+}
+
+static int take(int *left, int want)
+{
+	int n = *left < want ? *left : want;
+	*left -= n;
+	return n;
+}
+
+/* The next n bits of h go along the axes in this order; what finds no element left is a copy. */
+static Lay deal(Lay l, Hw h, int n, const int *order, int naxis, int *left)
+{
+	for (int i = 0; i < naxis; i++) {
+		int k = take(&left[order[i]], n);
+		l = lay_push(l, h, order[i], k);
+		n -= k;
+	}
+	return lay_mul(l, lay_bcast(l.naxis, h, n));
+}
+
+Lay lay_overlap(const Overlap *o, Threads n)
+{
+	const Type *t = o->type;
+	int left[TILE_RANK], fast = o->fast, most = 4 - elem_log2(t->elem);
+	int regs = type_log2_size(t) - n.lanes - n.warps;
+	Lay l = lay_unit(t->rank);
+	for (int a = 0; a < t->rank; a++) left[a] = t->log2[a];
+	if (regs < 0) regs = 0;
+	int vec = take(&left[fast], regs < most ? regs : most);
+	l = lay_push(l, HW_REG, fast, vec);
+	regs -= vec;
+	for (bool more = true; more && regs;) {         /* a bit for each axis in turn */
+		more = false;
+		for (int a = t->rank - 1; a >= 0; a--) {
+			if (!(o->axes >> a & 1) || a == fast || !regs || !take(&left[a], 1)) continue;
+			l = lay_push(l, HW_REG, a, 1);
+			regs--;
+			more = true;
+		}
+	}
+	int order[TILE_RANK], naxis = 0;
+	order[naxis++] = fast;
+	for (int a = t->rank - 1; a >= 0; a--)
+		if (a != fast) order[naxis++] = a;
+	l = deal(l, HW_LANE, n.lanes, order, naxis, left);
+	if (naxis > 1) memmove(order, order + 1, (size_t)(naxis - 1) * sizeof *order);
+	order[naxis - 1] = fast;
+	l = deal(l, HW_WARP, n.warps, order, naxis, left);
+	for (int a = t->rank - 1; a >= 0; a--) l = lay_push(l, HW_REG, a, left[a]);
+	return l;
+}
+
+/* ---- the pass ---- */
+static void merge(const Group *g)
+{
+	Op *head = g->op[0];
+	const Type *out[GROUP_MOST], *t = head->out[0]->type;
+	int64_t off[GROUP_MOST * TENSOR_RANK], inside[TENSOR_RANK];
+	Val *in[2 + TENSOR_RANK];
+	int rank = t->rank;
+	for (int a = 0; a < rank; a++) inside[a] = 1;
+	for (int k = 0; k < g->n; k++) {
+		const IrAttr *in_k = ir_attr(g->op[k], AT_INSIDE);
+		out[k] = t;
+		for (int a = 0; a < rank; a++) {
+			off[k * rank + a] = offsets_of(g->op[k])[a];
+			inside[a] &= in_k && in_k->u.ints.p[a] == 1;
+		}
+	}
+	Lay l = *head->out[0]->lay;
+	if (!pays(head, l, g->n, off)) return;
+	for (int i = 0; i < head->nin; i++) in[i] = ir_in(head, i);
+	Builder b = build_before(head);
+	b.span = head->span;
+	Op *op = ir_op(&b, OP_LOADS, head->nin, in, g->n, out);
+	ir_set_ints(op, AT_STEPS, rank, ir_attr(head, AT_STEPS)->u.ints.p);
+	ir_set_ints(op, AT_OFFSETS, g->n * rank, off);
+	ir_set_ints(op, AT_INSIDE, rank, inside);
+	for (int k = 0; k < g->n; k++) {
+		Val *old = g->op[k]->out[0];
+		op->out[k]->name = old->name;
+		ir_set_layout(op->out[k], l);
+		ir_replace(old, op->out[k]);
+		ir_remove(g->op[k]);
+	}
+}
+
+static void merge_block(IrBlock *b)
+{
+	Groups all = groups_of(b);
+	for (int i = 0; i < all.n; i++)
+		if (all.p[i]->n > 1) merge(all.p[i]);
+	for (const Op *op = b->first; op; op = op->next)
+		for (int i = 0; i < op->nregion; i++) merge_block(op->region[i]);
+}
+
+void pass_overlap(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->fns.n; i++) merge_block(m->fns.p[i]->body);
+}
