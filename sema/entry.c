@@ -327,7 +327,12 @@ static bool bad_scalar(EntryCx *x, const Launch *l, const IrParam *p, const Expr
 {
 	Diag *d = cx_diag(x->cx, D_LAUNCH_SCALAR, e->span, p->name, l->name, elem_name(p->elem), sema_source(e));
 	const Bind *b = e->kind == EX_NAME ? scope_find(x->cx, e->u.name) : NULL;
-	if (b && b->sv.kind == SV_VAL) diag_label(d, b->at, "`%s` is %s", b->name, sv_what(b->sv));
+	if (b && b->sv.kind == SV_VAL) {
+		diag_label(d, b->at, "`%s` is %s", b->name, sv_what(b->sv));
+		diag_help(d, "declare `%s` in the entry as the kernel takes it, %s, or convert it in the kernel", b->name, elem_name(p->elem));
+	} else if (elem_is_any_float(p->elem)) {
+		diag_help(d, "the launcher computes with integers only: compute this in the kernel, or let the caller pass it");
+	}
 	return false;
 }
 
