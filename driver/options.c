@@ -144,6 +144,7 @@ static void options_set(Options *o, const OptRow *r, const char *name, const cha
 	case OPT_DIAGNOSTICS: o->diag.format = (DiagFormat)word; break;
 	case OPT_ERROR_LIMIT: o->diag.error_limit = number(name, v); break;
 	case OPT_PRINT_PARAMS: o->print_params = true; break;
+	case OPT_EXPLAIN_SCHEDULE: o->explain_schedule = true; break;
 	case OPT_DUMP_AFTER: vec_push(A_UNIT, &o->dump_after, v); break;
 	case OPT_STOP_AFTER: o->stop_after = v; break;
 	case OPT_TIME_REPORT: o->time_report = true; break;

@@ -59,7 +59,7 @@ typedef struct Options {
 	const char *stop_after;
 	bool time_report, save_repro;
 	const char *repro_file;
-	bool print_params;
+	bool print_params, explain_schedule;
 	OptId action;                   /* an option that prints something and stops; OPT_COUNT: compile */
 	const char *action_arg;
 	TextVec all;                    /* the arguments, response files expanded: for the repro */

@@ -5,4 +5,6 @@
 
 /* Appends a whole .cu file. placed[i]: m lowered for opt->archs.p[i]. */
 void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt);
+/* For people: how each kernel uses threads, registers and memory, and why. */
+void cuda_schedule(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt);
 #endif

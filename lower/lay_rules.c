@@ -31,6 +31,15 @@ static bool is_one(const Val *v)
 	return a && sym_is_const(a->u.sym, &s) && s == 1;
 }
 
+bool unit_axis(const Fn *fn, const Val *view, int axis)
+{
+	int64_t s;
+	if (view->def && view->def->code == OP_VIEW) return is_one(ir_in(view->def, 2 + view->type->rank + axis));
+	if (view->def && view->def->code == OP_PERMUTE)
+		return unit_axis(fn, ir_in(view->def, 0), (int)ir_attr(view->def, AT_AXES)->u.ints.p[axis]);
+	return view->block == fn->body && sym_is_const(fn->params.p[view->index].stride[axis], &s) && s == 1;
+}
+
 int fast_axis(const Fn *fn, const Val *view)
 {
 	int rank = view->type->rank;

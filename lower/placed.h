@@ -26,6 +26,7 @@ typedef struct Threads { int lanes, warps; } Threads;           /* of a tile blo
 Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
 int elem_log2(Elem e);                          /* log2 of its bytes */
+bool unit_axis(const Fn *fn, const Val *view, int axis);        /* is its stride known to be 1? */
 int fast_axis(const Fn *fn, const Val *view);   /* the axis whose stride is 1, else the last */
 Lay lay_default(const Type *t, int fast, Threads n);            /* coalesced along axis fast */
 Lay lay_single(int rank, Threads n);            /* one element, held by every thread */

@@ -174,6 +174,8 @@ def more(tmp):
         n = sum(": error: " in l for l in r.text.splitlines() if l.startswith("many.tile"))
         check(n == want, "--error-limit=%d shows %d" % (limit, n))
     write(os.path.join(tmp, "p.tile"), "param BN: int = 128;\n" + GOOD.replace("256", "BN"))
+    r = ctilec("--explain-schedule", "--target=c", "p.tile", cwd=tmp)
+    check(r.code == 2 and "target cuda" in r.text, "--explain-schedule for target c: %s %s" % (r.out, r.text))
     r = ctilec("--print-params", "-D", "BN=64", "p.tile", cwd=tmp)
     check(r.out.decode() == "BN: int = 64\n", "--print-params: %s %s" % (r.out, r.text))
     a = ctilec("--emit=ir", "-DBN=64", "p.tile", cwd=tmp).out

@@ -1,5 +1,5 @@
 """The code blocks of a page: docs_blocks.py FILE.md. ```tile blocks must compile for every target, ```tile-error CODE blocks
-must give that code, ```c must be C declarations or a program, ```python must parse, ```sh must be a shell script, and the
+must give that code, ```schedule must be what --explain-schedule prints for the program before it, ```c must be C declarations or a program, ```python must parse, ```sh must be a shell script, and the
 blocks of quickstart.md and python.md that need no GPU are run, in the order of the page."""
 import os
 import re
@@ -21,6 +21,11 @@ def tile_error(path, where, code):
     if "import " in read(path) and "[E0200]" in r.text:     # of a file that the page cannot give
         return
     check(r.code == (0 if code.startswith("W") else 1) and "[%s" % code in r.text, "%s should give %s:\n%s" % (where, code, r.text))
+
+
+def schedule(path, where, text):
+    r = ctilec("--explain-schedule", path)
+    check(r.code == 0 and r.out.decode() == text, "%s is not what is printed:\n%s" % (where, r.text + r.out.decode()))
 
 
 def c(path, where):
@@ -61,6 +66,7 @@ def main(page):
         os.symlink(os.path.join(ROOT, "samples"), os.path.join(tmp, "samples"))
         os.mkdir(os.path.join(tmp, "build"))
         os.symlink(CTILEC, os.path.join(tmp, "build", "ctilec"))
+        last = None
         for m in FENCE.finditer(text):
             words = m.group(1).split() or ["text"]
             where = "%s:%d" % (name, text.count("\n", 0, m.start()) + 1)
@@ -68,6 +74,7 @@ def main(page):
             write(path, m.group(2))
             if words[0] == "tile":
                 tile(path, where)
+                last = path
                 if name == "python.md":
                     write(os.path.join(tmp, "saxpy.tile"), m.group(2))
             elif words[0] == "tile-error":
@@ -75,6 +82,9 @@ def main(page):
                 code = words[1] if len(words) > 1 else titles[-1] if titles else ""
                 if check(code, "%s does not say what it gives" % where):
                     tile_error(path, where, code)
+            elif words[0] == "schedule":
+                if check(last, "%s follows no program" % where):
+                    schedule(last, where, m.group(2))
             elif words[0] == "c":
                 c(path, where)
             elif words[0] == "python":

@@ -1,12 +1,13 @@
 """Golden outputs: golden.py tests/golden/NAME.tile. For each NAME.KIND beside it, KIND one of tokens, ast, types, ir, cuda, c,
-header, manifest, the output of --emit=KIND must be those bytes. UPDATE=1 writes them again."""
+header, manifest, the output of --emit=KIND must be those bytes; for NAME.schedule that of --explain-schedule. UPDATE=1 writes them
+again."""
 import os
 import shlex
 import sys
 
 from common import *
 
-KINDS = ["tokens", "ast", "types", "ir", "cuda", "c", "header", "manifest"]
+KINDS = ["tokens", "ast", "types", "ir", "cuda", "c", "header", "manifest", "schedule"]
 
 
 def main(path):
@@ -16,8 +17,9 @@ def main(path):
     kinds = [k for k in KINDS if os.path.exists(base + "." + k)]
     check(kinds, "no golden output beside " + path)
     for kind in kinds:
-        r = ctilec("--emit=" + kind, *extra, os.path.basename(path), cwd=os.path.dirname(os.path.abspath(path)))
-        check(r.code == 0, "--emit=%s: exit %d\n%s" % (kind, r.code, r.text))
+        option = "--explain-schedule" if kind == "schedule" else "--emit=" + kind
+        r = ctilec(option, *extra, os.path.basename(path), cwd=os.path.dirname(os.path.abspath(path)))
+        check(r.code == 0, "%s: exit %d\n%s" % (option, r.code, r.text))
         if UPDATE:
             write(base + "." + kind, r.out)
         elif r.out.decode() != read(base + "." + kind):
@@ -25,7 +27,7 @@ def main(path):
                 new = os.path.join(tmp, "new")
                 write(new, r.out)
                 print(run(["diff", "-u", base + "." + kind, new]).out.decode("utf-8", "replace")[:4000])
-            fail("--emit=%s differs from %s.%s" % (kind, base, kind))
+            fail("%s differs from %s.%s" % (option, base, kind))
     finish()
 
 
