@@ -24,7 +24,7 @@ for f in "$top"/tests/stdlib/*.c; do
 	n=$(basename "$f" .c)
 	tile=$top/tests/stdlib/$n.tile
 	[ -f "$tile" ] || tile=$top/stdlib/$n.tile
-	cp "$f" "$out/stdlib/"
+	sed "s|../../samples/common/|../common/|" "$f" > "$out/stdlib/$n.c"
 	"$ctilec" "$tile" -o "$out/stdlib/$n.cu"
 done
 python=$(sh "$top/tools/get-numpy.sh" "${PYTHON:-python3}")
