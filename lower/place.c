@@ -125,6 +125,25 @@ static bool suits_memory(const Places *p, const Op *op, const Type *t, Lay l)
 	return convert < 0 || lay_memory_cost(l, t->elem, fast) <= lay_memory_cost(own, t->elem, fast) + convert;
 }
 
+/* Of the layouts that are as good for memory as the coalesced one, that from which the tile becomes `to` at least cost: with
+ * some of a thread's elements adjacent along another axis, pieces on both sides of an exchange may be wide. */
+static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
+{
+	Lay best = coalesced(p, op, t);
+	if (t->rank != view_of(op)->type->rank || p->overlap.type) return best;
+	int fast = fast_axis(p->fn, view_of(op)), size = elem_log2(t->elem), cost = swz_convert_cost(to, best, size);
+	int64_t most = lay_memory_cost(best, t->elem, fast);
+	for (int a = 0; a < t->rank; a++) {
+		if (a == fast || !t->log2[a]) continue;
+		Lay l = lay_overlap(&(Overlap){ t, 1u << a, fast }, p->threads);
+		int c = swz_convert_cost(to, l, size);
+		if (c < 0 || (cost >= 0 && c >= cost) || lay_memory_cost(l, t->elem, fast) > most) continue;
+		best = l;
+		cost = c;
+	}
+	return best;
+}
+
 static Val *store_value(const Op *op) { return ir_in(op, op->nin - 1); }
 
 /* ---- free of movement: one layout follows from the other ---- */
@@ -259,7 +278,7 @@ static void want(Places *p, Val *v, Lay l)
 {
 	v = home(v);
 	if (!is_tile(v) || p->known[v->id] || is_forced(v)) return;
-	if (v->def && v->def->code == OP_LOAD && !suits_memory(p, v->def, v->type, l)) l = coalesced(p, v->def, v->type);
+	if (v->def && v->def->code == OP_LOAD && !suits_memory(p, v->def, v->type, l)) l = coalesced_for(p, v->def, v->type, l);
 	give(p, v, l);
 }
 
