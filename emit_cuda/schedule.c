@@ -87,16 +87,24 @@ static int sectors(Lay l, int elem_size, int fast)
 
 static Str number(int64_t n) { return str_fmt("%lld", (long long)n); }
 
+/* The elements that a thread reads for tiles that overlap. */
+static int patch_size(const Op *op)
+{
+	Patch p;
+	return patch_of(*op->out[0]->lay, op->nout, ir_attr(op, AT_OFFSETS)->u.ints.p, &p) ? p.wanted : 0;
+}
+
 static void explain_access(Sched *s, const Op *op)
 {
-	bool load = op->code == OP_LOAD;
+	bool patch = op->code == OP_LOADS, load = patch || op->code == OP_LOAD;
 	const Val *v = load ? op->out[0] : ir_in(op, op->nin - 1);
 	if (!type_is_tile(v->type)) return;
 	int bytes = elem_bytes(v->type->elem), fast = wide_axis(s->fn, ir_in(op, 0), *v->lay);
 	int vec = fast < 0 ? 0 : lay_run(*v->lay, fast, NULL), most = log2_of(ACCESS / bytes);
 	if (vec > most) vec = most;
 	int moved = bytes << (vec + lay_rank(lay_pick(*v->lay, 1u << HW_LANE, ~0u)));
-	Row r = { { where(op), load ? "load" : "store", tensor_name(ir_in(op, 0)), type_text(v->type), number(1 << log2_regs(*v->lay)),
+	Row r = { { where(op), patch ? "loads" : load ? "load" : "store", tensor_name(ir_in(op, 0)), type_text(v->type),
+		number(patch ? patch_size(op) : 1 << log2_regs(*v->lay)),
 		number(bytes << vec), along(*v->lay, HW_LANE), along(*v->lay, HW_WARP),
 		str_fmt("%d / %d", sectors(*v->lay, bytes, fast), (moved + SECTOR - 1) / SECTOR) } };
 	vec_push(A_TMP, &s->memory, r);
@@ -223,7 +231,7 @@ static void walk_op(Sched *s, const Op *op)
 	}
 	if (op->code == OP_FOR || op->code == OP_WHILE) keep_in_loop(s, from);
 	for (int i = 0; i < op->nout; i++) begin(s, op->out[i]);
-	if (op->code == OP_LOAD || op->code == OP_STORE) explain_access(s, op);
+	if (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_STORE) explain_access(s, op);
 	else if ((op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) && op->nin && ir_in(op, 0)->type->kind == TY_VIEW) explain_elements(s, op);
 	else explain_move(s, op);
 }
@@ -233,13 +241,18 @@ static void walk(Sched *s, const IrBlock *b)
 	for (const Op *op = b->first; op; op = op->next) walk_op(s, op);
 }
 
+/* Tiles that overlap share the registers of their patch: the first stands for all. */
+static bool in_patch(const Val *v) { return v->def && v->def->code == OP_LOADS; }
+
 static int64_t registers_of(const Val *v)
 {
+	if (in_patch(v)) return v == v->def->out[0] ? ((int64_t)patch_size(v->def) * elem_bytes(v->type->elem) + 3) / 4 : 0;
 	return (((int64_t)1 << v->lay->in[HW_REG]) * elem_bytes(v->type->elem) + 3) / 4;
 }
 
 static int64_t load_bytes(const Val *v)
 {
+	if (in_patch(v)) return v == v->def->out[0] ? (type_bytes(v->type) >> v->lay->in[HW_REG]) * patch_size(v->def) : 0;
 	return v->def && v->def->code == OP_LOAD ? type_bytes(v->type) : 0;
 }
 
