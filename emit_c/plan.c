@@ -72,6 +72,7 @@ static void decide(void *ctx, Op *op)
 	for (int i = 0; i < op->nregion; i++)
 		for (int k = 0; k < op->region[i]->args.n; k++)
 			if (type_is_tile(op->region[i]->args.p[k]->type)) p->stored[op->region[i]->args.p[k]->id] = true;
+	int depth = op->nout ? depth_of(p, op) : 0;     /* once: a loop has as many results as operands */
 	for (int i = 0; i < op->nout; i++) {
 		const Val *v = op->out[i];
 		if (!type_is_tile(v->type) || p->stored[v->id]) continue;
@@ -79,7 +80,7 @@ static void decide(void *ctx, Op *op)
 			p->stored[v->id] = !fuses(p, v);
 		else
 			p->stored[v->id] = !plan_is_map(op);
-		p->depth[v->id] = depth_of(p, op);
+		p->depth[v->id] = depth;
 		if (p->depth[v->id] > MAX_DEPTH) p->stored[v->id] = true;
 	}
 }
