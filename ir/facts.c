@@ -14,13 +14,15 @@ typedef struct RangeFact { const Sym *s; Range r; int next; } RangeFact;       /
 typedef struct BoundFact { const Sym *atom, *lo, *hi; } BoundFact;      /* lo <= atom < hi; either may be NULL */
 typedef struct DivFact { const Sym *s; int64_t by; } DivFact;
 
+typedef struct Known { const Sym *s; Poly poly; } Known;       /* poly: its terms, as each proof compares them */
+
 struct Facts {
 	const Facts *parent;
 	VEC(RangeFact) ranges;
 	int *slot, nslot;               /* by a symbol's number, modulo the power of two nslot: its latest range, plus 1; 0: none */
 	VEC(BoundFact) bounds;
 	VEC(DivFact) divs;
-	VEC(const Sym *) nonneg;        /* polynomials known to be >= 0 */
+	VEC(Known) nonneg;              /* polynomials known to be >= 0 */
 	VEC(const Sym *) conds;         /* other conditions known to hold */
 };
 
@@ -315,17 +317,31 @@ static bool try_bounds(Proof *pr, const Sym *p, const Poly *poly, int depth)
 	return false;
 }
 
+/* A copy in A_UNIT; a term that is one factor has that factor in A_TMP. */
+static Poly lasting(Poly p)
+{
+	Poly r = { 0 };
+	for (int i = 0; i < p.n; i++) {
+		Term t = p.p[i];
+		const Sym **f = NEW_ARRAY(A_UNIT, const Sym *, t.n);
+		for (int k = 0; k < t.n; k++) f[k] = t.f[k];
+		t.f = f;
+		vec_push(A_UNIT, &r, t);
+	}
+	return r;
+}
+
 /* Subtract a multiple of a known q >= 0 that cancels a term of p. */
 static bool try_known(Proof *pr, const Sym *p, const Poly *poly, int depth)
 {
 	for (const Facts *g = pr->f; g; g = g->parent)
 		for (int i = 0; i < g->nonneg.n; i++) {
-			const Sym *q = g->nonneg.p[i];
+			const Sym *q = g->nonneg.p[i].s;
 			if (q == p) return true;
-			Poly qp = poly_of(q);
-			for (int a = 0; a < qp.n; a++)
+			const Poly *qp = &g->nonneg.p[i].poly;
+			for (int a = 0; a < qp->n; a++)
 				for (int b = 0; b < poly->n; b++) {
-					const Term *tq = &qp.p[a], *tp = &poly->p[b];
+					const Term *tq = &qp->p[a], *tp = &poly->p[b];
 					if (!tq->n || term_cmp(tq, tp) || tp->coef % tq->coef || tp->coef / tq->coef <= 0) continue;
 					const Sym *k = sym_const(tp->coef / tq->coef);
 					if (nonneg(pr, sym_sub(p, sym_mul(k, q)), depth - 1)) return true;
@@ -437,7 +453,7 @@ static void learn_le(Facts *f, const Sym *a, const Sym *b)
 	const Sym *d = sym_sub(b, a);
 	if (a->kind == SYM_ATOM && sym_is_const(b, &v)) facts_range(f, a, INT64_MIN, v);
 	else if (b->kind == SYM_ATOM && sym_is_const(a, &v)) facts_range(f, b, v, INT64_MAX);
-	vec_push(A_UNIT, &f->nonneg, d);
+	vec_push(A_UNIT, &f->nonneg, ((Known){ d, lasting(poly_of(d)) }));
 }
 
 static void learn_eq(Facts *f, const Sym *a, const Sym *b)
