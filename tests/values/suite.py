@@ -52,7 +52,7 @@ class Workspace:
 
 
 class At:
-    """An address inside, or beside, the memory of another argument."""
+    """An address inside, or beside, the memory of another argument, which serves that alone: it is not passed itself."""
     def __init__(self, argument, offset):
         self.argument, self.offset = argument, offset
 
@@ -213,8 +213,10 @@ class Suite:
                 data = np.ascontiguousarray(a.start if isinstance(a, Out) else a.data if isinstance(a, Workspace) else a)
                 where[i] = self.memory(lib, target, data, tight and not isinstance(a, Workspace) and not call.aligned)
                 held.append((i, a, data, where[i]))
-        c = []
+        c, memory_only = [], {a.argument for a in call.args if isinstance(a, At)}
         for i, a in enumerate(call.args):
+            if i in memory_only:
+                continue
             if isinstance(a, At):
                 c.append(ctypes.c_void_p(where[a.argument].pointer.value + a.offset))
             else:
