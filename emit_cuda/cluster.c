@@ -40,16 +40,6 @@ static Str slot_at(const Op *op, Str index)
 	return str_fmt("ct_smem + %lld + (%s) * %d", (long long)ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR, index, exchange_slot(t));
 }
 
-static int open_registers(Cu *g, Lay l, uint32_t skip)
-{
-	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
-	int n = 0;
-	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	cu_loop(g, "ct_i", (int64_t)1 << n);
-	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
-	return n;
-}
-
 static Str index_text(Lay l)
 {
 	CuMap m = cu_map(l, LAY_PACKED);
@@ -68,7 +58,7 @@ static void print_send(Cu *g, const Op *op)
 	int bits = 8 * exchange_slot(x->type);
 	out_printf(g->o, "%s%s%s{\n", copies ? "if (" : "", copies ? copies : "", copies ? ") " : "");
 	out_in(g->o);
-	open_registers(g, l, lay_hwcoord(l, spare, HW_REG));
+	cu_registers(g, l, lay_hwcoord(l, spare, HW_REG));
 	if (!lanes) cu_loop(g, "ct_to", g->fn->cluster);
 	out_printf(g->o, "ct_send_b%d(%s, %s, ct_smem + %lld, %s);\n", bits, slot_at(op, index_text(l)), words_bits(e, cu_at(g, x, "ct_b")),
 		(long long)ir_int(op, AT_SLOT, 0), lanes ? "ct_lane" : "(unsigned int)ct_to");
@@ -82,7 +72,7 @@ static void print_receive(Cu *g, const Op *op)
 	const Val *r = op->out[0];
 	Elem e = r->type->elem;
 	const char *word = exchange_slot(r->type) == 8 ? "unsigned long long" : "unsigned int";
-	open_registers(g, *r->lay, 0);
+	cu_registers(g, *r->lay, 0);
 	Str bits = str_fmt("*(const %s *)(%s)", word, slot_at(op, index_text(*r->lay)));
 	if (elem_bytes(e) < 4) bits = str_fmt("(%s)%s", words_type(elem_bytes(e)), bits);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_value(e, bits));

@@ -231,6 +231,15 @@ Str cu_deposit(const char *var, uint32_t mask)
 	return cu_linear(var, n, col);
 }
 
+void cu_registers(Cu *g, Lay l, uint32_t skip)
+{
+	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
+	int n = 0;
+	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
+	cu_loop(g, "ct_i", (int64_t)1 << n);
+	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
+}
+
 CuMap cu_map(Lay l, int axis)
 {
 	CuMap m = { .nreg = l.in[HW_REG], .nlane = l.in[HW_LANE], .nwarp = l.in[HW_WARP] };

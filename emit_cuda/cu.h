@@ -85,6 +85,7 @@ void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8]
 bool cu_unrolled(int regs);
 void cu_loop(Cu *g, const char *var, int64_t n);        /* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
 void cu_end(Cu *g);
+void cu_registers(Cu *g, Lay l, uint32_t skip);          /* the same over the registers of l but those of bits `skip`: ct_b */
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */

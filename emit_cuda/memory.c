@@ -367,28 +367,13 @@ static void piece_registers(const Access *x, Str *reg)
 	}
 }
 
-static int reg_loop(const Access *x, uint32_t skip)
-{
-	int n = 0;
-	for (int i = 0; i < x->l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	return n;
-}
-
-/* A loop over registers but those of `skip`; ct_b is the register. */
-static void open_registers(const Access *x, uint32_t skip)
-{
-	uint32_t all = ((uint32_t)1 << x->l.in[HW_REG]) - 1;
-	cu_loop(x->g, "ct_i", (int64_t)1 << reg_loop(x, skip));
-	out_printf(x->g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
-}
-
 static void print_pieces(Access *x)
 {
 	Cu *g = x->g;
 	Str reg[16];
 	int n = 1 << x->vec, bits = 8 * n * elem_bytes(x->v->elem);
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
-	open_registers(x, piece_mask(x) | spare);
+	cu_registers(g, x->l, piece_mask(x) | spare);
 	piece_registers(x, reg);
 	Str at = address(x, "ct_b");
 	if (x->store) {
@@ -410,7 +395,7 @@ static void print_elements(Access *x)
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
-	open_registers(x, spare);
+	cu_registers(g, x->l, spare);
 	print_turned(x, "ct_b");
 	Str at = address(x, "ct_b"), ok = inside_text(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
 	if (x->store) {
@@ -445,7 +430,6 @@ static void print_piece_inside(const Access *x)
 
 Str access_pad(const Access *x)
 {
-	Cu *g = x->g;
 	int size = elem_bytes(x->v->elem), bytes = size << x->vec;
 	Str p = x->pad, w = p;
 	if (x->vec == 0) return p;
@@ -453,7 +437,6 @@ Str access_pad(const Access *x)
 	if (size == 1) w = str_fmt("%s * 0x01010101u", p);
 	if (size == 2) w = str_fmt("%s * 0x00010001u", p);
 	if (bytes == 2) return str_fmt("(unsigned short)(%s)", w);
-	(void)g;
 	return bytes == 4 ? w : bytes == 8 ? str_fmt("{ { %s, %s } }", w, w) : str_fmt("{ { %s, %s, %s, %s } }", w, w, w, w);
 }
 
@@ -463,7 +446,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 	Str reg[16];
 	int n = 1 << x->vec, bits = 8 * n * elem_bytes(x->v->elem);
 	if (!x->store) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
-	open_registers(x, skip);
+	cu_registers(g, x->l, skip);
 	piece_registers(x, reg);
 	print_turned(x, "ct_b");
 	print_piece_inside(x);
@@ -495,7 +478,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	Cu *g = x->g;
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
-	open_registers(x, skip);
+	cu_registers(g, x->l, skip);
 	print_turned(x, "ct_b");
 	print_piece_inside(x);
 	out_printf(g->o, "if (!ct_in%s) {\n", touched_text(x));
@@ -782,7 +765,7 @@ void memory_elements(Cu *g, const Op *op)
 		out_in(g->o);
 	}
 	Access loop = { .g = g, .l = tile ? *x.like->lay : lay_unit(0) };
-	if (n > 1) open_registers(&loop, spare);
+	if (n > 1) cu_registers(g, loop.l, spare);
 	else {
 		out_puts(g->o, "{\n");
 		out_in(g->o);

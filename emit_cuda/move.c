@@ -45,15 +45,6 @@ static uint32_t vec_mask(const Shared *s)
 	return m;
 }
 
-static void open_regs(const Shared *s, uint32_t skip)
-{
-	uint32_t all = ((uint32_t)1 << s->l.in[HW_REG]) - 1;
-	int n = 0;
-	for (int i = 0; i < s->l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	cu_loop(s->g, "ct_i", (int64_t)1 << n);
-	out_printf(s->g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
-}
-
 static void regs_of_piece(const Shared *s, Str *reg)
 {
 	for (int k = 0; k < 1 << s->vec; k++) {
@@ -78,7 +69,7 @@ void move_store_shared(Cu *g, const Op *op)
 	open_shared(&s, g, op, ir_in(op, 1), *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
 	Str copies = cu_copies(s.l);
 	if (copies) out_printf(g->o, "if (%s)\n", copies);
-	open_regs(&s, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG));
+	cu_registers(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG));
 	regs_of_piece(&s, reg);
 	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
 	Str w = words_pack(g, s.e, n, reg), at = piece_at(&s);
@@ -97,7 +88,7 @@ void move_load_shared(Cu *g, const Op *op)
 	cu_say(g, op);
 	cu_declare(g, op->out[0]);
 	open_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
-	open_regs(&s, vec_mask(&s));
+	cu_registers(g, s.l, vec_mask(&s));
 	regs_of_piece(&s, reg);
 	int n = 1 << s.vec;
 	Str at = piece_at(&s);

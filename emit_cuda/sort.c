@@ -244,11 +244,7 @@ void sort_histogram(Cu *g, const Op *op)
 	out_printf(g->o, "for (unsigned int ct_i = %s; ct_i < %lldu; ct_i += %du) *(int *)(ct_smem + %lld + ct_i * 4) = 0;\n", cu_thread(g),
 		(long long)bins, threads, (long long)slot);
 	cu_sync(g);
-	uint32_t spare = lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG), all = ((uint32_t)1 << x->lay->in[HW_REG]) - 1;
-	int n = 0;
-	for (int i = 0; i < x->lay->in[HW_REG]; i++) n += !(spare >> i & 1);
-	cu_loop(g, "ct_i", (int64_t)1 << n);
-	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~spare));
+	cu_registers(g, *x->lay, lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG));
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s%s - ct_k * %lldu;\n", elem_is_signed(x->type->elem) ? "(long long)" : "",
 		v, (long long)bins);
 	cu_line(g, op);

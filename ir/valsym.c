@@ -185,3 +185,24 @@ ValSyms valsyms_new(const Fn *fn)
 {
 	return (ValSyms){ fn, NEW_ARRAY(A_UNIT, const Sym *, fn->nval + 1), launch_facts(fn) };
 }
+
+static void walk_accesses(ValSyms *b, const IrBlock *block, void (*visit)(ValSyms *b, Op *op))
+{
+	for (Op *op = block->first; op; op = op->next) {
+		if (op->code == OP_LOAD || op->code == OP_STORE) visit(b, op);
+		if (op->code == OP_ASSUME) facts_assume(b->facts, sym_cmp(SYM_EQ, valsym(b, ir_in(op, 0)), sym_const(1)));
+		for (int i = 0; i < op->nregion; i++) {
+			bool runs;
+			ValSpot spot = valsyms_enter(b, op, i, false, &runs);
+			walk_accesses(b, op->region[i], visit);
+			valsyms_leave(b, spot);
+		}
+	}
+}
+
+void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op))
+{
+	ir_number(fn);
+	ValSyms b = valsyms_new(fn);
+	walk_accesses(&b, fn->body, visit);
+}

@@ -1,6 +1,6 @@
 /* Integer values of a kernel as symbolic integers, with what is known where they stand. An SSA integer becomes a symbolic
  * one only where its own arithmetic is proved not to wrap; else it is an atom of its own, in the range of its type.
- * Used by pass bounds and by the checker's findings: both ask whether places lie inside their tensors. */
+ * Used by passes bounds and offsets and by the checker's findings: both ask whether places lie inside their tensors. */
 #ifndef IR_VALSYM_H
 #define IR_VALSYM_H
 #include "ir/ir.h"
@@ -24,4 +24,6 @@ const IrParam *valsym_root(const ValSyms *b, const Val *view);  /* the parameter
 typedef struct ValSpot { Facts *outer; } ValSpot;
 ValSpot valsyms_enter(ValSyms *b, const Op *op, int region, bool conditions, bool *runs);
 void valsyms_leave(ValSyms *b, ValSpot s);
+/* visit for each load and store of fn, with what is known there but for the conditions of ifs. Numbers fn. */
+void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op));
 #endif

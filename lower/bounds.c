@@ -21,27 +21,8 @@ static void mark_access(ValSyms *b, Op *op)
 	ir_set_ints(op, AT_INSIDE, t->rank, inside);
 }
 
-static void walk(ValSyms *b, const IrBlock *block)
-{
-	for (Op *op = block->first; op; op = op->next) {
-		if (op->code == OP_LOAD || op->code == OP_STORE) mark_access(b, op);
-		if (op->code == OP_ASSUME) facts_assume(b->facts, sym_cmp(SYM_EQ, valsym(b, ir_in(op, 0)), sym_const(1)));
-		for (int i = 0; i < op->nregion; i++) {
-			bool runs;
-			ValSpot spot = valsyms_enter(b, op, i, false, &runs);
-			walk(b, op->region[i]);
-			valsyms_leave(b, spot);
-		}
-	}
-}
-
 void pass_bounds(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = m->fns.p[i];
-		ir_number(fn);
-		ValSyms b = valsyms_new(fn);
-		walk(&b, fn->body);
-	}
+	for (int i = 0; i < m->fns.n; i++) valsyms_accesses(m->fns.p[i], mark_access);
 }

@@ -37,27 +37,8 @@ static void visit_access(ValSyms *b, Op *op)
 	if (any || offs) ir_set_ints(op, AT_OFFSETS, rank, off);
 }
 
-static void walk(ValSyms *b, const IrBlock *block)
-{
-	for (Op *op = block->first; op; op = op->next) {
-		if (op->code == OP_LOAD || op->code == OP_STORE) visit_access(b, op);
-		if (op->code == OP_ASSUME) facts_assume(b->facts, sym_cmp(SYM_EQ, valsym(b, ir_in(op, 0)), sym_const(1)));
-		for (int i = 0; i < op->nregion; i++) {
-			bool runs;
-			ValSpot spot = valsyms_enter(b, op, i, false, &runs);
-			walk(b, op->region[i]);
-			valsyms_leave(b, spot);
-		}
-	}
-}
-
 void pass_offsets(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = m->fns.p[i];
-		ir_number(fn);
-		ValSyms b = valsyms_new(fn);
-		walk(&b, fn->body);
-	}
+	for (int i = 0; i < m->fns.n; i++) valsyms_accesses(m->fns.p[i], visit_access);
 }
