@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "emit/names.h"
+#include "emit/wide.h"
 
 /* ---- what every output contains once ---- */
 const char host_macros[] =
@@ -309,28 +310,6 @@ static void print_tensor_checks(Out *o, const Entry *e, bool workspace)
 
 /* ---- one kernel ---- */
 
-/* Dimensions of a kernel that an entry may give more than their type holds: bit i of *wide. */
-static void note_wide_dims(const Entry *e, const HostVec *v, const Fn *fn, uint64_t *wide)
-{
-	for (int i = 0; i < v->n; i++) {
-		const HostStmt *s = v->p[i];
-		if (s->kind == HOST_IF) {
-			note_wide_dims(e, &s->u.ifs.then, fn, wide);
-			note_wide_dims(e, &s->u.ifs.other, fn, wide);
-		}
-		bool here = false;
-		for (int k = 0; s->kind == HOST_LAUNCH && k < s->u.launch.variants.n; k++) here |= s->u.launch.variants.p[k].fn == fn;
-		for (int k = 0; here && k < fn->dims.n && k < 64; k++) {
-			const Sym *x = s->u.launch.dims.p[k];
-			int64_t c;
-			bool fits = x && sym_is_const(x, &c) && c >= 0 && c <= INT32_MAX;
-			for (int d = 0; x && x->kind == SYM_ATOM && x->atom == ATOM_DIM && d < e->dims.n; d++)
-				fits |= e->dims.p[d].name == x->name && e->dims.p[d].elem == EL_I32;
-			if (!fits) *wide |= UINT64_C(1) << k;
-		}
-	}
-}
-
 typedef struct WideSym { const Fn *fn; bool wide; } WideSym;
 
 static void note_wide_atom(void *ctx, const Sym *atom)
@@ -352,13 +331,12 @@ static void print_in_i32(Out *o, const Fn *fn, const Sym *value, Str what)
 		"\"%s: %s is %%lld, outside 0 to 2^31 - 1\", (long long)ct_x);\n}\n", fn->source_name ? fn->source_name : fn->name, what);
 }
 
-static void print_ranges(Out *o, const Module *m, const Fn *fn)
+/* wide: wide_dims_of. */
+static void print_ranges(Out *o, const Fn *fn, uint64_t wide)
 {
-	uint64_t wide = 0;
 	Facts *f = facts_new(NULL);
 	for (int i = 0; i < fn->dims.n; i++)
 		if (fn->dims.p[i].elem == EL_I32) facts_range(f, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), 0, INT32_MAX);
-	for (int i = 0; i < m->entries.n; i++) note_wide_dims(m->entries.p[i], &m->entries.p[i]->body, fn, &wide);
 	for (int i = 0; i < fn->dims.n && i < 64; i++) {
 		const IrDim *d = &fn->dims.p[i];
 		if ((wide >> i & 1) && d->elem == EL_I32 && !d->is_stride) print_in_i32(o, fn, sym_atom(ATOM_DIM, d->name, 0), d->name);
@@ -374,7 +352,7 @@ static void print_ranges(Out *o, const Module *m, const Fn *fn)
 	}
 }
 
-static void print_fits(Out *o, const Module *m, const Fn *fn)
+static void print_fits(Out *o, const Fn *fn, uint64_t wide)
 {
 	out_printf(o, "static int ct_fits_%s(", fn->name);
 	host_params(o, &fn->params, &fn->dims);
@@ -392,7 +370,7 @@ static void print_fits(Out *o, const Module *m, const Fn *fn)
 		out_printf(o, "(void)%s;\n", n);
 	}
 	out_puts(o, "(void)ct_say;\n");
-	print_ranges(o, m, fn);
+	print_ranges(o, fn, wide);
 	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ");
 	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a where clause does not fit 64 bits\") : CTILE_OK;\n", fn->name);
 	out_off(o);
@@ -711,8 +689,9 @@ static void print_entry(Out *o, const Entry *e)
 
 void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
+	const WideDims *wide = wide_dims_new(m);
 	for (int i = 0; i < m->fns.n; i++) {
-		print_fits(o, m, m->fns.p[i]);
+		print_fits(o, m->fns.p[i], wide_dims_of(wide, m->fns.p[i]));
 		print_run(o, m, m->fns.p[i], opt, t);
 	}
 	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
