@@ -4,7 +4,8 @@
  * follows from its operands'; BACKWARD, an operand that is free takes the layout that its user wants. Free are the values
  * that any layout suits: constants, iota, broadcasts, loads, and what is computed from such alone. Products and scans bring
  * layouts of their own. When the rules come to rest, the largest load that is still free gets the coalesced layout of its
- * memory (then the largest other value), and the rules go on.
+ * memory (then the largest other value), and the rules go on. A store gives what it stores the coalesced layout from the
+ * start, but behind a loop that loads tiles only once all loads have theirs.
  *
  * Where operands of an elementwise operation disagree, it takes the one to which the others convert at least cost
  * (swz_convert_cost). A load takes the layout of its user instead of the coalesced one unless that costs more than
@@ -26,6 +27,8 @@ typedef struct Places {
 	Lay *lay;               /* by Val id */
 	bool *known;
 	bool changed;
+	int deepest;            /* how many loops lie around the innermost load of a tile */
+	bool placed_loads;      /* all loads have layouts */
 	Overlap overlap;        /* loads that overlap */
 	VEC(Op *) ops;          /* in pre-order */
 	/* A rule looks only at the values that its op touches, so it says nothing new before one of them got a layout: the
@@ -67,6 +70,13 @@ static void give(Places *p, Val *v, Lay l)
 		todo_add(&p->backward, at);
 		if (p->ops.p[at]->code == OP_FOR || p->ops.p[at]->code == OP_WHILE) todo_add(&p->inits, at);
 	}
+}
+
+static int depth_of(const Op *op)       /* loops around it */
+{
+	int n = 0;
+	for (const Op *o = op->parent->owner; o; o = o->parent->owner) n += o->code == OP_FOR || o->code == OP_WHILE;
+	return n;
 }
 
 /* ---- where the values of a block's end go ---- */
@@ -315,7 +325,7 @@ static void backward(Places *p, Op *op)
 	switch (op->code) {
 	case OP_FOR: case OP_WHILE: backward_inits(p, op); return;
 	case OP_STORE:
-		if (is_tile(store_value(op)) && !has(p, store_value(op)))
+		if (is_tile(store_value(op)) && !has(p, store_value(op)) && (p->placed_loads || depth_of(op) >= p->deepest))
 			want(p, store_value(op), coalesced(p, op, store_value(op)->type));
 		return;
 	case OP_BROADCAST:
@@ -458,18 +468,30 @@ static void order_choices(Places *p)    /* sorted by counting: how many come bef
 	consider_all(p, n);
 }
 
+/* What is stored in fewer loops than tiles are loaded in waits for them: a store after a loop must not choose for the loop. */
+static void ask_stores(Places *p)
+{
+	p->placed_loads = true;
+	todo_fill(&p->backward);
+	settle(p);
+}
+
 static void give_all(Places *p)
 {
+	p->placed_loads = false;
 	todo_fill(&p->forward);
 	todo_fill(&p->backward);
 	settle(p);
 	for (int i = 0; i < p->nchoice; i++) {
 		Val *v = p->choice[i];
+		bool load = v->def && v->def->code == OP_LOAD;
+		if (!load && !p->placed_loads) ask_stores(p);
 		if (has(p, v)) continue;
-		if (v->def && v->def->code == OP_LOAD) give(p, v, coalesced(p, v->def, v->type));
+		if (load) give(p, v, coalesced(p, v->def, v->type));
 		else give(p, v, lay_default(v->type, -1, p->threads));
 		settle(p);
 	}
+	if (!p->placed_loads) ask_stores(p);
 }
 
 /* ---- conversions ---- */
@@ -692,6 +714,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	if (cx->o->level > 0) p.overlap = overlap_of(fn);
 	p.nval = fn->nval;
 	ir_walk(fn->body, collect, &p);
+	for (int i = 0; i < p.ops.n; i++)
+		if (p.ops.p[i]->code == OP_LOAD && is_tile(p.ops.p[i]->out[0]) && depth_of(p.ops.p[i]) > p.deepest) p.deepest = depth_of(p.ops.p[i]);
 	p.forward = todo_new(A_TMP, p.ops.n);
 	p.backward = todo_new(A_TMP, p.ops.n);
 	p.inits = todo_new(A_TMP, p.ops.n);
