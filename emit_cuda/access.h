@@ -2,8 +2,9 @@
 #ifndef EMIT_CUDA_ACCESS_H
 #define EMIT_CUDA_ACCESS_H
 #include "emit_cuda/cu.h"
+#include "lower/access.h"
 
-typedef struct Access {
+typedef struct Access {         /* see lower/access.h for what is planned */
 	Cu *g;
 	const Op *op;
 	const CuView *v;
@@ -11,6 +12,7 @@ typedef struct Access {
 	Lay l;
 	int rank, fast;         /* fast: the axis of stride 1, or -1 */
 	int vec;                /* log2 of the elements of a piece */
+	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];
 	uint8_t bit[LAY_BITS];
 	CuMap map[TENSOR_RANK];
 	bool apart[TENSOR_RANK];        /* coordinate bits of thread and register are apart: they add */
@@ -23,7 +25,7 @@ typedef struct Access {
 	bool store;
 } Access;
 
-bool access_never_below(const Val *v);          /* 0 */
+void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as lower/access.h plans it */
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
 void access_thread(Access *x);

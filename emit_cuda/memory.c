@@ -132,35 +132,11 @@ void memory_view(Cu *g, const Op *op)
 }
 
 /* ---- tiles of views ---- */
-bool access_never_below(const Val *v)
-{
-	Num n;
-	if (ir_const_value(v, &n)) return n.i >= 0;
-	if (!v->def) {
-		const Op *o = v->block ? v->block->owner : NULL;
-		return o && o->code == OP_FOR && v->index == 0 && access_never_below(ir_in(o, 0));
-	}
-	return v->def->code == OP_BID || (v->def->code == OP_CAST && elem_bytes(v->type->elem) >= elem_bytes(ir_in(v->def, 0)->type->elem)
-		&& access_never_below(ir_in(v->def, 0)));
-}
-
-static int64_t steps_of(const Op *op, AttrKey key, int a, int64_t dflt)
-{
-	const IrAttr *s = ir_attr(op, key);
-	return s ? s->u.ints.p[a] : dflt;
-}
-
-/* Several loads in one: each has offsets of its own, of which their patch tells. */
-static int64_t offset_of(const Op *op, int a) { return op->code == OP_LOADS ? 0 : steps_of(op, AT_OFFSETS, a, 0); }
-
 void access_origin(Access *x)
 {
 	for (int a = 0; a < x->rank; a++) {
 		const Val *i = ir_in(x->op, 1 + a);
-		int64_t step = steps_of(x->op, AT_STEPS, a, 1), off = offset_of(x->op, a);
-		const IrAttr *inside = ir_attr(x->op, AT_INSIDE);
-		x->proved[a] = inside && inside->u.ints.p[a] == 1;
-		x->low[a] = !(access_never_below(i) && off >= 0);
+		int64_t step = x->step[a], off = x->offset[a];
 		Num n;
 		if (elem_bytes(i->type->elem) == 8 && !ir_const_value(i, &n)) {
 			out_printf(x->g->o, "const long long ct_o%d = ct_tile_at(%s, %lld, %lld);\n", a, wide(x->g, i), (long long)step, (long long)off);
@@ -264,8 +240,8 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 void memory_phase(Cu *g, const Op *op)
 {
 	if (g->aligned) return;
-	Access x = { .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view };
-	x.rank = x.v->rank;
+	Access x;
+	access_open(&x, g, op, NULL, false);
 	g->turned = ir_int(op, AT_NUMBER, 0);
 	cu_val(g, op->out[0])->name = str_intern("ct_phase");
 	out_puts(g->o, "int ct_phase;\n{\n");
@@ -294,7 +270,7 @@ static Str whole_text(const Access *x)
 /* A power of two that divides the tile's offset along axis a, but for {offsets}. */
 static int64_t origin_multiple(const Access *x, int a)
 {
-	int64_t step = steps_of(x->op, AT_STEPS, a, 1), least = step & -step, index = val_multiple(ir_in(x->op, 1 + a));
+	int64_t step = x->step[a], least = step & -step, index = val_multiple(ir_in(x->op, 1 + a));
 	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
 }
 
@@ -306,7 +282,7 @@ Str access_aligned(const Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		int64_t size = elem_bytes(x->v->elem);
 		if (a == x->fast) {
-			int64_t step = origin_multiple(x, a), off = offset_of(x->op, a);
+			int64_t step = origin_multiple(x, a), off = x->offset[a];
 			if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
 		} else if ((x->v->multiple[a] * size) % bytes) {
 			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
@@ -337,7 +313,7 @@ void access_ask_launcher(const Access *x)
 {
 	Cu *g = x->g;
 	int size = elem_bytes(x->v->elem), n = 1 << x->vec, f = x->fast, regs = cu_regs(x->data);
-	int64_t step = origin_multiple(x, f), off = offset_of(x->op, f);
+	int64_t step = origin_multiple(x, f), off = x->offset[f];
 	if (regs * size / 4 > g->widest) g->widest = regs * size / 4;
 	if (!x->v->param || step % n || off % n) {
 		g->undecided = true;
@@ -349,12 +325,7 @@ void access_ask_launcher(const Access *x)
 	if (!x->proved[f]) need(g, str_fmt("((%s) & %d) == 0", x->v->ext[f], n - 1));
 }
 
-static uint32_t piece_mask(const Access *x)
-{
-	uint32_t m = 0;
-	for (int i = 0; i < x->vec; i++) m |= (uint32_t)1 << x->bit[i];
-	return m;
-}
+static uint32_t piece_mask(const Access *x) { return piece_bits(x->bit, x->vec); }
 
 /* The registers of the piece that begins at register ct_b. */
 static void piece_registers(const Access *x, Str *reg)
@@ -542,20 +513,22 @@ static void print_partial(Access *x)
 	cu_end(g);
 }
 
+void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
+{
+	AccessPlan p = access_plan(op, data, g->turned != 0);
+	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank, .fast = p.fast,
+		.vec = p.vec, .l = p.l, .turn = p.turn };
+	memcpy(x->bit, p.bit, sizeof x->bit);
+	memcpy(x->proved, p.proved, sizeof x->proved);
+	memcpy(x->low, p.low, sizeof x->low);
+	memcpy(x->step, p.step, sizeof x->step);
+	memcpy(x->offset, p.offset, sizeof x->offset);
+}
+
 static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
-	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .fast = -1 };
-	x->rank = x->v->rank;
-	x->l = data->lay ? *data->lay : lay_single(x->rank, fn_threads(g->fn));
-	for (int a = x->rank - 1; a >= 0 && x->fast < 0; a--)
-		if (x->v->unit[a] && data->lay && x->l.out[a]) x->fast = a;
-	int most = 4 - elem_log2(x->v->elem);
-	x->vec = x->fast < 0 ? 0 : lay_run(x->l, x->fast, x->bit);
-	if (x->vec > most) x->vec = most;
+	access_open(x, g, op, data, store);
 	if (store) x->copies = cu_writers(g, x->l);
-	x->turn = -1;
-	for (int a = 0; a < x->rank && g->turned && data->lay; a++)
-		if (x->l.out[a]) x->turn = a;
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	access_origin(x);

@@ -8,10 +8,10 @@
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "lower/access.h"
 
 typedef struct Factor {
 	Elem e;
-	Lay frag, smem;
 	Str base;               /* byte offset of the buffer */
 	int words;              /* 32-bit words (f64: elements) of one fragment of a thread */
 	int reps, steps;        /* log2 of the blocks along M or N, and along K */
@@ -33,31 +33,9 @@ typedef struct Mma {
 
 static Factor factor(const Mma *m, int i)
 {
-	const Val *buf = ir_in(m->op, i);
-	const Type *t = buf->type;
-	const MmaPlan *p = &m->plan;
-	Factor f = { .e = t->elem, .smem = *ir_attr(buf->def, AT_LAYOUT)->u.lay, .name = i ? "b" : "a" };
-	Role role = i ? ROLE_B : ROLE_A;
-	Lay one = lay_frag(p->frag, role), addr, c;
-	int size = elem_log2(f.e), k = i ? 0 : 1;
-	f.frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn);
-	f.base = str_fmt("%lld", (long long)ir_int(buf->def, AT_SLOT, 0));
-	f.words = f.e == EL_F64 ? 1 << one.in[HW_REG] : (1 << one.in[HW_REG] << size) / 4;
-	f.steps = t->log2[k] - one.out[k];
-	f.reps = f.frag.in[HW_REG] - one.in[HW_REG] - f.steps;
-	for (f.x = 2; f.x >= 0 && !f.matrices; f.x -= !f.matrices)
-		for (int tr = 0; tr < 2 && !f.matrices; tr++)
-			if ((1 << f.x <= f.words || (i && f.steps && 1 << f.x == 2 * f.words)) && frag_ldmatrix(f.frag, f.smem, size, f.x, tr, &addr)) {
-				f.matrices = true;
-				f.trans = tr;
-			}
-	if (f.matrices) {
-		f.off = cu_map(addr, LAY_HWAXIS(HW_OFF));
-	} else {
-		if (!lay_solve(f.smem, f.frag, &c)) bug("a factor is not in its buffer");
-		f.off = cu_map(c, LAY_HWAXIS(HW_OFF));
-	}
-	return f;
+	MmaFactor p = mma_factor(m->op, i, &m->plan);
+	return (Factor){ .e = p.e, .base = str_fmt("%lld", (long long)ir_int(ir_in(m->op, i)->def, AT_SLOT, 0)), .words = p.words, .reps = p.reps,
+		.steps = p.steps, .matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)), .name = i ? "b" : "a" };
 }
 
 static const char *pragma(bool unroll) { return unroll ? "#pragma unroll\n" : "#pragma unroll 1\n"; }

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "lower/access.h"
 
 /* ---- between registers and shared memory ---- */
 typedef struct Shared {
@@ -27,12 +28,11 @@ static Str byte_offset(Elem e, Str off)
 
 static void open_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay smem, int64_t slot)
 {
-	Lay c;
+	SharedPlan p = shared_plan(*data->lay, smem, data->type->elem);
 	*s = (Shared){ .g = g, .op = op, .data = data, .e = data->type->elem, .l = *data->lay, .base = str_fmt("%lld", (long long)slot) };
-	if (!lay_solve(smem, s->l, &c)) bug("a buffer lacks elements");
-	s->off = cu_map(c, LAY_HWAXIS(HW_OFF));
-	s->vec = lay_run(c, LAY_HWAXIS(HW_OFF), s->bit);
-	while (s->vec + elem_log2(s->e) > 4) s->vec--;
+	s->off = cu_map(p.map, LAY_HWAXIS(HW_OFF));
+	s->vec = p.vec;
+	memcpy(s->bit, p.bit, sizeof s->bit);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&s->off));
@@ -40,9 +40,7 @@ static void open_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay sme
 
 static uint32_t vec_mask(const Shared *s)
 {
-	uint32_t m = 0;
-	for (int i = 0; i < s->vec; i++) m |= (uint32_t)1 << s->bit[i];
-	return m;
+	return piece_bits(s->bit, s->vec);
 }
 
 static void regs_of_piece(const Shared *s, Str *reg)

@@ -9,88 +9,37 @@
 #include "base/diag.h"
 #include "emit_cuda/access.h"
 
-enum { ROWS_MOST = 64 };
-
-typedef struct Piece { int at, log2; uint64_t rows; } Piece;    /* column in the box */
-
 typedef struct Reader {
 	Access x;
-	Patch p;
-	int row, nrow;          /* the axis of rows; how many */
+	PatchPlan q;
 	bool checks;            /* what is outside is not read */
-	Piece piece[PATCH_MOST];
-	int n;
 } Reader;
-
-/* ---- what to read ---- */
-static bool wanted(const Reader *r, int row, int col)
-{
-	int at = 0, size = 1;
-	for (int a = r->p.rank - 1; a >= 0; a--) {      /* row counts along the other axes, the last fastest */
-		int c = col;
-		if (a != r->row) c = row % r->p.ext[a], row /= r->p.ext[a];
-		at += c * size;
-		size *= r->p.ext[a];
-	}
-	return r->p.want[at];
-}
-
-static void add_piece(Reader *r, int row, int at, int log2)
-{
-	int i = 0;
-	while (i < r->n && (r->piece[i].at != at || r->piece[i].log2 != log2)) i++;
-	if (i == r->n) r->piece[r->n++] = (Piece){ at, log2, 0 };
-	r->piece[i].rows |= (uint64_t)1 << row;
-}
-
-/* The part of a row of 2^log2 elements that begins `from` elements from the thread's first. */
-static void cut(Reader *r, int row, int64_t from, int log2)
-{
-	int n = 0, ext = r->p.ext[r->row];
-	int64_t at = from - r->p.lo[r->row];
-	for (int k = 0; k < 1 << log2; k++) n += at + k >= 0 && at + k < ext && wanted(r, row, (int)(at + k));
-	if (n == 0) return;
-	if (n == 1 << log2) {
-		add_piece(r, row, (int)at, log2);
-		return;
-	}
-	cut(r, row, from, log2 - 1);
-	cut(r, row, from + ((int64_t)1 << (log2 - 1)), log2 - 1);
-}
-
-static void cut_rows(Reader *r, int log2)
-{
-	int64_t lo = r->p.lo[r->row], size = (int64_t)1 << log2, first = lo - ((lo % size) + size) % size;
-	r->n = 0;
-	for (int row = 0; row < r->nrow; row++)
-		for (int64_t from = first; from < lo + r->p.ext[r->row]; from += size) cut(r, row, from, log2);
-}
 
 /* ---- reading it ---- */
 /* Coordinate of row ct_i, or of column `at`, relative to the thread's first element. */
 static Str place(const Reader *r, int a, int at)
 {
 	int below = 1, above = 1;
-	if (a == r->row) return str_fmt("%lld", (long long)(at + r->p.lo[a]));
-	for (int b = 0; b < r->p.rank; b++) {
-		if (b == r->row) continue;
-		if (b > a) below *= r->p.ext[b];
-		if (b < a) above *= r->p.ext[b];
+	if (a == r->q.row) return str_fmt("%lld", (long long)(at + r->q.p.lo[a]));
+	for (int b = 0; b < r->q.p.rank; b++) {
+		if (b == r->q.row) continue;
+		if (b > a) below *= r->q.p.ext[b];
+		if (b < a) above *= r->q.p.ext[b];
 	}
-	if (r->p.ext[a] == 1) return str_fmt("%lld", (long long)r->p.lo[a]);
+	if (r->q.p.ext[a] == 1) return str_fmt("%lld", (long long)r->q.p.lo[a]);
 	Str c = below > 1 ? str_fmt("ct_i / %d", below) : str_intern("ct_i");
-	if (above > 1) c = str_fmt("%s %% %d", c, r->p.ext[a]);
-	return r->p.lo[a] ? str_fmt("(%s + (%lld))", c, (long long)r->p.lo[a]) : below > 1 || above > 1 ? str_fmt("(%s)", c) : c;
+	if (above > 1) c = str_fmt("%s %% %d", c, r->q.p.ext[a]);
+	return r->q.p.lo[a] ? str_fmt("(%s + (%lld))", c, (long long)r->q.p.lo[a]) : below > 1 || above > 1 ? str_fmt("(%s)", c) : c;
 }
 
 static Str inside(const Reader *r, int at, int log2)
 {
 	Out *o = out_new();
 	int n = 0;
-	for (int a = 0; a < r->p.rank; a++) {
+	for (int a = 0; a < r->q.p.rank; a++) {
 		if (r->x.proved[a]) continue;
 		Str c = place(r, a, at);
-		if (a == r->row && log2) out_printf(o, "%s%s + %d <= ct_hi%d", n++ ? " && " : "", c, 1 << log2, a);
+		if (a == r->q.row && log2) out_printf(o, "%s%s + %d <= ct_hi%d", n++ ? " && " : "", c, 1 << log2, a);
 		else out_printf(o, "%s%s < ct_hi%d", n++ ? " && " : "", c, a);
 		if (r->x.low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
@@ -102,7 +51,7 @@ static Str address(const Reader *r, int at)
 {
 	Out *o = out_new();
 	out_puts(o, "ct_p");
-	for (int a = 0; a < r->p.rank; a++) {
+	for (int a = 0; a < r->q.p.rank; a++) {
 		Str c = place(r, a, at);
 		if (!strcmp(c, "0")) continue;
 		out_printf(o, " + %s", r->x.v->unit[a] ? str_fmt("(%s)", c) : str_fmt("%s * %s", c, r->x.v->str[a]));
@@ -110,20 +59,20 @@ static Str address(const Reader *r, int at)
 	return out_take(o);
 }
 
-static void read_piece(Reader *r, const Piece *p)
+static void read_piece(Reader *r, const PatchPiece *p)
 {
 	Access *x = &r->x;
 	Cu *g = x->g;
 	int n = 1 << p->log2, bits = 8 * n * elem_bytes(x->v->elem);
 	Str to[16], ok = r->checks ? inside(r, p->at, p->log2) : NULL;
-	uint64_t all = r->nrow == 64 ? ~UINT64_C(0) : ((uint64_t)1 << r->nrow) - 1;
+	uint64_t all = r->q.nrow == 64 ? ~UINT64_C(0) : ((uint64_t)1 << r->q.nrow) - 1;
 	const char *nc = x->v->constant ? "nc" : "";
-	cu_loop(g, "ct_i", r->nrow);
+	cu_loop(g, "ct_i", r->q.nrow);
 	if (p->rows != all) {
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);
 		out_in(g->o);
 	}
-	for (int k = 0; k < n; k++) to[k] = str_fmt("ct_x[ct_i * %d + %d]", r->p.ext[r->row], p->at + k);
+	for (int k = 0; k < n; k++) to[k] = str_fmt("ct_x[ct_i * %d + %d]", r->q.p.ext[r->q.row], p->at + k);
 	x->vec = p->log2;
 	cu_line(g, x->op);
 	if (ok) {
@@ -139,8 +88,8 @@ static void read_piece(Reader *r, const Piece *p)
 
 static void read_rows(Reader *r, int log2)
 {
-	cut_rows(r, log2);
-	for (int i = 0; i < r->n; i++) read_piece(r, &r->piece[i]);
+	patch_cut(&r->q, log2);
+	for (int i = 0; i < r->q.n; i++) read_piece(r, &r->q.piece[i]);
 }
 
 /* ---- which way ---- */
@@ -152,9 +101,9 @@ static Str whole_text(const Reader *r)
 	int n = 0;
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
-		int64_t beyond = r->p.lo[a] + r->p.ext[a] - 1;
+		int64_t beyond = r->q.p.lo[a] + r->q.p.ext[a] - 1;
 		for (int i = 0; i < x->l.in[HW_REG]; i++) beyond -= x->map[a].col[i];   /* of offsets alone */
-		if (x->low[a]) out_printf(o, "%sct_o%d >= %lld", n++ ? " && " : "", a, (long long)-r->p.lo[a]);
+		if (x->low[a]) out_printf(o, "%sct_o%d >= %lld", n++ ? " && " : "", a, (long long)-r->q.p.lo[a]);
 		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a, (long long)(type_extent(x->data->type, a) + beyond), x->v->ext[a]);
 	}
 	return n ? str_intern_n(o->p, o->n) : NULL;
@@ -181,8 +130,8 @@ static void read_elements_else(Reader *r, int log2)
 	Access *x = &r->x;
 	Cu *g = x->g;
 	int mask = (1 << log2) - 1;
-	open_branch(g, "if", x->proved[r->row] ? str_intern("ct_aligned") : str_fmt("ct_aligned && ((ct_hi%d%s) & %d) == 0", r->row,
-		x->low[r->row] ? str_fmt(" | ct_lo%d", r->row) : "", mask));
+	open_branch(g, "if", x->proved[r->q.row] ? str_intern("ct_aligned") : str_fmt("ct_aligned && ((ct_hi%d%s) & %d) == 0", r->q.row,
+		x->low[r->q.row] ? str_fmt(" | ct_lo%d", r->q.row) : "", mask));
 	read_rows(r, log2);
 	open_else(g);
 	read_rows(r, 0);
@@ -221,12 +170,12 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 	Cu *g = r->x.g;
 	Out *o = out_new();
 	int size = 1, at = 0;
-	int rowsize = r->p.ext[r->row];
+	int rowsize = r->q.p.ext[r->q.row];
 	/* ct_x holds rows one after the other, whichever axis they are of */
-	for (int a = r->p.rank - 1; a >= 0; a--) {
-		int step = a == r->row ? 1 : size * rowsize;
-		if (a != r->row) size *= r->p.ext[a];
-		at += (int)(offsets[a] - r->p.lo[a]) * step;
+	for (int a = r->q.p.rank - 1; a >= 0; a--) {
+		int step = a == r->q.row ? 1 : size * rowsize;
+		if (a != r->q.row) size *= r->q.p.ext[a];
+		at += (int)(offsets[a] - r->q.p.lo[a]) * step;
 		Str c = cu_map_reg(&r->x.map[a], "ct_r");
 		if (strcmp(c, "0") != 0) out_printf(o, "(int)%s * %d + ", c, step);
 	}
@@ -238,31 +187,23 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 
 void patch_loads(Cu *g, const Op *op)
 {
-	Reader r = { .x = { .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = op->out[0], .fast = -1, .turn = -1 } };
+	Reader r = { .q = patch_plan(op) };
 	Access *x = &r.x;
 	const int64_t *off = ir_attr(op, AT_OFFSETS)->u.ints.p;
-	x->rank = x->v->rank;
-	x->l = *op->out[0]->lay;
-	if (!patch_of(x->l, op->nout, off, &r.p)) bug("loads without a patch");
-	for (int a = x->rank - 1; a >= 0 && x->fast < 0; a--)
-		if (x->v->unit[a] && x->l.out[a]) x->fast = a;
-	int most = 4 - elem_log2(x->v->elem), log2 = x->fast < 0 ? 0 : lay_run(x->l, x->fast, x->bit), size = 1;
-	if (log2 > most) log2 = most;
-	r.row = x->fast < 0 ? x->rank - 1 : x->fast;
-	for (int a = 0; a < x->rank; a++) size *= r.p.ext[a];
-	r.nrow = size / r.p.ext[r.row];
-	if (r.nrow > ROWS_MOST) bug("a patch of %d rows", r.nrow);
+	int size = r.q.nrow * r.q.p.ext[r.q.row];
+	access_open(x, g, op, op->out[0], false);
+	x->turn = -1;
+	for (int a = 0; a < x->rank; a++) x->low[a] |= r.q.p.lo[a] < 0;
 	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
 	cu_say(g, op);
 	for (int k = 0; k < op->nout; k++) cu_declare(g, op->out[k]);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	access_origin(x);
-	for (int a = 0; a < x->rank; a++) x->low[a] = !access_never_below(ir_in(op, 1 + a)) || r.p.lo[a] < 0;
 	access_thread(x);
 	x->pad = words_pad(g, x->v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
 	out_printf(g->o, "%s ct_x[%d];\n", cu_type(x->v->elem), size);
-	read_patch(&r, log2);
+	read_patch(&r, r.q.vec);
 	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->rank);
 	cu_end(g);
 }

@@ -1,0 +1,169 @@
+/* How threads access memory; see access.h. */
+#include "lower/access.h"
+
+#include "base/diag.h"
+
+/* ---- global memory ---- */
+bool index_never_below(const Val *v)
+{
+	Num n;
+	if (ir_const_value(v, &n)) return n.i >= 0;
+	if (!v->def) {
+		const Op *o = v->block ? v->block->owner : NULL;
+		return o && o->code == OP_FOR && v->index == 0 && index_never_below(ir_in(o, 0));
+	}
+	return v->def->code == OP_BID || (v->def->code == OP_CAST && elem_bytes(v->type->elem) >= elem_bytes(ir_in(v->def, 0)->type->elem)
+		&& index_never_below(ir_in(v->def, 0)));
+}
+
+static int64_t number_of(const Op *op, AttrKey key, int a, int64_t dflt)
+{
+	const IrAttr *s = ir_attr(op, key);
+	return s ? s->u.ints.p[a] : dflt;
+}
+
+static void plan_origin(AccessPlan *x, const Op *op)
+{
+	const IrAttr *inside = ir_attr(op, AT_INSIDE);
+	for (int a = 0; a < x->rank; a++) {
+		x->step[a] = number_of(op, AT_STEPS, a, 1);
+		/* several loads in one: each has offsets of its own, of which their patch tells */
+		x->offset[a] = op->code == OP_LOADS ? 0 : number_of(op, AT_OFFSETS, a, 0);
+		x->proved[a] = inside && inside->u.ints.p[a] == 1;
+		x->low[a] = !(index_never_below(ir_in(op, 1 + a)) && x->offset[a] >= 0);
+	}
+}
+
+AccessPlan access_plan(const Op *op, const Val *data, bool turned)
+{
+	const Val *view = ir_in(op, 0);
+	const Fn *fn = op->parent->fn;
+	AccessPlan x = { .rank = view->type->rank, .fast = -1, .turn = -1 };
+	plan_origin(&x, op);
+	if (!data) return x;
+	x.l = data->lay ? *data->lay : lay_single(x.rank, fn_threads(fn));
+	for (int a = x.rank - 1; a >= 0 && x.fast < 0; a--)
+		if (data->lay && x.l.out[a] && unit_axis(fn, view, a)) x.fast = a;
+	int most = 4 - elem_log2(view->type->elem);
+	x.vec = x.fast < 0 ? 0 : lay_run(x.l, x.fast, x.bit);
+	if (x.vec > most) x.vec = most;
+	for (int a = 0; a < x.rank && turned && data->lay; a++)
+		if (x.l.out[a]) x.turn = a;
+	return x;
+}
+
+uint32_t piece_bits(const uint8_t *bit, int vec)
+{
+	uint32_t m = 0;
+	for (int i = 0; i < vec; i++) m |= (uint32_t)1 << bit[i];
+	return m;
+}
+
+int64_t turned_rows(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_PHASE) return ir_int(op, AT_NUMBER, 0);
+	return 0;
+}
+
+/* ---- shared memory ---- */
+SharedPlan shared_plan(Lay reg, Lay smem, Elem e)
+{
+	SharedPlan s;
+	if (!lay_solve(smem, reg, &s.map)) bug("a buffer lacks elements");
+	s.vec = lay_run(s.map, LAY_HWAXIS(HW_OFF), s.bit);
+	while (s.vec + elem_log2(e) > 4) s.vec--;
+	return s;
+}
+
+/* ---- loads that overlap ---- */
+static bool is_wanted(const PatchPlan *r, int row, int col)
+{
+	int at = 0, size = 1;
+	for (int a = r->p.rank - 1; a >= 0; a--) {
+		int c = col;
+		if (a != r->row) c = row % r->p.ext[a], row /= r->p.ext[a];
+		at += c * size;
+		size *= r->p.ext[a];
+	}
+	return r->p.want[at];
+}
+
+static void add_piece(PatchPlan *r, int row, int at, int log2)
+{
+	int i = 0;
+	while (i < r->n && (r->piece[i].at != at || r->piece[i].log2 != log2)) i++;
+	if (i == r->n) r->piece[r->n++] = (PatchPiece){ at, log2, 0 };
+	r->piece[i].rows |= (uint64_t)1 << row;
+}
+
+/* The part of a row of 2^log2 elements that begins `from` elements from the thread's first. */
+static void cut(PatchPlan *r, int row, int64_t from, int log2)
+{
+	int n = 0, ext = r->p.ext[r->row];
+	int64_t at = from - r->p.lo[r->row];
+	for (int k = 0; k < 1 << log2; k++) n += at + k >= 0 && at + k < ext && is_wanted(r, row, (int)(at + k));
+	if (n == 0) return;
+	if (n == 1 << log2) {
+		add_piece(r, row, (int)at, log2);
+		return;
+	}
+	cut(r, row, from, log2 - 1);
+	cut(r, row, from + ((int64_t)1 << (log2 - 1)), log2 - 1);
+}
+
+void patch_cut(PatchPlan *r, int log2)
+{
+	int64_t lo = r->p.lo[r->row], size = (int64_t)1 << log2, first = lo - ((lo % size) + size) % size;
+	r->n = 0;
+	for (int row = 0; row < r->nrow; row++)
+		for (int64_t from = first; from < lo + r->p.ext[r->row]; from += size) cut(r, row, from, log2);
+}
+
+PatchPlan patch_plan(const Op *op)
+{
+	const Val *view = ir_in(op, 0);
+	Lay l = *op->out[0]->lay;
+	PatchPlan r = { .n = 0 };
+	int rank = view->type->rank, fast = -1, size = 1, most = 4 - elem_log2(view->type->elem);
+	if (!patch_of(l, op->nout, ir_attr(op, AT_OFFSETS)->u.ints.p, &r.p)) bug("loads without a patch");
+	for (int a = rank - 1; a >= 0 && fast < 0; a--)
+		if (l.out[a] && unit_axis(op->parent->fn, view, a)) fast = a;
+	r.vec = fast < 0 ? 0 : lay_run(l, fast, NULL);
+	if (r.vec > most) r.vec = most;
+	r.row = fast < 0 ? rank - 1 : fast;
+	for (int a = 0; a < rank; a++) size *= r.p.ext[a];
+	r.nrow = size / r.p.ext[r.row];
+	if (r.nrow > PATCH_ROWS) bug("a patch of %d rows", r.nrow);
+	return r;
+}
+
+int64_t patch_place(const PatchPlan *r, int row, int axis)
+{
+	for (int a = r->p.rank - 1; a > axis; a--)
+		if (a != r->row) row /= r->p.ext[a];
+	return row % r->p.ext[axis] + r->p.lo[axis];
+}
+
+/* ---- products ---- */
+MmaFactor mma_factor(const Op *op, int i, const MmaPlan *p)
+{
+	const Val *buf = ir_in(op, i);
+	const Type *t = buf->type;
+	MmaFactor f = { .e = t->elem, .smem = *ir_attr(buf->def, AT_LAYOUT)->u.lay };
+	Role role = i ? ROLE_B : ROLE_A;
+	Lay one = lay_frag(p->frag, role);
+	int size = elem_log2(f.e), k = i ? 0 : 1;
+	f.frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn);
+	f.words = f.e == EL_F64 ? 1 << one.in[HW_REG] : (1 << one.in[HW_REG] << size) / 4;
+	f.steps = t->log2[k] - one.out[k];
+	f.reps = f.frag.in[HW_REG] - one.in[HW_REG] - f.steps;
+	for (f.x = 2; f.x >= 0 && !f.matrices; f.x -= !f.matrices)
+		for (int tr = 0; tr < 2 && !f.matrices; tr++)
+			if (1 << f.x <= f.words || (i && f.steps && 1 << f.x == 2 * f.words)) {
+				f.matrices = frag_ldmatrix(f.frag, f.smem, size, f.x, tr, &f.off);
+				f.trans = f.matrices && tr;
+			}
+	if (!f.matrices && !lay_solve(f.smem, f.frag, &f.off)) bug("a factor is not in its buffer");
+	return f;
+}

@@ -1,0 +1,58 @@
+/* How threads access memory: decided here once, printed by the CUDA target and carried out by sim.
+ *
+ * A tile of a view is accessed in pieces of 2^vec elements along the axis of stride 1. Where the tile lies wholly inside and its
+ * pieces at multiples of their size, no piece has a condition. Else each piece that is inside (and aligned) is accessed as one,
+ * and the elements of the other pieces one by one; tile blocks of fewer lanes than a warp access all elements one by one where
+ * the tile is not aligned or an end of the tensor may cut a piece. vec 0: element by element. */
+#ifndef LOWER_ACCESS_H
+#define LOWER_ACCESS_H
+#include "lower/placed.h"
+
+typedef struct AccessPlan {
+	Lay l;                          /* of the tile; of a scalar: every thread has it */
+	int rank, fast;                 /* fast: the axis of stride 1 along which threads hold elements, or -1 */
+	int vec;                        /* log2 of the elements of a piece */
+	uint8_t bit[LAY_BITS];          /* the register bits that count them */
+	bool proved[TENSOR_RANK];       /* inside along this axis */
+	bool low[TENSOR_RANK];          /* may be below 0 */
+	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];         /* element offset of the tile: index * step + offset */
+	int turn;                       /* the axis of a row that is turned (turn.c), else -1 */
+} AccessPlan;
+
+/* op: load, store, or phase (data NULL). turned: rows of the kernel are. */
+AccessPlan access_plan(const Op *op, const Val *data, bool turned);
+bool index_never_below(const Val *v);           /* 0 */
+uint32_t piece_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
+int64_t turned_rows(const Fn *fn);              /* elements of its rows; 0: they are not turned */
+
+/* Between registers and a buffer in shared memory: places -> offset of the buffer, in pieces. */
+typedef struct SharedPlan { Lay map; int vec; uint8_t bit[LAY_BITS]; } SharedPlan;
+SharedPlan shared_plan(Lay reg, Lay smem, Elem e);
+
+/* What loads that overlap read (loads, overlap.c): a patch is a box of rows along the axis of stride 1. Where that axis is
+ * aligned, a row is read in the largest pieces that lie at multiples of their size and of which every element is wanted. */
+enum { PATCH_ROWS = 64 };
+typedef struct PatchPiece { int at, log2; uint64_t rows; } PatchPiece;  /* column in the box; in which rows */
+typedef struct PatchPlan {
+	Patch p;
+	int row, nrow;                  /* the axis of rows; how many: they count along the other axes, the last fastest */
+	int vec;                        /* log2 of the elements of the largest piece */
+	PatchPiece piece[PATCH_MOST];
+	int n;
+} PatchPlan;
+PatchPlan patch_plan(const Op *op);
+void patch_cut(PatchPlan *r, int log2);         /* into pieces of at most 2^log2 elements */
+int64_t patch_place(const PatchPlan *r, int row, int axis);     /* of a row along another axis, from the thread's first element */
+
+/* A factor of a product on tensor cores, on its way from its buffer into fragments. */
+typedef struct MmaFactor {
+	Elem e;
+	Lay frag, smem;
+	int words;                      /* 32-bit words (f64: elements) of one fragment of a thread */
+	int reps, steps;                /* log2 of the blocks along M or N, and along K */
+	bool matrices, trans;           /* by ldmatrix */
+	int x;                          /* log2 of matrices at once */
+	Lay off;                        /* fragment place -> offset; by ldmatrix: issue, lane, warp -> offset */
+} MmaFactor;
+MmaFactor mma_factor(const Op *op, int i, const MmaPlan *p);
+#endif
