@@ -593,7 +593,7 @@ void memory_load(Cu *g, const Op *op)
 	print_access(&x);
 	if (one) {
 		cu_end(g);
-		move_share_copies(g, op);
+		if (!g->fn->cluster) move_share_copies(g, op);
 	}
 }
 
@@ -748,5 +748,5 @@ void memory_elements(Cu *g, const Op *op)
 	print_element(&x);
 	cu_end(g);
 	if (copies) cu_end(g);
-	if (wanted && one_thread_reads(op)) move_share_copies(g, op);
+	if (wanted && one_thread_reads(op) && !g->fn->cluster) move_share_copies(g, op);
 }

@@ -6,6 +6,7 @@
  * leaves the axis with one element for each group that is not combined yet. So the order of a sum is: within a thread by
  * increasing index, lanes pairwise by increasing distance, warps by increasing number; in a cluster, warps whose numbers
  * differ by 32 first and then pairwise.
+ * An element that the kernel itself may write is read by one thread; in a cluster an exchange tells it to all thread blocks.
  * Reductions with a function of the author's keep the order of the elements: their layout (lay_scan) has neighbours in
  * registers, then lanes, then warps, so these same steps combine only neighbouring ranges.
  *
@@ -218,6 +219,74 @@ static void combine_mma(Combine *c, Op *op)
 	ir_remove(op);
 }
 
+/* ---- one element that may be written meanwhile, in a cluster ---- */
+static bool defined_before(const Op *d, const Op *op)
+{
+	for (; op; op = op->next)
+		if (op == d) return false;
+	return true;
+}
+
+enum { CHAIN = 8 };             /* operations that an index is computed with, at most */
+
+/* Could what op needs stand before `at`? */
+static bool may_rise(const Op *op, const Op *at, int depth)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Op *d = ir_in(op, i)->def;
+		if (!d || d->parent != op->parent || defined_before(d, at)) continue;
+		if (!depth || !(op_rows[d->code].flags & OPF_PURE) || !may_rise(d, at, depth - 1)) return false;
+	}
+	return true;
+}
+
+static void rise(Op *op, Op *at)
+{
+	for (int i = 0; i < op->nin; i++) {
+		Op *d = ir_in(op, i)->def;
+		if (d && d->parent == op->parent && !defined_before(d, at)) rise(d, at);
+	}
+	ir_move_before(op, at);
+}
+
+/* Moves op before the first reduction if it may as well be read there: then its way through memory takes no time of its own. */
+static void read_early(Op *op)
+{
+	Op *at = op->parent->first;
+	while (at != op && !op_is_reduce(at)) at = at->next;
+	for (const Op *o = at; o != op; o = o->next)
+		if (op_rows[o->code].flags & OPF_WRITE) return;
+	if (at != op && may_rise(op, at, CHAIN)) rise(op, at);
+}
+
+/* One thread of the cluster reads the element and sends it to all thread blocks. So none of them writes it before. */
+static void tell_all(Op *op)
+{
+	read_early(op);
+	Builder b = build_after(op);
+	Val *x = op->out[0], *one = x;
+	if (!type_is_tile(x->type)) {
+		uint8_t shape[1] = { 0 };
+		one = ir_unary(&b, OP_BROADCAST, type_tile(x->type->elem, 1, shape), x);
+		ir_set_layout(one, lay_single(1, fn_threads(b.fn)));
+	}
+	Val *told = ir_unary(&b, OP_EXCHANGE, one->type, one);
+	ir_set_layout(told, *one->lay);
+	Val *r = one == x ? told : ir_unary(&b, OP_TO_SCALAR, x->type, told);
+	r->name = x->name;
+	for (Op *o = (one == x ? told->def : r->def)->next; o; o = o->next)
+		for (int i = 0; i < o->nin; i++)
+			if (ir_in(o, i) == x) o->in[i] = r;
+}
+
+static void tell_elements(Fn *fn)
+{
+	for (Op *op = fn->body->first, *next; fn->cluster && op; op = next) {
+		next = op->next;
+		if (one_thread_reads(op)) tell_all(op);
+	}
+}
+
 static void combine_op(void *ctx, Op *op)
 {
 	if (!op->parent) return;
@@ -228,5 +297,8 @@ static void combine_op(void *ctx, Op *op)
 void pass_combine(Module *m, const LowerCx *cx)
 {
 	Combine c = { .cx = cx };
-	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, combine_op, &c);
+	for (int i = 0; i < m->fns.n; i++) {
+		tell_elements(m->fns.p[i]);
+		ir_walk(m->fns.p[i]->body, combine_op, &c);
+	}
 }

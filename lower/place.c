@@ -621,8 +621,8 @@ static bool in_cluster(const Op *op)
 	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
 	case OP_STORE: case OP_RETURN: return true;
 	case OP_LITERAL: return op->nin == 0;
-	case OP_LOAD:           /* one element that may be written meanwhile is read by one thread, for all */
-		return memory_is_constant(op->parent->fn, ir_in(op, 0)) || type_log2_size(op->out[0]->type) > 0;
+	case OP_LOAD: return true;
+	case OP_GATHER: return memory_is_constant(op->parent->fn, ir_in(op, 0)) || type_log2_size(op->out[0]->type) == 0;
 	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
 	}
 }

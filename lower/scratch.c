@@ -70,6 +70,7 @@ int64_t scratch_bytes(const Op *op)
 {
 	int64_t bytes = 0;
 	if (op_is_scan(op)) return scan_bytes(op);
+	if (one_thread_reads(op) && op->parent->fn->cluster) return 0;          /* handed round by an exchange */
 	if (one_thread_reads(op)) return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
 	switch (op->code) {
 	case OP_EXCHANGE: return EXCHANGE_BAR + type_size(op->out[0]->type) * exchange_slot(op->out[0]->type);

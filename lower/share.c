@@ -144,7 +144,8 @@ static void sync_memory(Sync *s, Pending *p, Op *op)
 	int64_t order = ir_int(op, AT_ORDER, 0);
 	bool before = order >= 2;       /* release */
 	if (before || conflicts(&p->writes, op) || (write && conflicts(&p->reads, op))) barrier(s, p, op);
-	if (read) remember(&p->reads, op);
+	bool told = s->fn->cluster && one_thread_reads(op);     /* all wait for what was read */
+	if (read && !told) remember(&p->reads, op);
 	if (write) remember(&p->writes, op);
 	if ((order == 1 || order == 3) && !s->dry) {
 		Builder b = build_after(op);
