@@ -166,7 +166,7 @@ static Src *read_input(const Unit *u)
 static bool is_ir(const char *path)
 {
 	size_t n = strlen(path);
-	return n > 3 && strcmp(path + n - 3, ".ir") == 0;
+	return n > 3 && (strcmp(path + n - 3, ".ir") == 0 || (n > 4 && strcmp(path + n - 4, ".tir") == 0));
 }
 
 static bool arch_known(Str name)

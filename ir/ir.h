@@ -52,7 +52,8 @@ enum {                          /* flags of an op */
 	OPF_SUBN     = 1 << 13, /* takes subnormals: (f32) */
 	OPF_NANMODE  = 1 << 14, /* takes nan: */
 	OPF_MATH     = 1 << 15, /* float function with a stated error */
-	OPF_VIEWCALL = 1 << 16  /* in the language only as view.name(...) */
+	OPF_VIEWCALL = 1 << 16, /* in the language only as view.name(...) */
+	OPF_GROUP    = 1 << 17  /* PLACED: of roles, rings, mbarriers, copies by hardware: rules in ir_check_group.c */
 };
 
 typedef enum TypeRule {         /* operand types -> result type: rules.c has one function for each */
@@ -201,6 +202,8 @@ struct Fn {                     /* one monomorphic kernel */
 	int nval;               /* next Val id */
 	/* PLACED */
 	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
+	bool specific;          /* for that architecture alone: sm_90a */
+	bool persistent;        /* no more clusters are started than run at once; each walks over several tile blocks */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */

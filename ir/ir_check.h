@@ -21,6 +21,9 @@ bool chk_fail(Check *c, const char *rule, ...) __attribute__((format(printf, 2, 
 bool chk_sym(Check *c, const Sym *s);           /* its atoms are declared in fn or entry */
 bool chk_attrs(Check *c, const Op *op);         /* order, kinds, required ones, modes only where they mean something */
 bool chk_op(Check *c, const Op *op);            /* arity, types, layouts; not control flow (OPF_REGION, OPF_TERM) */
+bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OPF_GROUP without a region */
+bool chk_group_region(Check *c, const Op *op);  /* and one with a region: operands, attributes and the region's arguments */
+uint64_t chk_group_needs(OpCode code);          /* their attributes that must be there, a bit each */
 bool chk_reduce_region(Check *c, const Op *op); /* reduce, scan: operands, results and the region's arguments */
 
 static inline const Type *chk_in(const Op *op, int i) { return ir_in(op, i)->type; }

@@ -69,7 +69,9 @@ static uint64_t required(OpCode code)
 	case OP_HINT: case OP_PRINT: case OP_CHECK: return A(TEXT);
 	case OP_ALLOC_SHARED: return A(LAYOUT);
 	case OP_MMA_SYNC: return A(SHAPE);
-	default: return flags & (OPF_REDUCE | OPF_SCAN) ? A(AXIS) : 0;
+	default:
+		if (flags & OPF_GROUP) return chk_group_needs(code);
+		return flags & (OPF_REDUCE | OPF_SCAN) ? A(AXIS) : 0;
 	}
 }
 
@@ -97,9 +99,16 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_DESCENDING: return code == OP_SORT;
 	case AT_PRECISION: return code == OP_MMA || code == OP_MMA_SYNC;
 	case AT_RMW: return code == OP_ATOMIC_RMW || code == OP_ATOMIC_RMW_PTR;
-	case AT_ORDER: return is_atomic(code) || code == OP_LOAD || code == OP_STORE;
+	case AT_ORDER: return is_atomic(code) || code == OP_LOAD || code == OP_STORE || code == OP_CLUSTER_BARRIER;
 	case AT_SCOPE: return is_atomic(code);
 	case AT_KIND: return reduces_here;
+	case AT_PHASE: return code == OP_MBAR_WAIT;
+	case AT_AMONG: return code == OP_GROUP_BARRIER;
+	case AT_BY: return code == OP_MBAR_ARRIVE;
+	case AT_MULTICAST: case AT_CACHE: return code == OP_TMA_LOAD;
+	case AT_UNTIL: return code == OP_BULK_WAIT;
+	case AT_A_MAJOR: case AT_B_MAJOR: return code == OP_WGMMA;
+	case AT_TRANS: return code == OP_STMATRIX;
 	default: return true;
 	}
 }
@@ -827,6 +836,7 @@ static bool chk_elementwise(Check *c, const Op *op, TypeRule rule)
 
 static bool chk_types(Check *c, const Op *op)
 {
+	if (op_rows[op->code].flags & OPF_GROUP) return chk_group(c, op);
 	TypeRule rule = op_rows[op->code].type;
 	switch (rule) {
 	case TR_GIVEN: return chk_given(c, op);

@@ -359,6 +359,8 @@ static void print_fn_head(Out *o, const Fn *fn)
 	if (fn->ordered) out_puts(o, "ordered\n");
 	if (fn->no_contract) out_puts(o, "no_contract\n");
 	if (fn->arch) out_printf(o, "arch %d\n", fn->arch);
+	if (fn->specific) out_puts(o, "specific\n");
+	if (fn->persistent) out_puts(o, "persistent\n");
 	if (fn->warps) out_printf(o, "warps %d\n", fn->warps);
 	if (fn->cluster) out_printf(o, "cluster %d\n", fn->cluster);
 	if (fn->lanes) out_printf(o, "lanes %d\n", fn->lanes);

@@ -277,22 +277,46 @@ static const Type *bad_type(Reader *r, Span at, const char *why)
 	return type_scalar(EL_I32);
 }
 
+static int read_count(Reader *r)
+{
+	Span at = lex_span(&r->l);
+	int64_t n = lex_int(&r->l, "a number of buffers");
+	if (n >= 1 && n <= 256) return (int)n;
+	bad_type(r, at, "1 to 256 buffers or mbarriers");
+	return 1;
+}
+
+/* Placed kernels have extents that are a small odd number times a power of two. */
 static const Type *read_shaped(Reader *r, TypeKind kind, Elem e, Span at)
 {
-	uint8_t log2[TILE_RANK] = { 0 };
-	int rank = 0;
+	Type t = { .kind = kind, .elem = e };
+	bool placed = r->fn && r->fn->stage == STAGE_PLACED;
 	while (r->l.tok != ']') {
 		int64_t n = lex_int(&r->l, "an extent");
 		if (r->l.failed) return type_scalar(e);
-		if (rank == TILE_RANK) return bad_type(r, at, "a tile has at most 8 axes");
-		if (n <= 0 || n & (n - 1) || n > INT64_C(1) << TILE_LOG2)
-			return bad_type(r, at, "extents are powers of two up to 2^24");
-		while (n > INT64_C(1) << log2[rank]) log2[rank]++;
-		rank++;
+		if (t.rank == TILE_RANK) return bad_type(r, at, "a tile has at most 8 axes");
+		if (n <= 0 || n > INT64_C(1) << TILE_LOG2) return bad_type(r, at, "extents are powers of two up to 2^24");
+		for (; !(n & 1); n /= 2) t.log2[t.rank]++;
+		if (n > 1 && !placed) return bad_type(r, at, "extents are powers of two up to 2^24");
+		if (n > 255) return bad_type(r, at, "extents are powers of two, times an odd number up to 255");
+		t.more[t.rank++] = (uint8_t)(n - 1);
 		if (!lex_accept(&r->l, ',')) break;
 	}
-	if (rule_limits(e, rank, log2) != RULE_OK) return bad_type(r, at, "a tile has at most 2^24 elements and 16 MiB");
-	return kind == TY_TILE ? type_tile(e, rank, log2) : type_shared(e, rank, log2);
+	bool fits = rule_limits(e, t.rank, t.log2) == RULE_OK && type_size(&t) <= INT64_C(1) << TILE_LOG2;
+	if (!fits || type_bytes(&t) > TILE_BYTES) return bad_type(r, at, "a tile has at most 2^24 elements and 16 MiB");
+	if (kind == TY_RING && lex_need(&r->l, ']', "`]`")) {
+		lex_need(&r->l, ',', "`,`");
+		t.count = (uint16_t)read_count(r);
+	}
+	return type_placed(kind, e, t.rank, t.log2, t.more, t.count);
+}
+
+static const Type *read_counted(Reader *r, TypeKind kind)
+{
+	lex_need(&r->l, '<', "`<`");
+	int n = read_count(r);
+	lex_need(&r->l, '>', "`>`");
+	return type_placed(kind, EL_VOID, 0, NULL, NULL, n);
 }
 
 static const Type *read_holes(Reader *r, Elem e, Span at)
@@ -308,17 +332,24 @@ static const Type *read_holes(Reader *r, Elem e, Span at)
 static const Type *read_type(Reader *r)
 {
 	Span at = lex_span(&r->l);
-	bool tile = lex_is(&r->l, "tile"), view = lex_is(&r->l, "tensor");
+	static const struct { const char *word; TypeKind kind; } shaped[] = {
+		{ "tile", TY_TILE }, { "tensor", TY_VIEW }, { "shared", TY_SHARED }, { "async", TY_ASYNC }, { "ring", TY_RING }, { "tmap", TY_TMAP }
+	};
+	enum { SHAPED = sizeof shaped / sizeof *shaped };
+	int kind = 0;
 	if (lex_accept_word(&r->l, "token")) return type_token();
-	if (!tile && !view && !lex_is(&r->l, "shared")) return type_scalar(read_elem(r));
+	if (lex_accept_word(&r->l, "mbar")) return read_counted(r, TY_MBAR);
+	if (lex_accept_word(&r->l, "cursor")) return read_counted(r, TY_CURSOR);
+	while (kind < SHAPED && !lex_is(&r->l, shaped[kind].word)) kind++;
+	if (kind == SHAPED) return type_scalar(read_elem(r));
 	lex_next(&r->l);
 	lex_need(&r->l, '<', "`<`");
 	Elem e = read_elem(r);
 	lex_need(&r->l, ',', "`,`");
 	lex_need(&r->l, '[', "`[`");
 	if (r->l.failed) return type_scalar(e);
-	const Type *t = view ? read_holes(r, e, at) : read_shaped(r, tile ? TY_TILE : TY_SHARED, e, at);
-	lex_need(&r->l, ']', "`]`");
+	const Type *t = shaped[kind].kind == TY_VIEW ? read_holes(r, e, at) : read_shaped(r, shaped[kind].kind, e, at);
+	if (shaped[kind].kind != TY_RING) lex_need(&r->l, ']', "`]`");
 	lex_need(&r->l, '>', "`>`");
 	return t;
 }
@@ -791,6 +822,8 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "hint")) vec_push(A_UNIT, &fn->hints, read_hint(r));
 	else if (lex_accept_word(l, "ordered")) fn->ordered = true;
 	else if (lex_accept_word(l, "no_contract")) fn->no_contract = true;
+	else if (lex_accept_word(l, "persistent")) fn->persistent = true;
+	else if (lex_accept_word(l, "specific")) fn->specific = true;
 	else if (lex_accept_word(l, "arch")) fn->arch = read_small(r, "a number");
 	else if (lex_accept_word(l, "warps")) fn->warps = read_small(r, "a number");
 	else if (lex_accept_word(l, "cluster")) fn->cluster = read_small(r, "a number");

@@ -93,10 +93,11 @@ static bool chk_block(Body *k, IrBlock *b, Scope s);
 static bool chk_tile_layout(Check *c, const Val *v)
 {
 	if (c->fn->stage == STAGE_TYPED) {
+		NEED(v->type->kind <= TY_TOKEN && type_parts(v->type) == 1, "value %%%d has a type of placed kernels", v->id);
 		NEED(!v->lay, "value %%%d has a layout before the kernel is placed", v->id);
 		return true;
 	}
-	if (!type_is_tile(v->type)) {
+	if (!type_is_tile(v->type) && v->type->kind != TY_ASYNC) {
 		NEED(!v->lay, "value %%%d is no tile and has a layout", v->id);
 		return true;
 	}
@@ -220,6 +221,7 @@ static bool chk_region_op(Body *k, const Op *op, Scope s)
 		NEED(op->nin == 0 && op->nregion == 1 && op->region[0]->args.n == 0, "one region without arguments, no operands");
 		return chk_regions(k, op, s);
 	default:
+		if (op_rows[op->code].flags & OPF_GROUP) return chk_group_region(c, op) && chk_regions(k, op, (Scope){ 0 });
 		return chk_reduce_region(c, op) && chk_regions(k, op, (Scope){ .pure = true });
 	}
 }
@@ -230,7 +232,7 @@ static bool chk_yield(Check *c, const Op *op, const IrBlock *b)
 	const Op *o = b->owner;
 	NEED(o, "a kernel's body ends in `return`");
 	switch (o->code) {
-	case OP_IF: case OP_FOR:
+	case OP_IF: case OP_FOR: case OP_ROLE: case OP_ONE_WARP: case OP_ELECT:
 		return same_vals(c, op->nin, op->in, o->nout, o->out, "values");
 	case OP_WHILE:
 		NEED(b == o->region[1], "the first region of a `while` ends in `condition`");

@@ -84,14 +84,15 @@ static struct { Arena *arena; Type **slot; uint32_t cap, n; } types;
 static uint32_t type_hash(const Type *t)
 {
 	uint32_t h = ((uint32_t)t->kind * 256u + t->elem) * 256u + t->rank;
-	for (int i = 0; i < t->rank && i < TILE_RANK; i++) h = (h ^ t->log2[i]) * 16777619u;
+	for (int i = 0; i < t->rank && i < TILE_RANK; i++) h = (h ^ t->log2[i] ^ (uint32_t)t->more[i] << 8) * 16777619u;
+	h ^= t->count;
 	h *= 0x9E3779B1u;
 	return h ^ h >> 15;
 }
 
 static bool type_same(const Type *a, const Type *b)
 {
-	if (a->kind != b->kind || a->elem != b->elem || a->rank != b->rank) return false;
+	if (a->kind != b->kind || a->elem != b->elem || a->rank != b->rank || a->count != b->count) return false;
 	return type_same_shape(a, b);
 }
 
@@ -117,14 +118,26 @@ static Str view_text(const Type *t)
 	return str_fmt("tensor<%s, [%s]>", elem_name(t->elem), holes[t->rank]);
 }
 
+static Str extents_text(const Type *t)
+{
+	Str s = str_intern("[");
+	for (int i = 0; i < t->rank; i++) s = str_fmt("%s%s%s", s, i ? ", " : "", str_i64(type_extent(t, i)));
+	return str_fmt("%s]", s);
+}
+
 static Str make_text(const Type *t)
 {
 	switch (t->kind) {
 	case TY_SCALAR: return elem_name(t->elem);
-	case TY_TILE:   return str_fmt("tile<%s, %s>", elem_name(t->elem), shape_text(t->rank, t->log2));
+	case TY_TILE:   return str_fmt("tile<%s, %s>", elem_name(t->elem), extents_text(t));
 	case TY_VIEW:   return view_text(t);
 	case TY_TOKEN:  return str_intern("token");
-	case TY_SHARED: return str_fmt("shared<%s, %s>", elem_name(t->elem), shape_text(t->rank, t->log2));
+	case TY_SHARED: return str_fmt("shared<%s, %s>", elem_name(t->elem), extents_text(t));
+	case TY_ASYNC:  return str_fmt("async<%s, %s>", elem_name(t->elem), extents_text(t));
+	case TY_RING:   return str_fmt("ring<%s, %s, %d>", elem_name(t->elem), extents_text(t), t->count);
+	case TY_MBAR:   return str_fmt("mbar<%d>", t->count);
+	case TY_CURSOR: return str_fmt("cursor<%d>", t->count);
+	case TY_TMAP:   return str_fmt("tmap<%s, %s>", elem_name(t->elem), extents_text(t));
 	}
 	bug("type kind %d does not exist", (int)t->kind);
 }
@@ -179,6 +192,17 @@ const Type *type_token(void)
 	return type_intern((Type){ .kind = TY_TOKEN, .elem = EL_VOID });
 }
 
+const Type *type_placed(TypeKind kind, Elem e, int rank, const uint8_t *log2, const uint8_t *more, int count)
+{
+	if (rank < 0 || rank > TILE_RANK || count < 0 || count > UINT16_MAX) bug("a placed type of rank %d, count %d", rank, count);
+	Type t = { .kind = kind, .elem = e, .rank = (uint8_t)rank, .count = (uint16_t)count };
+	for (int i = 0; i < rank; i++) {
+		t.log2[i] = log2[i];
+		t.more[i] = more ? more[i] : 0;
+	}
+	return type_intern(t);
+}
+
 const Type *type_with_elem(const Type *t, Elem e)
 {
 	Type n = *t;
@@ -191,17 +215,29 @@ const Type *type_with_shape(const Type *t, int rank, const uint8_t *log2)
 	return type_tile(t->elem, rank, log2);
 }
 
+bool type_has_shape(const Type *t)
+{
+	return t->kind == TY_TILE || t->kind == TY_SHARED || t->kind == TY_ASYNC || t->kind == TY_RING || t->kind == TY_TMAP;
+}
+
 int type_log2_size(const Type *t)
 {
 	int n = 0;
-	if (t->kind == TY_TILE || t->kind == TY_SHARED)
+	if (type_has_shape(t))
 		for (int i = 0; i < t->rank; i++) n += t->log2[i];
+	return n;
+}
+
+int64_t type_parts(const Type *t)
+{
+	int64_t n = 1;
+	for (int i = 0; i < t->rank; i++) n *= 1 + t->more[i];
 	return n;
 }
 
 int64_t type_size(const Type *t)
 {
-	return (int64_t)1 << type_log2_size(t);
+	return type_parts(t) << type_log2_size(t);
 }
 
 int64_t type_bytes(const Type *t)
@@ -211,14 +247,14 @@ int64_t type_bytes(const Type *t)
 
 int64_t type_extent(const Type *t, int axis)
 {
-	return (int64_t)1 << t->log2[axis];
+	return (int64_t)(1 + t->more[axis]) << t->log2[axis];
 }
 
 bool type_same_shape(const Type *a, const Type *b)
 {
 	if (a->rank != b->rank) return false;
 	for (int i = 0; i < a->rank; i++)
-		if (a->log2[i] != b->log2[i]) return false;
+		if (a->log2[i] != b->log2[i] || a->more[i] != b->more[i]) return false;
 	return true;
 }
 

@@ -43,7 +43,12 @@ typedef enum TypeKind {
 	TY_TILE,        /* elem, rank, log2[] */
 	TY_VIEW,        /* elem, rank: memory with run-time extents and strides; static facts live in its defining op or Param */
 	TY_TOKEN,       /* orders effects; carries nothing */
-	TY_SHARED       /* PLACED: a buffer in shared memory; elem, rank, log2[]; its layout is in the defining op */
+	TY_SHARED,      /* PLACED: a buffer in shared memory; elem, shape; its layout is in the defining op */
+	TY_ASYNC,       /* PLACED: registers lent to the tensor cores; elem, shape. Only wgmma may touch them, until wgmma_wait */
+	TY_RING,        /* PLACED: count buffers of one shape in shared memory; elem, shape, count */
+	TY_MBAR,        /* PLACED: count mbarriers; count */
+	TY_CURSOR,      /* PLACED: which of count buffers, and the phase of its mbarrier; count */
+	TY_TMAP         /* PLACED: a tensor map; elem, shape: of one box */
 } TypeKind;
 
 enum { TILE_RANK = 8, TENSOR_RANK = 5, TILE_LOG2 = 24 };     /* limits: ranks; 2^24 elements */
@@ -54,6 +59,8 @@ typedef struct Type {
 	Elem elem;
 	uint8_t rank;
 	uint8_t log2[TILE_RANK];        /* log2 of each extent, slowest axis first; unused: 0 */
+	uint8_t more[TILE_RANK];        /* an extent is (1 + more) << log2; other than 0 in PLACED only, and then 1 + more is odd */
+	uint16_t count;
 	uint32_t id;                    /* order of creation: deterministic for the same input */
 	Str text;                       /* "tile<f32, [4, 8]>" */
 } Type;
@@ -63,6 +70,11 @@ const Type *type_tile(Elem e, int rank, const uint8_t *log2);   /* caller checke
 const Type *type_view(Elem e, int rank);
 const Type *type_shared(Elem e, int rank, const uint8_t *log2);
 const Type *type_token(void);
+/* PLACED. TILE, SHARED, ASYNC, RING and TMAP have a shape whose extents need not be powers of two: the layout of a value
+ * describes the part of 1 << log2 elements, and registers or places are those of each part in turn, row-major. */
+const Type *type_placed(TypeKind kind, Elem e, int rank, const uint8_t *log2, const uint8_t *more, int count);
+bool type_has_shape(const Type *t);
+int64_t type_parts(const Type *t);              /* how many such parts */
 const Type *type_with_elem(const Type *t, Elem e);              /* same kind and shape */
 const Type *type_with_shape(const Type *t, int rank, const uint8_t *log2);      /* a tile of t's element type */
 static inline bool type_is_tile(const Type *t) { return t->kind == TY_TILE; }
@@ -70,7 +82,7 @@ static inline bool type_is_scalar(const Type *t) { return t->kind == TY_SCALAR; 
 int type_log2_size(const Type *t);              /* of all elements; scalars: 0 */
 int64_t type_size(const Type *t);               /* elements */
 int64_t type_bytes(const Type *t);
-int64_t type_extent(const Type *t, int axis);   /* 1 << log2[axis] */
+int64_t type_extent(const Type *t, int axis);
 bool type_same_shape(const Type *a, const Type *b);
 Str type_text(const Type *t);
 Str shape_text(int rank, const uint8_t *log2);  /* "[4, 8]" */

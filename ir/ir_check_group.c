@@ -1,0 +1,290 @@
+/* Ops of roles, rings, mbarriers and copies by hardware (OPF_GROUP): operands, results and where they may stand, each op by
+ * itself. What they mean together, the protocol, is ir_protocol.c.
+ *
+ * operands and results are words of letters, in order: m mbarriers, c cursor, x cursor or i32, i i32, b bool, s shared buffer,
+ * r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared buffer, F shared buffer or async;
+ * `*` repeats the letter before it any number of times, `?` makes it optional. */
+#include <string.h>
+
+#include "ir/ir_check.h"
+#include "layout/lay.h"
+
+typedef struct Form { const char *in, *out; uint64_t needs; } Form;
+
+#define A(key) (UINT64_C(1) << AT_##key)
+static Form form_of(OpCode code)
+{
+	switch (code) {
+	case OP_ROLE: return (Form){ "", "", A(TEXT) };
+	case OP_CLUSTER_RANK: case OP_NUM_STARTED: return (Form){ "", "i", 0 };
+	case OP_TILE_ORDER: return (Form){ "iii", "ii", A(GROUPS) };
+	case OP_ALLOC_RING: return (Form){ "", "r", A(SLOT) };
+	case OP_SLOT: return (Form){ "rx", "s", 0 };
+	case OP_PART: return (Form){ "si*", "s", A(STEPS) };
+	case OP_CURSOR: return (Form){ "", "c", 0 };
+	case OP_ADVANCE: return (Form){ "c", "c", 0 };
+	case OP_ALLOC_MBAR: return (Form){ "", "m", A(SLOT) | A(NUMBER) };
+	case OP_MBAR_INIT: return (Form){ "m*", "", 0 };
+	case OP_MBAR_EXPECT: return (Form){ "mc", "", A(BYTES) };
+	case OP_MBAR_ARRIVE: return (Form){ "mci?", "", 0 };
+	case OP_MBAR_WAIT: return (Form){ "mc", "", 0 };
+	case OP_TENSOR_MAP: return (Form){ "v", "t", 0 };
+	case OP_TMA_LOAD: return (Form){ "stmci*", "", 0 };
+	case OP_TMA_STORE: return (Form){ "tsi*", "", 0 };
+	case OP_WGMMA_FENCE: return (Form){ "R*", "A*", 0 };
+	case OP_WGMMA: return (Form){ "AFsb?", "A", 0 };
+	case OP_WGMMA_WAIT: return (Form){ "A*", "T*", 0 };
+	case OP_CUT: return (Form){ "T", "T", A(OFFSETS) };
+	case OP_STMATRIX: return (Form){ "sT", "", 0 };
+	case OP_STORE_REGS: return (Form){ "PTi?", "", 0 };
+	case OP_LOAD_REGS: return (Form){ "P", "T", 0 };
+	default: return (Form){ "", "", 0 };
+	}
+}
+
+uint64_t chk_group_needs(OpCode code) { return form_of(code).needs; }
+
+static const char *letter_text(char l)
+{
+	switch (l) {
+	case 'm': return "mbarriers";
+	case 'c': return "a cursor";
+	case 'x': return "a cursor or an i32 scalar";
+	case 'i': return "an i32 scalar";
+	case 'b': return "a bool scalar";
+	case 's': return "a shared buffer";
+	case 'r': return "a ring";
+	case 't': return "a tensor map";
+	case 'v': return "a view";
+	case 'T': return "a tile";
+	case 'A': return "async";
+	case 'R': return "a tile or async";
+	case 'P': return "a pointer or a shared buffer";
+	default: return "a shared buffer or async";
+	}
+}
+
+static bool is_scalar(const Type *t, Elem e) { return type_is_scalar(t) && t->elem == e; }
+
+static bool fits(char l, const Type *t)
+{
+	switch (l) {
+	case 'm': return t->kind == TY_MBAR;
+	case 'c': return t->kind == TY_CURSOR;
+	case 'x': return t->kind == TY_CURSOR || is_scalar(t, EL_I32);
+	case 'i': return is_scalar(t, EL_I32);
+	case 'b': return is_scalar(t, EL_BOOL);
+	case 's': return t->kind == TY_SHARED;
+	case 'r': return t->kind == TY_RING;
+	case 't': return t->kind == TY_TMAP;
+	case 'v': return t->kind == TY_VIEW;
+	case 'T': return type_is_tile(t);
+	case 'A': return t->kind == TY_ASYNC;
+	case 'R': return type_is_tile(t) || t->kind == TY_ASYNC;
+	case 'P': return t->kind == TY_SHARED || (type_is_scalar(t) && elem_is_ptr(t->elem));
+	default: return t->kind == TY_SHARED || t->kind == TY_ASYNC;
+	}
+}
+
+static bool chk_word(Check *c, const Op *op, const char *word, int n, bool result)
+{
+	const char *what = result ? "result" : "operand";
+	int at = 0;
+	for (const char *p = word; *p; p++) {
+		bool many = p[1] == '*', maybe = p[1] == '?';
+		NEED(many || maybe || at < n, "%s %d is missing: %s", what, at, letter_text(*p));
+		while (at < n) {
+			const Type *t = result ? chk_out(op, at) : chk_in(op, at);
+			NEED(fits(*p, t), "%s %d must be %s, is `%s`", what, at, letter_text(*p), type_text(t));
+			at++;
+			if (!many) break;
+		}
+		p += many || maybe;
+	}
+	NEED(at == n, "%d %ss given, %d needed", n, what, at);
+	return true;
+}
+
+/* ---- single rules ---- */
+static bool chk_count(Check *c, const Op *op, int a, int b)
+{
+	const Type *s = chk_in(op, a), *t = chk_in(op, b);
+	NEED(t->kind != TY_CURSOR || s->count == t->count, "the cursor is of %d places, the %s of %d", t->count,
+		s->kind == TY_RING ? "ring" : "mbarriers", s->count);
+	return true;
+}
+
+static bool chk_swizzle(Check *c, const Op *op)
+{
+	int64_t s = ir_int(op, AT_SWIZZLE, 0);
+	NEED(s == 0 || s == 32 || s == 64 || s == 128, "`swizzle` is 32, 64 or 128");
+	return true;
+}
+
+static bool chk_ring(Check *c, const Op *op)
+{
+	const Type *t = chk_out(op, 0);
+	int64_t place = ir_int(op, AT_SLOT, 0), span = ir_int(op, AT_SWIZZLE, 0);
+	if (!chk_swizzle(c, op)) return false;
+	NEED(t->rank >= 1, "a buffer has rows");
+	NEED(place >= 0 && place % (span ? 1024 : 16) == 0, "`slot` is a multiple of %d here", span ? 1024 : 16);
+	if (!span) return true;
+	int64_t row = type_extent(t, t->rank - 1) * elem_bytes(t->elem), rows = type_size(t) / type_extent(t, t->rank - 1);
+	NEED(row % span == 0, "rows of %lld bytes are no multiple of the swizzle's %lld", (long long)row, (long long)span);
+	NEED(rows * span % 1024 == 0, "buffers of %lld rows do not keep the swizzle's 1024-byte pattern", (long long)rows);
+	return true;
+}
+
+static bool chk_part(Check *c, const Op *op)
+{
+	const Type *s = chk_in(op, 0), *t = chk_out(op, 0);
+	NEED(op->nin == 1 + s->rank, "one index for each axis needed");
+	NEED(t->rank == s->rank && t->elem == s->elem, "a part has the buffer's rank and elements");
+	for (int i = 0; i < s->rank; i++)
+		NEED(type_extent(t, i) <= type_extent(s, i), "a part of %lld of %lld elements along axis %d", (long long)type_extent(t, i),
+			(long long)type_extent(s, i), i);
+	return true;
+}
+
+/* A buffer is filled by boxes: the box without leading axes of one element divides it. */
+static bool chk_boxes(Check *c, const Type *s, const Type *box, int ncoord)
+{
+	int skip = box->rank - s->rank;
+	NEED(skip >= 0 && box->elem == s->elem, "boxes `%s` do not fill `%s`", type_text(box), type_text(s));
+	for (int i = 0; i < box->rank; i++) {
+		int64_t n = type_extent(box, i), of = i < skip ? 1 : type_extent(s, i - skip);
+		NEED(of % n == 0, "boxes `%s` do not fill `%s`", type_text(box), type_text(s));
+	}
+	NEED(ncoord == box->rank, "%d coordinates needed", box->rank);
+	return true;
+}
+
+static bool chk_tma(Check *c, const Op *op)
+{
+	bool load = op->code == OP_TMA_LOAD;
+	int mask = load && ir_int(op, AT_MULTICAST, 0);
+	NEED(!mask || c->fn->cluster > 1, "`multicast` needs a cluster");
+	if (load && !chk_count(c, op, 2, 3)) return false;
+	return chk_boxes(c, chk_in(op, load ? 0 : 1), chk_in(op, load ? 1 : 0), op->nin - (load ? 4 + mask : 2));
+}
+
+static bool chk_tmap(Check *c, const Op *op)
+{
+	const Type *v = chk_in(op, 0), *t = chk_out(op, 0);
+	if (!chk_swizzle(c, op)) return false;
+	NEED(t->rank == v->rank && t->elem == v->elem, "a box has the tensor's rank and elements");
+	int64_t row = t->rank ? type_extent(t, t->rank - 1) * elem_bytes(t->elem) : 0, span = ir_int(op, AT_SWIZZLE, 0);
+	for (int i = 0; i < t->rank; i++) NEED(type_extent(t, i) <= 256, "a box has at most 256 elements along an axis");
+	NEED(t->rank >= 1 && row % 16 == 0, "rows of a box are a multiple of 16 bytes");
+	NEED(!span || row <= span, "rows of a box are at most the swizzle's %lld bytes", (long long)span);
+	return true;
+}
+
+static bool same_values(Check *c, const Op *op, bool lent)
+{
+	NEED(op->nin == op->nout, "one result for each operand needed");
+	for (int i = 0; i < op->nin; i++) {
+		const Type *a = chk_in(op, i), *r = chk_out(op, i);
+		NEED(a->elem == r->elem && type_same_shape(a, r), "operand %d is `%s`, its result `%s`", i, type_text(a), type_text(r));
+		NEED(lay_eq(*ir_in(op, i)->lay, *op->out[i]->lay), "the layout of operand %d changes", i);
+	}
+	(void)lent;
+	return true;
+}
+
+static bool chk_wgmma(Check *c, const Op *op)
+{
+	const Type *d = chk_in(op, 0), *a = chk_in(op, 1), *b = chk_in(op, 2);
+	bool amn = ir_int(op, AT_A_MAJOR, 0), bmn = ir_int(op, AT_B_MAJOR, 0);
+	NEED(chk_out(op, 0) == d && lay_eq(*ir_in(op, 0)->lay, *op->out[0]->lay), "the result has the accumulator's type and layout");
+	NEED(d->rank == 2 && a->rank == 2 && b->rank == 2, "matrices needed");
+	int64_t m = type_extent(d, 0), n = type_extent(d, 1), k = type_extent(a, amn ? 0 : 1);
+	NEED(d->elem == EL_F32 || d->elem == EL_F16, "the accumulator is f32 or f16");
+	NEED(a->elem == b->elem && elem_bytes(a->elem) <= 4, "both factors have one element type");
+	NEED(type_extent(a, amn ? 1 : 0) == m && type_extent(b, bmn ? 1 : 0) == n && type_extent(b, bmn ? 0 : 1) == k,
+		"[%lld, %lld] is not the product of `%s` and `%s`", (long long)m, (long long)n, type_text(a), type_text(b));
+	NEED(m % 64 == 0 && n % 8 == 0 && n <= 256, "wgmma has 64 rows and 8 to 256 columns, a multiple of 8");
+	NEED(k * elem_bytes(a->elem) % 32 == 0, "the depth is a multiple of 32 bytes");
+	NEED(!(amn || bmn) || elem_bytes(a->elem) == 2, "only 16-bit factors may be contiguous along m or n");
+	NEED(!amn || a->kind == TY_SHARED, "a factor in registers is contiguous along k");
+	return true;
+}
+
+static bool chk_cut(Check *c, const Op *op)
+{
+	const Type *s = chk_in(op, 0), *t = chk_out(op, 0);
+	const IrAttr *at = ir_attr(op, AT_OFFSETS);
+	NEED(t->rank == s->rank && t->elem == s->elem, "the part has the tile's rank and elements");
+	for (int i = 0; i < s->rank; i++) {
+		int64_t o = at->u.ints.p[i];
+		NEED(o >= 0 && o + type_extent(t, i) <= type_extent(s, i) && o % type_extent(t, i) == 0,
+			"axis %d: %lld elements from %lld on are no part of %lld", i, (long long)type_extent(t, i), (long long)o,
+			(long long)type_extent(s, i));
+	}
+	return true;
+}
+
+static bool chk_regs(Check *c, const Op *op)
+{
+	const Type *p = chk_in(op, 0), *t = op->code == OP_STORE_REGS ? chk_in(op, 1) : chk_out(op, 0);
+	NEED(p->kind == TY_SHARED || p->elem == elem_ptr_to(t->elem), "`%s` is no place for `%s`", type_text(p), type_text(t));
+	NEED(p->kind != TY_SHARED || (p->elem == t->elem && type_size(p) == type_size(t)), "`%s` is no place for `%s`", type_text(p),
+		type_text(t));
+	NEED(op->nin < 3 || p->kind == TY_SHARED, "only shared memory belongs to a rank");
+	return true;
+}
+
+static bool chk_role(Check *c, const Op *op)
+{
+	int64_t warps = ir_int(op, AT_WARPS, 4), groups = ir_int(op, AT_GROUPS, 1), regs = ir_int(op, AT_REGS, 0);
+	const IrBlock *b = op->region[0];
+	NEED(!op->parent->owner, "a role stands in the kernel's body");
+	NEED(b->args.n == 1 && is_scalar(b->args.p[0]->type, EL_I32), "one argument, the group's number, i32");
+	NEED(warps >= 1 && groups >= 1 && warps * groups <= 32, "a thread block has at most 32 warps");
+	NEED(warps == 1 || warps % 4 == 0, "a group is a warp or whole warpgroups");
+	NEED(!regs || (warps % 4 == 0 && regs % 8 == 0 && regs >= 24 && regs <= 256), "`regs` is a multiple of 8 from 24 to 256, of warpgroups");
+	return true;
+}
+
+bool chk_group_region(Check *c, const Op *op)
+{
+	NEED(op->nregion == 1 && !op->nin && !op->nout, "one region, no operands, no results");
+	if (op->code == OP_ROLE) return chk_role(c, op);
+	NEED(!op->region[0]->args.n, "the region has no arguments");
+	return true;
+}
+
+bool chk_group(Check *c, const Op *op)
+{
+	Form f = form_of(op->code);
+	if (!chk_word(c, op, f.in, op->nin, false) || !chk_word(c, op, f.out, op->nout, true)) return false;
+	switch (op->code) {
+	case OP_ALLOC_RING: return chk_ring(c, op);
+	case OP_ALLOC_MBAR:
+		NEED(ir_int(op, AT_SLOT, 0) % 8 == 0, "`slot` is a multiple of 8");
+		NEED(ir_int(op, AT_NUMBER, 0) >= 1 && ir_int(op, AT_NUMBER, 0) < 1 << 20, "`count` is 1 to 2^20 - 1");
+		return true;
+	case OP_SLOT:
+		NEED(chk_out(op, 0)->elem == chk_in(op, 0)->elem && type_same_shape(chk_out(op, 0), chk_in(op, 0)), "the result is one of the ring's buffers");
+		return chk_count(c, op, 0, 1);
+	case OP_PART: return chk_part(c, op);
+	case OP_ADVANCE:
+		NEED(chk_in(op, 0) == chk_out(op, 0), "the result has the operand's type");
+		return true;
+	case OP_MBAR_ARRIVE:
+		NEED(op->nin < 3 || c->fn->cluster > 1, "a mask of ranks needs a cluster");
+		return chk_count(c, op, 0, 1);
+	case OP_MBAR_EXPECT: case OP_MBAR_WAIT: return chk_count(c, op, 0, 1);
+	case OP_TENSOR_MAP: return chk_tmap(c, op);
+	case OP_TMA_LOAD: case OP_TMA_STORE: return chk_tma(c, op);
+	case OP_WGMMA_FENCE: case OP_WGMMA_WAIT: return same_values(c, op, true);
+	case OP_WGMMA: return chk_wgmma(c, op);
+	case OP_CUT: return chk_cut(c, op);
+	case OP_STMATRIX:
+		NEED(elem_bytes(chk_in(op, 1)->elem) == 2 && chk_in(op, 0)->elem == chk_in(op, 1)->elem, "16-bit elements of one type needed");
+		NEED(type_size(chk_in(op, 0)) == type_size(chk_in(op, 1)), "the tile does not fill the buffer");
+		return true;
+	case OP_STORE_REGS: case OP_LOAD_REGS: return chk_regs(c, op);
+	default: return true;
+	}
+}
