@@ -52,6 +52,7 @@ typedef struct Cu {
 	int nval;
 	int *uses;              /* by Val id */
 	CuSyms *launch;         /* what the launcher computes: ct_l0, ct_l1 ... */
+	struct CuTmaps *maps;   /* what it encodes: ct_m0, ct_m1 ... (tmap.h) */
 	Frame *frame;
 	NameSet names;
 	int ntemp, ngroup;

@@ -9,11 +9,13 @@
 #include "emit/names.h"
 #include "emit_cuda/cu.h"
 #include "emit_cuda/device.h"
+#include "emit_cuda/tmap.h"
 
 /* ---- values that the launcher computes ---- */
 typedef struct KernelText {
 	const Fn *fn;           /* TYPED: what the launchers know */
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
+	CuTmaps maps;           /* ct_m0, ct_m1 ... */
 	const Fn **placed;      /* by architecture */
 	bool packed;            /* one of them shares thread blocks */
 	bool *aligned;          /* by architecture: there is a second text, for aligned tensors */
@@ -68,6 +70,7 @@ static void kernel_params(Out *o, const KernelText *k)
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s%s%s", n++ ? ", " : "", param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%sconst long long %s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%sconst long long ct_l%d", n++ ? ", " : "", i);
+	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%sconst __grid_constant__ ct_tensor_map ct_m%d", n++ ? ", " : "", i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%sconst unsigned int ct_g%d", n++ ? ", " : "", i);
 	if (k->packed) out_printf(o, "%sconst unsigned int ct_blocks", n++ ? ", " : "");
 }
@@ -123,7 +126,7 @@ static void thread_index(Out *o, const Fn *fn)
 
 static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool aligned)
 {
-	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .aligned = aligned };
+	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps, .aligned = aligned };
 	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
@@ -250,20 +253,28 @@ static const char host_head[] =
 	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list);\n"
 	"}\n"
 	"\n"
-	"/* pick: what was chosen for each device; writing it twice writes the same. */\n"
+	"/* The kernel for the current device. pick: what was chosen for each; writing it twice writes the same. */\n"
+	"static int ct_pick(const char *name, volatile signed char *pick, const CtKernel **k, int n, int *device)\n"
+	"{\n"
+	"\tint which;\n"
+	"\tcudaError_t e = cudaGetDevice(device);\n"
+	"\tif (e != cudaSuccess) return ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
+	"\twhich = *device < CT_DEVICES ? pick[*device] : 0;\n"
+	"\tif (!which) {\n"
+	"\t\twhich = ct_choose(name, *device, *k, n);\n"
+	"\t\tif (which < 0) return -which;\n"
+	"\t\tif (*device < CT_DEVICES) pick[*device] = (signed char)which;\n"
+	"\t}\n"
+	"\t*k += which - 1;\n"
+	"\treturn CTILE_OK;\n"
+	"}\n"
+	"\n"
 	"CT_HELPER int ct_launch(const char *name, volatile signed char *pick, const CtKernel *k, int n, int64_t blocks, void **args,\n"
 	"\tstruct CUstream_st *stream)\n"
 	"{\n"
-	"\tint device = 0, which;\n"
-	"\tcudaError_t e = cudaGetDevice(&device);\n"
-	"\tif (e != cudaSuccess) return ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
-	"\twhich = device < CT_DEVICES ? pick[device] : 0;\n"
-	"\tif (!which) {\n"
-	"\t\twhich = ct_choose(name, device, k, n);\n"
-	"\t\tif (which < 0) return -which;\n"
-	"\t\tif (device < CT_DEVICES) pick[device] = (signed char)which;\n"
-	"\t}\n"
-	"\tk += which - 1;\n"
+	"\tint device = 0, status = ct_pick(name, pick, &k, n, &device);\n"
+	"\tcudaError_t e;\n"
+	"\tif (status) return status;\n"
 	"\tif (k->cluster > 1) {\n"
 	"\t\tcudaLaunchConfig_t c = {};\n"
 	"\t\tcudaLaunchAttribute a[1] = {};\n"
@@ -312,6 +323,36 @@ static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, co
 	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", name);
 }
 
+static void find_wait(void *found, Op *op)
+{
+	if (op->code == OP_GRID_WAIT) *(bool *)found = true;
+}
+
+/* It waits for the kernel before it itself, so it may begin earlier. */
+static bool dependent(const Fn *fn)
+{
+	bool found = false;
+	ir_walk(fn->body, find_wait, &found);
+	return found;
+}
+
+/* Does one of the texts need more of a launch than its grid? */
+static bool needs_start(const KernelText *k, const EmitOptions *opt)
+{
+	for (int i = 0; i < opt->archs.n; i++)
+		if (k->placed[i]->persistent || dependent(k->placed[i])) return true;
+	return false;
+}
+
+static void print_start(Out *o, const KernelText *k, const EmitOptions *opt, const char *name)
+{
+	int n = opt->archs.n;
+	out_puts(o, "static const CtStart ct_how[] = {\n");
+	for (int i = 0; i < n; i++) out_printf(o, "\t{ %d, %d },\n", k->placed[i]->persistent, dependent(k->placed[i]));
+	out_printf(o, "};\nstatic volatile int ct_most[%d * CT_DEVICES];\n", n);
+	out_printf(o, "return ct_start(\"%s\", ct_k_pick, ct_most, ct_k, ct_how, %d, ct_blocks, ct_args, stream);\n", name, n);
+}
+
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
 	static int next;                /* kernels are started in their order: the search goes on where it ended */
@@ -327,6 +368,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		out_puts(o, ";\n");
 	}
 	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
+	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", i, i);
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
 	kernel_table(o, k, opt, "ct_k", false);
@@ -335,10 +377,15 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%s(void *)&ct_l%d", n++ ? ", " : "", i);
+	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%s(void *)&ct_m%d", n++ ? ", " : "", i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%s(void *)&ct_g%d", n++ ? ", " : "", i);
 	if (k->packed) out_printf(o, "%s(void *)&ct_count", n++ ? ", " : "");
 	out_printf(o, "%s };\n", n ? "" : "NULL");
 	const char *name = fn->source_name ? fn->source_name : fn->name;
+	if (needs_start(k, opt)) {
+		print_start(o, k, opt, name);
+		return;
+	}
 	if (k->needs.n) {
 		out_puts(o, "if (");
 		for (int i = 0; i < k->needs.n; i++) out_printf(o, "%s%s", i ? "\n\t&& " : "", k->needs.p[i]);
@@ -399,6 +446,13 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	if (diag_errors()) return;
 	host_prologue(host, opt, &host_cuda);
 	out_puts(host, host_head);
+	bool maps = false, start = false;
+	for (int i = 0; i < kernels.n; i++) {
+		maps |= kernels.p[i].maps.n > 0;
+		start |= needs_start(&kernels.p[i], opt);
+	}
+	if (maps) out_puts(host, tmap_host);
+	if (start) out_puts(host, start_host);
 	host_launchers(host, m, opt, &host_cuda);
 	file_head(o, m, opt);
 	if (device.prints)
