@@ -14,6 +14,8 @@ ctilec_test(emit/hints "quick;golden" cuda/hints.py)
 ctilec_test(emulated/clusters "values;emulated" cuda/emulated.py clusters)
 ctilec_test(emulated/packed "values;emulated" cuda/emulated.py packed)
 ctilec_test(emulated/overlap "values;emulated" cuda/emulated.py overlap)
+ctilec_test(emulated/early "values;emulated" cuda/emulated.py early)
+ctilec_test(emit/early "quick;golden" cuda/early.py)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
 foreach(group samples library pages programs values)
