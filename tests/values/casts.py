@@ -75,8 +75,8 @@ def all_modes(s):
     def calls(rng):
         x = values(s, rng)
         return [Call(f"modes_{s}", x, *[Out(np.stack([ref.cast(x, s, t, *m) for m in ms])) for t, ms in todo.items()], len(x))]
-    S.add(f"modes_{s}", f"kernel modes_{s}(x: tensor<{s}, [n]>, {params}) grid [cdiv(n, 256)] {{\n"
-          f"    let b = bid(0);\n    let v = reshape(x.load([b], [256]), [1, 256]);\n{body}}}\n", calls)
+    S.add(f"modes_{s}", f"kernel modes_{s}(x: tensor<{s}, [n]>, {params}) grid [cdiv(n, 64)] {{\n"
+          f"    let b = bid(0);\n    let v = reshape(x.load([b], [64]), [1, 64]);\n{body}}}\n", calls)
 
 
 for s in NUMERIC:
