@@ -248,11 +248,33 @@ static LowerOptions lower_options(Unit *u)
 	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched };
 }
 
-static Module **place_all(Unit *u, const Module *m)
+static bool is_placed(const Module *m) { return m->fns.n && m->fns.p[0]->stage == STAGE_PLACED; }
+
+/* Kernels that are read as placed ones serve the architecture that they name. */
+static Module **already_placed(Unit *u, Module *m)
+{
+	Module **placed = NEW_ARRAY(A_UNIT, Module *, 1);
+	placed[0] = m;
+	u->eo.archs.n = 0;
+	for (int i = 0; i < m->fns.n; i++) {
+		const Fn *fn = m->fns.p[i];
+		Str arch = str_fmt("sm_%d%s", fn->arch, fn->specific ? "a" : "");
+		const ArchRow *row = arch_by_name(arch);
+		if (fn->stage != STAGE_PLACED || !row || (i && row != u->eo.archs.p[0])) {
+			diag_flush(stderr);
+			usage_error("kernel `%s` of `%s` is placed for `%s`: all kernels of a file are placed for one architecture", fn->name, u->opt->input, arch);
+		}
+		add_arch(&u->eo, row);
+	}
+	return placed;
+}
+
+static Module **place_all(Unit *u, Module *m)
 {
 	LowerOptions lo = lower_options(u);
 	Module **placed = NEW_ARRAY(A_UNIT, Module *, u->eo.archs.n + 1);
 	if (u->target != TARGET_CUDA) return placed;
+	if (is_placed(m)) return already_placed(u, m);
 	for (int i = 0; i < u->eo.archs.n; i++) {
 		const Module *like = i && !lo.whole ? placed[i - 1] : NULL;
 		placed[i] = lower_place(m, u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific, like, &lo);
@@ -379,7 +401,8 @@ static bool back(Unit *u, Module *m)
 	const Options *o = u->opt;
 	LowerOptions lo = lower_options(u);
 	Out *program = out_new(), *header = out_new();
-	if (!lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
+	if (is_placed(m) && u->target != TARGET_CUDA) usage_error("placed kernels are for target `cuda`");
+	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
 	Module **placed = o->emit == EMIT_HEADER && !o->stop_after ? NULL : place_all(u, m);
 	if (!placed && o->emit != EMIT_HEADER) return o->stop_after && print_and_stop(u);
 	if (o->stop_after) {

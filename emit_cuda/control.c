@@ -1,13 +1,17 @@
 /* Blocks, control flow and scalars. All threads take the same way. */
 #include "base/diag.h"
 #include "emit/names.h"
-#include "emit_cuda/cu.h"
+#include "emit_cuda/group.h"
 
 /* ---- carried values ---- */
 static void declare(Cu *g, const Val *v)
 {
 	if (v->type->kind == TY_TOKEN) return;
 	if (v->type->kind == TY_VIEW) bug("a view is carried");
+	if (v->type->kind == TY_CURSOR) {
+		group_declare_cursor(g, v);
+		return;
+	}
 	cu_val(g, v)->name = NULL;
 	cu_declare(g, v);
 }
@@ -15,6 +19,10 @@ static void declare(Cu *g, const Val *v)
 static void assign(Cu *g, const Val *to, Str from_each, bool from_is_name, const Val *from)
 {
 	int n = cu_regs(to);
+	if (to->type->kind == TY_CURSOR) {
+		group_assign_cursor(g, cu_scalar(g, to), from ? cu_scalar(g, from) : from_each);
+		return;
+	}
 	if (n == 1) {
 		out_printf(g->o, "%s = %s;\n", cu_at(g, to, "0"), from ? cu_at(g, from, "0") : from_each);
 		return;
@@ -38,6 +46,11 @@ static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 			if (!same_storage(g, to[k], from) || same_storage(g, to[k], ir_in(op, first + k))) continue;
 			int regs = cu_regs(from);
 			copy[i] = cu_fresh(g, "copy");
+			if (from->type->kind == TY_CURSOR) {
+				Str c = cu_scalar(g, from);
+				out_printf(g->o, "const unsigned int %s_i = %s_i, %s_p = %s_p;\n", copy[i], c, copy[i], c);
+				break;
+			}
 			out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_type(from->type->elem), copy[i], regs);
 			if (regs > 1) cu_loop(g, "ct_r", regs);
 			out_printf(g->o, regs > 1 ? "%s[ct_r] = %s;\n" : "%s = %s;\n", copy[i], cu_at(g, from, "ct_r"));
@@ -110,9 +123,21 @@ static void share_names(Cu *g, int n, Val *const *from, Val *const *to)
 	for (int i = 0; i < n; i++) cu_val(g, to[i])->name = cu_val(g, from[i])->name;
 }
 
+/* Registers that are lent stay where they are, and so does what will be lent again: the loop goes on in the array in which
+ * they come, if nothing else reads it. */
+static bool carries_on(Cu *g, const Op *op, const Val *to, const Val *from)
+{
+	const IrBlock *at = from->def ? from->def->parent : from->block;
+	if (to->type->kind != TY_ASYNC) return false;
+	if (g->uses[from->id] != 1 || at != op->parent) bug("lent registers enter a loop and are used elsewhere");
+	cu_val(g, to)->name = cu_val(g, from)->name;
+	return true;
+}
+
 static void init_carried(Cu *g, const Op *op, int n, Val *const *to, int first)
 {
 	for (int i = 0; i < n; i++) {
+		if (carries_on(g, op, to[i], ir_in(op, first + i))) continue;
 		declare(g, to[i]);
 		assign(g, to[i], NULL, false, ir_in(op, first + i));
 	}
@@ -307,6 +332,37 @@ void control_op(Cu *g, Op *op)
 	case OP_FOR: print_for(g, op); return;
 	case OP_WHILE: print_while(g, op); return;
 	case OP_IF: print_if(g, op); return;
+	case OP_ROLE: group_roles(g, op); return;
+	case OP_ONE_WARP: group_one_warp(g, op); return;
+	case OP_ELECT: group_elect(g, op); return;
+	case OP_GROUP_BARRIER: group_barrier(g, op); return;
+	case OP_CLUSTER_BARRIER: group_cluster_barrier(g, op); return;
+	case OP_CLUSTER_RANK: case OP_NUM_STARTED: group_number(g, op); return;
+	case OP_TILE_ORDER: group_tile_order(g, op); return;
+	case OP_GRID_WAIT: out_puts(g->o, "ct_grid_wait();\n"); return;
+	case OP_GRID_LAUNCH: out_puts(g->o, "ct_grid_launch();\n"); return;
+	case OP_ALLOC_RING: case OP_ALLOC_MBAR: group_alloc(g, op); return;
+	case OP_SLOT: group_slot(g, op); return;
+	case OP_PART: group_part(g, op); return;
+	case OP_CURSOR: case OP_ADVANCE: group_cursor(g, op); return;
+	case OP_MBAR_INIT: group_mbar_init(g, op); return;
+	case OP_MBAR_EXPECT:
+		out_printf(g->o, "ct_mbar_expect(%s, %lld);\n", group_bar(g, op, 0), (long long)ir_int(op, AT_BYTES, 0));
+		return;
+	case OP_MBAR_ARRIVE: group_mbar_arrive(g, op); return;
+	case OP_MBAR_WAIT: group_mbar_wait(g, op); return;
+	case OP_TENSOR_MAP: tma_map(g, op); return;
+	case OP_TMA_LOAD: tma_load(g, op); return;
+	case OP_TMA_STORE: tma_store(g, op); return;
+	case OP_BULK_COMMIT: out_puts(g->o, "ct_bulk_commit();\n"); return;
+	case OP_BULK_WAIT: tma_wait(g, op); return;
+	case OP_PROXY_FENCE: out_puts(g->o, "ct_proxy_fence();\n"); return;
+	case OP_WGMMA_FENCE: wgmma_fence(g, op); return;
+	case OP_WGMMA: wgmma_product(g, op); return;
+	case OP_WGMMA_COMMIT: out_puts(g->o, "ct_wgmma_commit();\n"); return;
+	case OP_WGMMA_WAIT: wgmma_wait(g, op); return;
+	case OP_CUT: wgmma_cut(g, op); return;
+	case OP_STMATRIX: wgmma_stmatrix(g, op); return;
 	case OP_SCOPE_: print_scope(g, op); return;
 	case OP_PRINT: debug_print(g, op); return;
 	case OP_ASSERT: case OP_CHECK: case OP_ASSUME:

@@ -117,7 +117,11 @@ Str cu_scalar(Cu *g, const Val *v)
 	return c->name;
 }
 
-int cu_regs(const Val *v) { return type_is_tile(v->type) ? 1 << v->lay->in[HW_REG] : 1; }
+int cu_regs(const Val *v)
+{
+	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC;
+	return many ? (int)type_parts(v->type) << v->lay->in[HW_REG] : 1;
+}
 
 Str cu_at(Cu *g, const Val *v, const char *reg)
 {
@@ -148,7 +152,7 @@ void cu_loop(Cu *g, const char *var, int64_t n)
 		out_printf(g->o, "const int %s = 0; (void)%s;\n", var, var);
 		return;
 	}
-	out_puts(g->o, n <= UNROLL_REGS ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	out_puts(g->o, g->roles || n <= UNROLL_REGS ? "#pragma unroll\n" : "#pragma unroll 1\n");
 	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) {\n", var, var, (long long)n, var);
 	out_in(g->o);
 }

@@ -32,6 +32,7 @@ typedef struct CuVal {
 	Str name;
 	bool splat;             /* every register holds `name` */
 	CuView *view;
+	struct CuShared *shared;        /* group.h: what buffer an address points into */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
 } CuVal;
@@ -63,6 +64,9 @@ typedef struct Cu {
 	bool undecided;         /* the launcher cannot know whether some access is aligned */
 	VEC(Str) needs;         /* conditions over parameters and dimensions */
 	int widest;             /* 32-bit registers of the widest tile in an access */
+	bool roles;             /* the kernel has roles: registers are loop variables that must be constants, always unrolled */
+	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
+
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
 } Cu;
 

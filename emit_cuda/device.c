@@ -7,6 +7,7 @@ static const Snippet rows[] = {
 #define SNIPPET(name, text) { name, text },
 #include "emit_cuda/prelude.def"
 #include "emit_cuda/device.def"
+#include "emit_cuda/group.def"
 };
 _Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
 

@@ -9,6 +9,7 @@
 #include "emit/names.h"
 #include "emit_cuda/cu.h"
 #include "emit_cuda/device.h"
+#include "emit_cuda/group.h"
 #include "emit_cuda/tmap.h"
 
 /* ---- values that the launcher computes ---- */
@@ -130,7 +131,9 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
-	if (fn->cluster) cluster_begin(&g);
+	g.roles = group_has_roles(fn);
+	if (g.roles) group_begin(&g);
+	else if (fn->cluster) cluster_begin(&g);
 	else thread_index(g.o, fn);
 	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
 	block_index(g.o, fn);
@@ -175,6 +178,7 @@ static Str launch_bounds(const Fn *fn, const ArchRow *a)
 	if (blocks > by_threads) blocks = by_threads;
 	if (blocks > most) blocks = most;
 	Str on = str_intern(arch_macro(a));
+	if (group_has_roles(fn)) blocks = 1;    /* roles change their registers: the compiler must know how many they start with */
 	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
 }
 
@@ -186,8 +190,10 @@ static void print_text(Device *d, const KernelText *k, int arch, const Out *body
 	size_t head = o->n;
 	title(o, fn, aligned);
 	comment_text(o, k->fn->doc, "/// ");
-	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(fn, a),
-		aligned ? aligned_name(k->fn, a) : kernel_name(k->fn, a));
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a));
+	/* known to the compiler, barriers of the cluster are one instruction each */
+	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", arch_macro(a), fn->cluster);
+	out_printf(o, "%s(", aligned ? aligned_name(k->fn, a) : kernel_name(k->fn, a));
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 	look_through(d, o->p + head);
@@ -459,6 +465,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
 	snip_print(device.used, put_text, o);
 	out_puts(o, "\n/* ---- kernels ---- */\n");
+	wgmma_functions(o);
 	lines_put(o, device.o->p, opt);
 	out_free(device.o);
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");

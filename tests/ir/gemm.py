@@ -283,8 +283,8 @@ def store_boxes(t, s, elem, acc, row, col, first_slot, box_rows, boxes):
             n += 1
 
 
-def entry(t, elem, left, names):
-    t.put(f'entry gemm_{elem}{"_left" if left else ""} {{')
+def entry(t, elem, left, names, called):
+    t.put(f'entry {called} {{')
     for d in 'mnk':
         t.put(f'dim {d}: i32')
     t.put(f'param a: in tensor<{elem}, [m, k]> strides [k, 1] right')
@@ -307,8 +307,11 @@ def module(elem):
             t.n = 0
             kernel(t, s, elem, left)
             names.append(f'gemm_{elem}_{"left_" if left else ""}{s.name}')
+        for name in names:
+            t.put('')
+            entry(t, elem, left, [name], f'run_{name}')
         t.put('')
-        entry(t, elem, left, names)
+        entry(t, elem, left, names, f'gemm_{elem}{"_left" if left else ""}')
     return '\n'.join(t.lines) + '\n'
 
 

@@ -1,0 +1,287 @@
+/* Products of a warpgroup (wgmma), and what becomes of their registers.
+ *
+ * An accumulator is one array from its first wgmma_fence to its last wgmma_wait: each result there is another name for it, for
+ * a copy between two products would touch registers that the tensor cores work on. The compiler does not know that, so
+ * registers that enter or leave are operands of an empty asm at the fence and at the wait, which nothing passes. */
+#include "base/diag.h"
+#include "emit_cuda/group.h"
+#include "layout/wgmma.h"
+
+/* ---- registers ---- */
+static uint32_t packed_at(const Lay *l, int64_t row, int64_t col)
+{
+	return lay_pack(*l, (uint32_t[LAY_AXES]){ (uint32_t)row, (uint32_t)col });
+}
+
+/* The register of thread 0 that holds this element; -1: it has none. */
+static int register_at(const Val *v, int64_t row, int64_t col)
+{
+	const Type *t = v->type;
+	const Lay *l = v->lay;
+	int64_t r = (int64_t)1 << t->log2[0], c = (int64_t)1 << t->log2[1], part = row / r * (1 + t->more[1]) + col / c;
+	uint32_t in;
+	if (!lay_place(*l, packed_at(l, row % r, col % c), &in)) return -1;
+	if (lay_hwcoord(*l, in, HW_LANE) || lay_hwcoord(*l, in, HW_WARP)) return -1;
+	return (int)(part << l->in[HW_REG]) + (int)lay_hwcoord(*l, in, HW_REG);
+}
+
+/* Do lanes and warps hold what they hold of a wgmma result? */
+static bool threads_as_d(const Lay *l)
+{
+	if (l->in[HW_LANE] != 5 || l->in[HW_WARP] != 2) return false;
+	for (int i = 0; i < 7; i++) {
+		FragAt at = wg_d_at(0, 1 << i);
+		if (l->col[l->in[HW_REG] + i] != packed_at(l, at.row, at.col)) return false;
+	}
+	return true;
+}
+
+/* The first of the registers that hold rows 64 * mi .. in the order of a wgmma result. */
+static int d_registers(const Val *v, int mi)
+{
+	int n = (int)type_extent(v->type, 1), first = threads_as_d(v->lay) ? register_at(v, 64 * mi, 0) : -1;
+	for (int r = 0; first >= 0 && r < wg_d_regs(n); r++) {
+		FragAt at = wg_d_at(r, 0);
+		if (register_at(v, 64 * mi + at.row, at.col) != first + r) first = -1;
+	}
+	if (first < 0) bug("value %%%d is not in the layout of a wgmma result", v->id);
+	return first;
+}
+
+/* ---- one instruction ---- */
+typedef struct Product { int n, k; Elem elem; bool a_regs, ta, tb; } Product;
+
+static VEC(Product) wanted;
+
+static const char *ptx_elem(Elem e)
+{
+	switch (e) {
+	case EL_F16: return "f16";
+	case EL_BF16: return "bf16";
+	case EL_TF32: return "tf32";
+	case EL_F8E4M3: return "e4m3";
+	case EL_F8E5M2: return "e5m2";
+	default: bug("wgmma knows no %s", elem_name(e));
+	}
+}
+
+static Str product_name(const Product *p)
+{
+	return str_fmt("ct_wgmma_m64n%dk%d_%s%s%s%s", p->n, p->k, ptx_elem(p->elem), p->a_regs ? "_ra" : "", p->ta ? "_ta" : "", p->tb ? "_tb" : "");
+}
+
+static Str product_wanted(Product p)
+{
+	for (int i = 0; i < wanted.n; i++) {
+		const Product *q = &wanted.p[i];
+		if (q->n == p.n && q->k == p.k && q->elem == p.elem && q->a_regs == p.a_regs && q->ta == p.ta && q->tb == p.tb) return product_name(q);
+	}
+	vec_push(A_UNIT, &wanted, p);
+	return product_name(&p);
+}
+
+static void operands(Out *o, const char *what, int from, int n)
+{
+	for (int i = 0; i < n; i++) out_printf(o, "%s%s", i ? i % 16 ? ", " : ",\"\n\t\t\" " : "", str_fmt(what, from + i));
+}
+
+static void print_function(Out *o, const Product *p)
+{
+	int d = p->n / 2, b = d + (p->a_regs ? 4 : 1);
+	out_printf(o, "/* d[64 x %d] (+)= a b; keep 0 starts a new sum */\nstatic __device__ __forceinline__ void\n%s(float *d, %s a, unsigned long long b, int keep)\n{\n",
+		p->n, product_name(p), p->a_regs ? "const unsigned int *" : "unsigned long long");
+	out_printf(o, "\tasm volatile(\"{ .reg .pred p; setp.ne.b32 p, %%%d, 0;\\n\"\n\t\t\"wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {\"\n\t\t\"", b + 1,
+		p->n, p->k, ptx_elem(p->elem), ptx_elem(p->elem));
+	operands(o, "%%%d", 0, d);
+	out_puts(o, "}, \"\n\t\t\"");
+	if (p->a_regs) out_printf(o, "{%%%d, %%%d, %%%d, %%%d}", d, d + 1, d + 2, d + 3);
+	else out_printf(o, "%%%d", d);
+	out_printf(o, ", %%%d, p, 1, 1", b);
+	if (elem_bytes(p->elem) == 2) out_printf(o, p->a_regs ? ", %d" : ", %d, %d", p->a_regs ? p->tb : p->ta, p->tb);
+	out_puts(o, "; }\"\n\t\t: ");
+	for (int i = 0; i < d; i++) out_printf(o, "%s\"+f\"(d[%d])", i ? i % 8 ? ", " : ",\n\t\t\t" : "", i);
+	if (p->a_regs) out_puts(o, "\n\t\t: \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3])");
+	else out_puts(o, "\n\t\t: \"l\"(a)");
+	out_puts(o, ", \"l\"(b), \"r\"(keep));\n}\n\n");
+}
+
+void wgmma_functions(Out *o)
+{
+	for (int i = 0; i < wanted.n; i++) print_function(o, &wanted.p[i]);
+	wanted.n = 0;
+}
+
+/* ---- fence and wait ---- */
+static void tie(Cu *g, Str array, int n, bool words)
+{
+	cu_loop(g, "ct_r", n);
+	out_printf(g->o, "asm volatile(\"\" : \"+%s\"(%s[ct_r]) : : \"memory\");\n", words ? "r" : "f", array);
+	cu_end(g);
+}
+
+static bool in_words(const Type *t) { return elem_bytes(t->elem) == 2; }
+
+/* May the result take over the operand's array? Nobody else reads it, and it is made anew each time the operation runs. */
+static bool takes_over(Cu *g, const Op *op, const Val *x)
+{
+	const IrBlock *from = x->def ? x->def->parent : x->block;
+	return g->uses[x->id] == 1 && from == op->parent && !cu_val(g, x)->splat;
+}
+
+static void lend(Cu *g, const Op *op, const Val *x, const Val *r)
+{
+	int n = cu_regs(x);
+	if (in_words(x->type)) {
+		Str w = cu_val(g, r)->name = cu_name(g, r);
+		out_printf(g->o, "unsigned int %s[%d];\n", w, n / 2);
+		cu_loop(g, "ct_r", n / 2);
+		out_printf(g->o, "%s[ct_r] = ct_join_b16(%s, %s);\n", w, words_bits(x->type->elem, cu_at(g, x, "2 * ct_r")),
+			words_bits(x->type->elem, cu_at(g, x, "2 * ct_r + 1")));
+		cu_end(g);
+		tie(g, w, n / 2, true);
+		return;
+	}
+	if (takes_over(g, op, x)) {
+		cu_val(g, r)->name = cu_val(g, x)->name;
+	} else {
+		Str d = cu_val(g, r)->name = cu_name(g, r);
+		out_printf(g->o, "%s %s[%d];\n", cu_type(x->type->elem), d, n);
+		cu_loop(g, "ct_r", n);
+		out_printf(g->o, "%s[ct_r] = %s;\n", d, cu_at(g, x, "ct_r"));
+		cu_end(g);
+	}
+	tie(g, cu_val(g, r)->name, n, false);
+}
+
+void wgmma_fence(Cu *g, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Val *x = ir_in(op, i), *r = op->out[i];
+		if (x->type->kind == TY_ASYNC) cu_val(g, r)->name = cu_val(g, x)->name;
+		else lend(g, op, x, r);
+	}
+	out_puts(g->o, "ct_wgmma_fence();\n");
+}
+
+void wgmma_wait(Cu *g, const Op *op)
+{
+	int64_t n = ir_int(op, AT_PENDING, 0);
+	if (n < 0 || n > 7) bug("wgmma_wait with %lld groups pending", (long long)n);
+	out_printf(g->o, "ct_wgmma_wait_%lld();\n", (long long)n);
+	for (int i = 0; i < op->nout; i++) {
+		const Val *r = op->out[i];
+		cu_val(g, r)->name = cu_val(g, ir_in(op, i))->name;
+		tie(g, cu_val(g, r)->name, cu_regs(r), false);
+	}
+}
+
+/* ---- product ---- */
+typedef struct Factor { Str name; Smem whole; int k_axis; bool regs; } Factor;
+
+static Factor factor_of(Cu *g, const Op *op, int i)
+{
+	const Val *v = ir_in(op, i);
+	bool mn = ir_int(op, i == 1 ? AT_A_MAJOR : AT_B_MAJOR, 0);
+	Factor f = { .name = cu_scalar(g, v), .k_axis = mn ? 0 : 1, .regs = v->type->kind == TY_ASYNC };
+	WgOperand o;
+	if (f.regs) {
+		d_registers(v, 0);
+		return f;
+	}
+	f.whole = cu_val(g, v)->shared->whole;
+	if (!wg_operand(f.whole, f.k_axis, &o)) bug("wgmma cannot read this buffer");
+	Str d = cu_fresh(g, i == 1 ? "a" : "b");
+	out_printf(g->o, "const unsigned long long %s = 0x%016llxull | (%s >> 4 & 0x%xu);\n", d, (unsigned long long)o.fixed, f.name, WG_ADDRESS_MASK);
+	f.name = d;
+	return f;
+}
+
+static Str factor_at(const Factor *f, int mn, int k, int k_words)
+{
+	int64_t bytes;
+	if (f->regs) return str_fmt("%s + %d", f->name, k_words);
+	if (!wg_step(f->whole, f->k_axis, mn, k, &bytes)) bug("no operand of wgmma begins there");
+	return bytes ? str_fmt("%s + %lld", f->name, (long long)bytes / 16) : f->name;
+}
+
+void wgmma_product(Cu *g, const Op *op)
+{
+	const Val *acc = ir_in(op, 0);
+	bool amn = ir_int(op, AT_A_MAJOR, 0), bmn = ir_int(op, AT_B_MAJOR, 0);
+	const Type *a = ir_in(op, 1)->type;
+	int m = (int)type_extent(acc->type, 0), depth = (int)type_extent(a, amn ? 0 : 1), step = wg_k(elem_log2(a->elem));
+	Factor fa = factor_of(g, op, 1), fb = factor_of(g, op, 2);
+	Product p = { .n = (int)type_extent(acc->type, 1), .k = step, .elem = a->elem, .a_regs = fa.regs, .ta = amn, .tb = bmn };
+	Str fn = product_wanted(p), array = cu_val(g, op->out[0])->name = cu_val(g, acc)->name;
+	Str keep = op->nin > 3 ? cu_scalar(g, ir_in(op, 3)) : str_intern("1");
+	for (int k = 0; k < depth; k += step)
+		for (int mi = 0; mi < m / WG_M; mi++) {
+			int first = d_registers(acc, mi);
+			Str words = factor_at(&fa, mi * WG_M, k, k / step * 4);
+			out_printf(g->o, "%s(%s, %s, %s, %s);\n", fn, first ? str_fmt("%s + %d", array, first) : array, words, factor_at(&fb, 0, k, 0),
+				k ? "1" : keep);
+		}
+}
+
+/* ---- parts of tiles ---- */
+void wgmma_cut(Cu *g, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *r = op->out[0];
+	const IrAttr *at = ir_attr(op, AT_OFFSETS);
+	const Type *t = r->type;
+	int n = cu_regs(r), first = -1, regs = 1 << r->lay->in[HW_REG];
+	Str from = cu_scalar(g, x);
+	int *where = NEW_ARRAY(A_TMP, int, n);
+	bool adjacent = true;
+	for (int i = 0; i < n; i++) {
+		uint32_t coord = lay_image(*r->lay, (uint32_t)(i % regs));
+		int parts = 1 + t->more[1], part = i / regs;
+		int64_t row = at->u.ints.p[0] + ((int64_t)(part / parts) << t->log2[0]) + lay_coord(*r->lay, coord, 0);
+		int64_t col = at->u.ints.p[1] + ((int64_t)(part % parts) << t->log2[1]) + lay_coord(*r->lay, coord, 1);
+		where[i] = register_at(x, row, col);
+		if (where[i] < 0) bug("the part of a tile is in other threads");
+		if (!i) first = where[0];
+		adjacent &= where[i] == first + i;
+	}
+	if (cu_val(g, x)->splat) {
+		cu_val(g, r)->splat = true;
+		cu_val(g, r)->name = from;
+	} else if (adjacent) {
+		cu_val(g, r)->name = n > 1 ? str_fmt("(%s + %d)", from, first) : cu_at(g, x, str_i64(first));
+	} else {
+		cu_declare(g, r);
+		for (int i = 0; i < n; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, r, str_i64(i)), cu_at(g, x, str_i64(where[i])));
+	}
+}
+
+/* Four 8 x 8 matrices at a time: 16 columns of the tile. Lane l gives the address of row l % 8 of matrix l / 8. The swizzle
+ * of a row depends on its number only, for a row of a slab is no longer than what the swizzle exchanges. */
+void wgmma_stmatrix(Cu *g, const Op *op)
+{
+	const Val *buf = ir_in(op, 0), *x = ir_in(op, 1);
+	const Smem s = cu_val(g, buf)->shared->whole;
+	bool trans = ir_int(op, AT_TRANS, 0);
+	int cols = (int)type_extent(x->type, 1), row_bytes = s.span ? s.span : s.extent[1] * 2;
+	int chunks = row_bytes / 16;            /* of a row of a slab */
+	d_registers(x, 0);
+	if (type_extent(x->type, 0) != WG_M || cols % 16) bug("stmatrix of %s", type_text(x->type));
+	Str at = cu_fresh(g, "to"), row = cu_fresh(g, "row");
+	if (trans) out_printf(g->o, "const unsigned int %s = (ct_lane & 7) + (ct_lane >> 4) * 8;\n", row);
+	else out_printf(g->o, "const unsigned int %s = ct_warp * 16 + (ct_lane & 15);\n", row);
+	int mask = s.span > 16 ? (s.span / 16 - 1) << 7 : 0;
+	Str swizzle = mask ? str_fmt(" ^ (%s * %d & %d) >> 3", row, row_bytes, mask) : str_intern("");
+	out_printf(g->o, "const unsigned int %s = %s + %s * %d;\n", at, cu_scalar(g, buf), row, row_bytes);
+	for (int j = 0; j < cols / 16; j++) {
+		Str place, w[4];
+		if (trans) {
+			place = str_fmt("%s + %d + ((ct_warp * 2 + (ct_lane >> 3 & 1)) * 16%s)", at, 16 * j * row_bytes, swizzle);
+		} else {
+			int c = 2 * j % chunks;
+			place = str_fmt("%s + %lld + ((%d + (ct_lane >> 4)) * 16%s)", at, (long long)(2 * j / chunks * smem_slab_bytes(s)), c, swizzle);
+		}
+		for (int i = 0; i < 4; i++)
+			w[i] = str_fmt("ct_join_b16(%s, %s)", words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i))),
+				words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i + 1))));
+		out_printf(g->o, "ct_stmatrix_x4%s(%s, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "", place, w[0], w[1], w[2], w[3]);
+	}
+}
