@@ -67,7 +67,8 @@ static const char *ptx_elem(Elem e)
 
 static Str product_name(const Product *p)
 {
-	return str_fmt("ct_wgmma_m64n%dk%d_%s%s%s%s", p->n, p->k, ptx_elem(p->elem), p->a_regs ? "_ra" : "", p->ta ? "_ta" : "", p->tb ? "_tb" : "");
+	return str_fmt("ct_wgmma_m64n%dk%d_%s%s%s%s", p->n, p->k, ptx_elem(p->elem), p->a_regs ? "_ra" : "", p->ta ? "_ta" : "",
+		p->tb ? "_tb" : "");
 }
 
 static Str product_wanted(Product p)
