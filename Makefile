@@ -40,7 +40,7 @@ GENHDR  := $(GEN)/tokens.inc
 LIBOBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out driver/main.c,$(SRC))) $(GENSRC:$(BUILD)/gen/%.c=$(OBJ)/gen/%.o)
 OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
-.PHONY: all help lib test bench bench-memory bench-gpu demo install clean docs editors bootstrap vendor-table FORCE
+.PHONY: all help lib test bench bench-memory bench-gpu meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
@@ -150,6 +150,12 @@ bench-memory: all
 bench-gpu: bench-memory
 	status=0; $(PYTHON) bench/memory/bench.py run '$(BUILD)/bench/memory' $(BENCH_FLAGS) --json bench/results/memory.json || status=$$?; \
 	$(PYTHON) bench/page.py bench/results/memory.json > bench/results/memory.html && exit $$status
+
+# What nvcc makes of each kernel, beside the last record; no GPU. meter-record keeps the new one.
+meter: all
+	$(PYTHON) bench/compile/meter.py --ctilec '$(BUILD)/ctilec' --nvcc '$(NVCC)'
+meter-record: all
+	$(PYTHON) bench/compile/meter.py --ctilec '$(BUILD)/ctilec' --nvcc '$(NVCC)' --record bench/results/meter.txt
 
 demo: all
 	sh tools/demo.sh '$(BUILD)'
