@@ -1,3 +1,3 @@
-ctilec_test(language/rules "quick;rules;values" language/run.py c)
-ctilec_test(language/rules-nvcc "nvcc" language/run.py nvcc)
-ctilec_test(language/rules-gpu "gpu" language/run.py gpu)
+ctilec_test(language/rules "quick;rules;values" run/checked_by_c.py language/rules c)
+ctilec_test(language/rules-nvcc "nvcc" run/checked_by_c.py language/rules nvcc)
+ctilec_test(language/rules-gpu "gpu" run/checked_by_c.py language/rules gpu)

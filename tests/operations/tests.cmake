@@ -1,3 +1,3 @@
-ctilec_test(operations/values "quick;values" operations/run.py c)
-ctilec_test(operations/nvcc "nvcc" operations/run.py nvcc)
-ctilec_test(operations/gpu "gpu" operations/run.py gpu)
+ctilec_test(operations/values "quick;values" run/checked_by_c.py operations/ops c)
+ctilec_test(operations/nvcc "nvcc" run/checked_by_c.py operations/ops nvcc)
+ctilec_test(operations/gpu "gpu" run/checked_by_c.py operations/ops gpu)

@@ -1,23 +1,32 @@
-"""Operations by their values: run.py c|nvcc|gpu. ops.tile is compiled for the target, ops.c knows what it must give."""
+"""A program of many kernels whose values a C file knows: checked_by_c.py FOLDER/NAME c|nvcc|gpu. NAME.tile is compiled for the target,
+NAME.c beside it calls the kernels and compares."""
 import os
 import shutil
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from common import *
 
 COMMON = os.path.join(ROOT, "samples", "common")
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
+SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SOURCE = os.path.join(ROOT, "tests", sys.argv[1])
+NAME = os.path.basename(SOURCE)
 
 
 def generate(target, tmp, *options):
-    out = os.path.join(tmp, "ops." + {"c": "c", "cuda": "cu"}[target])
+    out = os.path.join(tmp, NAME + {"c": ".c", "cuda": ".cu"}[target])
     r = ctilec("--target=" + target, "-Wno-outside", "-Wno-cast-range",  # meant here
-               "-o", out, *options, os.path.join(HERE, "ops.tile"))
-    if not check(r.code == 0 and not r.text, "ops.tile does not compile for target %s:\n%s" % (target, r.text)):
+               "-o", out, *options, SOURCE + ".tile")
+    if not check(r.code == 0 and not r.text, "%s.tile does not compile for target %s:\n%s" % (NAME, target, r.text)):
         finish()
     return out
+
+
+def build(cc, flags, tmp, text, device):
+    program = os.path.join(tmp, NAME)
+    must([cc] + flags + ["-I" + tmp, "-o", program, text, SOURCE + ".c", os.path.join(COMMON, device), "-lm"])
+    return program
 
 
 def start(program, what):
@@ -26,17 +35,10 @@ def start(program, what):
     check(r.code == 0, "%s: exit %d\n%s" % (what, r.code, r.text[-3000:]))
 
 
-def build(cc, flags, tmp, text, device):
-    program = os.path.join(tmp, "ops")
-    must([cc] + flags + ["-I" + tmp, "-o", program, text, os.path.join(HERE, "ops.c"), os.path.join(COMMON, device), "-lm"])
-    return program
-
-
 def on_c(tmp):
-    sanitized = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    for options in ([], ["-O0"]):
+    for options in ([], ["-O0"], ["-O3"]):
         text = generate("c", tmp, *options)
-        for cc, flags in (("gcc", ["-O2"]), ("clang", ["-O2"]), ("gcc", sanitized)):
+        for cc, flags in (("gcc", ["-O2"]), ("clang", ["-O2"]), ("gcc", SANITIZED)):
             if shutil.which(cc):
                 start(build(cc, STRICT + flags, tmp, text, "device_host.c"), "%s with %s" % (cc, options or "default options"))
 
@@ -58,5 +60,5 @@ def on_gpu(tmp):
 
 
 with tmpdir() as folder:
-    {"c": on_c, "nvcc": on_nvcc, "gpu": on_gpu}[sys.argv[1]](folder)
+    {"c": on_c, "nvcc": on_nvcc, "gpu": on_gpu}[sys.argv[2]](folder)
 finish()
