@@ -25,6 +25,8 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	bool store;
 } Access;
 
+/* A power of two that divides an integer; sums and products keep it when they wrap. */
+int64_t access_multiple(const Val *v);
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as lower/access.h plans it */
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */

@@ -115,6 +115,10 @@ Str elem_text(Cu *g, const Op *op, const Str *arg);     /* of an elementwise op 
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
+/* random.c: random numbers whose offsets let a thread draw four at once */
+bool random_by_fours(const Cu *g, const Op *op);
+void random_print(Cu *g, const Op *op);
+
 /* words.c: values in pieces of up to 16 bytes */
 void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to);      /* statements; word: a variable */
 Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may print statements first */

@@ -55,6 +55,8 @@ static bool in_pairs(const Op *op)
 		&& !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_OVERFLOW, 0);
 }
 
+static bool in_own_loop(const Cu *g, const Op *op) { return in_pairs(op) || random_by_fours(g, op); }
+
 /* Neighbours of one register count share a loop, unless one needs all registers of another. */
 static void plan_block(Cu *g, IrBlock *b)
 {
@@ -73,10 +75,10 @@ static void plan_block(Cu *g, IrBlock *b)
 		int n = cu_regs(op->out[0]);
 		bool whole = moves_registers(op) && cu_val(g, ir_in(op, 0))->group == group && group;
 		bool moved = moves_registers(op) && is_alias(ir_in(op, 0)->def ? ir_in(op, 0)->def : op);
-		if (!group || n != regs || whole || moved || in_pairs(op)) group = ++g->ngroup;
+		if (!group || n != regs || whole || moved || in_own_loop(g, op)) group = ++g->ngroup;
 		regs = n;
 		r->group = group;
-		if (in_pairs(op)) group = 0;
+		if (in_own_loop(g, op)) group = 0;
 	}
 }
 
@@ -238,10 +240,11 @@ Op *elem_group(Cu *g, Op *first)
 	}
 	if (!any) return end;
 	cu_line(g, first);
-	const Op *pair = NULL;
+	const Op *own = NULL;
 	for (const Op *op = first; op != end; op = op->next)
-		if (!cu_val(g, op->out[0])->splat && in_pairs(op)) pair = op;
-	if (pair) print_pairs(g, pair);
+		if (!cu_val(g, op->out[0])->splat && in_own_loop(g, op)) own = op;
+	if (own && in_pairs(own)) print_pairs(g, own);
+	else if (own) random_print(g, own);
 	else print_each(g, first, end, n);
 	return end;
 }

@@ -66,18 +66,17 @@ static Str wide(Cu *g, const Val *v)            /* an integer scalar as long lon
 	return v->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
 }
 
-/* A power of two that divides v; sums and products keep it when they wrap. */
-static int64_t val_multiple(const Val *v)
+int64_t access_multiple(const Val *v)
 {
 	Num n;
 	if (ir_const_value(v, &n)) return n.i ? n.i & -n.i : (int64_t)1 << 32;
 	if (v->def && (v->def->code == OP_MUL || v->def->code == OP_ADD || v->def->code == OP_SUB)) {
-		int64_t x = val_multiple(ir_in(v->def, 0)), y = val_multiple(ir_in(v->def, 1));
+		int64_t x = access_multiple(ir_in(v->def, 0)), y = access_multiple(ir_in(v->def, 1));
 		int64_t r = v->def->code != OP_MUL ? (x < y ? x : y) : (x < 1 << 16 ? x : 1 << 16) * (y < 1 << 16 ? y : 1 << 16);
 		return r < 1 << 16 ? r : 1 << 16;
 	}
 	if (v->def && v->def->code == OP_LAUNCH) return sym_multiple(ir_attr(v->def, AT_SYM)->u.sym);
-	if (v->def && v->def->code == OP_CAST) return val_multiple(ir_in(v->def, 0));
+	if (v->def && v->def->code == OP_CAST) return access_multiple(ir_in(v->def, 0));
 	return 1;
 }
 
@@ -116,7 +115,7 @@ void memory_view(Cu *g, const Op *op)
 		v->ext[a] = wide(g, ir_in(op, 2 + a));
 		v->str[a] = wide(g, s);
 		v->unit[a] = ir_const_value(s, &n) && n.i == 1;
-		v->multiple[a] = val_multiple(s);
+		v->multiple[a] = access_multiple(s);
 	}
 	CuVal *r = cu_val(g, op->out[0]);
 	Str from = view ? x->base : cu_scalar(g, base);
@@ -270,7 +269,7 @@ static Str whole_text(const Access *x)
 /* A power of two that divides the tile's offset along axis a, but for {offsets}. */
 static int64_t origin_multiple(const Access *x, int a)
 {
-	int64_t step = x->step[a], least = step & -step, index = val_multiple(ir_in(x->op, 1 + a));
+	int64_t step = x->step[a], least = step & -step, index = access_multiple(ir_in(x->op, 1 + a));
 	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
 }
 

@@ -69,18 +69,19 @@ def elementwise(t):
 
 
 def philox(torch, seed, first, n, device):
-    """rand(seed, first + i): the first word of Philox4x32-10 with counter i, as in Triton; in slices."""
+    """rand(seed, first + i): word i mod 4 of Philox4x32-10 with counter i / 4; in slices. first: a multiple of 4."""
     low = 0xffffffff
     parts = []
     for at in range(first, first + n, 1 << 25):
-        c = [torch.arange(at, min(at + (1 << 25), first + n), device=device, dtype=torch.int64)]
+        end = min(at + (1 << 25), first + n)
+        c = [torch.arange(at // 4, (end + 3) // 4, device=device, dtype=torch.int64)]
         c = [c[0] & low, c[0] >> 32, torch.zeros_like(c[0]), torch.zeros_like(c[0])]
         k0, k1 = seed & low, seed >> 32
         for _ in range(10):
             p, q = c[0] * 0xd2511f53, c[2] * 0xcd9e8d57         # wrap: the low 64 bits are right
             c = [(q >> 32 & low) ^ c[1] ^ k0, q & low, (p >> 32 & low) ^ c[3] ^ k1, p & low]
             k0, k1 = (k0 + 0x9e3779b9) & low, (k1 + 0xbb67ae85) & low
-        parts.append((c[0] >> 8).float() * 2.0 ** -24)
+        parts.append((torch.stack(c, 1).reshape(-1)[:end - at] >> 8).float() * 2.0 ** -24)
     return torch.cat(parts)
 
 

@@ -144,14 +144,14 @@ def elementwise(np, case, normal, halves):
 
 
 def philox(seed, offset):
-    """The first word of Philox4x32-10 (Salmon et al. 2011), as a fraction of 24 bits."""
+    """Word offset mod 4 of block offset / 4 of Philox4x32-10 (Salmon et al. 2011), as a fraction of 24 bits."""
     low = 0xffffffff
-    k0, k1, c = seed & low, seed >> 32, [offset & low, offset >> 32, 0, 0]
+    k0, k1, c = seed & low, seed >> 32, [offset >> 2 & low, offset >> 34, 0, 0]
     for _ in range(10):
         p, q = 0xd2511f53 * c[0], 0xcd9e8d57 * c[2]
         c = [q >> 32 ^ c[1] ^ k0, q & low, p >> 32 ^ c[3] ^ k1, p & low]
         k0, k1 = k0 + 0x9e3779b9 & low, k1 + 0xbb67ae85 & low
-    return (c[0] >> 8) * 2.0 ** -24
+    return (c[offset & 3] >> 8) * 2.0 ** -24
 
 
 def reductions(np, case, normal, random):
