@@ -324,6 +324,7 @@ void control_op(Cu *g, Op *op)
 	case OP_STORE_SHARED: move_store_shared(g, op); return;
 	case OP_LOAD_SHARED: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_load_shared(g, op); return;
 	case OP_BARRIER: cu_sync(g); return;
+	case OP_SLIDE: slide_print(g, op); return;
 	case OP_PHASE: memory_phase(g, op); return;
 	case OP_EXCHANGE: cluster_exchange(g, op); return;
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: reduce_step(g, op); return;

@@ -146,6 +146,9 @@ int cu_threads(const Fn *fn);                           /* of a thread block, at
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
 
+/* slide.c */
+void slide_print(Cu *g, const Op *op);                  /* tiles shifted within warps */
+
 /* move.c */
 void move_store_shared(Cu *g, const Op *op);
 void move_load_shared(Cu *g, const Op *op);

@@ -171,6 +171,7 @@ static void explain_move(Sched *s, const Op *op)
 		s->ways[BY_SHUFFLES]++;
 		move_row(s, op, "convert", r->type, shuffles(op));
 		return;
+	case OP_SLIDE: move_row(s, op, "shift", r->type, str_intern("by shuffles between neighbours")); return;
 	case OP_LOAD_SHARED:
 		s->ways[BY_SHARED]++;
 		move_row(s, op, "convert", r->type, str_fmt("through %s, loads %s", stored(s, ir_in(op, 0)),

@@ -66,6 +66,7 @@ static uint64_t required(OpCode code)
 	case OP_HISTOGRAM: return A(NUMBER);
 	case OP_LOAD: case OP_STORE: return A(STEPS);
 	case OP_LOADS: return A(STEPS) | A(OFFSETS);
+	case OP_SLIDE: return A(AXIS) | A(OFFSETS);
 	case OP_HINT: case OP_PRINT: case OP_CHECK: return A(TEXT);
 	case OP_ALLOC_SHARED: return A(LAYOUT);
 	case OP_MMA_SYNC: return A(SHAPE);
@@ -148,6 +149,10 @@ static bool chk_ints(Check *c, const Op *op, const IrAttr *a)
 		return true;
 	}
 	NEED(op->nin > 0, "`%s` needs an operand", name);
+	if (op->code == OP_SLIDE) {
+		NEED(a->u.ints.n == op->nout, "`%s` needs one number for each result", name);
+		return true;
+	}
 	int each = op->code == OP_LOADS && a->key == AT_OFFSETS ? op->nout : 1;
 	NEED(a->u.ints.n == each * chk_in(op, 0)->rank,
 		"`%s` needs one number for each axis of the first operand", name);
@@ -393,6 +398,14 @@ static bool chk_loads(Check *c, const Op *op)
 	return true;
 }
 
+static bool chk_slide(Check *c, const Op *op)
+{
+	NEED(op->nin == 2 && op->nout > 0 && type_is_tile(chk_in(op, 0)), "a tile, a fill, and results needed");
+	NEED(is_scalar_of(chk_in(op, 1), chk_in(op, 0)->elem), "the fill must be a scalar of the element type");
+	for (int i = 0; i < op->nout; i++) NEED(chk_out(op, i) == chk_in(op, 0), "the results must have the tile's type");
+	return true;
+}
+
 static bool chk_given(Check *c, const Op *op)
 {
 	const Type *t = op->nout ? chk_out(op, 0) : NULL;
@@ -401,6 +414,7 @@ static bool chk_given(Check *c, const Op *op)
 	case OP_LITERAL: return chk_literal(c, op);
 	case OP_VIEW: return chk_view(c, op);
 	case OP_LOADS: return chk_loads(c, op);
+	case OP_SLIDE: return chk_slide(c, op);
 	case OP_PHASE:
 		NEED(op->nin > 0 && chk_in(op, 0)->kind == TY_VIEW, "operand 0 must be a view");
 		NEED(op->nout == 1 && is_scalar_of(t, EL_I32), "the result must be i32");

@@ -1,7 +1,6 @@
 /* expand: operations without a placed form of their own become `take` (a tile read at computed indices along one axis):
- * flip, shift, rotate, extract and insert. A `take` outside its tile gives its pad, which is all that shift and insert
- * need. Sums and products of f16 and bf16 are kept in f32 and rounded once. Matrix products are cut into parts that shared
- * memory holds. */
+ * flip, rotate, extract and insert. A `take` outside its tile gives its pad, which is all that insert needs. Sums and
+ * products of f16 and bf16 are kept in f32 and rounded once. Matrix products are cut into parts that shared memory holds. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/placed.h"
@@ -44,12 +43,8 @@ static Val *expand_turn(Builder *b, Op *op)
 	int64_t extent = (int64_t)1 << n, by = ir_int(op, AT_SHIFT, 0);
 	Val *i = iota_along(b, x->type->rank, axis, n);
 	if (op->code == OP_FLIP) return take(b, x, with_const(b, OP_XOR, i, extent - 1), zero_of(b, x->type->elem), axis);
-	if (op->code == OP_ROTATE) {
-		by = ((by % extent) + extent) % extent;
-		return take(b, x, with_const(b, OP_AND, with_const(b, OP_SUB, i, by), extent - 1), zero_of(b, x->type->elem), axis);
-	}
-	by = by > extent ? extent : by < -extent ? -extent : by;
-	return take(b, x, with_const(b, OP_SUB, i, by), ir_in(op, 1), axis);
+	by = ((by % extent) + extent) % extent;
+	return take(b, x, with_const(b, OP_AND, with_const(b, OP_SUB, i, by), extent - 1), zero_of(b, x->type->elem), axis);
 }
 
 /* The element offset of sub-tile `index` as i32: outside of the whole, an offset that is outside for every element. */
@@ -187,7 +182,11 @@ static void expand_op(void *ctx, Op *op)
 	if (!op->parent) return;
 	b = build_before(op);
 	switch (op->code) {
-	case OP_FLIP: case OP_SHIFT: case OP_ROTATE: r = expand_turn(&b, op); break;
+	case OP_SHIFT:                  /* pass slide, which knows layouts */
+		if (ir_int(op, AT_SHIFT, 0)) return;
+		r = ir_in(op, 0);
+		break;
+	case OP_FLIP: case OP_ROTATE: r = expand_turn(&b, op); break;
 	case OP_EXTRACT: r = expand_extract(&b, op); break;
 	case OP_INSERT: r = expand_insert(&b, op); break;
 	case OP_MMA:
@@ -199,7 +198,7 @@ static void expand_op(void *ctx, Op *op)
 		if (!keeps_wide(op)) return;
 		r = expand_wide(&b, op);
 	}
-	if (op->out[0]->name) r->name = op->out[0]->name;
+	if (op->out[0]->name && op->code != OP_SHIFT) r->name = op->out[0]->name;
 	ir_replace(op->out[0], r);
 	ir_remove(op);
 }

@@ -21,7 +21,7 @@ static const int64_t *offsets_of(const Op *op)
 	return a ? a->u.ints.p : none;
 }
 
-static bool same_scalar(const Val *x, const Val *y)
+bool same_scalar(const Val *x, const Val *y)
 {
 	Num m, n;
 	if (x == y) return true;
@@ -139,6 +139,12 @@ static void widest(IrBlock *b, const Group **best)
 		for (int i = 0; i < op->nregion; i++) widest(op->region[i], best);
 }
 
+static void find_shift(void *ctx, Op *op)
+{
+	Overlap *o = ctx;
+	if (op->code == OP_SHIFT && type_same_shape(op->out[0]->type, o->type) && ir_int(op, AT_AXIS, 0) == o->fast) o->within = true;
+}
+
 Overlap overlap_of(const Fn *fn)
 {
 	const Group *g = NULL;
@@ -148,6 +154,7 @@ Overlap overlap_of(const Fn *fn)
 	for (int a = 0; a < r.type->rank; a++)
 		for (int k = 1; k < g->n; k++)
 			if (offsets_of(g->op[k])[a] != offsets_of(g->op[0])[a]) r.axes |= 1u << a;
+	ir_walk(fn->body, find_shift, &r);
 	return r;
 }
 
@@ -180,7 +187,8 @@ Lay lay_overlap(const Overlap *o, Threads n)
 	int vec = take(&left[fast], regs < most ? regs : most);
 	l = lay_push(l, HW_REG, fast, vec);
 	regs -= vec;
-	for (bool more = true; more && regs;) {         /* a bit for each axis in turn */
+	if (o->within && left[fast] > n.lanes) regs -= left[fast] - n.lanes;
+	for (bool more = true; more && regs > 0;) {         /* a bit for each axis in turn */
 		more = false;
 		for (int a = t->rank - 1; a >= 0; a--) {
 			if (!(o->axes >> a & 1) || a == fast || !regs || !take(&left[a], 1)) continue;

@@ -145,7 +145,7 @@ static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
 	int64_t most = lay_memory_cost(best, t->elem, fast);
 	for (int a = 0; a < t->rank; a++) {
 		if (a == fast || !t->log2[a]) continue;
-		Lay l = lay_overlap(&(Overlap){ t, 1u << a, fast }, p->threads);
+		Lay l = lay_overlap(&(Overlap){ .type = t, .axes = 1u << a, .fast = fast }, p->threads);
 		int c = swz_convert_cost(to, l, size);
 		if (c < 0 || (cost >= 0 && c >= cost) || lay_memory_cost(l, t->elem, fast) > most) continue;
 		best = l;
@@ -196,7 +196,7 @@ static Lay reduced_layout(const Op *op, Lay in)
 
 static bool shares_layout(const Op *op)
 {
-	return op_rows[op->code].layout == LR_SAME;
+	return op_rows[op->code].layout == LR_SAME || op->code == OP_SHIFT;
 }
 
 /* Of the layouts of the tile operands, the one to which the others convert at least cost. */

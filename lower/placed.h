@@ -47,7 +47,12 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast);
 
 /* ---- loads that overlap: overlap.c ---- */
 /* Of tiles of this type several overlap along these axes (bits); type NULL: none do. */
-typedef struct Overlap { const Type *type; unsigned axes; int fast; } Overlap;
+typedef struct Overlap {
+	const Type *type;
+	unsigned axes;
+	int fast;
+	bool within;            /* axis fast stays within a warp, for shifts along it */
+} Overlap;
 Overlap overlap_of(const Fn *fn);
 Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
 /* What a thread needs of the elements around it for n tiles at these offsets (n times one number for each axis): a box of
@@ -55,6 +60,14 @@ Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjace
 enum { PATCH_MOST = 160 };
 typedef struct Patch { int rank; int64_t lo[TENSOR_RANK]; int ext[TENSOR_RANK]; bool want[PATCH_MOST]; int wanted; } Patch;
 bool patch_of(Lay l, int n, const int64_t *offsets, Patch *p); /* false: its elements are no box, or too many */
+
+/* ---- tiles shifted within warps: slide.c ---- */
+/* Where coordinate bits along the axis are, the lowest first: register bits low[], lane bits from `lane` on, register bits
+ * from `high` on. */
+typedef struct SlidePlan { uint8_t low[LAY_BITS]; int lows, lane, lanes, high, highs; } SlidePlan;
+bool slide_plan(Lay l, int axis, SlidePlan *p);         /* false: they are not */
+int slide_carry(const SlidePlan *p, int from);          /* how many lanes on is the element `from` behind a piece's first */
+bool same_scalar(const Val *x, const Val *y);           /* one value, or equal constants */
 
 /* ---- products: mma_plan.c ---- */
 typedef struct MmaPlan {

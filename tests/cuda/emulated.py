@@ -1,7 +1,7 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
 NAME: sample/vecadd, ...; operations, language, functions: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
-target; packed, the same; clusters, the same for what only sm_90 does; packed, overlap, early: those files. Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
+target; packed, the same; clusters, the same for what only sm_90 does; packed, overlap, early, slide: those files. Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
 import os
 import shutil
 import sys
@@ -51,7 +51,7 @@ def main(name):
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
     elif kind == "clusters":
         tiles("clusters.tile", "sm_90a")
-    elif kind in ("overlap", "packed", "early"):
+    elif kind in ("overlap", "packed", "early", "slide"):
         tiles(kind + ".tile", ARCH)
     elif kind == "tiles":
         tiles("tiles.tile", ARCH, rest)

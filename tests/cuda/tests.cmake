@@ -15,6 +15,7 @@ ctilec_test(emulated/clusters "values;emulated" cuda/emulated.py clusters)
 ctilec_test(emulated/packed "values;emulated" cuda/emulated.py packed)
 ctilec_test(emulated/overlap "values;emulated" cuda/emulated.py overlap)
 ctilec_test(emulated/early "values;emulated" cuda/emulated.py early)
+ctilec_test(emulated/slide "values;emulated" cuda/emulated.py slide)
 ctilec_test(emit/early "quick;golden" cuda/early.py)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
