@@ -23,6 +23,7 @@ bool chk_attrs(Check *c, const Op *op);         /* order, kinds, required ones, 
 bool chk_op(Check *c, const Op *op);            /* arity, types, layouts; not control flow (OPF_REGION, OPF_TERM) */
 bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OPF_GROUP without a region */
 bool chk_group_region(Check *c, const Op *op);  /* and one with a region: operands, attributes and the region's arguments */
+bool chk_protocol(Check *c, const Fn *fn);      /* ir_protocol.c: what the roles of a kernel promise each other */
 uint64_t chk_group_needs(OpCode code);          /* their attributes that must be there, a bit each */
 bool chk_reduce_region(Check *c, const Op *op); /* reduce, scan: operands, results and the region's arguments */
 

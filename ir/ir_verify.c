@@ -400,8 +400,9 @@ static bool chk_fn(Check *c, const Fn *fn)
 	k.by_id = NEW_ARRAY(A_TMP, const Val *, fn->nval);
 	k.visible = NEW_ARRAY(A_TMP, bool, fn->nval);
 	bool ok = chk_block(&k, fn->body, (Scope){ 0 });
-	arena_release(A_TMP, mark);
 	*c = k.c;
+	ok = ok && (fn->stage == STAGE_TYPED || chk_protocol(c, fn));
+	arena_release(A_TMP, mark);
 	return ok;
 }
 

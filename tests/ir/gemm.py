@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the placed GEMM kernels as IR text: c[m, n] = a[m, k] b[k, n], f32 accumulation, by the schedules that are fastest on
-sm_90a. Usage: gemm.py DIR (writes DIR/gemm_<elem>.tir), gemm.py --check DIR (fails where a file is old)."""
+sm_90a. Usage: gemm.py (writes gemm_<elem>.tir beside it), gemm.py --check (fails where a file is old)."""
 import os
 import sys
 
@@ -20,7 +20,7 @@ SCHEDULES = [
     Schedule('192x160t', 192, 160, 4, 3, group=8, slots=1, wait=0, swap=True, regs=(32, 160)),
     Schedule('192x192', 192, 192, 4, 3, group=8, slots=1, regs=(32, 160)),
     Schedule('128x128', 128, 128, 6, 2),
-    Schedule('128x64', 128, 64, 8, 2),
+    Schedule('128x64', 128, 64, 8, 2, slots=1),
 ]
 
 
@@ -316,19 +316,18 @@ def module(elem):
 
 
 def main(args):
-    check = args[0] == '--check'
+    folder = os.path.dirname(os.path.abspath(__file__))
     old = 0
     for elem in ('bf16', 'f16'):
-        path = os.path.join(args[-1], f'gemm_{elem}.tir')
-        text = module(elem)
-        if check:
-            with open(path) as f:
-                if f.read() != text:
-                    print(f'{path} is not what gemm.py writes')
-                    old = 1
-        else:
+        path, text = os.path.join(folder, f'gemm_{elem}.tir'), module(elem)
+        if args != ['--check']:
             with open(path, 'w') as f:
                 f.write(text)
+            continue
+        with open(path) as f:
+            if f.read() != text:
+                print(f'{path} is not what gemm.py writes')
+                old = 1
     return old
 
 

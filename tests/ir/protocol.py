@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Broken protocols: each rule of ir/ir_protocol.c and of ir/ir_check_group.c has programs that it must refuse. They are the
+kernels of gemm_bf16.tir, each with one change."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# rule: what the message says; kernel; what is replaced (a regular expression), by what, the how many-th place
+BROKEN = [
+    # bytes expected = bytes that arrive
+    ('bytes are expected', '128x256', r'bytes = 49152', 'bytes = 32768', 1),
+    ('bytes are expected', '128x256', r', multicast = true\}|\{multicast = true\}', '', 1, r', %n\d+ (?=\n)', '', None),
+    ('bytes are expected', '192x160t', r'\n[^\n]*tma_load %x[^\n]*', '', 1),
+    ('no mbar_expect', '128x128', r'\n[^\n]*mbar_expect[^\n]*', '', 1),
+    ('no mbar_expect', '192x160t', r'\n[^\n]*mbar_expect[^\n]*', '', 1),
+    ('no mbar_expect', '128x256', r'(\t*mbar_expect[^\n]*\n)', r'', 1),
+    ('0 arrive in each', '128x128', r'mbar_expect %full', 'mbar_expect %empty', 1),
+    # arrivals = count
+    ('a phase ends with', '128x256', r'count = 4', 'count = 2', 1),
+    ('a phase ends with', '128x256', r'count = 1,', 'count = 2,', 1),
+    ('a phase ends with', '192x192', r'groups = 3', 'groups = 2', 1, r'warps 16', 'warps 12', 1),
+    ('a phase ends with', '192x160t', r'(mbar_arrive %empty, %at\d+)', r'\1 {by = warp}', 1),
+    ('the role arrives', '128x256', r'(mbar_arrive %empty, %prev\d+), %n\d+', r'\1', 1),
+    # the waits of a slot cover its last store
+    ('no bulk_wait covers it', '128x256', r'pending = 1\}\n(\t*yield\n\t*\}\n\t*group_barrier)', r'pending = 2}\n\1', 1),
+    ('no bulk_wait covers it', '192x160t', r'elect do \{\n\t*bulk_wait\n\t*yield\n\t*\}\n(\t*group_barrier\n)', r'\1', 2),
+    ('no bulk_wait covers it', '128x128', r'\n[^\n]*bulk_commit', '', 1),
+    ('only one thread knows', '128x256', r'(bulk_wait \{pending = 1\}\n\t*yield\n\t*\}\n)\t*group_barrier\n', r'\1', 1),
+    ('the role ends while stores', '128x256', r'elect do \{\n\t*bulk_wait\n\t*yield\n\t*\}\n', '', 1),
+    # a generic write reaches an asynchronous reader through a fence and a barrier
+    ('without a proxy_fence', '128x256', r'\n[^\n]*proxy_fence', '', 1),
+    ('without a proxy_fence', '192x160t', r'(\t*stmatrix[^\n]*\n)(\t*proxy_fence\n)', r'\2\1', 1),
+    ('a barrier behind their proxy_fence', '128x256', r'(proxy_fence\n)\t*group_barrier\n', r'\1', 1),
+    ('a barrier behind their proxy_fence', '128x128', r'(\t*proxy_fence\n)(\t*group_barrier\n)', r'\2\1', 2),
+    # registers that are lent: untouched until the wait
+    ('must be a tile', '128x256', r'cut %sum\d+', 'cut %SUM', 1, r'(%sum\d+)(?= = wgmma %)', r'\1', 1),
+    ('was handed on before', '128x256', r'(yield %next\d+, %at\d+, )%sum\d+', r'\1%LENT', 1),
+    ('may still run', '128x256', r'(%sum\d+ = wgmma_wait %sum\d+)', r'\1 {pending = 1}', 1),
+    ('a product may still read', '128x128', r'\n[^\n]*wgmma_commit\n[^\n]*wgmma_wait[^\n]*', '', 1),
+    ('a product may still read', '128x256', r'wgmma_wait \{pending = 1\}', 'wgmma_wait {pending = 2}', 1),
+    ('a product may still read', '192x160t', r'\n\t*wgmma_wait\n', '\n', 1),
+    ('a product may still read', '128x128', r'mbar_arrive %empty, %prev\d+(\n\t*yield)', r'mbar_arrive %empty, %AT\1', 1),
+    # what a descriptor can describe
+    ('no descriptor describes', '128x128', r'(%Y = alloc_ring \{slot = \d+), swizzle = 128', r'\1', 1, r'(%ty = tensor_map %b) \{swizzle = 128\}', r'\1', 1),
+    ('another swizzle', '128x128', r'(%X = alloc_ring \{slot = \d+), swizzle = 128', r'\1, swizzle = 64', 1),
+    ('parts begin at multiples', '192x160t', r'steps = \[64, 64\]', 'steps = [64, 32]', 1),
+    ('the part lies outside', '128x128', r'steps = \[64, 64\]\}', 'steps = [64, 64], offsets = [0, 64]}', 1),
+    ('is not the product of', '128x128', r'\{b_major = mn\}', '{a_major = mn}', 1),
+    # all warps of a warpgroup
+    ('not in `one_warp`', '128x256', r'(\t*wgmma_commit\n)', r'one_warp do {\n\1yield\n}\n', 1),
+    ('not in `elect`', '128x256', r'(\t*stmatrix[^\n]*\n)', r'elect do {\n\1yield\n}\n', 1),
+    ('not in `elect`', '128x256', r'\n\t*(mbar_wait %full[^\n]*\n)', r'\nelect do {\n\1yield\n}\n', 1),
+    ('other warps may not have passed', '128x128', r'\n[^\n]*= wgmma %[^\n]*\n', '\n', 1, r'(yield %next\d+, %at\d+, )%sum\d+', r'\1%FENCED', 1),
+    ('one thread: it stands in an `elect`', '128x256', r'elect do \{\n(\t*tma_store[^\n]*\n\t*bulk_commit\n)\t*yield\n\t*\}\n', r'\1', 1),
+    ('equally often', '128x256', r'(\t*mbar_wait %full[^\n]*\n)', r'cluster_barrier\n\1', 1),
+    ('cluster_barriers', '128x256', r'(role \{text = "consumer"[^\n]*\n)', r'\1cluster_barrier\n', 1),
+    # budgets
+    ('registers, there are', '128x256', r'regs = 240', 'regs = 256', 1),
+    ('registers, there are', '192x192', r'regs = 32', 'regs = 64', 1),
+    ('do not fit', '128x256', r'groups = 2', 'groups = 3', 1, r'warps 24', 'warps 32', 1, r'count = 4', 'count = 6', 1, r'regs = 240', 'regs = 160', 1),
+    ('the roles have', '128x256', r'warps 24', 'warps 16', 1),
+    ('are outside the kernel', '128x256', r'shared \d+', 'shared 229376', 1),
+    ('overlaps', '128x256', r'slot = 65536', 'slot = 64512', 1),
+    ('more than 232448', '128x256', r'shared \d+', 'shared 232449', 1),
+    # mbarriers
+    ('makes these mbarriers ready', '128x256', r'mbar_init %full, %empty', 'mbar_init %full', 1),
+    ('the cursor is of', '128x256', r': mbar<4>', ': mbar<2>', 1),
+    ('was handed on before', '192x160t', r'%sum\d+( = wgmma_fence %sum\d+ : async<[^\n]*\n)', r'\g<0>%again\1', 2),
+]
+
+
+def kernel_of(text, name):
+    """The module with this kernel alone."""
+    start = text.index(f'kernel gemm_bf16_{name} placed')
+    return 'module "broken.tir"\n' + text[start:text.index('\n}\n', start) + 3]
+
+
+def nth(pattern, by, text, n):
+    """text with the n-th match replaced (None: all)."""
+    found = list(re.finditer(pattern, text))
+    if not found or (n and len(found) < n):
+        return None
+    for m in reversed(found) if n is None else [found[n - 1]]:
+        text = text[:m.start()] + m.expand(by) + text[m.end():]
+    return text
+
+
+def names(text, change):
+    """Stand-ins for values whose names depend on the order of writing."""
+    values = {'%SUM': r'(%sum\d+)(?:, %\w+)* = wgmma_fence %sum\d+', '%LENT': r'(%sum\d+) = wgmma_fence(?=[^\n]*\n[^\n]*slot %X)',
+              '%FENCED': r'(%sum\d+) = wgmma_fence(?=[^\n]*\n[^\n]*slot %X)', '%AT': r'mbar_wait %full, (%at\d+)'}
+    for k, pattern in values.items():
+        if k in change:
+            change = change.replace(k, re.search(pattern, text).group(1))
+    return change
+
+
+def main():
+    ctilec = os.environ['CTILEC']
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gemm_bf16.tir')) as f:
+        good = f.read()
+    bad = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        path = os.path.join(tmp, 'broken.tir')
+        for i, (says, name, *edits) in enumerate(BROKEN):
+            text = original = kernel_of(good, name)
+            for pattern, by, n in zip(edits[0::3], edits[1::3], edits[2::3]):
+                text = nth(pattern, names(original, by), text, n) if text else None
+            if text is None or text == original:
+                print(f'{i}: `{says}`: the change does not apply')
+                bad += 1
+                continue
+            with open(path, 'w') as f:
+                f.write(text)
+            r = subprocess.run([ctilec, '--emit=ir', path, '-o', os.path.join(tmp, 'out')], capture_output=True, text=True)
+            if r.returncode != 1 or says not in r.stderr:
+                first = r.stderr.split('\n')[0]
+                print(f'{i}: wanted `{says}`, got {r.returncode} {first}')
+                bad += 1
+    print(f'{len(BROKEN)} broken programs, {bad} not refused for what is wrong with them')
+    return bad != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
