@@ -74,8 +74,8 @@ static Str product_name(const Product *p)
 static Str product_wanted(Product p)
 {
 	for (int i = 0; i < wanted.n; i++) {
-		const Product *q = &wanted.p[i];
-		if (q->n == p.n && q->k == p.k && q->elem == p.elem && q->a_regs == p.a_regs && q->ta == p.ta && q->tb == p.tb) return product_name(q);
+		Str have = product_name(&wanted.p[i]);
+		if (have == product_name(&p)) return have;
 	}
 	vec_push(A_UNIT, &wanted, p);
 	return product_name(&p);

@@ -1,10 +1,10 @@
 /* What the roles of a placed kernel promise each other: rules over several operations (those of single ones are in
  * ir_check_group.c). Broken, they would not fail but give wrong values now and then, or wait for ever.
  *
- * Rules about order are checked by running each role once on paper: a loop's body twice, with its carried values; both sides of
- * an `if`, whose states are then put together, unless constants decide it. A buffer is told from another by its ring and the number of its place: a
- * root that nothing is known about, and a distance from it (constants added, cursors advanced). Places with different roots may
- * be the same; about them nothing is said here, and `sim` sees them. */
+ * Rules about order are checked by running each role once on paper: a loop's body twice, with its carried values; both
+ * sides of an `if`, whose states are then put together, unless constants decide it. A buffer is told from another by its
+ * ring and the number of its place: a root that nothing is known about, and a distance from it (constants added, cursors
+ * advanced). Places with different roots may be the same; about them nothing is said here, and `sim` sees them. */
 #include "ir/ir_check.h"
 #include "layout/wgmma.h"
 
@@ -80,7 +80,10 @@ static Num2 number_of(Walk *w, const Op *op)
 		if (op->code == OP_LT && x.root == -1 && y.root == -1) return (Num2){ -1, x.off < y.off };
 	}
 	for (int i = 0; op->code == OP_ADD && i < 2; i++)
-		if (ir_const_value(ir_in(op, i), &n)) return (Num2){ w->num[ir_in(op, 1 - i)->id].root, w->num[ir_in(op, 1 - i)->id].off + (int)n.i };
+		if (ir_const_value(ir_in(op, i), &n)) {
+			Num2 x = w->num[ir_in(op, 1 - i)->id];
+			return (Num2){ x.root, x.off + (int)n.i };
+		}
 	return (Num2){ root_of(w, op), 0 };
 }
 
