@@ -253,7 +253,7 @@ static void rise(Op *op, Op *at)
 static void read_early(Op *op)
 {
 	Op *at = op->parent->first;
-	while (at != op && !op_is_reduce(at)) at = at->next;
+	while (at != op && !op_is_reduce(at) && !at->nregion) at = at->next;
 	for (const Op *o = at; o != op; o = o->next)
 		if (op_rows[o->code].flags & OPF_WRITE) return;
 	if (at != op && may_rise(op, at, CHAIN)) rise(op, at);

@@ -610,9 +610,9 @@ static int choose_warps(Fn *fn, const LowerCx *cx)
  * one block is spread over several: 32 elements a thread, 8 warps a block, at most 8 blocks (more are not portable). Between
  * blocks only the partial results of reductions move, each exchange once: kernels without control flow whose other operations
  * stay within their thread, and in which no layout is converted (stays_apart). */
-enum { CLUSTER_MOST = 3, CLUSTER_WARPS = 3, CLUSTER_REGS = 5, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */ };
+enum { CLUSTER_WARPS = 3, CLUSTER_REGS = 5, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */ };
 
-static bool in_cluster(const Op *op)
+bool op_suits_cluster(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	if (op->nregion) return false;
@@ -636,7 +636,7 @@ static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS;
 	if (c <= 0) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!in_cluster(op)) return 0;
+		if (!op_suits_cluster(op)) return 0;
 		reduces |= op_is_reduce(op);
 	}
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
@@ -659,7 +659,9 @@ static bool reduces_apart(const Op *op, Lay l)
 {
 	uint32_t v[LAY_BITS];
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
-	return lay_combines_simply(l, axis) && lay_outbits(lay_reduced(l, axis, 2, &n, v)) <= CLUSTER_SENT;
+	Lay left = lay_reduced(l, axis, 2, &n, v);
+	if (!lay_combines_simply(l, axis)) return false;
+	return !left.out[axis] || (!op->parent->owner && lay_outbits(left) <= CLUSTER_SENT);
 }
 
 static bool stays_apart(Places *p)
@@ -710,7 +712,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 {
 	Places p = { .fn = fn, .cx = cx };
 	ir_number(fn);
-	int cluster = choose_cluster(fn, cx);
+	int sliced = fn->warps, cluster = sliced ? log2_of(fn->cluster ? fn->cluster : 1) : choose_cluster(fn, cx);
 	if (cx->o->level > 0) p.overlap = overlap_of(fn);
 	p.nval = fn->nval;
 	ir_walk(fn->body, collect, &p);
@@ -724,7 +726,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	find_users(&p);
 	order_choices(&p);
 	for (;; cluster = 0) {
-		p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
+		if (sliced) p.threads.warps = log2_of(sliced);         /* pass slice chose its slices for them */
+		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);

@@ -9,7 +9,9 @@ enum {
 	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
 	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
 	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
+	KEEP_BYTES = 72 << 10,          /* of loads that loops repeat: so much leaves room for three thread blocks on an SM of sm_90 */
 	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
+	CLUSTER_MOST = 3,               /* log2 of the thread blocks of a cluster that every GPU runs */
 	LANES_LOG2 = 5
 };
 
@@ -98,6 +100,7 @@ int64_t sort_piece(const Type *t);              /* the same while it is sorted *
 bool one_thread_reads(const Op *op);            /* each element is accessed once, then handed to the threads that hold copies */
 bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 
+bool op_suits_cluster(const Op *op);            /* place.c: may the thread blocks of a cluster share its tiles? */
 bool op_is_reduce(const Op *op);                /* one that combine splits */
 bool op_is_scan(const Op *op);
 bool op_is_atomic(const Op *op);

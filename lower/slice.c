@@ -1,0 +1,374 @@
+/* slice: tiles beyond the registers of a thread block become loops over slices.
+ *
+ * What a kernel does with a tile that is too large falls apart into loops (slice_plan.c): each loads a slice, computes what
+ * follows from it, and stores it or combines it with what a reduction has so far. A thread keeps one partial result for each
+ * place of a slice, folded down to one 16-byte piece; behind the loop the whole thread block (or cluster) reduces these. So the
+ * text and the registers of a kernel do not grow with its tile, and a sum adds first what lies a slice apart.
+ *
+ * A slice has 64 bytes of the widest access for each thread: enough in flight at once, few enough to live in registers. Whole
+ * stay tiles that registers hold, where each element is read only once; loads that a later loop repeats are kept in shared
+ * memory as far as it goes (pass keep). */
+#include "base/diag.h"
+#include "ir/fold.h"
+#include "lower/slice.h"
+
+enum {
+	SLICE_BYTES = 64,       /* of the widest access, for each thread */
+	SLICE_ELEMS = 32,       /* but no more elements */
+	SLICE_WARPS = 3,        /* log2, of a thread block that has its SM for itself and two others */
+	ALONE_WARPS = 4,        /* log2, of one that shares it with none, since it keeps so much in shared memory */
+	SLICE_ROW = 128,        /* bytes that lie together in memory, at least */
+	HELD_BYTES = 256,       /* of loads that a thread's registers hold */
+	HELD_EACH = 6,          /* log2; but no more elements of a tile */
+	HELD_LOG2 = 15,         /* elements of a tile that the registers of a thread block hold, log2 */
+	HELD_IN_CLUSTER = 14    /* the same in a cluster, where less is better: several tile blocks share an SM then */
+};
+
+typedef struct Slicer {
+	const LowerCx *cx;
+	SlicePlan p;
+	int log2;               /* of the number of slices */
+	int fold;               /* log2 of the elements that a thread combines before it adds them to its partial results */
+	Val **now;              /* by Val id: the slice, in the loop that is being written */
+	Val **sum;              /* by index in plan.ops: what the reduction has so far */
+	Val *counter;
+} Slicer;
+
+/* ---- how large ---- */
+typedef struct Measure { Val *seed; int log2, bytes; } Measure;
+
+static void measure(Measure *m, const Op *op)
+{
+	const Val *moved = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+	for (int i = 0; i < op->nout; i++) {
+		Val *v = op->out[i];
+		bool made = op->code == OP_CONST || op->code == OP_BROADCAST || op->code == OP_IOTA;
+		if (!type_is_tile(v->type) || made || (m->seed && type_log2_size(v->type) <= m->log2)) continue;
+		m->seed = v;
+		m->log2 = type_log2_size(v->type);
+	}
+	if (moved && type_log2_size(moved->type) && elem_bytes(moved->type->elem) > m->bytes) m->bytes = elem_bytes(moved->type->elem);
+}
+
+static Measure measure_fn(const Fn *fn)
+{
+	Measure m = { 0 };
+	for (const Op *op = fn->body->first; op; op = op->next) measure(&m, op);
+	return m;
+}
+
+/* May a cluster run the kernel, and does it divide one axis only, so that no slice is converted? */
+static bool suits_cluster(const Fn *fn)
+{
+	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return false;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (!op_suits_cluster(op)) return false;
+		for (int i = 0; i < op->nout; i++) {
+			const Type *t = op->out[i]->type;
+			int long_axes = 0;
+			for (int a = 0; type_is_tile(t) && a < t->rank; a++) long_axes += t->log2[a] > 0;
+			if (long_axes > 1) return false;
+		}
+	}
+	return true;
+}
+
+/* ---- writing ---- */
+static const Type *cut_type(const Slicer *s, const Val *v)
+{
+	uint8_t shape[TILE_RANK];
+	const Type *t = v->type;
+	if (!slice_is_cut(&s->p, v)) return t;
+	for (int a = 0; a < t->rank; a++) shape[a] = (uint8_t)(t->log2[a] - (a == s->p.axis[v->id] ? s->log2 : 0));
+	return type_tile(t->elem, t->rank, shape);
+}
+
+static Val *cut_val(const Slicer *s, Val *v) { return slice_is_cut(&s->p, v) ? s->now[v->id] : v; }
+
+static Op *clone(const Slicer *s, Builder *b, const Op *op)
+{
+	Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
+	const Type **out = NEW_ARRAY(A_TMP, const Type *, op->nout);
+	for (int i = 0; i < op->nin; i++) in[i] = cut_val(s, ir_in(op, i));
+	for (int i = 0; i < op->nout; i++) out[i] = cut_type(s, op->out[i]);
+	Op *r = ir_op(b, op->code, op->nin, in, op->nout, out);
+	copy_attrs(r, op);
+	for (int i = 0; i < op->nout; i++) r->out[i]->name = op->out[i]->name;
+	return r;
+}
+
+static Val *times(Builder *b, Val *x, int64_t n)
+{
+	return n == 1 ? x : ir_binary(b, OP_MUL, x->type, x, ir_const_int(b, x->type, n));
+}
+
+/* The numbers of slice k are those of slice 0 and k times its size. */
+static Val *cut_numbers(const Slicer *s, Builder *b, const Op *op)
+{
+	Val *i = clone(s, b, op)->out[0];
+	const Type *one = type_scalar(i->type->elem);
+	Val *k = one == s->counter->type ? s->counter : ir_unary(b, OP_CAST, one, s->counter);
+	return ir_binary(b, OP_ADD, i->type, i, ir_unary(b, OP_BROADCAST, i->type, times(b, k, type_size(i->type))));
+}
+
+/* Slice k of tile number i: element i * step + offset + k * n, as a tile number of its own with a step that divides both. */
+static void cut_access(const Slicer *s, Op *op, const Val *whole)
+{
+	int a = s->p.axis[whole->id], rank = whole->type->rank;
+	int64_t n = type_extent(whole->type, a) >> s->log2, step = 1, *steps = NEW_ARRAY(A_TMP, int64_t, rank);
+	const IrAttr *old = ir_attr(op, AT_STEPS);
+	for (int i = 0; i < rank; i++) steps[i] = old ? old->u.ints.p[i] : 1;
+	while (step < n && steps[a] % (2 * step) == 0) step *= 2;
+	Val *i = ir_in(op, 1 + a), *k = s->counter;
+	int64_t times_i = steps[a] / step;
+	Num c;
+	if (!ir_const_value(i, &c) || c.i || n != step) {
+		Builder at = build_before(op);
+		const Type *wide = type_scalar(EL_I64);
+		k = times(&at, ir_unary(&at, OP_CAST, wide, k), n / step);
+		i = i->type == wide ? i : ir_unary(&at, OP_CAST, wide, i);
+		k = ir_binary(&at, OP_ADD, wide, times(&at, i, times_i), k);
+	}
+	op->in[1 + a] = k;
+	steps[a] = step;
+	ir_set_ints(op, AT_STEPS, rank, steps);
+}
+
+/* ---- reductions ---- */
+static OpCode combining(OpCode c)
+{
+	switch (c) {
+	case OP_SUM: return OP_ADD;
+	case OP_PROD: return OP_MUL;
+	case OP_REDUCE_MAX: return OP_MAX;
+	case OP_REDUCE_MIN: return OP_MIN;
+	case OP_REDUCE_AND: return OP_AND;
+	case OP_REDUCE_OR: return OP_OR;
+	case OP_REDUCE_XOR: return OP_XOR;
+	default: bug("`%s` has no partial results", op_rows[c].name);
+	}
+}
+
+/* What changes no element, its sign and its being a NaN included. */
+static Num identity(const Op *op)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	bool is_float = elem_is_any_float(e), wins = ir_int(op, AT_NAN, 0) != 0;
+	switch (op->code) {
+	case OP_SUM: return is_float ? num_float(-0.0) : num_zero(e);
+	case OP_PROD: return num_one(e);
+	case OP_REDUCE_MAX: return is_float ? num_float(wins ? -1.0 / 0.0 : 0.0 / 0.0) : num_least(e);
+	case OP_REDUCE_MIN: return is_float ? num_float(wins ? 1.0 / 0.0 : 0.0 / 0.0) : num_greatest(e);
+	case OP_REDUCE_AND: return num_wrap(e, ~(uint64_t)0);
+	default: return num_zero(e);
+	}
+}
+
+static const Type *with_extent(const Type *t, int axis, int log2)
+{
+	uint8_t shape[TILE_RANK];
+	for (int a = 0; a < t->rank; a++) shape[a] = (uint8_t)(a == axis ? log2 : t->log2[a]);
+	return type_tile(t->elem, t->rank, shape);
+}
+
+static int fold_of(const Slicer *s, const Type *slice, int axis)
+{
+	return slice->rank == TILE_RANK ? 0 : s->fold < slice->log2[axis] ? s->fold : slice->log2[axis];
+}
+
+static const Type *partial_type(const Slicer *s, const Op *op)
+{
+	const Type *slice = cut_type(s, ir_in(op, 0));
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	return with_extent(slice, axis, slice->log2[axis] - fold_of(s, slice, axis));
+}
+
+/* Combines 2^fold elements of a slice that lie farthest apart: in the layout of loads a thread holds them. */
+static Val *folded(const Slicer *s, Builder *b, const Op *op, Val *x)
+{
+	const Type *t = x->type, *part = partial_type(s, op);
+	int axis = (int)ir_int(op, AT_AXIS, 0), fold = fold_of(s, t, axis);
+	uint8_t shape[TILE_RANK];
+	if (!fold) return x;
+	for (int a = 0; a <= t->rank; a++)
+		shape[a] = a < axis ? t->log2[a] : a == axis ? (uint8_t)fold : a == axis + 1 ? part->log2[axis] : t->log2[a - 1];
+	const Type *apart = type_tile(t->elem, t->rank + 1, shape);
+	x = ir_unary(b, OP_RESHAPE, apart, x);
+	x = ir_unary(b, op->code, with_extent(apart, axis, 0), x);
+	copy_attrs(x->def, op);
+	return ir_unary(b, OP_RESHAPE, part, x);
+}
+
+static void cut_reduce(Slicer *s, Builder *b, int i)
+{
+	const Op *op = s->p.ops[i].op;
+	Val *x = folded(s, b, op, cut_val(s, ir_in(op, 0)));
+	Val *r = ir_binary(b, combining(op->code), x->type, s->sum[i], x);
+	static const AttrKey modes[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN };
+	for (int k = 0; k < 3; k++)
+		if (ir_int(op, modes[k], 0)) ir_set_int(r->def, modes[k], ir_int(op, modes[k], 0));
+	s->sum[i] = r;
+}
+
+/* ---- loops ---- */
+static void cut_op(Slicer *s, Builder *b, int i)
+{
+	Op *op = s->p.ops[i].op;
+	b->span = op->span;
+	if (s->p.ops[i].part) {
+		cut_reduce(s, b, i);
+		return;
+	}
+	Val *one = op->code == OP_IOTA ? cut_numbers(s, b, op) : NULL;
+	Op *r = one ? one->def : clone(s, b, op);
+	for (int k = 0; k < op->nout; k++) s->now[op->out[k]->id] = r->out[k];
+	if (op->code == OP_LOAD || op->code == OP_STORE) cut_access(s, r, op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1));
+}
+
+static void write_loop(Slicer *s, int level, Op *before)
+{
+	const Type *i32 = type_scalar(EL_I32);
+	Builder b = build_before(before);
+	VEC(int) parts = { 0 };
+	VEC(Val *) in = { 0 };
+	VEC(const Type *) out = { 0 };
+	unsigned runs = 0;
+	for (int i = 0; i < s->p.n; i++) runs |= s->p.ops[i].runs;
+	if (!(runs >> level & 1)) return;
+	for (int k = 0; k < 3; k++) vec_push(A_TMP, &in, ir_const_int(&b, i32, k == 0 ? 0 : k == 1 ? (int64_t)1 << s->log2 : 1));
+	for (int i = 0; i < s->p.n; i++) {
+		const SliceOp *o = &s->p.ops[i];
+		if (!o->part || !(o->runs >> level & 1)) continue;
+		vec_push(A_TMP, &parts, i);
+		vec_push(A_TMP, &out, partial_type(s, o->op));
+		vec_push(A_TMP, &in, ir_const_num(&b, out.p[out.n - 1], identity(o->op)));
+	}
+	Op *loop = ir_op(&b, OP_FOR, in.n, in.p, out.n, out.p);
+	IrBlock *body = ir_region(loop);
+	Builder inner = { s->p.fn, body, NULL, b.span };
+	s->counter = ir_arg(body, i32, NULL);
+	for (int k = 0; k < parts.n; k++) s->sum[parts.p[k]] = ir_arg(body, out.p[k], NULL);
+	for (int i = 0; i < s->p.n; i++)
+		if (s->p.ops[i].runs >> level & 1) cut_op(s, &inner, i);
+	Val **last = NEW_ARRAY(A_TMP, Val *, parts.n);
+	for (int k = 0; k < parts.n; k++) last[k] = s->sum[parts.p[k]];
+	ir_op(&inner, OP_YIELD, parts.n, last, 0, NULL);
+	for (int k = 0; k < parts.n; k++) {
+		Op *op = s->p.ops[parts.p[k]].op;
+		b.span = op->span;
+		Val *r = ir_unary(&b, op->code, op->out[0]->type, loop->out[k]);
+		copy_attrs(r->def, op);
+		r->name = op->out[0]->name;
+		ir_replace(op->out[0], r);
+	}
+}
+
+static void write_loops(Slicer *s)
+{
+	Op *end = s->p.ops[s->p.n - 1].op;
+	int last = 0;
+	s->now = NEW_ARRAY(A_TMP, Val *, s->p.fn->nval);
+	s->sum = NEW_ARRAY(A_TMP, Val *, s->p.n);
+	for (int i = 0; i < s->p.n; i++)
+		if (s->p.ops[i].level > last) last = s->p.ops[i].level;
+	for (int level = 0; level <= last; level++) {
+		for (int i = 0; i < s->p.n - 1; i++)
+			if (!s->p.ops[i].cut && s->p.ops[i].level == level) ir_move_before(s->p.ops[i].op, end);
+		write_loop(s, level, end);
+	}
+	for (int i = s->p.n - 1; i >= 0; i--)
+		if (s->p.ops[i].cut) ir_remove(s->p.ops[i].op);
+}
+
+/* ---- the pass ---- */
+/* Accesses whose slices are too short along the axis on which memory is contiguous. */
+static int narrow_accesses(const SlicePlan *p, int log2)
+{
+	int n = 0;
+	for (int i = 0; i < p->n; i++) {
+		const Op *op = p->ops[i].op;
+		if (!p->ops[i].cut || (op->code != OP_LOAD && op->code != OP_STORE)) continue;
+		const Val *v = op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1);
+		int a = p->axis[v->id];
+		n += a == fast_axis(p->fn, ir_in(op, 0)) && (type_extent(v->type, a) >> log2) * elem_bytes(v->type->elem) < SLICE_ROW;
+	}
+	return n;
+}
+
+/* The axis that takes fewest loops; of such the one with fewest narrow accesses, the slowest of these. */
+static bool best_plan(Fn *fn, Val *seed, int log2, SlicePlan *best)
+{
+	SlicePlan p;
+	int narrow = 0;
+	bool found = false;
+	for (int a = 0; a < seed->type->rank; a++) {
+		if (seed->type->log2[a] < log2 || !slice_plan(fn, seed, a, log2, &p)) continue;
+		int n = narrow_accesses(&p, log2);
+		if (found && (p.loops > best->loops || (p.loops == best->loops && n >= narrow))) continue;
+		*best = p;
+		narrow = n;
+		found = true;
+	}
+	return found;
+}
+
+/* Bytes that the loads of an element have: all of them, or those that more than one loop runs. */
+static int load_bytes(const SlicePlan *p, bool again)
+{
+	int n = 0;
+	for (int i = 0; i < p->n; i++) {
+		const SliceOp *o = &p->ops[i];
+		if (o->cut && o->op->code == OP_LOAD && (!again || o->runs & (o->runs - 1))) n += elem_bytes(o->op->out[0]->type->elem);
+	}
+	return n;
+}
+
+static int log2_floor(int64_t n)
+{
+	int k = 0;
+	while (n >> (k + 1)) k++;
+	return k;
+}
+
+/* Elements of a tile that a thread's registers hold with what is loaded beside it, log2. */
+static int held_each(const SlicePlan *p)
+{
+	int bytes = load_bytes(p, false), n = log2_floor(HELD_BYTES / (bytes ? bytes : 1));
+	return n < HELD_EACH ? n : HELD_EACH;
+}
+
+static void slice_fn(Fn *fn, const LowerCx *cx)
+{
+	Measure m = measure_fn(fn);
+	if (!m.bytes) return;
+	Slicer s = { .cx = cx };
+	int each = log2_floor(SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS);
+	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
+	int warps = hint > 0 ? log2_of(hint) : SLICE_WARPS, cluster = 0, slices = m.log2 - LANES_LOG2 - warps - each;
+	if (slices < 1) return;
+	ir_number(fn);
+	if (!best_plan(fn, m.seed, slices, &s.p) || m.log2 <= LANES_LOG2 + warps + held_each(&s.p)) return;
+	if (s.p.loops > 1) {
+		if (hint <= 0 && m.log2 <= HELD_LOG2) return;
+		if (suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
+			int wish = (int)ir_hint(fn, "cluster", cx->target_arch);
+			cluster = wish ? log2_of(wish) : CLUSTER_MOST;
+			if (m.log2 <= HELD_IN_CLUSTER + cluster) return;
+		}
+		int64_t kept = ((int64_t)load_bytes(&s.p, true) << m.log2) >> cluster;
+		if (hint <= 0 && kept > KEEP_BYTES) warps = ALONE_WARPS;
+		slices = m.log2 - LANES_LOG2 - warps - cluster - each;
+		if (slices < 1 || !best_plan(fn, m.seed, slices, &s.p)) return;
+	}
+	s.log2 = slices;
+	s.fold = each - (4 - log2_floor(m.bytes));
+	if (s.fold < 0) s.fold = 0;
+	write_loops(&s);
+	fn->warps = 1 << (warps + cluster);
+	fn->cluster = cluster ? 1 << cluster : 0;
+}
+
+void pass_slice(Module *m, const LowerCx *cx)
+{
+	for (int i = 0; i < m->fns.n; i++) slice_fn(m->fns.p[i], cx);
+}

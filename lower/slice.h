@@ -1,0 +1,30 @@
+/* Inside pass slice: the plan of a kernel (slice_plan.c), from which slice.c writes its loops. */
+#ifndef LOWER_SLICE_H
+#define LOWER_SLICE_H
+#include "lower/placed.h"
+
+enum { SLICE_WHOLE = -1, SLICE_LOOPS = 8 /* of one kernel, at most */ };
+
+typedef struct SliceOp {
+	Op *op;
+	bool cut;               /* works on a slice at a time */
+	bool part;              /* reduces along the axis that is cut: its result is known behind the loop */
+	int level;              /* cut: the first loop that runs it; else: it stands before that loop */
+	int least;              /* level that the order of memory asks for */
+	unsigned runs;          /* cut: the loops that run it, as bits; loads and what is computed from them again in each */
+} SliceOp;
+
+typedef struct SlicePlan {
+	Fn *fn;
+	int nval;               /* what came before has ids below */
+	int8_t *axis;           /* by Val id: along which a tile is cut, or SLICE_WHOLE */
+	int *def;               /* by Val id: which of ops defines it; -1: none */
+	SliceOp *ops;           /* of the kernel's body, in order */
+	int n;
+	int loops;
+} SlicePlan;
+
+/* The plan that cuts the tile `seed` along `axis` and whatever has to be cut with it, into 2^log2 slices; false: there is none. */
+bool slice_plan(Fn *fn, Val *seed, int axis, int log2, SlicePlan *p);
+bool slice_is_cut(const SlicePlan *p, const Val *v);
+#endif
