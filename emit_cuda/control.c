@@ -298,7 +298,7 @@ void control_op(Cu *g, Op *op)
 	unsigned flags = op_rows[op->code].flags;
 	cu_line(g, op);
 	if (op_is_scan(op)) {
-		reduce_scan(g, op);
+		scan_print(g, op);
 		return;
 	}
 	switch (op->code) {

@@ -90,6 +90,9 @@ void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8]
 bool cu_unrolled(int regs);
 void cu_loop(Cu *g, const char *var, int64_t n);        /* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
 void cu_end(Cu *g);
+/* Whether a loop of n turns within an unrolled one of `outer` is unrolled: only where the whole stays within the budget, as it
+ * does for every tile that lives in registers. */
+void cu_inner_unroll(Cu *g, int64_t outer, int64_t n);
 void cu_registers(Cu *g, Lay l, uint32_t skip);          /* the same over the registers of l but those of bits `skip`: ct_b */
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
@@ -158,9 +161,12 @@ void move_take(Cu *g, const Op *op);
 void move_share_copies(Cu *g, const Op *op);            /* what one thread got, to all that hold copies */
 void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 
-/* reduce.c, mma.c, sort.c */
+/* reduce.c, scan.c, mma.c, sort.c */
+enum { REDUCE_CUSTOM = 9 };     /* the kind of a reduction or scan with a function of the author's */
 void reduce_step(Cu *g, const Op *op);
-void reduce_scan(Cu *g, const Op *op);
+/* Statements that make a[i] the combination of a[i] and b[i], in the order `first`, `second`; a holds names of variables. */
+void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second);
+void scan_print(Cu *g, const Op *op);
 void mma_print(Cu *g, const Op *op);
 void mma_in_pieces(Cu *g, const Op *op);               /* factors too large for shared memory */
 void sort_print(Cu *g, const Op *op);

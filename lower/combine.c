@@ -7,7 +7,7 @@
  * increasing index, lanes pairwise by increasing distance, warps by increasing number; in a cluster, warps whose numbers
  * differ by 32 first and then pairwise.
  * An element that the kernel itself may write is read by one thread; in a cluster an exchange tells it to all thread blocks.
- * Reductions with a function of the author's keep the order of the elements: their layout (lay_scan) has neighbours in
+ * Reductions with a function of the author's keep the order of the elements: their layout (lay_neighbours) has neighbours in
  * registers, then lanes, then warps, so these same steps combine only neighbouring ranges.
  *
  * A product stores its factors in shared memory, in the storage that costs their stores and the instruction's loads least,

@@ -93,8 +93,8 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast)
 	return ((int64_t)1 << imin(32, imax(0, regs - vec))) * (1 + ((int64_t)1 << imax(0, imin(20, sectors))));
 }
 
-/* ---- scans ---- */
-Lay lay_scan(const Type *t, int axis, Threads all)
+/* ---- reductions with a function of the author's ---- */
+Lay lay_neighbours(const Type *t, int axis, Threads all)
 {
 	int n = t->log2[axis], others = type_log2_size(t) - n;
 	int warps_other = imin(all.warps, others);

@@ -2,10 +2,10 @@
  *
  * Each value starts without a layout. Two kinds of rules fill in: FORWARD, an operation gives its result the layout that
  * follows from its operands'; BACKWARD, an operand that is free takes the layout that its user wants. Free are the values
- * that any layout suits: constants, iota, broadcasts, loads, and what is computed from such alone. Products and scans bring
- * layouts of their own. When the rules come to rest, the largest load that is still free gets the coalesced layout of its
- * memory (then the largest other value), and the rules go on. A store gives what it stores the coalesced layout from the
- * start, but behind a loop that loads tiles only once all loads have theirs.
+ * that any layout suits: constants, iota, broadcasts, loads, and what is computed from such alone. Products bring layouts of
+ * their own, and so do scans of what has none that they can walk. When the rules come to rest, the largest load that is still
+ * free gets the coalesced layout of its memory (then the largest other value), and the rules go on. A store gives what it
+ * stores the coalesced layout from the start, but behind a loop that loads tiles only once all loads have theirs.
  *
  * Where operands of an elementwise operation disagree, it takes the one to which the others convert at least cost
  * (swz_convert_cost). A load takes the layout of its user instead of the coalesced one unless that costs more than
@@ -238,12 +238,13 @@ static void forward(Places *p, Op *op)
 	Val *r = op->out[0], *x = op->nin ? ir_in(op, 0) : NULL;
 	if (has(p, r)) return;
 	if (op_is_scan(op)) {
-		for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_scan(r->type, (int)ir_int(op, AT_AXIS, 0), p->threads));
+		l = has(p, x) && scan_walks(op, lay_of(p, x)) ? lay_of(p, x) : lay_scan(op, p->fn, p->threads);
+		for (int i = 0; i < op->nout; i++) give(p, op->out[i], l);
 		return;
 	}
 	if (op_is_reduce(op)) {
 		if (op->code == OP_REDUCE) {
-			Lay in = lay_scan(x->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
+			Lay in = lay_neighbours(x->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
 			for (int i = 0; i < op->nout; i++) give(p, op->out[i], reduced_layout(op, in));
 		} else if (has(p, x)) {
 			give(p, r, reduced_layout(op, lay_of(p, x)));
@@ -281,6 +282,13 @@ static void forward(Places *p, Op *op)
 static bool is_forced(const Val *v)
 {
 	return v->def && (v->def->code == OP_CAT || v->def->code == OP_JOIN || v->def->code == OP_SPLIT);
+}
+
+/* What a scan or a reduction with a function of the author's needs its operands to have. */
+static Lay combined_operand(const Places *p, const Op *op)
+{
+	if (op_is_scan(op)) return lay_of(p, op->out[0]);
+	return lay_neighbours(ir_in(op, 0)->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
 }
 
 /* ---- backward ---- */
@@ -346,10 +354,10 @@ static void backward(Places *p, Op *op)
 		if (set) want(p, ir_in(op, 1), lay_of(p, r));
 		return;
 	default:
+		if (op_is_scan(op) && !set) return;
 		if (op_is_scan(op) || op->code == OP_REDUCE) {
 			for (int i = 0; i < op->nin; i++)
-				if (is_tile(ir_in(op, i)))
-					want(p, ir_in(op, i), lay_scan(ir_in(op, i)->type, (int)ir_int(op, AT_AXIS, 0), p->threads));
+				if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), combined_operand(p, op));
 		} else if (shares_layout(op)) {
 			backward_same(p, op);
 		}
@@ -522,7 +530,7 @@ static bool needs(Places *p, const Op *op, int i, Lay *l)
 	default: break;
 	}
 	if (op_is_scan(op) || op->code == OP_REDUCE) {
-		*l = lay_scan(v->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
+		*l = combined_operand(p, op);
 		return true;
 	}
 	if (!shares_layout(op)) return false;
@@ -573,7 +581,7 @@ static void fix_operands(Places *p, Op *op)
 /* ---- warps ---- */
 enum { MOST_ROW = 13 };         /* log2 of the elements up to which 8 warps hold so much */
 
-typedef struct Size { int log2, products, bytes; bool reduces; } Size;
+typedef struct Size { int log2, products, bytes; bool reduces, scans; } Size;
 
 static void measure(void *ctx, Op *op)
 {
@@ -582,16 +590,17 @@ static void measure(void *ctx, Op *op)
 		const Val *v = op->out[i];
 		if (type_is_tile(v->type) && op->code != OP_CONST && type_log2_size(v->type) > s->log2) s->log2 = type_log2_size(v->type);
 	}
-	s->reduces |= op_is_reduce(op);
+	s->reduces |= op_is_reduce(op) || op_is_scan(op);
+	s->scans |= op_is_scan(op);
 	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type) && elem_bytes(op->out[0]->type->elem) > s->bytes)
 		s->bytes = elem_bytes(op->out[0]->type->elem);
 	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products) s->products = type_log2_size(op->out[0]->type);
 }
 
-/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements. Where a
- * reduction makes threads wait for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays
- * within a warp: layer norm of 1,024 columns of bf16 runs at 98 % of the copy rate with one warp and at 82 % with four. The hint
- * @warps decides where it is given. */
+/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements, or 32 of a
+ * running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait for each other, each
+ * holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp: layer norm of 1,024 columns of bf16
+ * runs at 98 % of the copy rate with one warp and at 82 % with four. The hint @warps decides where it is given. */
 static int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
@@ -601,7 +610,8 @@ static int choose_warps(Fn *fn, const LowerCx *cx)
 	int w = s.log2 - 8;
 	if (s.reduces && !s.products && s.log2 <= MOST_ROW) w = s.log2 - LANES_LOG2 - (s.bytes <= 2 ? 5 : 4);
 	if (w > 3) w = 3;
-	if (s.log2 - LANES_LOG2 - w > 6) w = s.log2 - LANES_LOG2 - 6;
+	int most = s.scans ? 5 : 6;
+	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
 	return w < 0 ? 0 : w > 5 ? 5 : w;
 }
 

@@ -32,7 +32,7 @@ bool unit_axis(const Fn *fn, const Val *view, int axis);        /* is its stride
 int fast_axis(const Fn *fn, const Val *view);   /* the axis whose stride is 1, else the last */
 Lay lay_default(const Type *t, int fast, Threads n);            /* coalesced along axis fast */
 Lay lay_single(int rank, Threads n);            /* one element, held by every thread */
-Lay lay_scan(const Type *t, int axis, Threads n);               /* neighbours along axis: registers, then lanes, then warps */
+Lay lay_neighbours(const Type *t, int axis, Threads n);         /* along axis: registers, then lanes, then warps */
 Lay lay_cat(Lay half, int axis);                /* two of them side by side */
 bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r);
 /* The layout after combining along axis what registers (levels 1), also lanes (2), also warps (3) hold. The axis keeps
@@ -46,6 +46,23 @@ bool lay_combines_simply(Lay l, int axis);
 Lay lay_gathered(Lay l, int axis, int n);
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
 int64_t lay_memory_cost(Lay l, Elem e, int fast);
+
+/* ---- scans: scan_rules.c ---- */
+/* Who holds the bits of the axis, from the lowest on: bit bit[k] of registers, lanes or warps hw[k]. */
+typedef struct ScanPlan {
+	int n;
+	Hw hw[LAY_BITS];
+	uint8_t bit[LAY_BITS];
+	int low;                /* so many of the lowest are registers' */
+	int warps;              /* from this one on: warps and registers */
+	Lay totals;             /* of what lies below that one */
+} ScanPlan;
+bool scan_plan(Lay l, int axis, ScanPlan *p);   /* false: the layout is more than such bits */
+ScanPlan scan_plan_of(const Op *op);            /* of a placed scan */
+bool scan_walks(const Op *op, Lay l);           /* and does with little shared memory */
+int scan_values(const Op *op);                  /* tiles scanned together */
+int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of a value's totals in shared memory, in bytes */
+Lay lay_scan(const Op *op, const Fn *fn, Threads n);    /* what it chooses for free operands */
 
 /* ---- loads that overlap: overlap.c ---- */
 /* Of tiles of this type several overlap along these axes (bits); type NULL: none do. */

@@ -42,12 +42,8 @@ bool one_thread_reads(const Op *op)
 
 static int64_t scan_bytes(const Op *op)
 {
-	int axis = (int)ir_int(op, AT_AXIS, 0), warps = 0, n = op->code == OP_SCAN ? op->nout : 1;
-	Lay l = *ir_in(op, 0)->lay;
-	uint32_t mask = (((uint32_t)1 << l.out[axis]) - 1) << lay_shift(l, axis);
-	for (int i = 0; i < l.in[HW_WARP]; i++) warps += (l.col[lay_first(l, HW_WARP) + i] & mask) != 0;
-	if (!warps) return 0;
-	return (int64_t)n * 8 * op->parent->fn->warps;
+	ScanPlan p = scan_plan_of(op);
+	return scan_offset(op, &p, scan_values(op));
 }
 
 /* A sort holds values and their i32 indices. */

@@ -1,0 +1,476 @@
+/* Scans: running combinations along an axis, over any layout whose bits along it are plain ones (lower/scan_rules.c).
+ *
+ * A block is what lies below some bit of the axis. The results within a thread's neighbours come first, then for each level the
+ * total of a block (ct_t) and, for each group of neighbours, the combination of what comes before it in the block (ct_p), which
+ * all results of the group get at the end. In the order of the text: neighbours one after the other, lanes pairwise by
+ * increasing distance, groups of registers one after the other, warps one after the other. Backwards, `before` is what the scan
+ * met before; the function gets the element with the lesser number first either way.
+ *
+ * Where a value changes nothing it is what ct_p begins with, and no test is needed; elsewhere ct_p counts only where something
+ * comes before. That value is -0 for sums, as 0 + -0 is 0, and NaN for the greatest of numbers and NaNs. */
+#include <math.h>
+
+#include "base/diag.h"
+#include "emit_cuda/cu.h"
+#include "layout/lay_text.h"
+
+enum { MOST = TILE_RANK, STEPS_UNROLLED = 256 };
+
+typedef struct Scan {
+	Cu *g;
+	const Op *op;
+	int n, kind;            /* tiles */
+	Lay lay;
+	ScanPlan plan;
+	bool back, exclusive;
+	int rows;               /* mask of the register bits that are not on the axis */
+	int groups;             /* log2 of the groups of neighbours */
+	Elem e[MOST];
+	Str identity[MOST];     /* what an exclusive scan begins with */
+	Str neutral[MOST];      /* changes nothing; [0] NULL: there is none */
+} Scan;
+
+static int scan_kind(const Op *op)
+{
+	switch (op->code) {
+	case OP_CUMSUM: return 0;
+	case OP_CUMPROD: return 1;
+	case OP_CUMMAX: return 2;
+	case OP_CUMMIN: return 3;
+	default: return REDUCE_CUSTOM;
+	}
+}
+
+static Str identity_of(const Op *op, Elem e)
+{
+	bool flt = elem_is_any_float(e);
+	switch (op->code) {
+	case OP_CUMPROD: return cu_num(e, num_one(e));
+	case OP_CUMMAX: return cu_num(e, flt ? num_float(-INFINITY) : num_least(e));
+	case OP_CUMMIN: return cu_num(e, flt ? num_float(INFINITY) : num_greatest(e));
+	default: return cu_num(e, num_zero(e));
+	}
+}
+
+static Str neutral_of(const Op *op, Elem e)
+{
+	static const int down = 2;      /* toward_negative: there 0 + -0 is -0 */
+	if (!elem_is_any_float(e)) return identity_of(op, e);
+	if (ir_int(op, AT_SUBNORMALS, 0)) return NULL;  /* to combine is to flush */
+	switch (op->code) {
+	case OP_CUMSUM: return cu_num(e, num_float(ir_int(op, AT_ROUNDING, 0) == down ? 0.0 : -0.0));
+	case OP_CUMPROD: return identity_of(op, e);
+	default: return ir_int(op, AT_NAN, 0) ? identity_of(op, e) : cu_num(e, num_float(NAN));
+	}
+}
+
+static Scan scan_of(Cu *g, const Op *op)
+{
+	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = scan_kind(op), .lay = *ir_in(op, 0)->lay, .plan = scan_plan_of(op) };
+	s.back = ir_int(op, AT_DIRECTION, 0) != 0;
+	s.exclusive = ir_int(op, AT_EXCLUSIVE, 0) != 0;
+	s.rows = (1 << s.lay.in[HW_REG]) - 1;
+	for (int k = 0; k < s.plan.n; k++)
+		if (s.plan.hw[k] == HW_REG) s.rows &= ~(1 << s.plan.bit[k]);
+	s.groups = s.lay.in[HW_REG] - s.plan.low;
+	for (int i = 0; i < s.n; i++) {
+		s.e[i] = ir_in(op, i)->type->elem;
+		s.identity[i] = op->code == OP_SCAN ? cu_scalar(g, ir_in(op, s.n + i)) : identity_of(op, s.e[i]);
+		s.neutral[i] = op->code == OP_SCAN ? NULL : neutral_of(op, s.e[i]);
+	}
+	return s;
+}
+
+/* ---- places along the axis ---- */
+/* The bits of h that hold bits from..to of the axis. */
+static uint32_t bits_of(const Scan *s, Hw h, int from, int to)
+{
+	uint32_t mask = 0;
+	for (int k = from; k < to; k++)
+		if (s->plan.hw[k] == h) mask |= (uint32_t)1 << s->plan.bit[k];
+	return mask;
+}
+
+static int count(uint32_t mask)
+{
+	int n = 0;
+	for (; mask; mask &= mask - 1) n++;
+	return n;
+}
+
+static uint32_t low_bits(const Scan *s) { return bits_of(s, HW_REG, 0, s->plan.low); }
+
+/* Register bits as bits of the number of a group. */
+static uint32_t as_groups(const Scan *s, uint32_t regs)
+{
+	uint32_t low = low_bits(s), r = 0;
+	for (int b = 0, to = 0; b < s->lay.in[HW_REG]; b++)
+		if (!(low >> b & 1)) r |= (regs >> b & 1) << to++;
+	return r;
+}
+
+static uint32_t all_groups(const Scan *s) { return ((uint32_t)1 << s->groups) - 1; }
+
+static Str group_of(const Scan *s, const char *reg)
+{
+	uint32_t col[LAY_BITS];
+	for (int b = 0; b < s->lay.in[HW_REG]; b++) col[b] = as_groups(s, (uint32_t)1 << b);
+	return cu_linear(reg, s->lay.in[HW_REG], col);
+}
+
+/* What number `var` of bits from..to of the axis adds to the register (or warp) that holds them. */
+static Str walk(const Scan *s, const char *var, Hw h, int from, int to, bool groups)
+{
+	uint32_t col[LAY_BITS] = { 0 };
+	for (int k = from; k < to; k++) {
+		if (s->plan.hw[k] != h) continue;
+		uint32_t bit = (uint32_t)1 << s->plan.bit[k];
+		col[k - from] = groups ? as_groups(s, bit) : bit;
+	}
+	return cu_linear(var, to - from, col);
+}
+
+/* Condition: something comes before, among bits low..to of the axis; group: the group's number, or those of its bits. */
+static Str comes_before(const Scan *s, int to, Str group)
+{
+	uint32_t lanes = bits_of(s, HW_LANE, 0, to), warps = bits_of(s, HW_WARP, 0, to);
+	uint32_t groups = as_groups(s, bits_of(s, HW_REG, s->plan.low, to));
+	const char *const name[] = { "ct_lane", "ct_warp", group };
+	const uint32_t mask[] = { lanes, warps, groups };
+	Str r = NULL;
+	for (int i = 0; i < 3; i++) {
+		if (!mask[i]) continue;
+		Str one = str_fmt("(%s & %u) != %u", name[i], (unsigned)mask[i], s->back ? (unsigned)mask[i] : 0u);
+		r = r ? str_fmt("%s || %s", r, one) : one;
+	}
+	return r ? r : str_intern("false");
+}
+
+/* ---- variables ---- */
+/* For each tile the name of an array of 2^n elements at `at`; of a plain variable where n is 0. */
+static void each(const Scan *s, Str *v, const char *what, int n, const char *at)
+{
+	for (int i = 0; i < s->n; i++) v[i] = n ? str_fmt("ct_%s%d[%s]", what, i, at) : str_fmt("ct_%s%d", what, i);
+}
+
+static void declare(const Scan *s, const char *what, int n)
+{
+	for (int i = 0; i < s->n; i++) {
+		if (n) out_printf(s->g->o, "%s ct_%s%d[%d];\n", cu_type(s->e[i]), what, i, 1 << n);
+		else out_printf(s->g->o, "%s ct_%s%d;\n", cu_type(s->e[i]), what, i);
+	}
+}
+
+static void assign(const Scan *s, const Str *to, const Str *from)
+{
+	for (int i = 0; i < s->n; i++) out_printf(s->g->o, "%s = %s;\n", to[i], from[i]);
+}
+
+/* A new variable for each tile. */
+static void copies(const Scan *s, const char *what, const Str *from, Str *v)
+{
+	each(s, v, what, 0, "");
+	for (int i = 0; i < s->n; i++) out_printf(s->g->o, "%s ct_%s%d = %s;\n", cu_type(s->e[i]), what, i, from[i]);
+}
+
+static void registers(const Scan *s, bool out, const char *at, Str *v)
+{
+	for (int i = 0; i < s->n; i++) v[i] = cu_at(s->g, out ? s->op->out[i] : ir_in(s->op, i), at);
+}
+
+/* to becomes the combination of what the scan met before and what it met after. */
+static void combine(const Scan *s, const Str *to, const Str *with, const Str *before, const Str *after)
+{
+	reduce_combine(s->g, s->op, s->kind, s->n, to, with, s->back ? after : before, s->back ? before : after);
+}
+
+/* p, which counts where `known`, gets x before it. */
+static void put_before(const Scan *s, const Str *p, const Str *x, Str known)
+{
+	Cu *g = s->g;
+	if (!s->neutral[0]) {
+		out_printf(g->o, "if (!(%s)) {\n", known);
+		out_in(g->o);
+		assign(s, p, x);
+		out_off(g->o);
+		out_puts(g->o, "} else {\n");
+		out_in(g->o);
+	}
+	combine(s, p, x, x, p);
+	if (!s->neutral[0]) cu_end(g);
+}
+
+/* A loop over the numbers that have only bits of mask: ct_<var>. */
+static void loop_over(Cu *g, const char *var, uint32_t mask)
+{
+	char count_var[16];
+	snprintf(count_var, sizeof count_var, "ct_n_%s", var);
+	cu_loop(g, count_var, (int64_t)1 << count(mask));
+	out_printf(g->o, "const int ct_%s = %s;\n", var, cu_deposit(count_var, mask));
+}
+
+/* The groups below bit k of the axis, of the block whose first group is `block`, get ct_o before them. */
+static void put_before_block(const Scan *s, int k, Str block)
+{
+	Str p[MOST], o[MOST];
+	loop_over(s->g, "u", as_groups(s, bits_of(s, HW_REG, s->plan.low, k)));
+	each(s, p, "p", s->groups, cu_xor(block, str_intern("ct_u")));
+	each(s, o, "o", 0, "");
+	put_before(s, p, o, comes_before(s, k, str_intern("ct_u")));
+	cu_end(s->g);
+}
+
+/* ---- levels ---- */
+static Str nth(const Scan *s, const char *var, int len)
+{
+	return s->back ? str_fmt("%d - %s", len - 1, var) : str_intern(var);
+}
+
+/* Results among neighbours, and their total. */
+static void scan_neighbours(const Scan *s)
+{
+	Cu *g = s->g;
+	Str t[MOST], x[MOST], y[MOST], r[MOST];
+	int low = s->plan.low, len = 1 << low;
+	cu_loop(g, "ct_g", (int64_t)1 << s->groups);
+	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g", ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
+	Str at = cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false));
+	registers(s, false, at, x);
+	registers(s, true, at, y);
+	copies(s, "x", x, t);
+	assign(s, y, s->exclusive ? s->identity : t);
+	if (low) {
+		cu_inner_unroll(g, (int64_t)1 << s->groups, len);
+		out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
+		out_in(g->o);
+		out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
+		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(str_intern("ct_s"), walk(s, "ct_n", HW_REG, 0, low, false)));
+		registers(s, false, "ct_r", x);
+		registers(s, true, "ct_r", y);
+		if (s->exclusive) assign(s, y, t);
+		copies(s, "w", x, r);
+		combine(s, t, r, t, r);
+		if (!s->exclusive) assign(s, y, t);
+		cu_end(g);
+	}
+	if (low < s->plan.n) {
+		each(s, x, "t", s->groups, "ct_g");
+		assign(s, x, t);
+		each(s, x, "p", s->groups, "ct_g");
+		assign(s, x, s->neutral[0] ? s->neutral : s->identity);
+	}
+	cu_end(g);
+}
+
+/* Bits from..to of the axis choose among the thread's groups. */
+static void scan_groups(const Scan *s, int from, int to)
+{
+	Cu *g = s->g;
+	Str t[MOST], o[MOST], x[MOST];
+	uint32_t below = as_groups(s, bits_of(s, HW_REG, 0, to)), rest = all_groups(s) & ~below;
+	int len = 1 << (to - from);
+	loop_over(g, "h", rest);
+	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from, to, true)));
+	copies(s, "o", t, o);
+	cu_inner_unroll(g, (int64_t)1 << count(rest), len);
+	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
+	out_in(g->o);
+	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
+	out_printf(g->o, "const int ct_d = %s;\n", cu_xor(str_intern("ct_h"), walk(s, "ct_n", HW_REG, from, to, true)));
+	put_before_block(s, from, str_intern("ct_d"));
+	each(s, t, "t", s->groups, "ct_d");
+	copies(s, "x", t, x);
+	combine(s, o, x, o, x);
+	cu_end(g);
+	each(s, t, "t", s->groups, "ct_h");
+	assign(s, t, o);
+	cu_end(g);
+}
+
+/* Bit k of the axis is a bit of the lane. Both lanes of a pair learn the total. */
+static void scan_pairs(const Scan *s, int k)
+{
+	Cu *g = s->g;
+	Str t[MOST], x[MOST], first[MOST], second[MOST];
+	uint32_t lane = (uint32_t)1 << s->plan.bit[k], rest = all_groups(s) & ~as_groups(s, bits_of(s, HW_REG, 0, k));
+	loop_over(g, "h", rest);
+	each(s, t, "t", s->groups, "ct_h");
+	for (int i = 0; i < s->n; i++)
+		out_printf(g->o, "const %s ct_o%d = ct_shfl_xor_%s(%s, %u);\n", cu_type(s->e[i]), i, elem_rows[s->e[i]].name, t[i], (unsigned)lane);
+	out_printf(g->o, "const bool ct_late = (ct_lane & %u) %s 0;\n", (unsigned)lane, s->back ? "==" : "!=");
+	out_puts(g->o, "if (ct_late) {\n");
+	out_in(g->o);
+	put_before_block(s, k, str_intern("ct_h"));
+	cu_end(g);
+	each(s, x, "o", 0, "");
+	for (int i = 0; i < s->n; i++) {
+		first[i] = t[i], second[i] = x[i];
+		if (s->kind != REDUCE_CUSTOM) continue;
+		first[i] = str_fmt("ct_a%d", i), second[i] = str_fmt("ct_b%d", i);
+		out_printf(g->o, "const %s %s = ct_late ? %s : %s, %s = ct_late ? %s : %s;\n", cu_type(s->e[i]), first[i], x[i], t[i], second[i],
+			t[i], x[i]);
+	}
+	combine(s, t, x, first, second);
+	cu_end(g);
+}
+
+/* ---- warps ---- */
+static Str slot(const Scan *s, int value, Str index)
+{
+	long long at = (long long)(ir_int(s->op, AT_SLOT, 0) + scan_offset(s->op, &s->plan, value));
+	return str_fmt("%lld + (%s) * %d", at, index, elem_bytes(s->e[value]));
+}
+
+static void store_totals(const Scan *s)
+{
+	Cu *g = s->g;
+	Lay l = s->plan.totals;
+	CuMap m = cu_map(l, LAY_PACKED);
+	Str t[MOST], who = cu_copies(l);
+	if (who) out_printf(g->o, "if (%s) {\n", who);
+	else out_puts(g->o, "{\n");
+	out_in(g->o);
+	cu_registers(g, l, lay_hwcoord(l, lay_free(l), HW_REG));
+	each(s, t, "t", s->groups, group_of(s, "ct_b"));
+	for (int i = 0; i < s->n; i++)
+		words_store_shared(g, s->e[i], slot(s, i, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b"))), t[i]);
+	cu_end(g);
+	cu_end(g);
+}
+
+/* The number of a total whose number along the axis is 0, in ct_a's row. */
+static Str first_slot(const Scan *s)
+{
+	CuMap m = cu_map(s->plan.totals, LAY_PACKED);
+	int at = lay_shift(s->plan.totals, (int)ir_int(s->op, AT_AXIS, 0));
+	uint32_t axis = (((uint32_t)1 << (s->plan.n - s->plan.warps)) - 1) << at;
+	for (int i = 0; i < m.nreg + m.nlane + m.nwarp; i++) m.col[i] &= ~axis;
+	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b"));
+}
+
+static void load_total(const Scan *s, const char *number, Str *v)
+{
+	int at = lay_shift(s->plan.totals, (int)ir_int(s->op, AT_AXIS, 0));
+	uint32_t col[LAY_BITS];
+	for (int k = 0; k < LAY_BITS; k++) col[k] = k + at < 32 ? (uint32_t)1 << (k + at) : 0;
+	Str index = cu_xor(str_intern("ct_a"), cu_linear(number, s->plan.n - s->plan.warps, col));
+	for (int i = 0; i < s->n; i++) v[i] = words_load_shared(s->e[i], slot(s, i, index));
+}
+
+/* ct_e[u] becomes the combination of the totals before those of this warp's groups u above the first bit of warps. */
+static void combine_totals(const Scan *s, int above)
+{
+	Cu *g = s->g;
+	Str o[MOST], e[MOST], w[MOST], x[MOST];
+	int from = s->plan.warps, to = s->plan.n, len = 1 << (to - from);
+	uint32_t warps = bits_of(s, HW_WARP, from, to), ups = bits_of(s, HW_REG, from, to), col[LAY_BITS] = { 0 };
+	for (int k = from, u = 0; k < to; k++)
+		if (s->plan.hw[k] == HW_REG) col[k - from] = (uint32_t)1 << count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
+	load_total(s, s->back ? str_fmt("%d", len - 1) : "0", w);
+	copies(s, "o", w, o);
+	out_puts(g->o, (int64_t)len << count((uint32_t)s->rows) <= STEPS_UNROLLED ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
+	out_in(g->o);
+	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
+	each(s, e, "e", above, cu_linear("ct_n", to - from, col));
+	out_printf(g->o, "if ((ct_warp & %u) == %s) {\n", (unsigned)warps, walk(s, "ct_n", HW_WARP, from, to, false));
+	out_in(g->o);
+	assign(s, e, o);
+	cu_end(g);
+	load_total(s, "ct_n", w);
+	copies(s, "x", w, x);
+	combine(s, o, x, o, x);
+	cu_end(g);
+}
+
+static void scan_warps(const Scan *s)
+{
+	Cu *g = s->g;
+	Str e[MOST], o[MOST];
+	int from = s->plan.warps, to = s->plan.n;
+	uint32_t ups = bits_of(s, HW_REG, from, to);
+	int above = count(ups);
+	store_totals(s);
+	cu_sync(g);
+	loop_over(g, "b", (uint32_t)s->rows);
+	out_printf(g->o, "const unsigned int ct_a = %s;\n", first_slot(s));
+	declare(s, "e", above);
+	cu_loop(g, "ct_v", (int64_t)1 << above);
+	each(s, e, "e", above, "ct_v");
+	assign(s, e, s->neutral[0] ? s->neutral : s->identity);
+	cu_end(g);
+	combine_totals(s, above);
+	cu_loop(g, "ct_v", (int64_t)1 << above);
+	out_printf(g->o, "const int ct_d = %s;\n", cu_xor(group_of(s, "ct_b"), cu_deposit("ct_v", as_groups(s, ups))));
+	each(s, e, "e", above, "ct_v");
+	copies(s, "o", e, o);
+	if (!s->neutral[0]) {
+		out_printf(g->o, "if ((ct_warp & %u) != %u", (unsigned)bits_of(s, HW_WARP, from, to), s->back ? (unsigned)bits_of(s, HW_WARP, from, to) : 0u);
+		if (above) out_printf(g->o, " || ct_v != %d", s->back ? (1 << above) - 1 : 0);
+		out_puts(g->o, ") {\n");
+		out_in(g->o);
+	}
+	put_before_block(s, from, str_intern("ct_d"));
+	if (!s->neutral[0]) cu_end(g);
+	cu_end(g);
+	cu_end(g);
+}
+
+/* ---- results ---- */
+/* Every result gets what comes before its group. */
+static void scan_apply(const Scan *s)
+{
+	Cu *g = s->g;
+	Str p[MOST], y[MOST], z[MOST];
+	int low = s->plan.low, len = 1 << low;
+	Str any = comes_before(s, s->plan.n, str_intern("ct_g"));
+	cu_loop(g, "ct_g", (int64_t)1 << s->groups);
+	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g", ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
+	each(s, p, "p", s->groups, "ct_g");
+	if (s->exclusive || !s->neutral[0]) {
+		out_printf(g->o, "if (%s) {\n", any);
+		out_in(g->o);
+	}
+	if (s->exclusive) {
+		registers(s, true, cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false)), y);
+		assign(s, y, p);
+	}
+	if (!s->exclusive || low) {
+		cu_inner_unroll(g, (int64_t)1 << s->groups, len);
+		out_printf(g->o, "for (int ct_j = %d; ct_j < %d; ct_j++) {\n", s->exclusive, len);
+		out_in(g->o);
+		out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
+		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(str_intern("ct_s"), walk(s, "ct_n", HW_REG, 0, low, false)));
+		registers(s, true, "ct_r", y);
+		copies(s, "z", y, z);
+		combine(s, z, p, p, z);
+		assign(s, y, z);
+		cu_end(g);
+	}
+	if (s->exclusive || !s->neutral[0]) cu_end(g);
+	cu_end(g);
+}
+
+void scan_print(Cu *g, const Op *op)
+{
+	Scan s = scan_of(g, op);
+	for (int i = 0; i < op->nout; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
+	cu_say(g, op);
+	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	if (s.plan.low < s.plan.n) declare(&s, "t", s.groups), declare(&s, "p", s.groups);
+	scan_neighbours(&s);
+	for (int k = s.plan.low, to; k < s.plan.warps; k = to) {
+		to = k + 1;
+		if (s.plan.hw[k] == HW_LANE) {
+			scan_pairs(&s, k);
+			continue;
+		}
+		while (to < s.plan.warps && s.plan.hw[to] == HW_REG) to++;
+		scan_groups(&s, k, to);
+	}
+	if (s.plan.warps < s.plan.n) scan_warps(&s);
+	if (s.plan.low < s.plan.n) scan_apply(&s);
+	cu_end(g);
+}

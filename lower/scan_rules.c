@@ -1,0 +1,160 @@
+/* How scans walk layouts.
+ *
+ * A scan needs to know, for each bit of an element's number along the axis, which bit of a register, lane or warp it is. The
+ * bits are taken from the lowest to the highest, and each level scans the totals of the one below: elements that are neighbours
+ * in registers one after the other; then, in whatever order the layout has them, lanes pairwise by shuffles and groups of
+ * registers further apart one after the other; last warps, and what registers lie above them, through shared memory. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "lower/placed.h"
+
+enum {
+	SLOTS_MOST = 16 << 10,          /* bytes of the totals in shared memory */
+	STEPS_MOST = 6,                 /* log2 of those that a thread combines one after the other */
+	VEC_MOST = 3                    /* log2 of the neighbours in registers before lanes follow */
+};
+
+static int imin(int a, int b) { return a < b ? a : b; }
+
+static Lay totals_layout(Lay l, int axis, int bits)
+{
+	int at = lay_shift(l, axis), n = l.out[axis];
+	Lay r = l;
+	r.out[axis] = (uint8_t)(n - bits);
+	for (int i = 0; i < lay_inbits(l); i++) {
+		uint64_t c = l.col[i];
+		uint64_t below = c & (((uint64_t)1 << at) - 1), own = c >> at & (((uint64_t)1 << n) - 1), above = c >> (at + n);
+		r.col[i] = (uint32_t)(below | own >> bits << at | above << (at + n - bits));
+	}
+	return r;
+}
+
+static Hw level_of(Lay l, int input)
+{
+	int h = HW_REG;
+	while (input >= lay_first(l, (Hw)h) + l.in[h]) h++;
+	return (Hw)h;
+}
+
+/* Each bit of the axis is one input bit, and that nothing else. */
+static bool find_bits(Lay l, int axis, ScanPlan *p)
+{
+	int at = lay_shift(l, axis);
+	uint32_t mask = (((uint32_t)1 << l.out[axis]) - 1) << at, seen = 0;
+	for (int i = 0; i < lay_inbits(l); i++) {
+		uint32_t c = l.col[i];
+		if (!(c & mask)) continue;
+		if ((c & (c - 1)) || (seen & c)) return false;
+		seen |= c;
+		int k = log2_of((int64_t)(c >> at));
+		p->hw[k] = level_of(l, i);
+		p->bit[k] = (uint8_t)(i - lay_first(l, p->hw[k]));
+	}
+	return seen == mask;
+}
+
+bool scan_plan(Lay l, int axis, ScanPlan *p)
+{
+	memset(p, 0, sizeof *p);
+	if (l.out[axis] >= 31) return false;
+	p->n = l.out[axis];
+	if (!find_bits(l, axis, p)) return false;
+	while (p->low < p->n && p->hw[p->low] == HW_REG) p->low++;
+	while (p->warps < p->n && p->hw[p->warps] <= HW_LANE) p->warps++;
+	for (int k = p->warps; k < p->n; k++)
+		if (p->hw[k] != HW_REG && p->hw[k] != HW_WARP) return false;
+	p->totals = totals_layout(l, axis, p->warps);
+	return true;
+}
+
+ScanPlan scan_plan_of(const Op *op)
+{
+	ScanPlan p;
+	if (!scan_plan(*ir_in(op, 0)->lay, (int)ir_int(op, AT_AXIS, 0), &p)) bug("a scan of a layout that none walks");
+	return p;
+}
+
+int scan_values(const Op *op) { return op->code == OP_SCAN ? op->nout : 1; }
+
+int64_t scan_offset(const Op *op, const ScanPlan *p, int value)
+{
+	int64_t at = 0, slots = p->warps < p->n ? (int64_t)1 << lay_outbits(p->totals) : 0;
+	for (int i = 0; i < value; i++) at += (slots * elem_bytes(ir_in(op, i)->type->elem) + 15) / 16 * 16;
+	return at;
+}
+
+bool scan_walks(const Op *op, Lay l)
+{
+	ScanPlan p;
+	if (!scan_plan(l, (int)ir_int(op, AT_AXIS, 0), &p)) return false;
+	return p.n - p.warps <= STEPS_MOST && scan_offset(op, &p, scan_values(op)) <= SLOTS_MOST;
+}
+
+/* ---- the layout that a scan chooses itself ----
+ *
+ * That of memory, for coalesced accesses, but warps on top: neighbours in 16 bytes, lanes along the fast axis, then along the
+ * scan's, registers, and warps along the scan's axis only where no other is left. */
+typedef struct Deal { Lay l; const Type *t; int axis, fast, left[TILE_RANK]; } Deal;
+
+static int deal(Deal *d, Hw h, int axis, int n)
+{
+	int k = imin(n, d->left[axis]);
+	d->l = lay_push(d->l, h, axis, k);
+	d->left[axis] -= k;
+	return n - k;
+}
+
+static int deal_others(Deal *d, Hw h, int n)
+{
+	if (d->fast != d->axis) n = deal(d, h, d->fast, n);
+	for (int a = d->t->rank - 1; a >= 0; a--)
+		if (a != d->axis) n = deal(d, h, a, n);
+	return n;
+}
+
+static Lay along(const Type *t, int axis, int fast, int vec, Threads all)
+{
+	Deal d = { .l = lay_unit(t->rank), .t = t, .axis = axis, .fast = fast };
+	int regs = type_log2_size(t) - all.lanes - all.warps, lanes = all.lanes, warps = all.warps;
+	for (int a = 0; a < t->rank; a++) d.left[a] = t->log2[a];
+	vec = deal(&d, HW_REG, fast, imin(vec, regs < 0 ? 0 : regs));
+	deal(&d, HW_REG, axis, vec);
+	lanes = deal(&d, HW_LANE, fast, lanes);
+	lanes = deal(&d, HW_LANE, axis, lanes);
+	lanes = deal_others(&d, HW_LANE, lanes);
+	warps = deal_others(&d, HW_WARP, warps);
+	int top = imin(warps, d.left[axis]);
+	deal(&d, HW_REG, axis, d.left[axis] - top);
+	deal(&d, HW_WARP, axis, top);
+	d.l = lay_mul(d.l, lay_bcast(t->rank, HW_LANE, lanes));
+	d.l = lay_mul(d.l, lay_bcast(t->rank, HW_WARP, warps - top));
+	deal_others(&d, HW_REG, LAY_BITS);
+	return d.l;
+}
+
+/* The access of a tile of this shape that moves the smallest elements says how many make 16 bytes, and which are adjacent. */
+typedef struct Moved { const Type *t; const Fn *fn; int fast, bytes; } Moved;
+
+static void look_at(void *ctx, Op *op)
+{
+	Moved *m = ctx;
+	if (op->code != OP_LOAD && op->code != OP_STORE) return;
+	const Val *view = ir_in(op, 0);
+	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
+	if (!type_is_tile(t) || !type_same_shape(t, m->t) || t->rank != view->type->rank) return;
+	if (m->bytes && elem_bytes(t->elem) >= m->bytes) return;
+	m->fast = fast_axis(m->fn, view);
+	m->bytes = elem_bytes(t->elem);
+}
+
+Lay lay_scan(const Op *op, const Fn *fn, Threads n)
+{
+	const Type *t = ir_in(op, 0)->type;
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	Moved m = { t, fn, t->rank - 1, 0 };
+	ir_walk(fn->body, look_at, &m);
+	int vec = 4 - log2_of(m.bytes ? m.bytes : elem_bytes(t->elem));
+	Lay l = along(t, axis, m.fast, imin(vec, VEC_MOST), n);
+	return scan_walks(op, l) ? l : along(t, axis, axis, 0, n);
+}
