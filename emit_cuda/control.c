@@ -363,6 +363,12 @@ void control_op(Cu *g, Op *op)
 	case OP_WGMMA_COMMIT: out_puts(g->o, "ct_wgmma_commit();\n"); return;
 	case OP_WGMMA_WAIT: wgmma_wait(g, op); return;
 	case OP_CUT: wgmma_cut(g, op); return;
+	case OP_STORE_REGS: exchange_store(g, op); return;
+	case OP_LOAD_REGS: exchange_load(g, op); return;
+	case OP_PUT: exchange_put(g, op); return;
+	case OP_GET: exchange_get(g, op); return;
+	case OP_DRAW: exchange_draw(g, op); return;
+	case OP_GRID_MEET: exchange_meet(g, op); return;
 	case OP_STMATRIX: wgmma_stmatrix(g, op); return;
 	case OP_SCOPE_: print_scope(g, op); return;
 	case OP_PRINT: debug_print(g, op); return;

@@ -1,4 +1,5 @@
-/* Inside the CUDA target: kernels with roles (group.c), copies by hardware (tma.c), products of a warpgroup (wgmma.c). */
+/* Inside the CUDA target: kernels with roles (group.c), copies by hardware (tma.c), products of a warpgroup (wgmma.c),
+ * exchange between groups and thread blocks (exchange.c). */
 #ifndef EMIT_CUDA_GROUP_H
 #define EMIT_CUDA_GROUP_H
 #include "emit_cuda/cu.h"
@@ -38,6 +39,13 @@ void tma_map(Cu *g, const Op *op);
 void tma_load(Cu *g, const Op *op);
 void tma_store(Cu *g, const Op *op);
 void tma_wait(Cu *g, const Op *op);
+
+void exchange_store(Cu *g, const Op *op);
+void exchange_load(Cu *g, const Op *op);
+void exchange_put(Cu *g, const Op *op);
+void exchange_get(Cu *g, const Op *op);
+void exchange_draw(Cu *g, const Op *op);
+void exchange_meet(Cu *g, const Op *op);
 
 /* Registers that are lent keep their array: the results of these operations are other names for it. */
 void wgmma_fence(Cu *g, const Op *op);

@@ -2,7 +2,7 @@
  * itself. What they mean together, the protocol, is ir_protocol.c.
  *
  * operands and results are words of letters, in order: m mbarriers, c cursor, x cursor or i32, i i32, b bool, s shared buffer,
- * r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared buffer, F shared buffer or async;
+ * p pointer to i32, r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared buffer, F shared buffer or async;
  * `*` repeats the letter before it any number of times, `?` makes it optional. */
 #include <string.h>
 
@@ -34,6 +34,10 @@ static Form form_of(OpCode code)
 	case OP_WGMMA_FENCE: return (Form){ "R*", "A*", 0 };
 	case OP_WGMMA: return (Form){ "AFsb?", "A", 0 };
 	case OP_WGMMA_WAIT: return (Form){ "A*", "T*", 0 };
+	case OP_DRAW: return (Form){ "pi", "i", 0 };
+	case OP_GRID_MEET: return (Form){ "pb", "", A(NUMBER) };
+	case OP_PUT: return (Form){ "si", "", 0 };
+	case OP_GET: return (Form){ "s", "i", 0 };
 	case OP_CUT: return (Form){ "T", "T", A(OFFSETS) };
 	case OP_STMATRIX: return (Form){ "sT", "", 0 };
 	case OP_STORE_REGS: return (Form){ "PTi?", "", 0 };
@@ -59,6 +63,7 @@ static const char *letter_text(char l)
 	case 'T': return "a tile";
 	case 'A': return "async";
 	case 'R': return "a tile or async";
+	case 'p': return "a pointer to i32";
 	case 'P': return "a pointer or a shared buffer";
 	default: return "a shared buffer or async";
 	}
@@ -81,6 +86,7 @@ static bool fits(char l, const Type *t)
 	case 'T': return type_is_tile(t);
 	case 'A': return t->kind == TY_ASYNC;
 	case 'R': return type_is_tile(t) || t->kind == TY_ASYNC;
+	case 'p': return is_scalar(t, elem_ptr_to(EL_I32));
 	case 'P': return t->kind == TY_SHARED || (type_is_scalar(t) && elem_is_ptr(t->elem));
 	default: return t->kind == TY_SHARED || t->kind == TY_ASYNC;
 	}
@@ -231,6 +237,8 @@ static bool chk_regs(Check *c, const Op *op)
 	NEED(p->kind != TY_SHARED || (p->elem == t->elem && type_size(p) == type_size(t)), "`%s` is no place for `%s`", type_text(p),
 		type_text(t));
 	NEED(op->nin < 3 || p->kind == TY_SHARED, "only shared memory belongs to a rank");
+	NEED(op->nin < 3 || c->fn->cluster > 1, "a rank needs a cluster");
+	NEED(type_size(t) / 128 * elem_bytes(t->elem) % 16 == 0, "a thread's registers are a multiple of 16 bytes");
 	return true;
 }
 
@@ -279,6 +287,12 @@ bool chk_group(Check *c, const Op *op)
 	case OP_TMA_LOAD: case OP_TMA_STORE: return chk_tma(c, op);
 	case OP_WGMMA_FENCE: case OP_WGMMA_WAIT: return same_values(c, op, true);
 	case OP_WGMMA: return chk_wgmma(c, op);
+	case OP_PUT: case OP_GET:
+		NEED(chk_in(op, 0)->elem == EL_I32 && type_size(chk_in(op, 0)) == 1, "the buffer holds one i32");
+		return true;
+	case OP_GRID_MEET:
+		NEED(ir_int(op, AT_NUMBER, 0) >= 2, "at least two thread blocks meet");
+		return true;
 	case OP_CUT: return chk_cut(c, op);
 	case OP_STMATRIX:
 		NEED(elem_bytes(chk_in(op, 1)->elem) == 2 && chk_in(op, 0)->elem == chk_in(op, 1)->elem, "16-bit elements of one type needed");

@@ -8,6 +8,7 @@
 #include "ir/ir_check.h"
 #include "layout/wgmma.h"
 
+enum { ACQUIRE_RELEASE = 3 };   /* of attribute order */
 enum { ROUNDS = 2, SHARED_MOST = 232448, REGISTERS = 65536, WGMMA_SPARE = 26 };
 /* SHARED_MOST: bytes of a thread block on sm_90. WGMMA_SPARE: registers that ptxas wants beside one accumulator at the number
  * a kernel starts with (it refuses 128 of 128: C7602). */
@@ -25,6 +26,7 @@ typedef struct State {
 	VEC(Store) stores;      /* copies out of buffers, by hardware */
 	VEC(Read) reads;        /* of buffers, by products */
 	VEC(Wait) waits;
+	VEC(const Val *) sent;  /* rings to which other thread blocks send registers, before a barrier of the cluster */
 	int commits;            /* groups of copies */
 	int products, done;     /* groups of products: committed, known to be over */
 } State;
@@ -227,6 +229,7 @@ static void join(State *a, const State *b)
 	for (int i = 0; i < b->stores.n; i++) vec_push(A_TMP, &a->stores, b->stores.p[i]);
 	for (int i = 0; i < b->reads.n; i++) vec_push(A_TMP, &a->reads, b->reads.p[i]);
 	for (int i = 0; i < b->waits.n; i++) vec_push(A_TMP, &a->waits, b->waits.p[i]);
+	for (int i = 0; i < b->sent.n; i++) vec_push(A_TMP, &a->sent, b->sent.p[i]);
 }
 
 static State copy_state(const State *s)
@@ -238,7 +241,8 @@ static State copy_state(const State *s)
 
 static bool same_events(const State *a, const State *b)
 {
-	return a->writes.n == b->writes.n && a->stores.n == b->stores.n && a->reads.n == b->reads.n && a->waits.n == b->waits.n;
+	return a->writes.n == b->writes.n && a->stores.n == b->stores.n && a->reads.n == b->reads.n && a->waits.n == b->waits.n
+		&& a->sent.n == b->sent.n;
 }
 
 static void walk_branch(Walk *w, const Op *op, const IrBlock *b)
@@ -323,6 +327,12 @@ static bool chk_where(Walk *w, const Op *op)
 	case OP_GROUP_BARRIER: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT: case OP_PROXY_FENCE:
 		NEED(!w->elect, "all threads of the group take part: not in `elect`");
 		return true;
+	case OP_DRAW:
+		NEED(!w->elect && (w->one_warp || w->warps == 1), "one warp draws: in a role of one or in `one_warp`");
+		return true;
+	case OP_GRID_MEET: case OP_STORE_REGS: case OP_LOAD_REGS:
+		NEED(!w->elect && !w->one_warp, "all threads of the group take part: not in `elect`, not in `one_warp`");
+		return true;
 	case OP_CLUSTER_BARRIER:
 		NEED(!w->elect && !w->one_warp, "all threads of the cluster take part: not in `elect`, not in `one_warp`");
 		return true;
@@ -343,13 +353,23 @@ static void walk_op(Walk *w, const Op *op)
 	case OP_PART: w->place[op->out[0]->id] = w->place[ir_in(op, 0)->id]; return;
 	case OP_STMATRIX: event_write(w, op); return;
 	case OP_STORE_REGS:
-		if (op->nin < 3 && ir_in(op, 0)->type->kind == TY_SHARED) event_write(w, op);
+		if (op->nin > 2) vec_push(A_TMP, &w->s.sent, w->place[ir_in(op, 0)->id].ring);
+		else if (ir_in(op, 0)->type->kind == TY_SHARED) event_write(w, op);
+		return;
+	case OP_LOAD_REGS:
+		for (int i = 0; i < w->s.sent.n; i++)
+			if (w->s.sent.p[i] == w->place[ir_in(op, 0)->id].ring)
+				chk_fail(w->c, "other thread blocks may still send: a cluster_barrier {order = acquire_release} is missing");
 		return;
 	case OP_PROXY_FENCE:
 		for (int i = 0; i < w->s.writes.n; i++)
 			if (w->s.writes.p[i].state == WRITTEN) w->s.writes.p[i].state = FENCED;
 		return;
-	case OP_GROUP_BARRIER: case OP_CLUSTER_BARRIER: event_barrier(w); return;
+	case OP_CLUSTER_BARRIER:
+		if (ir_int(op, AT_ORDER, 0) == ACQUIRE_RELEASE) w->s.sent.n = 0;
+		event_barrier(w);
+		return;
+	case OP_GROUP_BARRIER: case OP_GRID_MEET: event_barrier(w); return;
 	case OP_TMA_STORE: event_store(w, op); return;
 	case OP_BULK_COMMIT: w->s.commits++; return;
 	case OP_BULK_WAIT: event_bulk_wait(w, (int)ir_int(op, AT_PENDING, 0)); return;

@@ -17,7 +17,8 @@ import torch
 
 ELEMS = {'bf16': torch.bfloat16, 'f16': torch.float16}
 SHAPES = '8192x8192x8192,4096x4096x4096,2048x2048x2048,4000x4008x4016,8192x8192x512'
-SCHEDULES = '128x256,192x160t,192x192,128x128,128x64'
+SCHEDULES = 'auto,128x256,192x160t,192x192,128x128,128x64,128x64t,128x16t'
+# auto: what the launcher chooses
 EDGES = [(1, 8, 8), (128, 256, 64), (129, 264, 72), (64, 64, 64), (256, 512, 256), (300, 520, 200), (1000, 1000, 1000), (2048, 136, 640),
          (17, 4096, 8), (4000, 8, 512), (700, 1400, 2104), (1, 2048, 4096), (2500, 3000, 64), (513, 769, 8)]
 GUARD = 4096
@@ -37,6 +38,11 @@ class Lib:
             if status:
                 raise RuntimeError(f'{name} {m}x{n}x{k}: status {status}')
         return run
+
+
+def entry(lib, elem, left, schedule):
+    where = 'left_' if left else ''
+    return lib.call(f'gemm_{elem}{where[:-1] and "_left"}' if schedule == 'auto' else f'run_gemm_{elem}_{where}{schedule}')
 
 
 def inputs(m, n, k, left, dtype, exact):
@@ -64,7 +70,7 @@ def check(lib, elem, schedules):
             a, b = inputs(m, n, k, left, ELEMS[elem], True)
             want = (a.double() @ b.double()).to(ELEMS[elem])
             for s in schedules:
-                run = lib.call(f'run_gemm_{elem}_{"left_" if left else ""}{s}')
+                run = entry(lib, elem, left, s)
                 flat, c = guarded(m, n, ELEMS[elem])
                 run(a, b, c, m, n, k)
                 first = c.clone()
@@ -116,7 +122,7 @@ def row(lib, peer, elem, schedules, m, n, k, left, rounds):
         return run
     runs = {'cublas': with_set(lambda a, b, c: torch.matmul(a, b, out=c))}
     for s in schedules:
-        f = lib.call(f'run_gemm_{elem}_{"left_" if left else ""}{s}')
+        f = entry(lib, elem, left, s)
         runs[s] = with_set(lambda a, b, c, f=f: f(a, b, c, m, n, k))
     if peer:
         f = peer.call(f'gemm_{elem}{"_left" if left else ""}')

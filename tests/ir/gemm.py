@@ -8,9 +8,11 @@ import sys
 class Schedule:
     """A block's tile is rows x cols x 64: rows are those of wgmma's first factor, cols the columns of its second."""
 
-    def __init__(self, name, rows, cols, stages, consumers, cluster=1, group=16, slots=2, wait=1, swap=False, regs=(24, 240)):
+    def __init__(self, name, rows, cols, stages, consumers, cluster=1, group=16, slots=2, wait=1, swap=False, regs=(24, 240), split=1):
         self.name, self.rows, self.cols, self.stages, self.consumers = name, rows, cols, stages, consumers
         self.cluster, self.group, self.slots, self.wait, self.swap, self.regs = cluster, group, slots, wait, swap, regs
+        self.split = split                                  # thread blocks of a cluster that share the depth of one tile
+        self.blocks = cluster * split
         self.mine = rows // consumers                       # rows of a warpgroup
         self.warps = 4 * (1 + consumers)
 
@@ -21,7 +23,43 @@ SCHEDULES = [
     Schedule('192x192', 192, 192, 4, 3, group=8, slots=1, regs=(32, 160)),
     Schedule('128x128', 128, 128, 6, 2),
     Schedule('128x64', 128, 64, 8, 2, slots=1),
+    Schedule('128x64t', 128, 64, 8, 1, group=1, slots=1, swap=True, regs=None, split=2),
+    Schedule('128x16t', 128, 16, 10, 1, group=1, slots=1, swap=True, regs=None, split=2),
 ]
+
+
+# Which schedule: the one with the least waves * area / speed on so many multiprocessors; the speeds are measured. Rows that are
+# no multiple of 128 bytes touch two lines of L2 for each row of a box, and small tiles pay most.
+MULTIPROCESSORS = 132
+SPEED = {           # percent: rows of whole lines; else, b row-major and left
+    '128x256': (100, 97, 96),
+    '192x160t': (100, 93, 99),
+    '192x192': (100, 88, 88),
+    '128x128': (93, 63, 75),
+    '128x64': (62, 42, 46),
+}
+
+
+def choice(schedules, left):
+    """The rules of a launch: condition and number of the schedule, in order."""
+    rules = [('m <= 16 && k >= 128', '128x16t'), ('m <= 64 && k >= 128', '128x64t')]
+    names = [s.name for s in schedules]
+    lines = 'k % 64 == 0 && n % 64 == 0'
+
+    def cost(s, speed):
+        rows, cols = ('n', 'm') if s.swap else ('m', 'n')
+        waves = f'cdiv({s.cluster} * cdiv({rows}, {s.rows * s.cluster}) * cdiv({cols}, {s.cols}), {MULTIPROCESSORS})'
+        return f'{s.rows * s.cols * 100 // speed} * {waves}'
+
+    def fastest(when, column, others):
+        timed = [s for s in schedules if s.name in SPEED]
+        for i, s in enumerate(timed):
+            rest = [f'{cost(s, SPEED[s.name][column])} <= {cost(o, SPEED[o.name][column])}' for o in timed[i + 1:]]
+            rules.append((' && '.join([when] * bool(when) + rest) or '0 == 0', s.name))
+    # one after the other: the first that no later one beats
+    fastest(lines, 0, schedules)
+    fastest('', 2 if left else 1, schedules)
+    return [(cond, names.index(name)) for cond, name in rules]
 
 
 def pow2(n):
@@ -83,10 +121,11 @@ def head(t, s, elem, left, name):
         t.put(f'where aligned({p}, 16) text "{p} is aligned to 16 bytes"')
     t.put('arch 90')
     t.put('specific')
-    t.put('persistent')
-    t.put(f'warps {s.warps * s.cluster}')
-    if s.cluster > 1:
-        t.put(f'cluster {s.cluster}')
+    if s.split == 1:
+        t.put('persistent')
+    t.put(f'warps {s.warps * s.blocks}')
+    if s.blocks > 1:
+        t.put(f'cluster {s.blocks}')
 
 
 def tiles(t, s, order):
@@ -116,13 +155,15 @@ def kernel(t, s, elem, left):
     yshape = [s.cols, 64] if ymajor == 'k' else [64, s.cols]
     share = s.cols // s.cluster                     # columns of the second factor that this block loads for all of the cluster
     xbytes, ybytes = s.rows * 128, s.cols * 128
-    box_rows = {160: 80}.get(s.cols, min(s.cols, 64)) if s.swap else 64     # of c
+    box_rows = {160: 80}.get(s.cols, s.cols) if s.swap else 64              # of c
     boxes = s.mine // 64 * (s.cols // box_rows if s.swap else s.cols // 64)
     box = box_rows * 128
     at_y = s.stages * xbytes
     at_c = at_y + s.stages * ybytes
     at_bar = at_c + s.consumers * s.slots * box
-    t.put(f'shared {at_bar + 16 * s.stages}')
+    send = s.mine * s.cols // s.split               # f32 that a block gets of each other one
+    at_sent = (at_bar + 16 * s.stages + 15) // 16 * 16
+    t.put(f'shared {at_sent + 4 * send if s.split > 1 else at_bar + 16 * s.stages}')
     t.put(f'body (%a: tensor<{elem}, [_, _]>, %b: tensor<{elem}, [_, _]>, %c: tensor<{elem}, [_, _]>) {{')
     if left:
         t.put(f'%bt = permute %b {{axes = [1, 0]}} : tensor<{elem}, [_, _]>')
@@ -138,6 +179,8 @@ def kernel(t, s, elem, left):
     t.put(f'%C = alloc_ring {{slot = {at_c}, swizzle = 128}} : ring<{elem}, {[box_rows, 64]}, {s.consumers * s.slots}>')
     t.put(f'%full = alloc_mbar {{count = 1, slot = {at_bar}}} : mbar<{s.stages}>')
     t.put(f'%empty = alloc_mbar {{count = {s.consumers * s.cluster}, slot = {at_bar + 8 * s.stages}}} : mbar<{s.stages}>')
+    if s.split > 1:
+        t.put(f'%S = alloc_ring {{slot = {at_sent}}} : ring<f32, [{send}], 1>')
     t.put('mbar_init %full, %empty')
     rows_of, cols_of = ('n', 'm') if s.swap else ('m', 'n')
     nx = t.let('nx', f'launch {{sym = cdiv({rows_of}, {s.rows * s.cluster})}} : i32')
@@ -146,12 +189,18 @@ def kernel(t, s, elem, left):
     steps = t.let('steps', 'launch {sym = cdiv(k, 64)} : i32')
     order = (nx, ny, count)
     zero, one = t.num(0), t.num(1)
-    rank = t.let('rank', 'cluster_rank : i32') if s.cluster > 1 else None
+    rank = t.let('rank', 'cluster_rank : i32') if s.blocks > 1 else None
+    first, last = zero, steps
+    if s.split > 1:
+        first = t.op('div', t.op('mul', rank, steps), t.num(s.split))
+        last = t.op('div', t.op('mul', t.op('add', rank, one), steps), t.num(s.split))
+    hint = [', cache = evict_first', ', cache = evict_last'] if s.swap and s.cols <= 64 else ['', '']
+    hint = [f' {{{h[2:]}}}' if h else '' for h in hint]
     mask = t.num((1 << s.cluster) - 1) if s.cluster > 1 else None
     cur = f'cursor<{s.stages}>'
 
     t.put('')
-    t.put(f'role {{text = "producer", regs = {s.regs[0]}}} do (%pw: i32) {{')
+    t.put('role {' + (f'regs = {s.regs[0]}, ' if s.regs else '') + 'text = "producer"} do (%pw: i32) {')
     t.put('one_warp do {')
     t.put('grid_wait')
     t.put('grid_launch_dependents')
@@ -163,14 +212,14 @@ def kernel(t, s, elem, left):
     if s.cluster > 1:
         col = t.op('add', col, t.op('mul', rank, t.num(share)))
     p, c2, out2 = t.new('p'), t.new('at'), t.new('end')
-    t.put(f'{out2} = for {zero}, {steps}, {one}, {c1} : {cur} do ({p}: i32, {c2}: {cur}) {{')
+    t.put(f'{out2} = for {first}, {last}, {one}, {c1} : {cur} do ({p}: i32, {c2}: {cur}) {{')
     depth = t.op('mul', p, t.num(64))
     t.put(f'mbar_wait %empty, {c2} {{phase = previous}}')
     t.put('elect do {')
     t.put(f'mbar_expect %full, {c2} {{bytes = {xbytes + ybytes}}}')
     xs = t.let('x', f'slot %X, {c2} : shared<{elem}, {xshape}>')
     at = f'{row}, {depth}' if xmajor == 'k' else f'{depth}, {row}'
-    t.put(f'tma_load {xs}, %tx, %full, {c2}, {at}')
+    t.put(f'tma_load {xs}, %tx, %full, {c2}, {at}{hint[0]}')
     ys = t.let('y', f'slot %Y, {c2} : shared<{elem}, {yshape}>')
     at = f'{col}, {depth}' if ymajor == 'k' else f'{depth}, {col}'
     if s.cluster > 1:
@@ -179,7 +228,7 @@ def kernel(t, s, elem, left):
         ys = t.let('part', f'part {ys}, {which} {{steps = {part}}} : shared<{elem}, {part}>')
         t.put(f'tma_load {ys}, %ty, %full, {c2}, {at}, {mask} {{multicast = true}}')
     else:
-        t.put(f'tma_load {ys}, %ty, %full, {c2}, {at}')
+        t.put(f'tma_load {ys}, %ty, %full, {c2}, {at}{hint[1]}')
     t.put('yield')
     t.put('}')
     c3 = t.let('next', f'advance {c2} : {cur}')
@@ -189,6 +238,8 @@ def kernel(t, s, elem, left):
     t.put('}')
     t.put('yield')
     t.put('}')
+    if s.split > 1:
+        t.put('cluster_barrier {order = acquire_release}')
     t.put('yield')
     t.put('}')
 
@@ -196,19 +247,22 @@ def kernel(t, s, elem, left):
     lay = acc_layout(*shape)
     acc = f'{shape}> @ {lay}'
     t.put('')
-    t.put(f'role {{text = "consumer", groups = {s.consumers}, regs = {s.regs[1]}}} do (%w: i32) {{')
+    t.put('role {groups = ' + str(s.consumers) + (f', regs = {s.regs[1]}' if s.regs else '') + ', text = "consumer"} do (%w: i32) {')
     c0 = t.let('start', f'cursor : {cur}')
     r0 = t.let('sum', f'const {{value = 0.0}} : tile<f32, {acc}')
     mine = t.op('mul', '%w', t.num(s.slots))
-    loop = tiles(t, s, order)
-    it, c1, r1, out, rout = t.new('t'), t.new('at'), t.new('sum'), t.new('end'), t.new('sum')
-    t.put(f'{out}, {rout} = {loop}, {c0}, {r0} : {cur}, tile<f32, {acc} do ({it}: i32, {c1}: {cur}, {r1}: tile<f32, {acc}) {{')
+    if s.split > 1:
+        it, c1, r1 = t.let('first', 'bid {axis = 0} : i32'), c0, r0
+    else:
+        loop = tiles(t, s, order)
+        it, c1, r1, out, rout = t.new('t'), t.new('at'), t.new('sum'), t.new('end'), t.new('sum')
+        t.put(f'{out}, {rout} = {loop}, {c0}, {r0} : {cur}, tile<f32, {acc} do ({it}: i32, {c1}: {cur}, {r1}: tile<f32, {acc}) {{')
     row, col = coordinates(t, s, order, it, rank)
     row = t.op('add', row, t.op('mul', '%w', t.num(s.mine)))
     a1 = t.let('sum', f'wgmma_fence {r1} : async<f32, {acc}')
     p, c2, pv, a2, out2, prev, aout = t.new('p'), t.new('at'), t.new('prev'), t.new('sum'), t.new('end'), t.new('prev'), t.new('sum')
     arrive = f', {mask}' if mask else ''
-    t.put(f'{out2}, {prev}, {aout} = for {zero}, {steps}, {one}, {c1}, {c1}, {a1} : {cur}, {cur}, async<f32, {acc} '
+    t.put(f'{out2}, {prev}, {aout} = for {first}, {last}, {one}, {c1}, {c1}, {a1} : {cur}, {cur}, async<f32, {acc} '
           f'do ({p}: i32, {c2}: {cur}, {pv}: {cur}, {a2}: async<f32, {acc}) {{')
     t.put(f'mbar_wait %full, {c2}')
     a3 = t.let('sum', f'wgmma_fence {a2} : async<f32, {acc}')
@@ -217,7 +271,7 @@ def kernel(t, s, elem, left):
     which = f'%w, {zero}' if xmajor == 'k' else f'{zero}, %w'
     xs = t.let('mine', f'part {xs}, {which} {{steps = {part}}} : shared<{elem}, {part}>')
     ys = t.let('y', f'slot %Y, {c2} : shared<{elem}, {yshape}>')
-    later = t.let('later', f'ne {p}, {zero} : bool')
+    later = t.let('later', f'ne {p}, {first} : bool')
     majors = ', '.join(f'{w}_major = mn' for w, major in (('a', xmajor), ('b', ymajor)) if major == 'mn')
     a4 = t.let('sum', f'wgmma {a3}, {xs}, {ys}, {later}{" {" + majors + "}" if majors else ""} : async<f32, {acc}')
     t.put('wgmma_commit')
@@ -238,9 +292,13 @@ def kernel(t, s, elem, left):
     r2 = t.let('sum', f'wgmma_wait {aout} : tile<f32, {acc}')
     if s.wait:
         t.put(f'mbar_arrive %empty, {prev}{arrive}')
-    store_boxes(t, s, elem, r2, row, col, mine, box_rows, boxes)
-    t.put(f'yield {out2}, {r2}')
-    t.put('}')
+    if s.split > 1:
+        exchange(t, s, elem, r2, row, col, mine, box_rows, send, rank)
+    else:
+        for n in range(boxes):
+            store_box(t, s, elem, r2, row, col, mine, box_rows, boxes, n)
+        t.put(f'yield {out2}, {r2}')
+        t.put('}')
     t.put('elect do {')
     t.put('bulk_wait')
     t.put('yield')
@@ -254,36 +312,70 @@ def kernel(t, s, elem, left):
     t.put('}')
 
 
-def store_boxes(t, s, elem, acc, row, col, first_slot, box_rows, boxes):
-    """c is written in boxes of 64 columns; swapped, a box is [box_rows, 64] of the transposed tile."""
-    n = 0
-    for mi in range(s.mine // 64):
-        for q in range(boxes // (s.mine // 64)):
-            wide = box_rows if s.swap else 64
-            lay = acc_layout(64, wide)
-            t.put('elect do {')
-            t.put(f'bulk_wait {{pending = {s.slots - 1}}}' if s.slots > 1 else 'bulk_wait')
-            t.put('yield')
-            t.put('}')
-            t.put('group_barrier')
-            at = t.op('add', first_slot, t.num(n % s.slots)) if s.slots > 1 else first_slot
-            sl = t.let('box', f'slot %C, {at} : shared<{elem}, {[box_rows, 64]}>')
-            x = t.let('cut', f'cut {acc} {{offsets = {[mi * 64, q * wide]}}} : tile<f32, {[64, wide]}> @ {lay}')
-            h = t.let('half', f'element_cast {x} : tile<{elem}, {[64, wide]}> @ {lay}')
-            t.put(f'stmatrix {sl}, {h}{" {trans = true}" if s.swap else ""}')
-            t.put('proxy_fence')
-            t.put('group_barrier')
-            r = t.op('add', row, t.num(mi * 64)) if mi else row
-            c = t.op('add', col, t.num(q * wide)) if q else col
-            t.put('elect do {')
-            t.put(f'tma_store %tc, {sl}, ' + (f'{c}, {r}' if s.swap else f'{r}, {c}'))
-            t.put('bulk_commit')
-            t.put('yield')
-            t.put('}')
-            n += 1
+def exchange(t, s, elem, acc, row, col, first_slot, box_rows, send, rank):
+    """Each block of the cluster owns half of the boxes: it sends the other half and adds what it gets, always in the same order."""
+    part = [s.mine // 2, s.cols]
+    lay = acc_layout(*part)
+    first = t.let('first', f'eq {rank}, {t.num(0)} : bool')
+    sent = t.let('sent', f'slot %S, {t.num(0)} : shared<f32, [{send}]>')
+
+    def halves(body):
+        t.put(f'if {first} do {{')
+        body(0)
+        t.put('yield')
+        t.put('} do {')
+        body(1)
+        t.put('yield')
+        t.put('}')
+
+    def cut(own):
+        return t.let('half', f'cut {acc} {{offsets = {[own * s.mine // 2, 0]}}} : tile<f32, {part}> @ {lay}')
+
+    def give(own):
+        t.put(f'store_regs {sent}, {cut(1 - own)}, {t.num(1 - own)}')
+
+    def take(own):
+        mine = cut(own)
+        other = t.let('other', f'load_regs {sent} : tile<f32, {part}> @ {lay}')
+        a, b = (mine, other) if own == 0 else (other, mine)
+        both = t.let('both', f'add {a}, {b} : tile<f32, {part}> @ {lay}')
+        store_box(t, s, elem, both, row, col, first_slot, box_rows, 1, 0, at=own * s.mine // 2, first=True)
+    halves(give)
+    t.put('cluster_barrier {order = acquire_release}')
+    halves(take)
 
 
-def entry(t, elem, left, names, called):
+def store_box(t, s, elem, acc, row, col, first_slot, box_rows, boxes, n, at=None, first=False):
+    """c is written in boxes of 64 columns; swapped, a box is [box_rows, 64] of the transposed tile. first: of its slot, ever."""
+    each = max(boxes // (s.mine // 64), 1)
+    wide = box_rows if s.swap else 64
+    mi, q = n // each, n % each
+    lay = acc_layout(64, wide)
+    if not first:
+        t.put('elect do {')
+        t.put(f'bulk_wait {{pending = {s.slots - 1}}}' if s.slots > 1 else 'bulk_wait')
+        t.put('yield')
+        t.put('}')
+        t.put('group_barrier')
+    sl = t.op('add', first_slot, t.num(n % s.slots)) if s.slots > 1 else first_slot
+    sl = t.let('box', f'slot %C, {sl} : shared<{elem}, {[box_rows, 64]}>')
+    if not first:
+        acc = t.let('cut', f'cut {acc} {{offsets = {[mi * 64, q * wide]}}} : tile<f32, {[64, wide]}> @ {lay}')
+    h = t.let('half', f'element_cast {acc} : tile<{elem}, {[64, wide]}> @ {lay}')
+    t.put(f'stmatrix {sl}, {h}{" {trans = true}" if s.swap else ""}')
+    t.put('proxy_fence')
+    t.put('group_barrier')
+    at = mi * 64 if at is None else at
+    r = t.op('add', row, t.num(at)) if at else row
+    c = t.op('add', col, t.num(q * wide)) if q else col
+    t.put('elect do {')
+    t.put(f'tma_store %tc, {sl}, ' + (f'{c}, {r}' if s.swap else f'{r}, {c}'))
+    t.put('bulk_commit')
+    t.put('yield')
+    t.put('}')
+
+
+def entry(t, elem, left, names, called, rules=()):
     t.put(f'entry {called} {{')
     for d in 'mnk':
         t.put(f'dim {d}: i32')
@@ -291,7 +383,11 @@ def entry(t, elem, left, names, called):
     t.put(f'param b: in tensor<{elem}, [k, n]> strides ' + ('[1, k] left' if left else '[n, 1] right'))
     t.put(f'param c: out tensor<{elem}, [m, n]> strides [n, 1] right')
     t.put('body {')
-    t.put(f'launch {", ".join(names)} (@a.0, @b.1, @c.2) dims [m, n, k]')
+    t.put(f'launch {", ".join(names)} (@a.0, @b.1, @c.2) dims [m, n, k]' + (' tuned {' if rules else ''))
+    for cond, use in rules:
+        t.put(f'when any, {cond} use {use}')
+    if rules:
+        t.put('}')
     t.put('}')
     t.put('}')
 
@@ -311,7 +407,7 @@ def module(elem):
             t.put('')
             entry(t, elem, left, [name], f'run_{name}')
         t.put('')
-        entry(t, elem, left, names, f'gemm_{elem}{"_left" if left else ""}')
+        entry(t, elem, left, names, f'gemm_{elem}{"_left" if left else ""}', choice(SCHEDULES, left))
     return '\n'.join(t.lines) + '\n'
 
 

@@ -55,7 +55,12 @@ BROKEN = [
     ('other warps may not have passed', '128x128', r'\n[^\n]*= wgmma %[^\n]*\n', '\n', 1, r'(yield %next\d+, %at\d+, )%sum\d+', r'\1%FENCED', 1),
     ('one thread: it stands in an `elect`', '128x256', r'elect do \{\n(\t*tma_store[^\n]*\n\t*bulk_commit\n)\t*yield\n\t*\}\n', r'\1', 1),
     ('equally often', '128x256', r'(\t*mbar_wait %full[^\n]*\n)', r'cluster_barrier\n\1', 1),
-    ('cluster_barriers', '128x256', r'(role \{text = "consumer"[^\n]*\n)', r'\1cluster_barrier\n', 1),
+    ('cluster_barriers', '128x256', r'(role \{[^\n]*"consumer"[^\n]*\n)', r'\1cluster_barrier\n', 1),
+    # registers sent to another thread block
+    ('may still send', '128x16t', r'cluster_barrier \{order = acquire_release\}', 'cluster_barrier', 2),
+    ('cluster_barriers', '128x16t', r'\n[^\n]*cluster_barrier \{order = acquire_release\}', '', 2),
+    ('may still send', '128x64t', r'cluster_barrier \{order = acquire_release\}', 'cluster_barrier {order = release}', 2),
+    ('is no place for', '128x16t', r'(%sent\d+ = slot %S, %n\d+ : shared<f32, \[)1024', r'\g<1>512', 1, r'ring<f32, \[1024\]', 'ring<f32, [512]', 1),
     # budgets
     ('registers, there are', '128x256', r'regs = 240', 'regs = 256', 1),
     ('registers, there are', '192x192', r'regs = 32', 'regs = 64', 1),
