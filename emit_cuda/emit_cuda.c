@@ -72,19 +72,20 @@ static void kernel_params(Out *o, const KernelText *k)
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%sconst long long %s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%sconst long long ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%sconst __grid_constant__ ct_tensor_map ct_m%d", n++ ? ", " : "", i);
-	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%sconst unsigned int ct_g%d", n++ ? ", " : "", i);
+	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%sconst unsigned int ct_g%d", n++ ? ", " : "", ir_sweep(fn, i));
 	if (k->packed) out_printf(o, "%sconst unsigned int ct_blocks", n++ ? ", " : "");
 }
 
-/* Tile blocks are numbered with axis 0 of the grid fastest. */
+/* Tile blocks are numbered along the kernel's sweep over the grid. */
 static void block_index(Out *o, const Fn *fn)
 {
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
 		bool last = i + 1 == fn->ngrid;
-		out_printf(o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", i, rest, i);
-		out_printf(o, "(void)ct_bid%d;\n", i);
-		rest = str_fmt("%s / ct_g%d", rest, i);
+		int a = ir_sweep(fn, i);
+		out_printf(o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", a, rest, a);
+		out_printf(o, "(void)ct_bid%d;\n", a);
+		rest = str_fmt("%s / ct_g%d", rest, a);
 	}
 }
 
@@ -375,7 +376,8 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	}
 	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
 	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i);
-	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", i, i);
+	for (int i = 0; i + 1 < fn->ngrid; i++)
+		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", ir_sweep(fn, i), ir_sweep(fn, i));
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
 	kernel_table(o, k, opt, "ct_k", false);
 	if (k->needs.n) kernel_table(o, k, opt, "ct_k_aligned", true);
@@ -384,7 +386,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%s(void *)&ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%s(void *)&ct_m%d", n++ ? ", " : "", i);
-	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%s(void *)&ct_g%d", n++ ? ", " : "", i);
+	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%s(void *)&ct_g%d", n++ ? ", " : "", ir_sweep(fn, i));
 	if (k->packed) out_printf(o, "%s(void *)&ct_count", n++ ? ", " : "");
 	out_printf(o, "%s };\n", n ? "" : "NULL");
 	const char *name = fn->source_name ? fn->source_name : fn->name;

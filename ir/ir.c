@@ -382,6 +382,15 @@ static bool is_arch(Str name, int arch)
 	return name == str_fmt("sm_%d", arch) || name == str_fmt("sm_%da", arch);
 }
 
+bool ir_sweeps(const Fn *fn)
+{
+	for (int i = 0; i < fn->ngrid; i++)
+		if (fn->sweep[i]) return true;
+	return false;
+}
+
+int ir_sweep(const Fn *fn, int i) { return ir_sweeps(fn) ? fn->sweep[i] : i; }
+
 bool ir_has_hint(const Fn *fn, const char *name)
 {
 	for (int i = 0; i < fn->hints.n; i++)

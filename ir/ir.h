@@ -194,6 +194,7 @@ struct Fn {                     /* one monomorphic kernel */
 	IrDimVec dims;
 	const Sym *grid[4];     /* extents of the grid; unused: NULL */
 	int ngrid;
+	int sweep[4];           /* the axes of the grid in the order in which blocks run over them, the fastest first; all 0: in theirs */
 	IrWhereVec where;
 	VEC(Hint) hints;
 	VEC(IrGeneric) generics;        /* for comments and the manifest: T = bf16, BM = 128 */
@@ -285,6 +286,8 @@ void ir_set_nums(Op *op, AttrKey key, int n, const Num *v);
 void ir_set_lay(Op *op, AttrKey key, Lay l);
 const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent */
 int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
+bool ir_sweeps(const Fn *fn);                   /* in another order of axes than theirs */
+int ir_sweep(const Fn *fn, int i);              /* the i-th axis from the fastest on */
 bool ir_has_hint(const Fn *fn, const char *name);
 int64_t ir_hint(const Fn *fn, const char *name, int arch);      /* for this architecture (90), else for all; 0: nothing */
 void ir_set_layout(Val *v, Lay l);

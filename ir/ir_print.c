@@ -354,6 +354,11 @@ static void print_fn_head(Out *o, const Fn *fn)
 	out_puts(o, "grid ");
 	print_syms(o, fn->ngrid, fn->grid);
 	out_puts(o, "\n");
+	if (ir_sweeps(fn)) {
+		out_puts(o, "sweep");
+		for (int i = 0; i < fn->ngrid; i++) out_printf(o, " %d", fn->sweep[i]);
+		out_puts(o, "\n");
+	}
 	for (int i = 0; i < fn->where.n; i++) print_where(o, &fn->where.p[i]);
 	for (int i = 0; i < fn->hints.n; i++) print_hint(o, &fn->hints.p[i]);
 	if (fn->ordered) out_puts(o, "ordered\n");

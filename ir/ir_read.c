@@ -818,6 +818,7 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "stride")) vec_push(A_UNIT, &fn->dims, read_dim(r, true));
 	else if (lex_accept_word(l, "param")) vec_push(A_UNIT, &fn->params, read_param(r));
 	else if (lex_accept_word(l, "grid")) fn->ngrid = read_syms(r, 4, fn->grid);
+	else if (lex_accept_word(l, "sweep")) for (int i = 0; i < fn->ngrid; i++) fn->sweep[i] = read_small(r, "an axis");
 	else if (lex_accept_word(l, "where")) vec_push(A_UNIT, &fn->where, read_where(r));
 	else if (lex_accept_word(l, "hint")) vec_push(A_UNIT, &fn->hints, read_hint(r));
 	else if (lex_accept_word(l, "ordered")) fn->ordered = true;

@@ -389,6 +389,9 @@ static bool chk_fn(Check *c, const Fn *fn)
 	if (!chk_head(c, fn->dims.n, fn->dims.p, fn->params.n, fn->params.p, fn->where.n, fn->where.p)) return false;
 	for (int i = 0; i < fn->ngrid; i++)
 		if (!chk_sym(c, fn->grid[i])) return false;
+	unsigned swept = 0;
+	for (int i = 0; i < fn->ngrid; i++) swept |= 1u << (fn->sweep[i] & 31);
+	NEED(!ir_sweeps(fn) || swept == (1u << fn->ngrid) - 1, "the sweep takes each axis of the grid once");
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))), "the lanes of a tile block are a power of two, or a warp");
 	NEED(!fn->packed || fn->packed * (fn->lanes ? fn->lanes : 32) % 32 == 0, "a thread block consists of whole warps");
