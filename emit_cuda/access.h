@@ -22,6 +22,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	Str copies;                     /* stores: condition */
 	int turn;                       /* axis of a row that is turned by ct_phase (lower/turn.c), else -1 */
 	bool turning;                   /* coordinates along it are those of the turned row */
+	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (forget_bounds) */
 	bool store;
 } Access;
 

@@ -17,9 +17,9 @@ typedef struct KernelText {
 	const Fn *fn;           /* TYPED: what the launchers know */
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	CuTmaps maps;           /* ct_m0, ct_m1 ... */
-	const Fn **placed;      /* by architecture */
+	/* By architecture. aligned: of the second text, for aligned tensors; NULL: there is none. placed: of the other one. */
+	const Fn **placed, **aligned;
 	bool packed;            /* one of them shares thread blocks */
-	bool *aligned;          /* by architecture: there is a second text, for aligned tensors */
 	VEC(Str) needs;         /* what makes them aligned, for the launcher */
 } KernelText;
 
@@ -145,19 +145,23 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	return g;
 }
 
-typedef struct Body { Out *any, *aligned; } Body;      /* aligned: NULL where there is none */
+typedef struct Body { Out *any, *aligned; const Fn *any_fn; } Body;     /* aligned: NULL where there is none */
 
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = kernel_body(k, fn, opt, false);
-	Body r = { g.o, NULL };
-	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned)) return r;
+	Body r = { g.o, NULL, fn };
+	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
 	for (int i = 0; i < g.needs.n; i++) {
 		bool known = false;
 		for (int n = 0; n < k->needs.n; n++) known |= k->needs.p[n] == g.needs.p[i];
 		if (!known) vec_push(A_UNIT, &k->needs, g.needs.p[i]);
 	}
 	r.aligned = kernel_body(k, fn, opt, true).o;
+	if (!fn->odd) return r;
+	out_free(r.any);
+	r.any_fn = fn->odd;
+	r.any = kernel_body(k, fn->odd, opt, false).o;
 	return r;
 }
 
@@ -187,7 +191,7 @@ static void print_text(Device *d, const KernelText *k, int arch, const Out *body
 {
 	Out *o = d->o;
 	const ArchRow *a = opt->archs.p[arch];
-	const Fn *fn = k->placed[arch];
+	const Fn *fn = aligned ? k->aligned[arch] : k->placed[arch];
 	size_t head = o->n;
 	title(o, fn, aligned);
 	comment_text(o, k->fn->doc, "/// ");
@@ -209,12 +213,13 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 	KernelText *k = &kernels.p[index];
 	Body *body = NEW_ARRAY(A_UNIT, Body, opt->archs.n);
 	k->placed = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
-	k->aligned = NEW_ARRAY(A_UNIT, bool, opt->archs.n);
+	k->aligned = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
 	for (int i = 0; i < opt->archs.n; i++) {
-		k->placed[i] = placed[i]->fns.p[index];
-		k->packed |= k->placed[i]->packed > 0;
-		body[i] = i && k->placed[i] == k->placed[i - 1] ? body[i - 1] : kernel_bodies(k, k->placed[i], opt);
-		k->aligned[i] = body[i].aligned != NULL;
+		const Fn *fn = placed[i]->fns.p[index];
+		body[i] = i && fn == placed[i - 1]->fns.p[index] ? body[i - 1] : kernel_bodies(k, fn, opt);
+		k->placed[i] = body[i].any_fn;
+		k->aligned[i] = body[i].aligned ? fn : NULL;
+		k->packed |= fn->packed > 0 || body[i].any_fn->packed > 0;
 	}
 	for (int i = 0; i < opt->archs.n; i++) {
 		print_text(d, k, i, body[i].any, opt, false);
@@ -321,7 +326,7 @@ static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, co
 	out_printf(o, "static const CtKernel %s[] = {\n", name);
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
-		const Fn *fn = k->placed[i];
+		const Fn *fn = aligned && k->aligned[i] ? k->aligned[i] : k->placed[i];
 		int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
 		Str symbol = aligned && k->aligned[i] ? aligned_name(k->fn, a) : kernel_name(k->fn, a);
 		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", symbol, a->number, a->specific, cu_threads(fn), cluster,

@@ -222,6 +222,14 @@ void access_bounds(Access *x)
 	}
 }
 
+/* nvcc keeps the results of comparisons that it meets again, a register for each; so it must not know that it does. */
+static void forget_bounds(const Access *x)
+{
+	for (int a = 0; a < x->rank; a++)
+		if (x->l.out[a] && !x->proved[a])
+			out_printf(x->g->o, "int ct_last%d = ct_hi%d;\nasm volatile(\"\" : \"+r\"(ct_last%d));\n", a, a, a);
+}
+
 static Str inside_text(const Access *x, const char *reg)        /* NULL: always */
 {
 	Out *o = out_new();
@@ -229,7 +237,7 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
 		Str c = coord(x, a, reg);
-		out_printf(o, "%s%s < ct_hi%d", n++ ? " && " : "", c, a);
+		out_printf(o, "%s%s < ct_%s%d", n++ ? " && " : "", c, x->forgotten && x->l.out[a] ? "last" : "hi", a);
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = out_take(o);
@@ -541,6 +549,8 @@ static void print_access(Access *x)
 	if (x->turning) x->proved[x->turn] = false;
 	if (!x->vec) {
 		access_bounds(x);
+		x->forgotten = g->fn->by_element && cu_regs(x->data) > 1;
+		if (x->forgotten) forget_bounds(x);
 		print_elements(x);
 		cu_end(g);
 		return;

@@ -211,6 +211,8 @@ struct Fn {                     /* one monomorphic kernel */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
+	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
+	Fn *odd;                /* the same kernel placed so, for tensors that are not aligned (lower/odd.c); NULL: none */
 };
 
 /* ---- entries: what the header declares ---- */

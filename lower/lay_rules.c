@@ -18,7 +18,7 @@ static int imax(int a, int b) { return a > b ? a : b; }
 
 Threads fn_threads(const Fn *fn)
 {
-	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps) };
+	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps), fn->by_element ? 0 : PIECE_LOG2 };
 }
 
 /* ---- memory ---- */
@@ -70,7 +70,7 @@ Lay lay_default(const Type *t, int fast, Threads n)
 	int size = type_log2_size(t);
 	if (t->rank == 0 || size == 0) return lay_single(t->rank, n);
 	if (fast < 0 || fast >= t->rank) fast = t->rank - 1;
-	int vec = imin(4 - elem_log2(t->elem), imax(0, size - n.lanes - n.warps));
+	int vec = imin(imax(0, n.piece - elem_log2(t->elem)), imax(0, size - n.lanes - n.warps));
 	return lay_rows(t->rank, t->log2, fast, vec, n.lanes, n.warps);
 }
 

@@ -97,10 +97,37 @@ static Module *joined(const Module *like, const Module *apart)
 	return r;
 }
 
+/* The kernels of rows among those of m, TYPED, placed for accesses of single elements (odd.c): what goes to Fn.odd of the same
+ * kernels in `placed`. Nobody watches these passes: what they print would be printed twice. */
+static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
+{
+	LowerOptions o = *cx->o;
+	LowerCx quiet = { &o, cx->target_arch, cx->target_only };
+	Module *some = ir_module(m->path);
+	VEC(Fn *) firsts = { 0 };
+	o.after = NULL;
+	for (int i = 0; i < m->fns.n; i++) {
+		if (!odd_wanted(m->fns.p[i])) continue;
+		vec_push(A_UNIT, &some->fns, m->fns.p[i]);
+		vec_push(A_UNIT, &firsts, placed->fns.p[i]);
+	}
+	Module *copy = copy_module(some);
+	for (int i = 0; i < copy->fns.n; i++) copy->fns.p[i]->by_element = true;
+	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
+	for (int i = 0; i < copy->fns.n; i++) {
+		if (!odd_serves(copy->fns.p[i], firsts.p[i])) continue;
+		firsts.p[i]->odd = copy->fns.p[i];
+		firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
+	}
+	return true;
+}
+
 Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o)
 {
 	LowerCx cx = { o, arch, only };
-	Module *copy = copy_module(like ? kernels_apart(m, like) : m);
+	const Module *from = like ? kernels_apart(m, like) : m;
+	Module *copy = copy_module(from);
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
+	if (o->level > 0 && !place_odd(from, copy, &cx)) return NULL;
 	return like ? joined(like, copy) : copy;
 }

@@ -723,7 +723,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	Places p = { .fn = fn, .cx = cx };
 	ir_number(fn);
 	int sliced = fn->warps, cluster = sliced ? log2_of(fn->cluster ? fn->cluster : 1) : choose_cluster(fn, cx);
-	if (cx->o->level > 0) p.overlap = overlap_of(fn);
+	if (cx->o->level > 0 && !fn->by_element) p.overlap = overlap_of(fn);
 	p.nval = fn->nval;
 	ir_walk(fn->body, collect, &p);
 	for (int i = 0; i < p.ops.n; i++)
@@ -739,6 +739,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		if (sliced) p.threads.warps = log2_of(sliced);         /* pass slice chose its slices for them */
 		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
+		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);

@@ -12,7 +12,8 @@ enum {
 	KEEP_BYTES = 72 << 10,          /* of loads that loops repeat: so much leaves room for three thread blocks on an SM of sm_90 */
 	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
 	CLUSTER_MOST = 3,               /* log2 of the thread blocks of a cluster that every GPU runs */
-	LANES_LOG2 = 5
+	LANES_LOG2 = 5,
+	PIECE_LOG2 = 4          /* of the bytes of the widest access of a thread */
 };
 
 /* ---- copy.c ---- */
@@ -24,7 +25,8 @@ Builder build_before(Op *op);
 Builder build_after(Op *op);
 
 /* ---- layouts: lay_rules.c ---- */
-typedef struct Threads { int lanes, warps; } Threads;           /* of a tile block, log2 */
+/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most. */
+typedef struct Threads { int lanes, warps, piece; } Threads;
 Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
 int elem_log2(Elem e);                          /* log2 of its bytes */
@@ -118,6 +120,11 @@ bool one_thread_reads(const Op *op);            /* each element is accessed once
 bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 
 bool op_suits_cluster(const Op *op);            /* place.c: may the thread blocks of a cluster share its tiles? */
+
+/* ---- odd.c ---- */
+bool odd_wanted(const Fn *fn);                  /* TYPED: does it have rows that element accesses serve well? */
+bool odd_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
+
 bool op_is_reduce(const Op *op);                /* one that combine splits */
 bool op_is_scan(const Op *op);
 bool op_is_atomic(const Op *op);

@@ -86,6 +86,7 @@ static bool known_before(const Op *anchor, const Op *op)
 static void turn_fn(Fn *fn)
 {
 	Turn t = { .log2 = -1 };
+	if (fn->by_element) return;
 	if (fn->lanes) return;          /* so few pieces are not worth the search for those at the ends */
 	for (Op *op = fn->body->first; op; op = op->next)
 		if (!visit(&t, op)) return;

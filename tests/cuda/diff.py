@@ -1,6 +1,7 @@
 """The same calls on the C target and on the emulated CUDA target must give the same numbers.
 diff.py CTILEC PRELUDE_TOOL FILE.tile [ARCH [SECTION]]: a section is the part of the file behind `// ---- SECTION`. A line
-`// sizes: {"m": 1}, {"m": 7}` gives the extents to call with in place of the usual ones.
+`// sizes: {"m": 1}, {"m": 7}` gives the extents to call with in place of the usual ones; `// phases: 0, 1, 5` has each tensor begin
+so many elements behind a multiple of 256 bytes, another one in each call; what lies in front must stay as it is.
 
 Float sums may differ in their last bits (the order of combination is the target's); all else must be equal bit for bit."""
 import ctypes
@@ -85,14 +86,16 @@ class Target:
         if emulated:
             self.lib.dev_alloc.restype = ctypes.c_void_p
 
-    def call(self, entry, arrays, dims):
+    def call(self, entry, arrays, dims, phases):
         held, args, out = [], [], []
-        for a in arrays:
+        for a, phase in zip(arrays, phases):
+            front = phase * a.itemsize
             if self.emulated:
-                p = self.lib.dev_alloc(ctypes.c_size_t(a.nbytes))
-                ctypes.memmove(p, a.ctypes.data, a.nbytes)
+                p = self.lib.dev_alloc(ctypes.c_size_t(a.nbytes + front))
+                ctypes.memset(p, 0xa5, front)
+                ctypes.memmove(p + front, a.ctypes.data, a.nbytes)
                 held.append(p)
-                args.append(ctypes.c_void_p(p))
+                args.append(ctypes.c_void_p(p + front))
             else:
                 raw = np.zeros(a.nbytes + 256, "u1")
                 at = -raw.ctypes.data % 256
@@ -102,10 +105,13 @@ class Target:
                 args.append(ctypes.c_void_p(b.ctypes.data))
         args += [ctypes.c_int64(d) for d in dims]
         status = getattr(self.lib, entry)(*args, None)
-        for a, h in zip(arrays, held):
+        for a, h, phase in zip(arrays, held, phases):
             if self.emulated:
+                front = phase * a.itemsize
                 b = np.empty_like(a)
-                ctypes.memmove(b.ctypes.data, h, a.nbytes)
+                ctypes.memmove(b.ctypes.data, h + front, a.nbytes)
+                if ctypes.string_at(h, front) != b"\xa5" * front:
+                    sys.exit("%s writes in front of a tensor" % entry)
                 self.lib.dev_free(ctypes.c_void_p(h))
                 out.append(b)
             else:
@@ -133,6 +139,8 @@ def main():
         cu, emu, c, one = [os.path.join(tmp, n) for n in ("t.cu", "e.c", "t.c", "one.tile")]
         own = re.search(r"(?m)^// sizes: (.*)$", open(source).read())
         sizes = json.loads("[%s]" % own.group(1)) if own else SIZES
+        own = re.search(r"(?m)^// phases: (.*)$", open(source).read())
+        phases = json.loads("[%s]" % own.group(1)) if own else [0]
         with open(one, "w") as f:
             f.write(each_variant(section(open(source).read(), only)))
         source = one
@@ -157,8 +165,9 @@ def main():
                     continue
                 arrays = [data(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
                 order = [dims[d["name"]] for d in e["dims"]]
-                s1, want = host.call(e["name"], arrays, order)
-                s2, got = cuda.call(e["name"], arrays, order)
+                begin = [phases[(number + 3 * i) % len(phases)] for i in range(len(arrays))]
+                s1, want = host.call(e["name"], arrays, order, begin)
+                s2, got = cuda.call(e["name"], arrays, order, begin)
                 calls += 1
                 if s1 != s2:
                     bad += 1

@@ -1,0 +1,53 @@
+/* Rows of odd length: a second placement for tensors that are not aligned.
+ *
+ * Threads access tiles in pieces of 16 bytes where these lie at multiples of 16 bytes. Where rows have another length, each row
+ * begins at a phase of its own, and so do the weights that it meets: then the layouts that suit pieces make a warp's access of
+ * single elements touch eight times the lines it needs. So kernels of rows are placed twice. In the second placement
+ * (Fn.odd) neighbouring lanes hold neighbouring elements and each access is of single elements, at whatever phase; the launcher
+ * asks which of the two texts fits a call (emit_cuda.c). Sums have the order of their layout: two orders in all, neither of
+ * which depends on addresses beyond the question whether everything is aligned.
+ *
+ * Only kernels whose tiles are rows, one axis each, and in which the second placement moves no data between threads that stays
+ * where it is in the first. */
+#include "base/diag.h"
+#include "lower/placed.h"
+
+typedef struct Rows { bool accessed, other; } Rows;
+
+static bool is_row(const Type *t)
+{
+	int n = 0;
+	for (int a = 0; a < t->rank; a++) n += t->log2[a] > 0;
+	return n <= 1;
+}
+
+static void look_at(void *ctx, Op *op)
+{
+	Rows *r = ctx;
+	for (int i = 0; i < op->nout; i++) r->other |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
+	r->other |= op->code == OP_MMA || op_is_scan(op) || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
+		|| op->code == OP_HISTOGRAM;
+	const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+	r->accessed |= v && type_is_tile(v->type) && type_log2_size(v->type) > 0 && elem_log2(v->type->elem) < PIECE_LOG2;
+}
+
+bool odd_wanted(const Fn *fn)
+{
+	Rows r = { false, false };
+	ir_walk(fn->body, look_at, &r);
+	return r.accessed && !r.other;
+}
+
+static void count_moves(void *ctx, Op *op)
+{
+	*(int *)ctx += op->code == OP_STORE_SHARED || op->code == OP_CONVERT || op->code == OP_CONVERT_LANES
+		|| op->code == OP_CONVERT_REGS;
+}
+
+bool odd_serves(const Fn *odd, const Fn *fn)
+{
+	int ours = 0, theirs = 0;
+	ir_walk(odd->body, count_moves, &ours);
+	ir_walk(fn->body, count_moves, &theirs);
+	return ours <= theirs;
+}
