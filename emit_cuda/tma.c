@@ -88,6 +88,5 @@ void tma_store(Cu *g, const Op *op)
 void tma_wait(Cu *g, const Op *op)
 {
 	int64_t n = ir_int(op, AT_PENDING, 0);
-	if (n < 0 || n > 7) bug("bulk_wait with %lld groups pending", (long long)n);
 	out_printf(g->o, "ct_bulk_wait_%s%lld();\n", ir_int(op, AT_UNTIL, 0) ? "" : "read_", (long long)n);
 }

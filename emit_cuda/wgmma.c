@@ -5,48 +5,8 @@
  * registers that enter or leave are operands of an empty asm at the fence and at the wait, which nothing passes. */
 #include "base/diag.h"
 #include "emit_cuda/group.h"
+#include "ir/ir_regs.h"
 #include "layout/wgmma.h"
-
-/* ---- registers ---- */
-static uint32_t packed_at(const Lay *l, int64_t row, int64_t col)
-{
-	return lay_pack(*l, (uint32_t[LAY_AXES]){ (uint32_t)row, (uint32_t)col });
-}
-
-/* The register of thread 0 that holds this element; -1: it has none. */
-static int register_at(const Val *v, int64_t row, int64_t col)
-{
-	const Type *t = v->type;
-	const Lay *l = v->lay;
-	int64_t r = (int64_t)1 << t->log2[0], c = (int64_t)1 << t->log2[1], part = row / r * (1 + t->more[1]) + col / c;
-	uint32_t in;
-	if (!lay_place(*l, packed_at(l, row % r, col % c), &in)) return -1;
-	if (lay_hwcoord(*l, in, HW_LANE) || lay_hwcoord(*l, in, HW_WARP)) return -1;
-	return (int)(part << l->in[HW_REG]) + (int)lay_hwcoord(*l, in, HW_REG);
-}
-
-/* Do lanes and warps hold what they hold of a wgmma result? */
-static bool threads_as_d(const Lay *l)
-{
-	if (l->in[HW_LANE] != 5 || l->in[HW_WARP] != 2) return false;
-	for (int i = 0; i < 7; i++) {
-		FragAt at = wg_d_at(0, 1 << i);
-		if (l->col[l->in[HW_REG] + i] != packed_at(l, at.row, at.col)) return false;
-	}
-	return true;
-}
-
-/* The first of the registers that hold rows 64 * mi .. in the order of a wgmma result. */
-static int d_registers(const Val *v, int mi)
-{
-	int n = (int)type_extent(v->type, 1), first = threads_as_d(v->lay) ? register_at(v, 64 * mi, 0) : -1;
-	for (int r = 0; first >= 0 && r < wg_d_regs(n); r++) {
-		FragAt at = wg_d_at(r, 0);
-		if (register_at(v, 64 * mi + at.row, at.col) != first + r) first = -1;
-	}
-	if (first < 0) bug("value %%%d is not in the layout of a wgmma result", v->id);
-	return first;
-}
 
 /* ---- one instruction ---- */
 typedef struct Product { int n, k; Elem elem; bool a_regs, ta, tb; } Product;
@@ -167,7 +127,6 @@ void wgmma_fence(Cu *g, const Op *op)
 void wgmma_wait(Cu *g, const Op *op)
 {
 	int64_t n = ir_int(op, AT_PENDING, 0);
-	if (n < 0 || n > 7) bug("wgmma_wait with %lld groups pending", (long long)n);
 	out_printf(g->o, "ct_wgmma_wait_%lld();\n", (long long)n);
 	for (int i = 0; i < op->nout; i++) {
 		const Val *r = op->out[i];
@@ -185,10 +144,7 @@ static Factor factor_of(Cu *g, const Op *op, int i)
 	bool mn = ir_int(op, i == 1 ? AT_A_MAJOR : AT_B_MAJOR, 0);
 	Factor f = { .name = cu_scalar(g, v), .k_axis = mn ? 0 : 1, .regs = v->type->kind == TY_ASYNC };
 	WgOperand o;
-	if (f.regs) {
-		d_registers(v, 0);
-		return f;
-	}
+	if (f.regs) return f;
 	f.whole = cu_val(g, v)->shared->whole;
 	if (!wg_operand(f.whole, f.k_axis, &o)) bug("wgmma cannot read this buffer");
 	Str d = cu_fresh(g, i == 1 ? "a" : "b");
@@ -217,7 +173,7 @@ void wgmma_product(Cu *g, const Op *op)
 	Str keep = op->nin > 3 ? cu_scalar(g, ir_in(op, 3)) : str_intern("1");
 	for (int k = 0; k < depth; k += step)
 		for (int mi = 0; mi < m / WG_M; mi++) {
-			int first = d_registers(acc, mi);
+			int first = regs_wgmma(acc, mi);
 			Str words = factor_at(&fa, mi * WG_M, k, k / step * 4);
 			out_printf(g->o, "%s(%s, %s, %s, %s);\n", fn, first ? str_fmt("%s + %d", array, first) : array, words, factor_at(&fb, 0, k, 0),
 				k ? "1" : keep);
@@ -228,27 +184,17 @@ void wgmma_product(Cu *g, const Op *op)
 void wgmma_cut(Cu *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *r = op->out[0];
-	const IrAttr *at = ir_attr(op, AT_OFFSETS);
-	const Type *t = r->type;
-	int n = cu_regs(r), first = -1, regs = 1 << r->lay->in[HW_REG];
+	int n = cu_regs(r);
 	Str from = cu_scalar(g, x);
-	int *where = NEW_ARRAY(A_TMP, int, n);
+	int *where = NEW_ARRAY(A_UNIT, int, n);
 	bool adjacent = true;
-	for (int i = 0; i < n; i++) {
-		uint32_t coord = lay_image(*r->lay, (uint32_t)(i % regs));
-		int parts = 1 + t->more[1], part = i / regs;
-		int64_t row = at->u.ints.p[0] + ((int64_t)(part / parts) << t->log2[0]) + lay_coord(*r->lay, coord, 0);
-		int64_t col = at->u.ints.p[1] + ((int64_t)(part % parts) << t->log2[1]) + lay_coord(*r->lay, coord, 1);
-		where[i] = register_at(x, row, col);
-		if (where[i] < 0) bug("the part of a tile is in other threads");
-		if (!i) first = where[0];
-		adjacent &= where[i] == first + i;
-	}
+	if (!regs_cut(r, x, ir_attr(op, AT_OFFSETS)->u.ints.p, where)) bug("the part of a tile is in other threads");
+	for (int i = 0; i < n; i++) adjacent &= where[i] == where[0] + i;
 	if (cu_val(g, x)->splat) {
 		cu_val(g, r)->splat = true;
 		cu_val(g, r)->name = from;
 	} else if (adjacent) {
-		cu_val(g, r)->name = n > 1 ? str_fmt("(%s + %d)", from, first) : cu_at(g, x, str_i64(first));
+		cu_val(g, r)->name = n > 1 ? str_fmt("(%s + %d)", from, where[0]) : cu_at(g, x, str_i64(where[0]));
 	} else {
 		cu_declare(g, r);
 		for (int i = 0; i < n; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, r, str_i64(i)), cu_at(g, x, str_i64(where[i])));
@@ -264,8 +210,6 @@ void wgmma_stmatrix(Cu *g, const Op *op)
 	bool trans = ir_int(op, AT_TRANS, 0);
 	int cols = (int)type_extent(x->type, 1), row_bytes = s.span ? s.span : s.extent[1] * 2;
 	int chunks = row_bytes / 16;            /* of a row of a slab */
-	d_registers(x, 0);
-	if (type_extent(x->type, 0) != WG_M || cols % 16) bug("stmatrix of %s", type_text(x->type));
 	Str at = cu_fresh(g, "to"), row = cu_fresh(g, "row");
 	if (trans) out_printf(g->o, "const unsigned int %s = (ct_lane & 7) + (ct_lane >> 4) * 8;\n", row);
 	else out_printf(g->o, "const unsigned int %s = ct_warp * 16 + (ct_lane & 15);\n", row);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/ir_check.h"
+#include "ir/ir_regs.h"
 #include "layout/lay.h"
 
 typedef struct Form { const char *in, *out; uint64_t needs; } Form;
@@ -161,6 +162,8 @@ static bool chk_boxes(Check *c, const Type *s, const Type *box, int ncoord)
 		int64_t n = type_extent(box, i), of = i < skip ? 1 : type_extent(s, i - skip);
 		NEED(of % n == 0, "boxes `%s` do not fill `%s`", type_text(box), type_text(s));
 	}
+	for (int i = 0; i < box->rank - 2; i++) NEED(type_extent(box, i) == 1, "a box has two axes, the ones before are of one element");
+	for (int i = 0; i < s->rank - 2; i++) NEED(type_extent(s, i) == 1, "a buffer that boxes fill has two axes");
 	NEED(ncoord == box->rank, "%d coordinates needed", box->rank);
 	return true;
 }
@@ -181,12 +184,33 @@ static bool chk_tmap(Check *c, const Op *op)
 	NEED(t->rank == v->rank && t->elem == v->elem, "a box has the tensor's rank and elements");
 	int64_t row = t->rank ? type_extent(t, t->rank - 1) * elem_bytes(t->elem) : 0, span = ir_int(op, AT_SWIZZLE, 0);
 	for (int i = 0; i < t->rank; i++) NEED(type_extent(t, i) <= 256, "a box has at most 256 elements along an axis");
+	const Val *view = ir_in(op, 0);
+	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
+	NEED(!view->def && view->block == c->fn->body, "a tensor map is of a parameter, perhaps permuted");
 	NEED(t->rank >= 1 && row % 16 == 0, "rows of a box are a multiple of 16 bytes");
 	NEED(!span || row <= span, "rows of a box are at most the swizzle's %lld bytes", (long long)span);
 	return true;
 }
 
-static bool same_values(Check *c, const Op *op, bool lent)
+static bool chk_pending(Check *c, const Op *op)
+{
+	int64_t n = ir_int(op, AT_PENDING, 0);
+	NEED(n >= 0 && n <= 7, "`pending` is 0 to 7");
+	return true;
+}
+
+static bool chk_stmatrix(Check *c, const Op *op)
+{
+	const Type *s = chk_in(op, 0), *t = chk_in(op, 1);
+	bool trans = ir_int(op, AT_TRANS, 0);
+	NEED(s->rank == 2 && t->rank == 2 && type_extent(t, 0) == 64 && type_extent(t, 1) % 16 == 0 && regs_wgmma(ir_in(op, 1), 0) == 0,
+		"the tile is [64, 16 n] in the layout of a wgmma result");
+	NEED(type_extent(s, 0) == type_extent(t, trans) && type_extent(s, 1) == type_extent(t, !trans), "the tile `%s` does not fill `%s`",
+		type_text(t), type_text(s));
+	return true;
+}
+
+static bool same_values(Check *c, const Op *op)
 {
 	NEED(op->nin == op->nout, "one result for each operand needed");
 	for (int i = 0; i < op->nin; i++) {
@@ -194,7 +218,6 @@ static bool same_values(Check *c, const Op *op, bool lent)
 		NEED(a->elem == r->elem && type_same_shape(a, r), "operand %d is `%s`, its result `%s`", i, type_text(a), type_text(r));
 		NEED(lay_eq(*ir_in(op, i)->lay, *op->out[i]->lay), "the layout of operand %d changes", i);
 	}
-	(void)lent;
 	return true;
 }
 
@@ -205,7 +228,6 @@ static bool chk_wgmma(Check *c, const Op *op)
 	NEED(chk_out(op, 0) == d && lay_eq(*ir_in(op, 0)->lay, *op->out[0]->lay), "the result has the accumulator's type and layout");
 	NEED(d->rank == 2 && a->rank == 2 && b->rank == 2, "matrices needed");
 	int64_t m = type_extent(d, 0), n = type_extent(d, 1), k = type_extent(a, amn ? 0 : 1);
-	NEED(d->elem == EL_F32 || d->elem == EL_F16, "the accumulator is f32 or f16");
 	NEED(a->elem == b->elem && elem_bytes(a->elem) <= 4, "both factors have one element type");
 	NEED(type_extent(a, amn ? 1 : 0) == m && type_extent(b, bmn ? 1 : 0) == n && type_extent(b, bmn ? 0 : 1) == k,
 		"[%lld, %lld] is not the product of `%s` and `%s`", (long long)m, (long long)n, type_text(a), type_text(b));
@@ -213,6 +235,12 @@ static bool chk_wgmma(Check *c, const Op *op)
 	NEED(k * elem_bytes(a->elem) % 32 == 0, "the depth is a multiple of 32 bytes");
 	NEED(!(amn || bmn) || elem_bytes(a->elem) == 2, "only 16-bit factors may be contiguous along m or n");
 	NEED(!amn || a->kind == TY_SHARED, "a factor in registers is contiguous along k");
+	NEED(d->elem == EL_F32, "the accumulator is f32");
+	NEED(elem_is_any_float(a->elem) && a->elem != EL_F32 && a->elem != EL_F64, "wgmma multiplies no `%s`", elem_name(a->elem));
+	for (int i = 0; i < m / 64; i++)
+		NEED(regs_wgmma(op->out[0], (int)i) >= 0, "the accumulator is not in the layout of a wgmma result");
+	NEED(a->kind == TY_SHARED || (elem_bytes(a->elem) == 2 && m == 64 && regs_wgmma(ir_in(op, 1), 0) == 0),
+		"a factor in registers is [64, k] of 16-bit elements in the layout of a wgmma result");
 	return true;
 }
 
@@ -220,6 +248,9 @@ static bool chk_cut(Check *c, const Op *op)
 {
 	const Type *s = chk_in(op, 0), *t = chk_out(op, 0);
 	const IrAttr *at = ir_attr(op, AT_OFFSETS);
+	ArenaMark mark = arena_mark(A_TMP);
+	int *where = NEW_ARRAY(A_TMP, int, regs_count(op->out[0]));
+	NEED(s->rank == 2, "a part of a matrix");
 	NEED(t->rank == s->rank && t->elem == s->elem, "the part has the tile's rank and elements");
 	for (int i = 0; i < s->rank; i++) {
 		int64_t o = at->u.ints.p[i];
@@ -227,6 +258,8 @@ static bool chk_cut(Check *c, const Op *op)
 			"axis %d: %lld elements from %lld on are no part of %lld", i, (long long)type_extent(t, i), (long long)o,
 			(long long)type_extent(s, i));
 	}
+	NEED(regs_cut(op->out[0], ir_in(op, 0), at->u.ints.p, where), "that part of the tile is in other threads");
+	arena_release(A_TMP, mark);
 	return true;
 }
 
@@ -262,10 +295,20 @@ bool chk_group_region(Check *c, const Op *op)
 	return true;
 }
 
+/* Results are looked at before their layouts are checked in general. */
+static bool chk_has_layout(Check *c, const Val *v)
+{
+	if (!type_is_tile(v->type) && v->type->kind != TY_ASYNC) return true;
+	NEED(v->lay && lay_ok(*v->lay) && lay_has_shape(*v->lay, v->type->rank, v->type->log2), "`%s` needs a layout of its shape", type_text(v->type));
+	return true;
+}
+
 bool chk_group(Check *c, const Op *op)
 {
 	Form f = form_of(op->code);
 	if (!chk_word(c, op, f.in, op->nin, false) || !chk_word(c, op, f.out, op->nout, true)) return false;
+	for (int i = 0; i < op->nin + op->nout; i++)
+		if (!chk_has_layout(c, i < op->nin ? ir_in(op, i) : op->out[i - op->nin])) return false;
 	switch (op->code) {
 	case OP_ALLOC_RING: return chk_ring(c, op);
 	case OP_ALLOC_MBAR:
@@ -285,7 +328,13 @@ bool chk_group(Check *c, const Op *op)
 	case OP_MBAR_EXPECT: case OP_MBAR_WAIT: return chk_count(c, op, 0, 1);
 	case OP_TENSOR_MAP: return chk_tmap(c, op);
 	case OP_TMA_LOAD: case OP_TMA_STORE: return chk_tma(c, op);
-	case OP_WGMMA_FENCE: case OP_WGMMA_WAIT: return same_values(c, op, true);
+	case OP_WGMMA_FENCE:
+		for (int i = 0; i < op->nin; i++)
+			NEED(chk_in(op, i)->elem == EL_F32 || elem_bytes(chk_in(op, i)->elem) == 2, "f32 or 16-bit elements are lent");
+		return same_values(c, op);
+	case OP_WGMMA_WAIT:
+		for (int i = 0; i < op->nin; i++) NEED(chk_in(op, i)->elem == EL_F32, "factors are not given back");
+		return chk_pending(c, op) && same_values(c, op);
 	case OP_WGMMA: return chk_wgmma(c, op);
 	case OP_PUT: case OP_GET:
 		NEED(chk_in(op, 0)->elem == EL_I32 && type_size(chk_in(op, 0)) == 1, "the buffer holds one i32");
@@ -296,8 +345,8 @@ bool chk_group(Check *c, const Op *op)
 	case OP_CUT: return chk_cut(c, op);
 	case OP_STMATRIX:
 		NEED(elem_bytes(chk_in(op, 1)->elem) == 2 && chk_in(op, 0)->elem == chk_in(op, 1)->elem, "16-bit elements of one type needed");
-		NEED(type_size(chk_in(op, 0)) == type_size(chk_in(op, 1)), "the tile does not fill the buffer");
-		return true;
+		return chk_stmatrix(c, op);
+	case OP_BULK_WAIT: return chk_pending(c, op);
 	case OP_STORE_REGS: case OP_LOAD_REGS: return chk_regs(c, op);
 	default: return true;
 	}

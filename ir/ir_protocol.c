@@ -570,14 +570,53 @@ static bool exclusive(const Op *a, const Op *b)         /* in different branches
 	return false;
 }
 
+/* Is op run more often than b? */
+static bool loops_between(const IrBlock *b, const Op *op)
+{
+	for (const IrBlock *x = op->parent; x != b && x->owner; x = x->owner->parent)
+		if (x->owner->code == OP_FOR || x->owner->code == OP_WHILE) return true;
+	return false;
+}
+
+/* Whose registers are these: a block's argument, or a tile that was lent. */
+static const Val *lender(const Val *v)
+{
+	for (;;) {
+		const Op *d = v->def;
+		if (!d || v->type->kind != TY_ASYNC) return v;
+		if (d->code == OP_WGMMA) v = ir_in(d, 0);
+		else if (d->code == OP_WGMMA_FENCE) v = ir_in(d, v->index);
+		else if (d->code == OP_FOR) v = ir_in(d, 3 + v->index);
+		else return v;
+	}
+}
+
+/* A round ends with the registers that it began with, for a copy would touch them at work. */
+static void note_carried(Check *c, const Op *op)
+{
+	const Op *loop = op->parent->owner;
+	if (!loop || op->code == OP_RETURN) return;
+	for (int i = 0; i < op->nin; i++) {
+		if (ir_in(op, i)->type->kind != TY_ASYNC) continue;
+		c->op = op;
+		if (loop->code != OP_FOR || op->code != OP_YIELD) chk_fail(c, "lent registers are carried by `for` and its `yield` only");
+		else if (lender(ir_in(op, i)) != loop->region[0]->args.p[1 + i]) chk_fail(c, "value %d does not end in the registers it began in", i);
+	}
+}
+
 static void note_use(void *ctx, Op *op)
 {
 	Uses *u = ctx;
+	if (op_rows[op->code].flags & OPF_TERM) note_carried(u->c, op);
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
 		if (v->type->kind != TY_ASYNC || (op->code == OP_WGMMA && i == 1)) continue;
 		const Op *other = u->by[v->id];
 		u->by[v->id] = op;
+		if (loops_between(v->def ? v->def->parent : v->block, op)) {
+			u->c->op = op;
+			chk_fail(u->c, "operand %d is handed on in each round of a loop that does not carry it", i);
+		}
 		if (!other || exclusive(other, op)) continue;
 		u->c->op = op;
 		chk_fail(u->c, "operand %d was handed on before: its registers are at work", i);
