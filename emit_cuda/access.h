@@ -24,6 +24,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	bool turning;                   /* coordinates along it are those of the turned row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (forget_bounds) */
 	bool store;
+	bool words;                     /* pieces are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
 
 /* A power of two that divides an integer; sums and products keep it when they wrap. */

@@ -345,6 +345,31 @@ static void piece_registers(const Access *x, Str *reg)
 	}
 }
 
+/* A thread must not wait for a piece before it asks for the next. Where the ways of loading part - a tile inside, at a border,
+ * not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: pieces stay in words till the ways meet. */
+static void words_of_pieces(Access *x)
+{
+	int regs = cu_regs(x->data);
+	x->words = !x->store && elem_bytes(x->v->elem) < 4 && regs <= UNROLL_REGS;
+	if (x->words) out_printf(x->g->o, "%s ct_v[%d];\n", words_type(elem_bytes(x->v->elem) << x->vec), regs >> x->vec);
+}
+
+/* Between words and registers: of the piece that begins at register ct_b, the ct_i-th. */
+static void put_words(Access *x, const Str *reg)
+{
+	Str w = words_pack(x->g, x->v->elem, 1 << x->vec, reg);
+	out_printf(x->g->o, "ct_v[ct_i] = %s;\n", w);
+}
+
+static void get_words(Access *x)
+{
+	Str reg[16];
+	cu_registers(x->g, x->l, piece_mask(x));
+	piece_registers(x, reg);
+	words_unpack(x->g, x->v->elem, 1 << x->vec, "ct_v[ct_i]", reg);
+	cu_end(x->g);
+}
+
 static void print_pieces(Access *x)
 {
 	Cu *g = x->g;
@@ -361,8 +386,10 @@ static void print_pieces(Access *x)
 		out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
 	} else {
 		cu_line(g, x->op);
-		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d(%s);\n", words_type(bits / 8), x->v->constant ? "nc" : "", bits, at);
-		words_unpack(g, x->v->elem, n, "ct_w", reg);
+		if (x->words) out_puts(g->o, "ct_v[ct_i] = ");
+		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
+		out_printf(g->o, "ct_ld%s_b%d(%s);\n", x->v->constant ? "nc" : "", bits, at);
+		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
 	}
 	cu_end(g);
 }
@@ -435,8 +462,10 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 		out_printf(g->o, "ct_st_b%d_if(%s, ct_in%s%s, %s);\n", bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w);
 	} else {
 		cu_line(g, x->op);
-		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, ct_in, ct_pad);\n", words_type(bits / 8), x->v->constant ? "nc" : "", bits, at);
-		words_unpack(g, x->v->elem, n, "ct_w", reg);
+		if (x->words) out_puts(g->o, "ct_v[ct_i] = ");
+		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
+		out_printf(g->o, "ct_ld%s_b%d_if(%s, ct_in, ct_pad);\n", x->v->constant ? "nc" : "", bits, at);
+		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
 	}
 	cu_end(g);
 }
@@ -456,7 +485,9 @@ static void print_other_elements(Access *x, uint32_t skip)
 	Cu *g = x->g;
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
+	Str whole[16];
 	cu_registers(g, x->l, skip);
+	piece_registers(x, whole);
 	print_turned(x, "ct_b");
 	print_piece_inside(x);
 	out_printf(g->o, "if (!ct_in%s) {\n", touched_text(x));
@@ -477,6 +508,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 		words_unpack(g, e, 1, "ct_w", &reg);
 	}
 	cu_end(g);
+	if (x->words) put_words(x, whole);
 	cu_end(g);
 	cu_end(g);
 }
@@ -505,6 +537,13 @@ static void print_partial(Access *x)
 		out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
 		out_in(g->o);
 		print_elements(x);
+		if (x->words) {
+			Str reg[16];
+			cu_registers(g, x->l, piece_mask(x));
+			piece_registers(x, reg);
+			put_words(x, reg);
+			cu_end(g);
+		}
 		out_off(g->o);
 		out_puts(g->o, "} else {\n");
 		out_in(g->o);
@@ -557,6 +596,7 @@ static void print_access(Access *x)
 	}
 	Str whole = whole_text(x);
 	access_ask_launcher(x);
+	words_of_pieces(x);
 	if (g->aligned) {
 		if (whole) out_printf(g->o, "if (%s) {\n", whole);
 		else out_puts(g->o, "{\n");
@@ -569,6 +609,7 @@ static void print_access(Access *x)
 			print_partial(x);
 		}
 		cu_end(g);
+		if (x->words) get_words(x);
 		cu_end(g);
 		return;
 	}
@@ -582,6 +623,7 @@ static void print_access(Access *x)
 	out_in(g->o);
 	print_partial(x);
 	cu_end(g);
+	if (x->words) get_words(x);
 	cu_end(g);
 }
 

@@ -7,12 +7,13 @@
  * asks which of the two texts fits a call (emit_cuda.c). Sums have the order of their layout: two orders in all, neither of
  * which depends on addresses beyond the question whether everything is aligned.
  *
- * Only kernels whose tiles are rows, one axis each, and in which the second placement moves no data between threads that stays
- * where it is in the first. */
+ * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move and to map them: and in
+ * which the second placement moves no data between threads that stays where it is in the first. Loads that overlap have a
+ * layout of their own. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
-typedef struct Rows { bool accessed, other; } Rows;
+typedef struct Rows { bool accessed, other, tiles, works; } Rows;        /* tiles: of several axes. works: more than moving */
 
 static bool is_row(const Type *t)
 {
@@ -21,10 +22,23 @@ static bool is_row(const Type *t)
 	return n <= 1;
 }
 
+static bool moves(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_LOAD: case OP_STORE: case OP_RETURN: return true;
+	case OP_GATHER: return !type_is_tile(op->out[0]->type);
+	case OP_LITERAL: return op->nin == 0;
+	default: return (f & OPF_ELEMWISE) && (f & OPF_PURE);
+	}
+}
+
 static void look_at(void *ctx, Op *op)
 {
 	Rows *r = ctx;
-	for (int i = 0; i < op->nout; i++) r->other |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
+	for (int i = 0; i < op->nout; i++) r->tiles |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
+	r->works |= !moves(op);
 	r->other |= op->code == OP_MMA || op_is_scan(op) || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
 		|| op->code == OP_HISTOGRAM;
 	const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
@@ -33,9 +47,9 @@ static void look_at(void *ctx, Op *op)
 
 bool odd_wanted(const Fn *fn)
 {
-	Rows r = { false, false };
+	Rows r = { false, false, false, false };
 	ir_walk(fn->body, look_at, &r);
-	return r.accessed && !r.other;
+	return r.accessed && !r.other && !(r.tiles && (r.works || overlap_of(fn).type));
 }
 
 static void count_moves(void *ctx, Op *op)
