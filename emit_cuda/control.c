@@ -325,6 +325,8 @@ void control_op(Cu *g, Op *op)
 	case OP_BARRIER: cu_sync(g); return;
 	case OP_SLIDE: slide_print(g, op); return;
 	case OP_PHASE: memory_phase(g, op); return;
+	case OP_KEEP: keep_store(g, op); return;
+	case OP_KEPT: keep_load(g, op); return;
 	case OP_EXCHANGE: cluster_exchange(g, op); return;
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: reduce_step(g, op); return;
 	case OP_MMA_SYNC: mma_print(g, op); return;

@@ -152,6 +152,10 @@ void cluster_exchange(Cu *g, const Op *op);
 /* slide.c */
 void slide_print(Cu *g, const Op *op);                  /* tiles shifted within warps */
 
+/* keep.c: what each thread keeps in shared memory for itself */
+void keep_store(Cu *g, const Op *op);
+void keep_load(Cu *g, const Op *op);
+
 /* move.c */
 void move_store_shared(Cu *g, const Op *op);
 void move_load_shared(Cu *g, const Op *op);

@@ -419,6 +419,10 @@ static bool chk_given(Check *c, const Op *op)
 		NEED(op->nin > 0 && chk_in(op, 0)->kind == TY_VIEW, "operand 0 must be a view");
 		NEED(op->nout == 1 && is_scalar_of(t, EL_I32), "the result must be i32");
 		return chk_indices(c, op, 1, chk_in(op, 0)->rank);
+	case OP_KEPT:
+		NEED(op->nin == 1 && is_scalar_of(chk_in(op, 0), EL_I32), "the operand must be an i32");
+		NEED(op->nout == 1 && type_is_tile(t), "the result must be a tile");
+		return true;
 	default: break;
 	}
 	if (!arity(c, op, op->code == OP_HISTOGRAM, 1)) return false;
@@ -789,6 +793,11 @@ static bool chk_effect(Check *c, const Op *op)
 		NEED(op->nout == 0, "no result");
 		for (int i = 0; i < op->nin; i++) NEED(is_data(chk_in(op, i)),
 			"operand %d must be a scalar or a tile", i);
+		return true;
+	}
+	if (op->code == OP_KEEP) {
+		NEED(op->nin == 2 && !op->nout && is_scalar_of(chk_in(op, 0), EL_I32) && type_is_tile(chk_in(op, 1)),
+			"the operands must be an i32 and a tile");
 		return true;
 	}
 	if (!arity(c, op, op->code == OP_BARRIER ? 0 : 1, 0)) return false;

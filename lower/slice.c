@@ -14,7 +14,8 @@
 
 enum {
 	SLICE_BYTES = 64,       /* of the widest access, for each thread */
-	SLICE_ELEMS = 32,       /* but no more elements */
+	SLICE_LOADS = 128,      /* of all loads of a loop, at most */
+	SLICE_ELEMS = 32,       /* and no more elements */
 	SLICE_WARPS = 3,        /* log2, of a thread block that has its SM for itself and two others */
 	ALONE_WARPS = 4,        /* log2, of one that shares it with none, since it keeps so much in shared memory */
 	SLICE_ROW = 128,        /* bytes that lie together in memory, at least */
@@ -312,15 +313,31 @@ static bool best_plan(Fn *fn, Val *seed, int log2, SlicePlan *best)
 	return found;
 }
 
+enum { ALL_RUNS, RUN_AGAIN };
+
 /* Bytes that the loads of an element have: all of them, or those that more than one loop runs. */
-static int load_bytes(const SlicePlan *p, bool again)
+static int load_bytes(const SlicePlan *p, int which)
 {
 	int n = 0;
 	for (int i = 0; i < p->n; i++) {
 		const SliceOp *o = &p->ops[i];
-		if (o->cut && o->op->code == OP_LOAD && (!again || o->runs & (o->runs - 1))) n += elem_bytes(o->op->out[0]->type->elem);
+		bool again = (o->runs & (o->runs - 1)) != 0;
+		if (o->cut && o->op->code == OP_LOAD && (which == ALL_RUNS || again)) n += elem_bytes(o->op->out[0]->type->elem);
 	}
 	return n;
+}
+
+/* The same of the loop that has most. */
+static int loop_bytes(const SlicePlan *p)
+{
+	int most = 1;
+	for (int k = 0; k < SLICE_LOOPS; k++) {
+		int n = 0;
+		for (int i = 0; i < p->n; i++)
+			if (p->ops[i].op->code == OP_LOAD && p->ops[i].runs >> k & 1) n += elem_bytes(p->ops[i].op->out[0]->type->elem);
+		if (n > most) most = n;
+	}
+	return most;
 }
 
 static int log2_floor(int64_t n)
@@ -333,7 +350,7 @@ static int log2_floor(int64_t n)
 /* Elements of a tile that a thread's registers hold with what is loaded beside it, log2. */
 static int held_each(const SlicePlan *p)
 {
-	int bytes = load_bytes(p, false), n = log2_floor(HELD_BYTES / (bytes ? bytes : 1));
+	int bytes = load_bytes(p, ALL_RUNS), n = log2_floor(HELD_BYTES / (bytes ? bytes : 1));
 	return n < HELD_EACH ? n : HELD_EACH;
 }
 
@@ -348,6 +365,8 @@ static void slice_fn(Fn *fn, const LowerCx *cx)
 	if (slices < 1) return;
 	ir_number(fn);
 	if (!best_plan(fn, m.seed, slices, &s.p) || m.log2 <= LANES_LOG2 + warps + held_each(&s.p)) return;
+	int most = log2_floor(SLICE_LOADS / loop_bytes(&s.p));
+	if (most < each) each = most;
 	if (s.p.loops > 1) {
 		if (hint <= 0 && m.log2 <= HELD_LOG2) return;
 		if (suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
@@ -355,11 +374,11 @@ static void slice_fn(Fn *fn, const LowerCx *cx)
 			cluster = wish ? log2_of(wish) : CLUSTER_MOST;
 			if (m.log2 <= HELD_IN_CLUSTER + cluster) return;
 		}
-		int64_t kept = ((int64_t)load_bytes(&s.p, true) << m.log2) >> cluster;
+		int64_t kept = ((int64_t)load_bytes(&s.p, RUN_AGAIN) << m.log2) >> cluster;
 		if (hint <= 0 && kept > KEEP_BYTES) warps = ALONE_WARPS;
-		slices = m.log2 - LANES_LOG2 - warps - cluster - each;
-		if (slices < 1 || !best_plan(fn, m.seed, slices, &s.p)) return;
 	}
+	slices = m.log2 - LANES_LOG2 - warps - cluster - each;
+	if (slices < 1 || !best_plan(fn, m.seed, slices, &s.p)) return;
 	s.log2 = slices;
 	s.fold = each - (4 - log2_floor(m.bytes));
 	if (s.fold < 0) s.fold = 0;

@@ -64,6 +64,7 @@ static bool visit(Turn *t, Op *op)
 	case OP_IOTA:
 		if (!t->first) t->first = op;
 		return type_log2_size(op->out[0]->type) == 0 || is_row(t, op->out[0]->type);
+	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0;
 	case OP_LITERAL: return op->nin == 0 && type_log2_size(op->out[0]->type) == 0;
 	case OP_CONST: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW: case OP_RETURN:
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:

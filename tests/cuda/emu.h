@@ -21,7 +21,7 @@
 #define dim3(x, y, z) (x)
 
 /* ---- threads ---- */
-enum { EMU_THREADS = 8192, EMU_STACK = 1 << 20, EMU_SHARED = 232448 };
+enum { EMU_THREADS = 8192, EMU_STACK = 1 << 20, EMU_SHARED = 232448, EMU_CLUSTER = 16 };
 typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE } EmuState;
 typedef struct EmuThread { jmp_buf at; EmuState state; char *stack; ucontext_t first; } EmuThread;
 typedef struct EmuIndex { unsigned x, y, z; } EmuIndex;
@@ -220,6 +220,12 @@ EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
 
 /* ---- clusters: one set of threads with one shared memory, so what is sent to all is written once ---- */
 static inline unsigned ct_cluster_rank(void) { return emu_now / emu_cta; }
+static inline unsigned char *ct_own(unsigned char *smem)
+{
+	static unsigned char own[EMU_CLUSTER][EMU_SHARED];
+	if (ct_cluster_rank() >= EMU_CLUSTER) emu_fail("a cluster of more thread blocks than have memory of their own");
+	return own[ct_cluster_rank()] + (smem - ct_smem);
+}
 static inline void ct_cluster_arrive(void) { }
 static inline void ct_cluster_wait(void) { emu_wait(EMU_BLOCK); }
 static inline void ct_cluster_sync(void) { emu_wait(EMU_BLOCK); }
