@@ -18,6 +18,7 @@
 #include "lower/lower.h"
 #include "parser/parse.h"
 #include "sema/sema.h"
+#include "sim/sim.h"
 
 #define DEFAULT_ARCH "sm_80,sm_90a"
 
@@ -137,7 +138,8 @@ static void set_up(Unit *u)
 		usage_error("`--explain-schedule` prints how target cuda uses the GPU, and goes with no other target and no other `--emit`");
 	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
 		.abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
-	if (u->target == TARGET_CUDA) read_arches(u, o->arch ? o->arch : DEFAULT_ARCH);
+	if (u->target != TARGET_C) read_arches(u, o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH);
+	if (u->target == TARGET_SIM && u->eo.archs.n > 1) usage_error("`--target=sim` runs kernels as for one architecture");
 	u->printed = out_new();
 	name_files(u);
 }
@@ -273,7 +275,7 @@ static Module **place_all(Unit *u, Module *m)
 {
 	LowerOptions lo = lower_options(u);
 	Module **placed = NEW_ARRAY(A_UNIT, Module *, u->eo.archs.n + 1);
-	if (u->target != TARGET_CUDA) return placed;
+	if (u->target == TARGET_C) return placed;
 	if (is_placed(m)) return already_placed(u, m);
 	for (int i = 0; i < u->eo.archs.n; i++) {
 		const Module *like = i && !lo.whole ? placed[i - 1] : NULL;
@@ -392,6 +394,7 @@ static void print_program(const Unit *u, Out *o, const Module *m, Module *const 
 	switch (u->target) {
 	case TARGET_CUDA: emit_cuda(o, m, placed, &u->eo); break;
 	case TARGET_C: emit_c(o, m, &u->eo); break;
+	case TARGET_SIM: sim_program(o, m, placed[0], &u->eo); break;
 	case TARGET_COUNT: bug("no target");
 	}
 }
@@ -401,7 +404,7 @@ static bool back(Unit *u, Module *m)
 	const Options *o = u->opt;
 	LowerOptions lo = lower_options(u);
 	Out *program = out_new(), *header = out_new();
-	if (is_placed(m) && u->target != TARGET_CUDA) usage_error("placed kernels are for target `cuda`");
+	if (is_placed(m) && u->target == TARGET_C) usage_error("placed kernels are for targets `cuda` and `sim`");
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
 	Module **placed = o->emit == EMIT_HEADER && !o->stop_after ? NULL : place_all(u, m);
 	if (!placed && o->emit != EMIT_HEADER) return o->stop_after && print_and_stop(u);

@@ -59,6 +59,14 @@ uint32_t piece_bits(const uint8_t *bit, int vec)
 	return m;
 }
 
+uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k)
+{
+	uint32_t m = 0;
+	for (int i = 0; i < vec; i++)
+		if (k >> i & 1) m |= (uint32_t)1 << bit[i];
+	return m;
+}
+
 int64_t turned_rows(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)

@@ -23,6 +23,7 @@ typedef struct AccessPlan {
 AccessPlan access_plan(const Op *op, const Val *data, bool turned);
 bool index_never_below(const Val *v);           /* 0 */
 uint32_t piece_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
+uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k);    /* what element k of a piece adds to the piece's register */
 int64_t turned_rows(const Fn *fn);              /* elements of its rows; 0: they are not turned */
 
 /* Between registers and a buffer in shared memory: places -> offset of the buffer, in pieces. */

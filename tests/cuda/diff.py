@@ -1,7 +1,8 @@
-"""The same calls on the C target and on the emulated CUDA target must give the same numbers.
-diff.py CTILEC PRELUDE_TOOL FILE.tile [ARCH [SECTION]]: a section is the part of the file behind `// ---- SECTION`. A line
-`// sizes: {"m": 1}, {"m": 7}` gives the extents to call with in place of the usual ones; `// phases: 0, 1, 5` has each tensor begin
-so many elements behind a multiple of 256 bytes, another one in each call; what lies in front must stay as it is.
+"""The same calls on the C target and on the emulated CUDA target, or in the simulator, must give the same numbers.
+diff.py CTILEC PRELUDE_TOOL FILE.tile [ARCH [SECTION]]: libctilec.a for PRELUDE_TOOL: in the simulator. A section is the part of the
+file behind `// ---- SECTION`. A line `// sizes: {"m": 1}, {"m": 7}` gives the extents to call with in place of the usual ones;
+`// phases: 0, 1, 5` has each tensor begin so many elements behind a multiple of 256 bytes, another one in each call; what lies in
+front must stay as it is.
 
 Float sums may differ in their last bits (the order of combination is the target's); all else must be equal bit for bit."""
 import ctypes
@@ -86,6 +87,9 @@ class Target:
         if emulated:
             self.lib.dev_alloc.restype = ctypes.c_void_p
 
+    def text(self, status):
+        return self.lib.ctile_status_text(status).decode()
+
     def call(self, entry, arrays, dims, phases):
         held, args, out = [], [], []
         for a, phase in zip(arrays, phases):
@@ -119,6 +123,54 @@ class Target:
         return status, out
 
 
+class Simulated:
+    """A program that calls one entry: its number and dimensions as arguments, arrays through standard input and output."""
+    def __init__(self, source, library, tmp, entries):
+        self.program, self.number, self.why = source + ".exe", {e["name"]: i for i, e in enumerate(entries)}, b""
+        calls = []
+        for i, e in enumerate(entries):
+            args = ["(void *)arrays[%d]" % k for k in range(len(e["params"]))] + ["atoll(argv[%d])" % (2 + k) for k in range(len(e["dims"]))]
+            calls.append("case %d: status = %s(%s); break;" % (i, e["name"], ", ".join(args + ["NULL"])))
+        with open(source, "a") as f:
+            f.write("""
+int main(int argc, char **argv)
+{
+	char *arrays[16] = { 0 };
+	int64_t bytes[16], front[16];
+	int n, status = -1;
+	(void)argc;
+	if (fread(&n, sizeof n, 1, stdin) != 1) return 2;
+	for (int i = 0; i < n; i++) {
+		if (fread(&front[i], 8, 1, stdin) != 1 || fread(&bytes[i], 8, 1, stdin) != 1) return 2;
+		arrays[i] = (char *)aligned_alloc(256, ((size_t)(front[i] + bytes[i]) + 511) / 256 * 256) + front[i];
+		if (fread(arrays[i], 1, (size_t)bytes[i], stdin) != (size_t)bytes[i]) return 2;
+	}
+	switch (atoi(argv[1])) { %s }
+	fwrite(&status, sizeof status, 1, stdout);
+	for (int i = 0; i < n; i++) fwrite(arrays[i], 1, (size_t)bytes[i], stdout);
+	fprintf(stderr, "%%s", ctile_status_text(status));
+	return 0;
+}
+""" % " ".join(calls))
+        sh("gcc", "-std=gnu11", "-O1", "-w", "-I" + tmp, "-o", self.program, source, library, "-lm")
+
+    def call(self, entry, arrays, dims, phases):
+        heads = [np.array([phase * a.itemsize, a.nbytes], "i8").tobytes() for a, phase in zip(arrays, phases)]
+        data = np.int32(len(arrays)).tobytes() + b"".join(h + a.tobytes() for h, a in zip(heads, arrays))
+        r = subprocess.run([self.program, str(self.number[entry])] + [str(d) for d in dims], input=data, capture_output=True)
+        self.why = r.stderr
+        if r.returncode:
+            sys.exit("%s: exit %d\n%s" % (entry, r.returncode, r.stderr.decode("utf-8", "replace")))
+        status, at, out = int(np.frombuffer(r.stdout, "i4", 1)[0]), 4, []
+        for a in arrays:
+            out.append(np.frombuffer(r.stdout, a.dtype, a.size, at).reshape(a.shape))
+            at += a.nbytes
+        return status, out
+
+    def text(self, status):
+        return self.why.decode("utf-8", "replace")
+
+
 def same(a, b, kind):
     if a.tobytes() == b.tobytes():
         return True
@@ -144,13 +196,20 @@ def main():
         with open(one, "w") as f:
             f.write(each_variant(section(open(source).read(), only)))
         source = one
-        sh(ctilec, "--target=cuda", "--line=off", source, "-o", cu)
-        sh(sys.executable, os.path.join(HERE, "emulate.py"), tool, cu, emu, arch)
-        sh("gcc", "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
+        simulated = tool.endswith(".a")
+        if simulated:
+            sh(ctilec, "--target=sim", "--arch=" + arch, "--line=off", source, "-o", emu)
+            cuda = Simulated(emu, tool, tmp, json.loads(sh(ctilec, "--emit=manifest", source, "-o", "-"))["entries"])
+        else:
+            sh(ctilec, "--target=cuda", "--line=off", source, "-o", cu)
+            sh(sys.executable, os.path.join(HERE, "emulate.py"), tool, cu, emu, arch)
+            sh("gcc", "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
         sh(ctilec, "--target=c", "--line=off", source, "-o", c)
         sh("gcc", "-std=c11", "-O1", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
         manifest = json.loads(sh(ctilec, "--emit=manifest", source, "-o", "-"))
-        cuda, host = Target(emu + ".so", True), Target(c + ".so", False)
+        host = Target(c + ".so", False)
+        if not simulated:
+            cuda = Target(emu + ".so", True)
         for e in manifest["entries"]:
             seen, ran = set(), 0
             for number, size in enumerate(sizes):
@@ -171,7 +230,7 @@ def main():
                 calls += 1
                 if s1 != s2:
                     bad += 1
-                    print("%s %s: status %d, expected %d: %s" % (e["name"], dims, s2, s1, cuda.lib.ctile_status_text(s2).decode()))
+                    print("%s %s: status %d, expected %d: %s" % (e["name"], dims, s2, s1, cuda.text(s2)))
                     continue
                 ran += s1 == 0
                 for p, a, b in zip(e["params"], want, got):

@@ -1,0 +1,567 @@
+/* Global memory: views, tiles of them, single elements, atomics.
+ *
+ * A request is what the lanes of a warp ask for at once: so many bytes each. It costs as many sectors of 32 bytes as it touches.
+ * Every address is checked: it must lie in the tensor that its view is of (a pointer: in some tensor), and at a multiple of what
+ * is accessed at once. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "sim/sim_int.h"
+
+enum { SECTOR = 32 };
+
+/* ---- requests ---- */
+static const Region *region_of(const Run *r, uint64_t at, int bytes)
+{
+	for (int i = 0; i < r->nregion; i++) {
+		const Region *g = &r->region[i];
+		if (g->base && at >= g->base && at - g->base + (uint64_t)bytes <= (uint64_t)g->bytes) return g;
+	}
+	return NULL;
+}
+
+static bool has_pointers(const Run *r)          /* whose memory is unknown here */
+{
+	for (int i = 0; i < r->fn->params.n; i++)
+		if (!r->fn->params.p[i].is_tensor && elem_is_ptr(r->fn->params.p[i].elem)) return true;
+	return false;
+}
+
+static void check_address(Warp *w, int lane, uint64_t at, int bytes, bool write)
+{
+	const Run *r = w->u->r;
+	if (at % (unsigned)bytes) sim_fault(w, "lane %d accesses %d bytes at once at an address that is no multiple of them", lane, bytes);
+	const Region *g = region_of(r, at, bytes);
+	if (g && write && !g->writable) sim_fault(w, "lane %d writes to `%s`, which is an input", lane, g->name);
+	if (g || has_pointers(r)) return;
+	const Region *near = NULL;
+	for (int i = 0; i < r->nregion; i++)
+		if (r->region[i].base && r->region[i].base <= at && (!near || r->region[i].base > near->base)) near = &r->region[i];
+	if (near) sim_fault(w, "lane %d accesses %d bytes %lld bytes from the begin of `%s`, which has %lld", lane, bytes,
+		(long long)(at - near->base), near->name, (long long)near->bytes);
+	else sim_fault(w, "lane %d accesses memory before all tensors", lane);
+}
+
+void count_global(Warp *w, const Request *q, bool write)
+{
+	uint64_t seen[LANES];
+	int n = 0, active = 0;
+	SimCount *c = &w->u->r->count[w->at->number];
+	for (int l = 0; l < LANES; l++) {
+		if (!(q->lanes >> l & 1)) continue;
+		active++;
+		check_address(w, l, q->at[l], q->bytes, write);
+		uint64_t sector = q->at[l] / SECTOR;
+		int k = n;
+		while (k > 0 && seen[k - 1] != sector) k--;
+		if (!k) seen[n++] = sector;
+	}
+	if (!active) return;
+	c->requests++;
+	c->sectors += n;
+	c->bytes += (int64_t)active * q->bytes;
+	c->least += ((int64_t)active * q->bytes + SECTOR - 1) / SECTOR;
+}
+
+static Cell read_cell(Elem e, uint64_t at)
+{
+	uint64_t bits = 0;
+	memcpy(&bits, (const void *)(uintptr_t)at, (size_t)elem_bytes(e));
+	return cell_from(e, bits);
+}
+
+static void write_cell(Elem e, uint64_t at, Cell c)
+{
+	uint64_t bits = cell_bits(e, c);
+	memcpy((void *)(uintptr_t)at, &bits, (size_t)elem_bytes(e));
+}
+
+/* ---- views ---- */
+Go run_view(Warp *w, const Step *s)
+{
+	const Op *op = s->op;
+	const Val *base = ir_in(op, 0), *out = op->out[0];
+	const SimVal *x = sim_val(w, base), *off = sim_val(w, ir_in(op, 1));
+	int rank = out->type->rank, size = elem_bytes(out->type->elem);
+	bool view = base->type->kind == TY_VIEW;
+	Cell *r = sim_def(w, out, VIEW_REGS);
+	for (int l = 0; l < LANES; l++) {
+		r[VIEW_BASE * LANES + l].i = (int64_t)((uint64_t)x->p[l].i + (uint64_t)off->p[l].i * (uint64_t)size);
+		r[VIEW_ROOT * LANES + l].i = view ? sim_at(x, VIEW_ROOT, l).i : -1;
+		for (int a = 0; a < rank; a++) {
+			r[(VIEW_EXT + a) * LANES + l].i = sim_val(w, ir_in(op, 2 + a))->p[l].i;
+			r[(VIEW_STR + a) * LANES + l].i = sim_val(w, ir_in(op, 2 + rank + a))->p[l].i;
+		}
+	}
+	return GO_NEXT;
+}
+
+static Go permute_view(Warp *w, const Op *op)
+{
+	const SimVal *x = sim_val(w, ir_in(op, 0));
+	const int64_t *axes = ir_attr(op, AT_AXES)->u.ints.p;
+	Cell *r = sim_def(w, op->out[0], VIEW_REGS);
+	memcpy(r, x->p, 2 * LANES * sizeof *r);
+	for (int a = 0; a < op->out[0]->type->rank; a++) {
+		memcpy(r + (VIEW_EXT + a) * LANES, x->p + (VIEW_EXT + axes[a]) * LANES, LANES * sizeof *r);
+		memcpy(r + (VIEW_STR + a) * LANES, x->p + (VIEW_STR + axes[a]) * LANES, LANES * sizeof *r);
+	}
+	return GO_NEXT;
+}
+
+/* Reshapes and permutations of tiles are other names of the same registers. */
+Go run_alias(Warp *w, const Step *s)
+{
+	const Val *from = ir_in(s->op, 0), *to = s->op->out[0];
+	if (to->type->kind == TY_VIEW) return permute_view(w, s->op);
+	const SimVal *x = sim_val(w, from);
+	int regs = x->mask == LANES - 1 ? 1 : sim_regs(to);
+	memcpy(sim_def(w, to, regs), x->p, (size_t)regs * LANES * sizeof(Cell));
+	return GO_NEXT;
+}
+
+/* ---- tiles of views ---- */
+typedef struct Tile {
+	AccessPlan p;
+	Map map[TENSOR_RANK];
+	int regs;
+	uint32_t spare;         /* registers of a store that hold copies */
+	Elem e;
+	bool one;               /* one thread reads, then hands on */
+} Tile;
+
+/* Where the tile is that a lane accesses. */
+typedef struct Origin {
+	uint64_t base;
+	int64_t o[TENSOR_RANK], ext[TENSOR_RANK], str[TENSOR_RANK];
+	bool whole, aligned;
+	int64_t phase;
+} Origin;
+
+static void *plan_tile(Run *r, const Op *op, const Val *data)
+{
+	Tile *t = NEW(r->mem, Tile);
+	t->p = access_plan(op, data, r->turned != 0);
+	for (int a = 0; a < t->p.rank; a++) t->map[a] = map_of(r, t->p.l, a);
+	t->regs = sim_regs(data);
+	t->e = ir_in(op, 0)->type->elem;
+	t->one = one_thread_reads(op);
+	return t;
+}
+
+void *plan_load(Run *r, const Op *op) { return plan_tile(r, op, op->out[0]); }
+
+void *plan_store(Run *r, const Op *op)
+{
+	const Val *data = ir_in(op, op->nin - 1);
+	Tile *t = plan_tile(r, op, data);
+	t->spare = lay_hwcoord(t->p.l, lay_free(t->p.l), HW_REG);
+	return t;
+}
+
+void *plan_phase(Run *r, const Op *op)
+{
+	AccessPlan *p = NEW(r->mem, AccessPlan);
+	*p = access_plan(op, NULL, false);
+	return p;
+}
+
+/* index * step + offset, far outside where that leaves 62 bits. */
+static int64_t tile_at(int64_t index, int64_t step, int64_t offset)
+{
+	const int64_t far = INT64_C(1) << 62;
+	if (step && (index > far / step || index < -far / step)) return -far;
+	return index * step + offset;
+}
+
+static int64_t origins(Warp *w, const Op *op, const AccessPlan *p, int lane, Origin *o)
+{
+	const SimVal *v = sim_val(w, ir_in(op, 0));
+	int64_t at = 0;
+	o->base = (uint64_t)sim_at(v, VIEW_BASE, lane).i;
+	for (int a = 0; a < p->rank; a++) {
+		o->ext[a] = sim_at(v, VIEW_EXT + a, lane).i;
+		o->str[a] = sim_at(v, VIEW_STR + a, lane).i;
+		o->o[a] = tile_at(sim_val(w, ir_in(op, 1 + a))->p[lane].i, p->step[a], p->offset[a]);
+		at = (int64_t)((uint64_t)at + (uint64_t)o->o[a] * (uint64_t)o->str[a]);
+	}
+	return at;              /* elements from the view's first to the tile's */
+}
+
+Go run_phase(Warp *w, const Step *s)
+{
+	const AccessPlan *p = s->plan;
+	int size = elem_bytes(ir_in(s->op, 0)->type->elem);
+	Cell *r = sim_def(w, s->op->out[0], 1);
+	for (int l = 0; l < LANES; l++) {
+		Origin o;
+		uint64_t at = (uint64_t)origins(w, s->op, p, l, &o) * (uint64_t)size;
+		at += o.base;
+		r[l].i = at & 15 ? (int64_t)(at & 127) / size : 0;
+	}
+	return GO_NEXT;
+}
+
+static int64_t phase_now(const Warp *w)
+{
+	for (const Op *op = w->u->r->fn->body->first; op; op = op->next)
+		if (op->code == OP_PHASE) return sim_val(w, op->out[0])->p[0].i;
+	return 0;
+}
+
+static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *o)
+{
+	const AccessPlan *p = &t->p;
+	int64_t at = origins(w, op, p, lane, o), piece = (int64_t)elem_bytes(t->e) << p->vec, size = elem_bytes(t->e);
+	o->whole = o->aligned = true;
+	o->phase = p->turn >= 0 ? phase_now(w) : 0;
+	for (int a = 0; a < p->rank; a++)
+		if (!(p->proved[a] && a != p->turn)) o->whole &= o->o[a] >= 0 && o->o[a] <= o->ext[a] - ((int64_t)1 << p->l.out[a]);
+	if (p->turn >= 0 && p->turn == p->fast) {
+		o->aligned = (o->base + (uint64_t)(at - o->phase) * (uint64_t)size) % (uint64_t)piece == 0;
+		return;
+	}
+	uint64_t low = o->base;
+	for (int a = 0; a < p->rank; a++) low |= (uint64_t)(a == p->fast ? o->o[a] : o->str[a]) * (uint64_t)size;
+	o->aligned = p->vec && low % (uint64_t)piece == 0;
+}
+
+/* The coordinate of an element along axis a, from the tile's first. */
+static int64_t coordinate(const Warp *w, const Tile *t, const Origin *o, int a, int reg, int lane, int warp)
+{
+	int64_t c = t->map[a].reg[reg] ^ map_thread(&t->map[a], lane, warp);
+	return a == t->p.turn ? (c - o->phase) & (w->u->r->turned - 1) : c;
+}
+
+static bool element_at(const Warp *w, const Tile *t, const Origin *o, int reg, int lane, int warp, uint64_t *at)
+{
+	uint64_t sum = 0;
+	bool in = true;
+	for (int a = 0; a < t->p.rank; a++) {
+		int64_t c = o->o[a] + coordinate(w, t, o, a, reg, lane, warp);
+		bool sure = t->p.proved[a] && a != t->p.turn;
+		in &= sure || (c >= 0 && c < o->ext[a]);
+		sum += (uint64_t)c * (uint64_t)o->str[a];
+	}
+	*at = o->base + sum * (uint64_t)elem_bytes(t->e);
+	return in;
+}
+
+/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a turned row goes round its end). */
+static bool piece_inside(const Warp *w, const Tile *t, const Origin *o, int reg, int lane, int warp)
+{
+	uint64_t first, at;
+	if (!element_at(w, t, o, reg, lane, warp, &first)) return false;
+	for (uint32_t k = 1; k < (uint32_t)1 << t->p.vec; k++)
+		if (!element_at(w, t, o, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), lane, warp, &at)
+			|| at != first + k * (uint64_t)elem_bytes(t->e)) return false;
+	return true;
+}
+
+/* An end of the tensor, or of a turned row, may cut a piece. */
+static bool is_ragged(const Warp *w, const Tile *t, const Origin *o)
+{
+	int a = t->p.fast;
+	int64_t mask = ((int64_t)1 << t->p.vec) - 1;
+	(void)w;
+	if (t->p.proved[a] && a != t->p.turn) return false;
+	return ((o->ext[a] - o->o[a]) | o->o[a] | o->phase) & mask;
+}
+
+typedef struct Mover { Warp *w; const Tile *t; Origin o[LANES]; uint32_t lanes; bool store; const SimVal *from; Cell *to; Cell pad[LANES]; } Mover;
+
+static void move_element(const Mover *m, int reg, int lane, uint64_t at)
+{
+	if (m->store) write_cell(m->t->e, at, sim_at(m->from, reg, lane));
+	else m->to[reg * LANES + lane] = read_cell(m->t->e, at);
+}
+
+/* One request for pieces of 2^vec registers from reg on (vec 0: one element), by these lanes. */
+static void move_piece(const Mover *m, int reg, int vec, uint32_t lanes)
+{
+	const Tile *t = m->t;
+	Request q = { .lanes = lanes, .bytes = elem_bytes(t->e) << vec };
+	if (!lanes) return;
+	for (int l = 0; l < LANES; l++)
+		if (lanes >> l & 1) element_at(m->w, t, &m->o[l], reg, l, m->w->index, &q.at[l]);
+	count_global(m->w, &q, m->store);
+	if (sim_failed(m->w->u->r)) return;
+	for (int l = 0; l < LANES; l++)
+		for (uint32_t k = 0; lanes >> l & 1 && k < (uint32_t)1 << vec; k++)
+			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, vec, k)), l, q.at[l] + k * (uint64_t)elem_bytes(t->e));
+}
+
+static void move_single(const Mover *m, int reg, uint32_t lanes)
+{
+	uint32_t in = 0;
+	uint64_t at;
+	for (int l = 0; l < LANES; l++)
+		if (lanes >> l & 1 && element_at(m->w, m->t, &m->o[l], reg, l, m->w->index, &at)) in |= (uint32_t)1 << l;
+	move_piece(m, reg, 0, in);
+}
+
+static void move_tile(Mover *m)
+{
+	const Tile *t = m->t;
+	Warp *w = m->w;
+	uint32_t in_piece = piece_bits(t->p.bit, t->p.vec), by_pieces = 0, all = 0, single = 0;
+	for (int l = 0; l < LANES; l++) {
+		if (!(m->lanes >> l & 1)) continue;
+		const Origin *o = &m->o[l];
+		bool few = w->u->r->fn->lanes && !(o->aligned && o->whole) && (!o->aligned || is_ragged(w, t, o));
+		if (!t->p.vec || few) single |= (uint32_t)1 << l;
+		else if (o->aligned && o->whole && !o->phase) all |= (uint32_t)1 << l;
+		else by_pieces |= (uint32_t)1 << l;
+	}
+	for (int reg = 0; reg < t->regs && !sim_failed(w->u->r); reg++) {
+		if (!is_first_reg(t->spare, reg)) continue;
+		if (!is_first_reg(in_piece, reg)) {
+			move_single(m, reg, single);
+			continue;
+		}
+		uint32_t whole = all, parts = 0;
+		for (int l = 0; l < LANES; l++) {
+			if (!(by_pieces >> l & 1)) continue;
+			if (m->o[l].aligned && piece_inside(w, t, &m->o[l], reg, l, w->index)) whole |= (uint32_t)1 << l;
+			else parts |= (uint32_t)1 << l;
+		}
+		move_piece(m, reg, t->p.vec, whole);
+		for (uint32_t k = 0; parts && k < (uint32_t)1 << t->p.vec; k++) move_single(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), parts);
+		move_single(m, reg, single);
+	}
+}
+
+static Mover mover(Warp *w, const Step *s, bool store)
+{
+	Mover m = { .w = w, .t = s->plan, .store = store };
+	for (int l = 0; l < LANES; l++) find_origin(w, s->op, m.t, l, &m.o[l]);
+	return m;
+}
+
+Go run_load(Warp *w, const Step *s)
+{
+	const Tile *t = s->plan;
+	const Val *out = s->op->out[0];
+	if (t->one && w->phase) return run_copies(w, out, ir_int(s->op, AT_SLOT, 0));
+	Mover m = mover(w, s, false);
+	const SimVal *pad = sim_val(w, ir_in(s->op, s->op->nin - 1));
+	m.to = sim_def(w, out, t->regs);
+	for (int k = 0; k < t->regs * LANES; k++) m.to[k] = pad->p[k % LANES];
+	m.lanes = UINT32_MAX;
+	if (t->one) m.lanes = first_lanes(lay_single(0, fn_threads(w->u->r->fn)), w->index);
+	move_tile(&m);
+	return t->one && !w->u->r->fn->cluster ? run_copies(w, out, ir_int(s->op, AT_SLOT, 0)) : GO_NEXT;
+}
+
+Go run_store(Warp *w, const Step *s)
+{
+	const Tile *t = s->plan;
+	Mover m = mover(w, s, true);
+	m.from = sim_val(w, ir_in(s->op, s->op->nin - 1));
+	m.lanes = first_lanes(t->p.l, w->index) & w->live;
+	move_tile(&m);
+	return GO_NEXT;
+}
+
+/* ---- loads that overlap ---- */
+typedef struct Loads { Tile t; PatchPlan patch; const int64_t *off; } Loads;
+
+void *plan_loads(Run *r, const Op *op)
+{
+	Loads *p = NEW(r->mem, Loads);
+	p->t = *(Tile *)plan_tile(r, op, op->out[0]);
+	p->t.p.turn = -1;
+	p->patch = patch_plan(op);
+	p->off = ir_attr(op, AT_OFFSETS)->u.ints.p;
+	return p;
+}
+
+/* The coordinate of column `at` of a row, relative to the thread's first element. */
+static int64_t in_patch(const PatchPlan *p, int row, int axis, int at) { return axis == p->row ? at + p->p.lo[axis] : patch_place(p, row, axis); }
+
+static bool patch_at(const Warp *w, const Loads *p, const Origin *o, int lane, int row, int at, uint64_t *addr)
+{
+	uint64_t sum = 0;
+	bool in = true;
+	for (int a = 0; a < p->t.p.rank; a++) {
+		int64_t c = o->o[a] + map_thread(&p->t.map[a], lane, w->index) + in_patch(&p->patch, row, a, at);
+		in &= p->t.p.proved[a] || (c >= 0 && c < o->ext[a]);
+		sum += (uint64_t)c * (uint64_t)o->str[a];
+	}
+	*addr = o->base + sum * (uint64_t)elem_bytes(p->t.e);
+	return in;
+}
+
+static void count_piece(Warp *w, const Loads *p, const Origin *o, int row, int at, int log2, uint32_t lanes)
+{
+	Request q = { .bytes = elem_bytes(p->t.e) << log2 };
+	uint64_t last;
+	for (int l = 0; l < LANES; l++) {
+		if (!(lanes >> l & 1) || !patch_at(w, p, &o[l], l, row, at, &q.at[l])) continue;
+		if (patch_at(w, p, &o[l], l, row, at + (1 << log2) - 1, &last)) q.lanes |= (uint32_t)1 << l;
+	}
+	count_global(w, &q, false);
+}
+
+/* The patch is read as the target reads it; what it holds, each tile takes out of it. */
+static void count_patch(Warp *w, Loads *p, const Origin *o)
+{
+	uint32_t pieces = 0, single;
+	for (int l = 0; l < LANES; l++) {
+		bool cut = false;
+		int a = p->patch.row;
+		if (!p->t.p.proved[a]) cut = ((o[l].ext[a] - o[l].o[a]) | o[l].o[a]) & ((1 << p->patch.vec) - 1) && !o[l].whole;
+		if (p->patch.vec && o[l].aligned && !cut) pieces |= (uint32_t)1 << l;
+	}
+	single = ~pieces;
+	for (int way = 0; way < 2; way++) {
+		uint32_t lanes = way ? single : pieces;
+		if (!lanes) continue;
+		patch_cut(&p->patch, way ? 0 : p->patch.vec);
+		for (int i = 0; i < p->patch.n; i++)
+			for (int row = 0; row < p->patch.nrow; row++)
+				if (p->patch.piece[i].rows >> row & 1)
+					count_piece(w, p, o, row, p->patch.piece[i].at, p->patch.piece[i].log2, lanes);
+	}
+}
+
+Go run_loads(Warp *w, const Step *s)
+{
+	Loads *p = s->plan;
+	const Op *op = s->op;
+	Mover m = { .w = w, .t = &p->t };
+	for (int l = 0; l < LANES; l++) find_origin(w, op, &p->t, l, &m.o[l]);
+	const SimVal *pad = sim_val(w, ir_in(op, op->nin - 1));
+	count_patch(w, p, m.o);
+	for (int k = 0; k < op->nout && !sim_failed(w->u->r); k++) {
+		Cell *to = sim_def(w, op->out[k], p->t.regs);
+		for (int i = 0; i < p->t.regs * LANES; i++) {
+			Origin o = m.o[i % LANES];
+			uint64_t at;
+			for (int a = 0; a < p->t.p.rank; a++) o.o[a] += p->off[k * p->t.p.rank + a];
+			bool in = element_at(w, &p->t, &o, i / LANES, i % LANES, w->index, &at);
+			if (in) check_address(w, i % LANES, at, elem_bytes(p->t.e), false);
+			to[i] = in && !sim_failed(w->u->r) ? read_cell(p->t.e, at) : pad->p[i % LANES];
+		}
+	}
+	return GO_NEXT;
+}
+
+/* ---- element by element: gather, scatter, pointers, atomics ---- */
+typedef struct Elements {
+	Lay l;
+	bool view, tile, writes, one;
+	Elem e;
+	int rank, first;        /* first: operand behind the indices */
+	const Val *like, *mask;
+	int regs;
+	uint32_t spare;
+	bool wanted;            /* the old value of an atomic */
+} Elements;
+
+void *plan_elements(Run *r, const Op *op)
+{
+	Elements *x = NEW(r->mem, Elements);
+	const Val *p = ir_in(op, 0);
+	int extra = op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR ? 2 : 1;
+	if (ir_attr(op, AT_STEPS)) bug("`%s` by tile index", op_rows[op->code].name);
+	x->view = p->type->kind == TY_VIEW;
+	x->e = x->view ? p->type->elem : elem_pointee(p->type->elem);
+	x->rank = x->view ? p->type->rank : 0;
+	x->first = 1 + x->rank;
+	x->mask = op->nin > x->first + extra ? ir_in(op, x->first + extra) : NULL;
+	x->like = op->nout ? op->out[0] : ir_in(op, x->first);
+	x->tile = type_is_tile(x->like->type);
+	x->l = x->tile ? *x->like->lay : lay_single(0, fn_threads(r->fn));
+	x->writes = (op_rows[op->code].flags & OPF_WRITE) != 0;
+	x->one = one_thread_reads(op);
+	x->regs = sim_regs(x->like);
+	if (x->writes || x->one) x->spare = x->tile ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
+	x->wanted = op->nout > 0;
+	return x;
+}
+
+static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
+{
+	static const OpCode by[] = { OP_ADD, OP_SUB, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR };
+	if (op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR) return cell_bits(e, old) == cell_bits(e, x) ? y : old;
+	int64_t how = ir_int(op, AT_RMW, 0);
+	if (how >= (int64_t)(sizeof by / sizeof *by)) return x;         /* xchg */
+	ElemPlan p = { .code = by[how], .e = e, .r = e, .nin = 2 };
+	const Cell *in[2] = { &old, &x };
+	const uint32_t mask[2] = { 0, 0 };
+	Cell r;
+	elem_each(&p, 1, in, mask, &r);
+	return r;
+}
+
+static bool is_atomic_update(OpCode c) { return c == OP_ATOMIC_RMW || c == OP_ATOMIC_RMW_PTR || c == OP_ATOMIC_CAS || c == OP_ATOMIC_CAS_PTR; }
+
+static Cell element_value(Warp *w, const Step *s, int operand, int reg, int lane) { return sim_at(sim_val(w, ir_in(s->op, operand)), reg, lane); }
+
+static bool place_element(Warp *w, const Step *s, int reg, int lane, uint64_t *at)
+{
+	const Elements *x = s->plan;
+	Cell p = element_value(w, s, 0, x->view ? VIEW_BASE : reg, lane);
+	uint64_t sum = 0;
+	bool ok = true;
+	if (x->view) {
+		const SimVal *v = sim_val(w, ir_in(s->op, 0));
+		for (int a = 0; a < x->rank; a++) {
+			int64_t i = element_value(w, s, 1 + a, reg, lane).i;
+			ok &= (uint64_t)i < (uint64_t)sim_at(v, VIEW_EXT + a, lane).i;
+			sum += (uint64_t)i * (uint64_t)sim_at(v, VIEW_STR + a, lane).i;
+		}
+	}
+	if (x->mask) ok &= sim_at(sim_val(w, x->mask), reg, lane).i != 0;
+	*at = (uint64_t)p.i + sum * (uint64_t)elem_bytes(x->e);
+	return ok;
+}
+
+static void access_lane(Warp *w, const Step *s, int reg, int lane, uint64_t at, Cell *to)
+{
+	const Elements *x = s->plan;
+	const Op *op = s->op;
+	Cell data = element_value(w, s, x->first, reg, lane);
+	if (is_atomic_update(op->code)) {
+		Cell old = read_cell(x->e, at);
+		Cell y = op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR ? element_value(w, s, x->first + 1, reg, lane) : data;
+		write_cell(x->e, at, atomic_new(op, x->e, old, data, y));
+		if (to) *to = old;
+	} else if (x->writes) {
+		write_cell(x->e, at, data);
+	} else {
+		*to = read_cell(x->e, at);
+	}
+}
+
+/* What an element gives that is not accessed: the pad; of an update 0, of a compare-exchange what was expected. */
+static Cell no_element(Warp *w, const Step *s, int reg, int lane)
+{
+	const Elements *x = s->plan;
+	OpCode c = s->op->code;
+	if (c == OP_ATOMIC_RMW || c == OP_ATOMIC_RMW_PTR) return cell_of(x->e, num_zero(x->e));
+	return element_value(w, s, x->first, reg, lane);
+}
+
+Go run_elements(Warp *w, const Step *s)
+{
+	const Elements *x = s->plan;
+	const Val *out = s->op->nout ? s->op->out[0] : NULL;
+	if (x->one && w->phase) return run_copies(w, out, ir_int(s->op, AT_SLOT, 0));
+	uint32_t lanes = x->writes || x->one ? first_lanes(x->l, w->index) : UINT32_MAX;
+	if (x->writes) lanes &= w->live;
+	Cell *to = out ? sim_def(w, out, x->regs) : NULL;
+	for (int reg = 0; reg < x->regs && !sim_failed(w->u->r); reg++) {
+		Request q = { .bytes = elem_bytes(x->e) };
+		if (!is_first_reg(x->spare, reg)) continue;
+		for (int l = 0; l < LANES; l++) {
+			if (to) to[reg * LANES + l] = no_element(w, s, reg, l);
+			if (lanes >> l & 1 && place_element(w, s, reg, l, &q.at[l])) q.lanes |= (uint32_t)1 << l;
+		}
+		count_global(w, &q, x->writes);
+		for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
+			if (q.lanes >> l & 1) access_lane(w, s, reg, l, q.at[l], to ? &to[reg * LANES + l] : NULL);
+	}
+	return x->one && !w->u->r->fn->cluster ? run_copies(w, out, ir_int(s->op, AT_SLOT, 0)) : GO_NEXT;
+}

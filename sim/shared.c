@@ -1,0 +1,401 @@
+/* Shared memory: races, bank conflicts, and tiles on their way through it.
+ *
+ * Races. Each warp has a clock and knows how far it has seen the others'; a barrier makes all know what each has done. An access
+ * by another thread must be one that this warp has seen, or both must be reads. Lanes of one warp run in lockstep here, but not
+ * on a GPU: between them, too, there must be a barrier, if only one of the warp. */
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "sim/sim_int.h"
+
+enum { BANKS = 32, BANK_BYTES = 4 };
+
+/* ---- races ---- */
+static bool has_seen(const Warp *w, int other, const Seen *s, int lane)
+{
+	if (other != w->index) return w->clock[other] >= s->clock;
+	return s->clock < w->clock[w->index] || s->lane == lane;
+}
+
+static void report_race(Warp *w, int64_t at, int lane, int other, const Seen *s, const char *did, const char *does)
+{
+	const Op *op = w->u->r->ops.p[s->step];
+	char from[40];
+	if (s->lane == SEVERAL) snprintf(from, sizeof from, "warp %d", other);
+	else snprintf(from, sizeof from, "lane %d of warp %d", s->lane, other);
+	sim_fault(w, "lane %d %s byte %lld of shared memory, which %s %s with no barrier between, in `%s`", lane, does, (long long)at, from, did,
+		ir_op_text(op));
+}
+
+static void note_read(Warp *w, Byte *b, int lane)
+{
+	if (!b->read) b->read = NEW_ARRAY(w->u->mem, Seen, w->u->nwarp);
+	Seen *s = &b->read[w->index];
+	uint32_t now = w->clock[w->index];
+	uint8_t who = s->clock == now && s->lane != lane ? SEVERAL : (uint8_t)lane;
+	*s = (Seen){ now, w->at->number, who };
+	b->is_read = true;
+}
+
+static void note_write(Warp *w, Byte *b, int64_t at, int lane)
+{
+	for (int k = 0; b->is_read && k < w->u->nwarp; k++)
+		if (b->read[k].clock && !has_seen(w, k, &b->read[k], lane)) {
+			report_race(w, at, lane, k, &b->read[k], "reads", "writes");
+			return;
+		}
+	for (int k = 0; b->is_read && k < w->u->nwarp; k++) b->read[k].clock = 0;
+	b->is_read = false;
+	b->write = (Seen){ w->clock[w->index], w->at->number, (uint8_t)lane };
+	b->writer = w->index;
+}
+
+/* Nobody has written it since this warp read it the last time, which was this far. */
+static bool has_read(const Warp *w, const Byte *b, int lane)
+{
+	const Seen *s = b->read ? &b->read[w->index] : NULL;
+	return s && s->clock == w->clock[w->index] && (s->lane == lane || s->lane == SEVERAL);
+}
+
+void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use)
+{
+	Shared *s = &w->u->shared[rank];
+	bool write = use != SHARED_READ;
+	static uint64_t nowhere[2];
+	if (at < 0 || at + bytes > s->bytes || at % bytes) {
+		sim_fault(w, "lane %d accesses %d bytes at %lld of shared memory, which has %lld", lane, bytes, (long long)at, (long long)s->bytes);
+		return nowhere;
+	}
+	for (int k = 0; k < bytes; k++) {
+		Byte *b = &s->seen[at + k];
+		if (!write && has_read(w, b, lane)) continue;
+		if (b->writer < 0 && !write) {
+			sim_fault(w, "lane %d reads byte %lld of shared memory, which nobody has written", lane, (long long)at + k);
+			break;
+		}
+		if (b->writer >= 0 && !(b->atomic && use == SHARED_ATOMIC) && !has_seen(w, b->writer, &b->write, lane)) {
+			report_race(w, at + k, lane, b->writer, &b->write, "wrote", write ? "writes" : "reads");
+			break;
+		}
+		if (write) note_write(w, b, at + k, lane);
+		else note_read(w, b, lane);
+		if (write) b->atomic = use == SHARED_ATOMIC;
+	}
+	return s->mem + at;
+}
+
+/* ---- bank conflicts ---- */
+/* A wavefront serves each bank once; lanes that ask for one word share it. Lanes whose accesses are wider than a bank take turns:
+ * as many at once as ask for 128 bytes. */
+int bank_wavefronts(const Request *q, int *least)
+{
+	int words = q->bytes > BANK_BYTES ? q->bytes / BANK_BYTES : 1, group = LANES / words, sum = 0;
+	*least = 0;
+	for (int from = 0; from < LANES; from += group) {
+		uint64_t seen[BANKS][LANES];    /* the words of each bank */
+		int n = 0, in_bank[BANKS] = { 0 }, most = 0;
+		for (int l = from; l < from + group; l++)
+			for (int k = 0; q->lanes >> l & 1 && k < words; k++) {
+				uint64_t word = q->at[l] / BANK_BYTES + (unsigned)k;
+				int bank = (int)(word % BANKS), i = 0;
+				while (i < in_bank[bank] && seen[bank][i] != word) i++;
+				if (i < in_bank[bank]) continue;
+				seen[bank][in_bank[bank]++] = word;
+				if (in_bank[bank] > most) most = in_bank[bank];
+				n++;
+			}
+		sum += most;
+		*least += (n + BANKS - 1) / BANKS;
+	}
+	return sum;
+}
+
+void count_shared(Warp *w, const Request *q)
+{
+	int least;
+	SimCount *c = &w->u->r->count[w->at->number];
+	if (!q->lanes) return;
+	c->shared++;
+	c->wavefronts += bank_wavefronts(q, &least);
+	c->ideal += least;
+}
+
+int64_t shared_base(const Warp *w, int lane)
+{
+	const Run *r = w->u->r;
+	return lane / sim_lanes(r) * r->fn->shared_bytes;
+}
+
+static void store_bits(void *p, int bytes, uint64_t bits)
+{
+	for (int i = 0; i < bytes; i++) ((unsigned char *)p)[i] = (unsigned char)(bits >> (8 * i));
+}
+
+static uint64_t load_bits(const void *p, int bytes)
+{
+	uint64_t r = 0;
+	for (int i = 0; i < bytes; i++) r |= (uint64_t)((const unsigned char *)p)[i] << (8 * i);
+	return r;
+}
+
+/* q is of n elements a lane; element k of lane l is at k * stride + l. */
+static void store_piece(Warp *w, Elem e, const Request *q, int n, const Cell *const *from)
+{
+	int size = elem_bytes(e);
+	count_shared(w, q);
+	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
+		if (!(q->lanes >> l & 1)) continue;
+		unsigned char *p = shared_at(w, w->rank, (int64_t)q->at[l], q->bytes, l, SHARED_WRITE);
+		for (int k = 0; k < n && !sim_failed(w->u->r); k++) store_bits(p + k * size, size, cell_bits(e, from[k][l]));
+	}
+}
+
+static void load_piece(Warp *w, Elem e, const Request *q, int n, Cell *const *to)
+{
+	int size = elem_bytes(e);
+	count_shared(w, q);
+	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
+		if (!(q->lanes >> l & 1)) continue;
+		const unsigned char *p = shared_at(w, w->rank, (int64_t)q->at[l], q->bytes, l, SHARED_READ);
+		for (int k = 0; k < n && !sim_failed(w->u->r); k++) to[k][l] = cell_from(e, load_bits(p + k * size, size));
+	}
+}
+
+void shared_store(Warp *w, Elem e, const Request *q, const Cell *from) { store_piece(w, e, q, 1, &from); }
+void shared_load(Warp *w, Elem e, const Request *q, Cell *to) { load_piece(w, e, q, 1, &to); }
+
+/* ---- buffers ---- */
+typedef struct Buffer {
+	SharedPlan p;
+	Map off;
+	Elem e;
+	Lay l;
+	int regs;
+	int64_t slot;
+	uint32_t spare;
+} Buffer;
+
+static void *plan_buffer(Run *r, const Val *buf, const Val *data)
+{
+	Buffer *b = NEW(r->mem, Buffer);
+	b->l = *data->lay;
+	b->e = data->type->elem;
+	b->p = shared_plan(b->l, *ir_attr(buf->def, AT_LAYOUT)->u.lay, b->e);
+	b->off = map_of(r, b->p.map, LAY_HWAXIS(HW_OFF));
+	b->regs = sim_regs(data);
+	b->slot = ir_int(buf->def, AT_SLOT, 0);
+	return b;
+}
+
+void *plan_store_shared(Run *r, const Op *op)
+{
+	Buffer *b = plan_buffer(r, ir_in(op, 0), ir_in(op, 1));
+	b->spare = lay_hwcoord(b->l, lay_free(b->l), HW_REG);
+	return b;
+}
+
+void *plan_load_shared(Run *r, const Op *op) { return plan_buffer(r, ir_in(op, 0), op->out[0]); }
+
+static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *from, Cell *to)
+{
+	uint32_t bits = piece_bits(b->p.bit, b->p.vec);
+	int n = 1 << b->p.vec;
+	for (int reg = 0; reg < b->regs && !sim_failed(w->u->r); reg++) {
+		Request q = { .lanes = lanes, .bytes = elem_bytes(b->e) << b->p.vec };
+		const Cell *src[16];
+		Cell *dst[16];
+		if (!is_first_reg(bits | b->spare, reg)) continue;
+		for (int l = 0; l < LANES; l++)
+			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot + (int64_t)(b->off.reg[reg] ^ map_thread(&b->off, l, w->index)) * elem_bytes(b->e));
+		for (int k = 0; k < n; k++) {
+			uint32_t at = ((uint32_t)reg ^ piece_reg(b->p.bit, b->p.vec, (uint32_t)k)) * LANES;
+			if (from) src[k] = from->p + (at & from->mask);
+			else dst[k] = to + at;
+		}
+		if (from) store_piece(w, b->e, &q, n, src);
+		else load_piece(w, b->e, &q, n, dst);
+	}
+}
+
+Go run_store_shared(Warp *w, const Step *s)
+{
+	const Buffer *b = s->plan;
+	each_piece(w, b, first_lanes(b->l, w->index), sim_val(w, ir_in(s->op, 1)), NULL);
+	return GO_NEXT;
+}
+
+Go run_load_shared(Warp *w, const Step *s)
+{
+	const Buffer *b = s->plan;
+	each_piece(w, b, UINT32_MAX, NULL, sim_def(w, s->op->out[0], b->regs));
+	return GO_NEXT;
+}
+
+Go run_barrier(Warp *w, const Step *s)
+{
+	(void)s;
+	return sim_sync(w) ? GO_NEXT : GO_WAIT;
+}
+
+/* ---- in pieces: row-major storage of a tile of which so many elements are in shared memory at once ---- */
+typedef struct Pieces { Elem e; int64_t elems, count, slot; } Pieces;
+
+static Pieces pieces_of(const Op *op, const Type *t)
+{
+	Pieces p = { .e = t->elem, .elems = piece_elems(t), .slot = ir_int(op, AT_SLOT, 0) };
+	p.count = type_size(t) / p.elems;
+	return p;
+}
+
+static uint64_t piece_at(const Warp *w, const Pieces *p, int64_t offset, int lane)
+{
+	return (uint64_t)(shared_base(w, lane) + p->slot + offset % p->elems * elem_bytes(p->e));
+}
+
+/* Stores the part of x that belongs to piece k: each element by the first thread that holds it. */
+static void fill_piece(Warp *w, const Pieces *p, int64_t k, const Val *x, const Map *off)
+{
+	const SimVal *v = sim_val(w, x);
+	uint32_t lanes = first_lanes(*x->lay, w->index);
+	for (int reg = 0; reg < sim_regs(x) && !sim_failed(w->u->r); reg++) {
+		Request q = { .bytes = elem_bytes(p->e) };
+		Cell c[LANES];
+		for (int l = 0; l < LANES; l++) {
+			int64_t f = off->reg[reg] ^ map_thread(off, l, w->index);
+			q.at[l] = piece_at(w, p, f, l);
+			if (lanes >> l & 1 && f / p->elems == k) q.lanes |= (uint32_t)1 << l;
+			c[l] = sim_at(v, reg, l);
+		}
+		shared_store(w, p->e, &q, c);
+	}
+}
+
+static void read_piece(Warp *w, const Pieces *p, int64_t k, const Val *r, const Map *off)
+{
+	Cell *to = sim_def(w, r, sim_regs(r));
+	for (int reg = 0; reg < sim_regs(r) && !sim_failed(w->u->r); reg++) {
+		Request q = { .bytes = elem_bytes(p->e) };
+		for (int l = 0; l < LANES; l++) {
+			int64_t f = off->reg[reg] ^ map_thread(off, l, w->index);
+			q.at[l] = piece_at(w, p, f, l);
+			if (f / p->elems == k) q.lanes |= (uint32_t)1 << l;
+		}
+		shared_load(w, p->e, &q, to + reg * LANES);
+	}
+}
+
+typedef struct Convert { Pieces p; Map from, to; } Convert;
+
+void *plan_convert(Run *r, const Op *op)
+{
+	Convert *c = NEW(r->mem, Convert);
+	c->p = pieces_of(op, op->out[0]->type);
+	c->from = map_of(r, *ir_in(op, 0)->lay, -1);
+	c->to = map_of(r, *op->out[0]->lay, -1);
+	return c;
+}
+
+/* Phases of piece k: 2 k, before it is filled (with a barrier where there are several); 2 k + 1, before it is read. */
+Go run_convert(Warp *w, const Step *s)
+{
+	const Convert *c = s->plan;
+	for (;;) {
+		int k = w->phase / 2;
+		if (w->phase % 2 == 0) {
+			if (k == c->p.count) return GO_NEXT;
+			if (c->p.count > 1 && !sim_sync(w)) return GO_WAIT;
+			fill_piece(w, &c->p, k, ir_in(s->op, 0), &c->from);
+			w->phase++;
+		}
+		if (!sim_sync(w)) return GO_WAIT;
+		read_piece(w, &c->p, k, s->op->out[0], &c->to);
+		w->phase++;
+	}
+}
+
+/* ---- what one thread of those with copies got ---- */
+Go run_copies(Warp *w, const Val *v, int64_t slot)
+{
+	bool tile = type_is_tile(v->type);
+	Pieces p = { v->type->elem, tile ? type_size(v->type) : 1, 1, slot };
+	Lay l = tile ? *v->lay : lay_single(0, fn_threads(w->u->r->fn));
+	ArenaMark mark = arena_mark(w->u->r->mem);
+	Map off = map_of(w->u->r, l, -1);
+	if (!w->phase) {
+		if (tile) {
+			fill_piece(w, &p, 0, v, &off);
+		} else {
+			Request q = { .lanes = first_lanes(l, w->index), .bytes = elem_bytes(p.e) };
+			for (int k = 0; k < LANES; k++) q.at[k] = (uint64_t)(shared_base(w, k) + slot);
+			shared_store(w, p.e, &q, sim_val(w, v)->p);
+		}
+		w->phase = 1;
+	}
+	bool met = sim_sync(w);
+	if (met && tile) {
+		read_piece(w, &p, 0, v, &off);
+	} else if (met) {
+		Request q = { .lanes = UINT32_MAX, .bytes = elem_bytes(p.e) };
+		for (int k = 0; k < LANES; k++) q.at[k] = (uint64_t)(shared_base(w, k) + slot);
+		shared_load(w, p.e, &q, sim_def(w, v, 1));
+	}
+	arena_release(w->u->r->mem, mark);
+	return met ? GO_NEXT : GO_WAIT;
+}
+
+/* ---- take ---- */
+typedef struct Take { Pieces p; Map from, other; int shift; } Take;
+
+void *plan_take(Run *r, const Op *op)
+{
+	Take *t = NEW(r->mem, Take);
+	const Val *x = ir_in(op, 0), *out = op->out[0];
+	int axis = (int)ir_int(op, AT_AXIS, 0), rlog = out->type->log2[axis], xlog = x->type->log2[axis];
+	Lay l = *out->lay;
+	t->p = pieces_of(op, x->type);
+	t->from = map_of(r, *x->lay, -1);
+	for (int a = x->type->rank - 1; a > axis; a--) t->shift += x->type->log2[a];
+	/* the offset of the other coordinates: those of the result, past the axis moved */
+	for (int i = 0; i < lay_inbits(l); i++) {
+		uint32_t c = l.col[i], low = c & (((uint32_t)1 << t->shift) - 1), high = t->shift + rlog >= 32 ? 0 : c >> (t->shift + rlog);
+		l.col[i] = low | (t->shift + xlog >= 32 ? 0 : high << (t->shift + xlog));
+	}
+	t->other = map_of(r, l, -1);
+	return t;
+}
+
+static void take_piece(Warp *w, const Step *s, const Take *t, int64_t k)
+{
+	const Val *out = s->op->out[0], *x = ir_in(s->op, 0);
+	const SimVal *index = sim_val(w, ir_in(s->op, 1)), *pad = sim_val(w, ir_in(s->op, 2));
+	uint64_t extent = (uint64_t)type_extent(x->type, (int)ir_int(s->op, AT_AXIS, 0));
+	Cell *to = sim_def(w, out, sim_regs(out));
+	for (int reg = 0; reg < sim_regs(out) && !sim_failed(w->u->r); reg++) {
+		Request q = { .bytes = elem_bytes(t->p.e) };
+		for (int l = 0; l < LANES; l++) {
+			uint64_t j = (uint64_t)sim_at(index, reg, l).i;
+			int64_t f = (int64_t)((t->other.reg[reg] ^ map_thread(&t->other, l, w->index)) ^ (j < extent ? j << t->shift : 0));
+			if (j >= extent) to[reg * LANES + l] = pad->p[l];
+			else if (f / t->p.elems == k) q.lanes |= (uint32_t)1 << l;
+			q.at[l] = piece_at(w, &t->p, f, l);
+		}
+		shared_load(w, t->p.e, &q, to + reg * LANES);
+	}
+}
+
+Go run_take(Warp *w, const Step *s)
+{
+	const Take *t = s->plan;
+	for (;;) {
+		int k = w->phase / 2;
+		if (w->phase % 2 == 0) {
+			if (k == t->p.count) return GO_NEXT;
+			if (t->p.count > 1 && !sim_sync(w)) return GO_WAIT;
+			fill_piece(w, &t->p, k, ir_in(s->op, 0), &t->from);
+			w->phase++;
+		}
+		if (!sim_sync(w)) return GO_WAIT;
+		take_piece(w, s, t, k);
+		w->phase++;
+	}
+}

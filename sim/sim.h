@@ -1,0 +1,54 @@
+/* sim: PLACED kernels run on the host, thread by thread.
+ *
+ * Owns: what each operation of the PLACED form means (sim/ops.c has a row for each), the memory of thread blocks, and the order
+ * in which warps run. Finds what values alone do not show: shared memory read before the barrier behind another thread's write,
+ * accesses outside of what they may touch, waits that never end. Counts what decides the speed of kernels that move data.
+ * Assumes a verified kernel. Memory comes from the caller; everything else is freed at the end of a run. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+#include "emit/emit.h"
+#include "ir/ir.h"
+
+typedef struct SimCall {
+	const Fn *fn;                   /* PLACED */
+	void *const *arg;               /* for each parameter: the tensor's first element, or where the scalar's value is */
+	const int64_t *dim;             /* for each of fn->dims */
+	bool checked;                   /* asserts and assumptions are tested, too */
+	bool prints;                    /* `print` writes to standard output; else it only costs */
+	uint32_t seed;                  /* 0: warps take turns; else they run in an order, and pause, as it says */
+	int64_t most;                   /* tile blocks to run, spread over the grid; 0: all */
+} SimCall;
+
+/* Of one operation, or of all. Requests are what one warp asks of memory at once. */
+typedef struct SimCount {
+	int64_t requests, sectors, least, bytes;        /* global memory; least: sectors if the bytes were packed; bytes that were wanted */
+	int64_t shared, wavefronts, ideal;              /* requests to shared memory; wavefronts they take, and without bank conflicts */
+	int64_t shuffles, barriers;                     /* of warps */
+} SimCount;
+
+typedef struct SimResult {
+	Span at;                        /* of the operation at fault */
+	Str fault;                      /* NULL: none */
+	int64_t blocks, run;            /* tile blocks of the grid; how many of them ran */
+	int64_t grid[4];
+	int nop;                        /* operations in the order of the text, */
+	const Op **op;
+	SimCount *count;                /* and what each of them did */
+	SimCount all;
+} SimResult;
+
+/* False: there is a fault. What r points to lives in A_TMP. */
+bool sim_run(const SimCall *c, SimResult *r);
+/* The value of a symbolic integer with these dimensions and arguments; false: it does not fit 64 bits. */
+bool sim_sym(const SimCall *c, const Sym *s, int64_t *v);
+/* Has this operation of the PLACED form a meaning here? */
+bool sim_knows(OpCode code);
+
+/* program.c: --target=sim. The program holds the kernels as IR text; its launchers call ctile_sim_launch. */
+void sim_program(Out *o, const Module *m, const Module *placed, const EmitOptions *opt);
+/* What such a program calls, from libctilec.a. ir: the kernels' text, n bytes. 0, or -1 with the fault in why. */
+int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg, char *why,
+	unsigned long room);
+
+void sim_report(Out *o, const Module *m, Str arches, Str sizes);        /* report.c: --report */
+#endif

@@ -1,0 +1,186 @@
+/* Inside sim. How it runs:
+ *
+ * A unit is what runs together: the thread blocks of a cluster or the one thread block that hold a tile block, or one warp that
+ * holds one or several tile blocks (lower/pack.c). Its warps are coroutines: each has its own values and its own place in the
+ * program, and goes on until an operation waits. The lanes of a warp run in lockstep, so an operation is a loop over lanes.
+ * An operation that has to wait in its middle keeps where it is in Warp.phase and is called again.
+ *
+ * Values are cells, element (register r, lane l) at r * 32 + l; what all registers share is held once. Integers and addresses
+ * are in Cell.i, floats of every type in Cell.f: bits appear only in memory. A view has registers of its own: address, root,
+ * extents, strides. */
+#ifndef SIM_SIM_INT_H
+#define SIM_SIM_INT_H
+#include "ir/fold.h"
+#include "lower/access.h"
+#include "sim/sim.h"
+
+enum { LANES = 32, VIEW_BASE = 0, VIEW_ROOT = 1, VIEW_EXT = 2, VIEW_REGS = 2 + 2 * TENSOR_RANK, VIEW_STR = 2 + TENSOR_RANK };
+
+typedef union Cell { int64_t i; double f; } Cell;
+typedef struct SimVal { Cell *p; int cap; uint32_t mask; } SimVal;     /* cap: registers; mask: of r * 32 + l */
+
+typedef struct Warp Warp;
+typedef struct Unit Unit;
+typedef struct Run Run;
+typedef struct Step Step;
+
+typedef enum Go {
+	GO_NEXT,        /* done: the next operation follows */
+	GO_WAIT,        /* the warp waits; the operation is called again */
+	GO_JUMP         /* the operation has set where the warp goes on */
+} Go;
+
+/* ---- the program, decoded ---- */
+typedef struct Code { int n; Step *step; const IrBlock *block; } Code;
+struct Step {
+	const Op *op;
+	Go (*run)(Warp *w, const Step *s);
+	void *plan;             /* what the operation keeps from one call to the next */
+	Code region[2];
+	int number;             /* in the order of the text: index of its count */
+};
+
+typedef struct OpMeaning {
+	Go (*run)(Warp *w, const Step *s);
+	void *(*plan)(Run *r, const Op *op);
+} OpMeaning;
+extern const OpMeaning op_meanings[OP_COUNT];
+
+/* ---- state ---- */
+typedef struct Frame { const Code *code; int at; const Step *owner; uint64_t round, rounds; int64_t lo, step; } Frame;
+typedef enum WarpState { WARP_RUNS, WARP_WAITS, WARP_DONE } WarpState;
+
+struct Warp {
+	Unit *u;
+	int index;              /* in the tile block */
+	int rank;               /* thread block of the cluster */
+	WarpState state;
+	SimVal *val;            /* by Val id */
+	VEC(Frame) frame;
+	int phase;              /* of the operation under way */
+	int met;                /* barrier: 0 not there yet, 1 waits, 2 all have met */
+	const Step *at;         /* the operation under way */
+	bool asks;              /* it waits, and asks again whenever something happened */
+	uint32_t *clock;        /* by warp: what this one has seen of each; its own: what it is doing now */
+	Cell *scratch;          /* of the operation under way; scratch_cap registers */
+	int scratch_cap;
+	uint32_t live;          /* lanes whose tile block is in the grid */
+	int64_t tile[LANES];    /* the tile block of each lane */
+};
+
+typedef struct Seen { uint32_t clock; int step; uint8_t lane; } Seen;  /* lane SEVERAL: of more than one lane */
+enum { SEVERAL = 0xff };
+typedef struct Byte {           /* of shared memory: who wrote it last, who has read it since */
+	Seen write;
+	int writer;             /* warp; -1: nobody yet */
+	bool atomic;            /* it did so atomically */
+	bool is_read;           /* since it was written */
+	Seen *read;             /* by warp; clock 0: not since then; NULL: nobody ever */
+} Byte;
+typedef struct Bar { int64_t arrived; uint32_t *clock; } Bar;         /* of an exchange: bytes; what those who sent them had seen */
+typedef struct Shared { unsigned char *mem; Byte *seen; int64_t bytes; Bar *bar; } Shared;
+
+struct Unit {
+	Run *r;
+	int nwarp, nrank;
+	Warp *warp;
+	Shared *shared;         /* by rank */
+	Arena *mem;             /* lives as long as the tile block */
+	int waiting;            /* warps at a barrier */
+	const Step *where;      /* the barrier at which the first of them waits */
+	int where_phase;
+};
+
+typedef struct Region { const char *name; uint64_t base; int64_t bytes; bool writable; } Region;
+
+struct Run {
+	const SimCall *call;
+	const Fn *fn;
+	Arena *mem;             /* lives as long as the run */
+	Code body;
+	Region region[16];
+	int nregion;
+	int64_t turned;
+	int nbar;
+	int64_t grid[4], blocks;
+	int nop;
+	VEC(const Op *) ops;
+	SimCount *count;        /* by Step.number */
+	uint64_t random;
+	int64_t budget;         /* operations until the run counts as endless */
+	SimResult *result;
+	Unit unit;
+};
+
+/* ---- run.c ---- */
+void sim_fault(const Warp *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool sim_failed(const Run *r);
+uint32_t sim_random(Run *r);
+Code sim_decode(Run *r, const IrBlock *b);
+Cell *sim_scratch(Warp *w, int regs);
+/* The value of v in this warp; sim_def makes room for regs registers first (1: the same in all). */
+const SimVal *sim_val(const Warp *w, const Val *v);
+Cell *sim_def(Warp *w, const Val *v, int regs);
+static inline Cell sim_at(const SimVal *v, int reg, int lane) { return v->p[(uint32_t)(reg * LANES + lane) & v->mask]; }
+int sim_regs(const Val *v);
+/* A barrier of the tile block: true once all its warps have met, which takes a new call. */
+bool sim_sync(Warp *w);
+void sim_wake(Unit *u);                         /* something happened that a warp may wait for */
+int sim_lanes(const Run *r);                     /* lanes of a tile block in a warp */
+
+/* ---- control.c ---- */
+Go run_for(Warp *w, const Step *s);
+Go run_while(Warp *w, const Step *s);
+Go run_if(Warp *w, const Step *s);
+Go run_scope(Warp *w, const Step *s);
+Go run_end(Warp *w, const Step *s);             /* yield, condition, break, continue, leave, return */
+bool sim_truth(Warp *w, const Val *v);          /* a condition that all lanes agree on */
+/* region.c: the region of a reduction over the 32 lanes: args and results are registers of one cell a lane. */
+void sim_region(Warp *w, const Code *c, Cell *const *args, Cell *const *yields);
+
+/* ---- elem.c ---- */
+typedef struct ElemPlan { OpCode code; FoldModes modes; Elem e, r; int nin; } ElemPlan;
+void *plan_elem(Run *r, const Op *op);
+Go run_elem(Warp *w, const Step *s);
+void elem_each(const ElemPlan *p, int n, const Cell *const *in, const uint32_t *mask, Cell *out);
+ElemPlan elem_combining(const Op *op, OpCode code, Elem e);     /* with the modes of op */
+Cell cell_of(Elem e, Num n);
+Num num_of(Elem e, Cell c);
+uint64_t cell_bits(Elem e, Cell c);
+Cell cell_from(Elem e, uint64_t bits);
+
+/* ---- places.c: layouts as tables ---- */
+typedef struct Map { int nreg, nlane, nwarp; uint32_t *reg; uint32_t lane[LANES], warp[LAY_BITS]; } Map;
+Map map_of(Run *r, Lay l, int axis);            /* axis -1: the packed coordinate */
+static inline uint32_t map_thread(const Map *m, int lane, int warp)
+{
+	uint32_t x = m->lane[lane];
+	for (int i = 0; i < m->nwarp; i++)
+		if (warp >> i & 1) x ^= m->warp[i];
+	return x;
+}
+uint32_t first_lanes(Lay l, int warp);          /* of those that hold copies, the lanes that count; 0: none of this warp */
+bool is_first_reg(uint32_t spare, int reg);
+uint32_t bits_along(uint32_t mask, uint32_t n); /* the n-th number whose bits lie in mask */
+
+/* ---- global.c, shared.c ---- */
+typedef struct Request { uint64_t at[LANES]; uint32_t lanes; int bytes; } Request;
+void count_global(Warp *w, const Request *q, bool write);       /* checks each address, too */
+typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
+void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use);
+void count_shared(Warp *w, const Request *q);   /* at: offsets in shared memory */
+/* One request: stores or loads element e at these offsets of a buffer. */
+void shared_store(Warp *w, Elem e, const Request *q, const Cell *from);
+void shared_load(Warp *w, Elem e, const Request *q, Cell *to);
+int64_t shared_base(const Warp *w, int lane);   /* of the lane's tile block */
+int bank_wavefronts(const Request *q, int *least);
+
+#define OPS(X) \
+	X(const) X(literal) X(iota) X(launch) X(bid) X(alias) X(broadcast) X(to_scalar) X(cat) X(split) X(convert_regs) \
+	X(convert_lanes) X(slide) X(view) X(load) X(loads) X(store) X(elements) X(phase) X(store_shared) X(load_shared) X(barrier) X(exchange) \
+	X(convert) X(take) X(reduce_regs) X(reduce_lanes) X(scan) X(sort) X(histogram) X(mma_sync) X(mma) X(print) X(check) X(nothing)
+#define X(name) Go run_##name(Warp *w, const Step *s); void *plan_##name(Run *r, const Op *op);
+OPS(X)
+#undef X
+Go run_copies(Warp *w, const Val *v, int64_t slot);     /* one thread got each element: it passes it on */
+#endif

@@ -1,0 +1,65 @@
+"""Kernels in the simulator (sim/sim.h), which also finds races and counts: run.py NAME.
+
+sample/vecadd, ...; operations, language, functions: the programs of those tests, which check their values; tiles/SECTION, clusters,
+packed, overlap: files of tests/cuda, compared with the C target. Each with warps that take turns and with two random orders (SEEDS)."""
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(TESTS, "run"))
+from common import *
+
+SEEDS = os.environ.get("SEEDS", "0 5").split()
+PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions"}
+COMMON = os.path.join(ROOT, "samples", "common")
+LIBRARY = os.path.join(BUILD, "libctilec.a")
+
+
+def program(source, main):
+    name = os.path.splitext(os.path.basename(source))[0]
+    with tmpdir() as tmp:
+        text, exe = os.path.join(tmp, name + ".c"), os.path.join(tmp, name)
+        r = ctilec("--target=sim", "-w", "-o", text, source)
+        if not check(r.code == 0 and not r.text, "%s:\n%s" % (source, r.text)):
+            return
+        must(["gcc", "-std=gnu11", "-O1", "-w", "-I" + tmp, "-I" + COMMON, "-o", exe, text, main, os.path.join(COMMON, "device_host.c"), LIBRARY,
+              "-lm"])
+        for seed in SEEDS:
+            r = run([exe], cwd=tmp, env={"CTILE_SIM_SEED": seed}, timeout=300)
+            check(r.code == 0, "%s, seed %s: exit %d\n%s%s" % (name, seed, r.code, r.out.decode("utf-8", "replace")[-2000:], r.text[-1000:]))
+
+
+def tiles(source, arch, *section):
+    try:
+        import numpy    # noqa
+    except ImportError:
+        skip("needs numpy")
+    for seed in SEEDS[-1:]:
+        r = run([sys.executable, os.path.join(TESTS, "cuda", "diff.py"), CTILEC, LIBRARY, os.path.join(TESTS, "cuda", source), arch, *section],
+                env={"CTILE_SIM_SEED": seed}, timeout=300)
+        print(r.out.decode("utf-8", "replace"))
+        check(r.code == 0, "%s, seed %s:\n%s%s" % (" ".join((source, *section)), seed, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
+
+
+def main(name):
+    if not shutil.which("gcc"):
+        skip("needs gcc")
+    kind, _, rest = name.partition("/")
+    if kind == "sample":
+        folder = os.path.join(ROOT, "samples", rest)
+        program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
+    elif kind == "clusters":
+        tiles("clusters.tile", "sm_90a")
+    elif kind in ("overlap", "packed"):
+        tiles(kind + ".tile", "sm_80")
+    elif kind == "tiles":
+        tiles("tiles.tile", "sm_80", rest)
+    else:
+        path = os.path.join(ROOT, PROGRAMS[kind])
+        program(path + ".tile", path + ".c")
+    finish()
+
+
+main(sys.argv[1])

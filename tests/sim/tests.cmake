@@ -1,0 +1,10 @@
+# ---- placed kernels in the simulator: no GPU, no nvcc ----
+foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_online layer_norm gemm attention)
+  ctilec_test(sim/${name} "values;sim" sim/run.py sample/${name})
+endforeach()
+foreach(name operations language functions clusters packed overlap)
+  ctilec_test(sim/${name} "values;sim" sim/run.py ${name})
+endforeach()
+foreach(name reductions moving)
+  ctilec_test(sim/tiles-${name} "values;sim" sim/run.py tiles/${name})
+endforeach()
