@@ -55,7 +55,7 @@ static void fill(Warp *w, const Print *p, const Val *x, const Map *off, int64_t 
 		Request q = { .bytes = elem_bytes(x->type->elem) };
 		Cell c[LANES];
 		for (int l = 0; l < LANES; l++) {
-			int64_t f = off->reg[reg] ^ map_thread(off, l, w->index);
+			int64_t f = map_at(off, reg, l, w->index);
 			q.at[l] = (uint64_t)(shared_base(w, l) + p->slot + f % elems * q.bytes);
 			if (lanes >> l & 1 && f / elems == piece) q.lanes |= (uint32_t)1 << l;
 			c[l] = sim_at(v, reg, l);

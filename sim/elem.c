@@ -300,7 +300,8 @@ void *plan_elem(Run *r, const Op *op)
 {
 	ElemPlan *p = NEW(r->mem, ElemPlan);
 	int first = op->code == OP_SELECT ? 1 : 0;
-	*p = (ElemPlan){ .code = op->code, .modes = fold_modes(op), .e = ir_in(op, first)->type->elem, .r = op->out[0]->type->elem, .nin = op->nin };
+	*p = (ElemPlan){ .code = op->code, .modes = fold_modes(op), .e = ir_in(op, first)->type->elem, .r = op->out[0]->type->elem,
+		.nin = op->nin };
 	if (p->nin > 3) bug("`%s` has %d operands", op_rows[op->code].name, op->nin);
 	return p;
 }

@@ -229,7 +229,7 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 /* The coordinate of an element along axis a, from the tile's first. */
 static int64_t coordinate(const Warp *w, const Tile *t, const Origin *o, int a, int reg, int lane, int warp)
 {
-	int64_t c = t->map[a].reg[reg] ^ map_thread(&t->map[a], lane, warp);
+	int64_t c = map_at(&t->map[a], reg, lane, warp);
 	return a == t->p.turn ? (c - o->phase) & (w->u->r->turned - 1) : c;
 }
 
@@ -268,7 +268,7 @@ static bool is_ragged(const Warp *w, const Tile *t, const Origin *o)
 	return ((o->ext[a] - o->o[a]) | o->o[a] | o->phase) & mask;
 }
 
-typedef struct Mover { Warp *w; const Tile *t; Origin o[LANES]; uint32_t lanes; bool store; const SimVal *from; Cell *to; Cell pad[LANES]; } Mover;
+typedef struct Mover { Warp *w; const Tile *t; Origin o[LANES]; uint32_t lanes; bool store; const SimVal *from; Cell *to; } Mover;
 
 static void move_element(const Mover *m, int reg, int lane, uint64_t at)
 {
@@ -326,7 +326,8 @@ static void move_tile(Mover *m)
 			else parts |= (uint32_t)1 << l;
 		}
 		move_piece(m, reg, t->p.vec, whole);
-		for (uint32_t k = 0; parts && k < (uint32_t)1 << t->p.vec; k++) move_single(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), parts);
+		for (uint32_t k = 0; parts && k < (uint32_t)1 << t->p.vec; k++)
+			move_single(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), parts);
 		move_single(m, reg, single);
 	}
 }
@@ -377,7 +378,10 @@ void *plan_loads(Run *r, const Op *op)
 }
 
 /* The coordinate of column `at` of a row, relative to the thread's first element. */
-static int64_t in_patch(const PatchPlan *p, int row, int axis, int at) { return axis == p->row ? at + p->p.lo[axis] : patch_place(p, row, axis); }
+static int64_t in_patch(const PatchPlan *p, int row, int axis, int at)
+{
+	return axis == p->row ? at + p->p.lo[axis] : patch_place(p, row, axis);
+}
 
 static bool patch_at(const Warp *w, const Loads *p, const Origin *o, int lane, int row, int at, uint64_t *addr)
 {
@@ -495,9 +499,13 @@ static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
 	return r;
 }
 
-static bool is_atomic_update(OpCode c) { return c == OP_ATOMIC_RMW || c == OP_ATOMIC_RMW_PTR || c == OP_ATOMIC_CAS || c == OP_ATOMIC_CAS_PTR; }
+static bool is_exchange(OpCode c) { return c == OP_ATOMIC_CAS || c == OP_ATOMIC_CAS_PTR; }
+static bool is_atomic_update(OpCode c) { return c == OP_ATOMIC_RMW || c == OP_ATOMIC_RMW_PTR || is_exchange(c); }
 
-static Cell element_value(Warp *w, const Step *s, int operand, int reg, int lane) { return sim_at(sim_val(w, ir_in(s->op, operand)), reg, lane); }
+static Cell element_value(Warp *w, const Step *s, int operand, int reg, int lane)
+{
+	return sim_at(sim_val(w, ir_in(s->op, operand)), reg, lane);
+}
 
 static bool place_element(Warp *w, const Step *s, int reg, int lane, uint64_t *at)
 {

@@ -51,6 +51,8 @@ void *plan_mma_sync(Run *r, const Op *op)
 	return m;
 }
 
+static uint64_t byte_at(const Side *s, int64_t offset) { return (uint64_t)(s->slot + offset * s->bytes); }
+
 /* What the loads of a factor cost. ldmatrix takes eight rows of 16 bytes for each matrix; else words of up to 4 bytes. */
 static void count_side(Warp *w, const Side *s)
 {
@@ -62,7 +64,7 @@ static void count_side(Warp *w, const Side *s)
 			for (int m = 0; m < lanes; m += 8) {
 				Request q = { .bytes = 16, .lanes = UINT32_C(0xff) };
 				int least;
-				for (int l = 0; l < 8; l++) q.at[l] = (uint64_t)(s->slot + (int64_t)(s->issue.reg[i] ^ map_thread(&s->issue, m + l, w->index)) * s->bytes);
+				for (int l = 0; l < 8; l++) q.at[l] = byte_at(s, map_at(&s->issue, (int)i, m + l, w->index));
 				c->wavefronts += bank_wavefronts(&q, &least);
 				c->ideal += least;
 			}
@@ -74,7 +76,7 @@ static void count_side(Warp *w, const Side *s)
 	for (int k = 1; k < per && k < s->regs; k++) run = run && s->place.reg[k] == (uint32_t)k;
 	for (int reg = 0; reg < s->regs; reg += run ? per : 1) {
 		Request q = { .bytes = run ? per * s->bytes : s->bytes, .lanes = UINT32_MAX };
-		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)(s->slot + (int64_t)(s->place.reg[reg] ^ map_thread(&s->place, l, w->index)) * s->bytes);
+		for (int l = 0; l < LANES; l++) q.at[l] = byte_at(s, map_at(&s->place, reg, l, w->index));
 		count_shared(w, &q);
 	}
 }
@@ -94,8 +96,8 @@ static Cell *fragments(Warp *w, const Side *s)
 	count_side(w, s);
 	for (int reg = 0; reg < s->regs && !sim_failed(w->u->r); reg++)
 		for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
-			x[s->coord.reg[reg] ^ map_thread(&s->coord, l, w->index)] =
-				shared_cell(w, s, s->place.reg[reg] ^ map_thread(&s->place, l, w->index), l);
+			x[map_at(&s->coord, reg, l, w->index)] =
+				shared_cell(w, s, map_at(&s->place, reg, l, w->index), l);
 	return x;
 }
 
@@ -125,8 +127,8 @@ typedef struct Spot { int64_t z, row, col; } Spot;
 static Spot spot_of(const Warp *w, const Mma *m, int rank, int c)
 {
 	int reg = c / LANES, l = c % LANES;
-	Spot p = { 0, m->c[rank - 2].reg[reg] ^ map_thread(&m->c[rank - 2], l, w->index), m->c[rank - 1].reg[reg] ^ map_thread(&m->c[rank - 1], l, w->index) };
-	if (rank == 3) p.z = m->c[0].reg[reg] ^ map_thread(&m->c[0], l, w->index);
+	Spot p = { 0, map_at(&m->c[rank - 2], reg, l, w->index), map_at(&m->c[rank - 1], reg, l, w->index) };
+	if (rank == 3) p.z = map_at(&m->c[0], reg, l, w->index);
 	return p;
 }
 
@@ -156,7 +158,8 @@ static Cell *lines(Warp *w, const Step *st, const Mma *m, int i)
 			q.at[l] = (uint64_t)(s->slot + at * s->bytes);
 			if (have[at]) continue;
 			have[at] = true;
-			for (int k = 0; k < m->k && !sim_failed(w->u->r); k++) x[at + k * apart(s, i)] = shared_cell(w, s, at + k * apart(s, i), SEVERAL);
+			for (int k = 0; k < m->k && !sim_failed(w->u->r); k++)
+				x[at + k * apart(s, i)] = shared_cell(w, s, at + k * apart(s, i), SEVERAL);
 		}
 		for (int k = 0; k < m->k; k++) count_shared(w, &q);
 	}
@@ -194,7 +197,8 @@ void *plan_mma(Run *r, const Op *op)
 	m->p = mma_pieces(op);
 	for (int i = 0; i < 2; i++) m->in[i] = map_of(r, *ir_in(op, i)->lay, -1);
 	m->out = map_of(r, *op->out[0]->lay, -1);
-	int sizes[4] = { (c->rank == 3 ? c->log2[0] : 0) - m->p.z, log2_of_axis(c, 2) - m->p.m, log2_of_axis(c, 1) - m->p.n, log2_of_axis(a, 1) - m->p.k };
+	int sizes[4] = { (c->rank == 3 ? c->log2[0] : 0) - m->p.z, log2_of_axis(c, 2) - m->p.m, log2_of_axis(c, 1) - m->p.n,
+		log2_of_axis(a, 1) - m->p.k };
 	memcpy(m->sizes, sizes, sizeof sizes);
 	m->slot = ir_int(op, AT_SLOT, 0);
 	m->acc = c->elem;
@@ -226,7 +230,7 @@ static void fill_factor(Warp *w, const Step *s, const MmaParts *m, int i, Part a
 		Request q = { .bytes = elem_bytes(t->elem) };
 		Cell c[LANES];
 		for (int l = 0; l < LANES; l++) {
-			uint32_t f = m->in[i].reg[reg] ^ map_thread(&m->in[i], l, w->index);
+			uint32_t f = map_at(&m->in[i], reg, l, w->index);
 			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1), zz = rows + cols >= 32 ? 0 : f >> (rows + cols);
 			bool in = col >> pc == (i ? at.n : at.k) && row >> pr == (i ? at.k : at.m) && zz >> z == (batches ? at.z : 0);
 			uint32_t o = ((zz & ((1u << z) - 1)) << (pc + pr)) + ((row & ((1u << pr) - 1)) << pc) + (col & ((1u << pc) - 1));
@@ -247,7 +251,7 @@ static void multiply_part(Warp *w, const Step *s, const MmaParts *m, Part at, Ce
 		Request qa = { .bytes = elem_bytes(a->elem) }, qb = { .bytes = elem_bytes(b->elem) };
 		uint32_t ta[LANES] = { 0 }, tb[LANES] = { 0 };
 		for (int l = 0; l < LANES; l++) {
-			uint32_t f = m->out.reg[reg] ^ map_thread(&m->out, l, w->index);
+			uint32_t f = map_at(&m->out, reg, l, w->index);
 			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1), z = rows + cols >= 32 ? 0 : f >> (rows + cols);
 			if (col >> m->p.n != at.n || row >> m->p.m != at.m || z >> m->p.z != at.z) continue;
 			qa.lanes = qb.lanes |= (uint32_t)1 << l;

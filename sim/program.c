@@ -93,7 +93,8 @@ int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int ch
 		snprintf(why, room, "the simulator has no kernel `%s`", kernel);
 		return -1;
 	}
-	SimCall c = { .fn = fn, .arg = arg, .dim = dim, .checked = checked != 0, .prints = true, .seed = seed ? (uint32_t)strtoul(seed, NULL, 10) : 0 };
+	SimCall c = { .fn = fn, .arg = arg, .dim = dim, .checked = checked != 0, .prints = true };
+	if (seed) c.seed = (uint32_t)strtoul(seed, NULL, 10);
 	ArenaMark mark = arena_mark(A_TMP);
 	bool ok = sim_run(&c, &r);
 	if (!ok) {

@@ -1,26 +1,12 @@
-/* Reductions and scans, in the order that combine.c promises. */
+/* Steps of reductions, in the order that combine.c promises. */
 #include <math.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "sim/sim_int.h"
-
-enum { KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, KIND_CUSTOM = 9, MOST = TILE_RANK };
+#include "sim/reduce.h"
 
 static const OpCode kinds[] = { OP_ADD, OP_MUL, OP_MAX, OP_MIN, OP_MAX, OP_MIN, OP_AND, OP_OR, OP_XOR };
 
-typedef struct Reduce {
-	int n, kind;            /* tiles */
-	uint32_t v[LAY_BITS];
-	int nv;
-	uint32_t kept;          /* the register bits that the result keeps */
-	int regs;               /* of the result */
-	ElemPlan combine, isnan, eq, better;
-	Elem e[MOST];
-	int size[MOST];         /* bytes */
-} Reduce;
-
-typedef struct Lane32 { Cell c[LANES]; } Lane32;
 
 static void sort_by_image(Lay l, int n, uint32_t *v)
 {
@@ -41,7 +27,7 @@ static ElemPlan test(const Op *op, OpCode code, Elem e, int nin)
 	return p;
 }
 
-static void plan_kind(Reduce *p, const Op *op, int kind)
+void reduce_plan_kind(Reduce *p, const Op *op, int kind)
 {
 	Elem e = ir_in(op, 0)->type->elem;
 	p->kind = kind;
@@ -63,7 +49,7 @@ static Reduce *plan_reduce(Run *r, const Op *op, int levels)
 	p->n = op->nin;
 	p->kept = lay_reduced_regs(*x->lay, axis, levels);
 	p->regs = 1 << l.in[HW_REG];
-	plan_kind(p, op, (int)ir_int(op, AT_KIND, 0));
+	reduce_plan_kind(p, op, (int)ir_int(op, AT_KIND, 0));
 	return p;
 }
 
@@ -104,7 +90,7 @@ static void better_element(const Reduce *p, Lane32 *a, const Lane32 *b)
 }
 
 /* a becomes the combination of `first` and `second`, where lanes say so. */
-static void combine(Warp *w, const Step *s, const Reduce *p, Lane32 *a, const Lane32 *first, const Lane32 *second, const bool *where)
+void reduce_combine_lanes(Warp *w, const Step *s, const Reduce *p, Lane32 *a, const Lane32 *first, const Lane32 *second, const bool *where)
 {
 	Lane32 r[MOST];
 	if (p->kind == KIND_MAX_ELEMENT || p->kind == KIND_MIN_ELEMENT) {
@@ -182,14 +168,14 @@ Go run_reduce_regs(Warp *w, const Step *s)
 			for (int j = 0; j < p->nv; j++)
 				if (k >> j & 1) from ^= p->v[j];
 			for (int i = 0; i < p->n; i++) load_lanes(x[i], (int)from, &b[i]), was[i] = a[i];
-			combine(w, s, p, a, was, b, NULL);
+			reduce_combine_lanes(w, s, p, a, was, b, NULL);
 		}
 		put(w, s, p, q, a);
 	}
 	return GO_NEXT;
 }
 
-static void count_shuffles(Warp *w, const Reduce *p)
+void reduce_count_shuffles(Warp *w, const Reduce *p)
 {
 	for (int i = 0; i < p->n; i++) w->u->r->count[w->at->number].shuffles += elem_bytes(p->e[i]) > 4 ? 2 : 1;
 }
@@ -204,7 +190,7 @@ Go run_reduce_lanes(Warp *w, const Step *s)
 		for (int i = 0; i < p->n; i++) load_lanes(sim_val(w, ir_in(s->op, i)), (int)at, &a[i]);
 		for (int k = 0; k < p->nv; k++) {
 			uint32_t lane = lay_hwcoord(l0, p->v[k], HW_LANE);
-			count_shuffles(w, p);
+			reduce_count_shuffles(w, p);
 			for (int i = 0; i < p->n; i++)
 				for (int l = 0; l < LANES; l++) {
 					bool late = p->kind == KIND_CUSTOM && ((uint32_t)l & lane & (~lane + 1));
@@ -212,179 +198,9 @@ Go run_reduce_lanes(Warp *w, const Step *s)
 					first[i].c[l] = late ? b[i].c[l] : a[i].c[l];
 					second[i].c[l] = late ? a[i].c[l] : b[i].c[l];
 				}
-			combine(w, s, p, a, first, second, NULL);
+			reduce_combine_lanes(w, s, p, a, first, second, NULL);
 		}
 		put(w, s, p, q, a);
-	}
-	return GO_NEXT;
-}
-
-/* ---- scans ---- */
-typedef struct Scan { Reduce r; int regs, lanes, warps, rows; bool back, exclusive; } Scan;
-
-static int scan_kind(const Op *op)
-{
-	switch (op->code) {
-	case OP_CUMSUM: return 0;
-	case OP_CUMPROD: return 1;
-	case OP_CUMMAX: return 2;
-	case OP_CUMMIN: return 3;
-	default: return KIND_CUSTOM;
-	}
-}
-
-static int along(Lay l, int axis, Hw h)
-{
-	int n = 0;
-	uint32_t mask = (((uint32_t)1 << l.out[axis]) - 1) << lay_shift(l, axis);
-	for (int i = 0; i < l.in[h]; i++) n += (l.col[lay_first(l, h) + i] & mask) != 0;
-	return n;
-}
-
-void *plan_scan(Run *r, const Op *op)
-{
-	Scan *p = NEW(r->mem, Scan);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
-	Lay l = *ir_in(op, 0)->lay;
-	p->r.n = op->code == OP_SCAN ? op->nout : 1;
-	plan_kind(&p->r, op, scan_kind(op));
-	p->regs = along(l, axis, HW_REG);
-	p->lanes = along(l, axis, HW_LANE);
-	p->warps = along(l, axis, HW_WARP);
-	p->rows = l.in[HW_REG] - p->regs;
-	p->back = ir_int(op, AT_DIRECTION, 0) != 0;
-	p->exclusive = ir_int(op, AT_EXCLUSIVE, 0) != 0;
-	return p;
-}
-
-static Cell identity(Warp *w, const Op *op, const Scan *p, int i, int lane)
-{
-	Elem e = p->r.e[i];
-	bool flt = elem_is_any_float(e);
-	switch (op->code) {
-	case OP_SCAN: return sim_val(w, ir_in(op, p->r.n + i))->p[lane];
-	case OP_CUMPROD: return cell_of(e, num_one(e));
-	case OP_CUMMAX: return flt ? (Cell){ .f = -INFINITY } : cell_of(e, num_least(e));
-	case OP_CUMMIN: return flt ? (Cell){ .f = INFINITY } : cell_of(e, num_greatest(e));
-	default: return cell_of(e, num_zero(e));
-	}
-}
-
-/* a: the combination of what the scan met before and what it met after. */
-static void ordered(Warp *w, const Step *s, const Scan *p, Lane32 *a, const Lane32 *before, const Lane32 *after, const bool *where)
-{
-	combine(w, s, &p->r, a, p->back ? after : before, p->back ? before : after, where);
-}
-
-static void scan_thread(Warp *w, const Step *s, const Scan *p, int base, Lane32 *t)
-{
-	Lane32 x[MOST], was[MOST];
-	int len = 1 << p->regs, all = 1 << (p->regs + p->rows);
-	for (int i = 0; i < p->r.n; i++)
-		for (int l = 0; l < LANES; l++) t[i].c[l] = identity(w, s->op, p, i, l);
-	for (int j = 0; j < len; j++) {
-		int r = p->back ? base + len - 1 - j : base + j;
-		for (int i = 0; i < p->r.n; i++) {
-			load_lanes(sim_val(w, ir_in(s->op, i)), r, &x[i]);
-			was[i] = t[i];
-			if (p->exclusive) memcpy(sim_def(w, s->op->out[i], all) + r * LANES, t[i].c, sizeof t[i].c);
-		}
-		if (j) ordered(w, s, p, t, was, x, NULL);
-		else memcpy(t, x, (size_t)p->r.n * sizeof *t);
-		for (int i = 0; !p->exclusive && i < p->r.n; i++) memcpy(sim_def(w, s->op->out[i], all) + r * LANES, t[i].c, sizeof t[i].c);
-	}
-}
-
-static void shift_lanes(Warp *w, const Scan *p, const Lane32 *t, int by, Lane32 *o)
-{
-	count_shuffles(w, &p->r);
-	for (int i = 0; i < p->r.n; i++)
-		for (int l = 0; l < LANES; l++) {
-			int from = p->back ? l + by : l - by;
-			o[i].c[l] = t[i].c[from < 0 || from >= LANES ? l : from];
-		}
-}
-
-static int position(const Scan *p, int lane)
-{
-	int len = 1 << p->lanes;
-	return p->back ? len - 1 - (lane & (len - 1)) : lane & (len - 1);
-}
-
-static void scan_lanes(Warp *w, const Step *s, const Scan *p, Lane32 *t, Lane32 *before)
-{
-	Lane32 o[MOST], was[MOST];
-	bool where[LANES];
-	for (int d = 1; d < 1 << p->lanes; d *= 2) {
-		shift_lanes(w, p, t, d, o);
-		memcpy(was, t, (size_t)p->r.n * sizeof *t);
-		for (int l = 0; l < LANES; l++) where[l] = position(p, l) >= d;
-		ordered(w, s, p, t, o, was, where);
-	}
-	shift_lanes(w, p, t, 1, before);
-}
-
-static void warp_part(Warp *w, const Step *s, const Scan *p, int i, int warp, uint32_t lanes, Lane32 *c, bool store)
-{
-	int size = elem_bytes(p->r.e[i]);
-	Request q = { .lanes = lanes, .bytes = size };
-	int64_t at = ir_int(s->op, AT_SLOT, 0) + 8 * w->u->r->fn->warps * i + warp * size;
-	for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)(shared_base(w, l) + at);
-	if (store) shared_store(w, p->r.e[i], &q, c->c);
-	else shared_load(w, p->r.e[i], &q, c->c);
-}
-
-/* Each warp leaves its combination; then it takes those of the warps before it, the nearest first. */
-static void scan_warps(Warp *w, const Step *s, const Scan *p, Lane32 *before, bool *has)
-{
-	Lane32 x[MOST], was[MOST];
-	int len = 1 << p->warps;
-	for (int n = 1; n < len; n++) {
-		int v = (w->index & (len - 1)) + (p->back ? n : -n);
-		if (v < 0 || v >= len) break;
-		for (int i = 0; i < p->r.n; i++) warp_part(w, s, p, i, (w->index & ~(len - 1)) + v, UINT32_MAX, &x[i], false);
-		memcpy(was, before, (size_t)p->r.n * sizeof *was);
-		ordered(w, s, p, before, x, was, has);
-		for (int l = 0; l < LANES; l++) {
-			for (int i = 0; !has[l] && i < p->r.n; i++) before[i].c[l] = x[i].c[l];
-			has[l] = true;
-		}
-	}
-}
-
-static void scan_apply(Warp *w, const Step *s, const Scan *p, int base, const Lane32 *before, const bool *has)
-{
-	Lane32 z[MOST], was[MOST];
-	for (int j = 0; j < 1 << p->regs; j++) {
-		for (int i = 0; i < p->r.n; i++) memcpy(z[i].c, w->val[s->op->out[i]->id].p + (base + j) * LANES, sizeof z[i].c), was[i] = z[i];
-		ordered(w, s, p, z, before, was, has);
-		for (int i = 0; i < p->r.n; i++) memcpy(w->val[s->op->out[i]->id].p + (base + j) * LANES, z[i].c, sizeof z[i].c);
-	}
-}
-
-/* Phase q: row q is to be done; while the warp waits, what it combined is in its scratch. */
-Go run_scan(Warp *w, const Step *s)
-{
-	const Scan *p = s->plan;
-	Lane32 t[MOST], before[MOST];
-	bool has[LANES];
-	Cell *kept = sim_scratch(w, MOST);
-	for (; w->phase < 1 << p->rows; w->phase++) {
-		int base = w->phase << p->regs;
-		if (!w->met) {
-			scan_thread(w, s, p, base, t);
-			if (!p->lanes) continue;
-			scan_lanes(w, s, p, t, before);
-			uint32_t last = 0;
-			for (int l = 0; l < LANES; l++) last |= (uint32_t)(position(p, l) == (1 << p->lanes) - 1) << l;
-			for (int i = 0; p->warps && i < p->r.n; i++) warp_part(w, s, p, i, w->index, last, &t[i], true);
-			for (int i = 0; i < p->r.n; i++) memcpy(kept + i * LANES, before[i].c, sizeof before[i].c);
-		}
-		if (p->warps && !sim_sync(w)) return GO_WAIT;
-		for (int i = 0; i < p->r.n; i++) memcpy(before[i].c, kept + i * LANES, sizeof before[i].c);
-		for (int l = 0; l < LANES; l++) has[l] = position(p, l) > 0;
-		if (p->warps) scan_warps(w, s, p, before, has);
-		scan_apply(w, s, p, base, before, has);
 	}
 	return GO_NEXT;
 }

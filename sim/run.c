@@ -291,7 +291,8 @@ static void start_unit(Run *r, int64_t first)
 	u->waiting = 0;
 	for (int k = 0; k < u->nrank; k++) {
 		int64_t bytes = r->fn->shared_bytes * (LANES / lanes);
-		u->shared[k] = (Shared){ NEW_ARRAY(u->mem, unsigned char, bytes), NEW_ARRAY(u->mem, Byte, bytes), bytes, NEW_ARRAY(u->mem, Bar, r->nbar + 1) };
+		u->shared[k] = (Shared){ .mem = NEW_ARRAY(u->mem, unsigned char, bytes), .seen = NEW_ARRAY(u->mem, Byte, bytes), .bytes = bytes,
+			.bar = NEW_ARRAY(u->mem, Bar, r->nbar + 1) };
 		for (int i = 0; i < r->nbar; i++) u->shared[k].bar[i].clock = NEW_ARRAY(u->mem, uint32_t, u->nwarp);
 		memset(u->shared[k].mem, 0xa5, (size_t)bytes);
 		for (int64_t i = 0; i < bytes; i++) u->shared[k].seen[i].writer = -1;

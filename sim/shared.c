@@ -206,7 +206,7 @@ static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *f
 		Cell *dst[16];
 		if (!is_first_reg(bits | b->spare, reg)) continue;
 		for (int l = 0; l < LANES; l++)
-			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot + (int64_t)(b->off.reg[reg] ^ map_thread(&b->off, l, w->index)) * elem_bytes(b->e));
+			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot + (int64_t)map_at(&b->off, reg, l, w->index) * elem_bytes(b->e));
 		for (int k = 0; k < n; k++) {
 			uint32_t at = ((uint32_t)reg ^ piece_reg(b->p.bit, b->p.vec, (uint32_t)k)) * LANES;
 			if (from) src[k] = from->p + (at & from->mask);
@@ -261,7 +261,7 @@ static void fill_piece(Warp *w, const Pieces *p, int64_t k, const Val *x, const 
 		Request q = { .bytes = elem_bytes(p->e) };
 		Cell c[LANES];
 		for (int l = 0; l < LANES; l++) {
-			int64_t f = off->reg[reg] ^ map_thread(off, l, w->index);
+			int64_t f = map_at(off, reg, l, w->index);
 			q.at[l] = piece_at(w, p, f, l);
 			if (lanes >> l & 1 && f / p->elems == k) q.lanes |= (uint32_t)1 << l;
 			c[l] = sim_at(v, reg, l);
@@ -276,7 +276,7 @@ static void read_piece(Warp *w, const Pieces *p, int64_t k, const Val *r, const 
 	for (int reg = 0; reg < sim_regs(r) && !sim_failed(w->u->r); reg++) {
 		Request q = { .bytes = elem_bytes(p->e) };
 		for (int l = 0; l < LANES; l++) {
-			int64_t f = off->reg[reg] ^ map_thread(off, l, w->index);
+			int64_t f = map_at(off, reg, l, w->index);
 			q.at[l] = piece_at(w, p, f, l);
 			if (f / p->elems == k) q.lanes |= (uint32_t)1 << l;
 		}
@@ -374,7 +374,7 @@ static void take_piece(Warp *w, const Step *s, const Take *t, int64_t k)
 		Request q = { .bytes = elem_bytes(t->p.e) };
 		for (int l = 0; l < LANES; l++) {
 			uint64_t j = (uint64_t)sim_at(index, reg, l).i;
-			int64_t f = (int64_t)((t->other.reg[reg] ^ map_thread(&t->other, l, w->index)) ^ (j < extent ? j << t->shift : 0));
+			int64_t f = (int64_t)((map_at(&t->other, reg, l, w->index)) ^ (j < extent ? j << t->shift : 0));
 			if (j >= extent) to[reg * LANES + l] = pad->p[l];
 			else if (f / t->p.elems == k) q.lanes |= (uint32_t)1 << l;
 			q.at[l] = piece_at(w, &t->p, f, l);

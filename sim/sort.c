@@ -99,7 +99,7 @@ static void transfer(Warp *w, const Sort *p, const int64_t *at, uint32_t lanes, 
 	else if (i) shared_load(w, EL_I32, &qi, i);
 }
 
-static int64_t place(const Map *m, const Warp *w, int reg, int lane) { return m->reg[reg] ^ map_thread(m, lane, w->index); }
+static int64_t place(const Map *m, const Warp *w, int reg, int lane) { return map_at(m, reg, lane, w->index); }
 
 static int64_t index_of(const Sort *p, int64_t at) { return at >> p->shift & ((INT64_C(1) << p->n) - 1); }
 

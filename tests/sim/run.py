@@ -1,7 +1,7 @@
 """Kernels in the simulator (sim/sim.h), which also finds races and counts: run.py NAME.
 
 sample/vecadd, ...; operations, language, functions: the programs of those tests, which check their values; tiles/SECTION, clusters,
-packed, overlap: files of tests/cuda, compared with the C target. Each with warps that take turns and with two random orders (SEEDS)."""
+packed, overlap, scans, slide: files of tests/cuda, compared with the C target. With warps in a random order (SEEDS; 0: in turn)."""
 import os
 import shutil
 import sys
@@ -17,7 +17,7 @@ COMMON = os.path.join(ROOT, "samples", "common")
 LIBRARY = os.path.join(BUILD, "libctilec.a")
 
 
-def program(source, main):
+def program(source, main, seeds):
     name = os.path.splitext(os.path.basename(source))[0]
     with tmpdir() as tmp:
         text, exe = os.path.join(tmp, name + ".c"), os.path.join(tmp, name)
@@ -26,7 +26,7 @@ def program(source, main):
             return
         must(["gcc", "-std=gnu11", "-O1", "-w", "-I" + tmp, "-I" + COMMON, "-o", exe, text, main, os.path.join(COMMON, "device_host.c"), LIBRARY,
               "-lm"])
-        for seed in SEEDS:
+        for seed in seeds:
             r = run([exe], cwd=tmp, env={"CTILE_SIM_SEED": seed}, timeout=300)
             check(r.code == 0, "%s, seed %s: exit %d\n%s%s" % (name, seed, r.code, r.out.decode("utf-8", "replace")[-2000:], r.text[-1000:]))
 
@@ -49,16 +49,16 @@ def main(name):
     kind, _, rest = name.partition("/")
     if kind == "sample":
         folder = os.path.join(ROOT, "samples", rest)
-        program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
+        program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"), SEEDS[-1:])
     elif kind == "clusters":
         tiles("clusters.tile", "sm_90a")
-    elif kind in ("overlap", "packed"):
+    elif kind in ("overlap", "packed", "scans", "slide"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":
         tiles("tiles.tile", "sm_80", rest)
     else:
         path = os.path.join(ROOT, PROGRAMS[kind])
-        program(path + ".tile", path + ".c")
+        program(path + ".tile", path + ".c", SEEDS)
     finish()
 
 
