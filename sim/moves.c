@@ -75,7 +75,7 @@ Go run_launch(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-/* Tile blocks are numbered with axis 0 of the grid fastest. */
+/* Tile blocks are numbered along the kernel's sweep over the grid. */
 Go run_bid(Warp *w, const Step *s)
 {
 	const Run *r = w->u->r;
@@ -83,7 +83,7 @@ Go run_bid(Warp *w, const Step *s)
 	int axis = (int)ir_int(s->op, AT_AXIS, 0);
 	for (int l = 0; l < LANES; l++) {
 		int64_t t = w->tile[l];
-		for (int a = 0; a < axis; a++) t /= r->grid[a];
+		for (int i = 0; ir_sweep(r->fn, i) != axis; i++) t /= r->grid[ir_sweep(r->fn, i)];
 		p[l].i = t % r->grid[axis];
 	}
 	return GO_NEXT;

@@ -8,6 +8,8 @@
 #include "emit/names.h"
 #include "sim/sim.h"
 
+#define ODD "__odd"             /* behind the name of a kernel: its second placement */
+
 /* ---- the program ---- */
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
@@ -31,7 +33,15 @@ static void print_ir(Out *o, const Module *placed)
 {
 	Module only = { .path = placed->path };
 	Out *text = out_new();
-	for (int i = 0; i < placed->fns.n; i++) vec_push(A_UNIT, &only.fns, placed->fns.p[i]);
+	for (int i = 0; i < placed->fns.n; i++) {
+		Fn *fn = placed->fns.p[i], *odd = NULL;
+		vec_push(A_UNIT, &only.fns, fn);
+		if (!fn->odd) continue;
+		odd = NEW(A_UNIT, Fn);
+		*odd = *fn->odd;
+		odd->name = str_fmt("%s" ODD, fn->name);
+		vec_push(A_UNIT, &only.fns, odd);
+	}
 	ir_print(text, &only);
 	out_puts(o, "static const char ct_ir[] =\n");
 	for (const char *p = text->p, *end; *p; p = end) {
@@ -86,7 +96,7 @@ static const Fn *find_fn(const Module *m, const char *kernel)
 int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg, char *why,
 	unsigned long room)
 {
-	const Fn *fn = find_fn(module_of(ir, n), kernel);
+	const Fn *fn = find_fn(module_of(ir, n), kernel), *odd = find_fn(module_of(ir, n), str_fmt("%s" ODD, kernel));
 	const char *seed = getenv("CTILE_SIM_SEED");
 	SimResult r;
 	if (!fn) {
@@ -96,6 +106,7 @@ int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int ch
 	SimCall c = { .fn = fn, .arg = arg, .dim = dim, .checked = checked != 0, .prints = true };
 	if (seed) c.seed = (uint32_t)strtoul(seed, NULL, 10);
 	ArenaMark mark = arena_mark(A_TMP);
+	if (odd && sim_aligned(&c) == 0) c.fn = odd;
 	bool ok = sim_run(&c, &r);
 	if (!ok) {
 		fprintf(stderr, "sim: kernel %s, line %u of its IR: %s\n", kernel, r.at.hi ? (unsigned)src_place(r.at.lo).line : 0, r.fault);

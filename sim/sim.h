@@ -41,6 +41,9 @@ typedef struct SimResult {
 bool sim_run(const SimCall *c, SimResult *r);
 /* The value of a symbolic integer with these dimensions and arguments; false: it does not fit 64 bits. */
 bool sim_sym(const SimCall *c, const Sym *s, int64_t *v);
+/* Does each access find its pieces aligned, and wholly inside or outside, as the launcher of the CUDA target asks before it chooses
+ * between two placements? -1: it cannot know. */
+int sim_aligned(const SimCall *c);
 /* Has this operation of the PLACED form a meaning here? */
 bool sim_knows(OpCode code);
 

@@ -1,7 +1,7 @@
 """Kernels in the simulator (sim/sim.h), which also finds races and counts: run.py NAME.
 
 sample/vecadd, ...; operations, language, functions: the programs of those tests, which check their values; tiles/SECTION, clusters,
-packed, overlap, scans, slide: files of tests/cuda, compared with the C target. With warps in a random order (SEEDS; 0: in turn)."""
+packed, overlap, scans, slide, odd: files of tests/cuda, compared with the C target. With warps in a random order (SEEDS; 0: in turn)."""
 import os
 import shutil
 import sys
@@ -52,7 +52,7 @@ def main(name):
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"), SEEDS[-1:])
     elif kind == "clusters":
         tiles("clusters.tile", "sm_90a")
-    elif kind in ("overlap", "packed", "scans", "slide"):
+    elif kind in ("overlap", "packed", "scans", "slide", "odd"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":
         tiles("tiles.tile", "sm_80", rest)

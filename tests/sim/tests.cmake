@@ -2,7 +2,7 @@
 foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_online layer_norm gemm attention)
   ctilec_test(sim/${name} "values;sim" sim/run.py sample/${name})
 endforeach()
-foreach(name operations language functions clusters packed overlap scans slide)
+foreach(name operations language functions clusters packed overlap scans slide odd)
   ctilec_test(sim/${name} "values;sim" sim/run.py ${name})
 endforeach()
 foreach(name reductions moving)
