@@ -15,10 +15,10 @@ int cu_threads(const Fn *fn)
 static void init_bar(void *ctx, Op *op)
 {
 	Cu *g = ctx;
-	if (op->code != OP_EXCHANGE) return;
-	const Type *t = op->out[0]->type;
-	out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld, %lld);\n", (long long)ir_int(op, AT_SLOT, 0), (long long)type_size(t),
-		(long long)type_size(t) * exchange_slot(t));
+	int64_t sends, bytes;
+	if (!op_exchanges(op)) return;
+	exchange_size(op, &sends, &bytes);
+	out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld, %lld);\n", (long long)ir_int(op, AT_SLOT, 0), (long long)sends, (long long)bytes);
 }
 
 void cluster_begin(Cu *g)
@@ -37,7 +37,7 @@ void cluster_begin(Cu *g)
 static Str slot_at(const Op *op, Str index)
 {
 	const Type *t = op->out[0]->type;
-	return str_fmt("ct_smem + %lld + (%s) * %d", (long long)ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR, index, exchange_slot(t));
+	return str_fmt("%lld + (%s) * %d", (long long)ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR, index, exchange_slot(t->elem));
 }
 
 static Str index_text(Lay l)
@@ -47,35 +47,38 @@ static Str index_text(Lay l)
 }
 
 /* One lane for each thread block where all lanes hold copies, else one lane for all of them. */
-static void print_send(Cu *g, const Op *op)
+void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
 {
-	const Val *x = ir_in(op, 0);
-	Lay l = *x->lay;
-	Elem e = x->type->elem;
+	if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
+	g->started = true;
 	uint32_t spare = lay_free(l);
 	bool lanes = lay_hwcoord(l, spare, HW_LANE) == 31 && !lay_hwcoord(l, spare, HW_WARP);
 	Str copies = lanes ? str_fmt("ct_lane < %d", g->fn->cluster) : cu_copies(l);
-	int bits = 8 * exchange_slot(x->type);
 	out_printf(g->o, "%s%s%s{\n", copies ? "if (" : "", copies ? copies : "", copies ? ") " : "");
 	out_in(g->o);
 	cu_registers(g, l, lay_hwcoord(l, spare, HW_REG));
 	if (!lanes) cu_loop(g, "ct_to", g->fn->cluster);
-	out_printf(g->o, "ct_send_b%d(%s, %s, ct_smem + %lld, %s);\n", bits, slot_at(op, index_text(l)), words_bits(e, cu_at(g, x, "ct_b")),
-		(long long)ir_int(op, AT_SLOT, 0), lanes ? "ct_lane" : "(unsigned int)ct_to");
+	for (int i = 0; i < n; i++)
+		out_printf(g->o, "ct_send_b%d(ct_smem + %s, %s, ct_smem + %lld, %s);\n", 8 * exchange_slot(e[i]), at[i], words_bits(e[i], x[i]),
+			(long long)ir_int(op, AT_SLOT, 0), lanes ? "ct_lane" : "(unsigned int)ct_to");
 	if (!lanes) cu_end(g);
 	cu_end(g);
 	cu_end(g);
+	out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)ir_int(op, AT_SLOT, 0));
+}
+
+Str cluster_received(Elem e, Str at)
+{
+	Str bits = str_fmt("*(const %s *)(ct_smem + %s)", exchange_slot(e) == 8 ? "unsigned long long" : "unsigned int", at);
+	if (elem_bytes(e) < 4) bits = str_fmt("(%s)%s", words_type(elem_bytes(e)), bits);
+	return words_value(e, bits);
 }
 
 static void print_receive(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
-	Elem e = r->type->elem;
-	const char *word = exchange_slot(r->type) == 8 ? "unsigned long long" : "unsigned int";
 	cu_registers(g, *r->lay, 0);
-	Str bits = str_fmt("*(const %s *)(%s)", word, slot_at(op, index_text(*r->lay)));
-	if (elem_bytes(e) < 4) bits = str_fmt("(%s)%s", words_type(elem_bytes(e)), bits);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_value(e, bits));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), cluster_received(r->type->elem, slot_at(op, index_text(*r->lay))));
 	cu_end(g);
 }
 
@@ -84,9 +87,8 @@ void cluster_exchange(Cu *g, const Op *op)
 	cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
 	cu_say(g, op);
 	cu_declare(g, op->out[0]);
-	if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
-	g->started = true;
-	print_send(g, op);
-	out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)ir_int(op, AT_SLOT, 0));
+	const Val *x = ir_in(op, 0);
+	Str at = slot_at(op, index_text(*x->lay)), v = cu_at(g, x, "ct_b");
+	cluster_send(g, op, *x->lay, 1, &x->type->elem, &at, &v);
 	print_receive(g, op);
 }

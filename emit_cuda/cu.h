@@ -148,6 +148,9 @@ void memory_elements(Cu *g, const Op *op);              /* gather, scatter, poin
 int cu_threads(const Fn *fn);                           /* of a thread block, at most */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
+/* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
+void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
+Str cluster_received(Elem e, Str at);
 
 /* slide.c */
 void slide_print(Cu *g, const Op *op);                  /* tiles shifted within warps */

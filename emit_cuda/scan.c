@@ -318,7 +318,7 @@ static void scan_pairs(const Scan *s, int k)
 static Str slot(const Scan *s, int value, Str index)
 {
 	long long at = (long long)(ir_int(s->op, AT_SLOT, 0) + scan_offset(s->op, &s->plan, value));
-	return str_fmt("%lld + (%s) * %d", at, index, elem_bytes(s->e[value]));
+	return str_fmt("%lld + (%s) * %d", at, index, scan_slot(s->op, value));
 }
 
 static void store_totals(const Scan *s)
@@ -326,16 +326,21 @@ static void store_totals(const Scan *s)
 	Cu *g = s->g;
 	Lay l = s->plan.totals;
 	CuMap m = cu_map(l, LAY_PACKED);
-	Str t[MOST], who = cu_copies(l);
+	Str t[MOST], at[MOST], who = cu_copies(l);
+	each(s, t, "t", s->groups, group_of(s, "ct_b"));
+	for (int i = 0; i < s->n; i++) at[i] = slot(s, i, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b")));
+	if (g->fn->cluster) {
+		cluster_send(g, s->op, l, s->n, s->e, at, t);
+		return;
+	}
 	if (who) out_printf(g->o, "if (%s) {\n", who);
 	else out_puts(g->o, "{\n");
 	out_in(g->o);
 	cu_registers(g, l, lay_hwcoord(l, lay_free(l), HW_REG));
-	each(s, t, "t", s->groups, group_of(s, "ct_b"));
-	for (int i = 0; i < s->n; i++)
-		words_store_shared(g, s->e[i], slot(s, i, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b"))), t[i]);
+	for (int i = 0; i < s->n; i++) words_store_shared(g, s->e[i], at[i], t[i]);
 	cu_end(g);
 	cu_end(g);
+	cu_sync(g);
 }
 
 /* The number of a total whose number along the axis is 0, in ct_a's row. */
@@ -354,7 +359,8 @@ static void load_total(const Scan *s, const char *number, Str *v)
 	uint32_t col[LAY_BITS];
 	for (int k = 0; k < LAY_BITS; k++) col[k] = k + at < 32 ? (uint32_t)1 << (k + at) : 0;
 	Str index = cu_xor(str_intern("ct_a"), cu_linear(number, s->plan.n - s->plan.warps, col));
-	for (int i = 0; i < s->n; i++) v[i] = words_load_shared(s->e[i], slot(s, i, index));
+	for (int i = 0; i < s->n; i++)
+		v[i] = s->g->fn->cluster ? cluster_received(s->e[i], slot(s, i, index)) : words_load_shared(s->e[i], slot(s, i, index));
 }
 
 /* ct_e[u] becomes the combination of the totals before those of this warp's groups u above the first bit of warps. */
@@ -391,7 +397,6 @@ static void scan_warps(const Scan *s)
 	uint32_t ups = bits_of(s, HW_REG, from, to);
 	int above = count(ups);
 	store_totals(s);
-	cu_sync(g);
 	loop_over(g, "b", (uint32_t)s->rows);
 	out_printf(g->o, "const unsigned int ct_a = %s;\n", first_slot(s));
 	declare(s, "e", above);

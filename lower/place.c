@@ -619,15 +619,17 @@ static int choose_warps(Fn *fn, const LowerCx *cx)
 /* ---- clusters ---- */
 /* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the registers of
  * one block is spread over several: 32 elements a thread, 8 warps a block, at most 8 blocks (more are not portable). Between
- * blocks only the partial results of reductions move, each exchange once: kernels without control flow whose other operations
+ * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose other operations
  * stay within their thread, and in which no layout is converted (stays_apart). */
-enum { CLUSTER_WARPS = 3, CLUSTER_REGS = 5, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */ };
+enum { CLUSTER_WARPS = 3, CLUSTER_REGS = 5, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */,
+	SCAN_ALONE = 15 /* log2 of the elements that one thread block scans as fast */ };
 
 bool op_suits_cluster(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	if (op->nregion) return false;
 	if (op_is_reduce(op)) return op->code != OP_REDUCE;
+	if (op_is_scan(op)) return true;
 	switch (op->code) {
 	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
 	case OP_STORE: case OP_RETURN: return true;
@@ -648,8 +650,9 @@ static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 	if (c <= 0) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return 0;
-		reduces |= op_is_reduce(op);
+		reduces |= op_is_reduce(op) || op_is_scan(op);
 	}
+	if (s.scans && s.log2 <= SCAN_ALONE) return 0;
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
 	if (hint) c = log2_of(hint);
@@ -675,11 +678,18 @@ static bool reduces_apart(const Op *op, Lay l)
 	return !left.out[axis] || (!op->parent->owner && lay_outbits(left) <= CLUSTER_SENT);
 }
 
+static bool scans_apart(const Op *op, Lay l)
+{
+	ScanPlan plan;
+	return scan_plan(l, (int)ir_int(op, AT_AXIS, 0), &plan) && (plan.warps == plan.n || lay_outbits(plan.totals) <= CLUSTER_SENT);
+}
+
 static bool stays_apart(Places *p)
 {
 	Lay l;
 	for (int i = 0; i < p->ops.n; i++) {
 		Op *op = p->ops.p[i];
+		if (op_is_scan(op) && !scans_apart(op, lay_of(p, op->out[0]))) return false;
 		if (op_is_reduce(op) && !reduces_apart(op, lay_of(p, ir_in(op, 0)))) return false;
 		for (int k = 0; k < op->nin; k++) {
 			Val *v = ir_in(op, k);

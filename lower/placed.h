@@ -63,7 +63,8 @@ bool scan_plan(Lay l, int axis, ScanPlan *p);   /* false: the layout is more tha
 ScanPlan scan_plan_of(const Op *op);            /* of a placed scan */
 bool scan_walks(const Op *op, Lay l);           /* and does with little shared memory */
 int scan_values(const Op *op);                  /* tiles scanned together */
-int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of a value's totals in shared memory, in bytes */
+int scan_slot(const Op *op, int value);         /* bytes of a value's total in shared memory */
+int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of its first */
 Lay lay_scan(const Op *op, const Fn *fn, Threads n);    /* what it chooses for free operands */
 
 /* ---- loads that overlap: overlap.c ---- */
@@ -107,7 +108,9 @@ MmaPieces mma_pieces(const Op *mma);
 
 /* An exchange between the thread blocks of a cluster: an mbarrier, then its elements in slots of 4 or 8 bytes. */
 enum { EXCHANGE_BAR = 16 };
-int exchange_slot(const Type *t);               /* bytes of an element */
+int exchange_slot(Elem e);                      /* bytes of an element */
+bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */
+void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that arrive in each thread block */
 
 /* ---- pack.c ---- */
 int pack_lanes(const Fn *fn);                   /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */

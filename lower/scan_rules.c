@@ -77,10 +77,17 @@ ScanPlan scan_plan_of(const Op *op)
 
 int scan_values(const Op *op) { return op->code == OP_SCAN ? op->nout : 1; }
 
+int scan_slot(const Op *op, int value)
+{
+	Elem e = ir_in(op, value)->type->elem;
+	return op->parent->fn->cluster ? exchange_slot(e) : elem_bytes(e);
+}
+
 int64_t scan_offset(const Op *op, const ScanPlan *p, int value)
 {
-	int64_t at = 0, slots = p->warps < p->n ? (int64_t)1 << lay_outbits(p->totals) : 0;
-	for (int i = 0; i < value; i++) at += (slots * elem_bytes(ir_in(op, i)->type->elem) + 15) / 16 * 16;
+	int64_t slots = (int64_t)1 << lay_outbits(p->totals), at = op->parent->fn->cluster ? EXCHANGE_BAR : 0;
+	if (p->warps == p->n) return 0;
+	for (int i = 0; i < value; i++) at += (slots * scan_slot(op, i) + 15) / 16 * 16;
 	return at;
 }
 

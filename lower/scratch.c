@@ -60,7 +60,22 @@ static int64_t sort_bytes(const Op *op)
 	return sort_piece(t) * (elem_bytes(t->elem) + 4) + 16;
 }
 
-int exchange_slot(const Type *t) { return elem_bytes(t->elem) < 4 ? 4 : elem_bytes(t->elem); }
+int exchange_slot(Elem e) { return elem_bytes(e) < 4 ? 4 : elem_bytes(e); }
+
+bool op_exchanges(const Op *op)
+{
+	return op->code == OP_EXCHANGE || (op_is_scan(op) && op->parent->fn->cluster && scan_bytes(op));
+}
+
+void exchange_size(const Op *op, int64_t *elems, int64_t *bytes)
+{
+	*elems = *bytes = 0;
+	for (int i = 0; i < op->nout; i++) {
+		int64_t n = op_is_scan(op) ? (int64_t)1 << lay_outbits(scan_plan_of(op).totals) : type_size(op->out[i]->type);
+		*elems += n;
+		*bytes += n * exchange_slot(op->out[i]->type->elem);
+	}
+}
 
 int64_t scratch_bytes(const Op *op)
 {
@@ -69,7 +84,7 @@ int64_t scratch_bytes(const Op *op)
 	if (one_thread_reads(op) && op->parent->fn->cluster) return 0;          /* handed round by an exchange */
 	if (one_thread_reads(op)) return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
 	switch (op->code) {
-	case OP_EXCHANGE: return EXCHANGE_BAR + type_size(op->out[0]->type) * exchange_slot(op->out[0]->type);
+	case OP_EXCHANGE: return EXCHANGE_BAR + type_size(op->out[0]->type) * exchange_slot(op->out[0]->type->elem);
 	case OP_CONVERT: return piece_bytes(op->out[0]->type);
 	case OP_TAKE: return piece_bytes(ir_in(op, 0)->type);
 	case OP_MMA: return mma_pieces(op).a_bytes + mma_pieces(op).b_bytes;

@@ -125,7 +125,7 @@ static void barrier(Sync *s, Pending *p, Op *before)
 
 static void sync_shared(Sync *s, Pending *p, Op *op)
 {
-	bool own = scratch_bytes(op) > 0 && op->code != OP_EXCHANGE, store = op->code == OP_STORE_SHARED;
+	bool own = scratch_bytes(op) > 0 && !op_exchanges(op), store = op->code == OP_STORE_SHARED;
 	bool load = op->code == OP_LOAD_SHARED || op->code == OP_MMA_SYNC;
 	if ((own && (p->shared_read || p->shared_write)) || (store && p->shared_read) || (load && p->shared_write)) barrier(s, p, op);
 	if (own && !s->dry) {           /* its own barriers order what came before, too */
@@ -208,7 +208,7 @@ static void find_pieces(void *ctx, Op *op)
 	int64_t bytes = op->code == OP_ALLOC_SHARED ? type_bytes(op->out[0]->type) : scratch_bytes(op);
 	if (!bytes) return;
 	Piece piece = { op, op->code == OP_ALLOC_SHARED ? 0 : s->now, s->now, (bytes + 15) / 16 * 16, 0 };
-	if (op->code == OP_EXCHANGE) piece.first = 0, piece.last = INT_MAX;
+	if (op_exchanges(op)) piece.first = 0, piece.last = INT_MAX;
 	if (op->code == OP_ALLOC_SHARED) s->piece_of[op->out[0]->id] = s->p.n;
 	vec_push(A_TMP, &s->p, piece);
 }

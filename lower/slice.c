@@ -63,7 +63,7 @@ static bool suits_cluster(const Fn *fn)
 {
 	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!op_suits_cluster(op)) return false;
+		if (!op_suits_cluster(op) || op_is_scan(op)) return false;
 		for (int i = 0; i < op->nout; i++) {
 			const Type *t = op->out[i]->type;
 			int long_axes = 0;

@@ -1,8 +1,8 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
 NAME: sample/vecadd, ...; operations, language, functions: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
-target; packed, overlap, early, slide, slices, the same of those files; clusters, slices_cluster, scans, odd, the same for sm_90a. Each with threads in
-two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
+target; packed, overlap, early, slide, slices, the same of those files; clusters, slices_cluster, scans, scans_cluster, odd, the same for sm_90a.
+Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
 import os
 import shutil
 import sys
@@ -50,7 +50,7 @@ def main(name):
     if kind == "sample":
         folder = os.path.join(ROOT, "samples", rest)
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
-    elif kind in ("clusters", "slices_cluster", "scans", "odd"):
+    elif kind in ("clusters", "slices_cluster", "scans", "scans_cluster", "odd"):
         tiles(kind + ".tile", "sm_90a")
     elif kind in ("overlap", "packed", "early", "slide", "oddtiles", "slices"):
         tiles(kind + ".tile", ARCH)
