@@ -283,7 +283,7 @@ void *plan_exchange(Run *r, const Op *op)
 
 static int64_t exchange_at(const Op *op, uint32_t index)
 {
-	return ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + (int64_t)index * exchange_slot(op->out[0]->type);
+	return ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + (int64_t)index * exchange_slot(op->out[0]->type->elem);
 }
 
 /* Each part to all thread blocks; it counts for their mbarrier when it arrives. */
@@ -293,7 +293,7 @@ static void send(Warp *w, const Step *s, const Exchange *x)
 	Unit *u = w->u;
 	const SimVal *v = sim_val(w, ir_in(op, 0));
 	Elem e = op->out[0]->type->elem;
-	int bytes = exchange_slot(op->out[0]->type);
+	int bytes = exchange_slot(op->out[0]->type->elem);
 	uint32_t lanes = first_lanes(*ir_in(op, 0)->lay, w->index);
 	for (int reg = 0; reg < sim_regs(ir_in(op, 0)); reg++)
 		for (int l = 0; is_first_reg(x->spare, reg) && l < LANES; l++)
@@ -318,8 +318,8 @@ Go run_exchange(Warp *w, const Step *s)
 	const Val *out = op->out[0];
 	Unit *u = w->u;
 	Bar *b = &u->shared[w->rank].bar[x->bar];
-	int64_t expect = type_size(out->type) * exchange_slot(out->type);
-	int bytes = exchange_slot(out->type), regs = sim_regs(out);
+	int64_t expect = type_size(out->type) * exchange_slot(out->type->elem);
+	int bytes = exchange_slot(out->type->elem), regs = sim_regs(out);
 	if (!w->phase) {
 		send(w, s, x);
 		w->phase = 1;
