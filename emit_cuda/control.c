@@ -51,7 +51,7 @@ static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 				out_printf(g->o, "const unsigned int %s_i = %s_i, %s_p = %s_p;\n", copy[i], c, copy[i], c);
 				break;
 			}
-			out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_type(from->type->elem), copy[i], regs);
+			out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_held(from), copy[i], regs);
 			if (regs > 1) cu_loop(g, "ct_r", regs);
 			out_printf(g->o, regs > 1 ? "%s[ct_r] = %s;\n" : "%s = %s;\n", copy[i], cu_at(g, from, "ct_r"));
 			if (regs > 1) cu_end(g);
@@ -347,6 +347,11 @@ void control_op(Cu *g, Op *op)
 	case OP_SLOT: group_slot(g, op); return;
 	case OP_PART: group_part(g, op); return;
 	case OP_CURSOR: case OP_ADVANCE: group_cursor(g, op); return;
+	case OP_COPY_ASYNC: frag_copy(g, op); return;
+	case OP_COPY_COMMIT: case OP_COPY_WAIT: frag_copy_group(g, op); return;
+	case OP_LDMATRIX: frag_ldmatrix_op(g, op); return;
+	case OP_AS_FRAG: frag_of_tile(g, op); return;
+	case OP_MMA_FRAG: frag_mma(g, op); return;
 	case OP_MBAR_INIT: group_mbar_init(g, op); return;
 	case OP_MBAR_EXPECT:
 		out_printf(g->o, "ct_mbar_expect(%s, %lld);\n", group_bar(g, op, 0), (long long)ir_int(op, AT_BYTES, 0));

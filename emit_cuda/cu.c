@@ -1,5 +1,6 @@
 /* Names, types, constants, lines and layouts as CUDA text. */
 #include "emit_cuda/cu.h"
+#include "ir/ir_frag.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,24 +118,31 @@ Str cu_scalar(Cu *g, const Val *v)
 	return c->name;
 }
 
+/* Operands of matrix instructions: several elements share a register. */
+static bool in_words(const Type *t) { return t->kind == TY_FRAG || (t->kind == TY_ASYNC && elem_bytes(t->elem) < 4); }
+
 int cu_regs(const Val *v)
 {
+	if (in_words(v->type)) return (int)type_parts(v->type) * frag_words(v);
 	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC;
 	return many ? (int)type_parts(v->type) << v->lay->in[HW_REG] : 1;
 }
+
+const char *cu_held(const Val *v) { return in_words(v->type) ? "unsigned int" : cu_type(v->type->elem); }
 
 Str cu_at(Cu *g, const Val *v, const char *reg)
 {
 	CuVal *c = cu_val(g, v);
 	if (!c->name) bug("value %%%d has no name yet", v->id);
-	if (!type_is_tile(v->type) || c->splat || c->inside || cu_regs(v) == 1) return c->name;
+	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC || v->type->kind == TY_FRAG;
+	if (!many || c->splat || c->inside || cu_regs(v) == 1) return c->name;
 	return str_fmt("%s[%s]", c->name, reg);
 }
 
 void cu_declare(Cu *g, const Val *v)
 {
 	CuVal *c = cu_val(g, v);
-	const char *t = cu_type(v->type->elem), *gap = elem_is_ptr(v->type->elem) ? "" : " ";
+	const char *t = cu_held(v), *gap = elem_is_ptr(v->type->elem) ? "" : " ";
 	int n = cu_regs(v);
 	if (!c->name) c->name = cu_name(g, v);
 	if (n == 1) out_printf(g->o, "%s%s%s;\n", t, gap, c->name);

@@ -64,7 +64,7 @@ typedef struct Cu {
 	bool undecided;         /* the launcher cannot know whether some access is aligned */
 	VEC(Str) needs;         /* conditions over parameters and dimensions */
 	int widest;             /* 32-bit registers of the widest tile in an access */
-	bool roles;             /* the kernel has roles: registers are loop variables that must be constants, always unrolled */
+	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
 
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
@@ -84,7 +84,8 @@ void cu_line(Cu *g, const Op *op);                      /* what is printed from 
 Str cu_where(Span s);                                   /* "k.tile:12" */
 CuVal *cu_val(Cu *g, const Val *v);
 Str cu_scalar(Cu *g, const Val *v);
-int cu_regs(const Val *v);                              /* registers of a tile */
+int cu_regs(const Val *v);                              /* registers of a tile or fragment */
+const char *cu_held(const Val *v);                      /* the type of each */
 Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
 bool cu_unrolled(int regs);

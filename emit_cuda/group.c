@@ -1,6 +1,6 @@
 /* Roles, barriers, rings and mbarriers: who runs what, and where the things lie that groups hand to each other.
  *
- * A kernel with roles has shared memory from ct_base (a 32-bit address) on, at a multiple of 1024, the same in all thread blocks
+ * A kernel with rings has shared memory from ct_base (a 32-bit address) on, at a multiple of 1024, the same in all thread blocks
  * of a cluster. Within a role ct_warp is the warp of its group, ct_tid the thread of its group. A cursor is two variables,
  * NAME_i (which buffer) and NAME_p (its phase's parity). A buffer's name is that of its address. */
 #include <string.h>
@@ -15,6 +15,13 @@ bool group_has_roles(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
 		if (op->code == OP_ROLE) return true;
+	return false;
+}
+
+bool group_has_rings(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_ALLOC_RING) return true;
 	return false;
 }
 
@@ -169,6 +176,13 @@ void group_slot(Cu *g, const Op *op)
 	else define_u32(g, op->out[0], str_fmt("%s + %s * %lldu", cu_scalar(g, ring), place_text(g, ir_in(op, 1)), (long long)bytes));
 }
 
+static bool inside_pattern(const Op *op, const CuShared *s)
+{
+	const IrAttr *steps = ir_attr(op, AT_STEPS), *offsets = ir_attr(op, AT_OFFSETS);
+	int last = op->out[0]->type->rank - 1, slab = smem_slab_elems(s->whole);
+	return steps->u.ints.p[last] % slab || (offsets && offsets->u.ints.p[last] % slab);
+}
+
 /* Rows step by whole groups of 8, columns by whole slabs: so a part is addressed like a buffer. */
 void group_part(Cu *g, const Op *op)
 {
@@ -177,6 +191,7 @@ void group_part(Cu *g, const Op *op)
 	int rank = op->out[0]->type->rank, slab = smem_slab_elems(s->whole);
 	int64_t unit = (int64_t)slab << s->whole.elem_log2;
 	Str at = cu_scalar(g, ir_in(op, 0));
+	if (inside_pattern(op, s)) return;      /* only ldmatrix takes such a part: it has the element's place from the whole buffer */
 	cu_val(g, op->out[0])->shared = (CuShared *)s;
 	for (int a = 0; a < rank; a++) {
 		int64_t step = steps->u.ints.p[a], off = offsets ? offsets->u.ints.p[a] : 0;
@@ -184,7 +199,6 @@ void group_part(Cu *g, const Op *op)
 		Num n;
 		if (a == rank - 1) {
 			bytes = smem_slab_bytes(s->whole);
-			if (step % slab || off % slab) bug("a part begins inside a row of the swizzle");
 			step /= slab;
 			off /= slab;
 		}

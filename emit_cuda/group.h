@@ -15,6 +15,7 @@ typedef struct CuGroup {        /* who runs the text that is being printed */
 typedef struct CuShared { Smem whole; } CuShared;      /* the buffer that an address points into: rows, slabs, swizzle */
 
 bool group_has_roles(const Fn *fn);
+bool group_has_rings(const Fn *fn);             /* in the kernel's body, with or without roles */
 void group_begin(Cu *g);
 void group_roles(Cu *g, const Op *op);
 void group_one_warp(Cu *g, const Op *op);
@@ -34,6 +35,12 @@ void group_tile_order(Cu *g, const Op *op);
 void group_number(Cu *g, const Op *op);
 Str group_bar(Cu *g, const Op *op, int i);
 Smem group_smem(const Val *ring);
+
+void frag_copy(Cu *g, const Op *op);            /* frag.c: copies in the background, products of a warp */
+void frag_copy_group(Cu *g, const Op *op);
+void frag_ldmatrix_op(Cu *g, const Op *op);
+void frag_of_tile(Cu *g, const Op *op);
+void frag_mma(Cu *g, const Op *op);
 
 void tma_map(Cu *g, const Op *op);
 void tma_load(Cu *g, const Op *op);

@@ -492,9 +492,10 @@ static void print_other_elements(Access *x, uint32_t skip)
 	print_piece_inside(x);
 	out_printf(g->o, "if (!ct_in%s) {\n", touched_text(x));
 	out_in(g->o);
-	if (cu_regs(x->data) > UNROLL_REGS) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
+	bool rolled = cu_regs(x->data) > UNROLL_REGS && !g->roles;
+	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
 	else cu_loop(g, "ct_j", (int64_t)1 << x->vec);
-	if (cu_regs(x->data) > UNROLL_REGS) out_in(g->o);
+	if (rolled) out_in(g->o);
 	out_printf(g->o, "const int ct_e = ct_b ^ %s;\n", cu_deposit("ct_j", piece_mask(x)));
 	print_turned(x, "ct_e");
 	Str at = address(x, "ct_e"), ok = inside_text(x, "ct_e"), reg = cu_at(g, x->data, "ct_e");

@@ -25,6 +25,11 @@ bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OP
 bool chk_group_region(Check *c, const Op *op);  /* and one with a region: operands, attributes and the region's arguments */
 bool chk_protocol(Check *c, const Fn *fn);      /* ir_protocol.c: what the roles of a kernel promise each other */
 uint64_t chk_group_needs(OpCode code);          /* their attributes that must be there, a bit each */
+bool chk_copy_async(Check *c, const Op *op);    /* ir_check_async.c */
+bool chk_ldmatrix(Check *c, const Op *op);
+bool chk_as_frag(Check *c, const Op *op);
+bool chk_mma_frag(Check *c, const Op *op);
+bool chk_copies(Check *c, const Fn *fn);        /* ir_copies.c: what copy_async fills is read when it is there */
 bool chk_reduce_region(Check *c, const Op *op); /* reduce, scan: operands, results and the region's arguments */
 
 static inline const Type *chk_in(const Op *op, int i) { return ir_in(op, i)->type; }

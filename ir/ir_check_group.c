@@ -2,7 +2,8 @@
  * itself. What they mean together, the protocol, is ir_protocol.c.
  *
  * operands and results are words of letters, in order: m mbarriers, c cursor, x cursor or i32, i i32, b bool, s shared buffer,
- * p pointer to i32, r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared buffer, F shared buffer or async;
+ * f frag, p pointer to i32, r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared buffer,
+ * F shared buffer or async;
  * `*` repeats the letter before it any number of times, `?` makes it optional. */
 #include <string.h>
 
@@ -32,6 +33,10 @@ static Form form_of(OpCode code)
 	case OP_TENSOR_MAP: return (Form){ "v", "t", 0 };
 	case OP_TMA_LOAD: return (Form){ "stmci*", "", 0 };
 	case OP_TMA_STORE: return (Form){ "tsi*", "", 0 };
+	case OP_COPY_ASYNC: return (Form){ "svi*", "", A(STEPS) };
+	case OP_LDMATRIX: return (Form){ "s", "f", 0 };
+	case OP_AS_FRAG: return (Form){ "T", "f", 0 };
+	case OP_MMA_FRAG: return (Form){ "ffT", "T", 0 };
 	case OP_WGMMA_FENCE: return (Form){ "R*", "A*", 0 };
 	case OP_WGMMA: return (Form){ "AFsb?", "A", 0 };
 	case OP_WGMMA_WAIT: return (Form){ "A*", "T*", 0 };
@@ -59,6 +64,7 @@ static const char *letter_text(char l)
 	case 'b': return "a bool scalar";
 	case 's': return "a shared buffer";
 	case 'r': return "a ring";
+	case 'f': return "a fragment";
 	case 't': return "a tensor map";
 	case 'v': return "a view";
 	case 'T': return "a tile";
@@ -82,6 +88,7 @@ static bool fits(char l, const Type *t)
 	case 'b': return is_scalar(t, EL_BOOL);
 	case 's': return t->kind == TY_SHARED;
 	case 'r': return t->kind == TY_RING;
+	case 'f': return t->kind == TY_FRAG;
 	case 't': return t->kind == TY_TMAP;
 	case 'v': return t->kind == TY_VIEW;
 	case 'T': return type_is_tile(t);
@@ -343,6 +350,10 @@ bool chk_group(Check *c, const Op *op)
 		NEED(ir_int(op, AT_NUMBER, 0) >= 2, "at least two thread blocks meet");
 		return true;
 	case OP_CUT: return chk_cut(c, op);
+	case OP_COPY_ASYNC: return chk_copy_async(c, op);
+	case OP_LDMATRIX: return chk_ldmatrix(c, op);
+	case OP_AS_FRAG: return chk_as_frag(c, op);
+	case OP_MMA_FRAG: return chk_mma_frag(c, op);
 	case OP_STMATRIX:
 		NEED(elem_bytes(chk_in(op, 1)->elem) == 2 && chk_in(op, 0)->elem == chk_in(op, 1)->elem, "16-bit elements of one type needed");
 		return chk_stmatrix(c, op);

@@ -97,7 +97,7 @@ static bool chk_tile_layout(Check *c, const Val *v)
 		NEED(!v->lay, "value %%%d has a layout before the kernel is placed", v->id);
 		return true;
 	}
-	if (!type_is_tile(v->type) && v->type->kind != TY_ASYNC) {
+	if (!type_is_tile(v->type) && v->type->kind != TY_ASYNC && v->type->kind != TY_FRAG) {
 		NEED(!v->lay, "value %%%d is no tile and has a layout", v->id);
 		return true;
 	}
@@ -404,7 +404,7 @@ static bool chk_fn(Check *c, const Fn *fn)
 	k.visible = NEW_ARRAY(A_TMP, bool, fn->nval);
 	bool ok = chk_block(&k, fn->body, (Scope){ 0 });
 	*c = k.c;
-	ok = ok && (fn->stage == STAGE_TYPED || chk_protocol(c, fn));
+	ok = ok && (fn->stage == STAGE_TYPED || (chk_protocol(c, fn) && chk_copies(c, fn)));
 	arena_release(A_TMP, mark);
 	return ok;
 }

@@ -134,6 +134,7 @@ static Str make_text(const Type *t)
 	case TY_TOKEN:  return str_intern("token");
 	case TY_SHARED: return str_fmt("shared<%s, %s>", elem_name(t->elem), extents_text(t));
 	case TY_ASYNC:  return str_fmt("async<%s, %s>", elem_name(t->elem), extents_text(t));
+	case TY_FRAG:   return str_fmt("frag<%s, %s>", elem_name(t->elem), extents_text(t));
 	case TY_RING:   return str_fmt("ring<%s, %s, %d>", elem_name(t->elem), extents_text(t), t->count);
 	case TY_MBAR:   return str_fmt("mbar<%d>", t->count);
 	case TY_CURSOR: return str_fmt("cursor<%d>", t->count);
@@ -217,7 +218,8 @@ const Type *type_with_shape(const Type *t, int rank, const uint8_t *log2)
 
 bool type_has_shape(const Type *t)
 {
-	return t->kind == TY_TILE || t->kind == TY_SHARED || t->kind == TY_ASYNC || t->kind == TY_RING || t->kind == TY_TMAP;
+	return t->kind == TY_TILE || t->kind == TY_SHARED || t->kind == TY_ASYNC || t->kind == TY_FRAG || t->kind == TY_RING
+		|| t->kind == TY_TMAP;
 }
 
 int type_log2_size(const Type *t)

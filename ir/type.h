@@ -45,6 +45,7 @@ typedef enum TypeKind {
 	TY_TOKEN,       /* orders effects; carries nothing */
 	TY_SHARED,      /* PLACED: a buffer in shared memory; elem, shape; its layout is in the defining op */
 	TY_ASYNC,       /* PLACED: registers lent to the tensor cores; elem, shape. Only wgmma may touch them, until wgmma_wait */
+	TY_FRAG,        /* PLACED: an operand of mma_frag, in 32-bit registers as the instruction takes them; elem, shape */
 	TY_RING,        /* PLACED: count buffers of one shape in shared memory; elem, shape, count */
 	TY_MBAR,        /* PLACED: count mbarriers; count */
 	TY_CURSOR,      /* PLACED: which of count buffers, and the phase of its mbarrier; count */

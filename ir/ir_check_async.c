@@ -1,0 +1,79 @@
+/* Rules of copy_async, ldmatrix, as_frag and mma_frag, each by itself; when a copy may be read is ir_copies.c. */
+#include "ir/ir_check.h"
+#include "ir/ir_frag.h"
+
+static int log2_of_warps(int n)
+{
+	int k = 0;
+	while (1 << k < n) k++;
+	return 1 << k == n ? k : -1;
+}
+
+static const IrParam *param_of(const Fn *fn, const Val *view)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		if (fn->body->args.p[i] == view) return &fn->params.p[i];
+	return NULL;
+}
+
+/* Every row that a piece is taken from begins at a multiple of 16 bytes: for all calls, by the where clauses. */
+static bool chk_aligned_rows(Check *c, const IrParam *p, int bytes)
+{
+	Facts *f = facts_new(NULL);
+	int64_t one;
+	for (int i = 0; i < c->fn->dims.n; i++)
+		if (!c->fn->dims.p[i].is_stride) facts_range(f, sym_atom(ATOM_DIM, c->fn->dims.p[i].name, 0), 0, INT32_MAX);
+	for (int i = 0; i < c->fn->where.n; i++) facts_assume(f, c->fn->where.p[i].cond);
+	NEED(sym_is_const(p->stride[p->rank - 1], &one) && one == 1, "`%s` is not contiguous along its last axis", p->name);
+	NEED(facts_holds(f, sym_aligned(p->name, 16)), "no where clause says that `%s` is aligned to 16 bytes", p->name);
+	for (int i = 0; i + 1 < p->rank; i++)
+		NEED(facts_gcd(f, p->stride[i]) * bytes % 16 == 0, "no where clause says that stride %d of `%s` is a multiple of 16 bytes", i, p->name);
+	return true;
+}
+
+bool chk_copy_async(Check *c, const Op *op)
+{
+	const Type *s = chk_in(op, 0), *v = chk_in(op, 1);
+	const IrAttr *steps = ir_attr(op, AT_STEPS), *offs = ir_attr(op, AT_OFFSETS);
+	const IrParam *p = param_of(c->fn, ir_in(op, 1));
+	int bytes = elem_bytes(s->elem), last = v->rank - 1, warps = log2_of_warps(group_warps(op));
+	CopyPlan plan;
+	NEED(s->rank == 2 && v->rank == 2 && s->elem == v->elem, "`%s` does not fill `%s`", type_text(v), type_text(s));
+	NEED(op->nin == 2 + v->rank && steps->u.ints.n == v->rank, "one index and one step for each axis needed");
+	NEED(p, "only parameters are copied in pieces of 16 bytes");
+	NEED(steps->u.ints.p[last] * bytes % 16 == 0 && (!offs || offs->u.ints.p[last] * bytes % 16 == 0),
+		"copies begin at multiples of 16 bytes along the last axis");
+	NEED(warps >= 0 && copy_plan(ir_in(op, 0), warps, &plan), "the buffer does not take pieces of 16 bytes");
+	return chk_aligned_rows(c, p, bytes);
+}
+
+bool chk_ldmatrix(Check *c, const Op *op)
+{
+	const Type *s = chk_in(op, 0), *f = chk_out(op, 0);
+	LdmPlan plan;
+	NEED(s->elem == f->elem && type_same_shape(s, f), "the result has the buffer's type");
+	NEED(elem_bytes(f->elem) <= 4 && ldm_plan(ir_in(op, 0), *op->out[0]->lay, &plan), "ldmatrix cannot load this layout from the buffer");
+	return true;
+}
+
+bool chk_as_frag(Check *c, const Op *op)
+{
+	const Type *t = chk_in(op, 0), *f = chk_out(op, 0);
+	NEED(t->elem == f->elem && type_same_shape(t, f) && lay_eq(*ir_in(op, 0)->lay, *op->out[0]->lay), "the result has the tile's type and layout");
+	NEED(elem_bytes(t->elem) <= 4 && (elem_bytes(t->elem) << ir_in(op, 0)->lay->in[HW_REG]) % 4 == 0, "a thread holds whole words of 32 bits");
+	return true;
+}
+
+bool chk_mma_frag(Check *c, const Op *op)
+{
+	const Type *a = chk_in(op, 0), *b = chk_in(op, 1), *d = chk_in(op, 2);
+	MmaFragPlan p;
+	NEED(a->rank == 2 && b->rank == 2 && d->rank == 2 && d == chk_out(op, 0) && lay_eq(*ir_in(op, 2)->lay, *op->out[0]->lay),
+		"the result has the accumulator's type and layout");
+	NEED(a->elem == b->elem && (a->elem == EL_F16 || a->elem == EL_BF16 || a->elem == EL_TF32), "both factors are f16, bf16 or tf32");
+	NEED(d->elem == EL_F32, "the accumulator is f32");
+	NEED(a->log2[1] == b->log2[0] && a->log2[0] == d->log2[0] && b->log2[1] == d->log2[1], "`%s` is not the product of `%s` and `%s`",
+		type_text(d), type_text(a), type_text(b));
+	NEED(mma_frag_plan(op, &p), "the layouts are not those of one mma instruction, repeated");
+	return true;
+}

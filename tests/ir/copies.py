@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Broken programs that the rules of copies in the background (ir/ir_copies.c) and of fragments (ir/ir_check_async.c) must refuse:
+kernels of gemm_sm80.tir, each with one change."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+BASE = 'bf16_128x256x32'
+
+# what the message says; what is replaced (a regular expression), by what, which match (None: all)
+BROKEN = [
+    # read before the wait, or before the barrier behind it
+    ('before `copy_wait` has waited', r'copy_wait \{pending = 2\}', 'copy_wait {pending = 3}', 1),
+    ('before `copy_wait` has waited', r'copy_wait \{pending = 2\}', 'copy_wait {pending = 3}', 2),
+    ('before `copy_wait` has waited', r'\n\t*copy_wait \{pending = 2\}', '', 2),
+    ('before `copy_wait` has waited', r'\n\t*copy_commit', '', 2),
+    ('before a barrier has followed', r'\n\t*barrier(?=\n)', '', 1),
+    ('before a barrier has followed', r'\n\t*barrier(?=\n)', '', 2),
+    ('before a barrier has followed', r'(\t*copy_wait \{pending = 2\}\n)(\t*barrier\n)', r'\2\1', 2),
+    # filled while it is read, or while a copy into the same bytes runs
+    ('may still read it', r'(= for %zero, %steps, %one, %sum\d+, %a\d+, %b\d+, %at\d+, )%fill\d+', r'\1%at1', 1),
+    ('may still read it', r'(yield %sum\d+, %a\d+, %b\d+, )%at\d+, (%fill\d+)', r'\1\2, \2', 1),
+    ('may still read it', r'%Y = alloc_ring \{slot = 32768', '%Y = alloc_ring {slot = 24576', 1),
+    ('into the same bytes may run', r'%Y = alloc_ring \{slot = 32768', '%Y = alloc_ring {slot = 0', 1),
+    ('into the same bytes may run', r'%X = alloc_ring \{slot = 0', '%X = alloc_ring {slot = 65536', 1),
+    # groups
+    ('is in no group', r'(\t*copy_wait\n)', r'\1barrier\n%more = slot %X, %at1 : shared<bf16, [128, 32]>\n'
+     'copy_async %more, %a, %i, %zero {steps = [128, 32]}\n', 1),
+    ('into the same bytes may run', r'%X = alloc_ring \{slot = 0', '%X = alloc_ring {slot = 32768', 1),
+    ('commits more groups', r'(\t*copy_commit\n)', r'%odd = ne %zero, %one : bool\nif %odd do {\n\1yield\n} do {\nyield\n}\n', 1),
+    ('commits more groups', r'(\t*copy_async %x\d+[^\n]*\n)', r'%odd = ne %zero, %one : bool\nif %odd do {\n\1yield\n} do {\nyield\n}\n', 2),
+    # pieces of 16 bytes
+    ('is a multiple of 16 bytes', r'\n\t*where k % 8 == 0[^\n]*', '', 1),
+    ('is a multiple of 16 bytes', r'where n % 8 == 0', 'where n % 4 == 0', 1),
+    ('is aligned to 16 bytes', r'\n\t*where aligned\(a, 16\)[^\n]*', '', 1),
+    ('is aligned to 16 bytes', r'where aligned\(b, 16\)', 'where aligned(b, 8)', 1),
+    ('not contiguous along its last axis', r'strides \[k, 1\] right', 'strides [1, k] left', 1),
+    ('begin at multiples of 16 bytes', r'steps = \[128, 32\]', 'steps = [128, 4]', 1),
+    ('only parameters', r'copy_async (%x\d+), %a,', r'%pa = permute %a {axes = [0, 1]} : tensor<bf16, [_, _]>\ncopy_async \1, %pa,', 1),
+    # fragments
+    ('ldmatrix cannot load', r'(= ldmatrix %x\d+[^@]*@ \[128,16\][^l]*lane:)\(0,2\) \(0,4\)', r'\1(0,4) (0,2)', 2),
+    ('ldmatrix cannot load', r'(= ldmatrix %y\d+[^l]*lane:\(2,0\) \(4,0\)) \(0,1\) \(0,2\)', r'\1 (0,2) (0,1)', 2),
+    ('ldmatrix cannot load', r'(= ldmatrix %x\d+[^@]*@ \[128,16\]\{reg:)\(0,1\) \(8,0\)', r'\1(8,0) (0,1)', 1),
+    ("has the buffer's type", r'(= ldmatrix %x\d+ : frag<)bf16', r'\1f16', 1),
+    ('not those of one mma instruction', r'(\[16,256\]\{reg:\(1,0\) \(8,0\)) \(0,8\) \(0,16\)', r'\1 (0,16) (0,8)', None),
+    ('not those of one mma instruction', r'(\[128,16\]\{reg:\(0,1\) \(8,0\) \(0,8\)) \(16,0\) \(32,0\)', r'\1 (32,0) (16,0)', None),
+    ('not those of one mma instruction', r'(\[128,256\][^@]*warp:)\(64,0\) \(0,64\)', r'\1(0,64) (64,0)', None),
+    ('is not the product of', r'mma_frag (%a\d+), (%b\d+)', r'mma_frag \1, \1', 1),
+]
+
+
+def kernel_of(text):
+    start = text.index(f'kernel gemm_sm80_{BASE} placed')
+    return 'module "broken.tir"\n' + text[start:text.index('\n}\n', start) + 3]
+
+
+def replace(pattern, by, text, n):
+    found = list(re.finditer(pattern, text))
+    if not found or (n and len(found) < n):
+        return None
+    for m in reversed(found) if n is None else [found[n - 1]]:
+        text = text[:m.start()] + m.expand(by) + text[m.end():]
+    return text
+
+
+def main():
+    ctilec = os.environ['CTILEC']
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gemm_sm80.tir')) as f:
+        good = kernel_of(f.read())
+    bad = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        path = os.path.join(tmp, 'broken.tir')
+        for i, (says, pattern, by, n) in enumerate(BROKEN):
+            text = replace(pattern, by, good, n)
+            if text is None or text == good:
+                print(f'{i}: `{says}`: the change does not apply')
+                bad += 1
+                continue
+            with open(path, 'w') as f:
+                f.write(text)
+            r = subprocess.run([ctilec, '--emit=ir', path, '-o', os.path.join(tmp, 'out')], capture_output=True, text=True)
+            if r.returncode != 1 or says not in r.stderr:
+                first = r.stderr.split('\n')[0]
+                print(f'{i}: wanted `{says}`, got {r.returncode} {first}')
+                bad += 1
+    print(f'{len(BROKEN)} broken programs, {bad} not refused for what is wrong with them')
+    return bad != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
