@@ -591,6 +591,25 @@ static const Val *lender(const Val *v)
 	}
 }
 
+static void find_product(void *found, Op *op)
+{
+	if (op->code == OP_WGMMA) *(bool *)found = true;
+}
+
+/* A factor packed into registers of its own, behind a wait after which no product runs: those that it replaces are free. */
+static bool packed_anew(const Op *yield, const Val *v)
+{
+	const Op *d = v->def;
+	if (!d || d->code != OP_WGMMA_FENCE || d->parent != yield->parent || ir_in(d, v->index)->type->kind != TY_TILE) return false;
+	for (const Op *op = d->prev; op; op = op->prev) {
+		bool product = op->code == OP_WGMMA;
+		if (op->code == OP_WGMMA_WAIT && !ir_int(op, AT_PENDING, 0)) return elem_bytes(v->type->elem) < 4;
+		for (int i = 0; i < op->nregion; i++) ir_walk(op->region[i], find_product, &product);
+		if (product) return false;
+	}
+	return false;
+}
+
 /* A round ends with the registers that it began with, for a copy would touch them at work. */
 static void note_carried(Check *c, const Op *op)
 {
@@ -600,7 +619,8 @@ static void note_carried(Check *c, const Op *op)
 		if (ir_in(op, i)->type->kind != TY_ASYNC) continue;
 		c->op = op;
 		if (loop->code != OP_FOR || op->code != OP_YIELD) chk_fail(c, "lent registers are carried by `for` and its `yield` only");
-		else if (lender(ir_in(op, i)) != loop->region[0]->args.p[1 + i]) chk_fail(c, "value %d does not end in the registers it began in", i);
+		else if (lender(ir_in(op, i)) != loop->region[0]->args.p[1 + i] && !packed_anew(op, ir_in(op, i)))
+			chk_fail(c, "value %d does not end in the registers it began in", i);
 	}
 }
 
