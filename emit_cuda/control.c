@@ -320,8 +320,18 @@ void control_op(Cu *g, Op *op)
 	case OP_CONVERT: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_pieces(g, op); return;
 	case OP_CONVERT_LANES: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_lanes(g, op); return;
 	case OP_ALLOC_SHARED: return;
-	case OP_STORE_SHARED: move_store_shared(g, op); return;
-	case OP_LOAD_SHARED: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_load_shared(g, op); return;
+	case OP_STORE_SHARED:
+		if (cu_val(g, ir_in(op, 0))->shared) slab_store(g, op);
+		else move_store_shared(g, op);
+		return;
+	case OP_LOAD_SHIFTED: slab_load_shifted(g, op); return;
+	case OP_PREFETCH_ROWS: slab_prefetch(g, op); return;
+	case OP_LOAD_SHARED:
+		if (cu_val(g, ir_in(op, 0))->shared) {
+			slab_load(g, op);
+			return;
+		}
+		cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_load_shared(g, op); return;
 	case OP_BARRIER: cu_sync(g); return;
 	case OP_SLIDE: slide_print(g, op); return;
 	case OP_PHASE: memory_phase(g, op); return;

@@ -41,7 +41,7 @@ void exchange_store(Cu *g, const Op *op)
 		pieces(g, ir_in(op, 1), there, "ct_put_cluster", NULL);
 		return;
 	}
-	pieces(g, ir_in(op, 1), at, "ct_put_shared", NULL);
+	pieces(g, ir_in(op, 1), at, "ct_put_shared_b128", NULL);
 }
 
 void exchange_load(Cu *g, const Op *op)
@@ -50,7 +50,7 @@ void exchange_load(Cu *g, const Op *op)
 	bool shared = from->type->kind == TY_SHARED;
 	Str at = cu_scalar(g, from);
 	cu_declare(g, r);
-	pieces(g, r, shared ? at : str_fmt("(const char *)%s", at), NULL, shared ? "ct_get_shared" : "ct_get_global");
+	pieces(g, r, shared ? at : str_fmt("(const char *)%s", at), NULL, shared ? "ct_get_shared_b128" : "ct_get_global");
 }
 
 void exchange_put(Cu *g, const Op *op)

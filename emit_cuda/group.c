@@ -271,6 +271,8 @@ void group_mbar_arrive(Cu *g, const Op *op)
 	int64_t by = ir_int(op, AT_BY, 0);
 	Str bar = group_bar(g, op, 0), who = by == WARP ? str_intern("ct_lane") : str_intern(g->group && g->group->warps > 1 ? "ct_tid" : "ct_lane");
 	Num mask;
+	/* one lane speaks for its warp: what the others did comes before */
+	if (by == WARP || (by == GROUP && (!g->group || g->group->warps == 1))) out_puts(g->o, "__syncwarp();\n");
 	if (op->nin < 3) {
 		if (by != THREAD) out_printf(g->o, "if (%s == 0) ", who);
 		out_printf(g->o, "ct_mbar_arrive(%s);\n", bar);

@@ -47,6 +47,11 @@ void tma_load(Cu *g, const Op *op);
 void tma_store(Cu *g, const Op *op);
 void tma_wait(Cu *g, const Op *op);
 
+void slab_store(Cu *g, const Op *op);           /* slab.c: threads do the copy engine's work */
+void slab_load(Cu *g, const Op *op);
+void slab_load_shifted(Cu *g, const Op *op);
+void slab_prefetch(Cu *g, const Op *op);
+
 void exchange_store(Cu *g, const Op *op);
 void exchange_load(Cu *g, const Op *op);
 void exchange_put(Cu *g, const Op *op);

@@ -44,6 +44,8 @@ static Form form_of(OpCode code)
 	case OP_GRID_MEET: return (Form){ "pb", "", A(NUMBER) };
 	case OP_PUT: return (Form){ "si", "", 0 };
 	case OP_GET: return (Form){ "s", "i", 0 };
+	case OP_LOAD_SHIFTED: return (Form){ "vii", "T", A(STEPS) };
+	case OP_PREFETCH_ROWS: return (Form){ "vii", "", A(STEPS) };
 	case OP_CUT: return (Form){ "T", "T", A(OFFSETS) };
 	case OP_STMATRIX: return (Form){ "sT", "", 0 };
 	case OP_STORE_REGS: return (Form){ "PTi?", "", 0 };
@@ -251,6 +253,27 @@ static bool chk_wgmma(Check *c, const Op *op)
 	return true;
 }
 
+/* A parameter, perhaps permuted, whose last axis is known to be contiguous. */
+static bool chk_contiguous(Check *c, const Val *v)
+{
+	int axis = v->type->rank - 1;
+	int64_t stride;
+	for (; v->def && v->def->code == OP_PERMUTE; v = ir_in(v->def, 0)) axis = (int)ir_attr(v->def, AT_AXES)->u.ints.p[axis];
+	NEED(!v->def && v->block == c->fn->body, "the view is a parameter, perhaps permuted");
+	NEED(axis >= 0 && sym_is_const(c->fn->params.p[v->index].stride[axis], &stride) && stride == 1, "the view is contiguous along its last axis");
+	return true;
+}
+
+static bool chk_shifted(Check *c, const Op *op)
+{
+	const Type *t = chk_out(op, 0), *v = chk_in(op, 0);
+	uint8_t bit[LAY_BITS];
+	NEED(v->rank == 2 && t->rank == 2 && v->elem == t->elem && elem_bytes(t->elem) == 2, "a matrix of 16-bit elements");
+	NEED(lay_run(*op->out[0]->lay, 1, bit) >= 3, "each thread holds 8 neighbours along the last axis");
+	for (int i = 0; i < 3; i++) NEED(bit[i] == i, "each thread holds 8 neighbours in adjacent registers");
+	return chk_contiguous(c, ir_in(op, 0));
+}
+
 static bool chk_cut(Check *c, const Op *op)
 {
 	const Type *s = chk_in(op, 0), *t = chk_out(op, 0);
@@ -349,6 +372,10 @@ bool chk_group(Check *c, const Op *op)
 	case OP_GRID_MEET:
 		NEED(ir_int(op, AT_NUMBER, 0) >= 2, "at least two thread blocks meet");
 		return true;
+	case OP_LOAD_SHIFTED: return chk_shifted(c, op);
+	case OP_PREFETCH_ROWS:
+		NEED(chk_in(op, 0)->rank == 2, "a view of two axes");
+		return chk_contiguous(c, ir_in(op, 0));
 	case OP_CUT: return chk_cut(c, op);
 	case OP_COPY_ASYNC: return chk_copy_async(c, op);
 	case OP_LDMATRIX: return chk_ldmatrix(c, op);

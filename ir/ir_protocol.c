@@ -330,6 +330,9 @@ static bool chk_where(Walk *w, const Op *op)
 	case OP_DRAW:
 		NEED(!w->elect && (w->one_warp || w->warps == 1), "one warp draws: in a role of one or in `one_warp`");
 		return true;
+	case OP_LOAD_SHIFTED: case OP_PREFETCH_ROWS: case OP_STORE_SHARED: case OP_LOAD_SHARED:
+		NEED(!w->elect, "all threads of the group take part: not in `elect`");
+		return true;
 	case OP_GRID_MEET: case OP_STORE_REGS: case OP_LOAD_REGS:
 		NEED(!w->elect && !w->one_warp, "all threads of the group take part: not in `elect`, not in `one_warp`");
 		return true;
@@ -351,7 +354,7 @@ static void walk_op(Walk *w, const Op *op)
 	case OP_ELECT: walk_region(w, op, &w->elect); return;
 	case OP_SLOT: w->place[op->out[0]->id] = (Spot){ ir_in(op, 0), w->num[ir_in(op, 1)->id] }; return;
 	case OP_PART: w->place[op->out[0]->id] = w->place[ir_in(op, 0)->id]; return;
-	case OP_STMATRIX: event_write(w, op); return;
+	case OP_STMATRIX: case OP_STORE_SHARED: event_write(w, op); return;
 	case OP_STORE_REGS:
 		if (op->nin > 2) vec_push(A_TMP, &w->s.sent, w->place[ir_in(op, 0)->id].ring);
 		else if (ir_in(op, 0)->type->kind == TY_SHARED) event_write(w, op);

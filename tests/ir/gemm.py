@@ -8,11 +8,13 @@ import sys
 class Schedule:
     """A block's tile is rows x cols x 64: rows are those of wgmma's first factor, cols the columns of its second."""
 
-    def __init__(self, name, rows, cols, stages, consumers, cluster=1, group=16, slots=2, wait=1, swap=False, regs=(24, 240), split=1):
+    def __init__(self, name, rows, cols, stages, consumers, cluster=1, group=16, slots=2, wait=1, swap=False, regs=(24, 240), split=1,
+                 soft=False):
         self.name, self.rows, self.cols, self.stages, self.consumers = name, rows, cols, stages, consumers
         self.cluster, self.group, self.slots, self.wait, self.swap, self.regs = cluster, group, slots, wait, swap, regs
         self.split = split                                  # thread blocks of a cluster that share the depth of one tile
         self.blocks = cluster * split
+        self.soft = soft                                    # rows along k may begin anywhere: threads copy them
         self.mine = rows // consumers                       # rows of a warpgroup
         self.warps = 4 * (1 + consumers)
 
@@ -25,6 +27,7 @@ SCHEDULES = [
     Schedule('128x64', 128, 64, 8, 2, slots=1),
     Schedule('128x64t', 128, 64, 8, 1, group=1, slots=1, swap=True, regs=None, split=2),
     Schedule('128x16t', 128, 16, 10, 1, group=1, slots=1, swap=True, regs=None, split=2),
+    Schedule('128x256s', 128, 256, 4, 2, regs=None, soft=True),
 ]
 
 
@@ -115,9 +118,10 @@ def head(t, s, elem, left, name):
     t.put(f'param c: out tensor<{elem}, [m, n]> strides [n, 1] right')
     t.put(f'grid [cdiv({rows_of}, {s.rows * s.cluster}) * cdiv({cols_of}, {s.cols})]')
     t.put('where k > 0 text "k > 0"')
-    t.put('where k % 8 == 0 text "k % 8 == 0"')
+    if not s.soft:
+        t.put('where k % 8 == 0 text "k % 8 == 0"')
     t.put('where n % 8 == 0 text "n % 8 == 0"')
-    for p in 'abc':
+    for p in ('c' if left else 'bc') if s.soft else 'abc':
         t.put(f'where aligned({p}, 16) text "{p} is aligned to 16 bytes"')
     t.put('arch 90')
     t.put('specific')
@@ -171,13 +175,16 @@ def kernel(t, s, elem, left):
     x, y = (b, '%a') if s.swap else ('%a', b)
     xbox = xshape if xmajor == 'k' else [64, 64]
     ybox = [share, 64] if ymajor == 'k' else [64, 64]
-    t.put(f'%tx = tensor_map {x} {{swizzle = 128}} : tmap<{elem}, {xbox}>')
-    t.put(f'%ty = tensor_map {y} {{swizzle = 128}} : tmap<{elem}, {ybox}>')
+    if not s.soft:
+        t.put(f'%tx = tensor_map {x} {{swizzle = 128}} : tmap<{elem}, {xbox}>')
+    if not s.soft or not left:
+        t.put(f'%ty = tensor_map {y} {{swizzle = 128}} : tmap<{elem}, {ybox}>')
     t.put(f'%tc = tensor_map %c {{swizzle = 128}} : tmap<{elem}, {[box_rows, 64]}>')
     t.put(f'%X = alloc_ring {{slot = 0, swizzle = 128}} : ring<{elem}, {xshape}, {s.stages}>')
     t.put(f'%Y = alloc_ring {{slot = {at_y}, swizzle = 128}} : ring<{elem}, {yshape}, {s.stages}>')
     t.put(f'%C = alloc_ring {{slot = {at_c}, swizzle = 128}} : ring<{elem}, {[box_rows, 64]}, {s.consumers * s.slots}>')
-    t.put(f'%full = alloc_mbar {{count = 1, slot = {at_bar}}} : mbar<{s.stages}>')
+    filled = 1 if not s.soft else 4 if left else 5      # arrivals: of mbar_expect, of each warp that copies
+    t.put(f'%full = alloc_mbar {{count = {filled}, slot = {at_bar}}} : mbar<{s.stages}>')
     t.put(f'%empty = alloc_mbar {{count = {s.consumers * s.cluster}, slot = {at_bar + 8 * s.stages}}} : mbar<{s.stages}>')
     if s.split > 1:
         t.put(f'%S = alloc_ring {{slot = {at_sent}}} : ring<f32, [{send}], 1>')
@@ -201,9 +208,10 @@ def kernel(t, s, elem, left):
 
     t.put('')
     t.put('role {' + (f'regs = {s.regs[0]}, ' if s.regs else '') + 'text = "producer"} do (%pw: i32) {')
-    t.put('one_warp do {')
-    t.put('grid_wait')
-    t.put('grid_launch_dependents')
+    if not s.soft:
+        t.put('one_warp do {')
+        t.put('grid_wait')
+        t.put('grid_launch_dependents')
     c0 = t.let('start', f'cursor : {cur}')
     loop = tiles(t, s, order)
     it, c1, out = t.new('t'), t.new('at'), t.new('end')
@@ -214,6 +222,11 @@ def kernel(t, s, elem, left):
     p, c2, out2 = t.new('p'), t.new('at'), t.new('end')
     t.put(f'{out2} = for {first}, {last}, {one}, {c1} : {cur} do ({p}: i32, {c2}: {cur}) {{')
     depth = t.op('mul', p, t.num(64))
+    if s.soft:
+        copying_producer(t, s, elem, left, row, col, p, depth, c2, xshape, yshape, ybytes)
+        finish_producer(t, s, cur, c2, out2)
+        consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send)
+        return
     t.put(f'mbar_wait %empty, {c2} {{phase = previous}}')
     t.put('elect do {')
     t.put(f'mbar_expect %full, {c2} {{bytes = {xbytes + ybytes}}}')
@@ -231,18 +244,71 @@ def kernel(t, s, elem, left):
         t.put(f'tma_load {ys}, %ty, %full, {c2}, {at}{hint[1]}')
     t.put('yield')
     t.put('}')
+    finish_producer(t, s, cur, c2, out2)
+    consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send)
+
+
+def finish_producer(t, s, cur, c2, out2):
     c3 = t.let('next', f'advance {c2} : {cur}')
     t.put(f'yield {c3}')
     t.put('}')
     t.put(f'yield {out2}')
     t.put('}')
-    t.put('yield')
-    t.put('}')
+    if not s.soft:
+        t.put('yield')
+        t.put('}')
     if s.split > 1:
         t.put('cluster_barrier {order = acquire_release}')
     t.put('yield')
     t.put('}')
 
+
+COPIED = '[128,64]{reg:(0,1) (0,2) (0,4) (16,0) (32,0) (64,0) lane:(0,8) (0,16) (0,32) (1,0) (2,0) warp:(4,0) (8,0)}'
+AHEAD = 4       # steps of depth that the rows are asked for before they are needed
+
+
+def copying_producer(t, s, elem, left, row, col, p, depth, c2, xshape, yshape, ybytes):
+    """Threads load 128 rows at a time, wait for a free buffer, and store them as the copy engine would."""
+    later = t.op('add', p, t.num(AHEAD))
+    zero = t.num(0)
+
+    def load(what, at):
+        return t.let('rows', f'load_shifted {what}, {at}, {depth} {{steps = [1, 1]}} : tile<{elem}, [128, 64]> @ {COPIED}')
+
+    def ask(what, at):
+        t.put(f'prefetch_rows {what}, {t.op("div", at, t.num(128))}, {later} {{steps = [128, 64]}}')
+
+    def store(ring, shape, rows, n):
+        b = t.let('slot', f'slot {ring}, {c2} : shared<{elem}, {shape}>')
+        if shape[0] > 128:
+            b = t.let('part', f'part {b}, {n}, {zero} {{steps = [128, 64]}} : shared<{elem}, [128, 64]>')
+        t.put(f'store_shared {b}, {rows}')
+
+    rows = load('%a', row)
+    ask('%a', row)
+    t.put(f'mbar_wait %empty, {c2} {{phase = previous}}')
+    if not left:
+        t.put('elect do {')
+        t.put(f'mbar_expect %full, {c2} {{bytes = {ybytes}}}')
+        ys = t.let('y', f'slot %Y, {c2} : shared<{elem}, {yshape}>')
+        t.put(f'tma_load {ys}, %ty, %full, {c2}, {depth}, {col}')
+        t.put('yield')
+        t.put('}')
+    store('%X', xshape, rows, 0)
+    if left:                # a loop that stays one: all rows at once would not fit the registers
+        n = t.new('n')
+        t.put(f'for {zero}, {t.num(s.cols // 128)}, {t.num(1)} do ({n}: i32) {{')
+        at = t.op('add', col, t.op('mul', n, t.num(128)))
+        rows = load('%bt', at)
+        ask('%bt', at)
+        store('%Y', yshape, rows, n)
+        t.put('yield')
+        t.put('}')
+    t.put('proxy_fence')
+    t.put(f'mbar_arrive %full, {c2} {{by = warp}}')
+
+
+def consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send):
     shape = [s.mine, s.cols]
     lay = acc_layout(*shape)
     acc = f'{shape}> @ {lay}'
