@@ -121,11 +121,14 @@ Str cu_scalar(Cu *g, const Val *v)
 /* Operands of matrix instructions: several elements share a register. */
 static bool in_words(const Type *t) { return t->kind == TY_FRAG || (t->kind == TY_ASYNC && elem_bytes(t->elem) < 4); }
 
+/* Registers of values in this layout, the same for all: of a row that is cut not all that the layout has. */
+int cu_regs_of(const Fn *fn, Lay l) { return fn->row_regs && holds_row(fn, l) ? fn->row_regs : 1 << l.in[HW_REG]; }
+
 int cu_regs(const Val *v)
 {
 	if (in_words(v->type)) return (int)type_parts(v->type) * frag_words(v);
 	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC;
-	return many ? (int)type_parts(v->type) << v->lay->in[HW_REG] : 1;
+	return many ? (int)type_parts(v->type) * cu_regs_of(v->def ? v->def->parent->fn : v->block->fn, *v->lay) : 1;
 }
 
 const char *cu_held(const Val *v) { return in_words(v->type) ? "unsigned int" : cu_type(v->type->elem); }
@@ -248,7 +251,7 @@ void cu_registers(Cu *g, Lay l, uint32_t skip)
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
 	int n = 0;
 	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	cu_loop(g, "ct_i", (int64_t)1 << n);
+	cu_loop(g, "ct_i", skip ? (int64_t)1 << n : cu_regs_of(g->fn, l));
 	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
 }
 

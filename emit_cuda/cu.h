@@ -84,6 +84,7 @@ void cu_line(Cu *g, const Op *op);                      /* what is printed from 
 Str cu_where(Span s);                                   /* "k.tile:12" */
 CuVal *cu_val(Cu *g, const Val *v);
 Str cu_scalar(Cu *g, const Val *v);
+int cu_regs_of(const Fn *fn, Lay l);
 int cu_regs(const Val *v);                              /* registers of a tile or fragment */
 const char *cu_held(const Val *v);                      /* the type of each */
 Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */

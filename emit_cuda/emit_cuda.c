@@ -13,14 +13,25 @@
 #include "emit_cuda/tmap.h"
 
 /* ---- values that the launcher computes ---- */
+/* A kernel has up to so many texts; the launcher takes the last one that serves a call but the first. */
+typedef enum TextKind {
+	TEXT_ANY,               /* serves all calls */
+	TEXT_CUT,               /* rows that end early in their tile: the fewer elements kept, the later (lower/cut.c) */
+	TEXT_ALIGNED = TEXT_CUT + CUT_TEXTS,
+	TEXTS
+} TextKind;
+
+typedef VEC(Str) Conditions;    /* of the launcher */
+
 typedef struct KernelText {
 	const Fn *fn;           /* TYPED: what the launchers know */
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	CuTmaps maps;           /* ct_m0, ct_m1 ... */
-	/* By architecture. aligned: of the second text, for aligned tensors; NULL: there is none. placed: of the other one. */
-	const Fn **placed, **aligned;
+	const Fn **text[TEXTS]; /* by architecture; NULL: there is no such text */
+	int64_t kept[TEXTS];    /* elements of a row that a text with fewer registers keeps: of all architectures the least */
 	bool packed;            /* one of them shares thread blocks */
-	VEC(Str) needs;         /* what makes them aligned, for the launcher */
+	Conditions needs;       /* what makes tensors aligned */
+	Conditions lengths;     /* what has to be less than `kept` */
 } KernelText;
 
 enum { ALIGNED_WORDS = 16 };    /* registers of a tile from which two texts are worth nvcc's time, also where no row is turned */
@@ -40,9 +51,15 @@ Str cu_launch(Cu *g, const Sym *s)
 static Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
 static Str kernel_name(const Fn *fn, const ArchRow *a) { return str_fmt("%s_sm%d%s", name_entry(fn->name), a->number, a->specific ? "a" : ""); }
 
-static Str aligned_name(const Fn *fn, const ArchRow *a) { return str_fmt("%s_aligned", kernel_name(fn, a)); }
+/* fn: the placed kernel */
+static Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
+{
+	Str name = kernel_name(fn, a);
+	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
+	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
+}
 
-static void title(Out *o, const Fn *fn, bool aligned)
+static void title(Out *o, const Fn *fn, TextKind kind)
 {
 	Out *t = out_new();
 	out_printf(t, "%s", fn->source_name ? fn->source_name : fn->name);
@@ -53,7 +70,8 @@ static void title(Out *o, const Fn *fn, bool aligned)
 	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
-	if (aligned) out_puts(t, "; for aligned tensors");
+	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
+	else if (kind != TEXT_ANY) out_printf(t, "; for rows of less than %lld elements", (long long)cut_kept(fn));
 	comment_text(o, t->p, "// ");
 	out_free(t);
 }
@@ -145,23 +163,43 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	return g;
 }
 
-typedef struct Body { Out *any, *aligned; const Fn *any_fn; } Body;     /* aligned: NULL where there is none */
+typedef struct Body { Out *o[TEXTS]; const Fn *fn[TEXTS]; } Body;      /* NULL where there is none */
+
+static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const EmitOptions *opt)
+{
+	b->fn[t] = fn;
+	b->o[t] = kernel_body(k, fn, opt, t == TEXT_ALIGNED).o;
+}
+
+static void add_text(Conditions *v, Str s)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i] == s) return;
+	vec_push(A_UNIT, v, s);
+}
+
+static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *opt)
+{
+	Cu g = { .launch = &k->launch };
+	int t = TEXT_ALIGNED;
+	for (const Fn *fn = odd->cut; fn; fn = fn->cut) {
+		add_body(b, k, --t, fn, opt);
+		if (!k->kept[t] || cut_kept(fn) < k->kept[t]) k->kept[t] = cut_kept(fn);
+	}
+	for (int i = 0; odd->cut && i < odd->below.n; i++) add_text(&k->lengths, cu_launch(&g, odd->below.p[i]));
+}
 
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = kernel_body(k, fn, opt, false);
-	Body r = { g.o, NULL, fn };
+	Body r = { { g.o }, { fn } };
 	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
-	for (int i = 0; i < g.needs.n; i++) {
-		bool known = false;
-		for (int n = 0; n < k->needs.n; n++) known |= k->needs.p[n] == g.needs.p[i];
-		if (!known) vec_push(A_UNIT, &k->needs, g.needs.p[i]);
-	}
-	r.aligned = kernel_body(k, fn, opt, true).o;
+	for (int i = 0; i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
+	add_body(&r, k, TEXT_ALIGNED, fn, opt);
 	if (!fn->odd) return r;
-	out_free(r.any);
-	r.any_fn = fn->odd;
-	r.any = kernel_body(k, fn->odd, opt, false).o;
+	out_free(g.o);
+	add_body(&r, k, TEXT_ANY, fn->odd, opt);
+	add_cuts(&r, k, fn->odd, opt);
 	return r;
 }
 
@@ -187,18 +225,18 @@ static Str launch_bounds(const Fn *fn, const ArchRow *a)
 	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
 }
 
-static void print_text(Device *d, const KernelText *k, int arch, const Out *body, const EmitOptions *opt, bool aligned)
+static void print_text(Device *d, const KernelText *k, int arch, const Out *body, const EmitOptions *opt, TextKind kind)
 {
 	Out *o = d->o;
 	const ArchRow *a = opt->archs.p[arch];
-	const Fn *fn = aligned ? k->aligned[arch] : k->placed[arch];
+	const Fn *fn = k->text[kind][arch];
 	size_t head = o->n;
-	title(o, fn, aligned);
+	title(o, fn, kind);
 	comment_text(o, k->fn->doc, "/// ");
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a));
 	/* known to the compiler, barriers of the cluster are one instruction each */
 	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", arch_macro(a), fn->cluster);
-	out_printf(o, "%s(", aligned ? aligned_name(k->fn, a) : kernel_name(k->fn, a));
+	out_printf(o, "%s(", text_name(fn, a, kind));
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 	look_through(d, o->p + head);
@@ -212,25 +250,23 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 {
 	KernelText *k = &kernels.p[index];
 	Body *body = NEW_ARRAY(A_UNIT, Body, opt->archs.n);
-	k->placed = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
-	k->aligned = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
+	for (int t = 0; t < TEXTS; t++) k->text[t] = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
 	for (int i = 0; i < opt->archs.n; i++) {
 		const Fn *fn = placed[i]->fns.p[index];
 		body[i] = i && fn == placed[i - 1]->fns.p[index] ? body[i - 1] : kernel_bodies(k, fn, opt);
-		k->placed[i] = body[i].any_fn;
-		k->aligned[i] = body[i].aligned ? fn : NULL;
-		k->packed |= fn->packed > 0 || body[i].any_fn->packed > 0;
+		for (int t = 0; t < TEXTS; t++) {
+			k->text[t][i] = body[i].fn[t];
+			k->packed |= body[i].fn[t] && body[i].fn[t]->packed > 0;
+		}
 	}
-	for (int i = 0; i < opt->archs.n; i++) {
-		print_text(d, k, i, body[i].any, opt, false);
-		if (body[i].aligned) print_text(d, k, i, body[i].aligned, opt, true);
-		if (i + 1 < opt->archs.n && body[i].any == body[i + 1].any) continue;
-		look_through(d, body[i].any->p);
-		out_free(body[i].any);
-		if (!body[i].aligned) continue;
-		look_through(d, body[i].aligned->p);
-		out_free(body[i].aligned);
-	}
+	for (int i = 0; i < opt->archs.n; i++)
+		for (int t = 0; t < TEXTS; t++) {
+			if (!body[i].o[t]) continue;
+			print_text(d, k, i, body[i].o[t], opt, t);
+			if (i + 1 < opt->archs.n && body[i].o[t] == body[i + 1].o[t]) continue;
+			look_through(d, body[i].o[t]->p);
+			out_free(body[i].o[t]);
+		}
 }
 
 /* ---- launching ---- */
@@ -321,18 +357,49 @@ static const char host_head[] =
 	"}\n"
 	"\n";
 
-static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, const char *name, bool aligned)
+static Str table_name(TextKind t)
 {
-	out_printf(o, "static const CtKernel %s[] = {\n", name);
+	if (t == TEXT_ANY) return "ct_k";
+	return t == TEXT_ALIGNED ? str_intern("ct_k_aligned") : str_fmt("ct_k_below%d", t);
+}
+
+static bool has_text(const KernelText *k, const EmitOptions *opt, TextKind t)
+{
+	for (int i = 0; i < opt->archs.n; i++)
+		if (k->text[t][i]) return true;
+	return false;
+}
+
+static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, TextKind t)
+{
+	out_printf(o, "static const CtKernel %s[] = {\n", table_name(t));
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
-		const Fn *fn = aligned && k->aligned[i] ? k->aligned[i] : k->placed[i];
+		TextKind own = k->text[t][i] ? t : TEXT_ANY;
+		const Fn *fn = k->text[own][i];
 		int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
-		Str symbol = aligned && k->aligned[i] ? aligned_name(k->fn, a) : kernel_name(k->fn, a);
-		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", symbol, a->number, a->specific, cu_threads(fn), cluster,
-			packed, (long long)fn->shared_bytes * packed, a->name);
+		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, own), a->number, a->specific,
+			cu_threads(fn), cluster, packed, (long long)fn->shared_bytes * packed, a->name);
 	}
-	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", name);
+	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", table_name(t));
+}
+
+static void launch_text(Out *o, const EmitOptions *opt, const char *name, TextKind t)
+{
+	Str table = table_name(t);
+	out_printf(o, "return ct_launch(\"%s\", %s_pick, %s, %d, ct_blocks, ct_args, stream);\n", name, table, table, opt->archs.n);
+}
+
+static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const char *name, TextKind t)
+{
+	const Conditions *v = t == TEXT_ALIGNED ? &k->needs : &k->lengths;
+	out_puts(o, "if (");
+	for (int i = 0; i < v->n; i++) {
+		out_printf(o, "%s%s", i ? "\n\t&& " : "", v->p[i]);
+		if (t != TEXT_ALIGNED) out_printf(o, " < %lld", (long long)k->kept[t]);
+	}
+	out_puts(o, ")\n\t");
+	launch_text(o, opt, name, t);
 }
 
 static void find_wait(void *found, Op *op)
@@ -352,7 +419,7 @@ static bool dependent(const Fn *fn)
 static bool needs_start(const KernelText *k, const EmitOptions *opt)
 {
 	for (int i = 0; i < opt->archs.n; i++)
-		if (k->placed[i]->persistent || dependent(k->placed[i])) return true;
+		if (k->text[TEXT_ANY][i]->persistent || dependent(k->text[TEXT_ANY][i])) return true;
 	return false;
 }
 
@@ -360,7 +427,7 @@ static void print_start(Out *o, const KernelText *k, const EmitOptions *opt, con
 {
 	int n = opt->archs.n;
 	out_puts(o, "static const CtStart ct_how[] = {\n");
-	for (int i = 0; i < n; i++) out_printf(o, "\t{ %d, %d },\n", k->placed[i]->persistent, dependent(k->placed[i]));
+	for (int i = 0; i < n; i++) out_printf(o, "\t{ %d, %d },\n", k->text[TEXT_ANY][i]->persistent, dependent(k->text[TEXT_ANY][i]));
 	out_printf(o, "};\nstatic volatile int ct_most[%d * CT_DEVICES];\n", n);
 	out_printf(o, "return ct_start(\"%s\", ct_k_pick, ct_most, ct_k, ct_how, %d, ct_blocks, ct_args, stream);\n", name, n);
 }
@@ -384,8 +451,8 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	for (int i = 0; i + 1 < fn->ngrid; i++)
 		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", ir_sweep(fn, i), ir_sweep(fn, i));
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
-	kernel_table(o, k, opt, "ct_k", false);
-	if (k->needs.n) kernel_table(o, k, opt, "ct_k_aligned", true);
+	for (int t = 0; t < TEXTS; t++)
+		if (has_text(k, opt, t)) kernel_table(o, k, opt, t);
 	out_puts(o, "void *ct_args[] = { ");
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
@@ -399,12 +466,9 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		print_start(o, k, opt, name);
 		return;
 	}
-	if (k->needs.n) {
-		out_puts(o, "if (");
-		for (int i = 0; i < k->needs.n; i++) out_printf(o, "%s%s", i ? "\n\t&& " : "", k->needs.p[i]);
-		out_printf(o, ")\n\treturn ct_launch(\"%s\", ct_k_aligned_pick, ct_k_aligned, %d, ct_blocks, ct_args, stream);\n", name, opt->archs.n);
-	}
-	out_printf(o, "return ct_launch(\"%s\", ct_k_pick, ct_k, %d, ct_blocks, ct_args, stream);\n", name, opt->archs.n);
+	for (int t = TEXTS - 1; t > TEXT_ANY; t--)
+		if (has_text(k, opt, t)) launch_if(o, k, opt, name, t);
+	launch_text(o, opt, name, TEXT_ANY);
 }
 
 static const HostTarget host_cuda = { true, start_kernel };

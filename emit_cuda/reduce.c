@@ -134,8 +134,9 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	if (is_element(kind)) {
 		reduce_element(g, op, kind, (int64_t)1 << r.in[HW_REG], n, v);
 	} else {
-		cu_inner_unroll(g, (int64_t)1 << r.in[HW_REG], (int64_t)1 << n);
-		out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", 1 << n);
+		int each = cu_regs(x) >> r.in[HW_REG];
+		cu_inner_unroll(g, (int64_t)1 << r.in[HW_REG], each);
+		out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", each);
 		out_in(g->o);
 		Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
 		for (int i = 0; i < op->nin; i++)

@@ -212,6 +212,13 @@ struct Fn {                     /* one monomorphic kernel */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
+	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers behind shorter ones may be left out
+	 * (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */
+	int row_log2;
+	VEC(const Sym *) below;
+	int row_regs;           /* the registers of such a row that this text has; 0: all, 2 to the power of row_regs_log2 */
+	int row_regs_log2;
+	Fn *cut;                /* of an `odd` kernel: the copy with the fewest; of that: the next one */
 	Fn *odd;                /* the same kernel placed so, for tensors that are not aligned (lower/odd.c); NULL: none */
 };
 

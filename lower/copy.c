@@ -87,6 +87,12 @@ static Fn *copy_fn(const Fn *from)
 	return to;
 }
 
+Fn *copy_kernel(Fn *from)
+{
+	ir_number(from);
+	return copy_fn(from);
+}
+
 Module *copy_module(const Module *m)
 {
 	Module *to = NEW(A_UNIT, Module);
@@ -94,8 +100,7 @@ Module *copy_module(const Module *m)
 	to->fns.p = NEW_ARRAY(A_UNIT, Fn *, m->fns.n);
 	to->fns.cap = m->fns.n;
 	for (int i = 0; i < m->fns.n; i++) {
-		ir_number(m->fns.p[i]);
-		to->fns.p[i] = copy_fn(m->fns.p[i]);
+		to->fns.p[i] = copy_kernel(m->fns.p[i]);
 	}
 	ir_copy_entries(to, m);
 	return to;

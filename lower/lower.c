@@ -112,10 +112,14 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 		vec_push(A_UNIT, &firsts, placed->fns.p[i]);
 	}
 	Module *copy = copy_module(some);
-	for (int i = 0; i < copy->fns.n; i++) copy->fns.p[i]->by_element = true;
+	for (int i = 0; i < copy->fns.n; i++) {
+		copy->fns.p[i]->by_element = true;
+		cut_plan(copy->fns.p[i]);
+	}
 	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
 	for (int i = 0; i < copy->fns.n; i++) {
 		if (!odd_serves(copy->fns.p[i], firsts.p[i])) continue;
+		cut_place(copy->fns.p[i]);
 		firsts.p[i]->odd = copy->fns.p[i];
 		firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
 	}

@@ -7,13 +7,17 @@
  * asks which of the two texts fits a call (emit_cuda.c). Sums have the order of their layout: two orders in all, neither of
  * which depends on addresses beyond the question whether everything is aligned.
  *
+ * Vectors that are combined element by element mostly begin at one phase, so that turn serves them better (adding f32 one element
+ * off: 101 % of the copy rate, and 90 in this placement).
+ *
  * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move and to map them: and in
  * which the second placement moves no data between threads that stays where it is in the first. Loads that overlap have a
  * layout of their own. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
-typedef struct Rows { bool accessed, other, tiles, works; } Rows;        /* tiles: of several axes. works: more than moving */
+/* tiles: of several axes. works: more than moving. vectors: all tensors are. */
+typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
 
 static bool is_row(const Type *t)
 {
@@ -42,14 +46,15 @@ static void look_at(void *ctx, Op *op)
 	r->other |= op->code == OP_MMA || op_is_scan(op) || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
 		|| op->code == OP_HISTOGRAM;
 	const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+	r->vectors &= !op_is_reduce(op) && (!v || ir_in(op, 0)->type->rank == 1);
 	r->accessed |= v && type_is_tile(v->type) && type_log2_size(v->type) > 0 && elem_log2(v->type->elem) < PIECE_LOG2;
 }
 
 bool odd_wanted(const Fn *fn)
 {
-	Rows r = { false, false, false, false };
+	Rows r = { false, false, false, false, true };
 	ir_walk(fn->body, look_at, &r);
-	return r.accessed && !r.other && !(r.tiles && (r.works || overlap_of(fn).type));
+	return r.accessed && !r.other && !r.vectors && !(r.tiles && (r.works || overlap_of(fn).type));
 }
 
 static void count_moves(void *ctx, Op *op)

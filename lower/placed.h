@@ -18,6 +18,7 @@ enum {
 
 /* ---- copy.c ---- */
 Module *copy_module(const Module *m);           /* kernels are copied, entries shared */
+Fn *copy_kernel(Fn *from);
 /* The ops of `from` behind the end of b->block, or before b->before; args: what stands for from's arguments. */
 void copy_block(Builder *b, const IrBlock *from, Val *const *args);
 void copy_attrs(Op *to, const Op *from);
@@ -123,6 +124,13 @@ bool one_thread_reads(const Op *op);            /* each element is accessed once
 bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 
 bool op_suits_cluster(const Op *op);            /* place.c: may the thread blocks of a cluster share its tiles? */
+
+/* ---- cut.c ---- */
+enum { CUT_TEXTS = 2 };                         /* copies of a kernel with fewer registers, at most */
+void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
+void cut_place(Fn *fn);                         /* PLACED by element: makes the copies */
+bool holds_row(const Fn *fn, Lay l);
+int64_t cut_kept(const Fn *cut);                /* elements of a row that the copy has registers for */
 
 /* ---- odd.c ---- */
 bool odd_wanted(const Fn *fn);                  /* TYPED: does it have rows that element accesses serve well? */

@@ -1,0 +1,244 @@
+/* Rows shorter than their tile: texts that leave out the registers behind the row.
+ *
+ * Extents of tiles are powers of two, rows are of any length: up to half of what threads compute are pads. In the second
+ * placement of a kernel of rows (odd.c) register r of a thread holds element r * threads + thread, so the last registers of
+ * all threads lie behind a row that is short enough, and a text may do without them; the launcher asks whether it is.
+ *
+ * What they would hold must not be missed. Elements behind the end of all tensors are loaded as pads, so what is computed from
+ * them is the same number in each, unless an operation counts elements or meets them one by one. A text keeps at least one of
+ * them in its last register. Then maxima and minima are the same without the others, and sums are where the number is 0 (or
+ * NaN, which comes out all the same). No rounding changes: the results have the same bits.
+ *
+ * cut_plan looks at the TYPED kernel: it proves this, and collects the lengths that have to be less than what a text keeps.
+ * cut_place makes a copy of the placed kernel for each text. */
+#include <math.h>
+
+#include "base/diag.h"
+#include "ir/fold.h"
+#include "lower/access.h"
+
+enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
+static const int cut_parts[CUT_TEXTS] = { 10, 13 };      /* of CUT_OF; below the half another kernel of the family is taken */
+
+/* What a value is at the places that lie behind all tensors. */
+typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS } Kind;      /* COUNTS: the number of its place */
+typedef struct Beyond { Kind kind; Num n; bool or_nan; } Beyond;       /* NUMBER: n, or with or_nan perhaps NaN everywhere */
+
+typedef struct Cut {
+	Fn *fn;
+	int log2;               /* of the rows; -1: none yet */
+	Beyond *at;             /* by Val id */
+	bool ok;
+} Cut;
+
+static int row_axis(const Type *t)
+{
+	int r = -1;
+	for (int a = 0; a < t->rank; a++)
+		if (t->log2[a]) r = a;
+	return r;
+}
+
+static bool is_single(const Val *v) { return !type_is_tile(v->type) || type_log2_size(v->type) == 0; }
+
+static void must_be_short(Cut *c, const Sym *s)
+{
+	for (int i = 0; i < c->fn->below.n; i++)
+		if (c->fn->below.p[i] == s) return;
+	vec_push(A_UNIT, &c->fn->below, s);
+}
+
+/* A tile of a parameter that begins at element 0 or later: what its row has left is at most the extent. */
+static bool ends_with_tensor(Cut *c, const Op *op, const Val *data)
+{
+	const Val *view = ir_in(op, 0);
+	int a = row_axis(data->type), offset;
+	if (view->block != c->fn->body || data->type->rank != view->type->rank) return false;
+	if (c->log2 >= 0 && data->type->log2[a] != c->log2) return false;
+	c->log2 = data->type->log2[a];
+	const IrAttr *offsets = ir_attr(op, AT_OFFSETS), *inside = ir_attr(op, AT_INSIDE);
+	offset = offsets ? (int)offsets->u.ints.p[a] : 0;
+	if (offset < 0 || !index_never_below(ir_in(op, 1 + a)) || (inside && inside->u.ints.p[a] == 1)) return false;
+	must_be_short(c, c->fn->params.p[view->index].extent[a]);
+	return true;
+}
+
+static Beyond beyond(const Cut *c, const Val *v)
+{
+	Num n;
+	if (elem_is_ptr(v->type->elem)) return (Beyond){ .kind = DIFFERS };
+	if (ir_const_value(v, &n)) return (Beyond){ NUMBER, n, false };
+	return is_single(v) ? (Beyond){ .kind = SAME } : c->at[v->id];
+}
+
+/* The number known at launch that v is, perhaps cast or broadcast; NULL: none. */
+static const Sym *launched(const Val *v)
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST) && elem_is_integral(ir_in(v->def, 0)->type->elem))
+		v = ir_in(v->def, 0);
+	return v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM)->u.sym : NULL;
+}
+
+/* Comparison of an element's number with a length. */
+static bool of_compare(Cut *c, const Op *op, Beyond *r)
+{
+	OpCode code = op->code;
+	if (code != OP_LT && code != OP_LE && code != OP_GT && code != OP_GE) return false;
+	bool first = beyond(c, ir_in(op, 0)).kind == COUNTS;
+	const Sym *s = launched(ir_in(op, first ? 1 : 0));
+	if (!s || beyond(c, ir_in(op, first ? 0 : 1)).kind != COUNTS) return false;
+	if (first ? code != OP_LT && code != OP_GE : code != OP_GT && code != OP_LE) return false;
+	must_be_short(c, s);
+	*r = (Beyond){ NUMBER, num_int(first ? code == OP_GE : code == OP_LE), false };
+	return true;
+}
+
+static bool is_float_zero(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && b.n.f == 0; }
+static bool is_least(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && isinf(b.n.f) && b.n.f < 0; }
+
+/* Operations of which one operand decides, whatever finite or infinite number the other is: but for NaN. */
+static bool of_absorbing(const Op *op, const Beyond *in, Beyond *r)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	switch (op->code) {
+	case OP_SUB:
+		if (!is_least(e, in[0]) || in[1].kind == COUNTS) return false;
+		*r = (Beyond){ NUMBER, in[0].n, true };
+		return true;
+	case OP_EXP: case OP_EXP2:
+		if (!is_least(e, in[0])) return false;
+		*r = (Beyond){ NUMBER, num_float(0), in[0].or_nan };
+		return true;
+	case OP_MUL: case OP_DIV:
+		if (!is_float_zero(e, in[0]) && !(op->code == OP_MUL && is_float_zero(e, in[1]))) return false;
+		*r = (Beyond){ NUMBER, num_float(0), true };
+		return true;
+	case OP_CAST:
+		if (in[0].kind != NUMBER || !elem_is_any_float(e) || !elem_is_any_float(op->out[0]->type->elem)) return false;
+		*r = (Beyond){ NUMBER, fold_cast(in[0].n, e, op->out[0]->type->elem, fold_modes(op)), in[0].or_nan };
+		return true;
+	default: return false;
+	}
+}
+
+static Beyond of_elementwise(Cut *c, const Op *op)
+{
+	Beyond in[8] = { { .kind = SAME } }, r = { .kind = SAME };
+	Num n[8];
+	bool numbers = true, same = true;
+	if (op->nin > 8) return (Beyond){ .kind = DIFFERS };
+	for (int i = 0; i < op->nin; i++) {
+		in[i] = beyond(c, ir_in(op, i));
+		n[i] = in[i].n;
+		numbers &= in[i].kind == NUMBER && !in[i].or_nan;
+		same &= in[i].kind == SAME || in[i].kind == NUMBER;
+	}
+	if (op->code == OP_SELECT && in[0].kind == NUMBER && !in[0].or_nan) return in[num_is_true(EL_BOOL, in[0].n) ? 1 : 2];
+	if (of_compare(c, op, &r) || (same && of_absorbing(op, in, &r))) return r;
+	if (numbers && fold_is_exact(op->code)
+		&& fold_op(op->code, fold_modes(op), ir_in(op, op->code == OP_SELECT)->type->elem, op->out[0]->type->elem, op->nin, n, &r.n))
+		r.kind = NUMBER;
+	return same ? r : (Beyond){ .kind = DIFFERS };
+}
+
+/* Does one of the equal elements behind the row do for all? */
+static bool one_does(const Cut *c, const Op *op)
+{
+	Beyond x = beyond(c, ir_in(op, 0));
+	Elem e = ir_in(op, 0)->type->elem;
+	switch (op->code) {
+	case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: return x.kind == SAME || x.kind == NUMBER;
+	case OP_SUM: return x.kind == NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
+	default: return false;
+	}
+}
+
+static bool only_scalars(const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (!is_single(ir_in(op, i))) return false;
+	for (int i = 0; i < op->nout; i++)
+		if (!is_single(op->out[i])) return false;
+	return true;
+}
+
+static bool of_op(Cut *c, const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (op->nregion) return false;
+	if (only_scalars(op)) return true;
+	Beyond *r = op->nout ? &c->at[op->out[0]->id] : NULL;
+	switch (op->code) {
+	case OP_LOAD:
+		*r = beyond(c, ir_in(op, op->nin - 1));
+		return ends_with_tensor(c, op, op->out[0]);
+	case OP_STORE: return ends_with_tensor(c, op, ir_in(op, op->nin - 1));
+	case OP_IOTA: *r = (Beyond){ .kind = COUNTS }; return true;
+	case OP_CONST: return true;
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: *r = beyond(c, ir_in(op, 0)); return true;
+	case OP_SUM: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
+		return is_single(op->out[0]) && one_does(c, op);
+	default: break;
+	}
+	if (!(f & OPF_ELEMWISE) || (f & (OPF_READ | OPF_WRITE))) return false;
+	*r = of_elementwise(c, op);
+	return true;
+}
+
+static bool is_row_or_single(const Cut *c, const Val *v)
+{
+	if (is_single(v)) return true;
+	int a = row_axis(v->type);
+	return type_log2_size(v->type) == c->log2 && v->type->log2[a] == c->log2;
+}
+
+void cut_plan(Fn *fn)
+{
+	ir_number(fn);
+	Cut c = { fn, -1, NEW_ARRAY(A_TMP, Beyond, fn->nval), true };
+	for (const Op *op = fn->body->first; op && c.ok; op = op->next) c.ok = of_op(&c, op);
+	for (const Op *op = fn->body->first; op && c.ok; op = op->next)
+		for (int i = 0; i < op->nout; i++) c.ok &= is_row_or_single(&c, op->out[i]);
+	fn->row_log2 = c.ok && c.log2 > 0 ? c.log2 : 0;
+}
+
+/* ---- the placed kernel ---- */
+bool holds_row(const Fn *fn, Lay l) { return fn->row_log2 && lay_outbits(l) == fn->row_log2; }
+
+int64_t cut_kept(const Fn *cut) { return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2); }
+
+/* Registers count what lies a whole step of all threads apart. */
+static bool registers_come_last(const Fn *fn, const Val *v, int regs_log2)
+{
+	int axis = row_axis(v->type);
+	if (!v->lay || v->lay->in[HW_REG] != regs_log2) return false;
+	for (int i = 0; i < regs_log2; i++)
+		if (lay_coord(*v->lay, v->lay->col[i], axis) != (uint32_t)1 << (fn->row_log2 - regs_log2 + i)) return false;
+	return true;
+}
+
+void cut_place(Fn *fn)
+{
+	int regs = -1;
+	if (!fn->row_log2) return;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (op->nregion) return;
+		for (int i = 0; i < op->nout; i++) {
+			const Val *v = op->out[i];
+			if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) continue;
+			if (regs < 0) regs = v->lay->in[HW_REG];
+			if (!registers_come_last(fn, v, regs)) return;
+		}
+	}
+	if (regs < 0 || 1 << regs < CUT_LEAST_REGS || regs == fn->row_log2) return;
+	for (int i = CUT_TEXTS - 1; i >= 0; i--) {
+		int keep = ((cut_parts[i] << regs) + CUT_OF - 1) / CUT_OF;
+		keep += keep & 1;               /* conversions to 16 bits take pairs */
+		if (keep == 1 << regs) continue;
+		Fn *cut = copy_kernel(fn);
+		cut->row_regs = keep;
+		cut->row_regs_log2 = regs;
+		cut->cut = fn->cut;
+		fn->cut = cut;
+	}
+}
