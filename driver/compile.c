@@ -132,10 +132,12 @@ static Str mapped_absolute(Str path)
 static void set_up(Unit *u)
 {
 	const Options *o = u->opt;
-	u->only_print = o->emit != EMIT_ALL || o->stop_after || o->print_params || o->explain_schedule;
+	u->only_print = o->emit != EMIT_ALL || o->stop_after || o->print_params || o->explain_schedule || o->report;
 	u->target = find_target(o);
 	if (o->explain_schedule && (u->target != TARGET_CUDA || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--explain-schedule` prints how target cuda uses the GPU, and goes with no other target and no other `--emit`");
+	if (o->report && (u->target == TARGET_C || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
+		usage_error("`--report` counts what target cuda does, and goes with no other target and no other `--emit`");
 	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
 		.abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
 	if (u->target != TARGET_C) read_arches(u, o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH);
@@ -415,6 +417,10 @@ static bool back(Unit *u, Module *m)
 	if (o->explain_schedule) {
 		cuda_schedule(u->printed, m, placed, &u->eo);
 		return print_and_stop(u);
+	}
+	if (o->report) {
+		bool sound = sim_report(u->printed, m, placed, &u->eo, o->report_sizes);
+		return print_and_stop(u) && sound;
 	}
 	if (o->emit != EMIT_HEADER) print_program(u, program, m, placed);
 	if (u->header || o->emit == EMIT_HEADER) emit_header(header, m, &u->eo);

@@ -112,6 +112,21 @@ static const char *namespace_of(const char *v)
 	}
 }
 
+/* `m=64,n=1000` */
+static const char *sizes_of(const char *v)
+{
+	for (const char *p = v; p && *p; p++) {
+		size_t n = 0;
+		while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
+		const char *number_at = p + n + 1;
+		size_t digits = p[n] == '=' ? strspn(number_at, "0123456789") : 0;
+		p = number_at + digits;
+		if (!n || !digits || digits > 12 || (*p && *p != ',')) usage_error("`--report` takes sizes as in `m=64,n=1000`, not `%s`", v);
+		if (!*p) break;
+	}
+	return v;
+}
+
 static void options_set(Options *o, const OptRow *r, const char *name, const char *v)
 {
 	int word = v && *r->words ? options_word(name, v, r->words) : -1;
@@ -145,6 +160,7 @@ static void options_set(Options *o, const OptRow *r, const char *name, const cha
 	case OPT_ERROR_LIMIT: o->diag.error_limit = number(name, v); break;
 	case OPT_PRINT_PARAMS: o->print_params = true; break;
 	case OPT_EXPLAIN_SCHEDULE: o->explain_schedule = true; break;
+	case OPT_REPORT: o->report = true; o->report_sizes = sizes_of(v); break;
 	case OPT_DUMP_AFTER: vec_push(A_UNIT, &o->dump_after, v); break;
 	case OPT_STOP_AFTER: o->stop_after = v; break;
 	case OPT_TIME_REPORT: o->time_report = true; break;

@@ -60,6 +60,8 @@ typedef struct Options {
 	bool time_report, save_repro;
 	const char *repro_file;
 	bool print_params, explain_schedule;
+	bool report;
+	const char *report_sizes;
 	OptId action;                   /* an option that prints something and stops; OPT_COUNT: compile */
 	const char *action_arg;
 	TextVec all;                    /* the arguments, response files expanded: for the repro */

@@ -31,7 +31,8 @@ const OpMeaning op_meanings[OP_COUNT] = {
 	SIMPLE(ASSERT, check), ROW(PRINT, print), SIMPLE(CHECK, check),
 	ROW(CONVERT, convert), ROW(CONVERT_REGS, convert_regs), ROW(CONVERT_LANES, convert_lanes), ROW(SLIDE, slide),
 	SIMPLE(ALLOC_SHARED, nothing),
-	ROW(STORE_SHARED, store_shared), ROW(LOAD_SHARED, load_shared), SIMPLE(BARRIER, barrier), ROW(LOADS, loads), ROW(PHASE, phase),
+	ROW(STORE_SHARED, store_shared), ROW(LOAD_SHARED, load_shared),
+	SIMPLE(KEEP, keep), SIMPLE(KEPT, kept), SIMPLE(BARRIER, barrier), ROW(LOADS, loads), ROW(PHASE, phase),
 	ROW(EXCHANGE, exchange), ROW(REDUCE_REGS, reduce_regs), ROW(REDUCE_LANES, reduce_lanes), ROW(MMA_SYNC, mma_sync),
 };
 

@@ -1,4 +1,244 @@
-/* --report: what each kernel does, counted. */
+/* --report: kernels run on some of their tile blocks, and what that took.
+ *
+ * Tensors begin at multiples of 256 bytes and hold small numbers; integers lie below the least dimension, so that indices meet
+ * their tensors. Dimensions that the caller does not name get the first of a few sizes that the kernel's where clauses allow.
+ * Counts are sums over the tile blocks that ran. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
 #include "sim/sim.h"
 
-void sim_report(Out *o, const Module *m, Str arches, Str sizes) { (void)o, (void)m, (void)arches, (void)sizes; }
+enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16 };
+#define BYTES_MOST (INT64_C(1) << 28)   /* of all tensors */
+
+static const int64_t sizes_tried[] = { 1000, 1024, 960, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1 };
+
+typedef struct Row { Str cell[CELLS]; } Row;
+typedef VEC(Row) Rows;
+
+/* ---- a call ---- */
+static bool named_size(Str sizes, Str dim, int64_t *v)
+{
+	size_t n = strlen(dim);
+	for (const char *p = sizes; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		char *end;
+		if (strncmp(p, dim, n) != 0 || p[n] != '=') continue;
+		*v = strtoll(p + n + 1, &end, 10);
+		return end != p + n + 1 && (!*end || *end == ',');
+	}
+	return false;
+}
+
+/* Strides that nobody names are far enough apart for every extent that is tried. */
+static void set_dims(const Fn *fn, int64_t *dim, Str sizes, int64_t size)
+{
+	int64_t stride = 1;
+	for (int i = 0; i < fn->dims.n; i++) {
+		if (fn->dims.p[i].is_stride) stride *= 2048;
+		if (!named_size(sizes, fn->dims.p[i].name, &dim[i])) dim[i] = fn->dims.p[i].is_stride ? stride : size;
+	}
+}
+
+static bool compute_dims(const SimCall *c, int64_t *dim)
+{
+	for (int i = 0; i < c->fn->dims.n; i++)
+		if (c->fn->dims.p[i].def && !sim_sym(c, c->fn->dims.p[i].def, &dim[i])) return false;
+	return true;
+}
+
+/* Bytes of a tensor; -1: too many. */
+static int64_t tensor_bytes(const SimCall *c, const IrParam *p)
+{
+	int64_t last = 0, e, s;
+	for (int a = 0; a < p->rank; a++) {
+		if (!sim_sym(c, p->extent[a], &e) || !sim_sym(c, p->stride[a], &s) || e < 0 || s < 0) return -1;
+		if (!e) return 0;
+		if (s && e - 1 > BYTES_MOST / s) return -1;
+		last += (e - 1) * s;
+	}
+	return last < BYTES_MOST ? (last + 1) * elem_bytes(p->elem) : -1;
+}
+
+static bool fits(const SimCall *c)
+{
+	int64_t all = 0;
+	for (int i = 0; i < c->fn->params.n; i++) {
+		int64_t bytes = c->fn->params.p[i].is_tensor ? tensor_bytes(c, &c->fn->params.p[i]) : 0;
+		if (bytes < 0 || (all += bytes) > BYTES_MOST) return false;
+	}
+	int64_t v, blocks = 1;
+	for (int i = 0; i < c->fn->where.n; i++)
+		if (!sim_sym(c, c->fn->where.p[i].cond, &v) || !v) return false;
+	for (int i = 0; i < c->fn->ngrid; i++) {
+		if (!sim_sym(c, c->fn->grid[i], &v) || v < 1 || v > INT32_MAX || blocks > INT32_MAX / v) return false;
+		blocks *= v;
+	}
+	return true;
+}
+
+static uint64_t bits_of(Elem e, uint32_t random, int64_t below)
+{
+	int64_t small = (int64_t)(random % 64) - 32;
+	if (e == EL_BOOL) return random & 1;
+	if (!elem_is_any_float(e)) return elem_bytes(e) > 1 && below > 0 ? random % (uint64_t)below : random & 0x7f;
+	union { float f; uint32_t u; } single = { .f = (float)small / 16 };
+	union { double f; uint64_t u; } wide = { .f = (double)small / 16 };
+	switch (e) {
+	case EL_F64: return wide.u;
+	case EL_BF16: return single.u >> 16;
+	case EL_F16: return UINT64_C(0x3800) | random % 1024;           /* 0.5 to 1 */
+	case EL_F8E4M3: case EL_F8E5M2: return UINT64_C(0x30) | random % 8;
+	default: return single.u;
+	}
+}
+
+static void fill(unsigned char *p, int64_t bytes, Elem e, int64_t below, uint32_t seed)
+{
+	int size = elem_bytes(e);
+	for (int64_t i = 0; i + size <= bytes; i += size) {
+		seed = seed * 1664525u + 1013904223u;
+		uint64_t bits = bits_of(e, seed >> 8, below);
+		for (int k = 0; k < size; k++) p[i + k] = (unsigned char)(bits >> (8 * k));
+	}
+}
+
+/* Memory for the parameters; NULL: all is there, else why not. */
+static Str make_args(Arena *mem, const SimCall *c, void **arg)
+{
+	int64_t below = INT64_MAX;
+	for (int i = 0; i < c->fn->dims.n; i++)
+		if (!c->fn->dims.p[i].is_stride && c->dim[i] < below) below = c->dim[i];
+	for (int i = 0; i < c->fn->params.n; i++) {
+		const IrParam *p = &c->fn->params.p[i];
+		int64_t bytes = p->is_tensor ? tensor_bytes(c, p) : 8;
+		if (elem_is_ptr(p->elem)) return str_intern("takes pointers");
+		unsigned char *at = NEW_ARRAY(mem, unsigned char, bytes + ALIGN);
+		at += (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
+		fill(at, p->is_tensor ? bytes : elem_bytes(p->elem), p->elem, p->is_tensor ? below : 2, (uint32_t)i + 1);
+		arg[i] = at;
+	}
+	return NULL;
+}
+
+/* ---- what is printed ---- */
+static Str where(const Op *op)
+{
+	if (!op->span.hi) return str_intern("?");
+	Place p = src_place(op->span.lo);
+	Str at = str_fmt("%u:%u", (unsigned)p.line, (unsigned)p.col);
+	return !p.src || p.src == src_at(0) ? at : str_fmt("%s:%s", src_mapped(p.src->path), at);
+}
+
+static Str number(int64_t n) { return str_fmt("%lld", (long long)n); }
+
+static Str ratio(int64_t a, int64_t b) { return str_fmt("%.2f", b ? (double)a / (double)b : 0.0); }
+
+static Str object(const Op *op)
+{
+	const Val *v = op->nin ? ir_in(op, 0) : NULL;
+	while (v && !v->name && v->def && v->def->nin) v = ir_in(v->def, 0);
+	return v && v->name ? v->name : op->nout && op->out[0]->name ? op->out[0]->name : str_intern("");
+}
+
+/* Cells below each other; all but the first `left` columns to the right. */
+static void table(Out *o, const char *title, const Rows *rows, const Row *head, int left)
+{
+	int width[CELLS] = { 0 };
+	if (!rows->n) return;
+	out_printf(o, "  %s\n", title);
+	for (int i = -1; i < rows->n; i++)
+		for (int k = 0; k < CELLS; k++) {
+			Str c = i < 0 ? head->cell[k] : rows->p[i].cell[k];
+			if (c && (int)strlen(c) > width[k]) width[k] = (int)strlen(c);
+		}
+	for (int i = -1; i < rows->n; i++) {
+		const Row *r = i < 0 ? head : &rows->p[i];
+		for (int k = 0; k < CELLS && r->cell[k]; k++) out_printf(o, "%s%*s", k ? "  " : "    ", k < left ? -width[k] : width[k], r->cell[k]);
+		out_puts(o, "\n");
+	}
+}
+
+static void tables(Out *o, const SimResult *r)
+{
+	static const Row global_head = { { "at", "access", "to", "requests", "bytes", "sectors", "least", "a request" } };
+	static const Row shared_head = { { "at", "operation", "requests", "wavefronts", "least" } };
+	Rows global = { 0 }, shared = { 0 };
+	for (int i = 0; i < r->nop; i++) {
+		const SimCount *c = &r->count[i];
+		const Op *op = r->op[i];
+		const char *name = op_rows[op->code].name;
+		if (c->requests) {
+			Row row = { { where(op), name, object(op), number(c->requests), number(c->bytes), number(c->sectors), number(c->least),
+				ratio(c->sectors, c->requests) } };
+			vec_push(A_TMP, &global, row);
+		}
+		if (c->shared) {
+			Row row = { { where(op), name, number(c->shared), number(c->wavefronts), number(c->ideal) } };
+			vec_push(A_TMP, &shared, row);
+		}
+	}
+	table(o, "memory: requests of warps, bytes wanted, sectors of 32 bytes", &global, &global_head, 3);
+	table(o, "shared memory: requests of warps, wavefronts, wavefronts without bank conflicts", &shared, &shared_head, 2);
+}
+
+static void print_sizes(Out *o, const SimCall *c, const SimResult *r)
+{
+	out_puts(o, "  run      ");
+	for (int i = 0; i < c->fn->dims.n; i++) out_printf(o, "%s%s = %lld", i ? ", " : " ", c->fn->dims.p[i].name, (long long)c->dim[i]);
+	out_printf(o, "%s %lld of %lld tile blocks\n", c->fn->dims.n ? ":" : "", (long long)r->run, (long long)r->blocks);
+}
+
+static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
+{
+	Arena *mem = arena_new();
+	int64_t *dim = NEW_ARRAY(mem, int64_t, fn->dims.n + 1);
+	void **arg = NEW_ARRAY(mem, void *, fn->params.n + 1);
+	SimCall c = { .fn = fn, .arg = arg, .dim = dim, .most = BLOCKS_MOST };
+	SimResult r = { .fault = NULL };
+	Str why = NULL;
+	bool found = false;
+	/* scalars may stand in where clauses: their memory comes first, tensors' once the sizes are known */
+	for (int i = 0; i < fn->params.n; i++) {
+		unsigned char *at = NEW_ARRAY(mem, unsigned char, 2 * ALIGN);
+		arg[i] = at + (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
+	}
+	for (size_t i = 0; i < sizeof sizes_tried / sizeof *sizes_tried && !found; i++) {
+		set_dims(fn, dim, sizes, sizes_tried[i]);
+		found = compute_dims(&c, dim) && fits(&c);
+	}
+	out_printf(o, "kernel %s, %s\n", fn->name, arches);
+	if (!found) why = str_intern("no size tried satisfies its where clauses and gives small tensors: name its dimensions");
+	else why = make_args(mem, &c, arg);
+	if (why) {
+		out_printf(o, "  not run   %s\n", why);
+	} else {
+		if (fn->odd && !sim_aligned(&c)) c.fn = fn->odd;
+		sim_run(&c, &r);
+		print_sizes(o, &c, &r);
+		if (r.fault) out_printf(o, "  fault     %s\n", r.fault);
+		tables(o, &r);
+		out_printf(o, "  all       %lld bytes in %lld sectors, %lld wavefronts, %lld shuffles, %lld barriers of warps\n", (long long)r.all.bytes,
+			(long long)r.all.sectors, (long long)r.all.wavefronts, (long long)r.all.shuffles, (long long)r.all.barriers);
+	}
+	arena_free(mem);
+	return !r.fault;
+}
+
+bool sim_report(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, Str sizes)
+{
+	bool ok = true;
+	for (int k = 0; k < m->fns.n; k++)
+		for (int i = 0, next; i < opt->archs.n; i = next) {     /* architectures that share the kernel, together */
+			const Fn *fn = placed[i]->fns.p[k];
+			Out *names = out_new();
+			for (next = i; next < opt->archs.n && placed[next]->fns.p[k] == fn; next++)
+				out_printf(names, "%s%s", next > i ? ", " : "", opt->archs.p[next]->name);
+			out_puts(o, k || i ? "\n" : "");
+			ArenaMark mark = arena_mark(A_TMP);
+			ok &= report_kernel(o, fn, str_intern(names->p), sizes);
+			arena_release(A_TMP, mark);
+			out_free(names);
+		}
+	return ok;
+}

@@ -105,9 +105,15 @@ static bool atom_value(void *ctx, const Sym *a, int64_t *v)
 			*v = c->dim[i];
 			return true;
 		}
+	for (int i = 0; i < c->fn->params.n && a->kind == SYM_ALIGNED; i++)
+		if (c->fn->params.p[i].name == a->name) {
+			*v = (uint64_t)(uintptr_t)c->arg[i] % (uint64_t)a->value == 0;
+			return true;
+		}
 	for (int i = 0; i < c->fn->params.n && a->atom == ATOM_PARAM; i++) {
 		const IrParam *p = &c->fn->params.p[i];
-		if (p->name != a->name || p->is_tensor) continue;
+		if (p->name != a->name) continue;
+		if (p->is_tensor) return false;
 		uint64_t bits = 0;
 		memcpy(&bits, c->arg[i], (size_t)elem_bytes(p->elem));          /* hosts and GPUs are little-endian */
 		*v = cell_from(p->elem, bits).i;

@@ -89,11 +89,12 @@ void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse us
  * as many at once as ask for 128 bytes. */
 int bank_wavefronts(const Request *q, int *least)
 {
-	int words = q->bytes > BANK_BYTES ? q->bytes / BANK_BYTES : 1, group = LANES / words, sum = 0;
-	*least = 0;
+	int words = q->bytes > BANK_BYTES ? q->bytes / BANK_BYTES : 1, group = LANES / words, sum = 0, n = 0;
+	uint64_t seen[BANKS][LANES * 4];        /* the words of each bank */
+	int in_bank[BANKS] = { 0 };
 	for (int from = 0; from < LANES; from += group) {
-		uint64_t seen[BANKS][LANES];    /* the words of each bank */
-		int n = 0, in_bank[BANKS] = { 0 }, most = 0;
+		int before[BANKS], most = 0;
+		for (int i = 0; i < BANKS; i++) before[i] = in_bank[i];
 		for (int l = from; l < from + group; l++)
 			for (int k = 0; q->lanes >> l & 1 && k < words; k++) {
 				uint64_t word = q->at[l] / BANK_BYTES + (unsigned)k;
@@ -101,12 +102,12 @@ int bank_wavefronts(const Request *q, int *least)
 				while (i < in_bank[bank] && seen[bank][i] != word) i++;
 				if (i < in_bank[bank]) continue;
 				seen[bank][in_bank[bank]++] = word;
-				if (in_bank[bank] > most) most = in_bank[bank];
+				if (in_bank[bank] - before[bank] > most) most = in_bank[bank] - before[bank];
 				n++;
 			}
 		sum += most;
-		*least += (n + BANKS - 1) / BANKS;
 	}
+	*least = (n + BANKS - 1) / BANKS;
 	return sum;
 }
 
@@ -138,8 +139,7 @@ static uint64_t load_bits(const void *p, int bytes)
 	return r;
 }
 
-/* q is of n elements a lane; element k of lane l is at k * stride + l. */
-static void store_piece(Warp *w, Elem e, const Request *q, int n, const Cell *const *from)
+void shared_put(Warp *w, Elem e, const Request *q, int n, const Cell *const *from)
 {
 	int size = elem_bytes(e);
 	count_shared(w, q);
@@ -150,7 +150,7 @@ static void store_piece(Warp *w, Elem e, const Request *q, int n, const Cell *co
 	}
 }
 
-static void load_piece(Warp *w, Elem e, const Request *q, int n, Cell *const *to)
+void shared_get(Warp *w, Elem e, const Request *q, int n, Cell *const *to)
 {
 	int size = elem_bytes(e);
 	count_shared(w, q);
@@ -161,8 +161,8 @@ static void load_piece(Warp *w, Elem e, const Request *q, int n, Cell *const *to
 	}
 }
 
-void shared_store(Warp *w, Elem e, const Request *q, const Cell *from) { store_piece(w, e, q, 1, &from); }
-void shared_load(Warp *w, Elem e, const Request *q, Cell *to) { load_piece(w, e, q, 1, &to); }
+void shared_store(Warp *w, Elem e, const Request *q, const Cell *from) { shared_put(w, e, q, 1, &from); }
+void shared_load(Warp *w, Elem e, const Request *q, Cell *to) { shared_get(w, e, q, 1, &to); }
 
 /* ---- buffers ---- */
 typedef struct Buffer {
@@ -212,8 +212,8 @@ static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *f
 			if (from) src[k] = from->p + (at & from->mask);
 			else dst[k] = to + at;
 		}
-		if (from) store_piece(w, b->e, &q, n, src);
-		else load_piece(w, b->e, &q, n, dst);
+		if (from) shared_put(w, b->e, &q, n, src);
+		else shared_get(w, b->e, &q, n, dst);
 	}
 }
 
@@ -228,6 +228,49 @@ Go run_load_shared(Warp *w, const Step *s)
 {
 	const Buffer *b = s->plan;
 	each_piece(w, b, UINT32_MAX, NULL, sim_def(w, s->op->out[0], b->regs));
+	return GO_NEXT;
+}
+
+/* What threads keep for themselves: pieces of up to 16 bytes beside those of the other threads. */
+static int keep_elems(const Val *v)
+{
+	int regs = sim_regs(v), n = 16 / elem_bytes(v->type->elem);
+	return n < regs ? n : regs;
+}
+
+static void each_kept(Warp *w, const Op *op, const Val *v, const SimVal *from, Cell *to)
+{
+	int n = keep_elems(v), pieces = sim_regs(v) / n, threads = w->u->nwarp / w->u->nrank * LANES, bytes = n * elem_bytes(v->type->elem);
+	const SimVal *number = sim_val(w, ir_in(op, 0));
+	for (int i = 0; i < pieces && !sim_failed(w->u->r); i++) {
+		Request q = { .lanes = UINT32_MAX, .bytes = bytes };
+		const Cell *src[16];
+		Cell *dst[16];
+		for (int l = 0; l < LANES; l++) {
+			int64_t thread = w->index % (w->u->nwarp / w->u->nrank) * LANES + l;
+			q.at[l] = (uint64_t)(ir_int(op, AT_SLOT, 0) + ((number->p[l].i * pieces + i) * threads + thread) * bytes);
+		}
+		for (int k = 0; k < n; k++) {
+			uint32_t at = (uint32_t)(i * n + k) * LANES;
+			if (from) src[k] = from->p + (at & from->mask);
+			else dst[k] = to + at;
+		}
+		if (from) shared_put(w, v->type->elem, &q, n, src);
+		else shared_get(w, v->type->elem, &q, n, dst);
+	}
+}
+
+Go run_keep(Warp *w, const Step *s)
+{
+	if (sim_val(w, ir_in(s->op, 0))->p[0].i < ir_int(s->op, AT_NUMBER, 0))
+		each_kept(w, s->op, ir_in(s->op, 1), sim_val(w, ir_in(s->op, 1)), NULL);
+	return GO_NEXT;
+}
+
+Go run_kept(Warp *w, const Step *s)
+{
+	const Val *v = s->op->out[0];
+	each_kept(w, s->op, v, NULL, sim_def(w, v, sim_regs(v)));
 	return GO_NEXT;
 }
 

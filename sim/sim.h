@@ -53,5 +53,6 @@ void sim_program(Out *o, const Module *m, const Module *placed, const EmitOption
 int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg, char *why,
 	unsigned long room);
 
-void sim_report(Out *o, const Module *m, Str arches, Str sizes);        /* report.c: --report */
+/* report.c: --report. sizes: "m=64,n=1000" or NULL. False: a kernel has a fault, which is printed. */
+bool sim_report(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, Str sizes);
 #endif

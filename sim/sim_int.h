@@ -170,7 +170,10 @@ void count_global(Warp *w, const Request *q, bool write);       /* checks each a
 typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
 void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use);
 void count_shared(Warp *w, const Request *q);   /* at: offsets in shared memory */
-/* One request: stores or loads element e at these offsets of a buffer. */
+/* One request: stores or loads n elements a lane at these offsets; element k of lane l is from[k][l]. */
+void shared_put(Warp *w, Elem e, const Request *q, int n, const Cell *const *from);
+void shared_get(Warp *w, Elem e, const Request *q, int n, Cell *const *to);
+/* The same of one element. */
 void shared_store(Warp *w, Elem e, const Request *q, const Cell *from);
 void shared_load(Warp *w, Elem e, const Request *q, Cell *to);
 int64_t shared_base(const Warp *w, int lane);   /* of the lane's tile block */
@@ -178,8 +181,9 @@ int bank_wavefronts(const Request *q, int *least);
 
 #define OPS(X) \
 	X(const) X(literal) X(iota) X(launch) X(bid) X(alias) X(broadcast) X(to_scalar) X(cat) X(split) X(convert_regs) \
-	X(convert_lanes) X(slide) X(view) X(load) X(loads) X(store) X(elements) X(phase) X(store_shared) X(load_shared) X(barrier) X(exchange) \
-	X(convert) X(take) X(reduce_regs) X(reduce_lanes) X(scan) X(sort) X(histogram) X(mma_sync) X(mma) X(print) X(check) X(nothing)
+	X(convert_lanes) X(slide) X(view) X(load) X(loads) X(store) X(elements) X(phase) X(store_shared) X(load_shared) \
+	X(keep) X(kept) X(barrier) X(exchange) X(convert) X(take) X(reduce_regs) X(reduce_lanes) X(scan) X(sort) \
+	X(histogram) X(mma_sync) X(mma) X(print) X(check) X(nothing)
 #define X(name) Go run_##name(Warp *w, const Step *s); void *plan_##name(Run *r, const Op *op);
 OPS(X)
 #undef X

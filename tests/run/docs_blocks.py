@@ -1,5 +1,5 @@
 """The code blocks of a page: docs_blocks.py FILE.md. ```tile blocks must compile for every target, ```tile-error CODE blocks
-must give that code, ```schedule must be what --explain-schedule prints for the program before it, ```c must be C declarations or a program, ```python must parse, ```sh must be a shell script, and the
+must give that code, ```schedule must be what --explain-schedule prints for the program before it, ```report OPTION what that option prints, ```c must be C declarations or a program, ```python must parse, ```sh must be a shell script, and the
 blocks of quickstart.md and python.md that need no GPU are run, in the order of the page."""
 import os
 import re
@@ -23,8 +23,8 @@ def tile_error(path, where, code):
     check(r.code == (0 if code.startswith("W") else 1) and "[%s" % code in r.text, "%s should give %s:\n%s" % (where, code, r.text))
 
 
-def schedule(path, where, text):
-    r = ctilec("--explain-schedule", path)
+def schedule(path, where, text, option):
+    r = ctilec(option, path)
     check(r.code == 0 and r.out.decode() == text, "%s is not what is printed:\n%s" % (where, r.text + r.out.decode()))
 
 
@@ -82,9 +82,9 @@ def main(page):
                 code = words[1] if len(words) > 1 else titles[-1] if titles else ""
                 if check(code, "%s does not say what it gives" % where):
                     tile_error(path, where, code)
-            elif words[0] == "schedule":
+            elif words[0] in ("schedule", "report"):
                 if check(last, "%s follows no program" % where):
-                    schedule(last, where, m.group(2))
+                    schedule(last, where, m.group(2), "--explain-schedule" if words[0] == "schedule" else " ".join(words[1:]))
             elif words[0] == "c":
                 c(path, where)
             elif words[0] == "python":

@@ -1,7 +1,7 @@
 """Kernels in the simulator (sim/sim.h), which also finds races and counts: run.py NAME.
 
-sample/vecadd, ...; operations, language, functions: the programs of those tests, which check their values; tiles/SECTION, clusters,
-packed, overlap, scans, slide, odd: files of tests/cuda, compared with the C target. With warps in a random order (SEEDS; 0: in turn)."""
+sample/vecadd, ...; operations, language, functions: the programs of those tests, which check their values; report/vecadd, ...: counts; tiles/SECTION, clusters,
+packed, overlap, scans, slide, odd, slices: files of tests/cuda, compared with the C target. With warps in a random order (SEEDS; 0: in turn)."""
 import os
 import shutil
 import sys
@@ -43,16 +43,33 @@ def tiles(source, arch, *section):
         check(r.code == 0, "%s, seed %s:\n%s%s" % (" ".join((source, *section)), seed, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
 
 
+# Smaller than the usual ones, for time.
+SIZES = {"gemm": "=m=200,n=150,k=200", "attention": "=batch=1,heads=2,rows=100,cols=100"}
+
+
+def report(name):
+    """What `--report` prints for a sample, as it was (UPDATE=1 writes it again)."""
+    r = ctilec("--report" + SIZES.get(name, ""), "-w", "%s.tile" % name, cwd=os.path.join(ROOT, "samples", name))
+    golden = os.path.join(HERE, "report", name + ".txt")
+    check(r.code == 0, "exit %d\n%s" % (r.code, r.text))
+    if UPDATE:
+        write(golden, r.out)
+    elif r.out.decode() != read(golden):
+        fail("the report of %s is another; UPDATE=1 writes it:\n%s" % (name, r.out.decode("utf-8", "replace")[:3000]))
+
+
 def main(name):
     if not shutil.which("gcc"):
         skip("needs gcc")
     kind, _, rest = name.partition("/")
-    if kind == "sample":
+    if kind == "report":
+        report(rest)
+    elif kind == "sample":
         folder = os.path.join(ROOT, "samples", rest)
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"), SEEDS[-1:])
-    elif kind == "clusters":
-        tiles("clusters.tile", "sm_90a")
-    elif kind in ("overlap", "packed", "scans", "slide", "odd"):
+    elif kind in ("clusters", "slices_cluster"):
+        tiles(kind + ".tile", "sm_90a")
+    elif kind in ("overlap", "packed", "scans", "slide", "odd", "slices"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":
         tiles("tiles.tile", "sm_80", rest)

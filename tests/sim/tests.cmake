@@ -1,8 +1,9 @@
 # ---- placed kernels in the simulator: no GPU, no nvcc ----
 foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_online layer_norm gemm attention)
   ctilec_test(sim/${name} "values;sim" sim/run.py sample/${name})
+  ctilec_test(sim/report-${name} "quick;sim" sim/run.py report/${name})
 endforeach()
-foreach(name operations language functions clusters packed overlap scans slide odd)
+foreach(name operations language functions clusters packed overlap scans slide odd slices slices_cluster)
   ctilec_test(sim/${name} "values;sim" sim/run.py ${name})
 endforeach()
 foreach(name reductions moving)
