@@ -1,9 +1,9 @@
 /* slice: tiles beyond the registers of a thread block become loops over slices.
  *
  * What a kernel does with a tile that is too large falls apart into loops (slice_plan.c): each loads a slice, computes what
- * follows from it, and stores it or combines it with what a reduction has so far. A thread keeps one partial result for each
- * place of a slice, folded down to one 16-byte piece; behind the loop the whole thread block (or cluster) reduces these. So the
- * text and the registers of a kernel do not grow with its tile, and a sum adds first what lies a slice apart.
+ * follows from it, and stores it or combines it with what a reduction has so far. A thread combines what it has of a slice and
+ * adds that to its partial result; behind the loop the whole thread block (or cluster) reduces those. So the text and the
+ * registers of a kernel do not grow with its tile.
  *
  * A slice has 64 bytes of the widest access for each thread: enough in flight at once, few enough to live in registers. Whole
  * stay tiles that registers hold, where each element is read only once; loads that a later loop repeats are kept in shared
@@ -29,9 +29,10 @@ typedef struct Slicer {
 	const LowerCx *cx;
 	SlicePlan p;
 	int log2;               /* of the number of slices */
-	int fold;               /* log2 of the elements that a thread combines before it adds them to its partial results */
+	int far, near;          /* log2 of the elements of a slice that a thread has: pieces of memory, and elements of such a piece */
 	Val **now;              /* by Val id: the slice, in the loop that is being written */
 	Val **sum;              /* by index in plan.ops: what the reduction has so far */
+	Val **top;              /* the same of an online sum: the greatest exponent so far */
 	Val *counter;
 } Slicer;
 
@@ -172,43 +173,113 @@ static const Type *with_extent(const Type *t, int axis, int log2)
 	return type_tile(t->elem, t->rank, shape);
 }
 
-static int fold_of(const Slicer *s, const Type *slice, int axis)
+/* A reduction along the axis of memory meets 2^far times 2^near elements in each thread, another one 2^far: so many it combines
+ * before it adds them to its partial results. */
+typedef struct Fold { int far, near; } Fold;
+
+static Fold fold_of(const Slicer *s, const Type *slice, int axis)
 {
-	return slice->rank == TILE_RANK ? 0 : s->fold < slice->log2[axis] ? s->fold : slice->log2[axis];
+	int n = slice->log2[axis], last = slice->rank - 1;
+	Fold f = { 0, 0 };
+	if (slice->rank > TILE_RANK - SLICE_AXES) return f;
+	while (last > axis && !slice->log2[last]) last--;
+	if (last == axis) f.near = s->near < n ? s->near : n;
+	f.far = s->far < n - f.near ? s->far : n - f.near;
+	return f;
 }
 
 static const Type *partial_type(const Slicer *s, const Op *op)
 {
 	const Type *slice = cut_type(s, ir_in(op, 0));
 	int axis = (int)ir_int(op, AT_AXIS, 0);
-	return with_extent(slice, axis, slice->log2[axis] - fold_of(s, slice, axis));
+	Fold f = fold_of(s, slice, axis);
+	return with_extent(slice, axis, slice->log2[axis] - f.far - f.near);
 }
 
-/* Combines 2^fold elements of a slice that lie farthest apart: in the layout of loads a thread holds them. */
-static Val *folded(const Slicer *s, Builder *b, const Op *op, Val *x)
+/* The axis becomes three: what a thread combines stands in the first and the last. */
+static Val *unfolded(const Slicer *s, Builder *b, Val *x, int axis)
 {
-	const Type *t = x->type, *part = partial_type(s, op);
-	int axis = (int)ir_int(op, AT_AXIS, 0), fold = fold_of(s, t, axis);
+	const Type *t = x->type;
+	Fold f = fold_of(s, t, axis);
 	uint8_t shape[TILE_RANK];
-	if (!fold) return x;
-	for (int a = 0; a <= t->rank; a++)
-		shape[a] = a < axis ? t->log2[a] : a == axis ? (uint8_t)fold : a == axis + 1 ? part->log2[axis] : t->log2[a - 1];
-	const Type *apart = type_tile(t->elem, t->rank + 1, shape);
-	x = ir_unary(b, OP_RESHAPE, apart, x);
-	x = ir_unary(b, op->code, with_extent(apart, axis, 0), x);
-	copy_attrs(x->def, op);
-	return ir_unary(b, OP_RESHAPE, part, x);
+	for (int a = 0; a < axis; a++) shape[a] = t->log2[a];
+	shape[axis] = (uint8_t)f.far;
+	shape[axis + 1] = (uint8_t)(t->log2[axis] - f.far - f.near);
+	shape[axis + 2] = (uint8_t)f.near;
+	for (int a = axis + 1; a < t->rank; a++) shape[a + SLICE_AXES] = t->log2[a];
+	return ir_unary(b, OP_RESHAPE, type_tile(t->elem, t->rank + SLICE_AXES, shape), x);
+}
+
+/* Combines along the first and the last of those three. */
+static Val *folded(Builder *b, OpCode code, const Op *like, Val *x, int axis)
+{
+	for (int a = axis; a <= axis + SLICE_AXES; a += SLICE_AXES) {
+		x = ir_unary(b, code, with_extent(x->type, a, 0), x);
+		if (like) copy_attrs(x->def, like);
+		ir_set_int(x->def, AT_AXIS, a);
+	}
+	return x;
+}
+
+static Val *combined(Builder *b, const Op *op, Val *x, Val *y)
+{
+	static const AttrKey modes[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN };
+	Val *r = ir_binary(b, combining(op->code), x->type, x, y);
+	for (int k = 0; k < 3; k++)
+		if (ir_int(op, modes[k], 0)) ir_set_int(r->def, modes[k], ir_int(op, modes[k], 0));
+	return r;
 }
 
 static void cut_reduce(Slicer *s, Builder *b, int i)
 {
 	const Op *op = s->p.ops[i].op;
-	Val *x = folded(s, b, op, cut_val(s, ir_in(op, 0)));
-	Val *r = ir_binary(b, combining(op->code), x->type, s->sum[i], x);
-	static const AttrKey modes[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN };
-	for (int k = 0; k < 3; k++)
-		if (ir_int(op, modes[k], 0)) ir_set_int(r->def, modes[k], ir_int(op, modes[k], 0));
-	s->sum[i] = r;
+	Val *x = cut_val(s, ir_in(op, 0));
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	if (x->type->rank <= TILE_RANK - SLICE_AXES)
+		x = ir_unary(b, OP_RESHAPE, s->sum[i]->type, folded(b, op->code, op, unfolded(s, b, x, axis), axis));
+	s->sum[i] = combined(b, op, s->sum[i], x);
+}
+
+/* r, or 0 where it is -inf, which no exponent can be compared with: nothing was summed there but exp(-inf). */
+static Val *reference(Builder *b, Val *r)
+{
+	const Type *bools = type_with_elem(r->type, EL_BOOL);
+	Val *none = ir_binary(b, OP_EQ, bools, r, ir_const_num(b, r->type, num_float(-1.0 / 0.0)));
+	return ir_op1(b, OP_SELECT, r->type, 3, (Val *[]){ none, ir_const_num(b, r->type, num_zero(EL_F32)), r });
+}
+
+static Val *exp_of_difference(Builder *b, const Op *like, Val *x, Val *y)
+{
+	Val *e = ir_unary(b, OP_EXP, x->type, ir_binary(b, OP_SUB, x->type, x, y));
+	copy_attrs(e->def, like);
+	return e;
+}
+
+/* The sum so far is one of exp(x - r), r the greatest x that this place of the slice has met; when r grows, so does what it is
+ * divided by. A NaN is no greatest x, and makes the sum a NaN. */
+static void cut_online(Slicer *s, Builder *b, int i)
+{
+	const SliceOp *o = &s->p.ops[i];
+	const Op *sum = o->op, *e = ir_in(sum, 0)->def;
+	int axis = (int)ir_int(sum, AT_AXIS, 0);
+	Val *x = unfolded(s, b, cut_val(s, slice_exponent(o)), axis), *old = s->top[i];
+	Val *most = folded(b, OP_REDUCE_MAX, NULL, x, axis);
+	Val *top = ir_binary(b, OP_MAX, old->type, old, ir_unary(b, OP_RESHAPE, old->type, most)), *r = reference(b, top);
+	Val *each = ir_unary(b, OP_BROADCAST, x->type, ir_unary(b, OP_RESHAPE, most->type, r));
+	Val *here = folded(b, OP_SUM, sum, exp_of_difference(b, e, x, each), axis);
+	Val *scaled = ir_binary(b, OP_MUL, old->type, s->sum[i], exp_of_difference(b, e, old, r));
+	s->sum[i] = combined(b, sum, scaled, ir_unary(b, OP_RESHAPE, old->type, here));
+	s->top[i] = top;
+}
+
+/* Behind the loop: each place's sum as one of exp(x - m). */
+static Val *online_result(Slicer *s, Builder *b, int i, Val *sum, Val *top)
+{
+	const SliceOp *o = &s->p.ops[i];
+	const Op *e = ir_in(o->op, 0)->def;
+	const Op *broadcast = ir_in(ir_in(e, 0)->def, 1)->def;
+	Val *m = ir_unary(b, OP_BROADCAST, top->type, ir_in(broadcast, 0));
+	return ir_binary(b, OP_MUL, sum->type, sum, exp_of_difference(b, e, top, m));
 }
 
 /* ---- loops ---- */
@@ -217,7 +288,8 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	Op *op = s->p.ops[i].op;
 	b->span = op->span;
 	if (s->p.ops[i].part) {
-		cut_reduce(s, b, i);
+		if (s->p.ops[i].online < 0) cut_reduce(s, b, i);
+		else cut_online(s, b, i);
 		return;
 	}
 	Val *one = op->code == OP_IOTA ? cut_numbers(s, b, op) : NULL;
@@ -226,42 +298,74 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	if (op->code == OP_LOAD || op->code == OP_STORE) cut_access(s, r, op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1));
 }
 
+/* What a loop carries: partial results, and behind each online sum its greatest exponents. */
+typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
+
+static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
+{
+	vec_push(A_TMP, &c->part, part);
+	vec_push(A_TMP, &c->out, t);
+	vec_push(A_TMP, &c->in, ir_const_num(b, t, n));
+}
+
+static void find_carried(Slicer *s, Builder *b, int level, Carried *c)
+{
+	for (int i = 0; i < s->p.n; i++) {
+		const SliceOp *o = &s->p.ops[i];
+		if (!o->part || !(o->runs >> level & 1)) continue;
+		const Type *t = partial_type(s, o->op);
+		carry(b, c, i, t, identity(o->op));
+		if (o->online >= 0) carry(b, c, i, t, num_float(-1.0 / 0.0));
+	}
+}
+
+/* Behind the loop all threads reduce their partial results; maxima first, which online sums ask for. */
+static void finish(Slicer *s, Builder *b, const Op *loop, const Carried *c, bool online)
+{
+	for (int k = 0; k < c->part.n; k++) {
+		SliceOp *o = &s->p.ops[c->part.p[k]];
+		Val *x = loop->out[k];
+		bool sum = o->online >= 0;
+		if (sum && online) x = online_result(s, b, c->part.p[k], x, loop->out[k + 1]);
+		k += sum;
+		if (sum != online) continue;
+		b->span = o->op->span;
+		Val *r = ir_unary(b, o->op->code, o->op->out[0]->type, x);
+		copy_attrs(r->def, o->op);
+		r->name = o->op->out[0]->name;
+		ir_replace(o->op->out[0], r);
+	}
+}
+
 static void write_loop(Slicer *s, int level, Op *before)
 {
 	const Type *i32 = type_scalar(EL_I32);
 	Builder b = build_before(before);
-	VEC(int) parts = { 0 };
-	VEC(Val *) in = { 0 };
-	VEC(const Type *) out = { 0 };
+	Carried c = { 0 };
 	unsigned runs = 0;
 	for (int i = 0; i < s->p.n; i++) runs |= s->p.ops[i].runs;
 	if (!(runs >> level & 1)) return;
-	for (int k = 0; k < 3; k++) vec_push(A_TMP, &in, ir_const_int(&b, i32, k == 0 ? 0 : k == 1 ? (int64_t)1 << s->log2 : 1));
-	for (int i = 0; i < s->p.n; i++) {
-		const SliceOp *o = &s->p.ops[i];
-		if (!o->part || !(o->runs >> level & 1)) continue;
-		vec_push(A_TMP, &parts, i);
-		vec_push(A_TMP, &out, partial_type(s, o->op));
-		vec_push(A_TMP, &in, ir_const_num(&b, out.p[out.n - 1], identity(o->op)));
-	}
-	Op *loop = ir_op(&b, OP_FOR, in.n, in.p, out.n, out.p);
+	for (int k = 0; k < 3; k++) vec_push(A_TMP, &c.in, ir_const_int(&b, i32, k == 0 ? 0 : k == 1 ? (int64_t)1 << s->log2 : 1));
+	find_carried(s, &b, level, &c);
+	Op *loop = ir_op(&b, OP_FOR, c.in.n, c.in.p, c.out.n, c.out.p);
 	IrBlock *body = ir_region(loop);
 	Builder inner = { s->p.fn, body, NULL, b.span };
+	Val **last = NEW_ARRAY(A_TMP, Val *, c.part.n);
 	s->counter = ir_arg(body, i32, NULL);
-	for (int k = 0; k < parts.n; k++) s->sum[parts.p[k]] = ir_arg(body, out.p[k], NULL);
+	for (int k = 0; k < c.part.n; k++) {
+		int i = c.part.p[k];
+		Val **to = k && c.part.p[k - 1] == i ? s->top : s->sum;
+		to[i] = ir_arg(body, c.out.p[k], NULL);
+	}
 	for (int i = 0; i < s->p.n; i++)
 		if (s->p.ops[i].runs >> level & 1) cut_op(s, &inner, i);
-	Val **last = NEW_ARRAY(A_TMP, Val *, parts.n);
-	for (int k = 0; k < parts.n; k++) last[k] = s->sum[parts.p[k]];
-	ir_op(&inner, OP_YIELD, parts.n, last, 0, NULL);
-	for (int k = 0; k < parts.n; k++) {
-		Op *op = s->p.ops[parts.p[k]].op;
-		b.span = op->span;
-		Val *r = ir_unary(&b, op->code, op->out[0]->type, loop->out[k]);
-		copy_attrs(r->def, op);
-		r->name = op->out[0]->name;
-		ir_replace(op->out[0], r);
+	for (int k = 0; k < c.part.n; k++) {
+		int i = c.part.p[k];
+		last[k] = k && c.part.p[k - 1] == i ? s->top[i] : s->sum[i];
 	}
+	ir_op(&inner, OP_YIELD, c.part.n, last, 0, NULL);
+	finish(s, &b, loop, &c, false);
+	finish(s, &b, loop, &c, true);
 }
 
 static void write_loops(Slicer *s)
@@ -270,6 +374,7 @@ static void write_loops(Slicer *s)
 	int last = 0;
 	s->now = NEW_ARRAY(A_TMP, Val *, s->p.fn->nval);
 	s->sum = NEW_ARRAY(A_TMP, Val *, s->p.n);
+	s->top = NEW_ARRAY(A_TMP, Val *, s->p.n);
 	for (int i = 0; i < s->p.n; i++)
 		if (s->p.ops[i].level > last) last = s->p.ops[i].level;
 	for (int level = 0; level <= last; level++) {
@@ -380,8 +485,8 @@ static void slice_fn(Fn *fn, const LowerCx *cx)
 	slices = m.log2 - LANES_LOG2 - warps - cluster - each;
 	if (slices < 1 || !best_plan(fn, m.seed, slices, &s.p)) return;
 	s.log2 = slices;
-	s.fold = each - (4 - log2_floor(m.bytes));
-	if (s.fold < 0) s.fold = 0;
+	s.near = 4 - log2_floor(m.bytes) < each ? 4 - log2_floor(m.bytes) : each;
+	s.far = each - s.near;
 	write_loops(&s);
 	fn->warps = 1 << (warps + cluster);
 	fn->cluster = cluster ? 1 << cluster : 0;

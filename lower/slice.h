@@ -3,12 +3,13 @@
 #define LOWER_SLICE_H
 #include "lower/placed.h"
 
-enum { SLICE_WHOLE = -1, SLICE_LOOPS = 8 /* of one kernel, at most */ };
+enum { SLICE_WHOLE = -1, SLICE_LOOPS = 8 /* of one kernel, at most */, SLICE_AXES = 2 /* that partial results take besides */ };
 
 typedef struct SliceOp {
 	Op *op;
 	bool cut;               /* works on a slice at a time */
 	bool part;              /* reduces along the axis that is cut: its result is known behind the loop */
+	int online;             /* the sum of exp(x - max x): which of ops is that maximum, in whose loop this runs; else -1 */
 	int level;              /* cut: the first loop that runs it; else: it stands before that loop */
 	int least;              /* level that the order of memory asks for */
 	unsigned runs;          /* cut: the loops that run it, as bits; loads and what is computed from them again in each */
@@ -27,4 +28,5 @@ typedef struct SlicePlan {
 /* The plan that cuts the tile `seed` along `axis` and whatever has to be cut with it, into 2^log2 slices; false: there is none. */
 bool slice_plan(Fn *fn, Val *seed, int axis, int log2, SlicePlan *p);
 bool slice_is_cut(const SlicePlan *p, const Val *v);
+Val *slice_exponent(const SliceOp *o);          /* of an online sum: x */
 #endif

@@ -6,6 +6,9 @@
  * computed from them, run again in each loop that needs them. So the number of an operation's loop is the length of the
  * longest chain of such reductions before it.
  *
+ * A sum of exp(x - m) need not wait for m, the maximum of x: exp(x - r) with the greatest x so far in place of m differs by a
+ * factor of exp(r - m), which is known behind the loop, and one of exp(r - r') wherever r gives way to a greater r'.
+ *
  * Memory keeps the order of the program: an access of what an earlier one writes, or a write of what an earlier one reads,
  * runs in a later loop than all runs of the earlier one, or in the same loop behind it where both are of the same slice. */
 #include <string.h>
@@ -144,6 +147,26 @@ static void keep_whole(void *ctx, Op *op)
 		if (axis_of(s, ir_in(op, i)) >= 0) s->failed = true;
 }
 
+/* ---- sums that keep up with a maximum ---- */
+Val *slice_exponent(const SliceOp *o)
+{
+	const Op *e = ir_in(o->op, 0)->def;
+	return ir_in(ir_in(e, 0)->def, 0);
+}
+
+/* Which of ops is the maximum, along the same axis, that the sum's exponents subtract; -1: it is no such sum. */
+static int maximum_of(const SlicePlan *p, const SliceOp *o)
+{
+	const Op *e = ir_in(o->op, 0)->def, *d = e && e->code == OP_EXP ? ir_in(e, 0)->def : NULL;
+	if (o->op->code != OP_SUM || !o->part || ir_int(o->op, AT_ROUNDING, 0) || !d || d->code != OP_SUB || ir_int(d, AT_ROUNDING, 0)) return -1;
+	const Op *b = ir_in(d, 1)->def;
+	if (!b || b->code != OP_BROADCAST || e->out[0]->type->elem != EL_F32 || e->out[0]->type->rank > TILE_RANK - SLICE_AXES) return -1;
+	int m = p->def[ir_in(b, 0)->id];
+	if (m < 0 || !p->ops[m].part || p->ops[m].op->code != OP_REDUCE_MAX || ir_in(p->ops[m].op, 0) != ir_in(d, 0)) return -1;
+	return ir_int(p->ops[m].op, AT_AXIS, 0) == ir_int(o->op, AT_AXIS, 0) ? m : -1;
+}
+
+/* ---- what is cut ---- */
 static bool spread(SlicePlan *p, Val *seed, int axis, int log2)
 {
 	Spread s = { .p = p, .log2 = log2 };
@@ -159,7 +182,10 @@ static bool spread(SlicePlan *p, Val *seed, int axis, int log2)
 		SliceOp *o = &p->ops[i];
 		o->cut = meets_cut(&s, o->op);
 		o->part = o->cut && op_is_reduce(o->op) && axis_of(&s, o->op->out[0]) < 0;
+		o->online = -1;
 	}
+	for (int i = 0; i < p->n; i++)
+		if (p->ops[i].part) p->ops[i].online = maximum_of(p, &p->ops[i]);
 	return !s.failed;
 }
 
@@ -182,8 +208,10 @@ static void wait_for(void *ctx, Op *op)
 static void find_levels(SlicePlan *p)
 {
 	for (int i = 0; i < p->n; i++) {
+		int m = p->ops[i].online;
 		Raise r = { p, p->ops[i].least };
-		wait_for(&r, p->ops[i].op);
+		if (m < 0) wait_for(&r, p->ops[i].op);
+		else if (p->ops[m].level > r.level) r.level = p->ops[m].level;
 		p->ops[i].level = r.level;
 		p->ops[i].runs = 0;
 	}
@@ -192,7 +220,7 @@ static void find_levels(SlicePlan *p)
 		if (!o->cut) continue;
 		if (!o->op->nout || o->part) o->runs = 1u << o->level;
 		for (int k = 0; k < o->op->nin; k++) {
-			int d = p->def[ir_in(o->op, k)->id];
+			int d = p->def[o->online < 0 ? ir_in(o->op, k)->id : slice_exponent(o)->id];
 			if (d >= 0 && p->ops[d].cut && !p->ops[d].part) p->ops[d].runs |= o->runs;
 		}
 	}
