@@ -286,29 +286,50 @@ static int64_t exchange_at(const Op *op, uint32_t index)
 	return ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + (int64_t)index * exchange_slot(op->out[0]->type->elem);
 }
 
-/* Each part to all thread blocks; it counts for their mbarrier when it arrives. */
+/* An element to all thread blocks; it counts for their mbarrier when it arrives. */
+void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits)
+{
+	Unit *u = w->u;
+	for (int to = 0; to < u->nrank && !sim_failed(u->r); to++) {
+		unsigned char *p = shared_at(w, to, at, bytes, lane, SHARED_WRITE);
+		Bar *b = &u->shared[to].bar[bar];
+		for (int k = 0; k < bytes; k++) p[k] = (unsigned char)(bits >> (8 * k));
+		b->arrived += bytes;
+		for (int k = 0; k < u->nwarp; k++)
+			if (w->clock[k] > b->clock[k]) b->clock[k] = w->clock[k];
+	}
+}
+
+void bar_sent(Warp *w)
+{
+	w->clock[w->index]++;
+	sim_wake(w->u);
+}
+
+bool bar_arrived(Warp *w, int bar, int64_t expect)
+{
+	Bar *b = &w->u->shared[w->rank].bar[bar];
+	if (b->arrived > expect) sim_fault(w, "%lld bytes arrived for a phase of %lld", (long long)b->arrived, (long long)expect);
+	if (b->arrived < expect) return false;
+	for (int k = 0; k < w->u->nwarp; k++)
+		if (b->clock[k] > w->clock[k]) w->clock[k] = b->clock[k];
+	return true;
+}
+
 static void send(Warp *w, const Step *s, const Exchange *x)
 {
 	const Op *op = s->op;
-	Unit *u = w->u;
 	const SimVal *v = sim_val(w, ir_in(op, 0));
 	Elem e = op->out[0]->type->elem;
 	int bytes = exchange_slot(op->out[0]->type->elem);
 	uint32_t lanes = first_lanes(*ir_in(op, 0)->lay, w->index);
 	for (int reg = 0; reg < sim_regs(ir_in(op, 0)); reg++)
 		for (int l = 0; is_first_reg(x->spare, reg) && l < LANES; l++)
-			for (int to = 0; lanes >> l & 1 && to < u->nrank && !sim_failed(u->r); to++) {
-				uint64_t bits = cell_bits(e, sim_at(v, reg, l));
+			if (lanes >> l & 1) {
 				uint32_t at = map_at(&x->from, reg, l, w->index);
-				unsigned char *p = shared_at(w, to, exchange_at(op, at), bytes, l, SHARED_WRITE);
-				Bar *b = &u->shared[to].bar[x->bar];
-				for (int k = 0; k < bytes; k++) p[k] = (unsigned char)(bits >> (8 * k));
-				b->arrived += bytes;
-				for (int k = 0; k < u->nwarp; k++)
-					if (w->clock[k] > b->clock[k]) b->clock[k] = w->clock[k];
+				bar_send(w, x->bar, exchange_at(op, at), bytes, l, cell_bits(e, sim_at(v, reg, l)));
 			}
-	w->clock[w->index]++;
-	sim_wake(u);
+	bar_sent(w);
 }
 
 Go run_exchange(Warp *w, const Step *s)
@@ -317,17 +338,13 @@ Go run_exchange(Warp *w, const Step *s)
 	const Op *op = s->op;
 	const Val *out = op->out[0];
 	Unit *u = w->u;
-	Bar *b = &u->shared[w->rank].bar[x->bar];
 	int64_t expect = type_size(out->type) * exchange_slot(out->type->elem);
 	int bytes = exchange_slot(out->type->elem), regs = sim_regs(out);
 	if (!w->phase) {
 		send(w, s, x);
 		w->phase = 1;
 	}
-	if (b->arrived > expect) sim_fault(w, "%lld bytes arrived for a phase of %lld", (long long)b->arrived, (long long)expect);
-	if (b->arrived < expect) return GO_WAIT;
-	for (int k = 0; k < u->nwarp; k++)
-		if (b->clock[k] > w->clock[k]) w->clock[k] = b->clock[k];
+	if (!bar_arrived(w, x->bar, expect)) return GO_WAIT;
 	Cell *to = sim_def(w, out, regs);
 	for (int reg = 0; reg < regs; reg++) {
 		Request q = { .lanes = UINT32_MAX, .bytes = bytes };

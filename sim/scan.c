@@ -17,6 +17,8 @@ typedef struct Scan {
 	int shift;              /* of the axis in the number of a total */
 	bool back, exclusive;
 	int64_t slot[MOST];
+	int bar;                /* in a cluster: where totals arrive */
+	int64_t expect;         /* bytes of them; 0: they stay in the thread block */
 } Scan;
 
 static int scan_kind(const Op *op)
@@ -80,6 +82,11 @@ void *plan_scan(Run *r, const Op *op)
 	s->exclusive = ir_int(op, AT_EXCLUSIVE, 0) != 0;
 	for (int i = 0; i < s->r.n; i++) s->slot[i] = ir_int(op, AT_SLOT, 0) + scan_offset(op, &s->plan, i);
 	if (s->plan.warps == s->plan.n) return s;
+	if (op_exchanges(op)) {
+		int64_t elems;
+		exchange_size(op, &elems, &s->expect);
+		s->bar = r->nbar++;
+	}
 	s->totals = map_of(r, s->plan.totals, -1);
 	s->shift = lay_shift(s->plan.totals, (int)ir_int(op, AT_AXIS, 0));
 	return s;
@@ -232,9 +239,14 @@ static void scan_pairs(const State *x, int k)
 /* ---- warps ---- */
 static void total(const State *x, int i, const uint32_t *index, uint32_t lanes, Lane32 *v, bool store)
 {
-	int size = elem_bytes(x->s->r.e[i]);
-	Request q = { .lanes = lanes, .bytes = size };
+	int size = scan_slot(x->st->op, i);
+	Request q = { .lanes = lanes, .bytes = elem_bytes(x->s->r.e[i]) };
 	for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)(shared_base(x->w, l) + x->s->slot[i] + (int64_t)index[l] * size);
+	if (store && x->s->expect) {
+		for (int l = 0; l < LANES; l++)
+			if (lanes >> l & 1) bar_send(x->w, x->s->bar, (int64_t)q.at[l], size, l, cell_bits(x->s->r.e[i], v->c[l]));
+		return;
+	}
 	if (store) shared_store(x->w, x->s->r.e[i], &q, v->c);
 	else shared_load(x->w, x->s->r.e[i], &q, v->c);
 }
@@ -252,6 +264,7 @@ static void store_totals(const State *x)
 		for (int k = 0; k < LANES; k++) index[k] = map_at(&s->totals, reg, k, x->w->index);
 		for (int i = 0; i < s->r.n; i++) total(x, i, index, lanes, &t[i], true);
 	}
+	if (s->expect) bar_sent(x->w);
 }
 
 static void load_total(const State *x, int reg, uint32_t number, Lane32 *v)
@@ -328,7 +341,7 @@ Go run_scan(Warp *w, const Step *st)
 		w->phase = 1;
 	}
 	if (s->plan.warps < s->plan.n) {
-		if (!sim_sync(w)) return GO_WAIT;
+		if (s->expect ? !bar_arrived(w, s->bar, s->expect) : !sim_sync(w)) return GO_WAIT;
 		for (uint32_t i = 0; i < (uint32_t)1 << bits_in(s->rows); i++) scan_warps(&x, (int)bits_along(s->rows, i));
 	}
 	for (uint32_t g = 0; g < (uint32_t)1 << s->groups && s->plan.low < s->plan.n; g++) apply_before(&x, g);

@@ -168,6 +168,10 @@ uint32_t bits_along(uint32_t mask, uint32_t n); /* the n-th number whose bits li
 typedef struct Request { uint64_t at[LANES]; uint32_t lanes; int bytes; } Request;
 void count_global(Warp *w, const Request *q, bool write);       /* checks each address, too */
 typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
+/* moves.c: an element to the same place of all thread blocks; bar_sent ends what a warp sends. */
+void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits);
+void bar_sent(Warp *w);
+bool bar_arrived(Warp *w, int bar, int64_t expect);
 void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use);
 void count_shared(Warp *w, const Request *q);   /* at: offsets in shared memory */
 /* One request: stores or loads n elements a lane at these offsets; element k of lane l is from[k][l]. */
