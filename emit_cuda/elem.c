@@ -120,6 +120,25 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), str_fmt("(%s)", at));
 }
 
+/* An element's number compared with a scalar: with what the thread's part leaves of the scalar, so that a register costs one
+ * instruction. NULL: another comparison. */
+static Str compared_text(Cu *g, const Op *op, const char *reg)
+{
+	static const struct { OpCode code; const char *sign; } signs[] = { { OP_LT, "<" }, { OP_LE, "<=" }, { OP_GT, ">" }, { OP_GE, ">=" } };
+	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
+	if (g->turned || cu_regs(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32 || !cu_val(g, y)->splat)
+		return NULL;
+	CuMap m = cu_map(*x->lay, LAY_PACKED);
+	uint32_t in_reg = 0, in_thread = 0;
+	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
+	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
+	for (int i = 0; i < 4; i++)
+		if (op->code == signs[i].code && !(in_reg & in_thread))
+			return str_fmt("(unsigned char)((int)%s %s ct_within((long long)%s - (int)%s))", cu_map_reg(&m, reg), signs[i].sign,
+				cu_val(g, y)->name, cu_map_thread(&m));
+	return NULL;
+}
+
 static Str literal_text(Cu *g, const Op *op, const char *reg)
 {
 	CuMap m = cu_map(*op->out[0]->lay, LAY_PACKED);
@@ -154,6 +173,7 @@ static Str point_text(Cu *g, const Op *op, const char *reg)
 		return cu_pulled(g, ir_in(op, 0), c, reg);
 	default: break;
 	}
+	if (op->nin == 2 && compared_text(g, op, reg)) return compared_text(g, op, reg);
 	for (int i = 0; i < op->nin && i < 4; i++) arg[i] = cu_at(g, ir_in(op, i), reg);
 	return elem_text(g, op, arg);
 }
