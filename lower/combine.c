@@ -249,21 +249,67 @@ static void rise(Op *op, Op *at)
 	ir_move_before(op, at);
 }
 
-/* Moves op before the first reduction if it may as well be read there: then its way through memory takes no time of its own. */
+static void find_write(void *ctx, Op *op) { *(bool *)ctx |= (op_rows[op->code].flags & OPF_WRITE) != 0; }
+
+static bool writes(Op *op)
+{
+	bool found = false;
+	find_write(&found, op);
+	for (int k = 0; k < op->nregion; k++) ir_walk(op->region[k], find_write, &found);
+	return found;
+}
+
+static Op *first_reduction(Op *op)
+{
+	while (op && !op_is_reduce(op)) op = op->next;
+	return op;
+}
+
+/* Moves op before the first reduction or loop if it may as well be read there: then its way through memory takes no time of
+ * its own. */
 static void read_early(Op *op)
 {
 	Op *at = op->parent->first;
 	while (at != op && !op_is_reduce(at) && !at->nregion) at = at->next;
-	for (const Op *o = at; o != op; o = o->next)
-		if (op_rows[o->code].flags & OPF_WRITE) return;
+	for (Op *o = at; o != op; o = o->next)
+		if (writes(o)) return;
 	if (at != op && may_rise(op, at, CHAIN)) rise(op, at);
+}
+
+typedef struct Use { const Val *old; Val *now; bool found; } Use;
+
+static void use(void *ctx, Op *op)
+{
+	Use *u = ctx;
+	for (int i = 0; i < op->nin; i++) {
+		if (ir_in(op, i) != u->old) continue;
+		u->found = true;
+		if (u->now) op->in[i] = u->now;
+	}
+}
+
+static bool uses(Op *op, Use *u)
+{
+	use(u, op);
+	for (int k = 0; k < op->nregion; k++) ir_walk(op->region[k], use, u);
+	return u->found;
+}
+
+/* Behind op, but where all threads wait for each other anyway if nobody needs or writes the element before. */
+static Op *telling_place(Op *op)
+{
+	Op *at = first_reduction(op->next);
+	Use u = { op->out[0], NULL, false };
+	for (Op *o = op->next; o != at; o = o->next)
+		if (!o || writes(o) || uses(o, &u)) return op->next;
+	return at ? at : op->next;
 }
 
 /* One thread of the cluster reads the element and sends it to all thread blocks. So none of them writes it before. */
 static void tell_all(Op *op)
 {
 	read_early(op);
-	Builder b = build_after(op);
+	Builder b = build_before(telling_place(op));
 	Val *x = op->out[0], *one = x;
 	if (!type_is_tile(x->type)) {
 		uint8_t shape[1] = { 0 };
@@ -272,11 +318,9 @@ static void tell_all(Op *op)
 	}
 	Val *told = ir_unary(&b, OP_EXCHANGE, one->type, one);
 	ir_set_layout(told, *one->lay);
-	Val *r = one == x ? told : ir_unary(&b, OP_TO_SCALAR, x->type, told);
-	r->name = x->name;
-	for (Op *o = (one == x ? told->def : r->def)->next; o; o = o->next)
-		for (int i = 0; i < o->nin; i++)
-			if (ir_in(o, i) == x) o->in[i] = r;
+	Use u = { x, one == x ? told : ir_unary(&b, OP_TO_SCALAR, x->type, told), false };
+	u.now->name = x->name;
+	for (Op *o = u.now->def->next; o; o = o->next) uses(o, &u);
 }
 
 static void tell_elements(Fn *fn)

@@ -13,7 +13,6 @@
 enum {
 	SHARED_SM = 227 << 10,          /* bytes that a thread block may have on sm_90a and sm_100a (CUDA programming guide) */
 	SHARED_OWN = 1 << 10,           /* bytes that each thread block takes besides */
-	SHARERS = 3,                    /* thread blocks that an SM is shared by, where all slices are kept so */
 	DEPTH_MOST = 8                  /* of what an index is computed with */
 };
 
@@ -209,14 +208,12 @@ static void take_kept(const Again *a, int64_t slot, int64_t count)
 	ir_remove(a->load);
 }
 
-/* How many slices of `bytes` are kept: all of them beside other thread blocks or alone, else as many as there is room for. */
+/* How many slices of `bytes` are kept: all, or as many as there is room for beside the other thread blocks of the SM. */
 static int64_t slices_kept(const Fn *fn, int64_t rounds, int64_t bytes, int64_t most)
 {
-	for (int n = SHARERS; n > 0; n--) {
-		int64_t room = n > 1 ? (most + SHARED_OWN) / n - SHARED_OWN : most;
-		if (fn->shared_bytes + rounds * bytes <= room) return rounds;
-	}
-	return fn->shared_bytes >= most ? 0 : (most - fn->shared_bytes) / bytes;
+	int64_t all = rounds * bytes, sharers = all <= KEEP_THIRD ? 3 : all <= KEEP_HALF ? 2 : 1;
+	int64_t room = (most + SHARED_OWN) / sharers - SHARED_OWN - fn->shared_bytes;
+	return room < 0 ? 0 : room >= all ? rounds : room / bytes;
 }
 
 static void keep_fn(Fn *fn, const LowerCx *cx)

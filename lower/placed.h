@@ -9,7 +9,8 @@ enum {
 	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
 	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
 	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
-	KEEP_BYTES = 72 << 10,          /* of loads that loops repeat: so much leaves room for three thread blocks on an SM of sm_90 */
+	KEEP_THIRD = 90 << 10,          /* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
+	KEEP_HALF = 136 << 10,          /* or two */
 	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
 	CLUSTER_MOST = 3,               /* log2 of the thread blocks of a cluster that every GPU runs */
 	LANES_LOG2 = 5,

@@ -16,8 +16,7 @@ enum {
 	SLICE_BYTES = 64,       /* of the widest access, for each thread */
 	SLICE_LOADS = 128,      /* of all loads of a loop, at most */
 	SLICE_ELEMS = 32,       /* and no more elements */
-	SLICE_WARPS = 3,        /* log2, of a thread block that has its SM for itself and two others */
-	ALONE_WARPS = 4,        /* log2, of one that shares it with none, since it keeps so much in shared memory */
+	SLICE_WARPS = 3,        /* log2, of a thread block that shares its SM with two others */
 	SLICE_ROW = 128,        /* bytes that lie together in memory, at least */
 	HELD_BYTES = 256,       /* of loads that a thread's registers hold */
 	HELD_EACH = 6,          /* log2; but no more elements of a tile */
@@ -459,37 +458,57 @@ static int held_each(const SlicePlan *p)
 	return n < HELD_EACH ? n : HELD_EACH;
 }
 
+static bool reduces(const SlicePlan *p)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->ops[i].part) return true;
+	return false;
+}
+
+/* Who shares a tile, all log2: the warps of a thread block, its thread blocks, the elements of a slice that a thread has. */
+typedef struct Shares { int warps, cluster, each; } Shares;
+
+/* Thread blocks keep what later loops load again. The less that is, the smaller they are, and the more of them share an SM. */
+static int warps_beside(int64_t kept)
+{
+	if (kept <= KEEP_THIRD) return SLICE_WARPS;
+	return kept <= KEEP_HALF ? SLICE_WARPS + 1 : SLICE_WARPS + 2;
+}
+
+/* false: registers hold the tile. */
+static bool share_out(Fn *fn, const LowerCx *cx, const SlicePlan *p, int size, bool hinted, Shares *s)
+{
+	int most = log2_floor(SLICE_LOADS / loop_bytes(p));
+	if (most < s->each) s->each = most;
+	if (size <= LANES_LOG2 + s->warps + held_each(p) || (p->loops > 1 && !hinted && size <= HELD_LOG2)) return false;
+	if (reduces(p) && suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
+		int wish = (int)ir_hint(fn, "cluster", cx->target_arch);
+		s->cluster = wish ? log2_of(wish) : CLUSTER_MOST;
+		if (size <= HELD_IN_CLUSTER + s->cluster) return false;
+	}
+	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_AGAIN) << size) >> s->cluster);
+	return true;
+}
+
 static void slice_fn(Fn *fn, const LowerCx *cx)
 {
 	Measure m = measure_fn(fn);
 	if (!m.bytes) return;
 	Slicer s = { .cx = cx };
-	int each = log2_floor(SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS);
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
-	int warps = hint > 0 ? log2_of(hint) : SLICE_WARPS, cluster = 0, slices = m.log2 - LANES_LOG2 - warps - each;
+	Shares to = { hint > 0 ? log2_of(hint) : SLICE_WARPS, 0, log2_floor(SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS) };
+	int slices = m.log2 - LANES_LOG2 - to.warps - to.each;
 	if (slices < 1) return;
 	ir_number(fn);
-	if (!best_plan(fn, m.seed, slices, &s.p) || m.log2 <= LANES_LOG2 + warps + held_each(&s.p)) return;
-	int most = log2_floor(SLICE_LOADS / loop_bytes(&s.p));
-	if (most < each) each = most;
-	if (s.p.loops > 1) {
-		if (hint <= 0 && m.log2 <= HELD_LOG2) return;
-		if (suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
-			int wish = (int)ir_hint(fn, "cluster", cx->target_arch);
-			cluster = wish ? log2_of(wish) : CLUSTER_MOST;
-			if (m.log2 <= HELD_IN_CLUSTER + cluster) return;
-		}
-		int64_t kept = ((int64_t)load_bytes(&s.p, RUN_AGAIN) << m.log2) >> cluster;
-		if (hint <= 0 && kept > KEEP_BYTES) warps = ALONE_WARPS;
-	}
-	slices = m.log2 - LANES_LOG2 - warps - cluster - each;
+	if (!best_plan(fn, m.seed, slices, &s.p) || !share_out(fn, cx, &s.p, m.log2, hint > 0, &to)) return;
+	slices = m.log2 - LANES_LOG2 - to.warps - to.cluster - to.each;
 	if (slices < 1 || !best_plan(fn, m.seed, slices, &s.p)) return;
 	s.log2 = slices;
-	s.near = 4 - log2_floor(m.bytes) < each ? 4 - log2_floor(m.bytes) : each;
-	s.far = each - s.near;
+	s.near = 4 - log2_floor(m.bytes) < to.each ? 4 - log2_floor(m.bytes) : to.each;
+	s.far = to.each - s.near;
 	write_loops(&s);
-	fn->warps = 1 << (warps + cluster);
-	fn->cluster = cluster ? 1 << cluster : 0;
+	fn->warps = 1 << (to.warps + to.cluster);
+	fn->cluster = to.cluster ? 1 << to.cluster : 0;
 }
 
 void pass_slice(Module *m, const LowerCx *cx)
