@@ -120,7 +120,7 @@ static void host(Out *o, const HostVec *v)
 			out_puts(o, "{\"let\": ");
 			json_string(o, s->u.let.name);
 			out_puts(o, ", \"value\": ");
-			json_string(o, sym_text(s->u.let.value));
+			json_string(o, s->u.let.value ? sym_text(s->u.let.value) : "multiprocessors");
 			out_puts(o, "}");
 			break;
 		}

@@ -495,17 +495,49 @@ static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
 	out_puts(t->o, "stream);\n");
 }
 
-/* A line of a tune file. ct_on_arch(90) is the target's: whether the current device is of that architecture. */
-static void print_choice(EntryText *t, const HostStmt *s, int i)
+static void print_conditions(Out *o, const LaunchRule *r)
+{
+	if (r->arch) out_printf(o, "ct_on_arch(%d) && ", (int)strtol(r->arch + (strncmp(r->arch, "sm_", 3) ? 0 : 3), NULL, 10));
+	if (!r->cond) return;
+	host_expr(o, r->cond);
+	out_puts(o, " && ");
+}
+
+/* The cheapest of the variants whose rules have a cost: ct_best is its number. */
+static bool print_cheapest(EntryText *t, const HostStmt *s)
 {
 	Out *o = t->o;
-	Str arch = s->u.launch.rules.p[i].arch;
-	out_puts(o, i ? "else if (" : "if (");
-	if (arch) out_printf(o, "ct_on_arch(%d) && ", (int)strtol(arch + (strncmp(arch, "sm_", 3) ? 0 : 3), NULL, 10));
-	if (s->u.launch.rules.p[i].cond) {
-		host_expr(o, s->u.launch.rules.p[i].cond);
-		out_puts(o, " && ");
+	bool any = false;
+	for (int i = 0; i < s->u.launch.rules.n; i++) {
+		const LaunchRule *r = &s->u.launch.rules.p[i];
+		if (!r->cost) continue;
+		if (!any) out_puts(o, "int ct_best = -1;\nint64_t ct_least = INT64_MAX;\n");
+		any = true;
+		out_puts(o, "{\n\tconst int64_t ct_cost = ");
+		host_expr(o, r->cost);
+		out_puts(o, ";\n\tif (");
+		print_conditions(o, r);
+		out_printf(o, "ct_cost < ct_least && !ct_fits_%s(", s->u.launch.variants.p[r->variant].fn->name);
+		print_args_of(t, s, s->u.launch.variants.p[r->variant].fn);
+		out_printf(o, "0)) ct_best = %d, ct_least = ct_cost;\n}\n", r->variant);
 	}
+	if (any) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: the cost of a variant does not fit 64 bits\");\n", t->e->name);
+	return any;
+}
+
+static bool priced(const HostStmt *s, int variant)
+{
+	for (int i = 0; i < s->u.launch.rules.n; i++)
+		if (s->u.launch.rules.p[i].cost && s->u.launch.rules.p[i].variant == variant) return true;
+	return false;
+}
+
+/* A line of a tune file. ct_on_arch(90) is the target's: whether the current device is of that architecture. */
+static void print_choice(EntryText *t, const HostStmt *s, int i, bool first)
+{
+	Out *o = t->o;
+	out_puts(o, first ? "if (" : "else if (");
+	print_conditions(o, &s->u.launch.rules.p[i]);
 	print_try(t, s, s->u.launch.variants.p[s->u.launch.rules.p[i].variant].fn);
 }
 
@@ -524,9 +556,21 @@ static void print_variants(EntryText *t, const HostStmt *s)
 		out_puts(o, "stream);\nif (ct_s) return ct_s;\n");
 		return;
 	}
-	for (int i = 0; i < s->u.launch.rules.n; i++) print_choice(t, s, i);
+	bool costs = print_cheapest(t, s), first = true;
+	for (int i = 0; i < s->u.launch.rules.n; i++) {
+		if (s->u.launch.rules.p[i].cost) continue;
+		print_choice(t, s, i, first);
+		first = false;
+	}
+	for (int i = 0; costs && i < n; i++) {
+		if (!priced(s, i)) continue;
+		out_printf(o, "%sif (ct_best == %d && ", first ? "" : "else ", i);
+		print_try(t, s, s->u.launch.variants.p[i].fn);
+		first = false;
+	}
 	for (int i = 0; i < n; i++) {
-		out_puts(o, s->u.launch.rules.n + i ? "else if (" : "if (");
+		out_puts(o, first ? "if (" : "else if (");
+		first = false;
 		print_try(t, s, s->u.launch.variants.p[i].fn);
 	}
 	const Fn *last = s->u.launch.variants.p[n - 1].fn;      /* it says in words what even the last variant needs */
@@ -568,7 +612,8 @@ static void print_stmts(EntryText *t, const HostVec *v)
 			break;
 		case HOST_LET:
 			out_printf(o, "const int64_t %s = ", name_c(s->u.let.name));
-			host_expr(o, s->u.let.value);
+			if (s->u.let.value) host_expr(o, s->u.let.value);
+			else out_puts(o, "ct_multiprocessors()");
 			out_printf(o, ";\n(void)%s;\n", name_c(s->u.let.name));
 			break;
 		case HOST_IF:
@@ -687,8 +732,21 @@ static void print_entry(Out *o, const Entry *e)
 	out_puts(o, "NULL, 0, stream);\n}\n\n");
 }
 
+static bool counts_multiprocessors(const HostVec *v)
+{
+	for (int i = 0; i < v->n; i++) {
+		const HostStmt *s = v->p[i];
+		if (s->kind == HOST_LET && !s->u.let.value) return true;
+		if (s->kind == HOST_IF && (counts_multiprocessors(&s->u.ifs.then) || counts_multiprocessors(&s->u.ifs.other))) return true;
+	}
+	return false;
+}
+
 void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
+	bool counts = false;
+	for (int i = 0; i < m->entries.n; i++) counts |= counts_multiprocessors(&m->entries.p[i]->body);
+	if (counts) out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t ct_multiprocessors(void) { return 1; }\n\n");
 	const WideDims *wide = wide_dims_new(m);
 	for (int i = 0; i < m->fns.n; i++) {
 		print_fits(o, m->fns.p[i], wide_dims_of(wide, m->fns.p[i]));

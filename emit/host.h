@@ -12,6 +12,7 @@ typedef struct HostTarget {
 	/* Prints statements that start fn. In scope: the parameters and dimensions under name_c of their names (dimensions as int64_t),
 	 * int64_t ct_grid[4] (extents of the grid, 1 where unused), int64_t ct_blocks (their product, 1 .. 2^31-1), and
 	 * struct CUstream_st *stream. Ends in `return CTILE_OK;` or another status through ct_fail. */
+	const char *multiprocessors;    /* a function int64_t ct_multiprocessors(void), of the current device; NULL: there is one */
 	void (*start)(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt);
 } HostTarget;
 

@@ -471,7 +471,16 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	launch_text(o, opt, name, TEXT_ANY);
 }
 
-static const HostTarget host_cuda = { true, start_kernel };
+static const char multiprocessors[] =
+	"CT_HELPER int64_t ct_multiprocessors(void)\n"
+	"{\n"
+	"\tint device = 0, n = 0;\n"
+	"\tif (cudaGetDevice(&device) != cudaSuccess) return 1;\n"
+	"\treturn cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) == cudaSuccess && n > 0 ? n : 1;\n"
+	"}\n"
+	"\n";
+
+static const HostTarget host_cuda = { .cpp = true, .multiprocessors = multiprocessors, .start = start_kernel };
 
 /* ---- the file ---- */
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }

@@ -227,7 +227,7 @@ typedef enum HostKind {
 	HOST_SCRATCH,   /* scratch */
 	HOST_LAUNCH,    /* launch */
 	HOST_IF,        /* cond, then, other */
-	HOST_LET        /* name = value */
+	HOST_LET        /* name = value; no value: the multiprocessors of the current device */
 } HostKind;
 typedef struct HostStmt HostStmt;
 typedef VEC(HostStmt *) HostVec;
@@ -236,7 +236,8 @@ typedef struct HostArg { bool is_tensor; int tensor; const Sym *offset, *value; 
  * Scalars: entry parameter index in scalar (>= 0),
  * else a constant num, else value (integers computed from dimensions). */
 /* tune: first rule that holds; arch NULL: any, cond NULL: always */
-typedef struct LaunchRule { Str arch; const Sym *cond; int variant; } LaunchRule;
+/* cost: not by order; of those whose conditions hold and whose variants accept the call, behind the rules without one, the least */
+typedef struct LaunchRule { Str arch; const Sym *cond; int variant; const Sym *cost; } LaunchRule;
 typedef struct Variant { Fn *fn; } Variant;     /* fn->where and alignment must hold for it to run */
 struct HostStmt {
 	HostKind kind;

@@ -444,7 +444,12 @@ static void print_rules(Out *o, const IrWhereVec *where, int n, const LaunchRule
 			out_puts(o, ", ");
 			print_sym(o, r[i].cond);
 		}
-		out_printf(o, " use %d\n", r[i].variant);
+		out_printf(o, " use %d", r[i].variant);
+		if (r[i].cost) {
+			out_puts(o, " cost ");
+			print_sym(o, r[i].cost);
+		}
+		out_puts(o, "\n");
 	}
 	out_off(o);
 	out_puts(o, "}");
@@ -504,7 +509,8 @@ static void print_host_stmt(EntryText *t, const HostStmt *s)
 		out_puts(t->o, "let ");
 		print_name(t->o, s->u.let.name);
 		out_puts(t->o, " = ");
-		print_sym(t->o, s->u.let.value);
+		if (s->u.let.value) print_sym(t->o, s->u.let.value);
+		else out_puts(t->o, "multiprocessors");
 		out_puts(t->o, "\n");
 		break;
 	}

@@ -911,6 +911,7 @@ static void read_rule(Reader *r, HostStmt *s)
 	if (lex_accept(&r->l, ',')) rule.cond = read_sym(r);
 	if (!lex_accept_word(&r->l, "use")) lex_expected(&r->l, "`use`");
 	rule.variant = read_small(r, "a variant's number");
+	if (lex_accept_word(&r->l, "cost")) rule.cost = read_sym(r);
 	vec_push(A_UNIT, &s->u.launch.rules, rule);
 }
 
@@ -958,7 +959,7 @@ static void read_let(Reader *r, HostStmt *s)
 	Span at = lex_span(&r->l);
 	s->u.let.name = lex_name(&r->l, "a name");
 	lex_need(&r->l, '=', "`=`");
-	s->u.let.value = read_sym(r);
+	if (!lex_accept_word(&r->l, "multiprocessors")) s->u.let.value = read_sym(r);
 	if (s->u.let.name && !map_put(&r->names, s->u.let.name, (void *)&atom_kinds[2]))
 		lex_error(&r->l, D_IR_TWICE, at, s->u.let.name);
 }

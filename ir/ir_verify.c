@@ -481,6 +481,7 @@ static bool chk_launch(Check *c, const Tensors *t, const HostStmt *s)
 		const LaunchRule *r = &s->u.launch.rules.p[i];
 		NEED(r->variant >= 0 && r->variant < s->u.launch.variants.n, "a rule uses a variant that does not exist");
 		if (r->cond && !chk_sym(c, r->cond)) return false;
+		if (r->cost && !chk_sym(c, r->cost)) return false;
 	}
 	return true;
 }
@@ -504,7 +505,7 @@ static bool chk_host(Check *c, Tensors *t, const HostVec *v)
 			break;
 		case HOST_LET:
 			NEED(s->u.let.name, "a local without a name");
-			ok = chk_sym(c, s->u.let.value);
+			ok = !s->u.let.value || chk_sym(c, s->u.let.value);
 			break;
 		}
 		if (!ok) return false;

@@ -1045,7 +1045,7 @@ M(entry_none) { m->entries.p[0]->body.p[0]->u.launch.variants.n = 0; }
 /* host.ir */
 M(host_elem) { m->entries.p[0]->params.p[1].elem = EL_F64; }
 M(host_num) { m->entries.p[0]->body.p[2]->u.ifs.then.p[2]->u.launch.args.p[4].num.i = 2; }
-M(host_rule) { m->entries.p[0]->body.p[2]->u.ifs.other.p[0]->u.ifs.then.p[0]->u.launch.rules.p[0].variant = 2; }
+M(host_rule) { m->entries.p[0]->body.p[2]->u.ifs.other.p[0]->u.ifs.then.p[1]->u.launch.rules.p[0].variant = 2; }
 M(host_variants) { m->fns.p[1]->params.n = 4; m->fns.p[1]->body->args.n = 4; }
 M(host_let) { m->entries.p[0]->body.p[0]->u.let.name = str_intern("other"); }
 M(host_scratch) { m->entries.p[0]->body.p[1]->u.scratch.tensor.is_tensor = false; }
