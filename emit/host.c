@@ -466,6 +466,8 @@ static void print_scratch(EntryText *t, const IrParam *p)
 		out_puts(o, pass ? " } };\n" : " }, { ");
 	}
 	out_off(o);
+	if (p->zeroed && !t->dry)
+		out_printf(o, "\tct_s = ct_clear(\"%s\", %s, ct_span(&ct_x, &ct_bad), stream);\n\tif (ct_s) return ct_s;\n", t->e->name, n);
 	out_puts(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, &ct_bad), &ct_bad), 256, &ct_bad), 256, &ct_bad);\n}\n");
 }
 
@@ -742,11 +744,28 @@ static bool counts_multiprocessors(const HostVec *v)
 	return false;
 }
 
+const char host_clear_memory[] =
+	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
+	"{\n\t(void)entry, (void)stream;\n\tif (bytes > 0) memset(p, 0, (size_t)bytes);\n\treturn CTILE_OK;\n}\n\n";
+
+static bool any_zeroed(const HostVec *v)
+{
+	for (int i = 0; i < v->n; i++) {
+		const HostStmt *s = v->p[i];
+		if (s->kind == HOST_SCRATCH && s->u.scratch.tensor.zeroed) return true;
+		if (s->kind == HOST_IF && (any_zeroed(&s->u.ifs.then) || any_zeroed(&s->u.ifs.other))) return true;
+	}
+	return false;
+}
+
 void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
 	bool counts = false;
 	for (int i = 0; i < m->entries.n; i++) counts |= counts_multiprocessors(&m->entries.p[i]->body);
 	if (counts) out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t ct_multiprocessors(void) { return 1; }\n\n");
+	bool zeroed = false;
+	for (int i = 0; i < m->entries.n; i++) zeroed |= any_zeroed(&m->entries.p[i]->body);
+	if (zeroed) out_puts(o, t->clear);
 	const WideDims *wide = wide_dims_new(m);
 	for (int i = 0; i < m->fns.n; i++) {
 		print_fits(o, m->fns.p[i], wide_dims_of(wide, m->fns.p[i]));

@@ -14,8 +14,11 @@ typedef struct HostTarget {
 	 * struct CUstream_st *stream. Ends in `return CTILE_OK;` or another status through ct_fail. */
 	const char *multiprocessors;    /* a function int64_t ct_multiprocessors(void), of the current device; NULL: there is one */
 	void (*start)(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt);
+	/* The function ct_clear(entry, pointer, bytes, stream), a status; printed where an entry has zeroed scratch. */
+	const char *clear;
 } HostTarget;
 
+extern const char host_clear_memory[];  /* `clear` of targets that run on the host */
 extern const char host_macros[];        /* CT_HELPER: a function that may go unused; before anything that uses it */
 void host_prologue(Out *o, const EmitOptions *opt, const HostTarget *t);        /* status texts, checked arithmetic */
 void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t);

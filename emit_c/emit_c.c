@@ -155,7 +155,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	out_printf(o, "}\nreturn ct_full ? ct_fail(CTILE_MEMORY, \"%s: no memory for its tiles\") : CTILE_OK;\n", fn->name);
 }
 
-static const HostTarget host_c = { .start = start_kernel };
+static const HostTarget host_c = { .start = start_kernel, .clear = host_clear_memory };
 
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
 

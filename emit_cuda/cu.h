@@ -33,6 +33,7 @@ typedef struct CuVal {
 	bool splat;             /* every register holds `name` */
 	CuView *view;
 	struct CuShared *shared;        /* group.h: what buffer an address points into */
+	struct CuShifted *shifted;      /* slab.c: loaded, and shifted where it is stored */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
 } CuVal;

@@ -407,6 +407,19 @@ static void find_wait(void *found, Op *op)
 	if (op->code == OP_GRID_WAIT) *(bool *)found = true;
 }
 
+static void find_meet(void *found, Op *op)
+{
+	if (op->code == OP_GRID_MEET) *(bool *)found = true;
+}
+
+/* Its thread blocks wait for each other: all must run at once. */
+static bool together(const Fn *fn)
+{
+	bool found = false;
+	ir_walk(fn->body, find_meet, &found);
+	return found;
+}
+
 /* It waits for the kernel before it itself, so it may begin earlier. */
 static bool dependent(const Fn *fn)
 {
@@ -418,8 +431,10 @@ static bool dependent(const Fn *fn)
 /* Does one of the texts need more of a launch than its grid? */
 static bool needs_start(const KernelText *k, const EmitOptions *opt)
 {
-	for (int i = 0; i < opt->archs.n; i++)
-		if (k->text[TEXT_ANY][i]->persistent || dependent(k->text[TEXT_ANY][i])) return true;
+	for (int i = 0; i < opt->archs.n; i++) {
+		const Fn *fn = k->text[TEXT_ANY][i];
+		if (fn->persistent || dependent(fn) || together(fn)) return true;
+	}
 	return false;
 }
 
@@ -427,7 +442,10 @@ static void print_start(Out *o, const KernelText *k, const EmitOptions *opt, con
 {
 	int n = opt->archs.n;
 	out_puts(o, "static const CtStart ct_how[] = {\n");
-	for (int i = 0; i < n; i++) out_printf(o, "\t{ %d, %d },\n", k->text[TEXT_ANY][i]->persistent, dependent(k->text[TEXT_ANY][i]));
+	for (int i = 0; i < n; i++) {
+		const Fn *fn = k->text[TEXT_ANY][i];
+		out_printf(o, "\t{ %d, %d, %d },\n", fn->persistent, dependent(fn), together(fn));
+	}
 	out_printf(o, "};\nstatic volatile int ct_most[%d * CT_DEVICES];\n", n);
 	out_printf(o, "return ct_start(\"%s\", ct_k_pick, ct_most, ct_k, ct_how, %d, ct_blocks, ct_args, stream);\n", name, n);
 }
@@ -480,7 +498,14 @@ static const char multiprocessors[] =
 	"}\n"
 	"\n";
 
-static const HostTarget host_cuda = { .cpp = true, .multiprocessors = multiprocessors, .start = start_kernel };
+static const char host_clear[] =
+	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
+	"{\n"
+	"\tconst cudaError_t e = bytes > 0 ? cudaMemsetAsync(p, 0, (size_t)bytes, stream) : cudaSuccess;\n"
+	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", entry, cudaGetErrorString(e));\n"
+	"}\n\n";
+
+static const HostTarget host_cuda = { .cpp = true, .multiprocessors = multiprocessors, .start = start_kernel, .clear = host_clear };
 
 /* ---- the file ---- */
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }

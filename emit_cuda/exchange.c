@@ -27,10 +27,13 @@ static void pieces(Cu *g, const Val *tile, Str at, const char *store, const char
 	}
 }
 
+/* Of a pointer, or of a view's first element. */
+static Str address_of(Cu *g, const Val *v) { return v->type->kind == TY_VIEW ? cu_val(g, v)->view->base : cu_scalar(g, v); }
+
 void exchange_store(Cu *g, const Op *op)
 {
 	const Val *to = ir_in(op, 0);
-	Str at = cu_scalar(g, to);
+	Str at = address_of(g, to);
 	if (to->type->kind != TY_SHARED) {
 		pieces(g, ir_in(op, 1), str_fmt("(char *)%s", at), "ct_put_global", NULL);
 		return;
@@ -48,7 +51,8 @@ void exchange_load(Cu *g, const Op *op)
 {
 	const Val *from = ir_in(op, 0), *r = op->out[0];
 	bool shared = from->type->kind == TY_SHARED;
-	Str at = cu_scalar(g, from);
+	Str at = address_of(g, from);
+	cu_val(g, r)->name = cu_name(g, r);
 	cu_declare(g, r);
 	pieces(g, r, shared ? at : str_fmt("(const char *)%s", at), NULL, shared ? "ct_get_shared_b128" : "ct_get_global");
 }
@@ -70,7 +74,7 @@ void exchange_draw(Cu *g, const Op *op)
 	Str n = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
 	int cluster = g->fn->cluster > 1 ? g->fn->cluster : 1;
 	if (cluster > 1) bug("a cluster draws one number for all its thread blocks");
-	out_printf(g->o, "const int %s = ct_draw(%s, %s);\n", n, cu_scalar(g, ir_in(op, 0)), cu_scalar(g, ir_in(op, 1)));
+	out_printf(g->o, "const int %s = ct_draw(%s, %s);\n", n, address_of(g, ir_in(op, 0)), cu_scalar(g, ir_in(op, 1)));
 }
 
 void exchange_meet(Cu *g, const Op *op)
@@ -80,6 +84,6 @@ void exchange_meet(Cu *g, const Op *op)
 	out_puts(g->o, "__threadfence();\n");
 	out_puts(g->o, sync);
 	out_printf(g->o, "if (%s == 0%s) ct_grid_meet(%s, %s ? 0x80000000u - %lldu : 1u);\n", me ? "ct_tid" : "threadIdx.x",
-		me ? str_fmt(" && %s == 0", me->number) : "", cu_scalar(g, ir_in(op, 0)), cu_scalar(g, ir_in(op, 1)), (long long)ir_int(op, AT_NUMBER, 0) - 1);
+		me ? str_fmt(" && %s == 0", me->number) : "", address_of(g, ir_in(op, 0)), cu_scalar(g, ir_in(op, 1)), (long long)ir_int(op, AT_NUMBER, 0) - 1);
 	out_puts(g->o, sync);
 }

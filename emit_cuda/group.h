@@ -12,6 +12,7 @@ typedef struct CuGroup {        /* who runs the text that is being printed */
 	Str number;             /* of the group in its role */
 } CuGroup;
 
+typedef struct CuShifted CuShifted;
 typedef struct CuShared { Smem whole; } CuShared;      /* the buffer that an address points into: rows, slabs, swizzle */
 
 bool group_has_roles(const Fn *fn);

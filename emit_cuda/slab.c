@@ -54,11 +54,14 @@ static Str place_in(Cu *g, const Val *buf, Str row, Str col)
 	return mask ? str_fmt("%s + (%s ^ (%s * %d & %d) >> 3)", at, in, row, bytes, mask) : str_fmt("%s + %s", at, in);
 }
 
+static void shift_all(Cu *g, const Val *r, const CuShifted *s);
+
 void slab_store(Cu *g, const Op *op)
 {
 	const Val *buf = ir_in(op, 0), *x = ir_in(op, 1);
 	Elem e = x->type->elem;
 	Pieces p = pieces_of(x, 16 / elem_bytes(e));
+	if (cu_val(g, x)->shifted) shift_all(g, x, cu_val(g, x)->shifted);
 	Str copies = cu_copies(*x->lay);
 	out_printf(g->o, "%s%s%s{\n", copies ? "if (" : "", copies ? copies : "", copies ? ") " : "");
 	out_in(g->o);
@@ -91,31 +94,65 @@ void slab_load(Cu *g, const Op *op)
 	}
 }
 
-/* Rows outside the view repeat its last one, so that what is loaded lies in it; columns outside are zero. */
-void slab_load_shifted(Cu *g, const Op *op)
+/* ---- rows that begin anywhere ---- */
+/* Loaded, not yet shifted: where the tile is only stored, the shifts are printed there, so that what is between (a wait for room,
+ * mostly) happens while the loads are under way. */
+struct CuShifted { const CuView *v; Str raw, origin[2]; };
+
+static void around(Cu *g, const CuShifted *s, const char *fn, int i, Str row, Str col)
 {
-	const Val *r = op->out[0];
-	const CuView *v = cu_val(g, ir_in(op, 0))->view;
-	const IrAttr *steps = ir_attr(op, AT_STEPS), *offsets = ir_attr(op, AT_OFFSETS);
+	const CuView *v = s->v;
+	out_printf(g->o, "%s(%s + %d, %s, %s + %s, %s, %s, %s + %s, %s);\n", fn, s->raw, 8 * i, v->base, s->origin[0], row, v->ext[0], v->str[0],
+		s->origin[1], col, v->ext[1]);
+}
+
+static void shift_all(Cu *g, const Val *r, const CuShifted *s)
+{
 	Pieces p = pieces_of(r, 8);
-	Str origin[2];
 	cu_val(g, r)->name = cu_name(g, r);
-	cu_say(g, op);
 	cu_declare(g, r);
-	for (int a = 0; a < 2; a++) {
-		origin[a] = cu_fresh(g, "from");
-		out_printf(g->o, "const long long %s = (long long)%s * %lld + %lld;\n", origin[a], cu_scalar(g, ir_in(op, 1 + a)),
-			(long long)steps->u.ints.p[a], (long long)(offsets ? offsets->u.ints.p[a] : 0));
-	}
 	for (int i = 0; i < p.count; i++) {
 		int reg[16];
 		Str row, col, to[16], w = cu_fresh(g, "w");
 		piece_at(&p, i, reg, &row, &col);
 		for (int k = 0; k < p.n; k++) to[k] = cu_at(g, r, str_i64(reg[k]));
-		out_printf(g->o, "const ct_u32x4 %s = ct_load_shifted(%s, %s + %s, %s, %s, %s + %s, %s);\n", w, v->base, origin[0], row, v->ext[0],
-			v->str[0], origin[1], col, v->ext[1]);
+		out_printf(g->o, "const ct_u32x4 %s = ", w);
+		around(g, s, "ct_shift_around", i, row, col);
 		words_unpack(g, r->type->elem, p.n, w, to);
 	}
+}
+
+static void find_store(void *ctx, Op *op)
+{
+	const Val **v = ctx;
+	if (op->code == OP_STORE_SHARED && ir_in(op, 1) == *v) *v = NULL;
+}
+
+/* Rows outside the view repeat its last one, so that what is loaded lies in it; columns outside are zero. */
+void slab_load_shifted(Cu *g, const Op *op)
+{
+	const Val *r = op->out[0], *stored = r;
+	const IrAttr *steps = ir_attr(op, AT_STEPS), *offsets = ir_attr(op, AT_OFFSETS);
+	CuShifted *s = NEW(A_UNIT, CuShifted);
+	Pieces p = pieces_of(r, 8);
+	s->v = cu_val(g, ir_in(op, 0))->view;
+	s->raw = cu_fresh(g, "raw");
+	cu_say(g, op);
+	for (int a = 0; a < 2; a++) {
+		s->origin[a] = cu_fresh(g, "from");
+		out_printf(g->o, "const long long %s = (long long)%s * %lld + %lld;\n", s->origin[a], cu_scalar(g, ir_in(op, 1 + a)),
+			(long long)steps->u.ints.p[a], (long long)(offsets ? offsets->u.ints.p[a] : 0));
+	}
+	out_printf(g->o, "unsigned int %s[%d];\n", s->raw, 8 * p.count);
+	for (int i = 0; i < p.count; i++) {
+		int reg[16];
+		Str row, col;
+		piece_at(&p, i, reg, &row, &col);
+		around(g, s, "ct_load_around", i, row, col);
+	}
+	ir_walk(op->parent, find_store, &stored);
+	if (!stored && g->uses[r->id] == 1) cu_val(g, r)->shifted = s;
+	else shift_all(g, r, s);
 }
 
 void slab_prefetch(Cu *g, const Op *op)

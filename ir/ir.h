@@ -162,6 +162,7 @@ typedef struct IrParam {        /* parameter of a kernel or entry */
 	const Sym *stride[TENSOR_RANK]; /* in elements; all kinds of layout are resolved into these */
 	LayoutKind layout;
 	int64_t pad;            /* A of the padded layouts */
+	bool zeroed;            /* a scratch tensor: its bytes are 0 when the entry begins */
 	Val *val;               /* kernels: the block argument (view or scalar) */
 } IrParam;
 

@@ -72,8 +72,8 @@ static const char *letter_text(char l)
 	case 'T': return "a tile";
 	case 'A': return "async";
 	case 'R': return "a tile or async";
-	case 'p': return "a pointer to i32";
-	case 'P': return "a pointer or a shared buffer";
+	case 'p': return "a pointer to i32, or a view of one axis of them";
+	case 'P': return "a pointer, a view of one axis or a shared buffer";
 	default: return "a shared buffer or async";
 	}
 }
@@ -96,8 +96,8 @@ static bool fits(char l, const Type *t)
 	case 'T': return type_is_tile(t);
 	case 'A': return t->kind == TY_ASYNC;
 	case 'R': return type_is_tile(t) || t->kind == TY_ASYNC;
-	case 'p': return is_scalar(t, elem_ptr_to(EL_I32));
-	case 'P': return t->kind == TY_SHARED || (type_is_scalar(t) && elem_is_ptr(t->elem));
+	case 'p': return is_scalar(t, elem_ptr_to(EL_I32)) || (t->kind == TY_VIEW && t->elem == EL_I32 && t->rank == 1);
+	case 'P': return t->kind == TY_SHARED || (type_is_scalar(t) && elem_is_ptr(t->elem)) || (t->kind == TY_VIEW && t->rank == 1);
 	default: return t->kind == TY_SHARED || t->kind == TY_ASYNC;
 	}
 }
@@ -296,7 +296,7 @@ static bool chk_cut(Check *c, const Op *op)
 static bool chk_regs(Check *c, const Op *op)
 {
 	const Type *p = chk_in(op, 0), *t = op->code == OP_STORE_REGS ? chk_in(op, 1) : chk_out(op, 0);
-	NEED(p->kind == TY_SHARED || p->elem == elem_ptr_to(t->elem), "`%s` is no place for `%s`", type_text(p), type_text(t));
+	NEED(p->kind == TY_SHARED || p->elem == (p->kind == TY_VIEW ? t->elem : elem_ptr_to(t->elem)), "`%s` is no place for `%s`", type_text(p), type_text(t));
 	NEED(p->kind != TY_SHARED || (p->elem == t->elem && type_size(p) == type_size(t)), "`%s` is no place for `%s`", type_text(p),
 		type_text(t));
 	NEED(op->nin < 3 || p->kind == TY_SHARED, "only shared memory belongs to a rank");

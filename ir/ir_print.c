@@ -281,6 +281,7 @@ static void print_param(Out *o, const IrParam *p)
 		print_syms(o, p->rank, p->stride);
 		out_printf(o, " %s", irt_layouts[p->layout]);
 		if (p->pad) out_printf(o, " pad %" PRId64, p->pad);
+		if (p->zeroed) out_puts(o, " zeroed");
 	} else {
 		out_puts(o, elem_name(p->elem));
 	}

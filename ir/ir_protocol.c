@@ -26,7 +26,7 @@ typedef struct State {
 	VEC(Store) stores;      /* copies out of buffers, by hardware */
 	VEC(Read) reads;        /* of buffers, by products */
 	VEC(Wait) waits;
-	VEC(const Val *) sent;  /* rings to which other thread blocks send registers, before a barrier of the cluster */
+	VEC(const Val *) sent;  /* rings (NULL: tensors) to which other thread blocks send registers, before all have met */
 	int commits;            /* groups of copies */
 	int products, done;     /* groups of products: committed, known to be over */
 } State;
@@ -343,6 +343,14 @@ static bool chk_where(Walk *w, const Op *op)
 	}
 }
 
+static void all_sent(Walk *w, bool rings)
+{
+	int n = 0;
+	for (int i = 0; i < w->s.sent.n; i++)
+		if ((w->s.sent.p[i] != NULL) != rings) w->s.sent.p[n++] = w->s.sent.p[i];
+	w->s.sent.n = n;
+}
+
 static void walk_op(Walk *w, const Op *op)
 {
 	if (!chk_where(w, op)) return;
@@ -356,23 +364,28 @@ static void walk_op(Walk *w, const Op *op)
 	case OP_PART: w->place[op->out[0]->id] = w->place[ir_in(op, 0)->id]; return;
 	case OP_STMATRIX: case OP_STORE_SHARED: event_write(w, op); return;
 	case OP_STORE_REGS:
-		if (op->nin > 2) vec_push(A_TMP, &w->s.sent, w->place[ir_in(op, 0)->id].ring);
-		else if (ir_in(op, 0)->type->kind == TY_SHARED) event_write(w, op);
+		if (op->nin < 3 && ir_in(op, 0)->type->kind == TY_SHARED) event_write(w, op);
+		else vec_push(A_TMP, &w->s.sent, w->place[ir_in(op, 0)->id].ring);
 		return;
 	case OP_LOAD_REGS:
 		for (int i = 0; i < w->s.sent.n; i++)
 			if (w->s.sent.p[i] == w->place[ir_in(op, 0)->id].ring)
-				chk_fail(w->c, "other thread blocks may still send: a cluster_barrier {order = acquire_release} is missing");
+				chk_fail(w->c, "other thread blocks may still send: a %s is missing",
+					w->s.sent.p[i] ? "cluster_barrier {order = acquire_release}" : "grid_meet");
 		return;
 	case OP_PROXY_FENCE:
 		for (int i = 0; i < w->s.writes.n; i++)
 			if (w->s.writes.p[i].state == WRITTEN) w->s.writes.p[i].state = FENCED;
 		return;
 	case OP_CLUSTER_BARRIER:
-		if (ir_int(op, AT_ORDER, 0) == ACQUIRE_RELEASE) w->s.sent.n = 0;
+		if (ir_int(op, AT_ORDER, 0) == ACQUIRE_RELEASE) all_sent(w, true);
 		event_barrier(w);
 		return;
-	case OP_GROUP_BARRIER: case OP_GRID_MEET: event_barrier(w); return;
+	case OP_GRID_MEET:
+		all_sent(w, false);
+		event_barrier(w);
+		return;
+	case OP_GROUP_BARRIER: event_barrier(w); return;
 	case OP_TMA_STORE: event_store(w, op); return;
 	case OP_BULK_COMMIT: w->s.commits++; return;
 	case OP_BULK_WAIT: event_bulk_wait(w, (int)ir_int(op, AT_PENDING, 0)); return;

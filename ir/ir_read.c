@@ -720,6 +720,7 @@ static void read_tensor(Reader *r, IrParam *p)
 		lex_error(&r->l, D_IR_TYPE, at, "a tensor has one stride for each extent");
 	p->layout = read_layout(r);
 	if (lex_accept_word(&r->l, "pad")) p->pad = lex_int(&r->l, "a number");
+	p->zeroed = lex_accept_word(&r->l, "zeroed");
 }
 
 static IrParam read_param(Reader *r)

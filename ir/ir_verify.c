@@ -335,7 +335,7 @@ static bool chk_block(Body *k, IrBlock *b, Scope s)
 }
 
 /* ---- heads of kernels and entries ---- */
-static bool chk_param(Check *c, const IrParam *p)
+static bool chk_param(Check *c, const IrParam *p, bool scratch)
 {
 	NEED(p->name, "a parameter without a name");
 	if (!p->is_tensor) {
@@ -345,6 +345,7 @@ static bool chk_param(Check *c, const IrParam *p)
 	NEED(p->rank >= 0 && p->rank <= TENSOR_RANK, "tensor `%s` has too many axes", p->name);
 	NEED(!elem_is_ptr(p->elem) && p->elem != EL_VOID, "tensor `%s` has an impossible element type", p->name);
 	NEED((unsigned)p->mode <= PM_INOUT && (unsigned)p->layout <= ML_STRIDED, "tensor `%s` has an impossible mode", p->name);
+	NEED(!p->zeroed || scratch, "tensor `%s` is no scratch and cannot be zeroed", p->name);
 	for (int i = 0; i < p->rank; i++) {
 		NEED(p->extent[i] && p->stride[i], "tensor `%s` lacks an extent or a stride of axis %d", p->name, i);
 		if (!chk_sym(c, p->extent[i]) || !chk_sym(c, p->stride[i])) return false;
@@ -361,7 +362,7 @@ static bool chk_head(Check *c, int ndim, const IrDim *dim, int nparam, const IrP
 		if (dim[i].def && !chk_sym(c, dim[i].def)) return false;
 	}
 	for (int i = 0; i < nparam; i++)
-		if (!chk_param(c, &param[i])) return false;
+		if (!chk_param(c, &param[i], false)) return false;
 	for (int i = 0; i < nwhere; i++)
 		if (!chk_sym(c, where[i].cond)) return false;
 	return true;
@@ -494,7 +495,7 @@ static bool chk_host(Check *c, Tensors *t, const HostVec *v)
 		switch (s->kind) {
 		case HOST_SCRATCH:
 			NEED(s->u.scratch.tensor.is_tensor, "scratch `%s` is no tensor", s->u.scratch.tensor.name);
-			ok = chk_param(c, &s->u.scratch.tensor);
+			ok = chk_param(c, &s->u.scratch.tensor, true);
 			vec_push(A_UNIT, &t->v, &s->u.scratch.tensor);
 			break;
 		case HOST_LAUNCH:

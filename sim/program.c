@@ -53,7 +53,7 @@ static void print_ir(Out *o, const Module *placed)
 	out_free(text);
 }
 
-static const HostTarget host_sim = { .start = start_kernel };
+static const HostTarget host_sim = { .start = start_kernel, .clear = host_clear_memory };
 
 void sim_program(Out *o, const Module *m, const Module *placed, const EmitOptions *opt)
 {

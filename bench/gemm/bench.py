@@ -17,7 +17,7 @@ import torch
 
 ELEMS = {'bf16': torch.bfloat16, 'f16': torch.float16}
 SHAPES = '8192x8192x8192,4096x4096x4096,2048x2048x2048,4000x4008x4016,8192x8192x512'
-SCHEDULES = 'auto,128x256,192x160t,192x192,128x128,128x64,128x64t,128x16t,128x256s'
+SCHEDULES = 'auto,128x256,192x160t,192x192,128x128,128x64,128x64t,128x16t,128x128d,128x256s'
 # auto: what the launcher chooses
 EDGES = [(1, 8, 8), (128, 256, 64), (129, 264, 72), (64, 64, 64), (256, 512, 256), (300, 520, 200), (1000, 1000, 1000), (2048, 136, 640),
          (17, 4096, 8), (4000, 8, 512), (700, 1400, 2104), (1, 2048, 4096), (2500, 3000, 64), (513, 769, 8)]
@@ -30,12 +30,23 @@ class Lib:
         self.dll = ctypes.CDLL(path)
 
     def call(self, name):
-        f = getattr(self.dll, name)
-        f.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 3 + [ctypes.c_void_p]
+        scratch = not hasattr(self.dll, name)
+        f = getattr(self.dll, name + '_ws' if scratch else name)
+        f.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 3 + [ctypes.c_void_p, ctypes.c_size_t] * scratch + [ctypes.c_void_p]
         f.restype = ctypes.c_int
+        memory = {}
+
+        def workspace(m, n, k):
+            if (m, n, k) not in memory:
+                size = getattr(self.dll, name + '_workspace')
+                size.argtypes, size.restype = [ctypes.c_int64] * 3, ctypes.c_size_t
+                memory[m, n, k] = torch.full((size(m, n, k),), 255, device='cuda', dtype=torch.uint8)
+            w = memory[m, n, k]
+            return w.data_ptr(), w.numel()
 
         def run(a, b, c, m, n, k):
-            status = f(a.data_ptr(), b.data_ptr(), c.data_ptr(), m, n, k, torch.cuda.current_stream().cuda_stream)
+            status = f(a.data_ptr(), b.data_ptr(), c.data_ptr(), m, n, k, *(workspace(m, n, k) if scratch else ()),
+                       torch.cuda.current_stream().cuda_stream)
             if status:
                 raise RuntimeError(f'{name} {m}x{n}x{k}: status {status}')
         return run
@@ -67,10 +78,11 @@ def check(lib, elem, schedules):
     for left in (False, True):
         for m, n, k in EDGES + ODD:
             n = (n + 7) // 8 * 8
+            small = 4 * -(-m // 256) * -(-n // 128) <= 132      # blocks that wait for each other must run at once
             a, b = inputs(m, n, k, left, ELEMS[elem], True)
             want = (a.double() @ b.double()).to(ELEMS[elem])
             for s in schedules:
-                if k % 8 and s not in ('auto', '128x256s'):
+                if (k % 8 and s not in ('auto', '128x256s')) or (s == '128x128d' and not small):
                     continue
                 run = entry(lib, elem, left, s)
                 flat, c = guarded(m, n, ELEMS[elem])

@@ -9,10 +9,11 @@ class Schedule:
     """A block's tile is rows x cols x 64: rows are those of wgmma's first factor, cols the columns of its second."""
 
     def __init__(self, name, rows, cols, stages, consumers, cluster=1, group=16, slots=2, wait=1, swap=False, regs=(24, 240), split=1,
-                 soft=False):
+                 soft=False, apart=1):
         self.name, self.rows, self.cols, self.stages, self.consumers = name, rows, cols, stages, consumers
         self.cluster, self.group, self.slots, self.wait, self.swap, self.regs = cluster, group, slots, wait, swap, regs
         self.split = split                                  # thread blocks of a cluster that share the depth of one tile
+        self.apart = apart                                  # clusters that share the depth of a tile, through global memory
         self.blocks = cluster * split
         self.soft = soft                                    # rows along k may begin anywhere: threads copy them
         self.mine = rows // consumers                       # rows of a warpgroup
@@ -27,6 +28,7 @@ SCHEDULES = [
     Schedule('128x64', 128, 64, 8, 2, slots=1),
     Schedule('128x64t', 128, 64, 8, 1, group=1, slots=1, swap=True, regs=None, split=2),
     Schedule('128x16t', 128, 16, 10, 1, group=1, slots=1, swap=True, regs=None, split=2),
+    Schedule('128x128d', 128, 128, 6, 2, cluster=2, group=1, slots=1, apart=2),
     Schedule('128x256s', 128, 256, 4, 2, regs=None, soft=True),
 ]
 
@@ -46,7 +48,7 @@ SPEED = {           # percent: rows of whole lines; else, b row-major and left
 def choice(schedules, left):
     """The rules of a launch: condition and number of the schedule, in order."""
     rules = [('m <= 16 && k >= 128', '128x16t'), ('m <= 64 && k >= 128', '128x64t')]
-    names = [s.name for s in schedules]
+    names = [s.name for s in schedules if s.apart == 1]
     lines = 'k % 64 == 0 && n % 64 == 0'
 
     def cost(s, speed):
@@ -116,7 +118,11 @@ def head(t, s, elem, left, name):
     t.put(f'param a: in tensor<{elem}, [m, k]> strides [k, 1] right')
     t.put(f'param b: in tensor<{elem}, [k, n]> strides ' + ('[1, k] left' if left else '[n, 1] right'))
     t.put(f'param c: out tensor<{elem}, [m, n]> strides [n, 1] right')
-    t.put(f'grid [cdiv({rows_of}, {s.rows * s.cluster}) * cdiv({cols_of}, {s.cols})]')
+    tiles_of = f'cdiv({rows_of}, {s.rows * s.cluster}) * cdiv({cols_of}, {s.cols})'
+    if s.apart > 1:
+        t.put(f'param ws: inout tensor<f32, [{tiles_of} * {s.cluster * s.rows * s.cols}]> strides [1] right')
+        t.put(f'param met: inout tensor<i32, [{tiles_of} * {s.cluster}]> strides [1] right')
+    t.put(f'grid [{tiles_of}{f" * {s.apart}" if s.apart > 1 else ""}]')
     t.put('where k > 0 text "k > 0"')
     if not s.soft:
         t.put('where k % 8 == 0 text "k % 8 == 0"')
@@ -125,7 +131,7 @@ def head(t, s, elem, left, name):
         t.put(f'where aligned({p}, 16) text "{p} is aligned to 16 bytes"')
     t.put('arch 90')
     t.put('specific')
-    if s.split == 1:
+    if s.split == 1 and s.apart == 1:
         t.put('persistent')
     t.put(f'warps {s.warps * s.blocks}')
     if s.blocks > 1:
@@ -168,7 +174,8 @@ def kernel(t, s, elem, left):
     send = s.mine * s.cols // s.split               # f32 that a block gets of each other one
     at_sent = (at_bar + 16 * s.stages + 15) // 16 * 16
     t.put(f'shared {at_sent + 4 * send if s.split > 1 else at_bar + 16 * s.stages}')
-    t.put(f'body (%a: tensor<{elem}, [_, _]>, %b: tensor<{elem}, [_, _]>, %c: tensor<{elem}, [_, _]>) {{')
+    more = ', %ws: tensor<f32, [_]>, %met: tensor<i32, [_]>' if s.apart > 1 else ''
+    t.put(f'body (%a: tensor<{elem}, [_, _]>, %b: tensor<{elem}, [_, _]>, %c: tensor<{elem}, [_, _]>{more}) {{')
     if left:
         t.put(f'%bt = permute %b {{axes = [1, 0]}} : tensor<{elem}, [_, _]>')
     b = '%bt' if left else '%b'
@@ -198,6 +205,11 @@ def kernel(t, s, elem, left):
     zero, one = t.num(0), t.num(1)
     rank = t.let('rank', 'cluster_rank : i32') if s.blocks > 1 else None
     first, last = zero, steps
+    turn = None                     # which part of the depth: the clusters of a tile follow each other
+    if s.apart > 1:
+        turn = t.op('remainder', t.let('block', 'bid {axis = 0} : i32'), t.num(s.apart))
+        first = t.op('div', t.op('mul', turn, steps), t.num(s.apart))
+        last = t.op('div', t.op('mul', t.op('add', turn, one), steps), t.num(s.apart))
     if s.split > 1:
         first = t.op('div', t.op('mul', rank, steps), t.num(s.split))
         last = t.op('div', t.op('mul', t.op('add', rank, one), steps), t.num(s.split))
@@ -210,12 +222,16 @@ def kernel(t, s, elem, left):
     t.put('role {' + (f'regs = {s.regs[0]}, ' if s.regs else '') + 'text = "producer"} do (%pw: i32) {')
     if not s.soft:
         t.put('one_warp do {')
+    if not s.soft and s.apart == 1:
         t.put('grid_wait')
         t.put('grid_launch_dependents')
     c0 = t.let('start', f'cursor : {cur}')
-    loop = tiles(t, s, order)
-    it, c1, out = t.new('t'), t.new('at'), t.new('end')
-    t.put(f'{out} = {loop}, {c0} : {cur} do ({it}: i32, {c1}: {cur}) {{')
+    if s.apart > 1:
+        it, c1, out = t.op('div', t.let('block', 'bid {axis = 0} : i32'), t.num(s.apart)), c0, None
+    else:
+        loop = tiles(t, s, order)
+        it, c1, out = t.new('t'), t.new('at'), t.new('end')
+        t.put(f'{out} = {loop}, {c0} : {cur} do ({it}: i32, {c1}: {cur}) {{')
     row, col = coordinates(t, s, order, it, rank)
     if s.cluster > 1:
         col = t.op('add', col, t.op('mul', rank, t.num(share)))
@@ -225,7 +241,7 @@ def kernel(t, s, elem, left):
     if s.soft:
         copying_producer(t, s, elem, left, row, col, p, depth, c2, xshape, yshape, ybytes)
         finish_producer(t, s, cur, c2, out2)
-        consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send)
+        consumer(t, s, elem, turn, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send)
         return
     t.put(f'mbar_wait %empty, {c2} {{phase = previous}}')
     t.put('elect do {')
@@ -245,15 +261,16 @@ def kernel(t, s, elem, left):
     t.put('yield')
     t.put('}')
     finish_producer(t, s, cur, c2, out2)
-    consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send)
+    consumer(t, s, elem, turn, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send)
 
 
 def finish_producer(t, s, cur, c2, out2):
     c3 = t.let('next', f'advance {c2} : {cur}')
     t.put(f'yield {c3}')
     t.put('}')
-    t.put(f'yield {out2}')
-    t.put('}')
+    if s.apart == 1:
+        t.put(f'yield {out2}')
+        t.put('}')
     if not s.soft:
         t.put('yield')
         t.put('}')
@@ -301,6 +318,7 @@ def copying_producer(t, s, elem, left, row, col, p, depth, c2, xshape, yshape, y
         at = t.op('add', col, t.op('mul', n, t.num(128)))
         rows = load('%bt', at)
         ask('%bt', at)
+        t.put(f'mbar_wait %empty, {c2} {{phase = previous}}')       # over already; the compiler keeps all loads before it
         store('%Y', yshape, rows, n)
         t.put('yield')
         t.put('}')
@@ -308,7 +326,7 @@ def copying_producer(t, s, elem, left, row, col, p, depth, c2, xshape, yshape, y
     t.put(f'mbar_arrive %full, {c2} {{by = warp}}')
 
 
-def consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send):
+def consumer(t, s, elem, turn, order, rank, zero, one, first, last, cur, mask, xmajor, ymajor, xshape, yshape, box_rows, boxes, send):
     shape = [s.mine, s.cols]
     lay = acc_layout(*shape)
     acc = f'{shape}> @ {lay}'
@@ -319,6 +337,8 @@ def consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor,
     mine = t.op('mul', '%w', t.num(s.slots))
     if s.split > 1:
         it, c1, r1 = t.let('first', 'bid {axis = 0} : i32'), c0, r0
+    elif s.apart > 1:
+        it, c1, r1 = t.op('div', t.let('block', 'bid {axis = 0} : i32'), t.num(s.apart)), c0, r0
     else:
         loop = tiles(t, s, order)
         it, c1, r1, out, rout = t.new('t'), t.new('at'), t.new('sum'), t.new('end'), t.new('sum')
@@ -360,6 +380,8 @@ def consumer(t, s, elem, order, rank, zero, one, first, last, cur, mask, xmajor,
         t.put(f'mbar_arrive %empty, {prev}{arrive}')
     if s.split > 1:
         exchange(t, s, elem, r2, row, col, mine, box_rows, send, rank)
+    elif s.apart > 1:
+        exchange_apart(t, s, elem, r2, row, col, mine, box_rows, boxes, it, rank, turn)
     else:
         for n in range(boxes):
             store_box(t, s, elem, r2, row, col, mine, box_rows, boxes, n)
@@ -411,6 +433,48 @@ def exchange(t, s, elem, acc, row, col, first_slot, box_rows, send, rank):
     halves(take)
 
 
+def exchange_apart(t, s, elem, acc, row, col, first_slot, box_rows, boxes, tile, rank, turn):
+    """The same through global memory: each cluster of a tile owns a box of each warpgroup. Where: [block][owner][group]."""
+    part = [s.mine, s.cols // s.apart]
+    lay, n = acc_layout(*part), part[0] * part[1]
+    block = t.op('add', t.op('mul', tile, t.num(s.cluster)), rank)
+    first = t.let('first', f'eq {turn}, {t.num(0)} : bool')
+    wide = [t.let('wide', f'const {{value = {x}}} : i64') for x in (n, 1)]
+    counter = t.let('counter', f'element_cast {block} : i64')
+    counter = t.let('counter', f'view %met, {counter}, {wide[1]}, {wide[1]} : tensor<i32, [_]>')
+
+    def place(own):
+        at = t.op('add', t.op('mul', block, t.num(s.apart)), t.num(own))
+        at = t.op('add', t.op('mul', at, t.num(s.consumers)), '%w')
+        at = t.let('place', f'element_cast {at} : i64')
+        at = t.let('place', f'mul {at}, {wide[0]} : i64')
+        return t.let('place', f'view %ws, {at}, {wide[0]}, {wide[1]} : tensor<f32, [_]>')
+
+    def cut(own):
+        return t.let('half', f'cut {acc} {{offsets = {[0, own * part[1]]}}} : tile<f32, {part}> @ {lay}')
+
+    def either(body):
+        t.put(f'if {first} do {{')
+        body(0)
+        t.put('yield')
+        t.put('} do {')
+        body(1)
+        t.put('yield')
+        t.put('}')
+
+    def give(own):
+        t.put(f'store_regs {place(1 - own)}, {cut(1 - own)}')
+
+    def take(own):
+        other = t.let('other', f'load_regs {place(own)} : tile<f32, {part}> @ {lay}')
+        a, b = (cut(own), other) if own == 0 else (other, cut(own))
+        both = t.let('both', f'add {a}, {b} : tile<f32, {part}> @ {lay}')
+        store_box(t, s, elem, both, row, t.op('add', col, t.num(own * part[1])), first_slot, box_rows, 1, 0, at=0, first=True)
+    either(give)
+    t.put(f'grid_meet {counter}, {first} {{count = {s.apart}}}')
+    either(take)
+
+
 def store_box(t, s, elem, acc, row, col, first_slot, box_rows, boxes, n, at=None, first=False):
     """c is written in boxes of 64 columns; swapped, a box is [box_rows, 64] of the transposed tile. first: of its slot, ever."""
     each = max(boxes // (s.mine // 64), 1)
@@ -441,7 +505,7 @@ def store_box(t, s, elem, acc, row, col, first_slot, box_rows, boxes, n, at=None
     t.put('}')
 
 
-def entry(t, elem, left, names, called, rules=()):
+def entry(t, elem, left, names, called, rules=(), s=None):
     t.put(f'entry {called} {{')
     for d in 'mnk':
         t.put(f'dim {d}: i32')
@@ -449,7 +513,13 @@ def entry(t, elem, left, names, called, rules=()):
     t.put(f'param b: in tensor<{elem}, [k, n]> strides ' + ('[1, k] left' if left else '[n, 1] right'))
     t.put(f'param c: out tensor<{elem}, [m, n]> strides [n, 1] right')
     t.put('body {')
-    t.put(f'launch {", ".join(names)} (@a.0, @b.1, @c.2) dims [m, n, k]' + (' tuned {' if rules else ''))
+    more = ''
+    if s and s.apart > 1:
+        tiles_of = f'cdiv(m, {s.rows * s.cluster}) * cdiv(n, {s.cols})'
+        t.put(f'scratch ws: inout tensor<f32, [{tiles_of} * {s.cluster * s.rows * s.cols}]> strides [1] right')
+        t.put(f'scratch met: inout tensor<i32, [{tiles_of} * {s.cluster}]> strides [1] right zeroed')
+        more = ', @ws.3, @met.4'
+    t.put(f'launch {", ".join(names)} (@a.0, @b.1, @c.2{more}) dims [m, n, k]' + (' tuned {' if rules else ''))
     for cond, use in rules:
         t.put(f'when any, {cond} use {use}')
     if rules:
@@ -468,10 +538,12 @@ def module(elem):
             t.put('')
             t.n = 0
             kernel(t, s, elem, left)
-            names.append(f'gemm_{elem}_{"left_" if left else ""}{s.name}')
-        for name in names:
+            if s.apart == 1:
+                names.append(f'gemm_{elem}_{"left_" if left else ""}{s.name}')
+        for s in SCHEDULES:
             t.put('')
-            entry(t, elem, left, [name], f'run_{name}')
+            name = f'gemm_{elem}_{"left_" if left else ""}{s.name}'
+            entry(t, elem, left, [name], f'run_{name}', s=s)
         t.put('')
         entry(t, elem, left, names, f'gemm_{elem}{"_left" if left else ""}', choice(SCHEDULES, left))
     return '\n'.join(t.lines) + '\n'

@@ -60,6 +60,15 @@ BROKEN = [
     ('may still send', '128x16t', r'cluster_barrier \{order = acquire_release\}', 'cluster_barrier', 2),
     ('cluster_barriers', '128x16t', r'\n[^\n]*cluster_barrier \{order = acquire_release\}', '', 2),
     ('may still send', '128x64t', r'cluster_barrier \{order = acquire_release\}', 'cluster_barrier {order = release}', 2),
+    ('a grid_meet is missing', '128x128d', r'\n[^\n]*grid_meet[^\n]*', '', 1),
+    ('a grid_meet is missing', '128x128d', r'grid_meet[^\n]*', 'group_barrier', 1),
+    ('at least two thread blocks', '128x128d', r'\{count = 2\}\n', '{count = 1}\n', 1),
+    # threads that copy
+    ('threads wrote the buffer that is handed over', '128x256s', r'\n[^\n]*proxy_fence', '', 1),
+    ('threads wrote the buffer that is handed over', '128x256s', r'(\t*store_shared[^\n]*\n)(\t*proxy_fence\n)', r'\2\1', 1),
+    ('a phase ends with', '128x256s', r' \{by = warp\}', '', 1),
+    ('8 neighbours', '128x256s', r'reg:\(0,1\) \(0,2\) \(0,4\) \(16,0\)', 'reg:(0,1) (0,2) (16,0) (0,4)', None),
+    ('contiguous along its last axis', '128x256s', r'(param a:[^\n]*)strides \[k, 1\] right', r'\1strides [1, k] left', 1),
     ('is no place for', '128x16t', r'(%sent\d+ = slot %S, %n\d+ : shared<f32, \[)1024', r'\g<1>512', 1, r'ring<f32, \[1024\]', 'ring<f32, [512]', 1),
     # budgets
     ('registers, there are', '128x256', r'regs = 240', 'regs = 256', 1),
