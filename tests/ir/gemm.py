@@ -33,9 +33,8 @@ SCHEDULES = [
 ]
 
 
-# Which schedule: the one with the least waves * area / speed on so many multiprocessors; the speeds are measured. Rows that are
-# no multiple of 128 bytes touch two lines of L2 for each row of a box, and small tiles pay most.
-MULTIPROCESSORS = 132
+# Which schedule: of those that take the call the one with the least waves * area / speed; the speeds are measured. Rows that
+# are no multiple of 128 bytes touch two lines of L2 for each row of a box, and small tiles pay most.
 SPEED = {           # percent: rows of whole lines; else, b row-major and left
     '128x256': (100, 97, 96),
     '192x160t': (100, 93, 99),
@@ -46,25 +45,18 @@ SPEED = {           # percent: rows of whole lines; else, b row-major and left
 
 
 def choice(schedules, left):
-    """The rules of a launch: condition and number of the schedule, in order."""
-    rules = [('m <= 16 && k >= 128', '128x16t'), ('m <= 64 && k >= 128', '128x64t')]
+    """The rules of a launch."""
     names = [s.name for s in schedules if s.apart == 1]
+    rules = [f'when any, m <= {rows} && k >= 128 use {names.index(name)}' for rows, name in ((16, '128x16t'), (64, '128x64t'))]
     lines = 'k % 64 == 0 && n % 64 == 0'
-
-    def cost(s, speed):
+    for s in schedules:
+        if s.name not in SPEED:
+            continue
         rows, cols = ('n', 'm') if s.swap else ('m', 'n')
-        waves = f'cdiv({s.cluster} * cdiv({rows}, {s.rows * s.cluster}) * cdiv({cols}, {s.cols}), {MULTIPROCESSORS})'
-        return f'{s.rows * s.cols * 100 // speed} * {waves}'
-
-    def fastest(when, column, others):
-        timed = [s for s in schedules if s.name in SPEED]
-        for i, s in enumerate(timed):
-            rest = [f'{cost(s, SPEED[s.name][column])} <= {cost(o, SPEED[o.name][column])}' for o in timed[i + 1:]]
-            rules.append((' && '.join([when] * bool(when) + rest) or '0 == 0', s.name))
-    # one after the other: the first that no later one beats
-    fastest(lines, 0, schedules)
-    fastest('', 2 if left else 1, schedules)
-    return [(cond, names.index(name)) for cond, name in rules]
+        tiles = f'{s.cluster} * cdiv({rows}, {s.rows * s.cluster}) * cdiv({cols}, {s.cols})'
+        for when, speed in (lines, SPEED[s.name][0]), (f'!({lines})', SPEED[s.name][2 if left else 1]):
+            rules.append(f'when any, {when} use {names.index(s.name)} cost {s.rows * s.cols * 100 // speed} * cdiv({tiles}, sms)')
+    return rules
 
 
 def pow2(n):
@@ -519,9 +511,11 @@ def entry(t, elem, left, names, called, rules=(), s=None):
         t.put(f'scratch ws: inout tensor<f32, [{tiles_of} * {s.cluster * s.rows * s.cols}]> strides [1] right')
         t.put(f'scratch met: inout tensor<i32, [{tiles_of} * {s.cluster}]> strides [1] right zeroed')
         more = ', @ws.3, @met.4'
+    if rules:
+        t.put('let sms = multiprocessors')
     t.put(f'launch {", ".join(names)} (@a.0, @b.1, @c.2{more}) dims [m, n, k]' + (' tuned {' if rules else ''))
-    for cond, use in rules:
-        t.put(f'when any, {cond} use {use}')
+    for rule in rules:
+        t.put(rule)
     if rules:
         t.put('}')
     t.put('}')
