@@ -132,10 +132,12 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	uint32_t in_reg = 0, in_thread = 0;
 	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
 	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
+	bool sure = g->fn->row_sure && holds_row(g->fn, *x->lay) && cut_is_length(g->fn, y);
+	Str known = sure ? str_fmt(op->code == OP_LT || op->code == OP_LE ? "%s < %d || " : "%s >= %d && ", reg, g->fn->row_sure) : "";
 	for (int i = 0; i < 4; i++)
 		if (op->code == signs[i].code && !(in_reg & in_thread))
-			return str_fmt("(unsigned char)((int)%s %s ct_within((long long)%s - (int)%s))", cu_map_reg(&m, reg), signs[i].sign,
-				cu_val(g, y)->name, cu_map_thread(&m));
+			return str_fmt("(unsigned char)(%s(int)%s %s ct_within((long long)%s - (int)%s))", known, cu_map_reg(&m, reg),
+				signs[i].sign, cu_val(g, y)->name, cu_map_thread(&m));
 	return NULL;
 }
 

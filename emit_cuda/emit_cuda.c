@@ -28,10 +28,10 @@ typedef struct KernelText {
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	CuTmaps maps;           /* ct_m0, ct_m1 ... */
 	const Fn **text[TEXTS]; /* by architecture; NULL: there is no such text */
-	int64_t kept[TEXTS];    /* elements of a row that a text with fewer registers keeps: of all architectures the least */
+	int64_t sure[TEXTS], kept[TEXTS];       /* a text with fewer registers is for rows from the one to below the other */
 	bool packed;            /* one of them shares thread blocks */
 	Conditions needs;       /* what makes tensors aligned */
-	Conditions lengths;     /* what has to be less than `kept` */
+	Conditions lengths;     /* what has to lie between them */
 } KernelText;
 
 enum { ALIGNED_WORDS = 16 };    /* registers of a tile from which two texts are worth nvcc's time, also where no row is turned */
@@ -71,7 +71,8 @@ static void title(Out *o, const Fn *fn, TextKind kind)
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
 	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
-	else if (kind != TEXT_ANY) out_printf(t, "; for rows of less than %lld elements", (long long)cut_kept(fn));
+	else if (kind != TEXT_ANY) out_printf(t, "; for rows of %lld elements or more, less than %lld", (long long)cut_sure(fn),
+		(long long)cut_kept(fn));
 	comment_text(o, t->p, "// ");
 	out_free(t);
 }
@@ -184,7 +185,8 @@ static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *o
 	int t = TEXT_ALIGNED;
 	for (const Fn *fn = odd->cut; fn; fn = fn->cut) {
 		add_body(b, k, --t, fn, opt);
-		if (!k->kept[t] || cut_kept(fn) < k->kept[t]) k->kept[t] = cut_kept(fn);
+		if (!k->kept[t] || cut_kept(fn) < k->kept[t]) k->kept[t] = cut_kept(fn);        /* of all architectures */
+		if (cut_sure(fn) > k->sure[t]) k->sure[t] = cut_sure(fn);
 	}
 	for (int i = 0; odd->cut && i < odd->below.n; i++) add_text(&k->lengths, cu_launch(&g, odd->below.p[i]));
 }
@@ -395,8 +397,9 @@ static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const
 	const Conditions *v = t == TEXT_ALIGNED ? &k->needs : &k->lengths;
 	out_puts(o, "if (");
 	for (int i = 0; i < v->n; i++) {
-		out_printf(o, "%s%s", i ? "\n\t&& " : "", v->p[i]);
-		if (t != TEXT_ALIGNED) out_printf(o, " < %lld", (long long)k->kept[t]);
+		out_puts(o, i ? "\n\t&& " : "");
+		if (t == TEXT_ALIGNED) out_puts(o, v->p[i]);
+		else out_printf(o, "%s >= %lld && %s < %lld", v->p[i], (long long)k->sure[t], v->p[i], (long long)k->kept[t]);
 	}
 	out_puts(o, ")\n\t");
 	launch_text(o, opt, name, t);

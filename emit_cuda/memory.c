@@ -237,7 +237,10 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
 		Str c = coord(x, a, reg);
-		out_printf(o, "%s%s < ct_%s%d", n++ ? " && " : "", c, x->forgotten && x->l.out[a] ? "last" : "hi", a);
+		bool row = x->forgotten && x->l.out[a], sure = row && x->g->fn->row_sure && holds_row(x->g->fn, x->l);
+		out_puts(o, n++ ? " && " : "");
+		if (sure) out_printf(o, "(%s < %d || ", reg, x->g->fn->row_sure);
+		out_printf(o, "%s < ct_%s%d%s", c, row ? "last" : "hi", a, sure ? ")" : "");
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = out_take(o);

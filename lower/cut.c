@@ -9,6 +9,9 @@
  * them in its last register. Then maxima and minima are the same without the others, and sums are where the number is 0 (or
  * NaN, which comes out all the same). No rounding changes: the results have the same bits.
  *
+ * Such a text is for rows that are also not shorter than what the text with the next fewer registers keeps, or than half a tile,
+ * which is where another kernel of a family takes over: so all but its last registers need no condition.
+ *
  * cut_plan looks at the TYPED kernel: it proves this, and collects the lengths that have to be less than what a text keeps.
  * cut_place makes a copy of the placed kernel for each text. */
 #include <math.h>
@@ -18,7 +21,7 @@
 #include "lower/access.h"
 
 enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
-static const int cut_parts[CUT_TEXTS] = { 10, 13 };      /* of CUT_OF; below the half another kernel of the family is taken */
+static const int cut_parts[1 + CUT_TEXTS] = { 8, 10, 13 };     /* of CUT_OF: what rows have at least, and what texts keep */
 
 /* What a value is at the places that lie behind all tensors. */
 typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS } Kind;      /* COUNTS: the number of its place */
@@ -206,6 +209,22 @@ void cut_plan(Fn *fn)
 bool holds_row(const Fn *fn, Lay l) { return fn->row_log2 && lay_outbits(l) == fn->row_log2; }
 
 int64_t cut_kept(const Fn *cut) { return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2); }
+int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
+
+bool cut_is_length(const Fn *cut, const Val *v)
+{
+	const Sym *s = launched(v);
+	for (int i = 0; s && i < cut->below.n; i++)
+		if (cut->below.p[i] == s) return true;
+	return false;
+}
+
+/* Conversions to 16 bits take pairs of registers. */
+static int registers_of(int part, int log2)
+{
+	int n = ((part << log2) + CUT_OF - 1) / CUT_OF;
+	return n + (n & 1);
+}
 
 /* Registers count what lies a whole step of all threads apart. */
 static bool registers_come_last(const Fn *fn, const Val *v, int regs_log2)
@@ -231,13 +250,13 @@ void cut_place(Fn *fn)
 		}
 	}
 	if (regs < 0 || 1 << regs < CUT_LEAST_REGS || regs == fn->row_log2) return;
-	for (int i = CUT_TEXTS - 1; i >= 0; i--) {
-		int keep = ((cut_parts[i] << regs) + CUT_OF - 1) / CUT_OF;
-		keep += keep & 1;               /* conversions to 16 bits take pairs */
-		if (keep == 1 << regs) continue;
+	for (int i = CUT_TEXTS; i > 0; i--) {
+		int keep = registers_of(cut_parts[i], regs), sure = registers_of(cut_parts[i - 1], regs);
+		if (keep == 1 << regs || keep == sure) continue;
 		Fn *cut = copy_kernel(fn);
 		cut->row_regs = keep;
 		cut->row_regs_log2 = regs;
+		cut->row_sure = sure;
 		cut->cut = fn->cut;
 		fn->cut = cut;
 	}
