@@ -416,10 +416,15 @@ typedef struct Tensors { VEC(const IrParam *) v; } Tensors;    /* parameters (NU
 static bool chk_host_arg(Check *c, const Tensors *t, const HostArg *a, const IrParam *p)
 {
 	const Entry *e = c->entry;
-	NEED(a->is_tensor == p->is_tensor, "parameter `%s` gets the wrong kind of argument", p->name);
-	if (p->is_tensor) {
+	bool pointer = !p->is_tensor && elem_is_ptr(p->elem);   /* takes a tensor's memory, too */
+	NEED(a->is_tensor == p->is_tensor || (a->is_tensor && pointer), "parameter `%s` gets the wrong kind of argument", p->name);
+	if (a->is_tensor) {
 		NEED(a->tensor >= 0 && a->tensor < t->v.n && t->v.p[a->tensor], "parameter `%s` gets no tensor", p->name);
 		const IrParam *x = t->v.p[a->tensor];
+		if (pointer) {
+			NEED(elem_ptr_to(x->elem) == p->elem && !a->offset, "parameter `%s` gets a tensor of another type", p->name);
+			return true;
+		}
 		NEED(x->elem == p->elem && (a->offset || x->rank == p->rank), "parameter `%s` gets a tensor of another type", p->name);
 		return !a->offset || chk_sym(c, a->offset);
 	}

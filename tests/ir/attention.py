@@ -5,24 +5,26 @@ Usage: attention.py DIR (writes DIR/attention_<elem>.tir), attention.py --check 
 
 One warp copies q, k and v; each consumer group holds 64 rows of queries. The product with k of one block and that with v of the
 block before it run together; what comes between, the exponentials of a block, overlaps with the other groups' products. Blocks
-of keys go from right to left, so that those that need a mask come first."""
+of keys go from right to left, so that those that need a mask come first. Tiles of unequal length,
+and those of few blocks, are drawn from a counter, the longest first, and in groups of heads whose keys and values stay in L2."""
 import os
 import sys
 from gemm import Text, acc_layout
 
 
 class Schedule:
-    def __init__(self, d, causal, groups, keys, together, regs):
+    def __init__(self, d, causal, groups, keys, together, regs, queries=1, drawn=False):
         self.d, self.causal, self.groups, self.keys, self.together, self.regs = d, causal, groups, keys, together, regs
+        self.queries, self.drawn = queries, drawn       # buffers for q; whether tiles are drawn
         self.rows = 64 * groups
         self.name = f'd{d}_{"causal" if causal else "full"}'
 
 
 SCHEDULES = [
-    Schedule(128, False, 2, 128, 1, (24, 240)),
-    Schedule(128, True, 2, 128, 8, (24, 240)),
-    Schedule(64, False, 3, 128, 1, (32, 160)),
-    Schedule(64, True, 3, 128, 8, (32, 160)),
+    Schedule(128, False, 2, 128, 1, (40, 232), queries=2, drawn=True),
+    Schedule(128, True, 2, 128, 8, (40, 232), queries=2, drawn=True),
+    Schedule(64, False, 3, 128, 1, (32, 160), queries=2),
+    Schedule(64, True, 3, 128, 8, (32, 160), queries=2, drawn=True),
 ]
 
 # What becomes of a product's layout along its rows: a thread's partial results, and those of its row.
@@ -40,6 +42,7 @@ class Kernel:
         self.t, self.s, self.elem = t, s, elem
         self.score = f'[64, {s.keys}]> @ {acc_layout(64, s.keys)}'
         self.value = f'[64, {s.d}]> @ {acc_layout(64, s.d)}'
+        self.cur_q = f'cursor<{s.queries}>'
         self.part, self.row = f'[64, 4]> @ {PART}', f'[64, 1]> @ {ROW}'
 
     # ---- operations ----
@@ -72,9 +75,42 @@ class Kernel:
         blocks = t.op('div', t.op('add', end, t.num(s.keys - 1)), t.num(s.keys))
         return head, row, blocks
 
-    def tiles(self):
-        first, step = self.t.let('first', 'bid {axis = 0} : i32'), self.t.let('step', 'num_started : i32')
-        return f'for {first}, %tiles, {step}'
+    def tiles(self, draws, carried, body):
+        """A loop over this block's tiles. carried: (name, type, first value); body writes a round from the tile's number and the
+        carried values, and returns those of the next round."""
+        t = self.t
+        names, types, start = [n for n, _, _ in carried], [ty for _, ty, _ in carried], [x for _, _, x in carried]
+        if not self.s.drawn:
+            first, step = t.let('first', 'bid {axis = 0} : i32'), t.let('step', 'num_started : i32')
+            it, args, out = t.new('t'), [t.new(n) for n in names], [t.new('end') for _ in names]
+            t.put(f'{", ".join(out)} = for {first}, %tiles, {step}, {", ".join(start)} : {", ".join(types)} do ({it}: i32, '
+                  + ', '.join(f'{a}: {ty}' for a, ty in zip(args, types)) + ') {')
+            t.put(f'yield {", ".join(body(it, *args))}')
+            t.put('}')
+            return
+        at = t.let('at', 'cursor : cursor<2>')
+        names, types, start = names + ['at'], types + ['cursor<2>'], start + [at]
+        args, out, inner, it = [t.new(n) for n in names], [t.new('end') for _ in names], [t.new(n) for n in names], t.new('t')
+        t.put(f'{", ".join(out + [t.new("end")])} = while {", ".join(start)} : {", ".join(types + ["i32"])} do ('
+              + ', '.join(f'{a}: {ty}' for a, ty in zip(args, types)) + ') {')
+        at = args[-1]
+        if draws:
+            n = t.let('n', 'draw %counter, %tiles : i32')
+            t.put(f'mbar_wait %tempty, {at} {{phase = previous}}')
+            t.put(f'put {t.let("to", f"slot %T, {at} : shared<i32, [1]>")}, {n}')
+            t.put(f'mbar_arrive %tfull, {at}')
+        else:
+            t.put(f'mbar_wait %tfull, {at}')
+            x = t.let('from', f'slot %T, {at} : shared<i32, [1]>')
+            n = t.let('n', f'get {x} : i32')
+            t.put('group_barrier')
+            t.put(f'mbar_arrive %tempty, {at}')
+        more = t.let('more', f'lt {n}, %tiles : bool')
+        after = t.let('next', f'advance {at} : cursor<2>')
+        t.put(f'condition {", ".join([more] + args[:-1] + [after, n])}')
+        t.put('} do (' + ', '.join(f'{a}: {ty}' for a, ty in zip(inner + [it], types + ['i32'])) + ') {')
+        t.put(f'yield {", ".join(list(body(it, *inner[:-1])) + [inner[-1]])}')
+        t.put('}')
 
     # ---- the producer ----
     def load(self, ring, tmap, bars, at, head, row, rows):
@@ -93,15 +129,20 @@ class Kernel:
         t.put('one_warp do {')
         t.put('grid_wait')
         t.put('grid_launch_dependents')
-        q0 = t.let('at', 'cursor : cursor<1>')
+        q0 = t.let('at', f'cursor : {self.cur_q}')
         k0 = t.let('at', 'cursor : cursor<2>')
         v0 = t.let('at', 'cursor : cursor<2>')
-        it, q1, k1, v1, o1, o2, o3 = (t.new(x) for x in ('t', 'q', 'k', 'v', 'end', 'end', 'end'))
-        types = 'cursor<1>, cursor<2>, cursor<2>'
-        t.put(f'{o1}, {o2}, {o3} = {self.tiles()}, {q0}, {k0}, {v0} : {types} do ({it}: i32, {q1}: cursor<1>, {k1}: cursor<2>, {v1}: cursor<2>) {{')
+        self.tiles(True, [('q', self.cur_q, q0), ('k', 'cursor<2>', k0), ('v', 'cursor<2>', v0)], self.fill)
+        for _ in range(2):
+            t.put('yield')
+            t.put('}')
+
+    def fill(self, it, q1, k1, v1):
+        """Copies what one tile needs, in the order in which it is used."""
+        t, s = self.t, self.s
         head, row, blocks = self.place(it)
         self.load('%Q', '%tq', '%q', q1, head, row, s.rows)
-        q2 = t.let('next', f'advance {q1} : cursor<1>')
+        q2 = t.let('next', f'advance {q1} : {self.cur_q}')
         last = t.op('sub', blocks, '%one')
         self.load('%K', '%tk', '%k', k1, head, t.op('mul', last, t.num(s.keys)), s.keys)
         k2 = t.let('next', f'advance {k1} : cursor<2>')
@@ -116,9 +157,7 @@ class Kernel:
         t.put('}')
         self.load('%V', '%tv', '%v', v5, head, '%zero', s.keys)
         v6 = t.let('next', f'advance {v5} : cursor<2>')
-        t.put(f'yield {q2}, {k5}, {v6}')
-        for _ in range(3):
-            t.put('}') if _ == 0 else (t.put('yield'), t.put('}'))
+        return q2, k5, v6
 
     # ---- a consumer ----
     def scores(self, old, q, k):
@@ -213,17 +252,23 @@ class Kernel:
     def consumer(self):
         t, s = self.t, self.s
         t.put(f'role {{text = "consumer", groups = {s.groups}, regs = {s.regs[1]}}} do (%w: i32) {{')
-        q0 = t.let('at', 'cursor : cursor<1>')
+        q0 = t.let('at', f'cursor : {self.cur_q}')
         k0 = t.let('at', 'cursor : cursor<2>')
         v0 = t.let('at', 'cursor : cursor<2>')
-        mine = t.op('mul', '%w', t.num(s.d // 64))
+        self.mine = t.op('mul', '%w', t.num(s.d // 64))
         s0, o0 = self.constant('0.0', self.score), self.constant('0.0', self.value)
-        it = t.new('t')
-        names, args = [t.new('end') for _ in range(5)], [t.new(n) for n in ('q', 'k', 'v', 's', 'o')]
-        types = ['cursor<1>', 'cursor<2>', 'cursor<2>', f'tile<f32, {self.score}', f'tile<f32, {self.value}']
-        t.put(f'{", ".join(names)} = {self.tiles()}, {q0}, {k0}, {v0}, {s0}, {o0} : {", ".join(types)} do ({it}: i32, '
-              + ', '.join(f'{a}: {ty}' for a, ty in zip(args, types)) + ') {')
-        q1, k1, v1, s1, o1 = args
+        self.tiles(False, [('q', self.cur_q, q0), ('k', 'cursor<2>', k0), ('v', 'cursor<2>', v0), ('s', f'tile<f32, {self.score}', s0),
+                           ('o', f'tile<f32, {self.value}', o0)], self.attend)
+        t.put('elect do {')
+        t.put('bulk_wait')
+        t.put('yield')
+        t.put('}')
+        t.put('yield')
+        t.put('}')
+
+    def attend(self, it, q1, k1, v1, s1, o1):
+        """One tile: a group's 64 rows of queries against their keys."""
+        t, s = self.t, self.s
         head, row, blocks = self.place(it)
         row = t.op('add', row, t.op('mul', '%w', t.num(64)))
         last = t.op('sub', blocks, '%one')
@@ -253,19 +298,12 @@ class Kernel:
         inverse = self.op('div', self.constant('1.0', self.row), total, shape=self.row)
         o4 = t.let('o', f'wgmma_wait {oa} : tile<f32, {self.value}')
         t.put(f'mbar_arrive %vempty, {v3}')
-        self.store(o4, inverse, mine, head, row)
-        q2 = t.let('next', f'advance {q1} : cursor<1>')
+        self.store(o4, inverse, head, row)
+        q2 = t.let('next', f'advance {q1} : {self.cur_q}')
         v4 = t.let('next', f'advance {v3} : cursor<2>')
-        t.put(f'yield {q2}, {k3}, {v4}, {s3}, {o4}')
-        t.put('}')
-        t.put('elect do {')
-        t.put('bulk_wait')
-        t.put('yield')
-        t.put('}')
-        t.put('yield')
-        t.put('}')
+        return q2, k3, v4, s3, o4
 
-    def store(self, o, inverse, mine, head, row):
+    def store(self, o, inverse, head, row):
         t, s = self.t, self.s
         t.put('elect do {')
         t.put('bulk_wait')
@@ -275,7 +313,7 @@ class Kernel:
         boxes = []
         for b in range(s.d // 64):
             shape = f'[64, 64]> @ {acc_layout(64, 64)}'
-            slot = t.let('box', f'slot %O, {t.op("add", mine, t.num(b))} : shared<{self.elem}, [64, 64]>')
+            slot = t.let('box', f'slot %O, {t.op("add", self.mine, t.num(b))} : shared<{self.elem}, [64, 64]>')
             x = self.tile('cut', f'cut {o} {{offsets = [0, {64 * b}]}}', 'f32', shape)
             x = self.op('mul', x, self.wide(inverse, shape), shape=shape)
             h = self.tile('half', f'element_cast {x}', self.elem, shape)
@@ -296,6 +334,8 @@ class Kernel:
         t.put(f'kernel attention_{e}_{s.name} placed {{')
         t.put('source attention')
         params(t, e, s.d)
+        if s.drawn:
+            t.put('param counter: ptr<i32>')
         tiles = f'cdiv(sq, {s.rows}) * heads'
         t.put(f'grid [{tiles}]')
         for w in ('0 < sk', 'aligned(q, 16)', 'aligned(k, 16)', 'aligned(v, 16)', 'aligned(o, 16)'):
@@ -305,25 +345,31 @@ class Kernel:
         t.put('persistent')
         t.put(f'warps {4 + 4 * s.groups}')
         kv = s.keys * s.d * 2
-        at_k = s.rows * s.d * 2
+        at_k = s.queries * s.rows * s.d * 2
         at_v, at_o = at_k + 2 * kv, at_k + 4 * kv
         at_bar = at_o + s.rows * s.d * 2
-        t.put(f'shared {at_bar + 80}')
+        rings = [('q', s.queries), ('k', 2), ('v', 2)] + [('t', 2)] * s.drawn
+        at_t = at_bar + sum(16 * n for _, n in rings)
+        t.put(f'shared {at_t + 8 * s.drawn}')
         any3 = f'tensor<{e}, [_, _, _]>'
-        t.put(f'body (%q: {any3}, %k: {any3}, %v: {any3}, %o: {any3}, %scale: f32) {{')
+        counter = ', %counter: ptr<i32>' if s.drawn else ''
+        t.put(f'body (%q: {any3}, %k: {any3}, %v: {any3}, %o: {any3}, %scale: f32{counter}) {{')
         t.put(f'%tq = tensor_map %q {{swizzle = 128}} : tmap<{e}, {[1, s.rows, 64]}>')
         t.put(f'%tk = tensor_map %k {{swizzle = 128}} : tmap<{e}, {[1, s.keys, 64]}>')
         t.put(f'%tv = tensor_map %v {{swizzle = 128}} : tmap<{e}, {[1, s.keys, 64]}>')
         t.put(f'%to = tensor_map %o {{swizzle = 128}} : tmap<{e}, [1, 64, 64]>')
-        t.put(f'%Q = alloc_ring {{slot = 0, swizzle = 128}} : ring<{e}, {[s.rows, s.d]}, 1>')
+        t.put(f'%Q = alloc_ring {{slot = 0, swizzle = 128}} : ring<{e}, {[s.rows, s.d]}, {s.queries}>')
         t.put(f'%K = alloc_ring {{slot = {at_k}, swizzle = 128}} : ring<{e}, {[s.keys, s.d]}, 2>')
         t.put(f'%V = alloc_ring {{slot = {at_v}, swizzle = 128}} : ring<{e}, {[s.keys, s.d]}, 2>')
         t.put(f'%O = alloc_ring {{slot = {at_o}, swizzle = 128}} : ring<{e}, [64, 64], {s.groups * s.d // 64}>')
         bars, at = [], at_bar
-        for name, count, n in (('qfull', 1, 1), ('qempty', s.groups, 1), ('kfull', 1, 2), ('kempty', s.groups, 2), ('vfull', 1, 2), ('vempty', s.groups, 2)):
-            t.put(f'%{name} = alloc_mbar {{count = {count}, slot = {at}}} : mbar<{n}>')
-            at += 8 * n
-            bars.append(f'%{name}')
+        for name, n in rings:
+            for end, count in (('full', 1), ('empty', s.groups)):
+                t.put(f'%{name}{end} = alloc_mbar {{count = {count}, slot = {at}}} : mbar<{n}>')
+                at += 8 * n
+                bars.append(f'%{name}{end}')
+        if s.drawn:
+            t.put(f'%T = alloc_ring {{slot = {at_t}}} : ring<i32, [1], 2>')
         t.put(f'mbar_init {", ".join(bars)}')
         t.put('%sk = launch {sym = sk} : i32')
         t.put('%heads = launch {sym = heads} : i32')
@@ -344,6 +390,24 @@ class Kernel:
         t.put('}')
 
 
+def clear(t):
+    """The workspace of a call is not cleared by whoever gives it."""
+    t.put('kernel clear placed {')
+    t.put('source clear')
+    t.put('param counter: out tensor<i32, [1]> strides [1] right')
+    t.put('grid [1]')
+    t.put('arch 90')
+    t.put('specific')
+    t.put('warps 1')
+    t.put('body (%counter: tensor<i32, [_]>) {')
+    t.put('%at = const {value = 0} : i32')
+    t.put('%none = const {value = 0} : i32')
+    t.put('store %counter, %at, %none {steps = [1]}')
+    t.put('return')
+    t.put('}')
+    t.put('}')
+
+
 def params(t, e, d):
     for n in ('heads', 'sq', 'sk'):
         t.put(f'dim {n}: i32')
@@ -356,6 +420,8 @@ def module(e):
     t = Text()
     t.put('// Written by attention.py: attention forward for sm_90a, as placed IR.')
     t.put(f'module "attention_{e}.tir"')
+    t.put('')
+    clear(t)
     for s in SCHEDULES:
         t.put('')
         t.n = 0
@@ -365,7 +431,10 @@ def module(e):
         t.put(f'entry attention_{e}_{s.name} {{')
         params(t, e, s.d)
         t.put('body {')
-        t.put(f'launch attention_{e}_{s.name} (@q.0, @k.1, @v.2, @o.3, @scale.4) dims [heads, sq, sk]')
+        if s.drawn:
+            t.put('scratch counter: inout tensor<i32, [1]> strides [1] right')
+            t.put('launch clear (@counter.5) dims []')
+        t.put(f'launch attention_{e}_{s.name} (@q.0, @k.1, @v.2, @o.3, @scale.4{", @counter.5" if s.drawn else ""}) dims [heads, sq, sk]')
         t.put('}')
         t.put('}')
     return '\n'.join(t.lines) + '\n'
