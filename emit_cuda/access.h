@@ -36,7 +36,8 @@ void access_thread(Access *x);
 void access_bounds(Access *x);                  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);
-/* What the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
+int64_t access_origin_multiple(const Access *x, int a);
+/* needs.c: what the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
 void access_ask_launcher(const Access *x);
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 #endif

@@ -278,7 +278,7 @@ static Str whole_text(const Access *x)
 }
 
 /* A power of two that divides the tile's offset along axis a, but for {offsets}. */
-static int64_t origin_multiple(const Access *x, int a)
+int64_t access_origin_multiple(const Access *x, int a)
 {
 	int64_t step = x->step[a], least = step & -step, index = access_multiple(ir_in(x->op, 1 + a));
 	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
@@ -292,7 +292,7 @@ Str access_aligned(const Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		int64_t size = elem_bytes(x->v->elem);
 		if (a == x->fast) {
-			int64_t step = origin_multiple(x, a), off = x->offset[a];
+			int64_t step = access_origin_multiple(x, a), off = x->offset[a];
 			if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
 		} else if ((x->v->multiple[a] * size) % bytes) {
 			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
@@ -310,29 +310,6 @@ static Str turned_text(const Access *x)
 	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", scaled(str_fmt("ct_o%d", a), x->v, a));
 	out_printf(o, " - ct_phase) & %d) == 0", (elem_bytes(x->v->elem) << x->vec) - 1);
 	return str_intern_n(o->p, o->n);
-}
-
-static void need(Cu *g, Str s)
-{
-	for (int i = 0; i < g->needs.n; i++)
-		if (g->needs.p[i] == s) return;
-	vec_push(A_UNIT, &g->needs, s);
-}
-
-void access_ask_launcher(const Access *x)
-{
-	Cu *g = x->g;
-	int size = elem_bytes(x->v->elem), n = 1 << x->vec, f = x->fast, regs = cu_regs(x->data);
-	int64_t step = origin_multiple(x, f), off = x->offset[f];
-	if (regs * size / 4 > g->widest) g->widest = regs * size / 4;
-	if (!x->v->param || step % n || off % n) {
-		g->undecided = true;
-		return;
-	}
-	need(g, str_fmt("((uintptr_t)%s & %d) == 0", x->v->base, size * n - 1));
-	for (int a = 0; a < x->rank; a++)
-		if (a != f && (x->v->multiple[a] * size) % (size * n)) need(g, str_fmt("((%s) & %d) == 0", x->v->str[a], n - 1));
-	if (!x->proved[f]) need(g, str_fmt("((%s) & %d) == 0", x->v->ext[f], n - 1));
 }
 
 static uint32_t piece_mask(const Access *x) { return piece_bits(x->bit, x->vec); }
