@@ -93,14 +93,14 @@ static void read_rows(Reader *r, int log2)
 }
 
 /* ---- which way ---- */
-/* The condition that the patches of all threads lie inside; NULL: they do. */
-static Str whole_text(const Reader *r)
+/* The condition that the patches of all threads lie inside, along these axes (a set); NULL: they do. */
+static Str whole_text(const Reader *r, unsigned axes)
 {
 	const Access *x = &r->x;
 	Out *o = out_new();
 	int n = 0;
 	for (int a = 0; a < x->rank; a++) {
-		if (x->proved[a]) continue;
+		if (x->proved[a] || !(axes >> a & 1)) continue;
 		int64_t beyond = r->q.p.lo[a] + r->q.p.ext[a] - 1;
 		for (int i = 0; i < x->l.in[HW_REG]; i++) beyond -= x->map[a].col[i];   /* of offsets alone */
 		if (x->low[a]) out_printf(o, "%sct_o%d >= %lld", n++ ? " && " : "", a, (long long)-r->q.p.lo[a]);
@@ -138,11 +138,30 @@ static void read_elements_else(Reader *r, int log2)
 	cu_end(g);
 }
 
+/* A tensor with rows of odd length is accessed by single elements, so that comparisons cost as much as loads; and where rows
+ * are short, each tile is at the end of some. So tiles that lie inside along all other axes compare along this one alone. */
+static void read_single_elements(Reader *r)
+{
+	Access *x = &r->x;
+	bool proved[TENSOR_RANK];
+	Str others = whole_text(r, ~(1u << r->q.row));
+	if (others) {
+		open_branch(x->g, "if", others);
+		memcpy(proved, x->proved, sizeof proved);
+		for (int a = 0; a < x->rank; a++) x->proved[a] |= a != r->q.row;
+		read_rows(r, 0);
+		memcpy(x->proved, proved, sizeof proved);
+		open_else(x->g);
+	}
+	read_rows(r, 0);
+	if (others) cu_end(x->g);
+}
+
 static void read_patch(Reader *r, int log2)
 {
 	Access *x = &r->x;
 	Cu *g = x->g;
-	Str whole = whole_text(r), aligned = NULL;
+	Str whole = whole_text(r, ~0u), aligned = NULL;
 	if (log2) {
 		x->vec = log2;
 		access_ask_launcher(x);
@@ -159,7 +178,8 @@ static void read_patch(Reader *r, int log2)
 	open_else(g);
 	access_bounds(x);
 	r->checks = true;
-	if (aligned && whole) read_elements_else(r, log2);
+	if (g->fn->by_element) read_single_elements(r);
+	else if (aligned && whole) read_elements_else(r, log2);
 	else read_rows(r, aligned ? 0 : log2);
 	cu_end(g);
 }

@@ -11,8 +11,7 @@
  * off: 101 % of the copy rate, and 90 in this placement).
  *
  * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move and to map them: and in
- * which the second placement moves no data between threads that stays where it is in the first. Loads that overlap have a
- * layout of their own. */
+ * which the second placement moves no data between threads that stays where it is in the first. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -54,7 +53,7 @@ bool odd_wanted(const Fn *fn)
 {
 	Rows r = { false, false, false, false, true };
 	ir_walk(fn->body, look_at, &r);
-	return r.accessed && !r.other && !r.vectors && !(r.tiles && (r.works || overlap_of(fn).type));
+	return r.accessed && !r.other && !r.vectors && !(r.tiles && r.works);
 }
 
 static void count_moves(void *ctx, Op *op)

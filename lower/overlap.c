@@ -179,7 +179,7 @@ static Lay deal(Lay l, Hw h, int n, const int *order, int naxis, int *left)
 Lay lay_overlap(const Overlap *o, Threads n)
 {
 	const Type *t = o->type;
-	int left[TILE_RANK], fast = o->fast, most = 4 - elem_log2(t->elem);
+	int left[TILE_RANK], fast = o->fast, most = n.piece > elem_log2(t->elem) ? n.piece - elem_log2(t->elem) : 0;
 	int regs = type_log2_size(t) - n.lanes - n.warps;
 	Lay l = lay_unit(t->rank);
 	for (int a = 0; a < t->rank; a++) left[a] = t->log2[a];
