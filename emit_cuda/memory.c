@@ -350,11 +350,23 @@ static void get_words(Access *x)
 	cu_end(x->g);
 }
 
+static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->vec; }
+
+/* What the author says of the L2 cache goes with pieces of 8 and 16 bytes. */
+static bool is_hinted(const Access *x) { return ir_int(x->op, AT_CACHE, 0) && piece_bytes(x) >= 8; }
+
+static void print_policy(const Access *x)
+{
+	if (is_hinted(x))
+		out_printf(x->g->o, "const unsigned long long ct_policy = ct_policy_%s();\n", attr_word_text(AT_CACHE, (int)ir_int(x->op, AT_CACHE, 0)));
+}
+
 static void print_pieces(Access *x)
 {
 	Cu *g = x->g;
 	Str reg[16];
-	int n = 1 << x->vec, bits = 8 * n * elem_bytes(x->v->elem);
+	int n = 1 << x->vec, bits = 8 * piece_bytes(x);
+	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
 	cu_registers(g, x->l, piece_mask(x) | spare);
 	piece_registers(x, reg);
@@ -363,12 +375,12 @@ static void print_pieces(Access *x)
 		Str w = words_pack(g, x->v->elem, n, reg);
 		cu_line(g, x->op);
 		if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
-		out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
+		out_printf(g->o, "ct_st%s_b%d(%s, %s%s);\n", hint, bits, at, w, policy);
 	} else {
 		cu_line(g, x->op);
 		if (x->words) out_puts(g->o, "ct_v[ct_i] = ");
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
-		out_printf(g->o, "ct_ld%s_b%d(%s);\n", x->v->constant ? "nc" : "", bits, at);
+		out_printf(g->o, "ct_ld%s%s_b%d(%s%s);\n", x->v->constant ? "nc" : "", hint, bits, at, policy);
 		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
 	}
 	cu_end(g);
@@ -429,7 +441,8 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 {
 	Cu *g = x->g;
 	Str reg[16];
-	int n = 1 << x->vec, bits = 8 * n * elem_bytes(x->v->elem);
+	int n = 1 << x->vec, bits = 8 * piece_bytes(x);
+	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	if (!x->store) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	cu_registers(g, x->l, skip);
 	piece_registers(x, reg);
@@ -439,12 +452,12 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 	if (x->store) {
 		Str w = words_pack(g, x->v->elem, n, reg);
 		cu_line(g, x->op);
-		out_printf(g->o, "ct_st_b%d_if(%s, ct_in%s%s, %s);\n", bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w);
+		out_printf(g->o, "ct_st%s_b%d_if(%s, ct_in%s%s, %s%s);\n", hint, bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w, policy);
 	} else {
 		cu_line(g, x->op);
 		if (x->words) out_puts(g->o, "ct_v[ct_i] = ");
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
-		out_printf(g->o, "ct_ld%s_b%d_if(%s, ct_in, ct_pad);\n", x->v->constant ? "nc" : "", bits, at);
+		out_printf(g->o, "ct_ld%s%s_b%d_if(%s, ct_in, ct_pad%s);\n", x->v->constant ? "nc" : "", hint, bits, at, policy);
 		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
 	}
 	cu_end(g);
@@ -577,6 +590,7 @@ static void print_access(Access *x)
 	}
 	Str whole = whole_text(x);
 	access_ask_launcher(x);
+	print_policy(x);
 	words_of_pieces(x);
 	if (g->aligned) {
 		if (whole) out_printf(g->o, "if (%s) {\n", whole);

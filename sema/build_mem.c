@@ -366,12 +366,12 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 {
 	Access a;
 	Lanes l;
-	int order;
+	int order, cache;
 	int64_t latency;
 	Val *in[2 + TENSOR_RANK] = { v->val };
 	if (!view_readable(cx, v, c->span, str_intern("read"))) return sv_poison(c->span);
 	if (!order_arg(cx, c, true, false, &order) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
-	if (!access_load(cx, c, v, &a)) return sv_poison(c->span);
+	if (!arg_word(cx, c, AT_CACHE, &cache) || !access_load(cx, c, v, &a)) return sv_poison(c->span);
 	if (v->kind == VK_GATHER) return tile_lanes(cx, c, v, &l) ? gather_lanes(cx, c, v, &l, order, latency) : sv_poison(c->span);
 	const Type *t = sema_tile_type(cx, v->elem, a.s, c->span);
 	if (!t || !access_index(cx, c, v, in + 1)) return sv_poison(c->span);
@@ -380,6 +380,7 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 	Val *r = ir_op1(at_span(cx, c->span), OP_LOAD, t, 2 + v->rank, in);
 	put_access(r->def, &a);
 	put_hints(r->def, order, 0, latency);
+	if (cache) ir_set_int(r->def, AT_CACHE, cache);
 	return sv_val(r, c->span);
 }
 
@@ -438,11 +439,12 @@ static Sv build_store(Cx *cx, Call *c, const View *v)
 {
 	Access a;
 	Lanes l;
-	int order;
+	int order, cache;
 	int64_t latency;
 	Val *in[2 + TENSOR_RANK] = { v->val };
 	if (!view_writable(cx, v, c->span, str_intern("written"))) return sv_poison(c->span);
 	if (!order_arg(cx, c, false, true, &order) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
+	if (!arg_word(cx, c, AT_CACHE, &cache)) return sv_poison(c->span);
 	if (v->kind == VK_GATHER) {
 		if (!tile_lanes(cx, c, v, &l)) return sv_poison(c->span);
 		return scatter_lanes(cx, c, v, &l, arg_value(cx, c, 2, type_scalar(v->elem)), order);
@@ -454,6 +456,7 @@ static Sv build_store(Cx *cx, Call *c, const View *v)
 	Op *op = ir_op(at_span(cx, c->span), OP_STORE, 2 + v->rank, in, 0, NULL);
 	put_access(op, &a);
 	put_hints(op, order, 0, latency);
+	if (cache) ir_set_int(op, AT_CACHE, cache);
 	return sv_none(c->span);
 }
 

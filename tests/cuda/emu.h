@@ -166,6 +166,16 @@ typedef struct __align__(16) ct_u32x4 { unsigned int v[4]; } ct_u32x4;
 	static inline void ct_st_b##bits(void *p, T v) { emu_check(p, bits / 8); *(T *)p = v; } \
 	static inline void ct_st_b##bits##_if(void *p, int c, T v) { if (c) ct_st_b##bits(p, v); }
 EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsigned int) EMU_MEMORY(64, ct_u32x2) EMU_MEMORY(128, ct_u32x4)
+#define EMU_HINT(bits, T) \
+	static inline T ct_ld_hint_b##bits(const void *p, unsigned long long policy) { return ct_ld_b##bits(p); } \
+	static inline T ct_ldnc_hint_b##bits(const void *p, unsigned long long policy) { return ct_ld_b##bits(p); } \
+	static inline T ct_ld_hint_b##bits##_if(const void *p, int c, T pad, unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
+	static inline T ct_ldnc_hint_b##bits##_if(const void *p, int c, T pad, unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
+	static inline void ct_st_hint_b##bits(void *p, T v, unsigned long long policy) { ct_st_b##bits(p, v); } \
+	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy) { if (c) ct_st_b##bits(p, v); }
+EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
+static inline unsigned long long ct_policy_evict_first(void) { return 0; }
+static inline unsigned long long ct_policy_evict_last(void) { return 0; }
 static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char)(w >> (8 * i)); }
 static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
 static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
