@@ -1,6 +1,6 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
-NAME: sample/vecadd, ...; operations, language, functions: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
+NAME: sample/vecadd, ...; operations, language, functions, cumsum: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
 target; packed, overlap, early, slide, slices, the same of those files; clusters, slices_cluster, scans, scans_cluster, odd, the same for sm_90a.
 Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
 import os
@@ -14,7 +14,7 @@ import emulation
 
 ARCH = os.environ.get("ARCH", "sm_80")
 ORDERS = os.environ.get("ORDERS", "0 2").split()
-PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions"}
+PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions", "cumsum": "tests/stdlib/cumsum"}
 
 
 def program(source, main):
@@ -58,7 +58,8 @@ def main(name):
         tiles("tiles.tile", ARCH, rest)
     else:
         path = os.path.join(ROOT, PROGRAMS[kind])
-        program(path + ".tile", path + ".c")
+        own = path + ".tile"
+        program(own if os.path.exists(own) else os.path.join(ROOT, "stdlib", kind + ".tile"), path + ".c")
     finish()
 
 
