@@ -201,32 +201,24 @@ void wgmma_cut(Cu *g, const Op *op)
 	}
 }
 
-/* Four 8 x 8 matrices at a time: 16 columns of the tile. Lane l gives the address of row l % 8 of matrix l / 8. The swizzle
- * of a row depends on its number only, for a row of a slab is no longer than what the swizzle exchanges. */
+/* Four 8 x 8 matrices at a time: 16 columns of the tile. */
 void wgmma_stmatrix(Cu *g, const Op *op)
 {
 	const Val *buf = ir_in(op, 0), *x = ir_in(op, 1);
 	const Smem s = cu_val(g, buf)->shared->whole;
 	bool trans = ir_int(op, AT_TRANS, 0);
-	int cols = (int)type_extent(x->type, 1), row_bytes = s.span ? s.span : s.extent[1] * 2;
-	int chunks = row_bytes / 16;            /* of a row of a slab */
-	Str at = cu_fresh(g, "to"), row = cu_fresh(g, "row");
-	if (trans) out_printf(g->o, "const unsigned int %s = (ct_lane & 7) + (ct_lane >> 4) * 8;\n", row);
-	else out_printf(g->o, "const unsigned int %s = ct_warp * 16 + (ct_lane & 15);\n", row);
-	int mask = s.span > 16 ? (s.span / 16 - 1) << 7 : 0;
-	Str swizzle = mask ? str_fmt(" ^ (%s * %d & %d) >> 3", row, row_bytes, mask) : str_intern("");
-	out_printf(g->o, "const unsigned int %s = %s + %s * %d;\n", at, cu_scalar(g, buf), row, row_bytes);
+	int cols = (int)type_extent(x->type, 1);
+	Str at = cu_fresh(g, "to");
 	for (int j = 0; j < cols / 16; j++) {
-		Str place, w[4];
-		if (trans) {
-			place = str_fmt("%s + %d + ((ct_warp * 2 + (ct_lane >> 3 & 1)) * 16%s)", at, 16 * j * row_bytes, swizzle);
-		} else {
-			int c = 2 * j % chunks;
-			place = str_fmt("%s + %lld + ((%d + (ct_lane >> 4)) * 16%s)", at, (long long)(2 * j / chunks * smem_slab_bytes(s)), c, swizzle);
-		}
+		WgStore to;
+		Str w[4];
+		if (!wg_stmatrix(s, trans, j, &to)) bug("stmatrix of %s", type_text(x->type));
+		CuMap off = cu_map(to.addr, LAY_HWAXIS(HW_OFF));
+		if (!j) out_printf(g->o, "const unsigned int %s = %s;\n", at, cu_map_thread(&off));
 		for (int i = 0; i < 4; i++)
 			w[i] = str_fmt("ct_join_b16(%s, %s)", words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i))),
 				words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i + 1))));
-		out_printf(g->o, "ct_stmatrix_x4%s(%s, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "", place, w[0], w[1], w[2], w[3]);
+		out_printf(g->o, "ct_stmatrix_x4%s(%s + (%s ^ %u) * 2 + %lld, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "", cu_scalar(g, buf), at,
+			(unsigned)to.flip, (long long)to.add, w[0], w[1], w[2], w[3]);
 	}
 }

@@ -46,22 +46,6 @@ bool buffer_at(const Val *buf, BufferAt *at)
 	return whole_buffer(at->alloc, buf->type, &at->whole);
 }
 
-/* The same map into the first part of a larger matrix. */
-static Lay embed(Lay l, Lay whole)
-{
-	Lay r = l;
-	int n = lay_inbits(l);
-	for (int i = 0; i < 2; i++) {
-		if (l.out[i] > whole.out[i]) return lay_bad();
-		r.out[i] = whole.out[i];
-	}
-	for (int i = 0; i < n; i++) {
-		uint32_t coord[LAY_AXES] = { lay_coord(l, l.col[i], 0), lay_coord(l, l.col[i], 1) };
-		r.col[i] = lay_pack(r, coord);
-	}
-	return r;
-}
-
 /* Parts begin at multiples of their extents, so the bits of begin and those within the part are different ones. */
 static bool begin_of(const BufferAt *at, uint32_t *begin)
 {
@@ -82,7 +66,7 @@ bool ldm_plan(const Val *buf, Lay frag, LdmPlan *p)
 {
 	*p = (LdmPlan){ 0 };
 	if (!buffer_at(buf, &p->at) || !begin_of(&p->at, &p->begin)) return false;
-	Lay f = embed(frag, p->at.whole);
+	Lay f = lay_within(frag, p->at.whole.out);
 	for (p->x_log2 = 2; lay_ok(f) && p->x_log2 >= 0; p->x_log2--)
 		for (int trans = 0; trans < 2; trans++)
 			if (frag_ldmatrix(f, p->at.whole, bytes_log2(buf->type->elem), p->x_log2, trans, &p->addr)) {
@@ -100,7 +84,7 @@ bool copy_plan(const Val *buf, int warps_log2, CopyPlan *p)
 	*p = (CopyPlan){ 0 };
 	if (!buffer_at(buf, &p->at) || !begin_of(&p->at, &p->begin) || chunk < 0 || t->log2[1] < chunk) return false;
 	l = lay_blocked(2, t->log2, chunk, 5, warps_log2, NULL);
-	if (!lay_ok(l) || !lay_solve(p->at.whole, embed(l, p->at.whole), &c)) return false;
+	if (!lay_ok(l) || !lay_solve(p->at.whole, lay_within(l, p->at.whole.out), &c)) return false;
 	/* the elements of a piece lie side by side: the hardware's swizzles move 16 bytes */
 	for (int i = 0; i < chunk; i++)
 		if (c.col[i] != (uint32_t)1 << i) return false;

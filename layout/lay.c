@@ -415,6 +415,29 @@ Lay lay_pick(Lay l, unsigned hwset, unsigned axisset)
 	return drop_inputs(r, gone);
 }
 
+Lay lay_within(Lay l, const uint8_t shape_log2[])
+{
+	Lay r = l;
+
+	if (!lay_ok(l))
+		return lay_bad();
+	for (int a = 0; a < l.naxis; a++) {
+		if (shape_log2[a] < l.out[a])
+			return lay_bad();
+		r.out[a] = shape_log2[a];
+	}
+	if (lay_outbits(r) > LAY_BITS)
+		return lay_bad();
+	for (int i = 0; i < lay_inbits(l); i++) {
+		uint32_t coord[LAY_AXES];
+
+		for (int a = 0; a < l.naxis; a++)
+			coord[a] = lay_coord(l, l.col[i], a);
+		r.col[i] = lay_pack(r, coord);
+	}
+	return r;
+}
+
 Lay lay_drop(Lay l, int axis)
 {
 	Basis b = { 0 };

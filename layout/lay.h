@@ -112,6 +112,9 @@ Lay  lay_expand(Lay l, int at);                       /* a unit axis before axis
 bool lay_squeeze(Lay l, int axis, Lay *r);            /* without this axis, which must be a unit axis    */
 Lay  lay_pick(Lay l, unsigned hwset, unsigned axisset);  /* keep inputs 1<<h; other axes become unit axes */
 
+/* The same map into the first part of a larger tile; bad if it is not larger. */
+Lay  lay_within(Lay l, const uint8_t shape_log2[]);
+
 /* The layout in which the tile reduced along axis comes out: the axis becomes a unit axis, lane and warp
  * bits keep their place (those along the axis turn into duplicates), registers that would repeat a value
  * are removed. */

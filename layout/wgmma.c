@@ -129,6 +129,37 @@ FragAt wg_a_at(int elem_log2, int elem, int thread)
 	return place(a_lay(elem_log2), elem, thread);
 }
 
+/* One slab of the tile is looked at, in rows of a power of two: the swizzle repeats every 8 rows, so further rows are further bytes. */
+bool wg_stmatrix(Smem t, bool trans, int group, WgStore *s)
+{
+	Lay d = frag_wgmma(FRAG_M16N8K16, ROLE_C, 4), whole;
+	int width = smem_slab_elems(t), col = 16 * group;
+	int row_bytes = width << t.elem_log2, swap[2] = { 1, 0 };
+	Smem part = t;
+
+	if (!smem_ok(t) || t.elem_log2 != 1 || t.fast != 1 || group < 0 || width % 16 != 0
+	    || t.extent[trans] != WG_M || col + 16 > t.extent[1 - trans] || (trans && width != WG_M))
+		return false;
+	part.extent[0] = trans ? 16 : WG_M;
+	part.extent[1] = width;
+	whole = smem_lay(part);
+	if (!lay_ok(whole))
+		return false;
+	s->flip = 0;
+	if (trans) {
+		d = lay_permute(d, swap);
+		s->add = (int64_t)col * row_bytes;
+	} else {
+		uint32_t coord[LAY_AXES] = { 0, (uint32_t)(col % width) }, place;
+
+		if (!lay_place(whole, lay_pack(whole, coord), &place))
+			return false;
+		s->flip = lay_hwcoord(whole, place, HW_OFF);
+		s->add = col / width * smem_slab_bytes(t);
+	}
+	return frag_ldmatrix(lay_within(d, whole.out), whole, 1, 2, trans, &s->addr);
+}
+
 bool wg_a_from_d(int elem_log2, int elem, int *reg)
 {
 	Lay a = a_lay(elem_log2), c;

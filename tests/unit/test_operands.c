@@ -328,8 +328,54 @@ static void check_stmatrix(Smem t, int log2_n, bool trans)
 	free(at);
 }
 
+/* The same through wg_stmatrix, for tiles that need not be powers of two. */
+static void check_store(Smem t, bool trans)
+{
+	int n = t.extent[1 - trans], wrong = 0;
+	int64_t bytes = smem_bytes(t);
+	int *at = malloc((size_t)bytes * sizeof *at);
+
+	for (int64_t i = 0; at && i < bytes; i++) at[i] = -1;
+	for (int group = 0; at && group < n / 16; group++) {
+		WgStore s;
+
+		if (!CHECK(wg_stmatrix(t, trans, group, &s)))
+			break;
+		for (int warp = 0; warp < 4; warp++)
+			for (int m = 0; m < 4; m++)
+				for (int lane = 0; lane < 32; lane++)
+					for (int half = 0; half < 2; half++) {
+						int row = trans ? lane % 4 * 2 + half : lane / 4, elem = trans ? lane / 4 : lane % 4 * 2 + half;
+						uint32_t in[HW_N] = { 0, (uint32_t)(8 * m + row), (uint32_t)warp };
+						uint32_t off = lay_coord(s.addr, lay_apply(s.addr, in), LAY_HWAXIS(HW_OFF)) ^ s.flip;
+						FragAt f = wg_d_at(group * 8 + m * 2 + half, warp * 32 + lane);
+						int64_t byte = (int64_t)off * 2 + s.add + elem * 2;
+
+						CHECK(byte >= 0 && byte + 2 <= bytes);
+						at[byte] = f.row << 8 | f.col;
+					}
+	}
+	for (int i = 0; at && i < t.extent[0]; i++)
+		for (int j = 0; j < t.extent[1]; j++) wrong += at[smem_at(t, i, j)] != (trans ? j << 8 | i : i << 8 | j);
+	CHECK(wrong == 0);
+	free(at);
+}
+
 static void test_stmatrix(void)
 {
+	WgStore s;
+
+	for (int n = 64; n <= 256; n += 64) check_store((Smem){ 1, 1, 128, { 64, n } }, false);
+	for (int n = 32; n <= 224; n += 32) check_store((Smem){ 1, 1, 64, { 64, n } }, false);
+	for (int n = 16; n <= 240; n += 16) check_store((Smem){ 1, 1, 32, { 64, n } }, false);
+	for (int n = 16; n <= 256; n *= 2) check_store((Smem){ 1, 1, 0, { 64, n } }, false);
+	for (int n = 16; n <= 240; n += 16) {
+		check_store((Smem){ 1, 1, 128, { n, 64 } }, true);
+		check_store((Smem){ 1, 1, 0, { n, 64 } }, true);
+	}
+	CHECK(!wg_stmatrix((Smem){ 2, 1, 128, { 64, 64 } }, false, 0, &s) && !wg_stmatrix((Smem){ 1, 1, 128, { 128, 64 } }, false, 0, &s));
+	CHECK(!wg_stmatrix((Smem){ 1, 1, 128, { 64, 64 } }, false, 4, &s) && !wg_stmatrix((Smem){ 1, 1, 16, { 64, 64 } }, false, 0, &s));
+	CHECK(!wg_stmatrix((Smem){ 1, 1, 64, { 32, 64 } }, true, 0, &s) && !wg_stmatrix((Smem){ 1, 0, 128, { 64, 64 } }, false, 0, &s));
 	for (int span = 32; span <= 128; span *= 2)
 		for (int log2_n = 4; log2_n <= 7; log2_n++) {
 			if (span <= 2 << log2_n)
