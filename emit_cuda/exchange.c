@@ -28,7 +28,8 @@ static void pieces(Cu *g, const Val *tile, Str at, const char *store, const char
 }
 
 /* Of a pointer, or of a view's first element. */
-static Str address_of(Cu *g, const Val *v) { return v->type->kind == TY_VIEW ? cu_val(g, v)->view->base : cu_scalar(g, v); }
+static Str address_of(Cu *g, const Val *v) { return v->type->kind == TY_VIEW ? cu_val(g, v)->view->base : cu_scalar(g,
+	v); }
 
 void exchange_store(Cu *g, const Op *op)
 {
@@ -40,7 +41,8 @@ void exchange_store(Cu *g, const Op *op)
 	}
 	if (op->nin > 2) {
 		Str there = cu_fresh(g, "there");
-		out_printf(g->o, "const unsigned int %s = ct_at_rank(%s, (unsigned int)%s);\n", there, at, cu_scalar(g, ir_in(op, 2)));
+		out_printf(g->o, "const unsigned int %s = ct_at_rank(%s, (unsigned int)%s);\n", there, at,
+			cu_scalar(g, ir_in(op, 2)));
 		pieces(g, ir_in(op, 1), there, "ct_put_cluster", NULL);
 		return;
 	}
@@ -59,7 +61,8 @@ void exchange_load(Cu *g, const Op *op)
 
 void exchange_put(Cu *g, const Op *op)
 {
-	out_printf(g->o, "if (%s == 0) ct_put_i32(%s, %s);\n", g->group && g->group->warps > 1 ? "ct_tid" : "ct_lane", cu_scalar(g, ir_in(op, 0)),
+	out_printf(g->o, "if (%s == 0) ct_put_i32(%s, %s);\n", g->group && g->group->warps > 1 ? "ct_tid" : "ct_lane",
+		cu_scalar(g, ir_in(op, 0)),
 		cu_scalar(g, ir_in(op, 1)));
 }
 
@@ -80,10 +83,12 @@ void exchange_draw(Cu *g, const Op *op)
 void exchange_meet(Cu *g, const Op *op)
 {
 	const CuGroup *me = g->group;
-	Str sync = me ? str_fmt("ct_named_sync(%d, %d);\n", me->barrier + me->groups, me->groups * me->warps * 32) : str_intern("__syncthreads();\n");
+	Str sync = me ? str_fmt("ct_named_sync(%d, %d);\n", me->barrier + me->groups,
+		me->groups * me->warps * 32) : str_intern("__syncthreads();\n");
 	out_puts(g->o, "__threadfence();\n");
 	out_puts(g->o, sync);
 	out_printf(g->o, "if (%s == 0%s) ct_grid_meet(%s, %s ? 0x80000000u - %lldu : 1u);\n", me ? "ct_tid" : "threadIdx.x",
-		me ? str_fmt(" && %s == 0", me->number) : "", address_of(g, ir_in(op, 0)), cu_scalar(g, ir_in(op, 1)), (long long)ir_int(op, AT_NUMBER, 0) - 1);
+		me ? str_fmt(" && %s == 0", me->number) : "", address_of(g, ir_in(op, 0)), cu_scalar(g,
+			ir_in(op, 1)), (long long)ir_int(op, AT_NUMBER, 0) - 1);
 	out_puts(g->o, sync);
 }

@@ -69,10 +69,13 @@ static void print_role(Cu *g, const Op *op)
 	int regs = (int)ir_int(op, AT_REGS, 0);
 	const Val *w = op->region[0]->args.p[0];
 	out_in(g->o);
-	if (regs) out_printf(g->o, "asm volatile(\"setmaxnreg.%s.sync.aligned.u32 %d;\");\n", regs <= start_registers(g) ? "dec" : "inc", regs);
+	if (regs)
+		out_printf(g->o, "asm volatile(\"setmaxnreg.%s.sync.aligned.u32 %d;\");\n",
+			regs <= start_registers(g) ? "dec" : "inc", regs);
 	me.number = cu_val(g, w)->name = cu_name(g, w);
 	out_printf(g->o, "const int %s = (int)(ct_unit - %d) / %d;\n(void)%s;\n", me.number, me.first, me.warps, me.number);
-	out_printf(g->o, "const unsigned int ct_tid = (threadIdx.x - %d) %% %d;\n(void)ct_tid;\n", me.first * 32, me.warps * 32);
+	out_printf(g->o, "const unsigned int ct_tid = (threadIdx.x - %d) %% %d;\n(void)ct_tid;\n", me.first * 32,
+		me.warps * 32);
 	out_printf(g->o, "const unsigned int ct_warp = __shfl_sync(0xffffffffu, ct_tid / 32, 0);\n(void)ct_warp;\n");
 	if (me.warps == 1) out_puts(g->o, "const unsigned int ct_leader = ct_elect();\n(void)ct_leader;\n");
 	g->group = &me;
@@ -81,7 +84,8 @@ static void print_role(Cu *g, const Op *op)
 	out_off(g->o);
 }
 
-/* Those that stand one behind the other are one chain of conditions, the same for each warp; the last takes what is left. */
+/* Those that stand one behind the other are one chain of conditions, the same for each warp; the last takes what is
+ * left. */
 void group_roles(Cu *g, const Op *op)
 {
 	if (is_role(op->prev)) return;
@@ -126,7 +130,8 @@ void group_barrier(Cu *g, const Op *op)
 	int64_t among = ir_int(op, AT_AMONG, 0);
 	if (among == BLOCK || !me) out_puts(g->o, "__syncthreads();\n");
 	else if (me->warps == 1 && (among == GROUP || me->groups == 1)) out_puts(g->o, "__syncwarp();\n");
-	else if (among == ROLE) out_printf(g->o, "ct_named_sync(%d, %d);\n", me->barrier + me->groups, me->groups * me->warps * 32);
+	else if (among == ROLE) out_printf(g->o, "ct_named_sync(%d, %d);\n", me->barrier + me->groups,
+		me->groups * me->warps * 32);
 	else out_printf(g->o, "ct_named_sync(%d + %s, %d);\n", me->barrier, me->number, me->warps * 32);
 }
 
@@ -173,7 +178,8 @@ void group_slot(Cu *g, const Op *op)
 	s->whole = group_smem(ring);
 	cu_val(g, op->out[0])->shared = s;
 	if (ring->type->count == 1) cu_val(g, op->out[0])->name = cu_scalar(g, ring);
-	else define_u32(g, op->out[0], str_fmt("%s + %s * %lldu", cu_scalar(g, ring), place_text(g, ir_in(op, 1)), (long long)bytes));
+	else define_u32(g, op->out[0], str_fmt("%s + %s * %lldu", cu_scalar(g, ring), place_text(g, ir_in(op, 1)),
+		(long long)bytes));
 }
 
 static bool inside_pattern(const Op *op, const CuShared *s)
@@ -191,7 +197,8 @@ void group_part(Cu *g, const Op *op)
 	int rank = op->out[0]->type->rank, slab = smem_slab_elems(s->whole);
 	int64_t unit = (int64_t)slab << s->whole.elem_log2;
 	Str at = cu_scalar(g, ir_in(op, 0));
-	if (inside_pattern(op, s)) return;      /* only ldmatrix takes such a part: it has the element's place from the whole buffer */
+	if (inside_pattern(op, s))
+		return;      /* only ldmatrix takes such a part: it has the element's place from the whole buffer */
 	cu_val(g, op->out[0])->shared = (CuShared *)s;
 	for (int a = 0; a < rank; a++) {
 		int64_t step = steps->u.ints.p[a], off = offsets ? offsets->u.ints.p[a] : 0;
@@ -204,7 +211,8 @@ void group_part(Cu *g, const Op *op)
 		}
 		for (int b = a + 1; b < rank - 1; b++) bytes *= type_extent(ir_in(op, 0)->type, b);
 		if (ir_const_value(ir_in(op, 1 + a), &n)) off += n.i * step;
-		else if (step) at = str_fmt("%s + (unsigned int)%s * %lldu", at, cu_scalar(g, ir_in(op, 1 + a)), (long long)(step * bytes));
+		else if (step) at = str_fmt("%s + (unsigned int)%s * %lldu", at, cu_scalar(g, ir_in(op, 1 + a)),
+			(long long)(step * bytes));
 		if (off) at = str_fmt("%s + %lldu", at, (long long)(off * bytes));
 	}
 	define_u32(g, op->out[0], at);
@@ -220,7 +228,8 @@ void group_cursor(Cu *g, const Op *op)
 	}
 	Str from = cu_scalar(g, ir_in(op, 0));
 	out_printf(g->o, "const bool %s_end = %s_i == %d;\n", n, from, op->out[0]->type->count - 1);
-	out_printf(g->o, "const unsigned int %s_i = %s_end ? 0 : %s_i + 1, %s_p = %s_end ? %s_p ^ 1 : %s_p;\n", n, n, from, n, n, from, from);
+	out_printf(g->o, "const unsigned int %s_i = %s_end ? 0 : %s_i + 1, %s_p = %s_end ? %s_p ^ 1 : %s_p;\n", n, n, from,
+		n, n, from, from);
 }
 
 void group_declare_cursor(Cu *g, const Val *v)
@@ -229,7 +238,8 @@ void group_declare_cursor(Cu *g, const Val *v)
 	out_printf(g->o, "unsigned int %s_i, %s_p;\n", n, n);
 }
 
-void group_assign_cursor(Cu *g, Str to, Str from) { out_printf(g->o, "%s_i = %s_i;\n%s_p = %s_p;\n", to, from, to, from); }
+void group_assign_cursor(Cu *g, Str to, Str from) { out_printf(g->o, "%s_i = %s_i;\n%s_p = %s_p;\n", to, from, to,
+	from); }
 
 /* ---- mbarriers ---- */
 static void init_map(void *ctx, Op *op)
@@ -246,7 +256,8 @@ void group_mbar_init(Cu *g, const Op *op)
 	for (int i = 0; i < op->nin; i++) {
 		const Op *bar = ir_in(op, i)->def;
 		cu_loop(g, "ct_i", bar->out[0]->type->count);
-		out_printf(g->o, "ct_mbar_init(%s + 8 * ct_i, %lld);\n", cu_scalar(g, bar->out[0]), (long long)ir_int(bar, AT_NUMBER, 0));
+		out_printf(g->o, "ct_mbar_init(%s + 8 * ct_i, %lld);\n", cu_scalar(g, bar->out[0]),
+			(long long)ir_int(bar, AT_NUMBER, 0));
 		cu_end(g);
 	}
 	out_puts(g->o, "ct_bar_ready();\n");
@@ -261,7 +272,8 @@ Str group_bar(Cu *g, const Op *op, int i)      /* the mbarrier of operands i (mb
 
 void group_mbar_wait(Cu *g, const Op *op)
 {
-	out_printf(g->o, "ct_mbar_wait(%s, %s_p%s);\n", group_bar(g, op, 0), cu_scalar(g, ir_in(op, 1)), ir_int(op, AT_PHASE, 0) ? " ^ 1" : "");
+	out_printf(g->o, "ct_mbar_wait(%s, %s_p%s);\n", group_bar(g, op, 0), cu_scalar(g, ir_in(op, 1)),
+		ir_int(op, AT_PHASE, 0) ? " ^ 1" : "");
 }
 
 /* One thread arrives at each thread block of the mask: the thread of that number. */
@@ -269,7 +281,8 @@ void group_mbar_arrive(Cu *g, const Op *op)
 {
 	enum { GROUP, WARP, THREAD };
 	int64_t by = ir_int(op, AT_BY, 0);
-	Str bar = group_bar(g, op, 0), who = by == WARP ? str_intern("ct_lane") : str_intern(g->group && g->group->warps > 1 ? "ct_tid" : "ct_lane");
+	Str bar = group_bar(g, op, 0), who = by == WARP ? str_intern("ct_lane") : str_intern(g->group
+		&& g->group->warps > 1 ? "ct_tid" : "ct_lane");
 	Num mask;
 	/* one lane speaks for its warp: what the others did comes before */
 	if (by == WARP || (by == GROUP && (!g->group || g->group->warps == 1))) out_puts(g->o, "__syncwarp();\n");
@@ -282,7 +295,9 @@ void group_mbar_arrive(Cu *g, const Op *op)
 	bool every = ir_const_value(ir_in(op, 2), &mask) && mask.i == all;
 	if (by == THREAD) cu_loop(g, "ct_i", g->fn->cluster);
 	Str to = by == THREAD ? str_intern("ct_i") : who;
-	if (by != THREAD) out_printf(g->o, "if (%s < %d%s) ", to, g->fn->cluster, every ? "" : str_fmt(" && (%s >> %s & 1)", cu_scalar(g, ir_in(op, 2)), to));
+	if (by != THREAD)
+		out_printf(g->o, "if (%s < %d%s) ", to, g->fn->cluster,
+			every ? "" : str_fmt(" && (%s >> %s & 1)", cu_scalar(g, ir_in(op, 2)), to));
 	else if (!every) out_printf(g->o, "if (%s >> %s & 1) ", cu_scalar(g, ir_in(op, 2)), to);
 	out_printf(g->o, "ct_mbar_arrive_at(%s, %s);\n", bar, to);
 	if (by == THREAD) cu_end(g);
@@ -294,9 +309,12 @@ void group_tile_order(Cu *g, const Op *op)
 	Str t = cu_scalar(g, ir_in(op, 0)), rows = cu_scalar(g, ir_in(op, 1)), cols = cu_scalar(g, ir_in(op, 2));
 	Str n = cu_fresh(g, "order");
 	int64_t group = ir_int(op, AT_GROUPS, 1);
-	Str i = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]), j = cu_val(g, op->out[1])->name = cu_name(g, op->out[1]);
-	out_printf(g->o, "const int %s_g = %s / (%lld * %s), %s_first = %s_g * %lld;\n", n, t, (long long)group, cols, n, n, (long long)group);
-	out_printf(g->o, "const int %s_rows = %s - %s_first < %lld ? %s - %s_first : %lld;\n", n, rows, n, (long long)group, rows, n, (long long)group);
+	Str i = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]), j = cu_val(g, op->out[1])->name = cu_name(g,
+		op->out[1]);
+	out_printf(g->o, "const int %s_g = %s / (%lld * %s), %s_first = %s_g * %lld;\n", n, t, (long long)group, cols, n,
+		n, (long long)group);
+	out_printf(g->o, "const int %s_rows = %s - %s_first < %lld ? %s - %s_first : %lld;\n", n, rows, n,
+		(long long)group, rows, n, (long long)group);
 	out_printf(g->o, "const int %s_in = %s - %s_first * %s;\n", n, t, n, cols);
 	out_printf(g->o, "const int %s = %s_first + %s_in %% %s_rows, %s = %s_in / %s_rows;\n", i, n, n, n, j, n, n);
 }
@@ -304,7 +322,8 @@ void group_tile_order(Cu *g, const Op *op)
 void group_number(Cu *g, const Op *op)
 {
 	Str n = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
-	if (op->code == OP_CLUSTER_RANK) out_printf(g->o, "const int %s = %s;\n", n, g->fn->cluster > 1 ? "(int)ct_cluster_rank()" : "0");
+	if (op->code == OP_CLUSTER_RANK)
+		out_printf(g->o, "const int %s = %s;\n", n, g->fn->cluster > 1 ? "(int)ct_cluster_rank()" : "0");
 	else out_printf(g->o, "const int %s = (int)gridDim.x / %d;\n", n, g->fn->cluster > 1 ? g->fn->cluster : 1);
 }
 

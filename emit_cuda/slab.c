@@ -1,5 +1,5 @@
-/* Threads that do the copy engine's work: tiles into and out of swizzled buffers, and rows of tensors that begin at any address.
- * The place of an element in a buffer is that of layout/smem.h, as text. */
+/* Threads that do the copy engine's work: tiles into and out of swizzled buffers, and rows of tensors that begin at
+ * any address. The place of an element in a buffer is that of layout/smem.h, as text. */
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 
@@ -43,7 +43,8 @@ static void piece_at(const Pieces *p, int i, int *reg, Str *row, Str *col)
 	if (right) *col = str_fmt("(%s + %lld)", *col, (long long)right);
 }
 
-/* Byte of an element: the slab, its row, and the piece of the row, which the swizzle moves by bits of the row's place. */
+/* Byte of an element: the slab, its row, and the piece of the row, which the swizzle moves by bits of the row's
+ * place. */
 static Str place_in(Cu *g, const Val *buf, Str row, Str col)
 {
 	const Smem s = cu_val(g, buf)->shared->whole;
@@ -88,21 +89,23 @@ void slab_load(Cu *g, const Op *op)
 		Str row, col, to[16], w = cu_fresh(g, "w");
 		piece_at(&p, i, reg, &row, &col);
 		for (int k = 0; k < p.n; k++) to[k] = cu_at(g, r, str_i64(reg[k]));
-		out_printf(g->o, "const %s %s = ct_get_shared_b%d(%s);\n", words_type(p.n * elem_bytes(e)), w, 8 * p.n * elem_bytes(e),
+		out_printf(g->o, "const %s %s = ct_get_shared_b%d(%s);\n", words_type(p.n * elem_bytes(e)), w,
+			8 * p.n * elem_bytes(e),
 			place_in(g, buf, row, col));
 		words_unpack(g, e, p.n, w, to);
 	}
 }
 
 /* ---- rows that begin anywhere ---- */
-/* Loaded, not yet shifted: where the tile is only stored, the shifts are printed there, so that what is between (a wait for room,
- * mostly) happens while the loads are under way. */
+/* Loaded, not yet shifted: where the tile is only stored, the shifts are printed there, so that what is between (a
+ * wait for room, mostly) happens while the loads are under way. */
 struct CuShifted { const CuView *v; Str raw, origin[2]; };
 
 static void around(Cu *g, const CuShifted *s, const char *fn, int i, Str row, Str col)
 {
 	const CuView *v = s->v;
-	out_printf(g->o, "%s(%s + %d, %s, %s + %s, %s, %s, %s + %s, %s);\n", fn, s->raw, 8 * i, v->base, s->origin[0], row, v->ext[0], v->str[0],
+	out_printf(g->o, "%s(%s + %d, %s, %s + %s, %s, %s, %s + %s, %s);\n", fn, s->raw, 8 * i, v->base, s->origin[0], row,
+		v->ext[0], v->str[0],
 		s->origin[1], col, v->ext[1]);
 }
 
@@ -140,7 +143,8 @@ void slab_load_shifted(Cu *g, const Op *op)
 	cu_say(g, op);
 	for (int a = 0; a < 2; a++) {
 		s->origin[a] = cu_fresh(g, "from");
-		out_printf(g->o, "const long long %s = (long long)%s * %lld + %lld;\n", s->origin[a], cu_scalar(g, ir_in(op, 1 + a)),
+		out_printf(g->o, "const long long %s = (long long)%s * %lld + %lld;\n", s->origin[a],
+			cu_scalar(g, ir_in(op, 1 + a)),
 			(long long)steps->u.ints.p[a], (long long)(offsets ? offsets->u.ints.p[a] : 0));
 	}
 	out_printf(g->o, "unsigned int %s[%d];\n", s->raw, 8 * p.count);
@@ -160,8 +164,10 @@ void slab_prefetch(Cu *g, const Op *op)
 	const CuView *v = cu_val(g, ir_in(op, 0))->view;
 	const IrAttr *steps = ir_attr(op, AT_STEPS);
 	Str row = cu_fresh(g, "row"), col = cu_fresh(g, "col");
-	out_printf(g->o, "const long long %s = (long long)%s * %lld + ct_tid, %s = (long long)%s * %lld;\n", row, cu_scalar(g, ir_in(op, 1)),
+	out_printf(g->o, "const long long %s = (long long)%s * %lld + ct_tid, %s = (long long)%s * %lld;\n", row,
+		cu_scalar(g, ir_in(op, 1)),
 		(long long)steps->u.ints.p[0], col, cu_scalar(g, ir_in(op, 2)), (long long)steps->u.ints.p[1]);
-	out_printf(g->o, "if (ct_tid < %lld && %s < %s && %s < %s) ct_prefetch_l2(%s + %s * %s + %s);\n", (long long)steps->u.ints.p[0], row, v->ext[0],
+	out_printf(g->o, "if (ct_tid < %lld && %s < %s && %s < %s) ct_prefetch_l2(%s + %s * %s + %s);\n",
+		(long long)steps->u.ints.p[0], row, v->ext[0],
 		col, v->ext[1], v->base, row, v->str[0], col);
 }

@@ -47,7 +47,8 @@ static Str coordinates(Cu *g, const Op *op, int first, int rank, int64_t slow, i
 	return s;
 }
 
-typedef struct Boxes { int rank; int64_t rows, cols, high, wide; const CuShared *in; } Boxes;  /* of the buffer, of a box */
+typedef struct Boxes { int rank; int64_t rows, cols, high,
+	wide; const CuShared *in; } Boxes;  /* of the buffer, of a box */
 
 static Boxes boxes_of(Cu *g, const Val *buf, const Type *box)
 {
@@ -72,7 +73,8 @@ void tma_load(Cu *g, const Op *op)
 		: cache ? str_fmt(", ct_policy_%s()", policy[cache]) : str_intern("");
 	for (int64_t c = 0; c < b.cols; c += b.wide)
 		for (int64_t r = 0; r < b.rows; r += b.high)
-			out_printf(g->o, "ct_tma_load_%dd%s(%s + %lld, &%s, %s, %s%s);\n", b.rank, multicast ? "_multicast" : cache ? "_hint" : "", to,
+			out_printf(g->o, "ct_tma_load_%dd%s(%s + %lld, &%s, %s, %s%s);\n", b.rank,
+				multicast ? "_multicast" : cache ? "_hint" : "", to,
 				(long long)smem_at(b.in->whole, (int)r, (int)c), map, coordinates(g, op, 4, b.rank, r, c), bar, tail);
 }
 
@@ -82,7 +84,8 @@ void tma_store(Cu *g, const Op *op)
 	for (int64_t c = 0; c < b.cols; c += b.wide)
 		for (int64_t r = 0; r < b.rows; r += b.high)
 			out_printf(g->o, "ct_tma_store_%dd(%s + %lld, &%s, %s);\n", b.rank, cu_scalar(g, ir_in(op, 1)),
-				(long long)smem_at(b.in->whole, (int)r, (int)c), cu_scalar(g, ir_in(op, 0)), coordinates(g, op, 2, b.rank, r, c));
+				(long long)smem_at(b.in->whole, (int)r, (int)c), cu_scalar(g, ir_in(op, 0)), coordinates(g, op, 2,
+					b.rank, r, c));
 }
 
 void tma_wait(Cu *g, const Op *op)

@@ -27,7 +27,8 @@ static const char *ptx_elem(Elem e)
 
 static Str product_name(const Product *p)
 {
-	return str_fmt("ct_wgmma_m64n%dk%d_%s%s%s%s", p->n, p->k, ptx_elem(p->elem), p->a_regs ? "_ra" : "", p->ta ? "_ta" : "",
+	return str_fmt("ct_wgmma_m64n%dk%d_%s%s%s%s", p->n, p->k, ptx_elem(p->elem), p->a_regs ? "_ra" : "",
+		p->ta ? "_ta" : "",
 		p->tb ? "_tb" : "");
 }
 
@@ -82,7 +83,8 @@ static void tie(Cu *g, Str array, int n, bool words)
 
 static bool in_words(const Type *t) { return elem_bytes(t->elem) == 2; }
 
-/* May the result take over the operand's array? Nobody else reads it, and it is made anew each time the operation runs. */
+/* May the result take over the operand's array? Nobody else reads it, and it is made anew each time the operation
+ * runs. */
 static bool takes_over(Cu *g, const Op *op, const Val *x)
 {
 	const IrBlock *from = x->def ? x->def->parent : x->block;
@@ -148,7 +150,8 @@ static Factor factor_of(Cu *g, const Op *op, int i)
 	f.whole = cu_val(g, v)->shared->whole;
 	if (!wg_operand(f.whole, f.k_axis, &o)) bug("wgmma cannot read this buffer");
 	Str d = cu_fresh(g, i == 1 ? "a" : "b");
-	out_printf(g->o, "const unsigned long long %s = 0x%016llxull | (%s >> 4 & 0x%xu);\n", d, (unsigned long long)o.fixed, f.name, WG_ADDRESS_MASK);
+	out_printf(g->o, "const unsigned long long %s = 0x%016llxull | (%s >> 4 & 0x%xu);\n", d,
+		(unsigned long long)o.fixed, f.name, WG_ADDRESS_MASK);
 	f.name = d;
 	return f;
 }
@@ -168,14 +171,16 @@ void wgmma_product(Cu *g, const Op *op)
 	const Type *a = ir_in(op, 1)->type;
 	int m = (int)type_extent(acc->type, 0), depth = (int)type_extent(a, amn ? 0 : 1), step = wg_k(elem_log2(a->elem));
 	Factor fa = factor_of(g, op, 1), fb = factor_of(g, op, 2);
-	Product p = { .n = (int)type_extent(acc->type, 1), .k = step, .elem = a->elem, .a_regs = fa.regs, .ta = amn, .tb = bmn };
+	Product p = { .n = (int)type_extent(acc->type, 1), .k = step, .elem = a->elem, .a_regs = fa.regs, .ta = amn,
+		.tb = bmn };
 	Str fn = product_wanted(p), array = cu_val(g, op->out[0])->name = cu_val(g, acc)->name;
 	Str keep = op->nin > 3 ? cu_scalar(g, ir_in(op, 3)) : str_intern("1");
 	for (int k = 0; k < depth; k += step)
 		for (int mi = 0; mi < m / WG_M; mi++) {
 			int first = regs_wgmma(acc, mi);
 			Str words = factor_at(&fa, mi * WG_M, k, k / step * 4);
-			out_printf(g->o, "%s(%s, %s, %s, %s);\n", fn, first ? str_fmt("%s + %d", array, first) : array, words, factor_at(&fb, 0, k, 0),
+			out_printf(g->o, "%s(%s, %s, %s, %s);\n", fn, first ? str_fmt("%s + %d", array, first) : array, words,
+				factor_at(&fb, 0, k, 0),
 				k ? "1" : keep);
 		}
 }
@@ -197,7 +202,8 @@ void wgmma_cut(Cu *g, const Op *op)
 		cu_val(g, r)->name = n > 1 ? str_fmt("(%s + %d)", from, where[0]) : cu_at(g, x, str_i64(where[0]));
 	} else {
 		cu_declare(g, r);
-		for (int i = 0; i < n; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, r, str_i64(i)), cu_at(g, x, str_i64(where[i])));
+		for (int i = 0; i < n; i++)
+			out_printf(g->o, "%s = %s;\n", cu_at(g, r, str_i64(i)), cu_at(g, x, str_i64(where[i])));
 	}
 }
 

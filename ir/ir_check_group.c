@@ -97,7 +97,8 @@ static bool fits(char l, const Type *t)
 	case 'A': return t->kind == TY_ASYNC;
 	case 'R': return type_is_tile(t) || t->kind == TY_ASYNC;
 	case 'p': return is_scalar(t, elem_ptr_to(EL_I32)) || (t->kind == TY_VIEW && t->elem == EL_I32 && t->rank == 1);
-	case 'P': return t->kind == TY_SHARED || (type_is_scalar(t) && elem_is_ptr(t->elem)) || (t->kind == TY_VIEW && t->rank == 1);
+	case 'P': return t->kind == TY_SHARED || (type_is_scalar(t) && elem_is_ptr(t->elem))
+		|| (t->kind == TY_VIEW && t->rank == 1);
 	default: return t->kind == TY_SHARED || t->kind == TY_ASYNC;
 	}
 }
@@ -157,7 +158,8 @@ static bool chk_part(Check *c, const Op *op)
 	NEED(op->nin == 1 + s->rank, "one index for each axis needed");
 	NEED(t->rank == s->rank && t->elem == s->elem, "a part has the buffer's rank and elements");
 	for (int i = 0; i < s->rank; i++)
-		NEED(type_extent(t, i) <= type_extent(s, i), "a part of %lld of %lld elements along axis %d", (long long)type_extent(t, i),
+		NEED(type_extent(t, i) <= type_extent(s, i), "a part of %lld of %lld elements along axis %d",
+			(long long)type_extent(t, i),
 			(long long)type_extent(s, i), i);
 	return true;
 }
@@ -171,7 +173,8 @@ static bool chk_boxes(Check *c, const Type *s, const Type *box, int ncoord)
 		int64_t n = type_extent(box, i), of = i < skip ? 1 : type_extent(s, i - skip);
 		NEED(of % n == 0, "boxes `%s` do not fill `%s`", type_text(box), type_text(s));
 	}
-	for (int i = 0; i < box->rank - 2; i++) NEED(type_extent(box, i) == 1, "a box has two axes, the ones before are of one element");
+	for (int i = 0; i < box->rank - 2; i++)
+		NEED(type_extent(box, i) == 1, "a box has two axes, the ones before are of one element");
 	for (int i = 0; i < s->rank - 2; i++) NEED(type_extent(s, i) == 1, "a buffer that boxes fill has two axes");
 	NEED(ncoord == box->rank, "%d coordinates needed", box->rank);
 	return true;
@@ -212,9 +215,11 @@ static bool chk_stmatrix(Check *c, const Op *op)
 {
 	const Type *s = chk_in(op, 0), *t = chk_in(op, 1);
 	bool trans = ir_int(op, AT_TRANS, 0);
-	NEED(s->rank == 2 && t->rank == 2 && type_extent(t, 0) == 64 && type_extent(t, 1) % 16 == 0 && regs_wgmma(ir_in(op, 1), 0) == 0,
+	NEED(s->rank == 2 && t->rank == 2 && type_extent(t, 0) == 64 && type_extent(t, 1) % 16 == 0
+		&& regs_wgmma(ir_in(op, 1), 0) == 0,
 		"the tile is [64, 16 n] in the layout of a wgmma result");
-	NEED(type_extent(s, 0) == type_extent(t, trans) && type_extent(s, 1) == type_extent(t, !trans), "the tile `%s` does not fill `%s`",
+	NEED(type_extent(s, 0) == type_extent(t, trans) && type_extent(s, 1) == type_extent(t, !trans),
+		"the tile `%s` does not fill `%s`",
 		type_text(t), type_text(s));
 	return true;
 }
@@ -224,7 +229,8 @@ static bool same_values(Check *c, const Op *op)
 	NEED(op->nin == op->nout, "one result for each operand needed");
 	for (int i = 0; i < op->nin; i++) {
 		const Type *a = chk_in(op, i), *r = chk_out(op, i);
-		NEED(a->elem == r->elem && type_same_shape(a, r), "operand %d is `%s`, its result `%s`", i, type_text(a), type_text(r));
+		NEED(a->elem == r->elem && type_same_shape(a, r), "operand %d is `%s`, its result `%s`", i, type_text(a),
+			type_text(r));
 		NEED(lay_eq(*ir_in(op, i)->lay, *op->out[i]->lay), "the layout of operand %d changes", i);
 	}
 	return true;
@@ -234,7 +240,8 @@ static bool chk_wgmma(Check *c, const Op *op)
 {
 	const Type *d = chk_in(op, 0), *a = chk_in(op, 1), *b = chk_in(op, 2);
 	bool amn = ir_int(op, AT_A_MAJOR, 0), bmn = ir_int(op, AT_B_MAJOR, 0);
-	NEED(chk_out(op, 0) == d && lay_eq(*ir_in(op, 0)->lay, *op->out[0]->lay), "the result has the accumulator's type and layout");
+	NEED(chk_out(op, 0) == d && lay_eq(*ir_in(op, 0)->lay, *op->out[0]->lay),
+		"the result has the accumulator's type and layout");
 	NEED(d->rank == 2 && a->rank == 2 && b->rank == 2, "matrices needed");
 	int64_t m = type_extent(d, 0), n = type_extent(d, 1), k = type_extent(a, amn ? 0 : 1);
 	NEED(a->elem == b->elem && elem_bytes(a->elem) <= 4, "both factors have one element type");
@@ -245,7 +252,8 @@ static bool chk_wgmma(Check *c, const Op *op)
 	NEED(!(amn || bmn) || elem_bytes(a->elem) == 2, "only 16-bit factors may be contiguous along m or n");
 	NEED(!amn || a->kind == TY_SHARED, "a factor in registers is contiguous along k");
 	NEED(d->elem == EL_F32, "the accumulator is f32");
-	NEED(elem_is_any_float(a->elem) && a->elem != EL_F32 && a->elem != EL_F64, "wgmma multiplies no `%s`", elem_name(a->elem));
+	NEED(elem_is_any_float(a->elem) && a->elem != EL_F32 && a->elem != EL_F64, "wgmma multiplies no `%s`",
+		elem_name(a->elem));
 	for (int i = 0; i < m / 64; i++)
 		NEED(regs_wgmma(op->out[0], (int)i) >= 0, "the accumulator is not in the layout of a wgmma result");
 	NEED(a->kind == TY_SHARED || (elem_bytes(a->elem) == 2 && m == 64 && regs_wgmma(ir_in(op, 1), 0) == 0),
@@ -258,9 +266,11 @@ static bool chk_contiguous(Check *c, const Val *v)
 {
 	int axis = v->type->rank - 1;
 	int64_t stride;
-	for (; v->def && v->def->code == OP_PERMUTE; v = ir_in(v->def, 0)) axis = (int)ir_attr(v->def, AT_AXES)->u.ints.p[axis];
+	for (; v->def && v->def->code == OP_PERMUTE; v = ir_in(v->def, 0))
+		axis = (int)ir_attr(v->def, AT_AXES)->u.ints.p[axis];
 	NEED(!v->def && v->block == c->fn->body, "the view is a parameter, perhaps permuted");
-	NEED(axis >= 0 && sym_is_const(c->fn->params.p[v->index].stride[axis], &stride) && stride == 1, "the view is contiguous along its last axis");
+	NEED(axis >= 0 && sym_is_const(c->fn->params.p[v->index].stride[axis], &stride) && stride == 1,
+		"the view is contiguous along its last axis");
 	return true;
 }
 
@@ -296,8 +306,10 @@ static bool chk_cut(Check *c, const Op *op)
 static bool chk_regs(Check *c, const Op *op)
 {
 	const Type *p = chk_in(op, 0), *t = op->code == OP_STORE_REGS ? chk_in(op, 1) : chk_out(op, 0);
-	NEED(p->kind == TY_SHARED || p->elem == (p->kind == TY_VIEW ? t->elem : elem_ptr_to(t->elem)), "`%s` is no place for `%s`", type_text(p), type_text(t));
-	NEED(p->kind != TY_SHARED || (p->elem == t->elem && type_size(p) == type_size(t)), "`%s` is no place for `%s`", type_text(p),
+	NEED(p->kind == TY_SHARED || p->elem == (p->kind == TY_VIEW ? t->elem : elem_ptr_to(t->elem)),
+		"`%s` is no place for `%s`", type_text(p), type_text(t));
+	NEED(p->kind != TY_SHARED || (p->elem == t->elem && type_size(p) == type_size(t)), "`%s` is no place for `%s`",
+		type_text(p),
 		type_text(t));
 	NEED(op->nin < 3 || p->kind == TY_SHARED, "only shared memory belongs to a rank");
 	NEED(op->nin < 3 || c->fn->cluster > 1, "a rank needs a cluster");
@@ -313,7 +325,8 @@ static bool chk_role(Check *c, const Op *op)
 	NEED(b->args.n == 1 && is_scalar(b->args.p[0]->type, EL_I32), "one argument, the group's number, i32");
 	NEED(warps >= 1 && groups >= 1 && warps * groups <= 32, "a thread block has at most 32 warps");
 	NEED(warps == 1 || warps % 4 == 0, "a group is a warp or whole warpgroups");
-	NEED(!regs || (warps % 4 == 0 && regs % 8 == 0 && regs >= 24 && regs <= 256), "`regs` is a multiple of 8 from 24 to 256, of warpgroups");
+	NEED(!regs || (warps % 4 == 0 && regs % 8 == 0 && regs >= 24 && regs <= 256),
+		"`regs` is a multiple of 8 from 24 to 256, of warpgroups");
 	return true;
 }
 
@@ -329,7 +342,8 @@ bool chk_group_region(Check *c, const Op *op)
 static bool chk_has_layout(Check *c, const Val *v)
 {
 	if (!type_is_tile(v->type) && v->type->kind != TY_ASYNC) return true;
-	NEED(v->lay && lay_ok(*v->lay) && lay_has_shape(*v->lay, v->type->rank, v->type->log2), "`%s` needs a layout of its shape", type_text(v->type));
+	NEED(v->lay && lay_ok(*v->lay) && lay_has_shape(*v->lay, v->type->rank, v->type->log2),
+		"`%s` needs a layout of its shape", type_text(v->type));
 	return true;
 }
 
@@ -346,7 +360,8 @@ bool chk_group(Check *c, const Op *op)
 		NEED(ir_int(op, AT_NUMBER, 0) >= 1 && ir_int(op, AT_NUMBER, 0) < 1 << 20, "`count` is 1 to 2^20 - 1");
 		return true;
 	case OP_SLOT:
-		NEED(chk_out(op, 0)->elem == chk_in(op, 0)->elem && type_same_shape(chk_out(op, 0), chk_in(op, 0)), "the result is one of the ring's buffers");
+		NEED(chk_out(op, 0)->elem == chk_in(op, 0)->elem && type_same_shape(chk_out(op, 0), chk_in(op, 0)),
+			"the result is one of the ring's buffers");
 		return chk_count(c, op, 0, 1);
 	case OP_PART: return chk_part(c, op);
 	case OP_ADVANCE:
@@ -360,7 +375,8 @@ bool chk_group(Check *c, const Op *op)
 	case OP_TMA_LOAD: case OP_TMA_STORE: return chk_tma(c, op);
 	case OP_WGMMA_FENCE:
 		for (int i = 0; i < op->nin; i++)
-			NEED(chk_in(op, i)->elem == EL_F32 || elem_bytes(chk_in(op, i)->elem) == 2, "f32 or 16-bit elements are lent");
+			NEED(chk_in(op, i)->elem == EL_F32 || elem_bytes(chk_in(op, i)->elem) == 2,
+				"f32 or 16-bit elements are lent");
 		return same_values(c, op);
 	case OP_WGMMA_WAIT:
 		for (int i = 0; i < op->nin; i++) NEED(chk_in(op, i)->elem == EL_F32, "factors are not given back");
@@ -382,7 +398,8 @@ bool chk_group(Check *c, const Op *op)
 	case OP_AS_FRAG: return chk_as_frag(c, op);
 	case OP_MMA_FRAG: return chk_mma_frag(c, op);
 	case OP_STMATRIX:
-		NEED(elem_bytes(chk_in(op, 1)->elem) == 2 && chk_in(op, 0)->elem == chk_in(op, 1)->elem, "16-bit elements of one type needed");
+		NEED(elem_bytes(chk_in(op, 1)->elem) == 2 && chk_in(op, 0)->elem == chk_in(op, 1)->elem,
+			"16-bit elements of one type needed");
 		return chk_stmatrix(c, op);
 	case OP_BULK_WAIT: return chk_pending(c, op);
 	case OP_STORE_REGS: case OP_LOAD_REGS: return chk_regs(c, op);

@@ -5,10 +5,11 @@
 
 /* The register of thread 0 that holds this element of a tile (or async) of two axes; -1: another thread holds it. */
 int regs_at(const Val *v, int64_t row, int64_t col);
-/* The first of the adjacent registers that hold rows 64 * mi .. 64 * mi + 63 in the order of a wgmma result; -1: the layout
- * is another. */
+/* The first of the adjacent registers that hold rows 64 * mi .. 64 * mi + 63 in the order of a wgmma result; -1: the
+ * layout is another. */
 int regs_wgmma(const Val *v, int mi);
-/* where[i]: the register of x that is register i of r, a part of x that begins at offsets; false: it is in other threads. */
+/* where[i]: the register of x that is register i of r, a part of x that begins at offsets; false: it is in other
+ * threads. */
 bool regs_cut(const Val *r, const Val *x, const int64_t *offsets, int *where);
 int regs_count(const Val *v);
 #endif
