@@ -200,24 +200,29 @@ static void put_before(const Scan *s, const Str *p, const Str *x, Str known)
 	if (!s->neutral[0]) cu_end(g);
 }
 
-/* A loop over the numbers that have only bits of mask: ct_<var>. */
+/* A loop over the numbers that have only bits of mask. */
 static void loop_over(Cu *g, const char *var, uint32_t mask)
 {
-	char count_var[16];
-	snprintf(count_var, sizeof count_var, "ct_n_%s", var);
-	cu_loop(g, count_var, (int64_t)1 << count(mask));
-	out_printf(g->o, "const int ct_%s = %s;\n", var, cu_deposit(count_var, mask));
+	if (!(mask & (mask + 1))) {
+		cu_loop(g, var, (int64_t)mask + 1);
+		return;
+	}
+	Str counter = str_fmt("%s_", var);
+	cu_loop(g, counter, (int64_t)1 << count(mask));
+	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask));
 }
 
 /* The groups below bit k of the axis, of the block whose first group is `block`, get ct_o before them. */
 static void put_before_block(const Scan *s, int k, Str block)
 {
 	Str p[MOST], o[MOST];
-	loop_over(s->g, "u", as_groups(s, bits_of(s, HW_REG, s->plan.low, k)));
-	each(s, p, "p", s->groups, cu_xor(block, str_intern("ct_u")));
+	uint32_t groups = as_groups(s, bits_of(s, HW_REG, s->plan.low, k));
+	Str group = str_intern(groups ? "ct_u" : "0");
+	if (groups) loop_over(s->g, group, groups);
+	each(s, p, "p", s->groups, cu_xor(block, group));
 	each(s, o, "o", 0, "");
-	put_before(s, p, o, comes_before(s, k, str_intern("ct_u")));
-	cu_end(s->g);
+	put_before(s, p, o, comes_before(s, k, group));
+	if (groups) cu_end(s->g);
 }
 
 /* ---- levels ---- */
@@ -269,7 +274,7 @@ static void scan_groups(const Scan *s, int from, int to)
 	Str t[MOST], o[MOST], x[MOST];
 	uint32_t below = as_groups(s, bits_of(s, HW_REG, 0, to)), rest = all_groups(s) & ~below;
 	int len = 1 << (to - from);
-	loop_over(g, "h", rest);
+	loop_over(g, "ct_h", rest);
 	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from, to, true)));
 	copies(s, "o", t, o);
 	cu_inner_unroll(g, (int64_t)1 << count(rest), len);
@@ -293,7 +298,7 @@ static void scan_pairs(const Scan *s, int k)
 	Cu *g = s->g;
 	Str t[MOST], x[MOST], first[MOST], second[MOST];
 	uint32_t lane = (uint32_t)1 << s->plan.bit[k], rest = all_groups(s) & ~as_groups(s, bits_of(s, HW_REG, 0, k));
-	loop_over(g, "h", rest);
+	loop_over(g, "ct_h", rest);
 	each(s, t, "t", s->groups, "ct_h");
 	for (int i = 0; i < s->n; i++)
 		out_printf(g->o, "const %s ct_o%d = ct_shfl_xor_%s(%s, %u);\n", cu_type(s->e[i]), i, elem_rows[s->e[i]].name, t[i], (unsigned)lane);
@@ -397,7 +402,7 @@ static void scan_warps(const Scan *s)
 	uint32_t ups = bits_of(s, HW_REG, from, to);
 	int above = count(ups);
 	store_totals(s);
-	loop_over(g, "b", (uint32_t)s->rows);
+	loop_over(g, "ct_b", (uint32_t)s->rows);
 	out_printf(g->o, "const unsigned int ct_a = %s;\n", first_slot(s));
 	declare(s, "e", above);
 	cu_loop(g, "ct_v", (int64_t)1 << above);
