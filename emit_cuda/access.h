@@ -29,6 +29,8 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 
 /* A power of two that divides an integer; sums and products keep it when they wrap. */
 int64_t access_multiple(const Val *v);
+/* The same of a scalar that is an extent, in the text for aligned tensors: by what the launcher asks there. 1: nothing is known. */
+int64_t access_launched_multiple(const Cu *g, const Val *v);
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as lower/access.h plans it */
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */

@@ -64,6 +64,8 @@ typedef struct Cu {
 	bool aligned;           /* this is that text */
 	bool undecided;         /* the launcher cannot know whether some access is aligned */
 	VEC(Str) needs;         /* conditions over parameters and dimensions */
+	const Str *asked;       /* in that text: all that the launcher asks */
+	int asked_n;
 	int widest;             /* 32-bit registers of the widest tile in an access */
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
@@ -121,6 +123,9 @@ Str elem_text(Cu *g, const Op *op, const Str *arg);     /* of an elementwise op 
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
+/* bound.c: how many thread blocks should fit a multiprocessor; 0: as many as nvcc likes */
+int bound_blocks(Cu *g);
+
 /* random.c: random numbers whose offsets let a thread draw four at once */
 bool random_by_fours(const Cu *g, const Op *op);
 void random_print(Cu *g, const Op *op);
@@ -134,6 +139,7 @@ Str words_load_shared(Elem e, Str at);                  /* one element at byte o
  * one address in different rounds, under different predicates, into one register that later rounds overwrite. */
 Str words_load_piece(Elem e, Str at);
 void words_store_shared(Cu *g, Elem e, Str at, Str x);
+void words_again(Cu *g, const Op *op);                  /* word by word, and nvcc forgets what it unpacked before */
 Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one element */
 Str words_bits(Elem e, Str x);
 Str words_value(Elem e, Str bits);

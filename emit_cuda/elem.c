@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 #include "emit/optext.h"
-#include "emit_cuda/cu.h"
+#include "emit_cuda/access.h"
 
 /* ---- text of one operation ---- */
 static const char *cuda_column(const OpRow *r) { return r->cuda; }
@@ -34,15 +34,41 @@ bool elem_is_pointwise(const Op *op)
 	}
 }
 
+/* Where the operand of a broadcast holds what each register of the result shows. */
+static Lay broadcast_source(const Op *op)
+{
+	const Val *x = ir_in(op, 0), *r = op->out[0];
+	int pad = r->type->rank - x->type->rank;
+	unsigned axes = 0;
+	for (int a = 0; a < x->type->rank; a++)
+		if (x->type->log2[a]) axes |= 1u << (pad + a);
+	Lay p = lay_pick(*r->lay, ~0u, axes), c;
+	for (int i = 0; i < pad; i++)
+		if (!lay_squeeze(p, 0, &p)) bug("a broadcast has no layout");
+	if (lay_pull(p, *x->lay, &c) > CVT_REGS) bug("a broadcast moves data between threads");
+	return c;
+}
+
+/* Is register i of the result register i of the operand? */
+static bool keeps_registers(const Op *op)
+{
+	if (op->code != OP_BROADCAST || cu_regs(ir_in(op, 0)) != cu_regs(op->out[0])) return false;
+	CuMap m = cu_map(broadcast_source(op), LAY_HWAXIS(HW_REG));
+	for (int i = 0; i < m.nreg + m.nlane + m.nwarp; i++)
+		if (m.col[i] != (i < m.nreg ? (uint32_t)1 << i : 0)) return false;
+	return true;
+}
+
 static bool moves_registers(const Op *op)
 {
-	return op->code == OP_CONVERT_REGS || (op->code == OP_BROADCAST && type_is_tile(ir_in(op, 0)->type));
+	return op->code == OP_CONVERT_REGS || (op->code == OP_BROADCAST && type_is_tile(ir_in(op, 0)->type) && !keeps_registers(op));
 }
 
 static bool is_splat(Cu *g, const Op *op)
 {
 	if (op->code == OP_CONST || (op->code == OP_BROADCAST && !type_is_tile(ir_in(op, 0)->type))) return true;
-	return (op->code == OP_RESHAPE || op->code == OP_PERMUTE || moves_registers(op)) && cu_val(g, ir_in(op, 0))->splat;
+	return (op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_CONVERT_REGS || op->code == OP_BROADCAST)
+		&& cu_val(g, ir_in(op, 0))->splat;
 }
 
 static bool is_alias(const Op *op) { return op->code == OP_RESHAPE || op->code == OP_PERMUTE; }
@@ -55,7 +81,10 @@ static bool in_pairs(const Op *op)
 		&& !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_OVERFLOW, 0);
 }
 
-static bool in_own_loop(const Cu *g, const Op *op) { return in_pairs(op) || random_by_fours(g, op); }
+static bool in_own_loop(const Cu *g, const Op *op)
+{
+	return in_pairs(op) || random_by_fours(g, op) || (op->code == OP_AGAIN && cu_regs(op->out[0]) > 1);
+}
 
 /* Neighbours of one register count share a loop, unless one needs all registers of another. */
 static void plan_block(Cu *g, IrBlock *b)
@@ -147,19 +176,18 @@ static Str literal_text(Cu *g, const Op *op, const char *reg)
 	return str_fmt("ct_%s_values[%s]", cu_val(g, op->out[0])->name, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
 }
 
-/* The register of a broadcast's operand that holds what register reg of the result shows. */
-static Str broadcast_text(Cu *g, const Op *op, const char *reg)
+/* For aligned tensors, whose extents are multiples of a piece: the elements of a piece lie before an extent if the first does, so
+ * one comparison serves all. The text of operand i of a comparison that so becomes the same for the whole piece; NULL: it is none. */
+static Str of_piece(const Cu *g, const Op *op, int i, Str text)
 {
-	const Val *x = ir_in(op, 0), *r = op->out[0];
-	int pad = r->type->rank - x->type->rank;
-	unsigned axes = 0;
-	for (int a = 0; a < x->type->rank; a++)
-		if (x->type->log2[a]) axes |= 1u << (pad + a);
-	Lay p = lay_pick(*r->lay, ~0u, axes), c;
-	for (int i = 0; i < pad; i++)
-		if (!lay_squeeze(p, 0, &p)) bug("a broadcast has no layout");
-	if (lay_pull(p, *x->lay, &c) > CVT_REGS) bug("a broadcast moves data between threads");
-	return cu_pulled(g, x, c, reg);
+	bool below = i == 0 ? op->code == OP_LT || op->code == OP_GE : op->code == OP_GT || op->code == OP_LE;
+	const Val *x = ir_in(op, i);
+	uint8_t bit[LAY_BITS];
+	if (!below || !type_is_tile(x->type) || !x->def || x->def->code != OP_IOTA || !elem_is_int(x->type->elem)) return NULL;
+	int64_t multiple = access_launched_multiple(g, ir_in(op, 1 - i));
+	int axis = x->type->rank - 1, run = x->lay->out[axis] ? lay_run(*x->lay, axis, bit) : 0;
+	while (run > 0 && multiple % ((int64_t)1 << run)) run--;
+	return run ? str_fmt("(%s & ~%d)", text, (1 << run) - 1) : NULL;
 }
 
 static Str point_text(Cu *g, const Op *op, const char *reg)
@@ -169,14 +197,19 @@ static Str point_text(Cu *g, const Op *op, const char *reg)
 	switch (op->code) {
 	case OP_IOTA: return iota_text(g, op, reg);
 	case OP_LITERAL: return literal_text(g, op, reg);
-	case OP_BROADCAST: return broadcast_text(g, op, reg);
+	case OP_BROADCAST: return cu_pulled(g, ir_in(op, 0), broadcast_source(op), reg);
 	case OP_CONVERT_REGS:
 		if (lay_pull(*op->out[0]->lay, *ir_in(op, 0)->lay, &c) > CVT_REGS) bug("convert_regs moves data between threads");
 		return cu_pulled(g, ir_in(op, 0), c, reg);
 	default: break;
 	}
-	if (op->nin == 2 && compared_text(g, op, reg)) return compared_text(g, op, reg);
-	for (int i = 0; i < op->nin && i < 4; i++) arg[i] = cu_at(g, ir_in(op, i), reg);
+	bool pieces = false;
+	for (int i = 0; i < op->nin && i < 4; i++) {
+		arg[i] = cu_at(g, ir_in(op, i), reg);
+		Str piece = of_piece(g, op, i, arg[i]);
+		if (piece) arg[i] = piece, pieces = true;
+	}
+	if (op->nin == 2 && !pieces && compared_text(g, op, reg)) return compared_text(g, op, reg);
 	return elem_text(g, op, arg);
 }
 
@@ -266,6 +299,7 @@ Op *elem_group(Cu *g, Op *first)
 	for (const Op *op = first; op != end; op = op->next)
 		if (!cu_val(g, op->out[0])->splat && in_own_loop(g, op)) own = op;
 	if (own && in_pairs(own)) print_pairs(g, own);
+	else if (own && own->code == OP_AGAIN) words_again(g, own);
 	else if (own) random_print(g, own);
 	else print_each(g, first, end, n);
 	return end;

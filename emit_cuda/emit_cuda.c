@@ -147,7 +147,8 @@ static void thread_index(Out *o, const Fn *fn)
 
 static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool aligned)
 {
-	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps, .aligned = aligned };
+	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps, .aligned = aligned,
+		.asked = k->needs.p, .asked_n = k->needs.n };
 	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
@@ -164,12 +165,15 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	return g;
 }
 
-typedef struct Body { Out *o[TEXTS]; const Fn *fn[TEXTS]; } Body;      /* NULL where there is none */
+/* o: NULL where there is none; blocks: how many of it should fit a multiprocessor (bound.c) */
+typedef struct Body { Out *o[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS]; } Body;
 
 static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const EmitOptions *opt)
 {
 	b->fn[t] = fn;
-	b->o[t] = kernel_body(k, fn, opt, t == TEXT_ALIGNED).o;
+	Cu g = kernel_body(k, fn, opt, t == TEXT_ALIGNED);
+	b->o[t] = g.o;
+	if (t == TEXT_ALIGNED) b->blocks[t] = bound_blocks(&g);
 }
 
 static void add_text(Conditions *v, Str s)
@@ -194,7 +198,7 @@ static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *o
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = kernel_body(k, fn, opt, false);
-	Body r = { { g.o }, { fn } };
+	Body r = { { g.o }, { fn }, { 0 } };
 	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
 	for (int i = 0; i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
 	add_body(&r, k, TEXT_ALIGNED, fn, opt);
@@ -216,9 +220,10 @@ static void look_through(Device *d, const char *text)
 
 /* The compiler of PTX refuses more thread blocks than a multiprocessor can hold (CUDA programming guide, compute capabilities):
  * 2048 threads and 32 blocks on those that only one architecture means, 1536 and 16 on whatever a text for several may run. */
-static Str launch_bounds(const Fn *fn, const ArchRow *a)
+static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
 {
-	int threads = cu_threads(fn), blocks = (int)ir_hint(fn, "occupancy", a->number);
+	int threads = cu_threads(fn);
+	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a->number);
 	int by_threads = (a->specific ? 2048 : 1536) / threads, most = a->specific ? 32 : 16;
 	if (blocks > by_threads) blocks = by_threads;
 	if (blocks > most) blocks = most;
@@ -227,15 +232,16 @@ static Str launch_bounds(const Fn *fn, const ArchRow *a)
 	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
 }
 
-static void print_text(Device *d, const KernelText *k, int arch, const Out *body, const EmitOptions *opt, TextKind kind)
+static void print_text(Device *d, const KernelText *k, int arch, const Body *b, const EmitOptions *opt, TextKind kind)
 {
 	Out *o = d->o;
+	const Out *body = b->o[kind];
 	const ArchRow *a = opt->archs.p[arch];
 	const Fn *fn = k->text[kind][arch];
 	size_t head = o->n;
 	title(o, fn, kind);
 	comment_text(o, k->fn->doc, "/// ");
-	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a));
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a, b->blocks[kind]));
 	/* known to the compiler, barriers of the cluster are one instruction each */
 	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", arch_macro(a), fn->cluster);
 	out_printf(o, "%s(", text_name(fn, a, kind));
@@ -264,7 +270,7 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 	for (int i = 0; i < opt->archs.n; i++)
 		for (int t = 0; t < TEXTS; t++) {
 			if (!body[i].o[t]) continue;
-			print_text(d, k, i, body[i].o[t], opt, t);
+			print_text(d, k, i, &body[i], opt, t);
 			if (i + 1 < opt->archs.n && body[i].o[t] == body[i + 1].o[t]) continue;
 			look_through(d, body[i].o[t]->p);
 			out_free(body[i].o[t]);

@@ -15,6 +15,8 @@ static void add(Ask *k, Str s)
 	vec_push(A_TMP, &k->needs, s);
 }
 
+static Str multiple_text(Str x, int64_t n) { return str_fmt("((%s) & %lld) == 0", x, (long long)n - 1); }
+
 /* Asks for v to be a multiple of n, a power of two; false: the launcher does not know it. Steps bounds the search. */
 static bool ask_multiple(Ask *k, const Val *v, int64_t n, int steps)
 {
@@ -22,7 +24,7 @@ static bool ask_multiple(Ask *k, const Val *v, int64_t n, int steps)
 	if (access_multiple(v) % n == 0) return true;
 	if (!v->def || steps == 0) return false;
 	switch (v->def->code) {
-	case OP_LAUNCH: add(k, str_fmt("((%s) & %lld) == 0", cu_launch(k->g, ir_attr(v->def, AT_SYM)->u.sym), (long long)n - 1)); return true;
+	case OP_LAUNCH: add(k, multiple_text(cu_launch(k->g, ir_attr(v->def, AT_SYM)->u.sym), n)); return true;
 	case OP_CAST: return ask_multiple(k, ir_in(v->def, 0), n, steps - 1);
 	case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
 		return ask_multiple(k, ir_in(v->def, 0), n, steps - 1) && ask_multiple(k, ir_in(v->def, 1), n, steps - 1);
@@ -52,7 +54,7 @@ static bool ask_along(Ask *k, const Access *x, int axis, bool stride, int64_t n)
 {
 	const Val *v = along(ir_in(x->op, 0), axis, stride);
 	if (v) return ask_multiple(k, v, n, STEPS);
-	add(k, str_fmt("((%s) & %lld) == 0", stride ? x->v->str[axis] : x->v->ext[axis], (long long)n - 1));
+	add(k, multiple_text(stride ? x->v->str[axis] : x->v->ext[axis], n));
 	return true;
 }
 
@@ -89,4 +91,16 @@ void access_ask_launcher(const Access *x)
 		return;
 	}
 	for (int i = g->needs.n; i < all.needs.n; i++) vec_push(A_UNIT, &g->needs, all.needs.p[i]);
+}
+
+int64_t access_launched_multiple(const Cu *g, const Val *v)
+{
+	while (v->def && (v->def->code == OP_CAST || v->def->code == OP_BROADCAST)) v = ir_in(v->def, 0);
+	if (!g->aligned || !v->def || v->def->code != OP_LAUNCH) return 1;
+	const Sym *s = ir_attr(v->def, AT_SYM)->u.sym;
+	if (s->kind != SYM_ATOM || s->atom != ATOM_DIM) return 1;
+	for (int n = 16; n > 1; n /= 2)                 /* elements of the widest piece */
+		for (int i = 0; i < g->asked_n; i++)
+			if (g->asked[i] == multiple_text(sym_c(s), n)) return n;
+	return 1;
 }

@@ -98,6 +98,30 @@ void words_store_shared(Cu *g, Elem e, Str at, Str x)
 	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", sizes[elem_log2(e)], at, words_bits(e, x));
 }
 
+void words_again(Cu *g, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *r = op->out[0];
+	Elem e = r->type->elem;
+	uint8_t bit[LAY_BITS];
+	Str from[4], to[4];
+	int axis = r->type->rank - 1, n = 0, most = 2 - elem_log2(e);
+	while (axis > 0 && !r->lay->out[axis]) axis--;
+	uint32_t mask = 0;
+	for (int run = lay_run(*r->lay, axis, bit); n < run && n < most; n++) mask |= (uint32_t)1 << bit[n];
+	cu_registers(g, *r->lay, mask);
+	for (int k = 0; k < 1 << n; k++) {
+		uint32_t add = 0;
+		for (int i = 0; i < n; i++) add |= (uint32_t)(k >> i & 1) << bit[i];
+		Str at = cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)add));
+		from[k] = cu_at(g, x, at);
+		to[k] = cu_at(g, r, at);
+	}
+	out_printf(g->o, "unsigned int ct_w = %s;\n", words_pack(g, e, 1 << n, from));
+	out_puts(g->o, "asm volatile(\"\" : \"+r\"(ct_w));\n");
+	words_unpack(g, e, 1 << n, "ct_w", to);
+	cu_end(g);
+}
+
 Str words_pad(Cu *g, Elem e, Str pad)
 {
 	if (elem_bytes(e) < 8) return words_bits(e, pad);

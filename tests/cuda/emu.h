@@ -17,7 +17,7 @@
 #define __device__
 #define __shared__
 #define __align__(n) __attribute__((aligned(n)))
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define dim3(x, y, z) (x)
 
 /* ---- threads ---- */

@@ -36,7 +36,7 @@ def emulated(path, tool):
     for bounds, name, params in HEAD.findall(kernels):
         args = ", ".join("*(%s *)a[%d]" % (t, i) for i, t in enumerate(parameters(params)))
         thunks.append("static void emu_%s(void **a) { (void)a; %s(%s); }" % (name, name, args))
-        table.append("\t{ (const void *)%s, emu_%s, %s }," % (name, name, bounds))
+        table.append("\t{ (const void *)%s, emu_%s, %s }," % (name, name, bounds.split(",")[0]))
     find = ("static const EmuKernel *emu_kernel(const void *fn)\n{\n\tstatic const EmuKernel all[] = {\n%s\n\t};\n"
             "\tfor (size_t i = 0; i < sizeof all / sizeof *all; i++)\n\t\tif (all[i].fn == fn) return &all[i];\n"
             "\temu_fail(\"no such kernel\");\n}\n" % "\n".join(table))

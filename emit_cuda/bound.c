@@ -1,0 +1,113 @@
+/* How many thread blocks should fit a multiprocessor. nvcc takes registers as if a thread block had it for itself, orders loads
+ * early and values long; with the number of blocks in __launch_bounds__ it takes no more than leave room for so many, and waits
+ * of one block are filled by others.
+ *
+ * The registers that a thread needs are estimated, for kernels that are one block without loops and products: between two waits it
+ * holds what it loaded and what is needed again behind a later wait; what it computes takes the place of what that came from, and
+ * AROUND registers are left for addresses, partial results and what a few elements take on their way. */
+#include "emit_cuda/cu.h"
+
+enum {
+	AROUND = 16,            /* registers beside tiles */
+	FOR_MATH = 8,           /* more, where functions are computed of them */
+	LEAST = 8,              /* elements of a thread from which a tile counts */
+	LEAST_WORDS = 24,       /* of tiles: below, nvcc takes few registers by itself */
+	UNIT = 8,               /* registers are given to a warp in so many a thread, */
+	WARPS = 4,              /* and to so many warps at once */
+	SM_REGISTERS = 65536
+};
+
+typedef struct Bound {
+	Cu *g;
+	int now;                /* the stretch between waits */
+	int *begin, *end;       /* by Val id: the stretch that makes it and the last that uses it */
+	bool math;
+	VEC(const Val *) tiles;
+} Bound;
+
+static int words_of(const Val *v)
+{
+	int n = cu_regs(v);
+	if (v->type->elem == EL_BOOL) return (n + 31) / 32;     /* predicates, packed */
+	return (int)(((int64_t)n * elem_bytes(v->type->elem) + 3) / 4);
+}
+
+static const Val *holder(const Val *v)          /* whose registers v names */
+{
+	while (v->def && (v->def->code == OP_RESHAPE || v->def->code == OP_PERMUTE || v->def->code == OP_AGAIN)) v = ir_in(v->def, 0);
+	return v;
+}
+
+static bool waits(const Op *op)
+{
+	return op->code == OP_EXCHANGE || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
+}
+
+static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) != 0; }
+
+static bool is_straight(const IrBlock *block)
+{
+	for (const Op *op = block->first; op; op = op->next)
+		if (op->nregion || op->code == OP_MMA || op->code == OP_MMA_SYNC || op->code == OP_SORT || op->code == OP_TOPK
+			|| op->code == OP_HISTOGRAM || op_rows[op->code].flags & (OPF_SCAN | OPF_GROUP)) return false;
+	return true;
+}
+
+static void number_stretches(Bound *b, const IrBlock *block)
+{
+	for (const Op *op = block->first; op; op = op->next) {
+		b->now += waits(op);
+		for (int i = 0; i < op->nin; i++) b->end[holder(ir_in(op, i))->id] = b->now;
+		for (int i = 0; i < op->nout; i++) {
+			const Val *v = op->out[i];
+			b->math |= cu_regs(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH);
+			b->begin[v->id] = b->end[v->id] = b->now;
+			if (cu_regs(v) >= LEAST && holder(v) == v && !cu_val(b->g, v)->splat) vec_push(A_TMP, &b->tiles, v);
+		}
+	}
+}
+
+static int most_words(const Bound *b)
+{
+	enum { KEPT, IN, OUT, N };      /* also needed behind the stretch; used up in it; made in it for later */
+	int (*n)[N] = (int (*)[N])NEW_ARRAY(A_TMP, int, (b->now + 1) * N), most = 0;
+	for (int i = 0; i < b->tiles.n; i++) {
+		const Val *v = b->tiles.p[i];
+		int from = b->begin[v->id], to = b->end[v->id], words = words_of(v);
+		if (from == to && !is_read(v)) continue;
+		for (int s = from; s < to; s++) n[s][s == from && !is_read(v) ? OUT : KEPT] += words;
+		n[to][IN] += words;
+	}
+	for (int s = 0; s <= b->now; s++) {
+		int here = n[s][KEPT] + (n[s][IN] > n[s][OUT] ? n[s][IN] : n[s][OUT]);
+		if (here > most) most = here;
+	}
+	return most;
+}
+
+static bool exchanges(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_EXCHANGE || op->code == OP_REDUCE_LANES) return true;
+	return false;
+}
+
+int bound_blocks(Cu *g)
+{
+	const Fn *fn = g->fn;
+	Bound b = { .g = g };
+	ArenaMark mark = arena_mark(A_TMP);
+	b.begin = NEW_ARRAY(A_TMP, int, fn->nval);
+	b.end = NEW_ARRAY(A_TMP, int, fn->nval);
+	int words = 0;
+	if (exchanges(fn) && is_straight(fn->body)) {
+		number_stretches(&b, fn->body);
+		if (b.now) words = most_words(&b);
+	}
+	arena_release(A_TMP, mark);
+	if (words < LEAST_WORDS) return 0;
+	int regs = (words + AROUND + (b.math ? FOR_MATH : 0) + UNIT - 1) / UNIT * UNIT, warps = cu_threads(fn) / 32;
+	int blocks = SM_REGISTERS / 32 / regs / WARPS * WARPS / warps;
+	while (blocks > 1 && blocks * warps % WARPS) blocks--;
+	return blocks;
+}
