@@ -62,7 +62,7 @@ static void number_stretches(Bound *b, const IrBlock *block)
 			const Val *v = op->out[i];
 			b->math |= cu_regs(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH);
 			b->begin[v->id] = b->end[v->id] = b->now;
-			if (cu_regs(v) >= LEAST && holder(v) == v && !cu_val(b->g, v)->splat) vec_push(A_TMP, &b->tiles, v);
+			if (cu_regs(v) >= LEAST && op->code != OP_IOTA && holder(v) == v && !cu_val(b->g, v)->splat) vec_push(A_TMP, &b->tiles, v);
 		}
 	}
 }

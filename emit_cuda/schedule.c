@@ -198,7 +198,10 @@ static bool is_made_again(const Op *op)         /* from its operands, wherever i
 	return op->code == OP_CONST || op->code == OP_IOTA || op->code == OP_BROADCAST || (op->code == OP_LITERAL && !op->nin);
 }
 
-static bool is_renaming(const Op *op) { return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_CONVERT_REGS || op->code == OP_AGAIN; }
+static bool is_renaming(const Op *op)
+{
+	return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_CONVERT_REGS || op->code == OP_AGAIN;
+}
 
 static void begin(Sched *s, const Val *v)
 {

@@ -17,6 +17,7 @@ enum {
 	EFFORT = 6,             /* instructions for an element that are done again at most */
 	TOO_MUCH = 1 << 20,
 	DEPTH = 12,             /* of expressions that are looked at */
+	ROUNDS = 8,
 	WORDS_AHEAD = 32,       /* loaded before a wait */
 	WORDS_HELD = 48         /* at a wait from which nothing more is loaded before it */
 };
@@ -33,6 +34,7 @@ typedef struct Again {
 	bool crosses;           /* does this stretch begin with a wait, or with a loop's body? */
 	Op *wait;               /* of this block, that begins it; NULL: none does */
 	int held;               /* words, at `wait` */
+	int copies;
 } Again;
 
 static bool waits(const Op *op)
@@ -116,6 +118,7 @@ static Val *copy_of(Again *a, Builder *b, Val *v)
 	to->out[0]->lay = v->lay;
 	a->made[v->id] = to->out[0];
 	a->made_in[v->id] = a->now;
+	a->copies++;
 	return to->out[0];
 }
 
@@ -217,12 +220,19 @@ static void visit_block(Again *a, IrBlock *b, bool loop)
 	a->crosses = outer.crosses;
 }
 
-static void walk(Fn *fn, bool loads)
+static int walk(Fn *fn, bool loads)
 {
 	ir_number(fn);
 	Again a = { .fn = fn, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
 		.made = NEW_ARRAY(A_TMP, Val *, fn->nval), .made_in = NEW_ARRAY(A_TMP, int, fn->nval) };
 	visit_block(&a, fn->body, false);
+	return a.copies;
+}
+
+/* What was made in one walk may wait, too: it is old for the next. */
+static void compute_again(Fn *fn)
+{
+	for (int i = 0; i < ROUNDS && walk(fn, false); i++) { }
 }
 
 /* Loads move when it is known how little the waits hold; then what they bring stays packed, too. */
@@ -231,8 +241,8 @@ void pass_again(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		walk(fn, false);
+		compute_again(fn);
 		walk(fn, true);
-		walk(fn, false);
+		compute_again(fn);
 	}
 }

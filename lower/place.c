@@ -738,7 +738,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	p.nval = fn->nval;
 	ir_walk(fn->body, collect, &p);
 	for (int i = 0; i < p.ops.n; i++)
-		if (p.ops.p[i]->code == OP_LOAD && is_tile(p.ops.p[i]->out[0]) && depth_of(p.ops.p[i]) > p.deepest) p.deepest = depth_of(p.ops.p[i]);
+		if (p.ops.p[i]->code == OP_LOAD && is_tile(p.ops.p[i]->out[0]) && depth_of(p.ops.p[i]) > p.deepest)
+			p.deepest = depth_of(p.ops.p[i]);
 	p.forward = todo_new(A_TMP, p.ops.n);
 	p.backward = todo_new(A_TMP, p.ops.n);
 	p.inits = todo_new(A_TMP, p.ops.n);
