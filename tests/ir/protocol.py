@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Broken protocols: each rule of ir/ir_protocol.c and of ir/ir_check_group.c has programs that it must refuse. They are the
-kernels of gemm_bf16.tir, each with one change."""
+kernels of gemm_bf16.tir and attention_bf16.tir, each with one change."""
 import os
 import re
 import subprocess
@@ -78,6 +78,17 @@ BROKEN = [
     ('are outside the kernel', '128x256', r'shared \d+', 'shared 229376', 1),
     ('overlaps', '128x256', r'slot = 65536', 'slot = 64512', 1),
     ('more than 232448', '128x256', r'shared \d+', 'shared 232449', 1),
+    # attention: two products in flight, numbers drawn for a group
+    ('other warps may not have passed', 'd128_causal', r'\t*group_barrier\n(\t*mbar_arrive %tempty)', r'\1', 1),
+    ('other warps may not have passed', 'd64_causal', r'(\t*group_barrier\n)(\t*mbar_arrive %tempty[^\n]*\n)', r'\2\1', 1),
+    ('may still run', 'd128_full', r'(%s\d+ = wgmma_wait %s\d+) \{pending = 1\}', r'\1 {pending = 2}', 1),
+    ('a product may still read', 'd128_full', r'(\t*%o\d+ = wgmma_wait %o\d+[^\n]*\n)(\t*mbar_arrive %vempty[^\n]*\n)', r'\2\1', 1),
+    ('a product may still read', 'd128_causal', r'(\t*%o\d+ = wgmma_wait %o\d+[^\n]*\n)(\t*mbar_arrive %vempty[^\n]*\n)', r'\2\1', 1),
+    ('a product may still read', 'd64_full', r'(\t*%s\d+ = wgmma_wait %s\d+[^\n]*\n)(\t*mbar_arrive %kempty[^\n]*\n)', r'\2\1', 2),
+    ('was handed on before', 'd64_full', r'(%s\d+ = wgmma_wait )%s\d+( : )', r'\1%HELD\2', 1),
+    ('bytes are expected', 'd128_causal', r'(mbar_expect %vfull, %v\d+ \{bytes = )32768', r'\g<1>16384', 1),
+    ('a phase ends with', 'd128_causal', r'(%tempty = alloc_mbar \{count = )2', r'\g<1>3', 1),
+    ('one warp draws', 'd128_causal', r'(role \{text = "consumer"[^\n]*\n)', r'\1%mine = draw %counter, %tiles : i32\n', 1),
     # mbarriers
     ('makes these mbarriers ready', '128x256', r'mbar_init %full, %empty', 'mbar_init %full', 1),
     ('the cursor is of', '128x256', r': mbar<4>', ': mbar<2>', 1),
@@ -87,7 +98,8 @@ BROKEN = [
 
 def kernel_of(text, name):
     """The module with this kernel alone."""
-    start = text.index(f'kernel gemm_bf16_{name} placed')
+    start = text.index(f'_bf16_{name} placed')
+    start = text.rindex('kernel ', 0, start)
     return 'module "broken.tir"\n' + text[start:text.index('\n}\n', start) + 3]
 
 
@@ -103,7 +115,7 @@ def nth(pattern, by, text, n):
 
 def names(text, change):
     """Stand-ins for values whose names depend on the order of writing."""
-    values = {'%SUM': r'(%sum\d+)(?:, %\w+)* = wgmma_fence %sum\d+', '%LENT': r'(%sum\d+) = wgmma_fence(?=[^\n]*\n[^\n]*slot %X)',
+    values = {'%HELD': r'(%s\d+) = wgmma_fence', '%SUM': r'(%sum\d+)(?:, %\w+)* = wgmma_fence %sum\d+', '%LENT': r'(%sum\d+) = wgmma_fence(?=[^\n]*\n[^\n]*slot %X)',
               '%FENCED': r'(%sum\d+) = wgmma_fence(?=[^\n]*\n[^\n]*slot %X)', '%AT': r'mbar_wait %full, (%at\d+)'}
     for k, pattern in values.items():
         if k in change:
@@ -113,8 +125,10 @@ def names(text, change):
 
 def main():
     ctilec = os.environ['CTILEC']
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gemm_bf16.tir')) as f:
-        good = f.read()
+    good = ''
+    for name in ('gemm', 'attention'):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), f'{name}_bf16.tir')) as f:
+            good += f.read()
     bad = 0
     with tempfile.TemporaryDirectory() as tmp:
         path = os.path.join(tmp, 'broken.tir')
