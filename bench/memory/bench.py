@@ -7,6 +7,7 @@
 
 check and run need torch. Exit status 1 where a value is wrong or a case did not run."""
 import argparse
+import concurrent.futures
 import ctypes
 import json
 import os
@@ -36,20 +37,25 @@ def output_of(command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
+def build_file(o, name):
+    """One library: of a .tile file, which is emitted first, or of a .cu file of this folder."""
+    if name in FILES:
+        source = os.path.join(o.dir, name + (".cu" if o.target == "cuda" else ".c"))
+        emit = ["--arch=sm_90a"] if o.target == "cuda" else ["--target=c"]
+        subprocess.run([o.ctilec, os.path.join(HERE, name + ".tile"), *emit, "-o", source], check=True)
+    else:
+        source = os.path.join(HERE, name + ".cu")
+    compiler = [o.nvcc, *NVCC_OPTIONS] if o.target == "cuda" else ["cc", "-std=c11", "-O2", "-shared", "-fPIC"]
+    subprocess.run([*compiler, "-o", os.path.join(o.dir, name + ".so"), source, "-lm"], check=True)
+
+
 def build(o):
     os.makedirs(o.dir, exist_ok=True)
     versions = {"ctilec": output_of([o.ctilec, "--version"]).split("\n")[0]}
     if o.target == "cuda":
         versions["nvcc"] = re.search(r"V([\d.]+)", output_of([o.nvcc, "--version"])).group(1)
-    for name in FILES:
-        source = os.path.join(o.dir, name + (".cu" if o.target == "cuda" else ".c"))
-        emit = ["--arch=sm_90a"] if o.target == "cuda" else ["--target=c"]
-        subprocess.run([o.ctilec, os.path.join(HERE, name + ".tile"), *emit, "-o", source], check=True)
-        compiler = [o.nvcc, *NVCC_OPTIONS] if o.target == "cuda" else ["cc", "-std=c11", "-O2", "-shared", "-fPIC"]
-        subprocess.run([*compiler, "-o", os.path.join(o.dir, name + ".so"), source, "-lm"], check=True)
-    if o.target == "cuda":
-        for name in ("cub", "launch"):
-            subprocess.run([o.nvcc, *NVCC_OPTIONS, "-o", os.path.join(o.dir, name + ".so"), os.path.join(HERE, name + ".cu")], check=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda name: build_file(o, name), FILES + (("cub", "launch") if o.target == "cuda" else ())))
     with open(os.path.join(o.dir, "build.json"), "w") as f:
         json.dump(versions, f)
 
