@@ -64,8 +64,11 @@ static void copy_all(Warp *w, int n, Val *const *to, Val *const *from)
 }
 
 /* ---- frames ---- */
-static Go enter(Warp *w, const Step *s, int region, Frame f)
+Go sim_enter(Warp *w, const Step *s, int region, Frame f)
 {
+	f.group = w->group;
+	f.active = w->active;
+	f.num = w->num;
 	f.code = &s->region[region];
 	f.at = 0;
 	f.owner = s;
@@ -77,6 +80,10 @@ static Go enter(Warp *w, const Step *s, int region, Frame f)
 /* Ends the innermost frames down to the one at `depth`; the operation behind what owned it follows. */
 static Go leave(Warp *w, int depth)
 {
+	const Frame *f = &w->frame.p[depth];    /* what its owner changed */
+	w->group = f->group;
+	w->active = f->active;
+	w->num = f->num;
 	w->frame.n = depth;
 	w->frame.p[depth - 1].at++;
 	w->phase = 0;
@@ -124,7 +131,7 @@ Go run_for(Warp *w, const Step *s)
 		return GO_NEXT;
 	}
 	set_counter(w, &f);
-	return enter(w, s, 0, f);
+	return sim_enter(w, s, 0, f);
 }
 
 static Go next_round(Warp *w, int depth)
@@ -150,12 +157,12 @@ static Go next_round(Warp *w, int depth)
 Go run_while(Warp *w, const Step *s)
 {
 	assign_all(w, s->op->nin, s->op->region[0]->args.p, s->op, 0);
-	return enter(w, s, 0, (Frame){ 0 });
+	return sim_enter(w, s, 0, (Frame){ 0 });
 }
 
-Go run_if(Warp *w, const Step *s) { return enter(w, s, sim_truth(w, ir_in(s->op, 0)) ? 0 : 1, (Frame){ 0 }); }
+Go run_if(Warp *w, const Step *s) { return sim_enter(w, s, sim_truth(w, ir_in(s->op, 0)) ? 0 : 1, (Frame){ 0 }); }
 
-Go run_scope(Warp *w, const Step *s) { return enter(w, s, 0, (Frame){ 0 }); }
+Go run_scope(Warp *w, const Step *s) { return sim_enter(w, s, 0, (Frame){ 0 }); }
 
 /* ---- ends ---- */
 static Go end_yield(Warp *w, const Op *op)
@@ -165,7 +172,7 @@ static Go end_yield(Warp *w, const Op *op)
 	if (owner->code == OP_FOR) assign_all(w, op->nin, owner->region[0]->args.p + 1, op, 0);
 	else if (owner->code == OP_WHILE) assign_all(w, op->nin, owner->region[0]->args.p, op, 0);
 	else assign_all(w, op->nin, owner->out, op, 0);
-	return owner->code == OP_IF ? leave(w, depth) : next_round(w, depth);
+	return owner->code == OP_FOR || owner->code == OP_WHILE ? next_round(w, depth) : leave(w, depth);
 }
 
 static Go end_condition(Warp *w, const Op *op)

@@ -50,12 +50,12 @@ static void fill(Warp *w, const Print *p, const Val *x, const Map *off, int64_t 
 {
 	const SimVal *v = sim_val(w, x);
 	int64_t elems = piece_elems(x->type);
-	uint32_t lanes = first_lanes(*x->lay, w->index);
+	uint32_t lanes = first_lanes(*x->lay, w->num);
 	for (int reg = 0; reg < sim_regs(x); reg++) {
 		Request q = { .bytes = elem_bytes(x->type->elem) };
 		Cell c[LANES];
 		for (int l = 0; l < LANES; l++) {
-			int64_t f = map_at(off, reg, l, w->index);
+			int64_t f = map_at(off, reg, l, w->num);
 			q.at[l] = (uint64_t)(shared_base(w, l) + p->slot + f % elems * q.bytes);
 			if (lanes >> l & 1 && f / elems == piece) q.lanes |= (uint32_t)1 << l;
 			c[l] = sim_at(v, reg, l);
@@ -83,7 +83,7 @@ Go run_print(Warp *w, const Step *s)
 	const Op *op = s->op;
 	const IrAttr *text = ir_attr(op, AT_TEXT);
 	const char *at = text ? text->u.s : "";
-	bool speaks = !w->index && w->u->r->call->prints;
+	bool speaks = !w->num && w->u->r->call->prints;
 	int phase = 0;          /* how far the arguments before are */
 	for (int i = 0; i <= op->nin; i++) {
 		bool now = w->phase == phase && !w->met;        /* the text before argument i was not printed yet */
@@ -104,7 +104,7 @@ Go run_print(Warp *w, const Step *s)
 			if (!sim_sync(w)) return GO_WAIT;
 			int k = (w->phase - phase) / 2;
 			if (w->phase % 2 == 0) fill(w, p, x, &p->map[i], k);
-			else if (!w->index && w->u->r->call->prints) print_piece(w, p, x, k);
+			else if (!w->num && w->u->r->call->prints) print_piece(w, p, x, k);
 		}
 		phase += 2 * count;
 	}

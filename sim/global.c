@@ -283,7 +283,7 @@ static void move_piece(const Mover *m, int reg, int vec, uint32_t lanes)
 	Request q = { .lanes = lanes, .bytes = elem_bytes(t->e) << vec };
 	if (!lanes) return;
 	for (int l = 0; l < LANES; l++)
-		if (lanes >> l & 1) element_at(m->w, t, &m->o[l], reg, l, m->w->index, &q.at[l]);
+		if (lanes >> l & 1) element_at(m->w, t, &m->o[l], reg, l, m->w->num, &q.at[l]);
 	count_global(m->w, &q, m->store);
 	if (sim_failed(m->w->u->r)) return;
 	for (int l = 0; l < LANES; l++)
@@ -296,7 +296,7 @@ static void move_single(const Mover *m, int reg, uint32_t lanes)
 	uint32_t in = 0;
 	uint64_t at;
 	for (int l = 0; l < LANES; l++)
-		if (lanes >> l & 1 && element_at(m->w, m->t, &m->o[l], reg, l, m->w->index, &at)) in |= (uint32_t)1 << l;
+		if (lanes >> l & 1 && element_at(m->w, m->t, &m->o[l], reg, l, m->w->num, &at)) in |= (uint32_t)1 << l;
 	move_piece(m, reg, 0, in);
 }
 
@@ -322,7 +322,7 @@ static void move_tile(Mover *m)
 		uint32_t whole = all, parts = 0;
 		for (int l = 0; l < LANES; l++) {
 			if (!(by_pieces >> l & 1)) continue;
-			if (m->o[l].aligned && piece_inside(w, t, &m->o[l], reg, l, w->index)) whole |= (uint32_t)1 << l;
+			if (m->o[l].aligned && piece_inside(w, t, &m->o[l], reg, l, w->num)) whole |= (uint32_t)1 << l;
 			else parts |= (uint32_t)1 << l;
 		}
 		move_piece(m, reg, t->p.vec, whole);
@@ -348,8 +348,8 @@ Go run_load(Warp *w, const Step *s)
 	const SimVal *pad = sim_val(w, ir_in(s->op, s->op->nin - 1));
 	m.to = sim_def(w, out, t->regs);
 	for (int k = 0; k < t->regs * LANES; k++) m.to[k] = pad->p[k % LANES];
-	m.lanes = UINT32_MAX;
-	if (t->one) m.lanes = first_lanes(lay_single(0, fn_threads(w->u->r->fn)), w->index);
+	m.lanes = w->active;
+	if (t->one) m.lanes = first_lanes(lay_single(0, fn_threads(w->u->r->fn)), w->num) & w->active;
 	move_tile(&m);
 	return t->one && !w->u->r->fn->cluster ? run_copies(w, out, ir_int(s->op, AT_SLOT, 0)) : GO_NEXT;
 }
@@ -359,7 +359,7 @@ Go run_store(Warp *w, const Step *s)
 	const Tile *t = s->plan;
 	Mover m = mover(w, s, true);
 	m.from = sim_val(w, ir_in(s->op, s->op->nin - 1));
-	m.lanes = first_lanes(t->p.l, w->index) & w->live;
+	m.lanes = first_lanes(t->p.l, w->num) & w->live & w->active;
 	move_tile(&m);
 	return GO_NEXT;
 }
@@ -433,7 +433,7 @@ static bool patch_at(const Warp *w, const Loads *p, const Origin *o, int lane, i
 	uint64_t sum = 0;
 	bool in = true;
 	for (int a = 0; a < p->t.p.rank; a++) {
-		int64_t c = o->o[a] + map_thread(&p->t.map[a], lane, w->index) + in_patch(&p->patch, row, a, at);
+		int64_t c = o->o[a] + map_thread(&p->t.map[a], lane, w->num) + in_patch(&p->patch, row, a, at);
 		in &= p->t.p.proved[a] || (c >= 0 && c < o->ext[a]);
 		sum += (uint64_t)c * (uint64_t)o->str[a];
 	}
@@ -488,7 +488,7 @@ Go run_loads(Warp *w, const Step *s)
 			Origin o = m.o[i % LANES];
 			uint64_t at;
 			for (int a = 0; a < p->t.p.rank; a++) o.o[a] += p->off[k * p->t.p.rank + a];
-			bool in = element_at(w, &p->t, &o, i / LANES, i % LANES, w->index, &at);
+			bool in = element_at(w, &p->t, &o, i / LANES, i % LANES, w->num, &at);
 			if (in) check_address(w, i % LANES, at, elem_bytes(p->t.e), false);
 			to[i] = in && !sim_failed(w->u->r) ? read_cell(p->t.e, at) : pad->p[i % LANES];
 		}
@@ -602,7 +602,8 @@ Go run_elements(Warp *w, const Step *s)
 	const Elements *x = s->plan;
 	const Val *out = s->op->nout ? s->op->out[0] : NULL;
 	if (x->one && w->phase) return run_copies(w, out, ir_int(s->op, AT_SLOT, 0));
-	uint32_t lanes = x->writes || x->one ? first_lanes(x->l, w->index) : UINT32_MAX;
+	uint32_t lanes = x->writes || x->one ? first_lanes(x->l, w->num) : UINT32_MAX;
+	lanes &= w->active;
 	if (x->writes) lanes &= w->live;
 	Cell *to = out ? sim_def(w, out, x->regs) : NULL;
 	for (int reg = 0; reg < x->regs && !sim_failed(w->u->r); reg++) {

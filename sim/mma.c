@@ -64,7 +64,7 @@ static void count_side(Warp *w, const Side *s)
 			for (int m = 0; m < lanes; m += 8) {
 				Request q = { .bytes = 16, .lanes = UINT32_C(0xff) };
 				int least;
-				for (int l = 0; l < 8; l++) q.at[l] = byte_at(s, map_at(&s->issue, (int)i, m + l, w->index));
+				for (int l = 0; l < 8; l++) q.at[l] = byte_at(s, map_at(&s->issue, (int)i, m + l, w->num));
 				c->wavefronts += bank_wavefronts(&q, &least);
 				c->ideal += least;
 			}
@@ -76,7 +76,7 @@ static void count_side(Warp *w, const Side *s)
 	for (int k = 1; k < per && k < s->regs; k++) run = run && s->place.reg[k] == (uint32_t)k;
 	for (int reg = 0; reg < s->regs; reg += run ? per : 1) {
 		Request q = { .bytes = run ? per * s->bytes : s->bytes, .lanes = UINT32_MAX };
-		for (int l = 0; l < LANES; l++) q.at[l] = byte_at(s, map_at(&s->place, reg, l, w->index));
+		for (int l = 0; l < LANES; l++) q.at[l] = byte_at(s, map_at(&s->place, reg, l, w->num));
 		count_shared(w, &q);
 	}
 }
@@ -96,8 +96,8 @@ static Cell *fragments(Warp *w, const Side *s)
 	count_side(w, s);
 	for (int reg = 0; reg < s->regs && !sim_failed(w->u->r); reg++)
 		for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
-			x[map_at(&s->coord, reg, l, w->index)] =
-				shared_cell(w, s, map_at(&s->place, reg, l, w->index), l);
+			x[map_at(&s->coord, reg, l, w->num)] =
+				shared_cell(w, s, map_at(&s->place, reg, l, w->num), l);
 	return x;
 }
 
@@ -127,8 +127,8 @@ typedef struct Spot { int64_t z, row, col; } Spot;
 static Spot spot_of(const Warp *w, const Mma *m, int rank, int c)
 {
 	int reg = c / LANES, l = c % LANES;
-	Spot p = { 0, map_at(&m->c[rank - 2], reg, l, w->index), map_at(&m->c[rank - 1], reg, l, w->index) };
-	if (rank == 3) p.z = map_at(&m->c[0], reg, l, w->index);
+	Spot p = { 0, map_at(&m->c[rank - 2], reg, l, w->num), map_at(&m->c[rank - 1], reg, l, w->num) };
+	if (rank == 3) p.z = map_at(&m->c[0], reg, l, w->num);
 	return p;
 }
 
@@ -225,12 +225,12 @@ static void fill_factor(Warp *w, const Step *s, const MmaParts *m, int i, Part a
 	int cols = log2_of_axis(t, 1), rows = log2_of_axis(t, 2), pc = i ? m->p.n : m->p.k, pr = i ? m->p.k : m->p.m;
 	bool batches = t->rank == 3 && t->log2[0];
 	int z = batches ? m->p.z : 0;
-	uint32_t lanes = first_lanes(*x->lay, w->index);
+	uint32_t lanes = first_lanes(*x->lay, w->num);
 	for (int reg = 0; reg < sim_regs(x) && !sim_failed(w->u->r); reg++) {
 		Request q = { .bytes = elem_bytes(t->elem) };
 		Cell c[LANES];
 		for (int l = 0; l < LANES; l++) {
-			uint32_t f = map_at(&m->in[i], reg, l, w->index);
+			uint32_t f = map_at(&m->in[i], reg, l, w->num);
 			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1), zz = rows + cols >= 32 ? 0 : f >> (rows + cols);
 			bool in = col >> pc == (i ? at.n : at.k) && row >> pr == (i ? at.k : at.m) && zz >> z == (batches ? at.z : 0);
 			uint32_t o = ((zz & ((1u << z) - 1)) << (pc + pr)) + ((row & ((1u << pr) - 1)) << pc) + (col & ((1u << pc) - 1));
@@ -251,7 +251,7 @@ static void multiply_part(Warp *w, const Step *s, const MmaParts *m, Part at, Ce
 		Request qa = { .bytes = elem_bytes(a->elem) }, qb = { .bytes = elem_bytes(b->elem) };
 		uint32_t ta[LANES] = { 0 }, tb[LANES] = { 0 };
 		for (int l = 0; l < LANES; l++) {
-			uint32_t f = map_at(&m->out, reg, l, w->index);
+			uint32_t f = map_at(&m->out, reg, l, w->num);
 			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1), z = rows + cols >= 32 ? 0 : f >> (rows + cols);
 			if (col >> m->p.n != at.n || row >> m->p.m != at.m || z >> m->p.z != at.z) continue;
 			qa.lanes = qb.lanes |= (uint32_t)1 << l;

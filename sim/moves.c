@@ -37,7 +37,7 @@ Go run_literal(Warp *w, const Step *s)
 	int regs = sim_regs(v);
 	Cell *p = sim_def(w, v, regs);
 	for (int k = 0; k < regs * LANES; k++) {
-		uint32_t at = map_at(m, k / LANES, k % LANES, w->index);
+		uint32_t at = map_at(m, k / LANES, k % LANES, w->num);
 		p[k] = values ? cell_of(v->type->elem, values->u.nums.p[at]) : sim_val(w, ir_in(s->op, (int)at))->p[k % LANES];
 	}
 	return GO_NEXT;
@@ -59,7 +59,7 @@ Go run_iota(Warp *w, const Step *s)
 	int64_t phase = turned ? phase_of(w) : 0;
 	Cell *p = sim_def(w, v, regs);
 	for (int k = 0; k < regs * LANES; k++) {
-		int64_t at = map_at(m, k / LANES, k % LANES, w->index);
+		int64_t at = map_at(m, k / LANES, k % LANES, w->num);
 		if (turned) at = (at - phase) & (w->u->r->turned - 1);
 		p[k] = cell_of(v->type->elem, num_wrap(v->type->elem, (uint64_t)at));
 	}
@@ -138,13 +138,13 @@ Go run_convert_regs(Warp *w, const Step *s)
 	if (regs > 1 || !m || x->mask == LANES - 1) {
 		Cell *p = sim_def(w, out, regs);
 		for (int k = 0; k < regs * LANES; k++) {
-			int from = m && x->mask != LANES - 1 ? (int)(map_at(m, k / LANES, k % LANES, w->index)) : 0;
+			int from = m && x->mask != LANES - 1 ? (int)(map_at(m, k / LANES, k % LANES, w->num)) : 0;
 			p[k] = sim_at(x, from, k % LANES);
 		}
 		return GO_NEXT;
 	}
 	Cell *p = sim_def(w, out, 1);
-	for (int l = 0; l < LANES; l++) p[l] = sim_at(x, (int)(map_at(m, 0, l, w->index)), l);
+	for (int l = 0; l < LANES; l++) p[l] = sim_at(x, (int)(map_at(m, 0, l, w->num)), l);
 	return GO_NEXT;
 }
 
@@ -198,8 +198,8 @@ Go run_convert_lanes(Warp *w, const Step *s)
 	Cell *to = sim_def(w, out, regs);
 	w->u->r->count[s->number].shuffles += p->shuffles;
 	for (int k = 0; k < regs * LANES; k++) {
-		int l = k % LANES, reg = (int)(map_at(&p->reg, k / LANES, l, w->index));
-		int lane = (int)(map_at(&p->lane, k / LANES, l, w->index));
+		int l = k % LANES, reg = (int)(map_at(&p->reg, k / LANES, l, w->num));
+		int lane = (int)(map_at(&p->lane, k / LANES, l, w->num));
 		to[k] = sim_at(x, reg, (l & ~(lanes - 1)) + lane);
 	}
 	return GO_NEXT;
@@ -249,15 +249,15 @@ Go run_slide(Warp *w, const Step *st)
 	const Cell **held = NEW_ARRAY(w->u->mem, const Cell *, size * (LANES / lanes));
 	w->u->r->count[st->number].shuffles += s->shuffles;
 	for (int k = 0; k < regs * LANES; k++) {
-		int64_t at = map_at(&s->packed, k / LANES, k % LANES, w->index);
+		int64_t at = map_at(&s->packed, k / LANES, k % LANES, w->num);
 		held[k % LANES / lanes * size + at] = v->p + ((uint32_t)k & v->mask);
 	}
 	for (int i = 0; i < op->nout; i++) {
 		Cell *to = sim_def(w, op->out[i], regs);
 		int64_t from = ir_attr(op, AT_OFFSETS)->u.ints.p[i];
 		for (int k = 0; k < regs * LANES; k++) {
-			int64_t c = map_at(&s->at, k / LANES, k % LANES, w->index), want = c + from;
-			int64_t at = (map_at(&s->packed, k / LANES, k % LANES, w->index)) + (from << s->shift);
+			int64_t c = map_at(&s->at, k / LANES, k % LANES, w->num), want = c + from;
+			int64_t at = (map_at(&s->packed, k / LANES, k % LANES, w->num)) + (from << s->shift);
 			if (want < 0 || want >= s->extent) to[k] = pad->p[k % LANES];
 			else if (held[k % LANES / lanes * size + at]) to[k] = *held[k % LANES / lanes * size + at];
 			else sim_fault(w, "element %lld is in another warp", (long long)want);
@@ -295,7 +295,7 @@ void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits)
 		Bar *b = &u->shared[to].bar[bar];
 		for (int k = 0; k < bytes; k++) p[k] = (unsigned char)(bits >> (8 * k));
 		b->arrived += bytes;
-		for (int k = 0; k < u->nwarp; k++)
+		for (int k = 0; k < u->nactor; k++)
 			if (w->clock[k] > b->clock[k]) b->clock[k] = w->clock[k];
 	}
 }
@@ -311,8 +311,7 @@ bool bar_arrived(Warp *w, int bar, int64_t expect)
 	Bar *b = &w->u->shared[w->rank].bar[bar];
 	if (b->arrived > expect) sim_fault(w, "%lld bytes arrived for a phase of %lld", (long long)b->arrived, (long long)expect);
 	if (b->arrived < expect) return false;
-	for (int k = 0; k < w->u->nwarp; k++)
-		if (b->clock[k] > w->clock[k]) w->clock[k] = b->clock[k];
+	sim_learn(w, b->clock);
 	return true;
 }
 
@@ -322,11 +321,11 @@ static void send(Warp *w, const Step *s, const Exchange *x)
 	const SimVal *v = sim_val(w, ir_in(op, 0));
 	Elem e = op->out[0]->type->elem;
 	int bytes = exchange_slot(op->out[0]->type->elem);
-	uint32_t lanes = first_lanes(*ir_in(op, 0)->lay, w->index);
+	uint32_t lanes = first_lanes(*ir_in(op, 0)->lay, w->num);
 	for (int reg = 0; reg < sim_regs(ir_in(op, 0)); reg++)
 		for (int l = 0; is_first_reg(x->spare, reg) && l < LANES; l++)
 			if (lanes >> l & 1) {
-				uint32_t at = map_at(&x->from, reg, l, w->index);
+				uint32_t at = map_at(&x->from, reg, l, w->num);
 				bar_send(w, x->bar, exchange_at(op, at), bytes, l, cell_bits(e, sim_at(v, reg, l)));
 			}
 	bar_sent(w);
@@ -348,7 +347,7 @@ Go run_exchange(Warp *w, const Step *s)
 	Cell *to = sim_def(w, out, regs);
 	for (int reg = 0; reg < regs; reg++) {
 		Request q = { .lanes = UINT32_MAX, .bytes = bytes };
-		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)exchange_at(op, map_at(&x->to, reg, l, w->index));
+		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)exchange_at(op, map_at(&x->to, reg, l, w->num));
 		count_shared(w, &q);
 		for (int l = 0; l < LANES && !sim_failed(u->r); l++) {
 			const unsigned char *p = shared_at(w, w->rank, (int64_t)q.at[l], bytes, l, SHARED_READ);

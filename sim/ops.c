@@ -34,6 +34,19 @@ const OpMeaning op_meanings[OP_COUNT] = {
 	ROW(STORE_SHARED, store_shared), ROW(LOAD_SHARED, load_shared),
 	SIMPLE(KEEP, keep), SIMPLE(KEPT, kept), SIMPLE(BARRIER, barrier), ROW(LOADS, loads), ROW(PHASE, phase),
 	ROW(EXCHANGE, exchange), ROW(REDUCE_REGS, reduce_regs), ROW(REDUCE_LANES, reduce_lanes), ROW(MMA_SYNC, mma_sync),
+	SIMPLE(ROLE, role), SIMPLE(ONE_WARP, one_warp), SIMPLE(ELECT, elect), SIMPLE(GROUP_BARRIER, group_barrier),
+	SIMPLE(CLUSTER_BARRIER, cluster_barrier), SIMPLE(CLUSTER_RANK, number), SIMPLE(NUM_STARTED, number), SIMPLE(TILE_ORDER, tile_order),
+	SIMPLE(DRAW, draw), SIMPLE(GRID_MEET, grid_meet), SIMPLE(GRID_WAIT, nothing), SIMPLE(GRID_LAUNCH, nothing),
+	SIMPLE(ALLOC_RING, alloc_ring), SIMPLE(SLOT, slot), SIMPLE(PART, part), SIMPLE(CURSOR, cursor), SIMPLE(ADVANCE, cursor),
+	ROW(ALLOC_MBAR, alloc_mbar), SIMPLE(MBAR_INIT, mbar_init), SIMPLE(MBAR_EXPECT, mbar_expect), SIMPLE(MBAR_ARRIVE, mbar_arrive),
+	SIMPLE(MBAR_WAIT, mbar_wait), SIMPLE(PUT, put), SIMPLE(GET, get),
+	ROW(TENSOR_MAP, tensor_map), SIMPLE(TMA_LOAD, tma_load), SIMPLE(TMA_STORE, tma_store), SIMPLE(BULK_COMMIT, bulk_commit),
+	SIMPLE(BULK_WAIT, bulk_wait), SIMPLE(PROXY_FENCE, proxy_fence),
+	SIMPLE(WGMMA_FENCE, wgmma_fence), ROW(WGMMA, wgmma), SIMPLE(WGMMA_COMMIT, wgmma_commit), SIMPLE(WGMMA_WAIT, wgmma_wait),
+	ROW(CUT, cut), ROW(STMATRIX, stmatrix), SIMPLE(STORE_REGS, store_regs), SIMPLE(LOAD_REGS, load_regs),
+	ROW(LOAD_SHIFTED, load_shifted), SIMPLE(PREFETCH_ROWS, nothing),
+	ROW(COPY_ASYNC, copy_async), SIMPLE(COPY_COMMIT, copy_commit), SIMPLE(COPY_WAIT, copy_wait), ROW(LDMATRIX, ldmatrix),
+	SIMPLE(AS_FRAG, as_frag), ROW(MMA_FRAG, mma_frag),
 };
 
 bool sim_knows(OpCode code) { return op_meanings[code].run != NULL; }

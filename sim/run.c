@@ -37,7 +37,8 @@ int sim_lanes(const Run *r) { return r->fn->lanes ? r->fn->lanes : LANES; }
 int sim_regs(const Val *v)
 {
 	if (v->type->kind == TY_VIEW) return VIEW_REGS;
-	return type_is_tile(v->type) ? 1 << v->lay->in[HW_REG] : 1;
+	if (v->type->kind == TY_SHARED) return 3;       /* group.h */
+	return v->lay ? (int)type_parts(v->type) << v->lay->in[HW_REG] : 1;
 }
 
 static const Val *settled(const Val *v)
@@ -137,24 +138,39 @@ uint32_t sim_random(Run *r)             /* xorshift */
 	return (uint32_t)(r->random >> 16);
 }
 
-/* What each has done before the barrier, all know behind it. */
-static void meet(Unit *u)
+void sim_learn(Warp *w, const uint32_t *clock)
 {
-	int n = u->nwarp;
-	for (int k = 0; k < n; k++) {
-		uint32_t most = 0;
-		for (int i = 0; i < n; i++)
-			if (u->warp[i].clock[k] > most) most = u->warp[i].clock[k];
-		for (int i = 0; i < n; i++) u->warp[i].clock[k] = most;
-	}
-	for (int i = 0; i < n; i++) {
+	for (int k = 0; k < w->u->nactor; k++)
+		if (clock[k] > w->clock[k]) w->clock[k] = clock[k];
+}
+
+int actor_of_mbar(const Unit *u, int rank, int bar) { return u->nwarp + rank * u->r->nmbar + bar; }
+int actor_of_products(const Warp *w) { return w->u->nwarp + w->u->nrank * w->u->r->nmbar + w->index; }
+int actor_of_stores(const Warp *w) { return actor_of_products(w) + w->u->nwarp; }
+int actor_of_copies(const Warp *w) { return actor_of_stores(w) + w->u->nwarp; }
+
+static bool is_at(const Warp *w, int meeting) { return w->met == 1 && w->meeting == meeting; }
+
+/* What each has done before the barrier, all know behind it. */
+static void meet(Unit *u, int meeting, bool join)
+{
+	ArenaMark mark = arena_mark(u->mem);
+	uint32_t *all = NEW_ARRAY(u->mem, uint32_t, u->nactor);
+	for (int i = 0; i < u->nwarp; i++)
+		for (int k = 0; is_at(&u->warp[i], meeting) && k < u->nactor; k++)
+			if (u->warp[i].clock[k] > all[k]) all[k] = u->warp[i].clock[k];
+	for (int i = 0; i < u->nwarp; i++) {
 		Warp *w = &u->warp[i];
-		w->clock[i]++;
-		if (w->met != 1) continue;
+		if (!is_at(w, meeting)) continue;
+		if (join) {
+			sim_learn(w, all);
+			w->clock[i]++;
+		}
 		w->met = 2;
 		w->state = WARP_RUNS;
 	}
-	u->waiting = 0;
+	u->meeting[meeting].waiting = 0;
+	arena_release(u->mem, mark);
 }
 
 static int unfinished(const Unit *u)
@@ -170,28 +186,38 @@ void sim_wake(Unit *u)
 		if (u->warp[i].asks && u->warp[i].state == WARP_WAITS) u->warp[i].state = WARP_RUNS;
 }
 
-bool sim_sync(Warp *w)
+static bool meet_at(Warp *w, int id, int need, bool join)
 {
 	Unit *u = w->u;
+	Meeting *m = &u->meeting[id];
 	if (w->met == 2) {
 		w->met = 0;
 		return true;
 	}
 	if (w->met) return false;
-	u->r->count[w->at->number].barriers++;
-	if (!u->waiting) {
-		u->where = w->at;
-		u->where_phase = w->phase;
-	} else if (u->where != w->at || u->where_phase != w->phase) {
-		sim_fault(w, "meets at this barrier while another warp waits at another, `%s`", ir_op_text(u->where->op));
+	if (join) u->r->count[w->at->number].barriers++;
+	if (!m->waiting) {
+		m->where = w->at;
+		m->phase = w->phase;
+	} else if (!u->r->roles && (m->where != w->at || m->phase != w->phase)) {
+		sim_fault(w, "meets at this barrier while another warp waits at another, `%s`", ir_op_text(m->where->op));
 	}
 	w->met = 1;
+	w->meeting = id;
 	w->state = WARP_WAITS;
-	u->waiting++;
-	if (u->waiting < unfinished(u)) return false;
-	meet(u);
+	if (++m->waiting < need) return false;
+	meet(u, id, join);
 	w->met = 0;
 	return true;
+}
+
+bool sim_meet(Warp *w, int id, int need, bool join) { return meet_at(w, 1 + w->rank * MEETINGS + id, need, join); }
+bool sim_meet_all(Warp *w, bool join) { return meet_at(w, 0, unfinished(w->u), join); }
+
+bool sim_sync(Warp *w)
+{
+	if (!w->u->r->roles) return sim_meet_all(w, true);
+	return sim_meet(w, 0, w->u->nwarp / w->u->nrank, true);
 }
 
 /* Runs a warp until it waits or ends, or, in random order, for a while. */
@@ -229,12 +255,22 @@ static Warp *next_warp(Unit *u, int *turn)
 	return NULL;
 }
 
-static void run_unit(Unit *u)
+/* All that runs at once, a warp of each unit in turn. */
+static void run_together(Run *r, int n)
 {
-	int turn = 0;
-	for (Warp *w; !sim_failed(u->r) && (w = next_warp(u, &turn));) go_on(w);
-	for (int i = 0; i < u->nwarp && !sim_failed(u->r); i++)
-		if (u->warp[i].state != WARP_DONE) sim_fault(&u->warp[i], "waits for ever");
+	for (bool more = true; more && !sim_failed(r);) {
+		more = false;
+		for (int i = 0; i < n && !sim_failed(r); i++) {
+			Warp *w = next_warp(&r->unit[i], &r->unit[i].turn);
+			if (!w) continue;
+			go_on(w);
+			more = true;
+		}
+	}
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < r->unit[i].nwarp && !sim_failed(r); k++)
+			if (r->unit[i].warp[k].state != WARP_DONE) sim_fault(&r->unit[i].warp[k], "waits for ever");
+	for (int i = 0; i < n && !sim_failed(r); i++) group_end(&r->unit[i]);
 }
 
 /* ---- units ---- */
@@ -270,47 +306,58 @@ static void bind_params(Warp *w)
 	}
 }
 
-static void make_warps(Run *r)
+static void make_warps(Run *r, Unit *u)
 {
-	Unit *u = &r->unit;
 	u->r = r;
 	u->nrank = r->fn->cluster ? r->fn->cluster : 1;
 	u->nwarp = r->fn->warps;
+	u->nactor = 4 * u->nwarp + u->nrank * r->nmbar;
 	u->warp = NEW_ARRAY(r->mem, Warp, u->nwarp);
 	u->shared = NEW_ARRAY(r->mem, Shared, u->nrank);
+	u->meeting = NEW_ARRAY(r->mem, Meeting, 1 + u->nrank * MEETINGS);
 	for (int i = 0; i < u->nwarp; i++) {
 		Warp *w = &u->warp[i];
 		w->u = u;
 		w->index = i;
 		w->rank = i / (u->nwarp / u->nrank);
 		w->val = NEW_ARRAY(r->mem, SimVal, r->fn->nval + 1);
-		w->clock = NEW_ARRAY(r->mem, uint32_t, u->nwarp);
+		w->clock = NEW_ARRAY(r->mem, uint32_t, u->nactor);
 		bind_params(w);
 	}
 }
 
-static void start_unit(Run *r, int64_t first)
+static void start_shared(Run *r, Unit *u)
 {
-	Unit *u = &r->unit;
-	int lanes = sim_lanes(r);
-	u->mem = arena_new();
-	u->waiting = 0;
+	int64_t bytes = r->fn->shared_bytes * (LANES / sim_lanes(r));
 	for (int k = 0; k < u->nrank; k++) {
-		int64_t bytes = r->fn->shared_bytes * (LANES / lanes);
-		u->shared[k] = (Shared){ .mem = NEW_ARRAY(u->mem, unsigned char, bytes), .seen = NEW_ARRAY(u->mem, Byte, bytes), .bytes = bytes,
-			.bar = NEW_ARRAY(u->mem, Bar, r->nbar + 1) };
-		for (int i = 0; i < r->nbar; i++) u->shared[k].bar[i].clock = NEW_ARRAY(u->mem, uint32_t, u->nwarp);
+		u->shared[k] = (Shared){ .mem = NEW_ARRAY(u->mem, unsigned char, bytes), .seen = NEW_ARRAY(u->mem, Byte, (bytes >> r->grain) + 1),
+			.bytes = bytes, .bar = NEW_ARRAY(u->mem, Bar, r->nbar + 1), .mbar = NEW_ARRAY(u->mem, Mbar, r->nmbar + 1) };
 		memset(u->shared[k].mem, 0xa5, (size_t)bytes);
-		for (int64_t i = 0; i < bytes; i++) u->shared[k].seen[i].writer = -1;
+		for (int i = 0; i < r->nbar; i++) u->shared[k].bar[i].clock = NEW_ARRAY(u->mem, uint32_t, u->nactor);
 	}
+}
+
+static void start_unit(Run *r, Unit *u, int64_t first)
+{
+	int lanes = sim_lanes(r), per = u->nwarp / u->nrank;
+	u->mem = arena_new();
+	u->first = first;
+	u->turn = 0;
+	memset(u->meeting, 0, (size_t)(1 + u->nrank * MEETINGS) * sizeof *u->meeting);
+	start_shared(r, u);
 	for (int i = 0; i < u->nwarp; i++) {
 		Warp *w = &u->warp[i];
 		w->state = WARP_RUNS;
 		w->phase = w->met = 0;
-		w->asks = false;
+		w->asks = w->storing = w->copying = false;
+		w->products = w->stores = w->copies = 0;
+		w->fences.n = 0;
 		w->at = NULL;
+		w->num = r->roles ? i % per : i;
+		w->group = (Group){ 0, per, 1, 0, NULL };
+		w->active = UINT32_MAX;
 		w->live = 0;
-		for (int k = 0; k < u->nwarp; k++) w->clock[k] = 0;
+		for (int k = 0; k < u->nactor; k++) w->clock[k] = 0;
 		w->clock[i] = 1;
 		for (int l = 0; l < LANES; l++) {       /* lanes beyond the grid work on its last tile block and store nothing */
 			int64_t t = first + l / lanes;
@@ -375,14 +422,17 @@ static int count_ops(const IrBlock *b)
 static void run_units(Run *r)
 {
 	int per = LANES / sim_lanes(r);
-	int64_t units = (r->blocks + per - 1) / per, most = r->call->most ? r->call->most : units;
+	int64_t units = (r->started + per - 1) / per, most = r->call->most && !r->roles ? r->call->most : units;
 	if (most > units) most = units;
-	for (int64_t k = 0; k < most && !sim_failed(r); k++) {
-		int64_t first = most == units || most == 1 ? k : k * (units - 1) / (most - 1);  /* the first and the last among them */
-		start_unit(r, first * per);
-		run_unit(&r->unit);
-		arena_free(r->unit.mem);
-		r->result->run += r->blocks - first * per < per ? r->blocks - first * per : per;
+	for (int64_t k = 0; k < most && !sim_failed(r); k += r->nunit) {
+		int n = most - k < r->nunit ? (int)(most - k) : r->nunit;
+		for (int i = 0; i < n; i++) {
+			int64_t at = k + i, first = most == units || most == 1 ? at : at * (units - 1) / (most - 1);    /* first and last among them */
+			start_unit(r, &r->unit[i], first * per);
+			r->result->run += r->started - first * per < per ? r->started - first * per : per;
+		}
+		run_together(r, n);
+		for (int i = 0; i < n; i++) arena_free(r->unit[i].mem);
 	}
 }
 
@@ -408,7 +458,11 @@ bool sim_run(const SimCall *c, SimResult *result)
 	r.body = sim_decode(&r, c->fn->body);
 	for (int i = 0; i < r.nop; i++) result->op[i] = r.ops.p[i];
 	result->nop = r.nop;
-	make_warps(&r);
+	r.started = r.blocks;
+	r.nunit = 1;
+	group_prepare(&r);
+	r.unit = NEW_ARRAY(r.mem, Unit, r.nunit);
+	for (int i = 0; i < r.nunit; i++) make_warps(&r, &r.unit[i]);
 	run_units(&r);
 	sum_up(&r);
 	arena_free(r.mem);

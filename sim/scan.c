@@ -255,13 +255,13 @@ static void store_totals(const State *x)
 {
 	const Scan *s = x->s;
 	Lay l = s->plan.totals;
-	uint32_t spare = lay_hwcoord(l, lay_free(l), HW_REG), lanes = first_lanes(l, x->w->index);
+	uint32_t spare = lay_hwcoord(l, lay_free(l), HW_REG), lanes = first_lanes(l, x->w->num);
 	for (int reg = 0; reg < 1 << l.in[HW_REG]; reg++) {
 		uint32_t index[LANES];
 		Lane32 t[MOST];
 		if (!is_first_reg(spare, reg)) continue;
 		get(x, x->t, as_groups(s, (uint32_t)reg), t);
-		for (int k = 0; k < LANES; k++) index[k] = map_at(&s->totals, reg, k, x->w->index);
+		for (int k = 0; k < LANES; k++) index[k] = map_at(&s->totals, reg, k, x->w->num);
 		for (int i = 0; i < s->r.n; i++) total(x, i, index, lanes, &t[i], true);
 	}
 	if (s->expect) bar_sent(x->w);
@@ -271,7 +271,7 @@ static void load_total(const State *x, int reg, uint32_t number, Lane32 *v)
 {
 	const Scan *s = x->s;
 	uint32_t index[LANES], axis = (((uint32_t)1 << (s->plan.n - s->plan.warps)) - 1) << s->shift;
-	for (int l = 0; l < LANES; l++) index[l] = (map_at(&s->totals, reg, l, x->w->index) & ~axis) ^ number << s->shift;
+	for (int l = 0; l < LANES; l++) index[l] = (map_at(&s->totals, reg, l, x->w->num) & ~axis) ^ number << s->shift;
 	for (int i = 0; i < s->r.n; i++) total(x, i, index, UINT32_MAX, &v[i], false);
 }
 
@@ -282,7 +282,7 @@ static void scan_warps(const State *x, int reg)
 {
 	const Scan *s = x->s;
 	int from = s->plan.warps, to = s->plan.n;
-	uint32_t len = (uint32_t)1 << (to - from), mine = (uint32_t)x->w->index & bits_of(s, HW_WARP, from, to);
+	uint32_t len = (uint32_t)1 << (to - from), mine = (uint32_t)x->w->num & bits_of(s, HW_WARP, from, to);
 	Lane32 o[MOST], v[MOST], was[MOST];
 	for (uint32_t j = 0; j < len && !sim_failed(x->w->u->r); j++) {
 		uint32_t n = s->back ? len - 1 - j : j;

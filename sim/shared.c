@@ -1,87 +1,165 @@
 /* Shared memory: races, bank conflicts, and tiles on their way through it.
  *
- * Races. Each warp has a clock and knows how far it has seen the others'; a barrier makes all know what each has done. An access
- * by another thread must be one that this warp has seen, or both must be reads. Lanes of one warp run in lockstep here, but not
- * on a GPU: between them, too, there must be a barrier, if only one of the warp. */
+ * Races. Each actor has a clock, and each warp knows how far it has seen the actors; whoever meets or waits learns what the others
+ * know. Actors are warps and what works in the background: copies that arrive at an mbarrier, copies and products that a warp
+ * has started. An access must be one that the other's earlier access is seen by, or both must be reads. Lanes of one warp run in
+ * lockstep here, but not on a GPU: between them, too, there must be a barrier, if only one of the warp. What a thread wrote is
+ * seen by copies and products in the background only behind its proxy_fence. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/diag.h"
-#include "sim/sim_int.h"
+#include "sim/group.h"
 
 enum { BANKS = 32, BANK_BYTES = 4 };
 
 /* ---- races ---- */
-static bool has_seen(const Warp *w, int other, const Seen *s, int lane)
+static bool has_seen(const Warp *w, const Seen *s, int lane)
 {
-	if (other != w->index) return w->clock[other] >= s->clock;
+	if (s->actor != w->index) return w->clock[s->actor] >= s->clock;
 	return s->clock < w->clock[w->index] || s->lane == lane;
 }
 
-static void report_race(Warp *w, int64_t at, int lane, int other, const Seen *s, const char *did, const char *does)
+/* Is there a fence of the writer behind the write, which w has seen? */
+static bool is_fenced(const Warp *w, const Seen *s)
 {
-	const Op *op = w->u->r->ops.p[s->step];
-	char from[40];
-	if (s->lane == SEVERAL) snprintf(from, sizeof from, "warp %d", other);
-	else snprintf(from, sizeof from, "lane %d of warp %d", s->lane, other);
-	sim_fault(w, "lane %d %s byte %lld of shared memory, which %s %s with no barrier between, in `%s`", lane, does, (long long)at, from, did,
-		ir_op_text(op));
+	const Unit *u = w->u;
+	if (s->actor >= u->nwarp) return true;
+	const Fences *f = &u->warp[s->actor].fences;
+	for (int i = f->n - 1; i >= 0 && f->p[i] > s->clock; i--)
+		if (f->p[i] <= w->clock[s->actor]) return true;
+	return false;
 }
 
-static void note_read(Warp *w, Byte *b, int lane)
+static Str actor_text(const Unit *u, const Seen *s)
 {
-	if (!b->read) b->read = NEW_ARRAY(w->u->mem, Seen, w->u->nwarp);
-	Seen *s = &b->read[w->index];
-	uint32_t now = w->clock[w->index];
-	uint8_t who = s->clock == now && s->lane != lane ? SEVERAL : (uint8_t)lane;
-	*s = (Seen){ now, w->at->number, who };
-	b->is_read = true;
+	int bars = u->nwarp + u->nrank * u->r->nmbar;
+	if (s->actor >= bars + u->nwarp) return str_fmt("a copy that warp %d started", s->actor - bars - u->nwarp);
+	if (s->actor >= bars) return str_fmt("a product of warp %d", s->actor - bars);
+	if (s->actor >= u->nwarp) return str_intern("a copy by hardware");
+	if (s->lane == SEVERAL) return str_fmt("warp %d", s->actor);
+	return str_fmt("lane %d of warp %d", s->lane, s->actor);
 }
 
-static void note_write(Warp *w, Byte *b, int64_t at, int lane)
+static void report_race(Warp *w, int64_t at, const Seen *s, const char *did, const char *does, const char *why)
 {
-	for (int k = 0; b->is_read && k < w->u->nwarp; k++)
-		if (b->read[k].clock && !has_seen(w, k, &b->read[k], lane)) {
-			report_race(w, at, lane, k, &b->read[k], "reads", "writes");
-			return;
+	sim_fault(w, "%s byte %lld of shared memory, which %s %s %s, in `%s`", does, (long long)at, actor_text(w->u, s), did, why,
+		ir_op_text(w->u->r->ops.p[s->step]));
+}
+
+static void note_read(Warp *w, Byte *b, int actor, uint32_t clock, int lane)
+{
+	int i = 0;
+	while (i < b->nread && b->read[i].actor != actor) i++;
+	if (i == b->cap) {
+		int cap = b->cap ? 2 * b->cap : 2;
+		Seen *p = NEW_ARRAY(w->u->mem, Seen, cap);
+		if (b->nread) memcpy(p, b->read, (size_t)b->nread * sizeof *p);
+		b->read = p;
+		b->cap = cap;
+	}
+	Seen *s = &b->read[i];
+	uint8_t who = i < b->nread && s->clock == clock && s->lane != lane ? SEVERAL : (uint8_t)lane;
+	*s = (Seen){ .clock = clock, .step = w->at->number, .actor = actor, .lane = who };
+	if (i == b->nread) b->nread++;
+}
+
+static bool unseen_read(Warp *w, Byte *b, int64_t at, int lane, const char *does)
+{
+	for (int i = 0; i < b->nread; i++)
+		if (!has_seen(w, &b->read[i], lane)) {
+			report_race(w, at, &b->read[i], "reads", does, "with no barrier between");
+			return true;
 		}
-	for (int k = 0; b->is_read && k < w->u->nwarp; k++) b->read[k].clock = 0;
-	b->is_read = false;
-	b->write = (Seen){ w->clock[w->index], w->at->number, (uint8_t)lane };
-	b->writer = w->index;
+	return false;
 }
 
 /* Nobody has written it since this warp read it the last time, which was this far. */
 static bool has_read(const Warp *w, const Byte *b, int lane)
 {
-	const Seen *s = b->read ? &b->read[w->index] : NULL;
-	return s && s->clock == w->clock[w->index] && (s->lane == lane || s->lane == SEVERAL);
+	for (int i = 0; i < b->nread; i++) {
+		const Seen *s = &b->read[i];
+		if (s->actor == w->index) return s->clock == w->clock[w->index] && (s->lane == lane || s->lane == SEVERAL);
+	}
+	return false;
 }
 
+static bool in_range(Warp *w, const Shared *s, int64_t at, int64_t bytes, int64_t align)
+{
+	if (at >= 0 && at + bytes <= s->bytes && at % align == 0) return true;
+	sim_fault(w, "accesses %lld bytes at %lld of shared memory, which has %lld", (long long)bytes, (long long)at, (long long)s->bytes);
+	return false;
+}
+
+/* In the byte's words so many bytes each: 1 << Run.grain. */
 void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use)
 {
 	Shared *s = &w->u->shared[rank];
+	int grain = w->u->r->grain;
 	bool write = use != SHARED_READ;
+	const char *does = write ? "writes" : "reads";
 	static uint64_t nowhere[2];
-	if (at < 0 || at + bytes > s->bytes || at % bytes) {
-		sim_fault(w, "lane %d accesses %d bytes at %lld of shared memory, which has %lld", lane, bytes, (long long)at, (long long)s->bytes);
-		return nowhere;
-	}
-	for (int k = 0; k < bytes; k++) {
-		Byte *b = &s->seen[at + k];
+	if (!in_range(w, s, at, bytes, bytes)) return nowhere;
+	for (int64_t k = at >> grain; k <= (at + bytes - 1) >> grain; k++) {
+		Byte *b = &s->seen[k];
 		if (!write && has_read(w, b, lane)) continue;
-		if (b->writer < 0 && !write) {
-			sim_fault(w, "lane %d reads byte %lld of shared memory, which nobody has written", lane, (long long)at + k);
+		if (!b->is_written && !write) {
+			sim_fault(w, "lane %d reads byte %lld of shared memory, which nobody has written", lane, (long long)k << grain);
 			break;
 		}
-		if (b->writer >= 0 && !(b->atomic && use == SHARED_ATOMIC) && !has_seen(w, b->writer, &b->write, lane)) {
-			report_race(w, at + k, lane, b->writer, &b->write, "wrote", write ? "writes" : "reads");
+		if (b->is_written && !(b->atomic && use == SHARED_ATOMIC) && !has_seen(w, &b->write, lane)) {
+			report_race(w, k << grain, &b->write, "wrote", does, "with no barrier between");
 			break;
 		}
-		if (write) note_write(w, b, at + k, lane);
-		else note_read(w, b, lane);
-		if (write) b->atomic = use == SHARED_ATOMIC;
+		if (!write) {
+			note_read(w, b, w->index, w->clock[w->index], lane);
+			continue;
+		}
+		if (unseen_read(w, b, k << grain, lane, does)) break;
+		b->nread = 0;
+		b->is_written = true;
+		b->write = (Seen){ .clock = w->clock[w->index], .step = w->at->number, .actor = w->index, .lane = (uint8_t)lane };
+		b->atomic = use == SHARED_ATOMIC;
 	}
 	return s->mem + at;
+}
+
+void *shared_async(Warp *w, int rank, int64_t at, int64_t bytes, int actor, uint32_t clock, bool write)
+{
+	Shared *s = &w->u->shared[rank];
+	int grain = w->u->r->grain;
+	const char *does = write ? "copies into" : "takes, in the background,";
+	bool by_threads = actor >= actor_of_copies(w) - w->index;        /* cp.async writes as threads do */
+	if (!in_range(w, s, at, bytes, 1)) return NULL;
+	for (int64_t k = at >> grain; k <= (at + bytes - 1) >> grain; k++) {
+		Byte *b = &s->seen[k];
+		if (!b->is_written && !write) {
+			sim_fault(w, "%s byte %lld of shared memory, which nobody has written", does, (long long)k << grain);
+			return NULL;
+		}
+		if (b->is_written && !(b->write.actor == actor && b->write.clock == clock)) {
+			bool seen = has_seen(w, &b->write, 0);
+			if (!seen || !(by_threads || is_fenced(w, &b->write))) {
+				report_race(w, k << grain, &b->write, "wrote", does, seen ? "with no proxy_fence behind the write" : "with no barrier between");
+				return NULL;
+			}
+		}
+		if (!write) {
+			note_read(w, b, actor, clock, SEVERAL);
+			continue;
+		}
+		if (unseen_read(w, b, k << grain, 0, does)) return NULL;
+		b->nread = 0;
+		b->is_written = true;
+		b->write = (Seen){ .clock = clock, .step = w->at->number, .actor = actor, .lane = SEVERAL };
+		b->atomic = false;
+	}
+	return s->mem + at;
+}
+
+unsigned char *shared_copy(Warp *w, int64_t at, int bytes)
+{
+	return shared_async(w, w->rank, at, bytes, actor_of_copies(w), (uint32_t)w->copies + 1, true);
 }
 
 /* ---- bank conflicts ---- */
@@ -187,14 +265,21 @@ static void *plan_buffer(Run *r, const Val *buf, const Val *data)
 	return b;
 }
 
+static bool in_ring(const Val *buf) { return buf->def->code != OP_ALLOC_SHARED; }
+
 void *plan_store_shared(Run *r, const Op *op)
 {
+	if (in_ring(ir_in(op, 0))) return plan_slab(r, ir_in(op, 1));
 	Buffer *b = plan_buffer(r, ir_in(op, 0), ir_in(op, 1));
 	b->spare = lay_hwcoord(b->l, lay_free(b->l), HW_REG);
 	return b;
 }
 
-void *plan_load_shared(Run *r, const Op *op) { return plan_buffer(r, ir_in(op, 0), op->out[0]); }
+void *plan_load_shared(Run *r, const Op *op)
+{
+	if (in_ring(ir_in(op, 0))) return plan_slab(r, op->out[0]);
+	return plan_buffer(r, ir_in(op, 0), op->out[0]);
+}
 
 static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *from, Cell *to)
 {
@@ -206,7 +291,7 @@ static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *f
 		Cell *dst[16];
 		if (!is_first_reg(bits | b->spare, reg)) continue;
 		for (int l = 0; l < LANES; l++)
-			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot + (int64_t)map_at(&b->off, reg, l, w->index) * elem_bytes(b->e));
+			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot + (int64_t)map_at(&b->off, reg, l, w->num) * elem_bytes(b->e));
 		for (int k = 0; k < n; k++) {
 			uint32_t at = ((uint32_t)reg ^ piece_reg(b->p.bit, b->p.vec, (uint32_t)k)) * LANES;
 			if (from) src[k] = from->p + (at & from->mask);
@@ -220,13 +305,15 @@ static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *f
 Go run_store_shared(Warp *w, const Step *s)
 {
 	const Buffer *b = s->plan;
-	each_piece(w, b, first_lanes(b->l, w->index), sim_val(w, ir_in(s->op, 1)), NULL);
+	if (in_ring(ir_in(s->op, 0))) return run_slab(w, s);
+	each_piece(w, b, first_lanes(b->l, w->num), sim_val(w, ir_in(s->op, 1)), NULL);
 	return GO_NEXT;
 }
 
 Go run_load_shared(Warp *w, const Step *s)
 {
 	const Buffer *b = s->plan;
+	if (in_ring(ir_in(s->op, 0))) return run_slab(w, s);
 	each_piece(w, b, UINT32_MAX, NULL, sim_def(w, s->op->out[0], b->regs));
 	return GO_NEXT;
 }
@@ -247,7 +334,7 @@ static void each_kept(Warp *w, const Op *op, const Val *v, const SimVal *from, C
 		const Cell *src[16];
 		Cell *dst[16];
 		for (int l = 0; l < LANES; l++) {
-			int64_t thread = w->index % (w->u->nwarp / w->u->nrank) * LANES + l;
+			int64_t thread = w->num % (w->u->nwarp / w->u->nrank) * LANES + l;
 			q.at[l] = (uint64_t)(ir_int(op, AT_SLOT, 0) + ((number->p[l].i * pieces + i) * threads + thread) * bytes);
 		}
 		for (int k = 0; k < n; k++) {
@@ -299,12 +386,12 @@ static uint64_t piece_at(const Warp *w, const Pieces *p, int64_t offset, int lan
 static void fill_piece(Warp *w, const Pieces *p, int64_t k, const Val *x, const Map *off)
 {
 	const SimVal *v = sim_val(w, x);
-	uint32_t lanes = first_lanes(*x->lay, w->index);
+	uint32_t lanes = first_lanes(*x->lay, w->num);
 	for (int reg = 0; reg < sim_regs(x) && !sim_failed(w->u->r); reg++) {
 		Request q = { .bytes = elem_bytes(p->e) };
 		Cell c[LANES];
 		for (int l = 0; l < LANES; l++) {
-			int64_t f = map_at(off, reg, l, w->index);
+			int64_t f = map_at(off, reg, l, w->num);
 			q.at[l] = piece_at(w, p, f, l);
 			if (lanes >> l & 1 && f / p->elems == k) q.lanes |= (uint32_t)1 << l;
 			c[l] = sim_at(v, reg, l);
@@ -319,7 +406,7 @@ static void read_piece(Warp *w, const Pieces *p, int64_t k, const Val *r, const 
 	for (int reg = 0; reg < sim_regs(r) && !sim_failed(w->u->r); reg++) {
 		Request q = { .bytes = elem_bytes(p->e) };
 		for (int l = 0; l < LANES; l++) {
-			int64_t f = map_at(off, reg, l, w->index);
+			int64_t f = map_at(off, reg, l, w->num);
 			q.at[l] = piece_at(w, p, f, l);
 			if (f / p->elems == k) q.lanes |= (uint32_t)1 << l;
 		}
@@ -368,7 +455,7 @@ Go run_copies(Warp *w, const Val *v, int64_t slot)
 		if (tile) {
 			fill_piece(w, &p, 0, v, &off);
 		} else {
-			Request q = { .lanes = first_lanes(l, w->index), .bytes = elem_bytes(p.e) };
+			Request q = { .lanes = first_lanes(l, w->num), .bytes = elem_bytes(p.e) };
 			for (int k = 0; k < LANES; k++) q.at[k] = (uint64_t)(shared_base(w, k) + slot);
 			shared_store(w, p.e, &q, sim_val(w, v)->p);
 		}
@@ -417,7 +504,7 @@ static void take_piece(Warp *w, const Step *s, const Take *t, int64_t k)
 		Request q = { .bytes = elem_bytes(t->p.e) };
 		for (int l = 0; l < LANES; l++) {
 			uint64_t j = (uint64_t)sim_at(index, reg, l).i;
-			int64_t f = (int64_t)((map_at(&t->other, reg, l, w->index)) ^ (j < extent ? j << t->shift : 0));
+			int64_t f = (int64_t)((map_at(&t->other, reg, l, w->num)) ^ (j < extent ? j << t->shift : 0));
 			if (j >= extent) to[reg * LANES + l] = pad->p[l];
 			else if (f / t->p.elems == k) q.lanes |= (uint32_t)1 << l;
 			q.at[l] = piece_at(w, &t->p, f, l);

@@ -47,49 +47,77 @@ typedef struct OpMeaning {
 extern const OpMeaning op_meanings[OP_COUNT];
 
 /* ---- state ---- */
-typedef struct Frame { const Code *code; int at; const Step *owner; uint64_t round, rounds; int64_t lo, step; } Frame;
 typedef enum WarpState { WARP_RUNS, WARP_WAITS, WARP_DONE } WarpState;
+
+typedef VEC(uint32_t) Fences;   /* clocks behind proxy fences, increasing */
+
+/* Who runs: the warps of a role's group, or of the thread block. */
+typedef struct Group { int first, warps, groups, number; const Op *role; } Group;
+
+/* A block that runs. group, active, num: what was before, where the block's owner changes it. */
+typedef struct Frame {
+	const Code *code;
+	int at;
+	const Step *owner;
+	uint64_t round, rounds;
+	int64_t lo, step;
+	Group group;
+	uint32_t active;
+	int num;
+} Frame;
 
 struct Warp {
 	Unit *u;
-	int index;              /* in the tile block */
+	int index;              /* in the unit: an actor */
+	int num;                /* in the group, as layouts count warps */
 	int rank;               /* thread block of the cluster */
 	WarpState state;
+	Group group;
+	uint32_t active;        /* lanes that run: one in elect */
 	SimVal *val;            /* by Val id */
 	VEC(Frame) frame;
 	int phase;              /* of the operation under way */
 	int met;                /* barrier: 0 not there yet, 1 waits, 2 all have met */
+	int meeting;            /* which barrier */
 	const Step *at;         /* the operation under way */
 	bool asks;              /* it waits, and asks again whenever something happened */
-	uint32_t *clock;        /* by warp: what this one has seen of each; its own: what it is doing now */
+	uint32_t *clock;        /* by actor: what this warp has seen of each; its own: what it is doing now */
+	Fences fences;
+	int products, stores, copies;   /* groups of wgmma, of bulk copies, of cp.async that it has committed */
+	bool storing, copying;  /* there is something to commit */
 	Cell *scratch;          /* of the operation under way; scratch_cap registers */
 	int scratch_cap;
 	uint32_t live;          /* lanes whose tile block is in the grid */
 	int64_t tile[LANES];    /* the tile block of each lane */
 };
 
-typedef struct Seen { uint32_t clock; int step; uint8_t lane; } Seen;  /* lane SEVERAL: of more than one lane */
+typedef struct Seen { uint32_t clock; int step, actor; uint8_t lane; } Seen;   /* lane SEVERAL: of more than one lane */
 enum { SEVERAL = 0xff };
-typedef struct Byte {           /* of shared memory: who wrote it last, who has read it since */
+typedef struct Byte {           /* 1 << Run.grain bytes of shared memory: who wrote them last, who has read them since */
 	Seen write;
-	int writer;             /* warp; -1: nobody yet */
-	bool atomic;            /* it did so atomically */
-	bool is_read;           /* since it was written */
-	Seen *read;             /* by warp; clock 0: not since then; NULL: nobody ever */
+	bool is_written;
+	bool atomic;            /* atomically */
+	int nread, cap;
+	Seen *read;             /* the last read of each actor */
 } Byte;
 typedef struct Bar { int64_t arrived; uint32_t *clock; } Bar;         /* of an exchange: bytes; what those who sent them had seen */
-typedef struct Shared { unsigned char *mem; Byte *seen; int64_t bytes; Bar *bar; } Shared;
+/* Of a ring. seen: what those who arrived in this phase had seen; done: the same of the two phases before, by parity. */
+typedef struct Mbar { bool ready; int count, pending; int64_t bytes; int phase; uint32_t *seen, *done[2]; } Mbar;
+typedef struct Shared { unsigned char *mem; Byte *seen; int64_t bytes; Bar *bar; Mbar *mbar; } Shared;
+typedef struct Meeting { int waiting, phase; const Step *where; } Meeting;
 
 struct Unit {
 	Run *r;
+	int64_t first;          /* tile block */
 	int nwarp, nrank;
+	int nactor;             /* warps, then mbarriers of each thread block, then products, stores and copies of each warp */
 	Warp *warp;
 	Shared *shared;         /* by rank */
 	Arena *mem;             /* lives as long as the tile block */
-	int waiting;            /* warps at a barrier */
-	const Step *where;      /* the barrier at which the first of them waits */
-	int where_phase;
+	Meeting *meeting;       /* barriers: 0 of all; MEETINGS for each thread block */
+	int turn;
 };
+enum { MEETINGS = 64, MEET_WGMMA = 40 };        /* of a thread block: named barriers, then those of warpgroups at a product */
 
 typedef struct Region { const char *name; uint64_t base; int64_t bytes; bool writable; } Region;
 
@@ -101,7 +129,11 @@ struct Run {
 	Region region[16];
 	int nregion;
 	int64_t turned;
-	int nbar;
+	int nbar, nmbar;
+	bool roles;             /* warps run different things: see group.c */
+	int grain;              /* log2 of the bytes that one Byte stands for */
+	int64_t started;        /* clusters (or thread blocks without) that run: persistent kernels walk over tiles */
+	VEC(struct GridMeet *) grid_meets;
 	int64_t grid[4], blocks;
 	int nop;
 	VEC(const Op *) ops;
@@ -109,7 +141,8 @@ struct Run {
 	uint64_t random;
 	int64_t budget;         /* operations until the run counts as endless */
 	SimResult *result;
-	Unit unit;
+	Unit *unit;             /* those that run at once */
+	int nunit;
 };
 
 /* ---- run.c ---- */
@@ -123,12 +156,25 @@ const SimVal *sim_val(const Warp *w, const Val *v);
 Cell *sim_def(Warp *w, const Val *v, int regs);
 static inline Cell sim_at(const SimVal *v, int reg, int lane) { return v->p[(uint32_t)(reg * LANES + lane) & v->mask]; }
 int sim_regs(const Val *v);
-/* A barrier of the tile block: true once all its warps have met, which takes a new call. */
+/* A barrier of the tile block (in a role: of the thread block): true once all its warps have met, which takes a new call. */
 bool sim_sync(Warp *w);
+/* The same of `need` warps; id: 0 .. MEETINGS of the thread block. join: they learn what the others know. */
+bool sim_meet(Warp *w, int id, int need, bool join);
+bool sim_meet_all(Warp *w, bool join);          /* all warps of the unit */
+void sim_learn(Warp *w, const uint32_t *clock);
+int actor_of_mbar(const Unit *u, int rank, int bar);
+int actor_of_products(const Warp *w);
+int actor_of_stores(const Warp *w);
+int actor_of_copies(const Warp *w);
 void sim_wake(Unit *u);                         /* something happened that a warp may wait for */
 int sim_lanes(const Run *r);                     /* lanes of a tile block in a warp */
 
+/* ---- group.c ---- */
+void group_prepare(Run *r);                     /* what a kernel with roles or rings needs, once it is decoded */
+void group_end(Unit *u);                        /* nothing may be left over */
+
 /* ---- control.c ---- */
+Go sim_enter(Warp *w, const Step *s, int region, Frame f);
 Go run_for(Warp *w, const Step *s);
 Go run_while(Warp *w, const Step *s);
 Go run_if(Warp *w, const Step *s);
@@ -173,6 +219,8 @@ void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits);
 void bar_sent(Warp *w);
 bool bar_arrived(Warp *w, int bar, int64_t expect);
 void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use);
+/* An access in the background that w starts: by another actor, at its clock. NULL: a fault. */
+void *shared_async(Warp *w, int rank, int64_t at, int64_t bytes, int actor, uint32_t clock, bool write);
 void count_shared(Warp *w, const Request *q);   /* at: offsets in shared memory */
 /* One request: stores or loads n elements a lane at these offsets; element k of lane l is from[k][l]. */
 void shared_put(Warp *w, Elem e, const Request *q, int n, const Cell *const *from);
@@ -187,7 +235,12 @@ int bank_wavefronts(const Request *q, int *least);
 	X(const) X(literal) X(iota) X(launch) X(bid) X(alias) X(broadcast) X(to_scalar) X(cat) X(split) X(convert_regs) \
 	X(convert_lanes) X(slide) X(view) X(load) X(loads) X(store) X(elements) X(phase) X(store_shared) X(load_shared) \
 	X(keep) X(kept) X(barrier) X(exchange) X(convert) X(take) X(reduce_regs) X(reduce_lanes) X(scan) X(sort) \
-	X(histogram) X(mma_sync) X(mma) X(print) X(check) X(nothing)
+	X(histogram) X(mma_sync) X(mma) X(print) X(check) X(nothing) \
+	X(role) X(one_warp) X(elect) X(group_barrier) X(cluster_barrier) X(number) X(tile_order) X(draw) X(grid_meet) \
+	X(alloc_ring) X(slot) X(part) X(cursor) X(alloc_mbar) X(mbar_init) X(mbar_expect) X(mbar_arrive) X(mbar_wait) \
+	X(put) X(get) X(tensor_map) X(tma_load) X(tma_store) X(bulk_commit) X(bulk_wait) X(proxy_fence) X(wgmma_fence) \
+	X(wgmma) X(wgmma_commit) X(wgmma_wait) X(cut) X(stmatrix) X(store_regs) X(load_regs) X(load_shifted) X(copy_async) \
+	X(copy_commit) X(copy_wait) X(ldmatrix) X(as_frag) X(mma_frag)
 #define X(name) Go run_##name(Warp *w, const Step *s); void *plan_##name(Run *r, const Op *op);
 OPS(X)
 #undef X

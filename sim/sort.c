@@ -99,7 +99,7 @@ static void transfer(Warp *w, const Sort *p, const int64_t *at, uint32_t lanes, 
 	else if (i) shared_load(w, EL_I32, &qi, i);
 }
 
-static int64_t place(const Map *m, const Warp *w, int reg, int lane) { return map_at(m, reg, lane, w->index); }
+static int64_t place(const Map *m, const Warp *w, int reg, int lane) { return map_at(m, reg, lane, w->num); }
 
 static int64_t index_of(const Sort *p, int64_t at) { return at >> p->shift & ((INT64_C(1) << p->n) - 1); }
 
@@ -107,7 +107,7 @@ static void put_all(Warp *w, const Step *s, const Sort *p)
 {
 	const Val *x = ir_in(s->op, 0);
 	const SimVal *v = sim_val(w, x);
-	uint32_t lanes = first_lanes(*x->lay, w->index);
+	uint32_t lanes = first_lanes(*x->lay, w->num);
 	for (int reg = 0; reg < sim_regs(x); reg++) {
 		int64_t at[LANES];
 		Cell c[LANES], i[LANES];
@@ -125,7 +125,7 @@ static void network_step(Warp *w, const Sort *p, int step)
 	int k, j, threads = w->u->nwarp * LANES;
 	step_of(p, step, &k, &j);
 	int bit = j + p->shift;
-	for (int64_t from = (int64_t)w->index * LANES; from < p->size / 2 && !sim_failed(w->u->r); from += threads) {
+	for (int64_t from = (int64_t)w->num * LANES; from < p->size / 2 && !sim_failed(w->u->r); from += threads) {
 		int64_t u[LANES], v[LANES];
 		Cell x[LANES], y[LANES], ix[LANES], iy[LANES];
 		uint32_t in = 0, swap = 0;
@@ -287,7 +287,7 @@ void *plan_histogram(Run *r, const Op *op)
 static void clear_bins(Warp *w, const Bins *p)
 {
 	static const Cell zero[LANES];
-	for (int64_t from = (int64_t)w->index * LANES; from < p->bins; from += w->u->nwarp * LANES) {
+	for (int64_t from = (int64_t)w->num * LANES; from < p->bins; from += w->u->nwarp * LANES) {
 		Request q = { .bytes = 4 };
 		for (int l = 0; l < LANES; l++) {
 			request(&q, l, p->slot, 4, from + l);
@@ -301,7 +301,7 @@ static void count_bins(Warp *w, const Step *s, const Bins *p, int round)
 {
 	const Val *x = ir_in(s->op, 0);
 	const SimVal *v = sim_val(w, x);
-	uint32_t lanes = first_lanes(*x->lay, w->index), spare = lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG);
+	uint32_t lanes = first_lanes(*x->lay, w->num), spare = lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG);
 	for (int reg = 0; reg < sim_regs(x); reg++) {
 		Request q = { .bytes = 4 };
 		for (int l = 0; l < LANES && is_first_reg(spare, reg); l++) {

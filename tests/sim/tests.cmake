@@ -1,4 +1,9 @@
 # ---- placed kernels in the simulator: no GPU, no nvcc ----
+file(GLOB files CONFIGURE_DEPENDS ir/*.tir)
+foreach(file IN LISTS files)
+  get_filename_component(name "${file}" NAME_WE)
+  ctilec_test(sim/placed-${name} "values;sim" sim/placed.py "${file}")
+endforeach()
 foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_online layer_norm gemm attention)
   ctilec_test(sim/${name} "values;sim" sim/run.py sample/${name})
   ctilec_test(sim/report-${name} "quick;sim" sim/run.py report/${name})
