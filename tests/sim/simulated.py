@@ -24,8 +24,9 @@ class Simulated:
                 scalar = "shape" not in p
                 args.append(("*(%s *)arrays[%d]" % (SCALARS[p["type"]], arrays)) if scalar else "(void *)arrays[%d]" % arrays)
                 arrays += 1
-            args += ["atoll(argv[%d])" % (2 + k) for k in range(len(e["dims"]))]
-            calls.append("case %d: status = %s(%s); break;" % (i, e["name"], ", ".join(args + ["NULL"])))
+            dims = ["atoll(argv[%d])" % (2 + k) for k in range(len(e["dims"]))]
+            calls.append("case %d: room = %s_workspace(%s); status = %s_ws(%s); break;" %
+                         (i, e["name"], ", ".join(dims), e["name"], ", ".join(args + dims + ["aligned_alloc(256, (room + 511) / 256 * 256)", "room", "NULL"])))
         with open(source, "a") as f:
             f.write("""
 int main(int argc, char **argv)
@@ -33,6 +34,7 @@ int main(int argc, char **argv)
 	char *arrays[16] = { 0 };
 	int64_t bytes[16], front[16];
 	int n, status = -1;
+	size_t room;
 	(void)argc;
 	if (fread(&n, sizeof n, 1, stdin) != 1) return 2;
 	for (int i = 0; i < n; i++) {
