@@ -128,7 +128,8 @@ def host():
     check(os.path.exists(os.path.join(headers, "cuda_runtime.h")), "no cuda_runtime.h in %s" % headers)
     done = 0
     with tmpdir() as tmp:
-        for name, path, options in samples(tmp) + library(tmp):
+        ir = [(n, os.path.join(ROOT, "tests", "ir", n), ["--arch=sm_90a"]) for n in ("gemm_bf16.tir", "attention_f16.tir")]
+        for name, path, options in samples(tmp) + library(tmp) + ir:
             out = os.path.join(tmp, "k.cu")
             if emit(name, path, options, out):
                 write(os.path.join(tmp, "host.cpp"), host_side(read(out)))
@@ -143,10 +144,11 @@ def host():
 
 def host_side(text):
     """What nvcc gives to the host's compiler: functions of the device are gone, kernels are functions without a body of their own."""
-    heads = re.findall(r"^static __global__ void [^\n]*\n(\w+\([^{]*\))\n\{", text, re.M)
+    heads = re.findall(r"^static __global__ void [^\n]*\n(?:#if[^\n]*\n__cluster_dims__[^\n]*\n#endif\n)?(\w+\([^{]*\))\n\{", text, re.M)
     first, last = text.index("#define CT_FN"), text.index("#ifndef __CUDACC_RTC__\n#include <stdarg.h>")
     unnamed = [re.sub(r"\w+(?=[,)])", "", head) for head in heads]
-    return "#include <cuda_runtime.h>\n" + text[:first] + "".join("static void %s { }\n" % head for head in unnamed) + text[last:]
+    types = re.findall(r"^typedef struct __align__\(64\) ct_tensor_map [^\n]*\n", text[first:last], re.M)
+    return "#include <cuda_runtime.h>\n" + text[:first] + "".join(types) + "".join("static void %s { }\n" % head for head in unnamed) + text[last:]
 
 
 {"device": device, "host": host}[sys.argv[1]]()
