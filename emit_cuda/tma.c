@@ -23,7 +23,7 @@ void tma_map(Cu *g, const Op *op)
 	if (!p) bug("a tensor map of what is no parameter");
 	CuTmap m = { .param = (int)(p - g->fn->params.p), .rank = t->rank };
 	m.box.rank = t->rank;
-	m.box.swizzle = span == 128 ? 3 : span == 64 ? 2 : span == 32 ? 1 : 0;
+	m.box.swizzle = tma_swizzle(span);
 	m.box.bytes = type_bytes(t);
 	for (int i = 0; i < t->rank; i++) {
 		int a = t->rank - 1 - i;

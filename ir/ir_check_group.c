@@ -10,6 +10,7 @@
 #include "ir/ir_check.h"
 #include "ir/ir_regs.h"
 #include "layout/lay.h"
+#include "layout/tma.h"
 
 typedef struct Form { const char *in, *out; uint64_t needs; } Form;
 
@@ -195,11 +196,11 @@ static bool chk_tmap(Check *c, const Op *op)
 	if (!chk_swizzle(c, op)) return false;
 	NEED(t->rank == v->rank && t->elem == v->elem, "a box has the tensor's rank and elements");
 	int64_t row = t->rank ? type_extent(t, t->rank - 1) * elem_bytes(t->elem) : 0, span = ir_int(op, AT_SWIZZLE, 0);
-	for (int i = 0; i < t->rank; i++) NEED(type_extent(t, i) <= 256, "a box has at most 256 elements along an axis");
+	for (int i = 0; i < t->rank; i++) NEED(type_extent(t, i) <= TMA_BOX_MOST, "a box has at most 256 elements along an axis");
 	const Val *view = ir_in(op, 0);
 	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
 	NEED(!view->def && view->block == c->fn->body, "a tensor map is of a parameter, perhaps permuted");
-	NEED(t->rank >= 1 && row % 16 == 0, "rows of a box are a multiple of 16 bytes");
+	NEED(t->rank >= 1 && row % TMA_STRIDE_ALIGN == 0, "rows of a box are a multiple of 16 bytes");
 	NEED(!span || row <= span, "rows of a box are at most the swizzle's %lld bytes", (long long)span);
 	return true;
 }

@@ -19,6 +19,11 @@ static int parts_of(Smem t, int n, int most)
 	return 0;
 }
 
+int tma_swizzle(int span)
+{
+	return span == 128 ? 3 : span == 64 ? 2 : span == 32 ? 1 : 0;
+}
+
 bool tma_box(Smem t, int rank, int slow_dim, int slow_stride, TmaBox *b)
 {
 	int slow, width;
@@ -29,7 +34,7 @@ bool tma_box(Smem t, int rank, int slow_dim, int slow_stride, TmaBox *b)
 	slow = t.extent[1 - t.fast];
 	width = smem_slab_elems(t);
 	*b = (TmaBox){ .rank = rank, .slow_dim = rank > 1 ? slow_dim : 0, .fast_step = width };
-	b->swizzle = t.span == 128 ? 3 : t.span == 64 ? 2 : t.span == 32 ? 1 : 0;
+	b->swizzle = tma_swizzle(t.span);
 	b->fast_count = smem_slabs(t);
 	b->slow_count = parts_of(t, slow, TMA_BOX_MOST / slow_stride);
 	if (b->slow_count == 0 || width > TMA_BOX_MOST)

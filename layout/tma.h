@@ -31,6 +31,8 @@ typedef struct TmaBox {
 	int64_t  bytes;               /* that one copy moves: what an mbarrier must expect             */
 } TmaBox;
 
+int tma_swizzle(int span);                            /* CUtensorMapSwizzle of a span of a tile (smem.h) */
+
 /* The boxes of a tile whose fast axis is dimension 0 of a tensor of this rank and whose slow axis is
  * slow_dim (1 to rank-1; ignored for rank 1, where the slow extent must be 1); it takes every slow_stride-th
  * element of the slow axis. False if there are none. */
