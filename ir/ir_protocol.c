@@ -148,10 +148,9 @@ static bool chk_part_place(Check *c, const Op *op)
 	for (int a = 0; a < rank; a++) {
 		int64_t step = steps->u.ints.p[a], off = offsets ? offsets->u.ints.p[a] : 0;
 		int64_t of = type_extent(ir_in(op, 0)->type, a);
-		int64_t unit = a == rank - 1 ? smem_slab_elems(s) : a == rank - 2
-			&& s.span ? 8 : 1, n = type_extent(op->out[0]->type, a);
+		int64_t unit = a == rank - 1 ? smem_slab_elems(s) : a == rank - 2 && s.span ? 8 : 1;
+		int64_t n = type_extent(op->out[0]->type, a);
 		Num at;
-		if (n == of) unit = 1;
 		NEED(step % unit == 0 && off % unit == 0, "along axis %d parts begin at multiples of %lld", a, (long long)unit);
 		if (ir_const_value(ir_in(op, 1 + a), &at))
 			NEED(at.i * step + off >= 0 && at.i * step + off + n <= of,

@@ -46,6 +46,7 @@ BROKEN = [
     ('no descriptor describes', '128x128', r'(%Y = alloc_ring \{slot = \d+), swizzle = 128', r'\1', 1, r'(%ty = tensor_map %b) \{swizzle = 128\}', r'\1', 1),
     ('another swizzle', '128x128', r'(%X = alloc_ring \{slot = \d+), swizzle = 128', r'\1, swizzle = 64', 1),
     ('parts begin at multiples', '192x160t', r'steps = \[64, 64\]', 'steps = [64, 32]', 1),
+    ('parts begin at multiples', '128x64t', r'(part %x\d+, %n\d+, %w \{steps = \[64, )128', r'\g<1>16', 1),
     ('the part lies outside', '128x128', r'steps = \[64, 64\]\}', 'steps = [64, 64], offsets = [0, 64]}', 1),
     ('is not the product of', '128x128', r'\{b_major = mn\}', '{a_major = mn}', 1),
     # all warps of a warpgroup
