@@ -109,6 +109,15 @@ static Val *axis_index(Builder *b, Val *x, int axis)
 	return full;
 }
 
+/* Where threads combine the partial results of 2^parts warps: in all warps, or where that takes too many registers each warp
+ * for some of the results. */
+static Lay all_warps(Lay l, int axis, int parts)
+{
+	Lay r = lay_drop(l, axis);
+	int most = log2_of(UNROLL_REGS) - parts;
+	return r.in[HW_REG] <= most ? r : lay_spread(r, most < 1 ? 0 : most - 1);
+}
+
 static void combine_reduce(Op *op)
 {
 	Builder b = build_before(op);
@@ -126,7 +135,7 @@ static void combine_reduce(Op *op)
 		step(&b, op, OP_REDUCE_REGS, 1, &x);
 		step(&b, op, OP_REDUCE_LANES, 2, &x);
 	} else if (parts) {
-		convert_all(&b, &x, lay_push(lay_drop(x.lay, axis), HW_REG, axis, parts));
+		convert_all(&b, &x, lay_push(all_warps(x.lay, axis, parts), HW_REG, axis, parts));
 		step(&b, op, OP_REDUCE_REGS, 1, &x);
 	}
 	convert_all(&b, &x, *op->out[0]->lay);

@@ -227,6 +227,25 @@ bool lay_combines_simply(Lay l, int axis)
 	return true;
 }
 
+/* Drops register `from`, whose elements lie at place `to` from now on. */
+static void move_register(Lay *l, int from, int to)
+{
+	l->col[to] = l->col[from];
+	memmove(l->col + from, l->col + from + 1, (size_t)(LAY_BITS - from - 1) * sizeof *l->col);
+	l->col[LAY_BITS - 1] = 0;
+	l->in[HW_REG]--;
+}
+
+Lay lay_spread(Lay l, int most)
+{
+	for (int to = lay_first(l, HW_WARP); l.in[HW_REG] > most && to < lay_first(l, HW_WARP) + l.in[HW_WARP]; to++) {
+		if (l.col[to]) continue;
+		move_register(&l, l.in[HW_REG] - 1, to);
+		to--;                   /* all places have moved down by one */
+	}
+	return l;
+}
+
 Lay lay_gathered(Lay l, int axis, int n)
 {
 	Lay r = lay_push(lay_drop(l, axis), HW_REG, axis, n);
@@ -234,10 +253,7 @@ Lay lay_gathered(Lay l, int axis, int n)
 		int from = r.in[HW_REG] - (n - k), lane = lay_first(r, HW_LANE), end = lane + r.in[HW_LANE];
 		while (lane < end && r.col[lane]) lane++;
 		if (lane == end) break;
-		r.col[lane] = r.col[from];
-		memmove(r.col + from, r.col + from + 1, (size_t)(LAY_BITS - from - 1) * sizeof *r.col);
-		r.col[LAY_BITS - 1] = 0;
-		r.in[HW_REG]--;
+		move_register(&r, from, lane);
 	}
 	return r;
 }

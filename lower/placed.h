@@ -48,6 +48,7 @@ bool lay_combines_simply(Lay l, int axis);
 /* l without what lies along axis, and instead 2^n elements along it in each warp: in lanes that would hold copies, the rest in
  * registers. */
 Lay lay_gathered(Lay l, int axis, int n);
+Lay lay_spread(Lay l, int most);                /* warps that hold copies take registers, until 2^most are left */
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
 int64_t lay_memory_cost(Lay l, Elem e, int fast);
 
