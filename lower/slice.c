@@ -31,7 +31,7 @@ typedef struct Slicer {
 	int far, near;          /* log2 of the elements of a slice that a thread has: pieces of memory, and elements of such a piece */
 	Val **now;              /* by Val id: the slice, in the loop that is being written */
 	Val **sum;              /* by index in plan.ops: what the reduction has so far */
-	Val **top;              /* the same of an online sum: the greatest exponent so far */
+	Val **top;              /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
 	Val *counter;
 } Slicer;
 
@@ -158,8 +158,8 @@ static Num identity(const Op *op)
 	switch (op->code) {
 	case OP_SUM: return is_float ? num_float(-0.0) : num_zero(e);
 	case OP_PROD: return num_one(e);
-	case OP_REDUCE_MAX: return is_float ? num_float(wins ? -1.0 / 0.0 : 0.0 / 0.0) : num_least(e);
-	case OP_REDUCE_MIN: return is_float ? num_float(wins ? 1.0 / 0.0 : 0.0 / 0.0) : num_greatest(e);
+	case OP_REDUCE_MAX: case OP_MAX_ELEMENT: return is_float ? num_float(wins ? -1.0 / 0.0 : 0.0 / 0.0) : num_least(e);
+	case OP_REDUCE_MIN: case OP_MIN_ELEMENT: return is_float ? num_float(wins ? 1.0 / 0.0 : 0.0 / 0.0) : num_greatest(e);
 	case OP_REDUCE_AND: return num_wrap(e, ~(uint64_t)0);
 	default: return num_zero(e);
 	}
@@ -187,9 +187,12 @@ static Fold fold_of(const Slicer *s, const Type *slice, int axis)
 	return f;
 }
 
+static bool by_index(const Op *op) { return op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT; }
+
 static const Type *partial_type(const Slicer *s, const Op *op)
 {
 	const Type *slice = cut_type(s, ir_in(op, 0));
+	if (by_index(op)) return slice;
 	int axis = (int)ir_int(op, AT_AXIS, 0);
 	Fold f = fold_of(s, slice, axis);
 	return with_extent(slice, axis, slice->log2[axis] - f.far - f.near);
@@ -281,13 +284,55 @@ static Val *online_result(Slicer *s, Builder *b, int i, Val *sum, Val *top)
 	return ir_binary(b, OP_MUL, sum->type, sum, exp_of_difference(b, e, top, m));
 }
 
+/* ---- the index of the greatest or smallest element ---- */
+static Val *both(Builder *b, OpCode how, Val *x, Val *y) { return ir_binary(b, how, x->type, x, y); }
+
+static Val *is_nan(Builder *b, Val *x) { return ir_unary(b, OP_ISNAN, type_with_elem(x->type, EL_BOOL), x); }
+
+/* Each place of a slice has the element that wins so far, and the number of its slice: of equal ones the first. */
+static void cut_index(Slicer *s, Builder *b, int i)
+{
+	const Op *op = s->p.ops[i].op;
+	Val *x = cut_val(s, ir_in(op, 0)), *old = s->sum[i], *slice = s->top[i];
+	const Type *bools = type_with_elem(x->type, EL_BOOL);
+	Val *wins = ir_binary(b, op->code == OP_MAX_ELEMENT ? OP_GT : OP_LT, bools, x, old);
+	if (elem_is_any_float(x->type->elem)) {
+		bool first = ir_int(op, AT_NAN, 0) != 0;        /* a NaN wins, or whatever else does */
+		Val *nan = is_nan(b, first ? x : old), *other = is_nan(b, first ? old : x);
+		wins = both(b, OP_OR, wins, both(b, OP_AND, nan, both(b, OP_XOR, other, ir_const_num(b, bools, num_one(EL_BOOL)))));
+	}
+	Val *k = ir_unary(b, OP_BROADCAST, slice->type, ir_unary(b, OP_CAST, type_scalar(EL_U32), s->counter));
+	s->sum[i] = ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ wins, x, old });
+	s->top[i] = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ wins, k, slice });
+}
+
+/* The least index of those that are equal to the one that wins. */
+static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
+{
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	uint8_t shape[TILE_RANK] = { 0 };
+	shape[axis] = x->type->log2[axis];
+	Val *most = ir_unary(b, op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN, with_extent(x->type, axis, 0), x);
+	copy_attrs(most->def, op);
+	most = ir_unary(b, OP_BROADCAST, x->type, most);
+	Val *equal = ir_binary(b, OP_EQ, type_with_elem(x->type, EL_BOOL), x, most);
+	if (elem_is_any_float(x->type->elem)) equal = both(b, OP_OR, equal, both(b, OP_AND, is_nan(b, x), is_nan(b, most)));
+	Val *place = ir_op1(b, OP_IOTA, type_tile(EL_U32, x->type->rank, shape), 0, NULL);
+	Val *index = both(b, OP_ADD, times(b, slice, type_extent(x->type, axis)), ir_unary(b, OP_BROADCAST, slice->type, place));
+	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index, ir_const_num(b, slice->type, num_greatest(EL_U32)) });
+	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, index);
+	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
 /* ---- loops ---- */
 static void cut_op(Slicer *s, Builder *b, int i)
 {
 	Op *op = s->p.ops[i].op;
 	b->span = op->span;
 	if (s->p.ops[i].part) {
-		if (s->p.ops[i].online < 0) cut_reduce(s, b, i);
+		if (by_index(op)) cut_index(s, b, i);
+		else if (s->p.ops[i].online < 0) cut_reduce(s, b, i);
 		else cut_online(s, b, i);
 		return;
 	}
@@ -297,7 +342,7 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	if (op->code == OP_LOAD || op->code == OP_STORE) cut_access(s, r, op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1));
 }
 
-/* What a loop carries: partial results, and behind each online sum its greatest exponents. */
+/* What a loop carries: partial results, and behind each online sum its greatest exponents, behind each element its slice. */
 typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
 
 static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
@@ -315,6 +360,7 @@ static void find_carried(Slicer *s, Builder *b, int level, Carried *c)
 		const Type *t = partial_type(s, o->op);
 		carry(b, c, i, t, identity(o->op));
 		if (o->online >= 0) carry(b, c, i, t, num_float(-1.0 / 0.0));
+		if (by_index(o->op)) carry(b, c, i, type_with_elem(t, EL_U32), num_zero(EL_U32));
 	}
 }
 
@@ -323,14 +369,18 @@ static void finish(Slicer *s, Builder *b, const Op *loop, const Carried *c, bool
 {
 	for (int k = 0; k < c->part.n; k++) {
 		SliceOp *o = &s->p.ops[c->part.p[k]];
-		Val *x = loop->out[k];
-		bool sum = o->online >= 0;
-		if (sum && online) x = online_result(s, b, c->part.p[k], x, loop->out[k + 1]);
-		k += sum;
-		if (sum != online) continue;
+		Val *x = loop->out[k], *r;
+		bool sum = o->online >= 0, index = by_index(o->op);
 		b->span = o->op->span;
-		Val *r = ir_unary(b, o->op->code, o->op->out[0]->type, x);
-		copy_attrs(r->def, o->op);
+		if (sum && online) x = online_result(s, b, c->part.p[k], x, loop->out[k + 1]);
+		k += sum || index;
+		if (sum != online) continue;
+		if (index) {
+			r = index_result(b, o->op, x, loop->out[k]);
+		} else {
+			r = ir_unary(b, o->op->code, o->op->out[0]->type, x);
+			copy_attrs(r->def, o->op);
+		}
 		r->name = o->op->out[0]->name;
 		ir_replace(o->op->out[0], r);
 	}
