@@ -70,6 +70,7 @@ typedef struct Cu {
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
 
+	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
 } Cu;
 

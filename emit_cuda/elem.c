@@ -144,8 +144,10 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	const Lay *l = op->out[0]->lay;
 	CuMap m = cu_map(*l, LAY_PACKED);
 	Str at = cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
-	if (g->turned && type_size(op->out[0]->type) > 1)
-		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem), at, (long long)g->turned - 1);
+	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places in front of the row: numbers behind its end */
+	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->turned;
+	if (n && type_size(op->out[0]->type) > 1)
+		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem), at, (long long)n - 1);
 	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), str_fmt("(%s)", at));
 }
 
@@ -153,7 +155,9 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
  * instruction. NULL: another comparison. */
 static Str compared_text(Cu *g, const Op *op, const char *reg)
 {
-	static const struct { OpCode code; const char *sign; } signs[] = { { OP_LT, "<" }, { OP_LE, "<=" }, { OP_GT, ">" }, { OP_GE, ">=" } };
+	static const struct { OpCode code; const char *sign; bool negated; } signs[] = {
+		{ OP_LT, "<", false }, { OP_LE, "<=", false }, { OP_GT, "<=", true }, { OP_GE, "<", true }
+	};
 	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
 	if (g->turned || cu_regs(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32 || !cu_val(g, y)->splat)
 		return NULL;
@@ -161,13 +165,19 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	uint32_t in_reg = 0, in_thread = 0;
 	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
 	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
-	bool sure = g->fn->row_sure && holds_row(g->fn, *x->lay) && cut_is_length(g->fn, y);
-	Str known = sure ? str_fmt(op->code == OP_LT || op->code == OP_LE ? "%s < %d || " : "%s >= %d && ", reg, g->fn->row_sure) : "";
-	for (int i = 0; i < 4; i++)
-		if (op->code == signs[i].code && !(in_reg & in_thread))
-			return str_fmt("(unsigned char)(%s(int)%s %s ct_within((long long)%s - (int)%s))", known, cu_map_reg(&m, reg),
-				signs[i].sign, cu_val(g, y)->name, cu_map_thread(&m));
-	return NULL;
+	if (in_reg & in_thread) return NULL;
+	bool row = holds_row(g->fn, *x->lay), shifts = g->shifted && row, sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
+	int i = 0;
+	while (i < 4 && op->code != signs[i].code) i++;
+	if (i == 4) return NULL;
+	Out *o = out_new();
+	Str thread = cu_map_thread(&m);
+	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
+	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
+	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);     /* what lies in front counts as behind */
+	out_printf(o, "(int)%s %s ct_within((long long)%s - (int)%s%s)%s)", cu_map_reg(&m, reg), signs[i].sign, cu_val(g, y)->name, thread,
+		shifts ? " + ct_phase" : "", sure ? ")" : "");
+	return out_take(o);
 }
 
 static Str literal_text(Cu *g, const Op *op, const char *reg)

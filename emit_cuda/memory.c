@@ -165,7 +165,8 @@ void access_thread(Access *x)
 		for (int i = x->map[a].nreg; i < x->map[a].nreg + x->map[a].nlane + x->map[a].nwarp; i++) thread |= x->map[a].col[i];
 		x->apart[a] = !(reg & thread);
 		Str c = cu_map_thread(&x->map[a]);
-		out_printf(g->o, "const int ct_c%d = (int)%s;\n", a, c);
+		bool shifts = g->shifted && x->l.out[a] && holds_row(g->fn, x->l);
+		out_printf(g->o, "const int ct_c%d = (int)%s%s;\n", a, c, shifts ? " - ct_phase" : "");
 		Str at = x->apart[a] ? str_fmt("(ct_o%d + ct_c%d)", a, a) : str_fmt("ct_o%d", a);
 		out_printf(sum, " + %s", scaled(at, x->v, a));
 	}
@@ -239,27 +240,48 @@ static Str inside_text(const Access *x, const char *reg)        /* NULL: always 
 		Str c = coord(x, a, reg);
 		bool row = x->forgotten && x->l.out[a], sure = row && x->g->fn->row_sure && holds_row(x->g->fn, x->l);
 		out_puts(o, n++ ? " && " : "");
-		if (sure) out_printf(o, "(%s < %d || ", reg, x->g->fn->row_sure);
-		out_printf(o, "%s < ct_%s%d%s", c, row ? "last" : "hi", a, sure ? ")" : "");
+		bool shifts = x->g->shifted && x->l.out[a] && holds_row(x->g->fn, x->l);
+		if (sure) out_printf(o, "((%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, x->g->fn->row_sure);
+		out_printf(o, "%s < ct_%s%d", c, row ? "last" : "hi", a);
+		if (shifts) out_printf(o, " && (%s || ct_c%d >= 0)", reg, a);
+		if (sure) out_puts(o, "))");
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = out_take(o);
 	return n ? s : NULL;
 }
 
+enum { LINE = 128 };
+
+/* A row is shifted within its first register, and where a pad of each tensor stays behind it (lower/cut.c). */
+static void print_shift(Cu *g, int size)
+{
+	const Fn *fn = g->fn;
+	int64_t room = fn->row_regs ? cut_kept(fn) : ((int64_t)1 << fn->row_log2) + 1;
+	int line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
+	out_puts(g->o, ");\nct_phase = ");
+	for (int i = 0; i < fn->below.n; i++)
+		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]), (long long)room - line / size + 1);
+	out_printf(g->o, " ? (int)(ct_p & %d) / %d : 0;\n", line - 1, size);
+}
+
 void memory_phase(Cu *g, const Op *op)
 {
-	if (g->aligned) return;
+	const Fn *fn = g->fn;
+	if (g->aligned || (fn->by_element && !fn->row_shifts)) return;
 	Access x;
 	access_open(&x, g, op, NULL, false);
-	g->turned = ir_int(op, AT_NUMBER, 0);
+	g->shifted = fn->by_element;
+	g->turned = g->shifted ? 0 : ir_int(op, AT_NUMBER, 0);
 	cu_val(g, op->out[0])->name = str_intern("ct_phase");
 	out_puts(g->o, "int ct_phase;\n{\n");
 	out_in(g->o);
 	access_origin(&x);
 	out_printf(g->o, "const unsigned long long ct_p = (unsigned long long)(%s", x.v->base);
 	for (int a = 0; a < x.rank; a++) out_printf(g->o, " + %s", scaled(str_fmt("ct_o%d", a), x.v, a));
-	out_printf(g->o, ");\nct_phase = ct_p & 15 ? (int)(ct_p & 127) / %d : 0;\n", elem_bytes(x.v->elem));
+	int size = elem_bytes(x.v->elem);
+	if (g->shifted) print_shift(g, size);
+	else out_printf(g->o, ");\nct_phase = ct_p & 15 ? (int)(ct_p & 127) / %d : 0;\n", size);
 	cu_end(g);
 }
 

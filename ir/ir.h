@@ -217,8 +217,9 @@ struct Fn {                     /* one monomorphic kernel */
 	 * (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */
 	int row_log2;
 	VEC(const Sym *) below;
-	int row_regs;           /* the registers of such a row that this text has; 0: all, 2 to the power of row_regs_log2 */
-	int row_regs_log2;
+	int row_regs_log2;      /* of the registers of such a row */
+	int row_regs;           /* those of them that this text has; 0: all */
+	bool row_shifts;        /* place p of a row may hold element p - phase (lower/turn.c) */
 	int row_sure;           /* so many of them are wholly inside of rows that this text is for */
 	Fn *cut;                /* of an `odd` kernel: the copy with the fewest; of that: the next one */
 	Fn *odd;                /* the same kernel placed so, for tensors that are not aligned (lower/odd.c); NULL: none */

@@ -209,6 +209,7 @@ void cut_plan(Fn *fn)
 bool holds_row(const Fn *fn, Lay l) { return fn->row_log2 && lay_outbits(l) == fn->row_log2; }
 
 int64_t cut_kept(const Fn *cut) { return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2); }
+int cut_step(const Fn *fn) { return 1 << (fn->row_log2 - fn->row_regs_log2); }
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
 
 bool cut_is_length(const Fn *cut, const Val *v)
@@ -249,13 +250,15 @@ void cut_place(Fn *fn)
 			if (!registers_come_last(fn, v, regs)) return;
 		}
 	}
-	if (regs < 0 || 1 << regs < CUT_LEAST_REGS || regs == fn->row_log2) return;
+	if (regs < 0 || regs == fn->row_log2) return;
+	fn->row_regs_log2 = regs;
+	fn->row_shifts = !fn->lanes;
+	if (1 << regs < CUT_LEAST_REGS) return;
 	for (int i = CUT_TEXTS; i > 0; i--) {
 		int keep = registers_of(cut_parts[i], regs), sure = registers_of(cut_parts[i - 1], regs);
 		if (keep == 1 << regs || keep == sure) continue;
 		Fn *cut = copy_kernel(fn);
 		cut->row_regs = keep;
-		cut->row_regs_log2 = regs;
 		cut->row_sure = sure;
 		cut->cut = fn->cut;
 		fn->cut = cut;

@@ -133,6 +133,7 @@ void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below 
 void cut_place(Fn *fn);                         /* PLACED by element: makes the copies */
 bool holds_row(const Fn *fn, Lay l);
 int64_t cut_kept(const Fn *cut);                /* elements of a row that the copy has registers for */
+int cut_step(const Fn *fn);                     /* elements between two registers of a thread */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 

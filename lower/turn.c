@@ -6,6 +6,10 @@
  * multiple of 128 bytes to the row's first. Then each thread's pieces are aligned, but for the ends of the row, which are
  * accessed element by element. 128 bytes, because a warp's access is then made of whole lines.
  *
+ * In the placement for single elements (odd.c) no piece has to be aligned, but a warp's access should still be one of whole lines.
+ * There rows are shifted by their phase, not turned, where the tile has room for it behind the row; a row that fills its tile
+ * stays where it is.
+ *
  * The phase is that of one access; a tensor of another phase is accessed element by element. A phase of 0 is the usual case and
  * costs one comparison. Only the order of a reduction depends on it. Kernels with control flow are left alone, and so are
  * those in which an operation knows places by their number: scans, custom reductions, and whatever moves elements. */
@@ -87,7 +91,7 @@ static bool known_before(const Op *anchor, const Op *op)
 static void turn_fn(Fn *fn)
 {
 	Turn t = { .log2 = -1 };
-	if (fn->by_element) return;
+	if (fn->by_element && !fn->row_log2) return;
 	if (fn->lanes) return;          /* so few pieces are not worth the search for those at the ends */
 	for (Op *op = fn->body->first; op; op = op->next)
 		if (!visit(&t, op)) return;
