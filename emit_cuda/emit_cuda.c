@@ -91,20 +91,26 @@ static void kernel_params(Out *o, const KernelText *k)
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%sconst long long %s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%sconst long long ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%sconst __grid_constant__ ct_tensor_map ct_m%d", n++ ? ", " : "", i);
-	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%sconst unsigned int ct_g%d", n++ ? ", " : "", ir_sweep(fn, i));
+	for (int i = 0; i + 1 < fn->ngrid; i++)
+		out_printf(o, "%sconst unsigned int ct_g%d, const unsigned long long ct_d%d", n++ ? ", " : "", ir_sweep(fn, i), ir_sweep(fn, i));
 	if (k->packed) out_printf(o, "%sconst unsigned int ct_blocks", n++ ? ", " : "");
 }
 
-/* Tile blocks are numbered along the kernel's sweep over the grid. */
+/* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so the
+ * launcher makes what a division by an extent takes (ct_divisor). */
 static void block_index(Out *o, const Fn *fn)
 {
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
-		bool last = i + 1 == fn->ngrid;
 		int a = ir_sweep(fn, i);
-		out_printf(o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", a, rest, a);
+		if (i + 1 == fn->ngrid) {
+			out_printf(o, "const unsigned int ct_bid%d = %s;\n", a, rest);
+		} else {
+			out_printf(o, "const unsigned int ct_rest%d = ct_div(%s, ct_d%d);\n", i, rest, a);
+			out_printf(o, "const unsigned int ct_bid%d = %s - ct_rest%d * ct_g%d;\n", a, rest, i, a);
+		}
 		out_printf(o, "(void)ct_bid%d;\n", a);
-		rest = str_fmt("%s / ct_g%d", rest, a);
+		rest = str_fmt("ct_rest%d", i);
 	}
 }
 
@@ -354,6 +360,15 @@ static const char host_head[] =
 	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"}\n"
 	"\n"
+	"/* What ct_div takes to divide numbers below 2^31 by d, 1 to 2^31: m in the low half, s in the high one, where 2^(s - 31) >= d and\n"
+	" * m = (2^s + e) / d with 0 <= e < d. Then n * m / 2^s = n / d + n * e / (d * 2^s), and the second part is below 1 / d. */\n"
+	"CT_HELPER unsigned long long ct_divisor(unsigned int d)\n"
+	"{\n"
+	"\tint s = 31;\n"
+	"\twhile (1ull << (s - 31) < d) s++;\n"
+	"\treturn ((1ull << s) + d - 1) / d | (unsigned long long)s << 32;\n"
+	"}\n"
+	"\n"
 	"/* Whether the current device is of this architecture: for the lines of tune files. */\n"
 	"CT_HELPER int ct_on_arch(int arch)\n"
 	"{\n"
@@ -475,8 +490,10 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	}
 	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
 	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i);
-	for (int i = 0; i + 1 < fn->ngrid; i++)
-		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", ir_sweep(fn, i), ir_sweep(fn, i));
+	for (int i = 0; i + 1 < fn->ngrid; i++) {
+		int a = ir_sweep(fn, i);
+		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\nconst unsigned long long ct_d%d = ct_divisor(ct_g%d);\n", a, a, a, a);
+	}
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
 	for (int t = 0; t < TEXTS; t++)
 		if (has_text(k, opt, t)) kernel_table(o, k, opt, t);
@@ -485,7 +502,8 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%s(void *)&ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%s(void *)&ct_m%d", n++ ? ", " : "", i);
-	for (int i = 0; i + 1 < fn->ngrid; i++) out_printf(o, "%s(void *)&ct_g%d", n++ ? ", " : "", ir_sweep(fn, i));
+	for (int i = 0; i + 1 < fn->ngrid; i++)
+		out_printf(o, "%s(void *)&ct_g%d, (void *)&ct_d%d", n++ ? ", " : "", ir_sweep(fn, i), ir_sweep(fn, i));
 	if (k->packed) out_printf(o, "%s(void *)&ct_count", n++ ? ", " : "");
 	out_printf(o, "%s };\n", n ? "" : "NULL");
 	const char *name = fn->source_name ? fn->source_name : fn->name;

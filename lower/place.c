@@ -609,7 +609,7 @@ static int choose_warps(Fn *fn, const LowerCx *cx)
 	ir_walk(fn->body, measure, &s);
 	int w = s.log2 - 8;
 	if (s.reduces && !s.products && s.log2 <= MOST_ROW) w = s.log2 - LANES_LOG2 - (s.bytes <= 2 ? 5 : 4);
-	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: more threads have as many bytes under way */
+	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: few bytes a thread */
 	if (w > full) w = full;
 	int most = s.scans ? 5 : 6;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
