@@ -327,6 +327,7 @@ void ir_print_places(Out *o, const Module *m);  /* with comments `// loc(line:co
 void ir_print_fn(Out *o, const Fn *fn);
 Module *ir_read(Src *src);                      /* NULL after diagnostics */
 /* Checks the rules of the stage; a broken one is a bug naming `after` (the pass). Returns the sentence in test mode. */
+extern bool ir_trusts_protocols;                /* tests of sim: roles may break what they promise each other */
 const char *ir_check(const Module *m);          /* NULL: sound; else which op breaks which rule */
 void ir_verify(const Module *m, const char *after);
 void ir_verify_lists(const Module *m, const char *after);      /* names and entries only, not the kernels' bodies */

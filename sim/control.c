@@ -13,10 +13,18 @@ bool sim_truth(Warp *w, const Val *v)
 }
 
 /* ---- carried values ---- */
-static void copy_val(Warp *w, const Val *to, const Cell *from, int regs)
+static void copy_val(Warp *w, const Val *to, const Cell *from, int regs, int group)
 {
 	Cell *p = sim_def(w, to, regs);
 	if (p != from) memcpy(p, from, (size_t)regs * LANES * sizeof *p);
+	w->val[to->id].group = group;
+}
+
+static const SimVal *carried(Warp *w, const Val *v)
+{
+	const SimVal *x = sim_val(w, v);
+	if (x->moved) sim_fault(w, "registers are lent on that a later product has as its own");
+	return x;
 }
 
 static int held_regs(const SimVal *v, const Val *of) { return v->mask == LANES - 1 ? 1 : sim_regs(of); }
@@ -37,12 +45,13 @@ static void assign_all(Warp *w, int n, Val *const *to, const Op *op, int first)
 	Cell *copy = regs ? sim_scratch(w, regs) : NULL;
 	ArenaMark mark = arena_mark(w->u->mem);
 	const Cell **from = NEW_ARRAY(w->u->mem, const Cell *, n + 1);
-	int *held = NEW_ARRAY(w->u->mem, int, n + 1);
+	int *held = NEW_ARRAY(w->u->mem, int, n + 1), *group = NEW_ARRAY(w->u->mem, int, n + 1);
 	for (int i = 0; i < n; i++) {
 		const Val *v = ir_in(op, first + i);
 		if (v->type->kind == TY_TOKEN) continue;
-		const SimVal *x = sim_val(w, v);
+		const SimVal *x = carried(w, v);
 		held[i] = held_regs(x, v);
+		group[i] = x->group;
 		from[i] = x->p;
 		if (!is_target(n, to, v)) continue;
 		memcpy(copy, x->p, (size_t)held[i] * LANES * sizeof *copy);
@@ -50,7 +59,7 @@ static void assign_all(Warp *w, int n, Val *const *to, const Op *op, int first)
 		copy += held[i] * LANES;
 	}
 	for (int i = 0; i < n; i++)
-		if (from[i]) copy_val(w, to[i], from[i], held[i]);
+		if (from[i]) copy_val(w, to[i], from[i], held[i], group[i]);
 	arena_release(w->u->mem, mark);
 }
 
@@ -59,7 +68,7 @@ static void copy_all(Warp *w, int n, Val *const *to, Val *const *from)
 	for (int i = 0; i < n; i++) {
 		if (from[i]->type->kind == TY_TOKEN) continue;
 		const SimVal *x = sim_val(w, from[i]);
-		copy_val(w, to[i], x->p, held_regs(x, from[i]));
+		copy_val(w, to[i], x->p, held_regs(x, from[i]), x->group);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "sim/sim.h"
 
-enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16 };
+enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16, SCRATCH = 1 << 24 };
 #define BYTES_MOST (INT64_C(1) << 28)   /* of all tensors */
 
 static const int64_t sizes_tried[] = { 1000, 1024, 960, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1 };
@@ -103,6 +103,24 @@ static void fill(unsigned char *p, int64_t bytes, Elem e, int64_t below, uint32_
 	}
 }
 
+/* Is a pointer only scratch of groups of threads: a counter, or registers put aside? */
+typedef struct Scratch { const Val *p; bool only; } Scratch;
+
+static void look_at_use(void *ctx, Op *op)
+{
+	Scratch *s = ctx;
+	bool group = op->code == OP_DRAW || op->code == OP_GRID_MEET || op->code == OP_STORE_REGS || op->code == OP_LOAD_REGS;
+	for (int i = 0; i < op->nin; i++)
+		if (ir_in(op, i) == s->p && !(group && i == 0)) s->only = s->only && op->code == OP_PTR_ADD;
+}
+
+static bool is_scratch(const Fn *fn, int param)
+{
+	Scratch s = { fn->body->args.p[param], true };
+	ir_walk(fn->body, look_at_use, &s);
+	return s.only;
+}
+
 /* Memory for the parameters; NULL: all is there, else why not. */
 static Str make_args(Arena *mem, const SimCall *c, void **arg)
 {
@@ -112,7 +130,12 @@ static Str make_args(Arena *mem, const SimCall *c, void **arg)
 	for (int i = 0; i < c->fn->params.n; i++) {
 		const IrParam *p = &c->fn->params.p[i];
 		int64_t bytes = p->is_tensor ? tensor_bytes(c, p) : 8;
-		if (elem_is_ptr(p->elem)) return str_intern("takes pointers");
+		if (elem_is_ptr(p->elem) && !is_scratch(c->fn, i)) return str_intern("takes pointers");
+		if (elem_is_ptr(p->elem)) {
+			arg[i] = NEW(mem, void *);
+			*(void **)arg[i] = NEW_ARRAY(mem, unsigned char, SCRATCH);
+			continue;
+		}
 		unsigned char *at = NEW_ARRAY(mem, unsigned char, bytes + ALIGN);
 		at += (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
 		fill(at, p->is_tensor ? bytes : elem_bytes(p->elem), p->elem, p->is_tensor ? below : 2, (uint32_t)i + 1);

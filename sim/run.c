@@ -63,6 +63,8 @@ Cell *sim_def(Warp *w, const Val *v, int regs)
 		r->cap = regs;
 	}
 	r->mask = regs == 1 ? LANES - 1 : UINT32_MAX;
+	r->group = 0;
+	r->moved = false;
 	return r->p;
 }
 

@@ -17,7 +17,9 @@
 enum { LANES = 32, VIEW_BASE = 0, VIEW_ROOT = 1, VIEW_EXT = 2, VIEW_REGS = 2 + 2 * TENSOR_RANK, VIEW_STR = 2 + TENSOR_RANK };
 
 typedef union Cell { int64_t i; double f; } Cell;
-typedef struct SimVal { Cell *p; int cap; uint32_t mask; } SimVal;     /* cap: registers; mask: of r * 32 + l */
+/* cap: registers; mask: of r * 32 + l. Of registers that are lent: the group of the last product that writes them; moved: that
+ * product's result stands for them now. */
+typedef struct SimVal { Cell *p; int cap; uint32_t mask; int group; bool moved; } SimVal;
 
 typedef struct Warp Warp;
 typedef struct Unit Unit;

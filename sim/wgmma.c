@@ -14,12 +14,20 @@
 enum { WARPS = 4 };
 
 /* ---- registers that are lent, and given back ---- */
+static const SimVal *lent(Warp *w, const Val *v)
+{
+	const SimVal *x = sim_val(w, v);
+	if (x->moved) sim_fault(w, "registers are taken that a later product has as its own");
+	return x;
+}
+
 static void copy_val(Warp *w, const Val *from, const Val *to)
 {
-	const SimVal *x = sim_val(w, from);
-	int regs = sim_regs(to);
+	const SimVal *x = lent(w, from);
+	int regs = sim_regs(to), group = x->group;
 	Cell *p = sim_def(w, to, regs);
 	for (uint32_t k = 0; k < (uint32_t)(regs * LANES); k++) p[k] = x->p[k & x->mask];
+	w->val[to->id].group = group;
 }
 
 Go run_wgmma_fence(Warp *w, const Step *s)
@@ -36,6 +44,8 @@ Go run_wgmma_wait(Warp *w, const Step *s)
 	int64_t done = w->products - ir_int(s->op, AT_PENDING, 0);
 	uint32_t *seen = &w->clock[actor_of_products(leader(w))];
 	if (done > (int64_t)*seen) *seen = (uint32_t)done;
+	for (int i = 0; i < s->op->nin; i++)
+		if (sim_val(w, ir_in(s->op, i))->group > done) sim_fault(w, "registers are given back while a product may still write them");
 	return run_wgmma_fence(w, s);
 }
 
@@ -108,7 +118,7 @@ static void multiply(Warp *w, const Step *s)
 	const float *b = from_buffer(w, ir_in(op, 2), p->bmn, p->n, p->k);
 	for (int n = 0; n < WARPS && !sim_failed(w->u->r); n++) {
 		Warp *q = leader(w) + n;
-		const SimVal *acc = sim_val(q, ir_in(op, 0));
+		const SimVal *acc = lent(q, ir_in(op, 0));
 		Cell *to = sim_def(q, op->out[0], p->acc.regs);
 		for (int c = 0; c < p->acc.regs * LANES; c++) {
 			const float *x = a + row_at(&p->acc, c / LANES, c % LANES, n) * p->k;
@@ -117,6 +127,8 @@ static void multiply(Warp *w, const Step *s)
 			for (int k = 0; k < p->k; k++) sum = (float)((double)x[k] * (double)y[k] + (double)sum);
 			to[c].f = sum;
 		}
+		q->val[ir_in(op, 0)->id].moved = true;
+		q->val[op->out[0]->id].group = q->products + 1;
 	}
 	arena_release(w->u->r->mem, mark);
 }
@@ -130,7 +142,9 @@ Go run_wgmma(Warp *w, const Step *s)
 			const Warp *q = leader(w) + n;
 			here += q != w && q->met == 1 && q->at == s;
 		}
-		if (here == WARPS) multiply(w, s);
+		for (int n = 0; here == WARPS && n < WARPS; n++)
+			if ((leader(w) + n)->products != w->products) sim_fault(w, "the warps of a group have committed different numbers of products");
+		if (here == WARPS && !sim_failed(w->u->r)) multiply(w, s);
 	}
 	return sim_meet(w, MEET_WGMMA + group, WARPS, false) ? GO_NEXT : GO_WAIT;
 }
