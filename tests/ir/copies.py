@@ -27,15 +27,26 @@ BROKEN = [
     ('into the same bytes may run', r'%X = alloc_ring \{slot = 0', '%X = alloc_ring {slot = 65536', 1),
     # groups
     ('is in no group', r'(\t*copy_wait\n)', r'\1barrier\n%more = slot %X, %at1 : shared<bf16, [128, 32]>\n'
-     'copy_async %more, %a, %i, %zero {steps = [128, 32]}\n', 1),
+     r'copy_async %more, %a, %i, %zero {steps = [128, 32]}\n', 1),
+    ('is in no group', r'(\t*copy_wait\n)', r'\1barrier\n%more = slot %Y, %at1 : shared<bf16, [32, 256]>\n'
+     r'copy_async %more, %b, %zero, %j {steps = [32, 256]}\n', 1),
+    ('is in no group', r'(\t*return\n)', r'barrier\n%more = slot %X, %zero : shared<bf16, [128, 32]>\n'
+     r'copy_async %more, %a, %i, %one {steps = [128, 32]}\n\1', 1),
     ('into the same bytes may run', r'%X = alloc_ring \{slot = 0', '%X = alloc_ring {slot = 32768', 1),
     ('commits more groups', r'(\t*copy_commit\n)', r'%odd = ne %zero, %one : bool\nif %odd do {\n\1yield\n} do {\nyield\n}\n', 1),
     ('commits more groups', r'(\t*copy_async %x\d+[^\n]*\n)', r'%odd = ne %zero, %one : bool\nif %odd do {\n\1yield\n} do {\nyield\n}\n', 2),
+    ('commits more groups', r'(\t*copy_commit\n)', r'%odd = ne %zero, %one : bool\nif %odd do {\nyield\n} do {\n\1yield\n}\n', 4),
     # pieces of 16 bytes
     ('is a multiple of 16 bytes', r'\n\t*where k % 8 == 0[^\n]*', '', 1),
     ('is a multiple of 16 bytes', r'where n % 8 == 0', 'where n % 4 == 0', 1),
     ('is aligned to 16 bytes', r'\n\t*where aligned\(a, 16\)[^\n]*', '', 1),
     ('is aligned to 16 bytes', r'where aligned\(b, 16\)', 'where aligned(b, 8)', 1),
+    ('is a multiple of 16 bytes', r'\n\t*where n % 8 == 0[^\n]*', '', 1),
+    ('is aligned to 16 bytes', r'where aligned\(a, 16\)', 'where aligned(c, 16)', 1),
+    ('not contiguous along its last axis', r'(param b[^\n]*) strides \[n, 1\] right', r'\1 strides [1, k] left', 1),
+    ('not contiguous along its last axis', r'(param a[^\n]*) strides \[k, 1\] right', r'\1 strides [k, 2] strided', 1),
+    ('begin at multiples of 16 bytes', r'steps = \[32, 256\]', 'steps = [32, 36]', 1),
+    ('begin at multiples of 16 bytes', r'steps = \[128, 32\]\}', 'steps = [128, 32], offsets = [0, 4]}', 2),
     ('not contiguous along its last axis', r'strides \[k, 1\] right', 'strides [1, k] left', 1),
     ('begin at multiples of 16 bytes', r'steps = \[128, 32\]', 'steps = [128, 4]', 1),
     ('only parameters', r'copy_async (%x\d+), %a,', r'%pa = permute %a {axes = [0, 1]} : tensor<bf16, [_, _]>\ncopy_async \1, %pa,', 1),

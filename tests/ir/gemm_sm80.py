@@ -10,17 +10,23 @@ from gemm import Text, log2
 class Schedule:
     """A block's tile is rows x cols x depth; its warps stand in warps_m rows of warps_n."""
 
-    def __init__(self, rows, cols, depth, stages, warps_m, warps_n, group=8):
+    def __init__(self, rows, cols, depth, stages, warps_m, warps_n, speed, blocks=1, group=8):
+        self.speed, self.blocks = speed, blocks         # relative, per multiprocessor; thread blocks of one that run at once
         self.rows, self.cols, self.depth, self.stages = rows, cols, depth, stages
         self.warps_m, self.warps_n, self.group = warps_m, warps_n, group
         self.name = f'{rows}x{cols}x{depth}'
         self.span_x, self.span_y = min(depth * 2, 128), min(cols * 2, 128)     # bytes of a swizzled row
 
+    def cost(self):
+        """Of all rounds of thread blocks: elements of c times the time of one."""
+        tiles, at_once = f'cdiv(m, {self.rows}) * cdiv(n, {self.cols})', f'{self.blocks} * sms' if self.blocks > 1 else 'sms'
+        return f'{self.blocks * self.rows * self.cols * 100 // self.speed} * cdiv({tiles}, {at_once})'
+
 
 SCHEDULES = [
-    Schedule(128, 256, 32, 4, 2, 4),
-    Schedule(256, 128, 32, 4, 4, 2),
-    Schedule(128, 128, 32, 4, 2, 2),
+    Schedule(128, 256, 32, 4, 2, 4, speed=100),
+    Schedule(256, 128, 32, 4, 4, 2, speed=101),
+    Schedule(128, 128, 32, 4, 2, 2, speed=98, blocks=2),
 ]
 
 
@@ -152,6 +158,22 @@ class Kernel:
         t.put('}')
 
 
+def entry(t, elem, called, names, costs):
+    t.put('')
+    t.put(f'entry {called} {{')
+    params(t, elem)
+    t.put('body {')
+    if costs:
+        t.put('let sms = multiprocessors')
+    t.put(f'launch {", ".join(names)} (@a.0, @b.1, @c.2) dims [m, n, k]' + (' tuned {' if costs else ''))
+    for i, cost in enumerate(costs):
+        t.put(f'when any use {i} cost {cost}')
+    if costs:
+        t.put('}')
+    t.put('}')
+    t.put('}')
+
+
 def module():
     t = Text()
     t.put('// Written by gemm_sm80.py: products of matrices in several stages, for sm_80, as placed IR.')
@@ -162,14 +184,10 @@ def module():
             t.n = 0
             Kernel(t, s, e).write()
     for e in ('bf16', 'f16'):
-        for s in SCHEDULES:
-            t.put('')
-            t.put(f'entry gemm_sm80_{e}_{s.name} {{')
-            params(t, e)
-            t.put('body {')
-            t.put(f'launch gemm_sm80_{e}_{s.name} (@a.0, @b.1, @c.2) dims [m, n, k]')
-            t.put('}')
-            t.put('}')
+        names = [f'gemm_sm80_{e}_{s.name}' for s in SCHEDULES]
+        entry(t, e, f'gemm_{e}', names, [s.cost() for s in SCHEDULES])
+        for s, name in zip(SCHEDULES, names):
+            entry(t, e, f'run_gemm_{e}_{s.name}', [name], [])
     return '\n'.join(t.lines) + '\n'
 
 
