@@ -63,7 +63,8 @@ static bool same(const Val *x, const Val *y, const Loop *a, const Loop *b, int d
 {
 	const Op *p = x->def, *q = y->def;
 	if (x == y || (x == a->op->region[0]->args.p[0] && y == b->op->region[0]->args.p[0])) return true;
-	if (!p || !q || !depth || p->code != q->code || x->type != y->type || x->index != y->index || p->nin != q->nin || p->nregion) return false;
+	if (!p || !q || !depth || p->code != q->code || x->type != y->type || x->index != y->index) return false;
+	if (p->nin != q->nin || p->nregion) return false;
 	if (!(op_rows[p->code].flags & OPF_PURE) || !same_attrs(p, q)) return false;
 	for (int i = 0; i < p->nin; i++)
 		if (!same(ir_in(p, i), ir_in(q, i), a, b, depth - 1)) return false;
@@ -111,8 +112,10 @@ static void find_write(void *ctx, Op *op)
 /* The store of the slice that `load` loads, behind it in its loop; NULL: there is none. */
 static const Op *own_store(const Op *load, const Loop *in)
 {
-	for (const Op *op = load->next; op; op = op->next)
-		if (op->code == OP_STORE && ir_in(op, op->nin - 1)->type == load->out[0]->type && same_access(load, op, in, in, load->nin - 1)) return op;
+	for (const Op *op = load->next; op; op = op->next) {
+		if (op->code != OP_STORE || ir_in(op, op->nin - 1)->type != load->out[0]->type) continue;
+		if (same_access(load, op, in, in, load->nin - 1)) return op;
+	}
 	return NULL;
 }
 

@@ -24,16 +24,6 @@ enum {
 	HELD_IN_CLUSTER = 14    /* the same in a cluster, where less is better: several tile blocks share an SM then */
 };
 
-typedef struct Slicer {
-	const LowerCx *cx;
-	SlicePlan p;
-	int log2;               /* of the number of slices */
-	int far, near;          /* log2 of the elements of a slice that a thread has: pieces of memory, and elements of such a piece */
-	Val **now;              /* by Val id: the slice, in the loop that is being written */
-	Val **sum;              /* by index in plan.ops: what the reduction has so far */
-	Val **top;              /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
-	Val *counter;
-} Slicer;
 
 /* ---- how large ---- */
 typedef struct Measure { Val *seed; int log2, bytes; } Measure;
@@ -75,7 +65,7 @@ static bool suits_cluster(const Fn *fn)
 }
 
 /* ---- writing ---- */
-static const Type *cut_type(const Slicer *s, const Val *v)
+const Type *slice_type(const Slicer *s, const Val *v)
 {
 	uint8_t shape[TILE_RANK];
 	const Type *t = v->type;
@@ -84,32 +74,32 @@ static const Type *cut_type(const Slicer *s, const Val *v)
 	return type_tile(t->elem, t->rank, shape);
 }
 
-static Val *cut_val(const Slicer *s, Val *v) { return slice_is_cut(&s->p, v) ? s->now[v->id] : v; }
+Val *slice_val(const Slicer *s, Val *v) { return slice_is_cut(&s->p, v) ? s->now[v->id] : v; }
 
 static Op *clone(const Slicer *s, Builder *b, const Op *op)
 {
 	Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
 	const Type **out = NEW_ARRAY(A_TMP, const Type *, op->nout);
-	for (int i = 0; i < op->nin; i++) in[i] = cut_val(s, ir_in(op, i));
-	for (int i = 0; i < op->nout; i++) out[i] = cut_type(s, op->out[i]);
+	for (int i = 0; i < op->nin; i++) in[i] = slice_val(s, ir_in(op, i));
+	for (int i = 0; i < op->nout; i++) out[i] = slice_type(s, op->out[i]);
 	Op *r = ir_op(b, op->code, op->nin, in, op->nout, out);
 	copy_attrs(r, op);
 	for (int i = 0; i < op->nout; i++) r->out[i]->name = op->out[i]->name;
 	return r;
 }
 
-static Val *times(Builder *b, Val *x, int64_t n)
+Val *slice_times(Builder *b, Val *x, int64_t n)
 {
 	return n == 1 ? x : ir_binary(b, OP_MUL, x->type, x, ir_const_int(b, x->type, n));
 }
 
-/* The numbers of slice k are those of slice 0 and k times its size. */
+/* The numbers of slice k are those of slice 0 and k slice_times its size. */
 static Val *cut_numbers(const Slicer *s, Builder *b, const Op *op)
 {
 	Val *i = clone(s, b, op)->out[0];
 	const Type *one = type_scalar(i->type->elem);
 	Val *k = one == s->counter->type ? s->counter : ir_unary(b, OP_CAST, one, s->counter);
-	return ir_binary(b, OP_ADD, i->type, i, ir_unary(b, OP_BROADCAST, i->type, times(b, k, type_size(i->type))));
+	return ir_binary(b, OP_ADD, i->type, i, ir_unary(b, OP_BROADCAST, i->type, slice_times(b, k, type_size(i->type))));
 }
 
 /* Slice k of tile number i: element i * step + offset + k * n, as a tile number of its own with a step that divides both. */
@@ -126,203 +116,13 @@ static void cut_access(const Slicer *s, Op *op, const Val *whole)
 	if (!ir_const_value(i, &c) || c.i || n != step) {
 		Builder at = build_before(op);
 		const Type *wide = type_scalar(EL_I64);
-		k = times(&at, ir_unary(&at, OP_CAST, wide, k), n / step);
+		k = slice_times(&at, ir_unary(&at, OP_CAST, wide, k), n / step);
 		i = i->type == wide ? i : ir_unary(&at, OP_CAST, wide, i);
-		k = ir_binary(&at, OP_ADD, wide, times(&at, i, times_i), k);
+		k = ir_binary(&at, OP_ADD, wide, slice_times(&at, i, times_i), k);
 	}
 	op->in[1 + a] = k;
 	steps[a] = step;
 	ir_set_ints(op, AT_STEPS, rank, steps);
-}
-
-/* ---- reductions ---- */
-static OpCode combining(OpCode c)
-{
-	switch (c) {
-	case OP_SUM: return OP_ADD;
-	case OP_PROD: return OP_MUL;
-	case OP_REDUCE_MAX: return OP_MAX;
-	case OP_REDUCE_MIN: return OP_MIN;
-	case OP_REDUCE_AND: return OP_AND;
-	case OP_REDUCE_OR: return OP_OR;
-	case OP_REDUCE_XOR: return OP_XOR;
-	default: bug("`%s` has no partial results", op_rows[c].name);
-	}
-}
-
-/* What changes no element, its sign and its being a NaN included. */
-static Num identity(const Op *op)
-{
-	Elem e = ir_in(op, 0)->type->elem;
-	bool is_float = elem_is_any_float(e), wins = ir_int(op, AT_NAN, 0) != 0;
-	switch (op->code) {
-	case OP_SUM: return is_float ? num_float(-0.0) : num_zero(e);
-	case OP_PROD: return num_one(e);
-	case OP_REDUCE_MAX: case OP_MAX_ELEMENT: return is_float ? num_float(wins ? -1.0 / 0.0 : 0.0 / 0.0) : num_least(e);
-	case OP_REDUCE_MIN: case OP_MIN_ELEMENT: return is_float ? num_float(wins ? 1.0 / 0.0 : 0.0 / 0.0) : num_greatest(e);
-	case OP_REDUCE_AND: return num_wrap(e, ~(uint64_t)0);
-	default: return num_zero(e);
-	}
-}
-
-static const Type *with_extent(const Type *t, int axis, int log2)
-{
-	uint8_t shape[TILE_RANK];
-	for (int a = 0; a < t->rank; a++) shape[a] = (uint8_t)(a == axis ? log2 : t->log2[a]);
-	return type_tile(t->elem, t->rank, shape);
-}
-
-/* A reduction along the axis of memory meets 2^far times 2^near elements in each thread, another one 2^far: so many it combines
- * before it adds them to its partial results. */
-typedef struct Fold { int far, near; } Fold;
-
-static Fold fold_of(const Slicer *s, const Type *slice, int axis)
-{
-	int n = slice->log2[axis], last = slice->rank - 1;
-	Fold f = { 0, 0 };
-	if (slice->rank > TILE_RANK - SLICE_AXES) return f;
-	while (last > axis && !slice->log2[last]) last--;
-	if (last == axis) f.near = s->near < n ? s->near : n;
-	f.far = s->far < n - f.near ? s->far : n - f.near;
-	return f;
-}
-
-static bool by_index(const Op *op) { return op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT; }
-
-static const Type *partial_type(const Slicer *s, const Op *op)
-{
-	const Type *slice = cut_type(s, ir_in(op, 0));
-	if (by_index(op)) return slice;
-	int axis = (int)ir_int(op, AT_AXIS, 0);
-	Fold f = fold_of(s, slice, axis);
-	return with_extent(slice, axis, slice->log2[axis] - f.far - f.near);
-}
-
-/* The axis becomes three: what a thread combines stands in the first and the last. */
-static Val *unfolded(const Slicer *s, Builder *b, Val *x, int axis)
-{
-	const Type *t = x->type;
-	Fold f = fold_of(s, t, axis);
-	uint8_t shape[TILE_RANK];
-	for (int a = 0; a < axis; a++) shape[a] = t->log2[a];
-	shape[axis] = (uint8_t)f.far;
-	shape[axis + 1] = (uint8_t)(t->log2[axis] - f.far - f.near);
-	shape[axis + 2] = (uint8_t)f.near;
-	for (int a = axis + 1; a < t->rank; a++) shape[a + SLICE_AXES] = t->log2[a];
-	return ir_unary(b, OP_RESHAPE, type_tile(t->elem, t->rank + SLICE_AXES, shape), x);
-}
-
-/* Combines along the first and the last of those three. */
-static Val *folded(Builder *b, OpCode code, const Op *like, Val *x, int axis)
-{
-	for (int a = axis; a <= axis + SLICE_AXES; a += SLICE_AXES) {
-		x = ir_unary(b, code, with_extent(x->type, a, 0), x);
-		if (like) copy_attrs(x->def, like);
-		ir_set_int(x->def, AT_AXIS, a);
-	}
-	return x;
-}
-
-static Val *combined(Builder *b, const Op *op, Val *x, Val *y)
-{
-	static const AttrKey modes[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN };
-	Val *r = ir_binary(b, combining(op->code), x->type, x, y);
-	for (int k = 0; k < 3; k++)
-		if (ir_int(op, modes[k], 0)) ir_set_int(r->def, modes[k], ir_int(op, modes[k], 0));
-	return r;
-}
-
-static void cut_reduce(Slicer *s, Builder *b, int i)
-{
-	const Op *op = s->p.ops[i].op;
-	Val *x = cut_val(s, ir_in(op, 0));
-	int axis = (int)ir_int(op, AT_AXIS, 0);
-	if (x->type->rank <= TILE_RANK - SLICE_AXES)
-		x = ir_unary(b, OP_RESHAPE, s->sum[i]->type, folded(b, op->code, op, unfolded(s, b, x, axis), axis));
-	s->sum[i] = combined(b, op, s->sum[i], x);
-}
-
-/* r, or 0 where it is -inf, which no exponent can be compared with: nothing was summed there but exp(-inf). */
-static Val *reference(Builder *b, Val *r)
-{
-	const Type *bools = type_with_elem(r->type, EL_BOOL);
-	Val *none = ir_binary(b, OP_EQ, bools, r, ir_const_num(b, r->type, num_float(-1.0 / 0.0)));
-	return ir_op1(b, OP_SELECT, r->type, 3, (Val *[]){ none, ir_const_num(b, r->type, num_zero(EL_F32)), r });
-}
-
-static Val *exp_of_difference(Builder *b, const Op *like, Val *x, Val *y)
-{
-	Val *e = ir_unary(b, OP_EXP, x->type, ir_binary(b, OP_SUB, x->type, x, y));
-	copy_attrs(e->def, like);
-	return e;
-}
-
-/* The sum so far is one of exp(x - r), r the greatest x that this place of the slice has met; when r grows, so does what it is
- * divided by. A NaN is no greatest x, and makes the sum a NaN. */
-static void cut_online(Slicer *s, Builder *b, int i)
-{
-	const SliceOp *o = &s->p.ops[i];
-	const Op *sum = o->op, *e = ir_in(sum, 0)->def;
-	int axis = (int)ir_int(sum, AT_AXIS, 0);
-	Val *x = unfolded(s, b, cut_val(s, slice_exponent(o)), axis), *old = s->top[i];
-	Val *most = folded(b, OP_REDUCE_MAX, NULL, x, axis);
-	Val *top = ir_binary(b, OP_MAX, old->type, old, ir_unary(b, OP_RESHAPE, old->type, most)), *r = reference(b, top);
-	Val *each = ir_unary(b, OP_BROADCAST, x->type, ir_unary(b, OP_RESHAPE, most->type, r));
-	Val *here = folded(b, OP_SUM, sum, exp_of_difference(b, e, x, each), axis);
-	Val *scaled = ir_binary(b, OP_MUL, old->type, s->sum[i], exp_of_difference(b, e, old, r));
-	s->sum[i] = combined(b, sum, scaled, ir_unary(b, OP_RESHAPE, old->type, here));
-	s->top[i] = top;
-}
-
-/* Behind the loop: each place's sum as one of exp(x - m). */
-static Val *online_result(Slicer *s, Builder *b, int i, Val *sum, Val *top)
-{
-	const SliceOp *o = &s->p.ops[i];
-	const Op *e = ir_in(o->op, 0)->def;
-	const Op *broadcast = ir_in(ir_in(e, 0)->def, 1)->def;
-	Val *m = ir_unary(b, OP_BROADCAST, top->type, ir_in(broadcast, 0));
-	return ir_binary(b, OP_MUL, sum->type, sum, exp_of_difference(b, e, top, m));
-}
-
-/* ---- the index of the greatest or smallest element ---- */
-static Val *both(Builder *b, OpCode how, Val *x, Val *y) { return ir_binary(b, how, x->type, x, y); }
-
-static Val *is_nan(Builder *b, Val *x) { return ir_unary(b, OP_ISNAN, type_with_elem(x->type, EL_BOOL), x); }
-
-/* Each place of a slice has the element that wins so far, and the number of its slice: of equal ones the first. */
-static void cut_index(Slicer *s, Builder *b, int i)
-{
-	const Op *op = s->p.ops[i].op;
-	Val *x = cut_val(s, ir_in(op, 0)), *old = s->sum[i], *slice = s->top[i];
-	const Type *bools = type_with_elem(x->type, EL_BOOL);
-	Val *wins = ir_binary(b, op->code == OP_MAX_ELEMENT ? OP_GT : OP_LT, bools, x, old);
-	if (elem_is_any_float(x->type->elem)) {
-		bool first = ir_int(op, AT_NAN, 0) != 0;        /* a NaN wins, or whatever else does */
-		Val *nan = is_nan(b, first ? x : old), *other = is_nan(b, first ? old : x);
-		wins = both(b, OP_OR, wins, both(b, OP_AND, nan, both(b, OP_XOR, other, ir_const_num(b, bools, num_one(EL_BOOL)))));
-	}
-	Val *k = ir_unary(b, OP_BROADCAST, slice->type, ir_unary(b, OP_CAST, type_scalar(EL_U32), s->counter));
-	s->sum[i] = ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ wins, x, old });
-	s->top[i] = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ wins, k, slice });
-}
-
-/* The least index of those that are equal to the one that wins. */
-static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
-{
-	int axis = (int)ir_int(op, AT_AXIS, 0);
-	uint8_t shape[TILE_RANK] = { 0 };
-	shape[axis] = x->type->log2[axis];
-	Val *most = ir_unary(b, op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN, with_extent(x->type, axis, 0), x);
-	copy_attrs(most->def, op);
-	most = ir_unary(b, OP_BROADCAST, x->type, most);
-	Val *equal = ir_binary(b, OP_EQ, type_with_elem(x->type, EL_BOOL), x, most);
-	if (elem_is_any_float(x->type->elem)) equal = both(b, OP_OR, equal, both(b, OP_AND, is_nan(b, x), is_nan(b, most)));
-	Val *place = ir_op1(b, OP_IOTA, type_tile(EL_U32, x->type->rank, shape), 0, NULL);
-	Val *index = both(b, OP_ADD, times(b, slice, type_extent(x->type, axis)), ir_unary(b, OP_BROADCAST, slice->type, place));
-	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index, ir_const_num(b, slice->type, num_greatest(EL_U32)) });
-	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, index);
-	ir_set_int(r->def, AT_AXIS, axis);
-	return r;
 }
 
 /* ---- loops ---- */
@@ -331,9 +131,7 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	Op *op = s->p.ops[i].op;
 	b->span = op->span;
 	if (s->p.ops[i].part) {
-		if (by_index(op)) cut_index(s, b, i);
-		else if (s->p.ops[i].online < 0) cut_reduce(s, b, i);
-		else cut_online(s, b, i);
+		slice_reduce(s, b, i);
 		return;
 	}
 	Val *one = op->code == OP_IOTA ? cut_numbers(s, b, op) : NULL;
@@ -357,10 +155,10 @@ static void find_carried(Slicer *s, Builder *b, int level, Carried *c)
 	for (int i = 0; i < s->p.n; i++) {
 		const SliceOp *o = &s->p.ops[i];
 		if (!o->part || !(o->runs >> level & 1)) continue;
-		const Type *t = partial_type(s, o->op);
-		carry(b, c, i, t, identity(o->op));
+		const Type *t = slice_partial(s, o->op);
+		carry(b, c, i, t, slice_identity(o->op));
 		if (o->online >= 0) carry(b, c, i, t, num_float(-1.0 / 0.0));
-		if (by_index(o->op)) carry(b, c, i, type_with_elem(t, EL_U32), num_zero(EL_U32));
+		if (slice_by_index(o->op)) carry(b, c, i, type_with_elem(t, EL_U32), num_zero(EL_U32));
 	}
 }
 
@@ -369,20 +167,14 @@ static void finish(Slicer *s, Builder *b, const Op *loop, const Carried *c, bool
 {
 	for (int k = 0; k < c->part.n; k++) {
 		SliceOp *o = &s->p.ops[c->part.p[k]];
-		Val *x = loop->out[k], *r;
-		bool sum = o->online >= 0, index = by_index(o->op);
+		bool sum = o->online >= 0, two = sum || slice_by_index(o->op);
 		b->span = o->op->span;
-		if (sum && online) x = online_result(s, b, c->part.p[k], x, loop->out[k + 1]);
-		k += sum || index;
-		if (sum != online) continue;
-		if (index) {
-			r = index_result(b, o->op, x, loop->out[k]);
-		} else {
-			r = ir_unary(b, o->op->code, o->op->out[0]->type, x);
-			copy_attrs(r->def, o->op);
+		if (sum == online) {
+			Val *r = slice_result(s, b, c->part.p[k], loop->out[k], two ? loop->out[k + 1] : NULL);
+			r->name = o->op->out[0]->name;
+			ir_replace(o->op->out[0], r);
 		}
-		r->name = o->op->out[0]->name;
-		ir_replace(o->op->out[0], r);
+		k += two;
 	}
 }
 
@@ -544,9 +336,10 @@ static void slice_fn(Fn *fn, const LowerCx *cx)
 {
 	Measure m = measure_fn(fn);
 	if (!m.bytes) return;
-	Slicer s = { .cx = cx };
+	Slicer s = { .log2 = 0 };
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
-	Shares to = { hint > 0 ? log2_of(hint) : SLICE_WARPS, 0, log2_floor(SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS) };
+	int each = SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS;
+	Shares to = { hint > 0 ? log2_of(hint) : SLICE_WARPS, 0, log2_floor(each) };
 	int slices = m.log2 - LANES_LOG2 - to.warps - to.each;
 	if (slices < 1) return;
 	ir_number(fn);

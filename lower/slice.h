@@ -29,4 +29,25 @@ typedef struct SlicePlan {
 bool slice_plan(Fn *fn, Val *seed, int axis, int log2, SlicePlan *p);
 bool slice_is_cut(const SlicePlan *p, const Val *v);
 Val *slice_exponent(const SliceOp *o);          /* of an online sum: x */
+
+/* What is being written. */
+typedef struct Slicer {
+	SlicePlan p;
+	int log2;               /* of the number of slices */
+	int far, near;          /* log2 of the elements of a slice that a thread has: pieces of memory, and elements of such a piece */
+	Val **now;              /* by Val id: the slice, in the loop that is being written */
+	Val **sum;              /* by index in plan.ops: what the reduction has so far */
+	Val **top;              /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
+	Val *counter;           /* of the loop */
+} Slicer;
+const Type *slice_type(const Slicer *s, const Val *v);
+Val *slice_val(const Slicer *s, Val *v);        /* v, or its slice */
+Val *slice_times(Builder *b, Val *x, int64_t n);
+
+/* Reductions: slice_parts.c */
+bool slice_by_index(const Op *op);
+const Type *slice_partial(const Slicer *s, const Op *op);       /* what a loop carries for it */
+Num slice_identity(const Op *op);               /* and begins with */
+void slice_reduce(Slicer *s, Builder *b, int i);        /* adds a slice to the partial results of ops[i] */
+Val *slice_result(Slicer *s, Builder *b, int i, Val *x, Val *more);     /* of ops[i], from x (and what stands in top) */
 #endif

@@ -158,7 +158,8 @@ Val *slice_exponent(const SliceOp *o)
 static int maximum_of(const SlicePlan *p, const SliceOp *o)
 {
 	const Op *e = ir_in(o->op, 0)->def, *d = e && e->code == OP_EXP ? ir_in(e, 0)->def : NULL;
-	if (o->op->code != OP_SUM || !o->part || ir_int(o->op, AT_ROUNDING, 0) || !d || d->code != OP_SUB || ir_int(d, AT_ROUNDING, 0)) return -1;
+	if (o->op->code != OP_SUM || !o->part || ir_int(o->op, AT_ROUNDING, 0)) return -1;
+	if (!d || d->code != OP_SUB || ir_int(d, AT_ROUNDING, 0)) return -1;
 	const Op *b = ir_in(d, 1)->def;
 	if (!b || b->code != OP_BROADCAST || e->out[0]->type->elem != EL_F32 || e->out[0]->type->rank > TILE_RANK - SLICE_AXES) return -1;
 	int m = p->def[ir_in(b, 0)->id];
