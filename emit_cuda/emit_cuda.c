@@ -158,7 +158,7 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
-	g.roles = group_has_roles(fn) || group_has_rings(fn);
+	g.roles = group_needs_base(fn);
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
 	else thread_index(g.o, fn);

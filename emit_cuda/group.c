@@ -18,11 +18,16 @@ bool group_has_roles(const Fn *fn)
 	return false;
 }
 
-bool group_has_rings(const Fn *fn)
+static void find_group(void *found, Op *op)
 {
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_ALLOC_RING) return true;
-	return false;
+	if (op_rows[op->code].flags & OPF_GROUP) *(bool *)found = true;
+}
+
+bool group_needs_base(const Fn *fn)
+{
+	bool found = false;
+	ir_walk(fn->body, find_group, &found);
+	return found;
 }
 
 static bool is_role(const Op *op) { return op && op->code == OP_ROLE; }

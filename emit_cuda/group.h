@@ -16,7 +16,7 @@ typedef struct CuShifted CuShifted;
 typedef struct CuShared { Smem whole; } CuShared;      /* the buffer that an address points into: rows, slabs, swizzle */
 
 bool group_has_roles(const Fn *fn);
-bool group_has_rings(const Fn *fn);             /* in the kernel's body, with or without roles */
+bool group_needs_base(const Fn *fn);            /* it has operations of groups, with or without roles */
 void group_begin(Cu *g);
 void group_roles(Cu *g, const Op *op);
 void group_one_warp(Cu *g, const Op *op);

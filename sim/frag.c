@@ -220,17 +220,29 @@ static void count_matrices(Warp *w, const Frags *f, int64_t base, int size)
 		}
 }
 
+/* Address of an element of the part that is loaded: a ring's buffers have the hardware's layout, a single buffer its own. */
+static int64_t element_at(const Frags *f, const Buf *b, int size, int row, int col)
+{
+	const BufferAt *at = &f->p.at;
+	uint32_t coord[LAY_AXES] = { (uint32_t)(row + at->begin[0]), (uint32_t)(col + at->begin[1]) }, place = 0;
+	if (at->alloc->code != OP_ALLOC_SHARED) return buf_at(b, row, col);
+	lay_place(at->whole, lay_pack(at->whole, coord), &place);
+	return ir_int(at->alloc, AT_SLOT, 0) + (int64_t)lay_hwcoord(at->whole, place, HW_OFF) * size;
+}
+
 Go run_ldmatrix(Warp *w, const Step *s)
 {
 	const Frags *f = s->plan;
 	const Val *buf = ir_in(s->op, 0);
 	Elem e = buf->type->elem;
 	int size = elem_bytes(e);
-	Buf b = sim_buf(w, buf);
+	bool single = f->p.at.alloc->code == OP_ALLOC_SHARED;
+	Buf b = { 0 };
+	if (!single) b = sim_buf(w, buf);
 	Cell *to = sim_def(w, s->op->out[0], f->c.regs);
-	count_matrices(w, f, b.at, size);
+	count_matrices(w, f, single ? ir_int(f->p.at.alloc, AT_SLOT, 0) : b.at, size);
 	for (int k = 0; k < f->c.regs * LANES && !sim_failed(w->u->r); k++) {
-		int64_t at = buf_at(&b, row_at(&f->c, k / LANES, k % LANES, w->num), col_at(&f->c, k / LANES, k % LANES, w->num));
+		int64_t at = element_at(f, &b, size, row_at(&f->c, k / LANES, k % LANES, w->num), col_at(&f->c, k / LANES, k % LANES, w->num));
 		const unsigned char *p = shared_at(w, w->rank, at, size, SEVERAL, SHARED_READ);
 		uint64_t bits = 0;
 		memcpy(&bits, p, (size_t)size);
