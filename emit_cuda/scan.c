@@ -2,9 +2,10 @@
  *
  * A block is what lies below some bit of the axis. The results within a thread's neighbours come first, then for each level the
  * total of a block (ct_t) and, for each group of neighbours, the combination of what comes before it in the block (ct_p), which
- * all results of the group get at the end. In the order of the text: neighbours one after the other, lanes pairwise by
- * increasing distance, groups of registers one after the other, warps one after the other. Backwards, `before` is what the scan
- * met before; the function gets the element with the lesser number first either way.
+ * all results of the group get at the end; where a group is one element, ct_p includes it and is the result. In the order of
+ * the text: neighbours one after the other, lanes pairwise by increasing distance, groups of registers one after the other,
+ * warps one after the other. Backwards, `before` is what the scan met before; the function gets the element with the lesser
+ * number first either way.
  *
  * Where a value changes nothing it is what ct_p begins with, and no test is needed; elsewhere ct_p counts only where something
  * comes before. That value is -0 for sums, as 0 + -0 is 0, and NaN for the greatest of numbers and NaNs. */
@@ -23,6 +24,7 @@ typedef struct Scan {
 	Lay lay;
 	ScanPlan plan;
 	bool back, exclusive;
+	bool self;              /* groups of one element: ct_p includes it */
 	int rows;               /* mask of the register bits that are not on the axis */
 	int groups;             /* log2 of the groups of neighbours */
 	Elem e[MOST];
@@ -72,6 +74,7 @@ static Scan scan_of(Cu *g, const Op *op)
 	s.rows = (1 << s.lay.in[HW_REG]) - 1;
 	for (int k = 0; k < s.plan.n; k++)
 		if (s.plan.hw[k] == HW_REG) s.rows &= ~(1 << s.plan.bit[k]);
+	s.self = !s.plan.low && !s.exclusive;
 	s.groups = s.lay.in[HW_REG] - s.plan.low;
 	for (int i = 0; i < s.n; i++) {
 		s.e[i] = ir_in(op, i)->type->elem;
@@ -188,7 +191,8 @@ static void combine(const Scan *s, const Str *to, const Str *with, const Str *be
 static void put_before(const Scan *s, const Str *p, const Str *x, Str known)
 {
 	Cu *g = s->g;
-	if (!s->neutral[0]) {
+	bool ask = !s->neutral[0] && !s->self;
+	if (ask) {
 		out_printf(g->o, "if (!(%s)) {\n", known);
 		out_in(g->o);
 		assign(s, p, x);
@@ -197,7 +201,7 @@ static void put_before(const Scan *s, const Str *p, const Str *x, Str known)
 		out_in(g->o);
 	}
 	combine(s, p, x, x, p);
-	if (!s->neutral[0]) cu_end(g);
+	if (ask) cu_end(g);
 }
 
 /* A loop over the numbers that have only bits of mask. */
@@ -243,7 +247,7 @@ static void scan_neighbours(const Scan *s)
 	registers(s, false, at, x);
 	registers(s, true, at, y);
 	copies(s, "x", x, t);
-	assign(s, y, s->exclusive ? s->identity : t);
+	if (!s->self || s->plan.n == 0) assign(s, y, s->exclusive ? s->identity : t);
 	if (low) {
 		cu_inner_unroll(g, (int64_t)1 << s->groups, len);
 		out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
@@ -262,7 +266,7 @@ static void scan_neighbours(const Scan *s)
 		each(s, x, "t", s->groups, "ct_g");
 		assign(s, x, t);
 		each(s, x, "p", s->groups, "ct_g");
-		assign(s, x, s->neutral[0] ? s->neutral : s->identity);
+		assign(s, x, s->self ? t : s->neutral[0] ? s->neutral : s->identity);
 	}
 	cu_end(g);
 }
@@ -437,6 +441,12 @@ static void scan_apply(const Scan *s)
 	cu_loop(g, "ct_g", (int64_t)1 << s->groups);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g", ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
 	each(s, p, "p", s->groups, "ct_g");
+	if (s->self) {
+		registers(s, true, "ct_s", y);
+		assign(s, y, p);
+		cu_end(g);
+		return;
+	}
 	if (s->exclusive || !s->neutral[0]) {
 		out_printf(g->o, "if (%s) {\n", any);
 		out_in(g->o);

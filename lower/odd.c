@@ -42,7 +42,7 @@ static void look_at(void *ctx, Op *op)
 	Rows *r = ctx;
 	for (int i = 0; i < op->nout; i++) r->tiles |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
 	r->works |= !moves(op);
-	r->other |= op->code == OP_MMA || op_is_scan(op) || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
+	r->other |= op->code == OP_MMA || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
 		|| op->code == OP_HISTOGRAM;
 	const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
 	r->vectors &= !op_is_reduce(op) && (!v || ir_in(op, 0)->type->rank == 1);

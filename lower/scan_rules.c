@@ -161,7 +161,7 @@ Lay lay_scan(const Op *op, const Fn *fn, Threads n)
 	int axis = (int)ir_int(op, AT_AXIS, 0);
 	Moved m = { t, fn, t->rank - 1, 0 };
 	ir_walk(fn->body, look_at, &m);
-	int vec = 4 - log2_of(m.bytes ? m.bytes : elem_bytes(t->elem));
-	Lay l = along(t, axis, m.fast, imin(vec, VEC_MOST), n);
+	int vec = n.piece - log2_of(m.bytes ? m.bytes : elem_bytes(t->elem));
+	Lay l = along(t, axis, m.fast, imin(vec < 0 ? 0 : vec, VEC_MOST), n);
 	return scan_walks(op, l) ? l : along(t, axis, axis, 0, n);
 }
