@@ -6,7 +6,7 @@
 
 /* SHARED_MOST: bytes of a thread block on sm_90. WGMMA_SPARE: registers that ptxas wants beside one accumulator at the
  * number a kernel starts with (it refuses 128 of 128: C7602). */
-enum { SHARED_MOST = 232448, REGISTERS = 65536, WGMMA_SPARE = 26 };
+enum { SHARED_MOST = 232448, REGISTERS = 65536, WGMMA_SPARE = 26, BARRIERS = 16 };
 
 /* ---- bytes and arrivals ---- */
 static int64_t ones(int64_t mask)
@@ -271,7 +271,7 @@ static bool chk_shared_budget(Check *c, const Fn *fn)
 
 static bool chk_register_budget(Check *c, const Fn *fn)
 {
-	int64_t sum = 0, warps = 0, threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1);
+	int64_t sum = 0, warps = 0, barriers = 1, threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1);
 	int64_t start = threads ? REGISTERS / threads / 8 * 8 : 0;
 	bool set = false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
@@ -280,12 +280,15 @@ static bool chk_register_budget(Check *c, const Fn *fn)
 		c->op = op;
 		NEED(!regs || warps % 4 == 0, "a role with `regs` begins with a warpgroup");
 		set |= regs > 0;
+		barriers += ir_int(op, AT_GROUPS, 1) + 1;
 		sum += n * 32 * (regs ? regs : start);
 		warps += n;
 	}
 	c->op = NULL;
 	NEED(warps * 32 == threads, "the roles have %lld warps, the thread block %lld", (long long)warps,
 		(long long)threads / 32);
+	NEED(barriers <= BARRIERS, "%lld named barriers, for each role and each of its groups, are more than %d",
+		(long long)barriers, BARRIERS);
 	NEED(!set || sum <= REGISTERS, "the roles want %lld registers, there are %d", (long long)sum, REGISTERS);
 	return true;
 }

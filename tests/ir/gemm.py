@@ -9,11 +9,13 @@ class Schedule:
     """A block's tile is rows x cols x 64: rows are those of wgmma's first factor, cols the columns of its second."""
 
     def __init__(self, name, rows, cols, stages, consumers, cluster=1, group=16, slots=2, wait=1, swap=False, regs=(24, 240), split=1,
-                 soft=False, apart=1):
+                 soft=False, apart=1, across=False):
         self.name, self.rows, self.cols, self.stages, self.consumers = name, rows, cols, stages, consumers
         self.cluster, self.group, self.slots, self.wait, self.swap, self.regs = cluster, group, slots, wait, swap, regs
         self.split = split                                  # thread blocks of a cluster that share the depth of one tile
         self.apart = apart                                  # clusters that share the depth of a tile, through global memory
+        # Tiles of a cluster lie below each other and share the second factor, or beside each other and share the first.
+        self.down, self.over = (1, cluster) if across else (cluster, 1)
         self.blocks = cluster * split
         self.soft = soft                                    # rows along k may begin anywhere: threads copy them
         self.mine = rows // consumers                       # rows of a warpgroup
@@ -53,7 +55,7 @@ def choice(schedules, left):
         if s.name not in SPEED:
             continue
         rows, cols = ('n', 'm') if s.swap else ('m', 'n')
-        tiles = f'{s.cluster} * cdiv({rows}, {s.rows * s.cluster}) * cdiv({cols}, {s.cols})'
+        tiles = f'{s.cluster} * cdiv({rows}, {s.rows * s.down}) * cdiv({cols}, {s.cols * s.over})'
         for when, speed in (lines, SPEED[s.name][0]), (f'!({lines})', SPEED[s.name][2 if left else 1]):
             rules.append(f'when any, {when} use {names.index(s.name)} cost {s.rows * s.cols * 100 // speed} * cdiv({tiles}, sms)')
     return rules
@@ -110,7 +112,7 @@ def head(t, s, elem, left, name):
     t.put(f'param a: in tensor<{elem}, [m, k]> strides [k, 1] right')
     t.put(f'param b: in tensor<{elem}, [k, n]> strides ' + ('[1, k] left' if left else '[n, 1] right'))
     t.put(f'param c: out tensor<{elem}, [m, n]> strides [n, 1] right')
-    tiles_of = f'cdiv({rows_of}, {s.rows * s.cluster}) * cdiv({cols_of}, {s.cols})'
+    tiles_of = f'cdiv({rows_of}, {s.rows * s.down}) * cdiv({cols_of}, {s.cols * s.over})'
     if s.apart > 1:
         t.put(f'param ws: inout tensor<f32, [{tiles_of} * {s.cluster * s.rows * s.cols}]> strides [1] right')
         t.put(f'param met: inout tensor<i32, [{tiles_of} * {s.cluster}]> strides [1] right')
@@ -142,8 +144,10 @@ def coordinates(t, s, order, it, rank):
     nx, ny, count = order
     i, j = t.new('i'), t.new('j')
     t.put(f'{i}, {j} = tile_order {it}, {nx}, {ny} {{groups = {s.group}}} : i32, i32')
-    if s.cluster > 1:
-        i = t.op('add', t.op('mul', i, t.num(s.cluster)), rank)
+    if s.down > 1:
+        i = t.op('add', t.op('mul', i, t.num(s.down)), rank)
+    if s.over > 1:
+        j = t.op('add', t.op('mul', j, t.num(s.over)), rank)
     return t.op('mul', i, t.num(s.rows)), t.op('mul', j, t.num(s.cols))
 
 
@@ -155,7 +159,7 @@ def kernel(t, s, elem, left):
     xmajor, ymajor = (bmajor, 'k') if s.swap else ('k', bmajor)
     xshape = [s.rows, 64] if xmajor == 'k' else [64, s.rows]
     yshape = [s.cols, 64] if ymajor == 'k' else [64, s.cols]
-    share = s.cols // s.cluster                     # columns of the second factor that this block loads for all of the cluster
+    xshare, share = s.rows // s.over, s.cols // s.down      # rows and columns of the factors that this block loads
     xbytes, ybytes = s.rows * 128, s.cols * 128
     box_rows = {160: 80}.get(s.cols, s.cols) if s.swap else 64              # of c
     boxes = s.mine // 64 * (s.cols // box_rows if s.swap else s.cols // 64)
@@ -172,7 +176,7 @@ def kernel(t, s, elem, left):
         t.put(f'%bt = permute %b {{axes = [1, 0]}} : tensor<{elem}, [_, _]>')
     b = '%bt' if left else '%b'
     x, y = (b, '%a') if s.swap else ('%a', b)
-    xbox = xshape if xmajor == 'k' else [64, 64]
+    xbox = [xshare, 64] if xmajor == 'k' else [64, 64]
     ybox = [share, 64] if ymajor == 'k' else [64, 64]
     if not s.soft:
         t.put(f'%tx = tensor_map {x} {{swizzle = 128}} : tmap<{elem}, {xbox}>')
@@ -189,9 +193,9 @@ def kernel(t, s, elem, left):
         t.put(f'%S = alloc_ring {{slot = {at_sent}}} : ring<f32, [{send}], 1>')
     t.put('mbar_init %full, %empty')
     rows_of, cols_of = ('n', 'm') if s.swap else ('m', 'n')
-    nx = t.let('nx', f'launch {{sym = cdiv({rows_of}, {s.rows * s.cluster})}} : i32')
-    ny = t.let('ny', f'launch {{sym = cdiv({cols_of}, {s.cols})}} : i32')
-    count = t.let('tiles', f'launch {{sym = cdiv({rows_of}, {s.rows * s.cluster}) * cdiv({cols_of}, {s.cols})}} : i32')
+    nx = t.let('nx', f'launch {{sym = cdiv({rows_of}, {s.rows * s.down})}} : i32')
+    ny = t.let('ny', f'launch {{sym = cdiv({cols_of}, {s.cols * s.over})}} : i32')
+    count = t.let('tiles', f'launch {{sym = cdiv({rows_of}, {s.rows * s.down}) * cdiv({cols_of}, {s.cols * s.over})}} : i32')
     steps = t.let('steps', 'launch {sym = cdiv(k, 64)} : i32')
     order = (nx, ny, count)
     zero, one = t.num(0), t.num(1)
@@ -225,8 +229,10 @@ def kernel(t, s, elem, left):
         it, c1, out = t.new('t'), t.new('at'), t.new('end')
         t.put(f'{out} = {loop}, {c0} : {cur} do ({it}: i32, {c1}: {cur}) {{')
     row, col = coordinates(t, s, order, it, rank)
-    if s.cluster > 1:
+    if s.down > 1:
         col = t.op('add', col, t.op('mul', rank, t.num(share)))
+    if s.over > 1:
+        row = t.op('add', row, t.op('mul', rank, t.num(xshare)))
     p, c2, out2 = t.new('p'), t.new('at'), t.new('end')
     t.put(f'{out2} = for {first}, {last}, {one}, {c1} : {cur} do ({p}: i32, {c2}: {cur}) {{')
     depth = t.op('mul', p, t.num(64))
@@ -238,18 +244,16 @@ def kernel(t, s, elem, left):
     t.put(f'mbar_wait %empty, {c2} {{phase = previous}}')
     t.put('elect do {')
     t.put(f'mbar_expect %full, {c2} {{bytes = {xbytes + ybytes}}}')
-    xs = t.let('x', f'slot %X, {c2} : shared<{elem}, {xshape}>')
-    at = f'{row}, {depth}' if xmajor == 'k' else f'{depth}, {row}'
-    t.put(f'tma_load {xs}, %tx, %full, {c2}, {at}{hint[0]}')
-    ys = t.let('y', f'slot %Y, {c2} : shared<{elem}, {yshape}>')
-    at = f'{col}, {depth}' if ymajor == 'k' else f'{depth}, {col}'
-    if s.cluster > 1:
-        part = [share, 64] if ymajor == 'k' else [64, share]
-        which = f'{rank}, {zero}' if ymajor == 'k' else f'{zero}, {rank}'
-        ys = t.let('part', f'part {ys}, {which} {{steps = {part}}} : shared<{elem}, {part}>')
-        t.put(f'tma_load {ys}, %ty, %full, {c2}, {at}, {mask} {{multicast = true}}')
-    else:
-        t.put(f'tma_load {ys}, %ty, %full, {c2}, {at}{hint[1]}')
+    for ring, shape, major, own, begin, shared, say in (('X', xshape, xmajor, xshare, row, s.over > 1, hint[0]),
+                                                        ('Y', yshape, ymajor, share, col, s.down > 1, hint[1])):
+        to = t.let(ring.lower(), f'slot %{ring}, {c2} : shared<{elem}, {shape}>')
+        at = f'{begin}, {depth}' if major == 'k' else f'{depth}, {begin}'
+        if shared:
+            part = [own, 64] if major == 'k' else [64, own]
+            which = f'{rank}, {zero}' if major == 'k' else f'{zero}, {rank}'
+            to = t.let('part', f'part {to}, {which} {{steps = {part}}} : shared<{elem}, {part}>')
+            at, say = f'{at}, {mask}', ' {multicast = true}'
+        t.put(f'tma_load {to}, %t{ring.lower()}, %full, {c2}, {at}{say}')
     t.put('yield')
     t.put('}')
     finish_producer(t, s, cur, c2, out2)
@@ -390,6 +394,34 @@ def consumer(t, s, elem, turn, order, rank, zero, one, first, last, cur, mask, x
     t.put('return')
     t.put('}')
     t.put('}')
+
+
+EMPTY = '[16,256]{reg:(0,1) (0,2) (0,4) (4,0) (8,0) lane:(0,8) (0,16) (0,32) (0,64) (0,128) warp:(1,0) (2,0)}'
+
+
+def empty(t, elem, left):
+    """Of depth 0: zeros, by equal threads."""
+    name = f'gemm_{elem}_{"left_" if left else ""}empty'
+    t.put(f'kernel {name} placed {{')
+    t.put('source gemm')
+    for d in 'mnk':
+        t.put(f'dim {d}: i32')
+    t.put(f'param a: in tensor<{elem}, [m, k]> strides [k, 1] right')
+    t.put(f'param b: in tensor<{elem}, [k, n]> strides ' + ('[1, k] left' if left else '[n, 1] right'))
+    t.put(f'param c: out tensor<{elem}, [m, n]> strides [n, 1] right')
+    t.put('grid [cdiv(m, 16), cdiv(n, 256)]')
+    t.put('where k == 0 text "k == 0"')
+    t.put('arch 90')
+    t.put('specific')
+    t.put('warps 4')
+    t.put(f'body (%a: tensor<{elem}, [_, _]>, %b: tensor<{elem}, [_, _]>, %c: tensor<{elem}, [_, _]>) {{')
+    i, j = t.let('i', 'bid {axis = 0} : i32'), t.let('j', 'bid {axis = 1} : i32')
+    zero = t.let('zero', f'const {{value = 0.0}} : tile<{elem}, [16, 256]> @ {EMPTY}')
+    t.put(f'store %c, {i}, {j}, {zero} {{steps = [16, 256]}}')
+    t.put('return')
+    t.put('}')
+    t.put('}')
+    return name
 
 
 def exchange(t, s, elem, acc, row, col, first_slot, box_rows, send, rank):
@@ -534,6 +566,9 @@ def module(elem):
             kernel(t, s, elem, left)
             if s.apart == 1:
                 names.append(f'gemm_{elem}_{"left_" if left else ""}{s.name}')
+        t.put('')
+        t.n = 0
+        names.insert(-1, empty(t, elem, left))          # the last variant's conditions are what a call is told
         for s in SCHEDULES:
             t.put('')
             name = f'gemm_{elem}_{"left_" if left else ""}{s.name}'

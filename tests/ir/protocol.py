@@ -75,6 +75,8 @@ BROKEN = [
     ('registers, there are', '128x256', r'regs = 240', 'regs = 256', 1),
     ('registers, there are', '192x192', r'regs = 32', 'regs = 64', 1),
     ('do not fit', '128x256', r'groups = 2', 'groups = 3', 1, r'warps 24', 'warps 32', 1, r'count = 4', 'count = 6', 1, r'regs = 240', 'regs = 160', 1),
+    ('named barriers', '128x256', r'warps 24', 'warps 56', 1, r'(role \{groups = 2, )regs = 240, (text = "consumer")', r'\1\2', 1,
+     r'regs = 24, ', '', 1, r'(\t*role \{groups = 2)', r'role {groups = 16, text = "idle", warps = 1} do (%idle: i32) {\nyield\n}\n\1', 1),
     ('the roles have', '128x256', r'warps 24', 'warps 16', 1),
     ('are outside the kernel', '128x256', r'shared \d+', 'shared 229376', 1),
     ('overlaps', '128x256', r'slot = 65536', 'slot = 64512', 1),
