@@ -597,6 +597,28 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 	access_thread(x);
 }
 
+/* Lines of the same tile in the loop's next round come into the L2 cache: those of the pieces that begin inside. */
+static void print_ahead(Access *x)
+{
+	Cu *g = x->g;
+	const IrAttr *ahead = ir_attr(x->op, AT_AHEAD);
+	Out *on = out_new(), *inside = out_new();
+	if (!ahead || x->store || !x->vec || x->turn >= 0) return;
+	for (int a = 0; a < x->rank; a++) {
+		int64_t n = ahead->u.ints.p[a] * x->step[a];
+		if (n) out_printf(on, " + %lldll * %s", (long long)n, x->v->unit[a] ? "1" : x->v->str[a]);
+		Str c = coord(x, a, "ct_b"), at = x->apart[a] ? str_fmt("ct_o%d + ct_c%d", a, a) : str_fmt("ct_o%d", a);
+		if (n || !x->proved[a]) out_printf(inside, "%s%s + %s + %lldll < %s", inside->n ? " && " : "", at, c, (long long)n, x->v->ext[a]);
+		if (x->low[a]) out_printf(inside, "%s%s + %s >= 0", inside->n ? " && " : "", at, c);
+	}
+	cu_registers(g, x->l, piece_mask(x));
+	cu_line(g, x->op);
+	out_printf(g->o, "ct_ask_if(%s%s, %s);\n", address(x, "ct_b"), on->p, inside->p);
+	cu_end(g);
+	out_free(on);
+	out_free(inside);
+}
+
 static void print_access(Access *x)
 {
 	Cu *g = x->g;
@@ -612,6 +634,7 @@ static void print_access(Access *x)
 	}
 	Str whole = whole_text(x);
 	access_ask_launcher(x);
+	print_ahead(x);
 	print_policy(x);
 	words_of_pieces(x);
 	if (g->aligned) {
