@@ -15,7 +15,7 @@
 #include "emit_cuda/cu.h"
 #include "layout/lay_text.h"
 
-enum { MOST = TILE_RANK, STEPS_UNROLLED = 256 };
+enum { MOST = TILE_RANK, STEPS_UNROLLED = 64 };
 
 typedef struct Scan {
 	Cu *g;
@@ -383,7 +383,8 @@ static void combine_totals(const Scan *s, int above)
 		if (s->plan.hw[k] == HW_REG) col[k - from] = (uint32_t)1 << count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
 	load_total(s, s->back ? str_fmt("%d", len - 1) : "0", w);
 	copies(s, "o", w, o);
-	out_puts(g->o, (int64_t)len << count((uint32_t)s->rows) <= STEPS_UNROLLED ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	bool few = above || (int64_t)len << count((uint32_t)s->rows) <= STEPS_UNROLLED;
+	out_puts(g->o, few ? "#pragma unroll\n" : "#pragma unroll 8\n");
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);
 	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));

@@ -681,7 +681,7 @@ static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 		if (!op_suits_cluster(op)) return 0;
 		reduces |= op_is_reduce(op) || op_is_scan(op);
 	}
-	if (s.scans && s.log2 <= SCAN_ALONE) return 0;
+	if (s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;      /* single elements take more registers */
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
 	if (hint) c = log2_of(hint);

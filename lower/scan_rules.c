@@ -11,7 +11,7 @@
 
 enum {
 	SLOTS_MOST = 16 << 10,          /* bytes of the totals in shared memory */
-	STEPS_MOST = 6,                 /* log2 of those that a thread combines one after the other */
+	STEPS_MOST = 8,                 /* log2 of those that a thread combines one after the other */
 	VEC_MOST = 3                    /* log2 of the neighbours in registers before lanes follow */
 };
 
