@@ -20,7 +20,7 @@ BROKEN = [
     # arrivals = count
     ('a phase ends with', '128x256', r'count = 4', 'count = 2', 1),
     ('a phase ends with', '128x256', r'count = 1,', 'count = 2,', 1),
-    ('a phase ends with', '192x192', r'groups = 3', 'groups = 2', 1, r'warps 16', 'warps 12', 1),
+    ('a phase ends with', '192x192', r'groups = 3', 'groups = 2', 1, r'warps 32', 'warps 24', 1),
     ('a phase ends with', '192x160t', r'(mbar_arrive %empty, %at\d+)', r'\1 {by = warp}', 1),
     ('the role arrives', '128x256', r'(mbar_arrive %empty, %prev\d+), %n\d+', r'\1', 1),
     # the waits of a slot cover its last store
