@@ -1,6 +1,7 @@
 """Placed kernels that are given as text (tests/ir/*.tir), in the simulator: values against numpy, and no fault. placed.py FILE.tir [WORD]
 
-Each entry runs at sizes with edges in all directions; WORD: only entries whose names hold it."""
+Each entry runs at sizes with edges in all directions, its warps in a random order with pauses (CTILE_SIM_SEED); WORD: only entries
+whose names hold it."""
 import json
 import os
 import re
@@ -16,6 +17,7 @@ try:
 except ImportError:
     skip("needs numpy")
 
+os.environ.setdefault("CTILE_SIM_SEED", "5")
 KINDS = {"bf16": "u2", "f16": "f2", "f32": "f4"}
 
 
