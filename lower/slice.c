@@ -310,11 +310,12 @@ static bool reduces(const SlicePlan *p)
 /* Who shares a tile, all log2: the warps of a thread block, its thread blocks, the elements of a slice that a thread has. */
 typedef struct Shares { int warps, cluster, each; } Shares;
 
-/* Thread blocks keep what later loops load again. The less that is, the smaller they are, and the more of them share an SM. */
-static int warps_beside(int64_t kept)
+/* Thread blocks keep what later loops load again. The less that is, the smaller they are, and the more of them share an SM.
+ * Outside of clusters most of a large tile is loaded again anyway, and a thread block of 32 warps has few registers. */
+static int warps_beside(int64_t kept, bool cluster)
 {
 	if (kept <= KEEP_THIRD) return SLICE_WARPS;
-	return kept <= KEEP_HALF ? SLICE_WARPS + 1 : SLICE_WARPS + 2;
+	return kept <= KEEP_HALF || !cluster ? SLICE_WARPS + 1 : SLICE_WARPS + 2;
 }
 
 /* false: registers hold the tile. */
@@ -328,7 +329,7 @@ static bool share_out(Fn *fn, const LowerCx *cx, const SlicePlan *p, int size, b
 		s->cluster = wish ? log2_of(wish) : CLUSTER_MOST;
 		if (size <= HELD_IN_CLUSTER + s->cluster) return false;
 	}
-	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_AGAIN) << size) >> s->cluster);
+	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_AGAIN) << size) >> s->cluster, s->cluster > 0);
 	return true;
 }
 
