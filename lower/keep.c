@@ -16,15 +16,23 @@ enum {
 	DEPTH_MOST = 8                  /* of what an index is computed with */
 };
 
-typedef struct Loop { Op *op; int64_t rounds; } Loop;
+typedef struct Loop { Op *op; int64_t rounds; } Loop;  /* rounds: at most */
 typedef struct Again { Op *load; Loop in; } Again;
 typedef struct Held { Op *load; Loop in; VEC(Again) again; int64_t bytes; } Held;      /* bytes of one slice, of a thread block */
 typedef struct Keep { Fn *fn; VEC(Loop) loops; VEC(Held) held; } Keep;
 
+/* A constant that v is not above. */
+static bool known_bound(const Val *v, Num *n)
+{
+	while (v->def && v->def->code == OP_CAST) v = ir_in(v->def, 0);
+	if (v->def && v->def->code == OP_MIN) v = ir_in(v->def, 1);
+	return ir_const_value(v, n);
+}
+
 static bool counts_from_0(const Op *op, int64_t *rounds)
 {
 	Num lo, hi, step;
-	if (op->code != OP_FOR || !ir_const_value(ir_in(op, 0), &lo) || !ir_const_value(ir_in(op, 1), &hi)) return false;
+	if (op->code != OP_FOR || !ir_const_value(ir_in(op, 0), &lo) || !known_bound(ir_in(op, 1), &hi)) return false;
 	if (!ir_const_value(ir_in(op, 2), &step) || lo.i || step.i != 1 || hi.i < 1) return false;
 	*rounds = hi.i;
 	return ir_in(op, 0)->type->elem == EL_I32;
@@ -87,6 +95,8 @@ static bool same_access(const Op *x, const Op *y, const Loop *a, const Loop *b, 
 
 static bool repeats(const Op *x, const Op *y, const Loop *a, const Loop *b)
 {
+	Num all;
+	if (ir_in(a->op, 1) != ir_in(b->op, 1) && !ir_const_value(ir_in(a->op, 1), &all)) return false;         /* b may go further */
 	return y->code == OP_LOAD && x->nin == y->nin && x->out[0]->type == y->out[0]->type && a->rounds == b->rounds
 		&& lay_eq(*x->out[0]->lay, *y->out[0]->lay) && !ir_int(y, AT_ORDER, 0) && same_access(x, y, a, b, x->nin);
 }

@@ -186,7 +186,7 @@ static void write_loop(Slicer *s, int level, Op *before)
 	unsigned runs = 0;
 	for (int i = 0; i < s->p.n; i++) runs |= s->p.ops[i].runs;
 	if (!(runs >> level & 1)) return;
-	for (int k = 0; k < 3; k++) vec_push(A_TMP, &c.in, ir_const_int(&b, i32, k == 0 ? 0 : k == 1 ? (int64_t)1 << s->log2 : 1));
+	for (int k = 0; k < 3; k++) vec_push(A_TMP, &c.in, k == 1 ? slice_count(s, &b, level) : ir_const_int(&b, i32, k == 2));
 	find_carried(s, &b, level, &c);
 	Op *loop = ir_op(&b, OP_FOR, c.in.n, c.in.p, c.out.n, c.out.p);
 	IrBlock *body = ir_region(loop);

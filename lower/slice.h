@@ -39,10 +39,13 @@ typedef struct Slicer {
 	Val **sum;              /* by index in plan.ops: what the reduction has so far */
 	Val **top;              /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
 	Val *counter;           /* of the loop */
+	Val *count;             /* of slices that are not outside, and one more; NULL: nobody asked yet */
 } Slicer;
 const Type *slice_type(const Slicer *s, const Val *v);
 Val *slice_val(const Slicer *s, Val *v);        /* v, or its slice */
 Val *slice_times(Builder *b, Val *x, int64_t n);
+
+Val *slice_count(Slicer *s, Builder *b, int level);     /* how many slices that loop works on: slice_count.c */
 
 /* Reductions: slice_parts.c */
 bool slice_by_index(const Op *op);
