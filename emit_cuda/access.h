@@ -39,6 +39,9 @@ void access_bounds(Access *x);                  /* ct_hi<a>, ct_lo<a>: bounds of
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);
 int64_t access_origin_multiple(const Access *x, int a);
+/* aim.c: stores of what comes from shared memory, to rows at any phase. */
+bool aim_later(Cu *g, const Op *load);          /* a store reads the buffer instead of this load_shared */
+bool aim_store(Cu *g, const Op *op);            /* prints it, if it is such a store */
 /* needs.c: what the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
 void access_ask_launcher(const Access *x);
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */

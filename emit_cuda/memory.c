@@ -691,6 +691,7 @@ void memory_load(Cu *g, const Op *op)
 void memory_store(Cu *g, const Op *op)
 {
 	Access x;
+	if (aim_store(g, op)) return;
 	cu_say(g, op);
 	open_access(&x, g, op, ir_in(op, op->nin - 1), true);
 	print_access(&x);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "emit_cuda/cu.h"
+#include "emit_cuda/access.h"
 #include "lower/access.h"
 
 /* ---- between registers and shared memory ---- */
@@ -83,6 +83,7 @@ void move_load_shared(Cu *g, const Op *op)
 	Shared s;
 	Str reg[16];
 	const Val *buf = ir_in(op, 0);
+	if (aim_later(g, op)) return;
 	cu_say(g, op);
 	cu_declare(g, op->out[0]);
 	open_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
