@@ -9,7 +9,7 @@
 
 enum { GROUP, ROLE, BLOCK };            /* words of {among} */
 enum { BY_GROUP, BY_WARP, BY_THREAD };  /* of {by} */
-enum { ACQUIRE_RELEASE = 3, STARTED_MOST = 3 };
+enum { ACQUIRE_RELEASE = 3, STARTED_MOST = 3, NAMED_BARRIERS = 16 /* PTX: bar.sync; 0 is that of the thread block */ };
 
 /* ---- the kernel ---- */
 static void look_at(void *ctx, Op *op)
@@ -48,11 +48,24 @@ void group_end(Unit *u)
 /* ---- roles ---- */
 static int role_warps(const Op *role) { return (int)(ir_int(role, AT_WARPS, 4) * ir_int(role, AT_GROUPS, 1)); }
 
+/* The first named barrier of a role: one for each group, then one for all of them. */
+static int barrier_of(const Op *role)
+{
+	int n = 1;
+	for (const Op *op = role->prev; op; op = op->prev)
+		if (op->code == OP_ROLE) n += (int)ir_int(op, AT_GROUPS, 1) + 1;
+	return n;
+}
+
 Go run_role(Warp *w, const Step *s)
 {
 	int warp = w->index % (w->u->nwarp / w->u->nrank), first = 0, warps = (int)ir_int(s->op, AT_WARPS, 4);
 	for (const Op *op = s->op->prev; op; op = op->prev)
 		if (op->code == OP_ROLE) first += role_warps(op);
+	if (barrier_of(s->op) + (int)ir_int(s->op, AT_GROUPS, 1) >= NAMED_BARRIERS) {
+		sim_fault(w, "a thread block has %d named barriers: the roles have more groups", NAMED_BARRIERS);
+		return GO_NEXT;
+	}
 	if (warp < first || warp >= first + role_warps(s->op)) return GO_NEXT;
 	Go go = sim_enter(w, s, 0, (Frame){ 0 });
 	w->group = (Group){ first, warps, (int)ir_int(s->op, AT_GROUPS, 1), (warp - first) / warps, s->op };
@@ -80,15 +93,6 @@ Go run_elect(Warp *w, const Step *s)
 }
 
 /* ---- barriers ---- */
-/* The first named barrier of a role: one for each group, then one for all of them. */
-static int barrier_of(const Op *role)
-{
-	int n = 1;
-	for (const Op *op = role->prev; op; op = op->prev)
-		if (op->code == OP_ROLE) n += (int)ir_int(op, AT_GROUPS, 1) + 1;
-	return n;
-}
-
 static bool warp_sync(Warp *w)
 {
 	w->clock[w->index]++;
