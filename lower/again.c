@@ -7,6 +7,9 @@
  *
  * Small loads that are needed behind a wait (the weights of a row) are asked for before it, so that they arrive meanwhile.
  *
+ * Rows that are accessed by single elements (odd.c) are left as they are: their loads fill a register for each element, and what
+ * is loaded before a wait costs more warps than the wait: RMS norm of 50,257 columns goes from 71 to 62 % of the copy rate.
+ *
  * What a thread then holds at a wait bounds the registers that the kernel needs (Fn.held): nvcc is told how many thread blocks
  * fit an SM with so many, for the more are there, the less each wait costs. */
 #include "base/diag.h"
@@ -241,6 +244,7 @@ void pass_again(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
+		if (fn->by_element) continue;
 		compute_again(fn);
 		walk(fn, true);
 		compute_again(fn);
