@@ -221,10 +221,12 @@ static void take_kept(const Again *a, int64_t slot, int64_t count)
 	ir_remove(a->load);
 }
 
-/* How many slices of `bytes` are kept: all, or as many as there is room for beside the other thread blocks of the SM. */
+/* How many slices of `bytes` are kept: all, or as many as there is room for beside the other thread blocks of the SM, which
+ * small ones need. */
 static int64_t slices_kept(const Fn *fn, int64_t rounds, int64_t bytes, int64_t most)
 {
-	int64_t all = rounds * bytes, sharers = all <= KEEP_THIRD ? 3 : all <= KEEP_HALF ? 2 : 1;
+	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), sharers = threads >= 1024 ? 1 : threads >= 512 ? 2 : 3;
+	int64_t all = rounds * bytes;
 	int64_t room = (most + SHARED_OWN) / sharers - SHARED_OWN - fn->shared_bytes;
 	return room < 0 ? 0 : room >= all ? rounds : room / bytes;
 }
