@@ -10,6 +10,8 @@
  * In a cluster other thread blocks may still send: the place of an exchange is its own while the kernel runs, and it needs no
  * barrier but its mbarrier.
  *
+ * Small buffers, of partial results, have places of their own, and wait only for who read them themselves.
+ *
  * Places. A buffer lives from its first store to its last load; buffers whose lives do not meet share bytes, first fit in
  * order of the text. Scratch of an operation lives only there. */
 #include <limits.h>
@@ -20,12 +22,15 @@
 
 /* ---- barriers ---- */
 typedef VEC(const Op *) OpVec;
+typedef VEC(const Val *) Buffers;
 typedef struct Pending {
-	bool shared_read, shared_write;
+	bool shared_read, shared_write; /* of places that buffers share */
+	Buffers own_reads;      /* buffers with places of their own that were read */
 	OpVec reads, writes;    /* of global memory, since the last barrier */
 } Pending;
 
-typedef struct Sync { Fn *fn; bool dry; } Sync;        /* dry: collect, put nothing in */
+/* dry: collect, put nothing in; own: by Val id, the buffers with places of their own */
+typedef struct Sync { Fn *fn; bool dry; bool *own; } Sync;
 
 static bool touches_memory(const Op *op, bool *read, bool *write)
 {
@@ -100,8 +105,26 @@ static void remember(OpVec *v, const Op *op)
 	vec_push(A_TMP, v, op);
 }
 
+/* Partial results of a reduction are few bytes: their buffer has its place alone, and needs no barrier against others. */
+enum { OWN_BYTES = 256, OWN_MOST = 16 };
+
+static void remember_buffer(Buffers *v, const Val *buffer)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i] == buffer) return;
+	vec_push(A_TMP, v, buffer);
+}
+
+static bool was_read(const Pending *p, const Val *buffer)
+{
+	for (int i = 0; i < p->own_reads.n; i++)
+		if (p->own_reads.p[i] == buffer) return true;
+	return false;
+}
+
 static void merge(Pending *to, const Pending *from)
 {
+	for (int i = 0; i < from->own_reads.n; i++) remember_buffer(&to->own_reads, from->own_reads.p[i]);
 	to->shared_read |= from->shared_read;
 	to->shared_write |= from->shared_write;
 	for (int i = 0; i < from->reads.n; i++) remember(&to->reads, from->reads.p[i]);
@@ -125,16 +148,20 @@ static void barrier(Sync *s, Pending *p, Op *before)
 
 static void sync_shared(Sync *s, Pending *p, Op *op)
 {
-	bool own = scratch_bytes(op) > 0 && !op_exchanges(op), store = op->code == OP_STORE_SHARED;
+	bool scratch = scratch_bytes(op) > 0 && !op_exchanges(op), store = op->code == OP_STORE_SHARED;
 	bool load = op->code == OP_LOAD_SHARED || op->code == OP_MMA_SYNC;
-	if ((own && (p->shared_read || p->shared_write)) || (store && p->shared_read) || (load && p->shared_write)) barrier(s, p, op);
-	if (own && !s->dry) {           /* its own barriers order what came before, too */
+	const Val *own = (store || op->code == OP_LOAD_SHARED) && s->own[ir_in(op, 0)->id] ? ir_in(op, 0) : NULL;
+	bool after_read = own ? was_read(p, own) : p->shared_read;
+	if ((scratch && (p->shared_read || p->shared_write)) || (store && after_read) || (load && p->shared_write)) barrier(s, p, op);
+	if (scratch && !s->dry) {       /* its own barriers order what came before, too */
 		OpVec none = { 0 };
 		p->reads = p->writes = none;
+		p->own_reads = (Buffers){ 0 };
 		p->shared_write = false;
 	}
 	p->shared_write |= store;
-	p->shared_read |= load || own;
+	if (load && own) remember_buffer(&p->own_reads, own);
+	p->shared_read |= (load && !own) || scratch;
 }
 
 static void sync_memory(Sync *s, Pending *p, Op *op)
@@ -158,7 +185,7 @@ static void sync_block(Sync *s, Pending *p, IrBlock *b);
 
 static void sync_loop(Sync *s, Pending *p, Op *op)
 {
-	Sync dry = { s->fn, true };
+	Sync dry = { s->fn, true, s->own };
 	for (int i = 0; i < op->nregion; i++) sync_block(&dry, p, op->region[i]);
 	if (s->dry) return;
 	Pending body = copy_pending(p);         /* everything of the body is pending at its begin, and behind the loop */
@@ -192,7 +219,7 @@ static void sync_block(Sync *s, Pending *p, IrBlock *b)
 
 /* ---- places ---- */
 typedef struct Piece { Op *op; int first, last; int64_t bytes, at; } Piece;
-typedef struct Slots { VEC(Piece) p; int now; int *piece_of; } Slots;
+typedef struct Slots { VEC(Piece) p; int now; int *piece_of; const bool *own; } Slots;
 
 static void find_pieces(void *ctx, Op *op)
 {
@@ -202,13 +229,14 @@ static void find_pieces(void *ctx, Op *op)
 		Val *v = ir_in(op, i);
 		if (v->type->kind != TY_SHARED) continue;
 		Piece *q = &s->p.p[s->piece_of[v->id]];
+		if (s->own[v->id]) continue;
 		if (!q->first) q->first = s->now;
 		q->last = s->now;
 	}
 	int64_t bytes = op->code == OP_ALLOC_SHARED ? type_bytes(op->out[0]->type) : scratch_bytes(op);
 	if (!bytes) return;
 	Piece piece = { op, op->code == OP_ALLOC_SHARED ? 0 : s->now, s->now, (bytes + 15) / 16 * 16, 0 };
-	if (op_exchanges(op)) piece.first = 0, piece.last = INT_MAX;
+	if (op_exchanges(op) || (op->code == OP_ALLOC_SHARED && s->own[op->out[0]->id])) piece.first = 0, piece.last = INT_MAX;
 	if (op->code == OP_ALLOC_SHARED) s->piece_of[op->out[0]->id] = s->p.n;
 	vec_push(A_TMP, &s->p, piece);
 }
@@ -248,9 +276,9 @@ static void put_in_place(const Slots *s, Placed *placed, int piece)
 	}
 }
 
-static void give_places(Fn *fn)
+static void give_places(Fn *fn, const bool *own)
 {
-	Slots s = { .piece_of = NEW_ARRAY(A_TMP, int, fn->nval) };
+	Slots s = { .piece_of = NEW_ARRAY(A_TMP, int, fn->nval), .own = own };
 	Placed placed = { 0 };
 	fn->shared_bytes = 0;
 	ir_walk(fn->body, find_pieces, &s);
@@ -279,16 +307,28 @@ static void drop_old_value(void *ctx, Op *op)
 	if (rmw && op->nout && !uses[op->out[0]->id]) op->nout = 0;
 }
 
+typedef struct Own { bool *own; int n; } Own;
+
+static void find_own(void *ctx, Op *op)
+{
+	Own *o = ctx;
+	if (op->code != OP_ALLOC_SHARED || type_bytes(op->out[0]->type) > OWN_BYTES || o->n == OWN_MOST) return;
+	o->own[op->out[0]->id] = true;
+	o->n++;
+}
+
 void pass_share(Module *m, const LowerCx *cx)
 {
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		Sync s = { fn, false };
 		Pending p = { 0 };
 		ir_walk(fn->body, drop_old_value, ir_use_counts(fn, A_TMP));
+		ir_number(fn);          /* barriers have no values: numbers stay */
+		Own own = { NEW_ARRAY(A_TMP, bool, fn->nval), 0 };
+		ir_walk(fn->body, find_own, &own);
+		Sync s = { fn, false, own.own };
 		sync_block(&s, &p, fn->body);
-		ir_number(fn);
-		give_places(fn);
+		give_places(fn, own.own);
 	}
 }
