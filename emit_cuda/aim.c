@@ -96,7 +96,7 @@ static void print_elements(const Access *x, const Op *load, const int *axis)
 	}
 	Str at = str_fmt("%lld + (%s) * %d", (long long)ir_int(ir_in(load, 0)->def, AT_SLOT, 0), off, bytes);
 	cu_line(g, x->op);
-	Str value = words_bits(e, words_load_shared(e, at));
+	Str element = words_load_shared(e, at), value = words_pack(g, e, 1, &element);
 	out_printf(g->o, "ct_st_b%d_if(ct_row + ct_r%d, %s, %s);\n", 8 * bytes, f, ok ? ok : "1", value);
 }
 

@@ -24,7 +24,7 @@ static Str in_piece(const Slide *s, int low)
 
 static bool is_wanted(const Slide *s, int carry, int low, int k)
 {
-	int64_t to = ((int64_t)carry << s->p.lows) + low - s->from[k];
+	int64_t to = (int64_t)carry * (1 << s->p.lows) + low - s->from[k];
 	return to >= 0 && to < (int64_t)1 << s->p.lows;
 }
 
@@ -32,7 +32,7 @@ static void put(const Slide *s, int carry, int low, Str value)
 {
 	for (int k = 0; k < s->op->nout; k++) {
 		if (!is_wanted(s, carry, low, k)) continue;
-		int to = (int)(((int64_t)carry << s->p.lows) + low - s->from[k]);
+		int to = carry * (1 << s->p.lows) + low - s->from[k];
 		out_printf(s->g->o, "%s = %s;\n", cu_at(s->g, s->op->out[k], in_piece(s, to)), value);
 	}
 }
