@@ -317,6 +317,15 @@ static void find_own(void *ctx, Op *op)
 	o->n++;
 }
 
+/* Who else reads a buffer, a product, is not told apart from readers of shared places: such a buffer stays one of those. */
+static void find_other_use(void *ctx, Op *op)
+{
+	Own *o = ctx;
+	if (op->code == OP_STORE_SHARED || op->code == OP_LOAD_SHARED) return;
+	for (int i = 0; i < op->nin; i++)
+		if (ir_in(op, i)->type->kind == TY_SHARED) o->own[ir_in(op, i)->id] = false;
+}
+
 void pass_share(Module *m, const LowerCx *cx)
 {
 	(void)cx;
@@ -327,6 +336,7 @@ void pass_share(Module *m, const LowerCx *cx)
 		ir_number(fn);          /* barriers have no values: numbers stay */
 		Own own = { NEW_ARRAY(A_TMP, bool, fn->nval), 0 };
 		ir_walk(fn->body, find_own, &own);
+		ir_walk(fn->body, find_other_use, &own);
 		Sync s = { fn, false, own.own };
 		sync_block(&s, &p, fn->body);
 		give_places(fn, own.own);
