@@ -74,8 +74,6 @@ Lay lay_default(const Type *t, int fast, Threads n)
 	return lay_rows(t->rank, t->log2, fast, vec, n.lanes, n.warps);
 }
 
-enum { ACCESS_COST = 3 };        /* of an instruction that accesses global memory, besides its sectors */
-
 /* Bytes that one warp-wide access moves in one piece decide how many 32-byte sectors it touches. */
 int64_t lay_memory_cost(Lay l, Elem e, int fast)
 {
@@ -92,7 +90,7 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast)
 	}
 	int busy = lay_rank(lay_pick(l, 1u << HW_LANE, ~0u));
 	int sectors = busy + vec - piece + imax(0, piece + bytes - 5);
-	return ((int64_t)1 << imin(32, imax(0, regs - vec))) * (ACCESS_COST + ((int64_t)1 << imax(0, imin(20, sectors))));
+	return ((int64_t)1 << imin(32, imax(0, regs - vec))) * (1 + ((int64_t)1 << imax(0, imin(20, sectors))));
 }
 
 /* ---- reductions with a function of the author's ---- */
