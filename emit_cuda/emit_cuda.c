@@ -179,7 +179,7 @@ static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const Emi
 	b->fn[t] = fn;
 	Cu g = kernel_body(k, fn, opt, t == TEXT_ALIGNED);
 	b->o[t] = g.o;
-	if (t == TEXT_ALIGNED) b->blocks[t] = bound_blocks(&g);
+	b->blocks[t] = t == TEXT_ALIGNED ? bound_blocks(&g) : bound_of_products(fn);
 }
 
 static void add_text(Conditions *v, Str s)
@@ -204,7 +204,7 @@ static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *o
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = kernel_body(k, fn, opt, false);
-	Body r = { { g.o }, { fn }, { 0 } };
+	Body r = { { g.o }, { fn }, { bound_of_products(fn) } };
 	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
 	for (int i = 0; i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
 	add_body(&r, k, TEXT_ALIGNED, fn, opt);
