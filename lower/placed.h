@@ -62,6 +62,9 @@ typedef struct ScanPlan {
 	int warps;              /* from this one on: warps and registers */
 	Lay totals;             /* of what lies below that one */
 } ScanPlan;
+uint32_t scan_bits(const ScanPlan *p, Hw h, int from, int to);  /* the bits of h that hold bits from..to of the axis */
+/* The register bits in regs, of so many, as bits of the number of a group of neighbours. */
+uint32_t scan_group_bits(const ScanPlan *p, int bits, uint32_t regs);
 bool scan_plan(Lay l, int axis, ScanPlan *p);   /* false: the layout is more than such bits */
 ScanPlan scan_plan_of(const Op *op);            /* of a placed scan */
 bool scan_walks(const Op *op, Lay l);           /* and does with little shared memory */

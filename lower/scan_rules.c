@@ -165,3 +165,19 @@ Lay lay_scan(const Op *op, const Fn *fn, Threads n)
 	Lay l = along(t, axis, m.fast, imin(vec < 0 ? 0 : vec, VEC_MOST), n);
 	return scan_walks(op, l) ? l : along(t, axis, axis, 0, n);
 }
+
+uint32_t scan_bits(const ScanPlan *p, Hw h, int from, int to)
+{
+	uint32_t mask = 0;
+	for (int k = from; k < to; k++)
+		if (p->hw[k] == h) mask |= (uint32_t)1 << p->bit[k];
+	return mask;
+}
+
+uint32_t scan_group_bits(const ScanPlan *p, int bits, uint32_t regs)
+{
+	uint32_t low = scan_bits(p, HW_REG, 0, p->low), r = 0;
+	for (int b = 0, to = 0; b < bits; b++)
+		if (!(low >> b & 1)) r |= (regs >> b & 1) << to++;
+	return r;
+}

@@ -32,14 +32,7 @@ static int scan_kind(const Op *op)
 	}
 }
 
-/* The bits of h that hold bits from..to of the axis. */
-static uint32_t bits_of(const Scan *s, Hw h, int from, int to)
-{
-	uint32_t mask = 0;
-	for (int k = from; k < to; k++)
-		if (s->plan.hw[k] == h) mask |= (uint32_t)1 << s->plan.bit[k];
-	return mask;
-}
+static uint32_t bits_of(const Scan *s, Hw h, int from, int to) { return scan_bits(&s->plan, h, from, to); }
 
 static int bits_in(uint32_t mask)
 {
@@ -50,14 +43,7 @@ static int bits_in(uint32_t mask)
 
 static uint32_t low_bits(const Scan *s) { return bits_of(s, HW_REG, 0, s->plan.low); }
 
-/* Register bits as bits of the number of a group. */
-static uint32_t as_groups(const Scan *s, uint32_t regs)
-{
-	uint32_t low = low_bits(s), r = 0;
-	for (int b = 0, to = 0; b < s->regs; b++)
-		if (!(low >> b & 1)) r |= (regs >> b & 1) << to++;
-	return r;
-}
+static uint32_t as_groups(const Scan *s, uint32_t regs) { return scan_group_bits(&s->plan, s->regs, regs); }
 
 /* What number n of bits from..to of the axis adds to the register or warp that holds them. */
 static uint32_t walk(const Scan *s, uint32_t n, Hw h, int from, int to)
