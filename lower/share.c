@@ -5,7 +5,7 @@
  * between writes and reads of any buffer (buffers reuse each other's place), for tensors and pointers between accesses of
  * one tensor (or any two pointers) of which one writes. No barrier is needed where the earlier and the later access divide
  * the same view into the same tiles in the same layout: then each thread meets only its own elements. A loop's body begins
- * with everything pending that the body itself leaves.
+ * with everything pending that a round of it leaves.
  *
  * In a cluster other thread blocks may still send: the place of an exchange is its own while the kernel runs, and it needs no
  * barrier but its mbarrier.
@@ -29,8 +29,9 @@ typedef struct Pending {
 	OpVec reads, writes;    /* of global memory, since the last barrier */
 } Pending;
 
-/* dry: collect, put nothing in; own: by Val id, the buffers with places of their own */
-typedef struct Sync { Fn *fn; bool dry; bool *own; } Sync;
+/* dry: put nothing in; keep: and take no barrier into account, so that whatever is accessed stays pending;
+ * own: by Val id, the buffers with places of their own */
+typedef struct Sync { Fn *fn; bool dry, keep; bool *own; } Sync;
 
 static bool touches_memory(const Op *op, bool *read, bool *write)
 {
@@ -122,13 +123,16 @@ static bool was_read(const Pending *p, const Val *buffer)
 	return false;
 }
 
-static void merge(Pending *to, const Pending *from)
+/* Says whether there is more now. */
+static bool merge(Pending *to, const Pending *from)
 {
+	int n = to->own_reads.n + to->reads.n + to->writes.n + to->shared_read + to->shared_write;
 	for (int i = 0; i < from->own_reads.n; i++) remember_buffer(&to->own_reads, from->own_reads.p[i]);
 	to->shared_read |= from->shared_read;
 	to->shared_write |= from->shared_write;
 	for (int i = 0; i < from->reads.n; i++) remember(&to->reads, from->reads.p[i]);
 	for (int i = 0; i < from->writes.n; i++) remember(&to->writes, from->writes.p[i]);
+	return to->own_reads.n + to->reads.n + to->writes.n + to->shared_read + to->shared_write > n;
 }
 
 static Pending copy_pending(const Pending *p)
@@ -138,11 +142,12 @@ static Pending copy_pending(const Pending *p)
 	return r;
 }
 
+static void put_barrier(Builder b) { ir_op(&b, OP_BARRIER, 0, NULL, 0, NULL); }
+
 static void barrier(Sync *s, Pending *p, Op *before)
 {
-	if (s->dry) return;
-	Builder b = build_before(before);
-	ir_op(&b, OP_BARRIER, 0, NULL, 0, NULL);
+	if (s->keep) return;
+	if (!s->dry) put_barrier(build_before(before));
 	*p = (Pending){ 0 };
 }
 
@@ -153,7 +158,7 @@ static void sync_shared(Sync *s, Pending *p, Op *op)
 	const Val *own = (store || op->code == OP_LOAD_SHARED) && s->own[ir_in(op, 0)->id] ? ir_in(op, 0) : NULL;
 	bool after_read = own ? was_read(p, own) : p->shared_read;
 	if ((scratch && (p->shared_read || p->shared_write)) || (store && after_read) || (load && p->shared_write)) barrier(s, p, op);
-	if (scratch && !s->dry) {       /* its own barriers order what came before, too */
+	if (scratch && !s->keep) {      /* its own barriers order what came before, too */
 		OpVec none = { 0 };
 		p->reads = p->writes = none;
 		p->own_reads = (Buffers){ 0 };
@@ -174,23 +179,53 @@ static void sync_memory(Sync *s, Pending *p, Op *op)
 	bool told = s->fn->cluster && one_thread_reads(op);     /* all wait for what was read */
 	if (read && !told) remember(&p->reads, op);
 	if (write) remember(&p->writes, op);
-	if ((order == 1 || order == 3) && !s->dry) {
-		Builder b = build_after(op);
-		ir_op(&b, OP_BARRIER, 0, NULL, 0, NULL);
+	if ((order == 1 || order == 3) && !s->keep) {
+		if (!s->dry) put_barrier(build_after(op));
 		*p = (Pending){ 0 };
 	}
 }
 
 static void sync_block(Sync *s, Pending *p, IrBlock *b);
 
+static void find_jump(void *ctx, Op *op)
+{
+	*(bool *)ctx |= op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE;
+}
+
+static void sync_regions(Sync *s, Pending *p, Op *loop)
+{
+	for (int i = 0; i < loop->nregion; i++) sync_block(s, p, loop->region[i]);
+}
+
+/* Its body may be left anywhere: everything of the body is pending at its begin, and behind the loop. */
+static void sync_loop_with_jumps(Sync *s, Pending *p, Op *op)
+{
+	Sync all = { s->fn, true, true, s->own };
+	sync_regions(&all, p, op);
+	if (s->dry) return;
+	Pending body = copy_pending(p);
+	sync_regions(s, &body, op);
+	merge(p, &body);
+}
+
+/* What is pending at the begin of a round is what was before the loop or what a round leaves, which depends on it. */
 static void sync_loop(Sync *s, Pending *p, Op *op)
 {
-	Sync dry = { s->fn, true, s->own };
-	for (int i = 0; i < op->nregion; i++) sync_block(&dry, p, op->region[i]);
+	bool jumps = false;
+	for (int i = 0; i < op->nregion; i++) ir_walk(op->region[i], find_jump, &jumps);
+	if (s->keep || jumps || op->code == OP_WHILE) {
+		sync_loop_with_jumps(s, p, op);
+		return;
+	}
+	Sync dry = { s->fn, true, false, s->own };
+	Pending round;
+	do {
+		round = copy_pending(p);
+		sync_regions(&dry, &round, op);
+	} while (merge(p, &round));
 	if (s->dry) return;
-	Pending body = copy_pending(p);         /* everything of the body is pending at its begin, and behind the loop */
-	for (int i = 0; i < op->nregion; i++) sync_block(s, &body, op->region[i]);
-	merge(p, &body);
+	round = copy_pending(p);
+	sync_regions(s, &round, op);
 }
 
 static void sync_branches(Sync *s, Pending *p, Op *op)
@@ -201,7 +236,7 @@ static void sync_branches(Sync *s, Pending *p, Op *op)
 		sync_block(s, &one, op->region[i]);
 		merge(&all, &one);
 	}
-	if (s->dry || op->code == OP_SCOPE_) merge(&all, p);    /* a scope may be left early */
+	if (s->keep || op->code == OP_SCOPE_) merge(&all, p);   /* a scope may be left early */
 	*p = all;
 }
 
@@ -209,7 +244,7 @@ static void sync_block(Sync *s, Pending *p, IrBlock *b)
 {
 	for (Op *op = b->first, *next; op; op = next) {
 		next = op->next;
-		if (op->code == OP_BARRIER && !s->dry) *p = (Pending){ 0 };
+		if (op->code == OP_BARRIER && !s->keep) *p = (Pending){ 0 };
 		sync_memory(s, p, op);
 		sync_shared(s, p, op);
 		if (op->code == OP_FOR || op->code == OP_WHILE) sync_loop(s, p, op);
@@ -337,7 +372,7 @@ void pass_share(Module *m, const LowerCx *cx)
 		Own own = { NEW_ARRAY(A_TMP, bool, fn->nval), 0 };
 		ir_walk(fn->body, find_own, &own);
 		ir_walk(fn->body, find_other_use, &own);
-		Sync s = { fn, false, own.own };
+		Sync s = { fn, false, false, own.own };
 		sync_block(&s, &p, fn->body);
 		give_places(fn, own.own);
 	}
