@@ -1,7 +1,7 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
 NAME: sample/vecadd, ...; operations, language, functions, cumsum: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
-target; packed, overlap, early, slide, slices, the same of those files; clusters, slices_cluster, scans, scans_cluster, odd, the same for sm_90a.
+target; packed, overlap, early, rounds, slide, slices, the same of those files; clusters, slices_cluster, scans, scans_cluster, odd, the same for sm_90a.
 Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
 import os
 import shutil
@@ -52,7 +52,7 @@ def main(name):
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
     elif kind in ("clusters", "slices_cluster", "scans", "scans_cluster", "odd"):
         tiles(kind + ".tile", "sm_90a")
-    elif kind in ("overlap", "packed", "early", "slide", "oddtiles", "slices"):
+    elif kind in ("overlap", "packed", "early", "rounds", "slide", "oddtiles", "slices"):
         tiles(kind + ".tile", ARCH)
     elif kind == "tiles":
         tiles("tiles.tile", ARCH, rest)

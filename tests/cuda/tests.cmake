@@ -20,9 +20,11 @@ ctilec_test(emulated/overlap "values;emulated" cuda/emulated.py overlap)
 ctilec_test(emulated/slices "values;emulated" cuda/emulated.py slices)
 ctilec_test(emulated/slices_cluster "values;emulated" cuda/emulated.py slices_cluster)
 ctilec_test(emulated/early "values;emulated" cuda/emulated.py early)
+ctilec_test(emulated/rounds "values;emulated" cuda/emulated.py rounds)
 ctilec_test(emulated/slide "values;emulated" cuda/emulated.py slide)
 ctilec_test(emulated/oddtiles "values;emulated" cuda/emulated.py oddtiles)
 ctilec_test(emit/early "quick;golden" cuda/early.py)
+ctilec_test(emit/rounds "quick;golden" cuda/rounds.py)
 ctilec_test(emit/sweep "quick;golden" cuda/sweep.py)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
