@@ -1,6 +1,6 @@
 /* Runs emitted CUDA kernels on the host, so that their values can be tested without a GPU. The kernels' text is compiled as
  * C behind this file; the functions it calls are those of the C target, except for what is defined here: memory, shuffles,
- * shared memory, matrix instructions, launches. Threads of a block are coroutines that run until they wait; EMU_ORDER
+ * shared memory, clusters, matrix instructions, launches. Threads of a block are coroutines that run until they wait; EMU_ORDER
  * (0 first to last, 1 last to first, 2 shuffled) changes who goes first, so that a missing barrier shows in the values.
  * Global accesses must lie in memory from dev_alloc and be aligned; shared memory begins filled with 0xff. */
 #include <math.h>
@@ -23,18 +23,17 @@
 /* ---- threads ---- */
 enum { EMU_THREADS = 8192, EMU_STACK = 1 << 20, EMU_SHARED = 232448, EMU_CLUSTER = 16 };
 typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE } EmuState;
-typedef struct EmuThread { jmp_buf at; EmuState state; char *stack; ucontext_t first; } EmuThread;
+/* arrived: at the cluster's barrier, in this phase of it; met: it has once waited there */
+typedef struct EmuThread { jmp_buf at; EmuState state; char *stack; ucontext_t first; unsigned phase; bool arrived, met; } EmuThread;
 typedef struct EmuIndex { unsigned x, y, z; } EmuIndex;
 
-__attribute__((aligned(128))) unsigned char ct_smem[EMU_SHARED];
-#define ct_all_smem ct_smem_of_all()
-static unsigned char *ct_smem_of_all(void) { return ct_smem; }  /* where the kernel's own ct_smem is a part of it */
+__attribute__((aligned(128))) static unsigned char emu_shared[EMU_CLUSTER][EMU_SHARED];         /* of each thread block of the cluster */
 static EmuThread emu_thread[EMU_THREADS];
 static EmuIndex threadIdx, blockIdx, blockDim;
 static jmp_buf emu_home;
 static void (*emu_body)(void **args);
 static void **emu_args;
-static unsigned emu_now, emu_cta, emu_first;   /* emu_cta: threads of a thread block; emu_first: number of the cluster's first block */
+static unsigned emu_now, emu_cta, emu_first, emu_cluster;   /* emu_cta: threads of a thread block, emu_cluster: such blocks; emu_first: number of the cluster's first block */
 static unsigned char emu_box[EMU_THREADS / 32][32][64];      /* of each warp: what each lane hands over */
 
 __attribute__((noreturn)) static void emu_fail(const char *what)
@@ -43,6 +42,8 @@ __attribute__((noreturn)) static void emu_fail(const char *what)
 	fprintf(stderr, "emulation: block %u thread %u: %s\n", blockIdx.x, emu_now, what);
 	abort();
 }
+
+static unsigned emu_rank(void) { return emu_now / emu_cta; }
 
 static void emu_wait(EmuState s)
 {
@@ -55,10 +56,51 @@ static void emu_wait(EmuState s)
 #define __syncwarp() emu_wait(EMU_WARP)
 static void emu_warp_sync(void) { emu_wait(EMU_WARP); }
 
+/* ---- the cluster's barrier, and who still runs ---- */
+static unsigned emu_phase, emu_arrived, emu_live;
+
+static void emu_count_arrived(void)     /* threads that have ended count as arrived */
+{
+	if (emu_arrived < emu_live) return;
+	emu_arrived = 0;
+	emu_phase++;
+}
+
+static void emu_arrive_cluster(void)
+{
+	EmuThread *t = &emu_thread[emu_now];
+	if (t->arrived) emu_fail("a thread arrives twice at the cluster's barrier");
+	t->arrived = true;
+	t->phase = emu_phase;
+	emu_arrived++;
+	emu_count_arrived();
+}
+
+static void emu_wait_cluster(void)
+{
+	EmuThread *t = &emu_thread[emu_now];
+	if (!t->arrived) emu_fail("a thread waits at the cluster's barrier at which it has not arrived");
+	while (t->phase == emu_phase) emu_wait(EMU_READY);
+	t->arrived = false;
+	t->met = true;
+}
+
+static void emu_block_ends(void);
+
+static void emu_end(void)
+{
+	EmuThread *t = &emu_thread[emu_now];
+	t->state = EMU_DONE;
+	emu_live--;
+	if (t->arrived && t->phase == emu_phase) emu_arrived--;
+	emu_count_arrived();
+	emu_block_ends();
+}
+
 static void emu_entry(void)
 {
 	emu_body(emu_args);
-	emu_thread[emu_now].state = EMU_DONE;
+	emu_end();
 	_longjmp(emu_home, 1);
 }
 
@@ -93,8 +135,12 @@ static void emu_block(unsigned threads)
 	static unsigned seed = 1;
 	const char *order = getenv("EMU_ORDER");
 	int kind = order ? atoi(order) : 0;
-	memset(ct_smem, 0xff, sizeof ct_smem);
-	for (unsigned i = 0; i < threads; i++) emu_thread[i].state = EMU_NEW;
+	emu_cluster = threads / emu_cta;
+	if (emu_cluster > EMU_CLUSTER) emu_fail("a cluster of more thread blocks than have memory of their own");
+	for (unsigned b = 0; b < emu_cluster; b++) memset(emu_shared[b], 0xff, sizeof emu_shared[b]);
+	for (unsigned i = 0; i < threads; i++) emu_thread[i].state = EMU_NEW, emu_thread[i].arrived = emu_thread[i].met = false;
+	emu_arrived = 0;
+	emu_live = threads;
 	for (;;) {
 		bool ran = false;
 		for (unsigned k = 0, turn = kind == 2 ? (seed = seed * 1664525 + 1013904223) >> 8 : 0; k < threads; k++) {
@@ -110,11 +156,12 @@ static void emu_block(unsigned threads)
 				ran = true;
 			}
 		if (emu_all(0, threads, EMU_DONE)) return;
-		if (!ran && emu_all(0, threads, EMU_BLOCK)) {
-			for (unsigned i = 0; i < threads; i++)
-				if (emu_thread[i].state == EMU_BLOCK) emu_thread[i].state = EMU_READY;
-			ran = true;
-		}
+		for (unsigned b = 0; b < threads; b += emu_cta)
+			if (emu_all(b, b + emu_cta, EMU_BLOCK) && !emu_all(b, b + emu_cta, EMU_DONE)) {
+				for (unsigned i = b; i < b + emu_cta; i++)
+					if (emu_thread[i].state == EMU_BLOCK) emu_thread[i].state = EMU_READY;
+				ran = true;
+			}
 		if (!ran) emu_fail("threads wait at different barriers");
 	}
 }
@@ -229,40 +276,67 @@ EMU_SHFL(u16, unsigned short) EMU_SHFL(u32, unsigned) EMU_SHFL(u64, unsigned lon
 EMU_SHFL(f8e5m2, unsigned char) EMU_SHFL(f16, unsigned short) EMU_SHFL(bf16, unsigned short) EMU_SHFL(tf32, float)
 EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
 
-/* ---- clusters: one set of threads with one shared memory, so what is sent to all is written once ---- */
-static inline unsigned ct_cluster_rank(void) { return emu_now / emu_cta; }
-static inline unsigned char *ct_own(unsigned char *smem)
-{
-	static unsigned char own[EMU_CLUSTER][EMU_SHARED];
-	if (ct_cluster_rank() >= EMU_CLUSTER) emu_fail("a cluster of more thread blocks than have memory of their own");
-	return own[ct_cluster_rank()] + (smem - ct_smem);
-}
-static inline void ct_cluster_arrive(void) { }
-static inline void ct_cluster_wait(void) { emu_wait(EMU_BLOCK); }
-static inline void ct_cluster_sync(void) { emu_wait(EMU_BLOCK); }
-static inline void ct_bar_init(void *bar, unsigned sends, unsigned bytes) { (void)bytes; memcpy(bar, &sends, sizeof sends); }
+/* ---- clusters: what is sent to a thread block lands in its memory, where bytes count for its mbarrier. It must have begun, which
+ * only the cluster's barrier tells, and must not have ended. An mbarrier is the number of bytes to come. ---- */
+enum { EMU_BARS = 64 };
+static struct { unsigned char *at; bool waited; } emu_bar[EMU_CLUSTER][EMU_BARS];
+static unsigned emu_bars[EMU_CLUSTER];
+
+static inline unsigned ct_cluster_rank(void) { return emu_rank(); }
+static inline unsigned char *ct_own(unsigned char *smem) { return smem; }
+static inline void ct_cluster_arrive(void) { emu_arrive_cluster(); }
+static inline void ct_cluster_wait(void) { emu_wait_cluster(); }
+static inline void ct_cluster_sync(void) { emu_arrive_cluster(); emu_wait_cluster(); }
 static inline void ct_bar_ready(void) { }
 static inline void ct_ask_if(const void *p, int c) { (void)p; (void)c; }
-static void emu_arrive(const void *bar, unsigned to)
+
+static inline void ct_bar_init(void *bar, unsigned sends, unsigned bytes)
 {
-	unsigned left;
-	if (to) return;
-	memcpy(&left, bar, sizeof left);
-	if (!left--) emu_fail("more elements are sent than the exchange waits for");
-	memcpy((void *)bar, &left, sizeof left);
+	unsigned rank = emu_rank();
+	(void)sends;
+	memcpy(bar, &bytes, sizeof bytes);
+	if (emu_bars[rank] == EMU_BARS) emu_fail("more mbarriers than the emulation keeps");
+	emu_bar[rank][emu_bars[rank]].waited = false;
+	emu_bar[rank][emu_bars[rank]++].at = (unsigned char *)bar;
 }
-static inline void ct_send_b32(const void *p, unsigned v, const void *bar, unsigned to) { memcpy((void *)p, &v, 4); emu_arrive(bar, to); }
-static inline void ct_send_b64(const void *p, unsigned long long v, const void *bar, unsigned to) { memcpy((void *)p, &v, 8); emu_arrive(bar, to); }
+
+static void emu_block_ends(void)        /* perhaps: with its last thread */
+{
+	unsigned rank = emu_rank();
+	if (!emu_all(rank * emu_cta, (rank + 1) * emu_cta, EMU_DONE)) return;
+	for (unsigned i = 0; i < emu_bars[rank]; i++)
+		if (!emu_bar[rank][i].waited) emu_fail("a thread block ends without having waited for what others send to it");
+	emu_bars[rank] = 0;
+}
+
+static void emu_send(const void *p, const void *v, unsigned bytes, const void *bar, unsigned to)
+{
+	size_t at = (size_t)((const unsigned char *)p - emu_shared[emu_rank()]);
+	size_t its_bar = (size_t)((const unsigned char *)bar - emu_shared[emu_rank()]);
+	unsigned left;
+	if (at + bytes > EMU_SHARED || its_bar + sizeof left > EMU_SHARED) emu_fail("what is sent has no place in shared memory");
+	if (to >= emu_cluster) emu_fail("there is no such thread block in the cluster");
+	if (to != emu_rank() && !emu_thread[emu_now].met) emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
+	if (emu_all(to * emu_cta, (to + 1) * emu_cta, EMU_DONE)) emu_fail("a thread sends to a thread block that has ended");
+	memcpy(emu_shared[to] + at, v, bytes);
+	memcpy(&left, emu_shared[to] + its_bar, sizeof left);
+	if (left < bytes) emu_fail("more bytes are sent than the exchange waits for");
+	left -= bytes;
+	memcpy(emu_shared[to] + its_bar, &left, sizeof left);
+}
+static inline void ct_send_b32(const void *p, unsigned v, const void *bar, unsigned to) { emu_send(p, &v, 4, bar, to); }
+static inline void ct_send_b64(const void *p, unsigned long long v, const void *bar, unsigned to) { emu_send(p, &v, 8, bar, to); }
 static void ct_bar_wait(const void *bar)
 {
 	for (unsigned left = 1; left;) {
 		memcpy(&left, bar, sizeof left);
 		if (left) emu_wait(EMU_READY);
 	}
+	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++) emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
 }
 
 /* ---- matrices: ldmatrix and mma.sync as the PTX manual has them ---- */
-static inline unsigned ct_shared(const void *p) { return (unsigned)((const unsigned char *)p - ct_smem); }
+static inline unsigned ct_shared(const void *p) { return (unsigned)((const unsigned char *)p - emu_shared[emu_rank()]); }
 
 static void emu_ldm(unsigned *r, unsigned at, int n, bool trans)
 {
@@ -277,7 +351,7 @@ static void emu_ldm(unsigned *r, unsigned at, int n, bool trans)
 		unsigned short h[2];
 		for (int i = 0; i < 2; i++) {
 			unsigned x = trans ? 2 * (t % 4) + i : t / 4, y = trans ? t / 4 : 2 * (t % 4) + i;
-			memcpy(&h[i], ct_smem + row[x] + 2 * y, 2);
+			memcpy(&h[i], emu_shared[emu_rank()] + row[x] + 2 * y, 2);
 		}
 		r[j] = h[0] | (unsigned)h[1] << 16;
 	}
