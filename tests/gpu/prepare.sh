@@ -28,8 +28,11 @@ for f in "$top"/tests/stdlib/*.c; do
 	"$ctilec" "$tile" -o "$out/stdlib/$n.cu"
 done
 python=$(sh "$top/tools/get-numpy.sh" "${PYTHON:-python3}")
-for n in casts control elementwise memory modes products rand reductions shapes; do
-	"$python" -B "$top/tests/values/$n.py" emit "$out/values" --target cuda --ctilec "$ctilec"
+# Parts of about 1.5 MB of CUDA text, so that many cores compile and run them at once; `control` has texts of two kinds.
+for n in casts:16 control:1 elementwise:8 memory:3 modes:6 products:4 rand:1 reductions:12 shapes:8; do
+	parts=${n#*:}
+	n=${n%:*}
+	"$python" -B "$top/tests/values/$n.py" emit "$out/values" --target cuda --ctilec "$ctilec" --parts "$parts"
 	cp "$top/tests/values/$n.py" "$out/values/"
 done
 for n in reference runner suite tables; do cp "$top/tests/values/$n.py" "$out/values/"; done

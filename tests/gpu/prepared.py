@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """prepare.sh and run.sh work together: every value suite is in the folder with all its texts, and run.sh builds and runs what it
 finds there. Two suites go the whole way, in a folder that was moved, with the emulation in place of nvcc and the GPU."""
-import importlib, os, shutil, subprocess, sys, tempfile
+import importlib, os, re, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -27,8 +27,9 @@ def main():
         for n in SUITES:
             suite = getattr(importlib.import_module(n), "S", None)
             for lib in [suite.library("", g) for g in suite.used()] if suite else [n + ".so"]:
-                if not os.path.exists(os.path.join(values, lib[:-3] + ".cu")):
-                    faults.append(f"{lib[:-3]}.cu is not prepared")
+                texts = [f for f in os.listdir(values) if re.fullmatch(re.escape(lib[:-3]) + r"(\.\d+of\d+)?\.cu", f)]
+                if len(texts) != max(int((re.search(r"of(\d+)\.cu$", f) or [0, 1])[1]) for f in texts or [""]):
+                    faults.append(f"{lib[:-3]}.cu is not prepared: {texts}")
             if not os.path.exists(os.path.join(values, n + ".py")):
                 faults.append(f"{n}.py is not prepared")
             if n not in WHOLE:

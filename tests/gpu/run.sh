@@ -1,20 +1,32 @@
 #!/bin/bash
-# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU. Usage: run.sh [build] [samples] [stdlib] [values] [sanitize]
-# Prints one line for each run and a count last; logs lie in ./log.
+# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU. Usage: run.sh [build | run] [samples] [stdlib] [values] [sanitize]
+# Both steps and all kinds where none is named. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs
+# share the GPU, as many at once as there are cores. Prints one line for each run and a count last; logs lie in ./log.
 set -u
 cd "$(dirname "$0")" || exit 1
-what=${*:-build samples stdlib values sanitize}
-jobs=$(nproc)
-cuda=$(dirname "$(dirname "$(command -v nvcc)")")
+step=both
+case ${1:-} in build | run) step=$1; shift ;; esac
+what=" ${*:-samples stdlib values sanitize} "
+jobs=${JOBS:-$(nproc)}
+cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
+export cuda arch=${CUDA_ARCH:-sm_90a}
+export LD_LIBRARY_PATH=$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 mkdir -p bin log
-fail=0
+rm -f log/FAILED
 
-# name, folder of the .cu, nvcc flags: one binary
+failed() {
+	echo "$*"
+	echo "$*" >>log/FAILED
+}
+export -f failed
+
+# name:how, one binary of a sample; only `plain` holds code for every architecture of its text
 binary() {
-	local n=${1%%:*} v=${1#*:} dir flags
+	local n=${1%%:*} v=${1#*:} dir flags o
 	dir=samples/$n
-	flags="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a"
+	flags="-gencode arch=compute_${arch#sm_},code=$arch"
 	case $v in
+	plain) flags="$flags -gencode arch=compute_80,code=sm_80" ;;
 	sm_80) dir=samples/$n/sm_80; flags="-gencode arch=compute_80,code=compute_80" ;;
 	checked) dir=samples/$n/checked ;;
 	fmad) flags="$flags -fmad=false" ;;
@@ -22,67 +34,90 @@ binary() {
 	fast) flags="$flags -use_fast_math" ;;
 	line) flags="$flags -lineinfo" ;;
 	esac
-	local o
 	o=$(mktemp -d)
 	{ nvcc -O3 -std=c++17 -Xcompiler -Wall,-Wextra $flags -c "$dir/$n.cu" -o "$o/k.o" &&
 	gcc -std=c11 -O2 -I "$dir" -I common -c "samples/$n/main.c" -o "$o/m.o" &&
 	gcc -std=c11 -O2 -I common -I "$cuda/include" -c common/device_cuda.c -o "$o/d.o" &&
-	nvcc -cudart shared "$o/k.o" "$o/m.o" "$o/d.o" -o "bin/$n-$v"; } >"log/build-$n-$v" 2>&1 || echo "BUILD FAILED $n $v"
+	nvcc -cudart shared "$o/k.o" "$o/m.o" "$o/d.o" -o "bin/$n-$v"; } >"log/build-$n-$v" 2>&1 || failed "BUILD FAILED $n $v"
 	rm -rf "$o"
 }
-export -f binary
-export cuda
 
-if [[ $what == *build* ]]; then
-	for n in samples/*; do
-		for v in plain sm_80 checked fmad ftz fast line; do echo "$(basename "$n"):$v"; done
-	done | xargs -P "$jobs" -I{} bash -c 'binary {}'
+# a program of tests/stdlib
+library_test() {
+	local n=$1 o
+	o=$(mktemp -d)
+	{ gcc -O2 -I stdlib -I common -c "stdlib/$n.c" -o "$o/m.o" && gcc -O2 -I common -I "$cuda/include" -c common/device_cuda.c -o "$o/d.o" &&
+	nvcc -O2 -std=c++17 -arch="$arch" -cudart shared -o "bin/stdlib-$n" "$o/m.o" "$o/d.o" "stdlib/$n.cu"; } >"log/build-stdlib-$n" 2>&1 ||
+		failed "BUILD FAILED stdlib $n"
+	rm -rf "$o"
+}
+
+# A suite is values/NAME.py; its texts are NAME.cu, or NAME.IofN.cu each with a part of the cases, with -OPTIONS for other options of ctilec.
+# nvcc's -O is for the host's side, of which there is little.
+value_library() {
+	nvcc -O0 -std=c++17 -gencode "arch=compute_${arch#sm_},code=$arch" -shared -Xcompiler -fPIC -cudart shared -o "values/$1.so" "values/$1.cu" \
+		>"log/build-values-$1" 2>&1 || failed "BUILD FAILED values $1"
+}
+
+build_one() {
+	case $1 in
+	values/*) value_library "${1#values/}" ;;
+	stdlib/*) library_test "${1#stdlib/}" ;;
+	*) binary "$1" ;;
+	esac
+}
+
+# kind and name of one run; a line for it
+run_one() {
+	local kind=${1%%/*} n=${1#*/} part
+	local log
+	case $kind in
+	samples)
+		log=log/$n
+		if timeout 100 "bin/$n" >"$log" 2>&1; then echo "ok    $n"
+		else failed "WRONG $n ($?): $(grep -v ok "$log" | head -2)"; fi ;;
+	stdlib)
+		if timeout 300 "bin/stdlib-$n" >"log/stdlib-$n" 2>&1; then echo "ok    stdlib $n"; else failed "WRONG stdlib $n ($?)"; fi ;;
+	values)
+		log=log/values-$n part=1/1
+		case $n in *.*of*) part=${n##*.}; part=${part%of*}/${part#*of} ;; esac
+		if timeout 300 python3 "values/${n%%.*}.py" run values --target "${VALUES_TARGET:-cuda}" --part "$part" >"$log" 2>&1; then
+			echo "ok    values $(tail -1 "$log")"
+		else failed "WRONG values $n ($?): $(grep -c FAILED "$log") lines FAILED; $(tail -1 "$log") $(grep FAILED "$log" | head -5)"; fi ;;
+	*)
+		log=log/$kind-$n
+		if CTILE_SMALL=1 timeout 200 compute-sanitizer --tool "$kind" --error-exitcode 9 "bin/$n-line" >"$log" 2>&1; then
+			echo "ok    $kind $n $(tail -1 "$log")"
+		else failed "WRONG $kind $n ($?): $(tail -1 "$log")"; fi ;;
+	esac
+}
+export -f binary library_test value_library build_one run_one
+
+samples() { for n in samples/*; do for v in ${VARIANTS:-plain sm_80 checked fmad ftz fast line}; do echo "$(basename "$n")$1$v"; done; done; }
+programs() { for f in stdlib/*.c; do echo "stdlib/$(basename "$f" .c)"; done; }
+texts() { ls values/*.cu | grep -v -e -; }
+suites() {	# those with the most calls first
+	{ texts | grep -e control -e memory; texts | grep -v -e control -e memory; } | sed 's/\.cu$//'
+}
+wanted() { [[ $what == *" $1 "* ]]; }
+
+if [ "$step" != run ]; then	# the long ones first
+	{	if wanted values; then for f in $(ls -S values/*.cu); do echo "${f%.cu}"; done; fi
+		if wanted stdlib; then programs; fi
+		if wanted samples; then samples :; fi
+	} | xargs -P "$jobs" -I{} bash -c 'build_one {}'
 	cat log/build-* | grep -i warning | sort | uniq -c | head
 fi
-
-if [[ $what == *samples* ]]; then
-	for b in bin/*; do
-		if timeout 100 "$b" >"log/$(basename "$b")" 2>&1; then echo "ok    $(basename "$b")"; else echo "WRONG $(basename "$b") ($?): $(grep -v ok "log/$(basename "$b")" | head -2)"; fail=$((fail + 1)); fi
-	done
+if [ "$step" != build ]; then
+	{	if wanted values; then suites; fi
+		if wanted stdlib; then programs; fi
+		if wanted samples; then samples - | sed 's|^|samples/|'; fi
+	} | xargs -P "$jobs" -I{} bash -c 'run_one {}'
+	if wanted sanitize; then
+		for n in samples/*; do for t in memcheck racecheck initcheck synccheck; do echo "$t/$(basename "$n")"; done; done |
+			xargs -P "$jobs" -I{} bash -c 'run_one {}'
+	fi
 fi
-
-if [[ $what == *stdlib* ]]; then
-	for f in stdlib/*.c; do
-		n=$(basename "$f" .c)
-		if nvcc -O2 -arch=native -I stdlib -I common -o "bin/stdlib-$n" "$f" "stdlib/$n.cu" common/device_cuda.c >"log/build-stdlib-$n" 2>&1 &&
-			timeout 300 "bin/stdlib-$n" >"log/stdlib-$n" 2>&1; then echo "ok    stdlib $n"; else echo "WRONG stdlib $n"; fail=$((fail + 1)); fi
-	done
-fi
-
-# A suite is values/NAME.py; its texts are NAME.cu and, for other options of ctilec, NAME-OPTIONS.cu.
-value_library() {
-	nvcc -O1 -std=c++17 -arch="${CUDA_ARCH:-sm_90a}" -shared -Xcompiler -fPIC -cudart shared -Xlinker -rpath -Xlinker "$cuda/lib64" \
-		-o "values/$1.so" "values/$1.cu" >"log/build-values-$1" 2>&1 || echo "BUILD FAILED values $1"
-}
-export -f value_library
-
-if [[ $what == *values* ]]; then
-	for f in values/*.cu; do basename "$f" .cu; done | xargs -P "$jobs" -I{} bash -c 'value_library {}'
-	for f in values/*.py; do
-		n=$(basename "$f" .py)
-		[ -f "values/$n.cu" ] || continue
-		if timeout 300 python3 "$f" run values --target "${VALUES_TARGET:-cuda}" >"log/values-$n" 2>&1; then echo "ok    values $(tail -1 "log/values-$n")"
-		else
-			echo "WRONG values $n ($?): $(grep -c FAILED "log/values-$n") lines FAILED; $(tail -1 "log/values-$n")"
-			grep FAILED "log/values-$n" | head -5
-			fail=$((fail + 1))
-		fi
-	done
-fi
-
-if [[ $what == *sanitize* ]]; then
-	for n in samples/*; do
-		n=$(basename "$n")
-		for t in memcheck racecheck initcheck synccheck; do
-			(CTILE_SMALL=1 timeout 200 compute-sanitizer --tool $t --error-exitcode 9 "bin/$n-line" >"log/$t-$n" 2>&1; echo "$t $n: $? $(tail -1 "log/$t-$n")") &
-		done
-		wait
-	done
-fi
-echo "failures: $fail"
-exit $((fail != 0))
+fail=$(grep -cE '^(WRONG|BUILD FAILED)' log/FAILED 2>/dev/null)
+echo "failures: ${fail:-0}"
+exit $((${fail:-0} != 0))

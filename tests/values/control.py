@@ -7,7 +7,7 @@ Usage: control.py build FOLDER --ctilec PATH [--target c|cuda]
        control.py run FOLDER [--target c|cuda]
        control.py test --ctilec PATH        builds and runs the C target in a temporary folder
 """
-import ctypes, os, re, subprocess, sys, tempfile
+import concurrent.futures, ctypes, os, re, subprocess, sys, tempfile
 import numpy as np
 import reference as ref
 import runner
@@ -772,24 +772,29 @@ def trapped(suite, folder, target, name):
     runner.call(lib, dev, f"trap_{name}", [np.arange(8, dtype=I32), np.zeros(8, I32), np.zeros(8, np.uint32), ctypes.c_int32(1), ctypes.c_float(1e10)], [])
 
 
+def trap_in_child(suite, folder, target, name):
+    """How the process that runs the trap ended, and what it said."""
+    if target != "c":
+        p = subprocess.run([sys.executable, os.path.abspath(__file__), "trap", folder, "--target", target, "--only", name], capture_output=True, text=True)
+        return p.returncode, p.stdout + p.stderr
+    with tempfile.TemporaryFile() as t:
+        sys.stdout.flush()
+        child = os.fork()
+        if not child:
+            os.dup2(t.fileno(), 2)
+            os.dup2(t.fileno(), 1)
+            trapped(suite, folder, target, name)
+            os._exit(0)
+        _, end = os.waitpid(child, 0)
+        t.seek(0)
+        return end, t.read().decode()
+
+
 def traps(suite, folder, target):
     faults = []
-    for name, line, words in TRAPS:
-        if target == "c":
-            with tempfile.TemporaryFile() as t:
-                sys.stdout.flush()
-                child = os.fork()
-                if not child:
-                    os.dup2(t.fileno(), 2)
-                    os.dup2(t.fileno(), 1)
-                    trapped(suite, folder, target, name)
-                    os._exit(0)
-                _, end = os.waitpid(child, 0)
-                t.seek(0)
-                text = t.read().decode()
-        else:
-            p = subprocess.run([sys.executable, os.path.abspath(__file__), "trap", folder, "--target", target, "--only", name], capture_output=True, text=True)
-            end, text = p.returncode, p.stdout + p.stderr
+    with concurrent.futures.ThreadPoolExecutor(1 if target == "c" else os.cpu_count()) as pool:
+        ends = list(pool.map(lambda t: trap_in_child(suite, folder, target, t[0]), TRAPS))
+    for (name, line, words), (end, text) in zip(TRAPS, ends):
         at = f"control-checked.tile:{LINES[name]}"
         if not end:
             faults.append(f"`{line}` does not trap")

@@ -5,7 +5,7 @@ Usage: elementwise.py build FOLDER --ctilec PATH [--target c|cuda]
        elementwise.py run FOLDER [--target c|cuda]
        elementwise.py test --ctilec PATH        builds and runs the C target in a temporary folder
 """
-import argparse, ctypes, os, subprocess, sys, tempfile
+import argparse, ctypes, itertools, os, subprocess, sys, tempfile
 import numpy as np
 import reference as ref
 import runner
@@ -192,7 +192,14 @@ def kernel(name, call, t, result, n):
             f"    r.store([b], {call.format(*[f'a{i}' for i in range(n)])});\n}}\n")
 
 
+PART = (1, 1)     # which, of how many
+
+
 def all_cases():
+    return itertools.islice(every_case(), PART[0] - 1, None, PART[1])
+
+
+def every_case():
     for op, (call, types, f, result, ulp) in CASES.items():
         n = 1 + max(i for i in range(3) if "{%d}" % i in call)
         for t in types:
@@ -240,7 +247,7 @@ def inside(lib, target, box):
             i = int(np.argmin(ok))
             print(f"FAILED {name}: {int(np.sum(~ok))} of {len(ok)}; first at {[str(v[i]) for v in a]}: got {got[i]}, want {want[i]}")
     total = sum(1 for _ in all_cases())
-    print(f"elementwise, target {target}: {total - failed} of {total} cases right")
+    print(f"{runner.part_name('elementwise', *PART)}, target {target}: {total - failed} of {total} cases right")
     if "-v" in sys.argv:
         for (op, t), u in sorted(worst.items()):
             print(f"  {op:8} {t:5} {u:.3f} ulp")
@@ -248,20 +255,27 @@ def inside(lib, target, box):
 
 
 def main():
+    global PART
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("what", choices=["emit", "build", "run", "test"])
     ap.add_argument("folder", nargs="?")
     ap.add_argument("--ctilec", default=os.environ.get("CTILEC", "build/ctilec"))
     ap.add_argument("--target", default="c")
     ap.add_argument("-v", action="store_true")
+    ap.add_argument("--part", type=runner.part_of, default=PART, help="I/N: every N-th case from the I-th")
+    ap.add_argument("--parts", type=int, default=1, help="emit and build: all of them, each with a text of its own")
     a = ap.parse_args()
+    PART = a.part
+    name = runner.part_name("elementwise", *PART)
     if a.what == "test":
         with tempfile.TemporaryDirectory() as d:
-            sys.exit(run(runner.build(a.ctilec, a.target, source(), d, "elementwise"), a.target) != 0)
+            sys.exit(run(runner.build(a.ctilec, a.target, source(), d, name), a.target) != 0)
     if a.what in ("emit", "build"):
-        getattr(runner, a.what)(a.ctilec, a.target, source(), a.folder, "elementwise")
+        for i in range(1, a.parts + 1):
+            PART = (i, a.parts)
+            getattr(runner, a.what)(a.ctilec, a.target, source(), a.folder, runner.part_name("elementwise", *PART))
     else:
-        sys.exit(run(os.path.join(a.folder, "elementwise.so"), a.target) != 0)
+        sys.exit(run(os.path.join(a.folder, name + ".so"), a.target) != 0)
 
 
 if __name__ == "__main__":

@@ -323,8 +323,9 @@ def small(name, t, n, rng):
     return rng.integers(-1, 6, n)       # -1 is the identity of those that keep the first or last that is set
 
 
-for i, shape in enumerate([(32,), (4, 8), (2, 1, 2)]):
-    table(S, f"custom_{label(shape)}", {"x": ("i32", shape), "y": ("i32", shape)}, custom_rows(shape), small, before=FUNCTIONS if i == 0 else "")
+S.add("functions", FUNCTIONS)
+for shape in [(32,), (4, 8), (2, 1, 2)]:
+    table(S, f"custom_{label(shape)}", {"x": ("i32", shape), "y": ("i32", shape)}, custom_rows(shape), small)
 
 def index_of(x, axes, greatest):
     """The index among the elements of those axes, in row-major order; ties: the lowest."""

@@ -101,6 +101,18 @@ def call(lib, dev, name, args, outputs):
     return out
 
 
+def part_of(text):
+    """I/N as two numbers; for argparse."""
+    part, parts = (int(v) for v in text.split("/"))
+    if not 1 <= part <= parts:
+        raise ValueError
+    return part, parts
+
+
+def part_name(name, part, parts):
+    return name if parts == 1 else f"{name}.{part}of{parts}"
+
+
 def emit(ctilec, target, source, folder, name, flags=()):
     """Compiles source text to folder/name.c or .cu, which is given."""
     os.makedirs(folder, exist_ok=True)

@@ -7,7 +7,7 @@
 Every call runs twice. Its arrays lie once at aligned addresses and once as far up as their memory goes, so that an access
 behind the end meets a page that is not there (C), or bytes whose change is seen (both targets). Inputs must come back unchanged.
 """
-import argparse, ctypes, mmap, os, subprocess, sys, tempfile, zlib
+import argparse, copy, ctypes, mmap, os, subprocess, sys, tempfile, zlib
 import numpy as np
 import reference as ref
 import runner
@@ -129,29 +129,60 @@ class EmulatedMemory:
 
 
 class CudaMemory:
-    """Marked bytes before and behind; the tight placement has the alignment of one element only."""
-    MARGIN = 512
+    """Marked bytes before and behind; the tight placement has the alignment of one element only. The arguments of one call lie in one
+    piece of memory, so that two copies move them all: several processes share the GPU, and each copy waits for its turn."""
+    MARGIN, ALIGN = 512, 512
+    lib = device = host = None
+    used = 0
 
     def __init__(self, lib, data, tight):
-        self.lib, self.bytes = lib, data.nbytes
-        self.at = self.MARGIN + (data.dtype.itemsize if tight else 0)
-        self.all = np.full(self.at + self.bytes + self.MARGIN, CANARY, np.uint8)
-        self.all[self.at:self.at + self.bytes] = data.view(np.uint8).reshape(-1)
-        self.base = ctypes.c_void_p()
-        self.check(lib.cudaMalloc(ctypes.byref(self.base), ctypes.c_size_t(len(self.all))), "cudaMalloc")
-        self.check(lib.cudaMemcpy(self.base, ctypes.c_void_p(self.all.ctypes.data), ctypes.c_size_t(len(self.all)), 1), "cudaMemcpy")
-        self.pointer = ctypes.c_void_p(self.base.value + self.at)
+        own, self.bytes = CudaMemory, data.nbytes
+        start = own.used
+        self.at = start + own.MARGIN + (data.dtype.itemsize if tight else 0)
+        self.end = self.at + self.bytes + own.MARGIN
+        self.start, own.used = start, -(-self.end // own.ALIGN) * own.ALIGN
+        own.make_room(lib, own.used)
+        own.host[start:own.used] = CANARY
+        own.host[self.at:self.at + self.bytes] = data.view(np.uint8).reshape(-1)
 
-    def check(self, status, what):
+    @property
+    def pointer(self):
+        return ctypes.c_void_p(self.device.value + self.at)
+
+    @classmethod
+    def make_room(own, lib, size):
+        if own.lib is lib and size <= len(own.host):
+            return
+        room, old = 1 << max(22, (size - 1).bit_length()), own.host
+        if own.lib is not None:
+            own.lib.cudaFree(own.device)
+        own.lib, own.host, own.device = lib, np.empty(room, np.uint8), ctypes.c_void_p()
+        if old is not None:
+            own.host[:min(room, len(old))] = old[:room]
+        own.check(lib.cudaMalloc(ctypes.byref(own.device), ctypes.c_size_t(room)), "cudaMalloc")
+
+    @classmethod
+    def upload(own):
+        if own.used:
+            own.check(own.lib.cudaMemcpy(own.device, ctypes.c_void_p(own.host.ctypes.data), ctypes.c_size_t(own.used), 1), "cudaMemcpy")
+
+    @classmethod
+    def download(own):
+        if own.used:
+            own.check(own.lib.cudaMemcpy(ctypes.c_void_p(own.host.ctypes.data), own.device, ctypes.c_size_t(own.used), 2), "a kernel")
+
+    @staticmethod
+    def check(status, what):
         if status:
             raise SystemExit(f"{what}: CUDA error {status}")
 
     def read(self):
-        self.check(self.lib.cudaMemcpy(ctypes.c_void_p(self.all.ctypes.data), self.base, ctypes.c_size_t(len(self.all)), 2), "a kernel")
-        return self.all[:self.at], self.all[self.at:self.at + self.bytes], self.all[self.at + self.bytes:]
+        all = self.host[self.start:self.end].copy()
+        at = self.at - self.start
+        return all[:at], all[at:at + self.bytes], all[at + self.bytes:]
 
     def free(self):
-        self.lib.cudaFree(self.base)
+        CudaMemory.used = 0
 
 
 class Suite:
@@ -171,6 +202,16 @@ class Suite:
             self.add(f.__name__, source, f, group)
             return f
         return take
+
+    def keep_part(self, part, parts):
+        """Leaves every parts-th case from the part-th, under a name of its own, and what has no calls, which others may use;
+        further tests stay with the first part."""
+        with_calls = [c for c in self.cases if c[2]]
+        kept = with_calls[part - 1::parts]
+        self.cases = [c for c in self.cases if not c[2] or c in kept]
+        self.name = runner.part_name(self.name, part, parts)
+        if part > 1:
+            self.after = self.static = []
 
     # ---- building ----
     def source(self, group=""):
@@ -213,6 +254,8 @@ class Suite:
                 data = np.ascontiguousarray(a.start if isinstance(a, Out) else a.data if isinstance(a, Workspace) else a)
                 where[i] = self.memory(lib, target, data, tight and not isinstance(a, Workspace) and not call.aligned)
                 held.append((i, a, data, where[i]))
+        if target == "cuda":
+            CudaMemory.upload()
         c, memory_only = [], {a.argument for a in call.args if isinstance(a, At)}
         for i, a in enumerate(call.args):
             if i in memory_only:
@@ -230,6 +273,7 @@ class Suite:
             status = lib.cudaDeviceSynchronize()
             if status:
                 raise SystemExit(f"{call.name}: CUDA error {status} while running")
+            CudaMemory.download()
         if status != call.status:
             fault = f"status {status} ({text}), want {call.status}"
         elif call.text is not None and call.text not in text:
@@ -290,7 +334,10 @@ class Suite:
         ap.add_argument("--target", default="c")
         ap.add_argument("--option", action="append", default=[], help="a further option of ctilec")
         ap.add_argument("--only", default="", help="cases whose name contains this")
+        ap.add_argument("--part", type=runner.part_of, default=(1, 1), help="I/N: every N-th case from the I-th")
+        ap.add_argument("--parts", type=int, default=1, help="emit and build: all of them, each with texts of its own")
         a = ap.parse_args()
+        self.keep_part(*a.part)
         if a.only:
             self.cases = [c for c in self.cases if a.only in c[0]]
             self.after = self.static = []
@@ -298,7 +345,10 @@ class Suite:
             for g in self.used():
                 print(self.source(g), end="")
         elif a.what in ("emit", "build"):
-            self.build(a.ctilec, a.target, a.folder, a.option, getattr(runner, a.what))
+            for i in range(1, a.parts + 1):
+                part = copy.copy(self)
+                part.keep_part(i, a.parts)
+                part.build(a.ctilec, a.target, a.folder, a.option, getattr(runner, a.what))
         elif a.what == "run":
             sys.exit(self.run(a.folder, a.target) != 0)
         else:
