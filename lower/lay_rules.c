@@ -255,3 +255,27 @@ Lay lay_gathered(Lay l, int axis, int n)
 	}
 	return r;
 }
+
+/* ---- clusters ---- */
+/* x less what the n vectors of basis, of which each has a lowest bit of its own, make of it. */
+static uint32_t remainder_of(const uint32_t *basis, int n, uint32_t x)
+{
+	for (int i = 0; i < n; i++)
+		if (x & basis[i] & (~basis[i] + 1)) x ^= basis[i];
+	return x;
+}
+
+bool lay_in_block(Lay from, Lay to, int cluster)
+{
+	uint32_t own[LAY_BITS];
+	int n = 0, block = lay_inbits(from) - cluster, shift = block - (lay_inbits(to) - cluster);
+	for (int i = 0; i < block; i++) {
+		uint32_t c = remainder_of(own, n, from.col[i]);
+		if (c) own[n++] = c;
+	}
+	for (int i = 0; i < lay_inbits(to); i++) {
+		uint32_t c = to.col[i] ^ (i + shift >= block ? from.col[i + shift] : 0);
+		if (remainder_of(own, n, c)) return false;
+	}
+	return true;
+}

@@ -713,13 +713,15 @@ static bool scans_apart(const Op *op, Lay l)
 	return scan_plan(l, (int)ir_int(op, AT_AXIS, 0), &plan) && (plan.warps == plan.n || lay_outbits(plan.totals) <= CLUSTER_SENT);
 }
 
-static bool stays_apart(Places *p)
+static bool stays_apart(Places *p, int cluster)
 {
 	Lay l;
 	for (int i = 0; i < p->ops.n; i++) {
 		Op *op = p->ops.p[i];
 		if (op_is_scan(op) && !scans_apart(op, lay_of(p, op->out[0]))) return false;
 		if (op_is_reduce(op) && !reduces_apart(op, lay_of(p, ir_in(op, 0)))) return false;
+		for (int k = 0; op_is_reduce(op) && k < op->nout; k++)
+			if (!lay_in_block(reduced_layout(op, lay_of(p, ir_in(op, 0))), lay_of(p, op->out[k]), cluster)) return false;
 		for (int k = 0; k < op->nin; k++) {
 			Val *v = ir_in(op, k);
 			if (is_tile(v) && needs(p, op, k, &l) && !lay_eq(lay_of(p, v), l) && !is_cheap(v)) return false;
@@ -784,7 +786,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);
-		if (!cluster || stays_apart(&p)) break;
+		if (!cluster || stays_apart(&p, cluster)) break;
 	}
 	for (int i = 0; i < p.ops.n; i++) write_layouts(&p, p.ops.p[i]);
 	for (int i = 0; i < p.ops.n; i++) fix_operands(&p, p.ops.p[i]);

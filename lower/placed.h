@@ -49,6 +49,8 @@ bool lay_combines_simply(Lay l, int axis);
  * registers. */
 Lay lay_gathered(Lay l, int axis, int n);
 Lay lay_spread(Lay l, int most);                /* warps that hold copies take registers, until 2^most are left */
+/* Of 2^cluster thread blocks, whose number is the highest bits of a warp's: does each hold in `from` all that it holds in `to`? */
+bool lay_in_block(Lay from, Lay to, int cluster);
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
 int64_t lay_memory_cost(Lay l, Elem e, int fast);
 
