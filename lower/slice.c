@@ -41,10 +41,10 @@ static void measure(Measure *m, const Op *op)
 	if (moved && type_log2_size(moved->type) && elem_bytes(moved->type->elem) > m->bytes) m->bytes = elem_bytes(moved->type->elem);
 }
 
-static Measure measure_fn(const Fn *fn)
+static Measure measure_block(const IrBlock *block)
 {
 	Measure m = { 0 };
-	for (const Op *op = fn->body->first; op; op = op->next) measure(&m, op);
+	for (const Op *op = block->first; op; op = op->next) measure(&m, op);
 	return m;
 }
 
@@ -243,13 +243,13 @@ static int narrow_accesses(const SlicePlan *p, int log2)
 }
 
 /* The axis that takes fewest loops; of such the one with fewest narrow accesses, the slowest of these. */
-static bool best_plan(Fn *fn, Val *seed, int log2, SlicePlan *best)
+static bool best_plan(IrBlock *block, Val *seed, int log2, SlicePlan *best)
 {
 	SlicePlan p;
 	int narrow = 0;
 	bool found = false;
 	for (int a = 0; a < seed->type->rank; a++) {
-		if (seed->type->log2[a] < log2 || !slice_plan(fn, seed, a, log2, &p)) continue;
+		if (seed->type->log2[a] < log2 || !slice_plan(block, seed, a, log2, &p)) continue;
 		int n = narrow_accesses(&p, log2);
 		if (found && (p.loops > best->loops || (p.loops == best->loops && n >= narrow))) continue;
 		*best = p;
@@ -333,9 +333,34 @@ static bool share_out(Fn *fn, const LowerCx *cx, const SlicePlan *p, int size, b
 	return true;
 }
 
-static void slice_fn(Fn *fn, const LowerCx *cx)
+/* Makes what the block is given from outside, and cuts, within it. */
+static void make_within(const SlicePlan *p)
 {
-	Measure m = measure_fn(fn);
+	for (int i = 0; i < p->n; i++)
+		for (int k = 0; k < p->ops[i].op->nin; k++) {
+			Val *v = ir_in(p->ops[i].op, k);
+			if (!slice_is_cut(p, v) || p->def[v->id] >= 0) continue;
+			Builder b = build_before(p->ops[i].op);
+			b.span = v->def->span;
+			Val *r = ir_op1(&b, v->def->code, v->type, v->def->nin, v->def->in);
+			copy_attrs(r->def, v->def);
+			p->ops[i].op->in[k] = r;
+		}
+}
+
+static bool plan_block(IrBlock *block, Val *seed, int log2, SlicePlan *p)
+{
+	ir_number(block->fn);
+	if (!best_plan(block, seed, log2, p)) return false;
+	make_within(p);
+	ir_number(block->fn);
+	return best_plan(block, seed, log2, p);
+}
+
+static void slice_block(IrBlock *block, const LowerCx *cx)
+{
+	Fn *fn = block->fn;
+	Measure m = measure_block(block);
 	if (!m.bytes) return;
 	Slicer s = { .log2 = 0 };
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
@@ -344,18 +369,27 @@ static void slice_fn(Fn *fn, const LowerCx *cx)
 	int slices = m.log2 - LANES_LOG2 - to.warps - to.each;
 	if (slices < 1) return;
 	ir_number(fn);
-	if (!best_plan(fn, m.seed, slices, &s.p) || !share_out(fn, cx, &s.p, m.log2, hint > 0, &to)) return;
+	if (!best_plan(block, m.seed, slices, &s.p) || !share_out(fn, cx, &s.p, m.log2, hint > 0, &to)) return;
 	slices = m.log2 - LANES_LOG2 - to.warps - to.cluster - to.each;
-	if (slices < 1 || !best_plan(fn, m.seed, slices, &s.p)) return;
+	if (slices < 1 || !plan_block(block, m.seed, slices, &s.p)) return;
 	s.log2 = slices;
 	s.near = 4 - log2_floor(m.bytes) < to.each ? 4 - log2_floor(m.bytes) : to.each;
 	s.far = to.each - s.near;
 	write_loops(&s);
+	if (block->owner) return;
 	fn->warps = 1 << (to.warps + to.cluster);
 	fn->cluster = to.cluster ? 1 << to.cluster : 0;
 }
 
+/* The loops of the author, from the inside out. */
+static void slice_within(IrBlock *block, const LowerCx *cx)
+{
+	for (Op *op = block->first; op; op = op->next)
+		for (int r = 0; r < op->nregion; r++) slice_within(op->region[r], cx);
+	slice_block(block, cx);
+}
+
 void pass_slice(Module *m, const LowerCx *cx)
 {
-	for (int i = 0; i < m->fns.n; i++) slice_fn(m->fns.p[i], cx);
+	for (int i = 0; i < m->fns.n; i++) slice_within(m->fns.p[i]->body, cx);
 }

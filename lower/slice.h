@@ -17,17 +17,19 @@ typedef struct SliceOp {
 
 typedef struct SlicePlan {
 	Fn *fn;
+	IrBlock *block;         /* the kernel's body, or that of a loop in it */
 	int nval;               /* what came before has ids below */
 	int8_t *axis;           /* by Val id: along which a tile is cut, or SLICE_WHOLE */
 	int *def;               /* by Val id: which of ops defines it; -1: none */
-	SliceOp *ops;           /* of the kernel's body, in order */
+	SliceOp *ops;           /* of the block, in order */
 	int n;
 	int loops;
 } SlicePlan;
 
 /* The plan that cuts the tile `seed` along `axis` and whatever has to be cut with it, into 2^log2 slices; false: there is none. */
-bool slice_plan(Fn *fn, Val *seed, int axis, int log2, SlicePlan *p);
+bool slice_plan(IrBlock *block, Val *seed, int axis, int log2, SlicePlan *p);
 bool slice_is_cut(const SlicePlan *p, const Val *v);
+bool slice_is_made(const Val *v);               /* of nothing but scalars and numbers of elements */
 Val *slice_exponent(const SliceOp *o);          /* of an online sum: x */
 
 /* What is being written. */

@@ -20,6 +20,13 @@ enum { UNKNOWN = -2, MOST_ROUNDS = 64 };
 
 bool slice_is_cut(const SlicePlan *p, const Val *v) { return v->id < p->nval && type_is_tile(v->type) && p->axis[v->id] >= 0; }
 
+bool slice_is_made(const Val *v)
+{
+	if (!v->def) return false;
+	OpCode c = v->def->code;
+	return c == OP_CONST || c == OP_IOTA || (c == OP_BROADCAST && !type_is_tile(ir_in(v->def, 0)->type));
+}
+
 /* ---- the axis of each value ---- */
 typedef struct Spread { SlicePlan *p; int log2; bool changed, failed; } Spread;
 
@@ -114,6 +121,13 @@ static void check_numbers(Spread *s, const Val *r)
 	if (axis_of(s, r) >= 0 && log2_before(r->type, axis_of(s, r))) s->failed = true;
 }
 
+/* Elements that move, or meet those before them, along one axis: the others may be cut. */
+static void spread_along(Spread *s, const Op *op)
+{
+	spread_all(s, op);
+	if (axis_of(s, op->out[0]) == (int)ir_int(op, AT_AXIS, 0)) s->failed = true;
+}
+
 static bool meets_cut(const Spread *s, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++)
@@ -134,16 +148,39 @@ static void spread_op(Spread *s, const Op *op)
 	else if (op->code == OP_RESHAPE) spread_reshape(s, op);
 	else if (op->code == OP_PERMUTE) spread_permute(s, op);
 	else if (op_is_reduce(op) && op->nin == 1) spread_reduce(s, op);
+	else if (op->code == OP_SHIFT || (op_is_scan(op) && op->nin == 1)) spread_along(s, op);
 	else if (op->code == OP_GATHER && memory_is_constant(s->p->fn, ir_in(op, 0))) spread_all(s, op);
 	else if (op->code == OP_LOAD || op->code == OP_STORE || (f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE)))) spread_all(s, op);
 	else s->failed = true;
 }
 
-/* A tile of the body that an operation within a region uses stays whole. */
+/* What a block is given from outside it has whole, but for what is as quickly made again. */
+static void check_outside(Spread *s, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = ir_in(op, i);
+		if (axis_of(s, v) >= 0 && s->p->def[v->id] < 0 && !slice_is_made(v)) s->failed = true;
+	}
+}
+
+/* Where control may leave the block in its middle, what stands before and behind that keeps its place. */
+static void check_jump(void *ctx, Op *op)
+{
+	Spread *s = ctx;
+	bool loop = op->code == OP_BREAK || op->code == OP_CONTINUE;
+	if ((!loop && op->code != OP_LEAVE && op->code != OP_RETURN) || op->parent == s->p->block) return;
+	for (const Op *o = op->parent->owner; o && op->code != OP_RETURN; o = o->parent->owner) {
+		if (loop ? o->code == OP_FOR || o->code == OP_WHILE : o->code == OP_SCOPE_) return;
+		if (o->parent == s->p->block) break;
+	}
+	s->failed = true;
+}
+
+/* A tile of the block that an operation within a region of its own uses stays whole. */
 static void keep_whole(void *ctx, Op *op)
 {
 	Spread *s = ctx;
-	for (int i = 0; i < op->nin && op->parent->owner; i++)
+	for (int i = 0; i < op->nin && op->parent != s->p->block; i++)
 		if (axis_of(s, ir_in(op, i)) >= 0) s->failed = true;
 }
 
@@ -178,7 +215,9 @@ static bool spread(SlicePlan *p, Val *seed, int axis, int log2)
 		for (int i = 0; i < p->n; i++) spread_op(&s, p->ops[i].op);
 		for (int i = p->n - 1; i >= 0; i--) spread_op(&s, p->ops[i].op);
 	}
-	ir_walk(p->fn->body, keep_whole, &s);
+	ir_walk(p->block, keep_whole, &s);
+	ir_walk(p->block, check_jump, &s);
+	for (int i = 0; i < p->n; i++) check_outside(&s, p->ops[i].op);
 	for (int i = 0; i < p->n; i++) {
 		SliceOp *o = &p->ops[i];
 		o->cut = meets_cut(&s, o->op);
@@ -327,16 +366,17 @@ static bool find_loops(SlicePlan *p)
 	return false;
 }
 
-bool slice_plan(Fn *fn, Val *seed, int axis, int log2, SlicePlan *p)
+bool slice_plan(IrBlock *block, Val *seed, int axis, int log2, SlicePlan *p)
 {
-	*p = (SlicePlan){ .fn = fn, .nval = fn->nval };
-	for (const Op *op = fn->body->first; op; op = op->next) p->n++;
+	Fn *fn = block->fn;
+	*p = (SlicePlan){ .fn = fn, .block = block, .nval = fn->nval };
+	for (const Op *op = block->first; op; op = op->next) p->n++;
 	p->ops = NEW_ARRAY(A_TMP, SliceOp, p->n);
 	p->axis = NEW_ARRAY(A_TMP, int8_t, fn->nval);
 	p->def = NEW_ARRAY(A_TMP, int, fn->nval);
 	for (int i = 0; i < fn->nval; i++) p->def[i] = -1;
 	int i = 0;
-	for (Op *op = fn->body->first; op; op = op->next, i++) {
+	for (Op *op = block->first; op; op = op->next, i++) {
 		p->ops[i].op = op;
 		for (int k = 0; k < op->nout; k++) p->def[op->out[k]->id] = i;
 	}
