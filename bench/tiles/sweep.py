@@ -21,8 +21,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MEMORY = os.path.join(os.path.dirname(HERE), "memory")
 sys.path[:0] = [HERE, MEMORY]
 import bench
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "compile"))
-import meter
 
 WORK = 27                               # log2 of the elements of a case
 ROWS = ("softmax", "rmsnorm", "layernorm", "row_sum", "cumsum")
@@ -134,7 +132,9 @@ def blurred(torch, tile, x, y, h, w):
 
 
 def chosen(o):
-    return [f for f in families() if any(re.search(o.only, f.instance(t)) for t in f.tiles)]
+    found = list(families())
+    for f in found: f.tiles = [t for t in f.tiles if re.search(o.only, f.instance(t))]
+    return [f for f in found if f.tiles]
 
 
 # ---- build ----
@@ -181,7 +181,6 @@ def run(o):
     for family in found:
         rows = []
         for tile in family.tiles:
-            if not re.search(o.only, family.instance(tile)): continue
             try:
                 row = b.run(family.case(torch, data, tile))
             except Exception as e:
@@ -222,6 +221,8 @@ def measured(o, family, arch):
     _, status, usage = os.wait4(child.pid, 0)
     if status or "C75" in said or "arning" in said:
         sys.exit("%s for %s:\n%s" % (family.name, arch, said[-3000:]))
+    sys.path.insert(0, os.path.join(os.path.dirname(HERE), "compile"))
+    import meter
     found = meter.from_ptxas(said)
     if o.cuobjdump: meter.add_sass(found, o.cuobjdump, text + "bin")
     rows = {}
