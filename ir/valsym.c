@@ -38,6 +38,18 @@ static const Sym *binary(ValSyms *b, const Op *op)
 	}
 }
 
+/* x + k for v = x plus and minus constants, whatever those sums on the way: what wraps there comes back. NULL: none is added. */
+static const Sym *plus_constants(ValSyms *b, const Val *v)
+{
+	int64_t k = 0;
+	const Val *x = v;
+	for (Num n; x->def && (x->def->code == OP_ADD || x->def->code == OP_SUB); x = ir_in(x->def, 0)) {
+		if (!ir_const_value(ir_in(x->def, 1), &n) || n.i > INT32_MAX || n.i < -INT32_MAX || k > INT32_MAX || k < -INT32_MAX) break;
+		k += x->def->code == OP_ADD ? n.i : -n.i;
+	}
+	return x == v ? NULL : sym_add(valsym(b, x), sym_const(k));
+}
+
 static const Sym *compute(ValSyms *b, const Val *v)
 {
 	Num n;
@@ -54,6 +66,8 @@ static const Sym *compute(ValSyms *b, const Val *v)
 		break;
 	default: s = op->nin == 2 && elem_is_int(ir_in(op, 1)->type->elem) ? binary(b, op) : NULL;
 	}
+	if (s && s->size <= SYM_SIZE_MAX && fits(b, s, v->type->elem)) return s;
+	s = plus_constants(b, v);
 	return s && s->size <= SYM_SIZE_MAX && fits(b, s, v->type->elem) ? s : NULL;
 }
 

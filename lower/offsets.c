@@ -6,17 +6,21 @@
 
 enum { FAR = 1 << 20 };         /* larger constants stay: no offset comes near the end of 64 bits */
 
-/* v = *rest + k for a constant k, without wrapping. */
+/* v = *rest + k for a constant k, v without wrapping; the sums on the way may. */
 static bool peel(ValSyms *b, Val *v, Val **rest, int64_t *k)
 {
+	const Sym *all = valsym(b, v);
 	Num n;
-	const Op *op = v->def;
-	if (!op || (op->code != OP_ADD && op->code != OP_SUB) || !elem_is_int(v->type->elem)) return false;
-	int at = ir_const_value(ir_in(op, 1), &n) ? 1 : op->code == OP_ADD && ir_const_value(ir_in(op, 0), &n) ? 0 : -1;
-	if (at < 0 || n.i > FAR || n.i < -FAR) return false;
-	*rest = ir_in(op, 1 - at);
-	*k = op->code == OP_ADD ? n.i : -n.i;
-	return valsym(b, v) == sym_add(valsym(b, *rest), sym_const(*k));
+	*k = 0;
+	for (*rest = v;;) {
+		const Op *op = (*rest)->def;
+		if (!op || (op->code != OP_ADD && op->code != OP_SUB) || !elem_is_int(v->type->elem)) return false;
+		int at = ir_const_value(ir_in(op, 1), &n) ? 1 : op->code == OP_ADD && ir_const_value(ir_in(op, 0), &n) ? 0 : -1;
+		if (at < 0 || n.i > FAR || n.i < -FAR || *k > FAR || *k < -FAR) return false;
+		*rest = ir_in(op, 1 - at);
+		*k += op->code == OP_ADD ? n.i : -n.i;
+		if (all == sym_add(valsym(b, *rest), sym_const(*k))) return true;
+	}
 }
 
 static void visit_access(ValSyms *b, Op *op)

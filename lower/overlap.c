@@ -49,6 +49,8 @@ static bool constants_apart(const Op *x, const Op *y)
 	return same_scalar(ir_in(x, 1 + rank), ir_in(y, 1 + rank)) && (!l || !m ? l == m : lay_eq(*l, *m));
 }
 
+bool loads_overlap(const Op *x, const Op *y) { return is_candidate(x) && is_candidate(y) && constants_apart(x, y); }
+
 /* ---- groups ---- */
 typedef struct Group { Op *op[GROUP_MOST]; int n; } Group;
 typedef VEC(Group *) Groups;
@@ -197,6 +199,7 @@ Lay lay_overlap(const Overlap *o, Threads n)
 			more = true;
 		}
 	}
+	if (o->axes >> fast & 1 && !o->within) l = lay_push(l, HW_REG, fast, take(&left[fast], regs));    /* the others are too short */
 	int order[TILE_RANK], naxis = 0;
 	order[naxis++] = fast;
 	for (int a = t->rank - 1; a >= 0; a--)
