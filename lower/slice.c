@@ -21,6 +21,7 @@ enum {
 	HELD_BYTES = 256,       /* of loads that a thread's registers hold */
 	HELD_EACH = 6,          /* log2; but no more elements of a tile */
 	HELD_LOG2 = 15,         /* elements of a tile that the registers of a thread block hold, log2 */
+	SCANNED = 14, SCANNED_IN_CLUSTER = 17,  /* of tiles that are scanned along the axis, and by a cluster */
 	HELD_IN_CLUSTER = 14    /* the same in a cluster, where less is better: several tile blocks share an SM then */
 };
 
@@ -53,7 +54,7 @@ static bool suits_cluster(const Fn *fn)
 {
 	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!op_suits_cluster(op) || op_is_scan(op)) return false;
+		if (!op_suits_cluster(op)) return false;
 		for (int i = 0; i < op->nout; i++) {
 			const Type *t = op->out[i]->type;
 			int long_axes = 0;
@@ -102,8 +103,24 @@ static Val *cut_numbers(const Slicer *s, Builder *b, const Op *op)
 	return ir_binary(b, OP_ADD, i->type, i, ir_unary(b, OP_BROADCAST, i->type, slice_times(b, k, type_size(i->type))));
 }
 
+/* i * times_i + k * times_k, k the counter; once for all accesses of a loop, so that those that overlap are seen to. */
+static Val *slice_index(Slicer *s, Op *before, Val *i, int64_t times_i, int64_t times_k)
+{
+	const Type *wide = type_scalar(EL_I64);
+	for (int n = 0; n < s->indices.n; n++) {
+		const SliceIndex *x = &s->indices.p[n];
+		if (x->i == i && x->times_i == times_i && x->times_k == times_k) return x->made;
+	}
+	Builder at = build_before(before);
+	Val *k = slice_times(&at, ir_unary(&at, OP_CAST, wide, s->counter), times_k);
+	Val *from = i->type == wide ? i : ir_unary(&at, OP_CAST, wide, i);
+	k = ir_binary(&at, OP_ADD, wide, slice_times(&at, from, times_i), k);
+	vec_push(A_TMP, &s->indices, ((SliceIndex){ i, times_i, times_k, k }));
+	return k;
+}
+
 /* Slice k of tile number i: element i * step + offset + k * n, as a tile number of its own with a step that divides both. */
-static void cut_access(const Slicer *s, Op *op, const Val *whole)
+static void cut_access(Slicer *s, Op *op, const Val *whole)
 {
 	int a = s->p.axis[whole->id], rank = whole->type->rank;
 	int64_t n = type_extent(whole->type, a) >> s->log2, step = 1, *steps = NEW_ARRAY(A_TMP, int64_t, rank);
@@ -113,13 +130,7 @@ static void cut_access(const Slicer *s, Op *op, const Val *whole)
 	Val *i = ir_in(op, 1 + a), *k = s->counter;
 	int64_t times_i = steps[a] / step;
 	Num c;
-	if (!ir_const_value(i, &c) || c.i || n != step) {
-		Builder at = build_before(op);
-		const Type *wide = type_scalar(EL_I64);
-		k = slice_times(&at, ir_unary(&at, OP_CAST, wide, k), n / step);
-		i = i->type == wide ? i : ir_unary(&at, OP_CAST, wide, i);
-		k = ir_binary(&at, OP_ADD, wide, slice_times(&at, i, times_i), k);
-	}
+	if (!ir_const_value(i, &c) || c.i || n != step) k = slice_index(s, op, i, times_i, n / step);
 	op->in[1 + a] = k;
 	steps[a] = step;
 	ir_set_ints(op, AT_STEPS, rank, steps);
@@ -134,13 +145,17 @@ static void cut_op(Slicer *s, Builder *b, int i)
 		slice_reduce(s, b, i);
 		return;
 	}
+	if (s->p.ops[i].scan) {
+		s->now[op->out[0]->id] = slice_scan(s, b, i);
+		return;
+	}
 	Val *one = op->code == OP_IOTA ? cut_numbers(s, b, op) : NULL;
 	Op *r = one ? one->def : clone(s, b, op);
 	for (int k = 0; k < op->nout; k++) s->now[op->out[k]->id] = r->out[k];
 	if (op->code == OP_LOAD || op->code == OP_STORE) cut_access(s, r, op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1));
 }
 
-/* What a loop carries: partial results, and behind each online sum its greatest exponents, behind each element its slice. */
+/* What a loop carries: partial results, for each scan what came before, and behind each online sum its greatest exponents, behind each element its slice. */
 typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
 
 static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
@@ -154,7 +169,7 @@ static void find_carried(Slicer *s, Builder *b, int level, Carried *c)
 {
 	for (int i = 0; i < s->p.n; i++) {
 		const SliceOp *o = &s->p.ops[i];
-		if (!o->part || !(o->runs >> level & 1)) continue;
+		if ((!o->part && !o->scan) || !(o->runs >> level & 1)) continue;
 		const Type *t = slice_partial(s, o->op);
 		carry(b, c, i, t, slice_identity(o->op));
 		if (o->online >= 0) carry(b, c, i, t, num_float(-1.0 / 0.0));
@@ -167,6 +182,7 @@ static void finish(Slicer *s, Builder *b, const Op *loop, const Carried *c, bool
 {
 	for (int k = 0; k < c->part.n; k++) {
 		SliceOp *o = &s->p.ops[c->part.p[k]];
+		if (o->scan) continue;
 		bool sum = o->online >= 0, two = sum || slice_by_index(o->op);
 		b->span = o->op->span;
 		if (sum == online) {
@@ -193,6 +209,7 @@ static void write_loop(Slicer *s, int level, Op *before)
 	Builder inner = { s->p.fn, body, NULL, b.span };
 	Val **last = NEW_ARRAY(A_TMP, Val *, c.part.n);
 	s->counter = ir_arg(body, i32, NULL);
+	s->indices.n = 0;
 	for (int k = 0; k < c.part.n; k++) {
 		int i = c.part.p[k];
 		Val **to = k && c.part.p[k - 1] == i ? s->top : s->sum;
@@ -259,6 +276,19 @@ static bool best_plan(IrBlock *block, Val *seed, int log2, SlicePlan *best)
 	return found;
 }
 
+/* Loads that overlap are read once (pass overlap): the first of them counts. */
+static bool is_read_before(const SlicePlan *p, int i, unsigned runs)
+{
+	for (int k = 0; k < i; k++)
+		if ((p->ops[k].runs & runs) == runs && loads_overlap(p->ops[k].op, p->ops[i].op)) return true;
+	return false;
+}
+
+static int bytes_of(const SlicePlan *p, int i, unsigned runs)
+{
+	return p->ops[i].op->code == OP_LOAD && !is_read_before(p, i, runs) ? elem_bytes(p->ops[i].op->out[0]->type->elem) : 0;
+}
+
 enum { ALL_RUNS, RUN_AGAIN };
 
 /* Bytes that the loads of an element have: all of them, or those that more than one loop runs. */
@@ -268,7 +298,7 @@ static int load_bytes(const SlicePlan *p, int which)
 	for (int i = 0; i < p->n; i++) {
 		const SliceOp *o = &p->ops[i];
 		bool again = (o->runs & (o->runs - 1)) != 0;
-		if (o->cut && o->op->code == OP_LOAD && (which == ALL_RUNS || again)) n += elem_bytes(o->op->out[0]->type->elem);
+		if (o->cut && (which == ALL_RUNS || again)) n += bytes_of(p, i, o->runs);
 	}
 	return n;
 }
@@ -280,7 +310,7 @@ static int loop_bytes(const SlicePlan *p)
 	for (int k = 0; k < SLICE_LOOPS; k++) {
 		int n = 0;
 		for (int i = 0; i < p->n; i++)
-			if (p->ops[i].op->code == OP_LOAD && p->ops[i].runs >> k & 1) n += elem_bytes(p->ops[i].op->out[0]->type->elem);
+			if (p->ops[i].runs >> k & 1) n += bytes_of(p, i, 1u << k);
 		if (n > most) most = n;
 	}
 	return most;
@@ -307,6 +337,13 @@ static bool reduces(const SlicePlan *p)
 	return false;
 }
 
+static bool scans(const SlicePlan *p)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->ops[i].scan) return true;
+	return false;
+}
+
 /* Who shares a tile, all log2: the warps of a thread block, its thread blocks, the elements of a slice that a thread has. */
 typedef struct Shares { int warps, cluster, each; } Shares;
 
@@ -324,7 +361,12 @@ static bool share_out(Fn *fn, const LowerCx *cx, const SlicePlan *p, int size, b
 	int most = log2_floor(SLICE_LOADS / loop_bytes(p));
 	if (most < s->each) s->each = most;
 	if (size <= LANES_LOG2 + s->warps + held_each(p) || (p->loops > 1 && !hinted && size <= HELD_LOG2)) return false;
-	if (reduces(p) && suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
+	if (scans(p) && !hinted) {      /* slices one after the other, each as long as threads of half an SM make it */
+		if (size <= (suits_cluster(fn) && lower_arch(cx, fn) >= 90 ? SCANNED_IN_CLUSTER : SCANNED)) return false;
+		s->warps = SLICE_WARPS + 1;
+		return true;
+	}
+	if (!scans(p) && reduces(p) && suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
 		int wish = (int)ir_hint(fn, "cluster", cx->target_arch);
 		s->cluster = wish ? log2_of(wish) : CLUSTER_MOST;
 		if (size <= HELD_IN_CLUSTER + s->cluster) return false;

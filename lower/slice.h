@@ -9,6 +9,7 @@ typedef struct SliceOp {
 	Op *op;
 	bool cut;               /* works on a slice at a time */
 	bool part;              /* reduces along the axis that is cut: its result is known behind the loop */
+	bool scan;              /* scans along the axis that is cut: slices in their order, with what came before */
 	int online;             /* the sum of exp(x - max x): which of ops is that maximum, in whose loop this runs; else -1 */
 	int level;              /* cut: the first loop that runs it; else: it stands before that loop */
 	int least;              /* level that the order of memory asks for */
@@ -32,6 +33,8 @@ bool slice_is_cut(const SlicePlan *p, const Val *v);
 bool slice_is_made(const Val *v);               /* of nothing but scalars and numbers of elements */
 Val *slice_exponent(const SliceOp *o);          /* of an online sum: x */
 
+typedef struct SliceIndex { const Val *i; int64_t times_i, times_k; Val *made; } SliceIndex;
+
 /* What is being written. */
 typedef struct Slicer {
 	SlicePlan p;
@@ -41,6 +44,7 @@ typedef struct Slicer {
 	Val **sum;              /* by index in plan.ops: what the reduction has so far */
 	Val **top;              /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
 	Val *counter;           /* of the loop */
+	VEC(SliceIndex) indices;        /* made in it */
 	Val *count;             /* of slices that are not outside, and one more; NULL: nobody asked yet */
 } Slicer;
 const Type *slice_type(const Slicer *s, const Val *v);
@@ -49,10 +53,11 @@ Val *slice_times(Builder *b, Val *x, int64_t n);
 
 Val *slice_count(Slicer *s, Builder *b, int level);     /* how many slices that loop works on: slice_count.c */
 
-/* Reductions: slice_parts.c */
+/* Reductions and scans: slice_parts.c */
 bool slice_by_index(const Op *op);
 const Type *slice_partial(const Slicer *s, const Op *op);       /* what a loop carries for it */
 Num slice_identity(const Op *op);               /* and begins with */
 void slice_reduce(Slicer *s, Builder *b, int i);        /* adds a slice to the partial results of ops[i] */
+Val *slice_scan(Slicer *s, Builder *b, int i);  /* the slice's part of the result; adds the slice to what came before */
 Val *slice_result(Slicer *s, Builder *b, int i, Val *x, Val *more);     /* of ops[i], from x (and what stands in top) */
 #endif

@@ -4,9 +4,20 @@
 #include "ir/fold.h"
 #include "lower/slice.h"
 
-static OpCode combining(OpCode c)
+static OpCode reduction(OpCode c)       /* of which a scan keeps every step */
 {
 	switch (c) {
+	case OP_CUMSUM: return OP_SUM;
+	case OP_CUMPROD: return OP_PROD;
+	case OP_CUMMAX: return OP_REDUCE_MAX;
+	case OP_CUMMIN: return OP_REDUCE_MIN;
+	default: return c;
+	}
+}
+
+static OpCode combining(OpCode c)
+{
+	switch (reduction(c)) {
 	case OP_SUM: return OP_ADD;
 	case OP_PROD: return OP_MUL;
 	case OP_REDUCE_MAX: return OP_MAX;
@@ -23,7 +34,7 @@ Num slice_identity(const Op *op)
 {
 	Elem e = ir_in(op, 0)->type->elem;
 	bool is_float = elem_is_any_float(e), wins = ir_int(op, AT_NAN, 0) != 0;
-	switch (op->code) {
+	switch (reduction(op->code)) {
 	case OP_SUM: return is_float ? num_float(-0.0) : num_zero(e);
 	case OP_PROD: return num_one(e);
 	case OP_REDUCE_MAX: case OP_MAX_ELEMENT: return is_float ? num_float(wins ? -1.0 / 0.0 : 0.0 / 0.0) : num_least(e);
@@ -62,6 +73,7 @@ const Type *slice_partial(const Slicer *s, const Op *op)
 	const Type *slice = slice_type(s, ir_in(op, 0));
 	if (slice_by_index(op)) return slice;
 	int axis = (int)ir_int(op, AT_AXIS, 0);
+	if (op_is_scan(op)) return with_extent(slice, axis, 0);
 	Fold f = fold_of(s, slice, axis);
 	return with_extent(slice, axis, slice->log2[axis] - f.far - f.near);
 }
@@ -190,6 +202,35 @@ static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
 	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index, ir_const_num(b, slice->type, num_greatest(EL_U32)) });
 	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, index);
 	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
+/* ---- scans ---- */
+/* The last element along the axis: the sum of what is zero elsewhere. */
+static Val *last_of(Builder *b, Val *x, int axis)
+{
+	uint8_t shape[TILE_RANK] = { 0 };
+	shape[axis] = x->type->log2[axis];
+	bool is_float = elem_is_any_float(x->type->elem);
+	const Type *numbers = type_tile(EL_I32, x->type->rank, shape);
+	Val *i = ir_op1(b, OP_IOTA, numbers, 0, NULL), *end = ir_const_int(b, numbers, type_extent(x->type, axis) - 1);
+	Val *is_last = ir_binary(b, OP_EQ, type_with_elem(numbers, EL_BOOL), i, end);
+	Val *rest = ir_const_num(b, x->type, is_float ? num_float(-0.0) : num_zero(x->type->elem));
+	is_last = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_BOOL), is_last);
+	Val *r = ir_unary(b, OP_SUM, with_extent(x->type, axis, 0), ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ is_last, x, rest }));
+	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
+Val *slice_scan(Slicer *s, Builder *b, int i)
+{
+	const Op *op = s->p.ops[i].op;
+	Val *x = slice_val(s, ir_in(op, 0));
+	Val *here = ir_unary(b, op->code, x->type, x);
+	copy_attrs(here->def, op);
+	Val *r = combined(b, op, ir_unary(b, OP_BROADCAST, x->type, s->sum[i]), here);
+	r->name = op->out[0]->name;
+	s->sum[i] = last_of(b, ir_int(op, AT_EXCLUSIVE, 0) ? combined(b, op, r, x) : r, (int)ir_int(op, AT_AXIS, 0));
 	return r;
 }
 

@@ -121,11 +121,12 @@ static void check_numbers(Spread *s, const Val *r)
 	if (axis_of(s, r) >= 0 && log2_before(r->type, axis_of(s, r))) s->failed = true;
 }
 
-/* Elements that move, or meet those before them, along one axis: the others may be cut. */
+/* Elements that move along one axis: the others may be cut. A scan knows of all slices before; loops begin with the first. */
 static void spread_along(Spread *s, const Op *op)
 {
 	spread_all(s, op);
-	if (axis_of(s, op->out[0]) == (int)ir_int(op, AT_AXIS, 0)) s->failed = true;
+	if (axis_of(s, op->out[0]) != (int)ir_int(op, AT_AXIS, 0)) return;
+	if (op->code == OP_SHIFT || ir_int(op, AT_DIRECTION, 0)) s->failed = true;
 }
 
 static bool meets_cut(const Spread *s, const Op *op)
@@ -222,6 +223,7 @@ static bool spread(SlicePlan *p, Val *seed, int axis, int log2)
 		SliceOp *o = &p->ops[i];
 		o->cut = meets_cut(&s, o->op);
 		o->part = o->cut && op_is_reduce(o->op) && axis_of(&s, o->op->out[0]) < 0;
+		o->scan = o->cut && op_is_scan(o->op) && axis_of(&s, o->op->out[0]) == (int)ir_int(o->op, AT_AXIS, 0);
 		o->online = -1;
 	}
 	for (int i = 0; i < p->n; i++)
