@@ -155,7 +155,8 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	if (op->code == OP_LOAD || op->code == OP_STORE) cut_access(s, r, op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1));
 }
 
-/* What a loop carries: partial results, for each scan what came before, and behind each online sum its greatest exponents, behind each element its slice. */
+/* What a loop carries: partial results, for each scan what came before, and behind each online sum its greatest exponents,
+ * behind each element its slice. */
 typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
 
 static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
