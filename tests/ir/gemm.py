@@ -390,7 +390,7 @@ def consumer(t, s, elem, turn, order, rank, zero, one, first, last, cur, mask, x
     t.put('yield')
     t.put('}')
     if s.cluster > 1:
-        t.put('cluster_barrier')
+        t.put('cluster_barrier {order = acquire_release}')     # no arrival may come when its thread block has ended
     t.put('return')
     t.put('}')
     t.put('}')
