@@ -24,7 +24,8 @@ bool chk_op(Check *c, const Op *op);            /* arity, types, layouts; not co
 bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OPF_GROUP without a region */
 bool chk_group_region(Check *c, const Op *op);  /* and one with a region: operands, attributes and the region's arguments */
 bool chk_protocol(Check *c, const Fn *fn);      /* ir_protocol.c: what the roles of a kernel promise each other */
-bool chk_role_order(Check *c, const Fn *fn, const Op *role);    /* ir_order.c: its part of the order of operations */
+/* ir_order.c: its part of the order of operations. *reaches: it may reach into the memory of other thread blocks at its end. */
+bool chk_role_order(Check *c, const Fn *fn, const Op *role, bool *reaches);
 uint64_t chk_group_needs(OpCode code);          /* their attributes that must be there, a bit each */
 bool chk_copy_async(Check *c, const Op *op);    /* ir_check_async.c */
 bool chk_ldmatrix(Check *c, const Op *op);

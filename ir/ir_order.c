@@ -22,6 +22,7 @@ typedef struct State {
 	VEC(Read) reads;        /* of buffers, by products */
 	VEC(Wait) waits;
 	VEC(const Val *) sent;  /* rings (NULL: tensors) to which other thread blocks send registers, before all have met */
+	bool reaches;           /* it has reached into the shared memory of other thread blocks since they last met */
 	int commits;            /* groups of copies */
 	int products, done;     /* groups of products: committed, known to be over */
 } State;
@@ -229,6 +230,7 @@ static void join(State *a, const State *b)
 	for (int i = 0; i < b->reads.n; i++) vec_push(A_TMP, &a->reads, b->reads.p[i]);
 	for (int i = 0; i < b->waits.n; i++) vec_push(A_TMP, &a->waits, b->waits.p[i]);
 	for (int i = 0; i < b->sent.n; i++) vec_push(A_TMP, &a->sent, b->sent.p[i]);
+	a->reaches |= b->reaches;
 }
 
 static State copy_state(const State *s)
@@ -242,7 +244,7 @@ static bool same_events(const State *a, const State *b)
 {
 	return a->writes.n == b->writes.n && a->stores.n == b->stores.n && a->reads.n == b->reads.n
 		&& a->waits.n == b->waits.n
-		&& a->sent.n == b->sent.n;
+		&& a->sent.n == b->sent.n && a->reaches == b->reaches;
 }
 
 static void walk_branch(Walk *w, const Op *op, const IrBlock *b)
@@ -369,6 +371,7 @@ static void walk_op(Walk *w, const Op *op)
 	case OP_STORE_REGS:
 		if (op->nin < 3 && ir_in(op, 0)->type->kind == TY_SHARED) event_write(w, op);
 		else vec_push(A_TMP, &w->s.sent, w->place[ir_in(op, 0)->id].ring);
+		w->s.reaches |= op->nin > 2;
 		return;
 	case OP_LOAD_REGS:
 		for (int i = 0; i < w->s.sent.n; i++)
@@ -381,7 +384,10 @@ static void walk_op(Walk *w, const Op *op)
 			if (w->s.writes.p[i].state == WRITTEN) w->s.writes.p[i].state = FENCED;
 		return;
 	case OP_CLUSTER_BARRIER:
-		if (ir_int(op, AT_ORDER, 0) == ACQUIRE_RELEASE) all_sent(w, true);
+		if (ir_int(op, AT_ORDER, 0) == ACQUIRE_RELEASE) {
+			all_sent(w, true);
+			w->s.reaches = false;
+		}
 		event_barrier(w);
 		return;
 	case OP_GRID_MEET:
@@ -397,7 +403,10 @@ static void walk_op(Walk *w, const Op *op)
 	case OP_WGMMA_COMMIT: w->s.products++; return;
 	case OP_WGMMA_WAIT: event_wgmma_wait(w, op); return;
 	case OP_MBAR_WAIT: event_wait(w, op); return;
-	case OP_MBAR_ARRIVE: event_arrive(w, op); return;
+	case OP_MBAR_ARRIVE:
+		w->s.reaches |= op->nin > 2;
+		event_arrive(w, op);
+		return;
 	default: break;
 	}
 	for (int i = 0; i < op->nregion; i++) walk_block(w, op->region[i]);
@@ -412,7 +421,7 @@ static void walk_block(Walk *w, const IrBlock *b)
 	}
 }
 
-bool chk_role_order(Check *c, const Fn *fn, const Op *role)
+bool chk_role_order(Check *c, const Fn *fn, const Op *role, bool *reaches)
 {
 	Walk w = { .c = c, .role = role, .warps = (int)ir_int(role, AT_WARPS, 4) };
 	w.num = NEW_ARRAY(A_TMP, Num2, fn->nval);
@@ -431,5 +440,6 @@ bool chk_role_order(Check *c, const Fn *fn, const Op *role)
 	for (int i = 0; i < w.s.stores.n; i++)
 		NEED(w.s.stores.p[i].waited, "the role ends while stores may still read its buffers: a bulk_wait is missing");
 	NEED(w.s.done >= w.s.products, "the role ends while its products may still run: a wgmma_wait is missing");
+	*reaches |= w.s.reaches;
 	return !c->msg;
 }

@@ -4,6 +4,8 @@
 #include "ir/ir_check.h"
 #include "layout/wgmma.h"
 
+enum { ACQUIRE_RELEASE = 3 };   /* of attribute order */
+
 /* SHARED_MOST: bytes of a thread block on sm_90. WGMMA_SPARE: registers that ptxas wants beside one accumulator at the
  * number a kernel starts with (it refuses 128 of 128: C7602). */
 enum { SHARED_MOST = 232448, REGISTERS = 65536, WGMMA_SPARE = 26, BARRIERS = 16 };
@@ -380,7 +382,14 @@ bool chk_protocol(Check *c, const Fn *fn)
 	if (c->msg) return false;
 	for (const Op *op = fn->body->first; op; op = op->next)
 		if (op->code == OP_ALLOC_MBAR && !chk_arrivals(c, fn, op)) return false;
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_ROLE && !chk_role_order(c, fn, op)) return false;
+	bool reaches = false;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (op->code == OP_ROLE && !chk_role_order(c, fn, op, &reaches)) return false;
+		if (op->code == OP_CLUSTER_BARRIER && ir_int(op, AT_ORDER, 0) == ACQUIRE_RELEASE) reaches = false;
+		c->op = op;
+	}
+	/* A relaxed barrier orders no arrival of before: it might come when the block is gone. */
+	NEED(!reaches, "a thread block may end while others still reach into its shared memory: a "
+		"cluster_barrier {order = acquire_release} is missing behind the roles");
 	return true;
 }

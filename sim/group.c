@@ -340,6 +340,7 @@ void mbar_bytes(Warp *w, int rank, int bar, int64_t bytes)
 	int actor = actor_of_mbar(w->u, rank, bar);
 	uint32_t clock = (uint32_t)b->phase + 1;
 	if (b->seen[actor] < clock) b->seen[actor] = clock;
+	b->filled = clock;
 	b->bytes -= bytes;
 	if (b->bytes < 0 && !b->pending) sim_fault(w, "more bytes arrive at mbarrier %d than its phase %d expects", bar, b->phase);
 	end_phase(w, b);
@@ -361,7 +362,7 @@ Go run_mbar_arrive(Warp *w, const Step *s)
 	if (by == BY_GROUP && w->num) return GO_NEXT;
 	if (s->op->nin < 3) arrive(w, w->rank, bar, n, 0);
 	for (int rank = 0; s->op->nin > 2 && rank < w->u->nrank; rank++)
-		if (mask >> rank & 1) arrive(w, rank, bar, n, 0);
+		if ((mask >> rank & 1) && cluster_reach(w, rank)) arrive(w, rank, bar, n, 0);
 	w->clock[w->index]++;
 	return GO_NEXT;
 }

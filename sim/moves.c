@@ -290,7 +290,8 @@ static int64_t exchange_at(const Op *op, uint32_t index)
 void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits)
 {
 	Unit *u = w->u;
-	for (int to = 0; to < u->nrank && !sim_failed(u->r); to++) {
+	cluster_met(w);         /* the kernel's first exchange waits for that: emit_cuda/cluster.c */
+	for (int to = 0; to < u->nrank && !sim_failed(u->r) && cluster_reach(w, to); to++) {
 		unsigned char *p = shared_at(w, to, at, bytes, lane, SHARED_WRITE);
 		Bar *b = &u->shared[to].bar[bar];
 		for (int k = 0; k < bytes; k++) p[k] = (unsigned char)(bits >> (8 * k));

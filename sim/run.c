@@ -272,7 +272,10 @@ static void run_together(Run *r, int n)
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < r->unit[i].nwarp && !sim_failed(r); k++)
 			if (r->unit[i].warp[k].state != WARP_DONE) sim_fault(&r->unit[i].warp[k], "waits for ever");
-	for (int i = 0; i < n && !sim_failed(r); i++) group_end(&r->unit[i]);
+	for (int i = 0; i < n && !sim_failed(r); i++) {
+		group_end(&r->unit[i]);
+		cluster_end(&r->unit[i]);
+	}
 }
 
 /* ---- units ---- */
@@ -316,6 +319,7 @@ static void make_warps(Run *r, Unit *u)
 	u->nactor = 4 * u->nwarp + u->nrank * r->nmbar;
 	u->warp = NEW_ARRAY(r->mem, Warp, u->nwarp);
 	u->shared = NEW_ARRAY(r->mem, Shared, u->nrank);
+	u->reach = NEW_ARRAY(r->mem, Reach, u->nwarp * u->nrank);
 	u->meeting = NEW_ARRAY(r->mem, Meeting, 1 + u->nrank * MEETINGS);
 	for (int i = 0; i < u->nwarp; i++) {
 		Warp *w = &u->warp[i];
@@ -346,6 +350,7 @@ static void start_unit(Run *r, Unit *u, int64_t first)
 	u->first = first;
 	u->turn = 0;
 	memset(u->meeting, 0, (size_t)(1 + u->nrank * MEETINGS) * sizeof *u->meeting);
+	memset(u->reach, 0, (size_t)(u->nwarp * u->nrank) * sizeof *u->reach);
 	start_shared(r, u);
 	for (int i = 0; i < u->nwarp; i++) {
 		Warp *w = &u->warp[i];

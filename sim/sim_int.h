@@ -104,8 +104,11 @@ typedef struct Byte {           /* 1 << Run.grain bytes of shared memory: who wr
 } Byte;
 typedef struct Bar { int64_t arrived; uint32_t *clock; } Bar;         /* of an exchange: bytes; what those who sent them had seen */
 /* Of a ring. seen: what those who arrived in this phase had seen; done: the same of the two phases before, by parity. */
-typedef struct Mbar { bool ready; int count, pending; int64_t bytes; int phase; uint32_t *seen, *done[2]; } Mbar;
+/* filled: clock of the last copy that it counted. */
+typedef struct Mbar { bool ready; int count, pending; int64_t bytes; int phase; uint32_t filled, *seen, *done[2]; } Mbar;
 typedef struct Shared { unsigned char *mem; Byte *seen; int64_t bytes; Bar *bar; Mbar *mbar; } Shared;
+/* What a warp did last in the shared memory of another thread block, and when. */
+typedef struct Reach { uint32_t clock; const Step *at; } Reach;
 typedef struct Meeting { int waiting, phase; const Step *where; } Meeting;
 
 struct Unit {
@@ -115,6 +118,7 @@ struct Unit {
 	int nactor;             /* warps, then mbarriers of each thread block, then products, stores and copies of each warp */
 	Warp *warp;
 	Shared *shared;         /* by rank */
+	Reach *reach;           /* by warp and rank */
 	Arena *mem;             /* lives as long as the tile block */
 	Meeting *meeting;       /* barriers: 0 of all; MEETINGS for each thread block */
 	int turn;
@@ -174,6 +178,11 @@ int sim_lanes(const Run *r);                     /* lanes of a tile block in a w
 /* ---- group.c ---- */
 void group_prepare(Run *r);                     /* what a kernel with roles or rings needs, once it is decoded */
 void group_end(Unit *u);                        /* nothing may be left over */
+
+/* ---- cluster.c ---- */
+bool cluster_reach(Warp *w, int rank);          /* before an access to the memory of thread block rank; false: a fault */
+void cluster_met(Warp *w);                      /* it knows that all thread blocks of the cluster have begun */
+void cluster_end(Unit *u);                      /* nobody may reach into a thread block that has ended */
 
 /* ---- control.c ---- */
 Go sim_enter(Warp *w, const Step *s, int region, Frame f);

@@ -248,7 +248,7 @@ Go run_store_regs(Warp *w, const Step *s)
 	const Val *tile = ir_in(s->op, 1);
 	int rank = s->op->nin > 2 ? (int)sim_scalar(w, ir_in(s->op, 2)) : w->rank;
 	if (rank < 0 || rank >= w->u->nrank) sim_fault(w, "there is no thread block %d in the cluster", rank);
-	else each_piece(w, s->op, tile, sim_val(w, tile), NULL, rank);
+	else if (cluster_reach(w, rank)) each_piece(w, s->op, tile, sim_val(w, tile), NULL, rank);
 	return GO_NEXT;
 }
 
