@@ -1,12 +1,12 @@
 #!/bin/bash
-# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU. Usage: run.sh [build | run] [samples] [stdlib] [values] [sanitize]
-# Both steps and all kinds where none is named. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs
+# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU. Usage: run.sh [build | run] [samples] [stdlib] [values] [rows] [sanitize]
+# Both steps and all kinds where none is named. rows: kernels of clusters in many orders, and launchers on two devices where there are. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs
 # share the GPU, as many at once as there are cores. Prints one line for each run and a count last; logs lie in ./log.
 set -u
 cd "$(dirname "$0")" || exit 1
 step=both
 case ${1:-} in build | run) step=$1; shift ;; esac
-what=" ${*:-samples stdlib values sanitize} "
+what=" ${*:-samples stdlib values rows sanitize} "
 jobs=${JOBS:-$(nproc)}
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
 export cuda arch=${CUDA_ARCH:-sm_90a}
@@ -59,10 +59,22 @@ value_library() {
 		>"log/build-values-$1" 2>&1 || failed "BUILD FAILED values $1"
 }
 
+# objects of the programs of rows/, then the programs
+rows_object() {
+	nvcc -O3 -std=c++17 -lineinfo -gencode "arch=compute_${arch#sm_},code=$arch" -c "rows/$1.cu" -o "rows/$1.o" >"log/build-rows-$1" 2>&1 ||
+		failed "BUILD FAILED rows $1"
+}
+rows_programs() {
+	{ nvcc -o bin/of-rows rows/rows.o rows/rows_kernels.o -lcuda &&
+	nvcc -o bin/of-devices rows/devices.o rows/rows_kernels.o rows/gemm_bf16.o rows/attention_bf16.o -lcuda; } >log/build-rows 2>&1 ||
+		failed "BUILD FAILED rows"
+}
+
 build_one() {
 	case $1 in
 	values/*) value_library "${1#values/}" ;;
 	stdlib/*) library_test "${1#stdlib/}" ;;
+	rows/*) rows_object "${1#rows/}" ;;
 	*) binary "$1" ;;
 	esac
 }
@@ -84,14 +96,30 @@ run_one() {
 		if timeout 300 python3 "values/${n%%.*}.py" run values --target "${VALUES_TARGET:-cuda}" --part "$part" >"$log" 2>&1; then
 			echo "ok    values $(tail -1 "$log")"
 		else failed "WRONG values $n ($?): $(grep -c FAILED "$log") lines FAILED; $(tail -1 "$log") $(grep FAILED "$log" | head -5)"; fi ;;
+	rows)		# PROGRAM-ARGUMENTS
+		log=log/rows-$n
+		timeout 200 "bin/of-${n%%-*}" $(echo "${n#*-}" | tr - ' ') >"$log" 2>&1
+		case $? in
+		0) echo "ok    ${n//-/ }: $(tail -1 "$log")" ;;
+		77) echo "skip  ${n//-/ }: $(tail -1 "$log")" ;;
+		*) failed "WRONG ${n//-/ } ($?): $(head -2 "$log" | tr '\n' ' ')" ;;
+		esac ;;
 	*)
 		log=log/$kind-$n
-		if CTILE_SMALL=1 timeout 200 compute-sanitizer --tool "$kind" --error-exitcode 9 "bin/$n-line" >"$log" 2>&1; then
+		if CTILE_SMALL=1 timeout 200 compute-sanitizer --tool "$kind" --error-exitcode 9 $(sanitized "$n") >"$log" 2>&1; then
 			echo "ok    $kind $n $(tail -1 "$log")"
 		else failed "WRONG $kind $n ($?): $(tail -1 "$log")"; fi ;;
 	esac
 }
-export -f binary library_test value_library build_one run_one
+# what runs under a tool: a sample, or a part of rows
+sanitized() {
+	case $1 in
+	rows-*) echo "--kernel-name kns=sm90a bin/of-rows sanitize ${1#rows-} $PARTS" ;;
+	*) echo "bin/$1-line" ;;
+	esac
+}
+export -f binary library_test value_library rows_object build_one run_one sanitized
+export PARTS=8
 
 samples() { for n in samples/*; do for v in ${VARIANTS:-plain sm_80 checked fmad ftz fast line}; do echo "$(basename "$n")$1$v"; done; done; }
 programs() { for f in stdlib/*.c; do echo "stdlib/$(basename "$f" .c)"; done; }
@@ -99,23 +127,28 @@ texts() { ls values/*.cu | grep -v -e -; }
 suites() {	# those with the most calls first
 	{ texts | grep -e control -e memory; texts | grep -v -e control -e memory; } | sed 's/\.cu$//'
 }
+for_tools() { while read -r n; do for t in memcheck racecheck initcheck synccheck; do echo "$t/$n"; done; done; }
 wanted() { [[ $what == *" $1 "* ]]; }
 
 if [ "$step" != run ]; then	# the long ones first
 	{	if wanted values; then for f in $(ls -S values/*.cu); do echo "${f%.cu}"; done; fi
 		if wanted stdlib; then programs; fi
+		if wanted rows; then for f in rows/*.cu; do echo "${f%.cu}"; done; fi
 		if wanted samples; then samples :; fi
 	} | xargs -P "$jobs" -I{} bash -c 'build_one {}'
+	if wanted rows; then rows_programs; fi
 	cat log/build-* | grep -i warning | sort | uniq -c | head
 fi
 if [ "$step" != build ]; then
 	{	if wanted values; then suites; fi
 		if wanted stdlib; then programs; fi
 		if wanted samples; then samples - | sed 's|^|samples/|'; fi
+		if wanted rows; then echo rows/rows-4000-1; echo rows/rows-4000-2-24; echo rows/devices-200-1; fi
 	} | xargs -P "$jobs" -I{} bash -c 'run_one {}'
 	if wanted sanitize; then
-		for n in samples/*; do for t in memcheck racecheck initcheck synccheck; do echo "$t/$(basename "$n")"; done; done |
-			xargs -P "$jobs" -I{} bash -c 'run_one {}'
+		{	for n in samples/*; do basename "$n"; done
+			for ((i = 0; i < PARTS; i++)); do echo "rows-$i"; done
+		} | for_tools | xargs -P "$jobs" -I{} bash -c 'run_one {}'
 	fi
 fi
 fail=$(grep -cE '^(WRONG|BUILD FAILED)' log/FAILED 2>/dev/null)
