@@ -155,6 +155,11 @@ void memory_store(Cu *g, const Op *op);
 void patch_loads(Cu *g, const Op *op);                  /* patch.c: loads that overlap */
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */
 
+/* dense.c: accesses of rows side by side */
+void dense_begin(Cu *g);                                /* names of a warp's part of shared memory and of its rows */
+bool dense_load(Cu *g, const Op *op);                   /* false: op is none of them */
+bool dense_store(Cu *g, const Op *op);
+
 /* cluster.c */
 int cu_threads(const Fn *fn);                           /* of a thread block, at most */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */

@@ -128,8 +128,10 @@ static void bind_params(Cu *g)
 
 /* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in which the
  * whole warp takes part: lanes beyond the grid work on its last tile block and store nothing; warps beyond it end. */
-static void thread_index(Out *o, const Fn *fn)
+static void thread_index(Cu *g)
 {
+	Out *o = g->o;
+	const Fn *fn = g->fn;
 	if (!fn->packed) {
 		if (fn->shared_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
 		out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
@@ -146,8 +148,9 @@ static void thread_index(Out *o, const Fn *fn)
 	} else {
 		out_puts(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= ct_blocks) return;\n");
 	}
+	if (fn->shared_bytes || fn->warp_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
+	if (fn->warp_bytes) dense_begin(g);
 	if (!fn->shared_bytes) return;
-	out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
 	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> %d) * %lld;\n", lanes, (long long)fn->shared_bytes);
 }
 
@@ -161,7 +164,7 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	g.roles = group_needs_base(fn);
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
-	else thread_index(g.o, fn);
+	else thread_index(&g);
 	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
 	block_index(g.o, fn);
 	bind_params(&g);
@@ -402,7 +405,7 @@ static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, Te
 		const Fn *fn = k->text[own][i];
 		int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
 		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, own), a->number, a->specific,
-			cu_threads(fn), cluster, packed, (long long)fn->shared_bytes * packed, a->name);
+			cu_threads(fn), cluster, packed, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
 	}
 	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", table_name(t));
 }

@@ -670,6 +670,7 @@ static void print_access(Access *x)
 void memory_load(Cu *g, const Op *op)
 {
 	Access x;
+	if (dense_load(g, op)) return;
 	const Val *r = op->out[0];
 	bool one = one_thread_reads(op);
 	cu_val(g, r)->name = cu_name(g, r);
@@ -691,7 +692,7 @@ void memory_load(Cu *g, const Op *op)
 void memory_store(Cu *g, const Op *op)
 {
 	Access x;
-	if (aim_store(g, op)) return;
+	if (aim_store(g, op) || dense_store(g, op)) return;
 	cu_say(g, op);
 	open_access(&x, g, op, ir_in(op, op->nin - 1), true);
 	print_access(&x);

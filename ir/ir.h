@@ -212,6 +212,8 @@ struct Fn {                     /* one monomorphic kernel */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
+	bool dense;             /* its rows lie side by side: a warp moves those of its tile blocks together (lower/dense.c) */
+	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
 	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers behind shorter ones may be left out
 	 * (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */

@@ -21,7 +21,8 @@
 #include "lower/access.h"
 
 enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
-static const int cut_parts[1 + CUT_TEXTS] = { 8, 10, 13 };     /* of CUT_OF: what rows have at least, and what texts keep */
+/* Of CUT_OF: what rows have at least, and what texts keep. Where rows lie side by side (dense.c), pads are most of what they cost. */
+static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_TEXTS] = { 8, 9, 11, 13 };
 
 /* What a value is at the places that lie behind all tensors. */
 typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS } Kind;      /* COUNTS: the number of its place */
@@ -250,12 +251,14 @@ void cut_place(Fn *fn)
 			if (!registers_come_last(fn, v, regs)) return;
 		}
 	}
-	if (regs < 0 || regs == fn->row_log2) return;
+	if (regs < 0 || (regs == fn->row_log2 && !fn->dense)) return;
 	fn->row_regs_log2 = regs;
 	fn->row_shifts = !fn->lanes;
 	if (1 << regs < CUT_LEAST_REGS) return;
-	for (int i = CUT_TEXTS; i > 0; i--) {
-		int keep = registers_of(cut_parts[i], regs), sure = registers_of(cut_parts[i - 1], regs);
+	const int *part = fn->dense ? cut_parts_dense : cut_parts;
+	int texts = fn->dense ? CUT_TEXTS : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;
+	for (int i = texts; i > 0; i--) {
+		int keep = registers_of(part[i], regs), sure = registers_of(part[i - 1], regs);
 		if (keep == 1 << regs || keep == sure) continue;
 		Fn *cut = copy_kernel(fn);
 		cut->row_regs = keep;

@@ -115,11 +115,13 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 	for (int i = 0; i < copy->fns.n; i++) {
 		copy->fns.p[i]->by_element = true;
 		cut_plan(copy->fns.p[i]);
+		dense_plan(copy->fns.p[i]);
 	}
 	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
 	for (int i = 0; i < copy->fns.n; i++) {
 		if (!odd_serves(copy->fns.p[i], firsts.p[i])) continue;
 		cut_place(copy->fns.p[i]);
+		for (Fn *fn = copy->fns.p[i]; fn; fn = fn->cut) dense_place(fn);
 		firsts.p[i]->odd = copy->fns.p[i];
 		firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
 	}

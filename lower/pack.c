@@ -21,6 +21,7 @@ enum {
 	PACK_WARPS = 3,                 /* log2 of the most warps of a thread block */
 	PACK_BYTES = 12, PACK_TILE = 11, PACK_HELD = 12,        /* log2 */
 	PACK_SHARED = 32 << 10,
+	PACK_DENSE = 2,                 /* log2 of the warps that move rows side by side: each waits for its own */
 	PACK_PIECE = 5,                 /* log2 of the bytes of a tile that a lane accesses: up to two pieces of 16 */
 	PACK_REGS = 3                   /* log2 of the elements of a tile that a lane holds */
 };
@@ -29,7 +30,7 @@ static int imin(int a, int b) { return a < b ? a : b; }
 static int imax(int a, int b) { return a > b ? a : b; }
 
 /* ---- lanes ---- */
-static bool runs_alike(const Op *op)
+bool pack_suits(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	if (op_is_reduce(op) || op_is_scan(op)) return true;    /* a region of theirs computes scalars */
@@ -56,8 +57,9 @@ static int accessed_lanes(const Fn *fn, const Op *op)
 int pack_lanes(const Fn *fn)
 {
 	int lanes = 0;
+	if (fn->dense) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!runs_alike(op)) return LANES_LOG2;
+		if (!pack_suits(op)) return LANES_LOG2;
 		if (op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
 		for (int i = 0; i < op->nout; i++)
 			if (type_is_tile(op->out[i]->type) && op->code != OP_CONST) lanes = imax(lanes, type_log2_size(op->out[i]->type) - PACK_REGS);
@@ -87,6 +89,7 @@ static void pack_fn(Fn *fn)
 	ir_walk(fn->body, look_at, &p);
 	if (p.alone || p.tile > PACK_TILE || p.held > PACK_HELD) return;
 	int warp = LANES_LOG2 - fn_threads(fn).lanes, n = imin(imax(PACK_BYTES - p.tile - warp, 1), PACK_WARPS);
+	if (fn->dense) n = PACK_DENSE;
 	while (n && fn->shared_bytes << (n + warp) > PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;
 }

@@ -122,6 +122,7 @@ bool op_exchanges(const Op *op);                /* an exchange, or a scan that m
 void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that arrive in each thread block */
 
 /* ---- pack.c ---- */
+bool pack_suits(const Op *op);                  /* may tile blocks with it share a warp? */
 int pack_lanes(const Fn *fn);                   /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
 
 /* ---- scratch.c: operations that exchange data through shared memory of their own, with barriers of their own ---- */
@@ -134,7 +135,7 @@ bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes
 bool op_suits_cluster(const Op *op);            /* place.c: may the thread blocks of a cluster share its tiles? */
 
 /* ---- cut.c ---- */
-enum { CUT_TEXTS = 2 };                         /* copies of a kernel with fewer registers, at most */
+enum { CUT_TEXTS = 3 };                         /* copies of a kernel with fewer registers, at most */
 void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
 void cut_place(Fn *fn);                         /* PLACED by element: makes the copies */
 bool holds_row(const Fn *fn, Lay l);
@@ -142,6 +143,13 @@ int64_t cut_kept(const Fn *cut);                /* elements of a row that the co
 int cut_step(const Fn *fn);                     /* elements between two registers of a thread */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
+
+/* ---- dense.c ---- */
+typedef enum DenseKind { DENSE_NONE, DENSE_ROW, DENSE_SAME } DenseKind;      /* the words of {dense} */
+void dense_plan(Fn *fn);                        /* TYPED: marks the accesses of a kernel of rows side by side */
+void dense_place(Fn *fn);                       /* PLACED: where in shared memory its stretches are */
+int dense_rows(const Fn *fn);                   /* of a warp */
+int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretch of an access, from a multiple of 16 on */
 
 /* ---- odd.c ---- */
 bool odd_wanted(const Fn *fn);                  /* TYPED: does it have rows that element accesses serve well? */

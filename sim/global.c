@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "sim/sim_int.h"
 
-enum { SECTOR = 32 };
+enum { SECTOR = 32, PIECE = 16 };
 
 /* ---- requests ---- */
 static const Region *region_of(const Run *r, uint64_t at, int bytes)
@@ -128,6 +128,7 @@ typedef struct Tile {
 	uint32_t spare;         /* registers of a store that hold copies */
 	Elem e;
 	bool one;               /* one thread reads, then hands on */
+	int64_t dense;          /* a warp accesses all of its rows together (lower/dense.c): what of them this is */
 } Tile;
 
 /* Where the tile is that a lane accesses. */
@@ -146,6 +147,7 @@ static void *plan_tile(Run *r, const Op *op, const Val *data)
 	t->regs = sim_regs(data);
 	t->e = ir_in(op, 0)->type->elem;
 	t->one = one_thread_reads(op);
+	t->dense = ir_int(op, AT_DENSE, 0);
 	return t;
 }
 
@@ -300,9 +302,47 @@ static void move_single(const Mover *m, int reg, uint32_t lanes)
 	move_piece(m, reg, 0, in);
 }
 
+/* One request of a warp for what lies from `at` on, `bytes` for each lane. */
+static void count_side_by_side(const Mover *m, uint64_t at, uint64_t end, int bytes)
+{
+	Request q = { .bytes = bytes };
+	for (int l = 0; l < LANES && at + (uint64_t)(l + 1) * (uint64_t)bytes <= end; l++) {
+		q.lanes |= (uint32_t)1 << l;
+		q.at[l] = at + (uint64_t)(l * bytes);
+	}
+	count_global(m->w, &q, m->store);
+}
+
+/* Rows side by side: pieces of 16 bytes, and single elements before the first and behind the last. */
+static void move_dense(Mover *m)
+{
+	const Tile *t = m->t;
+	uint64_t lo = UINT64_MAX, hi = 0, at, size = (uint64_t)elem_bytes(t->e), n = 0;
+	for (int i = 0; i < t->regs * LANES; i++) {
+		if (!(m->lanes >> i % LANES & 1) || !element_at(m->w, t, &m->o[i % LANES], i / LANES, i % LANES, m->w->num, &at)) continue;
+		n++;
+		if (at < lo) lo = at;
+		if (at + size > hi) hi = at + size;
+	}
+	if (!n) return;
+	if (hi - lo > n * size) bug("rows do not lie side by side");
+	uint64_t first = (lo + PIECE - 1) / PIECE * PIECE, last = hi / PIECE * PIECE;
+	if (first > last) first = last = hi;
+	if (lo < first) count_side_by_side(m, lo, first, (int)size);
+	for (at = first; at < last; at += LANES * PIECE) count_side_by_side(m, at, last, PIECE);
+	if (last < hi) count_side_by_side(m, last, hi, (int)size);
+	for (int i = 0; i < t->regs * LANES && !sim_failed(m->w->u->r); i++)
+		if (m->lanes >> i % LANES & 1 && element_at(m->w, t, &m->o[i % LANES], i / LANES, i % LANES, m->w->num, &at))
+			move_element(m, i / LANES, i % LANES, at);
+}
+
 static void move_tile(Mover *m)
 {
 	const Tile *t = m->t;
+	if (t->dense) {
+		move_dense(m);
+		return;
+	}
 	Warp *w = m->w;
 	uint32_t in_piece = piece_bits(t->p.bit, t->p.vec), by_pieces = 0, all = 0, single = 0;
 	for (int l = 0; l < LANES; l++) {

@@ -220,6 +220,8 @@ EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsig
 	static inline T ct_ldnc_hint_b##bits##_if(const void *p, int c, T pad, unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
 	static inline void ct_st_hint_b##bits(void *p, T v, unsigned long long policy) { ct_st_b##bits(p, v); } \
 	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy) { if (c) ct_st_b##bits(p, v); }
+static inline void ct_copy_piece(void *to, const void *p) { *(ct_u32x4 *)to = ct_ld_b128(p); }
+static inline void ct_copied(void) { }
 EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
 static inline unsigned long long ct_policy_evict_first(void) { return 0; }
 static inline unsigned long long ct_policy_evict_last(void) { return 0; }

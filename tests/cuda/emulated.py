@@ -52,7 +52,7 @@ def main(name):
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
     elif kind in ("clusters", "slices_cluster", "scans", "scans_cluster", "odd"):
         tiles(kind + ".tile", "sm_90a")
-    elif kind in ("overlap", "packed", "early", "rounds", "slide", "oddtiles", "slices"):
+    elif kind in ("overlap", "packed", "dense", "early", "rounds", "slide", "oddtiles", "slices"):
         tiles(kind + ".tile", ARCH)
     elif kind == "tiles":
         tiles("tiles.tile", ARCH, rest)
