@@ -26,6 +26,9 @@ case ${labels:-values} in
 *values*|*emulated*|*nvcc*) python=$(sh tools/get-numpy.sh "$python") ;;
 esac
 
+# hundreds of tests start it: the interpreter itself, for what stands in PATH may be a script that looks for one first
+python=$("$python" -c 'import sys; print(sys.executable)')
+
 cmake -S tests -B "$build/tests" -DCTILEC_BUILD="$build" -DNVCC="$nvcc" -DPYTHON="$python" \
 	-DCMAKE_C_COMPILER="$(command -v "${CC:-cc}")" > "$build/tests.log" || { cat "$build/tests.log"; exit 1; }
 cmake --build "$build/tests" -j "$jobs" > "$build/tests.log" || { cat "$build/tests.log"; exit 1; }
