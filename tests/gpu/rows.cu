@@ -1,11 +1,24 @@
 // Calls kernels whose thread blocks share a row (rows.tile, rows.h) in many orders. What depends on time shows in long runs only.
 //
-//   rows [LAUNCHES [SEED [BURST]]]     LAUNCHES: so many, or 20s: for so long; BURST: up to so many between two waits (1)
+//   rows [LAUNCHES [SEED [BURST [NAME AGAIN]]]]
+//        LAUNCHES: so many, or 20s: for so long; BURST: up to so many between two waits (1); NAME: only kernels whose name, as in
+//        add_rmsnorm_bf16_262144, contains this, on many rows, each call AGAIN times more before it is checked
 //   rows sanitize [I N]                each kernel, or every N-th from the I-th, on small shapes, from cudaMalloc: for compute-sanitizer
 #include "rows.h"
 #include <climits>
 #include <ctime>
 #include <vector>
+
+static std::vector<const struct kernel *> named(const char *part)
+{
+	std::vector<const struct kernel *> found;
+	for (size_t i = 0; i < COUNT(kernels); i++) {
+		char name[80];
+		snprintf(name, sizeof name, "%s_%s_%d", kind_names[kernels[i].kind], kernels[i].size == 2 ? "bf16" : "f32", kernels[i].tile);
+		if (strstr(name, part)) found.push_back(&kernels[i]);
+	}
+	return found;
+}
 
 static int sanitize(size_t first, size_t step)
 {
@@ -37,22 +50,33 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "sanitize")) return argc > 3 ? sanitize(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0)) : sanitize(0, 1);
 	const char *many = argc > 1 ? argv[1] : "2000";
 	time_t until = *many && many[strlen(many) - 1] == 's' ? time(NULL) + atol(many) : 0;
-	long launches = until ? LONG_MAX : atol(many), burst = argc > 3 ? atol(argv[3]) : 1, done = 0;
+	long launches = until ? LONG_MAX : atol(many), burst = argc > 3 ? atol(argv[3]) : 1, again = argc > 5 ? atol(argv[5]) : 0, done = 0;
 	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	std::vector<struct call> calls;
+	std::vector<const struct kernel *> some = named(argc > 4 ? argv[4] : "");
+	if (some.empty()) {
+		printf("no kernel is named %s\n", argv[4]);
+		return 1;
+	}
 	while (done < launches && (!until || time(NULL) < until)) {
 		size_t n = 1 + draw((uint32_t)burst);
 		calls.resize(n);
-		for (size_t i = 0; i < n; i++) draw_call(&calls[i], &kernels[draw(COUNT(kernels))], burst == 1);
+		for (size_t i = 0; i < n; i++) draw_call(&calls[i], some[draw((uint32_t)some.size())], argc > 4 ? 1 : burst == 1 ? 50 : 0);
 		wait();
 		for (size_t i = 0; i < n; i++) launch(&calls[i]);
 		char text[300];
 		snprintf(text, sizeof text, "after %ld launches, one of the %zu up to: %s", done, n, calls[n - 1].text);
 		doing = text;
 		wait();
+		if (again) {
+			for (long k = 0; k < again * (long)n; k++) launch(&calls[draw((uint32_t)n)]);
+			doing = text;
+			for (size_t i = 0; i < n; i++) relaunch(&calls[i]);
+			wait();
+		}
 		for (size_t i = 0; i < n; i++) check(&calls[i]);
 		for (size_t i = 0; i < n; i++) finish(&calls[i]);
-		done += (long)n;
+		done += (long)n * (again ? again + 2 : 1);
 	}
 	printf("%ld launches right\n", done);
 	return 0;

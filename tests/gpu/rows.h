@@ -269,6 +269,13 @@ static void launch(struct call *c)
 	if (s) fail("launch", ctile_status_text(s));
 }
 
+/* Once more, from what its tensors hold now. */
+static void relaunch(struct call *c)
+{
+	if (c->r.p) RT(cudaMemcpyAsync(c->before.p, c->r.p, c->r.bytes, cudaMemcpyDeviceToDevice, stream));
+	launch(c);
+}
+
 static void wait(void)
 {
 	cudaError_t e = cudaStreamSynchronize(stream);
@@ -312,13 +319,14 @@ static int64_t columns(int tile)
 	return c < 1 ? 1 : c > tile ? tile : c;
 }
 
-static void draw_call(struct call *c, const struct kernel *k, int large)
+/* large: one of so many has thousands of long rows; 0: none */
+static void draw_call(struct call *c, const struct kernel *k, uint32_t large)
 {
 	memset(c, 0, sizeof *c);
 	c->k = k;
 	c->cols = columns(c->k->tile);
 	c->rows = 1 + draw(min((draw(8) ? 300u : 4096u) * 4096 / (uint32_t)c->cols + 8, 4096u));
-	if (large && draw(50) == 0 && c->cols > 16384) c->rows = 3000 + draw(1097);
+	if (large && draw(large) == 0 && c->cols > 16384) c->rows = 3000 + draw(1097);
 	c->off = draw(3) == 0;
 	c->end = draw(2);
 	prepare(c);
