@@ -14,7 +14,7 @@ static int piece_elems_of(const Val *v)
 static Str open_place(Cu *g, const Op *op, const Val *v, Str *reg)
 {
 	int n = piece_elems_of(v), pieces = cu_regs(v) / n, threads = cu_threads(g->fn), bytes = n * elem_bytes(v->type->elem);
-	out_printf(g->o, "unsigned char *const ct_p = ct_own(ct_smem + %lld) + ((unsigned int)%s * %d + threadIdx.x) * %d;\n",
+	out_printf(g->o, "unsigned char *const ct_p = ct_smem + %lld + ((unsigned int)%s * %d + threadIdx.x) * %d;\n",
 		(long long)ir_int(op, AT_SLOT, 0), cu_scalar(g, ir_in(op, 0)), pieces * threads, bytes);
 	cu_loop(g, "ct_i", pieces);
 	out_printf(g->o, "const int ct_b = ct_i * %d;\n", n);

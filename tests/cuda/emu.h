@@ -285,7 +285,6 @@ static struct { unsigned char *at; bool waited; } emu_bar[EMU_CLUSTER][EMU_BARS]
 static unsigned emu_bars[EMU_CLUSTER];
 
 static inline unsigned ct_cluster_rank(void) { return emu_rank(); }
-static inline unsigned char *ct_own(unsigned char *smem) { return smem; }
 static inline void ct_cluster_arrive(void) { emu_arrive_cluster(); }
 static inline void ct_cluster_wait(void) { emu_wait_cluster(); }
 static inline void ct_cluster_sync(void) { emu_arrive_cluster(); emu_wait_cluster(); }
