@@ -51,6 +51,8 @@ static bool constants_apart(const Op *x, const Op *y)
 
 bool loads_overlap(const Op *x, const Op *y) { return is_candidate(x) && is_candidate(y) && constants_apart(x, y); }
 
+int64_t load_offset(const Op *op, int axis) { return offsets_of(op)[axis]; }
+
 /* ---- groups ---- */
 typedef struct Group { Op *op[GROUP_MOST]; int n; } Group;
 typedef VEC(Group *) Groups;

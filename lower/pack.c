@@ -5,10 +5,10 @@
  * one warp share a thread block, each with its own warp and its own part of shared memory; what were barriers of the thread
  * block are barriers of a warp. The launcher takes fewer for one thread block where the grid is small.
  *
- * As many as move PACK_BYTES together, as a thread block ends with its slowest warp: at least two. Bytes are those in memory:
- * rows of bf16 that become f32 to be summed run at 77 % of the copy rate where those of f32 are counted. Tiles of more than
- * PACK_TILE bytes stay alone, and what takes more than PACK_HELD bytes of registers: there these limit how many warps a
- * multiprocessor holds. Accesses that order others do so through barriers of the thread block.
+ * As many as move PACK_BYTES together, as a thread block ends with its slowest warp: at least two. That is the largest tile
+ * in registers, or all that is loaded and stored where that is less: rows of bf16 that are summed as f32 ran at 77 % of the copy
+ * rate. Where both are more than PACK_TILE bytes a tile block stays alone, or a tile more than PACK_HELD: there registers limit
+ * how many warps a multiprocessor holds. Accesses that order others do so through barriers of the thread block.
  *
  * Tiles too small for a warp. What a kernel does besides its elements - addresses, bounds, shuffles - it does once for each
  * warp; with a row of 32 elements for a warp that is nearly all. So a lane gets 8 elements or 32 bytes, a tile block as many
@@ -68,18 +68,22 @@ int pack_lanes(const Fn *fn)
 }
 
 /* ---- thread blocks ---- */
-typedef struct Packed { int tile, held; bool alone; } Packed;  /* log2 of the bytes of the largest tile in memory, in registers */
+typedef struct Packed { int held; int64_t moved; bool alone; } Packed;        /* held: log2 of the bytes of the largest tile */
 
-static int tile_bytes(const Val *v) { return type_is_tile(v->type) ? type_log2_size(v->type) + elem_log2(v->type->elem) : 0; }
+static int tile_bytes(const Val *v) { return type_log2_size(v->type) + elem_log2(v->type->elem); }
 
 static void look_at(void *ctx, Op *op)
 {
 	Packed *p = ctx;
 	p->alone |= ir_int(op, AT_ORDER, 0) != 0;
-	for (int i = 0; i < op->nout && op->code != OP_CONST; i++) p->held = imax(p->held, tile_bytes(op->out[i]));
-	if (!(op_rows[op->code].flags & (OPF_READ | OPF_WRITE))) return;
-	for (int i = 0; i < op->nin; i++) p->tile = imax(p->tile, tile_bytes(ir_in(op, i)));
-	for (int i = 0; i < op->nout; i++) p->tile = imax(p->tile, tile_bytes(op->out[i]));
+	for (int i = 0; i < op->nout && op->code != OP_CONST; i++)
+		if (type_is_tile(op->out[i]->type)) p->held = imax(p->held, tile_bytes(op->out[i]));
+	if (op->code == OP_LOAD || op->code == OP_STORE) {
+		const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1);
+		p->moved += type_is_tile(v->type) ? (int64_t)1 << tile_bytes(v) : 0;
+	} else if (op->code == OP_LOADS || (op_rows[op->code].flags & (OPF_READ | OPF_WRITE) && op_rows[op->code].form != FORM_PLACED)) {
+		p->moved = INT32_MAX;   /* who knows */
+	}
 }
 
 static void pack_fn(Fn *fn)
@@ -87,8 +91,9 @@ static void pack_fn(Fn *fn)
 	Packed p = { .alone = fn->cluster > 0 };
 	if (fn->warps != 1) return;
 	ir_walk(fn->body, look_at, &p);
-	if (p.alone || p.tile > PACK_TILE || p.held > PACK_HELD) return;
-	int warp = LANES_LOG2 - fn_threads(fn).lanes, n = imin(imax(PACK_BYTES - p.tile - warp, 1), PACK_WARPS);
+	int moved = log2_of(p.moved + 1) - 1, bytes = p.moved ? imin(p.held, moved) : p.held;
+	if (p.alone || bytes > PACK_TILE || p.held > PACK_HELD) return;
+	int warp = LANES_LOG2 - fn_threads(fn).lanes, n = imin(imax(PACK_BYTES - bytes - warp, 1), PACK_WARPS);
 	if (fn->dense) n = PACK_DENSE;
 	while (n && fn->shared_bytes << (n + warp) > PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;

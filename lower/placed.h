@@ -84,6 +84,7 @@ typedef struct Overlap {
 	bool within;            /* axis fast stays within a warp, for shifts along it */
 } Overlap;
 Overlap overlap_of(const Fn *fn);
+int64_t load_offset(const Op *op, int axis);
 bool loads_overlap(const Op *x, const Op *y);  /* two loads of tiles that lie a constant apart, of what nobody writes */
 Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
 /* What a thread needs of the elements around it for n tiles at these offsets (n times one number for each axis): a box of

@@ -19,7 +19,9 @@ enum {
 	SLICE_WARPS = 3,        /* log2, of a thread block that shares its SM with two others */
 	SLICE_ROW = 128,        /* bytes that lie together in memory, at least */
 	HELD_BYTES = 256,       /* of loads that a thread's registers hold */
-	HELD_EACH = 6,          /* log2; but no more elements of a tile */
+	HELD_EACH = 6,          /* log2; but no more elements of a tile, */
+	HELD_PATCH = 5,         /* less where loads overlap, whose edges are held too, */
+	TURNED_BYTES = 128,     /* nor bytes of what goes through shared memory */
 	HELD_LOG2 = 15,         /* elements of a tile that the registers of a thread block hold, log2 */
 	SCANNED = 14, SCANNED_IN_CLUSTER = 17,  /* of tiles that are scanned along the axis, and by a cluster */
 	HELD_IN_CLUSTER = 14    /* the same in a cluster, where less is better: several tile blocks share an SM then */
@@ -260,18 +262,48 @@ static int narrow_accesses(const SlicePlan *p, int log2)
 	return n;
 }
 
-/* The axis that takes fewest loops; of such the one with fewest narrow accesses, the slowest of these. */
+typedef bool Pair(const SlicePlan *p, const Op *x, const Op *y);        /* of two accesses that are cut */
+
+static bool any_pair(const SlicePlan *p, Pair *is)
+{
+	for (int i = 0; i < p->n; i++)
+		for (int k = 0; k < i && p->ops[i].cut; k++)
+			if (p->ops[k].cut && is(p, p->ops[k].op, p->ops[i].op)) return true;
+	return false;
+}
+
+static bool overlap(const SlicePlan *p, const Op *x, const Op *y) { return (void)p, loads_overlap(x, y); }
+
+/* Loads that overlap along the axis that is cut meet the edges of each slice again. */
+static bool overlap_along(const SlicePlan *p, const Op *x, const Op *y)
+{
+	int a = loads_overlap(x, y) ? p->axis[x->out[0]->id] : -1;
+	return a >= 0 && load_offset(x, a) != load_offset(y, a);
+}
+
+/* Memory is contiguous along the axis that is cut, for one of them alone. */
+static bool turned(const SlicePlan *p, const Op *x, const Op *y)
+{
+	if (x->code != OP_LOAD || y->code != OP_STORE) return false;
+	const Val *v = x->out[0], *w = ir_in(y, y->nin - 1);
+	return (p->axis[v->id] == fast_axis(p->fn, ir_in(x, 0))) != (p->axis[w->id] == fast_axis(p->fn, ir_in(y, 0)));
+}
+
+/* The axis that takes fewest loops; of such the one with fewest narrow accesses, of these the one whose slices have fewest
+ * elements at their edges, the slowest of these. */
 static bool best_plan(IrBlock *block, Val *seed, int log2, SlicePlan *best)
 {
 	SlicePlan p;
-	int narrow = 0;
+	int narrow = 0, edge = 0;
 	bool found = false;
 	for (int a = 0; a < seed->type->rank; a++) {
 		if (seed->type->log2[a] < log2 || !slice_plan(block, seed, a, log2, &p)) continue;
-		int n = narrow_accesses(&p, log2);
-		if (found && (p.loops > best->loops || (p.loops == best->loops && n >= narrow))) continue;
+		int n = narrow_accesses(&p, log2), e = any_pair(&p, overlap_along) ? log2 - seed->type->log2[a] : -LAY_BITS;
+		if (found && p.loops > best->loops) continue;
+		if (found && p.loops == best->loops && (n > narrow || (n == narrow && e >= edge))) continue;
 		*best = p;
 		narrow = n;
+		edge = e;
 		found = true;
 	}
 	return found;
@@ -328,7 +360,9 @@ static int log2_floor(int64_t n)
 static int held_each(const SlicePlan *p)
 {
 	int bytes = load_bytes(p, ALL_RUNS), n = log2_floor(HELD_BYTES / (bytes ? bytes : 1));
-	return n < HELD_EACH ? n : HELD_EACH;
+	int most = any_pair(p, overlap) ? HELD_PATCH : HELD_EACH;
+	if (bytes && any_pair(p, turned) && log2_floor(TURNED_BYTES / bytes) < most) most = log2_floor(TURNED_BYTES / bytes);
+	return n < most ? n : most;
 }
 
 static bool reduces(const SlicePlan *p)
@@ -391,16 +425,26 @@ static void make_within(const SlicePlan *p)
 		}
 }
 
-static bool plan_block(IrBlock *block, Val *seed, int log2, SlicePlan *p)
+static bool plan_block(IrBlock *block, Val *seed, int axis, int log2, SlicePlan *p)
 {
 	ir_number(block->fn);
-	if (!best_plan(block, seed, log2, p)) return false;
+	if (!slice_plan(block, seed, axis, log2, p)) return false;
 	make_within(p);
 	ir_number(block->fn);
-	return best_plan(block, seed, log2, p);
+	return slice_plan(block, seed, axis, log2, p);
 }
 
-static void slice_block(IrBlock *block, const LowerCx *cx)
+/* So many slices that no access is narrow, if there are such: those are then cut along another axis. */
+static int wide_slices(IrBlock *block, Val *seed, int log2, const SlicePlan *p)
+{
+	SlicePlan q;
+	int axis = p->axis[seed->id], n = log2;
+	if (p->loops > 1 || reduces(p) || scans(p)) return log2;
+	while (n && (!slice_plan(block, seed, axis, n, &q) || narrow_accesses(&q, n))) n--;
+	return n ? n : log2;
+}
+
+static void slice_block(IrBlock *block, const LowerCx *cx, bool again)
 {
 	Fn *fn = block->fn;
 	Measure m = measure_block(block);
@@ -412,13 +456,16 @@ static void slice_block(IrBlock *block, const LowerCx *cx)
 	int slices = m.log2 - LANES_LOG2 - to.warps - to.each;
 	if (slices < 1) return;
 	ir_number(fn);
-	if (!best_plan(block, m.seed, slices, &s.p) || !share_out(fn, cx, &s.p, m.log2, hint > 0, &to)) return;
+	if (!best_plan(block, m.seed, slices, &s.p)) return;
+	if (!again && !share_out(fn, cx, &s.p, m.log2, hint > 0, &to)) return;
 	slices = m.log2 - LANES_LOG2 - to.warps - to.cluster - to.each;
-	if (slices < 1 || !plan_block(block, m.seed, slices, &s.p)) return;
-	s.log2 = slices;
+	if (slices < 1 || !best_plan(block, m.seed, slices, &s.p)) return;
+	s.log2 = wide_slices(block, m.seed, slices, &s.p);
+	if (!plan_block(block, m.seed, s.p.axis[m.seed->id], s.log2, &s.p)) return;
 	s.near = 4 - log2_floor(m.bytes) < to.each ? 4 - log2_floor(m.bytes) : to.each;
 	s.far = to.each - s.near;
 	write_loops(&s);
+	if (s.log2 < slices) slice_block(s.counter->block, cx, true);
 	if (block->owner) return;
 	fn->warps = 1 << (to.warps + to.cluster);
 	fn->cluster = to.cluster ? 1 << to.cluster : 0;
@@ -429,7 +476,7 @@ static void slice_within(IrBlock *block, const LowerCx *cx)
 {
 	for (Op *op = block->first; op; op = op->next)
 		for (int r = 0; r < op->nregion; r++) slice_within(op->region[r], cx);
-	slice_block(block, cx);
+	slice_block(block, cx, false);
 }
 
 void pass_slice(Module *m, const LowerCx *cx)
