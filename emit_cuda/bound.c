@@ -16,7 +16,8 @@ enum {
 	LEAST_WORDS = 24,       /* of tiles: below, nvcc takes few registers by itself */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
 	WARPS = 4,              /* and to so many warps at once */
-	SM_REGISTERS = 65536
+	SM_REGISTERS = 65536,
+	WIDE_BLOCKS = 3, WIDE_THREADS = 768     /* with up to 80 registers each */
 };
 
 typedef struct Bound {
@@ -101,6 +102,12 @@ int bound_of_products(const Fn *fn)
 	bool product = false;
 	ir_walk(fn->body, find_product, &product);
 	return product;
+}
+
+/* The largest clusters use fewer multiprocessors, so more of their thread blocks have to share one. */
+int bound_of_wide(const Fn *fn)
+{
+	return fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) <= WIDE_THREADS / WIDE_BLOCKS ? WIDE_BLOCKS : 0;
 }
 
 int bound_blocks(Cu *g)

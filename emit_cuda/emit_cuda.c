@@ -18,6 +18,8 @@ typedef enum TextKind {
 	TEXT_ANY,               /* serves all calls */
 	TEXT_CUT,               /* rows that end early in their tile: the fewer elements kept, the later (lower/cut.c) */
 	TEXT_ALIGNED = TEXT_CUT + CUT_TEXTS,
+	TEXTS_FOR_CALLS,
+	TEXT_PORTABLE = TEXTS_FOR_CALLS,        /* serves all calls, where a device does not run the clusters of the others */
 	TEXTS
 } TextKind;
 
@@ -56,6 +58,7 @@ static Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
 {
 	Str name = kernel_name(fn, a);
 	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
+	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
 	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
 }
 
@@ -71,6 +74,7 @@ static void title(Out *o, const Fn *fn, TextKind kind)
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
 	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
+	else if (kind == TEXT_PORTABLE) out_puts(t, "; for devices without larger clusters");
 	else if (kind != TEXT_ANY) out_printf(t, "; for rows of %lld elements or more, less than %lld", (long long)cut_sure(fn),
 		(long long)cut_kept(fn));
 	comment_text(o, t->p, "// ");
@@ -177,12 +181,18 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 /* o: NULL where there is none; blocks: how many of it should fit a multiprocessor (bound.c) */
 typedef struct Body { Out *o[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS]; } Body;
 
+static int bound_of_any(const Fn *fn)
+{
+	int wide = bound_of_wide(fn);
+	return wide ? wide : bound_of_products(fn);
+}
+
 static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const EmitOptions *opt)
 {
 	b->fn[t] = fn;
 	Cu g = kernel_body(k, fn, opt, t == TEXT_ALIGNED);
 	b->o[t] = g.o;
-	b->blocks[t] = t == TEXT_ALIGNED ? bound_blocks(&g) : bound_of_products(fn);
+	b->blocks[t] = t == TEXT_ALIGNED && !bound_of_wide(fn) ? bound_blocks(&g) : bound_of_any(fn);
 }
 
 static void add_text(Conditions *v, Str s)
@@ -207,7 +217,8 @@ static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *o
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = kernel_body(k, fn, opt, false);
-	Body r = { { g.o }, { fn }, { bound_of_products(fn) } };
+	Body r = { { g.o }, { fn }, { bound_of_any(fn) } };
+	if (fn->portable) add_body(&r, k, TEXT_PORTABLE, fn->portable, opt);
 	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
 	for (int i = 0; i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
 	add_body(&r, k, TEXT_ALIGNED, fn, opt);
@@ -291,7 +302,33 @@ static const char host_head[] =
 	"/* A kernel is compiled for each architecture of the list; where its text is left out, it has room for one thread only. */\n"
 	"typedef struct CtKernel { const void *fn; int arch, only, threads, cluster, packed, shared; const char *name; } CtKernel;\n"
 	"#define CT_DEVICES 64\n"
-	"\n"
+	"\n";
+
+/* Asked only where a cluster of more than 8 thread blocks is compiled in. */
+static const char host_room[] =
+	"/* Whether the device runs a cluster of so many thread blocks, which not every one of the architecture does. */\n"
+	"static int ct_has_room(const CtKernel *k)\n"
+	"{\n"
+	"\tcudaLaunchConfig_t c = {};\n"
+	"\tcudaLaunchAttribute a[1] = {};\n"
+	"\tint n = 0;\n"
+	"\tcudaError_t e = cudaFuncSetAttribute(k->fn, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n"
+	"\ta[0].id = cudaLaunchAttributeClusterDimension;\n"
+	"\ta[0].val.clusterDim.x = (unsigned int)k->cluster;\n"
+	"\ta[0].val.clusterDim.y = a[0].val.clusterDim.z = 1;\n"
+	"\tc.gridDim = dim3((unsigned int)k->cluster, 1, 1);\n"
+	"\tc.blockDim = dim3((unsigned int)k->threads, 1, 1);\n"
+	"\tc.dynamicSmemBytes = (size_t)k->shared;\n"
+	"\tc.attrs = a;\n"
+	"\tc.numAttrs = 1;\n"
+	"\tif (e == cudaSuccess) e = cudaOccupancyMaxActiveClusters(&n, k->fn, &c);\n"
+	"\tif (e != cudaSuccess) cudaGetLastError();\n"
+	"\treturn e == cudaSuccess && n > 0;\n"
+	"}\n"
+	"\n";
+static const char host_asks_room[] = "\t\tif (e == cudaSuccess && k[i].cluster > 8 && !ct_has_room(&k[i])) continue;\n";
+
+static const char host_choose[] =
 	"/* The number, from 1, of the newest kernel that the device runs; minus a status where there is none. */\n"
 	"static int ct_choose(const char *name, int device, const CtKernel *k, int n)\n"
 	"{\n"
@@ -310,7 +347,9 @@ static const char host_head[] =
 	"\t\t}\n"
 	"\t\tif (e == cudaSuccess && a.maxThreadsPerBlock < k[i].threads) continue;\n"
 	"\t\tif (e == cudaSuccess && k[i].shared > 48 * 1024)\n"
-	"\t\t\te = cudaFuncSetAttribute(k[i].fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k[i].shared);\n"
+	"\t\t\te = cudaFuncSetAttribute(k[i].fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k[i].shared);\n";
+
+static const char host_launch[] =
 	"\t\tif (e != cudaSuccess) return -ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"\t\treturn i + 1;\n"
 	"\t}\n"
@@ -396,24 +435,37 @@ static bool has_text(const KernelText *k, const EmitOptions *opt, TextKind t)
 	return false;
 }
 
+static void kernel_row(Out *o, const KernelText *k, const EmitOptions *opt, int arch, TextKind t)
+{
+	const ArchRow *a = opt->archs.p[arch];
+	const Fn *fn = k->text[t][arch];
+	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
+	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, t), a->number, a->specific,
+		cu_threads(fn), cluster, packed, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
+}
+
+/* Of two rows of one architecture the later one comes first into question. */
+static int kernel_rows(const KernelText *k, const EmitOptions *opt)
+{
+	int n = opt->archs.n;
+	for (int i = 0; i < opt->archs.n; i++) n += k->text[TEXT_PORTABLE][i] != NULL;
+	return n;
+}
+
 static void kernel_table(Out *o, const KernelText *k, const EmitOptions *opt, TextKind t)
 {
 	out_printf(o, "static const CtKernel %s[] = {\n", table_name(t));
 	for (int i = 0; i < opt->archs.n; i++) {
-		const ArchRow *a = opt->archs.p[i];
-		TextKind own = k->text[t][i] ? t : TEXT_ANY;
-		const Fn *fn = k->text[own][i];
-		int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
-		out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, own), a->number, a->specific,
-			cu_threads(fn), cluster, packed, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
+		if (k->text[TEXT_PORTABLE][i]) kernel_row(o, k, opt, i, TEXT_PORTABLE);
+		kernel_row(o, k, opt, i, k->text[t][i] ? t : TEXT_ANY);
 	}
 	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", table_name(t));
 }
 
-static void launch_text(Out *o, const EmitOptions *opt, const char *name, TextKind t)
+static void launch_text(Out *o, const KernelText *k, const EmitOptions *opt, const char *name, TextKind t)
 {
 	Str table = table_name(t);
-	out_printf(o, "return ct_launch(\"%s\", %s_pick, %s, %d, ct_blocks, ct_args, stream);\n", name, table, table, opt->archs.n);
+	out_printf(o, "return ct_launch(\"%s\", %s_pick, %s, %d, ct_blocks, ct_args, stream);\n", name, table, table, kernel_rows(k, opt));
 }
 
 static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const char *name, TextKind t)
@@ -426,7 +478,7 @@ static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const
 		else out_printf(o, "%s >= %lld && %s < %lld", v->p[i], (long long)k->sure[t], v->p[i], (long long)k->kept[t]);
 	}
 	out_puts(o, ")\n\t");
-	launch_text(o, opt, name, t);
+	launch_text(o, k, opt, name, t);
 }
 
 static void find_wait(void *found, Op *op)
@@ -498,7 +550,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\nconst unsigned long long ct_d%d = ct_divisor(ct_g%d);\n", a, a, a, a);
 	}
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
-	for (int t = 0; t < TEXTS; t++)
+	for (int t = 0; t < TEXTS_FOR_CALLS; t++)
 		if (has_text(k, opt, t)) kernel_table(o, k, opt, t);
 	out_puts(o, "void *ct_args[] = { ");
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));
@@ -514,9 +566,9 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		print_start(o, k, opt, name);
 		return;
 	}
-	for (int t = TEXTS - 1; t > TEXT_ANY; t--)
+	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
 		if (has_text(k, opt, t)) launch_if(o, k, opt, name, t);
-	launch_text(o, opt, name, TEXT_ANY);
+	launch_text(o, k, opt, name, TEXT_ANY);
 }
 
 static const char multiprocessors[] =
@@ -586,12 +638,17 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	for (int i = 0; i < m->fns.n; i++) print_kernel(&device, i, placed, opt);
 	if (diag_errors()) return;
 	host_prologue(host, opt, &host_cuda);
-	out_puts(host, host_head);
-	bool maps = false, start = false;
+	bool maps = false, start = false, wide = false;
 	for (int i = 0; i < kernels.n; i++) {
 		maps |= kernels.p[i].maps.n > 0;
 		start |= needs_start(&kernels.p[i], opt);
+		wide |= kernel_rows(&kernels.p[i], opt) > opt->archs.n;
 	}
+	out_puts(host, host_head);
+	if (wide) out_puts(host, host_room);
+	out_puts(host, host_choose);
+	if (wide) out_puts(host, host_asks_room);
+	out_puts(host, host_launch);
 	if (maps) out_puts(host, tmap_host);
 	if (start) out_puts(host, start_host);
 	host_launchers(host, m, opt, &host_cuda);

@@ -225,6 +225,7 @@ struct Fn {                     /* one monomorphic kernel */
 	int row_sure;           /* so many of them are wholly inside of rows that this text is for */
 	Fn *cut;                /* of an `odd` kernel: the copy with the fewest; of that: the next one */
 	Fn *odd;                /* the same kernel placed so, for tensors that are not aligned (lower/odd.c); NULL: none */
+	Fn *portable;           /* the same kernel with a cluster that any device of the architecture runs; NULL: it has one itself */
 };
 
 /* ---- entries: what the header declares ---- */

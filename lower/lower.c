@@ -66,7 +66,7 @@ static bool run_form(Module *m, IrStage form, const LowerCx *cx)
 
 bool lower_typed(Module *m, const LowerOptions *o)
 {
-	LowerCx cx = { o, 0, false };
+	LowerCx cx = { o, 0, false, false };
 	return run_form(m, STAGE_TYPED, &cx);
 }
 
@@ -102,7 +102,7 @@ static Module *joined(const Module *like, const Module *apart)
 static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 {
 	LowerOptions o = *cx->o;
-	LowerCx quiet = { &o, cx->target_arch, cx->target_only };
+	LowerCx quiet = { &o, cx->target_arch, cx->target_only, cx->portable };
 	Module *some = ir_module(m->path);
 	VEC(Fn *) firsts = { 0 };
 	o.after = NULL;
@@ -128,12 +128,33 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 	return true;
 }
 
+/* The kernels among those of m that `placed` spreads over clusters of more thread blocks than is portable, once more: Fn.portable. */
+static bool place_portable(const Module *m, Module *placed, const LowerCx *cx)
+{
+	LowerOptions o = *cx->o;
+	LowerCx quiet = { &o, cx->target_arch, cx->target_only, true };
+	Module *some = ir_module(m->path);
+	VEC(Fn *) firsts = { 0 };
+	o.after = NULL;
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = placed->fns.p[i];
+		if (fn->cluster <= 1 << CLUSTER_PORTABLE && !(fn->odd && fn->odd->cluster > 1 << CLUSTER_PORTABLE)) continue;
+		vec_push(A_UNIT, &some->fns, m->fns.p[i]);
+		vec_push(A_UNIT, &firsts, fn);
+	}
+	Module *copy = copy_module(some);
+	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
+	for (int i = 0; i < copy->fns.n; i++) firsts.p[i]->portable = copy->fns.p[i];
+	return true;
+}
+
 Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o)
 {
-	LowerCx cx = { o, arch, only };
+	LowerCx cx = { o, arch, only, false };
 	const Module *from = like ? kernels_apart(m, like) : m;
 	Module *copy = copy_module(from);
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
 	if (o->level > 0 && !place_odd(from, copy, &cx)) return NULL;
+	if (!place_portable(from, copy, &cx)) return NULL;
 	return like ? joined(like, copy) : copy;
 }

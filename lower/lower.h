@@ -28,6 +28,7 @@ typedef struct LowerCx {
 	const LowerOptions *o;
 	int target_arch;        /* 0: TYPED. Passes ask lower_arch */
 	bool target_only;
+	bool portable;          /* clusters of no more thread blocks than every device of the architecture runs */
 } LowerCx;
 /* The architecture that fn is lowered for. Asking makes the kernel one that serves this architecture alone. */
 int lower_arch(const LowerCx *cx, Fn *fn);

@@ -647,11 +647,12 @@ static int choose_warps(Fn *fn, const LowerCx *cx)
 
 /* ---- clusters ---- */
 /* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the registers of
- * one block is spread over several: 32 elements a thread, 8 warps a block, at most 8 blocks (more are not portable). Between
+ * one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
  * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose other operations
  * stay within their thread, and in which no layout is converted (stays_apart). */
-enum { CLUSTER_WARPS = 3, CLUSTER_REGS = 5, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */,
-	SCAN_ALONE = 15 /* log2 of the elements that one thread block scans as fast */ };
+enum { CLUSTER_WARPS = 3, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */,
+	SCAN_ALONE = 15, /* log2 of the elements that one thread block scans as fast */
+	WIDE_LOADED = 2, WIDE_BY_ELEMENT = 4 /* bytes of all loads for an element */ };
 
 bool op_suits_cluster(const Op *op)
 {
@@ -667,6 +668,24 @@ bool op_suits_cluster(const Op *op)
 	case OP_GATHER: return memory_is_constant(op->parent->fn, ir_in(op, 0)) || type_log2_size(op->out[0]->type) == 0;
 	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
 	}
+}
+
+/* A device may have no room for a cluster of more than 8 thread blocks (a part of a GPU, a GPU with fewer multiprocessors side by
+ * side): the kernel is placed a second time for those (Fn.portable). */
+int cluster_most(const LowerCx *cx, Fn *fn)
+{
+	int arch = lower_arch(cx, fn);
+	return !cx->portable && (arch == 90 || arch == 100) ? CLUSTER_WIDE : CLUSTER_PORTABLE;
+}
+
+/* Twice as many as elsewhere, where they come from one load or are accessed one by one: then that many are under way at once, and
+ * registers suffice for three thread blocks an SM (bound_of_wide). */
+int wide_regs(const Fn *fn)
+{
+	Size s = { 0 };
+	ir_walk(fn->body, measure, &s);
+	bool few = fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : s.loaded == s.bytes && s.loaded <= WIDE_LOADED;
+	return CLUSTER_REGS + few;
 }
 
 static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
@@ -685,7 +704,9 @@ static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
 	if (hint) c = log2_of(hint);
-	return c > CLUSTER_MOST ? CLUSTER_MOST : c;
+	/* a cluster of 8 holds up to four times as much with more warps (spare_warps) */
+	int most = !s.scans && (hint || c > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
+	return c > most ? most : c;
 }
 
 /* A tile too large for 8 warps a block gets more of them (log2), up to 32. */
@@ -693,7 +714,7 @@ static int spare_warps(const Fn *fn, int cluster)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
-	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - cluster;
+	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - (cluster < CLUSTER_WIDE ? CLUSTER_REGS : wide_regs(fn)) - cluster;
 	return w < 0 ? 0 : w > 2 ? 2 : w;
 }
 

@@ -12,7 +12,9 @@ enum {
 	KEEP_THIRD = 90 << 10,          /* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
 	KEEP_HALF = 136 << 10,          /* or two */
 	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
-	CLUSTER_MOST = 3,               /* log2 of the thread blocks of a cluster that every GPU runs */
+	CLUSTER_PORTABLE = 3,           /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
+	CLUSTER_REGS = 5,               /* log2 of the elements that each of its threads holds */
+	CLUSTER_WIDE = 4,               /* of the largest, which whole GPUs of sm_90 and sm_100 run when asked to */
 	LANES_LOG2 = 5,
 	PIECE_LOG2 = 4          /* of the bytes of the widest access of a thread */
 };
@@ -133,6 +135,8 @@ int64_t sort_piece(const Type *t);              /* the same while it is sorted *
 bool one_thread_reads(const Op *op);            /* each element is accessed once, then handed to the threads that hold copies */
 bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 
+int cluster_most(const LowerCx *cx, Fn *fn);    /* log2; place.c */
+int wide_regs(const Fn *fn);                    /* log2 of the elements that a thread of the largest clusters holds */
 bool op_suits_cluster(const Op *op);            /* place.c: may the thread blocks of a cluster share its tiles? */
 
 /* ---- cut.c ---- */

@@ -446,7 +446,7 @@ static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 typedef int cudaError_t;
 typedef struct cudaFuncAttributes { int maxThreadsPerBlock; } cudaFuncAttributes;
 enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209, cudaDevAttrComputeCapabilityMajor = 75,
-	cudaDevAttrComputeCapabilityMinor, cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+	cudaDevAttrComputeCapabilityMinor, cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributeNonPortableClusterSizeAllowed = 13 };
 typedef struct EmuKernel { const void *fn; void (*body)(void **args); int threads; } EmuKernel;
 static const EmuKernel *emu_kernel(const void *fn);     /* behind the kernels */
 
@@ -489,11 +489,20 @@ typedef struct cudaLaunchConfig_t {
 	int numAttrs;
 } cudaLaunchConfig_t;
 enum { cudaLaunchAttributeClusterDimension = 4, cudaErrorInvalidConfiguration = 9 };
+/* EMU_CLUSTER_MOST: of a device that runs no larger clusters */
+static inline unsigned emu_cluster_most(void) { return getenv("EMU_CLUSTER_MOST") ? (unsigned)atoi(getenv("EMU_CLUSTER_MOST")) : EMU_CLUSTER; }
+static inline cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *fn, const cudaLaunchConfig_t *c)
+{
+	(void)fn;
+	*n = c->attrs[0].val.clusterDim.x <= emu_cluster_most();
+	return 0;
+}
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *fn, void **args)
 {
 	const EmuKernel *k = emu_kernel(fn);
 	unsigned n = c->attrs[0].val.clusterDim.x;
 	if (c->blockDim > (unsigned)k->threads) emu_fail("more threads than __launch_bounds__");
+	if (n > emu_cluster_most()) emu_fail("a larger cluster than the device runs");
 	if (c->gridDim % n || n * c->blockDim > EMU_THREADS) emu_fail("a grid that does not consist of clusters");
 	emu_body = k->body;
 	emu_args = args;

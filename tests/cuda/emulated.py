@@ -1,7 +1,8 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
 NAME: sample/vecadd, ...; operations, language, functions, cumsum: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
-target; packed, overlap, early, rounds, slide, slices, the same of those files; clusters, slices_cluster, scans, scans_cluster, odd, the same for sm_90a.
+target; packed, overlap, early, rounds, slide, slices, the same of those files; clusters, slices_cluster, scans, scans_cluster, odd, the same for sm_90a;
+wide, the same on a device that runs clusters of 16 thread blocks, and on one that does not.
 Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
 import os
 import shutil
@@ -31,14 +32,14 @@ def program(source, main):
             check(r.code == 0, "%s, order %s: exit %d\n%s%s" % (name, order, r.code, r.out.decode("utf-8", "replace")[-2000:], r.text[-1000:]))
 
 
-def tiles(source, arch, *section):
+def tiles(source, arch, *section, env={}):
     try:
         import numpy    # noqa
     except ImportError:
         skip("needs numpy")
     for order in ORDERS:
         r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, emulation.prelude_tool(BUILD), os.path.join(HERE, source), arch, *section],
-                env={"EMU_ORDER": order}, timeout=900)
+                env={"EMU_ORDER": order, **env}, timeout=900)
         print(r.out.decode("utf-8", "replace"))
         check(r.code == 0, "%s, order %s:\n%s%s" % (" ".join((source, *section)), order, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
 
@@ -52,6 +53,9 @@ def main(name):
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
     elif kind in ("clusters", "slices_cluster", "scans", "scans_cluster", "odd"):
         tiles(kind + ".tile", "sm_90a")
+    elif kind == "wide":
+        tiles("wide.tile", "sm_90a")
+        tiles("wide.tile", "sm_90a", env={"EMU_CLUSTER_MOST": "8"})
     elif kind in ("overlap", "packed", "dense", "early", "rounds", "slide", "oddtiles", "slices"):
         tiles(kind + ".tile", ARCH)
     elif kind == "tiles":
