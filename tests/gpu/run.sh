@@ -22,7 +22,7 @@ export -f failed
 
 # name:how, one binary of a sample; only `plain` holds code for every architecture of its text
 binary() {
-	local n=${1%%:*} v=${1#*:} dir flags o
+	local n=${1%%:*} v=${1#*:} dir flags memory= o
 	dir=samples/$n
 	flags="-gencode arch=compute_${arch#sm_},code=$arch"
 	case $v in
@@ -32,12 +32,12 @@ binary() {
 	fmad) flags="$flags -fmad=false" ;;
 	ftz) flags="$flags -ftz=true" ;;
 	fast) flags="$flags -use_fast_math" ;;
-	line) flags="$flags -lineinfo" ;;
+	line) flags="$flags -lineinfo" memory=-DDEV_NO_FILL ;;	# for the sanitizer: initcheck must see what nobody wrote
 	esac
 	o=$(mktemp -d)
 	{ nvcc -O3 -std=c++17 -Xcompiler -Wall,-Wextra $flags -c "$dir/$n.cu" -o "$o/k.o" &&
 	gcc -std=c11 -O2 -I "$dir" -I common -c "samples/$n/main.c" -o "$o/m.o" &&
-	gcc -std=c11 -O2 -I common -I "$cuda/include" -c common/device_cuda.c -o "$o/d.o" &&
+	gcc -std=c11 -O2 $memory -I common -I "$cuda/include" -c common/device_cuda.c -o "$o/d.o" &&
 	nvcc -cudart shared "$o/k.o" "$o/m.o" "$o/d.o" -o "bin/$n-$v"; } >"log/build-$n-$v" 2>&1 || failed "BUILD FAILED $n $v"
 	rm -rf "$o"
 }
