@@ -17,6 +17,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	CuMap map[TENSOR_RANK];
 	bool apart[TENSOR_RANK];        /* coordinate bits of thread and register are apart: they add */
 	bool proved[TENSOR_RANK];       /* inside along this axis */
+	bool near[TENSOR_RANK];
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	Str pad;                        /* bits, loads */
 	Str copies;                     /* stores: condition */
@@ -35,6 +36,8 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);  
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
 void access_thread(Access *x);
+Str access_end(const Access *x, int a, Str begin);      /* so many elements behind `begin` the tensor ends; near 2^30 or more: 2^30 */
+Str access_start(const Access *x, int a);       /* and it starts so many behind the tile's begin */
 void access_bounds(Access *x);                  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);

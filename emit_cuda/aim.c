@@ -112,8 +112,8 @@ bool aim_store(Cu *g, const Op *op)
 	access_origin(&x);
 	for (int a = 0; a < x.rank; a++) {
 		if (x.proved[a]) continue;
-		out_printf(g->o, "const int ct_end%d = ct_within(%s - ct_o%d);\n", a, x.v->ext[a], a);
-		if (x.low[a]) out_printf(g->o, "const int ct_begin%d = ct_within(-ct_o%d);\n", a, a);
+		out_printf(g->o, "const int ct_end%d = %s;\n", a, access_end(&x, a, str_fmt("ct_o%d", a)));
+		if (x.low[a]) out_printf(g->o, "const int ct_begin%d = %s;\n", a, access_start(&x, a));
 	}
 	cu_registers(g, x.l, 0);
 	print_elements(&x, load, axis);

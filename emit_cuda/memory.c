@@ -203,6 +203,17 @@ static Str address(const Access *x, const char *reg)
 	return out_take(o);
 }
 
+Str access_end(const Access *x, int a, Str begin)
+{
+	const char *within = !x->near[a] ? "ct_within" : x->offset[a] < 0 ? "ct_at_most" : "(int)";
+	return str_fmt("%s(%s - %s)", within, x->v->ext[a], begin);
+}
+
+Str access_start(const Access *x, int a)
+{
+	return str_fmt(x->near[a] && x->offset[a] <= 0 ? "ct_at_least(-(int)ct_o%d)" : "ct_within(-ct_o%d)", a);
+}
+
 void access_bounds(Access *x)
 {
 	for (int a = 0; a < x->rank; a++) {
@@ -215,10 +226,10 @@ void access_bounds(Access *x)
 			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, c);
 			continue;
 		}
-		out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - %s);\n", a, x->v->ext[a], sum);
+		out_printf(x->g->o, "const int ct_hi%d = %s;\n", a, access_end(x, a, sum));
 		if (x->low[a]) {
-			sum = x->apart[a] ? str_fmt("-ct_o%d - ct_c%d", a, a) : str_fmt("-ct_o%d", a);
-			out_printf(x->g->o, "const int ct_lo%d = ct_within(%s);\n", a, sum);
+			sum = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
+			out_printf(x->g->o, "const int ct_lo%d = %s%s;\n", a, access_start(x, a), sum);
 		}
 	}
 }
@@ -582,6 +593,7 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 		.vec = p.vec, .l = p.l, .turn = p.turn };
 	memcpy(x->bit, p.bit, sizeof x->bit);
 	memcpy(x->proved, p.proved, sizeof x->proved);
+	memcpy(x->near, p.near, sizeof x->near);
 	memcpy(x->low, p.low, sizeof x->low);
 	memcpy(x->step, p.step, sizeof x->step);
 	memcpy(x->offset, p.offset, sizeof x->offset);

@@ -29,8 +29,10 @@ static void plan_origin(AccessPlan *x, const Op *op)
 		x->step[a] = number_of(op, AT_STEPS, a, 1);
 		/* several loads in one: each has offsets of its own, of which their patch tells */
 		x->offset[a] = op->code == OP_LOADS ? 0 : number_of(op, AT_OFFSETS, a, 0);
-		x->proved[a] = inside && inside->u.ints.p[a] == 1;
-		x->low[a] = !(index_never_below(ir_in(op, 1 + a)) && x->offset[a] >= 0);
+		x->proved[a] = inside && inside->u.ints.p[a] == INSIDE_WHOLE;
+		x->near[a] = inside && inside->u.ints.p[a] == INSIDE_NEAR;
+		bool below = op->code == OP_LOADS || !x->near[a] ? !index_never_below(ir_in(op, 1 + a)) : false;
+		x->low[a] = below || x->offset[a] < 0;
 	}
 }
 

@@ -14,6 +14,7 @@ typedef struct AccessPlan {
 	int vec;                        /* log2 of the elements of a piece */
 	uint8_t bit[LAY_BITS];          /* the register bits that count them */
 	bool proved[TENSOR_RANK];       /* inside along this axis */
+	bool near[TENSOR_RANK];         /* begins inside but for its offset, and what is left from there on is a number of 32 bits */
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];         /* element offset of the tile: index * step + offset */
 	int turn;                       /* the axis of a row that is turned (turn.c), else -1 */

@@ -222,15 +222,19 @@ static void merge(const Group *g)
 	int64_t off[GROUP_MOST * TENSOR_RANK], inside[TENSOR_RANK];
 	Val *in[2 + TENSOR_RANK];
 	int rank = t->rank;
-	for (int a = 0; a < rank; a++) inside[a] = 1;
+	bool near[TENSOR_RANK] = { false };     /* their indices are the same */
+	for (int a = 0; a < rank; a++) inside[a] = INSIDE_WHOLE;
 	for (int k = 0; k < g->n; k++) {
 		const IrAttr *in_k = ir_attr(g->op[k], AT_INSIDE);
 		out[k] = t;
 		for (int a = 0; a < rank; a++) {
 			off[k * rank + a] = offsets_of(g->op[k])[a];
-			inside[a] &= in_k && in_k->u.ints.p[a] == 1;
+			if (!in_k || in_k->u.ints.p[a] != INSIDE_WHOLE) inside[a] = 0;
+			near[a] |= in_k && in_k->u.ints.p[a] == INSIDE_NEAR;
 		}
 	}
+	for (int a = 0; a < rank; a++)
+		if (!inside[a] && near[a]) inside[a] = INSIDE_NEAR;
 	Lay l = *head->out[0]->lay;
 	if (!pays(head, l, g->n, off)) return;
 	for (int i = 0; i < head->nin; i++) in[i] = ir_in(head, i);

@@ -247,6 +247,8 @@ static inline unsigned emu_bf16(float a)
 static inline unsigned ct_cvt_bf16x2_f32(float lo, float hi) { return emu_bf16(lo) | emu_bf16(hi) << 16; }
 static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
 static inline unsigned int ct_div(unsigned int n, unsigned long long d) { return (unsigned int)((unsigned long long)n * (unsigned int)d >> (int)(d >> 32)); }
+static inline int ct_at_most(long long a) { return a > 1 << 30 ? 1 << 30 : (int)a; }
+static inline int ct_at_least(int a) { return a < -(1 << 30) ? -(1 << 30) : a; }
 static inline int ct_within(long long a) { return a > 1 << 30 ? 1 << 30 : a < -(1 << 30) ? -(1 << 30) : (int)a; }
 static inline long long ct_tile_at(long long index, long long step, long long offset)
 {
