@@ -31,5 +31,10 @@ typedef struct EmitOptions {
 	VEC(const ArchRow *) archs;     /* in increasing order */
 } EmitOptions;
 
+/* Prints each kernel as it was placed, once for the architectures that share it, whose names `arches` lists; placed[i]: m for the
+ * i-th of opt->archs. false: print said so of one. */
+typedef bool KernelPrinter(Out *o, const Fn *fn, Str arches, Str more);
+bool emit_kernels(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, KernelPrinter *print, Str more);
+
 void emit_header(Out *o, const Module *m, const EmitOptions *opt);      /* the same bytes for every target */
 #endif

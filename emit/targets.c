@@ -1,4 +1,4 @@
-/* The tables of targets and architectures. */
+/* The tables of targets and architectures, and the walk over what was placed for them. */
 #include <string.h>
 
 #include "emit/emit.h"
@@ -19,4 +19,22 @@ const ArchRow *arch_by_name(const char *name)
 	for (int i = 0; i < arch_count; i++)
 		if (!strcmp(arch_rows[i].name, name)) return &arch_rows[i];
 	return NULL;
+}
+
+bool emit_kernels(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, KernelPrinter *print, Str more)
+{
+	bool ok = true;
+	for (int k = 0; k < m->fns.n; k++)
+		for (int i = 0, next; i < opt->archs.n; i = next) {
+			const Fn *fn = placed[i]->fns.p[k];
+			Out *names = out_new();
+			for (next = i; next < opt->archs.n && placed[next]->fns.p[k] == fn; next++)
+				out_printf(names, "%s%s", next > i ? ", " : "", opt->archs.p[next]->name);
+			out_puts(o, k || i ? "\n" : "");
+			ArenaMark mark = arena_mark(A_TMP);
+			ok &= print(o, fn, str_intern(names->p), more);
+			arena_release(A_TMP, mark);
+			out_free(names);
+		}
+	return ok;
 }

@@ -353,8 +353,9 @@ static void conversions(const Sched *s)
 	out_free(t);
 }
 
-static void explain_kernel(Out *o, const Fn *fn, Str arches)
+static bool explain_kernel(Out *o, const Fn *fn, Str arches, Str more)
 {
+	(void)more;
 	static const Row head = { { "at", "access", "to", "tile", "elements a thread", "bytes at once", "lanes", "warps", "sectors / least" } };
 	Sched s = { .o = o, .fn = fn, .store = NEW_ARRAY(A_TMP, const Op *, fn->nval + 1), .live = NEW_ARRAY(A_TMP, Live, fn->nval + 1),
 		.held = NEW_ARRAY(A_TMP, int, fn->nval + 1) };
@@ -370,20 +371,10 @@ static void explain_kernel(Out *o, const Fn *fn, Str arches)
 	conversions(&s);
 	table(o, "memory", &s.memory, head, 4, 6);
 	table(o, "exchanges", &s.moves, (Row){ { NULL } }, CELLS, CELLS);
+	return true;
 }
 
 void cuda_schedule(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt)
 {
-	for (int k = 0; k < m->fns.n; k++)
-		for (int i = 0, next; i < opt->archs.n; i = next) {     /* architectures that share the kernel, together */
-			const Fn *fn = placed[i]->fns.p[k];
-			Out *names = out_new();
-			for (next = i; next < opt->archs.n && placed[next]->fns.p[k] == fn; next++)
-				out_printf(names, "%s%s", next > i ? ", " : "", opt->archs.p[next]->name);
-			out_puts(o, k || i ? "\n" : "");
-			ArenaMark mark = arena_mark(A_TMP);
-			explain_kernel(o, fn, str_intern(names->p));
-			arena_release(A_TMP, mark);
-			out_free(names);
-		}
+	emit_kernels(o, m, placed, opt, explain_kernel, NULL);
 }

@@ -250,18 +250,5 @@ static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
 
 bool sim_report(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, Str sizes)
 {
-	bool ok = true;
-	for (int k = 0; k < m->fns.n; k++)
-		for (int i = 0, next; i < opt->archs.n; i = next) {     /* architectures that share the kernel, together */
-			const Fn *fn = placed[i]->fns.p[k];
-			Out *names = out_new();
-			for (next = i; next < opt->archs.n && placed[next]->fns.p[k] == fn; next++)
-				out_printf(names, "%s%s", next > i ? ", " : "", opt->archs.p[next]->name);
-			out_puts(o, k || i ? "\n" : "");
-			ArenaMark mark = arena_mark(A_TMP);
-			ok &= report_kernel(o, fn, str_intern(names->p), sizes);
-			arena_release(A_TMP, mark);
-			out_free(names);
-		}
-	return ok;
+	return emit_kernels(o, m, placed, opt, report_kernel, sizes);
 }
