@@ -34,10 +34,10 @@ void cluster_begin(Cu *g)
 	out_puts(g->o, "}\nct_cluster_arrive();\n");
 }
 
-static Str slot_at(const Op *op, Str index)
+static Str slot_at(const Op *op, int k, Str index)
 {
-	const Type *t = op->out[0]->type;
-	return str_fmt("%lld + (%s) * %d", (long long)ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR, index, exchange_slot(t->elem));
+	const Type *t = op->out[k]->type;
+	return str_fmt("%lld + (%s) * %d", (long long)(ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k)), index, exchange_slot(t->elem));
 }
 
 static Str index_text(Lay l)
@@ -47,10 +47,8 @@ static Str index_text(Lay l)
 }
 
 /* One lane for each thread block where all lanes hold copies, else one lane for all of them. */
-void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
+static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
 {
-	if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
-	g->started = true;
 	uint32_t spare = lay_free(l);
 	bool lanes = lay_hwcoord(l, spare, HW_LANE) == 31 && !lay_hwcoord(l, spare, HW_WARP);
 	Str copies = lanes ? str_fmt("ct_lane < %d", g->fn->cluster) : cu_copies(l);
@@ -64,7 +62,22 @@ void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *a
 	if (!lanes) cu_end(g);
 	cu_end(g);
 	cu_end(g);
-	out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)ir_int(op, AT_SLOT, 0));
+}
+
+/* Nobody sends before all thread blocks have made their mbarriers. */
+static void meet(Cu *g)
+{
+	if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
+	g->started = true;
+}
+
+static void print_wait(Cu *g, const Op *op) { out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)ir_int(op, AT_SLOT, 0)); }
+
+void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
+{
+	meet(g);
+	print_sends(g, op, l, n, e, at, x);
+	print_wait(g, op);
 }
 
 Str cluster_received(Elem e, Str at)
@@ -74,21 +87,39 @@ Str cluster_received(Elem e, Str at)
 	return words_value(e, bits);
 }
 
-static void print_receive(Cu *g, const Op *op)
+static void print_receive(Cu *g, const Op *op, int k)
 {
-	const Val *r = op->out[0];
+	const Val *r = op->out[k];
 	cu_registers(g, *r->lay, 0);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), cluster_received(r->type->elem, slot_at(op, index_text(*r->lay))));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), cluster_received(r->type->elem, slot_at(op, k, index_text(*r->lay))));
 	cu_end(g);
+}
+
+/* Operands from k on that have the layout of operand k, which go in one loop; gives the next one that has not. */
+static int print_alike(Cu *g, const Op *op, int k)
+{
+	enum { MOST = 8 };
+	Lay l = *ir_in(op, k)->lay;
+	Elem e[MOST];
+	Str at[MOST], x[MOST];
+	int n = 0;
+	for (; n < MOST && k + n < op->nin && lay_eq(*ir_in(op, k + n)->lay, l); n++) {
+		const Val *v = ir_in(op, k + n);
+		e[n] = v->type->elem;
+		at[n] = slot_at(op, k + n, index_text(l));
+		x[n] = cu_at(g, v, "ct_b");
+	}
+	print_sends(g, op, l, n, e, at, x);
+	return k + n;
 }
 
 void cluster_exchange(Cu *g, const Op *op)
 {
-	cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
+	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
 	cu_say(g, op);
-	cu_declare(g, op->out[0]);
-	const Val *x = ir_in(op, 0);
-	Str at = slot_at(op, index_text(*x->lay)), v = cu_at(g, x, "ct_b");
-	cluster_send(g, op, *x->lay, 1, &x->type->elem, &at, &v);
-	print_receive(g, op);
+	for (int k = 0; k < op->nout; k++) cu_declare(g, op->out[k]);
+	meet(g);
+	for (int k = 0; k < op->nin; ) k = print_alike(g, op, k);
+	print_wait(g, op);
+	for (int k = 0; k < op->nout; k++) print_receive(g, op, k);
 }

@@ -845,8 +845,18 @@ static int elementwise_arity(TypeRule rule)
 	}
 }
 
+/* Several tiles at once, perhaps of several types. */
+static bool chk_exchange(Check *c, const Op *op)
+{
+	NEED(op->nin && op->nin == op->nout, "there must be a result for each operand");
+	for (int i = 0; i < op->nin; i++)
+		NEED(type_is_tile(chk_in(op, i)) && chk_out(op, i) == chk_in(op, i), "result %d must be a tile of operand %d's type", i, i);
+	return true;
+}
+
 static bool chk_elementwise(Check *c, const Op *op, TypeRule rule)
 {
+	if (op->code == OP_EXCHANGE) return chk_exchange(c, op);
 	if (!arity(c, op, elementwise_arity(rule), 1)) return false;
 	switch (rule) {
 	case TR_CMP: return chk_cmp(c, op);

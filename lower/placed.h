@@ -121,6 +121,7 @@ MmaPieces mma_pieces(const Op *mma);
 /* An exchange between the thread blocks of a cluster: an mbarrier, then its elements in slots of 4 or 8 bytes. */
 enum { EXCHANGE_BAR = 16 };
 int exchange_slot(Elem e);                      /* bytes of an element */
+int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins behind the mbarrier; k = nout: the end */
 bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */
 void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that arrive in each thread block */
 

@@ -67,6 +67,18 @@ bool op_exchanges(const Op *op)
 	return op->code == OP_EXCHANGE || (op_is_scan(op) && op->parent->fn->cluster && scan_bytes(op));
 }
 
+int64_t exchange_at(const Op *op, int k)
+{
+	int64_t at = 0;
+	for (int i = 0; i < op->nout; i++) {
+		const Type *t = op->out[i]->type;
+		int64_t slot = exchange_slot(t->elem);
+		if (i == k) return (at + slot - 1) / slot * slot;
+		at = (at + slot - 1) / slot * slot + type_size(t) * slot;
+	}
+	return at;
+}
+
 void exchange_size(const Op *op, int64_t *elems, int64_t *bytes)
 {
 	*elems = *bytes = 0;
@@ -84,7 +96,7 @@ int64_t scratch_bytes(const Op *op)
 	if (one_thread_reads(op) && op->parent->fn->cluster) return 0;          /* handed round by an exchange */
 	if (one_thread_reads(op)) return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
 	switch (op->code) {
-	case OP_EXCHANGE: return EXCHANGE_BAR + type_size(op->out[0]->type) * exchange_slot(op->out[0]->type->elem);
+	case OP_EXCHANGE: return EXCHANGE_BAR + exchange_at(op, op->nout);
 	case OP_CONVERT: return piece_bytes(op->out[0]->type);
 	case OP_TAKE: return piece_bytes(ir_in(op, 0)->type);
 	case OP_MMA: return mma_pieces(op).a_bytes + mma_pieces(op).b_bytes;

@@ -268,22 +268,24 @@ Go run_slide(Warp *w, const Step *st)
 }
 
 /* ---- between thread blocks of a cluster ---- */
-typedef struct Exchange { Map from, to; int bar; uint32_t spare; } Exchange;
+typedef struct Sent { Map from, to; uint32_t spare; } Sent;
+typedef struct Exchange { Sent *tile; int bar; } Exchange;
 
 void *plan_exchange(Run *r, const Op *op)
 {
 	Exchange *x = NEW(r->mem, Exchange);
-	Lay l = *ir_in(op, 0)->lay;
-	x->from = map_of(r, l, -1);
-	x->to = map_of(r, *op->out[0]->lay, -1);
+	x->tile = NEW_ARRAY(r->mem, Sent, op->nin);
 	x->bar = r->nbar++;
-	x->spare = lay_hwcoord(l, lay_free(l), HW_REG);
+	for (int k = 0; k < op->nin; k++) {
+		Lay l = *ir_in(op, k)->lay;
+		x->tile[k] = (Sent){ map_of(r, l, -1), map_of(r, *op->out[k]->lay, -1), lay_hwcoord(l, lay_free(l), HW_REG) };
+	}
 	return x;
 }
 
-static int64_t exchange_at(const Op *op, uint32_t index)
+static int64_t slot_at(const Op *op, int k, uint32_t index)
 {
-	return ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + (int64_t)index * exchange_slot(op->out[0]->type->elem);
+	return ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k) + (int64_t)index * exchange_slot(op->out[k]->type->elem);
 }
 
 /* An element to all thread blocks; it counts for their mbarrier when it arrives. */
@@ -316,46 +318,51 @@ bool bar_arrived(Warp *w, int bar, int64_t expect)
 	return true;
 }
 
-static void send(Warp *w, const Step *s, const Exchange *x)
+static void send(Warp *w, const Op *op, const Exchange *x, int k)
 {
-	const Op *op = s->op;
-	const SimVal *v = sim_val(w, ir_in(op, 0));
-	Elem e = op->out[0]->type->elem;
-	int bytes = exchange_slot(op->out[0]->type->elem);
-	uint32_t lanes = first_lanes(*ir_in(op, 0)->lay, w->num);
-	for (int reg = 0; reg < sim_regs(ir_in(op, 0)); reg++)
-		for (int l = 0; is_first_reg(x->spare, reg) && l < LANES; l++)
+	const Val *from = ir_in(op, k);
+	const SimVal *v = sim_val(w, from);
+	Elem e = from->type->elem;
+	uint32_t lanes = first_lanes(*from->lay, w->num);
+	for (int reg = 0; reg < sim_regs(from); reg++)
+		for (int l = 0; is_first_reg(x->tile[k].spare, reg) && l < LANES; l++)
 			if (lanes >> l & 1) {
-				uint32_t at = map_at(&x->from, reg, l, w->num);
-				bar_send(w, x->bar, exchange_at(op, at), bytes, l, cell_bits(e, sim_at(v, reg, l)));
+				uint32_t at = map_at(&x->tile[k].from, reg, l, w->num);
+				bar_send(w, x->bar, slot_at(op, k, at), exchange_slot(e), l, cell_bits(e, sim_at(v, reg, l)));
 			}
-	bar_sent(w);
+}
+
+static void receive(Warp *w, const Op *op, const Exchange *x, int k)
+{
+	const Val *out = op->out[k];
+	Unit *u = w->u;
+	int bytes = exchange_slot(out->type->elem), regs = sim_regs(out);
+	Cell *to = sim_def(w, out, regs);
+	for (int reg = 0; reg < regs; reg++) {
+		Request q = { .lanes = UINT32_MAX, .bytes = bytes };
+		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)slot_at(op, k, map_at(&x->tile[k].to, reg, l, w->num));
+		count_shared(w, &q);
+		for (int l = 0; l < LANES && !sim_failed(u->r); l++) {
+			const unsigned char *p = shared_at(w, w->rank, (int64_t)q.at[l], bytes, l, SHARED_READ);
+			uint64_t bits = 0;
+			for (int i = 0; i < elem_bytes(out->type->elem); i++) bits |= (uint64_t)p[i] << (8 * i);
+			to[reg * LANES + l] = cell_from(out->type->elem, bits);
+		}
+	}
 }
 
 Go run_exchange(Warp *w, const Step *s)
 {
 	const Exchange *x = s->plan;
 	const Op *op = s->op;
-	const Val *out = op->out[0];
-	Unit *u = w->u;
-	int64_t expect = type_size(out->type) * exchange_slot(out->type->elem);
-	int bytes = exchange_slot(out->type->elem), regs = sim_regs(out);
+	int64_t elems, expect;
+	exchange_size(op, &elems, &expect);
 	if (!w->phase) {
-		send(w, s, x);
+		for (int k = 0; k < op->nin; k++) send(w, op, x, k);
+		bar_sent(w);
 		w->phase = 1;
 	}
 	if (!bar_arrived(w, x->bar, expect)) return GO_WAIT;
-	Cell *to = sim_def(w, out, regs);
-	for (int reg = 0; reg < regs; reg++) {
-		Request q = { .lanes = UINT32_MAX, .bytes = bytes };
-		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)exchange_at(op, map_at(&x->to, reg, l, w->num));
-		count_shared(w, &q);
-		for (int l = 0; l < LANES && !sim_failed(u->r); l++) {
-			const unsigned char *p = shared_at(w, w->rank, (int64_t)q.at[l], bytes, l, SHARED_READ);
-			uint64_t bits = 0;
-			for (int k = 0; k < elem_bytes(out->type->elem); k++) bits |= (uint64_t)p[k] << (8 * k);
-			to[reg * LANES + l] = cell_from(out->type->elem, bits);
-		}
-	}
+	for (int k = 0; k < op->nout; k++) receive(w, op, x, k);
 	return GO_NEXT;
 }
