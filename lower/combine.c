@@ -14,7 +14,7 @@
  * and takes them from there. Factors too large for that stay with `mma`, which then works in pieces. */
 #include "base/diag.h"
 #include "layout/swz.h"
-#include "lower/placed.h"
+#include "lower/combine.h"
 
 static Str word(AttrKey key, const char *s) { return str_intern(attr_word(key, str_intern(s)) >= 0 ? s : ""); }
 
@@ -36,8 +36,6 @@ static int kind_of(const Op *op)
 	return attr_word(AT_KIND, word(AT_KIND, k));
 }
 
-typedef struct Parts { int n; Val *v[TILE_RANK]; Lay lay; } Parts;
-
 static const Type *shortened(const Type *t, int axis, int n_log2)
 {
 	uint8_t shape[TILE_RANK];
@@ -51,8 +49,7 @@ static void copy_mode(Op *to, const Op *from, AttrKey key)
 	if (w) ir_set_int(to, key, w);
 }
 
-/* One step: combines what levels (1 registers, 2 lanes) hold. */
-static void step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
+void combine_step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
 {
 	uint32_t v[LAY_BITS];
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
@@ -95,6 +92,20 @@ static void convert_all(Builder *b, Parts *x, Lay to)
 	if (!lay_eq(x->lay, to)) move_all(b, x, OP_CONVERT, to);
 }
 
+void combine_threads(Builder *b, const Op *op, Parts *x)
+{
+	combine_step(b, op, OP_REDUCE_REGS, 1, x);
+	combine_step(b, op, OP_REDUCE_LANES, 2, x);
+}
+
+Val *combine_to(Builder *b, const Op *op, Val *x, Lay to)
+{
+	Parts p = { 1, { x }, *x->lay };
+	combine_threads(b, op, &p);
+	convert_all(b, &p, to);
+	return p.v[0];
+}
+
 /* The index along the axis, in the operand's layout. */
 static Val *axis_index(Builder *b, Val *x, int axis)
 {
@@ -127,16 +138,14 @@ static void combine_reduce(Op *op)
 	for (int i = 0; i < x.n; i++) x.v[i] = ir_in(op, i);
 	if (!lay_combines_simply(x.lay, axis)) convert_all(&b, &x, lay_default(x.v[0]->type, -1, fn_threads(b.fn)));
 	if (by_index) x.v[x.n++] = axis_index(&b, x.v[0], axis);
-	step(&b, op, OP_REDUCE_REGS, 1, &x);
-	step(&b, op, OP_REDUCE_LANES, 2, &x);
+	combine_threads(&b, op, &x);
 	int parts = x.v[0]->type->log2[axis];
 	if (parts && b.fn->cluster) {
 		move_all(&b, &x, OP_EXCHANGE, lay_gathered(x.lay, axis, parts));
-		step(&b, op, OP_REDUCE_REGS, 1, &x);
-		step(&b, op, OP_REDUCE_LANES, 2, &x);
+		combine_threads(&b, op, &x);
 	} else if (parts) {
 		convert_all(&b, &x, lay_push(all_warps(x.lay, axis, parts), HW_REG, axis, parts));
-		step(&b, op, OP_REDUCE_REGS, 1, &x);
+		combine_step(&b, op, OP_REDUCE_REGS, 1, &x);
 	}
 	convert_all(&b, &x, *op->out[0]->lay);
 	for (int i = 0; i < op->nout; i++) {
@@ -352,6 +361,7 @@ void pass_combine(Module *m, const LowerCx *cx)
 	Combine c = { .cx = cx };
 	for (int i = 0; i < m->fns.n; i++) {
 		tell_elements(m->fns.p[i]);
+		if (cx->o->level > 0 && !m->fns.p[i]->by_element) rebase_squares(m->fns.p[i]);
 		ir_walk(m->fns.p[i]->body, combine_op, &c);
 	}
 }

@@ -56,11 +56,20 @@ static bool visit_access(Turn *t, Op *op, const Type *data)
 	return true;
 }
 
+/* Is op what spreads partial results over their warps (rebase.c)? Each place gets what its own warp has, whatever element is there.
+ * No other tile of a few elements comes so far: tiles that are loaded or count elements are rows. */
+static bool spreads(const Turn *t, const Op *op)
+{
+	const Type *from = op->nin ? ir_in(op, 0)->type : NULL;
+	if (op->code != OP_BROADCAST && op->code != OP_RESHAPE) return false;
+	return t->log2 >= 0 && (!type_is_tile(from) || only_axis(from) == -2 || type_log2_size(from) < t->log2);
+}
+
 static bool visit(Turn *t, Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	for (int i = 0; i < op->nout; i++)
-		if (type_is_tile(op->out[i]->type) && only_axis(op->out[i]->type) == -2) return false;
+		if (type_is_tile(op->out[i]->type) && only_axis(op->out[i]->type) == -2 && !spreads(t, op)) return false;
 	if (op->nregion) return false;
 	switch (op->code) {
 	case OP_LOAD: return visit_access(t, op, op->out[0]->type);

@@ -1,0 +1,16 @@
+/* Steps of reductions, which combine and rebase share. */
+#ifndef LOWER_COMBINE_H
+#define LOWER_COMBINE_H
+#include "lower/placed.h"
+
+typedef struct Parts { int n; Val *v[TILE_RANK]; Lay lay; } Parts;      /* tiles that are combined together, in one layout */
+
+/* One step of the reduction op: combines what levels (1 registers, 2 lanes) hold. */
+void combine_step(Builder *b, const Op *op, OpCode code, int levels, Parts *x);
+void combine_threads(Builder *b, const Op *op, Parts *x);       /* registers, then lanes */
+/* The same of one tile of which no other warps hold parts: its combination, in this layout. */
+Val *combine_to(Builder *b, const Op *op, Val *x, Lay to);
+
+/* Sums of squares of what depends on another sum wait together with it (rebase.c). */
+void rebase_squares(Fn *fn);
+#endif
