@@ -12,6 +12,8 @@
 enum {
 	AROUND = 16,            /* registers beside tiles */
 	FOR_MATH = 8,           /* more, where functions are computed of them */
+	PASSING = 8, PASSING_PACKED = 12,       /* words of what is loaded and used up between two waits, in a text with one way */
+	MANY = 64,              /* elements of a thread from which accesses are one way, outside of clusters, too */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	LEAST_WORDS = 24,       /* of tiles: below, nvcc takes few registers by itself */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
@@ -63,7 +65,7 @@ static void number_stretches(Bound *b, const IrBlock *block)
 		for (int i = 0; i < op->nin; i++) b->end[holder(ir_in(op, i))->id] = b->now;
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
-			b->math |= cu_regs(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH);
+			b->math |= cu_regs(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
 			b->begin[v->id] = b->end[v->id] = b->now;
 			if (cu_regs(v) >= LEAST && op->code != OP_IOTA && holder(v) == v && !cu_val(b->g, v)->splat) vec_push(A_TMP, &b->tiles, v);
 		}
@@ -78,6 +80,8 @@ static int most_words(const Bound *b)
 		const Val *v = b->tiles.p[i];
 		int from = b->begin[v->id], to = b->end[v->id], words = words_of(v);
 		if (from == to && !is_read(v)) continue;
+		int passing = elem_bytes(v->type->elem) < 4 ? PASSING_PACKED : PASSING;
+		if (from == to && b->g->one_way && words > passing) words = passing;
 		for (int s = from; s < to; s++) n[s][s == from && !is_read(v) ? OUT : KEPT] += words;
 		n[to][IN] += words;
 	}
@@ -110,6 +114,19 @@ int bound_of_wide(const Fn *fn)
 	return fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) <= WIDE_THREADS / WIDE_BLOCKS ? WIDE_BLOCKS : 0;
 }
 
+/* Do threads of a straight kernel wait for each other, for long or with much in their registers? Not of the largest clusters, of
+ * which few are there at once, whatever their registers. */
+bool bound_one_way(const Fn *fn)
+{
+	bool wait = false, many = fn->cluster > 1;
+	if (!is_straight(fn->body) || fn->cluster > 1 << CLUSTER_PORTABLE) return false;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		wait |= waits(op);
+		for (int i = 0; i < op->nout; i++) many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
+	}
+	return wait && many;
+}
+
 int bound_blocks(Cu *g)
 {
 	const Fn *fn = g->fn;
@@ -125,7 +142,8 @@ int bound_blocks(Cu *g)
 	}
 	arena_release(A_TMP, mark);
 	if (words < LEAST_WORDS) return 0;
-	int regs = (words + AROUND + (b.math ? FOR_MATH : 0) + UNIT - 1) / UNIT * UNIT, warps = cu_threads(fn) / 32;
+	int regs = words + AROUND + (b.math ? FOR_MATH : 0), warps = cu_threads(fn) / 32;
+	regs = (regs + UNIT - 1) / UNIT * UNIT;
 	int blocks = SM_REGISTERS / 32 / regs / WARPS * WARPS / warps;
 	while (blocks > 1 && blocks * warps % WARPS) blocks--;
 	return blocks;

@@ -62,6 +62,7 @@ typedef struct Cu {
 	/* A kernel of many registers has two texts. The one for aligned tensors has no element-wise access, whose registers would
 	 * leave room for fewer warps; the launcher asks whether all of `needs` hold. */
 	bool aligned;           /* this is that text */
+	bool one_way;           /* and its accesses are one way each (memory.c) */
 	bool undecided;         /* the launcher cannot know whether some access is aligned */
 	VEC(Str) needs;         /* conditions over parameters and dimensions */
 	const Str *asked;       /* in that text: all that the launcher asks */
@@ -127,6 +128,7 @@ Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 /* bound.c: how many thread blocks should fit a multiprocessor; 0: as many as nvcc likes */
 int bound_blocks(Cu *g);
 int bound_of_wide(const Fn *fn);         /* the same for a cluster of more than 8 thread blocks, in any text */
+bool bound_one_way(const Fn *fn);
 int bound_of_products(const Fn *fn);     /* 1 in any text of a kernel with products, else 0 */
 
 /* random.c: random numbers whose offsets let a thread draw four at once */

@@ -160,8 +160,8 @@ static void thread_index(Cu *g)
 
 static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool aligned)
 {
-	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps, .aligned = aligned,
-		.asked = k->needs.p, .asked_n = k->needs.n };
+	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
+		.aligned = aligned, .one_way = aligned && bound_one_way(fn), .asked = k->needs.p, .asked_n = k->needs.n };
 	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
 	out_in(g.o);
