@@ -4,7 +4,7 @@
   sweep.py build CTILEC DIR [--nvcc PATH] [--only REGEX]     compile every tile of every family into DIR; no GPU needed
   sweep.py run DIR [--only REGEX] [--rounds N] [--json FILE]
   sweep.py meter CTILEC DIR [--arch LIST] [--record FILE]    registers, instructions, local memory of each tile; no GPU needed
-  sweep.py page FILE.json ...                                a table of each family; several parts of a run are joined
+  sweep.py page FILE.json ... [--json FILE]                  a table of each family; several parts of a run are joined
 
 run needs torch and a GPU of sm_90a. Exit status 1 where a value is wrong or a case did not run."""
 import argparse
@@ -210,7 +210,7 @@ def show(family):
 
 # ---- what nvcc makes of them ----
 
-NAMED = re.compile(r"_((?:\d+x)*\d+)(?:_sm\d+a?)?(?:_aligned|_below_\d+)?$")
+NAMED = re.compile(r"_((?:\d+x)*\d+)(?:_sm\d+a?)?(?:_aligned|_below_\d+|_portable)*$")
 
 
 def measured(o, family, arch):
@@ -274,11 +274,28 @@ def counts(family, row):
     return 32 <= n <= (1 << 20 if family["name"].startswith(ROWS) else 1 << 16)
 
 
+def joined(paths):
+    """Parts of a run as one; of a tile that several have, the last one's row counts."""
+    all = None
+    for path in paths:
+        with open(path) as f: part = json.load(f)
+        if all is None: all = dict(part, families=[], versions=[])
+        all["rounds"] = min(all["rounds"], part["rounds"])
+        all["versions"] += [v for v in [part["versions"]] if v not in all["versions"]]
+        for family in part["families"]:
+            known = next((f for f in all["families"] if f["name"] == family["name"]), None)
+            if known is None:
+                all["families"].append(family)
+                continue
+            rows = {tuple(r["tile"]): r for r in known["rows"] + family["rows"]}
+            known["rows"] = list(rows.values())
+    return all
+
+
 def page(o):
-    parts = []
-    for path in o.paths:
-        with open(path) as f: parts.append(json.load(f))
-    found = [f for p in parts for f in p["families"]]
+    all = joined(o.paths)
+    bench.write(o.json, all)
+    found = all["families"]
     below, total = [], 0
     groups = {}
     for f in found:
@@ -289,10 +306,10 @@ def page(o):
                 total += 1
                 if r["ratio"] < BAR: below.append((r["ratio"], f["name"], r))
         groups.setdefault(tuple(tuple(r["tile"]) for r in f["rows"]), []).append(f)
-    v = parts[0]["versions"]
     print("# The same work by tiles of many sizes\n")
-    print("%s, %s, nvcc %s, medians of %d rounds. Command: [bench/tiles](../tiles/README.md). Each figure is the rate of a tile size in percent of the "
-          "copy rate, beside it what that is of the best tile for the same work.\n" % (parts[0]["device"], v["ctilec"], v["nvcc"], parts[0]["rounds"]))
+    versions = "; ".join("%s, nvcc %s" % (v["ctilec"], v["nvcc"]) for v in all["versions"])
+    print("%s; %s; medians of %d rounds or more. Command: [bench/tiles](../tiles/README.md). Each figure is the rate of a tile size in percent of the "
+          "copy rate, beside it what that is of the best tile for the same work.\n" % (all["device"], versions, all["rounds"]))
     print("%d of %d tiles of 32 to 65,536 elements (rows: to 2^20) are within %d %% of the best. Those that are not, worst first:\n" % (total - len(below), total, round(100 - 100 * BAR)))
     print("| kernel | tile | % of copy | of the best |\n|---|---|---|---|")
     for ratio, name, r in sorted(below, key=lambda b: b[0]):
