@@ -25,6 +25,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	bool turning;                   /* coordinates along it are those of the turned row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (forget_bounds) */
 	bool store;
+	Str held;                       /* next.c: the array that pieces are loaded to, instead of registers */
 	bool words;                     /* pieces are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
 
@@ -45,6 +46,12 @@ int64_t access_origin_multiple(const Access *x, int a);
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */
 bool aim_later(Cu *g, const Op *load);          /* a store reads the buffer instead of this load_shared */
 bool aim_store(Cu *g, const Op *op);            /* prints it, if it is such a store */
+/* A load of op's tile into the words of `held`, with the index values' present names; then from those words into its registers. */
+void access_load_held(Cu *g, const Op *op, Str held);
+void access_take_held(Cu *g, const Op *op, Str held);
+/* next.c: tiles that a loop loads a round ahead. */
+void next_begin(Cu *g, const Op *loop);         /* in front of it: those of the first round */
+bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
 /* needs.c: what the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
 void access_ask_launcher(const Access *x);
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */

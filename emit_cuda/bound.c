@@ -6,6 +6,8 @@
  * holds what it loaded and what is needed again behind a later wait; what it computes takes the place of what that came from, and
  * AROUND registers are left for addresses, partial results and what a few elements take on their way.
  *
+ * Where a loop holds its next tiles, lower/ahead.c says for how many threads registers suffice.
+ *
  * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that two blocks fit, so they say one. */
 #include "emit_cuda/cu.h"
 
@@ -127,10 +129,19 @@ bool bound_one_way(const Fn *fn)
 	return wait && many;
 }
 
+static void find_held(void *ctx, Op *op)        /* the fewest threads */
+{
+	int *threads = ctx, n = op->code == OP_LOAD ? (int)ir_int(op, AT_HELD, 0) : 0;
+	if (n && (!*threads || n < *threads)) *threads = n;
+}
+
 int bound_blocks(Cu *g)
 {
 	const Fn *fn = g->fn;
 	if (bound_of_products(fn)) return 1;
+	int held = 0;
+	if (g->aligned) ir_walk(fn->body, find_held, &held);
+	if (held) return held > cu_threads(fn) ? held / cu_threads(fn) : 1;
 	Bound b = { .g = g };
 	ArenaMark mark = arena_mark(A_TMP);
 	b.begin = NEW_ARRAY(A_TMP, int, fn->nval);

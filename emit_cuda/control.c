@@ -1,6 +1,7 @@
 /* Blocks, control flow and scalars. All threads take the same way. */
 #include "base/diag.h"
 #include "emit/names.h"
+#include "emit_cuda/access.h"
 #include "emit_cuda/group.h"
 
 /* ---- carried values ---- */
@@ -156,6 +157,7 @@ static void print_for(Cu *g, const Op *op)
 	Str lo = cu_scalar(g, ir_in(op, 0)), hi = cu_scalar(g, ir_in(op, 1)), step = cu_scalar(g, ir_in(op, 2));
 	init_carried(g, op, b->args.n - 1, b->args.p + 1, 3);
 	share_names(g, op->nout, b->args.p + 1, op->out);
+	next_begin(g, op);
 	Str i = cu_val(g, counter)->name = cu_name(g, counter);
 	Num one;
 	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1;
@@ -165,10 +167,12 @@ static void print_for(Cu *g, const Op *op)
 	cu_line(g, op);
 	if (by_one) {
 		out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", cu_type(e), i, lo, i, hi, i);
+		cu_val(g, counter)->next = str_fmt("%s + 1", i);
 		out_in(g->o);
 	} else if (elem_bytes(e) < 8) {         /* counted in 64 bits, so that the last step cannot overflow */
 		Str n = cu_fresh(g, "n");
 		out_printf(g->o, "for (long long %s = %s; %s < %s; %s += %s) {\n", n, lo, n, hi, n, step);
+		cu_val(g, counter)->next = str_fmt("%s + %s", n, step);
 		out_in(g->o);
 		out_printf(g->o, "const %s %s = (%s)%s;\n", cu_type(e), i, cu_type(e), n);
 	} else {

@@ -34,6 +34,7 @@ typedef struct CuVal {
 	CuView *view;
 	struct CuShared *shared;        /* group.h: what buffer an address points into */
 	struct CuShifted *shifted;      /* slab.c: loaded, and shifted where it is stored */
+	Str next;               /* next.c: of a loaded tile, the words that the loop holds; of a loop's counter, what it will be */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
 } CuVal;

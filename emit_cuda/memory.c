@@ -363,15 +363,18 @@ static void piece_registers(const Access *x, Str *reg)
 static void words_of_pieces(Access *x)
 {
 	int regs = cu_regs(x->data);
-	x->words = !x->store && elem_bytes(x->v->elem) < 4 && regs <= UNROLL_REGS;
-	if (x->words) out_printf(x->g->o, "%s ct_v[%d];\n", words_type(elem_bytes(x->v->elem) << x->vec), regs >> x->vec);
+	const char *type = words_type(elem_bytes(x->v->elem) << x->vec);
+	x->words = x->held || (!x->store && elem_bytes(x->v->elem) < 4 && regs <= UNROLL_REGS);
+	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->vec);
 }
+
+static Str word_of_piece(const Access *x) { return str_fmt("%s[ct_i]", x->held ? x->held : "ct_v"); }
 
 /* Between words and registers: of the piece that begins at register ct_b, the ct_i-th. */
 static void put_words(Access *x, const Str *reg)
 {
 	Str w = words_pack(x->g, x->v->elem, 1 << x->vec, reg);
-	out_printf(x->g->o, "ct_v[ct_i] = %s;\n", w);
+	out_printf(x->g->o, "%s = %s;\n", word_of_piece(x), w);
 }
 
 static void get_words(Access *x)
@@ -379,7 +382,7 @@ static void get_words(Access *x)
 	Str reg[16];
 	cu_registers(x->g, x->l, piece_mask(x));
 	piece_registers(x, reg);
-	words_unpack(x->g, x->v->elem, 1 << x->vec, "ct_v[ct_i]", reg);
+	words_unpack(x->g, x->v->elem, 1 << x->vec, word_of_piece(x), reg);
 	cu_end(x->g);
 }
 
@@ -411,7 +414,7 @@ static void print_pieces(Access *x)
 		out_printf(g->o, "ct_st%s_b%d(%s, %s%s);\n", hint, bits, at, w, policy);
 	} else {
 		cu_line(g, x->op);
-		if (x->words) out_puts(g->o, "ct_v[ct_i] = ");
+		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
 		out_printf(g->o, "ct_ld%s%s_b%d(%s%s);\n", x->v->constant ? "nc" : "", hint, bits, at, policy);
 		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
@@ -488,7 +491,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 		out_printf(g->o, "ct_st%s_b%d_if(%s, ct_in%s%s, %s%s);\n", hint, bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w, policy);
 	} else {
 		cu_line(g, x->op);
-		if (x->words) out_puts(g->o, "ct_v[ct_i] = ");
+		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
 		out_printf(g->o, "ct_ld%s%s_b%d_if(%s, ct_in, ct_pad%s);\n", x->v->constant ? "nc" : "", hint, bits, at, policy);
 		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
@@ -615,7 +618,7 @@ static void print_ahead(Access *x)
 	Cu *g = x->g;
 	const IrAttr *ahead = ir_attr(x->op, AT_AHEAD);
 	Out *on = out_new(), *inside = out_new();
-	if (!ahead || x->store || !x->vec || x->turn >= 0) return;
+	if (!ahead || x->held || x->store || !x->vec || x->turn >= 0) return;
 	for (int a = 0; a < x->rank; a++) {
 		int64_t n = ahead->u.ints.p[a] * x->step[a];
 		if (n) out_printf(on, " + %lldll * %s", (long long)n, x->v->unit[a] ? "1" : x->v->str[a]);
@@ -650,7 +653,7 @@ static void print_aligned(Access *x, Str whole)
 	}
 	if (whole) print_partial(x);
 	cu_end(g);
-	if (x->words) get_words(x);
+	if (x->words && !x->held) get_words(x);
 	cu_end(g);
 }
 
@@ -686,7 +689,29 @@ static void print_access(Access *x)
 	out_in(g->o);
 	print_partial(x);
 	cu_end(g);
-	if (x->words) get_words(x);
+	if (x->words && !x->held) get_words(x);
+	cu_end(g);
+}
+
+void access_load_held(Cu *g, const Op *op, Str held)
+{
+	Access x;
+	open_access(&x, g, op, op->out[0], false);
+	x.held = held;
+	const Val *pad = ir_in(op, op->nin - 1);
+	Num n;
+	x.pad = words_pad(g, x.v->elem, ir_const_value(pad, &n) ? cu_num(pad->type->elem, n) : cu_scalar(g, pad));
+	print_access(&x);
+}
+
+void access_take_held(Cu *g, const Op *op, Str held)
+{
+	Access x;
+	access_open(&x, g, op, op->out[0], false);
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	x.held = held;
+	get_words(&x);
 	cu_end(g);
 }
 
@@ -699,6 +724,7 @@ void memory_load(Cu *g, const Op *op)
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_say(g, op);
 	cu_declare(g, r);
+	if (next_load(g, op)) return;
 	if (one) {
 		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) {\n");
 		out_in(g->o);

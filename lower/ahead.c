@@ -2,11 +2,19 @@
  *
  * In such a round nothing is loaded while partial results are exchanged, and what the next one needs would only be asked for when
  * all are done. A load whose place moves with the loop's counter gets {ahead}: how many tile indices on it will be in
- * the next round. The target asks for those lines without waiting (they come into the L2 cache), at no cost of registers. */
+ * the next round. The target asks for those lines without waiting (they come into the L2 cache), at no cost of registers.
+ *
+ * Where registers suffice beside what the loop carries, the tile itself is loaded a round ahead and {held}: then a round's begin
+ * waits for nothing. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
-enum { DEPTH = 8 };     /* of index expressions that are looked at */
+enum {
+	DEPTH = 8,              /* of index expressions that are looked at */
+	LEAST = 8,              /* elements of a thread from which a tile counts */
+	AROUND = 32,            /* registers beside tiles */
+	SM_REGISTERS = 65536
+};
 
 static bool waits(const Op *op)
 {
@@ -45,6 +53,64 @@ static void mark(Fn *fn, const Op *loop, Op *op)
 	if (moving == 1) ir_set_ints(op, AT_AHEAD, rank, ahead);
 }
 
+/* Words of a thread that hold v. */
+static int words_of(const Val *v)
+{
+	if (!type_is_tile(v->type) || !v->lay || v->type->elem == EL_BOOL || v->lay->in[HW_REG] < log2_of(LEAST)) return 0;
+	return (int)((((int64_t)elem_bytes(v->type->elem) << v->lay->in[HW_REG]) + 3) / 4);
+}
+
+static bool is_made(const Val *v)
+{
+	return v->def && (v->def->code == OP_CONST || v->def->code == OP_IOTA || v->def->code == OP_BROADCAST);
+}
+
+static bool may_hold(const Op *load, const Op *loop)
+{
+	const IrAttr *ahead = ir_attr(load, AT_AHEAD);
+	if (load->code != OP_LOAD || !ahead || !words_of(load->out[0])) return false;
+	for (int a = 0; a < ahead->u.ints.n; a++)
+		if (ahead->u.ints.p[a] && ir_in(load, 1 + a) != loop->region[0]->args.p[0]) return false;
+	Num n;
+	const Val *pad = ir_in(load, load->nin - 1);
+	return ir_const_value(pad, &n) || stays(pad, loop);
+}
+
+typedef struct Room { const Op *loop; int words; bool *seen, jumps, products; } Room;
+
+static void count_op(void *ctx, Op *op)
+{
+	Room *r = ctx;
+	r->jumps |= op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE;
+	r->products |= op->code == OP_MMA || op->code == OP_MMA_SYNC;
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = ir_in(op, i);
+		if (r->seen[v->id] || !stays(v, r->loop) || is_made(v)) continue;
+		r->seen[v->id] = true;
+		r->words += words_of(v);
+	}
+}
+
+/* Tiles that are loaded ahead take registers twice: this round's and the next one's. A loop that carries tiles leaves room for few
+ * warps in any case; else many are what fills the waits. */
+static void hold(Fn *fn, Op *loop)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	Room r = { .loop = loop, .seen = NEW_ARRAY(A_TMP, bool, fn->nval) };
+	const IrBlock *body = loop->region[0];
+	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), loads = 0;
+	for (int i = 1; i < body->args.n; i++) r.words += words_of(body->args.p[i]);
+	int on_sm = r.words ? FEW_THREADS : MANY_THREADS;
+	for (const Op *op = body->first; op; op = op->next)
+		if (may_hold(op, loop)) r.words += 2 * words_of(op->out[0]), loads++;
+	ir_walk(loop->region[0], count_op, &r);
+	arena_release(A_TMP, mark);
+	int most = SM_REGISTERS / (threads < on_sm ? on_sm : threads);
+	if (!loads || r.jumps || r.products || elem_bytes(body->args.p[0]->type->elem) == 8 || r.words + AROUND > most) return;
+	for (Op *op = body->first; op; op = op->next)
+		if (may_hold(op, loop)) ir_set_int(op, AT_HELD, on_sm);
+}
+
 static void visit(void *ctx, Op *loop)
 {
 	Fn *fn = ctx;
@@ -53,10 +119,14 @@ static void visit(void *ctx, Op *loop)
 	for (const Op *op = loop->region[0]->first; op; op = op->next) exchanges |= waits(op) && !op->nregion;
 	for (Op *op = loop->region[0]->first; op && exchanges; op = op->next)
 		if (op->code == OP_LOAD && !one_thread_reads(op)) mark(fn, loop, op);
+	if (exchanges) hold(fn, loop);
 }
 
 void pass_ahead(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, visit, m->fns.p[i]);
+	for (int i = 0; i < m->fns.n; i++) {
+		ir_number(m->fns.p[i]);
+		ir_walk(m->fns.p[i]->body, visit, m->fns.p[i]);
+	}
 }

@@ -11,6 +11,8 @@ enum {
 	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
 	KEEP_THIRD = 90 << 10,          /* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
 	KEEP_HALF = 136 << 10,          /* or two */
+	FEW_THREADS = 512,              /* that an SM runs at least, where loops carry tiles and hold those of the next round; */
+	MANY_THREADS = 1024,            /* where they only hold them */
 	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
 	CLUSTER_PORTABLE = 3,           /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
 	CLUSTER_REGS = 5,               /* log2 of the elements that each of its threads holds */

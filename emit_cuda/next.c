@@ -1,0 +1,61 @@
+/* Tiles that a loop loads a round ahead (lower/ahead.c): into words that it holds in registers. In front of the loop stands the load of
+ * the first round; in a round the words become the tile, and the next round's are asked for, which then come while the round
+ * computes and waits. Words, because nvcc would hold elements of 8 and 16 bits in a register each.
+ *
+ * Both loads are of rounds that there will be, so what is proved of the loop's own holds for them. In the text for tensors that may
+ * not be aligned, with its ways of loading, the registers would not suffice: there lines are asked for. */
+#include "emit_cuda/access.h"
+#include "emit/names.h"
+
+static bool is_held(Cu *g, const Op *op)
+{
+	if (op->code != OP_LOAD || !ir_int(op, AT_HELD, 0) || !g->aligned) return false;
+	AccessPlan p = access_plan(op, op->out[0], g->turned != 0);
+	return p.vec && p.turn < 0;
+}
+
+static void declare_words(Cu *g, const Op *op)
+{
+	const Val *r = op->out[0];
+	AccessPlan p = access_plan(op, r, g->turned != 0);
+	cu_val(g, r)->name = cu_name(g, r);
+	cu_val(g, r)->next = cu_fresh(g, "next");
+	out_printf(g->o, "%s %s[%d];\n", words_type(elem_bytes(r->type->elem) << p.vec), cu_val(g, r)->next, cu_regs(r) >> p.vec);
+}
+
+void next_begin(Cu *g, const Op *loop)
+{
+	Val *counter = loop->region[0]->args.p[0];
+	Str lo = cu_scalar(g, ir_in(loop, 0)), hi = cu_scalar(g, ir_in(loop, 1));
+	bool any = false;
+	for (const Op *op = loop->region[0]->first; op; op = op->next) {
+		if (!is_held(g, op)) continue;
+		declare_words(g, op);
+		any = true;
+	}
+	if (!any) return;
+	out_printf(g->o, "if (%s < %s) {\n", lo, hi);
+	out_in(g->o);
+	cu_val(g, counter)->name = lo;
+	for (const Op *op = loop->region[0]->first; op; op = op->next)
+		if (is_held(g, op)) access_load_held(g, op, cu_val(g, op->out[0])->next);
+	cu_end(g);
+}
+
+bool next_load(Cu *g, const Op *op)
+{
+	if (!is_held(g, op)) return false;
+	const Op *loop = op->parent->owner;
+	CuVal *counter = cu_val(g, loop->region[0]->args.p[0]);
+	Str words = cu_val(g, op->out[0])->next, now = counter->name;
+	const char *type = cu_type(loop->region[0]->args.p[0]->type->elem);
+	access_take_held(g, op, words);
+	out_printf(g->o, "if (%s < %s) {\n", counter->next, cu_scalar(g, ir_in(loop, 1)));
+	out_in(g->o);
+	counter->name = cu_fresh(g, "then");
+	out_printf(g->o, "const %s %s = (%s)(%s);\n", type, counter->name, type, counter->next);
+	access_load_held(g, op, words);
+	cu_end(g);
+	counter->name = now;
+	return true;
+}
