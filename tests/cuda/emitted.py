@@ -17,7 +17,7 @@ def samples(tmp):
 
 def library(tmp):
     """The library's own entries, and the programs that make instances of its kernels."""
-    paths = [os.path.join(ROOT, p) for p in ("stdlib/reduce.tile", "stdlib/cumsum.tile", "tests/cuda/library.tile")] + tile_files("tests/stdlib")
+    paths = [os.path.join(ROOT, p) for p in ("stdlib/reduce.tile", "stdlib/cumsum.tile", "stdlib/long_rows.tile", "tests/cuda/library.tile")] + tile_files("tests/stdlib")
     return [(os.path.relpath(p, ROOT), p, []) for p in paths]
 
 

@@ -1,6 +1,6 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
-NAME: sample/vecadd, ...; operations, language, functions, cumsum: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
+NAME: sample/vecadd, ...; operations, language, functions, cumsum, long_rows: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
 target; packed, overlap, early, rounds, slide, slices, the same of those files; clusters, slices_cluster, scans, scans_cluster, odd, the same for sm_90a;
 wide, the same on a device that runs clusters of 16 thread blocks, and on one that does not.
 Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
@@ -15,7 +15,8 @@ import emulation
 
 ARCH = os.environ.get("ARCH", "sm_80")
 ORDERS = os.environ.get("ORDERS", "0 2").split()
-PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions", "cumsum": "tests/stdlib/cumsum"}
+PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions", "cumsum": "tests/stdlib/cumsum",
+            "long_rows": "tests/stdlib/long_rows"}
 
 
 def program(source, main):

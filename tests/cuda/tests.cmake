@@ -2,7 +2,7 @@
 foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_online layer_norm gemm attention)
   ctilec_test(emulated/${name} "values;emulated" cuda/emulated.py sample/${name})
 endforeach()
-foreach(name operations language functions cumsum)
+foreach(name operations language functions cumsum long_rows)
   ctilec_test(emulated/${name} "values;emulated" cuda/emulated.py ${name})
 endforeach()
 foreach(name layouts reductions scans moving very products memory)
