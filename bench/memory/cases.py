@@ -17,6 +17,7 @@ A case is a dict:
 """
 
 FLOATS = ("f32", "bf16")
+HELD_BY_CLUSTER = dict(f32=131072, bf16=262144)       # columns
 
 
 def types():
@@ -122,6 +123,11 @@ def scans(t):
                    triton="cumsum" if fn != "cumsum_long" else None)
 
 
+def entry_for(name, short, cols):
+    """One tile a row, or rows in parts."""
+    return "%s_%s%s" % (name, "long_" if cols > HELD_BY_CLUSTER[short] else "", short)
+
+
 def rows_of(cols):
     return max(1, (1 << 28) // cols)
 
@@ -133,7 +139,7 @@ def softmax(t):
         dtype, size = types()[short]
         for shape in [(rows_of(c), c) for c in (1024, 4096, 16384, 65536, 50257, 17, 1025)] + [(128, 262144), (64, 1000000)]:
             r, c = t.dims(*shape)
-            yield dict(name="softmax %dx%d %s" % (r, c, short), call=("softmax", "softmax_" + short),
+            yield dict(name="softmax %dx%d %s" % (r, c, short), call=("softmax", entry_for("softmax", short, c)),
                        args=[t.normal((r, c), dtype), t.normal((r, c), dtype), r, c], out=[1],
                        want=lambda x, y, r, c: [torch.softmax(x.double(), 1)], torch=lambda x, y, r, c: [torch.softmax(x, 1)],
                        bytes=2 * size * r * c, tol=3e-3 if size == 2 else 1e-6, triton="softmax")
@@ -188,10 +194,10 @@ def norms(t):
             r, c = t.dims(*shape)
             x, w = t.normal((r, c), dtype), t.normal((c,), dtype)
             tol = 5e-3 if size == 2 else 1e-5
-            yield dict(name="rmsnorm %dx%d %s" % (r, c, short), call=("norms", "rmsnorm_" + short), args=[x, w, x, 1e-5, r, c], out=[2],
+            yield dict(name="rmsnorm %dx%d %s" % (r, c, short), call=("norms", entry_for("rmsnorm", short, c)), args=[x, w, x, 1e-5, r, c], out=[2],
                        want=lambda x, w, y, e, r, c: [F.rms_norm(x.double(), (c,), w.double(), e)],
                        torch=lambda x, w, y, e, r, c: [F.rms_norm(x, (c,), w, e)], bytes=2 * size * r * c, tol=tol, triton="rmsnorm")
-            yield dict(name="layernorm %dx%d %s" % (r, c, short), call=("norms", "layernorm_" + short), args=[x, w, w, x, 1e-5, r, c], out=[3],
+            yield dict(name="layernorm %dx%d %s" % (r, c, short), call=("norms", entry_for("layernorm", short, c)), args=[x, w, w, x, 1e-5, r, c], out=[3],
                        want=lambda x, w, b, y, e, r, c: [F.layer_norm(x.double(), (c,), w.double(), b.double(), e)],
                        torch=lambda x, w, b, y, e, r, c: [F.layer_norm(x, (c,), w, b, e)], bytes=2 * size * r * c, tol=tol, triton="layernorm")
     bf16 = torch.bfloat16

@@ -171,7 +171,8 @@ def rows(np, case, normal, halves, random):
             x = make(4, c)
             e = np.exp(x.astype(float) - x.max(1, keepdims=True))
             p = e / e.sum(1, keepdims=True)
-            case("softmax_" + name, [x, make(4, c), 4, c], {1: p}, half, tol)
+            for entry in "softmax_", "softmax_long_":
+                case(entry + name, [x, make(4, c), 4, c], {1: p}, half, tol)
             target = random.integers(0, c, 4, np.int32)
             hit = np.arange(c) == target[:, None]
             loss = np.log(e.sum(1)) + x.max(1) - x[hit]
@@ -200,6 +201,8 @@ def norms(np, case, normal, halves):
             case("rmsnorm_" + name, [x, w, make(4, c), 1e-5, 4, c], {2: scaled(v) * w}, (0, 1, 2) if half else (), tol)
             case("layernorm_" + name, [x, w, b, make(4, c), 1e-5, 4, c], {3: scaled(v - mean(v)) * w + b}, (0, 1, 2, 3) if half else (), tol)
             if half:
+                case("rmsnorm_long_bf16", [x, w, make(4, c), 1e-5, 4, c], {2: scaled(v) * w}, (0, 1, 2), tol)
+                case("layernorm_long_bf16", [x, w, b, make(4, c), 1e-5, 4, c], {3: scaled(v - mean(v)) * w + b}, (0, 1, 2, 3), tol)
                 case("add_rmsnorm_bf16", [x, s, w, make(4, c), 1e-5, 4, c], {1: x + s, 3: scaled(v + s) * w}, (0, 1, 2, 3), 1e-2)
     for r, c in ((300, 1001), (3, 5000)):
         x, w, dy = halves(r, c), halves(c), halves(r, c)
