@@ -171,6 +171,7 @@ void cluster_exchange(Cu *g, const Op *op);
 /* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
 Str cluster_received(Elem e, Str at);
+Str cluster_told(Cu *g, const Op *op);                  /* of one that op_tells: waits */
 
 /* slide.c */
 void slide_print(Cu *g, const Op *op);                  /* tiles shifted within warps */

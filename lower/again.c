@@ -45,7 +45,8 @@ typedef struct Again {
 
 static bool waits(const Op *op)
 {
-	return op->code == OP_EXCHANGE || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || (scratch_bytes(op) > 0 && !op->nregion);
+	return (op->code == OP_EXCHANGE && !op_tells(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER
+		|| (scratch_bytes(op) > 0 && !op->nregion);
 }
 
 static int regs_of(const Val *v) { return type_is_tile(v->type) && v->lay ? 1 << v->lay->in[HW_REG] : 0; }

@@ -18,7 +18,7 @@ enum {
 
 static bool waits(const Op *op)
 {
-	return op->code == OP_EXCHANGE || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
+	return (op->code == OP_EXCHANGE && !op_tells(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }
 
 /* Is v computed outside of the loop? */

@@ -313,30 +313,52 @@ static bool uses(Op *op, Use *u)
 	return u->found;
 }
 
+/* The first operation behind op that uses its result, or writes memory. */
+static Op *needing_place(Op *op)
+{
+	Use u = { op->out[0], NULL, false };
+	for (Op *o = op->next; o; o = o->next)
+		if (writes(o) || uses(o, &u)) return o;
+	return op->next;
+}
+
 /* Behind op, but where all threads wait for each other anyway if nobody needs or writes the element before. */
-static Op *telling_place(Op *op)
+static Op *telling_place(Op *op, const Op *need)
 {
 	Op *at = first_reduction(op->next);
-	Use u = { op->out[0], NULL, false };
 	for (Op *o = op->next; o != at; o = o->next)
-		if (!o || writes(o) || uses(o, &u)) return op->next;
+		if (o == need || !o) return op->next;
 	return at ? at : op->next;
 }
 
-/* One thread of the cluster reads the element and sends it to all thread blocks. So none of them writes it before. */
+/* Behind op and in front of `need`, but as late as the last reduction there: till then the element has come. */
+static Op *sending_place(Op *op, Op *need)
+{
+	Op *at = op->next;
+	for (Op *o = op->next; o != need; o = o->next)
+		if (op_is_reduce(o)) at = o;
+	return at;
+}
+
+/* One thread of the cluster reads the element and sends it to all thread blocks. So none of them writes it before. A scalar is
+ * waited for where it is needed (to_scalar), not where it is sent. */
 static void tell_all(Op *op)
 {
 	read_early(op);
-	Builder b = build_before(telling_place(op));
-	Val *x = op->out[0], *one = x;
-	if (!type_is_tile(x->type)) {
+	Op *need = needing_place(op);
+	Val *x = op->out[0];
+	bool tile = type_is_tile(x->type);
+	Builder b = build_before(tile ? telling_place(op, need) : sending_place(op, need));
+	Val *one = x;
+	if (!tile) {
 		uint8_t shape[1] = { 0 };
 		one = ir_unary(&b, OP_BROADCAST, type_tile(x->type->elem, 1, shape), x);
 		ir_set_layout(one, lay_single(1, fn_threads(b.fn)));
 	}
 	Val *told = ir_unary(&b, OP_EXCHANGE, one->type, one);
 	ir_set_layout(told, *one->lay);
-	Use u = { x, one == x ? told : ir_unary(&b, OP_TO_SCALAR, x->type, told), false };
+	Builder at = build_before(need);
+	Use u = { x, tile ? told : ir_unary(&at, OP_TO_SCALAR, x->type, told), false };
 	u.now->name = x->name;
 	for (Op *o = u.now->def->next; o; o = o->next) uses(o, &u);
 }

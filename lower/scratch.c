@@ -79,6 +79,13 @@ int64_t exchange_at(const Op *op, int k)
 	return at;
 }
 
+bool op_tells(const Op *op)
+{
+	if (op->code != OP_EXCHANGE || op->nin != 1) return false;
+	const Op *from = ir_in(op, 0)->def;
+	return from && from->code == OP_BROADCAST && !type_is_tile(ir_in(from, 0)->type);
+}
+
 void exchange_size(const Op *op, int64_t *elems, int64_t *bytes)
 {
 	*elems = *bytes = 0;
