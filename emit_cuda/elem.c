@@ -168,10 +168,13 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	if (in_reg & in_thread) return NULL;
 	bool row = holds_row(g->fn, *x->lay), shifts = g->shifted && row, sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
 	int i = 0;
+	Str thread = cu_map_thread(&m);
+	if (op->code == OP_EQ || op->code == OP_NE)     /* what lies in front of a row is never stored: it may equal what it likes */
+		return str_fmt("(unsigned char)(%s %s (unsigned int)%s - (unsigned int)%s%s)", cu_map_reg(&m, str_fmt("(unsigned int)%s", reg)),
+			op->code == OP_EQ ? "==" : "!=", cu_val(g, y)->name, thread, shifts ? " + (unsigned int)ct_phase" : "");
 	while (i < 4 && op->code != signs[i].code) i++;
 	if (i == 4) return NULL;
 	Out *o = out_new();
-	Str thread = cu_map_thread(&m);
 	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
 	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
 	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);     /* what lies in front counts as behind */
