@@ -4,7 +4,7 @@
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 
-enum { KIND_MAX = 2, KIND_MIN = 3, KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, MOST = TILE_RANK };
+enum { KIND_MAX = 2, KIND_MIN = 3, KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, MOST = TILE_RANK, NARROW_LEAST = 8 };
 
 static bool is_element(int kind)
 {
@@ -115,6 +115,28 @@ static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, c
 	if (elem_is_any_float(e)) cu_end(g);
 }
 
+/* The tile of 16-bit floats that x is, widened: the greatest of such elements is found in words, two at a time. NULL: x is none. */
+static const Val *narrow_of(Cu *g, const Op *op, int kind)
+{
+	const Val *x = ir_in(op, 0), *from = x->def && x->def->code == OP_CAST ? ir_in(x->def, 0) : NULL;
+	if (op->nin != 1 || (kind != KIND_MAX && kind != KIND_MIN) || ir_int(op, AT_NAN, 0) || x->type->elem != EL_F32) return NULL;
+	if (!from || !type_is_tile(from->type) || (from->type->elem != EL_BF16 && from->type->elem != EL_F16)) return NULL;
+	const CuVal *c = cu_val(g, from);
+	return cu_regs(from) == cu_regs(x) && c->name && !c->splat && !c->inside ? from : NULL;
+}
+
+/* Of registers 0 to `each`. */
+static void reduce_narrow(Cu *g, const Op *op, const Val *from, int each, int kind)
+{
+	const char *t = elem_rows[from->type->elem].name;
+	Str lo = cu_at(g, from, "0"), hi = cu_at(g, from, "1");
+	out_printf(g->o, "unsigned int ct_m = ct_join_b16(%s, %s);\n#pragma unroll\n", lo, hi);
+	out_printf(g->o, "for (int ct_i = 2; ct_i < %d; ct_i += 2) ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", each, kind == KIND_MAX ? "max" : "min", t, cu_at(g, from, "ct_i"), cu_at(g, from, "ct_i + 1"));
+	lo = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 0))", t);
+	hi = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 1))", t);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[0], "0"), elem_combine(op, kind, EL_F32, lo, hi));
+}
+
 static void reduce_regs(Cu *g, const Op *op, int kind)
 {
 	const Val *x = ir_in(op, 0);
@@ -122,6 +144,14 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay r = lay_reduced(*x->lay, axis, 1, &n, v);
 	sort_by_image(*x->lay, n, v);
+	const Val *narrow = narrow_of(g, op, kind);
+	if (narrow && r.in[HW_REG] == 0 && cu_regs(x) >= NARROW_LEAST && cu_regs(x) % 2 == 0) {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+		reduce_narrow(g, op, narrow, cu_regs(x), kind);
+		cu_end(g);
+		return;
+	}
 	Str a[MOST], b[MOST];
 	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 1)));

@@ -245,6 +245,16 @@ static inline unsigned emu_bf16(float a)
 	return a != a ? 0x7fff : (x + 0x7fff + (x >> 16 & 1)) >> 16;
 }
 static inline unsigned ct_cvt_bf16x2_f32(float lo, float hi) { return emu_bf16(lo) | emu_bf16(hi) << 16; }
+static inline unsigned emu_best(unsigned a, unsigned b, unsigned inf, int least)       /* of 16-bit floats: a NaN only of two */
+{
+	unsigned x = a & 0x8000 ? ~a & 0xffff : a | 0x8000, y = b & 0x8000 ? ~b & 0xffff : b | 0x8000;
+	if ((a & 0x7fff) > inf) return (b & 0x7fff) > inf ? 0x7fff : b;
+	return (b & 0x7fff) > inf || (x > y) != least ? a : b;
+}
+#define EMU_PAIR(name, inf, least) \
+	static inline unsigned name(unsigned a, unsigned b) \
+	{ return emu_best(a & 0xffff, b & 0xffff, inf, least) | emu_best(a >> 16, b >> 16, inf, least) << 16; }
+EMU_PAIR(ct_max_bf16x2, 0x7f80, 0) EMU_PAIR(ct_min_bf16x2, 0x7f80, 1) EMU_PAIR(ct_max_f16x2, 0x7c00, 0) EMU_PAIR(ct_min_f16x2, 0x7c00, 1)
 static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
 static inline unsigned int ct_div(unsigned int n, unsigned long long d) { return (unsigned int)((unsigned long long)n * (unsigned int)d >> (int)(d >> 32)); }
 static inline int ct_at_most(long long a) { return a > 1 << 30 ? 1 << 30 : (int)a; }
