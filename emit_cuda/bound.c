@@ -20,6 +20,7 @@ enum {
 	LEAST_WORDS = 24,       /* of tiles: below, nvcc takes few registers by itself */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
 	WARPS = 4,              /* and to so many warps at once */
+	ANY_ARCH = UNIT,        /* more in a text for several architectures: ptxas 13.0 takes one or two more for sm_120 than for sm_90a */
 	SM_REGISTERS = 65536,
 	WIDE_BLOCKS = 3, WIDE_THREADS = 768     /* with up to 80 registers each */
 };
@@ -136,7 +137,7 @@ static void find_held(void *ctx, Op *op)        /* the fewest threads */
 	if (n && (!*threads || n < *threads)) *threads = n;
 }
 
-int bound_blocks(Cu *g)
+int bound_blocks(Cu *g, bool specific)
 {
 	const Fn *fn = g->fn;
 	if (bound_of_products(fn)) return 1;
@@ -154,7 +155,7 @@ int bound_blocks(Cu *g)
 	}
 	arena_release(A_TMP, mark);
 	if (words < LEAST_WORDS) return 0;
-	int regs = words + AROUND + (b.math ? FOR_MATH : 0), warps = cu_threads(fn) / 32;
+	int regs = words + AROUND + (b.math ? FOR_MATH : 0) + (specific ? 0 : ANY_ARCH), warps = cu_threads(fn) / 32;
 	regs = (regs + UNIT - 1) / UNIT * UNIT;
 	int blocks = SM_REGISTERS / 32 / regs / WARPS * WARPS / warps;
 	while (blocks > 1 && blocks * warps % WARPS) blocks--;

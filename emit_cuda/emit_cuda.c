@@ -178,8 +178,9 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	return g;
 }
 
-/* o: NULL where there is none; blocks: how many of it should fit a multiprocessor (bound.c) */
-typedef struct Body { Out *o[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS]; } Body;
+/* o: NULL where there is none; blocks: how many of it should fit a multiprocessor (bound.c), in a text for several architectures
+ * and in one that is specific for its own */
+typedef struct Body { Out *o[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS][2]; } Body;
 
 static int bound_of_any(const Fn *fn)
 {
@@ -192,7 +193,8 @@ static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const Emi
 	b->fn[t] = fn;
 	Cu g = kernel_body(k, fn, opt, t == TEXT_ALIGNED);
 	b->o[t] = g.o;
-	b->blocks[t] = t == TEXT_ALIGNED && !bound_of_wide(fn) ? bound_blocks(&g) : bound_of_any(fn);
+	for (int specific = 0; specific < 2; specific++)
+		b->blocks[t][specific] = t == TEXT_ALIGNED && !bound_of_wide(fn) ? bound_blocks(&g, specific) : bound_of_any(fn);
 }
 
 static void add_text(Conditions *v, Str s)
@@ -217,7 +219,8 @@ static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *o
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = kernel_body(k, fn, opt, false);
-	Body r = { { g.o }, { fn }, { bound_of_any(fn) } };
+	int blocks = bound_of_any(fn);
+	Body r = { .o = { g.o }, .fn = { fn }, .blocks = { { blocks, blocks } } };
 	if (fn->portable) add_body(&r, k, TEXT_PORTABLE, fn->portable, opt);
 	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
 	for (int i = 0; i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
@@ -261,7 +264,7 @@ static void print_text(Device *d, const KernelText *k, int arch, const Body *b, 
 	size_t head = o->n;
 	title(o, fn, kind);
 	comment_text(o, k->fn->doc, "/// ");
-	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a, b->blocks[kind]));
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a, b->blocks[kind][a->specific]));
 	/* known to the compiler, barriers of the cluster are one instruction each */
 	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", arch_macro(a), fn->cluster);
 	out_printf(o, "%s(", text_name(fn, a, kind));
