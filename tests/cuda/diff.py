@@ -2,7 +2,7 @@
 diff.py CTILEC PRELUDE_TOOL FILE.tile [ARCH [SECTION]]: libctilec.a for PRELUDE_TOOL: in the simulator. A section is the part of the
 file behind `// ---- SECTION`. A line `// sizes: {"m": 1}, {"m": 7}` gives the extents to call with in place of the usual ones;
 `// phases: 0, 1, 5` has each tensor begin so many elements behind a multiple of 256 bytes, another one in each call; what lies in
-front must stay as it is.
+front must stay as it is. EMU_ORDER: orders of threads, separated by spaces; each call is made in all of them.
 
 Float sums may differ in their last bits (the order of combination is the target's); all else must be equal bit for bit."""
 import ctypes
@@ -141,6 +141,7 @@ def main():
     ctilec, tool, source = sys.argv[1:4]
     arch = sys.argv[4] if len(sys.argv) > 4 else "sm_80"
     only = sys.argv[5] if len(sys.argv) > 5 else ""
+    orders = os.environ.get("EMU_ORDER", "").split() or ["0"]
     bad = calls = 0
     with tempfile.TemporaryDirectory() as tmp:
         cu, emu, c, one = [os.path.join(tmp, n) for n in ("t.cu", "e.c", "t.c", "one.tile")]
@@ -158,7 +159,7 @@ def main():
         else:
             sh(ctilec, "--target=cuda", "--line=off", source, "-o", cu)
             sh(sys.executable, os.path.join(HERE, "emulate.py"), tool, cu, emu, arch)
-            sh("gcc", "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
+            sh("gcc", "-std=gnu11", "-Og", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
         sh(ctilec, "--target=c", "--line=off", source, "-o", c)
         sh("gcc", "-std=c11", "-O1", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
         manifest = json.loads(sh(ctilec, "--emit=manifest", source, "-o", "-"))
@@ -181,20 +182,22 @@ def main():
                 order = [dims[d["name"]] for d in e["dims"]]
                 begin = [phases[(number + 3 * i) % len(phases)] for i in range(len(arrays))]
                 s1, want = host.call(e["name"], arrays, order, begin)
-                s2, got = cuda.call(e["name"], arrays, order, begin)
-                calls += 1
-                if s1 != s2:
-                    bad += 1
-                    print("%s %s: status %d, expected %d: %s" % (e["name"], dims, s2, s1, cuda.text(s2)))
-                    continue
                 ran += s1 == 0
-                for p, a, b in zip(e["params"], want, got):
-                    if p["mode"] != "in" and not same(a, b, p["type"]):
+                for turn in orders:
+                    os.environ["EMU_ORDER"] = turn
+                    calls += 1
+                    s2, got = cuda.call(e["name"], arrays, order, begin)
+                    if s1 != s2:
                         bad += 1
-                        at = np.flatnonzero(a.reshape(-1) != b.reshape(-1))
-                        print("%s %s: %s differs in %d of %d elements, first at %d: %s, expected %s" %
-                              (e["name"], dims, p["name"], len(at), a.size, at[0], b.reshape(-1)[at[0]], a.reshape(-1)[at[0]]))
-                        break
+                        print("%s %s, order %s: status %d, expected %d: %s" % (e["name"], dims, turn, s2, s1, cuda.text(s2)))
+                        continue
+                    for p, a, b in zip(e["params"], want, got):
+                        if p["mode"] != "in" and not same(a, b, p["type"]):
+                            bad += 1
+                            at = np.flatnonzero(a.reshape(-1) != b.reshape(-1))
+                            print("%s %s, order %s: %s differs in %d of %d elements, first at %d: %s, expected %s" %
+                                  (e["name"], dims, turn, p["name"], len(at), a.size, at[0], b.reshape(-1)[at[0]], a.reshape(-1)[at[0]]))
+                            break
             if not ran:
                 bad += 1
                 print("%s: no call succeeded" % e["name"])

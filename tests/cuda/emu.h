@@ -1,10 +1,10 @@
 /* Runs emitted CUDA kernels on the host, so that their values can be tested without a GPU. The kernels' text is compiled as
  * C behind this file; the functions it calls are those of the C target, except for what is defined here: memory, shuffles,
  * shared memory, clusters, matrix instructions, launches. Threads of a block are coroutines that run until they wait; EMU_ORDER
- * (0 first to last, 1 last to first, 2 shuffled) changes who goes first, so that a missing barrier shows in the values.
+ * (0 first to last, each warp as far as it gets, 1 last to first, 2 shuffled) changes who goes first, so that a missing barrier
+ * shows in the values.
  * Global accesses must lie in memory from dev_alloc and be aligned; shared memory begins filled with 0xff. */
 #include <math.h>
-#include <setjmp.h>
 #include <stdbool.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -22,15 +22,18 @@
 
 /* ---- threads ---- */
 enum { EMU_THREADS = 8192, EMU_STACK = 1 << 20, EMU_SHARED = 232448, EMU_CLUSTER = 16 };
-typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE } EmuState;
-/* arrived: at the cluster's barrier, in this phase of it; met: it has once waited there */
-typedef struct EmuThread { jmp_buf at; EmuState state; char *stack; ucontext_t first; unsigned phase; bool arrived, met; } EmuThread;
+typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE, EMU_STATES } EmuState;
+/* at: where the coroutine waits, for the compiler's own jumps: libc's cost more than what kernels do between two waits.
+ * arrived: at the cluster's barrier, in this phase of it; met: it has once waited there */
+typedef struct EmuThread { void *at[5]; char *stack; unsigned phase; bool arrived, met; } EmuThread;
 typedef struct EmuIndex { unsigned x, y, z; } EmuIndex;
 
 __attribute__((aligned(128))) static unsigned char emu_shared[EMU_CLUSTER][EMU_SHARED];         /* of each thread block of the cluster */
 static EmuThread emu_thread[EMU_THREADS];
+static unsigned char emu_state[EMU_THREADS];
+static unsigned short emu_count[EMU_THREADS / 32][EMU_STATES], emu_total[EMU_STATES];  /* threads in each state, of a warp, of all */
 static EmuIndex threadIdx, blockIdx, blockDim;
-static jmp_buf emu_home;
+static void *emu_home[5];
 static void (*emu_body)(void **args);
 static void **emu_args;
 static unsigned emu_now, emu_cta, emu_first, emu_cluster;   /* emu_cta: threads of a thread block, emu_cluster: such blocks; emu_first: number of the cluster's first block */
@@ -45,11 +48,20 @@ __attribute__((noreturn)) static void emu_fail(const char *what)
 
 static unsigned emu_rank(void) { return emu_now / emu_cta; }
 
-static void emu_wait(EmuState s)
+static void emu_becomes(unsigned t, EmuState s)
+{
+	EmuState old = (EmuState)emu_state[t];
+	emu_count[t / 32][old]--, emu_total[old]--;
+	emu_count[t / 32][s]++, emu_total[s]++;
+	emu_state[t] = (unsigned char)s;
+}
+
+/* Gives control back to emu_run, which goes on here when it is this thread's turn again. */
+__attribute__((noinline)) static void emu_wait(EmuState s)
 {
 	unsigned me = emu_now;
-	emu_thread[me].state = s;
-	if (!_setjmp(emu_thread[me].at)) _longjmp(emu_home, 1);
+	emu_becomes(me, s);
+	if (!__builtin_setjmp(emu_thread[me].at)) __builtin_longjmp(emu_home, 1);
 }
 
 #define __syncthreads() emu_wait(EMU_BLOCK)
@@ -90,79 +102,123 @@ static void emu_block_ends(void);
 static void emu_end(void)
 {
 	EmuThread *t = &emu_thread[emu_now];
-	t->state = EMU_DONE;
+	emu_becomes(emu_now, EMU_DONE);
 	emu_live--;
 	if (t->arrived && t->phase == emu_phase) emu_arrived--;
 	emu_count_arrived();
 	emu_block_ends();
 }
 
+/* A coroutine lives as long as the program: it runs one kernel after the other. */
 static void emu_entry(void)
 {
-	emu_body(emu_args);
-	emu_end();
-	_longjmp(emu_home, 1);
+	for (;;) {
+		emu_body(emu_args);
+		emu_end();
+		emu_wait(EMU_DONE);
+	}
 }
 
-static void emu_run(unsigned t)
+/* Stacks end at different places of their pages: else all threads would share a few lines of the processor's caches. */
+static void emu_start(unsigned t)
+{
+	static ucontext_t first;
+	emu_thread[t].stack = malloc(EMU_STACK);
+	getcontext(&first);
+	first.uc_stack.ss_sp = emu_thread[t].stack;
+	first.uc_stack.ss_size = EMU_STACK - t % 61 * 1088;
+	first.uc_link = NULL;
+	makecontext(&first, emu_entry, 0);
+	setcontext(&first);
+}
+
+__attribute__((noinline)) static void emu_resume(unsigned t)
+{
+	if (!emu_thread[t].stack) emu_start(t);
+	__builtin_longjmp(emu_thread[t].at, 1);
+}
+
+__attribute__((noinline)) static void emu_run(unsigned t)
 {
 	emu_now = t;
 	threadIdx.x = t % emu_cta;
 	blockIdx.x = emu_first + t / emu_cta;
-	if (_setjmp(emu_home)) return;
-	if (emu_thread[t].state != EMU_NEW) {
-		emu_thread[t].state = EMU_READY;
-		_longjmp(emu_thread[t].at, 1);
-	}
-	if (!emu_thread[t].stack) emu_thread[t].stack = malloc(EMU_STACK);
-	getcontext(&emu_thread[t].first);
-	emu_thread[t].first.uc_stack.ss_sp = emu_thread[t].stack;
-	emu_thread[t].first.uc_stack.ss_size = EMU_STACK;
-	emu_thread[t].first.uc_link = NULL;
-	makecontext(&emu_thread[t].first, emu_entry, 0);
-	setcontext(&emu_thread[t].first);
+	emu_becomes(t, EMU_READY);
+	if (!__builtin_setjmp(emu_home)) emu_resume(t);
 }
 
-static bool emu_all(unsigned from, unsigned to, EmuState s)
+static unsigned emu_threads_in(unsigned from, unsigned to, EmuState s)
 {
-	for (unsigned i = from; i < to; i++)
-		if (emu_thread[i].state != s && emu_thread[i].state != EMU_DONE) return false;
+	unsigned n = 0;
+	for (unsigned w = from / 32; w < to / 32; w++) n += emu_count[w][s];
+	return n;
+}
+
+/* Have all of them ended? */
+static bool emu_ended(unsigned from, unsigned to) { return emu_threads_in(from, to, EMU_DONE) == to - from; }
+
+/* A warp of which all lanes wait for each other goes on. */
+static bool emu_free_warp(unsigned w)
+{
+	const unsigned short *count = emu_count[w];
+	if (!count[EMU_WARP] || count[EMU_WARP] + count[EMU_DONE] < 32) return false;
+	if (count[EMU_DONE]) emu_fail("a lane ended while others of its warp exchange data");
+	for (unsigned i = 0; i < 32; i++) emu_becomes(w * 32 + i, EMU_READY);
 	return true;
+}
+
+/* A thread block of which all threads that run wait at its barrier goes on. */
+static bool emu_free_block(unsigned from)
+{
+	unsigned to = from + emu_cta, waiting = emu_threads_in(from, to, EMU_BLOCK);
+	if (!waiting || waiting + emu_threads_in(from, to, EMU_DONE) < emu_cta) return false;
+	for (unsigned i = from; i < to; i++)
+		if (emu_state[i] == EMU_BLOCK) emu_becomes(i, EMU_READY);
+	return true;
+}
+
+/* Lets every thread that can run do so, warp by warp in an order of `kind`. Lanes of a warp stay neighbours in all of them. In
+ * order 0 a warp runs as far as it gets without the others; else all stop at each exchange within a warp. */
+static bool emu_round(unsigned threads, int kind)
+{
+	static unsigned seed = 1;
+	bool ran = false;
+	unsigned turn = kind == 2 ? ((seed = seed * 1664525 + 1013904223) >> 8) % threads : 0;
+	for (unsigned k = 0; k < threads; k += 32) {
+		unsigned w = (kind == 1 ? threads - 1 - k : (k ^ turn) % threads) / 32;
+		do {
+			if (!emu_count[w][EMU_NEW] && !emu_count[w][EMU_READY]) break;
+			for (unsigned i = 0; i < 32; i++) {
+				unsigned t = w * 32 + (kind == 1 ? 31 - i : (i ^ turn) % 32);
+				if (emu_state[t] == EMU_NEW || emu_state[t] == EMU_READY) emu_run(t);
+			}
+			ran = true;
+		} while (kind == 0 && emu_free_warp(w));
+	}
+	return ran;
 }
 
 static void emu_block(unsigned threads)
 {
-	static unsigned seed = 1;
 	const char *order = getenv("EMU_ORDER");
 	int kind = order ? atoi(order) : 0;
 	emu_cluster = threads / emu_cta;
 	if (emu_cluster > EMU_CLUSTER) emu_fail("a cluster of more thread blocks than have memory of their own");
+	if (emu_cta % 32) emu_fail("thread blocks are whole warps");
 	for (unsigned b = 0; b < emu_cluster; b++) memset(emu_shared[b], 0xff, sizeof emu_shared[b]);
-	for (unsigned i = 0; i < threads; i++) emu_thread[i].state = EMU_NEW, emu_thread[i].arrived = emu_thread[i].met = false;
+	memset(emu_state, EMU_NEW, threads);
+	memset(emu_count, 0, sizeof emu_count);
+	memset(emu_total, 0, sizeof emu_total);
+	for (unsigned w = 0; w < threads / 32; w++) emu_count[w][EMU_NEW] = 32;
+	emu_total[EMU_NEW] = (unsigned short)threads;
+	for (unsigned i = 0; i < threads; i++) emu_thread[i].arrived = emu_thread[i].met = false;
 	emu_arrived = 0;
 	emu_live = threads;
-	for (;;) {
-		bool ran = false;
-		for (unsigned k = 0, turn = kind == 2 ? (seed = seed * 1664525 + 1013904223) >> 8 : 0; k < threads; k++) {
-			unsigned t = kind == 1 ? threads - 1 - k : (k ^ turn % threads) % threads;
-			EmuState s = emu_thread[t].state;
-			if (s == EMU_NEW || s == EMU_READY) emu_run(t), ran = true;
-		}
-		for (unsigned w = 0; w < threads; w += 32)
-			if (emu_all(w, w + 32, EMU_WARP) && !emu_all(w, w + 32, EMU_DONE)) {
-				for (unsigned i = w; i < w + 32; i++)
-					if (emu_thread[i].state == EMU_DONE) emu_fail("a lane ended while others of its warp exchange data");
-				for (unsigned i = w; i < w + 32; i++) emu_thread[i].state = EMU_READY;
-				ran = true;
-			}
-		if (emu_all(0, threads, EMU_DONE)) return;
-		for (unsigned b = 0; b < threads; b += emu_cta)
-			if (emu_all(b, b + emu_cta, EMU_BLOCK) && !emu_all(b, b + emu_cta, EMU_DONE)) {
-				for (unsigned i = b; i < b + emu_cta; i++)
-					if (emu_thread[i].state == EMU_BLOCK) emu_thread[i].state = EMU_READY;
-				ran = true;
-			}
-		if (!ran) emu_fail("threads wait at different barriers");
+	while (emu_total[EMU_DONE] < threads) {
+		bool ran = emu_round(threads, kind);
+		for (unsigned w = 0; w < threads / 32 && emu_total[EMU_WARP]; w++) ran |= emu_free_warp(w);
+		for (unsigned b = 0; b < threads && emu_total[EMU_BLOCK]; b += emu_cta) ran |= emu_free_block(b);
+		if (!ran && emu_total[EMU_DONE] < threads) emu_fail("threads wait at different barriers");
 	}
 }
 
@@ -316,7 +372,7 @@ static inline void ct_bar_init(void *bar, unsigned sends, unsigned bytes)
 static void emu_block_ends(void)        /* perhaps: with its last thread */
 {
 	unsigned rank = emu_rank();
-	if (!emu_all(rank * emu_cta, (rank + 1) * emu_cta, EMU_DONE)) return;
+	if (!emu_ended(rank * emu_cta, (rank + 1) * emu_cta)) return;
 	for (unsigned i = 0; i < emu_bars[rank]; i++)
 		if (!emu_bar[rank][i].waited) emu_fail("a thread block ends without having waited for what others send to it");
 	emu_bars[rank] = 0;
@@ -330,7 +386,7 @@ static void emu_send(const void *p, const void *v, unsigned bytes, const void *b
 	if (at + bytes > EMU_SHARED || its_bar + sizeof left > EMU_SHARED) emu_fail("what is sent has no place in shared memory");
 	if (to >= emu_cluster) emu_fail("there is no such thread block in the cluster");
 	if (to != emu_rank() && !emu_thread[emu_now].met) emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
-	if (emu_all(to * emu_cta, (to + 1) * emu_cta, EMU_DONE)) emu_fail("a thread sends to a thread block that has ended");
+	if (emu_ended(to * emu_cta, (to + 1) * emu_cta)) emu_fail("a thread sends to a thread block that has ended");
 	memcpy(emu_shared[to] + at, v, bytes);
 	memcpy(&left, emu_shared[to] + its_bar, sizeof left);
 	if (left < bytes) emu_fail("more bytes are sent than the exchange waits for");

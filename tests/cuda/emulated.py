@@ -38,11 +38,10 @@ def tiles(source, arch, *section, env={}):
         import numpy    # noqa
     except ImportError:
         skip("needs numpy")
-    for order in ORDERS:
-        r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, emulation.prelude_tool(BUILD), os.path.join(HERE, source), arch, *section],
-                env={"EMU_ORDER": order, **env}, timeout=900)
-        print(r.out.decode("utf-8", "replace"))
-        check(r.code == 0, "%s, order %s:\n%s%s" % (" ".join((source, *section)), order, r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
+    r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, emulation.prelude_tool(BUILD), os.path.join(HERE, source), arch, *section],
+            env={"EMU_ORDER": " ".join(ORDERS), **env}, timeout=900)
+    print(r.out.decode("utf-8", "replace"))
+    check(r.code == 0, "%s:\n%s%s" % (" ".join((source, *section)), r.out.decode("utf-8", "replace")[-3000:], r.text[-1000:]))
 
 
 def main(name):
