@@ -270,14 +270,25 @@ Str cu_map_thread(const CuMap *m)
 
 Str cu_map_reg(const CuMap *m, const char *reg) { return cu_linear(reg, m->nreg, m->col); }
 
-Str cu_copies(Lay l)
+static Str first_of(uint32_t lane, uint32_t warp)
 {
-	uint32_t spare = lay_free(l);
-	uint32_t lane = lay_hwcoord(l, spare, HW_LANE), warp = lay_hwcoord(l, spare, HW_WARP);
 	if (!lane && !warp) return NULL;
 	if (!warp) return str_fmt("(ct_lane & %u) == 0", (unsigned)lane);
 	if (!lane) return str_fmt("(ct_warp & %u) == 0", (unsigned)warp);
 	return str_fmt("(ct_lane & %u) == 0 && (ct_warp & %u) == 0", (unsigned)lane, (unsigned)warp);
+}
+
+Str cu_copies(Lay l)
+{
+	uint32_t spare = lay_free(l);
+	return first_of(lay_hwcoord(l, spare, HW_LANE), lay_hwcoord(l, spare, HW_WARP));
+}
+
+Str cu_copies_of_block(const Cu *g, Lay l)
+{
+	uint32_t spare = lay_free(l), own = (uint32_t)(cu_threads(g->fn) / 32) - 1;
+	if (g->fn->cluster <= 1) return cu_copies(l);
+	return first_of(lay_hwcoord(l, spare, HW_LANE), lay_hwcoord(l, spare, HW_WARP) & own);
 }
 
 Str cu_writers(const Cu *g, Lay l)

@@ -65,7 +65,7 @@ void move_store_shared(Cu *g, const Op *op)
 	const Val *buf = ir_in(op, 0);
 	cu_say(g, op);
 	open_shared(&s, g, op, ir_in(op, 1), *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
-	Str copies = cu_copies(s.l);
+	Str copies = cu_copies_of_block(g, s.l);
 	if (copies) out_printf(g->o, "if (%s)\n", copies);
 	cu_registers(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG));
 	regs_of_piece(&s, reg);
@@ -177,7 +177,7 @@ static void fill_piece(const Pieces *p, const Val *x)
 {
 	Cu *g = p->g;
 	CuMap off = cu_map(*x->lay, LAY_PACKED);
-	Str copies = cu_copies(*x->lay), mine = in_piece(p, "ct_f");
+	Str copies = cu_copies_of_block(g, *x->lay), mine = in_piece(p, "ct_f");
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));

@@ -21,13 +21,20 @@ Map map_of(Run *r, Lay l, int axis)
 	return m;
 }
 
-uint32_t first_lanes(Lay l, int warp)
+static uint32_t first_of(Lay l, uint32_t warp)
 {
 	uint32_t spare = lay_free(l), lane = lay_hwcoord(l, spare, HW_LANE), r = 0;
-	if (lay_hwcoord(l, spare, HW_WARP) & (uint32_t)warp) return 0;
+	if (lay_hwcoord(l, spare, HW_WARP) & warp) return 0;
 	for (uint32_t i = 0; i < LANES; i++)
 		if (!(lane & i)) r |= (uint32_t)1 << i;
 	return r;
+}
+
+uint32_t first_lanes(Lay l, int warp) { return first_of(l, (uint32_t)warp); }
+
+uint32_t first_lanes_of_block(const Warp *w, Lay l)
+{
+	return first_of(l, (uint32_t)(w->num % (w->u->nwarp / w->u->nrank)));
 }
 
 bool is_first_reg(uint32_t spare, int reg) { return !(spare & (uint32_t)reg); }

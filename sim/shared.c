@@ -306,7 +306,7 @@ Go run_store_shared(Warp *w, const Step *s)
 {
 	const Buffer *b = s->plan;
 	if (in_ring(ir_in(s->op, 0))) return run_slab(w, s);
-	each_piece(w, b, first_lanes(b->l, w->num), sim_val(w, ir_in(s->op, 1)), NULL);
+	each_piece(w, b, first_lanes_of_block(w, b->l), sim_val(w, ir_in(s->op, 1)), NULL);
 	return GO_NEXT;
 }
 
@@ -382,11 +382,11 @@ static uint64_t piece_at(const Warp *w, const Pieces *p, int64_t offset, int lan
 	return (uint64_t)(shared_base(w, lane) + p->slot + offset % p->elems * elem_bytes(p->e));
 }
 
-/* Stores the part of x that belongs to piece k: each element by the first thread that holds it. */
+/* Stores the part of x that belongs to piece k: each element by the first thread that holds it, of each thread block. */
 static void fill_piece(Warp *w, const Pieces *p, int64_t k, const Val *x, const Map *off)
 {
 	const SimVal *v = sim_val(w, x);
-	uint32_t lanes = first_lanes(*x->lay, w->num);
+	uint32_t lanes = first_lanes_of_block(w, *x->lay);
 	for (int reg = 0; reg < sim_regs(x) && !sim_failed(w->u->r); reg++) {
 		Request q = { .bytes = elem_bytes(p->e) };
 		Cell c[LANES];

@@ -218,6 +218,7 @@ static inline uint32_t map_thread(const Map *m, int lane, int warp)
 }
 static inline uint32_t map_at(const Map *m, int reg, int lane, int warp) { return m->reg[reg] ^ map_thread(m, lane, warp); }
 uint32_t first_lanes(Lay l, int warp);          /* of those that hold copies, the lanes that count; 0: none of this warp */
+uint32_t first_lanes_of_block(const Warp *w, Lay l);    /* the same where each thread block of a cluster keeps a copy */
 bool is_first_reg(uint32_t spare, int reg);
 uint32_t bits_along(uint32_t mask, uint32_t n); /* the n-th number whose bits lie in mask */
 
