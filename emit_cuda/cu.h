@@ -113,7 +113,7 @@ CuMap cu_map(Lay l, int axis);                          /* coordinate of an axis
 Str cu_map_thread(const CuMap *m);                      /* the part of lane and warp */
 Str cu_map_reg(const CuMap *m, const char *reg);
 Str cu_copies(Lay l);                                   /* condition: this thread is the first of those with copies; NULL: all are */
-Str cu_copies_of_block(const Cu *g, Lay l);              /* the same where each thread block of a cluster keeps a copy, in its shared memory */
+Str cu_copies_of_block(const Cu *g, Lay l);              /* the same where each block of a cluster keeps its own copy */
 Str cu_writers(const Cu *g, Lay l);                     /* the same for what the tile block writes to memory */
 /* Value of a tile at place c(reg, lane, warp) of its own thread (lay_pull): several registers may come into question. */
 Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg);
