@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/todo.h"
+#include "base/worklist.h"
 #include "layout/swz.h"
 #include "lower/placed.h"
 
@@ -33,7 +33,7 @@ typedef struct Places {
 	VEC(Op *) ops;          /* in pre-order */
 	/* A rule looks only at the values that its op touches, so it says nothing new before one of them got a layout: the
 	 * places in `ops` where FORWARD, BACKWARD, or a loop's initial values are to be asked again. */
-	Todo forward, backward, inits;
+	Worklist forward, backward, inits;
 	int *first_user, *users;        /* who touches a value: places in `ops`, those of value i from first_user[i] on */
 	int nchoice;
 	Val **choice;           /* values that may be given a layout when nothing gives them one, the best to begin with first */
@@ -66,9 +66,9 @@ static void give(Places *p, Val *v, Lay l)
 	p->known[v->id] = p->changed = true;
 	for (int i = p->first_user[v->id]; i < p->first_user[v->id + 1]; i++) {
 		int at = p->users[i];
-		todo_add(&p->forward, at);
-		todo_add(&p->backward, at);
-		if (p->ops.p[at]->code == OP_FOR || p->ops.p[at]->code == OP_WHILE) todo_add(&p->inits, at);
+		worklist_add(&p->forward, at);
+		worklist_add(&p->backward, at);
+		if (p->ops.p[at]->code == OP_FOR || p->ops.p[at]->code == OP_WHILE) worklist_add(&p->inits, at);
 	}
 }
 
@@ -414,7 +414,7 @@ static bool take_init(Places *p, Op *op)
 
 static void take_one_init(Places *p)
 {
-	for (int i; (i = todo_next(&p->inits, 0)) >= 0; todo_remove(&p->inits, i))
+	for (int i; (i = worklist_next(&p->inits, 0)) >= 0; worklist_remove(&p->inits, i))
 		if (take_init(p, p->ops.p[i])) return;
 }
 
@@ -424,12 +424,12 @@ static void settle(Places *p)
 {
 	do {
 		p->changed = false;
-		for (int i = 0; (i = todo_next(&p->forward, i)) >= 0; i++) {
-			todo_remove(&p->forward, i);
+		for (int i = 0; (i = worklist_next(&p->forward, i)) >= 0; i++) {
+			worklist_remove(&p->forward, i);
 			forward(p, p->ops.p[i]);
 		}
-		for (int i = p->ops.n - 1; (i = todo_prev(&p->backward, i)) >= 0; i--) {
-			todo_remove(&p->backward, i);
+		for (int i = p->ops.n - 1; (i = worklist_prev(&p->backward, i)) >= 0; i--) {
+			worklist_remove(&p->backward, i);
 			backward(p, p->ops.p[i]);
 		}
 		if (!p->changed) take_one_init(p);
@@ -480,15 +480,15 @@ static void order_choices(Places *p)    /* sorted by counting: how many come bef
 static void ask_stores(Places *p)
 {
 	p->placed_loads = true;
-	todo_fill(&p->backward);
+	worklist_fill(&p->backward);
 	settle(p);
 }
 
 static void give_all(Places *p)
 {
 	p->placed_loads = false;
-	todo_fill(&p->forward);
-	todo_fill(&p->backward);
+	worklist_fill(&p->forward);
+	worklist_fill(&p->backward);
 	settle(p);
 	for (int i = 0; i < p->nchoice; i++) {
 		Val *v = p->choice[i];
@@ -804,9 +804,9 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	for (int i = 0; i < p.ops.n; i++)
 		if (p.ops.p[i]->code == OP_LOAD && is_tile(p.ops.p[i]->out[0]) && depth_of(p.ops.p[i]) > p.deepest)
 			p.deepest = depth_of(p.ops.p[i]);
-	p.forward = todo_new(A_TMP, p.ops.n);
-	p.backward = todo_new(A_TMP, p.ops.n);
-	p.inits = todo_new(A_TMP, p.ops.n);
+	p.forward = worklist_new(A_TMP, p.ops.n);
+	p.backward = worklist_new(A_TMP, p.ops.n);
+	p.inits = worklist_new(A_TMP, p.ops.n);
 	choose_unroll(&p);
 	if (ir_has_hint(fn, "occupancy")) lower_arch(cx, fn);   /* read where the kernel is printed */
 	find_users(&p);

@@ -16,7 +16,7 @@
 #include "base/out.h"
 #include "base/src.h"
 #include "base/str.h"
-#include "base/todo.h"
+#include "base/worklist.h"
 #include "base/vec.h"
 
 static int failures;
@@ -296,31 +296,31 @@ static void many(void)
 }
 
 /* Against a plain array, at sizes around what a word and a word of words hold. */
-static void todos(void)
+static void worklists(void)
 {
 	static const int sizes[] = { 0, 1, 63, 64, 65, 4096, 4097, 300000 };
 	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
 		int n = sizes[k];
 		unsigned seed = 7;
-		Todo t = todo_new(A_TMP, n);
+		Worklist t = worklist_new(A_TMP, n);
 		char *in = arena_alloc(A_TMP, (size_t)n + 1);
-		CHECK(todo_next(&t, 0) == -1 && todo_prev(&t, n - 1) == -1);
+		CHECK(worklist_next(&t, 0) == -1 && worklist_prev(&t, n - 1) == -1);
 		for (int step = 0; step < 2000 && n; step++) {
 			seed = seed * 1664525u + 1013904223u;
 			int i = (int)(seed >> 8) % n, j = i, least = -1, greatest = -1;
-			if (seed & 128) todo_add(&t, i), in[i] = 1;
-			else todo_remove(&t, i), in[i] = 0;
+			if (seed & 128) worklist_add(&t, i), in[i] = 1;
+			else worklist_remove(&t, i), in[i] = 0;
 			if (step % 64) continue;
 			for (j = i; j < n && least < 0; j++) if (in[j]) least = j;
 			for (j = i; j >= 0 && greatest < 0; j--) if (in[j]) greatest = j;
-			CHECK(todo_next(&t, i) == least && todo_prev(&t, i) == greatest);
+			CHECK(worklist_next(&t, i) == least && worklist_prev(&t, i) == greatest);
 		}
-		todo_fill(&t);
+		worklist_fill(&t);
 		int seen = 0;
-		for (int i = todo_next(&t, 0); i >= 0; i = todo_next(&t, i + 1)) seen += i == seen;
+		for (int i = worklist_next(&t, 0); i >= 0; i = worklist_next(&t, i + 1)) seen += i == seen;
 		CHECK(seen == n);
-		for (int i = todo_prev(&t, n - 1); i >= 0; i = todo_prev(&t, i - 1)) todo_remove(&t, i), seen--;
-		CHECK(seen == 0 && todo_next(&t, 0) == -1);
+		for (int i = worklist_prev(&t, n - 1); i >= 0; i = worklist_prev(&t, i - 1)) worklist_remove(&t, i), seen--;
+		CHECK(seen == 0 && worklist_next(&t, 0) == -1);
 	}
 }
 
@@ -330,7 +330,7 @@ int main(void)
 	A_TMP = arena_new();
 	arenas();
 	vectors();
-	todos();
+	worklists();
 	strings();
 	formats();
 	buffers();

@@ -1,11 +1,11 @@
 /* Sets of numbers that are walked in order: bits, and above them bits that say which words hold any. */
-#include "base/todo.h"
+#include "base/worklist.h"
 
 static int words(int n) { return n / 64 + (n % 64 != 0); }
 
-Todo todo_new(Arena *a, int n)
+Worklist worklist_new(Arena *a, int n)
 {
-	Todo t = { .n = n };
+	Worklist t = { .n = n };
 	int count = n;
 	do {
 		count = words(count);
@@ -14,20 +14,20 @@ Todo todo_new(Arena *a, int n)
 	return t;
 }
 
-void todo_add(Todo *t, int i)
+void worklist_add(Worklist *t, int i)
 {
 	for (int k = 0; k < t->levels; k++, i /= 64) t->bits[k][i / 64] |= (uint64_t)1 << i % 64;
 }
 
-void todo_remove(Todo *t, int i)
+void worklist_remove(Worklist *t, int i)
 {
 	for (int k = 0; k < t->levels; k++, i /= 64)
 		if (t->bits[k][i / 64] &= ~((uint64_t)1 << i % 64)) return;
 }
 
-void todo_fill(Todo *t)
+void worklist_fill(Worklist *t)
 {
-	for (int i = 0; i < t->n; i++) todo_add(t, i);
+	for (int i = 0; i < t->n; i++) worklist_add(t, i);
 }
 
 static int lowest(uint64_t w)           /* the least bit of w != 0 */
@@ -46,7 +46,7 @@ static int highest(uint64_t w)
 	return n;
 }
 
-int todo_next(const Todo *t, int from)
+int worklist_next(const Worklist *t, int from)
 {
 	int i = from, count = t->n;
 	for (int k = 0; k < t->levels && i < count; k++, i = i / 64 + 1, count = words(count)) {
@@ -58,7 +58,7 @@ int todo_next(const Todo *t, int from)
 	return -1;
 }
 
-int todo_prev(const Todo *t, int from)
+int worklist_prev(const Worklist *t, int from)
 {
 	int i = from;
 	for (int k = 0; k < t->levels && i >= 0; k++, i = i / 64 - 1) {
