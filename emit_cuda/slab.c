@@ -77,6 +77,15 @@ void slab_store(Cu *g, const Op *op)
 	cu_end(g);
 }
 
+/* The registers of r that piece i fills, where it lies, and a name for its words. */
+static void piece_to(Cu *g, const Pieces *p, const Val *r, int i, Str *row, Str *col, Str *to, Str *w)
+{
+	int reg[16];
+	*w = cu_fresh(g, "w");
+	piece_at(p, i, reg, row, col);
+	for (int k = 0; k < p->n; k++) to[k] = cu_at(g, r, str_i64(reg[k]));
+}
+
 void slab_load(Cu *g, const Op *op)
 {
 	const Val *buf = ir_in(op, 0), *r = op->out[0];
@@ -85,10 +94,8 @@ void slab_load(Cu *g, const Op *op)
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_declare(g, r);
 	for (int i = 0; i < p.count; i++) {
-		int reg[16];
-		Str row, col, to[16], w = cu_fresh(g, "w");
-		piece_at(&p, i, reg, &row, &col);
-		for (int k = 0; k < p.n; k++) to[k] = cu_at(g, r, str_i64(reg[k]));
+		Str row, col, to[16], w;
+		piece_to(g, &p, r, i, &row, &col, to, &w);
 		out_printf(g->o, "const %s %s = ct_get_shared_b%d(%s);\n", words_type(p.n * elem_bytes(e)), w,
 			8 * p.n * elem_bytes(e),
 			place_in(g, buf, row, col));
@@ -115,10 +122,8 @@ static void shift_all(Cu *g, const Val *r, const CuShifted *s)
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_declare(g, r);
 	for (int i = 0; i < p.count; i++) {
-		int reg[16];
-		Str row, col, to[16], w = cu_fresh(g, "w");
-		piece_at(&p, i, reg, &row, &col);
-		for (int k = 0; k < p.n; k++) to[k] = cu_at(g, r, str_i64(reg[k]));
+		Str row, col, to[16], w;
+		piece_to(g, &p, r, i, &row, &col, to, &w);
 		out_printf(g->o, "const ct_u32x4 %s = ", w);
 		around(g, s, "ct_shift_around", i, row, col);
 		words_unpack(g, r->type->elem, p.n, w, to);
