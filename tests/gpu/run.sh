@@ -1,7 +1,9 @@
 #!/bin/bash
-# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU. Usage: run.sh [build | run] [samples] [stdlib] [values] [rows] [sanitize]
-# Both steps and all kinds where none is named. rows: kernels of clusters in many orders, and launchers on two devices where there are. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs
-# share the GPU, as many at once as there are cores. Prints one line for each run and a count last; logs lie in ./log.
+# Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU.
+# Usage: run.sh [build | run] [samples] [stdlib] [values] [rows] [sanitize]
+# Both steps and all kinds where none is named. rows: kernels of clusters in many orders, and launchers on two devices where there
+# are two. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs share the GPU, as many at once as
+# there are cores. Prints one line for each run and a count last; logs lie in ./log.
 set -u
 cd "$(dirname "$0")" || exit 1
 step=both
