@@ -8,10 +8,10 @@ prelude_ref.py nvcc             the CUDA text for every architecture, no warning
 prelude_ref.py gpu [folder]     test_prelude_cuda.cu under four sets of flags, on a GPU. With a folder: programs that lie there
                                 are run as they are, others are built into it, so that a machine without nvcc can run them
 
-The reference is independent: numbers are Fractions, formats are decoded and rounded bit by bit. scale multiplies the number
-of random cases. CC, NVCC: compilers; 77 is returned where what is needed is not there."""
+The reference is independent: numbers are exact, n 2^k as a pair of integers (n, k), formats are decoded and rounded bit by
+bit. scale multiplies the number of random cases. CC, NVCC: compilers; 77 is returned where what is needed is not there."""
 import ctypes, math, os, random, re, shutil, struct, subprocess, sys, tempfile
-from fractions import Fraction
+from functools import lru_cache
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CC = os.environ.get("CC") or "cc"
@@ -50,13 +50,14 @@ def open_library(path):
         if m.group(1) in C and all(a in C for a in args) and hasattr(lib, "x_" + m.group(2)):
             fns[m.group(2)] = Fn(m.group(2), m.group(1), args)
 
+@lru_cache(None)
 def shape(t):
     e, m, w = FLOATS[t]
     pad = 13 if t == "tf32" else 0
     return e, m, w, pad, (1 << (e - 1)) - 1
 
 def decode(t, bits):
-    """(sign, value): value a Fraction >= 0, INF or NAN"""
+    """(sign, value): value a pair (n, k) for n 2^k, n >= 0, or INF or NAN"""
     e, m, w, pad, bias = shape(t)
     s, bits = bits >> (w - 1), (bits & ((1 << (w - 1)) - 1)) >> pad
     x, f = bits >> m, bits & ((1 << m) - 1)
@@ -64,16 +65,20 @@ def decode(t, bits):
         if bits == 0x7f: return s, NAN
     elif x == (1 << e) - 1:
         return s, NAN if f else INF
-    if x == 0: return s, Fraction(f) * Fraction(2) ** (1 - bias - m)
-    return s, Fraction(f + (1 << m)) * Fraction(2) ** (x - bias - m)
+    if x == 0: return s, (f, 1 - bias - m)
+    return s, (f + (1 << m), x - bias - m)
 
 def top_code(t):
     e, m, w, pad, bias = shape(t)
     return 0x7e if t == "f8e4m3" else (((1 << e) - 1) << m) - 1
 
-def log2floor(v):
-    k = v.numerator.bit_length() - v.denominator.bit_length()
-    return k if Fraction(2) ** k <= v else k - 1
+ZERO = (0, 0)
+def log2floor(v): return v[0].bit_length() - 1 + v[1]
+def plus(x, y):
+    k = min(x[1], y[1])
+    return (x[0] << (x[1] - k)) + (y[0] << (y[1] - k)), k
+def times(x, y): return x[0] * y[0], x[1] + y[1]
+def whole(v): return v[0] << v[1] if v[1] >= 0 else v[0] >> -v[1]
 
 def encode(t, s, v, mode="", over="", source_inf=False):
     """bits of the rounded value; mode "", _rz, _rm, _rp; over: what an overflow gives, "" for the type's default"""
@@ -87,12 +92,11 @@ def encode(t, s, v, mode="", over="", source_inf=False):
     up = (mode == "_rm" and s) or (mode == "_rp" and not s)
     if v == INF: code, infinite = top + 1, True
     else:
-        k = max(log2floor(v), 1 - bias) if v else 1 - bias
-        q = v / Fraction(2) ** (k - m)
-        n = q.numerator // q.denominator
-        r = q - n
-        if mode == "": 
-            half = Fraction(1, 2)
+        k = max(log2floor(v), 1 - bias) if v[0] else 1 - bias
+        below = k - m - v[1]                # bits of v behind the last one of the result
+        n = v[0] >> below if below > 0 else v[0] << -below
+        r, half = v[0] - (n << below) if below > 0 else 0, 1 << below >> 1 if below > 0 else 1
+        if mode == "":
             if r > half or (r == half and (n & 1 or t == "tf32")): n += 1
         elif up and r: n += 1
         code = n + ((k - 1 + bias) << m) if n >= 1 << m else n
@@ -115,7 +119,7 @@ def check(name, got, want, *info):
             hex(got) if isinstance(got, int) else got, "want", hex(want) if isinstance(want, int) else want)
 
 def check_float(t, name, got, want, *info):
-    if is_nan(t, got) and is_nan(t, want): check(name, 0, 0)
+    if got != want and is_nan(t, got) and is_nan(t, want): check(name, 0, 0)
     else: check(name, got, want, *info)
 
 # ---- operands ----
@@ -145,9 +149,8 @@ def near_midpoints(src, dst, n):
     for _ in range(n):
         s, v = decode(dst, random_float(dst))
         if v in (INF, NAN): continue
-        k = max(log2floor(v), 1 - shape(dst)[4]) if v else 1 - shape(dst)[4]
-        v = v + Fraction(rng.choice([0, 1, 1, 2]), 2) * Fraction(2) ** (k - shape(dst)[1])
-        bits = encode(src, s, v)
+        k = max(log2floor(v), 1 - shape(dst)[4]) if v[0] else 1 - shape(dst)[4]
+        bits = encode(src, s, plus(v, (rng.choice([0, 1, 1, 2]), k - shape(dst)[1] - 1)))
         out.append((bits + rng.choice([-1, 0, 0, 1]) * (1 << ps)) & ((1 << ws) - 1))
     return out
 
@@ -170,8 +173,8 @@ def values(src, dst, n):
     else:
         lo, hi = INTS[dst]
         for x in ints_for("i64", n // 2) + ints_for("u64", n // 2) + [lo, hi, lo - 1, hi + 1]:
-            v = Fraction(x) + Fraction(rng.choice([0, 1, -1, 3, 2]), 4)
-            out.append(encode(src, int(v < 0), abs(v)))
+            n = 4 * x + rng.choice([0, 1, -1, 3, 2])
+            out.append(encode(src, int(n < 0), (abs(n), -2)))
     return out
 
 def signed(t, bits):
@@ -180,20 +183,21 @@ def signed(t, bits):
     return bits - (hi - lo + 1) if bits > hi else bits
 
 # ---- conversions ----
+@lru_cache(None)            # the builds are compared with one reference
 def want_cvt(dst, src, mode, over, x):
     if dst == src: return x
-    if src in INTS: s, v = int(x < 0), Fraction(abs(x))
+    if src in INTS: s, v = int(x < 0), (abs(x), 0)
     else: s, v = decode(src, x)
-    if dst == "bool": return int(v == NAN or v != 0)
+    if dst == "bool": return int(v in (INF, NAN) or v[0] != 0)
     if dst in FLOATS: return encode(dst, s, v, mode, over)
     lo, hi = INTS[dst]
     if over == "_wrap" or (over == "" and src in INTS):
         if v in (INF, NAN): return 0
-        n = v.numerator // v.denominator
+        n = whole(v)
         return signed(dst, -n if s else n)
     if v == NAN: return 0
     if v == INF: return lo if s else hi
-    n = v.numerator // v.denominator
+    n = whole(v)
     return min(max(-n if s else n, lo), hi)
 
 def test_conversions():
@@ -218,12 +222,17 @@ def test_conversions():
         check("nan of " + t, fns["ct_cvt_%s_f32" % t](0xffc00001), x)
 
 # ---- arithmetic ----
-def root(v, t, mode):
-    """sqrt of the Fraction v rounded: an integer root with 300 more bits and a sticky one below"""
-    k = 600
-    n = v.numerator * v.denominator << k
+def root(v):
+    """sqrt of v to more than 300 bits, and a sticky one below"""
+    n, k = v[0] << 600 + v[1] % 2, v[1] - v[1] % 2 - 600
     r = math.isqrt(n)
-    return (Fraction(r) + (Fraction(1, 2) if r * r != n else 0)) / (v.denominator << (k // 2))
+    return r << 1 | (r * r != n), k // 2 - 1
+
+def quotient(x, y):
+    """x / y to 200 bits or more, and a sticky one below"""
+    shift = 200 + y[0].bit_length()
+    q, r = divmod(x[0] << shift, y[0])
+    return q << 1 | (r != 0), x[1] - y[1] - shift - 1
 
 def exact(op, t, a, mode):
     """bits of op on the bits a in format t"""
@@ -231,10 +240,13 @@ def exact(op, t, a, mode):
     if any(v == NAN for s, v in d): return encode(t, 0, NAN)
     zero = 1 if mode == "_rm" else 0
     def signed_sum(x, y):      # (sign, value) each, values finite
-        n = (-x[1] if x[0] else x[1]) + (-y[1] if y[0] else y[1])
-        if n == 0: return encode(t, x[0] if x[0] == y[0] and x[1] == 0 and y[1] == 0 else x[0] if x[0] == y[0] else zero, Fraction(0))
-        return encode(t, int(n < 0), abs(n), mode)
-    def product(x, y): return x[0] ^ y[0], (NAN if 0 in (x[1], y[1]) and INF in (x[1], y[1]) else INF if INF in (x[1], y[1]) else x[1] * y[1])
+        n, k = plus(*((-v[0] if s else v[0], v[1]) for s, v in (x, y)))
+        if n == 0: return encode(t, x[0] if x[0] == y[0] else zero, ZERO)
+        return encode(t, int(n < 0), (abs(n), k), mode)
+    def product(x, y):
+        s, x, y = x[0] ^ y[0], x[1], y[1]
+        if INF in (x, y): return s, NAN if 0 in (x[0], y[0]) else INF
+        return s, times(x, y)
     if op == "sub": d[1] = (1 - d[1][0], d[1][1]); op = "add"
     if op == "fma":
         p = product(d[0], d[1])
@@ -251,14 +263,14 @@ def exact(op, t, a, mode):
     if op == "div":
         s = d[0][0] ^ d[1][0]
         x, y = d[0][1], d[1][1]
-        if (x == INF and y == INF) or (x == 0 and y == 0): return encode(t, 0, NAN)
-        if x == INF or y == 0: return encode(t, s, INF)
-        return encode(t, s, Fraction(0) if y == INF else x / y, mode)
+        if (x == INF and y == INF) or (x[0] == 0 and y[0] == 0): return encode(t, 0, NAN)
+        if x == INF or y[0] == 0: return encode(t, s, INF)
+        return encode(t, s, ZERO if y == INF else quotient(x, y), mode)
     if op == "sqrt":
         s, v = d[0]
-        if v == 0: return encode(t, s, v)
+        if v[0] == 0: return encode(t, s, v)
         if s: return encode(t, 0, NAN)
-        return encode(t, 0, v if v == INF else root(v, t, mode), mode)
+        return encode(t, 0, v if v == INF else root(v), mode)
     raise ValueError(op)
 
 def flush(bits): return bits & 0x80000000 if not bits & 0x7f800000 else bits
@@ -273,7 +285,7 @@ def operands(t, arity, n, op):
         if op == "fma" and kind < .5:      # c near -a b: cancellation, and results next to midpoints
             (s0, v0), (s1, v1) = decode(t, a[0]), decode(t, a[1])
             if v0 not in (INF, NAN) and v1 not in (INF, NAN):
-                c = encode(t, s0 ^ s1 ^ 1, v0 * v1 * Fraction(2) ** rng.choice([0, 0, m, m + 1, -m, -m - 1, m + 2, 200]))
+                c = encode(t, s0 ^ s1 ^ 1, times(times(v0, v1), (1, rng.choice([0, 0, m, m + 1, -m, -m - 1, m + 2, 200]))))
                 a[2] = (c + rng.randrange(-2, 3)) & ((1 << w) - 1)
         elif op in ("mul", "div") and kind < .4:    # results around the least normal number
             x = a[0] >> m & ((1 << e) - 1)
@@ -299,7 +311,7 @@ def test_arithmetic():
 
 def key(t, x):
     s, v = decode(t, x)
-    v = Fraction(2) ** 20000 if v == INF else v
+    v = 1 << 20000 if v == INF else v[0] << v[1] + 1100      # no format has bits below 2^-1100
     return (-v if s else v), 1 - s
 
 def test_compare():
@@ -526,7 +538,7 @@ def test_random():
         check("rand", to_float(fns["ct_rand_f32"](s, o)), (philox(s, o >> 2)[o & 3] >> 8) / 2.0 ** 24, s, o)
         for t in ("f16", "bf16"):
             v = decode(t, fns["ct_rand_" + t](s, o))[1]
-            check("rand below 1", v < 1, True, s, o)
+            check("rand below 1", log2floor(v) < 0, True, s, o)
         check("randint", fns["ct_randint_u32"](s, o), philox(s, o >> 2)[o & 3])
     z = [to_float(fns["ct_randn_f32"](7, i)) for i in range(20000)]
     mean = sum(z) / len(z)
