@@ -1,4 +1,5 @@
-"""The compiler built with sanitizers: every .tile file of the project and the wrong ones too, without a report."""
+"""The compiler built with sanitizers: every .tile file of the project and the wrong ones too, without a report. A program that is
+refused for target c never reaches a target: the other one would refuse it by the same steps."""
 import os
 import sys
 
@@ -17,6 +18,8 @@ with tmpdir() as tmp:
             check(r.code in (0, 1, 2) and "Sanitizer" not in r.text and "runtime error" not in r.text,
                   "%s for %s: exit %d\n%s" % (os.path.relpath(path, ROOT), target, r.code, r.text[-3000:]))
             done += 1
+            if r.code == 1:
+                break
 print("%d compilations" % done)
-check(done > 0, "nothing was compiled")
+check(done > 400, "few programs were compiled")
 finish()
