@@ -3,6 +3,7 @@
 
   bench.py build CTILEC DIR [--nvcc PATH] [--target c]     compile the sources beside this file into DIR; no GPU needed
   bench.py check DIR [--device cpu] [--only REGEX]         values alone, on small odd shapes; cpu: after --target c
+  bench.py check DIR --alone [--only REGEX] [--part I/N]   data and formulas on the host: the device runs our kernels, nothing else
   bench.py run DIR [--only REGEX] [--peers LIST] [--rounds N] [--part I/N] [--json FILE]
 
 check and run need torch. Exit status 1 where a value is wrong or a case did not run."""
@@ -208,6 +209,9 @@ class Bench:
             if k is not None: a.copy_(k)
         if name != "ctilec" and "valid" in case:
             return "" if case["valid"](args, got) else "differs"
+        return self.differ(case, got, want)
+
+    def differ(self, case, got, want):
         for g, w in zip(got, want, strict=True):
             g = g.reshape(w.shape)
             if case["tol"] == 0:
@@ -225,6 +229,23 @@ class Bench:
             num += float((d * d).sum())
             den += float((b.double() * b.double()).sum())
         return (num / max(den, 1e-300)) ** 0.5
+
+    def there(self, a, read):
+        """An argument of the host on the device, in an allocation of its own, aligned as here; what is not read stays as memory was."""
+        if not hasattr(a, "device"):
+            return a
+        off = a.storage_offset()
+        there = self.torch.empty(off + a.numel(), dtype=a.dtype, device="cuda" if self.cuda else "cpu")
+        if read: there[off:].copy_(a.reshape(-1))
+        return there[off:].view(a.shape)
+
+    def alone(self, case):
+        """As `check`, with the data and the formula of the host: what a sanitizer then sees is ours."""
+        args = arguments(case)
+        outs, keep = case["out"], case.get("keep", ())
+        want = case["want"](*[a.clone() if i in outs else a for i, a in enumerate(args)])
+        call = self.ours(case, [self.there(a, i not in outs or i in keep) for i, a in enumerate(args)])
+        return self.differ(case, [g.cpu() for g in call()], want)
 
     def checked(self, case, args, sets):
         """Name -> calls, one for each set of arguments; and what was wrong."""
@@ -306,7 +327,7 @@ def args_device(args):
 def all_cases(o):
     import torch
     part, parts = [int(v) for v in o.part.split("/")]
-    data = Data(torch, o.device, o.step == "check")
+    data = Data(torch, "cpu" if o.alone else o.device, o.step == "check")
     found = [c for group in cases.GROUPS for c in group(data) if re.search(o.only, c["name"])]
     return found[part - 1::parts]
 
@@ -371,8 +392,13 @@ def check(o):
     bench = Bench(o)
     failed = count = 0
     for case in all_cases(o):
-        _, wrong = bench.checked(case, arguments(case), [])
-        print("%-44s %s" % (case["name"], wrong or "ok"), flush=True)
+        start = time.monotonic()
+        if o.alone:
+            problem = bench.alone(case)
+            wrong = {"ctilec": problem} if problem else {}
+        else:
+            wrong = bench.checked(case, arguments(case), [])[1]
+        print("%-44s %5.1f s  %s" % (case["name"], time.monotonic() - start, wrong or "ok"), flush=True)
         failed += "ctilec" in wrong
         count += 1
     print("%d of %d cases failed" % (failed, count))
@@ -386,6 +412,7 @@ def main():
     p.add_argument("--nvcc", default="nvcc")
     p.add_argument("--target", choices=["cuda", "c"], default="cuda")
     p.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    p.add_argument("--alone", action="store_true", help="check: nothing but our kernels on the device, for compute-sanitizer")
     p.add_argument("--only", default="", help="cases whose names this regular expression matches")
     p.add_argument("--peers", default="torch,triton,cub", help="of %s; torch.compile takes minutes" % ", ".join(PEERS))
     p.add_argument("--rounds", type=int, default=7)
