@@ -4,13 +4,16 @@
   bench.py build CTILEC DIR [--nvcc PATH] [--target c]     compile the sources beside this file into DIR; no GPU needed
   bench.py check DIR [--device cpu] [--only REGEX]         values alone, on small odd shapes; cpu: after --target c
   bench.py check DIR --alone [--only REGEX] [--part I/N]   data and formulas on the host: the device runs our kernels, nothing else
+  bench.py warm DIR [--jobs N] [--only REGEX]              compile what torch.compile will run, in N processes at once
   bench.py run DIR [--only REGEX] [--peers LIST] [--rounds N] [--part I/N] [--json FILE]
 
-check and run need torch. Exit status 1 where a value is wrong or a case did not run."""
+check, warm and run need torch. Exit status 1 where a value is wrong or a case did not run."""
 import argparse
 import concurrent.futures
 import ctypes
+import gc
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -22,6 +25,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import cases
+import compiled
 
 FILES = ("elementwise", "reduce", "scan", "softmax", "norms", "backward", "move", "stencil")
 PEERS = ("torch", "torch.compile", "triton", "cub")
@@ -121,6 +125,7 @@ class Bench:
         self.libs = {}
         self.random = random.Random(1)
         self.triton = None
+        self.compiler = compiled.Compiler(torch, o.dir) if "torch.compile" in self.peers else None
         if "triton" in self.peers:
             try:
                 import triton_peers
@@ -182,15 +187,12 @@ class Bench:
 
     def contestants(self, case, args):
         """Name -> a function that runs it once and gives the outputs; ours and the peers that are here."""
-        plain = case.get("plain", case["torch"])
         yield "ctilec", lambda: self.ours(case, args)
         if "torch" in self.peers:
             yield "torch", lambda: lambda: case["torch"](*args)
-        if "torch.compile" in self.peers:
-            def compiled():
-                fn = self.torch.compile(plain, mode="max-autotune-no-cudagraphs", dynamic=False)
-                return lambda: fn(*args)
-            yield "torch.compile", compiled
+        if self.compiler:
+            fn = self.compiler(case)
+            yield "torch.compile", lambda: lambda: fn(*args)
         if self.triton and case.get("triton"):
             yield "triton", lambda: lambda: getattr(self.triton, case["triton"])(*args)
         if "cub" in self.peers and "cub" not in self.missing and case.get("cub"):
@@ -262,9 +264,7 @@ class Bench:
         del want
         for more in sets:
             for name, make in self.contestants(case, more):
-                if name == "torch.compile" and name in calls:       # compiled once for all
-                    calls[name].append(calls[name][0])
-                elif name in calls:
+                if name in calls:
                     calls[name].append(make())
         for each in calls.values():         # what a peer does once for each set of arguments is done now
             for call in each: call()
@@ -299,7 +299,6 @@ class Bench:
         for name, t in times.items():
             share = lambda seconds: case["bytes"] / seconds / copy
             rates[name] = dict(us=statistics.median(t) * 1e6, share=share(statistics.median(t)), low=share(max(t)), high=share(min(t)))
-        if "torch.compile" in self.peers: self.torch._dynamo.reset()
         return dict(name=case["name"], bytes=case["bytes"], copy=copy, wrong=wrong, rates=rates)
 
     def launch(self):
@@ -327,7 +326,7 @@ def args_device(args):
 def all_cases(o):
     import torch
     part, parts = [int(v) for v in o.part.split("/")]
-    data = Data(torch, "cpu" if o.alone else o.device, o.step == "check")
+    data = Data(torch, "cpu" if o.alone else o.device, o.step == "check" or o.device == "cpu")
     found = [c for group in cases.GROUPS for c in group(data) if re.search(o.only, c["name"])]
     return found[part - 1::parts]
 
@@ -405,29 +404,68 @@ def check(o):
     return 1 if failed or not count else 0
 
 
+def begin_warming(o):
+    """In each process of `warm`."""
+    global warming
+    import torch
+    torch.set_num_threads(1)
+    compiled.measure_briefly()
+    warming = compiled.Compiler(torch, o.dir), all_cases(o)
+
+
+def warm_case(i):
+    """Name, seconds, what was wrong, and whether the graph holds a choice between libraries."""
+    compiler, found = warming
+    start, wrong, chosen = time.monotonic(), "", False
+    try:
+        chosen = compiled.warm(compiler, found[i], arguments(found[i]))
+    except Exception as e:
+        wrong = (str(e) or type(e).__name__).split("\n")[0]
+    gc.collect()
+    compiler.torch.cuda.empty_cache()
+    return found[i]["name"], time.monotonic() - start, wrong, chosen
+
+
+def warm(o):
+    start = time.monotonic()
+    count, chosen, failed = len(all_cases(o)), [], 0
+    with concurrent.futures.ProcessPoolExecutor(o.jobs, multiprocessing.get_context("spawn"), begin_warming, (o,)) as pool:
+        for name, seconds, wrong, choice in pool.map(warm_case, reversed(range(count))):      # the slowest stand last in the table
+            print("%-44s %5.1f s  %s" % (name, seconds, wrong), flush=True)
+            failed += wrong != ""
+            if choice: chosen.append(name)
+    with open(compiled.chosen_file(o.dir), "w") as f:
+        json.dump(chosen, f)
+    print("%d of %d cases compiled in %d s" % (count - failed, count, time.monotonic() - start))
+    return 1 if failed == count else 0
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("step", choices=["build", "check", "run"])
+    p.add_argument("step", choices=["build", "check", "warm", "run"])
     p.add_argument("paths", nargs="+")
     p.add_argument("--nvcc", default="nvcc")
     p.add_argument("--target", choices=["cuda", "c"], default="cuda")
     p.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     p.add_argument("--alone", action="store_true", help="check: nothing but our kernels on the device, for compute-sanitizer")
     p.add_argument("--only", default="", help="cases whose names this regular expression matches")
-    p.add_argument("--peers", default="torch,triton,cub", help="of %s; torch.compile takes minutes" % ", ".join(PEERS))
+    p.add_argument("--peers", default="torch,triton,cub", help="of %s; warm makes torch.compile cheaper" % ", ".join(PEERS))
     p.add_argument("--rounds", type=int, default=7)
+    p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes of warm; each takes up to 8 GiB of the device")
     p.add_argument("--part", default="1/1", help="I/N: every N-th case from the I-th, for a machine that one has for a short time")
     p.add_argument("--json")
     o = p.parse_args()
     if len(o.paths) != (2 if o.step == "build" else 1):
-        p.error("build CTILEC DIR, check DIR or run DIR")
+        p.error("build CTILEC DIR, check DIR, warm DIR or run DIR")
     if not set(o.peers.split(",")) <= {*PEERS, ""}:
         p.error("peers are %s" % ", ".join(PEERS))
-    if not re.fullmatch(r"[1-9]\d*/[1-9]\d*", o.part) or o.rounds < 1:
-        p.error("--part is I/N, --rounds at least 1")
+    if not re.fullmatch(r"[1-9]\d*/[1-9]\d*", o.part) or min(o.rounds, o.jobs) < 1:
+        p.error("--part is I/N, --rounds and --jobs at least 1")
     o.dir = o.paths[-1]
     o.ctilec = o.paths[0]
-    sys.exit({"build": build, "check": check, "run": run}[o.step](o) or 0)
+    if o.step == "warm" or "torch.compile" in o.peers:
+        compiled.prepare(o.dir, o.jobs if o.step == "warm" else 1)
+    sys.exit({"build": build, "check": check, "warm": warm, "run": run}[o.step](o) or 0)
 
 
 if __name__ == "__main__":
