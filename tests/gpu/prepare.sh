@@ -6,7 +6,7 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 ctilec=$1
 out=$2
-mkdir -p "$out/samples" "$out/values" "$out/stdlib" "$out/rows"
+mkdir -p "$out/samples" "$out/values" "$out/stdlib" "$out/rows" "$out/texts"
 cp "$top/tests/gpu/run.sh" "$out/"
 cp -r "$top/samples/common" "$out/"
 for d in "$top"/samples/*/; do
@@ -31,6 +31,8 @@ cp "$top/tests/gpu/rows.h" "$top/tests/gpu/rows.cu" "$top/tests/gpu/devices.cu" 
 "$ctilec" "$top/tests/gpu/rows.tile" --arch=sm_90a -o "$out/rows/rows_kernels.cu"
 for n in gemm_bf16 attention_bf16; do "$ctilec" "$top/tests/ir/$n.tir" -o "$out/rows/$n.cu"; done
 python=$(sh "$top/tools/get-numpy.sh" "${PYTHON:-python3}")
+"$python" -B "$top/tests/gpu/texts.py" emit "$ctilec" "$out/texts"
+cp "$top/tests/gpu/texts.py" "$top/tests/cuda/compare.py" "$out/texts/"
 # Parts of about 1.5 MB of CUDA text, so that many cores compile and run them at once; `control` has texts of two kinds.
 for n in casts:16 control:1 elementwise:8 memory:3 modes:6 products:4 rand:1 reductions:12 shapes:8; do
 	parts=${n#*:}

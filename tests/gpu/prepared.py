@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """prepare.sh and run.sh work together: every value suite is in the folder with all its texts, and run.sh builds and runs what it
-finds there. Two suites go the whole way, in a folder that was moved, with the emulation in place of nvcc and the GPU."""
+finds there. Two suites and a text of tests/cuda go the whole way, in a folder that was moved, with the emulation in place of nvcc and the GPU."""
 import importlib, os, re, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -13,6 +13,7 @@ exec "%s" -B -c 'import sys; sys.path.insert(0, "%s"); import emulation
 emulation.library("%s", sys.argv[-1], sys.argv[sys.argv.index("-o") + 1], "sm_80")' "$@"
 """
 WHOLE = ["rand", "control"]
+TEXTS = ["early.c", "early-sm_80.cu"]
 
 
 def main():
@@ -36,17 +37,23 @@ def main():
                 for f in os.listdir(values):
                     if f.split(".")[0].split("-")[0] == n:
                         os.remove(os.path.join(values, f))
+        texts = os.path.join(moved, "texts")
+        for f in os.listdir(texts):
+            if f.endswith((".c", ".cu")) and f not in TEXTS:
+                os.remove(os.path.join(texts, f))
         os.makedirs(tools)
         nvcc = os.path.join(tools, "nvcc")
         with open(nvcc, "w") as f:
             f.write(NVCC % (sys.executable, os.path.join(ROOT, "tests", "cuda"), build))
         os.chmod(nvcc, 0o755)
         os.symlink(sys.executable, os.path.join(tools, "python3"))
-        r = subprocess.run(["bash", os.path.join(moved, "run.sh"), "values"], capture_output=True, text=True,
+        r = subprocess.run(["bash", os.path.join(moved, "run.sh"), "values", "texts"], capture_output=True, text=True,
                            env=dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"], VALUES_TARGET="emulated", PYTHONDONTWRITEBYTECODE="1"))
         for n in WHOLE:
             if f"ok    values {n}, target emulated: " not in r.stdout:
                 faults.append(f"run.sh did not run {n}")
+        if not re.search(r"(?m)^ok    texts early-sm_80: [1-9]\d* calls, 0 wrong$", r.stdout):
+            faults.append("run.sh did not run a text of tests/cuda")
         if r.returncode or "failures: 0" not in r.stdout:
             faults.append(f"run.sh: status {r.returncode}")
         # a suite whose library is missing fails

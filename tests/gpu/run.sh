@@ -1,14 +1,14 @@
 #!/bin/bash
 # Builds and runs what prepare.sh collected, on a machine with nvcc and a GPU.
-# Usage: run.sh [build | run] [samples] [stdlib] [values] [rows] [sanitize]
-# Both steps and all kinds where none is named. rows: kernels of clusters in many orders, and launchers on two devices where there
-# are two. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs share the GPU, as many at once as
+# Usage: run.sh [build | run] [samples] [stdlib] [values] [texts] [rows] [sanitize]
+# Both steps and all kinds where none is named. texts: the programs of tests/cuda; rows: kernels of clusters in many orders, and
+# launchers on two devices where there are two. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs share the GPU, as many at once as
 # there are cores. Prints one line for each run and a count last; logs lie in ./log.
 set -u
 cd "$(dirname "$0")" || exit 1
 step=both
 case ${1:-} in build | run) step=$1; shift ;; esac
-what=" ${*:-samples stdlib values rows sanitize} "
+what=" ${*:-samples stdlib values texts rows sanitize} "
 jobs=${JOBS:-$(nproc)}
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
 export cuda arch=${CUDA_ARCH:-sm_90a}
@@ -61,6 +61,14 @@ value_library() {
 		>"log/build-values-$1" 2>&1 || failed "BUILD FAILED values $1"
 }
 
+# texts/NAME-ARCH.cu, whatever it was printed for, and NAME.c of the C target
+text_library() {
+	case $1 in
+	*.c) gcc -std=c11 -O1 -w -fPIC -shared -o "texts/$1.so" "texts/$1" -lm ;;
+	*) nvcc -O0 -std=c++17 -gencode "arch=compute_${arch#sm_},code=$arch" -shared -Xcompiler -fPIC -cudart shared -o "texts/${1%.cu}.so" "texts/$1" ;;
+	esac >"log/build-texts-$1" 2>&1 || failed "BUILD FAILED texts $1"
+}
+
 # objects of the programs of rows/, then the programs
 rows_object() {
 	nvcc -O3 -std=c++17 -lineinfo -gencode "arch=compute_${arch#sm_},code=$arch" -c "rows/$1.cu" -o "rows/$1.o" >"log/build-rows-$1" 2>&1 ||
@@ -75,6 +83,7 @@ rows_programs() {
 build_one() {
 	case $1 in
 	values/*) value_library "${1#values/}" ;;
+	texts/*) text_library "${1#texts/}" ;;
 	stdlib/*) library_test "${1#stdlib/}" ;;
 	rows/*) rows_object "${1#rows/}" ;;
 	*) binary "$1" ;;
@@ -98,6 +107,10 @@ run_one() {
 		if timeout 300 python3 "values/${n%%.*}.py" run values --target "${VALUES_TARGET:-cuda}" --part "$part" >"$log" 2>&1; then
 			echo "ok    values $(tail -1 "$log")"
 		else failed "WRONG values $n ($?): $(grep -c FAILED "$log") lines FAILED; $(tail -1 "$log") $(grep FAILED "$log" | head -5)"; fi ;;
+	texts)
+		log=log/texts-$n
+		if timeout 300 python3 texts/texts.py run "texts/$n.so" >"$log" 2>&1; then echo "ok    texts $n: $(tail -1 "$log")"
+		else failed "WRONG texts $n ($?): $(tail -3 "$log" | tr '\n' ' ')"; fi ;;
 	rows)		# PROGRAM-ARGUMENTS
 		log=log/rows-$n
 		timeout 200 "bin/of-${n%%-*}" $(echo "${n#*-}" | tr - ' ') >"$log" 2>&1
@@ -120,7 +133,7 @@ sanitized() {
 	*) echo "bin/$1-line" ;;
 	esac
 }
-export -f binary library_test value_library rows_object build_one run_one sanitized
+export -f binary library_test value_library text_library rows_object build_one run_one sanitized
 export PARTS=8
 
 samples() { for n in samples/*; do for v in ${VARIANTS:-plain sm_80 checked fmad ftz fast line}; do echo "$(basename "$n")$1$v"; done; done; }
@@ -134,6 +147,7 @@ wanted() { [[ $what == *" $1 "* ]]; }
 
 if [ "$step" != run ]; then	# the long ones first
 	{	if wanted values; then for f in $(ls -S values/*.cu); do echo "${f%.cu}"; done; fi
+		if wanted texts; then ls -S texts/*.c texts/*.cu; fi
 		if wanted stdlib; then programs; fi
 		if wanted rows; then for f in rows/*.cu; do echo "${f%.cu}"; done; fi
 		if wanted samples; then samples :; fi
@@ -144,6 +158,7 @@ fi
 if [ "$step" != build ]; then
 	{	if wanted values; then suites; fi
 		if wanted stdlib; then programs; fi
+		if wanted texts; then ls texts/*.cu | sed 's/\.cu$//'; fi
 		if wanted samples; then samples - | sed 's|^|samples/|'; fi
 		if wanted rows; then echo rows/rows-4000-1; echo rows/rows-4000-2-24; echo rows/devices-200-1; fi
 	} | xargs -P "$jobs" -I{} bash -c 'run_one {}'

@@ -1,0 +1,181 @@
+"""One program built for two targets, called with the same numpy arrays: what diff.py and tests/gpu/texts.py share.
+
+A line `// sizes: {"m": 1}, {"m": 7}` of the source gives the extents to call with in place of the usual ones; `// phases: 0, 1, 5` has
+each tensor begin so many elements behind a multiple of 256 bytes, another one in each call. What lies around tensors must stay as it is.
+Float sums may differ in their last bits (the order of combination is the target's); all else must be equal bit for bit."""
+import ctypes
+import itertools
+import json
+import os
+import re
+import sys
+
+import numpy as np
+
+SIZES = [{}, {"m": 1, "n": 1, "k": 1}, {"m": 7, "n": 5, "k": 9}, {"m": 64, "n": 64, "k": 64}, {"m": 129, "n": 70, "k": 33},
+         {"m": 2, "n": 1000, "k": 17}, {"m": 3, "n": 4096, "k": 3}, {"m": 1, "n": 65536, "k": 1}, {"m": 100, "n": 700, "k": 40}]
+DTYPE = {"bool": "u1", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
+         "f16": "f2", "bf16": "u2", "tf32": "f4", "f32": "f4", "f64": "f8", "f8e4m3": "u1", "f8e5m2": "u1"}
+
+
+def data(kind, shape, rng, name, dims):
+    if kind == "bool":
+        return rng.integers(0, 3, shape).astype("u1")
+    if kind == "bf16":
+        return (rng.integers(-8, 8, shape).astype("f4").view("u4") >> 16).astype("u2")
+    if kind in ("f8e4m3", "f8e5m2"):
+        return rng.choice(np.array([0, 0x38, 0xb8, 0x3c, 0x40, 0xc0], "u1"), shape)
+    if kind[0] in "iu":
+        if name == "k":                 # indices, some outside
+            top = max(dims.get("n", 1), 1)
+            if kind == "i64":
+                return rng.permutation(top).astype("i8")[: int(np.prod(shape))].reshape(shape)
+            return rng.integers(-3, top + 3, shape).astype(DTYPE[kind])
+        lo, hi = (0, 100) if kind[0] == "u" else (-50, 50)
+        return rng.integers(lo, hi, shape).astype(DTYPE[kind])
+    if kind == "f16" or kind == "tf32":
+        return rng.integers(-8, 8, shape).astype(DTYPE[kind])
+    return (rng.integers(-64, 64, shape) / 4).astype(DTYPE[kind])
+
+
+def evaluate(text, dims):
+    text = re.sub(r"cdiv\(([^,]+), ([^)]+)\)", r"(-(-(\1) // (\2)))", text)
+    return int(eval(text.replace("/", "//").replace("////", "//"), {}, dict(dims)))
+
+
+def each_variant(text):
+    """An instance for each member of its sets: else only the first that fits would run."""
+    def split(m):
+        name, rest = m.group(1), m.group(2)
+        sets = re.findall(r"\{([^}]*)\}", rest)
+        out = []
+        for i, combo in enumerate(itertools.product(*[[v.strip() for v in s.split(",")] for s in sets])):
+            one = rest
+            for v in combo:
+                one = re.sub(r"\{[^}]*\}", v, one, count=1)
+            out.append("instance %s_%d = %s;" % (name, i, one))
+        return " ".join(out)
+    return re.sub(r"(?m)^instance (\w+) = (.*\{.*);$", split, text)
+
+
+def section(text, name):
+    parts = re.split(r"(?m)^// ---- ", text)
+    found = [p for p in parts[1:] if p.startswith(name)]
+    if name and len(found) != 1:
+        sys.exit("no section `%s`" % name)
+    return "// " + found[0] if name else text
+
+
+def told(text, what, usual):
+    """The list of a line `// what: ...` of a source."""
+    own = re.search(r"(?m)^// %s: (.*)$" % what, text)
+    return json.loads("[%s]" % own.group(1)) if own else usual
+
+
+class Target:
+    """The C target: arrays are the host's."""
+    def __init__(self, path):
+        self.lib = ctypes.CDLL(path)
+        self.lib.ctile_status_text.restype = ctypes.c_char_p
+
+    def text(self, status):
+        return self.lib.ctile_status_text(status).decode()
+
+    def run(self, entry, args, dims):
+        return getattr(self.lib, entry)(*[ctypes.c_void_p(a) for a in args], *[ctypes.c_int64(d) for d in dims], None)
+
+    def call(self, entry, arrays, dims, phases):
+        held = []
+        for a in arrays:
+            raw = np.zeros(a.nbytes + 256, "u1")
+            at = -raw.ctypes.data % 256
+            b = raw[at: at + a.nbytes].view(a.dtype).reshape(a.shape)
+            b[...] = a
+            held.append(b)
+        status = self.run(entry, [b.ctypes.data for b in held], dims)
+        return status, [b.copy() for b in held]
+
+
+class Device(Target):
+    """Arrays are copied to memory of its own, which `allocate`, `put`, `get` and `free` know, with bytes around them that nobody may change."""
+    BEHIND = 0
+
+    def call(self, entry, arrays, dims, phases):
+        held, out = [], []
+        for a, phase in zip(arrays, phases):
+            front = phase * a.itemsize
+            p = self.allocate(front + a.nbytes + self.BEHIND)
+            self.put(p, b"\xa5" * front + a.tobytes() + b"\xa5" * self.BEHIND)
+            held.append((p, front))
+        status = self.run(entry, [p + front for p, front in held], dims)
+        for a, (p, front) in zip(arrays, held):
+            b = self.get(p, front + a.nbytes + self.BEHIND)
+            if b[:front] != b"\xa5" * front or b[front + a.nbytes:] != b"\xa5" * self.BEHIND:
+                sys.exit("%s writes around a tensor" % entry)
+            self.free(p)
+            out.append(np.frombuffer(b, a.dtype, a.size, front).reshape(a.shape))
+        return status, out
+
+
+class Emulated(Device):
+    """The emulation itself stops at what reaches behind its memory."""
+    def __init__(self, path):
+        super().__init__(path)
+        self.lib.dev_alloc.restype = ctypes.c_void_p
+
+    def allocate(self, size): return self.lib.dev_alloc(ctypes.c_size_t(size))
+    def put(self, p, b): ctypes.memmove(p, b, len(b))
+    def get(self, p, size): return ctypes.string_at(p, size)
+    def free(self, p): self.lib.dev_free(ctypes.c_void_p(p))
+
+
+def same(a, b, kind):
+    if a.tobytes() == b.tobytes():
+        return True
+    if kind == "bf16":
+        a, b = [(v.astype("u4") << 16).view("f4") for v in (a, b)]
+        return np.allclose(a, b, rtol=8e-3, atol=1e-5, equal_nan=True)
+    if kind in ("f32", "f64", "f16"):
+        return np.allclose(a.astype("f8"), b.astype("f8"), rtol=2e-3 if kind == "f16" else 1e-5, atol=1e-5, equal_nan=True)
+    return False
+
+
+def compare(host, device, entries, sizes, phases, orders):
+    """Calls and how many of them were wrong, which is printed."""
+    bad = calls = 0
+    for e in entries:
+        seen, ran = set(), 0
+        for number, size in enumerate(sizes):
+            dims = {d["name"]: size.get(d["name"], 6) for d in e["dims"]}
+            key = tuple(dims.values())
+            if key in seen:
+                continue
+            seen.add(key)
+            rng = np.random.default_rng(number)
+            shapes = [[evaluate(s, dims) for s in p["shape"]] for p in e["params"]]
+            if sum(int(np.prod(s)) for s in shapes) > 4000000 or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims["n"] == 1000)):
+                continue
+            arrays = [data(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
+            order = [dims[d["name"]] for d in e["dims"]]
+            begin = [phases[(number + 3 * i) % len(phases)] for i in range(len(arrays))]
+            s1, want = host.call(e["name"], arrays, order, begin)
+            ran += s1 == 0
+            for turn in orders:
+                os.environ["EMU_ORDER"] = turn
+                calls += 1
+                s2, got = device.call(e["name"], arrays, order, begin)
+                if s1 != s2:
+                    bad += 1
+                    print("%s %s, order %s: status %d, expected %d: %s" % (e["name"], dims, turn, s2, s1, device.text(s2)))
+                    continue
+                for p, a, b in zip(e["params"], want, got):
+                    if p["mode"] != "in" and not same(a, b, p["type"]):
+                        bad += 1
+                        at = np.flatnonzero(a.reshape(-1) != b.reshape(-1))
+                        print("%s %s, order %s: %s differs in %d of %d elements, first at %d: %s, expected %s" %
+                              (e["name"], dims, turn, p["name"], len(at), a.size, at[0], b.reshape(-1)[at[0]], a.reshape(-1)[at[0]]))
+                        break
+        if not ran:
+            bad += 1
+            print("%s: no call succeeded" % e["name"])
+    return calls, bad

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""The programs of tests/cuda on a GPU, compared with the C target (cuda/compare.py).
+
+  texts.py emit CTILEC FOLDER             each program as C, as CUDA for sm_90a, and as CUDA for sm_80 that later devices run, too
+  texts.py run FOLDER/TEXT.so             calls of one CUDA text, and of NAME.c.so beside it
+
+Behind each tensor lie bytes that nobody may change."""
+import ctypes
+import json
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cuda"))
+sys.path.insert(0, HERE)
+from compare import Device, Emulated, Target, compare, each_variant, section, told, SIZES
+
+
+class Gpu(Device):
+    """Through the CUDA runtime that the library is linked with."""
+    BEHIND = 4096
+
+    def checked(self, name, *args):
+        status = getattr(self.lib, name)(*args)
+        if status:
+            sys.exit("%s: CUDA error %d" % (name, status))
+
+    def run(self, entry, args, dims):
+        status = super().run(entry, args, dims)
+        self.checked("cudaDeviceSynchronize")
+        return status
+
+    def allocate(self, size):
+        p = ctypes.c_void_p()
+        self.checked("cudaMalloc", ctypes.byref(p), ctypes.c_size_t(size))
+        return p.value
+
+    def put(self, p, b): self.checked("cudaMemcpy", ctypes.c_void_p(p), b, ctypes.c_size_t(len(b)), 1)
+
+    def get(self, p, size):
+        b = ctypes.create_string_buffer(size)
+        self.checked("cudaMemcpy", b, ctypes.c_void_p(p), ctypes.c_size_t(size), 2)
+        return b.raw
+
+    def free(self, p): self.checked("cudaFree", ctypes.c_void_p(p))
+
+
+def programs(folder):
+    """Names and texts; each section of a file is a program."""
+    for name in sorted(n[:-5] for n in os.listdir(folder) if n.endswith(".tile")):
+        with open(os.path.join(folder, name + ".tile")) as f:
+            text = f.read()
+        sections = re.findall(r"(?m)^// ---- (\w+)", text)
+        for part in sections:
+            yield name + "." + part, section(text, part)
+        if not sections:
+            yield name, text
+
+
+def emit(ctilec, folder):
+    os.makedirs(folder, exist_ok=True)
+    for name, text in programs(os.path.join(os.path.dirname(HERE), "cuda")):
+        one = os.path.join(folder, name + ".tile")
+        with open(one, "w") as f:
+            f.write(each_variant(text))
+        manifest = subprocess.run([ctilec, "--emit=manifest", one, "-o", "-"], check=True, capture_output=True, text=True)
+        entries = json.loads(manifest.stdout)["entries"]
+        at = os.path.join(folder, name)
+        if entries:
+            subprocess.run([ctilec, "-w", "--target=c", "--line=off", one, "-o", at + ".c"], check=True)
+            for arch in ("sm_90a", "sm_80"):
+                subprocess.run([ctilec, "-w", "--arch=" + arch, "--line=off", one, "-o", "%s-%s.cu" % (at, arch)], check=True)
+            with open(at + ".json", "w") as f:
+                json.dump({"entries": entries, "sizes": told(text, "sizes", SIZES), "phases": told(text, "phases", [0])}, f)
+        os.remove(one)
+
+
+def run(library):
+    at = re.sub(r"-sm_\w+\.so$", "", library)
+    with open(at + ".json") as f:
+        known = json.load(f)
+    device = Emulated if os.environ.get("VALUES_TARGET") == "emulated" else Gpu
+    calls, bad = compare(Target(os.path.abspath(at + ".c.so")), device(os.path.abspath(library)), known["entries"], known["sizes"], known["phases"], ["0"])
+    print("%d calls, %d wrong" % (calls, bad))
+    return 1 if bad or not calls else 0
+
+
+def main():
+    step, *args = sys.argv[1:] or ["-h"]
+    if (step, len(args)) not in (("emit", 2), ("run", 1)):
+        sys.exit(__doc__)
+    sys.exit({"emit": emit, "run": run}[step](*args))
+
+
+main()
