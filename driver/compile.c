@@ -249,7 +249,7 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 static LowerOptions lower_options(Unit *u)
 {
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
-	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched };
+	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, u->target != TARGET_C };
 }
 
 static bool is_placed(const Module *m) { return m->fns.n && m->fns.p[0]->stage == STAGE_PLACED; }

@@ -12,6 +12,7 @@ typedef struct LowerOptions {
 	/* Each pass goes over the whole module before the next begins: for who looks at it in between. Else the passes follow
 	 * each other kernel by kernel, so that a large module goes through the processor's caches once. */
 	bool whole;
+	bool by_threads;        /* the target runs tile blocks by threads, not one after the other */
 } LowerOptions;
 
 typedef struct PassRow { const char *name; IrStage form; int level; const char *doc; } PassRow;

@@ -1,0 +1,123 @@
+/* coarsen: one tile block for several that lie side by side along an axis of the grid, where the author's tile is too
+ * small for the accesses that it makes.
+ *
+ * Rows of a tile. Memory moves in sectors of 32 bytes and does best with lines of 128. A tile of several rows that are
+ * shorter shares its lines with its neighbours, so that each is asked for by several thread blocks: copying tiles of
+ * 1024 x 4 elements ran at 17 % of the copy rate. What an access costs beyond its bytes is taken as RUN_COST bytes for
+ * each run of adjacent elements, and neighbours along the runs are joined until that is little.
+ *
+ * Overlapping rows. A stencil of one row loads each row of its tensor once for each offset. Neighbours across the rows
+ * are joined until most of what a tile loads is its own: then a thread reads what its elements share once (overlap).
+ *
+ * widen.c says which kernels can be joined so, and does it. A kernel whose author says how many warps or thread blocks
+ * it takes is what he wants it to be. */
+#include "base/diag.h"
+#include "lower/placed.h"
+#include "lower/widen.h"
+
+enum {
+	RUN_COST = 16,          /* bytes */
+	MOST_COST = 8,          /* percent of the bytes moved along the axis that runs may cost; */
+	LEAST_COST = 5,         /* of all bytes, that they have to cost for anything to be done */
+	SECTOR = 5,             /* log2 of bytes: fetched as one; with loops, blocks may be few: only shorter runs are joined */
+	/* log2 of the elements of a joined tile: any; one that is turned, which takes shared memory; one that is reduced, by
+	 * the warps of one thread block; one of overlapping rows */
+	MOST_MOVED = 16, MOST_TURNED = 14, MOST_REDUCED = LANES_LOG2 + 3 + CLUSTER_REGS, MOST_OVERLAP = 13,
+	FEW_ROWS = 2, ENOUGH_ROWS = 4   /* as many times as overlapping loads are rows apart */
+};
+
+typedef struct Coarse {
+	const Widen *w;
+	int64_t all, along, runs;       /* bytes accessed; those in runs that the neighbours continue; how many runs */
+	bool loops;                     /* some accesses are in loops; */
+	int sector;                     /* log2 of the neighbours whose runs are a sector there */
+	int largest;                    /* log2 of the elements of a tile */
+	bool works, turns;              /* reduces or scans; permutes */
+	int64_t far, extent;            /* how far overlapping loads lie apart along the axis, and the extent of their tile */
+} Coarse;
+
+static bool in_loop(const Op *op)
+{
+	const Op *o = op->parent->owner;
+	while (o && o->code != OP_FOR) o = o->parent->owner;
+	return o != NULL;
+}
+
+static void look_at_access(Coarse *c, const Op *op)
+{
+	const Val *view = ir_in(op, 0);
+	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
+	if (!type_is_tile(t) || t->rank != view->type->rank) return;
+	int a = widen_access(c->w, op), short_of = a < 0 ? 0 : SECTOR - t->log2[a] - elem_log2(t->elem);
+	c->loops |= in_loop(op);
+	c->all += type_bytes(t);
+	if (a != fast_axis(c->w->fn, view) || !unit_axis(c->w->fn, view, a) || type_log2_size(t) == t->log2[a]) return;
+	c->along += type_bytes(t);
+	c->runs += type_size(t) >> t->log2[a];
+	if (in_loop(op) && short_of > c->sector) c->sector = short_of;
+}
+
+static void look_at_overlap(Coarse *c, const Op *op)
+{
+	int a = widen_access(c->w, op);
+	if (a < 0 || a == fast_axis(c->w->fn, ir_in(op, 0))) return;
+	for (const Op *o = op->next; o; o = o->next) {
+		if (!loads_overlap(op, o)) continue;
+		int64_t by = load_offset(o, a) - load_offset(op, a), extent = type_extent(op->out[0]->type, a);
+		if (by < 0) by = -by;
+		if (by * c->extent > c->far * extent || !c->extent) c->far = by, c->extent = extent;
+	}
+}
+
+static void look_at(void *ctx, Op *op)
+{
+	Coarse *c = ctx;
+	for (int i = 0; i < op->nout; i++) {
+		const Type *t = op->out[i]->type;
+		if (type_is_tile(t) && op->code != OP_CONST && type_log2_size(t) > c->largest) c->largest = type_log2_size(t);
+	}
+	c->works |= op_is_reduce(op) || op_is_scan(op);
+	c->turns |= op->code == OP_PERMUTE && type_is_tile(op->out[0]->type);
+	if (op->code == OP_LOAD || op->code == OP_STORE) look_at_access(c, op);
+	if (op->code == OP_LOAD && type_is_tile(op->out[0]->type)) look_at_overlap(c, op);
+}
+
+/* log2 of how many tile blocks one is to be. */
+static int wanted(const Coarse *c)
+{
+	int most = (c->works ? MOST_REDUCED : c->turns ? MOST_TURNED : MOST_MOVED) - c->largest, n = 0;
+	if (c->loops) return c->sector < most ? c->sector : most;
+	if (c->runs * RUN_COST * 100 > c->all * LEAST_COST)
+		while (n < most && (c->runs * RUN_COST * 100 >> n) > c->along * MOST_COST) n++;
+	if (c->extent < FEW_ROWS * c->far)
+		while (n < MOST_OVERLAP - c->largest && c->extent << n < ENOUGH_ROWS * c->far) n++;
+	return n;
+}
+
+/* true: it changed */
+static bool coarsen_fn(Fn *fn)
+{
+	int64_t blocks;
+	bool changed = false;
+	bool hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+	if (fn->ordered || hints) return false;
+	for (int axis = 0; axis < fn->ngrid; axis++) {
+		Widen w;
+		if (!widen_plan(&w, fn, axis)) continue;
+		Coarse c = { .w = &w };
+		ir_walk(fn->body, look_at, &c);
+		int n = wanted(&c);
+		while (n > 0 && sym_is_const(fn->grid[axis], &blocks) && blocks < (int64_t)1 << n) n--;
+		if (n > 0) widen_do(&w, n);
+		changed |= n > 0;
+	}
+	return changed;
+}
+
+void pass_coarsen(Module *m, const LowerCx *cx)
+{
+	Module some = { .path = m->path };
+	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++)
+		if (coarsen_fn(m->fns.p[i])) vec_push(A_TMP, &some.fns, m->fns.p[i]);
+	pass_simplify(&some, cx);       /* constants of the tiles that were */
+}

@@ -1,0 +1,370 @@
+/* widen: a kernel whose tile blocks do the work of 2^n that lie side by side along an axis of the grid.
+ *
+ * A tile that differs between neighbours becomes one of 2^n times the extent along one of its axes, in which the
+ * neighbours' tiles lie one behind the other. What axis that is follows from where the tile is loaded: the first
+ * element along one axis of the access, and along no other, grows by the tile's extent from one block to the next.
+ * From there it follows through the operations: elementwise ones keep it, a permutation moves it. An operation along
+ * the axis itself, as a reduction, works on each neighbour's part: between two reshapes the axis is split in two, that
+ * of the neighbours first. What is the same for all neighbours is made once and broadcast where it meets what differs.
+ *
+ * The last of the new blocks may stand for neighbours that the grid did not have. Whatever they compute, no element of
+ * theirs may be stored: it is proved that a tile behind the grid's end lies outside of the view that it would be
+ * stored to.
+ *
+ * Kernels in which blocks could see that they are fewer stay as they are: with atomics, prints, checks, loops and
+ * branches that depend on the block's index. */
+#include "lower/widen.h"
+
+#include "base/diag.h"
+#include "ir/valsym.h"
+#include "lower/placed.h"
+
+/* ---- what differs, and along which axis ---- */
+static int along(const Widen *w, const Val *v) { return w->along[v->id]; }
+
+static void mark(Widen *w, const Val *v, int a)
+{
+	if (a == WIDEN_SAME || along(w, v) == a) return;
+	if (along(w, v) != WIDEN_SAME || type_is_tile(v->type) == (a == WIDEN_DIFFERS)) {
+		w->fails = true;
+		return;
+	}
+	w->along[v->id] = (int8_t)a;
+	w->changed = true;
+}
+
+static bool any_differs(const Widen *w, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (along(w, ir_in(op, i)) != WIDEN_SAME) return true;
+	return false;
+}
+
+static const Type *access_type(const Op *op)
+{
+	return op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
+}
+
+int widen_access(const Widen *w, const Op *op)
+{
+	for (int a = 0; a < ir_in(op, 0)->type->rank; a++)
+		if (along(w, ir_in(op, 1 + a)) != WIDEN_SAME) return a;
+	return -1;
+}
+
+static void follow_access(Widen *w, Op *op)
+{
+	const Type *t = access_type(op);
+	int rank = ir_in(op, 0)->type->rank, n = 0, at = widen_access(w, op);
+	bool store = op->code == OP_STORE;
+	for (int a = 0; a < rank; a++) n += along(w, ir_in(op, 1 + a)) != WIDEN_SAME;
+	w->fails |= along(w, ir_in(op, 0)) != WIDEN_SAME || n > 1 || (store && n == 0);
+	w->fails |= n && (!type_is_tile(t) || t->rank != rank);
+	if (w->fails || !n) {
+		w->fails |= along(w, ir_in(op, op->nin - 1)) != WIDEN_SAME;     /* the pad */
+		return;
+	}
+	const Val *last = ir_in(op, op->nin - 1);
+	if (store) w->fails |= along(w, last) != WIDEN_SAME && along(w, last) != at;
+	else w->fails |= along(w, last) != WIDEN_SAME;
+	if (!store) mark(w, op->out[0], at);
+}
+
+/* Operations whose results lie as their operands do: result axis at, or -1. */
+static int reshaped_axis(const Type *from, const Type *to, int a)
+{
+	int before = 0, sum = 0;
+	for (int i = 0; i < a; i++) before += from->log2[i];
+	for (int i = 0; i < to->rank; i++) {
+		if (sum == before && to->log2[i] == from->log2[a]) return i;
+		sum += to->log2[i];
+	}
+	return -1;
+}
+
+static void follow_shape(Widen *w, Op *op)
+{
+	const Val *x = ir_in(op, 0);
+	int a = along(w, x), to = -1;
+	if (a == WIDEN_SAME) return;
+	if (a != WIDEN_DIFFERS && op->code == OP_RESHAPE) to = reshaped_axis(x->type, op->out[0]->type, a);
+	if (a != WIDEN_DIFFERS && op->code == OP_BROADCAST) to = a + op->out[0]->type->rank - x->type->rank;
+	for (int i = 0; a != WIDEN_DIFFERS && op->code == OP_PERMUTE && i < op->out[0]->type->rank; i++)
+		if (ir_attr(op, AT_AXES)->u.ints.p[i] == a) to = i;
+	if (to < 0) w->fails = true;
+	else mark(w, op->out[0], to);
+}
+
+static void follow_loop(Widen *w, Op *op)
+{
+	for (int i = 0; i < 3; i++) w->fails |= along(w, ir_in(op, i)) != WIDEN_SAME;
+	for (int i = 3; i < op->nin; i++) {
+		const Val *arg = op->region[0]->args.p[i - 2];
+		mark(w, arg, along(w, ir_in(op, i)));
+		mark(w, op->out[i - 3], along(w, arg));
+	}
+}
+
+static void follow_yield(Widen *w, const Op *op)
+{
+	const Op *loop = op->parent->owner;
+	for (int i = 0; loop && loop->code == OP_FOR && i < op->nin; i++)
+		mark(w, loop->region[0]->args.p[i + 1], along(w, ir_in(op, i)));
+}
+
+static void follow_same_shape(Widen *w, Op *op)
+{
+	bool tile = type_is_tile(op->out[0]->type);
+	for (int i = 0; i < op->nin; i++) {
+		int a = along(w, ir_in(op, i));
+		w->fails |= tile && a == WIDEN_DIFFERS;
+		if (!w->fails) mark(w, op->out[0], a);
+	}
+}
+
+static bool is_sum(const Op *op)        /* that valsym follows */
+{
+	return op->code == OP_CAST || op->code == OP_ADD || op->code == OP_SUB || op->code == OP_MUL;
+}
+
+static void follow(void *ctx, Op *op)
+{
+	Widen *w = ctx;
+	unsigned f = op_rows[op->code].flags;
+	for (int i = 0; i < op->nout; i++) w->fails |= type_is_tile(op->out[i]->type) && op->out[i]->type->rank == TILE_RANK;
+	if (ir_int(op, AT_ORDER, 0) || op_is_atomic(op)) w->fails = true;
+	if (w->fails) return;
+	switch (op->code) {
+	case OP_BID:
+		if (ir_int(op, AT_AXIS, 0) == w->axis) mark(w, op->out[0], WIDEN_DIFFERS);
+		return;
+	case OP_LOAD: case OP_STORE: follow_access(w, op); return;
+	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: follow_shape(w, op); return;
+	case OP_FOR: follow_loop(w, op); return;
+	case OP_YIELD: follow_yield(w, op); return;
+	case OP_ASSUME: case OP_RETURN: return;         /* what is promised holds for the first of the neighbours too */
+	case OP_WHILE: case OP_IF: case OP_SCOPE_: case OP_BREAK: case OP_CONTINUE: w->fails = true; return;
+	default: break;
+	}
+	if (f & OPF_WRITE) w->fails = true;
+	if (w->fails || !any_differs(w, op)) return;
+	bool one = op->nout == 1 && !op->nregion, mapped = f & OPF_ELEMWISE && f & OPF_PURE && op->code != OP_HINT;
+	if (one && type_is_scalar(op->out[0]->type)) {
+		w->fails |= !is_sum(op);
+		mark(w, op->out[0], WIDEN_DIFFERS);
+	} else if (one && (mapped || op_is_scan(op) || op->code == OP_SHIFT)) {
+		follow_same_shape(w, op);
+	} else if (one && op_is_reduce(op)) {
+		mark(w, op->out[0], along(w, ir_in(op, 0)));
+	} else {
+		w->fails = true;
+	}
+}
+
+/* ---- where accesses are ---- */
+static Widen *now;      /* that valsyms_accesses checks */
+
+static void find_differing(void *ctx, const Sym *atom)
+{
+	bool *found = ctx;
+	if (atom->atom == ATOM_BID) *found |= atom->index == now->axis;
+	if (atom->atom == ATOM_VAL) *found |= atom->index >= now->fn->nval || now->along[atom->index] != WIDEN_SAME;
+}
+
+/* Do neighbours' tiles lie one behind the other, and those behind the grid's end outside of what they are stored to? */
+static void check_access(ValSyms *b, Op *op)
+{
+	int a = widen_access(now, op);
+	if (a < 0 || now->fails) return;
+	const Sym *step = sym_const(type_extent(access_type(op), a));
+	const Sym *bid = sym_atom(ATOM_BID, NULL, now->axis), *at = valsym_access(b, op, a);
+	const Sym *rest = sym_sub(at, sym_mul(bid, step)), *ext = valsym_extent(b, ir_in(op, 0), a);
+	bool differs = rest->size > SYM_SIZE_MAX;
+	if (!differs) sym_atoms(rest, find_differing, &differs);
+	now->fails |= differs;
+	if (now->fails || op->code != OP_STORE) return;
+	now->fails |= !ext || !facts_le(b->facts, ext, sym_add(sym_mul(now->fn->grid[now->axis], step), rest));
+}
+
+static void init_same(void *ctx, Op *op)
+{
+	Widen *w = ctx;
+	for (int i = 0; i < op->nout; i++) w->along[op->out[i]->id] = WIDEN_SAME;
+	for (int r = 0; r < op->nregion; r++)
+		for (int i = 0; i < op->region[r]->args.n; i++) w->along[op->region[r]->args.p[i]->id] = WIDEN_SAME;
+}
+
+bool widen_plan(Widen *w, Fn *fn, int axis)
+{
+	ir_number(fn);
+	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval) };
+	for (int i = 0; i < fn->body->args.n; i++) w->along[fn->body->args.p[i]->id] = WIDEN_SAME;
+	ir_walk(fn->body, init_same, w);
+	do {
+		w->changed = false;
+		ir_walk(fn->body, follow, w);
+	} while (w->changed && !w->fails);
+	if (w->fails) return false;
+	now = w;
+	valsyms_accesses(fn, check_access);
+	return !w->fails;
+}
+
+/* ---- the kernel for more of them ---- */
+/* An operation as it was: from, to: the neighbours' axis of its first operand and of its result, or -1. */
+typedef struct Was { Op *op; const Type *in, *out; int from, to; } Was;
+typedef struct Wide { const Widen *w; int log2, nval; VEC(Was) ops; } Wide;
+
+static int axis_of(const Wide *x, const Val *v)
+{
+	int a = v->id < x->nval ? along(x->w, v) : WIDEN_SAME;
+	return a == WIDEN_DIFFERS ? WIDEN_SAME : a;
+}
+
+static void note_op(void *ctx, Op *op)
+{
+	Wide *x = ctx;
+	const Val *in = op->nin ? ir_in(op, 0) : NULL, *out = op->nout ? op->out[0] : NULL;
+	Was was = { op, in ? in->type : NULL, out ? out->type : NULL, in ? axis_of(x, in) : -1, out ? axis_of(x, out) : -1 };
+	vec_push(A_TMP, &x->ops, was);
+}
+
+static const Type *wide_type(const Wide *x, const Type *t, int axis)
+{
+	uint8_t log2[TILE_RANK];
+	for (int i = 0; i < t->rank; i++) log2[i] = (uint8_t)(t->log2[i] + (i == axis ? x->log2 : 0));
+	return type_with_shape(t, t->rank, log2);
+}
+
+/* t with an axis of 2^n elements in front of an axis. */
+static const Type *split_type(const Type *t, int axis, int n)
+{
+	uint8_t log2[TILE_RANK];
+	for (int i = 0; i <= t->rank; i++) log2[i] = (uint8_t)(i < axis ? t->log2[i] : i == axis ? n : t->log2[i - 1]);
+	return type_with_shape(t, t->rank + 1, log2);
+}
+
+static void widen_value(const Wide *x, Val *v)
+{
+	if (axis_of(x, v) >= 0) v->type = wide_type(x, v->type, axis_of(x, v));
+}
+
+static void widen_values(const Wide *x, const Op *op)
+{
+	for (int i = 0; i < op->nout; i++) widen_value(x, op->out[i]);
+	for (int r = 0; r < op->nregion; r++)
+		for (int i = 0; i < op->region[r]->args.n; i++) widen_value(x, op->region[r]->args.p[i]);
+}
+
+/* v, which is the same for all, in as many copies side by side. */
+static Val *copies(const Wide *x, Builder *b, Val *v, int axis)
+{
+	const Type *t = v->type, *wide = wide_type(x, t, axis);
+	const Op *def = v->def;
+	Num n;
+	if (ir_const_value(v, &n)) return ir_const_num(b, wide, n);
+	if (def && def->code == OP_BROADCAST) {
+		Val *from = ir_in(def, 0);
+		int at = axis - (t->rank - from->type->rank);
+		if (!type_is_tile(from->type) || at < 0 || !from->type->log2[at]) return ir_unary(b, OP_BROADCAST, wide, from);
+	}
+	if (!t->log2[axis]) return ir_unary(b, OP_BROADCAST, wide, v);
+	Val *one = ir_unary(b, OP_RESHAPE, split_type(t, axis, 0), v);
+	Val *more = ir_unary(b, OP_BROADCAST, split_type(t, axis, x->log2), one);
+	return ir_unary(b, OP_RESHAPE, wide, more);
+}
+
+static void copy_operand(const Wide *x, Op *op, int i, int axis)
+{
+	Val *v = ir_in(op, i);
+	if (axis < 0 || !type_is_tile(v->type) || v->id >= x->nval || axis_of(x, v) >= 0) return;
+	Builder b = build_before(op);
+	op->in[i] = copies(x, &b, v, axis);
+}
+
+static void copy_operands(const Wide *x, Op *op)
+{
+	const Op *loop = op->code == OP_FOR ? op : op->code == OP_YIELD ? op->parent->owner : NULL;
+	int skip = op->code == OP_FOR ? 3 : 0, store = op->code == OP_STORE ? widen_access(x->w, op) : -1;
+	for (int i = skip; i < op->nin; i++) {
+		if (loop && loop->code == OP_FOR) copy_operand(x, op, i, axis_of(x, loop->region[0]->args.p[i - skip + 1]));
+		else if (op->code == OP_STORE && i == op->nin - 1) copy_operand(x, op, i, store);
+		else if (op_rows[op->code].flags & OPF_ELEMWISE && op->nout) copy_operand(x, op, i, axis_of(x, op->out[0]));
+	}
+}
+
+/* Does the operation work along the neighbours' axis, so that it is done to each one's part? */
+static bool works_along(const Was *was)
+{
+	const Op *op = was->op;
+	if (was->from < 0 || was->to < 0) return false;
+	if (op->code == OP_BROADCAST) return was->in->log2[was->from] != was->out->log2[was->to];
+	return (op_is_reduce(op) || op_is_scan(op) || op->code == OP_SHIFT) && ir_int(op, AT_AXIS, 0) == was->from;
+}
+
+static void split(const Wide *x, const Was *was)
+{
+	Op *op = was->op;
+	Builder b = build_before(op);
+	Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
+	const Type *out = split_type(was->out, was->to, x->log2);
+	for (int i = 1; i < op->nin; i++) in[i] = ir_in(op, i);
+	in[0] = ir_unary(&b, OP_RESHAPE, split_type(was->in, was->from, x->log2), ir_in(op, 0));
+	Op *parts = ir_op(&b, op->code, op->nin, in, 1, &out);
+	copy_attrs(parts, op);
+	if (op->code != OP_BROADCAST) ir_set_int(parts, AT_AXIS, was->from + 1);
+	Val *whole = ir_unary(&b, OP_RESHAPE, op->out[0]->type, parts->out[0]);
+	whole->name = op->out[0]->name;
+	ir_replace(op->out[0], whole);
+	ir_remove(op);
+}
+
+/* The index of the first of the neighbours, and accesses at that of all: a tile index of theirs is the block's own. */
+static void scale_index(const Wide *x, Op *bid)
+{
+	Builder b = build_before(bid);
+	const Type *t = bid->out[0]->type;
+	Val *own = ir_op1(&b, OP_BID, t, 0, NULL), *first = NULL;
+	copy_attrs(own->def, bid);
+	own->name = bid->out[0]->name;
+	for (int i = 0; i < x->ops.n; i++) {
+		Op *op = x->ops.p[i].op;
+		if (!op->parent) continue;
+		for (int k = 0; k < op->nin; k++) {
+			if (ir_in(op, k) != bid->out[0]) continue;
+			if (op->code == OP_LOAD || op->code == OP_STORE) {
+				const IrAttr *a = ir_attr(op, AT_STEPS);
+				int64_t steps[TENSOR_RANK];
+				for (int s = 0; s < a->u.ints.n; s++) steps[s] = a->u.ints.p[s] << (s == k - 1 ? x->log2 : 0);
+				ir_set_ints(op, AT_STEPS, a->u.ints.n, steps);
+				op->in[k] = own;
+				continue;
+			}
+			if (!first) first = ir_binary(&b, OP_MUL, t, own, ir_const_int(&b, t, (int64_t)1 << x->log2));
+			op->in[k] = first;
+		}
+	}
+	ir_remove(bid);
+}
+
+static const Sym *fewer(const Sym *extent, int log2)
+{
+	const Sym *n = sym_const((int64_t)1 << log2);
+	int64_t by;
+	bool small = extent->kind == SYM_CDIV && sym_is_const(extent->arg[1], &by) && by > 0 && by <= INT32_MAX;
+	return small ? sym_cdiv(extent->arg[0], sym_mul(extent->arg[1], n)) : sym_cdiv(extent, n);
+}
+
+void widen_do(const Widen *w, int log2)
+{
+	Fn *fn = w->fn;
+	Wide x = { .w = w, .log2 = log2, .nval = fn->nval };
+	ir_walk(fn->body, note_op, &x);
+	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
+	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, x.ops.p[i].op);
+	for (int i = 0; i < x.ops.n; i++)
+		if (x.ops.p[i].op->code == OP_BID && ir_int(x.ops.p[i].op, AT_AXIS, 0) == w->axis) scale_index(&x, x.ops.p[i].op);
+	for (int i = 0; i < x.ops.n; i++)
+		if (works_along(&x.ops.p[i])) split(&x, &x.ops.p[i]);
+	fn->grid[w->axis] = fewer(fn->grid[w->axis], log2);
+}

@@ -1,0 +1,23 @@
+/* One tile block for 2^n that lie side by side along an axis of the grid: what widen.c finds out and does for pass coarsen. */
+#ifndef LOWER_WIDEN_H
+#define LOWER_WIDEN_H
+#include "ir/ir.h"
+
+/* along[] of values: the same for all tile blocks of a row; a scalar that differs; else the axis along which tiles of
+ * neighbours would lie side by side. */
+enum { WIDEN_SAME = -1, WIDEN_DIFFERS = TILE_RANK };
+
+typedef struct Widen {
+	Fn *fn;
+	int axis;               /* of the grid */
+	int8_t *along;          /* by Val id */
+	bool fails, changed;
+} Widen;
+
+/* Can tile blocks along the axis be made one? Numbers fn. */
+bool widen_plan(Widen *w, Fn *fn, int axis);
+/* The axis of the tensor along which an access's tiles of neighbours lie side by side; -1: they are the same tile. */
+int widen_access(const Widen *w, const Op *op);
+/* The kernel for 2^log2 of them; behind widen_plan. */
+void widen_do(const Widen *w, int log2);
+#endif

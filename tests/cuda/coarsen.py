@@ -1,0 +1,36 @@
+"""Which tile blocks are joined with their neighbours (pass coarsen): those of coarsen.tile whose tiles have short rows, and none that
+could see it."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "coarsen.tile")
+APART = {"regrouped", "counts", "part", "sliced", "from_behind", "apart", "numbered", "chosen", "counted", "from_memory"}
+WANT = {        # extents of the grid
+    "map_u8_32x8": "cdiv(m, 32), cdiv(n, 256)",
+    "row_sums": "cdiv(m, 32), cdiv(n, 128)",
+    "turned_f32": "cdiv(k, 2), cdiv(m, 64), cdiv(n, 64)",
+    "in_loop": "cdiv(n, 8)",
+    "stencil_64": "cdiv(m, 8), cdiv(n, 64)",
+    "planes": "cdiv(k, 16), cdiv(m, 4), cdiv(n, 64)",
+    "beyond": "cdiv(m, 32), cdiv(cdiv(n, 4) + 3, 16)",
+}
+
+
+def grids(tmp, name, *options):
+    out = os.path.join(tmp, name + ".ir")
+    r = ctilec("-w", "--arch=sm_90a", *options, SOURCE, "-o", out)
+    check(r.code == 0, "the source does not compile:\n" + r.text)
+    return dict(re.findall(r"^kernel (\w+) typed {.*?^\tgrid \[(.*?)\]$", read(out), re.M | re.S))
+
+
+with tmpdir() as tmp:
+    before, after = grids(tmp, "before", "--stop-after=simplify"), grids(tmp, "after", "--stop-after=coarsen")
+    for name in before:
+        check((before[name] == after[name]) == (name in APART), "%s: grid [%s] became [%s]" % (name, before[name], after[name]))
+    for name, want in WANT.items():
+        check(after[name] == want, "%s: want [%s], found [%s]" % (name, want, after[name]))
+finish()
