@@ -256,7 +256,8 @@ void sort_histogram(Cu *g, const Op *op)
 	cu_loop(g, "ct_b", cu_regs(r));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	if (rounds > 1) out_printf(g->o, "if (ct_f / %lldu == ct_k) ", (long long)bins);
-	out_printf(g->o, "%s = *(const int *)(ct_smem + %lld + (ct_f %% %lldu) * 4);\n", cu_at(g, r, "ct_b"), (long long)slot, (long long)bins);
+	Str at = str_fmt("%lld + (ct_f %% %lldu) * 4", (long long)slot, (long long)bins);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), rounds > 1 ? words_load_piece(EL_I32, at) : str_fmt("*(const int *)(ct_smem + %s)", at));
 	cu_end(g);
 	cu_end(g);
 }
