@@ -136,7 +136,7 @@ def same(a, b, kind):
         a, b = [(v.astype("u4") << 16).view("f4") for v in (a, b)]
         return np.allclose(a, b, rtol=8e-3, atol=1e-5, equal_nan=True)
     if kind in ("f32", "f64", "f16"):
-        return np.allclose(a.astype("f8"), b.astype("f8"), rtol=2e-3 if kind == "f16" else 1e-5, atol=1e-5, equal_nan=True)
+        return np.allclose(a.astype("f8"), b.astype("f8"), rtol=2e-3 if kind == "f16" else 2e-5, atol=1e-5, equal_nan=True)
     return False
 
 

@@ -66,7 +66,7 @@ def emit(ctilec, folder):
         with open(one, "w") as f:
             f.write(each_variant(text))
         manifest = subprocess.run([ctilec, "--emit=manifest", one, "-o", "-"], check=True, capture_output=True, text=True)
-        entries = json.loads(manifest.stdout)["entries"]
+        entries = [e for e in json.loads(manifest.stdout)["entries"] if all("shape" in p for p in e["params"])]      # tensors alone
         at = os.path.join(folder, name)
         if entries:
             subprocess.run([ctilec, "-w", "--target=c", "--line=off", one, "-o", at + ".c"], check=True)
