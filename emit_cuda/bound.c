@@ -118,8 +118,36 @@ int bound_of_wide(const Fn *fn)
 	return fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) <= WIDE_THREADS / WIDE_BLOCKS ? WIDE_BLOCKS : 0;
 }
 
-/* Do threads of a straight kernel wait for each other, for long or with much in their registers? Not of the largest clusters, of
- * which few are there at once, whatever their registers. */
+/* By Val id: does it come from what was read? */
+static bool *values_read(const Fn *fn)
+{
+	bool *read = NEW_ARRAY(A_TMP, bool, fn->nval);
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		bool r = (op_rows[op->code].flags & OPF_READ) != 0;
+		for (int i = 0; i < op->nin; i++) r |= read[ir_in(op, i)->id];
+		for (int i = 0; i < op->nout; i++) read[op->out[i]->id] = r;
+	}
+	return read;
+}
+
+/* Words of a thread's tiles that are loaded, where some of them wait for an index from memory: the others are held meanwhile. */
+static int words_beside_index(const Fn *fn)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	const bool *read = values_read(fn);
+	bool waits_for_index = false;
+	int words = 0;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (op->code != OP_LOAD || cu_regs(op->out[0]) < LEAST) continue;
+		words += words_of(op->out[0]);
+		for (int i = 1; i < op->nin; i++) waits_for_index |= read[ir_in(op, i)->id];
+	}
+	arena_release(A_TMP, mark);
+	return waits_for_index ? words : 0;
+}
+
+/* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with much? Not
+ * of the largest clusters, of which few are there at once, whatever their registers. */
 bool bound_one_way(const Fn *fn)
 {
 	bool wait = false, many = fn->cluster > 1;
@@ -128,7 +156,7 @@ bool bound_one_way(const Fn *fn)
 		wait |= waits(op);
 		for (int i = 0; i < op->nout; i++) many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
 	}
-	return wait && many;
+	return wait ? many : words_beside_index(fn) >= LEAST_WORDS;
 }
 
 static void find_held(void *ctx, Op *op)        /* the fewest threads */

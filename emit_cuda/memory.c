@@ -636,8 +636,8 @@ static void print_ahead(Access *x)
 
 /* In the text for aligned tensors each piece is one access, under a condition or not. Two ways, of which the first knows that the
  * whole tile is inside, are two basic blocks: whatever is loaded has to be in registers where they meet again. In a kernel whose
- * threads wait for each other, registers say how many others run meanwhile, so there one way has to do, and ptxas loads weights
- * while it stores results: layer norm of 16,384 columns of f32 needs 60 registers instead of 116. */
+ * threads wait, for each other or for an index from memory, registers say how many others run meanwhile, so there one way has to
+ * do, and ptxas loads weights while it stores results: layer norm of 16,384 columns of f32 needs 60 registers instead of 116. */
 static void print_aligned(Access *x, Str whole)
 {
 	Cu *g = x->g;
