@@ -56,6 +56,7 @@ typedef struct Cu {
 	int *uses;              /* by Val id */
 	CuSyms *launch;         /* what the launcher computes: ct_l0, ct_l1 ... */
 	struct CuTmaps *maps;   /* what it encodes: ct_m0, ct_m1 ... (tmap.h) */
+	size_t prologue;        /* bytes of o in front of the first access of the device's memory */
 	Frame *frame;
 	NameSet names;
 	int ntemp, ngroup;

@@ -173,14 +173,15 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	block_index(g.o, fn);
 	bind_params(&g);
 	elem_plan(&g);
+	g.prologue = g.o->n;
 	control_block(&g, fn->body);
 	out_off(g.o);
 	return g;
 }
 
 /* o: NULL where there is none; blocks: how many of it should fit a multiprocessor (bound.c), in a text for several architectures
- * and in one that is specific for its own */
-typedef struct Body { Out *o[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS][2]; } Body;
+ * and in one that is specific for its own; prologue: bytes of it in front of the first access of memory */
+typedef struct Body { Out *o[TEXTS]; size_t prologue[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS][2]; } Body;
 
 static int bound_of_any(const Fn *fn)
 {
@@ -193,6 +194,7 @@ static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const Emi
 	b->fn[t] = fn;
 	Cu g = kernel_body(k, fn, opt, t == TEXT_ALIGNED);
 	b->o[t] = g.o;
+	b->prologue[t] = g.prologue;
 	for (int specific = 0; specific < 2; specific++)
 		b->blocks[t][specific] = t == TEXT_ALIGNED && !bound_of_wide(fn) ? bound_blocks(&g, specific) : bound_of_any(fn);
 }
@@ -255,6 +257,25 @@ static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
 	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
 }
 
+enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
+
+/* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could begin
+ * before the last has ended. Kernels with roles say themselves who waits. */
+static void print_wait(Device *d, const Fn *fn, const ArchRow *a)
+{
+	static const char wait[] = "\tct_grid_wait();\n";
+	if (a->number < DEPENDENT_FROM || group_needs_base(fn)) return;
+	look_through(d, wait);
+	out_raw(d->o, wait, sizeof wait - 1);
+}
+
+static bool any_dependent(const EmitOptions *opt)
+{
+	for (int i = 0; i < opt->archs.n; i++)
+		if (opt->archs.p[i]->number >= DEPENDENT_FROM) return true;
+	return false;
+}
+
 static void print_text(Device *d, const KernelText *k, int arch, const Body *b, const EmitOptions *opt, TextKind kind)
 {
 	Out *o = d->o;
@@ -271,7 +292,9 @@ static void print_text(Device *d, const KernelText *k, int arch, const Body *b, 
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 	look_through(d, o->p + head);
-	out_raw(o, body->p, body->n);
+	out_raw(o, body->p, b->prologue[kind]);
+	print_wait(d, fn, a);
+	out_raw(o, body->p + b->prologue[kind], body->n - b->prologue[kind]);
 	out_puts(o, "#endif\n}\n");
 	lines_own(o, opt);
 	out_puts(o, "\n");
@@ -382,26 +405,41 @@ static const char host_launch[] =
 	"\tint device = 0, status = ct_pick(name, pick, &k, n, &device);\n"
 	"\tcudaError_t e;\n"
 	"\tif (status) return status;\n"
-	"\tif (k->cluster > 1) {\n"
+	"\tint threads = k->threads, packed = k->packed, shared = k->shared;\n"
+	"\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n"
+	"\tfor (; packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n"
+	"\tblocks = (blocks + packed - 1) / packed;\n";
+
+/* Below sm_90 there are no clusters, and kernels begin when the one before them has ended. */
+static const char host_start_plain[] =
+	"\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)threads, 1, 1), args, (size_t)shared, stream);\n";
+
+static const char host_start[] =
+	"\tif (k->arch < 90) {\n"
+	"\t\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)threads, 1, 1), args, (size_t)shared, stream);\n"
+	"\t} else {\n"
 	"\t\tcudaLaunchConfig_t c = {};\n"
-	"\t\tcudaLaunchAttribute a[1] = {};\n"
-	"\t\ta[0].id = cudaLaunchAttributeClusterDimension;\n"
-	"\t\ta[0].val.clusterDim.x = (unsigned int)k->cluster;\n"
-	"\t\ta[0].val.clusterDim.y = a[0].val.clusterDim.z = 1;\n"
+	"\t\tcudaLaunchAttribute a[2] = {};\n"
 	"\t\tc.gridDim = dim3((unsigned int)(blocks * k->cluster), 1, 1);\n"
-	"\t\tc.blockDim = dim3((unsigned int)k->threads, 1, 1);\n"
-	"\t\tc.dynamicSmemBytes = (size_t)k->shared;\n"
+	"\t\tc.blockDim = dim3((unsigned int)threads, 1, 1);\n"
+	"\t\tc.dynamicSmemBytes = (size_t)shared;\n"
 	"\t\tc.stream = stream;\n"
 	"\t\tc.attrs = a;\n"
-	"\t\tc.numAttrs = 1;\n"
+	"\t\tif (k->cluster > 1) {\n"
+	"\t\t\ta[c.numAttrs].id = cudaLaunchAttributeClusterDimension;\n"
+	"\t\t\ta[c.numAttrs].val.clusterDim.x = (unsigned int)k->cluster;\n"
+	"\t\t\ta[c.numAttrs].val.clusterDim.y = a[c.numAttrs].val.clusterDim.z = 1;\n"
+	"\t\t\tc.numAttrs++;\n"
+	"\t\t}\n"
+	"#if CUDART_VERSION >= 12030    /* from which on graphs capture it */\n"
+	"\t\t/* it may begin while the kernel before it in the stream ends, and waits for that itself (ct_grid_wait) */\n"
+	"\t\ta[c.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;\n"
+	"\t\ta[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;\n"
+	"#endif\n"
 	"\t\te = blocks < (1ll << 31) / k->cluster ? cudaLaunchKernelExC(&c, k->fn, args) : cudaErrorInvalidConfiguration;\n"
-	"\t} else {\n"
-	"\t\tint threads = k->threads, packed = k->packed, shared = k->shared;\n"
-	"\t\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n"
-	"\t\tfor (; packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n"
-	"\t\tblocks = (blocks + packed - 1) / packed;\n"
-	"\t\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)threads, 1, 1), args, (size_t)shared, stream);\n"
-	"\t}\n"
+	"\t}\n";
+
+static const char host_launched[] =
 	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"}\n"
 	"\n"
@@ -652,6 +690,8 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	out_puts(host, host_choose);
 	if (wide) out_puts(host, host_asks_room);
 	out_puts(host, host_launch);
+	out_puts(host, any_dependent(opt) ? host_start : host_start_plain);
+	out_puts(host, host_launched);
 	if (maps) out_puts(host, tmap_host);
 	if (start) out_puts(host, start_host);
 	host_launchers(host, m, opt, &host_cuda);

@@ -47,6 +47,9 @@ kernel twice(x: tensor<f32, [n]>, y: out tensor<f32, [n]>) grid [cdiv(n, 1024)] 
 """
 
 
+WAIT = "\tct_grid_wait();\n"        # what kernels of sm_90 and newer do besides
+
+
 def main():
     written = shared = 0
     with tmpdir() as tmp:
@@ -56,7 +59,7 @@ def main():
     for path in tile_files("samples") + tile_files("tests/golden"):
         both, alone = kernels(path, "sm_80,sm_90"), {**kernels(path, "sm_80"), **kernels(path, "sm_90")}
         check(both == alone, "%s: compiled for two architectures, a kernel is not the one compiled for each" % os.path.relpath(path, ROOT))
-        shared += sum(both[k, a] == both[k, "90"] for k, a in both if a == "80")
+        shared += sum(both[k, a] == both[k, "90"].replace(WAIT, "", 1) for k, a in both if a == "80")
     check(shared >= 10, "too few kernels are the same for two architectures")
     with tmpdir() as tmp:
         for path in tile_files("samples") + tile_files("tests/diag")[::10]:

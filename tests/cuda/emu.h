@@ -353,6 +353,7 @@ static struct { unsigned char *at; bool waited; } emu_bar[EMU_CLUSTER][EMU_BARS]
 static unsigned emu_bars[EMU_CLUSTER];
 
 static inline unsigned ct_cluster_rank(void) { return emu_rank(); }
+static inline void ct_grid_wait(void) { }
 static inline void ct_cluster_arrive(void) { emu_arrive_cluster(); }
 static inline void ct_cluster_wait(void) { emu_wait_cluster(); }
 static inline void ct_cluster_sync(void) { emu_arrive_cluster(); emu_wait_cluster(); }
@@ -546,8 +547,9 @@ static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsi
 	for (emu_first = 0; emu_first < blocks; emu_first++) emu_block(threads);
 	return 0;
 }
+#define CUDART_VERSION 13000
 typedef struct EmuDim { unsigned x, y, z; } EmuDim;
-typedef union cudaLaunchAttributeValue { EmuDim clusterDim; } cudaLaunchAttributeValue;
+typedef union cudaLaunchAttributeValue { EmuDim clusterDim; int programmaticStreamSerializationAllowed; } cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute { int id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
 typedef struct cudaLaunchConfig_t {
 	unsigned gridDim, blockDim;
@@ -556,7 +558,7 @@ typedef struct cudaLaunchConfig_t {
 	cudaLaunchAttribute *attrs;
 	int numAttrs;
 } cudaLaunchConfig_t;
-enum { cudaLaunchAttributeClusterDimension = 4, cudaErrorInvalidConfiguration = 9 };
+enum { cudaLaunchAttributeClusterDimension = 4, cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaErrorInvalidConfiguration = 9 };
 /* EMU_CLUSTER_MOST: of a device that runs no larger clusters */
 static inline unsigned emu_cluster_most(void) { return getenv("EMU_CLUSTER_MOST") ? (unsigned)atoi(getenv("EMU_CLUSTER_MOST")) : EMU_CLUSTER; }
 static inline cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *fn, const cudaLaunchConfig_t *c)
@@ -568,7 +570,10 @@ static inline cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *fn,
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *fn, void **args)
 {
 	const EmuKernel *k = emu_kernel(fn);
-	unsigned n = c->attrs[0].val.clusterDim.x;
+	unsigned n = 1;
+	for (int i = 0; i < c->numAttrs; i++)
+		if (c->attrs[i].id == cudaLaunchAttributeClusterDimension) n = c->attrs[i].val.clusterDim.x;
+	if (c->dynamicSmemBytes > EMU_SHARED) emu_fail("too much shared memory");
 	if (c->blockDim > (unsigned)k->threads) emu_fail("more threads than __launch_bounds__");
 	if (n > emu_cluster_most()) emu_fail("a larger cluster than the device runs");
 	if (c->gridDim % n || n * c->blockDim > EMU_THREADS) emu_fail("a grid that does not consist of clusters");

@@ -1,0 +1,52 @@
+"""Kernels of sm_90 and newer begin while those before them in the stream end: each waits before it accesses memory, in the text that
+nvcc makes of it, and where cuobjdump is there also in machine code. Those of older architectures need no wait."""
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from emitted import *
+
+SAMPLES = ["saxpy", "transpose", "histogram", "layer_norm", "gemm"]
+PTX = re.compile(r"^\.entry (\w+)|^\s*(?:@!?%p\d+ )?(griddepcontrol\.wait|(?:ld|st|atom|red|prefetch|cp\.async)\.[\w.:]*global[\w.:]*)", re.M)
+SASS = re.compile(r"Function : (\w+)|\b(ACQBULK|LDG|STG|ATOMG?|REDG?|LDGSTS|CCTL)\b")
+FIRST = {"griddepcontrol.wait", "ACQBULK"}
+
+
+def first_of_kernels(text, pattern):
+    """kernel -> the first of what the pattern's second group finds in it, None for nothing"""
+    found, name = {}, None
+    for m in pattern.finditer(text):
+        if m[1]:
+            name = m[1]
+            found[name] = None
+        elif name and not found[name]:
+            found[name] = m[2]
+    return found
+
+
+def looks(sample, arch, text, pattern, waits):
+    found = {k: v for k, v in first_of_kernels(text, pattern).items() if v}         # those for other architectures are empty
+    check(found, "%s for %s: no kernels" % (sample, arch))
+    for name, first in found.items():
+        check((first in FIRST) == waits, "%s for %s: %s begins with %s" % (sample, arch, name, first))
+
+
+if not NVCC:
+    fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+    finish()
+cuobjdump = shutil.which("cuobjdump") or shutil.which(os.path.join(os.path.dirname(NVCC), "cuobjdump"))
+with tmpdir() as tmp:
+    for sample in SAMPLES:
+        source, made = os.path.join(tmp, "k.cu"), os.path.join(tmp, "k.out")
+        if not emit(sample, os.path.join(ROOT, "samples", sample, sample + ".tile"), [], source):
+            continue
+        for arch, waits in (("sm_80", False), ("sm_90a", True)):
+            r = run([NVCC, "-ptx", "-arch=" + arch, "-o", made, source], timeout=500)
+            check(r.code == 0, "%s for %s:\n%s" % (sample, arch, r.text))
+            text = re.sub(r"^\.visible (?=\.entry)|^\.weak (?=\.entry)", "", read(made), flags=re.M)
+            looks(sample, arch, text, PTX, waits)
+        if cuobjdump:
+            r = run([NVCC, "-cubin", "-arch=sm_90a", "-o", made, source], timeout=500)
+            looks(sample, "sm_90a, machine code", run([cuobjdump, "-sass", made]).out.decode(), SASS, True)
+finish()
