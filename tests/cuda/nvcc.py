@@ -25,7 +25,7 @@ def compile_one(name, text, arch, where, whole, heavy):
     """whole: with its host part, through the host's compiler; else the device's part to a cubin."""
     kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole else ["-cubin"]
     if heavy:
-        kind += ["-Xcicc", "-O1", "-Xptxas", "-O0"]       # cicc -O0 leaves ptxas more than it saves
+        kind += ["-Ofc", "max", "-Xptxas", "-O0"]
     r = run([NVCC] + kind + ["-arch=" + arch, "-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
     said = r.out.decode("utf-8", "replace") + r.text
     wrong = [line for line in said.splitlines() if not INFO.match(line) or "C75" in line]
