@@ -152,8 +152,9 @@ static void big_step(const Big *b, Str swap)
 	out_in(g->o);
 	cu_line(g, b->op);
 	out_printf(g->o, "const bool ct_high = ct_f >> ct_bit & 1;\nconst bool ct_down = ct_k < %d && (ct_f >> (ct_k + %d) & 1);\n", n, shift);
-	out_printf(g->o, "const %s ct_other = %s;\nconst int ct_io = *(const int *)(ct_smem + %s);\n", type,
-		words_load_piece(b->t->elem, slot_at(b->vals, elem_bytes(b->t->elem), in_piece(b, "ct_o"))), slot_at(b->idx, 4, in_piece(b, "ct_o")));
+	out_printf(g->o, "const %s ct_other = %s;\nconst int ct_io = %s;\n", type,
+		words_load_piece(b->t->elem, slot_at(b->vals, elem_bytes(b->t->elem), in_piece(b, "ct_o"))),
+		words_load_piece(EL_I32, slot_at(b->idx, 4, in_piece(b, "ct_o"))));
 	out_printf(g->o, "const %s ct_x = ct_high ? ct_other : ct_v[ct_b], ct_y = ct_high ? ct_v[ct_b] : ct_other;\n", type);
 	out_puts(g->o, "const int ct_ix = ct_high ? ct_io : ct_n[ct_b], ct_iy = ct_high ? ct_n[ct_b] : ct_io;\n");
 	out_printf(g->o, "const bool ct_swap = %s;\n", swap);
@@ -173,7 +174,7 @@ static void big_get(const Big *b, const Val *r, int64_t slot)
 	Elem e = r->type->elem;
 	cu_loop(g, "ct_b", cu_regs(r));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_b")));
-	out_printf(g->o, "if (%s) %s = %s;\n", mine(b, "ct_f"), cu_at(g, r, "ct_b"), words_load_shared(e, slot_at(slot, elem_bytes(e), in_piece(b, "ct_f"))));
+	out_printf(g->o, "if (%s) %s = %s;\n", mine(b, "ct_f"), cu_at(g, r, "ct_b"), words_load_piece(e, slot_at(slot, elem_bytes(e), in_piece(b, "ct_f"))));
 	cu_end(g);
 }
 

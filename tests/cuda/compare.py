@@ -153,7 +153,7 @@ def compare(host, device, entries, sizes, phases, orders):
             seen.add(key)
             rng = np.random.default_rng(number)
             shapes = [[evaluate(s, dims) for s in p["shape"]] for p in e["params"]]
-            if sum(int(np.prod(s)) for s in shapes) > 4000000 or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims["n"] == 1000)):
+            if sum(int(np.prod(s)) for s in shapes) > 4000000 or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims.get("n") == 1000)):
                 continue
             arrays = [data(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
             order = [dims[d["name"]] for d in e["dims"]]
