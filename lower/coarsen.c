@@ -16,10 +16,13 @@
 #include "lower/widen.h"
 
 enum {
-	RUN_COST = 16,          /* bytes */
+	LINE = 7,               /* log2 of bytes: where all runs are lines the tile stays; else */
+	RUN_COST = 16,          /* bytes, */
 	MOST_COST = 8,          /* percent of the bytes moved along the axis that runs may cost; */
 	LEAST_COST = 5,         /* of all bytes, that they have to cost for anything to be done */
-	SECTOR = 5,             /* log2 of bytes: fetched as one; with loops, blocks may be few: only shorter runs are joined */
+	/* In kernels with loops, blocks may be few, and only such runs are joined as are less than a sector of 32 bytes,
+	 * which is fetched as one, or of a tile of one row less than 8 bytes a lane. Log2 of bytes. */
+	SECTOR = 5, ROW = 8,
 	/* log2 of the elements of a joined tile: any; one that is turned, which takes shared memory; one that is reduced, by
 	 * the warps of one thread block; one of overlapping rows */
 	MOST_MOVED = 16, MOST_TURNED = 14, MOST_REDUCED = LANES_LOG2 + 3 + CLUSTER_REGS, MOST_OVERLAP = 13,
@@ -30,8 +33,9 @@ typedef struct Coarse {
 	const Widen *w;
 	int64_t all, along, runs;       /* bytes accessed; those in runs that the neighbours continue; how many runs */
 	bool loops;                     /* some accesses are in loops; */
-	int sector;                     /* log2 of the neighbours whose runs are a sector there */
+	int longer;                     /* log2 of the neighbours whose runs are long enough there */
 	int largest;                    /* log2 of the elements of a tile */
+	bool cut;                       /* some runs are less than a line */
 	bool works, turns;              /* reduces or scans; permutes */
 	int64_t far, extent;            /* how far overlapping loads lie apart along the axis, and the extent of their tile */
 } Coarse;
@@ -48,13 +52,17 @@ static void look_at_access(Coarse *c, const Op *op)
 	const Val *view = ir_in(op, 0);
 	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
 	if (!type_is_tile(t) || t->rank != view->type->rank) return;
-	int a = widen_access(c->w, op), short_of = a < 0 ? 0 : SECTOR - t->log2[a] - elem_log2(t->elem);
+	int a = widen_access(c->w, op);
 	c->loops |= in_loop(op);
 	c->all += type_bytes(t);
-	if (a != fast_axis(c->w->fn, view) || !unit_axis(c->w->fn, view, a) || type_log2_size(t) == t->log2[a]) return;
+	if (a != fast_axis(c->w->fn, view) || !unit_axis(c->w->fn, view, a)) return;
+	int run = t->log2[a] + elem_log2(t->elem);
+	int least = type_log2_size(t) == t->log2[a] ? ROW : SECTOR;
+	if (in_loop(op) && least - run > c->longer) c->longer = least - run;
+	if (type_log2_size(t) == t->log2[a]) return;
 	c->along += type_bytes(t);
 	c->runs += type_size(t) >> t->log2[a];
-	if (in_loop(op) && short_of > c->sector) c->sector = short_of;
+	c->cut |= run < LINE;
 }
 
 static void look_at_overlap(Coarse *c, const Op *op)
@@ -86,8 +94,8 @@ static void look_at(void *ctx, Op *op)
 static int wanted(const Coarse *c)
 {
 	int most = (c->works ? MOST_REDUCED : c->turns ? MOST_TURNED : MOST_MOVED) - c->largest, n = 0;
-	if (c->loops) return c->sector < most ? c->sector : most;
-	if (c->runs * RUN_COST * 100 > c->all * LEAST_COST)
+	if (c->loops) return c->longer < most ? c->longer : most;
+	if (c->cut && c->runs * RUN_COST * 100 > c->all * LEAST_COST)
 		while (n < most && (c->runs * RUN_COST * 100 >> n) > c->along * MOST_COST) n++;
 	if (c->extent < FEW_ROWS * c->far)
 		while (n < MOST_OVERLAP - c->largest && c->extent << n < ENOUGH_ROWS * c->far) n++;
