@@ -183,7 +183,8 @@ static void check_access(ValSyms *b, Op *op)
 	if (!differs) sym_atoms(rest, find_differing, &differs);
 	now->fails |= differs;
 	if (now->fails || op->code != OP_STORE) return;
-	now->fails |= !ext || !facts_le(b->facts, ext, sym_add(sym_mul(now->fn->grid[now->axis], step), rest));
+	step = sym_const(type_extent(access_type(op), a) >> now->parts);
+	now->fails |= !ext || !facts_le(b->facts, ext, sym_add(sym_mul(now->end, step), rest));
 }
 
 static void init_same(void *ctx, Op *op)
@@ -197,7 +198,7 @@ static void init_same(void *ctx, Op *op)
 bool widen_plan(Widen *w, Fn *fn, int axis)
 {
 	ir_number(fn);
-	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval) };
+	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval), .end = fn->grid[axis] };
 	for (int i = 0; i < fn->body->args.n; i++) w->along[fn->body->args.p[i]->id] = WIDEN_SAME;
 	ir_walk(fn->body, init_same, w);
 	do {
@@ -256,40 +257,46 @@ static void widen_values(const Wide *x, const Op *op)
 		for (int i = 0; i < op->region[r]->args.n; i++) widen_value(x, op->region[r]->args.p[i]);
 }
 
+/* Are all elements of v along an axis copies of one? */
+static bool is_spread(const Val *v, int axis)
+{
+	if (!v->def || v->def->code != OP_BROADCAST) return false;
+	const Type *from = ir_in(v->def, 0)->type;
+	int at = axis - (v->type->rank - from->rank);
+	return !type_is_tile(from) || at < 0 || !from->log2[at];
+}
+
 /* v, which is the same for all, in as many copies side by side. */
 static Val *copies(const Wide *x, Builder *b, Val *v, int axis)
 {
 	const Type *t = v->type, *wide = wide_type(x, t, axis);
-	const Op *def = v->def;
 	Num n;
 	if (ir_const_value(v, &n)) return ir_const_num(b, wide, n);
-	if (def && def->code == OP_BROADCAST) {
-		Val *from = ir_in(def, 0);
-		int at = axis - (t->rank - from->type->rank);
-		if (!type_is_tile(from->type) || at < 0 || !from->type->log2[at]) return ir_unary(b, OP_BROADCAST, wide, from);
-	}
+	if (is_spread(v, axis)) return ir_unary(b, OP_BROADCAST, wide, ir_in(v->def, 0));
 	if (!t->log2[axis]) return ir_unary(b, OP_BROADCAST, wide, v);
 	Val *one = ir_unary(b, OP_RESHAPE, split_type(t, axis, 0), v);
 	Val *more = ir_unary(b, OP_BROADCAST, split_type(t, axis, x->log2), one);
 	return ir_unary(b, OP_RESHAPE, wide, more);
 }
 
-static void copy_operand(const Wide *x, Op *op, int i, int axis)
+/* The axis along which operand i, the same for all, meets what differs; -1: it does not. */
+static int meets_along(const Wide *x, const Op *op, int i)
 {
-	Val *v = ir_in(op, i);
-	if (axis < 0 || !type_is_tile(v->type) || v->id >= x->nval || axis_of(x, v) >= 0) return;
-	Builder b = build_before(op);
-	op->in[i] = copies(x, &b, v, axis);
+	const Op *loop = op->code == OP_FOR ? op : op->code == OP_YIELD ? op->parent->owner : NULL;
+	int skip = op->code == OP_FOR ? 3 : 0;
+	const Val *v = ir_in(op, i);
+	if (!type_is_tile(v->type) || v->id >= x->nval || axis_of(x, v) >= 0 || i < skip) return -1;
+	if (loop && loop->code == OP_FOR) return axis_of(x, loop->region[0]->args.p[i - skip + 1]);
+	if (op->code == OP_STORE) return i == op->nin - 1 ? widen_access(x->w, op) : -1;
+	return op_rows[op->code].flags & OPF_ELEMWISE && op->nout ? axis_of(x, op->out[0]) : -1;
 }
 
 static void copy_operands(const Wide *x, Op *op)
 {
-	const Op *loop = op->code == OP_FOR ? op : op->code == OP_YIELD ? op->parent->owner : NULL;
-	int skip = op->code == OP_FOR ? 3 : 0, store = op->code == OP_STORE ? widen_access(x->w, op) : -1;
-	for (int i = skip; i < op->nin; i++) {
-		if (loop && loop->code == OP_FOR) copy_operand(x, op, i, axis_of(x, loop->region[0]->args.p[i - skip + 1]));
-		else if (op->code == OP_STORE && i == op->nin - 1) copy_operand(x, op, i, store);
-		else if (op_rows[op->code].flags & OPF_ELEMWISE && op->nout) copy_operand(x, op, i, axis_of(x, op->out[0]));
+	for (int i = 0; i < op->nin; i++) {
+		int axis = meets_along(x, op, i);
+		Builder b = build_before(op);
+		if (axis >= 0) op->in[i] = copies(x, &b, ir_in(op, i), axis);
 	}
 }
 
@@ -367,4 +374,104 @@ void widen_do(const Widen *w, int log2)
 	for (int i = 0; i < x.ops.n; i++)
 		if (works_along(&x.ops.p[i])) split(&x, &x.ops.p[i]);
 	fn->grid[w->axis] = fewer(fn->grid[w->axis], log2);
+}
+
+/* ---- parts of its tiles ---- */
+/* v, an index made of the block's index, for blocks of which 2^log2 are one of the author's; b NULL: only whether there
+ * is one. */
+static Val *divided(const Widen *w, Builder *b, Val *v, int log2)
+{
+	Op *op = v->def;
+	Num n;
+	if (!op || op->nin < 1 || op->nin > 2) return NULL;
+	Val *x = ir_in(op, 0), *y = op->nin > 1 ? ir_in(op, 1) : NULL;
+	if (op->code == OP_MUL && !ir_const_value(y, &n)) y = x, x = ir_in(op, 1);
+	if (op->code == OP_MUL) {
+		bool whole = ir_const_value(y, &n) && n.i > 0 && !(n.i & (((int64_t)1 << log2) - 1));
+		if (!whole || !x->def || x->def->code != OP_BID) return NULL;
+		return b ? ir_binary(b, OP_MUL, v->type, x, ir_const_int(b, v->type, n.i >> log2)) : v;
+	}
+	if (op->code == OP_ADD && along(w, x) == WIDEN_SAME) y = x, x = ir_in(op, 1);
+	if ((op->code == OP_ADD || op->code == OP_SUB) && along(w, y) == WIDEN_SAME) {
+		Val *part = divided(w, b, x, log2);
+		return part && b ? ir_binary(b, op->code, v->type, part, y) : part;
+	}
+	if (op->code != OP_CAST) return NULL;
+	Val *part = divided(w, b, x, log2);
+	if (!part || !b) return part;
+	Val *r = ir_unary(b, OP_CAST, v->type, part);
+	copy_attrs(r->def, op);
+	return r;
+}
+
+static bool divides(const Wide *x, const Was *was)
+{
+	Op *op = was->op;
+	Num n;
+	if (works_along(was) || (was->to >= 0 && was->out->log2[was->to] < x->log2)) return false;
+	for (int i = 0; i < op->nin; i++) {
+		int axis = meets_along(x, op, i);
+		if (axis >= 0 && !ir_const_value(ir_in(op, i), &n) && !is_spread(ir_in(op, i), axis)) return false;
+	}
+	if (op->code == OP_LOAD || op->code == OP_STORE) {
+		int a = widen_access(x->w, op);
+		const Op *index = a < 0 ? NULL : ir_in(op, 1 + a)->def;
+		return a < 0 || (index && (index->code == OP_BID || divided(x->w, NULL, ir_in(op, 1 + a), x->log2)));
+	}
+	for (int i = 0; i < op->nin; i++)       /* nothing else may see it */
+		if (along(x->w, ir_in(op, i)) == WIDEN_DIFFERS && !is_sum(op)) return false;
+	return true;
+}
+
+/* How many parts there are: up to the tensor's end where that is proved to leave out nothing that would be stored. */
+static const Sym *count_parts(Widen *w, int log2)
+{
+	const Sym *grid = w->fn->grid[w->axis], *all = sym_mul(grid, sym_const((int64_t)1 << log2));
+	int64_t by;
+	if (grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by % ((int64_t)1 << log2)) return all;
+	w->end = sym_cdiv(grid->arg[0], sym_const(by >> log2));
+	w->parts = log2;
+	now = w;
+	valsyms_accesses(w->fn, check_access);
+	bool enough = !w->fails;
+	w->fails = false;
+	return enough ? w->end : all;
+}
+
+bool widen_parts(Widen *w, int log2)
+{
+	Wide x = { .w = w, .log2 = log2, .nval = w->fn->nval };
+	bool yes = true;
+	ir_walk(w->fn->body, note_op, &x);
+	for (int i = 0; i < x.ops.n && yes; i++) yes = divides(&x, &x.ops.p[i]);
+	if (yes) w->end = count_parts(w, log2);
+	return yes;
+}
+
+static void divide_access(const Wide *x, Op *op)
+{
+	int a = widen_access(x->w, op);
+	if (a < 0) return;
+	if (ir_in(op, 1 + a)->def->code != OP_BID) {
+		Builder b = build_before(op);
+		op->in[1 + a] = divided(x->w, &b, ir_in(op, 1 + a), x->log2);
+		return;
+	}
+	const IrAttr *old = ir_attr(op, AT_STEPS);
+	int64_t steps[TENSOR_RANK];
+	for (int i = 0; i < old->u.ints.n; i++) steps[i] = old->u.ints.p[i] >> (i == a ? x->log2 : 0);
+	ir_set_ints(op, AT_STEPS, old->u.ints.n, steps);
+}
+
+void widen_divide(const Widen *w, int log2)
+{
+	Fn *fn = w->fn;
+	Wide x = { .w = w, .log2 = log2, .nval = fn->nval };
+	ir_walk(fn->body, note_op, &x);
+	for (int i = 0; i < x.ops.n; i++)
+		if (x.ops.p[i].op->code == OP_LOAD || x.ops.p[i].op->code == OP_STORE) divide_access(&x, x.ops.p[i].op);
+	x.log2 = -log2;
+	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
+	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, x.ops.p[i].op);
+	fn->grid[w->axis] = w->end;
 }

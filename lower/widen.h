@@ -12,6 +12,8 @@ typedef struct Widen {
 	int axis;               /* of the grid */
 	int8_t *along;          /* by Val id */
 	bool fails, changed;
+	const Sym *end;         /* the grid's extent along the axis, */
+	int parts;              /* and log2 of the parts of each tile that are counted there */
 } Widen;
 
 /* Can tile blocks along the axis be made one? Numbers fn. */
@@ -20,4 +22,7 @@ bool widen_plan(Widen *w, Fn *fn, int axis);
 int widen_access(const Widen *w, const Op *op);
 /* The kernel for 2^log2 of them; behind widen_plan. */
 void widen_do(const Widen *w, int log2);
+/* The other way: can, behind widen_plan, a tile block be made 2^log2, each with a part of its tiles? And the kernel for that. */
+bool widen_parts(Widen *w, int log2);
+void widen_divide(const Widen *w, int log2);
 #endif

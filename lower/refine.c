@@ -1,0 +1,81 @@
+/* refine: several tile blocks for one whose tile is larger than a thread block does well, where its parts need nothing
+ * of each other.
+ *
+ * A thread block that moves much loads, computes and stores in step, and the registers of a large tile leave room for
+ * few: filters of 64 x 1024 points in two passes ran at 66 % of the copy rate, and at 96 by tiles of 8 x 1024. Tiles
+ * are divided along the first axis of the grid along which that can be (widen.c); where elements are adjacent only as
+ * far as runs stay long. Kernels that reduce, scan or loop divide their work themselves. */
+#include "base/diag.h"
+#include "lower/placed.h"
+#include "lower/widen.h"
+
+enum {
+	MOST_LOG2 = 13,         /* of the elements of a tile; */
+	TURNED_LOG2 = 14,       /* of one that is turned, so that its rows are long in both tensors */
+	RUN_LOG2 = 8,           /* of the bytes of a run */
+	ROWS = 4                /* as many times as overlapping loads are rows apart */
+};
+
+typedef struct Fine {
+	const Widen *w;
+	int largest;            /* log2 of the elements of a tile */
+	int most;               /* log2 of the parts that leave runs and rows long enough */
+	bool works, turns;      /* reduces, scans or loops; permutes */
+} Fine;
+
+static void limit(Fine *f, const Op *op)
+{
+	int a = widen_access(f->w, op);
+	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
+	if (a < 0) return;
+	bool run = a == fast_axis(f->w->fn, ir_in(op, 0));
+	int least = run ? RUN_LOG2 - elem_log2(t->elem) : 0;
+	for (const Op *o = op->next; o && !run && op->code == OP_LOAD; o = o->next) {
+		if (!loads_overlap(op, o)) continue;
+		int64_t by = load_offset(o, a) - load_offset(op, a);
+		while ((int64_t)1 << least < ROWS * (by < 0 ? -by : by) && least < TILE_LOG2) least++;
+	}
+	if (t->log2[a] - least < f->most) f->most = t->log2[a] - least;
+}
+
+static void look_at(void *ctx, Op *op)
+{
+	Fine *f = ctx;
+	for (int i = 0; i < op->nout; i++) {
+		const Type *t = op->out[i]->type;
+		if (type_is_tile(t) && op->code != OP_CONST && type_log2_size(t) > f->largest) f->largest = type_log2_size(t);
+	}
+	f->works |= op->nregion || op_is_reduce(op) || op_is_scan(op) || op->code == OP_MMA;
+	f->turns |= op->code == OP_PERMUTE && type_is_tile(op->out[0]->type);
+	if (op->code == OP_LOAD || op->code == OP_STORE) limit(f, op);
+}
+
+/* The tile's parts along an axis of the grid; false: it stays, or is small enough already. */
+static bool refine_axis(Fn *fn, int axis)
+{
+	Widen w;
+	if (!widen_plan(&w, fn, axis)) return false;
+	Fine f = { .w = &w, .most = TILE_LOG2 };
+	ir_walk(fn->body, look_at, &f);
+	int n = f.largest - (f.turns ? TURNED_LOG2 : MOST_LOG2);
+	if (n > f.most) n = f.most;
+	while (n > 0 && !widen_parts(&w, n)) n--;
+	if (f.works || n <= 0) return false;
+	widen_divide(&w, n);
+	return true;
+}
+
+static bool refine_fn(Fn *fn)
+{
+	bool changed = false, hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+	for (int axis = 0; axis < fn->ngrid && !fn->ordered && !hints; axis++) changed |= refine_axis(fn, axis);
+	return changed;
+}
+
+void pass_refine(Module *m, const LowerCx *cx)
+{
+	Module some = { .path = m->path };
+	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++)
+		if (refine_fn(m->fns.p[i])) vec_push(A_TMP, &some.fns, m->fns.p[i]);
+	pass_simplify(&some, cx);
+}
