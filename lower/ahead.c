@@ -16,13 +16,12 @@ enum {
 	SM_REGISTERS = 65536
 };
 
-static bool waits(const Op *op)
+bool waits_for_threads(const Op *op)
 {
 	return (op->code == OP_EXCHANGE && !op_tells(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }
 
-/* Is v computed outside of the loop? */
-static bool stays(const Val *v, const Op *loop)
+bool is_outside(const Val *v, const Op *loop)
 {
 	const IrBlock *b = v->def ? v->def->parent : v->block;
 	for (; b; b = b->owner ? b->owner->parent : NULL)
@@ -43,12 +42,12 @@ static void mark(Fn *fn, const Op *loop, Op *op)
 	int rank = ir_in(op, 0)->type->rank, moving = 0;
 	Num step;
 	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX || type_log2_size(t) == 0) return;
-	if (!memory_is_constant(fn, ir_in(op, 0)) || !stays(ir_in(op, 0), loop)) return;
+	if (!memory_is_constant(fn, ir_in(op, 0)) || !is_outside(ir_in(op, 0), loop)) return;
 	for (int a = 0; a < rank; a++) {
 		const Val *i = ir_in(op, 1 + a);
 		Num n;
 		if (is_counter(i, loop, DEPTH)) ahead[a] = step.i, moving++;
-		else if (!ir_const_value(i, &n) && !stays(i, loop)) return;
+		else if (!ir_const_value(i, &n) && !is_outside(i, loop)) return;
 	}
 	if (moving == 1) ir_set_ints(op, AT_AHEAD, rank, ahead);
 }
@@ -73,7 +72,7 @@ static bool may_hold(const Op *load, const Op *loop)
 		if (ahead->u.ints.p[a] && ir_in(load, 1 + a) != loop->region[0]->args.p[0]) return false;
 	Num n;
 	const Val *pad = ir_in(load, load->nin - 1);
-	return ir_const_value(pad, &n) || stays(pad, loop);
+	return ir_const_value(pad, &n) || is_outside(pad, loop);
 }
 
 typedef struct Room { const Op *loop; int words; bool *seen, jumps, products; } Room;
@@ -85,7 +84,7 @@ static void count_op(void *ctx, Op *op)
 	r->products |= op->code == OP_MMA || op->code == OP_MMA_SYNC;
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
-		if (r->seen[v->id] || !stays(v, r->loop) || is_made(v)) continue;
+		if (r->seen[v->id] || !is_outside(v, r->loop) || is_made(v)) continue;
 		r->seen[v->id] = true;
 		r->words += words_of(v);
 	}
@@ -116,7 +115,7 @@ static void visit(void *ctx, Op *loop)
 	Fn *fn = ctx;
 	bool exchanges = false;
 	if (loop->code != OP_FOR) return;
-	for (const Op *op = loop->region[0]->first; op; op = op->next) exchanges |= waits(op) && !op->nregion;
+	for (const Op *op = loop->region[0]->first; op; op = op->next) exchanges |= waits_for_threads(op) && !op->nregion;
 	for (Op *op = loop->region[0]->first; op && exchanges; op = op->next)
 		if (op->code == OP_LOAD && !one_thread_reads(op)) mark(fn, loop, op);
 	if (exchanges) hold(fn, loop);

@@ -160,6 +160,10 @@ void dense_place(Fn *fn);                       /* PLACED: where in shared memor
 int dense_rows(const Fn *fn);                   /* of a warp */
 int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretch of an access, from a multiple of 16 on */
 
+/* ---- ahead.c ---- */
+bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
+bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
+
 /* ---- odd.c ---- */
 bool odd_wanted(const Fn *fn);                  /* TYPED: does it have rows that element accesses serve well? */
 bool odd_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
