@@ -48,8 +48,8 @@ static const Val *holder(const Val *v)          /* whose registers v names */
 
 static bool waits(const Op *op)
 {
-	return (op->code == OP_EXCHANGE && !op_tells(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER
-		|| scratch_bytes(op) > 0;
+	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }
 
 static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) != 0; }

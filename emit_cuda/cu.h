@@ -59,6 +59,8 @@ typedef struct Cu {
 	size_t prologue;        /* bytes of o in front of the first access of the device's memory */
 	Frame *frame;
 	NameSet names;
+	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (elem.c) */
+	const bool *rare;       /* by Val id: only one element needs it (lower/rare.c) */
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
 	/* A kernel of many registers has two texts. The one for aligned tensors has no element-wise access, whose registers would
@@ -124,6 +126,9 @@ Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *
 bool elem_is_pointwise(const Op *op);
 void elem_plan(Cu *g);                                  /* which of them share a loop */
 Op *elem_group(Cu *g, Op *first);                       /* prints a loop; returns the op behind its last */
+void elem_flush(Cu *g);                                 /* prints the loop that waits for its store, */
+bool elem_is_late(const Cu *g, int piece, uint32_t registers);  /* if one does whose chunks are such pieces: */
+void elem_print_late(Cu *g);                            /* the chunk that begins at register ct_b */
 Str elem_text(Cu *g, const Op *op, const Str *arg);     /* of an elementwise op over texts */
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
@@ -194,6 +199,7 @@ void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 /* reduce.c, scan.c, mma.c, sort.c */
 enum { REDUCE_CUSTOM = 9 };     /* the kind of a reduction or scan with a function of the author's */
 void reduce_step(Cu *g, const Op *op);
+bool reduce_begin(Cu *g, const Op *op);                 /* declares its result, where a loop over registers may make it one by one */
 /* Statements that make a[i] the combination of a[i] and b[i], in the order `first`, `second`; a holds names of variables. */
 void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second);
 void scan_print(Cu *g, const Op *op);

@@ -136,6 +136,7 @@ void elem_plan(Cu *g)
 	plan_block(g, g->fn->body);
 	ir_walk(g->fn->body, start_inside, g);
 	ir_walk(g->fn->body, count_outside, g);
+	g->rare = rare_values(g->fn, A_UNIT);
 }
 
 /* ---- printing ---- */
@@ -258,30 +259,210 @@ static bool in_group(Cu *g, const Op *op, int group)
 	return v->splat || v->group == group;
 }
 
-static void print_pairs(Cu *g, const Op *op)
+static void print_pair(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
 	Str lo = str_intern("2 * ct_r"), hi = str_intern("2 * ct_r + 1");
-	cu_line(g, op);
-	cu_loop(g, "ct_r", cu_regs(r) / 2);
 	out_printf(g->o, "const unsigned int ct_w = ct_cvt_%sx2_f32(%s, %s);\n", elem_rows[r->type->elem].name, cu_at(g, ir_in(op, 0), lo),
 		cu_at(g, ir_in(op, 0), hi));
 	out_printf(g->o, "%s = ct_get_b16(ct_w, 0);\n%s = ct_get_b16(ct_w, 1);\n", cu_at(g, r, lo), cu_at(g, r, hi));
+}
+
+static void print_pairs(Cu *g, const Op *op)
+{
+	cu_line(g, op);
+	cu_loop(g, "ct_r", cu_regs(op->out[0]) / 2);
+	print_pair(g, op);
 	cu_end(g);
+}
+
+static void print_point(Cu *g, const Op *op, bool many, Str x)
+{
+	CuVal *v = cu_val(g, op->out[0]);
+	if (v->splat || is_alias(op)) return;
+	cu_line(g, op);
+	if (v->inside || !many) out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), v->name, x);
+	else out_printf(g->o, "%s[ct_r] = %s;\n", v->name, x);
 }
 
 static void print_each(Cu *g, Op *first, const Op *end, int n)
 {
 	if (n > 1) cu_loop(g, "ct_r", n);
-	for (Op *op = first; op != end; op = op->next) {
-		CuVal *v = cu_val(g, op->out[0]);
-		if (v->splat || is_alias(op)) continue;
-		Str x = point_text(g, op, n > 1 ? "ct_r" : "0");
-		cu_line(g, op);
-		if (v->inside || n == 1) out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), v->name, x);
-		else out_printf(g->o, "%s[ct_r] = %s;\n", v->name, x);
-	}
+	for (Op *op = first; op != end; op = op->next)
+		if (!cu_val(g, op->out[0])->splat && !is_alias(op)) print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
 	if (n > 1) cu_end(g);
+}
+
+/* ---- what one element alone needs ---- */
+enum {
+	CHUNK = 3,              /* log2 of the registers of a chunk */
+	PICK_LEAST = 16,        /* fewest registers of a tile that is cut into chunks for one element, */
+	MANY = 64               /* and always */
+};
+
+/* A select of a loop that takes its first arm for one number of an element (rare.c). */
+typedef struct Pick { const Op *select; const Val *numbers, *from; CuMap m; } Pick;
+
+static bool find_pick(Cu *g, const Op *first, const Op *end, int n, Pick *p)
+{
+	*p = (Pick){ 0 };
+	if (n < PICK_LEAST || !cu_unrolled(n) || g->turned) return false;
+	for (const Op *op = first; op != end; op = op->next) {
+		const Val *from, *x = rare_number(op, &from);
+		if (!x) continue;
+		if (p->select) return false;
+		*p = (Pick){ op, x, from, cu_map(*x->lay, LAY_PACKED) };
+	}
+	if (!p->select || cu_val(g, p->select->out[0])->inside || (g->shifted && holds_row(g->fn, *p->numbers->lay))) return false;
+	uint32_t in_reg = 0, in_thread = 0;
+	for (int i = 0; i < p->m.nreg; i++) in_reg |= p->m.col[i];
+	for (int i = p->m.nreg; i < p->m.nreg + p->m.nlane + p->m.nwarp; i++) in_thread |= p->m.col[i];
+	return !(in_reg & in_thread);
+}
+
+static bool is_picked(Cu *g, const Op *op) { return cu_val(g, op->out[0])->inside && g->rare[op->out[0]->id]; }
+
+/* May one of the registers from ct_k on hold the number? */
+static Str picked_text(Cu *g, const Pick *p)
+{
+	uint32_t near = 0;
+	for (int i = 0; i < CHUNK; i++) near |= p->m.col[i];
+	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name;
+	if (p->from) number = str_fmt("(unsigned int)%s - (unsigned int)%s", number, cu_val(g, p->from)->name);
+	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%uu) == 0", number, cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near);
+}
+
+/* A loop over part of the registers: those of a chunk, or half of their numbers. */
+static void print_registers(Cu *g, const char *from, int count)
+{
+	out_puts(g->o, "#pragma unroll\n");
+	out_printf(g->o, "for (int ct_r = ct_k%s; ct_r < ct_k%s + %d; ct_r++) {\n", from, from, count);
+	out_in(g->o);
+}
+
+static void print_rounding(Cu *g, const Op *pairs)
+{
+	if (!pairs) return;
+	cu_line(g, pairs);
+	print_registers(g, " / 2", 1 << (CHUNK - 1));
+	print_pair(g, pairs);
+	cu_end(g);
+}
+
+/* One more register of a reduction in their order. */
+static void print_sum(Cu *g, const Op *op)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	Str x = cu_at(g, ir_in(op, 0), "ct_r"), r = cu_at(g, op->out[0], "0");
+	cu_line(g, op);
+	out_printf(g->o, "%s = ct_r ? %s : %s;\n", r, elem_combine(op, (int)ir_int(op, AT_KIND, 0), e, r, x), x);
+}
+
+/* What a loop's last value goes through at once: rounding in pairs or a reduction. NULL: neither. */
+typedef struct Next { const Op *pairs, *sum; } Next;
+
+/* A loop in chunks of registers, each with what one of its elements alone needs (no pick.select: nothing) and with what is next: so
+ * few values are in registers at once. */
+typedef struct CuChunks { Op *first; const Op *end; int n; Pick pick; Next next; } CuChunks;
+
+/* All of a chunk's loop, or what most elements need. */
+static void print_part(Cu *g, const CuChunks *c, bool all)
+{
+	const Op *select = c->pick.select;
+	print_registers(g, "", 1 << CHUNK);
+	for (Op *op = c->first; op != c->end; op = op->next) {
+		const CuVal *v = cu_val(g, op->out[0]);
+		if (v->splat || is_alias(op) || (all ? op != select && !v->inside : select && is_picked(g, op))) continue;
+		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
+	}
+	if (c->next.sum) print_sum(g, c->next.sum);
+	cu_end(g);
+	print_rounding(g, c->next.pairs);
+}
+
+/* The few threads that hold the number compute the chunk twice, so that nothing but its result is live where they part. */
+static void print_chunk(Cu *g, const CuChunks *c)
+{
+	print_part(g, c, false);
+	if (!c->pick.select) return;
+	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick));
+	out_in(g->o);
+	print_part(g, c, true);
+	cu_end(g);
+}
+
+static void print_chunks(Cu *g, const CuChunks *c)
+{
+	out_puts(g->o, "#pragma unroll\n");
+	out_printf(g->o, "for (int ct_k = 0; ct_k < %d; ct_k += %d) {\n", c->n, 1 << CHUNK);
+	out_in(g->o);
+	print_chunk(g, c);
+	cu_end(g);
+}
+
+/* Where a store in pieces of so many registers follows, and nobody else needs what it stores, each chunk is made in front of its
+ * piece. */
+static bool goes_to_store(const Cu *g, const Op *pairs)
+{
+	const Op *store = pairs->next;
+	return g->aligned && g->one_way && store && store->code == OP_STORE && ir_in(store, store->nin - 1) == pairs->out[0]
+		&& g->uses[pairs->out[0]->id] == 1;
+}
+
+void elem_flush(Cu *g)
+{
+	if (g->late) print_chunks(g, g->late);
+	g->late = NULL;
+}
+
+bool elem_is_late(const Cu *g, int piece, uint32_t registers) { return g->late && piece == 1 << CHUNK && registers == (1 << CHUNK) - 1; }
+
+void elem_print_late(Cu *g)
+{
+	if (!g->late) return;
+	out_puts(g->o, "const int ct_k = ct_b;\n");
+	print_chunk(g, g->late);
+}
+
+
+static bool is_made_here(Cu *g, const Val *v, const Op *first, const Op *end)
+{
+	for (const Op *op = first; op != end; op = op->next)
+		if (op == v->def) return !is_alias(op) && !cu_val(g, v)->splat;
+	return false;
+}
+
+/* Names what op makes, and declares it where others need it. false: it is a name only. */
+static bool begin_point(Cu *g, const Op *op)
+{
+	if (name_only(g, op)) return false;
+	CuVal *v = cu_val(g, op->out[0]);
+	v->name = cu_name(g, op->out[0]);
+	cu_say(g, op);
+	if (op->code == OP_LITERAL) {
+		cu_line(g, op);
+		literal_table(g, op);
+	}
+	if (!v->inside && cu_regs(op->out[0]) > 1) cu_declare(g, op->out[0]);
+	return true;
+}
+
+static Op *print_loop(Cu *g, Op *first, Op *end, int n)
+{
+	Pick pick;
+	bool picks = find_pick(g, first, end, n, &pick), here = end && end->nin && is_made_here(g, ir_in(end, 0), first, end);
+	bool pairs = here && elem_is_pointwise(end) && in_pairs(end);
+	bool sums = here && !picks && n >= MANY && cu_unrolled(n) && reduce_begin(g, end);
+	if (!picks && !sums && !(pairs && n >= MANY && cu_unrolled(n))) {
+		print_each(g, first, end, n);
+		return end;
+	}
+	if (pairs) begin_point(g, end);
+	CuChunks *c = NEW(A_UNIT, CuChunks);
+	*c = (CuChunks){ first, end, n, picks ? pick : (Pick){ 0 }, { pairs ? end : NULL, sums ? end : NULL } };
+	if (pairs && n >= MANY && goes_to_store(g, end)) g->late = c;
+	else print_chunks(g, c);
+	return pairs || sums ? end->next : end;
 }
 
 Op *elem_group(Cu *g, Op *first)
@@ -294,17 +475,9 @@ Op *elem_group(Cu *g, Op *first)
 	}
 	bool any = false;
 	for (Op *op = first; op != end; op = op->next) {
-		if (name_only(g, op)) continue;
-		CuVal *v = cu_val(g, op->out[0]);
-		v->name = cu_name(g, op->out[0]);
+		if (!begin_point(g, op)) continue;
 		n = cu_regs(op->out[0]);
 		any = true;
-		cu_say(g, op);
-		if (op->code == OP_LITERAL) {
-			cu_line(g, op);
-			literal_table(g, op);
-		}
-		if (!v->inside && n > 1) cu_declare(g, op->out[0]);
 	}
 	if (!any) return end;
 	cu_line(g, first);
@@ -314,7 +487,7 @@ Op *elem_group(Cu *g, Op *first)
 	if (own && in_pairs(own)) print_pairs(g, own);
 	else if (own && own->code == OP_AGAIN) words_again(g, own);
 	else if (own) random_print(g, own);
-	else print_each(g, first, end, n);
+	else return print_loop(g, first, end, n);
 	return end;
 }
 

@@ -226,7 +226,9 @@ void access_bounds(Access *x)
 			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, c);
 			continue;
 		}
-		out_printf(x->g->o, "const int ct_hi%d = %s;\n", a, access_end(x, a, sum));
+		bool again = x->store && x->g->late;    /* or nvcc holds the loads' comparisons, with as many elements as registers have room for */
+		out_printf(x->g->o, "%sint ct_hi%d = %s;\n", again ? "" : "const ", a, access_end(x, a, sum));
+		if (again) out_printf(x->g->o, "asm volatile(\"\" : \"+r\"(ct_hi%d));\n", a);
 		if (x->low[a]) {
 			sum = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
 			out_printf(x->g->o, "const int ct_lo%d = %s%s;\n", a, access_start(x, a), sum);
@@ -405,6 +407,7 @@ static void print_pieces(Access *x)
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
 	cu_registers(g, x->l, piece_mask(x) | spare);
+	if (x->store) elem_print_late(g);
 	piece_registers(x, reg);
 	Str at = address(x, "ct_b");
 	if (x->store) {
@@ -481,6 +484,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	if (!x->store) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	cu_registers(g, x->l, skip);
+	if (x->store) elem_print_late(g);
 	piece_registers(x, reg);
 	print_turned(x, "ct_b");
 	print_piece_inside(x);
@@ -738,13 +742,23 @@ void memory_load(Cu *g, const Op *op)
 	}
 }
 
+static bool takes_chunks(Cu *g, const Op *op)
+{
+	Access x;
+	if (!g->late) return false;
+	access_open(&x, g, op, ir_in(op, op->nin - 1), true);
+	return x.turn < 0 && !lay_hwcoord(x.l, lay_free(x.l), HW_REG) && x.vec && elem_is_late(g, 1 << x.vec, piece_mask(&x));
+}
+
 void memory_store(Cu *g, const Op *op)
 {
 	Access x;
+	if (!takes_chunks(g, op)) elem_flush(g);
 	if (aim_store(g, op) || dense_store(g, op)) return;
 	cu_say(g, op);
 	open_access(&x, g, op, ir_in(op, op->nin - 1), true);
 	print_access(&x);
+	g->late = NULL;
 }
 
 /* ---- element by element: gather, scatter, pointers, atomics ---- */

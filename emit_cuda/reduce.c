@@ -217,6 +217,20 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 	cu_end(g);
 }
 
+bool reduce_begin(Cu *g, const Op *op)
+{
+	uint32_t v[LAY_BITS];
+	int n, kind = (int)ir_int(op, AT_KIND, 0);
+	if (op->code != OP_REDUCE_REGS || op->nin != 1 || kind == REDUCE_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
+	Lay r = lay_reduced(*ir_in(op, 0)->lay, (int)ir_int(op, AT_AXIS, 0), 1, &n, v);
+	sort_by_image(*ir_in(op, 0)->lay, n, v);
+	for (int i = 0; i < n; i++)
+		if (v[i] != 1u << i) return false;
+	if (r.in[HW_REG]) return false;
+	declare_outs(g, op);
+	return true;
+}
+
 void reduce_step(Cu *g, const Op *op)
 {
 	int kind = (int)ir_int(op, AT_KIND, 0);

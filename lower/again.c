@@ -30,6 +30,8 @@ enum {
 
 typedef struct Again {
 	Fn *fn;
+	const bool *rare;       /* by Val id: only one element of a row needs it (rare.c) */
+	const bool *far;        /* by Val id: needed behind a wait for more than that */
 	int nval;               /* values that the pass did not make */
 	bool loads;             /* move loads; else compute again */
 	int *place;             /* by Val id: in which stretch between waits it is computed */
@@ -45,8 +47,8 @@ typedef struct Again {
 
 static bool waits(const Op *op)
 {
-	return (op->code == OP_EXCHANGE && !op_tells(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER
-		|| (scratch_bytes(op) > 0 && !op->nregion);
+	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || (scratch_bytes(op) > 0 && !op->nregion);
 }
 
 static int regs_of(const Val *v) { return type_is_tile(v->type) && v->lay ? 1 << v->lay->in[HW_REG] : 0; }
@@ -64,7 +66,8 @@ static bool is_old(const Again *a, const Val *v) { return v->id < a->nval; }
 /* ---- what is computed again ---- */
 typedef struct Cost { int effort, leaves; } Cost;      /* leaves: packed tiles that only this keeps */
 
-static void price(const Again *a, Val *v, int depth, Cost *c)
+/* What only one element needs costs nothing, whatever it is. */
+static void price(const Again *a, Val *v, int depth, bool rare, Cost *c)
 {
 	const Op *op = v->def;
 	unsigned f = op ? op_rows[op->code].flags : 0;
@@ -80,6 +83,7 @@ static void price(const Again *a, Val *v, int depth, Cost *c)
 	switch (op->code) {
 	case OP_CONST: return;
 	case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CONVERT_REGS: break;
+	case OP_EXP: c->effort += rare ? 1 : TOO_MUCH; break;
 	case OP_CAST: case OP_NEG: case OP_ABS: case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: case OP_MIN: case OP_MAX:
 	case OP_SELECT: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_EQ: case OP_NE:
 		if (elem_bytes(v->type->elem) <= 4) c->effort++;
@@ -88,14 +92,14 @@ static void price(const Again *a, Val *v, int depth, Cost *c)
 	default: c->effort = TOO_MUCH;
 	}
 	if (f & (OPF_READ | OPF_WRITE)) c->effort = TOO_MUCH;
-	for (int i = 0; i < op->nin && c->effort <= EFFORT; i++) price(a, ir_in(op, i), depth - 1, c);
+	for (int i = 0; i < op->nin && c->effort <= EFFORT; i++) price(a, ir_in(op, i), depth - 1, rare, c);
 }
 
-static bool is_worth(const Again *a, Val *v)
+static bool is_worth(const Again *a, Val *v, bool rare)
 {
 	Cost c = { 0, 0 };
 	if (!is_old(a, v) || is_packed(v) || regs_of(v) < LEAST || !v->def) return false;
-	price(a, v, DEPTH, &c);
+	price(a, v, DEPTH, rare, &c);
 	return c.effort > 0 && c.effort <= EFFORT && c.leaves <= 1;
 }
 
@@ -190,11 +194,12 @@ static void begin(Again *a, Op *wait)
 
 static void visit_operands(Again *a, Op *op)
 {
+	bool rare = op->nout == 1 && a->rare[op->out[0]->id];
 	for (int i = 0; i < op->nin; i++) {
 		Val *v = ir_in(op, i);
 		if (!is_old(a, v) || regs_of(v) < LEAST || a->place[v->id] == a->now) continue;
 		Builder b = build_before(op);
-		if (is_packed(v) ? op->code == OP_CAST : is_worth(a, v)) op->in[i] = copy_of(a, &b, v);
+		if (is_packed(v) ? op->code == OP_CAST : is_worth(a, v, rare && !a->far[v->id])) op->in[i] = copy_of(a, &b, v);
 	}
 }
 
@@ -227,10 +232,24 @@ static void visit_block(Again *a, IrBlock *b, bool loop)
 	a->crosses = outer.crosses;
 }
 
+typedef struct Far { const bool *rare; bool *far; int *place, now; } Far;
+
+static void find_far(void *ctx, Op *op)
+{
+	Far *f = ctx;
+	bool rare = op->nout == 1 && f->rare[op->out[0]->id];
+	for (int i = 0; i < op->nin && !rare; i++)
+		if (f->place[ir_in(op, i)->id] != f->now) f->far[ir_in(op, i)->id] = true;
+	f->now += waits(op) || op->nregion;
+	for (int i = 0; i < op->nout; i++) f->place[op->out[i]->id] = f->now;
+}
+
 static int walk(Fn *fn, bool loads)
 {
 	ir_number(fn);
-	Again a = { .fn = fn, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
+	Far f = { rare_values(fn, A_TMP), NEW_ARRAY(A_TMP, bool, fn->nval), NEW_ARRAY(A_TMP, int, fn->nval), 0 };
+	ir_walk(fn->body, find_far, &f);
+	Again a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
 		.made = NEW_ARRAY(A_TMP, Val *, fn->nval), .made_in = NEW_ARRAY(A_TMP, int, fn->nval) };
 	visit_block(&a, fn->body, false);
 	return a.copies;

@@ -18,7 +18,8 @@ enum {
 
 bool waits_for_threads(const Op *op)
 {
-	return (op->code == OP_EXCHANGE && !op_tells(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
+	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }
 
 bool is_outside(const Val *v, const Op *loop)

@@ -371,6 +371,19 @@ static void tell_elements(Fn *fn)
 	}
 }
 
+/* What is told is sent when the sender's part of the reduction behind it is made: it has come by then, and nothing stands between
+ * that reduction and what it is made of. */
+static void send_late(Fn *fn)
+{
+	for (Op *op = fn->body->first, *next; fn->cluster && op; op = next) {
+		next = op->next;
+		if (!op_tells(op)) continue;
+		Op *at = op->next;
+		while (at && (at->code == OP_REDUCE_REGS || at->code == OP_REDUCE_LANES)) at = at->next;
+		if (at && at != op->next && at->code == OP_EXCHANGE) ir_move_before(op, at);
+	}
+}
+
 static void combine_op(void *ctx, Op *op)
 {
 	if (!op->parent) return;
@@ -385,5 +398,6 @@ void pass_combine(Module *m, const LowerCx *cx)
 		tell_elements(m->fns.p[i]);
 		if (cx->o->level > 0 && !m->fns.p[i]->by_element) rebase_squares(m->fns.p[i]);
 		ir_walk(m->fns.p[i]->body, combine_op, &c);
+		send_late(m->fns.p[i]);
 	}
 }

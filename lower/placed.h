@@ -164,6 +164,12 @@ int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretc
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
 
+/* ---- rare.c ---- */
+/* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the comparison less
+ * *from (NULL: 0), both splats; NULL: another select. */
+const Val *rare_number(const Op *select, const Val **from);
+bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only such an element needs it; numbered */
+
 /* ---- odd.c ---- */
 bool odd_wanted(const Fn *fn);                  /* TYPED: does it have rows that element accesses serve well? */
 bool odd_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */

@@ -4,6 +4,11 @@
  * is above 0). Between it and the rounding stand only operations that keep a relative error as small as it is: products, quotients,
  * roots, changes of sign and of place, a choice, and sums of what is never negative (nothing cancels there).
  *
+ * Where some uses need all digits and others do not, the latter take a copy, in two cases. What only one element of a row needs exactly
+ * (the label in cross-entropy, where p - 1 cancels) is computed for that one alone (rare.c). And where threads of a large tile wait
+ * for others between an exact sum of powers and a product that is rounded, and a power is made of what is held in words anyway (pass
+ * again), nobody holds powers of f32 at the wait: a thread has room for twice the elements.
+ *
  * One walk from the end to the beginning: when an operation is reached, all uses of its result have been seen. What leaves a
  * region counts as used exactly. */
 #include "base/diag.h"
@@ -12,7 +17,11 @@
 typedef VEC(Op *) Ops;
 
 typedef struct Relax {
+	const Fn *fn;
 	bool *exact;            /* by Val id: some use needs all digits */
+	bool *often;            /* for more than one element of a row */
+	bool *rare;             /* of rare.c */
+	Ops *loose;             /* by Val id: its uses that do not need them */
 	Ops ops;
 } Relax;
 
@@ -65,16 +74,110 @@ static bool rounds_to_16_bits(const Op *op)
 	return (to == EL_F16 || to == EL_BF16) && is_f32(ir_in(op, 0));
 }
 
+/* ---- two forms of one value ---- */
+enum { COPIED_LOG2 = 14 };      /* elements of a tile whose threads wait for long */
+
+static bool is_packed(const Val *v) { return type_is_tile(v->type) && elem_bytes(v->type->elem) <= 2; }
+
+/* Is v widened from 16 bits, or made of that and of what is the same for many elements? */
+static bool is_made_of_packed(const Val *v, int depth)
+{
+	const Op *op = v->def;
+	if (!op || !depth) return false;
+	switch (op->code) {
+	case OP_CAST: return is_packed(ir_in(op, 0));
+	case OP_NEG: return is_made_of_packed(ir_in(op, 0), depth - 1);
+	case OP_ADD: case OP_SUB: case OP_MUL: break;
+	default: return false;
+	}
+	for (int i = 0; i < 2; i++) {
+		const Op *other = ir_in(op, 1 - i)->def;
+		if (other && (other->code == OP_BROADCAST || other->code == OP_CONST) && is_made_of_packed(ir_in(op, i), depth - 1)) return true;
+	}
+	return false;
+}
+
+static bool waits_between(const Op *from, const Op *to)
+{
+	for (const Op *op = from->next; op && op != to; op = op->next)
+		if (op_is_reduce(op)) return true;
+	return false;
+}
+
+static bool is_one_of(const Ops *ops, const Op *op)
+{
+	for (int i = 0; i < ops->n; i++)
+		if (ops->p[i] == op) return true;
+	return false;
+}
+
+/* The first of its loose uses, if all stand in its block; NULL: there is none. */
+static Op *first_loose(const Op *op, const Ops *users)
+{
+	for (int i = 0; i < users->n; i++)
+		if (users->p[i]->parent != op->parent) return NULL;
+	Op *at = op->next;
+	while (at && !is_one_of(users, at)) at = at->next;
+	return at;
+}
+
+static bool may_relax(const Op *op)
+{
+	return (op->code == OP_DIV || op->code == OP_EXP) && !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0);
+}
+
+static void note_loose(Relax *r, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) vec_push(A_TMP, &r->loose[ir_in(op, i)->id], op);
+}
+
+/* Is a copy for the uses from `first` on worth its instructions? */
+static bool is_split(const Relax *r, const Op *op, const Op *first)
+{
+	enum { FORMULA = 4 };           /* operations between the tile and its power */
+	const Val *x = op->out[0];
+	if (op->code != OP_EXP) return keeps_error(op) && op->code != OP_SUM && !r->often[x->id];
+	return may_relax(op) && !r->fn->by_element && type_log2_size(x->type) >= COPIED_LOG2 && waits_between(op, first)
+		&& is_made_of_packed(ir_in(op, 0), FORMULA);
+}
+
+static void split(Relax *r, Op *op)
+{
+	Val *x = op->out[0];
+	Ops *users = &r->loose[x->id];
+	Op *first = first_loose(op, users);
+	if (!first || !type_is_tile(x->type) || !is_split(r, op, first)) return;
+	Builder b = build_before(first);
+	Op *copy = ir_op(&b, op->code, op->nin, op->in, 1, &x->type);
+	copy_attrs(copy, op);
+	copy->span = op->span;
+	copy->out[0]->name = x->name;
+	if (may_relax(op)) ir_set_int(copy, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("full")));
+	for (int i = 0; i < users->n; i++)
+		for (int k = 0; k < users->p[i]->nin; k++)
+			if (ir_in(users->p[i], k) == x) users->p[i]->in[k] = copy->out[0];
+	if (op->code != OP_EXP) note_loose(r, copy);
+}
+
 static void visit(Relax *r, Op *op)
 {
-	bool loose = rounds_to_16_bits(op);
-	if (op->nout == 1 && is_f32(op->out[0]) && !r->exact[op->out[0]->id]) {
-		loose = loose || keeps_error(op);
-		if ((op->code == OP_DIV || op->code == OP_EXP) && !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0))
-			ir_set_int(op, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("full")));
+	const Val *from;
+	bool loose = rounds_to_16_bits(op), picks = rare_number(op, &from) != NULL;
+	bool rare = op->nout == 1 && r->rare[op->out[0]->id] && (op_rows[op->code].flags & OPF_ELEMWISE);
+	if (op->nout == 1 && is_f32(op->out[0])) {
+		bool exact = r->exact[op->out[0]->id];
+		loose = loose || (!exact && keeps_error(op));
+		if (exact) split(r, op);
+		else if (may_relax(op)) ir_set_int(op, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("full")));
 	}
-	if (loose) return;
-	for (int i = 0; i < op->nin; i++) r->exact[ir_in(op, i)->id] = true;
+	if (loose) {
+		note_loose(r, op);
+		return;
+	}
+	for (int i = 0; i < op->nin; i++) {
+		r->exact[ir_in(op, i)->id] = true;
+		if (!rare && !(picks && i == 1)) r->often[ir_in(op, i)->id] = true;
+	}
 }
 
 void pass_relax(Module *m, const LowerCx *cx)
@@ -82,9 +185,12 @@ void pass_relax(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		Relax r = { 0 };
+		Relax r = { .fn = fn };
 		ir_number(fn);
 		r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
+		r.often = NEW_ARRAY(A_TMP, bool, fn->nval);
+		r.rare = rare_values(fn, A_TMP);
+		r.loose = NEW_ARRAY(A_TMP, Ops, fn->nval);
 		ir_walk(fn->body, collect, &r);
 		for (int k = r.ops.n - 1; k >= 0; k--) visit(&r, r.ops.p[k]);
 	}

@@ -1,0 +1,70 @@
+/* What only one element of a tile needs.
+ *
+ * `select(iota == t, a, b)` takes a for one element of a row (the label of cross-entropy, the end of a sequence) and b for all
+ * others. So what a alone is made of, and the comparison, need not be computed for each: the text for a few registers at a time
+ * asks whether their elements are numbered so (emit_cuda/elem.c). */
+#include "lower/placed.h"
+
+static bool is_splat(const Val *v)
+{
+	return v->def && (v->def->code == OP_CONST || (v->def->code == OP_BROADCAST && !type_is_tile(ir_in(v->def, 0)->type)));
+}
+
+static bool is_numbers(const Val *v)
+{
+	return v->def && v->def->code == OP_IOTA && v->type->elem == EL_I32;
+}
+
+const Val *rare_number(const Op *select, const Val **from)
+{
+	const Op *eq = select->code == OP_SELECT && type_is_tile(select->out[0]->type) ? ir_in(select, 0)->def : NULL;
+	if (!eq || eq->code != OP_EQ || !is_splat(ir_in(eq, 1))) return NULL;
+	const Val *x = ir_in(eq, 0);
+	*from = NULL;
+	if (x->def && x->def->code == OP_ADD && is_splat(ir_in(x->def, 1))) {   /* of a slice */
+		*from = ir_in(x->def, 1);
+		x = ir_in(x->def, 0);
+	}
+	return is_numbers(x) ? x : NULL;
+}
+
+typedef struct Ops { Op **p; int n; } Ops;
+
+static void collect(void *ctx, Op *op)
+{
+	Ops *o = ctx;
+	o->p[o->n++] = op;
+}
+
+static void count(void *ctx, Op *op)
+{
+	(void)op;
+	++*(int *)ctx;
+}
+
+static bool is_pointwise(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	return op->nout == 1 && type_is_tile(op->out[0]->type) && (f & OPF_PURE) && (f & OPF_ELEMWISE) && !op->nregion;
+}
+
+bool *rare_values(const Fn *fn, Arena *a)
+{
+	const Val *from;
+	int n = 0;
+	ir_walk(fn->body, count, &n);
+	Ops ops = { NEW_ARRAY(A_TMP, Op *, n), 0 };
+	bool *rare = NEW_ARRAY(a, bool, fn->nval), *common = NEW_ARRAY(A_TMP, bool, fn->nval);
+	ir_walk(fn->body, collect, &ops);
+	for (int k = n - 1; k >= 0; k--) {
+		const Op *op = ops.p[k];
+		bool picks = rare_number(op, &from) != NULL, unused = is_pointwise(op) && rare[op->out[0]->id];
+		for (int i = 0; i < op->nin; i++) {
+			const Val *v = ir_in(op, i);
+			bool here = unused || (picks && i < 2);
+			if (!here) common[v->id] = true;
+			rare[v->id] = !common[v->id];
+		}
+	}
+	return rare;
+}
