@@ -3,7 +3,7 @@
  * A loop whose rounds load little keeps little under way: sums of columns by tiles of 1 x 128 elements, 16 bytes a
  * thread, ran at 52 % of the copy rate, and run at 102. Where no thread waits for another and nothing is written, 2^n
  * rounds become one that begins with the loads of all; what is computed keeps its order. The rounds that are left over
- * run one by one behind it. Loops of a constant number of rounds are left: slices have a thread's share under way. */
+ * run one by one behind it. Loops of a bounded number of rounds stay. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -48,12 +48,23 @@ static void look_at(Round *r, const Op *op)
 	if (asks(op)) r->bytes += thread_bytes(op->out[0]);
 }
 
+/* Is a number of rounds bounded by a constant? So are those of slices: a thread's share of a tile is under way in each,
+ * and what they load is kept for the next loop. */
+static bool is_bounded(const Val *end)
+{
+	Num n;
+	const Op *op = end->def;
+	if (ir_const_value(end, &n)) return true;
+	if (!op || (op->code != OP_CAST && op->code != OP_MIN)) return false;
+	return is_bounded(ir_in(op, 0)) || (op->code == OP_MIN && is_bounded(ir_in(op, 1)));
+}
+
 /* log2 of how many rounds are to be one. */
 static int rounds_of(const Fn *fn, const Op *loop)
 {
 	const IrBlock *body = loop->region[0];
-	Num lo, hi, step;
-	if (ir_attr(loop, AT_UNROLL) || ir_attr(loop, AT_UNROLL_ON) || ir_const_value(ir_in(loop, 1), &hi)) return 0;
+	Num lo, step;
+	if (ir_attr(loop, AT_UNROLL) || ir_attr(loop, AT_UNROLL_ON) || is_bounded(ir_in(loop, 1))) return 0;
 	if (!ir_const_value(ir_in(loop, 0), &lo) || lo.i) return 0;
 	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX >> MOST) return 0;
 	Round r = { .loop = loop, .early = NEW_ARRAY(A_TMP, bool, fn->nval) };
