@@ -146,17 +146,17 @@ static int words_beside_index(const Fn *fn)
 	return waits_for_index ? words : 0;
 }
 
-/* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with much? Not
- * of the largest clusters, of which few are there at once, whatever their registers. */
+/* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with much? In the
+ * largest clusters, of which few are there at once whatever their registers, only with much. */
 bool bound_one_way(const Fn *fn)
 {
-	bool wait = false, many = fn->cluster > 1;
-	if (!is_straight(fn->body) || fn->cluster > 1 << CLUSTER_PORTABLE) return false;
+	bool wait = false, many = fn->cluster > 1 && fn->cluster <= 1 << CLUSTER_PORTABLE;
+	if (!is_straight(fn->body)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		wait |= waits(op);
 		for (int i = 0; i < op->nout; i++) many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
 	}
-	return wait ? many : words_beside_index(fn) >= LEAST_WORDS;
+	return wait ? many : fn->cluster <= 1 << CLUSTER_PORTABLE && words_beside_index(fn) >= LEAST_WORDS;
 }
 
 static void find_held(void *ctx, Op *op)        /* the fewest threads */

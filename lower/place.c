@@ -681,13 +681,14 @@ int cluster_most(const LowerCx *cx, Fn *fn)
 	return !cx->portable && (arch == 90 || arch == 100) ? CLUSTER_WIDE : CLUSTER_PORTABLE;
 }
 
-/* Twice as many as elsewhere, where they come from one load or are accessed one by one: then that many are under way at once, and
- * registers suffice for three thread blocks an SM (bound_of_wide). */
+/* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in words: then that
+ * many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). */
 int wide_regs(const Fn *fn)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
-	bool few = fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : s.loaded == s.bytes && s.loaded <= WIDE_LOADED;
+	bool one = s.loaded == s.bytes && s.loaded <= WIDE_LOADED, packed = s.bytes == WIDE_LOADED && s.waits > 1 && !s.math;
+	bool few = fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed;
 	return CLUSTER_REGS + few;
 }
 
