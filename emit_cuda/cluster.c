@@ -5,6 +5,7 @@
  * Afterwards nothing waits but for the data itself: a release at cluster scope would wait for all memory operations before it.
  * Each block waits for everything that is sent to it, so none ends while another still writes to its shared memory. */
 #include "emit_cuda/cu.h"
+#include "emit_cuda/peel.h"
 
 int cu_threads(const Fn *fn)
 {
@@ -29,6 +30,7 @@ void cluster_begin(Cu *g)
 	out_puts(g->o, "if (threadIdx.x == 0) {\n");
 	out_in(g->o);
 	ir_walk(g->fn->body, init_bar, g);
+	if (g->fn->stage_at) peel_stage_init(g);
 	out_puts(g->o, "ct_bar_ready();\n");
 	out_off(g->o);
 	out_puts(g->o, "}\nct_cluster_arrive();\n");

@@ -3,6 +3,7 @@
 #include "emit/names.h"
 #include "emit_cuda/access.h"
 #include "emit_cuda/group.h"
+#include "emit_cuda/peel.h"
 
 /* ---- carried values ---- */
 static void declare(Cu *g, const Val *v)
@@ -424,6 +425,11 @@ void control_op(Cu *g, Op *op)
 void control_block(Cu *g, IrBlock *b)
 {
 	for (Op *op = b->first; op;) {
+		Op *behind = g->fn->peel_line ? peel_stretch(g, op) : op;
+		if (behind != op) {
+			op = behind;
+			continue;
+		}
 		if (elem_is_pointwise(op)) {
 			op = elem_group(g, op);
 			continue;

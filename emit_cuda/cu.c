@@ -1,5 +1,6 @@
 /* Names, types, constants, lines and layouts as CUDA text. */
 #include "emit_cuda/cu.h"
+#include "emit_cuda/peel.h"
 #include "ir/ir_frag.h"
 
 #include <math.h>
@@ -85,6 +86,7 @@ static void say_val(Out *o, Cu *g, const Val *v)
 
 void cu_say(Cu *g, const Op *op)
 {
+	if (g->part == PART_END) return;        /* said of the pieces */
 	Out *o = out_new();
 	for (int i = 0; i < op->nout; i++) {
 		if (i) out_puts(o, ", ");
@@ -121,8 +123,12 @@ Str cu_scalar(Cu *g, const Val *v)
 /* Operands of matrix instructions: several elements share a register. */
 static bool in_words(const Type *t) { return t->kind == TY_FRAG || (t->kind == TY_ASYNC && elem_bytes(t->elem) < 4); }
 
-/* Registers of values in this layout, the same for all: of a row that is cut not all that the layout has. */
-int cu_regs_of(const Fn *fn, Lay l) { return fn->row_regs && holds_row(fn, l) ? fn->row_regs : 1 << l.in[HW_REG]; }
+/* Registers of values in this layout, the same for all: of a row that is cut not all that the layout has, of one that is peeled one
+ * more. */
+int cu_regs_of(const Fn *fn, Lay l)
+{
+	return fn->row_regs && holds_row(fn, l) ? fn->row_regs + (fn->peel_line > 0) : 1 << l.in[HW_REG];
+}
 
 int cu_regs(const Val *v)
 {
@@ -147,13 +153,16 @@ void cu_declare(Cu *g, const Val *v)
 	CuVal *c = cu_val(g, v);
 	const char *t = cu_held(v), *gap = elem_is_ptr(v->type->elem) ? "" : " ";
 	int n = cu_regs(v);
+	if (c->declared) return;
 	if (!c->name) c->name = cu_name(g, v);
 	if (n == 1) out_printf(g->o, "%s%s%s;\n", t, gap, c->name);
 	else out_printf(g->o, "%s%s%s[%d];\n", t, gap, c->name, n);
 }
 
 /* ---- loops ---- */
-bool cu_unrolled(int regs) { return regs <= UNROLL_REGS; }
+/* A peeled row has a register more. */
+enum { UNROLL_MOST = UNROLL_REGS + 1 };
+bool cu_unrolled(int regs) { return regs <= UNROLL_MOST; }
 
 void cu_loop(Cu *g, const char *var, int64_t n)
 {
@@ -163,7 +172,7 @@ void cu_loop(Cu *g, const char *var, int64_t n)
 		out_printf(g->o, "const int %s = 0; (void)%s;\n", var, var);
 		return;
 	}
-	out_puts(g->o, g->roles || n <= UNROLL_REGS ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	out_puts(g->o, g->roles || n <= UNROLL_MOST ? "#pragma unroll\n" : "#pragma unroll 1\n");
 	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) {\n", var, var, (long long)n, var);
 	out_in(g->o);
 }
@@ -251,7 +260,7 @@ void cu_registers(Cu *g, Lay l, uint32_t skip)
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
 	int n = 0;
 	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	cu_loop(g, "ct_i", skip ? (int64_t)1 << n : cu_regs_of(g->fn, l));
+	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : cu_regs_of(g->fn, l), l, l.in[HW_REG] - n);
 	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
 }
 

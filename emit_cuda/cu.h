@@ -37,6 +37,7 @@ typedef struct CuVal {
 	Str next;               /* next.c: of a loaded tile, the words that the loop holds; of a loop's counter, what it will be */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
+	bool declared;          /* before it is computed, part by part (peel.c) */
 } CuVal;
 
 typedef struct Frame {          /* where the ends of the innermost constructs put their values */
@@ -75,6 +76,9 @@ typedef struct Cu {
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
 
+	/* What is printed is for one piece of a peeled row, number ct_part, or for its end (peel.c). */
+	enum { PART_NONE, PART_PIECE, PART_END } part;
+	bool staged;            /* what is staged has come (peel.c) */
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
 } Cu;
@@ -200,6 +204,7 @@ void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 enum { REDUCE_CUSTOM = 9 };     /* the kind of a reduction or scan with a function of the author's */
 void reduce_step(Cu *g, const Op *op);
 bool reduce_begin(Cu *g, const Op *op);                 /* declares its result, where a loop over registers may make it one by one */
+bool reduce_is_narrow(Cu *g, const Op *op);             /* of elements in words, two at a time */
 /* Statements that make a[i] the combination of a[i] and b[i], in the order `first`, `second`; a holds names of variables. */
 void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second);
 void scan_print(Cu *g, const Op *op);

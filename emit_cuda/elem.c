@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "emit/optext.h"
 #include "emit_cuda/access.h"
+#include "emit_cuda/peel.h"
 
 /* ---- text of one operation ---- */
 static const char *cuda_column(const OpRow *r) { return r->cuda; }
@@ -144,6 +145,7 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 {
 	const Lay *l = op->out[0]->lay;
 	CuMap m = cu_map(*l, LAY_PACKED);
+	if (peel_row(g->fn, *l)) return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), peel_iota(g, *l, reg));
 	Str at = cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places in front of the row: numbers behind its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->turned;
@@ -162,6 +164,11 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
 	if (g->turned || cu_regs(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32 || !cu_val(g, y)->splat)
 		return NULL;
+	if (peel_row(g->fn, *x->lay)) {
+		if (op->code == OP_EQ || op->code == OP_NE) return peel_equals(g, *x->lay, reg, cu_val(g, y)->name, op->code == OP_EQ ? "==" : "!=");
+		bool length = (op->code == OP_LT || op->code == OP_GE) && cut_is_length(g->fn, y);
+		return length ? str_fmt("(unsigned char)%s%s", op->code == OP_GE ? "!" : "", peel_below_length(g, *x->lay, reg)) : NULL;
+	}
 	CuMap m = cu_map(*x->lay, LAY_PACKED);
 	uint32_t in_reg = 0, in_thread = 0;
 	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
@@ -270,8 +277,14 @@ static void print_pair(Cu *g, const Op *op)
 
 static void print_pairs(Cu *g, const Op *op)
 {
+	const Val *r = op->out[0];
+	Str last = str_i64(cu_regs(r) - 1);
 	cu_line(g, op);
-	cu_loop(g, "ct_r", cu_regs(op->out[0]) / 2);
+	if (g->part == PART_END) {
+		out_printf(g->o, "%s = %s;\n", cu_at(g, r, last), point_text(g, op, last));
+		return;
+	}
+	peel_loop(g, "ct_r", cu_regs(r) / 2, *r->lay, 1);
 	print_pair(g, op);
 	cu_end(g);
 }
@@ -287,7 +300,9 @@ static void print_point(Cu *g, const Op *op, bool many, Str x)
 
 static void print_each(Cu *g, Op *first, const Op *end, int n)
 {
-	if (n > 1) cu_loop(g, "ct_r", n);
+	const Op *like = first;         /* one that has registers */
+	while (cu_val(g, like->out[0])->splat || is_alias(like)) like = like->next;
+	if (n > 1) peel_loop(g, "ct_r", n, *like->out[0]->lay, 0);
 	for (Op *op = first; op != end; op = op->next)
 		if (!cu_val(g, op->out[0])->splat && !is_alias(op)) print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
 	if (n > 1) cu_end(g);
@@ -328,6 +343,7 @@ static Str picked_text(Cu *g, const Pick *p)
 	uint32_t near = 0;
 	for (int i = 0; i < CHUNK; i++) near |= p->m.col[i];
 	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name;
+	if (g->part) number = str_fmt("(unsigned int)%s - (unsigned int)ct_begin", number);
 	if (p->from) number = str_fmt("(unsigned int)%s - (unsigned int)%s", number, cu_val(g, p->from)->name);
 	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%uu) == 0", number, cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near);
 }
@@ -437,7 +453,7 @@ static bool begin_point(Cu *g, const Op *op)
 {
 	if (name_only(g, op)) return false;
 	CuVal *v = cu_val(g, op->out[0]);
-	v->name = cu_name(g, op->out[0]);
+	if (!v->declared) v->name = cu_name(g, op->out[0]);
 	cu_say(g, op);
 	if (op->code == OP_LITERAL) {
 		cu_line(g, op);
@@ -447,9 +463,25 @@ static bool begin_point(Cu *g, const Op *op)
 	return true;
 }
 
+static void print_of_part(Cu *g, Op *first, const Op *end, int n)
+{
+	CuChunks c = { first, end, n, { 0 }, { NULL, NULL } };
+	if (g->part == PART_END || peel_piece(g->fn) != 1 << CHUNK || !find_pick(g, first, end, n, &c.pick)) {
+		print_each(g, first, end, n);
+		return;
+	}
+	out_printf(g->o, "{\nconst int ct_k = ct_part * %d;\n", 1 << CHUNK);
+	print_chunk(g, &c);
+	out_puts(g->o, "}\n");
+}
+
 static Op *print_loop(Cu *g, Op *first, Op *end, int n)
 {
 	Pick pick;
+	if (g->part) {                  /* a piece of a peeled row is a chunk */
+		print_of_part(g, first, end, n);
+		return end;
+	}
 	bool picks = find_pick(g, first, end, n, &pick), here = end && end->nin && is_made_here(g, ir_in(end, 0), first, end);
 	bool pairs = here && elem_is_pointwise(end) && in_pairs(end);
 	bool sums = here && !picks && n >= MANY && cu_unrolled(n) && reduce_begin(g, end);

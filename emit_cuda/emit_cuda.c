@@ -10,6 +10,7 @@
 #include "emit_cuda/cu.h"
 #include "emit_cuda/device.h"
 #include "emit_cuda/group.h"
+#include "emit_cuda/peel.h"
 #include "emit_cuda/tmap.h"
 
 /* ---- values that the launcher computes ---- */
@@ -17,7 +18,8 @@
 typedef enum TextKind {
 	TEXT_ANY,               /* serves all calls */
 	TEXT_CUT,               /* rows that end early in their tile: the fewer elements kept, the later (lower/cut.c) */
-	TEXT_ALIGNED = TEXT_CUT + CUT_TEXTS,
+	TEXT_PEELED = TEXT_CUT + CUT_TEXTS,     /* rows at one phase in pieces: the fewer elements kept, the later (lower/peel.c) */
+	TEXT_ALIGNED = TEXT_PEELED + PEEL_TEXTS,
 	TEXTS_FOR_CALLS,
 	TEXT_PORTABLE = TEXTS_FOR_CALLS,        /* serves all calls, where a device does not run the clusters of the others */
 	TEXTS
@@ -34,6 +36,7 @@ typedef struct KernelText {
 	bool packed;            /* one of them shares thread blocks */
 	Conditions needs;       /* what makes tensors aligned */
 	Conditions lengths;     /* what has to lie between them */
+	Conditions phases;      /* what makes rows begin at one phase */
 } KernelText;
 
 enum { ALIGNED_WORDS = 16 };    /* registers of a tile from which two texts are worth nvcc's time, also where no row is turned */
@@ -59,6 +62,7 @@ static Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
 	Str name = kernel_name(fn, a);
 	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
 	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
+	if (fn->peel_line) return str_fmt("%s_peeled_%d", name, fn->row_regs);
 	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
 }
 
@@ -75,6 +79,8 @@ static void title(Out *o, const Fn *fn, TextKind kind)
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
 	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
 	else if (kind == TEXT_PORTABLE) out_puts(t, "; for devices without larger clusters");
+	else if (fn->peel_line) out_printf(t, "; for rows of %lld elements or more, less than %lld, that begin at one phase",
+		(long long)fn->peel_least, (long long)peel_below(fn));
 	else if (kind != TEXT_ANY) out_printf(t, "; for rows of %lld elements or more, less than %lld", (long long)cut_sure(fn),
 		(long long)cut_kept(fn));
 	comment_text(o, t->p, "// ");
@@ -209,13 +215,29 @@ static void add_text(Conditions *v, Str s)
 static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *opt)
 {
 	Cu g = { .launch = &k->launch };
-	int t = TEXT_ALIGNED;
+	int t = TEXT_PEELED;
 	for (const Fn *fn = odd->cut; fn; fn = fn->cut) {
 		add_body(b, k, --t, fn, opt);
 		if (!k->kept[t] || cut_kept(fn) < k->kept[t]) k->kept[t] = cut_kept(fn);        /* of all architectures */
 		if (cut_sure(fn) > k->sure[t]) k->sure[t] = cut_sure(fn);
 	}
 	for (int i = 0; odd->cut && i < odd->below.n; i++) add_text(&k->lengths, cu_launch(&g, odd->below.p[i]));
+}
+
+static void add_phase(void *phases, Str s) { add_text(phases, s); }
+
+static void add_peeled(Body *b, KernelText *k, const Fn *first, const EmitOptions *opt)
+{
+	Cu g = { .launch = &k->launch };
+	int t = TEXT_ALIGNED;
+	for (const Fn *fn = first; fn; fn = fn->cut) {
+		add_body(b, k, --t, fn, opt);
+		if (!k->kept[t] || peel_below(fn) < k->kept[t]) k->kept[t] = peel_below(fn);    /* of all architectures */
+		if (fn->peel_least > k->sure[t]) k->sure[t] = fn->peel_least;
+	}
+	if (!first) return;
+	peel_ask(first, add_phase, &k->phases);
+	add_text(&k->lengths, cu_launch(&g, first->below.p[0]));
 }
 
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
@@ -231,6 +253,7 @@ static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 	out_free(g.o);
 	add_body(&r, k, TEXT_ANY, fn->odd, opt);
 	add_cuts(&r, k, fn->odd, opt);
+	add_peeled(&r, k, fn->peel, opt);
 	return r;
 }
 
@@ -466,6 +489,7 @@ static const char host_launched[] =
 static Str table_name(TextKind t)
 {
 	if (t == TEXT_ANY) return "ct_k";
+	if (t >= TEXT_PEELED && t < TEXT_ALIGNED) return str_fmt("ct_k_peeled%d", t - TEXT_PEELED);
 	return t == TEXT_ALIGNED ? str_intern("ct_k_aligned") : str_fmt("ct_k_below%d", t);
 }
 
@@ -518,6 +542,7 @@ static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const
 		if (t == TEXT_ALIGNED) out_puts(o, v->p[i]);
 		else out_printf(o, "%s >= %lld && %s < %lld", v->p[i], (long long)k->sure[t], v->p[i], (long long)k->kept[t]);
 	}
+	for (int i = 0; t >= TEXT_PEELED && t < TEXT_ALIGNED && i < k->phases.n; i++) out_printf(o, "\n\t&& %s", k->phases.p[i]);
 	out_puts(o, ")\n\t");
 	launch_text(o, k, opt, name, t);
 }

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "emit/names.h"
 #include "emit_cuda/access.h"
+#include "emit_cuda/peel.h"
 
 /* ---- views ---- */
 static Str i64_text(Cu *g, const Sym *s)
@@ -281,6 +282,10 @@ static void print_shift(Cu *g, int size)
 void memory_phase(Cu *g, const Op *op)
 {
 	const Fn *fn = g->fn;
+	if (fn->peel_line) {
+		peel_phase(g, op);
+		return;
+	}
 	if (g->aligned || (fn->by_element && !fn->row_shifts)) return;
 	Access x;
 	access_open(&x, g, op, NULL, false);
@@ -725,9 +730,13 @@ void memory_load(Cu *g, const Op *op)
 	if (dense_load(g, op)) return;
 	const Val *r = op->out[0];
 	bool one = one_thread_reads(op);
-	cu_val(g, r)->name = cu_name(g, r);
+	if (!cu_val(g, r)->declared) cu_val(g, r)->name = cu_name(g, r);
 	cu_say(g, op);
 	cu_declare(g, r);
+	if (type_is_tile(r->type) && peel_row(g->fn, *r->lay)) {
+		peel_load(g, op);
+		return;
+	}
 	if (next_load(g, op)) return;
 	if (one) {
 		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) {\n");
@@ -756,7 +765,12 @@ void memory_store(Cu *g, const Op *op)
 	if (!takes_chunks(g, op)) elem_flush(g);
 	if (aim_store(g, op) || dense_store(g, op)) return;
 	cu_say(g, op);
-	open_access(&x, g, op, ir_in(op, op->nin - 1), true);
+	const Val *data = ir_in(op, op->nin - 1);
+	if (type_is_tile(data->type) && peel_row(g->fn, *data->lay)) {
+		peel_store(g, op);
+		return;
+	}
+	open_access(&x, g, op, data, true);
 	print_access(&x);
 	g->late = NULL;
 }

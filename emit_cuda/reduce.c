@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "emit_cuda/peel.h"
 
 enum { KIND_MAX = 2, KIND_MIN = 3, KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, MOST = TILE_RANK, NARROW_LEAST = 8 };
 
@@ -51,7 +52,8 @@ void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const St
 /* ---- steps of a reduction ---- */
 static void declare_outs(Cu *g, const Op *op)
 {
-	for (int i = 0; i < op->nout; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
+	for (int i = 0; i < op->nout; i++)
+		if (!cu_val(g, op->out[i])->declared) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
 	cu_say(g, op);
 	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
 }
@@ -68,7 +70,7 @@ static void sort_by_image(Lay l, int n, uint32_t *v)
 
 void cu_inner_unroll(Cu *g, int64_t outer, int64_t n)
 {
-	bool fits = cu_unrolled((int)n) && (!cu_unrolled((int)outer) || outer * n <= UNROLL_REGS);
+	bool fits = cu_unrolled((int)n) && (!cu_unrolled((int)outer) || cu_unrolled((int)(outer * n)));
 	out_puts(g->o, fits ? "#pragma unroll\n" : "#pragma unroll 1\n");
 }
 
@@ -131,21 +133,52 @@ static void reduce_narrow(Cu *g, const Op *op, const Val *from, int each, int ki
 	const char *t = elem_rows[from->type->elem].name;
 	Str lo = cu_at(g, from, "0"), hi = cu_at(g, from, "1");
 	out_printf(g->o, "unsigned int ct_m = ct_join_b16(%s, %s);\n#pragma unroll\n", lo, hi);
-	out_printf(g->o, "for (int ct_i = 2; ct_i < %d; ct_i += 2) ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", each, kind == KIND_MAX ? "max" : "min", t, cu_at(g, from, "ct_i"), cu_at(g, from, "ct_i + 1"));
+	out_printf(g->o, "for (int ct_i = 2; ct_i < %d; ct_i += 2) ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", each & ~1, kind == KIND_MAX ? "max" : "min", t, cu_at(g, from, "ct_i"), cu_at(g, from, "ct_i + 1"));
+	if (each % 2) {
+		Str last = cu_at(g, from, str_i64(each - 1));
+		out_printf(g->o, "ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", kind == KIND_MAX ? "max" : "min", t, last, last);
+	}
 	lo = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 0))", t);
 	hi = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 1))", t);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[0], "0"), elem_combine(op, kind, EL_F32, lo, hi));
 }
 
+bool reduce_is_narrow(Cu *g, const Op *op)
+{
+	return narrow_of(g, op, (int)ir_int(op, AT_KIND, 0)) && cu_regs(ir_in(op, 0)) >= NARROW_LEAST;
+}
+
+/* Of one part of a peeled row, to what the parts before it have. */
+static void reduce_part(Cu *g, const Op *op, int kind)
+{
+	const Val *x = ir_in(op, 0);
+	Elem e = x->type->elem;
+	Str sum = cu_at(g, op->out[0], "0"), part = str_intern("ct_a");
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	out_printf(g->o, "%s ct_a = %s;\n", cu_type(e), cu_at(g, x, peel_first(g)));
+	peel_rest(g, "ct_i");
+	out_printf(g->o, "ct_a = %s;\n", elem_combine(op, kind, e, part, cu_at(g, x, "ct_i")));
+	cu_end(g);
+	Str all = elem_combine(op, kind, e, sum, part);
+	if (g->part == PART_END) out_printf(g->o, "%s = %s;\n", sum, all);
+	else out_printf(g->o, "%s = ct_part ? %s : ct_a;\n", sum, all);
+	cu_end(g);
+}
+
 static void reduce_regs(Cu *g, const Op *op, int kind)
 {
+	if (g->part) {
+		reduce_part(g, op, kind);
+		return;
+	}
 	const Val *x = ir_in(op, 0);
 	uint32_t v[LAY_BITS];
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay r = lay_reduced(*x->lay, axis, 1, &n, v);
 	sort_by_image(*x->lay, n, v);
 	const Val *narrow = narrow_of(g, op, kind);
-	if (narrow && r.in[HW_REG] == 0 && cu_regs(x) >= NARROW_LEAST && cu_regs(x) % 2 == 0) {
+	if (narrow && r.in[HW_REG] == 0 && cu_regs(x) >= NARROW_LEAST) {
 		out_puts(g->o, "{\n");
 		out_in(g->o);
 		reduce_narrow(g, op, narrow, cu_regs(x), kind);

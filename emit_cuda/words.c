@@ -108,6 +108,7 @@ void words_again(Cu *g, const Op *op)
 	while (axis > 0 && !r->lay->out[axis]) axis--;
 	uint32_t mask = 0;
 	for (int run = lay_run(*r->lay, axis, bit); n < run && n < most; n++) mask |= (uint32_t)1 << bit[n];
+	if (g->part == PART_END) n = 0, mask = 0;
 	cu_registers(g, *r->lay, mask);
 	for (int k = 0; k < 1 << n; k++) {
 		uint32_t add = 0;

@@ -226,6 +226,13 @@ struct Fn {                     /* one monomorphic kernel */
 	int row_sure;           /* so many of them are wholly inside of rows that this text is for */
 	Fn *cut;                /* of an `odd` kernel: the copy with the fewest; of that: the next one */
 	Fn *odd;                /* the same kernel placed so, for tensors that are not aligned (lower/odd.c); NULL: none */
+	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register behind the others (lower/peel.c) */
+	bool peels;             /* placed for them: twice the registers a thread */
+	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
+	int64_t peel_least;     /* for rows of so many elements or more */
+	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
+	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
+	Fn *peel;               /* of a kernel placed for aligned tensors: the copy with the fewest registers; its `cut` is the next one */
 	Fn *portable;           /* the same kernel with a cluster that any device of the architecture runs; NULL: it has one itself */
 };
 

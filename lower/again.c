@@ -21,6 +21,7 @@
 enum {
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	EFFORT = 6,             /* instructions for an element that are done again at most */
+	RELAXED = 3,            /* of a power of e */
 	TOO_MUCH = 1 << 20,
 	DEPTH = 12,             /* of expressions that are looked at */
 	ROUNDS = 8,
@@ -83,11 +84,14 @@ static void price(const Again *a, Val *v, int depth, bool rare, Cost *c)
 	switch (op->code) {
 	case OP_CONST: return;
 	case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CONVERT_REGS: break;
-	case OP_EXP: c->effort += rare ? 1 : TOO_MUCH; break;
 	case OP_CAST: case OP_NEG: case OP_ABS: case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: case OP_MIN: case OP_MAX:
 	case OP_SELECT: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_EQ: case OP_NE:
 		if (elem_bytes(v->type->elem) <= 4) c->effort++;
 		else c->effort = TOO_MUCH;
+		break;
+	case OP_EXP: case OP_EXP2:      /* in few instructions (relax.c), of as much as would leave no room for other thread blocks */
+		if (rare && op->code == OP_EXP) c->effort++;
+		else c->effort += a->fn->peels && ir_int(op, AT_ROUNDING, 0) && words_of(v) > WORDS_HELD ? RELAXED : TOO_MUCH;
 		break;
 	default: c->effort = TOO_MUCH;
 	}

@@ -128,6 +128,30 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 	return true;
 }
 
+/* The kernels of rows among those of m for which cut.c has proved that pads do not matter, placed for pieces of rows that begin anywhere
+ * (peel.c): Fn.peel of the same kernels in `placed`. */
+static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx)
+{
+	LowerOptions o = *cx->o;
+	LowerCx quiet = { &o, cx->target_arch, cx->target_only, cx->portable };
+	Module *some = ir_module(m->path);
+	VEC(Fn *) firsts = { 0 };
+	o.after = NULL;
+	for (int i = 0; i < m->fns.n; i++) {
+		if (!placed->fns.p[i]->odd || !peel_wanted(placed->fns.p[i]->odd)) continue;
+		vec_push(A_UNIT, &some->fns, m->fns.p[i]);
+		vec_push(A_UNIT, &firsts, placed->fns.p[i]);
+	}
+	Module *copy = copy_module(some);
+	for (int i = 0; i < copy->fns.n; i++) copy->fns.p[i]->peels = true;
+	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
+	for (int i = 0; i < copy->fns.n; i++) {
+		firsts.p[i]->peel = peel_place(copy->fns.p[i], firsts.p[i]->odd);
+		firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
+	}
+	return true;
+}
+
 /* The kernels among those of m that `placed` spreads over clusters of more thread blocks than is portable, once more: Fn.portable. */
 static bool place_portable(const Module *m, Module *placed, const LowerCx *cx)
 {
@@ -154,7 +178,7 @@ Module *lower_place(const Module *m, int arch, bool only, const Module *like, co
 	const Module *from = like ? kernels_apart(m, like) : m;
 	Module *copy = copy_module(from);
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
-	if (o->level > 0 && !place_odd(from, copy, &cx)) return NULL;
+	if (o->level > 0 && (!place_odd(from, copy, &cx) || !place_peeled(from, copy, &cx))) return NULL;
 	if (!place_portable(from, copy, &cx)) return NULL;
 	return like ? joined(like, copy) : copy;
 }

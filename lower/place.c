@@ -638,7 +638,7 @@ static int choose_warps(Fn *fn, const LowerCx *cx)
 	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
 	int w = s.log2 - 8;
-	if (s.reduces && !s.products && s.log2 <= MOST_ROW) w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4);
+	if (s.reduces && !s.products && s.log2 <= MOST_ROW) w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - fn->peels;
 	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: few bytes a thread */
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) w = s.log2 - LANES_LOG2 - 4, full = 5;
@@ -723,13 +723,16 @@ static int more_regs(Fn *fn, const Size *s)
 	return h.passing && !h.held;
 }
 
+/* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. */
+static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
+
 static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 {
 	Size s = { 0 };
 	bool reduces = false;
 	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
 	ir_walk(fn->body, measure, &s);
-	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS, more = c > 0 ? more_regs(fn, &s) : 0;
+	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
 	if (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster"))) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return 0;
@@ -750,7 +753,8 @@ static int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
-	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - (cluster < CLUSTER_WIDE ? CLUSTER_REGS + more_regs(fn, &s) : wide_regs(fn)) - cluster;
+	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
+	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
 	return w < 0 ? 0 : w > 2 ? 2 : w;
 }
 

@@ -153,6 +153,20 @@ int cut_step(const Fn *fn);                     /* elements between two register
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 
+/* ---- peel.c ---- */
+enum { PEEL_TEXTS = 4 };                        /* at most */
+bool peel_wanted(const Fn *odd);                /* PLACED by element */
+/* fn: PLACED, `peels`; its texts, the one with the fewest registers first; NULL: it cannot be, or would gain nothing */
+Fn *peel_place(Fn *fn, const Fn *odd);
+bool peel_begins(const Fn *fn, const Op *op);   /* an access of a row that begins at the phase of which the launcher asks */
+/* So many threads from the first on, and those behind them, have an element in front of the body, and behind it. */
+int peel_front(const Fn *fn);
+int peel_behind(const Fn *fn);
+int peel_stage(const Fn *fn, const Op *op);     /* the number of the buffer where a load finds its tile in shared memory; -1: none */
+int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
+enum { STAGE_BAR = 16 };                        /* bytes in front of the first, for an mbarrier */
+int64_t peel_below(const Fn *fn);               /* for rows of fewer elements */
+
 /* ---- dense.c ---- */
 typedef enum DenseKind { DENSE_NONE, DENSE_ROW, DENSE_SAME } DenseKind;      /* the words of {dense} */
 void dense_plan(Fn *fn);                        /* TYPED: marks the accesses of a kernel of rows side by side */

@@ -276,6 +276,10 @@ EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsig
 	static inline T ct_ldnc_hint_b##bits##_if(const void *p, int c, T pad, unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
 	static inline void ct_st_hint_b##bits(void *p, T v, unsigned long long policy) { ct_st_b##bits(p, v); } \
 	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy) { if (c) ct_st_b##bits(p, v); }
+static inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int n)
+{
+	return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
+}
 static inline void ct_copy_piece(void *to, const void *p) { *(ct_u32x4 *)to = ct_ld_b128(p); }
 static inline void ct_copied(void) { }
 EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
@@ -403,6 +407,23 @@ static void ct_bar_wait(const void *bar)
 		if (left) emu_wait(EMU_READY);
 	}
 	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++) emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
+}
+
+/* Copies are made at once: the number is that of parts that have not been asked for. */
+static inline void ct_stage_init(void *bar, unsigned parts) { ct_bar_init(bar, parts, parts); }
+static void ct_stage_expect(void *bar, unsigned bytes)
+{
+	unsigned left;
+	if (bytes % 16) emu_fail("a copy is not of whole pieces");
+	memcpy(&left, bar, sizeof left);
+	if (!left--) emu_fail("more copies are announced than an mbarrier waits for");
+	memcpy(bar, &left, sizeof left);
+}
+static void ct_stage(void *to, const void *p, unsigned bytes, void *bar)
+{
+	const unsigned char *from = (const unsigned char *)((size_t)p & ~(size_t)15);
+	(void)bar;
+	for (unsigned i = 0; i < bytes; i += 16) ct_copy_piece((unsigned char *)to + i, from + i);
 }
 
 /* ---- matrices: ldmatrix and mma.sync as the PTX manual has them ---- */

@@ -1,0 +1,408 @@
+/* Rows in a body of aligned pieces and ends (lower/peel.c). A thread's registers hold pieces of the body, the last one an element of
+ * the ends. Of each row:
+ *
+ *   ct_head, ct_begin       the element with which the body begins
+ *   ct_body                 its length
+ *   ct_left                 how far the body goes on behind the thread's first element of it
+ *   ct_end, ct_edge         the element of the thread's last register, and whether there is one */
+#include "base/diag.h"
+#include "emit_cuda/access.h"
+#include "emit_cuda/peel.h"
+
+bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
+
+static int row_axis(Lay l)
+{
+	int r = 0;
+	for (int a = 0; a < l.naxis; a++)
+		if (l.out[a]) r = a;
+	return r;
+}
+
+/* The element of register `reg`, less what the thread adds. */
+static Str in_body(Lay l, Str reg)
+{
+	CuMap m = cu_map(l, row_axis(l));
+	return cu_map_reg(&m, reg);
+}
+
+static Str of_thread(Lay l)
+{
+	CuMap m = cu_map(l, row_axis(l));
+	return cu_map_thread(&m);
+}
+
+static const Val *some_row(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_LOAD && holds_row(fn, *op->out[0]->lay)) return op->out[0];
+	bug("a peeled kernel without rows");
+}
+
+int peel_piece(const Fn *fn) { return peel_behind(fn) - fn->peel_apart; }
+
+static Str scaled(Str i, const CuView *v, int a) { return v->unit[a] ? i : str_fmt("%s * %s", i, v->str[a]); }
+
+/* ct_p: the row's first element. */
+static void print_row(Access *x)
+{
+	Out *o = x->g->o;
+	access_origin(x);
+	out_printf(o, "%s%s *const ct_p = %s", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda, x->v->base);
+	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", scaled(str_fmt("ct_o%d", a), x->v, a));
+	out_puts(o, ";\n");
+}
+
+void peel_phase(Cu *g, const Op *op)
+{
+	const Fn *fn = g->fn;
+	Access x;
+	access_open(&x, g, op, NULL, false);
+	x.store = !x.v->constant;
+	int size = elem_bytes(x.v->elem);
+	cu_val(g, op->out[0])->name = str_intern("ct_head");
+	cu_line(g, op);
+	out_puts(g->o, "int ct_head;\n{\n");
+	out_in(g->o);
+	print_row(&x);
+	out_printf(g->o, "ct_head = (int)((0u - (unsigned int)((unsigned long long)ct_p / %d) - %d) & %d) + %d;\n", size, fn->peel_apart,
+		fn->peel_line / size - 1, fn->peel_apart);
+	cu_end(g);
+}
+
+/* The numbers of the row, made again wherever they are used: nvcc would hold them all, and what is made of them, where threads wait. */
+static void print_numbers(Cu *g)
+{
+	const Fn *fn = g->fn;
+	int front = peel_front(fn);
+	Str length = cu_launch(g, fn->below.p[0]);
+	out_puts(g->o, "int ct_begin = ct_head;\nasm volatile(\"\" : \"+r\"(ct_begin));\n");
+	out_printf(g->o, "const int ct_body = ((int)%s - ct_begin - %d) & ~%d;\n", length, fn->peel_apart, peel_piece(fn) - 1);
+	out_printf(g->o, "const int ct_left = ct_body - (int)%s;\n", of_thread(*some_row(fn)->lay));
+	out_puts(g->o, "const int ct_place = (int)(ct_lane + (ct_warp << 5));\n");
+	out_printf(g->o, "const int ct_end = ct_place < %d ? ct_place : ct_begin + ct_body + (ct_place - %d);\n", front, front);
+	out_printf(g->o, "const int ct_edge = ct_end < (ct_place < %d ? ct_begin : (int)%s);\n(void)ct_left, (void)ct_edge;\n", front, length);
+}
+
+/* ---- parts ---- */
+Str peel_first(const Cu *g)
+{
+	return g->part == PART_END ? str_i64(g->fn->row_regs) : str_fmt("ct_part * %d", peel_piece(g->fn));
+}
+
+static void loop_part(Cu *g, const char *var, int each, int first)
+{
+	if (g->part == PART_END) {
+		out_printf(g->o, "for (int %s = %d; %s < %d; %s++) {\n", var, g->fn->row_regs + first, var, g->fn->row_regs + 1, var);
+	} else {
+		out_printf(g->o, "#pragma unroll\nfor (int %s = ct_part * %d%s; %s < ct_part * %d + %d; %s++) {\n", var, each, first ? " + 1" : "",
+			var, each, each, var);
+	}
+	out_in(g->o);
+}
+
+void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_piece(g->fn), 1); }
+
+void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
+{
+	if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
+	else loop_part(g, var, peel_piece(g->fn) >> each, 0);
+}
+
+static bool is_row(const Cu *g, const Val *v) { return type_is_tile(v->type) && v->lay && peel_row(g->fn, *v->lay); }
+
+static bool is_name(Cu *g, const Op *op)
+{
+	return elem_is_pointwise(op) && (cu_val(g, op->out[0])->splat || op->code == OP_RESHAPE || op->code == OP_PERMUTE);
+}
+
+/* Not loads of what reductions wait for: those are asked for together. */
+static bool works_in_parts(Cu *g, const Op *op)
+{
+	if (elem_is_pointwise(op)) return cu_val(g, op->out[0])->splat || is_row(g, op->out[0]);
+	if (op->code == OP_STORE) return is_row(g, ir_in(op, op->nin - 1));
+	if (op->code == OP_LOAD) return is_row(g, op->out[0]) && !peel_begins(g->fn, op);
+	return op->code == OP_REDUCE_REGS && is_row(g, ir_in(op, 0)) && !reduce_is_narrow(g, op);
+}
+
+static void await_stage(Cu *g, const Op *op)
+{
+	if (g->staged || peel_stage(g->fn, op) < 0) return;
+	out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)g->fn->stage_at);
+	g->staged = true;
+}
+
+/* What is computed in parts is there behind all of them. */
+static void declare(Cu *g, const Op *op)
+{
+	for (int i = 0; i < op->nout; i++) {
+		CuVal *v = cu_val(g, op->out[i]);
+		if (v->inside || is_name(g, op)) continue;
+		cu_declare(g, op->out[i]);
+		v->declared = true;
+	}
+}
+
+static void print_part(Cu *g, Op *first, const Op *end, int part)
+{
+	g->part = part;
+	for (Op *op = first; op != end;) {
+		if (elem_is_pointwise(op)) {
+			op = elem_group(g, op);
+			continue;
+		}
+		control_op(g, op);
+		op = op->next;
+	}
+	g->part = PART_NONE;
+}
+
+Op *peel_stretch(Cu *g, Op *first)
+{
+	Op *end = first;
+	bool any = false;
+	for (; end && works_in_parts(g, end); end = end->next) any |= !is_name(g, end);
+	if (!any) return first;
+	for (Op *op = first; op != end; op = op->next) {
+		declare(g, op);
+		await_stage(g, op);
+	}
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	print_numbers(g);
+	cu_loop(g, "ct_part", g->fn->row_regs / peel_piece(g->fn));
+	print_part(g, first, end, PART_PIECE);
+	cu_end(g);
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	print_part(g, first, end, PART_END);
+	cu_end(g);
+	cu_end(g);
+	return end;
+}
+
+/* ---- accesses ---- */
+static void begin(Access *x, const Op *op, const Val *data, bool store, Cu *g)
+{
+	access_open(x, g, op, data, store);
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	if (!g->part) print_numbers(g);
+	print_row(x);
+	if (g->part == PART_END) return;
+	out_printf(g->o, "%s%s *const ct_q = ct_p + ct_begin + (int)%s;\n", store || !x->v->constant ? "" : "const ",
+		elem_rows[x->v->elem].cuda, of_thread(x->l));
+}
+
+/* ct_in: is piece `number` of the thread one of the row? Its registers begin with ct_b. */
+static void print_inside(const Access *x, const char *number)
+{
+	const Fn *fn = x->g->fn;
+	Str in = str_fmt("%s < ct_left", in_body(x->l, str_intern("ct_b")));
+	if (fn->row_sure) in = str_fmt("ct_b < %d || %s", fn->row_sure, in);
+	out_printf(x->g->o, "const int ct_b = %s << %d;\nconst int ct_in = %s;\n", number, x->vec, in);
+}
+
+static void piece_registers(const Access *x, Str *reg)
+{
+	for (int k = 0; k < 1 << x->vec; k++) reg[k] = cu_at(x->g, x->data, k ? str_fmt("ct_b + %d", k) : "ct_b");
+}
+
+static void load_end(Access *x)
+{
+	Cu *g = x->g;
+	int bits = 8 * elem_bytes(x->v->elem);
+	Str reg = cu_at(g, x->data, str_i64(g->fn->row_regs));
+	cu_line(g, x->op);
+	out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(ct_p + ct_end, ct_edge, %s);\n", words_type(bits / 8), x->v->constant ? "nc" : "",
+		bits, x->pad);
+	words_unpack(g, x->v->elem, 1, "ct_w", &reg);
+}
+
+/* Of all pieces, then of the end; elements are taken out of words when all have been asked for. */
+static void load_all(Access *x, const char *nc)
+{
+	Cu *g = x->g;
+	Str reg[16];
+	int pieces = g->fn->row_regs >> x->vec;
+	out_printf(g->o, "ct_u32x4 ct_v[%d];\n", pieces);
+	cu_loop(g, "ct_i", pieces);
+	print_inside(x, "ct_i");
+	cu_line(g, x->op);
+	out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", nc, in_body(x->l, str_intern("ct_b")));
+	cu_end(g);
+	load_end(x);
+	cu_loop(g, "ct_i", pieces);
+	out_printf(g->o, "const int ct_b = ct_i << %d;\n", x->vec);
+	piece_registers(x, reg);
+	words_unpack(g, x->v->elem, 1 << x->vec, "ct_v[ct_i]", reg);
+	cu_end(g);
+}
+
+/* ---- what has another phase ---- */
+static int pieces_of(const Fn *fn) { return fn->row_regs / peel_piece(fn); }
+
+static int64_t stage_begin(const Fn *fn, int number) { return fn->stage_at + STAGE_BAR + number * peel_stage_bytes(fn); }
+
+/* A lane of the first warp asks for what the thread block needs of each step of all threads. */
+void peel_stage_init(Cu *g)
+{
+	out_printf(g->o, "ct_stage_init(ct_smem + %lld, %d);\n", (long long)g->fn->stage_at, pieces_of(g->fn));
+}
+
+static int staged_loads(const Fn *fn)
+{
+	int n = 0;
+	for (const Op *op = fn->body->first; op; op = op->next) n += peel_stage(fn, op) >= 0;
+	return n;
+}
+
+static void print_stage(Cu *g)
+{
+	const Fn *fn = g->fn;
+	int threads = cu_threads(fn), each = peel_piece(fn), all = threads * each;
+	out_puts(g->o, "if (threadIdx.x < 32) {\n");
+	out_in(g->o);
+	print_numbers(g);
+	out_puts(g->o, "__syncwarp();\n");
+	out_printf(g->o, "const int ct_from = (int)ct_lane * %d + (int)ct_cluster_rank() * %d, ct_some = ct_body - ct_from < %d ? ct_body - ct_from : %d;\n",
+		all * fn->cluster, all, all, all);
+	out_printf(g->o, "const unsigned int ct_bytes = ct_lane < %d && ct_some > 0 ? ct_some * %d + 16 : 0;\n", pieces_of(fn), 16 / each);
+	out_printf(g->o, "if (ct_lane < %d) ct_stage_expect(ct_smem + %lld, %d * ct_bytes);\n", pieces_of(fn), (long long)fn->stage_at, staged_loads(fn));
+	out_puts(g->o, "if (ct_bytes) {\n");
+	out_in(g->o);
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		int n = peel_stage(fn, op);
+		if (n < 0) continue;
+		cu_line(g, op);
+		out_printf(g->o, "ct_stage(ct_smem + %lld + ct_lane * %d, %s + ct_begin + ct_from, ct_bytes, ct_smem + %lld);\n",
+			(long long)stage_begin(fn, n), (threads + 1) * 16, cu_val(g, ir_in(op, 0))->view->base, (long long)fn->stage_at);
+	}
+	cu_end(g);
+	cu_end(g);
+}
+
+/* Is anything made of v that other elements of the row are combined with? Else what stands behind the row does not matter. */
+static bool meets_others(const Val *v)
+{
+	const Fn *fn = v->def->parent->fn;
+	bool *made = NEW_ARRAY(A_TMP, bool, fn->nval);
+	made[v->id] = true;
+	for (const Op *op = v->def->next; op; op = op->next) {
+		bool uses = false;
+		for (int i = 0; i < op->nin; i++) uses |= made[ir_in(op, i)->id];
+		if (!uses || op->code == OP_STORE) continue;
+		if (!elem_is_pointwise(op)) return true;
+		made[op->out[0]->id] = true;
+	}
+	return false;
+}
+
+/* A piece that begins anywhere, from the two aligned ones around it. Of shared memory words are read where that is less work than
+ * the shift, pairs of them where more than one tensor is: then banks would be what threads wait for. */
+static void load_around(Access *x, const char *nc)
+{
+	Cu *g = x->g;
+	Str reg[16], at = str_fmt("ct_around + %s * %d", in_body(x->l, str_intern("ct_b")), elem_bytes(x->v->elem));
+	int bits = 8 * elem_bytes(x->v->elem), stage = peel_stage(g->fn, x->op);
+	out_puts(g->o, "const unsigned int ct_skew = (unsigned int)(unsigned long long)ct_q & 15;\n");
+	print_inside(x, "ct_part");
+	cu_line(g, x->op);
+	if (stage >= 0) {
+		out_printf(g->o, "ct_u32x4 ct_w = ct_skewed_%s_b%d(ct_smem + %lld + ct_part * %d + threadIdx.x * 16, ct_skew);\n",
+			staged_loads(g->fn) > 1 ? "pairs" : "words", bits, (long long)stage_begin(g->fn, stage), (cu_threads(g->fn) + 1) * 16);
+		if (meets_others(x->data)) out_puts(g->o, "if (!ct_in) ct_w = ct_pad;\n");
+	} else {
+		const char *type = x->v->constant ? "const unsigned char" : "unsigned char";
+		out_printf(g->o, "%s *const ct_around = (%s *)ct_q - ct_skew;\n", type, type);
+		out_printf(g->o, "const ct_u32x4 ct_w = ct_skewed_b%d(ct_ld%s_b128_if(%s, ct_in, ct_pad), ct_ld%s_b128_if(%s + 16, ct_in, ct_pad), ct_skew);\n",
+			bits, nc, at, nc, at);
+	}
+	piece_registers(x, reg);
+	words_unpack(g, x->v->elem, 1 << x->vec, "ct_w", reg);
+}
+
+/* Is it the last load of what begins at the row's phase? */
+static bool is_last(const Fn *fn, const Op *load)
+{
+	for (const Op *op = load->next; op; op = op->next)
+		if (op->code == OP_LOAD && type_is_tile(op->out[0]->type) && peel_row(fn, *op->out[0]->lay) && peel_begins(fn, op)) return false;
+	return true;
+}
+
+void peel_load(Cu *g, const Op *op)
+{
+	Access x;
+	begin(&x, op, op->out[0], false, g);
+	x.pad = words_pad(g, x.v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
+	const char *nc = x.v->constant ? "nc" : "";
+	if (g->part == PART_END) {
+		load_end(&x);
+	} else {
+		out_printf(g->o, "const ct_u32x4 ct_pad = %s;\n", access_pad(&x));
+		if (g->part) load_around(&x, nc);
+		else load_all(&x, nc);
+	}
+	cu_end(g);
+	if (!g->part && g->fn->stage_at && is_last(g->fn, op)) print_stage(g);
+}
+
+void peel_store(Cu *g, const Op *op)
+{
+	Access x;
+	Str reg[16];
+	const Val *data = ir_in(op, op->nin - 1);
+	begin(&x, op, data, true, g);
+	if (g->part == PART_END) {
+		reg[0] = cu_at(g, data, str_i64(g->fn->row_regs));
+		Str w = words_pack(g, x.v->elem, 1, reg);
+		cu_line(g, op);
+		out_printf(g->o, "ct_st_b%d_if(ct_p + ct_end, ct_edge, %s);\n", 8 * elem_bytes(x.v->elem), w);
+	} else {
+		print_inside(&x, "ct_part");
+		piece_registers(&x, reg);
+		Str w = words_pack(g, x.v->elem, 1 << x.vec, reg);
+		cu_line(g, op);
+		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", in_body(x.l, str_intern("ct_b")), w);
+	}
+	cu_end(g);
+}
+
+/* ---- numbers of elements ---- */
+/* Of places without an element: that of the tile's end. */
+Str peel_iota(const Cu *g, Lay l, const char *reg)
+{
+	Str at = in_body(l, reg), none = str_fmt("%lld", 1ll << g->fn->row_log2);
+	return str_fmt("(%s < %d ? %s < ct_left ? (int)%s + %s + ct_begin : %s : ct_edge ? ct_end : %s)", reg, g->fn->row_regs, at, of_thread(l),
+		at, none, none);
+}
+
+/* All of a piece are below the row's length, or none are. */
+Str peel_below_length(const Cu *g, Lay l, const char *reg)
+{
+	Str first = str_fmt("(%s & ~%d)", reg, peel_piece(g->fn) - 1), in = str_fmt("%s < ct_left", in_body(l, first));
+	if (g->fn->row_sure) in = str_fmt("(%s < %d || %s)", reg, g->fn->row_sure, in);
+	return str_fmt("(%s < %d ? %s : ct_edge)", reg, g->fn->row_regs, in);
+}
+
+/* y: an integer. Places without an element are never stored: they may equal what they like. */
+Str peel_equals(const Cu *g, Lay l, const char *reg, Str y, const char *sign)
+{
+	Str here = str_fmt("%s %s (unsigned int)%s - (unsigned int)%s - (unsigned int)ct_begin", in_body(l, str_fmt("(unsigned int)%s", reg)),
+		sign, y, of_thread(l));
+	return str_fmt("(%s < %d ? %s : (unsigned int)ct_end %s (unsigned int)%s)", reg, g->fn->row_regs, here, sign, y);
+}
+
+/* ---- the launcher ---- */
+/* Do tensors whose rows are alike begin at one phase? */
+void peel_ask(const Fn *fn, void (*add)(void *ctx, Str s), void *ctx)
+{
+	const char *first = NULL;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay) || !peel_begins(fn, op)) continue;
+		Str name = name_c(fn->params.p[ir_in(op, 0)->index].name);
+		if (first && name != first) add(ctx, str_fmt("(((uintptr_t)%s ^ (uintptr_t)%s) & 15) == 0", first, name));
+		if (!first) first = name;
+	}
+}

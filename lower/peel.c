@@ -1,0 +1,232 @@
+/* Rows that begin anywhere in memory, in pieces of 16 bytes: a text of a kernel of rows beside those for single elements (odd.c).
+ *
+ * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of pieces, and what lies in front of
+ * it and behind it are its ends, so few that one register more of each thread holds them. So the kernel that was placed for
+ * aligned tensors serves as it is, with the place of element e of the body shifted to e - head: each piece is one access under one
+ * condition, and no thread takes a branch. Registers are numbered as always, and the one of the end comes last (cu_regs_of).
+ *
+ * The first threads hold the elements in front of the body, those after them the ones behind it. Which pad the others hold, or places
+ * behind the body, makes no difference: cut_plan has proved that one pad does for all, and as a row is shorter than its tile
+ * there is one.
+ *
+ * Row tensors begin at one phase (the launcher asks); what else the kernel loads along its rows (weights, tables) has a phase of its
+ * own, and a piece of it lies in two aligned ones. So that neither goes beyond a tensor, the body then keeps away from both ends of the
+ * row by as many elements as an aligned piece has (peel_apart).
+ *
+ * A text with fewer registers serves rows that are short enough, as in cut.c. */
+#include "base/diag.h"
+#include "lower/access.h"
+
+enum { LINE = 128, PIECE = 16, PEEL_ROW = 1024, PEEL_OF = 16 };
+static const int peel_parts[PEEL_TEXTS] = { 8, 12, 14, 16 };    /* of PEEL_OF: what texts keep of the registers */
+
+static const Val *accessed(const Op *op) { return op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1); }
+
+static bool is_row(const Fn *fn, const Val *v) { return type_is_tile(v->type) && v->lay && holds_row(fn, *v->lay); }
+
+static const Op *phase_of(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_PHASE) return op;
+	return NULL;
+}
+
+static int row_axis(const Type *t)
+{
+	int r = -1;
+	for (int a = 0; a < t->rank; a++)
+		if (t->log2[a]) r = a;
+	return r;
+}
+
+static const IrParam *param_of(const Fn *fn, const Op *op)
+{
+	const Val *v = ir_in(op, 0);
+	return v->block == fn->body && !v->def ? &fn->params.p[v->index] : NULL;
+}
+
+/* It begins with the row of a parameter's elements, and lies inside along the other axes. */
+static bool is_plain(const Fn *fn, const Op *op)
+{
+	const Val *data = accessed(op);
+	const IrParam *p = param_of(fn, op);
+	AccessPlan x = access_plan(op, data, false);
+	int axis = row_axis(data->type);
+	Num n;
+	if (!p || data->type->rank != x.rank || x.fast != axis || x.offset[axis]) return false;
+	if ((elem_bytes(p->elem) != 2 && elem_bytes(p->elem) != 4) || ir_int(op, AT_CACHE, 0) || ir_int(op, AT_ORDER, 0)) return false;
+	if (!ir_const_value(ir_in(op, 1 + axis), &n) || n.i) return false;
+	for (int a = 0; a < x.rank; a++)
+		if (a != axis && !x.proved[a]) return false;
+	return true;
+}
+
+static int elem_size(const Fn *fn) { return elem_bytes(param_of(fn, phase_of(fn))->elem); }
+
+static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t dflt)
+{
+	const IrAttr *p = ir_attr(x, key), *q = ir_attr(y, key);
+	return (p ? p->u.ints.p[i] : dflt) == (q ? q->u.ints.p[i] : dflt);
+}
+
+/* Do both begin equally many elements behind their tensors' first, in rows equally far apart? */
+static bool same_row(const Fn *fn, const Op *x, const Op *y)
+{
+	const IrParam *p = param_of(fn, x), *q = param_of(fn, y);
+	if (!p || !q || p->rank != q->rank || elem_bytes(p->elem) != elem_bytes(q->elem)) return false;
+	for (int a = 0; a < p->rank; a++) {
+		if (p->stride[a] != q->stride[a] || !same_scalar(ir_in(x, 1 + a), ir_in(y, 1 + a))) return false;
+		if (!same_number(x, y, AT_STEPS, a, 1) || !same_number(x, y, AT_OFFSETS, a, 0)) return false;
+	}
+	return true;
+}
+
+bool peel_begins(const Fn *fn, const Op *op) { return same_row(fn, phase_of(fn), op); }
+
+/* Registers: a piece's, then what lies a step of all threads apart; neighbouring threads hold neighbouring pieces. */
+static bool is_in_order(const Fn *fn, Lay l, int vec)
+{
+	int regs = l.in[HW_REG], axis = -1;
+	if (lay_free(l)) return false;
+	for (int a = 0; a < l.naxis; a++)
+		if (l.out[a]) axis = a;
+	for (int i = 0; i < regs; i++)
+		if (lay_coord(l, l.col[i], axis) != (uint32_t)1 << (i < vec ? i : fn->row_log2 - regs + i)) return false;
+	for (int i = 0; i < l.in[HW_LANE] + l.in[HW_WARP]; i++)
+		if (lay_coord(l, l.col[regs + i], axis) != (uint32_t)1 << (vec + i)) return false;
+	return true;
+}
+
+static bool works_apart(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_AGAIN: return true;
+	case OP_LITERAL: return false;
+	default: return (f & OPF_ELEMWISE) && (f & OPF_PURE) && !(f & (OPF_READ | OPF_WRITE));
+	}
+}
+
+/* Operations that know which registers a row has. */
+static bool suits(Fn *fn, const Op *op)
+{
+	bool row = false;
+	for (int i = 0; i < op->nin; i++) row |= is_row(fn, ir_in(op, i));
+	for (int i = 0; i < op->nout; i++) row |= is_row(fn, op->out[i]);
+	if (op->nregion) return false;
+	if (!row) return true;
+	if (op->code == OP_LOAD || op->code == OP_STORE) {
+		if (!is_plain(fn, op)) return false;
+		if (peel_begins(fn, op)) return true;
+		if (op->code == OP_STORE || !memory_is_constant(fn, ir_in(op, 0))) return false;
+		if (elem_bytes(param_of(fn, op)->elem) != elem_size(fn)) return false;
+		fn->peel_apart = PIECE / elem_size(fn);
+		return true;
+	}
+	if (op->code == OP_REDUCE_REGS) return op->nin == 1 && !op->out[0]->lay->in[HW_REG];
+	if (op->code == OP_IOTA && elem_bytes(op->out[0]->type->elem) < 4) return false;
+	return works_apart(op);
+}
+
+int peel_front(const Fn *fn) { return fn->peel_line / elem_size(fn) + fn->peel_apart; }
+int peel_behind(const Fn *fn) { return PIECE / elem_size(fn) + fn->peel_apart; }
+
+int64_t peel_below(const Fn *fn)
+{
+	bool all = fn->row_regs == 1 << fn->row_regs_log2;
+	return all ? (int64_t)1 << fn->row_log2 : cut_kept(fn) + peel_behind(fn) + fn->peel_apart;
+}
+
+/* As much of a line as leaves a thread for each element of the ends. */
+static void choose_line(Fn *fn)
+{
+	fn->peel_line = LINE;
+	while (fn->peel_line > PIECE && peel_front(fn) + peel_behind(fn) > cut_step(fn)) fn->peel_line /= 2;
+}
+
+/* Are all rows in registers of one order, and is nothing done with them but what the text knows? */
+static bool plan(Fn *fn, int vec)
+{
+	int regs = -1;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		for (int i = 0; i < op->nout; i++) {
+			const Val *v = op->out[i];
+			if (!is_row(fn, v)) continue;
+			if (regs < 0) regs = v->lay->in[HW_REG];
+			if (v->lay->in[HW_REG] != regs || !is_in_order(fn, *v->lay, vec)) return false;
+		}
+		if (!suits(fn, op)) return false;
+	}
+	fn->row_regs_log2 = regs;
+	return regs > vec;
+}
+
+/* ---- what has another phase ---- */
+static bool is_apart(const Fn *fn, const Op *op) { return op->code == OP_LOAD && is_row(fn, op->out[0]) && !peel_begins(fn, op); }
+
+int peel_stage(const Fn *fn, const Op *load)
+{
+	int n = 0;
+	if (!fn->stage_at || !is_apart(fn, load)) return -1;
+	for (const Op *op = load->prev; op; op = op->prev) n += is_apart(fn, op);
+	return n;
+}
+
+/* Of each step of all threads the pieces of the thread block, and one more. */
+int64_t peel_stage_bytes(const Fn *fn)
+{
+	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), pieces = fn->row_regs / (PIECE / elem_size(fn));
+	return pieces * (threads + 1) * PIECE;
+}
+
+/* What a cluster's thread blocks load of weights does not stay in the caches of their multiprocessors: the copy engine brings it to
+ * shared memory while threads wait for each other. */
+static void stage(Fn *fn)
+{
+	int n = 0;
+	int64_t at = (fn->shared_bytes + PIECE - 1) / PIECE * PIECE;
+	if (!fn->cluster) return;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (!is_apart(fn, op)) continue;
+		if (ir_in(op, 0)->type->rank != 1 || !memory_is_constant(fn, ir_in(op, 0))) return;
+		n++;
+	}
+	int64_t end = at + STAGE_BAR + n * peel_stage_bytes(fn);
+	if (!n || end > SHARED_LIMIT) return;
+	fn->stage_at = at;
+	fn->shared_bytes = end;
+}
+
+/* Elements of 32 bits one by one are half as many instructions a byte: pieces gain in clusters, where threads wait long. */
+static bool gains(const Fn *fn) { return elem_size(fn) < 4 || fn->cluster; }
+
+bool peel_wanted(const Fn *odd) { return odd->row_log2 && 1 << odd->row_log2 >= PEEL_ROW && odd->below.n == 1 && !odd->lanes; }
+
+Fn *peel_place(Fn *fn, const Fn *odd)
+{
+	const Op *phase = phase_of(fn);
+	Fn *texts = NULL, **to = &texts;
+	if (!phase || fn->lanes || fn->cluster > 1 << CLUSTER_PORTABLE || !param_of(fn, phase)) return NULL;
+	fn->row_log2 = odd->row_log2;
+	fn->below = odd->below;
+	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(elem_size(fn)))) return NULL;
+	choose_line(fn);
+	int each = PIECE / elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
+	fn->peel_least = (int64_t)1 << (fn->row_log2 - 1);
+	int64_t shared = fn->shared_bytes;
+	for (int i = 0; i < PEEL_TEXTS; i++) {
+		int64_t least = i ? peel_below(fn) : fn->peel_least;
+		int keep = (pieces * peel_parts[i] + PEEL_OF - 1) / PEEL_OF * each;
+		if (i && keep == fn->row_regs) continue;
+		if (i) fn = copy_kernel(fn);
+		fn->row_regs = keep;
+		fn->peel_least = least;
+		fn->row_sure = (int)((least - peel_front(fn) - peel_behind(fn)) >> (fn->row_log2 - fn->row_regs_log2)) / each * each;
+		fn->shared_bytes = shared;
+		fn->stage_at = 0;
+		stage(fn);
+		*to = fn;
+		to = &fn->cut;
+	}
+	return texts;
+}
