@@ -177,9 +177,20 @@ static void drop_single(Keep *k)
 }
 
 /* ---- writing ---- */
-static Op *keep_after(const Held *h, int64_t slot, int64_t count)
+/* The first operation of the block that uses v, which an earlier one made. */
+static Op *first_use(const Val *v)
 {
-	Builder b = build_after(h->load);
+	for (Op *op = v->def->next; op; op = op->next)
+		for (int i = 0; i < op->nin; i++)
+			if (ir_in(op, i) == v) return op;
+	return NULL;
+}
+
+/* In front of the first use, and not right behind the load: other loads stand between, and who keeps has to wait. */
+static Op *write_keep(const Held *h, int64_t slot, int64_t count)
+{
+	Op *use = first_use(h->load->out[0]);
+	Builder b = use ? build_before(use) : build_after(h->load);
 	Op *op = ir_op(&b, OP_KEEP, 2, (Val *[]){ h->in.op->region[0]->args.p[0], h->load->out[0] }, 0, NULL);
 	ir_set_int(op, AT_SLOT, slot);
 	ir_set_int(op, AT_NUMBER, count);
@@ -255,7 +266,7 @@ static void keep_fn(Fn *fn, const LowerCx *cx)
 	for (int i = 0; i < k.held.n && count; i++) {
 		Held *h = &k.held.p[i];
 		int64_t n = count < h->in.rounds ? count : h->in.rounds;
-		keep_after(h, fn->shared_bytes, n);
+		write_keep(h, fn->shared_bytes, n);
 		for (int a = 0; a < h->again.n; a++) take_kept(&h->again.p[a], fn->shared_bytes, n);
 		fn->shared_bytes += n * h->bytes;
 	}

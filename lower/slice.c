@@ -199,6 +199,19 @@ static void finish(Slicer *s, Builder *b, const Op *loop, const Carried *c, bool
 	}
 }
 
+/* Loads that need nothing of the slice stand first in their loop: nvcc keeps the order of accesses, and a thread shall ask for all
+ * before it waits for one. */
+static bool may_be_first(const Slicer *s, int i)
+{
+	const Op *op = s->p.ops[i].op;
+	if (op->code != OP_LOAD || !memory_is_constant(s->p.fn, ir_in(op, 0))) return false;
+	for (int k = 0; k < op->nin; k++) {
+		int made = s->p.def[ir_in(op, k)->id];
+		if (made >= 0 && s->p.ops[made].runs) return false;
+	}
+	return true;
+}
+
 static void write_loop(Slicer *s, int level, Op *before)
 {
 	const Type *i32 = type_scalar(EL_I32);
@@ -220,8 +233,9 @@ static void write_loop(Slicer *s, int level, Op *before)
 		Val **to = k && c.part.p[k - 1] == i ? s->top : s->sum;
 		to[i] = ir_arg(body, c.out.p[k], NULL);
 	}
-	for (int i = 0; i < s->p.n; i++)
-		if (s->p.ops[i].runs >> level & 1) cut_op(s, &inner, i);
+	for (int first = 1; first >= 0; first--)
+		for (int i = 0; i < s->p.n; i++)
+			if (s->p.ops[i].runs >> level & 1 && may_be_first(s, i) == first) cut_op(s, &inner, i);
 	for (int k = 0; k < c.part.n; k++) {
 		int i = c.part.p[k];
 		last[k] = k && c.part.p[k - 1] == i ? s->top[i] : s->sum[i];

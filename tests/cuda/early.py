@@ -1,4 +1,4 @@
-"""Which loads are asked for before others (pass early), in early.tile; and whether their accesses have one way (bound.c)."""
+"""Which loads are asked for before others: in straight text (pass early, early.tile), in loops over slices (pass slice, slices.tile)."""
 import os
 import re
 import sys
@@ -6,25 +6,31 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
 from common import *
 
-# kernel: the tensors that its body accesses, in the order after the pass; what it stores to in capitals
-WANT = {"rows": "at y z x R R", "again": "x y X x R"}
-ONE_WAY = {"held": True, "known": False}         # the text for aligned tensors
+# file, last pass, kernel: the tensors that its body accesses, in their order; what it stores to in capitals; ! where the thread keeps
+# what it loaded, for which it has to wait; [ where a loop begins
+WANT = [("early", "early", {"rows": "at y z x R R", "again": "x y X x R"}),
+        ("slices", "keep", {"twice_8192": "[ x r x! r! S [ w R Y r Z"})]
+STEP = re.compile(r"(%[\w.]+) = load (%[\w.]+)|\b(?:load|gather) (%[\w.]+)|\bstore (%[\w.]+)|\bkeep %[\w.]+, (%[\w.]+)|(\bfor) ")
+
+
+def order(body):
+    views = dict(re.findall(r"(%\d+) = view %(\w+)", body))
+    tensor = lambda base: views.get(base, base[1:]).split(".")[0]
+    made, found = {}, []
+    for m in STEP.finditer(body):
+        result, loaded, other, stored, kept, loop = m.groups()
+        if result: made[result] = tensor(loaded)
+        found.append("[" if loop else made[kept] + "!" if kept else tensor(stored).upper() if stored else tensor(loaded or other))
+    return " ".join(found)
+
 
 with tmpdir() as tmp:
-    out = os.path.join(tmp, "early.ir")
-    r = ctilec("--arch=sm_90a", "--stop-after=early", os.path.join(ROOT, "tests", "cuda", "early.tile"), "-o", out)
-    check(r.code == 0, "early.tile does not compile:\n" + r.text)
-    for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S):
-        views = dict(re.findall(r"(%\d+) = view %(\w+)", body))
-        found = []
-        for op, base in re.findall(r"\b(load|gather|store) (%[\w.]+)", body):
-            tensor = views.get(base, base[1:].split(".")[0])
-            found.append(tensor.upper() if op == "store" else tensor)
-        if name in WANT:
-            check(" ".join(found) == WANT[name], "%s: want %s, found %s" % (name, WANT[name], " ".join(found)))
-    r = ctilec("--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "early.tile"), "-o", os.path.join(tmp, "early.cu"))
-    check(r.code == 0, "early.tile is not emitted:\n" + r.text)
-    bodies = dict(re.findall(r"^(\w+)_sm90a_aligned\((.*?)^}", read(os.path.join(tmp, "early.cu")), re.M | re.S))
-    for name, one in ONE_WAY.items():
-        check(name in bodies and ("} else {" not in bodies[name]) == one, "%s: want %s" % (name, "one way" if one else "two ways"))
+    for name, last, want in WANT:
+        out = os.path.join(tmp, "early.ir")
+        r = ctilec("-w", "--arch=sm_90a", "--stop-after=" + last, os.path.join(ROOT, "tests", "cuda", name + ".tile"), "-o", out)
+        check(r.code == 0, "%s.tile does not compile:\n%s" % (name, r.text))
+        kernels = dict(re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S))
+        for kernel, accesses in want.items():
+            found = order(kernels[kernel])
+            check(found == accesses, "%s: want %s, found %s" % (kernel, accesses, found))
 finish()
