@@ -171,8 +171,11 @@ void access_thread(Access *x)
 		Str at = x->apart[a] ? str_fmt("(ct_o%d + ct_c%d)", a, a) : str_fmt("ct_o%d", a);
 		out_printf(sum, " + %s", scaled(at, x->v, a));
 	}
-	out_printf(g->o, "%s%s *const ct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda, x->v->base,
-		sum->p);
+	/* nvcc would compute the address of each single element in front of a loop, and hold them all through */
+	bool hidden = g->fn->by_element && !x->vec && x->op->parent->owner;
+	out_printf(g->o, "%s%s *%sct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
+		hidden ? "" : "const ", x->v->base, sum->p);
+	if (hidden) out_puts(g->o, "asm(\"\" : \"+l\"(ct_p));\n");
 	out_free(sum);
 }
 

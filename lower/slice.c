@@ -495,7 +495,8 @@ static void slice_block(IrBlock *block, const LowerCx *cx, bool again)
 	if (slices < 1 || !best_plan(block, m.seed, slices, row, &s.p)) return;
 	s.log2 = wide_slices(block, m.seed, slices, &s.p);
 	if (!plan_block(block, m.seed, s.p.axis[m.seed->id], s.log2, &s.p)) return;
-	s.near = 4 - log2_floor(m.bytes) < to.each ? 4 - log2_floor(m.bytes) : to.each;
+	int piece = fn->by_element ? 0 : PIECE_LOG2 - log2_floor(m.bytes);
+	s.near = piece < to.each ? piece : to.each;
 	s.far = to.each - s.near;
 	write_loops(&s);
 	if (s.log2 < slices) slice_block(s.counter->block, cx, true);
