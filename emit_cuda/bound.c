@@ -13,6 +13,7 @@
 
 enum {
 	AROUND = 16,            /* registers beside tiles */
+	AROUND_TENSORS = 4,     /* which is enough for the addresses of so many tensors; two more for each other one */
 	FOR_MATH = 8,           /* more, where functions are computed of them */
 	PASSING = 8, PASSING_PACKED = 12,       /* words of what is loaded and used up between two waits, in a text with one way */
 	MANY = 64,              /* elements of a thread from which accesses are one way, outside of clusters, too */
@@ -103,6 +104,13 @@ static bool exchanges(const Fn *fn)
 	return false;
 }
 
+static int addresses_besides(const Fn *fn)
+{
+	int n = -AROUND_TENSORS;
+	for (int i = 0; i < fn->params.n; i++) n += fn->params.p[i].is_tensor;
+	return n > 0 ? 2 * n : 0;
+}
+
 static void find_product(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_MMA_SYNC; }
 
 int bound_of_products(const Fn *fn)
@@ -183,7 +191,7 @@ int bound_blocks(Cu *g, bool specific)
 	}
 	arena_release(A_TMP, mark);
 	if (words < LEAST_WORDS) return 0;
-	int regs = words + AROUND + (b.math ? FOR_MATH : 0) + (specific ? 0 : ANY_ARCH), warps = cu_threads(fn) / 32;
+	int regs = words + AROUND + addresses_besides(fn) + (b.math ? FOR_MATH : 0) + (specific ? 0 : ANY_ARCH), warps = cu_threads(fn) / 32;
 	regs = (regs + UNIT - 1) / UNIT * UNIT;
 	int blocks = SM_REGISTERS / 32 / regs / WARPS * WARPS / warps;
 	while (blocks > 1 && blocks * warps % WARPS) blocks--;
