@@ -94,3 +94,12 @@ def emit(name, path, options, out):
     """Writes out and the header beside it; False after a message where the program does not compile."""
     r = ctilec("--target=cuda", "-w", "-o", out, *options, path)
     return check(r.code == 0, "%s does not compile for target cuda:\n%s" % (name, r.text[-2000:])) and os.path.exists(out)
+
+
+def host_side(text):
+    """What nvcc gives to the host's compiler: functions of the device are gone, kernels are functions without a body of their own."""
+    heads = re.findall(r"^static __global__ void [^\n]*\n(?:#if[^\n]*\n__cluster_dims__[^\n]*\n#endif\n)?(\w+\([^{]*\))\n\{", text, re.M)
+    first, last = text.index("#define CT_FN"), text.index("#ifndef __CUDACC_RTC__\n#include <stdarg.h>")
+    unnamed = [re.sub(r"\w+(?=[,)])", "", head) for head in heads]
+    types = re.findall(r"^typedef struct __align__\(64\) ct_tensor_map [^\n]*\n", text[first:last], re.M)
+    return "#include <cuda_runtime.h>\n" + text[:first] + "".join(types) + "".join("static void %s { }\n" % head for head in unnamed) + text[last:]

@@ -16,20 +16,28 @@ SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 FUNCTION = re.compile(r"Compiling entry function '(\w+)'")
 INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
 
-HEAVY = 3000        # lines of generated text for one architecture; programs of tests/values with more are hardly optimized
+HEAVY = 3000        # lines of generated text for one architecture; programs with more are hardly optimized, samples always are
+QUICK = ["-Ofc", "mid"]        # `max` and -Xcicc -O0 leave ptxas more than they save
+
+PAGES = sys.argv[1] == "pages"      # many small programs: the host's compiler alone has read their host part when nvcc has only begun
 
 spills, done = [], set()
 
 
 def compile_one(name, text, arch, where, whole, heavy):
     """whole: with its host part, through the host's compiler; else the device's part to a cubin."""
-    kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole else ["-cubin"]
+    kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole and not PAGES else ["-cubin"]
     if heavy:
-        kind += ["-Ofc", "max", "-Xptxas", "-O0"]
+        kind += QUICK
     r = run([NVCC] + kind + ["-arch=" + arch, "-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
     said = r.out.decode("utf-8", "replace") + r.text
     wrong = [line for line in said.splitlines() if not INFO.match(line) or "C75" in line]
     check(r.code == 0 and not wrong, "%s for %s:\n%s" % (name, arch, "\n".join(wrong)[-3000:]))
+    if whole and PAGES:
+        host = os.path.join(where, "host.cpp")
+        write(host, host_side(read(text)))
+        r = run(["g++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I" + os.path.dirname(text), "-isystem", include_folder(), host])
+        check(r.code == 0, "%s, host part:\n%s" % (name, r.text[-3000:]))
     function = "?"
     for line in said.splitlines():
         m = FUNCTION.search(line)
@@ -37,6 +45,12 @@ def compile_one(name, text, arch, where, whole, heavy):
         m = SPILL.search(line)
         if m and int(m.group(1)) + int(m.group(2)):
             spills.append("%s: %s for %s: %s" % (name, function, arch, m.group(0)))
+
+
+def include_folder():
+    """Of the toolkit that nvcc belongs to, as nvcc itself says."""
+    said = run([NVCC, "--dryrun", "-E", "-x", "cu", os.devnull]).text
+    return re.search(r'^#\$ INCLUDES="-I([^"]*)"', said, re.M).group(1).strip()
 
 
 def program(name, path, options, tmp, combinations, whole, heavy):
@@ -84,7 +98,7 @@ def main(group):
             if sample:
                 mine += [("", a) for a in ARCHS]
             whole = mine[-1 - i % len(ARCHS)] if sample else mine[0] if i % 4 == 0 else None
-            program(name, path, options, tmp, mine, whole, HEAVY if group == "values" else 10**9)
+            program(name, path, options, tmp, mine, whole, 10**9 if sample else HEAVY)
         print("%d programs, %d of %d combinations of --arch and architecture" % (len(found), len(done), len(COMBINATIONS)))
         if sample:
             check(len(done) == len(COMBINATIONS), "combinations that no sample saw: %s" % sorted(set(COMBINATIONS) - done))
