@@ -135,7 +135,7 @@ def host():
                 write(os.path.join(tmp, "host.cpp"), host_side(read(out)))
                 for cc in ("g++", "clang++"):
                     if shutil.which(cc):
-                        r = run([cc, "-std=c++11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I" + tmp, "-isystem", headers, os.path.join(tmp, "host.cpp")])
+                        r = run([cc, "-std=c++11", "-c", "-o", os.path.join(tmp, "host.o"), "-Wall", "-Wextra", "-Werror", "-I" + tmp, "-isystem", headers, os.path.join(tmp, "host.cpp")])
                         check(r.code == 0, "%s with %s:\n%s" % (name, cc, r.text[-3000:]))
                         done += 1
     check(done, "neither g++ nor clang++ is here")
