@@ -27,9 +27,9 @@ LABELS = list(METRICS.values())
 # file, C function, kernel, sizes in the order of the function's arguments; tensors: "name type extents", a number is itself
 CASES = [
     ("elementwise", "add_f32", "add_of_f32_2048", dict(n=20000), ["f32 n", "f32 n", "f32 n"]),
-    ("move", "transpose_f32", "transpose_of_f32_64x64", dict(m=100, n=200), ["f32 m n", "f32 n m"]),
+    ("move", "transpose_f32", "transpose_of_f32_128x64", dict(m=100, n=200), ["f32 m n", "f32 n m"]),
     ("move", "transpose_bf16", "transpose_of_bf16_128x128", dict(m=200, n=264), ["bf16 m n", "bf16 n m"]),
-    ("move", "transpose_i8", "transpose_of_i8_64x256", dict(m=128, n=768), ["i8 m n", "i8 n m"]),
+    ("move", "transpose_i8", "transpose_bytes_8", dict(m=128, n=768), ["i8 m n", "i8 n m"]),
     ("move", "rope", "rope_64x16", dict(tokens=4, heads=32, half=64, positions=64),
      ["bf16 tokens heads two half", "index tokens", "f32 positions half", "f32 positions half"]),
     ("softmax", "softmax_f32", "softmax_of_f32_1024", dict(rows=8, cols=1000), ["f32 rows cols", "f32 rows cols"]),
@@ -38,7 +38,7 @@ CASES = [
     ("norms", "layernorm_f32", "layernorm_of_f32_4096", dict(rows=8, cols=3000), ["f32 rows cols", "f32 cols", "f32 cols", "f32 rows cols", 1e-5]),
     ("scan", "cumsum_f32", "cumsum_of_f32_4096", dict(rows=8, cols=4096), ["f32 rows cols", "f32 rows cols"]),
     ("stencil", "blur3", "blur3_of_16x128", dict(h=32, w=256), ["f32 h w", "f32 h w"]),
-    ("stencil", "laplace", "laplace_of_4x8x128", dict(d=8, h=16, w=256), ["f32 d h w", "f32 d h w"]),
+    ("stencil", "laplace", "laplace_of_8x128", dict(d=8, h=16, w=256), ["f32 d h w", "f32 d h w"]),
 ]
 
 
