@@ -595,6 +595,13 @@ static void print_start(Out *o, const KernelText *k, const EmitOptions *opt, con
 	out_printf(o, "return ct_start(\"%s\", ct_k_pick, ct_most, ct_k, ct_how, %d, ct_blocks, ct_args, stream);\n", name, n);
 }
 
+static bool goes_first(const KernelText *k, const EmitOptions *opt, TextKind t)
+{
+	bool first = t >= TEXT_PEELED && t < TEXT_ALIGNED;
+	for (int i = 0; first && i < opt->archs.n; i++) first = k->text[t][i] && peel_leads(k->text[t][i]);
+	return first;
+}
+
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
 	static int next;                /* kernels are started in their order: the search goes on where it ended */
@@ -633,7 +640,9 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		return;
 	}
 	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
-		if (has_text(k, opt, t)) launch_if(o, k, opt, name, t);
+		if (has_text(k, opt, t) && goes_first(k, opt, t)) launch_if(o, k, opt, name, t);
+	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
+		if (has_text(k, opt, t) && !goes_first(k, opt, t)) launch_if(o, k, opt, name, t);
 	launch_text(o, k, opt, name, TEXT_ANY);
 }
 

@@ -200,6 +200,19 @@ static void stage(Fn *fn)
 /* Elements of 32 bits one by one are half as many instructions a byte: pieces gain in clusters, where threads wait long. */
 static bool gains(const Fn *fn) { return elem_size(fn) < 4 || fn->cluster; }
 
+/* Is a function of elements of 16 bits computed in many instructions? */
+static bool is_long(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if ((op_rows[op->code].flags & OPF_MATH) && is_row(fn, op->out[0]) && !ir_int(op, AT_ROUNDING, 0)) return elem_size(fn) == 2;
+	return false;
+}
+
+/* A text that leaves registers out serves aligned rows better than the one that computes all their pads: layer norm of 6,144 columns of
+ * bf16 goes from 71 to 92 % of the copy rate, softmax of 50,264 from 84 to 97. Not where instructions for each element are
+ * most: cross-entropy of 50,264 columns of bf16 would go from 81 to 75. */
+bool peel_leads(const Fn *fn) { return fn->row_regs < 1 << fn->row_regs_log2 && !is_long(fn); }
+
 bool peel_wanted(const Fn *odd) { return odd->row_log2 && 1 << odd->row_log2 >= PEEL_ROW && odd->below.n == 1 && !odd->lanes; }
 
 Fn *peel_place(Fn *fn, const Fn *odd)
