@@ -387,17 +387,35 @@ static Sv cond_values(Cx *cx, Op *op, Val *a, Val *b, Span at)
 	return sv_val(made->out[0], at);
 }
 
+/* The numbers of a tile literal take the element type of the other arm; two literals are of f32 if either has a float. */
+static Sv arm_given(Cx *cx, IrBlock *region, Sv x, Sv other)
+{
+	if (x.kind != SV_LIT) return x;
+	Spot s = spot_enter(cx, region);
+	bool typed = sv_is_tile(other) || sv_is_scalar(other);
+	bool flt = sv_open_float(x) || sv_open_float(other);
+	if (sv_open(other)) x = lit_give(cx, x, flt ? EL_F32 : EL_I32, sv_poison(x.span));
+	else if (typed && !elem_is_ptr(other.type->elem)) x = lit_give(cx, x, other.type->elem, other);
+	else x = lit_default(cx, x);
+	spot_leave(cx, s);
+	return x;
+}
+
 static Sv run_time_cond(Cx *cx, const Expr *e, Sv c, const Type *want)
 {
 	Val *cv = conv_val(cx, c);
 	Op *op = ir_op(at_span(cx, e->span), OP_IF, 1, &cv, 0, NULL);
 	IrBlock *then = ir_region(op), *other = ir_region(op);
 	Spot s = spot_enter(cx, then);
-	Sv a = sema_expr(cx, e->u.cond.a, want);
+	Sv a = want ? sema_expr(cx, e->u.cond.a, want) : sema_operand(cx, e->u.cond.a);
 	spot_leave(cx, s);
 	s = spot_enter(cx, other);
-	Sv b = sema_expr(cx, e->u.cond.b, want);
+	Sv b = want ? sema_expr(cx, e->u.cond.b, want) : sema_operand(cx, e->u.cond.b);
 	spot_leave(cx, s);
+	if (sv_bad(a) || sv_bad(b)) return sv_poison(e->span);
+	Sv open = a;
+	a = arm_given(cx, then, a, b);
+	b = arm_given(cx, other, b, open);
 	if (sv_bad(a) || sv_bad(b) || !is_value(cx, a, "`?:`") || !is_value(cx, b, "`?:`")) return sv_poison(e->span);
 	const Type *t = arms_type(a, b, want);
 	if (!t) return arms_differ(cx, a, b, e->span);
