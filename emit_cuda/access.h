@@ -25,6 +25,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	bool turning;                   /* coordinates along it are those of the turned row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (forget_bounds) */
 	bool store;
+	Str stage;                      /* where in shared memory thread and piece ct_i have their place (lower/stage.c) */
 	Str held;                       /* next.c: the array that pieces are loaded to, instead of registers */
 	bool words;                     /* pieces are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;

@@ -16,6 +16,7 @@ enum {
 	AROUND_TENSORS = 4,     /* which is enough for the addresses of so many tensors; two more for each other one */
 	FOR_MATH = 8,           /* more, where functions are computed of them */
 	PASSING = 8, PASSING_PACKED = 12,       /* words of what is loaded and used up between two waits, in a text with one way */
+	STREAMED = 8,           /* the same of what is taken from shared memory piece by piece, two of which are under way */
 	MANY = 64,              /* elements of a thread from which accesses are one way, outside of clusters, too */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	LEAST_WORDS = 24,       /* of tiles: below, nvcc takes few registers by itself */
@@ -53,7 +54,7 @@ static bool waits(const Op *op)
 	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }
 
-static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) != 0; }
+static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) || v->def->code == OP_STAGED; }
 
 static bool is_straight(const IrBlock *block)
 {
@@ -72,7 +73,8 @@ static void number_stretches(Bound *b, const IrBlock *block)
 			const Val *v = op->out[i];
 			b->math |= cu_regs(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
 			b->begin[v->id] = b->end[v->id] = b->now;
-			if (cu_regs(v) >= LEAST && op->code != OP_IOTA && holder(v) == v && !cu_val(b->g, v)->splat) vec_push(A_TMP, &b->tiles, v);
+			bool held = op->code != OP_IOTA && !ir_attr(op, AT_STAGED) && holder(v) == v && !cu_val(b->g, v)->splat;
+			if (held && cu_regs(v) >= LEAST) vec_push(A_TMP, &b->tiles, v);
 		}
 	}
 }
@@ -87,6 +89,7 @@ static int most_words(const Bound *b)
 		if (from == to && !is_read(v)) continue;
 		int passing = elem_bytes(v->type->elem) < 4 ? PASSING_PACKED : PASSING;
 		if (from == to && b->g->one_way && words > passing) words = passing;
+		if (from == to && b->g->stream.first && v->def->code == OP_STAGED) words = STREAMED;
 		for (int s = from; s < to; s++) n[s][s == from && !is_read(v) ? OUT : KEPT] += words;
 		n[to][IN] += words;
 	}

@@ -360,6 +360,7 @@ void control_op(Cu *g, Op *op)
 	case OP_PHASE: memory_phase(g, op); return;
 	case OP_KEEP: keep_store(g, op); return;
 	case OP_KEPT: keep_load(g, op); return;
+	case OP_STAGED: memory_staged(g, op); return;
 	case OP_EXCHANGE: cluster_exchange(g, op); return;
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: reduce_step(g, op); return;
 	case OP_MMA_SYNC: mma_print(g, op); return;
@@ -422,9 +423,14 @@ void control_op(Cu *g, Op *op)
 	else diag(D_NOT_SUPPORTED, op->span, str_fmt("`%s`", op_rows[op->code].name), "cuda");
 }
 
-void control_block(Cu *g, IrBlock *b)
+void control_ops(Cu *g, Op *op, const Op *end)
 {
-	for (Op *op = b->first; op;) {
+	while (op != end) {
+		if (op == g->stream.first && !g->stream.open) {
+			stream_print(g);
+			op = g->stream.store->next;
+			continue;
+		}
 		Op *behind = g->fn->peel_line ? peel_stretch(g, op) : op;
 		if (behind != op) {
 			op = behind;
@@ -438,6 +444,8 @@ void control_block(Cu *g, IrBlock *b)
 		op = op->next;
 	}
 }
+
+void control_block(Cu *g, IrBlock *b) { control_ops(g, b->first, NULL); }
 
 void control_region(Cu *g, IrBlock *b, const Str *args, Str *yields)
 {

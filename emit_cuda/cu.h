@@ -48,6 +48,13 @@ typedef struct Frame {          /* where the ends of the innermost constructs pu
 
 typedef VEC(const Sym *) CuSyms;
 
+/* stream.c: the last operations of a kernel, up to a store, are printed in one loop over pieces. */
+typedef struct Stream {
+	const Op *first, *store;        /* first NULL: none are */
+	int piece, regs;        /* registers of a piece; of the tiles with the fewest */
+	bool open;              /* they are being printed */
+} Stream;
+
 typedef struct Cu {
 	Out *o;
 	const Fn *fn;
@@ -68,6 +75,7 @@ typedef struct Cu {
 	 * leave room for fewer warps; the launcher asks whether all of `needs` hold. */
 	bool aligned;           /* this is that text */
 	bool one_way;           /* and its accesses are one way each (memory.c) */
+	Stream stream;
 	bool undecided;         /* the launcher cannot know whether some access is aligned */
 	VEC(Str) needs;         /* conditions over parameters and dimensions */
 	const Str *asked;       /* in that text: all that the launcher asks */
@@ -128,6 +136,10 @@ Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *
 
 /* elem.c: operations that work register by register */
 bool elem_is_pointwise(const Op *op);
+void stream_plan(Cu *g);                                /* finds g->stream */
+void stream_print(Cu *g);
+void stream_loop(Cu *g, const char *var, int64_t count, int each);
+Lay elem_broadcast_source(const Op *op);                /* where its operand holds what each register of the result shows */
 void elem_plan(Cu *g);                                  /* which of them share a loop */
 Op *elem_group(Cu *g, Op *first);                       /* prints a loop; returns the op behind its last */
 void elem_flush(Cu *g);                                 /* prints the loop that waits for its store, */
@@ -166,6 +178,7 @@ void memory_params(Cu *g);
 void memory_view(Cu *g, const Op *op);
 void memory_phase(Cu *g, const Op *op);
 void memory_load(Cu *g, const Op *op);
+void memory_staged(Cu *g, const Op *op);       /* lower/stage.c */
 void memory_store(Cu *g, const Op *op);
 void patch_loads(Cu *g, const Op *op);                  /* patch.c: loads that overlap */
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */
@@ -215,6 +228,7 @@ void sort_histogram(Cu *g, const Op *op);
 
 /* control.c */
 void control_block(Cu *g, IrBlock *b);
+void control_ops(Cu *g, Op *op, const Op *end);         /* of one block, up to `end` */
 void control_op(Cu *g, Op *op);
 void control_region(Cu *g, IrBlock *b, const Str *args, Str *yields);          /* of a reduction: scalar statements */
 

@@ -36,7 +36,7 @@ bool elem_is_pointwise(const Op *op)
 }
 
 /* Where the operand of a broadcast holds what each register of the result shows. */
-static Lay broadcast_source(const Op *op)
+Lay elem_broadcast_source(const Op *op)
 {
 	const Val *x = ir_in(op, 0), *r = op->out[0];
 	int pad = r->type->rank - x->type->rank;
@@ -54,7 +54,7 @@ static Lay broadcast_source(const Op *op)
 static bool keeps_registers(const Op *op)
 {
 	if (op->code != OP_BROADCAST || cu_regs(ir_in(op, 0)) != cu_regs(op->out[0])) return false;
-	CuMap m = cu_map(broadcast_source(op), LAY_HWAXIS(HW_REG));
+	CuMap m = cu_map(elem_broadcast_source(op), LAY_HWAXIS(HW_REG));
 	for (int i = 0; i < m.nreg + m.nlane + m.nwarp; i++)
 		if (m.col[i] != (i < m.nreg ? (uint32_t)1 << i : 0)) return false;
 	return true;
@@ -93,6 +93,7 @@ static void plan_block(Cu *g, IrBlock *b)
 	int group = 0, regs = 0;
 	for (Op *op = b->first; op; op = op->next) {
 		for (int i = 0; i < op->nregion; i++) plan_block(g, op->region[i]);
+		if (op == g->stream.first) group = 0;
 		if (!elem_is_pointwise(op)) {
 			group = 0;
 			continue;
@@ -135,6 +136,9 @@ static void start_inside(void *ctx, Op *op)
 void elem_plan(Cu *g)
 {
 	plan_block(g, g->fn->body);
+	stream_plan(g);
+	g->ngroup = 0;
+	plan_block(g, g->fn->body);     /* no loop goes from in front of the stream into it */
 	ir_walk(g->fn->body, start_inside, g);
 	ir_walk(g->fn->body, count_outside, g);
 	g->rare = rare_values(g->fn, A_UNIT);
@@ -218,7 +222,7 @@ static Str point_text(Cu *g, const Op *op, const char *reg)
 	switch (op->code) {
 	case OP_IOTA: return iota_text(g, op, reg);
 	case OP_LITERAL: return literal_text(g, op, reg);
-	case OP_BROADCAST: return cu_pulled(g, ir_in(op, 0), broadcast_source(op), reg);
+	case OP_BROADCAST: return cu_pulled(g, ir_in(op, 0), elem_broadcast_source(op), reg);
 	case OP_CONVERT_REGS:
 		if (lay_pull(*op->out[0]->lay, *ir_in(op, 0)->lay, &c) > CVT_REGS) bug("convert_regs moves data between threads");
 		return cu_pulled(g, ir_in(op, 0), c, reg);

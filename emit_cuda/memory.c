@@ -374,6 +374,7 @@ static void words_of_pieces(Access *x)
 {
 	int regs = cu_regs(x->data);
 	const char *type = words_type(elem_bytes(x->v->elem) << x->vec);
+	if (x->stage) return;
 	x->words = x->held || (!x->store && elem_bytes(x->v->elem) < 4 && regs <= UNROLL_REGS);
 	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->vec);
 }
@@ -423,6 +424,9 @@ static void print_pieces(Access *x)
 		cu_line(g, x->op);
 		if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
 		out_printf(g->o, "ct_st%s_b%d(%s, %s%s);\n", hint, bits, at, w, policy);
+	} else if (x->stage) {
+		cu_line(g, x->op);
+		out_printf(g->o, "ct_copy_piece(%s, %s);\n", x->stage, at);
 	} else {
 		cu_line(g, x->op);
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
@@ -490,7 +494,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 	Str reg[16];
 	int n = 1 << x->vec, bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
-	if (!x->store) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
+	if (!x->store && !x->stage) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	cu_registers(g, x->l, skip);
 	if (x->store) elem_print_late(g);
 	piece_registers(x, reg);
@@ -501,6 +505,9 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 		Str w = words_pack(g, x->v->elem, n, reg);
 		cu_line(g, x->op);
 		out_printf(g->o, "ct_st%s_b%d_if(%s, ct_in%s%s, %s%s);\n", hint, bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w, policy);
+	} else if (x->stage) {
+		cu_line(g, x->op);
+		out_printf(g->o, "ct_copy_piece_if(%s, %s, ct_in);\n", x->stage, at);
 	} else {
 		cu_line(g, x->op);
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
@@ -727,10 +734,59 @@ void access_take_held(Cu *g, const Op *op, Str held)
 	cu_end(g);
 }
 
+/* ---- tiles that come into shared memory meanwhile: lower/stage.c ---- */
+static Str stage_place(const Cu *g, const Op *load)
+{
+	int threads = cu_threads(g->fn);
+	return str_fmt("ct_smem + %lld + ((unsigned int)ct_i * %d + threadIdx.x) * 16", (long long)ir_int(load, AT_STAGED, 0), threads);
+}
+
+/* Only the text for aligned tensors has pieces that can be copied. */
+static void ask_staged(Cu *g, const Op *op)
+{
+	Access x;
+	if (!g->aligned) return;
+	cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);   /* of no variable: pieces go to their places */
+	cu_say(g, op);
+	open_access(&x, g, op, op->out[0], false);
+	x.stage = stage_place(g, op);
+	print_access(&x);
+}
+
+void memory_staged(Cu *g, const Op *op)
+{
+	Access x;
+	const Op *load = ir_in(op, 0)->def;
+	const Val *r = op->out[0];
+	cu_val(g, r)->name = cu_name(g, r);
+	cu_say(g, op);
+	cu_declare(g, r);
+	if (!g->aligned) {
+		open_access(&x, g, load, r, false);
+		x.pad = words_pad(g, x.v->elem, cu_scalar(g, ir_in(load, load->nin - 1)));
+		print_access(&x);
+		return;
+	}
+	access_open(&x, g, load, r, false);
+	const char *type = words_type(piece_bytes(&x));
+	out_puts(g->o, "{\n");
+	out_in(g->o);
+	out_printf(g->o, "%s ct_v[%d];\nct_copied();\n", type, cu_regs(r) >> x.vec);
+	cu_registers(g, x.l, piece_mask(&x));
+	out_printf(g->o, "ct_v[ct_i] = *(const %s *)(%s);\n", type, stage_place(g, load));
+	cu_end(g);
+	get_words(&x);
+	cu_end(g);
+}
+
 void memory_load(Cu *g, const Op *op)
 {
 	Access x;
 	if (dense_load(g, op)) return;
+	if (ir_attr(op, AT_STAGED)) {
+		ask_staged(g, op);
+		return;
+	}
 	const Val *r = op->out[0];
 	bool one = one_thread_reads(op);
 	if (!cu_val(g, r)->declared) cu_val(g, r)->name = cu_name(g, r);

@@ -105,7 +105,8 @@ void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_piece(g->fn), 1)
 
 void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 {
-	if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
+	if (g->stream.open) stream_loop(g, var, n, 1 << each);
+	else if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
 	else loop_part(g, var, peel_piece(g->fn) >> each, 0);
 }
 

@@ -209,7 +209,8 @@ static void begin(Sched *s, const Val *v)
 	s->held[v->id] = renamed ? s->held[ir_in(v->def, 0)->id] : v->id;
 	if (renamed) return;
 	s->live[v->id] = (Live){ s->step, s->step };
-	if (type_is_tile(v->type) && v->lay && (!v->def || !is_made_again(v->def))) vec_push(A_TMP, &s->tiles, v);
+	bool held = !v->def || !(is_made_again(v->def) || ir_attr(v->def, AT_STAGED));
+	if (type_is_tile(v->type) && v->lay && held) vec_push(A_TMP, &s->tiles, v);
 }
 
 static void walk(Sched *s, const IrBlock *b);
