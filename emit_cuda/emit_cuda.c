@@ -20,6 +20,7 @@ typedef enum TextKind {
 	TEXT_CUT,               /* rows that end early in their tile: the fewer elements kept, the later (lower/cut.c) */
 	TEXT_PEELED = TEXT_CUT + CUT_TEXTS,     /* rows at one phase in pieces: the fewer elements kept, the later (lower/peel.c) */
 	TEXT_ALIGNED = TEXT_PEELED + PEEL_TEXTS,
+	TEXT_PAIRED,            /* two tile blocks at once, of aligned tensors (lower/pair.c) */
 	TEXTS_FOR_CALLS,
 	TEXT_PORTABLE = TEXTS_FOR_CALLS,        /* serves all calls, where a device does not run the clusters of the others */
 	TEXTS
@@ -61,6 +62,7 @@ static Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
 {
 	Str name = kernel_name(fn, a);
 	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
+	if (t == TEXT_PAIRED) return str_fmt("%s_paired", name);
 	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
 	if (fn->peel_line) return str_fmt("%s_peeled_%d", name, fn->row_regs);
 	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
@@ -78,6 +80,7 @@ static void title(Out *o, const Fn *fn, TextKind kind)
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
 	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
+	else if (kind == TEXT_PAIRED) out_printf(t, "; for aligned tensors, %d tile blocks at once", fn->tiles);
 	else if (kind == TEXT_PORTABLE) out_puts(t, "; for devices without larger clusters");
 	else if (fn->peel_line) out_printf(t, "; for rows of %lld elements or more, less than %lld, that begin at one phase",
 		(long long)fn->peel_least, (long long)peel_below(fn));
@@ -198,11 +201,12 @@ static int bound_of_any(const Fn *fn)
 static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const EmitOptions *opt)
 {
 	b->fn[t] = fn;
-	Cu g = kernel_body(k, fn, opt, t == TEXT_ALIGNED);
+	bool aligned = t == TEXT_ALIGNED || t == TEXT_PAIRED;
+	Cu g = kernel_body(k, fn, opt, aligned);
 	b->o[t] = g.o;
 	b->prologue[t] = g.prologue;
 	for (int specific = 0; specific < 2; specific++)
-		b->blocks[t][specific] = t == TEXT_ALIGNED && !bound_of_wide(fn) ? bound_blocks(&g, specific) : bound_of_any(fn);
+		b->blocks[t][specific] = aligned && !bound_of_wide(fn) ? bound_blocks(&g, specific) : bound_of_any(fn);
 }
 
 static void add_text(Conditions *v, Str s)
@@ -240,6 +244,16 @@ static void add_peeled(Body *b, KernelText *k, const Fn *first, const EmitOption
 	add_text(&k->lengths, cu_launch(&g, first->below.p[0]));
 }
 
+/* What the launcher is asked for must be known before a text relies on it. */
+static bool ask_paired(KernelText *k, const Fn *paired, const EmitOptions *opt)
+{
+	if (!paired) return false;
+	Cu g = kernel_body(k, paired, opt, false);
+	for (int i = 0; !g.undecided && i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
+	out_free(g.o);
+	return !g.undecided;
+}
+
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = kernel_body(k, fn, opt, false);
@@ -248,7 +262,9 @@ static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 	if (fn->portable) add_body(&r, k, TEXT_PORTABLE, fn->portable, opt);
 	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
 	for (int i = 0; i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
+	bool pairs = ask_paired(k, fn->paired, opt);
 	add_body(&r, k, TEXT_ALIGNED, fn, opt);
+	if (pairs) add_body(&r, k, TEXT_PAIRED, fn->paired, opt);
 	if (!fn->odd) return r;
 	out_free(g.o);
 	add_body(&r, k, TEXT_ANY, fn->odd, opt);
@@ -429,9 +445,17 @@ static const char host_launch[] =
 	"\tcudaError_t e;\n"
 	"\tif (status) return status;\n"
 	"\tint threads = k->threads, packed = k->packed, shared = k->shared;\n"
-	"\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n"
-	"\tfor (; packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n"
-	"\tblocks = (blocks + packed - 1) / packed;\n";
+	"\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n";
+
+static const char host_spread[] = "\tfor (; packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
+
+/* Where tile blocks are paired, too: thread blocks of clusters stay what they are. */
+static const char host_spread_alone[] =
+	"\tfor (; k->cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
+static const char host_least[] =
+	"#ifndef CT_PAIRS\n#define CT_PAIRS 256        /* tile blocks from which two at once leave no multiprocessor idle */\n#endif\n\n";
+
+static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
 
 /* Below sm_90 there are no clusters, and kernels begin when the one before them has ended. */
 static const char host_start_plain[] =
@@ -490,6 +514,7 @@ static Str table_name(TextKind t)
 {
 	if (t == TEXT_ANY) return "ct_k";
 	if (t >= TEXT_PEELED && t < TEXT_ALIGNED) return str_fmt("ct_k_peeled%d", t - TEXT_PEELED);
+	if (t == TEXT_PAIRED) return "ct_k_paired";
 	return t == TEXT_ALIGNED ? str_intern("ct_k_aligned") : str_fmt("ct_k_below%d", t);
 }
 
@@ -504,9 +529,9 @@ static void kernel_row(Out *o, const KernelText *k, const EmitOptions *opt, int 
 {
 	const ArchRow *a = opt->archs.p[arch];
 	const Fn *fn = k->text[t][arch];
-	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1;
+	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1, tiles = fn->tiles ? fn->tiles : packed;
 	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, t), a->number, a->specific,
-		cu_threads(fn), cluster, packed, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
+		cu_threads(fn), cluster, tiles, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
 }
 
 /* Of two rows of one architecture the later one comes first into question. */
@@ -535,11 +560,13 @@ static void launch_text(Out *o, const KernelText *k, const EmitOptions *opt, con
 
 static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const char *name, TextKind t)
 {
-	const Conditions *v = t == TEXT_ALIGNED ? &k->needs : &k->lengths;
+	bool aligned = t == TEXT_ALIGNED || t == TEXT_PAIRED;
+	const Conditions *v = aligned ? &k->needs : &k->lengths;
 	out_puts(o, "if (");
+	if (t == TEXT_PAIRED) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
 	for (int i = 0; i < v->n; i++) {
 		out_puts(o, i ? "\n\t&& " : "");
-		if (t == TEXT_ALIGNED) out_puts(o, v->p[i]);
+		if (aligned) out_puts(o, v->p[i]);
 		else out_printf(o, "%s >= %lld && %s < %lld", v->p[i], (long long)k->sure[t], v->p[i], (long long)k->kept[t]);
 	}
 	for (int i = 0; t >= TEXT_PEELED && t < TEXT_ALIGNED && i < k->phases.n; i++) out_printf(o, "\n\t&& %s", k->phases.p[i]);
@@ -713,17 +740,21 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	for (int i = 0; i < m->fns.n; i++) print_kernel(&device, i, placed, opt);
 	if (diag_errors()) return;
 	host_prologue(host, opt, &host_cuda);
-	bool maps = false, start = false, wide = false;
+	bool maps = false, start = false, wide = false, pairs = false;
 	for (int i = 0; i < kernels.n; i++) {
 		maps |= kernels.p[i].maps.n > 0;
 		start |= needs_start(&kernels.p[i], opt);
 		wide |= kernel_rows(&kernels.p[i], opt) > opt->archs.n;
+		pairs |= has_text(&kernels.p[i], opt, TEXT_PAIRED);
 	}
 	out_puts(host, host_head);
+	if (pairs) out_puts(host, host_least);
 	if (wide) out_puts(host, host_room);
 	out_puts(host, host_choose);
 	if (wide) out_puts(host, host_asks_room);
 	out_puts(host, host_launch);
+	out_puts(host, pairs ? host_spread_alone : host_spread);
+	out_puts(host, host_blocks);
 	out_puts(host, any_dependent(opt) ? host_start : host_start_plain);
 	out_puts(host, host_launched);
 	if (maps) out_puts(host, tmap_host);

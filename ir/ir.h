@@ -233,6 +233,8 @@ struct Fn {                     /* one monomorphic kernel */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
 	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
 	Fn *peel;               /* of a kernel placed for aligned tensors: the copy with the fewest registers; its `cut` is the next one */
+	int tiles;              /* so many neighbouring tile blocks are one in this text (lower/pair.c); 0: one */
+	Fn *paired;             /* the same kernel for so many, for aligned tensors; NULL: none */
 	Fn *portable;           /* the same kernel with a cluster that any device of the architecture runs; NULL: it has one itself */
 };
 

@@ -128,6 +128,29 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 	return true;
 }
 
+/* Once more for two tile blocks at once: Fn.paired. */
+static bool place_paired(const Module *m, Module *placed, const LowerCx *cx)
+{
+	LowerOptions o = *cx->o;
+	LowerCx quiet = { &o, cx->target_arch, cx->target_only, cx->portable };
+	Module *some = ir_module(m->path);
+	VEC(Fn *) firsts = { 0 };
+	o.after = NULL;
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = placed->fns.p[i];
+		if (!pair_wanted(fn)) continue;
+		Fn *copy = copy_kernel(m->fns.p[i]);
+		if (!pair_blocks(copy)) continue;
+		ir_number(copy);
+		vec_push(A_UNIT, &some->fns, copy);
+		vec_push(A_UNIT, &firsts, fn);
+	}
+	pass_bounds(some, cx);
+	if (!run_form(some, STAGE_PLACED, &quiet)) return false;
+	for (int i = 0; i < some->fns.n; i++) firsts.p[i]->paired = some->fns.p[i];
+	return true;
+}
+
 /* The kernels of rows among those of m for which cut.c has proved that pads do not matter, placed for pieces of rows that begin anywhere
  * (peel.c): Fn.peel of the same kernels in `placed`. */
 static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx)
@@ -179,6 +202,7 @@ Module *lower_place(const Module *m, int arch, bool only, const Module *like, co
 	Module *copy = copy_module(from);
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
 	if (o->level > 0 && (!place_odd(from, copy, &cx) || !place_peeled(from, copy, &cx))) return NULL;
+	if (o->level > 0 && !place_paired(from, copy, &cx)) return NULL;
 	if (!place_portable(from, copy, &cx)) return NULL;
 	return like ? joined(like, copy) : copy;
 }

@@ -117,8 +117,26 @@ static int64_t convert_cost(const Places *p, Val *v, Lay want)
 
 static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
+/* The axis along which an access takes the tiles of several tile blocks (pair.c); -1: it takes one. */
+static int tiles_axis(const Fn *fn, const Op *op, const Type *t)
+{
+	for (int a = 0; fn->tiles && t->rank == view_of(op)->type->rank && a < t->rank; a++)
+		if (t->log2[a] && ir_in(op, 1 + a)->def && ir_in(op, 1 + a)->def->code == OP_BID) return a;
+	return -1;
+}
+
+/* Each thread has the same elements of all of them, as if it had those of one. */
+static Lay coalesced_tiles(const Places *p, const Type *t, int fast, int axis)
+{
+	uint8_t one[TILE_RANK];
+	for (int a = 0; a < t->rank; a++) one[a] = a == axis ? 0 : t->log2[a];
+	return lay_push(lay_default(type_tile(t->elem, t->rank, one), fast, p->threads), HW_REG, axis, t->log2[axis]);
+}
+
 static Lay coalesced(const Places *p, const Op *op, const Type *t)
 {
+	int tiles = tiles_axis(p->fn, op, t);
+	if (tiles >= 0) return coalesced_tiles(p, t, fast_axis(p->fn, view_of(op)), tiles);
 	int fast = t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1;
 	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type) && t->elem == p->overlap.type->elem)
 		return lay_overlap(&p->overlap, p->threads);
@@ -732,6 +750,7 @@ static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
 	bool reduces = false;
 	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
 	ir_walk(fn->body, measure, &s);
+	s.log2 -= fn->tiles > 1;
 	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
 	if (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster"))) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
@@ -753,6 +772,7 @@ static int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
+	s.log2 -= fn->tiles > 1;
 	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
 	return w < 0 ? 0 : w > 2 ? 2 : w;

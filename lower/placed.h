@@ -185,6 +185,11 @@ bool waits_for_threads(const Op *op);           /* do threads wait for each othe
 const Val *rare_number(const Op *select, const Val **from);
 bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only such an element needs it; numbered */
 
+/* ---- pair.c ---- */
+enum { PAIRED = 2 };                            /* tile blocks that are made one */
+bool pair_wanted(const Fn *fn);                 /* PLACED: would that save loads? */
+bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as it is, for blocks do not follow each other so */
+
 /* ---- odd.c ---- */
 bool odd_wanted(const Fn *fn);                  /* TYPED: does it have rows that element accesses serve well? */
 bool odd_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */

@@ -515,5 +515,6 @@ static void slice_within(IrBlock *block, const LowerCx *cx)
 
 void pass_slice(Module *m, const LowerCx *cx)
 {
-	for (int i = 0; i < m->fns.n; i++) slice_within(m->fns.p[i]->body, cx);
+	for (int i = 0; i < m->fns.n; i++)
+		if (!m->fns.p[i]->tiles) slice_within(m->fns.p[i]->body, cx);
 }
