@@ -3,9 +3,10 @@
  * The last thing that a kernel does with a tile is to compute it element by element and store it. Loops over all registers, one for
  * each kind of operation, make nvcc hold every element of every step: all are unpacked before the first one is stored. One loop over
  * the pieces of the store instead, in which each operation does what the piece needs, holds what one piece needs, and the first
- * piece is stored while the others wait: ptxas keeps that order where each piece waits for copies (ct_copied). Layer norm of 65,536 columns of bf16 takes 40 registers so, and spilled with 48.
+ * piece is stored while the others wait: ptxas keeps that order where each piece waits for copies (ct_copied). Layer norm of 65,536
+ * columns of bf16 takes 40 registers so, and spilled with 48.
  *
- * Only in texts with one way to access tiles: elsewhere both ways would have to be in the loop. And only where register r of an
+ * Only where there are such copies, in texts with one way to access tiles: elsewhere both ways would have to be in the loop. And only where register r of an
  * operation needs registers of its operands that belong to the same piece. */
 #include "base/diag.h"
 #include "emit_cuda/access.h"
@@ -45,7 +46,7 @@ void stream_plan(Cu *g)
 	const Val *v = ir_in(store, store->nin - 1);
 	AccessPlan p = access_plan(store, v, g->turned != 0);
 	int piece = 1 << p.vec, least = 2 * piece, regs = cu_regs(v);
-	if (piece < 2 || regs < least || p.turn >= 0 || lay_free(p.l)) return;
+	if (piece < 2 || regs < least || regs > UNROLL_REGS || p.turn >= 0 || lay_free(p.l)) return;
 	for (int i = 0; i < p.vec; i++)
 		if (p.bit[i] != i) return;
 	const Op *first = store;
@@ -53,7 +54,9 @@ void stream_plan(Cu *g)
 		const Val *r = first->prev->out[0];
 		if (!cu_val(g, r)->splat && cu_regs(r) < regs) regs = cu_regs(r);
 	}
-	if (first == store) return;
+	bool staged = false;
+	for (const Op *op = first; op != store; op = op->next) staged |= op->code == OP_STAGED;
+	if (!staged) return;
 	g->stream = (Stream){ .first = first, .store = store, .piece = piece, .regs = regs };
 }
 

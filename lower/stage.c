@@ -5,7 +5,8 @@
  * pieces, which come into bytes of shared memory that nobody else touches, so no barrier is needed, and takes them where they are
  * used. The load stands behind those that are waited for first and has {staged}; op `staged` takes its tile.
  *
- * In clusters alone: a tile that one thread block holds finds weights of its size in the L1 cache, which `cp.async` goes past.
+ * In large clusters alone: what fewer thread blocks hold finds weights of its size in the L1 cache, which `cp.async` goes past (layer
+ * norm of 16,384 columns of f32: 97 %, and 95 of the copy rate so).
  *
  * Copies move pieces of 16 bytes that are aligned: the text for tensors that are not loads at `staged` instead. */
 #include "base/diag.h"
@@ -14,6 +15,7 @@
 enum {
 	PIECE_BYTES = 1 << PIECE_LOG2,
 	LINE = 128,             /* sectors of memory must not be cut in shared memory: norms of f32 go from 98 to 86 % of the copy rate */
+	LEAST = 4,              /* thread blocks of a cluster */
 	MOST_BYTES = 48 << 10,  /* of a thread block: four share an SM */
 	DEPTH = 12              /* of expressions that are looked at */
 };
@@ -91,6 +93,7 @@ static void stage(Stage *s, Op *op, int64_t bytes)
 	Op *user = first_user(op);
 	Val *v = op->out[0];
 	Builder b = build_before(user);
+	s->fn->shared_bytes = (s->fn->shared_bytes + LINE - 1) / LINE * LINE;
 	move(s, op);
 	ir_set_int(op, AT_STAGED, s->fn->shared_bytes);
 	Val *r = ir_unary(&b, OP_STAGED, v->type, v);
@@ -113,7 +116,7 @@ static bool is_straight(const IrBlock *b)
 static void stage_fn(Fn *fn)
 {
 	Stage s = { .fn = fn };
-	if (fn->cluster < 2 || fn->by_element || !is_straight(fn->body)) return;
+	if (fn->cluster < LEAST || fn->by_element || !is_straight(fn->body)) return;
 	s.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 	for (int i = 0; i < fn->body->args.n; i++) s.known[fn->body->args.p[i]->id] = true;
 	Op *wait = fn->body->first;
@@ -122,7 +125,6 @@ static void stage_fn(Fn *fn)
 	if (!wait || !s.before) return;
 	for (const Op *op = fn->body->first; op != s.before; op = op->next)
 		for (int i = 0; i < op->nout; i++) s.known[op->out[i]->id] = true;
-	fn->shared_bytes = (fn->shared_bytes + LINE - 1) / LINE * LINE;
 	for (Op *op = wait->next, *next; op; op = next) {
 		next = op->next;
 		if (!is_wanted(&s, op) || !first_user(op)) continue;
