@@ -34,6 +34,7 @@ ctilec_test(emulated/pieces "values;emulated" cuda/emulated.py pieces)
 ctilec_test(emit/coarsen "quick;golden" cuda/coarsen.py)
 ctilec_test(emit/several "quick;golden" cuda/several.py)
 ctilec_test(emit/early "quick;golden" cuda/early.py)
+ctilec_test(emit/peel "quick;golden" cuda/peel.py)
 ctilec_test(emit/rounds "quick;golden" cuda/rounds.py)
 ctilec_test(emit/sweep "quick;golden" cuda/sweep.py)
 

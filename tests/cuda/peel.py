@@ -1,0 +1,21 @@
+"""Which kernels of peel.tile have texts for rows that begin anywhere in pieces (lower/peel.c): where another pass writes something that
+peeled rows do not know, these texts vanish, and values stay right."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+WITHOUT = {"counted"}                   # numbers its elements in 16 bits
+
+with tmpdir() as tmp:
+    out = os.path.join(tmp, "peel.cu")
+    r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "peel.tile"), "-o", out)
+    check(r.code == 0, "peel.tile does not compile:\n%s" % r.text)
+    kernels = re.findall(r"^(\w+)_sm90a(\w*)\(", read(out), re.M)
+    peeled = {name for name, kind in kernels if kind.startswith("_peeled_")}
+    names = {name for name, _ in kernels}
+    check(len(names) > len(WITHOUT), "no kernel found")
+    check(names - peeled == WITHOUT, "without a peeled text: %s; expected: %s" % (sorted(names - peeled), sorted(WITHOUT)))
+finish()
