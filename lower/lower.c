@@ -97,33 +97,45 @@ static Module *joined(const Module *like, const Module *apart)
 	return r;
 }
 
+/* A further placement of some kernels. Nobody watches its passes: what they print would be printed twice. */
+typedef struct Further {
+	LowerOptions o;
+	LowerCx cx;             /* with these options: stays where it is */
+	Module *some;           /* kernels, TYPED, */
+	VEC(Fn *) firsts;       /* and their first placements */
+} Further;
+
+static void begin_further(Further *f, const Module *m, const LowerCx *cx)
+{
+	*f = (Further){ .o = *cx->o, .cx = *cx, .some = ir_module(m->path) };
+	f->o.after = NULL;
+	f->cx.o = &f->o;
+}
+
 /* The kernels of rows among those of m, TYPED, placed for accesses of single elements (odd.c): what goes to Fn.odd of the same
- * kernels in `placed`. Nobody watches these passes: what they print would be printed twice. */
+ * kernels in `placed`. */
 static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 {
-	LowerOptions o = *cx->o;
-	LowerCx quiet = { &o, cx->target_arch, cx->target_only, cx->portable };
-	Module *some = ir_module(m->path);
-	VEC(Fn *) firsts = { 0 };
-	o.after = NULL;
+	Further f;
+	begin_further(&f, m, cx);
 	for (int i = 0; i < m->fns.n; i++) {
 		if (!odd_wanted(m->fns.p[i])) continue;
-		vec_push(A_UNIT, &some->fns, m->fns.p[i]);
-		vec_push(A_UNIT, &firsts, placed->fns.p[i]);
+		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
+		vec_push(A_UNIT, &f.firsts, placed->fns.p[i]);
 	}
-	Module *copy = copy_module(some);
+	Module *copy = copy_module(f.some);
 	for (int i = 0; i < copy->fns.n; i++) {
 		copy->fns.p[i]->by_element = true;
 		cut_plan(copy->fns.p[i]);
 		dense_plan(copy->fns.p[i]);
 	}
-	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
+	if (!run_form(copy, STAGE_PLACED, &f.cx)) return false;
 	for (int i = 0; i < copy->fns.n; i++) {
-		if (!odd_serves(copy->fns.p[i], firsts.p[i])) continue;
+		if (!odd_serves(copy->fns.p[i], f.firsts.p[i])) continue;
 		cut_place(copy->fns.p[i]);
 		for (Fn *fn = copy->fns.p[i]; fn; fn = fn->cut) dense_place(fn);
-		firsts.p[i]->odd = copy->fns.p[i];
-		firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
+		f.firsts.p[i]->odd = copy->fns.p[i];
+		f.firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
 	}
 	return true;
 }
@@ -131,23 +143,20 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 /* Once more for two tile blocks at once: Fn.paired. */
 static bool place_paired(const Module *m, Module *placed, const LowerCx *cx)
 {
-	LowerOptions o = *cx->o;
-	LowerCx quiet = { &o, cx->target_arch, cx->target_only, cx->portable };
-	Module *some = ir_module(m->path);
-	VEC(Fn *) firsts = { 0 };
-	o.after = NULL;
+	Further f;
+	begin_further(&f, m, cx);
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = placed->fns.p[i];
 		if (!pair_wanted(fn)) continue;
 		Fn *copy = copy_kernel(m->fns.p[i]);
 		if (!pair_blocks(copy)) continue;
 		ir_number(copy);
-		vec_push(A_UNIT, &some->fns, copy);
-		vec_push(A_UNIT, &firsts, fn);
+		vec_push(A_UNIT, &f.some->fns, copy);
+		vec_push(A_UNIT, &f.firsts, fn);
 	}
-	pass_bounds(some, cx);
-	if (!run_form(some, STAGE_PLACED, &quiet)) return false;
-	for (int i = 0; i < some->fns.n; i++) firsts.p[i]->paired = some->fns.p[i];
+	pass_bounds(f.some, cx);
+	if (!run_form(f.some, STAGE_PLACED, &f.cx)) return false;
+	for (int i = 0; i < f.some->fns.n; i++) f.firsts.p[i]->paired = f.some->fns.p[i];
 	return true;
 }
 
@@ -155,22 +164,19 @@ static bool place_paired(const Module *m, Module *placed, const LowerCx *cx)
  * (peel.c): Fn.peel of the same kernels in `placed`. */
 static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx)
 {
-	LowerOptions o = *cx->o;
-	LowerCx quiet = { &o, cx->target_arch, cx->target_only, cx->portable };
-	Module *some = ir_module(m->path);
-	VEC(Fn *) firsts = { 0 };
-	o.after = NULL;
+	Further f;
+	begin_further(&f, m, cx);
 	for (int i = 0; i < m->fns.n; i++) {
 		if (!placed->fns.p[i]->odd || !peel_wanted(placed->fns.p[i]->odd)) continue;
-		vec_push(A_UNIT, &some->fns, m->fns.p[i]);
-		vec_push(A_UNIT, &firsts, placed->fns.p[i]);
+		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
+		vec_push(A_UNIT, &f.firsts, placed->fns.p[i]);
 	}
-	Module *copy = copy_module(some);
+	Module *copy = copy_module(f.some);
 	for (int i = 0; i < copy->fns.n; i++) copy->fns.p[i]->peels = true;
-	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
+	if (!run_form(copy, STAGE_PLACED, &f.cx)) return false;
 	for (int i = 0; i < copy->fns.n; i++) {
-		firsts.p[i]->peel = peel_place(copy->fns.p[i], firsts.p[i]->odd);
-		firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
+		f.firsts.p[i]->peel = peel_place(copy->fns.p[i], f.firsts.p[i]->odd);
+		f.firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
 	}
 	return true;
 }
@@ -178,20 +184,18 @@ static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx)
 /* The kernels among those of m that `placed` spreads over clusters of more thread blocks than is portable, once more: Fn.portable. */
 static bool place_portable(const Module *m, Module *placed, const LowerCx *cx)
 {
-	LowerOptions o = *cx->o;
-	LowerCx quiet = { &o, cx->target_arch, cx->target_only, true };
-	Module *some = ir_module(m->path);
-	VEC(Fn *) firsts = { 0 };
-	o.after = NULL;
+	Further f;
+	begin_further(&f, m, cx);
+	f.cx.portable = true;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = placed->fns.p[i];
 		if (fn->cluster <= 1 << CLUSTER_PORTABLE && !(fn->odd && fn->odd->cluster > 1 << CLUSTER_PORTABLE)) continue;
-		vec_push(A_UNIT, &some->fns, m->fns.p[i]);
-		vec_push(A_UNIT, &firsts, fn);
+		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
+		vec_push(A_UNIT, &f.firsts, fn);
 	}
-	Module *copy = copy_module(some);
-	if (!run_form(copy, STAGE_PLACED, &quiet)) return false;
-	for (int i = 0; i < copy->fns.n; i++) firsts.p[i]->portable = copy->fns.p[i];
+	Module *copy = copy_module(f.some);
+	if (!run_form(copy, STAGE_PLACED, &f.cx)) return false;
+	for (int i = 0; i < copy->fns.n; i++) f.firsts.p[i]->portable = copy->fns.p[i];
 	return true;
 }
 
