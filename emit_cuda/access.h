@@ -1,4 +1,4 @@
-/* Access to tiles of global memory: what memory.c and patch.c share. */
+/* Access to global memory: what view.c, address.c, memory.c, patch.c and others share. */
 #ifndef EMIT_CUDA_ACCESS_H
 #define EMIT_CUDA_ACCESS_H
 #include "emit_cuda/cu.h"
@@ -30,30 +30,47 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	bool words;                     /* pieces are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
 
+/* ---- view.c ---- */
+Str access_wide(Cu *g, const Val *v);           /* an integer scalar as long long */
 /* A power of two that divides an integer; sums and products keep it when they wrap. */
 int64_t access_multiple(const Val *v);
-/* The same of a scalar that is an extent, in the text for aligned tensors: by what the launcher asks there. 1: nothing is known. */
-int64_t access_launched_multiple(const Cu *g, const Val *v);
+
+/* ---- address.c ---- */
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as lower/access.h plans it */
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
 void access_thread(Access *x);
+Str access_scaled(Str i, const CuView *v, int a);       /* in elements, of a place along an axis */
+void access_print_turned(const Access *x, const char *reg);     /* ct_q: the coordinate of a register of a turned row */
+Str access_coord(const Access *x, int a, const char *reg);      /* of a register, relative to what ct_p counts */
+Str access_address(const Access *x, const char *reg);
 Str access_end(const Access *x, int a, Str begin);      /* so many elements behind `begin` the tensor ends; near 2^30 or more: 2^30 */
 Str access_start(const Access *x, int a);       /* and it starts so many behind the tile's begin */
 void access_bounds(Access *x);                  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
+void access_forget_bounds(const Access *x);
+Str access_inside(const Access *x, const char *reg);    /* the condition that a register's element is inside; NULL: it is */
+Str access_whole(const Access *x);              /* that the tile lies wholly inside; NULL: it does */
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);
+Str access_turned(const Access *x);             /* the same of a turned row */
 int64_t access_origin_multiple(const Access *x, int a);
+
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */
 bool aim_later(Cu *g, const Op *load);          /* a store reads the buffer instead of this load_shared */
 bool aim_store(Cu *g, const Op *op);            /* prints it, if it is such a store */
-/* A load of op's tile into the words of `held`, with the index values' present names; then from those words into its registers. */
+
+/* memory.c: a load of op's tile into the words of `held`, with the index values' present names; then from those words into its
+ * registers. */
 void access_load_held(Cu *g, const Op *op, Str held);
 void access_take_held(Cu *g, const Op *op, Str held);
+
 /* next.c: tiles that a loop loads a round ahead. */
 void next_begin(Cu *g, const Op *loop);         /* in front of it: those of the first round */
 bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
+
 /* needs.c: what the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
 void access_ask_launcher(const Access *x);
+/* A power of two that divides an extent, in the text for aligned tensors: by what the launcher asks there. 1: nothing is known. */
+int64_t access_launched_multiple(const Cu *g, const Val *v);
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 #endif

@@ -173,7 +173,7 @@ Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one eleme
 Str words_bits(Elem e, Str x);
 Str words_value(Elem e, Str bits);
 
-/* memory.c */
+/* view.c, address.c (memory_phase), memory.c, single.c (memory_elements) */
 void memory_params(Cu *g);
 void memory_view(Cu *g, const Op *op);
 void memory_phase(Cu *g, const Op *op);

@@ -1,0 +1,241 @@
+/* Where the elements of a tile lie in global memory, and which of them lie inside their tensor. */
+#include <string.h>
+
+#include "emit_cuda/access.h"
+#include "emit_cuda/peel.h"
+
+void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
+{
+	AccessPlan p = access_plan(op, data, g->turned != 0);
+	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank, .fast = p.fast,
+		.vec = p.vec, .l = p.l, .turn = p.turn };
+	memcpy(x->bit, p.bit, sizeof x->bit);
+	memcpy(x->proved, p.proved, sizeof x->proved);
+	memcpy(x->near, p.near, sizeof x->near);
+	memcpy(x->low, p.low, sizeof x->low);
+	memcpy(x->step, p.step, sizeof x->step);
+	memcpy(x->offset, p.offset, sizeof x->offset);
+}
+
+void access_origin(Access *x)
+{
+	for (int a = 0; a < x->rank; a++) {
+		const Val *i = ir_in(x->op, 1 + a);
+		int64_t step = x->step[a], off = x->offset[a];
+		Num n;
+		if (elem_bytes(i->type->elem) == 8 && !ir_const_value(i, &n)) {
+			out_printf(x->g->o, "const long long ct_o%d = ct_tile_at(%s, %lld, %lld);\n", a, access_wide(x->g, i), (long long)step, (long long)off);
+			continue;
+		}
+		out_printf(x->g->o, "const long long ct_o%d = %s", a, access_wide(x->g, i));
+		if (step != 1) out_printf(x->g->o, " * %lld", (long long)step);
+		if (off) out_printf(x->g->o, " + (%lld)", (long long)off);
+		out_puts(x->g->o, ";\n");
+	}
+}
+
+Str access_scaled(Str i, const CuView *v, int a)
+{
+	if (!strcmp(i, "0") || v->unit[a]) return i;
+	return str_fmt("%s * %s", i, v->str[a]);
+}
+
+void access_thread(Access *x)
+{
+	Cu *g = x->g;
+	Out *sum = out_new();
+	for (int a = 0; a < x->rank; a++) {
+		uint32_t reg = 0, thread = 0;
+		x->map[a] = cu_map(x->l, a);
+		for (int i = 0; i < x->map[a].nreg; i++) reg |= x->map[a].col[i];
+		for (int i = x->map[a].nreg; i < x->map[a].nreg + x->map[a].nlane + x->map[a].nwarp; i++) thread |= x->map[a].col[i];
+		x->apart[a] = !(reg & thread);
+		Str c = cu_map_thread(&x->map[a]);
+		bool shifts = g->shifted && x->l.out[a] && holds_row(g->fn, x->l);
+		out_printf(g->o, "const int ct_c%d = (int)%s%s;\n", a, c, shifts ? " - ct_phase" : "");
+		Str at = x->apart[a] ? str_fmt("(ct_o%d + ct_c%d)", a, a) : str_fmt("ct_o%d", a);
+		out_printf(sum, " + %s", access_scaled(at, x->v, a));
+	}
+	/* nvcc would compute the address of each single element in front of a loop, and hold them all through */
+	bool hidden = g->fn->by_element && !x->vec && x->op->parent->owner;
+	out_printf(g->o, "%s%s *%sct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
+		hidden ? "" : "const ", x->v->base, sum->p);
+	if (hidden) out_puts(g->o, "asm(\"\" : \"+l\"(ct_p));\n");
+	out_free(sum);
+}
+
+/* ct_q: the coordinate of register ct_b of a turned row. */
+void access_print_turned(const Access *x, const char *reg)
+{
+	if (!x->turning) return;
+	out_printf(x->g->o, "const int ct_q = (int)((((unsigned int)ct_c%d ^ %s) - (unsigned int)ct_phase) & %lldu);\n", x->turn,
+		cu_map_reg(&x->map[x->turn], reg), (long long)x->g->turned - 1);
+}
+
+/* Coordinate of register reg relative to what ct_p counts. */
+Str access_coord(const Access *x, int a, const char *reg)
+{
+	if (x->turning && a == x->turn) return x->apart[a] ? str_fmt("(ct_q - ct_c%d)", a) : str_intern("ct_q");
+	Str r = cu_map_reg(&x->map[a], reg);
+	return x->apart[a] ? r : str_fmt("(int)%s", cu_xor(str_fmt("(unsigned int)ct_c%d", a), r));
+}
+
+Str access_address(const Access *x, const char *reg)
+{
+	Out *o = out_new();
+	out_puts(o, "ct_p");
+	for (int a = 0; a < x->rank; a++) {
+		Str c = access_coord(x, a, reg);
+		if (!strcmp(c, "0")) continue;
+		out_printf(o, " + %s", x->v->unit[a] ? c : str_fmt("%s * %s", c, x->v->str[a]));
+	}
+	return out_take(o);
+}
+
+Str access_end(const Access *x, int a, Str begin)
+{
+	const char *within = !x->near[a] ? "ct_within" : x->offset[a] < 0 ? "ct_at_most" : "(int)";
+	return str_fmt("%s(%s - %s)", within, x->v->ext[a], begin);
+}
+
+Str access_start(const Access *x, int a)
+{
+	return str_fmt(x->near[a] && x->offset[a] <= 0 ? "ct_at_least(-(int)ct_o%d)" : "ct_within(-ct_o%d)", a);
+}
+
+void access_bounds(Access *x)
+{
+	for (int a = 0; a < x->rank; a++) {
+		Str sum = x->apart[a] ? str_fmt("ct_o%d - ct_c%d", a, a) : str_fmt("ct_o%d", a);
+		if (x->proved[a]) continue;
+		if (x->turning && a == x->turn) {       /* a piece must not go round the end of the row, either */
+			Str c = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
+			out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - ct_o%d < %lld ? %s - ct_o%d : %lld)%s;\n", a, x->v->ext[a], a,
+				(long long)x->g->turned, x->v->ext[a], a, (long long)x->g->turned, c);
+			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, c);
+			continue;
+		}
+		bool again = x->store && x->g->late;    /* or nvcc holds the loads' comparisons, with as many elements as registers have room for */
+		out_printf(x->g->o, "%sint ct_hi%d = %s;\n", again ? "" : "const ", a, access_end(x, a, sum));
+		if (again) out_printf(x->g->o, "asm volatile(\"\" : \"+r\"(ct_hi%d));\n", a);
+		if (x->low[a]) {
+			sum = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
+			out_printf(x->g->o, "const int ct_lo%d = %s%s;\n", a, access_start(x, a), sum);
+		}
+	}
+}
+
+/* nvcc keeps the results of comparisons that it meets again, a register for each; so it must not know that it does. */
+void access_forget_bounds(const Access *x)
+{
+	for (int a = 0; a < x->rank; a++)
+		if (x->l.out[a] && !x->proved[a])
+			out_printf(x->g->o, "int ct_last%d = ct_hi%d;\nasm volatile(\"\" : \"+r\"(ct_last%d));\n", a, a, a);
+}
+
+Str access_inside(const Access *x, const char *reg)        /* NULL: always */
+{
+	Out *o = out_new();
+	int n = 0;
+	for (int a = 0; a < x->rank; a++) {
+		if (x->proved[a]) continue;
+		Str c = access_coord(x, a, reg);
+		bool row = x->forgotten && x->l.out[a], sure = row && x->g->fn->row_sure && holds_row(x->g->fn, x->l);
+		out_puts(o, n++ ? " && " : "");
+		bool shifts = x->g->shifted && x->l.out[a] && holds_row(x->g->fn, x->l);
+		if (sure) out_printf(o, "((%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, x->g->fn->row_sure);
+		out_printf(o, "%s < ct_%s%d", c, row ? "last" : "hi", a);
+		if (shifts) out_printf(o, " && (%s || ct_c%d >= 0)", reg, a);
+		if (sure) out_puts(o, "))");
+		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
+	}
+	Str s = out_take(o);
+	return n ? s : NULL;
+}
+
+enum { LINE = 128 };
+
+/* A row is shifted within its first register, and where a pad of each tensor stays behind it (lower/cut.c). */
+static void print_shift(Cu *g, int size)
+{
+	const Fn *fn = g->fn;
+	int64_t room = fn->row_regs ? cut_kept(fn) : ((int64_t)1 << fn->row_log2) + 1;
+	int line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
+	out_puts(g->o, ");\nct_phase = ");
+	for (int i = 0; i < fn->below.n; i++)
+		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]), (long long)room - line / size + 1);
+	out_printf(g->o, " ? (int)(ct_p & %d) / %d : 0;\n", line - 1, size);
+}
+
+void memory_phase(Cu *g, const Op *op)
+{
+	const Fn *fn = g->fn;
+	if (fn->peel_line) {
+		peel_phase(g, op);
+		return;
+	}
+	if (g->aligned || (fn->by_element && !fn->row_shifts)) return;
+	Access x;
+	access_open(&x, g, op, NULL, false);
+	g->shifted = fn->by_element;
+	g->turned = g->shifted ? 0 : ir_int(op, AT_NUMBER, 0);
+	cu_val(g, op->out[0])->name = str_intern("ct_phase");
+	out_puts(g->o, "int ct_phase;\n{\n");
+	out_in(g->o);
+	access_origin(&x);
+	out_printf(g->o, "const unsigned long long ct_p = (unsigned long long)(%s", x.v->base);
+	for (int a = 0; a < x.rank; a++) out_printf(g->o, " + %s", access_scaled(str_fmt("ct_o%d", a), x.v, a));
+	int size = elem_bytes(x.v->elem);
+	if (g->shifted) print_shift(g, size);
+	else out_printf(g->o, ");\nct_phase = ct_p & 15 ? (int)(ct_p & 127) / %d : 0;\n", size);
+	cu_end(g);
+}
+
+/* ---- whole tiles ---- */
+/* The condition that the tile lies wholly inside; NULL: it does. */
+Str access_whole(const Access *x)
+{
+	Out *o = out_new();
+	int n = 0;
+	for (int a = 0; a < x->rank; a++) {
+		if (x->proved[a]) continue;
+		if (x->low[a]) out_printf(o, "%sct_o%d >= 0", n++ ? " && " : "", a);
+		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a, (long long)type_extent(x->data->type, a), x->v->ext[a]);
+	}
+	return n ? str_intern_n(o->p, o->n) : NULL;
+}
+
+/* A power of two that divides the tile's offset along axis a, but for {offsets}. */
+int64_t access_origin_multiple(const Access *x, int a)
+{
+	int64_t step = x->step[a], least = step & -step, index = access_multiple(ir_in(x->op, 1 + a));
+	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
+}
+
+Str access_aligned(const Access *x)
+{
+	Out *o = out_new();
+	int bytes = elem_bytes(x->v->elem) << x->vec;
+	out_printf(o, "(((unsigned long long)%s", x->v->base);
+	for (int a = 0; a < x->rank; a++) {
+		int64_t size = elem_bytes(x->v->elem);
+		if (a == x->fast) {
+			int64_t step = access_origin_multiple(x, a), off = x->offset[a];
+			if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
+		} else if ((x->v->multiple[a] * size) % bytes) {
+			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
+		}
+	}
+	out_printf(o, ") & %d) == 0", bytes - 1);
+	return str_intern_n(o->p, o->n);
+}
+
+/* The same of a turned row: the address of its first element, less the phase. */
+Str access_turned(const Access *x)
+{
+	Out *o = out_new();
+	out_printf(o, "((unsigned long long)(%s", x->v->base);
+	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", access_scaled(str_fmt("ct_o%d", a), x->v, a));
+	out_printf(o, " - ct_phase) & %d) == 0", (elem_bytes(x->v->elem) << x->vec) - 1);
+	return str_intern_n(o->p, o->n);
+}
