@@ -256,6 +256,43 @@ Lay lay_gathered(Lay l, int axis, int n)
 	return r;
 }
 
+/* ---- free of movement: one layout follows from the other ---- */
+bool lay_of_moved(const Op *op, Lay in, Lay *r)
+{
+	const Type *t = op->out[0]->type;
+	int perm[TILE_RANK];
+	if (op->code == OP_RESHAPE) return lay_reshape(in, t->rank, t->log2, r);
+	for (int a = 0; a < t->rank; a++) perm[a] = (int)ir_attr(op, AT_AXES)->u.ints.p[a];
+	*r = lay_permute(in, perm);
+	return lay_ok(*r);
+}
+
+bool lay_before_moved(const Op *op, Lay out, Lay *r)
+{
+	const Type *t = ir_in(op, 0)->type;
+	int perm[TILE_RANK];
+	if (op->code == OP_RESHAPE) return lay_reshape(out, t->rank, t->log2, r);
+	for (int a = 0; a < t->rank; a++) perm[ir_attr(op, AT_AXES)->u.ints.p[a]] = a;
+	*r = lay_permute(out, perm);
+	return lay_ok(*r);
+}
+
+Lay lay_of_pairs(Lay half) { return lay_push(lay_expand(half, half.naxis), HW_REG, half.naxis, 1); }
+
+Lay lay_of_halves(Lay pair)
+{
+	Lay r = lay_drop(pair, pair.naxis - 1);
+	if (!lay_squeeze(r, r.naxis - 1, &r)) bug("the halves of pairs have no layout");
+	return r;
+}
+
+Lay lay_of_reduced(const Op *op, Lay in)
+{
+	uint32_t v[LAY_BITS];
+	int n;
+	return lay_reduced(in, (int)ir_int(op, AT_AXIS, 0), 3, &n, v);
+}
+
 /* ---- clusters ---- */
 /* x less what the n vectors of basis, of which each has a lowest bit of its own, make of it. */
 static uint32_t remainder_of(const uint32_t *basis, int n, uint32_t x)

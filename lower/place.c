@@ -174,44 +174,6 @@ static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
 
 static Val *store_value(const Op *op) { return ir_in(op, op->nin - 1); }
 
-/* ---- free of movement: one layout follows from the other ---- */
-static bool shape_result(const Op *op, Lay in, Lay *r)
-{
-	const Type *t = op->out[0]->type;
-	int perm[TILE_RANK];
-	if (op->code == OP_RESHAPE) return lay_reshape(in, t->rank, t->log2, r);
-	for (int a = 0; a < t->rank; a++) perm[a] = (int)ir_attr(op, AT_AXES)->u.ints.p[a];
-	*r = lay_permute(in, perm);
-	return lay_ok(*r);
-}
-
-static bool shape_operand(const Op *op, Lay out, Lay *r)
-{
-	const Type *t = ir_in(op, 0)->type;
-	int perm[TILE_RANK];
-	if (op->code == OP_RESHAPE) return lay_reshape(out, t->rank, t->log2, r);
-	for (int a = 0; a < t->rank; a++) perm[ir_attr(op, AT_AXES)->u.ints.p[a]] = a;
-	*r = lay_permute(out, perm);
-	return lay_ok(*r);
-}
-
-static Lay split_operand(Lay half) { return lay_push(lay_expand(half, half.naxis), HW_REG, half.naxis, 1); }
-
-/* Both halves of pairs: what is left when the last axis is dropped. */
-static Lay split_result(Lay pair)
-{
-	Lay r = lay_drop(pair, pair.naxis - 1);
-	if (!lay_squeeze(r, r.naxis - 1, &r)) bug("the halves of pairs have no layout");
-	return r;
-}
-
-static Lay reduced_layout(const Op *op, Lay in)
-{
-	uint32_t v[LAY_BITS];
-	int n;
-	return lay_reduced(in, (int)ir_int(op, AT_AXIS, 0), 3, &n, v);
-}
-
 static bool shares_layout(const Op *op)
 {
 	return op_rows[op->code].layout == LR_SAME || op->code == OP_SHIFT;
@@ -263,27 +225,27 @@ static void forward(Places *p, Op *op)
 	if (op_is_reduce(op)) {
 		if (op->code == OP_REDUCE) {
 			Lay in = lay_neighbours(x->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
-			for (int i = 0; i < op->nout; i++) give(p, op->out[i], reduced_layout(op, in));
+			for (int i = 0; i < op->nout; i++) give(p, op->out[i], lay_of_reduced(op, in));
 		} else if (has(p, x)) {
-			give(p, r, reduced_layout(op, lay_of(p, x)));
+			give(p, r, lay_of_reduced(op, lay_of(p, x)));
 		}
 		return;
 	}
 	switch (op->code) {
 	case OP_MMA: give(p, r, mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
 	case OP_RESHAPE: case OP_PERMUTE:
-		if (has(p, x) && shape_result(op, lay_of(p, x), &l)) give(p, r, l);
+		if (has(p, x) && lay_of_moved(op, lay_of(p, x), &l)) give(p, r, l);
 		return;
 	case OP_CAT:
 		if (has(p, x)) give(p, r, lay_cat(lay_of(p, x), (int)ir_int(op, AT_AXIS, 0)));
 		return;
 	case OP_JOIN:
-		if (has(p, x)) give(p, r, split_operand(lay_of(p, x)));
+		if (has(p, x)) give(p, r, lay_of_pairs(lay_of(p, x)));
 		return;
 	case OP_SPLIT:
 		if (!has(p, x)) return;
-		give(p, r, split_result(lay_of(p, x)));
-		give(p, op->out[1], split_result(lay_of(p, x)));
+		give(p, r, lay_of_halves(lay_of(p, x)));
+		give(p, op->out[1], lay_of_halves(lay_of(p, x)));
 		return;
 	case OP_TAKE:
 		if (has(p, ir_in(op, 1))) give(p, r, lay_of(p, ir_in(op, 1)));
@@ -359,14 +321,14 @@ static void backward(Places *p, Op *op)
 			want(p, ir_in(op, 0), l);
 		return;
 	case OP_RESHAPE: case OP_PERMUTE:
-		if (set && is_tile(r) && shape_operand(op, lay_of(p, r), &l)) want(p, ir_in(op, 0), l);
+		if (set && is_tile(r) && lay_before_moved(op, lay_of(p, r), &l)) want(p, ir_in(op, 0), l);
 		return;
 	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
 	case OP_CAT: case OP_JOIN:
 		if (has(p, ir_in(op, 0))) want(p, ir_in(op, 1), lay_of(p, ir_in(op, 0)));
 		return;
 	case OP_SPLIT:
-		if (set) want(p, ir_in(op, 0), split_operand(lay_of(p, r)));
+		if (set) want(p, ir_in(op, 0), lay_of_pairs(lay_of(p, r)));
 		return;
 	case OP_TAKE:
 		if (set) want(p, ir_in(op, 1), lay_of(p, r));
@@ -536,12 +498,12 @@ static bool needs(Places *p, const Op *op, int i, Lay *l)
 		*l = suits_memory(p, op, v->type, lay_of(p, v)) ? lay_of(p, v) : coalesced(p, op, v->type);
 		return true;
 	case OP_BROADCAST: return lay_broadcast_operand(lay_of(p, r), v->type, r->type, l);
-	case OP_RESHAPE: case OP_PERMUTE: return shape_operand(op, lay_of(p, r), l);
+	case OP_RESHAPE: case OP_PERMUTE: return lay_before_moved(op, lay_of(p, r), l);
 	case OP_MMA:
 		if (i == 2) *l = lay_of(p, r);
 		return i == 2;
 	case OP_CAT: case OP_JOIN: *l = lay_of(p, ir_in(op, 0)); return true;
-	case OP_SPLIT: *l = split_operand(lay_of(p, r)); return true;
+	case OP_SPLIT: *l = lay_of_pairs(lay_of(p, r)); return true;
 	case OP_TAKE:
 		if (i == 1) *l = lay_of(p, r);
 		return i == 1;
@@ -596,188 +558,7 @@ static void fix_operands(Places *p, Op *op)
 	}
 }
 
-/* ---- warps ---- */
-enum { MOST_ROW = 13,           /* log2 of the elements up to which 8 warps hold so much */
-	MANY = 10 };
-
-/* loaded: bytes of all loads for an element; carried: log2 of the largest tile that a loop carries; moves: there is more than
- * elementwise operations on rows; waits, math: reductions and functions of tiles that are more than a few elements */
-typedef struct Size { int log2, products, bytes, loaded, carried, waits; bool reduces, scans, moves, math; } Size;
-
-static bool is_plain(const Op *op)
-{
-	switch (op->code) {
-	case OP_LOAD: case OP_STORE: case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_BID: case OP_LAUNCH: case OP_VIEW:
-	case OP_RETURN: return true;
-	default: return (op_rows[op->code].flags & OPF_ELEMWISE) && !(op_rows[op->code].flags & (OPF_READ | OPF_WRITE));
-	}
-}
-
-static bool is_row(const Type *t)
-{
-	int n = 0;
-	for (int a = 0; a < t->rank; a++) n += t->log2[a] > 0;
-	return n <= 1;
-}
-
-static void measure(void *ctx, Op *op)
-{
-	Size *s = ctx;
-	for (int i = 0; i < op->nout; i++) {
-		const Val *v = op->out[i];
-		if (type_is_tile(v->type) && op->code != OP_CONST && type_log2_size(v->type) > s->log2) s->log2 = type_log2_size(v->type);
-	}
-	for (int i = 0; i < op->nout; i++) s->moves |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
-	s->moves |= !is_plain(op);
-	if (op->code == OP_FOR)
-		for (int i = 0; i < op->nout; i++)
-			if (type_is_tile(op->out[i]->type) && type_log2_size(op->out[i]->type) > s->carried)
-				s->carried = type_log2_size(op->out[i]->type);
-	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type)) s->loaded += elem_bytes(op->out[0]->type->elem);
-	s->reduces |= op_is_reduce(op) || op_is_scan(op);
-	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= MANY;
-	s->math |= (op_rows[op->code].flags & OPF_MATH) && type_is_tile(op->out[0]->type) && type_log2_size(op->out[0]->type) >= MANY;
-	s->scans |= op_is_scan(op);
-	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type) && elem_bytes(op->out[0]->type->elem) > s->bytes)
-		s->bytes = elem_bytes(op->out[0]->type->elem);
-	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products) s->products = type_log2_size(op->out[0]->type);
-}
-
-/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements, or 32 of a
- * running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait for each other, each
- * holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp: layer norm of 1,024 columns of bf16
- * runs at 98 % of the copy rate with one warp and at 82 % with four. Where a loop carries partial results of the whole tile, 16
- * elements are enough beside them. A thread whose one access would be of 16 bytes takes 64: gelu of bf16 goes from 90 to 98 %.
- * The hint @warps decides where it is given. */
-static int choose_warps(Fn *fn, const LowerCx *cx)
-{
-	Size s = { 0 };
-	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
-	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
-	ir_walk(fn->body, measure, &s);
-	int w = s.log2 - 8;
-	if (s.reduces && !s.products && s.log2 <= MOST_ROW) w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - fn->peels;
-	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
-	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: few bytes a thread */
-	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) w = s.log2 - LANES_LOG2 - 4, full = 5;
-	if (w > full) w = full;
-	int most = s.scans ? 5 : 6;
-	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
-	return w < 0 ? 0 : w > 5 ? 5 : w;
-}
-
 /* ---- clusters ---- */
-/* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the registers of
- * one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
- * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose other operations
- * stay within their thread, and in which no layout is converted (stays_apart). */
-enum { CLUSTER_WARPS = 3, CLUSTER_SENT = 10 /* log2 of the most elements of an exchange */,
-	SCAN_ALONE = 15, /* log2 of the elements that one thread block scans as fast */
-	WIDE_LOADED = 2, WIDE_BY_ELEMENT = 4 /* bytes of all loads for an element */ };
-
-bool op_suits_cluster(const Op *op)
-{
-	unsigned f = op_rows[op->code].flags;
-	if (op->nregion) return false;
-	if (op_is_reduce(op)) return op->code != OP_REDUCE;
-	if (op_is_scan(op)) return true;
-	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
-	case OP_STORE: case OP_RETURN: return true;
-	case OP_LITERAL: return op->nin == 0;
-	case OP_LOAD: return true;
-	case OP_GATHER: return memory_is_constant(op->parent->fn, ir_in(op, 0)) || type_log2_size(op->out[0]->type) == 0;
-	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
-	}
-}
-
-/* A device may have no room for a cluster of more than 8 thread blocks (a part of a GPU, a GPU with fewer multiprocessors side by
- * side): the kernel is placed a second time for those (Fn.portable). */
-int cluster_most(const LowerCx *cx, Fn *fn)
-{
-	int arch = lower_arch(cx, fn);
-	return !cx->portable && (arch == 90 || arch == 100) ? CLUSTER_WIDE : CLUSTER_PORTABLE;
-}
-
-/* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in words: then that
- * many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). */
-int wide_regs(const Fn *fn)
-{
-	Size s = { 0 };
-	ir_walk(fn->body, measure, &s);
-	bool one = s.loaded == s.bytes && s.loaded <= WIDE_LOADED, packed = s.bytes == WIDE_LOADED && s.waits > 1 && !s.math;
-	bool few = fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed;
-	return CLUSTER_REGS + few;
-}
-
-typedef struct Held { const bool *rare; bool held, passing; } Held;
-
-/* Is a function of a tile, exact, needed by what is neither a reduction nor for one element alone? Is one needed by those alone? */
-static void find_held(void *ctx, Op *op)
-{
-	Held *h = ctx;
-	bool apart = op_is_reduce(op) || (op->nout == 1 && h->rare[op->out[0]->id]);
-	for (int i = 0; i < op->nin; i++) {
-		const Op *d = ir_in(op, i)->def;
-		if (!d || !(op_rows[d->code].flags & OPF_MATH) || ir_int(d, AT_ROUNDING, 0)) continue;
-		if (!type_is_tile(d->out[0]->type) || type_log2_size(d->out[0]->type) < MANY) continue;
-		*(apart ? &h->passing : &h->held) = true;
-	}
-}
-
-/* Elements of 16 bits wait in half the registers. So where threads wait several times, and hold nothing meanwhile but what was
- * loaded, a thread takes twice as many, log2: cross-entropy of 128,256 columns of bf16, whose exact powers only a sum needs, goes
- * from 67 to 95 % of the copy rate. Without functions only where one thread block then takes what would be shared by two: layer norm
- * of 16,384 columns goes from 87 to 95 %. Softmax, whose powers are relaxed, holds them. */
-static int more_regs(Fn *fn, const Size *s)
-{
-	enum { ALONE = LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + 1 };
-	if (s->bytes != 2 || s->waits <= 1 || s->scans || fn->by_element) return 0;
-	if (!s->math) return s->log2 == ALONE;
-	if (s->loaded != 2 || s->products || s->log2 < ALONE) return 0;
-	ir_number(fn);
-	Held h = { .rare = rare_values(fn, A_TMP) };
-	ir_walk(fn->body, find_held, &h);
-	return h.passing && !h.held;
-}
-
-/* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. */
-static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
-
-static int choose_cluster(Fn *fn, const LowerCx *cx)    /* log2; 0: none */
-{
-	Size s = { 0 };
-	bool reduces = false;
-	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
-	ir_walk(fn->body, measure, &s);
-	s.log2 -= fn->tiles > 1;
-	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
-	if (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster"))) return 0;
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!op_suits_cluster(op)) return 0;
-		reduces |= op_is_reduce(op) || op_is_scan(op);
-	}
-	if (s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;      /* single elements take more registers */
-	if (!reduces || lower_arch(cx, fn) < 90) return 0;
-	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
-	if (hint) c = log2_of(hint);
-	/* a cluster of 8 holds up to four times as much with more warps (spare_warps) */
-	int most = !s.scans && (hint || c > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
-	if (!hint) c -= more;
-	return c > most ? most : c;
-}
-
-/* A tile too large for 8 warps a block gets more of them (log2), up to 32. */
-static int spare_warps(Fn *fn, int cluster)
-{
-	Size s = { 0 };
-	ir_walk(fn->body, measure, &s);
-	s.log2 -= fn->tiles > 1;
-	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
-	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
-	return w < 0 ? 0 : w > 2 ? 2 : w;
-}
-
 /* Does little enough leave the warps when op reduces? */
 static bool reduces_apart(const Op *op, Lay l)
 {
@@ -802,7 +583,7 @@ static bool stays_apart(Places *p, int cluster)
 		if (op_is_scan(op) && !scans_apart(op, lay_of(p, op->out[0]))) return false;
 		if (op_is_reduce(op) && !reduces_apart(op, lay_of(p, ir_in(op, 0)))) return false;
 		for (int k = 0; op_is_reduce(op) && k < op->nout; k++)
-			if (!lay_in_block(reduced_layout(op, lay_of(p, ir_in(op, 0))), lay_of(p, op->out[k]), cluster)) return false;
+			if (!lay_in_block(lay_of_reduced(op, lay_of(p, ir_in(op, 0))), lay_of(p, op->out[k]), cluster)) return false;
 		for (int k = 0; k < op->nin; k++) {
 			Val *v = ir_in(op, k);
 			if (is_tile(v) && needs(p, op, k, &l) && !lay_eq(lay_of(p, v), l) && !is_cheap(v)) return false;

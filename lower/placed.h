@@ -53,6 +53,12 @@ bool lay_combines_simply(Lay l, int axis);
  * registers. */
 Lay lay_gathered(Lay l, int axis, int n);
 Lay lay_spread(Lay l, int most);                /* warps that hold copies take registers, until 2^most are left */
+/* Of operations that move no element from its thread, one layout follows from the other. */
+bool lay_of_moved(const Op *op, Lay in, Lay *r);        /* reshape, permute */
+bool lay_before_moved(const Op *op, Lay out, Lay *r);
+Lay lay_of_pairs(Lay half);                             /* join, split */
+Lay lay_of_halves(Lay pair);                            /* what is left when the last axis is dropped */
+Lay lay_of_reduced(const Op *op, Lay in);
 /* Of 2^cluster thread blocks, whose number is the highest bits of a warp's: does each hold in `from` all that it holds in `to`? */
 bool lay_in_block(Lay from, Lay to, int cluster);
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
@@ -139,9 +145,14 @@ int64_t sort_piece(const Type *t);              /* the same while it is sorted *
 bool one_thread_reads(const Op *op);            /* each element is accessed once, then handed to the threads that hold copies */
 bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 
-int cluster_most(const LowerCx *cx, Fn *fn);    /* log2; place.c */
-int wide_regs(const Fn *fn);                    /* log2 of the elements that a thread of the largest clusters holds */
-bool op_suits_cluster(const Op *op);            /* place.c: may the thread blocks of a cluster share its tiles? */
+/* ---- threads.c: how many share a tile; all log2 ---- */
+int choose_warps(Fn *fn, const LowerCx *cx);    /* without a cluster */
+enum { CLUSTER_WARPS = 3, CLUSTER_SENT = 10 /* of the most elements of an exchange */ };
+int choose_cluster(Fn *fn, const LowerCx *cx);  /* thread blocks; 0: none */
+int spare_warps(Fn *fn, int cluster);           /* besides CLUSTER_WARPS */
+int cluster_most(const LowerCx *cx, Fn *fn);
+int wide_regs(const Fn *fn);                    /* elements that a thread of the largest clusters holds */
+bool op_suits_cluster(const Op *op);            /* may the thread blocks of a cluster share its tiles? */
 
 /* ---- cut.c ---- */
 enum { CUT_TEXTS = 3 };                         /* copies of a kernel with fewer registers, at most */

@@ -1,0 +1,182 @@
+/* How many threads share a tile: warps of a thread block, thread blocks of a cluster. */
+#include "lower/placed.h"
+
+enum { MOST_ROW = 13,           /* log2 of the elements up to which 8 warps hold so much */
+	MANY = 10 };
+
+/* loaded: bytes of all loads for an element; carried: log2 of the largest tile that a loop carries; moves: there is more than
+ * elementwise operations on rows; waits, math: reductions and functions of tiles that are more than a few elements */
+typedef struct Size { int log2, products, bytes, loaded, carried, waits; bool reduces, scans, moves, math; } Size;
+
+static bool is_plain(const Op *op)
+{
+	switch (op->code) {
+	case OP_LOAD: case OP_STORE: case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_RETURN: return true;
+	default: return (op_rows[op->code].flags & OPF_ELEMWISE) && !(op_rows[op->code].flags & (OPF_READ | OPF_WRITE));
+	}
+}
+
+static bool is_row(const Type *t)
+{
+	int n = 0;
+	for (int a = 0; a < t->rank; a++) n += t->log2[a] > 0;
+	return n <= 1;
+}
+
+static void measure(void *ctx, Op *op)
+{
+	Size *s = ctx;
+	for (int i = 0; i < op->nout; i++) {
+		const Val *v = op->out[i];
+		if (type_is_tile(v->type) && op->code != OP_CONST && type_log2_size(v->type) > s->log2) s->log2 = type_log2_size(v->type);
+	}
+	for (int i = 0; i < op->nout; i++) s->moves |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
+	s->moves |= !is_plain(op);
+	if (op->code == OP_FOR)
+		for (int i = 0; i < op->nout; i++)
+			if (type_is_tile(op->out[i]->type) && type_log2_size(op->out[i]->type) > s->carried)
+				s->carried = type_log2_size(op->out[i]->type);
+	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type)) s->loaded += elem_bytes(op->out[0]->type->elem);
+	s->reduces |= op_is_reduce(op) || op_is_scan(op);
+	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= MANY;
+	s->math |= (op_rows[op->code].flags & OPF_MATH) && type_is_tile(op->out[0]->type) && type_log2_size(op->out[0]->type) >= MANY;
+	s->scans |= op_is_scan(op);
+	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type) && elem_bytes(op->out[0]->type->elem) > s->bytes)
+		s->bytes = elem_bytes(op->out[0]->type->elem);
+	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products) s->products = type_log2_size(op->out[0]->type);
+}
+
+/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements, or 32 of a
+ * running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait for each other, each
+ * holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp: layer norm of 1,024 columns of bf16
+ * runs at 98 % of the copy rate with one warp and at 82 % with four. Where a loop carries partial results of the whole tile, 16
+ * elements are enough beside them. A thread whose one access would be of 16 bytes takes 64: gelu of bf16 goes from 90 to 98 %.
+ * The hint @warps decides where it is given. */
+int choose_warps(Fn *fn, const LowerCx *cx)
+{
+	Size s = { 0 };
+	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
+	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
+	ir_walk(fn->body, measure, &s);
+	int w = s.log2 - 8;
+	if (s.reduces && !s.products && s.log2 <= MOST_ROW) w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - fn->peels;
+	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
+	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: few bytes a thread */
+	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) w = s.log2 - LANES_LOG2 - 4, full = 5;
+	if (w > full) w = full;
+	int most = s.scans ? 5 : 6;
+	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
+	return w < 0 ? 0 : w > 5 ? 5 : w;
+}
+
+/* ---- clusters ---- */
+/* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the registers of
+ * one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
+ * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose other operations
+ * stay within their thread, and in which no layout is converted (place.c: stays_apart). */
+enum { SCAN_ALONE = 15, /* log2 of the elements that one thread block scans as fast */
+	WIDE_LOADED = 2, WIDE_BY_ELEMENT = 4 /* bytes of all loads for an element */ };
+
+bool op_suits_cluster(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (op->nregion) return false;
+	if (op_is_reduce(op)) return op->code != OP_REDUCE;
+	if (op_is_scan(op)) return true;
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_STORE: case OP_RETURN: return true;
+	case OP_LITERAL: return op->nin == 0;
+	case OP_LOAD: return true;
+	case OP_GATHER: return memory_is_constant(op->parent->fn, ir_in(op, 0)) || type_log2_size(op->out[0]->type) == 0;
+	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	}
+}
+
+/* A device may have no room for a cluster of more than 8 thread blocks (a part of a GPU, a GPU with fewer multiprocessors side by
+ * side): the kernel is placed a second time for those (Fn.portable). */
+int cluster_most(const LowerCx *cx, Fn *fn)
+{
+	int arch = lower_arch(cx, fn);
+	return !cx->portable && (arch == 90 || arch == 100) ? CLUSTER_WIDE : CLUSTER_PORTABLE;
+}
+
+/* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in words: then that
+ * many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). */
+int wide_regs(const Fn *fn)
+{
+	Size s = { 0 };
+	ir_walk(fn->body, measure, &s);
+	bool one = s.loaded == s.bytes && s.loaded <= WIDE_LOADED, packed = s.bytes == WIDE_LOADED && s.waits > 1 && !s.math;
+	bool few = fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed;
+	return CLUSTER_REGS + few;
+}
+
+typedef struct Held { const bool *rare; bool held, passing; } Held;
+
+/* Is a function of a tile, exact, needed by what is neither a reduction nor for one element alone? Is one needed by those alone? */
+static void find_held(void *ctx, Op *op)
+{
+	Held *h = ctx;
+	bool apart = op_is_reduce(op) || (op->nout == 1 && h->rare[op->out[0]->id]);
+	for (int i = 0; i < op->nin; i++) {
+		const Op *d = ir_in(op, i)->def;
+		if (!d || !(op_rows[d->code].flags & OPF_MATH) || ir_int(d, AT_ROUNDING, 0)) continue;
+		if (!type_is_tile(d->out[0]->type) || type_log2_size(d->out[0]->type) < MANY) continue;
+		*(apart ? &h->passing : &h->held) = true;
+	}
+}
+
+/* Elements of 16 bits wait in half the registers. So where threads wait several times, and hold nothing meanwhile but what was
+ * loaded, a thread takes twice as many, log2: cross-entropy of 128,256 columns of bf16, whose exact powers only a sum needs, goes
+ * from 67 to 95 % of the copy rate. Without functions only where one thread block then takes what would be shared by two: layer norm
+ * of 16,384 columns goes from 87 to 95 %. Softmax, whose powers are relaxed, holds them. */
+static int more_regs(Fn *fn, const Size *s)
+{
+	enum { ALONE = LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + 1 };
+	if (s->bytes != 2 || s->waits <= 1 || s->scans || fn->by_element) return 0;
+	if (!s->math) return s->log2 == ALONE;
+	if (s->loaded != 2 || s->products || s->log2 < ALONE) return 0;
+	ir_number(fn);
+	Held h = { .rare = rare_values(fn, A_TMP) };
+	ir_walk(fn->body, find_held, &h);
+	return h.passing && !h.held;
+}
+
+/* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. */
+static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
+
+int choose_cluster(Fn *fn, const LowerCx *cx)
+{
+	Size s = { 0 };
+	bool reduces = false;
+	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
+	ir_walk(fn->body, measure, &s);
+	s.log2 -= fn->tiles > 1;
+	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
+	if (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster"))) return 0;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (!op_suits_cluster(op)) return 0;
+		reduces |= op_is_reduce(op) || op_is_scan(op);
+	}
+	if (s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;      /* single elements take more registers */
+	if (!reduces || lower_arch(cx, fn) < 90) return 0;
+	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
+	if (hint) c = log2_of(hint);
+	/* a cluster of 8 holds up to four times as much with more warps (spare_warps) */
+	int most = !s.scans && (hint || c > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
+	if (!hint) c -= more;
+	return c > most ? most : c;
+}
+
+/* A tile too large for 8 warps a block gets more of them (log2), up to 32. */
+int spare_warps(Fn *fn, int cluster)
+{
+	Size s = { 0 };
+	ir_walk(fn->body, measure, &s);
+	s.log2 -= fn->tiles > 1;
+	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
+	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
+	return w < 0 ? 0 : w > 2 ? 2 : w;
+}
