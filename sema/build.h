@@ -79,8 +79,14 @@ void warn_cast(Cx *cx, Sv x, Str value, Elem to, Num n, Span at);      /* a cons
 /* Whether a tile of t's shape and element type e may be; else reported as the result of an operation on x and y. */
 bool result_fits(Cx *cx, Elem e, const Type *t, Sv x, Sv y, Span at, Str shown);
 void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown);
+Str operand_types(Sv x, Sv y);                  /* "tile<f16, [8]> and i32" */
 Sv pointer_arith(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown);
 Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown);
+
+/* ---- what --checked adds: checked.c ---- */
+void check_opposite(Cx *cx, OpCode op, Val *x, Span at);       /* the least integer has none */
+void check_arith(Cx *cx, OpCode op, Val *x, Val *y, Val *r, Span at);
+void check_cast(Cx *cx, Val *x, Val *r, Span at);
 
 /* ---- calls of operations ---- */
 enum { MAX_ARGS = 8 };
@@ -97,6 +103,8 @@ typedef struct Call {
 	BoundArg arg[MAX_ARGS];
 	int nrest; const Arg *rest;     /* of print */
 } Call;
+Sv elem_cast_call(Cx *cx, Call *c);
+Sv elem_bitcast_call(Cx *cx, Call *c);
 
 int arg_index(const Call *c, const char *name);         /* -1: the operation has no such argument */
 bool arg_given(const Call *c, const char *name);

@@ -1,0 +1,102 @@
+/* Operands that do not go together: what is said of them. */
+#include "sema/build.h"
+
+Str operand_types(Sv x, Sv y)
+{
+	return str_fmt("%s and %s", sv_what(x), sv_what(y));
+}
+
+static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
+{
+	const Type *a = x.type, *b = y.type;
+	int n = a->rank > b->rank ? a->rank : b->rank;
+	int ia = r.axis - (n - a->rank), ib = r.axis - (n - b->rank);
+	Diag *d = cx_diag(cx, D_BROADCAST, at, shown, type_text(a), type_text(b), str_i64(type_extent(a, ia)),
+		str_i64(type_extent(b, ib)));
+	label_operands(cx, d, x, y);
+	const Type *small = a->rank < b->rank ? a : b->rank < a->rank ? b : NULL;
+	if (small && small->rank == 1) {
+		Sv s = small == a ? x : y;
+		const Type *big = small == a ? b : a;
+		if (big->rank == 2 && small->log2[0] == big->log2[0] && str_len(span_source(s.span)) <= 40) {
+			diag_help(d, "make `%s` a column: `expand(%s, 1)`", span_source(s.span), span_source(s.span));
+			diag_edit(d, s.span, str_fmt("expand(%s, 1)", span_source(s.span)));
+			return;
+		}
+	}
+	diag_help(d, "from the last axis on, extents must be equal or one of them 1: make both %s, say",
+		str_i64(type_extent(a, ia) > type_extent(b, ib) ? type_extent(a, ia) : type_extent(b, ib)));
+}
+
+static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
+{
+	Sv bad = r.which ? y : x;
+	Diag *d = cx_diag(cx, D_OPERAND_NARROWS, at, shown, operand_types(x, y), elem_name(bad.type->elem), elem_name(r.elem));
+	label_operand(d, x);
+	label_operand(d, y);
+	help_cast(d, bad, r.elem);
+}
+
+/* Both operands have a type without arithmetic. */
+static void help_both(Diag *d, Sv x, Sv y)
+{
+	diag_help(d, "convert to f32 first: `element_cast(%s, f32)`", span_source(x.span));
+	const Sv *v[2] = { &x, &y };
+	for (int i = 0; i < 2 && !(i && x.span.lo == y.span.lo); i++) {
+		const char *cast = sv_is_tile(*v[i]) ? "element_cast(%s, f32)" : "f32(%s)";
+		diag_edit(d, v[i]->span, str_fmt(cast, span_source(v[i]->span)));
+	}
+}
+
+void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
+{
+	Sv bad = r.which ? y : x;
+	Diag *d;
+	switch (r.why) {
+	case RULE_SHAPES: report_shapes(cx, r, x, y, at, shown); return;
+	case RULE_NARROWS: report_narrows(cx, r, x, y, at, shown); return;
+	case RULE_NO_COMMON:
+		d = cx_diag(cx, D_NO_COMMON, at, shown, sv_what(x), sv_what(y));
+		label_operand(d, x);
+		label_operand(d, y);
+		if (!elem_is_ptr(x.type->elem) && elem_is_float(x.type->elem)) help_cast(d, y, x.type->elem);
+		return;
+	case RULE_RESTRICTED:
+		d = cx_diag(cx, D_RESTRICTED, at, shown, elem_name(bad.type->elem));
+		label_operand(d, bad);
+		if (x.type->elem != y.type->elem) {
+			help_cast(d, bad, EL_F32);
+			return;
+		}
+		if (x.span.lo != y.span.lo) label_operand(d, bad.span.lo == x.span.lo ? y : x);
+		help_both(d, x, y);
+		return;
+	case RULE_NOT_INT:
+		d = cx_diag(cx, D_NEED_INT, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		if (shown == str_intern("`%`")) diag_help(d, "for floats write `remainder(x, y)`");
+		return;
+	case RULE_NOT_FLOAT:
+		d = cx_diag(cx, D_NEED_FLOAT, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		help_cast(d, bad, EL_F32);
+		return;
+	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK:
+		d = cx_diag(cx, D_RESULT_LARGE, at, shown);
+		label_operand(d, x);
+		if (y.span.lo != x.span.lo) label_operand(d, y);
+		diag_note(d, "a tile has at most 2^24 elements, 16 MiB and %d axes", TILE_RANK);
+		return;
+	default:
+		d = cx_diag(cx, D_NEED_NUMBER, at, shown, sv_what(bad));
+		label_operand(d, bad);
+		return;
+	}
+}
+
+bool result_fits(Cx *cx, Elem e, const Type *t, Sv x, Sv y, Span at, Str shown)
+{
+	RuleWhy why = type_is_tile(t) ? rule_limits(e, t->rank, t->log2) : RULE_OK;
+	if (why != RULE_OK) report_ruling(cx, (Ruling){ .why = why }, x, y, at, shown);
+	return why == RULE_OK;
+}
