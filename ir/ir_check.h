@@ -1,5 +1,5 @@
-/* What the two halves of the verifier share: ir_verify.c (structure, control, kernels, entries) and ir_check_op.c (each
- * operation by its row). Nobody else includes it. */
+/* What the parts of the verifier share: ir_verify.c (structure, control, kernels, entries), ir_check_op.c (each operation by
+ * its row) and what that asks. Nobody else includes it. */
 #ifndef IR_IR_CHECK_H
 #define IR_IR_CHECK_H
 #include "ir/ir.h"
@@ -19,7 +19,7 @@ bool chk_fail(Check *c, const char *rule, ...) __attribute__((format(printf, 2, 
 #define NEED(cond, ...) do { if (!(cond)) return chk_fail(c, __VA_ARGS__); } while (0)
 
 bool chk_sym(Check *c, const Sym *s);           /* its atoms are declared in fn or entry */
-bool chk_attrs(Check *c, const Op *op);         /* order, kinds, required ones, modes only where they mean something */
+bool chk_attrs(Check *c, const Op *op);         /* ir_check_attr.c: order, kinds, required ones, modes only where they mean something */
 bool chk_op(Check *c, const Op *op);            /* arity, types, layouts; not control flow (OPF_REGION, OPF_TERM) */
 bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OPF_GROUP without a region */
 bool chk_group_region(Check *c, const Op *op);  /* and one with a region: operands, attributes and the region's arguments */
@@ -32,8 +32,30 @@ bool chk_ldmatrix(Check *c, const Op *op);
 bool chk_as_frag(Check *c, const Op *op);
 bool chk_mma_frag(Check *c, const Op *op);
 bool chk_copies(Check *c, const Fn *fn);        /* ir_copies.c: what copy_async fills is read when it is there */
+bool chk_is_atomic(OpCode code);
+/* ir_check_shape.c */
+bool chk_shape(Check *c, const Op *op);
+bool chk_indices(Check *c, const Op *op, int first, int n);     /* n operands from `first` on are integer scalars */
+bool chk_join(Check *c, const Op *op);          /* join, split */
+bool chk_topk(Check *c, const Op *op);
+bool chk_reduce(Check *c, const Op *op);        /* reductions and scans by the operations of the language */
+bool chk_reduce_step(Check *c, const Op *op);   /* steps of placed reductions */
 bool chk_reduce_region(Check *c, const Op *op); /* reduce, scan: operands, results and the region's arguments */
+bool chk_mma(Check *c, const Op *op);
+/* ir_check_mem.c */
+bool chk_access(Check *c, const Op *op);
+bool chk_shared(Check *c, const Op *op);
+
+/* ---- small questions ---- */
+bool chk_arity(Check *c, const Op *op, int nin, int nout);
+bool chk_tile_in(Check *c, const Op *op, int i);
 
 static inline const Type *chk_in(const Op *op, int i) { return ir_in(op, i)->type; }
 static inline const Type *chk_out(const Op *op, int i) { return op->out[i]->type; }
+/* scalar or tile */
+static inline bool chk_is_data(const Type *t) { return type_is_scalar(t) || type_is_tile(t); }
+static inline bool chk_is_scalar_of(const Type *t, Elem e) { return type_is_scalar(t) && t->elem == e; }
+static inline bool chk_is_index(const Type *t) { return type_is_scalar(t) && elem_is_int(t->elem); }
+/* both scalars, or tiles of one shape */
+static inline bool chk_same_form(const Type *a, const Type *b) { return a->kind == b->kind && chk_is_data(a) && type_same_shape(a, b); }
 #endif

@@ -1,4 +1,4 @@
-/* Tokens of the IR's text form. Only ir_read.c and ir_lex.c include this. */
+/* Tokens of the IR's text form. Only ir_read.h and ir_lex.c include this. */
 #ifndef IR_IR_LEX_H
 #define IR_IR_LEX_H
 #include "base/diag.h"
