@@ -88,10 +88,9 @@ int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 	bool ours = true;
 	va_copy(mine, ap);
 	for (const char *p = fmt; *p && ours;) {
-		const char *hole = strchr(p, '%');
-		size_t plain = hole ? (size_t)(hole - p) : strlen(p);
-		put(&t, p, plain);
-		p += plain;
+		const char *plain = p;
+		while (*p && *p != '%') p++;
+		if (p > plain) put(&t, plain, (size_t)(p - plain));
 		if (*p) {
 			p++;
 			ours = directive(&t, &p, &mine);

@@ -47,7 +47,6 @@ Out *out_new(void)
 	if (!o->cap) out_room(o, 0);
 	o->p[0] = 0;
 	o->bol = true;
-	o->line = 1;
 	return o;
 }
 
@@ -73,35 +72,39 @@ Str out_take(Out *o)
 static void out_put(Out *o, const char *s, size_t n)
 {
 	if (o->cap - o->n <= n) out_room(o, n);
-	if (n) memcpy(o->p + o->n, s, n);
+	memcpy(o->p + o->n, s, n);
 	o->n += n;
 	o->p[o->n] = 0;
 }
 
 void out_raw(Out *o, const char *s, size_t n)
 {
-	out_put(o, s, n);
-	for (const char *p = s, *end = s + n; n && (p = memchr(p, '\n', (size_t)(end - p))); p++) o->line++;
-	if (n) o->bol = s[n - 1] == '\n';
-}
-
-/* One line or the part of one, with the indentation that is due. */
-static void out_line(Out *o, const char *s, size_t n)
-{
-	static const char tabs[] = "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t";
-	if (o->bol && *s != '\n')
-		for (int left = o->indent; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
+	if (!n) return;
 	out_put(o, s, n);
 	o->bol = s[n - 1] == '\n';
-	o->line += o->bol;
 }
 
+int out_line(Out *o)
+{
+	for (const char *nl; (nl = memchr(o->p + o->counted, '\n', o->n - o->counted)); o->lines++) o->counted = (size_t)(nl - o->p) + 1;
+	return o->lines + 1;
+}
+
+static void out_indent(Out *o)
+{
+	static const char tabs[] = "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t";
+	for (int left = o->indent; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
+}
+
+/* Line by line, each with the indentation that is due. */
 static void out_text(Out *o, const char *s, size_t n)
 {
 	while (n) {
 		const char *nl = memchr(s, '\n', n);
 		size_t k = nl ? (size_t)(nl - s) + 1 : n;
-		out_line(o, s, k);
+		if (o->bol && *s != '\n') out_indent(o);
+		out_put(o, s, k);
+		o->bol = nl != NULL;
 		s += k;
 		n -= k;
 	}

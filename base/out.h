@@ -10,7 +10,8 @@ typedef struct Out {
 	size_t n, cap;
 	int indent;             /* tabs put before each non-empty line */
 	bool bol;               /* at the beginning of a line (starts true: use out_new) */
-	int line;               /* current line, from 1: for #line resets */
+	size_t counted;         /* bytes that out_line has looked at, */
+	int lines;              /* and how many lines end there */
 	struct Out *next;       /* among those given back */
 } Out;
 
@@ -20,6 +21,7 @@ Str out_take(Out *o);                                 /* its text, interned; giv
 void out_puts(Out *o, const char *s);                 /* '\n' in s ends lines and indents the next */
 void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
 void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int out_line(Out *o);                                 /* current line, from 1: for #line resets; counts what is new */
 void out_in(Out *o);                                  /* one level deeper */
 void out_off(Out *o);
 

@@ -55,7 +55,7 @@ static void take_mark(Put *t, const char *mark, size_t n)
 		t->line = strtoul(t->want, NULL, 10);
 		return;
 	}
-	if (t->have) out_printf(t->o, "#line %d %s\n", t->o->line + 1, c_string(t->opt->output_name ? t->opt->output_name : "out"));
+	if (t->have) out_printf(t->o, "#line %d %s\n", out_line(t->o) + 1, c_string(t->opt->output_name ? t->opt->output_name : "out"));
 	t->have = NULL;
 }
 

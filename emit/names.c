@@ -70,7 +70,7 @@ static const char *const library[] = {
 static bool in_list(const char *const *list, size_t n, const char *s, size_t len)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strlen(list[i]) == len && !memcmp(list[i], s, len)) return true;
+		if (*list[i] == *s && strlen(list[i]) == len && !memcmp(list[i], s, len)) return true;
 	return false;
 }
 

@@ -27,15 +27,17 @@ static bool has_copies(const Val *v)
 	return (spare & (lay_inmask(*v->lay, HW_LANE) | lay_inmask(*v->lay, HW_WARP))) != 0;
 }
 
+/* Asked of every operation of a kernel: most are none of these. */
 bool one_thread_reads(const Op *op)
 {
-	if (!op->nout || !has_copies(op->out[0])) return false;
-	bool one = !type_is_tile(op->out[0]->type) || type_size(op->out[0]->type) == 1;
+	if (!op->nout) return false;
+	const Val *v = op->out[0];
+	bool one = !type_is_tile(v->type) || type_size(v->type) == 1;
 	switch (op->code) {
-	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: return true;
-	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return true;
-	case OP_LOAD: case OP_GATHER: return one && !memory_is_constant(op->parent->fn, ir_in(op, 0));
-	case OP_LOAD_PTR: return one;
+	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: return has_copies(v);
+	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return has_copies(v);
+	case OP_LOAD: case OP_GATHER: return one && has_copies(v) && !memory_is_constant(op->parent->fn, ir_in(op, 0));
+	case OP_LOAD_PTR: return one && has_copies(v);
 	default: return false;
 	}
 }

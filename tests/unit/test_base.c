@@ -138,10 +138,10 @@ static void buffers(void)
 	out_off(o);
 	out_puts(o, "}\n");
 	SAME(o->p, "a {\n\tb5;\n\n\tc;\n#raw\n}\n");
-	CHECK(o->line == 7);
+	CHECK(out_line(o) == 7);
 	CHECK(out_take(o) == str_intern("a {\n\tb5;\n\n\tc;\n#raw\n}\n"));
 	Out *again = out_new();         /* the same buffer, as new */
-	CHECK(again->n == 0 && *again->p == 0 && again->bol && again->line == 1 && again->indent == 0);
+	CHECK(again->n == 0 && *again->p == 0 && again->bol && out_line(again) == 1 && again->indent == 0);
 	for (int i = 0; i < 3000; i++) out_puts(again, "0123456789");
 	CHECK(again->n == 30000 && strlen(again->p) == 30000);
 	out_free(again);
