@@ -119,7 +119,7 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 	Further f;
 	begin_further(&f, m, cx);
 	for (int i = 0; i < m->fns.n; i++) {
-		if (!odd_wanted(m->fns.p[i])) continue;
+		if (!odd_wanted(m->fns.p[i], placed->fns.p[i])) continue;
 		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
 		vec_push(A_UNIT, &f.firsts, placed->fns.p[i]);
 	}

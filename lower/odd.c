@@ -11,9 +11,10 @@
  * off: 101 % of the copy rate, and 90 in this placement).
  *
  * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move and to map them: and in
- * which the second placement moves no data between threads that stays where it is in the first. */
+ * which the second placement moves no data between threads that stays where it is in the first. Where the first one has no pieces,
+ * it serves all calls. */
 #include "base/diag.h"
-#include "lower/placed.h"
+#include "lower/access.h"
 
 /* tiles: of several axes. works: more than moving. vectors: all tensors are. */
 typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
@@ -49,11 +50,20 @@ static void look_at(void *ctx, Op *op)
 	r->accessed |= v && type_is_tile(v->type) && type_log2_size(v->type) > 0 && elem_log2(v->type->elem) < PIECE_LOG2;
 }
 
-bool odd_wanted(const Fn *fn)
+static void find_pieces(void *ctx, Op *op)
+{
+	const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+	*(bool *)ctx |= op->code == OP_LOADS || (v && access_plan(op, v, false).vec > 0);
+}
+
+bool odd_wanted(const Fn *fn, const Fn *first)
 {
 	Rows r = { false, false, false, false, true };
+	bool pieces = false;
 	ir_walk(fn->body, look_at, &r);
-	return r.accessed && !r.other && !r.vectors && !(r.tiles && r.works);
+	if (!r.accessed || r.other || r.vectors || (r.tiles && r.works)) return false;
+	ir_walk(first->body, find_pieces, &pieces);
+	return pieces;
 }
 
 static void count_moves(void *ctx, Op *op)

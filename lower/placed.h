@@ -202,7 +202,8 @@ bool pair_wanted(const Fn *fn);                 /* PLACED: would that save loads
 bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as it is, for blocks do not follow each other so */
 
 /* ---- odd.c ---- */
-bool odd_wanted(const Fn *fn);                  /* TYPED: does it have rows that element accesses serve well? */
+/* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */
+bool odd_wanted(const Fn *fn, const Fn *first);
 bool odd_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
 
 bool op_is_reduce(const Op *op);                /* one that combine splits */
