@@ -71,6 +71,6 @@ bool next_load(Cu *g, const Op *op);            /* prints the load, if it is suc
 /* needs.c: what the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
 void access_ask_launcher(const Access *x);
 /* A power of two that divides an extent, in the text for aligned tensors: by what the launcher asks there. 1: nothing is known. */
-int64_t access_launched_multiple(const Cu *g, const Val *v);
+int64_t access_launched_multiple(Cu *g, const Val *v);
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 #endif

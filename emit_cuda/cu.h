@@ -78,8 +78,9 @@ typedef struct Cu {
 	Stream stream;
 	bool undecided;         /* the launcher cannot know whether some access is aligned */
 	VEC(Str) needs;         /* conditions over parameters and dimensions */
-	const Str *asked;       /* in that text: all that the launcher asks */
+	const Str *asked;       /* in that text: what the launcher asks beside `needs` */
 	int asked_n;
+	int relied;             /* one more than there were of `needs` when the text first relied on them; 0: it does not */
 	int widest;             /* 32-bit registers of the widest tile in an access */
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */

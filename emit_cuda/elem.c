@@ -203,7 +203,7 @@ static Str literal_text(Cu *g, const Op *op, const char *reg)
 
 /* For aligned tensors, whose extents are multiples of a piece: the elements of a piece lie before an extent if the first does, so
  * one comparison serves all. The text of operand i of a comparison that so becomes the same for the whole piece; NULL: it is none. */
-static Str of_piece(const Cu *g, const Op *op, int i, Str text)
+static Str of_piece(Cu *g, const Op *op, int i, Str text)
 {
 	bool below = i == 0 ? op->code == OP_LT || op->code == OP_GE : op->code == OP_GT || op->code == OP_LE;
 	const Val *x = ir_in(op, i);

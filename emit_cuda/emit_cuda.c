@@ -12,6 +12,7 @@
 #include "emit_cuda/group.h"
 #include "emit_cuda/peel.h"
 #include "emit_cuda/tmap.h"
+#include "lower/access.h"
 
 /* ---- values that the launcher computes ---- */
 /* A kernel has up to so many texts; the launcher takes the last one that serves a call but the first. */
@@ -198,15 +199,19 @@ static int bound_of_any(const Fn *fn)
 	return wide ? wide : bound_of_products(fn);
 }
 
-static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const EmitOptions *opt)
+static void put_body(Body *b, TextKind t, const Fn *fn, Cu *g)
 {
 	b->fn[t] = fn;
-	bool aligned = t == TEXT_ALIGNED || t == TEXT_PAIRED;
-	Cu g = kernel_body(k, fn, opt, aligned);
-	b->o[t] = g.o;
-	b->prologue[t] = g.prologue;
+	b->o[t] = g->o;
+	b->prologue[t] = g->prologue;
 	for (int specific = 0; specific < 2; specific++)
-		b->blocks[t][specific] = aligned && !bound_of_wide(fn) ? bound_blocks(&g, specific) : bound_of_any(fn);
+		b->blocks[t][specific] = g->aligned && !bound_of_wide(fn) ? bound_blocks(g, specific) : bound_of_any(fn);
+}
+
+static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const EmitOptions *opt)
+{
+	Cu g = kernel_body(k, fn, opt, t == TEXT_ALIGNED || t == TEXT_PAIRED);
+	put_body(b, t, fn, &g);
 }
 
 static void add_text(Conditions *v, Str s)
@@ -244,32 +249,60 @@ static void add_peeled(Body *b, KernelText *k, const Fn *first, const EmitOption
 	add_text(&k->lengths, cu_launch(&g, first->below.p[0]));
 }
 
+static void ask_all(KernelText *k, const Cu *g)
+{
+	for (int i = 0; i < g->needs.n; i++) add_text(&k->needs, g->needs.p[i]);
+}
+
 /* What the launcher is asked for must be known before a text relies on it. */
 static bool ask_paired(KernelText *k, const Fn *paired, const EmitOptions *opt)
 {
 	if (!paired) return false;
 	Cu g = kernel_body(k, paired, opt, false);
-	for (int i = 0; !g.undecided && i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
+	if (!g.undecided) ask_all(k, &g);
 	out_free(g.o);
 	return !g.undecided;
 }
 
+/* The text for aligned tensors of a kernel whose other texts are of another placement: what the launcher is asked shows while it is
+ * printed. It is printed again if it relied on that before all was asked. */
+static bool add_aligned(Body *b, KernelText *k, const Fn *fn, const EmitOptions *opt)
+{
+	Cu g = kernel_body(k, fn, opt, true);
+	bool serves = !g.undecided && g.needs.n, again = serves && g.relied && g.needs.n >= g.relied;
+	if (serves) ask_all(k, &g);
+	if (!serves || again) out_free(g.o);
+	if (again) g = kernel_body(k, fn, opt, true);
+	if (serves) put_body(b, TEXT_ALIGNED, fn, &g);
+	return serves;
+}
+
+static void add_odd(Body *b, KernelText *k, const Fn *fn, const EmitOptions *opt)
+{
+	add_body(b, k, TEXT_ANY, fn->odd, opt);
+	add_cuts(b, k, fn->odd, opt);
+	add_peeled(b, k, fn->peel, opt);
+}
+
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 {
+	Body r = { .fn = { fn } };
+	if (fn->odd && !fn->paired && !fn->portable && !turned_rows(fn) && add_aligned(&r, k, fn, opt)) {
+		add_odd(&r, k, fn, opt);
+		return r;
+	}
 	Cu g = kernel_body(k, fn, opt, false);
-	int blocks = bound_of_any(fn);
-	Body r = { .o = { g.o }, .fn = { fn }, .blocks = { { blocks, blocks } } };
+	r.o[TEXT_ANY] = g.o;
+	for (int specific = 0; specific < 2; specific++) r.blocks[TEXT_ANY][specific] = bound_of_any(fn);
 	if (fn->portable) add_body(&r, k, TEXT_PORTABLE, fn->portable, opt);
 	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
-	for (int i = 0; i < g.needs.n; i++) add_text(&k->needs, g.needs.p[i]);
+	ask_all(k, &g);
 	bool pairs = ask_paired(k, fn->paired, opt);
 	add_body(&r, k, TEXT_ALIGNED, fn, opt);
 	if (pairs) add_body(&r, k, TEXT_PAIRED, fn->paired, opt);
 	if (!fn->odd) return r;
 	out_free(g.o);
-	add_body(&r, k, TEXT_ANY, fn->odd, opt);
-	add_cuts(&r, k, fn->odd, opt);
-	add_peeled(&r, k, fn->peel, opt);
+	add_odd(&r, k, fn, opt);
 	return r;
 }
 

@@ -8,11 +8,16 @@
 
 typedef struct Ask { Cu *g; VEC(Str) needs; } Ask;
 
+static bool is_among(const Str *p, int n, Str s)
+{
+	for (int i = 0; i < n; i++)
+		if (p[i] == s) return true;
+	return false;
+}
+
 static void add(Ask *k, Str s)
 {
-	for (int i = 0; i < k->needs.n; i++)
-		if (k->needs.p[i] == s) return;
-	vec_push(A_TMP, &k->needs, s);
+	if (!is_among(k->needs.p, k->needs.n, s)) vec_push(A_TMP, &k->needs, s);
 }
 
 static Str multiple_text(Str x, int64_t n) { return str_fmt("((%s) & %lld) == 0", x, (long long)n - 1); }
@@ -93,14 +98,17 @@ void access_ask_launcher(const Access *x)
 	for (int i = g->needs.n; i < all.needs.n; i++) vec_push(A_UNIT, &g->needs, all.needs.p[i]);
 }
 
-int64_t access_launched_multiple(const Cu *g, const Val *v)
+int64_t access_launched_multiple(Cu *g, const Val *v)
 {
 	while (v->def && (v->def->code == OP_CAST || v->def->code == OP_BROADCAST)) v = ir_in(v->def, 0);
 	if (!g->aligned || !v->def || v->def->code != OP_LAUNCH) return 1;
 	const Sym *s = ir_attr(v->def, AT_SYM)->u.sym;
 	if (s->kind != SYM_ATOM || s->atom != ATOM_DIM) return 1;
-	for (int n = 16; n > 1; n /= 2)                 /* elements of the widest piece */
-		for (int i = 0; i < g->asked_n; i++)
-			if (g->asked[i] == multiple_text(sym_c(s), n)) return n;
+	Str dim = sym_c(s);
+	if (!g->relied) g->relied = g->needs.n + 1;
+	for (int n = 16; n > 1; n /= 2) {               /* elements of the widest piece */
+		Str need = multiple_text(dim, n);
+		if (is_among(g->asked, g->asked_n, need) || is_among(g->needs.p, g->needs.n, need)) return n;
+	}
 	return 1;
 }
