@@ -319,24 +319,39 @@ enum {
 	MANY = 64               /* and always */
 };
 
-/* A select of a loop that takes its first arm for one number of an element (rare.c). */
-typedef struct Pick { const Op *select; const Val *numbers, *from; CuMap m; } Pick;
+/* A select of a loop that takes its first arm for one number of an element (rare.c); made: by Val id, what the loop makes of it. */
+typedef struct Pick { const Op *select; const Val *numbers, *from; CuMap m; bool *made; } Pick;
+
+static bool *made_of(const Cu *g, const Op *select, const Op *end)
+{
+	bool *made = NEW_ARRAY(A_UNIT, bool, g->fn->nval);
+	made[select->out[0]->id] = true;
+	for (const Op *op = select->next; op != end; op = op->next)
+		for (int i = 0; i < op->nin; i++)
+			if (made[ir_in(op, i)->id]) made[op->out[0]->id] = true;
+	return made;
+}
+
+/* Texts that leave registers out (cut.c) have any number of them; a piece of a peeled row is a chunk. */
+static bool in_chunks(const Cu *g, int n) { return (g->part || n % (1 << CHUNK) == 0) && cu_unrolled(n); }
 
 static bool find_pick(Cu *g, const Op *first, const Op *end, int n, Pick *p)
 {
 	*p = (Pick){ 0 };
-	if (n < PICK_LEAST || !cu_unrolled(n) || g->turned) return false;
+	if (n < PICK_LEAST || !in_chunks(g, n) || g->turned) return false;
 	for (const Op *op = first; op != end; op = op->next) {
 		const Val *from, *x = rare_number(op, &from);
 		if (!x) continue;
 		if (p->select) return false;
-		*p = (Pick){ op, x, from, cu_map(*x->lay, LAY_PACKED) };
+		*p = (Pick){ op, x, from, cu_map(*x->lay, LAY_PACKED), NULL };
 	}
 	if (!p->select || cu_val(g, p->select->out[0])->inside || (g->shifted && holds_row(g->fn, *p->numbers->lay))) return false;
 	uint32_t in_reg = 0, in_thread = 0;
 	for (int i = 0; i < p->m.nreg; i++) in_reg |= p->m.col[i];
 	for (int i = p->m.nreg; i < p->m.nreg + p->m.nlane + p->m.nwarp; i++) in_thread |= p->m.col[i];
-	return !(in_reg & in_thread);
+	if (in_reg & in_thread) return false;
+	p->made = made_of(g, p->select, end);
+	return true;
 }
 
 static bool is_picked(Cu *g, const Op *op) { return cu_val(g, op->out[0])->inside && g->rare[op->out[0]->id]; }
@@ -392,7 +407,7 @@ static void print_part(Cu *g, const CuChunks *c, bool all)
 	print_registers(g, "", 1 << CHUNK);
 	for (Op *op = c->first; op != c->end; op = op->next) {
 		const CuVal *v = cu_val(g, op->out[0]);
-		if (v->splat || is_alias(op) || (all ? op != select && !v->inside : select && is_picked(g, op))) continue;
+		if (v->splat || is_alias(op) || (all ? !v->inside && !c->pick.made[op->out[0]->id] : select && is_picked(g, op))) continue;
 		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
 	}
 	if (c->next.sum) print_sum(g, c->next.sum);
@@ -488,15 +503,15 @@ static Op *print_loop(Cu *g, Op *first, Op *end, int n)
 	}
 	bool picks = find_pick(g, first, end, n, &pick), here = end && end->nin && is_made_here(g, ir_in(end, 0), first, end);
 	bool pairs = here && elem_is_pointwise(end) && in_pairs(end);
-	bool sums = here && !picks && n >= MANY && cu_unrolled(n) && reduce_begin(g, end);
-	if (!picks && !sums && !(pairs && n >= MANY && cu_unrolled(n))) {
+	bool many = n >= MANY && in_chunks(g, n), sums = here && !picks && many && reduce_begin(g, end);
+	if (!picks && !sums && !(pairs && many)) {
 		print_each(g, first, end, n);
 		return end;
 	}
 	if (pairs) begin_point(g, end);
 	CuChunks *c = NEW(A_UNIT, CuChunks);
 	*c = (CuChunks){ first, end, n, picks ? pick : (Pick){ 0 }, { pairs ? end : NULL, sums ? end : NULL } };
-	if (pairs && n >= MANY && goes_to_store(g, end)) g->late = c;
+	if (pairs && many && goes_to_store(g, end)) g->late = c;
 	else print_chunks(g, c);
 	return pairs || sums ? end->next : end;
 }
