@@ -66,8 +66,7 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 	cu_end(g);
 }
 
-/* Nobody sends before all thread blocks have made their mbarriers. */
-static void meet(Cu *g)
+void cluster_meet(Cu *g)
 {
 	if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
 	g->started = true;
@@ -77,7 +76,7 @@ static void print_wait(Cu *g, const Op *op) { out_printf(g->o, "ct_bar_wait(ct_s
 
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
 {
-	meet(g);
+	cluster_meet(g);
 	print_sends(g, op, l, n, e, at, x);
 	print_wait(g, op);
 }
@@ -120,7 +119,7 @@ void cluster_exchange(Cu *g, const Op *op)
 	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
 	cu_say(g, op);
 	for (int k = 0; k < op->nout && !op_tells(op); k++) cu_declare(g, op->out[k]);
-	meet(g);
+	cluster_meet(g);
 	for (int k = 0; k < op->nin; ) k = print_alike(g, op, k);
 	if (op_tells(op)) return;
 	print_wait(g, op);

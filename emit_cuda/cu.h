@@ -87,7 +87,7 @@ typedef struct Cu {
 
 	/* What is printed is for one piece of a peeled row, number ct_part, or for its end (peel.c). */
 	enum { PART_NONE, PART_PIECE, PART_END } part;
-	bool staged;            /* what is staged has come (peel.c) */
+	bool stage_asked, staged;       /* what is staged: asked for, has come (peel.c) */
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
 } Cu;
@@ -194,6 +194,7 @@ int cu_threads(const Fn *fn);                           /* of a thread block, at
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
 /* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
+void cluster_meet(Cu *g);                               /* once: all mbarriers of the cluster are made, and all threads see that */
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
 Str cluster_received(Elem e, Str at);
 Str cluster_told(Cu *g, const Op *op);                  /* of one that op_tells: waits */

@@ -126,13 +126,6 @@ static bool works_in_parts(Cu *g, const Op *op)
 	return op->code == OP_REDUCE_REGS && is_row(g, ir_in(op, 0)) && !reduce_is_narrow(g, op);
 }
 
-static void await_stage(Cu *g, const Op *op)
-{
-	if (g->staged || peel_stage(g->fn, op) < 0) return;
-	out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)g->fn->stage_at);
-	g->staged = true;
-}
-
 /* What is computed in parts is there behind all of them. */
 static void declare(Cu *g, const Op *op)
 {
@@ -156,6 +149,62 @@ static void print_part(Cu *g, Op *first, const Op *end, int part)
 		op = op->next;
 	}
 	g->part = PART_NONE;
+}
+
+/* ---- what has another phase, in shared memory ---- */
+static int pieces_of(const Fn *fn) { return fn->row_regs / peel_piece(fn); }
+
+static int64_t stage_begin(const Fn *fn, int number) { return fn->stage_at + STAGE_BAR + number * peel_stage_bytes(fn); }
+
+/* A lane of the first warp asks for what the thread block needs of each step of all threads. */
+void peel_stage_init(Cu *g)
+{
+	out_printf(g->o, "ct_stage_init(ct_smem + %lld, %d);\n", (long long)g->fn->stage_at, pieces_of(g->fn));
+}
+
+static int staged_loads(const Fn *fn)
+{
+	int n = 0;
+	for (const Op *op = fn->body->first; op; op = op->next) n += peel_stage(fn, op) >= 0;
+	return n;
+}
+
+/* Behind the last load of what begins at the row's phase, or where it is needed. */
+static void ask_stage(Cu *g)
+{
+	const Fn *fn = g->fn;
+	if (g->stage_asked) return;
+	g->stage_asked = true;
+	int threads = cu_threads(fn), each = peel_piece(fn), all = threads * each;
+	out_puts(g->o, "if (threadIdx.x < 32) {\n");
+	out_in(g->o);
+	print_numbers(g);
+	out_puts(g->o, "__syncwarp();\n");
+	out_printf(g->o, "const int ct_from = (int)ct_lane * %d + (int)ct_cluster_rank() * %d, ct_some = ct_body - ct_from < %d ? ct_body - ct_from : %d;\n",
+		all * fn->cluster, all, all, all);
+	out_printf(g->o, "const unsigned int ct_bytes = ct_lane < %d && ct_some > 0 ? ct_some * %d + 16 : 0;\n", pieces_of(fn), 16 / each);
+	out_printf(g->o, "if (ct_lane < %d) ct_stage_expect(ct_smem + %lld, %d * ct_bytes);\n", pieces_of(fn), (long long)fn->stage_at, staged_loads(fn));
+	out_puts(g->o, "if (ct_bytes) {\n");
+	out_in(g->o);
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		int n = peel_stage(fn, op);
+		if (n < 0) continue;
+		cu_line(g, op);
+		out_printf(g->o, "ct_stage(ct_smem + %lld + ct_lane * %d, %s + ct_begin + ct_from, ct_bytes, ct_smem + %lld);\n",
+			(long long)stage_begin(fn, n), (threads + 1) * 16, cu_val(g, ir_in(op, 0))->view->base, (long long)fn->stage_at);
+	}
+	cu_end(g);
+	cu_end(g);
+}
+
+/* Every warp has to see the start of the mbarrier that it waits for, so thread blocks meet before that. */
+static void await_stage(Cu *g, const Op *op)
+{
+	if (g->staged || peel_stage(g->fn, op) < 0) return;
+	ask_stage(g);
+	cluster_meet(g);
+	out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)g->fn->stage_at);
+	g->staged = true;
 }
 
 Op *peel_stretch(Cu *g, Op *first)
@@ -241,48 +290,6 @@ static void load_all(Access *x, const char *nc)
 }
 
 /* ---- what has another phase ---- */
-static int pieces_of(const Fn *fn) { return fn->row_regs / peel_piece(fn); }
-
-static int64_t stage_begin(const Fn *fn, int number) { return fn->stage_at + STAGE_BAR + number * peel_stage_bytes(fn); }
-
-/* A lane of the first warp asks for what the thread block needs of each step of all threads. */
-void peel_stage_init(Cu *g)
-{
-	out_printf(g->o, "ct_stage_init(ct_smem + %lld, %d);\n", (long long)g->fn->stage_at, pieces_of(g->fn));
-}
-
-static int staged_loads(const Fn *fn)
-{
-	int n = 0;
-	for (const Op *op = fn->body->first; op; op = op->next) n += peel_stage(fn, op) >= 0;
-	return n;
-}
-
-static void print_stage(Cu *g)
-{
-	const Fn *fn = g->fn;
-	int threads = cu_threads(fn), each = peel_piece(fn), all = threads * each;
-	out_puts(g->o, "if (threadIdx.x < 32) {\n");
-	out_in(g->o);
-	print_numbers(g);
-	out_puts(g->o, "__syncwarp();\n");
-	out_printf(g->o, "const int ct_from = (int)ct_lane * %d + (int)ct_cluster_rank() * %d, ct_some = ct_body - ct_from < %d ? ct_body - ct_from : %d;\n",
-		all * fn->cluster, all, all, all);
-	out_printf(g->o, "const unsigned int ct_bytes = ct_lane < %d && ct_some > 0 ? ct_some * %d + 16 : 0;\n", pieces_of(fn), 16 / each);
-	out_printf(g->o, "if (ct_lane < %d) ct_stage_expect(ct_smem + %lld, %d * ct_bytes);\n", pieces_of(fn), (long long)fn->stage_at, staged_loads(fn));
-	out_puts(g->o, "if (ct_bytes) {\n");
-	out_in(g->o);
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		int n = peel_stage(fn, op);
-		if (n < 0) continue;
-		cu_line(g, op);
-		out_printf(g->o, "ct_stage(ct_smem + %lld + ct_lane * %d, %s + ct_begin + ct_from, ct_bytes, ct_smem + %lld);\n",
-			(long long)stage_begin(fn, n), (threads + 1) * 16, cu_val(g, ir_in(op, 0))->view->base, (long long)fn->stage_at);
-	}
-	cu_end(g);
-	cu_end(g);
-}
-
 /* Is anything made of v that other elements of the row are combined with? Else what stands behind the row does not matter. */
 static bool meets_others(const Val *v)
 {
@@ -345,7 +352,7 @@ void peel_load(Cu *g, const Op *op)
 		else load_all(&x, nc);
 	}
 	cu_end(g);
-	if (!g->part && g->fn->stage_at && is_last(g->fn, op)) print_stage(g);
+	if (!g->part && g->fn->stage_at && is_last(g->fn, op)) ask_stage(g);
 }
 
 void peel_store(Cu *g, const Op *op)

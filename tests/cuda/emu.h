@@ -395,7 +395,7 @@ static void emu_send(const void *p, const void *v, unsigned bytes, const void *b
 	unsigned left;
 	if (at + bytes > EMU_SHARED || its_bar + sizeof left > EMU_SHARED) emu_fail("what is sent has no place in shared memory");
 	if (to >= emu_cluster) emu_fail("there is no such thread block in the cluster");
-	if (to != emu_rank() && !emu_thread[emu_now].met) emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
+	if (!emu_thread[emu_now].met) emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
 	if (emu_ended(to * emu_cta, (to + 1) * emu_cta)) emu_fail("a thread sends to a thread block that has ended");
 	memcpy(emu_shared[to] + at, v, bytes);
 	memcpy(&left, emu_shared[to] + its_bar, sizeof left);
@@ -405,11 +405,16 @@ static void emu_send(const void *p, const void *v, unsigned bytes, const void *b
 }
 static inline void ct_send_b32(const void *p, unsigned v, const void *bar, unsigned to) { emu_send(p, &v, 4, bar, to); }
 static inline void ct_send_b64(const void *p, unsigned long long v, const void *bar, unsigned to) { emu_send(p, &v, 8, bar, to); }
+/* Others run as far as they get meanwhile: nothing takes so many rounds that is to come at all. */
 static void ct_bar_wait(const void *bar)
 {
-	for (unsigned left = 1; left;) {
+	enum { ROUNDS = 20000 };
+	unsigned left = 1, rounds = 0;
+	if (!emu_thread[emu_now].met) emu_fail("a thread waits for an mbarrier before it knows that the cluster's thread blocks have begun");
+	while (left) {
 		memcpy(&left, bar, sizeof left);
 		if (left) emu_wait(EMU_READY);
+		if (rounds++ > ROUNDS) emu_fail("a thread waits for what never comes");
 	}
 	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++) emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
 }
