@@ -32,6 +32,8 @@ ctilec_test(emulated/slide "values;emulated" cuda/emulated.py slide)
 ctilec_test(emulated/oddtiles "values;emulated" cuda/emulated.py oddtiles)
 ctilec_test(emulated/pieces "values;emulated" cuda/emulated.py pieces)
 ctilec_test(emulated/rare "values;emulated" cuda/emulated.py rare)
+# kernels drawn at random; more: cuda/drawn.py test --count N --seed S, `fired` says which passes they are for
+ctilec_test(emulated/drawn "values;emulated" cuda/drawn.py test --count 40 --seed 24)
 ctilec_test(emit/coarsen "quick;golden" cuda/coarsen.py)
 ctilec_test(emit/several "quick;golden" cuda/several.py)
 ctilec_test(emit/early "quick;golden" cuda/early.py)

@@ -3,20 +3,40 @@
 //   rows [LAUNCHES [SEED [BURST [NAME AGAIN]]]]
 //        LAUNCHES: so many, or 20s: for so long; BURST: up to so many between two waits (1); NAME: only kernels whose name, as in
 //        add_rmsnorm_bf16_262144, contains this, on many rows, each call AGAIN times more before it is checked
+//   rows LIBRARY... [LAUNCHES ...]     with other builds of the same kernels beside those of this program, all in turn
 //   rows sanitize [I N]                each kernel, or every N-th from the I-th, on small shapes, from cudaMalloc: for compute-sanitizer
 #include "rows.h"
 #include <climits>
 #include <ctime>
+#include <dlfcn.h>
+#include <string>
 #include <vector>
 
-static std::vector<const struct kernel *> named(const char *part)
+static std::string name_of(const struct kernel *k)
+{
+	return std::string(kind_names[k->kind]) + (k->size == 2 ? "_bf16_" : "_f32_") + std::to_string(k->tile);
+}
+
+static std::vector<struct kernel> builds(int n, char **libraries)
+{
+	std::vector<struct kernel> all(kernels, kernels + COUNT(kernels));
+	for (int i = 0; i < n; i++) {
+		void *lib = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+		if (!lib) fail("dlopen", dlerror());
+		for (size_t j = 0; j < COUNT(kernels); j++) {
+			struct kernel k = kernels[j];
+			k.fn = dlsym(lib, name_of(&k).c_str());
+			if (k.fn) all.push_back(k);
+		}
+	}
+	return all;
+}
+
+static std::vector<const struct kernel *> named(const std::vector<struct kernel> &all, const char *part)
 {
 	std::vector<const struct kernel *> found;
-	for (size_t i = 0; i < COUNT(kernels); i++) {
-		char name[80];
-		snprintf(name, sizeof name, "%s_%s_%d", kind_names[kernels[i].kind], kernels[i].size == 2 ? "bf16" : "f32", kernels[i].tile);
-		if (strstr(name, part)) found.push_back(&kernels[i]);
-	}
+	for (const struct kernel &k : all)
+		if (name_of(&k).find(part) != std::string::npos) found.push_back(&k);
 	return found;
 }
 
@@ -46,14 +66,18 @@ static int sanitize(size_t first, size_t step)
 
 int main(int argc, char **argv)
 {
+	int libraries = 0;
 	RT(cudaFree(0));
+	while (libraries + 1 < argc && strstr(argv[libraries + 1], ".so")) libraries++;
+	std::vector<struct kernel> all = builds(libraries, argv + 1);
+	argc -= libraries, argv += libraries;
 	if (argc > 1 && !strcmp(argv[1], "sanitize")) return argc > 3 ? sanitize(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0)) : sanitize(0, 1);
 	const char *many = argc > 1 ? argv[1] : "2000";
 	time_t until = *many && many[strlen(many) - 1] == 's' ? time(NULL) + atol(many) : 0;
 	long launches = until ? LONG_MAX : atol(many), burst = argc > 3 ? atol(argv[3]) : 1, again = argc > 5 ? atol(argv[5]) : 0, done = 0;
 	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	std::vector<struct call> calls;
-	std::vector<const struct kernel *> some = named(argc > 4 ? argv[4] : "");
+	std::vector<const struct kernel *> some = named(all, argc > 4 ? argv[4] : "");
 	if (some.empty()) {
 		printf("no kernel is named %s\n", argv[4]);
 		return 1;
