@@ -1,6 +1,7 @@
 /* #line directives: see lines.h. A mark is a line of its own, \001 and the operands of #line; empty: the output's own lines. */
 #include "emit/lines.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,14 +39,35 @@ static bool is_code(const char *p, size_t n)
 	return n > 1 || *p == '}';
 }
 
+static bool is_unroll(const char *p, size_t n)
+{
+	static const char word[] = "#pragma unroll";
+	return n >= sizeof word - 1 && !memcmp(p, word, sizeof word - 1);
+}
+
 typedef struct Put {
 	Out *o;
 	const EmitOptions *opt;
+	const char *end;                /* of the text */
 	const char *want, *have;        /* marks; NULL: lines of the output */
 	size_t want_n;
 	unsigned long line, count;      /* of want; what the compiler takes the next line for */
 	bool inside;                    /* a statement that goes on */
 } Put;
+
+/* Of the text: tabs are behind. A mark's text is what stands behind \001. */
+typedef struct Line { const char *begin, *text, *stop, *next; } Line;
+
+static Line line_at(const Put *t, const char *p)
+{
+	const char *nl = memchr(p, '\n', (size_t)(t->end - p));
+	Line l = { .begin = p, .text = p, .stop = nl ? nl : t->end, .next = nl ? nl + 1 : t->end };
+	while (*l.text == '\t') l.text++;
+	return l;
+}
+
+static size_t line_len(const Line *l) { return (size_t)(l->stop - l->text); }
+static bool goes_on(const Line *l) { return l->begin < l->stop && strchr(",(=+*|&?", l->stop[-1]); }
 
 static void take_mark(Put *t, const char *mark, size_t n)
 {
@@ -76,29 +98,129 @@ static void put_directive(Put *t, bool same)
 	t->count = t->line;
 }
 
+/* ---- lines that share a directive ---- */
+/* Brackets that open less those that close, from depth on; INT_MIN: one closes below 0. *comment: the line ends with one. */
+static int depth_behind(const Line *l, int depth, bool *comment)
+{
+	*comment = false;
+	for (const char *p = l->text; p < l->stop; p++) {
+		switch (*p) {
+		case '(': case '{': case '[': depth++; break;
+		case ')': case '}': case ']':
+			if (--depth < 0) return INT_MIN;
+			break;
+		case '"': case '\'':
+			for (char quote = *p++; p < l->stop && *p != quote; p++) p += *p == '\\';
+			break;
+		case '/':
+			if (p[1] == '/') {
+				*comment = true;
+				return depth;
+			}
+			if (p[1] == '*')
+				for (p += 2; p < l->stop && (p[0] != '*' || p[1] != '/'); p++) continue;
+			break;
+		default: break;
+		}
+	}
+	return depth;
+}
+
+/* From the line at p on: whole statements of the mark that holds, the next ones of the same line included. Returns what is behind
+ * them, and *last: the last line; p: there are none. Their lines of code are counted up to 2. */
+static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
+{
+	const char *behind = p;
+	int depth = 0, seen = 0;
+	for (*codes = 0; p < t->end;) {
+		Line l = line_at(t, p);
+		size_t n = line_len(&l);
+		bool comment;
+		p = l.next;
+		if (*l.text == '\001') {
+			if (n - 1 == t->want_n && !memcmp(l.text + 1, t->want, t->want_n)) continue;
+			break;
+		}
+		if (*l.text == '#' && !is_unroll(l.text, n)) break;
+		depth = depth_behind(&l, depth, &comment);
+		if (depth < 0) break;
+		if (is_code(l.text, n)) seen++;
+		if (depth || comment || goes_on(&l) || !n || *l.text == '#' || *l.text == '/') continue;
+		behind = p;
+		*last = l;
+		*codes = seen > 2 ? 2 : seen;
+	}
+	return behind;
+}
+
+/* CT_LINE( and the lines of a run but for marks, a bracket behind the last. */
+static void put_run(Put *t, const char *p, const Line *last)
+{
+	for (bool first = true; p < last->next;) {
+		Line l = line_at(t, p);
+		size_t n = line_len(&l);
+		p = l.next;
+		if (*l.text == '\001') continue;
+		out_raw(t->o, l.begin, (size_t)(l.text - l.begin));
+		if (first) out_raw(t->o, "CT_LINE(", 8);
+		first = false;
+		if (*l.text == '#') {
+			out_raw(t->o, "_Pragma(\"", 9);
+			out_raw(t->o, l.text + 8, n - 8);
+			out_raw(t->o, "\")", 2);
+		} else {
+			out_raw(t->o, l.text, n);
+		}
+		out_raw(t->o, ")\n" + (l.begin != last->begin), 1 + (l.begin == last->begin));
+		t->count++;
+	}
+}
+
+static void define_brackets(Out *o, const char *text)
+{
+	for (const char *p = text; (p = strchr(p, '\001')) != NULL; p++) {
+		if (p[1] == '\n') continue;
+		out_puts(o, "/* Compilers count what stands in brackets as one line: that of the #line in front. */\n"
+			"#define CT_LINE(...) __VA_ARGS__\n");
+		return;
+	}
+}
+
 /* Lines between which nothing comes are put together: from `run` on. */
 void lines_put(Out *o, const char *p, const EmitOptions *opt)
 {
-	Put t = { .o = o, .opt = opt };
-	const char *run = p, *end = p + strlen(p);
-	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end, *next = nl ? nl + 1 : end, *s = p;
-		bool same;
-		while (*s == '\t') s++;
-		if (*s == '\001') {
+	Put t = { .o = o, .opt = opt, .end = p + strlen(p) };
+	const char *run = p;
+	define_brackets(o, p);
+	while (p < t.end) {
+		Line l = line_at(&t, p), last;
+		size_t n = line_len(&l);
+		bool same, code = is_code(l.text, n);
+		if (*l.text == '\001') {
 			out_raw(o, run, (size_t)(p - run));
-			take_mark(&t, s + 1, (size_t)(stop - s) - 1);
-			run = next;
-		} else {
-			if (t.want && !t.inside && is_code(s, (size_t)(stop - s)) && needs_line(&t, &same)) {
+			take_mark(&t, l.text + 1, n - 1);
+			run = p = l.next;
+			continue;
+		}
+		if (t.want && !t.inside && (code || *l.text == '{' || is_unroll(l.text, n))) {
+			int codes;
+			const char *behind = find_run(&t, p, &last, &codes);
+			if (codes > 1) {
+				out_raw(o, run, (size_t)(p - run));
+				if (needs_line(&t, &same)) put_directive(&t, same);
+				put_run(&t, p, &last);
+				run = p = behind;
+				continue;
+			}
+			if (code && needs_line(&t, &same)) {
 				out_raw(o, run, (size_t)(p - run));
 				put_directive(&t, same);
 				run = p;
 			}
-			if (s < stop) t.inside = strchr(",(=+*|&?", stop[-1]) != NULL;
-			t.count++;
 		}
-		p = next;
+		if (l.begin < l.stop) t.inside = goes_on(&l);
+		t.count++;
+		p = l.next;
 	}
-	out_raw(o, run, (size_t)(end - run));
+	out_raw(o, run, (size_t)(t.end - run));
 }

@@ -37,7 +37,7 @@ def main():
     with tmpdir() as tmp:
         for name, path, options in samples(tmp) + [("tiles", os.path.join(ROOT, "tests", "cuda", "tiles.tile"), [])]:
             out = os.path.join(tmp, "k.cu")
-            if emit(name, path, options, out):
+            if emit(name, path, options + ["--line=off"], out):
                 text = read(out)
                 copies, line = most_copies(text)
                 seen = max(seen, copies)

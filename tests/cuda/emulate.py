@@ -23,9 +23,8 @@ def emulated(path, tool):
     end = text.index("#ifndef __CUDACC_RTC__", at)
     kernels, host = text[at:end], text[end:]
     own = re.findall(r"\b(ct_\w+?)\(", open(os.path.join(HERE, "emu.h")).read())
-    kernels = re.sub(r"(?m)^\s*#line .*\n|^\s*#pragma unroll.*\n", "", kernels)
+    kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", kernels)
     kernels = re.sub(r"extern __shared__ __align__\(16\) unsigned char (\w+)\[\];", r"unsigned char *const \1 = emu_shared[emu_rank()];", kernels)
-    host = re.sub(r"(?m)^#line .*\n", "", host)
     host = re.sub(r'#ifdef __cplusplus\nextern "C" \{\n#endif\n', "", host).replace('extern "C" {\n', "")
     tail = host.rindex("}")
     last = host.rindex("\n}\n#endif")

@@ -24,7 +24,7 @@ def program(source, main):
     name = os.path.splitext(os.path.basename(source))[0]
     with tmpdir() as tmp:
         cu, emu, exe = [os.path.join(tmp, name + e) for e in (".cu", ".emu.c", ".emu")]
-        r = ctilec("--target=cuda", "-w", "-o", cu, source)
+        r = ctilec("--target=cuda", "--line=off", "-w", "-o", cu, source)
         if not check(r.code == 0 and not r.text, "%s:\n%s" % (source, r.text)):
             return
         emulation.rewrite(BUILD, cu, emu, ARCH)

@@ -16,7 +16,7 @@ SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 FUNCTION = re.compile(r"Compiling entry function '(\w+)'")
 INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
 
-HEAVY = 3000        # lines of generated text for one architecture; programs with more are hardly optimized, samples always are
+HEAVY = 2000        # lines of generated text for one architecture; programs with more are hardly optimized, samples always are
 QUICK = ["-Ofc", "mid"]        # `max` and -Xcicc -O0 leave ptxas more than they save
 
 PAGES = sys.argv[1] == "pages"      # many small programs: the host's compiler alone has read their host part when nvcc has only begun

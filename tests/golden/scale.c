@@ -108,6 +108,8 @@ CT_HELPER uint64_t ct_trips_u(uint64_t lo, uint64_t hi, uint64_t step)
 CT_HELPER void ct_trap(const char *message) { fprintf(stderr, "%s\n", message); abort(); }
 CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }
 
+/* Compilers count what stands in brackets as one line: that of the #line in front. */
+#define CT_LINE(...) __VA_ARGS__
 /* One tile block of scale: N = 256 */
 static void ct_block_scale_256(float a, const float *x, float *y, int64_t n, int64_t ct_bid0, int64_t ct_bid1, int64_t ct_bid2, int64_t ct_bid3, char *ct_mem)
 {
@@ -123,54 +125,37 @@ static void ct_block_scale_256(float a, const float *x, float *y, int64_t n, int
 	(void)ct_bid3;
 	(void)ct_mem;
 #line 5 "scale.tile"
-	const int32_t v0 = (int32_t)ct_bid0;
+	CT_LINE(const int32_t v0 = (int32_t)ct_bid0;
 	/* v = load(x, v0): tile<f32, [256]> */
-#line 5
 	float v[256];
 	{
-#line 5
 		const int64_t ct_at0 = ct_tile_at((int64_t)v0, 256, 0);
 		{
-#line 5
 			const int ct_lo1 = ct_clip(-ct_at0, 256);
-#line 5
 			const int ct_hi2 = ct_clip(n - ct_at0, 256);
-#line 5
 			for (int ct_i3 = 0; ct_i3 < ct_lo1; ct_i3++) v[ct_i3] = 0.0f;
-#line 5
 			for (int ct_i3 = ct_lo1; ct_i3 < ct_hi2; ct_i3++) v[ct_i3] = ct_x_ptr[(ct_at0 + ct_i3)];
-#line 5
 			for (int ct_i3 = ct_hi2 > ct_lo1 ? ct_hi2 : ct_lo1; ct_i3 < 256; ct_i3++) v[ct_i3] = 0.0f;
-#line 5
 		}
-#line 5
-	}
+	})
 	/* v1 = broadcast(a): tile<f32, [256]>, where it is used */
 	/* v2 = mul(v1, v): tile<f32, [256]>, where it is used */
 	/* store(y, v0, v2): tile<f32, [256]> */
-	{
 #line 6
+	CT_LINE({
 		const int64_t ct_at4 = ct_tile_at((int64_t)v0, 256, 0);
 		{
-#line 6
 			const int ct_lo5 = ct_clip(-ct_at4, 256);
-#line 6
 			const int ct_hi6 = ct_clip(n - ct_at4, 256);
-#line 6
 			for (int ct_i7 = ct_lo5; ct_i7 < ct_hi6; ct_i7++) {
-#line 6
 				const float ct_mul8 = ct_mul_f32(a, v[ct_i7]);
-#line 6
 				ct_y_ptr[(ct_at4 + ct_i7)] = ct_mul8;
-#line 6
 			}
-#line 6
 		}
-#line 6
-	}
+	})
 #line 2
 }
-#line 174 "scale.c"
+#line 159 "scale.c"
 
 #ifndef CT_HELPER
 #ifdef __GNUC__

@@ -1,5 +1,6 @@
 """Line tables: lines.py c|gdb|cuda. The machine code of each kernel belongs to the lines of its statements, to all of them and to no
-others: those marked //= in the program below. `gdb`: a failed check and a breakpoint on a line, as a debugger shows them."""
+others: those marked //= in the program below. `gdb`: a failed check and a breakpoint on a line, as a debugger shows them. `cuda`: and
+what nvcc says of a mistake in the midst of a statement's text names the statement."""
 import re
 import shutil
 import sys
@@ -97,7 +98,16 @@ def source(where, target, name, *options):
     check(r.code == 0 and not r.text, r.text)
 
 
+def few_directives(path):
+    """Statements share them: CT_LINE."""
+    text = read(path).split("\n")
+    have = sum(line.startswith("#line") for line in text)
+    check(have and have * 8 < len(text), "%s: %d of %d lines are #line" % (os.path.basename(path), have, len(text)))
+
+
 def test_c(where):
+    source(where, "cuda", "k.cu")
+    few_directives(os.path.join(where, "k.cu"))
     for cc in [CC] + [c for c in ("gcc", "clang") if shutil.which(c)]:
         for level in ("-O0", "-O2"):
             source(where, "c", "k.c", "--checked")
@@ -108,6 +118,7 @@ def test_c(where):
     source(where, "c", "k.c", "--line=abs")
     check('"%s"' % os.path.join(os.path.realpath(where), "k.tile") in read(os.path.join(where, "k.c")), "--line=abs prints no absolute path")
     source(where, "c", "k.c")
+    few_directives(os.path.join(where, "k.c"))
     check(where not in read(os.path.join(where, "k.c")), "the folder is named although k.tile was not")
 
 
@@ -130,6 +141,28 @@ def test_gdb(where):
     check("total += sum(w, 1)" in out and re.search(r"^row = 0$", out, re.M), "stopping at a line shows neither it nor its variables:\n" + out)
 
 
+def plant(text, first, on):
+    """(text with an unknown name behind the statement that ends with the on-th `;` after a match of `first`, the name)"""
+    lines, name = text.split("\n"), "ct_nowhere%d" % on
+    at = next(i for i, line in enumerate(lines) if re.search(first, line))
+    ends = [i for i in range(at, len(lines)) if lines[i].endswith(";")]
+    lines[ends[on]] += " %s;" % name
+    return "\n".join(lines), name
+
+
+def messages(where):
+    planted = {}
+    text = read(os.path.join(where, "k.cu"))
+    for first, on, statement in (("// v = load", 5, "let v ="), ("half\\w* = ", 0, "let half"), ("// store.y", 9, "y.store(")):
+        text, name = plant(text, first, on)
+        planted[name] = 1 + [i for i, line in enumerate(PROGRAM.split("\n")) if statement in line][0]
+    write(os.path.join(where, "wrong.cu"), text)
+    r = run([NVCC, "-ptx", "-arch=sm_80", "-o", "wrong.ptx", "wrong.cu"], cwd=where)
+    for name, number in planted.items():
+        check("k.tile(%d): error: identifier \"%s\"" % (number, name) in r.text + r.out.decode("utf-8", "replace"),
+            "%s: nvcc should name line %d:\n%s" % (name, number, r.text))
+
+
 def test_cuda(where):
     if not NVCC:
         fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
@@ -143,6 +176,8 @@ def test_cuda(where):
         first = [i for i, line in enumerate(text) if "---- kernels ----" in line][0]
         inside = [n for n in sorted(own) if n > first and not re.search("threadIdx|blockIdx|ct_blocks|ct_grid_wait", text[n - 1])]
         check(not inside, "lines of k.cu inside of kernels: %s" % [(n, text[n - 1]) for n in inside])
+    source(where, "cuda", "k.cu")
+    messages(where)
 
 
 with tmpdir() as where:
