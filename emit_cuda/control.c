@@ -437,7 +437,7 @@ void control_ops(Cu *g, Op *op, const Op *end)
 			continue;
 		}
 		if (elem_is_pointwise(op)) {
-			op = elem_group(g, op);
+			op = elem_group(g, op, end);
 			continue;
 		}
 		control_op(g, op);

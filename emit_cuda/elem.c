@@ -516,11 +516,11 @@ static Op *print_loop(Cu *g, Op *first, Op *end, int n)
 	return pairs || sums ? end->next : end;
 }
 
-Op *elem_group(Cu *g, Op *first)
+Op *elem_group(Cu *g, Op *first, const Op *limit)
 {
 	int group = 0, n = 1;
 	Op *end = first;
-	for (; end && elem_is_pointwise(end); end = end->next) {
+	for (; end != limit && elem_is_pointwise(end); end = end->next) {
 		if (!group && !cu_val(g, end->out[0])->splat) group = cu_val(g, end->out[0])->group;
 		if (!in_group(g, end, group)) break;
 	}

@@ -142,7 +142,7 @@ static void print_part(Cu *g, Op *first, const Op *end, int part)
 	g->part = part;
 	for (Op *op = first; op != end;) {
 		if (elem_is_pointwise(op)) {
-			op = elem_group(g, op);
+			op = elem_group(g, op, end);
 			continue;
 		}
 		control_op(g, op);

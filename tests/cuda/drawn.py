@@ -252,7 +252,7 @@ class Kernel:
         self.shape, self.length, self.axis = "%d, %d" % (high, tile), tile, 1
         self.grid = "m" if high == 1 else "cdiv(m, %d)" % high
         self.where = " where n <= %d" % tile
-        if tile >= 16384 and self.chance(0.25): self.head = "@cluster(%d)\n" % self.pick(2, 4)
+        self.attributes(high * tile, 16384)
         self.numbers = "iota([1, %d], i32)" % tile
         self.label = None
         if high == 1 and self.chance(0.35):
@@ -293,6 +293,11 @@ class Kernel:
         few = 1 if tile > 20000 else 2
         self.sizes = [{"m": self.rng.randrange(1, 4 if tile > 4000 else 12 * high), "n": n} for n in self.rng.sample(sorted(lengths), min(len(lengths), few + 2))]
 
+    def attributes(self, elements, least):
+        """What an author may ask for: perhaps a cluster for tiles of at least so many elements, or warps."""
+        if elements >= least and self.chance(0.25): self.head = "@cluster(%d)\n" % self.pick(2, 4)
+        elif elements >= 256 and self.chance(0.1): self.head = "@warps(%d)\n" % self.pick(1, 2, 4, 8)
+
     def plane(self):
         large = self.chance(0.25)
         high, wide = (self.pick(1, 16, 64, 128), self.pick(256, 512, 1024)) if large else (self.pick(1, 2, 4, 8, 16, 32, 64), self.pick(2, 4, 8, 16, 32, 64))
@@ -300,6 +305,7 @@ class Kernel:
         self.length = high if self.axis == 0 else wide
         self.grid = "cdiv(m, %d), cdiv(n, %d)" % (high, wide)
         self.numbers, self.label = "(iota([1, %d], i32) + bid(1) * %d)" % (wide, wide), None
+        self.attributes(high * wide, 4096)
         x = self.param("t", "", self.type, "m, n")
         self.load(x, self.type, "bid(0), bid(1)", self.shape)
         if self.chance(0.4): self.weights(self.param("w", "", self.work, "n"), self.work, "bid(1)", wide)
@@ -362,6 +368,7 @@ class Kernel:
         self.shape, self.axis, self.length, self.label = "%d, %d" % (high, wide), 1, wide, None
         self.grid = "cdiv(m, %d)" % high
         self.numbers = "(iota([1, %d], i32) + j * %d)" % (wide, wide)
+        self.attributes(high * wide, 1024)
         x = self.param("t", "", self.type, "m, n")
         per_row = self.chance(0.5)
         carry = self.carry("%d, 1" % high if per_row else self.shape)
@@ -399,6 +406,7 @@ class Kernel:
         if whole_row: self.where = " where n <= %d" % wide
         self.grid = str(parts) if whole_row else "%d, cdiv(n, %d)" % (parts, wide)
         at = "0" if whole_row else "bid(1)"
+        self.attributes(high * wide, 1024)
         x, z = self.param("t", "", self.type, "m, n"), self.param("u", "", self.type, "m, n")
         y = self.param("y", "out ", self.type, "m, n") if self.chance(0.5) else None
         carry = self.carry(self.shape)
