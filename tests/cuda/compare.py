@@ -140,6 +140,17 @@ def same(a, b, kind):
     return False
 
 
+def nearly(exact):
+    """Results of parameters that are not exact were rounded in the order of the target. 0 and -0 are equal."""
+    def agree(param, a, b):
+        kind = param["type"]
+        if kind == "bf16": a, b = [(v.astype("u4") << 16).view("f4") for v in (a, b)]
+        if exact[param["name"]]: return np.array_equal(a, b, equal_nan=kind[0] in "bf")
+        unit = {"bf16": 2.0 ** -6, "f16": 2.0 ** -8, "f32": 1e-4, "f64": 1e-9}[kind]
+        return np.allclose(a.astype("f8"), b.astype("f8"), rtol=unit, atol=unit, equal_nan=True)
+    return agree
+
+
 def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a, b: same(a, b, param["type"])):
     """Calls and how many of them were wrong, which is printed. agree: whether two results of a parameter are the same."""
     bad = calls = 0
