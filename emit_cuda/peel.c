@@ -207,6 +207,60 @@ static void await_stage(Cu *g, const Op *op)
 	g->staged = true;
 }
 
+static bool is_row_made(const Cu *g, const Val *v, const Op *first, const Op *end)
+{
+	for (const Op *op = first; is_row(g, v) && op != end; op = op->next)
+		if (op == v->def) return true;
+	return false;
+}
+
+/* Does what needs all of a row at once read a value that is made from `first` to `end`? A maximum of 16-bit floats reads those that
+ * its operand was widened from. */
+static bool is_needed_whole(Cu *g, const Op *first, const Op *end)
+{
+	for (const Op *op = end; op; op = op->next) {
+		if (works_in_parts(g, op)) continue;
+		for (int i = 0; i < op->nin; i++) {
+			const Val *v = ir_in(op, i);
+			if (is_row_made(g, v, first, end)) return true;
+			for (int k = 0; is_row(g, v) && v->def && k < v->def->nin; k++)
+				if (is_row_made(g, ir_in(v->def, k), first, end)) return true;
+		}
+	}
+	return false;
+}
+
+static bool stands_behind_wait(const Op *first)
+{
+	for (const Op *op = first; op; op = op->prev)
+		if (op->code == OP_REDUCE_LANES) return true;
+	return false;
+}
+
+/* Pieces that may lie behind the row: threads whose piece does leave them out. That changes nothing, like texts with fewer registers
+ * (cut.c): what is not stored needs no value, and each sum has a pad in the end of some thread. Tiles are powers of two, so a
+ * text's last pieces are empty in many warps: up to an eighth of all instructions. Not while threads wait for memory, where
+ * branches only cost registers. */
+static bool leaves_out(Cu *g, const Op *first, const Op *end)
+{
+	return g->fn->row_sure < g->fn->row_regs && stands_behind_wait(first) && !is_needed_whole(g, first, end);
+}
+
+static void print_pieces(Cu *g, Op *first, const Op *end)
+{
+	bool some = leaves_out(g, first, end);
+	Lay l = *some_row(g->fn)->lay;
+	int each = peel_piece(g->fn);
+	cu_loop(g, "ct_part", g->fn->row_regs / each);
+	if (some) {
+		out_printf(g->o, "if (ct_part < %d || %s < ct_left) {\n", g->fn->row_sure / each, in_body(l, str_fmt("(ct_part * %d)", each)));
+		out_in(g->o);
+	}
+	print_part(g, first, end, PART_PIECE);
+	if (some) cu_end(g);
+	cu_end(g);
+}
+
 Op *peel_stretch(Cu *g, Op *first)
 {
 	Op *end = first;
@@ -220,9 +274,7 @@ Op *peel_stretch(Cu *g, Op *first)
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	print_numbers(g);
-	cu_loop(g, "ct_part", g->fn->row_regs / peel_piece(g->fn));
-	print_part(g, first, end, PART_PIECE);
-	cu_end(g);
+	print_pieces(g, first, end);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	print_part(g, first, end, PART_END);

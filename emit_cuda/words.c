@@ -98,9 +98,16 @@ void words_store_shared(Cu *g, Elem e, Str at, Str x)
 	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", sizes[elem_log2(e)], at, words_bits(e, x));
 }
 
+/* What is made in a branch of a piece (peel_stretch) is not read behind it: merged with nothing, halves of words would be held apart. */
+static const Val *first_of(const Cu *g, const Val *x)
+{
+	while (g->part && x->def && x->def->code == OP_AGAIN) x = ir_in(x->def, 0);
+	return x;
+}
+
 void words_again(Cu *g, const Op *op)
 {
-	const Val *x = ir_in(op, 0), *r = op->out[0];
+	const Val *x = first_of(g, ir_in(op, 0)), *r = op->out[0];
 	Elem e = r->type->elem;
 	uint8_t bit[LAY_BITS];
 	Str from[4], to[4];
