@@ -253,7 +253,8 @@ static void print_pieces(Cu *g, Op *first, const Op *end)
 	int each = peel_piece(g->fn);
 	cu_loop(g, "ct_part", g->fn->row_regs / each);
 	if (some) {
-		out_printf(g->o, "if (ct_part < %d || %s < ct_left) {\n", g->fn->row_sure / each, in_body(l, str_fmt("(ct_part * %d)", each)));
+		int sure = g->fn->row_sure > each ? g->fn->row_sure / each : 1;         /* the first begins what sums add to */
+		out_printf(g->o, "if (ct_part < %d || %s < ct_left) {\n", sure, in_body(l, str_fmt("(ct_part * %d)", each)));
 		out_in(g->o);
 	}
 	print_part(g, first, end, PART_PIECE);
