@@ -396,7 +396,10 @@ void pass_combine(Module *m, const LowerCx *cx)
 	Combine c = { .cx = cx };
 	for (int i = 0; i < m->fns.n; i++) {
 		tell_elements(m->fns.p[i]);
-		if (cx->o->level > 0 && !m->fns.p[i]->by_element) rebase_squares(m->fns.p[i]);
+		if (cx->o->level > 0 && !m->fns.p[i]->by_element) {
+			rebase_squares(m->fns.p[i]);
+			merge_powers(m->fns.p[i]);
+		}
 		ir_walk(m->fns.p[i]->body, combine_op, &c);
 		send_late(m->fns.p[i]);
 	}

@@ -13,4 +13,6 @@ Val *combine_to(Builder *b, const Op *op, Val *x, Lay to);
 
 /* Sums of squares of what depends on another sum wait together with it (rebase.c). */
 void rebase_squares(Fn *fn);
+/* Sums of powers that depend on a maximum wait together with it (online.c). */
+void merge_powers(Fn *fn);
 #endif

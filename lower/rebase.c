@@ -11,26 +11,18 @@
  *
  * Layer norm of 16,384 columns of f32 goes from 92 to 96 % of the copy rate by that. Not for elements of 16 bits, which would be
  * unpacked once more, and not for rows of single elements: they lose more by instructions than they win. In a thread block a second
- * barrier costs little. A sum of exp(x - max x) can be moved, too, but then each exponential is computed twice, and that costs more
- * than the wait. */
+ * barrier costs little. */
 #include "base/diag.h"
 #include "ir/fold.h"
-#include "lower/combine.h"
-
-/* sum = the sum along axis of the squares of x - m where mask holds (NULL: everywhere); m is made of first, the sum of x. */
-typedef struct Pair {
-	Op *first, *sum;
-	int axis;
-	Val *x, *m, *mask;
-} Pair;
+#include "lower/rebase.h"
 
 /* ---- finding them ---- */
-static bool is_plain(const Op *op)      /* of the default rounding and so on */
+bool pair_plain(const Op *op)      /* of the default rounding and so on */
 {
 	return !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0) && !ir_int(op, AT_NAN, 0);
 }
 
-static Op *made_by(const Val *v, OpCode code) { return v->def && v->def->code == code && is_plain(v->def) ? v->def : NULL; }
+Op *pair_made_by(const Val *v, OpCode code) { return v->def && v->def->code == code && pair_plain(v->def) ? v->def : NULL; }
 
 static bool is_zero(const Val *v)
 {
@@ -39,10 +31,10 @@ static bool is_zero(const Val *v)
 }
 
 /* v is x - m, m the same along axis. */
-static bool is_difference(const Val *v, Pair *p)
+bool pair_differs(const Val *v, Pair *p)
 {
-	const Op *sub = made_by(v, OP_SUB), *spread;
-	if (!sub || !(spread = made_by(ir_in(sub, 1), OP_BROADCAST))) return false;
+	const Op *sub = pair_made_by(v, OP_SUB), *spread;
+	if (!sub || !(spread = pair_made_by(ir_in(sub, 1), OP_BROADCAST))) return false;
 	p->x = ir_in(sub, 0);
 	p->m = ir_in(spread, 0);
 	if (!type_is_tile(p->m->type) || p->m->type->rank != p->x->type->rank) return false;
@@ -53,15 +45,15 @@ static bool is_difference(const Val *v, Pair *p)
 
 static bool is_square(const Val *v, Pair *p)
 {
-	const Op *mul = made_by(v, OP_MUL);
+	const Op *mul = pair_made_by(v, OP_MUL);
 	if (!mul || ir_in(mul, 0) != ir_in(mul, 1)) return false;
 	const Val *d = ir_in(mul, 0);
-	const Op *select = made_by(d, OP_SELECT);
+	const Op *select = pair_made_by(d, OP_SELECT);
 	if (select && is_zero(ir_in(select, 2))) {
 		p->mask = ir_in(select, 0);
 		d = ir_in(select, 1);
 	}
-	return is_difference(d, p);
+	return pair_differs(d, p);
 }
 
 enum { DEPTH = 12 };    /* of expressions that are looked at */
@@ -78,7 +70,7 @@ static bool is_made_of(const Val *v, const Op *op, int depth)
 static bool find_first(Pair *p)
 {
 	for (Op *op = p->sum->prev; op; op = op->prev) {
-		if (op->code != OP_SUM || ir_in(op, 0) != p->x || ir_int(op, AT_AXIS, 0) != p->axis || !is_plain(op)) continue;
+		if (op->code != OP_SUM || ir_in(op, 0) != p->x || ir_int(op, AT_AXIS, 0) != p->axis || !pair_plain(op)) continue;
 		if (!is_made_of(p->m, op, DEPTH)) continue;
 		p->first = op;
 		return true;
@@ -99,21 +91,15 @@ static bool may_stand(const Val *v, const Op *at, int depth)
 	return true;
 }
 
-static void stand(Val *v, Op *at)
+void pair_stand(Val *v, Op *at)
 {
 	Op *d = v->def;
 	if (!d || d->parent != at->parent) return;
 	for (const Op *op = at; op; op = op->prev)
 		if (op == d) return;
-	for (int i = 0; i < d->nin; i++) stand(ir_in(d, i), at);
+	for (int i = 0; i < d->nin; i++) pair_stand(ir_in(d, i), at);
 	ir_move_before(d, at);
 }
-
-/* What a warp has of a row lies along the axis as [far, warps, near]: spread, so that each element finds what its warp has. */
-typedef struct Groups {
-	const Type *one, *all;  /* [.., 1, warps, 1, ..] and [.., far, warps, near, ..] */
-	Lay one_lay, all_lay;
-} Groups;
 
 static bool find_groups(const Pair *p, Lay part, const Type *part_type, Groups *g)
 {
@@ -140,10 +126,7 @@ static bool find_groups(const Pair *p, Lay part, const Type *part_type, Groups *
 	return false;
 }
 
-/* How far the partial results of warps are from being combined: layouts of what they hold and of what each thread gets. */
-typedef struct Places { const Type *type; Lay part, gathered, m; Groups groups; } Places;
-
-static bool find_places(const Pair *p, Places *at)
+bool pair_places(const Pair *p, Places *at)
 {
 	uint32_t v[LAY_BITS];
 	int n;
@@ -162,60 +145,60 @@ static bool find_places(const Pair *p, Places *at)
 /* Is x made of elements of one or two bytes? */
 static bool is_packed(const Val *x)
 {
-	const Op *cast = made_by(x, OP_CAST);
+	const Op *cast = pair_made_by(x, OP_CAST);
 	return cast && elem_bytes(ir_in(cast, 0)->type->elem) <= 2;
 }
 
 static bool find_pair(Op *sum, Pair *p, Places *at)
 {
 	*p = (Pair){ .sum = sum };
-	if (sum->code != OP_SUM || !is_plain(sum) || !type_is_tile(ir_in(sum, 0)->type)) return false;
+	if (sum->code != OP_SUM || !pair_plain(sum) || !type_is_tile(ir_in(sum, 0)->type)) return false;
 	Elem e = ir_in(sum, 0)->type->elem;
 	p->axis = (int)ir_int(sum, AT_AXIS, 0);
 	if ((e != EL_F32 && e != EL_F64) || !is_square(ir_in(sum, 0), p) || is_packed(p->x) || !find_first(p)) return false;
-	return (!p->mask || may_stand(p->mask, p->first, DEPTH)) && find_places(p, at);
+	return (!p->mask || may_stand(p->mask, p->first, DEPTH)) && pair_places(p, at);
 }
 
 /* ---- writing them ---- */
-static Val *laid(Val *v, Lay l)
+Val *pair_laid(Val *v, Lay l)
 {
 	ir_set_layout(v, l);
 	return v;
 }
 
-static Val *both(Builder *b, OpCode code, Val *x, Val *y) { return laid(ir_binary(b, code, x->type, x, y), *x->lay); }
+Val *pair_both(Builder *b, OpCode code, Val *x, Val *y) { return pair_laid(ir_binary(b, code, x->type, x, y), *x->lay); }
 
-static Val *number(Builder *b, const Val *like, double v) { return laid(ir_const_num(b, like->type, num_float(v)), *like->lay); }
+Val *pair_number(Builder *b, const Val *like, double v) { return pair_laid(ir_const_num(b, like->type, num_float(v)), *like->lay); }
 
-static Val *choose(Builder *b, Val *c, Val *x, Val *y) { return laid(ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y }), *x->lay); }
+Val *pair_choose(Builder *b, Val *c, Val *x, Val *y) { return pair_laid(ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y }), *x->lay); }
 
-static Val *equals(Builder *b, Val *x, double v)
+Val *pair_equals(Builder *b, Val *x, double v)
 {
-	Val *in[2] = { x, number(b, x, v) };
-	return laid(ir_op1(b, OP_EQ, type_with_elem(x->type, EL_BOOL), 2, in), *x->lay);
+	Val *in[2] = { x, pair_number(b, x, v) };
+	return pair_laid(ir_op1(b, OP_EQ, type_with_elem(x->type, EL_BOOL), 2, in), *x->lay);
 }
 
-static Val *cast(Builder *b, Val *x, Elem to) { return laid(ir_unary(b, OP_CAST, type_with_elem(x->type, to), x), *x->lay); }
+static Val *cast(Builder *b, Val *x, Elem to) { return pair_laid(ir_unary(b, OP_CAST, type_with_elem(x->type, to), x), *x->lay); }
 
 /* What a warp has of x, combined like `as`. */
-static Val *of_warp(Builder *b, const Op *as, Val *x)
+Val *pair_of_warp(Builder *b, const Op *as, Val *x)
 {
 	Parts part = { 1, { x }, *x->lay };
 	combine_threads(b, as, &part);
 	return part.v[0];
 }
 
-static Val *spread(Builder *b, const Pair *p, const Groups *g, Val *c)
+Val *pair_spread(Builder *b, const Pair *p, const Groups *g, Val *c)
 {
-	c = laid(ir_unary(b, OP_RESHAPE, g->one, c), g->one_lay);
-	c = laid(ir_unary(b, OP_BROADCAST, g->all, c), g->all_lay);
-	return laid(ir_unary(b, OP_RESHAPE, p->x->type, c), *p->x->lay);
+	c = pair_laid(ir_unary(b, OP_RESHAPE, g->one, c), g->one_lay);
+	c = pair_laid(ir_unary(b, OP_BROADCAST, g->all, c), g->all_lay);
+	return pair_laid(ir_unary(b, OP_RESHAPE, p->x->type, c), *p->x->lay);
 }
 
 /* The mean of s, the sum of n; 0 of none. Any number near it will do, if only all threads compute the same one. */
 static Val *mean(Builder *b, Val *s, Val *n)
 {
-	Val *r = both(b, OP_DIV, s, both(b, OP_MAX, n, number(b, n, 1)));
+	Val *r = pair_both(b, OP_DIV, s, pair_both(b, OP_MAX, n, pair_number(b, n, 1)));
 	if (r->type->elem == EL_F32) ir_set_int(r->def, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("approximate")));
 	return r;
 }
@@ -231,26 +214,26 @@ static double most_of_warp(const Pair *p, const Places *at)
 /* Of a warp: its sum s, the sums of x - c and of the squares, and where there is a mask how many elements it has. */
 static int parts_of_squares(Builder *b, const Pair *p, const Places *at, Val *v[PARTS])
 {
-	Val *s = of_warp(b, p->first, p->x), *n = number(b, s, most_of_warp(p, at));
-	if (p->mask) n = cast(b, of_warp(b, p->sum, cast(b, p->mask, EL_U32)), s->type->elem);
-	Val *d = both(b, OP_SUB, p->x, spread(b, p, &at->groups, mean(b, s, n)));
-	if (p->mask) d = choose(b, p->mask, d, number(b, d, 0));
+	Val *s = pair_of_warp(b, p->first, p->x), *n = pair_number(b, s, most_of_warp(p, at));
+	if (p->mask) n = cast(b, pair_of_warp(b, p->sum, cast(b, p->mask, EL_U32)), s->type->elem);
+	Val *d = pair_both(b, OP_SUB, p->x, pair_spread(b, p, &at->groups, mean(b, s, n)));
+	if (p->mask) d = pair_choose(b, p->mask, d, pair_number(b, d, 0));
 	v[0] = s;
-	v[1] = of_warp(b, p->sum, d);
-	v[2] = of_warp(b, p->sum, both(b, OP_MUL, d, d));
+	v[1] = pair_of_warp(b, p->sum, d);
+	v[2] = pair_of_warp(b, p->sum, pair_both(b, OP_MUL, d, d));
 	v[3] = n;
 	return p->mask ? 4 : 3;
 }
 
 static Val *squares_at(Builder *b, const Pair *p, Val *const v[PARTS], Val *m)
 {
-	Val *d = both(b, OP_SUB, mean(b, v[0], v[3]), m);
-	if (p->mask) d = choose(b, equals(b, v[3], 0), number(b, d, 0), d);
-	Val *linear = laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ v[3], d, both(b, OP_ADD, v[1], v[1]) }), *d->lay);
-	return laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ d, linear, v[2] }), *d->lay);
+	Val *d = pair_both(b, OP_SUB, mean(b, v[0], v[3]), m);
+	if (p->mask) d = pair_choose(b, pair_equals(b, v[3], 0), pair_number(b, d, 0), d);
+	Val *linear = pair_laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ v[3], d, pair_both(b, OP_ADD, v[1], v[1]) }), *d->lay);
+	return pair_laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ d, linear, v[2] }), *d->lay);
 }
 
-static void take_place(Op *old, Val *now)
+void pair_take_place(Op *old, Val *now)
 {
 	now->name = old->out[0]->name;
 	ir_replace(old->out[0], now);
@@ -266,7 +249,7 @@ static void find_use(void *ctx, Op *op)
 }
 
 /* What only the sum needed. */
-static void drop(Fn *fn, Op *op, int depth)
+void pair_drop(Fn *fn, Op *op, int depth)
 {
 	if (!op || op->nout != 1 || !(op_rows[op->code].flags & OPF_PURE) || op->nregion || !depth) return;
 	Use u = { op->out[0], false };
@@ -277,7 +260,7 @@ static void drop(Fn *fn, Op *op, int depth)
 	for (int i = 0; i < n; i++) in[i] = ir_in(op, i);
 	ir_remove(op);
 	for (int i = 0; i < n; i++)
-		if (in[i]->def && in[i]->def->parent && (!i || in[i] != in[i - 1])) drop(fn, in[i]->def, depth - 1);
+		if (in[i]->def && in[i]->def->parent && (!i || in[i] != in[i - 1])) pair_drop(fn, in[i]->def, depth - 1);
 }
 
 /* The first operation behind op, in its block, that needs its result. */
@@ -294,7 +277,7 @@ static Op *first_user(const Op *op)
 
 /* What stands between both sums and is needed behind them comes there: nobody holds it while sums are moved and quotients, which
  * branch, are taken of them. */
-static void sink_between(Op *first, const Op *last)
+void pair_sink(const Op *first, const Op *last)
 {
 	for (Op *op = last->prev, *before; op && op != first; op = before) {
 		before = op->prev;
@@ -311,21 +294,21 @@ static void rebase(Fn *fn, const Pair *p, const Places *at)
 	Builder b = build_before(p->first);
 	Val *v[PARTS] = { 0 };
 	const Type *t[PARTS];
-	if (p->mask) stand(p->mask, p->first);
+	if (p->mask) pair_stand(p->mask, p->first);
 	int n = parts_of_squares(&b, p, at, v);
 	for (int i = 0; i < n; i++) t[i] = v[i]->type;
 	Op *exchange = ir_op(&b, OP_EXCHANGE, n, v, n, t);
-	for (int i = 0; i < n; i++) v[i] = laid(exchange->out[i], at->gathered);
+	for (int i = 0; i < n; i++) v[i] = pair_laid(exchange->out[i], at->gathered);
 	Val *first = combine_to(&b, p->first, v[0], *p->first->out[0]->lay);
 	Val *y = ir_in(p->sum, 0);
-	take_place(p->first, first);
+	pair_take_place(p->first, first);
 	b = build_before(p->sum);
-	if (!p->mask) v[3] = number(&b, v[0], most_of_warp(p, at));
-	Val *m = laid(ir_unary(&b, OP_BROADCAST, at->type, p->m), at->gathered);
+	if (!p->mask) v[3] = pair_number(&b, v[0], most_of_warp(p, at));
+	Val *m = pair_laid(ir_unary(&b, OP_BROADCAST, at->type, p->m), at->gathered);
 	Val *sum = combine_to(&b, p->sum, squares_at(&b, p, v, m), *p->sum->out[0]->lay);
-	take_place(p->sum, sum);
-	drop(fn, y->def, DEPTH);
-	sink_between(exchange, sum->def);
+	pair_take_place(p->sum, sum);
+	pair_drop(fn, y->def, DEPTH);
+	pair_sink(exchange, sum->def);
 }
 
 void rebase_squares(Fn *fn)
