@@ -58,16 +58,6 @@ static void declare_outs(Cu *g, const Op *op)
 	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
 }
 
-static void sort_by_image(Lay l, int n, uint32_t *v)
-{
-	for (int i = 1; i < n; i++)
-		for (int k = i; k > 0 && lay_image(l, v[k]) < lay_image(l, v[k - 1]); k--) {
-			uint32_t t = v[k];
-			v[k] = v[k - 1];
-			v[k - 1] = t;
-		}
-}
-
 void cu_inner_unroll(Cu *g, int64_t outer, int64_t n)
 {
 	bool fits = cu_unrolled((int)n) && (!cu_unrolled((int)outer) || cu_unrolled((int)(outer * n)));
@@ -162,6 +152,7 @@ static void reduce_part(Cu *g, const Op *op, int kind)
 	cu_end(g);
 	Str all = elem_combine(op, kind, e, sum, part);
 	if (g->part == PART_END) out_printf(g->o, "%s = %s;\n", sum, all);
+	else if (g->fn->row_regs == peel_piece(g->fn)) out_printf(g->o, "%s = ct_a;\n", sum);
 	else out_printf(g->o, "%s = ct_part ? %s : ct_a;\n", sum, all);
 	cu_end(g);
 }
@@ -176,7 +167,7 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	uint32_t v[LAY_BITS];
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay r = lay_reduced(*x->lay, axis, 1, &n, v);
-	sort_by_image(*x->lay, n, v);
+	lay_sort(*x->lay, n, v);
 	const Val *narrow = narrow_of(g, op, kind);
 	if (narrow && r.in[HW_REG] == 0 && cu_regs(x) >= NARROW_LEAST) {
 		out_puts(g->o, "{\n");
@@ -217,7 +208,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 	uint32_t v[LAY_BITS];
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay r = lay_reduced(*x->lay, axis, 2, &n, v);
-	sort_by_image(*x->lay, n, v);
+	lay_sort(*x->lay, n, v);
 	Str a[MOST], b[MOST], first[MOST], second[MOST];
 	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 2)));
@@ -256,7 +247,7 @@ bool reduce_begin(Cu *g, const Op *op)
 	int n, kind = (int)ir_int(op, AT_KIND, 0);
 	if (op->code != OP_REDUCE_REGS || op->nin != 1 || kind == REDUCE_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
 	Lay r = lay_reduced(*ir_in(op, 0)->lay, (int)ir_int(op, AT_AXIS, 0), 1, &n, v);
-	sort_by_image(*ir_in(op, 0)->lay, n, v);
+	lay_sort(*ir_in(op, 0)->lay, n, v);
 	for (int i = 0; i < n; i++)
 		if (v[i] != 1u << i) return false;
 	if (r.in[HW_REG]) return false;

@@ -13,9 +13,13 @@ with tmpdir() as tmp:
     out = os.path.join(tmp, "peel.cu")
     r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "peel.tile"), "-o", out)
     check(r.code == 0, "peel.tile does not compile:\n%s" % r.text)
-    kernels = re.findall(r"^(\w+)_sm90a(\w*)\(", read(out), re.M)
+    text = read(out)
+    kernels = re.findall(r"^(\w+)_sm90a(\w*)\(", text, re.M)
     peeled = {name for name, kind in kernels if kind.startswith("_peeled_")}
     names = {name for name, _ in kernels}
     check(len(names) > len(WITHOUT), "no kernel found")
     check(names - peeled == WITHOUT, "without a peeled text: %s; expected: %s" % (sorted(names - peeled), sorted(WITHOUT)))
+    # of one part: nvcc would warn of what the parts before it leave
+    for body in re.split(r"(?m)^}", text):
+        check("const int ct_part = 0;" not in body or " = ct_part ? " not in body, "a sum over one part asks for those before it:" + body[:400])
 finish()
