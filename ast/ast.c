@@ -411,6 +411,15 @@ Item *it_inst_args(Item *it, Span span, ArgVec args, ExprVec where)
 	return it;
 }
 
+int param_index(const FnItem *f, Str name)
+{
+	for (int i = 0; i < f->params.n; i++)
+		if (f->params.p[i].name.s == name) return i;
+	return -1;
+}
+
+const char *mode_word(Mode m) { return m == MODE_OUT ? "out" : m == MODE_INOUT ? "inout" : "in"; }
+
 Item *it_fn(ItemKind kind, Span span, Name name, FnItem fn)
 {
 	Item *it = it_new(kind, span);

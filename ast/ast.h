@@ -208,6 +208,8 @@ Item *it_import(Span span, Str path, Span at, Name as);
 Item *it_constant(ItemKind kind, Span span, Name name, Expr *type, Expr *value);
 Item *it_instance(ItemKind kind, Span span, Name name, Name module, Name target);
 Item *it_inst_args(Item *it, Span span, ArgVec args, ExprVec where);
+int param_index(const FnItem *f, Str name);     /* -1: no parameter has the name */
+const char *mode_word(Mode m);                  /* in, out, inout */
 Item *it_fn(ItemKind kind, Span span, Name name, FnItem fn);
 Item *it_deco(Item *it, Str doc, AttrVec attrs);
 Param *ast_param(Span span, Str doc, Name name, Mode mode, Expr *type);

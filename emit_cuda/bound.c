@@ -48,12 +48,6 @@ static const Val *holder(const Val *v)          /* whose registers v names */
 	return v;
 }
 
-static bool waits(const Op *op)
-{
-	if (op->code == OP_EXCHANGE) return !op_tells(op);
-	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
-}
-
 static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) || v->def->code == OP_STAGED; }
 
 static bool is_straight(const IrBlock *block)
@@ -67,7 +61,7 @@ static bool is_straight(const IrBlock *block)
 static void number_stretches(Bound *b, const IrBlock *block)
 {
 	for (const Op *op = block->first; op; op = op->next) {
-		b->now += waits(op);
+		b->now += waits_for_threads(op);
 		for (int i = 0; i < op->nin; i++) b->end[holder(ir_in(op, i))->id] = b->now;
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
@@ -164,7 +158,7 @@ bool bound_one_way(const Fn *fn)
 	bool wait = false, many = fn->cluster > 1 && fn->cluster <= 1 << CLUSTER_PORTABLE;
 	if (!is_straight(fn->body)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		wait |= waits(op);
+		wait |= waits_for_threads(op);
 		for (int i = 0; i < op->nout; i++) many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
 	}
 	return wait ? many : fn->cluster <= 1 << CLUSTER_PORTABLE && words_beside_index(fn) >= LEAST_WORDS;

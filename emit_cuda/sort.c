@@ -17,20 +17,13 @@ static Str before(Elem e, bool descending, bool nan_first)
 	return str_fmt("ct_%s_%s(ct_y, ct_x) || %s || (%s && ct_iy < ct_ix)", cmp, t, nan, same);
 }
 
-static int axis_shift(const Type *t, int axis)
-{
-	int s = 0;
-	for (int a = t->rank - 1; a > axis; a--) s += t->log2[a];
-	return s;
-}
-
 /* Each thread of those that own an element puts it, and its index, into shared memory. */
 static void put_all(Cu *g, const Op *op, const Val *x, int64_t vals, int64_t idx, int axis)
 {
 	CuMap off = cu_map(*x->lay, LAY_PACKED);
 	Elem e = x->type->elem;
 	Str copies = cu_copies(*x->lay);
-	int shift = axis_shift(x->type, axis);
+	int shift = type_axis_shift(x->type, axis);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	cu_loop(g, "ct_b", cu_regs(x));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
@@ -46,7 +39,7 @@ static void put_all(Cu *g, const Op *op, const Val *x, int64_t vals, int64_t idx
 
 static void network(Cu *g, const Op *op, const Type *t, int64_t vals, int64_t idx, int axis, Str swap)
 {
-	int shift = axis_shift(t, axis), n = t->log2[axis], size = elem_bytes(t->elem);
+	int shift = type_axis_shift(t, axis), n = t->log2[axis], size = elem_bytes(t->elem);
 	const char *type = cu_type(t->elem);
 	int64_t pairs = type_size(t) / 2;
 	if (!n) return;
@@ -85,7 +78,7 @@ static void network(Cu *g, const Op *op, const Type *t, int64_t vals, int64_t id
 static CuMap result_offsets(const Val *r, const Type *from, int axis)
 {
 	CuMap off = cu_map(*r->lay, LAY_PACKED);
-	int shift = axis_shift(r->type, axis), rlog = r->type->log2[axis], xlog = from->log2[axis];
+	int shift = type_axis_shift(r->type, axis), rlog = r->type->log2[axis], xlog = from->log2[axis];
 	for (int i = 0; i < LAY_BITS; i++) {
 		uint32_t c = off.col[i], low = shift + rlog >= 32 ? c : c & (((uint32_t)1 << (shift + rlog)) - 1);
 		off.col[i] = low | (c ^ low) << (xlog - rlog);
@@ -142,7 +135,7 @@ static void big_step(const Big *b, Str swap)
 {
 	Cu *g = b->g;
 	const char *type = cu_type(b->t->elem);
-	int shift = axis_shift(b->t, b->axis), n = b->t->log2[b->axis];
+	int shift = type_axis_shift(b->t, b->axis), n = b->t->log2[b->axis];
 	out_printf(g->o, "const int ct_bit = ct_j + %d;\n", shift);
 	open_pieces(b);
 	cu_loop(g, "ct_b", b->regs);
@@ -188,7 +181,7 @@ static void big_sort(Cu *g, const Op *op, int axis, Str swap)
 	out_printf(g->o, "%s ct_v[%d], ct_w[%d];\nint ct_n[%d], ct_p[%d];\n", type, b.regs, b.regs, b.regs, b.regs);
 	cu_loop(g, "ct_b", b.regs);
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&b.off), cu_map_reg(&b.off, "ct_b")));
-	out_printf(g->o, "ct_v[ct_b] = %s;\nct_n[ct_b] = (int)(ct_f >> %d & %lldu);\n", cu_at(g, x, "ct_b"), axis_shift(x->type, axis),
+	out_printf(g->o, "ct_v[ct_b] = %s;\nct_n[ct_b] = (int)(ct_f >> %d & %lldu);\n", cu_at(g, x, "ct_b"), type_axis_shift(x->type, axis),
 		(long long)type_extent(x->type, axis) - 1);
 	cu_end(g);
 	out_printf(g->o, "#pragma unroll 1\nfor (int ct_k = 1; ct_k <= %d; ct_k++) {\n", x->type->log2[axis]);

@@ -230,6 +230,27 @@ int type_log2_size(const Type *t)
 	return n;
 }
 
+bool type_is_row(const Type *t)
+{
+	int n = 0;
+	for (int a = 0; a < t->rank; a++) n += t->log2[a] > 0;
+	return n <= 1;
+}
+
+int type_row_axis(const Type *t)
+{
+	int axis = t->rank - 1;
+	while (axis >= 0 && !t->log2[axis]) axis--;
+	return axis;
+}
+
+int type_axis_shift(const Type *t, int axis)
+{
+	int s = 0;
+	for (int a = t->rank - 1; a > axis; a--) s += t->log2[a];
+	return s;
+}
+
 int64_t type_parts(const Type *t)
 {
 	int64_t n = 1;

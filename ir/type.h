@@ -84,6 +84,9 @@ int type_log2_size(const Type *t);              /* of all elements; scalars: 0 *
 int64_t type_size(const Type *t);               /* elements */
 int64_t type_bytes(const Type *t);
 int64_t type_extent(const Type *t, int axis);
+bool type_is_row(const Type *t);                  /* has no more than one axis several elements? */
+int type_row_axis(const Type *t);               /* the last axis that has; -1: none */
+int type_axis_shift(const Type *t, int axis);   /* log2 of the elements from one to the next along axis */
 bool type_same_shape(const Type *a, const Type *b);
 Str type_text(const Type *t);
 Str shape_text(int rank, const uint8_t *log2);  /* "[4, 8]" */

@@ -894,6 +894,16 @@ uint32_t lay_image(Lay l, uint32_t packed_in)
 	return r;
 }
 
+void lay_sort(Lay l, int n, uint32_t *places)
+{
+	for (int i = 1; i < n; i++)
+		for (int k = i; k > 0 && lay_image(l, places[k]) < lay_image(l, places[k - 1]); k--) {
+			uint32_t t = places[k];
+			places[k] = places[k - 1];
+			places[k - 1] = t;
+		}
+}
+
 bool lay_place(Lay l, uint32_t packed, uint32_t *packed_in)
 {
 	Basis b = { 0 };

@@ -182,6 +182,7 @@ uint32_t lay_hash(Lay l);
 
 uint32_t lay_apply(Lay l, const uint32_t in[HW_N]);   /* packed coordinate of a place; excess bits ignored */
 uint32_t lay_image(Lay l, uint32_t packed_in);        /* the same from a packed place                    */
+void     lay_sort(Lay l, int n, uint32_t *places);    /* packed places by the elements that they hold   */
 bool     lay_place(Lay l, uint32_t packed, uint32_t *packed_in);   /* a place that holds this element    */
 uint32_t lay_coord(Lay l, uint32_t packed, int axis); /* one coordinate of a packed word                 */
 uint32_t lay_pack(Lay l, const uint32_t coord[]);     /* the packed word of coordinates                  */

@@ -35,14 +35,6 @@ typedef struct Cut {
 	bool ok;
 } Cut;
 
-static int row_axis(const Type *t)
-{
-	int r = -1;
-	for (int a = 0; a < t->rank; a++)
-		if (t->log2[a]) r = a;
-	return r;
-}
-
 static bool is_single(const Val *v) { return !type_is_tile(v->type) || type_log2_size(v->type) == 0; }
 
 static void must_be_short(Cut *c, const Sym *s)
@@ -56,7 +48,7 @@ static void must_be_short(Cut *c, const Sym *s)
 static bool ends_with_tensor(Cut *c, const Op *op, const Val *data)
 {
 	const Val *view = ir_in(op, 0);
-	int a = row_axis(data->type), offset;
+	int a = type_row_axis(data->type), offset;
 	if (view->block != c->fn->body || data->type->rank != view->type->rank) return false;
 	if (c->log2 >= 0 && data->type->log2[a] != c->log2) return false;
 	c->log2 = data->type->log2[a];
@@ -192,7 +184,7 @@ static bool of_op(Cut *c, const Op *op)
 static bool is_row_or_single(const Cut *c, const Val *v)
 {
 	if (is_single(v)) return true;
-	int a = row_axis(v->type);
+	int a = type_row_axis(v->type);
 	return type_log2_size(v->type) == c->log2 && v->type->log2[a] == c->log2;
 }
 
@@ -231,7 +223,7 @@ static int registers_of(int part, int log2)
 /* Registers count what lies a whole step of all threads apart. */
 static bool registers_come_last(const Fn *fn, const Val *v, int regs_log2)
 {
-	int axis = row_axis(v->type);
+	int axis = type_row_axis(v->type);
 	if (!v->lay || v->lay->in[HW_REG] != regs_log2) return false;
 	for (int i = 0; i < regs_log2; i++)
 		if (lay_coord(*v->lay, v->lay->col[i], axis) != (uint32_t)1 << (fn->row_log2 - regs_log2 + i)) return false;

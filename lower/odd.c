@@ -19,13 +19,6 @@
 /* tiles: of several axes. works: more than moving. vectors: all tensors are. */
 typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
 
-static bool is_row(const Type *t)
-{
-	int n = 0;
-	for (int a = 0; a < t->rank; a++) n += t->log2[a] > 0;
-	return n <= 1;
-}
-
 static bool moves(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
@@ -41,7 +34,7 @@ static bool moves(const Op *op)
 static void look_at(void *ctx, Op *op)
 {
 	Rows *r = ctx;
-	for (int i = 0; i < op->nout; i++) r->tiles |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
+	for (int i = 0; i < op->nout; i++) r->tiles |= type_is_tile(op->out[i]->type) && !type_is_row(op->out[i]->type);
 	r->works |= !moves(op);
 	r->other |= op->code == OP_MMA || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
 		|| op->code == OP_HISTOGRAM;

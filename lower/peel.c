@@ -31,14 +31,6 @@ static const Op *phase_of(const Fn *fn)
 	return NULL;
 }
 
-static int row_axis(const Type *t)
-{
-	int r = -1;
-	for (int a = 0; a < t->rank; a++)
-		if (t->log2[a]) r = a;
-	return r;
-}
-
 static const IrParam *param_of(const Fn *fn, const Op *op)
 {
 	const Val *v = ir_in(op, 0);
@@ -51,7 +43,7 @@ static bool is_plain(const Fn *fn, const Op *op)
 	const Val *data = accessed(op);
 	const IrParam *p = param_of(fn, op);
 	AccessPlan x = access_plan(op, data, false);
-	int axis = row_axis(data->type);
+	int axis = type_row_axis(data->type);
 	Num n;
 	if (!p || data->type->rank != x.rank || x.fast != axis || x.offset[axis]) return false;
 	if ((elem_bytes(p->elem) != 2 && elem_bytes(p->elem) != 4) || ir_int(op, AT_CACHE, 0) || ir_int(op, AT_ORDER, 0)) return false;

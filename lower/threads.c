@@ -17,13 +17,6 @@ static bool is_plain(const Op *op)
 	}
 }
 
-static bool is_row(const Type *t)
-{
-	int n = 0;
-	for (int a = 0; a < t->rank; a++) n += t->log2[a] > 0;
-	return n <= 1;
-}
-
 static void measure(void *ctx, Op *op)
 {
 	Size *s = ctx;
@@ -31,7 +24,7 @@ static void measure(void *ctx, Op *op)
 		const Val *v = op->out[i];
 		if (type_is_tile(v->type) && op->code != OP_CONST && type_log2_size(v->type) > s->log2) s->log2 = type_log2_size(v->type);
 	}
-	for (int i = 0; i < op->nout; i++) s->moves |= type_is_tile(op->out[i]->type) && !is_row(op->out[i]->type);
+	for (int i = 0; i < op->nout; i++) s->moves |= type_is_tile(op->out[i]->type) && !type_is_row(op->out[i]->type);
 	s->moves |= !is_plain(op);
 	if (op->code == OP_FOR)
 		for (int i = 0; i < op->nout; i++)

@@ -113,13 +113,6 @@ typedef struct Launch {
 	Solve *solve;
 } Launch;
 
-static int param_of(const FnItem *f, Str name)
-{
-	for (int i = 0; i < f->params.n; i++)
-		if (f->params.p[i].name.s == name) return i;
-	return -1;
-}
-
 static bool sort_args(EntryCx *x, Launch *l)
 {
 	Cx *cx = x->cx;
@@ -127,7 +120,7 @@ static bool sort_args(EntryCx *x, Launch *l)
 	bool ok = true;
 	int np = l->f->params.n, n = 0;
 	for (int i = 0; i < a->n; i++) {
-		int p = a->p[i].name.s ? param_of(l->f, a->p[i].name.s) : n++;
+		int p = a->p[i].name.s ? param_index(l->f, a->p[i].name.s) : n++;
 		int k = a->p[i].name.s ? solve_index(l->solve, a->p[i].name.s) : -1;
 		if (p >= 0 && p < np && l->arg[p]) {
 			cx_diag(cx, D_ARG_TWICE, a->p[i].value->span, l->f->params.p[p].name.s);
@@ -151,11 +144,6 @@ static bool sort_args(EntryCx *x, Launch *l)
 		return false;
 	}
 	return ok;
-}
-
-static const char *mode_word(Mode m)
-{
-	return m == MODE_OUT ? "out" : m == MODE_INOUT ? "inout" : "in";
 }
 
 static bool read_tensor(EntryCx *x, Launch *l, int i)

@@ -71,13 +71,6 @@ static bool enter(Cx *cx, const Global *g, Span at)
 /* ---- arguments ---- */
 typedef struct Args { Sv *v; int n; } Args;     /* by parameter; SV_NONE: not given */
 
-static int param_index(const FnItem *f, Str name)
-{
-	for (int i = 0; i < f->params.n; i++)
-		if (f->params.p[i].name.s == name) return i;
-	return -1;
-}
-
 static void offer_params(Diag *d, const FnItem *f, const Solve *s, Name n)
 {
 	Near near;
@@ -193,11 +186,6 @@ static bool infer(Cx *cx, Solve *s, const Args *args)
 }
 
 /* ---- parameters ---- */
-static const char *mode_word(Mode m)
-{
-	return m == MODE_OUT ? "out" : m == MODE_INOUT ? "inout" : "in";
-}
-
 static Sv bind_view(Cx *cx, const Solve *s, const Param *p, Sv arg, const Type *t)
 {
 	const View *v = arg.u.view;

@@ -29,7 +29,7 @@ bool scalar_param(Cx *cx, const Param *p, IrParam *ip)
 		return false;
 	}
 	if (p->mode != MODE_NONE) {
-		cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, p->mode == MODE_OUT ? "out" : p->mode == MODE_INOUT ? "inout" : "in");
+		cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, mode_word(p->mode));
 		return false;
 	}
 	ip->elem = t.type->elem;

@@ -204,7 +204,7 @@ Go run_phase(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-static int64_t phase_now(const Warp *w)
+int64_t sim_phase(const Warp *w)
 {
 	for (const Op *op = w->u->r->fn->body->first; op; op = op->next)
 		if (op->code == OP_PHASE) return sim_val(w, op->out[0])->p[0].i;
@@ -216,7 +216,7 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 	const AccessPlan *p = &t->p;
 	int64_t at = origins(w, op, p, lane, o), piece = (int64_t)elem_bytes(t->e) << p->vec, size = elem_bytes(t->e);
 	o->whole = o->aligned = true;
-	o->phase = p->turn >= 0 ? phase_now(w) : 0;
+	o->phase = p->turn >= 0 ? sim_phase(w) : 0;
 	for (int a = 0; a < p->rank; a++)
 		if (!(p->proved[a] && a != p->turn)) o->whole &= o->o[a] >= 0 && o->o[a] <= o->ext[a] - ((int64_t)1 << p->l.out[a]);
 	if (p->turn >= 0 && p->turn == p->fast) {

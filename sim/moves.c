@@ -43,20 +43,13 @@ Go run_literal(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-static int64_t phase_of(const Warp *w)
-{
-	for (const Op *op = w->u->r->fn->body->first; op; op = op->next)
-		if (op->code == OP_PHASE) return sim_val(w, op->out[0])->p[0].i;
-	return 0;
-}
-
 Go run_iota(Warp *w, const Step *s)
 {
 	const Map *m = s->plan;
 	const Val *v = s->op->out[0];
 	int regs = sim_regs(v);
 	bool turned = w->u->r->turned && type_size(v->type) > 1;
-	int64_t phase = turned ? phase_of(w) : 0;
+	int64_t phase = turned ? sim_phase(w) : 0;
 	Cell *p = sim_def(w, v, regs);
 	for (int k = 0; k < regs * LANES; k++) {
 		int64_t at = map_at(m, k / LANES, k % LANES, w->num);

@@ -8,16 +8,6 @@
 static const OpCode kinds[] = { OP_ADD, OP_MUL, OP_MAX, OP_MIN, OP_MAX, OP_MIN, OP_AND, OP_OR, OP_XOR };
 
 
-static void sort_by_image(Lay l, int n, uint32_t *v)
-{
-	for (int i = 1; i < n; i++)
-		for (int k = i; k > 0 && lay_image(l, v[k]) < lay_image(l, v[k - 1]); k--) {
-			uint32_t t = v[k];
-			v[k] = v[k - 1];
-			v[k - 1] = t;
-		}
-}
-
 static ElemPlan test(const Op *op, OpCode code, Elem e, int nin)
 {
 	ElemPlan p = elem_combining(op, code, e);
@@ -45,7 +35,7 @@ static Reduce *plan_reduce(Run *r, const Op *op, int levels)
 	const Val *x = ir_in(op, 0);
 	int axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay l = lay_reduced(*x->lay, axis, levels, &p->nv, p->v);
-	sort_by_image(*x->lay, p->nv, p->v);
+	lay_sort(*x->lay, p->nv, p->v);
 	p->n = op->nin;
 	p->kept = lay_reduced_regs(*x->lay, axis, levels);
 	p->regs = 1 << l.in[HW_REG];

@@ -159,6 +159,7 @@ Code sim_decode(Run *r, const IrBlock *b);
 Cell *sim_scratch(Warp *w, int regs);
 /* The value of v in this warp; sim_def makes room for regs registers first (1: the same in all). */
 const SimVal *sim_val(const Warp *w, const Val *v);
+int64_t sim_phase(const Warp *w);               /* what the kernel's OP_PHASE gave; 0: it has none */
 Cell *sim_def(Warp *w, const Val *v, int regs);
 static inline Cell sim_at(const SimVal *v, int reg, int lane) { return v->p[(uint32_t)(reg * LANES + lane) & v->mask]; }
 int sim_regs(const Val *v);

@@ -16,18 +16,11 @@ typedef struct Sort {
 	uint32_t spare;
 } Sort;
 
-static int axis_shift(const Type *t, int axis)
-{
-	int s = 0;
-	for (int a = t->rank - 1; a > axis; a--) s += t->log2[a];
-	return s;
-}
-
 /* Places of the elements of a result, which may be shorter along the axis. */
 static Map result_map(Run *r, const Val *v, const Type *from, int axis)
 {
 	Lay l = *v->lay;
-	int shift = axis_shift(v->type, axis), rlog = v->type->log2[axis], xlog = from->log2[axis];
+	int shift = type_axis_shift(v->type, axis), rlog = v->type->log2[axis], xlog = from->log2[axis];
 	for (int i = 0; i < lay_inbits(l); i++) {
 		uint32_t c = l.col[i], low = shift + rlog >= 32 ? c : c & (((uint32_t)1 << (shift + rlog)) - 1);
 		l.col[i] = low | (c ^ low) << (xlog - rlog);
@@ -44,7 +37,7 @@ void *plan_sort(Run *r, const Op *op)
 	p->e = x->type->elem;
 	p->off = map_of(r, *x->lay, -1);
 	for (int i = 0; i < op->nout; i++) p->out[i] = result_map(r, op->out[i], x->type, axis);
-	p->shift = axis_shift(x->type, axis);
+	p->shift = type_axis_shift(x->type, axis);
 	p->n = x->type->log2[axis];
 	p->size = type_size(x->type);
 	p->piece = sort_piece(x->type);
