@@ -137,7 +137,9 @@ static int more_regs(Fn *fn, const Size *s)
 	return h.passing && !h.held;
 }
 
-/* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. */
+/* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. Their clusters have twice as many thread
+ * blocks, where 8 suffice, of half the warps: what registers and shared memory have room for is then rounded to 128 threads, not to
+ * 256. Cross-entropy of 50,257 columns goes from 80 to 87 % of the copy rate, layer norm of 60,001 from 70 to 79. */
 static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
 
 int choose_cluster(Fn *fn, const LowerCx *cx)
@@ -159,11 +161,11 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	if (hint) c = log2_of(hint);
 	/* a cluster of 8 holds up to four times as much with more warps (spare_warps) */
 	int most = !s.scans && (hint || c > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
-	if (!hint) c -= more;
+	if (!hint) c += packs_more(fn, &s) - more;
 	return c > most ? most : c;
 }
 
-/* A tile too large for 8 warps a block gets more of them (log2), up to 32. */
+/* A tile too large for 8 warps a block gets more of them (log2), up to 32; peeled rows may do with half. */
 int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
@@ -171,5 +173,6 @@ int spare_warps(Fn *fn, int cluster)
 	s.log2 -= fn->tiles > 1;
 	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
-	return w < 0 ? 0 : w > 2 ? 2 : w;
+	int least = -packs_more(fn, &s);
+	return w < least ? least : w > 2 ? 2 : w;
 }
