@@ -314,112 +314,90 @@ static void print_to_scalar(Cu *g, const Op *op)
 	out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), r->name, from);
 }
 
+/* A buffer of a ring, or one of a conversion. */
+static void print_store_shared(Cu *g, const Op *op)
+{
+	if (cu_val(g, ir_in(op, 0))->shared) slab_store(g, op);
+	else move_store_shared(g, op);
+}
+
+static void print_load_shared(Cu *g, const Op *op)
+{
+	if (cu_val(g, ir_in(op, 0))->shared) {
+		slab_load(g, op);
+		return;
+	}
+	cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
+	move_load_shared(g, op);
+}
+
+static void print_mbar_expect(Cu *g, const Op *op)
+{
+	out_printf(g->o, "ct_mbar_expect(%s, %lld);\n", group_bar(g, op, 0), (long long)ir_int(op, AT_BYTES, 0));
+}
+
+static void print_check(Cu *g, const Op *op)
+{
+	if (op->code == OP_CHECK || g->opt->checked) debug_check(g, op);
+}
+
+static void print_barrier(Cu *g, const Op *op) { (void)op; cu_sync(g); }
+static void print_grid_wait(Cu *g, const Op *op) { (void)op; out_puts(g->o, "ct_grid_wait();\n"); }
+static void print_grid_launch(Cu *g, const Op *op) { (void)op; out_puts(g->o, "ct_grid_launch();\n"); }
+static void print_bulk_commit(Cu *g, const Op *op) { (void)op; out_puts(g->o, "ct_bulk_commit();\n"); }
+static void print_proxy_fence(Cu *g, const Op *op) { (void)op; out_puts(g->o, "ct_proxy_fence();\n"); }
+static void print_wgmma_commit(Cu *g, const Op *op) { (void)op; out_puts(g->o, "ct_wgmma_commit();\n"); }
+static void print_nothing(Cu *g, const Op *op) { (void)g, (void)op; }
+
+/* How an operation of its own kind is printed; named: its results have their names before. */
+typedef struct Printer { void (*print)(Cu *g, const Op *op); bool named; } Printer;
+
+static const Printer printers[OP_COUNT] = {
+	[OP_CONST] = { print_scalar_const, false }, [OP_LITERAL] = { print_literal, false }, [OP_LAUNCH] = { print_launch, false },
+	[OP_BID] = { print_bid, false }, [OP_TO_SCALAR] = { print_to_scalar, false },
+	[OP_VIEW] = { memory_view, false }, [OP_PERMUTE] = { memory_view, false }, [OP_LOAD] = { memory_load, false },
+	[OP_LOADS] = { patch_loads, false }, [OP_STORE] = { memory_store, false }, [OP_PHASE] = { memory_phase, false },
+	[OP_CAT] = { move_cat, true }, [OP_JOIN] = { move_cat, true }, [OP_SPLIT] = { move_cat, true }, [OP_TAKE] = { move_take, true },
+	[OP_SORT] = { sort_print, false }, [OP_TOPK] = { sort_print, false }, [OP_HISTOGRAM] = { sort_histogram, false },
+	[OP_CONVERT] = { move_pieces, true }, [OP_CONVERT_LANES] = { move_lanes, true }, [OP_SLIDE] = { slide_print, false },
+	[OP_ALLOC_SHARED] = { print_nothing, false }, [OP_STORE_SHARED] = { print_store_shared, false },
+	[OP_LOAD_SHARED] = { print_load_shared, false }, [OP_LOAD_SHIFTED] = { slab_load_shifted, false },
+	[OP_PREFETCH_ROWS] = { slab_prefetch, false }, [OP_BARRIER] = { print_barrier, false },
+	[OP_KEEP] = { keep_store, false }, [OP_KEPT] = { keep_load, false }, [OP_STAGED] = { memory_staged, false },
+	[OP_EXCHANGE] = { cluster_exchange, false }, [OP_REDUCE_REGS] = { reduce_step, false }, [OP_REDUCE_LANES] = { reduce_step, false },
+	[OP_MMA_SYNC] = { mma_print, false }, [OP_MMA] = { mma_in_pieces, false },
+	[OP_FOR] = { print_for, false }, [OP_WHILE] = { print_while, false }, [OP_IF] = { print_if, false }, [OP_SCOPE_] = { print_scope, false },
+	[OP_ROLE] = { group_roles, false }, [OP_ONE_WARP] = { group_one_warp, false }, [OP_ELECT] = { group_elect, false },
+	[OP_GROUP_BARRIER] = { group_barrier, false }, [OP_CLUSTER_BARRIER] = { group_cluster_barrier, false },
+	[OP_CLUSTER_RANK] = { group_number, false }, [OP_NUM_STARTED] = { group_number, false }, [OP_TILE_ORDER] = { group_tile_order, false },
+	[OP_GRID_WAIT] = { print_grid_wait, false }, [OP_GRID_LAUNCH] = { print_grid_launch, false },
+	[OP_ALLOC_RING] = { group_alloc, false }, [OP_ALLOC_MBAR] = { group_alloc, false }, [OP_SLOT] = { group_slot, false },
+	[OP_PART] = { group_part, false }, [OP_CURSOR] = { group_cursor, false }, [OP_ADVANCE] = { group_cursor, false },
+	[OP_COPY_ASYNC] = { frag_copy, false }, [OP_COPY_COMMIT] = { frag_copy_group, false }, [OP_COPY_WAIT] = { frag_copy_group, false },
+	[OP_LDMATRIX] = { frag_ldmatrix_op, false }, [OP_AS_FRAG] = { frag_of_tile, false }, [OP_MMA_FRAG] = { frag_mma, false },
+	[OP_MBAR_INIT] = { group_mbar_init, false }, [OP_MBAR_EXPECT] = { print_mbar_expect, false },
+	[OP_MBAR_ARRIVE] = { group_mbar_arrive, false }, [OP_MBAR_WAIT] = { group_mbar_wait, false },
+	[OP_TENSOR_MAP] = { tma_map, false }, [OP_TMA_LOAD] = { tma_load, false }, [OP_TMA_STORE] = { tma_store, false },
+	[OP_BULK_COMMIT] = { print_bulk_commit, false }, [OP_BULK_WAIT] = { tma_wait, false }, [OP_PROXY_FENCE] = { print_proxy_fence, false },
+	[OP_WGMMA_FENCE] = { wgmma_fence, false }, [OP_WGMMA] = { wgmma_product, false }, [OP_WGMMA_COMMIT] = { print_wgmma_commit, false },
+	[OP_WGMMA_WAIT] = { wgmma_wait, false }, [OP_CUT] = { wgmma_cut, false }, [OP_STMATRIX] = { wgmma_stmatrix, false },
+	[OP_STORE_REGS] = { exchange_store, false }, [OP_LOAD_REGS] = { exchange_load, false }, [OP_PUT] = { exchange_put, false },
+	[OP_GET] = { exchange_get, false }, [OP_DRAW] = { exchange_draw, false }, [OP_GRID_MEET] = { exchange_meet, false },
+	[OP_PRINT] = { debug_print, false }, [OP_ASSERT] = { print_check, false }, [OP_CHECK] = { print_check, false },
+	[OP_ASSUME] = { print_check, false },
+};
+
 void control_op(Cu *g, Op *op)
 {
-	bool tile = op->nout && type_is_tile(op->out[0]->type);
+	const Printer *p = &printers[op->code];
 	unsigned flags = op_rows[op->code].flags;
 	cu_line(g, op);
-	if (op_is_scan(op)) {
-		scan_print(g, op);
-		return;
-	}
-	switch (op->code) {
-	case OP_CONST: print_scalar_const(g, op); return;
-	case OP_LITERAL: print_literal(g, op); return;
-	case OP_LAUNCH: print_launch(g, op); return;
-	case OP_BID: print_bid(g, op); return;
-	case OP_TO_SCALAR: print_to_scalar(g, op); return;
-	case OP_VIEW: case OP_PERMUTE: memory_view(g, op); return;
-	case OP_LOAD: memory_load(g, op); return;
-	case OP_LOADS: patch_loads(g, op); return;
-	case OP_STORE: memory_store(g, op); return;
-	case OP_CAT: case OP_JOIN: case OP_SPLIT:
-		for (int i = 0; i < op->nout; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
-		move_cat(g, op);
-		return;
-	case OP_TAKE: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_take(g, op); return;
-	case OP_SORT: case OP_TOPK: sort_print(g, op); return;
-	case OP_HISTOGRAM: sort_histogram(g, op); return;
-	case OP_CONVERT: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_pieces(g, op); return;
-	case OP_CONVERT_LANES: cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_lanes(g, op); return;
-	case OP_ALLOC_SHARED: return;
-	case OP_STORE_SHARED:
-		if (cu_val(g, ir_in(op, 0))->shared) slab_store(g, op);
-		else move_store_shared(g, op);
-		return;
-	case OP_LOAD_SHIFTED: slab_load_shifted(g, op); return;
-	case OP_PREFETCH_ROWS: slab_prefetch(g, op); return;
-	case OP_LOAD_SHARED:
-		if (cu_val(g, ir_in(op, 0))->shared) {
-			slab_load(g, op);
-			return;
-		}
-		cu_val(g, op->out[0])->name = cu_name(g, op->out[0]); move_load_shared(g, op); return;
-	case OP_BARRIER: cu_sync(g); return;
-	case OP_SLIDE: slide_print(g, op); return;
-	case OP_PHASE: memory_phase(g, op); return;
-	case OP_KEEP: keep_store(g, op); return;
-	case OP_KEPT: keep_load(g, op); return;
-	case OP_STAGED: memory_staged(g, op); return;
-	case OP_EXCHANGE: cluster_exchange(g, op); return;
-	case OP_REDUCE_REGS: case OP_REDUCE_LANES: reduce_step(g, op); return;
-	case OP_MMA_SYNC: mma_print(g, op); return;
-	case OP_MMA: mma_in_pieces(g, op); return;
-	case OP_FOR: print_for(g, op); return;
-	case OP_WHILE: print_while(g, op); return;
-	case OP_IF: print_if(g, op); return;
-	case OP_ROLE: group_roles(g, op); return;
-	case OP_ONE_WARP: group_one_warp(g, op); return;
-	case OP_ELECT: group_elect(g, op); return;
-	case OP_GROUP_BARRIER: group_barrier(g, op); return;
-	case OP_CLUSTER_BARRIER: group_cluster_barrier(g, op); return;
-	case OP_CLUSTER_RANK: case OP_NUM_STARTED: group_number(g, op); return;
-	case OP_TILE_ORDER: group_tile_order(g, op); return;
-	case OP_GRID_WAIT: out_puts(g->o, "ct_grid_wait();\n"); return;
-	case OP_GRID_LAUNCH: out_puts(g->o, "ct_grid_launch();\n"); return;
-	case OP_ALLOC_RING: case OP_ALLOC_MBAR: group_alloc(g, op); return;
-	case OP_SLOT: group_slot(g, op); return;
-	case OP_PART: group_part(g, op); return;
-	case OP_CURSOR: case OP_ADVANCE: group_cursor(g, op); return;
-	case OP_COPY_ASYNC: frag_copy(g, op); return;
-	case OP_COPY_COMMIT: case OP_COPY_WAIT: frag_copy_group(g, op); return;
-	case OP_LDMATRIX: frag_ldmatrix_op(g, op); return;
-	case OP_AS_FRAG: frag_of_tile(g, op); return;
-	case OP_MMA_FRAG: frag_mma(g, op); return;
-	case OP_MBAR_INIT: group_mbar_init(g, op); return;
-	case OP_MBAR_EXPECT:
-		out_printf(g->o, "ct_mbar_expect(%s, %lld);\n", group_bar(g, op, 0), (long long)ir_int(op, AT_BYTES, 0));
-		return;
-	case OP_MBAR_ARRIVE: group_mbar_arrive(g, op); return;
-	case OP_MBAR_WAIT: group_mbar_wait(g, op); return;
-	case OP_TENSOR_MAP: tma_map(g, op); return;
-	case OP_TMA_LOAD: tma_load(g, op); return;
-	case OP_TMA_STORE: tma_store(g, op); return;
-	case OP_BULK_COMMIT: out_puts(g->o, "ct_bulk_commit();\n"); return;
-	case OP_BULK_WAIT: tma_wait(g, op); return;
-	case OP_PROXY_FENCE: out_puts(g->o, "ct_proxy_fence();\n"); return;
-	case OP_WGMMA_FENCE: wgmma_fence(g, op); return;
-	case OP_WGMMA: wgmma_product(g, op); return;
-	case OP_WGMMA_COMMIT: out_puts(g->o, "ct_wgmma_commit();\n"); return;
-	case OP_WGMMA_WAIT: wgmma_wait(g, op); return;
-	case OP_CUT: wgmma_cut(g, op); return;
-	case OP_STORE_REGS: exchange_store(g, op); return;
-	case OP_LOAD_REGS: exchange_load(g, op); return;
-	case OP_PUT: exchange_put(g, op); return;
-	case OP_GET: exchange_get(g, op); return;
-	case OP_DRAW: exchange_draw(g, op); return;
-	case OP_GRID_MEET: exchange_meet(g, op); return;
-	case OP_STMATRIX: wgmma_stmatrix(g, op); return;
-	case OP_SCOPE_: print_scope(g, op); return;
-	case OP_PRINT: debug_print(g, op); return;
-	case OP_ASSERT: case OP_CHECK: case OP_ASSUME:
-		if (op->code == OP_CHECK || g->opt->checked) debug_check(g, op);
-		return;
-	default: break;
-	}
-	if (flags & OPF_TERM) print_end(g, op);
+	for (int i = 0; i < op->nout && p->named; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
+	if (op_is_scan(op)) scan_print(g, op);
+	else if (p->print) p->print(g, op);
+	else if (flags & OPF_TERM) print_end(g, op);
 	else if (flags & (OPF_READ | OPF_WRITE)) memory_elements(g, op);
-	else if (!tile && flags & OPF_ELEMWISE) elem_scalar(g, op);
+	else if (flags & OPF_ELEMWISE && !(op->nout && type_is_tile(op->out[0]->type))) elem_scalar(g, op);
 	else diag(D_NOT_SUPPORTED, op->span, str_fmt("`%s`", op_rows[op->code].name), "cuda");
 }
 
