@@ -5,7 +5,7 @@ CUDA, emulated on the host, must agree: bit for bit where all sums are exact, el
 
 Kernel I of seed S is always the same: `--seed S --first I --count 1` makes it again, `source` prints it.
 
-Usage: drawn.py test [--count N] [--seed S] [--first I] [--arch A]     values
+Usage: drawn.py test [--count N] [--seed S] [--first I] [--arch A] [--only REGEX]      values; only of kernels whose CUDA text matches
        drawn.py fired [same options]            which pass changes how many kernels, and which kinds of texts there are
        drawn.py source [same options]           prints the kernels
 """
@@ -430,7 +430,12 @@ class Kernel:
 
 # ---- runs ----
 def drawn(o):
-    return [Kernel(o.seed, i) for i in range(o.first, o.first + o.count)]
+    kernels = [Kernel(o.seed, i) for i in range(o.first, o.first + o.count)]
+    return [k for k in kernels if re.search(o.only, emitted(k, o.arch))] if o.only else kernels
+
+
+def emitted(kernel, arch):
+    return must([CTILEC, "-w", "--line=off", "--arch=" + arch, "-", "-o", "-"], stdin=kernel.text().encode()).out.decode()
 
 
 class Both:
@@ -513,6 +518,7 @@ def main():
     p.add_argument("--count", type=int, default=8)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--first", type=int, default=0)
+    p.add_argument("--only", default="")
     p.add_argument("--arch", default="sm_90a", choices=["sm_80", "sm_90a"])
     o = p.parse_args()
     sys.exit(globals()[o.step](o))
