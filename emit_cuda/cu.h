@@ -219,6 +219,7 @@ void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 enum { REDUCE_CUSTOM = 9 };     /* the kind of a reduction or scan with a function of the author's */
 void reduce_step(Cu *g, const Op *op);
 bool reduce_begin(Cu *g, const Op *op);                 /* declares its result, where a loop over registers may make it one by one */
+void reduce_register(Cu *g, const Op *op, const char *reg);     /* one more of them, in their order */
 bool reduce_is_narrow(Cu *g, const Op *op);             /* of elements in words, two at a time */
 /* Statements that make a[i] the combination of a[i] and b[i], in the order `first`, `second`; a holds names of variables. */
 void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second);

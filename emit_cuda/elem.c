@@ -384,15 +384,6 @@ static void print_rounding(Cu *g, const Op *pairs)
 	cu_end(g);
 }
 
-/* One more register of a reduction in their order. */
-static void print_sum(Cu *g, const Op *op)
-{
-	Elem e = ir_in(op, 0)->type->elem;
-	Str x = cu_at(g, ir_in(op, 0), "ct_r"), r = cu_at(g, op->out[0], "0");
-	cu_line(g, op);
-	out_printf(g->o, "%s = ct_r ? %s : %s;\n", r, elem_combine(op, (int)ir_int(op, AT_KIND, 0), e, r, x), x);
-}
-
 /* What a loop's last value goes through at once: rounding in pairs or a reduction. NULL: neither. */
 typedef struct Next { const Op *pairs, *sum; } Next;
 
@@ -410,7 +401,7 @@ static void print_part(Cu *g, const CuChunks *c, bool all)
 		if (v->splat || is_alias(op) || (all ? !v->inside && !c->pick.made[op->out[0]->id] : select && is_picked(g, op))) continue;
 		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
 	}
-	if (c->next.sum) print_sum(g, c->next.sum);
+	if (c->next.sum) reduce_register(g, c->next.sum, "ct_r");
 	cu_end(g);
 	print_rounding(g, c->next.pairs);
 }

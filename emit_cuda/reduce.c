@@ -138,6 +138,30 @@ bool reduce_is_narrow(Cu *g, const Op *op)
 	return narrow_of(g, op, (int)ir_int(op, AT_KIND, 0)) && cu_regs(ir_in(op, 0)) >= NARROW_LEAST;
 }
 
+/* What op combines of a register, and its combination with what `a` has. */
+static Str term(Cu *g, const Op *op, const char *reg)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	Str x = cu_at(g, ir_in(op, 0), reg);
+	return op_sums_products(op) ? str_fmt("ct_mul_%s(%s, %s)", elem_rows[e].name, x, cu_at(g, ir_in(op, 1), reg)) : x;
+}
+
+static Str with_term(Cu *g, const Op *op, int kind, Str a, const char *reg)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	Str x = cu_at(g, ir_in(op, 0), reg);
+	if (!op_sums_products(op)) return elem_combine(op, kind, e, a, x);
+	return str_fmt("ct_fma_%s(%s, %s, %s)", elem_rows[e].name, x, cu_at(g, ir_in(op, 1), reg), a);
+}
+
+/* One more register of a reduction in their order. */
+void reduce_register(Cu *g, const Op *op, const char *reg)
+{
+	Str r = cu_at(g, op->out[0], "0");
+	cu_line(g, op);
+	out_printf(g->o, "%s = %s ? %s : %s;\n", r, reg, with_term(g, op, (int)ir_int(op, AT_KIND, 0), r, reg), term(g, op, reg));
+}
+
 /* Of one part of a peeled row, to what the parts before it have. */
 static void reduce_part(Cu *g, const Op *op, int kind)
 {
@@ -146,9 +170,14 @@ static void reduce_part(Cu *g, const Op *op, int kind)
 	Str sum = cu_at(g, op->out[0], "0"), part = str_intern("ct_a");
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	out_printf(g->o, "%s ct_a = %s;\n", cu_type(e), cu_at(g, x, peel_first(g)));
+	if (g->part == PART_END && op_sums_products(op)) {
+		out_printf(g->o, "%s = %s;\n", sum, with_term(g, op, kind, sum, peel_first(g)));
+		cu_end(g);
+		return;
+	}
+	out_printf(g->o, "%s ct_a = %s;\n", cu_type(e), term(g, op, peel_first(g)));
 	peel_rest(g, "ct_i");
-	out_printf(g->o, "ct_a = %s;\n", elem_combine(op, kind, e, part, cu_at(g, x, "ct_i")));
+	out_printf(g->o, "ct_a = %s;\n", with_term(g, op, kind, part, "ct_i"));
 	cu_end(g);
 	Str all = elem_combine(op, kind, e, sum, part);
 	if (g->part == PART_END) out_printf(g->o, "%s = %s;\n", sum, all);
@@ -179,12 +208,13 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	Str a[MOST], b[MOST];
 	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 1)));
-	for (int i = 0; i < op->nin; i++) {
+	for (int i = 0; i < op->nout; i++) {
 		a[i] = str_fmt("ct_a%d", i);
 		b[i] = str_fmt("ct_b%d", i);
-		if (is_element(kind)) continue;
+		if (is_element(kind) || op_sums_products(op)) continue;
 		out_printf(g->o, "%s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), a[i], cu_at(g, ir_in(op, i), "ct_s"));
 	}
+	if (op_sums_products(op)) out_printf(g->o, "%s ct_a0 = %s;\n", cu_type(x->type->elem), term(g, op, "ct_s"));
 	if (is_element(kind)) {
 		reduce_element(g, op, kind, (int64_t)1 << r.in[HW_REG], n, v);
 	} else {
@@ -193,12 +223,17 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 		out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", each);
 		out_in(g->o);
 		Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
-		for (int i = 0; i < op->nin; i++)
-			out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i], cu_at(g, ir_in(op, i), from));
-		reduce_combine(g, op, kind, op->nin, a, b, a, b);
+		if (op_sums_products(op)) {
+			cu_line(g, op);
+			out_printf(g->o, "ct_a0 = %s;\n", with_term(g, op, kind, a[0], from));
+		} else {
+			for (int i = 0; i < op->nin; i++)
+				out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i], cu_at(g, ir_in(op, i), from));
+			reduce_combine(g, op, kind, op->nin, a, b, a, b);
+		}
 		cu_end(g);
 	}
-	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);
+	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);
 	cu_end(g);
 }
 
@@ -245,7 +280,7 @@ bool reduce_begin(Cu *g, const Op *op)
 {
 	uint32_t v[LAY_BITS];
 	int n, kind = (int)ir_int(op, AT_KIND, 0);
-	if (op->code != OP_REDUCE_REGS || op->nin != 1 || kind == REDUCE_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
+	if (op->code != OP_REDUCE_REGS || op->nout != 1 || kind == REDUCE_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
 	Lay r = lay_reduced(*ir_in(op, 0)->lay, (int)ir_int(op, AT_AXIS, 0), 1, &n, v);
 	lay_sort(*ir_in(op, 0)->lay, n, v);
 	for (int i = 0; i < n; i++)

@@ -183,9 +183,15 @@ bool chk_reduce(Check *c, const Op *op)
 bool chk_reduce_step(Check *c, const Op *op)
 {
 	int axis = (int)ir_int(op, AT_AXIS, 0);
-	NEED(op->nin >= 1 && op->nout == op->nin, "one result for each operand needed");
+	bool products = op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1;
+	NEED(products || (op->nin >= 1 && op->nout == op->nin), "one result for each operand needed");
+	if (products) {
+		NEED(ir_int(op, AT_KIND, 0) == attr_word(AT_KIND, str_intern("sum")) && elem_is_any_float(chk_in(op, 0)->elem),
+			"two operands with one result are the factors of a sum of floats");
+		NEED(chk_in(op, 0) == chk_in(op, 1), "factors must have one type");
+	}
 	for (int i = 0; i < op->nin; i++) {
-		const Type *x = chk_in(op, i), *r = chk_out(op, i);
+		const Type *x = chk_in(op, i), *r = chk_out(op, products ? 0 : i);
 		NEED(type_is_tile(x) && type_is_tile(r) && x->rank == r->rank,
 			"operand and result must be tiles of one rank");
 		NEED(type_same_shape(x, chk_in(op, 0)), "operands must have one shape");

@@ -115,7 +115,7 @@ static bool suits(Fn *fn, const Op *op)
 		fn->peel_apart = PIECE / elem_size(fn);
 		return true;
 	}
-	if (op->code == OP_REDUCE_REGS) return op->nin == 1 && !op->out[0]->lay->in[HW_REG];
+	if (op->code == OP_REDUCE_REGS) return op->nout == 1 && !op->out[0]->lay->in[HW_REG];
 	if (op->code == OP_IOTA && elem_bytes(op->out[0]->type->elem) < 4) return false;
 	return works_apart(op);
 }

@@ -131,6 +131,7 @@ enum { EXCHANGE_BAR = 16 };
 int exchange_slot(Elem e);                      /* bytes of an element */
 int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins behind the mbarrier; k = nout: the end */
 bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */
+bool op_sums_products(const Op *op);            /* a sum of what a thread holds of the products of its two operands (products.c) */
 bool op_tells(const Op *op);                    /* an exchange that only sends a scalar: the to_scalar of its result waits */
 void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that arrive in each thread block */
 

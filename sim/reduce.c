@@ -36,7 +36,7 @@ static Reduce *plan_reduce(Run *r, const Op *op, int levels)
 	int axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay l = lay_reduced(*x->lay, axis, levels, &p->nv, p->v);
 	lay_sort(*x->lay, p->nv, p->v);
-	p->n = op->nin;
+	p->n = op->nout;
 	p->kept = lay_reduced_regs(*x->lay, axis, levels);
 	p->regs = 1 << l.in[HW_REG];
 	reduce_plan_kind(p, op, (int)ir_int(op, AT_KIND, 0));
@@ -139,12 +139,27 @@ static void put(Warp *w, const Step *s, const Reduce *p, int q, const Lane32 *a)
 	for (int i = 0; i < p->n; i++) memcpy(sim_def(w, s->op->out[i], p->regs) + q * LANES, a[i].c, sizeof a[i].c);
 }
 
+/* Of a register: the product of the factors, then with each further one an fma. */
+static void add_product(const Reduce *p, const SimVal *const *x, int reg, bool first, Lane32 *sum)
+{
+	Lane32 a, b, was = *sum;
+	ElemPlan fma = p->combine;
+	load_lanes(x[0], reg, &a);
+	load_lanes(x[1], reg, &b);
+	fma.code = first ? OP_MUL : OP_FMA;
+	fma.nin = first ? 2 : 3;
+	const Cell *in[3] = { a.c, b.c, was.c };
+	const uint32_t mask[3] = { LANES - 1, LANES - 1, LANES - 1 };
+	elem_each(&fma, LANES, in, mask, sum->c);
+}
+
 Go run_reduce_regs(Warp *w, const Step *s)
 {
 	const Reduce *p = s->plan;
 	const SimVal *x[MOST];
 	Lane32 a[MOST], b[MOST], was[MOST];
-	for (int i = 0; i < p->n; i++) x[i] = sim_val(w, ir_in(s->op, i));
+	bool products = op_sums_products(s->op);
+	for (int i = 0; i < s->op->nin; i++) x[i] = sim_val(w, ir_in(s->op, i));
 	for (int q = 0; q < p->regs; q++) {
 		uint32_t at = bits_along(p->kept, (uint32_t)q);
 		if (p->kind == KIND_MAX_ELEMENT || p->kind == KIND_MIN_ELEMENT) {
@@ -152,11 +167,16 @@ Go run_reduce_regs(Warp *w, const Step *s)
 			put(w, s, p, q, a);
 			continue;
 		}
-		for (int i = 0; i < p->n; i++) load_lanes(x[i], (int)at, &a[i]);
+		if (products) add_product(p, x, (int)at, true, &a[0]);
+		for (int i = 0; i < p->n && !products; i++) load_lanes(x[i], (int)at, &a[i]);
 		for (uint32_t k = 1; k < (uint32_t)1 << p->nv; k++) {
 			uint32_t from = at;
 			for (int j = 0; j < p->nv; j++)
 				if (k >> j & 1) from ^= p->v[j];
+			if (products) {
+				add_product(p, x, (int)from, false, &a[0]);
+				continue;
+			}
 			for (int i = 0; i < p->n; i++) load_lanes(x[i], (int)from, &b[i]), was[i] = a[i];
 			reduce_combine_lanes(w, s, p, a, was, b, NULL);
 		}
