@@ -46,6 +46,7 @@ static double now_ms(void)
 
 static void step_done(Unit *u, const char *name)
 {
+	if (!u->opt->time_report) return;
 	double t = now_ms(), ms = t - u->clock;
 	int i = 0;
 	u->clock = t;
@@ -233,7 +234,7 @@ static void print_params(Out *o, const Options *opt, const Ast *a)
 static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 {
 	Unit *u = ctx;
-	step_done(u, arch ? str_fmt("%s sm_%d", pass, arch) : pass);
+	if (u->opt->time_report) step_done(u, arch ? str_fmt("%s sm_%d", pass, arch) : pass);
 	for (int i = 0; i < u->opt->dump_after.n; i++) {
 		if (strcmp(u->opt->dump_after.p[i], pass) != 0) continue;
 		Out *o = out_new();

@@ -5,6 +5,8 @@
 
 #include "base/vec.h"
 
+enum { KEPT = 1024 };   /* names */
+
 /* Words that C11, C++20 or CUDA C reserve or define as macros in what our output includes. */
 static const char *const reserved[] = {
 	"alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t",
@@ -109,23 +111,36 @@ static Str rename_reserved(Str s)
 	return s;
 }
 
+/* What a name becomes, kept where a name recurs all over a program. */
+typedef struct Kept { Str from, to; } Kept;
+
+static Str kept_name(Kept cache[KEPT], Str s, Str (*make)(Str s))
+{
+	Kept *k = &cache[str_hash(s) % KEPT];
+	if (k->from != s) *k = (Kept){ s, make(s) };
+	return k->to;
+}
+
 /* `sin_` stays apart from the renamed `sin`. */
-Str name_entry(Str s)
+static Str entry_of(Str s)
 {
 	size_t n = str_len(s);
 	while (n > 1 && s[n - 1] == '_') n--;
 	return is_library(s, n) ? str_fmt("%s_", s) : rename_reserved(s);
 }
 
+static Str c_of(Str s) { return is_macro(s, str_len(s)) ? str_fmt("%s_", s) : rename_reserved(s); }
+
+Str name_entry(Str s)
+{
+	static Kept cache[KEPT];
+	return kept_name(cache, s, entry_of);
+}
+
 Str name_c(Str s)
 {
-	static struct { Str from, to; } cache[1024];    /* names recur all over a kernel */
-	uint32_t i = str_hash(s) & 1023;
-	if (cache[i].from != s) {
-		cache[i].to = is_macro(s, str_len(s)) ? str_fmt("%s_", s) : rename_reserved(s);
-		cache[i].from = s;
-	}
-	return cache[i].to;
+	static Kept cache[KEPT];
+	return kept_name(cache, s, c_of);
 }
 
 Str name_dim(const Fn *fn, int i) { return name_c(fn->dims.p[i].name); }

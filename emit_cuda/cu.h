@@ -82,6 +82,7 @@ typedef struct Cu {
 	int asked_n;
 	int relied;             /* one more than there were of `needs` when the text first relied on them; 0: it does not */
 	int widest;             /* 32-bit registers of the widest tile in an access */
+	bool prints;            /* calls printf */
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
 

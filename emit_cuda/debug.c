@@ -82,6 +82,7 @@ static void one_thread(Cu *g, bool *open, bool want)
 
 void debug_print(Cu *g, const Op *op)
 {
+	g->prints = true;
 	const IrAttr *text = ir_attr(op, AT_TEXT);
 	const char *p = text ? text->u.s : "", *from = p;
 	int arg = 0;

@@ -36,6 +36,7 @@ typedef struct KernelText {
 	const Fn **text[TEXTS]; /* by architecture; NULL: there is no such text */
 	int64_t sure[TEXTS], kept[TEXTS];       /* a text with fewer registers is for rows from the one to below the other */
 	bool packed;            /* one of them shares thread blocks */
+	bool prints;            /* one of them calls printf */
 	Conditions needs;       /* what makes tensors aligned */
 	Conditions lengths;     /* what has to lie between them */
 	Conditions phases;      /* what makes rows begin at one phase */
@@ -186,6 +187,7 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	g.prologue = g.o->n;
 	control_block(&g, fn->body);
 	out_off(g.o);
+	k->prints |= g.prints;
 	return g;
 }
 
@@ -307,13 +309,7 @@ static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 }
 
 /* The text of all kernels, and what it needs around it. */
-typedef struct Device { Out *o; SnipSet *used; bool prints; } Device;
-
-static void look_through(Device *d, const char *text)
-{
-	snip_use_text(d->used, text);
-	d->prints = d->prints || strstr(text, "ct_trap(") || strstr(text, "printf(");
-}
+typedef struct Device { Out *o; SnipSet *used; } Device;
 
 /* The compiler of PTX refuses more thread blocks than a multiprocessor can hold (CUDA programming guide, compute capabilities):
  * 2048 threads and 32 blocks on those that only one architecture means, 1536 and 16 on whatever a text for several may run. */
@@ -337,8 +333,15 @@ static void print_wait(Device *d, const Fn *fn, const ArchRow *a)
 {
 	static const char wait[] = "\tct_grid_wait();\n";
 	if (a->number < DEPENDENT_FROM || group_needs_base(fn)) return;
-	look_through(d, wait);
+	snip_use_text(d->used, wait);
 	out_raw(d->o, wait, sizeof wait - 1);
+}
+
+static bool any_prints(const SnipSet *used)
+{
+	bool prints = used->used[snip_find(used, "ct_trap")];
+	for (int i = 0; i < kernels.n; i++) prints |= kernels.p[i].prints;
+	return prints;
 }
 
 static bool any_dependent(const EmitOptions *opt)
@@ -363,7 +366,7 @@ static void print_text(Device *d, const KernelText *k, int arch, const Body *b, 
 	out_printf(o, "%s(", text_name(fn, a, kind));
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
-	look_through(d, o->p + head);
+	snip_use_text(d->used, o->p + head);
 	out_raw(o, body->p, b->prologue[kind]);
 	print_wait(d, fn, a);
 	out_raw(o, body->p + b->prologue[kind], body->n - b->prologue[kind]);
@@ -390,7 +393,7 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 			if (!body[i].o[t]) continue;
 			print_text(d, k, i, &body[i], opt, t);
 			if (i + 1 < opt->archs.n && body[i].o[t] == body[i + 1].o[t]) continue;
-			look_through(d, body[i].o[t]->p);
+			snip_use_text(d->used, body[i].o[t]->p);
 			out_free(body[i].o[t]);
 		}
 }
@@ -762,7 +765,7 @@ static void file_head(Out *o, const Module *m, const EmitOptions *opt)
 
 void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt)
 {
-	Device device = { out_new(), NEW(A_UNIT, SnipSet), false };
+	Device device = { out_new(), NEW(A_UNIT, SnipSet) };
 	Out *host = out_new();
 	snip_init(device.used, &cuda_device);
 	kernels.n = 0;
@@ -794,7 +797,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	if (start) out_puts(host, start_host);
 	host_launchers(host, m, opt, &host_cuda);
 	file_head(o, m, opt);
-	if (device.prints)
+	if (any_prints(device.used))
 		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
 	snip_print(device.used, put_text, o);
 	out_puts(o, "\n/* ---- kernels ---- */\n");
@@ -804,7 +807,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
 	if (opt->header_name) out_printf(o, "#include %s\n\n", c_string(opt->header_name));
 	else emit_header(o, m, opt);
-	out_puts(o, host->p);
+	out_raw(o, host->p, host->n);
 	out_free(host);
 	out_puts(o, "#endif\n");
 }

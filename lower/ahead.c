@@ -125,8 +125,5 @@ static void visit(void *ctx, Op *loop)
 void pass_ahead(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) {
-		ir_number(m->fns.p[i]);
-		ir_walk(m->fns.p[i]->body, visit, m->fns.p[i]);
-	}
+	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, visit, m->fns.p[i]);
 }

@@ -49,8 +49,7 @@ void pass_contract(Module *m, const LowerCx *cx)
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		if (fn->no_contract) continue;
-		ir_number(fn);
-		Con c = { ir_use_counts(fn, A_UNIT) };
+		Con c = { ir_use_counts(fn, A_TMP) };
 		ir_walk(fn->body, contract_op, &c);
 	}
 }

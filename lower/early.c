@@ -139,7 +139,6 @@ void pass_early(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		ir_number(fn);
 		Early e = { fn, NEW_ARRAY(A_TMP, int, fn->nval), NEW_ARRAY(A_TMP, int, fn->nval) };
 		visit_block(&e, fn->body);
 	}

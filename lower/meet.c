@@ -95,7 +95,6 @@ void pass_meet(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		ir_number(fn);
 		visit_block(NEW_ARRAY(A_TMP, int, fn->nval), fn->body);
 	}
 }

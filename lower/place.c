@@ -625,7 +625,6 @@ static void choose_unroll(Places *p)
 static void place_fn(Fn *fn, const LowerCx *cx)
 {
 	Places p = { .fn = fn, .cx = cx };
-	ir_number(fn);
 	int sliced = fn->warps, cluster = sliced ? log2_of(fn->cluster ? fn->cluster : 1) : choose_cluster(fn, cx);
 	if (cx->o->level > 0) p.overlap = overlap_of(fn);
 	p.nval = fn->nval;

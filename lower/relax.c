@@ -186,7 +186,6 @@ void pass_relax(Module *m, const LowerCx *cx)
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		Relax r = { .fn = fn };
-		ir_number(fn);
 		r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
 		r.often = NEW_ARRAY(A_TMP, bool, fn->nval);
 		r.rare = rare_values(fn, A_TMP);

@@ -389,7 +389,7 @@ void pass_simplify(Module *m, const LowerCx *cx)
 		for (int k = 0; k < s.nbucket; k++) s.bucket[k] = -1;
 		simplify_block(&s, fn->body);
 		ir_number(fn);
-		sweep(fn->body, ir_use_counts(fn, A_UNIT));
+		sweep(fn->body, ir_use_counts(fn, A_TMP));
 		arena_release(A_TMP, mark);
 	}
 }

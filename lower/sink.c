@@ -57,7 +57,6 @@ void pass_sink(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		ir_number(fn);
 		Users u = { NEW_ARRAY(A_TMP, Op *, fn->nval) };
 		ir_walk(fn->body, note_users, &u);
 		sink_block(&u, fn->body);

@@ -137,8 +137,5 @@ static void stage_fn(Fn *fn)
 void pass_stage(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) {
-		ir_number(m->fns.p[i]);
-		stage_fn(m->fns.p[i]);
-	}
+	for (int i = 0; i < m->fns.n; i++) stage_fn(m->fns.p[i]);
 }
