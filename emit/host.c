@@ -334,7 +334,7 @@ static void print_in_i32(Out *o, const Fn *fn, const Sym *value, Str what)
 /* wide: wide_dims_of. */
 static void print_ranges(Out *o, const Fn *fn, uint64_t wide)
 {
-	Facts *f = facts_new(NULL);
+	Facts *f = facts_new(NULL, A_UNIT);
 	for (int i = 0; i < fn->dims.n; i++)
 		if (fn->dims.p[i].elem == EL_I32) facts_range(f, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), 0, INT32_MAX);
 	for (int i = 0; i < fn->dims.n && i < 64; i++) {

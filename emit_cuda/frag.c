@@ -42,7 +42,7 @@ static void look_at_tensor(Copy *x)
 {
 	const Fn *fn = x->g->fn;
 	const Val *view = ir_in(x->op, 1);
-	Facts *f = facts_new(NULL);
+	Facts *f = facts_new(NULL, A_UNIT);
 	for (int i = 0; i < fn->dims.n; i++)
 		if (fn->dims.p[i].elem == EL_I32) facts_range(f, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), 0, INT32_MAX);
 	for (int i = 0; i < fn->where.n; i++) facts_assume(f, fn->where.p[i].cond);

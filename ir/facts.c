@@ -18,6 +18,7 @@ typedef struct Known { const Sym *s; Poly poly; } Known;       /* poly: its term
 
 struct Facts {
 	const Facts *parent;
+	Arena *arena;
 	VEC(RangeFact) ranges;
 	int *slot, nslot;               /* by a symbol's number, modulo the power of two nslot: its latest range, plus 1; 0: none */
 	VEC(BoundFact) bounds;
@@ -26,9 +27,10 @@ struct Facts {
 	VEC(const Sym *) conds;         /* other conditions known to hold */
 };
 
-Facts *facts_new(const Facts *parent)
+Facts *facts_new(const Facts *parent, Arena *a)
 {
-	Facts *f = NEW(A_UNIT, Facts);
+	Facts *f = NEW(a, Facts);
+	f->arena = a;
 	f->parent = parent;
 	return f;
 }
@@ -54,24 +56,24 @@ static const RangeFact *next_range(const Facts *f, const RangeFact *r) { return 
 
 void facts_range(Facts *f, const Sym *atom, int64_t lo, int64_t hi)
 {
-	vec_push(A_UNIT, &f->ranges, ((RangeFact){ atom, { lo, hi }, 0 }));
+	vec_push(f->arena, &f->ranges, ((RangeFact){ atom, { lo, hi }, 0 }));
 	if (f->ranges.n <= f->nslot) {
 		file_range(f, f->ranges.n - 1);
 		return;
 	}
 	f->nslot = f->nslot ? 2 * f->nslot : 4;
-	f->slot = NEW_ARRAY(A_UNIT, int, f->nslot);
+	f->slot = NEW_ARRAY(f->arena, int, f->nslot);
 	for (int i = 0; i < f->ranges.n; i++) file_range(f, i);
 }
 
 void facts_bound(Facts *f, const Sym *atom, const Sym *lo, const Sym *hi)
 {
-	vec_push(A_UNIT, &f->bounds, ((BoundFact){ atom, lo, hi }));
+	vec_push(f->arena, &f->bounds, ((BoundFact){ atom, lo, hi }));
 }
 
 void facts_divisible(Facts *f, const Sym *s, int64_t by)
 {
-	if (by > 1) vec_push(A_UNIT, &f->divs, ((DivFact){ s, by }));
+	if (by > 1) vec_push(f->arena, &f->divs, ((DivFact){ s, by }));
 }
 
 /* ---- intervals; INT64_MIN and INT64_MAX stand for "unbounded" and absorb ---- */
@@ -317,16 +319,16 @@ static bool try_bounds(Proof *pr, const Sym *p, const Poly *poly, int depth)
 	return false;
 }
 
-/* A copy in A_UNIT; a term that is one factor has that factor in A_TMP. */
-static Poly lasting(Poly p)
+/* A copy as lasting as the facts; a term that is one factor has that factor in A_TMP. */
+static Poly lasting(const Facts *f, Poly p)
 {
 	Poly r = { 0 };
 	for (int i = 0; i < p.n; i++) {
 		Term t = p.p[i];
-		const Sym **f = NEW_ARRAY(A_UNIT, const Sym *, t.n);
-		for (int k = 0; k < t.n; k++) f[k] = t.f[k];
-		t.f = f;
-		vec_push(A_UNIT, &r, t);
+		const Sym **factors = NEW_ARRAY(f->arena, const Sym *, t.n);
+		for (int k = 0; k < t.n; k++) factors[k] = t.f[k];
+		t.f = factors;
+		vec_push(f->arena, &r, t);
 	}
 	return r;
 }
@@ -453,7 +455,7 @@ static void learn_le(Facts *f, const Sym *a, const Sym *b)
 	const Sym *d = sym_sub(b, a);
 	if (a->kind == SYM_ATOM && sym_is_const(b, &v)) facts_range(f, a, INT64_MIN, v);
 	else if (b->kind == SYM_ATOM && sym_is_const(a, &v)) facts_range(f, b, v, INT64_MAX);
-	vec_push(A_UNIT, &f->nonneg, ((Known){ d, lasting(poly_of(d)) }));
+	vec_push(f->arena, &f->nonneg, ((Known){ d, lasting(f, poly_of(d)) }));
 }
 
 static void learn_eq(Facts *f, const Sym *a, const Sym *b)
@@ -483,6 +485,6 @@ bool facts_assume(Facts *f, const Sym *c)
 		break;
 	default: break;
 	}
-	vec_push(A_UNIT, &f->conds, c);
+	vec_push(f->arena, &f->conds, c);
 	return true;
 }

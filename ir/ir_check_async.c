@@ -19,7 +19,7 @@ static const IrParam *param_of(const Fn *fn, const Val *view)
 /* Every row that a piece is taken from begins at a multiple of 16 bytes: for all calls, by the where clauses. */
 static bool chk_aligned_rows(Check *c, const IrParam *p, int bytes)
 {
-	Facts *f = facts_new(NULL);
+	Facts *f = facts_new(NULL, A_UNIT);
 	int64_t one;
 	for (int i = 0; i < c->fn->dims.n; i++)
 		if (!c->fn->dims.p[i].is_stride) facts_range(f, sym_atom(ATOM_DIM, c->fn->dims.p[i].name, 0), 0, INT32_MAX);

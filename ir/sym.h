@@ -7,6 +7,7 @@
 #define IR_SYM_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/arena.h"
 #include "base/out.h"
 #include "base/str.h"
 #include "base/src.h"
@@ -79,7 +80,7 @@ bool sym_eval(const Sym *s, bool (*value)(void *ctx, const Sym *atom, int64_t *v
 typedef struct Facts Facts;
 typedef struct Range { int64_t lo, hi; } Range;                 /* inclusive; INT64_MIN / INT64_MAX: unknown */
 
-Facts *facts_new(const Facts *parent);                          /* scoped: adds to what the parent knows; in A_TMP or A_UNIT */
+Facts *facts_new(const Facts *parent, Arena *a);                /* scoped: adds to what the parent knows; both grow in a */
 void facts_range(Facts *f, const Sym *atom, int64_t lo, int64_t hi);    /* e.g. a dimension: 0 .. 2^31-1 */
 void facts_bound(Facts *f, const Sym *atom, const Sym *lo, const Sym *hi); /* lo <= atom < hi symbolically: bid, loop counters */
 void facts_divisible(Facts *f, const Sym *s, int64_t by);

@@ -162,7 +162,7 @@ ValSpot valsyms_enter(ValSyms *b, const Op *op, int region, bool conditions, boo
 {
 	ValSpot s = { b->facts };
 	*runs = true;
-	b->facts = facts_new(s.outer);
+	b->facts = facts_new(s.outer, A_TMP);
 	if (op->code == OP_FOR) learn_loop(b, op);
 	if (op->code == OP_FOR && conditions) *runs = !facts_le(b->facts, valsym(b, ir_in(op, 1)), valsym(b, ir_in(op, 0)));
 	const Sym *c = conditions && op->code == OP_IF ? valsym_cond(b, ir_in(op, 0)) : NULL;
@@ -178,7 +178,7 @@ void valsyms_leave(ValSyms *b, ValSpot s)
 /* What holds in every launch of the kernel. */
 static Facts *launch_facts(const Fn *fn)
 {
-	Facts *f = facts_new(NULL);
+	Facts *f = facts_new(NULL, A_TMP);
 	for (int i = 0; i < fn->dims.n; i++) {
 		const IrDim *d = &fn->dims.p[i];
 		const Sym *s = sym_atom(d->is_stride ? ATOM_STRIDE : ATOM_DIM, d->name, 0);
@@ -197,7 +197,7 @@ static Facts *launch_facts(const Fn *fn)
 
 ValSyms valsyms_new(const Fn *fn)
 {
-	return (ValSyms){ fn, NEW_ARRAY(A_UNIT, const Sym *, fn->nval + 1), launch_facts(fn) };
+	return (ValSyms){ fn, NEW_ARRAY(A_TMP, const Sym *, fn->nval + 1), launch_facts(fn) };
 }
 
 static void walk_accesses(ValSyms *b, const IrBlock *block, void (*visit)(ValSyms *b, Op *op))

@@ -11,7 +11,7 @@ typedef struct ValSyms {
 	Facts *facts;           /* what holds at the op under way */
 } ValSyms;
 
-ValSyms valsyms_new(const Fn *fn);                      /* after ir_number: knows what holds in every launch */
+ValSyms valsyms_new(const Fn *fn);                      /* after ir_number: knows what holds in every launch; in A_TMP */
 const Sym *valsym(ValSyms *b, const Val *v);            /* never NULL */
 const Sym *valsym_cond(ValSyms *b, const Val *v);       /* a bool scalar as a condition; NULL: none that is understood */
 const Sym *valsym_extent(ValSyms *b, const Val *view, int axis);        /* NULL: not known; so for strides */

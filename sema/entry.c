@@ -561,11 +561,11 @@ static void host_if(EntryCx *x, const Stmt *s, HostVec *out)
 	SymVal v = sema_sym(cx, s->u.ifs.cond);
 	if (v.sym && v.elem != EL_BOOL) cx_diag(cx, D_WHERE_KIND, s->u.ifs.cond->span, sema_source(s->u.ifs.cond));
 	Facts *outer = cx->facts;
-	cx->facts = facts_new(outer);
+	cx->facts = facts_new(outer, A_UNIT);
 	if (v.sym && v.elem == EL_BOOL) facts_assume(cx->facts, v.sym);
 	h->u.ifs.cond = v.sym;
 	host_block(x, s->u.ifs.then, &h->u.ifs.then);
-	cx->facts = facts_new(outer);
+	cx->facts = facts_new(outer, A_UNIT);
 	if (v.sym && v.elem == EL_BOOL) facts_assume(cx->facts, sym_logic(SYM_NOT, v.sym, NULL));
 	if (s->u.ifs.other) host_stmt(x, s->u.ifs.other, &h->u.ifs.other);
 	cx->facts = outer;

@@ -132,6 +132,6 @@ static void walk(Findings *w, const IrBlock *b)
 void findings_report(const Fn *fn)
 {
 	Findings w = { .vs = valsyms_new(fn) };
-	w.pad = (Padding){ &w.vs, NEW_ARRAY(A_UNIT, struct PadAxis *, fn->nval + 1) };
+	w.pad = (Padding){ &w.vs, NEW_ARRAY(A_TMP, struct PadAxis *, fn->nval + 1) };
 	walk(&w, fn->body);
 }

@@ -190,7 +190,7 @@ static bool element_places(const Hazard *h, const Op *op, Places *p)
 		mask = lanes_of(h->lanes, ir_in(op, 2 + p->rank));
 		if (!mask || !sym_is_const(mask->base, &mb)) return false;
 	}
-	p->at = NEW_ARRAY(A_UNIT, int64_t, p->rank ? l[0]->n * p->rank : 1);
+	p->at = NEW_ARRAY(A_TMP, int64_t, p->rank ? l[0]->n * p->rank : 1);
 	for (int64_t i = 0; p->rank && i < l[0]->n; i++) {
 		int64_t *at = p->at + p->n * p->rank;
 		for (int k = 0; k < p->rank; k++) at[k] = l[k]->at[i];
@@ -307,7 +307,7 @@ void hazards_report(Fn *fn)
 {
 	ValSyms vs = valsyms_new(fn);
 	LaneSyms lanes = lanes_new(&vs, fn);
-	Hazard h = { .fn = fn, .dep = NEW_ARRAY(A_UNIT, uint8_t, fn->nval + 1), .vs = &vs, .lanes = &lanes };
+	Hazard h = { .fn = fn, .dep = NEW_ARRAY(A_TMP, uint8_t, fn->nval + 1), .vs = &vs, .lanes = &lanes };
 	for (int i = 0; i < fn->ngrid; i++) {
 		int64_t n;
 		if (!sym_is_const(fn->grid[i], &n) || n > 1) h.axes |= 1u << i;

@@ -313,6 +313,15 @@ static Fn *build_variant(Sema *s, Global *g, Solve *vals, Span at, bool *bad)
 	return fn;
 }
 
+/* What a finished kernel shows. */
+static void report(Fn *fn)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	hazards_report(fn);
+	findings_report(fn);
+	arena_release(A_TMP, mark);
+}
+
 Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, Span at, bool *bad)
 {
 	Solve own = *vals;
@@ -324,8 +333,7 @@ Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, Span at, bool *bad)
 	fn = build_variant(s, g, &own, at, bad);
 	if (!fn) return NULL;
 	ir_number(fn);
-	hazards_report(fn);
-	findings_report(fn);
+	report(fn);
 	map_put(&s->fns, key, fn);
 	vec_push(A_UNIT, &s->mod->fns, fn);
 	return fn;

@@ -8,26 +8,26 @@ enum { MAX_LANES = 4096 };
 
 LaneSyms lanes_new(ValSyms *vs, const Fn *fn)
 {
-	return (LaneSyms){ vs, NEW_ARRAY(A_UNIT, const Lanes *, fn->nval + 1), NEW_ARRAY(A_UNIT, bool, fn->nval + 1) };
+	return (LaneSyms){ vs, NEW_ARRAY(A_TMP, const Lanes *, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1) };
 }
 
 static Lanes *same(const Sym *base, int64_t n)
 {
-	Lanes *l = NEW(A_UNIT, Lanes);
-	*l = (Lanes){ base, NEW_ARRAY(A_UNIT, int64_t, n), n };
+	Lanes *l = NEW(A_TMP, Lanes);
+	*l = (Lanes){ base, NEW_ARRAY(A_TMP, int64_t, n), n };
 	return l;
 }
 
 static Lanes *with(const Sym *base, int64_t n, int64_t *at)
 {
-	Lanes *l = NEW(A_UNIT, Lanes);
+	Lanes *l = NEW(A_TMP, Lanes);
 	*l = (Lanes){ base, at, n };
 	return l;
 }
 
 static const Lanes *of_iota(const Type *t)
 {
-	int64_t n = type_size(t), *at = NEW_ARRAY(A_UNIT, int64_t, n);
+	int64_t n = type_size(t), *at = NEW_ARRAY(A_TMP, int64_t, n);
 	for (int64_t i = 0; i < n; i++) at[i] = i;
 	return with(sym_const(0), n, at);
 }
@@ -53,7 +53,7 @@ static const Lanes *of_broadcast(LaneSyms *c, const Op *op)
 	if (!type_is_tile(from)) return same(valsym(c->vs, ir_in(op, 0)), n);
 	const Lanes *x = lanes_of(c, ir_in(op, 0));
 	if (!x) return NULL;
-	int64_t *at = NEW_ARRAY(A_UNIT, int64_t, n);
+	int64_t *at = NEW_ARRAY(A_TMP, int64_t, n);
 	for (int64_t i = 0; i < n; i++) at[i] = x->at[source_of(t, from, i)];
 	return with(x->base, n, at);
 }
@@ -87,7 +87,7 @@ static const Lanes *of_binary(LaneSyms *c, const Op *op)
 	const Lanes *x = lanes_of(c, ir_in(op, 0)), *y = x ? lanes_of(c, ir_in(op, 1)) : NULL;
 	int64_t k, j;
 	if (!y || x->n != y->n) return NULL;
-	int64_t *at = NEW_ARRAY(A_UNIT, int64_t, x->n);
+	int64_t *at = NEW_ARRAY(A_TMP, int64_t, x->n);
 	bool linear = op->code == OP_ADD || op->code == OP_SUB, over = false;
 	bool xc = sym_is_const(x->base, &k), yc = sym_is_const(y->base, &j);
 	const Sym *base = op->code == OP_ADD ? sym_add(x->base, y->base) : sym_sub(x->base, y->base);
@@ -127,7 +127,7 @@ static const Lanes *compute(LaneSyms *c, const Val *v)
 	case OP_BROADCAST: return of_broadcast(c, op);
 	case OP_RESHAPE: return lanes_of(c, ir_in(op, 0));
 	case OP_LITERAL: {
-		int64_t *at = NEW_ARRAY(A_UNIT, int64_t, op->nin);
+		int64_t *at = NEW_ARRAY(A_TMP, int64_t, op->nin);
 		for (int i = 0; i < op->nin; i++) {
 			if (!ir_const_value(ir_in(op, i), &n)) return NULL;
 			at[i] = n.i;

@@ -30,7 +30,7 @@ enum { LOOK_DEPTH = 24 };
 
 static PadAxis *pads_new(Padding *p, const Val *v)
 {
-	PadAxis *a = NEW_ARRAY(A_UNIT, PadAxis, TILE_RANK);
+	PadAxis *a = NEW_ARRAY(A_TMP, PadAxis, TILE_RANK);
 	p->of[v->id] = a;
 	return a;
 }

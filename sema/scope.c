@@ -60,7 +60,7 @@ Cx *cx_new(Sema *s, Unit *u, const Item *item, Str name)
 	if (!cx->fn->body) cx->fn->body = ir_block(cx->fn, NULL);
 	cx->b = (Builder){ cx->fn, cx->fn->body, NULL, at };
 	cx->frame = frame_new(item);
-	cx->facts = facts_new(NULL);
+	cx->facts = facts_new(NULL, A_UNIT);
 	return cx;
 }
 

@@ -70,7 +70,7 @@ static void random_values(void)
 		int64_t vals[3] = { rand() % 20, rand() % 20, rand() % 20 }, want, got;
 		const Sym *s = random_sym(4, vals, &want);
 		CHECK(sym_eval(s, give, vals, &got) && got == want);
-		Facts *f = facts_new(NULL);
+		Facts *f = facts_new(NULL, A_UNIT);
 		for (int j = 0; j < 3; j++) facts_range(f, dim((const char[]){ (char)('a' + j), 0 }), 0, 19);
 		Range r = facts_eval_range(f, s);
 		CHECK(r.lo <= want && want <= r.hi);
@@ -86,7 +86,7 @@ static void random_proofs(void)
 	for (int i = 0; i < 4000; i++) {
 		int64_t vals[3] = { 3, 5, 7 }, x, y;
 		const Sym *a = random_sym(2, vals, &x), *b = random_sym(2, vals, &y);
-		Facts *f = facts_new(NULL);
+		Facts *f = facts_new(NULL, A_UNIT);
 		facts_range(f, dim("a"), 0, 7);
 		facts_range(f, dim("b"), 1, 7);
 		facts_bound(f, dim("c"), k(0), sym_cdiv(dim("a"), k(2)));
@@ -114,7 +114,7 @@ static void random_disproofs(void)
 		int64_t scale = 1 + rand() % 6, by = 1 + rand() % 6, shift = rand() % 6;
 		a = sym_add(sym_mul(k(scale), a), k(shift));
 		if (rand() % 2) a = sym_mod(a, k(by));
-		Facts *f = facts_new(NULL);
+		Facts *f = facts_new(NULL, A_UNIT);
 		facts_range(f, dim("a"), 0, 6);
 		facts_range(f, dim("b"), 2, 2);
 		facts_range(f, dim("c"), 0, 6);
@@ -130,19 +130,19 @@ static void random_disproofs(void)
 			}
 	}
 	CHECK(disproved > 500);
-	CHECK(facts_fails(facts_new(NULL), sym_cmp(SYM_EQ, sym_mod(sym_add(sym_mul(k(4), dim("m")), k(2)), k(4)), k(0))));
+	CHECK(facts_fails(facts_new(NULL, A_UNIT), sym_cmp(SYM_EQ, sym_mod(sym_add(sym_mul(k(4), dim("m")), k(2)), k(4)), k(0))));
 }
 
 static void tiles_inside(void)
 {
 	const Sym *m = dim("m"), *b = sym_atom(ATOM_BID, NULL, 0);
 	const Sym *end = sym_mul(sym_add(b, k(1)), k(128));
-	Facts *f = facts_new(NULL);
+	Facts *f = facts_new(NULL, A_UNIT);
 	facts_range(f, m, 0, INT32_MAX);
 	facts_bound(f, b, k(0), sym_cdiv(m, k(128)));
 	CHECK(!facts_le(f, end, m));                    /* the last tile may hang over */
 	CHECK(facts_lt(f, sym_mul(b, k(128)), m));      /* but it begins inside */
-	Facts *g = facts_new(f);
+	Facts *g = facts_new(f, A_UNIT);
 	CHECK(facts_assume(g, sym_cmp(SYM_EQ, sym_mod(m, k(128)), k(0))));
 	CHECK(facts_le(g, end, m));
 	CHECK(facts_gcd(g, m) == 128);
