@@ -1,4 +1,4 @@
-/* The growth rule of vectors: doubling from 8, so pushes cost constant time on average. */
+/* The growth rule of vectors: doubling from 4, so pushes cost constant time on average. */
 #include "base/vec.h"
 
 #include <limits.h>
@@ -9,7 +9,7 @@ int vec_cap_(int cap, int want)
 {
 	if (want < 0 || want > INT_MAX / 2) die("out of memory: a list has more than %d elements", INT_MAX / 2);
 	if (cap >= want) return cap;
-	int c = cap ? cap : 8;
+	int c = cap ? cap : 4;
 	while (c < want) c *= 2;
 	return c;
 }

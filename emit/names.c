@@ -157,7 +157,7 @@ static void names_grow(NameSet *t)
 {
 	NameSet old = *t;
 	t->cap = old.cap ? old.cap * 2 : 64;
-	t->p = NEW_ARRAY(A_UNIT, NameSlot, t->cap);
+	t->p = NEW_ARRAY(A_TMP, NameSlot, t->cap);
 	for (int i = 0; i < old.cap; i++)
 		if (old.p[i].name) *name_slot(t, old.p[i].name) = old.p[i];
 }

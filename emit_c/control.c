@@ -117,7 +117,7 @@ static const Frame *frame_of(const Cg *g, OpCode a, OpCode b)
 /* Places for n values: variables for scalars, arrays for tiles; initial values from op's operands at `first`, or none. */
 static void frame_open(Cg *g, Frame *f, const Op *op, int n, Val *const *like, int first)
 {
-	*f = (Frame){ g->frame, op, NEW_ARRAY(A_UNIT, Str, n), NEW_ARRAY(A_UNIT, bool, n), n };
+	*f = (Frame){ g->frame, op, NEW_ARRAY(A_TMP, Str, n), NEW_ARRAY(A_TMP, bool, n), n };
 	for (int i = 0; i < n; i++) {
 		const Type *t = like[i]->type;
 		Str name = val_name(g, like[i]);

@@ -46,7 +46,7 @@ static void memo_add(Cg *g, const Val *v, const Str *idx, Str text)
 {
 	Memo m = { .v = v, .text = text };
 	for (int i = 0; i < v->type->rank; i++) m.idx[i] = idx[i];
-	vec_push(A_UNIT, &g->memo, m);
+	vec_push(A_TMP, &g->memo, m);
 }
 
 /* ---- index maps ---- */

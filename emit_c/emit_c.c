@@ -89,14 +89,15 @@ static void bind_params(Cg *g)
 
 static void emit_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
+	ArenaMark mark = arena_mark(A_TMP);     /* what is known while the body is printed */
 	Out *body = out_new();
 	Cg g = { .o = body, .m = m, .fn = fn, .opt = opt };
-	g.given = NEW_ARRAY(A_UNIT, Str, fn->nval + 1);
+	g.given = NEW_ARRAY(A_TMP, Str, fn->nval + 1);
 	for (int i = 0; i < fn->params.n; i++) names_take(&g.names, name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) names_take(&g.names, name_dim(fn, i));
-	g.val = NEW_ARRAY(A_UNIT, CVal, fn->nval + 1);
+	g.val = NEW_ARRAY(A_TMP, CVal, fn->nval + 1);
 	g.stored = plan_stored(fn);
-	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
+	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(body);
 	bind_params(&g);
 	for (int i = 0; i < fn->params.n; i++)
@@ -106,6 +107,7 @@ static void emit_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions
 	out_puts(body, "(void)ct_mem;\n");
 	emit_block(&g, fn->body);
 	out_off(body);
+	arena_release(A_TMP, mark);
 	KernelText k = { fn, g.launch.p, g.launch.n, g.mem_peak };
 	vec_push(A_UNIT, &kernels, k);
 	print_title(o, fn);
@@ -114,6 +116,7 @@ static void emit_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions
 	out_puts(o, ")\n{\n");
 	for (int i = 0; i < k.nlaunch; i++) out_printf(o, "\t(void)ct_l%d;\n", i);
 	out_raw(o, body->p, body->n);
+	out_free(body);
 	out_puts(o, "}\n");
 	lines_own(o, opt);
 	out_puts(o, "\n");

@@ -13,7 +13,7 @@ static CView *view_of(Cg *g, const Val *v)
 
 void view_param(Cg *g, const IrParam *p, const Val *v)
 {
-	CView *w = NEW(A_UNIT, CView);
+	CView *w = NEW(A_TMP, CView);
 	w->ptr = name_c(p->name);
 	w->off = str_intern("0");
 	w->rank = p->rank;
@@ -36,7 +36,7 @@ static Str wide(Cg *g, const char *what, Str e)         /* an int64_t with a nam
 void emit_view(Cg *g, const Op *op)
 {
 	const Val *base = ir_in(op, 0);
-	CView *w = NEW(A_UNIT, CView);
+	CView *w = NEW(A_TMP, CView);
 	w->rank = op->out[0]->type->rank;
 	Str off = wide(g, "off", scalar(g, ir_in(op, 1)));
 	if (base->type->kind == TY_VIEW) {

@@ -87,8 +87,8 @@ static void decide(void *ctx, Op *op)
 
 bool *plan_stored(const Fn *fn)
 {
-	Plan p = { NEW_ARRAY(A_UNIT, Use, fn->nval + 1), NEW_ARRAY(A_UNIT, bool, fn->nval + 1),
-		NEW_ARRAY(A_UNIT, int, fn->nval + 1) };
+	Plan p = { NEW_ARRAY(A_TMP, Use, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1),
+		NEW_ARRAY(A_TMP, int, fn->nval + 1) };
 	ir_walk(fn->body, count_use, &p);
 	ir_walk(fn->body, decide, &p);
 	return p.stored;

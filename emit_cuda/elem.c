@@ -141,7 +141,7 @@ void elem_plan(Cu *g)
 	plan_block(g, g->fn->body);     /* no loop goes from in front of the stream into it */
 	ir_walk(g->fn->body, start_inside, g);
 	ir_walk(g->fn->body, count_outside, g);
-	g->rare = rare_values(g->fn, A_UNIT);
+	g->rare = rare_values(g->fn, A_TMP);
 }
 
 /* ---- printing ---- */
@@ -500,7 +500,7 @@ static Op *print_loop(Cu *g, Op *first, Op *end, int n)
 		return end;
 	}
 	if (pairs) begin_point(g, end);
-	CuChunks *c = NEW(A_UNIT, CuChunks);
+	CuChunks *c = NEW(A_TMP, CuChunks);
 	*c = (CuChunks){ first, end, n, picks ? pick : (Pick){ 0 }, { pairs ? end : NULL, sums ? end : NULL } };
 	if (pairs && many && goes_to_store(g, end)) g->late = c;
 	else print_chunks(g, c);

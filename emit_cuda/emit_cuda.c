@@ -173,8 +173,8 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 {
 	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
 		.aligned = aligned, .one_way = aligned && bound_one_way(fn), .asked = k->needs.p, .asked_n = k->needs.n };
-	g.val = NEW_ARRAY(A_UNIT, CuVal, fn->nval);
-	g.uses = ir_use_counts((Fn *)fn, A_UNIT);
+	g.val = NEW_ARRAY(A_TMP, CuVal, fn->nval);
+	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
 	g.roles = group_needs_base(fn);
 	if (g.roles) group_begin(&g);
@@ -378,7 +378,8 @@ static void print_text(Device *d, const KernelText *k, int arch, const Body *b, 
 static void print_kernel(Device *d, int index, Module *const *placed, const EmitOptions *opt)
 {
 	KernelText *k = &kernels.p[index];
-	Body *body = NEW_ARRAY(A_UNIT, Body, opt->archs.n);
+	ArenaMark mark = arena_mark(A_TMP);     /* what is known while bodies are printed */
+	Body *body = NEW_ARRAY(A_TMP, Body, opt->archs.n);
 	for (int t = 0; t < TEXTS; t++) k->text[t] = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
 	for (int i = 0; i < opt->archs.n; i++) {
 		const Fn *fn = placed[i]->fns.p[index];
@@ -396,6 +397,7 @@ static void print_kernel(Device *d, int index, Module *const *placed, const Emit
 			snip_use_text(d->used, body[i].o[t]->p);
 			out_free(body[i].o[t]);
 		}
+	arena_release(A_TMP, mark);
 }
 
 /* ---- launching ---- */

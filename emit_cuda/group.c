@@ -179,7 +179,7 @@ void group_slot(Cu *g, const Op *op)
 {
 	const Val *ring = ir_in(op, 0);
 	int64_t bytes = type_bytes(ring->type);
-	CuShared *s = NEW(A_UNIT, CuShared);
+	CuShared *s = NEW(A_TMP, CuShared);
 	s->whole = group_smem(ring);
 	cu_val(g, op->out[0])->shared = s;
 	if (ring->type->count == 1) cu_val(g, op->out[0])->name = cu_scalar(g, ring);

@@ -95,7 +95,7 @@ void access_ask_launcher(const Access *x)
 		g->undecided = true;
 		return;
 	}
-	for (int i = g->needs.n; i < all.needs.n; i++) vec_push(A_UNIT, &g->needs, all.needs.p[i]);
+	for (int i = g->needs.n; i < all.needs.n; i++) vec_push(A_TMP, &g->needs, all.needs.p[i]);
 }
 
 int64_t access_launched_multiple(Cu *g, const Val *v)

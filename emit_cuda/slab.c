@@ -141,7 +141,7 @@ void slab_load_shifted(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0], *stored = r;
 	const IrAttr *steps = ir_attr(op, AT_STEPS), *offsets = ir_attr(op, AT_OFFSETS);
-	CuShifted *s = NEW(A_UNIT, CuShifted);
+	CuShifted *s = NEW(A_TMP, CuShifted);
 	Pieces p = pieces_of(r, 8);
 	s->v = cu_val(g, ir_in(op, 0))->view;
 	s->raw = cu_fresh(g, "raw");

@@ -31,7 +31,7 @@ void memory_params(Cu *g)
 	for (int i = 0; i < g->fn->params.n; i++) {
 		const IrParam *p = &g->fn->params.p[i];
 		if (!p->is_tensor || !p->val) continue;
-		CuView *v = NEW(A_UNIT, CuView);
+		CuView *v = NEW(A_TMP, CuView);
 		v->base = name_c(p->name);
 		v->param = true;
 		v->rank = p->rank;
@@ -75,7 +75,7 @@ int64_t access_multiple(const Val *v)
 static void permute_view(Cu *g, const Op *op)
 {
 	const CuView *x = cu_val(g, ir_in(op, 0))->view;
-	CuView *v = NEW(A_UNIT, CuView);
+	CuView *v = NEW(A_TMP, CuView);
 	const int64_t *axes = ir_attr(op, AT_AXES)->u.ints.p;
 	*v = *x;
 	for (int a = 0; a < x->rank; a++) {
@@ -91,7 +91,7 @@ static void permute_view(Cu *g, const Op *op)
 void memory_view(Cu *g, const Op *op)
 {
 	const Val *base = ir_in(op, 0);
-	CuView *v = NEW(A_UNIT, CuView);
+	CuView *v = NEW(A_TMP, CuView);
 	Num n;
 	if (op->code == OP_PERMUTE) {
 		permute_view(g, op);
