@@ -289,7 +289,7 @@ void ir_copy_entries(Module *to, const Module *from)
 }
 
 /* ---- changing ---- */
-Val *ir_in(const Op *op, int i)
+Val *ir_settle(const Op *op, int i)
 {
 	return op->in[i] = settled(op->in[i]);
 }

@@ -322,7 +322,9 @@ void ir_set_layout(Val *v, Lay l);
 void ir_copy_entries(Module *to, const Module *from);
 
 /* ---- changing ---- */
-Val *ir_in(const Op *op, int i);                /* operand, forwarding followed */
+Val *ir_settle(const Op *op, int i);
+/* Operand, forwarding followed. */
+static inline Val *ir_in(const Op *op, int i) { return op->in[i]->fwd ? ir_settle(op, i) : op->in[i]; }
 void ir_replace(Val *old, Val *with);           /* every use of old is a use of with from now on */
 void ir_remove(Op *op);
 void ir_move_before(Op *op, Op *where);

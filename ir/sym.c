@@ -215,6 +215,7 @@ static const Sym *poly_sym(const Poly *p)
 static const Sym *add_scaled(const Sym *a, const Sym *b, int64_t k)
 {
 	Poly p = poly_of(a), q = poly_of(b);
+	vec_reserve(A_TMP, &p, p.n + q.n);
 	for (int i = 0; i < q.n; i++) {
 		Term t = q.p[i];
 		if (__builtin_mul_overflow(t.coef, k, &t.coef)) return NULL;
@@ -223,8 +224,12 @@ static const Sym *add_scaled(const Sym *a, const Sym *b, int64_t k)
 	return poly_merge(&p) ? poly_sym(&p) : NULL;
 }
 
+static bool is_number(const Sym *s, int64_t v) { return s->kind == SYM_CONST && s->value == v; }
+
 const Sym *sym_add(const Sym *a, const Sym *b)
 {
+	if (is_number(b, 0)) return a;
+	if (is_number(a, 0)) return b;
 	ArenaMark m = arena_mark(A_TMP);
 	const Sym *s = add_scaled(a, b, 1);
 	arena_release(A_TMP, m);
@@ -233,6 +238,7 @@ const Sym *sym_add(const Sym *a, const Sym *b)
 
 const Sym *sym_sub(const Sym *a, const Sym *b)
 {
+	if (is_number(b, 0)) return a;
 	ArenaMark m = arena_mark(A_TMP);
 	const Sym *s = add_scaled(a, b, -1);
 	arena_release(A_TMP, m);
@@ -269,6 +275,8 @@ static const Sym *mul_out(const Sym *a, const Sym *b)
 
 const Sym *sym_mul(const Sym *a, const Sym *b)
 {
+	if (is_number(b, 1)) return a;
+	if (is_number(a, 1)) return b;
 	ArenaMark m = arena_mark(A_TMP);
 	const Sym *s = mul_out(a, b);
 	arena_release(A_TMP, m);

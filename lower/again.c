@@ -43,7 +43,7 @@ typedef struct Again {
 	bool crosses;           /* does this stretch begin with a wait, or with a loop's body? */
 	Op *wait;               /* of this block, that begins it; NULL: none does */
 	int held;               /* words, at `wait` */
-	int copies;
+	int changes;
 } Again;
 
 static bool waits(const Op *op)
@@ -133,7 +133,7 @@ static Val *copy_of(Again *a, Builder *b, Val *v)
 	to->out[0]->lay = v->lay;
 	a->made[v->id] = to->out[0];
 	a->made_in[v->id] = a->now;
-	a->copies++;
+	a->changes++;
 	return to->out[0];
 }
 
@@ -156,6 +156,7 @@ static void move(Again *a, Op *op)
 	for (int i = 0; i < op->nin; i++)
 		if (a->place[ir_in(op, i)->id] == a->now) move(a, ir_in(op, i)->def);
 	ir_move_before(op, a->wait);
+	a->changes++;
 	for (int i = 0; i < op->nout; i++) a->place[op->out[i]->id] = 0;
 }
 
@@ -256,13 +257,15 @@ static int walk(Fn *fn, bool loads)
 	Again a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
 		.made = NEW_ARRAY(A_TMP, Val *, fn->nval), .made_in = NEW_ARRAY(A_TMP, int, fn->nval) };
 	visit_block(&a, fn->body, false);
-	return a.copies;
+	return a.changes;
 }
 
-/* What was made in one walk may wait, too: it is old for the next. */
-static void compute_again(Fn *fn)
+/* What was made in one walk may wait, too: it is old for the next. true: nothing is left to do. */
+static bool compute_again(Fn *fn)
 {
-	for (int i = 0; i < ROUNDS && walk(fn, false); i++) { }
+	for (int i = 0; i < ROUNDS; i++)
+		if (!walk(fn, false)) return true;
+	return false;
 }
 
 static void find_held(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_LOAD && ir_int(op, AT_HELD, 0) == FEW_THREADS; }
@@ -276,8 +279,7 @@ void pass_again(Module *m, const LowerCx *cx)
 		bool held = false;
 		ir_walk(fn->body, find_held, &held);
 		if (fn->by_element || held) continue;
-		compute_again(fn);
-		walk(fn, true);
-		compute_again(fn);
+		bool done = compute_again(fn);
+		if (walk(fn, true) || !done) compute_again(fn);
 	}
 }

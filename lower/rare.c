@@ -28,18 +28,14 @@ const Val *rare_number(const Op *select, const Val **from)
 	return is_numbers(x) ? x : NULL;
 }
 
-typedef struct Ops { Op **p; int n; } Ops;
+typedef struct Ops { VEC(const Op *) all; bool picks; } Ops;
 
 static void collect(void *ctx, Op *op)
 {
+	const Val *from;
 	Ops *o = ctx;
-	o->p[o->n++] = op;
-}
-
-static void count(void *ctx, Op *op)
-{
-	(void)op;
-	++*(int *)ctx;
+	vec_push(A_TMP, &o->all, op);
+	o->picks |= rare_number(op, &from) != NULL;
 }
 
 static bool is_pointwise(const Op *op)
@@ -51,13 +47,11 @@ static bool is_pointwise(const Op *op)
 bool *rare_values(const Fn *fn, Arena *a)
 {
 	const Val *from;
-	int n = 0;
-	ir_walk(fn->body, count, &n);
-	Ops ops = { NEW_ARRAY(A_TMP, Op *, n), 0 };
+	Ops ops = { .picks = false };
 	bool *rare = NEW_ARRAY(a, bool, fn->nval), *common = NEW_ARRAY(A_TMP, bool, fn->nval);
 	ir_walk(fn->body, collect, &ops);
-	for (int k = n - 1; k >= 0; k--) {
-		const Op *op = ops.p[k];
+	for (int k = ops.picks ? ops.all.n - 1 : -1; k >= 0; k--) {
+		const Op *op = ops.all.p[k];
 		bool picks = rare_number(op, &from) != NULL, unused = is_pointwise(op) && rare[op->out[0]->id];
 		for (int i = 0; i < op->nin; i++) {
 			const Val *v = ir_in(op, i);

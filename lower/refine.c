@@ -23,8 +23,10 @@ typedef struct Fine {
 	bool works, turns;      /* reduces, scans or loops; permutes */
 } Fine;
 
-static void limit(Fine *f, const Op *op)
+static void limit(void *ctx, Op *op)
 {
+	Fine *f = ctx;
+	if (op->code != OP_LOAD && op->code != OP_STORE) return;
 	int a = widen_access(f->w, op);
 	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
 	if (a < 0) return;
@@ -47,20 +49,20 @@ static void look_at(void *ctx, Op *op)
 	}
 	f->works |= op->nregion || op_is_reduce(op) || op_is_scan(op) || op->code == OP_MMA;
 	f->turns |= op->code == OP_PERMUTE && type_is_tile(op->out[0]->type);
-	if (op->code == OP_LOAD || op->code == OP_STORE) limit(f, op);
 }
 
 /* The tile's parts along an axis of the grid; false: it stays, or is small enough already. */
 static bool refine_axis(Fn *fn, int axis)
 {
 	Widen w;
-	if (!widen_plan(&w, fn, axis)) return false;
 	Fine f = { .w = &w, .most = TILE_LOG2 };
 	ir_walk(fn->body, look_at, &f);
 	int n = f.largest - (f.turns ? TURNED_LOG2 : MOST_LOG2);
+	if (f.works || n <= 0 || !widen_plan(&w, fn, axis)) return false;
+	ir_walk(fn->body, limit, &f);
 	if (n > f.most) n = f.most;
 	while (n > 0 && !widen_parts(&w, n)) n--;
-	if (f.works || n <= 0) return false;
+	if (n <= 0) return false;
 	widen_divide(&w, n);
 	return true;
 }

@@ -23,13 +23,8 @@ typedef struct Relax {
 	bool *rare;             /* of rare.c */
 	Ops *loose;             /* by Val id: its uses that do not need them */
 	Ops ops;
+	bool rounds;            /* some of them round to 16 bits */
 } Relax;
-
-static void collect(void *ctx, Op *op)
-{
-	Relax *r = ctx;
-	vec_push(A_TMP, &r->ops, op);
-}
 
 static bool is_f32(const Val *v) { return (v->type->kind == TY_TILE || v->type->kind == TY_SCALAR) && v->type->elem == EL_F32; }
 
@@ -180,17 +175,25 @@ static void visit(Relax *r, Op *op)
 	}
 }
 
+static void collect(void *ctx, Op *op)
+{
+	Relax *r = ctx;
+	vec_push(A_TMP, &r->ops, op);
+	r->rounds |= rounds_to_16_bits(op);
+}
+
 void pass_relax(Module *m, const LowerCx *cx)
 {
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		Relax r = { .fn = fn };
+		ir_walk(fn->body, collect, &r);
+		if (!r.rounds) continue;
 		r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
 		r.often = NEW_ARRAY(A_TMP, bool, fn->nval);
 		r.rare = rare_values(fn, A_TMP);
 		r.loose = NEW_ARRAY(A_TMP, Ops, fn->nval);
-		ir_walk(fn->body, collect, &r);
 		for (int k = r.ops.n - 1; k >= 0; k--) visit(&r, r.ops.p[k]);
 	}
 }

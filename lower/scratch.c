@@ -27,17 +27,17 @@ static bool has_copies(const Val *v)
 	return (spare & (lay_inmask(*v->lay, HW_LANE) | lay_inmask(*v->lay, HW_WARP))) != 0;
 }
 
+static bool is_one(const Val *v) { return !type_is_tile(v->type) || type_size(v->type) == 1; }
+
 /* Asked of every operation of a kernel: most are none of these. */
 bool one_thread_reads(const Op *op)
 {
-	if (!op->nout) return false;
-	const Val *v = op->out[0];
-	bool one = !type_is_tile(v->type) || type_size(v->type) == 1;
 	switch (op->code) {
-	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: return has_copies(v);
-	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return has_copies(v);
-	case OP_LOAD: case OP_GATHER: return one && has_copies(v) && !memory_is_constant(op->parent->fn, ir_in(op, 0));
-	case OP_LOAD_PTR: return one && has_copies(v);
+	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR:
+	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return op->nout && has_copies(op->out[0]);
+	case OP_LOAD: case OP_GATHER:
+		return is_one(op->out[0]) && has_copies(op->out[0]) && !memory_is_constant(op->parent->fn, ir_in(op, 0));
+	case OP_LOAD_PTR: return is_one(op->out[0]) && has_copies(op->out[0]);
 	default: return false;
 	}
 }
@@ -102,8 +102,10 @@ int64_t scratch_bytes(const Op *op)
 {
 	int64_t bytes = 0;
 	if (op_is_scan(op)) return scan_bytes(op);
-	if (one_thread_reads(op) && op->parent->fn->cluster) return 0;          /* handed round by an exchange */
-	if (one_thread_reads(op)) return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
+	if (one_thread_reads(op)) {
+		if (op->parent->fn->cluster) return 0;          /* handed round by an exchange */
+		return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
+	}
 	switch (op->code) {
 	case OP_EXCHANGE: return EXCHANGE_BAR + exchange_at(op, op->nout);
 	case OP_CONVERT: return piece_bytes(op->out[0]->type);
