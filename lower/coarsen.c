@@ -102,13 +102,27 @@ static int wanted(const Coarse *c)
 	return n;
 }
 
+/* Short runs or overlapping loads: without either, whatever the axis, no neighbours are wanted. */
+static void find_reason(void *ctx, Op *op)
+{
+	bool *found = ctx;
+	if (*found || (op->code != OP_LOAD && op->code != OP_STORE)) return;
+	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
+	int a = fast_axis(op->parent->fn, ir_in(op, 0));
+	if (!type_is_tile(t)) return;
+	*found = a < t->rank && t->log2[a] + elem_log2(t->elem) < ROW;
+	for (const Op *o = op->next; o && op->code == OP_LOAD && !*found; o = o->next) *found = loads_overlap(op, o);
+}
+
 /* true: it changed */
 static bool coarsen_fn(Fn *fn)
 {
 	int64_t blocks;
-	bool changed = false;
+	bool changed = false, reason = false;
 	bool hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
 	if (fn->ordered || hints) return false;
+	ir_walk(fn->body, find_reason, &reason);
+	if (!reason) return false;
 	for (int axis = 0; axis < fn->ngrid; axis++) {
 		Widen w;
 		if (!widen_plan(&w, fn, axis)) continue;
