@@ -1,4 +1,5 @@
-/* #line directives: see lines.h. A mark is a line of its own, \001 and the operands of #line; empty: the output's own lines. */
+/* #line directives: see lines.h. A mark is a line of its own, \001 and the operands of #line; empty: the output's own lines,
+ * whose number is known when they are put into the file. */
 #include "emit/lines.h"
 
 #include <limits.h>
@@ -28,7 +29,7 @@ void lines_mark(Out *o, const EmitOptions *opt, Span s)
 
 void lines_own(Out *o, const EmitOptions *opt)
 {
-	if (opt->line != LINE_OFF) out_puts(o, "\001\n");
+	if (opt->line != LINE_OFF) out_raw(o, "\001\n", 2);
 }
 
 /* Not comments, directives, an opening brace. Compilers give jumps and the ends of lifetimes to a closing one, and mark
@@ -49,7 +50,7 @@ typedef struct Put {
 	Out *o;
 	const EmitOptions *opt;
 	const char *end;                /* of the text */
-	const char *want, *have;        /* marks; NULL: lines of the output */
+	const char *want, *have;        /* marks; NULL: none yet */
 	size_t want_n;
 	unsigned long line, count;      /* of want; what the compiler takes the next line for */
 	bool inside;                    /* a statement that goes on */
@@ -71,14 +72,9 @@ static bool goes_on(const Line *l) { return l->begin < l->stop && strchr(",(=+*|
 
 static void take_mark(Put *t, const char *mark, size_t n)
 {
-	t->want = n ? mark : NULL;
+	t->want = mark;
 	t->want_n = n;
-	if (t->want) {
-		t->line = strtoul(t->want, NULL, 10);
-		return;
-	}
-	if (t->have) out_printf(t->o, "#line %d %s\n", out_line(t->o) + 1, c_string(t->opt->output_name ? t->opt->output_name : "out"));
-	t->have = NULL;
+	t->line = strtoul(t->want, NULL, 10);
 }
 
 /* The next line is code of the mark that holds. */
@@ -176,51 +172,66 @@ static void put_run(Put *t, const char *p, const Line *last)
 	}
 }
 
-static void define_brackets(Out *o, const char *text)
-{
-	for (const char *p = text; (p = strchr(p, '\001')) != NULL; p++) {
-		if (p[1] == '\n') continue;
-		out_puts(o, "/* Compilers count what stands in brackets as one line: that of the #line in front. */\n"
-			"#define CT_LINE(...) __VA_ARGS__\n");
-		return;
-	}
-}
-
 /* Lines between which nothing comes are put together: from `run` on. */
-void lines_put(Out *o, const char *p, const EmitOptions *opt)
+static void put_lines(Put *t, const char *p)
 {
-	Put t = { .o = o, .opt = opt, .end = p + strlen(p) };
 	const char *run = p;
-	define_brackets(o, p);
-	while (p < t.end) {
-		Line l = line_at(&t, p), last;
+	while (p < t->end) {
+		Line l = line_at(t, p), last;
 		size_t n = line_len(&l);
 		bool same, code = is_code(l.text, n);
 		if (*l.text == '\001') {
-			out_raw(o, run, (size_t)(p - run));
-			take_mark(&t, l.text + 1, n - 1);
+			out_raw(t->o, run, (size_t)(p - run));
+			take_mark(t, l.text + 1, n - 1);
 			run = p = l.next;
 			continue;
 		}
-		if (t.want && !t.inside && (code || *l.text == '{' || is_unroll(l.text, n))) {
+		if (t->want && !t->inside && (code || *l.text == '{' || is_unroll(l.text, n))) {
 			int codes;
-			const char *behind = find_run(&t, p, &last, &codes);
+			const char *behind = find_run(t, p, &last, &codes);
 			if (codes > 1) {
-				out_raw(o, run, (size_t)(p - run));
-				if (needs_line(&t, &same)) put_directive(&t, same);
-				put_run(&t, p, &last);
+				out_raw(t->o, run, (size_t)(p - run));
+				if (needs_line(t, &same)) put_directive(t, same);
+				put_run(t, p, &last);
 				run = p = behind;
 				continue;
 			}
-			if (code && needs_line(&t, &same)) {
-				out_raw(o, run, (size_t)(p - run));
-				put_directive(&t, same);
+			if (code && needs_line(t, &same)) {
+				out_raw(t->o, run, (size_t)(p - run));
+				put_directive(t, same);
 				run = p;
 			}
 		}
-		if (l.begin < l.stop) t.inside = goes_on(&l);
-		t.count++;
+		if (l.begin < l.stop) t->inside = goes_on(&l);
+		t->count++;
 		p = l.next;
 	}
-	out_raw(o, run, (size_t)(t.end - run));
+	out_raw(t->o, run, (size_t)(t->end - run));
+}
+
+Lined lines_set(Out *o, const char *text, size_t split, const EmitOptions *opt)
+{
+	Put t = { .o = o, .opt = opt, .end = text + split };
+	Lined r;
+	put_lines(&t, text);
+	r.split = o->n;
+	t.count = ULONG_MAX / 2;        /* no line of a source */
+	t.end += strlen(t.end);
+	put_lines(&t, text + split);
+	r.any = t.have != NULL;
+	return r;
+}
+
+/* ---- the file ---- */
+void lines_put(Out *o, const char *p, const EmitOptions *opt)
+{
+	const char *own;
+	if (strchr(p, '\001'))
+		out_puts(o, "/* Compilers count what stands in brackets as one line: that of the #line in front. */\n"
+			"#define CT_LINE(...) __VA_ARGS__\n");
+	for (; (own = strchr(p, '\001')); p = own + 2) {
+		out_raw(o, p, (size_t)(own - p));
+		out_printf(o, "#line %d %s\n", out_line(o) + 1, c_string(opt->output_name ? opt->output_name : "out"));
+	}
+	out_puts(o, p);
 }

@@ -107,6 +107,7 @@ static void emit_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions
 	out_puts(body, "(void)ct_mem;\n");
 	emit_block(&g, fn->body);
 	out_off(body);
+	out_puts(body, "}\n");
 	arena_release(A_TMP, mark);
 	KernelText k = { fn, g.launch.p, g.launch.n, g.mem_peak };
 	vec_push(A_UNIT, &kernels, k);
@@ -115,10 +116,9 @@ static void emit_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions
 	block_params(o, &k);
 	out_puts(o, ")\n{\n");
 	for (int i = 0; i < k.nlaunch; i++) out_printf(o, "\t(void)ct_l%d;\n", i);
-	out_raw(o, body->p, body->n);
+	bool lines = lines_set(o, body->p, 0, opt).any;
 	out_free(body);
-	out_puts(o, "}\n");
-	lines_own(o, opt);
+	if (lines) lines_own(o, opt);
 	out_puts(o, "\n");
 }
 

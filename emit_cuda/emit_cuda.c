@@ -187,13 +187,14 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	g.prologue = g.o->n;
 	control_block(&g, fn->body);
 	out_off(g.o);
+	out_puts(g.o, "#endif\n}\n");
 	k->prints |= g.prints;
 	return g;
 }
 
 /* o: NULL where there is none; blocks: how many of it should fit a multiprocessor (bound.c), in a text for several architectures
- * and in one that is specific for its own; prologue: bytes of it in front of the first access of memory */
-typedef struct Body { Out *o[TEXTS]; size_t prologue[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS][2]; } Body;
+ * and in one that is specific for its own; line: what lines_set says, whose split is the first access of memory */
+typedef struct Body { Out *o[TEXTS]; Lined line[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS][2]; } Body;
 
 static int bound_of_any(const Fn *fn)
 {
@@ -204,8 +205,9 @@ static int bound_of_any(const Fn *fn)
 static void put_body(Body *b, TextKind t, const Fn *fn, Cu *g)
 {
 	b->fn[t] = fn;
-	b->o[t] = g->o;
-	b->prologue[t] = g->prologue;
+	b->o[t] = out_new();
+	b->line[t] = lines_set(b->o[t], g->o->p, g->prologue, g->opt);
+	out_free(g->o);
 	for (int specific = 0; specific < 2; specific++)
 		b->blocks[t][specific] = g->aligned && !bound_of_wide(fn) ? bound_blocks(g, specific) : bound_of_any(fn);
 }
@@ -294,17 +296,21 @@ static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 		return r;
 	}
 	Cu g = kernel_body(k, fn, opt, false);
-	r.o[TEXT_ANY] = g.o;
-	for (int specific = 0; specific < 2; specific++) r.blocks[TEXT_ANY][specific] = bound_of_any(fn);
+	bool alone = g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd);
 	if (fn->portable) add_body(&r, k, TEXT_PORTABLE, fn->portable, opt);
-	if (g.undecided || !g.needs.n || (g.widest < ALIGNED_WORDS && !g.turned && !fn->odd)) return r;
-	ask_all(k, &g);
-	bool pairs = ask_paired(k, fn->paired, opt);
-	add_body(&r, k, TEXT_ALIGNED, fn, opt);
-	if (pairs) add_body(&r, k, TEXT_PAIRED, fn->paired, opt);
-	if (!fn->odd) return r;
-	out_free(g.o);
-	add_odd(&r, k, fn, opt);
+	if (!alone) {
+		ask_all(k, &g);
+		bool pairs = ask_paired(k, fn->paired, opt);
+		add_body(&r, k, TEXT_ALIGNED, fn, opt);
+		if (pairs) add_body(&r, k, TEXT_PAIRED, fn->paired, opt);
+	}
+	g.prologue = 0;
+	if (alone || !fn->odd) {
+		put_body(&r, TEXT_ANY, fn, &g);
+	} else {
+		out_free(g.o);
+		add_odd(&r, k, fn, opt);
+	}
 	return r;
 }
 
@@ -367,11 +373,10 @@ static void print_text(Device *d, const KernelText *k, int arch, const Body *b, 
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 	snip_use_text(d->used, o->p + head);
-	out_raw(o, body->p, b->prologue[kind]);
+	out_raw(o, body->p, b->line[kind].split);
 	print_wait(d, fn, a);
-	out_raw(o, body->p + b->prologue[kind], body->n - b->prologue[kind]);
-	out_puts(o, "#endif\n}\n");
-	lines_own(o, opt);
+	out_raw(o, body->p + b->line[kind].split, body->n - b->line[kind].split);
+	if (b->line[kind].any) lines_own(o, opt);
 	out_puts(o, "\n");
 }
 
