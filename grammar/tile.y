@@ -161,10 +161,21 @@ static void tile_yyerror(const Span *at, Gram *g, const char *text);
 %token <str>            DOC     "a doc comment"
 %token                  SYNC    "a place to go on"      BODY "a body to go on with"
 
+/* How operators bind, the loosest first. */
+%left     "||"
+%left     "&&"
+%nonassoc "==" "!=" "<" "<=" ">" "> then ="
+%left     "|"
+%left     "^"
+%left     "&"
+%left     "<<" "> then >"
+%left     "+" "-"
+%left     "*" "/" "%" "@"
+
 %type <name> name opt_as
 %type <str> doc
 %type <expr> type rtype opt_rtype basic_type shape dim targ class result pat cond_expr
-%type <expr> expr ternary or and cmp bor bxor band shift add mul unary postfix primary lhs ix
+%type <expr> expr ternary binary sum unary postfix primary lhs ix
 %type <exprs> types dims dims1 dims_order grid wheres wheres1 conds alts exprs exprs1 pats pats0 index
 %type <arg> arg named_targ
 %type <args> targs targs0 args args1 attr_args
@@ -379,7 +390,7 @@ named_targ
 	| name ":" targ                         { $$ = (Arg){ $1, $3 }; }
 	;
 targ
-	: add
+	: sum
 	| name "<" targs close                  { $$ = ex_type(@$, $1, $3); }
 	| "{" exprs1 comma "}"                  { $$ = ex_list(EX_SET, @$, $2); }
 	;
@@ -527,20 +538,20 @@ expr
 	| "fn" "(" pats0 ")" block              { $$ = ex_lambda(@$, $3, NULL, $5); }
 	;
 ternary
-	: or
-	| or "?" expr ":" ternary               { $$ = ex_cond($1, $3, $5); }
+	: binary
+	| binary "?" expr ":" ternary           { $$ = ex_cond($1, $3, $5); }
 	;
-or
-	: and
-	| or "||" and                           { $$ = ex_binary(BIN_OROR, @2, $1, $3); }
-	;
-and
-	: cmp
-	| and "&&" cmp                          { $$ = ex_binary(BIN_ANDAND, @2, $1, $3); }
-	;
-cmp
-	: bor
-	| bor cmpop bor                         { $$ = ex_binary($2, @2, $1, $3); }
+binary
+	: sum
+	| binary "||" binary                    { $$ = ex_binary(BIN_OROR, @2, $1, $3); }
+	| binary "&&" binary                    { $$ = ex_binary(BIN_ANDAND, @2, $1, $3); }
+	| binary cmpop binary %prec "=="        { $$ = ex_binary($2, @2, $1, $3); }
+	| binary "|" binary                     { $$ = ex_binary(BIN_OR, @2, $1, $3); }
+	| binary "^" binary                     { $$ = ex_binary(BIN_XOR, @2, $1, $3); }
+	| binary "&" binary                     { $$ = ex_binary(BIN_AND, @2, $1, $3); }
+	| binary "<<" binary                    { $$ = ex_binary(BIN_SHL, @2, $1, $3); }
+	| binary "> then >" ">" binary %prec "<<"
+		{ $$ = ex_binary(BIN_SHR, span_join(@2, @3), $1, $4); }
 	;
 cmpop
 	: "=="                                  { $$ = BIN_EQ; }
@@ -550,34 +561,14 @@ cmpop
 	| ">"                                   { $$ = BIN_GT; }
 	| "> then =" "="                        { $$ = BIN_GE; }
 	;
-bor
-	: bxor
-	| bor "|" bxor                          { $$ = ex_binary(BIN_OR, @2, $1, $3); }
-	;
-bxor
-	: band
-	| bxor "^" band                         { $$ = ex_binary(BIN_XOR, @2, $1, $3); }
-	;
-band
-	: shift
-	| band "&" shift                        { $$ = ex_binary(BIN_AND, @2, $1, $3); }
-	;
-shift
-	: add
-	| shift "<<" add                        { $$ = ex_binary(BIN_SHL, @2, $1, $3); }
-	| shift "> then >" ">" add              { $$ = ex_binary(BIN_SHR, span_join(@2, @3), $1, $4); }
-	;
-add
-	: mul
-	| add addop mul                         { $$ = ex_binary($2, @2, $1, $3); }
+sum
+	: unary
+	| sum addop sum %prec "+"               { $$ = ex_binary($2, @2, $1, $3); }
+	| sum mulop sum %prec "*"               { $$ = ex_binary($2, @2, $1, $3); }
 	;
 addop
 	: "+"                                   { $$ = BIN_ADD; }
 	| "-"                                   { $$ = BIN_SUB; }
-	;
-mul
-	: unary
-	| mul mulop unary                       { $$ = ex_binary($2, @2, $1, $3); }
 	;
 mulop
 	: "*"                                   { $$ = BIN_MUL; }
