@@ -151,7 +151,17 @@ def nearly(exact):
     return agree
 
 
-def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a, b: same(a, b, param["type"])):
+SPECIAL = {"bf16": [0x7f80, 0xff80, 0x7fc0], "f16": [np.inf, -np.inf, np.nan], "f32": [np.inf, -np.inf, np.nan], "f64": [np.inf, -np.inf, np.nan]}
+
+
+def with_specials(kind, a, rng):
+    """Some infinities and NaN among the elements."""
+    if kind in SPECIAL and a.size:
+        a.reshape(-1)[rng.integers(0, a.size, 1 + a.size // 3000)] = rng.choice(np.array(SPECIAL[kind]).astype(a.dtype))
+    return a
+
+
+def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a, b: same(a, b, param["type"]), special=False):
     """Calls and how many of them were wrong, which is printed. agree: whether two results of a parameter are the same."""
     bad = calls = 0
     for e in entries:
@@ -167,6 +177,7 @@ def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a,
             if sum(int(np.prod(s)) for s in shapes) > 4000000 or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims.get("n") == 1000)):
                 continue
             arrays = [data(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
+            if special: arrays = [with_specials(p["type"], a, rng) for p, a in zip(e["params"], arrays)]
             order = [dims[d["name"]] for d in e["dims"]]
             begin = [phases[(number + 3 * i) % len(phases)] for i in range(len(arrays))]
             s1, want = host.call(e["name"], arrays, order, begin)

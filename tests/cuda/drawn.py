@@ -59,8 +59,8 @@ class Kernel:
         self.of_type(self.type)
         self.proper = False             # pads do not enter sums
         self.pick(self.rows, self.rows, self.rows, self.rows, self.several_rows, self.along, self.down, self.plane, self.stencil, self.line_of)()
-        # with tensors that are aligned, begin at one phase, or anywhere
-        self.calls = [(size, self.pick([0], [0], [self.rng.randrange(16)], [self.rng.randrange(16) for _ in range(7)])) for size in self.sizes]
+        # some with infinities and NaN; with tensors that are aligned, begin at one phase, or anywhere
+        self.calls = [(size, self.chance(0.2), self.pick([0], [0], [self.rng.randrange(16)], [self.rng.randrange(16) for _ in range(7)])) for size in self.sizes]
 
     def of_type(self, type):
         self.type, self.whole = type, type[0] in "iu"
@@ -226,6 +226,10 @@ class Kernel:
         self.values.remove(x)
         s = self.let(V("sum(%s, 1)" % e.text, ROW, self.length, False, None), "r")
         self.values.remove(s)
+        if self.chance(0.4):            # the loss; what is stored has a power of its own
+            self.let(V("log(%s) + reduce_max(%s, 1)" % (s.text, x.text), ROW, 40, False, None), "r")
+            e = self.values[-2]
+            self.values.remove(e)
         return self.let(V(self.pick("%s / %s" % (e.text, s.text), "%s * (1 / %s)" % (e.text, s.text)), FULL, 1, False, None, True))
 
     def scanned(self):
@@ -461,9 +465,10 @@ def calls_of(both, kernel):
     if not child:
         bad = 0
         rng = random.Random(kernel.name)
-        for size, phases in kernel.calls:
+        for size, special, phases in kernel.calls:
             os.environ["EMU_CLUSTER_MOST"] = rng.choice(["8", "16"])
-            bad += compare(both.host, both.device, [both.entries[kernel.name]], [size], phases, [str(rng.randrange(3))], nearly(kernel.exact))[1]
+            bad += compare(both.host, both.device, [both.entries[kernel.name]], [size], phases, [str(rng.randrange(3))], nearly(kernel.exact),
+                           special)[1]
         sys.stdout.flush()
         os._exit(bad != 0)
     return os.waitpid(child, 0)[1] != 0

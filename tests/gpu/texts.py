@@ -86,8 +86,8 @@ def emit(ctilec, folder, count=DRAWN):
     for first in range(0, int(count), BATCH):
         kernels = {k.name: k for k in [Kernel(SEED, i) for i in range(first, min(first + BATCH, int(count)))]}
         emit_one(ctilec, folder, "drawn_%d" % first, "\n".join(k.text() for k in kernels.values()), lambda entries: [
-            {"entries": [e], "sizes": [size], "phases": phases, "exact": kernels[e["name"]].exact}
-            for e in entries for size, phases in kernels[e["name"]].calls])
+            {"entries": [e], "sizes": [size], "phases": phases, "exact": kernels[e["name"]].exact, "special": special}
+            for e in entries for size, special, phases in kernels[e["name"]].calls])
 
 
 def run(library):
@@ -97,7 +97,7 @@ def run(library):
     device = Emulated if os.environ.get("VALUES_TARGET") == "emulated" else Gpu
     host, device, calls, bad = Target(os.path.abspath(at + ".c.so")), device(os.path.abspath(library)), 0, 0
     for p in parts:
-        how = {"agree": nearly(p["exact"])} if "exact" in p else {}
+        how = {"agree": nearly(p["exact"]), "special": p["special"]} if "exact" in p else {}
         done, wrong = compare(host, device, p["entries"], p["sizes"], p["phases"], ["0"], **how)
         calls, bad = calls + done, bad + wrong
     print("%d calls, %d wrong" % (calls, bad))
