@@ -60,7 +60,8 @@ class Kernel:
         self.proper = False             # pads do not enter sums
         self.pick(self.rows, self.rows, self.rows, self.rows, self.several_rows, self.along, self.down, self.plane, self.stencil, self.line_of)()
         # some with infinities and NaN; with tensors that are aligned, begin at one phase, or anywhere
-        self.calls = [(size, self.chance(0.2), self.pick([0], [0], [self.rng.randrange(16)], [self.rng.randrange(16) for _ in range(7)])) for size in self.sizes]
+        anywhere = lambda n: [self.rng.randrange(16) for _ in range(n)]
+        self.calls = [(size, self.chance(0.2), self.pick([0], [0], anywhere(1), anywhere(7))) for size in self.sizes]
 
     def of_type(self, type):
         self.type, self.whole = type, type[0] in "iu"
@@ -87,7 +88,8 @@ class Kernel:
         return name
 
     def text(self):
-        return "%skernel %s(%s)\n    grid [%s]%s\n{\n%s\n}\n" % (self.head, self.name, ", ".join(self.params), self.grid, self.where, "\n".join(self.lines))
+        head = "%skernel %s(%s)\n    grid [%s]%s\n" % (self.head, self.name, ", ".join(self.params), self.grid, self.where)
+        return head + "{\n%s\n}\n" % "\n".join(self.lines)
 
     # ---- loads and stores ----
     def as_work(self, text, type): return text if type == self.work else "element_cast(%s, %s)" % (text, self.work)
@@ -98,10 +100,11 @@ class Kernel:
 
     def weights(self, name, type, at, wide):
         """What all rows of the tile share."""
-        v = V("reshape(%s.load([%s], [%d]%s), [%s])" % (name, at, wide, self.pick("", "", ", pad: 1"), self.line), FULL, *self.range_of(type)[:1], True, self.range_of(type)[1])
-        v.text = self.as_work(v.text, type)
-        v.shape = FULL if self.line == self.shape else ROW if self.axis == 0 else LINE
-        return self.let(v, "x")
+        most, unit = self.range_of(type)
+        pad = self.pick("", "", ", pad: 1")
+        text = "reshape(%s.load([%s], [%d]%s), [%s])" % (name, at, wide, pad, self.line)
+        shape = FULL if self.line == self.shape else ROW if self.axis == 0 else LINE
+        return self.let(V(self.as_work(text, type), shape, most, True, unit, pad == ""), "x")
 
     def load(self, name, type, at, shape, kind=FULL):
         most, unit = self.range_of(type)
@@ -171,15 +174,16 @@ class Kernel:
         if not a or not b or not self.label or self.proper and self.chance(0.5): return None
         unit = None if a.unit is None or b.unit is None else max(a.unit, b.unit)
         one, other = (a, b) if self.chance(0.7) else (b, a)
-        return self.let(V("select(%s == %s, %s, %s)" % (self.numbers, self.label, self.arm(one, FULL), self.arm(other, FULL)), FULL, max(a.most, b.most), a.exact and b.exact, unit))
+        text = "select(%s == %s, %s, %s)" % (self.numbers, self.label, self.arm(one, FULL), self.arm(other, FULL))
+        return self.let(V(text, FULL, max(a.most, b.most), a.exact and b.exact, unit))
 
     def chosen(self):
         a, b, c = self.some(lambda v: v.exact), self.some(), self.some()
         if not a: return None
         unit = None if b.unit is None or c.unit is None else max(b.unit, c.unit)
         shape = joint(a, b, c)
-        return self.let(V("select(%s %s 1, %s, %s)" % (a.text, self.pick(">", "<=", "=="), self.arm(b, shape), self.arm(c, shape)), shape, max(b.most, c.most),
-                          b.exact and c.exact, unit))
+        text = "select(%s %s 1, %s, %s)" % (a.text, self.pick(">", "<=", "=="), self.arm(b, shape), self.arm(c, shape))
+        return self.let(V(text, shape, max(b.most, c.most), b.exact and c.exact, unit))
 
     def rounded(self):
         a = self.some()
@@ -266,7 +270,8 @@ class Kernel:
             if tile >= 1024 and self.chance(0.6): self.of_type(self.pick("bf16", "bf16", "f16", "f32"))
         tensors = [(self.param("t", "", self.type, "m, n"), self.type) for _ in range(self.pick(0, 0, 1, 2))]
         kept = self.param("u", "inout ", self.type, "m, n") if self.chance(0.4) or not tensors else None
-        weights = [(self.param("w", "", t, "n"), t) for t in [self.type if self.chance(0.85) else self.work for _ in range(self.pick(0, 0, 1, 1, 2, 3) if tile < 16384 else self.pick(0, 1, 2, 3, 3))]]
+        shared = self.pick(0, 0, 1, 1, 2, 3) if tile < 16384 else self.pick(0, 1, 2, 3, 3)
+        weights = [(self.param("w", "", t, "n"), t) for t in [self.type if self.chance(0.85) else self.work for _ in range(shared)]]
         out = self.param("y", "out ", self.pick(self.type, self.type, self.work), "m, n") if self.chance(0.7) or not kept else None
         out_type = re.search(r"%s: out tensor<(\w+)" % out, " ".join(self.params)).group(1) if out else None
         scalar = self.param("s", "out ", self.work, "m, 1")
@@ -292,9 +297,10 @@ class Kernel:
         self.store(scalar, self.work, "bid(0), 0", one if one else V("full([%d, 1], 1, %s)" % (high, self.work), ROW, 1))
         if out: self.store(out, out_type, "bid(0), 0", self.result())
         if kept: self.store(kept, self.type, "bid(0), 0", self.result())
-        lengths = {tile, max(tile - 1, 1), tile // 2 + 1, self.rng.randrange(1, tile + 1), max(tile - self.rng.randrange(1, 40), 1), max(8 * self.rng.randrange(tile // 8 + 1), 1)}
-        few = 1 if tile > 20000 else 2
-        self.sizes = [{"m": self.rng.randrange(1, 4 if tile > 4000 else 12 * high), "n": n} for n in self.rng.sample(sorted(lengths), min(len(lengths), few + 2))]
+        r = self.rng.randrange
+        lengths = {tile, max(tile - 1, 1), tile // 2 + 1, r(1, tile + 1), max(tile - r(1, 40), 1), max(8 * r(tile // 8 + 1), 1)}
+        some = self.rng.sample(sorted(lengths), min(len(lengths), 3 if tile > 20000 else 4))
+        self.sizes = [{"m": r(1, 4 if tile > 4000 else 12 * high), "n": n} for n in some]
 
     def attributes(self, elements, least):
         """What an author may ask for: perhaps a cluster for tiles of at least so many elements, or warps."""
@@ -303,7 +309,8 @@ class Kernel:
 
     def plane(self):
         large = self.chance(0.25)
-        high, wide = (self.pick(1, 16, 64, 128), self.pick(256, 512, 1024)) if large else (self.pick(1, 2, 4, 8, 16, 32, 64), self.pick(2, 4, 8, 16, 32, 64))
+        high = self.pick(1, 16, 64, 128) if large else self.pick(1, 2, 4, 8, 16, 32, 64)
+        wide = self.pick(256, 512, 1024) if large else self.pick(2, 4, 8, 16, 32, 64)
         self.shape, self.axis = "%d, %d" % (high, wide), self.pick(0, 1)
         self.length = high if self.axis == 0 else wide
         self.grid = "cdiv(m, %d), cdiv(n, %d)" % (high, wide)
@@ -322,12 +329,14 @@ class Kernel:
         else: self.store(self.param("y", "out ", self.type, "m, n"), self.type, "bid(0), bid(1)", v)
         one = self.some(lambda v: v.shape == ROW)
         if one and "[" not in one.text:
-            self.store(self.param("s", "out ", self.work, "cdiv(m, %d), n" % high if self.axis == 0 else "m, cdiv(n, %d)" % wide), self.work, "bid(0), bid(1)", one)
+            extents = "cdiv(m, %d), n" % high if self.axis == 0 else "m, cdiv(n, %d)" % wide
+            self.store(self.param("s", "out ", self.work, extents), self.work, "bid(0), bid(1)", one)
         self.sizes = self.areas(high, wide)
 
     def areas(self, high, wide):
         r = self.rng.randrange
-        return [{"m": m, "n": n} for m, n in [(1, 1), (r(1, 2 * high + 3), r(1, 3 * wide + 3)), (min(high * 2, 130), min(8 * wide, 1024)), (r(1, 100), r(1, 300))]]
+        some = [(1, 1), (r(1, 2 * high + 3), r(1, 3 * wide + 3)), (min(high * 2, 130), min(8 * wide, 1024)), (r(1, 100), r(1, 300))]
+        return [{"m": m, "n": n} for m, n in some]
 
     def stencil(self):
         high, wide = self.pick(1, 1, 2, 4, 16), self.pick(8, 16, 32, 64, 128)
@@ -336,7 +345,8 @@ class Kernel:
         self.numbers, self.label = "(iota([1, %d], i32) + bid(1) * %d)" % (wide, wide), None
         x = self.param("t", "", self.type, "m, n")
         for _ in range(self.pick(2, 3, 5)):
-            self.load(x, self.type, "+bid(0) * %d + (%d), bid(1) * %d + (%d)" % (high, self.rng.randrange(-2, 3), wide, self.rng.randrange(-3, 4)), self.shape)
+            at = "+bid(0) * %d + (%d), bid(1) * %d + (%d)" % (high, self.rng.randrange(-2, 3), wide, self.rng.randrange(-3, 4))
+            self.load(x, self.type, at, self.shape)
         for _ in range(self.rng.randrange(2, 7)): self.pick(self.mapped, self.mapped, self.mapped, self.masked, self.rounded, self.chosen)()
         self.store(self.param("y", "out ", self.type, "m, n"), self.type, "bid(0), bid(1)", self.result())
         self.sizes = self.areas(high, wide)
@@ -379,8 +389,10 @@ class Kernel:
         self.depth += 1
         self.load(x, self.type, "bid(0), j", self.shape)
         for _ in range(self.rng.randrange(0, 4)): self.pick(self.mapped, self.masked, self.chosen, self.rounded)()
-        v = self.reduced() if per_row else self.some(lambda v: v.wide)
-        v = v if v and v.wide != per_row else self.let(V("reduce_max(%s, 1)" % self.some(lambda v: v.wide).text, ROW, 100, False, None)) if per_row else self.some(lambda v: v.wide)
+        v = self.reduced() if per_row else None
+        if not v or v.wide:
+            v = self.some(lambda v: v.wide)
+            if per_row: v = self.let(V("reduce_max(%s, 1)" % v.text, ROW, 100, False, None))
         exact = self.carried(carry, v)
         self.depth -= 1
         self.say("}")
@@ -390,7 +402,8 @@ class Kernel:
             self.say("for j in 0 .. cdiv(n, %d) {" % wide)
             self.depth += 1
             self.load(x, self.type, "bid(0), j", self.shape)
-            v = self.let(V("%s %s %s" % (self.values[-1].text, self.pick("+", "-") if not self.whole else "*", carry[0]), FULL, 3000, exact and self.whole, None))
+            op = "*" if self.whole else self.pick("+", "-")
+            v = self.let(V("%s %s %s" % (self.values[-1].text, op, carry[0]), FULL, 3000, exact and self.whole, None))
             if not self.whole: v = self.let(V("clamp(%s * 0.01, -100, 100)" % v.text, FULL, 100, False, None))
             self.store(y, self.type, "bid(0), j", v)
             self.depth -= 1
