@@ -58,6 +58,12 @@ static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->ve
 /* What the author says of the L2 cache goes with pieces of 8 and 16 bytes. */
 static bool is_hinted(const Access *x) { return ir_int(x->op, AT_CACHE, 0) && piece_bytes(x) >= 8; }
 
+static const char *load_hint(const Access *x)
+{
+	if (is_hinted(x)) return "_hint";
+	return ir_int(x->op, AT_LINGERS, 0) && piece_bytes(x) == 16 ? "_linger" : "";
+}
+
 static void print_policy(const Access *x)
 {
 	if (is_hinted(x))
@@ -87,7 +93,7 @@ static void print_pieces(Access *x)
 		cu_line(g, x->op);
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
-		out_printf(g->o, "ct_ld%s%s_b%d(%s%s);\n", x->v->constant ? "nc" : "", hint, bits, at, policy);
+		out_printf(g->o, "ct_ld%s%s_b%d(%s%s);\n", x->v->constant ? "nc" : "", load_hint(x), bits, at, policy);
 		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
 	}
 	cu_end(g);
@@ -168,7 +174,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 		cu_line(g, x->op);
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
-		out_printf(g->o, "ct_ld%s%s_b%d_if(%s, ct_in, ct_pad%s);\n", x->v->constant ? "nc" : "", hint, bits, at, policy);
+		out_printf(g->o, "ct_ld%s%s_b%d_if(%s, ct_in, ct_pad%s);\n", x->v->constant ? "nc" : "", load_hint(x), bits, at, policy);
 		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
 	}
 	cu_end(g);

@@ -40,6 +40,7 @@ ctilec_test(emit/several "quick;golden" cuda/several.py)
 ctilec_test(emit/early "quick;golden" cuda/early.py)
 ctilec_test(emit/peel "quick;golden" cuda/peel.py)
 ctilec_test(emit/sums "quick;golden" cuda/sums.py)
+ctilec_test(emit/linger "quick;golden" cuda/linger.py)
 ctilec_test(emit/rounds "quick;golden" cuda/rounds.py)
 ctilec_test(emit/sweep "quick;golden" cuda/sweep.py)
 
