@@ -84,6 +84,11 @@ void out_raw(Out *o, const char *s, size_t n)
 	o->bol = s[n - 1] == '\n';
 }
 
+void out_reserve(Out *o, size_t n)
+{
+	if (o->cap - o->n <= n) out_room(o, n);
+}
+
 int out_line(Out *o)
 {
 	for (const char *nl; (nl = memchr(o->p + o->counted, '\n', o->n - o->counted)); o->lines++) o->counted = (size_t)(nl - o->p) + 1;

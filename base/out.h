@@ -20,6 +20,7 @@ void out_free(Out *o);                                /* gives it back, its text
 Str out_take(Out *o);                                 /* its text, interned; gives it back */
 void out_puts(Out *o, const char *s);                 /* '\n' in s ends lines and indents the next */
 void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
+void out_reserve(Out *o, size_t n);                   /* n bytes are to come: room is made once */
 void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int out_line(Out *o);                                 /* current line, from 1: for #line resets; counts what is new */
 void out_in(Out *o);                                  /* one level deeper */

@@ -1,5 +1,4 @@
-/* #line directives: see lines.h. A mark is a line of its own, \001 and the operands of #line; empty: the output's own lines,
- * whose number is known when they are put into the file. */
+/* #line directives: see lines.h. A mark is a line of its own, \001 and the operands of #line. */
 #include "emit/lines.h"
 
 #include <limits.h>
@@ -25,11 +24,6 @@ void lines_mark(Out *o, const EmitOptions *opt, Span s)
 	if (opt->line == LINE_OFF || !s.hi) return;
 	Place p = src_place(s.lo);
 	if (p.src) out_printf(o, "\001%u %s\n", (unsigned)p.line, shown_path(p.src, opt));
-}
-
-void lines_own(Out *o, const EmitOptions *opt)
-{
-	if (opt->line != LINE_OFF) out_raw(o, "\001\n", 2);
 }
 
 /* Not comments, directives, an opening brace. Compilers give jumps and the ends of lifetimes to a closing one, and mark
@@ -223,15 +217,13 @@ Lined lines_set(Out *o, const char *text, size_t split, const EmitOptions *opt)
 }
 
 /* ---- the file ---- */
-void lines_put(Out *o, const char *p, const EmitOptions *opt)
+void lines_begin(Out *o)
 {
-	const char *own;
-	if (strchr(p, '\001'))
-		out_puts(o, "/* Compilers count what stands in brackets as one line: that of the #line in front. */\n"
-			"#define CT_LINE(...) __VA_ARGS__\n");
-	for (; (own = strchr(p, '\001')); p = own + 2) {
-		out_raw(o, p, (size_t)(own - p));
-		out_printf(o, "#line %d %s\n", out_line(o) + 1, c_string(opt->output_name ? opt->output_name : "out"));
-	}
-	out_puts(o, p);
+	out_puts(o, "/* Compilers count what stands in brackets as one line: that of the #line in front. */\n"
+		"#define CT_LINE(...) __VA_ARGS__\n");
+}
+
+void lines_own(Out *o, const EmitOptions *opt)
+{
+	out_printf(o, "#line %d %s\n", out_line(o) + 1, c_string(opt->output_name ? opt->output_name : "out"));
 }

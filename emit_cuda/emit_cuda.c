@@ -34,6 +34,7 @@ typedef struct KernelText {
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	CuTmaps maps;           /* ct_m0, ct_m1 ... */
 	const Fn **text[TEXTS]; /* by architecture; NULL: there is no such text */
+	struct Body *body;      /* by architecture, which may share texts with the one before */
 	int64_t sure[TEXTS], kept[TEXTS];       /* a text with fewer registers is for rows from the one to below the other */
 	bool packed;            /* one of them shares thread blocks */
 	bool prints;            /* one of them calls printf */
@@ -314,9 +315,6 @@ static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
 	return r;
 }
 
-/* The text of all kernels, and what it needs around it. */
-typedef struct Device { Out *o; SnipSet *used; } Device;
-
 /* The compiler of PTX refuses more thread blocks than a multiprocessor can hold (CUDA programming guide, compute capabilities):
  * 2048 threads and 32 blocks on those that only one architecture means, 1536 and 16 on whatever a text for several may run. */
 static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
@@ -333,21 +331,26 @@ static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
 
 enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
 
+static const char wait_text[] = "\tct_grid_wait();\n";
+
 /* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could begin
  * before the last has ended. Kernels with roles say themselves who waits. */
-static void print_wait(Device *d, const Fn *fn, const ArchRow *a)
-{
-	static const char wait[] = "\tct_grid_wait();\n";
-	if (a->number < DEPENDENT_FROM || group_needs_base(fn)) return;
-	snip_use_text(d->used, wait);
-	out_raw(d->o, wait, sizeof wait - 1);
-}
+static bool waits(const Fn *fn, const ArchRow *a) { return a->number >= DEPENDENT_FROM && !group_needs_base(fn); }
 
 static bool any_prints(const SnipSet *used)
 {
 	bool prints = used->used[snip_find(used, "ct_trap")];
 	for (int i = 0; i < kernels.n; i++) prints |= kernels.p[i].prints;
 	return prints;
+}
+
+static bool any_lines(const EmitOptions *opt)
+{
+	bool any = false;
+	for (int i = 0; i < kernels.n; i++)
+		for (int a = 0; a < opt->archs.n; a++)
+			for (int t = 0; t < TEXTS; t++) any |= kernels.p[i].body[a].line[t].any;
+	return any;
 }
 
 static bool any_dependent(const EmitOptions *opt)
@@ -357,13 +360,12 @@ static bool any_dependent(const EmitOptions *opt)
 	return false;
 }
 
-static void print_text(Device *d, const KernelText *k, int arch, const Body *b, const EmitOptions *opt, TextKind kind)
+static void print_text(Out *o, const KernelText *k, int arch, const EmitOptions *opt, TextKind kind)
 {
-	Out *o = d->o;
+	const Body *b = &k->body[arch];
 	const Out *body = b->o[kind];
 	const ArchRow *a = opt->archs.p[arch];
 	const Fn *fn = k->text[kind][arch];
-	size_t head = o->n;
 	title(o, fn, kind);
 	comment_text(o, k->fn->doc, "/// ");
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a, b->blocks[kind][a->specific]));
@@ -372,37 +374,60 @@ static void print_text(Device *d, const KernelText *k, int arch, const Body *b, 
 	out_printf(o, "%s(", text_name(fn, a, kind));
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
-	snip_use_text(d->used, o->p + head);
 	out_raw(o, body->p, b->line[kind].split);
-	print_wait(d, fn, a);
+	if (waits(fn, a)) out_raw(o, wait_text, sizeof wait_text - 1);
 	out_raw(o, body->p + b->line[kind].split, body->n - b->line[kind].split);
 	if (b->line[kind].any) lines_own(o, opt);
 	out_puts(o, "\n");
 }
 
-static void print_kernel(Device *d, int index, Module *const *placed, const EmitOptions *opt)
+static bool is_shared(const KernelText *k, int arch, TextKind t, const EmitOptions *opt)        /* with the next architecture */
 {
-	KernelText *k = &kernels.p[index];
+	return arch + 1 < opt->archs.n && k->body[arch].o[t] == k->body[arch + 1].o[t];
+}
+
+/* The bodies of all texts of a kernel, and what they call. */
+static void make_bodies(KernelText *k, int index, Module *const *placed, const EmitOptions *opt, SnipSet *used)
+{
 	ArenaMark mark = arena_mark(A_TMP);     /* what is known while bodies are printed */
-	Body *body = NEW_ARRAY(A_TMP, Body, opt->archs.n);
+	k->body = NEW_ARRAY(A_UNIT, Body, opt->archs.n);
 	for (int t = 0; t < TEXTS; t++) k->text[t] = NEW_ARRAY(A_UNIT, const Fn *, opt->archs.n);
 	for (int i = 0; i < opt->archs.n; i++) {
 		const Fn *fn = placed[i]->fns.p[index];
-		body[i] = i && fn == placed[i - 1]->fns.p[index] ? body[i - 1] : kernel_bodies(k, fn, opt);
+		k->body[i] = i && fn == placed[i - 1]->fns.p[index] ? k->body[i - 1] : kernel_bodies(k, fn, opt);
 		for (int t = 0; t < TEXTS; t++) {
-			k->text[t][i] = body[i].fn[t];
-			k->packed |= body[i].fn[t] && body[i].fn[t]->packed > 0;
+			const Fn *of = k->text[t][i] = k->body[i].fn[t];
+			k->packed |= of && of->packed > 0;
+			if (of && waits(of, opt->archs.p[i])) snip_use_text(used, wait_text);
 		}
 	}
 	for (int i = 0; i < opt->archs.n; i++)
-		for (int t = 0; t < TEXTS; t++) {
-			if (!body[i].o[t]) continue;
-			print_text(d, k, i, &body[i], opt, t);
-			if (i + 1 < opt->archs.n && body[i].o[t] == body[i + 1].o[t]) continue;
-			snip_use_text(d->used, body[i].o[t]->p);
-			out_free(body[i].o[t]);
-		}
+		for (int t = 0; t < TEXTS; t++)
+			if (k->body[i].o[t] && !is_shared(k, i, t, opt)) snip_use_text(used, k->body[i].o[t]->p);
+	if (k->maps.n) snip_use(used, "ct_tensor_map");
 	arena_release(A_TMP, mark);
+}
+
+static void print_kernel(Out *o, const KernelText *k, const EmitOptions *opt)
+{
+	for (int i = 0; i < opt->archs.n; i++)
+		for (int t = 0; t < TEXTS; t++) {
+			if (!k->body[i].o[t]) continue;
+			print_text(o, k, i, opt, t);
+			if (!is_shared(k, i, t, opt)) out_free(k->body[i].o[t]);
+		}
+}
+
+/* About the bytes of all texts. */
+static size_t size_of_texts(const EmitOptions *opt)
+{
+	enum { HEAD = 512 };
+	size_t n = 0;
+	for (int i = 0; i < kernels.n; i++)
+		for (int a = 0; a < opt->archs.n; a++)
+			for (int t = 0; t < TEXTS; t++)
+				if (kernels.p[i].body[a].o[t]) n += kernels.p[i].body[a].o[t]->n + HEAD;
+	return n;
 }
 
 /* ---- launching ---- */
@@ -772,15 +797,15 @@ static void file_head(Out *o, const Module *m, const EmitOptions *opt)
 
 void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt)
 {
-	Device device = { out_new(), NEW(A_UNIT, SnipSet) };
+	SnipSet *used = NEW(A_UNIT, SnipSet);
 	Out *host = out_new();
-	snip_init(device.used, &cuda_device);
+	snip_init(used, &cuda_device);
 	kernels.n = 0;
 	for (int i = 0; i < m->fns.n; i++) {
 		KernelText k = { .fn = m->fns.p[i] };
 		vec_push(A_UNIT, &kernels, k);
 	}
-	for (int i = 0; i < m->fns.n; i++) print_kernel(&device, i, placed, opt);
+	for (int i = 0; i < kernels.n; i++) make_bodies(&kernels.p[i], i, placed, opt, used);
 	if (diag_errors()) return;
 	host_prologue(host, opt, &host_cuda);
 	bool maps = false, start = false, wide = false, pairs = false;
@@ -803,14 +828,15 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	if (maps) out_puts(host, tmap_host);
 	if (start) out_puts(host, start_host);
 	host_launchers(host, m, opt, &host_cuda);
+	out_reserve(o, size_of_texts(opt) + host->n);
 	file_head(o, m, opt);
-	if (any_prints(device.used))
+	if (any_prints(used))
 		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
-	snip_print(device.used, put_text, o);
+	snip_print(used, put_text, o);
 	out_puts(o, "\n/* ---- kernels ---- */\n");
 	wgmma_functions(o);
-	lines_put(o, device.o->p, opt);
-	out_free(device.o);
+	if (any_lines(opt)) lines_begin(o);
+	for (int i = 0; i < kernels.n; i++) print_kernel(o, &kernels.p[i], opt);
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
 	if (opt->header_name) out_printf(o, "#include %s\n\n", c_string(opt->header_name));
 	else emit_header(o, m, opt);
