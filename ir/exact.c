@@ -278,7 +278,8 @@ const Exact *exact_parse(const char *s)
 {
 	int base = s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10;
 	if (base == 16) s += 2;
-	uint32_t *p = NEW_ARRAY(A_UNIT, uint32_t, MAX_LIMBS);
+	size_t most = strlen(s) / 8 + 1;        /* limbs: no digit has more than 4 bits */
+	uint32_t *p = NEW_ARRAY(A_UNIT, uint32_t, most < MAX_LIMBS ? most : MAX_LIMBS);
 	int n = 0, after = 0, digits = 0;
 	bool point = false;
 	for (; *s == '.' || *s == '_' || digit_of(*s) < base; s++) {

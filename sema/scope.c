@@ -20,7 +20,7 @@ void *map_get(const Map *m, Str key)
 static void map_grow(Map *m)
 {
 	Map old = *m;
-	m->cap = old.cap ? old.cap * 2 : 16;
+	m->cap = old.cap ? old.cap * 2 : 8;
 	m->key = NEW_ARRAY(A_UNIT, Str, m->cap);
 	m->val = NEW_ARRAY(A_UNIT, void *, m->cap);
 	for (int i = 0; i < old.cap; i++) {
