@@ -95,10 +95,13 @@ int out_line(Out *o)
 	return o->lines + 1;
 }
 
+/* Text that nests deeper goes no further to the right: a chain of `else if` nests as deep as it is long. */
+enum { INDENT_MOST = 32 };
+
 static void out_indent(Out *o)
 {
 	static const char tabs[] = "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t";
-	for (int left = o->indent; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
+	for (int left = o->indent < INDENT_MOST ? o->indent : INDENT_MOST; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
 }
 
 /* Line by line, each with the indentation that is due. */

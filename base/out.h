@@ -8,7 +8,7 @@
 typedef struct Out {
 	char *p;                /* NUL-terminated */
 	size_t n, cap;
-	int indent;             /* tabs put before each non-empty line */
+	int indent;             /* tabs put before each non-empty line, up to 32 */
 	bool bol;               /* at the beginning of a line (starts true: use out_new) */
 	size_t counted;         /* bytes that out_line has looked at, */
 	int lines;              /* and how many lines end there */

@@ -16,8 +16,14 @@ typedef struct DivFact { const Sym *s; int64_t by; } DivFact;
 
 typedef struct Known { const Sym *s; Poly poly; } Known;       /* poly: its terms, as each proof compares them */
 
+/* A chain of `else if` nests as deep as it is long. Most scopes know something of one kind at most, so each kind has a way up of its
+ * own, to the next scope that knew some of it when this one began. Of scopes that did, the NEAR innermost are asked, and the
+ * outermost, which knows what holds in every launch: so an answer takes a time that does not grow with the depth. */
+enum { UP_RANGES, UP_DIVS, UP_NONNEG, UP_CONDS, UPS };
+enum { NEAR = 24 };
+
 struct Facts {
-	const Facts *parent;
+	const Facts *up[UPS], *outermost;
 	Arena *arena;
 	VEC(RangeFact) ranges;
 	int *slot, nslot;               /* by a symbol's number, modulo the power of two nslot: its latest range, plus 1; 0: none */
@@ -31,8 +37,17 @@ Facts *facts_new(const Facts *parent, Arena *a)
 {
 	Facts *f = NEW(a, Facts);
 	f->arena = a;
-	f->parent = parent;
+	f->outermost = parent ? parent->outermost : f;
+	if (!parent) return f;
+	const bool some[UPS] = { [UP_RANGES] = parent->ranges.n || parent->bounds.n, [UP_DIVS] = parent->divs.n,
+		[UP_NONNEG] = parent->nonneg.n, [UP_CONDS] = parent->conds.n };
+	for (int i = 0; i < UPS; i++) f->up[i] = some[i] ? parent : parent->up[i];
 	return f;
+}
+
+static const Facts *above(const Facts *f, int kind, int *seen)
+{
+	return ++*seen == NEAR && f->up[kind] ? f->outermost : f->up[kind];
 }
 
 /* ---- ranges by their symbol: a kernel has as many as it has values whose arithmetic may wrap ---- */
@@ -169,9 +184,10 @@ static Range range_plain(const Facts *f, const Sym *s, int depth)
 
 static Range range_of(const Facts *f, const Sym *s, int depth)
 {
+	int seen = 0;
 	if (depth <= 0) return (Range){ INT64_MIN, INT64_MAX };
 	Range r = range_plain(f, s, depth);
-	for (const Facts *g = f; g; g = g->parent) {
+	for (const Facts *g = f; g; g = above(g, UP_RANGES, &seen)) {
 		for (const RangeFact *q = first_range(g, s); q; q = next_range(g, q))
 			if (q->s == s) r = range_meet(r, q->r);
 		for (int i = 0; i < g->bounds.n; i++) {
@@ -207,8 +223,9 @@ static int64_t lcm_sat(int64_t a, int64_t b)
 
 static int64_t known_divisor(const Facts *f, const Sym *s)
 {
+	int seen = 0;
 	int64_t d = 1;
-	for (const Facts *g = f; g; g = g->parent)
+	for (const Facts *g = f; g; g = above(g, UP_DIVS, &seen))
 		for (int i = 0; i < g->divs.n; i++)
 			if (g->divs.p[i].s == s) d = lcm_sat(d, g->divs.p[i].by);
 	return d;
@@ -246,9 +263,9 @@ static bool nonneg(Proof *pr, const Sym *p, int depth);
 /* Bounds of a factor x: *lo <= x <= *hi. Nonlinear nodes have exact integer bounds, atoms those of the facts. */
 static int factor_bounds(Proof *pr, const Sym *x, bool upper, const Sym *out[8])
 {
-	int n = 0;
+	int n = 0, seen = 0;
 	int64_t k;
-	for (const Facts *g = pr->f; g; g = g->parent)
+	for (const Facts *g = pr->f; g; g = above(g, UP_RANGES, &seen))
 		for (int i = 0; i < g->bounds.n && n < 6; i++) {
 			const BoundFact *b = &g->bounds.p[i];
 			if (b->atom != x) continue;
@@ -336,7 +353,8 @@ static Poly lasting(const Facts *f, Poly p)
 /* Subtract a multiple of a known q >= 0 that cancels a term of p. */
 static bool try_known(Proof *pr, const Sym *p, const Poly *poly, int depth)
 {
-	for (const Facts *g = pr->f; g; g = g->parent)
+	int seen = 0;
+	for (const Facts *g = pr->f; g; g = above(g, UP_NONNEG, &seen))
 		for (int i = 0; i < g->nonneg.n; i++) {
 			const Sym *q = g->nonneg.p[i].s;
 			if (q == p) return true;
@@ -375,7 +393,8 @@ bool facts_eq(const Facts *f, const Sym *a, const Sym *b) { return a == b || (fa
 
 static bool known_cond(const Facts *f, const Sym *c)
 {
-	for (const Facts *g = f; g; g = g->parent)
+	int seen = 0;
+	for (const Facts *g = f; g; g = above(g, UP_CONDS, &seen))
 		for (int i = 0; i < g->conds.n; i++) {
 			const Sym *k = g->conds.p[i];
 			if (k == c) return true;

@@ -17,6 +17,13 @@ def body(b):
 DEEP = 100000
 LOAD = b"var v = x.load([bid(0)], [64]);\n"
 STORE = b"y.store([bid(0)], v);"
+
+
+def chain(n):
+    return body(LOAD + b"let i = bid(0); if i < 1 { v = v * 2.0; }"
+                + b"".join(b"\nelse if i < %d { v = v * 0.5; }" % k for k in range(2, n)) + b"y.store([i], v);")
+
+
 CASES = {
     "empty": (b"", 1), "blank": (b"\n\n", 0), "nul": (b"\0", 1), "nul_inside": (body(b"let a = 1;\0"), 1),
     "not_utf8": (b"\xff\xfe kernel", 1), "bad_comment": (b"// \xff\n", 1), "bom": (b"\xef\xbb\xbf" + body(b"y.store([bid(0)], x.load([bid(0)], [N]));"), None),
@@ -29,6 +36,7 @@ CASES = {
     "open_parens": (body(b"let a = " + b"(" * DEEP), 1), "open_brackets": (b"[" * DEEP, 1), "braces": (body(b"{" * DEEP + b"}" * DEEP), None),
     "minuses": (body(b"let a = " + b"- " * DEEP + b"1;"), None), "nots": (body(b"let a = " + b"!" * DEEP + b"true;"), None),
     "ifs": (body(b"if (true) {" * DEEP + b"}" * DEEP), None), "else_ifs": (body(b"if n == 1 { } " + b"else if n == 2 { } " * DEEP), None),
+    "else_if_facts": (chain(900), 0),       # what is known of i grows with each
     "angles": (b"fn f(x: " + b"tile<" * DEEP + b"f32" + b">" * DEEP + b") { }", 1), "conds": (body(b"let a = " + b"true ? 1 : " * DEEP + b"2;"), None),
     "calls": (body(b"let a = " + b"f(" * DEEP + b"1" + b")" * DEEP + b";"), 1), "members": (body(b"let a = x" + b".y" * DEEP + b";"), 1),
     "open_string": (body(b'print("abc'), 1), "open_comment": (b"/* ", 1), "closes": (b"}" * 1000, 1),
@@ -70,6 +78,11 @@ def main():
             for left in ("out.c", "out.h"):
                 if os.path.exists(os.path.join(tmp, left)):
                     os.remove(os.path.join(tmp, left))
+        sizes = []
+        for n in (200, 400):
+            write(os.path.join(tmp, "chain.tile"), chain(n))
+            sizes.append([len(ctilec("-w", "--target=" + target, "-o", "-", "chain.tile", cwd=tmp).out) for target in ("c", "cuda")])
+        check(all(5 * long < 11 * short for short, long in zip(*sizes)), "text of `else if` chains of 200 and 400: %s bytes" % sizes)
         write(os.path.join(tmp, "a.tile"), 'import "b.tile";\n')
         write(os.path.join(tmp, "b.tile"), 'import "a.tile";\n')
         r = ctilec("--check", "--diagnostics=short", "a.tile", cwd=tmp)
