@@ -154,6 +154,7 @@ Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 /* bound.c: how many thread blocks should fit a multiprocessor; 0: as many as nvcc likes. specific: in a text for one architecture */
 int bound_blocks(Cu *g, bool specific);
 int bound_of_wide(const Fn *fn);         /* the same for a cluster of more than 8 thread blocks, in any text */
+int bound_of_twin(const Fn *fn, bool specific);
 bool bound_one_way(const Fn *fn);
 int bound_of_products(const Fn *fn);     /* 1 in any text of a kernel with products, else 0 */
 

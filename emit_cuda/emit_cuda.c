@@ -20,7 +20,8 @@ typedef enum TextKind {
 	TEXT_ANY,               /* serves all calls */
 	TEXT_CUT,               /* rows that end early in their tile: the fewer elements kept, the later (lower/cut.c) */
 	TEXT_PEELED = TEXT_CUT + CUT_TEXTS,     /* rows at one phase in pieces: the fewer elements kept, the later (lower/peel.c) */
-	TEXT_ALIGNED = TEXT_PEELED + PEEL_TEXTS,
+	TEXT_TWIN = TEXT_PEELED + PEEL_TEXTS,   /* the same for two rows at once (lower/twin.c) */
+	TEXT_ALIGNED = TEXT_TWIN + PEEL_TEXTS,
 	TEXT_PAIRED,            /* two tile blocks at once, of aligned tensors (lower/pair.c) */
 	TEXTS_FOR_CALLS,
 	TEXT_PORTABLE = TEXTS_FOR_CALLS,        /* serves all calls, where a device does not run the clusters of the others */
@@ -67,7 +68,7 @@ static Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
 	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
 	if (t == TEXT_PAIRED) return str_fmt("%s_paired", name);
 	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
-	if (fn->peel_line) return str_fmt("%s_peeled_%d", name, fn->row_regs);
+	if (fn->peel_line) return str_fmt("%s_%s_%d", name, fn->apart ? "twin" : "peeled", fn->row_regs);
 	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
 }
 
@@ -85,8 +86,8 @@ static void title(Out *o, const Fn *fn, TextKind kind)
 	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
 	else if (kind == TEXT_PAIRED) out_printf(t, "; for aligned tensors, %d tile blocks at once", fn->tiles);
 	else if (kind == TEXT_PORTABLE) out_puts(t, "; for devices without larger clusters");
-	else if (fn->peel_line) out_printf(t, "; for rows of %lld elements or more, less than %lld, that begin at one phase",
-		(long long)fn->peel_least, (long long)peel_below(fn));
+	else if (fn->peel_line) out_printf(t, "; for rows of %lld elements or more, less than %lld, that begin at one phase%s",
+		(long long)fn->peel_least, (long long)peel_below(fn), fn->apart ? ", 2 tile blocks at once" : "");
 	else if (kind != TEXT_ANY) out_printf(t, "; for rows of %lld elements or more, less than %lld", (long long)cut_sure(fn),
 		(long long)cut_kept(fn));
 	comment_text(o, t->p, "// ");
@@ -114,8 +115,16 @@ static void kernel_params(Out *o, const KernelText *k)
 
 /* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so the
  * launcher makes what a division by an extent takes (ct_divisor). */
-static void block_index(Out *o, const Fn *fn)
+static void block_index(Cu *g)
 {
+	Out *o = g->o;
+	const Fn *fn = g->fn;
+	if (fn->apart) {                /* of 2 * apart rows, each of the first ones with one behind them; a cluster without rows ends */
+		out_printf(o, "const unsigned int ct_two = blockIdx.x / %d, ct_bid0 = ct_two / %d * %d + ct_two %% %d;\n", fn->cluster, fn->apart,
+			2 * fn->apart, fn->apart);
+		out_printf(o, "if (ct_bid0 >= %s) return;\n", cu_launch(g, fn->grid[0]));
+		return;
+	}
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
@@ -178,11 +187,12 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
 	g.roles = group_needs_base(fn);
+	if (fn->apart) block_index(&g);         /* thread blocks without rows end before anybody sends them something */
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
 	else thread_index(&g);
 	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
-	block_index(g.o, fn);
+	if (!fn->apart) block_index(&g);
 	bind_params(&g);
 	elem_plan(&g);
 	g.prologue = g.o->n;
@@ -210,7 +220,8 @@ static void put_body(Body *b, TextKind t, const Fn *fn, Cu *g)
 	b->line[t] = lines_set(b->o[t], g->o->p, g->prologue, g->opt);
 	out_free(g->o);
 	for (int specific = 0; specific < 2; specific++)
-		b->blocks[t][specific] = g->aligned && !bound_of_wide(fn) ? bound_blocks(g, specific) : bound_of_any(fn);
+		b->blocks[t][specific] = fn->apart || (fn->peel_line && fn->twin) ? bound_of_twin(fn, specific)
+			: g->aligned && !bound_of_wide(fn) ? bound_blocks(g, specific) : bound_of_any(fn);
 }
 
 static void add_body(Body *b, KernelText *k, TextKind t, const Fn *fn, const EmitOptions *opt)
@@ -240,10 +251,10 @@ static void add_cuts(Body *b, KernelText *k, const Fn *odd, const EmitOptions *o
 
 static void add_phase(void *phases, Str s) { add_text(phases, s); }
 
-static void add_peeled(Body *b, KernelText *k, const Fn *first, const EmitOptions *opt)
+/* t: the text behind them */
+static void add_peeled(Body *b, KernelText *k, const Fn *first, int t, const EmitOptions *opt)
 {
 	Cu g = { .launch = &k->launch };
-	int t = TEXT_ALIGNED;
 	for (const Fn *fn = first; fn; fn = fn->cut) {
 		add_body(b, k, --t, fn, opt);
 		if (!k->kept[t] || peel_below(fn) < k->kept[t]) k->kept[t] = peel_below(fn);    /* of all architectures */
@@ -286,7 +297,8 @@ static void add_odd(Body *b, KernelText *k, const Fn *fn, const EmitOptions *opt
 {
 	add_body(b, k, TEXT_ANY, fn->odd, opt);
 	add_cuts(b, k, fn->odd, opt);
-	add_peeled(b, k, fn->peel, opt);
+	add_peeled(b, k, fn->peel, TEXT_TWIN, opt);
+	add_peeled(b, k, fn->twin, TEXT_ALIGNED, opt);
 }
 
 static Body kernel_bodies(KernelText *k, const Fn *fn, const EmitOptions *opt)
@@ -524,6 +536,9 @@ static const char host_least[] =
 	"#ifndef CT_PAIRS\n#define CT_PAIRS 256        /* tile blocks from which two at once leave no multiprocessor idle */\n#endif\n\n";
 
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
+static const char host_blocks_twin[] =
+	"\tif (packed < 0) blocks = (blocks - packed - 1) / -packed * (-packed / 2);      /* of so many, half have one behind them each */\n"
+	"\telse blocks = (blocks + packed - 1) / packed;\n";
 
 /* Below sm_90 there are no clusters, and kernels begin when the one before them has ended. */
 static const char host_start_plain[] =
@@ -581,7 +596,8 @@ static const char host_launched[] =
 static Str table_name(TextKind t)
 {
 	if (t == TEXT_ANY) return "ct_k";
-	if (t >= TEXT_PEELED && t < TEXT_ALIGNED) return str_fmt("ct_k_peeled%d", t - TEXT_PEELED);
+	if (t >= TEXT_TWIN && t < TEXT_ALIGNED) return str_fmt("ct_k_twin%d", t - TEXT_TWIN);
+	if (t >= TEXT_PEELED && t < TEXT_TWIN) return str_fmt("ct_k_peeled%d", t - TEXT_PEELED);
 	if (t == TEXT_PAIRED) return "ct_k_paired";
 	return t == TEXT_ALIGNED ? str_intern("ct_k_aligned") : str_fmt("ct_k_below%d", t);
 }
@@ -598,6 +614,7 @@ static void kernel_row(Out *o, const KernelText *k, const EmitOptions *opt, int 
 	const ArchRow *a = opt->archs.p[arch];
 	const Fn *fn = k->text[t][arch];
 	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1, tiles = fn->tiles ? fn->tiles : packed;
+	if (fn->apart) tiles = -2 * fn->apart;
 	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, t), a->number, a->specific,
 		cu_threads(fn), cluster, tiles, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
 }
@@ -631,7 +648,7 @@ static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const
 	bool aligned = t == TEXT_ALIGNED || t == TEXT_PAIRED;
 	const Conditions *v = aligned ? &k->needs : &k->lengths;
 	out_puts(o, "if (");
-	if (t == TEXT_PAIRED) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
+	if (t == TEXT_PAIRED || (t >= TEXT_TWIN && t < TEXT_ALIGNED)) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
 	for (int i = 0; i < v->n; i++) {
 		out_puts(o, i ? "\n\t&& " : "");
 		if (aligned) out_puts(o, v->p[i]);
@@ -808,12 +825,13 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	for (int i = 0; i < kernels.n; i++) make_bodies(&kernels.p[i], i, placed, opt, used);
 	if (diag_errors()) return;
 	host_prologue(host, opt, &host_cuda);
-	bool maps = false, start = false, wide = false, pairs = false;
+	bool maps = false, start = false, wide = false, pairs = false, twins = false;
 	for (int i = 0; i < kernels.n; i++) {
 		maps |= kernels.p[i].maps.n > 0;
 		start |= needs_start(&kernels.p[i], opt);
 		wide |= kernel_rows(&kernels.p[i], opt) > opt->archs.n;
-		pairs |= has_text(&kernels.p[i], opt, TEXT_PAIRED);
+		for (int t = TEXT_TWIN; t < TEXT_ALIGNED; t++) twins |= has_text(&kernels.p[i], opt, t);
+		pairs |= twins || has_text(&kernels.p[i], opt, TEXT_PAIRED);
 	}
 	out_puts(host, host_head);
 	if (pairs) out_puts(host, host_least);
@@ -822,7 +840,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	if (wide) out_puts(host, host_asks_room);
 	out_puts(host, host_launch);
 	out_puts(host, pairs ? host_spread_alone : host_spread);
-	out_puts(host, host_blocks);
+	out_puts(host, twins ? host_blocks_twin : host_blocks);
 	out_puts(host, any_dependent(opt) ? host_start : host_start_plain);
 	out_puts(host, host_launched);
 	if (maps) out_puts(host, tmap_host);

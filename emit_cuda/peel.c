@@ -240,10 +240,12 @@ static bool stands_behind_wait(const Op *first)
 /* Pieces that may lie behind the row: threads whose piece does leave them out. That changes nothing, like texts with fewer registers
  * (cut.c): what is not stored needs no value, and each sum has a pad in the end of some thread. Tiles are powers of two, so a
  * text's last pieces are empty in many warps: up to an eighth of all instructions. Not while threads wait for memory, where
- * branches only cost registers. */
+ * branches only cost registers, nor in larger thread blocks, of which ptxas 13.0 then spills some (layer norm of 262,144 columns). */
 static bool leaves_out(Cu *g, const Op *first, const Op *end)
 {
-	return g->fn->row_sure < g->fn->row_regs && stands_behind_wait(first) && !is_needed_whole(g, first, end);
+	enum { MOST_THREADS = 256 };
+	if (g->fn->row_sure >= g->fn->row_regs || cu_threads(g->fn) > MOST_THREADS) return false;
+	return stands_behind_wait(first) && !is_needed_whole(g, first, end);
 }
 
 static void print_pieces(Cu *g, Op *first, const Op *end)

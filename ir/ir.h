@@ -234,6 +234,8 @@ struct Fn {                     /* one monomorphic kernel */
 	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
 	Fn *peel;               /* of a kernel placed for aligned tensors: the copy with the fewest registers; its `cut` is the next one */
 	int tiles;              /* so many neighbouring tile blocks are one in this text (lower/pair.c); 0: one */
+	int apart;              /* a text takes tile blocks so far apart as one (lower/twin.c); 0: it takes one */
+	Fn *twin;               /* of a kernel with peeled texts, and of those: the same for two tile blocks; NULL: none */
 	Fn *paired;             /* the same kernel for so many, for aligned tensors; NULL: none */
 	Fn *portable;           /* the same kernel with a cluster that any device of the architecture runs; NULL: it has one itself */
 };

@@ -161,22 +161,27 @@ static bool place_paired(const Module *m, Module *placed, const LowerCx *cx)
 }
 
 /* The kernels of rows among those of m for which cut.c has proved that pads do not matter, placed for pieces of rows that begin anywhere
- * (peel.c): Fn.peel of the same kernels in `placed`. */
-static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx)
+ * (peel.c): Fn.peel of the same kernels in `placed`; two: those for two tile blocks at once, Fn.twin. */
+static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx, bool two)
 {
 	Further f;
 	begin_further(&f, m, cx);
 	for (int i = 0; i < m->fns.n; i++) {
-		if (!placed->fns.p[i]->odd || !peel_wanted(placed->fns.p[i]->odd)) continue;
-		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
-		vec_push(A_UNIT, &f.firsts, placed->fns.p[i]);
+		Fn *fn = placed->fns.p[i];
+		if (!fn->odd || !peel_wanted(fn->odd) || (two && (!fn->peel || !pair_wanted(fn)))) continue;
+		Fn *copy = copy_kernel(m->fns.p[i]);
+		if (two && !twin_blocks(copy)) continue;
+		copy->peels = true;
+		ir_number(copy);
+		vec_push(A_UNIT, &f.some->fns, copy);
+		vec_push(A_UNIT, &f.firsts, fn);
 	}
-	Module *copy = copy_module(f.some);
-	for (int i = 0; i < copy->fns.n; i++) copy->fns.p[i]->peels = true;
-	if (!run_form(copy, STAGE_PLACED, &f.cx)) return false;
-	for (int i = 0; i < copy->fns.n; i++) {
-		f.firsts.p[i]->peel = peel_place(copy->fns.p[i], f.firsts.p[i]->odd);
-		f.firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
+	if (!run_form(f.some, STAGE_PLACED, &f.cx)) return false;
+	for (int i = 0; i < f.some->fns.n; i++) {
+		Fn *fn = f.some->fns.p[i], *first = f.firsts.p[i];
+		*(two ? &first->twin : &first->peel) = peel_place(fn, first->odd);
+		first->by_arch |= fn->by_arch;
+		for (Fn *one = two ? first->peel : NULL; one; one = one->cut) one->twin = first->twin;
 	}
 	return true;
 }
@@ -205,7 +210,8 @@ Module *lower_place(const Module *m, int arch, bool only, const Module *like, co
 	const Module *from = like ? kernels_apart(m, like) : m;
 	Module *copy = copy_module(from);
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
-	if (o->level > 0 && (!place_odd(from, copy, &cx) || !place_peeled(from, copy, &cx))) return NULL;
+	if (o->level > 0 && (!place_odd(from, copy, &cx) || !place_peeled(from, copy, &cx, false) || !place_peeled(from, copy, &cx, true)))
+		return NULL;
 	if (o->level > 0 && !place_paired(from, copy, &cx)) return NULL;
 	if (!place_portable(from, copy, &cx)) return NULL;
 	return like ? joined(like, copy) : copy;

@@ -61,13 +61,14 @@ static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t df
 	return (p ? p->u.ints.p[i] : dflt) == (q ? q->u.ints.p[i] : dflt);
 }
 
-/* Do both begin equally many elements behind their tensors' first, in rows equally far apart? */
+/* Do both begin equally many elements behind their tensors' first, in rows equally far apart? Or whole pieces further (twin.c)? */
 static bool same_row(const Fn *fn, const Op *x, const Op *y)
 {
 	const IrParam *p = param_of(fn, x), *q = param_of(fn, y);
 	if (!p || !q || p->rank != q->rank || elem_bytes(p->elem) != elem_bytes(q->elem)) return false;
 	for (int a = 0; a < p->rank; a++) {
-		if (p->stride[a] != q->stride[a] || !same_scalar(ir_in(x, 1 + a), ir_in(y, 1 + a))) return false;
+		Val *i = ir_in(x, 1 + a), *k = ir_in(y, 1 + a);
+		if (p->stride[a] != q->stride[a] || (!same_scalar(i, k) && !twin_rows(fn, i, k))) return false;
 		if (!same_number(x, y, AT_STEPS, a, 1) || !same_number(x, y, AT_OFFSETS, a, 0)) return false;
 	}
 	return true;

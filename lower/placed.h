@@ -202,6 +202,12 @@ enum { PAIRED = 2 };                            /* tile blocks that are made one
 bool pair_wanted(const Fn *fn);                 /* PLACED: would that save loads? */
 bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as it is, for blocks do not follow each other so */
 
+/* ---- twin.c ---- */
+enum { TWIN_APART = 8 };                        /* rows of 16 bits, in which they begin at one phase of 16 bytes */
+bool twin_blocks(Fn *fn);                       /* TYPED: for two tile blocks; false: it stays as it was */
+bool twin_rows(const Fn *fn, const Val *x, const Val *y);       /* indices of the two rows of such a kernel */
+void twin_exchanges(Fn *fn);                    /* PLACED: their partial results wait together */
+
 /* ---- odd.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */
 bool odd_wanted(const Fn *fn, const Fn *first);
