@@ -101,7 +101,8 @@ enum { INDENT_MOST = 32 };
 static void out_indent(Out *o)
 {
 	static const char tabs[] = "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t";
-	for (int left = o->indent < INDENT_MOST ? o->indent : INDENT_MOST; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
+	int left = o->indent < INDENT_MOST ? o->indent : INDENT_MOST;
+	for (; left > 0; left -= 16) out_put(o, tabs, (size_t)(left < 16 ? left : 16));
 }
 
 /* Line by line, each with the indentation that is due. */
