@@ -112,11 +112,11 @@ static void sarif_region(Out *o, const char *key, Span at)
 		(unsigned)b.line, (unsigned)utf16_column(b.src, b.line, b.col) + 1);
 }
 
-/* An artifact is named by a URI: bytes outside the unreserved set and `/` are escaped. */
+/* An artifact is named by a URI: bytes outside the unreserved set and `/` are escaped. An absolute path has its scheme. */
 static void sarif_artifact(Out *o, const Src *s)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
-	out_puts(o, "\"artifactLocation\":{\"uri\":\"");
+	out_printf(o, "\"artifactLocation\":{\"uri\":\"%s", *s->path == '/' ? "file://" : "");
 	for (const char *p = s->path; *p; p++) {
 		if (strchr(plain, *p)) out_raw(o, p, 1);
 		else out_printf(o, "%%%02X", (unsigned)(unsigned char)*p);
@@ -139,19 +139,36 @@ static void sarif_location(Out *o, Span at, Str message)
 	out_puts(o, "}");
 }
 
+static bool same_source(const DiagNote *n, int i, int k) { return src_of(n->edits.p[i].at) == src_of(n->edits.p[k].at); }
+
+/* The edits of one artifact are one change of it. */
+static void sarif_change(Out *o, const DiagNote *n, int first)
+{
+	out_puts(o, "{");
+	sarif_artifact(o, src_of(n->edits.p[first].at));
+	out_puts(o, ",\"replacements\":[");
+	for (int i = first; i < n->edits.n; i++) {
+		if (!same_source(n, first, i)) continue;
+		out_puts(o, i > first ? ",{" : "{");
+		sarif_region(o, "deletedRegion", n->edits.p[i].at);
+		out_puts(o, ",\"insertedContent\":{\"text\":");
+		json_string(o, n->edits.p[i].text);
+		out_puts(o, "}}");
+	}
+	out_puts(o, "]}");
+}
+
 static void sarif_fix(Out *o, const DiagNote *n)
 {
 	out_puts(o, "{\"description\":{\"text\":");
 	json_string(o, n->text);
 	out_puts(o, "},\"artifactChanges\":[");
 	for (int i = 0; i < n->edits.n; i++) {
-		out_puts(o, i ? ",{" : "{");
-		sarif_artifact(o, src_of(n->edits.p[i].at));
-		out_puts(o, ",\"replacements\":[{");
-		sarif_region(o, "deletedRegion", n->edits.p[i].at);
-		out_puts(o, ",\"insertedContent\":{\"text\":");
-		json_string(o, n->edits.p[i].text);
-		out_puts(o, "}}]}");
+		bool again = false;
+		for (int k = 0; k < i; k++) again |= same_source(n, i, k);
+		if (again) continue;
+		if (i) out_puts(o, ",");
+		sarif_change(o, n, i);
 	}
 	out_puts(o, "]}");
 }

@@ -182,6 +182,8 @@ def more(tmp):
     b = ctilec("--emit=ir", "-D", "BN=128", "p.tile", cwd=tmp).out
     check(a != b and b == ctilec("--emit=ir", "p.tile", cwd=tmp).out, "-D has no effect")
     check(ctilec("-DBM=64", "p.tile", cwd=tmp).code == 1, "-D of a name that is no param")
+    r = ctilec("--diagnostics=sarif", "--check", "-Wall", os.path.join(tmp, "w.tile"), cwd=tmp)
+    check('"uri":"file://%s/w.tile"' % tmp in r.text, "SARIF names an absolute path without its scheme:\n" + r.text)
     check(ctilec("-DBN=abc", "p.tile", cwd=tmp).code == 1, "-D with a value of another type")
     r = ctilec("--target=c", "--time-report", "-o", "t.c", "a.tile", cwd=tmp)
     check(r.code == 0 and " ms" in r.text, "--time-report")

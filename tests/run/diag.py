@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 
+import sarif
 from common import *
 
 WORDS = read(os.path.join(ROOT, "tests", "diag", "forbidden-words")).split()
@@ -55,6 +56,7 @@ def main(path):
         check(not re.match(r"[A-Z][a-z]", d["message"]), "a capital at the start: " + d["message"])
     s = ctilec("--color=never", "--diagnostics=sarif", *args, cwd=folder)
     doc = json.loads(s.text)
+    check(not sarif.problems(doc), "SARIF: %s" % sarif.problems(doc))
     check(len(doc["runs"][0]["results"]) == len(j.text.splitlines()), "SARIF has another number of results")
     short = ctilec("--color=never", "--diagnostics=short", *args, cwd=folder)
     check(len([l for l in short.text.splitlines() if re.search(r"\[[EW]\d{4}\]$", l)]) == len(j.text.splitlines()),
