@@ -79,7 +79,7 @@ def values(tmp):
         for i, text in enumerate(cases):
             needs(i, part)
             lines += text.count("element_cast") * 12 + text.count("\n") * 10 + 20
-            if lines > 5000 or i + 1 == len(cases):
+            if lines > 8000 or i + 1 == len(cases):
                 path = os.path.join(tmp, "values_%d.tile" % len(found))
                 write(path, "\n".join(cases[k] for k in sorted(part)) + "\n")
                 found.append(("%s, part %d" % (name, len(found)), path, options))

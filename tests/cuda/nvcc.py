@@ -2,7 +2,7 @@
 
 Every program is emitted with the default --arch and with other lists, and each text is compiled to machine code for sm_80, 89, 90a,
 100 and 120: in turn, so that a group of any size sees all combinations and few compilations; samples with the default list for all
-five. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
+five, those together for which the text is the same. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
 import os
 import sys
 
@@ -19,21 +19,25 @@ INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
 HEAVY = 2000        # lines of generated text for one architecture; programs with more are hardly optimized, samples always are
 QUICK = ["-Ofc", "mid"]        # `max` and -Xcicc -O0 leave ptxas more than they save
 
-PAGES = sys.argv[1] == "pages"      # many small programs: the host's compiler alone has read their host part when nvcc has only begun
+# Groups whose host part is given to the host's compiler alone: nvcc needs five times as long to come to it.
+APART = sys.argv[1] in ("pages", "library", "values")
 
 spills, done = [], set()
 
 
-def compile_one(name, text, arch, where, whole, heavy):
-    """whole: with its host part, through the host's compiler; else the device's part to a cubin."""
-    kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole and not PAGES else ["-cubin"]
+def compile_one(name, text, archs, where, whole, heavy):
+    """archs: between which the text makes no difference. whole: with its host part, through the host's compiler; else the device's part."""
+    kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole and not APART else ["-fatbin"] if len(archs) > 1 else ["-cubin"]
+    least = min(archs, key=lambda arch: int(re.sub(r"\D", "", arch)))
+    codes = ["-gencode=arch=%s,code=%s" % (least.replace("sm", "compute"), arch) for arch in archs] if len(archs) > 1 else ["-arch=" + least]
+    arch = ", ".join(archs)
     if heavy:
         kind += QUICK
-    r = run([NVCC] + kind + ["-arch=" + arch, "-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
+    r = run([NVCC] + kind + codes + ["-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
     said = r.out.decode("utf-8", "replace") + r.text
     wrong = [line for line in said.splitlines() if not INFO.match(line) or "C75" in line]
     check(r.code == 0 and not wrong, "%s for %s:\n%s" % (name, arch, "\n".join(wrong)[-3000:]))
-    if whole and PAGES:
+    if whole and APART:
         host = os.path.join(where, "host.cpp")
         write(host, host_side(read(text)))
         r = run(["g++", "-c", "-o", host + ".o", "-Wall", "-Wextra", "-Werror", "-I" + os.path.dirname(text), "-isystem", include_folder(), host])
@@ -55,7 +59,7 @@ def include_folder():
 
 def program(name, path, options, tmp, combinations, whole, heavy):
     """Emits and compiles one program for each combination; the one named by whole with its host part."""
-    texts = {}
+    texts, served = {}, {}
     for archs, arch in combinations:
         if archs not in texts:
             where = os.path.join(tmp, "list%d" % LISTS.index(archs))
@@ -63,9 +67,18 @@ def program(name, path, options, tmp, combinations, whole, heavy):
             out = os.path.join(where, "k.cu")
             texts[archs] = out if emit(name, path, options + (["--arch=" + archs] if archs else []), out) else None
         if texts[archs]:
-            lines = read(texts[archs]).count("\n") / (archs.count(",") + 1 if archs else 2)
-            compile_one("%s, --arch=%s" % (name, archs or "default"), texts[archs], arch, tmp, (archs, arch) == whole, lines > heavy)
-            done.add((archs, arch))
+            served.setdefault((archs, differs(read(texts[archs]), arch)), []).append(arch)
+    for (archs, _), mine in served.items():
+        lines = read(texts[archs]).count("\n") / (archs.count(",") + 1 if archs else 2)
+        compile_one("%s, --arch=%s" % (name, archs or "default"), texts[archs], mine, tmp, whole in [(archs, arch) for arch in mine], lines > heavy)
+        done.update((archs, arch) for arch in mine)
+
+
+def differs(text, arch):
+    """What the preprocessor's questions come to: architectures for which it is the same get the same text."""
+    number = 10 * int(re.sub(r"\D", "", arch))
+    own = arch if "__CUDA_ARCH_FEAT_SM%d_ALL" % (number // 10) in text and arch.endswith("a") else ""
+    return own, tuple(number >= int(n) for n in sorted(set(re.findall(r"__CUDA_ARCH__ *(?:>=|<) *(\d+)", text))))
 
 
 def serves(archs, arch):
