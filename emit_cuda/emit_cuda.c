@@ -39,6 +39,7 @@ typedef struct KernelText {
 	int64_t sure[TEXTS], kept[TEXTS];       /* a text with fewer registers is for rows from the one to below the other */
 	bool packed;            /* one of them shares thread blocks */
 	bool prints;            /* one of them calls printf */
+	bool starts;            /* one of them needs more of a launch than its grid */
 	Conditions needs;       /* what makes tensors aligned */
 	Conditions lengths;     /* what has to lie between them */
 	Conditions phases;      /* what makes rows begin at one phase */
@@ -205,7 +206,7 @@ static Cu kernel_body(KernelText *k, const Fn *fn, const EmitOptions *opt, bool 
 
 /* o: NULL where there is none; blocks: how many of it should fit a multiprocessor (bound.c), in a text for several architectures
  * and in one that is specific for its own; line: what lines_set says, whose split is the first access of memory */
-typedef struct Body { Out *o[TEXTS]; Lined line[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS][2]; } Body;
+typedef struct Body { Out *o[TEXTS]; Lined line[TEXTS]; const Fn *fn[TEXTS]; int blocks[TEXTS][2]; bool roles[TEXTS]; } Body;
 
 static int bound_of_any(const Fn *fn)
 {
@@ -216,6 +217,7 @@ static int bound_of_any(const Fn *fn)
 static void put_body(Body *b, TextKind t, const Fn *fn, Cu *g)
 {
 	b->fn[t] = fn;
+	b->roles[t] = g->roles;
 	b->o[t] = out_new();
 	b->line[t] = lines_set(b->o[t], g->o->p, g->prologue, g->opt);
 	out_free(g->o);
@@ -347,7 +349,7 @@ static const char wait_text[] = "\tct_grid_wait();\n";
 
 /* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could begin
  * before the last has ended. Kernels with roles say themselves who waits. */
-static bool waits(const Fn *fn, const ArchRow *a) { return a->number >= DEPENDENT_FROM && !group_needs_base(fn); }
+static bool waits(const Body *b, TextKind t, const ArchRow *a) { return a->number >= DEPENDENT_FROM && !b->roles[t]; }
 
 static bool any_prints(const SnipSet *used)
 {
@@ -387,7 +389,7 @@ static void print_text(Out *o, const KernelText *k, int arch, const EmitOptions 
 	kernel_params(o, k);
 	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 	out_raw(o, body->p, b->line[kind].split);
-	if (waits(fn, a)) out_raw(o, wait_text, sizeof wait_text - 1);
+	if (waits(b, kind, a)) out_raw(o, wait_text, sizeof wait_text - 1);
 	out_raw(o, body->p + b->line[kind].split, body->n - b->line[kind].split);
 	if (b->line[kind].any) lines_own(o, opt);
 	out_puts(o, "\n");
@@ -396,6 +398,32 @@ static void print_text(Out *o, const KernelText *k, int arch, const EmitOptions 
 static bool is_shared(const KernelText *k, int arch, TextKind t, const EmitOptions *opt)        /* with the next architecture */
 {
 	return arch + 1 < opt->archs.n && k->body[arch].o[t] == k->body[arch + 1].o[t];
+}
+
+static void find_wait(void *found, Op *op)
+{
+	if (op->code == OP_GRID_WAIT) *(bool *)found = true;
+}
+
+static void find_meet(void *found, Op *op)
+{
+	if (op->code == OP_GRID_MEET) *(bool *)found = true;
+}
+
+/* Its thread blocks wait for each other: all must run at once. */
+static bool together(const Fn *fn)
+{
+	bool found = false;
+	ir_walk(fn->body, find_meet, &found);
+	return found;
+}
+
+/* It waits for the kernel before it itself, so it may begin earlier. */
+static bool dependent(const Fn *fn)
+{
+	bool found = false;
+	ir_walk(fn->body, find_wait, &found);
+	return found;
 }
 
 /* The bodies of all texts of a kernel, and what they call. */
@@ -410,7 +438,8 @@ static void make_bodies(KernelText *k, int index, Module *const *placed, const E
 		for (int t = 0; t < TEXTS; t++) {
 			const Fn *of = k->text[t][i] = k->body[i].fn[t];
 			k->packed |= of && of->packed > 0;
-			if (of && waits(of, opt->archs.p[i])) snip_use_text(used, wait_text);
+			if (of && t == TEXT_ANY) k->starts |= of->persistent || dependent(of) || together(of);
+			if (of && waits(&k->body[i], t, opt->archs.p[i])) snip_use_text(used, wait_text);
 		}
 	}
 	for (int i = 0; i < opt->archs.n; i++)
@@ -659,42 +688,6 @@ static void launch_if(Out *o, const KernelText *k, const EmitOptions *opt, const
 	launch_text(o, k, opt, name, t);
 }
 
-static void find_wait(void *found, Op *op)
-{
-	if (op->code == OP_GRID_WAIT) *(bool *)found = true;
-}
-
-static void find_meet(void *found, Op *op)
-{
-	if (op->code == OP_GRID_MEET) *(bool *)found = true;
-}
-
-/* Its thread blocks wait for each other: all must run at once. */
-static bool together(const Fn *fn)
-{
-	bool found = false;
-	ir_walk(fn->body, find_meet, &found);
-	return found;
-}
-
-/* It waits for the kernel before it itself, so it may begin earlier. */
-static bool dependent(const Fn *fn)
-{
-	bool found = false;
-	ir_walk(fn->body, find_wait, &found);
-	return found;
-}
-
-/* Does one of the texts need more of a launch than its grid? */
-static bool needs_start(const KernelText *k, const EmitOptions *opt)
-{
-	for (int i = 0; i < opt->archs.n; i++) {
-		const Fn *fn = k->text[TEXT_ANY][i];
-		if (fn->persistent || dependent(fn) || together(fn)) return true;
-	}
-	return false;
-}
-
 static void print_start(Out *o, const KernelText *k, const EmitOptions *opt, const char *name)
 {
 	int n = opt->archs.n;
@@ -747,7 +740,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	if (k->packed) out_printf(o, "%s(void *)&ct_count", n++ ? ", " : "");
 	out_printf(o, "%s };\n", n ? "" : "NULL");
 	const char *name = fn->source_name ? fn->source_name : fn->name;
-	if (needs_start(k, opt)) {
+	if (k->starts) {
 		print_start(o, k, opt, name);
 		return;
 	}
@@ -828,7 +821,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	bool maps = false, start = false, wide = false, pairs = false, twins = false;
 	for (int i = 0; i < kernels.n; i++) {
 		maps |= kernels.p[i].maps.n > 0;
-		start |= needs_start(&kernels.p[i], opt);
+		start |= kernels.p[i].starts;
 		wide |= kernel_rows(&kernels.p[i], opt) > opt->archs.n;
 		for (int t = TEXT_TWIN; t < TEXT_ALIGNED; t++) twins |= has_text(&kernels.p[i], opt, t);
 		pairs |= twins || has_text(&kernels.p[i], opt, TEXT_PAIRED);
