@@ -39,6 +39,8 @@ GENHDR  := $(GEN)/tokens.inc
 LIBOBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out driver/main.c,$(SRC))) $(GENSRC:$(BUILD)/gen/%.c=$(OBJ)/gen/%.o)
 OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
+.DELETE_ON_ERROR:
+
 .PHONY: all help lib test bench bench-memory bench-gpu meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 

@@ -30,7 +30,7 @@ static Str same_path(Str path)
 
 static void emit_all(Module *m, size_t n)
 {
-	LowerOptions lo = { .level = (int)(n % 4), .checked = n / 4 % 2, .after = goes_on };
+	LowerOptions lo = { .level = (int)(n % 4), .checked = n / 4 % 2, .after = goes_on, .by_threads = n / 16 % 2 };
 	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"), .output_name = str_intern("fuzz.c"),
 		.line = n / 8 % 2 ? LINE_ON : LINE_OFF, .abs_path = same_path, .checked = lo.checked, .opt = lo.level };
 	const ArchRow *arch = &arch_rows[n % (size_t)arch_count];
@@ -39,7 +39,7 @@ static void emit_all(Module *m, size_t n)
 	emit_header(header, m, &eo);
 	emit_c(c, m, &eo);
 	vec_push(A_UNIT, &eo.archs, arch);
-	Module *placed = lower_place(m, arch->number, arch->specific, &lo);
+	Module *placed = lower_place(m, arch->number, arch->specific, NULL, &lo);
 	if (placed) emit_cuda(cuda, m, &placed, &eo);
 	if (placed && diag_errors() == 0 && !(header->n && c->n && cuda->n)) abort();
 }
