@@ -200,13 +200,13 @@ void diag_label(Diag *d, Span at, const char *fmt, ...)
 	va_start(ap, fmt);
 	Str text = vtext(fmt, ap);
 	va_end(ap);
-	vec_push(A_UNIT, &d->labels, ((DiagLabel){ at, text, false }));
+	vec_push(A_UNIT, &d->labels, ((DiagLabel){ at, text, NULL }));
 }
 
 void diag_call(Diag *d, Span at, Str name)
 {
 	diag_label(d, at, "in `%s`, called from here", name);
-	d->labels.p[d->labels.n - 1].call = true;
+	d->labels.p[d->labels.n - 1].call = name;
 }
 
 static void add_note(Diag *d, bool help, Str text)

@@ -273,13 +273,31 @@ static int total_lines(const Diag *d, const MarkVec *v)
 	return n;
 }
 
+static int outermost_call(const Diag *d)       /* -1: there is none */
+{
+	for (int i = d->labels.n - 1; i >= 0; i--)
+		if (d->labels.p[i].call) return i;
+	return -1;
+}
+
+/* The outermost call names those on the way that are not shown. */
+static Str label_text(const Diag *d, const bool *dropped, int i)
+{
+	const DiagLabel *l = d->labels.p;
+	int in = i;
+	if (i != outermost_call(d)) return l[i].text;
+	while (in > 0 && l[in - 1].call && dropped[in - 1]) in--;
+	if (in == i) return l[i].text;
+	Str way = str_fmt("`%s`", l[i].call);
+	for (int k = i - 1; k > in; k--) way = str_fmt(k == in + 1 ? "%s and `%s`" : "%s, `%s`", way, l[k].call);
+	return str_fmt("in `%s`, called from here through %s", l[in].call, way);
+}
+
 /* Which labels go first where all of them are more than a reader takes in at a glance: the calls on the way
  * to the outermost one, then the others from the last, then that call. */
 static void drop_next(const Diag *d, bool *dropped)
 {
-	int last_call = -1, pick = -1;
-	for (int i = 0; i < d->labels.n; i++)
-		if (d->labels.p[i].call) last_call = i;
+	int last_call = outermost_call(d), pick = -1;
 	for (int i = last_call - 1; i >= 0 && pick < 0; i--)
 		if (d->labels.p[i].call && !dropped[i]) pick = i;
 	for (int i = d->labels.n - 1; i >= 0 && pick < 0; i--)
@@ -299,7 +317,7 @@ static void collect_marks(const Diag *d, MarkVec *v)
 			bool same = l.at.lo == d->at.lo && l.at.hi == d->at.hi;
 			if (dropped[i]) continue;
 			if (same && !*own) own = l.text;
-			else if (l.at.hi) vec_push(A_UNIT, v, mark_of(l.at, l.text, false, i + 1));
+			else if (l.at.hi) vec_push(A_UNIT, v, mark_of(l.at, label_text(d, dropped, i), false, i + 1));
 		}
 		vec_push(A_UNIT, v, mark_of(d->at, own, true, 0));
 		qsort(v->p, (size_t)v->n, sizeof *v->p, mark_order);
