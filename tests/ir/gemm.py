@@ -424,21 +424,29 @@ def empty(t, elem, left):
     return name
 
 
+def by_side(t, first, body):
+    """Each of two owners has its own text: what it owns is a constant there."""
+    t.put(f'if {first} do {{')
+    body(0)
+    t.put('yield')
+    t.put('} do {')
+    body(1)
+    t.put('yield')
+    t.put('}')
+
+
+def sum_in_order(t, own, mine, other, part):
+    """The first owner's part first, whoever adds."""
+    a, b = (mine, other) if own == 0 else (other, mine)
+    return t.let('both', f'add {a}, {b} : tile<f32, {part}> @ {acc_layout(*part)}')
+
+
 def exchange(t, s, elem, acc, row, col, first_slot, box_rows, send, rank):
     """Each block of the cluster owns half of the boxes: it sends the other half and adds what it gets, always in the same order."""
     part = [s.mine // 2, s.cols]
     lay = acc_layout(*part)
     first = t.let('first', f'eq {rank}, {t.num(0)} : bool')
     sent = t.let('sent', f'slot %S, {t.num(0)} : shared<f32, [{send}]>')
-
-    def halves(body):
-        t.put(f'if {first} do {{')
-        body(0)
-        t.put('yield')
-        t.put('} do {')
-        body(1)
-        t.put('yield')
-        t.put('}')
 
     def cut(own):
         return t.let('half', f'cut {acc} {{offsets = {[own * s.mine // 2, 0]}}} : tile<f32, {part}> @ {lay}')
@@ -449,12 +457,11 @@ def exchange(t, s, elem, acc, row, col, first_slot, box_rows, send, rank):
     def take(own):
         mine = cut(own)
         other = t.let('other', f'load_regs {sent} : tile<f32, {part}> @ {lay}')
-        a, b = (mine, other) if own == 0 else (other, mine)
-        both = t.let('both', f'add {a}, {b} : tile<f32, {part}> @ {lay}')
+        both = sum_in_order(t, own, mine, other, part)
         store_box(t, s, elem, both, row, col, first_slot, box_rows, 1, 0, at=own * s.mine // 2, first=True)
-    halves(give)
+    by_side(t, first, give)
     t.put('cluster_barrier {order = acquire_release}')
-    halves(take)
+    by_side(t, first, take)
 
 
 def exchange_apart(t, s, elem, acc, row, col, first_slot, box_rows, boxes, tile, rank, turn):
@@ -477,26 +484,16 @@ def exchange_apart(t, s, elem, acc, row, col, first_slot, box_rows, boxes, tile,
     def cut(own):
         return t.let('half', f'cut {acc} {{offsets = {[0, own * part[1]]}}} : tile<f32, {part}> @ {lay}')
 
-    def either(body):
-        t.put(f'if {first} do {{')
-        body(0)
-        t.put('yield')
-        t.put('} do {')
-        body(1)
-        t.put('yield')
-        t.put('}')
-
     def give(own):
         t.put(f'store_regs {place(1 - own)}, {cut(1 - own)}')
 
     def take(own):
         other = t.let('other', f'load_regs {place(own)} : tile<f32, {part}> @ {lay}')
-        a, b = (cut(own), other) if own == 0 else (other, cut(own))
-        both = t.let('both', f'add {a}, {b} : tile<f32, {part}> @ {lay}')
+        both = sum_in_order(t, own, cut(own), other, part)
         store_box(t, s, elem, both, row, t.op('add', col, t.num(own * part[1])), first_slot, box_rows, 1, 0, at=0, first=True)
-    either(give)
+    by_side(t, first, give)
     t.put(f'grid_meet {counter}, {first} {{count = {s.apart}}}')
-    either(take)
+    by_side(t, first, take)
 
 
 def store_box(t, s, elem, acc, row, col, first_slot, box_rows, boxes, n, at=None, first=False):
