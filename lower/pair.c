@@ -175,11 +175,18 @@ static void count(void *ctx, Op *op)
 	t->words += (int)(((int64_t)elem_bytes(r->type->elem) << r->lay->in[HW_REG]) / 4);
 }
 
+static bool is_cut(const Fn *fn)        /* into slices, for its registers do not hold one row: two even less */
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->nregion) return true;
+	return false;
+}
+
 /* Of an H200, the L2 cache gives 1.3 times what its memory reads and writes. */
 bool pair_wanted(const Fn *fn)
 {
 	Traffic t = { 0 };
-	if (fn->cluster < 2 || fn->by_element) return false;
+	if (fn->cluster < 2 || fn->by_element || is_cut(fn)) return false;
 	ir_walk(fn->body, count, &t);
 	return t.own && 3 * (t.own + t.shared) > 4 * (t.own + t.stored) && PAIRED * t.words <= WORDS;
 }
