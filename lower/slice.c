@@ -25,6 +25,7 @@ enum {
 	HELD_LOG2 = 15,         /* elements of a tile that the registers of a thread block hold, log2, */
 	HELD_LOADS = 8,         /* where fewer bytes are loaded for each */
 	SCANNED = 14, SCANNED_IN_CLUSTER = 17,  /* of tiles that are scanned along the axis, and by a cluster */
+	KEEP_ALL = 227 << 10,   /* bytes that a thread block may keep (keep.c) */
 	HELD_IN_CLUSTER = 14,   /* the same in a cluster, where less is better: several tile blocks share an SM then */
 	WIDE_BYTES = 128        /* of what other plans would load again: each thread's in a cluster of 16 thread blocks, at least */
 };
@@ -406,15 +407,27 @@ static int warps_beside(int64_t kept, bool cluster)
 	return kept <= KEEP_HALF || !cluster ? SLICE_WARPS + 1 : SLICE_WARPS + 2;
 }
 
+/* May the thread blocks of a cluster (log2) keep what is loaded again, one on each multiprocessor? */
+static bool keeps_all(const SlicePlan *p, int size, int cluster)
+{
+	return ((int64_t)load_bytes(p, RUN_AGAIN) << size) >> cluster <= KEEP_ALL;
+}
+
 /* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? They leave more multiprocessors idle (seven of an
- * H200's eight groups have 16 of them), which pays where each thread has much under way at once: rms norm of 262,144 columns of bf16,
- * 64 bytes a thread, would go from 71 to 64 % of the copy rate. Where elements are accessed one by one slices take longer still:
- * layer norm of 200,001 columns of bf16 goes from 30 to 37 %. */
+ * H200's eight groups have 16 of them), which pays where each thread has much under way at once, and registers for nothing else:
+ * softmax of 262,144 columns of f32 goes from 75 to 81 % of the copy rate, but rms norm, whose weights take as many again, from 82
+ * to 70, layer norm from 68 to 48. Where elements are accessed one by one slices take longer still: layer norm of 200,001 columns
+ * of bf16 goes from 30 to 37 %.
+ * Or does their shared memory keep what that of 8 does not? Rms norm of 524,288 columns of f32 goes from 68 to 74 %, softmax from 67 to 70,
+ * layer norm from 53 to 58; by single elements 2 to 6 points are lost. */
 static bool serves_wide(const Fn *fn, const SlicePlan *p, int size)
 {
 	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE;
-	bool much = wide_regs(fn) > CLUSTER_REGS || load_bytes(p, RUN_AGAIN) << CLUSTER_REGS >= WIDE_BYTES;
-	return fits && (much || fn->by_element);
+	int own = load_bytes(p, RUN_AGAIN);
+	bool alone = load_bytes(p, ALL_RUNS) == own;
+	bool much = wide_regs(fn) > CLUSTER_REGS || ((alone || fn->peels) && own << CLUSTER_REGS >= WIDE_BYTES);
+	if (fits) return much || fn->by_element;
+	return !fn->by_element && !keeps_all(p, size, CLUSTER_PORTABLE) && keeps_all(p, size, CLUSTER_WIDE);
 }
 
 /* false: registers hold the tile. */
