@@ -4,11 +4,14 @@
  * same block combines before its own store, and needs nothing of that load's, is put in front of the load: one barrier serves
  * both, and the shuffles of both overlap.
  *
+ * In a cluster the exchanges of two such reductions become one.
+ *
  * Only computation moves, no access of tensors, and only small buffers, which have places of their own (share). */
 #include "base/diag.h"
 #include "lower/placed.h"
 
-enum { SMALL = 256, MOST = 64 };        /* bytes of a buffer; operations that move to one wait */
+enum { SMALL = 256, MOST = 64,          /* bytes of a buffer; operations that move to one wait */
+	TOGETHER = 8 };                 /* tiles of one exchange */
 
 typedef struct Meet {
 	int *at;                /* by Val id: which operation of its block makes it; moved ones count as that of the wait */
@@ -75,6 +78,49 @@ static Op *gather(Meet *m)
 	return last;
 }
 
+/* Both in the place of the first. */
+static void exchange_both(Meet *m, Op *second)
+{
+	Op *each[] = { m->wait, second };
+	Val *in[TOGETHER];
+	const Type *t[TOGETHER];
+	int n = 0;
+	for (int i = 0; i < 2; i++)
+		for (int k = 0; k < each[i]->nin; k++, n++) in[n] = ir_in(each[i], k), t[n] = in[n]->type;
+	Builder b = build_before(m->wait);
+	Op *both = ir_op(&b, OP_EXCHANGE, n, in, n, t);
+	n = 0;
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < each[i]->nout; k++, n++) {
+			ir_set_layout(both->out[n], *each[i]->out[k]->lay);
+			ir_replace(each[i]->out[k], both->out[n]);
+			m->at[both->out[n]->id] = m->waits_at;
+		}
+		ir_remove(each[i]);
+	}
+	m->wait = both;
+}
+
+static Op *gather_exchanges(Meet *m)
+{
+	for (Op *op = m->wait->next, *next; op && !op->nregion; op = next) {
+		next = op->next;
+		if (op->code != OP_EXCHANGE || op_tells(op)) continue;
+		m->left = MOST;
+		if (m->wait->nin + op->nin > TOGETHER || !can_precede(m, op)) break;
+		for (int i = 0; i < op->nin; i++)
+			if (!is_there(m, ir_in(op, i))) precede(m, ir_in(op, i)->def);
+		exchange_both(m, op);
+	}
+	return m->wait;
+}
+
+static bool is_wait(const Op *op)
+{
+	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	return op->code == OP_LOAD_SHARED && is_small(ir_in(op, 0));
+}
+
 static void visit_block(int *at, IrBlock *b)
 {
 	int n = 0;
@@ -84,9 +130,9 @@ static void visit_block(int *at, IrBlock *b)
 		for (int i = 0; i < op->nregion; i++) visit_block(at, op->region[i]);
 	}
 	for (Op *op = b->first; op; op = op->next) {
-		if (op->code != OP_LOAD_SHARED || !is_small(ir_in(op, 0))) continue;
+		if (!is_wait(op)) continue;
 		Meet m = { .at = at, .wait = op, .waits_at = at[op->out[0]->id] };
-		op = gather(&m);
+		op = op->code == OP_EXCHANGE ? gather_exchanges(&m) : gather(&m);
 	}
 }
 
@@ -95,6 +141,7 @@ void pass_meet(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		visit_block(NEW_ARRAY(A_TMP, int, fn->nval), fn->body);
+		int joined = fn->cluster ? fn->nval * TOGETHER : 0;     /* exchanges have new results, at most so many */
+		visit_block(NEW_ARRAY(A_TMP, int, fn->nval + joined), fn->body);
 	}
 }

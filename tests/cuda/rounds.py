@@ -1,4 +1,5 @@
-"""How often threads wait in the loops of rounds.tile (passes meet and share), and which tiles are loaded a round ahead (ahead)."""
+"""How often threads wait in the loops of rounds.tile (passes meet and share), and which tiles are loaded a round ahead (ahead); how often
+the thread blocks of the clusters of clusters.tile wait for each other."""
 import os
 import re
 import sys
@@ -8,14 +9,28 @@ from common import *
 
 # kernel: barriers in its text, loads of tiles that the loop holds: none where they are too many, or in a loop that is left early
 WANT = {"one": (2, 2), "two": (2, 0), "jumps": (5, 0), "turned": (2, 1)}
+# kernel: thread blocks, exchanges: one for what needs nothing of each other, one more behind another load or for what needs the first
+CLUSTERS = {"most_of_16384": (2, 2)}
+
+
+def placed(tmp, name):
+    """Kernel -> its text behind pass share."""
+    out = os.path.join(tmp, name + ".ir")
+    r = ctilec("-w", "--arch=sm_90a", "--stop-after=share", os.path.join(ROOT, "tests", "cuda", name + ".tile"), "-o", out)
+    check(r.code == 0, "%s.tile does not compile:\n%s" % (name, r.text))
+    return re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S)
+
 
 with tmpdir() as tmp:
-    out = os.path.join(tmp, "rounds.ir")
-    r = ctilec("--arch=sm_90a", "--stop-after=share", os.path.join(ROOT, "tests", "cuda", "rounds.tile"), "-o", out)
-    check(r.code == 0, "rounds.tile does not compile:\n" + r.text)
     found = {}
-    for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S):
+    for name, body in placed(tmp, "rounds"):
         found[name] = (len(re.findall(r"^\s*barrier\b", body, re.M)), len(re.findall(r"\bheld = ", body)))
     for name, n in WANT.items():
         check(found.get(name) == n, "%s: want barriers and loads ahead %s, found %s" % (name, n, found.get(name)))
+    found = {}
+    for name, body in placed(tmp, "clusters"):
+        blocks = re.search(r"^\s*cluster (\d+)", body, re.M)
+        found.setdefault(name, (int(blocks.group(1)) if blocks else 0, len(re.findall(r"\bexchange\b", body))))
+    for name, n in CLUSTERS.items():
+        check(found.get(name) == n, "%s: want thread blocks and exchanges %s, found %s" % (name, n, found.get(name)))
 finish()
