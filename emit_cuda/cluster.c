@@ -3,7 +3,11 @@
  * Each exchange has an mbarrier in every thread block, which counts the bytes that arrive (PTX: mbarrier, st.async). They are
  * made ready at the start; the blocks meet once, before the first of them sends, and that wait stands behind the first loads.
  * Afterwards nothing waits but for the data itself: a release at cluster scope would wait for all memory operations before it.
- * Each block waits for everything that is sent to it, so none ends while another still writes to its shared memory. */
+ * Each block waits for everything that is sent to it, so none ends while another still writes to its shared memory.
+ *
+ * An exchange in a loop has two mbarriers and two places for what arrives, for every other round: who sends for round n + 2 has what all
+ * warps sent for round n + 1, behind their reading of round n. Bytes may arrive for a phase before its own block expects them
+ * (PTX: the pending count of transactions goes below zero, and the phase stays open until its one arrival). */
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
@@ -19,7 +23,31 @@ static void init_bar(void *ctx, Op *op)
 	int64_t sends, bytes;
 	if (!op_exchanges(op)) return;
 	exchange_size(op, &sends, &bytes);
-	out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld, %lld);\n", (long long)ir_int(op, AT_SLOT, 0), (long long)sends, (long long)bytes);
+	for (int i = 0; i <= exchange_repeats(op); i++)
+		out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld, %lld);\n", (long long)(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op)),
+			(long long)sends, (long long)bytes);
+}
+
+static void count_times(void *ctx, Op *op)
+{
+	Cu *g = ctx;
+	if (op_exchanges(op) && exchange_repeats(op)) out_printf(g->o, "unsigned int ct_done%lld = 0;\n", (long long)ir_int(op, AT_SLOT, 0));
+}
+
+/* Where its place begins. One that is done again and again has two, for every other time. */
+static Str place_of(const Op *op)
+{
+	Str at = str_i64(ir_int(op, AT_SLOT, 0));
+	return exchange_repeats(op) ? str_fmt("%s + ct_half%s", at, at) : at;
+}
+
+static void begin_time(Cu *g, const Op *op)
+{
+	long long at = ir_int(op, AT_SLOT, 0);
+	if (!exchange_repeats(op)) return;
+	out_printf(g->o, "const unsigned int ct_half%lld = (ct_done%lld & 1) * %lld, ct_phase%lld = ct_done%lld >> 1 & 1;\n", at, at,
+		(long long)exchange_bytes(op), at, at);
+	out_printf(g->o, "ct_done%lld++;\n", at);
 }
 
 void cluster_begin(Cu *g)
@@ -34,12 +62,15 @@ void cluster_begin(Cu *g)
 	out_puts(g->o, "ct_bar_ready();\n");
 	out_off(g->o);
 	out_puts(g->o, "}\nct_cluster_arrive();\n");
+	ir_walk(g->fn->body, count_times, g);
 }
 
 static Str slot_at(const Op *op, int k, Str index)
 {
 	const Type *t = op->out[k]->type;
-	return str_fmt("%lld + (%s) * %d", (long long)(ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k)), index, exchange_slot(t->elem));
+	int slot = exchange_slot(t->elem);
+	if (!exchange_repeats(op)) return str_fmt("%lld + (%s) * %d", (long long)(ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k)), index, slot);
+	return str_fmt("%s + %lld + (%s) * %d", place_of(op), (long long)(EXCHANGE_BAR + exchange_at(op, k)), index, slot);
 }
 
 static Str index_text(Lay l)
@@ -59,8 +90,8 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 	cu_registers(g, l, lay_hwcoord(l, spare, HW_REG));
 	if (!lanes) cu_loop(g, "ct_to", g->fn->cluster);
 	for (int i = 0; i < n; i++)
-		out_printf(g->o, "ct_send_b%d(ct_smem + %s, %s, ct_smem + %lld, %s);\n", 8 * exchange_slot(e[i]), at[i], words_bits(e[i], x[i]),
-			(long long)ir_int(op, AT_SLOT, 0), lanes ? "ct_lane" : "(unsigned int)ct_to");
+		out_printf(g->o, "ct_send_b%d(ct_smem + %s, %s, ct_smem + %s, %s);\n", 8 * exchange_slot(e[i]), at[i], words_bits(e[i], x[i]),
+			place_of(op), lanes ? "ct_lane" : "(unsigned int)ct_to");
 	if (!lanes) cu_end(g);
 	cu_end(g);
 	cu_end(g);
@@ -72,13 +103,69 @@ void cluster_meet(Cu *g)
 	g->started = true;
 }
 
-static void print_wait(Cu *g, const Op *op) { out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)ir_int(op, AT_SLOT, 0)); }
+static void find_exchange(void *ctx, Op *op) { *(bool *)ctx |= op_exchanges(op); }
+
+void cluster_before(Cu *g, const Op *loop)
+{
+	bool any = false;
+	if (!g->fn->cluster || g->started) return;
+	ir_walk(loop->region[0], find_exchange, &any);
+	if (any) cluster_meet(g);
+}
+
+static void print_wait(Cu *g, const Op *op)
+{
+	if (!exchange_repeats(op)) {
+		out_printf(g->o, "ct_bar_wait(ct_smem + %s);\n", place_of(op));
+		return;
+	}
+	int64_t sends, bytes;
+	exchange_size(op, &sends, &bytes);
+	out_printf(g->o, "ct_bar_wait_phase(ct_smem + %s, ct_phase%lld);\n", place_of(op), (long long)ir_int(op, AT_SLOT, 0));
+	out_printf(g->o, "if (threadIdx.x == 0) ct_bar_again(ct_smem + %s, %lld);\n", place_of(op), (long long)bytes);
+}
 
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
 {
 	cluster_meet(g);
 	print_sends(g, op, l, n, e, at, x);
 	print_wait(g, op);
+}
+
+static void send_zeros(Cu *g, const Op *op)
+{
+	begin_time(g, op);
+	for (int k = 0; k < op->nin; k++) {
+		const Val *v = ir_in(op, k);
+		Elem e = v->type->elem;
+		Str at = slot_at(op, k, index_text(*v->lay)), zero = str_intern("0");
+		print_sends(g, op, *v->lay, 1, &e, &at, &zero);
+	}
+	print_wait(g, op);
+}
+
+void cluster_idle(Cu *g, const Op *loop, Str lo, Str hi, Str step)
+{
+	const Op *row = g->fn->alternate ? idle_row(g->fn, loop) : NULL;
+	Num by;
+	if (!row || !ir_const_value(ir_in(loop, 2), &by) || by.i < 1 || elem_bytes(loop->region[0]->args.p[0]->type->elem) == 8) return;
+	CuMap m = cu_map(*row->out[0]->lay, LAY_PACKED);
+	Str n = cu_fresh(g, "n"), idle = cu_fresh(g, "idle");
+	out_printf(g->o, "bool %s;        /* is it behind the rows? Then it sends zeros */\n{\n", idle);
+	out_in(g->o);
+	out_printf(g->o, "const unsigned int ct_lane = 0;\n%s = (long long)(%s) >= %s;\n", idle, cu_map_thread(&m),
+		cu_val(g, ir_in(row, 0))->view->ext[idle_axis(row->out[0]->type)]);
+	out_off(g->o);
+	out_printf(g->o, "}\nif (%s) {\n", idle);
+	out_in(g->o);
+	out_printf(g->o, "for (long long %s = %s; %s < %s; %s += %s) {\n", n, lo, n, hi, n, step);
+	out_in(g->o);
+	for (const Op *op = loop->region[0]->first; op; op = op->next)
+		if (op->code == OP_EXCHANGE) send_zeros(g, op);
+	out_off(g->o);
+	out_puts(g->o, "}\nreturn;\n");
+	out_off(g->o);
+	out_puts(g->o, "}\n");
 }
 
 Str cluster_received(Elem e, Str at)
@@ -118,6 +205,7 @@ void cluster_exchange(Cu *g, const Op *op)
 {
 	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
 	cu_say(g, op);
+	begin_time(g, op);
 	for (int k = 0; k < op->nout && !op_tells(op); k++) cu_declare(g, op->out[k]);
 	cluster_meet(g);
 	for (int k = 0; k < op->nin; ) k = print_alike(g, op, k);

@@ -175,6 +175,8 @@ static void print_for(Cu *g, const Op *op)
 	init_carried(g, op, b->args.n - 1, b->args.p + 1, 3);
 	share_names(g, op->nout, b->args.p + 1, op->out);
 	next_begin(g, op);
+	cluster_before(g, op);
+	cluster_idle(g, op, lo, hi, step);
 	Str i = cu_val(g, counter)->name = cu_name(g, counter);
 	Num one;
 	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1;

@@ -197,6 +197,9 @@ void cluster_begin(Cu *g);                              /* places of threads, mb
 void cluster_exchange(Cu *g, const Op *op);
 /* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
 void cluster_meet(Cu *g);                               /* once: all mbarriers of the cluster are made, and all threads see that */
+void cluster_before(Cu *g, const Op *loop);     /* what an exchange in it has to find done, once */
+/* The loop of warps that have no part in it (lower/idle.c): from lo to hi by step, which is 1 or more. */
+void cluster_idle(Cu *g, const Op *loop, Str lo, Str hi, Str step);
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
 Str cluster_received(Elem e, Str at);
 Str cluster_told(Cu *g, const Op *op);                  /* of one that op_tells: waits */

@@ -210,6 +210,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
+	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */

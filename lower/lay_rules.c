@@ -18,7 +18,8 @@ static int imax(int a, int b) { return a > b ? a : b; }
 
 Threads fn_threads(const Fn *fn)
 {
-	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps), fn->by_element ? 0 : PIECE_LOG2 };
+	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps), fn->by_element ? 0 : PIECE_LOG2,
+		fn->alternate ? log2_of(fn->cluster) : 0 };
 }
 
 /* ---- memory ---- */
@@ -65,13 +66,23 @@ Lay lay_single(int rank, Threads n)
 	return lay_mul(l, lay_bcast(rank, HW_WARP, n.warps));
 }
 
+/* The number of the thread block is the highest bits of a warp's: they change places with the lowest. */
+static Lay blocks_in_turn(Lay l, int blocks)
+{
+	Lay r = l;
+	int first = lay_first(l, HW_WARP), warps = l.in[HW_WARP];
+	for (int i = 0; i < warps; i++) r.col[first + i] = l.col[first + (i + blocks) % warps];
+	return r;
+}
+
 Lay lay_default(const Type *t, int fast, Threads n)
 {
 	int size = type_log2_size(t);
 	if (t->rank == 0 || size == 0) return lay_single(t->rank, n);
 	if (fast < 0 || fast >= t->rank) fast = t->rank - 1;
 	int vec = imin(imax(0, n.piece - elem_log2(t->elem)), imax(0, size - n.lanes - n.warps));
-	return lay_rows(t->rank, t->log2, fast, vec, n.lanes, n.warps);
+	Lay l = lay_rows(t->rank, t->log2, fast, vec, n.lanes, n.warps);
+	return n.blocks ? blocks_in_turn(l, n.blocks) : l;
 }
 
 /* Bytes that one warp-wide access moves in one piece decide how many 32-byte sectors it touches. */

@@ -11,7 +11,7 @@
 #include "lower/placed.h"
 
 enum { SMALL = 256, MOST = 64,          /* bytes of a buffer; operations that move to one wait */
-	TOGETHER = 8 };                 /* tiles of one exchange */
+	TOGETHER = 16 };                 /* tiles of one exchange */
 
 typedef struct Meet {
 	int *at;                /* by Val id: which operation of its block makes it; moved ones count as that of the wait */

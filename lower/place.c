@@ -566,7 +566,10 @@ static bool reduces_apart(const Op *op, Lay l)
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay left = lay_reduced(l, axis, 2, &n, v);
 	if (!lay_combines_simply(l, axis)) return false;
-	return !left.out[axis] || (!op->parent->owner && lay_outbits(left) <= CLUSTER_SENT);
+	if (!left.out[axis]) return true;
+	/* in a loop all warps send in each round: so none is two rounds behind another */
+	if (op->parent->owner && lay_hwcoord(left, lay_free(left), HW_WARP)) return false;
+	return lay_outbits(left) <= CLUSTER_SENT;
 }
 
 static bool scans_apart(const Op *op, Lay l)
@@ -644,6 +647,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
+		p.threads.blocks = cluster && !sliced && has_loop(fn) ? cluster : 0;
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);
@@ -656,6 +660,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	fn->warps = 1 << p.threads.warps;
 	fn->lanes = p.threads.lanes < LANES_LOG2 ? 1 << p.threads.lanes : 0;
 	fn->cluster = cluster ? 1 << cluster : 0;
+	fn->alternate = p.threads.blocks > 0;
 }
 
 void pass_layouts(Module *m, const LowerCx *cx)

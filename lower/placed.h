@@ -31,8 +31,9 @@ Builder build_before(Op *op);
 Builder build_after(Op *op);
 
 /* ---- layouts: lay_rules.c ---- */
-/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most. */
-typedef struct Threads { int lanes, warps, piece; } Threads;
+/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what warps hold side by
+ * side belongs to each of its thread blocks in turn. */
+typedef struct Threads { int lanes, warps, piece, blocks; } Threads;
 Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
 int elem_log2(Elem e);                          /* log2 of its bytes */
@@ -130,6 +131,14 @@ MmaPieces mma_pieces(const Op *mma);
 enum { EXCHANGE_BAR = 16 };
 int exchange_slot(Elem e);                      /* bytes of an element */
 int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins behind the mbarrier; k = nout: the end */
+/* idle.c: the load of a row, where warps that lie behind its end send nothing but zeros in a cluster's loop and do nothing else; NULL: not
+ * so. And the one axis of such a tile that is not a unit axis. */
+const Op *idle_row(const Fn *fn, const Op *loop);
+int idle_axis(const Type *t);
+/* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent for the next one, which
+ * they send when they have read what came before. */
+bool exchange_repeats(const Op *op);
+int64_t exchange_bytes(const Op *op);           /* of one place */
 bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */
 bool op_sums_products(const Op *op);            /* a sum of what a thread holds of the products of its two operands (products.c) */
 bool op_tells(const Op *op);                    /* an exchange that only sends a scalar: the to_scalar of its result waits */
@@ -151,6 +160,7 @@ int choose_warps(Fn *fn, const LowerCx *cx);    /* without a cluster */
 enum { CLUSTER_WARPS = 3, CLUSTER_SENT = 10 /* of the most elements of an exchange */ };
 int choose_cluster(Fn *fn, const LowerCx *cx);  /* thread blocks; 0: none */
 int spare_warps(Fn *fn, int cluster);           /* besides CLUSTER_WARPS */
+bool has_loop(const Fn *fn);                    /* or another region */
 int cluster_most(const LowerCx *cx, Fn *fn);
 int wide_regs(const Fn *fn);                    /* elements that a thread of the largest clusters holds */
 bool op_suits_cluster(const Op *op);            /* may the thread blocks of a cluster share its tiles? */

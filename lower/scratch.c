@@ -81,6 +81,10 @@ int64_t exchange_at(const Op *op, int k)
 	return at;
 }
 
+bool exchange_repeats(const Op *op) { return op->parent->owner != NULL; }
+
+int64_t exchange_bytes(const Op *op) { return (EXCHANGE_BAR + exchange_at(op, op->nout) + 15) / 16 * 16; }
+
 bool op_tells(const Op *op)
 {
 	if (op->code != OP_EXCHANGE || op->nin != 1) return false;
@@ -107,7 +111,7 @@ int64_t scratch_bytes(const Op *op)
 		return type_is_tile(op->out[0]->type) ? type_bytes(op->out[0]->type) : 8;
 	}
 	switch (op->code) {
-	case OP_EXCHANGE: return EXCHANGE_BAR + exchange_at(op, op->nout);
+	case OP_EXCHANGE: return exchange_bytes(op) * (exchange_repeats(op) ? 2 : 1);
 	case OP_CONVERT: return piece_bytes(op->out[0]->type);
 	case OP_TAKE: return piece_bytes(ir_in(op, 0)->type);
 	case OP_MMA: return mma_pieces(op).a_bytes + mma_pieces(op).b_bytes;

@@ -157,12 +157,50 @@ static int more_regs(Fn *fn, const Size *s)
  * 256. Cross-entropy of 50,257 columns goes from 80 to 87 % of the copy rate, layer norm of 60,001 from 70 to 79. */
 static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
 
+/* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may write: each exchange
+ * then has its place for every other round (emit_cuda/cluster.c). */
+static bool loop_suits_cluster(const Op *op)
+{
+	if (op->code != OP_FOR) return op_suits_cluster(op);
+	const IrBlock *body = op->region[0];
+	for (const Op *o = body->first; o; o = o->next) {
+		if (op_is_scan(o) || (o->code != OP_YIELD && !loop_suits_cluster(o))) return false;
+		if ((o->code == OP_LOAD || o->code == OP_GATHER) && !memory_is_constant(o->parent->fn, ir_in(o, 0))) return false;
+	}
+	return true;
+}
+
+bool has_loop(const Fn *fn)
+{
+	const Op *op = fn->body->first;
+	while (op && !op->nregion) op = op->next;
+	return op;
+}
+
+/* A loop that carries partial results of all of its largest tile, and whose rounds reduce such tiles: a thread holds one piece of each,
+ * beside what it carries and what is on its way for the next round. So few thread blocks have results to write, where many with parts
+ * of the rows would write as much as they read. */
+static bool carries_tile(const Size *s) { return s->carried && s->carried == s->log2 && s->reduces && !s->scans && !s->products; }
+
+enum { CARRY_WARPS = 4, CARRY_REGS = 3 };       /* log2, of a thread block and of a thread */
+
+static int cluster_of_carried(Fn *fn, const LowerCx *cx, const Size *s)
+{
+	int hint = (int)ir_hint(fn, "cluster", cx->target_arch), c = s->log2 - LANES_LOG2 - CARRY_WARPS - CARRY_REGS;
+	if (!carries_tile(s) || s->log2 <= MOST_ROW || c > CLUSTER_PORTABLE || lower_arch(cx, fn) < 90) return 0;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (!loop_suits_cluster(op)) return 0;
+	if (hint) c = log2_of(hint);
+	return c > CLUSTER_PORTABLE ? CLUSTER_PORTABLE : c;
+}
+
 int choose_cluster(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	bool reduces = false;
 	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
 	ir_walk(fn->body, measure, &s);
+	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
 	s.log2 -= fn->tiles > 1;
 	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
 	if (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster"))) return 0;
@@ -187,6 +225,7 @@ int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
+	if (has_loop(fn)) return s.log2 - LANES_LOG2 - CARRY_REGS - CLUSTER_WARPS - cluster;
 	s.log2 -= fn->tiles > 1;
 	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;

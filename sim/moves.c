@@ -262,13 +262,15 @@ Go run_slide(Warp *w, const Step *st)
 
 /* ---- between thread blocks of a cluster ---- */
 typedef struct Sent { Map from, to; uint32_t spare; } Sent;
-typedef struct Exchange { Sent *tile; int bar; } Exchange;
+typedef struct Exchange { Sent *tile; int bar, places; } Exchange;    /* bar: the first of as many as it has places */
 
 void *plan_exchange(Run *r, const Op *op)
 {
 	Exchange *x = NEW(r->mem, Exchange);
 	x->tile = NEW_ARRAY(r->mem, Sent, op->nin);
-	x->bar = r->nbar++;
+	x->places = exchange_repeats(op) ? 2 : 1;
+	x->bar = r->nbar;
+	r->nbar += x->places;
 	for (int k = 0; k < op->nin; k++) {
 		Lay l = *ir_in(op, k)->lay;
 		x->tile[k] = (Sent){ map_of(r, l, -1), map_of(r, *op->out[k]->lay, -1), lay_hwcoord(l, lay_free(l), HW_REG) };
@@ -276,9 +278,9 @@ void *plan_exchange(Run *r, const Op *op)
 	return x;
 }
 
-static int64_t slot_at(const Op *op, int k, uint32_t index)
+static int64_t slot_at(const Op *op, int k, uint32_t index, int place)
 {
-	return ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k) + (int64_t)index * exchange_slot(op->out[k]->type->elem);
+	return ir_int(op, AT_SLOT, 0) + place * exchange_bytes(op) + EXCHANGE_BAR + exchange_at(op, k) + (int64_t)index * exchange_slot(op->out[k]->type->elem);
 }
 
 /* An element to all thread blocks; it counts for their mbarrier when it arrives. */
@@ -302,17 +304,21 @@ void bar_sent(Warp *w)
 	sim_wake(w->u);
 }
 
-bool bar_arrived(Warp *w, int bar, int64_t expect)
+bool bar_arrived(Warp *w, int bar, int64_t expect, int64_t before)
 {
 	Bar *b = &w->u->shared[w->rank].bar[bar];
-	if (b->arrived > expect) sim_fault(w, "%lld bytes arrived for a phase of %lld", (long long)b->arrived, (long long)expect);
-	if (b->arrived < expect) return false;
+	if (b->arrived - before > expect) sim_fault(w, "%lld bytes arrived for a phase of %lld", (long long)(b->arrived - before), (long long)expect);
+	if (b->arrived - before < expect) return false;
 	sim_learn(w, b->clock);
 	return true;
 }
 
+/* Which of its places this time has: rounds take turns. */
+static int place_now(const Warp *w, const Exchange *x) { return (int)(w->done[x->bar] % x->places); }
+
 static void send(Warp *w, const Op *op, const Exchange *x, int k)
 {
+	int place = place_now(w, x);
 	const Val *from = ir_in(op, k);
 	const SimVal *v = sim_val(w, from);
 	Elem e = from->type->elem;
@@ -321,7 +327,7 @@ static void send(Warp *w, const Op *op, const Exchange *x, int k)
 		for (int l = 0; is_first_reg(x->tile[k].spare, reg) && l < LANES; l++)
 			if (lanes >> l & 1) {
 				uint32_t at = map_at(&x->tile[k].from, reg, l, w->num);
-				bar_send(w, x->bar, slot_at(op, k, at), exchange_slot(e), l, cell_bits(e, sim_at(v, reg, l)));
+				bar_send(w, x->bar + place, slot_at(op, k, at, place), exchange_slot(e), l, cell_bits(e, sim_at(v, reg, l)));
 			}
 }
 
@@ -329,11 +335,11 @@ static void receive(Warp *w, const Op *op, const Exchange *x, int k)
 {
 	const Val *out = op->out[k];
 	Unit *u = w->u;
-	int bytes = exchange_slot(out->type->elem), regs = sim_regs(out);
+	int bytes = exchange_slot(out->type->elem), regs = sim_regs(out), place = place_now(w, x);
 	Cell *to = sim_def(w, out, regs);
 	for (int reg = 0; reg < regs; reg++) {
 		Request q = { .lanes = UINT32_MAX, .bytes = bytes };
-		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)slot_at(op, k, map_at(&x->tile[k].to, reg, l, w->num));
+		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)slot_at(op, k, map_at(&x->tile[k].to, reg, l, w->num), place);
 		count_shared(w, &q);
 		for (int l = 0; l < LANES && !sim_failed(u->r); l++) {
 			const unsigned char *p = shared_at(w, w->rank, (int64_t)q.at[l], bytes, l, SHARED_READ);
@@ -355,7 +361,8 @@ Go run_exchange(Warp *w, const Step *s)
 		bar_sent(w);
 		w->phase = 1;
 	}
-	if (!bar_arrived(w, x->bar, expect)) return GO_WAIT;
+	if (!bar_arrived(w, x->bar + place_now(w, x), expect, w->done[x->bar] / x->places * expect)) return GO_WAIT;
 	for (int k = 0; k < op->nout; k++) receive(w, op, x, k);
+	w->done[x->bar]++;
 	return GO_NEXT;
 }

@@ -328,6 +328,7 @@ static void make_warps(Run *r, Unit *u)
 		w->rank = i / (u->nwarp / u->nrank);
 		w->val = NEW_ARRAY(r->mem, SimVal, r->fn->nval + 1);
 		w->clock = NEW_ARRAY(r->mem, uint32_t, u->nactor);
+		w->done = NEW_ARRAY(r->mem, int64_t, r->nbar + 1);
 		bind_params(w);
 	}
 }
@@ -366,6 +367,7 @@ static void start_unit(Run *r, Unit *u, int64_t first)
 		w->live = 0;
 		for (int k = 0; k < u->nactor; k++) w->clock[k] = 0;
 		w->clock[i] = 1;
+		for (int k = 0; k < r->nbar; k++) w->done[k] = 0;
 		for (int l = 0; l < LANES; l++) {       /* lanes beyond the grid work on its last tile block and store nothing */
 			int64_t t = first + l / lanes;
 			w->tile[l] = t < r->blocks ? t : r->blocks - 1;

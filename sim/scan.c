@@ -327,7 +327,7 @@ Go run_scan(Warp *w, const Step *st)
 		w->phase = 1;
 	}
 	if (s->plan.warps < s->plan.n) {
-		if (s->expect ? !bar_arrived(w, s->bar, s->expect) : !sim_sync(w)) return GO_WAIT;
+		if (s->expect ? !bar_arrived(w, s->bar, s->expect, 0) : !sim_sync(w)) return GO_WAIT;
 		for (uint32_t i = 0; i < (uint32_t)1 << bits_in(s->rows); i++) scan_warps(&x, (int)bits_along(s->rows, i));
 	}
 	for (uint32_t g = 0; g < (uint32_t)1 << s->groups && s->plan.low < s->plan.n; g++) apply_before(&x, g);

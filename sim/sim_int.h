@@ -87,6 +87,7 @@ struct Warp {
 	Fences fences;
 	int products, stores, copies;   /* groups of wgmma, of bulk copies, of cp.async that it has committed */
 	bool storing, copying;  /* there is something to commit */
+	int64_t *done;          /* by the first mbarrier of an exchange: how often it has made that */
 	Cell *scratch;          /* of the operation under way; scratch_cap registers */
 	int scratch_cap;
 	uint32_t live;          /* lanes whose tile block is in the grid */
@@ -230,7 +231,7 @@ typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
 /* moves.c: an element to the same place of all thread blocks; bar_sent ends what a warp sends. */
 void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits);
 void bar_sent(Warp *w);
-bool bar_arrived(Warp *w, int bar, int64_t expect);
+bool bar_arrived(Warp *w, int bar, int64_t expect, int64_t before);     /* behind those of phases before */
 void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use);
 /* An access in the background that w starts: by another actor, at its clock. NULL: a fault. */
 void *shared_async(Warp *w, int rank, int64_t at, int64_t bytes, int actor, uint32_t clock, bool write);

@@ -373,14 +373,41 @@ static inline void ct_cluster_sync(void) { emu_arrive_cluster(); emu_wait_cluste
 static inline void ct_bar_ready(void) { }
 static inline void ct_ask_if(const void *p, int c) { (void)p; (void)c; }
 
-static inline void ct_bar_init(void *bar, unsigned sends, unsigned bytes)
+/* Of an exchange: bytes to come, or where the next phase is not expected yet, those that have come for it; whether it is not; bytes
+ * of a phase; phases that are over. */
+typedef struct { unsigned left, early, all, over; } emu_bytes;
+
+static void emu_bar_begin(void *bar, unsigned count)
 {
 	unsigned rank = emu_rank();
-	(void)sends;
-	memcpy(bar, &bytes, sizeof bytes);
+	memcpy(bar, &count, sizeof count);
 	if (emu_bars[rank] == EMU_BARS) emu_fail("more mbarriers than the emulation keeps");
 	emu_bar[rank][emu_bars[rank]].waited = false;
 	emu_bar[rank][emu_bars[rank]++].at = (unsigned char *)bar;
+}
+
+static inline void ct_bar_init(void *bar, unsigned sends, unsigned bytes)
+{
+	emu_bytes p = { bytes, 0, bytes, 0 };
+	(void)sends;
+	emu_bar_begin(bar, bytes);
+	memcpy(bar, &p, sizeof p);
+}
+
+static void ct_bar_again(void *bar, unsigned bytes)
+{
+	emu_bytes p;
+	memcpy(&p, bar, sizeof p);
+	if (!p.early || bytes != p.all) emu_fail("an mbarrier expects bytes before its phase is over");
+	p = (emu_bytes){ bytes - p.left, p.left == bytes, bytes, p.over + (p.left == bytes) };
+	memcpy(bar, &p, sizeof p);
+}
+
+static bool emu_was_sent(const unsigned char *bar)     /* anything: the place of a round that there was not is left alone */
+{
+	emu_bytes p;
+	memcpy(&p, bar, sizeof p);
+	return p.early || p.over || p.left != p.all;
 }
 
 static void emu_block_ends(void)        /* perhaps: with its last thread */
@@ -388,7 +415,7 @@ static void emu_block_ends(void)        /* perhaps: with its last thread */
 	unsigned rank = emu_rank();
 	if (!emu_ended(rank * emu_cta, (rank + 1) * emu_cta)) return;
 	for (unsigned i = 0; i < emu_bars[rank]; i++)
-		if (!emu_bar[rank][i].waited) emu_fail("a thread block ends without having waited for what others send to it");
+		if (!emu_bar[rank][i].waited && emu_was_sent(emu_bar[rank][i].at)) emu_fail("a thread block ends without having waited for what others send to it");
 	emu_bars[rank] = 0;
 }
 
@@ -396,16 +423,17 @@ static void emu_send(const void *p, const void *v, unsigned bytes, const void *b
 {
 	size_t at = (size_t)((const unsigned char *)p - emu_shared[emu_rank()]);
 	size_t its_bar = (size_t)((const unsigned char *)bar - emu_shared[emu_rank()]);
-	unsigned left;
-	if (at + bytes > EMU_SHARED || its_bar + sizeof left > EMU_SHARED) emu_fail("what is sent has no place in shared memory");
+	emu_bytes phase;
+	if (at + bytes > EMU_SHARED || its_bar + sizeof phase > EMU_SHARED) emu_fail("what is sent has no place in shared memory");
 	if (to >= emu_cluster) emu_fail("there is no such thread block in the cluster");
 	if (!emu_thread[emu_now].met) emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
 	if (emu_ended(to * emu_cta, (to + 1) * emu_cta)) emu_fail("a thread sends to a thread block that has ended");
 	memcpy(emu_shared[to] + at, v, bytes);
-	memcpy(&left, emu_shared[to] + its_bar, sizeof left);
-	if (left < bytes) emu_fail("more bytes are sent than the exchange waits for");
-	left -= bytes;
-	memcpy(emu_shared[to] + its_bar, &left, sizeof left);
+	memcpy(&phase, emu_shared[to] + its_bar, sizeof phase);
+	if (phase.early ? phase.left + bytes > phase.all : phase.left < bytes) emu_fail("more bytes are sent than the exchange waits for");
+	phase.left = phase.early ? phase.left + bytes : phase.left - bytes;
+	if (!phase.early && !phase.left) phase.early = 1, phase.over++;
+	memcpy(emu_shared[to] + its_bar, &phase, sizeof phase);
 }
 static inline void ct_send_b32(const void *p, unsigned v, const void *bar, unsigned to) { emu_send(p, &v, 4, bar, to); }
 static inline void ct_send_b64(const void *p, unsigned long long v, const void *bar, unsigned to) { emu_send(p, &v, 8, bar, to); }
@@ -423,8 +451,15 @@ static void ct_bar_wait(const void *bar)
 	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++) emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
 }
 
+static void ct_bar_wait_phase(const void *bar, unsigned parity)
+{
+	emu_bytes p = { 0 };
+	for (memcpy(&p, bar, sizeof p); (p.over & 1) == parity; memcpy(&p, bar, sizeof p)) emu_wait(EMU_READY);
+	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++) emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
+}
+
 /* Copies are made at once: the number is that of parts that have not been asked for. */
-static inline void ct_stage_init(void *bar, unsigned parts) { ct_bar_init(bar, parts, parts); }
+static inline void ct_stage_init(void *bar, unsigned parts) { emu_bar_begin(bar, parts); }
 static void ct_stage_expect(void *bar, unsigned bytes)
 {
 	unsigned left;

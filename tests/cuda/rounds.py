@@ -10,7 +10,7 @@ from common import *
 # kernel: barriers in its text, loads of tiles that the loop holds: none where they are too many, or in a loop that is left early
 WANT = {"one": (2, 2), "two": (2, 0), "jumps": (5, 0), "turned": (2, 1)}
 # kernel: thread blocks, exchanges: one for what needs nothing of each other, one more behind another load or for what needs the first
-CLUSTERS = {"most_of_16384": (2, 2)}
+CLUSTERS = {"most_of_16384": (2, 2), "walk_behind_16384": (4, 2), "walk_of_f32_16384x1": (4, 2), "walk_of_bf16_32768x2": (8, 2)}
 
 
 def placed(tmp, name):
