@@ -12,7 +12,7 @@
 enum {
 	DEPTH = 8,              /* of index expressions that are looked at */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
-	AROUND = 32,            /* registers beside tiles */
+	AROUND = 32,            /* registers beside tiles, or two for each element of what is carried */
 	SM_REGISTERS = 65536
 };
 
@@ -99,14 +99,19 @@ static void hold(Fn *fn, Op *loop)
 	Room r = { .loop = loop, .seen = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	const IrBlock *body = loop->region[0];
 	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), loads = 0;
-	for (int i = 1; i < body->args.n; i++) r.words += words_of(body->args.p[i]);
+	int around = AROUND;
+	for (int i = 1; i < body->args.n; i++) {
+		int words = words_of(body->args.p[i]);
+		r.words += words;
+		if (2 * words > around) around = 2 * words;
+	}
 	int on_sm = r.words ? FEW_THREADS : MANY_THREADS;
 	for (const Op *op = body->first; op; op = op->next)
 		if (may_hold(op, loop)) r.words += 2 * words_of(op->out[0]), loads++;
 	ir_walk(loop->region[0], count_op, &r);
 	arena_release(A_TMP, mark);
 	int most = SM_REGISTERS / (threads < on_sm ? on_sm : threads);
-	if (!loads || r.jumps || r.products || elem_bytes(body->args.p[0]->type->elem) == 8 || r.words + AROUND > most) return;
+	if (!loads || r.jumps || r.products || elem_bytes(body->args.p[0]->type->elem) == 8 || r.words + around > most) return;
 	for (Op *op = body->first; op; op = op->next)
 		if (may_hold(op, loop)) ir_set_int(op, AT_HELD, on_sm);
 }

@@ -71,7 +71,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
 	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - (s.loaded == 1 ? 5 : 4);
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: few bytes a thread */
-	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) w = s.log2 - LANES_LOG2 - 4, full = 5;
+	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) w = s.log2 - LANES_LOG2 - 4, full = s.log2 == MOST_ROW + 1 ? 4 : 5;       /* pass carry */
 	if (w > full) w = full;
 	int most = s.scans ? 5 : 6;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;

@@ -13,10 +13,14 @@ WANT = {"one": (2, 2), "two": (2, 0), "jumps": (5, 0), "turned": (2, 1)}
 CLUSTERS = {"most_of_16384": (2, 2), "walk_behind_16384": (4, 2), "walk_of_f32_16384x1": (4, 2), "walk_of_bf16_32768x2": (8, 2)}
 
 
-def placed(tmp, name):
+# the same for sm_80, which has no clusters: what a loop carries that lies in shared memory (pass carry), what it still carries
+CARRIED = {"walk_behind_16384": (1, 0), "walk_of_f32_16384x1": (1, 0), "walk_of_bf16_32768x2": (0, 1)}
+
+
+def placed(tmp, name, arch="sm_90a"):
     """Kernel -> its text behind pass share."""
     out = os.path.join(tmp, name + ".ir")
-    r = ctilec("-w", "--arch=sm_90a", "--stop-after=share", os.path.join(ROOT, "tests", "cuda", name + ".tile"), "-o", out)
+    r = ctilec("-w", "--arch=" + arch, "--stop-after=share", os.path.join(ROOT, "tests", "cuda", name + ".tile"), "-o", out)
     check(r.code == 0, "%s.tile does not compile:\n%s" % (name, r.text))
     return re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S)
 
@@ -33,4 +37,11 @@ with tmpdir() as tmp:
         found.setdefault(name, (int(blocks.group(1)) if blocks else 0, len(re.findall(r"\bexchange\b", body))))
     for name, n in CLUSTERS.items():
         check(found.get(name) == n, "%s: want thread blocks and exchanges %s, found %s" % (name, n, found.get(name)))
+    found = {}
+    for name, body in placed(tmp, "clusters", "sm_80"):
+        large = re.findall(r"= alloc_shared .*shared<f32, \[1, \d{4,}\]", body)
+        carried = re.findall(r"^\s*%[^=\n]* = for ", body, re.M)
+        found.setdefault(name, (len(large), len(carried)))
+    for name, n in CARRIED.items():
+        check(found.get(name) == n, "%s: want buffers and loops that carry %s, found %s" % (name, n, found.get(name)))
 finish()
