@@ -17,7 +17,8 @@ enum {
 
 static int regs_of(const Val *v)
 {
-	return !type_is_tile(v->type) || !v->lay || v->type->elem == EL_BOOL || v->lay->in[HW_REG] < log2_of(LEAST) ? 0 : 1 << v->lay->in[HW_REG];
+	bool counts = type_is_tile(v->type) && v->lay && v->type->elem != EL_BOOL && v->lay->in[HW_REG] >= log2_of(LEAST);
+	return counts ? 1 << v->lay->in[HW_REG] : 0;
 }
 
 static int words_of(const Val *v) { return (int)(((int64_t)elem_bytes(v->type->elem) * regs_of(v) + 3) / 4); }
@@ -28,7 +29,8 @@ static void count_op(void *ctx, Op *op)
 {
 	Room *r = ctx;
 	r->waits |= waits_for_threads(op);
-	r->other |= op->nregion || op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE || op->code == OP_MMA || op->code == OP_MMA_SYNC;
+	r->other |= op->nregion || op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE;
+	r->other |= op->code == OP_MMA || op->code == OP_MMA_SYNC;
 	if (op->code == OP_LOAD) r->words += words_of(op->out[0]);
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
@@ -141,7 +143,8 @@ static void visit(void *ctx, Op *loop)
 	for (int k = body->args.n - 2; k >= 0 && r.words > SM_REGISTERS / (fn->warps * 32); k--) {
 		const Val *arg = body->args.p[1 + k];
 		int64_t size = type_bytes(arg->type);
-		if (!words_of(arg) || elem_bytes(arg->type->elem) < 4 || !is_own(body, k) || bytes + size > SHARED_LIMIT - SHARED_CHUNK / 2) continue;
+		if (!words_of(arg) || elem_bytes(arg->type->elem) < 4 || !is_own(body, k)) continue;
+		if (bytes + size > SHARED_LIMIT - SHARED_CHUNK / 2) continue;
 		bytes += size;
 		r.words -= words_of(arg);
 		to_shared(loop, k);

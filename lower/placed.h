@@ -135,8 +135,8 @@ int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile
  * so. And the one axis of such a tile that is not a unit axis. */
 const Op *idle_row(const Fn *fn, const Op *loop);
 int idle_axis(const Type *t);
-/* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent for the next one, which
- * they send when they have read what came before. */
+/* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent for the next
+ * one, which they send when they have read what came before. */
 bool exchange_repeats(const Op *op);
 int64_t exchange_bytes(const Op *op);           /* of one place */
 bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */

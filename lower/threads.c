@@ -71,7 +71,10 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
 	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - (s.loaded == 1 ? 5 : 4);
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: few bytes a thread */
-	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) w = s.log2 - LANES_LOG2 - 4, full = s.log2 == MOST_ROW + 1 ? 4 : 5;       /* pass carry */
+	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
+		w = s.log2 - LANES_LOG2 - 4;
+		full = s.log2 == MOST_ROW + 1 ? 4 : 5;  /* shared memory holds what is carried (carry.c) */
+	}
 	if (w > full) w = full;
 	int most = s.scans ? 5 : 6;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
@@ -157,8 +160,8 @@ static int more_regs(Fn *fn, const Size *s)
  * 256. Cross-entropy of 50,257 columns goes from 80 to 87 % of the copy rate, layer norm of 60,001 from 70 to 79. */
 static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
 
-/* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may write: each exchange
- * then has its place for every other round (emit_cuda/cluster.c). */
+/* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may write: each
+ * exchange then has its place for every other round (emit_cuda/cluster.c). */
 static bool loop_suits_cluster(const Op *op)
 {
 	if (op->code != OP_FOR) return op_suits_cluster(op);

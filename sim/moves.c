@@ -280,7 +280,8 @@ void *plan_exchange(Run *r, const Op *op)
 
 static int64_t slot_at(const Op *op, int k, uint32_t index, int place)
 {
-	return ir_int(op, AT_SLOT, 0) + place * exchange_bytes(op) + EXCHANGE_BAR + exchange_at(op, k) + (int64_t)index * exchange_slot(op->out[k]->type->elem);
+	int64_t begin = ir_int(op, AT_SLOT, 0) + place * exchange_bytes(op) + EXCHANGE_BAR;
+	return begin + exchange_at(op, k) + (int64_t)index * exchange_slot(op->out[k]->type->elem);
 }
 
 /* An element to all thread blocks; it counts for their mbarrier when it arrives. */
