@@ -93,7 +93,7 @@ static void put_directive(Put *t, bool same)
 static int depth_behind(const Line *l, int depth, bool *comment)
 {
 	*comment = false;
-	for (const char *p = l->text; p < l->stop; p++) {
+	for (const char *p = l->text; p < l->stop && (p += strcspn(p, "(){}[]\"'/\n")) < l->stop; p++) {
 		switch (*p) {
 		case '(': case '{': case '[': depth++; break;
 		case ')': case '}': case ']':
