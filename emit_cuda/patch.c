@@ -66,7 +66,7 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	int n = 1 << p->log2, bits = 8 * n * elem_bytes(x->v->elem);
 	Str to[16], ok = r->checks ? inside(r, p->at, p->log2) : NULL;
 	uint64_t all = r->q.nrow == 64 ? ~UINT64_C(0) : ((uint64_t)1 << r->q.nrow) - 1;
-	const char *nc = x->v->constant ? "nc" : "";
+	const char *nc = x->v->constant ? "nc" : "", *linger = ir_int(x->op, AT_LINGERS, 0) && bits == 128 ? "_linger" : "";
 	cu_loop(g, "ct_i", r->q.nrow);
 	if (p->rows != all) {
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);
@@ -77,9 +77,9 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	cu_line(g, x->op);
 	if (ok) {
 		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
-		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, ct_pad);\n", words_type(bits / 8), nc, bits, address(r, p->at), ok);
+		out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d_if(%s, %s, ct_pad);\n", words_type(bits / 8), nc, linger, bits, address(r, p->at), ok);
 	} else {
-		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d(%s);\n", words_type(bits / 8), nc, bits, address(r, p->at));
+		out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d(%s);\n", words_type(bits / 8), nc, linger, bits, address(r, p->at));
 	}
 	words_unpack(g, x->v->elem, n, "ct_w", to);
 	if (p->rows != all) cu_end(g);

@@ -28,7 +28,7 @@ static void find_access(void *ctx, Op *op)
 		Store store = { loops_around(op), log2_bytes(ir_in(op, op->nin - 1)) };
 		vec_push(A_TMP, &s->stores, store);
 	}
-	bool load = op->code == OP_LOAD && type_is_tile(op->out[0]->type);
+	bool load = (op->code == OP_LOAD || op->code == OP_LOADS) && type_is_tile(op->out[0]->type);
 	if (load && !ir_int(op, AT_CACHE, 0) && !ir_int(op, AT_ORDER, 0)) vec_push(A_TMP, &s->loads, op);
 }
 
