@@ -21,6 +21,14 @@ static int loops_around(const Op *op)
 
 static int log2_bytes(const Val *v) { return type_log2_size(v->type) + elem_log2(v->type->elem); }
 
+/* Weights: the cache has them anyway, and a policy takes a handful of instructions at each place with loads. */
+static bool is_same_for_all(const Op *load)
+{
+	for (int i = 0; i < ir_in(load, 0)->type->rank; i++)
+		if (!ir_in(load, 1 + i)->def || ir_in(load, 1 + i)->def->code != OP_CONST) return false;
+	return true;
+}
+
 static void find_access(void *ctx, Op *op)
 {
 	Stream *s = ctx;
@@ -29,7 +37,7 @@ static void find_access(void *ctx, Op *op)
 		vec_push(A_TMP, &s->stores, store);
 	}
 	bool load = (op->code == OP_LOAD || op->code == OP_LOADS) && type_is_tile(op->out[0]->type);
-	if (load && !ir_int(op, AT_CACHE, 0) && !ir_int(op, AT_ORDER, 0)) vec_push(A_TMP, &s->loads, op);
+	if (load && !ir_int(op, AT_CACHE, 0) && !ir_int(op, AT_ORDER, 0) && !is_same_for_all(op)) vec_push(A_TMP, &s->loads, op);
 }
 
 /* Is about as much written as this load reads, and as often? */

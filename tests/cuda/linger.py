@@ -8,6 +8,9 @@ from common import *
 
 SOURCE = """
 kernel copied(x: tensor<f32, [m, n]>, y: out tensor<f32, [m, n]>) grid [m] { y.store([bid(0), 0], x.load([bid(0), 0], [1, 1024])); }
+kernel weighed(x: tensor<f32, [m, n]>, w: tensor<f32, [n]>, y: out tensor<f32, [m, n]>) grid [m] {
+    y.store([bid(0), 0], x.load([bid(0), 0], [1, 1024]) * w.load([0], [1024]));
+}
 kernel said(x: tensor<f32, [m, n]>, y: out tensor<f32, [m, n]>) grid [m] {
     y.store([bid(0), 0], x.load([bid(0), 0], [1, 1024], cache: evict_last) + x.load([bid(0), 1], [1, 1024], cache: evict_first));
 }
@@ -22,7 +25,7 @@ kernel each(x: tensor<f32, [m, n]>, y: inout tensor<f32, [m, n]>) grid [cdiv(n, 
 }
 """
 # tensors whose loads do
-WANT = {"copied": ["x"], "said": [], "summed": [], "columns": ["w"], "each": ["x", "y"]}
+WANT = {"copied": ["x"], "weighed": ["x"], "said": [], "summed": [], "columns": ["w"], "each": ["x", "y"]}
 
 with tmpdir() as tmp:
     source, out = os.path.join(tmp, "k.tile"), os.path.join(tmp, "k.ir")
