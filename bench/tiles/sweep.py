@@ -281,7 +281,8 @@ def joined(paths):
         with open(path) as f: part = json.load(f)
         if all is None: all = dict(part, families=[], versions=[])
         all["rounds"] = min(all["rounds"], part["rounds"])
-        all["versions"] += [v for v in [part["versions"]] if v not in all["versions"]]
+        each = part["versions"]
+        all["versions"] += [v for v in (each if isinstance(each, list) else [each]) if v not in all["versions"]]
         for family in part["families"]:
             known = next((f for f in all["families"] if f["name"] == family["name"]), None)
             if known is None:
