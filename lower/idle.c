@@ -118,7 +118,9 @@ static Pads of_elementwise(const Idle *d, const Op *op)
 
 static bool sums_zeros(const Idle *d, const Op *op)
 {
-	return ir_int(op, AT_KIND, 0) == attr_word(AT_KIND, str_intern("sum")) && op->nin == 1 && is_zero(d, ir_in(op, 0));
+	bool zeros = ir_int(op, AT_KIND, 0) == attr_word(AT_KIND, str_intern("sum")) && op->nout == 1;
+	for (int i = 0; i < op->nin; i++) zeros &= is_zero(d, ir_in(op, i));    /* of products: of both factors */
+	return zeros;
 }
 
 static bool of_op(Idle *d, const Op *op)

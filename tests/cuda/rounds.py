@@ -44,4 +44,9 @@ with tmpdir() as tmp:
         found.setdefault(name, (len(large), len(carried)))
     for name, n in CARRIED.items():
         check(found.get(name) == n, "%s: want buffers and loops that carry %s, found %s" % (name, n, found.get(name)))
+    text = os.path.join(tmp, "clusters.cu")
+    r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "clusters.tile"), "-o", text)
+    check(r.code == 0, "clusters.tile does not compile:\n" + r.text)
+    idle = set(re.findall(r"^(walk_\w+?)_sm90a\w*\((?:(?!^}).)*?behind the rows", read(text), re.M | re.S))
+    check(idle == {"walk_of_f32_16384x1", "walk_of_bf16_32768x2"}, "warps behind rows send zeros in %s" % sorted(idle))
 finish()
