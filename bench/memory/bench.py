@@ -31,7 +31,8 @@ FILES = ("elementwise", "reduce", "scan", "softmax", "norms", "backward", "move"
 PEERS = ("torch", "torch.compile", "triton", "cub")
 NVCC_OPTIONS = ["-O3", "-std=c++17", "-arch=sm_90a", "-shared", "-Xcompiler", "-fPIC,-Wall,-Wextra"]
 COPIED = 1 << 31                # bytes of the copy that the rates are compared with
-CYCLED = 1 << 30                # cases that move less take turns with copies of their data, so that no cache holds it
+CYCLED = 1 << 30                # cases take turns with copies of their data, of so many bytes in all ...
+TURNS = 3                       # ... and no fewer than these, so that no cache holds what the next call reads, whatever it was asked to keep
 SLEEP = 4000000                 # cycles, about two milliseconds: the host is ahead when the timing starts
 CLOCKS = "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,clocks.max.mem,power.draw,power.limit,temperature.gpu"
 
@@ -285,7 +286,7 @@ class Bench:
 
     def run(self, case):
         args = arguments(case)
-        turns = min(8, max(1, CYCLED // case["bytes"]))
+        turns = min(8, max(TURNS, CYCLED // case["bytes"]))
         calls, wrong = self.checked(case, args, [arguments(case) for _ in range(turns - 1)])
         self.copy = [lambda: self.copied.copy_(self.source)]
         times = {n: [] for n in [*calls, "copy"]}
