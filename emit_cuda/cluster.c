@@ -154,7 +154,7 @@ void cluster_idle(Cu *g, const Op *loop, Str lo, Str hi, Str step)
 	out_printf(g->o, "bool %s;        /* is it behind the rows? Then it sends zeros */\n{\n", idle);
 	out_in(g->o);
 	out_printf(g->o, "const unsigned int ct_lane = 0;\n%s = (long long)(%s) >= %s;\n", idle, cu_map_thread(&m),
-		cu_val(g, ir_in(row, 0))->view->ext[idle_axis(row->out[0]->type)]);
+		cu_val(g, ir_in(row, 0))->view->ext[type_only_axis(row->out[0]->type)]);
 	out_off(g->o);
 	out_printf(g->o, "}\nif (%s) {\n", idle);
 	out_in(g->o);

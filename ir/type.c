@@ -244,6 +244,8 @@ int type_row_axis(const Type *t)
 	return axis;
 }
 
+int type_only_axis(const Type *t) { return type_is_row(t) ? type_row_axis(t) : -1; }
+
 int type_axis_shift(const Type *t, int axis)
 {
 	int s = 0;

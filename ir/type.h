@@ -86,6 +86,7 @@ int64_t type_bytes(const Type *t);
 int64_t type_extent(const Type *t, int axis);
 bool type_is_row(const Type *t);                  /* has no more than one axis several elements? */
 int type_row_axis(const Type *t);               /* the last axis that has; -1: none */
+int type_only_axis(const Type *t);              /* the one axis that has; -1: none, or several */
 int type_axis_shift(const Type *t, int axis);   /* log2 of the elements from one to the next along axis */
 bool type_same_shape(const Type *a, const Type *b);
 Str type_text(const Type *t);

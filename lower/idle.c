@@ -22,21 +22,10 @@ typedef struct Idle {
 
 static bool is_single(const Val *v) { return !type_is_tile(v->type) || type_log2_size(v->type) == 0; }
 
-int idle_axis(const Type *t)
-{
-	int axis = -1;
-	for (int a = 0; a < t->rank; a++) {
-		if (!t->log2[a]) continue;
-		if (axis >= 0) return -1;
-		axis = a;
-	}
-	return axis;
-}
-
 static const Sym *extent_of(const Idle *d, const Op *op, const Type *t)
 {
 	const Val *view = ir_in(op, 0);
-	int axis = idle_axis(t);
+	int axis = type_only_axis(t);
 	if (axis < 0 || view->block != d->fn->body || t->rank != view->type->rank) return NULL;
 	const IrAttr *offsets = ir_attr(op, AT_OFFSETS);
 	Num index;
@@ -133,7 +122,7 @@ static bool of_op(Idle *d, const Op *op)
 		*r = pads(d, ir_in(op, op->nin - 1));
 		return of_rows(d, op);
 	case OP_STORE: return is_single(data_of(op)) || of_rows(d, op);
-	case OP_IOTA: *r = (Pads){ .kind = idle_axis(op->out[0]->type) >= 0 ? COUNTS : ANY }; return true;
+	case OP_IOTA: *r = (Pads){ .kind = type_only_axis(op->out[0]->type) >= 0 ? COUNTS : ANY }; return true;
 	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_AGAIN: *r = pads(d, ir_in(op, 0)); return true;
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES:
 		if (sums_zeros(d, op)) *r = (Pads){ NUMBER, pads(d, ir_in(op, 0)).n };

@@ -22,18 +22,9 @@ typedef struct Turn {
 	Op *first;              /* the first operation that knows elements by their number */
 } Turn;
 
-/* The axis of a tile that has more than one element; -1: none, -2: several. */
-static int only_axis(const Type *t)
-{
-	int r = -1;
-	for (int a = 0; a < t->rank; a++)
-		if (t->log2[a]) r = r == -1 ? a : -2;
-	return r;
-}
-
 static bool is_row(Turn *t, const Type *type)
 {
-	int a = only_axis(type);
+	int a = type_only_axis(type);
 	if (a < 0 || (t->log2 >= 0 && type->log2[a] != t->log2)) return false;
 	t->log2 = type->log2[a];
 	return true;
@@ -50,7 +41,7 @@ static bool visit_access(Turn *t, Op *op, const Type *data)
 	if (type_log2_size(data) == 0) return true;
 	if (!is_row(t, data)) return false;
 	if (!t->first) t->first = op;
-	int a = only_axis(data);
+	int a = type_only_axis(data);
 	if (data->rank == ir_in(op, 0)->type->rank && a == fast_axis(op->parent->fn, ir_in(op, 0)) && elem_bytes(data->elem) < 16
 		&& better_anchor(t->anchor, op)) t->anchor = op;
 	return true;
@@ -62,14 +53,14 @@ static bool spreads(const Turn *t, const Op *op)
 {
 	const Type *from = op->nin ? ir_in(op, 0)->type : NULL;
 	if (op->code != OP_BROADCAST && op->code != OP_RESHAPE) return false;
-	return t->log2 >= 0 && (!type_is_tile(from) || only_axis(from) == -2 || type_log2_size(from) < t->log2);
+	return t->log2 >= 0 && (!type_is_tile(from) || !type_is_row(from) || type_log2_size(from) < t->log2);
 }
 
 static bool visit(Turn *t, Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	for (int i = 0; i < op->nout; i++)
-		if (type_is_tile(op->out[i]->type) && only_axis(op->out[i]->type) == -2 && !spreads(t, op)) return false;
+		if (type_is_tile(op->out[i]->type) && !type_is_row(op->out[i]->type) && !spreads(t, op)) return false;
 	if (op->nregion) return false;
 	switch (op->code) {
 	case OP_LOAD: return visit_access(t, op, op->out[0]->type);

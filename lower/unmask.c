@@ -15,24 +15,12 @@ typedef struct Unmask {
 	const int *uses;        /* by Val id */
 } Unmask;
 
-/* The axis along which a tile of one row counts; -1: it has several long ones, or none. */
-static int only_axis(const Type *t)
-{
-	int axis = -1;
-	for (int a = 0; a < t->rank; a++) {
-		if (!t->log2[a]) continue;
-		if (axis >= 0) return -1;
-		axis = a;
-	}
-	return axis;
-}
-
 /* Is mask true for every element that the store keeps? Of masks `iota < n`, for the number of an element along its axis. */
 static bool holds_inside(const Unmask *u, const Val *mask)
 {
 	const Op *lt = mask->def, *spread;
 	if (!lt || lt->code != OP_LT || !ir_in(lt, 0)->def || ir_in(lt, 0)->def->code != OP_IOTA) return false;
-	int axis = only_axis(mask->type);
+	int axis = type_only_axis(mask->type);
 	spread = ir_in(lt, 1)->def;
 	if (axis < 0 || !spread || spread->code != OP_BROADCAST || type_is_tile(ir_in(spread, 0)->type)) return false;
 	const Val *n = ir_in(spread, 0);
