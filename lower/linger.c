@@ -21,7 +21,7 @@ static int loops_around(const Op *op)
 
 static int log2_bytes(const Val *v) { return type_log2_size(v->type) + elem_log2(v->type->elem); }
 
-/* Weights: the cache has them anyway, and a policy takes a handful of instructions at each place with loads. */
+/* Weights: the cache has them anyway, and a policy takes instructions at each place with loads. */
 static bool is_same_for_all(const Op *load)
 {
 	for (int i = 0; i < ir_in(load, 0)->type->rank; i++)
