@@ -93,7 +93,7 @@ typedef struct Cu {
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
 } Cu;
 
-Str cu_launch(Cu *g, const Sym *s);                     /* emit_cuda.c: an integer known at launch */
+Str cu_launch(Cu *g, const Sym *s);                     /* launch.c: an integer known at launch */
 
 /* cu.c: names, types, layouts as text */
 const char *cu_type(Elem e);

@@ -1,4 +1,4 @@
-/* Tensor maps: what a kernel's bulk tensor copies read of a tensor, and how the launcher makes it; and launches with attributes.
+/* Tensor maps: what a kernel's bulk tensor copies read of a tensor, and how the launcher makes it.
  *
  * A map is a parameter `const __grid_constant__ ct_tensor_map ct_m0` of the kernel, 128 bytes that the driver fills (CUDA driver
  * API, cuTensorMapEncodeTiled). ct_tensor_map has the size and alignment of CUtensorMap, so that emitted text needs neither
@@ -22,7 +22,6 @@ typedef struct CuTmaps { CuTmap *p; int n, cap; } CuTmaps;      /* a VEC, named 
 Str cu_tmap(Cu *g, const CuTmap *m);
 
 extern const char tmap_host[];          /* ct_encode: printed where a kernel has maps */
-extern const char start_host[];         /* ct_start: where a kernel is persistent or dependent */
 /* Statements that fill `ct_m<i>` or return a status. In scope: what HostTarget.start has. */
 void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i);
 #endif

@@ -6,7 +6,7 @@
  *
  * What is made of the block's index is made a second time, of the index of the other row: a change of the TYPED kernel, which later
  * passes treat like any other. The last rows have no other: they take themselves, and are stored twice by the same threads. The text
- * of such a kernel numbers its tile blocks so that the rows of two blocks meet (emit_cuda.c). */
+ * of such a kernel numbers its tile blocks so that the rows of two blocks meet (emit_cuda/kernel.c). */
 #include "ir/fold.h"
 #include "lower/placed.h"
 

@@ -1,0 +1,212 @@
+/* One text of a kernel: its head, which thread of which tile block runs it, its body. */
+#include "emit_cuda/texts.h"
+
+#include "emit/names.h"
+#include "emit_cuda/group.h"
+
+Str text_arch(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
+
+Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
+{
+	Str name = str_fmt("%s_sm%d%s", name_entry(fn->name), a->number, a->specific ? "a" : "");
+	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
+	if (t == TEXT_PAIRED) return str_fmt("%s_paired", name);
+	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
+	if (fn->peel_line) return str_fmt("%s_%s_%d", name, fn->apart ? "twin" : "peeled", fn->row_regs);
+	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
+}
+
+static void title(Out *o, const Fn *fn, TextKind kind)
+{
+	Out *t = out_new();
+	out_printf(t, "%s", fn->source_name ? fn->source_name : fn->name);
+	for (int i = 0; i < fn->generics.n; i++)
+		out_printf(t, "%s%s = %s", i ? ", " : ": ", fn->generics.p[i].name, fn->generics.p[i].value);
+	if (fn->lanes) out_printf(t, "; %d lane%s", fn->lanes, fn->lanes == 1 ? "" : "s");
+	else out_printf(t, "; %d warp%s", fn->warps, fn->warps == 1 ? "" : "s");
+	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
+	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
+	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
+	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
+	else if (kind == TEXT_PAIRED) out_printf(t, "; for aligned tensors, %d tile blocks at once", fn->tiles);
+	else if (kind == TEXT_PORTABLE) out_puts(t, "; for devices without larger clusters");
+	else if (fn->peel_line) out_printf(t, "; for rows of %lld elements or more, less than %lld, that begin at one phase%s",
+		(long long)fn->peel_least, (long long)peel_below(fn), fn->apart ? ", 2 tile blocks at once" : "");
+	else if (kind != TEXT_ANY) out_printf(t, "; for rows of %lld elements or more, less than %lld", (long long)cut_sure(fn),
+		(long long)cut_kept(fn));
+	comment_text(o, t->p, "// ");
+	out_free(t);
+}
+
+static const char *param_type(const IrParam *p)
+{
+	if (p->is_tensor) return str_fmt("%s%s *", p->mode == PM_IN ? "const " : "", cu_type(p->elem));
+	return elem_is_ptr(p->elem) ? cu_type(p->elem) : str_fmt("const %s ", cu_type(p->elem));
+}
+
+/* Of all texts; print_args of launch.c has the same order. */
+static void kernel_params(Out *o, const CuKernel *k)
+{
+	int n = 0;
+	const Fn *fn = k->fn;
+	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s%s%s", n++ ? ", " : "", param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
+	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%sconst long long %s", n++ ? ", " : "", name_dim(fn, i));
+	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%sconst long long ct_l%d", n++ ? ", " : "", i);
+	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%sconst __grid_constant__ ct_tensor_map ct_m%d", n++ ? ", " : "", i);
+	for (int i = 0; i + 1 < fn->ngrid; i++)
+		out_printf(o, "%sconst unsigned int ct_g%d, const unsigned long long ct_d%d", n++ ? ", " : "", ir_sweep(fn, i), ir_sweep(fn, i));
+	if (k->packed) out_printf(o, "%sconst unsigned int ct_blocks", n++ ? ", " : "");
+}
+
+/* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so the
+ * launcher makes what a division by an extent takes (ct_divisor). */
+static void block_index(Cu *g)
+{
+	Out *o = g->o;
+	const Fn *fn = g->fn;
+	if (fn->apart) {                /* of 2 * apart rows, each of the first ones with one behind them; a cluster without rows ends */
+		out_printf(o, "const unsigned int ct_two = blockIdx.x / %d, ct_bid0 = ct_two / %d * %d + ct_two %% %d;\n", fn->cluster, fn->apart,
+			2 * fn->apart, fn->apart);
+		out_printf(o, "if (ct_bid0 >= %s) return;\n", cu_launch(g, fn->grid[0]));
+		return;
+	}
+	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
+	for (int i = 0; i < fn->ngrid; i++) {
+		int a = ir_sweep(fn, i);
+		if (i + 1 == fn->ngrid) {
+			out_printf(o, "const unsigned int ct_bid%d = %s;\n", a, rest);
+		} else {
+			out_printf(o, "const unsigned int ct_rest%d = ct_div(%s, ct_d%d);\n", i, rest, a);
+			out_printf(o, "const unsigned int ct_bid%d = %s - ct_rest%d * ct_g%d;\n", a, rest, i, a);
+		}
+		out_printf(o, "(void)ct_bid%d;\n", a);
+		rest = str_fmt("ct_rest%d", i);
+	}
+}
+
+static void bind_params(Cu *g)
+{
+	memory_params(g);
+	for (int i = 0; i < g->fn->params.n; i++) {
+		const IrParam *p = &g->fn->params.p[i];
+		Val *v = g->fn->body->args.p[i];
+		cu_reserve(g, name_c(p->name));
+		if (!p->is_tensor) cu_val(g, v)->name = name_c(p->name);
+	}
+	for (int i = 0; i < g->fn->dims.n; i++) cu_reserve(g, name_dim(g->fn, i));
+}
+
+/* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in which the
+ * whole warp takes part: lanes beyond the grid work on its last tile block and store nothing; warps beyond it end. */
+static void thread_index(Cu *g)
+{
+	Out *o = g->o;
+	const Fn *fn = g->fn;
+	if (!fn->packed) {
+		if (fn->shared_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
+		out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
+		return;
+	}
+	int lanes = fn_threads(fn).lanes;
+	out_printf(o, "const unsigned int ct_lane = threadIdx.x & %d, ct_warp = 0;\n", (1 << lanes) - 1);
+	out_printf(o, "const unsigned int ct_at = blockIdx.x * (blockDim.x >> %d) + (threadIdx.x >> %d);\n", lanes, lanes);
+	if (fn->lanes) {
+		out_printf(o, "if ((ct_at & ~%du) >= ct_blocks) return;\n", 32 / fn->lanes - 1);
+		out_puts(o, "const bool ct_live = ct_at < ct_blocks;\n");
+		out_puts(o, "const unsigned int ct_block = ct_live ? ct_at : ct_blocks - 1;\n");
+		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n(void)ct_live;\n(void)ct_first;\n", 32 - fn->lanes);
+	} else {
+		out_puts(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= ct_blocks) return;\n");
+	}
+	if (fn->shared_bytes || fn->warp_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
+	if (fn->warp_bytes) dense_begin(g);
+	if (!fn->shared_bytes) return;
+	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> %d) * %lld;\n", lanes, (long long)fn->shared_bytes);
+}
+
+Cu text_body(CuKernel *k, const Fn *fn, const EmitOptions *opt, bool aligned)
+{
+	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
+		.aligned = aligned, .one_way = aligned && bound_one_way(fn), .asked = k->needs.p, .asked_n = k->needs.n };
+	g.val = NEW_ARRAY(A_TMP, CuVal, fn->nval);
+	g.uses = ir_use_counts((Fn *)fn, A_TMP);
+	out_in(g.o);
+	g.roles = group_needs_base(fn);
+	if (fn->apart) block_index(&g);         /* thread blocks without rows end before anybody sends them something */
+	if (g.roles) group_begin(&g);
+	else if (fn->cluster) cluster_begin(&g);
+	else thread_index(&g);
+	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
+	if (!fn->apart) block_index(&g);
+	bind_params(&g);
+	elem_plan(&g);
+	g.prologue = g.o->n;
+	control_block(&g, fn->body);
+	out_off(g.o);
+	out_puts(g.o, "#endif\n}\n");
+	k->prints |= g.prints;
+	return g;
+}
+
+/* The compiler of PTX refuses more thread blocks than a multiprocessor can hold (CUDA programming guide, compute capabilities):
+ * 2048 threads and 32 blocks on those that only one architecture means, 1536 and 16 on whatever a text for several may run. */
+static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
+{
+	int threads = cu_threads(fn);
+	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a->number);
+	int by_threads = (a->specific ? 2048 : 1536) / threads, most = a->specific ? 32 : 16;
+	if (blocks > by_threads) blocks = by_threads;
+	if (blocks > most) blocks = most;
+	Str on = str_intern(text_arch(a));
+	if (group_has_roles(fn)) blocks = 1;    /* roles change their registers: the compiler must know how many they start with */
+	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
+}
+
+static void find_wait(void *found, Op *op)
+{
+	if (op->code == OP_GRID_WAIT) *(bool *)found = true;
+}
+
+bool text_dependent(const Fn *fn)
+{
+	bool found = false;
+	ir_walk(fn->body, find_wait, &found);
+	return found;
+}
+
+static void find_meet(void *found, Op *op)
+{
+	if (op->code == OP_GRID_MEET) *(bool *)found = true;
+}
+
+bool text_together(const Fn *fn)
+{
+	bool found = false;
+	ir_walk(fn->body, find_meet, &found);
+	return found;
+}
+
+const char text_wait[] = "\tct_grid_wait();\n";
+
+/* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could begin
+ * before the last has ended. Kernels with roles say themselves who waits. */
+bool text_waits(const CuText *t, const ArchRow *a) { return a->number >= DEPENDENT_FROM && !t->roles; }
+
+void text_print(Out *o, const CuKernel *k, const CuText *t, TextKind kind, const ArchRow *a, const EmitOptions *opt)
+{
+	const Fn *fn = t->fn;
+	title(o, fn, kind);
+	comment_text(o, k->fn->doc, "/// ");
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a, t->blocks[a->specific]));
+	/* known to the compiler, barriers of the cluster are one instruction each */
+	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", text_arch(a), fn->cluster);
+	out_printf(o, "%s(", text_name(fn, a, kind));
+	kernel_params(o, k);
+	out_printf(o, ")\n{\n#if %s\n", text_arch(a));
+	out_raw(o, t->o->p, t->line.split);
+	if (text_waits(t, a)) out_puts(o, text_wait);
+	out_raw(o, t->o->p + t->line.split, t->o->n - t->line.split);
+	if (t->line.any) lines_own(o, opt);
+	out_puts(o, "\n");
+}
+

@@ -1,0 +1,15 @@
+/* Inside the CUDA target: the C functions that all launchers of a file share. */
+#ifndef EMIT_CUDA_START_H
+#define EMIT_CUDA_START_H
+#include "base/out.h"
+
+typedef struct StartNeeds {     /* of some kernel of the file */
+	bool dependent;         /* compiled for an architecture with clusters, whose kernels may begin early */
+	bool wide;              /* clusters that not every device runs */
+	bool pairs, twins;      /* texts for two tile blocks at once; of these, for rows that begin at one phase */
+	bool attributes;        /* start_with_attributes */
+} StartNeeds;
+
+void start_functions(Out *o, const StartNeeds *n);      /* CtKernel, ct_pick, ct_launch ... */
+extern const char start_with_attributes[];              /* ct_start: where a kernel is persistent, dependent or together */
+#endif
