@@ -1,4 +1,4 @@
-/* Inside pass slice: the plan of a kernel (slice_plan.c), from which slice.c writes its loops. */
+/* Inside pass slice: what a kernel falls apart into (slice_plan.c), of which slice.c takes the best, and its loops (slice_write.c). */
 #ifndef LOWER_SLICE_H
 #define LOWER_SLICE_H
 #include "lower/placed.h"
@@ -47,6 +47,9 @@ typedef struct Slicer {
 	VEC(SliceIndex) indices;        /* made in it */
 	Val *count;             /* of slices that are not outside, and one more; NULL: nobody asked yet */
 } Slicer;
+
+/* slice_write.c */
+void slice_write(Slicer *s);                    /* all loops of the plan */
 const Type *slice_type(const Slicer *s, const Val *v);
 Val *slice_val(const Slicer *s, Val *v);        /* v, or its slice */
 Val *slice_times(Builder *b, Val *x, int64_t n);
