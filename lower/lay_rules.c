@@ -1,4 +1,4 @@
-/* Which layouts values get: the rules that place.c and combine.c share. Pure functions over layout/. */
+/* Which layouts values get: the rules that passes layouts and combine share. Pure functions over layout/. */
 #include <string.h>
 
 #include "base/diag.h"

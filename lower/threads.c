@@ -85,7 +85,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 /* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the registers of
  * one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
  * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose other operations
- * stay within their thread, and in which no layout is converted (place.c: stays_apart). */
+ * stay within their thread, and in which no layout is converted (layouts.c: stays_apart). */
 enum { SCAN_ALONE = 15, /* log2 of the elements that one thread block scans as fast */
 	WIDE_LOADED = 2, WIDE_BY_ELEMENT = 4 /* bytes of all loads for an element */ };
 

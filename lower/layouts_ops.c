@@ -1,0 +1,308 @@
+/* What each operation says of layouts: those of its results, those that it wants, those that it must have. */
+#include "layout/swz.h"
+#include "lower/layouts.h"
+
+#include "base/diag.h"
+
+static bool is_tile(const Val *v) { return type_is_tile(v->type); }
+
+/* ---- where the values of a block's end go ---- */
+static Op *around(const Op *op, bool loop)
+{
+	for (Op *o = op->parent->owner; o; o = o->parent->owner)
+		if (loop ? o->code == OP_FOR || o->code == OP_WHILE : o->code == OP_SCOPE_) return o;
+	bug("`%s` outside of what it leaves", op_rows[op->code].name);
+}
+
+Val *place_target(const Op *end, int i)
+{
+	Op *o = end->parent->owner;
+	switch (end->code) {
+	case OP_YIELD:
+		if (!o) return NULL;
+		if (o->code == OP_FOR) return o->region[0]->args.p[i + 1];
+		if (o->code == OP_WHILE) return o->region[0]->args.p[i];
+		return o->code == OP_IF ? o->out[i] : NULL;
+	case OP_CONDITION: return i ? o->region[1]->args.p[i - 1] : NULL;
+	case OP_BREAK: return around(end, true)->out[i];
+	case OP_CONTINUE:
+		o = around(end, true);
+		return o->code == OP_FOR ? o->out[i] : o->region[0]->args.p[i];
+	case OP_LEAVE: return around(end, false)->out[i];
+	default: return NULL;
+	}
+}
+
+/* ---- cost ---- */
+static int64_t convert_cost(const Places *p, Val *v, Lay want)
+{
+	if (!place_known(p, v) || lay_eq(place_lay(p, v), want)) return 0;
+	int c = swz_convert_cost(want, place_lay(p, v), elem_log2(v->type->elem));
+	return c < 0 ? INT32_MAX : c;
+}
+
+static Val *view_of(const Op *op) { return ir_in(op, 0); }
+
+/* The axis along which an access takes the tiles of several tile blocks (pair.c); -1: it takes one. */
+static int tiles_axis(const Fn *fn, const Op *op, const Type *t)
+{
+	for (int a = 0; fn->tiles && t->rank == view_of(op)->type->rank && a < t->rank; a++)
+		if (t->log2[a] && ir_in(op, 1 + a)->def && ir_in(op, 1 + a)->def->code == OP_BID) return a;
+	return -1;
+}
+
+/* Each thread has the same elements of all of them, as if it had those of one. */
+static Lay coalesced_tiles(const Places *p, const Type *t, int fast, int axis)
+{
+	uint8_t one[TILE_RANK];
+	for (int a = 0; a < t->rank; a++) one[a] = a == axis ? 0 : t->log2[a];
+	return lay_push(lay_default(type_tile(t->elem, t->rank, one), fast, p->threads), HW_REG, axis, t->log2[axis]);
+}
+
+Lay place_coalesced(const Places *p, const Op *op, const Type *t)
+{
+	int tiles = tiles_axis(p->fn, op, t);
+	if (tiles >= 0) return coalesced_tiles(p, t, fast_axis(p->fn, view_of(op)), tiles);
+	int fast = t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1;
+	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type) && t->elem == p->overlap.type->elem)
+		return lay_overlap(&p->overlap, p->threads);
+	return lay_default(t, fast, p->threads);
+}
+
+/* Whether a load or store moves its tile in layout l for no more than its own layout and a conversion cost. */
+static bool suits_memory(const Places *p, const Op *op, const Type *t, Lay l)
+{
+	Lay own = place_coalesced(p, op, t);
+	int fast = fast_axis(p->fn, view_of(op));
+	if (lay_eq(own, l) || t->rank != view_of(op)->type->rank || t->rank == 0) return true;
+	int convert = swz_convert_cost(l, own, elem_log2(t->elem));
+	return convert < 0 || lay_memory_cost(l, t->elem, fast) <= lay_memory_cost(own, t->elem, fast) + convert;
+}
+
+/* Of the layouts that are as good for memory as the coalesced one, that from which the tile becomes `to` at least cost: with
+ * some of a thread's elements adjacent along another axis, pieces on both sides of an exchange may be wide. */
+static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
+{
+	Lay best = place_coalesced(p, op, t);
+	if (t->rank != view_of(op)->type->rank || p->overlap.type) return best;
+	int fast = fast_axis(p->fn, view_of(op)), size = elem_log2(t->elem), cost = swz_convert_cost(to, best, size);
+	int64_t most = lay_memory_cost(best, t->elem, fast);
+	for (int a = 0; a < t->rank; a++) {
+		if (a == fast || !t->log2[a]) continue;
+		Lay l = lay_overlap(&(Overlap){ .type = t, .axes = 1u << a, .fast = fast }, p->threads);
+		int c = swz_convert_cost(to, l, size);
+		if (c < 0 || (cost >= 0 && c >= cost) || lay_memory_cost(l, t->elem, fast) > most) continue;
+		best = l;
+		cost = c;
+	}
+	return best;
+}
+
+static Val *store_value(const Op *op) { return ir_in(op, op->nin - 1); }
+
+static bool shares_layout(const Op *op)
+{
+	return op_rows[op->code].layout == LR_SAME || op->code == OP_SHIFT;
+}
+
+/* Of the layouts of the tile operands, the one to which the others convert at least cost. */
+static bool best_operand(Places *p, const Op *op, Lay *l)
+{
+	int64_t best = -1;
+	for (int i = 0; i < op->nin; i++) {
+		Val *v = ir_in(op, i);
+		if (!is_tile(v) || !place_known(p, v)) continue;
+		Lay cand = place_lay(p, v);
+		int64_t sum = 0;
+		if (best >= 0 && lay_eq(cand, *l)) continue;
+		for (int k = 0; k < op->nin; k++)
+			if (is_tile(ir_in(op, k))) sum += convert_cost(p, ir_in(op, k), cand);
+		if (best >= 0 && sum >= best) continue;
+		best = sum;
+		*l = cand;
+	}
+	return best >= 0;
+}
+
+/* ---- forward ---- */
+static void forward_end(Places *p, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		Val *to = place_target(op, i);
+		if (to && is_tile(to) && place_known(p, ir_in(op, i))) place_give(p, to, place_lay(p, ir_in(op, i)));
+	}
+}
+
+void place_forward(Places *p, Op *op)
+{
+	Lay l;
+	if (op_rows[op->code].flags & OPF_TERM) {
+		forward_end(p, op);
+		return;
+	}
+	if (!op->nout || !is_tile(op->out[0])) return;
+	Val *r = op->out[0], *x = op->nin ? ir_in(op, 0) : NULL;
+	if (place_known(p, r)) return;
+	if (op_is_scan(op)) {
+		l = place_known(p, x) && scan_walks(op, place_lay(p, x)) ? place_lay(p, x) : lay_scan(op, p->fn, p->threads);
+		for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], l);
+		return;
+	}
+	if (op_is_reduce(op)) {
+		if (op->code == OP_REDUCE) {
+			Lay in = lay_neighbours(x->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
+			for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], lay_of_reduced(op, in));
+		} else if (place_known(p, x)) {
+			place_give(p, r, lay_of_reduced(op, place_lay(p, x)));
+		}
+		return;
+	}
+	switch (op->code) {
+	case OP_MMA: place_give(p, r, mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
+	case OP_RESHAPE: case OP_PERMUTE:
+		if (place_known(p, x) && lay_of_moved(op, place_lay(p, x), &l)) place_give(p, r, l);
+		return;
+	case OP_CAT:
+		if (place_known(p, x)) place_give(p, r, lay_cat(place_lay(p, x), (int)ir_int(op, AT_AXIS, 0)));
+		return;
+	case OP_JOIN:
+		if (place_known(p, x)) place_give(p, r, lay_of_pairs(place_lay(p, x)));
+		return;
+	case OP_SPLIT:
+		if (!place_known(p, x)) return;
+		place_give(p, r, lay_of_halves(place_lay(p, x)));
+		place_give(p, op->out[1], lay_of_halves(place_lay(p, x)));
+		return;
+	case OP_TAKE:
+		if (place_known(p, ir_in(op, 1))) place_give(p, r, place_lay(p, ir_in(op, 1)));
+		return;
+	case OP_SORT: case OP_TOPK: case OP_HISTOGRAM:
+		for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], lay_default(r->type, -1, p->threads));
+		return;
+	default:
+		if (shares_layout(op) && best_operand(p, op, &l)) place_give(p, r, l);
+	}
+}
+
+bool place_is_forced(const Val *v)
+{
+	return v->def && (v->def->code == OP_CAT || v->def->code == OP_JOIN || v->def->code == OP_SPLIT);
+}
+
+/* What a scan or a reduction with a function of the author's needs its operands to have. */
+static Lay combined_operand(const Places *p, const Op *op)
+{
+	if (op_is_scan(op)) return place_lay(p, op->out[0]);
+	return lay_neighbours(ir_in(op, 0)->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
+}
+
+/* ---- backward ---- */
+static void want(Places *p, Val *v, Lay l)
+{
+	v = place_home(v);
+	if (!is_tile(v) || p->known[v->id] || place_is_forced(v)) return;
+	if (v->def && v->def->code == OP_LOAD && !suits_memory(p, v->def, v->type, l)) l = coalesced_for(p, v->def, v->type, l);
+	place_give(p, v, l);
+}
+
+static void backward_inits(Places *p, Op *op)
+{
+	int skip = op->code == OP_FOR ? 3 : 0;
+	for (int i = skip; i < op->nin; i++) {
+		Val *to = op->region[0]->args.p[op->code == OP_FOR ? i - 2 : i];
+		if (is_tile(to) && place_known(p, to)) want(p, ir_in(op, i), place_lay(p, to));
+	}
+}
+
+static void backward_same(Places *p, Op *op)
+{
+	Lay l;
+	if (op->nout && is_tile(op->out[0]) && place_known(p, op->out[0])) l = place_lay(p, op->out[0]);
+	else if (op->nout || !best_operand(p, op, &l)) return;
+	for (int i = 0; i < op->nin; i++)
+		if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), l);
+}
+
+void place_backward(Places *p, Op *op)
+{
+	Lay l;
+	if (op_rows[op->code].flags & OPF_TERM) {
+		for (int i = 0; i < op->nin; i++) {
+			Val *to = place_target(op, i);
+			if (to && is_tile(to) && place_known(p, to)) want(p, ir_in(op, i), place_lay(p, to));
+		}
+		return;
+	}
+	Val *r = op->nout ? op->out[0] : NULL;
+	bool set = r && is_tile(r) && place_known(p, r);
+	switch (op->code) {
+	case OP_FOR: case OP_WHILE: backward_inits(p, op); return;
+	case OP_STORE:
+		if (is_tile(store_value(op)) && !place_known(p, store_value(op)) && (p->placed_loads || place_depth(op) >= p->deepest))
+			want(p, store_value(op), place_coalesced(p, op, store_value(op)->type));
+		return;
+	case OP_BROADCAST:
+		if (set && is_tile(ir_in(op, 0)) && lay_broadcast_operand(place_lay(p, r), ir_in(op, 0)->type, r->type, &l))
+			want(p, ir_in(op, 0), l);
+		return;
+	case OP_RESHAPE: case OP_PERMUTE:
+		if (set && is_tile(r) && lay_before_moved(op, place_lay(p, r), &l)) want(p, ir_in(op, 0), l);
+		return;
+	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
+	case OP_CAT: case OP_JOIN:
+		if (place_known(p, ir_in(op, 0))) want(p, ir_in(op, 1), place_lay(p, ir_in(op, 0)));
+		return;
+	case OP_SPLIT:
+		if (set) want(p, ir_in(op, 0), lay_of_pairs(place_lay(p, r)));
+		return;
+	case OP_TAKE:
+		if (set) want(p, ir_in(op, 1), place_lay(p, r));
+		return;
+	default:
+		if (op_is_scan(op) && !set) return;
+		if (op_is_scan(op) || op->code == OP_REDUCE) {
+			for (int i = 0; i < op->nin; i++)
+				if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), combined_operand(p, op));
+		} else if (shares_layout(op)) {
+			backward_same(p, op);
+		}
+	}
+}
+
+/* ---- what an operand must have ---- */
+/* ---- conversions ---- */
+bool place_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	Val *v = ir_in(op, i), *r = op->nout ? op->out[0] : NULL;
+	if (op_rows[op->code].flags & OPF_TERM) {
+		Val *to = place_target(op, i);
+		if (to) *l = place_lay(p, to);
+		return to != NULL;
+	}
+	switch (op->code) {
+	case OP_FOR: *l = place_lay(p, op->region[0]->args.p[i - 2]); return true;
+	case OP_WHILE: *l = place_lay(p, op->region[0]->args.p[i]); return true;
+	case OP_STORE:
+		*l = suits_memory(p, op, v->type, place_lay(p, v)) ? place_lay(p, v) : place_coalesced(p, op, v->type);
+		return true;
+	case OP_BROADCAST: return lay_broadcast_operand(place_lay(p, r), v->type, r->type, l);
+	case OP_RESHAPE: case OP_PERMUTE: return lay_before_moved(op, place_lay(p, r), l);
+	case OP_MMA:
+		if (i == 2) *l = place_lay(p, r);
+		return i == 2;
+	case OP_CAT: case OP_JOIN: *l = place_lay(p, ir_in(op, 0)); return true;
+	case OP_SPLIT: *l = lay_of_pairs(place_lay(p, r)); return true;
+	case OP_TAKE:
+		if (i == 1) *l = place_lay(p, r);
+		return i == 1;
+	default: break;
+	}
+	if (op_is_scan(op) || op->code == OP_REDUCE) {
+		*l = combined_operand(p, op);
+		return true;
+	}
+	if (!shares_layout(op)) return false;
+	if (r && is_tile(r)) *l = place_lay(p, r);
+	else if (!best_operand(p, op, l)) return false;
+	return true;
+}
