@@ -36,6 +36,7 @@ def chart(rows):
     for row in rows:
         rates = row["rates"]
         mine = ratio(row)
+        top = y
         out.append('<text x="%d" y="%d" text-anchor="end"%s>%s</text>' % (
             LEFT - 8, y + 9, ' class="bad"' if mine is not None and mine < 0.98 else "", html.escape(row["name"])))
         for name in sorted(rates, key=lambda n: list(COLOURS).index(n)):
@@ -48,6 +49,10 @@ def chart(rows):
             out.append('<text x="%.1f" y="%d">%.1f%s</text>' % (
                 max(LEFT + length, high) + 4, y + 8, 100 * v["share"], " &#215;%.2f" % mine if name == "ctilec" and mine else ""))
             y += BAR
+        if row.get("same"):
+            x = LEFT + WIDE * min(row["same"], MOST)
+            out.append('<path d="M%.1f %dV%d" stroke="#d33" stroke-width="2"><title>a copy of as many bytes: %.1f %%</title></path>' % (
+                x, top, y, 100 * row["same"]))
         y += GAP
     ticks = "".join('<path d="M%d 14V%d" stroke="currentColor" opacity=".25"/><text x="%d" y="10" text-anchor="middle">%d %%</text>' % (
         LEFT + WIDE * p / 100, y, LEFT + WIDE * p / 100, p) for p in (0, 25, 50, 75, 100))
@@ -56,14 +61,14 @@ def chart(rows):
 
 def table(rows, names):
     head = "".join("<th>%s</th>" % n for n in names)
-    lines = ["<tr><th>case</th><th>&#181;s</th><th>&#215; best peer</th><th>spread</th>%s</tr>" % head]
+    lines = ["<tr><th>case</th><th>&#181;s</th><th>&#215; best peer</th><th>spread</th>%s<th>copy of its size</th></tr>" % head]
     for row in rows:
         own, mine = row["rates"]["ctilec"], ratio(row)
         cells = "".join("<td>%s</td>" % ("%.1f" % (100 * row["rates"][n]["share"]) if n in row["rates"] else
                                          "wrong" if n in row["wrong"] else "") for n in names)
-        lines.append("<tr><td>%s</td><td>%.1f</td><td%s>%s</td><td>%.1f&#8211;%.1f</td>%s</tr>" % (
+        lines.append("<tr><td>%s</td><td>%.1f</td><td%s>%s</td><td>%.1f&#8211;%.1f</td>%s<td>%s</td></tr>" % (
             html.escape(row["name"]), own["us"], ' class="bad"' if mine is not None and mine < 0.98 else "",
-            "%.2f" % mine if mine else "", 100 * own["low"], 100 * own["high"], cells))
+            "%.2f" % mine if mine else "", 100 * own["low"], 100 * own["high"], cells, "%.1f" % (100 * row["same"]) if row.get("same") else ""))
     return "<table>%s</table>" % "".join(lines)
 
 
@@ -88,7 +93,8 @@ def page(parts):
     copies = [r["copy"] for r in good]
     if copies:
         p.append("<p>Rates are of the bytes that a case has to move, in percent of the copy measured between the same rounds "
-                 "(%.0f to %.0f GB/s). Worst first. Lines show the least and the greatest round. &#215;: over the best peer.</p>" % (
+                 "(%.0f to %.0f GB/s). Worst first. Lines show the least and the greatest round. &#215;: over the best peer. "
+                 "Red: the driver's copy of as many bytes, which is what a kernel of that size can reach.</p>" % (
                      min(copies) / 1e9, max(copies) / 1e9))
         p.append("<p>%s</p>" % "&#160;&#160; ".join('<span style="color:%s">&#9632;</span> %s' % (COLOURS[n], n) for n in names))
         p.append(chart(good))

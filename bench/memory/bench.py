@@ -284,23 +284,34 @@ class Bench:
         b.synchronize()
         return a.elapsed_time(b) / n * 1e-3
 
+    def copies_of(self, moved, turns):
+        """Calls that copy, each elsewhere, so that in all they read and write so many bytes a call."""
+        half = min(max(moved // 2, 1), COPIED)
+        step = -(-half // 4096) * 4096          # all begin as allocations do
+
+        def copy(begin):
+            to, of = self.copied[begin:begin + half], self.source[begin:begin + half]
+            return lambda: to.copy_(of)
+        return [copy(i * step) for i in range(max(1, min(turns, COPIED // step)))]
+
     def run(self, case):
         args = arguments(case)
         turns = min(8, max(TURNS, CYCLED // case["bytes"]))
         calls, wrong = self.checked(case, args, [arguments(case) for _ in range(turns - 1)])
-        self.copy = [lambda: self.copied.copy_(self.source)]
-        times = {n: [] for n in [*calls, "copy"]}
+        n = max(4, 2 * turns)
+        todo = {name: (each, n) for name, each in calls.items()}
+        todo["copy"] = self.copies_of(2 * COPIED, 1), 2
+        todo["same"] = self.copies_of(case["bytes"], turns), n
+        times = {name: [] for name in todo}
         for _ in range(self.rounds):
-            todo = list(times)
-            self.random.shuffle(todo)
-            for name in todo:
-                times[name].append(self.time(self.copy, 2) if name == "copy" else self.time(calls[name], max(4, 2 * turns)))
+            for name in self.random.sample(list(todo), len(todo)):
+                times[name].append(self.time(*todo[name]))
         copy = 2 * COPIED / statistics.median(times.pop("copy"))
-        rates = {}
-        for name, t in times.items():
-            share = lambda seconds: case["bytes"] / seconds / copy
-            rates[name] = dict(us=statistics.median(t) * 1e6, share=share(statistics.median(t)), low=share(max(t)), high=share(min(t)))
-        return dict(name=case["name"], bytes=case["bytes"], copy=copy, wrong=wrong, rates=rates)
+        share = lambda seconds: case["bytes"] / seconds / copy
+        same = share(statistics.median(times.pop("same")))
+        rates = {name: dict(us=statistics.median(t) * 1e6, share=share(statistics.median(t)), low=share(max(t)), high=share(min(t)))
+                 for name, t in times.items()}
+        return dict(name=case["name"], bytes=case["bytes"], copy=copy, same=same, wrong=wrong, rates=rates)
 
     def launch(self):
         """What the host pays for one call of 1,000 elements, in microseconds; medians."""
@@ -341,7 +352,8 @@ def show(row):
     shares = "  ".join("%s %.1f" % (n, 100 * v["share"]) for n, v in rates.items())
     ratio = "x%.2f" % (own["share"] / max(peers)) if own and peers else "-"
     wrong = "".join("  %s: %s" % w for w in row["wrong"].items())
-    print("%-36s %10s  %-6s %s%s" % (row["name"], "%.1f us" % own["us"] if own else "WRONG", ratio, shares, wrong), flush=True)
+    print("%-36s %10s  %-6s %s  (copy of its size %.1f)%s" % (
+        row["name"], "%.1f us" % own["us"] if own else "WRONG", ratio, shares, 100 * row["same"], wrong), flush=True)
 
 
 def clocks():
@@ -375,7 +387,7 @@ def run(o):
         try:
             row = bench.run(case)
         except Exception as e:
-            row = dict(name=case["name"], bytes=case["bytes"], copy=0, rates={}, wrong={"case": (str(e) or type(e).__name__).split("\n")[0]})
+            row = dict(name=case["name"], bytes=case["bytes"], copy=0, same=0, rates={}, wrong={"case": (str(e) or type(e).__name__).split("\n")[0]})
         torch.cuda.empty_cache()
         show(row)
         result["rows"].append(row)
