@@ -78,7 +78,7 @@ typedef enum {
 	CVT_BAD                   /* the source does not hold every element the destination asks for   */
 } CvtKind;
 
-/* ---- make ---- */
+/* ---- make: lay_make.c ---- */
 
 Lay lay_bad(void);                                    /* the layout that is none                         */
 Lay lay_unit(int naxis);                              /* one element in one register                     */
@@ -104,7 +104,7 @@ Lay lay_blocked(int naxis, const uint8_t shape_log2[], int vec_log2, int nlanes_
  * along the other axes first, so that a row stays within a warp whenever there are enough rows. */
 Lay lay_rows(int naxis, const uint8_t shape_log2[], int axis, int vec_log2, int nlanes_log2, int nwarps_log2);
 
-/* ---- change ---- */
+/* ---- change: lay_change.c ---- */
 
 Lay  lay_permute(Lay l, const int perm[]);            /* new axis i is old axis perm[i]; free            */
 bool lay_reshape(Lay l, int naxis, const uint8_t shape_log2[], Lay *r);  /* row-major; equal sizes: free  */
@@ -134,6 +134,8 @@ bool lay_cut(Lay l, int axis, int keep_log2, Lay *r);
  * vectors with register bits only come first, then those that reach lanes, then warps.  Returns how many. */
 int  lay_partners(Lay l, int axis, uint32_t v[LAY_BITS]);
 
+/* ---- two layouts: lay_solve.c ---- */
+
 bool lay_div(Lay whole, Lay tile, Lay *rest);         /* whole = lay_mul(tile, rest)                     */
 bool lay_compose(Lay a, Lay c, Lay *r);               /* a . c: c maps into the places of a              */
 
@@ -145,8 +147,17 @@ bool lay_solve(Lay a, Lay b, Lay *c);
  * keep their warp, then their lane.  CVT_BAD leaves *c alone.  Conversions between registers must pull,
  * that is ask for each destination its source: pushing leaves duplicates of the destination unfilled. */
 CvtKind lay_pull(Lay dst, Lay src, Lay *c);
+CvtKind lay_cvt(Lay dst, Lay src);                    /* lay_pull without the map                        */
 
-/* ---- ask ---- */
+/* lay_run along the offsets of smem: log2 of elements per shared-memory access, -1 if smem lacks elements. */
+int lay_vec(Lay reg, Lay smem);
+
+/* log2 of the n-way bank conflict when a warp accesses smem from reg, 2^vec_log2 elements of 2^elem_log2
+ * bytes at a time (elem and vector at most 16 bytes).  -1: not possible with that vector.  See Note [banks]
+ * in lay_solve.c. */
+int lay_conflicts(Lay reg, Lay smem, int elem_log2, int vec_log2);
+
+/* ---- ask: lay.c ---- */
 
 bool     lay_ok(Lay l);                               /* well formed, not the bad layout                 */
 int      lay_inbits(Lay l);                           /* number of columns                               */
@@ -168,15 +179,6 @@ uint32_t lay_free(Lay l);
  * step i is register bit bit[i], and no other input bit touches coordinate bit i.  bit may be NULL. */
 int      lay_run(Lay l, int axis, uint8_t bit[LAY_BITS]);
 
-/* lay_run along the offsets of smem: log2 of elements per shared-memory access, -1 if smem lacks elements. */
-int      lay_vec(Lay reg, Lay smem);
-
-/* log2 of the n-way bank conflict when a warp accesses smem from reg, 2^vec_log2 elements of 2^elem_log2
- * bytes at a time (elem and vector at most 16 bytes).  -1: not possible with that vector. See Note [banks]
- * in lay.c. */
-int      lay_conflicts(Lay reg, Lay smem, int elem_log2, int vec_log2);
-
-CvtKind  lay_cvt(Lay dst, Lay src);                   /* lay_pull without the map                        */
 bool     lay_eq(Lay a, Lay b);
 uint32_t lay_hash(Lay l);
 

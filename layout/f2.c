@@ -1,0 +1,52 @@
+/* Linear algebra over F2; f2.h has the contract. */
+#include "layout/f2.h"
+
+#include <stddef.h>
+
+uint32_t f2_top(uint32_t x)
+{
+	while (x & (x - 1))
+		x &= x - 1;
+	return x;
+}
+
+/* What is left of x after the basis is subtracted; *from collects the columns used. */
+static uint32_t basis_reduce(const Basis *b, uint32_t x, uint32_t *from)
+{
+	for (int i = 0; i < b->n; i++) {
+		if (x & f2_top(b->vec[i])) {
+			x ^= b->vec[i];
+			*from ^= b->from[i];
+		}
+	}
+	return x;
+}
+
+bool basis_add(Basis *b, uint32_t x, uint32_t tag, uint32_t *rel)
+{
+	uint32_t from = tag;
+
+	x = basis_reduce(b, x, &from);
+	if (rel)
+		*rel = from;
+	if (!x)
+		return false;
+	b->vec[b->n] = x;
+	b->from[b->n++] = from;
+	return true;
+}
+
+bool basis_has(const Basis *b, uint32_t x, uint32_t *from)
+{
+	*from = 0;
+	return basis_reduce(b, x, from) == 0;
+}
+
+int f2_rank(const uint32_t v[], int n, uint32_t mask)
+{
+	Basis b = { 0 };
+
+	for (int i = 0; i < n; i++)
+		basis_add(&b, v[i] & mask, 0, NULL);
+	return b.n;
+}
