@@ -21,6 +21,8 @@ typedef struct Known { const Sym *s; Poly poly; } Known;       /* poly: its term
  * outermost, which knows what holds in every launch: so an answer takes a time that does not grow with the depth. */
 enum { UP_RANGES, UP_DIVS, UP_NONNEG, UP_CONDS, UPS };
 enum { NEAR = 24 };
+/* Of what one scope knows of a kind only the latest are asked, too. */
+enum { LATEST = 256 };
 
 struct Facts {
 	const Facts *up[UPS], *outermost;
@@ -49,6 +51,8 @@ static const Facts *above(const Facts *f, int kind, int *seen)
 {
 	return ++*seen == NEAR && f->up[kind] ? f->outermost : f->up[kind];
 }
+
+static int first_asked(int n) { return n > LATEST ? n - LATEST : 0; }
 
 /* ---- ranges by their symbol: a kernel has as many as it has values whose arithmetic may wrap ---- */
 static int *slot_of(const Facts *f, const Sym *s) { return &f->slot[s->id & (uint32_t)(f->nslot - 1)]; }
@@ -355,7 +359,7 @@ static bool try_known(Proof *pr, const Sym *p, const Poly *poly, int depth)
 {
 	int seen = 0;
 	for (const Facts *g = pr->f; g; g = above(g, UP_NONNEG, &seen))
-		for (int i = 0; i < g->nonneg.n; i++) {
+		for (int i = first_asked(g->nonneg.n); i < g->nonneg.n; i++) {
 			const Sym *q = g->nonneg.p[i].s;
 			if (q == p) return true;
 			const Poly *qp = &g->nonneg.p[i].poly;
@@ -395,7 +399,7 @@ static bool known_cond(const Facts *f, const Sym *c)
 {
 	int seen = 0;
 	for (const Facts *g = f; g; g = above(g, UP_CONDS, &seen))
-		for (int i = 0; i < g->conds.n; i++) {
+		for (int i = first_asked(g->conds.n); i < g->conds.n; i++) {
 			const Sym *k = g->conds.p[i];
 			if (k == c) return true;
 			if (c->kind == SYM_ALIGNED && k->kind == SYM_ALIGNED && k->name == c->name && k->value % c->value == 0) return true;

@@ -14,10 +14,10 @@ static void collect_block(Collect *c, const Block *b);
 
 static void collect_name(Collect *c, Str name)
 {
-	for (int i = c->hidden.n - 1; i >= 0; i--)
-		if (c->hidden.p[i] == name) return;
 	Bind *b = scope_find(c->cx, name);
 	if (!b || b->kind != BIND_VAR || b->mark == c->stamp || sv_bad(b->sv)) return;
+	for (int i = c->hidden.n - 1; i >= 0; i--)
+		if (c->hidden.p[i] == name) return;
 	b->mark = c->stamp;
 	vec_push(A_UNIT, c->out, b);
 }

@@ -37,6 +37,7 @@ CASES = {
     "minuses": (body(b"let a = " + b"- " * DEEP + b"1;"), None), "nots": (body(b"let a = " + b"!" * DEEP + b"true;"), None),
     "ifs": (body(b"if (true) {" * DEEP + b"}" * DEEP), None), "else_ifs": (body(b"if n == 1 { } " + b"else if n == 2 { } " * DEEP), None),
     "else_if_facts": (chain(900), 0),       # what is known of i grows with each
+    "promises": (body(LOAD + b"let i = bid(0);" + b"".join(b"assume(i != %d);" % k for k in range(40000)) + STORE), 0),       # in one scope
     "angles": (b"fn f(x: " + b"tile<" * DEEP + b"f32" + b">" * DEEP + b") { }", 1), "conds": (body(b"let a = " + b"true ? 1 : " * DEEP + b"2;"), None),
     "calls": (body(b"let a = " + b"f(" * DEEP + b"1" + b")" * DEEP + b";"), 1), "members": (body(b"let a = x" + b".y" * DEEP + b";"), 1),
     "open_string": (body(b'print("abc'), 1), "open_comment": (b"/* ", 1), "closes": (b"}" * 1000, 1),
