@@ -43,6 +43,7 @@ ctilec_test(emit/sums "quick;golden" cuda/sums.py)
 ctilec_test(emit/linger "quick;golden" cuda/linger.py)
 ctilec_test(emit/rounds "quick;golden" cuda/rounds.py)
 ctilec_test(emit/sweep "quick;golden" cuda/sweep.py)
+ctilec_test(emit/tells "quick;golden" cuda/tells.py)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----
 foreach(group samples library pages programs values)
