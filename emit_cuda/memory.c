@@ -58,11 +58,10 @@ static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->ve
 /* What the author says of the L2 cache goes with pieces of 8 and 16 bytes. */
 static bool is_hinted(const Access *x) { return ir_int(x->op, AT_CACHE, 0) && piece_bytes(x) >= 8; }
 
-static const char *load_hint(const Access *x)
-{
-	if (is_hinted(x)) return "_hint";
-	return ir_int(x->op, AT_LINGERS, 0) && piece_bytes(x) == 16 ? "_linger" : "";
-}
+/* Accesses of fewer bytes wait for other things than memory. */
+static const char *linger(const Access *x, int bytes) { return bytes >= 4 && ir_int(x->op, AT_LINGERS, 0) ? "_linger" : ""; }
+
+static const char *load_hint(const Access *x) { return is_hinted(x) ? "_hint" : linger(x, piece_bytes(x)); }
 
 static void print_policy(const Access *x)
 {
@@ -115,10 +114,10 @@ static void print_elements(Access *x)
 		if (ok) out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok, w);
 		else out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
 	} else {
-		const char *nc = x->v->constant ? "nc" : "";
+		const char *nc = x->v->constant ? "nc" : "", *stays = linger(x, bits / 8);
 		cu_line(g, x->op);
-		if (ok) out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, %s);\n", words_type(bits / 8), nc, bits, at, ok, x->pad);
-		else out_printf(g->o, "const %s ct_w = ct_ld%s_b%d(%s);\n", words_type(bits / 8), nc, bits, at);
+		if (ok) out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d_if(%s, %s, %s);\n", words_type(bits / 8), nc, stays, bits, at, ok, x->pad);
+		else out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d(%s);\n", words_type(bits / 8), nc, stays, bits, at);
 		words_unpack(g, e, 1, "ct_w", &reg);
 	}
 	cu_end(g);

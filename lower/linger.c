@@ -4,7 +4,8 @@
  * that were read stay, those that were written leave for memory soon, in the order in which they came: of an H200, memory then moves 1 to
  * 4 % more (a copy kernel from 97.8 to 101.1 % of the rate of the driver's copy, rms norm of 4,096 columns from 97 to 101). Nothing is
  * gained of that where nothing is written, so loads of reductions and of factors stay as they are. What the author says of the cache
- * holds. Which architecture has it, the prelude knows (ct_ldnc_linger_b128): kernels do not depend on that. */
+ * holds. Which accesses say so, the printer decides (emit_cuda/memory.c), and which architecture has it, the prelude knows
+ * (ct_ldnc_linger_b128): kernels do not depend on that. */
 #include "lower/placed.h"
 
 enum { WRITTEN = 3 };   /* log2 of how much less may be written than is read */

@@ -38,5 +38,6 @@ with tmpdir() as tmp:
         check(sorted(found) == WANT.pop(name), "%s: %s" % (name, found))
     check(not WANT, "kernels are missing: %s" % sorted(WANT))
     r = ctilec("-w", "--arch=sm_90a", source, "-o", os.path.join(tmp, "k.cu"))
-    check(len(re.findall(r"= ct_ldnc_linger_b128", read(os.path.join(tmp, "k.cu")))) > 0, "the text does not say so")
+    for bits in 128, 32:
+        check(len(re.findall(r"= ct_ldnc_linger_b%d" % bits, read(os.path.join(tmp, "k.cu")))) > 0, "the text does not say so of %d bits" % bits)
 finish()
