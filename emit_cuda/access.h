@@ -23,7 +23,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	Str copies;                     /* stores: condition */
 	int turn;                       /* axis of a row that is turned by ct_phase (lower/turn.c), else -1 */
 	bool turning;                   /* coordinates along it are those of the turned row */
-	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (forget_bounds) */
+	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Str stage;                      /* where in shared memory thread and piece ct_i have their place (lower/stage.c) */
 	Str held;                       /* next.c: the array that pieces are loaded to, instead of registers */
