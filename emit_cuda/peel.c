@@ -462,7 +462,7 @@ void peel_ask(const Fn *fn, void (*add)(void *ctx, Str s), void *ctx)
 {
 	const char *first = NULL;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+		const Val *v = ir_accessed(op);
 		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay) || !peel_begins(fn, op)) continue;
 		Str name = name_c(fn->params.p[ir_in(op, 0)->index].name);
 		if (first && name != first) add(ctx, str_fmt("(((uintptr_t)%s ^ (uintptr_t)%s) & 15) == 0", first, name));

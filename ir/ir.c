@@ -375,6 +375,12 @@ bool ir_const_value(const Val *v, Num *n)
 	return a != NULL;
 }
 
+Val *ir_accessed(const Op *op)
+{
+	if (op->code == OP_LOAD) return op->out[0];
+	return op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+}
+
 /* ---- hints ---- */
 
 static bool is_arch(Str name, int arch)

@@ -336,6 +336,7 @@ void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);     /* pre-or
 void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */
 int *ir_use_counts(Fn *fn, Arena *a);           /* by Val id */
 bool ir_const_value(const Val *v, Num *n);      /* v is a `const` (scalar, or splat tile) */
+Val *ir_accessed(const Op *op);                 /* what a load gives or a store takes; NULL: another operation */
 
 /* ---- text ---- */
 Str ir_num_text(Elem e, Num n);                 /* exact: "1.5", "0.1", "-inf", "nan", "true", "null"; reads back */

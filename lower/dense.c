@@ -44,13 +44,11 @@ static const Sym *begin_of(ValSyms *b, const Op *op)
 	return sum;
 }
 
-static const Val *accessed(const Op *op) { return op->nout ? op->out[0] : ir_in(op, op->nin - 1); }
-
 /* What the tile of a load or store is of the stretch; DENSE_NONE: nothing that serves. */
 static DenseKind stretch_of(const Fn *fn, ValSyms *b, const Op *op)
 {
 	const Val *view = ir_in(op, 0);
-	const Type *t = accessed(op)->type;
+	const Type *t = ir_accessed(op)->type;
 	const IrAttr *inside = ir_attr(op, AT_INSIDE);
 	int axis = row_axis(t), last = view->type->rank - 1;
 	if (view->block != fn->body || view->def || t->rank != view->type->rank || axis != last) return DENSE_NONE;
@@ -93,7 +91,8 @@ static int row_log2(const Fn *fn)
 
 static bool is_access(const Op *op)
 {
-	return (op->code == OP_LOAD || op->code == OP_STORE) && type_log2_size(accessed(op)->type) > 0;
+	const Val *v = ir_accessed(op);
+	return v && type_log2_size(v->type) > 0;
 }
 
 void dense_plan(Fn *fn)
@@ -108,7 +107,7 @@ void dense_plan(Fn *fn)
 		if (is_access(op) && s == DENSE_NONE) return;
 		if (s != DENSE_ROW) continue;
 		rows++;
-		int64_t size = elem_bytes(accessed(op)->type->elem);
+		int64_t size = elem_bytes(ir_accessed(op)->type->elem);
 		if (op->code == OP_LOAD || bytes == 0) bytes += size << (LANES_LOG2 + log2);
 	}
 	if (!rows || bytes > DENSE_BYTES) return;
@@ -122,7 +121,7 @@ int dense_rows(const Fn *fn) { return 1 << (LANES_LOG2 - fn_threads(fn).lanes); 
 
 int64_t dense_bytes(const Fn *fn, const Op *op)
 {
-	const Type *t = accessed(op)->type;
+	const Type *t = ir_accessed(op)->type;
 	int64_t n = fn->row_regs ? cut_kept(fn) : (int64_t)1 << type_log2_size(t);
 	if (ir_int(op, AT_DENSE, 0) == DENSE_ROW) n *= dense_rows(fn);
 	return n * elem_bytes(t->elem) + PIECE - 1;     /* it begins at any byte of a piece */

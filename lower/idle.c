@@ -42,16 +42,14 @@ static bool same_places(Lay a, Lay b)
 	return lay_outbits(a) == lay_outbits(b);
 }
 
-static const Val *data_of(const Op *op) { return op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1); }
-
 /* An access of rows as the first one is: they end where that does. */
 static bool of_rows(Idle *d, const Op *op)
 {
-	const Val *v = data_of(op);
+	const Val *v = ir_accessed(op);
 	const Sym *end = v->lay ? extent_of(d, op, v->type) : NULL;
 	if (!end) return false;
 	if (!d->row && op->code == OP_LOAD) d->row = op;
-	return d->row && end == extent_of(d, d->row, data_of(d->row)->type) && same_places(*v->lay, *data_of(d->row)->lay);
+	return d->row && end == extent_of(d, d->row, ir_accessed(d->row)->type) && same_places(*v->lay, *ir_accessed(d->row)->lay);
 }
 
 static Pads pads(const Idle *d, const Val *v)
@@ -71,7 +69,7 @@ static bool is_row_length(const Idle *d, const Val *v)
 {
 	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST) && elem_is_integral(ir_in(v->def, 0)->type->elem))
 		v = ir_in(v->def, 0);
-	return d->row && v->def && v->def->code == OP_LAUNCH && ir_attr(v->def, AT_SYM)->u.sym == extent_of(d, d->row, data_of(d->row)->type);
+	return d->row && v->def && v->def->code == OP_LAUNCH && ir_attr(v->def, AT_SYM)->u.sym == extent_of(d, d->row, ir_accessed(d->row)->type);
 }
 
 /* The number of a place beside the length of the row: it is not less. */
@@ -121,7 +119,7 @@ static bool of_op(Idle *d, const Op *op)
 		if (is_single(op->out[0])) return memory_is_constant(d->fn, ir_in(op, 0));
 		*r = pads(d, ir_in(op, op->nin - 1));
 		return of_rows(d, op);
-	case OP_STORE: return is_single(data_of(op)) || of_rows(d, op);
+	case OP_STORE: return is_single(ir_accessed(op)) || of_rows(d, op);
 	case OP_IOTA: *r = (Pads){ .kind = type_only_axis(op->out[0]->type) >= 0 ? COUNTS : ANY }; return true;
 	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_AGAIN: *r = pads(d, ir_in(op, 0)); return true;
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES:

@@ -38,14 +38,14 @@ static void look_at(void *ctx, Op *op)
 	r->works |= !moves(op);
 	r->other |= op->code == OP_MMA || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
 		|| op->code == OP_HISTOGRAM;
-	const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+	const Val *v = ir_accessed(op);
 	r->vectors &= !op_is_reduce(op) && (!v || ir_in(op, 0)->type->rank == 1);
 	r->accessed |= v && type_is_tile(v->type) && type_log2_size(v->type) > 0 && elem_log2(v->type->elem) < PIECE_LOG2;
 }
 
 static void find_pieces(void *ctx, Op *op)
 {
-	const Val *v = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+	const Val *v = ir_accessed(op);
 	*(bool *)ctx |= op->code == OP_LOADS || (v && access_plan(op, v, false).vec > 0);
 }
 

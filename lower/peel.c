@@ -20,8 +20,6 @@
 enum { LINE = 128, PIECE = 16, PEEL_ROW = 1024, PEEL_OF = 16 };
 static const int peel_parts[PEEL_TEXTS] = { 8, 12, 14, 16 };    /* of PEEL_OF: what texts keep of the registers */
 
-static const Val *accessed(const Op *op) { return op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1); }
-
 static bool is_row(const Fn *fn, const Val *v) { return type_is_tile(v->type) && v->lay && holds_row(fn, *v->lay); }
 
 static const Op *phase_of(const Fn *fn)
@@ -40,7 +38,7 @@ static const IrParam *param_of(const Fn *fn, const Op *op)
 /* It begins with the row of a parameter's elements, and lies inside along the other axes. */
 static bool is_plain(const Fn *fn, const Op *op)
 {
-	const Val *data = accessed(op);
+	const Val *data = ir_accessed(op);
 	const IrParam *p = param_of(fn, op);
 	AccessPlan x = access_plan(op, data, false);
 	int axis = type_row_axis(data->type);

@@ -52,17 +52,12 @@ static const Val *root_of(const Op *op)         /* NULL: some pointer */
 	return v->type->kind == TY_VIEW ? v : NULL;
 }
 
-static const Val *data_of(const Op *op)
-{
-	return op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1);
-}
-
 static bool whole_partition(const Op *op)
 {
-	if (op->code != OP_LOAD && op->code != OP_STORE) return false;
+	const Val *v = ir_accessed(op);
 	const IrAttr *steps = ir_attr(op, AT_STEPS);
-	const Type *t = data_of(op)->type;
-	if (!type_is_tile(t) || !steps) return false;
+	if (!v || !type_is_tile(v->type) || !steps) return false;
+	const Type *t = v->type;
 	for (int a = 0; a < t->rank; a++)
 		if (steps->u.ints.p[a] != type_extent(t, a)) return false;
 	return true;
@@ -79,7 +74,7 @@ static bool own_elements(const Op *x, const Op *y)
 {
 	if (op_is_atomic(x) && op_is_atomic(y)) return true;
 	if (!whole_partition(x) || !whole_partition(y) || ir_in(x, 0) != ir_in(y, 0) || !same_offsets(x, y)) return false;
-	const Val *a = data_of(x), *b = data_of(y);
+	const Val *a = ir_accessed(x), *b = ir_accessed(y);
 	return a->type == b->type && lay_eq(*a->lay, *b->lay);
 }
 

@@ -33,7 +33,7 @@ typedef struct Measure { Val *seed; int log2, bytes; } Measure;
 
 static void measure(Measure *m, const Op *op)
 {
-	const Val *moved = op->code == OP_LOAD ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
+	const Val *moved = ir_accessed(op);
 	for (int i = 0; i < op->nout; i++) {
 		Val *v = op->out[i];
 		bool made = op->code == OP_CONST || op->code == OP_BROADCAST || op->code == OP_IOTA;
@@ -74,8 +74,8 @@ static int narrow_accesses(const SlicePlan *p, int log2, int row)
 	int n = 0;
 	for (int i = 0; i < p->n; i++) {
 		const Op *op = p->ops[i].op;
-		if (!p->ops[i].cut || (op->code != OP_LOAD && op->code != OP_STORE)) continue;
-		const Val *v = op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1);
+		const Val *v = ir_accessed(op);
+		if (!p->ops[i].cut || !v) continue;
 		int a = p->axis[v->id];
 		n += a == fast_axis(p->fn, ir_in(op, 0)) && (type_extent(v->type, a) >> log2) * elem_bytes(v->type->elem) < row;
 	}

@@ -19,7 +19,7 @@ static const Sym *common_extent(const SlicePlan *p)
 			if (p->ops[i].cut && op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) return NULL;
 			continue;
 		}
-		const Val *v = op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1), *view = ir_in(op, 0);
+		const Val *v = ir_accessed(op), *view = ir_in(op, 0);
 		int a = p->axis[v->id];
 		const IrAttr *offsets = ir_attr(op, AT_OFFSETS);
 		Num n;

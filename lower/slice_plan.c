@@ -318,9 +318,8 @@ static bool same_numbers(const Op *x, const Op *y, AttrKey key)
 /* Do two accesses divide the same view into the same slices? */
 static bool same_slices(const SlicePlan *p, const Op *x, const Op *y)
 {
-	if ((x->code != OP_LOAD && x->code != OP_STORE) || (y->code != OP_LOAD && y->code != OP_STORE)) return false;
-	const Val *a = x->code == OP_LOAD ? x->out[0] : ir_in(x, x->nin - 1), *b = y->code == OP_LOAD ? y->out[0] : ir_in(y, y->nin - 1);
-	if (a->type != b->type || p->axis[a->id] != p->axis[b->id]) return false;
+	const Val *a = ir_accessed(x), *b = ir_accessed(y);
+	if (!a || !b || a->type != b->type || p->axis[a->id] != p->axis[b->id]) return false;
 	for (int i = 0; i < 1 + a->type->rank; i++)
 		if (ir_in(x, i) != ir_in(y, i)) return false;
 	return same_numbers(x, y, AT_STEPS) && same_numbers(x, y, AT_OFFSETS);

@@ -89,7 +89,7 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	Val *one = op->code == OP_IOTA ? cut_numbers(s, b, op) : NULL;
 	Op *r = one ? one->def : clone(s, b, op);
 	for (int k = 0; k < op->nout; k++) s->now[op->out[k]->id] = r->out[k];
-	if (op->code == OP_LOAD || op->code == OP_STORE) cut_access(s, r, op->code == OP_LOAD ? op->out[0] : ir_in(op, op->nin - 1));
+	if (ir_accessed(op)) cut_access(s, r, ir_accessed(op));
 }
 
 /* What a loop carries: partial results, for each scan what came before, and behind each online sum its greatest exponents,

@@ -40,11 +40,6 @@ static bool any_differs(const Widen *w, const Op *op)
 	return false;
 }
 
-static const Type *access_type(const Op *op)
-{
-	return op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
-}
-
 int widen_access(const Widen *w, const Op *op)
 {
 	for (int a = 0; a < ir_in(op, 0)->type->rank; a++)
@@ -54,7 +49,7 @@ int widen_access(const Widen *w, const Op *op)
 
 static void follow_access(Widen *w, Op *op)
 {
-	const Type *t = access_type(op);
+	const Type *t = ir_accessed(op)->type;
 	int rank = ir_in(op, 0)->type->rank, n = 0, at = widen_access(w, op);
 	bool store = op->code == OP_STORE;
 	for (int a = 0; a < rank; a++) n += along(w, ir_in(op, 1 + a)) != WIDEN_SAME;
@@ -176,14 +171,14 @@ static void check_access(ValSyms *b, Op *op)
 {
 	int a = widen_access(now, op);
 	if (a < 0 || now->fails) return;
-	const Sym *step = sym_const(type_extent(access_type(op), a));
+	const Sym *step = sym_const(type_extent(ir_accessed(op)->type, a));
 	const Sym *bid = sym_atom(ATOM_BID, NULL, now->axis), *at = valsym_access(b, op, a);
 	const Sym *rest = sym_sub(at, sym_mul(bid, step)), *ext = valsym_extent(b, ir_in(op, 0), a);
 	bool differs = rest->size > SYM_SIZE_MAX;
 	if (!differs) sym_atoms(rest, find_differing, &differs);
 	now->fails |= differs;
 	if (now->fails || op->code != OP_STORE) return;
-	step = sym_const(type_extent(access_type(op), a) >> now->parts);
+	step = sym_const(type_extent(ir_accessed(op)->type, a) >> now->parts);
 	now->fails |= !ext || !facts_le(b->facts, ext, sym_add(sym_mul(now->end, step), rest));
 }
 
