@@ -142,11 +142,19 @@ bool sv_const_num(Sv v, Num *n)
 
 /* ---- reading ---- */
 
+/* The scanner takes whatever looks like a type's name. */
+static Sv no_suffix(Cx *cx, Sv x, Str suffix)
+{
+	Diag *d = cx_diag(cx, D_BAD_NUMBER, x.span, span_source(x.span), str_fmt("there is no suffix `%s`", suffix));
+	diag_help(d, "suffixes are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64` and the restricted types");
+	return sv_poison(x.span);
+}
+
 static Sv typed(Cx *cx, Sv x, Str suffix)
 {
 	Elem e;
 	if (!suffix || !*suffix) return x;
-	if (!elem_by_name(str_intern(suffix), &e) || !elem_is_numeric(e)) bug("the lexer let the suffix `%s` through", suffix);
+	if (!elem_by_name(str_intern(suffix), &e) || !elem_is_numeric(e)) return no_suffix(cx, x, suffix);
 	return lit_adapt(cx, x, e, sv_poison(x.span));
 }
 
