@@ -1,4 +1,5 @@
-"""The order in which blocks run over the grid (pass sweep): along the rows of what is stored, unless blocks speak."""
+"""The order in which blocks run over the grid (pass sweep): along the rows of what is stored, unless blocks speak; rows of a table that an
+index from memory names one after the other, where their parts are long."""
 import os
 import re
 import sys
@@ -23,11 +24,21 @@ kernel slices(x: tensor<f32, [k, m, n]>, y: out tensor<f32, [m, k, n]>) grid [k,
 kernel sums(x: tensor<f32, [m, n]>, y: out tensor<f32, [m, parts]>) grid [m, parts] {
     y.store([bid(0), bid(1)], reshape(sum(x.load([bid(0), bid(1)], [1, 1024]), 1), [1, 1]));
 }
+kernel table<N: int>(x: tensor<bf16, [v, n]>, at: tensor<i32, [m]>, y: out tensor<bf16, [m, n]>) grid [m, cdiv(n, N)] {
+    let row = select(at[bid(0)] < 0, 0, at[bid(0)]);
+    y.store([bid(0), bid(1)], x.load_at([row, bid(1) * N], [1, N]));
+}
+instance parts = table<512>;
+instance pieces = table<64>;
+kernel put(x: tensor<bf16, [m, n]>, at: tensor<i32, [m]>, y: inout tensor<bf16, [v, n]>) grid [m, cdiv(n, 512)] {
+    y.store_at([at[bid(0)], bid(1) * 512], x.load([bid(0), bid(1)], [1, 512]));
+}
 kernel locks(x: tensor<f32, [m, n]>, y: inout tensor<i32, [m]>) grid [m, cdiv(n, 64)] {
     atomic_add(y, [bid(0)], i32(sum(x.load([bid(0), bid(1)], [1, 64]))));
 }
 """
-WANT = {"rows": "1 0", "turned": None, "columns": None, "slices": "2 0 1", "sums": "1 0", "locks": None}
+WANT = {"rows": "1 0", "turned": None, "columns": None, "slices": "2 0 1", "sums": "1 0", "locks": None,
+        "table_512": None, "table_64": "1 0", "put": "1 0"}
 
 with tmpdir() as tmp:
     source, out = os.path.join(tmp, "sweep.tile"), os.path.join(tmp, "sweep.ir")
