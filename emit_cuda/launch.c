@@ -29,6 +29,7 @@ static Str table_name(TextKind t)
 	if (is_twin(t)) return str_fmt("ct_k_twin%d", t - TEXT_TWIN);
 	if (is_peeled(t)) return str_fmt("ct_k_peeled%d", t - TEXT_PEELED);
 	if (t == TEXT_PAIRED) return "ct_k_paired";
+	if (t == TEXT_WHOLE) return "ct_k_whole";
 	return t == TEXT_ALIGNED ? str_intern("ct_k_aligned") : str_fmt("ct_k_below%d", t);
 }
 
@@ -68,7 +69,7 @@ static void launch_text(Out *o, const CuKernel *k, const EmitOptions *opt, const
 
 static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, TextKind t)
 {
-	bool aligned = t == TEXT_ALIGNED || t == TEXT_PAIRED;
+	bool aligned = text_is_for_aligned(t);
 	const Conditions *v = aligned ? &k->needs : &k->lengths;
 	out_puts(o, "if (");
 	if (t == TEXT_PAIRED || is_twin(t)) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
@@ -77,6 +78,7 @@ static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const c
 		if (aligned) out_puts(o, v->p[i]);
 		else out_printf(o, "%s >= %lld && %s < %lld", v->p[i], (long long)k->sure[t], v->p[i], (long long)k->kept[t]);
 	}
+	if (t == TEXT_WHOLE) out_printf(o, "\n\t&& %s", k->whole);
 	for (int i = 0; is_peeled(t) && i < k->phases.n; i++) out_printf(o, "\n\t&& %s", k->phases.p[i]);
 	out_puts(o, ")\n\t");
 	launch_text(o, k, opt, name, t);

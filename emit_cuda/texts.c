@@ -27,7 +27,7 @@ static void put_body(CuTexts *b, TextKind t, const Fn *fn, Cu *g)
 
 static void add_body(CuTexts *b, CuKernel *k, TextKind t, const Fn *fn, const EmitOptions *opt)
 {
-	Cu g = text_body(k, fn, opt, t == TEXT_ALIGNED || t == TEXT_PAIRED);
+	Cu g = text_body(k, fn, opt, text_is_for_aligned(t));
 	put_body(b, t, fn, &g);
 }
 
@@ -72,13 +72,22 @@ static void ask_all(CuKernel *k, const Cu *g)
 }
 
 /* What the launcher is asked for must be known before a text relies on it. */
-static bool ask_paired(CuKernel *k, const Fn *paired, const EmitOptions *opt)
+static bool ask_further(CuKernel *k, const Fn *fn, const EmitOptions *opt)
 {
-	if (!paired) return false;
-	Cu g = text_body(k, paired, opt, false);
+	if (!fn) return false;
+	Cu g = text_body(k, fn, opt, false);
 	if (!g.undecided) ask_all(k, &g);
 	out_free(g.o);
 	return !g.undecided;
+}
+
+/* Behind the text for aligned tensors: the same is asked, and the length. */
+static void add_whole(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions *opt)
+{
+	if (!ask_further(k, fn->whole, opt)) return;
+	Cu g = { .launch = &k->launch };
+	add_body(b, k, TEXT_WHOLE, fn->whole, opt);
+	k->whole = str_fmt("%s == %lld", cu_launch(&g, fn->odd->below.p[0]), 1ll << fn->odd->row_log2);
 }
 
 /* The text for aligned tensors of a kernel whose other texts are of another placement: what the launcher is asked shows while it is
@@ -106,6 +115,7 @@ static CuTexts texts_of(CuKernel *k, const Fn *fn, const EmitOptions *opt)
 {
 	CuTexts r = { .of = { { .fn = fn } } };
 	if (fn->odd && !fn->paired && !fn->portable && !turned_rows(fn) && add_aligned(&r, k, fn, opt)) {
+		add_whole(&r, k, fn, opt);
 		add_odd(&r, k, fn, opt);
 		return r;
 	}
@@ -114,7 +124,7 @@ static CuTexts texts_of(CuKernel *k, const Fn *fn, const EmitOptions *opt)
 	if (fn->portable) add_body(&r, k, TEXT_PORTABLE, fn->portable, opt);
 	if (!alone) {
 		ask_all(k, &g);
-		bool pairs = ask_paired(k, fn->paired, opt);
+		bool pairs = ask_further(k, fn->paired, opt);
 		add_body(&r, k, TEXT_ALIGNED, fn, opt);
 		if (pairs) add_body(&r, k, TEXT_PAIRED, fn->paired, opt);
 	}

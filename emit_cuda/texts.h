@@ -1,6 +1,6 @@
 /* Inside the CUDA target: a kernel has several texts, of which the launcher takes one for each call.
  *
- * lower places a kernel once or more often (Fn.odd, cut, peel, twin, paired, portable), and one placement may be printed twice, for
+ * lower places a kernel once or more often (Fn.odd, cut, peel, twin, paired, whole, portable), and one placement may be printed twice, for
  * aligned tensors and for others. All texts of a kernel have the same parameters. texts.c decides which there are, kernel.c prints
  * one, launch.c the choice. */
 #ifndef EMIT_CUDA_TEXTS_H
@@ -17,6 +17,7 @@ typedef enum TextKind {
 	TEXT_TWIN = TEXT_PEELED + PEEL_TEXTS,   /* the same for two rows at once (lower/twin.c) */
 	TEXT_ALIGNED = TEXT_TWIN + PEEL_TEXTS,
 	TEXT_PAIRED,            /* two tile blocks at once, of aligned tensors (lower/pair.c) */
+	TEXT_WHOLE,             /* rows as long as their tile, of aligned tensors (lower/whole.c) */
 	TEXTS_FOR_CALLS,
 	TEXT_PORTABLE = TEXTS_FOR_CALLS,        /* serves all calls, where a device does not run the clusters of the others */
 	TEXTS
@@ -45,9 +46,12 @@ typedef struct CuKernel {
 	bool starts;            /* one of them needs more of a launch than its grid */
 	Conditions needs;       /* what makes tensors aligned */
 	Conditions lengths;     /* what has to lie between them */
+	Str whole;              /* what makes rows as long as their tile */
 	Conditions phases;      /* what makes rows begin at one phase */
 } CuKernel;
 typedef VEC(CuKernel) CuKernels;
+
+static inline bool text_is_for_aligned(TextKind t) { return t == TEXT_ALIGNED || t == TEXT_PAIRED || t == TEXT_WHOLE; }
 
 /* kernel.c */
 Str text_arch(const ArchRow *a);                        /* the macro that is 1 where code for it is compiled */

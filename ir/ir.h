@@ -238,6 +238,7 @@ struct Fn {                     /* one monomorphic kernel */
 	int apart;              /* a text takes tile blocks so far apart as one (lower/twin.c); 0: it takes one */
 	Fn *twin;               /* of a kernel with peeled texts, and of those: the same for two tile blocks; NULL: none */
 	Fn *paired;             /* the same kernel for so many, for aligned tensors; NULL: none */
+	Fn *whole;              /* the same kernel for rows as long as their tile, of aligned tensors (lower/whole.c); NULL: none */
 	Fn *portable;           /* the same kernel with a cluster that any device of the architecture runs; NULL: it has one itself */
 };
 

@@ -160,6 +160,28 @@ static bool place_paired(const Module *m, Module *placed, const LowerCx *cx)
 	return true;
 }
 
+/* Once more for rows as long as their tile: Fn.whole. */
+static bool place_whole(const Module *m, Module *placed, const LowerCx *cx)
+{
+	Further f;
+	begin_further(&f, m, cx);
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = placed->fns.p[i];
+		if (!whole_wanted(fn)) continue;
+		Fn *copy = copy_kernel(m->fns.p[i]);
+		whole_rows(copy, fn);
+		ir_number(copy);
+		vec_push(A_UNIT, &f.some->fns, copy);
+		vec_push(A_UNIT, &f.firsts, fn);
+	}
+	pass_simplify(f.some, cx);
+	for (int i = 0; i < f.some->fns.n; i++) ir_number(f.some->fns.p[i]);
+	pass_bounds(f.some, cx);
+	if (!run_form(f.some, STAGE_PLACED, &f.cx)) return false;
+	for (int i = 0; i < f.some->fns.n; i++) f.firsts.p[i]->whole = f.some->fns.p[i];
+	return true;
+}
+
 /* The kernels of rows among those of m for which cut.c has proved that pads do not matter, placed for pieces of rows that begin anywhere
  * (peel.c): Fn.peel of the same kernels in `placed`; two: those for two tile blocks at once, Fn.twin. */
 static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx, bool two)
@@ -212,7 +234,7 @@ Module *lower_place(const Module *m, int arch, bool only, const Module *like, co
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
 	if (o->level > 0 && (!place_odd(from, copy, &cx) || !place_peeled(from, copy, &cx, false) || !place_peeled(from, copy, &cx, true)))
 		return NULL;
-	if (o->level > 0 && !place_paired(from, copy, &cx)) return NULL;
+	if (o->level > 0 && (!place_paired(from, copy, &cx) || !place_whole(from, copy, &cx))) return NULL;
 	if (!place_portable(from, copy, &cx)) return NULL;
 	return like ? joined(like, copy) : copy;
 }

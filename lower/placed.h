@@ -211,6 +211,10 @@ enum { PAIRED = 2 };                            /* tile blocks that are made one
 bool pair_wanted(const Fn *fn);                 /* PLACED: would that save loads? */
 bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as it is, for blocks do not follow each other so */
 
+/* ---- whole.c ---- */
+bool whole_wanted(const Fn *placed);            /* are its rows short, and of one length? Its `odd` is there */
+void whole_rows(Fn *fn, const Fn *placed);      /* TYPED: a copy of that kernel, for rows as long as their tile */
+
 /* ---- twin.c ---- */
 enum { TWIN_APART = 8 };                        /* rows of 16 bits, in which they begin at one phase of 16 bytes */
 bool twin_blocks(Fn *fn);                       /* TYPED: for two tile blocks; false: it stays as it was */
