@@ -319,8 +319,9 @@ enum {
 	MANY = 64               /* and always */
 };
 
-/* A select of a loop that takes its first arm for one number of an element (rare.c); made: by Val id, what the loop makes of it. */
-typedef struct Pick { const Op *select; const Val *numbers, *from; CuMap m; bool *made; } Pick;
+/* A select of a loop that takes its first arm for one number of an element (rare.c). By Val id, made: what the loop makes of it; common:
+ * what all elements need. */
+typedef struct Pick { const Op *select; const Val *numbers, *from; CuMap m; bool *made, *common; } Pick;
 
 static bool *made_of(const Cu *g, const Op *select, const Op *end)
 {
@@ -330,6 +331,26 @@ static bool *made_of(const Cu *g, const Op *select, const Op *end)
 		for (int i = 0; i < op->nin; i++)
 			if (made[ir_in(op, i)->id]) made[op->out[0]->id] = true;
 	return made;
+}
+
+static bool is_picked(const Cu *g, const Pick *p, const Op *op)
+{
+	int id = op->out[0]->id;
+	return g->val[id].inside && g->rare[id] && !p->common[id];
+}
+
+/* A value that one element alone needs may be made for all, where another loop asks for it, too: so must be what it is made of. */
+static void find_common(Cu *g, const Op *first, const Op *end, Pick *p)
+{
+	VEC(const Op *) ops = { 0 };
+	p->common = NEW_ARRAY(A_UNIT, bool, g->fn->nval);
+	for (const Op *op = first; op != end; op = op->next) vec_push(A_TMP, &ops, op);
+	while (ops.n) {
+		const Op *op = ops.p[--ops.n];
+		bool unused = is_alias(op) ? !p->common[op->out[0]->id] : is_picked(g, p, op);
+		if (cu_val(g, op->out[0])->splat || unused) continue;
+		for (int i = op == p->select ? 2 : 0; i < op->nin; i++) p->common[ir_in(op, i)->id] = true;
+	}
 }
 
 /* Texts that leave registers out (cut.c) have any number of them; a piece of a peeled row is a chunk. */
@@ -343,7 +364,7 @@ static bool find_pick(Cu *g, const Op *first, const Op *end, int n, Pick *p)
 		const Val *from, *x = rare_number(op, &from);
 		if (!x) continue;
 		if (p->select) return false;
-		*p = (Pick){ op, x, from, cu_map(*x->lay, LAY_PACKED), NULL };
+		*p = (Pick){ op, x, from, cu_map(*x->lay, LAY_PACKED), NULL, NULL };
 	}
 	if (!p->select || cu_val(g, p->select->out[0])->inside || (g->shifted && holds_row(g->fn, *p->numbers->lay))) return false;
 	uint32_t in_reg = 0, in_thread = 0;
@@ -351,10 +372,9 @@ static bool find_pick(Cu *g, const Op *first, const Op *end, int n, Pick *p)
 	for (int i = p->m.nreg; i < p->m.nreg + p->m.nlane + p->m.nwarp; i++) in_thread |= p->m.col[i];
 	if (in_reg & in_thread) return false;
 	p->made = made_of(g, p->select, end);
+	find_common(g, first, end, p);
 	return true;
 }
-
-static bool is_picked(Cu *g, const Op *op) { return cu_val(g, op->out[0])->inside && g->rare[op->out[0]->id]; }
 
 /* May one of the registers from ct_k on hold the number? */
 static Str picked_text(Cu *g, const Pick *p)
@@ -398,7 +418,7 @@ static void print_part(Cu *g, const CuChunks *c, bool all)
 	print_registers(g, "", 1 << CHUNK);
 	for (Op *op = c->first; op != c->end; op = op->next) {
 		const CuVal *v = cu_val(g, op->out[0]);
-		if (v->splat || is_alias(op) || (all ? !v->inside && !c->pick.made[op->out[0]->id] : select && is_picked(g, op))) continue;
+		if (v->splat || is_alias(op) || (all ? !v->inside && !c->pick.made[op->out[0]->id] : select && is_picked(g, &c->pick, op))) continue;
 		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
 	}
 	if (c->next.sum) reduce_register(g, c->next.sum, "ct_r");
