@@ -91,7 +91,7 @@ static const char host_spread[] = "\tfor (; packed > 1 && threads > 32 && blocks
 static const char host_spread_alone[] =
 	"\tfor (; k->cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
 static const char host_least[] =
-	"#ifndef CT_PAIRS\n#define CT_PAIRS 256        /* tile blocks from which two at once leave no multiprocessor idle */\n#endif\n\n";
+	"#ifndef CT_PAIRS\n#define CT_PAIRS 256        /* tile blocks from which two at once, thread blocks from which large ones leave no multiprocessor idle */\n#endif\n\n";
 
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
 static const char host_blocks_twin[] =
@@ -154,7 +154,7 @@ static const char host_launched[] =
 void start_functions(Out *o, const StartNeeds *n)
 {
 	out_puts(o, host_head);
-	if (n->pairs) out_puts(o, host_least);
+	if (n->pairs || n->planes) out_puts(o, host_least);
 	if (n->wide) out_puts(o, host_room);
 	out_puts(o, host_choose);
 	if (n->wide) out_puts(o, host_asks_room);

@@ -7,6 +7,7 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool dependent;         /* compiled for an architecture with clusters, whose kernels may begin early */
 	bool wide;              /* clusters that not every device runs */
 	bool pairs, twins;      /* texts for two tile blocks at once; of these, for rows that begin at one phase */
+	bool planes;            /* texts for whole planes */
 	bool attributes;        /* start_with_attributes */
 } StartNeeds;
 

@@ -1,6 +1,7 @@
 /* Which texts a kernel has, and what the launcher must ask before it takes one; texts.h has the picture. */
 #include "emit_cuda/texts.h"
 
+#include "emit/names.h"
 #include "emit_cuda/peel.h"
 #include "lower/access.h"
 
@@ -21,7 +22,7 @@ static void put_body(CuTexts *b, TextKind t, const Fn *fn, Cu *g)
 	to->line = lines_set(to->o, g->o->p, g->prologue, g->opt);
 	out_free(g->o);
 	for (int specific = 0; specific < 2; specific++)
-		to->blocks[specific] = fn->apart || (fn->peel_line && fn->twin) ? bound_of_twin(fn, specific)
+		to->blocks[specific] = t == TEXT_PLANES ? 0 : fn->apart || (fn->peel_line && fn->twin) ? bound_of_twin(fn, specific)
 			: g->aligned && !bound_of_wide(fn) ? bound_blocks(g, specific) : bound_of_any(fn);
 }
 
@@ -103,12 +104,31 @@ static bool add_aligned(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions
 	return serves;
 }
 
+static void add_planes(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions *opt)
+{
+	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .launch = &k->launch };
+	const Planes *p = fn->moved;
+	k->count = cu_launch(&g, p->count);
+	k->planes = cu_launch(&g, p->planes);
+	k->rows = cu_launch(&g, p->rows);
+	k->run = cu_launch(&g, p->run);
+	out_in(g.o);
+	out_puts(g.o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
+	g.prologue = g.o->n;
+	out_printf(g.o, "ct_planes_b%d(ct_smem, %s, %s, (int)%s, (int)%s, (int)%s, %d);\n", 8 * elem_bytes(p->elem), name_c(p->y), name_c(p->x),
+		k->planes, k->rows, k->run, PLANES_BYTES);
+	out_off(g.o);
+	out_puts(g.o, "#endif\n}\n");
+	put_body(b, TEXT_PLANES, fn, &g);
+}
+
 static void add_odd(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions *opt)
 {
 	add_body(b, k, TEXT_ANY, fn->odd, opt);
 	add_cuts(b, k, fn->odd, opt);
 	add_peeled(b, k, fn->peel, TEXT_TWIN, opt);
 	add_peeled(b, k, fn->twin, TEXT_ALIGNED, opt);
+	if (fn->planes) add_planes(b, k, fn->planes, opt);
 }
 
 static CuTexts texts_of(CuKernel *k, const Fn *fn, const EmitOptions *opt)

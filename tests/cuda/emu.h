@@ -280,6 +280,7 @@ static inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, 
 {
 	return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
 }
+static inline unsigned int __umulhi(unsigned int a, unsigned int b) { return (unsigned int)((unsigned long long)a * b >> 32); }
 static inline void ct_copy_piece(void *to, const void *p) { *(ct_u32x4 *)to = ct_ld_b128(p); }
 static inline void ct_copy_piece_if(void *to, const void *p, int c)
 {
