@@ -93,6 +93,7 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_SUBNORMALS: return flags & OPF_SUBN || reduces_here;
 	case AT_NAN: return flags & OPF_NANMODE || reduces_here;
 	case AT_OVERFLOW: return code == OP_CAST;
+	case AT_DOMAIN: return code == OP_EXP;
 	case AT_DIRECTION: case AT_EXCLUSIVE: return flags & OPF_SCAN;
 	case AT_DESCENDING: return code == OP_SORT;
 	case AT_PRECISION: return code == OP_MMA || code == OP_MMA_SYNC;

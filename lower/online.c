@@ -47,7 +47,13 @@ static bool find(const Fn *fn, Op *sum, Pair *p, Places *at)
 	return ir_int(p->first, AT_AXIS, 0) == p->axis && pair_places(p, at) && is_for_sum(fn, e->out[0], sum);
 }
 
-static Val *power(Builder *b, Val *x) { return pair_laid(ir_unary(b, OP_EXP, x->type, x), *x->lay); }
+/* x: not above 0, a difference from what is no less */
+static Val *power(Builder *b, Val *x)
+{
+	Val *e = pair_laid(ir_unary(b, OP_EXP, x->type, x), *x->lay);
+	note_low_power(e->def);
+	return e;
+}
 
 /* An element told to all thread blocks is sent before they wait, as it was before the sum (combine.c). */
 static void tell_early(Op *first, const Op *last, Op *at)

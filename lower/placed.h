@@ -210,6 +210,10 @@ bool waits_for_threads(const Op *op);           /* do threads wait for each othe
 const Val *rare_number(const Op *select, const Val **from);
 bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only such an element needs it; numbered */
 
+/* ---- relax.c, powers.c ---- */
+bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
+void note_low_power(Op *exp);                   /* its operand is not above 0 */
+
 /* ---- pair.c ---- */
 enum { PAIRED = 2 };                            /* tile blocks that are made one */
 bool pair_wanted(const Fn *fn);                 /* PLACED: would that save loads? */

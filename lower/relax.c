@@ -28,8 +28,7 @@ typedef struct Relax {
 
 static bool is_f32(const Val *v) { return (v->type->kind == TY_TILE || v->type->kind == TY_SCALAR) && v->type->elem == EL_F32; }
 
-/* Is v, unless it is a NaN, at least 0 (or -0)? */
-static bool never_below_zero(const Val *v, int depth)
+bool never_below_zero(const Val *v, int depth)
 {
 	const Op *op = v->def;
 	Num n;

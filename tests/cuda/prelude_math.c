@@ -27,6 +27,10 @@ static float cu_lg2_f32_ftz(float a) { return cu_lg2_f32(flush(a)); }
 static float cu_fma_f32_sat(float a, float b, float c) { return fminf(fmaxf(fmaf(a, b, c), 0), 1); }
 #include "cuda.inc"
 
+/* of operands that are not above 0 */
+static float cu_exp_low_f32(float a) { return cu_exp_f32_low(-fabsf(a)); }
+static double exp_low(double a) { return exp(-fabs(a)); }
+
 static void approximate(int how)
 {
 	static const double signs[5][3] = { { 0, 0, 0 }, { 1, 1, 1 }, { -1, -1, -1 }, { 1, -1, -1 }, { -1, 1, 1 } };
