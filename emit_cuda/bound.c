@@ -10,6 +10,7 @@
  *
  * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that two blocks fit, so they say one. */
 #include "emit_cuda/cu.h"
+#include "emit_cuda/peel.h"
 
 enum {
 	AROUND = 16,            /* registers beside tiles */
@@ -121,6 +122,23 @@ int bound_of_products(const Fn *fn)
 int bound_of_wide(const Fn *fn)
 {
 	return fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) <= WIDE_THREADS / WIDE_BLOCKS ? WIDE_BLOCKS : 0;
+}
+
+/* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two for that. So texts
+ * that serve few rows (by single elements where others are peeled; rows side by side that are shorter than their tile) say one, for all
+ * architectures but those that have texts of their own, where none spills. */
+int bound_of_few(const Fn *fn, bool specific) { return !specific && (fn->rest || (fn->dense && fn->row_regs)); }
+
+/* And peeled texts of several warps with few words of a row, and with weights, say what leaves registers for the rest: outside of clusters
+ * for the same architectures, and where the largest clusters have more than 8 warps a thread block. */
+int bound_of_peeled(const Fn *fn, bool specific)
+{
+	enum { WORDS = 24, WORDS_WIDE = 16, AROUND_ROW = 48 };
+	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + AROUND_ROW + UNIT - 1) / UNIT * UNIT;
+	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) > WIDE_THREADS / WIDE_BLOCKS;
+	if (wide ? words > WORDS_WIDE : specific || fn->cluster || words > WORDS || cu_threads(fn) < 128) return 0;
+	if (peel_loads_apart(fn) != 1) return 0;
+	return SM_REGISTERS / (regs * cu_threads(fn));
 }
 
 /* A text for two rows (lower/twin.c) holds words of both, and is bound by instructions: layer norm of 50,257 columns goes from 85 to 91 %

@@ -14,7 +14,7 @@ Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
 	if (t == TEXT_WHOLE) return str_fmt("%s_whole", name);
 	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
 	if (t == TEXT_PLANES) return str_fmt("%s_planes", name);
-	if (fn->peel_line) return str_fmt("%s_%s_%d", name, fn->apart ? "twin" : "peeled", fn->row_regs);
+	if (fn->peel_line) return str_fmt("%s_%s_%d%s", name, fn->apart ? "twin" : "peeled", fn->row_regs, fn->peel_short ? "_short" : "");
 	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
 }
 

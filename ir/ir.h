@@ -234,8 +234,10 @@ struct Fn {                     /* one monomorphic kernel */
 	bool peels;             /* placed for them: twice the registers a thread */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
 	int64_t peel_least;     /* for rows of so many elements or more */
+	bool peel_short;        /* and fewer than half of their tile */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
 	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
+	bool rest;              /* of an `odd` kernel and its copies: peeled texts take most rows */
 	Fn *peel;               /* of a kernel placed for aligned tensors: the copy with the fewest registers; its `cut` is the next one */
 	int tiles;              /* so many neighbouring tile blocks are one in this text (lower/pair.c); 0: one */
 	int apart;              /* a text takes tile blocks so far apart as one (lower/twin.c); 0: it takes one */

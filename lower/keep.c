@@ -11,7 +11,6 @@
 #include "lower/placed.h"
 
 enum {
-	SHARED_SM = 227 << 10,          /* bytes that a thread block may have on sm_90a and sm_100a (CUDA programming guide) */
 	SHARED_OWN = 1 << 10,           /* bytes that each thread block takes besides */
 	DEPTH_MOST = 8                  /* of what an index is computed with */
 };
@@ -260,10 +259,8 @@ static void keep_fn(Fn *fn, const LowerCx *cx)
 		if (k.held.p[i].in.rounds > rounds) rounds = k.held.p[i].in.rounds;
 	}
 	if (!bytes) return;
-	int arch = lower_arch(cx, fn);
-	bool large = cx->target_only && (arch == 90 || arch == 100);    /* other entries serve architectures with less, too */
 	fn->shared_bytes = (fn->shared_bytes + 15) / 16 * 16;
-	int64_t count = slices_kept(fn, rounds, bytes, large ? SHARED_SM : SHARED_LIMIT);
+	int64_t count = slices_kept(fn, rounds, bytes, shared_room(cx, fn));
 	for (int i = 0; i < k.held.n && count; i++) {
 		Held *h = &k.held.p[i];
 		int64_t n = count < h->in.rounds ? count : h->in.rounds;

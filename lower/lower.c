@@ -76,6 +76,13 @@ int lower_arch(const LowerCx *cx, Fn *fn)
 	return cx->target_arch;
 }
 
+int64_t shared_room(const LowerCx *cx, Fn *fn)
+{
+	int arch = lower_arch(cx, fn);
+	bool large = cx->target_only && (arch == 90 || arch == 100);    /* other entries serve architectures with less, too */
+	return large ? SHARED_LARGE : SHARED_LIMIT;
+}
+
 /* The kernels of m that cannot be shared with `like`. */
 static Module *kernels_apart(const Module *m, const Module *like)
 {
@@ -201,9 +208,10 @@ static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx, boo
 	if (!run_form(f.some, STAGE_PLACED, &f.cx)) return false;
 	for (int i = 0; i < f.some->fns.n; i++) {
 		Fn *fn = f.some->fns.p[i], *first = f.firsts.p[i];
-		*(two ? &first->twin : &first->peel) = peel_place(fn, first->odd);
+		*(two ? &first->twin : &first->peel) = peel_place(fn, first->odd, fn->cluster ? shared_room(cx, fn) : 0);
 		first->by_arch |= fn->by_arch;
 		for (Fn *one = two ? first->peel : NULL; one; one = one->cut) one->twin = first->twin;
+		for (Fn *one = first->odd; one; one = one->cut) one->rest = first->peel != NULL;
 	}
 	return true;
 }
@@ -216,7 +224,8 @@ static bool place_portable(const Module *m, Module *placed, const LowerCx *cx)
 	f.cx.portable = true;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = placed->fns.p[i];
-		if (fn->cluster <= 1 << CLUSTER_PORTABLE && !(fn->odd && fn->odd->cluster > 1 << CLUSTER_PORTABLE)) continue;
+		bool wide = fn->cluster > 1 << CLUSTER_PORTABLE || (fn->odd && fn->odd->cluster > 1 << CLUSTER_PORTABLE);
+		if (!wide && !(fn->peel && fn->peel->cluster > 1 << CLUSTER_PORTABLE)) continue;
 		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
 		vec_push(A_UNIT, &f.firsts, fn);
 	}

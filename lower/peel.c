@@ -18,7 +18,7 @@
 #include "lower/access.h"
 
 enum { LINE = 128, PIECE = 16, PEEL_ROW = 1024, PEEL_OF = 16 };
-static const int peel_parts[PEEL_TEXTS] = { 8, 12, 14, 16 };    /* of PEEL_OF: what texts keep of the registers */
+static const int peel_parts[PEEL_TEXTS] = { 8, 8, 12, 14, 16 }; /* of PEEL_OF: what texts keep of the registers; the first for short rows */
 
 static bool is_row(const Fn *fn, const Val *v) { return type_is_tile(v->type) && v->lay && holds_row(fn, *v->lay); }
 
@@ -125,6 +125,7 @@ int peel_behind(const Fn *fn) { return PIECE / elem_size(fn) + fn->peel_apart; }
 int64_t peel_below(const Fn *fn)
 {
 	bool all = fn->row_regs == 1 << fn->row_regs_log2;
+	if (fn->peel_short) return (int64_t)1 << (fn->row_log2 - 1);
 	return all ? (int64_t)1 << fn->row_log2 : cut_kept(fn) + peel_behind(fn) + fn->peel_apart;
 }
 
@@ -171,32 +172,36 @@ int64_t peel_stage_bytes(const Fn *fn)
 }
 
 /* What a cluster's thread blocks load of weights does not stay in the caches of their multiprocessors: the copy engine brings it to
- * shared memory while threads wait for each other. */
-static void stage(Fn *fn)
+ * shared memory while threads wait for each other. Beside 64 elements of f32 a thread has few registers for what is staged: then no more
+ * than every architecture has. */
+static void stage(Fn *fn, int64_t room)
 {
 	int n = 0;
 	int64_t at = (fn->shared_bytes + PIECE - 1) / PIECE * PIECE;
 	if (!fn->cluster) return;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!is_apart(fn, op)) continue;
-		if (ir_in(op, 0)->type->rank != 1 || !memory_is_constant(fn, ir_in(op, 0))) return;
-		n++;
+		bool apart = is_apart(fn, op);
+		if (apart && (ir_in(op, 0)->type->rank != 1 || !memory_is_constant(fn, ir_in(op, 0)))) return;
+		n += apart;
 	}
+	if (elem_size(fn) == 4 && room > SHARED_LIMIT) room = SHARED_LIMIT;
 	int64_t end = at + STAGE_BAR + n * peel_stage_bytes(fn);
-	if (!n || end > SHARED_LIMIT) return;
+	if (!n || end > room) return;
 	fn->stage_at = at;
 	fn->shared_bytes = end;
+}
+
+int peel_loads_apart(const Fn *fn)
+{
+	int n = 0;
+	for (const Op *op = fn->body->first; op; op = op->next) n += is_apart(fn, op);
+	return n;
 }
 
 /* Elements of 32 bits one by one are half as many instructions a byte: pieces gain in clusters, where threads wait long, unless two
  * tensors of weights take the shared memory of a fourth thread block: layer norm of 60,001 columns would go from 84 to 74 % of the
  * copy rate, of 40,001 from 79 to 76. */
-static bool gains(const Fn *fn)
-{
-	int apart = 0;
-	for (const Op *op = fn->body->first; op; op = op->next) apart += is_apart(fn, op);
-	return elem_size(fn) < 4 || (fn->cluster && apart < 2);
-}
+static bool gains(const Fn *fn) { return elem_size(fn) < 4 || (fn->cluster && peel_loads_apart(fn) < 2); }
 
 /* Is a function of elements of 16 bits computed in many instructions? */
 static bool is_long(const Fn *fn)
@@ -209,33 +214,37 @@ static bool is_long(const Fn *fn)
 /* A text that leaves registers out serves aligned rows better than the one that computes all their pads: layer norm of 6,144 columns of
  * bf16 goes from 71 to 92 % of the copy rate, softmax of 50,264 from 84 to 97, cross-entropy of 50,264 from 80 to 86, of 40,008 from 67
  * to 84. Not in one thread block where instructions for each element are most. */
-bool peel_leads(const Fn *fn) { return fn->row_regs < 1 << fn->row_regs_log2 && (fn->cluster || !is_long(fn)); }
+bool peel_leads(const Fn *fn)
+{
+	if (fn->row_regs == 1 << fn->row_regs_log2) return false;
+	return fn->cluster ? !peel_loads_apart(fn) || (fn->stage_at && fn->shared_bytes <= SHARED_LIMIT) : !is_long(fn);
+}
 
 bool peel_wanted(const Fn *odd) { return odd->row_log2 && 1 << odd->row_log2 >= PEEL_ROW && odd->below.n == 1 && !odd->lanes; }
 
-Fn *peel_place(Fn *fn, const Fn *odd)
+Fn *peel_place(Fn *fn, const Fn *odd, int64_t room)
 {
 	const Op *phase = phase_of(fn);
 	Fn *texts = NULL, **to = &texts;
-	if (!phase || fn->lanes || fn->cluster > 1 << CLUSTER_PORTABLE || !param_of(fn, phase)) return NULL;
+	if (!phase || fn->lanes || !param_of(fn, phase)) return NULL;
 	fn->row_log2 = odd->row_log2;
 	fn->below = odd->below;
 	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(elem_size(fn)))) return NULL;
 	choose_line(fn);
 	int each = PIECE / elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
-	fn->peel_least = (int64_t)1 << (fn->row_log2 - 1);
-	int64_t shared = fn->shared_bytes;
-	for (int i = 0; i < PEEL_TEXTS; i++) {
-		int64_t least = i ? peel_below(fn) : fn->peel_least;
+	int64_t shared = fn->shared_bytes, half = (int64_t)1 << (fn->row_log2 - 1);
+	for (int i = fn->apart ? 1 : 0; i < PEEL_TEXTS; i++) {
+		int64_t least = i == 0 ? half / 2 : i == 1 ? half : peel_below(fn);
 		int keep = (pieces * peel_parts[i] + PEEL_OF - 1) / PEEL_OF * each;
-		if (i && keep == fn->row_regs) continue;
-		if (i) fn = copy_kernel(fn);
+		if (i > 1 && keep == fn->row_regs) continue;
+		if (texts) fn = copy_kernel(fn);
+		fn->peel_short = i == 0;
 		fn->row_regs = keep;
 		fn->peel_least = least;
 		fn->row_sure = (int)((least - peel_front(fn) - peel_behind(fn)) >> (fn->row_log2 - fn->row_regs_log2)) / each * each;
 		fn->shared_bytes = shared;
 		fn->stage_at = 0;
-		stage(fn);
+		stage(fn, room);
 		*to = fn;
 		to = &fn->cut;
 	}

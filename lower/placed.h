@@ -7,6 +7,7 @@
 
 enum {
 	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
+	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
 	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
 	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
 	KEEP_THIRD = 90 << 10,          /* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
@@ -175,14 +176,15 @@ int64_t cut_sure(const Fn *cut);                /* and those that each row has t
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 
 /* ---- peel.c ---- */
-enum { PEEL_TEXTS = 4 };                        /* at most */
+enum { PEEL_TEXTS = 5 };                        /* at most */
 bool peel_wanted(const Fn *odd);                /* PLACED by element */
 /* fn: PLACED, `peels`; its texts, the one with the fewest registers first; NULL: it cannot be, or would gain nothing */
-Fn *peel_place(Fn *fn, const Fn *odd);
+Fn *peel_place(Fn *fn, const Fn *odd, int64_t room);    /* room: bytes of shared memory of a thread block, at most */
 bool peel_begins(const Fn *fn, const Op *op);   /* an access of a row that begins at the phase of which the launcher asks */
 /* So many threads from the first on, and those behind them, have an element in front of the body, and behind it. */
 int peel_front(const Fn *fn);
 int peel_behind(const Fn *fn);
+int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at a phase of their own */
 int peel_stage(const Fn *fn, const Op *op);     /* the number of the buffer where a load finds its tile in shared memory; -1: none */
 int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
 enum { STAGE_BAR = 16 };                        /* bytes in front of the first, for an mbarrier */

@@ -23,7 +23,7 @@ enum {
 	HELD_LOG2 = 15,         /* elements of a tile that the registers of a thread block hold, log2, */
 	HELD_LOADS = 8,         /* where fewer bytes are loaded for each */
 	SCANNED = 14, SCANNED_IN_CLUSTER = 17,  /* of tiles that are scanned along the axis, and by a cluster */
-	KEEP_ALL = 227 << 10,   /* bytes that a thread block may keep (keep.c) */
+	KEEP_ALL = SHARED_LARGE, /* bytes that a thread block may keep (keep.c) */
 	HELD_IN_CLUSTER = 14,   /* the same in a cluster, where less is better: several tile blocks share an SM then */
 	WIDE_BYTES = 128        /* of what other plans would load again: each thread's in a cluster of 16 thread blocks, at least */
 };
@@ -226,7 +226,7 @@ static bool keeps_all(const SlicePlan *p, int size, int cluster)
  * layer norm from 53 to 58; by single elements 2 to 6 points are lost. */
 static bool serves_wide(const Fn *fn, const SlicePlan *p, int size)
 {
-	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE;
+	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE + fn->peels;
 	int own = load_bytes(p, RUN_AGAIN);
 	bool alone = load_bytes(p, ALL_RUNS) == own;
 	bool much = wide_regs(fn) > CLUSTER_REGS || ((alone || fn->peels) && own << CLUSTER_REGS >= WIDE_BYTES);
@@ -250,9 +250,11 @@ static bool share_out(Fn *fn, const LowerCx *cx, const SlicePlan *p, int size, b
 		int wish = (int)ir_hint(fn, "cluster", cx->target_arch);
 		bool wide = wish > 1 << CLUSTER_PORTABLE || (!wish && serves_wide(fn, p, size));
 		s->cluster = wide ? cluster_most(cx, fn) : wish ? log2_of(wish) : CLUSTER_PORTABLE;
-		if (size <= HELD_IN_CLUSTER + s->cluster) return false;
+		if (size <= HELD_IN_CLUSTER + s->cluster + (fn->peels && s->cluster > CLUSTER_PORTABLE)) return false;
 	}
 	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_AGAIN) << size) >> s->cluster, s->cluster > 0);
+	/* 32 warps have 64 registers a thread, and single elements take one each */
+	if (fn->by_element && s->warps > SLICE_WARPS + 1 && loop_bytes(p) << s->each > SLICE_LOADS / 2) s->each--;
 	return true;
 }
 

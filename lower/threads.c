@@ -120,7 +120,7 @@ int wide_regs(const Fn *fn)
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
 	bool one = s.loaded == s.bytes && s.loaded <= WIDE_LOADED, packed = s.bytes == WIDE_LOADED && s.waits && !s.math;
-	bool few = fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed;
+	bool few = fn->peels || (fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed);
 	return CLUSTER_REGS + few;
 }
 
@@ -216,7 +216,7 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
 	if (hint) c = log2_of(hint);
 	/* a cluster of 8 holds up to four times as much with more warps (spare_warps) */
-	int most = !s.scans && (hint || c > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
+	int most = !s.scans && (hint || c + packs_more(fn, &s) > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
 	if (!hint) c += packs_more(fn, &s) - more;
 	return c > most ? most : c;
 }
@@ -233,7 +233,7 @@ int spare_warps(Fn *fn, int cluster)
 	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
 	int least = -packs_more(fn, &s);
-	bool more_each = !fn->by_element && !fn->peels && !s.scans && regs < wide_regs(fn);
+	bool more_each = !fn->by_element && !s.scans && regs < wide_regs(fn);
 	if (w > 0 && more_each) w--;
 	return w < least ? least : w > 2 ? 2 : w;
 }

@@ -22,6 +22,15 @@ with tmpdir() as tmp:
     names = {name for name, _ in kernels}
     check(len(names) > len(WITHOUT), "no kernel found")
     check(names - peeled == WITHOUT, "without a peeled text: %s; expected: %s" % (sorted(names - peeled), sorted(WITHOUT)))
+    # a long row has a thread block of 8 warps on each of 16 multiprocessors, if it is no shorter than a quarter of its tile
+    wide = os.path.join(tmp, "wide.cu")
+    r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "wide.tile"), "-o", wide)
+    check(r.code == 0, "wide.tile does not compile:\n%s" % r.text)
+    for kernel, warps in (("norm_of: T = bf16, BN = 262144", 128), ("scaled_of: T = bf16, BN = 262144", 128), ("scaled_of: T = f32, BN = 524288", 256)):
+        said = re.findall(r"^// %s; (\d+) warps in a cluster of 16 .* for rows of (\d+) elements or more.* that begin at one phase" % kernel, read(wide), re.M)
+        size = int(kernel.split()[-1])
+        check(said and all(int(n) == warps for n, _ in said), "%s: peeled texts by %s" % (kernel, said))
+        check(min((int(least) for _, least in said), default=0) == size // 4, "%s: peeled texts for %s" % (kernel, said))
     # of one part: nvcc would warn of what the parts before it leave
     for body in re.split(r"(?m)^}", text):
         check("const int ct_part = 0;" not in body or " = ct_part ? " not in body, "a sum over one part asks for those before it:" + body[:400])
