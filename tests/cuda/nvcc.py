@@ -3,6 +3,7 @@
 Every program is emitted with the default --arch and with other lists, and each text is compiled to machine code for sm_80, 89, 90a,
 100 and 120: in turn, so that a group of any size sees all combinations and few compilations; samples with the default list for all
 five, those together for which the text is the same. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
+import functools
 import os
 import sys
 
@@ -51,6 +52,7 @@ def compile_one(name, text, archs, where, whole, heavy):
             spills.append("%s: %s for %s: %s" % (name, function, arch, m.group(0)))
 
 
+@functools.lru_cache(None)
 def include_folder():
     """Of the toolkit that nvcc belongs to, as nvcc itself says."""
     said = run([NVCC, "--dryrun", "-E", "-x", "cu", os.devnull]).text
