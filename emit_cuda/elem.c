@@ -418,7 +418,8 @@ static void print_part(Cu *g, const CuChunks *c, bool all)
 	print_registers(g, "", 1 << CHUNK);
 	for (Op *op = c->first; op != c->end; op = op->next) {
 		const CuVal *v = cu_val(g, op->out[0]);
-		if (v->splat || is_alias(op) || (all ? !v->inside && !c->pick.made[op->out[0]->id] : select && is_picked(g, &c->pick, op))) continue;
+		bool made = all ? !v->inside && !c->pick.made[op->out[0]->id] : select && is_picked(g, &c->pick, op);
+		if (v->splat || is_alias(op) || made) continue;
 		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
 	}
 	if (c->next.sum) reduce_register(g, c->next.sum, "ct_r");

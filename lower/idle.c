@@ -69,7 +69,8 @@ static bool is_row_length(const Idle *d, const Val *v)
 {
 	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST) && elem_is_integral(ir_in(v->def, 0)->type->elem))
 		v = ir_in(v->def, 0);
-	return d->row && v->def && v->def->code == OP_LAUNCH && ir_attr(v->def, AT_SYM)->u.sym == extent_of(d, d->row, ir_accessed(d->row)->type);
+	if (!d->row || !v->def || v->def->code != OP_LAUNCH) return false;
+	return ir_attr(v->def, AT_SYM)->u.sym == extent_of(d, d->row, ir_accessed(d->row)->type);
 }
 
 /* The number of a place beside the length of the row: it is not less. */
