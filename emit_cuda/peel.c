@@ -361,8 +361,9 @@ static bool meets_others(const Val *v)
 	return false;
 }
 
-/* A piece that begins anywhere, from the two aligned ones around it. Of shared memory words are read where that is less work than
- * the shift, pairs of them where more than one tensor is: then banks would be what threads wait for. */
+/* A piece that begins anywhere, from the three aligned ones of 8 bytes around it: of two of 16 bytes as many words would be chosen
+ * once more, six instructions a piece. Of shared memory words are read where that is less work than the shift, pairs of them where
+ * more than one tensor is: then banks would be what threads wait for. */
 static void load_around(Access *x, const char *nc)
 {
 	Cu *g = x->g;
@@ -377,9 +378,11 @@ static void load_around(Access *x, const char *nc)
 		if (meets_others(x->data)) out_puts(g->o, "if (!ct_in) ct_w = ct_pad;\n");
 	} else {
 		const char *type = x->v->constant ? "const unsigned char" : "unsigned char";
-		out_printf(g->o, "%s *const ct_around = (%s *)ct_q - ct_skew;\n", type, type);
-		out_printf(g->o, "const ct_u32x4 ct_w = ct_skewed_b%d(ct_ld%s_b128_if(%s, ct_in, ct_pad), ct_ld%s_b128_if(%s + 16, ct_in, ct_pad), ct_skew);\n",
-			bits, nc, at, nc, at);
+		out_printf(g->o, "%s *const ct_around = (%s *)ct_q - (ct_skew & 7);\n", type, type);
+		out_puts(g->o, "const ct_u32x2 ct_half = { { ct_pad.v[0], ct_pad.v[1] } };\n");
+		out_printf(g->o, "const ct_u32x4 ct_w = ct_skewed_b%d(", bits);
+		for (int i = 0; i < 3; i++) out_printf(g->o, "ct_ld%s_b64_if(%s + %d, ct_in, ct_half), ", nc, at, 8 * i);
+		out_puts(g->o, "ct_skew);\n");
 	}
 	piece_registers(x, reg);
 	words_unpack(g, x->v->elem, 1 << x->vec, "ct_w", reg);

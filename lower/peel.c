@@ -10,8 +10,8 @@
  * there is one.
  *
  * Row tensors begin at one phase (the launcher asks); what else the kernel loads along its rows (weights, tables) has a phase of its
- * own, and a piece of it lies in two aligned ones. So that neither goes beyond a tensor, the body then keeps away from both ends of the
- * row by as many elements as an aligned piece has (peel_apart).
+ * own, and a piece of it lies in smaller ones that are aligned. So that none goes beyond a tensor, the body then keeps away from both
+ * ends of the row by as many elements as an aligned piece has (peel_apart).
  *
  * A text with fewer registers serves rows that are short enough, as in cut.c. */
 #include "base/diag.h"

@@ -22,6 +22,9 @@ with tmpdir() as tmp:
     names = {name for name, _ in kernels}
     check(len(names) > len(WITHOUT), "no kernel found")
     check(names - peeled == WITHOUT, "without a peeled text: %s; expected: %s" % (sorted(names - peeled), sorted(WITHOUT)))
+    # what has another phase comes in three pieces of 8 bytes, not in two of 16
+    around = re.findall(r"ct_skewed_b\d+\((.*)\);", text[text.index("/* ---- kernels"):])
+    check(around and all(len(re.findall(r"_b64_if\(", a)) == 3 and "b128" not in a for a in around), "pieces of another phase: %s" % around[:3])
     # a long row has a thread block of 8 warps on each of 16 multiprocessors, if it is no shorter than a quarter of its tile
     wide = os.path.join(tmp, "wide.cu")
     r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "wide.tile"), "-o", wide)
