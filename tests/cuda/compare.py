@@ -38,9 +38,26 @@ def data(kind, shape, rng, name, dims):
     return (rng.integers(-64, 64, shape) / 4).astype(DTYPE[kind])
 
 
+def anything(kind, shape, rng, name, dims):
+    """Small numbers, or any bits."""
+    if kind == "bool" or rng.random() < 0.4: return data(kind, shape, rng, "", dims)
+    t = np.dtype(DTYPE[kind])
+    a = np.frombuffer(rng.bytes(int(np.prod(shape)) * t.itemsize), "u%d" % t.itemsize).copy()
+    if kind == "tf32": a &= np.uint32(0xffffe000)
+    if kind[0] in "iu" and rng.random() < 0.3: a = (a % 5).astype(a.dtype)
+    return a.view(t).reshape(shape)
+
+
 def evaluate(text, dims):
     text = re.sub(r"cdiv\(([^,]+), ([^)]+)\)", r"(-(-(\1) // (\2)))", text)
     return int(eval(text.replace("/", "//").replace("////", "//"), {}, dict(dims)))
+
+
+def extents(param, dims):
+    """Of a tensor, or how many elements it has from its first to its last where others lie between them."""
+    shape, strides = [[evaluate(s, dims) for s in param[what]] for what in ("shape", "strides")]
+    span = 1 + sum((n - 1) * s for n, s in zip(shape, strides)) if all(shape) else 0
+    return shape if span == int(np.prod(shape)) else [span]
 
 
 def each_variant(text):
@@ -151,6 +168,16 @@ def nearly(exact):
     return agree
 
 
+def equal(param, a, b):
+    """0 and -0 are equal, and so are all NaN."""
+    kind = param["type"]
+    if kind == "bf16": a, b = [(v.astype("u4") << 16).view("f4") for v in (a, b)]
+    if kind in ("f8e4m3", "f8e5m2"):
+        nan = (0x7d if kind == "f8e5m2" else 0x7f)
+        a, b = [np.where(v & 0x7f >= nan, 0x7f, np.where(v & 0x7f == 0, 0, v)) for v in (a, b)]
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
 SPECIAL = {"bf16": [0x7f80, 0xff80, 0x7fc0], "f16": [np.inf, -np.inf, np.nan], "f32": [np.inf, -np.inf, np.nan], "f64": [np.inf, -np.inf, np.nan]}
 
 
@@ -161,8 +188,9 @@ def with_specials(kind, a, rng):
     return a
 
 
-def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a, b: same(a, b, param["type"]), special=False):
-    """Calls and how many of them were wrong, which is printed. agree: whether two results of a parameter are the same."""
+def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a, b: same(a, b, param["type"]), special=False, make=data):
+    """Calls and how many of them were wrong, which is printed. agree: whether two results of a parameter are the same; make: of what type,
+    shape, generator, name and dimensions an array is."""
     bad = calls = 0
     for e in entries:
         seen, ran = set(), 0
@@ -173,10 +201,10 @@ def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a,
                 continue
             seen.add(key)
             rng = np.random.default_rng(number)
-            shapes = [[evaluate(s, dims) for s in p["shape"]] for p in e["params"]]
+            shapes = [extents(p, dims) for p in e["params"]]
             if sum(int(np.prod(s)) for s in shapes) > 4000000 or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims.get("n") == 1000)):
                 continue
-            arrays = [data(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
+            arrays = [make(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
             if special: arrays = [with_specials(p["type"], a, rng) for p, a in zip(e["params"], arrays)]
             order = [dims[d["name"]] for d in e["dims"]]
             begin = [phases[(number + 3 * i) % len(phases)] for i in range(len(arrays))]

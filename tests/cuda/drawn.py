@@ -6,6 +6,7 @@ CUDA, emulated on the host, must agree: bit for bit where all sums are exact, el
 Kernel I of seed S is always the same: `--seed S --first I --count 1` makes it again, `source` prints it.
 
 Usage: drawn.py test [--count N] [--seed S] [--first I] [--arch A] [--only REGEX]      values; only of kernels whose CUDA text matches
+           [--sim N]                            of N in a hundred files in the simulator, too
        drawn.py fired [same options]            which pass changes how many kernels, and which kinds of texts there are
        drawn.py source [same options]           prints the kernels
 """
@@ -19,11 +20,11 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE] + [os.path.join(os.path.dirname(HERE), n) for n in ("run", "sim")]
 from common import BUILD, CTILEC, must
 import emulation
 from compare import Emulated, Target, compare, nearly
+from simulated import Simulated
 
 BATCH = 8                       # kernels in a file
 LITERALS = {"f": ["0.5", "2", "-1", "0.25", "3", "-4"], "i": ["2", "-1", "3", "7", "-20", "1000003"]}
@@ -57,8 +58,12 @@ class Kernel:
         self.count, self.depth, self.where, self.head = 0, 1, "", ""
         self.type = self.pick("bf16", "bf16", "bf16", "f16", "f32", "f32", "f64", "i32", "i8", "i16", "u8")
         self.of_type(self.type)
+        self.far = self.pick("", "", "", "", "", "", "m", "n")
+        self.pitch = self.pick("layout_strided<[q, 1]>", "layout_right_padded<8>", "layout_right_padded<64>") if self.chance(0.15) else ""
         self.proper = False             # pads do not enter sums
         self.pick(self.rows, self.rows, self.rows, self.rows, self.several_rows, self.along, self.down, self.plane, self.stencil, self.line_of)()
+        if any("[q, 1]" in p for p in self.params):
+            for size in self.sizes: size["q"] = size["n"] + self.pick(0, 0, 1, 3, -size["n"] % 8, -size["n"] % 64, 64)
         # some with infinities and NaN; with tensors that are aligned, begin at one phase, or anywhere
         anywhere = lambda n: [self.rng.randrange(16) for _ in range(n)]
         self.calls = [(size, self.chance(0.2), self.pick([0], [0], anywhere(1), anywhere(7))) for size in self.sizes]
@@ -84,19 +89,34 @@ class Kernel:
 
     def param(self, letter, mode, type, shape):
         name = self.fresh(letter) if letter != "k" else "k"
-        self.params.append("%s: %stensor<%s, [%s]>" % (name, mode, type, shape))
+        layout = ", " + self.pitch if self.pitch and shape == "m, n" and self.chance(0.6) else ""
+        self.params.append("%s: %stensor<%s, [%s]%s>" % (name, mode, type, self.wide_dims(shape), layout))
         return name
+
+    def wide_dims(self, shape):
+        """A dimension may be declared to pass 2^31."""
+        wide, self.far = self.far, ""
+        return re.sub(r"\b%s\b" % wide, wide + ": i64", shape) if wide else shape
 
     def text(self):
         head = "%skernel %s(%s)\n    grid [%s]%s\n" % (self.head, self.name, ", ".join(self.params), self.grid, self.where)
-        return head + "{\n%s\n}\n" % "\n".join(self.lines)
+        body = "\n".join(self.lines)
+        if ": i64" in head: body = re.sub(r"(iota\(\[[^]]*\], )i32", r"\1i64", body)
+        return head + "{\n%s\n}\n" % body
 
     # ---- loads and stores ----
     def as_work(self, text, type): return text if type == self.work else "element_cast(%s, %s)" % (text, self.work)
     @property
     def line(self): return self.shape if "," not in self.shape else "1," + self.shape.split(",")[1]
 
-    def range_of(self, type): return {"f32": (16, 2), "f64": (16, 2)}.get(type, (8, 0) if type[0] in "bf" else (100, 0))
+    def range_of(self, type):
+        few = {"f32": (16, 2), "f64": (16, 2), "f8e4m3": (2, 1), "f8e5m2": (2, 1), "bool": (1, 0)}
+        return few.get(type, (8, 0) if type[0] in "bf" else (100, 0))
+
+    def another(self):
+        """The type of a tensor beside those of the kernel's own type."""
+        if self.whole or self.work == "f64" or self.chance(0.8): return self.type
+        return self.pick("f8e4m3", "f8e5m2", "bool", "u8", "i8", "i16", "f16", "f32", "i32", "i64")
 
     def weights(self, name, type, at, wide):
         """What all rows of the tile share."""
@@ -177,6 +197,17 @@ class Kernel:
         text = "select(%s == %s, %s, %s)" % (self.numbers, self.label, self.arm(one, FULL), self.arm(other, FULL))
         return self.let(V(text, FULL, max(a.most, b.most), a.exact and b.exact, unit))
 
+    def dropped(self):
+        """Some elements become zero, by their number."""
+        a = self.some(lambda v: v.wide)
+        if not a or not self.chance(0.5): return None
+        if "," in self.shape:
+            high = self.shape.split(",")[0]
+            at = "(iota([%s, 1], i32) + bid(0) * %s) * n + %s" % (high, high, self.numbers)
+        else: at = self.numbers
+        text = "select(rand(%s, %s) %s, %s, 0)" % (self.pick("7", "i64(n)", "12345678901"), at, self.pick("> 0.25", "< 0.5"), a.text)
+        return self.let(V(text, FULL, a.most, a.exact, a.unit, a.zero))
+
     def chosen(self):
         a, b, c = self.some(lambda v: v.exact), self.some(), self.some()
         if not a: return None
@@ -195,7 +226,7 @@ class Kernel:
         if not a: return None
         if self.proper and not a.zero:
             a = self.let(V("select(%s < n, %s, 0)" % (self.numbers, a.text), FULL, a.most, a.exact, a.unit, True), "m")
-        kind = self.pick("sum", "sum", "max", "min", "square", "soft", "count", "arg")
+        kind = self.pick("sum", "sum", "max", "min", "square", "soft", "count", "arg", "spread")
         ax, length = self.axis, self.length
         if kind in ("max", "min"):
             return self.let(V("reduce_%s(%s, %d)" % (kind, a.text, ax), ROW, a.most, a.exact, a.unit), "r")
@@ -217,6 +248,12 @@ class Kernel:
             s = self.let(V("sum(%s, %d)" % (e.text, ax), ROW, length, False, None), "r")
             self.values.remove(s)
             return self.let(V(self.pick("%s / %s" % (e.text, s.text), "%s * (1 / %s)" % (e.text, s.text)), FULL, 1, False, None))
+        if kind == "spread" and a.most < 50 and length <= 16384:        # of longer rows the C target rounds the mean too much
+            mean = self.let(V("sum(%s, %d) / n" % (a.text, ax), ROW, a.most, False, None), "r")
+            d = self.let(V("%s - %s" % (a.text, mean.text), FULL, 400, False, None), "d")
+            if self.proper: d = self.let(V("select(%s < n, %s, 0)" % (self.numbers, d.text), FULL, d.most, False, None, True), "m")
+            s = self.let(V("rsqrt(sum(%s * %s, %d) / n + 0.5)" % (d.text, d.text, ax), ROW, 2, False, None), "r")
+            return self.let(V("%s * %s" % (d.text, s.text), FULL, 200, False, None, d.zero))
         if kind == "square" and a.most < 50:
             s = V("sum(%s * %s, %d) / n" % (a.text, a.text, ax), ROW, min(a.most ** 2, 3000), False, None)
             if self.chance(0.6): s = V("rsqrt(%s + 0.5)" % s.text, ROW, 2, False, None)
@@ -245,11 +282,12 @@ class Kernel:
 
     def statements(self, count):
         for _ in range(count):
-            self.pick(self.mapped, self.mapped, self.mapped, self.masked, self.labelled, self.chosen, self.rounded, self.reduced, self.reduced, self.scanned)()
+            self.pick(self.mapped, self.mapped, self.mapped, self.masked, self.labelled, self.chosen, self.rounded, self.reduced, self.reduced,
+                      self.scanned, self.dropped)()
 
     # ---- kinds of kernels ----
     def rows(self):
-        tile = self.pick(8, 16, 32, 32, 128, 512, 1024, 1024, 2048, 2048, 4096, 8192, 16384, 32768, 32768, 65536)
+        tile = self.pick(8, 16, 32, 32, 128, 512, 1024, 1024, 2048, 2048, 4096, 8192, 16384, 32768, 32768, 65536, 65536, 131072)
         self.row_kernel(1, tile)
 
     def several_rows(self):
@@ -268,7 +306,7 @@ class Kernel:
         if high == 1 and self.chance(0.75):
             self.proper = True
             if tile >= 1024 and self.chance(0.6): self.of_type(self.pick("bf16", "bf16", "f16", "f32"))
-        tensors = [(self.param("t", "", self.type, "m, n"), self.type) for _ in range(self.pick(0, 0, 1, 2))]
+        tensors = [(self.param("t", "", t, "m, n"), t) for t in [self.another() for _ in range(self.pick(0, 0, 1, 2))]]
         kept = self.param("u", "inout ", self.type, "m, n") if self.chance(0.4) or not tensors else None
         shared = self.pick(0, 0, 1, 1, 2, 3) if tile < 16384 else self.pick(0, 1, 2, 3, 3)
         weights = [(self.param("w", "", t, "n"), t) for t in [self.type if self.chance(0.85) else self.work for _ in range(shared)]]
@@ -277,8 +315,9 @@ class Kernel:
         scalar = self.param("s", "out ", self.work, "m, 1")
         for name, type in tensors + ([(kept, self.type)] if kept else []):
             off = self.pick(0, 0, 0, 0, 0, 1, -1, 3) if name != kept and not self.proper else 0
-            self.load(name, type, "+bid(0) * %d, %d" % (high, off) if off else "bid(0), 0", self.shape)
-        if self.proper and not self.whole and tensors and self.chance(0.4):
+            row = self.pick("bid(0)", self.label, "%s %% m" % self.label) if self.label and name != kept and self.chance(0.4) else "bid(0)"
+            self.load(name, type, "+bid(0) * %d, %d" % (high, off) if off else row + ", 0", self.shape)
+        if self.proper and not self.whole and tensors and tensors[0][1] == self.type and self.chance(0.4):
             soft = self.softened(tensors[0][0])
             if self.chance(0.3): self.store(self.param("z", "out ", self.type, "m, n"), self.type, "bid(0), 0", soft)
         late = self.chance(0.8)
@@ -304,7 +343,7 @@ class Kernel:
 
     def attributes(self, elements, least):
         """What an author may ask for: perhaps a cluster for tiles of at least so many elements, or warps."""
-        if elements >= least and self.chance(0.25): self.head = "@cluster(%d)\n" % self.pick(2, 4)
+        if elements >= least and self.chance(0.25): self.head = "@cluster(%d)\n" % self.pick(2, 4, 8)
         elif elements >= 256 and self.chance(0.1): self.head = "@warps(%d)\n" % self.pick(1, 2, 4, 8)
 
     def plane(self):
@@ -375,6 +414,20 @@ class Kernel:
         self.say("%s += %s;" % (name, v.text) if kind == "+" else "%s = max(%s, %s);" % (name, name, v.text))
         return v.exact and (kind == "max" or self.whole or v.unit is not None and v.most * 2 ** (v.unit + 13) < 2 ** 24)
 
+    def softening(self, high):
+        """The maximum and the sum of powers of e that a loop keeps up."""
+        top, sum = self.fresh("c"), self.fresh("c")
+        self.say("var %s: tile<%s, [%d, 1]> = -inf, %s: tile<%s, [%d, 1]> = 0;" % (top, self.work, high, sum, self.work, high))
+        return top, sum, high
+
+    def soften(self, soft):
+        top, sum, _ = soft
+        v, now = self.some(lambda v: v.wide and v.most < 1000), self.fresh("r")
+        if not v: return
+        self.say("let %s = max(%s, reduce_max(%s, 1));" % (now, top, v.text))
+        self.say("%s = %s * exp(%s - %s) + sum(exp(%s - %s), 1);" % (sum, sum, top, now, v.text, now))
+        self.say("%s = %s;" % (top, now))
+
     def along(self):
         """Loops over the tiles of rows; perhaps a second one that needs what the first one found."""
         high, wide = self.pick(1, 1, 2, 8), self.pick(16, 32, 128, 512, 1024)
@@ -384,6 +437,7 @@ class Kernel:
         self.attributes(high * wide, 1024)
         x = self.param("t", "", self.type, "m, n")
         per_row = self.chance(0.5)
+        soft = self.softening(high) if not self.whole and self.chance(0.4) else None
         carry = self.carry("%d, 1" % high if per_row else self.shape)
         self.say("for j in 0 .. cdiv(n, %d) {" % wide)
         self.depth += 1
@@ -394,8 +448,12 @@ class Kernel:
             v = self.some(lambda v: v.wide)
             if per_row: v = self.let(V("reduce_max(%s, 1)" % v.text, ROW, 100, False, None))
         exact = self.carried(carry, v)
+        if soft: self.soften(soft)
         self.depth -= 1
         self.say("}")
+        if soft:
+            v = V("log(%s + 1) + clamp(%s, -100, 100)" % soft[1::-1], ROW, 200, False)
+            self.store(self.param("s", "out ", self.work, "m, 1"), self.work, "bid(0), 0", v)
         self.values = [V(carry[0], ROW if per_row else FULL, 3000, exact, None)]
         if self.chance(0.5):
             y = self.param("y", "out ", self.type, "m, n")
@@ -426,6 +484,7 @@ class Kernel:
         x, z = self.param("t", "", self.type, "m, n"), self.param("u", "", self.type, "m, n")
         y = self.param("y", "out ", self.type, "m, n") if self.chance(0.5) else None
         carry = self.carry(self.shape)
+        others = [self.carry(self.shape) for _ in range(self.pick(0, 0, 1, 2))]
         self.say("for i in bid(0) .. cdiv(m, %d) step %d {" % (high, parts))
         self.depth += 1
         self.load(x, self.type, "i, " + at, self.shape)
@@ -435,12 +494,16 @@ class Kernel:
         if self.chance(0.5): statements += [self.reduced] * 3
         for _ in range(self.rng.randrange(1, 6)): self.pick(*statements)()
         exact = self.carried(carry, self.some(lambda v: v.wide))
+        others = [(other, self.carried(other, self.some(lambda v: v.wide))) for other in others]
         if y: self.store(y, self.type, "i, " + at, self.result())
         self.depth -= 1
         self.say("}")
         v = V(carry[0], FULL, 3000, exact)
         s = self.param("s", "out ", self.work, "%d, n" % (high * parts))
         self.store(s, self.work, "bid(0), " + at, v)
+        for other, exact in others:
+            s = self.param("s", "out ", self.work, "%d, n" % (high * parts))
+            self.store(s, self.work, "bid(0), " + at, V(other[0], FULL, 3000, exact))
         self.sizes = [{"m": m, "n": n} for m, n in [(1, 1), (self.rng.randrange(1, 40), self.rng.randrange(1, wide + 1)), (self.rng.randrange(1, 20), wide),
                                                      (self.rng.randrange(1, 20), max(wide - 8, 1) if whole_row else 3 * wide + 5)]]
 
@@ -457,18 +520,24 @@ def emitted(kernel, arch):
 
 class Both:
     """A file of kernels, built for both targets."""
-    def __init__(self, tmp, text, arch):
+    def __init__(self, tmp, text, arch, *options):
+        self.options = options
         def sh(*args): return must(list(args), timeout=600).out.decode()
         source, cu, emu, c = [os.path.join(tmp, n) for n in ("k.tile", "k.cu", "e.c", "k.c")]
         with open(source, "w") as f:
             f.write(text)
         self.entries = {e["name"]: e for e in json.loads(sh(CTILEC, "-w", "--emit=manifest", source, "-o", "-"))["entries"]}
         sh(CTILEC, "-w", "--target=c", "--line=off", source, "-o", c)
-        sh(CTILEC, "-w", "--line=off", "--arch=" + arch, source, "-o", cu)
+        sh(CTILEC, "-w", "--line=off", "--arch=" + arch, *options, source, "-o", cu)
         emulation.rewrite(BUILD, cu, emu, arch)
         sh("gcc", "-std=c11", "-O1", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
         sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_PAIRS=2", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
-        self.host, self.device = Target(c + ".so"), Emulated(emu + ".so")
+        self.host, self.device, self.simulator = Target(c + ".so"), Emulated(emu + ".so"), None
+
+    def simulate(self, tmp, arch):
+        sim = os.path.join(tmp, "sim.c")
+        must([CTILEC, "-w", "--target=sim", "--arch=" + arch, "--line=off", *self.options, os.path.join(tmp, "k.tile"), "-o", sim])
+        self.simulator = Simulated(sim, os.path.join(BUILD, "libctilec.a"), tmp, list(self.entries.values()))
 
 
 def calls_of(both, kernel):
@@ -478,21 +547,25 @@ def calls_of(both, kernel):
     if not child:
         bad = 0
         rng = random.Random(kernel.name)
-        for size, special, phases in kernel.calls:
-            os.environ["EMU_CLUSTER_MOST"] = rng.choice(["8", "16"])
-            bad += compare(both.host, both.device, [both.entries[kernel.name]], [size], phases, [str(rng.randrange(3))], nearly(kernel.exact),
-                           special)[1]
+        for device in [both.device, both.simulator]:
+            for size, special, phases in kernel.calls if device else []:
+                os.environ["EMU_CLUSTER_MOST"] = rng.choice(["8", "16"])
+                os.environ["CTILE_SIM_SEED"] = str(rng.randrange(9))
+                order = [str(rng.randrange(3))]
+                bad += compare(both.host, device, [both.entries[kernel.name]], [size], phases, order, nearly(kernel.exact), special)[1]
         sys.stdout.flush()
         os._exit(bad != 0)
     return os.waitpid(child, 0)[1] != 0
 
 
 def test(o):
+    """Of --sim in a hundred files in the simulator, too."""
     kernels, bad = drawn(o), []
     for first in range(0, len(kernels), BATCH):
         batch = kernels[first:first + BATCH]
         with tempfile.TemporaryDirectory() as tmp:
             both = Both(tmp, "\n".join(k.text() for k in batch), o.arch)
+            if random.Random(first).random() * 100 < o.sim: both.simulate(tmp, o.arch)
             for k in batch:
                 if calls_of(both, k): bad.append(k.name)
     print("%d kernels, %d wrong%s" % (len(kernels), len(bad), ": " + " ".join(bad) if bad else ""))
@@ -537,6 +610,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--first", type=int, default=0)
     p.add_argument("--only", default="")
+    p.add_argument("--sim", type=int, default=0)
     p.add_argument("--arch", default="sm_90a", choices=["sm_80", "sm_90a"])
     o = p.parse_args()
     sys.exit(globals()[o.step](o))

@@ -35,8 +35,9 @@ ctilec_test(emulated/pieces "values;emulated" cuda/emulated.py pieces)
 ctilec_test(emulated/sums "values;emulated" cuda/emulated.py sums)
 ctilec_test(emulated/rare "values;emulated" cuda/emulated.py rare)
 ctilec_test(emulated/whole "values;emulated" cuda/emulated.py whole)
-# kernels drawn at random; more: cuda/drawn.py test --count N --seed S, `fired` says which passes they are for
+# kernels drawn at random: rows, planes and loops, for which `fired` says what passes they are for; all operations. More: --count N --seed S
 ctilec_test(emulated/drawn "values;emulated" cuda/drawn.py test --count 40 --seed 24)
+ctilec_test(emulated/mixed "values;emulated;sim" cuda/mixed.py test --count 30 --seed 24 --sim 50)
 ctilec_test(emit/coarsen "quick;golden" cuda/coarsen.py)
 ctilec_test(emit/several "quick;golden" cuda/several.py)
 ctilec_test(emit/early "quick;golden" cuda/early.py)

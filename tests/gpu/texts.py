@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The programs of tests/cuda, and kernels drawn at random (cuda/drawn.py), on a GPU, compared with the C target (cuda/compare.py).
+"""The programs of tests/cuda, and kernels drawn at random (cuda/drawn.py, cuda/mixed.py), on a GPU, compared with the C target
+(cuda/compare.py).
 
   texts.py emit CTILEC FOLDER [DRAWN]             each program as C, as CUDA for sm_90a, and as CUDA for sm_80 that later devices run, too
   texts.py run FOLDER/TEXT.so             calls of one CUDA text, and of NAME.c.so beside it
@@ -15,9 +16,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cuda"))
 sys.path.insert(0, HERE)
-from compare import Device, Emulated, Target, compare, each_variant, nearly, section, told, SIZES
+from compare import Device, Emulated, Target, anything, compare, each_variant, equal, nearly, section, told, SIZES
 
-DRAWN, SEED = 64, 24            # kernels
+DRAWN, SEED = 64, 24            # kernels of each kind
 
 
 class Gpu(Device):
@@ -78,7 +79,8 @@ def emit_one(ctilec, folder, name, text, how):
 
 
 def emit(ctilec, folder, count=DRAWN):
-    from drawn import BATCH, Kernel         # needs more of this tree than a GPU machine has
+    from drawn import BATCH, Kernel         # need more of this tree than a GPU machine has
+    import mixed
     os.makedirs(folder, exist_ok=True)
     for name, text in programs(os.path.join(os.path.dirname(HERE), "cuda")):
         emit_one(ctilec, folder, name, each_variant(text), lambda entries: entries and [
@@ -88,6 +90,11 @@ def emit(ctilec, folder, count=DRAWN):
         emit_one(ctilec, folder, "drawn_%d" % first, "\n".join(k.text() for k in kernels.values()), lambda entries: [
             {"entries": [e], "sizes": [size], "phases": phases, "exact": kernels[e["name"]].exact, "special": special}
             for e in entries for size, special, phases in kernels[e["name"]].calls])
+    for first in range(0, int(count), mixed.BATCH):
+        kernels = {k.name: k for k in [mixed.Kernel(SEED, i) for i in range(first, min(first + mixed.BATCH, int(count)))]}
+        kernels = {name: k for name, k in kernels.items() if not mixed.refused(k)}
+        emit_one(ctilec, folder, "mixed_%d" % first, "\n".join(k.text() for k in kernels.values()), lambda entries: [
+            {"entries": [e], "sizes": kernels[e["name"]].sizes, "phases": kernels[e["name"]].phases, "mixed": True} for e in entries])
 
 
 def run(library):
@@ -97,7 +104,8 @@ def run(library):
     device = Emulated if os.environ.get("VALUES_TARGET") == "emulated" else Gpu
     host, device, calls, bad = Target(os.path.abspath(at + ".c.so")), device(os.path.abspath(library)), 0, 0
     for p in parts:
-        how = {"agree": nearly(p["exact"]), "special": p["special"]} if "exact" in p else {}
+        how = {"agree": equal, "make": anything} if "mixed" in p else {}
+        if "exact" in p: how = {"agree": nearly(p["exact"]), "special": p["special"]}
         done, wrong = compare(host, device, p["entries"], p["sizes"], p["phases"], ["0"], **how)
         calls, bad = calls + done, bad + wrong
     print("%d calls, %d wrong" % (calls, bad))
