@@ -68,13 +68,12 @@ static void block_index(Cu *g)
 {
 	Out *o = g->o;
 	const Fn *fn = g->fn;
+	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	if (fn->apart) {                /* of 2 * apart rows, each of the first ones with one behind them; a cluster without rows ends */
-		out_printf(o, "const unsigned int ct_two = blockIdx.x / %d, ct_bid0 = ct_two / %d * %d + ct_two %% %d;\n", fn->cluster, fn->apart,
-			2 * fn->apart, fn->apart);
+		out_printf(o, "const unsigned int ct_two = %s, ct_bid0 = ct_two / %d * %d + ct_two %% %d;\n", rest, fn->apart, 2 * fn->apart, fn->apart);
 		out_printf(o, "if (ct_bid0 >= %s) return;\n", cu_launch(g, fn->grid[0]));
 		return;
 	}
-	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		if (i + 1 == fn->ngrid) {
