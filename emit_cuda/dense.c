@@ -87,7 +87,8 @@ static Str inside_text(const Cu *g, const Val *data, const CuMap *m, Str reg)
 static int taken_at_once(const Run *r, const Val *data)
 {
 	int n = PIECE / r->size, run = lay_run(*data->lay, data->type->rank - 1, NULL);
-	return r->rows || 1 << run < n || cu_regs(data) % n ? 1 : n;
+	while (n > 1 << run || cu_regs(data) % n) n /= 2;
+	return r->rows ? 1 : n;
 }
 
 /* There is room behind the row's end for as many elements as the text has registers: they are read, and not looked at. */

@@ -190,8 +190,9 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
 	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
 	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);     /* what lies in front counts as behind */
-	out_printf(o, "(int)%s %s ct_within((long long)%s - (int)%s%s)%s)", cu_map_reg(&m, reg), signs[i].sign, cu_val(g, y)->name, thread,
-		shifts ? " + ct_phase" : "", sure ? ")" : "");
+	Str left = str_fmt("ct_within((long long)%s - (int)%s%s)", cu_val(g, y)->name, thread, shifts ? " + ct_phase" : "");
+	if (!in_thread && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
+	out_printf(o, "(int)%s %s %s%s)", cu_map_reg(&m, reg), signs[i].sign, left, sure ? ")" : "");
 	return out_take(o);
 }
 
