@@ -207,6 +207,19 @@ static int test_softmax(void)
 	return bad;
 }
 
+static int test_softmax_parts(void)
+{
+	struct array x = input(ROWS * COLS, 23), y = output(ROWS * COLS), half = output(ROWS * COLS);
+	size_t bytes = softmax_parts_workspace(ROWS, COLS);
+	double want[ROWS * COLS];
+	int i;
+
+	for (i = 0; i < ROWS; i++)
+		ref_softmax(x.host + i * COLS, want + i * COLS, COLS, 1, 0);
+	return failed("softmax_parts_of", softmax_parts_ws(x.dev, y.dev, half.dev, ROWS, COLS, keep_dev(dev_alloc(bytes)), bytes, NULL))
+		|| compare("softmax_parts_of", &y, want, 5e-6, 0) | compare("softmax_parts_of, f16", &half, want, 4e-3, 1e-6);
+}
+
 static int test_softmax_online(void)
 {
 	enum { N = 1000 };
@@ -439,6 +452,28 @@ static int test_linear(void)
 		|| compare("linear_residual", &y, want, 0, 2e-5));
 }
 
+static int test_norm_parts(void)
+{
+	struct array x = input(ROWS * COLS, 34), w = input(COLS, 35), b = input(COLS, 36), y = output(ROWS * COLS), half = output(ROWS * COLS);
+	size_t bytes = rms_norm_parts_workspace(ROWS, COLS), more = layer_norm_parts_workspace(ROWS, COLS);
+	double want[ROWS * COLS], mean, var;
+	int i, bad;
+
+	for (i = 0; i < ROWS * COLS; i++)
+		want[i] = (double)x.host[i] / sqrt(mean_square(x.host + i / COLS * COLS, COLS) + 1e-5) * (double)w.host[i % COLS];
+	bad = failed("rms_norm_parts_of",
+			rms_norm_parts_ws(x.dev, w.dev, y.dev, half.dev, 1e-5f, ROWS, COLS, keep_dev(dev_alloc(bytes)), bytes, NULL))
+		|| compare("rms_norm_parts_of", &y, want, 5e-6, 0) | compare("rms_norm_parts_of, f16", &half, want, 4e-3, 1e-6);
+	for (i = 0; i < ROWS * COLS; i++) {
+		moments(x.host + i / COLS * COLS, COLS, &mean, &var);
+		want[i] = ((double)x.host[i] - mean) / sqrt(var + 1e-5) * (double)w.host[i % COLS] + (double)b.host[i % COLS];
+	}
+	return bad
+		| (failed("layer_norm_parts_of",
+			   layer_norm_parts_ws(x.dev, w.dev, b.dev, y.dev, 1e-5f, ROWS, COLS, keep_dev(dev_alloc(more)), more, NULL))
+			|| compare("layer_norm_parts_of", &y, want, 5e-6, 2e-6));
+}
+
 static int test_gemm_batched(void)
 {
 	enum { BATCH = 3 };
@@ -472,8 +507,8 @@ int main(void)
 	int bad = test_activations(ELEM_F32) | test_activations(ELEM_F16) | test_activations(ELEM_BF16);
 
 	bad |= test_activations_f64() | test_swiglu();
-	bad |= test_softmax() | test_softmax_online() | test_softmax_columns();
-	bad |= test_layer_norm() | test_rms_norm() | test_group_norm() | test_stats();
+	bad |= test_softmax() | test_softmax_parts() | test_softmax_online() | test_softmax_columns();
+	bad |= test_layer_norm() | test_rms_norm() | test_norm_parts() | test_group_norm() | test_stats();
 	bad |= test_rope_all();
 	bad |= test_gemm() | test_linear() | test_gemm_batched() | test_gemv();
 	free_kept();
