@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "layout/f2.h"
 #include "layout/lay_text.h"
 
 enum { MOST = TILE_RANK, STEPS_UNROLLED = 64 };
@@ -86,13 +87,6 @@ static Scan scan_of(Cu *g, const Op *op)
 
 /* ---- places along the axis ---- */
 static uint32_t bits_of(const Scan *s, Hw h, int from, int to) { return scan_bits(&s->plan, h, from, to); }
-
-static int count(uint32_t mask)
-{
-	int n = 0;
-	for (; mask; mask &= mask - 1) n++;
-	return n;
-}
 
 static uint32_t low_bits(const Scan *s) { return bits_of(s, HW_REG, 0, s->plan.low); }
 
@@ -198,7 +192,7 @@ static void loop_over(Cu *g, const char *var, uint32_t mask)
 		return;
 	}
 	Str counter = str_fmt("%s_", var);
-	cu_loop(g, counter, (int64_t)1 << count(mask));
+	cu_loop(g, counter, (int64_t)1 << f2_count(mask));
 	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask));
 }
 
@@ -267,7 +261,7 @@ static void scan_groups(const Scan *s, int from, int to)
 	loop_over(g, "ct_h", rest);
 	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from, to, true)));
 	copies(s, "o", t, o);
-	cu_inner_unroll(g, (int64_t)1 << count(rest), len);
+	cu_inner_unroll(g, (int64_t)1 << f2_count(rest), len);
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);
 	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
@@ -366,10 +360,10 @@ static void combine_totals(const Scan *s, int above)
 	int from = s->plan.warps, to = s->plan.n, len = 1 << (to - from);
 	uint32_t warps = bits_of(s, HW_WARP, from, to), ups = bits_of(s, HW_REG, from, to), col[LAY_BITS] = { 0 };
 	for (int k = from, u = 0; k < to; k++)
-		if (s->plan.hw[k] == HW_REG) col[k - from] = (uint32_t)1 << count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
+		if (s->plan.hw[k] == HW_REG) col[k - from] = (uint32_t)1 << f2_count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
 	load_total(s, s->back ? str_fmt("%d", len - 1) : "0", w);
 	copies(s, "o", w, o);
-	bool few = above || (int64_t)len << count((uint32_t)s->rows) <= STEPS_UNROLLED;
+	bool few = above || (int64_t)len << f2_count((uint32_t)s->rows) <= STEPS_UNROLLED;
 	out_puts(g->o, few ? "#pragma unroll\n" : "#pragma unroll 8\n");
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);
@@ -391,7 +385,7 @@ static void scan_warps(const Scan *s)
 	Str e[MOST], o[MOST];
 	int from = s->plan.warps, to = s->plan.n;
 	uint32_t ups = bits_of(s, HW_REG, from, to);
-	int above = count(ups);
+	int above = f2_count(ups);
 	store_totals(s);
 	loop_over(g, "ct_b", (uint32_t)s->rows);
 	out_printf(g->o, "const unsigned int ct_a = %s;\n", first_slot(s));

@@ -3,6 +3,15 @@
 
 #include <stddef.h>
 
+int f2_count(uint32_t x)
+{
+	int n = 0;
+
+	for (; x; x &= x - 1)
+		n++;
+	return n;
+}
+
 uint32_t f2_top(uint32_t x)
 {
 	while (x & (x - 1))

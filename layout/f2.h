@@ -1,4 +1,4 @@
-/* Inside layout/: words as vectors over F2, whose sum is ^. */
+/* Words as vectors over F2, whose sum is ^. */
 #ifndef LAYOUT_F2_H
 #define LAYOUT_F2_H
 #include <stdbool.h>
@@ -20,6 +20,7 @@ static inline uint32_t f2_shr(uint32_t x, int n)
 	return n >= 32 ? 0 : x >> n;
 }
 
+int      f2_count(uint32_t x);                        /* how many bits are set                           */
 uint32_t f2_top(uint32_t x);                          /* the highest bit of x alone; 0 of 0              */
 
 /* An independent set of vectors in echelon form.  from[i] names which of the inserted columns make vec[i]. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "layout/f2.h"
 #include "sim/reduce.h"
 
 typedef struct Scan {
@@ -33,13 +34,6 @@ static int scan_kind(const Op *op)
 }
 
 static uint32_t bits_of(const Scan *s, Hw h, int from, int to) { return scan_bits(&s->plan, h, from, to); }
-
-static int bits_in(uint32_t mask)
-{
-	int n = 0;
-	for (; mask; mask &= mask - 1) n++;
-	return n;
-}
 
 static uint32_t low_bits(const Scan *s) { return bits_of(s, HW_REG, 0, s->plan.low); }
 
@@ -132,7 +126,7 @@ static void put_before(const State *x, uint32_t group, const Lane32 *v, const bo
 static void put_before_block(const State *x, int k, uint32_t block, const Lane32 *v, const bool *where)
 {
 	uint32_t mask = as_groups(x->s, bits_of(x->s, HW_REG, x->s->plan.low, k));
-	for (uint32_t i = 0; i < (uint32_t)1 << bits_in(mask); i++) put_before(x, block ^ bits_along(mask, i), v, where);
+	for (uint32_t i = 0; i < (uint32_t)1 << f2_count(mask); i++) put_before(x, block ^ bits_along(mask, i), v, where);
 }
 
 /* ---- levels ---- */
@@ -182,7 +176,7 @@ static void scan_groups(const State *x, int from, int to)
 	const Scan *s = x->s;
 	uint32_t below = as_groups(s, bits_of(s, HW_REG, 0, to)), all = ((uint32_t)1 << s->groups) - 1, rest = all & ~below;
 	uint32_t len = (uint32_t)1 << (to - from);
-	for (uint32_t k = 0; k < (uint32_t)1 << bits_in(rest); k++) {
+	for (uint32_t k = 0; k < (uint32_t)1 << f2_count(rest); k++) {
 		uint32_t h = bits_along(rest, k);
 		Lane32 o[MOST], v[MOST], was[MOST];
 		get(x, x->t, h ^ as_groups(s, walk(s, s->back ? len - 1 : 0, HW_REG, from, to)), o);
@@ -205,7 +199,7 @@ static void scan_pairs(const State *x, int k)
 	uint32_t rest = all & ~as_groups(s, bits_of(s, HW_REG, 0, k));
 	bool late[LANES];
 	for (uint32_t l = 0; l < LANES; l++) late[l] = ((l & lane) != 0) != s->back;
-	for (uint32_t i = 0; i < (uint32_t)1 << bits_in(rest); i++) {
+	for (uint32_t i = 0; i < (uint32_t)1 << f2_count(rest); i++) {
 		uint32_t h = bits_along(rest, i);
 		Lane32 t[MOST], o[MOST], before[MOST], after[MOST];
 		get(x, x->t, h, t);
@@ -328,7 +322,7 @@ Go run_scan(Warp *w, const Step *st)
 	}
 	if (s->plan.warps < s->plan.n) {
 		if (s->expect ? !bar_arrived(w, s->bar, s->expect, 0) : !sim_sync(w)) return GO_WAIT;
-		for (uint32_t i = 0; i < (uint32_t)1 << bits_in(s->rows); i++) scan_warps(&x, (int)bits_along(s->rows, i));
+		for (uint32_t i = 0; i < (uint32_t)1 << f2_count(s->rows); i++) scan_warps(&x, (int)bits_along(s->rows, i));
 	}
 	for (uint32_t g = 0; g < (uint32_t)1 << s->groups && s->plan.low < s->plan.n; g++) apply_before(&x, g);
 	return GO_NEXT;
