@@ -68,11 +68,13 @@ static void launch_text(Out *o, const CuKernel *k, const EmitOptions *opt, const
 	out_printf(o, "return ct_launch(\"%s\", %s_pick, %s, %d, ct_blocks, ct_args, stream);\n", name, table, table, kernel_rows(k, opt));
 }
 
-/* Rows of a word or more, and two elements; planes of which several fit the shared memory of a thread block, which so writes stretches of
+/* first: for aligned tensors, too, where rows are less than a line, and so short that a third of the threads of a tile block have none of it;
+ * or most, where planes have fewer rows than a thread block has warps.
+ * Rows of a word or more, and two elements; planes of which several fit the shared memory of a thread block, which so writes stretches of
  * a few lines; and enough thread blocks, each of which takes many tile blocks. */
-static void launch_planes(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name)
+static void launch_planes(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, bool first)
 {
-	enum { SEVERAL = 4, STRETCH = 512, WORD = 4 };
+	enum { SEVERAL = 4, STRETCH = 512, WORD = 4, LINE = 128 };
 	const Planes *p = NULL;
 	for (int i = 0; i < opt->archs.n; i++) {
 		const Fn *fn = k->by_arch[i].of[TEXT_PLANES].fn;
@@ -82,6 +84,11 @@ static void launch_planes(Out *o, const CuKernel *k, const EmitOptions *opt, con
 	int size = elem_bytes(p->elem), all = PLANES_BYTES / size, most = all / SEVERAL, least = size < 2 ? WORD : 2;
 	Str rows = k->rows, run = k->run, count = k->count;
 	out_puts(o, "if (");
+	if (first) {
+		int64_t part = p->tile * 2 / 3, line = LINE / size - 1;
+		out_printf(o, "%s <= %lld && (%s >= %d || %s <= %lld) && ", run, (long long)(part < line ? part : line), rows, PLANES_WARPS, run,
+			(long long)p->tile / 4);
+	}
 	if (p->count->kind != SYM_CONST) out_printf(o, "%s > 0 && ", count);
 	out_printf(o, "%s > 0 && %s <= %d && %s >= %d && %s <= %d / %s && %s <= INT32_MAX) {\n", rows, rows, most, run, least, run, most, rows,
 		k->planes);
@@ -98,7 +105,7 @@ static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const c
 {
 	bool aligned = text_is_for_aligned(t);
 	if (t == TEXT_PLANES) {
-		launch_planes(o, k, opt, name);
+		launch_planes(o, k, opt, name, false);
 		return;
 	}
 	const Conditions *v = aligned ? &k->needs : &k->lengths;
@@ -184,6 +191,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		print_start(o, k, opt, name);
 		return;
 	}
+	if (texts_any(k, opt, TEXT_PLANES)) launch_planes(o, k, opt, name, true);
 	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
 		if (texts_any(k, opt, t) && goes_first(k, opt, t)) launch_if(o, k, opt, name, t);
 	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)

@@ -184,8 +184,9 @@ typedef struct HintValue { Str arch; int64_t value; } HintValue;        /* arch 
 typedef struct Hint { AttrKey unused; Str name; int n; HintValue v[8]; Span span; } Hint;       /* @warps(8, sm_90: 4) */
 typedef struct IrGeneric { Str name, value; } IrGeneric;
 
-/* y[i, k, j, :] = x[i, j, k, :] for `count` i, `planes` j of `rows` k, and rows of `run` elements, all of them one behind the other */
-typedef struct Planes { Str x, y; Elem elem; const Sym *count, *planes, *rows, *run; } Planes;
+/* y[i, k, j, :] = x[i, j, k, :] for `count` i, `planes` j of `rows` k, and rows of `run` elements, all of them one behind the other; tile:
+ * so many of a row are in a tile of the kernel */
+typedef struct Planes { Str x, y; Elem elem; const Sym *count, *planes, *rows, *run; int64_t tile; } Planes;
 
 typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
 

@@ -244,7 +244,8 @@ Module *lower_place(const Module *m, int arch, bool only, const Module *like, co
 	if (o->level > 0 && (!place_odd(from, copy, &cx) || !place_peeled(from, copy, &cx, false) || !place_peeled(from, copy, &cx, true)))
 		return NULL;
 	if (o->level > 0 && (!place_paired(from, copy, &cx) || !place_whole(from, copy, &cx))) return NULL;
-	for (int i = 0; o->level > 0 && i < from->fns.n; i++) planes_place(copy_kernel(from->fns.p[i]), copy->fns.p[i]);
+	for (int i = 0; o->level > 0 && i < from->fns.n; i++)
+		if (copy->fns.p[i]->odd) planes_place(copy_kernel(from->fns.p[i]), copy->fns.p[i]);
 	if (!place_portable(from, copy, &cx)) return NULL;
 	return like ? joined(like, copy) : copy;
 }

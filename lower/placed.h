@@ -200,7 +200,7 @@ int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretc
 
 /* ---- planes.c ---- */
 enum { PLANES_WARPS = 8, PLANES_BYTES = 32 << 10 };     /* of a thread block: six of them fit a multiprocessor of sm_90 */
-void planes_place(Fn *fn, Fn *placed);          /* fn: TYPED; its text for that, if there can be one: placed->planes */
+void planes_place(Fn *fn, Fn *placed);          /* fn: TYPED; placed: with an `odd`; the text for that, if any: placed->planes */
 
 /* ---- ahead.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */

@@ -97,14 +97,15 @@ static bool plan(Fn *fn, Planes *r)
 	for (int k = 0; k < fn->ngrid; k++)
 		if (!used[k]) return false;
 	*r = (Planes){ x->name, y->name, view->type->elem, product(&b, view, 0, p), valsym_extent(&b, view, p), valsym_extent(&b, view, p + 1),
-		product(&b, view, p + 2, rank) };
+		product(&b, view, p + 2, rank), 1 };
+	for (int a = p + 2; a < rank; a++) r->tile *= type_extent(w.load->out[0]->type, a);
 	return true;
 }
 
 void planes_place(Fn *fn, Fn *placed)
 {
 	Planes r;
-	if (!placed->odd || !plan(fn, &r)) return;
+	if (!plan(fn, &r)) return;
 	Fn *text = placed->planes = NEW(A_UNIT, Fn);
 	*text = *placed->odd;
 	text->odd = text->cut = NULL;
