@@ -121,7 +121,11 @@ int bound_of_products(const Fn *fn)
 /* The largest clusters use fewer multiprocessors, so more of their thread blocks have to share one. */
 int bound_of_wide(const Fn *fn)
 {
-	return fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) <= WIDE_THREADS / WIDE_BLOCKS ? WIDE_BLOCKS : 0;
+	int words = 0;
+	for (const Op *op = fn->body->first; op && !fn->by_element; op = op->next)
+		if (op->code == OP_LOAD && words_of(op->out[0]) > words) words = words_of(op->out[0]);
+	if (fn->cluster <= 1 << CLUSTER_PORTABLE || cu_threads(fn) > WIDE_THREADS / WIDE_BLOCKS) return 0;
+	return words < MANY ? WIDE_BLOCKS : WIDE_BLOCKS - 1;
 }
 
 /* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two for that. So texts

@@ -114,13 +114,15 @@ int cluster_most(const LowerCx *cx, Fn *fn)
 }
 
 /* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in words: then that
- * many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). */
+ * many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). So do rows of f32 that wait twice, where
+ * 32 elements a thread would take 16 warps: registers suffice for two. */
 int wide_regs(const Fn *fn)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
 	bool one = s.loaded == s.bytes && s.loaded <= WIDE_LOADED, packed = s.bytes == WIDE_LOADED && s.waits && !s.math;
-	bool few = fn->peels || (fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed);
+	bool often = s.waits > 1 && !s.math && s.log2 > LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + CLUSTER_WIDE;
+	bool few = fn->peels || (fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed || often);
 	return CLUSTER_REGS + few;
 }
 
