@@ -199,7 +199,7 @@ bool bound_one_way(const Fn *fn)
 
 static void find_held(void *ctx, Op *op)        /* the fewest threads */
 {
-	int *threads = ctx, n = op->code == OP_LOAD ? (int)ir_int(op, AT_HELD, 0) : 0;
+	int *threads = ctx, n = op->code == OP_LOAD && !op_loads_one(op) ? (int)ir_int(op, AT_HELD, 0) : 0;
 	if (n && (!*threads || n < *threads)) *threads = n;
 }
 

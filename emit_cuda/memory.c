@@ -115,10 +115,11 @@ static void print_elements(Access *x)
 		else out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
 	} else {
 		const char *nc = x->v->constant ? "nc" : "", *stays = linger(x, bits / 8);
+		Str to = x->held ? str_fmt("%s[0]", x->held) : str_fmt("const %s ct_w", words_type(bits / 8));
 		cu_line(g, x->op);
-		if (ok) out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d_if(%s, %s, %s);\n", words_type(bits / 8), nc, stays, bits, at, ok, x->pad);
-		else out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d(%s);\n", words_type(bits / 8), nc, stays, bits, at);
-		words_unpack(g, e, 1, "ct_w", &reg);
+		if (ok) out_printf(g->o, "%s = ct_ld%s%s_b%d_if(%s, %s, %s);\n", to, nc, stays, bits, at, ok, x->pad);
+		else out_printf(g->o, "%s = ct_ld%s%s_b%d(%s);\n", to, nc, stays, bits, at);
+		if (!x->held) words_unpack(g, e, 1, "ct_w", &reg);
 	}
 	cu_end(g);
 }

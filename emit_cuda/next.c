@@ -3,13 +3,15 @@
  * computes and waits. Words, because nvcc would hold elements of 8 and 16 bits in a register each.
  *
  * Both loads are of rounds that there will be, so what is proved of the loop's own holds for them. In the text for tensors that may
- * not be aligned, with its ways of loading, the registers would not suffice: there lines are asked for. */
+ * not be aligned, with its ways of loading, the registers would not suffice: there lines are asked for, and single elements held. */
 #include "emit_cuda/access.h"
 #include "emit/names.h"
 
 static bool is_held(Cu *g, const Op *op)
 {
-	if (op->code != OP_LOAD || !ir_int(op, AT_HELD, 0) || !g->aligned) return false;
+	if (op->code != OP_LOAD || !ir_int(op, AT_HELD, 0)) return false;
+	if (op_loads_one(op)) return true;
+	if (!g->aligned) return false;
 	AccessPlan p = access_plan(op, op->out[0], g->turned != 0);
 	return p.vec && p.turn < 0;
 }

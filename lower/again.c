@@ -268,7 +268,10 @@ static bool compute_again(Fn *fn)
 	return false;
 }
 
-static void find_held(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_LOAD && ir_int(op, AT_HELD, 0) == FEW_THREADS; }
+static void find_held(void *ctx, Op *op)
+{
+	*(bool *)ctx |= op->code == OP_LOAD && !op_loads_one(op) && ir_int(op, AT_HELD, 0) == FEW_THREADS;
+}
 
 /* Loads move when it is known how little the waits hold; then what they bring stays packed, too. */
 void pass_again(Module *m, const LowerCx *cx)

@@ -5,7 +5,7 @@
  * the next round. The target asks for those lines without waiting (they come into the L2 cache), at no cost of registers.
  *
  * Where registers suffice beside what the loop carries, the tile itself is loaded a round ahead and {held}: then a round's begin
- * waits for nothing. */
+ * waits for nothing. So is a single element, for one register: what a round computes first often needs it. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -38,11 +38,10 @@ static bool is_counter(const Val *v, const Op *loop, int depth)
 
 static void mark(Fn *fn, const Op *loop, Op *op)
 {
-	const Type *t = op->out[0]->type;
 	int64_t ahead[TENSOR_RANK] = { 0 };
 	int rank = ir_in(op, 0)->type->rank, moving = 0;
 	Num step;
-	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX || type_log2_size(t) == 0) return;
+	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX) return;
 	if (!memory_is_constant(fn, ir_in(op, 0)) || !is_outside(ir_in(op, 0), loop)) return;
 	for (int a = 0; a < rank; a++) {
 		const Val *i = ir_in(op, 1 + a);
@@ -68,7 +67,7 @@ static bool is_made(const Val *v)
 static bool may_hold(const Op *load, const Op *loop)
 {
 	const IrAttr *ahead = ir_attr(load, AT_AHEAD);
-	if (load->code != OP_LOAD || !ahead || !words_of(load->out[0])) return false;
+	if (load->code != OP_LOAD || !ahead || (!op_loads_one(load) && !words_of(load->out[0]))) return false;
 	for (int a = 0; a < ahead->u.ints.n; a++)
 		if (ahead->u.ints.p[a] && ir_in(load, 1 + a) != loop->region[0]->args.p[0]) return false;
 	Num n;
@@ -91,6 +90,8 @@ static void count_op(void *ctx, Op *op)
 	}
 }
 
+bool op_loads_one(const Op *op) { return op->code == OP_LOAD && type_log2_size(op->out[0]->type) == 0; }
+
 /* Tiles that are loaded ahead take registers twice: this round's and the next one's. A loop that carries tiles leaves room for few
  * warps in any case; else many are what fills the waits. */
 static void hold(Fn *fn, Op *loop)
@@ -107,13 +108,14 @@ static void hold(Fn *fn, Op *loop)
 	}
 	int on_sm = r.words ? FEW_THREADS : MANY_THREADS;
 	for (const Op *op = body->first; op; op = op->next)
-		if (may_hold(op, loop)) r.words += 2 * words_of(op->out[0]), loads++;
+		if (may_hold(op, loop) && !op_loads_one(op)) r.words += 2 * words_of(op->out[0]), loads++;
 	ir_walk(loop->region[0], count_op, &r);
 	arena_release(A_TMP, mark);
 	int most = SM_REGISTERS / (threads < on_sm ? on_sm : threads);
-	if (!loads || r.jumps || r.products || elem_bytes(body->args.p[0]->type->elem) == 8 || r.words + around > most) return;
+	bool tiles = loads && r.words + around <= most;
+	if (r.jumps || r.products || elem_bytes(body->args.p[0]->type->elem) == 8) return;
 	for (Op *op = body->first; op; op = op->next)
-		if (may_hold(op, loop)) ir_set_int(op, AT_HELD, on_sm);
+		if (may_hold(op, loop) && (tiles || op_loads_one(op))) ir_set_int(op, AT_HELD, on_sm);
 }
 
 static void visit(void *ctx, Op *loop)

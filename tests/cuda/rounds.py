@@ -7,8 +7,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
 from common import *
 
-# kernel: barriers in its text, loads of tiles that the loop holds: none where they are too many, or in a loop that is left early
-WANT = {"one": (2, 2), "two": (2, 0), "jumps": (5, 0), "turned": (2, 1)}
+# kernel: barriers in its text, loads that the loop holds: of no tiles where they are too many, of nothing in a loop that is left early
+WANT = {"one": (2, 2), "two": (2, 0), "jumps": (5, 0), "turned": (2, 1), "scaled": (2, 2)}
 # kernel: thread blocks, exchanges: one for what needs nothing of each other, one more behind another load or for what needs the first
 CLUSTERS = {"most_of_16384": (2, 2), "walk_behind_16384": (4, 2), "walk_of_f32_16384x1": (4, 2), "walk_of_bf16_32768x2": (8, 2)}
 
