@@ -213,36 +213,38 @@ def norms(t):
         yield dict(name="add + rmsnorm %dx%d bf16" % (r, c), call=("norms", "add_rmsnorm_bf16"), args=[x, x, w, x, 1e-5, r, c], out=[1, 3], keep=[1],
                    want=both, torch=both, bytes=8 * r * c, tol=6e-3, triton="add_rmsnorm")
 
-    def rms_back(x, w, dy, dx, dw, e, r, c):
-        x, w, dy = x.double(), w.double(), dy.double()
-        k = torch.rsqrt((x * x).mean(1, keepdim=True) + e)
+    def stats(r, centre, spread):
+        """What the forward pass kept of each row: a mean, or one over a deviation."""
+        return lambda: t.randn((r,), torch.float32) * spread + centre
+
+    def rms_back(x, w, dy, k, dx, dw, r, c):
+        x, w, dy, k = x.double(), w.double(), dy.double(), k.double()[:, None]
         n, g = x * k, dy * w
         return [k * (g - n * (g * n).mean(1, keepdim=True)), (dy * n).sum(0)]
 
-    def rms_back_torch(x, w, dy, dx, dw, e, r, c):
-        x, w, dy = x.float(), w.float(), dy.float()
-        k = torch.rsqrt((x * x).mean(1, keepdim=True) + e)
+    def rms_back_torch(x, w, dy, k, dx, dw, r, c):
+        fused = getattr(torch.ops.aten, "_fused_rms_norm_backward", None)
+        if fused and x.is_cuda: return list(fused(dy, x, (c,), k[:, None], w, [True, True]))
+        x, w, dy, k = x.float(), w.float(), dy.float(), k[:, None]
         n, g = x * k, dy * w
         return [(k * (g - n * (g * n).mean(1, keepdim=True))).bfloat16(), (dy * n).sum(0).bfloat16()]
 
-    def layer_back(x, w, dy, dx, dw, db, e, r, c):
-        x, w, dy = x.double(), w.double(), dy.double()
-        d = x - x.mean(1, keepdim=True)
-        k = torch.rsqrt((d * d).mean(1, keepdim=True) + e)
-        n, g = d * k, dy * w
+    def layer_back(x, w, dy, mean, k, dx, dw, db, r, c):
+        x, w, dy, mean, k = x.double(), w.double(), dy.double(), mean.double()[:, None], k.double()[:, None]
+        n, g = (x - mean) * k, dy * w
         return [k * (g - g.mean(1, keepdim=True) - n * (g * n).mean(1, keepdim=True)), (dy * n).sum(0), dy.sum(0)]
 
-    def layer_back_torch(x, w, dy, dx, dw, db, e, r, c):
-        _, mean, rstd = torch.native_layer_norm(x, (c,), w, w, e)
-        return list(torch.ops.aten.native_layer_norm_backward(dy, x, (c,), mean, rstd, w, w, [True, True, True]))
+    def layer_back_torch(x, w, dy, mean, k, dx, dw, db, r, c):
+        return list(torch.ops.aten.native_layer_norm_backward(dy, x, (c,), mean[:, None], k[:, None], w, w, [True, True, True]))
 
     for shape in ((16384, 4096), (513, 12288)):
         r, c = t.dims(*shape)
-        x, w, g = t.normal((r, c), bf16), t.normal((c,), bf16), t.normal((1, c), bf16)
-        yield dict(name="rmsnorm backward %dx%d bf16" % (r, c), call=("backward", "rmsnorm_backward"), args=[x, w, x, x, g, 1e-5, r, c], out=[3, 4],
-                   want=rms_back, torch=rms_back_torch, bytes=6 * r * c, tol=8e-3)
-        yield dict(name="layernorm backward %dx%d bf16" % (r, c), call=("backward", "layernorm_backward"), args=[x, w, x, x, g, g, 1e-5, r, c], out=[3, 4, 5],
-                   want=layer_back, torch=layer_back_torch, bytes=6 * r * c, tol=8e-3, triton="layernorm_backward")
+        x, w, g, mean, k = t.normal((r, c), bf16), t.normal((c,), bf16), t.normal((1, c), bf16), stats(r, 0, 0.1), stats(r, 1, 0.1)
+        yield dict(name="rmsnorm backward %dx%d bf16" % (r, c), call=("backward", "rmsnorm_backward"), args=[x, w, x, k, x, g, r, c], out=[4, 5],
+                   want=rms_back, torch=rms_back_torch, bytes=6 * r * c + 4 * r, tol=8e-3, triton="rmsnorm_backward")
+        yield dict(name="layernorm backward %dx%d bf16" % (r, c), call=("backward", "layernorm_backward"),
+                   args=[x, w, x, mean, k, x, g, g, r, c], out=[5, 6, 7],
+                   want=layer_back, torch=layer_back_torch, bytes=6 * r * c + 8 * r, tol=8e-3, triton="layernorm_backward")
 
 
 def moving(t):

@@ -198,7 +198,7 @@ def layernorm(x, w, b, y, eps, rows, cols):
 
 
 @triton.jit
-def _layernorm_backward(x, w, dy, dx, pw, pb, eps, rows, cols, PARTS: tl.constexpr, B: tl.constexpr):
+def _norm_backward(x, w, dy, mean, rstd, dx, pw, pb, rows, cols, PARTS: tl.constexpr, B: tl.constexpr, CENTRED: tl.constexpr):
     part = tl.program_id(0)
     c = tl.arange(0, B)
     m = c < cols
@@ -209,16 +209,17 @@ def _layernorm_backward(x, w, dy, dx, pw, pb, eps, rows, cols, PARTS: tl.constex
         at = i.to(tl.int64) * cols + c
         v = tl.load(x + at, m, 0.0).to(tl.float32)
         d = tl.load(dy + at, m, 0.0).to(tl.float32)
-        e = tl.where(m, v - tl.sum(v, 0) / cols, 0.0)
-        k = tl.rsqrt(tl.sum(e * e, 0) / cols + eps)
-        n = e * k
+        k = tl.load(rstd + i)
+        if CENTRED: v = tl.where(m, v - tl.load(mean + i), 0.0)
+        n = v * k
         g = d * wv
-        out = k * (g - tl.sum(g, 0) / cols - n * (tl.sum(g * n, 0) / cols))
-        tl.store(dx + at, out.to(dx.dtype.element_ty), m)
+        out = g - n * (tl.sum(g * n, 0) / cols)
+        if CENTRED: out -= tl.sum(g, 0) / cols
+        tl.store(dx + at, (k * out).to(dx.dtype.element_ty), m)
         sw += d * n
-        sb += d
+        if CENTRED: sb += d
     tl.store(pw + part * cols + c, sw, m)
-    tl.store(pb + part * cols + c, sb, m)
+    if CENTRED: tl.store(pb + part * cols + c, sb, m)
 
 
 @triton.jit
@@ -229,14 +230,21 @@ def _sum_parts(p, s, cols, PARTS: tl.constexpr, B: tl.constexpr):
     tl.store(s + c, t.to(s.dtype.element_ty), c < cols)
 
 
-def layernorm_backward(x, w, dy, dx, dw, db, eps, rows, cols):
+def norm_backward(x, w, dy, mean, rstd, dx, sums, cols, rows):
     parts = 256
-    pw = torch.empty((parts, cols), device=x.device, dtype=torch.float32)
-    pb = torch.empty_like(pw)
+    p = [torch.empty((parts, cols), device=x.device, dtype=torch.float32) for _ in sums]
     b = block_of(cols)
-    _layernorm_backward[(parts,)](x, w, dy, dx, pw, pb, eps, rows, cols, PARTS=parts, B=b, num_warps=warps(b))
-    for p, s in ((pw, dw), (pb, db)): _sum_parts[(triton.cdiv(cols, 32),)](p, s, cols, PARTS=parts, B=32)
-    return [dx, dw, db]
+    _norm_backward[(parts,)](x, w, dy, mean, rstd, dx, p[0], p[-1], rows, cols, PARTS=parts, B=b, CENTRED=len(sums) == 2, num_warps=warps(b))
+    for q, s in zip(p, sums): _sum_parts[(triton.cdiv(cols, 32),)](q, s, cols, PARTS=parts, B=32)
+    return [dx, *sums]
+
+
+def layernorm_backward(x, w, dy, mean, rstd, dx, dw, db, rows, cols):
+    return norm_backward(x, w, dy, mean, rstd, dx, [dw, db], cols, rows)
+
+
+def rmsnorm_backward(x, w, dy, rstd, dx, dw, rows, cols):
+    return norm_backward(x, w, dy, rstd, rstd, dx, [dw], cols, rows)
 
 
 # ---- data moved ----

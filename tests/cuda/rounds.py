@@ -17,10 +17,10 @@ CLUSTERS = {"most_of_16384": (2, 2), "walk_behind_16384": (4, 2), "walk_of_f32_1
 CARRIED = {"walk_behind_16384": (1, 0), "walk_of_f32_16384x1": (1, 0), "walk_of_bf16_32768x2": (0, 1)}
 
 
-def placed(tmp, name, arch="sm_90a"):
+def placed(tmp, name, arch="sm_90a", folder=("tests", "cuda")):
     """Kernel -> its text behind pass share."""
     out = os.path.join(tmp, name + ".ir")
-    r = ctilec("-w", "--arch=" + arch, "--stop-after=share", os.path.join(ROOT, "tests", "cuda", name + ".tile"), "-o", out)
+    r = ctilec("-w", "--arch=" + arch, "--stop-after=share", os.path.join(ROOT, *folder, name + ".tile"), "-o", out)
     check(r.code == 0, "%s.tile does not compile:\n%s" % (name, r.text))
     return re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S)
 
@@ -44,6 +44,9 @@ with tmpdir() as tmp:
         found.setdefault(name, (len(large), len(carried)))
     for name, n in CARRIED.items():
         check(found.get(name) == n, "%s: want buffers and loops that carry %s, found %s" % (name, n, found.get(name)))
+    body = dict(placed(tmp, "backward", folder=("bench", "memory")))
+    warps = {name: int(re.search(r"^\s*warps (\d+)", text, re.M).group(1)) for name, text in body.items() if "_16384x" in name}
+    check(sorted(warps.values()) == [32, 64], "of loops that carry one tile of 16,384 and two, half as many threads share the second: %s" % warps)
     text = os.path.join(tmp, "clusters.cu")
     r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "clusters.tile"), "-o", text)
     check(r.code == 0, "clusters.tile does not compile:\n" + r.text)

@@ -208,15 +208,15 @@ def norms(np, case, normal, halves):
         x, w, dy = halves(r, c), halves(c), halves(r, c)
         v, d = x.astype(float), dy.astype(float)
         for centred in (False, True):
-            z = v - mean(v) if centred else v
-            n, g = scaled(z), d * w
-            dx = (g - (mean(g) if centred else 0) - n * mean(g * n)) / np.sqrt((z * z).mean(1, keepdims=True) + 1e-5)
-            want = {3: dx, 4: (d * n).sum(0)}
-            out = [halves(r, c), halves(c)]
+            m = normal(r) if centred else np.zeros(r)
+            k = 1 + 0.1 * normal(r)
+            n, g = (v - m[:, None]) * k[:, None], d * w
+            dx = (g - (mean(g) if centred else 0) - n * mean(g * n)) * k[:, None]
             if centred:
-                case("layernorm_backward", [x, w, dy, *out, halves(c), 1e-5, r, c], {**want, 5: d.sum(0)}, range(6), 5e-3)
+                case("layernorm_backward", [x, w, dy, m, k, halves(r, c), halves(c), halves(c), r, c], {5: dx, 6: (d * n).sum(0), 7: d.sum(0)},
+                     (0, 1, 2, 5, 6, 7), 5e-3)
             else:
-                case("rmsnorm_backward", [x, w, dy, *out, 1e-5, r, c], want, range(5), 5e-3)
+                case("rmsnorm_backward", [x, w, dy, k, halves(r, c), halves(c), r, c], {4: dx, 5: (d * n).sum(0)}, (0, 1, 2, 4, 5), 5e-3)
 
 
 def moving(np, case, normal, halves, random):
