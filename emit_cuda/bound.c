@@ -25,6 +25,7 @@ enum {
 	WARPS = 4,              /* and to so many warps at once */
 	ANY_ARCH = UNIT,        /* more in a text for several architectures: ptxas 13.0 takes one or two more for sm_120 than for sm_90a */
 	SM_REGISTERS = 65536,
+	FOLLOW_THREADS = 1024,  /* of a multiprocessor (lower/follow.c) */
 	WIDE_BLOCKS = 3, WIDE_THREADS = 768     /* with up to 80 registers each */
 };
 
@@ -144,6 +145,9 @@ int bound_of_peeled(const Fn *fn, bool specific)
 	if (peel_loads_apart(fn) != 1) return 0;
 	return SM_REGISTERS / (regs * cu_threads(fn));
 }
+
+/* Tile blocks that follow each other have a thread block's share of registers, whatever the text. */
+int bound_of_follow(const Fn *fn) { return FOLLOW_THREADS / cu_threads(fn); }
 
 /* A text for two rows (lower/twin.c) holds words of both, and is bound by instructions: layer norm of 50,257 columns goes from 85 to 91 %
  * of the copy rate by a fifth thread block. The texts for one row beside it serve few rows and take what they like: ptxas 13.0 spills

@@ -14,8 +14,13 @@
 int cu_threads(const Fn *fn)
 {
 	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32);
-	return fn->warps * 32 / (fn->cluster ? fn->cluster : 1);
+	return cu_tile_threads(fn) * follow_groups(fn);
 }
+
+int cu_tile_threads(const Fn *fn) { return fn->warps * 32 / (fn->cluster ? fn->cluster : 1); }
+
+Str cu_tile_thread(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_thread" : "threadIdx.x"); }
+Str cu_common(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_all_smem" : "ct_smem"); }
 
 static void init_bar(void *ctx, Op *op)
 {
@@ -52,10 +57,15 @@ static void begin_time(Cu *g, const Op *op)
 
 void cluster_begin(Cu *g)
 {
-	out_puts(g->o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
-	out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (threadIdx.x >> 5) + ct_cluster_rank() * %d;\n",
-		cu_threads(g->fn) / 32);
-	out_puts(g->o, "if (threadIdx.x == 0) {\n");
+	int threads = cu_tile_threads(g->fn);
+	Str thread = cu_tile_thread(g->fn);
+	out_printf(g->o, "extern __shared__ __align__(16) unsigned char %s[];\n", cu_common(g->fn));
+	if (follow_groups(g->fn) > 1) {
+		out_printf(g->o, "const unsigned int ct_group = threadIdx.x / %d, ct_thread = threadIdx.x %% %d;\n", threads, threads);
+		out_printf(g->o, "unsigned char *const ct_smem = ct_all_smem + ct_group * %lld;\n", (long long)follow_bytes(g->fn));
+	}
+	out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (%s >> 5) + ct_cluster_rank() * %d;\n", thread, threads / 32);
+	out_printf(g->o, "if (%s == 0) {\n", thread);
 	out_in(g->o);
 	ir_walk(g->fn->body, init_bar, g);
 	if (g->fn->stage_at) peel_stage_init(g);
@@ -97,9 +107,43 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 	cu_end(g);
 }
 
+/* A cluster with several tile blocks, one after the other (lower/follow.c): the first, and how many. */
+void cluster_follow(Cu *g, int apart)
+{
+	int groups = follow_groups(g->fn), share = apart / groups;
+	if (groups == 1) out_printf(g->o, "unsigned int ct_bid0 = blockIdx.x / %d;\n", g->fn->cluster);
+	else out_printf(g->o, "const unsigned int ct_cluster = blockIdx.x / %d;\n"
+		"unsigned int ct_bid0 = ct_cluster / %d * %d + ct_group * %d + ct_cluster %% %d;\n", g->fn->cluster, share, apart, share, share);
+	out_printf(g->o, "unsigned int ct_rounds = ct_follow(&ct_bid0, (unsigned int)%s, %d);\n", cu_launch(g, g->fn->grid[0]), apart);
+}
+
+/* The first round loads its row before it waits for the other thread blocks and for what is there for all rounds. */
+static void first_round(Cu *g)
+{
+	out_puts(g->o, "if (!ct_met) {\n");
+	out_in(g->o);
+	out_puts(g->o, "ct_met = true;\nct_cluster_wait();\n");
+	if (follow_groups(g->fn) > 1) out_puts(g->o, "ct_copied();\n__syncthreads();\n");
+	cu_end(g);
+}
+
+void cluster_round(Cu *g, int apart)
+{
+	out_puts(g->o, "bool ct_met = false;\n#pragma unroll 1\n");
+	out_printf(g->o, "for (; ct_rounds; ct_rounds--, ct_bid0 += %d) {\n", apart);
+	out_in(g->o);
+}
+
+void cluster_rounds_end(Cu *g)
+{
+	cu_end(g);
+	first_round(g);
+}
+
 void cluster_meet(Cu *g)
 {
-	if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
+	if (!g->started && follow_distance(g->fn)) first_round(g);
+	else if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
 	g->started = true;
 }
 
@@ -122,7 +166,7 @@ static void print_wait(Cu *g, const Op *op)
 	int64_t sends, bytes;
 	exchange_size(op, &sends, &bytes);
 	out_printf(g->o, "ct_bar_wait_phase(ct_smem + %s, ct_phase%lld);\n", place_of(op), (long long)ir_int(op, AT_SLOT, 0));
-	out_printf(g->o, "if (threadIdx.x == 0) ct_bar_again(ct_smem + %s, %lld);\n", place_of(op), (long long)bytes);
+	out_printf(g->o, "if (%s == 0) ct_bar_again(ct_smem + %s, %lld);\n", cu_tile_thread(g->fn), place_of(op), (long long)bytes);
 }
 
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)

@@ -295,7 +295,7 @@ Str cu_copies(Lay l)
 
 Str cu_copies_of_block(const Cu *g, Lay l)
 {
-	uint32_t spare = lay_free(l), own = (uint32_t)(cu_threads(g->fn) / 32) - 1;
+	uint32_t spare = lay_free(l), own = (uint32_t)(cu_tile_threads(g->fn) / 32) - 1;
 	if (g->fn->cluster <= 1) return cu_copies(l);
 	return first_of(lay_hwcoord(l, spare, HW_LANE), lay_hwcoord(l, spare, HW_WARP) & own);
 }

@@ -154,6 +154,7 @@ Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 /* bound.c: how many thread blocks should fit a multiprocessor; 0: as many as nvcc likes. specific: in a text for one architecture */
 int bound_blocks(Cu *g, bool specific);
 int bound_of_wide(const Fn *fn);         /* the same for a cluster of more than 8 thread blocks, in any text */
+int bound_of_follow(const Fn *fn);
 int bound_of_twin(const Fn *fn, bool specific);
 int bound_of_few(const Fn *fn, bool specific);         /* 1 in a text that few rows take, for several architectures */
 int bound_of_peeled(const Fn *fn, bool specific);      /* 0: none */
@@ -195,10 +196,16 @@ bool dense_store(Cu *g, const Op *op);
 
 /* cluster.c */
 int cu_threads(const Fn *fn);                           /* of a thread block, at most */
+int cu_tile_threads(const Fn *fn);                      /* of those, that work on one tile block where it has several (lower/follow.c) */
+Str cu_tile_thread(const Fn *fn);                       /* the number of this one among them */
+Str cu_common(const Fn *fn);                            /* the thread block's shared memory, of which each of them has a part, ct_smem */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
 /* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
 void cluster_meet(Cu *g);                               /* once: all mbarriers of the cluster are made, and all threads see that */
+void cluster_follow(Cu *g, int apart);           /* which tile blocks it has */
+void cluster_round(Cu *g, int apart);            /* opens the loop over them, */
+void cluster_rounds_end(Cu *g);                 /* and closes it */
 void cluster_before(Cu *g, const Op *loop);     /* what an exchange in it has to find done, once */
 /* The loop of warps that have no part in it (lower/idle.c): from lo to hi by step, which is 1 or more. */
 void cluster_idle(Cu *g, const Op *loop, Str lo, Str hi, Str step);

@@ -74,6 +74,10 @@ static void block_index(Cu *g)
 		out_printf(o, "if (ct_bid0 >= %s) return;\n", cu_launch(g, fn->grid[0]));
 		return;
 	}
+	if (follow_distance(fn)) {
+		cluster_follow(g, follow_distance(fn));
+		return;
+	}
 	for (int i = 0; i < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		if (i + 1 == fn->ngrid) {

@@ -40,6 +40,7 @@ static void kernel_row(Out *o, const CuKernel *k, const EmitOptions *opt, int ar
 	const Fn *fn = k->by_arch[arch].of[t].fn;
 	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1, tiles = fn->tiles ? fn->tiles : packed;
 	if (fn->apart) tiles = -2 * fn->apart;
+	if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
 	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, t), a->number, a->specific,
 		cu_threads(fn), cluster, tiles, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
 }
@@ -101,6 +102,16 @@ static void launch_planes(Out *o, const CuKernel *k, const EmitOptions *opt, con
 	out_puts(o, "}\n");
 }
 
+static bool is_cut(TextKind t) { return t >= TEXT_CUT && t < TEXT_PEELED; }
+
+/* Do its tile blocks follow each other in a cluster? */
+static bool follows(const CuKernel *k, const EmitOptions *opt, TextKind t)
+{
+	for (int i = 0; i < opt->archs.n; i++)
+		if (k->by_arch[i].of[t].fn && follow_distance(k->by_arch[i].of[t].fn)) return true;
+	return false;
+}
+
 static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, TextKind t)
 {
 	bool aligned = text_is_for_aligned(t);
@@ -111,6 +122,7 @@ static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const c
 	const Conditions *v = aligned ? &k->needs : &k->lengths;
 	out_puts(o, "if (");
 	if (t == TEXT_PAIRED || is_twin(t)) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
+	if (is_cut(t) && follows(k, opt, t)) out_puts(o, "ct_blocks >= 2 * CT_PAIRS\n\t&& ");
 	for (int i = 0; i < v->n; i++) {
 		out_puts(o, i ? "\n\t&& " : "");
 		if (aligned) out_puts(o, v->p[i]);
@@ -228,7 +240,8 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 		needs.attributes |= k->starts;
 		needs.wide |= kernel_rows(k, opt) > opt->archs.n;
 		for (int t = TEXT_TWIN; t < TEXT_ALIGNED; t++) needs.twins |= texts_any(k, opt, t);
-		needs.pairs |= needs.twins || texts_any(k, opt, TEXT_PAIRED);
+		for (int t = 0; t < TEXTS; t++) needs.follows |= follows(k, opt, t);
+		needs.pairs |= needs.twins || needs.follows || texts_any(k, opt, TEXT_PAIRED);
 		needs.planes |= texts_any(k, opt, TEXT_PLANES);
 	}
 	kernels = all;

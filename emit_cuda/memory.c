@@ -69,6 +69,13 @@ static void print_policy(const Access *x)
 		out_printf(x->g->o, "const unsigned long long ct_policy = ct_policy_%s();\n", attr_word_text(AT_CACHE, (int)ir_int(x->op, AT_CACHE, 0)));
 }
 
+/* Tile blocks that share a thread block take turns in asking for what they share. */
+static Str stage_share(const Cu *g)
+{
+	int n = follow_groups(g->fn);
+	return n > 1 ? str_fmt("if (ct_i %% %d == ct_group) ", n) : str_intern("");
+}
+
 static void print_pieces(Access *x)
 {
 	Cu *g = x->g;
@@ -87,7 +94,7 @@ static void print_pieces(Access *x)
 		out_printf(g->o, "ct_st%s_b%d(%s, %s%s);\n", hint, bits, at, w, policy);
 	} else if (x->stage) {
 		cu_line(g, x->op);
-		out_printf(g->o, "ct_copy_piece(%s, %s);\n", x->stage, at);
+		out_printf(g->o, "%sct_copy_piece(%s, %s);\n", stage_share(g), x->stage, at);
 	} else {
 		cu_line(g, x->op);
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
@@ -113,6 +120,9 @@ static void print_elements(Access *x)
 		cu_line(g, x->op);
 		if (ok) out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok, w);
 		else out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
+	} else if (x->stage) {
+		cu_line(g, x->op);
+		out_printf(g->o, "%sct_copy_b%d_if(%s, %s, %s);\n", stage_share(g), bits, x->stage, at, ok ? ok : "1");
 	} else {
 		const char *nc = x->v->constant ? "nc" : "", *stays = linger(x, bits / 8);
 		Str to = x->held ? str_fmt("%s[0]", x->held) : str_fmt("const %s ct_w", words_type(bits / 8));
@@ -169,7 +179,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 		out_printf(g->o, "ct_st%s_b%d_if(%s, ct_in%s%s, %s%s);\n", hint, bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w, policy);
 	} else if (x->stage) {
 		cu_line(g, x->op);
-		out_printf(g->o, "ct_copy_piece_if(%s, %s, ct_in);\n", x->stage, at);
+		out_printf(g->o, "%sct_copy_piece_if(%s, %s, ct_in);\n", stage_share(g), x->stage, at);
 	} else {
 		cu_line(g, x->op);
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
@@ -384,21 +394,23 @@ void access_take_held(Cu *g, const Op *op, Str held)
 }
 
 /* ---- tiles that come into shared memory meanwhile: lower/stage.c ---- */
-static Str stage_place(const Cu *g, const Op *load)
+static Str stage_place(const Cu *g, const Op *load, int bytes)
 {
-	int threads = cu_threads(g->fn);
-	return str_fmt("ct_smem + %lld + ((unsigned int)ct_i * %d + threadIdx.x) * 16", (long long)ir_int(load, AT_STAGED, 0), threads);
+	return str_fmt("%s + %lld + ((unsigned int)ct_i * %d + %s) * %d", cu_common(g->fn), (long long)ir_int(load, AT_STAGED, 0),
+		cu_tile_threads(g->fn), cu_tile_thread(g->fn), bytes);
 }
 
-/* Only the text for aligned tensors has pieces that can be copied. */
+/* Only the text for aligned tensors has pieces that can be copied; or one that copies single elements. */
+static bool copies_staged(const Cu *g) { return g->aligned || (g->fn->by_element && follow_distance(g->fn)); }
+
 static void ask_staged(Cu *g, const Op *op)
 {
 	Access x;
-	if (!g->aligned) return;
+	if (!copies_staged(g)) return;
 	cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);   /* of no variable: pieces go to their places */
 	cu_say(g, op);
 	open_access(&x, g, op, op->out[0], false);
-	x.stage = stage_place(g, op);
+	x.stage = stage_place(g, op, piece_bytes(&x));
 	print_access(&x);
 }
 
@@ -410,7 +422,7 @@ void memory_staged(Cu *g, const Op *op)
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_say(g, op);
 	cu_declare(g, r);
-	if (!g->aligned) {
+	if (!copies_staged(g)) {
 		open_access(&x, g, load, r, false);
 		x.pad = words_pad(g, x.v->elem, cu_scalar(g, ir_in(load, load->nin - 1)));
 		print_access(&x);
@@ -422,7 +434,7 @@ void memory_staged(Cu *g, const Op *op)
 	out_in(g->o);
 	out_printf(g->o, "%s ct_v[%d];\nct_copied();\n", type, cu_regs(r) >> x.vec);
 	cu_registers(g, x.l, piece_mask(&x));
-	out_printf(g->o, "ct_v[ct_i] = *(const %s *)(%s);\n", type, stage_place(g, load));
+	out_printf(g->o, "ct_v[ct_i] = *(const %s *)(%s);\n", type, stage_place(g, load, piece_bytes(&x)));
 	cu_end(g);
 	get_words(&x);
 	cu_end(g);

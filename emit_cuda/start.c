@@ -98,6 +98,15 @@ static const char host_blocks_twin[] =
 	"\tif (packed < 0) blocks = (blocks - packed - 1) / -packed * (-packed / 2);      /* of so many, half have one behind them each */\n"
 	"\telse blocks = (blocks + packed - 1) / packed;\n";
 
+/* Where tile blocks follow each other in a cluster: as ct_follow counts them. */
+static const char host_blocks_follow[] =
+	"\tif (packed < -256) {\n"
+	"\t\tconst int apart = -packed / 256, at_once = -packed % 256;\n"
+	"\t\tint64_t left = blocks;\n"
+	"\t\tfor (blocks = 0; left >= 2 * apart; blocks += apart) left -= left / (2 * apart) * apart;\n"
+	"\t\tblocks = (blocks + left / apart * apart) / at_once + (left % apart < apart / at_once ? left % apart : apart / at_once);\n"
+	"\t} else ";
+
 /* Below sm_90 there are no clusters, and kernels begin when the one before them has ended. */
 static const char host_start_plain[] =
 	"\te = cudaLaunchKernel(k->fn, dim3((unsigned int)blocks, 1, 1), dim3((unsigned int)threads, 1, 1), args, (size_t)shared, stream);\n";
@@ -160,7 +169,8 @@ void start_functions(Out *o, const StartNeeds *n)
 	if (n->wide) out_puts(o, host_asks_room);
 	out_puts(o, host_launch);
 	out_puts(o, n->pairs ? host_spread_alone : host_spread);
-	out_puts(o, n->twins ? host_blocks_twin : host_blocks);
+	if (n->follows) out_puts(o, host_blocks_follow);
+	out_puts(o, (n->twins ? host_blocks_twin : host_blocks) + n->follows);  /* without its tab */
 	out_puts(o, n->dependent ? host_start : host_start_plain);
 	out_puts(o, host_launched);
 }

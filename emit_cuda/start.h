@@ -6,11 +6,13 @@
 typedef struct StartNeeds {     /* of some kernel of the file */
 	bool dependent;         /* compiled for an architecture with clusters, whose kernels may begin early */
 	bool wide;              /* clusters that not every device runs */
+	bool follows;           /* texts whose tile blocks follow each other in a cluster */
 	bool pairs, twins;      /* texts for two tile blocks at once; of these, for rows that begin at one phase */
 	bool planes;            /* texts for whole planes */
 	bool attributes;        /* start_with_attributes */
 } StartNeeds;
 
 void start_functions(Out *o, const StartNeeds *n);      /* CtKernel, ct_pick, ct_launch ... */
+enum { FOLLOW_CODE = 256 };     /* CtKernel.packed of such a text: -(how far apart * 256 + how many at once) */
 extern const char start_with_attributes[];              /* ct_start: where a kernel is persistent, dependent or together */
 #endif

@@ -15,7 +15,7 @@
 static bool keeps_low_registers(const Op *op)
 {
 	CuMap m = cu_map(elem_broadcast_source(op), LAY_HWAXIS(HW_REG));
-	int low = log2_of(cu_regs(ir_in(op, 0)));
+	int low = ir_in(op, 0)->lay->in[HW_REG];
 	for (int i = 0; i < m.nreg + m.nlane + m.nwarp; i++)
 		if (m.col[i] != (i < m.nreg && i < low ? (uint32_t)1 << i : 0)) return false;
 	return true;
@@ -41,12 +41,13 @@ static const Op *last_store(const Fn *fn)
 
 void stream_plan(Cu *g)
 {
-	const Op *store = g->aligned && g->one_way ? last_store(g->fn) : NULL;
+	bool one_way = (g->aligned && g->one_way) || (g->fn->by_element && follow_distance(g->fn));
+	const Op *store = one_way ? last_store(g->fn) : NULL;
 	if (!store) return;
 	const Val *v = ir_in(store, store->nin - 1);
 	AccessPlan p = access_plan(store, v, g->turned != 0);
 	int piece = 1 << p.vec, least = 2 * piece, regs = cu_regs(v);
-	if (piece < 2 || regs < least || regs > UNROLL_REGS || p.turn >= 0 || lay_free(p.l)) return;
+	if ((piece < 2 && !g->fn->by_element) || regs < least || regs > UNROLL_REGS || p.turn >= 0 || lay_free(p.l)) return;
 	for (int i = 0; i < p.vec; i++)
 		if (p.bit[i] != i) return;
 	const Op *first = store;

@@ -11,6 +11,7 @@ static int bound_of_any(const Fn *fn, bool specific)
 {
 	if (fn->peel_line) return bound_of_peeled(fn, specific);
 	int wide = bound_of_wide(fn);
+	if (follow_distance(fn)) return bound_of_follow(fn);
 	return wide ? wide : bound_of_products(fn) || bound_of_few(fn, specific);
 }
 
@@ -24,7 +25,7 @@ static void put_body(CuTexts *b, TextKind t, const Fn *fn, Cu *g)
 	out_free(g->o);
 	for (int specific = 0; specific < 2; specific++)
 		to->blocks[specific] = t == TEXT_PLANES ? 0 : fn->apart || (fn->peel_line && fn->twin) ? bound_of_twin(fn, specific)
-			: g->aligned && !bound_of_wide(fn) ? bound_blocks(g, specific) : bound_of_any(fn, specific);
+			: g->aligned && !bound_of_wide(fn) && !follow_distance(fn) ? bound_blocks(g, specific) : bound_of_any(fn, specific);
 }
 
 static void add_body(CuTexts *b, CuKernel *k, TextKind t, const Fn *fn, const EmitOptions *opt)

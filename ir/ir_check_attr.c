@@ -105,6 +105,7 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_AMONG: return code == OP_GROUP_BARRIER;
 	case AT_BY: return code == OP_MBAR_ARRIVE;
 	case AT_MULTICAST: return code == OP_TMA_LOAD;
+	case AT_FOLLOWS: return code == OP_BID;
 	case AT_LINGERS: return code == OP_LOAD || code == OP_LOADS;
 	case AT_CACHE: return code == OP_TMA_LOAD || code == OP_LOAD || code == OP_STORE;
 	case AT_UNTIL: return code == OP_BULK_WAIT;

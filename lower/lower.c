@@ -140,6 +140,7 @@ static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
 	for (int i = 0; i < copy->fns.n; i++) {
 		if (!odd_serves(copy->fns.p[i], f.firsts.p[i])) continue;
 		cut_place(copy->fns.p[i]);
+		follow_undo(copy->fns.p[i]);    /* serves few rows, too */
 		for (Fn *fn = copy->fns.p[i]; fn; fn = fn->cut) dense_place(fn);
 		f.firsts.p[i]->odd = copy->fns.p[i];
 		f.firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;

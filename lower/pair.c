@@ -183,12 +183,22 @@ static bool is_cut(const Fn *fn)        /* into slices, for its registers do not
 }
 
 /* Of an H200, the L2 cache gives 1.3 times what its memory reads and writes. */
+static bool shares_much(const Traffic *t) { return t->own && 3 * (t->own + t->shared) > 4 * (t->own + t->stored); }
+
 bool pair_wanted(const Fn *fn)
 {
 	Traffic t = { 0 };
 	if (fn->cluster < 2 || fn->by_element || is_cut(fn)) return false;
 	ir_walk(fn->body, count, &t);
-	return t.own && 3 * (t.own + t.shared) > 4 * (t.own + t.stored) && PAIRED * t.words <= WORDS;
+	return shares_much(&t) && PAIRED * t.words <= WORDS;
+}
+
+int64_t pair_shared(const Fn *fn)
+{
+	Traffic t = { 0 };
+	if (fn->cluster < 2 || is_cut(fn)) return 0;
+	ir_walk(fn->body, count, &t);
+	return shares_much(&t) && t.words <= WORDS && PAIRED * t.words > WORDS ? t.shared : 0;
 }
 
 bool pair_blocks(Fn *fn)

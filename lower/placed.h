@@ -220,11 +220,19 @@ void note_low_power(Op *exp);                   /* its operand is not above 0 */
 /* ---- pair.c ---- */
 enum { PAIRED = 2 };                            /* tile blocks that are made one */
 bool pair_wanted(const Fn *fn);                 /* PLACED: would that save loads? */
+int64_t pair_shared(const Fn *fn);              /* bytes of what they share, where it would, but registers have no room for two; else 0 */
 bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as it is, for blocks do not follow each other so */
 
 /* ---- whole.c ---- */
 bool whole_wanted(const Fn *placed);            /* are its rows short, and of one length? Its `odd` is there */
 void whole_rows(Fn *fn, const Fn *placed);      /* TYPED: a copy of that kernel, for rows as long as their tile */
+
+/* ---- follow.c ---- */
+const Op *follow_mark(const Fn *fn);            /* where each round begins; NULL: the thread blocks of a cluster have one tile block */
+int follow_distance(const Fn *fn);              /* between tile blocks that follow each other; 0: none do */
+int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
+int64_t follow_bytes(const Fn *fn);             /* of shared memory that each of them has for its exchanges */
+void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
 
 /* ---- twin.c ---- */
 enum { TWIN_APART = 8 };                        /* rows of 16 bits, in which they begin at one phase of 16 bytes */

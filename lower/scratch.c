@@ -81,7 +81,7 @@ int64_t exchange_at(const Op *op, int k)
 	return at;
 }
 
-bool exchange_repeats(const Op *op) { return op->parent->owner != NULL; }
+bool exchange_repeats(const Op *op) { return op->parent->owner != NULL || follow_distance(op->parent->fn); }
 
 int64_t exchange_bytes(const Op *op) { return (EXCHANGE_BAR + exchange_at(op, op->nout) + 15) / 16 * 16; }
 
