@@ -122,7 +122,7 @@ static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const c
 	const Conditions *v = aligned ? &k->needs : &k->lengths;
 	out_puts(o, "if (");
 	if (t == TEXT_PAIRED || is_twin(t)) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
-	if (is_cut(t) && follows(k, opt, t)) out_puts(o, "ct_blocks >= 2 * CT_PAIRS\n\t&& ");
+	if (is_cut(t) && follows(k, opt, t)) out_puts(o, "ct_blocks >= 4 * CT_PAIRS\n\t&& ");
 	for (int i = 0; i < v->n; i++) {
 		out_puts(o, i ? "\n\t&& " : "");
 		if (aligned) out_puts(o, v->p[i]);
