@@ -69,10 +69,10 @@ static void launch_text(Out *o, const CuKernel *k, const EmitOptions *opt, const
 	out_printf(o, "return ct_launch(\"%s\", %s_pick, %s, %d, ct_blocks, ct_args, stream);\n", name, table, table, kernel_rows(k, opt));
 }
 
-/* first: for aligned tensors, too, where rows are less than a line, and so short that a third of the threads of a tile block have none of it;
- * or most, where planes have fewer rows than a thread block has warps.
- * Rows of a word or more, and two elements; planes of which several fit the shared memory of a thread block, which so writes stretches of
- * a few lines; and enough thread blocks, each of which takes many tile blocks. */
+/* Whole planes, where a call's extents suit them: rows of a word or more, and two elements; planes of which several fit the shared memory
+ * of a thread block, which so writes stretches of a few lines; and enough thread blocks, each of which takes many tile blocks.
+ * first: asked before the text for aligned tensors, so only where that one loses. Rows are less than a line, and so short that a third of
+ * a tile block's threads have none of it, or most where planes have fewer rows than a thread block has warps. */
 static void launch_planes(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, bool first)
 {
 	enum { SEVERAL = 4, STRETCH = 512, WORD = 4, LINE = 128 };

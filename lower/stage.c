@@ -71,8 +71,8 @@ static bool may_move(const Stage *s, const Op *op, int depth)
 	for (int i = 0; i < op->nin; i++) {
 		const Op *d = ir_in(op, i)->def;
 		if (s->known[ir_in(op, i)->id]) continue;
-		if (!depth || d->nregion || d->code == OP_BID || type_is_tile(d->out[0]->type) || !(op_rows[d->code].flags & OPF_PURE) || !may_move(s, d, depth - 1))
-			return false;
+		if (!depth || d->nregion || d->code == OP_BID || type_is_tile(d->out[0]->type)) return false;
+		if (!(op_rows[d->code].flags & OPF_PURE) || !may_move(s, d, depth - 1)) return false;
 	}
 	return true;
 }

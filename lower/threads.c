@@ -232,7 +232,8 @@ int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
-	if (has_loop(fn)) {     /* registers hold the sums and what is on its way if half the threads do: layer norm's backward pass, 38 to 44 % */
+	if (has_loop(fn)) {
+		/* Registers hold the sums and what is on its way if half the threads do: layer norm's backward pass, 38 to 44 %. */
 		int w = s.log2 - LANES_LOG2 - CARRY_REGS - CLUSTER_WARPS - cluster;
 		return w > 1 && s.bytes <= 2 && s.sums > 1 ? w - 1 : w;
 	}
