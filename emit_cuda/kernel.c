@@ -169,29 +169,24 @@ static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
 	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
 }
 
-static void find_wait(void *found, Op *op)
+typedef struct Sought { OpCode code; bool found; } Sought;
+
+static void look_for(void *sought, Op *op)
 {
-	if (op->code == OP_GRID_WAIT) *(bool *)found = true;
+	Sought *s = sought;
+	s->found |= op->code == s->code;
 }
 
-bool text_dependent(const Fn *fn)
+static bool has_op(const Fn *fn, OpCode code)
 {
-	bool found = false;
-	ir_walk(fn->body, find_wait, &found);
-	return found;
+	Sought s = { code, false };
+	ir_walk(fn->body, look_for, &s);
+	return s.found;
 }
 
-static void find_meet(void *found, Op *op)
-{
-	if (op->code == OP_GRID_MEET) *(bool *)found = true;
-}
+bool text_dependent(const Fn *fn) { return has_op(fn, OP_GRID_WAIT); }
 
-bool text_together(const Fn *fn)
-{
-	bool found = false;
-	ir_walk(fn->body, find_meet, &found);
-	return found;
-}
+bool text_together(const Fn *fn) { return has_op(fn, OP_GRID_MEET); }
 
 const char text_wait[] = "\tct_grid_wait();\n";
 
