@@ -299,13 +299,13 @@ class Bench:
         turns = min(8, max(TURNS, CYCLED // case["bytes"]))
         calls, wrong = self.checked(case, args, [arguments(case) for _ in range(turns - 1)])
         n = max(4, 2 * turns)
-        todo = {name: (each, n) for name, each in calls.items()}
-        todo["copy"] = self.copies_of(2 * COPIED, 1), 2
-        todo["same"] = self.copies_of(case["bytes"], turns), n
-        times = {name: [] for name in todo}
+        contestants = {name: (each, n) for name, each in calls.items()}
+        contestants["copy"] = self.copies_of(2 * COPIED, 1), 2
+        contestants["same"] = self.copies_of(case["bytes"], turns), n
+        times = {name: [] for name in contestants}
         for _ in range(self.rounds):
-            for name in self.random.sample(list(todo), len(todo)):
-                times[name].append(self.time(*todo[name]))
+            for name in self.random.sample(list(contestants), len(contestants)):
+                times[name].append(self.time(*contestants[name]))
         copy = 2 * COPIED / statistics.median(times.pop("copy"))
         share = lambda seconds: case["bytes"] / seconds / copy
         same = share(statistics.median(times.pop("same")))
