@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kernels drawn at random, of the kinds that the passes of lower/ look for: rows of any length in tiles of one row or several, tiles of two
-axes, stencils, loops along and across rows; with weights, masks, pads, labels, tensors that begin anywhere. The C target and emitted
-CUDA, emulated on the host, must agree: bit for bit where all sums are exact, else closely.
+axes, stencils, permutations, loops along and across rows; with weights, masks, pads, labels, tensors that begin anywhere. The C target and
+emitted CUDA, emulated on the host, must agree: bit for bit where all sums are exact, else closely.
 
 Kernel I of seed S is always the same: `--seed S --first I --count 1` makes it again, `source` prints it.
 
@@ -13,6 +13,7 @@ Usage: drawn.py test [--count N] [--seed S] [--first I] [--arch A] [--only REGEX
 import argparse
 import collections
 import json
+import math
 import os
 import random
 import re
@@ -51,7 +52,7 @@ class V:
 
 
 class Kernel:
-    def __init__(self, seed, number):
+    def __init__(self, seed, number, kind=""):
         self.rng = random.Random("%d/%d" % (seed, number))
         self.name = "k%d_%d" % (seed, number)
         self.params, self.lines, self.values, self.exact = [], [], [], {}
@@ -61,8 +62,9 @@ class Kernel:
         self.far = self.pick("", "", "", "", "", "", "m", "n")
         self.pitch = self.pick("layout_strided<[q, 1]>", "layout_right_padded<8>", "layout_right_padded<64>") if self.chance(0.15) else ""
         self.proper = False             # pads do not enter sums
-        self.pick(self.rows, self.rows, self.rows, self.rows, self.several_rows, self.along, self.down, self.plane, self.stencil, self.line_of)()
-        if any("[q, 1]" in p for p in self.params):
+        drawn = self.pick(*["rows"] * 4, "several_rows", "along", "down", "plane", "stencil", "line_of", "permuted")
+        getattr(self, kind or drawn)()
+        if any("[q, 1]" in p for p in self.params) and "q" not in self.sizes[0]:
             for size in self.sizes: size["q"] = size["n"] + self.pick(0, 0, 1, 3, -size["n"] % 8, -size["n"] % 64, 64)
         # some with infinities and NaN; with tensors that are aligned, begin at one phase, or anywhere
         anywhere = lambda n: [self.rng.randrange(16) for _ in range(n)]
@@ -403,6 +405,70 @@ class Kernel:
         self.store(self.param("y", "out ", self.type, "n"), self.type, "bid(0)", self.result())
         self.sizes = [{"n": n} for n in (1, wide, 2 * wide + 3, self.rng.randrange(1, 40000))]
 
+    def permuted(self):
+        """A tensor whose axes change order, of any rank; rows of both may have pads behind them, which nobody reads or writes."""
+        rank = self.pick(1, 2, 2, 3, 3, 3, 4, 4)
+        dims, axes = "abcd"[:rank], self.rng.sample(range(rank), rank)
+        if rank > 2 and self.chance(0.4):               # neighbours
+            at = self.rng.randrange(rank - 2)
+            axes = list(range(rank))
+            axes[at], axes[at + 1] = at + 1, at
+        tile, left = [1] * rank, self.pick(1, 5, 7, 9, 11, 13, 16)
+        while left:
+            step = self.rng.randrange(1, left + 1)
+            at = self.pick(rank - 1, axes[-1], self.rng.randrange(rank))
+            tile[at] = min(tile[at] << step, 1 << 14)
+            left -= step
+        whole = rank > 1 and self.chance(0.3)           # rows in one tile
+        if whole: self.where = " where %s <= %d" % (dims[-1], tile[-1])
+        on = [a for a in range(rank) if not whole or a < rank - 1][:4]
+        self.rng.shuffle(on)
+        self.grid = ", ".join("cdiv(%s, %d)" % (dims[a], tile[a]) if tile[a] > 1 else dims[a] for a in on)
+        at = ["bid(%d)" % on.index(a) if a in on else "0" for a in range(rank)]
+        if math.prod(tile) > 2048 and self.chance(0.1): self.head = "@warps(%d)\n" % self.pick(1, 4, 16)
+        wide = self.chance(0.1) and dims[0] + ": i64"
+
+        def tensor(letter, mode, dims, pitch):
+            """Rows of a pitch, or padded to a multiple; the other axes follow each other."""
+            strides = [" * ".join([pitch] + list(dims[i + 1:-1])) for i in range(rank - 1)] + ["1"]
+            layout = self.pick("", "right_padded<8>", "right_padded<64>", "right_padded<3>", "left", "left_padded<8>") if self.chance(0.5) else \
+                "strided<[%s]>" % ", ".join(strides)
+            name = self.fresh(letter)
+            text = ", ".join(dims).replace("a", wide or "a")
+            self.params.append("%s: %stensor<%s, [%s]%s>" % (name, mode, self.type, text, layout and ", layout_" + layout))
+            return name
+        if self.chance(0.8): self.of_type(self.pick("bf16", "bf16", "i8", "f32"))
+        x, turned = tensor("t", "", dims, "p"), "".join(dims[a] for a in axes)
+        y = tensor("y", self.pick("out ", "inout "), turned, "q")
+        listed = lambda some: "[%s]" % ", ".join(map(str, some))
+        inside = lambda some: listed([some[a] for a in axes])
+        pad = self.pick("", "", ", pad: 1")
+        how = self.pick("tile", "tile", "view", "result")
+        if how == "view": text = "%s.permute(%s).load(%s, %s%s)" % (x, listed(axes), inside(at), inside(tile), pad)
+        else: text = "%s.load(%s, %s%s)" % (x, listed(at), listed(tile), pad)
+        if how == "tile" and rank > 1: text = "permute(%s, %s)" % (text, listed(axes))
+        if self.chance(0.3): text = "%s(%s, %s)" % (self.pick("max", "min"), text, "1")
+        place = [axes.index(a) for a in range(rank)]
+        if how == "result" and rank > 1: self.say("%s.permute(%s).store(%s, %s);" % (y, listed(place), listed(at), text))
+        else: self.say("%s.store(%s, %s);" % (y, inside(at), text))
+        self.exact[y] = True
+
+        def extent(axis, most):
+            t = tile[axis]
+            n = self.pick(1, t, t + 1, 2 * t + 3, max(t - 1, 1), self.rng.randrange(1, 3 * t + 2), self.rng.randrange(1, 200),
+                          0 if self.chance(0.2) else t)
+            return min(n, max(t, 1) if whole and axis == rank - 1 else n, most)
+        self.sizes = []
+        while len(self.sizes) < 4:
+            left, size = 150000, {}
+            for a in self.rng.sample(range(rank), rank):
+                size[dims[a]] = extent(a, max(left, 1))
+                left //= max(size[dims[a]], 1)
+            if math.prod(size.values()) // (min(size[dims[-1]], size[turned[-1]]) or 1) > 25000: continue       # pads of so many rows
+            size["p"] = size[dims[-1]] + self.pick(0, 1, 3, 7, 8, -size[dims[-1]] % 8, 64)
+            size["q"] = size[turned[-1]] + self.pick(0, 1, 3, 7, 8, -size[turned[-1]] % 8, 64)
+            self.sizes.append(size)
+
     def carry(self, shape):
         """A variable that loops add to, and how."""
         name, kind = self.fresh("c"), self.pick("+", "max")
@@ -510,7 +576,7 @@ class Kernel:
 
 # ---- runs ----
 def drawn(o):
-    kernels = [Kernel(o.seed, i) for i in range(o.first, o.first + o.count)]
+    kernels = [Kernel(o.seed, i, o.kind) for i in range(o.first, o.first + o.count)]
     return [k for k in kernels if re.search(o.only, emitted(k, o.arch))] if o.only else kernels
 
 
@@ -610,6 +676,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--first", type=int, default=0)
     p.add_argument("--only", default="")
+    p.add_argument("--kind", default="")
     p.add_argument("--sim", type=int, default=0)
     p.add_argument("--arch", default="sm_90a", choices=["sm_80", "sm_90a"])
     o = p.parse_args()

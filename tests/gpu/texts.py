@@ -2,7 +2,7 @@
 """The programs of tests/cuda, and kernels drawn at random (cuda/drawn.py, cuda/mixed.py), on a GPU, compared with the C target
 (cuda/compare.py).
 
-  texts.py emit CTILEC FOLDER [DRAWN]             each program as C, as CUDA for sm_90a, and as CUDA for sm_80 that later devices run, too
+  texts.py emit CTILEC FOLDER [DRAWN [SEED]]      each program as C, as CUDA for sm_90a, and as CUDA for sm_80 that later devices run, too
   texts.py run FOLDER/TEXT.so             calls of one CUDA text, and of NAME.c.so beside it
 
 Behind each tensor lie bytes that nobody may change."""
@@ -78,7 +78,7 @@ def emit_one(ctilec, folder, name, text, how):
     os.remove(one)
 
 
-def emit(ctilec, folder, count=DRAWN):
+def emit(ctilec, folder, count=DRAWN, seed=SEED):
     from drawn import BATCH, Kernel         # need more of this tree than a GPU machine has
     import mixed
     os.makedirs(folder, exist_ok=True)
@@ -86,12 +86,12 @@ def emit(ctilec, folder, count=DRAWN):
         emit_one(ctilec, folder, name, each_variant(text), lambda entries: entries and [
             {"entries": entries, "sizes": told(text, "sizes", SIZES), "phases": told(text, "phases", [0])}])
     for first in range(0, int(count), BATCH):
-        kernels = {k.name: k for k in [Kernel(SEED, i) for i in range(first, min(first + BATCH, int(count)))]}
+        kernels = {k.name: k for k in [Kernel(int(seed), i) for i in range(first, min(first + BATCH, int(count)))]}
         emit_one(ctilec, folder, "drawn_%d" % first, "\n".join(k.text() for k in kernels.values()), lambda entries: [
             {"entries": [e], "sizes": [size], "phases": phases, "exact": kernels[e["name"]].exact, "special": special}
             for e in entries for size, special, phases in kernels[e["name"]].calls])
     for first in range(0, int(count), mixed.BATCH):
-        kernels = {k.name: k for k in [mixed.Kernel(SEED, i) for i in range(first, min(first + mixed.BATCH, int(count)))]}
+        kernels = {k.name: k for k in [mixed.Kernel(int(seed), i) for i in range(first, min(first + mixed.BATCH, int(count)))]}
         kernels = {name: k for name, k in kernels.items() if not mixed.refused(k)}
         emit_one(ctilec, folder, "mixed_%d" % first, "\n".join(k.text() for k in kernels.values()), lambda entries: [
             {"entries": [e], "sizes": kernels[e["name"]].sizes, "phases": kernels[e["name"]].phases, "mixed": True} for e in entries])
@@ -114,7 +114,7 @@ def run(library):
 
 def main():
     step, *args = sys.argv[1:] or ["-h"]
-    if (step, len(args)) not in (("emit", 2), ("emit", 3), ("run", 1)):
+    if (step, len(args)) not in (("emit", 2), ("emit", 3), ("emit", 4), ("run", 1)):
         sys.exit(__doc__)
     sys.exit({"emit": emit, "run": run}[step](*args))
 
