@@ -420,6 +420,7 @@ void memory_staged(Cu *g, const Op *op)
 	const Op *load = ir_in(op, 0)->def;
 	const Val *r = op->out[0];
 	cu_val(g, r)->name = cu_name(g, r);
+	if (copies_staged(g) && follow_groups(g->fn) > 1) cluster_meet(g);      /* of what came, the other groups have copied some */
 	cu_say(g, op);
 	cu_declare(g, r);
 	if (!copies_staged(g)) {
