@@ -1,6 +1,7 @@
 /* Syntax errors whose cause can be guessed: the message says the cause instead of what could have stood there. */
 #include "parser/parse_impl.h"
 #include <string.h>
+#include "ast/foreign.h"
 #include "grammar/tile_tab.h"
 
 static bool is_reserved(int kind)
@@ -16,20 +17,6 @@ static bool is_name(const Token *t) { return t->kind == TOK_IDENT; }
 static int opener_of(int closer)
 {
 	return closer == TOK_RPAREN ? TOK_LPAREN : closer == TOK_RBRACK ? TOK_LBRACK : TOK_LBRACE;
-}
-
-/* Our word for a type name of C, or NULL. "" = none in particular. */
-static const char *our_type(const char *s)
-{
-	static const char *const rows[][2] = {
-		{ "int", "i32" }, { "float", "f32" }, { "double", "f64" }, { "half", "f16" }, { "bool", "bool" },
-		{ "long", "i64" }, { "short", "i16" }, { "char", "i8" }, { "unsigned", "u32" }, { "uint", "u32" },
-		{ "size_t", "i64" }, { "int32_t", "i32" }, { "int64_t", "i64" }, { "uint32_t", "u32" }, { "uint8_t", "u8" },
-		{ "auto", "" },
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (!strcmp(rows[i][0], s)) return rows[i][1];
-	return NULL;
 }
 
 /* ---- brackets ---- */
@@ -158,7 +145,7 @@ static bool c_declaration(Gram *g)
 	if (parse_line_between(g, type->span.hi, t->span.lo)) return false;
 	Token next;
 	lex_peek(&g->lex, &next, 1);
-	const char *ours = our_type(type->v.name.s);
+	const char *ours = foreign_word(FW_TYPE, type->v.name.s);
 	if (next.kind != TOK_ASSIGN && (!ours || next.kind != TOK_SEMI)) return false;
 	Span all = parse_span(type->span.lo, t->span.hi);
 	Diag *d = diag0(D_C_DECLARATION, all);
@@ -177,7 +164,7 @@ static bool c_pointer(Gram *g, Expected e)
 	lex_peek(&g->lex, &name, 1);
 	if (g->last.kind != TOK_STAR || !is_name(type) || !is_name(&name)) return false;
 	if (!expects(e, ":") || expects(e, ",")) return false;
-	const char *ours = our_type(type->v.name.s);
+	const char *ours = foreign_word(FW_TYPE, type->v.name.s);
 	Diag *d = diag0(D_C_PARAMETER, parse_span(type->span.lo, name.span.hi));
 	diag_help(d, "write `%s: tensor<%s, [n]>`: its extent belongs to its type", name.v.name.s,
 		ours && *ours ? ours : type->v.name.s);
@@ -193,12 +180,48 @@ static bool c_parameter(Gram *g, Expected e)
 	bool parameter = (before == TOK_LPAREN || before == TOK_COMMA || before == TOK_DOC) && !expects(e, ",");
 	if (!is_name(t) || !is_name(type) || !expects(e, ":") || !(declares || parameter)) return false;
 	if (parse_line_between(g, type->span.hi, t->span.lo)) return false;
-	const char *ours = our_type(type->v.name.s);
+	const char *ours = foreign_word(FW_TYPE, type->v.name.s);
 	Span all = parse_span(type->span.lo, t->span.hi);
 	Diag *d = diag0(D_C_PARAMETER, all);
 	const char *fix = arena_printf(A_UNIT, "%s: %s", t->v.name.s, ours && *ours ? ours : type->v.name.s);
+	if (ours && !*ours && declares) {
+		all.lo = g->prev[1].span.lo;
+		fix = arena_printf(A_UNIT, "%s %s", before == TOK_CONST ? "let" : token_text(before), t->v.name.s);
+	}
 	diag_help(d, "write `%s`", fix);
-	if (ours && *ours) diag_edit(d, all, fix);
+	if (ours && (*ours || declares)) diag_edit(d, all, fix);
+	return true;
+}
+
+/* f(const float *x): the words up to the last one are the type. */
+static bool c_const_parameter(Gram *g, Expected e)
+{
+	if (g->last.kind != TOK_CONST || !expects(e, "a name") || expects(e, "let") || expects(e, "kernel")) return false;
+	Ahead a = ahead(g);
+	if (step(&a)->kind != TOK_IDENT) return false;
+	Str type = a.t.v.name.s;
+	bool pointer = step(&a)->kind == TOK_STAR;
+	if (pointer) step(&a);
+	if (a.t.kind != TOK_IDENT) return false;
+	const char *ours = foreign_word(FW_TYPE, type);
+	Diag *d = diag0(D_C_PARAMETER, parse_span(g->last.span.lo, a.t.span.hi));
+	if (!ours || !*ours) ours = type;
+	if (pointer) diag_help(d, "write `%s: tensor<%s, [n]>`: its extent belongs to its type", a.t.v.name.s, ours);
+	else diag_help(d, "write `%s: %s`", a.t.v.name.s, ours);
+	return true;
+}
+
+/* f(out y: tensor<..>) */
+static bool mode_first(Gram *g, Expected e)
+{
+	const Token *mode = &g->prev[0], *t = &g->last;
+	Token next;
+	if ((mode->kind != TOK_OUT && mode->kind != TOK_INOUT) || !is_name(t) || !expects(e, ":")) return false;
+	lex_peek(&g->lex, &next, 1);
+	Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
+	const char *fix = arena_printf(A_UNIT, "%s: %s", t->v.name.s, token_text(mode->kind));
+	diag_help(d, "the mode stands before the type: write `%s`", fix);
+	if (next.kind == TOK_COLON) diag_edit(d, parse_span(mode->span.lo, next.span.hi), fix);
 	return true;
 }
 
@@ -338,6 +361,16 @@ static bool chained(Gram *g, Expected e)
 	return true;
 }
 
+/* x // 2; where Python divides */
+static bool operator_comment(const Gram *g, uint32_t at)
+{
+	const char *p = g->lex.src->text + (at - g->lex.src->base);
+	p += strspn(p, " \t");
+	size_t n = strcspn(p, "\n");
+	while (n && strchr(" \t\r", p[n - 1])) n--;
+	return n > 3 && p[0] == '/' && p[1] == '/' && p[2] != '/' && p[n - 1] == ';';
+}
+
 /* The place is the end of what lacks it, not the next line. */
 static bool missing_semicolon(Gram *g, Expected e)
 {
@@ -346,6 +379,10 @@ static bool missing_semicolon(Gram *g, Expected e)
 	if (!expects(e, ";") || expects(e, "let") || expects(e, "kernel")) return false;
 	if (t->kind != TOK_RBRACE && !parse_line_between(g, end, t->span.lo)) return false;
 	Diag *d = diag(D_MISSING_SEMICOLON, parse_span(end - 1, end), parse_text(g, g->prev[0].span));
+	if (operator_comment(g, end)) {
+		diag_help(d, "`//` begins a comment: write `floordiv(x, y)`, or `/`, which truncates");
+		return true;
+	}
 	diag_help(d, "write `;` here");
 	diag_edit(d, parse_span(end, end), ";");
 	return true;
@@ -387,7 +424,9 @@ static bool cast(Gram *g)
 	if (!c && !rust) return false;
 	Diag *d = diag0(D_CAST_FORM, c ? parse_span(p[2].span.lo, p[0].span.hi) : t->span);
 	const char *value = c ? parse_text(g, t->span) : is_name(&p[0]) ? p[0].v.name.s : "x";
-	diag_help(d, "write `%s(%s)`", c ? p[1].v.name.s : to.v.name.s, value);
+	Str type = c ? p[1].v.name.s : to.v.name.s;
+	const char *ours = foreign_word(FW_TYPE, type);
+	diag_help(d, "write `%s(%s)`", ours && *ours ? ours : type, value);
 	return true;
 }
 
@@ -410,6 +449,9 @@ static bool foreign_statement(Gram *g)
 		{ "case", "write `if a { } else if b { } else { }`" }, { "do", "write `while` with the condition first" },
 		{ "loop", "write `while true { }`" }, { "goto", "use `while`, `break` and `continue`" },
 		{ "throw", "use `assert(c, \"text\")`" }, { "try", "use `assert(c, \"text\")`" },
+		{ "template", "write its parameters behind the name: `kernel f<T: float, N: int>(...)`" },
+		{ "__shared__", "leave it out: a tile is a value, `let s = x.load(...)`, and the compiler places it" },
+		{ "extern", "leave it out: every kernel without open generic parameters is a C function" },
 	};
 	int k = g->last.kind;
 	if (g->first != TOK_IDENT || (k != TOK_LBRACE && k != TOK_IDENT && k != TOK_INT)) return false;
@@ -422,11 +464,57 @@ static bool foreign_statement(Gram *g)
 	return false;
 }
 
+/* ---- messages of the usual form, with what to write ---- */
+
+static bool with_help(Gram *g, Expected e, const char *help)
+{
+	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	diag_help(d, "%s", help);
+	return true;
+}
+
+/* a if c else b, lambda a, b: a + b, x[lo : hi], tensor<f32> */
+static bool python_expression(Gram *g, Expected e)
+{
+	const Token *p = g->prev;
+	int k = g->last.kind;
+	if (k == TOK_IF && expects(e, "?")) return with_help(g, e, "a choice is written `c ? a : b`; `select(c, a, b)` chooses by element");
+	if (is_name(&p[0]) && !strcmp(p[0].v.name.s, "lambda") && (k == TOK_IDENT || k == TOK_COLON))
+		return with_help(g, e, "a function value is written `fn(a, b) a + b`");
+	if (k == TOK_COLON && g->nopen && g->open[g->nopen - 1].kind == TOK_LBRACK && expects(e, "]"))
+		return with_help(g, e, "an index has no range: `x.slice(axis, lo, hi)` is a part of a tensor");
+	if (k == TOK_GT && p[1].kind == TOK_LT && p[2].kind == TOK_TENSOR)
+		return with_help(g, e, "its dimensions belong to its type: `tensor<f32, [n]>`");
+	return false;
+}
+
+/* x * 2; alone, where Rust gives it as the result */
+static bool idle_expression(Gram *g, Expected e)
+{
+	int k = g->last.kind;
+	bool operator = k == TOK_PLUS || k == TOK_MINUS || k == TOK_STAR || k == TOK_SLASH || k == TOK_PERCENT || k == TOK_AT;
+	if (!operator || !expects(e, "+=") || expects(e, "?")) return false;
+	return with_help(g, e, "a result is given by `return`, and kept by `let y = ...`");
+}
+
+/* f((x); : the parenthesis that is open */
+static bool open_at_end(Gram *g, Expected e)
+{
+	const Open *o = g->nopen ? &g->open[g->nopen - 1] : NULL;
+	const char *close = !o ? NULL : o->kind == TOK_LPAREN ? ")" : o->kind == TOK_LBRACK ? "]" : NULL;
+	if (!close || !expects(e, close) || (g->last.kind != TOK_SEMI && g->last.kind != TOK_LBRACE)) return false;
+	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	diag_label(d, o->span, "this one is open");
+	diag_help(d, "close it with `%s`", close);
+	return true;
+}
+
 bool advice_say(Gram *g, Expected e)
 {
 	return reserved_again(g, e) || comment_end(g) || unclosed(g) || wrong_closer(g) || doc_place(g) || c_for(g) ||
 		foreign_statement(g) || import_name(g, e) || misspelt_word(g, e) || c_declaration(g) || c_parameter(g, e) ||
 		c_pointer(g, e) || python_block(g, e) || arrow_member(g, e) || late_grid(g, e) ||
-		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || reserved_name(g, e) || chained(g, e) ||
-		cast(g) || bare_body(g, e);
+		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || c_const_parameter(g, e) || mode_first(g, e) ||
+		reserved_name(g, e) || chained(g, e) || cast(g) || bare_body(g, e) || python_expression(g, e) || idle_expression(g, e) ||
+		open_at_end(g, e);
 }

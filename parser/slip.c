@@ -91,6 +91,7 @@ static const Pair pairs[] = {
 	{ TOK_STAR, TOK_STAR, TOK_STAR, "**", "write `pow(x, y)`" },
 	{ TOK_EQ, TOK_ASSIGN, TOK_EQ, "===", "write `==`" },
 	{ TOK_NE, TOK_ASSIGN, TOK_NE, "!==", "write `!=`" },
+	{ TOK_DOTDOT, TOK_ASSIGN, TOK_DOTDOT, "..=", "write `a .. b + 1`: the end of a range does not belong to it" },
 	{ TOK_COLON, TOK_COLON, TOK_DOT, "::", "write `.`: a name of an import is `nn.name`" },
 };
 
@@ -157,6 +158,7 @@ bool slip_mend(Gram *g, Token *t)
 		mend_increment(g, t, &keep);
 		return keep;
 	case TOK_IDENT: case TOK_ANDAND: case TOK_OROR: case TOK_STAR: case TOK_EQ: case TOK_NE: case TOK_COLON: case TOK_DOC:
+	case TOK_DOTDOT:
 		break;
 	default:
 		return true;

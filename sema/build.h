@@ -142,6 +142,7 @@ Sv view_mask(Cx *cx, const View *v, Val *const *index, const Shape *s, const int
 Sv layouts_equal(Cx *cx, const View *a, const View *b, Span at);         /* a bool, known where all extents and strides are */
 bool view_readable(Cx *cx, const View *v, Span at, Str op);     /* else reported */
 bool view_writable(Cx *cx, const View *v, Span at, Str op);
+bool view_index(Cx *cx, const Call *c, const View *v);  /* argument 1 lists one index for each axis; else reported */
 /* Elements of a list argument as typed integer scalars, one for each axis of the view; else reported. */
 bool index_list(Cx *cx, const Expr *e, Str what, int rank, Sv *out);
 void report_index_count(Cx *cx, const View *v, Span at, int n);         /* n indices for a view of another rank */

@@ -146,12 +146,7 @@ static void put_access(Op *op, const Access *a)
 static bool access_index(Cx *cx, Call *c, const View *v, Val **in)
 {
 	Sv idx[TENSOR_RANK];
-	const Expr *e = c->arg[1].e;
-	if (e->kind == EX_LIST && e->u.list.n != v->rank) {
-		report_index_count(cx, v, e->span, e->u.list.n);
-		return false;
-	}
-	if (!index_list(cx, e, view_name(v), v->rank, idx)) return false;
+	if (!view_index(cx, c, v) || !index_list(cx, c->arg[1].e, view_name(v), v->rank, idx)) return false;
 	for (int i = 0; i < v->rank; i++) {
 		in[i] = conv_val(cx, idx[i]);
 		at_span(cx, idx[i].span);
@@ -200,14 +195,7 @@ static bool lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 {
 	const Expr *e = c->arg[1].e;
 	Sv idx[TENSOR_RANK];
-	if (e->kind != EX_LIST) {
-		cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", view_name(v)));
-		return false;
-	}
-	if (e->u.list.n != v->rank) {
-		report_index_count(cx, v, e->span, e->u.list.n);
-		return false;
-	}
+	if (!view_index(cx, c, v)) return false;
 	for (int i = 0; i < v->rank; i++) {
 		idx[i] = lane_index(cx, e->u.list.p[i]);
 		if (sv_bad(idx[i])) return false;
@@ -259,11 +247,7 @@ static bool tile_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 {
 	const Expr *e = c->arg[1].e;
 	Sv idx[TENSOR_RANK];
-	if (e->kind != EX_LIST || e->u.list.n != v->rank) {
-		if (e->kind != EX_LIST) cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", view_name(v)));
-		else report_index_count(cx, v, e->span, e->u.list.n);
-		return false;
-	}
+	if (!view_index(cx, c, v)) return false;
 	for (int i = 0; i < v->rank; i++) {
 		idx[i] = lane_index(cx, e->u.list.p[i]);
 		if (!gather_item(cx, v, i, idx[i])) return false;
@@ -387,7 +371,8 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
 {
 	Diag *d = cx_diag(cx, D_NEED_TILE, x.span, call_what(c), sv_what(x));
-	if (v->rank) diag_help(d, "`%s[...] = %s` writes one element, `full([64], %s, %s)` is a tile", v->root, span_source(x.span),
+	if (x.kind == SV_TUPLE) diag_help(d, "take it apart first: `let (a, b) = %s;`", span_source(x.span));
+	else if (v->rank && sv_is_scalar(x)) diag_help(d, "`%s[...] = %s` writes one element, `full([64], %s, %s)` is a tile", v->root, span_source(x.span),
 		span_source(x.span), elem_name(v->elem));
 	return sv_poison(c->span);
 }

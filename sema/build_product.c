@@ -24,6 +24,8 @@ static void report_mma_elems(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span a
 	d = cx_diag(cx, D_MMA_ACC, at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(acc->type->elem));
 	label_operand(d, *acc);
 	label_operand(d, a);
+	diag_help(d, "sum up in a tile of %s, and convert the result: `element_cast(.., %s)`", rule_mma_accs(a.type->elem),
+		elem_name(acc->type->elem));
 }
 
 static void report_mma_shapes(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)

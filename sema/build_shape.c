@@ -80,6 +80,8 @@ static bool power_of_two(Cx *cx, Call *c, int i, int64_t v, int64_t max, int *lo
 	if (v >= 1 && ((int64_t)1 << *log2) == v && v <= max) return true;
 	Diag *d = cx_diag(cx, D_POW2, c->arg[i].span, c->sig->p[i].name, str_i64(v));
 	diag_note(d, "it is a power of two from 1 to %lld", (long long)max);
+	if (c->op == OP_ARANGE && c->arg[1].given)
+		diag_help(d, "the number of values comes first: `arange(%s, %s)`", span_source(c->arg[1].span), span_source(c->arg[0].span));
 	return false;
 }
 

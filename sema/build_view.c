@@ -1,6 +1,8 @@
 /* Views: partitions and strided views of a tensor, slices, sub-views by indices, permutations; and what can be asked of one.
  * A sub-view is op `view` with an element offset, extents and strides; the offset is computed in i64. */
+#include "ast/foreign.h"
 #include "sema/build.h"
+#include "sema/scope.h"
 
 #include <string.h>
 
@@ -33,10 +35,31 @@ void report_index_count(Cx *cx, const View *v, Span at, int n)
 	diag_help(d, "write one index for each dimension, the slowest first");
 }
 
+/* `swapped`: a list stands in another place of the call. */
+static void report_no_list(Cx *cx, const Expr *e, Str what, int rank, bool swapped)
+{
+	Diag *d = cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", what));
+	Str list = str_fmt("[%s]", span_source(e->span));
+	if (swapped) diag_help(d, "the index stands before the value");
+	else if (rank != 1) diag_help(d, "write one index for each axis in brackets, the slowest first");
+	else diag_help(d, "write `%s`", list);
+	if (!swapped && rank == 1) diag_edit(d, e->span, list);
+}
+
+bool view_index(Cx *cx, const Call *c, const View *v)
+{
+	const Expr *e = c->arg[1].e;
+	bool swapped = c->arg[2].e && c->arg[2].e->kind == EX_LIST && c->sig->p[2].kind == 'v';
+	if (e->kind == EX_LIST && e->u.list.n == v->rank) return true;
+	if (e->kind == EX_LIST) report_index_count(cx, v, e->span, e->u.list.n);
+	else report_no_list(cx, e, str_fmt("`%s`", v->root), v->rank, swapped);
+	return false;
+}
+
 bool index_list(Cx *cx, const Expr *e, Str what, int rank, Sv *out)
 {
 	if (e->kind != EX_LIST) {
-		cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", what));
+		report_no_list(cx, e, what, rank, false);
 		return false;
 	}
 	int n = e->u.list.n;
@@ -155,6 +178,22 @@ static Sv sub_view(Cx *cx, const View *v, const Indexed *ix, Span at)
 
 /* ---- t[...] ---- */
 
+static void report_tile_index(Cx *cx, Sv base, const Expr *e, const Expr *item)
+{
+	Diag *d = cx_diag(cx, D_TILE_INDEX, item->span, sv_what(base));
+	const char *word = item->kind == EX_NAME && !scope_find(cx, item->u.name) ? foreign_word(FW_NAME, item->u.name) : NULL;
+	Str x = span_source(e->u.idx.base->span);
+	if (word && !strcmp(word, "_")) {
+		diag_help(d, "write `_` for a new axis");
+		diag_edit(d, item->span, "_");
+	} else if (base.type->rank == 1 && item->kind == EX_INT) {
+		diag_help(d, "one element is `%s(extract(%s, [1], [%s]))`", elem_name(base.type->elem), x, span_source(item->span));
+		diag_edit(d, e->span, str_fmt("%s(extract(%s, [1], [%s]))", elem_name(base.type->elem), x, span_source(item->span)));
+	} else {
+		diag_help(d, "`extract(%s, shape, index)` is a part of it, `gather(%s, i, axis)` takes an index tile", x, x);
+	}
+}
+
 static Sv tile_index(Cx *cx, Sv base, const Expr *e)
 {
 	int n = e->u.idx.items.n, used = 0, rank = 0;
@@ -162,8 +201,7 @@ static Sv tile_index(Cx *cx, Sv base, const Expr *e)
 	for (int i = 0; i < n; i++) {
 		const Expr *x = e->u.idx.items.p[i];
 		if ((x->kind != EX_ALL && x->kind != EX_UNDER) || rank == TILE_RANK) {
-			Diag *d = cx_diag(cx, D_TILE_INDEX, x->span, sv_what(base));
-			diag_help(d, "a tile takes `:` for an axis and `_` for a new one; for a part of it write `extract(x, shape, index)`");
+			report_tile_index(cx, base, e, x);
 			return sv_poison(e->span);
 		}
 		if (x->kind == EX_UNDER) {
@@ -637,10 +675,23 @@ Sv build_member(Cx *cx, Sv base, const Expr *e)
 	if (sv_bad(base)) return base;
 	Str name = e->u.mem.name.s;
 	Diag *d = cx_diag(cx, D_NO_MEMBER, e->u.mem.name.span, sv_what(base), name);
-	if (op_by_name(name, &op)) diag_help(d, "it is an operation: call it, `%s.%s(...)`", span_source(e->u.mem.base->span), name);
-	else if (!strcmp(name, "T")) diag_help(d, "write `transpose(%s)`", span_source(e->u.mem.base->span));
-	else if (!strcmp(name, "shape")) diag_help(d, "extents have names in the tensor's type; `%s.extent(0)` gives one too",
-		span_source(e->u.mem.base->span));
-	else help_near_op(d, e->u.mem.name, base.kind == SV_VIEW);
+	Str of = span_source(e->u.mem.base->span);
+	const char *member = foreign_word(FW_MEMBER, name), *operation = foreign_word(FW_NAME, name);
+	bool block = base.kind == SV_OP && (base.u.op == OP_BID || base.u.op == OP_NUM_BLOCKS);
+	if (op_by_name(name, &op)) {
+		diag_help(d, "it is an operation: call it, `%s.%s(...)`", of, name);
+	} else if (block && strlen(name) == 1 && *name >= 'x' && *name <= 'z') {
+		diag_help(d, "write `%s(%d)`", of, *name - 'x');
+		diag_edit(d, e->span, str_fmt("%s(%d)", of, *name - 'x'));
+	} else if (!strcmp(name, "shape") && base.kind == SV_VIEW) {
+		diag_help(d, "extents have names in the tensor's type; `%s.extent(0)` gives one too", of);
+	} else if (member) {
+		diag_help(d, member, of);
+	} else if (operation && op_by_name(str_intern(operation), &op)) {
+		diag_help(d, "write `%s`", operation);
+		diag_edit(d, e->u.mem.name.span, operation);
+	} else {
+		help_near_op(d, e->u.mem.name, base.kind == SV_VIEW);
+	}
 	return sv_poison(e->span);
 }

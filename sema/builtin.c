@@ -1,5 +1,6 @@
 /* Calls of operations: the signature column of ops.def is read once into a Sig, arguments are bound to it in order and by
  * name, and the accessors below evaluate each one as its kind says. What is wrong with a call as such is reported here. */
+#include "ast/foreign.h"
 #include "sema/build.h"
 
 #include <stdio.h>
@@ -116,20 +117,29 @@ static bool bind_positional(Cx *cx, Call *c, const Arg *a, int *next, bool recv)
 	return true;
 }
 
+static void unknown_argument(Cx *cx, const Call *c, Name name, bool recv)
+{
+	Near near;
+	near_begin(&near, name.s);
+	for (int k = 0; k < c->sig->n; k++) near_offer(&near, c->sig->p[k].name);
+	const char *ours = foreign_word(FW_ARGUMENT, name.s), *needless = foreign_word(FW_NEEDLESS, name.s);
+	if (!ours || arg_index(c, ours) < 0) ours = near.best;
+	Diag *d = cx_diag(cx, D_OP_ARG_NAME, name.span, call_what(c), name.s);
+	if (needless) {
+		diag_help(d, "%s", needless);
+	} else if (ours) {
+		diag_help(d, "write `%s:`", ours);
+		diag_edit(d, name.span, ours);
+	} else {
+		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
+	}
+}
+
 static bool bind_named(Cx *cx, Call *c, const Arg *a, bool recv)
 {
 	int i = arg_index(c, a->name.s);
 	if (i < 0 || (i == 0 && recv)) {
-		Near near;
-		near_begin(&near, a->name.s);
-		for (int k = 0; k < c->sig->n; k++) near_offer(&near, c->sig->p[k].name);
-		Diag *d = cx_diag(cx, D_OP_ARG_NAME, a->name.span, call_what(c), a->name.s);
-		if (near.best) {
-			diag_help(d, "write `%s:`", near.best);
-			diag_edit(d, a->name.span, near.best);
-		} else {
-			diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
-		}
+		unknown_argument(cx, c, a->name, recv);
 		return false;
 	}
 	if (c->arg[i].given) {
@@ -148,7 +158,9 @@ static bool bind_missing(Cx *cx, Call *c, bool recv)
 	for (int i = 0; i < c->sig->n; i++) {
 		if (c->arg[i].given || c->sig->p[i].optional) continue;
 		Diag *d = cx_diag(cx, D_OP_ARG_MISSING, c->span, call_what(c), c->sig->p[i].name);
+		const char *meant = foreign_word(FW_LACKS, str_fmt("%s.%s", op_rows[c->op].name, c->sig->p[i].name));
 		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
+		if (meant) diag_help(d, "%s", meant);
 		return false;
 	}
 	return true;

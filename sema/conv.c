@@ -254,7 +254,10 @@ bool is_value(Cx *cx, Sv v, const char *whose)
 	if (sv_bad(v)) return false;
 	if (sv_is_scalar(v) || sv_is_tile(v) || v.kind == SV_LIT) return true;
 	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
-	if (v.kind == SV_VIEW) diag_help(d, "load a tile from it: `%s.load(...)`", span_source(v.span));
+	Str of = span_source(v.span);
+	bool moved = !strcmp(whose, "`+`") || !strcmp(whose, "`-`");    /* as a pointer is */
+	if (v.kind == SV_VIEW && moved) diag_help(d, "load a tile from it: `%s.load(...)`, or `%s.gather([i])` with an index tile", of, of);
+	else if (v.kind == SV_VIEW) diag_help(d, "load a tile from it: `%s.load(...)`", of);
 	return false;
 }
 
@@ -339,12 +342,26 @@ static int single_axis(Sv x, const Type *to)
 	return axis;
 }
 
+/* `var acc = 0.0;` makes a scalar, to which a loop then adds tiles. */
+static void help_tile_variable(Diag *d, Str name, const Type *t, Span decl)
+{
+	Str typed = str_fmt("%s: %s", name, type_text(t));
+	const Src *src = src_of(decl);
+	const char *behind = src ? src->text + (decl.hi - src->base) : "";
+	diag_help(d, "declare it as a tile: `var %s = ...`", typed);
+	if (behind[strspn(behind, " \t")] == '=') diag_edit(d, decl, typed);
+}
+
 static Sv conv_shapes(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
 {
 	Diag *d = conv_report(cx, D_CONVERT_SHAPE, x, to, why, what, decl);
 	Str src = span_source(x.span);
 	int axis;
 	int only = sv_is_tile(x) ? single_axis(x, to) : -1;
+	if (why == CONV_ASSIGN && type_is_scalar(to) && sv_is_tile(x) && !sv_one_element(x)) {
+		help_tile_variable(d, what, type_with_elem(x.type, to->elem), decl);
+		return sv_poison(x.span);
+	}
 	if (str_len(src) > 40) return sv_poison(x.span);
 	if (only >= 0 && src[str_len(src) - 1] == ')') {
 		diag_help(d, "without an axis all are taken; for one alone write `, %d`", only);
@@ -360,6 +377,9 @@ static Sv conv_shapes(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span 
 		Str t = str_fmt("broadcast(%s, %s)", src, shape_text(to->rank, to->log2));
 		diag_help(d, "write `%s`", t);
 		diag_edit(d, x.span, t);
+	} else if (type_is_scalar(to) && sv_is_tile(x) && why == CONV_STORE) {
+		Str to_store = what ? str_intern_n(what, strcspn(what, "[")) : str_intern("t");
+		diag_help(d, "`%s.store([i], %s)` stores a tile, by its number", to_store, src);
 	}
 	return sv_poison(x.span);
 }

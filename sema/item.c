@@ -42,6 +42,7 @@ void bind_param(Cx *cx, const Param *p, Sv v, const Sym *sym)
 	if (old && old->kind == BIND_DIM) {
 		Diag *d = cx_diag(cx, D_DIM_NAME, p->name.span, p->name.s);
 		diag_label(d, old->at, "the dimension `%s`", p->name.s);
+		diag_help(d, "leave the parameter out: `%s` has its value in the body, and the C function takes it", p->name.s);
 		return;
 	}
 	Bind *b = scope_add_sv(cx, p->name, v);

@@ -77,7 +77,11 @@ static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 	Flt v = exact_of(x);
 	Diag *d = cx_diag(cx, D_LITERAL_FLOAT, x.span, float_text(v), elem_name(e));
 	if (!sv_bad(met)) label_operand(d, met);
-	if (exact_is_int(v)) {
+	if (exact_is_inf(v)) {
+		bool least = exact_is_neg(v);
+		diag_help(d, "there is no infinity: the %s %s is `%s`", least ? "least" : "greatest", elem_name(e),
+			exact_text(exact_num(e, least ? num_least(e) : num_greatest(e))));
+	} else if (exact_is_int(v)) {
 		diag_help(d, "write the integer `%s`", exact_text(v));
 		diag_edit(d, x.span, exact_text(v));
 	} else if (!sv_bad(met) && met.kind == SV_VAL) {

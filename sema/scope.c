@@ -1,4 +1,5 @@
 /* Names: the map, frames with their nested scopes, items of files, values of global constants, advice for unknown names. */
+#include "ast/foreign.h"
 #include "sema/build.h"
 #include "sema/scope.h"
 
@@ -297,41 +298,11 @@ Str scope_near(Cx *cx, Str name)
 	return n.best;
 }
 
-/* What newcomers write for things that exist under another name. */
 const char *known_elsewhere(Str name)
 {
-	static const char *const table[][2] = {
-		{ "half", "f16" }, { "float32", "f32" }, { "float16", "f16" }, { "bfloat16", "bf16" }, { "double", "f64" },
-		{ "int32", "i32" }, { "int64", "i64" }, { "uint8", "u8" }, { "uint", "u32" }, { "long", "i64" },
-		{ "float64", "f64" }, { "int8", "i8" }, { "where", "select" }, { "maximum", "max" }, { "minimum", "min" },
-		{ "dot", "mma" }, { "program_id", "bid" }, { "num_programs", "num_blocks" }, { "block_id", "bid" },
-		{ "infinity", "inf" }, { "NaN", "nan" }, { "INFINITY", "inf" }, { "NAN", "nan" }, { "nullptr", "null" },
-		{ "NULL", "null" }, { "True", "true" }, { "False", "false" }, { "trans", "transpose" }, { "astype", "element_cast" },
-		{ "cast", "element_cast" }, { "size", "extent" }, { "float", "f32" }, { "int", "i32" }, { "unsigned", "u32" },
-		{ "__half", "f16" }, { "__nv_bfloat16", "bf16" }, { "int8_t", "i8" }, { "uint8_t", "u8" }, { "int16_t", "i16" },
-		{ "uint16_t", "u16" }, { "int32_t", "i32" }, { "uint32_t", "u32" }, { "int64_t", "i64" }, { "uint64_t", "u64" },
-		{ "size_t", "u64" }, { "uint32", "u32" }, { "uint64", "u64" }, { "fmaxf", "max" }, { "fminf", "min" }, { "expf", "exp" },
-		{ "logf", "log" }, { "sqrtf", "sqrt" }, { "rsqrtf", "rsqrt" }, { "tanhf", "tanh" }, { "fabsf", "abs" }, { "fabs", "abs" }
-	};
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(table[i][0], name) == 0) return table[i][1];
-	return NULL;
-}
-
-/* Names of CUDA that no name of the language stands for. */
-static const char *thought_elsewhere(Str name)
-{
-	static const char *const table[][2] = {
-		{ "threadIdx", "there are no threads: `iota([N], i32)` numbers the elements of a tile" },
-		{ "blockDim", "a block has no threads: its size is that of its tiles" },
-		{ "blockIdx", "`bid(0)` is the index of this block" }, { "gridDim", "`num_blocks(0)` is the number of blocks" },
-		{ "__syncthreads", "there are no threads to wait for: leave it out" },
-		{ "tl", "operations have no prefix: `load`, `exp`, `sum`" }, { "torch", "operations have no prefix: `exp`, `sum`" },
-		{ "np", "operations have no prefix: `exp`, `sum`" }
-	};
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(table[i][0], name) == 0) return table[i][1];
-	return NULL;
+	const char *ours = foreign_word(FW_NAME, name);
+	if (!ours) ours = foreign_word(FW_TYPE, name);
+	return ours && *ours ? ours : NULL;
 }
 
 /* A let or var of this name behind `at` in the function that is being checked; no place: none. */
@@ -363,10 +334,10 @@ static Span declared_later(const Cx *cx, Str name, Span at)
 	return body ? declared_in(it->u.fn.body, name, at) : (Span){ 0, 0 };
 }
 
-Sv unknown_name(Cx *cx, Str name, Span at)
+/* False: nothing can be said of the name. */
+static bool help_unknown(Cx *cx, Diag *d, Str name, Span at)
 {
-	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
-	const char *near = known_elsewhere(name), *thought = thought_elsewhere(name);
+	const char *near = known_elsewhere(name), *thought = foreign_word(FW_SAY, name);
 	Str file = near || thought ? NULL : library_with(cx->s, name);
 	Span later = near || thought || file ? (Span){ 0, 0 } : declared_later(cx, name, at);
 	if (!near && !thought) near = scope_near(cx, name);
@@ -386,8 +357,34 @@ Sv unknown_name(Cx *cx, Str name, Span at)
 		diag_note(d, "`%s` is a class of types: it stands only behind the `:` of a generic parameter", name);
 	} else if (name_is_upper(name) && cx->frame->item && cx->frame->item->kind == IT_KERNEL) {
 		diag_help(d, "declare it: `<%s: int>` behind the kernel's name, or `param %s: int = ...;`", name, name);
+	} else {
+		return false;
 	}
+	return true;
+}
+
+Sv unknown_name(Cx *cx, Str name, Span at)
+{
+	help_unknown(cx, cx_diag(cx, D_NAME_UNKNOWN, at, name), name, at);
 	return sv_poison(at);
+}
+
+void unknown_target(Cx *cx, Str name, Span at)
+{
+	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
+	if (help_unknown(cx, d, name, at)) return;
+	diag_help(d, "declare it: `let %s = ...`, or `var` if it changes", name);
+	diag_edit(d, (Span){ at.lo, at.lo }, "let ");
+}
+
+/* A dimension, in all likelihood: bound, so that it is reported once. */
+void unknown_extent(Cx *cx, Str name, Span at)
+{
+	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
+	Out *o = out_new();
+	for (const char *p = name; *p; p++) out_printf(o, "%c", *p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
+	diag_help(d, "a dimension begins with a small letter, `%s`; a compile-time value is declared: `<%s: int>`", out_take(o), name);
+	scope_add_sv(cx, (Name){ name, at }, sv_poison(at))->used = true;
 }
 
 /* ---- diagnostics of inlined code ---- */

@@ -131,7 +131,11 @@ void pattern_bind(Cx *cx, const Expr *pat, Sv v, bool is_var)
 	if (pat->kind != EX_TUPLE) return;
 	int n = pattern_size(pat);
 	if (!sv_bad(v) && (v.kind != SV_TUPLE || v.u.tuple->n != n)) {
-		cx_diag(cx, D_PATTERN, pat->span, str_i64(n), sv_what(v));
+		Diag *d = cx_diag(cx, D_PATTERN, pat->span, str_i64(n), sv_what(v));
+		if (v.kind != SV_TUPLE && pat->u.list.p[0]->kind == EX_NAME) {
+			diag_help(d, "it is one value: write `%s`", pat->u.list.p[0]->u.name);
+			diag_edit(d, pat->span, pat->u.list.p[0]->u.name);
+		}
 		v = sv_poison(v.span);
 	}
 	for (int i = 0; i < n; i++) pattern_bind(cx, pat->u.list.p[i], pattern_part(v, i), is_var);
@@ -197,6 +201,13 @@ static const char *fixed_word(const Bind *b, const Cx *cx)
 	return b->local && b->counter ? "the counter of a loop" : cx->frame->item ? "declared with `let`" : "a constant";
 }
 
+/* `v = ...` as Python declares: taken for a declaration, so that the name's uses are not reported as well. */
+static void assign_unknown(Cx *cx, const Expr *lhs)
+{
+	unknown_target(cx, lhs->u.name, lhs->span);
+	scope_add_sv(cx, (Name){ lhs->u.name, lhs->span }, sv_poison(lhs->span))->used = true;
+}
+
 static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 {
 	Bind *b = scope_find(cx, lhs->u.name);
@@ -204,7 +215,7 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 	if (!b) {
 		Global *g = scope_global(cx, lhs->u.name, lhs->span, &bad);
 		if (g) cx_diag(cx, D_ASSIGN_FIXED, lhs->span, g->name, "declared outside of the kernel");
-		else if (!bad) unknown_name(cx, lhs->u.name, lhs->span);
+		else if (!bad) assign_unknown(cx, lhs);
 		return;
 	}
 	if (b->kind != BIND_VAR || b->depth < cx->frame->barrier) {
@@ -216,6 +227,7 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 	}
 	b->assigned = true;
 	if (sv_bad(v) || sv_bad(b->sv)) return;
+	b->scalar_meant_tile |= type_is_scalar(b->type) && sv_is_tile(v) && !sv_one_element(v);
 	v = conv_to(cx, v, b->type, CONV_ASSIGN, b->name, b->at);
 	Val *val = sv_bad(v) ? NULL : conv_val(cx, v);
 	if (val) bind_set(b, val);

@@ -78,6 +78,12 @@ static bool resolve_extent(TensorCx *t, const Expr *e, const Sym **sym, Elem *el
 		return *sym != NULL;
 	}
 	if (t->dims) declare_names(t, e, false);
+	bool bad;
+	if (e->kind == EX_NAME && name_is_upper(e->u.name) && !scope_find(cx, e->u.name) &&
+		!scope_global(cx, e->u.name, e->span, &bad) && !bad) {
+		unknown_extent(cx, e->u.name, e->span);
+		return false;
+	}
 	SymVal v = sema_sym(cx, e);
 	int64_t c;
 	*sym = v.sym;

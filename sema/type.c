@@ -1,4 +1,5 @@
 /* Types and shapes as written: element types, tile<..>, ptr<..>, tensor<..>, type_of(e), generic names; compile-time numbers. */
+#include "sema/build.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -68,13 +69,24 @@ static Sv pointer_type(Cx *cx, const Expr *e)
 	return sv_type(type_scalar(elem_ptr_to(elem)), e->span);
 }
 
+/* tile<f32, 16, 16> was meant to be tile<f32, [16, 16]>. */
+static Str listed_extents(const ArgVec *a)
+{
+	if (a->n < 2) return str_intern("tile<f32, [4, 8]>");
+	Out *o = out_new();
+	for (int i = 1; i < a->n; i++) out_printf(o, "%s%s", i > 1 ? ", " : "", sema_source(a->p[i].value));
+	return str_fmt("tile<%s, [%s]>", sema_source(a->p[0].value), out_take(o));
+}
+
 static Sv tile_type(Cx *cx, const Expr *e)
 {
 	const ArgVec *a = &e->u.type.args;
 	Elem elem;
 	Shape s;
 	if (a->n != 2) {
-		cx_diag(cx, D_TILE_TYPE, e->span, sema_source(e));
+		Diag *d = cx_diag(cx, D_TILE_TYPE, e->span, sema_source(e));
+		diag_help(d, "write `%s`", listed_extents(a));
+		if (a->n > 2) diag_edit(d, e->span, listed_extents(a));
 		return sv_poison(e->span);
 	}
 	bool ok = sema_elem(cx, a->p[0].value, &elem);
@@ -142,12 +154,13 @@ static void say_why_not_const(Cx *cx, Diag *d, const Expr *e)
 {
 	const Bind *b = e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
 	if (!b) return;
-	if (b->kind == BIND_DIM) {
-		diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
-		diag_help(d, "write a number or a generic parameter; a tile may reach beyond its tensor");
+	if (b->kind == BIND_VAR) {
+		diag_note(d, "`%s` is a variable; `let` and `const` keep what the compiler knows", b->name);
+		return;
 	}
-	else if (b->kind == BIND_VAR) diag_note(d, "`%s` is a variable; `let` and `const` keep what the compiler knows", b->name);
+	if (b->kind == BIND_DIM) diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
 	else if (b->at.hi) diag_label(d, b->at, "`%s` gets its value at run time", b->name);
+	diag_help(d, "write a number or a generic parameter; a tile may reach beyond its tensor");
 }
 
 static Str run_time_word(Sv x)
@@ -251,6 +264,10 @@ bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
 	if (sv_get_int(v, &n)) {
 		diag_help(d, "write [%s]", sema_source(e));
 		diag_edit(d, e->span, str_fmt("[%s]", sema_source(e)));
+	} else if (e->kind == EX_TUPLE) {
+		Str inside = span_source((Span){ e->span.lo + 1, e->span.hi - 1 });
+		diag_help(d, "write [%s]", inside);
+		diag_edit(d, e->span, str_fmt("[%s]", inside));
 	}
 	return false;
 }
