@@ -158,9 +158,10 @@ def same(a, b, kind):
 
 
 def nearly(exact):
-    """Results of parameters that are not exact were rounded in the order of the target. 0 and -0 are equal."""
+    """Results of parameters that are not exact were rounded in the order of the target. 0 and -0 are equal, unless their bits count."""
     def agree(param, a, b):
         kind = param["type"]
+        if exact[param["name"]] == "bits": return a.tobytes() == b.tobytes()
         if kind == "bf16": a, b = [(v.astype("u4") << 16).view("f4") for v in (a, b)]
         if exact[param["name"]]: return np.array_equal(a, b, equal_nan=kind[0] in "bf")
         unit = {"bf16": 2.0 ** -6, "f16": 2.0 ** -8, "f32": 1e-4, "f64": 1e-9}[kind]
@@ -178,11 +179,11 @@ def equal(param, a, b):
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
-SPECIAL = {"bf16": [0x7f80, 0xff80, 0x7fc0], "f16": [np.inf, -np.inf, np.nan], "f32": [np.inf, -np.inf, np.nan], "f64": [np.inf, -np.inf, np.nan]}
+SPECIAL = {"bf16": [0x7f80, 0xff80, 0x7fc0, 0x8000], **{t: [np.inf, -np.inf, np.nan, -0.0] for t in ("f16", "f32", "f64")}}
 
 
 def with_specials(kind, a, rng):
-    """Some infinities and NaN among the elements."""
+    """Some infinities, NaN and -0 among the elements."""
     if kind in SPECIAL and a.size:
         a.reshape(-1)[rng.integers(0, a.size, 1 + a.size // 3000)] = rng.choice(np.array(SPECIAL[kind]).astype(a.dtype))
     return a

@@ -289,7 +289,7 @@ class Kernel:
 
     # ---- kinds of kernels ----
     def rows(self):
-        tile = self.pick(8, 16, 32, 32, 128, 512, 1024, 1024, 2048, 2048, 4096, 8192, 16384, 32768, 32768, 65536, 65536, 131072)
+        tile = self.pick(8, 16, 32, 32, 128, 512, 1024, 1024, 2048, 2048, 4096, 8192, 16384, 32768, 32768, 65536, 65536, 131072, 262144)
         self.row_kernel(1, tile)
 
     def several_rows(self):
@@ -339,13 +339,19 @@ class Kernel:
         if out: self.store(out, out_type, "bid(0), 0", self.result())
         if kept: self.store(kept, self.type, "bid(0), 0", self.result())
         r = self.rng.randrange
-        lengths = {tile, max(tile - 1, 1), tile // 2 + 1, r(1, tile + 1), max(tile - r(1, 40), 1), max(8 * r(tile // 8 + 1), 1)}
+        lengths = {tile, max(tile - 1, 1), tile // 2 + 1, r(1, tile + 1), max(tile - r(1, 40), 1), max(8 * r(tile // 8 + 1), 1), 0 if r(8) == 0 else 1}
         some = self.rng.sample(sorted(lengths), min(len(lengths), 3 if tile > 20000 else 4))
         self.sizes = [{"m": r(1, 4 if tile > 4000 else 12 * high), "n": n} for n in some]
+        if self.chance(0.1): self.sizes[0]["m"] = 0
+        if self.chance(0.1 if tile > 4000 else 0.02 if tile > 64 else 0):               # clusters and blocks with many rows
+            n = self.sizes[-1]["n"]
+            self.sizes[-1]["m"] = min(r(100, 300), 900000 // (n + 1) + 1)
+        if tile <= 64 and self.chance(0.1): self.sizes[-1] = {"m": self.pick(65535, 65536, 65537, 70001) * high, "n": r(1, 5 if high < 4 else 2)}
 
     def attributes(self, elements, least):
         """What an author may ask for: perhaps a cluster for tiles of at least so many elements, or warps."""
         if elements >= least and self.chance(0.25): self.head = "@cluster(%d)\n" % self.pick(2, 4, 8)
+        elif elements >= least * 4 and self.chance(0.05): self.head = "@cluster(16)\n"
         elif elements >= 256 and self.chance(0.1): self.head = "@warps(%d)\n" % self.pick(1, 2, 4, 8)
 
     def plane(self):
@@ -377,6 +383,8 @@ class Kernel:
     def areas(self, high, wide):
         r = self.rng.randrange
         some = [(1, 1), (r(1, 2 * high + 3), r(1, 3 * wide + 3)), (min(high * 2, 130), min(8 * wide, 1024)), (r(1, 100), r(1, 300))]
+        if self.chance(0.2): some.append(self.pick((0, 5), (5, 0)))
+        if self.chance(0.05): some.append((self.pick(65535, 65537, 70001) * high, r(1, 4)) if high < 4 else (r(1, 4), 65537 * wide) if wide < 8 else (3, 3))
         return [{"m": m, "n": n} for m, n in some]
 
     def stencil(self):
@@ -447,11 +455,12 @@ class Kernel:
         if how == "view": text = "%s.permute(%s).load(%s, %s%s)" % (x, listed(axes), inside(at), inside(tile), pad)
         else: text = "%s.load(%s, %s%s)" % (x, listed(at), listed(tile), pad)
         if how == "tile" and rank > 1: text = "permute(%s, %s)" % (text, listed(axes))
-        if self.chance(0.3): text = "%s(%s, %s)" % (self.pick("max", "min"), text, "1")
+        moved = not self.chance(0.3)
+        if not moved: text = "%s(%s, 1)" % (self.pick("max", "min"), text)
         place = [axes.index(a) for a in range(rank)]
         if how == "result" and rank > 1: self.say("%s.permute(%s).store(%s, %s);" % (y, listed(place), listed(at), text))
         else: self.say("%s.store(%s, %s);" % (y, inside(at), text))
-        self.exact[y] = True
+        self.exact[y] = "bits" if moved else True
 
         def extent(axis, most):
             t = tile[axis]
