@@ -104,137 +104,153 @@ static Module *joined(const Module *like, const Module *apart)
 	return r;
 }
 
-/* A further placement of some kernels. Nobody watches its passes: what they print would be printed twice. */
+/* A further placement of those kernels that are worth it. */
 typedef struct Further {
-	LowerOptions o;
-	LowerCx cx;             /* with these options: stays where it is */
-	Module *some;           /* kernels, TYPED, */
-	VEC(Fn *) firsts;       /* and their first placements */
+	Fn *(*begin)(Fn *fn, Fn *first);        /* what is placed for a kernel, TYPED, whose first placement is this; NULL: nothing */
+	void (*prepare)(Module *some, const LowerCx *cx);       /* the TYPED passes that it then needs; may be NULL */
+	void (*end)(Fn *fn, Fn *first, const LowerCx *cx);      /* gives what was placed to the first placement */
+	bool portable;          /* in clusters that every device runs */
 } Further;
 
-static void begin_further(Further *f, const Module *m, const LowerCx *cx)
+/* Nobody watches its passes: what they print would be printed twice. */
+static bool place_further(const Module *m, Module *placed, const LowerCx *cx, const Further *f)
 {
-	*f = (Further){ .o = *cx->o, .cx = *cx, .some = ir_module(m->path) };
-	f->o.after = NULL;
-	f->cx.o = &f->o;
-}
-
-/* The kernels of rows among those of m, TYPED, placed for accesses of single elements (odd.c): what goes to Fn.odd of the same
- * kernels in `placed`. */
-static bool place_odd(const Module *m, Module *placed, const LowerCx *cx)
-{
-	Further f;
-	begin_further(&f, m, cx);
+	LowerOptions o = *cx->o;
+	LowerCx own = *cx;
+	Module *some = ir_module(m->path);
+	VEC(Fn *) firsts = { 0 };
+	o.after = NULL;
+	own.o = &o;
+	own.portable = f->portable;
 	for (int i = 0; i < m->fns.n; i++) {
-		if (!odd_wanted(m->fns.p[i], placed->fns.p[i])) continue;
-		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
-		vec_push(A_UNIT, &f.firsts, placed->fns.p[i]);
+		Fn *fn = f->begin(m->fns.p[i], placed->fns.p[i]);
+		if (!fn) continue;
+		ir_number(fn);
+		vec_push(A_UNIT, &some->fns, fn);
+		vec_push(A_UNIT, &firsts, placed->fns.p[i]);
 	}
-	Module *copy = copy_module(f.some);
-	for (int i = 0; i < copy->fns.n; i++) {
-		copy->fns.p[i]->by_element = true;
-		cut_plan(copy->fns.p[i]);
-		dense_plan(copy->fns.p[i]);
-	}
-	if (!run_form(copy, STAGE_PLACED, &f.cx)) return false;
-	for (int i = 0; i < copy->fns.n; i++) {
-		if (!odd_serves(copy->fns.p[i], f.firsts.p[i])) continue;
-		cut_place(copy->fns.p[i]);
-		follow_undo(copy->fns.p[i]);    /* serves few rows, too */
-		for (Fn *fn = copy->fns.p[i]; fn; fn = fn->cut) dense_place(fn);
-		f.firsts.p[i]->odd = copy->fns.p[i];
-		f.firsts.p[i]->by_arch |= copy->fns.p[i]->by_arch;
-	}
+	if (f->prepare) f->prepare(some, &own);
+	if (!run_form(some, STAGE_PLACED, &own)) return false;
+	for (int i = 0; i < some->fns.n; i++) f->end(some->fns.p[i], firsts.p[i], cx);
 	return true;
 }
 
-/* Once more for two tile blocks at once: Fn.paired. */
-static bool place_paired(const Module *m, Module *placed, const LowerCx *cx)
+/* Kernels of rows for accesses of single elements (odd.c): Fn.odd. */
+static Fn *begin_odd(Fn *fn, Fn *first)
 {
-	Further f;
-	begin_further(&f, m, cx);
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = placed->fns.p[i];
-		if (!pair_wanted(fn)) continue;
-		Fn *copy = copy_kernel(m->fns.p[i]);
-		if (!pair_blocks(copy)) continue;
-		ir_number(copy);
-		vec_push(A_UNIT, &f.some->fns, copy);
-		vec_push(A_UNIT, &f.firsts, fn);
-	}
-	pass_bounds(f.some, cx);
-	if (!run_form(f.some, STAGE_PLACED, &f.cx)) return false;
-	for (int i = 0; i < f.some->fns.n; i++) f.firsts.p[i]->paired = f.some->fns.p[i];
-	return true;
+	if (!odd_wanted(fn, first)) return NULL;
+	Fn *copy = copy_kernel(fn);
+	copy->by_element = true;
+	cut_plan(copy);
+	dense_plan(copy);
+	return copy;
 }
 
-/* Once more for rows as long as their tile: Fn.whole. */
-static bool place_whole(const Module *m, Module *placed, const LowerCx *cx)
+static void end_odd(Fn *fn, Fn *first, const LowerCx *cx)
 {
-	Further f;
-	begin_further(&f, m, cx);
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = placed->fns.p[i];
-		if (!whole_wanted(fn)) continue;
-		Fn *copy = copy_kernel(m->fns.p[i]);
-		whole_rows(copy, fn);
-		ir_number(copy);
-		vec_push(A_UNIT, &f.some->fns, copy);
-		vec_push(A_UNIT, &f.firsts, fn);
-	}
-	pass_simplify(f.some, cx);
-	for (int i = 0; i < f.some->fns.n; i++) ir_number(f.some->fns.p[i]);
-	pass_bounds(f.some, cx);
-	if (!run_form(f.some, STAGE_PLACED, &f.cx)) return false;
-	for (int i = 0; i < f.some->fns.n; i++) f.firsts.p[i]->whole = f.some->fns.p[i];
-	return true;
+	(void)cx;
+	if (!odd_serves(fn, first)) return;
+	cut_place(fn);
+	follow_undo(fn);        /* serves few rows, too */
+	for (Fn *one = fn; one; one = one->cut) dense_place(one);
+	first->odd = fn;
+	first->by_arch |= fn->by_arch;
 }
 
-/* The kernels of rows among those of m for which cut.c has proved that pads do not matter, placed for pieces of rows that begin anywhere
- * (peel.c): Fn.peel of the same kernels in `placed`; two: those for two tile blocks at once, Fn.twin. */
-static bool place_peeled(const Module *m, Module *placed, const LowerCx *cx, bool two)
+/* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows that begin anywhere (peel.c): Fn.peel. */
+static Fn *begin_peel(Fn *fn, Fn *first)
 {
-	Further f;
-	begin_further(&f, m, cx);
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = placed->fns.p[i];
-		if (!fn->odd || !peel_wanted(fn->odd) || (two && (!fn->peel || !pair_wanted(fn)))) continue;
-		Fn *copy = copy_kernel(m->fns.p[i]);
-		if (two && !twin_blocks(copy)) continue;
-		copy->peels = true;
-		ir_number(copy);
-		vec_push(A_UNIT, &f.some->fns, copy);
-		vec_push(A_UNIT, &f.firsts, fn);
-	}
-	if (!run_form(f.some, STAGE_PLACED, &f.cx)) return false;
-	for (int i = 0; i < f.some->fns.n; i++) {
-		Fn *fn = f.some->fns.p[i], *first = f.firsts.p[i];
-		*(two ? &first->twin : &first->peel) = peel_place(fn, first->odd, fn->cluster ? shared_room(cx, fn) : 0);
-		first->by_arch |= fn->by_arch;
-		for (Fn *one = two ? first->peel : NULL; one; one = one->cut) one->twin = first->twin;
-		for (Fn *one = first->odd; one; one = one->cut) one->rest = first->peel != NULL;
-	}
-	return true;
+	if (!first->odd || !peel_wanted(first->odd)) return NULL;
+	Fn *copy = copy_kernel(fn);
+	copy->peels = true;
+	return copy;
 }
 
-/* The kernels among those of m that `placed` spreads over clusters of more thread blocks than is portable, once more: Fn.portable. */
-static bool place_portable(const Module *m, Module *placed, const LowerCx *cx)
+static Fn *peeled(Fn *fn, Fn *first, const LowerCx *cx)
 {
-	Further f;
-	begin_further(&f, m, cx);
-	f.cx.portable = true;
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = placed->fns.p[i];
-		bool wide = fn->cluster > 1 << CLUSTER_PORTABLE || (fn->odd && fn->odd->cluster > 1 << CLUSTER_PORTABLE);
-		if (!wide && !(fn->peel && fn->peel->cluster > 1 << CLUSTER_PORTABLE)) continue;
-		vec_push(A_UNIT, &f.some->fns, m->fns.p[i]);
-		vec_push(A_UNIT, &f.firsts, fn);
-	}
-	Module *copy = copy_module(f.some);
-	if (!run_form(copy, STAGE_PLACED, &f.cx)) return false;
-	for (int i = 0; i < copy->fns.n; i++) f.firsts.p[i]->portable = copy->fns.p[i];
-	return true;
+	Fn *r = peel_place(fn, first->odd, fn->cluster ? shared_room(cx, fn) : 0);
+	first->by_arch |= fn->by_arch;          /* room asks, too */
+	return r;
 }
+
+static void end_peel(Fn *fn, Fn *first, const LowerCx *cx)
+{
+	first->peel = peeled(fn, first, cx);
+	for (Fn *one = first->odd; one; one = one->cut) one->rest = first->peel != NULL;
+}
+
+/* The same for two tile blocks at once: Fn.twin. */
+static Fn *begin_twin(Fn *fn, Fn *first)
+{
+	if (!first->peel || !pair_wanted(first)) return NULL;
+	Fn *copy = begin_peel(fn, first);
+	return copy && twin_blocks(copy) ? copy : NULL;
+}
+
+static void end_twin(Fn *fn, Fn *first, const LowerCx *cx)
+{
+	first->twin = peeled(fn, first, cx);
+	for (Fn *one = first->peel; one; one = one->cut) one->twin = first->twin;
+}
+
+/* For two tile blocks at once: Fn.paired. */
+static Fn *begin_paired(Fn *fn, Fn *first)
+{
+	Fn *copy = pair_wanted(first) ? copy_kernel(fn) : NULL;
+	return copy && pair_blocks(copy) ? copy : NULL;
+}
+
+static void end_paired(Fn *fn, Fn *first, const LowerCx *cx)
+{
+	(void)cx;
+	first->paired = fn;
+}
+
+/* For rows as long as their tile: Fn.whole. */
+static Fn *begin_whole(Fn *fn, Fn *first)
+{
+	if (!whole_wanted(first)) return NULL;
+	Fn *copy = copy_kernel(fn);
+	whole_rows(copy, first);
+	return copy;
+}
+
+static void prepare_whole(Module *some, const LowerCx *cx)
+{
+	pass_simplify(some, cx);
+	for (int i = 0; i < some->fns.n; i++) ir_number(some->fns.p[i]);
+	pass_bounds(some, cx);
+}
+
+static void end_whole(Fn *fn, Fn *first, const LowerCx *cx)
+{
+	(void)cx;
+	first->whole = fn;
+}
+
+/* Kernels that a placement spreads over clusters of more thread blocks than every device runs: Fn.portable. */
+static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORTABLE; }
+
+static Fn *begin_portable(Fn *fn, Fn *first)
+{
+	return is_wide(first) || is_wide(first->odd) || is_wide(first->peel) ? copy_kernel(fn) : NULL;
+}
+
+static void end_portable(Fn *fn, Fn *first, const LowerCx *cx)
+{
+	(void)cx;
+	first->portable = fn;
+}
+
+/* Each may ask what those above it gave. */
+static const Further furthers[] = {
+	{ begin_odd, NULL, end_odd, false },
+	{ begin_peel, NULL, end_peel, false },
+	{ begin_twin, NULL, end_twin, false },
+	{ begin_paired, pass_bounds, end_paired, false },
+	{ begin_whole, prepare_whole, end_whole, false },
+};
+static const Further portable = { begin_portable, NULL, end_portable, true };
 
 Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o)
 {
@@ -242,11 +258,10 @@ Module *lower_place(const Module *m, int arch, bool only, const Module *like, co
 	const Module *from = like ? kernels_apart(m, like) : m;
 	Module *copy = copy_module(from);
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
-	if (o->level > 0 && (!place_odd(from, copy, &cx) || !place_peeled(from, copy, &cx, false) || !place_peeled(from, copy, &cx, true)))
-		return NULL;
-	if (o->level > 0 && (!place_paired(from, copy, &cx) || !place_whole(from, copy, &cx))) return NULL;
+	for (size_t i = 0; o->level > 0 && i < sizeof furthers / sizeof *furthers; i++)
+		if (!place_further(from, copy, &cx, &furthers[i])) return NULL;
 	for (int i = 0; o->level > 0 && i < from->fns.n; i++)
 		if (copy->fns.p[i]->odd) planes_place(copy_kernel(from->fns.p[i]), copy->fns.p[i]);
-	if (!place_portable(from, copy, &cx)) return NULL;
+	if (!place_further(from, copy, &cx, &portable)) return NULL;
 	return like ? joined(like, copy) : copy;
 }
