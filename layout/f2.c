@@ -19,12 +19,15 @@ uint32_t f2_top(uint32_t x)
 	return x;
 }
 
-/* What is left of x after the basis is subtracted; *from collects the columns used. */
+/* What is left of x after the basis is subtracted; *from collects the columns used.  A vector makes x less
+ * just where x has its highest bit. */
 static uint32_t basis_reduce(const Basis *b, uint32_t x, uint32_t *from)
 {
 	for (int i = 0; i < b->n; i++) {
-		if (x & f2_top(b->vec[i])) {
-			x ^= b->vec[i];
+		uint32_t y = x ^ b->vec[i];
+
+		if (y < x) {
+			x = y;
 			*from ^= b->from[i];
 		}
 	}
@@ -53,8 +56,9 @@ bool basis_has(const Basis *b, uint32_t x, uint32_t *from)
 
 int f2_rank(const uint32_t v[], int n, uint32_t mask)
 {
-	Basis b = { 0 };
+	Basis b;
 
+	b.n = 0;
 	for (int i = 0; i < n; i++)
 		basis_add(&b, v[i] & mask, 0, NULL);
 	return b.n;

@@ -145,15 +145,14 @@ Lay frag_wgmma(Frag f, Role r, int n_log2)
  * j; then lane t holds in its register j the 32 bits t % 4 of row t / 4.  With .trans (16-bit elements)
  * lane t holds the elements t / 4 of the rows 2 * (t % 4) and 2 * (t % 4) + 1.  Read backwards: which of
  * the bits of the fragment run within a row, and which choose the row, and so belong to an address lane. */
-bool frag_ldmatrix(Lay frag, Lay smem, int elem_log2, int x_log2, bool trans, Lay *addr)
+bool frag_ldmatrix_of(Lay c, int elem_log2, int x_log2, bool trans, Lay *addr)
 {
 	int packed = 2 - elem_log2;           /* register bits within 32 bits */
 	int inrow[4], row[3], k = 0, n_in, lane0, chunk;
 	uint32_t used = 0;
-	Lay c, r;
+	Lay r;
 
-	if (!lay_solve(smem, frag, &c) || lay_inbits(smem) != smem.in[HW_OFF]
-	    || c.in[HW_LANE] != 5 || c.in[HW_OFF] || c.in[HW_REG] < packed + x_log2
+	if (lay_outbits(c) != c.out[LAY_HWAXIS(HW_OFF)] || c.in[HW_LANE] != 5 || c.in[HW_OFF] || c.in[HW_REG] < packed + x_log2
 	    || packed < 0 || packed > 2 || (trans && packed != 1) || x_log2 < 0 || x_log2 > 2)
 		return false;
 	lane0 = lay_first(c, HW_LANE);
@@ -192,6 +191,13 @@ bool frag_ldmatrix(Lay frag, Lay smem, int elem_log2, int x_log2, bool trans, La
 	return true;
 }
 
+bool frag_ldmatrix(Lay frag, Lay smem, int elem_log2, int x_log2, bool trans, Lay *addr)
+{
+	Lay c;
+
+	return lay_solve(smem, frag, &c) && frag_ldmatrix_of(c, elem_log2, x_log2, trans, addr);
+}
+
 /* One wavefront serves one matrix: 8 lanes of 16 bytes, which is the wavefront of a 16-byte vector access. */
 int frag_ldmatrix_conflicts(Lay addr, int elem_log2)
 {
@@ -201,7 +207,7 @@ int frag_ldmatrix_conflicts(Lay addr, int elem_log2)
 	if (!lay_ok(addr) || elem_log2 < 0 || elem_log2 > 2
 	    || lay_inbits(addr) - addr.in[HW_REG] + chunk > LAY_BITS)
 		return -1;
-	/* the same access written as a register layout: chunk register bits along the offset, then the lanes */
+	/* the same access written as a map of registers into places: chunk register bits along the offset, then the lanes */
 	for (int i = 0; i < LAY_BITS; i++)
 		reg.col[i] = 0;
 	reg.in[HW_REG] = (uint8_t)chunk;
@@ -209,5 +215,5 @@ int frag_ldmatrix_conflicts(Lay addr, int elem_log2)
 		reg.col[k++] = (uint32_t)1 << i;
 	for (int i = lay_first(addr, HW_LANE); i < lay_inbits(addr); i++)
 		reg.col[k++] = addr.col[i];
-	return lay_conflicts(reg, lay_stored(HW_N, addr.out, NULL), elem_log2, chunk);
+	return lay_vec_of(reg) < chunk ? -1 : lay_conflicts_of(reg, elem_log2, chunk);
 }

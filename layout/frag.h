@@ -48,6 +48,9 @@ Lay frag_wgmma(Frag f, Role r, int n_log2);
  * cannot deliver this. */
 bool frag_ldmatrix(Lay frag, Lay smem, int elem_log2, int x_log2, bool trans, Lay *addr);
 
+/* The same from the map that lay_solve(smem, frag) gives. */
+bool frag_ldmatrix_of(Lay c, int elem_log2, int x_log2, bool trans, Lay *addr);
+
 /* log2 of the n-way bank conflict of the loads that frag_ldmatrix describes. */
 int  frag_ldmatrix_conflicts(Lay addr, int elem_log2);
 

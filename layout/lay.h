@@ -157,6 +157,10 @@ int lay_vec(Lay reg, Lay smem);
  * in lay_solve.c. */
 int lay_conflicts(Lay reg, Lay smem, int elem_log2, int vec_log2);
 
+/* lay_vec and lay_conflicts from the map that lay_solve(smem, reg) gives; vec_log2 is possible. */
+int lay_vec_of(Lay c);
+int lay_conflicts_of(Lay c, int elem_log2, int vec_log2);
+
 /* ---- ask: lay.c ---- */
 
 bool     lay_ok(Lay l);                               /* well formed, not the bad layout                 */

@@ -139,11 +139,16 @@ CvtKind lay_pull(Lay dst, Lay src, Lay *c)
 	return lay_solve(src, dst, c) ? CVT_CLUSTER : CVT_BAD;
 }
 
+int lay_vec_of(Lay c)
+{
+	return lay_run(c, LAY_HWAXIS(HW_OFF), NULL);
+}
+
 int lay_vec(Lay reg, Lay smem)
 {
 	Lay c;
 
-	return lay_solve(smem, reg, &c) ? lay_run(c, LAY_HWAXIS(HW_OFF), NULL) : -1;
+	return lay_solve(smem, reg, &c) ? lay_vec_of(c) : -1;
 }
 
 /* Note [banks].  Shared memory has 32 banks of 4 bytes; an access is served in wavefronts of at most 128
@@ -152,21 +157,25 @@ int lay_vec(Lay reg, Lay smem)
  * let W be its image, and B the image of W under `mod 32`.  All fibres of a linear map have one size, so
  * each bank that is hit is hit by |W| / |B| distinct words: the conflict is 2^(rank W - rank B)-way, for
  * every wavefront alike. */
-int lay_conflicts(Lay reg, Lay smem, int elem_log2, int vec_log2)
+int lay_conflicts_of(Lay c, int elem_log2, int vec_log2)
 {
 	uint32_t word[LAY_BITS + 4];
-	int bytes = elem_log2 + vec_log2, n = 0, lanes;
-	Lay c;
+	int bytes = elem_log2 + vec_log2, n = 0, lanes = bytes <= 2 ? 5 : 7 - bytes;
 
-	if (elem_log2 < 0 || vec_log2 < 0 || bytes > 4 || !lay_solve(smem, reg, &c)
-	    || lay_run(c, LAY_HWAXIS(HW_OFF), NULL) < vec_log2)
-		return -1;
-	lanes = bytes <= 2 ? 5 : 7 - bytes;
 	for (int i = 0; i < lanes && i < c.in[HW_LANE]; i++)
 		word[n++] = (uint32_t)((uint64_t)c.col[lay_first(c, HW_LANE) + i] << elem_log2 >> 2);
 	for (int i = 2; i < bytes; i++)
 		word[n++] = (uint32_t)1 << (i - 2);
 	return f2_rank(word, n, UINT32_MAX) - f2_rank(word, n, 31);
+}
+
+int lay_conflicts(Lay reg, Lay smem, int elem_log2, int vec_log2)
+{
+	Lay c;
+
+	if (elem_log2 < 0 || vec_log2 < 0 || elem_log2 + vec_log2 > 4 || !lay_solve(smem, reg, &c) || lay_vec_of(c) < vec_log2)
+		return -1;
+	return lay_conflicts_of(c, elem_log2, vec_log2);
 }
 
 CvtKind lay_cvt(Lay dst, Lay src)

@@ -1,6 +1,7 @@
 /* swz.c: search over XOR swizzles by their closed-form cost; swz.h has the contract. */
 #include "layout/swz.h"
 
+#include "layout/f2.h"
 #include "layout/frag.h"
 
 /* What a barrier and the trip through shared memory cost over and above the accesses, in instructions. */
@@ -45,16 +46,17 @@ bool swz_tma(int span_bytes, int elem_log2, Swz *s)
 /* log2 of the distinct elements among a thread's registers: copies are neither loaded nor stored. */
 static int reg_rank(Lay l)
 {
-	return lay_rank(lay_pick(l, 1u << HW_REG, ~0u));
+	return f2_rank(l.col, l.in[HW_REG], UINT32_MAX);
 }
 
-static int plain_cost(Lay reg, Lay smem, int elem_log2)
+/* The costs of an access from the map c of its registers into the places of shared memory. */
+static int plain_cost(Lay c, int elem_log2)
 {
-	int best = -1, vec = lay_vec(reg, smem), rank = reg_rank(reg);
+	int best = -1, vec = lay_vec_of(c), rank = reg_rank(c);
 
 	for (int v = 0; v <= vec && elem_log2 + v <= 4; v++) {
 		int bytes = elem_log2 + v;
-		int waves = (bytes > 2 ? bytes - 2 : 0) + lay_conflicts(reg, smem, elem_log2, v);
+		int waves = (bytes > 2 ? bytes - 2 : 0) + lay_conflicts_of(c, elem_log2, v);
 		int cost = rank - v + waves > 24 ? INT32_MAX / 64 : (1 << (rank - v)) * ((1 << waves) + 1);
 
 		if (best < 0 || cost < best)
@@ -63,20 +65,26 @@ static int plain_cost(Lay reg, Lay smem, int elem_log2)
 	return best;
 }
 
-static int ldmatrix_cost(Lay reg, Lay smem, int elem_log2, bool trans)
+static int ldmatrix_cost(Lay c, int elem_log2, bool trans)
 {
 	Lay addr;
 
 	for (int x = 2; x >= 0; x--)
-		if (frag_ldmatrix(reg, smem, elem_log2, x, trans, &addr))
+		if (frag_ldmatrix_of(c, elem_log2, x, trans, &addr))
 			return (1 << addr.in[HW_REG]) * ((1 << (x + frag_ldmatrix_conflicts(addr, elem_log2))) + 1);
 	return -1;
 }
 
+static int map_cost(Lay c, int elem_log2, SwzVia via)
+{
+	return via == SWZ_PLAIN ? plain_cost(c, elem_log2) : ldmatrix_cost(c, elem_log2, via == SWZ_LDM_T);
+}
+
 int swz_cost(Lay reg, Lay smem, int elem_log2, SwzVia via)
 {
-	return via == SWZ_PLAIN ? plain_cost(reg, smem, elem_log2)
-	                        : ldmatrix_cost(reg, smem, elem_log2, via == SWZ_LDM_T);
+	Lay c;
+
+	return lay_solve(smem, reg, &c) ? map_cost(c, elem_log2, via) : -1;
 }
 
 /* What a search is about, apart from the storage that it varies. */
@@ -86,19 +94,25 @@ typedef struct Search {
 	int            elem_log2;
 	int            nuse;
 	const SwzUse  *use;
-	SwzPick        best;      /* cost -1: none yet                                                 */
+	Lay            map[SWZ_USES];     /* of each use into the storage of this order, not swizzled  */
+	SwzPick        best;              /* cost -1: none yet                                         */
 } Search;
+
+/* A swizzle is its own inverse: what lies at offset o without it is at swz(o) with it. */
+static Lay swizzled(Lay c, Swz s)
+{
+	for (int i = 0; s.bits && i < LAY_BITS; i++)
+		c.col[i] = swz_apply(s, c.col[i]);
+	return c;
+}
 
 /* Takes this storage if it serves all uses at lower cost than the best so far. */
 static void consider(Search *f, const uint8_t order[], Swz s)
 {
-	Lay smem = swz_lay(f->naxis, f->shape, order, s);
 	int64_t sum = 0, limit = f->best.cost < 0 ? INT64_MAX : f->best.cost;
 
-	if (!lay_ok(smem))
-		return;
 	for (int i = 0; i < f->nuse && sum < limit; i++) {
-		int c = swz_cost(f->use[i].reg, smem, f->elem_log2, f->use[i].via);
+		int c = map_cost(swizzled(f->map[i], s), f->elem_log2, f->use[i].via);
 
 		if (c < 0)
 			return;
@@ -107,7 +121,6 @@ static void consider(Search *f, const uint8_t order[], Swz s)
 	if (sum >= limit)
 		return;
 	f->best.swz = s;
-	f->best.smem = smem;
 	f->best.cost = sum < INT32_MAX ? (int)sum : INT32_MAX;
 	for (int i = 0; i < f->naxis; i++)
 		f->best.order[i] = order[i];
@@ -117,10 +130,14 @@ static void consider(Search *f, const uint8_t order[], Swz s)
  * word the bank stays, above a chunk vectors have no more to gain. */
 static void search(Search *f, const uint8_t order[])
 {
-	int total = 0;
+	Lay plain = lay_stored(f->naxis, f->shape, order);
+	int total = lay_outbits(plain);
 
-	for (int a = 0; a < f->naxis; a++)
-		total += f->shape[a];
+	if (!lay_ok(plain))
+		return;
+	for (int i = 0; i < f->nuse; i++)
+		if (!lay_solve(plain, f->use[i].reg, &f->map[i]))
+			return;
 	consider(f, order, (Swz){ 0 });
 	for (int bits = 1; bits <= 5; bits++) {
 		for (int base = 4 - f->elem_log2; base >= 0 && base + f->elem_log2 >= 2; base--) {
@@ -133,10 +150,10 @@ static void search(Search *f, const uint8_t order[])
 bool swz_choose(int naxis, const uint8_t shape_log2[], const uint8_t order[], int elem_log2, int nuse,
                 const SwzUse use[], SwzPick *pick)
 {
-	Search f = { naxis, shape_log2, elem_log2, nuse, use, { .cost = -1 } };
+	Search f = { naxis, shape_log2, elem_log2, nuse, use, .best.cost = -1 };
 	uint8_t own[LAY_AXES] = { 0 };
 
-	if (naxis < 0 || naxis > LAY_AXES || elem_log2 < 0 || elem_log2 > 4)
+	if (naxis < 0 || naxis > LAY_AXES || elem_log2 < 0 || elem_log2 > 4 || nuse > SWZ_USES)
 		return false;
 	for (int i = 0; i < naxis; i++)
 		own[i] = order ? order[i] : (uint8_t)(naxis - 1 - i);
@@ -149,6 +166,7 @@ bool swz_choose(int naxis, const uint8_t shape_log2[], const uint8_t order[], in
 	if (f.best.cost < 0)
 		return false;
 	*pick = f.best;
+	pick->smem = swz_lay(naxis, shape_log2, pick->order, pick->swz);
 	return true;
 }
 

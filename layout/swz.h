@@ -51,6 +51,8 @@ bool swz_tma(int span_bytes, int elem_log2, Swz *s);
  * the best vector width.  -1: not possible this way. */
 int  swz_cost(Lay reg, Lay smem, int elem_log2, SwzVia via);
 
+enum { SWZ_USES = 4 };        /* at most, of one storage */
+
 /* The cheapest storage for all uses; the simplest among equals.  Either of the two trailing axes may
  * become the fastest, unless order fixes it (fastest first; NULL: free).  False if no storage serves every
  * use. */

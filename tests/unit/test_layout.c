@@ -934,9 +934,9 @@ static void test_swz(void)
 	CHECK(swz_convert_cost(use[0].reg, use[1].reg, 2) > p.cost);
 	CHECK(swz_convert_cost(use[0].reg, use[0].reg, 2) == 0);
 
-	/* three axes; the choice is never worse than no swizzle */
+	/* three axes; the choice is never worse than no swizzle, and costs what its storage says */
 	for (int round = 0; round < 12; round++) {
-		int elem = (int)rnd(3), plain = 0;
+		int elem = (int)rnd(3), plain = 0, chosen = 0;
 
 		s3[0] = (uint8_t)rnd(2);
 		s3[1] = (uint8_t)(4 + rnd(2));
@@ -947,6 +947,9 @@ static void test_swz(void)
 		for (int i = 0; i < 2; i++)
 			plain += use[i].count * swz_cost(use[i].reg, lay_stored(3, s3, NULL), elem, SWZ_PLAIN);
 		CHECK(swz_choose(3, s3, NULL, elem, 2, use, &p) && p.cost <= plain && lay_onto(p.smem));
+		for (int i = 0; i < 2; i++)
+			chosen += use[i].count * swz_cost(use[i].reg, p.smem, elem, SWZ_PLAIN);
+		CHECK(p.cost == chosen);
 	}
 	CHECK(swz_choose(0, s, NULL, 2, 0, NULL, &p) && p.swz.bits == 0);
 }
