@@ -237,39 +237,51 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	cu_end(g);
 }
 
+/* Of lanes whose numbers differ by `lane`, whose lowest bit is `low`, both expressions: what both have. */
+static void combine_lanes(Cu *g, const Op *op, int kind, const Str *a, Str lane, Str low)
+{
+	Str b[MOST], first[MOST], second[MOST];
+	for (int i = 0; i < op->nin; i++) {
+		Elem e = ir_in(op, i)->type->elem;
+		b[i] = str_fmt("ct_b%d", i);
+		out_printf(g->o, "const %s %s = ct_shfl_xor_%s(%s, %s);\n", cu_type(e), b[i], elem_rows[e].name, a[i], lane);
+		first[i] = a[i];
+		second[i] = b[i];
+		if (kind != REDUCE_CUSTOM) continue;
+		/* the lane without the bit holds the earlier elements */
+		first[i] = str_fmt("ct_e%d", i);
+		second[i] = str_fmt("ct_f%d", i);
+		out_printf(g->o, "const %s %s = (ct_lane & %s) ? %s : %s, %s = (ct_lane & %s) ? %s : %s;\n", cu_type(e), first[i], low, b[i], a[i],
+			second[i], low, a[i], b[i]);
+	}
+	reduce_combine(g, op, kind, op->nin, a, b, first, second);
+}
+
 static void reduce_lanes(Cu *g, const Op *op, int kind)
 {
 	const Val *x = ir_in(op, 0);
-	uint32_t v[LAY_BITS];
+	uint32_t v[LAY_BITS], lane[LAY_BITS];
 	int n, axis = (int)ir_int(op, AT_AXIS, 0);
 	Lay r = lay_reduced(*x->lay, axis, 2, &n, v);
 	lay_sort(*x->lay, n, v);
-	Str a[MOST], b[MOST], first[MOST], second[MOST];
+	Str a[MOST];
+	bool doubles = n > 1;           /* each time twice as far, as nearly always: one text */
+	for (int k = 0; k < n; k++) {
+		lane[k] = lay_hwcoord(*x->lay, v[k], HW_LANE);
+		doubles &= lane[k] == lane[0] << k;
+	}
 	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 2)));
 	for (int i = 0; i < op->nin; i++) {
 		a[i] = str_fmt("ct_a%d", i);
 		out_printf(g->o, "%s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), a[i], cu_at(g, ir_in(op, i), "ct_s"));
 	}
-	for (int k = 0; k < n; k++) {
-		uint32_t lane = lay_hwcoord(*x->lay, v[k], HW_LANE);
-		out_puts(g->o, "{\n");
+	for (int k = 0; k < (doubles ? 1 : n); k++) {
+		if (doubles) out_printf(g->o, "#pragma unroll\nfor (int ct_k = 0; ct_k < %d; ct_k++) {\n", n);
+		else out_puts(g->o, "{\n");
 		out_in(g->o);
-		for (int i = 0; i < op->nin; i++) {
-			Elem e = ir_in(op, i)->type->elem;
-			b[i] = str_fmt("ct_b%d", i);
-			out_printf(g->o, "const %s %s = ct_shfl_xor_%s(%s, %u);\n", cu_type(e), b[i], elem_rows[e].name, a[i], (unsigned)lane);
-			first[i] = a[i];
-			second[i] = b[i];
-			if (kind != REDUCE_CUSTOM) continue;
-			/* the lane without the bit holds the earlier elements */
-			Str late = str_fmt("(ct_lane & %u)", (unsigned)(lane & (~lane + 1)));
-			first[i] = str_fmt("ct_e%d", i);
-			second[i] = str_fmt("ct_f%d", i);
-			out_printf(g->o, "const %s %s = %s ? %s : %s, %s = %s ? %s : %s;\n", cu_type(e), first[i], late, b[i], a[i], second[i], late,
-				a[i], b[i]);
-		}
-		reduce_combine(g, op, kind, op->nin, a, b, first, second);
+		const char *bits = doubles ? "(%uu << ct_k)" : "%u";
+		combine_lanes(g, op, kind, a, str_fmt(bits, (unsigned)lane[k]), str_fmt(bits, (unsigned)(lane[k] & (~lane[k] + 1))));
 		cu_end(g);
 	}
 	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);
