@@ -163,7 +163,7 @@ static bool asks_for_little(const Op *loop)
 /* Without the hint nvcc must not copy bodies either: those of tiles are large. */
 static void unroll_pragma(Cu *g, const Op *op)
 {
-	int copies = op->code == OP_FOR && asks_for_little(op) ? COPIES : 1;
+	int copies = op->code == OP_FOR && !ir_attr(op, AT_ROUNDS) && asks_for_little(op) ? COPIES : 1;
 	out_printf(g->o, "#pragma unroll %lld\n", (long long)ir_int(op, AT_UNROLL, copies));
 }
 
@@ -178,10 +178,12 @@ static void print_for(Cu *g, const Op *op)
 	next_begin(g, op);
 	cluster_before(g, op);
 	cluster_idle(g, op, lo, hi, step);
+	int together = (int)ir_int(op, AT_ROUNDS, 1);
 	Str i = cu_val(g, counter)->name = cu_name(g, counter);
 	Num one;
-	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1;
-	if (!ir_const_value(ir_in(op, 2), &one)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
+	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1 && together == 1;
+	if (together > 1) step = str_i64(one.i * together);
+	else if (!ir_const_value(ir_in(op, 2), &one)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
 	else if (one.i < 1 && (!one.i || elem_is_signed(e))) step = str_intern("1");    /* known after folding only */
 	unroll_pragma(g, op);
 	cu_line(g, op);
@@ -202,7 +204,8 @@ static void print_for(Cu *g, const Op *op)
 		out_in(g->o);
 		out_printf(g->o, "const %s %s = (%s)((unsigned long long)%s + %s * (unsigned long long)%s);\n", cu_type(e), i, cu_type(e), lo, n, step);
 	}
-	region(g, op, b, NULL);
+	if (together > 1) rounds_print(g, op, i, one.i);
+	else region(g, op, b, NULL);
 	cu_end(g);
 }
 

@@ -206,6 +206,7 @@ void planes_place(Fn *fn, Fn *placed);          /* fn: TYPED; placed: with an `o
 /* ---- ahead.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
+Op *several_behind(const Op *loop);             /* of a loop with {rounds}: the first operation behind what these ask for together */
 
 /* ---- rare.c ---- */
 /* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the comparison less

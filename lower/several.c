@@ -1,18 +1,20 @@
 /* several: loops that only wait for memory ask for the tiles of several rounds at once.
  *
  * A loop whose rounds load little keeps little under way: sums of columns by tiles of 1 x 128 elements, 16 bytes a
- * thread, ran at 52 % of the copy rate, and run at 102. Where no thread waits for another and nothing is written, 2^n
- * rounds become one that begins with the loads of all; what is computed keeps its order. The rounds that are left over
- * run one by one behind it. Loops of a bounded number of rounds stay, and those in which lanes reduce: a reduction is 40 lines of text
- * in each round, and a program of 1,000 lines of such loops takes 3 times as long to print with up to 16 rounds. Sums of rows by tiles of
- * 1 x 32 elements in a loop stay at 48 % of the copy rate so, instead of 99. */
+ * thread, ran at 52 % of the copy rate, and run at 102; sums of rows by tiles of 1 x 32 went from 48 to 99. Where no warp waits for
+ * another and nothing is written, a loop of {rounds = 2^n} begins with the loads of so many rounds; what is computed keeps its order.
+ * Rounds that are left over run one by one behind it. Loops of a bounded number of rounds stay.
+ *
+ * The loop is printed as two loops over its rounds (emit_cuda/rounds.c), which nvcc unrolls: the text is as long for 16 rounds as for
+ * two. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
 enum {
-	WANTED = 7,             /* log2 of the bytes that a thread asks for in a round; */
-	MOST = 4,               /* of the rounds that become one, at most */
-	WORDS = 48,             /* registers of what the loop carries and asks for, at most */
+	WANTED = 8,             /* log2 of the bytes that a thread asks for in a round; */
+	MOST = 5,               /* of the rounds that become one, at most */
+	WORDS = 48,             /* registers of what the loop carries and asks for, at most; */
+	LITTLE = 8, LITTLE_WORDS = 72,  /* the same where a round asks for so few bytes: what it does beside that weighs more than warps do */
 	BODY = 24               /* operations of a round, at most */
 };
 
@@ -45,7 +47,6 @@ static void look_at(Round *r, const Op *op)
 	r->ops++;
 	r->fails |= op->nregion || op->nout > 1 || ir_int(op, AT_ORDER, 0) || waits_for_threads(op) || one_thread_reads(op);
 	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && !(f & OPF_PURE);
-	r->fails |= op->code == OP_REDUCE_LANES;
 	if (r->fails || !op->nout || !is_early(r, op)) return;
 	r->early[op->out[0]->id] = asks(op) || (f & OPF_PURE && type_is_scalar(op->out[0]->type));
 	if (asks(op)) r->bytes += thread_bytes(op->out[0]);
@@ -75,12 +76,19 @@ static int rounds_of(const Fn *fn, const Op *loop)
 	for (int i = 1; i < body->args.n; i++) r.carried += (int)(thread_bytes(body->args.p[i]) / 4);
 	for (const Op *op = body->first; op && !r.fails; op = op->next) look_at(&r, op);
 	if (r.fails || !r.bytes || r.ops > BODY) return 0;
-	int n = 0;
-	while (n < MOST && r.bytes << n < 1 << WANTED && r.carried + (r.bytes << (n + 1)) / 4 <= WORDS) n++;
+	int n = 0, words = r.bytes <= LITTLE ? LITTLE_WORDS : WORDS;
+	while (n < MOST && r.bytes << n < 1 << WANTED && r.carried + (r.bytes << (n + 1)) / 4 <= words) n++;
 	return n;
 }
 
 /* ---- the loop of several rounds ---- */
+Op *several_behind(const Op *loop)
+{
+	Op *op = loop->region[0]->first;
+	while (asks(op) || (op->nout == 1 && op_rows[op->code].flags & OPF_PURE && type_is_scalar(op->out[0]->type))) op = op->next;
+	return op;
+}
+
 /* In front of what is computed, in their order: what the loads need, and the loads. */
 static void ask_first(const Fn *fn, Op *loop)
 {
@@ -114,6 +122,7 @@ static Op *begin_loop(Builder *b, const Op *loop, Val *hi, Val *step)
 	return op;
 }
 
+/* A copy of the loop in front of it takes as many rounds as fit, several at once; the loop itself goes on from there. */
 static void make_several(Fn *fn, Op *loop, int log2)
 {
 	const Type *t = loop->region[0]->args.p[0]->type;
@@ -122,18 +131,11 @@ static void make_several(Fn *fn, Op *loop, int log2)
 	ir_const_value(ir_in(loop, 2), &step);
 	Val *by = ir_const_int(&b, t, step.i << log2);
 	Val *end = ir_binary(&b, OP_MUL, t, ir_binary(&b, OP_DIV, t, ir_in(loop, 1), by), by);
-	Op *several = begin_loop(&b, loop, end, by);
+	Op *several = begin_loop(&b, loop, end, ir_in(loop, 2));
 	IrBlock *body = several->region[0];
 	Builder in = { fn, body, NULL, loop->span };
-	Val **args = NEW_ARRAY(A_TMP, Val *, body->args.n);
-	for (int i = 0; i < body->args.n; i++) args[i] = body->args.p[i];
-	for (int k = 0; k < 1 << log2; k++) {
-		if (k) args[0] = ir_binary(&in, OP_ADD, t, body->args.p[0], ir_const_int(&in, t, k * step.i));
-		copy_block(&in, loop->region[0], args);
-		Op *yield = body->last;
-		for (int i = 0; i < yield->nin; i++) args[i + 1] = ir_in(yield, i);
-		if (k + 1 < 1 << log2) ir_remove(yield);
-	}
+	copy_block(&in, loop->region[0], body->args.p);
+	ir_set_int(several, AT_ROUNDS, (int64_t)1 << log2);
 	loop->in[0] = end;
 	for (int i = 3; i < loop->nin; i++) loop->in[i] = several->out[i - 3];
 	ir_number(fn);

@@ -1,0 +1,64 @@
+/* Loops of which several rounds ask for their tiles before the first of them goes on (lower/several.c): two loops over such rounds,
+ * which nvcc unrolls. The first loads, to arrays with a place for each round; the second does the rest, and makes again the
+ * scalars that it needs. */
+#include "base/diag.h"
+#include "emit_cuda/cu.h"
+
+/* Arrays for what the first loop loads. */
+static void declare_asked(Cu *g, const Op *first, const Op *behind, int rounds)
+{
+	for (const Op *op = first; op != behind; op = op->next) {
+		const Val *v = op->out[0];
+		if (op->code != OP_LOAD) continue;
+		Str name = cu_name(g, v);
+		int n = cu_regs(v);
+		if (n > 1) out_printf(g->o, "%s %s[%d][%d];\n", cu_held(v), name, rounds, n);
+		else out_printf(g->o, "%s %s[%d];\n", cu_held(v), name, rounds);
+		cu_val(g, v)->name = str_fmt("%s[ct_round]", name);
+		cu_val(g, v)->declared = true;
+	}
+}
+
+static void need(bool *needed, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) needed[ir_in(op, i)->id] = true;
+}
+
+/* By Val id: what the second loop uses of the scalars that the first has made. */
+static bool *needed_behind(Cu *g, const Op *first, const Op *behind)
+{
+	bool *needed = NEW_ARRAY(A_TMP, bool, g->nval);
+	for (const Op *op = behind; op; op = op->next) need(needed, op);
+	for (const Op *op = behind->prev; op; op = op == first ? NULL : op->prev)
+		if (op->code != OP_LOAD && needed[op->out[0]->id]) need(needed, op);
+	return needed;
+}
+
+static void begin(Cu *g, const Val *counter, int rounds, Str from, int64_t step)
+{
+	out_printf(g->o, "#pragma unroll\nfor (int ct_round = 0; ct_round < %d; ct_round++) {\n", rounds);
+	out_in(g->o);
+	if (!counter) return;
+	const char *t = cu_type(counter->type->elem);
+	cu_val(g, counter)->name = cu_name(g, counter);
+	out_printf(g->o, "const %s %s = (%s)(%s + ", t, cu_scalar(g, counter), t, from);
+	out_printf(g->o, step > 1 ? "ct_round * %lld);\n" : "ct_round);\n", (long long)step);
+}
+
+void rounds_print(Cu *g, const Op *loop, Str from, int64_t step)
+{
+	IrBlock *b = loop->region[0];
+	const Val *counter = b->args.p[0];
+	Op *behind = several_behind(loop);
+	int rounds = (int)ir_int(loop, AT_ROUNDS, 1);
+	declare_asked(g, b->first, behind, rounds);
+	begin(g, counter, rounds, from, step);
+	control_ops(g, b->first, behind);
+	cu_end(g);
+	const bool *needed = needed_behind(g, b->first, behind);
+	begin(g, needed[counter->id] ? counter : NULL, rounds, from, step);
+	for (Op *op = b->first; op != behind; op = op->next)
+		if (op->code != OP_LOAD && needed[op->out[0]->id]) control_ops(g, op, op->next);
+	control_ops(g, behind, NULL);
+	cu_end(g);
+}
