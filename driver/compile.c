@@ -185,6 +185,7 @@ static SemaOptions sema_options(const Unit *u)
 {
 	const Options *o = u->opt;
 	SemaOptions s = { .tune_path = o->tune ? str_intern(o->tune) : NULL, .arch_known = arch_known, .checked = o->checked };
+	s.program = !o->check && !u->only_print;
 	if (u->eo.archs.n) s.least_arch = u->eo.archs.p[0]->number;
 	for (int i = 0; i < o->defines.n; i++) {
 		SemaDefine d = { o->defines.p[i].name, str_intern(o->defines.p[i].value) };

@@ -1,5 +1,6 @@
-/* Accesses that never reach their tensor, pads in reductions, and views that memory serves badly. One walk over a finished
- * kernel with what is known at each op; code that is proved not to run is left out. */
+/* Accesses that never reach their tensor, indices that count what they should not, counts that leave a rest, pads in
+ * reductions, and views that memory serves badly. One walk over a finished kernel with what is known at each op; code that is
+ * proved not to run is left out. */
 #include "sema/findings.h"
 
 enum {          /* bytes */
@@ -8,7 +9,12 @@ enum {          /* bytes */
 	SMALL = 256     /* a tile that is not worth a word */
 };
 
-typedef struct Findings { ValSyms vs; Padding pad; } Findings;
+typedef struct Findings {
+	ValSyms vs;
+	Padding pad;
+	const Sym **end;        /* of loops, by the Val id of their counters */
+	unsigned rests;         /* axes of the grid of which was said that they leave a rest */
+} Findings;
 
 /* ---- outside ---- */
 /* a >= b for certain. A proof is searched for sums in dimensions only: most indices are block indices and counters. */
@@ -58,6 +64,80 @@ static void outside(Findings *w, const Op *op)
 		if (type_is_tile(index->type)) continue;
 		const Sym *at = tiles ? valsym_access(&w->vs, op, i) : valsym(&w->vs, index);
 		if (axis_outside(w, op, at, t ? type_extent(t, i) : 1, i)) return;
+	}
+}
+
+/* ---- counting ---- */
+/* s = factor * counter, a block index or the counter of a loop; *end: where the counter stops. */
+static bool counted(const Findings *w, const Sym *s, int64_t *factor, const Sym **counter, const Sym **end)
+{
+	bool scaled = s->kind == SYM_MUL && s->n == 2 && sym_is_const(s->arg[0], factor);
+	if (!scaled) *factor = 1;
+	*counter = scaled ? s->arg[1] : s;
+	if ((*counter)->kind != SYM_ATOM) return false;
+	*end = (*counter)->atom == ATOM_BID ? w->vs.fn->grid[(*counter)->index] :
+		(*counter)->atom == ATOM_VAL ? w->end[(*counter)->index] : NULL;
+	return *end != NULL;
+}
+
+/* The index of a tile runs over elements, or over the first ones of tiles. */
+static bool counts_elements(Findings *w, const Op *op, const Sym *index, int64_t len, int axis)
+{
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	const Sym *ext = valsym_extent(&w->vs, ir_in(op, 0), axis), *counter, *end;
+	int64_t factor, n;
+	if (!root || !ext || !counted(w, index, &factor, &counter, &end)) return false;
+	const Sym *tiles = sym_cdiv(ext, sym_const(len));
+	bool by_tile = factor % len == 0 && (end == tiles || end == sym_div(ext, sym_const(len)));
+	bool by_element = factor == 1 && end == ext && end != tiles;
+	if ((!by_tile && !by_element) || (sym_is_const(end, &n) && n <= 1)) return false;
+	bool stores = op->code == OP_STORE;
+	const Val *v = ir_in(op, 1 + axis);
+	Str what = v->name ? v->name : sym_text(index);
+	Diag *d = diag(D_TILE_COUNT, op->span, what, str_i64(len), str_i64(axis), root->name);
+	if (by_tile) diag_help(d, "leave the factor out, or write `%s`, which takes the first element", stores ? "store_at" : "load_at");
+	else diag_help(d, "write `%s`, which takes the first element, or let it run to `%s`", stores ? "store_at" : "load_at", sym_text(tiles));
+	return true;
+}
+
+/* A quotient that is the extent of a parameter was rounded down on purpose. */
+static bool is_extent(const Fn *fn, const Sym *s)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		for (int k = 0; k < fn->params.p[i].rank; k++)
+			if (fn->params.p[i].extent[k] == s) return true;
+	return false;
+}
+
+/* Tiles are counted by a quotient that is rounded down. */
+static bool leaves_rest(Findings *w, const Op *op, const Sym *index, int64_t len, int axis)
+{
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	const Sym *ext = valsym_extent(&w->vs, ir_in(op, 0), axis), *counter, *end;
+	int64_t factor;
+	if (!root || !ext || !counted(w, index, &factor, &counter, &end) || factor != 1) return false;
+	if (end->kind != SYM_DIV || end != sym_div(ext, sym_const(len)) || facts_gcd(w->vs.facts, ext) % len == 0) return false;
+	if (is_extent(w->vs.fn, end)) return false;
+	bool grid = counter->atom == ATOM_BID;
+	if (grid && (w->rests >> counter->index & 1)) return false;
+	if (grid) w->rests |= 1u << counter->index;
+	else w->end[counter->index] = NULL;
+	Diag *d = diag(D_REST, op->span, sym_text(end), str_i64(axis), root->name, op->code == OP_STORE ? "stored" : "read");
+	diag_help(d, "round up, `%s`: the last tile is cut by itself; or promise `where %s %% %lld == 0`",
+		sym_text(sym_cdiv(ext, sym_const(len))), sym_text(ext), (long long)len);
+	return true;
+}
+
+static void counting(Findings *w, const Op *op)
+{
+	const IrAttr *steps = ir_attr(op, AT_STEPS);
+	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
+	if (ir_attr(op, AT_OFFSETS)) return;
+	for (int i = 0; i < t->rank; i++) {
+		int64_t len = type_extent(t, i);
+		if (len < 2 || !steps || steps->u.ints.p[i] != len) continue;
+		const Sym *index = valsym(&w->vs, ir_in(op, 1 + i));
+		if (counts_elements(w, op, index, len, i) || leaves_rest(w, op, index, len, i)) return;
 	}
 }
 
@@ -117,7 +197,9 @@ static void walk(Findings *w, const IrBlock *b)
 	for (const Op *op = b->first; op; op = op->next) {
 		bool access = op->code == OP_LOAD || op->code == OP_STORE;
 		if (access || op->code == OP_GATHER || op->code == OP_SCATTER) outside(w, op);
+		if (access) counting(w, op);
 		if (access) speed(w, op);
+		if (op->code == OP_FOR) w->end[op->region[0]->args.p[0]->id] = valsym(&w->vs, ir_in(op, 1));
 		for (int i = 0; i < op->nregion; i++) {
 			bool runs, of_values = op->code == OP_REDUCE || op->code == OP_SCAN;
 			if (of_values) continue;
@@ -132,6 +214,7 @@ static void walk(Findings *w, const IrBlock *b)
 void findings_report(const Fn *fn)
 {
 	Findings w = { .vs = valsyms_new(fn) };
+	w.end = NEW_ARRAY(A_TMP, const Sym *, fn->nval + 1);
 	w.pad = (Padding){ &w.vs, NEW_ARRAY(A_TMP, struct PadAxis *, fn->nval + 1) };
 	walk(&w, fn->body);
 }

@@ -356,15 +356,34 @@ static void check_rest(Sema *s)
 	}
 }
 
+/* An instance to begin with: `<f32, 128>`. */
+static Str example_arguments(const Item *kernel)
+{
+	const GenericVec *v = &kernel->u.fn.generics;
+	Out *o = out_new();
+	for (int i = 0; i < v->n && !v->p[i].dflt; i++) {
+		const Expr *c = v->p[i].class_;
+		if (c && c->kind == EX_ALT) c = c->u.list.p[0];
+		Elem e;
+		Str word = c && c->kind == EX_NAME ? c->u.name : str_intern("");
+		const char *value = !strcmp(word, "int") ? "128" : !strcmp(word, "bool") ? "true" : !strcmp(word, "float") ? "f32" :
+			elem_by_name(word, &e) ? word : "...";
+		out_printf(o, "%s%s", i ? ", " : "", value);
+	}
+	return out_take(o);
+}
+
+/* Kernels that make no C function. The first is reported in any case where the whole program would be empty. */
 static void warn_kernels(Sema *s)
 {
 	const Unit *u = s->units.p[0];
+	bool empty = s->opt->program && !s->mod->entries.n;
 	for (int i = 0; i < u->globals.n; i++) {
 		const Global *g = u->globals.p[i];
-		if (g->item->kind == IT_KERNEL && !g->used) {
-			Diag *d = diag(D_KERNEL_UNUSED, g->item->name.span, g->name);
-			diag_help(d, "give its generic parameters values: `instance name = %s<...>;`", g->name);
-		}
+		if (g->item->kind != IT_KERNEL || g->used) continue;
+		Diag *d = diag(empty ? D_EMPTY_OUTPUT : D_KERNEL_UNUSED, g->item->name.span, g->name);
+		diag_help(d, "give its generic parameters values: `instance name = %s<%s>;`", g->name, example_arguments(g->item));
+		empty = false;
 	}
 }
 

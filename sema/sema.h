@@ -12,6 +12,7 @@ typedef struct SemaOptions {
 	Str tune_path;                  /* --tune, or NULL: `NAME.tune` beside the main file when it has a `tune` */
 	bool (*arch_known)(Str);        /* whether a target knows "sm_90"; NULL: all are */
 	int least_arch;                 /* the oldest GPU that code is made for, 80 for sm_80; 0: none */
+	bool program;                   /* a program is to be written, and should hold a C function */
 	bool checked;                   /* --checked: build `check` ops and keep `assert` */
 } SemaOptions;
 
