@@ -48,18 +48,23 @@ static const char *param_type(const IrParam *p)
 	return elem_is_ptr(p->elem) ? cu_type(p->elem) : str_fmt("const %s ", cu_type(p->elem));
 }
 
-/* Of all texts; print_args of launch.c has the same order. */
-static void kernel_params(Out *o, const CuKernel *k)
+static void add_param(CuParams *params, const char *type, Str name) { vec_push(A_UNIT, params, ((CuParam){ type, name, name })); }
+
+void text_params(CuKernel *k)
 {
-	int n = 0;
+	CuParams *params = &k->params;
 	const Fn *fn = k->fn;
-	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s%s%s", n++ ? ", " : "", param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
-	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%sconst long long %s", n++ ? ", " : "", name_dim(fn, i));
-	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%sconst long long ct_l%d", n++ ? ", " : "", i);
-	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%sconst __grid_constant__ ct_tensor_map ct_m%d", n++ ? ", " : "", i);
-	for (int i = 0; i + 1 < fn->ngrid; i++)
-		out_printf(o, "%sconst unsigned int ct_g%d, const unsigned long long ct_d%d", n++ ? ", " : "", ir_sweep(fn, i), ir_sweep(fn, i));
-	if (k->packed) out_printf(o, "%sconst unsigned int ct_blocks", n++ ? ", " : "");
+	for (int i = 0; i < fn->params.n; i++) add_param(params, param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
+	for (int i = 0; i < fn->dims.n; i++) add_param(params, "const long long ", name_dim(fn, i));
+	for (int i = 0; i < k->launch.n; i++) add_param(params, "const long long ", str_fmt("ct_l%d", i));
+	for (int i = 0; i < k->maps.n; i++) add_param(params, "const __grid_constant__ ct_tensor_map ", str_fmt("ct_m%d", i));
+	for (int i = 0; i + 1 < fn->ngrid; i++) {
+		add_param(params, "const unsigned int ", str_fmt("ct_g%d", ir_sweep(fn, i)));
+		add_param(params, "const unsigned long long ", str_fmt("ct_d%d", ir_sweep(fn, i)));
+	}
+	if (!k->packed) return;
+	add_param(params, "const unsigned int ", str_intern("ct_blocks"));
+	params->p[params->n - 1].given = str_intern("ct_count");        /* ct_blocks is of 64 bits there */
 }
 
 /* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so the
@@ -203,7 +208,7 @@ void text_print(Out *o, const CuKernel *k, const CuText *t, TextKind kind, const
 	/* known to the compiler, barriers of the cluster are one instruction each */
 	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", text_arch(a), fn->cluster);
 	out_printf(o, "%s(", text_name(fn, a, kind));
-	kernel_params(o, k);
+	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
 	out_printf(o, ")\n{\n#if %s\n", text_arch(a));
 	out_raw(o, t->o->p, t->line.split);
 	if (text_waits(t, a)) out_puts(o, text_wait);

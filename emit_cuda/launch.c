@@ -163,20 +163,11 @@ static const CuKernel *find_kernel(const Fn *fn)
 	return &kernels->p[next];
 }
 
-/* The kernel's parameters, in the order of kernel_params. */
 static void print_args(Out *o, const CuKernel *k)
 {
-	int n = 0;
-	const Fn *fn = k->fn;
 	out_puts(o, "void *ct_args[] = { ");
-	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_c(fn->params.p[i].name));
-	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(void *)&%s", n++ ? ", " : "", name_dim(fn, i));
-	for (int i = 0; i < k->launch.n; i++) out_printf(o, "%s(void *)&ct_l%d", n++ ? ", " : "", i);
-	for (int i = 0; i < k->maps.n; i++) out_printf(o, "%s(void *)&ct_m%d", n++ ? ", " : "", i);
-	for (int i = 0; i + 1 < fn->ngrid; i++)
-		out_printf(o, "%s(void *)&ct_g%d, (void *)&ct_d%d", n++ ? ", " : "", ir_sweep(fn, i), ir_sweep(fn, i));
-	if (k->packed) out_printf(o, "%s(void *)&ct_count", n++ ? ", " : "");
-	out_printf(o, "%s };\n", n ? "" : "NULL");
+	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s(void *)&%s", i ? ", " : "", k->params.p[i].given);
+	out_printf(o, "%s };\n", k->params.n ? "" : "NULL");
 }
 
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)

@@ -191,6 +191,7 @@ void texts_make(CuKernel *k, int index, Module *const *placed, const EmitOptions
 		for (int t = 0; t < TEXTS; t++)
 			if (k->by_arch[i].of[t].o && !is_shared(k, i, t, opt)) snip_use_text(used, k->by_arch[i].of[t].o->p);
 	if (k->maps.n) snip_use(used, "ct_tensor_map");
+	text_params(k);
 	arena_release(A_TMP, mark);
 }
 

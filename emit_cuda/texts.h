@@ -34,12 +34,17 @@ typedef struct CuText {
 	bool roles;             /* it has operations of groups */
 } CuText;
 
+/* A parameter of all texts: its type up to its name, that, and the launcher's variable for it. */
+typedef struct CuParam { const char *type; Str name, given; } CuParam;
+typedef VEC(CuParam) CuParams;
+
 typedef struct CuTexts { CuText of[TEXTS]; } CuTexts;   /* for one architecture; the next may share them */
 
 typedef struct CuKernel {
 	const Fn *fn;           /* TYPED: what the launchers know */
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	CuTmaps maps;           /* ct_m0, ct_m1 ... */
+	CuParams params;        /* text_params, when all bodies are printed */
 	CuTexts *by_arch;
 	int64_t sure[TEXTS], kept[TEXTS];       /* a text with fewer registers is for rows from the one to below the other */
 	Str count, planes, rows, run;           /* of TEXT_PLANES: Fn.moved as launchers and kernels name it */
@@ -59,6 +64,7 @@ static inline bool text_is_for_aligned(TextKind t) { return t == TEXT_ALIGNED ||
 Str text_arch(const ArchRow *a);                        /* the macro that is 1 where code for it is compiled */
 Str text_name(const Fn *fn, const ArchRow *a, TextKind t);      /* fn: the placed kernel */
 Cu text_body(CuKernel *k, const Fn *fn, const EmitOptions *opt, bool aligned);
+void text_params(CuKernel *k);                          /* those of the author, and what texts ask for beside them */
 void text_print(Out *o, const CuKernel *k, const CuText *t, TextKind kind, const ArchRow *a, const EmitOptions *opt);
 enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
 bool text_dependent(const Fn *fn);                      /* it waits for the kernel before it itself, so it may begin earlier */
