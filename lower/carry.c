@@ -71,6 +71,49 @@ static void leave_out(Op *loop, int k)
 	loop->nin--, loop->nout--, yield->nin--, body->args.n--;
 }
 
+typedef struct Uses { const Val *v; const IrBlock *block; bool converted, other; } Uses;
+
+static void count_use(void *ctx, Op *op)
+{
+	Uses *u = ctx;
+	for (int i = 0; i < op->nin; i++)
+		if (ir_in(op, i) == u->v) *(op->code == OP_CONVERT && op->parent == u->block ? &u->converted : &u->other) = true;
+}
+
+/* Behind the loop. What is only wanted in other layouts is read so: to be converted it would go through shared memory once more, beside
+ * what the loop carries in registers. */
+static void fetch_behind(Op *loop, Val *buffer, Val *out)
+{
+	Uses u = { .v = out, .block = loop->parent };
+	ir_walk(loop->parent, count_use, &u);
+	if (!u.converted || u.other) ir_replace(out, fetch(build_after(loop), buffer, out));
+	for (Op *op = loop->next, *next; op && !u.other; op = next) {
+		next = op->next;
+		if (op->code != OP_CONVERT || ir_in(op, 0) != out) continue;
+		ir_replace(op->out[0], fetch(build_after(loop), buffer, op->out[0]));
+		ir_remove(op);
+	}
+}
+
+static bool needs(const Op *op, const Val *v)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (ir_in(op, i) == v) return true;
+	return false;
+}
+
+/* A round adds to it when it has summed up in registers what it loaded, so that nvcc holds no results of elements meanwhile. */
+static void add_late(Op *op)
+{
+	Op *at = op->next;
+	for (; at->next && !needs(at, op->out[0]); at = at->next) {
+		unsigned f = op_rows[at->code].flags;
+		bool passes = at->code == OP_REDUCE_REGS || at->code == OP_BROADCAST || at->code == OP_CONST || (f & OPF_ELEMWISE && f & OPF_PURE);
+		if (!passes) break;
+	}
+	ir_move_before(op, at);
+}
+
 static void to_shared(Op *loop, int k)
 {
 	IrBlock *body = loop->region[0];
@@ -81,9 +124,10 @@ static void to_shared(Op *loop, int k)
 	buffer->name = arg->name;
 	ir_set_lay(buffer->def, AT_LAYOUT, lay_stored(t->rank, t->log2, NULL));
 	put(b, buffer, ir_in(loop, 3 + k));
+	add_late(next->def);
 	ir_replace(arg, fetch(build_before(first_use(body, arg)), buffer, arg));
 	put(build_after(next->def), buffer, next);
-	ir_replace(out, fetch(build_after(loop), buffer, arg));
+	fetch_behind(loop, buffer, out);
 	leave_out(loop, k);
 }
 
