@@ -189,10 +189,12 @@ static int words_beside_index(const Fn *fn)
 }
 
 /* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with much? In the
- * largest clusters, of which few are there at once whatever their registers, only with much. */
+ * largest clusters, of which few are there at once whatever their registers, only with much. Nor do rounds branch in which thread blocks
+ * that share a row wait for each other: a warp that comes late is waited for by all. */
 bool bound_one_way(const Fn *fn)
 {
 	bool wait = false, many = fn->cluster > 1 && fn->cluster <= 1 << CLUSTER_PORTABLE;
+	if (fn->alternate) return true;
 	if (!is_straight(fn->body)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		wait |= waits_for_threads(op);
