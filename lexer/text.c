@@ -198,13 +198,18 @@ static bool control_character(Lex *l, const char *lo)
 
 static bool hash(Lex *l, const char *lo)
 {
+	static const struct { const char *word, *help; } directives[] = {
+		{ "#include", "write `import \"nn.tile\";`" }, { "#define", "write `const NAME = 128;`" },
+		{ "#pragma", "`@unroll(4)` stands before a loop" }, { "#if", "write `if const c { }`" }, { "#ifdef", "write `if const c { }`" },
+	};
 	while (l->cur < l->end && *l->cur != '\n') l->cur++;
 	const char *p = lo + 1;
 	while (p < l->cur && *p >= 'a' && *p <= 'z') p++;
 	size_t n = (size_t)(p - lo);
-	if ((n == 8 && !memcmp(lo, "#include", n)) || (n == 7 && !memcmp(lo, "#define", n))) {
+	for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
+		if (strlen(directives[i].word) != n || memcmp(lo, directives[i].word, n)) continue;
 		Diag *d = lex_report(l, D_NO_PREPROCESSOR, lo, p, lex_quote(lo, p), NULL);
-		if (d) diag_help(d, n == 8 ? "write `import \"nn.tile\";`" : "write `const NAME = 128;`");
+		if (d) diag_help(d, "%s", directives[i].help);
 		return false;
 	}
 	Diag *d = lex_report(l, D_HASH_COMMENT, lo, lo + 1, NULL, NULL);

@@ -19,6 +19,15 @@ static int opener_of(int closer)
 	return closer == TOK_RPAREN ? TOK_LPAREN : closer == TOK_RBRACK ? TOK_LBRACK : TOK_LBRACE;
 }
 
+/* ---- messages of the usual form, with what to write ---- */
+
+static bool with_help(Gram *g, Expected e, const char *help)
+{
+	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	diag_help(d, "%s", help);
+	return true;
+}
+
 /* ---- brackets ---- */
 
 static bool unclosed(Gram *g)
@@ -391,6 +400,14 @@ static bool missing_semicolon(Gram *g, Expected e)
 static bool late_grid(Gram *g, Expected e)
 {
 	if (g->last.kind != TOK_GRID || !expects(e, "{")) return false;
+	Lex l = g->lex;
+	l.cur = l.src->text + (g->stmt - l.src->base);
+	l.quiet = true;
+	for (Token t = g->prev[0]; ; ) {
+		lex_token(&l, &t);
+		if (t.span.lo >= g->last.span.lo || t.kind == TOK_END) break;
+		if (t.kind == TOK_GRID) return with_help(g, e, "a kernel has one grid: its extents stand in one list, `grid [m, n]`");
+	}
 	Diag *d = diag0(D_LATE_GRID, g->last.span);
 	diag_help(d, "the order is `dims`, `grid`, `where`");
 	return true;
@@ -451,6 +468,11 @@ static bool foreign_statement(Gram *g)
 		{ "throw", "use `assert(c, \"text\")`" }, { "try", "use `assert(c, \"text\")`" },
 		{ "template", "write its parameters behind the name: `kernel f<T: float, N: int>(...)`" },
 		{ "__shared__", "leave it out: a tile is a value, `let s = x.load(...)`, and the compiler places it" },
+		{ "export", "leave it out: every kernel without open generic parameters is a C function" },
+		{ "struct", "pass its parts: there are scalars, tiles and tensors" }, { "class", "pass its parts: there are scalars, tiles and tensors" },
+		{ "enum", "write a `const` for each" }, { "type", "write the type in its place, or a generic parameter" },
+		{ "using", "write the type in its place, or a generic parameter" }, { "typedef", "write the type in its place, or a generic parameter" },
+		{ "namespace", "leave it out: `--namespace=NS` adds one to the header" },
 		{ "extern", "leave it out: every kernel without open generic parameters is a C function" },
 	};
 	int k = g->last.kind;
@@ -464,15 +486,6 @@ static bool foreign_statement(Gram *g)
 	return false;
 }
 
-/* ---- messages of the usual form, with what to write ---- */
-
-static bool with_help(Gram *g, Expected e, const char *help)
-{
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
-	diag_help(d, "%s", help);
-	return true;
-}
-
 /* a if c else b, lambda a, b: a + b, x[lo : hi], tensor<f32> */
 static bool python_expression(Gram *g, Expected e)
 {
@@ -483,8 +496,30 @@ static bool python_expression(Gram *g, Expected e)
 		return with_help(g, e, "a function value is written `fn(a, b) a + b`");
 	if (k == TOK_COLON && g->nopen && g->open[g->nopen - 1].kind == TOK_LBRACK && expects(e, "]"))
 		return with_help(g, e, "an index has no range: `x.slice(axis, lo, hi)` is a part of a tensor");
+	if (k == TOK_STRING && is_name(&p[0]) && p[0].v.name.s == str_intern("f") && parse_adjacent(&p[0], &g->last))
+		return with_help(g, e, "values follow the text: `print(\"n = {}\", n)`");
+	if (p[0].span.lo == g->stmt && is_name(&p[0]) && !strcmp(p[0].v.name.s, "assert"))
+		return with_help(g, e, "it is a call: `assert(c, \"text\")`");
 	if (k == TOK_GT && p[1].kind == TOK_LT && p[2].kind == TOK_TENSOR)
 		return with_help(g, e, "its dimensions belong to its type: `tensor<f32, [n]>`");
+	return false;
+}
+
+/* var at the top, fn within, kernel k() -> T, @stages = 3, *p */
+static bool out_of_place(Gram *g, Expected e)
+{
+	const Token *p = g->prev;
+	int k = g->last.kind;
+	if ((k == TOK_VAR || k == TOK_LET) && expects(e, "kernel")) return with_help(g, e, "a value of the file is a `const`, or a `param`");
+	if (k == TOK_FN && expects(e, "let"))
+		return with_help(g, e, "functions stand outside of kernels; a value may be one, `let f = fn(a) a * a;`");
+	if (k == TOK_ARROW && expects(e, "grid")) return with_help(g, e, "a kernel gives its results to `out` parameters");
+	if (k == TOK_ASSIGN && p[1].kind == TOK_AT) return with_help(g, e, "an attribute takes its value in parentheses: `@stages(3)`");
+	if (k == TOK_STAR && expects(e, "an integer")) return with_help(g, e, "a pointer is read by `unsafe load(p)`");
+	if (k == TOK_STAR && is_name(&p[0]) && foreign_word(FW_TYPE, p[0].v.name.s) && p[1].kind == TOK_COLON)
+		return with_help(g, e, "a pointer is written `ptr<f32>`, memory with extents `tensor<f32, [n]>`");
+	if ((k == TOK_LT || k == TOK_SHL) && is_name(&p[0]) && p[0].span.lo == g->stmt && expects(e, "+="))
+		return with_help(g, e, "a launch has arguments only, generic ones by name: `k(x, y, N: 64)`");
 	return false;
 }
 
@@ -515,6 +550,6 @@ bool advice_say(Gram *g, Expected e)
 		foreign_statement(g) || import_name(g, e) || misspelt_word(g, e) || c_declaration(g) || c_parameter(g, e) ||
 		c_pointer(g, e) || python_block(g, e) || arrow_member(g, e) || late_grid(g, e) ||
 		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || c_const_parameter(g, e) || mode_first(g, e) ||
-		reserved_name(g, e) || chained(g, e) || cast(g) || bare_body(g, e) || python_expression(g, e) || idle_expression(g, e) ||
-		open_at_end(g, e);
+		reserved_name(g, e) || chained(g, e) || cast(g) || bare_body(g, e) || python_expression(g, e) || out_of_place(g, e) ||
+		idle_expression(g, e) || open_at_end(g, e);
 }

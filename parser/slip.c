@@ -126,6 +126,17 @@ static bool mend_word_operator(Gram *g, Token *t, const Token *next)
 	return true;
 }
 
+/* if constexpr (c) */
+static bool mend_constexpr(Gram *g, Token *t)
+{
+	if (g->prev[0].kind != TOK_IF || !is_word(t, "constexpr")) return false;
+	Diag *d = diag(D_MISSPELT, t->span, t->v.name.s);
+	diag_help(d, "write `const`");
+	diag_edit(d, t->span, "const");
+	*t = (Token){ .kind = TOK_CONST, .span = t->span };
+	return true;
+}
+
 static bool mend_elif(Gram *g, Token *t, const Token *next)
 {
 	bool condition = next->kind == TOK_IDENT || next->kind == TOK_INT || next->kind == TOK_BANG;
@@ -164,6 +175,7 @@ bool slip_mend(Gram *g, Token *t)
 		return true;
 	}
 	if (t->kind == TOK_IDENT && (g->prev[0].kind == TOK_AT || g->prev[1].kind == TOK_AT)) return true;      /* @and x */
+	if (t->kind == TOK_IDENT && mend_constexpr(g, t)) return true;
 	if (t->kind == TOK_IDENT && (t->span.hi - t->span.lo > 6 || !strchr("xaone", t->v.name.s[0]))) return true;
 	lex_peek(&g->lex, &next, 1);
 	if (t->kind == TOK_DOC) return !idle_doc(g, t, &next);
@@ -242,7 +254,9 @@ Expr *slip_result(Gram *g, Span at, Expr *type)
 Expr *slip_no_value(Gram *g, Expr *pat)
 {
 	Diag *d = diag(D_NO_INITIAL, pat->span, parse_text(g, pat->span));
-	if (g->last.kind == TOK_COMMA) diag_help(d, "give each a value; a tuple is taken apart by `let (a, b) = ...`");
+	const char *type = parse_source(g, parse_span(pat->span.hi, g->last.span.lo));
+	if (strstr(type, "tensor")) diag_help(d, "memory of an entry is declared by `scratch %s%s;`", parse_text(g, pat->span), type);
+	else if (g->last.kind == TOK_COMMA) diag_help(d, "give each a value; a tuple is taken apart by `let (a, b) = ...`");
 	else diag_help(d, "write `= 0` behind it, or declare it where its value is known");
 	return ex_new(EX_ERROR, pat->span);
 }

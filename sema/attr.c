@@ -1,5 +1,6 @@
 /* Attributes: where each may stand and which values it takes. Hints of kernels go into the Fn, those of statements into the
  * context while the statement is built. */
+#include "ast/foreign.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -60,6 +61,8 @@ static const AttrRule *find_rule(Cx *cx, const Attr *a, int on)
 		return NULL;
 	}
 	Diag *d = cx_diag(cx, D_ATTR, a->name.span, a->name.s, "is no attribute");
+	const char *ours = foreign_word(FW_NAME, a->name.s);
+	if (ours) n.best = str_intern(ours);
 	if (!n.best) diag_note(d, "there are %s", list_rules());
 	if (n.best) {
 		diag_help(d, "write `@%s`", n.best);

@@ -325,7 +325,10 @@ static Val *lanes_value(Cx *cx, Sv x, const Type *t, const View *v)
 		at_span(cx, x.span);
 		x = sv_val(one_scalar(cx, x.u.val), x.span);
 	}
+	bool whole = v && type_is_scalar(t) && sv_is_tile(x);
 	x = conv_to(cx, x, t, CONV_STORE, v ? str_fmt("%s", v->root) : NULL, (Span){ 0, 0 });
+	if (whole && sv_bad(x))
+		diag_help(diag_latest(), "one index names one element: a tile takes an index tile, or the tile of a view, `%s.partition(shape)`", v->root);
 	return sv_bad(x) ? NULL : conv_val(cx, x);
 }
 

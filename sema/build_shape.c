@@ -80,7 +80,9 @@ static bool power_of_two(Cx *cx, Call *c, int i, int64_t v, int64_t max, int *lo
 	if (v >= 1 && ((int64_t)1 << *log2) == v && v <= max) return true;
 	Diag *d = cx_diag(cx, D_POW2, c->arg[i].span, c->sig->p[i].name, str_i64(v));
 	diag_note(d, "it is a power of two from 1 to %lld", (long long)max);
-	if (c->op == OP_ARANGE && c->arg[1].given)
+	if (v > 1 && v < max)
+		diag_help(d, "the next larger is %lld", 1LL << *log2);
+	else if (c->op == OP_ARANGE && c->arg[1].given)
 		diag_help(d, "the number of values comes first: `arange(%s, %s)`", span_source(c->arg[1].span), span_source(c->arg[0].span));
 	return false;
 }
@@ -503,6 +505,7 @@ static Sv build_split(Cx *cx, Call *c, Sv x)
 	if (!x.type->rank || x.type->log2[x.type->rank - 1] != 1) {
 		Diag *d = cx_diag(cx, D_SPLIT_SHAPE, c->span, sv_what(x));
 		label_operand(d, x);
+		diag_help(d, "`extract(x, shape, index)` takes other parts, and `reshape` makes an axis of length 2");
 		return sv_poison(c->span);
 	}
 	at_span(cx, c->span);

@@ -228,6 +228,7 @@ static bool view_items(Cx *cx, const View *v, const Expr *e, Indexed *ix, int *a
 	if (!whole_tensor(cx, v, e->span, str_intern("indexing"))) return false;
 	if (n != v->rank) {
 		report_index_count(cx, v, e->span, n);
+		if (n < v->rank) diag_help(diag_latest(), "`:` stands for an axis that stays");
 		return false;
 	}
 	bool ok = true;
@@ -251,7 +252,9 @@ Sv build_index(Cx *cx, Sv base, const Expr *e)
 	if (sv_bad(base)) return base;
 	if (sv_is_tile(base)) return tile_index(cx, base, e);
 	if (base.kind != SV_VIEW) {
-		cx_diag(cx, D_NOT_INDEXED, e->span, sv_what(base));
+		Diag *d = cx_diag(cx, D_NOT_INDEXED, e->span, sv_what(base));
+		if (sv_is_scalar(base) && base.type && elem_is_ptr(base.type->elem))
+			diag_help(d, "write `unsafe load(%s + i)`", span_source(e->u.idx.base->span));
 		return sv_poison(e->span);
 	}
 	const View *v = base.u.view;

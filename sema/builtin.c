@@ -219,6 +219,7 @@ Sv arg_tile(Cx *cx, Call *c, int i)
 	Sv v = arg_value(cx, c, i, NULL);
 	if (sv_bad(v) || sv_is_tile(v)) return v;
 	Diag *d = cx_diag(cx, D_NEED_TILE, v.span, call_what(c), sv_what(v));
+	if (sv_is_scalar(v)) diag_help(d, "make a tile of it: `full(shape, %s, T)`", span_source(v.span));
 	if (v.kind == SV_VIEW) diag_help(d, "load a tile from it first: `%s.load(...)`", span_source(v.span));
 	return sv_poison(c->span);
 }

@@ -377,8 +377,8 @@ static Sv conv_shapes(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span 
 		Str t = str_fmt("broadcast(%s, %s)", src, shape_text(to->rank, to->log2));
 		diag_help(d, "write `%s`", t);
 		diag_edit(d, x.span, t);
-	} else if (type_is_scalar(to) && sv_is_tile(x) && why == CONV_STORE) {
-		Str to_store = what ? str_intern_n(what, strcspn(what, "[")) : str_intern("t");
+	} else if (type_is_scalar(to) && sv_is_tile(x) && why == CONV_STORE && what && strchr(what, '[')) {
+		Str to_store = str_intern_n(what, strcspn(what, "["));
 		diag_help(d, "`%s.store([i], %s)` stores a tile, by its number", to_store, src);
 	}
 	return sv_poison(x.span);

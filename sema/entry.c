@@ -69,6 +69,12 @@ static void kernel_entry(Sema *s, Global *g)
 	if (!v.bad) whole_entry(s, g->item, &v, NULL);
 }
 
+static void say_launches_only(Cx *cx, Span at, const char *what)
+{
+	Diag *d = cx_diag(cx, D_ENTRY_STMT, at, what);
+	diag_help(d, "an entry launches kernels: launches, `scratch`, `let`, `const` and `if` stand in it");
+}
+
 /* ---- what an entry launches ---- */
 static Global *launch_target(EntryCx *x, const Expr *f)
 {
@@ -78,7 +84,8 @@ static Global *launch_target(EntryCx *x, const Expr *f)
 	if (f->kind == EX_MEMBER && f->u.mem.base->kind == EX_NAME) {
 		Unit *u = unit_module(cx->unit, f->u.mem.base->u.name);
 		if (!u) {
-			unknown_name(cx, f->u.mem.base->u.name, f->u.mem.base->span);
+			if (scope_find(cx, f->u.mem.base->u.name)) say_launches_only(cx, f->span, "an operation");
+			else unknown_name(cx, f->u.mem.base->u.name, f->u.mem.base->span);
 			return NULL;
 		}
 		g = map_get(&u->names, f->u.mem.name.s);
@@ -572,6 +579,22 @@ static void host_if(EntryCx *x, const Stmt *s, HostVec *out)
 	if (v.sym) vec_push(A_UNIT, out, h);
 }
 
+static bool names_kernel(Cx *cx, const Expr *e)
+{
+	bool bad;
+	const Global *g = e->kind == EX_NAME && !scope_find(cx, e->u.name) ? scope_global(cx, e->u.name, e->span, &bad) : NULL;
+	return g && (g->item->kind == IT_KERNEL || g->item->kind == IT_INSTANCE || g->item->kind == IT_TUNE);
+}
+
+/* k[grid](x, y), as Triton launches. */
+static void say_own_grid(Cx *cx, const Expr *call)
+{
+	const Expr *index = call->u.call.callee;
+	Diag *d = cx_diag(cx, D_ENTRY_STMT, call->span, "an expression");
+	diag_help(d, "the grid is the kernel's own: write `%s(...)`", sema_source(index->u.idx.base));
+	diag_edit(d, (Span){ index->u.idx.base->span.hi, index->span.hi }, "");
+}
+
 static void host_call(EntryCx *x, const Stmt *s, HostVec *out)
 {
 	const Expr *e = s->u.e;
@@ -580,13 +603,8 @@ static void host_call(EntryCx *x, const Stmt *s, HostVec *out)
 	bool check = f && f->kind == EX_NAME && (strcmp(f->u.name, "static_assert") == 0 || strcmp(f->u.name, "static_print") == 0);
 	if (check) sema_expr(x->cx, e, NULL);
 	else if (f && (f->kind == EX_NAME || f->kind == EX_MEMBER)) launch(x, e, out);
-	else cx_diag(x->cx, D_ENTRY_STMT, e->span, "an expression");
-}
-
-static void misplaced(EntryCx *x, const Stmt *s, const char *what)
-{
-	Diag *d = cx_diag(x->cx, D_ENTRY_STMT, s->span, what);
-	diag_help(d, "an entry launches kernels: launches, `scratch`, `let`, `const` and `if` stand in it");
+	else if (f && f->kind == EX_INDEX && names_kernel(x->cx, f->u.idx.base)) say_own_grid(x->cx, e);
+	else say_launches_only(x->cx, e->span, "an expression");
 }
 
 static void host_stmt(EntryCx *x, const Stmt *s, HostVec *out)
@@ -601,12 +619,12 @@ static void host_stmt(EntryCx *x, const Stmt *s, HostVec *out)
 	case ST_CONST: scope_add_sv(x->cx, s->u.item->name, constant_eval(x->cx, s->u.item, NULL))->local = true; break;
 	case ST_IF: host_if(x, s, out); break;
 	case ST_BLOCK: host_block(x, s->u.block, out); break;
-	case ST_VAR: misplaced(x, s, "a variable"); break;
-	case ST_ASSIGN: misplaced(x, s, "an assignment"); break;
-	case ST_FOR: case ST_WHILE: misplaced(x, s, "a loop"); break;
-	case ST_RETURN: misplaced(x, s, "`return`"); break;
-	case ST_BREAK: case ST_CONTINUE: misplaced(x, s, "a jump"); break;
-	case ST_UNSAFE: misplaced(x, s, "`unsafe`"); break;
+	case ST_VAR: say_launches_only(x->cx, s->span, "a variable"); break;
+	case ST_ASSIGN: say_launches_only(x->cx, s->span, "an assignment"); break;
+	case ST_FOR: case ST_WHILE: say_launches_only(x->cx, s->span, "a loop"); break;
+	case ST_RETURN: say_launches_only(x->cx, s->span, "`return`"); break;
+	case ST_BREAK: case ST_CONTINUE: say_launches_only(x->cx, s->span, "a jump"); break;
+	case ST_UNSAFE: say_launches_only(x->cx, s->span, "`unsafe`"); break;
 	}
 }
 

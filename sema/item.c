@@ -19,8 +19,21 @@ void tensors_resolve(TensorCx *t, const FnItem *f, IrParam *p, Elem (*elem)[TENS
 	}
 }
 
+/* BLOCK: int among the parameters, where a generic one is meant. */
+static bool generic_meant(Cx *cx, const Param *p)
+{
+	const Expr *t = p->type;
+	bool class_ = t && t->kind == EX_NAME && (t->u.name == str_intern("int") || t->u.name == str_intern("constexpr"));
+	if (!class_ || !name_is_upper(p->name.s)) return false;
+	Diag *d = cx_diag(cx, D_NOT_A_TYPE, t->span, t->u.name);
+	diag_help(d, "a compile-time value is a generic parameter: `<%s: int>` behind the kernel's name", p->name.s);
+	scope_add_sv(cx, p->name, sv_poison(p->name.span))->used = true;
+	return true;
+}
+
 bool scalar_param(Cx *cx, const Param *p, IrParam *ip)
 {
+	if (generic_meant(cx, p)) return false;
 	Sv t = p->type ? sema_type(cx, p->type) : sv_poison(p->span);
 	if (sv_bad(t)) return false;
 	if (t.kind != SV_TYPE || t.type->kind != TY_SCALAR || t.type->elem == EL_VOID) {

@@ -82,8 +82,10 @@ static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 		diag_help(d, "there is no infinity: the %s %s is `%s`", least ? "least" : "greatest", elem_name(e),
 			exact_text(exact_num(e, least ? num_least(e) : num_greatest(e))));
 	} else if (exact_is_int(v)) {
-		diag_help(d, "write the integer `%s`", exact_text(v));
-		diag_edit(d, x.span, exact_text(v));
+		bool scalar = met.kind == SV_VAL && type_is_scalar(met.type);
+		Str floats = scalar ? str_fmt(", or `f32(%s)` to compute with floats", span_source(met.span)) : str_intern("");
+		diag_help(d, "write the integer `%s`%s", exact_text(v), floats);
+		if (!scalar) diag_edit(d, x.span, exact_text(v));
 	} else if (!sv_bad(met) && met.kind == SV_VAL) {
 		const char *cast = type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)";
 		diag_help(d, "convert the other operand: `%s`", str_fmt(cast, span_source(met.span)));

@@ -298,10 +298,21 @@ Str scope_near(Cx *cx, Str name)
 	return n.best;
 }
 
+/* sinf, __logf: C and CUDA name the type with the function. */
+static const char *math_of_c(Str name)
+{
+	OpCode op;
+	size_t lead = strncmp(name, "__", 2) ? 0 : 2, n = str_len(name);
+	if (n < lead + 4 || name[n - 1] != 'f') return NULL;
+	Str stem = str_intern_n(name + lead, n - lead - 1);
+	return op_by_name(stem, &op) && !(op_rows[op].flags & OPF_HIDDEN) ? stem : NULL;
+}
+
 const char *known_elsewhere(Str name)
 {
 	const char *ours = foreign_word(FW_NAME, name);
 	if (!ours) ours = foreign_word(FW_TYPE, name);
+	if (!ours) ours = math_of_c(name);
 	return ours && *ours ? ours : NULL;
 }
 
@@ -335,12 +346,14 @@ static Span declared_later(const Cx *cx, Str name, Span at)
 }
 
 /* False: nothing can be said of the name. */
-static bool help_unknown(Cx *cx, Diag *d, Str name, Span at)
+static bool help_unknown(Cx *cx, Diag *d, Str name, Span at, bool type)
 {
 	const char *near = known_elsewhere(name), *thought = foreign_word(FW_SAY, name);
 	Str file = near || thought ? NULL : library_with(cx->s, name);
 	Span later = near || thought || file ? (Span){ 0, 0 } : declared_later(cx, name, at);
 	if (!near && !thought) near = scope_near(cx, name);
+	OpCode op;
+	if (type && near && op_by_name(str_intern(near), &op)) near = NULL;
 	if (thought) {
 		diag_help(d, "%s", thought);
 	} else if (file) {
@@ -365,14 +378,20 @@ static bool help_unknown(Cx *cx, Diag *d, Str name, Span at)
 
 Sv unknown_name(Cx *cx, Str name, Span at)
 {
-	help_unknown(cx, cx_diag(cx, D_NAME_UNKNOWN, at, name), name, at);
+	help_unknown(cx, cx_diag(cx, D_NAME_UNKNOWN, at, name), name, at, false);
+	return sv_poison(at);
+}
+
+Sv unknown_type(Cx *cx, Str name, Span at)
+{
+	help_unknown(cx, cx_diag(cx, D_NAME_UNKNOWN, at, name), name, at, true);
 	return sv_poison(at);
 }
 
 void unknown_target(Cx *cx, Str name, Span at)
 {
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
-	if (help_unknown(cx, d, name, at)) return;
+	if (help_unknown(cx, d, name, at, false)) return;
 	diag_help(d, "declare it: `let %s = ...`, or `var` if it changes", name);
 	diag_edit(d, (Span){ at.lo, at.lo }, "let ");
 }

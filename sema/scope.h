@@ -69,6 +69,7 @@ Global *scope_global(Cx *cx, Str name, Span at, bool *bad);
 Sv global_value(Cx *cx, Global *g, Span at);    /* of a const or param */
 Sv constant_eval(Cx *cx, const Item *it, Str define);    /* define: text of -D, or NULL */
 Sv unknown_name(Cx *cx, Str name, Span at);     /* reports, with the nearest name */
+Sv unknown_type(Cx *cx, Str name, Span at);     /* in the place of a type */
 void unknown_target(Cx *cx, Str name, Span at); /* of an assignment */
 void unknown_extent(Cx *cx, Str name, Span at); /* of a tensor, with a capital letter */
 const char *known_elsewhere(Str name);           /* what C, CUDA or Python call `name` is called here; or NULL */

@@ -221,6 +221,7 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 	if (b->kind != BIND_VAR || b->depth < cx->frame->barrier) {
 		Diag *d = cx_diag(cx, D_ASSIGN_FIXED, lhs->span, b->name, fixed_word(b, cx));
 		if (b->at.hi) diag_label(d, b->at, "declared here");
+		if (b->sv.kind == SV_VIEW) diag_help(d, "memory is written by `%s.store(index, x)`, one element by `%s[index] = x`", b->name, b->name);
 		if (b->local && b->kind == BIND_SV && !b->counter) diag_help(d, "declare it with `var` instead of `let`");
 		if (b->local && b->kind == BIND_SV && !b->counter && b->word.hi) diag_edit(d, b->word, "var");
 		return;
@@ -255,7 +256,9 @@ static void assign_value(Cx *cx, const Stmt *s)
 	const Expr *lhs = s->u.assign.lhs;
 	Bind *b = scope_find(cx, lhs->u.name);
 	Sv v;
-	if (s->u.assign.op == BIN_NONE) {
+	if (b && b->kind == BIND_SV && b->sv.kind == SV_VIEW) {
+		v = sv_poison(lhs->span);
+	} else if (s->u.assign.op == BIN_NONE) {
 		v = sema_expr(cx, s->u.assign.rhs, b ? b->type : NULL);
 	} else {
 		Sv old = sema_expr(cx, lhs, NULL), rhs = sema_operand(cx, s->u.assign.rhs);
@@ -346,7 +349,8 @@ static bool step_positive(Cx *cx, Sv step, const Expr *e)
 {
 	Int i;
 	if (!sv_get_int(step, &i) || i >= 1) return true;
-	cx_diag(cx, D_LOOP_STEP, e->span, sv_value_text(step));
+	Diag *d = cx_diag(cx, D_LOOP_STEP, e->span, sv_value_text(step));
+	diag_help(d, "count upwards, and use `n - 1 - i`");
 	return false;
 }
 

@@ -38,7 +38,7 @@ static Sv named_type(Cx *cx, const Expr *e)
 		}
 		return sv_poison(e->span);
 	}
-	return unknown_name(cx, e->u.name, e->span);
+	return unknown_type(cx, e->u.name, e->span);
 }
 
 bool sema_elem(Cx *cx, const Expr *e, Elem *out)
@@ -150,9 +150,11 @@ Sv sema_type(Cx *cx, const Expr *e)
 }
 
 /* ---- compile-time numbers ---- */
-static void say_why_not_const(Cx *cx, Diag *d, const Expr *e)
+static void say_why_not_const(Cx *cx, Diag *d, const Expr *e, const char *instead)
 {
 	const Bind *b = e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
+	if (e->kind == EX_TUPLE) diag_help(d, "a list stands in brackets: `[%s]`", span_source((Span){ e->span.lo + 1, e->span.hi - 1 }));
+	else if (!b) diag_help(d, "write %s", instead);
 	if (!b) return;
 	if (b->kind == BIND_VAR) {
 		diag_note(d, "`%s` is a variable; `let` and `const` keep what the compiler knows", b->name);
@@ -160,7 +162,7 @@ static void say_why_not_const(Cx *cx, Diag *d, const Expr *e)
 	}
 	if (b->kind == BIND_DIM) diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
 	else if (b->at.hi) diag_label(d, b->at, "`%s` gets its value at run time", b->name);
-	diag_help(d, "write a number or a generic parameter; a tile may reach beyond its tensor");
+	diag_help(d, "write %s%s", instead, b->kind == BIND_DIM ? "; a tile may reach beyond its tensor" : "");
 }
 
 static Str run_time_word(Sv x)
@@ -174,7 +176,7 @@ bool sema_const_int(Cx *cx, const Expr *e, Int *v)
 	if (sv_bad(x)) return false;
 	if (sv_get_int(x, v)) return true;
 	Diag *d = cx_diag(cx, D_NOT_CONST_INT, e->span, sema_source(e), run_time_word(x));
-	say_why_not_const(cx, d, e);
+	say_why_not_const(cx, d, e, "a number or a generic parameter");
 	return false;
 }
 
@@ -184,7 +186,7 @@ bool sema_const_bool(Cx *cx, const Expr *e, bool *v)
 	if (sv_bad(x)) return false;
 	if (sv_get_bool(x, v)) return true;
 	Diag *d = cx_diag(cx, D_NOT_CONST_BOOL, e->span, sema_source(e), run_time_word(x));
-	say_why_not_const(cx, d, e);
+	say_why_not_const(cx, d, e, "a condition on generic parameters, or `if` alone");
 	return false;
 }
 
@@ -205,6 +207,7 @@ static bool extent_log2(Cx *cx, const Expr *e, uint8_t *log2)
 		return false;
 	}
 	Diag *d = cx_diag(cx, D_TILE_POW2, e->span, text);
+	if (v == -1) diag_help(d, "`reshape` takes `_` for a length that it finds itself");
 	if (v < 1) return false;
 	while (up < v) up *= 2;
 	Str next = sv_value_text(sv_int(up, e->span));
