@@ -379,6 +379,7 @@ static struct { unsigned char *at; bool waited; } emu_bar[EMU_CLUSTER][EMU_BARS]
 static unsigned emu_bars[EMU_CLUSTER];
 
 static inline unsigned ct_cluster_rank(void) { return emu_rank(); }
+static inline int ct_cluster_zero(void) { return 0; }
 static inline void ct_grid_wait(void) { }
 static inline void ct_cluster_arrive(void) { emu_arrive_cluster(); }
 static inline void ct_cluster_wait(void) { emu_wait_cluster(); }

@@ -34,6 +34,11 @@ with tmpdir() as tmp:
         size = int(kernel.split()[-1])
         check(said and all(int(n) == warps for n, _ in said), "%s: peeled texts by %s" % (kernel, said))
         check(min((int(least) for _, least in said), default=0) == size // 4, "%s: peeled texts for %s" % (kernel, said))
+    # threads that hold most make the numbers of a row again behind a wait, in a way that ptxas does not see through
+    for name, words in re.findall(r"^(\w+)_sm90a_peeled_(\d+)\w*\(", read(wide), re.M):
+        body = read(wide).split("%s_sm90a_peeled_%s(" % (name, words))[1].split("\n}\n")[0]
+        many = "_f32_" in name and int(words) > 48
+        check(("ct_head + ct_cluster_zero()" in body) == many, "%s by %s elements: numbers of rows" % (name, words))
     # of one part: nvcc would warn of what the parts before it leave
     for body in re.split(r"(?m)^}", text):
         check("const int ct_part = 0;" not in body or " = ct_part ? " not in body, "a sum over one part asks for those before it:" + body[:400])
