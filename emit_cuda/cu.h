@@ -230,7 +230,6 @@ void move_share_copies(Cu *g, const Op *op);            /* what one thread got, 
 void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 
 /* reduce.c, scan.c, mma.c, sort.c */
-enum { REDUCE_CUSTOM = 9 };     /* the kind of a reduction or scan with a function of the author's */
 void reduce_step(Cu *g, const Op *op);
 bool reduce_begin(Cu *g, const Op *op);                 /* declares its result, where a loop over registers may make it one by one */
 void reduce_register(Cu *g, const Op *op, const char *reg);     /* one more of them, in their order */

@@ -19,7 +19,8 @@ Str elem_text(Cu *g, const Op *op, const Str *arg)
 
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b)
 {
-	static const char *const fns[] = { "add", "mul", "max", "min", "", "", "bitand", "bitor", "bitxor" };
+	static const char *const fns[] = { [KIND_SUM] = "add", [KIND_PROD] = "mul", [KIND_MAX] = "max", [KIND_MIN] = "min",
+		[KIND_AND] = "bitand", [KIND_OR] = "bitor", [KIND_XOR] = "bitxor" };
 	return str_fmt("%s(%s, %s)", op_combine(fns[kind], op, e), a, b);
 }
 

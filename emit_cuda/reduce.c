@@ -5,7 +5,7 @@
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
-enum { KIND_MAX = 2, KIND_MIN = 3, KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, MOST = TILE_RANK, NARROW_LEAST = 8 };
+enum { MOST = TILE_RANK, NARROW_LEAST = 8 };
 
 static bool is_element(int kind)
 {
@@ -16,7 +16,7 @@ static bool is_element(int kind)
 void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second)
 {
 	Elem e = ir_in(op, 0)->type->elem;
-	if (kind == REDUCE_CUSTOM) {
+	if (kind == KIND_CUSTOM) {
 		Str args[2 * MOST], yields[MOST];
 		out_puts(g->o, "{\n");
 		out_in(g->o);
@@ -247,7 +247,7 @@ static void combine_lanes(Cu *g, const Op *op, int kind, const Str *a, Str lane,
 		out_printf(g->o, "const %s %s = ct_shfl_xor_%s(%s, %s);\n", cu_type(e), b[i], elem_rows[e].name, a[i], lane);
 		first[i] = a[i];
 		second[i] = b[i];
-		if (kind != REDUCE_CUSTOM) continue;
+		if (kind != KIND_CUSTOM) continue;
 		/* the lane without the bit holds the earlier elements */
 		first[i] = str_fmt("ct_e%d", i);
 		second[i] = str_fmt("ct_f%d", i);
@@ -292,7 +292,7 @@ bool reduce_begin(Cu *g, const Op *op)
 {
 	uint32_t v[LAY_BITS];
 	int n, kind = (int)ir_int(op, AT_KIND, 0);
-	if (op->code != OP_REDUCE_REGS || op->nout != 1 || kind == REDUCE_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
+	if (op->code != OP_REDUCE_REGS || op->nout != 1 || kind == KIND_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
 	Lay r = lay_reduced(*ir_in(op, 0)->lay, (int)ir_int(op, AT_AXIS, 0), 1, &n, v);
 	lay_sort(*ir_in(op, 0)->lay, n, v);
 	for (int i = 0; i < n; i++)

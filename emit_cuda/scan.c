@@ -33,17 +33,6 @@ typedef struct Scan {
 	Str neutral[MOST];      /* changes nothing; [0] NULL: there is none */
 } Scan;
 
-static int scan_kind(const Op *op)
-{
-	switch (op->code) {
-	case OP_CUMSUM: return 0;
-	case OP_CUMPROD: return 1;
-	case OP_CUMMAX: return 2;
-	case OP_CUMMIN: return 3;
-	default: return REDUCE_CUSTOM;
-	}
-}
-
 static Str identity_of(const Op *op, Elem e)
 {
 	bool flt = elem_is_any_float(e);
@@ -69,7 +58,7 @@ static Str neutral_of(const Op *op, Elem e)
 
 static Scan scan_of(Cu *g, const Op *op)
 {
-	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = scan_kind(op), .lay = *ir_in(op, 0)->lay, .plan = scan_plan_of(op) };
+	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = op_kind(op), .lay = *ir_in(op, 0)->lay, .plan = scan_plan_of(op) };
 	s.back = ir_int(op, AT_DIRECTION, 0) != 0;
 	s.exclusive = ir_int(op, AT_EXCLUSIVE, 0) != 0;
 	s.rows = (1 << s.lay.in[HW_REG]) - 1;
@@ -294,7 +283,7 @@ static void scan_pairs(const Scan *s, int k)
 	each(s, x, "o", 0, "");
 	for (int i = 0; i < s->n; i++) {
 		first[i] = t[i], second[i] = x[i];
-		if (s->kind != REDUCE_CUSTOM) continue;
+		if (s->kind != KIND_CUSTOM) continue;
 		first[i] = str_fmt("ct_a%d", i), second[i] = str_fmt("ct_b%d", i);
 		out_printf(g->o, "const %s %s = ct_late ? %s : %s, %s = ct_late ? %s : %s;\n", cu_type(s->e[i]), first[i], x[i], t[i], second[i],
 			t[i], x[i]);

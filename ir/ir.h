@@ -93,7 +93,9 @@ typedef enum AttrKey {
 typedef enum AttrKind { AK_INT, AK_INTS, AK_WORD, AK_STR, AK_SYM, AK_NUM, AK_NUMS, AK_LAY } AttrKind;
 typedef struct AttrRow { const char *name; AttrKind kind; const char *words; const char *doc; } AttrRow;
 extern const AttrRow attr_rows[AT_COUNT];
-enum { INSIDE_WHOLE = 1, INSIDE_LAUNCH = 2, INSIDE_NEAR = 3 };  /* {inside} */
+/* {inside} and {kind}, by the numbers of their words in attrs.def */
+enum { INSIDE_WHOLE = 1, INSIDE_LAUNCH = 2, INSIDE_NEAR = 3 };
+enum { KIND_SUM, KIND_PROD, KIND_MAX, KIND_MIN, KIND_MAX_ELEMENT, KIND_MIN_ELEMENT, KIND_AND, KIND_OR, KIND_XOR, KIND_CUSTOM };
 enum { OP_ARGS = 12 };
 typedef struct OpArg { Str name; char kind; bool optional, named; AttrKey word; } OpArg;     /* word: AT_COUNT: none */
 int op_args(OpCode op, OpArg out[OP_ARGS]);     /* the signature in the table, taken apart; how many */

@@ -186,7 +186,7 @@ bool chk_reduce_step(Check *c, const Op *op)
 	bool products = op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1;
 	NEED(products || (op->nin >= 1 && op->nout == op->nin), "one result for each operand needed");
 	if (products) {
-		NEED(ir_int(op, AT_KIND, 0) == attr_word(AT_KIND, str_intern("sum")) && elem_is_any_float(chk_in(op, 0)->elem),
+		NEED(ir_int(op, AT_KIND, 0) == KIND_SUM && elem_is_any_float(chk_in(op, 0)->elem),
 			"two operands with one result are the factors of a sum of floats");
 		NEED(chk_in(op, 0) == chk_in(op, 1), "factors must have one type");
 	}
@@ -198,7 +198,7 @@ bool chk_reduce_step(Check *c, const Op *op)
 		NEED(r->log2[axis] <= x->log2[axis], "`axis` must not grow");
 		NEED(differs_in(r, x, axis, r->log2[axis]), "element type and the other extents must stay");
 	}
-	NEED((ir_int(op, AT_KIND, 0) == attr_word(AT_KIND, str_intern("custom"))) == (op->nregion == 1),
+	NEED((ir_int(op, AT_KIND, 0) == KIND_CUSTOM) == (op->nregion == 1),
 		"a region belongs to `kind = custom`, and only there");
 	return true;
 }

@@ -16,24 +16,20 @@
 #include "layout/swz.h"
 #include "lower/combine.h"
 
-static Str word(AttrKey key, const char *s) { return str_intern(attr_word(key, str_intern(s)) >= 0 ? s : ""); }
-
-static int kind_of(const Op *op)
+int op_kind(const Op *op)
 {
-	const char *k = "custom";
 	switch (op->code) {
-	case OP_SUM: k = "sum"; break;
-	case OP_PROD: k = "prod"; break;
-	case OP_REDUCE_MAX: k = "max"; break;
-	case OP_REDUCE_MIN: k = "min"; break;
-	case OP_MAX_ELEMENT: k = "max_element"; break;
-	case OP_MIN_ELEMENT: k = "min_element"; break;
-	case OP_REDUCE_AND: k = "bitand"; break;
-	case OP_REDUCE_OR: k = "bitor"; break;
-	case OP_REDUCE_XOR: k = "bitxor"; break;
-	default: break;
+	case OP_SUM: case OP_CUMSUM: return KIND_SUM;
+	case OP_PROD: case OP_CUMPROD: return KIND_PROD;
+	case OP_REDUCE_MAX: case OP_CUMMAX: return KIND_MAX;
+	case OP_REDUCE_MIN: case OP_CUMMIN: return KIND_MIN;
+	case OP_MAX_ELEMENT: return KIND_MAX_ELEMENT;
+	case OP_MIN_ELEMENT: return KIND_MIN_ELEMENT;
+	case OP_REDUCE_AND: return KIND_AND;
+	case OP_REDUCE_OR: return KIND_OR;
+	case OP_REDUCE_XOR: return KIND_XOR;
+	default: return KIND_CUSTOM;
 	}
-	return attr_word(AT_KIND, word(AT_KIND, k));
 }
 
 static const Type *shortened(const Type *t, int axis, int n_log2)
@@ -59,7 +55,7 @@ void combine_step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
 	for (int i = 0; i < x->n; i++) t[i] = shortened(x->v[i]->type, axis, r.out[axis]);
 	Op *s = ir_op(b, code, x->n, x->v, x->n, t);
 	ir_set_int(s, AT_AXIS, axis);
-	ir_set_int(s, AT_KIND, kind_of(op));
+	ir_set_int(s, AT_KIND, op_kind(op));
 	copy_mode(s, op, AT_ROUNDING);
 	copy_mode(s, op, AT_SUBNORMALS);
 	copy_mode(s, op, AT_NAN);

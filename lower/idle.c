@@ -106,7 +106,7 @@ static Pads of_elementwise(const Idle *d, const Op *op)
 
 static bool sums_zeros(const Idle *d, const Op *op)
 {
-	bool zeros = ir_int(op, AT_KIND, 0) == attr_word(AT_KIND, str_intern("sum")) && op->nout == 1;
+	bool zeros = ir_int(op, AT_KIND, 0) == KIND_SUM && op->nout == 1;
 	for (int i = 0; i < op->nin; i++) zeros &= is_zero(d, ir_in(op, i));    /* of products: of both factors */
 	return zeros;
 }

@@ -247,6 +247,7 @@ bool odd_wanted(const Fn *fn, const Fn *first);
 bool odd_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
 
 bool op_is_reduce(const Op *op);                /* one that combine splits */
+int op_kind(const Op *op);                      /* how such a one, or a scan, combines: KIND_* */
 bool op_is_scan(const Op *op);
 bool op_is_atomic(const Op *op);
 #endif

@@ -13,7 +13,7 @@ static bool is_plain(const Op *op) { return !ir_int(op, AT_ROUNDING, 0) && !ir_i
 static Op *product_of(const Op *op)
 {
 	if (op->code != OP_REDUCE_REGS || op->nin != 1 || op->nregion || !is_plain(op)) return NULL;
-	if (ir_int(op, AT_KIND, 0) != attr_word(AT_KIND, str_intern("sum"))) return NULL;
+	if (ir_int(op, AT_KIND, 0) != KIND_SUM) return NULL;
 	const Val *x = ir_in(op, 0);
 	if (x->name || !x->def || x->def->code != OP_MUL || x->def->parent != op->parent || !is_plain(x->def)) return NULL;
 	return x->type->elem == EL_F32 || x->type->elem == EL_F64 ? x->def : NULL;

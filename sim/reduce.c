@@ -5,8 +5,8 @@
 #include "base/diag.h"
 #include "sim/reduce.h"
 
-static const OpCode kinds[] = { OP_ADD, OP_MUL, OP_MAX, OP_MIN, OP_MAX, OP_MIN, OP_AND, OP_OR, OP_XOR };
-
+static const OpCode kinds[] = { [KIND_SUM] = OP_ADD, [KIND_PROD] = OP_MUL, [KIND_MAX] = OP_MAX, [KIND_MIN] = OP_MIN,
+	[KIND_MAX_ELEMENT] = OP_MAX, [KIND_MIN_ELEMENT] = OP_MIN, [KIND_AND] = OP_AND, [KIND_OR] = OP_OR, [KIND_XOR] = OP_XOR };
 
 static ElemPlan test(const Op *op, OpCode code, Elem e, int nin)
 {

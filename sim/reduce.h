@@ -3,7 +3,7 @@
 #define SIM_REDUCE_H
 #include "sim/sim_int.h"
 
-enum { KIND_MAX_ELEMENT = 4, KIND_MIN_ELEMENT = 5, KIND_CUSTOM = 9, MOST = TILE_RANK };
+enum { MOST = TILE_RANK };
 
 typedef struct Reduce {
 	int n, kind;            /* tiles */

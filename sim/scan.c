@@ -22,17 +22,6 @@ typedef struct Scan {
 	int64_t expect;         /* bytes of them; 0: they stay in the thread block */
 } Scan;
 
-static int scan_kind(const Op *op)
-{
-	switch (op->code) {
-	case OP_CUMSUM: return 0;
-	case OP_CUMPROD: return 1;
-	case OP_CUMMAX: return 2;
-	case OP_CUMMIN: return 3;
-	default: return KIND_CUSTOM;
-	}
-}
-
 static uint32_t bits_of(const Scan *s, Hw h, int from, int to) { return scan_bits(&s->plan, h, from, to); }
 
 static uint32_t low_bits(const Scan *s) { return bits_of(s, HW_REG, 0, s->plan.low); }
@@ -52,7 +41,7 @@ void *plan_scan(Run *r, const Op *op)
 {
 	Scan *s = NEW(r->mem, Scan);
 	s->r.n = scan_values(op);
-	reduce_plan_kind(&s->r, op, scan_kind(op));
+	reduce_plan_kind(&s->r, op, op_kind(op));
 	s->plan = scan_plan_of(op);
 	s->lay = *ir_in(op, 0)->lay;
 	s->regs = s->lay.in[HW_REG];

@@ -85,6 +85,11 @@ static void tables(void)
 	CHECK(attr_word(AT_ROUNDING, str_intern("toward_zero")) == 1 && attr_word(AT_ROUNDING, str_intern("toward")) == -1);
 	CHECK(attr_word_text(AT_ROUNDING, 5) == str_intern("full") && !attr_word_text(AT_ROUNDING, 6));
 	CHECK(!attr_word_text(AT_ROUNDING, -1) && !attr_word_text(AT_AXIS, 0));
+	static const struct { int kind; const char *word; } kinds[] = { { KIND_SUM, "sum" }, { KIND_PROD, "prod" }, { KIND_MAX, "max" },
+		{ KIND_MIN, "min" }, { KIND_MAX_ELEMENT, "max_element" }, { KIND_MIN_ELEMENT, "min_element" }, { KIND_AND, "bitand" },
+		{ KIND_OR, "bitor" }, { KIND_XOR, "bitxor" }, { KIND_CUSTOM, "custom" } };
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) CHECK(attr_word(AT_KIND, str_intern(kinds[i].word)) == kinds[i].kind);
+	CHECK(!attr_word_text(AT_KIND, sizeof kinds / sizeof *kinds));
 	OpArg a[OP_ARGS];
 	CHECK(op_args(OP_SUM, a) == 5 && a[1].kind == 'a' && a[1].optional && !a[1].named && a[2].named && a[2].kind == 'b');
 	CHECK(a[3].word == AT_ROUNDING && a[4].word == AT_SUBNORMALS && a[2].word == AT_COUNT);
