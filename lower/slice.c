@@ -15,6 +15,8 @@ enum {
 	SLICE_LOADS = 128,      /* of all loads of a loop, at most */
 	SLICE_ELEMS = 32,       /* and no more elements */
 	SLICE_WARPS = 3,        /* log2, of a thread block that shares its SM with two others */
+	MOST_WARPS = 5,         /* the same of the largest */
+	PARTS = 4,              /* of a kernel that are cut one after the other */
 	SLICE_ROW = 128,        /* bytes that lie together in memory, at least */
 	HELD_BYTES = 256,       /* of loads that a thread's registers hold */
 	HELD_EACH = 6,          /* log2; but no more elements of a tile, */
@@ -296,31 +298,59 @@ static int wide_slices(IrBlock *block, Val *seed, int log2, const SlicePlan *p)
 	return log2;
 }
 
+static void slice_block(IrBlock *block, const LowerCx *cx, bool again);
+
+/* Cuts what follows from a block's largest tile, so that each thread has 2^each elements of a slice. */
+static bool cut(IrBlock *block, const LowerCx *cx, const Measure *m, const Shares *to, int row)
+{
+	Slicer s = { .log2 = 0 };
+	int slices = m->log2 - LANES_LOG2 - to->warps - to->cluster - to->each;
+	if (slices < 1 || !best_plan(block, m->seed, slices, row, &s.p)) return false;
+	s.log2 = wide_slices(block, m->seed, slices, &s.p);
+	if (!plan_block(block, m->seed, s.p.axis[m->seed->id], s.log2, &s.p)) return false;
+	int piece = block->fn->by_element ? 0 : PIECE_LOG2 - log2_floor(m->bytes);
+	s.near = piece < to->each ? piece : to->each;
+	s.far = to->each - s.near;
+	slice_write(&s);
+	if (s.log2 < slices) slice_block(s.counter->block, cx, true);
+	return true;
+}
+
+/* Does a thread hold more elements than registers do? */
+static bool exceeds(const Measure *m, const Shares *to)
+{
+	return m->log2 > LANES_LOG2 + to->warps + to->cluster + HELD_EACH;
+}
+
+/* Tiles that only share rows' results with those that were cut are cut by themselves; what cannot be cut beside them takes more warps. */
+static void slice_rest(IrBlock *block, const LowerCx *cx, Shares *to, bool hinted)
+{
+	Measure m = measure_block(block);
+	for (int i = 0; i < PARTS && exceeds(&m, to); i++) {
+		ir_number(block->fn);
+		if (!cut(block, cx, &m, to, SLICE_ROW)) break;
+		m = measure_block(block);
+	}
+	while (!hinted && to->warps < MOST_WARPS && exceeds(&m, to)) to->warps++;
+}
+
 static void slice_block(IrBlock *block, const LowerCx *cx, bool again)
 {
 	int row = again ? 2 * SLICE_ROW : SLICE_ROW;
 	Fn *fn = block->fn;
 	Measure m = measure_block(block);
 	if (!m.bytes) return;
-	Slicer s = { .log2 = 0 };
+	SlicePlan p;
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
 	int each = SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS;
 	Shares to = { hint > 0 ? log2_of(hint) : SLICE_WARPS, 0, log2_floor(each) };
 	int slices = m.log2 - LANES_LOG2 - to.warps - to.each;
 	if (slices < 1) return;
 	ir_number(fn);
-	if (!best_plan(block, m.seed, slices, row, &s.p)) return;
-	if (!again && !share_out(fn, cx, &s.p, m.log2, hint > 0, &to)) return;
-	slices = m.log2 - LANES_LOG2 - to.warps - to.cluster - to.each;
-	if (slices < 1 || !best_plan(block, m.seed, slices, row, &s.p)) return;
-	s.log2 = wide_slices(block, m.seed, slices, &s.p);
-	if (!plan_block(block, m.seed, s.p.axis[m.seed->id], s.log2, &s.p)) return;
-	int piece = fn->by_element ? 0 : PIECE_LOG2 - log2_floor(m.bytes);
-	s.near = piece < to.each ? piece : to.each;
-	s.far = to.each - s.near;
-	slice_write(&s);
-	if (s.log2 < slices) slice_block(s.counter->block, cx, true);
-	if (block->owner) return;
+	if (!best_plan(block, m.seed, slices, row, &p)) return;
+	if (!again && !share_out(fn, cx, &p, m.log2, hint > 0, &to)) return;
+	if (!cut(block, cx, &m, &to, row) || block->owner) return;
+	slice_rest(block, cx, &to, hint > 0);
 	fn->warps = 1 << (to.warps + to.cluster);
 	fn->cluster = to.cluster ? 1 << to.cluster : 0;
 }
