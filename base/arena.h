@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct Arena Arena;
-typedef struct ArenaMark { void *block; size_t used; } ArenaMark;
+typedef struct ArenaMark { void *block, *at; } ArenaMark;
 
 Arena *arena_new(void);
 void arena_free(Arena *a);                              /* the arena and all that was allocated from it */
