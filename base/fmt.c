@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Text { char *p; size_t size, n; } Text;  /* n counts what did not fit, too */
+typedef struct Text { char *at, *end; size_t lost; } Text;     /* lost: how much did not fit */
 
-static void put(Text *t, const char *s, size_t n)
+static inline void put(Text *t, const char *s, size_t n)
 {
-	if (t->n < t->size) memcpy(t->p + t->n, s, n < t->size - t->n ? n : t->size - t->n);
-	t->n += n;
+	size_t room = (size_t)(t->end - t->at), fits = n < room ? n : room;
+	memcpy(t->at, s, fits);
+	t->at += fits;
+	t->lost += n - fits;
 }
 
 static void put_number(Text *t, unsigned long long v, bool negative)
@@ -53,10 +55,17 @@ static unsigned long long next_unsigned(va_list *ap, Width w)
 }
 
 /* One directive, *p behind its `%`; false: not one of ours. */
-static bool directive(Text *t, const char **p, va_list *ap)
+static inline bool directive(Text *t, const char **p, va_list *ap)
 {
 	const char *s;
-	Width w = width(p);
+	Width w = W_INT;
+	if (**p == 's') {       /* most are */
+		(*p)++;
+		if (!(s = va_arg(*ap, const char *))) return false;
+		put(t, s, strlen(s));
+		return true;
+	}
+	w = width(p);
 	char c = *(*p)++;
 	switch (c) {
 	case 'd': case 'i':
@@ -64,10 +73,6 @@ static bool directive(Text *t, const char **p, va_list *ap)
 		put_signed(t, next_signed(ap, w));
 		return true;
 	case 'u': put_number(t, next_unsigned(ap, w), false); return true;
-	case 's':
-		if (w != W_INT || !(s = va_arg(*ap, const char *))) return false;
-		put(t, s, strlen(s));
-		return true;
 	case 'c':
 		if (w != W_INT) return false;
 		c = (char)va_arg(*ap, int);
@@ -83,7 +88,8 @@ static bool directive(Text *t, const char **p, va_list *ap)
 
 int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 {
-	Text t = { buf, n, 0 };
+	char none, *begin = n ? buf : &none;
+	Text t = { begin, begin + (n ? n - 1 : 0), 0 };
 	va_list mine;
 	bool ours = true;
 	va_copy(mine, ap);
@@ -97,7 +103,8 @@ int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 		}
 	}
 	va_end(mine);
-	if (!ours || t.n > INT_MAX) return vsnprintf(buf, n, fmt, ap);
-	if (n) buf[t.n < n ? t.n : n - 1] = 0;
-	return (int)t.n;
+	size_t all = (size_t)(t.at - begin) + t.lost;
+	if (!ours || all > INT_MAX) return vsnprintf(buf, n, fmt, ap);
+	*t.at = 0;
+	return (int)all;
 }

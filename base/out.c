@@ -124,24 +124,40 @@ void out_puts(Out *o, const char *s)
 	out_text(o, s, strlen(s));
 }
 
+/* Lines behind the first of what was written in place: they move as each gets its indentation. */
+static void out_further_lines(Out *o, const char *at, size_t n)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	out_text(o, arena_strndup(A_TMP, at, n), n);
+	arena_release(A_TMP, mark);
+}
+
 void out_printf(Out *o, const char *fmt, ...)
 {
-	char buf[512];
+	enum { LINE = 256 };    /* most are shorter */
+	size_t before = o->n;
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = fmt_text(buf, sizeof buf, fmt, ap);
+	if (o->bol) out_indent(o);
+	out_reserve(o, LINE);
+	size_t room = o->cap - o->n;
+	int length = fmt_text(o->p + o->n, room, fmt, ap);
+	size_t n = length < 0 ? 0 : (size_t)length;
 	va_end(ap);
-	if (n < (int)sizeof buf) {
-		if (n > 0) out_text(o, buf, (size_t)n);
-	} else {
-		Arena *tmp = arena_new();
-		char *p = arena_alloc(tmp, (size_t)n + 1);
-		fmt_text(p, (size_t)n + 1, fmt, again);
-		out_text(o, p, (size_t)n);
-		arena_free(tmp);
+	if (n >= room) {
+		out_reserve(o, n);
+		fmt_text(o->p + o->n, n + 1, fmt, again);
 	}
 	va_end(again);
+	char *at = o->p + o->n;
+	if (!n || *at == '\n') at = memmove(o->p + before, at, n);       /* nothing to indent */
+	const char *nl = memchr(at, '\n', n);
+	size_t first = nl ? (size_t)(nl - at) + 1 : n;
+	if (n) o->bol = nl != NULL;
+	o->n = (size_t)(at - o->p) + first;
+	if (first < n) out_further_lines(o, at + first, n - first);
+	o->p[o->n] = 0;
 }
 
 void out_in(Out *o)
