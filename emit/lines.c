@@ -143,27 +143,31 @@ static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 	return behind;
 }
 
-/* CT_LINE( and the lines of a run but for marks, a bracket behind the last. */
+/* CT_LINE( and the lines of a run but for marks, a bracket behind the last. What lies between is copied together. */
 static void put_run(Put *t, const char *p, const Line *last)
 {
-	for (bool first = true; p < last->next;) {
-		Line l = line_at(t, p);
-		size_t n = line_len(&l);
-		p = l.next;
-		if (*l.text == '\001') continue;
-		out_raw(t->o, l.begin, (size_t)(l.text - l.begin));
-		if (first) out_raw(t->o, "CT_LINE(", 8);
-		first = false;
-		if (*l.text == '#') {
-			out_raw(t->o, "_Pragma(\"", 9);
-			out_raw(t->o, l.text + 8, n - 8);
-			out_raw(t->o, "\")", 2);
-		} else {
-			out_raw(t->o, l.text, n);
+	Line l = line_at(t, p);
+	const char *from = l.text;
+	out_raw(t->o, l.begin, (size_t)(l.text - l.begin));
+	out_raw(t->o, "CT_LINE(", 8);
+	for (; p < last->next; p = l.next) {
+		l = line_at(t, p);
+		if (*l.text == '\001') {
+			out_raw(t->o, from, (size_t)(l.begin - from));
+			from = l.next;
+			continue;
 		}
-		out_raw(t->o, ")\n" + (l.begin != last->begin), 1 + (l.begin == last->begin));
+		if (*l.text == '#') {
+			out_raw(t->o, from, (size_t)(l.text - from));
+			out_raw(t->o, "_Pragma(\"", 9);
+			out_raw(t->o, l.text + 8, line_len(&l) - 8);
+			out_raw(t->o, "\")", 2);
+			from = l.stop;
+		}
 		t->count++;
 	}
+	out_raw(t->o, from, (size_t)(last->stop - from));
+	out_raw(t->o, ")\n", 2);
 }
 
 /* Lines between which nothing comes are put together: from `run` on. */

@@ -187,6 +187,14 @@ Str names_new(NameSet *t, Str wanted)
 	return s;
 }
 
+/* It may stand in a comment as it is. */
+static inline bool is_plain(char at)
+{
+	unsigned char c = (unsigned char)at;
+	if (c > '/') return c != '\\';
+	return (c >= ' ' && c != '*' && c != '/') || c == '\t';
+}
+
 void comment_text(Out *o, Str doc, const char *prefix)
 {
 	if (!doc) return;
@@ -194,9 +202,8 @@ void comment_text(Out *o, Str doc, const char *prefix)
 		size_t n = strcspn(p, "\n");
 		out_puts(o, prefix);
 		for (size_t i = 0; i < n;) {
-			size_t run = 0;         /* what may stand in a comment as it is */
-			while (i + run < n && p[i + run] != '*' && p[i + run] != '/' && p[i + run] != '\\' &&
-				((unsigned char)p[i + run] >= ' ' || p[i + run] == '\t')) run++;
+			size_t run = 0;
+			while (i + run < n && is_plain(p[i + run])) run++;
 			out_raw(o, p + i, run);
 			i += run;
 			if (i >= n) break;

@@ -3,19 +3,26 @@
 #include <string.h>
 #include "emit/snippet.h"
 
-static unsigned name_hash(const char *s, size_t n)
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c >= 'A' && c <= 'Z');
+}
+
+/* The hash of the word at s, and its length. */
+static unsigned word_hash(const char *s, size_t *n)
 {
 	unsigned h = 2166136261u;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)s[i]) * 16777619u;
+	for (*n = 0; is_word(s[*n]); ++*n)
+		h = (h ^ (unsigned char)s[*n]) * 16777619u;
 	return h;
 }
 
-static int find_n(const SnipSet *s, const char *name, size_t n)
+/* The row that the word at `name` names, of n characters. */
+static int find_word(const SnipSet *s, const char *name, size_t *n)
 {
-	for (unsigned h = name_hash(name, n) % SNIP_SLOTS; s->slot[h]; h = (h + 1) % SNIP_SLOTS) {
+	for (unsigned h = word_hash(name, n) % SNIP_SLOTS; s->slot[h]; h = (h + 1) % SNIP_SLOTS) {
 		const char *row = s->table->rows[s->slot[h] - 1].name;
-		if (!strncmp(row, name, n) && !row[n])
+		if (!strncmp(row, name, *n) && !row[*n])
 			return s->slot[h] - 1;
 	}
 	return -1;
@@ -26,7 +33,8 @@ void snip_init(SnipSet *s, const SnipTable *t)
 	memset(s, 0, sizeof *s);
 	s->table = t;
 	for (int i = 0; i < t->count && i < SNIP_MAX; i++) {
-		unsigned h = name_hash(t->rows[i].name, strlen(t->rows[i].name)) % SNIP_SLOTS;
+		size_t n;
+		unsigned h = word_hash(t->rows[i].name, &n) % SNIP_SLOTS;
 		while (s->slot[h])
 			h = (h + 1) % SNIP_SLOTS;
 		s->slot[h] = (short)(i + 1);
@@ -35,7 +43,9 @@ void snip_init(SnipSet *s, const SnipTable *t)
 
 int snip_find(const SnipSet *s, const char *name)
 {
-	return find_n(s, name, strlen(name));
+	size_t n;
+	int row = find_word(s, name, &n);
+	return name[n] ? -1 : row;
 }
 
 bool snip_use(SnipSet *s, const char *name)
@@ -47,22 +57,16 @@ bool snip_use(SnipSet *s, const char *name)
 	return true;
 }
 
-static bool is_word(char c)
-{
-	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* The next row named in the text at *p, which moves past it; -1 at the end. */
 static int next_name(const SnipSet *s, const char **p)
 {
 	const char *q = *p;
 	while ((q = strstr(q, "ct_"))) {
-		size_t n = 0;
-		while (is_word(q[n]))
-			n++;
-		int row = q > *p && is_word(q[-1]) ? -1 : find_n(s, q, n);
+		size_t n;
+		bool within = q > *p && is_word(q[-1]);         /* a longer word */
+		int row = find_word(s, q, &n);
 		q += n;
-		if (row >= 0) {
+		if (row >= 0 && !within) {
 			*p = q;
 			return row;
 		}

@@ -211,7 +211,7 @@ static bool is_number(const char *s, long *v)
 Str cu_linear(const char *var, int nbits, const uint32_t *col)
 {
 	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;       /* which bits move by d - 31 */
-	int n = 0;
+	int n = 0, most = -32, least = 32;
 	long k;
 	if (is_number(var, &k)) {
 		uint32_t r = 0;
@@ -220,10 +220,15 @@ Str cu_linear(const char *var, int nbits, const uint32_t *col)
 		return str_fmt("%u", (unsigned)r);
 	}
 	for (int i = 0; i < nbits; i++)
-		for (uint32_t c = col[i], to = 0; c; c >>= 1, to++)
-			if (c & 1) moved[31 + (int)to - i] |= (uint32_t)1 << i;
+		for (uint32_t c = col[i], to = 0; c; c >>= 1, to++) {
+			int d = (int)to - i;
+			if (!(c & 1)) continue;
+			moved[31 + d] |= (uint32_t)1 << i;
+			if (d > most) most = d;
+			if (d < least) least = d;
+		}
 	Out *o = out_new();
-	for (int d = 31; d >= -31; d--) {
+	for (int d = most; d >= least; d--) {
 		uint32_t mask = moved[31 + d];
 		if (!mask) continue;
 		if (n++) out_puts(o, " ^ ");
