@@ -377,19 +377,71 @@ static void print_fits(Out *o, const Fn *fn, uint64_t wide)
 	out_puts(o, "}\n\n");
 }
 
-static void print_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
+static void print_defined_dims(Out *o, const Fn *fn)
 {
-	out_printf(o, "static int ct_run_%s(", fn->name);
-	host_params(o, &fn->params, &fn->dims);
-	out_printf(o, "%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
-	out_in(o);
-	out_puts(o, "int ct_bad = 0;\n");
 	for (int i = 0; i < fn->dims.n; i++)
 		if (fn->dims.p[i].def) {
 			out_printf(o, "const int64_t %s = ", name_c(fn->dims.p[i].name));
 			host_expr(o, fn->dims.p[i].def);
 			out_puts(o, ";\n");
 		}
+}
+
+/* The names of dimensions, as host_params declares them. */
+static void print_dim_names(Out *o, const Fn *fn)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < fn->dims.n; i++)
+			if (!fn->dims.p[i].def && fn->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(fn->dims.p[i].name));
+}
+
+/* How many bytes of workspace a call by parts of rows needs (lower/parts.c): 0 where the kernel itself is taken. */
+static void print_parts_size(Out *o, const Fn *fn)
+{
+	const IrParam *told = &fn->parts->params.p[fn->params.n];
+	out_printf(o, "static int64_t ct_parts_%s(", fn->name);
+	host_params(o, NULL, &fn->dims);
+	out_puts(o, ", int *ct_over)\n{\n");
+	out_in(o);
+	out_puts(o, "int ct_bad = 0;\nint64_t ct_size = 0;\n");
+	print_defined_dims(o, fn);
+	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "(void)%s;\n", name_c(fn->dims.p[i].name));
+	out_puts(o, "if (");
+	host_expr(o, fn->parts_fit);
+	out_puts(o, "\n\t&& (CT_PARTS || ");
+	host_expr(o, fn->parts_gain);
+	out_puts(o, "))\n\tct_size = ct_host_mul(ct_host_cdiv(");
+	host_expr(o, sym_mul(sym_mul(told->extent[0], told->extent[1]), sym_const(elem_bytes(told->elem))));
+	out_puts(o, ", 256, &ct_bad), 256, &ct_bad);\n*ct_over |= ct_bad;\nreturn ct_size;\n");
+	out_off(o);
+	out_puts(o, "}\n\n");
+}
+
+static void print_run_parts(Out *o, const Fn *fn)
+{
+	out_printf(o, "const int64_t ct_size = ct_told ? ct_parts_%s(", fn->name);
+	print_dim_names(o, fn);
+	out_puts(o, "&ct_bad) : 0;\nif (ct_size > 0 && !ct_bad) {\n");
+	out_in(o);
+	out_printf(o, "const int ct_s = ct_run_%s((%s)ct_told, ct_size / 8, stream);\nif (ct_s) return ct_s;\nreturn ct_run_%s(",
+		fn->parts_clear->name, host_type(&fn->parts_clear->params.p[0]), fn->parts->name);
+	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s, ", name_c(fn->params.p[i].name));
+	out_printf(o, "(%s)ct_told, ", host_type(&fn->parts->params.p[fn->params.n]));
+	print_dim_names(o, fn);
+	out_puts(o, "stream);\n");
+	out_off(o);
+	out_puts(o, "}\n");
+}
+
+static void print_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
+{
+	out_printf(o, "static int ct_run_%s(", fn->name);
+	host_params(o, &fn->params, &fn->dims);
+	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "", fn->parts ? "void *ct_told, " : "");
+	out_in(o);
+	out_puts(o, "int ct_bad = 0;\n");
+	print_defined_dims(o, fn);
+	if (fn->parts) print_run_parts(o, fn);
 	out_puts(o, "const int64_t ct_grid[4] = { ");
 	for (int i = 0; i < 4; i++) {
 		if (i) out_puts(o, ", ");
@@ -446,6 +498,23 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 
 typedef struct EntryText { Out *o; const Entry *e; ScratchVec scratch; bool dry; } EntryText;        /* dry: sizes only */
 
+static bool by_parts(const HostStmt *s)         /* may one of the variants run by parts of rows? */
+{
+	for (int i = 0; i < s->u.launch.variants.n; i++)
+		if (s->u.launch.variants.p[i].fn->parts) return true;
+	return false;
+}
+
+static bool any_by_parts(const HostVec *v)
+{
+	for (int i = 0; i < v->n; i++) {
+		const HostStmt *s = v->p[i];
+		if (s->kind == HOST_LAUNCH && by_parts(s)) return true;
+		if (s->kind == HOST_IF && (any_by_parts(&s->u.ifs.then) || any_by_parts(&s->u.ifs.other))) return true;
+	}
+	return false;
+}
+
 static void print_stmts(EntryText *t, const HostVec *v);
 
 static void print_scratch(EntryText *t, const IrParam *p)
@@ -471,6 +540,17 @@ static void print_scratch(EntryText *t, const IrParam *p)
 	out_puts(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, &ct_bad), &ct_bad), 256, &ct_bad), 256, &ct_bad);\n}\n");
 }
 
+static void print_dims_of(Out *o, const HostStmt *s, const Fn *fn)
+{
+	int n = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < fn->dims.n; i++) {
+			if (fn->dims.p[i].def || fn->dims.p[i].is_stride != (pass == 1)) continue;
+			if (n++) out_puts(o, ", ");
+			host_expr(o, s->u.launch.dims.p[i]);
+		}
+}
+
 static void print_args_of(EntryText *t, const HostStmt *s, const Fn *fn)
 {
 	Out *o = t->o;
@@ -479,22 +559,24 @@ static void print_args_of(EntryText *t, const HostStmt *s, const Fn *fn)
 		if (n++) out_puts(o, ", ");
 		print_host_arg(o, t->e, &t->scratch, &s->u.launch.args.p[i], &fn->params.p[i]);
 	}
-	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0; i < fn->dims.n; i++) {
-			if (fn->dims.p[i].def || fn->dims.p[i].is_stride != (pass == 1)) continue;
-			if (n++) out_puts(o, ", ");
-			host_expr(o, s->u.launch.dims.p[i]);
-		}
-	if (n) out_puts(o, ", ");
+	if (n && fn->dims.n) out_puts(o, ", ");
+	print_dims_of(o, s, fn);
+	if (n || fn->dims.n) out_puts(o, ", ");
+}
+
+static void print_run_of(EntryText *t, const HostStmt *s, const Fn *fn)
+{
+	out_printf(t->o, "ct_s = ct_run_%s(", fn->name);
+	print_args_of(t, s, fn);
+	out_puts(t->o, fn->parts ? "ct_told, stream);\n" : "stream);\n");
 }
 
 static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
 {
 	out_printf(t->o, "!ct_fits_%s(", fn->name);
 	print_args_of(t, s, fn);
-	out_printf(t->o, "0)) ct_s = ct_run_%s(", fn->name);
-	print_args_of(t, s, fn);
-	out_puts(t->o, "stream);\n");
+	out_puts(t->o, "0)) ");
+	print_run_of(t, s, fn);
 }
 
 static void print_conditions(Out *o, const LaunchRule *r)
@@ -553,9 +635,8 @@ static void print_variants(EntryText *t, const HostStmt *s)
 		out_printf(o, "ct_s = ct_fits_%s(", fn->name);
 		print_args_of(t, s, fn);
 		out_puts(o, "1);\nif (ct_s) return ct_s;\n");
-		out_printf(o, "ct_s = ct_run_%s(", fn->name);
-		print_args_of(t, s, fn);
-		out_puts(o, "stream);\nif (ct_s) return ct_s;\n");
+		print_run_of(t, s, fn);
+		out_puts(o, "if (ct_s) return ct_s;\n");
 		return;
 	}
 	bool costs = print_cheapest(t, s), first = true;
@@ -583,13 +664,36 @@ static void print_variants(EntryText *t, const HostStmt *s)
 	out_puts(o, "if (ct_s) return ct_s;\n");
 }
 
+/* Behind scratch tensors, in their order, lies what kernels by parts of rows tell. */
+static void print_parts_room(EntryText *t, const HostStmt *s)
+{
+	for (int i = 0; i < s->u.launch.variants.n; i++) {
+		const Fn *fn = s->u.launch.variants.p[i].fn;
+		if (!fn->parts) continue;
+		out_printf(t->o, "ct_at = ct_host_add(ct_at, ct_parts_%s(", fn->name);
+		print_dims_of(t->o, s, fn);
+		out_puts(t->o, ", &ct_bad), &ct_bad);\n");
+	}
+}
+
 static void print_launch(EntryText *t, const HostStmt *s)
 {
-	if (s->u.launch.where.n) {
+	bool parts = by_parts(s);
+	if (s->u.launch.where.n && !t->dry) {
 		print_where(t->o, t->e->name, &s->u.launch.where, "");
 		out_printf(t->o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: an index does not fit 64 bits\");\n", t->e->name);
 	}
-	print_variants(t, s);
+	if (parts && !t->dry) {
+		out_puts(t->o, "{\n");
+		out_in(t->o);
+		out_puts(t->o, "void *const ct_told = ct_given ? (char *)workspace + ct_at : NULL;\n");
+	}
+	if (parts) print_parts_room(t, s);
+	if (!t->dry) print_variants(t, s);
+	if (parts && !t->dry) {
+		out_off(t->o);
+		out_puts(t->o, "}\n");
+	}
 }
 
 static void print_dry(EntryText *t, const HostVec *v)
@@ -609,9 +713,7 @@ static void print_stmts(EntryText *t, const HostVec *v)
 		const HostStmt *s = v->p[i];
 		switch (s->kind) {
 		case HOST_SCRATCH: print_scratch(t, &s->u.scratch.tensor); break;
-		case HOST_LAUNCH:
-			if (!t->dry) print_launch(t, s);
-			break;
+		case HOST_LAUNCH: print_launch(t, s); break;
 		case HOST_LET:
 			out_printf(o, "const int64_t %s = ", name_c(s->u.let.name));
 			if (s->u.let.value) host_expr(o, s->u.let.value);
@@ -640,10 +742,12 @@ static void print_stmts(EntryText *t, const HostVec *v)
 	}
 }
 
+static bool uses_workspace(const Entry *e) { return entry_has_scratch(e) || any_by_parts(&e->body); }
+
 static void print_workspace(Out *o, const Entry *e)
 {
 	EntryText t = { .o = o, .e = e, .dry = true };
-	bool any = entry_has_scratch(e), args = false;
+	bool any = uses_workspace(e), args = false;
 	for (int i = 0; i < e->dims.n; i++) args |= !e->dims.p[i].def;
 	out_printf(o, "size_t %s_workspace(", name_entry(e->name));
 	host_params(o, NULL, &e->dims);
@@ -665,11 +769,14 @@ static void print_workspace(Out *o, const Entry *e)
 	out_puts(o, "}\n\n");
 }
 
+/* f, which has no workspace, runs what f_ws does where that needs none. */
+static bool may_lack_workspace(const Entry *e) { return !entry_has_scratch(e) && any_by_parts(&e->body); }
+
 static void print_workspace_check(Out *o, const Entry *e)
 {
 	Str n = name_entry(e->name);
 	int k = 0;
-	out_printf(o, "const size_t ct_need = %s_workspace(", n);
+	out_printf(o, "const size_t ct_need = %s%s_workspace(", may_lack_workspace(e) ? "!ct_given ? 0 : " : "", n);
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < e->dims.n; i++)
 			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s%s", k++ ? ", " : "", name_c(e->dims.p[i].name));
@@ -694,8 +801,9 @@ static bool launches(const HostVec *v)
 
 static void print_body(Out *o, const Entry *e)
 {
-	bool scratch = entry_has_scratch(e);
+	bool scratch = uses_workspace(e);
 	EntryText t = { .o = o, .e = e };
+	if (any_by_parts(&e->body) && !may_lack_workspace(e)) out_puts(o, "const int ct_given = 1;\n");
 	out_printf(o, "%sint ct_bad = 0;\n", launches(&e->body) ? "int ct_s;\n" : "");
 	print_dim_checks(o, e->name, &e->dims);
 	print_workspace_check(o, e);
@@ -709,29 +817,48 @@ static void print_body(Out *o, const Entry *e)
 	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\") : CTILE_OK;\n", e->name);
 }
 
-static void print_entry(Out *o, const Entry *e)
+/* What all functions of an entry that run it begin with, and how they call another one with the same arguments. */
+static void print_head(Out *o, const Entry *e, const char *how, Str name)
 {
-	Str n = name_entry(e->name);
 	bool more = e->params.n > 0;
 	for (int i = 0; i < e->dims.n; i++) more |= !e->dims.p[i].def;
-	print_workspace(o, e);
-	out_printf(o, "int %s_ws(", n);
+	out_printf(o, "%sint %s(", how, name);
 	host_params(o, &e->params, &e->dims);
-	out_printf(o, "%svoid *workspace, size_t bytes, struct CUstream_st *stream)\n{\n", more ? ", " : "");
+	if (more) out_puts(o, ", ");
+}
+
+static void print_call(Out *o, const Entry *e, Str name)
+{
+	out_printf(o, "\treturn %s(", name);
+	for (int i = 0; i < e->params.n; i++) out_printf(o, "%s, ", name_c(e->params.p[i].name));
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < e->dims.n; i++)
+			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(e->dims.p[i].name));
+}
+
+static void print_entry(Out *o, const Entry *e)
+{
+	Str n = name_entry(e->name), with = str_fmt("%s_ws", n), run = str_fmt("ct_entry_%s", n);
+	bool lacks = may_lack_workspace(e);
+	print_workspace(o, e);
+	print_head(o, e, lacks ? "static " : "", lacks ? run : with);
+	out_printf(o, "%svoid *workspace, size_t bytes, struct CUstream_st *stream)\n{\n", lacks ? "int ct_given, " : "");
 	out_in(o);
 	out_puts(o, "(void)stream;\n");
 	print_body(o, e);
 	out_off(o);
 	out_puts(o, "}\n\n");
+	if (lacks) {
+		print_head(o, e, "", with);
+		out_puts(o, "void *workspace, size_t bytes, struct CUstream_st *stream)\n{\n");
+		print_call(o, e, run);
+		out_puts(o, "1, workspace, bytes, stream);\n}\n\n");
+	}
 	if (entry_has_scratch(e)) return;
-	out_printf(o, "int %s(", n);
-	host_params(o, &e->params, &e->dims);
-	out_printf(o, "%sstruct CUstream_st *stream)\n{\n\treturn %s_ws(", more ? ", " : "", n);
-	for (int i = 0; i < e->params.n; i++) out_printf(o, "%s, ", name_c(e->params.p[i].name));
-	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0; i < e->dims.n; i++)
-			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(e->dims.p[i].name));
-	out_puts(o, "NULL, 0, stream);\n}\n\n");
+	print_head(o, e, "", n);
+	out_puts(o, "struct CUstream_st *stream)\n{\n");
+	print_call(o, e, lacks ? run : with);
+	out_printf(o, "%sNULL, 0, stream);\n}\n\n", lacks ? "0, " : "");
 }
 
 static bool counts_multiprocessors(const HostVec *v)
@@ -758,6 +885,16 @@ static bool any_zeroed(const HostVec *v)
 	return false;
 }
 
+static const char parts_switch[] = "#ifndef CT_PARTS\n#define CT_PARTS 0     /* 1: rows in parts also where that is not faster */\n#endif\n\n";
+
+/* What clears workspace for kernels by parts of rows; NULL: there are none. */
+static const Fn *find_clear(const Module *m)
+{
+	for (int i = 0; i < m->fns.n; i++)
+		if (m->fns.p[i]->parts_clear) return m->fns.p[i]->parts_clear;
+	return NULL;
+}
+
 void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
 	bool counts = false;
@@ -767,9 +904,14 @@ void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostT
 	for (int i = 0; i < m->entries.n; i++) zeroed |= any_zeroed(&m->entries.p[i]->body);
 	if (zeroed) out_puts(o, t->clear);
 	const WideDims *wide = wide_dims_new(m);
+	const Fn *clear = find_clear(m);
+	if (clear) out_puts(o, parts_switch);
 	for (int i = 0; i < m->fns.n; i++) {
-		print_fits(o, m->fns.p[i], wide_dims_of(wide, m->fns.p[i]));
-		print_run(o, m, m->fns.p[i], opt, t);
+		const Fn *fn = m->fns.p[i];
+		bool serves = fn == clear || (i + 1 < m->fns.n && m->fns.p[i + 1]->parts == fn);        /* another; no entry launches it */
+		if (!serves) print_fits(o, fn, wide_dims_of(wide, fn));
+		if (fn->parts) print_parts_size(o, fn);
+		print_run(o, m, fn, opt, t);
 	}
 	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
 	for (int i = 0; i < m->entries.n; i++) print_entry(o, m->entries.p[i]);

@@ -209,6 +209,10 @@ struct Fn {                     /* one monomorphic kernel */
 	bool ordered, no_contract;
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
+	Fn *parts;              /* the same by parts of rows, with workspace as its last parameter (lower/parts.c); NULL: there is none, */
+	const Sym *parts_fit;   /* for calls in which this holds; */
+	const Sym *parts_gain;  /* those in which it is faster; */
+	Fn *parts_clear;        /* and what makes that workspace 0 before: its only parameter, of `n` elements */
 	/* PLACED */
 	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
 	bool specific;          /* for that architecture alone: sm_90a */

@@ -334,6 +334,19 @@ static void print_hint(Out *o, const Hint *h)
 	out_puts(o, ")\n");
 }
 
+static void print_parts(Out *o, const Fn *fn)
+{
+	out_puts(o, "parts ");
+	print_name(o, fn->parts->name);
+	out_puts(o, " fit ");
+	print_sym(o, fn->parts_fit);
+	out_puts(o, " gain ");
+	print_sym(o, fn->parts_gain);
+	out_puts(o, " clear ");
+	print_name(o, fn->parts_clear->name);
+	out_puts(o, "\n");
+}
+
 static void print_fn_head(Out *o, const Fn *fn)
 {
 	out_puts(o, "source ");
@@ -364,6 +377,7 @@ static void print_fn_head(Out *o, const Fn *fn)
 	for (int i = 0; i < fn->hints.n; i++) print_hint(o, &fn->hints.p[i]);
 	if (fn->ordered) out_puts(o, "ordered\n");
 	if (fn->no_contract) out_puts(o, "no_contract\n");
+	if (fn->parts_clear && fn->stage == STAGE_TYPED) print_parts(o, fn);
 	if (fn->arch) out_printf(o, "arch %d\n", fn->arch);
 	if (fn->specific) out_puts(o, "specific\n");
 	if (fn->persistent) out_puts(o, "persistent\n");

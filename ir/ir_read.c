@@ -184,6 +184,26 @@ static void read_generic(Reader *r, Fn *fn)
 	vec_push(A_UNIT, &fn->generics, g);
 }
 
+static Fn *read_fn_name(Reader *r)
+{
+	Span at = lex_span(&r->l);
+	Str name = lex_name(&r->l, "a kernel's name");
+	Fn *fn = name ? rd_get(&r->fns, name) : NULL;
+	if (name && !fn) lex_error(&r->l, D_IR_NAME, at, name, r->owner);
+	return fn;
+}
+
+static void read_parts(Reader *r, Fn *fn)
+{
+	fn->parts = read_fn_name(r);
+	if (!lex_accept_word(&r->l, "fit")) lex_expected(&r->l, "`fit`");
+	fn->parts_fit = rd_sym(r);
+	if (!lex_accept_word(&r->l, "gain")) lex_expected(&r->l, "`gain`");
+	fn->parts_gain = rd_sym(r);
+	if (!lex_accept_word(&r->l, "clear")) lex_expected(&r->l, "`clear`");
+	fn->parts_clear = read_fn_name(r);
+}
+
 static bool read_fn_line(Reader *r, Fn *fn)
 {
 	Lex *l = &r->l;
@@ -199,6 +219,7 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "hint")) vec_push(A_UNIT, &fn->hints, read_hint(r));
 	else if (lex_accept_word(l, "ordered")) fn->ordered = true;
 	else if (lex_accept_word(l, "no_contract")) fn->no_contract = true;
+	else if (lex_accept_word(l, "parts")) read_parts(r, fn);
 	else if (lex_accept_word(l, "persistent")) fn->persistent = true;
 	else if (lex_accept_word(l, "specific")) fn->specific = true;
 	else if (lex_accept_word(l, "arch")) fn->arch = rd_small(r, "a number");

@@ -395,6 +395,11 @@ static bool chk_fn(Check *c, const Fn *fn)
 	unsigned swept = 0;
 	for (int i = 0; i < fn->ngrid; i++) swept |= 1u << (fn->sweep[i] & 31);
 	NEED(!ir_sweeps(fn) || swept == (1u << fn->ngrid) - 1, "the sweep takes each axis of the grid once");
+	if (fn->parts && fn->parts_clear) {
+		NEED(fn->parts->params.n == fn->params.n + 1, "the kernel by parts takes what this one takes, and its workspace");
+		NEED(fn->parts->dims.n == fn->dims.n && fn->parts_clear->params.n == 1, "the kernel by parts has the dimensions of this one");
+		if (!chk_sym(c, fn->parts_fit) || !chk_sym(c, fn->parts_gain)) return false;
+	}
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))), "the lanes of a tile block are a power of two, or a warp");
 	NEED(!fn->packed || fn->packed * (fn->lanes ? fn->lanes : 32) % 32 == 0, "a thread block consists of whole warps");

@@ -2,6 +2,7 @@
 #include "lower/lower.h"
 
 #include "base/diag.h"
+#include "lower/parts.h"
 #include "lower/placed.h"
 
 const PassRow pass_rows[] = {
@@ -64,10 +65,35 @@ static bool run_form(Module *m, IrStage form, const LowerCx *cx)
 	return ok;
 }
 
+/* Kernels by parts of rows stand in front of those that they serve (pass parts), and first of all the one that clears their workspace. */
+static bool add_parts(Module *m, const LowerCx *cx)
+{
+	Module more = { .path = m->path }, all = { .path = m->path };
+	Fn *clear = NULL;
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = m->fns.p[i];
+		if (!fn->parts || fn->parts_clear) continue;    /* that was read with its kernel by parts */
+		if (!clear) clear = parts_clear_kernel(m, fn->span);
+		fn->parts_clear = clear;
+		vec_push(A_UNIT, &more.fns, fn->parts);
+	}
+	if (!clear) return true;
+	vec_push(A_UNIT, &more.fns, clear);
+	vec_push(A_UNIT, &all.fns, clear);
+	for (int i = 0; i < m->fns.n; i++) {
+		if (m->fns.p[i]->parts_clear == clear) vec_push(A_UNIT, &all.fns, m->fns.p[i]->parts);
+		vec_push(A_UNIT, &all.fns, m->fns.p[i]);
+	}
+	m->fns.p = all.fns.p;
+	m->fns.n = all.fns.n;
+	m->fns.cap = all.fns.cap;
+	return run_form(&more, STAGE_TYPED, cx);
+}
+
 bool lower_typed(Module *m, const LowerOptions *o)
 {
 	LowerCx cx = { o, 0, false, false };
-	return run_form(m, STAGE_TYPED, &cx);
+	return run_form(m, STAGE_TYPED, &cx) && add_parts(m, &cx);
 }
 
 int lower_arch(const LowerCx *cx, Fn *fn)

@@ -30,8 +30,8 @@ class Gpu(Device):
         if status:
             sys.exit("%s: CUDA error %d" % (name, status))
 
-    def run(self, entry, args, dims):
-        status = super().run(entry, args, dims)
+    def run(self, entry, args, dims, *workspace):
+        status = super().run(entry, args, dims, *workspace)
         self.checked("cudaDeviceSynchronize")
         return status
 

@@ -1,0 +1,68 @@
+"""Which kernels of long rows also work by parts of rows (pass parts), which do not, and what their launchers ask for."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+HEAD = "x: tensor<f32, [m, n]>, y: out tensor<f32, [m, n]>"
+# by parts: softmax, an rms norm, sums of which one needs another
+YES = {
+    "softmax": "let v = x.load([i, 0], [1, N], pad: -inf), e = exp(v - reduce_max(v, 1)); y.store([i, 0], e / sum(e, 1));",
+    "rms": "let v = x.load([i, 0], [1, N]); y.store([i, 0], v * rsqrt(sum(v * v, 1) / n));",
+    "squares": "let v = x.load([i, 0], [1, N]), d = v - sum(v, 1) / N; y.store([i, 0], d * rsqrt(sum(d * d, 1)));",
+    "numbered": "let v = x.load([i, 0], [1, N]); y.store([i, 0], v - sum(select(iota([1, N], i32) < 7, v, 0), 1));",
+}
+NO = {
+    # the second sum can't be taken of a part by what the part knows
+    "distances": "let v = x.load([i, 0], [1, N]), d = abs(v - sum(v, 1) / N); y.store([i, 0], d * sum(d, 1));",
+    # not at its maximum, so powers of a part may overflow
+    "powers": "let v = x.load([i, 0], [1, N]), e = exp(v - sum(v, 1)); y.store([i, 0], e / sum(e, 1));",
+    # a sum of sums of products of what differs between rows
+    "scan": "let v = x.load([i, 0], [1, N]); y.store([i, 0], cumsum(v, 1) * sum(v, 1));",
+    # nothing is known late
+    "map": "let v = x.load([i, 0], [1, N]); y.store([i, 0], v * 2);",
+    # rows do not begin where they are read
+    "shifted": "let v = x.load_at([i, 1], [1, N]); y.store([i, 0], v * sum(v, 1));",
+    "product": "let v = x.load([i, 0], [1, N]); y.store([i, 0], v * prod(v, 1));",
+}
+MORE = """
+kernel inplace(x: inout tensor<f32, [m, n]>) grid [m] {
+    let v = x.load([bid(0), 0], [1, 1048576]);
+    x.store([bid(0), 0], v / sum(v, 1));
+}
+kernel neighbour(x: inout tensor<f32, [m, n]>) grid [m] {
+    let v = x.load([bid(0) + 1, 0], [1, 1048576]);
+    x.store([bid(0), 0], v / sum(v, 1));
+}
+@warps(8) kernel hinted(x: inout tensor<f32, [m, n]>) grid [m] {
+    let v = x.load([bid(0), 0], [1, 1048576]);
+    x.store([bid(0), 0], v / sum(v, 1));
+}
+kernel short(x: inout tensor<f32, [m, n]>) grid [m] {
+    let v = x.load([bid(0), 0], [1, 65536]);
+    x.store([bid(0), 0], v / sum(v, 1));
+}
+"""
+
+with tmpdir() as tmp:
+    source, out = os.path.join(tmp, "k.tile"), os.path.join(tmp, "k.ir")
+    text = "".join("kernel %s<N: int = 1048576>(%s) grid [m] where n <= N {\n    let i = bid(0);\n    %s\n}\n" % (name, HEAD, body)
+                   for name, body in {**YES, **NO}.items())
+    with open(source, "w") as f: f.write(text + MORE)
+    r = ctilec("-w", "--stop-after=expand", source, "-o", out)
+    check(r.code == 0, "the source does not compile:\n" + r.text)
+    found = {n.split("_")[0] for n in re.findall(r"^\tparts (\w+) fit", read(out), re.M)}
+    want = set(YES) | {"inplace"}
+    check(found == want, "by parts: %s, expected %s" % (sorted(found), sorted(want)))
+    again = os.path.join(tmp, "again.ir")
+    r = ctilec("-w", "--emit=ir", out, "-o", again)
+    check(r.code == 0 and read(again) == read(out), "the text does not come back as it was: " + r.text)
+    r = ctilec("-w", "--target=c", source, "-o", os.path.join(tmp, "k.c"))
+    check(r.code == 0 and "_parts" not in read(os.path.join(tmp, "k.c")), "the C target works by parts")
+    r = ctilec("-w", source, "-o", os.path.join(tmp, "k.cu"))
+    host = read(os.path.join(tmp, "k.cu"))
+    check(re.search(r"int softmax\(.*\n{\n\treturn ct_entry_softmax\(.*, 0, NULL, 0, stream\);", host), "`softmax` makes use of workspace")
+    check(re.search(r"int softmax_ws\(.*\n{\n\treturn ct_entry_softmax\(.*, 1, workspace, bytes, stream\);", host), "`softmax_ws` does not")
+finish()
