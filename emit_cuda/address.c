@@ -159,7 +159,7 @@ enum { LINE = 128 };
 static void print_shift(Cu *g, int size)
 {
 	const Fn *fn = g->fn;
-	int64_t room = fn->row_regs ? cut_kept(fn) : ((int64_t)1 << fn->row_log2) + 1;
+	int64_t room = cut_kept(fn);
 	int line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
 	out_puts(g->o, ");\nct_phase = ");
 	for (int i = 0; i < fn->below.n; i++)

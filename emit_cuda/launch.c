@@ -102,6 +102,7 @@ static void launch_planes(Out *o, const CuKernel *k, const EmitOptions *opt, con
 	out_puts(o, "}\n");
 }
 
+static bool is_half(TextKind t) { return t >= TEXT_HALF && t < TEXT_PEELED; }
 static bool is_cut(TextKind t) { return t >= TEXT_CUT && t < TEXT_PEELED; }
 
 /* Do its tile blocks follow each other in a cluster? */
@@ -146,10 +147,14 @@ static void print_start(Out *o, const CuKernel *k, const EmitOptions *opt, const
 	out_printf(o, "return ct_start(\"%s\", ct_k_pick, ct_most, ct_k, ct_how, %d, ct_blocks, ct_args, stream);\n", name, n);
 }
 
+/* Before the text for aligned tensors, which computes all pads of short rows? Where it does on all architectures. */
 static bool goes_first(const CuKernel *k, const EmitOptions *opt, TextKind t)
 {
-	bool first = is_peeled(t);
-	for (int i = 0; first && i < opt->archs.n; i++) first = k->by_arch[i].of[t].fn && peel_leads(k->by_arch[i].of[t].fn);
+	bool first = is_peeled(t) || is_half(t);
+	for (int i = 0; first && i < opt->archs.n; i++) {
+		const Fn *fn = k->by_arch[i].of[t].fn;
+		first = fn && (is_half(t) || peel_leads(fn));
+	}
 	return first;
 }
 

@@ -41,16 +41,19 @@ static void add_text(Conditions *v, Str s)
 	vec_push(A_UNIT, v, s);
 }
 
-static void add_cuts(CuTexts *b, CuKernel *k, const Fn *odd, const EmitOptions *opt)
+static void add_cut(CuTexts *b, CuKernel *k, TextKind t, const Fn *fn, const EmitOptions *opt)
 {
 	Cu g = { .launch = &k->launch };
-	int t = TEXT_PEELED;
-	for (const Fn *fn = odd->cut; fn; fn = fn->cut) {
-		add_body(b, k, --t, fn, opt);
-		if (!k->kept[t] || cut_kept(fn) < k->kept[t]) k->kept[t] = cut_kept(fn);        /* of all architectures */
-		if (cut_sure(fn) > k->sure[t]) k->sure[t] = cut_sure(fn);
-	}
-	for (int i = 0; odd->cut && i < odd->below.n; i++) add_text(&k->lengths, cu_launch(&g, odd->below.p[i]));
+	add_body(b, k, t, fn, opt);
+	if (!k->kept[t] || cut_kept(fn) < k->kept[t]) k->kept[t] = cut_kept(fn);        /* of all architectures */
+	if (cut_sure(fn) > k->sure[t]) k->sure[t] = cut_sure(fn);
+	for (int i = 0; i < fn->below.n; i++) add_text(&k->lengths, cu_launch(&g, fn->below.p[i]));
+}
+
+/* t: the text behind them */
+static void add_cuts(CuTexts *b, CuKernel *k, const Fn *odd, int t, const EmitOptions *opt)
+{
+	for (const Fn *fn = odd->cut; fn; fn = fn->cut) add_cut(b, k, --t, fn, opt);
 }
 
 static void add_phase(void *phases, Str s) { add_text(phases, s); }
@@ -127,7 +130,11 @@ static void add_planes(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions 
 static void add_odd(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions *opt)
 {
 	add_body(b, k, TEXT_ANY, fn->odd, opt);
-	add_cuts(b, k, fn->odd, opt);
+	add_cuts(b, k, fn->odd, TEXT_HALF, opt);
+	if (fn->odd->half) {
+		add_cut(b, k, TEXT_HALF, fn->odd->half, opt);
+		add_cuts(b, k, fn->odd->half, TEXT_PEELED, opt);
+	}
 	add_peeled(b, k, fn->peel, TEXT_TWIN, opt);
 	add_peeled(b, k, fn->twin, TEXT_ALIGNED, opt);
 	if (fn->planes) add_planes(b, k, fn->planes, opt);

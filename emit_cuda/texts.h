@@ -1,6 +1,6 @@
 /* Inside the CUDA target: a kernel has several texts, of which the launcher takes one for each call.
  *
- * lower places a kernel once or more often (Fn.odd, cut, peel, twin, paired, whole, planes, portable), and one placement may be
+ * lower places a kernel once or more often (Fn.odd, cut, half, peel, twin, paired, whole, planes, portable), and one placement may be
  * printed twice, for aligned tensors and for others. All texts of a kernel have the same parameters. texts.c decides which there
  * are, kernel.c prints one, launch.c the choice. */
 #ifndef EMIT_CUDA_TEXTS_H
@@ -14,7 +14,8 @@ typedef enum TextKind {
 	TEXT_ANY,               /* serves all calls */
 	TEXT_PLANES,            /* whole planes of what is permuted (lower/planes.c) */
 	TEXT_CUT,               /* rows that end early in their tile: the fewer elements kept, the later (lower/cut.c) */
-	TEXT_PEELED = TEXT_CUT + CUT_TEXTS,     /* rows at one phase in pieces: the fewer elements kept, the later (lower/peel.c) */
+	TEXT_HALF = TEXT_CUT + CUT_TEXTS,       /* the same with half the tile, and last with all of that (lower/half.c) */
+	TEXT_PEELED = TEXT_HALF + CUT_TEXTS + 1,     /* rows at one phase in pieces: the fewer elements kept, the later (lower/peel.c) */
 	TEXT_TWIN = TEXT_PEELED + PEEL_TEXTS,   /* the same for two rows at once (lower/twin.c) */
 	TEXT_ALIGNED = TEXT_TWIN + PEEL_TEXTS,
 	TEXT_PAIRED,            /* two tile blocks at once, of aligned tensors (lower/pair.c) */

@@ -236,6 +236,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool row_shifts;        /* place p of a row may hold element p - phase (lower/turn.c) */
 	int row_sure;           /* so many of them are wholly inside of rows that this text is for */
 	Fn *cut;                /* of an `odd` kernel: the copy with the fewest; of that: the next one */
+	Fn *half;               /* of an `odd` kernel: with half the tile, for rows that fit that (lower/half.c) */
 	Fn *odd;                /* the same kernel placed so, for tensors that are not aligned (lower/odd.c); NULL: none */
 	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register behind the others (lower/peel.c) */
 	bool peels;             /* placed for them: twice the registers a thread */

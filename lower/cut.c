@@ -201,7 +201,12 @@ void cut_plan(Fn *fn)
 /* ---- the placed kernel ---- */
 bool holds_row(const Fn *fn, Lay l) { return fn->row_log2 && lay_outbits(l) == fn->row_log2; }
 
-int64_t cut_kept(const Fn *cut) { return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2); }
+int64_t cut_kept(const Fn *cut)
+{
+	if (!cut->row_regs) return ((int64_t)1 << cut->row_log2) + 1;
+	return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2);
+}
+
 int cut_step(const Fn *fn) { return 1 << (fn->row_log2 - fn->row_regs_log2); }
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
 

@@ -205,6 +205,27 @@ static void end_peel(Fn *fn, Fn *first, const LowerCx *cx)
 	for (Fn *one = first->odd; one; one = one->cut) one->rest = first->peel != NULL;
 }
 
+/* Kernels of rows that are not peeled, with half their tile, for accesses of single elements: Fn.half of Fn.odd. */
+static Fn *begin_half(Fn *fn, Fn *first)
+{
+	if (!half_wanted(fn, first)) return NULL;
+	Fn *copy = copy_kernel(fn);
+	half_rows(copy);
+	copy->by_element = true;
+	cut_plan(copy);
+	return copy;
+}
+
+static void end_half(Fn *fn, Fn *first, const LowerCx *cx)
+{
+	(void)cx;
+	first->by_arch |= fn->by_arch;
+	if (has_loop(fn)) return;
+	cut_place(fn);
+	follow_undo(fn);        /* serves few rows, too */
+	first->odd->half = fn;
+}
+
 /* The same for two tile blocks at once: Fn.twin. */
 static Fn *begin_twin(Fn *fn, Fn *first)
 {
@@ -259,7 +280,8 @@ static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORT
 
 static Fn *begin_portable(Fn *fn, Fn *first)
 {
-	return is_wide(first) || is_wide(first->odd) || is_wide(first->peel) ? copy_kernel(fn) : NULL;
+	bool wide = is_wide(first) || is_wide(first->odd) || is_wide(first->peel) || (first->odd && is_wide(first->odd->half));
+	return wide ? copy_kernel(fn) : NULL;
 }
 
 static void end_portable(Fn *fn, Fn *first, const LowerCx *cx)
@@ -272,6 +294,7 @@ static void end_portable(Fn *fn, Fn *first, const LowerCx *cx)
 static const Further furthers[] = {
 	{ begin_odd, NULL, end_odd, false },
 	{ begin_peel, NULL, end_peel, false },
+	{ begin_half, NULL, end_half, false },
 	{ begin_twin, NULL, end_twin, false },
 	{ begin_paired, pass_bounds, end_paired, false },
 	{ begin_whole, prepare_whole, end_whole, false },

@@ -4,8 +4,8 @@
  * begins at a phase of its own, and so do the weights that it meets: then the layouts that suit pieces make a warp's access of
  * single elements touch eight times the lines it needs. So kernels of rows are placed twice. In the second placement
  * (Fn.odd) neighbouring lanes hold neighbouring elements and each access is of single elements, at whatever phase; the launcher
- * asks which of the two texts fits a call (emit_cuda/launch.c). Sums have the order of their layout: two orders in all, neither of
- * which depends on addresses beyond the question whether everything is aligned.
+ * asks which of the two texts fits a call (emit_cuda/launch.c). Sums have the order of their layout: of rows of one length two orders,
+ * neither of which depends on addresses beyond the question whether everything is aligned.
  *
  * Vectors that are combined element by element mostly begin at one phase, so that turn serves them better (adding f32 one element
  * off: 101 % of the copy rate, and 90 in this placement).

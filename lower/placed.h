@@ -171,7 +171,7 @@ enum { CUT_TEXTS = 3 };                         /* copies of a kernel with fewer
 void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
 void cut_place(Fn *fn);                         /* PLACED by element: makes the copies */
 bool holds_row(const Fn *fn, Lay l);
-int64_t cut_kept(const Fn *cut);                /* elements of a row that the copy has registers for */
+int64_t cut_kept(const Fn *cut);                /* rows are shorter: elements of a row that the copy has registers for */
 int cut_step(const Fn *fn);                     /* elements between two registers of a thread */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
@@ -227,6 +227,10 @@ bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as i
 /* ---- whole.c ---- */
 bool whole_wanted(const Fn *placed);            /* are its rows short, and of one length? Its `odd` is there */
 void whole_rows(Fn *fn, const Fn *placed);      /* TYPED: a copy of that kernel, for rows as long as their tile */
+
+/* ---- half.c ---- */
+bool half_wanted(const Fn *fn, const Fn *placed);       /* TYPED, and placed: would rows be served better by half the tile? */
+void half_rows(Fn *fn);                         /* TYPED: a copy of that kernel, with half the tile */
 
 /* ---- follow.c ---- */
 const Op *follow_mark(const Fn *fn);            /* where each round begins; NULL: the thread blocks of a cluster have one tile block */
