@@ -103,3 +103,18 @@ def host_side(text):
     unnamed = [re.sub(r"\w+(?=[,)])", "", head) for head in heads]
     types = re.findall(r"^typedef struct __align__\(64\) ct_tensor_map [^\n]*\n", text[first:last], re.M)
     return "#include <cuda_runtime.h>\n" + text[:first] + "".join(types) + "".join("static void %s { }\n" % head for head in unnamed) + text[last:]
+
+
+def together(parts):
+    """Texts as one: (name, path) -> a text that has each in a namespace of its own, so that nvcc reads CUDA's headers once. Nothing is
+    left out: names with C linkage get C++ linkage, what was included or defined is included before and undefined behind."""
+    first, rest = {}, []
+    for k, (name, path) in enumerate(parts):
+        text = read(path)
+        text = re.sub(r'^#include "(.*)"$', lambda m: read(os.path.join(os.path.dirname(path), m.group(1))), text, flags=re.M)
+        for line in re.findall(r"^#include <.*>$", text, re.M):
+            first[line] = True
+        text = re.sub(r"^#include <.*>$|^struct CUstream_st;$", "", text, flags=re.M).replace('extern "C" {', 'extern "C++" {')
+        macros = sorted(set(re.findall(r"^[ \t]*#[ \t]*define (\w+)", text, re.M)))
+        rest += ['namespace part_%d {\n#line 1 "%s"\n' % (k, name), text, "\n}\n"] + ["#undef %s\n" % m for m in macros]
+    return "".join(line + "\n" for line in first) + "".join(rest)

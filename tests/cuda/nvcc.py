@@ -2,9 +2,11 @@
 
 Every program is emitted with the default --arch and with other lists, and each text is compiled to machine code for sm_80, 89, 90a,
 100 and 120: in turn, so that a group of any size sees all combinations and few compilations; samples with the default list for all
-five, those together for which the text is the same. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
+five, those together for which the text is the same. Texts of other groups for one architecture go through nvcc as one file, for starting
+it costs as much as twenty kernels. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
 import functools
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -19,30 +21,38 @@ INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
 
 HEAVY = 2000        # lines of generated text for one architecture; programs with more are hardly optimized, samples always are
 QUICK = ["-Ofc", "mid"]        # `max` and -Xcicc -O0 leave ptxas more than they save
+AT_ONCE = 60000     # lines of one file for nvcc: enough that its start is nothing beside them
 
 # Groups whose host part is given to the host's compiler alone: nvcc needs five times as long to come to it.
 APART = sys.argv[1] in ("pages", "library", "values")
+HOST_FLAGS = ["-Wall", "-Wextra", "-Werror"]
 
 spills, done = [], set()
 
 
 def compile_one(name, text, archs, where, whole, heavy):
     """archs: between which the text makes no difference. whole: with its host part, through the host's compiler; else the device's part."""
-    kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole and not APART else ["-fatbin"] if len(archs) > 1 else ["-cubin"]
+    check_silent(name, ", ".join(archs), *compiled(text, archs, where, whole and not APART, heavy))
+    if whole and APART:
+        host_part(name, text, where)
+
+
+def compiled(text, archs, where, whole, heavy):
+    """(exit status, what was said)"""
+    kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole else ["-fatbin"] if len(archs) > 1 else ["-cubin"]
     least = min(archs, key=lambda arch: int(re.sub(r"\D", "", arch)))
     codes = ["-gencode=arch=%s,code=%s" % (least.replace("sm", "compute"), arch) for arch in archs] if len(archs) > 1 else ["-arch=" + least]
-    arch = ", ".join(archs)
-    if heavy:
-        kind += QUICK
-    r = run([NVCC] + kind + codes + ["-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
-    said = r.out.decode("utf-8", "replace") + r.text
-    wrong = [line for line in said.splitlines() if not INFO.match(line) or "C75" in line]
-    check(r.code == 0 and not wrong, "%s for %s:\n%s" % (name, arch, "\n".join(wrong)[-3000:]))
-    if whole and APART:
-        host = os.path.join(where, "host.cpp")
-        write(host, host_side(read(text)))
-        r = run(["g++", "-c", "-o", host + ".o", "-Wall", "-Wextra", "-Werror", "-I" + os.path.dirname(text), "-isystem", include_folder(), host])
-        check(r.code == 0, "%s, host part:\n%s" % (name, r.text[-3000:]))
+    r = run([NVCC] + kind + (QUICK if heavy else []) + codes + ["-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
+    return r.code, r.out.decode("utf-8", "replace") + r.text
+
+
+def wrong_lines(said):
+    return [line for line in said.splitlines() if not INFO.match(line) or "C75" in line]
+
+
+def check_silent(name, arch, code, said):
+    wrong = wrong_lines(said)
+    check(code == 0 and not wrong, "%s for %s:\n%s" % (name, arch, "\n".join(wrong)[-3000:]))
     function = "?"
     for line in said.splitlines():
         m = FUNCTION.search(line)
@@ -52,6 +62,60 @@ def compile_one(name, text, archs, where, whole, heavy):
             spills.append("%s: %s for %s: %s" % (name, function, arch, m.group(0)))
 
 
+def host_part(name, text, where):
+    host = os.path.join(where, "host.cpp")
+    write(host, host_side(read(text)))
+    r = run(["g++", "-c", "-o", host + ".o", "-include", cuda_header(where), *HOST_FLAGS, "-I" + os.path.dirname(text), "-isystem", include_folder(), host])
+    check(r.code == 0, "%s, host part:\n%s" % (name, r.text[-3000:]))
+
+
+@functools.lru_cache(None)
+def cuda_header(where):
+    """CUDA's header, which every host part includes first, precompiled: it takes longer than the rest."""
+    path = os.path.join(where, "cuda.h")
+    write(path, "#include <cuda_runtime.h>\n")
+    must(["g++", "-x", "c++-header", "-o", path + ".gch", *HOST_FLAGS, "-isystem", include_folder(), path])
+    return path
+
+
+class Together:
+    """Texts that wait until there are enough of their architecture for one call of nvcc."""
+    def __init__(self, tmp):
+        self.tmp, self.waiting, self.made = tmp, {}, 0
+
+    def path(self):
+        folder = os.path.join(self.tmp, "text%d" % self.made)      # headers of the same name
+        os.makedirs(folder)
+        self.made += 1
+        return os.path.join(folder, "k.cu")
+
+    def add(self, name, path, arch, heavy):
+        texts = self.waiting.setdefault((arch, heavy), [])
+        texts.append((name, path))
+        if sum(read(p).count("\n") for _, p in texts) > AT_ONCE:
+            self.compile(arch, heavy)
+
+    def compile(self, arch, heavy):
+        texts = self.waiting.pop((arch, heavy))
+        one = os.path.join(self.tmp, "together.cu")
+        write(one, together(texts))
+        code, said = compiled(one, [arch], self.tmp, False, heavy)
+        before = len(failures)
+        if code or wrong_lines(said):       # whose fault is it?
+            for name, path in texts:
+                compile_one(name, path, [arch], self.tmp, False, heavy)
+        if len(failures) == before:
+            check_silent("together", arch, code, said)
+            want, have = (len(re.findall(pattern, text)) for pattern, text in ((r"static __global__ void ", read(one)), (FUNCTION, said)))
+            check(want == have, "%d of %d kernels are in the machine code for %s of %s" % (have, want, arch, [name for name, _ in texts]))
+        for _, path in texts:
+            shutil.rmtree(os.path.dirname(path))
+
+    def finish(self):
+        for key in list(self.waiting):
+            self.compile(*key)
+
+
 @functools.lru_cache(None)
 def include_folder():
     """Of the toolkit that nvcc belongs to, as nvcc itself says."""
@@ -59,21 +123,57 @@ def include_folder():
     return re.search(r'^#\$ INCLUDES="-I([^"]*)"', said, re.M).group(1).strip()
 
 
-def program(name, path, options, tmp, combinations, whole, heavy):
-    """Emits and compiles one program for each combination; the one named by whole with its host part."""
-    texts, served = {}, {}
+def lines_of_one(text, archs):
+    """About so many lines are for one architecture."""
+    return text.count("\n") / (archs.count(",") + 1 if archs else 2)
+
+
+def one_of_many(name, path, options, tmp, archs, arch, whole, others):
+    """Emits a program for one list and compiles it for one architecture, with others; whole: its host part, too."""
+    out = others.path()
+    if not emit(name, path, options + (["--arch=" + archs] if archs else []), out):
+        return
+    name, heavy = "%s, --arch=%s" % (name, archs or "default"), lines_of_one(read(out), archs) > HEAVY
+    done.add((archs, arch))
+    if whole and not APART:
+        compile_one(name, out, [arch], tmp, whole, heavy)
+        return
+    if whole:
+        host_part(name, out, tmp)
+    others.add(name, out, arch, heavy)
+
+
+def program(name, path, options, tmp, combinations, whole):
+    """Emits and compiles one program for each combination; the one named by whole with its host part. A text whose functions
+    another list had for this architecture, too, is not compiled again."""
+    texts, served, known = {}, {}, {}
     for archs, arch in combinations:
         if archs not in texts:
             where = os.path.join(tmp, "list%d" % LISTS.index(archs))
             os.makedirs(where, exist_ok=True)
             out = os.path.join(where, "k.cu")
             texts[archs] = out if emit(name, path, options + (["--arch=" + archs] if archs else []), out) else None
-        if texts[archs]:
+        if not texts[archs]:
+            continue
+        mine = functions_for(texts[archs], arch)
+        have = known.setdefault(arch, set())
+        if (archs, arch) == whole or not mine <= have:
             served.setdefault((archs, differs(read(texts[archs]), arch)), []).append(arch)
+        have |= mine
+        done.add((archs, arch))
     for (archs, _), mine in served.items():
-        lines = read(texts[archs]).count("\n") / (archs.count(",") + 1 if archs else 2)
-        compile_one("%s, --arch=%s" % (name, archs or "default"), texts[archs], mine, tmp, whole in [(archs, arch) for arch in mine], lines > heavy)
-        done.update((archs, arch) for arch in mine)
+        compile_one("%s, --arch=%s" % (name, archs or "default"), texts[archs], mine, tmp,
+                    whole in [(archs, arch) for arch in mine], False)
+
+
+def functions_for(text, arch):
+    """The functions of the device that a text has for an architecture, without kernels that are empty there; names do not say for which
+    architecture the list has them."""
+    number = re.sub(r"\D", "", arch)
+    own = ["-D__CUDA_ARCH_FEAT_SM%s_ALL" % number] if arch.endswith("a") else []
+    said = must([CC, "-E", "-P", "-undef", "-nostdinc", "-x", "c", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=%s0" % number, *own, text]).out.decode()
+    found = [re.sub(r"_sm\d+a?(?=\w*\()", "", piece.strip()) for piece in re.split(r"\n(?=(?:static|typedef|struct|extern|#)\b)", said)]
+    return {piece for piece in found if not re.search(r"__global__[^{]*\{\s*\}$", piece)}
 
 
 def differs(text, arch):
@@ -108,12 +208,15 @@ def main(group):
         if group == "values":
             rest = [c for c in rest if serves(*c)]
         each = -(-len(rest) // len(found)) if sample else 1
+        others = Together(tmp)
         for i, (name, path, options) in enumerate(found):
             mine = [rest[(turn + each * i + k) % len(rest)] for k in range(each)]
             if sample:
-                mine += [("", a) for a in ARCHS]
-            whole = mine[-1 - i % len(ARCHS)] if sample else mine[0] if i % 4 == 0 else None
-            program(name, path, options, tmp, mine, whole, 10**9 if sample else HEAVY)
+                mine = [("", a) for a in ARCHS] + mine
+                program(name, path, options, tmp, mine, mine[i % len(ARCHS)])
+            else:
+                one_of_many(name, path, options, tmp, *mine[0], i % 4 == 0, others)
+        others.finish()
         print("%d programs, %d of %d combinations of --arch and architecture" % (len(found), len(done), len(COMBINATIONS)))
         if sample:
             check(len(done) == len(COMBINATIONS), "combinations that no sample saw: %s" % sorted(set(COMBINATIONS) - done))
