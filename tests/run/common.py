@@ -1,6 +1,7 @@
 """What the test runners share: running the compiler and reporting. Paths come from the environment that CTest sets:
 CTILEC (the program), BUILD (the build folder), CC, NVCC ("" when there is none)."""
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -56,8 +57,10 @@ def clean_env(extra=None):
     return env
 
 
-def run(args, cwd=None, stdin=b"", env=None, timeout=300):
-    p = subprocess.run(args, cwd=cwd, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env(env), timeout=timeout)
+def run(args, cwd=None, stdin=b"", env=None, timeout=300, cpu=None):
+    """timeout: seconds by the clock. cpu: seconds of processor time; who uses more is ended by SIGXCPU."""
+    limit = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))) if cpu else None
+    p = subprocess.run(args, cwd=cwd, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env(env), timeout=timeout, preexec_fn=limit)
     return Result(p)
 
 
