@@ -219,6 +219,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool persistent;        /* no more clusters are started than run at once; each walks over several tile blocks */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
+	bool alone;             /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
 	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */

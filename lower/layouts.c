@@ -328,6 +328,10 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);
 		if (!cluster || stays_apart(&p, cluster)) break;
+		if (!sliced && !fn->tiles && slice_alone(fn, cx)) {
+			place_fn(fn, cx);
+			return;
+		}
 	}
 	for (int i = 0; i < p.ops.n; i++) write_layouts(&p, p.ops.p[i]);
 	for (int i = 0; i < p.ops.n; i++) fix_operands(&p, p.ops.p[i]);

@@ -31,6 +31,10 @@ void copy_attrs(Op *to, const Op *from);
 Builder build_before(Op *op);
 Builder build_after(Op *op);
 
+/* ---- slice.c ---- */
+/* A cluster that was to hold the tiles cannot: those that one thread block does not hold are cut. true: some are. */
+bool slice_alone(Fn *fn, const LowerCx *cx);
+
 /* ---- layouts: lay_rules.c ---- */
 /* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what warps hold side by
  * side belongs to each of its thread blocks in turn. */

@@ -56,7 +56,7 @@ static Measure measure_block(const IrBlock *block)
 /* May a cluster run the kernel, and does it divide one axis only, so that no slice is converted? */
 static bool suits_cluster(const Fn *fn)
 {
-	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return false;
+	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return false;
 		for (int i = 0; i < op->nout; i++) {
@@ -361,6 +361,13 @@ static void slice_within(IrBlock *block, const LowerCx *cx)
 	for (Op *op = block->first; op; op = op->next)
 		for (int r = 0; r < op->nregion; r++) slice_within(op->region[r], cx);
 	slice_block(block, cx, false);
+}
+
+bool slice_alone(Fn *fn, const LowerCx *cx)
+{
+	fn->alone = true;
+	slice_within(fn->body, cx);
+	return fn->warps > 0;
 }
 
 void pass_slice(Module *m, const LowerCx *cx)

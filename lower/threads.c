@@ -205,7 +205,7 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	bool reduces = false;
-	if (ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
+	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
 	s.log2 -= fn->tiles > 1;
