@@ -84,6 +84,24 @@ void out_raw(Out *o, const char *s, size_t n)
 	o->bol = s[n - 1] == '\n';
 }
 
+static int lines_in(const char *s, size_t n)
+{
+	int lines = 0;
+	for (const char *nl; (nl = memchr(s, '\n', n)); lines++) {
+		n -= (size_t)(nl - s) + 1;
+		s = nl + 1;
+	}
+	return lines;
+}
+
+void out_refer(Out *o, const char *s, size_t n)
+{
+	if (!n) return;
+	vec_push(A_UNIT, &o->pieces, ((OutPiece){ o->n, s, n }));
+	o->lines += lines_in(s, n);
+	o->bol = s[n - 1] == '\n';
+}
+
 void out_reserve(Out *o, size_t n)
 {
 	if (o->cap - o->n <= n) out_room(o, n);
@@ -91,7 +109,8 @@ void out_reserve(Out *o, size_t n)
 
 int out_line(Out *o)
 {
-	for (const char *nl; (nl = memchr(o->p + o->counted, '\n', o->n - o->counted)); o->lines++) o->counted = (size_t)(nl - o->p) + 1;
+	o->lines += lines_in(o->p + o->counted, o->n - o->counted);
+	o->counted = o->n;
 	return o->lines + 1;
 }
 
@@ -181,25 +200,42 @@ void out_discard(void)
 	staged.n = 0;
 }
 
+/* The text from start to end, part by part, as long as f wants more. */
+static bool out_parts(const Out *o, bool (*f)(void *ctx, const char *s, size_t n), void *ctx)
+{
+	size_t at = 0;
+	for (int i = 0; i < o->pieces.n; i++) {
+		const OutPiece *p = &o->pieces.p[i];
+		if (!f(ctx, o->p + at, p->at - at) || !f(ctx, p->s, p->n)) return false;
+		at = p->at;
+	}
+	return f(ctx, o->p + at, o->n - at);
+}
+
+static bool to_stream(void *f, const char *s, size_t n) { return !n || fwrite(s, 1, n, f) == n; }
+
 static bool out_to_stream(const Out *o, FILE *f, const char **why)
 {
-	if ((!o->n || fwrite(o->p, 1, o->n, f) == o->n) && fflush(f) == 0) return true;
+	if (out_parts(o, to_stream, f) && fflush(f) == 0) return true;
 	*why = sys_error(errno);
 	return false;
+}
+
+static bool same_as_stream(void *f, const char *s, size_t n)
+{
+	char buf[4096];
+	for (size_t k; n; s += k, n -= k) {
+		k = n < sizeof buf ? n : sizeof buf;
+		if (fread(buf, 1, k, f) != k || memcmp(buf, s, k) != 0) return false;
+	}
+	return true;
 }
 
 static bool out_same(const Out *o, const char *path)
 {
 	FILE *f = fopen(path, "rb");
 	if (!f) return false;
-	char buf[4096];
-	size_t at = 0, n;
-	bool same = true;
-	while (same && (n = fread(buf, 1, sizeof buf, f)) > 0) {
-		same = n <= o->n - at && memcmp(buf, o->p + at, n) == 0;
-		at += n;
-	}
-	same = same && !ferror(f) && at == o->n;
+	bool same = out_parts(o, same_as_stream, f) && fgetc(f) == EOF && !ferror(f);
 	fclose(f);
 	return same;
 }
@@ -230,6 +266,7 @@ static bool out_temporary(const Out *o, const char *path, const struct stat *old
 		close(fd);
 		return false;
 	}
+	setvbuf(f, NULL, _IOFBF, 1 << 16);      /* pieces are of some kilobytes */
 	bool ok = out_to_stream(o, f, why);
 	if (ok && fchmod(fd, out_mode(old)) != 0) {
 		*why = sys_error(errno);

@@ -4,14 +4,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/str.h"
+#include "base/vec.h"
+
+typedef struct OutPiece { size_t at; const char *s; size_t n; } OutPiece;      /* belongs in front of byte `at` of the buffer */
 
 typedef struct Out {
-	char *p;                /* NUL-terminated */
+	char *p;                /* NUL-terminated; without pieces */
 	size_t n, cap;
 	int indent;             /* tabs put before each non-empty line, up to 32 */
 	bool bol;               /* at the beginning of a line (starts true: use out_new) */
 	size_t counted;         /* bytes that out_line has looked at, */
-	int lines;              /* and how many lines end there */
+	int lines;              /* and how many lines end there and in pieces */
+	VEC(OutPiece) pieces;   /* text that lies elsewhere */
 	struct Out *next;       /* among those given back */
 } Out;
 
@@ -20,6 +24,9 @@ void out_free(Out *o);                                /* gives it back, its text
 Str out_take(Out *o);                                 /* its text, interned; gives it back */
 void out_puts(Out *o, const char *s);                 /* '\n' in s ends lines and indents the next */
 void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
+/* The same for a long text that stays as it is and where it is until all is written: it is not copied. For files only: p and n know
+ * nothing of it. */
+void out_refer(Out *o, const char *s, size_t n);
 void out_reserve(Out *o, size_t n);                   /* n bytes are to come: room is made once */
 void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int out_line(Out *o);                                 /* current line, from 1: for #line resets; counts what is new */

@@ -43,14 +43,12 @@ static void file_head(Out *o, const Module *m, const EmitOptions *opt)
 
 /* What the head of a file has to know of the texts that follow. */
 typedef struct Texts {
-	size_t bytes;           /* about */
 	bool prints;            /* one calls printf */
 	bool lines;             /* one has directives */
 } Texts;
 
 static Texts survey(const CuKernels *kernels, const EmitOptions *opt)
 {
-	enum { HEAD = 512 };
 	Texts r = { 0 };
 	for (int i = 0; i < kernels->n; i++) {
 		const CuKernel *k = &kernels->p[i];
@@ -59,7 +57,6 @@ static Texts survey(const CuKernels *kernels, const EmitOptions *opt)
 			for (int t = 0; t < TEXTS; t++) {
 				const CuText *text = &k->by_arch[a].of[t];
 				r.lines |= text->line.any;
-				if (text->o) r.bytes += text->o->n + HEAD;
 			}
 	}
 	return r;
@@ -79,7 +76,6 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	if (diag_errors()) return;
 	launch_host(host, m, &kernels, opt);
 	Texts texts = survey(&kernels, opt);
-	out_reserve(o, texts.bytes + host->n);
 	file_head(o, m, opt);
 	if (texts.prints || used->used[snip_find(used, "ct_trap")])
 		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
@@ -91,7 +87,6 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
 	if (opt->header_name) out_printf(o, "#include %s\n\n", c_string(opt->header_name));
 	else emit_header(o, m, opt);
-	out_raw(o, host->p, host->n);
-	out_free(host);
+	out_refer(o, host->p, host->n);
 	out_puts(o, "#endif\n");
 }

@@ -210,9 +210,9 @@ void text_print(Out *o, const CuKernel *k, const CuText *t, TextKind kind, const
 	out_printf(o, "%s(", text_name(fn, a, kind));
 	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
 	out_printf(o, ")\n{\n#if %s\n", text_arch(a));
-	out_raw(o, t->o->p, t->line.split);
+	out_refer(o, t->o->p, t->line.split);
 	if (text_waits(t, a)) out_puts(o, text_wait);
-	out_raw(o, t->o->p + t->line.split, t->o->n - t->line.split);
+	out_refer(o, t->o->p + t->line.split, t->o->n - t->line.split);
 	if (t->line.any) lines_own(o, opt);
 	out_puts(o, "\n");
 }

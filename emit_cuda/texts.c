@@ -206,9 +206,8 @@ void texts_print(Out *o, CuKernel *k, const EmitOptions *opt)
 {
 	for (int i = 0; i < opt->archs.n; i++)
 		for (int t = 0; t < TEXTS; t++) {
-			CuText *text = &k->by_arch[i].of[t];
+			const CuText *text = &k->by_arch[i].of[t];
 			if (!text->o) continue;
 			text_print(o, k, text, t, opt->archs.p[i], opt);
-			if (!is_shared(k, i, t, opt)) out_free(text->o);
 		}
 }

@@ -76,7 +76,7 @@ extern const char text_wait[];
 /* texts.c */
 bool texts_any(const CuKernel *k, const EmitOptions *opt, TextKind t);          /* for some architecture */
 void texts_make(CuKernel *k, int index, Module *const *placed, const EmitOptions *opt, SnipSet *used);        /* and all that they call */
-void texts_print(Out *o, CuKernel *k, const EmitOptions *opt);                  /* and frees them */
+void texts_print(Out *o, CuKernel *k, const EmitOptions *opt);                  /* they stay where they are */
 
 /* launch.c */
 void launch_host(Out *o, const Module *m, const CuKernels *kernels, const EmitOptions *opt);

@@ -150,6 +150,29 @@ static void buffers(void)
 	SAME(j->p, "\"a\\\"b\\\\c\\n\\t\\u0001\xC3\xA9\\ufffdz\"");
 }
 
+/* Text that lies elsewhere is written in its place, and its lines count. */
+static void pieces(const char *path)
+{
+	const char *why = NULL;
+	size_t n;
+	struct stat a, b;
+	Out *o = out_new();
+	out_refer(o, "a\nb\n", 4);
+	out_printf(o, "c%d\n", 1);
+	out_refer(o, "d", 1);
+	out_refer(o, "\n", 1);
+	CHECK(out_line(o) == 5 && o->bol);
+	out_puts(o, "e");
+	CHECK(out_line(o) == 5 && !o->bol && out_write(o, path, FILE_REWRITE, &why));
+	char *text = src_read(path, &n, &why);
+	CHECK(text && n == 10 && strcmp(text, "a\nb\nc1\nd\ne") == 0);
+	CHECK(stat(path, &a) == 0 && out_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0 && a.st_ino == b.st_ino);
+	out_refer(o, "f", 1);
+	CHECK(out_write(o, path, FILE_KEEP_IF_SAME, &why));
+	text = src_read(path, &n, &why);
+	CHECK(text && n == 11 && text[10] == 'f');
+}
+
 static void files(void)
 {
 	char dir[] = "/tmp/ctilec-test-XXXXXX", path[64], other[64];
@@ -162,6 +185,7 @@ static void files(void)
 	}
 	snprintf(path, sizeof path, "%s/f", dir);
 	snprintf(other, sizeof other, "%s/no/f", dir);
+	pieces(path);
 	Out *o = out_new();
 	out_puts(o, "text\n");
 	CHECK(out_write(o, path, FILE_REWRITE, &why));
