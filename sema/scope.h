@@ -68,14 +68,16 @@ Unit *unit_module(const Unit *u, Str as);       /* import ... as; NULL: none */
 Global *scope_global(Cx *cx, Str name, Span at, bool *bad);
 Sv global_value(Cx *cx, Global *g, Span at);    /* of a const or param */
 Sv constant_eval(Cx *cx, const Item *it, Str define);    /* define: text of -D, or NULL */
-Sv unknown_name(Cx *cx, Str name, Span at);     /* reports, with the nearest name */
-Sv unknown_type(Cx *cx, Str name, Span at);     /* in the place of a type */
-void unknown_target(Cx *cx, Str name, Span at); /* of an assignment */
-void unknown_extent(Cx *cx, Str name, Span at); /* of a tensor, with a capital letter */
-const char *known_elsewhere(Str name);           /* what C, CUDA or Python call `name` is called here; or NULL */
 bool name_is_class(Str name);
 void classes_offer(Near *n);
 bool name_is_upper(Str name);                   /* begins with a capital letter: a compile-time name */
+
+/* unknown.c: each reports. */
+Sv unknown_name(Cx *cx, Str name, Span at);     /* with the nearest name */
+Sv unknown_type(Cx *cx, Str name, Span at);     /* in the place of a type */
+void unknown_target(Cx *cx, Str name, Span at); /* of an assignment */
+void unknown_extent(Cx *cx, Str name, Span at); /* of a tensor, with a capital letter */
+const char *known_elsewhere(Str name);          /* what C, CUDA or Python call `name` is called here; or NULL */
 
 /* load.c */
 Str library_with(Sema *s, Str fn);              /* a file of the import folders that declares it: "nn.tile"; NULL: none */
