@@ -406,7 +406,6 @@ Item *it_inst_args(Item *it, Span span, ArgVec args, ExprVec where)
 {
 	it->span = span;
 	it->u.inst.args = args;
-	it->u.inst.has_args = args.n > 0;
 	it->u.inst.where = where;
 	return it;
 }
@@ -424,7 +423,6 @@ Item *it_fn(ItemKind kind, Span span, Name name, FnItem fn)
 {
 	Item *it = it_new(kind, span);
 	it->name = name;
-	fn.has_dims = fn.dims.n > 0;
 	it->u.fn = fn;
 	return it;
 }

@@ -142,7 +142,7 @@ typedef VEC(Param) ParamVec;
 typedef struct FnItem {
 	GenericVec generics;
 	ParamVec params;
-	ExprVec dims; bool has_dims;    /* dims [m, n, k] */
+	ExprVec dims;                   /* dims [m, n, k]; empty: not written */
 	ExprVec grid;                   /* KERNEL */
 	Expr *result;                   /* FN: type, EX_TUPLE of types, or NULL */
 	ExprVec where;
@@ -160,7 +160,7 @@ struct Item {
 		struct { Expr *type, *value; } constant;                /* PARAM, CONST */
 		struct {                                                /* INSTANCE, TUNE: name = module.target<args> where .. */
 			Name module, target;                            /* module.s NULL: not written */
-			ArgVec args; bool has_args;
+			ArgVec args;
 			ExprVec where;
 		} inst;
 		FnItem fn;                                              /* KERNEL, ENTRY, FN */

@@ -134,7 +134,7 @@ static bool params(const ParamVec *a, const ParamVec *b)
 
 static bool function(const FnItem *a, const FnItem *b)
 {
-	return generics(&a->generics, &b->generics) && params(&a->params, &b->params) && a->has_dims == b->has_dims &&
+	return generics(&a->generics, &b->generics) && params(&a->params, &b->params) &&
 		exprs(&a->dims, &b->dims) && exprs(&a->grid, &b->grid) && opt(a->result, b->result) &&
 		exprs(&a->where, &b->where) && block(a->body, b->body);
 }
@@ -149,7 +149,7 @@ static bool item(const Item *a, const Item *b)
 		return opt(a->u.constant.type, b->u.constant.type) && expr(a->u.constant.value, b->u.constant.value);
 	case IT_INSTANCE: case IT_TUNE:
 		return a->u.inst.module.s == b->u.inst.module.s && a->u.inst.target.s == b->u.inst.target.s &&
-			a->u.inst.has_args == b->u.inst.has_args && args(&a->u.inst.args, &b->u.inst.args) &&
+			args(&a->u.inst.args, &b->u.inst.args) &&
 			exprs(&a->u.inst.where, &b->u.inst.where);
 	case IT_KERNEL: case IT_ENTRY: case IT_FN: return function(&a->u.fn, &b->u.fn);
 	}

@@ -403,7 +403,7 @@ static void function(Out *o, const char *word, const Item *it)
 		out_puts(o, " -> ");
 		expr(o, f->result, P_EXPR);
 	}
-	if (f->has_dims) bracketed(o, " dims [", &f->dims, "]");
+	if (f->dims.n) bracketed(o, " dims [", &f->dims, "]");
 	if (it->kind == IT_KERNEL) bracketed(o, " grid [", &f->grid, "]");
 	wheres(o, &f->where);
 	out_puts(o, " ");
@@ -414,7 +414,7 @@ static void instance(Out *o, const char *word, const Item *it)
 {
 	Str module = it->u.inst.module.s;
 	out_printf(o, "%s %s = %s%s%s", word, it->name.s, module ? module : "", module ? "." : "", it->u.inst.target.s);
-	if (it->u.inst.has_args) targs(o, &it->u.inst.args);
+	if (it->u.inst.args.n) targs(o, &it->u.inst.args);
 	wheres(o, &it->u.inst.where);
 	out_puts(o, ";");
 }

@@ -176,7 +176,7 @@ void dims_order(Cx *cx, const FnItem *f, DimVec *dims)
 		bool listed = false;
 		for (int k = 0; k < out.n; k++) listed |= out.p[k].name == dims->p[i].name;
 		if (listed) continue;
-		if (f->has_dims && !dims->p[i].def && !wrong)
+		if (f->dims.n && !dims->p[i].def && !wrong)
 			cx_diag(cx, D_DIMS_MISSING, f->dims.n ? f->dims.p[0]->span : dims->p[i].span, dims->p[i].name);
 		vec_push(A_UNIT, &out, dims->p[i]);
 	}
