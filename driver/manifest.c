@@ -52,6 +52,16 @@ static void syms(Out *o, const Sym *const *s, int n)
 	out_puts(o, "]");
 }
 
+static void conditions(Out *o, const IrWhereVec *v)
+{
+	out_puts(o, "[");
+	for (int i = 0; i < v->n; i++) {
+		if (i) out_puts(o, ", ");
+		json_string(o, v->p[i].text);
+	}
+	out_puts(o, "]");
+}
+
 static void param(Out *o, const IrParam *p)
 {
 	bool first = true;
@@ -158,12 +168,7 @@ static void entry(Out *o, const Entry *e)
 	}
 	close_with(o, "]");
 	member(o, &first, "where");
-	out_puts(o, "[");
-	for (int i = 0; i < e->where.n; i++) {
-		if (i) out_puts(o, ", ");
-		json_string(o, e->where.p[i].text);
-	}
-	out_puts(o, "]");
+	conditions(o, &e->where);
 	member(o, &first, "steps");
 	host(o, &e->body);
 	close_with(o, "}");
@@ -188,12 +193,7 @@ static void kernel(Out *o, const Fn *f)
 	member(o, &first, "grid");
 	syms(o, f->grid, f->ngrid);
 	member(o, &first, "where");
-	out_puts(o, "[");
-	for (int i = 0; i < f->where.n; i++) {
-		if (i) out_puts(o, ", ");
-		json_string(o, f->where.p[i].text);
-	}
-	out_puts(o, "]");
+	conditions(o, &f->where);
 	close_with(o, "}");
 }
 
