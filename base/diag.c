@@ -320,13 +320,17 @@ _Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
 	exit(70);
 }
 
+_Noreturn void die_with(int status, const char *fmt, va_list ap)
+{
+	fputs("ctilec: error: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	exit(status);
+}
+
 _Noreturn void die(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	fputs("ctilec: error: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-	exit(1);
+	die_with(1, fmt, ap);
 }

@@ -8,6 +8,7 @@
  * Diagnostics are collected in order, limited by --error-limit, and printed by diag_flush. */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include "base/src.h"
@@ -70,4 +71,5 @@ _Noreturn void bug_at(const char *file, int line, const char *fmt, ...) __attrib
 extern void (*bug_hook)(const char *message);   /* set by the driver */
 /* Environment trouble outside any source (disk full, ...): a plain sentence "ctilec: error: ...", exit 1. */
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void die_with(int status, const char *fmt, va_list ap);       /* the same with another exit status */
 #endif

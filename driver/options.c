@@ -25,11 +25,7 @@ _Noreturn void usage_error(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	fputs("ctilec: error: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-	exit(2);
+	die_with(2, fmt, ap);
 }
 
 /* Calls f for each word of a list with spaces; stops when f is true. */
