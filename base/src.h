@@ -23,6 +23,7 @@ typedef struct Place { const Src *src; uint32_t line, col; } Place;   /* from 1;
 
 /* Registers text as a source. text must stay alive. NULL when the shared space of 4 GiB is used up. */
 Src *src_add(Str path, const char *text, size_t len);
+#define SRC_FULL "all sources together are larger than 4 GiB"    /* why it gives NULL */
 int src_count(void);
 Src *src_at(int index);
 const Src *src_of(Span s);                       /* NULL for no place */

@@ -190,7 +190,7 @@ static Unit *load_one(Sema *s, Unit *from, Item *it, const Loading *l)
 	}
 	Src *src = src_add(path, text, len);
 	if (!src) {
-		diag(D_FILE_READ, it->u.import.at, path, "all sources together are larger than 4 GiB");
+		diag(D_FILE_READ, it->u.import.at, path, SRC_FULL);
 		return NULL;
 	}
 	u = unit_new(s, parse_file(src), path);

@@ -122,6 +122,7 @@ void tune_rules(Sema *s, const Item *it, HostStmt *launch)
 	char *text = src_read(path, &len, &why);
 	if (!text && (s->opt->tune_path || strcmp(why, sys_error(ENOENT)) != 0)) diag(D_FILE_READ, it->name.span, path, why);
 	Src *src = text ? src_add(path, text, len) : NULL;
+	if (text && !src) diag(D_FILE_READ, it->name.span, path, SRC_FULL);
 	if (!src) return;
 	vec_push(A_UNIT, &s->mod->sources, src);
 	TuneCx t = { s, it, launch, cx_new(s, s->units.p[0], it, it->name.s), src };
