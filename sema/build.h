@@ -81,7 +81,14 @@ bool result_fits(Cx *cx, Elem e, const Type *t, Sv x, Sv y, Span at, Str shown);
 void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown);
 Str operand_types(Sv x, Sv y);                  /* "tile<f16, [8]> and i32" */
 Sv pointer_arith(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown);
-Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown);
+typedef struct Product {
+	Sv a, b;
+	const Sv *acc;          /* NULL: zeros */
+	int precision;          /* word of AT_PRECISION, 0: exact */
+	Span precision_at;
+	Span at; Str shown;     /* the call or operator: its place, its name as the author wrote it */
+} Product;
+Sv mma_of(Cx *cx, Product p);
 
 /* ---- what --checked adds: checked.c ---- */
 void check_opposite(Cx *cx, OpCode op, Val *x, Span at);       /* the least integer has none */

@@ -4,36 +4,38 @@
 #include <math.h>
 #include <string.h>
 
-static void report_mma_elems(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+static void report_mma_elems(Cx *cx, Ruling r, const Product *p)
 {
+	Sv a = p->a, b = p->b;
 	Diag *d;
 	if (r.why == RULE_MMA_ELEM) {
 		Sv bad = r.which ? b : a;
-		d = cx_diag(cx, D_MMA_ELEM, at, shown, sv_what(bad));
+		d = cx_diag(cx, D_MMA_ELEM, p->at, p->shown, sv_what(bad));
 		label_operand(d, bad);
 		diag_note(d, "operands are f16, bf16, tf32, f32, f64, f8e4m3, f8e5m2, bool, i8 or u8");
 		return;
 	}
 	if (r.why == RULE_SAME) {
-		d = cx_diag(cx, D_MMA_SAME, at, shown, elem_name(a.type->elem), elem_name(b.type->elem));
+		d = cx_diag(cx, D_MMA_SAME, p->at, p->shown, elem_name(a.type->elem), elem_name(b.type->elem));
 		label_operand(d, a);
 		label_operand(d, b);
 		help_cast(d, b, a.type->elem);
 		return;
 	}
-	d = cx_diag(cx, D_MMA_ACC, at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(acc->type->elem));
-	label_operand(d, *acc);
+	d = cx_diag(cx, D_MMA_ACC, p->at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(p->acc->type->elem));
+	label_operand(d, *p->acc);
 	label_operand(d, a);
 	diag_help(d, "sum up in a tile of %s, and convert the result: `element_cast(.., %s)`", rule_mma_accs(a.type->elem),
-		elem_name(acc->type->elem));
+		elem_name(p->acc->type->elem));
 }
 
-static void report_mma_shapes(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 {
+	Sv a = p->a, b = p->b;
 	Diag *d;
 	int n = a.type->rank;
 	if (r.why == RULE_INNER) {
-		d = cx_diag(cx, D_MMA_INNER, at, shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
+		d = cx_diag(cx, D_MMA_INNER, p->at, p->shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
 		label_operands(cx, d, a, b);
 		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
 			diag_help(d, "`%s` may be stored transposed: `transpose(%s)`", span_source(b.span), span_source(b.span));
@@ -44,29 +46,29 @@ static void report_mma_shapes(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span 
 		}
 		return;
 	}
-	d = cx_diag(cx, D_MMA_SHAPE, at, shown, sv_what(a), sv_what(b),
-		acc ? str_fmt(" and %s", sv_what(*acc)) : str_intern(""));
+	d = cx_diag(cx, D_MMA_SHAPE, p->at, p->shown, sv_what(a), sv_what(b),
+		p->acc ? str_fmt(" and %s", sv_what(*p->acc)) : str_intern(""));
 	label_operand(d, a);
 	label_operand(d, b);
-	if (acc) label_operand(d, *acc);
+	if (p->acc) label_operand(d, *p->acc);
 	diag_note(d, "the shapes are [m, k], [k, n] and [m, n], or all three with a batch in front");
 }
 
-static Sv report_mma(Cx *cx, Ruling r, Sv a, Sv b, const Sv *acc, Span at, Str shown)
+static Sv report_mma(Cx *cx, Ruling r, const Product *p)
 {
 	switch (r.why) {
-	case RULE_MMA_ELEM: case RULE_SAME: case RULE_MMA_ACC: report_mma_elems(cx, r, a, b, acc, at, shown); break;
-	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK: report_ruling(cx, r, a, b, at, shown); break;
-	default: report_mma_shapes(cx, r, a, b, acc, at, shown); break;
+	case RULE_MMA_ELEM: case RULE_SAME: case RULE_MMA_ACC: report_mma_elems(cx, r, p); break;
+	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK: report_ruling(cx, r, p->a, p->b, p->at, p->shown); break;
+	default: report_mma_shapes(cx, r, p); break;
 	}
-	return sv_poison(at);
+	return sv_poison(p->at);
 }
 
-static bool mma_tile(Cx *cx, Sv v, Span at, Str shown)
+static bool mma_tile(Cx *cx, Sv v, const Product *p)
 {
 	if (sv_bad(v)) return false;
 	if (sv_is_tile(v)) return true;
-	cx_diag(cx, D_NEED_TILE, v.span.hi ? v.span : at, shown, sv_what(v));
+	cx_diag(cx, D_NEED_TILE, v.span.hi ? v.span : p->at, p->shown, sv_what(v));
 	return false;
 }
 
@@ -78,28 +80,26 @@ void warn_emulated(Cx *cx, int since_arch, Str what, Elem e, const char *how, Sp
 	diag_help(d, "`--arch=sm_%d` compiles for GPUs that have it", since_arch);
 }
 
-Sv mma_of(Cx *cx, Sv a, Sv b, const Sv *acc, int precision, Span precision_at, Span at, Str shown)
+Sv mma_of(Cx *cx, Product p)
 {
-	if (a.kind == SV_LIT && sv_is_tile(b)) a = lit_give(cx, a, b.type->elem, b);
-	a = lit_default(cx, a);
-	if (b.kind == SV_LIT && sv_is_tile(a)) b = lit_give(cx, b, a.type->elem, a);
-	if (!mma_tile(cx, a, at, shown) || !mma_tile(cx, b, at, shown) || (acc && !mma_tile(cx, *acc, at, shown)))
-		return sv_poison(at);
-	Ruling r = rule_mma(a.type, b.type, acc ? acc->type : NULL);
-	if (r.why != RULE_OK) return report_mma(cx, r, a, b, acc, at, shown);
-	if (precision && a.type->elem != EL_F32) {
-		Diag *d = cx_diag(cx, D_MODE_TYPE, precision_at, "precision", attr_word_text(AT_PRECISION, precision), "mma",
-			elem_name(a.type->elem));
+	if (p.a.kind == SV_LIT && sv_is_tile(p.b)) p.a = lit_give(cx, p.a, p.b.type->elem, p.b);
+	p.a = lit_default(cx, p.a);
+	if (p.b.kind == SV_LIT && sv_is_tile(p.a)) p.b = lit_give(cx, p.b, p.a.type->elem, p.a);
+	if (!mma_tile(cx, p.a, &p) || !mma_tile(cx, p.b, &p) || (p.acc && !mma_tile(cx, *p.acc, &p))) return sv_poison(p.at);
+	Elem e = p.a.type->elem;
+	Ruling r = rule_mma(p.a.type, p.b.type, p.acc ? p.acc->type : NULL);
+	if (r.why != RULE_OK) return report_mma(cx, r, &p);
+	if (p.precision && e != EL_F32) {
+		Diag *d = cx_diag(cx, D_MODE_TYPE, p.precision_at, "precision", attr_word_text(AT_PRECISION, p.precision), "mma", elem_name(e));
 		diag_help(d, "leave `precision:` out: it is a choice for f32 only");
-		return sv_poison(at);
+		return sv_poison(p.at);
 	}
-	if (a.type->elem == EL_F8E4M3 || a.type->elem == EL_F8E5M2)
-		warn_emulated(cx, 89, shown, a.type->elem, "it is multiplied as `f16`", at);
-	at_span(cx, at);
-	Val *c = acc ? acc->u.val : const_val(cx, r.type, num_zero(r.elem));
-	Val *res = ir_op1(&cx->b, OP_MMA, r.type, 3, (Val *[]){ a.u.val, b.u.val, c });
-	if (precision) ir_set_int(res->def, AT_PRECISION, precision);
-	return sv_val(res, at);
+	if (e == EL_F8E4M3 || e == EL_F8E5M2) warn_emulated(cx, 89, p.shown, e, "it is multiplied as `f16`", p.at);
+	at_span(cx, p.at);
+	Val *c = p.acc ? p.acc->u.val : const_val(cx, r.type, num_zero(r.elem));
+	Val *res = ir_op1(&cx->b, OP_MMA, r.type, 3, (Val *[]){ p.a.u.val, p.b.u.val, c });
+	if (p.precision) ir_set_int(res->def, AT_PRECISION, p.precision);
+	return sv_val(res, p.at);
 }
 
 static Sv mma_call(Cx *cx, Call *c)
@@ -109,7 +109,7 @@ static Sv mma_call(Cx *cx, Call *c)
 	int precision, at = arg_index(c, "precision");
 	if (!arg_word(cx, c, AT_PRECISION, &precision)) return sv_poison(c->span);
 	if (sv_bad(a) || sv_bad(b) || sv_bad(acc)) return sv_poison(c->span);
-	return mma_of(cx, a, b, with_acc ? &acc : NULL, precision, c->arg[at].span, c->span, call_what(c));
+	return mma_of(cx, (Product){ a, b, with_acc ? &acc : NULL, precision, c->arg[at].span, c->span, call_what(c) });
 }
 
 /* ---- block scales ---- */
@@ -182,7 +182,8 @@ static Sv scaled_call(Cx *cx, Call *c)
 	const Type *a = type_with_elem(p[0].type, EL_BF16), *b = type_with_elem(p[2].type, EL_BF16);
 	Ruling r = rule_mma(a, b, p[4].type);
 	if (r.why == RULE_MMA_ACC) return report_scaled(cx, c, str_fmt("it sums up in f32, not in %s", elem_name(p[4].type->elem)), p[0], p[4]);
-	if (r.why != RULE_OK) return report_mma(cx, r, p[0], p[2], &p[4], c->span, call_what(c));
+	if (r.why != RULE_OK)
+		return report_mma(cx, r, &(Product){ .a = p[0], .b = p[2], .acc = &p[4], .at = c->span, .shown = call_what(c) });
 	at_span(cx, c->span);
 	Val *in[3] = { scaled(cx, p[0].u.val, p[1].u.val, rank - 1), scaled(cx, p[2].u.val, p[3].u.val, rank - 2), p[4].u.val };
 	return sv_val(ir_op1(&cx->b, OP_MMA, r.type, 3, in), c->span);
