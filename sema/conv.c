@@ -293,34 +293,37 @@ Val *conv_val(Cx *cx, Sv x)
 }
 
 /* ---- implicit conversion ---- */
+/* What a value is converted for: a variable, argument, result or place in memory called `what`, declared at `decl`. */
+typedef struct Goal { const Type *to; ConvWhy why; Str what; Span decl; } Goal;
 
 /* "`s` is tile<f32, [8]>", "`f` returns f32" */
-static Str conv_goal(ConvWhy why, Str what, const Type *to)
+static Str goal_text(const Goal *g)
 {
 	static const char *const verbs[] = {
 		[CONV_INIT] = "is", [CONV_ASSIGN] = "is", [CONV_ARG] = "takes", [CONV_RETURN] = "returns", [CONV_STORE] = "stores"
 	};
-	if (!what) return str_fmt("the type here is %s", type_text(to));
-	return str_fmt("`%s` %s %s", what, verbs[why], type_text(to));
+	if (!g->what) return str_fmt("the type here is %s", type_text(g->to));
+	return str_fmt("`%s` %s %s", g->what, verbs[g->why], type_text(g->to));
 }
 
-static Diag *conv_report(Cx *cx, DiagCode code, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+static Diag *conv_report(Cx *cx, DiagCode code, Sv x, const Goal *g)
 {
-	Str goal = conv_goal(why, what, to);
+	Str goal = goal_text(g);
 	const char *from = x.type ? elem_name(x.type->elem) : "";
-	Diag *d = cx_diag_at(cx, code, x.span, (const char *const[]){ goal, sv_what(x), from, elem_name(to->elem) },
+	Diag *d = cx_diag_at(cx, code, x.span, (const char *const[]){ goal, sv_what(x), from, elem_name(g->to->elem) },
 		code == D_CONVERT_NARROW ? 4 : 2);
-	if (decl.hi) diag_label(d, decl, "%s", goal);
+	if (g->decl.hi) diag_label(d, g->decl, "%s", goal);
 	return d;
 }
 
-static Sv conv_narrows(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+static Sv conv_narrows(Cx *cx, Sv x, const Goal *g)
 {
+	const Type *to = g->to;
 	if (elem_is_ptr(to->elem) || (x.type && elem_is_ptr(x.type->elem))) {
-		conv_report(cx, D_CONVERT_KIND, x, to, why, what, decl);
+		conv_report(cx, D_CONVERT_KIND, x, g);
 		return sv_poison(x.span);
 	}
-	Diag *d = conv_report(cx, D_CONVERT_NARROW, x, to, why, what, decl);
+	Diag *d = conv_report(cx, D_CONVERT_NARROW, x, g);
 	help_cast(d, x, to->elem);
 	return sv_poison(x.span);
 }
@@ -352,14 +355,15 @@ static void help_tile_variable(Diag *d, Str name, const Type *t, Span decl)
 	if (behind[strspn(behind, " \t")] == '=') diag_edit(d, decl, typed);
 }
 
-static Sv conv_shapes(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 {
-	Diag *d = conv_report(cx, D_CONVERT_SHAPE, x, to, why, what, decl);
+	const Type *to = g->to;
+	Diag *d = conv_report(cx, D_CONVERT_SHAPE, x, g);
 	Str src = span_source(x.span);
 	int axis;
 	int only = sv_is_tile(x) ? single_axis(x, to) : -1;
-	if (why == CONV_ASSIGN && type_is_scalar(to) && sv_is_tile(x) && !sv_one_element(x)) {
-		help_tile_variable(d, what, type_with_elem(x.type, to->elem), decl);
+	if (g->why == CONV_ASSIGN && type_is_scalar(to) && sv_is_tile(x) && !sv_one_element(x)) {
+		help_tile_variable(d, g->what, type_with_elem(x.type, to->elem), g->decl);
 		return sv_poison(x.span);
 	}
 	if (str_len(src) > 40) return sv_poison(x.span);
@@ -377,19 +381,20 @@ static Sv conv_shapes(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span 
 		Str t = str_fmt("broadcast(%s, %s)", src, shape_text(to->rank, to->log2));
 		diag_help(d, "write `%s`", t);
 		diag_edit(d, x.span, t);
-	} else if (type_is_scalar(to) && sv_is_tile(x) && why == CONV_STORE && what && strchr(what, '[')) {
-		Str to_store = str_intern_n(what, strcspn(what, "["));
+	} else if (type_is_scalar(to) && sv_is_tile(x) && g->why == CONV_STORE && g->what && strchr(g->what, '[')) {
+		Str to_store = str_intern_n(g->what, strcspn(g->what, "["));
 		diag_help(d, "`%s.store([i], %s)` stores a tile, by its number", to_store, src);
 	}
 	return sv_poison(x.span);
 }
 
 /* A scalar broadcasts only into a variable; a tile of rank 0 takes one anywhere. */
-static Sv conv_spread(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
+static Sv conv_spread(Cx *cx, Sv x, const Goal *g)
 {
+	const Type *to = g->to;
 	if (type_is_scalar(to)) return x;
-	if (why != CONV_INIT && why != CONV_ASSIGN && to->rank) {
-		Diag *d = conv_report(cx, D_SCALAR_TO_TILE, x, to, why, what, decl);
+	if (g->why != CONV_INIT && g->why != CONV_ASSIGN && to->rank) {
+		Diag *d = conv_report(cx, D_SCALAR_TO_TILE, x, g);
 		Str t = str_fmt("full(%s, %s, %s)", shape_text(to->rank, to->log2), span_source(x.span), elem_name(to->elem));
 		diag_help(d, "make a tile of it: `%s`", t);
 		diag_edit(d, x.span, t);
@@ -413,9 +418,10 @@ static Sv conv_element(Cx *cx, Sv x, Elem to)
 
 Sv conv_to(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
 {
+	Goal g = { to, why, what, decl };
 	if (sv_bad(x)) return x;
 	if (!sv_is_scalar(x) && !sv_is_tile(x)) {
-		conv_report(cx, D_CONVERT_KIND, x, to, why, what, decl);
+		conv_report(cx, D_CONVERT_KIND, x, &g);
 		return sv_poison(x.span);
 	}
 	if (sv_untyped(x)) x = lit_adapt(cx, x, to->elem, sv_poison(x.span));
@@ -423,10 +429,10 @@ Sv conv_to(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
 	bool null_to_ptr = x.kind == SV_CONST && elem_is_ptr(x.type->elem) && elem_is_ptr(to->elem) && !x.u.num.i;
 	if (null_to_ptr) x = sv_const(to->elem, x.u.num, x.span);
 	if (sv_is_tile(x) && (!type_is_tile(to) || !type_same_shape(x.type, to)))
-		return conv_shapes(cx, x, to, why, what, decl);
-	if (rule_narrows(x.type->elem, to->elem)) return conv_narrows(cx, x, to, why, what, decl);
+		return conv_shapes(cx, x, &g);
+	if (rule_narrows(x.type->elem, to->elem)) return conv_narrows(cx, x, &g);
 	x = conv_element(cx, x, to->elem);
-	return sv_is_tile(x) ? x : conv_spread(cx, x, to, why, what, decl);
+	return sv_is_tile(x) ? x : conv_spread(cx, x, &g);
 }
 
 /* ---- conditions and indices ---- */
