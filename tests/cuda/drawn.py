@@ -130,7 +130,7 @@ class Kernel:
 
     def load(self, name, type, at, shape, kind=FULL):
         most, unit = self.range_of(type)
-        pad = "" if self.proper else self.pick("", "", "", ", pad: 1", ", pad: 3")
+        pad = "" if self.proper else self.pick("", "", "", ", pad: 1", ", pad: 3" if type != "bool" else "")
         if at.startswith("+"): text = "%s.load_at([%s], [%s]%s)" % (name, at[1:], shape, pad)
         else: text = "%s.load([%s], [%s]%s)" % (name, at, shape, pad)
         return self.let(V(self.as_work(text, type), kind, most, True, unit, pad == ""), "x")
@@ -622,9 +622,9 @@ def calls_of(both, kernel):
     if not child:
         bad = 0
         rng = random.Random(kernel.name)
+        os.environ["EMU_CLUSTER_MOST"] = rng.choice(["8", "16"])        # once: launchers remember what a device runs
         for device in [both.device, both.simulator]:
             for size, special, phases in kernel.calls if device else []:
-                os.environ["EMU_CLUSTER_MOST"] = rng.choice(["8", "16"])
                 os.environ["CTILE_SIM_SEED"] = str(rng.randrange(9))
                 order = [str(rng.randrange(3))]
                 bad += compare(both.host, device, [both.entries[kernel.name]], [size], phases, order, nearly(kernel.exact), special)[1]
