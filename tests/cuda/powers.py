@@ -12,6 +12,7 @@ FORMULAS = {
     "v": False, "-v": False, "-abs(v)": True, "-(v * v)": True, "-(v * s)": False, "min(v, 0)": True, "min(v, 1)": False, "min(v, s)": False,
     "-abs(v) - sqrt(abs(v))": True, "-abs(v) * abs(v) - abs(v)": True, "v * v - abs(v)": False, "-abs(v) * 3": True, "(v - m) * abs(v)": True, "(v - m) * s": False, "-abs(v) * -2": False,
     "max(-abs(v), v - m)": True, "max(-abs(v), v)": False, "select(v > 0, -v * v, v - m)": False, "select(v > 0, -(v * v), v - m)": True,
+    "fma(v - m, abs(v), v - m)": True, "fma(v - m, abs(v), v)": False, "fma(v - m, v, v - m)": False,
     "sqrt(abs(v)) * -0.5": True, "(v - m) / 2": True, "(v - m) / s": False, "v - reduce_min(v, 1)": False,
 }
 
