@@ -54,6 +54,7 @@ typedef struct Writer {
 	Val *count;             /* i32: parts */
 	Val *givens[PART_GIVEN];        /* of the kernel: what results need of the whole row */
 	int ngiven;
+	bool each;              /* block of results gathers what the parts of its row have told; else the first of the next row does, for all */
 } Writer;
 
 /* ---- small things ---- */
@@ -466,7 +467,13 @@ static void write_results(const Writer *w, Spot *at, const bool *sums)
 	load_rows(w, at, needed, sums);         /* all before the wait */
 	set_cache(w, at, "evict_first");
 	load_rows(w, at, needed, NULL);
-	hear_given(w, at);
+	if (w->each) {
+		Spot all = gathering(w, at->b, at->row);
+		for (int i = 0; i < w->ngiven; i++) at->map[w->givens[i]->id] = here(&all, w->givens[i]);
+		at->b = all.b;
+	} else {
+		hear_given(w, at);
+	}
 	for (int i = 0; i < w->p.ops.n; i++) {
 		const Op *op = w->p.ops.p[i];
 		if (op->nout == 1 && needed[op->out[0]->id] && !at->map[op->out[0]->id]) do_again(w, at, op);
@@ -557,6 +564,17 @@ static int64_t element_bytes(const Writer *w, int64_t *narrowest)
 	return r;
 }
 
+/* Rows of f32 powers wait less so: softmax of 64 x 1,000,000 elements goes from 79 to 83 % of the copy rate, but layer norm from 68 to 65.
+ * What is stored once for a row, and read of what rows are stored to, is for one block alone. */
+static bool each_gathers(const Writer *w)
+{
+	bool powers = false;
+	for (int i = 0; i < w->p.sums.n; i++) powers |= w->p.sums.p[i].kind == PART_POWERS && !w->p.sums.p[i].packed;
+	for (int i = 0; i < w->p.ops.n; i++)
+		if (w->p.ops.p[i]->code == OP_STORE && !is_long(w, ir_accessed(w->p.ops.p[i]))) return false;
+	return powers && !w->p.reads_stored;
+}
+
 static int64_t ahead_bytes(const Writer *w)
 {
 	for (int i = 0; i < w->p.sums.n; i++)
@@ -593,6 +611,16 @@ static Val *block_index(Builder *b)
 	return r;
 }
 
+/* The first block of a row gives what comes of the row before. */
+static void give(const Writer *w, Builder *b, Val *row, Val *part, Val *rows)
+{
+	Val *zero = num_i32(b, 0), *first = op2(b, OP_AND, compare(b, OP_EQ, part, zero), compare(b, OP_GT, row, zero));
+	Branch gives = branch(b, op2(b, OP_AND, first, compare(b, OP_LE, row, rows)));
+	Builder in = gives.then;
+	write_given(w, in, op2(&in, OP_SUB, row, num_i32(&in, 1)));
+	yield(&gives.other, 0, NULL);
+}
+
 static void write_kernel(Writer *w, const Sym *ahead)
 {
 	Fn *to = w->to;
@@ -615,11 +643,7 @@ static void write_kernel(Writer *w, const Sym *ahead)
 	write_sums(w, &sums, needed);
 	yield(&sums.b, 0, NULL);
 	yield(&inside.other, 0, NULL);
-	Val *gathers = op2(s, OP_AND, compare(s, OP_EQ, part, zero), compare(s, OP_GT, row, zero));
-	Branch before = branch(s, op2(s, OP_AND, gathers, compare(s, OP_LE, row, all)));
-	Builder g = before.then;
-	write_given(w, g, op2(&g, OP_SUB, row, num_i32(&g, 1)));
-	yield(&before.other, 0, NULL);
+	if (!w->each) give(w, s, row, part, all);
 	yield(s, 0, NULL);
 
 	Builder *m = &turn.other;
@@ -661,7 +685,8 @@ static void divide(Fn *fn, const LowerCx *cx)
 	w.most = length >> w.part_log2;
 	w.parts = w.p.ends ? sym_cdiv(w.p.extent, sym_const(part)) : sym_const(w.most);
 	w.words = (w.p.words + 1) / 2;
-	w.given = (w.ngiven + 1) / 2;
+	w.each = each_gathers(&w);
+	w.given = w.each ? 0 : (w.ngiven + 1) / 2;
 	for (int i = 0; i < fn->ngrid; i++) w.rows = sym_mul(w.rows, fn->grid[i]);
 	const Sym *ahead = sym_max(sym_const(ahead_bytes(&w) / (bytes << w.part_log2)), sym_add(w.parts, sym_const(1)));
 	Fn *to = w.to = begin_kernel(&w, fn);

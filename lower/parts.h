@@ -15,6 +15,7 @@ typedef struct PartSum {
 	PartKind kind;
 	int first;              /* the number of the maximum, or of the sum of x */
 	Val *x, *m, *mask;      /* mask: where elements count; NULL: everywhere */
+	bool packed;            /* x is widened from 16 bits */
 	bool linear;            /* of SQUARES: a part tells its sum of x - mean, too, which rounding has left */
 	int word;               /* a part tells numbers of 32 bits: here is its first */
 } PartSum;

@@ -217,7 +217,8 @@ static bool add_sum(PartsPlan *p, Op *op)
 	bool f32 = op->out[0]->type->elem == EL_F32;
 	if (!f32 || (op->code != OP_SUM && op->code != OP_REDUCE_MAX && op->code != OP_REDUCE_MIN)) return false;
 	if (p->late[s.x->id] && (op->code != OP_SUM || !pair_plain(op) || (!is_power(p, &s) && !is_square(p, &s)))) return false;
-	s.linear = s.kind == PART_SQUARES && !is_packed(s.x);
+	s.packed = is_packed(s.x);
+	s.linear = s.kind == PART_SQUARES && !s.packed;
 	p->words += s.linear ? 2 : 1;
 	vec_push(A_TMP, &p->sums, s);
 	return p->words <= PART_WORDS;
