@@ -30,9 +30,9 @@ enum {
 	AHEAD_BYTES = 12 << 20, AHEAD_POWERS = 14 << 20,        /* between both visits */
 	LEAST_LOG2 = 18,        /* of a row's tile; a cluster holds smaller ones */
 	LEAST_SQUARES = 1 << 17,        /* elements of a row, at least: where a cluster would wait twice, */
-	LEAST_ROW = 3 << 16, LEAST_PACKED = (1 << 18) + 1,      /* of 32 bits, of 16, */
+	LEAST_ROW = 1 << 18, LEAST_PACKED = (1 << 18) + 1,      /* of 32 bits, of 16, */
 	ODD_BYTES = (1 << 20) + 1,      /* bytes of one where rows are not aligned */
-	LEAST_BYTES = 1 << 24   /* and of all rows: of fewer the first visit is all there is */
+	LEAST_BYTES = 1 << 24, LEAST_SHORT = 1 << 26    /* and of all rows, of those of 2^18 elements or less: few are under way */
 };
 
 /* One of the places where operations of the kernel are done again. */
@@ -601,7 +601,9 @@ static const Sym *gains(const Writer *w, int64_t size)
 	const Sym *e = w->p.extent, *bytes = sym_mul(sym_mul(w->rows, e), sym_const(size));
 	const Sym *aligned = sym_cmp(SYM_EQ, sym_mod(e, sym_const(size < PIECE ? PIECE / size : 1)), sym_const(0));
 	const Sym *length = sym_logic(SYM_AND, aligned, at_least(e, least_aligned(w, size)));
-	return sym_logic(SYM_AND, sym_logic(SYM_OR, length, at_least(e, least_odd(size))), at_least(bytes, LEAST_BYTES));
+	const Sym *enough = sym_logic(SYM_OR, at_least(e, LEAST_PACKED), at_least(bytes, LEAST_SHORT));
+	enough = sym_logic(SYM_AND, enough, at_least(bytes, LEAST_BYTES));
+	return sym_logic(SYM_AND, sym_logic(SYM_OR, length, at_least(e, least_odd(size))), enough);
 }
 
 static Val *block_index(Builder *b)
