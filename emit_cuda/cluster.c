@@ -117,13 +117,16 @@ void cluster_follow(Cu *g, int apart)
 	out_printf(g->o, "unsigned int ct_rounds = ct_follow(&ct_bid0, (unsigned int)%s, %d);\n", cu_launch(g, g->fn->grid[0]), apart);
 }
 
-/* The first round loads its row before it waits for the other thread blocks and for what is there for all rounds. */
+/* The first round loads its row before it waits for the other thread blocks and for what is there for all rounds. A group without rounds
+ * waits at its end, so the barrier has a number (PTX: bar.sync, of so many threads): CUDA wants all of a thread block at one
+ * __syncthreads(). Compute Sanitizer's synccheck calls both divergent. */
 static void first_round(Cu *g)
 {
+	enum { BARRIER = 1 };
 	out_puts(g->o, "if (!ct_met) {\n");
 	out_in(g->o);
 	out_puts(g->o, "ct_met = true;\nct_cluster_wait();\n");
-	if (follow_groups(g->fn) > 1) out_puts(g->o, "ct_copied();\n__syncthreads();\n");
+	if (follow_groups(g->fn) > 1) out_printf(g->o, "ct_copied();\nct_named_sync(%d, %d);\n", BARRIER, cu_threads(g->fn));
 	cu_end(g);
 }
 

@@ -64,7 +64,15 @@ __attribute__((noinline)) static void emu_wait(EmuState s)
 	if (!__builtin_setjmp(emu_thread[me].at)) __builtin_longjmp(emu_home, 1);
 }
 
-#define __syncthreads() emu_wait(EMU_BLOCK)
+/* Where each thread waits for its block: at one place for all, as CUDA wants, unless the barrier is a numbered one (PTX: bar.sync). */
+static int emu_place[EMU_THREADS];
+#define __syncthreads() (emu_place[emu_now] = __LINE__, emu_wait(EMU_BLOCK))
+static inline void ct_named_sync(unsigned int id, unsigned int threads)
+{
+	if (threads != emu_cta) emu_fail("a numbered barrier of some threads of a block");
+	emu_place[emu_now] = -(int)id;
+	emu_wait(EMU_BLOCK);
+}
 #define __syncwarp() emu_wait(EMU_WARP)
 static void emu_warp_sync(void) { emu_wait(EMU_WARP); }
 
@@ -171,9 +179,14 @@ static bool emu_free_warp(unsigned w)
 static bool emu_free_block(unsigned from)
 {
 	unsigned to = from + emu_cta, waiting = emu_threads_in(from, to, EMU_BLOCK);
+	int place = 0;
 	if (!waiting || waiting + emu_threads_in(from, to, EMU_DONE) < emu_cta) return false;
-	for (unsigned i = from; i < to; i++)
-		if (emu_state[i] == EMU_BLOCK) emu_becomes(i, EMU_READY);
+	for (unsigned i = from; i < to; i++) {
+		if (emu_state[i] != EMU_BLOCK) continue;
+		if (place && place != emu_place[i]) emu_fail("threads of a block wait for each other at different places");
+		place = emu_place[i];
+		emu_becomes(i, EMU_READY);
+	}
 	return true;
 }
 
