@@ -207,7 +207,7 @@ def norms(t):
         v = (x.float() + s.float()).to(x.dtype)
         return [v, F.rms_norm(v, (c,), w, e)]
 
-    for shape in [(221184, 128)] + [(rows_of(c), c) for c in (1024, 4096, 16384, 65536, 50257, 4097)] + [(128, 262144)]:
+    for shape in [(221184, 128)] + [(rows_of(c), c) for c in (1024, 4096, 16384, 65536, 50257, 4097)] + [(128, 262144), (64, 1000000)]:
         r, c = t.dims(*shape)
         x, w = t.normal((r, c), bf16), t.normal((c,), bf16)
         yield dict(name="add + rmsnorm %dx%d bf16" % (r, c), call=("norms", "add_rmsnorm_bf16"), args=[x, x, w, x, 1e-5, r, c], out=[1, 3], keep=[1],
