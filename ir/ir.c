@@ -9,6 +9,10 @@
 
 #include "base/diag.h"
 
+static unsigned long edits;
+
+unsigned long ir_edits(void) { return edits; }
+
 /* ---- making ---- */
 Module *ir_module(Str path)
 {
@@ -37,6 +41,7 @@ IrBlock *ir_block(Fn *fn, Op *owner)
 static Val *new_val(Fn *fn, const Type *t, int index)
 {
 	Val *v = NEW(A_UNIT, Val);
+	edits++;
 	v->type = t;
 	v->id = fn->nval++;
 	v->index = index;
@@ -66,6 +71,7 @@ static Val *settled(Val *v)
 
 static void link_before(Op *op, IrBlock *b, Op *before)
 {
+	edits++;
 	op->parent = b;
 	op->next = before;
 	op->prev = before ? before->prev : b->last;
@@ -299,6 +305,7 @@ void ir_replace(Val *old, Val *with)
 	old = settled(old);
 	with = settled(with);
 	if (old == with) return;
+	edits++;
 	old->fwd = with;
 	if (!with->name) with->name = old->name;
 }
@@ -306,6 +313,7 @@ void ir_replace(Val *old, Val *with)
 static void unlink_op(Op *op)
 {
 	IrBlock *b = op->parent;
+	edits++;
 	if (!b) bug("`%s` is in no block", op_rows[op->code].name);
 	*(op->prev ? &op->prev->next : &b->first) = op->next;
 	*(op->next ? &op->next->prev : &b->last) = op->prev;

@@ -350,6 +350,7 @@ void ir_remove(Op *op);
 void ir_move_before(Op *op, Op *where);
 bool ir_has_attr_default(AttrKey key, int64_t v);
 void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);     /* pre-order, regions included; f may remove op */
+unsigned long ir_edits(void);                   /* grows with each value or operation that is made, moved, removed, replaced */
 void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */
 int *ir_use_counts(Fn *fn, Arena *a);           /* by Val id */
 bool ir_const_value(const Val *v, Num *n);      /* v is a `const` (scalar, or splat tile) */

@@ -41,10 +41,11 @@ static bool run_passes(Module *m, IrStage form, const LowerCx *cx)
 		const PassRow *p = &pass_rows[i];
 		if (p->form != form || p->level > cx->o->level) continue;
 		int before = diag_errors();
+		unsigned long edits = ir_edits();
 		ArenaMark mark = arena_mark(A_TMP);
 		run[i](m, cx);
 		arena_release(A_TMP, mark);
-		for (int k = 0; k < m->fns.n; k++) ir_number(m->fns.p[k]);
+		for (int k = 0; k < m->fns.n && (VERIFY_EACH || ir_edits() != edits); k++) ir_number(m->fns.p[k]);
 		if (diag_errors() > before) return false;
 		if (VERIFY_EACH || last_of_form(i, cx)) ir_verify(m, p->name);
 		if (cx->o->after && !cx->o->after(cx->o->ctx, p->name, cx->target_arch, m)) return false;
