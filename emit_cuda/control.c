@@ -182,8 +182,7 @@ static void print_for(Cu *g, const Op *op)
 	Str i = cu_val(g, counter)->name = cu_name(g, counter);
 	Num one;
 	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1 && together == 1;
-	if (together > 1) step = str_i64(one.i * together);
-	else if (!ir_const_value(ir_in(op, 2), &one)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
+	if (!ir_const_value(ir_in(op, 2), &one)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
 	else if (one.i < 1 && (!one.i || elem_is_signed(e))) step = str_intern("1");    /* known after folding only */
 	unroll_pragma(g, op);
 	cu_line(g, op);
@@ -191,7 +190,7 @@ static void print_for(Cu *g, const Op *op)
 		out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", cu_type(e), i, lo, i, hi, i);
 		cu_val(g, counter)->next = str_fmt("%s + 1", i);
 		out_in(g->o);
-	} else if (elem_bytes(e) < 8) {         /* counted in 64 bits, so that the last step cannot overflow */
+	} else if (elem_bytes(e) < 8 && together == 1) {        /* counted in 64 bits, so that the last step cannot overflow */
 		Str n = cu_fresh(g, "n");
 		out_printf(g->o, "for (long long %s = %s; %s < %s; %s += %s) {\n", n, lo, n, hi, n, step);
 		cu_val(g, counter)->next = str_fmt("%s + %s", n, step);
@@ -199,9 +198,12 @@ static void print_for(Cu *g, const Op *op)
 		out_printf(g->o, "const %s %s = (%s)%s;\n", cu_type(e), i, cu_type(e), n);
 	} else {
 		Str n = cu_fresh(g, "n"), rounds = cu_fresh(g, "rounds");
-		out_printf(g->o, "for (unsigned long long %s = 0, %s = %s < %s ? ((unsigned long long)%s - (unsigned long long)%s - 1) / (unsigned long long)%s + 1 : 0;"
-			" %s < %s; %s++) {\n", n, rounds, lo, hi, hi, lo, step, n, rounds, n);
+		out_printf(g->o, "for (unsigned long long %s = 0, %s = %s < %s ? ((unsigned long long)%s - (unsigned long long)%s - 1) / (unsigned long long)%s + 1 : 0",
+			n, rounds, lo, hi, hi, lo, step);
+		if (together == 1) out_printf(g->o, "; %s < %s; %s++) {\n", n, rounds, n);
+		else out_printf(g->o, ", ct_by; %s < %s; %s += ct_by) {\n", n, rounds, n);
 		out_in(g->o);
+		if (together > 1) out_printf(g->o, "const bool ct_all = %s - %s >= %d;\nct_by = ct_all ? %d : 1;\n", rounds, n, together, together);
 		out_printf(g->o, "const %s %s = (%s)((unsigned long long)%s + %s * (unsigned long long)%s);\n", cu_type(e), i, cu_type(e), lo, n, step);
 	}
 	if (together > 1) rounds_print(g, op, i, one.i);

@@ -1,6 +1,6 @@
 /* Loops of which several rounds ask for their tiles before the first of them goes on (lower/several.c): two loops over such rounds,
  * which nvcc unrolls. The first loads, to arrays with a place for each round; the second does the rest, and makes again the
- * scalars that it needs. */
+ * scalars that it needs. Where fewer rounds are left, both do one. */
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 
@@ -34,10 +34,12 @@ static bool *needed_behind(Cu *g, const Op *first, const Op *behind)
 	return needed;
 }
 
+/* One of those rounds. Behind the first nvcc knows that all are there. */
 static void begin(Cu *g, const Val *counter, int rounds, Str from, int64_t step)
 {
 	out_printf(g->o, "#pragma unroll\nfor (int ct_round = 0; ct_round < %d; ct_round++) {\n", rounds);
 	out_in(g->o);
+	out_puts(g->o, "if (ct_round > 0 && !ct_all) break;\n");
 	if (!counter) return;
 	const char *t = cu_type(counter->type->elem);
 	cu_val(g, counter)->name = cu_name(g, counter);

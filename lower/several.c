@@ -2,8 +2,8 @@
  *
  * A loop whose rounds load little keeps little under way: sums of columns by tiles of 1 x 128 elements, 16 bytes a
  * thread, ran at 52 % of the copy rate, and run at 102; sums of rows by tiles of 1 x 32 went from 48 to 99. Where no warp waits for
- * another and nothing is written, a loop of {rounds = 2^n} begins with the loads of so many rounds; what is computed keeps its order.
- * Rounds that are left over run one by one behind it. Loops of a bounded number of rounds stay.
+ * another and nothing is written, a loop of {rounds = 2^n} asks for the tiles of so many rounds, or of those that are left, before the
+ * first of them goes on; what is computed keeps its order. Loops of a bounded number of rounds stay.
  *
  * The loop is printed as two loops over its rounds (emit_cuda/rounds.c), which nvcc unrolls: the text is as long for 16 rounds as for
  * two. */
@@ -103,45 +103,6 @@ static void ask_first(const Fn *fn, Op *loop)
 	}
 }
 
-static Op *begin_loop(Builder *b, const Op *loop, Val *hi, Val *step)
-{
-	Val **in = NEW_ARRAY(A_TMP, Val *, loop->nin);
-	const Type **out = NEW_ARRAY(A_TMP, const Type *, loop->nout);
-	for (int i = 0; i < loop->nin; i++) in[i] = i == 1 ? hi : i == 2 ? step : ir_in(loop, i);
-	for (int i = 0; i < loop->nout; i++) out[i] = loop->out[i]->type;
-	Op *op = ir_op(b, OP_FOR, loop->nin, in, loop->nout, out);
-	IrBlock *body = ir_region(op);
-	for (int i = 0; i < loop->region[0]->args.n; i++) {
-		const Val *a = loop->region[0]->args.p[i];
-		ir_arg(body, a->type, a->name)->lay = a->lay;
-	}
-	for (int i = 0; i < loop->nout; i++) {
-		op->out[i]->name = loop->out[i]->name;
-		op->out[i]->lay = loop->out[i]->lay;
-	}
-	return op;
-}
-
-/* A copy of the loop in front of it takes as many rounds as fit, several at once; the loop itself goes on from there. */
-static void make_several(Fn *fn, Op *loop, int log2)
-{
-	const Type *t = loop->region[0]->args.p[0]->type;
-	Builder b = build_before(loop);
-	Num step;
-	ir_const_value(ir_in(loop, 2), &step);
-	Val *by = ir_const_int(&b, t, step.i << log2);
-	Val *end = ir_binary(&b, OP_MUL, t, ir_binary(&b, OP_DIV, t, ir_in(loop, 1), by), by);
-	Op *several = begin_loop(&b, loop, end, ir_in(loop, 2));
-	IrBlock *body = several->region[0];
-	Builder in = { fn, body, NULL, loop->span };
-	copy_block(&in, loop->region[0], body->args.p);
-	ir_set_int(several, AT_ROUNDS, (int64_t)1 << log2);
-	loop->in[0] = end;
-	for (int i = 3; i < loop->nin; i++) loop->in[i] = several->out[i - 3];
-	ir_number(fn);
-	ask_first(fn, several);
-}
-
 typedef VEC(Op *) Loops;
 
 static void find_loop(void *ctx, Op *op)
@@ -153,10 +114,12 @@ static void several_fn(Fn *fn)
 {
 	Loops loops = { 0 };
 	ir_walk(fn->body, find_loop, &loops);
+	ir_number(fn);
 	for (int i = 0; i < loops.n; i++) {
-		ir_number(fn);
 		int n = rounds_of(fn, loops.p[i]);
-		if (n) make_several(fn, loops.p[i], n);
+		if (!n) continue;
+		ir_set_int(loops.p[i], AT_ROUNDS, (int64_t)1 << n);
+		ask_first(fn, loops.p[i]);
 	}
 }
 

@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
 from common import *
 
-WANT = {"norms": 2, "columns": 4, "others": 1, "rounded": 0, "in_one": 0, "named": 0}
+WANT = {"norms": 2, "columns": 2, "others": 1, "rounded": 0, "in_one": 0, "named": 0}
 
 with tmpdir() as tmp:
     out = os.path.join(tmp, "sums.ir")
