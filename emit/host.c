@@ -540,15 +540,16 @@ static void print_scratch(EntryText *t, const IrParam *p)
 	out_puts(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, &ct_bad), &ct_bad), 256, &ct_bad), 256, &ct_bad);\n}\n");
 }
 
-static void print_dims_of(Out *o, const HostStmt *s, const Fn *fn)
+/* Behind n arguments; how many there are then. */
+static int print_dims_of(Out *o, const HostStmt *s, const Fn *fn, int n)
 {
-	int n = 0;
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < fn->dims.n; i++) {
 			if (fn->dims.p[i].def || fn->dims.p[i].is_stride != (pass == 1)) continue;
 			if (n++) out_puts(o, ", ");
 			host_expr(o, s->u.launch.dims.p[i]);
 		}
+	return n;
 }
 
 static void print_args_of(EntryText *t, const HostStmt *s, const Fn *fn)
@@ -559,9 +560,7 @@ static void print_args_of(EntryText *t, const HostStmt *s, const Fn *fn)
 		if (n++) out_puts(o, ", ");
 		print_host_arg(o, t->e, &t->scratch, &s->u.launch.args.p[i], &fn->params.p[i]);
 	}
-	if (n && fn->dims.n) out_puts(o, ", ");
-	print_dims_of(o, s, fn);
-	if (n || fn->dims.n) out_puts(o, ", ");
+	if (print_dims_of(o, s, fn, n)) out_puts(o, ", ");
 }
 
 static void print_run_of(EntryText *t, const HostStmt *s, const Fn *fn)
@@ -671,8 +670,8 @@ static void print_parts_room(EntryText *t, const HostStmt *s)
 		const Fn *fn = s->u.launch.variants.p[i].fn;
 		if (!fn->parts) continue;
 		out_printf(t->o, "ct_at = ct_host_add(ct_at, ct_parts_%s(", fn->name);
-		print_dims_of(t->o, s, fn);
-		out_puts(t->o, ", &ct_bad), &ct_bad);\n");
+		if (print_dims_of(t->o, s, fn, 0)) out_puts(t->o, ", ");
+		out_puts(t->o, "&ct_bad), &ct_bad);\n");
 	}
 }
 

@@ -210,7 +210,7 @@ def show(family):
 
 # ---- what nvcc makes of them ----
 
-NAMED = re.compile(r"_((?:\d+x)*\d+)(?:_sm\d+a?)?(?:_aligned|_paired|_twin_\d+|_below_\d+|_peeled_\d+|_short|_whole|_planes|_portable)*$")
+NAMED = re.compile(r"_((?:\d+x)*\d+)(?:_parts)?(?:_sm\d+a?)?(?:_aligned|_paired|_twin_\d+|_below_\d+|_peeled_\d+|_short|_whole|_planes|_portable)*$")
 
 
 def measured(o, family, arch):
@@ -227,6 +227,7 @@ def measured(o, family, arch):
     if o.cuobjdump: meter.add_sass(found, o.cuobjdump, text + "bin")
     rows = {}
     for name, r in found.items():
+        if name.startswith("untold_"): continue         # clears what rows by parts tell: of no tile
         m = NAMED.search(name)
         tile = tuple(int(n) for n in m.group(1).split("x"))[-len(family.tiles[0]):] if m else None
         if tile not in family.tiles: sys.exit("%s: which tile is %s?" % (family.name, name))
