@@ -1,7 +1,7 @@
 /* several: loops that only wait for memory ask for the tiles of several rounds at once.
  *
  * A loop whose rounds load little keeps little under way: sums of columns by tiles of 1 x 128 elements, 16 bytes a
- * thread, ran at 52 % of the copy rate, and run at 102; sums of rows by tiles of 1 x 32 went from 48 to 99. Where no warp waits for
+ * thread, ran at 52 % of the copy rate, and run at 102; sums of rows by tiles of 1 x 32 went from 48 to 94. Where no warp waits for
  * another and nothing is written, a loop of {rounds = 2^n} asks for the tiles of so many rounds, or of those that are left, before the
  * first of them goes on; what is computed keeps its order. Loops of a bounded number of rounds stay.
  *
