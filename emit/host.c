@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "emit/names.h"
+#include "emit/tensors.h"
 #include "emit/wide.h"
 
 /* ---- what every output contains once ---- */
@@ -78,77 +79,8 @@ static const char prologue_fail[] =
 	"}\n"
 	"\n";
 
-static const char prologue_tensors[] =
-	"/* Checks of the tensors of one call. */\n"
-	"typedef struct CtTensor {\n"
-	"\tconst char *name;\n"
-	"\tconst void *p;\n"
-	"\tint rank, bytes, writes;    /* bytes of an element; writes: out or inout */\n"
-	"\tint64_t extent[5], stride[5];\n"
-	"} CtTensor;\n"
-	"\n"
-	"/* Bytes from the first element to the end of the last; 0 for an empty tensor. */\n"
-	"static int64_t ct_span(const CtTensor *t, int *bad)\n"
-	"{\n"
-	"\tint64_t last = 0;\n"
-	"\tfor (int i = 0; i < t->rank; i++) {\n"
-	"\t\tif (t->extent[i] <= 0) return 0;\n"
-	"\t\tlast = ct_host_add(last, ct_host_mul(t->extent[i] - 1, t->stride[i], bad), bad);\n"
-	"\t}\n"
-	"\treturn ct_host_mul(ct_host_add(last, 1, bad), t->bytes, bad);\n"
-	"}\n"
-	"\n"
-	"/* Whether two elements may share an address: axes by growing stride, each must step over all before it. */\n"
-	"static int ct_folds(const CtTensor *t)\n"
-	"{\n"
-	"\tint64_t reach = 0;\n"
-	"\tint seen[5] = { 0, 0, 0, 0, 0 };\n"
-	"\tfor (int k = 0; k < t->rank; k++) {\n"
-	"\t\tint best = -1;\n"
-	"\t\tfor (int i = 0; i < t->rank; i++)\n"
-	"\t\t\tif (!seen[i] && (best < 0 || t->stride[i] < t->stride[best])) best = i;\n"
-	"\t\tseen[best] = 1;\n"
-	"\t\tif (t->extent[best] <= 1) continue;\n"
-	"\t\tif (t->stride[best] <= reach) return 1;\n"
-	"\t\treach += (t->extent[best] - 1) * t->stride[best];\n"
-	"\t}\n"
-	"\treturn 0;\n"
-	"}\n"
-	"\n"
-	"CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)\n"
-	"{\n"
-	"\tint bad = 0;\n"
-	"\tfor (int i = 0; i < n; i++) {\n"
-	"\t\tint64_t span;\n"
-	"\t\tfor (int k = 0; k < t[i].rank; k++) {\n"
-	"\t\t\tif (t[i].extent[k] < 0)\n"
-	"\t\t\t\treturn ct_fail(CTILE_DIMENSION, \"%s: extent %d of %s is %lld\", entry, k, t[i].name, (long long)t[i].extent[k]);\n"
-	"\t\t\tif (t[i].stride[k] < 0)\n"
-	"\t\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: stride %d of %s is %lld\", entry, k, t[i].name, (long long)t[i].stride[k]);\n"
-	"\t\t}\n"
-	"\t\tspan = ct_span(&t[i], &bad);\n"
-	"\t\tif (bad) return ct_fail(CTILE_OVERFLOW, \"%s: the size of %s does not fit 64 bits\", entry, t[i].name);\n"
-	"\t\tif (span == 0) continue;\n"
-	"\t\tif (!t[i].p) return ct_fail(CTILE_NULL, \"%s: %s is null but has elements\", entry, t[i].name);\n"
-	"\t\tif ((uintptr_t)t[i].p % (uintptr_t)t[i].bytes != 0)\n"
-	"\t\t\treturn ct_fail(CTILE_ALIGNMENT, \"%s: %s is not aligned to its %d-byte elements\", entry, t[i].name, t[i].bytes);\n"
-	"\t\tif (t[i].writes && ct_folds(&t[i]))\n"
-	"\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: elements of the output %s share an address\", entry, t[i].name);\n"
-	"\t\tfor (int j = 0; j < i; j++) {\n"
-	"\t\t\tint64_t other = ct_span(&t[j], &bad);\n"
-	"\t\t\tuintptr_t a = (uintptr_t)t[i].p, b = (uintptr_t)t[j].p;\n"
-	"\t\t\tif ((t[i].writes || t[j].writes) && other && a < b + (uintptr_t)other && b < a + (uintptr_t)span)\n"
-	"\t\t\t\treturn ct_fail(CTILE_OVERLAP, \"%s: %s and %s overlap\", entry, t[j].name, t[i].name);\n"
-	"\t\t}\n"
-	"\t}\n"
-	"\treturn CTILE_OK;\n"
-	"}\n"
-	"\n";
-
-void host_prologue(Out *o, const EmitOptions *opt, const HostTarget *t)
+void host_prologue(Out *o, const Module *m)
 {
-	(void)opt;
-	(void)t;
 	out_puts(o, host_macros);
 	out_puts(o, prologue_head);
 	out_puts(o, prologue_status);
@@ -156,7 +88,7 @@ void host_prologue(Out *o, const EmitOptions *opt, const HostTarget *t)
 #include "emit/status.def"
 #undef STATUS
 	out_puts(o, prologue_fail);
-	out_puts(o, prologue_tensors);
+	tensors_prologue(o, m);
 }
 
 /* ---- symbolic integers as checked host expressions; `ct_bad` is in scope ---- */
@@ -278,34 +210,6 @@ static void print_dim_checks(Out *o, Str who, const IrDimVec *dims)
 			out_printf(o, "if (%s < 0 || %s > INT32_MAX) return ct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, outside 0 to 2^31 - 1\", "
 				"(long long)%s);\n", n, n, who, d->name, n);
 	}
-}
-
-static void print_tensor_row(Out *o, const IrParam *p)
-{
-	out_printf(o, "{ \"%s\", %s, %d, %d, %d, { ", p->name, name_c(p->name), p->rank, elem_bytes(p->elem), p->mode != PM_IN);
-	for (int pass = 0; pass < 2; pass++) {
-		for (int i = 0; i < p->rank; i++) {
-			if (i) out_puts(o, ", ");
-			host_expr(o, pass ? p->stride[i] : p->extent[i]);
-		}
-		if (!p->rank) out_puts(o, "0");
-		out_puts(o, pass ? " } },\n" : " }, { ");
-	}
-}
-
-static void print_tensor_checks(Out *o, const Entry *e, bool workspace)
-{
-	int n = workspace;
-	for (int i = 0; i < e->params.n; i++) n += e->params.p[i].is_tensor;
-	if (!n) return;
-	out_printf(o, "const CtTensor ct_t[%d] = {\n", n);
-	out_in(o);
-	for (int i = 0; i < e->params.n; i++)
-		if (e->params.p[i].is_tensor) print_tensor_row(o, &e->params.p[i]);
-	if (workspace) out_puts(o, "{ \"the workspace\", workspace, 1, 1, 1, { (int64_t)ct_need }, { 1 } },\n");
-	out_off(o);
-	out_printf(o, "};\nif (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: the size of a tensor does not fit 64 bits\");\n", e->name);
-	out_printf(o, "{ const int ct_s = ct_check_tensors(\"%s\", ct_t, %d); if (ct_s) return ct_s; }\n", e->name, n);
 }
 
 /* ---- one kernel ---- */
@@ -806,7 +710,7 @@ static void print_body(Out *o, const Entry *e)
 	out_printf(o, "%sint ct_bad = 0;\n", launches(&e->body) ? "int ct_s;\n" : "");
 	print_dim_checks(o, e->name, &e->dims);
 	print_workspace_check(o, e);
-	print_tensor_checks(o, e, scratch);
+	tensors_check(o, e, scratch);
 	print_where(o, e->name, &e->where, "");
 	for (int i = 0; i < e->params.n; i++) out_printf(o, "(void)%s;\n", name_c(e->params.p[i].name));
 	for (int i = 0; i < e->dims.n; i++) out_printf(o, "(void)%s;\n", name_c(e->dims.p[i].name));

@@ -194,7 +194,7 @@ void emit_c(Out *o, const Module *m, const EmitOptions *opt)
 	snip_init(used, &c_prelude);
 	kernels.n = next_kernel = 0;
 	for (int i = 0; i < m->fns.n; i++) make_text(m, m->fns.p[i], opt);
-	host_prologue(host, opt, &host_c);
+	host_prologue(host, m);
 	host_launchers(host, m, opt, &host_c);
 	for (int i = 0; i < kernels.n; i++) snip_use_text(used, kernels.p[i].text->p);
 	snip_use_text(used, host->p);

@@ -242,7 +242,7 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 		needs.planes |= texts_any(k, opt, TEXT_PLANES);
 	}
 	kernels = all;
-	host_prologue(o, opt, &host_cuda);
+	host_prologue(o, m);
 	start_functions(o, &needs);
 	if (maps) out_puts(o, tmap_host);
 	if (needs.attributes) out_puts(o, start_with_attributes);

@@ -29,7 +29,7 @@ enum {
 	CTILE_WHERE = 3,          /* a where clause does not hold */
 	CTILE_NULL = 4,           /* a pointer is null although its tensor has elements */
 	CTILE_ALIGNMENT = 5,      /* a pointer is not aligned to its element type */
-	CTILE_OVERLAP = 6,        /* an output overlaps another tensor */
+	CTILE_OVERLAP = 6,        /* an output shares an element with another tensor */
 	CTILE_STRIDE = 7,         /* a stride is negative, or two elements of an output share an address */
 	CTILE_GRID = 8,           /* the grid has 2^31 tile blocks or more */
 	CTILE_WORKSPACE = 9,      /* the workspace is too small or not aligned to 256 bytes */
@@ -204,7 +204,7 @@ CT_SHARED_FN const char *ctile_status_text(int status)
 	case CTILE_WHERE: return "a where clause does not hold";
 	case CTILE_NULL: return "a pointer is null although its tensor has elements";
 	case CTILE_ALIGNMENT: return "a pointer is not aligned to its element type";
-	case CTILE_OVERLAP: return "an output overlaps another tensor";
+	case CTILE_OVERLAP: return "an output shares an element with another tensor";
 	case CTILE_STRIDE: return "a stride is negative, or two elements of an output share an address";
 	case CTILE_GRID: return "the grid has 2^31 tile blocks or more";
 	case CTILE_WORKSPACE: return "the workspace is too small or not aligned to 256 bytes";
@@ -251,23 +251,6 @@ static int64_t ct_span(const CtTensor *t, int *bad)
 	return ct_host_mul(ct_host_add(last, 1, bad), t->bytes, bad);
 }
 
-/* Whether two elements may share an address: axes by growing stride, each must step over all before it. */
-static int ct_folds(const CtTensor *t)
-{
-	int64_t reach = 0;
-	int seen[5] = { 0, 0, 0, 0, 0 };
-	for (int k = 0; k < t->rank; k++) {
-		int best = -1;
-		for (int i = 0; i < t->rank; i++)
-			if (!seen[i] && (best < 0 || t->stride[i] < t->stride[best])) best = i;
-		seen[best] = 1;
-		if (t->extent[best] <= 1) continue;
-		if (t->stride[best] <= reach) return 1;
-		reach += (t->extent[best] - 1) * t->stride[best];
-	}
-	return 0;
-}
-
 CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)
 {
 	int bad = 0;
@@ -285,8 +268,6 @@ CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)
 		if (!t[i].p) return ct_fail(CTILE_NULL, "%s: %s is null but has elements", entry, t[i].name);
 		if ((uintptr_t)t[i].p % (uintptr_t)t[i].bytes != 0)
 			return ct_fail(CTILE_ALIGNMENT, "%s: %s is not aligned to its %d-byte elements", entry, t[i].name, t[i].bytes);
-		if (t[i].writes && ct_folds(&t[i]))
-			return ct_fail(CTILE_STRIDE, "%s: elements of the output %s share an address", entry, t[i].name);
 		for (int j = 0; j < i; j++) {
 			int64_t other = ct_span(&t[j], &bad);
 			uintptr_t a = (uintptr_t)t[i].p, b = (uintptr_t)t[j].p;

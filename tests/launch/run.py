@@ -1,4 +1,4 @@
-"""Calls of launchers with what they return: run.py c|threads|nvcc."""
+"""Calls of launchers with what they return: run.py c|overlap|threads|nvcc."""
 import os
 import shutil
 import sys
@@ -34,6 +34,19 @@ def on_c(tmp, builds, flags):
             check(r.code == 0, "%s %s: exit %d\n%s%s" % (cc, options, r.code, r.out.decode("utf-8", "replace")[-3000:], r.text[-3000:]))
 
 
+def overlap(tmp):
+    r = ctilec("--target=c", "-o", os.path.join(tmp, "overlap.c.inc"), os.path.join(HERE, "overlap.tile"))
+    if not check(r.code == 0 and not r.text, r.text):
+        return
+    program = os.path.join(tmp, "overlap")
+    must([CC, "-std=c11", "-O2", "-fsanitize=undefined", "-fno-sanitize-recover=all"] + STRICT + ["-I" + tmp, "-o", program, os.path.join(HERE, "overlap.c"), "-lm"])
+    r = run([program])
+    check(r.code == 0, "exit %d\n%s%s" % (r.code, r.out.decode("utf-8", "replace")[-3000:], r.text[-3000:]))
+    print(r.out.decode("utf-8", "replace"))
+    r = ctilec("--target=c", "--emit=c", os.path.join(ROOT, "samples", "vecadd", "vecadd.tile"))
+    check(b"ct_folds" not in r.out and b"ct_meet" not in r.out, "tensors without gaps need no more than a comparison of ranges")
+
+
 def headers_in_cxx(tmp):
     generate("c", tmp)
     write(os.path.join(tmp, "both.cc"), '#include "launch.h"\n#include "second.h"\nint main() { return copy(nullptr, nullptr, 0, nullptr); }\n')
@@ -55,6 +68,8 @@ with tmpdir() as tmp:
     if sys.argv[1] == "c":
         on_c(tmp, [("gcc", ["-O2"]), ("gcc", ["-O2", "-fopenmp"]), ("clang", ["-O2", "-Wno-unknown-pragmas"]), ("gcc", sanitized)], ["-Wno-unknown-pragmas"])
         headers_in_cxx(tmp)
+    elif sys.argv[1] == "overlap":
+        overlap(tmp)
     elif sys.argv[1] == "threads":
         on_c(tmp, [("gcc", ["-O1", "-g", "-fsanitize=thread"]), ("clang", ["-O1", "-g", "-fsanitize=thread"])], ["-DTHREADS", "-pthread", "-Wno-unknown-pragmas"])
     else:
