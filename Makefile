@@ -18,7 +18,7 @@ JOBS    ?= 2
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@echo '  $(1)')
 
-FOLDERS := base ast grammar lexer parser layout ir sema lower emit emit_c emit_cuda sim driver
+FOLDERS := base ast grammar lexer parser layout ir sema lower emit emit_c emit_cuda emit_tile sim driver
 GEN     := $(BUILD)/gen/grammar
 OBJ     := $(BUILD)/obj
 

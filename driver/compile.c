@@ -14,6 +14,7 @@
 #include "emit/emit.h"
 #include "emit_c/emit_c.h"
 #include "emit_cuda/emit_cuda.h"
+#include "emit_tile/emit_tile.h"
 #include "lexer/lex.h"
 #include "lower/lower.h"
 #include "parser/parse.h"
@@ -74,6 +75,9 @@ static TargetId find_target(const Options *o)
 	if (!o->target || o->emit == EMIT_CUDA) return TARGET_CUDA;
 	return (TargetId)options_word("--target", o->target, names->p);
 }
+
+/* Does the target place tiles in threads? Others print TYPED kernels. */
+static bool has_layouts(const Unit *u) { return u->target == TARGET_CUDA || u->target == TARGET_SIM; }
 
 static int arch_order(const ArchRow *a)
 {
@@ -137,11 +141,11 @@ static void set_up(Unit *u)
 	u->target = find_target(o);
 	if (o->explain_schedule && (u->target != TARGET_CUDA || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--explain-schedule` prints how target cuda uses the GPU, and goes with no other target and no other `--emit`");
-	if (o->report && (u->target == TARGET_C || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
+	if (o->report && (!has_layouts(u) || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--report` counts what target cuda does, and goes with no other target and no other `--emit`");
 	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
 		.abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
-	if (u->target != TARGET_C) read_arches(u, o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH);
+	if (has_layouts(u)) read_arches(u, o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH);
 	if (u->target == TARGET_SIM && u->eo.archs.n > 1) usage_error("`--target=sim` runs kernels as for one architecture");
 	u->printed = out_new();
 	name_files(u);
@@ -251,7 +255,7 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 static LowerOptions lower_options(Unit *u)
 {
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
-	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, u->target != TARGET_C };
+	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u) };
 }
 
 static bool is_placed(const Module *m) { return m->fns.n && m->fns.p[0]->stage == STAGE_PLACED; }
@@ -279,7 +283,7 @@ static Module **place_all(Unit *u, Module *m)
 {
 	LowerOptions lo = lower_options(u);
 	Module **placed = NEW_ARRAY(A_UNIT, Module *, u->eo.archs.n + 1);
-	if (u->target == TARGET_C) return placed;
+	if (!has_layouts(u)) return placed;
 	if (is_placed(m)) return already_placed(u, m);
 	for (int i = 0; i < u->eo.archs.n; i++) {
 		const Module *like = i && !lo.whole ? placed[i - 1] : NULL;
@@ -393,11 +397,12 @@ static void warn_header_name(const Unit *u, const Src *src)
 	diag_help(d, "name the header otherwise, `--header=%s`, or the file", other);
 }
 
-static void print_program(const Unit *u, Out *o, const Module *m, Module *const *placed)
+static void print_program(const Unit *u, Out *o, Module *m, Module *const *placed)
 {
 	switch (u->target) {
 	case TARGET_CUDA: emit_cuda(o, m, placed, &u->eo); break;
 	case TARGET_C: emit_c(o, m, &u->eo); break;
+	case TARGET_TILE: emit_tile(o, m, &u->eo); break;
 	case TARGET_SIM: sim_program(o, m, placed[0], &u->eo); break;
 	case TARGET_COUNT: bug("no target");
 	}
@@ -408,7 +413,7 @@ static bool back(Unit *u, Module *m)
 	const Options *o = u->opt;
 	LowerOptions lo = lower_options(u);
 	Out *program = out_new(), *header = out_new();
-	if (is_placed(m) && u->target == TARGET_C) usage_error("placed kernels are for targets `cuda` and `sim`");
+	if (is_placed(m) && !has_layouts(u)) usage_error("placed kernels are for targets `cuda` and `sim`");
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
 	Module **placed = o->emit == EMIT_HEADER && !o->stop_after ? NULL : place_all(u, m);
 	if (!placed && o->emit != EMIT_HEADER) return o->stop_after && print_and_stop(u);

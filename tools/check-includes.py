@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-ORDER = "base ast grammar lexer parser layout ir sema lower emit emit_c emit_cuda sim driver".split()
+ORDER = "base ast grammar lexer parser layout ir sema lower emit emit_c emit_cuda emit_tile sim driver".split()
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAX_LINES, MAX_COLUMNS = 1200, 140
 bad = []

@@ -5,8 +5,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 case ${1-} in
-'') version=13.0.3.0 folder=.deps/nvcc ;;
-tile) version=13.4.3 folder=.deps/nvcc-tile ;;
+'') version=13.0.3.0 folder=.deps/nvcc parts=nvcc,nvvm,crt,cudart,cccl ;;
+tile) version=13.4.3 folder=.deps/nvcc-tile parts=nvcc,nvvm,crt,cudart,cccl,tileiras ;;
 *) echo "get-nvcc: it takes nothing or \`tile\`" >&2; exit 1 ;;
 esac
 
@@ -18,6 +18,8 @@ find_nvcc() {
 	find "$PWD/$folder" -path '*/bin/nvcc' -type f 2>/dev/null | head -n 1
 }
 nvcc=$(find_nvcc)
+# a folder of an older version of this script, without the compiler of tile code
+if [ "${1-}" = tile ] && [ -n "$nvcc" ] && [ ! -e "$(dirname "$nvcc")/tileiras" ]; then nvcc=; fi
 if [ -z "$nvcc" ]; then
 	echo "get-nvcc: downloading nvcc $version into $folder (about 300 MB, once)" >&2
 	rm -rf "$folder" "$folder.new"
@@ -33,7 +35,7 @@ if [ -z "$nvcc" ]; then
 		exit 1
 	fi
 	if ! $pip install --quiet --root-user-action=ignore --disable-pip-version-check --target "$folder.new" \
-		"cuda-toolkit[nvcc,nvvm,crt,cudart,cccl]==$version" >&2; then
+		"cuda-toolkit[$parts]==$version" >&2; then
 		echo "get-nvcc: the download failed; to repeat it:" >&2
 		echo "  sh tools/get-nvcc.sh${1:+ $1}" >&2
 		exit 1

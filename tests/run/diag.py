@@ -26,7 +26,7 @@ def arguments(path):
     name = os.path.basename(path)
     first = read(path).split("\n", 1)[0]
     extra = shlex.split(first[len("// options:"):]) if first.startswith("// options:") else []
-    return (extra if any(e in ("--check", "--target=c", "--target=cuda") or e.startswith("--emit") for e in extra)
+    return (extra if any(e in ("--check", "--target=c", "--target=cuda", "--target=cuda-tile") or e.startswith("--emit") for e in extra)
             else ["--check", "-Wall", "-Wextra", "-Wperf"] + extra) + [name]
 
 

@@ -1,0 +1,188 @@
+/* Tiles of pointers: gathers, scatters, raw pointers, atomics, and boxes that no view of Tile C++ can say. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit_tile/tile.h"
+#include "ir/fold.h"
+
+static bool is_zero(Str e) { return !strcmp(e, "0") || !strcmp(e, "0ll"); }
+static bool is_one(Str e) { return !strcmp(e, "1") || !strcmp(e, "1ll"); }
+
+static Str from_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct_nonzero(%s)", x) : x; }
+static Str to_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct::element_cast<unsigned char>(%s)", x) : x; }
+
+/* ---- boxes ---- */
+/* The tile type of coordinates along one axis: its extent there, 1 elsewhere. */
+static const Type *along(const Type *t, int axis)
+{
+	uint8_t log2[TILE_RANK] = { 0 };
+	log2[axis] = t->log2[axis];
+	return type_tile(EL_I64, t->rank, log2);
+}
+
+TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure)
+{
+	Out *ptr = out_new(), *inside = out_new();
+	out_puts(ptr, w->ptr);
+	if (!is_zero(w->off)) out_printf(ptr, " + %s", w->off);
+	for (int i = 0; i < t->rank; i++) {
+		Str c = tl_temp(g, "c");
+		out_printf(g->o, "const auto %s = ct_offset(ct::iota<%s>(), %s);\n", c, tl_type(g, along(t, i)), origin[i]);
+		if (is_one(w->str[i])) out_printf(ptr, " + %s", c);
+		else out_printf(ptr, " + ct_times(%s, %s)", c, w->str[i]);
+		if (!sure[i]) out_printf(inside, "%s%s >= 0ll && %s < (long long)%s", inside->n ? " && " : "", c, c, w->ext[i]);
+	}
+	TPlaces r = { tl_temp(g, "at"), NULL };
+	out_printf(g->o, "const auto %s = %s;\n", r.ptr, ptr->p);
+	if (inside->n) {
+		r.inside = tl_temp(g, "in");
+		out_printf(g->o, "const auto %s = %s;\n", r.inside, inside->p);
+	}
+	out_free(ptr);
+	out_free(inside);
+	return r;
+}
+
+/* Pads are as in memory: a bool's is a byte. */
+static Str masked_load(Elem e, TPlaces at, Str pad)
+{
+	if (!at.inside) return from_memory(e, str_fmt("ct::load(%s)", at.ptr));
+	return from_memory(e, str_fmt("ct::load_masked(%s, %s, %s)", at.ptr, at.inside, to_memory(e, pad)));
+}
+
+void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad) { tl_define(g, out, masked_load(out->type->elem, at, pad)); }
+
+void tl_pointer_store(Tg *g, const Val *x, TPlaces at)
+{
+	Str v = to_memory(x->type->elem, tl_text(g, x));
+	if (at.inside) out_printf(g->o, "ct::store_masked(%s, %s, %s);\n", at.ptr, v, at.inside);
+	else out_printf(g->o, "ct::store(%s, %s);\n", at.ptr, v);
+}
+
+/* ---- element by element ---- */
+typedef struct Access { int nindex, nvalue; bool ptr, pad, store; } Access;     /* operands: view, indices, values, pad, mask */
+
+static Access access_of(const Op *op)
+{
+	const Val *x = ir_in(op, 0);
+	int rank = x->type->kind == TY_VIEW ? x->type->rank : 0;
+	switch (op->code) {
+	case OP_GATHER: case OP_ATOMIC_LOAD: return (Access){ rank, 0, false, true, false };
+	case OP_SCATTER: case OP_ATOMIC_STORE: return (Access){ rank, 1, false, false, true };
+	case OP_ATOMIC_RMW: return (Access){ rank, 1, false, false, false };
+	case OP_ATOMIC_CAS: return (Access){ rank, 2, false, false, false };
+	case OP_LOAD_PTR: case OP_ATOMIC_LOAD_PTR: return (Access){ 0, 0, true, true, false };
+	case OP_STORE_PTR: case OP_ATOMIC_STORE_PTR: return (Access){ 0, 1, true, false, true };
+	case OP_ATOMIC_RMW_PTR: return (Access){ 0, 1, true, false, false };
+	default: return (Access){ 0, 2, true, false, false };
+	}
+}
+
+/* The largest shape among the operands: scalars are broadcast. */
+static const Type *access_shape(const Op *op)
+{
+	if (op->nout) return op->out[0]->type;
+	for (int i = op->nin - 1; i >= 0; i--)
+		if (type_is_tile(ir_in(op, i)->type)) return ir_in(op, i)->type;
+	return ir_in(op, op->nin - 1)->type;
+}
+
+/* Tile C++ broadcasts a mask and a pad; indices and values must have the shape. */
+static Str spread(Tg *g, const Type *t, const Val *v)
+{
+	if (!type_is_tile(t) || type_same_shape(v->type, t)) return tl_text(g, v);
+	if (type_is_tile(v->type)) return str_fmt("ct::broadcast<%s>(%s)", tl_shape(t), tl_text(g, v));
+	return str_fmt("ct::full<%s>(%s)", tl_type(g, type_with_elem(t, v->type->elem)), tl_text(g, v));
+}
+
+static TPlaces places_of(Tg *g, const Op *op, const Access *a, const Type *t)
+{
+	TPlaces r = { NULL, NULL };
+	const Val *x = ir_in(op, 0);
+	int last = 1 + a->nindex + a->nvalue + a->pad;
+	Str mask = last < op->nin ? spread(g, t, ir_in(op, last)) : NULL;
+	if (a->ptr) return (TPlaces){ spread(g, t, x), mask };
+	const TView *w = tl_view_of(g, x);
+	Out *ptr = out_new(), *inside = out_new();
+	out_puts(ptr, type_is_tile(t) ? str_fmt("ct::full<%s>(%s)", str_fmt("ct::tile<%s%s *, %s>", "", tl_memory(w->elem), tl_shape(t)), w->ptr) : w->ptr);
+	if (type_is_tile(t)) {          /* the parameter's own constness stays */
+		out_free(ptr);
+		ptr = out_new();
+		out_puts(ptr, w->ptr);
+	}
+	if (!is_zero(w->off)) out_printf(ptr, " + %s", w->off);
+	for (int i = 0; i < a->nindex; i++) {
+		const Val *index = ir_in(op, 1 + i);
+		Str c = tl_temp(g, "c");
+		out_printf(g->o, "const auto %s = ct::element_cast<long long>(%s);\n", c, i ? tl_text(g, index) : spread(g, t, index));
+		if (is_one(w->str[i])) out_printf(ptr, " + %s", c);
+		else out_printf(ptr, " + ct_times(%s, %s)", c, w->str[i]);
+		out_printf(inside, "%s%s >= 0ll && %s < (long long)%s", inside->n ? " && " : "", c, c, w->ext[i]);
+	}
+	if (mask) out_printf(inside, "%s%s", inside->n ? " && " : "", mask);
+	r.ptr = tl_temp(g, "at");
+	out_printf(g->o, "const auto %s = %s;\n", r.ptr, ptr->p);
+	if (inside->n) {
+		r.inside = tl_temp(g, "in");
+		out_printf(g->o, "const auto %s = %s;\n", r.inside, inside->p);
+	}
+	out_free(ptr);
+	out_free(inside);
+	return r;
+}
+
+/* ", ct::memory_order_relaxed_t{}, ct::thread_scope_device_t{}" */
+static Str order_text(const Op *op)
+{
+	static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel" };
+	return str_fmt(", ct::memory_order_%s_t{}, ct::thread_scope_%s_t{}", orders[ir_int(op, AT_ORDER, 0)],
+		attr_word_text(AT_SCOPE, (int)ir_int(op, AT_SCOPE, 0)));
+}
+
+static bool is_atomic(const Op *op)
+{
+	return op->code != OP_GATHER && op->code != OP_SCATTER && op->code != OP_LOAD_PTR && op->code != OP_STORE_PTR;
+}
+
+static const char *atomic_name(const Op *op)
+{
+	switch (op->code) {
+	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return "load";
+	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: return "store";
+	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: return attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
+	default: return "compare_exchange";
+	}
+}
+
+void tl_access(Tg *g, const Op *op)
+{
+	Access a = access_of(op);
+	const Type *t = access_shape(op);
+	const Val *x = ir_in(op, 0);
+	Elem e = x->type->kind == TY_VIEW ? x->type->elem : elem_pointee(x->type->elem);
+	TPlaces at = places_of(g, op, &a, t);
+	Str value[2] = { NULL, NULL };
+	for (int i = 0; i < a.nvalue; i++) value[i] = to_memory(e, spread(g, t, ir_in(op, 1 + a.nindex + i)));
+	const Val *pad = a.pad ? ir_in(op, 1 + a.nindex + a.nvalue) : NULL;
+	if (!is_atomic(op)) {
+		if (!a.store) tl_define(g, op->out[0], masked_load(e, at, tl_text(g, pad)));
+		else if (at.inside) out_printf(g->o, "ct::store_masked(%s, %s, %s);\n", at.ptr, value[0], at.inside);
+		else out_printf(g->o, "ct::store(%s, %s);\n", at.ptr, value[0]);
+		return;
+	}
+	Out *o = out_new();
+	out_printf(o, "ct::atomic_%s%s(%s", atomic_name(op), at.inside ? "_masked" : "", at.ptr);
+	for (int i = 0; i < a.nvalue; i++) out_printf(o, ", %s", value[i]);
+	if (at.inside) out_printf(o, ", %s", at.inside);
+	if (at.inside && pad) out_printf(o, ", %s", to_memory(e, tl_text(g, pad)));
+	out_printf(o, "%s)", order_text(op));
+	Str text = from_memory(e, out_take(o));
+	if (a.store || !op->nout || !g->uses[op->out[0]->id]) {
+		out_printf(g->o, "%s;\n", text);
+		if (op->nout) g->val[op->out[0]->id].text = tl_name(g, op->out[0]);
+		return;
+	}
+	/* what is masked off reads zero, and of a compare-exchange what was expected */
+	if (at.inside && !pad) text = str_fmt("ct::select(%s, %s, %s)", at.inside, text, a.nvalue == 2 ? value[0] : tl_full(g, t, tl_num(e, num_zero(e))));
+	tl_define(g, op->out[0], text);
+}

@@ -1,0 +1,8 @@
+/* The CUDA Tile C++ target: TYPED IR as tile kernels over cuda::tiles, and the launchers that all targets share. */
+#ifndef EMIT_TILE_EMIT_TILE_H
+#define EMIT_TILE_EMIT_TILE_H
+#include "emit/emit.h"
+
+/* Appends a whole .cu file. m: TYPED, after the shared passes. What the target cannot express is reported where it stands. */
+void emit_tile(Out *o, Module *m, const EmitOptions *opt);
+#endif

@@ -1,0 +1,82 @@
+/* How the launchers start a tile kernel: a grid of one axis, whose tile blocks find their index themselves, and one thread in name. */
+#include "base/diag.h"
+#include "emit/host.h"
+#include "emit/names.h"
+#include "emit_tile/tile.h"
+
+Str tl_kernel_name(const Fn *fn) { return str_fmt("%s_tile", name_entry(fn->name)); }
+
+/* Of the module whose launchers are being printed: HostTarget.start names them by their Fn. */
+static const TKernels *kernels;
+
+static const TKernel *find_kernel(const Fn *fn)
+{
+	static int next;                /* kernels are started in their order: the search goes on where it ended */
+	for (int tried = 0; tried < kernels->n; tried++, next++)
+		if (kernels->p[next % kernels->n].fn == fn) return &kernels->p[next++ % kernels->n];
+	bug("no text for kernel %s", fn->name);
+}
+
+static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
+{
+	const TKernel *k = find_kernel(fn);
+	(void)m, (void)opt;
+	for (int i = 0; i < k->launch.n; i++) {
+		out_printf(o, "const int64_t ct_l%d = ", i);
+		host_value(o, k->launch.p[i]);
+		out_puts(o, ";\n");
+	}
+	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
+	for (int i = 0; i + 1 < fn->ngrid; i++) {
+		int a = ir_sweep(fn, i);
+		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", a, a);
+	}
+	out_puts(o, "void *ct_args[] = { ");
+	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s(void *)&%s", i ? ", " : "", k->params.p[i].name);
+	out_printf(o, "%s };\n", k->params.n ? "" : "NULL");
+	out_printf(o, "return ct_launch(\"%s\", (const void *)%s, ct_blocks, ct_args, stream);\n", fn->source_name ? fn->source_name : fn->name,
+		tl_kernel_name(fn));
+}
+
+/* A kernel that was not compiled for the device has no image. */
+static const char host_launch[] =
+	"CT_HELPER int ct_launch(const char *name, const void *kernel, int64_t blocks, void **args, struct CUstream_st *stream)\n"
+	"{\n"
+	"\tconst cudaError_t e = cudaLaunchKernel(kernel, dim3((unsigned int)blocks, 1, 1), dim3(1, 1, 1), args, 0, stream);\n"
+	"\tint device = 0, major = 0, minor = 0;\n"
+	"\tif (e == cudaSuccess) return CTILE_OK;\n"
+	"\tcudaGetLastError();\n"
+	"\tif (e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction)\n"
+	"\t\treturn ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
+	"\tcudaGetDevice(&device);\n"
+	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
+	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
+	"\treturn ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, for which no tile code was compiled\", name, major, minor);\n"
+	"}\n"
+	"\n";
+
+static const char multiprocessors[] =
+	"CT_HELPER int64_t ct_multiprocessors(void)\n"
+	"{\n"
+	"\tint device = 0, n = 0;\n"
+	"\tif (cudaGetDevice(&device) != cudaSuccess) return 1;\n"
+	"\treturn cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) == cudaSuccess && n > 0 ? n : 1;\n"
+	"}\n"
+	"\n";
+
+static const char host_clear[] =
+	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
+	"{\n"
+	"\tconst cudaError_t e = bytes > 0 ? cudaMemsetAsync(p, 0, (size_t)bytes, stream) : cudaSuccess;\n"
+	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", entry, cudaGetErrorString(e));\n"
+	"}\n\n";
+
+static const HostTarget host_tile = { .cpp = true, .multiprocessors = multiprocessors, .start = start_kernel, .clear = host_clear };
+
+void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
+{
+	kernels = all;
+	host_prologue(o, opt, &host_tile);
+	out_puts(o, host_launch);
+	host_launchers(o, m, opt, &host_tile);
+}

@@ -1,0 +1,10 @@
+/* The table behind tile_prelude. */
+#include "emit_tile/tile.h"
+
+static const Snippet rows[] = {
+#define SNIPPET(name, text) { name, text },
+#include "emit_tile/prelude.def"
+};
+_Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
+
+const SnipTable tile_prelude = SNIP_TABLE(rows);

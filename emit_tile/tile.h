@@ -1,0 +1,126 @@
+/* Inside the CUDA Tile C++ target. How a kernel becomes a __tile_global__ function:
+ *
+ * Tile C++ has tiles as values, so TYPED IR is printed nearly as it stands: each result is a const of its type, loops carry
+ * mutable variables, scalars are scalars. Layouts, threads and shared memory are the business of NVIDIA's compiler.
+ *
+ *   types.c    names, types, literals            control.c  statements; which op is printed by whom
+ *   ops.c      elementwise operations, by the column of ops.def, and changes of shape
+ *   view.c     views; loads and stores of tiles  access.c   gathers, scatters, pointers, atomics
+ *   reduce.c   reductions and scans              mma.c      products
+ *   written.c  operations that Tile C++ lacks, written in those that it has
+ *   prelude.def  small functions that emitted text calls
+ *   launch.c   how a launcher starts a kernel    emit_tile.c  the file around all of that
+ *
+ * What Tile C++ leaves undefined and the language defines is written out: signed arithmetic runs in unsigned, divisors and
+ * shift counts are made legal first, a tile that may lie wholly outside its tensor is not asked for. */
+#ifndef EMIT_TILE_TILE_H
+#define EMIT_TILE_TILE_H
+#include "emit/emit.h"
+#include "emit/names.h"
+#include "emit/snippet.h"
+
+typedef struct TView {          /* texts; all integers are long long expressions without side effects */
+	Str ptr, off;           /* typed pointer; element offset of element 0 */
+	Str ext[TENSOR_RANK], str[TENSOR_RANK];
+	Str span;               /* of the whole view, a tensor_span; NULL: not declared, for it is only accessed by pointers */
+	Elem elem;
+	int rank;
+} TView;
+
+typedef struct TVal { Str text; TView *view; } TVal;   /* text: a name, or a literal */
+
+/* Where break, continue, leave and yield of the innermost construct put their values. */
+typedef struct TFrame {
+	struct TFrame *up;
+	const Op *op;
+	Str *slot;              /* variables of the carried values or results, by number */
+	int n;
+} TFrame;
+
+typedef struct TAlias { const Type *type; Str name; } TAlias;
+
+typedef struct Tg {
+	Out *o;
+	const Fn *fn;
+	const EmitOptions *opt;
+	TVal *val;              /* by Val id */
+	int *uses;              /* by Val id */
+	bool *rounded;          /* by Val id: a product that must be rounded before it is added to (ops.c) */
+	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
+	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
+	TFrame *frame;
+	int ntemp;
+	NameSet names;
+	Str *given;             /* by Val id: its name, once it has one */
+	Span at;                /* of the op that is being printed */
+} Tg;
+
+/* types.c */
+const char *tl_elem(Elem e);                    /* "float", "long long", "float *" */
+const char *tl_memory(Elem e);                  /* as it lies in memory: bool is unsigned char */
+Str tl_shape(const Type *t);                    /* "ct::shape<1, 1024>" */
+Str tl_type(Tg *g, const Type *t);              /* "f32_1x1024", declared at the head of the kernel; "float" */
+Str tl_typed(Tg *g, Elem e, const Type *shape); /* of another element type in the same shape; a scalar's is a scalar */
+Str tl_num(Elem e, Num n);                      /* literal of a scalar */
+Str tl_full(Tg *g, const Type *t, Str scalar);  /* a tile of equal elements; a scalar as it is */
+Str tl_temp(Tg *g, const char *what);           /* fresh name ct_<what><n> */
+Str tl_name(Tg *g, const Val *v);               /* the author's name, made unique */
+Str tl_text(const Tg *g, const Val *v);         /* what stands for a value that has been printed */
+Str tl_launch(Tg *g, const Sym *s);
+Str tl_where(Span s);                           /* "k.tile:12", for messages */
+void tl_define(Tg *g, const Val *v, Str text);  /* const T name = text; */
+/* Reports that the target has no form of op yet, once for each op, and defines its results so that printing goes on. */
+void tl_lacks(Tg *g, const Op *op, const char *what);
+
+/* ops.c */
+bool *tl_rounded(const Fn *fn);
+bool tl_elementwise(Tg *g, const Op *op);       /* false: the table has no template for this op and type */
+bool tl_shaped(Tg *g, const Op *op);            /* constants, changes of shape; false: another op */
+Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op);   /* op: with its modes, or NULL; NULL: not written yet */
+Str tl_modes(const Op *op);                     /* ", ct::round_toward_zero_t{}", or "" */
+
+/* view.c */
+void tl_find_begins(Fn *fn);                    /* which accesses are proved to begin inside: before anything is printed */
+void tl_view_param(Tg *g, const IrParam *p, const Val *v);
+void tl_view(Tg *g, const Op *op);
+void tl_load(Tg *g, const Op *op);
+void tl_store(Tg *g, const Op *op);
+TView *tl_view_of(Tg *g, const Val *v);
+Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; literals as they are */
+
+/* access.c */
+/* The places of a box of a view as a tile of pointers, and which of them lie inside. */
+typedef struct TPlaces { Str ptr, inside; } TPlaces;   /* inside NULL: all */
+TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure);
+void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad);
+void tl_pointer_store(Tg *g, const Val *x, TPlaces at);
+void tl_access(Tg *g, const Op *op);            /* gather, scatter, pointers, atomics */
+
+/* reduce.c, mma.c */
+void tl_reduce(Tg *g, const Op *op);
+void tl_reduce_index(Tg *g, const Op *op);
+void tl_scan(Tg *g, const Op *op);
+void tl_mma(Tg *g, const Op *op);
+
+/* written.c */
+bool tl_written(Tg *g, const Op *op);           /* false: not one of them */
+
+/* control.c */
+void tl_block(Tg *g, const IrBlock *b);
+void tl_op(Tg *g, const Op *op);
+
+/* launch.c */
+typedef struct TParam { const char *type; Str name; } TParam;  /* type: with what stands between it and the name */
+typedef struct TKernel {
+	const Fn *fn;
+	VEC(TParam) params;
+	VEC(const Sym *) launch;
+	Out *text;              /* the function */
+	bool lines;             /* which has #line directives */
+} TKernel;
+typedef VEC(TKernel) TKernels;
+Str tl_kernel_name(const Fn *fn);
+void tl_host(Out *o, const Module *m, const TKernels *kernels, const EmitOptions *opt);
+
+extern const SnipTable tile_prelude;
+#endif

@@ -1,0 +1,274 @@
+/* Views, and loads and stores of tiles.
+ *
+ * A view is a tensor_span. A tile whose index counts whole tiles is an access to a partition_view, one with other steps to a
+ * strided_view; what those two cannot say goes through a tile of pointers and a mask (access.c): constant offsets, tiles that
+ * may begin in front of their tensor and reach into it, tensors of rank 0.
+ * A tile wholly outside of its tensor is undefined behaviour in Tile C++. Where it is not proved that a tile begins inside,
+ * a test stands before the access. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit_tile/tile.h"
+#include "ir/fold.h"
+#include "ir/valsym.h"
+
+/* ---- what is proved of an access ---- */
+/* Bit 2a: along axis a it begins at element 0 or later; bit 2a + 1: and before the extent's end. */
+typedef struct Begin { const Op *op; unsigned bits; } Begin;
+static VEC(Begin) begins;
+static int next_begin;
+
+static void note_begin(ValSyms *b, Op *op)
+{
+	Begin r = { op, 0 };
+	const Val *view = ir_in(op, 0);
+	for (int i = 0; i < view->type->rank; i++) {
+		const Sym *at = valsym_access(b, op, i), *ext = valsym_extent(b, view, i);
+		if (facts_le(b->facts, sym_const(0), at)) r.bits |= 1u << 2 * i;
+		if (ext && facts_lt(b->facts, at, ext)) r.bits |= 2u << 2 * i;
+	}
+	vec_push(A_TMP, &begins, r);
+}
+
+void tl_find_begins(Fn *fn)
+{
+	begins.n = begins.cap = next_begin = 0;
+	begins.p = NULL;
+	valsyms_accesses(fn, note_begin);
+}
+
+/* Accesses are printed in the order in which they were visited. */
+static unsigned begin_of(const Op *op)
+{
+	for (int tried = 0; tried < begins.n; tried++, next_begin++)
+		if (begins.p[next_begin % begins.n].op == op) return begins.p[next_begin % begins.n].bits;
+	return 0;
+}
+
+/* ---- views ---- */
+TView *tl_view_of(Tg *g, const Val *v)
+{
+	if (!g->val[v->id].view) bug("value %d is not a view", v->id);
+	return g->val[v->id].view;
+}
+
+static bool is_literal(Str e) { return strspn(e, "0123456789") + (size_t)(strlen(e) > 2 && !strcmp(e + strlen(e) - 2, "ll")) * 2 == strlen(e); }
+
+/* A number with or without ll; NULL: none. */
+static Str digits_of(Str e) { return is_literal(e) ? str_intern_n(e, strspn(e, "0123456789")) : NULL; }
+
+static bool is_value(Str e, const char *n) { return digits_of(e) && !strcmp(digits_of(e), n); }
+
+Str tl_wide(Tg *g, const char *what, Str e)
+{
+	if (is_literal(e)) return digits_of(e);
+	Str n = tl_temp(g, what);
+	out_printf(g->o, "const long long %s = %s;\n", n, e);
+	return n;
+}
+
+/* "<long long, ct::dynamic_stride, 1>(ct_str0)" */
+static void put_numbers(Out *o, const Str *e, int n, const char *dynamic)
+{
+	int known = 0;
+	out_puts(o, "<long long");
+	for (int i = 0; i < n; i++) {
+		Str d = digits_of(e[i]);
+		known += d != NULL;
+		out_printf(o, ", %s", d ? d : dynamic);
+	}
+	out_puts(o, known == n ? ">{" : ">(");
+	for (int i = 0, k = 0; i < n; i++)
+		if (!digits_of(e[i])) out_printf(o, "%s%s", k++ ? ", " : "", e[i]);
+	out_puts(o, known == n ? "}" : ")");
+}
+
+/* A stride of 0 is no stride of a tensor_span. */
+static void declare_span(Tg *g, TView *w, Str name)
+{
+	bool plain = w->rank > 0;
+	for (int i = 0; i < w->rank; i++) plain &= !is_value(w->str[i], "0");
+	if (!plain) return;
+	w->span = names_new(&g->names, name);
+	out_printf(g->o, "const auto %s = ct::tensor_span(%s", w->span, w->ptr);
+	if (!is_value(w->off, "0")) out_printf(g->o, " + %s", w->off);
+	out_puts(g->o, ", ct::layout_strided_mapping(ct::extents");
+	put_numbers(g->o, w->ext, w->rank, "ct::dynamic_extent");
+	out_puts(g->o, ", ct::strides");
+	put_numbers(g->o, w->str, w->rank, "ct::dynamic_stride");
+	out_puts(g->o, "));\n");
+}
+
+static Str span_name(const Val *v)
+{
+	while (!v->name && v->def && v->def->nin) v = ir_in(v->def, 0);
+	return str_fmt("%s_span", v->name ? v->name : "ct");
+}
+
+void tl_view_param(Tg *g, const IrParam *p, const Val *v)
+{
+	TView *w = NEW(A_TMP, TView);
+	w->ptr = name_c(p->name);
+	w->off = str_intern("0");
+	w->rank = p->rank;
+	w->elem = p->elem;
+	for (int i = 0; i < p->rank; i++) {
+		w->ext[i] = tl_launch(g, p->extent[i]);
+		w->str[i] = tl_launch(g, p->stride[i]);
+	}
+	g->val[v->id] = (TVal){ w->ptr, w };
+	if (g->uses[v->id]) declare_span(g, w, span_name(v));
+}
+
+void tl_view(Tg *g, const Op *op)
+{
+	const Val *base = ir_in(op, 0), *out = op->out[0];
+	TView *w = NEW(A_TMP, TView);
+	w->rank = out->type->rank;
+	w->elem = out->type->elem;
+	Str off = tl_wide(g, "off", tl_text(g, ir_in(op, 1)));
+	if (base->type->kind == TY_VIEW) {
+		const TView *b = tl_view_of(g, base);
+		w->ptr = b->ptr;
+		if (is_value(b->off, "0")) w->off = off;
+		else w->off = is_value(off, "0") ? b->off : tl_wide(g, "off", str_fmt("%s + %s", b->off, off));
+	} else {
+		w->ptr = tl_temp(g, "p");
+		w->off = off;
+		out_printf(g->o, "%s *const %s = (%s *)%s;\n", tl_memory(w->elem), w->ptr, tl_memory(w->elem), tl_text(g, base));
+	}
+	for (int i = 0; i < w->rank; i++) w->ext[i] = tl_wide(g, "ext", tl_text(g, ir_in(op, 2 + i)));
+	for (int i = 0; i < w->rank; i++) w->str[i] = tl_wide(g, "str", tl_text(g, ir_in(op, 2 + w->rank + i)));
+	g->val[out->id] = (TVal){ w->ptr, w };
+	declare_span(g, w, span_name(out));
+}
+
+/* ---- accesses ---- */
+typedef struct TAccess {
+	const Op *op;
+	const TView *w;
+	const Type *t;                  /* of the tile */
+	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];
+	bool sure[TENSOR_RANK];         /* wholly inside along that axis */
+	bool partition;                 /* steps are the tile's extents */
+	bool by_view;
+	Str view;                       /* the view object */
+	Str index;                      /* ", i, j" */
+	Str guard;                      /* that the tile begins inside; NULL: it is known to */
+	bool whole;                     /* nothing is masked */
+} TAccess;
+
+static TAccess access_of(Tg *g, const Op *op, const Type *t)
+{
+	const IrAttr *steps = ir_attr(op, AT_STEPS), *offs = ir_attr(op, AT_OFFSETS), *inside = ir_attr(op, AT_INSIDE);
+	TAccess a = { .op = op, .w = tl_view_of(g, ir_in(op, 0)), .t = t, .partition = true, .whole = true };
+	unsigned bits = begin_of(op);
+	Out *index = out_new(), *guard = out_new();
+	a.by_view = a.w->span != NULL;
+	for (int i = 0; i < t->rank; i++) {
+		Str at = tl_text(g, ir_in(op, 1 + i));
+		a.step[i] = steps ? steps->u.ints.p[i] : 1;
+		a.offset[i] = offs ? offs->u.ints.p[i] : 0;
+		a.sure[i] = inside && inside->u.ints.p[i] == INSIDE_WHOLE;
+		a.whole &= a.sure[i];
+		a.partition &= a.step[i] == type_extent(t, i);
+		a.by_view &= a.offset[i] == 0 && (a.step[i] >= type_extent(t, i) || bits >> 2 * i & 1);
+		out_printf(index, ", %s", at);
+		if ((bits >> 2 * i & 3) != 3 && !a.sure[i])
+			out_printf(guard, "%sct_begins_inside(%s, %lld, %s)", guard->n ? " && " : "", at, (long long)a.step[i], a.w->ext[i]);
+	}
+	a.guard = guard->n ? str_intern(guard->p) : NULL;
+	a.index = out_take(index);
+	out_free(guard);
+	if (!a.by_view) return a;
+	Out *o = out_new();
+	out_printf(o, "ct::%s(%s, %s{}", a.partition ? "partition_view" : "strided_view", a.w->span, tl_shape(t));
+	if (!a.partition) {
+		out_puts(o, ", ct::strides<long long");
+		for (int i = 0; i < t->rank; i++) out_printf(o, ", %lld", (long long)a.step[i]);
+		out_puts(o, ">{}");
+	}
+	out_puts(o, ")");
+	a.view = out_take(o);
+	return a;
+}
+
+/* Places through pointers: first elements along each axis, far outside where they leave 62 bits. */
+static TPlaces places_of(Tg *g, const TAccess *a)
+{
+	Str origin[TENSOR_RANK];
+	for (int i = 0; i < a->t->rank; i++) {
+		origin[i] = tl_temp(g, "at");
+		out_printf(g->o, "const long long %s = ct_tile_at(%s, %lld, %lld);\n", origin[i], tl_text(g, ir_in(a->op, 1 + i)), (long long)a->step[i],
+			(long long)a->offset[i]);
+	}
+	return tl_box(g, a->w, a->t, origin, a->sure);
+}
+
+/* The pads that views know, of floats; NULL: another one. */
+static const char *padding(Elem e, const Val *pad)
+{
+	Num n;
+	if (!ir_const_value(pad, &n)) return NULL;
+	if (elem_is_integral(e) || elem_is_ptr(e)) return n.i ? NULL : "";
+	if (n.f == 0 && !__builtin_signbit(n.f)) return "";
+	if (!elem_is_float(e)) return NULL;
+	if (n.f == 0) return "ct::view_padding_negative_zero_t{}";
+	if (n.f != n.f) return "ct::view_padding_nan_t{}";
+	if (n.f - n.f != 0) return n.f < 0 ? "ct::view_padding_negative_inf_t{}" : "ct::view_padding_positive_inf_t{}";
+	return NULL;
+}
+
+/* Which elements of a tile lie inside, where a pad has to be put in by select. */
+static Str inside_of(Tg *g, const TAccess *a) { return places_of(g, a).inside; }
+
+static const char *order_type(const Op *op)
+{
+	static const char *const orders[] = { NULL, "ct::memory_order_acquire_t{}", "ct::memory_order_release_t{}", "ct::memory_order_acq_rel_t{}" };
+	return orders[ir_int(op, AT_ORDER, 0)];
+}
+
+static Str from_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct_nonzero(%s)", x) : x; }
+static Str to_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct::element_cast<unsigned char>(%s)", x) : x; }
+
+void tl_load(Tg *g, const Op *op)
+{
+	Val *out = op->out[0];
+	const Val *pad = ir_in(op, op->nin - 1);
+	TAccess a = access_of(g, op, out->type);
+	Elem e = out->type->elem;
+	const char *how = padding(e, pad), *order = order_type(op);
+	if (!a.by_view) {
+		tl_pointer_load(g, out, places_of(g, &a), tl_text(g, pad));
+		return;
+	}
+	Out *o = out_new();
+	out_printf(o, "%s.%s%s(", a.view, order ? "atomic_load" : "load", a.whole ? "" : "_masked");
+	int n = 0;
+	if (!a.whole && ((how && *how) || order)) out_printf(o, "%s%s", n++ ? ", " : "", how && *how ? how : "ct::view_padding_zero_t{}");
+	if (order) out_printf(o, "%s%s, ct::thread_scope_device_t{}", n++ ? ", " : "", order);
+	out_printf(o, "%s)", n ? a.index : a.index + 2);
+	Str text = from_memory(e, out_take(o)), full = tl_full(g, out->type, tl_text(g, pad));
+	if (!a.whole && !how) text = str_fmt("ct::select(%s, %s, %s)", inside_of(g, &a), text, full);
+	if (!a.guard || a.whole) {
+		tl_define(g, out, text);
+		return;
+	}
+	Str name = tl_name(g, out);
+	out_printf(g->o, "%s %s = %s;\nif (%s) %s = %s;\n", tl_type(g, out->type), name, full, a.guard, name, text);
+	g->val[out->id].text = name;
+}
+
+void tl_store(Tg *g, const Op *op)
+{
+	const Val *x = ir_in(op, op->nin - 1);
+	TAccess a = access_of(g, op, x->type);
+	const char *order = order_type(op);
+	if (!a.by_view) {
+		tl_pointer_store(g, x, places_of(g, &a));
+		return;
+	}
+	if (a.guard && !a.whole) out_printf(g->o, "if (%s) ", a.guard);
+	out_printf(g->o, "%s.%s%s(%s%s%s%s);\n", a.view, order ? "atomic_store" : "store", a.whole ? "" : "_masked",
+		to_memory(x->type->elem, tl_text(g, x)), order ? ", " : "", order ? str_fmt("%s, ct::thread_scope_device_t{}", order) : "", a.index);
+}

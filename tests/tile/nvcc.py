@@ -1,0 +1,72 @@
+"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP, a group of ../cuda/emitted.py.
+
+The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
+compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses (E0901) are left out and named."""
+import glob
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cuda"))
+from emitted import *
+
+AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
+FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "sm_90"), "-Werror", "all-warnings"]
+
+
+def find_nvcc():
+    for tool in sorted(glob.glob(os.path.join(ROOT, ".deps", "nvcc-tile", "**", "bin", "tileiras"), recursive=True)):
+        return os.path.join(os.path.dirname(tool), "nvcc")
+    skip("nvcc with CUDA Tile C++ is not there: sh tools/get-nvcc.sh tile")
+
+
+def device_part(text):
+    """(headers, kernels)"""
+    head, rest = text.split("\nnamespace {\n", 1)
+    return re.findall(r"^#include <.*>$", head, re.M), "namespace {\n" + rest.split("\n} // namespace\n", 1)[0] + "\n}\n"
+
+
+def silent(name, nvcc, args):
+    r = run([nvcc] + FLAGS + args, timeout=560)
+    said = (r.out.decode("utf-8", "replace") + r.text).strip()
+    check(r.code == 0 and not said, "%s:\n%s" % (name, said[:4000]))
+
+
+def compile_together(nvcc, parts, tmp, number):
+    headers = sorted({h for _, (hs, _) in parts for h in hs if "cuda_tile" not in h}) + ["#include <cuda_tile.h>"]
+    text = "#pragma nv_diag_suppress 177, 550\n" + "\n".join(headers) + "\n"
+    for i, (_, (_, body)) in enumerate(parts):
+        text += "namespace program_%d {\n%s}\n#undef CT_LINE\n#undef CT_TILE\n" % (i, body)
+    path = os.path.join(tmp, "together_%d.cu" % number)
+    write(path, text)
+    silent(", ".join(n for n, _ in parts), nvcc, ["--tilecubin", "-o", path + "bin", path])
+
+
+def main(group):
+    nvcc = find_nvcc()
+    with tmpdir() as tmp:
+        parts, kernels, files = [], 0, 0
+        for i, (name, path, options) in enumerate(GROUPS[group](tmp)):
+            out = os.path.join(tmp, "k%d.cu" % i)
+            r = ctilec("-w", "--target=cuda-tile", *options, path, "-o", out)
+            if r.code and "[E0901]" in r.text:
+                print("refused: %s: %s" % (name, re.search(r"E0901\]: (.*)", r.text).group(1)))
+                check(group != "samples", name + " is refused")
+                continue
+            if not check(r.code == 0, "%s:\n%s" % (name, r.text)):
+                continue
+            text = read(out)
+            if i == 0:
+                silent(name, nvcc, ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", out + ".o", out])
+                continue
+            parts.append((name, device_part(text)))
+            kernels += text.count("__tile_global__")
+            if kernels >= AT_ONCE:
+                compile_together(nvcc, parts, tmp, files)
+                parts, kernels, files = [], 0, files + 1
+        if parts:
+            compile_together(nvcc, parts, tmp, files)
+    finish()
+
+
+main(sys.argv[1])
