@@ -76,7 +76,7 @@ static const HostTarget host_tile = { .cpp = true, .multiprocessors = multiproce
 void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
 {
 	kernels = all;
-	host_prologue(o, opt, &host_tile);
+	host_prologue(o, m);
 	out_puts(o, host_launch);
 	host_launchers(o, m, opt, &host_tile);
 }
