@@ -152,10 +152,84 @@ static bool advance(const Choices *c, int *at)
 	return false;
 }
 
-static void add_variant(Sema *s, Variants *out, Global *kernel, Solve *v, Span at, Solve **first)
+/* ---- what all variants share: one C function, so one list of parameters ---- */
+static Str listed(const Sym *const *s, int n)
+{
+	Out *o = out_new();
+	out_puts(o, "[");
+	for (int i = 0; i < n; i++) out_printf(o, "%s%s", i ? ", " : "", sym_text(s[i]));
+	out_puts(o, "]");
+	return out_take(o);
+}
+
+static bool same_syms(const Sym *const *a, const Sym *const *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (a[i] != b[i]) return false;
+	return true;
+}
+
+/* What differs between two types of a parameter, one text for each; false: nothing. */
+static bool param_differs(const IrParam *a, const IrParam *b, Str *ta, Str *tb)
+{
+	*ta = elem_name(a->elem);
+	*tb = elem_name(b->elem);
+	if (a->is_tensor && !same_syms(a->extent, b->extent, a->rank)) {
+		*ta = str_fmt("tensor<%s, %s>", *ta, listed(a->extent, a->rank));
+		*tb = str_fmt("tensor<%s, %s>", *tb, listed(b->extent, b->rank));
+		return true;
+	}
+	if (a->is_tensor && !same_syms(a->stride, b->stride, a->rank)) {
+		*ta = str_fmt("a tensor with the strides %s", listed(a->stride, a->rank));
+		*tb = str_fmt("one with the strides %s", listed(b->stride, b->rank));
+		return true;
+	}
+	return a->elem != b->elem;
+}
+
+static const char *dim_kind(const IrDim *d)
+{
+	return d->def ? sym_text(d->def) : d->is_stride ? "a stride that is given" : d->elem == EL_I64 ? "a number of type i64 that is given"
+		: "a number that is given";
+}
+
+static bool dim_differs(const IrDim *a, const IrDim *b)
+{
+	return a->name != b->name || a->elem != b->elem || a->is_stride != b->is_stride || a->def != b->def;
+}
+
+/* The header states the first variant's shapes and the launcher checks memory by them, whichever variant it runs. */
+static bool agrees(Cx *cx, const Item *it, const Fn *first, const Fn *fn)
+{
+	Str name = NULL, a = NULL, b = NULL;
+	Span at = fn->span;
+	for (int i = 0; !name && i < fn->params.n; i++) {
+		if (!param_differs(&first->params.p[i], &fn->params.p[i], &a, &b)) continue;
+		name = fn->params.p[i].name;
+		at = fn->params.p[i].span;
+	}
+	for (int i = 0; !name && i < fn->dims.n && i < first->dims.n; i++) {
+		if (!dim_differs(&first->dims.p[i], &fn->dims.p[i])) continue;
+		name = fn->dims.p[i].name;
+		at = fn->dims.p[i].span;
+		a = dim_kind(&first->dims.p[i]);
+		b = dim_kind(&fn->dims.p[i]);
+	}
+	if (!name) return true;
+	Diag *d = cx_diag(cx, D_VARIANTS_DIFFER, it->name.span, name, a, first->name, b, fn->name);
+	diag_label(d, at, "`%s` stands here", name);
+	diag_help(d, "variants share one C function: write an `instance` for each");
+	return false;
+}
+
+static void add_variant(Sema *s, const Item *it, Variants *out, Global *kernel, Solve *v, Span at, Solve **first)
 {
 	Fn *fn = kernel_variant(s, kernel, v, at, &out->bad);
 	if (!fn) return;
+	if (out->fn.n && !agrees(cx_new(s, kernel->unit, kernel->item, kernel->name), it, out->fn.p[0], fn)) {
+		out->bad = true;
+		return;
+	}
 	if (!out->fn.n && first) *first = v;
 	vec_push(A_UNIT, &out->fn, fn);
 }
@@ -177,7 +251,7 @@ Variants instance_variants(Sema *s, Global *g, Global **kernel, Solve **first)
 		Solve *v = solve_new(c.kernel->item, c.kernel->unit, false);
 		for (int i = 0; i < c.c.n; i++) v->var.p[c.c.p[i].var].val = c.c.p[i].v.p[at[i]];
 		if (!complete(s, it, c.kernel, v, &out.bad) || pruned(&c, it, v, &out.bad)) continue;
-		add_variant(s, &out, c.kernel, v, it->name.span, first);
+		add_variant(s, it, &out, c.kernel, v, it->name.span, first);
 	}
 	if (!out.bad && !out.fn.n) cx_diag(c.cx, D_INSTANCE_EMPTY, it->name.span, it->name.s);
 	out.bad |= !out.fn.n;
@@ -196,7 +270,7 @@ Variants default_variants(Sema *s, Global *kernel, Solve **first)
 	Variants out = { 0 };
 	Solve *v = solve_new(kernel->item, kernel->unit, false);
 	if (complete(s, kernel->item, kernel, v, &out.bad))
-		add_variant(s, &out, kernel, v, kernel->item->name.span, first);
+		add_variant(s, kernel->item, &out, kernel, v, kernel->item->name.span, first);
 	if (!out.bad && !out.fn.n) diag(D_INSTANCE_EMPTY, kernel->item->name.span, kernel->name);
 	out.bad |= !out.fn.n;
 	return out;
