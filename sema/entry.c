@@ -118,6 +118,7 @@ typedef struct Launch {
 	IrWhereVec where;
 	VEC(Arg) dims;                  /* dimensions given by name */
 	Solve *solve;
+	Cx *callee;                     /* in which the kernel's own names are read */
 } Launch;
 
 static bool sort_args(EntryCx *x, Launch *l)
@@ -220,6 +221,21 @@ static bool infer_launch(EntryCx *x, Launch *l)
 	return ok;
 }
 
+/* Dimensions that the launch names, then those that stand in expressions. */
+static bool solve_dims(EntryCx *x, Launch *l, Global *kernel)
+{
+	l->callee = cx_new(x->cx->s, kernel->unit, kernel->item, kernel->name);
+	scope_open(l->callee);
+	for (int i = 0; i < l->dims.n; i++) {
+		SymVal v = sema_sym(x->cx, l->dims.p[i].value);
+		bool known = !v.sym;
+		for (int k = 0; k < l->solve->dim.n; k++) known |= l->solve->dim.p[k].name.s == l->dims.p[i].name.s;
+		if (!v.sym) return false;
+		if (!known) vec_push(A_UNIT, &l->solve->dim, ((SolveDim){ .name = l->dims.p[i].name, .sym = v.sym, .elem = v.elem }));
+	}
+	return extents_solve(l->callee, x->cx->facts, l->solve, l->val);
+}
+
 /* ---- the kernel's dimensions in terms of the entry's ---- */
 typedef struct DimMap { const Fn *fn; const Sym **value; const Sym *const *param; } DimMap;
 
@@ -250,13 +266,12 @@ static bool map_dims(EntryCx *x, Launch *l, const Fn *fn, HostStmt *h)
 		const IrDim *d = &fn->dims.p[i];
 		for (int k = 0; k < l->solve->dim.n; k++)
 			if (!d->is_stride && l->solve->dim.p[k].name.s == d->name) value[i] = l->solve->dim.p[k].sym;
-		for (int k = 0; k < l->dims.n; k++)
-			if (l->dims.p[k].name.s == d->name && !value[i]) value[i] = sema_sym(cx, l->dims.p[k].value).sym;
 		if (d->is_stride && !value[i]) value[i] = stride_value(l, fn, d);
 	}
 	for (int i = 0; i < fn->dims.n; i++) {
 		const IrDim *d = &fn->dims.p[i];
 		if (!value[i] && d->def) value[i] = sym_subst(d->def, mapped_atom, &m);
+		if (!value[i] && extents_explain(l->callee, cx->facts, l->solve, l->val, d->name)) return false;
 		if (!value[i]) {
 			Diag *g = cx_diag(cx, D_LAUNCH_DIM, l->call->span, d->name, l->name);
 			diag_help(g, "give it by name: `%s: ...`", d->name);
@@ -280,7 +295,9 @@ static bool check_tensors(EntryCx *x, const Launch *l, const Fn *fn, const HostS
 			if (want == is || facts_eq(x->cx->facts, want, is)) continue;
 			DiagCode code = strides ? D_LAUNCH_LAYOUT : D_LAUNCH_EXTENT;
 			Diag *d = cx_diag(x->cx, code, l->arg[i]->span, p->name, l->name, sym_text(want), str_i64(k), sym_text(is));
-			if (!strides) diag_help(d, "state it: `where %s == %s`", sym_text(is), sym_text(want));
+			diag_label(d, l->f->params.p[i].type->span, "`%s` is declared here", p->name);
+			diag_label(d, l->arg[i]->span, "%s", sv_what(l->val[i]));
+			if (!strides) extent_remedy(d, x->cx->facts, is, want);
 			return false;
 		}
 	}
@@ -447,7 +464,7 @@ static void launch(EntryCx *x, const Expr *call, HostVec *out)
 	l.view = NEW_ARRAY(A_UNIT, HostView, l.f->params.n);
 	l.solve = instance ? first : solve_new(kernel->item, kernel->unit, false);
 	l.solve->dim.n = 0;
-	if (!sort_args(x, &l) || !infer_launch(x, &l)) return;
+	if (!sort_args(x, &l) || !infer_launch(x, &l) || !solve_dims(x, &l, kernel)) return;
 	if (!instance) {
 		Cx *in = cx_new(cx->s, kernel->unit, kernel->item, kernel->name);
 		Solve fill = *l.solve;

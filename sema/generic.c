@@ -235,8 +235,13 @@ static bool dim_conflict(Cx *cx, const Solve *s, const SolveDim *d, const Sym *s
 {
 	Diag *g = cx_diag(cx, D_GENERIC_CONFLICT, at, d->name.s, s->fname, sym_text(d->sym), sym_text(sym));
 	diag_label(g, d->from, "`%s` is %s here", d->name.s, sym_text(d->sym));
-	diag_help(g, "state it: `where %s == %s`", sym_text(d->sym), sym_text(sym));
+	extent_remedy(g, cx->facts, d->sym, sym);
 	return false;
+}
+
+static Val *dim_value(Cx *cx, const SolveDim *d)
+{
+	return d->val ? d->val : view_extent(cx, d->view, d->axis);
 }
 
 static bool infer_dim(Cx *cx, Solve *s, Name n, const View *v, int axis, Span at)
@@ -247,13 +252,13 @@ static bool infer_dim(Cx *cx, Solve *s, Name n, const View *v, int axis, Span at
 		const Sym *sym = v->dim[axis].sym;
 		if (sym && d->sym) return same_extent(cx, d->sym, sym) || dim_conflict(cx, s, d, sym, at);
 		if (cx->opt->checked) {
-			Val *in[2] = { view_extent(cx, d->view, d->axis), view_extent(cx, v, axis) };
+			Val *in[2] = { dim_value(cx, d), view_extent(cx, v, axis) };
 			Val *eq = ir_binary(&cx->b, OP_EQ, type_scalar(EL_BOOL), in[0], in[1]);
 			build_check(cx, sv_val(eq, at), str_fmt("two lengths of `%s` differ", n.s), at);
 		}
 		return true;
 	}
-	vec_push(A_UNIT, &s->dim, ((SolveDim){ n, v, axis, v->dim[axis].sym, at }));
+	vec_push(A_UNIT, &s->dim, ((SolveDim){ n, v->dim[axis].sym, NULL, v, axis, v->dim[axis].elem, at }));
 	return true;
 }
 
@@ -314,13 +319,22 @@ static bool fill_default(Cx *cx, Solve *s, int i, Span at)
 	return false;
 }
 
+static Sv dim_sv(Cx *cx, const SolveDim *d)
+{
+	int64_t c;
+	if (d->view) return view_extent_sv(cx, d->view, d->axis, d->from);
+	if (d->sym && sym_is_const(d->sym, &c)) return sv_int(c, d->from);
+	if (d->sym) return sv_val(sema_launch(cx, d->elem, d->sym), d->from);
+	return sv_val(d->elem == EL_I64 ? d->val : ir_unary(&cx->b, OP_CAST, type_scalar(d->elem), d->val), d->from);
+}
+
 static void bind_dims(Cx *cx, Solve *s)
 {
 	for (int i = 0; i < s->dim.n; i++) {
 		const SolveDim *d = &s->dim.p[i];
-		Bind *b = scope_add_sv(cx, d->name, view_extent_sv(cx, d->view, d->axis, d->from));
+		Bind *b = scope_add_sv(cx, d->name, dim_sv(cx, d));
 		b->sym = d->sym;
-		b->elem = d->view->dim[d->axis].elem;
+		b->elem = d->elem;
 		b->name = d->name.s;
 	}
 }

@@ -201,6 +201,7 @@ static Sv bind_view(Cx *cx, const Solve *s, const Param *p, Sv arg, const Type *
 		if (v->decl.hi) diag_label(d, v->decl, "`%s` is declared here", v->root);
 		return sv_poison(arg.span);
 	}
+	if (!extents_fit(cx, s, p, arg)) return sv_poison(arg.span);
 	View *w = NEW(A_UNIT, View);
 	*w = *v;
 	w->mode = want;
@@ -357,7 +358,8 @@ static Sv call_with(Cx *cx, Global *g, Solve *s, Args *args, Span at)
 	if (sema_deeper(cx, at)) {
 		const CallSite *site = cx->site;
 		cx->site = saved.site;          /* what is wrong with the call itself is wrong in the caller */
-		bool ok = solve_finish(cx, s, at);
+		bool ok = extents_solve(cx, cx->facts, s, args->v) && extents_known(cx, s, args->v);
+		ok = ok && solve_finish(cx, s, at);
 		ok = ok && bind_params(cx, s, args);
 		ok = ok && check_where(cx, s, at);
 		cx->site = site;

@@ -116,7 +116,15 @@ typedef struct SolveVar {
 	Sv val;                         /* SV_NONE: not known yet */
 	Span from;                      /* where the value came from */
 } SolveVar;
-typedef struct SolveDim { Name name; const View *view; int axis; const Sym *sym; Span from; } SolveDim;
+typedef struct SolveDim {
+	Name name;
+	const Sym *sym;                 /* known at launch; else NULL */
+	Val *val;                       /* i64, at run time; NULL: not made yet, it is the extent below or comes from sym */
+	const View *view;
+	int axis;
+	Elem elem;
+	Span from;
+} SolveDim;
 typedef struct Solve {                  /* generic parameters of one call or instance, the explicit ones first */
 	const FnItem *fn;
 	Str fname;
@@ -133,6 +141,16 @@ void generics_check(Cx *cx, const FnItem *f);
 bool solve_finish(Cx *cx, Solve *s, Span at);                   /* defaults; binds all in cx's frame; false: reported */
 Str sv_value_text(Sv v);                        /* "128", "f16", "true", "[4, 8]" */
 bool sv_equal(Sv a, Sv b);
+
+/* extents.c: tensor parameters and the lengths of their arguments; args by parameter. */
+/* Values for the names that expressions such as `2 * r` determine; cx is in the callee's frame, f what its caller knows. False:
+ * reported. */
+bool extents_solve(Cx *cx, const Facts *f, Solve *s, const Sv *args);
+bool extents_explain(Cx *cx, const Facts *f, Solve *s, const Sv *args, Str name);      /* why `name` has no value; false: nothing said */
+bool extents_known(Cx *cx, Solve *s, const Sv *args);           /* all dimensions have values; else reported */
+bool extents_fit(Cx *cx, const Solve *s, const Param *p, Sv arg);       /* lengths and layout agree; else reported */
+bool view_fits(Cx *cx, const Expr *type, Str of, Sv v);         /* the same of a written type; of: "the result of `f`" */
+void extent_remedy(Diag *d, const Facts *f, const Sym *is, const Sym *want);
 
 /* item.c */
 typedef struct Variants { VEC(Fn *) fn; bool bad; } Variants;
@@ -183,7 +201,7 @@ bool stmt_too_large(Cx *cx, Span at);            /* unrolling and inlining have 
 void region_end(Cx *cx, OpCode code, int n, Val *const *v);
 void type_note(Cx *cx, Name n, Sv v);
 void pattern_bind(Cx *cx, const Expr *pat, Sv v, bool is_var);
-Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, Span decl);
+Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, const Expr *written);
 
 /* attr.c */
 void attrs_of_stmt(Cx *cx, const Stmt *s);

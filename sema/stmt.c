@@ -147,12 +147,14 @@ static Str pattern_name(const Expr *pat)
 }
 
 /* The value of a declaration, converted to its written type (element by element for tuples). */
-Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, Span decl)
+Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, const Expr *written)
 {
 	if (sv_bad(v) || sv_bad(type)) return sv_poison(v.span);
 	if (type.kind != SV_TUPLE) {
-		if (v.kind == SV_VIEW && type.type->kind == TY_VIEW && v.type == type.type) return v;
-		return conv_to(cx, v, type.type, why, what, decl);
+		bool view = v.kind == SV_VIEW && type.type->kind == TY_VIEW && v.type == type.type;
+		if (!view) return conv_to(cx, v, type.type, why, what, written->span);
+		Str of = str_fmt(why == CONV_RETURN ? "the result of `%s`" : "the type of `%s`", what);
+		return view_fits(cx, written, of, v) ? v : sv_poison(v.span);
 	}
 	const Tuple *t = type.u.tuple;
 	if (v.kind != SV_TUPLE || v.u.tuple->n != t->n) {
@@ -161,12 +163,13 @@ Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, Span decl)
 		for (int i = 0; i < t->n; i++) out_printf(o, "%s%s", i ? ", " : "", sv_value_text(t->p[i]));
 		Str goal = str_fmt("%s)", out_take(o));
 		Diag *d = cx_diag(cx, D_CONVERT_KIND, v.span, goal, sv_what(v));
-		if (decl.hi) diag_label(d, decl, "%s", goal);
+		diag_label(d, written->span, "%s", goal);
 		return sv_poison(v.span);
 	}
 	Sv *p = NEW_ARRAY(A_TMP, Sv, t->n);
 	for (int i = 0; i < t->n; i++) {
-		p[i] = convert_to_written(cx, v.u.tuple->p[i], t->p[i], why, what, decl);
+		const Expr *part = written->kind == EX_TUPLE ? written->u.list.p[i] : written;
+		p[i] = convert_to_written(cx, v.u.tuple->p[i], t->p[i], why, what, part);
 		if (sv_bad(p[i])) return p[i];
 	}
 	return sv_tuple(t->n, p, v.span);
@@ -186,7 +189,7 @@ static void declare(Cx *cx, const Stmt *s)
 		const Decl *d = &s->u.decls.p[i];
 		Sv type = d->type ? sema_type(cx, d->type) : sv_none(s->span);
 		Sv v = sema_expr(cx, d->init, type.kind == SV_TYPE ? type.type : NULL);
-		if (d->type) v = convert_to_written(cx, v, type, CONV_INIT, pattern_name(d->pat), d->type->span);
+		if (d->type) v = convert_to_written(cx, v, type, CONV_INIT, pattern_name(d->pat), d->type);
 		pattern_bind(cx, d->pat, v, s->kind == ST_VAR);
 	}
 	note_word(cx, s);
@@ -559,7 +562,7 @@ static Sv return_value(Cx *cx, const Stmt *s)
 		return sv_poison(s->span);
 	}
 	if (none || r->loose) return v;
-	return convert_to_written(cx, v, r->type, CONV_RETURN, r->name, r->written->span);
+	return convert_to_written(cx, v, r->type, CONV_RETURN, r->name, r->written);
 }
 
 static void return_stmt(Cx *cx, const Stmt *s)

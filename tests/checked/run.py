@@ -45,9 +45,11 @@ CASES = [
     ("assume_aligned_strided", "let w = assume_aligned_strided(p + iota([64], i32) * v, 16, 4, 0); //!\n y[0] = i32(element_cast(w == null, i32).sum(0));", 4, 1, "does not hold"),
     ("step", "for i in 0 .. 8 step v { //!\n y[i] = i;\n }", 0, 2, "step"),
     ("in_function", "y[0] = f_in_function(v);\n", 0, 2, "division by zero"),
+    ("late_length", "y[0] = f_late_length(x.slice(0, 0, v)); //!", 9, 8, "dimension 0 of `a` of `f_late_length` is not"),
     ("in_loop", "for i in 0 .. 4 {\n if i == 3 {\n y[i] = 7 / v; //!\n }\n }", 0, 2, "division by zero"),
 ]
-FUNCTION = "fn f_in_function(a: i32) -> i32 {\n return 9 / a; //!\n}\n"
+FUNCTIONS = {"in_function": "fn f_in_function(a: i32) -> i32 {\n return 9 / a; //!\n}\n",
+             "late_length": "fn f_late_length(a: tensor<i32, [2 * r]>) -> i32 { return a[r]; }\n"}
 
 
 def program():
@@ -55,7 +57,7 @@ def program():
     out, lines = "", {}
     for name, body, _, _, _ in CASES:
         head = "kernel k_%s(x: tensor<i32, [64]>, z: tensor<i32, [2, 64]>, y: out tensor<i32, [64]>, v: i32, p: ptr<i32>) grid [1] {\n" % name
-        text = (FUNCTION if name == "in_function" else "") + head + " " + body + "\n}\n"
+        text = FUNCTIONS.get(name, "") + head + " " + body + "\n}\n"
         lines[name] = [out.count("\n") + 1 + i for i, line in enumerate(text.split("\n")) if "//!" in line][0]
         out += text
     return out, lines

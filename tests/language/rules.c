@@ -494,6 +494,31 @@ static int test_layouts(void)
 		STEP, NULL), dy, y[0], W * H_PADDED);
 }
 
+static int test_lengths(void)
+{
+	enum { N = 5, R = 3, T = 2, H = 4, W = 3, PITCH = 10, V = 5 };
+	int32_t x[N * 2 * R], y[T] = { 0 }, wide[H * PITCH], odd[N * 7], many[3 * T], *z;
+	int32_t none[8] = { 0 };
+
+	count_up(x, N * 2 * R, 1000), count_up(wide, H * PITCH, 1), count_up(odd, N * 7, 1), count_up(many, 3 * T, 50);
+	z = ints(none, 8);
+	const int32_t want[8] = { R, 100 * (N - T) + T, 3, PITCH - W, 3, many[1 + (V - 1) / 2], R, x[R] };
+	return end_ints("lengths", lengths(ints(x, N * 2 * R), ints(y, T), z, ints(wide, H * PITCH), ints(odd, N * 7),
+		ints(many, 3 * T), V, N, R, T, H, W, PITCH, NULL), z, want, 8);
+}
+
+static int test_find_lengths(void)
+{
+	enum { Q = 6, K = 3 };
+	int32_t x[2 * Q + 1], s[K] = { 0 }, z[4 * K], y[4], *dy;
+	int32_t none[Q * 2] = { 0 };
+
+	count_up(x, 2 * Q + 1, 1), count_up(z, 4 * K, 200);
+	dy = ints(none, Q * 2);
+	y[0] = Q, y[1] = x[2 * Q], y[2] = 4, y[3] = z[4 * K - 1];
+	return end_ints("find_lengths", find_lengths(ints(x, 2 * Q + 1), dy, ints(z, 4 * K), ints(s, K), Q, K, NULL), dy, y, 4);
+}
+
 int main(void)
 {
 	int bad = test_collatz() | test_loops() | test_tuples() | test_functions() | test_literals();
@@ -502,5 +527,6 @@ int main(void)
 	bad |= test_views() | test_stores() | test_atomics() | test_pointers() | test_arms() | test_pads();
 	bad |= test_chain(5, 8) | test_chain(100, -1) | test_chain(1000, 22) | test_chain_refused();
 	bad |= test_branches(50, 115) | test_branches(300, 23);
+	bad |= test_lengths() | test_find_lengths();
 	return bad | test_grid4() | test_long_array() | test_layouts();
 }
