@@ -2,6 +2,7 @@
  * Magnitudes are little-endian limbs of 32 bits. Results beyond MAX_LIMBS are refused, so all work is bounded. */
 #include "ir/exact.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -453,6 +454,40 @@ double exact_to_f64(const Exact *a)
 	return n.f;
 }
 
+/* The shortest text that reads back as d. */
+static Str double_digits(double d)
+{
+	for (int digits = 6; digits <= 17; digits++) {
+		Str t = str_fmt("%.*g", digits, d);
+		double back = 0;
+		if (sscanf(t, "%lf", &back) == 1 && back == d) return t;
+	}
+	return str_fmt("%g", d);
+}
+
+/* "1e-324": a number that no double holds is scaled by powers of ten into their range, and its exponent is put back. */
+static Str scaled_text(const Exact *a, bool tiny)
+{
+	enum { STEP = 300, MOST = 10 * STEP };
+	const Exact *step = exact_parse("1e300"), *x = exact_abs(a);
+	double d = 0;
+	int shift = 0;
+	while (x && shift < MOST && !(d > 1e-150 && d <= DBL_MAX)) {
+		x = tiny ? exact_mul(x, step) : exact_div(x, step);
+		d = x ? exact_to_f64(x) : 0;
+		shift += STEP;
+	}
+	for (int digits = 0; digits <= 16; digits++) {
+		Str t = str_fmt("%.*e", digits, d);
+		double back = 0;
+		int exponent = 0;
+		if (sscanf(t, "%lf", &back) != 1 || (back != d && digits < 16)) continue;
+		if (sscanf(strchr(t, 'e'), "e%d", &exponent) != 1) break;
+		return str_fmt("%s%.*se%+d", a->neg ? "-" : "", (int)(strchr(t, 'e') - t), t, tiny ? exponent - shift : exponent + shift);
+	}
+	return str_fmt("%g", exact_to_f64(a));
+}
+
 Str exact_text(const Exact *a)
 {
 	if (a->kind == EXACT_NAN) return str_intern("nan");
@@ -462,12 +497,8 @@ Str exact_text(const Exact *a)
 	if (exact_to_i64(a, &i)) return str_fmt("%lld", (long long)i);
 	if (exact_to_u64(a, &u)) return str_fmt("%llu", (unsigned long long)u);
 	double d = exact_to_f64(a);
-	for (int digits = 6; digits <= 17; digits++) {
-		Str t = str_fmt("%.*g", digits, d);
-		double back = 0;
-		if (sscanf(t, "%lf", &back) == 1 && back == d) return t;
-	}
-	return str_fmt("%g", d);
+	bool tiny = d == 0 && !exact_is_zero(a);
+	return tiny || d - d != 0 ? scaled_text(a, tiny) : double_digits(d);
 }
 
 /* ---- rounding ---- */

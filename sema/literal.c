@@ -50,18 +50,38 @@ FitWhy lit_fit(Sv x, Elem e, Num *n)
 
 /* ---- reports ---- */
 
-/* The narrowest type that holds the number and what the other operand can be. */
-static void help_wider(Diag *d, Sv x, Elem e, Sv met)
+/* The narrowest type that holds the number and what the other operand can be; false: there is none. */
+static bool help_wider(Diag *d, Sv x, Elem e, Sv met)
 {
-	static const Elem order[] = { EL_I16, EL_U16, EL_I32, EL_U32, EL_I64, EL_U64 };
+	static const Elem ints[] = { EL_I16, EL_U16, EL_I32, EL_U32, EL_I64, EL_U64 }, floats[] = { EL_F32, EL_F64 };
 	Num n;
-	if (met.kind != SV_VAL || elem_is_ptr(e) || !elem_is_int(e)) return;
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		if (rule_narrows(e, order[i]) || lit_fit(x, order[i], &n) != FIT_OK) continue;
+	if (met.kind != SV_VAL || elem_is_ptr(e)) return false;
+	bool whole = elem_is_int(e);
+	const Elem *order = whole ? ints : floats;
+	for (int i = 0; i < (whole ? 6 : 2); i++) {
+		if (order[i] == e || rule_narrows(e, order[i]) || lit_fit(x, order[i], &n) != FIT_OK) continue;
 		Str src = span_source(met.span), to = elem_name(order[i]);
 		diag_help(d, "convert the other operand: `%s`", sv_is_tile(met) ? str_fmt("element_cast(%s, %s)", src, to) : str_fmt("%s(%s)", to, src));
-		return;
+		return true;
 	}
+	return false;
+}
+
+static Str least_positive(Elem e)
+{
+	Num n;
+	exact_round(exact_parse("1e-2000"), e, ROUND_UP, &n);
+	return exact_text(exact_num(e, n));
+}
+
+/* A literal as it is written; of anything else its value. */
+static Str constant_text(Sv x)
+{
+	Str src = span_source(x.span);
+	const char *digits = *src == '-' ? src + 1 : src;
+	bool literal = x.kind == SV_FLOAT && *digits >= '0' && *digits <= '9' &&
+		!digits[strspn(digits, "0123456789.eEpPxXabcdfABCDF_+-")];
+	return literal && str_len(src) <= 40 ? src : exact_text(exact_of(x));
 }
 
 static Str range_text(Elem e)
@@ -95,12 +115,11 @@ static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 
 static void report_fit(Cx *cx, FitWhy why, Sv x, Elem e, Sv met)
 {
-	Str value = exact_text(exact_of(x));
 	if (why == FIT_FRACTION) {
 		report_fraction(cx, x, e, met);
 		return;
 	}
-	Diag *d = cx_diag(cx, D_LITERAL_RANGE, x.span, value, elem_name(e));
+	Diag *d = cx_diag(cx, D_LITERAL_RANGE, x.span, constant_text(x), elem_name(e));
 	if (!sv_bad(met)) label_operand(d, met);
 	Num near;
 	switch (why) {
@@ -112,11 +131,16 @@ static void report_fit(Cx *cx, FitWhy why, Sv x, Elem e, Sv met)
 		diag_help(d, "write it as a float, which is rounded: `%s.0`", span_source(x.span));
 		diag_edit(d, (Span){ x.span.hi, x.span.hi }, ".0");
 		break;
-	case FIT_UNDERFLOW: diag_note(d, "it would become zero"); break;
+	case FIT_UNDERFLOW:
+		diag_note(d, "it would become zero: the least positive %s is %s", elem_name(e), least_positive(e));
+		if (!help_wider(d, x, e, met)) diag_help(d, "write `0.0` if zero is meant, else a number farther from it");
+		break;
 	case FIT_POINTER: diag_help(d, "the only pointer constant is `null`"); break;
 	default:
 		diag_note(d, "%s", range_text(e));
-		if (why == FIT_RANGE && !sv_bad(met)) help_wider(d, x, e, met);
+		if (why == FIT_RANGE) help_wider(d, x, e, met);
+		else if (why == FIT_OVERFLOW && !exact_is_inf(exact_of(x)) && !help_wider(d, x, e, met) && e != EL_F8E4M3)
+			diag_help(d, "write `%sinf` if infinity is meant", exact_is_neg(exact_of(x)) ? "-" : "");
 		break;
 	}
 }
