@@ -135,13 +135,15 @@ static const char *kind_text(char kind)
 	case 't': return "an element type";
 	case 'a': return "an axis, a list of axes, or absent for all; compile-time integers, 0 is the slowest";
 	case 'l': return "a list of compile-time integers";
-	case 'i': return "a list of indices, one for each axis";
+	case 'i': return "a list of integers, one for each axis: compile-time or run-time values";
 	case 'f': return "a function or a lambda";
 	case 'n': return "a compile-time integer";
 	case 'b': return "a compile-time `true` or `false`";
 	case 'q': return "a string";
 	case 'w': return "a tensor or a view";
 	case 'p': return "a tile of pointers";
+	case 'r': return "a raw pointer, a scalar";
+	case 'o': return "`layout_right` (default), `layout_left`, `layout_right_padded(a)`, `layout_left_padded(a)` or `layout_strided([s0, s1])`";
 	case 'k': return "a condition: converted to bool, broadcast";
 	default:  return "a tile or a scalar";
 	}

@@ -83,7 +83,7 @@ const Sym *valsym(ValSyms *b, const Val *v)
 /* ---- views ---- */
 static const IrParam *param_of(const ValSyms *b, const Val *view)
 {
-	return view->block == b->fn->body ? &b->fn->params.p[view->index] : NULL;
+	return view->type->kind == TY_VIEW && view->block == b->fn->body ? &b->fn->params.p[view->index] : NULL;
 }
 
 static bool derived(const Val *view) { return view->def && view->def->code == OP_VIEW; }

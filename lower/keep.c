@@ -101,10 +101,10 @@ static bool repeats(const Op *x, const Op *y, const Loop *a, const Loop *b)
 }
 
 /* ---- who writes ---- */
-static const Val *root_of(const Val *v)
+static const Val *root_of(const Val *v)         /* NULL: memory of raw pointers, which may alias each other */
 {
 	while (v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
-	return v;
+	return v->type->kind == TY_VIEW ? v : NULL;
 }
 
 typedef struct Writes { const Val *root; const Op *but; bool found; } Writes;
@@ -132,7 +132,8 @@ static bool written_between(const Held *h, const Op *again, const Loop *in)
 {
 	const Val *view = ir_in(h->load, 0);
 	if (memory_is_constant(h->load->parent->fn, view)) return false;
-	Writes w = { root_of(view), own_store(again, in), false };
+	const Val *root = root_of(view);
+	Writes w = { root, root ? own_store(again, in) : NULL, false };         /* elements of a span may lie in one place */
 	for (Op *op = h->in.op; op; op = op->next) {
 		find_write(&w, op);
 		for (int k = 0; k < op->nregion; k++) ir_walk(op->region[k], find_write, &w);

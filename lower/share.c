@@ -73,6 +73,7 @@ static bool same_offsets(const Op *x, const Op *y)
 static bool own_elements(const Op *x, const Op *y)
 {
 	if (op_is_atomic(x) && op_is_atomic(y)) return true;
+	if (!root_of(x)) return false;          /* elements of a span may lie in one place */
 	if (!whole_partition(x) || !whole_partition(y) || ir_in(x, 0) != ir_in(y, 0) || !same_offsets(x, y)) return false;
 	const Val *a = ir_accessed(x), *b = ir_accessed(y);
 	return a->type == b->type && lay_eq(*a->lay, *b->lay);

@@ -137,6 +137,7 @@ Sv build_elem(Cx *cx, Call *c);         /* elementwise, casts, select, fma, mma,
 Sv build_product(Cx *cx, Call *c);      /* mma, matmul, mma_scaled */
 Sv build_reduce(Cx *cx, Call *c);       /* reductions and scans */
 Sv build_view(Cx *cx, Call *c);         /* partition strided gather_scatter slice extent ... permute, reshape of views */
+Sv build_span(Cx *cx, Call *c);         /* tensor_span */
 Sv build_memory(Cx *cx, Call *c);       /* load store gather scatter mask */
 Sv build_atomic(Cx *cx, Call *c);
 Sv build_promise(Cx *cx, Call *c);      /* assume and its kin */

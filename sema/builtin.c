@@ -405,6 +405,8 @@ static Sv dispatch(Cx *cx, Call *c)
 	case OP_PARTITION: case OP_STRIDED: case OP_GATHER_SCATTER: case OP_SLICE: case OP_EXTENT: case OP_NUM_TILES:
 	case OP_STRIDE: case OP_STATIC_STRIDE: case OP_SPAN_SIZE: case OP_LAYOUT_OF:
 		return build_view(cx, c);
+	case OP_TENSOR_SPAN:
+		return build_span(cx, c);
 	case OP_ASSUME: case OP_ASSUME_ALIGNED: case OP_ASSUME_DIVISIBLE: case OP_ASSUME_BOUNDED: case OP_ASSUME_BOUNDED_BELOW:
 	case OP_ASSUME_BOUNDED_ABOVE: case OP_ASSUME_UNIQUE: case OP_ASSUME_BLOCKED: case OP_ASSUME_DIVISIBLE_STRIDED:
 	case OP_ASSUME_ALIGNED_STRIDED:

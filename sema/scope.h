@@ -95,6 +95,7 @@ typedef VEC(IrWhere) WhereVec;
 typedef struct TensorCx { Cx *cx; DimVec *dims, *strides; } TensorCx;  /* NULL: new names are errors */
 bool tensor_resolve(TensorCx *t, const Expr *type, Mode mode, IrParam *p, Elem elem[TENSOR_RANK]);
 bool type_is_tensor(const Expr *type);          /* written tensor<..> */
+bool layout_by_name(Str name, LayoutKind *kind, bool *arg);     /* *arg: it takes an alignment or strides */
 /* A view that a launch passes: x[0, :], x.slice(0, lo, hi), x.permute([1, 0]), and views of those. False: reported. */
 typedef struct HostView {
 	View view;              /* without IR values */

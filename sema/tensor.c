@@ -145,7 +145,7 @@ static bool strides_given(TensorCx *t, const Expr *layout, const Expr *list, Mod
 	return ok;
 }
 
-static bool layout_kind(Str name, LayoutKind *kind, bool *arg)
+bool layout_by_name(Str name, LayoutKind *kind, bool *arg)
 {
 	static const struct { const char *name; LayoutKind kind; bool arg; } row[] = {
 		{ "layout_right", ML_RIGHT, false }, { "layout_left", ML_LEFT, false },
@@ -169,7 +169,7 @@ static bool resolve_layout(TensorCx *t, const Expr *e, Mode mode, IrParam *p)
 	p->layout = ML_RIGHT;
 	Str name = !named ? NULL : e->kind == EX_NAME ? e->u.name : e->u.type.name.s;
 	int nargs = named && e->kind == EX_TYPE ? e->u.type.args.n : 0;
-	if (e && (!named || !layout_kind(name, &p->layout, &takes) || nargs != (takes ? 1 : 0))) {
+	if (e && (!named || !layout_by_name(name, &p->layout, &takes) || nargs != (takes ? 1 : 0))) {
 		if (e->kind == EX_ERROR) return false;
 		Diag *d = cx_diag(cx, D_LAYOUT, e->span, sema_source(e));
 		const char *known = !named ? NULL : strcmp(name, "row_major") == 0 ? "layout_right"

@@ -43,6 +43,8 @@ CASES = [
     ("assume_strided_first", "let w = assume_divisible_strided(iota([64], i32) + v, 4, 4, 0); //!\n y.store([0], w);", 1, 8, "does not hold"),
     ("assume_aligned", "let w = assume_aligned(p + v, 16); //!\n y[0] = element_cast(w != null, i32);", 2, 4, "does not hold"),
     ("assume_aligned_strided", "let w = assume_aligned_strided(p + iota([64], i32) * v, 16, 4, 0); //!\n y[0] = i32(element_cast(w == null, i32).sum(0));", 4, 1, "does not hold"),
+    ("span_extent", "let s = unsafe tensor_span(p, [v, 4]); //!\n y[0] = s.extent(0);", -1, 2, "the extent `v` of `tensor_span` is less than 0"),
+    ("span_alignment", "let s = unsafe tensor_span(p, [4, 4], layout_left_padded(v)); //!\n y[0] = i32(s.stride(1));", 0, 2, "the alignment `v`"),
     ("step", "for i in 0 .. 8 step v { //!\n y[i] = i;\n }", 0, 2, "step"),
     ("in_function", "y[0] = f_in_function(v);\n", 0, 2, "division by zero"),
     ("late_length", "y[0] = f_late_length(x.slice(0, 0, v)); //!", 9, 8, "dimension 0 of `a` of `f_late_length` is not"),

@@ -5,10 +5,10 @@ if(without)
   return()
 endif()
 # ---- operations against numpy and ml_dtypes: the C target, and emitted CUDA emulated on the host ----
-foreach(name casts control elementwise memory modes products rand reductions shapes)
+foreach(name casts control elementwise memory modes products rand reductions shapes spans)
   ctilec_test(values/${name} "values" values/${name}.py test)
 endforeach()
-foreach(name products)
+foreach(name products spans)
   ctilec_test(emulated/values-${name} "values;emulated" values/${name}.py test --target emulated)
 endforeach()
 

@@ -23,8 +23,8 @@ syn keyword ctileOperation partial_max partial_min partial_prod partial_sum part
 syn keyword ctileOperation rand randint randn reduce reduce_bitand reduce_bitor reduce_bitxor reduce_max reduce_min remainder
 syn keyword ctileOperation reshape rint rotate round rsqrt scan scatter select shift signbit
 syn keyword ctileOperation sin sinh slice sort span_size split sqrt static_assert static_print static_stride
-syn keyword ctileOperation store store_at stride strided sub sub_sat sum tan tanh topk
-syn keyword ctileOperation transpose trunc type_of unpack zeros
+syn keyword ctileOperation store store_at stride strided sub sub_sat sum tan tanh tensor_span
+syn keyword ctileOperation topk transpose trunc type_of unpack zeros
 syn match ctileNumber "\v<(0x[0-9a-fA-F_.]+([pP][+-]?\d+)?|0b[01_]+|\d[0-9_]*(\.\d[0-9_]*)?([eE][+-]?\d+)?)\w*>"
 syn match ctileAttribute "@\h\w*"
 syn region ctileString start=+"+ skip=+\\.+ end=+"+ oneline
