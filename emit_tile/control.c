@@ -94,7 +94,25 @@ static void region(Tg *g, const TFrame *f, const IrBlock *b)
 }
 
 /* ---- constructs ---- */
-/* irange becomes a loop that NVIDIA's compiler pipelines; of a C loop it does not know that its rounds are counted. */
+static bool breaks(const IrBlock *b)    /* out of the loop whose body it is */
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		if (op->code == OP_BREAK) return true;
+		for (int i = 0; i < op->nregion && op->code != OP_FOR && op->code != OP_WHILE; i++)
+			if (breaks(op->region[i])) return true;
+	}
+	return false;
+}
+
+/* irange becomes a loop that NVIDIA's compiler pipelines, of a C loop it does not know that its rounds are counted; but where one may
+ * be left early it warns. */
+static void loop_head(Tg *g, const IrBlock *b, const char *t, Str i, Str lo, Str hi)
+{
+	if (breaks(b)) out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", t, i, lo, i, hi, i);
+	else out_printf(g->o, "for (const %s %s : ct::irange<%s>(%s, %s)) {\n", t, i, t, lo, hi);
+	out_in(g->o);
+}
+
 static void emit_for(Tg *g, const Op *op)
 {
 	const IrBlock *b = op->region[0];
@@ -107,12 +125,11 @@ static void emit_for(Tg *g, const Op *op)
 	bind(g, carried, &f);
 	g->val[iv->id].text = i;
 	if (ir_const_value(ir_in(op, 2), &n) && n.i == 1) {
-		out_printf(g->o, "for (const %s %s : ct::irange<%s>(%s, %s)) {\n", t, i, t, lo, hi);
-		out_in(g->o);
+		loop_head(g, b, t, i, lo, hi);
 	} else {        /* counted, so that the last step cannot overflow */
-		Str k = tl_temp(g, "k");
-		out_printf(g->o, "for (const long long %s : ct::irange<long long>(0, ct_trips<%s>(%s, %s, %s))) {\n", k, t, lo, hi, step);
-		out_in(g->o);
+		Str k = tl_temp(g, "k"), trips = tl_temp(g, "trips");
+		out_printf(g->o, "const long long %s = ct_trips<%s>(%s, %s, %s);\n", trips, t, lo, hi, step);
+		loop_head(g, b, "long long", k, str_intern("0"), trips);
 		out_printf(g->o, "const %s %s = ct_counter<%s>(%s, %s, %s);\n", t, i, t, lo, step, k);
 	}
 	region(g, &f, b);

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from emitted import *
 
 AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
+STAGE = os.environ.get("TILE_STAGE", "tilecubin")       # tilebc: the front end alone, which takes a tenth of the time
 FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "sm_90"), "-Werror", "all-warnings"]
 
 
@@ -39,7 +40,7 @@ def compile_together(nvcc, parts, tmp, number):
         text += "namespace program_%d {\n%s}\n#undef CT_LINE\n#undef CT_TILE\n" % (i, body)
     path = os.path.join(tmp, "together_%d.cu" % number)
     write(path, text)
-    silent(", ".join(n for n, _ in parts), nvcc, ["--tilecubin", "-o", path + "bin", path])
+    silent(", ".join(n for n, _ in parts), nvcc, ["--" + STAGE, "-o", path + "bin", path])
 
 
 def main(group):
