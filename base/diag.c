@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag_impl.h"
+#include "base/show.h"
 #include "base/version.h"
 
 const DiagRow diag_rows[D_COUNT] = {
@@ -121,8 +122,7 @@ bool diag_warning_option(const char *w, Str *near)
 }
 
 /* ---- building ---- */
-/* A text of one line, whatever the names in it hold: control characters are shown as escapes, and what is endless is cut
- * between two characters. */
+/* A text of one line, whatever the names in it hold; what is endless is cut between two characters. */
 static Str one_line(const char *p, size_t n)
 {
 	enum { LONGEST = 900 };
@@ -130,12 +130,7 @@ static Str one_line(const char *p, size_t n)
 	if (n > LONGEST)
 		for (end = LONGEST; end && ((unsigned char)p[end] & 0xC0) == 0x80;) end--;
 	Out *o = out_new();
-	for (size_t i = 0; i < end; i++) {
-		unsigned char c = (unsigned char)p[i];
-		if (c >= 0x20 && c != 0x7F) out_raw(o, p + i, 1);
-		else if (c == '\n' || c == '\t' || c == '\r') out_puts(o, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
-		else out_printf(o, "\\x%02x", c);
-	}
+	show_text(o, p, end);
 	if (end < n) out_puts(o, "...");
 	return out_take(o);
 }
@@ -310,9 +305,10 @@ _Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof msg, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "ctilec: internal error: %s\n"
-		"  at %s:%d of ctilec " CTILEC_VERSION "\n"
-		"  this is a mistake in ctilec, not in your program: please report it\n", msg, file, line);
+	fputs("ctilec: internal error: ", stderr);
+	show_to(stderr, msg);
+	fprintf(stderr, "\n  at %s:%d of ctilec " CTILEC_VERSION "\n"
+		"  this is a mistake in ctilec, not in your program: please report it\n", file, line);
 	if (bug_hook && !nested) {
 		nested = true;
 		bug_hook(msg);
@@ -322,8 +318,10 @@ _Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
 
 _Noreturn void die_with(int status, const char *fmt, va_list ap)
 {
+	char text[4096];        /* no memory is asked for: there may be none left */
+	vsnprintf(text, sizeof text, fmt, ap);
 	fputs("ctilec: error: ", stderr);
-	vfprintf(stderr, fmt, ap);
+	show_to(stderr, text);
 	fputc('\n', stderr);
 	exit(status);
 }

@@ -7,6 +7,7 @@
 
 #include "base/diag_impl.h"
 #include "base/json.h"
+#include "base/show.h"
 
 enum { MAX_LINES = 10, TAB = 4, WINDOW_BEFORE = 60, WINDOW = 160, MAX_PER_LINE = 16 };
 
@@ -69,7 +70,7 @@ typedef struct Line {
 
 static int char_width(int32_t c)
 {
-	if ((c >= 0x300 && c < 0x370) || (c >= 0x200B && c <= 0x200F) || c == 0xFEFF) return 0;
+	if ((c >= 0x300 && c < 0x370) || (c >= 0x200B && c <= 0x200D) || c == 0xFEFF) return 0;
 	bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
 		(c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
 		(c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x1F300 && c <= 0x1FAFF) || (c >= 0x20000 && c <= 0x3FFFD);
@@ -116,7 +117,7 @@ static void print_source(Rich *r, const Line *l)
 	for (uint32_t i = 0; i < l->n; i += (uint32_t)len) {
 		int32_t c = utf8_next(l->s + i, l->n - i, &len);
 		if (c == '\t') put_times(r, ' ', (l->cell[i] / TAB + 1) * TAB - l->cell[i]);
-		else if (c < 0x20 || c == 0x7F) put(r, "\xEF\xBF\xBD");
+		else if (show_is_control(c)) put(r, "\xEF\xBF\xBD");
 		else out_raw(r->o, l->s + i, (size_t)len);
 	}
 	if (l->cut_right) put(r, "...");
@@ -331,7 +332,7 @@ static void print_arrow(Rich *r, const char *arrow, const Src *s, uint32_t line,
 	pen(r, PEN_GUTTER);
 	out_printf(r->o, "%*s%s ", r->gutter, "", arrow);
 	pen(r, PEN_NONE);
-	out_printf(r->o, "%s:%u:%u", s->path, (unsigned)line, (unsigned)col);
+	out_printf(r->o, "%s:%u:%u", shown(s->path), (unsigned)line, (unsigned)col);
 	end_line(r);
 }
 
@@ -402,7 +403,7 @@ void diag_print_short(Out *o, const DiagVec *v)
 	for (int i = 0; i < v->n; i++) {
 		const Diag *d = v->p[i];
 		Place at = src_place(d->at.hi ? d->at.lo : 0);
-		if (at.src) out_printf(o, "%s:%u:%u: ", at.src->path, (unsigned)at.line, (unsigned)at.col);
+		if (at.src) out_printf(o, "%s:%u:%u: ", shown(at.src->path), (unsigned)at.line, (unsigned)at.col);
 		else out_printf(o, "ctilec: ");
 		out_printf(o, "%s: %s [%s]\n", sev_name[d->sev], d->text, diag_rows[d->code].code);
 	}

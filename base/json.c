@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/show.h"
+
 int32_t utf8_next(const char *s, size_t n, int *len)
 {
 	const unsigned char *p = (const unsigned char *)s;
@@ -34,7 +36,7 @@ void json_string(Out *o, const char *s)
 			out_raw(o, "\\n", 2);
 		} else if (c == '\t') {
 			out_raw(o, "\\t", 2);
-		} else if (c >= 0 && c < 0x20) {
+		} else if (c >= 0 && show_is_control(c)) {
 			out_printf(o, "\\u%04x", (unsigned)c);
 		} else if (c < 0) {
 			out_raw(o, "\\ufffd", 6);

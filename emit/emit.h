@@ -37,4 +37,6 @@ typedef bool KernelPrinter(Out *o, const Fn *fn, Str arches, Str more);
 bool emit_kernels(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, KernelPrinter *print, Str more);
 
 void emit_header(Out *o, const Module *m, const EmitOptions *opt);      /* the same bytes for every target */
+/* `#include "name.h"`; where there is no header, or none that could be named so, what it holds. */
+void emit_include(Out *o, const Module *m, const EmitOptions *opt);
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/json.h"
+#include "base/show.h"
 #include "base/vec.h"
 
 enum { KEPT = 1024 };   /* names */
@@ -191,8 +193,16 @@ Str names_new(NameSet *t, Str wanted)
 static inline bool is_plain(char at)
 {
 	unsigned char c = (unsigned char)at;
-	if (c > '/') return c != '\\';
+	if (c > '/') return c != '\\' && c < 0x80;
 	return (c >= ' ' && c != '*' && c != '/') || c == '\t';
+}
+
+/* The length of the character at p if it may stand in a comment: compilers warn of bytes that are no UTF-8, and of marks that turn
+ * the direction of text around. 0: it may not; *len is how much to leave out. */
+static int plain_character(const char *p, size_t n, int *len)
+{
+	int32_t c = utf8_next(p, n, len);
+	return c < 0 || show_is_control(c) ? 0 : *len;
 }
 
 void comment_text(Out *o, Str doc, const char *prefix)
@@ -207,9 +217,16 @@ void comment_text(Out *o, Str doc, const char *prefix)
 			out_raw(o, p + i, run);
 			i += run;
 			if (i >= n) break;
+			int len, whole = (unsigned char)p[i] < 0x80 ? 0 : plain_character(p + i, n - i, &len);
+			if ((unsigned char)p[i] >= 0x80) {
+				out_raw(o, p + i, (size_t)whole);
+				i += (size_t)len;
+				continue;
+			}
 			char c = p[i++];
 			if ((unsigned char)c < ' ') continue;
-			if (c == '\\' && i == n) c = '.';       /* no line splice in a line comment */
+			bool splice = c == '\\' || (c == '/' && i > 2 && p[i - 2] == '?' && p[i - 3] == '?');
+			if (splice && i == n) c = '.';          /* no line splice in a line comment */
 			out_raw(o, &c, 1);
 			if (i < n && ((c == '*' && p[i] == '/') || (c == '/' && p[i] == '*'))) out_raw(o, " ", 1);
 		}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/show.h"
 #include "emit/names.h"
 #include "emit/optext.h"
 #include "ir/fold.h"
@@ -99,7 +100,7 @@ Str where_c(Span s)
 {
 	if (!s.hi) return str_intern("?");
 	Place p = src_place(s.lo);
-	return str_fmt("%s:%u", src_mapped(p.src->path), p.line);
+	return str_fmt("%s:%u", shown(src_mapped(p.src->path)), p.line);
 }
 
 static const char *c_column(const OpRow *r) { return r->c; }

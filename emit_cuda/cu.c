@@ -1,5 +1,6 @@
 /* Names, types, constants, lines and layouts as CUDA text. */
 #include "emit_cuda/cu.h"
+#include "base/show.h"
 #include "emit_cuda/peel.h"
 #include "ir/ir_frag.h"
 
@@ -72,7 +73,7 @@ Str cu_where(Span s)
 {
 	if (!s.hi) return str_intern("?");
 	Place p = src_place(s.lo);
-	return str_fmt("%s:%u", src_mapped(p.src->path), (unsigned)p.line);
+	return str_fmt("%s:%u", shown(src_mapped(p.src->path)), (unsigned)p.line);
 }
 
 void cu_line(Cu *g, const Op *op) { lines_mark(g->o, g->opt, op->span); }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/show.h"
 #include "emit_cuda/cu.h"
 #include "emit_cuda/emit_cuda.h"
 
@@ -33,7 +34,7 @@ static Str where(const Op *op)
 {
 	Place p = src_place(op->span.lo);
 	Str at = str_fmt("%u:%u", (unsigned)p.line, (unsigned)p.col);
-	return !p.src || p.src == src_at(0) ? at : str_fmt("%s:%s", src_mapped(p.src->path), at);
+	return !p.src || p.src == src_at(0) ? at : str_fmt("%s:%s", shown(src_mapped(p.src->path)), at);
 }
 
 static int log2_regs(Lay l) { return lay_rank(lay_pick(l, 1u << HW_REG, ~0u)); }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/show.h"
 #include "sim/sim.h"
 
 enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16, SCRATCH = 1 << 24 };
@@ -150,7 +151,7 @@ static Str where(const Op *op)
 	if (!op->span.hi) return str_intern("?");
 	Place p = src_place(op->span.lo);
 	Str at = str_fmt("%u:%u", (unsigned)p.line, (unsigned)p.col);
-	return !p.src || p.src == src_at(0) ? at : str_fmt("%s:%s", src_mapped(p.src->path), at);
+	return !p.src || p.src == src_at(0) ? at : str_fmt("%s:%s", shown(src_mapped(p.src->path)), at);
 }
 
 static Str number(int64_t n) { return str_fmt("%lld", (long long)n); }
