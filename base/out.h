@@ -1,4 +1,4 @@
-/* Text buffers with indentation, and files that appear only when complete. */
+/* Text buffers with indentation. */
 #ifndef BASE_OUT_H
 #define BASE_OUT_H
 #include <stdbool.h>
@@ -32,13 +32,6 @@ void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3
 int out_line(Out *o);                                 /* current line, from 1: for #line resets; counts what is new */
 void out_in(Out *o);                                  /* one level deeper */
 void out_off(Out *o);
-
-typedef enum { FILE_REWRITE, FILE_KEEP_IF_SAME } FileMode;
-/* Writes through a temporary file in the same folder and a rename; "-" is standard output. FILE_KEEP_IF_SAME leaves
- * an equal file and its time stamp alone. False: nothing was changed and *why says why ("disk full", ...). */
-bool out_write(const Out *o, const char *path, FileMode mode, const char **why);
-/* Several files that appear together or not at all: each is staged, then all are put in place. */
-bool out_stage(const Out *o, const char *path, FileMode mode, const char **why);
-bool out_commit(const char **why, const char **path);     /* *path: the one that failed */
-void out_discard(void);
+/* Its text from start to end, part by part, as long as f wants more; whether it wanted all. */
+bool out_parts(const Out *o, bool (*f)(void *ctx, const char *s, size_t n), void *ctx);
 #endif

@@ -79,31 +79,36 @@ Place src_place(uint32_t pos)
 }
 
 /* ---- reading ---- */
-static const size_t SRC_MAX = (size_t)1 << 31;
+enum { PIECE = 1 << 16 };
 
+static size_t read_so_far;      /* by this run */
+
+void src_begin(void) { read_so_far = 0; }
+
+/* Piece by piece, so that what never ends takes no more memory than the limit. hint: its likely size. */
 static char *src_read_stream(FILE *f, size_t hint, size_t *len, const char **why)
 {
-	size_t cap = hint + 1 > 4096 ? hint + 1 : 4096, n = 0;
+	size_t left = SRC_MOST - read_so_far, cap = (hint < left ? hint : left) + 2, n = 0;
+	if (cap < 4096) cap = 4096;
 	char *p = arena_alloc(A_UNIT, cap);
 	for (;;) {
-		size_t got = fread(p + n, 1, cap - 1 - n, f);
+		size_t room = cap - 1 - n, got = fread(p + n, 1, room < PIECE ? room : PIECE, f);
 		n += got;
 		if (ferror(f)) {
 			*why = sys_error(errno);
 			return NULL;
 		}
-		if (n > SRC_MAX) {
-			*why = "larger than 2 GiB";
+		if (n > left) {
+			*why = SRC_TOO_LARGE;
 			return NULL;
 		}
-		if (n < cap - 1) break;
-		int c = fgetc(f);
-		if (c == EOF) break;
+		if (!got) break;
+		if (n < cap - 1) continue;
 		p = arena_grow(A_UNIT, p, n, cap * 2, 1);
 		cap *= 2;
-		p[n++] = (char)c;
 	}
 	p[n] = 0;
+	read_so_far += n;
 	*len = n;
 	return p;
 }
@@ -119,9 +124,10 @@ char *src_read(const char *path, size_t *len, const char **why)
 		return NULL;
 	}
 	char *p = NULL;
+	bool regular = S_ISREG(st.st_mode);
 	if (S_ISDIR(st.st_mode)) *why = "is a directory";
-	else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > SRC_MAX) *why = "larger than 2 GiB";
-	else p = src_read_stream(f, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, len, why);
+	else if (regular && (uint64_t)st.st_size > SRC_MOST - read_so_far) *why = SRC_TOO_LARGE;
+	else p = src_read_stream(f, regular ? (size_t)st.st_size : 0, len, why);
 	fclose(f);
 	return p;
 }

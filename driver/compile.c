@@ -6,9 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/files.h"
+#include "base/show.h"
 #include "base/version.h"
 #include "driver/depfile.h"
 #include "driver/manifest.h"
+#include "driver/outputs.h"
 #include "driver/paths.h"
 #include "driver/repro.h"
 #include "emit/emit.h"
@@ -122,8 +125,6 @@ static void name_files(Unit *u)
 	if (o->check) u->output = NULL;
 	if (o->dep_only) u->depfile = str_intern(o->dep_file ? o->dep_file : o->output ? o->output : "-");
 	else if (o->dep || o->dep_file) u->depfile = o->dep_file ? str_intern(o->dep_file) : path_with_ending(named, ".tile.d");
-	if (!u->only_print && u->output && u->header && strcmp(u->output, u->header) == 0 && !to_stdout)
-		usage_error("program and header have the same name, `%s`", u->output);
 	u->named = named;
 	u->eo.output_name = path_base(named);
 	u->eo.header_name = u->header ? path_base(u->header) : NULL;
@@ -213,7 +214,7 @@ static void print_types(Out *o, const TypeNoteVec *v)
 		Place p = src_place(t->span.lo);
 		if (t->fn != fn) out_printf(o, "%s%s:\n", i ? "\n" : "", t->fn);
 		fn = t->fn;
-		out_printf(o, "  %s:%u:%u: %s: %s\n", p.src ? src_mapped(p.src->path) : "?", (unsigned)p.line, (unsigned)p.col,
+		out_printf(o, "  %s:%u:%u: %s: %s\n", p.src ? shown(src_mapped(p.src->path)) : "?", (unsigned)p.line, (unsigned)p.col,
 			t->name, t->type);
 	}
 }
@@ -296,22 +297,22 @@ static Module **place_all(Unit *u, Module *m)
 /* ---- writing ---- */
 static bool write_failed(const char *path, const char *why)
 {
-	out_discard();
+	file_discard();
 	bool std = strcmp(path, "-") == 0;
-	fprintf(stderr, "ctilec: error: cannot write %s%s%s: %s\n", std ? "" : "`", std ? "standard output" : path, std ? "" : "`", why);
+	fprintf(stderr, "ctilec: error: cannot write %s%s%s: %s\n", std ? "" : "`", std ? "standard output" : shown(path), std ? "" : "`", why);
 	return false;
 }
 
 static bool stage(const Out *o, Str path, FileMode mode)
 {
 	const char *why = NULL;
-	return !path || out_stage(o, path, mode, &why) || write_failed(path, why);
+	return !path || file_stage(o, path, mode, &why) || write_failed(path, why);
 }
 
 static bool commit(void)
 {
 	const char *why = NULL, *path = NULL;
-	return out_commit(&why, &path) || write_failed(path, why);
+	return file_commit(&why, &path) || write_failed(path, why);
 }
 
 static bool stage_depfile(const Unit *u)
@@ -338,6 +339,14 @@ static bool stage_depfile(const Unit *u)
 	bool from_stdin = strcmp(o->input, "-") == 0;           /* the first source; no file, whatever it is called */
 	for (int i = from_stdin; i < src_count(); i++)
 		if (src_at(i)->path[0] != '<') vec_push(A_UNIT, &deps, src_at(i)->path);
+	for (int i = 0; i < targets.n + deps.n; i++) {
+		bool target = i < targets.n, phony = o->dep_phony && i > targets.n;
+		const char *name = target ? targets.p[i] : deps.p[i - targets.n];
+		if ((target && o->dep_targets.n) || depfile_can_name(name, target || phony)) continue;
+		fprintf(stderr, "ctilec: error: `%s` cannot stand in a make rule%s\n", shown(name), target ? "; name another target with -MT" : "");
+		file_discard();
+		return false;
+	}
 	depfile_print(out, targets.n, targets.p, o->dep_targets.n > 0, deps.n, deps.p, o->dep_phony);
 	return stage(out, u->depfile, FILE_REWRITE);
 }
@@ -349,10 +358,22 @@ static void list_outputs(const Unit *u, Out *o)
 		if (all[i]) out_printf(o, "%s\n", all[i]);
 }
 
+/* Nothing that is written is read, or written a second time. Asked before anything is written, once all that is read is known. */
+static void check_outputs(const Unit *u)
+{
+	const Options *o = u->opt;
+	OutputVec v = { 0 };
+	if (u->output && !o->dep_only) vec_push(A_UNIT, &v, ((Output){ u->only_print ? "the output" : "the program", u->output }));
+	if (u->header && !o->dep_only) vec_push(A_UNIT, &v, ((Output){ "the header", u->header }));
+	if (u->depfile) vec_push(A_UNIT, &v, ((Output){ "the make rule", u->depfile }));
+	if (o->save_repro) vec_push(A_UNIT, &v, ((Output){ "the repro file", repro_path(o) }));
+	outputs_check(o, &v);
+}
+
 /* ---- the pipeline ---- */
 static bool print_and_stop(Unit *u)
 {
-	return diag_errors() == 0 && stage_depfile(u) && stage(u->printed, u->output, FILE_REWRITE) && commit();
+	return diag_errors() == 0 && stage(u->printed, u->output, FILE_REWRITE) && stage_depfile(u) && commit();
 }
 
 static Module *front(Unit *u, Src *src, bool *stop)
@@ -433,8 +454,8 @@ static bool back(Unit *u, Module *m)
 	if (u->header || o->emit == EMIT_HEADER) emit_header(header, m, &u->eo);
 	step_done(u, "emit");
 	if (diag_errors()) return false;
-	bool ok = stage_depfile(u) && stage(o->emit == EMIT_HEADER ? header : program, u->output, FILE_REWRITE) &&
-		stage(header, u->header, FILE_KEEP_IF_SAME) && commit();
+	bool ok = stage(o->emit == EMIT_HEADER ? header : program, u->output, FILE_REWRITE) &&
+		stage(header, u->header, FILE_KEEP_IF_SAME) && stage_depfile(u) && commit();
 	step_done(u, "write");
 	return ok;
 }
@@ -450,10 +471,12 @@ static bool run(Unit *u)
 		list_outputs(u, u->printed);
 		return stage(u->printed, str_intern("-"), FILE_REWRITE) && commit();
 	}
+	check_outputs(u);
 	Src *src = read_input(u);
 	step_done(u, "read");
 	if (!src) return false;
 	Module *m = front(u, src, &stop);
+	check_outputs(u);
 	if (diag_errors()) return false;
 	warn_header_name(u, src);
 	if (diag_errors()) return false;        /* -Werror */
@@ -467,7 +490,7 @@ int compile(const Options *o)
 	Unit u = { .opt = o, .clock = now_ms() };
 	repro_on_bug(o);
 	bool ok = run(&u);
-	if (o->save_repro) ok &= repro_save(o, o->repro_file ? o->repro_file : "ctilec-repro.txt", NULL);
+	if (o->save_repro) ok &= repro_save(o, NULL);
 	diag_flush(stderr);
 	if (o->time_report) time_report(&u);
 	return ok && diag_errors() == 0 ? 0 : 1;

@@ -1,15 +1,27 @@
-/* Writing of dependency files. `\ ` is a space, `\#` a number sign, `$$` a dollar; backslashes count only in front
- * of a space or number sign and are doubled there. Ninja wants the first output of the step as the first target. */
+/* Writing of dependency files that make and Ninja read alike. `\ ` is a space, `\#` a number sign, `\:` a colon, `$$` a dollar;
+ * backslashes count only in front of these and are doubled there. What make reads otherwise, however it is written, is refused: `;` begins
+ * a recipe, `=` makes a variable, `|` divides the prerequisites, `(...)` at the end is a member of an archive, `%` in a target a pattern.
+ * Ninja wants the first output of the step as the first target. */
 #include "driver/depfile.h"
 
 #include <string.h>
 
 enum { RULE_WIDTH = 100 };
 
+bool depfile_can_name(const char *path, bool target)
+{
+	size_t n = strlen(path);
+	for (const char *p = path; *p; p++)
+		if ((unsigned char)*p < ' ' || strchr(";=|", *p) || (target && *p == '%')) return false;
+	char last = n ? path[n - 1] : 0;
+	return last != '\\' && last != ')' && !(target && last == '&');
+}
+
 void depfile_name(Out *o, const char *path)
 {
+	if (*path == '~') out_puts(o, "./");    /* no home folder */
 	for (const char *p = path; *p; p++) {
-		if (*p == ' ' || *p == '\t' || *p == '#') {
+		if (*p == ' ' || *p == '#' || *p == ':') {
 			for (const char *q = p; q > path && q[-1] == '\\'; q--) out_raw(o, "\\", 1);
 			out_raw(o, "\\", 1);
 		} else if (*p == '$') {

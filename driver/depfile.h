@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include "base/out.h"
 
+bool depfile_can_name(const char *path, bool target);   /* false: no spelling means this name to make and to Ninja */
 void depfile_name(Out *o, const char *path);            /* one escaped name */
 /* targets: the generated program first. As they are when verbatim (they come from -MT). Phony: a rule for each
  * dependency but the first. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/files.h"
 #include "base/version.h"
 #include "driver/compile.h"
 #include "driver/lists.h"
@@ -30,6 +31,7 @@ static int print_and_exit(const Options *o)
 {
 	Out *out = out_new();
 	const char *why;
+	if (o->output && o->input && file_is_same(o->output, o->input, FILE_READ)) usage_error("the output `%s` is the input", o->output);
 	switch (o->action) {
 	case OPT_HELP: help_print(out, o->action_arg); break;
 	case OPT_VERSION: print_version(out, o->action_arg); break;
@@ -40,7 +42,7 @@ static int print_and_exit(const Options *o)
 	case OPT_PRINT_ARCH: list_arches(out); break;
 	default: bug("no action");
 	}
-	if (!out_write(out, o->output ? o->output : "-", FILE_REWRITE, &why))
+	if (!file_write(out, o->output ? o->output : "-", FILE_REWRITE, &why))
 		die("cannot write %s: %s", o->output ? o->output : "standard output", why);
 	return 0;
 }
@@ -49,7 +51,8 @@ int main(int argc, char **argv)
 {
 	Options o;
 	hold_streams();
-	signal(SIGPIPE, SIG_IGN);       /* a closed pipe is an error like any other */
+	signal(SIGPIPE, SIG_IGN);       /* a closed pipe is an error like any other, */
+	signal(SIGXFSZ, SIG_IGN);       /* and so is a file that may not grow further */
 	A_UNIT = arena_new();
 	A_TMP = arena_new();
 	options_read(&o, argc, argv);

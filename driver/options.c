@@ -256,6 +256,7 @@ static void read_response(Options *o, const char *path, int depth)
 	const char *why;
 	char *p = src_read(path, &n, &why);
 	if (!p) usage_error("cannot read `@%s`: %s", path, why);
+	vec_push(A_UNIT, &o->response, path);
 	if (depth >= NEST_MAX) usage_error("`@%s` is read by itself, or nested more than %d deep", path, NEST_MAX);
 	for (size_t i = 0; i < n; ) {
 		if (isspace((unsigned char)p[i]) || !p[i]) {

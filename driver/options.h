@@ -65,6 +65,7 @@ typedef struct Options {
 	OptId action;                   /* an option that prints something and stops; OPT_COUNT: compile */
 	const char *action_arg;
 	TextVec all;                    /* the arguments, response files expanded: for the repro */
+	TextVec response;               /* those files */
 } Options;
 
 /* Reads the arguments; mistakes are a sentence and exit 2. */

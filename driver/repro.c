@@ -1,11 +1,12 @@
 /* Repro files. Lines of `key value`; a file is `file BYTES PATH` and then its bytes and a newline, so that any content
- * fits. tools/replay.py unpacks one and runs it. */
+ * fits. tools/replay.py unpacks one and runs it, and writes nowhere else whatever the file says. */
 #include "driver/repro.h"
 
-#include <string.h>
-
+#include "base/files.h"
+#include "base/show.h"
 #include "base/src.h"
 #include "base/version.h"
+#include "driver/outputs.h"
 
 static const Options *bug_options;
 
@@ -20,8 +21,11 @@ static void repro_line(Out *o, const char *key, const char *value)
 	out_puts(o, "\n");
 }
 
-bool repro_save(const Options *opt, const char *path, const char *message)
+const char *repro_path(const Options *o) { return o->repro_file ? o->repro_file : "ctilec-repro.txt"; }
+
+bool repro_save(const Options *opt, const char *message)
 {
+	const char *path = repro_path(opt);
 	Out *o = out_new();
 	const char *why;
 	out_puts(o, "ctilec-repro 1\n");
@@ -35,17 +39,17 @@ bool repro_save(const Options *opt, const char *path, const char *message)
 		out_puts(o, "\n");
 	}
 	out_puts(o, "end\n");
-	if (!out_write(o, path, FILE_REWRITE, &why)) {
-		fprintf(stderr, "ctilec: error: cannot write `%s`: %s\n", path, why);
+	if (!file_write(o, path, FILE_REWRITE, &why)) {
+		fprintf(stderr, "ctilec: error: cannot write `%s`: %s\n", shown(path), why);
 		return false;
 	}
-	if (message) fprintf(stderr, "  inputs and options are saved in `%s`: please attach it\n", path);
+	if (message) fprintf(stderr, "  inputs and options are saved in `%s`: please attach it\n", shown(path));
 	return true;
 }
 
 static void save_after_bug(const char *message)
 {
-	repro_save(bug_options, bug_options->repro_file ? bug_options->repro_file : "ctilec-repro.txt", message);
+	if (!outputs_meet_inputs(bug_options, repro_path(bug_options))) repro_save(bug_options, message);
 }
 
 void repro_on_bug(const Options *o)

@@ -3,6 +3,7 @@
 #define DRIVER_REPRO_H
 #include "driver/options.h"
 
-bool repro_save(const Options *o, const char *path, const char *message);       /* message: the internal error, or NULL */
+const char *repro_path(const Options *o);
+bool repro_save(const Options *o, const char *message);         /* message: the internal error, or NULL */
 void repro_on_bug(const Options *o);            /* from now on an internal error saves one */
 #endif

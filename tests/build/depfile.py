@@ -35,6 +35,18 @@ def text():
         check(not os.path.exists(os.path.join(tmp, "k.c")), "-M wrote a program")
         ctilec("-MD", "-MF", "d.d", "-MT", "one two", "-MT", "$(three)", *args, cwd=tmp)
         check(read(os.path.join(tmp, "d.d")).startswith("one two $(three): "), "-MT: " + read(os.path.join(tmp, "d.d")))
+        for n, word in (("a:b", r"a\:b"), ("~a", "./~a"), ("a'b[1]", "a'b[1]")):
+            write(os.path.join(tmp, n + ".tile"), "fn f() -> i32 { return 1; }\n")
+            rule = ctilec("-M", "-w", "--target=c", n + ".tile", cwd=tmp).out.decode()
+            check(rule == "%s.c %s.h: %s.tile\n" % (word, word, word), "the rule of `%s`: %s" % (n, rule))
+        for n in ("a;b", "a=b", "a|b", "a%b", "a\tb", "a\nb", "a\rb"):
+            write(os.path.join(tmp, n + ".tile"), "fn f() -> i32 { return 1; }\n")
+            for how in (["-M"], ["-MD"]):
+                r = ctilec(*how, "-w", "--target=c", n + ".tile", cwd=tmp)
+                check(r.code == 1 and "cannot stand in a make rule" in r.text and r.text.count("\n") == 1 and not r.out, "`%s` in a rule: %d %s %s" % (n, r.code, r.text, r.out))
+            check(not os.path.exists(os.path.join(tmp, n + ".c")), "a program was written without its rule")
+        r = ctilec("-M", "-MT", "k", "-w", "--target=c", "a%b.tile", cwd=tmp)
+        check(r.out == b"k: a%b.tile\n", "-MT for a target that cannot be named: %s%s" % (r.out, r.text))
         r = ctilec("--check", "-MD", "-MF", "c.d", "in $1/k.tile", "--target=c", cwd=tmp)
         check(r.code == 0 and read(os.path.join(tmp, "c.d")).startswith("k.c k.h: "), "--check -MD: " + r.text)
 

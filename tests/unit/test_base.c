@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/files.h"
 #include "base/fmt.h"
 #include "base/json.h"
 #include "base/out.h"
@@ -163,12 +164,12 @@ static void pieces(const char *path)
 	out_refer(o, "\n", 1);
 	CHECK(out_line(o) == 5 && o->bol);
 	out_puts(o, "e");
-	CHECK(out_line(o) == 5 && !o->bol && out_write(o, path, FILE_REWRITE, &why));
+	CHECK(out_line(o) == 5 && !o->bol && file_write(o, path, FILE_REWRITE, &why));
 	char *text = src_read(path, &n, &why);
 	CHECK(text && n == 10 && strcmp(text, "a\nb\nc1\nd\ne") == 0);
-	CHECK(stat(path, &a) == 0 && out_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0 && a.st_ino == b.st_ino);
+	CHECK(stat(path, &a) == 0 && file_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0 && a.st_ino == b.st_ino);
 	out_refer(o, "f", 1);
-	CHECK(out_write(o, path, FILE_KEEP_IF_SAME, &why));
+	CHECK(file_write(o, path, FILE_KEEP_IF_SAME, &why));
 	text = src_read(path, &n, &why);
 	CHECK(text && n == 11 && text[10] == 'f');
 }
@@ -188,16 +189,16 @@ static void files(void)
 	pieces(path);
 	Out *o = out_new();
 	out_puts(o, "text\n");
-	CHECK(out_write(o, path, FILE_REWRITE, &why));
-	CHECK(stat(path, &a) == 0 && out_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0 && a.st_ino == b.st_ino);
-	CHECK(out_write(o, path, FILE_REWRITE, &why) && stat(path, &b) == 0 && a.st_ino != b.st_ino);
-	CHECK(!out_write(o, dir, FILE_REWRITE, &why) && strcmp(why, "is a directory") == 0);
-	CHECK(!out_write(o, other, FILE_REWRITE, &why) && strcmp(why, "no such file or folder") == 0);
-	CHECK(!out_write(o, "/dev/full", FILE_REWRITE, &why) && strcmp(why, "the disk is full") == 0);
+	CHECK(file_write(o, path, FILE_REWRITE, &why));
+	CHECK(stat(path, &a) == 0 && file_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0 && a.st_ino == b.st_ino);
+	CHECK(file_write(o, path, FILE_REWRITE, &why) && stat(path, &b) == 0 && a.st_ino != b.st_ino);
+	CHECK(!file_write(o, dir, FILE_REWRITE, &why) && strcmp(why, "is a directory") == 0);
+	CHECK(!file_write(o, other, FILE_REWRITE, &why) && strcmp(why, "no such file or folder") == 0);
+	CHECK(!file_write(o, "/dev/full", FILE_REWRITE, &why) && strcmp(why, "the disk is full") == 0);
 	/* one that fails takes the staged ones with it */
 	out_puts(o, "more\n");
-	CHECK(out_stage(o, path, FILE_REWRITE, &why) && out_stage(o, "/dev/full", FILE_REWRITE, &why));
-	CHECK(!out_commit(&why, &where) && strcmp(where, "/dev/full") == 0);
+	CHECK(file_stage(o, path, FILE_REWRITE, &why) && file_stage(o, "/dev/full", FILE_REWRITE, &why));
+	CHECK(!file_commit(&why, &where) && strcmp(where, "/dev/full") == 0);
 	char *text = src_read(path, &n, &why);
 	CHECK(text && n == 5 && strcmp(text, "text\n") == 0);
 	CHECK(!src_read(dir, &n, &why) && strcmp(why, "is a directory") == 0);
