@@ -353,8 +353,8 @@ static void print_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *
 		else out_puts(o, "1");
 	}
 	out_puts(o, " };\nint64_t ct_blocks = 1;\n(void)stream;\n");
-	out_puts(o, "for (int i = 0; i < 4; i++) {\n\tif (ct_grid[i] <= 0) return CTILE_OK;\n"
-		"\tct_blocks = ct_host_mul(ct_blocks, ct_grid[i], &ct_bad);\n}\n");
+	out_puts(o, "for (int ct_i = 0; ct_i < 4; ct_i++) {\n\tif (ct_grid[ct_i] <= 0) return CTILE_OK;\n"
+		"\tct_blocks = ct_host_mul(ct_blocks, ct_grid[ct_i], &ct_bad);\n}\n");
 	out_printf(o, "if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, \"%s: the grid has 2^31 tile blocks or more\");\n",
 		fn->source_name ? fn->source_name : fn->name);
 	t->start(o, m, fn, opt);

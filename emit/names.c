@@ -9,7 +9,8 @@
 
 enum { KEPT = 1024 };   /* names */
 
-/* Words that C11, C++20 or CUDA C reserve or define as macros in what our output includes. */
+/* What is a keyword or a macro somewhere, or what emitted text says where names of the author are visible: variables, parameters
+ * and entries of these names get another one. tests/names compiles programs that are named after each identifier in emitted text. */
 static const char *const reserved[] = {
 	"alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t",
 	"char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval",
@@ -21,8 +22,10 @@ static const char *const reserved[] = {
 	"using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "linux", "unix", "stdin", "stdout", "stderr", "errno",
 	"NULL", "EOF", "INT32_MAX", "INT64_MAX", "size_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
 	"uint64_t", "uintptr_t", "stream", "workspace", "bytes", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "cluster",
-	"I", "signbit", "isnan", "isinf", "isfinite", "assert", "math_errhandling", "memcpy", "memset", "malloc", "free", "printf",
-	"fprintf", "abort", "fma", "fmaf",
+	"I", "signbit", "isnan", "isinf", "isfinite", "isnormal", "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater",
+	"isunordered", "issignaling", "iszero", "iseqsig", "iscanonical", "issubnormal", "fpclassify", "complex", "imaginary", "assert",
+	"offsetof", "math_errhandling", "signgam", "environ", "memcpy", "memset", "malloc", "free", "printf", "fprintf", "fputs", "snprintf",
+	"vsnprintf", "va_list", "va_start", "va_end", "va_arg", "va_copy", "abort", "fma", "fmaf", "atomicAdd", "dim3", "CUstream_st",
 };
 
 /* What the C library's headers may define as macros: M_PIf, and words of capitals. */
@@ -32,6 +35,19 @@ static bool is_macro(Str s, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (s[i] >= 'a' && s[i] <= 'z') return false;
 	return n > 2 && s[0] >= 'A' && s[0] <= 'Z';
+}
+
+/* Capitals that the headers of emitted text define, for names that are not renamed for their capitals alone. */
+static bool is_own_macro(const char *s, size_t n)
+{
+	static const char *const begin[] = {
+		"INT", "UINT", "PTRDIFF_", "SIG_", "SIZE_", "WCHAR_", "WINT_", "FP_", "M_", "HUGE_", "MATH_", "SEEK_", "EXIT_", "L_", "P_", "TMP_",
+		"RAND_", "MB_", "BUFSIZ", "FILENAME_", "FOPEN_", "EOF", "NULL", "NAN", "INFINITY", "CUDART_", "EDOM", "ERANGE", "EILSEQ",
+		"CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_", "FLT_", "DBL_", "LDBL_", "CLOCKS_", "CLOCK_",
+	};
+	for (size_t i = 0; is_macro(s, n) && i < sizeof begin / sizeof *begin; i++)
+		if (!strncmp(s, begin[i], strlen(begin[i]))) return true;
+	return false;
 }
 
 /* Functions and types of the C library and of CUDA: an entry of such a name would meet the library's, in the header of one
@@ -89,28 +105,43 @@ static bool is_short_vector(const char *s, size_t n)
 	return in_list(elems, k, s, n) || (s[0] == 'u' && in_list(elems, k - 2, s + 1, n - 1));
 }
 
+/* cudaError_t: of CUDA's runtime. */
+static bool is_of_runtime(const char *s) { return !strncmp(s, "cuda", 4) && s[4] >= 'A' && s[4] <= 'Z'; }
+
 static bool is_library(const char *s, size_t n)
 {
 	size_t k = sizeof library_math / sizeof *library_math;
-	if (n > 4 && !memcmp(s, "cuda", 4) && s[4] >= 'A' && s[4] <= 'Z') return true;
+	if (is_of_runtime(s)) return true;
 	if (n > 5 && !memcmp(s, "make_", 5)) return is_library(s + 5, n - 5);
 	if (in_list(library, sizeof library / sizeof *library, s, n) || in_list(library_math, k, s, n)) return true;
 	return is_short_vector(s, n) || (n > 1 && (s[n - 1] == 'f' || s[n - 1] == 'l') && in_list(library_math, k, s, n - 1));
 }
 
-static Str rename_reserved(Str s)
+static bool is_reserved(const char *s, size_t n) { return in_list(reserved, sizeof reserved / sizeof *reserved, s, n); }
+
+/* Names that only the emitters make begin so; those of the author, and what they become, get another beginning. */
+static bool begins_as_ours(const char *s)
 {
-	if (!strncmp(s, "ct_", 3) || !strncmp(s, "CT", 2) || !strncmp(s, "__", 2)) return str_fmt("u_%s", s);
-	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-		if (!strcmp(s, reserved[i])) return str_fmt("%s_", s);
-	size_t n = str_len(s);          /* keep `int_` apart from the renamed `int` */
-	if (n > 1 && s[n - 1] == '_') {
-		char *t = arena_strndup(A_TMP, s, n);
-		while (n && t[n - 1] == '_') t[--n] = 0;
-		for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-			if (!strcmp(t, reserved[i])) return str_fmt("%s_", s);
-	}
-	return s;
+	while (s[0] == 'u' && s[1] == '_') s += 2;
+	if (s[0] == '_') return s[1] == '_' || (s[1] >= 'A' && s[1] <= 'Z');
+	return !strncmp(s, "ct_", 3) || !strncmp(s, "CT", 2) || !strncmp(s, "Ct", 2) || !strncmp(s, "ctile_", 6);
+}
+
+/* The functions that belong to an entry or a kernel f end so: f_ws, f_workspace, f_sm80_aligned. */
+static bool ends_as_ours(const char *s, size_t n)
+{
+	if ((n > 3 && !memcmp(s + n - 3, "_ws", 3)) || (n > 10 && !memcmp(s + n - 10, "_workspace", 10))) return true;
+	for (size_t i = 1; i + 3 < n; i++)
+		if (!memcmp(s + i, "_sm", 3) && s[i + 3] >= '0' && s[i + 3] <= '9') return true;
+	return false;
+}
+
+/* The length without underscores at the end: `int_` stays apart from what `int` becomes. */
+static size_t stem(Str s)
+{
+	size_t n = str_len(s);
+	while (n > 1 && s[n - 1] == '_') n--;
+	return n;
 }
 
 /* What a name becomes, kept where a name recurs all over a program. */
@@ -123,15 +154,19 @@ static Str kept_name(Kept cache[KEPT], Str s, Str (*make)(Str s))
 	return k->to;
 }
 
-/* `sin_` stays apart from the renamed `sin`. */
 static Str entry_of(Str s)
 {
-	size_t n = str_len(s);
-	while (n > 1 && s[n - 1] == '_') n--;
-	return is_library(s, n) ? str_fmt("%s_", s) : rename_reserved(s);
+	size_t n = stem(s);
+	if (s[0] == '_' || begins_as_ours(s)) return str_fmt("u_%s", s);
+	return is_library(s, n) || is_reserved(s, n) || is_own_macro(s, n) ? str_fmt("%s_", s) : s;
 }
 
-static Str c_of(Str s) { return is_macro(s, str_len(s)) ? str_fmt("%s_", s) : rename_reserved(s); }
+static Str c_of(Str s)
+{
+	size_t n = stem(s);
+	if (begins_as_ours(s)) return str_fmt("u_%s", s);
+	return is_reserved(s, n) || is_macro(s, n) || is_of_runtime(s) || ends_as_ours(s, n) ? str_fmt("%s_", s) : s;
+}
 
 Str name_entry(Str s)
 {

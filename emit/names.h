@@ -1,10 +1,12 @@
-/* Names in emitted text: the author's own, except where C, C++ or CUDA reserve them. */
+/* Names in emitted text: the author's own, except where C, C++ or CUDA reserve them or the text itself uses them.
+ * What an emitter names begins with `ct_`, `CT`, `Ct` or `ctile_`, also loop variables and temporaries: no name that name_c or
+ * name_entry gives begins so. */
 #ifndef EMIT_NAMES_H
 #define EMIT_NAMES_H
 #include "base/str.h"
 #include "ir/ir.h"
 
-Str name_c(Str s);                      /* s, or s with `_` appended when it is a keyword of C, C++ or CUDA, or begins with ct_ */
+Str name_c(Str s);                      /* of a variable, parameter or dimension: s, or another one where it is taken */
 Str name_entry(Str s);                  /* of a C function: as name_c, but capitals stay, for nothing of the caller's is renamed */
 Str name_dim(const Fn *fn, int i);      /* C name of a dimension: name_c */
 Str sym_c(const Sym *s);                /* plain C over name_c of the atoms, for device text: values proved to fit */

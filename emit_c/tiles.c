@@ -62,18 +62,18 @@ static void mma_rows(Cg *g, Str c, Str a, Str b, Elem acc, long long m, long lon
 {
 	long long step = k % 4 == 0 ? 4 : 1;
 	Out *o = g->o;
-	out_printf(o, "for (int i = 0; i < %lld; i++)\n\tfor (int k = 0; k < %lld; k += %lld)\n\t\tfor (int j = 0; j < %lld; j++)", m, k, step, n);
+	out_printf(o, "for (int ct_i = 0; ct_i < %lld; ct_i++)\n\tfor (int ct_k = 0; ct_k < %lld; ct_k += %lld)\n\t\tfor (int ct_j = 0; ct_j < %lld; ct_j++)", m, k, step, n);
 	if (acc == EL_I32) {
-		out_printf(o, " {\n\t\t\tuint32_t s = (uint32_t)%s[i * %lld + j];\n", c, n);
+		out_printf(o, " {\n\t\t\tuint32_t ct_s = (uint32_t)%s[ct_i * %lld + ct_j];\n", c, n);
 		for (long long u = 0; u < step; u++)
-			out_printf(o, "\t\t\ts += (uint32_t)%s[i * %lld + k + %lld] * (uint32_t)%s[(k + %lld) * %lld + j];\n", a, k, u, b, u, n);
-		out_printf(o, "\t\t\t%s[i * %lld + j] = (int32_t)s;\n\t\t}\n", c, n);
+			out_printf(o, "\t\t\tct_s += (uint32_t)%s[ct_i * %lld + ct_k + %lld] * (uint32_t)%s[(ct_k + %lld) * %lld + ct_j];\n", a, k, u, b, u, n);
+		out_printf(o, "\t\t\t%s[ct_i * %lld + ct_j] = (int32_t)ct_s;\n\t\t}\n", c, n);
 		return;
 	}
-	out_printf(o, " {\n\t\t\t%s s = %s[i * %lld + j];\n", c_type(acc), c, n);
+	out_printf(o, " {\n\t\t\t%s ct_s = %s[ct_i * %lld + ct_j];\n", c_type(acc), c, n);
 	for (long long u = 0; u < step; u++)
-		out_printf(o, "\t\t\ts = CT_MAC%s(%s[i * %lld + k + %lld], %s[(k + %lld) * %lld + j], s);\n", acc == EL_F64 ? "" : "F", a, k, u, b, u, n);
-	out_printf(o, "\t\t\t%s[i * %lld + j] = s;\n\t\t}\n", c, n);
+		out_printf(o, "\t\t\tct_s = CT_MAC%s(%s[ct_i * %lld + ct_k + %lld], %s[(ct_k + %lld) * %lld + ct_j], ct_s);\n", acc == EL_F64 ? "" : "F", a, k, u, b, u, n);
+	out_printf(o, "\t\t\t%s[ct_i * %lld + ct_j] = ct_s;\n\t\t}\n", c, n);
 }
 
 static long long at_least_one(const Type *t, int axis) { return axis < 0 ? 1 : (long long)type_extent(t, axis); }
@@ -103,16 +103,16 @@ void emit_mma(Cg *g, const Op *op, Str into)
 	long long batch = r == 3 ? at_least_one(t, 0) : 1;
 	if (batch > 1) {
 		bool more_a = type_extent(va->type, 0) > 1, more_b = type_extent(vb->type, 0) > 1;
-		out_printf(g->o, "for (int z = 0; z < %lld; z++) {\n", batch);
+		out_printf(g->o, "for (int ct_z = 0; ct_z < %lld; ct_z++) {\n", batch);
 		out_in(g->o);
-		mma_rows(g, str_fmt("(%s + z * %lld)", c, m * n), more_a ? str_fmt("(%s + z * %lld)", a, m * k) : a,
-			more_b ? str_fmt("(%s + z * %lld)", b, k * n) : b, acc, m, n, k);
+		mma_rows(g, str_fmt("(%s + ct_z * %lld)", c, m * n), more_a ? str_fmt("(%s + ct_z * %lld)", a, m * k) : a,
+			more_b ? str_fmt("(%s + ct_z * %lld)", b, k * n) : b, acc, m, n, k);
 		block_close(g);
 	} else {
 		mma_rows(g, c, a, b, acc, m, n, k);
 	}
-	if (half) out_printf(g->o, "for (int i = 0; i < %lld; i++) %s[i] = %s;\n", (long long)type_size(t), result,
-		cast_to(EL_F16, EL_F32, str_fmt("%s[i]", c)));
+	if (half) out_printf(g->o, "for (int ct_i = 0; ct_i < %lld; ct_i++) %s[ct_i] = %s;\n", (long long)type_size(t), result,
+		cast_to(EL_F16, EL_F32, str_fmt("%s[ct_i]", c)));
 	g->mem_top = top;
 	g->stack = stack;
 	block_close(g);
@@ -139,7 +139,7 @@ static void reduce_last(Cg *g, const Reduction *r)
 {
 	Nest n;
 	int lanes = r->n < LANES ? (int)r->n : LANES;
-	Str part = temp(g, "part"), l = temp(g, "l"), j = temp(g, "j");
+	Str part = temp(g, "part"), l = temp(g, "lane"), j = temp(g, "j");
 	nest_open(g, &n, r->out->type);
 	out_printf(g->o, "%s %s[%d];\n", c_type(r->acc), part, lanes);
 	int memo = g->memo.n;
@@ -200,8 +200,8 @@ static void reduce_rows(Cg *g, const Reduction *r)
 		nest_close(g, &a);
 		if (r->n == 1) break;
 	}
-	if (wide) out_printf(g->o, "for (int i = 0; i < %lld; i++) %s[i] = %s;\n", (long long)type_size(r->out->type), r->array,
-		cast_to(r->out->type->elem, r->acc, str_fmt("%s[i]", acc)));
+	if (wide) out_printf(g->o, "for (int ct_i = 0; ct_i < %lld; ct_i++) %s[ct_i] = %s;\n", (long long)type_size(r->out->type), r->array,
+		cast_to(r->out->type->elem, r->acc, str_fmt("%s[ct_i]", acc)));
 	g->mem_top = top;
 	g->stack = stack;
 }
@@ -376,13 +376,13 @@ void emit_sort(Cg *g, const Op *op)     /* merge sort of each line, bottom up: s
 	n.idx[axis] = i;
 	out_printf(g->o, "%s *%s = %s, *%s = %s;\n", c_type(e), from, a, to, b);
 	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) %s[%s] = %s;\n", i, i, (long long)len, i, from, i, elem(g, x, n.idx));
-	out_printf(g->o, "for (int w = 1; w < %lld; w *= 2) {\n", (long long)len);
-	out_printf(g->o, "\tfor (int s = 0; s < %lld; s += 2 * w)\n", (long long)len);
-	out_printf(g->o, "\t\tfor (int k = s, p = s, q = s + w; k < s + 2 * w; k++) {\n");
-	out_printf(g->o, "\t\t\tconst int right = p == s + w || (q < s + 2 * w && %s);\n",
-		before(e, ir_int(op, AT_DESCENDING, 0), str_fmt("%s[q]", from), str_fmt("%s[p]", from)));
-	out_printf(g->o, "\t\t\t%s[k] = right ? %s[q++] : %s[p++];\n\t\t}\n", to, from, from);
-	out_printf(g->o, "\t%s *const swap = %s;\n\t%s = %s;\n\t%s = swap;\n}\n", c_type(e), from, from, to, to);
+	out_printf(g->o, "for (int ct_w = 1; ct_w < %lld; ct_w *= 2) {\n", (long long)len);
+	out_printf(g->o, "\tfor (int ct_s = 0; ct_s < %lld; ct_s += 2 * ct_w)\n", (long long)len);
+	out_printf(g->o, "\t\tfor (int ct_k = ct_s, ct_p = ct_s, ct_q = ct_s + ct_w; ct_k < ct_s + 2 * ct_w; ct_k++) {\n");
+	out_printf(g->o, "\t\t\tconst int ct_right = ct_p == ct_s + ct_w || (ct_q < ct_s + 2 * ct_w && %s);\n",
+		before(e, ir_int(op, AT_DESCENDING, 0), str_fmt("%s[ct_q]", from), str_fmt("%s[ct_p]", from)));
+	out_printf(g->o, "\t\t\t%s[ct_k] = ct_right ? %s[ct_q++] : %s[ct_p++];\n\t\t}\n", to, from, from);
+	out_printf(g->o, "\t%s *const ct_swap = %s;\n\t%s = %s;\n\t%s = ct_swap;\n}\n", c_type(e), from, from, to, to);
 	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) %s[%s] = %s[%s];\n", i, i, (long long)len, i, array, linear(x->type, n.idx), from, i);
 	nest_close(g, &n);
 	g->mem_top = top;
@@ -404,7 +404,7 @@ void emit_topk(Cg *g, const Op *op)     /* k rounds of "the best not taken yet":
 	Nest n;
 	other_axes(x->type, axis, axes, &na);
 	nest_open_axes(g, &n, x->type, axes, na);
-	out_printf(g->o, "memset(%s, 0, %lld);\nfor (int r = 0; r < %lld; r++) {\n", taken, (long long)len, (long long)k);
+	out_printf(g->o, "memset(%s, 0, %lld);\nfor (int ct_r = 0; ct_r < %lld; ct_r++) {\n", taken, (long long)len, (long long)k);
 	out_in(g->o);
 	Str i = temp(g, "i"), best = temp(g, "best"), v = temp(g, "x");
 	out_printf(g->o, "int %s = -1;\n%s %s = %s;\n", best, c_type(e), v, num_c(e, num_zero(e)));
@@ -416,7 +416,7 @@ void emit_topk(Cg *g, const Op *op)     /* k rounds of "the best not taken yet":
 	if (elem_is_float(e)) win = str_fmt("%s || (ct_isnan_%s(%s) && !ct_isnan_%s(%s))", win, t, y, t, v);
 	out_printf(g->o, "if (!%s[%s] && (%s < 0 || %s)) {\n\t%s = %s;\n\t%s = %s;\n}\n", taken, i, best, win, best, i, v, y);
 	block_close(g);
-	n.idx[axis] = str_intern("r");
+	n.idx[axis] = str_intern("ct_r");
 	Str at = linear(op->out[0]->type, n.idx);
 	out_printf(g->o, "%s[%s] = 1;\n%s[%s] = %s;\n%s[%s] = %s;\n", taken, best, values, at, v, places, at, best);
 	block_close(g);

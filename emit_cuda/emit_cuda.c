@@ -69,6 +69,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	SnipSet *used = NEW(A_UNIT, SnipSet);
 	Out *host = out_new();
 	snip_init(used, &cuda_device);
+	text_module(m);
 	for (int i = 0; i < m->fns.n; i++) {
 		CuKernel k = { .fn = m->fns.p[i] };
 		texts_make(&k, i, placed, opt, used);

@@ -6,7 +6,11 @@
 
 Str text_arch(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
 
-Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
+static const Module *module;
+
+void text_module(const Module *m) { module = m; }
+
+static Str name_of(const Fn *fn, const ArchRow *a, TextKind t)
 {
 	Str name = str_fmt("%s_sm%d%s", name_entry(fn->name), a->number, a->specific ? "a" : "");
 	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
@@ -16,6 +20,15 @@ Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
 	if (t == TEXT_PLANES) return str_fmt("%s_planes", name);
 	if (fn->peel_line) return str_fmt("%s_%s_%d%s", name, fn->apart ? "twin" : "peeled", fn->row_regs, fn->peel_short ? "_short" : "");
 	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
+}
+
+/* A C function of the author's may be called `f_sm80`. */
+Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
+{
+	Str name = name_of(fn, a, t);
+	for (int i = 0; i < module->entries.n; i++)
+		if (name_entry(module->entries.p[i]->name) == name) return str_fmt("ct_%s", name);
+	return name;
 }
 
 static void title(Out *o, const Fn *fn, TextKind kind)

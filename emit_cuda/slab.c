@@ -168,7 +168,7 @@ void slab_prefetch(Cu *g, const Op *op)
 {
 	const CuView *v = cu_val(g, ir_in(op, 0))->view;
 	const IrAttr *steps = ir_attr(op, AT_STEPS);
-	Str row = cu_fresh(g, "row"), col = cu_fresh(g, "col");
+	Str row = cu_fresh(g, "line"), col = cu_fresh(g, "col");
 	out_printf(g->o, "const long long %s = (long long)%s * %lld + ct_tid, %s = (long long)%s * %lld;\n", row,
 		cu_scalar(g, ir_in(op, 1)),
 		(long long)steps->u.ints.p[0], col, cu_scalar(g, ir_in(op, 2)), (long long)steps->u.ints.p[1]);

@@ -63,6 +63,7 @@ static inline bool text_is_for_aligned(TextKind t) { return t == TEXT_ALIGNED ||
 
 /* kernel.c */
 Str text_arch(const ArchRow *a);                        /* the macro that is 1 where code for it is compiled */
+void text_module(const Module *m);      /* whose entries text_name keeps apart from kernels */
 Str text_name(const Fn *fn, const ArchRow *a, TextKind t);      /* fn: the placed kernel */
 Cu text_body(CuKernel *k, const Fn *fn, const EmitOptions *opt, bool aligned);
 void text_params(CuKernel *k);                          /* those of the author, and what texts ask for beside them */

@@ -295,9 +295,9 @@ static int ct_run_scale_256(float a, const float *x, float *y, int64_t n, struct
 	const int64_t ct_grid[4] = { ct_host_cdiv(n, 256, &ct_bad), 1, 1, 1 };
 	int64_t ct_blocks = 1;
 	(void)stream;
-	for (int i = 0; i < 4; i++) {
-		if (ct_grid[i] <= 0) return CTILE_OK;
-		ct_blocks = ct_host_mul(ct_blocks, ct_grid[i], &ct_bad);
+	for (int ct_i = 0; ct_i < 4; ct_i++) {
+		if (ct_grid[ct_i] <= 0) return CTILE_OK;
+		ct_blocks = ct_host_mul(ct_blocks, ct_grid[ct_i], &ct_bad);
 	}
 	if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, "scale: the grid has 2^31 tile blocks or more");
 	if (ct_bad) return ct_fail(CTILE_OVERFLOW, "scale_256: a size does not fit 64 bits");
@@ -347,7 +347,7 @@ int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size
 		{ "y", y, 1, 4, 1, { n }, { 1 } },
 	};
 	if (ct_bad) return ct_fail(CTILE_OVERFLOW, "scale: the size of a tensor does not fit 64 bits");
-	{ const int ct_s = ct_check_tensors("scale", ct_t, 2); if (ct_s) return ct_s; }
+	{ const int ct_bad_tensor = ct_check_tensors("scale", ct_t, 2); if (ct_bad_tensor) return ct_bad_tensor; }
 	(void)a;
 	(void)x;
 	(void)y;

@@ -2,5 +2,3 @@
 ctilec_test(emit/lines "quick;golden" run/lines.py c)
 ctilec_test(emit/debugger "golden" run/lines.py gdb)
 ctilec_test(nvcc/lines "nvcc" run/lines.py cuda)
-ctilec_test(emit/names "quick;golden" run/names.py c)
-ctilec_test(nvcc/names "nvcc" run/names.py cuda)

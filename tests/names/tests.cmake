@@ -1,0 +1,5 @@
+# ---- names of the author beside those of the emitters ----
+ctilec_test(names/c "quick;emulated" names/names.py c)
+ctilec_test(names/cuda "emulated" names/names.py cuda)
+ctilec_test(names/header "cli" names/names.py header)
+ctilec_test(nvcc/names "nvcc" names/names.py nvcc)
