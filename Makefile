@@ -1,7 +1,8 @@
 # Builds ctilec. `make help` lists what it can do.
 #
 # Variables: BUILD (folder for everything made, default build), CC, CFLAGS, PREFIX and DESTDIR (for install),
-# SAN=1 (address and undefined-behaviour sanitizers), WERROR=1, V=1 (prints whole commands), TESTS (labels for `make test`, a regular expression).
+# SAN=1 (address and undefined-behaviour sanitizers), WERROR=1, V=1 (prints whole commands), TESTS (labels for `make test`, a regular expression),
+# NVCC.
 
 BUILD   ?= build
 CC      ?= cc
@@ -47,7 +48,7 @@ all: $(BUILD)/ctilec
 help:
 	@echo 'make              build the compiler: $(BUILD)/ctilec'
 	@echo 'make demo         compile the samples and run them, on the GPU too where there is one'
-	@echo 'make test         all tests; TESTS=quick takes those of one label'
+	@echo 'make test         all tests; TESTS=quick takes those of one label, NVCC=nvcc another nvcc than the pinned one'
 	@echo 'make bench        measure the compiler, and the C target against plain loops; compile what bench-gpu runs; no GPU needed'
 	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
 	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'
@@ -133,8 +134,9 @@ editors: all
 	$(PYTHON) tools/gen-editors.py $(BUILD)/ctilec editors
 
 # ---- tests, benchmarks, demo ----
+# Tests take the pinned nvcc unless NVCC is given; benchmarks and the demo take the one on PATH.
 test: all lib
-	CC='$(CC)' PYTHON='$(PYTHON)' sh tools/test.sh '$(BUILD)' '$(TESTS)' '$(JOBS)'
+	CC='$(CC)' PYTHON='$(PYTHON)' NVCC='$(if $(filter file,$(origin NVCC)),,$(NVCC))' sh tools/test.sh '$(BUILD)' '$(TESTS)' '$(JOBS)'
 
 # bench/results keeps what these printed, with the machine.
 bench: all
@@ -163,7 +165,7 @@ demo: all
 
 # What NVIDIA's compiler says about types, kept as a table: asked again only when the questions change (some minutes).
 vendor-table:
-	$(PYTHON) tests/vendor/ask.py "$$(sh tools/get-nvcc.sh tile)"
+	$(PYTHON) tests/vendor/ask.py "$$(PYTHON='$(PYTHON)' sh tools/get-nvcc.sh tile)"
 
 # ---- install: relocatable, nothing names PREFIX ----
 BIN   = $(DESTDIR)$(PREFIX)/bin

@@ -1,8 +1,13 @@
 #!/bin/sh
 # Installs what is missing for building and testing ctilec: C and C++ compilers, make, re2c, Bison, CMake, Ninja, Python.
 # Does nothing when all is there; safe to repeat. Needs Debian or Ubuntu and root (or sudo) to install; otherwise it says
-# what to do.
+# what to do. `setup.sh test` also gets what the tests are pinned to into .deps/ (tools/get.py): after it, nothing needs the network.
 set -u
+cd "$(dirname "$0")/.." || exit 1
+case ${1-} in
+''|test) for_tests=${1-} ;;
+*) echo "setup: it takes nothing or \`test\`" >&2; exit 1 ;;
+esac
 
 # name of the tool, least version, package
 tools='cc 0 gcc
@@ -13,6 +18,10 @@ bison 3.8 bison
 cmake 3.20 cmake
 ninja 0 ninja-build
 python3 3.8 python3'
+# some tests need these, and are skipped without them
+[ -z "$for_tests" ] || tools="$tools
+pkg-config 0 pkg-config
+gdb 0 gdb"
 
 version() {
 	case $1 in
@@ -50,9 +59,25 @@ END
 	tmp=$(mktemp -d)
 	if command -v cc >/dev/null 2>&1 && ! links "$tmp/t"; then missing="$missing libc6-dev"; fi
 	rm -rf "$tmp"
-	# the tests may have to download an nvcc and numpy, with pip
+	# tools/get.py downloads with the pip of a virtual environment
 	if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import ensurepip' 2>/dev/null; then missing="$missing python3-venv"
 	elif ! command -v python3 >/dev/null 2>&1; then missing="$missing python3-venv"; fi
+}
+
+# The last step: `setup.sh test` gets the packages of the tests.
+finish() {
+	if [ -n "$for_tests" ]; then
+		for name in python nvcc cuda-12.0 nvrtc-12.9 nvcc-tile; do
+			"${PYTHON:-python3}" tools/get.py "$name" > /dev/null
+			case $? in
+			0) ;;
+			3) echo "setup: without them, their tests are skipped" ;;
+			*) exit 1 ;;
+			esac
+		done
+	fi
+	echo "setup: $1"
+	exit 0
 }
 
 # What is missing and who could install it; then what works without.
@@ -64,18 +89,23 @@ by_hand() {
     - re2c and Bison are not needed: \`make\` takes the scanner and parser kept in bootstrap/ when they are missing or old.
     - a C compiler and make are needed; many machines have them as modules: try \`module avail gcc\`.
     - CMake and Ninja are needed for the tests only; with Python's venv module:
-          python3 -m venv .deps/venv && .deps/venv/bin/pip install cmake ninja
+          python3 -m venv .deps/venv &&
+          .deps/venv/bin/pip install --require-hashes --only-binary :all: -r tools/requirements/cmake.txt
           PATH="\$PWD/.deps/venv/bin:\$PATH" make test
 END
 	case " $missing " in *" gcc "*|*" make "*|*" libc6-dev "*) exit 1 ;; esac
-	echo "setup: \`make\` and \`make demo\` work here; \`make test\` needs what is missing"
-	exit 0
+	case " $missing " in
+	*" g++ "*|*" cmake "*|*" ninja-build "*|*" python3 "*|*" python3-venv "*)
+		echo "setup: \`make\` and \`make demo\` work here; \`make test\` needs what is missing"
+		[ -z "$for_tests" ]
+		exit ;;
+	esac
+	finish "what is missing is not needed"
 }
 
 look
 if [ -z "$missing" ]; then
-	echo "setup: everything that ctilec needs is here"
-	exit 0
+	finish "everything that ctilec needs is here"
 fi
 
 as_root=
@@ -112,4 +142,4 @@ for tool in $old; do
 	*) echo "setup: $tool is still older than needed: $(version "$tool")"; exit 1 ;;
 	esac
 done
-echo "setup: done"
+finish "done"

@@ -1,5 +1,7 @@
 #!/bin/sh
 # Runs the tests: test.sh BUILD LABELS JOBS. LABELS is a regular expression (`ctest -L`), empty for all.
+# Tests take what tools/get.py has pinned, whatever else is installed: PYTHON names the interpreter that theirs is made from, and
+# NVCC, where it is set, another nvcc than the pinned one. tests/build/pinned.py checks this.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -16,18 +18,32 @@ for tool in cmake ctest "${PYTHON:-python3}"; do
 	fi
 done
 
-nvcc=$(command -v nvcc || true)
+# what would change a compiler's or an interpreter's result: a test's outcome belongs to the tree
+unset CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH LD_PRELOAD GCC_EXEC_PREFIX COMPILER_PATH
+unset CUDA_HOME CUDA_PATH CUDA_ROOT CUDA_ARCH NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS NVCC_CCBIN
+unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONOPTIMIZE PYTHONWARNINGS
+export PYTHONNOUSERSITE=1
+
+get() {
+	"${PYTHON:-python3}" tools/get.py "$@"
+}
+python=$(get python)
 case ${labels:-nvcc} in
-*nvcc*) nvcc=$(sh tools/get-nvcc.sh) ;;
+*nvcc*|*gpu*|*tile*)
+	nvcc=${NVCC:-$(get nvcc)}
+	# some kinds of machines have no packages of these; their tests are skipped there
+	for name in cuda-12.0 nvrtc-12.9 nvcc-tile; do get "$name" >/dev/null || [ $? = 3 ]; done ;;
+*)	nvcc=${NVCC:-$(get --there nvcc 2>/dev/null || true)} ;;
 esac
-
-python=$(command -v "${PYTHON:-python3}")
-case ${labels:-values} in
-*values*|*emulated*|*nvcc*) python=$(sh tools/get-numpy.sh "$python") ;;
+case $nvcc in
+''|/*) ;;
+*) nvcc=$(command -v "$nvcc") || { echo "test: NVCC=$NVCC is not there" >&2; exit 1; } ;;
 esac
-
-# hundreds of tests start it: the interpreter itself, for what stands in PATH may be a script that looks for one first
-python=$("$python" -c 'import sys; print(sys.executable)')
+if [ "$labels" = which ]; then		# only says what tests would use
+	echo "python $python"
+	echo "nvcc $nvcc"
+	exit 0
+fi
 
 cmake -S tests -B "$build/tests" -DCTILEC_BUILD="$build" -DNVCC="$nvcc" -DPYTHON="$python" \
 	-DCMAKE_C_COMPILER="$(command -v "${CC:-cc}")" > "$build/tests.log" || { cat "$build/tests.log"; exit 1; }

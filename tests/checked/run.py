@@ -98,7 +98,7 @@ def on_c(where, lines):
 
 def on_nvcc(where, lines):
     if not NVCC:
-        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        fail("there is no nvcc; `sh tools/setup.sh test` gets one")
         return
     r = run([CTILEC, "-w", "--checked", "-o", "k.cu", "k.tile"], cwd=where)
     if check(r.code == 0, r.text):

@@ -1,5 +1,5 @@
 """Kernels of sm_90 and newer begin while those before them in the stream end: each waits before it accesses memory, in the text that
-nvcc makes of it, and where cuobjdump is there also in machine code. Those of older architectures need no wait."""
+nvcc makes of it, and where cuobjdump lies beside nvcc also in machine code. Those of older architectures need no wait."""
 import os
 import shutil
 import sys
@@ -33,9 +33,9 @@ def looks(sample, arch, text, pattern, waits):
 
 
 if not NVCC:
-    fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+    fail("there is no nvcc; `sh tools/setup.sh test` gets one")
     finish()
-cuobjdump = shutil.which("cuobjdump") or shutil.which(os.path.join(os.path.dirname(NVCC), "cuobjdump"))
+cuobjdump = shutil.which(os.path.join(os.path.dirname(NVCC), "cuobjdump"))
 with tmpdir() as tmp:
     for sample in SAMPLES:
         source, made = os.path.join(tmp, "k.cu"), os.path.join(tmp, "k.out")

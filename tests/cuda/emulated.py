@@ -35,10 +35,6 @@ def program(source, main):
 
 
 def tiles(source, arch, *section, env={}):
-    try:
-        import numpy    # noqa
-    except ImportError:
-        skip("needs numpy")
     r = run([sys.executable, os.path.join(HERE, "diff.py"), CTILEC, emulation.prelude_tool(BUILD), os.path.join(HERE, source), arch, *section],
             env={"EMU_ORDER": " ".join(ORDERS), **env}, timeout=900)
     print(r.out.decode("utf-8", "replace"))

@@ -81,7 +81,7 @@ def all_the_same(text, arch, tmp, plain):
 
 def main():
     if not NVCC:
-        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        fail("there is no nvcc; `sh tools/setup.sh test` gets one")
         finish()
     seen = 0
     with tmpdir() as tmp:

@@ -197,7 +197,7 @@ def spread(combinations):
 
 def main(group):
     if not NVCC:
-        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        fail("there is no nvcc; `sh tools/setup.sh test` gets one")
         finish()
     turn = int(os.environ.get("TURN", "0"))
     with tmpdir() as tmp:

@@ -3,7 +3,7 @@
 device: the device's part of every sample through NVRTC 12.0 and 12.9 to machine code, each for two of the architectures that it knows,
 in turn, so that every architecture sees a good part of the samples; the log must be empty, every kernel must be there. With ALL=1 each
 sample is compiled for all of them. host: the host's part of every sample and of the library through the host's compiler with the
-headers of CUDA 12.0. Both fetch pinned packages into .deps/ once (device 115 MB, host 1 MB), and are skipped where that cannot be."""
+headers of CUDA 12.0. Both take what tools/get.py has fetched."""
 import ctypes
 import multiprocessing
 import os
@@ -13,44 +13,20 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from emitted import *
 
+PACKAGES = {"12.0": "cuda-12.0", "12.9": "nvrtc-12.9"}
 VERSIONS = {"12.0": ["sm_80", "sm_89", "sm_90a"], "12.9": ["sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"]}
 LISTS = ["", "sm_80,sm_89,sm_90a,sm_100,sm_120"]
 EACH = 2            # architectures for each sample and version
-DEPS = os.path.join(ROOT, ".deps")
 
 
-def pip():
-    """The command of a pip: Python's own, or one in .deps/venv; None where there is neither."""
-    venv = os.path.join(DEPS, "venv", "bin", "python")
-    for python in (sys.executable, venv):
-        if os.path.exists(python) and run([python, "-m", "pip", "--version"]).code == 0:
-            return [python, "-m", "pip"]
-    made = run([sys.executable, "-m", "venv", os.path.join(DEPS, "venv")])
-    return [venv, "-m", "pip"] if made.code == 0 else None
-
-
-def package(name, version):
-    """The folder .deps/NAME-VERSION with that package."""
-    folder = os.path.join(DEPS, "%s-%s" % (name, version))
-    if not os.path.isdir(folder):
-        new = folder + ".%d.new" % os.getpid()
-        command = pip()
-        if not command:
-            skip("%s %s is not in .deps, and Python has neither pip nor venv to fetch it" % (name, version))
-        try:
-            r = run(command + ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--retries", "1", "--timeout", "20", "--no-cache-dir",
-                               "--only-binary", ":all:", "--target", new, "%s==%s.*" % (name, version)], timeout=400)
-            why = "" if r.code == 0 else (r.text.strip().splitlines() or ["exit %d" % r.code])[-1]
-        except subprocess.TimeoutExpired:
-            why = "it takes longer than 400 seconds"
-        if why:
-            shutil.rmtree(new, ignore_errors=True)
-            skip("%s %s is not in .deps and cannot be fetched: %s" % (name, version, why))
-        try:
-            os.rename(new, folder)
-        except OSError:             # another run was faster
-            shutil.rmtree(new, ignore_errors=True)
-    return folder
+def package(name):
+    """The folder that tools/get.py has fetched; some kinds of machines have no packages of it."""
+    r = run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", name])
+    if r.code == 3:
+        skip(r.text.strip())
+    if not check(r.code == 0, r.text.strip() + "\n`sh tools/setup.sh test` gets it"):
+        finish()
+    return r.out.decode().strip()
 
 
 def find(folder, start):
@@ -99,7 +75,7 @@ def compile_one(job):
 
 
 def device():
-    libraries = {v: find(package("nvidia-cuda-nvrtc-cu12", v), "libnvrtc.so") for v in VERSIONS}
+    libraries = {v: find(package(PACKAGES[v]), "libnvrtc.so") for v in VERSIONS}
     for version, path in libraries.items():
         have = Nvrtc(path).version()
         check(have == version, "NVRTC says that it is %s, not %s" % (have, version))
@@ -124,8 +100,12 @@ def device():
 
 
 def host():
-    headers = os.path.join(package("nvidia-cuda-runtime-cu12", "12.0"), "nvidia", "cuda_runtime", "include")
-    check(os.path.exists(os.path.join(headers, "cuda_runtime.h")), "no cuda_runtime.h in %s" % headers)
+    # the runtime's headers include some that come with nvcc
+    top = os.path.join(package("cuda-12.0"), "nvidia")
+    headers = [os.path.join(top, n, "include") for n in ("cuda_runtime", "cuda_nvcc")]
+    for folder, name in zip(headers, ("cuda_runtime.h", "crt/host_config.h")):
+        check(os.path.exists(os.path.join(folder, name)), "no %s in %s" % (name, folder))
+    include = [a for folder in headers for a in ("-isystem", folder)]
     done = 0
     with tmpdir() as tmp:
         ir = [(n, os.path.join(ROOT, "tests", "ir", n), ["--arch=sm_90a"]) for n in ("gemm_bf16.tir", "attention_f16.tir")]
@@ -135,7 +115,7 @@ def host():
                 write(os.path.join(tmp, "host.cpp"), host_side(read(out)))
                 for cc in ("g++", "clang++"):
                     if shutil.which(cc):
-                        r = run([cc, "-std=c++11", "-c", "-o", os.path.join(tmp, "host.o"), "-Wall", "-Wextra", "-Werror", "-I" + tmp, "-isystem", headers, os.path.join(tmp, "host.cpp")])
+                        r = run([cc, "-std=c++11", "-c", "-o", os.path.join(tmp, "host.o"), "-Wall", "-Wextra", "-Werror", "-I" + tmp] + include + [os.path.join(tmp, "host.cpp")])
                         check(r.code == 0, "%s with %s:\n%s" % (name, cc, r.text[-3000:]))
                         done += 1
     check(done, "neither g++ nor clang++ is here")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts everything that a GPU run needs into a folder of its own: emitted CUDA, mains, value suites. Needs ctilec and a Python
-# with numpy and ml_dtypes, no nvcc, no GPU.
+# (PYTHON, default python3; tools/get.py gets the packages), no nvcc, no GPU.
 # Usage: tests/gpu/prepare.sh CTILEC FOLDER        Then copy FOLDER to the machine with the GPU, and there: FOLDER/run.sh
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -30,7 +30,7 @@ done
 cp "$top/tests/gpu/rows.h" "$top/tests/gpu/rows.cu" "$top/tests/gpu/devices.cu" "$out/rows/"
 "$ctilec" "$top/tests/gpu/rows.tile" --arch=sm_90a -o "$out/rows/rows_kernels.cu"
 for n in gemm_bf16 attention_bf16; do "$ctilec" "$top/tests/ir/$n.tir" -o "$out/rows/$n.cu"; done
-python=$(sh "$top/tools/get-numpy.sh" "${PYTHON:-python3}")
+python=$("${PYTHON:-python3}" "$top/tools/get.py" python)
 "$python" -B "$top/tests/gpu/texts.py" emit "$ctilec" "$out/texts"
 cp "$top/tests/gpu/texts.py" "$top/tests/cuda/compare.py" "$out/texts/"
 # Parts of about 1.5 MB of CUDA text, so that many cores compile and run them at once; `control` has texts of two kinds.

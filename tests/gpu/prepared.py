@@ -46,9 +46,12 @@ def main():
         with open(nvcc, "w") as f:
             f.write(NVCC % (sys.executable, os.path.join(ROOT, "tests", "cuda"), build))
         os.chmod(nvcc, 0o755)
-        os.symlink(sys.executable, os.path.join(tools, "python3"))
+        # a `python3` that would not do: run.sh takes the one it is given
+        os.symlink(shutil.which("false"), os.path.join(tools, "python3"))
+        environment = dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"], PYTHON=sys.executable, VALUES_TARGET="emulated",
+                           PYTHONDONTWRITEBYTECODE="1")
         r = subprocess.run(["bash", os.path.join(moved, "run.sh"), "values", "texts"], capture_output=True, text=True,
-                           env=dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"], VALUES_TARGET="emulated", PYTHONDONTWRITEBYTECODE="1"))
+                           env=environment)
         for n in WHOLE:
             if f"ok    values {n}, target emulated: " not in r.stdout:
                 faults.append(f"run.sh did not run {n}")
@@ -62,7 +65,7 @@ def main():
         os.remove(nvcc)
         os.symlink(shutil.which("false"), nvcc)
         broken = subprocess.run(["bash", os.path.join(moved, "run.sh"), "values"], capture_output=True, text=True,
-                                env=dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"], VALUES_TARGET="emulated"))
+                                env=environment)
         if not broken.returncode or "WRONG values rand" not in broken.stdout:
             faults.append("run.sh does not fail where a suite was not built")
     for f in faults:

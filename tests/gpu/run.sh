@@ -3,7 +3,7 @@
 # Usage: run.sh [build | run] [samples] [stdlib] [values] [texts] [rows] [sanitize]
 # Both steps and all kinds where none is named. texts: the programs of tests/cuda; rows: kernels of clusters in many orders, and
 # launchers on two devices where there are two. `build` needs nvcc and no GPU, `run` no nvcc: the folder may be copied in between. Runs share the GPU, as many at once as
-# there are cores. Prints one line for each run and a count last; logs lie in ./log.
+# there are cores. PYTHON names a Python with numpy and ml_dtypes (default python3). Prints one line for each run and a count last; logs lie in ./log.
 set -u
 cd "$(dirname "$0")" || exit 1
 step=both
@@ -11,7 +11,7 @@ case ${1:-} in build | run) step=$1; shift ;; esac
 what=" ${*:-samples stdlib values texts rows sanitize} "
 jobs=${JOBS:-$(nproc)}
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
-export cuda arch=${CUDA_ARCH:-sm_90a}
+export cuda arch=${CUDA_ARCH:-sm_90a} python=${PYTHON:-python3}
 export LD_LIBRARY_PATH=$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 mkdir -p bin log
 rm -f log/FAILED
@@ -104,12 +104,12 @@ run_one() {
 	values)
 		log=log/values-$n part=1/1
 		case $n in *.*of*) part=${n##*.}; part=${part%of*}/${part#*of} ;; esac
-		if timeout 300 python3 "values/${n%%.*}.py" run values --target "${VALUES_TARGET:-cuda}" --part "$part" >"$log" 2>&1; then
+		if timeout 300 "$python" "values/${n%%.*}.py" run values --target "${VALUES_TARGET:-cuda}" --part "$part" >"$log" 2>&1; then
 			echo "ok    values $(tail -1 "$log")"
 		else failed "WRONG values $n ($?): $(grep -c FAILED "$log") lines FAILED; $(tail -1 "$log") $(grep FAILED "$log" | head -5)"; fi ;;
 	texts)
 		log=log/texts-$n
-		if timeout 300 python3 texts/texts.py run "texts/$n.so" >"$log" 2>&1; then echo "ok    texts $n: $(tail -1 "$log")"
+		if timeout 300 "$python" texts/texts.py run "texts/$n.so" >"$log" 2>&1; then echo "ok    texts $n: $(tail -1 "$log")"
 		else failed "WRONG texts $n ($?): $(tail -3 "$log" | tr '\n' ' ')"; fi ;;
 	rows)		# PROGRAM-ARGUMENTS
 		log=log/rows-$n

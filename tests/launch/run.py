@@ -57,7 +57,7 @@ def headers_in_cxx(tmp):
 
 def on_nvcc(tmp):
     if not NVCC:
-        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        fail("there is no nvcc; `sh tools/setup.sh test` gets one")
         return
     must([NVCC, "-arch=sm_90a", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-o", os.path.join(tmp, "launch"),
         os.path.join(HERE, "launch.c")] + generate("cuda", tmp))

@@ -45,7 +45,7 @@ def on_c(tmp):
 
 def on_nvcc(tmp):
     if not NVCC:
-        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        fail("there is no nvcc; `sh tools/setup.sh test` gets one")
         return
     text = generate("cuda", tmp)
     # sm_120 takes the text for sm_80; only what nvcc says matters here, so it hardly optimizes

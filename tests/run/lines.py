@@ -165,7 +165,7 @@ def messages(where):
 
 def test_cuda(where):
     if not NVCC:
-        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        fail("there is no nvcc; `sh tools/setup.sh test` gets one")
         finish()
     for arch in ("sm_80", "sm_90a"):
         source(where, "cuda", "k.cu", "--checked")

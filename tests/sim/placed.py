@@ -11,11 +11,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
 from common import *
 
-try:
-    import numpy as np
-    from simulated import Simulated
-except ImportError:
-    skip("needs numpy")
+import numpy as np
+from simulated import Simulated
 
 os.environ.setdefault("CTILE_SIM_SEED", "5")
 KINDS = {"bf16": "u2", "f16": "f2", "f32": "f4"}

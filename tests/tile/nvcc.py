@@ -2,7 +2,6 @@
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
 compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses (E0901) are left out and named."""
-import glob
 import os
 import re
 import sys
@@ -16,9 +15,10 @@ FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "
 
 
 def find_nvcc():
-    for tool in sorted(glob.glob(os.path.join(ROOT, ".deps", "nvcc-tile", "**", "bin", "tileiras"), recursive=True)):
-        return os.path.join(os.path.dirname(tool), "nvcc")
-    skip("nvcc with CUDA Tile C++ is not there: sh tools/get-nvcc.sh tile")
+    r = run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", "nvcc-tile"])
+    if not check(r.code == 0, r.text.strip() + "\n`sh tools/setup.sh test` gets it"):
+        finish()
+    return r.out.decode().strip()
 
 
 def device_part(text):

@@ -1,2 +1,2 @@
-# ---- CUDA Tile C++: skipped where nvcc 13.3 or newer is not there (sh tools/get-nvcc.sh tile) ----
+# ---- CUDA Tile C++ through the nvcc that has it (tools/get.py nvcc-tile) ----
 ctilec_test(tile/samples "tile" tile/nvcc.py samples)

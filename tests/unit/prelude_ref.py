@@ -576,9 +576,8 @@ def test_atomics():
     check("atomic add f16", (call("ct_atomic_add_f16_relaxed_device", ctypes.c_uint16, cell, 0x4000), cell.value), (0x3c00, 0x4200))
 
 def test_ml_dtypes():
-    """A second opinion on the reference itself, where numpy and ml_dtypes are there."""
-    try: import numpy as np, ml_dtypes as ml
-    except ImportError: return "not installed"
+    """A second opinion on the reference itself."""
+    import numpy as np, ml_dtypes as ml
     xs = np.array([random_float("f32") for _ in range(20000)] + interesting("f32") + near_midpoints("f32", "bf16", 2000), dtype=np.uint32)
     f = xs.view(np.float32)
     with np.errstate(all="ignore"):
@@ -587,7 +586,6 @@ def test_ml_dtypes():
             want = f.astype(dt).view(u)
             for x, y in zip(xs.tolist(), want.tolist()):
                 check_float(t, "reference against ml_dtypes, " + t, encode(t, *decode("f32", x), "", over), y, x)
-    return "agrees"
 
 # ---- building and running ----
 def sh(*cmd, **kw):
@@ -657,7 +655,7 @@ FTZ_MAY_CHANGE = {"ct_exp_f64", "ct_exp2_f64", "ct_expm1_f64", "ct_tanh_f64", "c
     "ct_pow_f64", "ct_div_f32_full"}
 
 def run_nvcc(d):
-    nvcc = os.environ.get("NVCC", shutil.which("nvcc") or "")
+    nvcc = os.environ.get("NVCC", "")
     if not nvcc: sys.exit(77)
     global checks, failures
     full = open(generator(d)("cuda", "full.cu")).read()
@@ -693,7 +691,7 @@ def run_gpu(d):
     os.makedirs(keep, exist_ok=True)
     flags = {"plain": [], "fmad": ["-fmad=false"], "ftz": ["-ftz=true"], "fast": ["-use_fast_math"]}
     missing = [k for k in flags if not os.path.exists(os.path.join(keep, "prelude_" + k))]
-    nvcc = os.environ.get("NVCC", shutil.which("nvcc") or "")
+    nvcc = os.environ.get("NVCC", "")
     if missing and not nvcc: sys.exit(77)
     if missing:
         write = generator(d)

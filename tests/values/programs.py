@@ -964,7 +964,7 @@ ARCHS = ["sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"]
 
 def nvcc(a, found):
     """Many kernels a file, one architecture after another; nothing may be said."""
-    tool = os.environ.get("NVCC") or shutil.which("nvcc")
+    tool = os.environ.get("NVCC")
     if not tool:
         print("skipped: no nvcc")
         sys.exit(77)
