@@ -39,9 +39,10 @@ case $nvcc in
 ''|/*) ;;
 *) nvcc=$(command -v "$nvcc") || { echo "test: NVCC=$NVCC is not there" >&2; exit 1; } ;;
 esac
-if [ "$labels" = which ]; then		# only says what tests would use
+if [ "$labels" = which ]; then		# only says what tests would use, and in which environment
 	echo "python $python"
 	echo "nvcc $nvcc"
+	env
 	exit 0
 fi
 

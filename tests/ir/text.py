@@ -1,32 +1,27 @@
-#!/usr/bin/env python3
 """Placed IR text: printing what was read, and reading that again, gives the same bytes; and ctilec prints it as CUDA twice alike.
 Usage: text.py FILE.tir..."""
 import os
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
 
 
 def printed(*args):
-    r = subprocess.run([os.environ['CTILEC'], *args, '-o', '-'], capture_output=True, text=True)
-    if r.returncode:
-        sys.exit(r.stderr)
-    return r.stdout
+    r = ctilec(*args, "-o", "-")
+    check(r.code == 0, "%s: exit %d\n%s" % (" ".join(args), r.code, r.text))
+    return r.out
 
 
 def main(files):
     for path in files:
-        text = printed('--emit=ir', path)
-        with tempfile.TemporaryDirectory() as tmp:
+        text = printed("--emit=ir", path)
+        with tmpdir() as tmp:
             again = os.path.join(tmp, os.path.basename(path))
-            with open(again, 'w') as f:
-                f.write(text)
-            if printed('--emit=ir', again) != text:
-                sys.exit(f'{path}: reading and printing changes it')
-        if printed('--emit=cuda', path) != printed('--emit=cuda', path):
-            sys.exit(f'{path}: two outputs')
-    return 0
+            write(again, text)
+            check(printed("--emit=ir", again) == text, "%s: reading and printing changes it" % path)
+        check(printed("--emit=cuda", path) == printed("--emit=cuda", path), "%s: two outputs" % path)
+    finish()
 
 
-if __name__ == '__main__':
-    sys.exit(main(sys.argv[1:]))
+main(sys.argv[1:])

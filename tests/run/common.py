@@ -72,7 +72,27 @@ def ctilec(*args, **kw):
     r = run([CTILEC] + list(args), **kw)
     if r.code not in (0, 1, 2):
         fail("ctilec %s: exit %d\n%s" % (" ".join(args), r.code, r.text[-2000:]))
+    if r.code == 0:
+        missing = not_made(args, r.out, kw["cwd"])
+        check(not missing, "ctilec %s: exit 0 without %s" % (" ".join(args), missing))
     return r
+
+
+PRINTING = ("--emit=", "--list-", "--help", "--explain", "--report", "--version", "--print-")
+
+
+def not_made(args, out, cwd):
+    """What a call that succeeded should have made and has not: silence alone must not satisfy a test."""
+    if "--check" in args:
+        return ""
+    if "-o" in args[:-1]:
+        name = args[args.index("-o") + 1]
+        path = os.path.join(cwd, name)
+        if name != "-":
+            return "" if os.path.exists(path) and (os.path.getsize(path) or not os.path.isfile(path)) else name
+    elif not any(a.startswith(PRINTING) for a in args) or "--emit=types" in args:      # a file without kernels has no types
+        return ""
+    return "" if out else "output"
 
 
 def must(args, what=None, **kw):

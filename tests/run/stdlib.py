@@ -14,6 +14,8 @@ def compiles():
         # a library's kernels are for programs to instantiate: W1003 says that this file does not
         left = [d["message"] for d in map(json.loads, r.text.splitlines()) if d["code"] != "W1003"]
         check(r.code == 0 and not left, "%s: %s" % (os.path.relpath(path, ROOT), left))
+        r = ctilec("--emit=ast", path)
+        check(r.code == 0 and r.out, "%s does not print: %s" % (os.path.relpath(path, ROOT), r.text))
 
 
 def program(name, target="c"):

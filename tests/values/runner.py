@@ -121,6 +121,8 @@ def emit(ctilec, target, source, folder, name, flags=()):
     with open(tile, "w") as f:
         f.write(source)
     subprocess.run([ctilec, tile, f"--target={'c' if target == 'c' else 'cuda'}", "-w", "-o", text, *flags], check=True)
+    if not os.path.getsize(text):
+        raise SystemExit(f"FAILED {text} is empty")
     return text
 
 
