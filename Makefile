@@ -15,6 +15,7 @@ NVCC    ?= nvcc
 PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= 2
+SEED    ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@echo '  $(1)')
@@ -42,7 +43,7 @@ OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
 .DELETE_ON_ERROR:
 
-.PHONY: all help lib test bench bench-memory bench-gpu meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
+.PHONY: all help lib test bench bench-memory bench-corpus bench-gpu meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
@@ -51,6 +52,7 @@ help:
 	@echo 'make test         all tests; TESTS=quick takes those of one label, NVCC=nvcc another nvcc than the pinned one'
 	@echo 'make bench        measure the compiler, and the C target against plain loops; compile what bench-gpu runs; no GPU needed'
 	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
+	@echo 'make bench-corpus measure 141 kernels on shapes drawn from SEED beside PyTorch on a GPU: bench/results/corpus.json'
 	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'
 	@echo 'make docs         write again the pages that are printed by the compiler'
 	@echo 'make editors      write again the word lists for editors'
@@ -148,6 +150,11 @@ bench: all
 # Built anew each time: the compiler may be another one. BENCH_FLAGS: options of `bench/memory/bench.py run`.
 bench-memory: all
 	$(PYTHON) bench/memory/bench.py build '$(BUILD)/ctilec' '$(BUILD)/bench/memory' --nvcc '$(NVCC)'
+
+# SEED: extents are drawn from it; the default is the commit that is measured.
+bench-corpus: all
+	$(PYTHON) bench/corpus/measure.py build '$(BUILD)/ctilec' '$(BUILD)/bench/corpus' --nvcc '$(NVCC)'
+	$(PYTHON) bench/corpus/measure.py run '$(BUILD)/bench/corpus' --seed '$(SEED)' $(BENCH_FLAGS) --json bench/results/corpus.json
 
 # A wrong value is a failure, after the page is written.
 bench-gpu: bench-memory

@@ -6,24 +6,10 @@ import re
 import sys
 
 from common import *
+from lengths import check_lengths
 
 FOLDER = os.path.join(ROOT, "bench", "memory")
 SOURCES = sorted(n[:-5] for n in os.listdir(FOLDER) if n.endswith(".tile"))
-
-
-def lengths():
-    """Lines of each function, kernel and entry, without comments before it and empty lines."""
-    for name in SOURCES:
-        at = None
-        for line in read(os.path.join(FOLDER, name + ".tile")).splitlines():
-            m = re.match(r"(?:kernel|entry|fn) (\w+)", line)
-            if m:
-                at, count = m.group(1), 0
-            if at:
-                count += bool(line.strip())
-            if at and line.startswith("}") or (m and line.endswith("}")):
-                check(count <= 25, "%s.tile: %s has %d lines" % (name, at, count))
-                at = None
 
 
 def emitted(name, target, folder):
@@ -261,6 +247,6 @@ def stencils(np, case, normal):
 if sys.argv[1:] == ["cuda"]:
     cuda()
 else:
-    lengths()
+    check_lengths(FOLDER)
     values()
 finish()
