@@ -201,6 +201,11 @@ Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown
 	if (rule == TR_CONV && shown == str_intern("`%`")) rule = TR_CONV_INT;
 	if (!meet_both(cx, op, rule, &x, &y)) return sv_poison(at);
 	bool pointers = elem_is_ptr(x.type->elem) || elem_is_ptr(y.type->elem);
+	if (pointers && (is_null(x) || is_null(y)) && op >= OP_LT && op <= OP_GE) {
+		Diag *d = cx_diag(cx, D_NULL_ORDER, at, shown);
+		diag_help(d, "compare with `==` or `!=`");
+		return sv_poison(at);
+	}
 	if (is_null(x) && elem_is_ptr(y.type->elem)) x = sv_const(y.type->elem, x.u.num, x.span);
 	else if (is_null(y) && elem_is_ptr(x.type->elem)) y = sv_const(x.type->elem, y.u.num, y.span);
 	if (pointers && (op == OP_ADD || op == OP_SUB) && is_operator(shown)) return pointer_arith(cx, op, x, y, at, shown);

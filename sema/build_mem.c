@@ -79,7 +79,16 @@ static Str view_name(const View *v)
 
 /* ---- tiles by index ---- */
 
-typedef struct Access { const View *v; Shape s; int64_t steps[TENSOR_RANK], offsets[TENSOR_RANK]; } Access;
+/* one: of a tensor with axes a tile of rank 0, one element. s is then of length 1 along each axis. */
+typedef struct Access { const View *v; Shape s; int64_t steps[TENSOR_RANK], offsets[TENSOR_RANK]; bool one; } Access;
+
+static void access_one(Access *a)
+{
+	if (a->v->kind != VK_TENSOR || a->s.rank || !a->v->rank) return;
+	a->s.rank = a->v->rank;
+	memset(a->s.log2, 0, sizeof a->s.log2);
+	a->one = true;
+}
 
 static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
 {
@@ -119,7 +128,9 @@ static bool access_load(Cx *cx, Call *c, const View *v, Access *a)
 			diag_help(d, "say how large the tile is: `%s.%s(index, [..])`", v->root, c->name);
 			return false;
 		}
-		if (!arg_shape(cx, c, i, false, &a->s) || !access_rank(cx, c, a, c->arg[i].span)) return false;
+		if (!arg_shape(cx, c, i, false, &a->s)) return false;
+		access_one(a);
+		if (!access_rank(cx, c, a, c->arg[i].span)) return false;
 		access_steps(a, elements);
 		return true;
 	}
@@ -368,6 +379,7 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 	put_access(r->def, &a);
 	put_hints(r->def, order, 0, latency);
 	if (cache) ir_set_int(r->def, AT_CACHE, cache);
+	if (a.one) r = ir_unary(&cx->b, OP_RESHAPE, type_tile(v->elem, 0, NULL), r);
 	return sv_val(r, c->span);
 }
 
@@ -395,6 +407,7 @@ static bool access_store(Cx *cx, Call *c, const View *v, Sv *x, Access *a)
 			a->s.hole = -1;
 			memcpy(a->s.log2, x->type->log2, sizeof a->s.log2);
 		}
+		access_one(a);
 		if (!access_rank(cx, c, a, x->span)) return false;
 		access_steps(a, c->op == OP_STORE_AT);
 	} else {
@@ -404,6 +417,10 @@ static bool access_store(Cx *cx, Call *c, const View *v, Sv *x, Access *a)
 	}
 	const Type *t = sema_tile_type(cx, v->elem, a->s, c->span);
 	if (!t) return false;
+	if (a->one) {
+		Val *one = conv_val(cx, *x);
+		*x = sv_val(ir_unary(at_span(cx, x->span), OP_RESHAPE, type_with_elem(t, one->type->elem), one), x->span);
+	}
 	*x = conv_to(cx, *x, t, CONV_STORE, str_fmt("%s", v->root), v->decl);
 	return !sv_bad(*x);
 }
@@ -474,11 +491,14 @@ static Sv build_mask(Cx *cx, Call *c, const View *v)
 		memcpy(a.steps, v->steps, sizeof a.steps);
 		memcpy(a.offsets, v->offsets, sizeof a.offsets);
 	} else {
-		if (!arg_shape(cx, c, 2, false, &a.s) || !access_rank(cx, c, &a, c->arg[2].span)) return sv_poison(c->span);
+		if (!arg_shape(cx, c, 2, false, &a.s)) return sv_poison(c->span);
+		access_one(&a);
+		if (!access_rank(cx, c, &a, c->arg[2].span)) return sv_poison(c->span);
 		access_steps(&a, false);
 	}
 	if (!sema_tile_type(cx, EL_BOOL, a.s, c->span) || !access_index(cx, c, v, in)) return sv_poison(c->span);
-	return view_mask(cx, v, in, &a.s, a.steps, a.offsets, c->span);
+	Sv m = view_mask(cx, v, in, &a.s, a.steps, a.offsets, c->span);
+	return a.one ? sv_val(ir_unary(at_span(cx, c->span), OP_RESHAPE, type_tile(EL_BOOL, 0, NULL), m.u.val), c->span) : m;
 }
 
 /* ---- pointers ---- */

@@ -149,12 +149,8 @@ static void print_view(Cx *cx, const View *v, int axis, Sv *index, Span at)
 }
 
 /* v: a view, or else *in: a scalar or tile. */
-static bool print_value(Cx *cx, const Arg *a, Call *c, Sv *v, Val **in)
+static bool print_value(Cx *cx, const Arg *a, Sv *v, Val **in)
 {
-	if (a->name.s) {
-		cx_diag(cx, D_OP_ARG_NAME, a->name.span, call_what(c), a->name.s);
-		return false;
-	}
 	*v = conv_default(cx, sema_expr(cx, a->value, NULL));
 	if (sv_bad(*v)) return false;
 	if (v->kind == SV_VIEW && v->u.view->kind == VK_TENSOR) return view_readable(cx, v->u.view, v->span, str_intern("printed"));
@@ -162,14 +158,23 @@ static bool print_value(Cx *cx, const Arg *a, Call *c, Sv *v, Val **in)
 	return *in != NULL;
 }
 
+/* A text of `end:` as a format: its braces stand for themselves. */
+static Str as_format(Str text)
+{
+	Out *o = out_new();
+	for (const char *p = text; *p; p++) out_printf(o, *p == '{' || *p == '}' ? "%c%c" : "%c", *p, *p);
+	return out_take(o);
+}
+
 static Sv call_print(Cx *cx, Call *c)
 {
-	Str text = arg_string(cx, c, 0);
+	Str text = arg_string(cx, c, 0), end = c->arg[1].given ? arg_string(cx, c, 1) : NULL;
+	if (c->arg[1].given && !end) return sv_poison(c->span);
 	if (!text || !print_args(cx, c, text)) return sv_poison(c->span);
 	Sv *v = NEW_ARRAY(A_UNIT, Sv, c->nrest);
 	Val **in = NEW_ARRAY(A_UNIT, Val *, c->nrest);
 	for (int i = 0; i < c->nrest; i++)
-		if (!print_value(cx, &c->rest[i], c, &v[i], &in[i])) return sv_poison(c->span);
+		if (!print_value(cx, &c->rest[i], &v[i], &in[i])) return sv_poison(c->span);
 	const char *from = text;
 	int first = 0, next = 0;
 	for (const char *p = text; *p; p++) {
@@ -183,7 +188,8 @@ static Sv call_print(Cx *cx, Call *c)
 		from = p + 1;
 		first = next;
 	}
-	print_part(cx, str_intern(from), next - first, in + first, false, c->span);
+	Str last = end ? str_fmt("%s%s", from, as_format(end)) : str_intern(from);
+	print_part(cx, last, next - first, in + first, end != NULL, c->span);
 	return sv_none(c->span);
 }
 

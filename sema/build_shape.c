@@ -36,11 +36,12 @@ static Sv build_full(Cx *cx, Call *c)
 	if (!arg_shape(cx, c, 0, false, &s) || !arg_elem(cx, c, full ? 2 : 1, &e)) return sv_poison(c->span);
 	const Type *t = sema_tile_type(cx, e, s, c->span);
 	if (!t) return sv_poison(c->span);
-	Sv x = full ? arg_value(cx, c, 1, type_scalar(e)) : sv_const(e, c->op == OP_ONES ? num_one(e) : num_zero(e), c->span);
-	if (c->op == OP_ONES && elem_is_ptr(e)) {
-		cx_diag(cx, D_NEED_NUMBER, c->span, call_what(c), elem_name(e));
+	if (!full && elem_is_ptr(e)) {
+		Diag *d = cx_diag(cx, D_NEED_NUMBER, c->span, call_what(c), elem_name(e));
+		if (c->op == OP_ZEROS) diag_help(d, "write `full(%s, null, %s)`", shape_text(s.rank, s.log2), elem_name(e));
 		return sv_poison(c->span);
 	}
+	Sv x = full ? arg_value(cx, c, 1, type_scalar(e)) : sv_const(e, c->op == OP_ONES ? num_one(e) : num_zero(e), c->span);
 	x = conv_to(cx, x, type_scalar(e), CONV_INIT, NULL, (Span){ 0, 0 });
 	if (sv_bad(x)) return x;
 	Val *v = conv_val(cx, x);

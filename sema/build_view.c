@@ -547,15 +547,16 @@ static Sv num_tiles(Cx *cx, Call *c, const View *v)
 	return sv_folded(val_cast(cx, tiles_along(cx, v, axis), v->dim[axis].elem, (FoldModes){ 0 }), c->span);
 }
 
-static Sv static_stride(Cx *cx, Call *c, const View *v)
+/* static_stride, static_extent */
+static Sv static_size(Cx *cx, Call *c, const View *v)
 {
 	int axis;
 	int64_t k;
 	if (!view_axis(cx, c, 1, v, &axis)) return sv_poison(c->span);
-	if (v->dim[axis].ssym && sym_is_const(v->dim[axis].ssym, &k)) return sv_int(k, c->span);
-	Diag *d = cx_diag(cx, D_STATIC_STRIDE, c->span, str_i64(axis), v->root);
-	diag_help(d, "`%s.stride(%d)` gives it at run time", v->root, axis);
-	return sv_poison(c->span);
+	bool stride = c->op == OP_STATIC_STRIDE;
+	const Sym *s = stride ? v->dim[axis].ssym : v->dim[axis].sym;
+	if (s && sym_is_const(s, &k)) return sv_int(k, c->span);
+	return sv_dynamic(str_fmt("the %s of axis %d of `%s`", stride ? "stride" : "extent", axis, v->root), c->span);
 }
 
 /* 1 + sum of (extent - 1) * stride, or 0 for an empty view. */
@@ -612,7 +613,7 @@ Sv build_view(Cx *cx, Call *c)
 	case OP_PARTITION: case OP_STRIDED: case OP_GATHER_SCATTER: return build_partition(cx, c, v);
 	case OP_SLICE: return build_slice(cx, c, v);
 	case OP_NUM_TILES: return num_tiles(cx, c, v);
-	case OP_STATIC_STRIDE: return static_stride(cx, c, v);
+	case OP_STATIC_STRIDE: case OP_STATIC_EXTENT: return static_size(cx, c, v);
 	case OP_SPAN_SIZE: return span_size(cx, c, v);
 	case OP_LAYOUT_OF: return layout_value(v, c->span);
 	default: break;

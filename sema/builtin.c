@@ -178,9 +178,8 @@ static bool bind(Cx *cx, Call *c, const Sv *recv, const Sv *first)
 	for (int i = 0; i < args->n; i++) {
 		const Arg *a = &args->p[i];
 		if (variadic && i > 0 && !a->name.s) {
-			c->rest = a;
-			c->nrest = args->n - i;
-			break;
+			c->rest = c->nrest++ ? c->rest : a;
+			continue;
 		}
 		if (!(a->name.s ? bind_named(cx, c, a, recv != NULL) : bind_positional(cx, c, a, &next, recv != NULL))) return false;
 		if (first && i == 0 && !a->name.s) {
@@ -403,7 +402,7 @@ static Sv dispatch(Cx *cx, Call *c)
 	case OP_LOAD: case OP_LOAD_AT: case OP_STORE: case OP_STORE_AT: case OP_GATHER: case OP_SCATTER: case OP_MASK:
 		return build_memory(cx, c);
 	case OP_PARTITION: case OP_STRIDED: case OP_GATHER_SCATTER: case OP_SLICE: case OP_EXTENT: case OP_NUM_TILES:
-	case OP_STRIDE: case OP_STATIC_STRIDE: case OP_SPAN_SIZE: case OP_LAYOUT_OF:
+	case OP_STRIDE: case OP_STATIC_STRIDE: case OP_STATIC_EXTENT: case OP_SPAN_SIZE: case OP_LAYOUT_OF:
 		return build_view(cx, c);
 	case OP_TENSOR_SPAN:
 		return build_span(cx, c);

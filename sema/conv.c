@@ -253,6 +253,7 @@ bool is_value(Cx *cx, Sv v, const char *whose)
 {
 	if (sv_bad(v)) return false;
 	if (sv_is_scalar(v) || sv_is_tile(v) || v.kind == SV_LIT) return true;
+	if (report_dynamic(cx, v, v.span)) return false;
 	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
 	Str of = span_source(v.span);
 	bool moved = !strcmp(whose, "`+`") || !strcmp(whose, "`-`");    /* as a pointer is */
@@ -420,6 +421,7 @@ Sv conv_to(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
 {
 	Goal g = { to, why, what, decl };
 	if (sv_bad(x)) return x;
+	if (report_dynamic(cx, x, x.span)) return sv_poison(x.span);
 	if (!sv_is_scalar(x) && !sv_is_tile(x)) {
 		conv_report(cx, D_CONVERT_KIND, x, &g);
 		return sv_poison(x.span);
@@ -440,6 +442,7 @@ Sv conv_to(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
 Sv conv_cond(Cx *cx, Sv x, Span at)
 {
 	if (sv_bad(x)) return x;
+	if (report_dynamic(cx, x, at)) return sv_poison(at);
 	if (x.kind == SV_INT) return sv_bool(x.u.i != 0, at);
 	if (x.kind == SV_FLOAT) return sv_bool(!exact_is_zero(x.u.f), at);
 	if (!sv_is_scalar(x) && !sv_one_element(x)) {
@@ -459,6 +462,7 @@ Sv conv_cond(Cx *cx, Sv x, Span at)
 Sv conv_index(Cx *cx, Sv x, Span at)
 {
 	if (sv_bad(x)) return x;
+	if (report_dynamic(cx, x, at)) return sv_poison(at);
 	if (x.kind == SV_INT) {
 		Num n;
 		Elem e = lit_fit(x, EL_I32, &n) == FIT_OK ? EL_I32 : EL_I64;
@@ -568,7 +572,7 @@ Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)
 {
 	Span at = call ? call->span : x.span;
 	Modes m;
-	if (sv_bad(x) || !cast_modes(cx, call, &m)) return sv_poison(at);
+	if (sv_bad(x) || report_dynamic(cx, x, x.span) || !cast_modes(cx, call, &m)) return sv_poison(at);
 	if (sv_untyped(x)) return cast_literal(cx, to, x, modes_fold(&m), at);
 	if (!sv_is_scalar(x) && !sv_one_element(x)) {
 		Diag *d = cx_diag(cx, D_CAST_SCALAR, at, elem_name(to), sv_what(x));

@@ -6,19 +6,21 @@
 /* ---- names ---- */
 static Sv predeclared(Str name, Span at, bool *found)
 {
-	static Str inf, nan, null, yes, no;
+	static Str inf, nan, null, yes, no, dynamic;
 	if (!inf) {
 		inf = str_intern("inf");
 		nan = str_intern("nan");
 		null = str_intern("null");
 		yes = str_intern("true");
 		no = str_intern("false");
+		dynamic = str_intern("dynamic_extent");
 	}
 	*found = true;
 	if (name == inf) return sv_float(exact_inf(false), at);
 	if (name == nan) return sv_float(exact_nan(), at);
 	if (name == yes || name == no) return sv_bool(name == yes, at);
 	if (name == null) return sv_const(elem_ptr_to(EL_VOID), (Num){ 0 }, at);
+	if (name == dynamic) return sv_dynamic(str_intern("`dynamic_extent`"), at);
 	*found = false;
 	return sv_poison(at);
 }

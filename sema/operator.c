@@ -187,6 +187,10 @@ static bool same_tuple(const Tuple *a, const Tuple *b)
 /* True: l and r are of a kind that only == and != take; *equal is set. */
 static bool compare_meta(Sv l, Sv r, bool *equal)
 {
+	if (l.kind == SV_DYNAMIC || r.kind == SV_DYNAMIC) {
+		*equal = l.kind == r.kind;
+		return *equal || l.kind == SV_INT || r.kind == SV_INT;
+	}
 	if (l.kind != r.kind) return false;
 	switch (l.kind) {
 	case SV_TYPE: *equal = l.type == r.type; return true;

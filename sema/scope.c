@@ -200,6 +200,7 @@ static Sv constant_value(Cx *cx, const Item *it, Str define)
 			cx_diag(cx, D_DEFINE_VALUE, it->name.span, it->name.s, define, "an integer");
 			return sv_poison(v.span);
 		}
+		if (report_dynamic(cx, v, v.span)) return sv_poison(v.span);
 		cx_diag(cx, D_NOT_CONST_INT, v.span, sema_source(it->u.constant.value), sv_what(v));
 		return sv_poison(v.span);
 	}
@@ -223,6 +224,7 @@ Sv constant_eval(Cx *cx, const Item *it, Str define)
 {
 	Sv v = constant_value(cx, it, define);
 	if (sv_bad(v) || sv_is_static(v)) return v;
+	if (report_dynamic(cx, v, v.span)) return sv_poison(v.span);
 	Diag *d = cx_diag(cx, D_NOT_CONST, it->u.constant.value->span, sema_source(it->u.constant.value));
 	Span word = { it->span.lo, it->span.lo + 5 };
 	bool local = cx->frame->item && !it->u.constant.type && !strcmp(span_source(word), "const");

@@ -36,6 +36,7 @@ typedef enum SvKind {
 	SV_FN,          /* function or lambda: u.fn */
 	SV_OP,          /* the name of an operation, as in reduce(x, 0, 0, max): u.op */
 	SV_STRING,      /* u.str */
+	SV_DYNAMIC,     /* an extent or stride known only at the launch, as static_stride says it: compared with == and != only; u.str says which */
 	SV_LAYOUT,      /* u.layout: layout_of(t), compared with == and != only */
 	SV_LIT,         /* a tile literal whose elements have no type yet: u.lit. From sema_operand only, for who gives it one */
 	SV_WORD         /* a name that stands for nothing else, where a word is expected (rounding: toward_zero): u.str */
@@ -111,6 +112,7 @@ Sv sv_type(const Type *t, Span at);
 Sv sv_shape(Shape s, Span at);
 Sv sv_tuple(int n, const Sv *p, Span at);       /* copied */
 Sv sv_string(Str s, Span at);
+Sv sv_dynamic(Str which, Span at);              /* "the stride of axis 0 of `x`" */
 static inline bool sv_bad(Sv v) { return v.kind == SV_POISON; }
 bool sv_is_const(Sv v);                         /* INT, FLOAT, CONST */
 bool sv_is_scalar(Sv v);                        /* those, and a scalar VAL */
@@ -183,6 +185,7 @@ Sv sema_expr(Cx *cx, const Expr *e, const Type *want);  /* want: a hint for lite
 Sv sema_operand(Cx *cx, const Expr *e);                 /* the same, but an SV_LIT where e is a tile literal of untyped numbers */
 bool sema_const_int(Cx *cx, const Expr *e, Int *v);     /* a compile-time int; else reported, false */
 bool sema_const_bool(Cx *cx, const Expr *e, bool *v);
+bool report_dynamic(Cx *cx, Sv v, Span at);              /* true: v is an SV_DYNAMIC, which is reported */
 /* [4, BN], S, or [] as a tile shape within all limits (but for 16 MiB, which needs the element type). A hole `_` only where
  * allowed. False: reported. */
 bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out);

@@ -97,6 +97,22 @@ Sv sv_string(Str s, Span at)
 	return v;
 }
 
+Sv sv_dynamic(Str which, Span at)
+{
+	Sv v = sv_new(SV_DYNAMIC, at);
+	v.u.str = which;
+	return v;
+}
+
+bool report_dynamic(Cx *cx, Sv v, Span at)
+{
+	if (v.kind != SV_DYNAMIC) return false;
+	Diag *d = cx_diag(cx, D_STATIC_STRIDE, at, v.u.str);
+	if (v.u.str[0] == '`') diag_help(d, "compare with it by `==` or `!=`: `x.static_stride(0) == dynamic_extent`");
+	else diag_help(d, "`stride` and `extent` give it at run time; here it may be compared with `dynamic_extent`");
+	return true;
+}
+
 bool sv_is_const(Sv v)
 {
 	return v.kind == SV_INT || v.kind == SV_FLOAT || v.kind == SV_CONST;
@@ -226,6 +242,7 @@ Str sv_what(Sv v)
 	case SV_FN: return str_intern("a function");
 	case SV_OP: return str_intern("an operation");
 	case SV_STRING: return str_intern("text");
+	case SV_DYNAMIC: return str_intern("a number known only at the launch");
 	case SV_LAYOUT: return str_intern("a layout");
 	case SV_LIT: return str_intern("a tile literal");
 	case SV_WORD: return str_intern("a word");

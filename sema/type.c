@@ -175,6 +175,7 @@ bool sema_const_int(Cx *cx, const Expr *e, Int *v)
 	Sv x = sema_expr(cx, e, NULL);
 	if (sv_bad(x)) return false;
 	if (sv_get_int(x, v)) return true;
+	if (report_dynamic(cx, x, e->span)) return false;
 	Diag *d = cx_diag(cx, D_NOT_CONST_INT, e->span, sema_source(e), run_time_word(x));
 	say_why_not_const(cx, d, e, "a number or a generic parameter");
 	return false;

@@ -285,8 +285,8 @@ def group_tiles():
         for s in shapes:
             bad = tile_limits(e, s)
             want = bad or Type(e, s)
-            yield Row((), "tile<%s, %s>" % (e, spell(s)), want, "static_assert(type_of(zeros(%s, %s)) == tile<%s, %s>);" %
-                      (spell(s), e, e, spell(s)))
+            yield Row((), "tile<%s, %s>" % (e, spell(s)), want, "static_assert(type_of(%s(%s%s, %s)) == tile<%s, %s>);" %
+                      ("full" if is_ptr(e) else "zeros", spell(s), ", null" if is_ptr(e) else "", e, e, spell(s)))
             if not is_ptr(e):
                 yield Row((), "iota(%s, %s)" % (spell(s), e), iota(e, s))
                 yield Row((), "ones(%s, %s)" % (spell(s), e), want)

@@ -8,11 +8,12 @@ import argparse, importlib, os, re, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-SUITES = "casts control elementwise memory modes products rand reductions shapes".split()
+SUITES = "casts control elementwise memory modes products rand reductions shapes spans".split()
 PROGRAMS = ["tests/operations/ops.tile", "tests/language/rules.tile", "tests/stdlib/functions.tile"]
 # what has no value of its own, and the test that sees what it does
 ELSEWHERE = {
     "assert": "checked/traps", "check": "checked/traps", "print": "operations/values", "static_assert": "docs/language: the pages compile",
+    "static_stride": "rules/cases", "static_extent": "rules/cases",
     "static_print": "diag: what is printed", "type_of": "language/rules",
 }
 

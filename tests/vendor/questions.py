@@ -325,7 +325,8 @@ def ask_tiles():
             bad = doc.tile_limits(e, s)
             types = (Type(e, None),)
             row = short_shape(s)
-            tile = "static_assert(type_of(zeros(%s, %s)) == tile<%s, %s>);" % (spell(s), e, e, spell(s))
+            made = "full(%s, null, %s)" if doc.is_ptr(e) else "zeros(%s, %s)"
+            tile = "static_assert(type_of(%s) == tile<%s, %s>);" % (made % (spell(s), e), e, spell(s))
             yield Question("tiles", "T", "tile<T, shape>", row, e, (), tile, "(takes<%s>(any<%s>()))" % (t, t), types, bad or "ok")
             if doc.is_ptr(e):
                 continue

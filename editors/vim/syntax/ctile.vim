@@ -22,9 +22,9 @@ syn keyword ctileOperation min_element mma mma_scaled mul mulhi mulhi_signed num
 syn keyword ctileOperation partial_max partial_min partial_prod partial_sum partition permute popcount pow print prod
 syn keyword ctileOperation rand randint randn reduce reduce_bitand reduce_bitor reduce_bitxor reduce_max reduce_min remainder
 syn keyword ctileOperation reshape rint rotate round rsqrt scan scatter select shift signbit
-syn keyword ctileOperation sin sinh slice sort span_size split sqrt static_assert static_print static_stride
-syn keyword ctileOperation store store_at stride strided sub sub_sat sum tan tanh tensor_span
-syn keyword ctileOperation topk transpose trunc type_of unpack zeros
+syn keyword ctileOperation sin sinh slice sort span_size split sqrt static_assert static_extent static_print
+syn keyword ctileOperation static_stride store store_at stride strided sub sub_sat sum tan tanh
+syn keyword ctileOperation tensor_span topk transpose trunc type_of unpack zeros
 syn match ctileNumber "\v<(0x[0-9a-fA-F_.]+([pP][+-]?\d+)?|0b[01_]+|\d[0-9_]*(\.\d[0-9_]*)?([eE][+-]?\d+)?)\w*>"
 syn match ctileAttribute "@\h\w*"
 syn region ctileString start=+"+ skip=+\\.+ end=+"+ oneline
