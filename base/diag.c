@@ -233,6 +233,11 @@ void diag_edit(Diag *d, Span at, const char *replacement)
 	vec_push(A_UNIT, &n->edits, ((DiagEdit){ at, str_intern(replacement) }));
 }
 
+void diag_ask(Diag *d, const char *name)
+{
+	if (name) diag_help(d, "did you mean `%s`?", name);
+}
+
 Diag *diag_latest(void)
 {
 	return latest;

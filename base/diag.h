@@ -2,8 +2,13 @@
  *
  *   Diag *d = diag(D_MMA_INNER, span_of_op, str_i64(32), str_i64(64));
  *   diag_label(d, a->span, "%s", type_text(a->type));
- *   diag_help(d, "tile `b` as (32, 128)");
- *   diag_edit(d, span, "new text");             // machine-applicable form of the help just added
+ *   diag_help(d, "write `matmul(a, b)`");
+ *   diag_edit(d, span, "matmul(a, b)");
+ *
+ * A remedy has one of three forms, and tests apply the first by machine (tests/run/apply_edits.py):
+ *   an edit      diag_help and diag_edit: after it the mistake is gone, and the program computes what was meant
+ *   a question   diag_ask: a guess, from the spelling of a name
+ *   advice       diag_help alone: what there is instead. It says "write `this`", or ends in ": `this`", only with an edit
  *
  * Diagnostics are collected in order, limited by --error-limit, and printed by diag_flush. */
 #ifndef BASE_DIAG_H
@@ -43,6 +48,7 @@ void diag_call(Diag *d, Span at, Str name);     /* a label: the mistake is in `n
 void diag_note(Diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_help(Diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_edit(Diag *d, Span at, const char *replacement);    /* belongs to the last help; insertion when at.lo == at.hi */
+void diag_ask(Diag *d, const char *name);       /* "did you mean `name`?"; NULL: nothing is asked */
 
 Diag *diag_latest(void);                /* the one reported last, to say more about it; NULL: none */
 int diag_errors(void);                  /* so far */

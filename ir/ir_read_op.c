@@ -197,7 +197,7 @@ static void no_op(Reader *r)
 	for (int i = 0; named && i < OP_COUNT; i++)
 		if (op_rows[i].form != FORM_SUGAR) near_offer(&near, str_intern(op_rows[i].name));
 	Diag *d = lex_expected(&r->l, "an operation");
-	if (d && named && near.best) diag_help(d, "write `%s`", near.best);
+	if (d && named) diag_ask(d, near.best);
 }
 
 static void read_op(Reader *r, IrBlock *b)

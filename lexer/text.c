@@ -196,11 +196,29 @@ static bool control_character(Lex *l, const char *lo)
 	return false;
 }
 
+/* `#include "nn.tile"` and `#define N 64` as they are written here; NULL: something else. */
+static const char *directive(const char *p, const char *end, const char *word)
+{
+	while (p < end && (*p == ' ' || *p == '\t')) p++;
+	while (end > p && strchr(" \t\r", end[-1])) end--;
+	const char *name = p;
+	if (!strcmp(word, "#include"))
+		return end - p > 7 && *p == '"' && !memcmp(end - 6, ".tile\"", 6) ? arena_printf(A_UNIT, "import %.*s;", (int)(end - p), p) : NULL;
+	if (strcmp(word, "#define")) return NULL;
+	while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_')) p++;
+	const char *value = p;
+	while (value < end && *value == ' ') value++;
+	size_t digits = strspn(value, "0123456789.");
+	if (p == name || value == p || value + digits != end) return NULL;
+	return arena_printf(A_UNIT, "const %.*s = %.*s;", (int)(p - name), name, (int)(end - value), value);
+}
+
 static bool hash(Lex *l, const char *lo)
 {
 	static const struct { const char *word, *help; } directives[] = {
-		{ "#include", "write `import \"nn.tile\";`" }, { "#define", "write `const NAME = 128;`" },
-		{ "#pragma", "`@unroll(4)` stands before a loop" }, { "#if", "write `if const c { }`" }, { "#ifdef", "write `if const c { }`" },
+		{ "#include", "a file is read by `import \"nn.tile\";`" }, { "#define", "a number has a name by `const NAME = 128;`" },
+		{ "#pragma", "`@unroll(4)` stands before a loop" }, { "#if", "what the compiler decides is `if const c { }`" },
+		{ "#ifdef", "what the compiler decides is `if const c { }`" },
 	};
 	while (l->cur < l->end && *l->cur != '\n') l->cur++;
 	const char *p = lo + 1;
@@ -209,7 +227,9 @@ static bool hash(Lex *l, const char *lo)
 	for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
 		if (strlen(directives[i].word) != n || memcmp(lo, directives[i].word, n)) continue;
 		Diag *d = lex_report(l, D_NO_PREPROCESSOR, lo, p, lex_quote(lo, p), NULL);
-		if (d) diag_help(d, "%s", directives[i].help);
+		const char *fix = d ? directive(p, l->cur, directives[i].word) : NULL;
+		if (d) diag_help(d, fix ? "write `%s`" : "%s", fix ? fix : directives[i].help);
+		if (fix) diag_edit(d, lex_place(l, lo, l->cur), fix);
 		return false;
 	}
 	Diag *d = lex_report(l, D_HASH_COMMENT, lo, lo + 1, NULL, NULL);

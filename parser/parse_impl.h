@@ -32,6 +32,8 @@ struct Gram {
 	Name first_name;                /* its name, if it is one */
 	uint32_t stmt;                  /* place where the current statement or item began */
 	uint32_t shape_end;             /* end of a `64 x 64` that was reported */
+	Diag *assigned;                 /* the message about `name = value` among the arguments of the call that opens at .. */
+	uint32_t assigned_in;
 	Span suspect;                   /* a `{` whose `}` stands in another column */
 };
 
@@ -50,6 +52,27 @@ bool slip_mend(Gram *g, Token *t);
 typedef struct Expected { const char *const *p; int n; } Expected;
 bool expects(Expected e, const char *text);
 bool advice_say(Gram *g, Expected e);
+bool advice_with(Gram *g, Expected e, const char *help);        /* the usual message, with that advice */
+
+/* ahead.c: looking around the current token */
+typedef struct Ahead { const Gram *g; Lex lex; Token t; } Ahead;
+Ahead ahead_from(const Gram *g);                /* at the current token */
+const Token *ahead_step(Ahead *a);
+bool ahead_to(Ahead *a, int stop);              /* to the first token of that kind outside of brackets; false at a brace or the end */
+const char *ahead_text(const Ahead *a, uint32_t lo);    /* from there to the token, without the blanks before it */
+Span ahead_close(Ahead *a);                     /* from an opening bracket behind the closing one; its place, or none */
+uint32_t ahead_primary(Ahead *a);               /* over x, f(x).y[0]: where it ends; 0: none stands there */
+bool ahead_assigned(const Gram *g, Str name);   /* is it assigned further down? */
+uint32_t parse_primary_start(const Gram *g, uint32_t end);      /* of x, f(x).y[0] that ends there */
+
+/* habit.c: forms of other languages; true: said. The last two add a remedy to d. */
+bool habit_statement(Gram *g, Expected e);
+bool habit_declaration(Gram *g, Expected e);
+bool habit_const_parameter(Gram *g, Expected e);
+bool habit_expression(Gram *g, Expected e);
+bool habit_generics(Gram *g);                   /* f<f32>(x) */
+bool habit_quotient(Gram *g, Diag *d);          /* x // 2; */
+bool habit_power(Gram *g, Diag *d, Span op);    /* x ** 2 */
 /* expect.c */
 const char *expect_list(Expected e);
 const char *expect_found(const Gram *g, const Token *t);

@@ -2,6 +2,7 @@
  * written well. The first half mends rows of tokens, the second is called by productions of the grammar. */
 #include "parser/parse_impl.h"
 #include <string.h>
+#include "ast/foreign.h"
 #include "grammar/tile_tab.h"
 
 /* ---- rows of tokens. g->prev[0] stands before t, the lexer behind it. ---- */
@@ -66,8 +67,8 @@ static bool mend_shape(Gram *g, Token *t, const Token *next)
 /* i++ and ++i; false: t is dropped as well. */
 static bool mend_increment(Gram *g, Token *t, bool *keep)
 {
-	Token n[2];
-	lex_peek(&g->lex, n, 2);
+	Token n[3];
+	lex_peek(&g->lex, n, 3);
 	bool post = n[1].kind == TOK_SEMI || n[1].kind == TOK_RPAREN || n[1].kind == TOK_LBRACE;
 	bool pre = g->begins && n[1].kind == TOK_IDENT;
 	if (n[0].kind != t->kind || !parse_adjacent(t, &n[0])) return false;
@@ -75,9 +76,15 @@ static bool mend_increment(Gram *g, Token *t, bool *keep)
 	Span at = parse_span(t->span.lo, n[0].span.hi);
 	const char *op = t->kind == TOK_PLUS ? "++" : "--", *inst = t->kind == TOK_PLUS ? "+= 1" : "-= 1";
 	Diag *d = diag(D_NO_INCREMENT, at, op);
-	if (pre) diag_help(d, "write `%s %s`", parse_text(g, n[1].span), inst);
-	else diag_help(d, "write `%s %s`", parse_text(g, parse_span(g->plain ? g->stmt : g->prev[0].span.lo, at.lo)), inst);
-	if (!pre && g->plain) diag_edit(d, at, arena_printf(A_UNIT, " %s", inst));
+	if (pre && n[2].kind == TOK_SEMI) {
+		diag_help(d, "write `%s %s`", parse_text(g, n[1].span), inst);
+		diag_edit(d, parse_span(at.lo, n[1].span.hi), arena_printf(A_UNIT, "%s %s", parse_text(g, n[1].span), inst));
+	} else if (!pre && g->plain) {
+		diag_help(d, "write `%s %s`", parse_text(g, parse_span(g->stmt, at.lo)), inst);
+		diag_edit(d, at, arena_printf(A_UNIT, " %s", inst));
+	} else {
+		diag_help(d, "a variable grows by a statement of its own, as in `i %s;`", inst);
+	}
 	drop_next(g);
 	*keep = false;
 	return true;
@@ -86,14 +93,24 @@ static bool mend_increment(Gram *g, Token *t, bool *keep)
 /* Two tokens without a blank that are one operator elsewhere. */
 typedef struct Pair { int a, b, into; const char *text, *help; } Pair;
 static const Pair pairs[] = {
-	{ TOK_ANDAND, TOK_ASSIGN, TOK_AMP_ASSIGN, "&&=", "write `a = a && b`" },
-	{ TOK_OROR, TOK_ASSIGN, TOK_BAR_ASSIGN, "||=", "write `a = a || b`" },
-	{ TOK_STAR, TOK_STAR, TOK_STAR, "**", "write `pow(x, y)`" },
+	{ TOK_ANDAND, TOK_ASSIGN, TOK_AMP_ASSIGN, "&&=", "it is `a = a && b`" },
+	{ TOK_OROR, TOK_ASSIGN, TOK_BAR_ASSIGN, "||=", "it is `a = a || b`" },
+	{ TOK_STAR, TOK_STAR, TOK_STAR, "**", "a power is `pow(x, y)`" },
 	{ TOK_EQ, TOK_ASSIGN, TOK_EQ, "===", "write `==`" },
 	{ TOK_NE, TOK_ASSIGN, TOK_NE, "!==", "write `!=`" },
-	{ TOK_DOTDOT, TOK_ASSIGN, TOK_DOTDOT, "..=", "write `a .. b + 1`: the end of a range does not belong to it" },
-	{ TOK_COLON, TOK_COLON, TOK_DOT, "::", "write `.`: a name of an import is `nn.name`" },
+	{ TOK_DOTDOT, TOK_ASSIGN, TOK_DOTDOT, "..=", "the end of a range does not belong to it, as in `a .. b + 1`" },
+	{ TOK_COLON, TOK_COLON, TOK_DOT, "::", "a name of an import is `nn.name`: write `.`" },
 };
+
+/* std::exp */
+static bool module_prefix(const Gram *g, Diag *d, Span at)
+{
+	const Token *name = &g->prev[0];
+	if (name->kind != TOK_IDENT || !foreign_word(FW_PREFIX, name->v.name.s)) return false;
+	diag_help(d, "operations have no prefix: leave `%s::` out", name->v.name.s);
+	diag_edit(d, parse_span(name->span.lo, at.hi), "");
+	return true;
+}
 
 static bool mend_pair(Gram *g, Token *t, const Token *next)
 {
@@ -102,8 +119,10 @@ static bool mend_pair(Gram *g, Token *t, const Token *next)
 		if (p->a != t->kind || p->b != next->kind || !parse_adjacent(t, next)) continue;
 		Span at = parse_span(t->span.lo, next->span.hi);
 		Diag *d = diag(D_NO_OPERATOR, at, p->text);
-		diag_help(d, "%s", p->help);
-		if (p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT) diag_edit(d, at, token_text(p->into));
+		if (!(p->a == TOK_STAR && habit_power(g, d, at)) && !(p->a == TOK_COLON && module_prefix(g, d, at))) {
+			diag_help(d, "%s", p->help);
+			if (p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT) diag_edit(d, at, token_text(p->into));
+		}
 		drop_next(g);
 		*t = (Token){ .kind = p->into, .span = at };
 		return true;
@@ -155,8 +174,12 @@ static bool idle_doc(Gram *g, const Token *t, const Token *next)
 	int k = next->kind;
 	if (k != TOK_RBRACE && k != TOK_RPAREN && k != TOK_END && k != TOK_SEMI && k != TOK_ELSE) return false;
 	Diag *d = diag0(D_DOC_PLACE, t->span);
-	diag_help(d, "write `//`");
-	if (!parse_line_between(g, t->span.lo, t->span.hi)) diag_edit(d, parse_span(t->span.lo, t->span.lo + 3), "//");
+	if (parse_line_between(g, t->span.lo, t->span.hi)) {
+		diag_help(d, "a comment that documents nothing begins with `//`");
+	} else {
+		diag_help(d, "write `//`");
+		diag_edit(d, parse_span(t->span.lo, t->span.lo + 3), "//");
+	}
 	return true;
 }
 
@@ -197,14 +220,23 @@ Expr *slip_condition(Gram *g, Expr *l, Span at, Expr *r)
 
 Arg slip_argument(Gram *g, Expr *l, Span at, Expr *r)
 {
-	Diag *d = diag0(D_ASSIGN_IN_ARGUMENT, at);
 	if (l->kind != EX_NAME) {
-		diag_help(d, "compare with `==`, or assign before the call");
+		Diag *d = diag0(D_ASSIGN_IN_ARGUMENT, at);
+		diag_help(d, "`==` compares, and an assignment is a statement of its own");
 		return (Arg){ { 0 }, r };
 	}
 	Span all = parse_span(l->span.lo, r->span.lo);
-	diag_help(d, "write `%s: %s`", parse_text(g, l->span), parse_text(g, r->span));
-	diag_edit(d, all, arena_printf(A_UNIT, "%s: ", l->u.name));
+	const char *fix = arena_printf(A_UNIT, "%s: ", l->u.name);
+	uint32_t call = g->nopen ? g->open[g->nopen - 1].span.lo : 0;
+	if (g->assigned_in == call && call) {
+		diag_edit(g->assigned, all, fix);       /* all arguments of one call are one mistake */
+		return (Arg){ { l->u.name, l->span }, r };
+	}
+	Diag *d = diag0(D_ASSIGN_IN_ARGUMENT, at);
+	diag_help(d, "an argument is named by `:`: write `%s: %s`", l->u.name, parse_text(g, r->span));
+	diag_edit(d, all, fix);
+	g->assigned = d;
+	g->assigned_in = call;
 	return (Arg){ { l->u.name, l->span }, r };
 }
 
@@ -235,8 +267,7 @@ ExprVec slip_no_grid(Gram *g)
 	ExprVec none = { 0 };
 	if (grid_follows(g)) return none;
 	Diag *d = diag(D_NO_GRID, kernel.span, kernel.s);
-	diag_help(d, "write `grid [cdiv(n, BN)]` behind the parameters: how many tile blocks there are, one entry per "
-		"dimension");
+	diag_help(d, "behind the parameters stands how many tile blocks there are along each axis, as in `grid [cdiv(n, BN)]`");
 	vec_push(A_UNIT, &none, ex_new(EX_ERROR, kernel.span));
 	return none;
 }
@@ -256,8 +287,8 @@ Expr *slip_no_value(Gram *g, Expr *pat)
 	Diag *d = diag(D_NO_INITIAL, pat->span, parse_text(g, pat->span));
 	const char *type = parse_source(g, parse_span(pat->span.hi, g->last.span.lo));
 	if (strstr(type, "tensor")) diag_help(d, "memory of an entry is declared by `scratch %s%s;`", parse_text(g, pat->span), type);
-	else if (g->last.kind == TOK_COMMA) diag_help(d, "give each a value; a tuple is taken apart by `let (a, b) = ...`");
-	else diag_help(d, "write `= 0` behind it, or declare it where its value is known");
+	else if (g->last.kind == TOK_COMMA) diag_help(d, "each has a value; a tuple is taken apart by `let (a, b) = ...`");
+	else diag_help(d, "it begins with a value, as in `= 0`, or is declared where its value is known");
 	return ex_new(EX_ERROR, pat->span);
 }
 
@@ -275,8 +306,11 @@ Expr *slip_range(Gram *g, Expr *e)
 			arena_printf(A_UNIT, "%s .. %s%s%s", one, two, three ? " step " : "", three ? three : "");
 		diag_help(d, "write `%s`", fix);
 		diag_edit(d, e->span, fix);
+	} else if (e->kind == EX_INT) {
+		diag_help(d, "write `0 .. %s`", parse_source(g, e->span));
+		diag_edit(d, parse_span(e->span.lo, e->span.lo), "0 .. ");
 	} else {
-		diag_help(d, "write `for i in 0 .. n`");
+		diag_help(d, "a loop runs over a range, as in `for i in 0 .. n`");
 	}
 	return ex_new(EX_ERROR, e->span);
 }

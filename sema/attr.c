@@ -64,9 +64,11 @@ static const AttrRule *find_rule(Cx *cx, const Attr *a, int on)
 	const char *ours = foreign_word(FW_NAME, a->name.s);
 	if (ours) n.best = str_intern(ours);
 	if (!n.best) diag_note(d, "there are %s", list_rules());
-	if (n.best) {
-		diag_help(d, "write `@%s`", n.best);
-		diag_edit(d, a->name.span, n.best);
+	if (ours) {
+		diag_help(d, "write `@%s`", ours);
+		diag_edit(d, a->name.span, ours);
+	} else if (n.best) {
+		diag_ask(d, str_fmt("@%s", n.best));
 	}
 	return NULL;
 }

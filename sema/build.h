@@ -17,7 +17,8 @@ Str span_source(Span at);                       /* the source text, one line, sh
 Str list_or(int n, const char *const *w);       /* "a, b or c" */
 void label_operand(Diag *d, Sv v);              /* its place and what it is */
 void label_operands(Cx *cx, Diag *d, Sv x, Sv y);               /* two operands, and where named ones got their types */
-void help_cast(Diag *d, Sv v, Elem to);         /* "write `element_cast(x, f16)`", with the edit */
+void help_shape(Cx *cx, Diag *d, Sv x, const char *op, const Type *to);       /* op(x, shape) gives it the shape */
+void help_cast(Cx *cx, Diag *d, Sv v, Elem to);         /* "write `element_cast(x, f16)`", with the edit */
 
 /* ---- constants ---- */
 Flt exact_of(Sv v);                             /* INT, FLOAT: its exact value */

@@ -170,7 +170,7 @@ void warn_count(Cx *cx, Sv x, Sv y, Span at, Str shown)
 	if (x.type->elem != EL_BOOL || y.type->elem != EL_BOOL || x.kind != SV_VAL) return;
 	Diag *d = cx_diag(cx, D_BOOL_SUM, at, shown);
 	label_operand(d, x);
-	help_cast(d, x, EL_I32);
+	help_cast(cx, d, x, EL_I32);
 }
 
 /* [8] with [8, 1]: nobody asked for [8, 8]. */
@@ -295,11 +295,9 @@ static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 	int axis;
 	Sv small = sv_is_tile(b) && (!sv_is_tile(a) || type_size(a.type) < type_size(b.type)) ? a : b;
 	const Type *big = small.span.lo == a.span.lo ? b.type : a.type;
-	if (a.type->elem != b.type->elem) help_cast(d, b, a.type->elem);
+	if (a.type->elem != b.type->elem) help_cast(cx, d, b, a.type->elem);
 	else if (type_is_tile(big) && rule_one_way(small.type, big->rank, big->log2, &axis)) {
-		Str t = str_fmt("broadcast(%s, %s)", span_source(small.span), shape_text(big->rank, big->log2));
-		diag_help(d, "write `%s`", t);
-		diag_edit(d, small.span, t);
+		help_shape(cx, d, small, "broadcast", big);
 	}
 	return sv_poison(at);
 }
@@ -320,7 +318,7 @@ Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 		Diag *d = cx_diag(cx, D_SELECT_COND, at, sv_what(c), sv_what(a));
 		label_operand(d, c);
 		label_operand(d, a);
-		if (sv_is_tile(c) && sv_is_scalar(a)) diag_help(d, "make tiles of the values: `full(%s, %s, %s)`",
+		if (sv_is_tile(c) && sv_is_scalar(a)) diag_help(d, "the values are tiles, as in `full(%s, %s, %s)`",
 			shape_text(c.type->rank, c.type->log2), span_source(a.span), elem_name(a.type->elem));
 		return sv_poison(at);
 	}
@@ -352,7 +350,7 @@ Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 		if (!elem_is_ptr(f.type->elem) && elem_rows[f.type->elem].cls == EC_RFLOAT) {
 			Diag *d = cx_diag(cx, D_RESTRICTED, at, "`fma`", elem_name(f.type->elem));
 			label_operand(d, f);
-			help_cast(d, f, t->elem);
+			help_cast(cx, d, f, t->elem);
 			return sv_poison(at);
 		}
 		bool shape = spreads_to(f, t);
@@ -360,7 +358,7 @@ Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 			Diag *d = cx_diag(cx, D_FMA_FACTOR, at, sv_what(f), sv_what(acc));
 			label_operand(d, f);
 			label_operand(d, acc);
-			if (shape) help_cast(d, f, t->elem);
+			if (shape) help_cast(cx, d, f, t->elem);
 			return sv_poison(at);
 		}
 		Val *fv = conv_val(cx, f);

@@ -1,6 +1,7 @@
 /* Loads, stores, gathers, scatters, atomics: on tensors and views, and in `unsafe` on pointer tiles. What lies outside is
  * padding for loads and dropped by stores, so none of these can fail at run time. */
 #include "sema/build.h"
+#include "sema/scope.h"
 
 #include <string.h>
 
@@ -99,7 +100,11 @@ static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
 	if (a->s.rank < a->v->rank && str_len(span_source(at)) <= 40) {
 		uint8_t log2[TILE_RANK] = { 0 };
 		memcpy(log2 + (a->v->rank - a->s.rank), a->s.log2, (size_t)a->s.rank);
-		Str shape = shape_text(a->v->rank, log2);
+		Str shape = extent_names(cx, a->v->rank, log2);
+		if (!shape) {
+			diag_help(d, "it has axes of length 1 where the tensor has more, as in `[1, 64]`");
+			return false;
+		}
 		bool value = c->op == OP_STORE || c->op == OP_STORE_AT;
 		Str t = value ? str_fmt("reshape(%s, %s)", span_source(at), shape) : shape;
 		diag_help(d, "give it axes of length 1: `%s`", t);
@@ -125,7 +130,7 @@ static bool access_load(Cx *cx, Call *c, const View *v, Access *a)
 	if (v->kind == VK_TENSOR) {
 		if (!c->arg[i].given) {
 			Diag *d = cx_diag(cx, D_LOAD_SHAPE, c->span, view_name(v));
-			diag_help(d, "say how large the tile is: `%s.%s(index, [..])`", v->root, c->name);
+			diag_help(d, "the shape of the tile follows, as in `%s.%s(index, [64])`", v->root, c->name);
 			return false;
 		}
 		if (!arg_shape(cx, c, i, false, &a->s)) return false;
@@ -136,7 +141,7 @@ static bool access_load(Cx *cx, Call *c, const View *v, Access *a)
 	}
 	if (c->arg[i].given || elements) {
 		Diag *d = cx_diag(cx, D_LOAD_VIEW_SHAPE, elements ? c->span : c->arg[i].span, shape_text(v->tile.rank, v->tile.log2));
-		diag_help(d, "write `load(index)`");
+		diag_help(d, "the view has the shape: the index alone is given");
 		return false;
 	}
 	a->s = v->tile;
@@ -184,7 +189,7 @@ static Sv lane_index(Cx *cx, const Expr *e)
 		return sv_val(val_cast(cx, v.u.val, EL_I32, (FoldModes){ 0 }), e->span);
 	}
 	Diag *d = cx_diag(cx, D_INDEX_TYPE, e->span, sv_what(v));
-	if (!elem_is_ptr(v.type->elem)) help_cast(d, v, EL_I32);
+	if (!elem_is_ptr(v.type->elem)) help_cast(cx, d, v, EL_I32);
 	return sv_poison(e->span);
 }
 
@@ -339,7 +344,7 @@ static Val *lanes_value(Cx *cx, Sv x, const Type *t, const View *v)
 	bool whole = v && type_is_scalar(t) && sv_is_tile(x);
 	x = conv_to(cx, x, t, CONV_STORE, v ? str_fmt("%s", v->root) : NULL, (Span){ 0, 0 });
 	if (whole && sv_bad(x))
-		diag_help(diag_latest(), "one index names one element: a tile takes an index tile, or the tile of a view, `%s.partition(shape)`", v->root);
+		diag_help(diag_latest(), "one index names one element; a tile takes an index tile, or the tile of a view, as of `%s.partition(shape)`", v->root);
 	return sv_bad(x) ? NULL : conv_val(cx, x);
 }
 
@@ -386,7 +391,7 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
 {
 	Diag *d = cx_diag(cx, D_NEED_TILE, x.span, call_what(c), sv_what(x));
-	if (x.kind == SV_TUPLE) diag_help(d, "take it apart first: `let (a, b) = %s;`", span_source(x.span));
+	if (x.kind == SV_TUPLE) diag_help(d, "it is taken apart first, as in `let (a, b) = %s;`", span_source(x.span));
 	else if (v->rank && sv_is_scalar(x)) diag_help(d, "`%s[...] = %s` writes one element, `full([64], %s, %s)` is a tile", v->root, span_source(x.span),
 		span_source(x.span), elem_name(v->elem));
 	return sv_poison(c->span);
@@ -510,7 +515,7 @@ static bool pointer_arg(Cx *cx, Call *c, Sv *p)
 	if (!cx->unsafe) {
 		Diag *d = cx_diag(cx, D_UNSAFE, c->span, call_what(c));
 		label_operand(d, *p);
-		diag_help(d, "write `unsafe { ... }` around the statement, or `unsafe %s(...)`", c->name);
+		diag_help(d, "write `unsafe` before it, or `unsafe { ... }` around the statement");
 		diag_edit(d, (Span){ c->span.lo, c->span.lo }, "unsafe ");
 		return false;
 	}

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+
 /* ---- the grid ---- */
 
 static Sv grid_index(Cx *cx, Call *c)
@@ -95,12 +96,49 @@ static int holes(Str text)
 	return n;
 }
 
+/* The text with `{}` in place of each `%d` of C; NULL: it has another number of them. */
+static Str places_of_c(Str text, int want)
+{
+	Out *o = out_new();
+	int n = 0;
+	for (const char *p = text; *p; p++) {
+		size_t spec = *p == '%' ? strspn(p + 1, "0123456789.+-# lhz") : 0;
+		bool place = *p == '%' && p[1 + spec] && strchr("diufgecxsp", p[1 + spec]);
+		if (place) out_puts(o, "{}");
+		else out_printf(o, "%c", *p);
+		n += place;
+		if (place) p += 1 + spec;
+	}
+	return n == want ? out_take(o) : NULL;
+}
+
+/* The text as it is written, in its quotes. */
+static void help_places(Diag *d, const Call *c, Str text, int have)
+{
+	Str source = span_source(c->arg[0].span);
+	Str fix = have == 0 && c->nrest && strchr(text, '%') ? places_of_c(source, c->nrest) : NULL;
+	size_t end = str_len(source) - 1;
+	if (!fix && have >= 0 && have < c->nrest && c->nrest - have < 8) {
+		while (end > 2 && source[end - 1] == 'n' && source[end - 2] == '\\') end -= 2;
+		fix = str_intern_n(source, end);
+		for (int i = have; i < c->nrest; i++) fix = str_fmt("%s {}", fix);
+		fix = str_fmt("%s%s", fix, source + end);
+	}
+	if (!fix) {
+		diag_help(d, "there are as many places `{}` as values");
+		return;
+	}
+	diag_help(d, "write `%s`", fix);
+	diag_edit(d, c->arg[0].span, fix);
+}
+
 static bool print_args(Cx *cx, Call *c, Str text)
 {
 	int n = holes(text);
 	if (n == c->nrest) return true;
 	Diag *d = cx_diag(cx, D_FORMAT, c->arg[0].span, n < 0 ? "a single brace" : str_fmt("%d `{}`", n), str_i64(c->nrest));
-	diag_note(d, "each `{}` takes the next argument; write `{{` and `}}` for braces");
+	diag_note(d, "each `{}` takes the next argument; `{{` and `}}` are braces");
+	help_places(d, c, text, n);
 	return false;
 }
 

@@ -19,13 +19,13 @@ static void report_mma_elems(Cx *cx, Ruling r, const Product *p)
 		d = cx_diag(cx, D_MMA_SAME, p->at, p->shown, elem_name(a.type->elem), elem_name(b.type->elem));
 		label_operand(d, a);
 		label_operand(d, b);
-		help_cast(d, b, a.type->elem);
+		help_cast(cx, d, b, a.type->elem);
 		return;
 	}
 	d = cx_diag(cx, D_MMA_ACC, p->at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(p->acc->type->elem));
 	label_operand(d, *p->acc);
 	label_operand(d, a);
-	diag_help(d, "sum up in a tile of %s, and convert the result: `element_cast(.., %s)`", rule_mma_accs(a.type->elem),
+	diag_help(d, "the sum is kept in a tile of %s, and its result converted, as in `element_cast(.., %s)`", rule_mma_accs(a.type->elem),
 		elem_name(p->acc->type->elem));
 }
 
@@ -38,10 +38,9 @@ static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 		d = cx_diag(cx, D_MMA_INNER, p->at, p->shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
 		label_operands(cx, d, a, b);
 		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
-			diag_help(d, "`%s` may be stored transposed: `transpose(%s)`", span_source(b.span), span_source(b.span));
-			diag_edit(d, b.span, str_fmt("transpose(%s)", span_source(b.span)));
+			diag_help(d, "is `%s` stored transposed? then `transpose(%s)` is the operand", span_source(b.span), span_source(b.span));
 		} else {
-			diag_help(d, "the left operand's last extent is the right one's last but one: make both %s, say",
+			diag_help(d, "the left operand's last extent is the right one's last but one: both are %s, say",
 				str_i64(type_extent(a.type, n - 1)));
 		}
 		return;

@@ -127,7 +127,7 @@ static bool promise_type(Cx *cx, Call *c, Sv x, bool pointer, bool either)
 static Sv aligned_view(Cx *cx, Call *c)
 {
 	Diag *d = cx_diag(cx, D_ALIGNED_TENSOR, c->span, span_source(c->arg[0].span));
-	diag_help(d, "say it in the kernel's header, where the launcher checks it: `where aligned(%s, 16)`", span_source(c->arg[0].span));
+	diag_help(d, "the launcher checks it in the kernel's header, as `where aligned(%s, 16)`", span_source(c->arg[0].span));
 	return sv_poison(c->span);
 }
 

@@ -185,7 +185,7 @@ static bool custom_tiles(Cx *cx, Call *c, Sv x, Custom *k)
 		if (sv_bad(p[i])) return false;
 		if (!sv_is_tile(p[i])) {
 			Diag *d = cx_diag(cx, D_NEED_TILE, p[i].span, call_what(c), sv_what(p[i]));
-			if (p[i].kind == SV_VIEW) diag_help(d, "load a tile from it first: `%s.load(...)`", span_source(p[i].span));
+			if (p[i].kind == SV_VIEW) diag_help(d, "`%s.load(...)` loads a tile from it", span_source(p[i].span));
 			return false;
 		}
 		if (!type_same_shape(p[i].type, p[0].type)) {
@@ -226,7 +226,7 @@ static bool custom_function(Cx *cx, Call *c, Sv fn, Custom *k)
 	int n = sema_fn_arity(fn);
 	if (n < 0) {
 		Diag *d = cx_diag(cx, D_NEED_FN, fn.span, call_what(c), sv_what(fn));
-		diag_help(d, "write a function of two values: `fn(a, b) a + b`");
+		diag_help(d, "it is a function of two values, as in `fn(a, b) a + b`");
 		return false;
 	}
 	if (n == 2 * k->n) return true;

@@ -56,11 +56,11 @@ static bool iota_fits(Cx *cx, Call *c, Elem e, Shape s)
 	if (!elem_is_ptr(e) && elem_is_integral(e)) {
 		if (bits <= elem_rows[e].digits) return true;
 		Diag *d = cx_diag(cx, D_IOTA_RANGE, c->span, elem_name(e), str_i64(((int64_t)1 << bits) - 1));
-		diag_help(d, "use a wider type: `iota(%s, i32)`", shape_text(s.rank, s.log2));
+		diag_help(d, "a wider type holds them, as in `iota(%s, i32)`", shape_text(s.rank, s.log2));
 		return false;
 	}
 	Diag *d = cx_diag(cx, D_NEED_INT, c->span, call_what(c), elem_name(e));
-	if (!elem_is_ptr(e)) diag_help(d, "convert the numbers: `element_cast(iota(%s, i32), %s)`", shape_text(s.rank, s.log2), elem_name(e));
+	if (!elem_is_ptr(e)) diag_help(d, "the numbers are converted, as in `element_cast(iota(%s, i32), %s)`", shape_text(s.rank, s.log2), elem_name(e));
 	return false;
 }
 
@@ -74,6 +74,15 @@ static Sv build_iota(Cx *cx, Call *c)
 	return sv_val(ir_op1(at_span(cx, c->span), OP_IOTA, t, 0, NULL), c->span);
 }
 
+/* arange(0, 64) as in Python: from .. to */
+static void help_arange(Diag *d, const Call *c)
+{
+	Str from = span_source(c->arg[0].span), to = span_source(c->arg[1].span);
+	Str fix = str_fmt("%s, %s", to, from);
+	diag_help(d, "the number of values stands first: write `%s`", fix);
+	diag_edit(d, span_join(c->arg[0].span, c->arg[1].span), fix);
+}
+
 static bool power_of_two(Cx *cx, Call *c, int i, int64_t v, int64_t max, int *log2)
 {
 	*log2 = 0;
@@ -84,7 +93,7 @@ static bool power_of_two(Cx *cx, Call *c, int i, int64_t v, int64_t max, int *lo
 	if (v > 1 && v < max)
 		diag_help(d, "the next larger is %lld", 1LL << *log2);
 	else if (c->op == OP_ARANGE && c->arg[1].given)
-		diag_help(d, "the number of values comes first: `arange(%s, %s)`", span_source(c->arg[1].span), span_source(c->arg[0].span));
+		help_arange(d, c);
 	return false;
 }
 
@@ -296,7 +305,7 @@ static Sv build_cat(Cx *cx, Call *c, Sv x)
 		Diag *d = cx_diag(cx, D_CAT_TYPES, c->span, sv_what(x), sv_what(y));
 		label_operand(d, x);
 		label_operand(d, y);
-		if (r.why == RULE_SAME) help_cast(d, y, x.type->elem);
+		if (r.why == RULE_SAME) help_cast(cx, d, y, x.type->elem);
 		else diag_note(d, "extents are powers of two, so only equal ones can be added");
 		return sv_poison(c->span);
 	}

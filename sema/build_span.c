@@ -104,7 +104,7 @@ static void strides_of(Cx *cx, SpanShape *t)
 static bool bad_layout(Cx *cx, const Expr *e)
 {
 	Diag *d = cx_diag(cx, D_LAYOUT, e->span, sema_source(e));
-	diag_help(d, "write `layout_right`, `layout_left`, `layout_right_padded(a)`, `layout_left_padded(a)` or `layout_strided([s0, s1])`");
+	diag_help(d, "there are `layout_right`, `layout_left`, `layout_right_padded(a)`, `layout_left_padded(a)` and `layout_strided([s0, s1])`");
 	return false;
 }
 

@@ -178,14 +178,41 @@ static Sv sub_view(Cx *cx, const View *v, const Indexed *ix, Span at)
 
 /* ---- t[...] ---- */
 
+/* None, np.newaxis */
+static bool new_axis(Cx *cx, const Expr *item)
+{
+	if (item->kind == EX_MEMBER) return foreign_word(FW_AXIS, item->u.mem.name.s) && item->u.mem.base->kind == EX_NAME;
+	return item->kind == EX_NAME && !scope_find(cx, item->u.name) && foreign_word(FW_AXIS, item->u.name);
+}
+
+/* v[0, :]: the row without its axis, as a part that is reshaped; NULL where that cannot be written. */
+static Str row_of_tile(Cx *cx, Sv base, const Expr *e)
+{
+	Str shape = str_intern(""), index = shape, left = shape;
+	int n = e->u.idx.items.n;
+	if (n != base.type->rank) return NULL;
+	for (int i = 0; i < n; i++) {
+		const Expr *x = e->u.idx.items.p[i];
+		Str extent = x->kind == EX_ALL ? extent_name(cx, base.type->log2[i]) : str_intern("1");
+		if (!extent || (x->kind != EX_ALL && x->kind != EX_INT)) return NULL;
+		const char *comma = i ? ", " : "";
+		shape = str_fmt("%s%s%s", shape, comma, extent);
+		index = str_fmt("%s%s%s", index, comma, x->kind == EX_ALL ? "0" : span_source(x->span));
+		if (x->kind == EX_ALL) left = str_fmt("%s%s%s", left, *left ? ", " : "", extent);
+	}
+	return *left ? str_fmt("reshape(extract(%s, [%s], [%s]), [%s])", span_source(e->u.idx.base->span), shape, index, left) : NULL;
+}
+
 static void report_tile_index(Cx *cx, Sv base, const Expr *e, const Expr *item)
 {
 	Diag *d = cx_diag(cx, D_TILE_INDEX, item->span, sv_what(base));
-	const char *word = item->kind == EX_NAME && !scope_find(cx, item->u.name) ? foreign_word(FW_NAME, item->u.name) : NULL;
-	Str x = span_source(e->u.idx.base->span);
-	if (word && !strcmp(word, "_")) {
+	Str x = span_source(e->u.idx.base->span), row = row_of_tile(cx, base, e);
+	if (new_axis(cx, item)) {
 		diag_help(d, "write `_` for a new axis");
 		diag_edit(d, item->span, "_");
+	} else if (row) {
+		diag_help(d, "write `%s`", row);
+		diag_edit(d, e->span, row);
 	} else if (base.type->rank == 1 && item->kind == EX_INT) {
 		diag_help(d, "one element is `%s(extract(%s, [1], [%s]))`", elem_name(base.type->elem), x, span_source(item->span));
 		diag_edit(d, e->span, str_fmt("%s(extract(%s, [1], [%s]))", elem_name(base.type->elem), x, span_source(item->span)));
@@ -254,7 +281,11 @@ Sv build_index(Cx *cx, Sv base, const Expr *e)
 	if (base.kind != SV_VIEW) {
 		Diag *d = cx_diag(cx, D_NOT_INDEXED, e->span, sv_what(base));
 		if (sv_is_scalar(base) && base.type && elem_is_ptr(base.type->elem))
-			diag_help(d, "write `unsafe load(%s + i)`", span_source(e->u.idx.base->span));
+			diag_help(d, "a pointer is read by `unsafe load(%s + i)`", span_source(e->u.idx.base->span));
+		else if (sv_is_scalar(base) && e->u.idx.base->kind == EX_INDEX)
+			diag_help(d, "`x[i, j]` is one element of a tensor, `x.load([i, j], shape)` a tile");
+		else if (sv_is_scalar(base))
+			diag_help(d, "a scalar is one value: tiles and tensors have elements");
 		return sv_poison(e->span);
 	}
 	const View *v = base.u.view;
@@ -301,14 +332,14 @@ void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *r
 	if (sv_bad(base)) return;
 	if (base.kind != SV_VIEW) {
 		Diag *d = cx_diag(cx, D_NOT_STORED, lhs->span, sv_what(base));
-		if (sv_is_tile(base)) diag_help(d, "tiles are values: `insert(x, part, index)` gives a changed one");
+		if (sv_is_tile(base)) diag_help(d, "a tile is a value, of which `insert(x, part, index)` gives a changed one");
 		return;
 	}
 	const View *v = base.u.view;
 	if (!view_items(cx, v, lhs, ix, &all)) return;
 	if (all) {
 		Diag *d = cx_diag(cx, D_NOT_STORED, lhs->span, sv_what(base));
-		diag_help(d, "store a tile: `%s.store(index, x)`", v->root);
+		diag_help(d, "a tile is stored by `%s.store(index, x)`", v->root);
 		return;
 	}
 	Sv index[TENSOR_RANK];
@@ -532,7 +563,7 @@ static Sv num_tiles(Cx *cx, Call *c, const View *v)
 	if (!view_axis(cx, c, 1, v, &axis)) return sv_poison(c->span);
 	if (v->kind == VK_TENSOR || (v->kind == VK_GATHER && axis == v->axis)) {
 		Diag *d = cx_diag(cx, D_NO_TILES, c->span, v->root);
-		if (v->kind == VK_TENSOR) diag_help(d, "say how large the tiles are: `%s.partition(shape).num_tiles(%d)`, or `cdiv(%s.extent(%d), size)`",
+		if (v->kind == VK_TENSOR) diag_help(d, "tiles have a size in `%s.partition(shape).num_tiles(%d)`; else there is `cdiv(%s.extent(%d), size)`",
 			v->root, axis, v->root, axis);
 		return sv_poison(c->span);
 	}
@@ -662,40 +693,45 @@ Sv view_mask(Cx *cx, const View *v, Val *const *index, const Shape *s, const int
 }
 
 /* ---- x.name without a call, or of no operation ---- */
-static void help_near_op(Diag *d, Name name, bool view)         /* of memory: what takes memory first */
+static void ask_near_op(Diag *d, Name name, bool view)         /* of memory: what takes memory first */
 {
 	Near near;
 	near_begin(&near, name.s);
 	for (int i = 0; i < OP_COUNT; i++)
 		if (!(op_rows[i].flags & OPF_HIDDEN) && (!view || !strncmp(op_rows[i].sig, "t:w", 3))) near_offer(&near, str_intern(op_rows[i].name));
-	if (!near.best) return;
-	diag_help(d, "did you mean `%s`?", near.best);
-	diag_edit(d, name.span, near.best);
+	diag_ask(d, near.best);
 }
 
-Sv build_member(Cx *cx, Sv base, const Expr *e)
+Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call)
 {
 	OpCode op;
 	if (sv_bad(base)) return base;
 	Str name = e->u.mem.name.s;
 	Diag *d = cx_diag(cx, D_NO_MEMBER, e->u.mem.name.span, sv_what(base), name);
 	Str of = span_source(e->u.mem.base->span);
-	const char *member = foreign_word(FW_MEMBER, name), *operation = foreign_word(FW_NAME, name);
-	bool block = base.kind == SV_OP && (base.u.op == OP_BID || base.u.op == OP_NUM_BLOCKS);
-	if (op_by_name(name, &op)) {
-		diag_help(d, "it is an operation: call it, `%s.%s(...)`", of, name);
+	const char *operation = known_elsewhere(name);
+	bool block = base.kind == SV_OP && (base.u.op == OP_BID || base.u.op == OP_NUM_BLOCKS), fits;
+	Str file = NULL;
+	if (op_by_name(name, &op) && !(op_rows[op].flags & OPF_HIDDEN)) {
+		diag_help(d, "it is an operation, and called as in `%s.%s(...)`", of, name);
 	} else if (block && strlen(name) == 1 && *name >= 'x' && *name <= 'z') {
 		diag_help(d, "write `%s(%d)`", of, *name - 'x');
 		diag_edit(d, e->span, str_fmt("%s(%d)", of, *name - 'x'));
 	} else if (!strcmp(name, "shape") && base.kind == SV_VIEW) {
 		diag_help(d, "extents have names in the tensor's type; `%s.extent(0)` gives one too", of);
-	} else if (member) {
-		diag_help(d, member, of);
+	} else if (!strcmp(name, "shape")) {
+		diag_help(d, "a tile's extents are compile-time values: its type has them");
+	} else if (habit_member(d, e, call)) {
+		return sv_poison(e->span);
 	} else if (operation && op_by_name(str_intern(operation), &op)) {
 		diag_help(d, "write `%s`", operation);
 		diag_edit(d, e->u.mem.name.span, operation);
+	} else if (call && (file = library_with(cx->s, name, call->u.call.args.n + 1, &fits)) && fits) {
+		habit_import(cx, d, file);
 	} else {
-		help_near_op(d, e->u.mem.name, base.kind == SV_VIEW);
+		const char *thought = foreign_word(FW_SAY, name);
+		if (thought) diag_help(d, "%s", thought);
+		else ask_near_op(d, e->u.mem.name, base.kind == SV_VIEW);
 	}
 	return sv_poison(e->span);
 }

@@ -101,13 +101,31 @@ static Str sig_text(const Sig *s, bool method)
 	return t;
 }
 
+/* permute(1, 0): the numbers from the list's place on are one list. */
+static bool help_list(const Call *c, Diag *d, bool recv)
+{
+	const ArgVec *a = &c->e->u.call.args;
+	int at = recv ? 0 : 1, n = a->n;
+	const char *spec = c->sig->n > 1 ? c->sig->p[1].name : "";
+	bool list = !strcmp(spec, "axes") || !strcmp(spec, "shape") || !strcmp(spec, "index");
+	if (!list || n <= at + 1) return false;
+	for (int i = at; i < n; i++)
+		if (a->p[i].name.s || a->p[i].value->kind == EX_LIST) return false;
+	Span all = span_join(a->p[at].value->span, a->p[n - 1].value->span);
+	Str fix = str_fmt("[%s]", span_source(all));
+	diag_help(d, "write `%s`", fix);
+	diag_edit(d, all, fix);
+	return true;
+}
+
 static bool bind_positional(Cx *cx, Call *c, const Arg *a, int *next, bool recv)
 {
 	while (*next < c->sig->n && !c->sig->p[*next].named && c->arg[*next].given) ++*next;
 	if (*next >= c->sig->n || c->sig->p[*next].named) {
 		Diag *d = cx_diag(cx, D_OP_ARG_EXTRA, a->value->span, call_what(c));
 		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
-		if (*next < c->sig->n) diag_help(d, "the arguments after these are given by name, `%s: ...`", c->sig->p[*next].name);
+		if (help_list(c, d, recv)) return false;
+		if (*next < c->sig->n) diag_help(d, "the arguments after these are given by name, as in `%s: ...`", c->sig->p[*next].name);
 		return false;
 	}
 	c->arg[*next].e = a->value;
@@ -117,21 +135,48 @@ static bool bind_positional(Cx *cx, Call *c, const Arg *a, int *next, bool recv)
 	return true;
 }
 
+/* All arguments that have another name elsewhere: one remedy for them. */
+static void translate_arguments(const Call *c, Diag *d)
+{
+	const ArgVec *a = &c->e->u.call.args;
+	for (int i = 0; i < a->n; i++) {
+		const char *ours = a->p[i].name.s && arg_index(c, a->p[i].name.s) < 0 ? foreign_word(FW_ARGUMENT, a->p[i].name.s) : NULL;
+		if (ours && arg_index(c, ours) >= 0) diag_edit(d, a->p[i].name.span, ours);
+	}
+}
+
+/* max(x, axis: 0), max(x): another operation was meant. */
+static bool help_instead(const Call *c, Diag *d, const char *arg)
+{
+	const Expr *f = c->e->u.call.callee;
+	const char *other = foreign_word(FW_INSTEAD, str_fmt("%s.%s", op_rows[c->op].name, arg));
+	if (!other || (f->kind != EX_NAME && f->kind != EX_MEMBER)) return false;
+	diag_help(d, "`%s` works element by element: write `%s`", c->name, other);
+	diag_edit(d, f->kind == EX_NAME ? f->span : f->u.mem.name.span, other);
+	const ArgVec *a = &c->e->u.call.args;
+	for (int i = 0; i < a->n; i++)
+		if (a->p[i].name.s && !strcmp(a->p[i].name.s, "dim")) diag_edit(d, a->p[i].name.span, "axis");
+	return true;
+}
+
 static void unknown_argument(Cx *cx, const Call *c, Name name, bool recv)
 {
 	Near near;
 	near_begin(&near, name.s);
 	for (int k = 0; k < c->sig->n; k++) near_offer(&near, c->sig->p[k].name);
 	const char *ours = foreign_word(FW_ARGUMENT, name.s), *needless = foreign_word(FW_NEEDLESS, name.s);
-	if (!ours || arg_index(c, ours) < 0) ours = near.best;
+	if (ours && arg_index(c, ours) < 0) ours = NULL;
 	Diag *d = cx_diag(cx, D_OP_ARG_NAME, name.span, call_what(c), name.s);
+	if (help_instead(c, d, foreign_word(FW_ARGUMENT, name.s) ? foreign_word(FW_ARGUMENT, name.s) : name.s)) return;
 	if (needless) {
 		diag_help(d, "%s", needless);
 	} else if (ours) {
 		diag_help(d, "write `%s:`", ours);
-		diag_edit(d, name.span, ours);
+		translate_arguments(c, d);
+	} else if (near.best) {
+		diag_ask(d, near.best);
 	} else {
-		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
+		diag_help(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
 	}
 }
 
@@ -153,14 +198,29 @@ static bool bind_named(Cx *cx, Call *c, const Arg *a, bool recv)
 	return true;
 }
 
+/* cat([a, b], 0): the tiles stand one by one. */
+static bool help_listed(const Call *c, Diag *d)
+{
+	const ArgVec *a = &c->e->u.call.args;
+	const Expr *first = a->n ? a->p[0].value : NULL;
+	if ((c->op != OP_CAT && c->op != OP_JOIN) || !first || (first->kind != EX_LIST && first->kind != EX_TUPLE)) return false;
+	if (first->u.list.n != 2) return false;
+	Str fix = str_fmt("%s, %s", span_source(first->u.list.p[0]->span), span_source(first->u.list.p[1]->span));
+	diag_help(d, "write `%s`, without brackets", fix);
+	diag_edit(d, first->span, fix);
+	return true;
+}
+
 static bool bind_missing(Cx *cx, Call *c, bool recv)
 {
 	for (int i = 0; i < c->sig->n; i++) {
 		if (c->arg[i].given || c->sig->p[i].optional) continue;
 		Diag *d = cx_diag(cx, D_OP_ARG_MISSING, c->span, call_what(c), c->sig->p[i].name);
 		const char *meant = foreign_word(FW_LACKS, str_fmt("%s.%s", op_rows[c->op].name, c->sig->p[i].name));
-		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
+		if (help_instead(c, d, c->sig->p[i].name) || help_listed(c, d)) return false;
+		if (meant) diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
 		if (meant) diag_help(d, "%s", meant);
+		else diag_help(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
 		return false;
 	}
 	return true;
@@ -218,8 +278,8 @@ Sv arg_tile(Cx *cx, Call *c, int i)
 	Sv v = arg_value(cx, c, i, NULL);
 	if (sv_bad(v) || sv_is_tile(v)) return v;
 	Diag *d = cx_diag(cx, D_NEED_TILE, v.span, call_what(c), sv_what(v));
-	if (sv_is_scalar(v)) diag_help(d, "make a tile of it: `full(shape, %s, T)`", span_source(v.span));
-	if (v.kind == SV_VIEW) diag_help(d, "load a tile from it first: `%s.load(...)`", span_source(v.span));
+	if (sv_is_scalar(v)) diag_help(d, "`full(shape, %s, T)` is a tile of it", span_source(v.span));
+	if (v.kind == SV_VIEW) diag_help(d, "`%s.load(...)` loads a tile from it", span_source(v.span));
 	return sv_poison(c->span);
 }
 
@@ -335,8 +395,7 @@ bool arg_word(Cx *cx, Call *c, AttrKey key, int *out)
 	near_begin(&near, e->kind == EX_NAME ? e->u.name : "");
 	for (int k = 0; attr_word_text(key, k); k++) near_offer(&near, attr_word_text(key, k));
 	if (near.best && e->kind == EX_NAME) {
-		diag_help(d, "write `%s`", near.best);
-		diag_edit(d, e->span, near.best);
+		diag_ask(d, near.best);
 	} else {
 		diag_note(d, "the words are %s", words_of(key));
 	}
@@ -360,7 +419,13 @@ Str arg_string(Cx *cx, Call *c, int i)
 {
 	Sv v = arg_value(cx, c, i, NULL);
 	if (v.kind == SV_STRING) return v.u.str;
-	if (!sv_bad(v)) cx_diag(cx, D_NEED_STRING, v.span, call_what(c), sv_what(v));
+	if (sv_bad(v)) return NULL;
+	Diag *d = cx_diag(cx, D_NEED_STRING, v.span, call_what(c), sv_what(v));
+	if ((c->op != OP_PRINT && c->op != OP_STATIC_PRINT) || i) return NULL;
+	Str places = str_intern("{}");
+	for (int k = 0; k < c->nrest; k++) places = str_fmt("%s {}", places);
+	diag_help(d, "values follow a text with a place for each: write `\"%s\", %s`", places, span_source(v.span));
+	diag_edit(d, (Span){ v.span.lo, v.span.lo }, str_fmt("\"%s\", ", places));
 	return NULL;
 }
 
@@ -444,7 +509,7 @@ Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
 	if (recv && recv->kind == SV_VIEW && c.sig->n && c.sig->p[0].kind != 'w' && op != OP_PERMUTE && op != OP_RESHAPE &&
 		op != OP_TRANSPOSE) {
 		Diag *d = cx_diag(cx, D_NO_METHOD, c.span, sv_what(*recv), c.name);
-		diag_help(d, "load a tile first: `%s.load(...).%s(...)`", span_source(recv->span), c.name);
+		diag_help(d, "tiles have it, which are loaded first, as in `%s.load(...).%s(...)`", span_source(recv->span), c.name);
 		return sv_poison(c.span);
 	}
 	if (!bind(cx, &c, recv, first.kind == SV_NONE || recv ? NULL : &first)) return sv_poison(c.span);

@@ -68,14 +68,13 @@ void label_operands(Cx *cx, Diag *d, Sv x, Sv y)
 	}
 }
 
-void help_cast(Diag *d, Sv v, Elem to)
+void help_cast(Cx *cx, Diag *d, Sv v, Elem to)
 {
-	bool tile = sv_is_tile(v);
-	Str src = span_source(v.span);
+	Str src = span_source(v.span), name = elem_word(cx, to);
 	if (!rule_converts(v.type ? v.type->elem : EL_I32, to) || str_len(src) > 40) return;
-	if (tile) diag_help(d, "convert it: `element_cast(%s, %s)`", src, elem_name(to));
-	else diag_help(d, "convert it: `%s(%s)`", elem_name(to), src);
-	diag_edit(d, v.span, tile ? str_fmt("element_cast(%s, %s)", src, elem_name(to)) : str_fmt("%s(%s)", elem_name(to), src));
+	Str fix = sv_is_tile(v) ? str_fmt("element_cast(%s, %s)", src, name) : str_fmt("%s(%s)", name, src);
+	diag_help(d, "convert it: `%s`", fix);
+	diag_edit(d, v.span, fix);
 }
 
 /* ---- values ---- */
@@ -257,8 +256,8 @@ bool is_value(Cx *cx, Sv v, const char *whose)
 	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
 	Str of = span_source(v.span);
 	bool moved = !strcmp(whose, "`+`") || !strcmp(whose, "`-`");    /* as a pointer is */
-	if (v.kind == SV_VIEW && moved) diag_help(d, "load a tile from it: `%s.load(...)`, or `%s.gather([i])` with an index tile", of, of);
-	else if (v.kind == SV_VIEW) diag_help(d, "load a tile from it: `%s.load(...)`", of);
+	if (v.kind == SV_VIEW && moved) diag_help(d, "`%s.load(...)` loads a tile from it, `%s.gather([i])` the elements that an index tile names", of, of);
+	else if (v.kind == SV_VIEW) diag_help(d, "`%s.load(...)` loads a tile from it", of);
 	return false;
 }
 
@@ -325,7 +324,7 @@ static Sv conv_narrows(Cx *cx, Sv x, const Goal *g)
 		return sv_poison(x.span);
 	}
 	Diag *d = conv_report(cx, D_CONVERT_NARROW, x, g);
-	help_cast(d, x, to->elem);
+	help_cast(cx, d, x, to->elem);
 	return sv_poison(x.span);
 }
 
@@ -352,8 +351,21 @@ static void help_tile_variable(Diag *d, Str name, const Type *t, Span decl)
 	Str typed = str_fmt("%s: %s", name, type_text(t));
 	const Src *src = src_of(decl);
 	const char *behind = src ? src->text + (decl.hi - src->base) : "";
-	diag_help(d, "declare it as a tile: `var %s = ...`", typed);
+	diag_help(d, "declare it as a tile, as in `var %s = ...`", typed);
 	if (behind[strspn(behind, " \t")] == '=') diag_edit(d, decl, typed);
+}
+
+/* An operation that gives that shape; in generic code the numbers are those of one instance, so names stand in their place. */
+void help_shape(Cx *cx, Diag *d, Sv x, const char *op, const Type *to)
+{
+	Str shape = extent_names(cx, to->rank, to->log2);
+	Str t = str_fmt("%s(%s, %s)", op, span_source(x.span), shape ? shape : "shape");
+	if (shape) {
+		diag_help(d, *op == 'r' ? "the sizes are equal: write `%s`" : "write `%s`", t);
+		diag_edit(d, x.span, t);
+	} else {
+		diag_help(d, "`%s` gives it another shape", t);
+	}
 }
 
 static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
@@ -369,19 +381,15 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 	}
 	if (str_len(src) > 40) return sv_poison(x.span);
 	if (only >= 0 && src[str_len(src) - 1] == ')') {
-		diag_help(d, "without an axis all are taken; for one alone write `, %d`", only);
+		diag_help(d, "without an axis all are taken: write `, %d` for one", only);
 		diag_edit(d, (Span){ x.span.hi - 1, x.span.hi - 1 }, str_fmt(", %d", only));
 	} else if (type_is_scalar(to) && sv_one_element(x)) {
-		diag_help(d, "take its one element: `%s(%s)`", elem_name(to->elem), src);
-		diag_edit(d, x.span, str_fmt("%s(%s)", elem_name(to->elem), src));
+		diag_help(d, "take its one element: `%s(%s)`", elem_word(cx, to->elem), src);
+		diag_edit(d, x.span, str_fmt("%s(%s)", elem_word(cx, to->elem), src));
 	} else if (type_is_tile(to) && sv_is_tile(x) && type_log2_size(x.type) == type_log2_size(to)) {
-		Str t = str_fmt("reshape(%s, %s)", src, shape_text(to->rank, to->log2));
-		diag_help(d, "the sizes are equal: write `%s`", t);
-		diag_edit(d, x.span, t);
+		help_shape(cx, d, x, "reshape", to);
 	} else if (type_is_tile(to) && rule_one_way(x.type, to->rank, to->log2, &axis)) {
-		Str t = str_fmt("broadcast(%s, %s)", src, shape_text(to->rank, to->log2));
-		diag_help(d, "write `%s`", t);
-		diag_edit(d, x.span, t);
+		help_shape(cx, d, x, "broadcast", to);
 	} else if (type_is_scalar(to) && sv_is_tile(x) && g->why == CONV_STORE && g->what && strchr(g->what, '[')) {
 		Str to_store = str_intern_n(g->what, strcspn(g->what, "["));
 		diag_help(d, "`%s.store([i], %s)` stores a tile, by its number", to_store, src);
@@ -396,9 +404,14 @@ static Sv conv_spread(Cx *cx, Sv x, const Goal *g)
 	if (type_is_scalar(to)) return x;
 	if (g->why != CONV_INIT && g->why != CONV_ASSIGN && to->rank) {
 		Diag *d = conv_report(cx, D_SCALAR_TO_TILE, x, g);
-		Str t = str_fmt("full(%s, %s, %s)", shape_text(to->rank, to->log2), span_source(x.span), elem_name(to->elem));
-		diag_help(d, "make a tile of it: `%s`", t);
-		diag_edit(d, x.span, t);
+		Str shape = extent_names(cx, to->rank, to->log2);
+		Str t = str_fmt("full(%s, %s, %s)", shape ? shape : "shape", span_source(x.span), elem_word(cx, to->elem));
+		if (shape) {
+			diag_help(d, "make a tile of it: `%s`", t);
+			diag_edit(d, x.span, t);
+		} else {
+			diag_help(d, "`%s` is a tile of it", t);
+		}
 		return sv_poison(x.span);
 	}
 	Val *v = conv_val(cx, x);
@@ -447,7 +460,7 @@ Sv conv_cond(Cx *cx, Sv x, Span at)
 	if (x.kind == SV_FLOAT) return sv_bool(!exact_is_zero(x.u.f), at);
 	if (!sv_is_scalar(x) && !sv_one_element(x)) {
 		Diag *d = cx_diag(cx, D_CONDITION, at, sv_what(x));
-		if (sv_is_tile(x)) diag_help(d, "combine its elements first: `all_of(%s)` or `any_of(%s)`", span_source(at), span_source(at));
+		if (sv_is_tile(x)) diag_help(d, "`all_of(%s)` and `any_of(%s)` combine its elements", span_source(at), span_source(at));
 		return sv_poison(at);
 	}
 	if (!elem_is_ptr(x.type->elem) && elem_rows[x.type->elem].cls == EC_RFLOAT) {
@@ -471,7 +484,13 @@ Sv conv_index(Cx *cx, Sv x, Span at)
 	bool scalar = sv_is_scalar(x) && x.kind != SV_FLOAT && elem_is_int(x.type->elem);
 	if (!scalar) {
 		Diag *d = cx_diag(cx, D_INDEX_TYPE, at, sv_what(x));
-		if (sv_one_element(x) && elem_is_int(x.type->elem)) help_cast(d, x, x.type->elem);
+		if (x.kind == SV_OP && (x.u.op == OP_BID || x.u.op == OP_NUM_BLOCKS)) {
+			diag_help(d, "write `%s(0)`, with the axis of the grid", x.name);
+			diag_edit(d, at, str_fmt("%s(0)", x.name));
+		}
+		if (x.kind == SV_FLOAT || (sv_is_scalar(x) && x.type && !elem_is_ptr(x.type->elem)))
+			diag_help(d, "`/` of integers truncates, and `i32(x)` converts");
+		if (sv_one_element(x) && elem_is_int(x.type->elem)) help_cast(cx, d, x, x.type->elem);
 		return sv_poison(at);
 	}
 	if (elem_bytes(x.type->elem) < 4) return conv_element(cx, x, EL_I32);
@@ -576,7 +595,11 @@ Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)
 	if (sv_untyped(x)) return cast_literal(cx, to, x, modes_fold(&m), at);
 	if (!sv_is_scalar(x) && !sv_one_element(x)) {
 		Diag *d = cx_diag(cx, D_CAST_SCALAR, at, elem_name(to), sv_what(x));
-		if (sv_is_tile(x)) diag_help(d, "convert all elements: `element_cast(%s, %s)`", span_source(x.span), elem_name(to));
+		if (sv_is_tile(x)) {
+			Str fix = str_fmt("element_cast(%s, %s)", span_source(x.span), elem_name(to));
+			diag_help(d, "convert all elements: `%s`", fix);
+			if (call && call->u.call.args.n == 1) diag_edit(d, at, fix);
+		}
 		return sv_poison(at);
 	}
 	if (x.kind == SV_VAL && sv_is_tile(x)) {

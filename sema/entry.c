@@ -69,8 +69,11 @@ static void kernel_entry(Sema *s, Global *g)
 	if (!v.bad) whole_entry(s, g->item, &v, NULL);
 }
 
+/* Once for an entry: what was meant is a kernel, and each of its lines would be the same mistake. */
 static void say_launches_only(Cx *cx, Span at, const char *what)
 {
+	if (cx->s->entry_said == cx->frame->item) return;
+	cx->s->entry_said = cx->frame->item;
 	Diag *d = cx_diag(cx, D_ENTRY_STMT, at, what);
 	diag_help(d, "an entry launches kernels: launches, `scratch`, `let`, `const` and `if` stand in it");
 }
@@ -274,7 +277,7 @@ static bool map_dims(EntryCx *x, Launch *l, const Fn *fn, HostStmt *h)
 		if (!value[i] && extents_explain(l->callee, cx->facts, l->solve, l->val, d->name)) return false;
 		if (!value[i]) {
 			Diag *g = cx_diag(cx, D_LAUNCH_DIM, l->call->span, d->name, l->name);
-			diag_help(g, "give it by name: `%s: ...`", d->name);
+			diag_help(g, "its value is given by name, as in `%s: ...`", d->name);
 			return false;
 		}
 		vec_push(A_UNIT, &h->u.launch.dims, value[i]);
@@ -608,7 +611,7 @@ static void say_own_grid(Cx *cx, const Expr *call)
 {
 	const Expr *index = call->u.call.callee;
 	Diag *d = cx_diag(cx, D_ENTRY_STMT, call->span, "an expression");
-	diag_help(d, "the grid is the kernel's own: write `%s(...)`", sema_source(index->u.idx.base));
+	diag_help(d, "the grid is the kernel's own, and a launch is `%s(...)`", sema_source(index->u.idx.base));
 	diag_edit(d, (Span){ index->u.idx.base->span.hi, index->span.hi }, "");
 }
 

@@ -178,7 +178,7 @@ static Sv call_name(Cx *cx, const Expr *e)
 	if (elem_by_name(f->u.name, &elem)) return call_type(cx, e, sv_type(type_scalar(elem), f->span));
 	if (op_by_name(f->u.name, &op) && !(op_rows[op].flags & OPF_HIDDEN))
 		return op == OP_TYPE_OF ? type_of(cx, e) : builtin_call(cx, op, e, NULL);
-	return unknown_name(cx, f->u.name, f->span);
+	return unknown_call(cx, e);
 }
 
 /* nn.f(..) for `import ... as nn`, when no local name hides nn. */
@@ -196,10 +196,7 @@ static Global *module_member(Cx *cx, const Unit *u, const Expr *m)
 	Near n;
 	near_begin(&n, m->u.mem.name.s);
 	for (int i = 0; i < u->globals.n; i++) near_offer(&n, u->globals.p[i]->name);
-	if (n.best) {
-		diag_help(d, "write `%s`", n.best);
-		diag_edit(d, m->u.mem.name.span, n.best);
-	}
+	diag_ask(d, n.best);
 	return NULL;
 }
 
@@ -212,6 +209,7 @@ static Sv call_member(Cx *cx, const Expr *e)
 		Global *g = module_member(cx, u, m);
 		return g ? call_global(cx, g, e, NULL) : sv_poison(e->span);
 	}
+	if (habit_prefixed(cx, m, e)) return sv_poison(e->span);
 	Sv base = sema_expr(cx, m->u.mem.base, NULL);
 	if (sv_bad(base)) return base;
 	bool bad, view = base.kind == SV_VIEW;
@@ -221,7 +219,7 @@ static Sv call_member(Cx *cx, const Expr *e)
 	if (bad) return sv_poison(e->span);
 	if (g && g->item->kind == IT_FN && !(view && is_op)) return call_global(cx, g, e, &base);
 	if (is_op) return builtin_call(cx, op, e, &base);
-	return build_member(cx, base, m);
+	return build_member(cx, base, m, e);
 }
 
 static Sv call_expr(Cx *cx, const Expr *e)
@@ -236,6 +234,37 @@ static Sv call_expr(Cx *cx, const Expr *e)
 }
 
 /* ---- members and indices of compile-time things ---- */
+static Sv member_base(Cx *cx, const Expr *e)
+{
+	if (habit_prefixed(cx, e, NULL)) return sv_poison(e->span);
+	return e->u.mem.base->kind == EX_TYPE ? sema_type(cx, e->u.mem.base) : sema_expr(cx, e->u.mem.base, NULL);
+}
+
+static Sv member_of(Cx *cx, Sv base, const Expr *e)
+{
+	bool rank = e->u.mem.name.s == str_intern("rank");
+	if (sv_bad(base)) return base;
+	if (rank && base.kind == SV_SHAPE) return sv_int(base.u.shape->rank, e->span);
+	if (rank && (base.kind == SV_TYPE || base.kind == SV_VAL || base.kind == SV_VIEW)) return sv_int(base.type->rank, e->span);
+	return build_member(cx, base, e, NULL);
+}
+
+static Sv member_expr(Cx *cx, const Expr *e)
+{
+	Unit *u = module_of(cx, e->u.mem.base);
+	if (!u) return member_of(cx, member_base(cx, e), e);
+	Global *g = module_member(cx, u, e);
+	return g ? global_expr(cx, g, e->span) : sv_poison(e->span);
+}
+
+Sv sema_indexed(Cx *cx, const Expr *e)
+{
+	const Expr *m = e->u.idx.base;
+	if (m->kind != EX_MEMBER || module_of(cx, m->u.mem.base)) return sema_expr(cx, m, NULL);
+	Sv base = member_base(cx, m);
+	return !sv_bad(base) && habit_extent(cx, e, base) ? sv_poison(e->span) : member_of(cx, base, m);
+}
+
 static Sv shape_index(Cx *cx, Sv base, const Expr *e)
 {
 	const Shape *s = base.u.shape;
@@ -262,27 +291,13 @@ static Sv tuple_index(Cx *cx, Sv base, const Expr *e)
 
 static Sv index_expr(Cx *cx, const Expr *e)
 {
-	Sv base = sema_expr(cx, e->u.idx.base, NULL);
+	Sv base = sema_indexed(cx, e);
 	if (base.kind == SV_POISON) return base;
 	if (base.kind == SV_SHAPE) return shape_index(cx, base, e);
 	if (base.kind == SV_TUPLE) return tuple_index(cx, base, e);
 	return build_index(cx, base, e);
 }
 
-static Sv member_expr(Cx *cx, const Expr *e)
-{
-	Unit *u = module_of(cx, e->u.mem.base);
-	if (u) {
-		Global *g = module_member(cx, u, e);
-		return g ? global_expr(cx, g, e->span) : sv_poison(e->span);
-	}
-	Sv base = e->u.mem.base->kind == EX_TYPE ? sema_type(cx, e->u.mem.base) : sema_expr(cx, e->u.mem.base, NULL);
-	bool rank = e->u.mem.name.s == str_intern("rank");
-	if (sv_bad(base)) return base;
-	if (rank && base.kind == SV_SHAPE) return sv_int(base.u.shape->rank, e->span);
-	if (rank && (base.kind == SV_TYPE || base.kind == SV_VAL || base.kind == SV_VIEW)) return sv_int(base.type->rank, e->span);
-	return build_member(cx, base, e);
-}
 
 /* ---- the rest ---- */
 static Sv tuple_expr(Cx *cx, const Expr *e)

@@ -247,7 +247,7 @@ bool extents_explain(Cx *cx, const Facts *f, Solve *s, const Sv *args, Str name)
 		if (why != UNPROVED) continue;
 		Diag *d = cx_diag(cx, D_EXTENT_UNPROVED, m->at, name, s->fname, sym_text(need), sema_source(m->e), sym_text(measured(m)));
 		label_both(d, m);
-		diag_help(d, "state it: `where %s`", sym_text(need));
+		diag_help(d, "state it in the header, as in `where %s`", sym_text(need));
 		return true;
 	}
 	return false;
@@ -314,7 +314,7 @@ void extent_remedy(Diag *d, const Facts *f, const Sym *is, const Sym *want)
 	bool turn = is->kind != SYM_ATOM && want->kind == SYM_ATOM;
 	const Sym *l = turn ? want : is, *r = turn ? is : want;
 	if (facts_fails(f, sym_cmp(SYM_EQ, l, r)) || (l->kind == SYM_ATOM && at_value(r, l, 0) != r)) return;
-	diag_help(d, "state it: `where %s == %s`", sym_text(l), sym_text(r));
+	diag_help(d, "state it in the header, as in `where %s == %s`", sym_text(l), sym_text(r));
 }
 
 static bool differs(Cx *cx, const Written *w, const Measure *m, const Sym *want)

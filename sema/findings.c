@@ -95,8 +95,8 @@ static bool counts_elements(Findings *w, const Op *op, const Sym *index, int64_t
 	const Val *v = ir_in(op, 1 + axis);
 	Str what = v->name ? v->name : sym_text(index);
 	Diag *d = diag(D_TILE_COUNT, op->span, what, str_i64(len), str_i64(axis), root->name);
-	if (by_tile) diag_help(d, "leave the factor out, or write `%s`, which takes the first element", stores ? "store_at" : "load_at");
-	else diag_help(d, "write `%s`, which takes the first element, or let it run to `%s`", stores ? "store_at" : "load_at", sym_text(tiles));
+	if (by_tile) diag_help(d, "the factor is left out, or `%s` takes the first element", stores ? "store_at" : "load_at");
+	else diag_help(d, "`%s` takes the first element; a tile number runs to `%s`", stores ? "store_at" : "load_at", sym_text(tiles));
 	return true;
 }
 
@@ -123,7 +123,7 @@ static bool leaves_rest(Findings *w, const Op *op, const Sym *index, int64_t len
 	if (grid) w->rests |= 1u << counter->index;
 	else w->end[counter->index] = NULL;
 	Diag *d = diag(D_REST, op->span, sym_text(end), str_i64(axis), root->name, op->code == OP_STORE ? "stored" : "read");
-	diag_help(d, "round up, `%s`: the last tile is cut by itself; or promise `where %s %% %lld == 0`",
+	diag_help(d, "rounded up, `%s`, the last tile is cut by itself; else `where %s %% %lld == 0` promises that there is none",
 		sym_text(sym_cdiv(ext, sym_const(len))), sym_text(ext), (long long)len);
 	return true;
 }
@@ -174,7 +174,7 @@ static void slow_start(Findings *w, const Op *op, const Type *t, int inner)
 		if (static_value(valsym_extent(&w->vs, view, i), &ext) && ext <= 1) continue;
 		Diag *d = diag(D_UNALIGNED, op->span, root->name, str_fmt("%d", i), str_fmt("%lld", (long long)(v * bytes)));
 		diag_label(d, root->span, "`%s` is declared here", root->name);
-		diag_help(d, "pad the rows in memory: `layout_right_padded<%d>`", (int)(VECTOR / bytes));
+		diag_help(d, "rows are padded in memory by `layout_right_padded<%d>`", (int)(VECTOR / bytes));
 		return;
 	}
 }

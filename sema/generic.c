@@ -119,6 +119,7 @@ bool solve_set(Cx *cx, Solve *s, int i, Sv v, Span at)
 		if (!ok) return false;
 		Diag *d = cx_diag(cx, D_GENERIC_CLASS, at, p->name.s, s->fname, sema_source(p->class_), sv_value_text(v));
 		diag_label(d, p->name.span, "declared here");
+		diag_help(d, "`%s` takes what its class lists", p->name.s);
 		return false;
 	}
 	p->val = v;
@@ -137,8 +138,7 @@ static bool class_known(Cx *cx, const Expr *c)
 	classes_offer(&n);
 	if (!n.best || scope_find(cx, c->u.name) || scope_global(cx, c->u.name, c->span, &bad)) return true;
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, c->span, c->u.name);
-	diag_help(d, "write `%s`", n.best);
-	diag_edit(d, c->span, n.best);
+	diag_ask(d, n.best);
 	return false;
 }
 
@@ -172,7 +172,12 @@ Sv solve_value(Cx *cx, const SolveVar *p, const Expr *e)
 	Sv v = sema_expr(cx, e, NULL);
 	if (sv_bad(v) || v.kind == SV_TYPE || v.kind == SV_SHAPE || v.kind == SV_INT || v.kind == SV_CONST) return v;
 	if (c && v.kind == SV_FLOAT) return v;  /* no class has it */
-	cx_diag(cx, D_NOT_CONST, e->span, sema_source(e));
+	Diag *d = cx_diag(cx, D_NOT_CONST, e->span, sema_source(e));
+	if (e->kind == EX_LIST) {
+		Str set = str_fmt("{%s}", src_of(e->span) ? str_intern_n(src_of(e->span)->text + (e->span.lo + 1 - src_of(e->span)->base), e->span.hi - e->span.lo - 2) : "");
+		diag_help(d, "a set of variants stands in braces: write `%s`", set);
+		diag_edit(d, e->span, set);
+	}
 	return sv_poison(e->span);
 }
 
@@ -205,6 +210,7 @@ static bool wrong_kind(Cx *cx, const Solve *s, const Param *p, Sv arg)
 {
 	Diag *d = cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
 	diag_label(d, p->span, "declared here");
+	if (arg.kind == SV_FN || arg.kind == SV_OP) diag_help(d, "functions take values: a function is called in `%s` by its own name", s->fname);
 	return false;
 }
 
@@ -315,7 +321,7 @@ static bool fill_default(Cx *cx, Solve *s, int i, Span at)
 	if (p->dflt) return solve_set(cx, s, i, solve_value(cx, p, p->dflt), p->dflt->span);
 	Diag *d = cx_diag(cx, D_GENERIC_INFER, at, p->name.s, s->fname);
 	diag_label(d, p->name.span, "declared here");
-	diag_help(d, "give it by name: `%s: ...`", p->name.s);
+	diag_help(d, "its value is given by name, as in `%s: ...`", p->name.s);
 	return false;
 }
 
@@ -346,6 +352,7 @@ bool solve_finish(Cx *cx, Solve *s, Span at)
 		if (p->val.kind == SV_NONE && !fill_default(cx, s, i, at)) return false;
 		scope_add_sv(cx, p->name, p->val);
 	}
+	cx->frame->generic |= s->var.n > 0;
 	bind_dims(cx, s);
 	return true;
 }

@@ -45,7 +45,7 @@ static bool recursive(Cx *cx, const Global *g, Span at)
 	for (int i = chain.n - 1; i >= 0; i--) out_printf(o, "`%s` calls ", chain.p[i]);
 	out_printf(o, "`%s`", g->name);
 	Diag *d = cx_diag(cx, D_RECURSION, at, g->name, o->p);
-	diag_help(d, "functions are inlined: write a loop");
+	diag_help(d, "functions are inlined, and a loop repeats");
 	return true;
 }
 
@@ -77,9 +77,7 @@ static void offer_params(Diag *d, const FnItem *f, const Solve *s, Name n)
 	near_begin(&near, n.s);
 	for (int i = 0; i < f->params.n; i++) near_offer(&near, f->params.p[i].name.s);
 	for (int i = 0; i < s->var.n; i++) near_offer(&near, s->var.p[i].name.s);
-	if (!near.best) return;
-	diag_help(d, "write `%s`", near.best);
-	diag_edit(d, n.span, near.best);
+	diag_ask(d, near.best);
 }
 
 /* The element type that a tile literal as an argument takes: that of tile<f16, [4]>, when it is written out. */
@@ -170,7 +168,7 @@ static bool fill_args(Cx *cx, Solve *s, Args *args, Span at)
 		if (!p->dflt) {
 			Diag *d = cx_diag(cx, D_ARG_MISSING, at, s->fname, p->name.s);
 			diag_label(d, p->span, "declared here");
-			diag_help(d, "write a value for it: `%s: ...`", p->name.s);
+			diag_help(d, "a value is given in its place, or by name, as in `%s: ...`", p->name.s);
 			return false;
 		}
 	}
@@ -219,7 +217,9 @@ static Sv convert_arg(Cx *cx, const Solve *s, const Param *p, Sv arg)
 	}
 	if (arg.kind == SV_VIEW && type_is_tensor(p->type)) return bind_view(cx, s, p, arg, t.type);
 	if (p->mode != MODE_NONE) {
-		cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, mode_word(p->mode));
+		Diag *d = cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, mode_word(p->mode));
+		diag_help(d, "a function gives its results by `return`: leave `%s` out", mode_word(p->mode));
+		diag_edit(d, (Span){ p->name.span.hi, p->type->span.lo }, ": ");
 		return sv_poison(arg.span);
 	}
 	if (arg.kind == SV_VIEW && t.type == arg.type) return arg;

@@ -47,9 +47,10 @@ static void unknown_generic(Cx *cx, const Solve *vars, Name n)
 	for (int i = 0; i < vars->var.n; i++) near_offer(&near, vars->var.p[i].name.s);
 	Diag *d = cx_diag(cx, D_GENERIC_UNKNOWN, n.span, vars->fname, n.s);
 	for (int i = 0; i < vars->var.n; i++) diag_label(d, vars->var.p[i].name.span, "a generic parameter");
-	if (!near.best) return;
-	diag_help(d, "write `%s`", near.best);
-	diag_edit(d, n.span, near.best);
+	diag_ask(d, near.best);
+	Str list = NULL;
+	for (int i = 0; i < vars->var.n; i++) list = list ? str_fmt("%s, `%s`", list, vars->var.p[i].name.s) : str_fmt("`%s`", vars->var.p[i].name.s);
+	if (!near.best && list) diag_help(d, "its generic parameters are %s", list);
 }
 
 /* Variants share one C function: only numbers and bools may differ between them. */
@@ -60,7 +61,7 @@ static bool values_only(Cx *cx, const Choice *c, const Expr *set)
 	for (int k = 0; k < c->v.n; k++) {
 		if (sv_get_int(c->v.p[k], &i) || sv_get_bool(c->v.p[k], &b)) continue;
 		Diag *d = cx_diag(cx, D_SET_TYPES, set->u.list.p[k]->span, sema_source(set->u.list.p[k]));
-		diag_help(d, "write an `instance` for each");
+		diag_help(d, "each takes an `instance` of its own");
 		return false;
 	}
 	return true;

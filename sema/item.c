@@ -26,7 +26,7 @@ static bool generic_meant(Cx *cx, const Param *p)
 	bool class_ = t && t->kind == EX_NAME && (t->u.name == str_intern("int") || t->u.name == str_intern("constexpr"));
 	if (!class_ || !name_is_upper(p->name.s)) return false;
 	Diag *d = cx_diag(cx, D_NOT_A_TYPE, t->span, t->u.name);
-	diag_help(d, "a compile-time value is a generic parameter: `<%s: int>` behind the kernel's name", p->name.s);
+	diag_help(d, "a compile-time value is a generic parameter, as in `<%s: int>` behind the kernel's name", p->name.s);
 	scope_add_sv(cx, p->name, sv_poison(p->name.span))->used = true;
 	return true;
 }
@@ -42,7 +42,8 @@ bool scalar_param(Cx *cx, const Param *p, IrParam *ip)
 		return false;
 	}
 	if (p->mode != MODE_NONE) {
-		cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, mode_word(p->mode));
+		Diag *d = cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, mode_word(p->mode));
+		diag_help(d, "a result is an element of memory, as of `%s: %s tensor<f32, [1]>`", p->name.s, mode_word(p->mode));
 		return false;
 	}
 	ip->elem = t.type->elem;
@@ -55,7 +56,7 @@ void bind_param(Cx *cx, const Param *p, Sv v, const Sym *sym)
 	if (old && old->kind == BIND_DIM) {
 		Diag *d = cx_diag(cx, D_DIM_NAME, p->name.span, p->name.s);
 		diag_label(d, old->at, "the dimension `%s`", p->name.s);
-		diag_help(d, "leave the parameter out: `%s` has its value in the body, and the C function takes it", p->name.s);
+		diag_help(d, "leave the parameter out; `%s` has its value in the body, and the C function takes it", p->name.s);
 		return;
 	}
 	Bind *b = scope_add_sv(cx, p->name, v);
@@ -395,7 +396,7 @@ static void warn_kernels(Sema *s)
 		const Global *g = u->globals.p[i];
 		if (g->item->kind != IT_KERNEL || g->used) continue;
 		Diag *d = diag(empty ? D_EMPTY_OUTPUT : D_KERNEL_UNUSED, g->item->name.span, g->name);
-		diag_help(d, "give its generic parameters values: `instance name = %s<%s>;`", g->name, example_arguments(g->item));
+		diag_help(d, "an instance gives its generic parameters values, as in `instance name = %s<%s>;`", g->name, example_arguments(g->item));
 		empty = false;
 	}
 }

@@ -61,7 +61,7 @@ static bool help_wider(Diag *d, Sv x, Elem e, Sv met)
 	for (int i = 0; i < (whole ? 6 : 2); i++) {
 		if (order[i] == e || rule_narrows(e, order[i]) || lit_fit(x, order[i], &n) != FIT_OK) continue;
 		Str src = span_source(met.span), to = elem_name(order[i]);
-		diag_help(d, "convert the other operand: `%s`", sv_is_tile(met) ? str_fmt("element_cast(%s, %s)", src, to) : str_fmt("%s(%s)", to, src));
+		diag_help(d, "`%s` has room for it", sv_is_tile(met) ? str_fmt("element_cast(%s, %s)", src, to) : str_fmt("%s(%s)", to, src));
 		return true;
 	}
 	return false;
@@ -99,12 +99,12 @@ static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 	if (!sv_bad(met)) label_operand(d, met);
 	if (exact_is_inf(v)) {
 		bool least = exact_is_neg(v);
-		diag_help(d, "there is no infinity: the %s %s is `%s`", least ? "least" : "greatest", elem_name(e),
+		diag_help(d, "there is no infinity, and the %s %s is `%s`", least ? "least" : "greatest", elem_name(e),
 			exact_text(exact_num(e, least ? num_least(e) : num_greatest(e))));
 	} else if (exact_is_int(v)) {
 		bool scalar = met.kind == SV_VAL && type_is_scalar(met.type);
 		Str floats = scalar ? str_fmt(", or `f32(%s)` to compute with floats", span_source(met.span)) : str_intern("");
-		diag_help(d, "write the integer `%s`%s", exact_text(v), floats);
+		diag_help(d, scalar ? "the integer is `%s`%s" : "write `%s`%s", exact_text(v), floats);
 		if (!scalar) diag_edit(d, x.span, exact_text(v));
 	} else if (!sv_bad(met) && met.kind == SV_VAL) {
 		const char *cast = type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)";
@@ -133,14 +133,14 @@ static void report_fit(Cx *cx, FitWhy why, Sv x, Elem e, Sv met)
 		break;
 	case FIT_UNDERFLOW:
 		diag_note(d, "it would become zero: the least positive %s is %s", elem_name(e), least_positive(e));
-		if (!help_wider(d, x, e, met)) diag_help(d, "write `0.0` if zero is meant, else a number farther from it");
+		if (!help_wider(d, x, e, met)) diag_help(d, "zero is `0.0`, and other numbers are farther from it");
 		break;
 	case FIT_POINTER: diag_help(d, "the only pointer constant is `null`"); break;
 	default:
 		diag_note(d, "%s", range_text(e));
 		if (why == FIT_RANGE) help_wider(d, x, e, met);
 		else if (why == FIT_OVERFLOW && !exact_is_inf(exact_of(x)) && !help_wider(d, x, e, met) && e != EL_F8E4M3)
-			diag_help(d, "write `%sinf` if infinity is meant", exact_is_neg(exact_of(x)) ? "-" : "");
+			diag_help(d, "infinity is `%sinf`", exact_is_neg(exact_of(x)) ? "-" : "");
 		break;
 	}
 }
@@ -150,7 +150,7 @@ void warn_cut(Cx *cx, Sv x)
 	if (x.kind != SV_INT || !x.cut) return;
 	Str src = span_source(x.span);
 	Diag *d = cx_diag(cx, D_QUOTIENT_CUT, x.span, src, exact_text(exact_of(x)));
-	diag_help(d, "write one of the numbers as a float, as in `1.0 / 2`, or `%s` for the integer", exact_text(exact_of(x)));
+	diag_help(d, "one of the numbers is a float, as in `1.0 / 2`, or `%s` for the integer", exact_text(exact_of(x)));
 }
 
 Sv lit_adapt(Cx *cx, Sv x, Elem e, Sv met)
@@ -298,7 +298,7 @@ static bool lit_elem(Lits *l, Elem *e, bool *typed)
 		}
 		if (*typed && *e != v.type->elem) {
 			Diag *d = cx_diag(l->cx, D_TILE_LITERAL_TYPES, v.span, elem_name(*e), elem_name(v.type->elem));
-			help_cast(d, v, *e);
+			help_cast(l->cx, d, v, *e);
 			return false;
 		}
 		*e = v.type->elem;

@@ -117,21 +117,38 @@ void library_offer(const Sema *s, Near *n)
 }
 
 /* A line that begins with `fn name(` or `fn name<`. */
-static bool declares(const char *text, Str fn)
+static const char *declared(const char *text, Str fn)
 {
 	size_t n = str_len(fn);
 	for (const char *p = text; p; p = strchr(p, '\n')) {
 		p += *p == '\n';
-		if (strncmp(p, "fn ", 3) == 0 && strncmp(p + 3, fn, n) == 0 && (p[3 + n] == '(' || p[3 + n] == '<')) return true;
+		if (strncmp(p, "fn ", 3) == 0 && strncmp(p + 3, fn, n) == 0 && (p[3 + n] == '(' || p[3 + n] == '<')) return p + 3 + n;
 	}
-	return false;
+	return NULL;
 }
 
-Str library_with(Sema *s, Str fn)
+/* Of `<T: float>(x: tile<T, [M, N]>, eps: f32)`: the parameters in parentheses. */
+static int parameters(const char *p)
+{
+	int depth = 0, n = 0;
+	for (p += strcspn(p, "("); *p; p++) {
+		depth += (*p == '(' || *p == '[' || *p == '<') - (*p == ')' || *p == ']' || *p == '>');
+		n += depth == 1 && *p == ':';
+		if (!depth) break;
+	}
+	return n;
+}
+
+Str library_with(Sema *s, Str fn, int args, bool *fits)
 {
 	library_read(s);
-	for (int i = 0; i < s->library.n; i++)
-		if (declares(s->library.p[i].text, fn)) return s->library.p[i].name;
+	for (int i = 0; i < s->library.n; i++) {
+		const char *at = declared(s->library.p[i].text, fn);
+		if (!at) continue;
+		*fits = args < 0 || parameters(at) == args;
+		return s->library.p[i].name;
+	}
+	*fits = false;
 	return NULL;
 }
 
@@ -145,8 +162,13 @@ static void help_missing(Sema *s, Diag *d, Str name, Span at)
 		diag_help(d, "give its folder with -I FOLDER");
 		return;
 	}
-	diag_help(d, "write `\"%s\"`", near.best);
-	diag_edit(d, at, str_fmt("\"%s\"", near.best));
+	Str whole = str_fmt("%s.tile", name);
+	if (whole == near.best) {
+		diag_help(d, "write `\"%s\"`", whole);
+		diag_edit(d, at, str_fmt("\"%s\"", whole));
+	} else {
+		diag_ask(d, near.best);
+	}
 }
 
 /* The first of the folders that has the file; NULL after a report. */

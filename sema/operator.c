@@ -435,7 +435,7 @@ Sv op_cond(Cx *cx, const Expr *e, const Type *want)
 	if (sv_bad(c)) return c;
 	if (sv_is_tile(c) && !sv_one_element(c)) {
 		Diag *d = cx_diag(cx, D_CONDITION, c.span, sv_what(c));
-		diag_help(d, "choose element by element: `select(%s, a, b)`", span_source(c.span));
+		diag_help(d, "`select(%s, a, b)` chooses element by element", span_source(c.span));
 		return sv_poison(e->span);
 	}
 	c = conv_cond(cx, c, c.span);

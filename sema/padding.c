@@ -296,7 +296,7 @@ static void help_pad(Diag *d, PadAxis a, Elem e, Num zero)
 	const Src *s = src_of(a.load->span);
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || chosen(a.load->span) || !call) {
-		diag_help(d, "take them out before: `select(t.mask(index, shape), x, %s)`", ir_num_text(e, zero));
+		diag_help(d, "`select(t.mask(index, shape), x, %s)` takes them out before", ir_num_text(e, zero));
 		return;
 	}
 	Str pad = str_fmt(", pad: %s", ir_num_text(e, zero));

@@ -24,7 +24,7 @@ static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 			return;
 		}
 	}
-	diag_help(d, "from the last axis on, extents must be equal or one of them 1: make both %s, say",
+	diag_help(d, "from the last axis on, extents must be equal or one of them 1: both are %s, say",
 		str_i64(type_extent(a, ia) > type_extent(b, ib) ? type_extent(a, ia) : type_extent(b, ib)));
 }
 
@@ -34,7 +34,7 @@ static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	Diag *d = cx_diag(cx, D_OPERAND_NARROWS, at, shown, operand_types(x, y), elem_name(bad.type->elem), elem_name(r.elem));
 	label_operand(d, x);
 	label_operand(d, y);
-	help_cast(d, bad, r.elem);
+	help_cast(cx, d, bad, r.elem);
 }
 
 /* Both operands have a type without arithmetic. */
@@ -45,6 +45,19 @@ static void help_both(Diag *d, Sv x, Sv y)
 	for (int i = 0; i < 2 && !(i && x.span.lo == y.span.lo); i++) {
 		const char *cast = sv_is_tile(*v[i]) ? "element_cast(%s, f32)" : "f32(%s)";
 		diag_edit(d, v[i]->span, str_fmt(cast, span_source(v[i]->span)));
+	}
+}
+
+/* An operator of integers between floats. */
+static void help_float_operator(Diag *d, Sv x, Sv y, Span at, Str shown)
+{
+	bool between = x.span.hi <= at.lo && at.hi <= y.span.lo;
+	if (shown == str_intern("`%`") && between) {
+		Str fix = str_fmt("remainder(%s, %s)", span_source(x.span), span_source(y.span));
+		diag_help(d, "write `%s`", fix);
+		diag_edit(d, span_join(x.span, y.span), fix);
+	} else {
+		diag_help(d, "`element_bitcast(x, i32)` has the bits of a float, `element_cast(x, i32)` its value");
 	}
 }
 
@@ -59,13 +72,13 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 		d = cx_diag(cx, D_NO_COMMON, at, shown, sv_what(x), sv_what(y));
 		label_operand(d, x);
 		label_operand(d, y);
-		if (!elem_is_ptr(x.type->elem) && elem_is_float(x.type->elem)) help_cast(d, y, x.type->elem);
+		if (!elem_is_ptr(x.type->elem) && !elem_is_ptr(y.type->elem) && (elem_is_any_float(x.type->elem) || elem_is_any_float(y.type->elem))) help_both(d, x, y);
 		return;
 	case RULE_RESTRICTED:
 		d = cx_diag(cx, D_RESTRICTED, at, shown, elem_name(bad.type->elem));
 		label_operand(d, bad);
 		if (x.type->elem != y.type->elem) {
-			help_cast(d, bad, EL_F32);
+			help_cast(cx, d, bad, EL_F32);
 			return;
 		}
 		if (x.span.lo != y.span.lo) label_operand(d, bad.span.lo == x.span.lo ? y : x);
@@ -74,12 +87,12 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	case RULE_NOT_INT:
 		d = cx_diag(cx, D_NEED_INT, at, shown, sv_what(bad));
 		label_operand(d, bad);
-		if (shown == str_intern("`%`")) diag_help(d, "for floats write `remainder(x, y)`");
+		help_float_operator(d, x, y, at, shown);
 		return;
 	case RULE_NOT_FLOAT:
 		d = cx_diag(cx, D_NEED_FLOAT, at, shown, sv_what(bad));
 		label_operand(d, bad);
-		help_cast(d, bad, EL_F32);
+		help_cast(cx, d, bad, EL_F32);
 		return;
 	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK:
 		d = cx_diag(cx, D_RESULT_LARGE, at, shown);

@@ -162,7 +162,7 @@ Global *scope_global(Cx *cx, Str name, Span at, bool *bad)
 	Diag *d = cx_diag(cx, D_NAME_AMBIGUOUS, at, name, src_mapped(g->unit->path), src_mapped(other->unit->path));
 	diag_label(d, g->item->name.span, "one of them");
 	diag_label(d, other->item->name.span, "the other");
-	diag_help(d, "import one of the files under a name, `import \"%s\" as other;`, and write `other.%s`",
+	diag_help(d, "one of the files is imported under a name, as in `import \"%s\" as other;`, and has it as `other.%s`",
 		src_mapped(other->unit->path), name);
 	return NULL;
 }

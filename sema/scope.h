@@ -42,6 +42,8 @@ struct Sema {
 	Map noted;                      /* type notes given: one per place */
 	int depth;                      /* nesting of expressions and statements under way, inlined ones included */
 	int stamp;                      /* of the last collection of assigned names */
+	const Item *entry_said;         /* the last entry of which it was said that it holds launches only */
+	uint32_t coordinate;            /* place of the last `threadIdx` and its kin that was met, or 0 */
 	int twice;                      /* items left out, for their name was taken */
 	bool depth_said, ops_said;      /* the limits are reported once */
 };
@@ -51,6 +53,7 @@ struct Frame {
 	VEC(Bind *) open;               /* first bind of each open scope (a list by next) */
 	int barrier;                    /* binds of scopes below may be read, not assigned (lambdas) */
 	const Item *item;               /* function, kernel or entry; NULL: constants */
+	bool generic;                   /* it has generic parameters: shapes differ from instance to instance */
 };
 
 Cx *cx_new(Sema *s, Unit *u, const Item *item, Str name);        /* a fresh Fn, frame and body block */
@@ -74,13 +77,27 @@ bool name_is_upper(Str name);                   /* begins with a capital letter:
 
 /* unknown.c: each reports. */
 Sv unknown_name(Cx *cx, Str name, Span at);     /* with the nearest name */
+Sv unknown_call(Cx *cx, const Expr *call);      /* name(..) */
 Sv unknown_type(Cx *cx, Str name, Span at);     /* in the place of a type */
 void unknown_target(Cx *cx, Str name, Span at); /* of an assignment */
+bool unknown_extent_name(Cx *cx, Str name, Span at);     /* of a grid or condition, where a parameter would do; false: no */
 void unknown_extent(Cx *cx, Str name, Span at); /* of a tensor, with a capital letter */
+
+/* habit.c: what other languages write. All but the first add remedies; false: there is none. */
 const char *known_elsewhere(Str name);          /* what C, CUDA or Python call `name` is called here; or NULL */
+bool habit_call(Diag *d, Str word, const Expr *call, const Expr *recv);         /* word(..), recv.word(..) */
+bool habit_member(Diag *d, const Expr *member, const Expr *call);               /* x.word, x.word(..) */
+bool habit_prefixed(Cx *cx, const Expr *member, const Expr *call);              /* tl.word, tl.word(..); reports */
+bool habit_extent(Cx *cx, const Expr *index, Sv base);                          /* x.shape[0]; reports */
+void habit_import(Cx *cx, Diag *d, Str file);
+Str elem_word(Cx *cx, Elem e);                                  /* f16, or T where it is that in this instance */
+/* 64, or the name that has this value where it differs between instances; NULL: no name, or several, have it. */
+Str extent_name(Cx *cx, int log2);
+Str extent_names(Cx *cx, int rank, const uint8_t *log2);        /* [BM, 64]; NULL: as above */
 
 /* load.c */
-Str library_with(Sema *s, Str fn);              /* a file of the import folders that declares it: "nn.tile"; NULL: none */
+/* A file of the import folders that declares the function: "nn.tile"; NULL: none. *fits: with so many parameters; args -1: any. */
+Str library_with(Sema *s, Str fn, int args, bool *fits);
 void library_offer(const Sema *s, Near *n);     /* their names */
 bool load_all(Sema *s, Ast *main);
 void load_defines(Sema *s);

@@ -182,6 +182,7 @@ Diag *cx_diag_at(Cx *cx, DiagCode code, Span at, const char *const *args, int na
 
 /* ---- A: names, statements, items ---- */
 Sv sema_expr(Cx *cx, const Expr *e, const Type *want);  /* want: a hint for literals, or NULL. Never converts */
+Sv sema_indexed(Cx *cx, const Expr *e);                 /* x of x[i] */
 Sv sema_operand(Cx *cx, const Expr *e);                 /* the same, but an SV_LIT where e is a tile literal of untyped numbers */
 bool sema_const_int(Cx *cx, const Expr *e, Int *v);     /* a compile-time int; else reported, false */
 bool sema_const_bool(Cx *cx, const Expr *e, bool *v);
@@ -251,7 +252,7 @@ int op_arity(OpCode op);                                /* values it takes as a 
 Sv op_call_values(Cx *cx, OpCode op, int n, const Sv *args, Span at);   /* an elementwise operation on values */
 Sv build_index(Cx *cx, Sv base, const Expr *e);         /* EX_INDEX: t[i, j], q[b, h, :, :], x[:, _] (not on shapes and tuples) */
 void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *rhs, Span at);   /* t[i, j] = v, t[i, j] += v */
-Sv build_member(Cx *cx, Sv base, const Expr *e);        /* x.name without a call on a value: an error that says what to write */
+Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call);     /* x.name on a value: an error; call: x.name(..), or NULL */
 void build_assert(Cx *cx, Sv cond, Str text, Str source, Span at);      /* run-time: an assert op */
 void build_check(Cx *cx, Sv cond, Str text, Span at);   /* --checked only: a check op; otherwise nothing */
 #endif

@@ -280,7 +280,7 @@ static void assign(Cx *cx, const Stmt *s)
 	} else if (lhs->kind == EX_TUPLE) {
 		assign_tuple(cx, s);
 	} else if (lhs->kind == EX_INDEX) {
-		Sv base = sema_expr(cx, lhs->u.idx.base, NULL);
+		Sv base = sema_indexed(cx, lhs);
 		if (!sv_bad(base)) build_index_store(cx, base, lhs, s->u.assign.op, s->u.assign.rhs, s->u.assign.at);
 	} else if (lhs->kind != EX_ERROR) {
 		cx_diag(cx, D_ASSIGN_PLACE, lhs->span, sema_source(lhs));
@@ -557,8 +557,8 @@ static Sv return_value(Cx *cx, const Stmt *s)
 	Sv v = sema_expr(cx, s->u.e, r->type.kind == SV_TYPE ? r->type.type : NULL);
 	if (none && !sv_bad(v) && v.kind != SV_NONE) {
 		Diag *d = cx_diag(cx, D_RETURN_VALUE, s->u.e->span, r->name, "nothing");
-		if (!r->kernel) diag_help(d, "write its result type behind the parameters: `-> %s`", sv_what(conv_default(cx, v)));
-		else diag_help(d, "a kernel gives its results to `out` parameters: `y.store(index, %s)`", sema_source(s->u.e));
+		if (!r->kernel) diag_help(d, "its result type stands behind the parameters, as in `-> %s`", sv_what(conv_default(cx, v)));
+		else diag_help(d, "a kernel gives its results to `out` parameters, as in `y.store(index, %s)`", sema_source(s->u.e));
 		return sv_poison(s->span);
 	}
 	if (none || r->loose) return v;
@@ -596,7 +596,7 @@ static void expression(Cx *cx, const Stmt *s)
 	bool pure = v.kind != SV_NONE && (!def ? v.kind != SV_TUPLE : (op_rows[def->code].flags & OPF_PURE) != 0);
 	if (call && !pure) return;
 	Diag *d = cx_diag(cx, D_RESULT_UNUSED, e->span, sema_source(e));
-	diag_help(d, "give it a name, `let v = ...;`, or use it where it is needed");
+	diag_help(d, "it has a name, as in `let v = ...;`, or stands where it is needed");
 }
 
 static void constant(Cx *cx, const Stmt *s)

@@ -4,9 +4,26 @@
 
 static const SymVal NO_SYM = { NULL, EL_I32 };
 
+static void help_launch(Diag *d, const Expr *e)
+{
+	const Expr *f = e->kind == EX_CALL ? e->u.call.callee : NULL;
+	Str name = !f ? NULL : f->kind == EX_NAME ? f->u.name : f->kind == EX_MEMBER ? f->u.mem.name.s : NULL;
+	if (name && (name == str_intern("ceil") || name == str_intern("floor")))
+		diag_help(d, "integers alone are computed there, and `cdiv(a, b)` rounds a quotient up");
+	else if (name && name == str_intern("load"))
+		diag_help(d, "memory is read in a kernel, which an entry launches");
+	else if (e->kind == EX_NAME || e->kind == EX_FLOAT)
+		diag_help(d, "what depends on anything else is decided by the caller, or in the kernel");
+	else
+		diag_help(d, "it is computed in the kernel, or passed as an `i32` parameter");
+}
+
 static SymVal not_launch(Cx *cx, const Expr *e, const char *what)
 {
-	cx_diag(cx, D_SYM_EXPR, e->span, sema_source(e), what);
+	bool body = cx->frame->item && cx->frame->item->kind == IT_ENTRY && e->kind == EX_CALL;
+	if (body) cx->s->entry_said = cx->frame->item;
+	Diag *d = cx_diag(cx, D_SYM_EXPR, e->span, sema_source(e), what);
+	help_launch(d, e);
 	return NO_SYM;
 }
 
@@ -38,7 +55,7 @@ static SymVal of_name(Cx *cx, const Expr *e)
 	if (g && (g->item->kind == IT_CONST || g->item->kind == IT_PARAM)) return of_const(cx, e, global_value(cx, g, e->span));
 	if (e->u.name == str_intern("true") || e->u.name == str_intern("false"))
 		return (SymVal){ sym_const(e->u.name == str_intern("true")), EL_BOOL };
-	unknown_name(cx, e->u.name, e->span);
+	if (!unknown_extent_name(cx, e->u.name, e->span)) unknown_name(cx, e->u.name, e->span);
 	return NO_SYM;
 }
 
@@ -108,7 +125,7 @@ static SymVal of_binary(Cx *cx, const Expr *e)
 	BinOp op = e->u.bin.op;
 	SymVal t;
 	if ((op == BIN_EQ || op == BIN_NE) && about_types(cx, e, &t)) return t;
-	SymVal l = sema_sym(cx, e->u.bin.l), r = sema_sym(cx, e->u.bin.r);
+	SymVal l = sema_sym(cx, e->u.bin.l), r = l.sym ? sema_sym(cx, e->u.bin.r) : NO_SYM;
 	if (!l.sym || !r.sym) return NO_SYM;
 	if (op == BIN_ANDAND || op == BIN_OROR) {
 		if (!want_cond(cx, e->u.bin.l, l) || !want_cond(cx, e->u.bin.r, r)) return NO_SYM;

@@ -179,7 +179,7 @@ static bool resolve_layout(TensorCx *t, const Expr *e, Mode mode, IrParam *p)
 			diag_edit(d, e->span, known);
 			return false;
 		}
-		diag_help(d, "write `layout_right`, `layout_left`, `layout_right_padded<A>`, `layout_left_padded<A>` or "
+		diag_help(d, "there are `layout_right`, `layout_left`, `layout_right_padded<A>`, `layout_left_padded<A>` and "
 			"`layout_strided<[s0, s1]>`");
 		return false;
 	}

@@ -85,8 +85,12 @@ static Sv tile_type(Cx *cx, const Expr *e)
 	Shape s;
 	if (a->n != 2) {
 		Diag *d = cx_diag(cx, D_TILE_TYPE, e->span, sema_source(e));
-		diag_help(d, "write `%s`", listed_extents(a));
-		if (a->n > 2) diag_edit(d, e->span, listed_extents(a));
+		if (a->n > 2) {
+			diag_help(d, "write `%s`", listed_extents(a));
+			diag_edit(d, e->span, listed_extents(a));
+		} else {
+			diag_help(d, "an element type and a shape belong to it, as in `tile<f32, [4, 8]>`");
+		}
 		return sv_poison(e->span);
 	}
 	bool ok = sema_elem(cx, a->p[0].value, &elem);
@@ -143,18 +147,28 @@ Sv sema_type(Cx *cx, const Expr *e)
 		not_a_type(cx, e, v);
 		return sv_poison(e->span);
 	}
+	case EX_MEMBER: if (habit_prefixed(cx, e, NULL)) return sv_poison(e->span); /* fallthrough */
 	default:
 		not_a_type(cx, e, sv_none(e->span));
 		return sv_poison(e->span);
 	}
 }
 
+/* (32, 64), as Python has it */
+static void help_brackets(Diag *d, const Expr *e)
+{
+	const Expr *last = e->u.list.p[e->u.list.n - 1];
+	Str inside = str_fmt("[%s]", span_source((Span){ e->u.list.p[0]->span.lo, last->span.hi }));
+	diag_help(d, "a list stands in brackets: write `%s`", inside);
+	diag_edit(d, e->span, inside);
+}
+
 /* ---- compile-time numbers ---- */
 static void say_why_not_const(Cx *cx, Diag *d, const Expr *e, const char *instead)
 {
 	const Bind *b = e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
-	if (e->kind == EX_TUPLE) diag_help(d, "a list stands in brackets: `[%s]`", span_source((Span){ e->span.lo + 1, e->span.hi - 1 }));
-	else if (!b) diag_help(d, "write %s", instead);
+	if (e->kind == EX_TUPLE) help_brackets(d, e);
+	else if (!b) diag_help(d, "a compile-time value is %s", instead);
 	if (!b) return;
 	if (b->kind == BIND_VAR) {
 		diag_note(d, "`%s` is a variable; `let` and `const` keep what the compiler knows", b->name);
@@ -162,7 +176,7 @@ static void say_why_not_const(Cx *cx, Diag *d, const Expr *e, const char *instea
 	}
 	if (b->kind == BIND_DIM) diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
 	else if (b->at.hi) diag_label(d, b->at, "`%s` gets its value at run time", b->name);
-	diag_help(d, "write %s%s", instead, b->kind == BIND_DIM ? "; a tile may reach beyond its tensor" : "");
+	diag_help(d, "a compile-time value is %s%s", instead, b->kind == BIND_DIM ? "; a tile may reach beyond its tensor" : "");
 }
 
 static Str run_time_word(Sv x)
@@ -213,7 +227,6 @@ static bool extent_log2(Cx *cx, const Expr *e, uint8_t *log2)
 	while (up < v) up *= 2;
 	Str next = sv_value_text(sv_int(up, e->span));
 	diag_help(d, "the next larger is %s; what lies outside a tensor reads as the pad and is not stored", next);
-	if (e->kind == EX_INT) diag_edit(d, e->span, next);
 	return false;
 }
 
@@ -223,7 +236,7 @@ static bool shape_limits(Cx *cx, const Expr *e, const Shape *s)
 	for (int i = 0; i < s->rank; i++) sum += s->log2[i];
 	if (sum <= TILE_LOG2) return true;
 	Diag *d = cx_diag(cx, D_TILE_SIZE, e->span, shape_text(s->rank, s->log2));
-	diag_help(d, "work on parts of it, in more blocks or in a loop");
+	diag_help(d, "it is worked on by parts, in more blocks or in a loop");
 	return false;
 }
 
@@ -269,9 +282,7 @@ bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
 		diag_help(d, "write [%s]", sema_source(e));
 		diag_edit(d, e->span, str_fmt("[%s]", sema_source(e)));
 	} else if (e->kind == EX_TUPLE) {
-		Str inside = span_source((Span){ e->span.lo + 1, e->span.hi - 1 });
-		diag_help(d, "write [%s]", inside);
-		diag_edit(d, e->span, str_fmt("[%s]", inside));
+		help_brackets(d, e);
 	}
 	return false;
 }
@@ -282,7 +293,7 @@ const Type *sema_tile_type(Cx *cx, Elem e, Shape s, Span at)
 	for (int i = 0; i < s.rank; i++) sum += s.log2[i];
 	if (sum > TILE_LOG2) {
 		Diag *d = cx_diag(cx, D_TILE_SIZE, at, shape_text(s.rank, s.log2));
-		diag_help(d, "work on parts of it, in more blocks or in a loop");
+		diag_help(d, "it is worked on by parts, in more blocks or in a loop");
 		return NULL;
 	}
 	if (((int64_t)elem_bytes(e) << sum) > TILE_BYTES) {

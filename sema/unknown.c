@@ -30,24 +30,6 @@ Str scope_near(Cx *cx, Str name)
 	return n.best;
 }
 
-/* sinf, __logf: C and CUDA name the type with the function. */
-static const char *math_of_c(Str name)
-{
-	OpCode op;
-	size_t lead = strncmp(name, "__", 2) ? 0 : 2, n = str_len(name);
-	if (n < lead + 4 || name[n - 1] != 'f') return NULL;
-	Str stem = str_intern_n(name + lead, n - lead - 1);
-	return op_by_name(stem, &op) && !(op_rows[op].flags & OPF_HIDDEN) ? stem : NULL;
-}
-
-const char *known_elsewhere(Str name)
-{
-	const char *ours = foreign_word(FW_NAME, name);
-	if (!ours) ours = foreign_word(FW_TYPE, name);
-	if (!ours) ours = math_of_c(name);
-	return ours && *ours ? ours : NULL;
-}
-
 /* A let or var of this name behind `at` in the function that is being checked; no place: none. */
 static Span pattern_with(const Expr *pat, Str name)
 {
@@ -77,55 +59,101 @@ static Span declared_later(const Cx *cx, Str name, Span at)
 	return body ? declared_in(it->u.fn.body, name, at) : (Span){ 0, 0 };
 }
 
-/* False: nothing can be said of the name. */
-static bool help_unknown(Cx *cx, Diag *d, Str name, Span at, bool type)
+/* Where an unknown name stands. */
+typedef struct Unknown { Str name; Span at; const Expr *call; bool type; } Unknown;     /* call: name(..), or NULL */
+
+static bool help_import(Cx *cx, Diag *d, const Unknown *u, bool sure)
 {
-	const char *near = known_elsewhere(name), *thought = foreign_word(FW_SAY, name);
-	Str file = near || thought ? NULL : library_with(cx->s, name);
-	Span later = near || thought || file ? (Span){ 0, 0 } : declared_later(cx, name, at);
-	if (!near && !thought) near = scope_near(cx, name);
+	bool fits;
+	Str file = library_with(cx->s, u->name, u->call ? u->call->u.call.args.n : -1, &fits);
+	if (!file || (sure && !fits)) return false;
+	if (fits) habit_import(cx, d, file);
+	else diag_help(d, "`%s` of the library has a function of that name, with other parameters", file);
+	return true;
+}
+
+/* What other languages mean by the word; false: nothing is known of it. */
+static bool help_foreign(Cx *cx, Diag *d, const Unknown *u)
+{
+	const char *ours = known_elsewhere(u->name), *thought = foreign_word(FW_SAY, u->name);
+	if (u->call && habit_call(d, u->name, u->call, NULL)) return true;
+	if (ours) {
+		diag_help(d, "write `%s`", ours);
+		diag_edit(d, u->at, ours);
+		return true;
+	}
+	if (help_import(cx, d, u, true)) return true;
+	if (thought) diag_help(d, "%s", thought);
+	else if (foreign_word(FW_PREFIX, u->name)) diag_help(d, "operations have no prefix");
+	else return help_import(cx, d, u, false);
+	return true;
+}
+
+/* False: nothing can be said of the name. */
+static bool help_unknown(Cx *cx, Diag *d, const Unknown *u)
+{
+	Str name = u->name;
+	if (help_foreign(cx, d, u)) return true;
+	Span later = declared_later(cx, name, u->at);
+	const char *near = scope_near(cx, name);
 	OpCode op;
-	if (type && near && op_by_name(str_intern(near), &op)) near = NULL;
-	if (thought) {
-		diag_help(d, "%s", thought);
-	} else if (file) {
-		uint32_t top = cx->unit->ast->src->base;
-		diag_help(d, "it is a function of the library: `import \"%s\";` at the top of the file", file);
-		diag_edit(d, (Span){ top, top }, str_fmt("import \"%s\";\n", file));
-	} else if (later.hi) {
+	if (u->type && near && op_by_name(str_intern(near), &op)) near = NULL;
+	if (later.hi) {
 		diag_label(d, later, "`%s` is declared here, further down", name);
 		diag_help(d, "declare it before it is used");
 	} else if (near) {
-		diag_help(d, "write `%s`", near);
-		diag_edit(d, at, near);
+		diag_ask(d, near);
 	} else if (name_is_class(name)) {
 		diag_note(d, "`%s` is a class of types: it stands only behind the `:` of a generic parameter", name);
 	} else if (name_is_upper(name) && cx->frame->item && cx->frame->item->kind == IT_KERNEL) {
-		diag_help(d, "declare it: `<%s: int>` behind the kernel's name, or `param %s: int = ...;`", name, name);
+		diag_help(d, "a compile-time value is declared by `<%s: int>` behind the kernel's name, or by `param`", name);
 	} else {
 		return false;
 	}
 	return true;
 }
 
+static Sv unknown(Cx *cx, Unknown u)
+{
+	help_unknown(cx, cx_diag(cx, D_NAME_UNKNOWN, u.at, u.name), &u);
+	return sv_poison(u.at);
+}
+
 Sv unknown_name(Cx *cx, Str name, Span at)
 {
-	help_unknown(cx, cx_diag(cx, D_NAME_UNKNOWN, at, name), name, at, false);
-	return sv_poison(at);
+	return unknown(cx, (Unknown){ .name = name, .at = at });
+}
+
+Sv unknown_call(Cx *cx, const Expr *call)
+{
+	const Expr *f = call->u.call.callee;
+	return unknown(cx, (Unknown){ .name = f->u.name, .at = f->span, .call = call });
 }
 
 Sv unknown_type(Cx *cx, Str name, Span at)
 {
-	help_unknown(cx, cx_diag(cx, D_NAME_UNKNOWN, at, name), name, at, true);
-	return sv_poison(at);
+	return unknown(cx, (Unknown){ .name = name, .at = at, .type = true });
 }
 
 void unknown_target(Cx *cx, Str name, Span at)
 {
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
-	if (help_unknown(cx, d, name, at, false)) return;
-	diag_help(d, "declare it: `let %s = ...`, or `var` if it changes", name);
+	if (help_unknown(cx, d, &(Unknown){ .name = name, .at = at })) return;
+	diag_help(d, "declare it by `let`, or by `var` if it changes");
 	diag_edit(d, (Span){ at.lo, at.lo }, "let ");
+}
+
+/* `grid [sms]`: a number that no tensor has. */
+bool unknown_extent_name(Cx *cx, Str name, Span at)
+{
+	const Item *it = cx->frame->item;
+	const ParamVec *p = it && it->kind == IT_KERNEL ? &it->u.fn.params : NULL;
+	if (!p || !p->n || name_is_upper(name) || scope_near(cx, name) || at.lo < it->span.lo || at.hi > it->span.hi) return false;
+	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
+	diag_help(d, "no tensor has it among its dimensions: declare the parameter `%s: i32`", name);
+	uint32_t end = p->p[p->n - 1].span.hi;
+	diag_edit(d, (Span){ end, end }, str_fmt(", %s: i32", name));
+	return true;
 }
 
 /* A dimension, in all likelihood: bound, so that it is reported once. */
@@ -134,6 +162,6 @@ void unknown_extent(Cx *cx, Str name, Span at)
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
 	Out *o = out_new();
 	for (const char *p = name; *p; p++) out_printf(o, "%c", *p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
-	diag_help(d, "a dimension begins with a small letter, `%s`; a compile-time value is declared: `<%s: int>`", out_take(o), name);
+	diag_help(d, "a dimension begins with a small letter, `%s`; a compile-time value is declared by `<%s: int>`", out_take(o), name);
 	scope_add_sv(cx, (Name){ name, at }, sv_poison(at))->used = true;
 }

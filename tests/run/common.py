@@ -1,6 +1,7 @@
 """What the test runners share: running the compiler and reporting. Paths come from the environment that CTest sets:
 CTILEC (the program), BUILD (the build folder), CC, NVCC ("" when there is none)."""
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -49,6 +50,19 @@ class Result:
     @property
     def text(self):
         return self.err.decode("utf-8", "replace")
+
+
+def edited(program, edits):
+    """The program after the edits of one help, as --diagnostics=json gives them."""
+    text = program if isinstance(program, bytes) else program.encode()
+    for e in sorted(edits, key=lambda e: e["bytes"], reverse=True):
+        text = text[:e["bytes"][0]] + e["newText"].encode() + text[e["bytes"][1]:]
+    return text if isinstance(program, bytes) else text.decode()
+
+
+def claims(title):
+    """A help that says "write `this`", or ends in ": `this`", is a replacement to be taken as it stands."""
+    return re.search(r"(\b[Ww]rite|:) `", title) is not None
 
 
 def clean_env(extra=None):

@@ -20,13 +20,6 @@ def compiles(folder, program, what):
     check(r.code == 0 and not r.text, "%s does not compile quietly:\n%s\n%s" % (what, program, r.text))
 
 
-def edited(program, edits):
-    text = program.encode()
-    for e in sorted(edits, key=lambda e: e["bytes"], reverse=True):
-        text = text[:e["bytes"][0]] + e["newText"].encode() + text[e["bytes"][1]:]
-    return text.decode()
-
-
 def case(folder, title, program, message, mended):
     r = say(folder, program)
     if not UPDATE:
@@ -40,6 +33,8 @@ def case(folder, title, program, message, mended):
     check(helps, "%s: no help" % title)
     edits = [h["edits"] for h in helps if h["edits"]]
     check(bool(edits) != bool(mended), "%s: either an edit or a mended program" % title)
+    for h in helps:
+        check(h["edits"] or not claims(h["title"]), "%s: `%s` claims to be a replacement and is none" % (title, h["title"]))
     for e in edits:
         compiles(folder, edited(program, e), title)
     if mended:
