@@ -170,13 +170,17 @@ void tl_access(Tg *g, const Op *op)
 		else out_printf(g->o, "ct::store(%s, %s);\n", at.ptr, value[0]);
 		return;
 	}
+	/* bits are compared, not values: -0 is not 0, and a NaN is itself */
+	bool by_bits = a.nvalue == 2 && elem_is_any_float(e);
 	Out *o = out_new();
-	out_printf(o, "ct::atomic_%s%s(%s", atomic_name(op), at.inside ? "_masked" : "", at.ptr);
-	for (int i = 0; i < a.nvalue; i++) out_printf(o, ", %s", value[i]);
+	out_printf(o, "ct::atomic_%s%s(%s", atomic_name(op), at.inside ? "_masked" : "", by_bits ? str_fmt("ct_bits_at(%s)", at.ptr) : at.ptr);
+	for (int i = 0; i < a.nvalue; i++) out_printf(o, by_bits ? ", ct_bits(%s)" : ", %s", value[i]);
 	if (at.inside) out_printf(o, ", %s", at.inside);
 	if (at.inside && pad) out_printf(o, ", %s", to_memory(e, tl_text(g, pad)));
 	out_printf(o, "%s)", order_text(op));
-	Str text = from_memory(e, out_take(o));
+	Str text = out_take(o);
+	if (by_bits) text = str_fmt("ct_as<%s>(%s)", tl_typed(g, e, t), text);
+	text = from_memory(e, text);
 	if (a.store || !op->nout || !g->uses[op->out[0]->id]) {
 		out_printf(g->o, "%s;\n", text);
 		if (op->nout) g->val[op->out[0]->id].text = tl_name(g, op->out[0]);

@@ -269,8 +269,9 @@ static void print_op(Tg *g, const Op *op)
 	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: tl_reduce_index(g, op); return;
 	case OP_CUMSUM: case OP_CUMPROD: tl_scan(g, op); return;
 	case OP_ASSERT: case OP_CHECK: case OP_ASSUME:
-		if (g->opt->checked) tl_lacks(g, op, "a checked build");
+		if (g->opt->checked) tl_check(g, op);
 		return;
+	case OP_PRINT: tl_print(g, op); return;
 	default: break;
 	}
 	if (!tl_shaped(g, op) && !tl_elementwise(g, op) && !tl_written(g, op)) tl_lacks(g, op, NULL);

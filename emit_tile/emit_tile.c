@@ -117,6 +117,7 @@ static void file_head(Out *o, const Module *m, const TKernels *kernels, const Em
 	out_puts(o, "#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__\n#pragma nv_diag_suppress 177, 550\n#endif\n");
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
 		if (names_any(kernels, headers[i][0])) out_printf(o, "#include <%s.h>\n", headers[i][1]);
+	if (opt->checked) out_puts(o, "#undef NDEBUG\n#include <assert.h>\n");
 	out_puts(o, "#include <cuda_tile.h>\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
 	if (opt->header_name) out_printf(o, "#include %s\n\n", c_string(opt->header_name));
 	else emit_header(o, m, opt);

@@ -64,6 +64,15 @@ void tl_reduce_index(Tg *g, const Op *op)
 		tl_shape(x->type), index, wide));
 }
 
+/* A running sum of bools is whether one was true, a product whether all were: there was no false one. */
+static Str bool_scan(Tg *g, const Op *op, int axis, bool back)
+{
+	Str x = tl_text(g, ir_in(op, 0));
+	bool all = op->code == OP_CUMPROD;
+	return str_fmt("%sct_nonzero(ct::partial_sum(ct::element_cast<unsigned int>(%s%s), ct::integral_constant<%d>{}%s))", all ? "!" : "",
+		all ? "!" : "", x, axis, back ? ", ct::scan_backward_t{}" : "");
+}
+
 void tl_scan(Tg *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
@@ -73,11 +82,11 @@ void tl_scan(Tg *g, const Op *op)
 	const char *f = combine_of(op->code);
 	Str v = tl_text(g, x);
 	if (ir_int(op, AT_EXCLUSIVE, 0)) {
-		tl_lacks(g, op, "an exclusive scan");
+		if (!tl_written(g, op)) tl_lacks(g, op, "an exclusive scan");
 		return;
 	}
-	if (e == EL_BOOL) {
-		tl_lacks(g, op, "a scan of bool");
+	if (e == EL_BOOL) {             /* counted: any, or as many as there are */
+		tl_define(g, op->out[0], bool_scan(g, op, axis, back));
 		return;
 	}
 	Str modes = tl_modes(op), rest = str_fmt(", ct::integral_constant<%d>{}%s%s", axis, modes, back ? ", ct::scan_backward_t{}" : "");

@@ -7,6 +7,7 @@
  *   ops.c      elementwise operations, by the column of ops.def, and changes of shape
  *   view.c     views; loads and stores of tiles  access.c   gathers, scatters, pointers, atomics
  *   reduce.c   reductions and scans              mma.c      products
+ *   debug.c    print, checks
  *   written.c  operations that Tile C++ lacks, written in those that it has
  *   prelude.def  small functions that emitted text calls
  *   launch.c   how a launcher starts a kernel    emit_tile.c  the file around all of that
@@ -101,6 +102,10 @@ void tl_reduce(Tg *g, const Op *op);
 void tl_reduce_index(Tg *g, const Op *op);
 void tl_scan(Tg *g, const Op *op);
 void tl_mma(Tg *g, const Op *op);
+
+/* debug.c */
+void tl_print(Tg *g, const Op *op);
+void tl_check(Tg *g, const Op *op);
 
 /* written.c */
 bool tl_written(Tg *g, const Op *op);           /* false: not one of them */
