@@ -22,6 +22,9 @@ static const char *combine_of(OpCode code)
 static bool is_half(Elem e) { return e == EL_F16 || e == EL_BF16; }
 static bool adds(const Op *op) { return op->code == OP_SUM || op->code == OP_PROD || op->code == OP_CUMSUM || op->code == OP_CUMPROD; }
 
+/* reduce_min of signed integers begins with -1 in nvcc 13.4 instead of with the greatest one; the complement turns the order round. */
+static Str least_signed(Str x, int axis) { return str_fmt("~ct::reduce_max<%d>(~%s)", axis, x); }
+
 static Str reduced(Tg *g, const Op *op, Str x, Elem e)
 {
 	int axis = (int)ir_int(op, AT_AXIS, 0);
@@ -32,6 +35,7 @@ static Str reduced(Tg *g, const Op *op, Str x, Elem e)
 		return str_fmt("ct::%s_of<%d>(%s)", all ? "all" : "any", axis, x);
 	}
 	(void)g;
+	if (elem_is_signed(e) && op->code == OP_REDUCE_MIN) return least_signed(x, axis);
 	if (elem_is_signed(e) && adds(op)) return str_fmt("ct::element_bitcast<%s>(ct::%s<%d>(ct_bits(%s)))", tl_elem(e), f, axis, x);
 	if (is_half(e) && adds(op) && !*tl_modes(op))
 		return str_fmt("ct::element_cast<%s>(ct::%s<%d>(ct::element_cast<float>(%s)))", tl_elem(e), f, axis, x);
@@ -58,6 +62,7 @@ void tl_reduce_index(Tg *g, const Op *op)
 	if (x->type->elem == EL_BOOL) v = str_fmt("ct::element_cast<unsigned char>(%s)", v);
 	Str mode = nan && flt ? str_fmt(", ct::integral_constant<%d>{}, ct::propagate_nan_t{}", axis) : NULL;
 	if (mode) out_printf(g->o, "const auto %s = ct::reduce_%s(%s%s);\n", best, min ? "min" : "max", v, mode);
+	else if (min && elem_is_signed(x->type->elem)) out_printf(g->o, "const auto %s = %s;\n", best, least_signed(v, axis));
 	else out_printf(g->o, "const auto %s = ct::reduce_%s<%d>(%s);\n", best, min ? "min" : "max", axis, v);
 	out_printf(g->o, "const auto %s = %s == %s%s;\n", same, v, best, flt ? str_fmt(" || (ct::isnan(%s) && ct::isnan(%s))", v, best) : "");
 	tl_define(g, out, str_fmt("ct::reduce_min<%d>(ct::select(%s, ct::broadcast<%s>(ct::iota<%s>()), ct::full<%s>(0xffffffffu)))", axis, same,

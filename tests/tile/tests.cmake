@@ -1,2 +1,9 @@
 # ---- CUDA Tile C++ through the nvcc that has it (tools/get.py nvcc-tile) ----
 ctilec_test(tile/samples "tile" tile/nvcc.py samples)
+
+# ---- values of what its front end makes of the kernels, interpreted: no GPU ----
+foreach(suite memory/8 casts/6 reductions/6 products/6 modes/6)
+  get_filename_component(name ${suite} DIRECTORY)
+  get_filename_component(parts ${suite} NAME)
+  ctilec_test(tile/values-${name} "tile" tile/values.py ${name} 1/${parts})
+endforeach()

@@ -8,6 +8,7 @@ import numpy as np
 import ml_dtypes
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cuda"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tile"))
 
 DTYPE = {
     "bool": np.dtype(np.uint8), "i8": np.dtype(np.int8), "i16": np.dtype(np.int16), "i32": np.dtype(np.int32), "i64": np.dtype(np.int64),
@@ -15,6 +16,9 @@ DTYPE = {
     "f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64),
     "tf32": np.dtype(np.float32), "f8e4m3": np.dtype(ml_dtypes.float8_e4m3fn), "f8e5m2": np.dtype(ml_dtypes.float8_e5m2),
 }
+
+
+TARGETS = {"c": "c", "tile": "cuda-tile"}         # others: cuda
 
 
 class Host:
@@ -76,6 +80,9 @@ class Cuda:
 def load(path, target):
     lib = ctypes.CDLL(os.path.abspath(path))
     lib.ctile_status_text.restype = ctypes.c_char_p
+    if target == "tile":
+        import emulation_tile
+        emulation_tile.attach(lib, os.path.abspath(path))
     return lib, (Cuda(lib) if target == "cuda" else Emulated(lib) if target == "emulated" else Host())
 
 
@@ -120,7 +127,7 @@ def emit(ctilec, target, source, folder, name, flags=()):
     text = os.path.join(folder, name + (".c" if target == "c" else ".cu"))
     with open(tile, "w") as f:
         f.write(source)
-    subprocess.run([ctilec, tile, f"--target={'c' if target == 'c' else 'cuda'}", "-w", "-o", text, *flags], check=True)
+    subprocess.run([ctilec, tile, f"--target={TARGETS.get(target, 'cuda')}", "-w", "-o", text, *flags], check=True)
     if not os.path.getsize(text):
         raise SystemExit(f"FAILED {text} is empty")
     return text
@@ -133,6 +140,9 @@ def build(ctilec, target, source, folder, name, flags=()):
     if target == "emulated":
         import emulation        # a machine that only runs tests lacks it
         emulation.library(os.environ.get("BUILD") or os.path.dirname(os.path.abspath(ctilec)), text, lib, os.environ.get("EMU_ARCH", "sm_80"))
+    elif target == "tile":
+        import emulation_tile
+        emulation_tile.library(text, lib)
     elif target == "cuda":
         subprocess.run([os.environ.get("NVCC", "nvcc"), "-O1", "-std=c++17", "-arch=" + os.environ.get("CUDA_ARCH", "sm_90a"), "-shared", "-Xcompiler", "-fPIC",
                         "-cudart", "shared" if os.environ.get("CUDART_SHARED") else "static", "-Xlinker", "--export-dynamic",

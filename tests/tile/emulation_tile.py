@@ -1,0 +1,88 @@
+"""Builds emitted CUDA Tile C++ as a library whose kernels interpret.py runs: NVIDIA's front end makes Tile IR of the kernels; the host
+part is compiled with stand-ins for the few functions of the CUDA runtime that launchers call."""
+import ctypes
+import glob
+import os
+import re
+import subprocess
+
+import interpret
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RUNTIME = r"""
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+typedef enum cudaError_t { cudaSuccess, cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction, cudaErrorLaunchFailure } cudaError_t;
+enum { cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor, cudaDevAttrMultiProcessorCount };
+struct dim3 { unsigned int x, y, z; dim3(unsigned int a, unsigned int b, unsigned int c) : x(a), y(b), z(c) {} };
+static int (*launch)(const char *name, int64_t blocks, void **args);
+extern "C" void interpret_with(int (*f)(const char *, int64_t, void **)) { launch = f; }
+static inline cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3, void **args, size_t, struct CUstream_st *)
+{ return launch((const char *)kernel, grid.x, args) ? cudaErrorLaunchFailure : cudaSuccess; }
+static inline cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+static inline cudaError_t cudaGetDevice(int *device) { *device = 0; return cudaSuccess; }
+static inline cudaError_t cudaDeviceGetAttribute(int *v, int, int) { *v = 1; return cudaSuccess; }
+static inline cudaError_t cudaMemsetAsync(void *p, int v, size_t n, struct CUstream_st *) { memset(p, v, n); return cudaSuccess; }
+static inline const char *cudaGetErrorString(cudaError_t) { return "a kernel failed"; }
+"""
+
+
+def tool(name):
+    """In the folder of the nvcc that has Tile C++; None: it is not there."""
+    for t in sorted(glob.glob(os.path.join(ROOT, ".deps", "nvcc-tile", "**", "bin", name), recursive=True)):
+        return t
+    return None
+
+
+def tile_ir(cu, out):
+    subprocess.run([tool("nvcc"), "--enable-tile", "-std=c++20", "-arch=sm_90", "-w", "--tilebc", "-o", out + ".bc", cu], check=True)
+    text = subprocess.run([tool("tileirdisasm"), out + ".bc"], check=True, capture_output=True, text=True).stdout
+    with open(out, "w") as f:
+        f.write(text)
+
+
+def library(cu, lib):
+    """cu, whose header lies beside it, as lib and lib.tileir."""
+    with open(cu) as f:
+        head, rest = f.read().split("\nnamespace {\n", 1)
+    device, host = rest.split("\n} // namespace\n", 1)
+    kernels = re.findall(r"__tile_global__ void (\w+)\(", device)
+    cpp = lib + ".cpp"
+    with open(cpp, "w") as f:
+        f.write(RUNTIME + "".join(re.findall(r'^#include ".*"\n', head, re.M)) + "".join('static const char %s[] = "%s";\n' % (k, k) for k in kernels) + host)
+    subprocess.run(["g++", "-std=c++17", "-O0", "-w", "-fPIC", "-shared", "-I" + os.path.dirname(os.path.abspath(cu)), "-o", lib, cpp], check=True)
+    tile_ir(cu, lib + ".tileir")
+
+
+def attach(lib, path):
+    """lib, loaded from path, runs its kernels here from now on."""
+    with open(path + ".tileir") as f:
+        found = interpret.kernels(f.read())
+    made = {}
+    name_of = {re.sub(r"^.*?(\d+)(?=\D)", "", m): m for m in found}
+
+    def kernel(name):
+        if name not in made:
+            mangled = next(m for m in found if "%d%sE" % (len(name), name) in m or m == name)
+            made[name] = interpret.Kernel(name, *found[mangled])
+        return made[name]
+
+    def launch(name, blocks, args):
+        name = name.decode()
+        try:
+            kernel(name).launch(blocks, args)
+            return 0
+        except (interpret.Undefined, AssertionError) as e:
+            print("%s: %s" % (name, e))
+            return 1
+        except Exception:
+            import traceback
+            traceback.print_exc()
+            return 1
+
+    f = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p))(launch)
+    lib.interpret_with(f)
+    lib.keep = f
