@@ -291,6 +291,9 @@ static Module **place_all(Unit *u, Module *m)
 		placed[i] = lower_place(m, u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific, like, &lo);
 		if (!placed[i]) return NULL;
 	}
+	int *arch = NEW_ARRAY(A_UNIT, int, u->eo.archs.n);
+	for (int i = 0; i < u->eo.archs.n; i++) arch[i] = u->eo.archs.p[i]->number;
+	if (u->target == TARGET_CUDA) lower_hints(m, placed, u->eo.archs.n, arch);
 	return placed;
 }
 

@@ -23,6 +23,8 @@ bool lower_typed(Module *m, const LowerOptions *o);     /* false: stopped, or er
  * like: m placed for an older architecture, or NULL: kernels in which nothing depended on that (Fn.by_arch) are shared with
  * it, the others lowered anew; the result then has no entries. */
 Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o);
+/* Warns of hints that none of the n placements of m follows; arch: their architectures, in ascending order. */
+void lower_hints(const Module *m, Module *const *placed, int n, const int *arch);
 
 /* What a pass gets. A pass reports through diag and never fails otherwise. */
 typedef struct LowerCx {

@@ -92,6 +92,17 @@ static bool read_value(Cx *cx, const AttrRule *r, const Arg *a, int64_t *v)
 	return false;
 }
 
+/* Hints that no version of a kernel follows. Without architectures, for target `c`, no hint has an effect: that is documented. */
+static void warn_idle(Cx *cx, const Attr *a, Str name)
+{
+	bool stages = !strcmp(name, "stages"), latency = !strcmp(name, "latency"), tma = !strcmp(name, "no_tma");
+	if (!cx->opt->least_arch || !(stages || latency || tma)) return;
+	const char *why = stages ? "the compiler chooses how many rounds of a loop are loaded ahead" : latency
+		? "the compiler chooses how far ahead tiles are loaded" : "the compiler chooses how tiles are copied";
+	Diag *d = cx_diag(cx, D_HINT_IDLE, a->span, str_fmt("`@%s`", name), why);
+	diag_help(d, "leave it out");
+}
+
 /* The attribute's values by architecture; false: wrong, reported. */
 static bool read_attr(Cx *cx, const Attr *a, const AttrRule *r, Hint *h)
 {
@@ -140,6 +151,7 @@ void attrs_of_stmt(Cx *cx, const Stmt *s)
 		Hint h = { 0 };
 		const AttrRule *r = find_rule(cx, a, loop ? ON_LOOP : ON_STMT);
 		if (!first_of_name(cx, &s->attrs, i) || !r || !read_attr(cx, a, r, &h)) continue;
+		warn_idle(cx, a, str_intern(r->name));
 		if (strcmp(r->name, "latency") == 0) cx->latency = h.v[0].value;
 		else if (strcmp(r->name, "unroll") == 0) cx->unroll = kept_hint(&h);
 		else if (strcmp(r->name, "no_contract") == 0) cx->no_contract = true;
@@ -166,6 +178,7 @@ void attrs_of_kernel(Cx *cx, const Item *it)
 		Hint h = { 0 };
 		const AttrRule *r = find_rule(cx, a, ON_KERNEL);
 		if (!first_of_name(cx, &it->attrs, i) || !r || !read_attr(cx, a, r, &h)) continue;
+		warn_idle(cx, a, str_intern(r->name));
 		if (strcmp(r->name, "ordered") == 0) cx->fn->ordered = true;
 		else if (strcmp(r->name, "no_contract") == 0) cx->no_contract = cx->fn->no_contract = true;
 		else if (strcmp(r->name, "contract") == 0) cx->no_contract = cx->fn->no_contract = false;

@@ -47,7 +47,12 @@ static bool latency_arg(Cx *cx, Call *c, int64_t *out)
 	*out = cx->latency;
 	if (i < 0 || !c->arg[i].given) return true;
 	if (!arg_int(cx, c, i, out)) return false;
-	if (*out >= 1 && *out <= 10) return true;
+	if (*out >= 1 && *out <= 10) {
+		if (!cx->opt->least_arch) return true;
+		Diag *d = cx_diag(cx, D_HINT_IDLE, c->arg[i].span, "`latency:`", "the compiler chooses how far ahead tiles are loaded");
+		diag_help(d, "leave it out");
+		return true;
+	}
 	cx_diag(cx, D_LATENCY, c->arg[i].span, str_i64(*out));
 	return false;
 }

@@ -79,6 +79,18 @@ void warn_emulated(Cx *cx, int since_arch, Str what, Elem e, const char *how, Sp
 	diag_help(d, "`--arch=sm_%d` compiles for GPUs that have it", since_arch);
 }
 
+/* `@` and matmul choose the accumulator: of f16 and 8-bit floats it has eleven bits. */
+static void warn_half_sum(Cx *cx, const Product *p, Ruling r)
+{
+	int64_t k = type_extent(p->a.type, p->a.type->rank - 1);
+	Str a = span_source(p->a.span), b = span_source(p->b.span);
+	if (p->acc || r.elem != EL_F16 || k == 1) return;
+	if (str_len(a) + str_len(b) > 60) a = str_intern("a"), b = str_intern("b");
+	Diag *d = cx_diag(cx, D_HALF_SUM, p->at, p->shown, str_i64(k));
+	Str zeros = str_fmt("zeros(%s, f32)", shape_text(r.type->rank, r.type->log2));
+	diag_help(d, "`mma(%s, %s, %s)` sums them in f32; an f16 accumulator given to `mma` says that f16 is meant", a, b, zeros);
+}
+
 Sv mma_of(Cx *cx, Product p)
 {
 	if (p.a.kind == SV_LIT && sv_is_tile(p.b)) p.a = lit_give(cx, p.a, p.b.type->elem, p.b);
@@ -94,6 +106,7 @@ Sv mma_of(Cx *cx, Product p)
 		return sv_poison(p.at);
 	}
 	if (e == EL_F8E4M3 || e == EL_F8E5M2) warn_emulated(cx, 89, p.shown, e, "it is multiplied as `f16`", p.at);
+	warn_half_sum(cx, &p, r);
 	at_span(cx, p.at);
 	Val *c = p.acc ? p.acc->u.val : const_val(cx, r.type, num_zero(r.elem));
 	Val *res = ir_op1(&cx->b, OP_MMA, r.type, 3, (Val *[]){ p.a.u.val, p.b.u.val, c });

@@ -495,6 +495,22 @@ static char form_of(Cx *cx, OpCode op, const Expr *call, const Sv *recv, Sv *fir
 	return tile_sig(op) && sv_is_tile(*first) ? 't' : 'w';
 }
 
+/* v.max(1): in NumPy the greatest along an axis, here each element and 1. Written as a function, `max(v, 1)`, it is not asked. */
+static void warn_axis(Cx *cx, const Call *c, const Sv *recv, const Expr *arg)
+{
+	Sv n;
+	bool minus = arg->kind == EX_UNARY && arg->u.un.op == UN_NEG && arg->u.un.x->kind == EX_INT;
+	int rank = recv->type->rank;
+	if (!minus && arg->kind != EX_INT) return;
+	Int i = lit_number(minus ? span_source(arg->u.un.x->span) : span_source(arg->span), minus, &n) && n.kind == SV_INT ? n.u.i : INT64_MAX;
+	if (i < -rank || i > rank) return;
+	Str v = span_source(recv->span), text = sema_source(arg);
+	const char *greatest = c->op == OP_MAX ? "greater" : "lesser", *reduce = c->op == OP_MAX ? "reduce_max" : "reduce_min";
+	Diag *d = cx_diag(cx, D_AXIS_MEANT, c->span, sema_source(c->e), greatest, text);
+	Str axis = str_i64(i < 0 ? (int64_t)i + rank : i < rank ? (int64_t)i : rank - 1);
+	diag_help(d, "along an axis write `%s(%s, %s)`, and for each element `%s(%s, %s)`", reduce, v, axis, c->name, v, text);
+}
+
 Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
 {
 	const Expr *callee = call->u.call.callee;
@@ -513,6 +529,8 @@ Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
 		return sv_poison(c.span);
 	}
 	if (!bind(cx, &c, recv, first.kind == SV_NONE || recv ? NULL : &first)) return sv_poison(c.span);
+	bool one = recv && sv_is_tile(*recv) && recv->type->rank && call->u.call.args.n == 1;
+	if (one && (op == OP_MAX || op == OP_MIN)) warn_axis(cx, &c, recv, call->u.call.args.p[0].value);
 	Span before = cx->b.span;
 	Sv v = dispatch(cx, &c);
 	cx->b.span = before;

@@ -55,12 +55,56 @@ static void whole_entry(Sema *s, const Item *it, const Variants *v, const Item *
 	vec_push(A_UNIT, &s->mod->entries, e);
 }
 
+/* What the launcher asks before it runs a variant. */
+static bool always_fits(const Facts *f, const Fn *fn)
+{
+	for (int i = 0; i < fn->where.n; i++)
+		if (!facts_holds(f, fn->where.p[i].cond)) return false;
+	return true;
+}
+
+static const Fn *in_front_of(const Variants *v, int at)
+{
+	const Fn *fn = v->fn.p[at];
+	Facts *f = facts_new(NULL, A_UNIT);
+	for (int i = 0; i < fn->dims.n; i++) {
+		const IrDim *d = &fn->dims.p[i];
+		facts_range(f, dim_atom(d), 0, d->elem == EL_I64 ? INT64_MAX : INT32_MAX);
+		if (d->def) facts_assume(f, sym_cmp(SYM_EQ, dim_atom(d), d->def));
+	}
+	for (int i = 0; i < fn->where.n; i++) facts_assume(f, fn->where.p[i].cond);
+	for (int i = 0; i < at; i++)
+		if (always_fits(f, v->fn.p[i])) return v->fn.p[i];
+	return NULL;
+}
+
+/* Variants are tried in their order: one whose every call is taken by another before it never runs. */
+static void warn_unreached(const Item *it, const Variants *v)
+{
+	const Fn *first = NULL, *front = NULL;
+	int n = 0;
+	for (int i = 1; i < v->fn.n; i++) {
+		const Fn *by = in_front_of(v, i);
+		n += by != NULL;
+		if (!by || first) continue;
+		first = v->fn.p[i];
+		front = by;
+	}
+	if (!first) return;
+	Diag *d = diag(D_VARIANT_UNREACHED, it->name.span, first->name, it->name.s, front->name);
+	if (n > 1) diag_note(d, "the same holds of %d more", n - 1);
+	if (front->where.n) diag_help(d, "the first variant whose `where` clauses hold runs: write the values in another order");
+	else diag_help(d, "write an `instance` for each, or a `where` clause that tells them apart");
+}
+
 static void instance_entry(Sema *s, Global *g)
 {
 	Global *kernel;
 	Solve *first = NULL;
 	Variants v = instance_variants(s, g, &kernel, &first);
-	if (!v.bad) whole_entry(s, g->item, &v, g->item->kind == IT_TUNE ? g->item : NULL);
+	if (v.bad) return;
+	whole_entry(s, g->item, &v, g->item->kind == IT_TUNE ? g->item : NULL);
+	if (g->item->kind == IT_INSTANCE) warn_unreached(g->item, &v);
 }
 
 static void kernel_entry(Sema *s, Global *g)

@@ -120,6 +120,10 @@ void tune_rules(Sema *s, const Item *it, HostStmt *launch)
 	launch->u.launch.tuned = true;
 	if (!path) path = slash ? str_fmt("%.*s/%s.tune", (int)(slash - of->path), of->path, it->name.s) : str_fmt("%s.tune", it->name.s);
 	char *text = src_read(path, &len, &why);
+	if (!text && !s->opt->tune_path && !strcmp(why, sys_error(ENOENT)) && launch->u.launch.variants.n > 1) {
+		Diag *d = diag(D_TUNE_LIST, it->name.span, it->name.s, src_mapped(path));
+		diag_help(d, "write a list, name one with `--tune=FILE`, or declare it as `instance`");
+	}
 	if (!text && (s->opt->tune_path || strcmp(why, sys_error(ENOENT)) != 0)) diag(D_FILE_READ, it->name.span, path, why);
 	Src *src = text ? src_add(path, text, len) : NULL;
 	if (text && !src) diag(D_FILE_READ, it->name.span, path, SRC_FULL);
