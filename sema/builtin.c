@@ -508,7 +508,7 @@ static void warn_axis(Cx *cx, const Call *c, const Sv *recv, const Expr *arg)
 	const char *greatest = c->op == OP_MAX ? "greater" : "lesser", *reduce = c->op == OP_MAX ? "reduce_max" : "reduce_min";
 	Diag *d = cx_diag(cx, D_AXIS_MEANT, c->span, sema_source(c->e), greatest, text);
 	Str axis = str_i64(i < 0 ? (int64_t)i + rank : i < rank ? (int64_t)i : rank - 1);
-	diag_help(d, "along an axis write `%s(%s, %s)`, and for each element `%s(%s, %s)`", reduce, v, axis, c->name, v, text);
+	diag_help(d, "is an axis meant? then `%s(%s, %s)` is it; `%s(%s, %s)` says that the number is", reduce, v, axis, c->name, v, text);
 }
 
 Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
