@@ -311,9 +311,9 @@ static bool map_dims(EntryCx *x, Launch *l, const Fn *fn, HostStmt *h)
 	DimMap m = { fn, value, NULL };
 	for (int i = 0; i < fn->dims.n; i++) {
 		const IrDim *d = &fn->dims.p[i];
-		for (int k = 0; k < l->solve->dim.n; k++)
-			if (!d->is_stride && l->solve->dim.p[k].name.s == d->name) value[i] = l->solve->dim.p[k].sym;
-		if (d->is_stride && !value[i]) value[i] = stride_value(l, fn, d);
+		if (d->is_stride) value[i] = stride_value(l, fn, d);
+		for (int k = 0; k < l->solve->dim.n; k++)       /* an alignment is no stride of a tensor: it is named */
+			if (!value[i] && l->solve->dim.p[k].name.s == d->name) value[i] = l->solve->dim.p[k].sym;
 	}
 	for (int i = 0; i < fn->dims.n; i++) {
 		const IrDim *d = &fn->dims.p[i];
@@ -566,7 +566,7 @@ static void scratch(EntryCx *x, const Stmt *s, HostVec *out)
 	Cx *cx = x->cx;
 	HostStmt *h = host_new(HOST_SCRATCH, s->span);
 	IrParam *p = &h->u.scratch.tensor;
-	TensorCx t = { cx, NULL, NULL };
+	TensorCx t = { cx, NULL, NULL, NULL };
 	Elem elem[TENSOR_RANK];
 	Name n = { d->pat->u.name, d->pat->span };
 	p->name = n.s;
@@ -725,7 +725,7 @@ static void entry_build(Sema *s, Global *g)
 	Elem (*elem)[TENSOR_RANK] = arena_array(A_TMP, (size_t)n, sizeof *elem);
 	DimVec dims = { 0 }, strides = { 0 };
 	WhereVec where = { 0 };
-	TensorCx t = { x.cx, &dims, &strides };
+	TensorCx t = { x.cx, &dims, &strides, &where };
 	bool bad = false, pruned = false;
 	x.e->name = it->name.s;
 	x.e->doc = it->doc;

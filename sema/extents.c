@@ -350,7 +350,7 @@ static bool check_late(Cx *cx, const Written *w, const Measure *m)
 /* Strides that follow from the lengths. */
 static bool layout_fits(Cx *cx, const Written *w)
 {
-	TensorCx t = { cx, NULL, NULL };
+	TensorCx t = { cx, NULL, NULL, NULL };
 	IrParam want = { .name = w->of, .span = w->type->span };
 	Elem elem[TENSOR_RANK];
 	if (!tensor_resolve(&t, w->type, MODE_IN, &want, elem)) return false;

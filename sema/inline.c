@@ -475,7 +475,7 @@ void fn_check(Sema *s, Global *g)
 		if (!f->params.p[i].type) return;
 	Cx *cx = cx_new(s, g->unit, g->item, g->name);
 	DimVec dims = { 0 }, strides = { 0 };
-	TensorCx t = { cx, &dims, &strides };
+	TensorCx t = { cx, &dims, &strides, NULL };
 	CallSite site = { .name = g->name, .item = g->item, .at = g->item->name.span, .depth = 1 };
 	bool ok = true;
 	scope_open(cx);

@@ -277,7 +277,7 @@ static bool kernel_params(Cx *cx, const FnItem *f, bool *bad)
 	Elem (*elem)[TENSOR_RANK] = arena_array(A_TMP, (size_t)n, sizeof *elem);
 	DimVec dims = { 0 }, strides = { 0 };
 	WhereVec where = { 0 };
-	TensorCx t = { cx, &dims, &strides };
+	TensorCx t = { cx, &dims, &strides, &where };
 	bool pruned = false;
 	for (int i = 0; i < n; i++) {
 		const Param *q = &f->params.p[i];

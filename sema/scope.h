@@ -109,7 +109,8 @@ SymVal sema_sym(Cx *cx, const Expr *e);
  * type and layout of p. False: reported. */
 typedef VEC(IrDim) DimVec;
 typedef VEC(IrWhere) WhereVec;
-typedef struct TensorCx { Cx *cx; DimVec *dims, *strides; } TensorCx;  /* NULL: new names are errors */
+/* dims, strides NULL: new names are errors. where: what the launcher must check of alignments; NULL: nobody checks. */
+typedef struct TensorCx { Cx *cx; DimVec *dims, *strides; WhereVec *where; } TensorCx;
 bool tensor_resolve(TensorCx *t, const Expr *type, Mode mode, IrParam *p, Elem elem[TENSOR_RANK]);
 bool type_is_tensor(const Expr *type);          /* written tensor<..> */
 bool layout_by_name(Str name, LayoutKind *kind, bool *arg);     /* *arg: it takes an alignment or strides */

@@ -97,27 +97,26 @@ static bool resolve_extent(TensorCx *t, const Expr *e, const Sym **sym, Elem *el
 }
 
 /* ---- layouts ---- */
-static const Sym *padded(const Sym *n, int64_t a)
+static const Sym *padded(const Sym *n, const Sym *a)
 {
-	return sym_mul(sym_cdiv(n, sym_const(a)), sym_const(a));
+	return sym_mul(sym_cdiv(n, a), a);
 }
 
-static void strides_right(IrParam *p)
+static void strides_right(IrParam *p, bool pads, const Sym *a)
 {
 	const Sym *s = sym_const(1);
 	for (int i = p->rank - 1; i >= 0; i--) {
 		p->stride[i] = s;
-		bool pad = p->layout == ML_RIGHT_PADDED && i == p->rank - 1;
-		s = sym_mul(s, pad ? padded(p->extent[i], p->pad) : p->extent[i]);
+		s = sym_mul(s, pads && i == p->rank - 1 ? padded(p->extent[i], a) : p->extent[i]);
 	}
 }
 
-static void strides_left(IrParam *p)
+static void strides_left(IrParam *p, bool pads, const Sym *a)
 {
 	const Sym *s = sym_const(1);
 	for (int i = 0; i < p->rank; i++) {
 		p->stride[i] = s;
-		s = sym_mul(s, p->layout == ML_LEFT_PADDED && i == 0 ? padded(p->extent[i], p->pad) : p->extent[i]);
+		s = sym_mul(s, pads && i == 0 ? padded(p->extent[i], a) : p->extent[i]);
 	}
 }
 
@@ -161,11 +160,46 @@ bool layout_by_name(Str name, LayoutKind *kind, bool *arg)
 	return false;
 }
 
+/* An alignment that the caller gives: a lower-case name that is no constant. The launcher refuses one below 1. */
+static const Sym *given_alignment(TensorCx *t, const Expr *e)
+{
+	bool bad = false;
+	if (e->kind != EX_NAME || name_is_upper(e->u.name)) return NULL;
+	const Bind *b = scope_find(t->cx, e->u.name);
+	if (b ? b->kind != BIND_DIM : !t->strides || scope_global(t->cx, e->u.name, e->span, &bad)) return NULL;
+	declare_names(t, e, true);
+	const Sym *a = sema_sym(t->cx, e).sym;
+	if (!a) return NULL;
+	IrWhere w = { sym_cmp(SYM_LE, sym_const(1), a), str_fmt("%s >= 1", e->u.name), e->span };
+	facts_assume(t->cx->facts, w.cond);
+	bool said = !t->where;
+	for (int i = 0; !said && i < t->where->n; i++) said = t->where->p[i].cond == w.cond;
+	if (!said) vec_push(A_UNIT, t->where, w);
+	return sym_max(a, sym_const(1));        /* sizes are computed before conditions are checked */
+}
+
+/* The alignment of a padded layout, a compile-time integer or a name; NULL: reported. */
+static const Sym *alignment(TensorCx *t, const Expr *e, IrParam *p)
+{
+	Int pad = 0;
+	const Sym *a = given_alignment(t, e);
+	if (a) {
+		p->layout = ML_STRIDED;         /* with the strides that follow from it */
+		return a;
+	}
+	if (!sema_const_int(t->cx, e, &pad)) return NULL;
+	if (pad < 1 || pad > (1 << 30)) {
+		cx_diag(t->cx, D_LAYOUT_PAD, e->span, sv_value_text(sv_int(pad, e->span)));
+		return NULL;
+	}
+	p->pad = (int64_t)pad;
+	return sym_const(p->pad);
+}
+
 static bool resolve_layout(TensorCx *t, const Expr *e, Mode mode, IrParam *p)
 {
 	Cx *cx = t->cx;
 	bool takes = false, named = e && (e->kind == EX_NAME || e->kind == EX_TYPE);
-	Int pad = 0;
 	p->layout = ML_RIGHT;
 	Str name = !named ? NULL : e->kind == EX_NAME ? e->u.name : e->u.type.name.s;
 	int nargs = named && e->kind == EX_TYPE ? e->u.type.args.n : 0;
@@ -185,16 +219,11 @@ static bool resolve_layout(TensorCx *t, const Expr *e, Mode mode, IrParam *p)
 	}
 	const Expr *arg = takes ? e->u.type.args.p[0].value : NULL;
 	if (p->layout == ML_STRIDED) return strides_given(t, e, arg, mode, p);
-	if (takes) {
-		if (!sema_const_int(cx, arg, &pad)) return false;
-		if (pad < 1 || pad > (1 << 30)) {
-			cx_diag(cx, D_LAYOUT_PAD, arg->span, sv_value_text(sv_int(pad, arg->span)));
-			return false;
-		}
-		p->pad = (int64_t)pad;
-	}
-	if (p->layout == ML_LEFT || p->layout == ML_LEFT_PADDED) strides_left(p);
-	else strides_right(p);
+	bool left = p->layout == ML_LEFT || p->layout == ML_LEFT_PADDED;
+	const Sym *a = takes ? alignment(t, arg, p) : NULL;
+	if (takes && !a) return false;
+	if (left) strides_left(p, takes, a);
+	else strides_right(p, takes, a);
 	return true;
 }
 

@@ -225,5 +225,36 @@ def rows(rng, m, n):
             Call("long_rows", Out((x - x.sum(1, keepdims=True)).reshape(-1), x.reshape(-1)), np.int32(m), np.int32(n))]
 
 
+# ---- the alignment of a parameter's layout at run time ----
+S.add("padded_by", """kernel padded_by(x: tensor<i32, [m, n], layout_right_padded<a>>, y: out tensor<i32, [n, m], layout_left_padded<b>>) grid [cdiv(m, 4), cdiv(n, 8)] {
+    y.store([bid(1), bid(0)], transpose(x.load([bid(0), bid(1)], [4, 8])));
+}
+kernel padded_to(x: tensor<i32, [m, n], layout_right_padded<a>>, y: out tensor<i32, [n, m], layout_left_padded<a>>) grid [1] { y[n - 1, m - 1] = x[0, 0]; }
+instance by_alignment = padded_by;
+entry both_padded(x: tensor<i32, [m, n], layout_right_padded<a>>, y: out tensor<i32, [n, m], layout_left_padded<a>>) {
+    padded_by(x, y, a: a, b: a);
+    padded_to(x, y, a: a);
+}
+""", lambda rng: [padded_by(rng, m, n, a, b) for m, n, a, b in [(3, 7, 8, 1), (8, 16, 5, 3), (9, 9, 9, 10)]] + [
+    Call("by_alignment", np.zeros(4, np.int32), Out(np.zeros(4, np.int32)), 2, 2, 0, 1, status=3, text="a >= 1"),
+    Call("by_alignment", np.zeros(4, np.int32), Out(np.zeros(4, np.int32)), 2, 2, 1, -3, status=3, text="b >= 1"), both_padded(rng)])
+
+
+def padded_by(rng, m, n, a, b):
+    at, to = places((m, n), strides_of("right_padded", (m, n), a)), places((n, m), strides_of("left_padded", (n, m), b))
+    x = rng.integers(0, 99, up(n, a) * (m - 1) + n).astype(np.int32)
+    y = np.full(up(n, b) * (m - 1) + n, -1, np.int32)
+    want = y.copy()
+    want[to] = x[at].T
+    return Call("by_alignment", x, Out(want, y), m, n, a, b)
+
+
+def both_padded(rng):
+    call = padded_by(rng, 3, 5, 4, 4)
+    x, y = call.args[:2]
+    y.want[-1] = x[0]
+    return Call("both_padded", x, y, 3, 5, 4)
+
+
 if __name__ == "__main__":
     S.main(__doc__)
