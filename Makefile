@@ -43,7 +43,7 @@ OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
 .DELETE_ON_ERROR:
 
-.PHONY: all help lib test bench bench-memory bench-corpus bench-gpu meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
+.PHONY: all help lib test fuzz bench bench-memory bench-corpus bench-gpu meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
@@ -53,6 +53,7 @@ help:
 	@echo 'make bench        measure the compiler, and the C target against plain loops; compile what bench-gpu runs; no GPU needed'
 	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
 	@echo 'make bench-corpus measure 141 kernels on shapes drawn from SEED beside PyTorch on a GPU: bench/results/corpus.json'
+	@echo 'make fuzz         run the fuzz targets, a minute each (clang); FUZZ="sema --seconds 600" takes one for ten; tests/fuzz/README.md'
 	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'
 	@echo 'make docs         write again the pages that are printed by the compiler'
 	@echo 'make editors      write again the word lists for editors'
@@ -139,6 +140,9 @@ editors: all
 # Tests take the pinned nvcc unless NVCC is given; benchmarks and the demo take the one on PATH.
 test: all lib
 	CC='$(CC)' PYTHON='$(PYTHON)' NVCC='$(if $(filter file,$(origin NVCC)),,$(NVCC))' sh tools/test.sh '$(BUILD)' '$(TESTS)' '$(JOBS)'
+
+fuzz: all
+	CC='$(CC)' BUILD='$(abspath $(BUILD))' CTILEC='$(abspath $(BUILD))/ctilec' $(PYTHON) tests/fuzz/run.py $(FUZZ)
 
 # bench/results keeps what these printed, with the machine.
 bench: all

@@ -1,16 +1,14 @@
-/* libFuzzer target: any text through the checker and, when it is a program, through every pass and both emitters up to their text.
- * -O, --checked and the architecture follow from the length, so that a corpus sees them all. Nothing but messages may stop it.
- * Memory grows with every run: run.py starts it again and again with the same corpus. */
+/* Fuzz target: any text through the checker and, when it is a program, through every pass and both emitters up to their text.
+ * -O, --checked and the architecture follow from the length, so that a corpus sees them all. Nothing but messages may stop it. */
+#include "common.h"
+
 #include <stdlib.h>
 
-#include "base/diag.h"
 #include "emit_c/emit_c.h"
 #include "emit_cuda/emit_cuda.h"
 #include "lower/lower.h"
 #include "parser/parse.h"
 #include "sema/sema.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static bool goes_on(void *ctx, const char *pass, int arch, const Module *m)
 {
@@ -46,26 +44,14 @@ static void emit_all(Module *m, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static FILE *null;
-	static DiagMark clean;
-	if (!null) {
-		null = fopen("/dev/null", "w");
-		A_UNIT = arena_new();
-		A_TMP = arena_new();
-		diag_options(&(DiagOptions){ .format = DIAG_RICH, .error_limit = 20 });
-		diag_warning_option("all", NULL);
-		diag_warning_option("extra", NULL);
-		diag_warning_option("perf", NULL);
-		clean = diag_mark();
-	}
+	fuzz_begin(n);
 	SemaOptions so = { .arch_known = arch_exists, .checked = n / 4 % 2 };
 	TypeNoteVec notes = { 0 };
 	vec_push(A_UNIT, &so.import_dirs, str_intern("stdlib"));
-	Ast *ast = parse_file(src_add(str_intern("fuzz.tile"), arena_strndup(A_UNIT, (const char *)data, n), n));
+	Ast *ast = parse_file(fuzz_source("fuzz.tile", data, n));
 	Module *m = diag_errors() ? NULL : sema_check(ast, &so, &notes);
 	if (!m && diag_errors() == 0) abort();
 	if (m && diag_errors() == 0) emit_all(m, n);
-	diag_flush(null);
-	diag_rollback(clean);
+	fuzz_end();
 	return 0;
 }
