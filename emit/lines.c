@@ -5,14 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "emit/names.h"
+
+/* A path as #line may name it. Once a preprocessor has run, it stands there without escapes, and nvcc's front end reads it again: it
+ * refuses bytes that are no UTF-8 and warns of trigraphs. */
+static Str line_name(Str path)
+{
+	int len;
+	Out *o = out_new();
+	for (const char *p = path; *p; p += len) {
+		bool trigraph = p > path && p[0] == '?' && p[-1] == '?';
+		if (utf8_next(p, strlen(p), &len) < 0 || trigraph) out_printf(o, "\\x%02x", (unsigned char)*p);
+		else out_raw(o, p, (size_t)len);
+	}
+	return c_string(out_take(o));
+}
 
 /* The name of a source as #line has it. Marks of one source follow each other. */
 static Str shown_path(const Src *src, const EmitOptions *opt)
 {
 	static struct { const Src *src; const EmitOptions *opt; Str text; } last;
 	if (last.src != src || last.opt != opt) {
-		last.text = c_string(opt->line == LINE_ABS && opt->abs_path ? opt->abs_path(src->path) : src_mapped(src->path));
+		last.text = line_name(opt->line == LINE_ABS && opt->abs_path ? opt->abs_path(src->path) : src_mapped(src->path));
 		last.src = src;
 		last.opt = opt;
 	}
@@ -229,5 +244,5 @@ void lines_begin(Out *o)
 
 void lines_own(Out *o, const EmitOptions *opt)
 {
-	out_printf(o, "#line %d %s\n", out_line(o) + 1, c_string(opt->output_name ? opt->output_name : "out"));
+	out_printf(o, "#line %d %s\n", out_line(o) + 1, line_name(opt->output_name ? opt->output_name : str_intern("out")));
 }

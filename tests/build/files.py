@@ -1,4 +1,4 @@
-"""Files that are read and written: files.py names|outputs|limits|replay.
+"""Files that are read and written: files.py names|nvcc|outputs|limits|replay.
 
 names: any bytes in file names give code that compiles and messages that no terminal acts on. outputs: none touches an input or another
 output; program and header change together. limits: endless inputs, full disks, signals. replay: tools/replay.py writes in its folder only."""
@@ -90,6 +90,20 @@ def names(tmp):
         check(r.code == 2 and r.text.count("\n") == 1 and not acts(r.err), "%r as an option: %r" % (name, r.err))
     c = get(os.path.join(tmp, "d0"), "pl ain.c")
     check(b'#include "pl ain.h"' in c and b"int scale(" in c, "the header of a plain name is not included")
+
+
+def nvcc(tmp):
+    """One name with all that is special, for nvcc reads what a preprocessor has made of it."""
+    if not NVCC:
+        fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
+        return
+    name = b'a"b\\c\nd\xff??=%s$'
+    put(tmp, name + b".tile", GOOD)
+    r = ctilec("--checked", "--arch=sm_80", "--", os.fsdecode(name + b".tile"), cwd=tmp)
+    check(r.code == 0, r.text)
+    os.rename(os.path.join(os.fsencode(tmp), name + b".cu"), os.path.join(os.fsencode(tmp), b"k.cu"))      # nvcc itself takes no such name
+    r = run([NVCC, "-arch=sm_80", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra", "-c", "-o", "k.o", "k.cu"], cwd=tmp)
+    check(r.code == 0, "nvcc refuses the code: %s" % r.text[-2000:])
 
 
 # ---- outputs ----
@@ -303,5 +317,5 @@ def replay(tmp):
 with tmpdir() as parent:
     inside = os.path.join(parent, "t")
     os.mkdir(inside)
-    {"names": names, "outputs": outputs, "limits": limits, "replay": replay}[sys.argv[1]](inside)
+    {"names": names, "nvcc": nvcc, "outputs": outputs, "limits": limits, "replay": replay}[sys.argv[1]](inside)
 finish()
