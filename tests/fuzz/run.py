@@ -214,7 +214,7 @@ def main():
     ap.add_argument("--plain", action="store_true")
     ap.add_argument("--fast", action="store_true")
     ap.add_argument("--built", action="store_true")
-    a = ap.parse_args()
+    a = ap.parse_intermixed_args()
     command = a.what.pop(0) if a.what and a.what[0] in ("minimise", "replay", "record") else None
     unknown = [t for t in a.what if t not in TARGETS]
     if unknown:
