@@ -180,7 +180,7 @@ void tl_access(Tg *g, const Op *op)
 	out_printf(o, "%s)", order_text(op));
 	Str text = out_take(o);
 	if (by_bits) text = str_fmt("ct_as<%s>(%s)", tl_typed(g, e, t), text);
-	text = from_memory(e, text);
+	if (!a.store) text = from_memory(e, text);
 	if (a.store || !op->nout || !g->uses[op->out[0]->id]) {
 		out_printf(g->o, "%s;\n", text);
 		if (op->nout) g->val[op->out[0]->id].text = tl_name(g, op->out[0]);

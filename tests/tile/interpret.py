@@ -227,7 +227,7 @@ def greatest(elem):
     return {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": float(np.finfo(np.float32).max), "f64": float(np.finfo(np.float64).max)}[elem]
 
 
-def directed(f, args, elem, mode, sums=False):
+def directed(f, args, elem, mode, sums=0):
     with np.errstate(all="ignore"):
         near = f(*[np.asarray(a, np.float64) for a in args])
 
@@ -239,7 +239,8 @@ def directed(f, args, elem, mode, sums=False):
         except ZeroDivisionError:
             return a[-1]
         if v == 0:              # of a sum the sign is that of the direction, unless all parts are zeros of one sign
-            alike = all(x == 0 and math.copysign(1, x) == math.copysign(1, a[0]) for x in a[:-1])
+            parts = [a[0], sums * a[1]] if len(a) == 3 else [a[0] * a[1], a[2]]
+            alike = all(x == 0 and math.copysign(1, x) == math.copysign(1, parts[0]) for x in parts)
             return -0.0 if sums and mode == "negative_inf" and not alike else a[-1]
         return round_to(v, elem, mode)
     return np.vectorize(one, otypes=[np.float64])(*np.broadcast_arrays(*args, near)).astype(DTYPES[elem])
@@ -251,14 +252,14 @@ def arithmetic(f, args, elem, mode, ftz):
         if mode in (None, "approx", "full"):
             r = f(*args)
         else:
-            r = directed(f, args, elem, mode, f(2.0, 1.0) in (3.0, 1.0))
+            r = directed(f, args, elem, mode, {3.0: 1, 1.0: -1}.get(f(2.0, 1.0), 0))
         return flush(np.asarray(r, dtype=DTYPES[elem]), ftz)
 
 
 def fma(x, y, z, elem, mode, ftz):
     x, y, z = flush(x, ftz), flush(y, ftz), flush(z, ftz)
     if mode:
-        return flush(directed(lambda a, b, c: a * b + c, [x, y, z], elem, mode, True), ftz)
+        return flush(directed(lambda a, b, c: a * b + c, [x, y, z], elem, mode, 1), ftz)
     if elem == "f64":
         with np.errstate(all="ignore"):
             return np.vectorize(LIBM.fma, otypes=[np.float64])(x, y, z)
@@ -266,7 +267,12 @@ def fma(x, y, z, elem, mode, ftz):
         with np.errstate(all="ignore"):
             return flush(np.vectorize(LIBM.fmaf, otypes=[np.float32])(x, y, z), ftz)
     with np.errstate(all="ignore"):
-        return (np.asarray(x, np.float64) * np.asarray(y, np.float64) + np.asarray(z, np.float64)).astype(DTYPES[elem])
+        p, w = np.asarray(x, np.float64) * np.asarray(y, np.float64), np.asarray(z, np.float64)        # the product is exact
+        s = p + w
+        rest = (p - (s - (s - p))) + (w - (s - p))
+        even = (np.ascontiguousarray(s).view(np.int64).reshape(s.shape) & 1) == 0
+        odd = np.where((rest != 0) & np.isfinite(rest) & even, np.nextafter(s, np.where(rest > 0, np.inf, -np.inf)), s)
+        return cast_float(odd, "f64", elem)
 
 
 def extreme(f, x, y, propagate):
@@ -662,7 +668,7 @@ class Translator:
             text = "quiet(np.fmod, %s, %s).astype(%s.dtype)" % (a[0], a[1], a[0])
         elif op in ("sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "sinh", "cosh", "tanh", "ceil", "floor"):
             if op == "sqrt" and mode and mode not in ("approx", "full"):
-                text = "directed_sqrt(%s, %r, %r)" % (a[0], e, mode)
+                text = "flush(directed_sqrt(flush(%s, %s), %r, %r), %s)" % (a[0], ftz, e, mode, ftz)
             else:
                 text = "flush(math_f32(np.%s, flush(%s, %s), %r), %s)" % (op, a[0], ftz, e, ftz)
         elif op == "rsqrt":
