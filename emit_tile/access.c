@@ -20,20 +20,21 @@ static const Type *along(const Type *t, int axis)
 	return type_tile(EL_I64, t->rank, log2);
 }
 
-TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure)
+TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure, bool mask_only)
 {
 	Out *ptr = out_new(), *inside = out_new();
 	out_puts(ptr, w->ptr);
 	if (!is_zero(w->off)) out_printf(ptr, " + %s", w->off);
 	for (int i = 0; i < t->rank; i++) {
+		if (mask_only && sure[i]) continue;
 		Str c = tl_temp(g, "c");
 		out_printf(g->o, "const auto %s = ct_offset(ct::iota<%s>(), %s);\n", c, tl_type(g, along(t, i)), origin[i]);
 		if (is_one(w->str[i])) out_printf(ptr, " + %s", c);
 		else out_printf(ptr, " + ct_times(%s, %s)", c, w->str[i]);
 		if (!sure[i]) out_printf(inside, "%s%s >= 0ll && %s < (long long)%s", inside->n ? " && " : "", c, c, w->ext[i]);
 	}
-	TPlaces r = { tl_temp(g, "at"), NULL };
-	out_printf(g->o, "const auto %s = %s;\n", r.ptr, ptr->p);
+	TPlaces r = { mask_only ? NULL : tl_temp(g, "at"), NULL };
+	if (r.ptr) out_printf(g->o, "const auto %s = %s;\n", r.ptr, ptr->p);
 	if (inside->n) {
 		r.inside = tl_temp(g, "in");
 		out_printf(g->o, "const auto %s = %s;\n", r.inside, inside->p);
@@ -104,12 +105,7 @@ static TPlaces places_of(Tg *g, const Op *op, const Access *a, const Type *t)
 	if (a->ptr) return (TPlaces){ spread(g, t, x), mask };
 	const TView *w = tl_view_of(g, x);
 	Out *ptr = out_new(), *inside = out_new();
-	out_puts(ptr, type_is_tile(t) ? str_fmt("ct::full<%s>(%s)", str_fmt("ct::tile<%s%s *, %s>", "", tl_memory(w->elem), tl_shape(t)), w->ptr) : w->ptr);
-	if (type_is_tile(t)) {          /* the parameter's own constness stays */
-		out_free(ptr);
-		ptr = out_new();
-		out_puts(ptr, w->ptr);
-	}
+	out_puts(ptr, w->ptr);
 	if (!is_zero(w->off)) out_printf(ptr, " + %s", w->off);
 	for (int i = 0; i < a->nindex; i++) {
 		const Val *index = ir_in(op, 1 + i);

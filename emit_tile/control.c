@@ -13,8 +13,8 @@ static Str operand(Tg *g, const Val *v)
 		if (elem_is_any_float(v->type->elem)) return str_fmt("%g", n.f);
 		return str_fmt("%lld", (long long)n.i);
 	}
-	if (type_is_tile(v->type)) return tl_name(g, v);
 	if (v->type->kind != TY_VIEW && g->val[v->id].text) return g->val[v->id].text;
+	if (type_is_tile(v->type)) return tl_name(g, v);
 	while (!v->name && v->def && v->def->nin) v = ir_in(v->def, 0);
 	return v->name ? v->name : "memory";
 }
@@ -247,7 +247,7 @@ static bool has_tile(const Op *op)
 
 static void print_op(Tg *g, const Op *op)
 {
-	if (has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && op->code != OP_CONST) comment(g, op);
+	if (has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && !op->nregion && op->code != OP_CONST) comment(g, op);
 	switch (op->code) {
 	case OP_YIELD: case OP_CONDITION: case OP_BREAK: case OP_CONTINUE: case OP_LEAVE: case OP_RETURN: emit_jump(g, op); return;
 	case OP_FOR: emit_for(g, op); return;

@@ -90,9 +90,9 @@ TView *tl_view_of(Tg *g, const Val *v);
 Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; literals as they are */
 
 /* access.c */
-/* The places of a box of a view as a tile of pointers, and which of them lie inside. */
+/* The places of a box of a view as a tile of pointers, and which of them lie inside; mask_only: nothing but that. */
 typedef struct TPlaces { Str ptr, inside; } TPlaces;   /* inside NULL: all */
-TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure);
+TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure, bool mask_only);
 void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad);
 void tl_pointer_store(Tg *g, const Val *x, TPlaces at);
 void tl_access(Tg *g, const Op *op);            /* gather, scatter, pointers, atomics */

@@ -194,7 +194,7 @@ static TAccess access_of(Tg *g, const Op *op, const Type *t)
 }
 
 /* Places through pointers: first elements along each axis, far outside where they leave 62 bits. */
-static TPlaces places_of(Tg *g, const TAccess *a)
+static TPlaces places_of(Tg *g, const TAccess *a, bool mask_only)
 {
 	Str origin[TENSOR_RANK];
 	for (int i = 0; i < a->t->rank; i++) {
@@ -202,7 +202,7 @@ static TPlaces places_of(Tg *g, const TAccess *a)
 		out_printf(g->o, "const long long %s = ct_tile_at(%s, %lld, %lld);\n", origin[i], tl_text(g, ir_in(a->op, 1 + i)), (long long)a->step[i],
 			(long long)a->offset[i]);
 	}
-	return tl_box(g, a->w, a->t, origin, a->sure);
+	return tl_box(g, a->w, a->t, origin, a->sure, mask_only);
 }
 
 /* The pads that views know, of floats; NULL: another one. */
@@ -220,7 +220,7 @@ static const char *padding(Elem e, const Val *pad)
 }
 
 /* Which elements of a tile lie inside, where a pad has to be put in by select. */
-static Str inside_of(Tg *g, const TAccess *a) { return places_of(g, a).inside; }
+static Str inside_of(Tg *g, const TAccess *a) { return places_of(g, a, true).inside; }
 
 static const char *order_type(const Op *op)
 {
@@ -239,7 +239,7 @@ void tl_load(Tg *g, const Op *op)
 	Elem e = out->type->elem;
 	const char *how = padding(e, pad), *order = order_type(op);
 	if (!a.by_view) {
-		tl_pointer_load(g, out, places_of(g, &a), tl_text(g, pad));
+		tl_pointer_load(g, out, places_of(g, &a, false), tl_text(g, pad));
 		return;
 	}
 	Out *o = out_new();
@@ -265,7 +265,7 @@ void tl_store(Tg *g, const Op *op)
 	TAccess a = access_of(g, op, x->type);
 	const char *order = order_type(op);
 	if (!a.by_view) {
-		tl_pointer_store(g, x, places_of(g, &a));
+		tl_pointer_store(g, x, places_of(g, &a, false));
 		return;
 	}
 	if (a.guard && !a.whole) out_printf(g->o, "if (%s) ", a.guard);

@@ -1,10 +1,10 @@
 """Builds emitted CUDA Tile C++ as a library whose kernels interpret.py runs: NVIDIA's front end makes Tile IR of the kernels; the host
 part is compiled with stand-ins for the few functions of the CUDA runtime that launchers call."""
 import ctypes
-import glob
 import os
 import re
 import subprocess
+import sys
 
 import interpret
 
@@ -31,10 +31,11 @@ static inline const char *cudaGetErrorString(cudaError_t) { return "a kernel fai
 
 
 def tool(name):
-    """In the folder of the nvcc that has Tile C++; None: it is not there."""
-    for t in sorted(glob.glob(os.path.join(ROOT, ".deps", "nvcc-tile", "**", "bin", name), recursive=True)):
-        return t
-    return None
+    """In the folder of the pinned nvcc that has Tile C++."""
+    r = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", "nvcc-tile"], capture_output=True, text=True)
+    if r.returncode:
+        sys.exit("FAILED: %s\n`sh tools/setup.sh test` gets it" % r.stderr.strip())
+    return os.path.join(os.path.dirname(r.stdout.strip()), name)
 
 
 def tile_ir(cu, out):
@@ -62,7 +63,6 @@ def attach(lib, path):
     with open(path + ".tileir") as f:
         found = interpret.kernels(f.read())
     made = {}
-    name_of = {re.sub(r"^.*?(\d+)(?=\D)", "", m): m for m in found}
 
     def kernel(name):
         if name not in made:

@@ -1,4 +1,4 @@
-"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP, a group of ../cuda/emitted.py.
+"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP, a group of ../cuda/emitted.py, or forms.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
 compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses (E0901) are left out and named."""
@@ -9,6 +9,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cuda"))
 from emitted import *
 
+FORMS = os.path.join(ROOT, "tests", "tile", "forms.tile")
+GROUPS["forms"] = lambda tmp: [("forms.tile", FORMS, []), ("forms.tile, checked", FORMS, ["--checked"])]
 AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
 STAGE = os.environ.get("TILE_STAGE", "tilecubin")       # tilebc: the front end alone, which takes a tenth of the time
 FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "sm_90"), "-Werror", "all-warnings"]
@@ -19,6 +21,10 @@ def find_nvcc():
     if not check(r.code == 0, r.text.strip() + "\n`sh tools/setup.sh test` gets it"):
         finish()
     return r.out.decode().strip()
+
+
+# of checked kernels too, whose messages are assertions
+ALWAYS = "#undef NDEBUG\n#include <assert.h>\n#include <stdio.h>\n"
 
 
 def device_part(text):
@@ -35,7 +41,7 @@ def silent(name, nvcc, args):
 
 def compile_together(nvcc, parts, tmp, number):
     headers = sorted({h for _, (hs, _) in parts for h in hs if "cuda_tile" not in h}) + ["#include <cuda_tile.h>"]
-    text = "#pragma nv_diag_suppress 177, 550\n" + "\n".join(headers) + "\n"
+    text = "#pragma nv_diag_suppress 177, 550\n" + ALWAYS + "\n".join(headers) + "\n"
     for i, (_, (_, body)) in enumerate(parts):
         text += "namespace program_%d {\n%s}\n#undef CT_LINE\n#undef CT_TILE\n" % (i, body)
     path = os.path.join(tmp, "together_%d.cu" % number)

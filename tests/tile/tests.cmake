@@ -1,5 +1,7 @@
 # ---- CUDA Tile C++ through the nvcc that has it (tools/get.py nvcc-tile) ----
+ctilec_test(tile/forms "tile" tile/nvcc.py forms)
 ctilec_test(tile/samples "tile" tile/nvcc.py samples)
+ctilec_test(tile/golden "quick;golden;tile" tile/golden.py)
 
 # ---- values of what its front end makes of the kernels, interpreted: no GPU ----
 foreach(suite memory/8 casts/6 reductions/6 products/6 modes/6)

@@ -7,6 +7,7 @@ bounds. Kernel I of seed S is always the same: `--seed S --first I --count 1` ma
 
 Usage: programs.py test [--count N] [--seed S] [--first I] [--ctilec PATH]     C target: gcc takes it, values agree
        programs.py emulated [same options]      emitted CUDA on the host: values agree
+       programs.py tile [same options]          CUDA Tile C++, interpreted (tests/tile): values agree
        programs.py nvcc [same options]          nvcc takes it, one architecture after another
        programs.py mutants [same options]       each kernel changed at one token: accepted, or located errors
        programs.py source [same options]        prints the kernels
@@ -1052,7 +1053,7 @@ def mutants(a, found):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("what", choices=["test", "emulated", "nvcc", "mutants", "source"])
+    ap.add_argument("what", choices=["test", "emulated", "tile", "nvcc", "mutants", "source"])
     ap.add_argument("--count", type=int, default=100)
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--first", type=int, default=0)
@@ -1069,7 +1070,7 @@ def main():
         if a.what in ("nvcc", "mutants"):
             bad = {"nvcc": nvcc, "mutants": mutants}[a.what](a, found)
         else:
-            target = "c" if a.what == "test" else "emulated"
+            target = {"test": "c", "tile": "tile"}.get(a.what, "emulated")
             os.environ.setdefault("VALUES_CFLAGS", "-O0")       # a thousand kernels in seconds
             s = suite(found)
             bad = build_all(s, a, target)

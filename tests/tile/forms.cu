@@ -1,0 +1,215 @@
+/* row_max: BN = 64 */
+static __tile_global__ void row_max_64_tile(const float *x, float *y, const long long rows, const long long cols)
+{
+	using f32_1x64 = ct::tile<float, ct::shape<1, 64>>;
+	using f32_1x1 = ct::tile<float, ct::shape<1, 1>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(rows, cols), ct::strides<long long, ct::dynamic_stride, 1>(cols)));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, 1>(rows), ct::strides<long long, 1, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* v1 = load(x, v0, 0): tile<f32, [1, 64]> */
+	f32_1x64 v1 = ct::full<f32_1x64>((-__builtin_inff()));
+	if (ct_begins_inside(0, 64, cols)) v1 = ct::partition_view(x_span, ct::shape<1, 64>{}).load_masked(ct::view_padding_negative_inf_t{}, v0, 0);
+	/* v2 = reduce_max(v1): tile<f32, [1, 1]> */
+	const f32_1x1 v2 = ct::reduce_max<1>(v1);
+	/* store(y, v0, 0, v2): tile<f32, [1, 1]> */
+	ct::partition_view(y_span, ct::shape<1, 1>{}).store(v2, v0, 0);
+}
+
+/* least */
+static __tile_global__ void least_tile(const int *x, int *y, const long long n)
+{
+	using i32_32 = ct::tile<int, ct::shape<32>>;
+	using i64_32 = ct::tile<long long, ct::shape<32>>;
+	using i32_1 = ct::tile<int, ct::shape<1>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* v = load(x, v0): tile<i32, [32]> */
+	const long long ct_at0 = ct_tile_at(v0, 32, 0);
+	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
+	const auto ct_in2 = ct_c1 >= 0ll && ct_c1 < (long long)n;
+	const i32_32 v = ct::select(ct_in2, ct::partition_view(x_span, ct::shape<32>{}).load_masked(v0), ct::full<i32_32>(7));
+	/* v1 = mul(v, 3): tile<i32, [32]> */
+	const i32_32 v1 = ct_mul_s(v, ct::full<i32_32>(3));
+	/* v2 = reduce_min(v): tile<i32, [1]> */
+	const i32_1 v2 = ~ct::reduce_max<0>(~v);
+	/* v3 = broadcast(v2): tile<i32, [32]> */
+	const i32_32 v3 = ct::broadcast<ct::shape<32>>(v2);
+	/* v4 = sub(v, v3): tile<i32, [32]> */
+	const i32_32 v4 = ct_sub_s(v, v3);
+	/* v5 = div(v1, v4): tile<i32, [32]> */
+	const i32_32 v5 = ct_div_s(v1, v4);
+	/* v6 = shl(v5, 2): tile<i32, [32]> */
+	const i32_32 v6 = ct_shl(v5, ct::full<i32_32>(2));
+	/* store(y, v0, v6): tile<i32, [32]> */
+	ct::partition_view(y_span, ct::shape<32>{}).store_masked(v6, v0);
+}
+
+/* pieces */
+static __tile_global__ void pieces_tile(const unsigned char *x, short *y, const int at, const long long n)
+{
+	using bool_32 = ct::tile<bool, ct::shape<32>>;
+	using i64_32 = ct::tile<long long, ct::shape<32>>;
+	using i16_32 = ct::tile<short, ct::shape<32>>;
+	using i16_16 = ct::tile<short, ct::shape<16>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const int n_2 = (int)n;
+	const long long n_3 = (long long)n;
+	const int v0 = (int)ct_bid0;
+	/* a = load(x, v0): tile<bool, [32]> */
+	const bool_32 a = ct_nonzero(ct::strided_view(x_span, ct::shape<32>{}, ct::strides<long long, 16>{}).load_masked(v0));
+	/* b = load(x, at): tile<bool, [32]> */
+	const long long ct_at0 = ct_tile_at(at, 1, 0);
+	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
+	const auto ct_at2 = x + ct_c1;
+	const auto ct_in3 = ct_c1 >= 0ll && ct_c1 < (long long)n;
+	const bool_32 b = ct_nonzero(ct::load_masked(ct_at2, ct_in3, ct::element_cast<unsigned char>(false)));
+	const long long v1 = ct::element_cast<long long>(at);
+	const long long v2 = ct::element_cast<long long>(n_2);
+	const long long v3 = ct::min(v2, n_3);
+	const long long v4 = ct::max(v3, v1);
+	const long long v5 = ct_sub_s(v4, v1);
+	const bool v6 = v1 <= n_3;
+	const bool v7 = v1 >= 0ll;
+	const bool v8 = v7 && v6;
+	const long long v9 = ct::select(v8, v5, 0ll);
+	const long long ct_off4 = v1;
+	const long long ct_ext5 = v9;
+	const auto x_span_2 = ct::tensor_span(x + ct_off4, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(ct_ext5), ct::strides<long long, 1>{}));
+	/* c = load(x, v0): tile<bool, [32]> */
+	bool_32 c = ct::full<bool_32>(false);
+	if (ct_begins_inside(v0, 32, ct_ext5)) c = ct_nonzero(ct::partition_view(x_span_2, ct::shape<32>{}).load_masked(v0));
+	/* v10 = bitand(a, b): tile<bool, [32]> */
+	const bool_32 v10 = a && b;
+	/* v11 = element_cast(c): tile<i16, [32]> */
+	const i16_32 v11 = ct::element_cast<short>(c);
+	/* v12 = select(v10, v11, 2): tile<i16, [32]> */
+	const i16_32 v12 = ct::select(v10, v11, ct::full<i16_32>((short)2));
+	/* v13 = extract(v12, 0): tile<i16, [16]> */
+	const i16_16 v13 = ct::extract(v12, ct::shape<16>{}, 0);
+	/* store(y, v0, v13): tile<i16, [16]> */
+	ct::partition_view(y_span, ct::shape<16>{}).store_masked(v13, v0);
+}
+
+/* rounded */
+static __tile_global__ void rounded_tile(const float *x, float *y, const long long n)
+{
+	using f32_64 = ct::tile<float, ct::shape<64>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* v = load(x, v0): tile<f32, [64]> */
+	const f32_64 v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
+	/* p = mul(v, v): tile<f32, [64]> */
+	const f32_64 p = ct_round(ct::mul(v, v));
+	/* v1 = add(p, v): tile<f32, [64]> */
+	const f32_64 v1 = ct::add(p, v);
+	/* v2 = fma(v, 2, 1): tile<f32, [64]> */
+	const f32_64 v2 = ct::fma(v, ct::full<f32_64>(2.0f), ct::full<f32_64>(1.0f));
+	/* v3 = mul(v1, v2): tile<f32, [64]> */
+	const f32_64 v3 = ct::mul(v1, v2);
+	/* store(y, v0, v3): tile<f32, [64]> */
+	ct::partition_view(y_span, ct::shape<64>{}).store_masked(v3, v0);
+}
+
+/* loops */
+static __tile_global__ void loops_tile(const float *x, float *y, const int most, const long long n)
+{
+	using f32_8 = ct::tile<float, ct::shape<8>>;
+	using f32_1 = ct::tile<float, ct::shape<1>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* s = load(x, v0): tile<f32, [8]> */
+	const f32_8 s = ct::partition_view(x_span, ct::shape<8>{}).load_masked(v0);
+	f32_8 s_2 = s;
+	f32_8 t = ct::full<f32_8>(0.0f);
+	for (const int i : ct::irange<int>(0, most)) {
+		const auto ct_new0 = t;
+		const auto ct_new1 = s_2;
+		s_2 = ct_new0;
+		t = ct_new1;
+	}
+	f32_8 s_3 = s_2;
+	const long long ct_trips3 = ct_trips<int>(0, most, 3);
+	for (long long ct_k2 = 0; ct_k2 < ct_trips3; ct_k2++) {
+		const int i_2 = ct_counter<int>(0, 3, ct_k2);
+		/* v1 = sum(s_3): tile<f32, [1]> */
+		const f32_1 v1 = ct::sum<0>(s_3);
+		/* v2 = to_scalar(v1): f32 */
+		const float v2 = ct_scalar<float>(v1);
+		const bool v3 = v2 > 100.0f;
+		if (v3) {
+			break;
+		}
+		/* v4 = exp(t): tile<f32, [8]> */
+		const f32_8 v4 = ct::exp(t);
+		/* s_4 = add(s_3, v4): tile<f32, [8]> */
+		const f32_8 s_4 = ct::add(s_3, v4);
+		s_3 = s_4;
+	}
+	f32_8 s_5 = s_3;
+	f32_8 s_6;
+	while (true) {
+		/* v5 = sum(s_5): tile<f32, [1]> */
+		const f32_1 v5 = ct::sum<0>(s_5);
+		/* v6 = to_scalar(v5): f32 */
+		const float v6 = ct_scalar<float>(v5);
+		const bool v7 = v6 < 1.0f;
+		s_6 = s_5;
+		if (!v7) break;
+		/* s_7 = mul(s_6, 2): tile<f32, [8]> */
+		const f32_8 s_7 = ct_round(ct::mul(s_6, ct::full<f32_8>(2.0f)));
+		s_5 = s_7;
+	}
+	/* store(y, v0, s_6): tile<f32, [8]> */
+	ct::partition_view(y_span, ct::shape<8>{}).store_masked(s_6, v0);
+}
+
+/* scattered */
+static __tile_global__ void scattered_tile(const __nv_bfloat16 *x, const int *i, float *y, const long long m, const long long n, const unsigned int ct_g0)
+{
+	using i32_32 = ct::tile<int, ct::shape<32>>;
+	using i64_32 = ct::tile<long long, ct::shape<32>>;
+	using bf16_32 = ct::tile<__nv_bfloat16, ct::shape<32>>;
+	using f32_32 = ct::tile<float, ct::shape<32>>;
+	using bool_32 = ct::tile<bool, ct::shape<32>>;
+	const unsigned int ct_rest0 = ct::bid().x;
+	const unsigned int ct_bid0 = ct_rest0 % ct_g0;
+	const unsigned int ct_bid1 = ct_rest0 / ct_g0;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const auto i_span = ct::tensor_span(i, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const int v0 = (int)ct_bid1;
+	/* at = load(i, v0): tile<i32, [32]> */
+	const long long ct_at0 = ct_tile_at(v0, 32, 0);
+	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
+	const auto ct_in2 = ct_c1 >= 0ll && ct_c1 < (long long)n;
+	const i32_32 at = ct::select(ct_in2, ct::partition_view(i_span, ct::shape<32>{}).load_masked(v0), ct::full<i32_32>((-1)));
+	const int v1 = (int)ct_bid0;
+	/* v2 = broadcast(v1): tile<i32, [32]> */
+	const i32_32 v2 = ct::full<i32_32>(v1);
+	/* v3 = gather(x, v2, at): tile<bf16, [32]> */
+	const auto ct_c3 = ct::element_cast<long long>(v2);
+	const auto ct_c4 = ct::element_cast<long long>(at);
+	const auto ct_at5 = x + ct_times(ct_c3, n) + ct_c4;
+	const auto ct_in6 = ct_c3 >= 0ll && ct_c3 < (long long)m && ct_c4 >= 0ll && ct_c4 < (long long)n;
+	const bf16_32 v3 = ct::load_masked(ct_at5, ct_in6, ct::element_cast<__nv_bfloat16>(0.0f));
+	/* v = element_cast(v3): tile<f32, [32]> */
+	const f32_32 v = ct::element_cast<float>(v3);
+	/* v4 = gt(v, 0): tile<bool, [32]> */
+	const bool_32 v4 = v > ct::full<f32_32>(0.0f);
+	/* v5 = atomic_rmw(y, v2, at, v, v4): tile<f32, [32]> */
+	const auto ct_c7 = ct::element_cast<long long>(v2);
+	const auto ct_c8 = ct::element_cast<long long>(at);
+	const auto ct_at9 = y + ct_times(ct_c7, n) + ct_c8;
+	const auto ct_in10 = ct_c7 >= 0ll && ct_c7 < (long long)m && ct_c8 >= 0ll && ct_c8 < (long long)n && v4;
+	ct::atomic_add_masked(ct_at9, v, ct_in10, ct::memory_order_release_t{}, ct::thread_scope_system_t{});
+}
+
