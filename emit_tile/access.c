@@ -8,9 +8,6 @@
 static bool is_zero(Str e) { return !strcmp(e, "0") || !strcmp(e, "0ll"); }
 static bool is_one(Str e) { return !strcmp(e, "1") || !strcmp(e, "1ll"); }
 
-static Str from_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct_nonzero(%s)", x) : x; }
-static Str to_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct::element_cast<unsigned char>(%s)", x) : x; }
-
 /* ---- boxes ---- */
 /* The tile type of coordinates along one axis: its extent there, 1 elsewhere. */
 static const Type *along(const Type *t, int axis)
@@ -47,18 +44,18 @@ TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bo
 /* Pads are as in memory: a bool's is a byte. */
 static Str masked_load(Elem e, TPlaces at, Str pad)
 {
-	if (!at.inside) return from_memory(e, str_fmt("ct::load(%s)", at.ptr));
-	return from_memory(e, str_fmt("ct::load_masked(%s, %s, %s)", at.ptr, at.inside, to_memory(e, pad)));
+	if (!at.inside) return tl_from_memory(e, str_fmt("ct::load(%s)", at.ptr));
+	return tl_from_memory(e, str_fmt("ct::load_masked(%s, %s, %s)", at.ptr, at.inside, tl_to_memory(e, pad)));
+}
+
+static void masked_store(Tg *g, Elem e, TPlaces at, Str x)
+{
+	if (at.inside) out_printf(g->o, "ct::store_masked(%s, %s, %s);\n", at.ptr, tl_to_memory(e, x), at.inside);
+	else out_printf(g->o, "ct::store(%s, %s);\n", at.ptr, tl_to_memory(e, x));
 }
 
 void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad) { tl_define(g, out, masked_load(out->type->elem, at, pad)); }
-
-void tl_pointer_store(Tg *g, const Val *x, TPlaces at)
-{
-	Str v = to_memory(x->type->elem, tl_text(g, x));
-	if (at.inside) out_printf(g->o, "ct::store_masked(%s, %s, %s);\n", at.ptr, v, at.inside);
-	else out_printf(g->o, "ct::store(%s, %s);\n", at.ptr, v);
-}
+void tl_pointer_store(Tg *g, const Val *x, TPlaces at) { masked_store(g, x->type->elem, at, tl_text(g, x)); }
 
 /* ---- element by element ---- */
 typedef struct Access { int nindex, nvalue; bool ptr, pad, store; } Access;     /* operands: view, indices, values, pad, mask */
@@ -158,12 +155,11 @@ void tl_access(Tg *g, const Op *op)
 	Elem e = x->type->kind == TY_VIEW ? x->type->elem : elem_pointee(x->type->elem);
 	TPlaces at = places_of(g, op, &a, t);
 	Str value[2] = { NULL, NULL };
-	for (int i = 0; i < a.nvalue; i++) value[i] = to_memory(e, spread(g, t, ir_in(op, 1 + a.nindex + i)));
+	for (int i = 0; i < a.nvalue; i++) value[i] = tl_to_memory(e, spread(g, t, ir_in(op, 1 + a.nindex + i)));
 	const Val *pad = a.pad ? ir_in(op, 1 + a.nindex + a.nvalue) : NULL;
 	if (!is_atomic(op)) {
 		if (!a.store) tl_define(g, op->out[0], masked_load(e, at, tl_text(g, pad)));
-		else if (at.inside) out_printf(g->o, "ct::store_masked(%s, %s, %s);\n", at.ptr, value[0], at.inside);
-		else out_printf(g->o, "ct::store(%s, %s);\n", at.ptr, value[0]);
+		else masked_store(g, e, at, spread(g, t, ir_in(op, 1 + a.nindex)));
 		return;
 	}
 	/* bits are compared, not values: -0 is not 0, and a NaN is itself */
@@ -172,11 +168,11 @@ void tl_access(Tg *g, const Op *op)
 	out_printf(o, "ct::atomic_%s%s(%s", atomic_name(op), at.inside ? "_masked" : "", by_bits ? str_fmt("ct_bits_at(%s)", at.ptr) : at.ptr);
 	for (int i = 0; i < a.nvalue; i++) out_printf(o, by_bits ? ", ct_bits(%s)" : ", %s", value[i]);
 	if (at.inside) out_printf(o, ", %s", at.inside);
-	if (at.inside && pad) out_printf(o, ", %s", to_memory(e, tl_text(g, pad)));
+	if (at.inside && pad) out_printf(o, ", %s", tl_to_memory(e, tl_text(g, pad)));
 	out_printf(o, "%s)", order_text(op));
 	Str text = out_take(o);
 	if (by_bits) text = str_fmt("ct_as<%s>(%s)", tl_typed(g, e, t), text);
-	if (!a.store) text = from_memory(e, text);
+	if (!a.store) text = tl_from_memory(e, text);
 	if (a.store || !op->nout || !g->uses[op->out[0]->id]) {
 		out_printf(g->o, "%s;\n", text);
 		if (op->nout) g->val[op->out[0]->id].text = tl_name(g, op->out[0]);

@@ -141,7 +141,7 @@ void emit_tile(Out *o, Module *m, const EmitOptions *opt)
 	tl_host(host, m, &kernels, opt);
 	file_head(o, m, &kernels, opt);
 	snip_print(used, put_text, o);
-	out_puts(o, "\n/* ---- kernels ---- */\n");
+	out_puts(o, "\n/* ---- kernels ---- */\nnamespace ct_kernels {\n");
 	if (lines) lines_begin(o);
 	for (int i = 0; i < kernels.n; i++) {
 		out_raw(o, kernels.p[i].text->p, kernels.p[i].text->n);
@@ -149,6 +149,6 @@ void emit_tile(Out *o, Module *m, const EmitOptions *opt)
 		if (kernels.p[i].lines) lines_own(o, opt);
 		out_puts(o, "\n");
 	}
-	out_puts(o, "} // namespace\n\n");
+	out_puts(o, "}\n} // namespace\n\n");
 	out_refer(o, host->p, host->n);
 }

@@ -4,7 +4,7 @@
 #include "emit/names.h"
 #include "emit_tile/tile.h"
 
-Str tl_kernel_name(const Fn *fn) { return str_fmt("%s_tile", name_entry(fn->name)); }
+Str tl_kernel_name(const Fn *fn) { return name_entry(fn->name); }
 
 /* Of the module whose launchers are being printed: HostTarget.start names them by their Fn. */
 static const TKernels *kernels;
@@ -34,7 +34,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	out_puts(o, "void *ct_args[] = { ");
 	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s(void *)&%s", i ? ", " : "", k->params.p[i].name);
 	out_printf(o, "%s };\n", k->params.n ? "" : "NULL");
-	out_printf(o, "return ct_launch(\"%s\", (const void *)%s, ct_blocks, ct_args, stream);\n", fn->source_name ? fn->source_name : fn->name,
+	out_printf(o, "return ct_launch(\"%s\", (const void *)ct_kernels::%s, ct_blocks, ct_args, stream);\n", fn->source_name ? fn->source_name : fn->name,
 		tl_kernel_name(fn));
 }
 

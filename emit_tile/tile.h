@@ -59,6 +59,8 @@ typedef struct Tg {
 /* types.c */
 const char *tl_elem(Elem e);                    /* "float", "long long", "float *" */
 const char *tl_memory(Elem e);                  /* as it lies in memory: bool is unsigned char */
+Str tl_from_memory(Elem e, Str x);              /* what was loaded as a value; the other way round */
+Str tl_to_memory(Elem e, Str x);
 Str tl_shape(const Type *t);                    /* "ct::shape<1, 1024>" */
 Str tl_type(Tg *g, const Type *t);              /* "f32_1x1024", declared at the head of the kernel; "float" */
 Str tl_typed(Tg *g, Elem e, const Type *shape); /* of another element type in the same shape; a scalar's is a scalar */

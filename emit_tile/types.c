@@ -16,6 +16,9 @@ const char *tl_elem(Elem e)
 
 const char *tl_memory(Elem e) { return e == EL_BOOL ? "unsigned char" : elem_rows[e].tile; }
 
+Str tl_from_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct_nonzero(%s)", x) : x; }
+Str tl_to_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct::element_cast<unsigned char>(%s)", x) : x; }
+
 Str tl_shape(const Type *t)
 {
 	Out *o = out_new();

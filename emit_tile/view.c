@@ -222,33 +222,21 @@ static const char *padding(Elem e, const Val *pad)
 /* Which elements of a tile lie inside, where a pad has to be put in by select. */
 static Str inside_of(Tg *g, const TAccess *a) { return places_of(g, a, true).inside; }
 
-static const char *order_type(const Op *op)
-{
-	static const char *const orders[] = { NULL, "ct::memory_order_acquire_t{}", "ct::memory_order_release_t{}", "ct::memory_order_acq_rel_t{}" };
-	return orders[ir_int(op, AT_ORDER, 0)];
-}
-
-static Str from_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct_nonzero(%s)", x) : x; }
-static Str to_memory(Elem e, Str x) { return e == EL_BOOL ? str_fmt("ct::element_cast<unsigned char>(%s)", x) : x; }
-
 void tl_load(Tg *g, const Op *op)
 {
 	Val *out = op->out[0];
 	const Val *pad = ir_in(op, op->nin - 1);
 	TAccess a = access_of(g, op, out->type);
 	Elem e = out->type->elem;
-	const char *how = padding(e, pad), *order = order_type(op);
+	const char *how = padding(e, pad);
 	if (!a.by_view) {
 		tl_pointer_load(g, out, places_of(g, &a, false), tl_text(g, pad));
 		return;
 	}
 	Out *o = out_new();
-	out_printf(o, "%s.%s%s(", a.view, order ? "atomic_load" : "load", a.whole ? "" : "_masked");
-	int n = 0;
-	if (!a.whole && ((how && *how) || order)) out_printf(o, "%s%s", n++ ? ", " : "", how && *how ? how : "ct::view_padding_zero_t{}");
-	if (order) out_printf(o, "%s%s, ct::thread_scope_device_t{}", n++ ? ", " : "", order);
-	out_printf(o, "%s)", n ? a.index : a.index + 2);
-	Str text = from_memory(e, out_take(o)), full = tl_full(g, out->type, tl_text(g, pad));
+	bool says = !a.whole && how && *how;
+	out_printf(o, "%s.load%s(%s%s)", a.view, a.whole ? "" : "_masked", says ? how : "", says ? a.index : a.index + 2);
+	Str text = tl_from_memory(e, out_take(o)), full = tl_full(g, out->type, tl_text(g, pad));
 	if (!a.whole && !how) text = str_fmt("ct::select(%s, %s, %s)", inside_of(g, &a), text, full);
 	if (!a.guard || a.whole) {
 		tl_define(g, out, text);
@@ -263,12 +251,10 @@ void tl_store(Tg *g, const Op *op)
 {
 	const Val *x = ir_in(op, op->nin - 1);
 	TAccess a = access_of(g, op, x->type);
-	const char *order = order_type(op);
 	if (!a.by_view) {
 		tl_pointer_store(g, x, places_of(g, &a, false));
 		return;
 	}
 	if (a.guard && !a.whole) out_printf(g->o, "if (%s) ", a.guard);
-	out_printf(g->o, "%s.%s%s(%s%s%s%s);\n", a.view, order ? "atomic_store" : "store", a.whole ? "" : "_masked",
-		to_memory(x->type->elem, tl_text(g, x)), order ? ", " : "", order ? str_fmt("%s, ct::thread_scope_device_t{}", order) : "", a.index);
+	out_printf(g->o, "%s.store%s(%s%s);\n", a.view, a.whole ? "" : "_masked", tl_to_memory(x->type->elem, tl_text(g, x)), a.index);
 }

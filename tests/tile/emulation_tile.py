@@ -53,7 +53,7 @@ def library(cu, lib):
     kernels = re.findall(r"__tile_global__ void (\w+)\(", device)
     cpp = lib + ".cpp"
     with open(cpp, "w") as f:
-        f.write(RUNTIME + "".join(re.findall(r'^#include ".*"\n', head, re.M)) + "".join('static const char %s[] = "%s";\n' % (k, k) for k in kernels) + host)
+        f.write(RUNTIME + "".join(re.findall(r'^#include ".*"\n', head, re.M)) + "namespace ct_kernels {\n%s}\n" % "".join('static const char %s[] = "%s";\n' % (k, k) for k in kernels) + host)
     subprocess.run(["g++", "-std=c++17", "-O0", "-w", "-fPIC", "-shared", "-I" + os.path.dirname(os.path.abspath(cu)), "-o", lib, cpp], check=True)
     tile_ir(cu, lib + ".tileir")
 

@@ -1,5 +1,5 @@
 /* row_max: BN = 64 */
-static __tile_global__ void row_max_64_tile(const float *x, float *y, const long long rows, const long long cols)
+static __tile_global__ void row_max_64(const float *x, float *y, const long long rows, const long long cols)
 {
 	using f32_1x64 = ct::tile<float, ct::shape<1, 64>>;
 	using f32_1x1 = ct::tile<float, ct::shape<1, 1>>;
@@ -17,7 +17,7 @@ static __tile_global__ void row_max_64_tile(const float *x, float *y, const long
 }
 
 /* least */
-static __tile_global__ void least_tile(const int *x, int *y, const long long n)
+static __tile_global__ void least(const int *x, int *y, const long long n)
 {
 	using i32_32 = ct::tile<int, ct::shape<32>>;
 	using i64_32 = ct::tile<long long, ct::shape<32>>;
@@ -48,7 +48,7 @@ static __tile_global__ void least_tile(const int *x, int *y, const long long n)
 }
 
 /* pieces */
-static __tile_global__ void pieces_tile(const unsigned char *x, short *y, const int at, const long long n)
+static __tile_global__ void pieces(const unsigned char *x, short *y, const int at, const long long n)
 {
 	using bool_32 = ct::tile<bool, ct::shape<32>>;
 	using i64_32 = ct::tile<long long, ct::shape<32>>;
@@ -96,7 +96,7 @@ static __tile_global__ void pieces_tile(const unsigned char *x, short *y, const 
 }
 
 /* rounded */
-static __tile_global__ void rounded_tile(const float *x, float *y, const long long n)
+static __tile_global__ void rounded(const float *x, float *y, const long long n)
 {
 	using f32_64 = ct::tile<float, ct::shape<64>>;
 	const unsigned int ct_bid0 = ct::bid().x;
@@ -118,7 +118,7 @@ static __tile_global__ void rounded_tile(const float *x, float *y, const long lo
 }
 
 /* loops */
-static __tile_global__ void loops_tile(const float *x, float *y, const int most, const long long n)
+static __tile_global__ void loops(const float *x, float *y, const int most, const long long n)
 {
 	using f32_8 = ct::tile<float, ct::shape<8>>;
 	using f32_1 = ct::tile<float, ct::shape<1>>;
@@ -173,7 +173,7 @@ static __tile_global__ void loops_tile(const float *x, float *y, const int most,
 }
 
 /* scattered */
-static __tile_global__ void scattered_tile(const __nv_bfloat16 *x, const int *i, float *y, const long long m, const long long n, const unsigned int ct_g0)
+static __tile_global__ void scattered(const __nv_bfloat16 *x, const int *i, float *y, const long long m, const long long n, const unsigned int ct_g0)
 {
 	using i32_32 = ct::tile<int, ct::shape<32>>;
 	using i64_32 = ct::tile<long long, ct::shape<32>>;

@@ -14,7 +14,7 @@ with tmpdir() as tmp:
         check(r.code == 0, "%s:\n%s" % (target, r.text))
         headers[target] = read(os.path.join(tmp, target + ".h")).replace(target.upper().replace("-", "_") + "_H", "")
     check(len(set(headers.values())) == 1, "the header is not the same for all targets")
-    got = read(os.path.join(tmp, "cuda-tile.cu")).split("/* ---- kernels ---- */\n", 1)[1].split("} // namespace\n", 1)[0]
+    got = read(os.path.join(tmp, "cuda-tile.cu")).split("\nnamespace ct_kernels {\n", 1)[1].split("}\n} // namespace\n", 1)[0]
     path = os.path.join(HERE, "forms.cu")
     if UPDATE:
         write(path, got)
