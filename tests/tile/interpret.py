@@ -576,7 +576,7 @@ class Translator:
 
     def memory(self, rest):
         head, types = rest.split(" : ", 1)
-        args = [py(v) for v in re.findall(r"%[A-Za-z_0-9]+(?:#\d+)?", re.sub(r"token ?= ?%\S+", "", head))]
+        args = [py(v) for v in re.findall(r"%[A-Za-z_0-9.\-]+(?:#\d+)?", re.sub(r"token ?= ?%\S+", "", head))]
         return args, [Type(t) for t in re.findall(TYPE, types)]
 
     def op_load_ptr_tko(self, names, rest):
