@@ -63,6 +63,7 @@ static const char *const library_math[] = {
 	"tan", "tanh", "tgamma", "trunc", "y0", "y1", "yn",
 };
 static const char *const library[] = {
+	"cuda", "nv", "std",     /* namespaces */
 	"FILE", "a64l", "abort", "abs", "accept", "access", "aligned_alloc", "alloca", "alphasort", "asctime",
 	"asprintf", "at_quick_exit", "atexit", "atof", "atoi", "atol", "atoll", "basename", "bcmp", "bcopy", "bind",
 	"bsearch", "bzero", "calloc", "clearerr", "clock", "clock64", "clock_t", "close", "connect", "ctermid", "ctime",

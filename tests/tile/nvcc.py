@@ -10,7 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from emitted import *
 
 FORMS = os.path.join(ROOT, "tests", "tile", "forms.tile")
-GROUPS["forms"] = lambda tmp: [("forms.tile", FORMS, []), ("forms.tile, checked", FORMS, ["--checked"])]
+NAMES = os.path.join(ROOT, "tests", "tile", "names.tile")
+GROUPS["forms"] = lambda tmp: [("names.tile", NAMES, []), ("forms.tile", FORMS, []), ("forms.tile, checked", FORMS, ["--checked"])]
 AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
 STAGE = os.environ.get("TILE_STAGE", "tilecubin")       # tilebc: the front end alone, which takes a tenth of the time
 FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "sm_90"), "-Werror", "all-warnings"]
