@@ -87,7 +87,7 @@ void tl_scan(Tg *g, const Op *op)
 	const char *f = combine_of(op->code);
 	Str v = tl_text(g, x);
 	if (ir_int(op, AT_EXCLUSIVE, 0)) {
-		if (!tl_written(g, op)) tl_lacks(g, op, "an exclusive scan");
+		tl_scan_written(g, op);
 		return;
 	}
 	if (e == EL_BOOL) {             /* counted: any, or as many as there are */

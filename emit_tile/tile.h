@@ -111,6 +111,7 @@ void tl_check(Tg *g, const Op *op);
 
 /* written.c */
 bool tl_written(Tg *g, const Op *op);           /* false: not one of them */
+void tl_scan_written(Tg *g, const Op *op);      /* running sums ... that Tile C++ has only otherwise: exclusive ones, of bool */
 
 /* control.c */
 void tl_block(Tg *g, const IrBlock *b);

@@ -1,11 +1,320 @@
 /* Operations that Tile C++ lacks, written in those that it has. An operation whose row of ops.def calls a function of prelude.def
- * needs nothing here; this is the place of those that look at more than one element. */
+ * needs nothing here; this is the place of those that look at more than one element.
+ *
+ * All of them work along one axis. A tile is seen as a *line*, outer x n x inner with n elements along the axis, which is a reshape
+ * and moves nothing. Exchanges, shifts and orders of a line are templates of prelude.def over these three numbers. */
+#include "base/diag.h"
 #include "emit_tile/tile.h"
+#include "ir/fold.h"
+
+typedef struct Line { long long outer, n, inner; } Line;
+
+static Line line_of(const Type *t, int axis)
+{
+	Line l = { 1, type_extent(t, axis), 1 };
+	for (int i = 0; i < axis; i++) l.outer *= type_extent(t, i);
+	for (int i = axis + 1; i < t->rank; i++) l.inner *= type_extent(t, i);
+	return l;
+}
+
+static Str line_args(Line l) { return str_fmt("%lld, %lld, %lld", l.outer, l.n, l.inner); }
+
+/* x as the line, and a result that is a line as the tile that it stands for. */
+static Str as_line(Line l, Str x) { return str_fmt("ct::reshape<ct::shape<%s>>(%s)", line_args(l), x); }
+static void define_line(Tg *g, const Val *v, Str line) { tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), line)); }
+
+static Line axis_line(const Op *op) { return line_of(ir_in(op, 0)->type, (int)ir_int(op, AT_AXIS, 0)); }
+
+/* ---- elements that change places ---- */
+static void flip(Tg *g, const Op *op)
+{
+	Line l = axis_line(op);
+	define_line(g, op->out[0], str_fmt("ct_flip<%s>(%s)", line_args(l), as_line(l, tl_text(g, ir_in(op, 0)))));
+}
+
+/* x moved by `by` towards higher indices; what leaves comes in at the other end, or fill does. */
+static Str moved(Line l, Str x, long long by, Str fill)
+{
+	bool turns = !fill;
+	if (turns) by = (by % l.n + l.n) % l.n;
+	return str_fmt("ct_move<%s, %lld, %s>(%s, %s)", line_args(l), by, turns ? "true" : "false", x, turns ? "0" : fill);
+}
+
+static void shift(Tg *g, const Op *op)
+{
+	Line l = axis_line(op);
+	Str fill = op->code == OP_SHIFT ? tl_text(g, ir_in(op, 1)) : NULL;
+	long long by = (long long)ir_int(op, AT_SHIFT, 0);
+	if (by > l.n) by = l.n;
+	if (by < -l.n) by = -l.n;
+	define_line(g, op->out[0], moved(l, as_line(l, tl_text(g, ir_in(op, 0))), by, fill));
+}
+
+/* Elements by index: the line's elements one by one, each given to those that ask for it. */
+static void take(Tg *g, const Op *op)
+{
+	Line l = axis_line(op), r = line_of(op->out[0]->type, (int)ir_int(op, AT_AXIS, 0));
+	Str index = str_fmt("ct::element_cast<long long>(%s)", as_line(r, tl_text(g, ir_in(op, 1))));
+	define_line(g, op->out[0], str_fmt("ct_take<%s>(%s, %s, %s)", line_args(l), as_line(l, tl_text(g, ir_in(op, 0))), index,
+		tl_text(g, ir_in(op, 2))));
+}
+
+/* Each axis as the number of sub-tiles by their length: `part` first. A sub-tile has one along each axis. */
+static Str split_shape(const Type *big, const Type *part, bool whole)
+{
+	Out *o = out_new();
+	for (int i = 0; i < big->rank; i++) {
+		long long length = (long long)type_extent(part, i), n = (long long)type_extent(big, i) / length;
+		out_printf(o, "%s%lld, %lld", i ? ", " : "ct::shape<", whole ? n : 1, length);
+	}
+	out_puts(o, ">");
+	return out_take(o);
+}
+
+/* x with a sub-tile replaced: y beside itself everywhere, and chosen where all numbers of sub-tiles are the indices. */
+static void insert(Tg *g, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
+	Str whole = split_shape(x->type, y->type, true), here = tl_temp(g, "here");
+	out_printf(g->o, "const auto %s = ", here);
+	for (int i = 0; i < x->type->rank; i++) {
+		long long n = (long long)(type_extent(x->type, i) / type_extent(y->type, i));
+		Out *shape = out_new();
+		for (int k = 0; k < 2 * x->type->rank; k++) out_printf(shape, "%s%lld", k ? ", " : "", k == 2 * i ? n : 1ll);
+		out_printf(g->o, "%s(ct::reshape<ct::shape<%s>>(ct::iota<ct::tile<long long, ct::shape<%lld>>>()) == (long long)%s)", i ? " && " : "",
+			out_take(shape), n, tl_text(g, ir_in(op, 2 + i)));
+	}
+	out_puts(g->o, ";\n");
+	Str part = split_shape(x->type, y->type, false);
+	tl_define(g, op->out[0], str_fmt("ct::reshape<%s>(ct::select(ct::broadcast<%s>(%s), ct::broadcast<%s>(ct::reshape<%s>(%s)), ct::reshape<%s>(%s)))",
+		tl_shape(x->type), whole, here, whole, part, tl_text(g, y), whole, tl_text(g, x)));
+}
+
+/* ---- orders ---- */
+/* Keys that can be compared: bool as bytes. */
+static Str sort_key(Str x, Elem e) { return e == EL_BOOL ? str_fmt("ct::element_cast<unsigned char>(%s)", x) : x; }
+
+static Str sort_result(Str x, Elem e) { return e == EL_BOOL ? str_fmt("ct_nonzero(%s)", x) : x; }
+
+/* Sorts keys with their places in the line, by which equal keys stay in their order; the names of both. */
+static void sorted(Tg *g, const Op *op, const char *order, Str *keys, Str *places)
+{
+	Line l = axis_line(op);
+	const Val *x = ir_in(op, 0);
+	*keys = tl_temp(g, "keys");
+	*places = tl_temp(g, "places");
+	out_printf(g->o, "auto %s = %s;\n", *keys, sort_key(as_line(l, tl_text(g, x)), x->type->elem));
+	out_printf(g->o, "auto %s = ct_place<%s>();\n", *places, line_args(l));
+	out_printf(g->o, "ct_sort<%s, %s>(%s, %s);\n", line_args(l), order, *keys, *places);
+}
+
+static void sort(Tg *g, const Op *op)
+{
+	Str keys, places;
+	sorted(g, op, ir_int(op, AT_DESCENDING, 0) ? "ct_down" : "ct_up", &keys, &places);
+	define_line(g, op->out[0], sort_result(keys, op->out[0]->type->elem));
+}
+
+/* The first k of a line in descending order. */
+static void topk(Tg *g, const Op *op)
+{
+	int axis = (int)ir_int(op, AT_AXIS, 0);
+	Line l = line_of(op->out[0]->type, axis);
+	Str keys, places;
+	sorted(g, op, "ct_greatest", &keys, &places);
+	for (int i = 0; i < 2; i++) {
+		Str first = str_fmt("ct::extract(%s, ct::shape<%s>{}, 0, 0, 0)", i ? places : keys, line_args(l));
+		define_line(g, op->out[i], i ? first : sort_result(first, op->out[0]->type->elem));
+	}
+}
+
+static void histogram(Tg *g, const Op *op)
+{
+	const Val *x = ir_in(op, 0);
+	Str flat = str_fmt("ct::reshape<ct::shape<%lld>>(ct::element_cast<long long>(%s))", (long long)type_size(x->type), tl_text(g, x));
+	tl_define(g, op->out[0], str_fmt("ct_histogram<%s, %lld>(%s)", tl_type(g, op->out[0]->type),
+		(long long)type_size(op->out[0]->type), flat));
+}
+
+/* ---- reductions and scans with functions that Tile C++ does not have ---- */
+/* Combines tiles a and b of one shape, those of lower indices first, into `to`: texts, `count` of each. */
+typedef void Combine(Tg *g, const Op *op, const Type *shape, const Str *a, const Str *b, Str *to);
+
+static const Type *shaped(const Type *like, const Type *shape) { return type_with_shape(like, shape->rank, shape->log2); }
+
+/* A value of the region as a tile: the same number, so that its text is found; a scalar from outside is spread first. */
+static Val *lifted(Tg *g, const Val *v, const Type *shape, const IrBlock *region, Str *outer)
+{
+	Val *r = NEW(A_TMP, Val);
+	*r = *v;
+	r->type = shaped(v->type, shape);
+	r->fwd = NULL;
+	bool inside = v->def ? v->def->parent == region : v->block == region;
+	*outer = inside ? NULL : tl_text(g, v);
+	if (inside) return r;
+	Str t = tl_temp(g, "k");
+	out_printf(g->o, "const auto %s = %s;\n", t, tl_full(g, r->type, *outer));
+	g->val[v->id].text = t;
+	return r;
+}
+
+/* An operation on scalars, printed for tiles. */
+static void print_lifted(Tg *g, const Op *op, const Type *shape, const IrBlock *region)
+{
+	Op *c = NEW(A_TMP, Op);
+	Str *outer = NEW_ARRAY(A_TMP, Str, op->nin + 1);
+	*c = *op;
+	c->in = NEW_ARRAY(A_TMP, Val *, op->nin + 1);
+	c->out = NEW_ARRAY(A_TMP, Val *, op->nout + 1);
+	for (int i = 0; i < op->nin; i++) c->in[i] = lifted(g, ir_in(op, i), shape, region, &outer[i]);
+	for (int i = 0; i < op->nout; i++) {
+		Val *v = NEW(A_TMP, Val);
+		*v = *op->out[i];
+		v->type = shaped(v->type, shape);
+		v->def = c;
+		v->fwd = NULL;
+		c->out[i] = v;
+		g->given[v->id] = NULL;         /* printed again for another shape: a name of its own */
+	}
+	tl_op(g, c);
+	for (int i = 0; i < op->nin; i++)
+		if (outer[i]) g->val[ir_in(op, i)->id].text = outer[i];
+}
+
+static void combine_region(Tg *g, const Op *op, const Type *shape, const Str *a, const Str *b, Str *to)
+{
+	const IrBlock *body = op->region[0];
+	int n = op->nin / 2;
+	for (int i = 0; i < n; i++) {
+		g->val[body->args.p[i]->id].text = a[i];
+		g->val[body->args.p[n + i]->id].text = b[i];
+	}
+	for (const Op *p = body->first; p; p = p->next) {
+		if (p->nregion) {
+			tl_lacks(g, p, "a branch or a loop in the function of a reduction or scan");
+			continue;
+		}
+		if (p->code != OP_YIELD) {
+			print_lifted(g, p, shape, body);
+			continue;
+		}
+		for (int i = 0; i < n; i++) {
+			Str outer;
+			lifted(g, ir_in(p, i), shape, body, &outer);
+			to[i] = tl_text(g, ir_in(p, i));
+			if (outer) g->val[ir_in(p, i)->id].text = outer;
+		}
+	}
+}
+
+static void combine_op(Tg *g, const Op *op, const Type *shape, const Str *a, const Str *b, Str *to)
+{
+	Elem e = shape->elem;
+	Str modes = elem_is_float(e) ? tl_modes(op) : "";
+	const char *f = op->code == OP_CUMMAX ? "max" : op->code == OP_CUMMIN ? "min" : op->code == OP_CUMSUM ? "add" : "mul";
+	bool sums = op->code == OP_CUMSUM || op->code == OP_CUMPROD;
+	(void)g;
+	if (e == EL_BOOL) to[0] = str_fmt("%s %s %s", a[0], op->code == OP_CUMSUM || op->code == OP_CUMMAX ? "||" : "&&", b[0]);
+	else if (sums && elem_is_signed(e)) to[0] = str_fmt("ct_%s_s(%s, %s)", f, a[0], b[0]);
+	else to[0] = str_fmt("ct::%s(%s, %s%s)", f, a[0], b[0], modes);
+}
+
+/* The shape outer x m x 2 x k x inner, without the 2 where one half is meant. */
+static Str halves_shape(Line l, long long m, int two, long long k) { return str_fmt("ct::shape<%lld, %lld, %d, %lld, %lld>", l.outer, m, two, k, l.inner); }
+
+static const Type *half_type(const Type *t, Line l, long long m, long long k)
+{
+	long long extent[] = { l.outer, m, 1, k, l.inner };
+	uint8_t log2[5];
+	for (int i = 0; i < 5; i++) log2[i] = (uint8_t)__builtin_ctzll((unsigned long long)extent[i]);
+	return type_with_shape(t, 5, log2);
+}
+
+static Str name_of(Tg *g, const char *what, Str text)
+{
+	Str n = tl_temp(g, what);
+	out_printf(g->o, "const auto %s = %s;\n", n, text);
+	return n;
+}
+
+static Str *tiles_as_lines(Tg *g, const Op *op, Line l, int n)
+{
+	Str *x = NEW_ARRAY(A_TMP, Str, n);
+	for (int i = 0; i < n; i++) x[i] = name_of(g, "x", as_line(l, tl_text(g, ir_in(op, i))));
+	return x;
+}
+
+/* Neighbours are combined until one is left. */
+static void reduce(Tg *g, const Op *op)
+{
+	int n = op->nin / 2;
+	Line l = axis_line(op);
+	Str *x = tiles_as_lines(g, op, l, n), *a = NEW_ARRAY(A_TMP, Str, n), *b = NEW_ARRAY(A_TMP, Str, n);
+	for (long long m = l.n / 2; m; m /= 2) {
+		const Type *t = half_type(ir_in(op, 0)->type, l, m, 1);
+		for (int i = 0; i < n; i++) {
+			Str pairs = name_of(g, "pairs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, 1), x[i]));
+			a[i] = name_of(g, "a", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
+			b[i] = name_of(g, "b", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
+		}
+		combine_region(g, op, t, a, b, x);
+	}
+	for (int i = 0; i < n; i++) define_line(g, op->out[i], x[i]);
+}
+
+/* What an exclusive scan begins with. */
+static Str identity(Tg *g, const Op *op, int i)
+{
+	Elem e = op->out[i]->type->elem;
+	bool max = op->code == OP_CUMMAX;
+	if (op->code == OP_SCAN) return tl_text(g, ir_in(op, op->nin / 2 + i));
+	if (op->code == OP_CUMSUM) return tl_num(e, num_zero(e));
+	if (op->code == OP_CUMPROD) return tl_num(e, num_one(e));
+	if (elem_is_float(e)) return tl_num(e, num_float(max ? -__builtin_inf() : __builtin_inf()));
+	return tl_num(e, max ? num_least(e) : num_greatest(e));
+}
+
+/* Runs of k elements are known; those behind in each pair of runs get what the run in front came to (Sklansky). */
+static void scan(Tg *g, const Op *op, int n, Combine *combine)
+{
+	Line l = axis_line(op);
+	bool back = ir_int(op, AT_DIRECTION, 0);
+	Str *x = tiles_as_lines(g, op, l, n), *lo = NEW_ARRAY(A_TMP, Str, n), *hi = NEW_ARRAY(A_TMP, Str, n);
+	Str *a = NEW_ARRAY(A_TMP, Str, n), *b = NEW_ARRAY(A_TMP, Str, n), *to = NEW_ARRAY(A_TMP, Str, n);
+	for (long long k = 1; k < l.n; k *= 2) {
+		long long m = l.n / 2 / k;
+		Str half = halves_shape(l, m, 1, k), one = halves_shape(l, m, 1, 1);
+		for (int i = 0; i < n; i++) {
+			Str runs = name_of(g, "runs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, k), x[i]));
+			lo[i] = name_of(g, "lo", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", runs, half));
+			hi[i] = name_of(g, "hi", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", runs, half));
+			Str all = str_fmt("ct::broadcast<%s>(ct::extract(%s, %s{}, 0, 0, 0, %lld, 0))", half, back ? hi[i] : lo[i], one, back ? 0 : k - 1);
+			a[i] = back ? lo[i] : name_of(g, "all", all);
+			b[i] = back ? name_of(g, "all", all) : hi[i];
+		}
+		combine(g, op, half_type(ir_in(op, 0)->type, l, m, k), a, b, to);
+		for (int i = 0; i < n; i++)
+			x[i] = name_of(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(ct::cat<2>(%s, %s))", line_args(l), back ? to[i] : lo[i], back ? hi[i] : to[i]));
+	}
+	for (int i = 0; i < n; i++)
+		define_line(g, op->out[i], ir_int(op, AT_EXCLUSIVE, 0) ? moved(l, x[i], back ? -1 : 1, identity(g, op, i)) : x[i]);
+}
+
+void tl_scan_written(Tg *g, const Op *op) { scan(g, op, 1, combine_op); }
 
 bool tl_written(Tg *g, const Op *op)
 {
-	(void)g;
 	switch (op->code) {
+	case OP_FLIP: flip(g, op); return true;
+	case OP_SHIFT: case OP_ROTATE: shift(g, op); return true;
+	case OP_TAKE: take(g, op); return true;
+	case OP_INSERT: insert(g, op); return true;
+	case OP_SORT: sort(g, op); return true;
+	case OP_TOPK: topk(g, op); return true;
+	case OP_HISTOGRAM: histogram(g, op); return true;
+	case OP_REDUCE: reduce(g, op); return true;
+	case OP_SCAN: scan(g, op, op->nin / 2, combine_region); return true;
+	case OP_CUMMAX: case OP_CUMMIN: tl_scan_written(g, op); return true;
 	default: return false;
 	}
 }

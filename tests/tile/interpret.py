@@ -276,8 +276,11 @@ def fma(x, y, z, elem, mode, ftz):
 
 
 def extreme(f, x, y, propagate):
+    """-0 is less than +0, as PTX has it."""
     with np.errstate(all="ignore"):
-        return np.asarray((np.maximum if f == "max" else np.minimum)(x, y) if propagate else (np.fmax if f == "max" else np.fmin)(x, y), dtype=np.asarray(x).dtype)
+        r = (np.maximum if f == "max" else np.minimum)(x, y) if propagate else (np.fmax if f == "max" else np.fmin)(x, y)
+        take = np.signbit(y) if f == "min" else np.signbit(x)
+        return np.asarray(np.where(np.asarray(x) == np.asarray(y), np.where(take, y, x), r), dtype=np.asarray(x).dtype)
 
 
 def math_f32(f, x, elem):

@@ -4,7 +4,7 @@ ctilec_test(tile/samples "tile" tile/nvcc.py samples)
 ctilec_test(tile/golden "quick;golden;tile" tile/golden.py)
 
 # ---- values of what its front end makes of the kernels, interpreted: no GPU ----
-foreach(suite memory/8 casts/6 reductions/6 products/6 modes/6)
+foreach(suite memory/8 casts/6 reductions/6 products/6 modes/6 shapes/12 elementwise/24)
   get_filename_component(name ${suite} DIRECTORY)
   get_filename_component(parts ${suite} NAME)
   ctilec_test(tile/values-${name} "tile" tile/values.py ${name} 1/${parts})
