@@ -64,9 +64,8 @@ def on_nvcc(tmp):
 
 
 with tmpdir() as tmp:
-    sanitized = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     if sys.argv[1] == "c":
-        on_c(tmp, [("gcc", ["-O2"]), ("gcc", ["-O2", "-fopenmp"]), ("clang", ["-O2", "-Wno-unknown-pragmas"]), ("gcc", sanitized)], ["-Wno-unknown-pragmas"])
+        on_c(tmp, [("gcc", ["-O2"]), ("gcc", ["-O2", "-fopenmp"]), ("clang", ["-O2", "-Wno-unknown-pragmas"]), ("gcc", SANITIZED)], ["-Wno-unknown-pragmas"])
         headers_in_cxx(tmp)
     elif sys.argv[1] == "overlap":
         overlap(tmp)

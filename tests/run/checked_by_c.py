@@ -9,7 +9,6 @@ from common import *
 
 COMMON = os.path.join(ROOT, "samples", "common")
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
-SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SOURCE = os.path.join(ROOT, "tests", sys.argv[1])
 NAME = os.path.basename(SOURCE)
 

@@ -38,13 +38,14 @@ def program(name, target="c"):
                     break
         check(objects, "%s includes no header of a .tile file" % source)
         exe = os.path.join(tmp, name)
-        compiler = [NVCC, "-O2", "-arch=native"] if target == "gpu" else [
-            CC, "-std=c11", "-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror"]
+        strict = [CC, "-std=c11", "-Wall", "-Wextra", "-Werror"]
+        builds = [[NVCC, "-O2", "-arch=native"]] if target == "gpu" else [strict + ["-O2"], strict + SANITIZED]
         device = os.path.join(common, "device_cuda.c" if target == "gpu" else "device_host.c")
-        must(compiler + ["-I" + tmp, "-I" + common, "-o", exe, source, device] + objects + ["-lm"])
-        r = run([exe])
-        print(r.out.decode("utf-8", "replace"))
-        check(r.code == 0, "%s: exit %d\n%s" % (name, r.code, r.text[-3000:]))
+        for compiler in builds:
+            must(compiler + ["-I" + tmp, "-I" + common, "-o", exe, source, device] + objects + ["-lm"])
+            r = run([exe])
+            print(r.out.decode("utf-8", "replace"))
+            check(r.code == 0, "%s: %s: exit %d\n%s" % (name, " ".join(compiler), r.code, r.text[-3000:]))
 
 
 compiles() if len(sys.argv) == 1 else program(*sys.argv[1:])
