@@ -75,7 +75,7 @@ static void tables(void)
 		CHECK(op_by_name(str_intern(r->name), &op) && (int)op == i);
 		int n = op_args((OpCode)i, a);
 		CHECK(n < OP_ARGS && (n || !*r->sig));
-		for (int k = 0; k < n; k++) CHECK(strchr("vstalifnbqwpk", a[k].kind) && str_len(a[k].name) > 0);
+		for (int k = 0; k < n; k++) CHECK(strchr("vstalifnbqwpkro", a[k].kind) && str_len(a[k].name) > 0);
 		if (r->form == FORM_PLACED) CHECK(r->flags & OPF_HIDDEN);
 		if (r->form == FORM_SUGAR) CHECK(!(r->flags & OPF_HIDDEN));
 		if (r->flags & OPF_PURE) CHECK(!(r->flags & (OPF_READ | OPF_WRITE | OPF_TERM)));
