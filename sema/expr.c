@@ -30,7 +30,7 @@ static Sv bound_value(Cx *cx, Bind *b, Span at)
 	b->used = true;
 	if (b->scalar_meant_tile) return sv_poison(at);
 	if (b->kind == BIND_DIM && b->sv.kind != SV_VAL) {
-		b->sv = sv_val(sema_launch(cx, b->elem, b->sym), at);
+		b->sv = sv_val(sema_launch(cx, b->typed ? b->said : b->elem, b->sym), at);
 		b->sv.name = b->name;
 	}
 	Sv v = b->sv;

@@ -132,7 +132,9 @@ typedef struct Bind {
 	Sv sv;                  /* SV: the value; VAR: the current value (SV_VAL); DIM: the launch value once made */
 	const Type *type;       /* VAR: its one type */
 	const Sym *sym;         /* DIM */
-	Elem elem;              /* DIM: i32 or i64 */
+	Elem elem;              /* DIM: i32 or i64, as its indices have */
+	bool typed;             /* DIM: declared as `n: said`, the type of its value; else that is elem */
+	Elem said;
 	int depth;              /* of the scope it is in */
 	bool used;
 	bool local;             /* a let, var, const or loop counter: unused ones are warned about */

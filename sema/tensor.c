@@ -1,5 +1,6 @@
 /* Tensors: their types in parameter lists, dimensions and free strides, the views of parameters, extents and strides of any
  * view as values, values known at launch. */
+#include "ir/fold.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -51,12 +52,27 @@ static void declare_names(TensorCx *t, const Expr *e, bool stride)
 	}
 }
 
-static bool dim_elem(Cx *cx, const Expr *type, Elem *e)
+/* The type of a dimension's value, any integer where dimensions are declared, and that of its indices, i32 or i64. */
+static bool dim_elem(const TensorCx *t, const Expr *type, Elem *said, Elem *e)
 {
-	if (!sema_elem(cx, type, e)) return false;
-	if (*e == EL_I32 || *e == EL_I64) return true;
-	cx_diag(cx, D_DIM_TYPE, type->span, elem_name(*e));
+	if (!sema_elem(t->cx, type, said)) return false;
+	bool integer = !elem_is_ptr(*said) && elem_is_int(*said);
+	*e = integer && (elem_bytes(*said) == 8 || *said == EL_U32) ? EL_I64 : EL_I32;
+	if (integer && (t->dims || *said == *e)) return true;
+	cx_diag(t->cx, D_DIM_TYPE, type->span, elem_name(*said));
 	return false;
+}
+
+/* The launcher refuses what the type of the dimension's value does not hold. */
+static void dim_holds(TensorCx *t, const Bind *b, Span at)
+{
+	int64_t most = b->said == EL_U64 ? INT64_MAX : num_greatest(b->said).i;
+	IrWhere w = { sym_cmp(SYM_LE, b->sym, sym_const(most)), str_fmt("%s <= %lld", b->name, (long long)most), at };
+	if (b->said == b->elem || b->said == EL_U64 || !t->where) return;
+	facts_assume(t->cx->facts, w.cond);
+	for (int i = 0; i < t->where->n; i++)
+		if (t->where->p[i].cond == w.cond) return;
+	vec_push(A_UNIT, t->where, w);
 }
 
 /* One extent. `n: i64` declares; the declaration counts for every use of n, so the elem may still become i64. */
@@ -65,13 +81,20 @@ static bool resolve_extent(TensorCx *t, const Expr *e, const Sym **sym, Elem *el
 	Cx *cx = t->cx;
 	*elem = EL_I32;
 	if (e->kind == EX_DIM) {
-		if (!dim_elem(cx, e->u.dim.type, elem)) return false;
+		Elem said;
+		if (!dim_elem(t, e->u.dim.type, &said, elem)) return false;
 		if (t->dims) declare_atom(t, e->u.dim.name, *elem, false);
-		const Bind *b = scope_find(cx, e->u.dim.name.s);
+		Bind *b = scope_find(cx, e->u.dim.name.s);
 		*sym = b ? b->sym : NULL;
-		if (b && b->elem == EL_I64 && *elem == EL_I32) {
-			cx_diag(cx, D_DIM_TWICE, e->span, e->u.dim.name.s);
+		bool other = b && b->typed && b->said != said;
+		if (b && (other || (b->elem == EL_I64 && *elem == EL_I32))) {
+			cx_diag(cx, D_DIM_TWICE, e->span, e->u.dim.name.s, elem_name(other ? b->said : b->elem), elem_name(said));
 			return false;
+		}
+		if (b && t->dims) {
+			b->typed = true;
+			b->said = said;
+			dim_holds(t, b, e->span);
 		}
 		for (int i = 0; t->dims && i < t->dims->n; i++)
 			if (t->dims->p[i].name == e->u.dim.name.s) t->dims->p[i].elem = *elem;

@@ -215,7 +215,8 @@ for t in RESTRICTED:
         refused(S, f"restricted {t}: {e}", "E0263", e, f"a: tile<{t}, [4]>")
 refused(S, "pointers to pointers", "E0241", "p", "p: ptr<ptr<i32>>")
 refused(S, "a load by void*", "E0280", "unsafe load(p)", "p: ptr<void>")
-differs(S, "an index type of 16 bits", "`bid`, extents and indices are i32")
+program(S, "an index type of 16 bits", [("x: tensor<i32, [n: i16]>", EIGHT), ("o: out tensor<i16, [2]>", Out(np.int16([8, 9])))],
+        "    static_assert(type_of(n) == i16);\n    o[0] = n; o[1] = n + 1i16;", (8,))
 refused(S, "elements of a tile are not assigned", "E0518", "x", source="fn f(x: tile<i32, [4]>) { x[0] = 1; }\n")
 refused(S, "a length that is no power of two", "E0243", "x", "x: tile<f32, [4, 7]>")
 refused(S, "a length of 0", "E0243", "x", "x: tile<f32, [0]>")

@@ -26,7 +26,7 @@ COUNT = {"000": 197, "001": 45, "002": 82, "003": 75, "004": 380, "facts": 24}
 # that there is here. Each is tested where the row's subject is.
 BEYOND = [
     "literals take the type of the other operand", "two scalars follow the rules of tiles", "of two scalars look at the right side", "compound assignment exists",
-    "a scalar starts or is assigned", "`full` converts its value", "atomics of views take every order",
+    "a scalar starts or is assigned", "`full` converts its value", "`bid`, extents and indices are i32", "atomics of views take every order",
     "reductions and scans take several axes", "`argmax` and `argmin` give i32", "`atomic_add` on bf16 works", "overflow and shifts are defined",
     "casts of every value are defined", "indices outside are defined", "a race gives one of the values", "pads may be any value", "a false promise about a constant",
     "`assume_divisible` takes any number", "`a * b + c` in one expression", "a tile has at most 8 axes", "an output whose elements overlap", "`print` ends its line",

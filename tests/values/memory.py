@@ -540,6 +540,25 @@ for t in NUMERIC:
 """, calls)
 
 # ---- raw pointers ----
+S.add("dimension_types", """kernel dimension_types(x: tensor<i32, [n: i16]>, y: out tensor<i32, [m: u32, n]>, o: out tensor<i64, [4]>, c: tensor<i8, [k: u8, j: u64]>) grid [1] {
+    static_assert(type_of(n) == i16 && type_of(m) == u32 && type_of(k) == u8 && type_of(j) == u64);
+    o[0] = n; o[1] = m; o[2] = k; o[3] = i64(j);
+    for i in 0 .. n { y[m - 1, i] = x[i] + i32(i) + i32(c[k - 1, j - 1]); }
+}
+""", lambda rng: [dimension_types(5, 1, 2, 3), dimension_types(0, 2, 1, 1), dimension_types(40000, 1, 1, 1, "n <= 32767"), dimension_types(0, 1 << 32, 1, 1, "m <= 4294967295"),
+                  dimension_types(4, 1, 256, 1, "k <= 255")])
+
+
+def dimension_types(n, m, k, j, refused=None):
+    x, c = np.arange(n, dtype=I32), np.full((k, j), 3, np.int8)
+    y = np.zeros((1 if refused else m, n), I32)
+    want = y.copy()
+    want[-1] = 2 * np.arange(n) + 3
+    if refused:
+        return Call("dimension_types", x, y, np.zeros(4, I64), c, n, m, k, j, status=3, text=refused)
+    return Call("dimension_types", x, Out(want, y), Out(I64([n, m, k, j])), c, n, m, k, j)
+
+
 S.add("pointers", """kernel pointers(p: ptr<f32>, q: ptr<f32>, r: out tensor<f32, [6, 16]>, d: out tensor<i64, [4]>, c: out tensor<bool, [8]>, n: i32) grid [1] {
     let i = iota([16], i32);
     r[0, :].store([0], unsafe load(p + i, mask: i < n, pad: -1));
