@@ -204,6 +204,41 @@ def aliases():
     return Call("aliases", Out(a.astype(np.int32), np.zeros(64, np.int32)), Out(y.astype(np.int32)), Out(z.astype(np.int32)), np.int32(64))
 
 
+def one_of(v):
+    """Each place has one of the values stored there, and all of its elements are equal."""
+    for k in range(63):
+        at = [v[i, k - i] for i in range(max(0, k - 31), min(k, 31) + 1)]
+        if len(set(at)) != 1 or not any(at[0] == i * 32 + k - i for i in range(max(0, k - 31), min(k, 31) + 1)):
+            return f"place {k} reads {sorted(set(at))}"
+    return None
+
+
+S.add("one_place", """kernel one_place(p: ptr<i32>, z: out tensor<i32, [32, 32]>, n: i32) grid [1] {
+    let c = unsafe tensor_span(p, [n, n], layout_strided([1, 1]));
+    c.store([0, 0], iota([32, 32], i32));
+    z.store([0, 0], c.load([0, 0], [32, 32]));
+}
+""", lambda rng: [Call("one_place", Out(np.zeros(63, np.int32), accept=lambda v: None), Out(np.zeros((32, 32), np.int32), accept=one_of), np.int32(32))])
+
+S.add("behind", """kernel behind<N: int = 1024>(p: ptr<f32>, y: out tensor<f32, [n]>) grid [1] {
+    let a = unsafe tensor_span(p, [n]), b = unsafe tensor_span(p + N, [n - N]);
+    var s: tile<f32, [1]> = 0;
+    for j in 0 .. cdiv(n, N) { s += sum(a.load([j], [N]), 0); }
+    for j in 0 .. cdiv(n, N) {
+        let v = a.load([j], [N]);       // what the last round stored through b
+        b.store([j], v + 1.0);
+        y.store([j], v + s);
+    }
+}
+""", lambda rng: [behind(rng)])
+
+
+def behind(rng):
+    x = rng.integers(0, 50, 8192).astype(np.float32)
+    after = np.concatenate([x[:1024] + j for j in range(8)]).astype(np.float32)
+    return Call("behind", Out(after, x), Out(after + x.sum()), 8192)
+
+
 # rows, as kernels of parameters have them: reductions, wide tiles, loops over a row; p and q may be one array
 S.add("rows", """kernel rows<BN: int = 256>(p: ptr<f32>, q: ptr<f32>, m: i32, n: i32) grid [m] {
     let x = unsafe tensor_span(p, [m, n]), y = unsafe tensor_span(q, [m, n]);
