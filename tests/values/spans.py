@@ -272,7 +272,7 @@ entry both_padded(x: tensor<i32, [m, n], layout_right_padded<a>>, y: out tensor<
 }
 """, lambda rng: [padded_by(rng, m, n, a, b) for m, n, a, b in [(3, 7, 8, 1), (8, 16, 5, 3), (9, 9, 9, 10)]] + [
     Call("by_alignment", np.zeros(4, np.int32), Out(np.zeros(4, np.int32)), 2, 2, 0, 1, status=3, text="a >= 1"),
-    Call("by_alignment", np.zeros(4, np.int32), Out(np.zeros(4, np.int32)), 2, 2, 1, -3, status=3, text="b >= 1"), both_padded(rng)])
+    Call("by_alignment", np.zeros(4, np.int32), Out(np.zeros(4, np.int32)), 2, 2, 1, -3, status=7, text="b is -3"), both_padded(rng)])
 
 
 def padded_by(rng, m, n, a, b):
