@@ -36,7 +36,7 @@ typedef enum SvKind {
 	SV_FN,          /* function or lambda: u.fn */
 	SV_OP,          /* the name of an operation, as in reduce(x, 0, 0, max): u.op */
 	SV_STRING,      /* u.str */
-	SV_DYNAMIC,     /* an extent or stride known only at the launch, as static_stride says it: compared with == and != only; u.str says which */
+	SV_DYNAMIC,     /* an extent or stride known only at the launch, for static_stride: compared with == and != only; u.str: which */
 	SV_LAYOUT,      /* u.layout: layout_of(t), compared with == and != only */
 	SV_LIT,         /* a tile literal whose elements have no type yet: u.lit. From sema_operand only, for who gives it one */
 	SV_WORD         /* a name that stands for nothing else, where a word is expected (rounding: toward_zero): u.str */
