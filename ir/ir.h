@@ -100,6 +100,7 @@ enum { OP_ARGS = 12 };
 typedef struct OpArg { Str name; char kind; bool optional, named; AttrKey word; } OpArg;     /* word: AT_COUNT: none */
 int op_args(OpCode op, OpArg out[OP_ARGS]);     /* the signature in the table, taken apart; how many */
 int attr_word(AttrKey key, Str word);           /* index in the list, -1: none */
+bool op_takes_order(OpCode op, int word);       /* may it have this memory order? */
 Str attr_word_text(AttrKey key, int index);
 
 /* A constant of some element type. Integers, bool and null in i (u64 reinterpreted); floats in f, exactly representable in

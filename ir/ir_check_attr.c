@@ -98,8 +98,8 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_DESCENDING: return code == OP_SORT;
 	case AT_PRECISION: return code == OP_MMA || code == OP_MMA_SYNC;
 	case AT_RMW: return code == OP_ATOMIC_RMW || code == OP_ATOMIC_RMW_PTR;
-	case AT_ORDER: return chk_is_atomic(code) || code == OP_LOAD || code == OP_STORE || code == OP_CLUSTER_BARRIER;
-	case AT_SCOPE: return chk_is_atomic(code);
+	case AT_ORDER: return chk_is_atomic(code) || code == OP_CLUSTER_BARRIER;
+	case AT_SCOPE: case AT_APART: return chk_is_atomic(code);
 	case AT_KIND: return reduces_here;
 	case AT_PHASE: return code == OP_MBAR_WAIT;
 	case AT_AMONG: return code == OP_GROUP_BARRIER;

@@ -37,12 +37,11 @@ static bool chk_place(Check *c, const Op *op, int nextra, bool mask, int *first,
 
 static bool chk_access_modes(Check *c, const Op *op, Elem e)
 {
-	int64_t order = ir_int(op, AT_ORDER, 0);
-	bool load = op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR || op->code == OP_LOAD;
-	bool store = op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR || op->code == OP_STORE;
-	if (load) NEED(order <= 1, "a load is `relaxed` or `acquire`");
-	if (store) NEED(order == 0 || order == 2, "a store is `relaxed` or `release`");
-	if (chk_is_atomic(op->code) && !load && !store) NEED(elem_is_arith(e) && e != EL_BOOL, "no atomics on this element type");
+	bool atomic = chk_is_atomic(op->code), load = op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR;
+	bool store = op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR;
+	if (atomic) NEED(op_takes_order(op->code, (int)ir_int(op, AT_ORDER, 0)), "%s", load ? "a load is `relaxed` or `acquire`" :
+		store ? "a store is `relaxed` or `release`" : "an atomic operation is not `weak`");
+	if (atomic && !load && !store) NEED(elem_is_arith(e) && e != EL_BOOL, "no atomics on this element type");
 	return true;
 }
 

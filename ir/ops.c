@@ -170,6 +170,32 @@ static void put_call(Out *o, OpCode op)
 	out_puts(o, ")");
 }
 
+/* Reads acquire, writes release, and both in one is both. Plain accesses may be weak, without an order; atomics never are. */
+bool op_takes_order(OpCode op, int word)
+{
+	Str w = attr_word_text(AT_ORDER, word);
+	bool plain = op == OP_LOAD || op == OP_LOAD_AT || op == OP_STORE || op == OP_STORE_AT || op == OP_GATHER || op == OP_SCATTER;
+	bool load = op == OP_LOAD || op == OP_LOAD_AT || op == OP_GATHER || op == OP_ATOMIC_LOAD || op == OP_ATOMIC_LOAD_PTR;
+	bool store = op == OP_STORE || op == OP_STORE_AT || op == OP_SCATTER || op == OP_ATOMIC_STORE || op == OP_ATOMIC_STORE_PTR;
+	if (!w) return false;
+	if (!strcmp(w, "weak")) return plain;
+	if (!strcmp(w, "acquire")) return !store;
+	if (!strcmp(w, "release")) return !load;
+	if (!strcmp(w, "acquire_release")) return !load && !store;
+	return true;
+}
+
+static void put_orders(Out *o, OpCode op, const char *quote)
+{
+	int weak = attr_word(AT_ORDER, str_intern("weak"));
+	const char *sep = "";
+	for (int i = op_takes_order(op, weak) ? -1 : 0; i < weak; i++) {
+		if (i >= 0 && !op_takes_order(op, i)) continue;
+		out_printf(o, "%s%s%s%s", sep, quote, attr_word_text(AT_ORDER, i < 0 ? weak : i), quote);
+		sep = ", ";
+	}
+}
+
 /* The words that the operation accepts, its default first. Functions like exp have two rounding modes of their own. */
 static void put_words(Out *o, OpCode op, AttrKey key, const char *quote)
 {
@@ -177,6 +203,10 @@ static void put_words(Out *o, OpCode op, AttrKey key, const char *quote)
 	const char *sep = "";
 	if (key == AT_ROUNDING && (op == OP_EXP || op == OP_TANH)) {
 		out_printf(o, "%sfull%s, %sapproximate%s", quote, quote, quote, quote);
+		return;
+	}
+	if (key == AT_ORDER) {
+		put_orders(o, op, quote);
 		return;
 	}
 	for (int i = 0; (w = attr_word_text(key, i)) != NULL; i++) {

@@ -263,7 +263,11 @@ static void rise(Op *op, Op *at)
 	ir_move_before(op, at);
 }
 
-static void find_write(void *ctx, Op *op) { *(bool *)ctx |= (op_rows[op->code].flags & OPF_WRITE) != 0; }
+/* What a load may not pass: writes, and accesses with a memory order, behind which stands what others wrote. */
+static void find_write(void *ctx, Op *op)
+{
+	*(bool *)ctx |= (op_rows[op->code].flags & OPF_WRITE) || ir_int(op, AT_ORDER, 0);
+}
 
 static bool writes(Op *op)
 {

@@ -52,7 +52,7 @@ static DenseKind stretch_of(const Fn *fn, ValSyms *b, const Op *op)
 	const IrAttr *inside = ir_attr(op, AT_INSIDE);
 	int axis = row_axis(t), last = view->type->rank - 1;
 	if (view->block != fn->body || view->def || t->rank != view->type->rank || axis != last) return DENSE_NONE;
-	if (!unit_axis(fn, view, last) || ir_int(op, AT_ORDER, 0) || ir_int(op, AT_CACHE, 0)) return DENSE_NONE;
+	if (!unit_axis(fn, view, last) || ir_int(op, AT_CACHE, 0)) return DENSE_NONE;
 	const Sym *row = valsym_extent(b, view, last), *begin = begin_of(b, op), *zero = sym_const(0);
 	if (!row || !begin || valsym_access(b, op, last) != zero) return DENSE_NONE;
 	if (!facts_le(b->facts, row, sym_const(type_extent(t, last)))) return DENSE_NONE;

@@ -41,7 +41,7 @@ static bool writes(const Op *op) { return (op_rows[op->code].flags & OPF_WRITE) 
 static bool may_be_passed(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
-	if (op->nregion || ir_int(op, AT_ORDER, 0) || one_thread_reads(op)) return false;
+	if (op->nregion || one_thread_reads(op)) return false;
 	if (is_access(op)) return true;
 	switch (op->code) {
 	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:

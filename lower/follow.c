@@ -60,7 +60,7 @@ static int groups(Fn *fn, const LowerCx *cx)
 /* Threads wait for each other in exchanges alone, to which each warp sends something: none is two rounds behind another. */
 static bool suits(const Op *op)
 {
-	if (op->nregion || ir_int(op, AT_ORDER, 0) || op_tells(op)) return false;
+	if (op->nregion || op_tells(op)) return false;
 	switch (op->code) {
 	case OP_EXCHANGE:
 		for (int i = 0; i < op->nin; i++)

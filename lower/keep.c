@@ -97,7 +97,7 @@ static bool repeats(const Op *x, const Op *y, const Loop *a, const Loop *b)
 	Num all;
 	if (ir_in(a->op, 1) != ir_in(b->op, 1) && !ir_const_value(ir_in(a->op, 1), &all)) return false;         /* b may go further */
 	return y->code == OP_LOAD && x->nin == y->nin && x->out[0]->type == y->out[0]->type && a->rounds == b->rounds
-		&& lay_eq(*x->out[0]->lay, *y->out[0]->lay) && !ir_int(y, AT_ORDER, 0) && same_access(x, y, a, b, x->nin);
+		&& lay_eq(*x->out[0]->lay, *y->out[0]->lay) && same_access(x, y, a, b, x->nin);
 }
 
 /* ---- who writes ---- */
@@ -109,9 +109,11 @@ static const Val *root_of(const Val *v)         /* NULL: memory of raw pointers,
 
 typedef struct Writes { const Val *root; const Op *but; bool found; } Writes;
 
+/* Behind an access with a memory order stands what other tile blocks wrote. */
 static void find_write(void *ctx, Op *op)
 {
 	Writes *w = ctx;
+	w->found |= ir_int(op, AT_ORDER, 0) != 0;
 	if (op == w->but || !(op_rows[op->code].flags & OPF_WRITE) || !op->nin) return;
 	const Val *v = ir_in(op, 0);
 	bool view = v->type->kind == TY_VIEW, pointer = (type_is_scalar(v->type) || type_is_tile(v->type)) && elem_is_ptr(v->type->elem);
@@ -153,7 +155,7 @@ static Held *first_of(Keep *k, const Op *load, const Loop *in)
 static void find_loads(Keep *k, const Loop *in)
 {
 	for (Op *op = in->op->region[0]->first; op; op = op->next) {
-		if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type) || ir_int(op, AT_ORDER, 0) || one_thread_reads(op)) continue;
+		if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type) || one_thread_reads(op)) continue;
 		Held *h = first_of(k, op, in);
 		if (h) {
 			Again a = { op, *in };

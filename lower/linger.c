@@ -38,7 +38,7 @@ static void find_access(void *ctx, Op *op)
 		vec_push(A_TMP, &s->stores, store);
 	}
 	bool load = (op->code == OP_LOAD || op->code == OP_LOADS) && type_is_tile(op->out[0]->type);
-	if (load && !ir_int(op, AT_CACHE, 0) && !ir_int(op, AT_ORDER, 0) && !is_same_for_all(op)) vec_push(A_TMP, &s->loads, op);
+	if (load && !ir_int(op, AT_CACHE, 0) && !is_same_for_all(op)) vec_push(A_TMP, &s->loads, op);
 }
 
 /* Is about as much written as this load reads, and as often? */

@@ -31,7 +31,7 @@ bool same_scalar(const Val *x, const Val *y)
 /* A load that may be read at another time and together with others. */
 static bool is_candidate(const Op *op)
 {
-	if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type) || ir_attr(op, AT_ORDER) || ir_attr(op, AT_CACHE)) return false;
+	if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type) || ir_attr(op, AT_CACHE)) return false;
 	const Type *t = op->out[0]->type;
 	return t->rank > 0 && t->rank == ir_in(op, 0)->type->rank && type_log2_size(t) > 0
 		&& memory_is_constant(op->parent->fn, ir_in(op, 0));

@@ -34,7 +34,7 @@ bool pack_suits(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	if (op_is_reduce(op) || op_is_scan(op)) return true;    /* a region of theirs computes scalars */
-	if (op->nregion || ir_int(op, AT_ORDER, 0)) return false;
+	if (op->nregion) return false;
 	switch (op->code) {
 	case OP_CONST: case OP_IOTA: case OP_LITERAL: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CAT: case OP_JOIN:
 	case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_TO_SCALAR: case OP_BID: case OP_LAUNCH: case OP_VIEW: case OP_LOAD: case OP_STORE:

@@ -35,7 +35,6 @@ static bool access_suits(const Pairing *p, const Op *op, const Type *t)
 {
 	const IrAttr *steps = ir_attr(op, AT_STEPS);
 	int at = access_axis(p, op);
-	if (ir_int(op, AT_ORDER, 0)) return false;
 	if (at == NOT) return true;
 	for (int a = at + 1; a < ir_in(op, 0)->type->rank; a++)
 		if (axis_of(p, op, 1 + a) == INDEX) return false;

@@ -228,6 +228,7 @@ static void tell(const Writer *w, Builder *b, Val *row, Val *first, Val *step, i
 		Val *at = i ? op2(b, OP_ADD, first, step ? op2(b, OP_MUL, step, num_i32(b, i)) : num_i32(b, i)) : first;
 		Val *in[4] = { w->told, row, at, word_of(b, v[2 * i], 2 * i + 1 < n ? v[2 * i + 1] : integer(b, type_scalar(EL_U32), 0)) };
 		Op *op = ir_op(b, OP_ATOMIC_STORE, 4, in, 0, NULL);
+		ir_set_int(op, AT_APART, true);
 		if (release) ir_set_int(op, AT_ORDER, attr_word(AT_ORDER, str_intern("release")));
 	}
 }
@@ -236,6 +237,7 @@ static Val *look(const Writer *w, Builder *b, const Type *t, Val *row, Val *at, 
 {
 	Val *in[5] = { w->told, row, at, integer(b, type_scalar(EL_U64), 1), mask };
 	Val *r = ir_op1(b, OP_ATOMIC_LOAD, t, mask ? 5 : 4, in);
+	ir_set_int(r->def, AT_APART, true);
 	return r;
 }
 

@@ -44,7 +44,7 @@ static bool is_plain(const Fn *fn, const Op *op)
 	int axis = type_row_axis(data->type);
 	Num n;
 	if (!p || data->type->rank != x.rank || x.fast != axis || x.offset[axis]) return false;
-	if ((elem_bytes(p->elem) != 2 && elem_bytes(p->elem) != 4) || ir_int(op, AT_CACHE, 0) || ir_int(op, AT_ORDER, 0)) return false;
+	if ((elem_bytes(p->elem) != 2 && elem_bytes(p->elem) != 4) || ir_int(op, AT_CACHE, 0)) return false;
 	if (!ir_const_value(ir_in(op, 1 + axis), &n) || n.i) return false;
 	for (int a = 0; a < x.rank; a++)
 		if (a != axis && !x.proved[a]) return false;

@@ -36,7 +36,7 @@ static const IrParam *whole_tensor(ValSyms *b, const Op *op)
 	const Val *v = ir_in(op, 0);
 	const Sym *stride = sym_const(1);
 	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
-	if (v->def || v->block != b->fn->body || t->rank != v->type->rank || ir_int(op, AT_ORDER, 0) || ir_int(op, AT_CACHE, 0)) return NULL;
+	if (v->def || v->block != b->fn->body || t->rank != v->type->rank || ir_int(op, AT_CACHE, 0)) return NULL;
 	for (int a = v->type->rank - 1; a >= 0; a--) {
 		const Sym *extent = valsym_extent(b, v, a);
 		if (!extent || valsym_stride(b, v, a) != stride) return NULL;

@@ -45,7 +45,7 @@ static void look_at(Round *r, const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	r->ops++;
-	r->fails |= op->nregion || op->nout > 1 || ir_int(op, AT_ORDER, 0) || waits_for_threads(op) || one_thread_reads(op);
+	r->fails |= op->nregion || op->nout > 1 || waits_for_threads(op) || one_thread_reads(op);
 	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && !(f & OPF_PURE);
 	if (r->fails || !op->nout || !is_early(r, op)) return;
 	r->early[op->out[0]->id] = asks(op) || (f & OPF_PURE && type_is_scalar(op->out[0]->type));

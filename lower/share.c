@@ -70,9 +70,38 @@ static bool same_offsets(const Op *x, const Op *y)
 	return !memcmp(a->u.ints.p, b->u.ints.p, (size_t)a->u.ints.n * sizeof *a->u.ints.p);
 }
 
+/* Updates whose order nobody can see: of one kind, which commutes, without their old values. */
+static bool is_update(const Op *op)
+{
+	bool rmw = op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR;
+	return rmw && !op->nout && ir_int(op, AT_RMW, 0) != attr_word(AT_RMW, str_intern("xchg"));
+}
+
+/* A single element is always the first thread's. */
+static bool is_single(const Op *op)
+{
+	const Val *v = op->nout ? op->out[0] : ir_in(op, ir_in(op, 0)->type->kind == TY_VIEW ? 1 + ir_in(op, 0)->type->rank : 1);
+	return !type_is_tile(v->type);
+}
+
+/* Atomics of one tile block take effect in the order of the program like all accesses, unless nobody can tell. */
+static bool atomics_apart(const Op *x, const Op *y)
+{
+	if (ir_int(x, AT_APART, 0) && ir_int(y, AT_APART, 0)) return true;
+	return (is_update(x) && is_update(y) && ir_int(x, AT_RMW, 0) == ir_int(y, AT_RMW, 0)) || (is_single(x) && is_single(y));
+}
+
+/* Do two atomics stand apart from the same others? */
+static bool same_atomics(const Op *x, const Op *y)
+{
+	bool same_form = is_single(x) == is_single(y) && x->code == y->code;
+	return same_form && ir_int(x, AT_APART, 0) == ir_int(y, AT_APART, 0) && is_update(x) && is_update(y)
+		&& ir_int(x, AT_RMW, 0) == ir_int(y, AT_RMW, 0);
+}
+
 static bool own_elements(const Op *x, const Op *y)
 {
-	if (op_is_atomic(x) && op_is_atomic(y)) return true;
+	if (op_is_atomic(x) && op_is_atomic(y)) return atomics_apart(x, y);
 	if (!root_of(x)) return false;          /* elements of a span may lie in one place */
 	if (!whole_partition(x) || !whole_partition(y) || ir_in(x, 0) != ir_in(y, 0) || !same_offsets(x, y)) return false;
 	const Val *a = ir_accessed(x), *b = ir_accessed(y);
@@ -91,7 +120,7 @@ static bool same_access(const Op *x, const Op *y)
 {
 	if (x == y) return true;
 	if (root_of(x) != root_of(y)) return false;
-	if (op_is_atomic(x) || op_is_atomic(y)) return op_is_atomic(x) && op_is_atomic(y);
+	if (op_is_atomic(x) || op_is_atomic(y)) return op_is_atomic(x) && op_is_atomic(y) && same_atomics(x, y);
 	return own_elements(x, y) || (!whole_partition(x) && !whole_partition(y));
 }
 

@@ -28,7 +28,7 @@ static bool is_loaded(const Fn *fn, const Val *view)
 /* Nothing but what is computed from loads and stored elsewhere: a row that takes itself is read before it is stored. */
 static bool suits(const Fn *fn, const Op *op)
 {
-	if (op->nregion || ir_int(op, AT_ORDER, 0)) return false;
+	if (op->nregion) return false;
 	if (op->code == OP_STORE) return !is_loaded(fn, ir_in(op, 0));
 	return op->code == OP_LOAD || op->code == OP_RETURN || (op_rows[op->code].flags & OPF_PURE);
 }

@@ -127,7 +127,7 @@ static void follow(void *ctx, Op *op)
 	Widen *w = ctx;
 	unsigned f = op_rows[op->code].flags;
 	for (int i = 0; i < op->nout; i++) w->fails |= type_is_tile(op->out[i]->type) && op->out[i]->type->rank == TILE_RANK;
-	if (ir_int(op, AT_ORDER, 0) || op_is_atomic(op)) w->fails = true;
+	if (op_is_atomic(op)) w->fails = true;
 	if (w->fails) return;
 	switch (op->code) {
 	case OP_BID:

@@ -57,25 +57,53 @@ static bool latency_arg(Cx *cx, Call *c, int64_t *out)
 	return false;
 }
 
-/* Which memory orders an access takes: reads acquire, writes release. */
-static bool order_arg(Cx *cx, Call *c, bool reads, bool writes, int *order)
+/* How an access takes part in the order of memory. A strong access, one with a memory order, is an atomic operation on each
+ * element: the IR has no other way to say it, so that every pass that knows atomics treats it right. */
+typedef struct Strength { bool strong; int order, scope; } Strength;
+
+static const char *orders_of(OpCode op)
 {
-	if (!arg_word(cx, c, AT_ORDER, order)) return false;
-	Str w = attr_word_text(AT_ORDER, *order);
-	bool acquire = !strcmp(w, "acquire"), release = !strcmp(w, "release"), both = !strcmp(w, "acquire_release");
-	if ((acquire && !reads) || (release && !writes) || (both && !(reads && writes))) {
-		Diag *d = cx_diag(cx, D_ORDER, c->arg[arg_index(c, "order")].span, call_what(c), w);
-		diag_help(d, "it takes relaxed%s", !writes ? " or acquire" : !reads ? " or release" : ", acquire, release or acquire_release");
+	const char *w[8];
+	int n = 0;
+	for (int i = 0; attr_word_text(AT_ORDER, i); i++)
+		if (op_takes_order(op, i)) w[n++] = attr_word_text(AT_ORDER, i);
+	return list_or(n, w);
+}
+
+static bool is_given(const Call *c, const char *name)
+{
+	int i = arg_index(c, name);
+	return i >= 0 && c->arg[i].given;
+}
+
+static bool order_arg(Cx *cx, Call *c, Strength *s)
+{
+	if (!arg_word(cx, c, AT_ORDER, &s->order) || !arg_word(cx, c, AT_SCOPE, &s->scope)) return false;
+	bool weak = s->order == attr_word(AT_ORDER, str_intern("weak")) || !is_given(c, "order");
+	if (is_given(c, "order") && !op_takes_order(c->op, s->order)) {
+		Diag *d = cx_diag(cx, D_ORDER, c->arg[arg_index(c, "order")].span, call_what(c), attr_word_text(AT_ORDER, s->order));
+		diag_help(d, "it takes %s", orders_of(c->op));
 		return false;
 	}
+	s->strong = !weak || !op_takes_order(c->op, attr_word(AT_ORDER, str_intern("weak")));
+	if (!s->strong && is_given(c, "scope")) {
+		Diag *d = cx_diag(cx, D_SCOPE, c->arg[arg_index(c, "scope")].span, call_what(c));
+		diag_help(d, "give it an order, `order: relaxed` or a stronger one, or leave `scope:` out");
+		return false;
+	}
+	if (s->strong && is_given(c, "cache")) cx_diag(cx, D_CACHE_ORDER, c->arg[arg_index(c, "cache")].span);
 	return true;
 }
 
-static void put_hints(Op *op, int order, int scope, int64_t latency)
+static void put_strength(Op *op, const Strength *s)
 {
-	if (order) ir_set_int(op, AT_ORDER, order);
-	if (scope) ir_set_int(op, AT_SCOPE, scope);
-	if (latency) ir_set_int(op, AT_LATENCY, latency);
+	if (s->strong && s->order) ir_set_int(op, AT_ORDER, s->order);
+	if (s->strong && s->scope) ir_set_int(op, AT_SCOPE, s->scope);
+}
+
+static void put_latency(Op *op, const Strength *s, int64_t latency)
+{
+	if (latency && !s->strong) ir_set_int(op, AT_LATENCY, latency);
 }
 
 static Str view_name(const View *v)
@@ -182,6 +210,7 @@ typedef struct Lanes {
 	const Type *t;          /* type_tile(EL_BOOL, ..) or a scalar: the shape of the access */
 	Val *idx[TENSOR_RANK];
 	Span at[TENSOR_RANK];
+	bool box;               /* the elements of a tile by its index, which may lie outside */
 } Lanes;
 
 static Sv lane_index(Cx *cx, const Expr *e)
@@ -217,6 +246,7 @@ static bool lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 	const Expr *e = c->arg[1].e;
 	Sv idx[TENSOR_RANK];
 	if (!view_index(cx, c, v)) return false;
+	l->box = false;
 	for (int i = 0; i < v->rank; i++) {
 		idx[i] = lane_index(cx, e->u.list.p[i]);
 		if (sv_bad(idx[i])) return false;
@@ -274,6 +304,7 @@ static bool tile_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 		if (!gather_item(cx, v, i, idx[i])) return false;
 	}
 	l->t = type_tile(EL_BOOL, v->tile.rank, v->tile.log2);
+	l->box = true;
 	for (int i = 0; i < v->rank; i++) {
 		Val *x = conv_val(cx, idx[i]);
 		l->at[i] = idx[i].span;
@@ -281,6 +312,23 @@ static bool tile_lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 		l->idx[i] = axis_lanes(cx, v, i, x, l->t);
 	}
 	return true;
+}
+
+/* The elements of the tile that an access by tile index names. */
+static void box_lanes(Cx *cx, Call *c, const Access *a, Val *const *index, Lanes *l)
+{
+	View v = *a->v;
+	v.kind = VK_PARTITION;
+	v.tile = a->s;
+	memcpy(v.steps, a->steps, sizeof v.steps);
+	memcpy(v.offsets, a->offsets, sizeof v.offsets);
+	l->t = type_tile(EL_BOOL, a->s.rank, a->s.log2);
+	l->box = true;
+	at_span(cx, c->span);
+	for (int i = 0; i < v.rank; i++) {
+		l->at[i] = c->span;
+		l->idx[i] = axis_lanes(cx, &v, i, index[i], l->t);
+	}
 }
 
 /* An element for each lane makes a tile that may be. */
@@ -355,18 +403,19 @@ static Val *lanes_value(Cx *cx, Sv x, const Type *t, const View *v)
 
 /* ---- load and store ---- */
 
-static Sv gather_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, int order, int64_t latency)
+static Sv gather_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, const Strength *s, int64_t latency)
 {
 	Val *in[3 + TENSOR_RANK] = { v->val }, *mask;
 	int n = 1;
 	Val *pad = pad_arg(cx, c, v->elem, NULL);
 	if (!pad || !lanes_fit(cx, c, v, l) || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
-	if (v->kind == VK_TENSOR) check_lanes(cx, v, l, mask);
+	if (!l->box) check_lanes(cx, v, l, mask);
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
 	in[n++] = pad;
 	if (mask) in[n++] = mask;
-	Val *r = ir_op1(at_span(cx, c->span), OP_GATHER, lanes_type(l, v->elem), n, in);
-	put_hints(r->def, order, 0, latency);
+	Val *r = ir_op1(at_span(cx, c->span), s->strong ? OP_ATOMIC_LOAD : OP_GATHER, lanes_type(l, v->elem), n, in);
+	put_strength(r->def, s);
+	put_latency(r->def, s, latency);
 	return sv_val(r, c->span);
 }
 
@@ -374,20 +423,25 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 {
 	Access a;
 	Lanes l;
-	int order, cache;
+	Strength s;
+	int cache;
 	int64_t latency;
 	Val *in[2 + TENSOR_RANK] = { v->val };
 	if (!view_readable(cx, v, c->span, str_intern("read"))) return sv_poison(c->span);
-	if (!order_arg(cx, c, true, false, &order) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
+	if (!order_arg(cx, c, &s) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
 	if (!arg_word(cx, c, AT_CACHE, &cache) || !access_load(cx, c, v, &a)) return sv_poison(c->span);
-	if (v->kind == VK_GATHER) return tile_lanes(cx, c, v, &l) ? gather_lanes(cx, c, v, &l, order, latency) : sv_poison(c->span);
+	if (v->kind == VK_GATHER) return tile_lanes(cx, c, v, &l) ? gather_lanes(cx, c, v, &l, &s, latency) : sv_poison(c->span);
 	const Type *t = sema_tile_type(cx, v->elem, a.s, c->span);
 	if (!t || !access_index(cx, c, v, in + 1)) return sv_poison(c->span);
+	if (s.strong) {
+		box_lanes(cx, c, &a, in + 1, &l);
+		return gather_lanes(cx, c, v, &l, &s, 0);
+	}
 	in[1 + v->rank] = pad_arg(cx, c, v->elem, NULL);
 	if (!in[1 + v->rank]) return sv_poison(c->span);
 	Val *r = ir_op1(at_span(cx, c->span), OP_LOAD, t, 2 + v->rank, in);
 	put_access(r->def, &a);
-	put_hints(r->def, order, 0, latency);
+	put_latency(r->def, &s, latency);
 	if (cache) ir_set_int(r->def, AT_CACHE, cache);
 	if (a.one) r = ir_unary(&cx->b, OP_RESHAPE, type_tile(v->elem, 0, NULL), r);
 	return sv_val(r, c->span);
@@ -435,18 +489,17 @@ static bool access_store(Cx *cx, Call *c, const View *v, Sv *x, Access *a)
 	return !sv_bad(*x);
 }
 
-static Sv scatter_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, Sv x, int order)
+static Sv scatter_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, Sv x, const Strength *s)
 {
 	Val *in[3 + TENSOR_RANK] = { v->val }, *mask;
 	int n = 1;
 	Val *value = lanes_value(cx, x, lanes_type(l, v->elem), v);
 	if (!value || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
-	if (v->kind == VK_TENSOR) check_lanes(cx, v, l, mask);
+	if (!l->box) check_lanes(cx, v, l, mask);
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
 	in[n++] = value;
 	if (mask) in[n++] = mask;
-	Op *op = ir_op(at_span(cx, c->span), OP_SCATTER, n, in, 0, NULL);
-	put_hints(op, order, 0, 0);
+	put_strength(ir_op(at_span(cx, c->span), s->strong ? OP_ATOMIC_STORE : OP_SCATTER, n, in, 0, NULL), s);
 	return sv_none(c->span);
 }
 
@@ -454,23 +507,28 @@ static Sv build_store(Cx *cx, Call *c, const View *v)
 {
 	Access a;
 	Lanes l;
-	int order, cache;
+	Strength s;
+	int cache;
 	int64_t latency;
 	Val *in[2 + TENSOR_RANK] = { v->val };
 	if (!view_writable(cx, v, c->span, str_intern("written"))) return sv_poison(c->span);
-	if (!order_arg(cx, c, false, true, &order) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
+	if (!order_arg(cx, c, &s) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
 	if (!arg_word(cx, c, AT_CACHE, &cache)) return sv_poison(c->span);
 	if (v->kind == VK_GATHER) {
 		if (!tile_lanes(cx, c, v, &l)) return sv_poison(c->span);
-		return scatter_lanes(cx, c, v, &l, arg_value(cx, c, 2, type_scalar(v->elem)), order);
+		return scatter_lanes(cx, c, v, &l, arg_value(cx, c, 2, type_scalar(v->elem)), &s);
 	}
 	if (!access_index(cx, c, v, in + 1)) return sv_poison(c->span);
 	Sv x = arg_value(cx, c, 2, type_scalar(v->elem));
 	if (sv_bad(x) || !access_store(cx, c, v, &x, &a)) return sv_poison(c->span);
+	if (s.strong) {
+		box_lanes(cx, c, &a, in + 1, &l);
+		return scatter_lanes(cx, c, v, &l, x, &s);
+	}
 	in[1 + v->rank] = conv_val(cx, x);
 	Op *op = ir_op(at_span(cx, c->span), OP_STORE, 2 + v->rank, in, 0, NULL);
 	put_access(op, &a);
-	put_hints(op, order, 0, latency);
+	put_latency(op, &s, latency);
 	if (cache) ir_set_int(op, AT_CACHE, cache);
 	return sv_none(c->span);
 }
@@ -478,6 +536,7 @@ static Sv build_store(Cx *cx, Call *c, const View *v)
 static Sv build_gather(Cx *cx, Call *c, const View *v)
 {
 	Lanes l;
+	Strength s;
 	if (v->kind != VK_TENSOR) {
 		Diag *d = cx_diag(cx, D_PARTITIONED, c->span, call_what(c), v->root);
 		diag_help(d, "a view takes `load` and `store`");
@@ -486,10 +545,10 @@ static Sv build_gather(Cx *cx, Call *c, const View *v)
 	bool load = c->op == OP_GATHER;
 	if (load ? !view_readable(cx, v, c->span, str_intern("read")) : !view_writable(cx, v, c->span, str_intern("written")))
 		return sv_poison(c->span);
-	if (!lanes(cx, c, v, &l)) return sv_poison(c->span);
-	if (load) return gather_lanes(cx, c, v, &l, 0, cx->latency);
+	if (!order_arg(cx, c, &s) || !lanes(cx, c, v, &l)) return sv_poison(c->span);
+	if (load) return gather_lanes(cx, c, v, &l, &s, cx->latency);
 	Sv x = arg_value(cx, c, 2, type_scalar(v->elem));
-	return sv_bad(x) ? x : scatter_lanes(cx, c, v, &l, x, 0);
+	return sv_bad(x) ? x : scatter_lanes(cx, c, v, &l, x, &s);
 }
 
 static Sv build_mask(Cx *cx, Call *c, const View *v)
@@ -534,19 +593,19 @@ static Sv pointer_load(Cx *cx, Call *c)
 {
 	Sv p;
 	Val *in[3], *mask;
-	int order = 0, scope = 0;
-	bool atomic = c->op == OP_ATOMIC_LOAD;
+	Strength s;
 	if (!pointer_arg(cx, c, &p)) return sv_poison(c->span);
 	Elem e = elem_pointee(p.type->elem);
-	if (!order_arg(cx, c, true, false, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
+	if (!order_arg(cx, c, &s)) return sv_poison(c->span);
 	in[0] = conv_val(cx, p);
 	Val *pad = pad_arg(cx, c, e, p.type);
 	if (!pad || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
 	const Type *t = type_with_elem(p.type, e);
 	in[1] = type_is_scalar(pad->type) ? pad : const_val(cx, type_scalar(e), num_zero(e));
 	in[2] = mask;
-	Val *r = ir_op1(at_span(cx, c->span), atomic ? OP_ATOMIC_LOAD_PTR : OP_LOAD_PTR, t, mask ? 3 : 2, in);
-	put_hints(r->def, order, scope, atomic ? 0 : cx->latency);
+	Val *r = ir_op1(at_span(cx, c->span), s.strong ? OP_ATOMIC_LOAD_PTR : OP_LOAD_PTR, t, mask ? 3 : 2, in);
+	put_strength(r->def, &s);
+	put_latency(r->def, &s, cx->latency);
 	if (mask && in[1] != pad) r = val_select(cx, mask, r, val_broadcast(cx, pad, t));
 	return sv_val(r, c->span);
 }
@@ -555,17 +614,14 @@ static Sv pointer_store(Cx *cx, Call *c)
 {
 	Sv p;
 	Val *in[3], *mask;
-	int order = 0, scope = 0;
-	bool atomic = c->op == OP_ATOMIC_STORE;
-	if (!pointer_arg(cx, c, &p)) return sv_poison(c->span);
-	if (!order_arg(cx, c, false, true, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
+	Strength s;
+	if (!pointer_arg(cx, c, &p) || !order_arg(cx, c, &s)) return sv_poison(c->span);
 	in[0] = conv_val(cx, p);
 	Elem elem = elem_pointee(p.type->elem);
 	in[1] = lanes_value(cx, arg_value(cx, c, 1, type_scalar(elem)), type_with_elem(p.type, elem), NULL);
 	if (!in[1] || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
 	in[2] = mask;
-	Op *op = ir_op(at_span(cx, c->span), atomic ? OP_ATOMIC_STORE_PTR : OP_STORE_PTR, mask ? 3 : 2, in, 0, NULL);
-	put_hints(op, order, scope, 0);
+	put_strength(ir_op(at_span(cx, c->span), s.strong ? OP_ATOMIC_STORE_PTR : OP_STORE_PTR, mask ? 3 : 2, in, 0, NULL), &s);
 	return sv_none(c->span);
 }
 
@@ -651,7 +707,7 @@ static bool atomic_mask(Cx *cx, Call *c, Atomic *a)
 {
 	Val *mask;
 	if (!mask_arg(cx, c, a->t, &mask)) return false;
-	if (a->v && a->v->kind == VK_TENSOR) check_lanes(cx, a->v, &a->l, mask);
+	if (a->v && !a->l.box) check_lanes(cx, a->v, &a->l, mask);
 	if (mask) a->in[a->n++] = mask;
 	return true;
 }
@@ -659,11 +715,11 @@ static bool atomic_mask(Cx *cx, Call *c, Atomic *a)
 Sv build_atomic(Cx *cx, Call *c)
 {
 	Atomic a = { .n = 0 };
-	int order, scope;
+	Strength s;
 	bool load = c->op == OP_ATOMIC_LOAD, store = c->op == OP_ATOMIC_STORE, cas = c->op == OP_ATOMIC_COMPARE_EXCHANGE;
 	if (c->pointer && load) return pointer_load(cx, c);
 	if (c->pointer && store) return pointer_store(cx, c);
-	if (!order_arg(cx, c, !store, !load, &order) || !arg_word(cx, c, AT_SCOPE, &scope)) return sv_poison(c->span);
+	if (!order_arg(cx, c, &s)) return sv_poison(c->span);
 	if (!atomic_target(cx, c, &a)) return sv_poison(c->span);
 	if (load) {
 		a.in[a.n] = pad_arg(cx, c, a.elem, NULL);
@@ -679,7 +735,7 @@ Sv build_atomic(Cx *cx, Call *c)
 	const Type *t = type_with_elem(a.t, a.elem);
 	Op *made = ir_op(at_span(cx, c->span), op, a.n, a.in, store ? 0 : 1, &t);
 	if (op == OP_ATOMIC_RMW || op == OP_ATOMIC_RMW_PTR) ir_set_int(made, AT_RMW, rmw_word(c->op));
-	put_hints(made, order, scope, 0);
-	bool on_view = a.v && a.v->kind != VK_TENSOR;
-	return store || on_view ? sv_none(c->span) : sv_val(made->out[0], c->span);
+	put_strength(made, &s);
+	bool update_of_view = !load && a.v && a.v->kind != VK_TENSOR;
+	return store || update_of_view ? sv_none(c->span) : sv_val(made->out[0], c->span);
 }

@@ -45,8 +45,8 @@ static Sig *sig_parse(const char *text)
 static const char *pointer_sig(OpCode op)
 {
 	switch (op) {
-	case OP_LOAD: return "p:p; mask:k?, pad";
-	case OP_STORE: return "p:p, x; mask:k?";
+	case OP_LOAD: return "p:p; mask:k?, pad, order, scope";
+	case OP_STORE: return "p:p, x; mask:k?, order, scope";
 	case OP_ATOMIC_ADD: case OP_ATOMIC_SUB: case OP_ATOMIC_MIN: case OP_ATOMIC_MAX: case OP_ATOMIC_AND:
 	case OP_ATOMIC_OR: case OP_ATOMIC_XOR: case OP_ATOMIC_XCHG: case OP_ATOMIC_STORE:
 		return "p:p, x; mask:k?, order, scope";

@@ -311,7 +311,7 @@ static void gen_memory(Gen *g, OpCode code)
 	if (tiles && rnd(2)) ir_set_ints(op, AT_OFFSETS, rank, offsets);
 	if (rmw) ir_set_int(op, AT_RMW, rnd(8));
 	if (atomic) ir_set_int(op, AT_SCOPE, rnd(3));
-	if (atomic || tiles) ir_set_int(op, AT_ORDER, rnd(2) ? 0 : load ? 1 : 2);
+	if (atomic) ir_set_int(op, AT_ORDER, rnd(2) ? 0 : load ? 1 : 2);
 	if (tiles && rnd(3) == 0) ir_set_int(op, AT_LATENCY, 3);
 }
 
