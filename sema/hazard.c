@@ -47,6 +47,50 @@ static bool surely_many(const Hazard *h, unsigned axes)
 	return false;
 }
 
+/* The operation on elements or numbers below changes of shape. */
+static const Op *below_shape(const Val *v)
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE)) v = ir_in(v->def, 0);
+	return v->def;
+}
+
+static bool same_number(const Hazard *h, const Val *a, const Val *b)
+{
+	for (; a->def && a->def->code == OP_BROADCAST; a = ir_in(a->def, 0)) continue;
+	for (; b->def && b->def->code == OP_BROADCAST; b = ir_in(b->def, 0)) continue;
+	return a == b || (type_is_scalar(a->type) && type_is_scalar(b->type) && elem_is_int(a->type->elem) && elem_is_int(b->type->elem) &&
+		valsym(h->vs, a) == valsym(h->vs, b));
+}
+
+/* x / w and x % w say together where x is. */
+static bool quotient_and_rest(const Hazard *h, const Val *a, const Val *b)
+{
+	const Op *p = below_shape(a), *q = below_shape(b);
+	if (!p || !q || p->nin != 2 || q->nin != 2) return false;
+	bool pair = (p->code == OP_DIV && q->code == OP_REM) || (p->code == OP_FLOORDIV && q->code == OP_FLOORMOD);
+	return pair && (ir_in(p, 0) == ir_in(q, 0) || below_shape(ir_in(p, 0)) == below_shape(ir_in(q, 0))) && same_number(h, ir_in(p, 1), ir_in(q, 1));
+}
+
+/* Whether two elements of an index may be equal: the elements of each of its tiles that surely differ do so along some axes, and those
+ * of all tiles together along all axes that the access has. */
+static bool lanes_may_meet(const Hazard *h, const Op *op, int rank)
+{
+	unsigned axes = 0;
+	bool memory = false, fold = false, known = true;
+	for (int i = 1; i <= rank; i++) {
+		const Val *v = ir_in(op, i);
+		axes |= distinct_of(v).axes;
+		memory |= (dep_of(h, op, i) & DEP_MEMORY) != 0;
+		fold |= may_fold(v);
+		known &= lanes_of(h->lanes, v) != NULL;
+		for (int k = 1; k <= rank; k++)
+			if (quotient_and_rest(h, v, ir_in(op, k)) && type_with_elem(ir_in(v->def, 0)->type, v->type->elem) == v->type)
+				axes |= distinct_of(ir_in(v->def, 0)).axes;
+	}
+	if ((long_axes(ir_in(op, 1)->type) & ~axes) == 0 || known) return false;
+	return memory || (fold && op->nin <= 2 + rank);         /* a mask may leave out what folds */
+}
+
 static void store_op(const Hazard *h, const Op *op)
 {
 	int rank = ir_in(op, 0)->type->rank;
@@ -59,14 +103,8 @@ static void store_op(const Hazard *h, const Op *op)
 	} else if (missing && !(d & DEP_MEMORY)) {
 		Diag *g = diag(D_RACE, op->span, axes_text(missing));
 		diag_help(g, "let the index depend on it, or use an atomic");
-	} else if (scatter && type_is_tile(ir_in(op, 1)->type) && (dep_of_all(h, op, 1, 1 + rank) & DEP_MEMORY)) {
-		bool unique = false;
-		for (int i = 1; i <= rank; i++) {
-			const Op *def = ir_in(op, i)->def;
-			const IrAttr *t = def && def->code == OP_HINT ? ir_attr(def, AT_TEXT) : NULL;
-			unique |= t && t->u.s == str_intern("unique");
-		}
-		if (!unique) diag0(D_RACE_LANES, op->span);
+	} else if (scatter && rank && type_is_tile(ir_in(op, 1)->type) && lanes_may_meet(h, op, rank)) {
+		diag0(D_RACE_LANES, op->span);
 	}
 }
 

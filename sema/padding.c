@@ -76,6 +76,59 @@ static bool varies(const Val *v, int axis, int depth)
 
 typedef struct Reach { double lo, hi; } Reach;
 
+static Reach reach(const Val *v, int depth);
+
+static Reach reach_of_float(const Op *op, Reach x, Reach all)
+{
+	switch (op->code) {
+	case OP_EXP: case OP_EXP2: case OP_SQRT: case OP_RSQRT: case OP_ERFC: return (Reach){ 0, INFINITY };
+	case OP_COSH: return (Reach){ 1, INFINITY };
+	case OP_SIN: case OP_COS: case OP_TANH: case OP_ERF: return (Reach){ x.lo >= 0 && op->code != OP_SIN && op->code != OP_COS ? 0 : -1, 1 };
+	case OP_FLOOR: return (Reach){ floor(x.lo), x.hi };
+	case OP_CEIL: return (Reach){ x.lo, ceil(x.hi) };
+	case OP_ROUND: case OP_RINT: case OP_TRUNC: case OP_CBRT: case OP_SINH: case OP_LOG1P: case OP_EXPM1:
+		return x.lo >= 0 ? (Reach){ 0, INFINITY } : x.hi <= 0 ? (Reach){ -INFINITY, 0 } : all;
+	default: return all;
+	}
+}
+
+/* Reductions of elements that lie within bounds. */
+static Reach reach_of_reduction(const Op *op, Reach x, Reach all)
+{
+	bool flt = elem_is_any_float(op->out[0]->type->elem);
+	switch (op->code) {
+	case OP_REDUCE_MAX: case OP_REDUCE_MIN: return x;
+	case OP_SUM: return !flt ? all : x.lo >= 0 ? (Reach){ 0, INFINITY } : x.hi <= 0 ? (Reach){ -INFINITY, 0 } : all;
+	case OP_PROD: return flt && x.lo >= 0 ? (Reach){ 0, INFINITY } : all;
+	default: return all;
+	}
+}
+
+/* Rounding to the type at the end of a bound keeps on the right side of it: bounds other than 0, 1 and infinities are integers. */
+static Reach reach_of_two(const Op *op, Reach x, Reach y, Reach all)
+{
+	bool flt = elem_is_any_float(op->out[0]->type->elem);        /* integers wrap */
+	switch (op->code) {
+	case OP_MAX: return (Reach){ fmax(x.lo, y.lo), fmax(x.hi, y.hi) };
+	case OP_MIN: return (Reach){ fmin(x.lo, y.lo), fmin(x.hi, y.hi) };
+	case OP_MUL:
+		if (!flt) return all;
+		if (ir_in(op, 0) == ir_in(op, 1) || (x.lo >= 0 && y.lo >= 0) || (x.hi <= 0 && y.hi <= 0)) return (Reach){ 0, INFINITY };
+		return (x.lo >= 0 && y.hi <= 0) || (x.hi <= 0 && y.lo >= 0) ? (Reach){ -INFINITY, 0 } : all;
+	case OP_DIV:
+		if (x.lo >= 0 && y.lo >= 0) return (Reach){ 0, all.hi };
+		return flt && x.hi <= 0 && y.lo >= 0 ? (Reach){ -INFINITY, 0 } : all;
+	case OP_ADD:
+		if (!flt) return all;
+		return x.lo >= 0 && y.lo >= 0 ? (Reach){ 0, INFINITY } : x.hi <= 0 && y.hi <= 0 ? (Reach){ -INFINITY, 0 } : all;
+	case OP_SUB:
+		if (!flt) return all;
+		return x.lo >= 0 && y.hi <= 0 ? (Reach){ 0, INFINITY } : x.hi <= 0 && y.lo >= 0 ? (Reach){ -INFINITY, 0 } : all;
+	case OP_REM: return x.lo >= 0 && !flt ? (Reach){ 0, x.hi } : all;
+	default: return all;
+	}
+}
+
 static Reach reach(const Val *v, int depth)
 {
 	Elem e = v->type->elem;
@@ -93,8 +146,8 @@ static Reach reach(const Val *v, int depth)
 	Reach x = reach(ir_in(op, 0), depth - 1);
 	switch (op->code) {
 	case OP_ABS: return (Reach){ 0, all.hi };
-	case OP_EXP: case OP_EXP2: case OP_SQRT: return (Reach){ 0, INFINITY };
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_HINT: return x;
+	case OP_NEG: return elem_is_any_float(e) ? (Reach){ -x.hi, -x.lo } : all;
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_HINT: case OP_FLIP: case OP_ROTATE: return x;
 	case OP_CAST: {
 		Elem from = ir_in(op, 0)->type->elem;
 		bool same = elem_is_integral(from) ? !rule_narrows(from, e) || elem_is_any_float(e) : elem_is_any_float(e);
@@ -106,19 +159,9 @@ static Reach reach(const Val *v, int depth)
 	}
 	default: break;
 	}
-	if (op->nin != 2) return all;
-	Reach y = reach(ir_in(op, 1), depth - 1);
-	bool flt = elem_is_any_float(e);        /* integers wrap */
-	switch (op->code) {
-	case OP_MAX: return (Reach){ fmax(x.lo, y.lo), fmax(x.hi, y.hi) };
-	case OP_MIN: return (Reach){ fmin(x.lo, y.lo), fmin(x.hi, y.hi) };
-	case OP_MUL:
-		if (flt && (ir_in(op, 0) == ir_in(op, 1) || (x.lo >= 0 && y.lo >= 0))) return (Reach){ 0, INFINITY };
-		return all;
-	case OP_DIV: return x.lo >= 0 && y.lo >= 0 ? (Reach){ 0, all.hi } : all;
-	case OP_ADD: return flt && x.lo >= 0 && y.lo >= 0 ? (Reach){ 0, INFINITY } : all;
-	default: return all;
-	}
+	if (op_rows[op->code].flags & OPF_REDUCE) return reach_of_reduction(op, x, all);
+	if (op->nin == 1) return reach_of_float(op, x, all);
+	return op->nin == 2 ? reach_of_two(op, x, reach(ir_in(op, 1), depth - 1), all) : all;
 }
 
 /* ---- from operands to results ---- */
@@ -260,7 +303,7 @@ static bool neutral(OpCode code, Elem e, Num *n)
 	}
 }
 
-static bool harmless(const Op *op, const Val *x, PadAxis a, Num zero)
+static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
 {
 	Elem e = x->type->elem;
 	if (a.kind != PAD_CONST) return false;
@@ -269,9 +312,11 @@ static bool harmless(const Op *op, const Val *x, PadAxis a, Num zero)
 	if (flt && isnan(a.c.f)) return false;
 	double c = flt ? a.c.f : (double)a.c.i;
 	Reach r = reach(x, LOOK_DEPTH);
-	/* ties give the lowest index, and what is outside comes last */
-	if (op->code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT) return c <= r.lo;
-	if (op->code == OP_REDUCE_MIN || op->code == OP_MIN_ELEMENT) return c >= r.hi;
+	/* ties give the lowest index, and what is outside comes last unless the tile may begin outside */
+	bool place = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT || op->code == OP_TOPK;
+	bool last = !place || facts_le(p->vs->facts, sym_const(0), valsym_access(p->vs, a.load, a.axis));
+	if (op->code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT || op->code == OP_TOPK) return last ? c <= r.lo : c < r.lo;
+	if (op->code == OP_REDUCE_MIN || op->code == OP_MIN_ELEMENT) return last ? c >= r.hi : c > r.hi;
 	return false;
 }
 
@@ -322,7 +367,7 @@ static void taken_in(const Padding *p, const Op *op)
 	PadAxis a = pad_at(p, x, (int)ir_int(op, AT_AXIS, 0));
 	Num zero;
 	if ((a.kind != PAD_CONST && a.kind != PAD_OTHER) || !neutral(op->code, x->type->elem, &zero)) return;
-	if (!harmless(op, x, a, zero)) enter(p, op, x, a, zero);
+	if (!harmless(p, op, x, a, zero)) enter(p, op, x, a, zero);
 }
 
 static void of_reduction(Padding *p, const Op *op)
