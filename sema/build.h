@@ -96,6 +96,9 @@ void check_opposite(Cx *cx, OpCode op, Val *x, Span at);       /* the least inte
 void check_arith(Cx *cx, OpCode op, Val *x, Val *y, Val *r, Span at);
 void check_cast(Cx *cx, Val *x, Val *r, Span at);
 
+/* Of an i64 tile whose used elements are not negative: no two of those are equal. */
+Val *used_differ(Cx *cx, Val *x, Val *used);
+
 /* ---- calls of operations ---- */
 enum { MAX_ARGS = 8 };
 typedef struct ArgSpec { Str name; char kind; bool optional, named; } ArgSpec;

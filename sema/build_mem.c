@@ -2,6 +2,7 @@
  * padding for loads and dropped by stores, so none of these can fail at run time. */
 #include "sema/build.h"
 #include "sema/scope.h"
+#include "sema/distinct.h"
 
 #include <string.h>
 
@@ -369,18 +370,84 @@ static bool mask_arg(Cx *cx, Call *c, const Type *t, Val **mask)
 	return true;
 }
 
-/* With --checked an unmasked lane outside the tensor traps. */
-static void check_lanes(Cx *cx, const View *v, const Lanes *l, Val *mask)
+/* ---- what --checked adds ---- */
+/* A value that only places of the tile block decide: block indices, loop counters, lengths, numbers. A tile of such indices
+ * may cross the end of a tensor like any tile. */
+static bool is_place(const Val *v, int *steps)
+{
+	if (++*steps > 256) return false;
+	const Op *op = v->def;
+	if (!op) return v->block->owner && v->block->owner->code == OP_FOR && v->index == 0;
+	if (op->nregion || (op_rows[op->code].flags & OPF_READ)) return false;
+	for (int i = 0; i < op->nin; i++)
+		if (ir_in(op, i)->type->kind != TY_VIEW && !is_place(ir_in(op, i), steps)) return false;
+	return true;
+}
+
+static Val *lane_inside(Cx *cx, const View *v, const Lanes *l, int axis, bool from_below)
+{
+	from_below |= l->idx[axis]->type->elem == EL_U64;       /* what is too large for i64 */
+	Val *x = val_i64(cx, l->idx[axis]);
+	Val *high = val_cmp(cx, OP_LT, x, val_broadcast(cx, view_extent(cx, v, axis), x->type));
+	return from_below ? val_op2(cx, OP_AND, val_cmp(cx, OP_GE, x, const_val(cx, x->type, num_int(0))), high) : high;
+}
+
+/* Elements of an index tile that access nothing: masked off, or outside. */
+static Val *lanes_used(Cx *cx, const View *v, const Lanes *l, Val *mask)
+{
+	Val *used = mask ? mask : const_val(cx, l->t, num_int(1));
+	for (int i = 0; i < v->rank; i++) used = val_op2(cx, OP_AND, used, lane_inside(cx, v, l, i, true));
+	return used;
+}
+
+/* No two elements of a promised index that access memory are equal; index: before it is spread over the access. */
+static void check_unique(Cx *cx, Val *used, Val *index, const Op *promise, Span at)
+{
+	int more = used->type->rank - index->type->rank;
+	for (int i = 0; i < used->type->rank; i++) {
+		if (!used->type->log2[i] || (i >= more && index->type->log2[i - more])) continue;
+		uint8_t log2[TILE_RANK];
+		memcpy(log2, used->type->log2, sizeof log2);
+		log2[i] = 0;
+		used = ir_unary(&cx->b, OP_REDUCE_OR, type_tile(EL_BOOL, used->type->rank, log2), used);
+		ir_set_int(used->def, AT_AXIS, i);
+	}
+	const Type *t = type_with_elem(index->type, EL_BOOL);
+	if (used->type != t) used = ir_unary(&cx->b, OP_RESHAPE, t, used);
+	Val *ok = used_differ(cx, val_i64(cx, index), used);
+	build_check(cx, sv_val(ok, at), str_fmt("`%s` does not hold", span_source(promise->span)), at);
+}
+
+static void check_promises(Cx *cx, const View *v, const Lanes *l, Val *mask)
+{
+	Val *used = NULL;
+	for (int i = 0; i < v->rank; i++) {
+		Val *index = l->idx[i];
+		const Op *d = index->def;
+		for (; d && d->code == OP_BROADCAST && type_is_tile(ir_in(d, 0)->type); d = index->def) index = ir_in(d, 0);
+		const Op *promise = distinct_of(index).promise;
+		if (!promise || !type_log2_size(index->type)) continue;
+		at_span(cx, l->at[i]);
+		if (!used) used = lanes_used(cx, v, l, mask);
+		check_unique(cx, used, index, promise, l->at[i]);
+	}
+}
+
+/* An element that is not masked off and lies outside traps, where nothing says that it may: a pad of the access does, a
+ * negative element of an index tile does, and a tile's place may cross the end. */
+static void check_lanes(Cx *cx, const View *v, const Lanes *l, Val *mask, bool pad)
 {
 	if (!cx->opt->checked) return;
-	for (int i = 0; i < v->rank; i++) {
+	for (int i = 0; i < v->rank && !pad && v->kind == VK_TENSOR; i++) {
+		int steps = 0;
+		bool tile = type_is_tile(l->idx[i]->type);
+		if (tile && is_place(l->idx[i], &steps)) continue;
 		at_span(cx, l->at[i]);
-		Val *x = val_i64(cx, l->idx[i]);
-		Val *low = val_cmp(cx, OP_GE, x, const_val(cx, x->type, num_int(0)));
-		Val *ok = val_op2(cx, OP_AND, low, val_cmp(cx, OP_LT, x, val_broadcast(cx, view_extent(cx, v, i), x->type)));
+		Val *ok = lane_inside(cx, v, l, i, !tile);
 		if (mask) ok = val_op2(cx, OP_OR, ok, val_op2(cx, OP_XOR, mask, const_val(cx, mask->type, num_int(1))));
 		build_check(cx, sv_val(ok, l->at[i]), str_fmt("index `%s` outside axis %d of `%s`", span_source(l->at[i]), i, v->root), l->at[i]);
 	}
+	if (type_is_tile(l->t)) check_promises(cx, v, l, mask);
 }
 
 static const Type *lanes_type(const Lanes *l, Elem e)
@@ -409,7 +476,7 @@ static Sv gather_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, const Str
 	int n = 1;
 	Val *pad = pad_arg(cx, c, v->elem, NULL);
 	if (!pad || !lanes_fit(cx, c, v, l) || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
-	if (!l->box) check_lanes(cx, v, l, mask);
+	if (!l->box) check_lanes(cx, v, l, mask, arg_given(c, "pad"));
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
 	in[n++] = pad;
 	if (mask) in[n++] = mask;
@@ -495,7 +562,7 @@ static Sv scatter_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, Sv x, co
 	int n = 1;
 	Val *value = lanes_value(cx, x, lanes_type(l, v->elem), v);
 	if (!value || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
-	if (!l->box) check_lanes(cx, v, l, mask);
+	if (!l->box) check_lanes(cx, v, l, mask, false);
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
 	in[n++] = value;
 	if (mask) in[n++] = mask;
@@ -707,7 +774,7 @@ static bool atomic_mask(Cx *cx, Call *c, Atomic *a)
 {
 	Val *mask;
 	if (!mask_arg(cx, c, a->t, &mask)) return false;
-	if (a->v && !a->l.box) check_lanes(cx, a->v, &a->l, mask);
+	if (a->v && !a->l.box) check_lanes(cx, a->v, &a->l, mask, c->op == OP_ATOMIC_LOAD && arg_given(c, "pad"));
 	if (mask) a->in[a->n++] = mask;
 	return true;
 }

@@ -1,5 +1,5 @@
 /* Promises: trusted, so that nothing is emitted for them but a `hint` op that keeps the words; with --checked each is
- * verified where it is made. */
+ * verified where it is made, but `assume_unique` where an access has it as its index, which knows what is masked off or outside. */
 #include "sema/build.h"
 
 static Sv hint(Cx *cx, Sv x, Str text, Span at)
@@ -24,6 +24,13 @@ static Val *all_different(Cx *cx, Val *x)
 	ir_set_int(before->def, AT_SHIFT, 1);
 	Val *first = val_cmp(cx, OP_EQ, ir_op1(&cx->b, OP_IOTA, index, 0, NULL), const_val(cx, index, num_int(0)));
 	return val_op2(cx, OP_OR, first, val_cmp(cx, OP_NE, s, before));
+}
+
+/* What is not used gets a negative number of its own. */
+Val *used_differ(Cx *cx, Val *x, Val *used)
+{
+	Val *number = val_i64(cx, ir_op1(&cx->b, OP_IOTA, type_with_elem(x->type, EL_I32), 0, NULL));
+	return all_different(cx, val_select(cx, used, x, val_op2(cx, OP_SUB, const_val(cx, x->type, num_int(-1)), number)));
 }
 
 /* lo <= x <= hi, where the bounds are values of the type; beyond it they say nothing, or are never met. */
@@ -95,16 +102,14 @@ static bool check_promise(Cx *cx, Call *c, Sv x, int64_t a, int64_t b)
 {
 	Num n;
 	Val *v = conv_val(cx, x), *ok;
-	if (!v || (!cx->opt->checked && x.kind != SV_CONST)) return true;
+	if (!v || c->op == OP_ASSUME_UNIQUE || (!cx->opt->checked && x.kind != SV_CONST)) return true;
 	at_span(cx, c->span);
 	if (elem_is_ptr(v->type->elem)) v = ir_unary(&cx->b, OP_BITCAST, type_with_elem(v->type, EL_U64), v);
-	const Type *t = v->type;
 	switch (c->op) {
 	case OP_ASSUME_ALIGNED: case OP_ASSUME_DIVISIBLE: ok = multiple(cx, v, a); break;
 	case OP_ASSUME_BOUNDED: ok = within(cx, v, a, b); break;
 	case OP_ASSUME_BOUNDED_BELOW: ok = within(cx, v, a, INT64_MAX); break;
-	case OP_ASSUME_BOUNDED_ABOVE: ok = within(cx, v, INT64_MIN, a); break;
-	default: ok = type_is_tile(t) ? all_different(cx, v) : const_val(cx, type_scalar(EL_BOOL), num_int(1)); break;
+	default: ok = within(cx, v, INT64_MIN, a); break;
 	}
 	if (x.kind == SV_CONST && ir_const_value(ok, &n) && !n.i) {
 		cx_diag(cx, D_ASSUME_FALSE, c->span, span_source(c->span));

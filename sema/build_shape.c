@@ -617,7 +617,7 @@ Sv tile_gather(Cx *cx, Call *c)
 	if (sv_bad(pad)) return pad;
 	Val *in[3] = { x.u.val, index.u.val, conv_val(cx, pad) };
 	at_span(cx, c->span);
-	if (cx->opt->checked) {
+	if (cx->opt->checked && !c->arg[3].given) {
 		const Type *t = index.type;
 		Val *low = val_cmp(cx, OP_GE, in[1], const_val(cx, t, num_int(0)));
 		Val *high = type_extent(x.type, axis) - 1 > num_greatest(t->elem).i && num_greatest(t->elem).i >= 0 ? low :

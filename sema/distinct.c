@@ -1,6 +1,6 @@
-/* Along which axes the elements of an index tile surely differ: by arithmetic, or by a promise that is followed through operations
- * which keep different elements different. */
-#include "sema/findings.h"
+/* Along which axes the elements of an index tile surely differ: by arithmetic, or by a promise that is followed through
+ * operations which keep different elements different. */
+#include "sema/distinct.h"
 
 #include "ir/fold.h"
 #include "ir/rules.h"
@@ -118,12 +118,13 @@ static bool folds(const Val *v, int depth)
 	const Op *op = v->def;
 	if (!op || !depth || val_uniform(v)) return false;
 	switch (op->code) {
-	case OP_DIV: case OP_FLOORDIV: case OP_CEILDIV: case OP_REM: case OP_FLOORMOD: case OP_MIN: case OP_MAX: case OP_AND: case OP_OR:
-	case OP_SHR: case OP_ABS: return true;
+	case OP_DIV: case OP_FLOORDIV: case OP_CEILDIV: case OP_REM: case OP_FLOORMOD:
+	case OP_MIN: case OP_MAX: case OP_AND: case OP_OR: case OP_SHR: case OP_ABS: return true;
 	case OP_SELECT: return !distinct_of(v).axes;
 	default: break;
 	}
-	if (op->code != OP_BROADCAST && op->code != OP_RESHAPE && op->code != OP_PERMUTE && !(op_rows[op->code].flags & OPF_ELEMWISE)) return false;
+	bool shape = op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_PERMUTE;
+	if (!shape && !(op_rows[op->code].flags & OPF_ELEMWISE)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (folds(ir_in(op, i), depth - 1)) return true;
 	return false;

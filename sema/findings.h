@@ -14,14 +14,6 @@ typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;
 LaneSyms lanes_new(ValSyms *vs, const Fn *fn);
 const Lanes *lanes_of(LaneSyms *c, const Val *v);       /* NULL: not known */
 
-/* ---- distinct.c ---- */
-/* Elements of a tile differ where their places differ along one of these axes. promise: the assume_unique that says so, or NULL. */
-typedef struct Distinct { unsigned axes; const Op *promise; } Distinct;
-Distinct distinct_of(const Val *v);
-unsigned long_axes(const Type *t);      /* axes of more than one element */
-bool val_uniform(const Val *v);         /* all elements are surely equal */
-bool may_fold(const Val *v);            /* an operation on the way, like a remainder, may make different elements equal */
-
 /* ---- findings.c ---- */
 void findings_report(const Fn *fn);
 #endif

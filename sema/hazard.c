@@ -1,5 +1,6 @@
 /* Warnings about blocks that get into each other's way: stores of several blocks to one place, loops that wait for another
  * block. One walk over a finished kernel; for each value it notes which block indices it may depend on, and whether memory. */
+#include "sema/distinct.h"
 #include "sema/findings.h"
 #include "sema/scope.h"
 
@@ -58,8 +59,8 @@ static bool same_number(const Hazard *h, const Val *a, const Val *b)
 {
 	for (; a->def && a->def->code == OP_BROADCAST; a = ir_in(a->def, 0)) continue;
 	for (; b->def && b->def->code == OP_BROADCAST; b = ir_in(b->def, 0)) continue;
-	return a == b || (type_is_scalar(a->type) && type_is_scalar(b->type) && elem_is_int(a->type->elem) && elem_is_int(b->type->elem) &&
-		valsym(h->vs, a) == valsym(h->vs, b));
+	bool numbers = type_is_scalar(a->type) && type_is_scalar(b->type) && elem_is_int(a->type->elem) && elem_is_int(b->type->elem);
+	return a == b || (numbers && valsym(h->vs, a) == valsym(h->vs, b));
 }
 
 /* x / w and x % w say together where x is. */
@@ -68,11 +69,12 @@ static bool quotient_and_rest(const Hazard *h, const Val *a, const Val *b)
 	const Op *p = below_shape(a), *q = below_shape(b);
 	if (!p || !q || p->nin != 2 || q->nin != 2) return false;
 	bool pair = (p->code == OP_DIV && q->code == OP_REM) || (p->code == OP_FLOORDIV && q->code == OP_FLOORMOD);
-	return pair && (ir_in(p, 0) == ir_in(q, 0) || below_shape(ir_in(p, 0)) == below_shape(ir_in(q, 0))) && same_number(h, ir_in(p, 1), ir_in(q, 1));
+	bool same = ir_in(p, 0) == ir_in(q, 0) || below_shape(ir_in(p, 0)) == below_shape(ir_in(q, 0));
+	return pair && same && same_number(h, ir_in(p, 1), ir_in(q, 1));
 }
 
-/* Whether two elements of an index may be equal: the elements of each of its tiles that surely differ do so along some axes, and those
- * of all tiles together along all axes that the access has. */
+/* Whether two elements of an index may be equal. Each of its tiles surely differs along some axes; they do not meet where those
+ * of all tiles together are all axes that the access has. */
 static bool lanes_may_meet(const Hazard *h, const Op *op, int rank)
 {
 	unsigned axes = 0;

@@ -83,7 +83,8 @@ static Reach reach_of_float(const Op *op, Reach x, Reach all)
 	switch (op->code) {
 	case OP_EXP: case OP_EXP2: case OP_SQRT: case OP_RSQRT: case OP_ERFC: return (Reach){ 0, INFINITY };
 	case OP_COSH: return (Reach){ 1, INFINITY };
-	case OP_SIN: case OP_COS: case OP_TANH: case OP_ERF: return (Reach){ x.lo >= 0 && op->code != OP_SIN && op->code != OP_COS ? 0 : -1, 1 };
+	case OP_SIN: case OP_COS: return (Reach){ -1, 1 };
+	case OP_TANH: case OP_ERF: return (Reach){ x.lo >= 0 ? 0 : -1, x.hi <= 0 ? 0 : 1 };
 	case OP_FLOOR: return (Reach){ floor(x.lo), x.hi };
 	case OP_CEIL: return (Reach){ x.lo, ceil(x.hi) };
 	case OP_ROUND: case OP_RINT: case OP_TRUNC: case OP_CBRT: case OP_SINH: case OP_LOG1P: case OP_EXPM1:
@@ -104,7 +105,7 @@ static Reach reach_of_reduction(const Op *op, Reach x, Reach all)
 	}
 }
 
-/* Rounding to the type at the end of a bound keeps on the right side of it: bounds other than 0, 1 and infinities are integers. */
+/* Sums and products of floats are bounded by their signs alone: rounding may pass any other bound. */
 static Reach reach_of_two(const Op *op, Reach x, Reach y, Reach all)
 {
 	bool flt = elem_is_any_float(op->out[0]->type->elem);        /* integers wrap */

@@ -17,6 +17,22 @@ CASES = [
     ("index_write", "y[v] = 1; //!", 64, 0, "index"),
     ("gather", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i])); //!", 1, 0, "index"),
     ("scatter", "let i = iota([64], i32) + v;\n y.scatter([i], x.load([0], [64])); //!", 1, 0, "index"),
+    ("gather_from_memory", "let i = iota([64], i32) + x.load([0], [64]) + v;\n y.store([0], x.gather([i])); //!", 1, 0, "index"),
+    ("gather_pad", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i], pad: 7));\n y[v] = 1; //!", 64, 60, "index"),
+    ("gather_negative", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i])); //!", 1, -9, "index"),
+    ("gather_row", "let i = iota([1, 64], i32) + 32 * bid(0);\n y.store([0], reshape(z.gather([reshape(x.load([0], [1]), [1, 1]) + v, i + 9]), [64])); //!", 2, 1, "index"),
+    ("gather_masked", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i], mask: i < 64));\n y[v] = 1; //!", 64, 50, "index"),
+    ("scatter_masked", "let i = iota([64], i32) + v;\n y.scatter([i], x.load([0], [64]), mask: i < 64);\n y[v] = 1; //!", 64, 50, "index"),
+    ("atomic", "let i = iota([64], i32) + v;\n atomic_xchg(w, [i], x.load([0], [64])); //!", 1, -1, "index"),
+    ("take", "let i = iota([64], i32) + v;\n y.store([0], gather(x.load([0], [64]), i, 0)); //!", 1, 0, "index"),
+    ("take_pad", "let i = iota([64], i32) + v;\n y.store([0], gather(x.load([0], [64]), i, 0, pad: 7));\n y[v] = 1; //!", 64, 50, "index"),
+    ("unique", "let i = iota([64], i32) / v;\n y.scatter([assume_unique(i)], x.load([0], [64])); //!", 2, 1, "does not hold"),
+    ("unique_used_later", "let i = assume_unique(iota([64], i32) / v);\n let j = 63 - i;\n y.scatter([j], x.load([0], [64])); //!", 2, 1, "does not hold"),
+    ("unique_masked", "let i = iota([64], i32);\n y.scatter([assume_unique(i / 2)], x.load([0], [64]), mask: i % 2 < v); //!", 2, 1, "does not hold"),
+    ("unique_outside", "let i = iota([64], i32);\n y.scatter([assume_unique(max(i - v, -1))], x.load([0], [64]), mask: i < 64);\n y[v] = 1; //!", 64, 40, "index"),
+    ("unique_view", "let i = iota([2], i32) / v;\n z2.gather_scatter([2, 64], 0).store([assume_unique(i), 0], z.load([0, 0], [2, 64])); //!", 2, 1, "does not hold"),
+    ("unique_pairs", "let i = assume_unique(iota([2], i32) / v);\n z2.scatter([i[:, _], iota([1, 64], i32)], z.load([0, 0], [2, 64])); //!", 2, 1, "does not hold"),
+    ("unique_gather", "let i = iota([64], i32) / v;\n y.store([0], x.gather([assume_unique(i)])); //!", 2, 1, "does not hold"),
     ("subview", "let r = z[v, :]; //!\n y.store([0], r.load([0], [64]));", 2, 1, "index"),
     ("divide", "y[0] = 7 / v; //!", 0, 2, "division by zero"),
     ("remainder", "y[0] = 7 % v; //!", 0, 2, "division by zero"),
@@ -58,7 +74,7 @@ def program():
     """The text, and the line at which each case traps."""
     out, lines = "", {}
     for name, body, _, _, _ in CASES:
-        head = "kernel k_%s(x: tensor<i32, [64]>, z: tensor<i32, [2, 64]>, y: out tensor<i32, [64]>, v: i32, p: ptr<i32>) grid [1] {\n" % name
+        head = "kernel k_%s(x: tensor<i32, [64]>, z: tensor<i32, [2, 64]>, y: out tensor<i32, [64]>, w: inout tensor<i32, [64]>, z2: out tensor<i32, [2, 64]>, v: i32, p: ptr<i32>) grid [1] {\n" % name
         text = FUNCTIONS.get(name, "") + head + " " + body + "\n}\n"
         lines[name] = [out.count("\n") + 1 + i for i, line in enumerate(text.split("\n")) if "//!" in line][0]
         out += text
@@ -66,8 +82,8 @@ def program():
 
 
 def main_c():
-    calls = "".join('\tif (!strcmp(argv[1], "%s")) return k_%s(x, z, y, v, p, 0);\n' % (c[0], c[0]) for c in CASES)
-    return ('#include "k.h"\n#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv)\n{\n\tstatic int32_t x[64], z[128], y[64];\n'
+    calls = "".join('\tif (!strcmp(argv[1], "%s")) return k_%s(x, z, y, w, z2, v, p, 0);\n' % (c[0], c[0]) for c in CASES)
+    return ('#include "k.h"\n#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv)\n{\n\tstatic int32_t x[64], z[128], y[64], w[64], z2[128];\n'
             "\tstatic _Alignas(64) int32_t p[64];\n"
         "\tint32_t v = argc > 2 ? (int32_t)atoll(argv[2]) : 0;\n%s\treturn 99;\n}\n" % calls)
 
