@@ -20,7 +20,7 @@ void warn_cast(Cx *cx, Sv x, Str value, Elem to, Num n, Span at)
 Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
 {
 	if (!is_value(cx, x, "a cast")) return sv_poison(at);
-	if (sv_untyped(x)) x = lit_adapt(cx, x, to, sv_poison(at));
+	if (sv_untyped(x)) x = lit_adapt(cx, x, to, sv_absent(at));
 	if (sv_bad(x)) return x;
 	Elem from = x.type->elem;
 	if (!rule_converts(from, to)) {

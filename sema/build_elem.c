@@ -31,12 +31,12 @@ Sv elem_unary(Cx *cx, OpCode op, Sv x, const Modes *m, Span at, Str shown)
 	if (!is_value(cx, x, shown)) return sv_poison(at);
 	if (x.kind == SV_LIT) {
 		bool flt = op_rows[op].type == TR_SAME_FLT || op_rows[op].type == TR_TO_BOOL;
-		x = flt ? lit_give(cx, x, EL_F32, sv_poison(at)) : lit_default(cx, x);
+		x = flt ? lit_give(cx, x, EL_F32, sv_absent(at)) : lit_default(cx, x);
 		if (sv_bad(x)) return sv_poison(at);
 	}
 	if (sv_untyped(x)) {
 		bool flt = op_rows[op].type == TR_SAME_FLT || op_rows[op].type == TR_TO_BOOL;
-		if (x.kind == SV_INT && flt) x = lit_adapt(cx, x, EL_F32, sv_poison(at));
+		if (x.kind == SV_INT && flt) x = lit_adapt(cx, x, EL_F32, sv_absent(at));
 		else x = untyped_unary(cx, op, x, at);
 		if (sv_bad(x) || sv_untyped(x)) return x;
 	}
@@ -114,8 +114,8 @@ static bool meet_both(Cx *cx, OpCode op, TypeRule rule, Sv *x, Sv *y)
 		bool flt = sv_open_float(*x) || sv_open_float(*y) || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT ||
 			rule == TR_CONV_TO_FLT;
 		Elem e = flt ? EL_F32 : EL_I32;
-		*x = lit_give(cx, *x, e, sv_poison(y->span));
-		*y = lit_give(cx, *y, e, sv_poison(x->span));
+		*x = lit_give(cx, *x, e, sv_absent(y->span));
+		*y = lit_give(cx, *y, e, sv_absent(x->span));
 	} else if (sv_open(*x)) {
 		*x = meet(cx, op, rule, *x, *y);
 	} else if (sv_open(*y)) {
@@ -268,8 +268,8 @@ static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
 {
 	if (sv_untyped(*a) && sv_untyped(*b)) {
 		Elem e = a->kind == SV_FLOAT || b->kind == SV_FLOAT ? EL_F32 : EL_I32;
-		*a = lit_adapt(cx, *a, e, sv_poison(b->span));
-		*b = lit_adapt(cx, *b, e, sv_poison(a->span));
+		*a = lit_adapt(cx, *a, e, sv_absent(b->span));
+		*b = lit_adapt(cx, *b, e, sv_absent(a->span));
 		if (sv_bad(*a) || sv_bad(*b)) return false;
 		if (!sv_is_tile(c)) return true;
 		Val *va = conv_val(cx, *a), *vb = conv_val(cx, *b);
@@ -279,7 +279,7 @@ static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
 	}
 	if (sv_open(*a) && sv_open(*b)) {       /* a tile literal decides for both */
 		Sv *lit = a->kind == SV_LIT ? a : b;
-		*lit = lit_give(cx, *lit, sv_open_float(*a) || sv_open_float(*b) ? EL_F32 : EL_I32, sv_poison(lit->span));
+		*lit = lit_give(cx, *lit, sv_open_float(*a) || sv_open_float(*b) ? EL_F32 : EL_I32, sv_absent(lit->span));
 		if (sv_bad(*lit)) return false;
 	}
 	if (sv_open(*a)) *a = arm_like(cx, *a, *b);

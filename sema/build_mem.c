@@ -1,8 +1,8 @@
 /* Loads, stores, gathers, scatters, atomics: on tensors and views, and in `unsafe` on pointer tiles. What lies outside is
  * padding for loads and dropped by stores, so none of these can fail at run time. */
 #include "sema/build.h"
-#include "sema/scope.h"
 #include "sema/distinct.h"
+#include "sema/scope.h"
 
 #include <string.h>
 

@@ -127,7 +127,7 @@ static Sv build_arange(Cx *cx, Call *c)
 static Val *random_operand(Cx *cx, Call *c, int i)
 {
 	Sv x = arg_value(cx, c, i, NULL);
-	if (sv_untyped(x)) x = lit_adapt(cx, x, EL_U64, sv_poison(c->span));
+	if (sv_untyped(x)) x = lit_adapt(cx, x, EL_U64, sv_absent(c->span));
 	if (!is_value(cx, x, call_what(c))) return NULL;
 	if (elem_is_ptr(x.type->elem) || !elem_is_int(x.type->elem)) {
 		cx_diag(cx, D_NEED_INT, x.span, call_what(c), sv_what(x));

@@ -278,8 +278,8 @@ Val *one_scalar(Cx *cx, Val *v)
 
 Sv conv_default(Cx *cx, Sv x)
 {
-	if (x.kind == SV_INT) return lit_adapt(cx, x, EL_I32, sv_poison(x.span));
-	if (x.kind == SV_FLOAT) return lit_adapt(cx, x, EL_F32, sv_poison(x.span));
+	if (x.kind == SV_INT) return lit_adapt(cx, x, EL_I32, sv_absent(x.span));
+	if (x.kind == SV_FLOAT) return lit_adapt(cx, x, EL_F32, sv_absent(x.span));
 	return lit_default(cx, x);
 }
 
@@ -439,7 +439,7 @@ Sv conv_to(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl)
 		conv_report(cx, D_CONVERT_KIND, x, &g);
 		return sv_poison(x.span);
 	}
-	if (sv_untyped(x)) x = lit_adapt(cx, x, to->elem, sv_poison(x.span));
+	if (sv_untyped(x)) x = lit_adapt(cx, x, to->elem, sv_absent(x.span));
 	if (sv_bad(x)) return x;
 	bool null_to_ptr = x.kind == SV_CONST && elem_is_ptr(x.type->elem) && elem_is_ptr(to->elem) && !x.u.num.i;
 	if (null_to_ptr) x = sv_const(to->elem, x.u.num, x.span);
@@ -479,7 +479,7 @@ Sv conv_index(Cx *cx, Sv x, Span at)
 	if (x.kind == SV_INT) {
 		Num n;
 		Elem e = lit_fit(x, EL_I32, &n) == FIT_OK ? EL_I32 : EL_I64;
-		return lit_adapt(cx, x, e, sv_poison(at));
+		return lit_adapt(cx, x, e, sv_absent(at));
 	}
 	bool scalar = sv_is_scalar(x) && x.kind != SV_FLOAT && elem_is_int(x.type->elem);
 	if (!scalar) {
@@ -554,7 +554,7 @@ static Sv cast_literal_value(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
 {
 	Num n;
 	Flt v = exact_of(x);
-	if (elem_is_ptr(to)) return lit_adapt(cx, x, to, sv_poison(at));
+	if (elem_is_ptr(to)) return lit_adapt(cx, x, to, sv_absent(at));
 	if (to == EL_BOOL) return sv_bool(!exact_is_zero(v), at);
 	if (elem_is_any_float(to)) {
 		int flags = exact_round(v, to, m.rounding, &n);

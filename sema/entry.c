@@ -574,11 +574,11 @@ static void scratch(EntryCx *x, const Stmt *s, HostVec *out)
 	p->span = n.span;
 	if (!type_is_tensor(d->type)) {
 		if (d->type->kind != EX_ERROR) cx_diag(cx, D_TENSOR_SHAPE, d->type->span, sema_source(d->type));
-		scope_add_sv(cx, n, sv_poison(n.span));
+		scope_add_sv(cx, n, sv_absent(n.span));
 		return;
 	}
 	if (!tensor_resolve(&t, d->type, MODE_INOUT, p, elem) || !scratch_size(cx, d, p)) {
-		scope_add_sv(cx, n, sv_poison(n.span));
+		scope_add_sv(cx, n, sv_absent(n.span));
 		return;
 	}
 	const View *v = tensor_view(p, NULL, elem);
@@ -592,7 +592,7 @@ static void let_constant(EntryCx *x, const Decl *d)
 	Sv v = sema_expr(x->cx, d->init, NULL);
 	if (!sv_bad(v) && !sv_is_static(v)) {
 		cx_diag(x->cx, D_NOT_CONST, d->init->span, sema_source(d->init));
-		v = sv_poison(v.span);
+		v = sv_absent(v.span);
 	}
 	scope_add_sv(x->cx, (Name){ d->pat->u.name, d->pat->span }, v)->local = true;
 }

@@ -22,7 +22,7 @@ static Sv predeclared(Str name, Span at, bool *found)
 	if (name == null) return sv_const(elem_ptr_to(EL_VOID), (Num){ 0 }, at);
 	if (name == dynamic) return sv_dynamic(str_intern("`dynamic_extent`"), at);
 	*found = false;
-	return sv_poison(at);
+	return sv_absent(at);
 }
 
 static Sv bound_value(Cx *cx, Bind *b, Span at)

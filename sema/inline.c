@@ -354,7 +354,7 @@ static Sv call_with(Cx *cx, Global *g, Solve *s, Args *args, Span at)
 	if (stmt_too_large(cx, at) || !fill_args(cx, s, args, at) || !infer(cx, s, args)) return sv_poison(at);
 	Saved saved = save(cx);
 	if (!enter(cx, g, at)) return sv_poison(at);
-	Sv v = sv_poison(at);
+	Sv v = sv_absent(at);
 	if (sema_deeper(cx, at)) {
 		const CallSite *site = cx->site;
 		cx->site = saved.site;          /* what is wrong with the call itself is wrong in the caller */

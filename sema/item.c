@@ -27,14 +27,14 @@ static bool generic_meant(Cx *cx, const Param *p)
 	if (!class_ || !name_is_upper(p->name.s)) return false;
 	Diag *d = cx_diag(cx, D_NOT_A_TYPE, t->span, t->u.name);
 	diag_help(d, "a compile-time value is a generic parameter, as in `<%s: int>` behind the kernel's name", p->name.s);
-	scope_add_sv(cx, p->name, sv_poison(p->name.span))->used = true;
+	scope_add_sv(cx, p->name, sv_absent(p->name.span))->used = true;
 	return true;
 }
 
 bool scalar_param(Cx *cx, const Param *p, IrParam *ip)
 {
 	if (generic_meant(cx, p)) return false;
-	Sv t = p->type ? sema_type(cx, p->type) : sv_poison(p->span);
+	Sv t = p->type ? sema_type(cx, p->type) : sv_absent(p->span);
 	if (sv_bad(t)) return false;
 	if (t.kind != SV_TYPE || t.type->kind != TY_SCALAR || t.type->elem == EL_VOID) {
 		Diag *d = cx_diag(cx, D_KERNEL_PARAM, p->type->span, p->name.s, sema_source(p->type));
@@ -417,6 +417,7 @@ Module *sema_check(Ast *main, const SemaOptions *o, TypeNoteVec *notes)
 	load_defines(s);
 	entries_build(s);
 	check_rest(s);
+	sv_poison_said();
 	if (notes && notes->n) qsort(notes->p, (size_t)notes->n, sizeof *notes->p, note_order);
 	if (diag_errors() == 0) warn_kernels(s);
 	if (diag_errors() == 0) unused_report(s);

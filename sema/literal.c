@@ -185,7 +185,7 @@ static Sv typed(Cx *cx, Sv x, Str suffix)
 	Elem e;
 	if (!suffix || !*suffix) return x;
 	if (!elem_by_name(str_intern(suffix), &e) || !elem_is_numeric(e)) return no_suffix(cx, x, suffix);
-	return lit_adapt(cx, x, e, sv_poison(x.span));
+	return lit_adapt(cx, x, e, sv_absent(x.span));
 }
 
 Sv lit_int(Cx *cx, const Expr *e)
@@ -336,7 +336,7 @@ Sv lit_open(Cx *cx, const Expr *e)
 	l.t.v = NEW_ARRAY(A_UNIT, Sv, 1 << size);
 	lit_fill(&l, e, 0);
 	if (l.bad || !lit_elem(&l, &elem, &typed)) return sv_poison(e->span);
-	if (typed) return lit_make(cx, &l.t, elem, sv_poison(e->span));
+	if (typed) return lit_make(cx, &l.t, elem, sv_absent(e->span));
 	Sv v = sv_none(e->span);
 	TileLit *kept = NEW(A_UNIT, TileLit);
 	*kept = l.t;
@@ -365,7 +365,7 @@ Sv lit_zero(Cx *cx, Sv x, Elem e)
 
 Sv lit_default(Cx *cx, Sv x)
 {
-	return x.kind == SV_LIT ? lit_make(cx, x.u.lit, x.u.lit->has_float ? EL_F32 : EL_I32, sv_poison(x.span)) : x;
+	return x.kind == SV_LIT ? lit_make(cx, x.u.lit, x.u.lit->has_float ? EL_F32 : EL_I32, sv_absent(x.span)) : x;
 }
 
 Sv lit_tile(Cx *cx, const Expr *e, const Type *want)
@@ -373,5 +373,5 @@ Sv lit_tile(Cx *cx, const Expr *e, const Type *want)
 	Sv v = lit_open(cx, e);
 	bool takes = want && !elem_is_ptr(want->elem) && (elem_is_any_float(want->elem) || !sv_open_float(v));
 	if (v.kind != SV_LIT || !takes) return lit_default(cx, v);
-	return lit_make(cx, v.u.lit, want->elem, sv_poison(e->span));
+	return lit_make(cx, v.u.lit, want->elem, sv_absent(e->span));
 }

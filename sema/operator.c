@@ -398,7 +398,7 @@ static Sv arm_given(Cx *cx, IrBlock *region, Sv x, Sv other)
 	Spot s = spot_enter(cx, region);
 	bool typed = sv_is_tile(other) || sv_is_scalar(other);
 	bool flt = sv_open_float(x) || sv_open_float(other);
-	if (sv_open(other)) x = lit_give(cx, x, flt ? EL_F32 : EL_I32, sv_poison(x.span));
+	if (sv_open(other)) x = lit_give(cx, x, flt ? EL_F32 : EL_I32, sv_absent(x.span));
 	else if (typed && !elem_is_ptr(other.type->elem)) x = lit_give(cx, x, other.type->elem, other);
 	else x = lit_default(cx, x);
 	spot_leave(cx, s);

@@ -100,7 +100,11 @@ struct Sv {
 	} u;
 };
 
-Sv sv_poison(Span at);
+/* After an error, or for an operand that is poison; sv_absent stands for no value, where nothing is wrong yet. */
+#define sv_poison(at) sv_poison_from(at, __FILE__, __LINE__)
+Sv sv_poison_from(Span at, const char *file, int line);
+Sv sv_absent(Span at);
+void sv_poison_said(void);                      /* a bug where poison was made and nothing reported: a statement would be lost */
 Sv sv_none(Span at);
 Sv sv_int(Int i, Span at);
 Sv sv_float(Flt f, Span at);

@@ -89,7 +89,7 @@ static void bind_var(Cx *cx, Name n, Sv v)
 	Val *val = ok && !sv_bad(v) ? conv_val(cx, v) : NULL;
 	Bind *b = scope_add(cx, BIND_VAR, n);
 	b->local = true;
-	b->sv = sv_poison(n.span);
+	b->sv = sv_absent(n.span);
 	if (!val) return;
 	b->type = val->type;
 	bind_set(b, val);
@@ -101,7 +101,7 @@ static void bind_let(Cx *cx, Name n, Sv v)
 	if (v.kind == SV_INT || v.kind == SV_FLOAT) v = conv_default(cx, v);
 	if (v.kind == SV_NONE) {
 		cx_diag(cx, D_NO_VALUE, v.span, span_source(v.span));
-		v = sv_poison(v.span);
+		v = sv_absent(v.span);
 	}
 	name_value(v, n.s);
 	Bind *b = scope_add_sv(cx, n, v);
@@ -136,7 +136,7 @@ void pattern_bind(Cx *cx, const Expr *pat, Sv v, bool is_var)
 			diag_help(d, "it is one value: write `%s`", pat->u.list.p[0]->u.name);
 			diag_edit(d, pat->span, pat->u.list.p[0]->u.name);
 		}
-		v = sv_poison(v.span);
+		v = sv_absent(v.span);
 	}
 	for (int i = 0; i < n; i++) pattern_bind(cx, pat->u.list.p[i], pattern_part(v, i), is_var);
 }
@@ -208,7 +208,7 @@ static const char *fixed_word(const Bind *b, const Cx *cx)
 static void assign_unknown(Cx *cx, const Expr *lhs)
 {
 	unknown_target(cx, lhs->u.name, lhs->span);
-	scope_add_sv(cx, (Name){ lhs->u.name, lhs->span }, sv_poison(lhs->span))->used = true;
+	scope_add_sv(cx, (Name){ lhs->u.name, lhs->span }, sv_absent(lhs->span))->used = true;
 }
 
 static void assign_name(Cx *cx, const Expr *lhs, Sv v)
@@ -260,7 +260,7 @@ static void assign_value(Cx *cx, const Stmt *s)
 	Bind *b = scope_find(cx, lhs->u.name);
 	Sv v;
 	if (b && b->kind == BIND_SV && b->sv.kind == SV_VIEW) {
-		v = sv_poison(lhs->span);
+		v = sv_absent(lhs->span);
 	} else if (s->u.assign.op == BIN_NONE) {
 		v = sema_expr(cx, s->u.assign.rhs, b ? b->type : NULL);
 	} else {

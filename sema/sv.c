@@ -14,7 +14,26 @@ static Sv sv_new(SvKind k, Span at)
 	return v;
 }
 
-Sv sv_poison(Span at) { return sv_new(SV_POISON, at); }
+/* Where our source first made poison before any error was reported; NULL: nowhere. */
+static const char *unsaid_file;
+static int unsaid_line;
+
+Sv sv_poison_from(Span at, const char *file, int line)
+{
+	if (!unsaid_file && !diag_errors()) {
+		unsaid_file = file;
+		unsaid_line = line;
+	}
+	return sv_new(SV_POISON, at);
+}
+
+void sv_poison_said(void)
+{
+	if (unsaid_file && !diag_errors()) bug_at(unsaid_file, unsaid_line, "something is wrong with the program, and nothing was said");
+	unsaid_file = NULL;
+}
+
+Sv sv_absent(Span at) { return sv_new(SV_POISON, at); }
 Sv sv_none(Span at) { return sv_new(SV_NONE, at); }
 
 Sv sv_int(Int i, Span at)

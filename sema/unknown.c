@@ -163,5 +163,5 @@ void unknown_extent(Cx *cx, Str name, Span at)
 	Out *o = out_new();
 	for (const char *p = name; *p; p++) out_printf(o, "%c", *p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
 	diag_help(d, "a dimension begins with a small letter, `%s`; a compile-time value is declared by `<%s: int>`", out_take(o), name);
-	scope_add_sv(cx, (Name){ name, at }, sv_poison(at))->used = true;
+	scope_add_sv(cx, (Name){ name, at }, sv_absent(at))->used = true;
 }
