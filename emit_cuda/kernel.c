@@ -1,4 +1,5 @@
 /* One text of a kernel: its head, which thread of which tile block runs it, its body. */
+#include "base/diag.h"
 #include "emit_cuda/texts.h"
 
 #include "emit/names.h"
@@ -178,6 +179,7 @@ Cu text_body(CuKernel *k, const Fn *fn, const EmitOptions *opt, bool aligned)
 static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
 {
 	int threads = cu_threads(fn);
+	if (threads > 1024) bug("a thread block of `%s` would have %d threads", fn->name, threads);
 	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a->number);
 	int by_threads = (a->specific ? 2048 : 1536) / threads, most = a->specific ? 32 : 16;
 	if (blocks > by_threads) blocks = by_threads;

@@ -35,7 +35,7 @@ static const char host_choose[] =
 	"/* The number, from 1, of the newest kernel that the device runs; minus a status where there is none. */\n"
 	"static int ct_choose(const char *name, int device, const CtKernel *k, int n)\n"
 	"{\n"
-	"\tint major = 0, minor = 0, at = 0;\n"
+	"\tint major = 0, minor = 0, at = 0, few = 0, most = 0;\n"
 	"\tchar list[160] = \"\";\n"
 	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
 	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
@@ -48,7 +48,10 @@ static const char host_choose[] =
 	"\t\t\tcudaGetLastError();\n"
 	"\t\t\tcontinue;\n"
 	"\t\t}\n"
-	"\t\tif (e == cudaSuccess && a.maxThreadsPerBlock < k[i].threads) continue;\n"
+	"\t\tif (e == cudaSuccess && a.maxThreadsPerBlock < k[i].threads) {\n"
+	"\t\t\tif (!few) few = k[i].threads, most = a.maxThreadsPerBlock;\n"
+	"\t\t\tcontinue;\n"
+	"\t\t}\n"
 	"\t\tif (e == cudaSuccess && k[i].shared > 48 * 1024)\n"
 	"\t\t\te = cudaFuncSetAttribute(k[i].fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k[i].shared);\n";
 
@@ -56,6 +59,7 @@ static const char host_launch[] =
 	"\t\tif (e != cudaSuccess) return -ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"\t\treturn i + 1;\n"
 	"\t}\n"
+	"\tif (few) return -ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the device runs at most %d of it\", name, major, minor, few, most);\n"
 	"\tfor (int i = 0; i < n && at < 140; i++) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? \", \" : \"\", k[i].name);\n"
 	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list);\n"
 	"}\n"

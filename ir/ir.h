@@ -221,6 +221,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
 	bool alone;             /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
+	Fn *unsliced;           /* the same before its tiles were cut for a cluster; NULL: they were not (lower/slice.c) */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
 	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */

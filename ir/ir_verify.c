@@ -10,6 +10,9 @@
 #include "ir/ir_text.h"
 #include "ir/rules.h"
 
+/* What no architecture launches (CUDA programming guide, compute capabilities). */
+enum { MOST_THREADS = 1024, MOST_BLOCKS = 16, MOST_SHARED = 227 << 10 };
+
 bool ir_trusts_protocols;
 
 /* ---- the sentence ---- */
@@ -400,6 +403,12 @@ static bool chk_fn(Check *c, const Fn *fn)
 		NEED(fn->parts->dims.n == fn->dims.n && fn->parts_clear->params.n == 1, "the kernel by parts has the dimensions of this one");
 		if (!chk_sym(c, fn->parts_fit) || !chk_sym(c, fn->parts_gain)) return false;
 	}
+	int cluster = fn->cluster ? fn->cluster : 1;
+	bool placed = fn->stage == STAGE_PLACED;
+	NEED(!placed || (cluster >= 1 && cluster <= MOST_BLOCKS && !(cluster & (cluster - 1))), "a cluster is at most 16 thread blocks, a power of two");
+	NEED(!placed || (fn->warps % cluster == 0 && fn->warps / cluster <= MOST_THREADS / 32), "a thread block has at most 1024 threads");
+	NEED(!placed || fn->packed * (fn->lanes ? fn->lanes : 32) <= MOST_THREADS, "a thread block has at most 1024 threads");
+	NEED(!placed || fn->shared_bytes <= MOST_SHARED, "a thread block has at most 227 KiB of shared memory");
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))), "the lanes of a tile block are a power of two, or a warp");
 	NEED(!fn->packed || fn->packed * (fn->lanes ? fn->lanes : 32) % 32 == 0, "a thread block consists of whole warps");

@@ -328,7 +328,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);
 		if (!cluster || stays_apart(&p, cluster)) break;
-		if (!sliced && !fn->tiles && slice_alone(fn, cx)) {
+		bool again = fn->unsliced != NULL;      /* then nothing of what is known here holds any longer */
+		if (((!sliced && !fn->tiles) || again) && (slice_alone(fn, cx) || again)) {
 			place_fn(fn, cx);
 			return;
 		}

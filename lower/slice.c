@@ -349,6 +349,7 @@ static void slice_block(IrBlock *block, const LowerCx *cx, bool again)
 	ir_number(fn);
 	if (!best_plan(block, m.seed, slices, row, &p)) return;
 	if (!again && !share_out(fn, cx, &p, m.log2, hint > 0, &to)) return;
+	if (!again && !block->owner && to.cluster && !fn->unsliced) fn->unsliced = copy_kernel(fn);
 	if (!cut(block, cx, &m, &to, row) || block->owner) return;
 	slice_rest(block, cx, &to, hint > 0);
 	fn->warps = 1 << (to.warps + to.cluster);
@@ -363,8 +364,29 @@ static void slice_within(IrBlock *block, const LowerCx *cx)
 	slice_block(block, cx, false);
 }
 
+static void belong_to(Fn *fn, IrBlock *b)
+{
+	b->fn = fn;
+	for (Op *op = b->first; op; op = op->next)
+		for (int i = 0; i < op->nregion; i++) belong_to(fn, op->region[i]);
+}
+
+/* The slices were chosen for the threads of a cluster, which a thread block alone does not have. */
+static void undo_slices(Fn *fn)
+{
+	const Fn *from = fn->unsliced;
+	fn->body = from->body;
+	fn->nval = from->nval;
+	for (int i = 0; i < fn->params.n; i++) fn->params.p[i].val = from->params.p[i].val;
+	belong_to(fn, fn->body);
+	fn->warps = fn->cluster = 0;
+	fn->unsliced = NULL;
+	ir_number(fn);
+}
+
 bool slice_alone(Fn *fn, const LowerCx *cx)
 {
+	if (fn->unsliced) undo_slices(fn);
 	fn->alone = true;
 	slice_within(fn->body, cx);
 	return fn->warps > 0;

@@ -11,6 +11,7 @@ endforeach()
 
 ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
 ctilec_test(emit/hints "quick;golden" cuda/hints.py)
+ctilec_test(emit/limits "quick;golden" cuda/limits.py)
 ctilec_test(emulated/carried "values;emulated" cuda/emulated.py carried)
 ctilec_test(emulated/clusters "values;emulated" cuda/emulated.py clusters)
 ctilec_test(emulated/broken "quick;emulated" cuda/broken.py)

@@ -128,6 +128,10 @@ M(lay_other) { ir_set_layout(val(m, "b"), *val(m, "c")->lay); }
 M(lay_leaves_warp) { val(m, "c")->def->code = OP_CONVERT_REGS; }
 M(lay_scalar) { ir_set_layout(val(m, "i"), lay_unit(0)); }
 M(lay_warps) { m->fns.p[0]->warps = 2; }
+M(many_warps) { m->fns.p[0]->warps = 64; }
+M(many_blocks) { m->fns.p[0]->warps = 32; m->fns.p[0]->cluster = 32; }
+M(odd_blocks) { m->fns.p[0]->warps = 6; m->fns.p[0]->cluster = 3; }
+M(much_shared) { m->fns.p[0]->shared_bytes = (227 << 10) + 1; }
 M(packed_warps) { m->fns.p[0]->packed = 2; }
 M(packed_lanes) { m->fns.p[1]->lanes = 3; }
 M(packed_part) { m->fns.p[1]->packed = 2; }
@@ -192,6 +196,8 @@ static const Mutation mutations[] = {
 	X("placed", lay_onto, "leaves out elements"), X("placed", lay_other, "must share one layout"),
 	X("placed", lay_leaves_warp, "the data would leave its thread"), X("placed", lay_scalar, "is no tile and has a layout"),
 	X("placed", lay_warps, "has more warps than the kernel"),
+	X("placed", many_warps, "at most 1024 threads"), X("placed", many_blocks, "at most 16 thread blocks"),
+	X("placed", odd_blocks, "a power of two"), X("placed", much_shared, "at most 227 KiB"),
 	X("placed", packed_warps, "only tile blocks of one warp share a thread block"), X("placed", packed_lanes, "are a power of two, or a warp"),
 	X("placed", packed_part, "a thread block consists of whole warps"), X("placed", lay_lanes, "has more lanes than the tile block"),
 	X("placed", buffer_layout, "`layout` has another shape"), X("placed", buffer_onto, "`layout` leaves out elements"),

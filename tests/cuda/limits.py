@@ -1,0 +1,32 @@
+"""Hardware limits: no version of a row kernel has more threads, thread blocks in a cluster or shared memory than a GPU launches.
+Operands of two element types are the case that once asked for 2,048 threads: their tiles cannot be spread over a cluster."""
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
+from common import *
+
+ROWS = 'import "norms.tile";\nimport "softmax.tile";\n'
+VERSION = re.compile(r"\{ \(const void \*\)\w+, (\d+), [01], (\d+), (\d+), (-?\d+), (\d+), \"sm_\w+\" \}")
+
+with tmpdir() as where:
+    n = 0
+    for size in (65536, 262144, 524288):
+        text = ROWS
+        for i, (t, w) in enumerate([("bf16", "f32"), ("bf16", "bf16"), ("f32", "bf16"), ("f32", "f32")]):
+            for k in ("rms_norm_rows", "layer_norm_rows"):
+                text += "instance %s_%d = %s<%s, %d, %s>;\n" % (k, i, k, t, size, w)
+        path = os.path.join(where, "rows.tile")
+        write(path, text)
+        r = ctilec("--arch=sm_80,sm_90a", "--no-header", "-o", "-", path)
+        if not check(r.code == 0, "rows of %d: %s" % (size, r.text[-500:])):
+            continue
+        for arch, threads, cluster, _, shared in VERSION.findall(r.out.decode()):
+            n += 1
+            check(1 <= int(threads) <= 1024, "rows of %d: a version of %s threads for sm_%s" % (size, threads, arch))
+            check(1 <= int(cluster) <= 16, "rows of %d: a cluster of %s" % (size, cluster))
+            check(int(shared) <= 227 << 10, "rows of %d: %s bytes of shared memory" % (size, shared))
+    check(n > 100, "only %d versions were found" % n)
+finish()
