@@ -105,7 +105,7 @@ Sv mma_of(Cx *cx, Product p)
 		diag_help(d, "leave `precision:` out: it is a choice for f32 only");
 		return sv_poison(p.at);
 	}
-	if (e == EL_F8E4M3 || e == EL_F8E5M2) warn_emulated(cx, 89, p.shown, e, "it is multiplied as `f16`", p.at);
+	if ((e == EL_F8E4M3 || e == EL_F8E5M2) && cx->opt->least_arch) cx_diag(cx, D_MMA_WIDENED, p.at, p.shown, elem_name(e));
 	warn_half_sum(cx, &p, r);
 	at_span(cx, p.at);
 	Val *c = p.acc ? p.acc->u.val : const_val(cx, r.type, num_zero(r.elem));

@@ -28,5 +28,11 @@ with tmpdir() as where:
             check(1 <= int(threads) <= 1024, "rows of %d: a version of %s threads for sm_%s" % (size, threads, arch))
             check(1 <= int(cluster) <= 16, "rows of %d: a cluster of %s" % (size, cluster))
             check(int(shared) <= 227 << 10, "rows of %d: %s bytes of shared memory" % (size, shared))
+    # W1108 says how products of 8-bit floats are multiplied
+    path = os.path.join(where, "fp8.tile")
+    write(path, "kernel k(x: tensor<f8e4m3, [64, 64]>, y: out tensor<f32, [64, 64]>) grid [1] {\n    let a = x.load([0, 0], [64, 64]);\n"
+          "    y.store([0, 0], mma(a, a, zeros([64, 64], f32)));\n}\n")
+    text = ctilec("--arch=sm_89,sm_90a,sm_100a", "--no-header", "-o", "-", path).out.decode()
+    check("e4m3.e4m3" not in text and ".f16.f16.f32" in text, "products of f8e4m3 are not multiplied as f16")
     check(n > 100, "only %d versions were found" % n)
 finish()
