@@ -450,6 +450,11 @@ static bool back(Unit *u, Module *m)
 		return print_and_stop(u);
 	}
 	if (o->report) {
+		Str wrong = sim_report_wrong(m, o->report_sizes);
+		if (wrong) {
+			diag_flush(stderr);
+			usage_error("`--report`: %s", wrong);
+		}
 		bool sound = sim_report(u->printed, m, placed, &u->eo, o->report_sizes);
 		return print_and_stop(u) && sound;
 	}

@@ -2,6 +2,7 @@
  *
  * Tensors begin at multiples of 256 bytes and hold small numbers; integers lie below the least dimension, so that indices meet
  * their tensors. Dimensions that the caller does not name get the first of a few sizes that the kernel's where clauses allow.
+ * Integer parameters that a grid, a length or a condition mentions are sizes, too. What would take long is tried with less.
  * Counts are sums over the tile blocks that ran. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "sim/sim.h"
 
 enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16, SCRATCH = 1 << 24 };
+#define WORK INT64_C(4000000)           /* operations of warps: some seconds */
 #define BYTES_MOST (INT64_C(1) << 28)   /* of all tensors */
 
 static const int64_t sizes_tried[] = { 1000, 1024, 960, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1 };
@@ -29,6 +31,74 @@ static bool named_size(Str sizes, Str dim, int64_t *v)
 		return end != p + n + 1 && (!*end || *end == ',');
 	}
 	return false;
+}
+
+/* ---- integer parameters as sizes ---- */
+typedef struct Mention { Str name; bool found; } Mention;
+
+static void look_for_param(void *ctx, const Sym *atom)
+{
+	Mention *m = ctx;
+	m->found |= atom->kind == SYM_ATOM && atom->atom == ATOM_PARAM && atom->name == m->name;
+}
+
+/* Does the grid, a length, a stride or a condition mention this parameter? */
+static bool is_size(const Fn *fn, int param)
+{
+	const IrParam *p = &fn->params.p[param];
+	Mention m = { p->name, false };
+	if (p->is_tensor || !elem_is_integral(p->elem)) return false;
+	for (int i = 0; i < fn->ngrid; i++) sym_atoms(fn->grid[i], look_for_param, &m);
+	for (int i = 0; i < fn->where.n; i++) sym_atoms(fn->where.p[i].cond, look_for_param, &m);
+	for (int i = 0; i < fn->dims.n; i++)
+		if (fn->dims.p[i].def) sym_atoms(fn->dims.p[i].def, look_for_param, &m);
+	for (int i = 0; i < fn->params.n; i++)
+		for (int a = 0; fn->params.p[i].is_tensor && a < fn->params.p[i].rank; a++) {
+			sym_atoms(fn->params.p[i].extent[a], look_for_param, &m);
+			sym_atoms(fn->params.p[i].stride[a], look_for_param, &m);
+		}
+	return m.found;
+}
+
+static int64_t greatest(Elem e)
+{
+	int bits = elem_bytes(e) * 8 - elem_is_signed(e);
+	return e == EL_BOOL ? 1 : bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
+}
+
+static void set_params(const Fn *fn, void *const *arg, Str sizes, int64_t size)
+{
+	for (int i = 0; i < fn->params.n; i++) {
+		int64_t v = size, most = greatest(fn->params.p[i].elem);
+		if (!is_size(fn, i)) continue;
+		if (!named_size(sizes, fn->params.p[i].name, &v) && v > most) v = most;
+		memcpy(arg[i], &v, (size_t)elem_bytes(fn->params.p[i].elem));   /* hosts are little-endian, as GPUs */
+	}
+}
+
+static bool has_size(const Fn *fn, Str name, size_t n)
+{
+	for (int i = 0; i < fn->dims.n; i++)
+		if (strlen(fn->dims.p[i].name) == n && !strncmp(fn->dims.p[i].name, name, n)) return true;
+	for (int i = 0; i < fn->params.n; i++)
+		if (is_size(fn, i) && strlen(fn->params.p[i].name) == n && !strncmp(fn->params.p[i].name, name, n)) return true;
+	return false;
+}
+
+Str sim_report_wrong(const Module *m, Str sizes)
+{
+	for (const char *p = sizes; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : "") {
+		size_t n = strcspn(p, "=,"), all = strcspn(p, ",");
+		char *end = NULL;
+		bool found = false;
+		if (p[n] == '=') strtoll(p + n + 1, &end, 10);
+		if (!end || end == p + n + 1 || end != p + all) return str_fmt("`%.*s` is no size; write `name=number`", (int)all, p);
+		for (int i = 0; i < m->fns.n; i++) found |= has_size(m->fns.p[i], p, n);
+		if (found) continue;
+		return str_fmt("no kernel has a dimension `%.*s`, or an integer parameter of this name that its grid, lengths or conditions use",
+			(int)n, p);
+	}
+	return NULL;
 }
 
 /* Strides that nobody names are far enough apart for every extent that is tried. */
@@ -131,6 +201,7 @@ static Str make_args(Arena *mem, const SimCall *c, void **arg)
 	for (int i = 0; i < c->fn->params.n; i++) {
 		const IrParam *p = &c->fn->params.p[i];
 		int64_t bytes = p->is_tensor ? tensor_bytes(c, p) : 8;
+		if (is_size(c->fn, i)) continue;
 		if (elem_is_ptr(p->elem) && !is_scratch(c->fn, i)) return str_intern("takes pointers");
 		if (elem_is_ptr(p->elem)) {
 			arg[i] = NEW(mem, void *);
@@ -210,7 +281,40 @@ static void print_sizes(Out *o, const SimCall *c, const SimResult *r)
 {
 	out_puts(o, "  run      ");
 	for (int i = 0; i < c->fn->dims.n; i++) out_printf(o, "%s%s = %lld", i ? ", " : " ", c->fn->dims.p[i].name, (long long)c->dim[i]);
-	out_printf(o, "%s %lld of %lld tile blocks\n", c->fn->dims.n ? ":" : "", (long long)r->run, (long long)r->blocks);
+	int n = c->fn->dims.n;
+	for (int i = 0; i < c->fn->params.n; i++) {
+		const IrParam *p = &c->fn->params.p[i];
+		int64_t v;
+		if (!is_size(c->fn, i) || !sim_sym(c, sym_atom(ATOM_PARAM, p->name, 0), &v)) continue;
+		out_printf(o, "%s%s = %lld", n++ ? ", " : " ", p->name, (long long)v);
+	}
+	out_printf(o, "%s %lld of %lld tile blocks\n", n ? ":" : "", (long long)r->run, (long long)r->blocks);
+}
+
+static bool open_sizes(const Fn *fn, Str sizes)
+{
+	int64_t v;
+	for (int i = 0; i < fn->dims.n; i++)
+		if (!fn->dims.p[i].is_stride && !fn->dims.p[i].def && !named_size(sizes, fn->dims.p[i].name, &v)) return true;
+	for (int i = 0; i < fn->params.n; i++)
+		if (is_size(fn, i) && !named_size(sizes, fn->params.p[i].name, &v)) return true;
+	return false;
+}
+
+/* The first size not above *size with which the kernel accepts a call; parameters are 1 where they cannot be as large. */
+static bool next_size(const SimCall *c, int64_t *dim, Str sizes, int64_t *size)
+{
+	for (size_t i = 0; i < sizeof sizes_tried / sizeof *sizes_tried; i++) {
+		if (sizes_tried[i] > *size) continue;
+		for (int one = 0; one < 2; one++) {
+			set_dims(c->fn, dim, sizes, sizes_tried[i]);
+			set_params(c->fn, c->arg, sizes, one ? 1 : sizes_tried[i]);
+			if (!compute_dims(c, dim) || !fits(c)) continue;
+			*size = sizes_tried[i];
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
@@ -218,7 +322,7 @@ static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
 	Arena *mem = arena_new();
 	int64_t *dim = NEW_ARRAY(mem, int64_t, fn->dims.n + 1);
 	void **arg = NEW_ARRAY(mem, void *, fn->params.n + 1);
-	SimCall c = { .fn = fn, .arg = arg, .dim = dim, .most = BLOCKS_MOST };
+	SimCall c = { .fn = fn, .arg = arg, .dim = dim, .most = BLOCKS_MOST, .work = WORK };
 	SimResult r = { .fault = NULL };
 	Str why = NULL;
 	bool found = false;
@@ -227,18 +331,22 @@ static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
 		unsigned char *at = NEW_ARRAY(mem, unsigned char, 2 * ALIGN);
 		arg[i] = at + (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
 	}
-	for (size_t i = 0; i < sizeof sizes_tried / sizeof *sizes_tried && !found; i++) {
-		set_dims(fn, dim, sizes, sizes_tried[i]);
-		found = compute_dims(&c, dim) && fits(&c);
-	}
 	out_printf(o, "kernel %s, %s\n", fn->name, arches);
+	int64_t size = 1024, shorter = 0;
+	while ((found = next_size(&c, dim, sizes, &size)) && !(why = make_args(mem, &c, arg))) {
+		c.fn = fn->odd && !sim_aligned(&c) ? fn->odd : fn;
+		sim_run(&c, &r);
+		if (!r.stopped) break;
+		shorter = size;
+		c.fn = fn;
+		if (size > 1 && open_sizes(fn, sizes)) size /= 2;
+		else c.most = 1, c.work = 0;    /* that is what was asked for */
+	}
 	if (!found) why = str_intern("no size tried satisfies its where clauses and gives small tensors: name its dimensions");
-	else why = make_args(mem, &c, arg);
 	if (why) {
 		out_printf(o, "  not run   %s\n", why);
 	} else {
-		if (fn->odd && !sim_aligned(&c)) c.fn = fn->odd;
-		sim_run(&c, &r);
+		if (shorter > size) out_printf(o, "  sizes     %lld would take long; name dimensions for others\n", (long long)shorter);
 		print_sizes(o, &c, &r);
 		if (r.fault) out_printf(o, "  fault     %s\n", r.fault);
 		tables(o, &r);

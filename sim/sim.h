@@ -17,6 +17,7 @@ typedef struct SimCall {
 	bool prints;                    /* `print` writes to standard output; else it only costs */
 	uint32_t seed;                  /* 0: warps take turns; else they run in an order, and pause, as it says */
 	int64_t most;                   /* tile blocks to run, spread over the grid; 0: all */
+	int64_t work;                   /* operations of warps, at most; 0: so many that a loop does not end */
 } SimCall;
 
 /* Of one operation, or of all. Requests are what one warp asks of memory at once. */
@@ -29,6 +30,7 @@ typedef struct SimCount {
 typedef struct SimResult {
 	Span at;                        /* of the operation at fault */
 	Str fault;                      /* NULL: none */
+	bool stopped;                   /* for more operations than SimCall.work; then there is a fault, too */
 	int64_t blocks, run;            /* tile blocks of the grid; how many of them ran */
 	int64_t grid[4];
 	int nop;                        /* operations in the order of the text, */
@@ -54,5 +56,7 @@ int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int ch
 	unsigned long room);
 
 /* report.c: --report. sizes: "m=64,n=1000" or NULL. False: a kernel has a fault, which is printed. */
+/* What is wrong with such a list for the kernels of m; NULL: nothing. */
+Str sim_report_wrong(const Module *m, Str sizes);
 bool sim_report(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, Str sizes);
 #endif
