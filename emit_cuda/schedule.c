@@ -67,21 +67,28 @@ static int wide_axis(const Fn *fn, const Val *view, Lay l)
 	return -1;
 }
 
-/* The sectors that lanes meet at once: an access of a thread is aligned to its size, and so lies in one. */
-static int sectors(Lay l, int elem_size, int fast)
+/* The sectors that lanes meet at once: an access of a thread is aligned to its size, and so lies in one. Lanes that differ along
+ * an axis whose stride is not known meet other rows, and rows lie in sectors of their own. */
+static int sectors(const Fn *fn, const Val *view, Lay l, int elem_size)
 {
-	uint32_t seen[1 << LANES_LOG2];
+	struct { uint32_t row; int64_t sector; } seen[1 << LANES_LOG2];
 	int n = 0;
 	for (int i = 0; i < 1 << l.in[HW_LANE] && i < 1 << LANES_LOG2; i++) {
-		uint32_t at = lay_apply(l, (uint32_t[HW_N]){ [HW_LANE] = (uint32_t)i });
-		if (fast >= 0) {        /* the first element of the sector stands for it */
-			int shift = lay_shift(l, fast), per = log2_of(SECTOR / elem_size);
-			uint32_t low = (((uint32_t)1 << (per < l.out[fast] ? per : l.out[fast])) - 1) << shift;
-			at &= ~low;
+		uint32_t row = lay_apply(l, (uint32_t[HW_N]){ [HW_LANE] = (uint32_t)i });
+		int64_t at = 0, stride;
+		for (int a = 0; a < view->type->rank; a++) {
+			int shift = lay_shift(l, a);
+			uint32_t mask = (((uint32_t)1 << l.out[a]) - 1) << shift;
+			if (!known_stride(fn, view, a, &stride)) continue;
+			at += (int64_t)((row & mask) >> shift) * stride;
+			row &= ~mask;
 		}
+		int64_t sector = at * elem_size / SECTOR;
 		int k = 0;
-		while (k < n && seen[k] != at) k++;
-		if (k == n) seen[n++] = at;
+		while (k < n && (seen[k].row != row || seen[k].sector != sector)) k++;
+		if (k < n) continue;
+		seen[n].row = row;
+		seen[n++].sector = sector;
 	}
 	return n;
 }
@@ -107,7 +114,7 @@ static void explain_access(Sched *s, const Op *op)
 	Row r = { { where(op), patch ? "loads" : load ? "load" : "store", tensor_name(ir_in(op, 0)), type_text(v->type),
 		number(patch ? patch_size(op) : 1 << log2_regs(*v->lay)),
 		number(bytes << vec), along(*v->lay, HW_LANE), along(*v->lay, HW_WARP),
-		str_fmt("%d / %d", sectors(*v->lay, bytes, fast), (moved + SECTOR - 1) / SECTOR) } };
+		str_fmt("%d / %d", sectors(s->fn, ir_in(op, 0), *v->lay, bytes), (moved + SECTOR - 1) / SECTOR) } };
 	vec_push(A_TMP, &s->memory, r);
 }
 

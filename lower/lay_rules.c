@@ -23,22 +23,35 @@ Threads fn_threads(const Fn *fn)
 }
 
 /* ---- memory ---- */
-static bool is_one(const Val *v)
+static bool known_value(const Val *v, int64_t *s)
 {
 	Num n;
-	int64_t s;
-	if (ir_const_value(v, &n)) return n.i == 1;
+	if (ir_const_value(v, &n)) {
+		*s = n.i;
+		return true;
+	}
 	const IrAttr *a = v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM) : NULL;
-	return a && sym_is_const(a->u.sym, &s) && s == 1;
+	return a && sym_is_const(a->u.sym, s);
+}
+
+static bool is_one(const Val *v)
+{
+	int64_t s;
+	return known_value(v, &s) && s == 1;
+}
+
+bool known_stride(const Fn *fn, const Val *view, int axis, int64_t *s)
+{
+	if (view->def && view->def->code == OP_VIEW) return known_value(ir_in(view->def, 2 + view->type->rank + axis), s);
+	if (view->def && view->def->code == OP_PERMUTE)
+		return known_stride(fn, ir_in(view->def, 0), (int)ir_attr(view->def, AT_AXES)->u.ints.p[axis], s);
+	return view->block == fn->body && sym_is_const(fn->params.p[view->index].stride[axis], s);
 }
 
 bool unit_axis(const Fn *fn, const Val *view, int axis)
 {
 	int64_t s;
-	if (view->def && view->def->code == OP_VIEW) return is_one(ir_in(view->def, 2 + view->type->rank + axis));
-	if (view->def && view->def->code == OP_PERMUTE)
-		return unit_axis(fn, ir_in(view->def, 0), (int)ir_attr(view->def, AT_AXES)->u.ints.p[axis]);
-	return view->block == fn->body && sym_is_const(fn->params.p[view->index].stride[axis], &s) && s == 1;
+	return known_stride(fn, view, axis, &s) && s == 1;
 }
 
 int fast_axis(const Fn *fn, const Val *view)
