@@ -21,6 +21,7 @@ static DiagOptions opts = { DIAG_RICH, false, 20, false, false };
 static DiagVec list;
 static Diag *latest;
 static int errors;              /* reported, those beyond the limit included */
+static int repeated;            /* the same again, which is not printed */
 
 /* Warning switches. A class is on or off; a name may say otherwise; a name may be an error. */
 typedef enum { SW_UNSET, SW_OFF, SW_ON } Switch;
@@ -153,6 +154,80 @@ static Str fill(const char *text, const char *const *args, int nargs)
 	return one_line(all, str_len(all));
 }
 
+/* ---- instances ---- */
+typedef struct Begun { Str key, id; } Begun;
+static VEC(Begun) begun;                /* each instance once */
+static DiagInstance now;
+
+static Str instance_id(const DiagInstance *i) { return str_fmt("%s\n%s", i->name, i->values); }
+
+DiagInstance diag_instance(DiagInstance i)
+{
+	DiagInstance before = now;
+	now = i;
+	if (!i.key) return before;
+	Str id = instance_id(&i);
+	for (int k = 0; k < begun.n; k++)
+		if (begun.p[k].key == i.key && begun.p[k].id == id) return before;
+	vec_push(A_UNIT, &begun, ((Begun){ i.key, id }));
+	return before;
+}
+
+/* The same mistake in an earlier instance, or NULL. */
+static Diag *in_other_instance(const Diag *d)
+{
+	for (int i = list.n - 1; now.key && i >= 0; i--) {
+		Diag *e = list.p[i];
+		if (e->in.key == now.key && e->code == d->code && e->at.lo == d->at.lo && e->at.hi == d->at.hi && e->last != d->last) return e;
+	}
+	return NULL;
+}
+
+static bool is_word_of(const char *text, const char *word, size_t n)
+{
+	for (const char *p = strstr(text, word); p; p = strstr(p + 1, word)) {
+		bool left = p == text || !(p[-1] == '_' || (p[-1] >= '0' && p[-1] <= '9') || (p[-1] >= 'a' && p[-1] <= 'z'));
+		bool right = !(p[n] == '_' || (p[n] >= '0' && p[n] <= '9') || (p[n] >= 'a' && p[n] <= 'z'));
+		if (left && right) return true;
+	}
+	return false;
+}
+
+/* Does the message show a value of its instance? */
+static bool shows_value(const Diag *d)
+{
+	for (const char *p = d->in.values; *p; ) {
+		size_t n = strcspn(p, "\n");
+		const char *eq = strstr(p, " = ");
+		Str value = eq && eq < p + n ? str_intern_n(eq + 3, (size_t)(p + n - eq - 3)) : str_intern("");
+		if (*value && is_word_of(d->text, value, str_len(value))) return true;
+		for (int i = 0; *value && i < d->labels.n; i++)
+			if (is_word_of(d->labels.p[i].text, value, str_len(value))) return true;
+		p += n + (p[n] == '\n');
+	}
+	return false;
+}
+
+/* Names the instance of each message that has to do with its values. */
+static void note_instances(void)
+{
+	for (int i = 0; i < list.n; i++) {
+		Diag *d = list.p[i];
+		int all = 0;
+		if (!d->in.key || !*d->in.values) continue;
+		for (int k = 0; k < begun.n; k++) all += begun.p[k].key == d->in.key;
+		if (!d->varies && d->instances == all && !(all == 1 && shows_value(d))) continue;
+		Out *o = out_new();
+		for (const char *p = d->in.values; *p; p++) out_printf(o, *p == '\n' ? ", " : "%c", *p);
+		DiagNote n = { .text = d->instances > 1
+			? str_fmt("in %s, %s, and %d other%s", d->in.name, o->p, d->instances - 1, d->instances > 2 ? "s" : "")
+			: str_fmt("in %s, %s", d->in.name, o->p) };
+		vec_push(A_UNIT, &d->notes, n);
+		memmove(d->notes.p + 1, d->notes.p, (size_t)(d->notes.n - 1) * sizeof *d->notes.p);
+		d->notes.p[0] = n;
+	}
+}
+
 static bool is_repeated(const Diag *d)
 {
 	for (int i = list.n - 1; i >= 0 && i >= list.n - SAME_WINDOW; i--) {
@@ -171,8 +246,21 @@ Diag *diag_at(DiagCode code, Span at, const char *const *args, int nargs)
 	d->at = at;
 	d->sev = diag_severity(code, &drop);
 	d->text = fill(diag_rows[code].text, args, nargs);
+	d->in = now;
+	d->instances = 1;
+	d->last = now.key ? instance_id(&now) : NULL;
 	latest = d;
-	if (drop || is_repeated(d)) return d;
+	if (drop) return d;
+	Diag *same = in_other_instance(d);
+	if (same) {
+		same->instances++;
+		same->last = d->last;
+		same->varies |= same->text != d->text;
+	}
+	if (same || is_repeated(d)) {
+		repeated += d->sev == SEV_ERROR;
+		return d;
+	}
 	if (d->sev == SEV_ERROR && ++errors > opts.error_limit && opts.error_limit > 0) return d;
 	vec_push(A_UNIT, &list, d);
 	return d;
@@ -245,18 +333,19 @@ Diag *diag_latest(void)
 
 int diag_errors(void)
 {
-	return errors;
+	return errors + repeated;
 }
 
 DiagMark diag_mark(void)
 {
-	return (DiagMark){ list.n, errors };
+	return (DiagMark){ list.n, errors, repeated };
 }
 
 void diag_rollback(DiagMark m)
 {
 	list.n = m.n;
 	errors = m.errors;
+	repeated = m.repeated;
 	latest = list.n ? list.p[list.n - 1] : NULL;
 }
 
@@ -274,6 +363,7 @@ DiagCode diag_by_code(const char *code)
 
 void diag_flush(FILE *to)
 {
+	note_instances();
 	Out *o = out_new();
 	bool cut = opts.error_limit > 0 && errors > opts.error_limit;
 	switch (opts.format) {

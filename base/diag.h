@@ -50,9 +50,15 @@ void diag_help(Diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3
 void diag_edit(Diag *d, Span at, const char *replacement);    /* belongs to the last help; insertion when at.lo == at.hi */
 void diag_ask(Diag *d, const char *name);       /* "did you mean `name`?"; NULL: nothing is asked */
 
+/* What is reported from here on is found in this instance of a kernel or function, up to the next call; key NULL: in none. values are
+ * lines `T = f32`, name is its own. A mistake that an earlier instance of the same key has at the same place is the same one: it is
+ * printed once, with the first instance, where it has to do with its values. */
+typedef struct DiagInstance { Str key, name, values; } DiagInstance;
+DiagInstance diag_instance(DiagInstance i);     /* returns the one before */
+
 Diag *diag_latest(void);                /* the one reported last, to say more about it; NULL: none */
 int diag_errors(void);                  /* so far */
-typedef struct DiagMark { int n, errors; } DiagMark;
+typedef struct DiagMark { int n, errors, repeated; } DiagMark;
 DiagMark diag_mark(void);               /* to try something: */
 void diag_rollback(DiagMark m);         /* forgets what was reported since */
 bool diag_full(void);                   /* the error limit is reached: stop looking */

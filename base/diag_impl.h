@@ -20,6 +20,10 @@ struct Diag {
 	Str text;
 	VEC(DiagLabel) labels;
 	VEC(DiagNote) notes;
+	DiagInstance in;                /* key NULL: in none */
+	Str last;                       /* the last instance that has it */
+	int instances;                  /* how many do */
+	bool varies;                    /* the text is not the same in all of them */
 };
 typedef VEC(Diag *) DiagVec;
 

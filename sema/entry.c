@@ -520,7 +520,7 @@ static void launch(EntryCx *x, const Expr *call, HostVec *out)
 		bool ok = solve_finish(in, &fill, call->span);
 		scope_close(in);
 		if (!ok) return;
-		Fn *fn = kernel_variant(cx->s, kernel, &fill, call->span, &v.bad);
+		Fn *fn = kernel_variant(cx->s, kernel, &fill, NULL, call->span, &v.bad);
 		if (!fn && !v.bad) cx_diag(cx, D_INSTANCE_EMPTY, call->span, g->name);
 		if (!fn) return;
 		vec_push(A_UNIT, &v.fn, fn);

@@ -345,6 +345,14 @@ static void bind_dims(Cx *cx, Solve *s)
 	}
 }
 
+Str solve_values(const Solve *s)
+{
+	Out *o = out_new();
+	for (int i = 0; i < s->var.n; i++)
+		out_printf(o, "%s%s = %s", i ? "\n" : "", s->var.p[i].name.s, sv_value_text(s->var.p[i].val));
+	return out_take(o);
+}
+
 bool solve_finish(Cx *cx, Solve *s, Span at)
 {
 	for (int i = 0; i < s->var.n; i++) {
@@ -353,6 +361,7 @@ bool solve_finish(Cx *cx, Solve *s, Span at)
 		scope_add_sv(cx, p->name, p->val);
 	}
 	cx->frame->generic |= s->var.n > 0;
+	if (s->var.n) cx->frame->values = solve_values(s);
 	bind_dims(cx, s);
 	return true;
 }

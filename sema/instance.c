@@ -225,7 +225,7 @@ static bool agrees(Cx *cx, const Item *it, const Fn *first, const Fn *fn)
 
 static void add_variant(Sema *s, const Item *it, Variants *out, Global *kernel, Solve *v, Span at, Solve **first)
 {
-	Fn *fn = kernel_variant(s, kernel, v, at, &out->bad);
+	Fn *fn = kernel_variant(s, kernel, v, it, at, &out->bad);
 	if (!fn) return;
 	if (out->fn.n && !agrees(cx_new(s, kernel->unit, kernel->item, kernel->name), it, out->fn.p[0], fn)) {
 		out->bad = true;

@@ -337,7 +337,7 @@ static void report(Fn *fn)
 	arena_release(A_TMP, mark);
 }
 
-Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, Span at, bool *bad)
+Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span at, bool *bad)
 {
 	Solve own = *vals;
 	own.dim.n = 0;
@@ -345,10 +345,16 @@ Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, Span at, bool *bad)
 	Fn *fn = map_get(&s->fns, key);
 	g->used = true;
 	if (fn) return fn;
+	bool item = of && (of->kind == IT_INSTANCE || of->kind == IT_TUNE);
+	DiagInstance in = { g->name, item ? str_fmt("instance `%s`", of->name.s) : str_fmt("`%s`", g->name), solve_values(vals) };
+	DiagInstance outer = diag_instance(vals->var.n ? in : (DiagInstance){ NULL, NULL, NULL });
 	fn = build_variant(s, g, &own, at, bad);
+	if (fn) {
+		ir_number(fn);
+		report(fn);
+	}
+	diag_instance(outer);
 	if (!fn) return NULL;
-	ir_number(fn);
-	report(fn);
 	map_put(&s->fns, key, fn);
 	vec_push(A_UNIT, &s->mod->fns, fn);
 	return fn;

@@ -276,9 +276,22 @@ bool name_is_upper(Str name)
 }
 
 /* ---- diagnostics of inlined code ---- */
+/* In a function the instance is that of the function, if it is generic. */
+static Diag *reported_in(const Cx *cx, DiagCode code, Span at, const char *const *args, int nargs)
+{
+	const Item *it = cx->frame ? cx->frame->item : NULL;
+	if (!it || it->kind != IT_FN) return diag_at(code, at, args, nargs);
+	DiagInstance in = { NULL, NULL, NULL };
+	if (cx->frame->generic) in = (DiagInstance){ it->name.s, str_fmt("`%s`", it->name.s), cx->frame->values };
+	in = diag_instance(in);
+	Diag *d = diag_at(code, at, args, nargs);
+	diag_instance(in);
+	return d;
+}
+
 Diag *cx_diag_at(Cx *cx, DiagCode code, Span at, const char *const *args, int nargs)
 {
-	Diag *d = diag_at(code, at, args, nargs);
+	Diag *d = reported_in(cx, code, at, args, nargs);
 	const CallSite *c = cx->site;
 	for (int i = 0; c && i < 3; i++, c = c->up) diag_call(d, c->at, c->name);
 	int between = 0;

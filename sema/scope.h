@@ -54,6 +54,7 @@ struct Frame {
 	int barrier;                    /* binds of scopes below may be read, not assigned (lambdas) */
 	const Item *item;               /* function, kernel or entry; NULL: constants */
 	bool generic;                   /* it has generic parameters: shapes differ from instance to instance */
+	Str values;                     /* theirs, as lines `T = f32`, or NULL */
 };
 
 Cx *cx_new(Sema *s, Unit *u, const Item *item, Str name);        /* a fresh Fn, frame and body block */
@@ -158,6 +159,7 @@ bool solve_set(Cx *cx, Solve *s, int i, Sv v, Span at);         /* checks the cl
 bool solve_param(Cx *cx, Solve *s, const Param *p, Sv arg, int pass);  /* infers from one argument; false: reported */
 void generics_check(Cx *cx, const FnItem *f);
 bool solve_finish(Cx *cx, Solve *s, Span at);                   /* defaults; binds all in cx's frame; false: reported */
+Str solve_values(const Solve *s);       /* lines `T = f32` */
 Str sv_value_text(Sv v);                        /* "128", "f16", "true", "[4, 8]" */
 bool sv_equal(Sv a, Sv b);
 
@@ -174,7 +176,7 @@ void extent_remedy(Diag *d, const Facts *f, const Sym *is, const Sym *want);
 /* item.c */
 typedef struct Variants { VEC(Fn *) fn; bool bad; } Variants;
 /* One kernel with values for its generics, built once; NULL: pruned by a where clause. *bad: something was reported. */
-Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, Span at, bool *bad);
+Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span at, bool *bad);      /* of: what asks for it */
 void tensors_resolve(TensorCx *t, const FnItem *f, IrParam *p, Elem (*elem)[TENSOR_RANK], bool *bad);
 void wheres_read(Cx *cx, const FnItem *f, DimVec *dims, WhereVec *out, bool *pruned, bool *bad);
 void dims_order(Cx *cx, const FnItem *f, DimVec *dims);
