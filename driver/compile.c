@@ -3,9 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/compile.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/sys.h"
 #include "base/files.h"
 #include "base/show.h"
 #include "base/version.h"
@@ -109,6 +111,11 @@ static void read_arches(Unit *u, const char *list)
 	}
 }
 
+static Str mapped_absolute(Str path)
+{
+	return src_mapped(path[0] == '<' ? path : path_absolute(path));
+}
+
 static void name_files(Unit *u)
 {
 	const Options *o = u->opt;
@@ -126,13 +133,8 @@ static void name_files(Unit *u)
 	if (o->dep_only) u->depfile = str_intern(o->dep_file ? o->dep_file : o->output ? o->output : "-");
 	else if (o->dep || o->dep_file) u->depfile = o->dep_file ? str_intern(o->dep_file) : path_with_ending(named, ".tile.d");
 	u->named = named;
-	u->eo.output_name = path_base(named);
+	u->eo.output_name = to_stdout ? path_base(named) : o->line == LINE_ABS ? mapped_absolute(named) : src_mapped(named);
 	u->eo.header_name = u->header ? path_base(u->header) : NULL;
-}
-
-static Str mapped_absolute(Str path)
-{
-	return src_mapped(path[0] == '<' ? path : path_absolute(path));
 }
 
 static void set_up(Unit *u)
@@ -302,6 +304,7 @@ static bool write_failed(const char *path, const char *why)
 {
 	file_discard();
 	bool std = strcmp(path, "-") == 0;
+	if (std && strcmp(why, sys_error(EPIPE)) == 0) return false;    /* `| head`: whoever read has enough */
 	fprintf(stderr, "ctilec: error: cannot write %s%s%s: %s\n", std ? "" : "`", std ? "standard output" : shown(path), std ? "" : "`", why);
 	return false;
 }

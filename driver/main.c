@@ -1,10 +1,13 @@
 /* The program: reads the command line, does what only prints, or compiles. Exit codes: 0, 1 the program is wrong or a
  * file cannot be read or written, 2 wrong options, 70 a mistake of ours. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "base/arena.h"
 #include "base/files.h"
 #include "base/version.h"
@@ -42,9 +45,9 @@ static int print_and_exit(const Options *o)
 	case OPT_PRINT_ARCH: list_arches(out); break;
 	default: bug("no action");
 	}
-	if (!file_write(out, o->output ? o->output : "-", FILE_REWRITE, &why))
-		die("cannot write %s: %s", o->output ? o->output : "standard output", why);
-	return 0;
+	if (file_write(out, o->output ? o->output : "-", FILE_REWRITE, &why)) return 0;
+	if (!o->output && strcmp(why, sys_error(EPIPE)) == 0) return 1;         /* `| head`: whoever read has enough */
+	die("cannot write %s: %s", o->output ? o->output : "standard output", why);
 }
 
 int main(int argc, char **argv)

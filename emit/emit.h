@@ -22,7 +22,7 @@ typedef enum LineMode { LINE_ON, LINE_OFF, LINE_ABS } LineMode;
 typedef struct EmitOptions {
 	Str version;                    /* "0.1.0": for the first comment */
 	Str header_name;                /* what the output includes: the header's file name, without folder; NULL: prototypes only */
-	Str output_name;                /* file name without folder, for #line back into the output */
+	Str output_name;                /* its path as #line has it, for lines of its own */
 	Str ns;                         /* --namespace: an inline C++ section in the header; or NULL */
 	LineMode line;
 	Str (*abs_path)(Str path);      /* for LINE_ABS */

@@ -164,6 +164,11 @@ static void print_names(void *ctx, const Sym *atom)
 	if (atom->kind == SYM_ATOM) out_printf(o, "%s%s = %%lld", o->n ? ", " : "", atom->name);
 }
 
+static bool is_name_char(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 static Str percent(Str s)       /* the text inside a printf format */
 {
 	Out *o = out_new();
@@ -174,12 +179,28 @@ static Str percent(Str s)       /* the text inside a printf format */
 	return out_take(o);
 }
 
-static void print_where(Out *o, Str who, const IrWhereVec *where, const char *quiet)
+/* "BN = 64" for the compile-time values that the condition names. */
+static void print_generics(Out *names, Str text, const Fn *fn)
+{
+	for (int i = 0; fn && i < fn->generics.n; i++) {
+		Str name = fn->generics.p[i].name;
+		size_t n = str_len(name);
+		for (const char *p = strstr(text, name); p; p = strstr(p + 1, name)) {
+			if ((p > text && is_name_char(p[-1])) || is_name_char(p[n])) continue;
+			out_printf(names, "%s%s = %s", names->n ? ", " : "", name, fn->generics.p[i].value);
+			break;
+		}
+	}
+}
+
+/* fn: the kernel whose conditions they are, or NULL */
+static void print_where(Out *o, Str who, const IrWhereVec *where, const char *quiet, const Fn *fn)
 {
 	for (int i = 0; i < where->n; i++) {
 		const IrWhere *w = &where->p[i];
 		Out *names = out_new(), *fmt = out_new();
 		sym_atoms(w->cond, print_names, names);
+		print_generics(names, w->text, fn);
 		out_printf(fmt, "%s: where %s does not hold%s%s%s", who, percent(w->text), names->n ? " (" : "", names->n ? names->p : "",
 			names->n ? ")" : "");
 		out_puts(o, "if (!(");
@@ -275,7 +296,7 @@ static void print_fits(Out *o, const Fn *fn, uint64_t wide)
 	}
 	out_puts(o, "(void)ct_say;\n");
 	print_ranges(o, fn, wide);
-	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ");
+	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ", fn);
 	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a where clause does not fit 64 bits\") : CTILE_OK;\n", fn->name);
 	out_off(o);
 	out_puts(o, "}\n\n");
@@ -583,7 +604,7 @@ static void print_launch(EntryText *t, const HostStmt *s)
 {
 	bool parts = by_parts(s);
 	if (s->u.launch.where.n && !t->dry) {
-		print_where(t->o, t->e->name, &s->u.launch.where, "");
+		print_where(t->o, t->e->name, &s->u.launch.where, "", NULL);
 		out_printf(t->o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: an index does not fit 64 bits\");\n", t->e->name);
 	}
 	if (parts && !t->dry) {
@@ -711,7 +732,7 @@ static void print_body(Out *o, const Entry *e)
 	print_dim_checks(o, e->name, &e->dims);
 	print_workspace_check(o, e);
 	tensors_check(o, e, scratch);
-	print_where(o, e->name, &e->where, "");
+	print_where(o, e->name, &e->where, "", NULL);
 	for (int i = 0; i < e->params.n; i++) out_printf(o, "(void)%s;\n", name_c(e->params.p[i].name));
 	for (int i = 0; i < e->dims.n; i++) out_printf(o, "(void)%s;\n", name_c(e->dims.p[i].name));
 	if (scratch) out_puts(o, "int64_t ct_at = 0;\n");

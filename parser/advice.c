@@ -92,7 +92,8 @@ static bool mode_first(Gram *g, Expected e)
 	if ((mode->kind != TOK_OUT && mode->kind != TOK_INOUT) || !is_name(t) || !expects(e, ":")) return false;
 	lex_peek(&g->lex, &next, 1);
 	const char *fix = arena_printf(A_UNIT, "%s: %s", t->v.name.s, token_text(mode->kind));
-	if (next.kind != TOK_COLON) return advice_with(g, e, "the mode stands before the type, as in `x: out tensor<f32, [n]>`");
+	if (next.kind != TOK_COLON)
+		return advice_with(g, e, "the mode stands before the type, as in `x: out tensor<f32, [n]>`");
 	Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
 	diag_help(d, "the mode stands before the type: write `%s`", fix);
 	diag_edit(d, parse_span(mode->span.lo, next.span.hi), fix);
@@ -240,7 +241,8 @@ static bool late_grid(Gram *g, Expected e)
 	for (Token t = g->prev[0]; ; ) {
 		lex_token(&l, &t);
 		if (t.span.lo >= g->last.span.lo || t.kind == TOK_END) break;
-		if (t.kind == TOK_GRID) return advice_with(g, e, "a kernel has one grid, whose extents stand in one list, as in `grid [m, n]`");
+		if (t.kind == TOK_GRID)
+			return advice_with(g, e, "a kernel has one grid, whose extents stand in one list, as in `grid [m, n]`");
 	}
 	Diag *d = diag0(D_LATE_GRID, g->last.span);
 	diag_help(d, "the order is `dims`, `grid`, `where`");
@@ -274,11 +276,14 @@ static bool out_of_place(Gram *g, Expected e)
 		diag_edit(d, g->last.span, "const");
 		return true;
 	}
-	if (k == TOK_VAR && expects(e, "kernel")) return advice_with(g, e, "a value of the file is a `const`, or a `param`");
+	if (k == TOK_VAR && expects(e, "kernel"))
+		return advice_with(g, e, "a value of the file is a `const`, or a `param`");
 	if (k == TOK_FN && expects(e, "let"))
 		return advice_with(g, e, "functions stand outside of kernels; a value may be one, `let f = fn(a) a * a;`");
-	if (k == TOK_ARROW && expects(e, "grid")) return advice_with(g, e, "a kernel gives its results to `out` parameters");
-	if (k == TOK_ASSIGN && p[1].kind == TOK_AT) return advice_with(g, e, "an attribute takes its value in parentheses, as in `@stages(3)`");
+	if (k == TOK_ARROW && expects(e, "grid"))
+		return advice_with(g, e, "a kernel gives its results to `out` parameters");
+	if (k == TOK_ASSIGN && p[1].kind == TOK_AT)
+		return advice_with(g, e, "an attribute takes its value in parentheses, as in `@stages(3)`");
 	if (k == TOK_STAR && expects(e, "an integer")) return advice_with(g, e, "a pointer is read by `unsafe load(p)`");
 	if (k == TOK_STAR && is_name(&p[0]) && foreign_word(FW_TYPE, p[0].v.name.s) && p[1].kind == TOK_COLON)
 		return advice_with(g, e, "a pointer is written `ptr<f32>`, memory with extents `tensor<f32, [n]>`");

@@ -7,6 +7,22 @@
 
 static bool is_name(const Token *t) { return t->kind == TOK_IDENT; }
 
+static bool is_word(const Token *t, const char *word) { return is_name(t) && !strcmp(t->v.name.s, word); }
+
+/* "expected .., found ..": what the remedy belongs to */
+static Diag *usual(Gram *g, Expected e)
+{
+	return diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+}
+
+/* "write `fix`" */
+static bool replace(Diag *d, Span at, const char *fix)
+{
+	diag_help(d, "write `%s`", fix);
+	diag_edit(d, at, fix);
+	return true;
+}
+
 /* (int i = A; i < B; i++) -> "i in A .. B"; NULL if the loop is not of that form. */
 static const char *range_of_c_for(Ahead *a)
 {
@@ -144,9 +160,7 @@ static bool c_const_parameter(Gram *g, Expected e)
 		return true;
 	}
 	const char *fix = arena_printf(A_UNIT, "%s: %s", a.t.v.name.s, ours);
-	diag_help(d, "write `%s`", fix);
-	diag_edit(d, parse_span(g->last.span.lo, a.t.span.hi), fix);
-	return true;
+	return replace(d, parse_span(g->last.span.lo, a.t.span.hi), fix);
 }
 
 /* if c: a = 1; */
@@ -188,9 +202,7 @@ static bool cast(Gram *g)
 		return true;
 	}
 	const char *fix = arena_printf(A_UNIT, "%s(%s)", ours, parse_source(g, parse_span(from, end)));
-	diag_help(d, "write `%s`", fix);
-	diag_edit(d, c ? parse_span(p[2].span.lo, end) : parse_span(from, to.span.hi), fix);
-	return true;
+	return replace(d, c ? parse_span(p[2].span.lo, end) : parse_span(from, to.span.hi), fix);
 }
 
 /* import nn; from nn import relu */
@@ -207,25 +219,30 @@ static bool import_name(Gram *g, Expected e)
 	if (a.t.kind == TOK_SEMI && !parse_line_between(g, end, a.t.span.lo)) end = a.t.span.hi;
 	Diag *d = diag(D_SYNTAX, g->last.span, first ? "`import`" : expect_list(e), expect_found(g, &g->last));
 	Str fix = str_fmt("import %s;", file);
-	diag_help(d, "write `%s`", fix);
-	diag_edit(d, parse_span(g->stmt, end), fix);
-	return true;
+	return replace(d, parse_span(g->stmt, end), fix);
 }
 
 /* Statements that other languages have. */
 static bool foreign_statement(Gram *g)
 {
 	static const char *const rows[][2] = {
-		{ "switch", "a choice is `if a { } else if b { } else { }`" }, { "match", "a choice is `if a { } else if b { } else { }`" },
-		{ "case", "a choice is `if a { } else if b { } else { }`" }, { "do", "a loop has its condition first, `while c { }`, or leaves by `break`" },
-		{ "loop", "a loop without an end is `while true { }`" }, { "goto", "there are `while`, `break` and `continue`" },
-		{ "throw", "a mistake is found by `assert(c, \"text\")`" }, { "try", "a mistake is found by `assert(c, \"text\")`" },
+		{ "switch", "a choice is `if a { } else if b { } else { }`" },
+		{ "match", "a choice is `if a { } else if b { } else { }`" },
+		{ "case", "a choice is `if a { } else if b { } else { }`" },
+		{ "do", "a loop has its condition first, `while c { }`, or leaves by `break`" },
+		{ "loop", "a loop without an end is `while true { }`" },
+		{ "goto", "there are `while`, `break` and `continue`" },
+		{ "throw", "a mistake is found by `assert(c, \"text\")`" },
+		{ "try", "a mistake is found by `assert(c, \"text\")`" },
 		{ "template", "its parameters stand behind the name, as in `kernel f<T: float, N: int>(...)`" },
 		{ "__shared__", "it is left out: a tile is a value, and the compiler places it, as in `let s = x.load(...)`" },
 		{ "export", "it is left out: every kernel without open generic parameters is a C function" },
-		{ "struct", "its parts are passed one by one: there are scalars, tiles and tensors" }, { "class", "its parts are passed one by one: there are scalars, tiles and tensors" },
-		{ "enum", "each is a `const`" }, { "type", "the type is written in its place, or a generic parameter stands for it" },
-		{ "using", "the type is written in its place, or a generic parameter stands for it" }, { "typedef", "the type is written in its place, or a generic parameter stands for it" },
+		{ "struct", "its parts are passed one by one: there are scalars, tiles and tensors" },
+		{ "class", "its parts are passed one by one: there are scalars, tiles and tensors" },
+		{ "enum", "each is a `const`" },
+		{ "type", "the type is written in its place, or a generic parameter stands for it" },
+		{ "using", "the type is written in its place, or a generic parameter stands for it" },
+		{ "typedef", "the type is written in its place, or a generic parameter stands for it" },
 		{ "namespace", "it is left out: `--namespace=NS` adds one to the header" },
 		{ "extern", "it is left out: every kernel without open generic parameters is a C function" },
 	};
@@ -273,7 +290,8 @@ static bool call_generics(Gram *g)
 {
 	Ahead a = ahead_from(g);
 	const Token *p = g->prev;
-	if (g->last.kind != TOK_GT || p[1].kind != TOK_LT || !is_name(&p[2]) || ahead_step(&a)->kind != TOK_LPAREN) return false;
+	if (g->last.kind != TOK_GT || p[1].kind != TOK_LT || !is_name(&p[2]) || ahead_step(&a)->kind != TOK_LPAREN)
+		return false;
 	Diag *d = diag(D_CALL_GENERICS, parse_span(p[1].span.lo, g->last.span.hi));
 	if (!strcmp(p[2].v.name.s, "static_cast") && is_name(p)) {
 		const char *ours = foreign_word(FW_TYPE, p[0].v.name.s);
@@ -282,7 +300,8 @@ static bool call_generics(Gram *g)
 		diag_edit(d, parse_span(p[2].span.lo, g->last.span.hi), ours);
 		return true;
 	}
-	diag_help(d, "generic arguments are given by name, as in `%s(x, %s: %s)`", p[2].v.name.s, is_name(p) ? "T" : "N", parse_text(g, p[0].span));
+	diag_help(d, "generic arguments are given by name, as in `%s(x, %s: %s)`", p[2].v.name.s, is_name(p) ? "T" : "N",
+		parse_text(g, p[0].span));
 	return true;
 }
 
@@ -290,7 +309,7 @@ static bool call_generics(Gram *g)
 static bool lambda(Gram *g, Expected e)
 {
 	const Token *p = g->prev;
-	bool word = is_name(&p[0]) && !strcmp(p[0].v.name.s, "lambda") && (g->last.kind == TOK_IDENT || g->last.kind == TOK_COLON);
+	bool word = is_word(&p[0], "lambda") && (g->last.kind == TOK_IDENT || g->last.kind == TOK_COLON);
 	bool bar = g->last.kind == TOK_BAR && expects(e, "an integer");
 	if (!word && !bar) return false;
 	Ahead a = ahead_from(g);
@@ -298,7 +317,7 @@ static bool lambda(Gram *g, Expected e)
 	if (bar) ahead_step(&a);
 	uint32_t names = a.t.span.lo;
 	while (a.t.kind == TOK_IDENT || a.t.kind == TOK_COMMA) ahead_step(&a);
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	Diag *d = usual(g, e);
 	if (a.t.kind == (word ? TOK_COLON : TOK_BAR)) {
 		const char *fix = arena_printf(A_UNIT, "fn(%s)", ahead_text(&a, names));
 		diag_help(d, "a function value begins with `fn`: write `%s`", fix);
@@ -315,7 +334,8 @@ static bool arrow_function(Gram *g, Expected e)
 	const Token *p = g->prev;
 	Token next;
 	lex_peek(&g->lex, &next, 1);
-	if (g->last.kind != TOK_ASSIGN || next.kind != TOK_GT || !parse_adjacent(&g->last, &next) || p[0].kind != TOK_RPAREN) return false;
+	if (g->last.kind != TOK_ASSIGN || next.kind != TOK_GT || !parse_adjacent(&g->last, &next) || p[0].kind != TOK_RPAREN)
+		return false;
 	Span l = parse_span(parse_primary_start(g, p[0].span.hi), p[0].span.hi);
 	Diag *d = diag(D_SYNTAX, parse_span(g->last.span.lo, next.span.hi), expect_list(e), "`=>`");
 	const char *fix = arena_printf(A_UNIT, "fn%s", parse_source(g, l));
@@ -328,7 +348,8 @@ static bool cpp_lambda(Gram *g, Expected e)
 {
 	const Token *p = g->prev;
 	int i = p[0].kind == TOK_IDENT ? 1 : 0;
-	if (p[i].kind != TOK_LPAREN || p[i + 1].kind != TOK_RBRACK || (p[i + 2].kind != TOK_LBRACK && p[i + 2].kind != TOK_AMP)) return false;
+	if (p[i].kind != TOK_LPAREN || p[i + 1].kind != TOK_RBRACK || (p[i + 2].kind != TOK_LBRACK && p[i + 2].kind != TOK_AMP))
+		return false;
 	return advice_with(g, e, "a function value begins with `fn` and its names, as in `fn(a, b) a + b`");
 }
 
@@ -342,9 +363,7 @@ static bool walrus(Gram *g, Expected e)
 	if (!is_name(name) || name->span.lo != g->stmt) return false;
 	Diag *d = diag(D_SYNTAX, parse_span(g->last.span.lo, next.span.hi), expect_list(e), "`:=`");
 	const char *fix = arena_printf(A_UNIT, "%s =", our_declaration(g, name->v.name.s, ""));
-	diag_help(d, "write `%s`", fix);
-	diag_edit(d, parse_span(name->span.lo, next.span.hi), fix);
-	return true;
+	return replace(d, parse_span(name->span.lo, next.span.hi), fix);
 }
 
 /* assert c, "text" */
@@ -352,7 +371,7 @@ static bool assert_statement(Gram *g, Expected e)
 {
 	const Token *word = &g->prev[0];
 	if (word->span.lo != g->stmt || !is_name(word) || strcmp(word->v.name.s, "assert")) return false;
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	Diag *d = usual(g, e);
 	Ahead a = ahead_from(g);
 	uint32_t lo = a.t.span.lo;
 	if (!ahead_to(&a, TOK_SEMI) || a.t.span.lo == lo) {
@@ -370,7 +389,7 @@ static bool typed_counter(Gram *g, Expected e)
 {
 	if (g->last.kind != TOK_COLON || g->prev[1].kind != TOK_FOR || !expects(e, "in")) return false;
 	Ahead a = ahead_from(g);
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	Diag *d = usual(g, e);
 	if (ahead_step(&a)->kind == TOK_IDENT && ahead_step(&a)->kind == TOK_IN) {
 		diag_help(d, "a counter has the type of its bounds: leave the type out");
 		diag_edit(d, parse_span(g->last.span.lo, a.t.span.lo), " ");
@@ -383,8 +402,9 @@ static bool typed_counter(Gram *g, Expected e)
 /* for i in 0 .. 8 by 2 */
 static bool step_word(Gram *g, Expected e)
 {
-	if (g->first != TOK_FOR || !is_name(&g->last) || strcmp(g->last.v.name.s, "by") || !expects(e, "step")) return false;
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	if (g->first != TOK_FOR || !is_name(&g->last) || strcmp(g->last.v.name.s, "by") || !expects(e, "step"))
+		return false;
+	Diag *d = usual(g, e);
 	diag_help(d, "write `step`");
 	diag_edit(d, g->last.span, "step");
 	return true;
@@ -398,8 +418,10 @@ static bool python_index(Gram *g, Expected e)
 	if (!index) return false;
 	if (k == TOK_COLON && expects(e, "]"))
 		return advice_with(g, e, "an index has no range; `x.slice(axis, lo, hi)` is a part of a tensor, `extract(v, shape, index)` of a tile");
-	if (k == TOK_DOTDOT && expects(e, "an integer")) return advice_with(g, e, "each axis that stays is a `:` of its own");
-	if (k == TOK_FOR) return advice_with(g, e, "`iota([N], i32)` numbers the elements of a tile, and operations take all of them at once");
+	if (k == TOK_DOTDOT && expects(e, "an integer"))
+		return advice_with(g, e, "each axis that stays is a `:` of its own");
+	if (k == TOK_FOR)
+		return advice_with(g, e, "`iota([N], i32)` numbers the elements of a tile, and operations take all of them at once");
 	return false;
 }
 
@@ -408,15 +430,18 @@ static bool python_expression(Gram *g, Expected e)
 {
 	const Token *p = g->prev;
 	int k = g->last.kind;
-	if (k == TOK_IF && expects(e, "?")) return advice_with(g, e, "a choice is `c ? a : b`; `select(c, a, b)` chooses by element");
+	if (k == TOK_IF && expects(e, "?"))
+		return advice_with(g, e, "a choice is `c ? a : b`; `select(c, a, b)` chooses by element");
 	if (k == TOK_STRING && is_name(&p[0]) && p[0].v.name.s == str_intern("f") && parse_adjacent(&p[0], &g->last))
 		return advice_with(g, e, "values follow the text, as in `print(\"n = {}\", n)`");
 	if (k == TOK_GT && p[1].kind == TOK_LT && p[2].kind == TOK_TENSOR)
 		return advice_with(g, e, "its dimensions belong to its type, as in `tensor<f32, [n]>`");
 	if (k == TOK_COLON && (p[0].kind == TOK_TILE || p[0].kind == TOK_TENSOR || p[0].kind == TOK_PTR))
 		return advice_with(g, e, "no argument has this name, which begins a type");
-	if (k == TOK_PLUS && expects(e, "let")) return advice_with(g, e, "a statement begins with no `+`: is the `;` before it one too many?");
-	if (k == TOK_AMP && expects(e, "an integer")) return advice_with(g, e, "there are no addresses: a tensor is passed by its name");
+	if (k == TOK_PLUS && expects(e, "let"))
+		return advice_with(g, e, "a statement begins with no `+`: is the `;` before it one too many?");
+	if (k == TOK_AMP && expects(e, "an integer"))
+		return advice_with(g, e, "there are no addresses: a tensor is passed by its name");
 	return lambda(g, e) || arrow_function(g, e) || cpp_lambda(g, e) || python_index(g, e);
 }
 
@@ -427,7 +452,7 @@ static bool other_brackets(Gram *g, Expected e, const char *open, const char *cl
 {
 	Ahead a = ahead_from(g);
 	Span to = ahead_close(&a);
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	Diag *d = usual(g, e);
 	diag_help(d, "write `%s` .. `%s`", open, close);
 	if (to.hi) {
 		diag_edit(d, g->last.span, open);
@@ -441,9 +466,10 @@ static bool brackets_of_head(Gram *g, Expected e)
 {
 	int k = g->last.kind, p = g->prev[0].kind;
 	if (k == TOK_LPAREN && p == TOK_GRID && expects(e, "[")) return other_brackets(g, e, "[", "]");
-	if (k == TOK_LBRACK && (p == TOK_TENSOR || p == TOK_TILE || p == TOK_PTR) && expects(e, "<")) return other_brackets(g, e, "<", ">");
+	if (k == TOK_LBRACK && (p == TOK_TENSOR || p == TOK_TILE || p == TOK_PTR) && expects(e, "<"))
+		return other_brackets(g, e, "<", ">");
 	if (k == TOK_ASSIGN && p == TOK_GRID && expects(e, "[")) {
-		Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+		Diag *d = usual(g, e);
 		diag_help(d, "the extents follow at once: leave `=` out");
 		diag_edit(d, parse_span(g->prev[0].span.hi, g->last.span.hi), "");
 		return true;
@@ -457,23 +483,23 @@ static bool generics_of_head(Gram *g, Expected e)
 	const Token *p = g->prev, *t = &g->last;
 	bool instance = g->first == TOK_INSTANCE || g->first == TOK_TUNE;
 	if (t->kind == TOK_ASSIGN && is_name(&p[0]) && instance && expects(e, ":")) {
-		Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
+		Diag *d = usual(g, e);
 		diag_help(d, "write `:`");
 		diag_edit(d, parse_span(p[0].span.hi, t->span.hi), ": ");
 		return true;
 	}
 	if (t->kind == TOK_LT && is_name(&p[0]) && instance && expects(e, "="))
 		return advice_with(g, e, "an instance has a name and a kernel, as in `instance copy_f16 = copy<f16>;`");
-	if (!is_name(t) || !is_name(&p[0]) || (p[1].kind != TOK_LT && p[1].kind != TOK_COMMA) || instance || !expects(e, ":") || expects(e, ")")) return false;
+	bool begins = p[1].kind == TOK_LT || p[1].kind == TOK_COMMA;
+	if (!is_name(t) || !is_name(&p[0]) || !begins || instance || !expects(e, ":") || expects(e, ")")) return false;
 	const char *word = p[0].v.name.s, *type = foreign_word(FW_TYPE, word);
 	bool alone = !strcmp(word, "typename") || !strcmp(word, "class");
 	if (!alone && !type) return false;
-	Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
+	Diag *d = usual(g, e);
 	bool number = type && (strstr(type, "32") || strstr(type, "64")) && *type != 'f';
-	const char *fix = alone ? t->v.name.s : arena_printf(A_UNIT, "%s: %s", t->v.name.s, number ? "int" : !strcmp(word, "bool") ? word : type);
-	diag_help(d, "write `%s`", fix);
-	diag_edit(d, parse_span(p[0].span.lo, t->span.hi), fix);
-	return true;
+	const char *class_ = number ? "int" : !strcmp(word, "bool") ? word : type;
+	const char *fix = alone ? t->v.name.s : arena_printf(A_UNIT, "%s: %s", t->v.name.s, class_);
+	return replace(d, parse_span(p[0].span.lo, t->span.hi), fix);
 }
 
 /* x: tensor<..> out, x: &mut tensor<..>, f(x) */
@@ -487,21 +513,21 @@ static bool parameter_of_head(Gram *g, Expected e)
 		const Src *s = g->lex.src;
 		uint32_t at = t->span.lo;
 		while (at > s->base && strncmp(s->text + (at - s->base), "tensor", 6) != 0) at--;
-		Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
+		Diag *d = usual(g, e);
 		diag_help(d, "the mode stands before the type");
 		diag_edit(d, parse_span(at, at), arena_printf(A_UNIT, "%s ", token_text(t->kind)));
 		diag_edit(d, parse_span(p[0].span.hi, t->span.hi), "");
 		return true;
 	}
 	if (t->kind == TOK_AMP && p[0].kind == TOK_COLON && expects(e, "tensor")) {
-		Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
+		Diag *d = usual(g, e);
 		bool mut = is_name(&next[0]) && !strcmp(next[0].v.name.s, "mut");
 		diag_help(d, mut ? "memory that is read and written is `inout`" : "memory that is read only has no mode");
 		diag_edit(d, parse_span(t->span.lo, mut ? next[0].span.hi : next[0].span.lo), mut ? "inout" : "");
 		return true;
 	}
 	if (is_name(t) && next[0].kind == TOK_COLON && after_type && expects(e, ")") && expects(e, ",")) {
-		Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
+		Diag *d = usual(g, e);
 		diag_help(d, "write `,` before it");
 		diag_edit(d, parse_span(p[0].span.hi, p[0].span.hi), ",");
 		return true;
@@ -511,70 +537,77 @@ static bool parameter_of_head(Gram *g, Expected e)
 	return false;
 }
 
-/* __global__ void k(..), float f(float x) { .. }, constexpr int N = 1; @autotune instance .. */
+/* What cannot stand in the header of an item. */
+static bool in_header(Gram *g, Expected e)
+{
+	const Token *t = &g->last, *p = g->prev;
+	if (t->kind == TOK_LT && p[1].kind == TOK_ENTRY)
+		return advice_with(g, e, "an entry is a C function, with one type for each parameter; kernels and functions are generic");
+	if (t->kind == TOK_DOT && p[1].kind == TOK_AT && g->first == TOK_AT)
+		return advice_with(g, e, "a kernel needs no decorator: it begins with `kernel`, a function with `fn`");
+	if (t->kind == TOK_GRID && p[1].kind == TOK_KERNEL)
+		return advice_with(g, e, "the parameters stand before `grid`, behind the kernel's name");
+	if (t->kind != TOK_SEMI || !expects(e, "{") || !expects(e, "where")) return false;
+	Token next;
+	lex_peek(&g->lex, &next, 1);
+	if (next.kind != TOK_LBRACE) return advice_with(g, e, "a body follows, in `{ }`");
+	Diag *d = usual(g, e);
+	diag_help(d, "the body belongs to it: leave the `;` out");
+	diag_edit(d, t->span, "");
+	return true;
+}
+
+/* @autotune instance .. */
+static bool attribute_of_none(Gram *g)
+{
+	const Token *t = &g->last;
+	bool bare = t->kind == TOK_INSTANCE || t->kind == TOK_TUNE || t->kind == TOK_CONST || t->kind == TOK_IMPORT;
+	if (!bare || g->first != TOK_AT) return false;
+	Diag *d = diag(D_SYNTAX, parse_span(g->stmt, g->prev[0].span.hi), "a kernel or a function behind the attribute",
+		expect_found(g, t));
+	diag_help(d, "an attribute stands before a kernel, a function or a statement");
+	return true;
+}
+
+/* static inline __global__: goes behind such words. *kernel: one of them says so; false: there are none. */
+static bool qualifiers(Ahead *a, bool *kernel)
+{
+	static const char *const words[] = {
+		"static", "constexpr", "inline", "__device__", "__global__", "__host__", "__forceinline__", "extern",
+	};
+	bool any = false;
+	for (bool on = true; on; any |= on) {
+		on = a->t.kind == TOK_CONST;
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++) on |= is_word(&a->t, words[i]);
+		*kernel |= is_word(&a->t, "__global__");
+		if (on) ahead_step(a);
+	}
+	return any;
+}
+
+/* __global__ void k(..), float f(float x) { .. }, constexpr int N = 1; */
 static bool c_item(Gram *g, Expected e)
 {
-	static const char *const before[] = { "static", "constexpr", "inline", "__device__", "__global__", "__host__", "__forceinline__", "extern" };
 	const Token *t = &g->last;
-	if (t->kind == TOK_LT && g->prev[1].kind == TOK_ENTRY)
-		return advice_with(g, e, "an entry is a C function, with one type for each parameter; kernels and functions are generic");
-	if (t->kind == TOK_DOT && g->prev[1].kind == TOK_AT && g->first == TOK_AT)
-		return advice_with(g, e, "a kernel needs no decorator: it begins with `kernel`, a function with `fn`");
-	if (t->kind == TOK_SEMI && expects(e, "{") && expects(e, "where")) {
-		Token next;
-		lex_peek(&g->lex, &next, 1);
-		Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
-		diag_help(d, "the body belongs to it: leave the `;` out");
-		if (next.kind == TOK_LBRACE) diag_edit(d, t->span, "");
-		return true;
-	}
-	if (!expects(e, "kernel")) {
-		if (t->kind == TOK_GRID && g->prev[1].kind == TOK_KERNEL) return advice_with(g, e, "the parameters stand before `grid`, behind the kernel's name");
-		return false;
-	}
-	if ((t->kind == TOK_INSTANCE || t->kind == TOK_TUNE || t->kind == TOK_CONST || t->kind == TOK_IMPORT) && g->first == TOK_AT) {
-		Diag *d = diag(D_SYNTAX, parse_span(g->stmt, g->prev[0].span.hi), "a kernel or a function behind the attribute", expect_found(g, t));
-		diag_help(d, "an attribute stands before a kernel, a function or a statement");
-		return true;
-	}
+	bool kernel = false;
+	if (!expects(e, "kernel")) return false;
+	if (attribute_of_none(g)) return true;
 	if (!is_name(t)) return false;
-	if (!strcmp(t->v.name.s, "__launch_bounds__")) return advice_with(g, e, "the compiler chooses the threads of a block; `@warps(8)` asks for so many warps");
+	if (is_word(t, "__launch_bounds__"))
+		return advice_with(g, e, "the compiler chooses the threads of a block; `@warps(8)` asks for so many warps");
 	Ahead a = ahead_from(g);
-	bool kernel = false, constant = false, any = false;
-	for (bool on = true; on; ) {
-		on = false;
-		for (size_t i = 0; i < sizeof before / sizeof *before && is_name(&a.t); i++) on |= !strcmp(a.t.v.name.s, before[i]);
-		kernel |= is_name(&a.t) && !strcmp(a.t.v.name.s, "__global__");
-		on |= a.t.kind == TOK_CONST;
-		any |= on;
-		if (on) ahead_step(&a);
-	}
-	if (!is_name(&a.t)) return false;
-	const char *type = foreign_word(FW_TYPE, a.t.v.name.s);
-	if (!strcmp(a.t.v.name.s, "void")) type = "";
-	if (!type && !any) return false;
-	if (type) {
-		if (ahead_step(&a)->kind != TOK_IDENT) return false;
-		Str name = a.t.v.name.s;
-		Span head = a.t.span;
-		constant = ahead_step(&a)->kind == TOK_ASSIGN;
-		if (constant && *type) {
-			Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
-			const char *fix = arena_printf(A_UNIT, "const %s: %s", name, type);
-			diag_help(d, "write `%s`", fix);
-			diag_edit(d, parse_span(t->span.lo, head.hi), fix);
-			return true;
-		}
-		if (kernel && !*type) {
-			Diag *d = diag(D_MISSPELT, t->span, t->v.name.s);
-			diag_help(d, "write `kernel %s`", name);
-			diag_edit(d, parse_span(t->span.lo, head.hi), arena_printf(A_UNIT, "kernel %s", name));
-			return true;
-		}
-		if (a.t.kind == TOK_LPAREN)
-			return advice_with(g, e, "a function begins with `fn`, and types stand behind names, as in `fn f(x: f32) -> f32 { return x; }`");
-	}
-	return false;
+	qualifiers(&a, &kernel);
+	const char *type = !is_name(&a.t) ? NULL : is_word(&a.t, "void") ? "" : foreign_word(FW_TYPE, a.t.v.name.s);
+	if (!type || ahead_step(&a)->kind != TOK_IDENT) return false;
+	Str name = a.t.v.name.s;
+	Span head = parse_span(t->span.lo, a.t.span.hi);
+	int next = ahead_step(&a)->kind;
+	if (next == TOK_ASSIGN && *type)
+		return replace(usual(g, e), head, arena_printf(A_UNIT, "const %s: %s", name, type));
+	if (kernel && !*type)
+		return replace(diag(D_MISSPELT, t->span, t->v.name.s), head, arena_printf(A_UNIT, "kernel %s", name));
+	if (next != TOK_LPAREN) return false;
+	return advice_with(g, e, "a function begins with `fn`, and types stand behind names, as in `fn f(x: f32) -> f32 { return x; }`");
 }
 
 /* 2 ** x: the operands, where both are one term */
@@ -585,15 +618,15 @@ bool habit_power(Gram *g, Diag *d, Span op)
 	ahead_step(&a);
 	uint32_t lo = parse_primary_start(g, g->prev[0].span.hi), right = a.t.span.lo, hi = ahead_primary(&a);
 	if (!hi || g->prev[0].kind == TOK_FLOAT) return false;
-	const char *fix = arena_printf(A_UNIT, "pow(%s, %s)", parse_source(g, parse_span(lo, g->prev[0].span.hi)), parse_source(g, parse_span(right, hi)));
-	diag_help(d, "write `%s`", fix);
-	diag_edit(d, parse_span(lo, hi), fix);
-	return true;
+	const char *fix = arena_printf(A_UNIT, "pow(%s, %s)", parse_source(g, parse_span(lo, g->prev[0].span.hi)),
+		parse_source(g, parse_span(right, hi)));
+	return replace(d, parse_span(lo, hi), fix);
 }
 
 bool habit_statement(Gram *g, Expected e)
 {
-	return c_for(g) || foreign_statement(g) || import_name(g, e) || c_item(g, e) || walrus(g, e) || typed_counter(g, e) || step_word(g, e) ||
+	return c_for(g) || foreign_statement(g) || import_name(g, e) || in_header(g, e) || c_item(g, e) ||
+		walrus(g, e) || typed_counter(g, e) || step_word(g, e) ||
 		brackets_of_head(g, e) || generics_of_head(g, e) || parameter_of_head(g, e);
 }
 

@@ -245,7 +245,8 @@ void recover_skip(Gram *g, Expected e)
 {
 	Token t = g->last;
 	int block = inner_block(g);
-	Skip s = { .paren = block < 0 ? 0 : parens_above(g, block), .lambda = lambda_above(g, block) || (g->prev[2].kind == TOK_RBRACK && g->prev[3].kind == TOK_LBRACK),
+	Skip s = { .paren = block < 0 ? 0 : parens_above(g, block),
+		.lambda = lambda_above(g, block) || (g->prev[2].kind == TOK_RBRACK && g->prev[3].kind == TOK_LBRACK),
 		.values = block < 0 && bodiless(g->first), .outside = block < 0 && statement_outside(g, &t),
 		.before = g->prev[0].kind };
 	if (t.kind == TOK_END || item_before(g, block)) return;         /* at the end the parser gives up by itself */

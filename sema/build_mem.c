@@ -112,6 +112,13 @@ static Str view_name(const View *v)
 	return str_fmt("`%s`", v->root);
 }
 
+/* The view as the program names it. */
+static Str written_view(const Call *c, const View *v)
+{
+	Str text = span_source(c->arg[0].span);
+	return c->arg[0].span.hi && str_len(text) <= 40 ? text : v->root;
+}
+
 /* ---- tiles by index ---- */
 
 /* one: of a tensor with axes a tile of rank 0, one element. s is then of length 1 along each axis. */
@@ -552,7 +559,7 @@ static bool access_store(Cx *cx, Call *c, const View *v, Sv *x, Access *a)
 		Val *one = conv_val(cx, *x);
 		*x = sv_val(ir_unary(at_span(cx, x->span), OP_RESHAPE, type_with_elem(t, one->type->elem), one), x->span);
 	}
-	*x = conv_to(cx, *x, t, CONV_STORE, str_fmt("%s", v->root), v->decl);
+	*x = conv_to(cx, *x, t, CONV_STORE, written_view(c, v), v->decl);
 	return !sv_bad(*x);
 }
 

@@ -38,7 +38,11 @@ static Sv build_full(Cx *cx, Call *c)
 	if (!t) return sv_poison(c->span);
 	if (!full && elem_is_ptr(e)) {
 		Diag *d = cx_diag(cx, D_NEED_NUMBER, c->span, call_what(c), elem_name(e));
-		if (c->op == OP_ZEROS) diag_help(d, "write `full(%s, null, %s)`", shape_text(s.rank, s.log2), elem_name(e));
+		if (c->op == OP_ZEROS) {
+			Str fix = str_fmt("full(%s, null, %s)", span_source(c->arg[0].span), span_source(c->arg[1].span));
+			diag_help(d, "write `%s`", fix);
+			diag_edit(d, c->span, fix);
+		}
 		return sv_poison(c->span);
 	}
 	Sv x = full ? arg_value(cx, c, 1, type_scalar(e)) : sv_const(e, c->op == OP_ONES ? num_one(e) : num_zero(e), c->span);

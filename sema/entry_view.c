@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+static void not_a_view(Cx *cx, const Expr *e)
+{
+	Diag *d = cx_diag(cx, D_LAUNCH_VIEW, e->span, sema_source(e));
+	diag_help(d, "a launch takes tensors, and `x[i, :]`, `x.slice(axis, lo, hi)`, `x.permute([1, 0])` and `x.transpose()` of them; other "
+		"views are made in the kernel");
+}
+
 static bool view_base(Cx *cx, const Expr *e, HostView *h)
 {
 	Sv v = e->kind == EX_INDEX || e->kind == EX_CALL ? sv_none(e->span) : sema_expr(cx, e, NULL);
@@ -13,7 +20,7 @@ static bool view_base(Cx *cx, const Expr *e, HostView *h)
 		h->root = v.u.view;
 		return true;
 	}
-	if (!sv_bad(v)) cx_diag(cx, D_LAUNCH_VIEW, e->span, sema_source(e));
+	if (!sv_bad(v)) not_a_view(cx, e);
 	return false;
 }
 
@@ -63,7 +70,7 @@ static bool fixed(Cx *cx, const Expr *e, HostView *h)
 	h->view.rank = rank;
 	memset(h->view.dim + rank, 0, (size_t)(TENSOR_RANK - rank) * sizeof *h->view.dim);
 	if (rank) return true;
-	cx_diag(cx, D_LAUNCH_VIEW, e->span, sema_source(e));
+	not_a_view(cx, e);
 	return false;
 }
 
@@ -92,7 +99,7 @@ static bool sliced(Cx *cx, const Expr *e, const ArgVec *a, int first, HostView *
 	int axis;
 	Int step = 1;
 	if (!axis_at || !lo_at || !hi_at) {
-		cx_diag(cx, D_LAUNCH_VIEW, e->span, sema_source(e));
+		not_a_view(cx, e);
 		return false;
 	}
 	if (!axis_of(cx, axis_at, &h->view, &axis) || (step_at && !sema_const_int(cx, step_at, &step))) return false;
@@ -137,7 +144,7 @@ static bool transposed(Cx *cx, const Expr *e, const ArgVec *a, int first, HostVi
 	const Expr *i_at = given(a, first, 0, "i"), *j_at = given(a, first, 1, "j");
 	int i = 0, j = 1;
 	if (!i_at != !j_at || h->view.rank < 2) {
-		cx_diag(cx, D_LAUNCH_VIEW, e->span, sema_source(e));
+		not_a_view(cx, e);
 		return false;
 	}
 	if (i_at && (!axis_of(cx, i_at, &h->view, &i) || !axis_of(cx, j_at, &h->view, &j))) return false;
@@ -160,7 +167,7 @@ bool host_view(Cx *cx, const Expr *e, HostView *h)
 	const Expr *base = method ? f->u.mem.base : a->n && !a->p[0].name.s ? a->p[0].value : NULL;
 	bool slice = method && !strcmp(name, "slice"), permute = !strcmp(name, "permute"), transpose = !strcmp(name, "transpose");
 	if (!base || !(slice || permute || transpose)) {
-		cx_diag(cx, D_LAUNCH_VIEW, e->span, sema_source(e));
+		not_a_view(cx, e);
 		return false;
 	}
 	if (!view_base(cx, base, h)) return false;

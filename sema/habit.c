@@ -125,7 +125,8 @@ static bool coordinate(Cx *cx, const Expr *member)
 	const Expr *base = member->u.mem.base;
 	Str axis = member->u.mem.name.s, word = base->u.name;
 	const char *ours = foreign_word(FW_COORD, word);
-	if ((!ours && strcmp(word, "threadIdx") && strcmp(word, "blockDim")) || str_len(axis) != 1 || !strchr("xyz", *axis)) return false;
+	if ((!ours && strcmp(word, "threadIdx") && strcmp(word, "blockDim")) || str_len(axis) != 1 || !strchr("xyz", *axis))
+		return false;
 	Place line = src_place(base->span.lo), said = src_place(cx->s->coordinate ? cx->s->coordinate : base->span.lo);
 	bool again = cx->s->coordinate && said.src == line.src && said.line == line.line;
 	cx->s->coordinate = base->span.lo;

@@ -127,7 +127,7 @@ bool report_dynamic(Cx *cx, Sv v, Span at)
 {
 	if (v.kind != SV_DYNAMIC) return false;
 	Diag *d = cx_diag(cx, D_STATIC_STRIDE, at, v.u.str);
-	if (v.u.str[0] == '`') diag_help(d, "compare with it by `==` or `!=`: `x.static_stride(0) == dynamic_extent`");
+	if (v.u.str[0] == '`') diag_help(d, "`==` and `!=` compare with it, as in `x.static_stride(0) == dynamic_extent`");
 	else diag_help(d, "`stride` and `extent` give it at run time; here it may be compared with `dynamic_extent`");
 	return true;
 }

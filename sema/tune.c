@@ -111,6 +111,24 @@ static void bind_names(Cx *cx, const Fn *fn)
 	}
 }
 
+/* softmax.tune beside softmax.tile: a list that is named after the file, not the `tune`; NULL: there is none. */
+static Str list_of_file(Str path, Str file)
+{
+	size_t n = str_len(file), len;
+	const char *why;
+	if (n < 6 || strcmp(file + n - 5, ".tile") != 0) return NULL;
+	Str other = str_fmt("%.*s.tune", (int)(n - 5), file);
+	return other != path && src_read(other, &len, &why) ? other : NULL;
+}
+
+static void warn_no_list(const Item *it, Str path, Str file)
+{
+	Diag *d = diag(D_TUNE_LIST, it->name.span, it->name.s, src_mapped(path));
+	Str other = list_of_file(path, file);
+	if (other) diag_help(d, "is `%s` meant? a list has the name of its `tune`, or `--tune=FILE` names it", src_mapped(other));
+	else diag_help(d, "a list is written, or named by `--tune=FILE`, or there is an `instance` in its place");
+}
+
 void tune_rules(Sema *s, const Item *it, HostStmt *launch)
 {
 	const Src *of = src_of(it->span);
@@ -120,10 +138,8 @@ void tune_rules(Sema *s, const Item *it, HostStmt *launch)
 	launch->u.launch.tuned = true;
 	if (!path) path = slash ? str_fmt("%.*s/%s.tune", (int)(slash - of->path), of->path, it->name.s) : str_fmt("%s.tune", it->name.s);
 	char *text = src_read(path, &len, &why);
-	if (!text && !s->opt->tune_path && !strcmp(why, sys_error(ENOENT)) && launch->u.launch.variants.n > 1) {
-		Diag *d = diag(D_TUNE_LIST, it->name.span, it->name.s, src_mapped(path));
-		diag_help(d, "write a list, name one with `--tune=FILE`, or declare it as `instance`");
-	}
+	if (!text && !s->opt->tune_path && !strcmp(why, sys_error(ENOENT)) && launch->u.launch.variants.n > 1)
+		warn_no_list(it, path, of ? of->path : path);
 	if (!text && (s->opt->tune_path || strcmp(why, sys_error(ENOENT)) != 0)) diag(D_FILE_READ, it->name.span, path, why);
 	Src *src = text ? src_add(path, text, len) : NULL;
 	if (text && !src) diag(D_FILE_READ, it->name.span, path, SRC_FULL);

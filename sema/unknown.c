@@ -148,7 +148,8 @@ bool unknown_extent_name(Cx *cx, Str name, Span at)
 {
 	const Item *it = cx->frame->item;
 	const ParamVec *p = it && it->kind == IT_KERNEL ? &it->u.fn.params : NULL;
-	if (!p || !p->n || name_is_upper(name) || scope_near(cx, name) || at.lo < it->span.lo || at.hi > it->span.hi) return false;
+	if (!p || !p->n || name_is_upper(name) || scope_near(cx, name) || at.lo < it->span.lo || at.hi > it->span.hi)
+		return false;
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
 	diag_help(d, "no tensor has it among its dimensions: declare the parameter `%s: i32`", name);
 	uint32_t end = p->p[p->n - 1].span.hi;

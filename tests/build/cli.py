@@ -1,6 +1,7 @@
 """The command line: exit codes, nearest names, response files, streams, what is written and what is not."""
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -9,6 +10,14 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
 from common import *
 
+PAIRS = """kernel pairs<N: int = 64>(x: tensor<f32, [rows, N, 2]>, y: out tensor<f32, [rows, N, 2]>)
+    grid [rows]
+    where rows <= 1000 * N
+{
+    let v = x.load([bid(0), 0, 0], [1, N, 2]);
+    y.store([bid(0), 0, 0], v * 2);
+}
+"""
 GOOD = """kernel scale<N: int = 256>(x: tensor<f32, [n]>, y: out tensor<f32, [n]>)
     grid [cdiv(n, N)]
 {
@@ -119,7 +128,23 @@ def refused(tmp):
     os.close(r)
     closed = subprocess.run([CTILEC, "--list-ops"], stdout=w, stderr=subprocess.PIPE)
     os.close(w)
-    check(closed.returncode == 1 and b"closed the pipe" in closed.stderr, "a closed pipe: %d %s" % (closed.returncode, closed.stderr))
+    check(closed.returncode == 1 and not closed.stderr, "a closed pipe: %d %s" % (closed.returncode, closed.stderr))
+    write(os.path.join(tmp, "pairs.tile"), PAIRS)
+    r, w = os.pipe()
+    os.close(r)
+    closed = subprocess.run([CTILEC, "--explain-schedule", "pairs.tile"], cwd=tmp, stdout=w, stderr=subprocess.PIPE)
+    os.close(w)
+    check(closed.returncode == 1 and not closed.stderr, "a closed pipe of --explain-schedule: %d %s" % (closed.returncode, closed.stderr))
+    told = ctilec("--explain-schedule", "pairs.tile", cwd=tmp).out.decode()
+    check(told.count("  8 / 8") == 2 and "32 / 8" not in told, "sectors of rows that lie side by side:\n" + told)
+    os.mkdir(os.path.join(tmp, "sub"))
+    for target, name in (("c", "p.c"), ("cuda", "p.cu")):
+        for line, want in (("on", "sub/" + name), ("abs", os.path.join(os.path.realpath(tmp), "sub", name))):
+            ctilec("--target=" + target, "--line=" + line, "pairs.tile", "-o", "sub/" + name, cwd=tmp)
+            text = read(os.path.join(tmp, "sub", name))
+            own = set(re.findall(r'^#line \d+ "(.*)"$', text, re.M)) - {"pairs.tile", os.path.join(os.path.realpath(tmp), "pairs.tile")}
+            check(own == {want}, "#line of %s with --line=%s: %s, not %s" % (name, line, own, want))
+            check("rows <= 1000 * N does not hold (rows = %lld, N = 64)" in text, "%s: the text of a condition lacks its tile size" % name)
     gone = subprocess.run(["sh", "-c", '"$0" --help >&-', CTILEC], stderr=subprocess.PIPE)
     check(gone.returncode == 1, "a closed standard output: %d" % gone.returncode)
 
