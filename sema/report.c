@@ -72,7 +72,8 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 		d = cx_diag(cx, D_NO_COMMON, at, shown, sv_what(x), sv_what(y));
 		label_operand(d, x);
 		label_operand(d, y);
-		if (elem_is_any_float(x.type->elem) || elem_is_any_float(y.type->elem)) help_both(d, x, y);
+		bool floats = elem_is_any_float(x.type->elem) || elem_is_any_float(y.type->elem);
+		if (floats && !elem_is_ptr(x.type->elem) && !elem_is_ptr(y.type->elem)) help_both(d, x, y);
 		return;
 	case RULE_RESTRICTED:
 		d = cx_diag(cx, D_RESTRICTED, at, shown, elem_name(bad.type->elem));
