@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/show.h"
 #include "ir/fold.h"
 
 const char *tl_elem(Elem e)
@@ -121,7 +122,7 @@ Str tl_where(Span s)
 {
 	if (!s.hi) return str_intern("?");
 	Place p = src_place(s.lo);
-	return str_fmt("%s:%u", src_mapped(p.src->path), p.line);
+	return str_fmt("%s:%u", shown(src_mapped(p.src->path)), p.line);
 }
 
 void tl_define(Tg *g, const Val *v, Str text)
