@@ -412,7 +412,7 @@ def assertion(c, text):
 
 
 def printf(text, *args):
-    text = text.replace("\\0A", "\n").replace("\\09", "\t").replace("\\22", '"').replace("\\00", "")
+    text = re.sub(r"\\([0-9A-F]{2}|\\)", lambda m: "\\" if m.group(1) == "\\" else chr(int(m.group(1), 16)).replace("\0", ""), text)
     text = re.sub(r"%l*([duxg])", r"%\1", text).replace("%u", "%d").replace("%p", "%d")
     print(text % tuple(a.item() for a in args), end="")
 
@@ -485,11 +485,11 @@ class Translator:
         return [py(a) for a, _ in pairs], [py(b) for _, b in pairs]
 
     def op_for(self, names, rest):
-        m = re.match(r"for (%\S+) in \((%\S+) to (%\S+), step (%\S+)\)", rest)
+        m = re.match(r"for (?:(unsigned) )?(%\S+) in \((%\S+) to (%\S+), step (%\S+)\)", rest)
         own, init = self.carried(rest)
         for a, b in zip(own, init):
             self.put("%s = %s" % (a, b))
-        self.put("for %s in steps(%s, %s, %s):" % (py(m.group(1)), py(m.group(2)), py(m.group(3)), py(m.group(4))))
+        self.put("for %s in steps(%s, %s, %s, %s):" % (py(m.group(2)), py(m.group(3)), py(m.group(4)), py(m.group(5)), m.group(1) is None))
         self.region("for", own, names)
         for a, b in zip(names, own):
             self.put("%s = %s" % (a, b))
@@ -676,8 +676,8 @@ class Translator:
                 text = "flush(math_f32(np.%s, flush(%s, %s), %r), %s)" % (op, a[0], ftz, e, ftz)
         elif op == "rsqrt":
             text = "flush(math_f32(lambda x: 1 / np.sqrt(x), flush(%s, %s), %r), %s)" % (a[0], ftz, e, ftz)
-        elif op in ("atan2", "pow"):
-            text = "quiet(np.%s, np.asarray(%s, np.float64), np.asarray(%s, np.float64)).astype(%s.dtype)" % ({"atan2": "arctan2", "pow": "power"}[op], a[0], a[1], a[0])
+        elif op in ("atan2", "pow", "fpowf"):
+            text = "quiet(np.%s, np.asarray(%s, np.float64), np.asarray(%s, np.float64)).astype(%s.dtype)" % ("arctan2" if op == "atan2" else "power", a[0], a[1], a[0])
         elif op == "select":
             text = "np.where(%s, %s, %s)" % tuple(a)
         elif op == "exti":
@@ -739,8 +739,10 @@ def directed_sqrt(x, elem, mode):
     return np.vectorize(one, otypes=[np.float64])(np.asarray(x, np.float64)).astype(DTYPES[elem])
 
 
-def steps(lo, hi, step):
-    return (np.asarray(i, dtype=np.asarray(lo).dtype) for i in range(int(lo), int(hi), int(step)))
+def steps(lo, hi, step, signed):
+    d = np.asarray(lo).dtype
+    lo, hi, step = [int(v if signed else unsigned(v)) for v in (lo, hi, step)]
+    return (np.asarray(i, d if signed else unsigned(np.zeros((), d)).dtype).view(d) for i in range(lo, hi, step))
 
 
 class Kernel:
