@@ -693,6 +693,8 @@ class Translator:
             text = "to_float(%s, %r, %s)" % (a[0], e, signed)
         elif op == "bitcast":
             text = "bitcast(%s, %r)" % (a[0], e)
+        elif op == "alloca":
+            text = "allocated(%d)" % (int(re.search(r"num_elem = (\d+)", rest).group(1)) * DTYPES[e].itemsize)
         elif op in ("ptr_to_ptr", "ptr_to_int", "int_to_ptr"):
             text = a[0]
         elif op == "offset":
@@ -721,6 +723,14 @@ class Translator:
 def quiet(f, *args):
     with np.errstate(all="ignore"):
         return np.asarray(f(*args))
+
+
+blocks_of_memory = []           # kept to the end: nothing says when one is given back
+
+
+def allocated(size):
+    blocks_of_memory.append(np.zeros(size + 16, np.uint8))
+    return np.asarray((blocks_of_memory[-1].ctypes.data + 15) & ~15)
 
 
 def quiet_cast(x, d):
