@@ -393,6 +393,10 @@ def cas(at, expected, value, mask, elem):
 
 def constant(text, t):
     text = text.strip()
+    if text.startswith('"0x'):          # the bytes of all elements, or of one for all
+        raw = np.frombuffer(bytes.fromhex(text[3:-1]), np.uint8)
+        v = (raw != 0) if t.elem == "i1" else raw.view(t.dtype)
+        return v.reshape(t.shape).copy() if v.size == int(np.prod(t.shape)) else np.full(t.shape, v[0])
     if text in ("true", "false"):
         v = text == "true"
     elif t.elem in FLOATS and text.startswith("0x"):
