@@ -36,7 +36,7 @@ def sources():
 def build_c(ctilec, cc, folder):
     def one(name):
         text, lib = os.path.join(folder, name + ".c"), os.path.join(folder, name + ".so")
-        r = subprocess.run([ctilec, "-Wall", "-Wno-padding", "--target=c", "-o", text, os.path.join(HERE, name + ".tile")], capture_output=True, text=True)
+        r = subprocess.run([ctilec, "-Wall", "--target=c", "-o", text, os.path.join(HERE, name + ".tile")], capture_output=True, text=True)
         if r.returncode or r.stderr:
             sys.exit(r.stderr or "ctilec failed")
         subprocess.run([cc, "-std=c11", "-O1", "-shared", "-fPIC", "-o", lib, text, "-lm"], check=True)
