@@ -36,7 +36,7 @@ static Str cast_text(const Op *op, Elem from, Elem to, Str arg)
 {
 	char name[96];
 	int r = (int)ir_int(op, AT_ROUNDING, 0), v = (int)ir_int(op, AT_OVERFLOW, 0);
-	if (from == to) return arg;
+	if (from == to && (!v || !elem_is_any_float(to))) return arg;         /* an infinity may have another value */
 	if (!snip_cvt(name, sizeof name, elem_rows[to].name, elem_rows[from].name, r ? attr_word_text(AT_ROUNDING, r) : NULL,
 		v ? attr_word_text(AT_OVERFLOW, v) : NULL)) bug("no conversion from %s to %s", elem_name(from), elem_name(to));
 	return str_fmt("%s(%s)", name, arg);

@@ -146,7 +146,7 @@ static bool overflows(const Num *d, const Num *s)
 
 static const struct { const char *word, *suffix; } modes[] = {
 	{ "nearest_even", "" }, { "toward_zero", "_rz" }, { "toward_negative", "_rm" }, { "toward_positive", "_rp" },
-	{ "approximate", "_approx" }, { "full", "_full" }, { "preserve", "" }, { "flush", "_ftz" },
+	{ "approximate", "_approx" }, { "full", "_full" }, { "ties_even", "_re" }, { "preserve", "" }, { "flush", "_ftz" },
 	{ "suppress", "" }, { "propagate", "_nan" },
 	{ "default", "" }, { "saturate", "_sat" }, { "inf", "_inf" }, { "nan", "_nan" }, { "wrap", "_wrap" },
 };
@@ -160,7 +160,7 @@ const char *snip_mode(const char *word)
 }
 
 /* The overflow suffix for d from s; NULL: not allowed. */
-static const char *overflow_suffix(const Num *d, const Num *s, const char *word)
+static const char *overflow_suffix(const Num *d, const Num *s, const char *word, bool directed)
 {
 	const char *o = word ? snip_mode(word) : "";
 	if (!o || !*o)
@@ -173,7 +173,8 @@ static const char *overflow_suffix(const Num *d, const Num *s, const char *word)
 	bool small = d->digits <= 4;        /* the 8-bit floats saturate unless told otherwise */
 	if (wrap || (!strcmp(word, "inf") && !d->inf))
 		return NULL;
-	bool usual = small ? sat : !strcmp(word, "inf");
+	/* what happens without the word: nothing to an infinity of the same type; a directed mode stops at the greatest number */
+	bool usual = d == s ? !strcmp(word, "inf") : small ? sat : !strcmp(word, "inf") && !directed;
 	return usual || !overflows(d, s) ? "" : o;
 }
 
@@ -183,12 +184,12 @@ bool snip_cvt(char *buf, size_t n, const char *dst, const char *src, const char 
 	const char *r = rounding ? snip_mode(rounding) : "";
 	if (!d || !s || !r)
 		return false;
-	const char *o = overflow_suffix(d, s, overflow);
+	if (d->kind != 'f' || holds(d, s) || (!strcmp(r, "_re") && strcmp(dst, "tf32")))
+		r = "";
+	const char *o = overflow_suffix(d, s, overflow, *r && strcmp(r, "_re"));
 	if (!o)
 		return false;
-	if (d->kind != 'f' || holds(d, s))
-		r = "";
-	if (s->kind == 'b' || d == s)
+	if (s->kind == 'b' || (d == s && d->kind != 'f'))
 		o = "";
 	return (size_t)snprintf(buf, n, "ct_cvt_%s_%s%s%s", dst, src, r, o) < n;
 }

@@ -528,7 +528,7 @@ static bool rounds_up(int rounding, bool neg, bool odd, bool half, bool sticky)
 
 static double overflowed(int rounding, bool neg, double max)
 {
-	bool to_inf = rounding == ROUND_NEAREST || rounding == (neg ? ROUND_DOWN : ROUND_UP);
+	bool to_inf = rounding == ROUND_NEAREST || rounding == ROUND_TIES_EVEN || rounding == (neg ? ROUND_DOWN : ROUND_UP);
 	return to_inf ? INFINITY : max;
 }
 
@@ -550,7 +550,7 @@ static int round_parts(bool neg, uint64_t q, bool sticky, int exp, Elem e, int r
 	bool half = drop <= 64 && (q >> (drop - 1) & 1);
 	bool rest = sticky || (drop > 64 ? q != 0 : (q & ((UINT64_C(1) << (drop - 1)) - 1)) != 0);
 	int flags = half || rest ? EXACT_INEXACT : 0;
-	m += rounds_up(rounding, neg, (m & 1) || e == EL_TF32, half, rest);      /* tf32: ties away from zero, as its instruction */
+	m += rounds_up(rounding, neg, (m & 1) || (e == EL_TF32 && rounding == ROUND_NEAREST), half, rest);
 	double v = bits_of(m) + quantum > 1024 ? INFINITY : ldexp((double)m, quantum);
 	if (v > formats[f].max) {
 		v = overflowed(rounding, neg, formats[f].max);

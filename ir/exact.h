@@ -7,7 +7,8 @@
 
 typedef struct Exact Exact;
 
-enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP };      /* order of the words of attribute `rounding` */
+/* Order of the words of attribute `rounding`. NEAREST rounds ties to even, but for tf32 away from zero. */
+enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_TIES_EVEN = 6 };
 
 const Exact *exact_i64(int64_t v);
 const Exact *exact_u64(uint64_t v);

@@ -155,15 +155,14 @@ static double overflow_value(double v, Elem to, int overflow)
 static Num to_float(const Exact *x, Elem to, FoldModes m)
 {
 	Num n;
-	exact_round(x, to, m.rounding, &n);
-	bool fp8 = to == EL_F8E4M3 || to == EL_F8E5M2;
-	if (!isinf(n.f) || (m.overflow == OVER_DEFAULT && !fp8)) return num_float(n.f);
+	bool over = exact_round(x, to, m.rounding, &n) & EXACT_OVERFLOW || exact_is_inf(x), fp8 = to == EL_F8E4M3 || to == EL_F8E5M2;
+	if (!over || (m.overflow == OVER_DEFAULT && !fp8)) return num_float(n.f);
 	return num_float(overflow_value(exact_is_neg(x) ? -1 : 1, to, m.overflow));
 }
 
 Num fold_cast(Num x, Elem from, Elem to, FoldModes m)
 {
-	if (from == to) return x;
+	if (from == to && (!is_flt(to) || m.overflow == OVER_DEFAULT)) return x;
 	if (to == EL_BOOL) return num_int(num_is_true(from, x));
 	if (elem_is_ptr(from) || elem_is_ptr(to)) return x;
 	bool ff = is_flt(from), ft = is_flt(to);

@@ -1,4 +1,5 @@
 /* Attributes of each operation: those that must be there, their kinds, modes only where they mean something. */
+#include "ir/exact.h"
 #include "ir/ir_check.h"
 
 #include <math.h>
@@ -125,6 +126,10 @@ static bool chk_mode(Check *c, const Op *op, const IrAttr *a)
 		if (op->code == OP_EXP || op->code == OP_TANH) NEED(a->u.i >= 4,
 			"`rounding` is `approximate` or `full` here");
 		if (a->u.i == 5) NEED(op->code != OP_SQRT, "`rounding = full` means nothing here");
+		if (a->u.i == ROUND_TIES_EVEN) {
+			NEED(cast && r == EL_TF32, "`rounding = ties_even` is of casts to tf32");
+			return true;
+		}
 		if (a->u.i < 4 || op->code == OP_EXP || op->code == OP_TANH) return true;
 		NEED(op->code == OP_DIV || op->code == OP_SQRT,
 			"`rounding` is one of the four IEEE modes here");

@@ -156,7 +156,7 @@ static Val *identity(Op *op)
 	case OP_DIV:
 		if (elem_is_float(op->out[0]->type->elem)) return exact_quotient(op);
 		break;
-	case OP_CAST: return ir_in(op, 0)->type == op->out[0]->type ? ir_in(op, 0) : NULL;
+	case OP_CAST: return ir_in(op, 0)->type == op->out[0]->type && !ir_int(op, AT_OVERFLOW, 0) ? ir_in(op, 0) : NULL;
 	default: break;
 	}
 	if (op->nin != 2 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !elem_is_integral(ir_in(op, 0)->type->elem)) return NULL;

@@ -35,6 +35,7 @@ Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
 	if (whole) mm.word[MD_ROUNDING] = -1;
 	if (!modes_allowed(cx, OP_CAST, to, &mm)) return sv_poison(at);
 	FoldModes f = modes_fold(&mm);
+	if (to == EL_TF32 && mm.word[MD_ROUNDING] == ROUND_NEAREST) f.rounding = ROUND_TIES_EVEN;
 	Val *v;
 	if (x.kind == SV_CONST && !(whole && m->word[MD_ROUNDING] >= 0)) {
 		Num n = fold_cast(x.u.num, from, to, f);

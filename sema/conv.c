@@ -96,7 +96,8 @@ static bool same_modes(FoldModes m)
 
 Val *val_cast(Cx *cx, Val *v, Elem to, FoldModes m)
 {
-	if (v->type->elem == to) return v;
+	bool limits = m.overflow && !elem_is_ptr(to) && elem_is_any_float(to);         /* an infinity has another value then */
+	if (v->type->elem == to && !limits) return v;
 	const Type *t = type_with_elem(v->type, to);
 	Num n;
 	if (ir_const_value(v, &n) && same_modes(m)) return const_val(cx, t, fold_cast(n, v->type->elem, to, m));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "ir/exact.h"
 
 Cell cell_of(Elem e, Num n) { return !elem_is_ptr(e) && elem_is_any_float(e) ? (Cell){ .f = n.f } : (Cell){ .i = n.i }; }
 Num num_of(Elem e, Cell c) { return !elem_is_ptr(e) && elem_is_any_float(e) ? (Num){ .f = c.f } : (Num){ .i = c.i }; }
@@ -61,6 +62,16 @@ Cell cell_from(Elem e, uint64_t bits)
 	default: c = cell_of(e, num_from_bits(e, bits));
 	}
 	return elem_is_any_float(e) && isnan(c.f) ? (Cell){ .i = (int64_t)(NAN_OF_BITS | bits) } : c;
+}
+
+static uint64_t sign_bit(Elem e) { return UINT64_C(1) << (8 * elem_bytes(e) - 1); }
+static bool sign_of(Elem e, Cell c) { return (cell_bits(e, c) & sign_bit(e)) != 0; }
+
+/* A NaN whose sign is turned, or as given. */
+static Cell signed_nan(Elem e, Cell c, bool turned, bool sign)
+{
+	uint64_t bits = cell_bits(e, c), top = sign_bit(e);
+	return cell_from(e, turned ? bits ^ top : sign ? bits | top : bits & ~top);
 }
 
 /* ---- rounding ---- */
@@ -147,7 +158,7 @@ static bool math_each(OpCode code, ARGS)
 	MATH(EXP, exp) MATH(EXP2, exp2) MATH(LOG, log) MATH(LOG2, log2) MATH(LOG10, log10) MATH(LOG1P, log1p) MATH(EXPM1, expm1)
 	MATH(SIN, sin) MATH(COS, cos) MATH(TAN, tan) MATH(ASIN, asin) MATH(ACOS, acos) MATH(ATAN, atan) MATH(SINH, sinh) MATH(COSH, cosh)
 	MATH(TANH, tanh) MATH(ERF, erf) MATH(ERFC, erfc) MATH(CBRT, cbrt) MATH2(ATAN2, atan2) MATH2(POW, pow) MATH2(HYPOT, hypot)
-	case OP_RSQRT: if (e == EL_F64) EACH(1 / sqrt(a.f), f); else EACH(rounded(e, 1.0f / sqrtf((float)a.f)), f);
+	case OP_RSQRT: if (e == EL_F64) EACH(1 / sqrt(a.f), f); else EACH(rounded(e, (float)(1 / sqrt((double)(float)a.f))), f);
 	default: return false;
 	}
 #undef MATH
@@ -167,8 +178,10 @@ static bool float_each(OpCode code, bool nan, ARGS)
 		if (e == EL_F64) EACH(fma(a.f, b.f, c.f), f);
 		if (e == EL_F32) EACH(fmaf((float)a.f, (float)b.f, (float)c.f), f);
 		return false;
-	case OP_NEG: if (e == EL_F64) EACH(-a.f, f); else EACH(isnan(a.f) ? a.f : -a.f, f);
-	case OP_ABS: if (e == EL_F64) EACH(fabs(a.f), f); else EACH(isnan(a.f) ? a.f : fabs(a.f), f);
+	case OP_NEG: if (e == EL_F64) EACH(-a.f, f); else EACH(isnan(a.f) ? signed_nan(e, a, true, true).f : -a.f, f);
+	case OP_ABS: if (e == EL_F64) EACH(fabs(a.f), f); else EACH(isnan(a.f) ? signed_nan(e, a, false, false).f : fabs(a.f), f);
+	case OP_SIGNBIT: EACH(sign_of(e, a), i);
+	case OP_COPYSIGN: EACH(cell_from(e, (cell_bits(e, a) & ~sign_bit(e)) | (cell_bits(e, b) & sign_bit(e))).i, i);
 	case OP_MIN: EACH(nan && (isnan(a.f) || isnan(b.f)) ? NAN : least(a.f, b.f), f);
 	case OP_MAX: EACH(nan && (isnan(a.f) || isnan(b.f)) ? NAN : greatest(a.f, b.f), f);
 	case OP_EQ: EACH(a.f == b.f, i);
@@ -245,28 +258,54 @@ static Cell pointer_op(const ElemPlan *p, Cell a, Cell b)
 	}
 }
 
+/* The NaN that `overflow: nan` gives, on all targets (ct_ovf_nan_*). */
+static uint64_t cast_nan(Elem e)
+{
+	switch (e) {
+	case EL_F16: case EL_BF16: return 0x7fff;
+	case EL_TF32: case EL_F32: return 0x7fffe000;
+	case EL_F64: return UINT64_C(0x7ff8000000000000);
+	default: return 0x7f;
+	}
+}
+
+/* What becomes of a NaN: the one of narrow types; else its bits are moved as the host does. */
+static bool has_one_nan(Elem e, int overflow)
+{
+	return elem_is_any_float(e) && (overflow || (e != EL_F32 && e != EL_F64));
+}
+
 /* By the model. Its big numbers live only as long as one element. */
 static Cell folded(const ElemPlan *p, const Cell *x)
 {
 	Num in[3] = { 0 }, r = { 0 };
 	ArenaMark mark = arena_mark(A_UNIT);
 	FoldModes m = p->modes;
-	if (m.rounding > 3) m.rounding = 0;     /* approximate, full: the C target has one form, too */
+	if (m.rounding > 3 && m.rounding != ROUND_TIES_EVEN) m.rounding = 0;     /* approximate, full: the C target has one form, too */
 	for (int i = 0; i < p->nin; i++) in[i] = num_of(p->code == OP_SELECT && i == 0 ? EL_BOOL : p->e, x[i]);
 	if (!fold_op(p->code, m, p->e, p->r, p->nin, in, &r)) bug("no value of `%s` of %s", op_rows[p->code].name, elem_name(p->e));
 	arena_release(A_UNIT, mark);
+	if (p->code == OP_CAST && has_one_nan(p->r, p->modes.overflow) && isnan(r.f)) return cell_from(p->r, cast_nan(p->r));
 	return cell_of(p->r, r);
 }
 
 static bool by_host(const ElemPlan *p, int n, const Cell *const *in, const uint32_t *mask, Cell *out)
 {
-	bool plain = (!p->modes.rounding || p->modes.rounding > 3) && !p->modes.subnormals && !p->modes.overflow;
+	bool plain = (!p->modes.rounding || (p->modes.rounding > 3 && p->modes.rounding != (int)ROUND_TIES_EVEN)) && !p->modes.subnormals && !p->modes.overflow;
 	bool two = p->nin > 1, three = p->nin > 2;
 	const Cell *A = in[0], *B = two ? in[1] : NULL, *C = three ? in[2] : NULL;
 	uint32_t ma = mask[0], mb = two ? mask[1] : 0, mc = three ? mask[2] : 0;
 	Elem e = p->e;
 	if (p->code == OP_SELECT) EACH(a.i ? b.i : c.i, i);
-	if (p->code == OP_HINT || (p->code == OP_CAST && p->e == p->r)) EACH(a.i, i);
+	if (p->code == OP_HINT) EACH(a.i, i);
+	if (p->code == OP_CAST && p->e == p->r) {       /* an infinity alone has another value, where `overflow` says so */
+		bool limits = p->modes.overflow && !elem_is_ptr(e) && elem_is_any_float(e);
+		for (int k = 0; k < n; k++) {
+			const Cell *a = &A[(uint32_t)k & ma];
+			out[k] = limits && isinf(a->f) ? folded(p, a) : *a;
+		}
+		return true;
+	}
 	if (elem_is_ptr(e) || elem_is_ptr(p->r)) {
 		for (int k = 0; k < n; k++) out[k] = pointer_op(p, A[(uint32_t)k & ma], B ? B[(uint32_t)k & mb] : A[0]);
 		return true;
@@ -276,7 +315,12 @@ static bool by_host(const ElemPlan *p, int n, const Cell *const *in, const uint3
 		return true;
 	}
 	if (!plain) return false;
-	if (p->code == OP_CAST) return cast_each(p->r, PASS);
+	if (p->code == OP_CAST) {
+		if (!cast_each(p->r, PASS)) return false;
+		for (int k = 0; k < n && has_one_nan(p->r, 0); k++)
+			if (isnan(out[k].f)) out[k] = cell_from(p->r, cast_nan(p->r));
+		return true;
+	}
 	if (p->code == OP_BITCAST) EACH(cell_from(p->r, cell_bits(e, a)).i, i);
 	return elem_is_any_float(e) ? float_each(p->code, p->modes.nan != 0, PASS) : int_each(p->code, PASS);
 }

@@ -173,24 +173,34 @@ def floor_log2(v):
     return k if v >= Fraction(2) ** k else k - 1
 
 
-def round_fraction(v, t, mode="nearest_even"):
-    """A Fraction as a double that t holds, or an infinity. tf32 rounds ties away from zero, as its hardware does."""
-    p, emin, top, _ = FORMATS[t]
+def unlimited(v, t, mode):
+    """A Fraction rounded to the digits of t, beyond its greatest number too. nearest_away, what tf32 does without a word: ties away from zero."""
+    p, emin, _, _ = FORMATS[t]
     if v == 0:
-        return 0.0
+        return v
     neg, m = v < 0, abs(v)
     unit = Fraction(2) ** (max(floor_log2(m), emin) - p + 1)
     q = m / unit
     n, rest = q.numerator // q.denominator, q - q.numerator // q.denominator
     if mode == "nearest_even":
-        n += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and (n & 1 or t == "tf32"))
+        n += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and n & 1)
+    elif mode == "nearest_away":
+        n += rest >= Fraction(1, 2)
     elif rest and mode == ("toward_negative" if neg else "toward_positive"):
         n += 1
-    r = n * unit
-    if r > top:
-        away = mode == "nearest_even" or mode == ("toward_negative" if neg else "toward_positive")
-        r = math.inf if away else top
-    return -float(r) if neg else float(r)
+    return -n * unit if neg else n * unit
+
+
+def round_fraction(v, t, mode=None):
+    """A Fraction as a double that t holds, or an infinity."""
+    mode = mode or ("nearest_away" if t == "tf32" else "nearest_even")
+    if v == 0:
+        return 0.0
+    r, neg, top = unlimited(v, t, mode), v < 0, FORMATS[t][2]
+    if abs(r) > top:
+        away = mode.startswith("nearest") or mode == ("toward_negative" if neg else "toward_positive")
+        r = (math.inf if away else top) * (-1 if neg else 1)
+    return float(r)
 
 
 def whole(v, mode):
@@ -207,7 +217,7 @@ def whole(v, mode):
 
 def cast_one(x, s, t, mode=None, overflow="default"):
     """x: a Python int or float of type s. Gives one that t holds."""
-    if s == t:
+    if s == t and not (t in ANY_FLOATS and overflow != "default"):
         return x
     if t == "bool":
         return int(x != x or x != 0)
@@ -224,8 +234,10 @@ def cast_one(x, s, t, mode=None, overflow="default"):
     if special and x != x:
         return math.nan
     neg = math.copysign(1, x) < 0
-    r = x if special else math.copysign(abs(round_fraction(Fraction(x), t, mode or "nearest_even")), x)
-    if math.isinf(r):
+    away = "nearest_away" if t == "tf32" else "nearest_even"
+    r = x if special else math.copysign(abs(round_fraction(Fraction(x), t, mode or away)), x)
+    beyond = not special and overflow != "default" and abs(unlimited(Fraction(x), t, mode or away)) > FORMATS[t][2]
+    if math.isinf(r) or beyond:
         what = overflow if overflow != "default" else "saturate" if eight else "inf"
         r = {"saturate": float(FORMATS[t][2]), "inf": math.inf, "nan": math.nan}[what]
         r = -r if neg else r
