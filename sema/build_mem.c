@@ -445,7 +445,7 @@ static void check_promises(Cx *cx, const View *v, const Lanes *l, Val *mask)
 static void check_lanes(Cx *cx, const View *v, const Lanes *l, Val *mask, bool pad)
 {
 	if (!cx->opt->checked) return;
-	for (int i = 0; i < v->rank && !pad && v->kind == VK_TENSOR; i++) {
+	for (int i = 0; i < v->rank && !pad && !l->box && v->kind == VK_TENSOR; i++) {
 		int steps = 0;
 		bool tile = type_is_tile(l->idx[i]->type);
 		if (tile && is_place(l->idx[i], &steps)) continue;
@@ -483,7 +483,7 @@ static Sv gather_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, const Str
 	int n = 1;
 	Val *pad = pad_arg(cx, c, v->elem, NULL);
 	if (!pad || !lanes_fit(cx, c, v, l) || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
-	if (!l->box) check_lanes(cx, v, l, mask, arg_given(c, "pad"));
+	check_lanes(cx, v, l, mask, arg_given(c, "pad"));
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
 	in[n++] = pad;
 	if (mask) in[n++] = mask;
@@ -569,7 +569,7 @@ static Sv scatter_lanes(Cx *cx, Call *c, const View *v, const Lanes *l, Sv x, co
 	int n = 1;
 	Val *value = lanes_value(cx, x, lanes_type(l, v->elem), v);
 	if (!value || !mask_arg(cx, c, l->t, &mask)) return sv_poison(c->span);
-	if (!l->box) check_lanes(cx, v, l, mask, false);
+	check_lanes(cx, v, l, mask, false);
 	for (int i = 0; i < v->rank; i++) in[n++] = l->idx[i];
 	in[n++] = value;
 	if (mask) in[n++] = mask;
@@ -781,7 +781,7 @@ static bool atomic_mask(Cx *cx, Call *c, Atomic *a)
 {
 	Val *mask;
 	if (!mask_arg(cx, c, a->t, &mask)) return false;
-	if (a->v && !a->l.box) check_lanes(cx, a->v, &a->l, mask, c->op == OP_ATOMIC_LOAD && arg_given(c, "pad"));
+	if (a->v) check_lanes(cx, a->v, &a->l, mask, c->op == OP_ATOMIC_LOAD && arg_given(c, "pad"));
 	if (mask) a->in[a->n++] = mask;
 	return true;
 }

@@ -291,7 +291,9 @@ static Cell folded(const ElemPlan *p, const Cell *x)
 
 static bool by_host(const ElemPlan *p, int n, const Cell *const *in, const uint32_t *mask, Cell *out)
 {
-	bool plain = (!p->modes.rounding || (p->modes.rounding > 3 && p->modes.rounding != (int)ROUND_TIES_EVEN)) && !p->modes.subnormals && !p->modes.overflow;
+	int rounding = p->modes.rounding;
+	bool nearest = !rounding || (rounding > 3 && rounding != (int)ROUND_TIES_EVEN);
+	bool plain = nearest && !p->modes.subnormals && !p->modes.overflow;
 	bool two = p->nin > 1, three = p->nin > 2;
 	const Cell *A = in[0], *B = two ? in[1] : NULL, *C = three ? in[2] : NULL;
 	uint32_t ma = mask[0], mb = two ? mask[1] : 0, mc = three ? mask[2] : 0;

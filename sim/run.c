@@ -448,7 +448,8 @@ static void run_units(Run *r)
 
 bool sim_run(const SimCall *c, SimResult *result)
 {
-	Run r = { .call = c, .fn = c->fn, .result = result, .budget = c->work ? c->work : BUDGET, .random = c->seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
+	Run r = { .call = c, .fn = c->fn, .result = result, .budget = c->work ? c->work : BUDGET,
+		.random = c->seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
 	str_intern("full");             /* what folding asks for, so that its memory can be given back after each element */
 	memset(result, 0, sizeof *result);
 	r.mem = arena_new();

@@ -36,7 +36,7 @@ python=$("${PYTHON:-python3}" "$top/tools/get.py" python)
 "$python" -B "$top/tests/gpu/texts.py" emit "$ctilec" "$out/texts"
 cp "$top/tests/gpu/texts.py" "$top/tests/cuda/compare.py" "$out/texts/"
 # Parts of about 1.5 MB of CUDA text, so that many cores compile and run them at once; `control` has texts of two kinds.
-for n in casts:16 control:1 elementwise:8 memory:3 modes:6 products:4 rand:1 reductions:12 shapes:8; do
+for n in casts:16 control:1 elementwise:8 memory:3 modes:6 products:4 rand:1 reductions:12 shapes:8 spans:1; do
 	parts=${n#*:}
 	n=${n%:*}
 	"$python" -B "$top/tests/values/$n.py" emit "$out/values" --target cuda --ctilec "$ctilec" --parts "$parts"

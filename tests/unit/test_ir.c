@@ -83,7 +83,7 @@ static void tables(void)
 	OpCode none;
 	CHECK(!op_by_name(str_intern("no_such_op"), &none));
 	CHECK(attr_word(AT_ROUNDING, str_intern("toward_zero")) == 1 && attr_word(AT_ROUNDING, str_intern("toward")) == -1);
-	CHECK(attr_word_text(AT_ROUNDING, 5) == str_intern("full") && !attr_word_text(AT_ROUNDING, 6));
+	CHECK(attr_word_text(AT_ROUNDING, 6) == str_intern("ties_even") && !attr_word_text(AT_ROUNDING, 7));
 	CHECK(!attr_word_text(AT_ROUNDING, -1) && !attr_word_text(AT_AXIS, 0));
 	static const struct { int kind; const char *word; } kinds[] = { { KIND_SUM, "sum" }, { KIND_PROD, "prod" }, { KIND_MAX, "max" },
 		{ KIND_MIN, "min" }, { KIND_MAX_ELEMENT, "max_element" }, { KIND_MIN_ELEMENT, "min_element" }, { KIND_AND, "bitand" },
