@@ -98,7 +98,7 @@ static void clauses(void)
 	OK(defined(ix, iy, 5, NULL));
 	OK(row_of(fx, fy, 16, NULL));
 	OK(row_of(fx, fy, 17, NULL));
-	CALL(row_of(fx, fy, 65, NULL), CTILE_VARIANT, "row_of: no variant accepts this call; the last one: row: where cols <= BN does not hold (cols = 65)");
+	CALL(row_of(fx, fy, 65, NULL), CTILE_VARIANT, "row_of: no variant accepts this call; the last one: row: where cols <= BN does not hold (cols = 65, BN = 64)");
 }
 
 static void strides(void)
