@@ -84,7 +84,7 @@ def encode(t, s, v, mode="", over="", source_inf=False):
     """bits of the rounded value; mode "", _rz, _rm, _rp; over: what an overflow gives, "" for the type's default"""
     e, m, w, pad, bias = shape(t)
     sign = s << (w - 1)
-    eight = w == 8
+    eight, named = w == 8, over != ""
     over = over or ("_sat" if eight else "_inf")
     nan = {"f8e4m3": 0x7f, "f8e5m2": 0x7f}.get(t, ((1 << e) - 1) << m | 1 << (m - 1))
     if v == NAN: return nan << pad
@@ -101,7 +101,7 @@ def encode(t, s, v, mode="", over="", source_inf=False):
         elif up and r: n += 1
         code = n + ((k - 1 + bias) << m) if n >= 1 << m else n
         infinite = code > top
-        if infinite: code = top + 1 if mode == "" or up else top
+        if infinite: code = top + 1 if named or mode == "" or up else top        # a named overflow is one in every mode
     if code > top or (infinite and over == "_sat"):
         if over == "_sat": code = top
         elif over == "_nan": return nan << pad
@@ -185,7 +185,7 @@ def signed(t, bits):
 # ---- conversions ----
 @lru_cache(None)            # the builds are compared with one reference
 def want_cvt(dst, src, mode, over, x):
-    if dst == src: return x
+    if dst == src and not (over and dst in FLOATS): return x
     if src in INTS: s, v = int(x < 0), (abs(x), 0)
     else: s, v = decode(src, x)
     if dst == "bool": return int(v in (INF, NAN) or v[0] != 0)

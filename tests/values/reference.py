@@ -199,8 +199,8 @@ def round_fraction(v, t, mode=None):
     r, neg, top = unlimited(v, t, mode), v < 0, FORMATS[t][2]
     if abs(r) > top:
         away = mode.startswith("nearest") or mode == ("toward_negative" if neg else "toward_positive")
-        r = (math.inf if away else top) * (-1 if neg else 1)
-    return float(r)
+        r = math.inf if away else top
+    return math.copysign(float(abs(r)), -1 if neg else 1)        # what rounds to zero keeps its sign
 
 
 def whole(v, mode):
