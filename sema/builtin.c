@@ -1,6 +1,7 @@
 /* Calls of operations: the signature column of ops.def is read once into a Sig, arguments are bound to it in order and by
  * name, and the accessors below evaluate each one as its kind says. What is wrong with a call as such is reported here. */
 #include "ast/foreign.h"
+#include "ir/exact.h"
 #include "sema/build.h"
 
 #include <stdio.h>
@@ -360,11 +361,17 @@ bool arg_axis(Cx *cx, Call *c, int i, const Type *t, int *out)
 	return false;
 }
 
+/* Word w of an attribute, NULL after the last one that the language has: `ties_even` is the IR's alone. */
+static Str word_text(AttrKey key, int w)
+{
+	return key == AT_ROUNDING && w >= ROUND_TIES_EVEN ? NULL : attr_word_text(key, w);
+}
+
 static Str words_of(AttrKey key)
 {
 	const char *w[16];
 	int n = 0;
-	for (; n < 16 && attr_word_text(key, n); n++) w[n] = attr_word_text(key, n);
+	for (; n < 16 && word_text(key, n); n++) w[n] = word_text(key, n);
 	return list_or(n, w);
 }
 
@@ -386,14 +393,14 @@ bool arg_word(Cx *cx, Call *c, AttrKey key, int *out)
 		return true;
 	}
 	int w = e->kind == EX_NAME ? attr_word(key, e->u.name) : -1;
-	if (w >= 0) {
+	if (w >= 0 && word_text(key, w)) {
 		*out = w;
 		return true;
 	}
 	Diag *d = cx_diag(cx, D_ARG_WORD, e->span, attr_rows[key].name, span_source(e->span));
 	Near near;
 	near_begin(&near, e->kind == EX_NAME ? e->u.name : "");
-	for (int k = 0; attr_word_text(key, k); k++) near_offer(&near, attr_word_text(key, k));
+	for (int k = 0; word_text(key, k); k++) near_offer(&near, word_text(key, k));
 	if (near.best && e->kind == EX_NAME) {
 		diag_ask(d, near.best);
 	} else {
