@@ -17,7 +17,7 @@ def tile(x, at, shape, pad=0):
 
 for scope in ("block", "device", "system"):
     P = Values(S, tensors=[("x: tensor<i32, [n]>", TEN)], dims=[10])
-    P.row(f"memory scope {scope} of a load", f"x.load([1], [4], order: acquire)", TEN[4:8], "i32")
+    P.row(f"memory scope {scope} of a load", f"x.load([1], [4], order: acquire, scope: {scope})", TEN[4:8], "i32")
 P = Values(S, tensors=[("x: tensor<i32, [m, n]>", M), ("i: i32", I32(1)), ("j: i32", I32(1))], dims=[6, 20])
 P.row("a tile by its number in each axis", "x.load([i, j], [4, 8])", tile(M, (1, 1), (4, 8)), "i32")
 program(S, "how many tiles there are", [("x: tensor<i32, [m, n]>", M), ("o: out tensor<i32, [4]>", Out(I32([2, 3, 2, 3])))],
@@ -61,7 +61,7 @@ P.row("memory order relaxed", "x.load([i], [4], order: relaxed)", TEN[4:8], "i32
 P.row("memory order acquire", "x.load([i], [4], order: acquire)", TEN[4:8], "i32")
 P.row("memory order weak", "x.load([i], [4])", TEN[4:8], "i32")
 for scope in ("block", "device", "system"):
-    P.row(f"memory scope {scope} of an atomic load", f"atomic_load(x, [iota([4], i32) + 4 * i], order: acquire)", TEN[4:8], "i32")
+    P.row(f"memory scope {scope} of an atomic load", f"atomic_load(x, [iota([4], i32) + 4 * i], order: acquire, scope: {scope})", TEN[4:8], "i32")
 refused(S, "order with a repeated axis", "E0312", "x.permute([0, 0])", "x: tensor<i32, [m, n]>")
 P = Values(S, tensors=[("x: tensor<i32, [n]>", TEN), ("i: i32", I32(7))], dims=[10])
 P.row("a tile of rank 0 of a tensor of rank 1", "x.load([i], [])", 7, "i32")
