@@ -111,6 +111,13 @@ static void read_arches(Unit *u, const char *list)
 	}
 }
 
+static int tile_version(const char *name)
+{
+	Out *names = out_new();
+	for (int i = 0; i < tile_version_count; i++) out_printf(names, "%s%s", i ? " " : "", tile_versions[i].name);
+	return tile_versions[name ? options_word("--tile-version", name, names->p) : tile_version_count - 1].number;
+}
+
 static Str mapped_absolute(Str path)
 {
 	return src_mapped(path[0] == '<' ? path : path_absolute(path));
@@ -149,6 +156,8 @@ static void set_up(Unit *u)
 	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
 		.abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
 	if (has_layouts(u)) read_arches(u, o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH);
+	else if (u->target == TARGET_TILE && o->arch) read_arches(u, o->arch);  /* only to refuse what one of them cannot do */
+	u->eo.tile_version = tile_version(o->tile_version);
 	if (u->target == TARGET_SIM && u->eo.archs.n > 1) usage_error("`--target=sim` runs kernels as for one architecture");
 	u->printed = out_new();
 	name_files(u);
@@ -193,7 +202,7 @@ static SemaOptions sema_options(const Unit *u)
 	const Options *o = u->opt;
 	SemaOptions s = { .tune_path = o->tune ? str_intern(o->tune) : NULL, .arch_known = arch_known, .checked = o->checked };
 	s.program = !o->check && !u->only_print;
-	if (u->eo.archs.n) s.least_arch = u->eo.archs.p[0]->number;
+	if (has_layouts(u)) s.least_arch = u->eo.archs.p[0]->number;
 	for (int i = 0; i < o->defines.n; i++) {
 		SemaDefine d = { o->defines.p[i].name, str_intern(o->defines.p[i].value) };
 		vec_push(A_UNIT, &s.defines, d);

@@ -43,6 +43,7 @@ static Str filled(const OptRow *r)
 		size_t n = 1;
 		if (strncmp(p, "{targets}", n = 9) == 0) list_target_names(o);
 		else if (strncmp(p, "{arches}", n = 8) == 0) list_arch_names(o);
+		else if (strncmp(p, "{tile_versions}", n = 15) == 0) list_tile_versions(o);
 		else out_raw(o, p, n = 1);
 		p += n;
 	}

@@ -223,3 +223,9 @@ void list_arch_names(Out *o)
 	for (int i = 0; i < arch_count; i++) out_printf(o, "%s%s", i ? ", " : "", arch_rows[i].name);
 	out_puts(o, "; default sm_80,sm_90a");
 }
+
+void list_tile_versions(Out *o)
+{
+	for (int i = 0; i < tile_version_count; i++) out_printf(o, "%s%s", i ? ", " : "", tile_versions[i].name);
+	out_printf(o, "; default %s", tile_versions[tile_version_count - 1].name);
+}

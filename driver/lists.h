@@ -11,4 +11,5 @@ void list_passes(Out *o);
 void list_arches(Out *o);
 void list_target_names(Out *o);         /* "c, cuda" */
 void list_arch_names(Out *o);
+void list_tile_versions(Out *o);
 #endif

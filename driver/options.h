@@ -45,6 +45,7 @@ typedef struct Options {
 	const char *ns;
 	const char *target;             /* NULL: the default one */
 	const char *arch;               /* list as given, or NULL */
+	const char *tile_version;       /* as given, or NULL */
 	EmitKind emit;
 	bool check, list_outputs;
 	LineMode line;

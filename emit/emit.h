@@ -17,6 +17,20 @@ extern const ArchRow arch_rows[];
 extern const int arch_count;
 const ArchRow *arch_by_name(const char *name);
 
+
+typedef struct TileVersion { int number; const char *name; } TileVersion;
+extern const TileVersion tile_versions[];
+extern const int tile_version_count;
+
+typedef enum TileFeature {
+#define TILE_FEATURE(id, since, what, before) TILE_##id,
+#include "emit/targets.def"
+	TILE_FEATURE_COUNT
+} TileFeature;
+typedef struct TileFeatureRow { int since; const char *what, *before; } TileFeatureRow;
+extern const TileFeatureRow tile_feature_rows[TILE_FEATURE_COUNT];
+const char *tile_version_name(int number);
+
 typedef enum LineMode { LINE_ON, LINE_OFF, LINE_ABS } LineMode;
 
 typedef struct EmitOptions {
@@ -29,6 +43,7 @@ typedef struct EmitOptions {
 	bool checked;
 	int opt;                        /* 0 to 3 */
 	VEC(const ArchRow *) archs;     /* in increasing order */
+	int tile_version;               /* the CUDA Tile C++ that may be used: the number of a row */
 } EmitOptions;
 
 /* Prints each kernel as it was placed, once for the architectures that share it, whose names `arches` lists; placed[i]: m for the

@@ -785,29 +785,35 @@ static void print_entry(Out *o, const Entry *e)
 	out_printf(o, "%sNULL, 0, stream);\n}\n\n", lacks ? "0, " : "");
 }
 
-static bool counts_multiprocessors(const HostVec *v)
+static bool counts_multiprocessors(const HostStmt *s) { return s->kind == HOST_LET && !s->u.let.value; }
+static bool is_zeroed(const HostStmt *s) { return s->kind == HOST_SCRATCH && s->u.scratch.tensor.zeroed; }
+
+static bool names_arch(const HostStmt *s)
+{
+	for (int i = 0; s->kind == HOST_LAUNCH && i < s->u.launch.rules.n; i++)
+		if (s->u.launch.rules.p[i].arch) return true;
+	return false;
+}
+
+static bool any_stmt(const HostVec *v, bool (*is)(const HostStmt *))
 {
 	for (int i = 0; i < v->n; i++) {
 		const HostStmt *s = v->p[i];
-		if (s->kind == HOST_LET && !s->u.let.value) return true;
-		if (s->kind == HOST_IF && (counts_multiprocessors(&s->u.ifs.then) || counts_multiprocessors(&s->u.ifs.other))) return true;
+		if (is(s) || (s->kind == HOST_IF && (any_stmt(&s->u.ifs.then, is) || any_stmt(&s->u.ifs.other, is)))) return true;
 	}
+	return false;
+}
+
+static bool any_entry(const Module *m, bool (*is)(const HostStmt *))
+{
+	for (int i = 0; i < m->entries.n; i++)
+		if (any_stmt(&m->entries.p[i]->body, is)) return true;
 	return false;
 }
 
 const char host_clear_memory[] =
 	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
 	"{\n\t(void)entry, (void)stream;\n\tif (bytes > 0) memset(p, 0, (size_t)bytes);\n\treturn CTILE_OK;\n}\n\n";
-
-static bool any_zeroed(const HostVec *v)
-{
-	for (int i = 0; i < v->n; i++) {
-		const HostStmt *s = v->p[i];
-		if (s->kind == HOST_SCRATCH && s->u.scratch.tensor.zeroed) return true;
-		if (s->kind == HOST_IF && (any_zeroed(&s->u.ifs.then) || any_zeroed(&s->u.ifs.other))) return true;
-	}
-	return false;
-}
 
 static const char parts_switch[] = "#ifndef CT_PARTS\n#define CT_PARTS 0     /* 1: rows in parts also where that is not faster */\n#endif\n\n";
 
@@ -821,12 +827,10 @@ static const Fn *find_clear(const Module *m)
 
 void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
-	bool counts = false;
-	for (int i = 0; i < m->entries.n; i++) counts |= counts_multiprocessors(&m->entries.p[i]->body);
-	if (counts) out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t ct_multiprocessors(void) { return 1; }\n\n");
-	bool zeroed = false;
-	for (int i = 0; i < m->entries.n; i++) zeroed |= any_zeroed(&m->entries.p[i]->body);
-	if (zeroed) out_puts(o, t->clear);
+	if (any_entry(m, counts_multiprocessors))
+		out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t ct_multiprocessors(void) { return 1; }\n\n");
+	if (any_entry(m, names_arch)) out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
+	if (any_entry(m, is_zeroed)) out_puts(o, t->clear);
 	const WideDims *wide = wide_dims_new(m);
 	const Fn *clear = find_clear(m);
 	if (clear) out_puts(o, parts_switch);

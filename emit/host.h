@@ -13,6 +13,7 @@ typedef struct HostTarget {
 	 * int64_t ct_grid[4] (extents of the grid, 1 where unused), int64_t ct_blocks (their product, 1 .. 2^31-1), and
 	 * struct CUstream_st *stream. Ends in `return CTILE_OK;` or another status through ct_fail. */
 	const char *multiprocessors;    /* a function int64_t ct_multiprocessors(void), of the current device; NULL: there is one */
+	const char *on_arch;            /* int ct_on_arch(int): whether the current device is of that architecture; NULL: it is of none */
 	void (*start)(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt);
 	/* The function ct_clear(entry, pointer, bytes, stream), a status; printed where an entry has zeroed scratch. */
 	const char *clear;

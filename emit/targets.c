@@ -14,6 +14,24 @@ const ArchRow arch_rows[] = {
 };
 const int arch_count = sizeof arch_rows / sizeof *arch_rows;
 
+const TileVersion tile_versions[] = {
+#define TILE_VERSION(number, name) { number, name },
+#include "emit/targets.def"
+};
+const int tile_version_count = sizeof tile_versions / sizeof *tile_versions;
+
+const TileFeatureRow tile_feature_rows[TILE_FEATURE_COUNT] = {
+#define TILE_FEATURE(id, since, what, before) { since, what, before },
+#include "emit/targets.def"
+};
+
+const char *tile_version_name(int number)
+{
+	int i = 0;
+	while (tile_versions[i].number != number) i++;
+	return tile_versions[i].name;
+}
+
 const ArchRow *arch_by_name(const char *name)
 {
 	for (int i = 0; i < arch_count; i++)

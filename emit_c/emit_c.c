@@ -37,7 +37,6 @@ static const char helpers[] =
 	"CT_HELPER uint64_t ct_trips_u(uint64_t lo, uint64_t hi, uint64_t step)\n"
 	"{ return lo >= hi ? 0 : (hi - lo - 1) / step + 1; }\n"
 	"CT_HELPER void ct_trap(const char *message) { fprintf(stderr, \"%s\\n\", message); abort(); }\n"
-	"CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n"
 	"\n";
 
 typedef struct KernelText {

@@ -2,6 +2,7 @@
 #include "emit_cuda/texts.h"
 
 #include "base/diag.h"
+#include "emit/device.h"
 #include "emit/host.h"
 #include "emit/names.h"
 #include "emit_cuda/peel.h"
@@ -208,23 +209,8 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	launch_text(o, k, opt, name, TEXT_ANY);
 }
 
-static const char multiprocessors[] =
-	"CT_HELPER int64_t ct_multiprocessors(void)\n"
-	"{\n"
-	"\tint device = 0, n = 0;\n"
-	"\tif (cudaGetDevice(&device) != cudaSuccess) return 1;\n"
-	"\treturn cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) == cudaSuccess && n > 0 ? n : 1;\n"
-	"}\n"
-	"\n";
-
-static const char host_clear[] =
-	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
-	"{\n"
-	"\tconst cudaError_t e = bytes > 0 ? cudaMemsetAsync(p, 0, (size_t)bytes, stream) : cudaSuccess;\n"
-	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", entry, cudaGetErrorString(e));\n"
-	"}\n\n";
-
-static const HostTarget host_cuda = { .cpp = true, .multiprocessors = multiprocessors, .start = start_kernel, .clear = host_clear };
+static const HostTarget host_cuda = { .cpp = true, .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
+	.start = start_kernel, .clear = device_clear };
 
 void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOptions *opt)
 {

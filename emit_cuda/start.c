@@ -152,16 +152,6 @@ static const char host_launched[] =
 	"\twhile (1ull << (s - 31) < d) s++;\n"
 	"\treturn ((1ull << s) + d - 1) / d | (unsigned long long)s << 32;\n"
 	"}\n"
-	"\n"
-	"/* Whether the current device is of this architecture: for the lines of tune files. */\n"
-	"CT_HELPER int ct_on_arch(int arch)\n"
-	"{\n"
-	"\tint device = 0, major = 0, minor = 0;\n"
-	"\tif (cudaGetDevice(&device) != cudaSuccess) return 0;\n"
-	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
-	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
-	"\treturn arch == 10 * major + minor;\n"
-	"}\n"
 	"\n";
 
 void start_functions(Out *o, const StartNeeds *n)

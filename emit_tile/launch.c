@@ -1,5 +1,6 @@
 /* How the launchers start a tile kernel: a grid of one axis, whose tile blocks find their index themselves, and one thread in name. */
 #include "base/diag.h"
+#include "emit/device.h"
 #include "emit/host.h"
 #include "emit/names.h"
 #include "emit_tile/tile.h"
@@ -55,23 +56,8 @@ static const char host_launch[] =
 	"}\n"
 	"\n";
 
-static const char multiprocessors[] =
-	"CT_HELPER int64_t ct_multiprocessors(void)\n"
-	"{\n"
-	"\tint device = 0, n = 0;\n"
-	"\tif (cudaGetDevice(&device) != cudaSuccess) return 1;\n"
-	"\treturn cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) == cudaSuccess && n > 0 ? n : 1;\n"
-	"}\n"
-	"\n";
-
-static const char host_clear[] =
-	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
-	"{\n"
-	"\tconst cudaError_t e = bytes > 0 ? cudaMemsetAsync(p, 0, (size_t)bytes, stream) : cudaSuccess;\n"
-	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", entry, cudaGetErrorString(e));\n"
-	"}\n\n";
-
-static const HostTarget host_tile = { .cpp = true, .multiprocessors = multiprocessors, .start = start_kernel, .clear = host_clear };
+static const HostTarget host_tile = { .cpp = true, .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
+	.start = start_kernel, .clear = device_clear };
 
 void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
 {

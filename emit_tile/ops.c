@@ -50,9 +50,10 @@ static const char *mode_type(AttrKey key, int word)
 }
 
 /* Arguments that follow one another: an earlier one is written where a later one is. */
-Str tl_modes(const Op *op)
+Str tl_modes(const Tg *g, const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
+	if ((op->code == OP_EXP || op->code == OP_TANH) && !tl_offers(g, TILE_FAST_EXP)) return str_intern("");
 	bool rounds = f & OPF_ROUND || op->code == OP_EXP || op->code == OP_TANH;
 	int first = (int)ir_int(op, rounds ? AT_ROUNDING : AT_NAN, 0), flush = (int)ir_int(op, AT_SUBNORMALS, 0);
 	Out *o = out_new();
@@ -73,7 +74,7 @@ static Str expand(Tg *g, const char *t, const Op *op, const Str *arg)
 		if (*p >= '0' && *p <= '2') out_puts(o, arg[*p - '0']);
 		else if (*p == 'T') out_puts(o, tl_type(g, op->out[0]->type));
 		else if (*p == 'E') out_puts(o, tl_elem(op->out[0]->type->elem));
-		else if (*p == 'm') out_puts(o, tl_modes(op));
+		else if (*p == 'm') out_puts(o, tl_modes(g, op));
 		else bug("%%%c in the template of %s", *p, op_rows[op->code].name);
 	}
 	return out_take(o);

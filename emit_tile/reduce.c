@@ -37,9 +37,9 @@ static Str reduced(Tg *g, const Op *op, Str x, Elem e)
 	(void)g;
 	if (elem_is_signed(e) && op->code == OP_REDUCE_MIN) return least_signed(x, axis);
 	if (elem_is_signed(e) && adds(op)) return str_fmt("ct::element_bitcast<%s>(ct::%s<%d>(ct_bits(%s)))", tl_elem(e), f, axis, x);
-	if (is_half(e) && adds(op) && !*tl_modes(op))
+	if (is_half(e) && adds(op) && !*tl_modes(g, op))
 		return str_fmt("ct::element_cast<%s>(ct::%s<%d>(ct::element_cast<float>(%s)))", tl_elem(e), f, axis, x);
-	if (*tl_modes(op)) return str_fmt("ct::%s(%s, ct::integral_constant<%d>{}%s)", f, x, axis, tl_modes(op));
+	if (*tl_modes(g, op)) return str_fmt("ct::%s(%s, ct::integral_constant<%d>{}%s)", f, x, axis, tl_modes(g, op));
 	return str_fmt("ct::%s<%d>(%s)", f, axis, x);
 }
 
@@ -94,7 +94,7 @@ void tl_scan(Tg *g, const Op *op)
 		tl_define(g, op->out[0], bool_scan(g, op, axis, back));
 		return;
 	}
-	Str modes = tl_modes(op), rest = str_fmt(", ct::integral_constant<%d>{}%s%s", axis, modes, back ? ", ct::scan_backward_t{}" : "");
+	Str modes = tl_modes(g, op), rest = str_fmt(", ct::integral_constant<%d>{}%s%s", axis, modes, back ? ", ct::scan_backward_t{}" : "");
 	if (back && *modes && !ir_int(op, AT_SUBNORMALS, 0)) rest = str_fmt(", ct::integral_constant<%d>{}%s, ct::preserve_subnormals_t{}, "
 		"ct::scan_backward_t{}", axis, modes);
 	if (elem_is_signed(e)) v = str_fmt("ct::element_bitcast<%s>(ct::%s(ct_bits(%s)%s))", tl_elem(e), f, v, rest);

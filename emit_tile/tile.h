@@ -10,6 +10,7 @@
  *   debug.c    print, checks
  *   written.c  operations that Tile C++ lacks, written in those that it has
  *   prelude.def  small functions that emitted text calls
+ *   version.c  what the version of CUDA Tile C++ and the architectures have
  *   launch.c   how a launcher starts a kernel    emit_tile.c  the file around all of that
  *
  * What Tile C++ leaves undefined and the language defines is written out: signed arithmetic runs in unsigned, divisors and
@@ -56,6 +57,10 @@ typedef struct Tg {
 	Span at;                /* of the op that is being printed */
 } Tg;
 
+/* version.c: what the version of CUDA Tile C++ and the architectures have */
+bool tl_offers(const Tg *g, TileFeature f);
+void tl_refuse_missing(Fn *fn, const EmitOptions *opt);
+
 /* types.c */
 const char *tl_elem(Elem e);                    /* "float", "long long", "float *" */
 const char *tl_memory(Elem e);                  /* as it lies in memory: bool is unsigned char */
@@ -80,7 +85,7 @@ bool *tl_rounded(const Fn *fn);
 bool tl_elementwise(Tg *g, const Op *op);       /* false: the table has no template for this op and type */
 bool tl_shaped(Tg *g, const Op *op);            /* constants, changes of shape; false: another op */
 Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op);   /* op: with its modes, or NULL; NULL: not written yet */
-Str tl_modes(const Op *op);                     /* ", ct::round_toward_zero_t{}", or "" */
+Str tl_modes(const Tg *g, const Op *op);        /* ", ct::round_toward_zero_t{}", or "" */
 
 /* view.c */
 void tl_find_begins(Fn *fn);                    /* which accesses are proved to begin inside: before anything is printed */

@@ -67,11 +67,11 @@ Str tl_wide(Tg *g, const char *what, Str e)
 	return n;
 }
 
-/* "<long long, ct::dynamic_stride, 1>(ct_str0)" */
-static void put_numbers(Out *o, const Str *e, int n, const char *dynamic)
+/* "ct::strides<long long, ct::dynamic_stride, 1>(ct_str0)" */
+static void put_numbers(Out *o, const Str *e, int n, const char *type, const char *dynamic)
 {
 	int known = 0;
-	out_puts(o, "<long long");
+	out_printf(o, "ct::%s<long long", type);
 	for (int i = 0; i < n; i++) {
 		Str d = digits_of(e[i]);
 		known += d != NULL;
@@ -92,10 +92,11 @@ static void declare_span(Tg *g, TView *w, Str name)
 	w->span = names_new(&g->names, name);
 	out_printf(g->o, "const auto %s = ct::tensor_span(%s", w->span, w->ptr);
 	if (!is_value(w->off, "0")) out_printf(g->o, " + %s", w->off);
-	out_puts(g->o, ", ct::layout_strided_mapping(ct::extents");
-	put_numbers(g->o, w->ext, w->rank, "ct::dynamic_extent");
-	out_puts(g->o, ", ct::strides");
-	put_numbers(g->o, w->str, w->rank, "ct::dynamic_stride");
+	bool strides = tl_offers(g, TILE_STRIDES);
+	out_puts(g->o, ", ct::layout_strided_mapping(");
+	put_numbers(g->o, w->ext, w->rank, "extents", "ct::dynamic_extent");
+	out_puts(g->o, ", ");
+	put_numbers(g->o, w->str, w->rank, strides ? "strides" : "extents", strides ? "ct::dynamic_stride" : "ct::dynamic_extent");
 	out_puts(g->o, "));\n");
 }
 
@@ -177,6 +178,7 @@ static TAccess access_of(Tg *g, const Op *op, const Type *t)
 		if ((bits >> 2 * i & 3) != 3 && !a.sure[i])
 			out_printf(guard, "%sct_begins_inside(%s, %lld, %s)", guard->n ? " && " : "", at, (long long)a.step[i], a.w->ext[i]);
 	}
+	a.by_view &= a.partition || tl_offers(g, TILE_STRIDED_VIEW);
 	a.guard = guard->n ? str_intern(guard->p) : NULL;
 	a.index = out_take(index);
 	out_free(guard);

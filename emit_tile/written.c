@@ -210,7 +210,7 @@ static void combine_region(Tg *g, const Op *op, const Type *shape, const Str *a,
 static void combine_op(Tg *g, const Op *op, const Type *shape, const Str *a, const Str *b, Str *to)
 {
 	Elem e = shape->elem;
-	Str modes = elem_is_float(e) ? tl_modes(op) : "";
+	Str modes = elem_is_float(e) ? tl_modes(g, op) : "";
 	const char *f = op->code == OP_CUMMAX ? "max" : op->code == OP_CUMMIN ? "min" : op->code == OP_CUMSUM ? "add" : "mul";
 	bool sums = op->code == OP_CUMSUM || op->code == OP_CUMPROD;
 	(void)g;

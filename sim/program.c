@@ -66,7 +66,6 @@ void sim_program(Out *o, const Module *m, const Module *placed, const EmitOption
 	out_puts(o, "int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg,\n"
 		"\tchar *why, unsigned long room);\n");
 	host_prologue(o, m);
-	out_puts(o, "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n");
 	print_ir(o, placed);
 	host_launchers(o, m, opt, &host_sim);
 }

@@ -3,6 +3,7 @@
 
     python      a Python with the numpy and ml_dtypes that values are compared with: the path of the interpreter
     nvcc        CUDA 13.0: the path of nvcc                     nvcc-tile   CUDA 13.4, which has CUDA Tile C++: the path of nvcc
+    nvcc-tile-13.3  CUDA 13.3, the first with CUDA Tile C++: the path of nvcc
     cuda-12.0   NVRTC and headers of CUDA 12.0: the folder      nvrtc-12.9  NVRTC of CUDA 12.9: the folder
 
 Each is a file of tools/requirements: exact versions, the hash of every file, wheels only. What is there is not fetched again, and

@@ -67,7 +67,7 @@ END
 # The last step: `setup.sh test` gets the packages of the tests.
 finish() {
 	if [ -n "$for_tests" ]; then
-		for name in python nvcc cuda-12.0 nvrtc-12.9 nvcc-tile; do
+		for name in python nvcc cuda-12.0 nvrtc-12.9 nvcc-tile nvcc-tile-13.3; do
 			"${PYTHON:-python3}" tools/get.py "$name" > /dev/null
 			case $? in
 			0) ;;

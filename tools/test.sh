@@ -32,7 +32,7 @@ case ${labels:-nvcc} in
 *nvcc*|*gpu*|*tile*)
 	nvcc=${NVCC:-$(get nvcc)}
 	# some kinds of machines have no packages of these; their tests are skipped there
-	for name in cuda-12.0 nvrtc-12.9 nvcc-tile; do get "$name" >/dev/null || [ $? = 3 ]; done ;;
+	for name in cuda-12.0 nvrtc-12.9 nvcc-tile nvcc-tile-13.3; do get "$name" >/dev/null || [ $? = 3 ]; done ;;
 *)	nvcc=${NVCC:-$(get --there nvcc 2>/dev/null || true)} ;;
 esac
 case $nvcc in

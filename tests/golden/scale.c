@@ -106,7 +106,6 @@ CT_HELPER uint64_t ct_trips(int64_t lo, int64_t hi, int64_t step)
 CT_HELPER uint64_t ct_trips_u(uint64_t lo, uint64_t hi, uint64_t step)
 { return lo >= hi ? 0 : (hi - lo - 1) / step + 1; }
 CT_HELPER void ct_trap(const char *message) { fprintf(stderr, "%s\n", message); abort(); }
-CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }
 
 /* Compilers count what stands in brackets as one line: that of the #line in front. */
 #define CT_LINE(...) __VA_ARGS__
@@ -155,7 +154,7 @@ static void ct_block_scale_256(float a, const float *x, float *y, int64_t n, int
 	})
 #line 2
 }
-#line 159 "scale.c"
+#line 158 "scale.c"
 
 #ifndef CT_HELPER
 #ifdef __GNUC__

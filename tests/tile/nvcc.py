@@ -1,4 +1,5 @@
-"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP, a group of ../cuda/emitted.py, or forms.
+"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP [VERSION], a group of ../cuda/emitted.py, or forms; VERSION: --tile-version
+and its nvcc. TILE_STAGE=tilebc: the front end alone, which takes a tenth of the time.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
 compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses (E0901) are left out and named."""
@@ -13,12 +14,13 @@ FORMS = os.path.join(ROOT, "tests", "tile", "forms.tile")
 NAMES = os.path.join(ROOT, "tests", "tile", "names.tile")
 GROUPS["forms"] = lambda tmp: [("names.tile", NAMES, []), ("forms.tile", FORMS, []), ("forms.tile, checked", FORMS, ["--checked"])]
 AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
-STAGE = os.environ.get("TILE_STAGE", "tilecubin")       # tilebc: the front end alone, which takes a tenth of the time
+STAGE = os.environ.get("TILE_STAGE", "tilecubin")
 FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "sm_90"), "-Werror", "all-warnings"]
 
 
-def find_nvcc():
-    r = run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", "nvcc-tile"])
+def find_nvcc(version):
+    """The pinned nvcc of the version, the newest one for None."""
+    r = run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", "nvcc-tile" + ("-" + version if version else "")])
     if not check(r.code == 0, r.text.strip() + "\n`sh tools/setup.sh test` gets it"):
         finish()
     return r.out.decode().strip()
@@ -50,13 +52,14 @@ def compile_together(nvcc, parts, tmp, number):
     silent(", ".join(n for n, _ in parts), nvcc, ["--" + STAGE, "-o", path + "bin", path])
 
 
-def main(group):
-    nvcc = find_nvcc()
+def main(group, version=None):
+    nvcc = find_nvcc(version)
+    chosen = ["--tile-version=" + version] if version else []
     with tmpdir() as tmp:
         parts, kernels, files = [], 0, 0
         for i, (name, path, options) in enumerate(GROUPS[group](tmp)):
             out = os.path.join(tmp, "k%d.cu" % i)
-            r = ctilec("-w", "--target=cuda-tile", *options, path, "-o", out)
+            r = ctilec("-w", "--target=cuda-tile", *chosen, *options, path, "-o", out)
             if r.code and "[E0901]" in r.text:
                 print("refused: %s: %s" % (name, re.search(r"E0901\]: (.*)", r.text).group(1)))
                 check(group != "samples", name + " is refused")
@@ -77,4 +80,4 @@ def main(group):
     finish()
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

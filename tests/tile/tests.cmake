@@ -1,6 +1,9 @@
 # ---- CUDA Tile C++ through the nvcc that has it (tools/get.py nvcc-tile) ----
 ctilec_test(tile/forms "tile" tile/nvcc.py forms)
 ctilec_test(tile/samples "tile" tile/nvcc.py samples)
+ctilec_test(tile-13.3/forms "tile" tile/nvcc.py forms 13.3)
+ctilec_test(tile-13.3/samples "tile" tile/nvcc.py samples 13.3)
+set_property(TEST tile-13.3/samples APPEND PROPERTY ENVIRONMENT "TILE_STAGE=tilebc")
 ctilec_test(tile/golden "quick;golden;tile" tile/golden.py)
 
 # ---- values of what its front end makes of the kernels, interpreted: no GPU ----
