@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "emit/names.h"
+#include "emit/snippet.h"
 #include "emit/tensors.h"
 #include "emit/wide.h"
 
@@ -19,22 +20,29 @@ const char host_macros[] =
 	"#endif\n"
 	"#endif\n";
 
-static const char prologue_head[] =
-	"/* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */\n"
-	"CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)\n"
-	"{ int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }\n"
-	"CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)\n"
-	"{ int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }\n"
-	"CT_HELPER int64_t ct_host_div(int64_t a, int64_t b, int *bad)\n"
-	"{ if (b == 0 || (b == -1 && a == INT64_MIN)) { *bad = 1; return 0; } return a / b; }\n"
-	"CT_HELPER int64_t ct_host_mod(int64_t a, int64_t b, int *bad)\n"
-	"{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }\n"
-	"CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)\n"
-	"{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }\n"
-	"CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }\n"
-	"CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }\n"
-	"CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; return (int64_t)a; }\n"
-	"\n";
+/* Printed only where something calls them: a caller's text says so. */
+static const Snippet checked_rows[] = {
+	{ "ct_head", "/* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */\n" },
+	{ "ct_host_add",
+		"CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)\n"
+		"{ int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }\n" },
+	{ "ct_host_mul",
+		"CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)\n"
+		"{ int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }\n" },
+	{ "ct_host_div",
+		"CT_HELPER int64_t ct_host_div(int64_t a, int64_t b, int *bad)\n"
+		"{ if (b == 0 || (b == -1 && a == INT64_MIN)) { *bad = 1; return 0; } return a / b; }\n" },
+	{ "ct_host_mod",
+		"CT_HELPER int64_t ct_host_mod(int64_t a, int64_t b, int *bad)\n"
+		"{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }\n" },
+	{ "ct_host_cdiv",
+		"CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)\n"
+		"{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }\n" },
+	{ "ct_host_min", "CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }\n" },
+	{ "ct_host_max", "CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }\n" },
+	{ "ct_host_u64", "CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; return (int64_t)a; }\n" },
+};
+static const SnipTable checked_table = SNIP_TABLE(checked_rows);
 
 static const char prologue_status[] =
 	"/* Status texts. The last failure of each thread is kept in words; one copy per program. */\n"
@@ -79,16 +87,13 @@ static const char prologue_fail[] =
 	"}\n"
 	"\n";
 
-void host_prologue(Out *o, const Module *m)
+static void print_status(Out *o)
 {
-	out_puts(o, host_macros);
-	out_puts(o, prologue_head);
 	out_puts(o, prologue_status);
 #define STATUS(id, number, text) out_puts(o, "\tcase CTILE_" #id ": return \"" text "\";\n");
 #include "emit/status.def"
 #undef STATUS
 	out_puts(o, prologue_fail);
-	tensors_prologue(o, m);
 }
 
 /* ---- symbolic integers as checked host expressions; `ct_bad` is in scope ---- */
@@ -825,7 +830,7 @@ static const Fn *find_clear(const Module *m)
 	return NULL;
 }
 
-void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
+static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
 	if (any_entry(m, counts_multiprocessors))
 		out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t ct_multiprocessors(void) { return 1; }\n\n");
@@ -844,4 +849,27 @@ void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostT
 	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
 	for (int i = 0; i < m->entries.n; i++) print_entry(o, m->entries.p[i]);
 	if (t->cpp) out_puts(o, "}\n");
+}
+
+static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
+
+void host_print(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t, const char *starts)
+{
+	Out *checks = out_new(), *calls = out_new();
+	SnipSet used;
+	tensors_prologue(checks, m);
+	print_launchers(calls, m, opt, t);
+	snip_init(&used, &checked_table);
+	snip_use_text(&used, checks->p);
+	snip_use_text(&used, starts);
+	snip_use_text(&used, calls->p);
+	out_puts(o, host_macros);
+	snip_print(&used, put_text, o);
+	out_puts(o, "\n");
+	print_status(o);
+	out_raw(o, checks->p, checks->n);
+	out_raw(o, starts, strlen(starts));
+	out_raw(o, calls->p, calls->n);
+	out_free(checks);
+	out_free(calls);
 }

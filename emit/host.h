@@ -21,8 +21,9 @@ typedef struct HostTarget {
 
 extern const char host_clear_memory[];  /* `clear` of targets that run on the host */
 extern const char host_macros[];        /* CT_HELPER: a function that may go unused; before anything that uses it */
-void host_prologue(Out *o, const Module *m);     /* status texts, checked arithmetic, checks of tensors */
-void host_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t);
+/* The host's part of a file: of checked arithmetic what is called, status texts, checks of tensors; starts, the functions that the
+ * target's launchers share; the launchers. */
+void host_print(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t, const char *starts);
 void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* "const float *x, int64_t n" */
 void host_value(Out *o, const Sym *s);           /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
 Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes in front of the name */

@@ -220,6 +220,7 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 	for (int i = 0; i < all->n; i++) {
 		const CuKernel *k = &all->p[i];
 		maps |= k->maps.n > 0;
+		needs.divides |= k->fn->ngrid > 1;
 		needs.attributes |= k->starts;
 		needs.wide |= kernel_rows(k, opt) > opt->archs.n;
 		for (int t = TEXT_TWIN; t < TEXT_ALIGNED; t++) needs.twins |= texts_any(k, opt, t);
@@ -227,10 +228,11 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 		needs.pairs |= needs.twins || needs.follows || texts_any(k, opt, TEXT_PAIRED);
 		needs.planes |= texts_any(k, opt, TEXT_PLANES);
 	}
+	Out *starts = out_new();
+	start_functions(starts, &needs);
+	if (maps) out_puts(starts, tmap_host);
+	if (needs.attributes) out_puts(starts, start_with_attributes);
 	kernels = all;
-	host_prologue(o, m);
-	start_functions(o, &needs);
-	if (maps) out_puts(o, tmap_host);
-	if (needs.attributes) out_puts(o, start_with_attributes);
-	host_launchers(o, m, opt, &host_cuda);
+	host_print(o, m, opt, &host_cuda, starts->p);
+	out_free(starts);
 }

@@ -143,7 +143,9 @@ static const char host_start[] =
 static const char host_launched[] =
 	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"}\n"
-	"\n"
+	"\n";
+
+static const char host_divisor[] =
 	"/* What ct_div takes to divide numbers below 2^31 by d, 1 to 2^31: m in the low half, s in the high one, where 2^(s - 31) >= d and\n"
 	" * m = (2^s + e) / d with 0 <= e < d. Then n * m / 2^s = n / d + n * e / (d * 2^s), and the second part is below 1 / d. */\n"
 	"CT_HELPER unsigned long long ct_divisor(unsigned int d)\n"
@@ -167,6 +169,7 @@ void start_functions(Out *o, const StartNeeds *n)
 	out_puts(o, (n->twins ? host_blocks_twin : host_blocks) + n->follows);  /* without its tab */
 	out_puts(o, n->dependent ? host_start : host_start_plain);
 	out_puts(o, host_launched);
+	if (n->divides) out_puts(o, host_divisor);
 }
 
 const char start_with_attributes[] =

@@ -9,6 +9,7 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool follows;           /* texts whose tile blocks follow each other in a cluster */
 	bool pairs, twins;      /* texts for two tile blocks at once; of these, for rows that begin at one phase */
 	bool planes;            /* texts for whole planes */
+	bool divides;           /* grids of several axes: ct_divisor */
 	bool attributes;        /* start_with_attributes */
 } StartNeeds;
 

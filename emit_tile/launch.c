@@ -62,7 +62,5 @@ static const HostTarget host_tile = { .cpp = true, .multiprocessors = device_mul
 void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
 {
 	kernels = all;
-	host_prologue(o, m);
-	out_puts(o, host_launch);
-	host_launchers(o, m, opt, &host_tile);
+	host_print(o, m, opt, &host_tile, host_launch);
 }

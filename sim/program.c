@@ -65,9 +65,8 @@ void sim_program(Out *o, const Module *m, const Module *placed, const EmitOption
 	emit_include(o, m, opt);
 	out_puts(o, "int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg,\n"
 		"\tchar *why, unsigned long room);\n");
-	host_prologue(o, m);
 	print_ir(o, placed);
-	host_launchers(o, m, opt, &host_sim);
+	host_print(o, m, opt, &host_sim, "");
 }
 
 /* ---- what it calls ---- */

@@ -168,15 +168,8 @@ CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }
 CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }
-CT_HELPER int64_t ct_host_div(int64_t a, int64_t b, int *bad)
-{ if (b == 0 || (b == -1 && a == INT64_MIN)) { *bad = 1; return 0; } return a / b; }
-CT_HELPER int64_t ct_host_mod(int64_t a, int64_t b, int *bad)
-{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }
 CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)
 { if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }
-CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }
-CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }
-CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; return (int64_t)a; }
 
 /* Status texts. The last failure of each thread is kept in words; one copy per program. */
 #ifdef __cplusplus
