@@ -163,6 +163,22 @@ HD static inline Verdict judge(const Format *f, const Row *r, double got, double
 HD static inline double flushed(double a) { return fabs(a) < 0x1p-126 ? copysign(0.0, a) : a; }
 HD static inline int out_of_domain(const Row *r, double b) { return r->divisors && !(fabs(b) >= 0x1p-126 && fabs(b) <= 0x1p126); }
 
+HD static inline int is_signalling(enum Elem e, uint32_t bits)
+{
+	return e == F32 ? (bits & 0x7fc00000) == 0x7f800000 && (bits & 0x3fffff)
+		: e == BF16 ? (bits & 0x7fc0) == 0x7f80 && (bits & 0x3f) : (bits & 0x7e00) == 0x7c00 && (bits & 0x1ff);
+}
+
+/* The judgement of a result of 16 or 32 bits by its operands' bits. A signalling NaN may give NaN where another would not: pow(1, NaN). */
+HD static inline Verdict judge_result(const Format *f, const Row *r, double got, double want, double a, uint32_t a_bits, uint32_t b_bits)
+{
+	Verdict v = judge(f, r, got, want, a);
+
+	if (v.fault == FAULT_NAN && got != got && (is_signalling(r->in, a_bits) || (r->arity == 2 && is_signalling(r->in, b_bits))))
+		v.fault = -1;
+	return v;
+}
+
 /* ---- inputs ---- */
 HD static inline uint64_t scattered(uint64_t x)        /* splitmix64 */
 {

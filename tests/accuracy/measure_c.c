@@ -181,7 +181,8 @@ static void judge_chunk(const Row *r, Buffers *u, Worst *w)
 			continue;
 		w->inputs++;
 		if (u->suspicious[i]) {
-			Verdict v = judge(&formats[r->out], r, u->got[i], references[r->reference](u->a[i], u->b[i]), u->a[i]);
+			double want = references[r->reference](u->a[i], u->b[i]);
+			Verdict v = judge_result(&formats[r->out], r, u->got[i], want, u->a[i], u->bits[i], u->bits_b[i]);
 			note(w, &v, place(r, u, i), u->b[i]);
 		}
 	}

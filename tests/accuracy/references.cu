@@ -20,7 +20,8 @@ template <class Reference> __global__ void judge_all(Task t)
 	unsigned long long ulp = 0, part = 0, inputs = 0;
 
 	for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < t.n; i += (int64_t)gridDim.x * blockDim.x) {
-		double a = element(t.r.in, raw(t.r.in, t.a, i)), b = t.r.arity == 2 ? element(t.r.in, raw(t.r.in, t.b, i)) : 0;
+		uint32_t a_bits = raw(t.r.in, t.a, i), b_bits = t.r.arity == 2 ? raw(t.r.in, t.b, i) : 0;
+		double a = element(t.r.in, a_bits), b = element(t.r.in, b_bits);
 		if (out_of_domain(&t.r, b))
 			continue;
 		inputs++;
@@ -28,7 +29,7 @@ template <class Reference> __global__ void judge_all(Task t)
 			a = flushed(a);
 			b = flushed(b);
 		}
-		Verdict v = judge(&t.f, &t.r, element(t.r.out, raw(t.r.out, t.y, i)), Reference::at(a, b), a);
+		Verdict v = judge_result(&t.f, &t.r, element(t.r.out, raw(t.r.out, t.y, i)), Reference::at(a, b), a, a_bits, b_bits);
 		uint32_t at = (uint32_t)(t.first + (uint64_t)i);
 		ulp = max(ulp, packed(v.ulp, at));
 		part = max(part, packed(v.part, at));
