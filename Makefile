@@ -43,7 +43,7 @@ OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
 .DELETE_ON_ERROR:
 
-.PHONY: all help lib test fuzz bench bench-memory bench-corpus bench-gpu meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
+.PHONY: all help lib test fuzz bench bench-memory bench-corpus bench-gpu accuracy meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
@@ -53,6 +53,7 @@ help:
 	@echo 'make bench        measure the compiler, and the C target against plain loops; compile what bench-gpu runs; no GPU needed'
 	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
 	@echo 'make bench-corpus measure 141 kernels on shapes drawn from SEED beside PyTorch on a GPU: bench/results/corpus.json'
+	@echo 'make accuracy     measure the mathematical functions of the C target; ACCURACY="--sample 26 --only exp.*"; tests/accuracy/accuracy.py'
 	@echo 'make fuzz         run the fuzz targets, a minute each (clang); FUZZ="sema --seconds 600" takes one for ten; tests/fuzz/README.md'
 	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'
 	@echo 'make docs         write again the pages that are printed by the compiler'
@@ -164,6 +165,11 @@ bench-corpus: all
 bench-gpu: bench-memory
 	status=0; $(PYTHON) bench/memory/bench.py run '$(BUILD)/bench/memory' $(BENCH_FLAGS) --json bench/results/memory.json || status=$$?; \
 	$(PYTHON) bench/page.py bench/results/memory.json > bench/results/memory.html && exit $$status
+
+# Greatest errors of mathematical functions beside docs/operations.md: 2^24 inputs of each unless ACCURACY says otherwise (--sample 32: all).
+ACCURACY ?= --sample 24
+accuracy: all
+	CC='$(CC)' CTILEC='$(abspath $(BUILD))/ctilec' $(PYTHON) tests/accuracy/accuracy.py c $(ACCURACY)
 
 # What nvcc makes of each kernel, beside the last record; no GPU. meter-record keeps the new one.
 meter: all
