@@ -65,13 +65,13 @@ static void bind_params(Tg *g)
 	}
 }
 
-static TKernel make_kernel(Fn *fn, const EmitOptions *opt)
+static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 {
 	ArenaMark mark = arena_mark(A_TMP);     /* what is known while the body is printed */
 	Out *body = out_new();
 	tl_refuse_missing(fn, opt);
 	tl_find_begins(fn);
-	Tg g = { .o = body, .fn = fn, .opt = opt };
+	Tg g = { .o = body, .fn = fn, .opt = opt, .tables = out_new(), .ntable = ntable };
 	g.given = NEW_ARRAY(A_TMP, Str, fn->nval + 1);
 	g.val = NEW_ARRAY(A_TMP, TVal, fn->nval + 1);
 	for (int i = 0; i < fn->params.n; i++) names_take(&g.names, name_c(fn->params.p[i].name));
@@ -88,11 +88,13 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt)
 	k.launch.p = g.launch.p;
 	k.launch.n = g.launch.n;
 	make_params(&k);
+	if (g.tables->n) out_puts(k.text, g.tables->p);
 	print_head(k.text, &k);
 	for (int i = 0; i < g.aliases.n; i++) {
 		const TAlias *a = &g.aliases.p[i];
 		out_printf(k.text, "\tusing %s = ct::tile<%s, %s>;\n", a->name, tl_elem(a->type->elem), tl_shape(a->type));
 	}
+	out_free(g.tables);
 	arena_release(A_TMP, mark);
 	k.lines = lines_set(k.text, body->p, 0, opt).any;
 	out_free(body);
@@ -134,9 +136,10 @@ void emit_tile(Out *o, Module *m, const EmitOptions *opt)
 	SnipSet *used = NEW(A_UNIT, SnipSet);
 	Out *host = out_new();
 	bool lines = false;
+	int ntable = 0;
 	snip_init(used, &tile_prelude);
 	for (int i = 0; i < m->fns.n; i++) {
-		TKernel k = make_kernel(m->fns.p[i], opt);
+		TKernel k = make_kernel(m->fns.p[i], opt, &ntable);
 		snip_use_text(used, k.text->p);
 		lines |= k.lines;
 		vec_push(A_UNIT, &kernels, k);

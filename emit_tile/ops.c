@@ -140,6 +140,53 @@ bool *tl_rounded(const Fn *fn)
 /* ---- conversions ---- */
 static bool is_fp8(Elem e) { return e == EL_F8E4M3 || e == EL_F8E5M2; }
 
+static bool is_wide_int(Elem e) { return e == EL_I64 || e == EL_U64; }
+
+/* x as f64: exactly, of 64-bit integers by rounding to odd. */
+static Str as_f64(Elem from, Str x)
+{
+	if (is_wide_int(from)) return str_fmt("ct_odd(%s)", x);
+	if (from == EL_F64) return x;
+	return str_fmt(elem_is_any_float(from) && !elem_is_float(from) ? "ct::element_cast<double>(ct::element_cast<float>(%s))" : "ct::element_cast<double>(%s)", x);
+}
+
+/* Digits, least exponent and greatest number of a type below f64. */
+typedef struct Format { int digits, least; const char *most; } Format;
+
+static Format format_of(Elem e)
+{
+	switch (e) {
+	case EL_F16: return (Format){ 11, -14, "65504.0" };
+	case EL_BF16: return (Format){ 8, -126, "3.3895313892515355e38" };
+	case EL_TF32: return (Format){ 11, -126, "3.4011621342146535e38" };
+	case EL_F32: return (Format){ 24, -126, "3.4028234663852886e38" };
+	case EL_F8E4M3: return (Format){ 4, -6, "448.0" };
+	case EL_F8E5M2: return (Format){ 3, -14, "57344.0" };
+	default: bug("no format of %s", elem_name(e));
+	}
+}
+
+/* A cast whose modes have an effect, "_rz_sat": written out, for Tile C++ has one conversion of each pair of types. */
+static Str cast_with(Elem to, Elem from, Str x, const char *modes)
+{
+	static const char *const words[] = { "", "_sat", "_inf", "_nan" };
+	int mode = to == EL_TF32 ? 4 : 0, over = 0;
+	if (modes[1] == 'r') {
+		mode = (int)(strchr("ezmp", modes[2]) - "ezmp");
+		modes += 3;
+	}
+	if (!strcmp(modes, "_wrap")) return str_fmt("ct_int_wrap<%s>(%s)", tl_elem(to), as_f64(from, x));
+	if (elem_is_int(to)) return str_fmt("ct_int_sat<%s>(%s)", tl_elem(to), x);
+	while (strcmp(words[over], modes)) over++;
+	if (!over && is_fp8(to)) over = 1;
+	if (to == EL_F64) return str_fmt(is_wide_int(from) ? "ct_halves<%d>(%s)" : "ct_at_inf<%d>(%s)", is_wide_int(from) ? mode : over,
+		is_wide_int(from) ? x : as_f64(from, x));
+	Format f = format_of(to);
+	Str r = str_fmt("ct_digits<%d, %d, %d, %d>(%s, %s)", f.digits, f.least, mode, over, as_f64(from, x), f.most);
+	if (is_fp8(to)) return str_fmt("ct_%s_%s(%s)", over == 2 ? "inf" : "to", elem_rows[to].name, r);
+	return str_fmt(to == EL_TF32 ? "ct::element_cast<%s>(ct::element_cast<float>(%s))" : "ct::element_cast<%s>(%s)", tl_elem(to), r);
+}
+
 Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op)
 {
 	Str word = op && ir_int(op, AT_OVERFLOW, 0) ? attr_word_text(AT_OVERFLOW, (int)ir_int(op, AT_OVERFLOW, 0)) : NULL;
@@ -150,11 +197,13 @@ Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op)
 		if (to == EL_BOOL) return str_fmt("ct_nonzero(%s)", x);
 		return str_fmt("ct::element_cast<%s>(%s)", tl_elem(to), x);
 	}
-	if (from == to) return x;
+	if (from == to && !word) return x;
 	if (!snip_cvt(name, sizeof name, elem_rows[to].name, elem_rows[from].name, mode, word))
 		bug("no conversion from %s to %s", elem_name(from), elem_name(to));
 	/* what the modes leave in the name is what has an effect on this pair of types */
-	if (strcmp(name, str_fmt("ct_cvt_%s_%s", elem_rows[to].name, elem_rows[from].name)) != 0) return NULL;
+	const char *modes = name + strlen(str_fmt("ct_cvt_%s_%s", elem_rows[to].name, elem_rows[from].name));
+	if (*modes) return cast_with(to, from, x, modes);
+	if (from == to) return x;
 	if (to == EL_BOOL) return str_fmt(elem_is_any_float(from) && !elem_is_float(from) ? "ct_nonzero(ct::element_cast<float>(%s))" : "ct_nonzero(%s)", x);
 	if (elem_is_any_float(from) && elem_is_int(to))
 		return str_fmt(elem_is_float(from) ? "ct_to_int<%s>(%s)" : "ct_to_int<%s>(ct::element_cast<float>(%s))", tl_elem(to), x);
@@ -218,12 +267,60 @@ static Str literal_part(Tg *g, const Op *op, Elem e, int64_t first, int64_t n)
 	return str_fmt("ct::cat<0>(%s, %s)", literal_part(g, op, e, first, n / 2), literal_part(g, op, e, first + n / 2, n / 2));
 }
 
+static bool element(const Op *op, int64_t i, Num *x)
+{
+	const IrAttr *values = ir_attr(op, AT_VALUES);
+	if (values) *x = values->u.nums.p[i];
+	return values || ir_const_value(ir_in(op, (int)i), x);
+}
+
+static bool all_known(const Op *op)
+{
+	Num x;
+	for (int64_t i = 0; i < type_size(op->out[0]->type); i++)
+		if (!element(op, i, &x)) return false;
+	return true;
+}
+
+/* Constants in memory, in front of the kernel: numbers that C++ has as they are, of other types the bits. */
+static Str table(Tg *g, const Op *op, Elem e)
+{
+	int64_t n = type_size(op->out[0]->type);
+	bool bits = is_class(e) && e != EL_TF32;
+	const char *type = e == EL_TF32 ? tl_elem(EL_F32) : bits ? tl_elem(elem_rows[e].bytes == 1 ? EL_U8 : EL_U16) : tl_memory(e);
+	Str name = str_fmt("ct_values%d", (*g->ntable)++);
+	out_printf(g->tables, "static __tile__ const %s %s[%lld] = {", type, name, (long long)n);
+	for (int64_t i = 0; i < n; i++) {
+		Num x;
+		element(op, i, &x);
+		out_puts(g->tables, !i ? "\n\t" : i % 8 ? ", " : ",\n\t");
+		if (bits) out_printf(g->tables, "0x%x", (unsigned)num_bits(e, x));
+		else out_puts(g->tables, tl_num(e == EL_TF32 ? EL_F32 : e == EL_BOOL ? EL_U8 : e, x));
+	}
+	out_puts(g->tables, "\n};\n\n");
+	Str x = str_fmt("ct::load(%s + ct::iota<ct::tile<int, ct::shape<%lld>>>())", name, (long long)n);
+	if (bits) return str_fmt("ct::element_bitcast<%s>(%s)", tl_elem(e), x);
+	return e == EL_TF32 ? str_fmt("ct::element_cast<%s>(%s)", tl_elem(e), x) : tl_from_memory(e, x);
+}
+
+/* Scalars that are computed: pairs in parts that have names, for NVIDIA's compiler takes quadratic time for deep expressions. */
+static Str computed(Tg *g, const Op *op, Elem e, int64_t first, int64_t n)
+{
+	enum { PART = 64 };
+	if (n > PART) return str_fmt("ct::cat<0>(%s, %s)", computed(g, op, e, first, n / 2), computed(g, op, e, first + n / 2, n / 2));
+	Str text = literal_part(g, op, e, first, n), name = tl_temp(g, "part");
+	out_printf(g->o, "const auto %s = %s;\n", name, text);
+	return name;
+}
+
 static void literal(Tg *g, const Op *op)
 {
-	enum { MOST = 1024 };
+	enum { FEW = 16 };
 	Val *v = op->out[0];
-	if (type_size(v->type) > MOST) tl_lacks(g, op, str_fmt("a tile of %lld different constants", (long long)type_size(v->type)));
-	else tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), literal_part(g, op, v->type->elem, 0, type_size(v->type))));
+	Elem e = v->type->elem;
+	int64_t n = type_size(v->type);
+	Str text = n <= FEW ? literal_part(g, op, e, 0, n) : !elem_is_ptr(e) && all_known(op) ? table(g, op, e) : computed(g, op, e, 0, n);
+	tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), text));
 }
 
 /* A sub-tile: its number along each axis; outside there are zeros. */

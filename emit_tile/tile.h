@@ -50,6 +50,8 @@ typedef struct Tg {
 	bool *rounded;          /* by Val id: a product that must be rounded before it is added to (ops.c) */
 	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
+	Out *tables;            /* constant arrays in front of the kernel */
+	int *ntable;            /* of the file */
 	TFrame *frame;
 	int ntemp;
 	NameSet names;

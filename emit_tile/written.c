@@ -3,6 +3,8 @@
  *
  * All of them work along one axis. A tile is seen as a *line*, outer x n x inner with n elements along the axis, which is a reshape
  * and moves nothing. Exchanges, shifts and orders of a line are templates of prelude.def over these three numbers. */
+#include <string.h>
+
 #include "base/diag.h"
 #include "emit_tile/tile.h"
 #include "ir/fold.h"
@@ -63,9 +65,10 @@ static void take(Tg *g, const Op *op)
 static Str split_shape(const Type *big, const Type *part, bool whole)
 {
 	Out *o = out_new();
+	out_puts(o, "ct::shape<");
 	for (int i = 0; i < big->rank; i++) {
 		long long length = (long long)type_extent(part, i), n = (long long)type_extent(big, i) / length;
-		out_printf(o, "%s%lld, %lld", i ? ", " : "ct::shape<", whole ? n : 1, length);
+		out_printf(o, "%s%lld, %lld", i ? ", " : "", whole ? n : 1, length);
 	}
 	out_puts(o, ">");
 	return out_take(o);
@@ -75,6 +78,10 @@ static Str split_shape(const Type *big, const Type *part, bool whole)
 static void insert(Tg *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
+	if (!x->type->rank) {
+		tl_define(g, op->out[0], tl_text(g, y));
+		return;
+	}
 	Str whole = split_shape(x->type, y->type, true), here = tl_temp(g, "here");
 	out_printf(g->o, "const auto %s = ", here);
 	for (int i = 0; i < x->type->rank; i++) {
@@ -142,69 +149,162 @@ typedef void Combine(Tg *g, const Op *op, const Type *shape, const Str *a, const
 
 static const Type *shaped(const Type *like, const Type *shape) { return type_with_shape(like, shape->rank, shape->log2); }
 
-/* A value of the region as a tile: the same number, so that its text is found; a scalar from outside is spread first. */
-static Val *lifted(Tg *g, const Val *v, const Type *shape, const IrBlock *region, Str *outer)
+#define NAME_CHARS "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+/* The text under a name; what is one stays. */
+static Str name_of(Tg *g, const char *what, Str text)
 {
-	Val *r = NEW(A_TMP, Val);
-	*r = *v;
-	r->type = shaped(v->type, shape);
-	r->fwd = NULL;
-	bool inside = v->def ? v->def->parent == region : v->block == region;
-	*outer = inside ? NULL : tl_text(g, v);
-	if (inside) return r;
-	Str t = tl_temp(g, "k");
-	out_printf(g->o, "const auto %s = %s;\n", t, tl_full(g, r->type, *outer));
-	g->val[v->id].text = t;
-	return r;
+	if (strspn(text, NAME_CHARS) == strlen(text)) return text;
+	Str n = tl_temp(g, what);
+	out_printf(g->o, "const auto %s = %s;\n", n, text);
+	return n;
 }
 
-/* An operation on scalars, printed for tiles. */
-static void print_lifted(Tg *g, const Op *op, const Type *shape, const IrBlock *region)
+/* The function's body, run for whole tiles. A branch is both of its regions, of which select takes what each element asked for; a scope
+ * that is left early goes on to its end, and keeps for each element what it had when it was left. All of it is pure. */
+typedef struct Lift {
+	const Type *shape;
+	const IrBlock *body;            /* of the function: what stands outside are scalars of the kernel */
+} Lift;
+
+/* Around the operation that is being lifted. */
+typedef struct Path {
+	const struct Path *up;
+	const Op *op;                   /* if or scope */
+	Str cond;                       /* if: what the region that is being run needs; "": is always run */
+	Str *to;                        /* values of its results, NULL before there are any */
+	Str left;                       /* scope: which elements have left it; NULL: none */
+} Path;
+
+static bool stands_in(const IrBlock *b, const IrBlock *body)
+{
+	while (b != body && b->owner) b = b->owner->parent;
+	return b == body;
+}
+
+/* The text of a value as a tile; a scalar from outside is spread. */
+static Str lifted_text(Tg *g, const Lift *l, const Val *v)
+{
+	if (stands_in(v->def ? v->def->parent : v->block, l->body)) return tl_text(g, v);
+	return tl_full(g, shaped(v->type, l->shape), tl_text(g, v));
+}
+
+/* An operation on scalars, printed for tiles. Its values have the numbers that they had, so that their texts are found. */
+static void print_lifted(Tg *g, const Lift *l, const Op *op)
 {
 	Op *c = NEW(A_TMP, Op);
 	Str *outer = NEW_ARRAY(A_TMP, Str, op->nin + 1);
 	*c = *op;
 	c->in = NEW_ARRAY(A_TMP, Val *, op->nin + 1);
 	c->out = NEW_ARRAY(A_TMP, Val *, op->nout + 1);
-	for (int i = 0; i < op->nin; i++) c->in[i] = lifted(g, ir_in(op, i), shape, region, &outer[i]);
+	for (int i = 0; i < op->nin; i++) {
+		Val *v = NEW(A_TMP, Val);
+		*v = *ir_in(op, i);
+		v->type = shaped(v->type, l->shape);
+		v->fwd = NULL;
+		c->in[i] = v;
+		outer[i] = tl_text(g, v);
+		Str text = lifted_text(g, l, ir_in(op, i));
+		if (text != outer[i]) g->val[v->id].text = name_of(g, "k", text);
+	}
 	for (int i = 0; i < op->nout; i++) {
 		Val *v = NEW(A_TMP, Val);
 		*v = *op->out[i];
-		v->type = shaped(v->type, shape);
+		v->type = shaped(v->type, l->shape);
 		v->def = c;
 		v->fwd = NULL;
 		c->out[i] = v;
 		g->given[v->id] = NULL;         /* printed again for another shape: a name of its own */
 	}
 	tl_op(g, c);
-	for (int i = 0; i < op->nin; i++)
-		if (outer[i]) g->val[ir_in(op, i)->id].text = outer[i];
+	for (int i = 0; i < op->nin; i++) g->val[ir_in(op, i)->id].text = outer[i];
+}
+
+static Str both(Str a, Str b) { return !a ? b : !b ? a : str_fmt("%s && %s", a, b); }
+
+/* Elements that come here, of those that are in the construct `of`; NULL: all. */
+static Str reached(const Path *p, const Op *of)
+{
+	Str here = NULL;
+	for (; p->op != of; p = p->up) {
+		here = both(here, p->cond);
+		if (p->left) here = both(here, str_fmt("!%s", p->left));
+	}
+	if (p->left) here = both(here, str_fmt("!%s", p->left));
+	return here;
+}
+
+/* leave of a scope: the first one that an element comes to counts. */
+static void leave(Tg *g, const Lift *l, const Op *op, Path *at)
+{
+	Path *scope = at;
+	while (scope->op->code != OP_SCOPE_) scope = (Path *)scope->up;
+	Str here = reached(at, scope->op);
+	if (here) here = name_of(g, "here", here);
+	bool goes_on = here && at != scope;     /* some elements to what follows */
+	for (int i = 0; i < op->nin; i++) {
+		Str x = lifted_text(g, l, ir_in(op, i));
+		scope->to[i] = name_of(g, "left", here && scope->to[i] ? str_fmt("ct::select(%s, %s, %s)", here, x, scope->to[i]) : x);
+	}
+	if (goes_on) scope->left = scope->left ? name_of(g, "gone", str_fmt("%s || %s", scope->left, here)) : here;
+}
+
+static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at);
+
+static void bind_results(Tg *g, const Op *op, const Path *p)
+{
+	for (int i = 0; i < op->nout; i++) g->val[op->out[i]->id].text = p->to[i];
+}
+
+static void lift_scope(Tg *g, const Lift *l, const Op *op, const Path *up)
+{
+	Path p = { up, op, NULL, NEW_ARRAY(A_TMP, Str, op->nout + 1), NULL };
+	lift_block(g, l, op->region[0], &p);
+	bind_results(g, op, &p);
+}
+
+/* A region that ends by leaving has no values: those of the other one are taken. */
+static void lift_if(Tg *g, const Lift *l, const Op *op, const Path *up)
+{
+	Str cond = lifted_text(g, l, ir_in(op, 0)), *to[2];
+	for (int k = 0; k < 2; k++) {
+		Path p = { up, op, k ? str_fmt("!%s", cond) : cond, NEW_ARRAY(A_TMP, Str, op->nout + 1), NULL };
+		lift_block(g, l, op->region[k], &p);
+		to[k] = p.to;
+	}
+	for (int i = 0; i < op->nout; i++) {
+		Str a = to[0][i], b = to[1][i];
+		g->val[op->out[i]->id].text = a && b ? name_of(g, "one", str_fmt("ct::select(%s, %s, %s)", cond, a, b)) : a ? a : b;
+	}
+}
+
+static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at)
+{
+	for (const Op *p = b->first; p; p = p->next) {
+		switch (p->code) {
+		case OP_IF: lift_if(g, l, p, at); break;
+		case OP_SCOPE_: lift_scope(g, l, p, at); break;
+		case OP_LEAVE: leave(g, l, p, at); break;
+		case OP_YIELD:
+			for (int i = 0; i < p->nin; i++) at->to[i] = lifted_text(g, l, ir_in(p, i));
+			break;
+		default:
+			if (p->nregion) tl_lacks(g, p, "a loop in the function of a reduction or scan");
+			else print_lifted(g, l, p);
+		}
+	}
 }
 
 static void combine_region(Tg *g, const Op *op, const Type *shape, const Str *a, const Str *b, Str *to)
 {
 	const IrBlock *body = op->region[0];
 	int n = op->nin / 2;
+	Lift l = { shape, body };
+	Path p = { NULL, op, NULL, to, NULL };
 	for (int i = 0; i < n; i++) {
 		g->val[body->args.p[i]->id].text = a[i];
 		g->val[body->args.p[n + i]->id].text = b[i];
 	}
-	for (const Op *p = body->first; p; p = p->next) {
-		if (p->nregion) {
-			tl_lacks(g, p, "a branch or a loop in the function of a reduction or scan");
-			continue;
-		}
-		if (p->code != OP_YIELD) {
-			print_lifted(g, p, shape, body);
-			continue;
-		}
-		for (int i = 0; i < n; i++) {
-			Str outer;
-			lifted(g, ir_in(p, i), shape, body, &outer);
-			to[i] = tl_text(g, ir_in(p, i));
-			if (outer) g->val[ir_in(p, i)->id].text = outer;
-		}
-	}
+	lift_block(g, &l, body, &p);
 }
 
 static void combine_op(Tg *g, const Op *op, const Type *shape, const Str *a, const Str *b, Str *to)
@@ -228,13 +328,6 @@ static const Type *half_type(const Type *t, Line l, long long m, long long k)
 	uint8_t log2[5];
 	for (int i = 0; i < 5; i++) log2[i] = (uint8_t)__builtin_ctzll((unsigned long long)extent[i]);
 	return type_with_shape(t, 5, log2);
-}
-
-static Str name_of(Tg *g, const char *what, Str text)
-{
-	Str n = tl_temp(g, what);
-	out_printf(g->o, "const auto %s = %s;\n", n, text);
-	return n;
 }
 
 static Str *tiles_as_lines(Tg *g, const Op *op, Line l, int n)

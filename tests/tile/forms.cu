@@ -213,3 +213,90 @@ static __tile_global__ void scattered(const __nv_bfloat16 *x, const int *i, floa
 	ct::atomic_add_masked(ct_at9, v, ct_in10, ct::memory_order_release_t{}, ct::thread_scope_system_t{});
 }
 
+static __tile__ const float ct_values0[32] = {
+	1.0f, (-2.5f), 3.0f, 4.0f, 5.5f, 6.0f, 7.0f, 8.0f,
+	9.0f, 10.0f, 11.0f, 12.0f, 13.0f, 14.0f, 15.0f, 16.0f,
+	17.0f, 18.0f, 19.0f, 20.0f, 21.0f, 22.0f, 23.0f, 24.0f,
+	25.0f, 26.0f, 27.0f, 28.0f, 29.0f, 30.0f, 31.0f, 32.0f
+};
+
+/* written */
+static __tile_global__ void written(const float *x, __half *y, int *z, const long long n)
+{
+	using f32_32 = ct::tile<float, ct::shape<32>>;
+	using f16_32 = ct::tile<__half, ct::shape<32>>;
+	using i32_32 = ct::tile<int, ct::shape<32>>;
+	using i32_1x16x1x1x1 = ct::tile<int, ct::shape<1, 16, 1, 1, 1>>;
+	using bool_1x16x1x1x1 = ct::tile<bool, ct::shape<1, 16, 1, 1, 1>>;
+	using i32_1x8x1x1x1 = ct::tile<int, ct::shape<1, 8, 1, 1, 1>>;
+	using bool_1x8x1x1x1 = ct::tile<bool, ct::shape<1, 8, 1, 1, 1>>;
+	using i32_1x4x1x1x1 = ct::tile<int, ct::shape<1, 4, 1, 1, 1>>;
+	using bool_1x4x1x1x1 = ct::tile<bool, ct::shape<1, 4, 1, 1, 1>>;
+	using i32_1x2x1x1x1 = ct::tile<int, ct::shape<1, 2, 1, 1, 1>>;
+	using bool_1x2x1x1x1 = ct::tile<bool, ct::shape<1, 2, 1, 1, 1>>;
+	using i32_1x1x1x1x1 = ct::tile<int, ct::shape<1, 1, 1, 1, 1>>;
+	using bool_1x1x1x1x1 = ct::tile<bool, ct::shape<1, 1, 1, 1, 1>>;
+	using i32_1 = ct::tile<int, ct::shape<1>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto z_span = ct::tensor_span(z, ct::layout_strided_mapping(ct::extents<long long, 1>{}, ct::strides<long long, 1>{}));
+	/* table = literal(1, -2.5, 3, 4, 5.5, 6, 7, 8): tile<f32, [32]> */
+	const f32_32 table = ct::reshape<ct::shape<32>>(ct::load(ct_values0 + ct::iota<ct::tile<int, ct::shape<32>>>()));
+	/* v = load(x, 0): tile<f32, [32]> */
+	f32_32 v = ct::full<f32_32>(0.0f);
+	if (ct_begins_inside(0, 32, n)) v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(0);
+	/* v0 = mul(v, table): tile<f32, [32]> */
+	const f32_32 v0 = ct::mul(v, table);
+	/* v1 = element_cast(v0): tile<f16, [32]> */
+	const f16_32 v1 = ct::element_cast<__half>(ct_digits<11, -14, 1, 1>(ct::element_cast<double>(v0), 65504.0));
+	/* store(y, 0, v1): tile<f16, [32]> */
+	if (ct_begins_inside(0, 32, n)) ct::partition_view(y_span, ct::shape<32>{}).store_masked(v1, 0);
+	/* v2 = element_cast(v): tile<i32, [32]> */
+	const i32_32 v2 = ct_to_int<int>(v);
+	const auto ct_x0 = ct::reshape<ct::shape<1, 32, 1>>(v2);
+	const auto ct_pairs1 = ct::reshape<ct::shape<1, 16, 2, 1, 1>>(ct_x0);
+	const auto ct_a2 = ct::extract(ct_pairs1, ct::shape<1, 16, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b3 = ct::extract(ct_pairs1, ct::shape<1, 16, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_k4 = ct::full<i32_1x16x1x1x1>(0);
+	/* v3 = ge(ct_a2, 0): tile<bool, [1, 16, 1, 1, 1]> */
+	const bool_1x16x1x1x1 v3 = ct_a2 >= ct_k4;
+	const auto ct_here5 = !v3;
+	const auto ct_left6 = ct::select(ct_here5, ct_b3, ct_a2);
+	const auto ct_pairs7 = ct::reshape<ct::shape<1, 8, 2, 1, 1>>(ct_left6);
+	const auto ct_a8 = ct::extract(ct_pairs7, ct::shape<1, 8, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b9 = ct::extract(ct_pairs7, ct::shape<1, 8, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_k10 = ct::full<i32_1x8x1x1x1>(0);
+	/* v4 = ge(ct_a8, 0): tile<bool, [1, 8, 1, 1, 1]> */
+	const bool_1x8x1x1x1 v4 = ct_a8 >= ct_k10;
+	const auto ct_here11 = !v4;
+	const auto ct_left12 = ct::select(ct_here11, ct_b9, ct_a8);
+	const auto ct_pairs13 = ct::reshape<ct::shape<1, 4, 2, 1, 1>>(ct_left12);
+	const auto ct_a14 = ct::extract(ct_pairs13, ct::shape<1, 4, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b15 = ct::extract(ct_pairs13, ct::shape<1, 4, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_k16 = ct::full<i32_1x4x1x1x1>(0);
+	/* v5 = ge(ct_a14, 0): tile<bool, [1, 4, 1, 1, 1]> */
+	const bool_1x4x1x1x1 v5 = ct_a14 >= ct_k16;
+	const auto ct_here17 = !v5;
+	const auto ct_left18 = ct::select(ct_here17, ct_b15, ct_a14);
+	const auto ct_pairs19 = ct::reshape<ct::shape<1, 2, 2, 1, 1>>(ct_left18);
+	const auto ct_a20 = ct::extract(ct_pairs19, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b21 = ct::extract(ct_pairs19, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_k22 = ct::full<i32_1x2x1x1x1>(0);
+	/* v6 = ge(ct_a20, 0): tile<bool, [1, 2, 1, 1, 1]> */
+	const bool_1x2x1x1x1 v6 = ct_a20 >= ct_k22;
+	const auto ct_here23 = !v6;
+	const auto ct_left24 = ct::select(ct_here23, ct_b21, ct_a20);
+	const auto ct_pairs25 = ct::reshape<ct::shape<1, 1, 2, 1, 1>>(ct_left24);
+	const auto ct_a26 = ct::extract(ct_pairs25, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b27 = ct::extract(ct_pairs25, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_k28 = ct::full<i32_1x1x1x1x1>(0);
+	/* v7 = ge(ct_a26, 0): tile<bool, [1, 1, 1, 1, 1]> */
+	const bool_1x1x1x1x1 v7 = ct_a26 >= ct_k28;
+	const auto ct_here29 = !v7;
+	const auto ct_left30 = ct::select(ct_here29, ct_b27, ct_a26);
+	const i32_1 v8 = ct::reshape<ct::shape<1>>(ct_left30);
+	/* store(z, 0, v8): tile<i32, [1]> */
+	ct::partition_view(z_span, ct::shape<1>{}).store(v8, 0);
+}
+

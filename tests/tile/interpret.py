@@ -397,6 +397,8 @@ def constant(text, t):
         raw = np.frombuffer(bytes.fromhex(text[3:-1]), np.uint8)
         v = (raw != 0) if t.elem == "i1" else raw.view(t.dtype)
         return v.reshape(t.shape).copy() if v.size == int(np.prod(t.shape)) else np.full(t.shape, v[0])
+    if text.startswith("["):
+        return np.concatenate([constant(v, Type("tile<%s>" % t.elem)).reshape(1) for v in text[1:-1].split(",")]).reshape(t.shape)
     if text in ("true", "false"):
         v = text == "true"
     elif t.elem in FLOATS and text.startswith("0x"):
@@ -699,6 +701,8 @@ class Translator:
             text = "bitcast(%s, %r)" % (a[0], e)
         elif op == "alloca":
             text = "allocated(%d)" % (int(re.search(r"num_elem = (\d+)", rest).group(1)) * DTYPES[e].itemsize)
+        elif op == "get_global":
+            text = "GLOBALS[%r]" % re.search(r"@(\S+)", rest).group(1)
         elif op in ("ptr_to_ptr", "ptr_to_int", "int_to_ptr"):
             text = a[0]
         elif op == "offset":
@@ -760,13 +764,13 @@ def steps(lo, hi, step, signed):
 
 
 class Kernel:
-    def __init__(self, name, params, body):
+    def __init__(self, name, params, body, arrays):
         t = Translator(body)
         t.block()
         names = [py(n) for n, _ in params]
         self.name, self.params = name, [Type(p) for _, p in params]
         self.source = "def kernel(BID, %s):\n%s\n" % (", ".join(names), "\n".join(t.out) or "\tpass")
-        space = dict(globals(), T=t.types)
+        space = dict(globals(), T=t.types, GLOBALS=arrays)
         exec(compile(self.source, name, "exec"), space)
         self.run = space["kernel"]
 
@@ -782,13 +786,23 @@ class Kernel:
             self.run((np.int32(b), np.int32(0), np.int32(0)), *values)
 
 
+def constant_array(line):
+    """(name, address) of `global constant @name alignment = 4 <i8: "0x..."> : tile<256xi8>`, or of one number for all bytes"""
+    m = re.match(r"global +constant @(\S+) .*?<i8: (.*)> : (%s)$" % TYPE, line)
+    data = constant(m.group(2), Type(m.group(3))).tobytes()
+    at = allocated(len(data))
+    ctypes.memmove(int(at), data, len(data))
+    return m.group(1), at
+
+
 def kernels(text):
     """By the name in the mangled one."""
     found = {}
     lines = text.splitlines()
+    arrays = dict(constant_array(line) for line in lines if line.startswith("global"))
     for i, line in enumerate(lines):
         m = re.match(r"entry @(\S+?)\((.*)\) .*{$", line)
         if m:
             params = re.findall(r"(%%\w+): (%s)" % TYPE, m.group(2))
-            found[m.group(1)] = (params, lines[i + 1:])
+            found[m.group(1)] = (params, lines[i + 1:], arrays)
     return found

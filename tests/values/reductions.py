@@ -247,6 +247,14 @@ fn last_set(a: i32, b: i32) -> i32 {
     if b >= 0 { return b; }
     return a;
 }
+fn larger_by_branches(a: i32, b: i32) -> i32 {
+    var r = a;
+    if a < b {
+        if b >= 0 { return b; }
+        r = b;
+    } else { if a >= 0 { return a; } }
+    return r;
+}
 fn generic_add<T: arith>(a: T, b: T) -> T { return a + b; }
 fn then_affine(m1: i32, c1: i32, m2: i32, c2: i32) -> (i32, i32) { return (m1 * m2, c1 * m2 + c2); }
 fn best(v1: i32, i1: i32, v2: i32, i2: i32) -> (i32, i32) {
@@ -260,8 +268,9 @@ SINGLE = [  # source of identity and function, Python function
     ("-2147483648", "max", max, -2 ** 31), ("2147483647", "fn(a, b) min(a, b)", min, 2 ** 31 - 1), ("0", "generic_add", lambda a, b: w32(a + b), 0),
     ("-1", "last_set", lambda a, b: b if b >= 0 else a, -1), ("-1", "fn(a, b) a >= 0 ? a : b", lambda a, b: a if a >= 0 else b, -1),
     ("-1", "fn(a, b) { let c = a & b; return c; }", lambda a, b: a & b, -1), ("b", "fn(p, q) p + q", lambda a, b: w32(a + b), 0),
-    ("1", "fn(p, q) { var r = 1; for i in 0 .. 2 { r = i == 0 ? r * p : r * q; } return r; }", lambda a, b: w32(a * b), 1),
+    ("-2147483648", "larger_by_branches", max, -2 ** 31),
 ]
+LOOP = [("1", "fn(p, q) { var r = 1; for i in 0 .. 2 { r = i == 0 ? r * p : r * q; } return r; }", lambda a, b: w32(a * b), 1)]
 
 
 def zip_fold(x, y, axis, f, identity):
@@ -296,17 +305,17 @@ TUPLES = [("(1, 0)", "then_affine", affine, (1, 0)), ("(-2147483648, 2147483647)
           ("(1, 0)", "fn(m1, c1, m2, c2) (m1 * m2, c1 * m2 + c2)", affine, (1, 0)), ("(0, 0)", "fn(f1, v1, f2, v2) (f1 | f2, f2 != 0 ? v2 : v1 + v2)", segment, (0, 0))]
 
 
-def custom_rows(shape):
+def custom_rows(shape, single=SINGLE, tuples=TUPLES):
     rows = []
     for a in range(len(shape)) if len(shape) < 3 else [1]:
-        for identity, text, f, one in SINGLE:
+        for identity, text, f, one in single:
             g = chained(f, one)
             rows.append(Row(f"reduce(x, {a}, {identity}, {text})", lambda x, y, a=a, g=g: fold(x, (a,), g)))
             every = text in ("last_set", "fn(a, b) a + b", "max")
             for words in itertools.product(["", ", direction: backward"], ["", ", exclusive: true"]) if every else [("", ""), (", direction: backward", ", exclusive: true")]:
                 rows.append(Row(f"scan(x, {a}, {identity}, {text}{''.join(words)})", lambda x, y, a=a, g=g, one=one, w=words: running(x, a, g, bool(w[0]), bool(w[1]), one)))
         rows.append(Row(f"reduce(x, {a}, 0, fn(p, q) p + q, squeeze: true)", lambda x, y, a=a: fold(x, (a,), lambda v: w32(sum(v)), True)))
-        for n, (identity, text, f, one) in enumerate(TUPLES):
+        for n, (identity, text, f, one) in enumerate(tuples):
             u = f"u{a}_{n}"
             rows.append(Row(u, lambda x, y, a=a, f=f, one=one: zip_fold(x, y, a, f, one)[0], before=f"    let ({u}, v{u}) = reduce((x, y), {a}, {identity}, {text});\n"))
             rows.append(Row("v" + u, lambda x, y, a=a, f=f, one=one: zip_fold(x, y, a, f, one)[1]))
@@ -326,6 +335,7 @@ def small(name, t, n, rng):
 S.add("functions", FUNCTIONS)
 for shape in [(32,), (4, 8), (2, 1, 2)]:
     table(S, f"custom_{label(shape)}", {"x": ("i32", shape), "y": ("i32", shape)}, custom_rows(shape), small)
+table(S, "custom_loop", {"x": ("i32", (4, 8)), "y": ("i32", (4, 8))}, custom_rows((4, 8), LOOP, []), small)
 
 def index_of(x, axes, greatest):
     """The index among the elements of those axes, in row-major order; ties: the lowest."""
