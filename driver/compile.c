@@ -89,23 +89,27 @@ static int arch_order(const ArchRow *a)
 	return a->number * 2 + a->specific;
 }
 
-static void add_arch(EmitOptions *eo, const ArchRow *a)
+static void add_arch(ArchVec *v, const ArchRow *a)
 {
-	int at = eo->archs.n;
-	while (at > 0 && arch_order(eo->archs.p[at - 1]) > arch_order(a)) at--;
-	if (at > 0 && eo->archs.p[at - 1] == a) return;
-	vec_push(A_UNIT, &eo->archs, a);
-	for (int i = eo->archs.n - 1; i > at; i--) eo->archs.p[i] = eo->archs.p[i - 1];
-	eo->archs.p[at] = a;
+	int at = v->n;
+	while (at > 0 && arch_order(v->p[at - 1]) > arch_order(a)) at--;
+	if (at > 0 && v->p[at - 1] == a) return;
+	vec_push(A_UNIT, v, a);
+	for (int i = v->n - 1; i > at; i--) v->p[i] = v->p[i - 1];
+	v->p[at] = a;
 }
 
-static void read_arches(Unit *u, const char *list)
+/* plain: entries for one compute capability alone are none of the words. */
+static void read_arches(ArchVec *v, const char *option, const char *list, bool plain)
 {
 	Out *names = out_new();
-	for (int i = 0; i < arch_count; i++) out_printf(names, "%s%s", i ? " " : "", arch_rows[i].name);
+	for (int i = 0; i < arch_count; i++)
+		if (!plain || !arch_rows[i].specific) out_printf(names, "%s%s", i ? " " : "", arch_rows[i].name);
 	for (bool more = true; more; list++) {
 		size_t n = strcspn(list, ",");
-		add_arch(&u->eo, &arch_rows[options_word("--arch", str_intern_n(list, n), names->p)]);
+		Str name = str_intern_n(list, n);
+		options_word(option, name, names->p);
+		add_arch(v, arch_by_name(name));
 		list += n;
 		more = *list != 0;
 	}
@@ -155,8 +159,10 @@ static void set_up(Unit *u)
 		usage_error("`--report` counts what target cuda does, and goes with no other target and no other `--emit`");
 	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
 		.abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
-	if (has_layouts(u)) read_arches(u, o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH);
-	else if (u->target == TARGET_TILE && o->arch) read_arches(u, o->arch);  /* only to refuse what one of them cannot do */
+	if (o->tile_arch && u->target != TARGET_CUDA) usage_error("`--tile-arch` is for `--target=cuda`");
+	if (has_layouts(u)) read_arches(&u->eo.archs, "--arch", o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH, false);
+	else if (u->target == TARGET_TILE && o->arch) read_arches(&u->eo.archs, "--arch", o->arch, false);      /* only to refuse what one of them cannot do */
+	if (o->tile_arch) read_arches(&u->eo.tile_archs, "--tile-arch", o->tile_arch, true);
 	u->eo.tile_version = tile_version(o->tile_version);
 	if (u->target == TARGET_SIM && u->eo.archs.n > 1) usage_error("`--target=sim` runs kernels as for one architecture");
 	u->printed = out_new();
@@ -286,7 +292,7 @@ static Module **already_placed(Unit *u, Module *m)
 			diag_flush(stderr);
 			usage_error("kernel `%s` of `%s` is placed for `%s`: all kernels of a file are placed for one architecture", fn->name, u->opt->input, arch);
 		}
-		add_arch(&u->eo, row);
+		add_arch(&u->eo.archs, row);
 	}
 	return placed;
 }
@@ -433,10 +439,22 @@ static void warn_header_name(const Unit *u, const Src *src)
 	diag_help(d, "name the header otherwise, `--header=%s`, or the file", other);
 }
 
-static void print_program(const Unit *u, Out *o, Module *m, Module *const *placed)
+/* The kernels as tile kernels, for the architectures that they serve. They are lowered from what was read. */
+static bool make_beside(Unit *u, const Module *m, Beside *beside)
+{
+	LowerOptions lo = lower_options(u);
+	Module *copy = lower_copy(m);
+	lo.by_threads = false;
+	lo.after = NULL;        /* passes that are watched are those of the file's own kernels */
+	if (!lower_typed(copy, &lo)) return false;
+	*beside = tile_beside(copy, &u->eo);
+	return diag_errors() == 0;
+}
+
+static void print_program(const Unit *u, Out *o, Module *m, Module *const *placed, const Beside *beside)
 {
 	switch (u->target) {
-	case TARGET_CUDA: emit_cuda(o, m, placed, &u->eo); break;
+	case TARGET_CUDA: emit_cuda(o, m, placed, &u->eo, beside); break;
 	case TARGET_C: emit_c(o, m, &u->eo); break;
 	case TARGET_TILE: emit_tile(o, m, &u->eo); break;
 	case TARGET_SIM: sim_program(o, m, placed[0], &u->eo); break;
@@ -449,7 +467,10 @@ static bool back(Unit *u, Module *m)
 	const Options *o = u->opt;
 	LowerOptions lo = lower_options(u);
 	Out *program = out_new(), *header = out_new();
-	if (is_placed(m) && !has_layouts(u)) usage_error("placed kernels are for targets `cuda` and `sim`");
+	bool tiles = u->eo.tile_archs.n && o->emit != EMIT_HEADER;
+	Beside beside;
+	if (is_placed(m) && (!has_layouts(u) || tiles)) usage_error("placed kernels are for targets `cuda` and `sim`, without `--tile-arch`");
+	if (tiles && !make_beside(u, m, &beside)) return false;
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
 	Module **placed = o->emit == EMIT_HEADER && !o->stop_after ? NULL : place_all(u, m);
 	if (!placed && o->emit != EMIT_HEADER) return o->stop_after && print_and_stop(u);
@@ -470,7 +491,7 @@ static bool back(Unit *u, Module *m)
 		bool sound = sim_report(u->printed, m, placed, &u->eo, o->report_sizes);
 		return print_and_stop(u) && sound;
 	}
-	if (o->emit != EMIT_HEADER) print_program(u, program, m, placed);
+	if (o->emit != EMIT_HEADER) print_program(u, program, m, placed, tiles ? &beside : NULL);
 	if (u->header || o->emit == EMIT_HEADER) emit_header(header, m, &u->eo);
 	step_done(u, "emit");
 	if (diag_errors()) return false;

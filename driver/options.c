@@ -138,6 +138,7 @@ static void options_set(Options *o, const OptRow *r, const char *name, const cha
 	case OPT_TARGET: o->target = v; break;
 	case OPT_ARCH: o->arch = v; break;
 	case OPT_TILE_VERSION: o->tile_version = v; break;
+	case OPT_TILE_ARCH: o->tile_arch = v; break;
 	case OPT_EMIT: o->emit = (EmitKind)(word + 1); break;
 	case OPT_CHECK: o->check = true; break;
 	case OPT_LIST_OUTPUTS: o->list_outputs = true; break;

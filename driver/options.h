@@ -44,7 +44,7 @@ typedef struct Options {
 	bool want_header, no_header;
 	const char *ns;
 	const char *target;             /* NULL: the default one */
-	const char *arch;               /* list as given, or NULL */
+	const char *arch, *tile_arch;   /* lists as given, or NULL */
 	const char *tile_version;       /* as given, or NULL */
 	EmitKind emit;
 	bool check, list_outputs;

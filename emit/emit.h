@@ -15,6 +15,7 @@ extern const TargetRow target_rows[TARGET_COUNT];
 typedef struct ArchRow { const char *name; int number; bool specific; const char *doc; } ArchRow;
 extern const ArchRow arch_rows[];
 extern const int arch_count;
+typedef VEC(const ArchRow *) ArchVec;
 const ArchRow *arch_by_name(const char *name);
 
 
@@ -42,9 +43,19 @@ typedef struct EmitOptions {
 	Str (*abs_path)(Str path);      /* for LINE_ABS */
 	bool checked;
 	int opt;                        /* 0 to 3 */
-	VEC(const ArchRow *) archs;     /* in increasing order */
+	ArchVec archs;                  /* in increasing order */
+	ArchVec tile_archs;             /* the same, of target cuda: which Beside serves */
 	int tile_version;               /* the CUDA Tile C++ that may be used: the number of a row */
 } EmitOptions;
+
+/* Kernels of another target in a file of target cuda. A launcher takes them on the devices for which nvcc compiled them (CT_TILES,
+ * ct_on_tiles: emit_cuda/beside.c). All that they bring stands in namespace ct_tiled. */
+typedef struct Beside {
+	void *part;             /* what the functions know */
+	void (*kernels)(Out *o, void *part);    /* o: the file */
+	void (*runners)(Out *o, void *part);      /* ct_run_<fn>, with the parameters of the file's own; behind host_prologue */
+	bool (*has)(const void *part, const char *fn);  /* is there a kernel of that name? */
+} Beside;
 
 /* Prints each kernel as it was placed, once for the architectures that share it, whose names `arches` lists; placed[i]: m for the
  * i-th of opt->archs. false: print said so of one. */

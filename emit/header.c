@@ -47,6 +47,14 @@ void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims)
 		}
 }
 
+void host_args(Out *o, const IrParamVec *params, const IrDimVec *dims)
+{
+	for (int i = 0; params && i < params->n; i++) out_printf(o, "%s, ", name_c(params->p[i].name));
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < dims->n; i++)
+			if (!dims->p[i].def && dims->p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(dims->p[i].name));
+}
+
 static bool has_params(const IrParamVec *params, const IrDimVec *dims)
 {
 	for (int i = 0; dims && i < dims->n; i++)

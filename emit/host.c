@@ -317,14 +317,6 @@ static void print_defined_dims(Out *o, const Fn *fn)
 		}
 }
 
-/* The names of dimensions, as host_params declares them. */
-static void print_dim_names(Out *o, const Fn *fn)
-{
-	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0; i < fn->dims.n; i++)
-			if (!fn->dims.p[i].def && fn->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(fn->dims.p[i].name));
-}
-
 /* How many bytes of workspace a call by parts of rows needs (lower/parts.c): 0 where the kernel itself is taken. */
 static void print_parts_size(Out *o, const Fn *fn)
 {
@@ -350,25 +342,26 @@ static void print_parts_size(Out *o, const Fn *fn)
 static void print_run_parts(Out *o, const Fn *fn)
 {
 	out_printf(o, "const int64_t ct_size = ct_told ? ct_parts_%s(", fn->name);
-	print_dim_names(o, fn);
+	host_args(o, NULL, &fn->dims);
 	out_puts(o, "&ct_bad) : 0;\nif (ct_size > 0 && !ct_bad) {\n");
 	out_in(o);
 	out_printf(o, "const int ct_s = ct_run_%s((%s)ct_told, ct_size / 8, stream);\nif (ct_s) return ct_s;\nreturn ct_run_%s(",
 		fn->parts_clear->name, host_type(&fn->parts_clear->params.p[0]), fn->parts->name);
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s, ", name_c(fn->params.p[i].name));
 	out_printf(o, "(%s)ct_told, ", host_type(&fn->parts->params.p[fn->params.n]));
-	print_dim_names(o, fn);
+	host_args(o, NULL, &fn->dims);
 	out_puts(o, "stream);\n");
 	out_off(o);
 	out_puts(o, "}\n");
 }
 
-static void print_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
+void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
 {
 	out_printf(o, "static int ct_run_%s(", fn->name);
 	host_params(o, &fn->params, &fn->dims);
 	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "", fn->parts ? "void *ct_told, " : "");
 	out_in(o);
+	if (t->instead) t->instead(o, fn);
 	out_puts(o, "int ct_bad = 0;\n");
 	print_defined_dims(o, fn);
 	if (fn->parts) print_run_parts(o, fn);
@@ -759,10 +752,7 @@ static void print_head(Out *o, const Entry *e, const char *how, Str name)
 static void print_call(Out *o, const Entry *e, Str name)
 {
 	out_printf(o, "\treturn %s(", name);
-	for (int i = 0; i < e->params.n; i++) out_printf(o, "%s, ", name_c(e->params.p[i].name));
-	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0; i < e->dims.n; i++)
-			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(e->dims.p[i].name));
+	host_args(o, &e->params, &e->dims);
 }
 
 static void print_entry(Out *o, const Entry *e)
@@ -844,7 +834,7 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 		bool serves = fn == clear || (i + 1 < m->fns.n && m->fns.p[i + 1]->parts == fn);        /* another; no entry launches it */
 		if (!serves) print_fits(o, fn, wide_dims_of(wide, fn));
 		if (fn->parts) print_parts_size(o, fn);
-		print_run(o, m, fn, opt, t);
+		host_run(o, m, fn, opt, t);
 	}
 	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
 	for (int i = 0; i < m->entries.n; i++) print_entry(o, m->entries.p[i]);

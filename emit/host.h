@@ -15,6 +15,8 @@ typedef struct HostTarget {
 	const char *multiprocessors;    /* a function int64_t ct_multiprocessors(void), of the current device; NULL: there is one */
 	const char *on_arch;            /* int ct_on_arch(int): whether the current device is of that architecture; NULL: it is of none */
 	void (*start)(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt);
+	/* Prints statements of ct_run_<fn> that come first of all: they may return what another kernel's start returns. May be NULL. */
+	void (*instead)(Out *o, const Fn *fn);
 	/* The function ct_clear(entry, pointer, bytes, stream), a status; printed where an entry has zeroed scratch. */
 	const char *clear;
 } HostTarget;
@@ -24,7 +26,9 @@ extern const char host_macros[];        /* CT_HELPER: a function that may go unu
 /* The host's part of a file: of checked arithmetic what is called, status texts, checks of tensors; starts, the functions that the
  * target's launchers share; the launchers. */
 void host_print(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t, const char *starts);
+void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t);    /* ct_run_<fn> alone */
 void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* "const float *x, int64_t n" */
+void host_args(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* the same as arguments: "x, n, " */
 void host_value(Out *o, const Sym *s);           /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
 Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes in front of the name */
 Str param_text(const IrParam *p);               /* "out tensor<f32, [m, n]>" */

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/show.h"
+#include "emit_cuda/beside.h"
 #include "emit_cuda/device.h"
 #include "emit_cuda/group.h"
 #include "emit_cuda/texts.h"
@@ -16,6 +17,7 @@ static void arch_macros(Out *o, const EmitOptions *opt)
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
 		Out *c = out_new();
+		if (opt->tile_archs.n && !a->specific) out_puts(c, "!CT_TILED && ");
 		if (a->specific) {
 			out_printf(c, "defined(__CUDA_ARCH_FEAT_SM%d_ALL)", a->number);
 		} else {
@@ -39,6 +41,7 @@ static void file_head(Out *o, const Module *m, const EmitOptions *opt)
 	comment_text(o, out_take(path), "");
 	out_puts(o, " * CUDA C for nvcc 12 or newer; the device part also for NVRTC. */\n");
 	out_puts(o, "#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__\n#pragma nv_diag_suppress 177, 550\n#endif\n");
+	if (opt->tile_archs.n) beside_macros(o, opt);
 	arch_macros(o, opt);
 }
 
@@ -63,7 +66,7 @@ static Texts survey(const CuKernels *kernels, const EmitOptions *opt)
 	return r;
 }
 
-void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt)
+void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, const Beside *beside)
 {
 	CuKernels kernels = { 0 };
 	SnipSet *used = NEW(A_UNIT, SnipSet);
@@ -76,7 +79,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 		vec_push(A_UNIT, &kernels, k);
 	}
 	if (diag_errors()) return;
-	launch_host(host, m, &kernels, opt);
+	launch_host(host, m, &kernels, opt, beside);
 	Texts texts = survey(&kernels, opt);
 	file_head(o, m, opt);
 	if (texts.prints || used->used[snip_find(used, "ct_trap")])
@@ -88,6 +91,7 @@ void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions
 	for (int i = 0; i < kernels.n; i++) texts_print(o, &kernels.p[i], opt);
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
 	emit_include(o, m, opt);
+	if (beside) beside_print(o, beside, beside->kernels);
 	out_refer(o, host->p, host->n);
 	out_puts(o, "#endif\n");
 }

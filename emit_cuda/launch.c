@@ -5,6 +5,7 @@
 #include "emit/device.h"
 #include "emit/host.h"
 #include "emit/names.h"
+#include "emit_cuda/beside.h"
 #include "emit_cuda/peel.h"
 #include "emit_cuda/start.h"
 
@@ -210,12 +211,12 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 }
 
 static const HostTarget host_cuda = { .cpp = true, .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
-	.start = start_kernel, .clear = device_clear };
+	.start = start_kernel, .instead = beside_instead, .clear = device_clear };
 
-void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOptions *opt)
+void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOptions *opt, const Beside *beside)
 {
 	bool maps = false;
-	StartNeeds needs = { false };
+	StartNeeds needs = { .beside = beside != NULL };
 	for (int i = 0; i < opt->archs.n; i++) needs.dependent |= opt->archs.p[i]->number >= DEPENDENT_FROM;
 	for (int i = 0; i < all->n; i++) {
 		const CuKernel *k = &all->p[i];
@@ -232,6 +233,7 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 	start_functions(starts, &needs);
 	if (maps) out_puts(starts, tmap_host);
 	if (needs.attributes) out_puts(starts, start_with_attributes);
+	beside_host(starts, beside);
 	kernels = all;
 	host_print(o, m, opt, &host_cuda, starts->p);
 	out_free(starts);

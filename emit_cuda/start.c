@@ -55,13 +55,18 @@ static const char host_choose[] =
 	"\t\tif (e == cudaSuccess && k[i].shared > 48 * 1024)\n"
 	"\t\t\te = cudaFuncSetAttribute(k[i].fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k[i].shared);\n";
 
-static const char host_launch[] =
+static const char host_chosen[] =
 	"\t\tif (e != cudaSuccess) return -ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"\t\treturn i + 1;\n"
 	"\t}\n"
 	"\tif (few) return -ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the device runs at most %d of it\", name, major, minor, few, most);\n"
-	"\tfor (int i = 0; i < n && at < 140; i++) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? \", \" : \"\", k[i].name);\n"
-	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list);\n"
+	"\tfor (int i = 0; i < n && at < 140; i++) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? \", \" : \"\", k[i].name);\n";
+static const char host_no_arch[] =
+	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list);\n";
+static const char host_no_arch_beside[] =
+	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s%s\", name, major, minor, list, CT_TILE_LIST);\n";
+
+static const char host_launch[] =
 	"}\n"
 	"\n"
 	"/* The kernel for the current device. pick: what was chosen for each; writing it twice writes the same. */\n"
@@ -163,6 +168,8 @@ void start_functions(Out *o, const StartNeeds *n)
 	if (n->wide) out_puts(o, host_room);
 	out_puts(o, host_choose);
 	if (n->wide) out_puts(o, host_asks_room);
+	out_puts(o, host_chosen);
+	out_puts(o, n->beside ? host_no_arch_beside : host_no_arch);
 	out_puts(o, host_launch);
 	out_puts(o, n->pairs ? host_spread_alone : host_spread);
 	if (n->follows) out_puts(o, host_blocks_follow);

@@ -11,6 +11,7 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool planes;            /* texts for whole planes */
 	bool divides;           /* grids of several axes: ct_divisor */
 	bool attributes;        /* start_with_attributes */
+	bool beside;            /* tile kernels stand in the file: CT_TILE_LIST names what they serve */
 } StartNeeds;
 
 void start_functions(Out *o, const StartNeeds *n);      /* CtKernel, ct_pick, ct_launch ... */

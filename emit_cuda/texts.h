@@ -80,5 +80,5 @@ void texts_make(CuKernel *k, int index, Module *const *placed, const EmitOptions
 void texts_print(Out *o, CuKernel *k, const EmitOptions *opt);                  /* they stay where they are */
 
 /* launch.c */
-void launch_host(Out *o, const Module *m, const CuKernels *kernels, const EmitOptions *opt);
+void launch_host(Out *o, const Module *m, const CuKernels *kernels, const EmitOptions *opt, const Beside *beside);
 #endif

@@ -1,4 +1,6 @@
 /* How the launchers start a tile kernel: a grid of one axis, whose tile blocks find their index themselves, and one thread in name. */
+#include <string.h>
+
 #include "base/diag.h"
 #include "emit/device.h"
 #include "emit/host.h"
@@ -10,12 +12,23 @@ Str tl_kernel_name(const Fn *fn) { return name_entry(fn->name); }
 /* Of the module whose launchers are being printed: HostTarget.start names them by their Fn. */
 static const TKernels *kernels;
 
-static const TKernel *find_kernel(const Fn *fn)
+const TKernel *tl_find_named(const TKernels *in, const char *fn)
 {
 	static int next;                /* kernels are started in their order: the search goes on where it ended */
-	for (int tried = 0; tried < kernels->n; tried++, next++)
-		if (kernels->p[next % kernels->n].fn == fn) return &kernels->p[next++ % kernels->n];
-	bug("no text for kernel %s", fn->name);
+	for (int tried = 0; tried < in->n; tried++) {
+		const TKernel *k = &in->p[(next + tried) % in->n];
+		if (strcmp(k->fn->name, fn) != 0) continue;
+		next = (next + tried) % in->n;
+		return k;
+	}
+	return NULL;
+}
+
+static const TKernel *find_kernel(const Fn *fn)
+{
+	const TKernel *k = tl_find_named(kernels, fn->name);
+	if (!k) bug("no text for kernel %s", fn->name);
+	return k;
 }
 
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
@@ -63,4 +76,11 @@ void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *op
 {
 	kernels = all;
 	host_print(o, m, opt, &host_tile, host_launch);
+}
+
+void tl_runners(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
+{
+	kernels = all;
+	out_puts(o, host_launch);
+	for (int i = 0; i < all->n; i++) host_run(o, m, all->p[i].fn, opt, &host_tile);
 }

@@ -136,6 +136,8 @@ typedef struct TKernel {
 typedef VEC(TKernel) TKernels;
 Str tl_kernel_name(const Fn *fn);
 void tl_host(Out *o, const Module *m, const TKernels *kernels, const EmitOptions *opt);
+void tl_runners(Out *o, const Module *m, const TKernels *kernels, const EmitOptions *opt);     /* ct_run_<fn> alone */
+const TKernel *tl_find_named(const TKernels *kernels, const char *fn);  /* NULL: there is none */
 
 extern const SnipTable tile_prelude;
 #endif

@@ -40,10 +40,12 @@ static bool lacks_version(const Asked *a, const Op *op, TileFeature f, Str what)
 	return true;
 }
 
+static const char *arch_option(const Asked *a) { return a->opt->tile_archs.n ? "--tile-arch" : "--arch"; }
+
 static Diag *lacks_arch(const Asked *a, const Op *op, const char *what)
 {
 	const ArchRow *least = a->opt->archs.n ? a->opt->archs.p[0] : NULL;
-	return least && least->number < 90 ? diag(D_TILE_ARCH, op->span, what, least->name) : NULL;
+	return least && least->number < 90 ? diag(D_TILE_ARCH, op->span, what, arch_option(a), least->name) : NULL;
 }
 
 static void check_op(void *ctx, Op *op)
@@ -53,11 +55,11 @@ static void check_op(void *ctx, Op *op)
 		Str what = str_fmt("`atomic_%s` of bf16", attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)));
 		if (lacks_version(a, op, TILE_BF16_ATOMICS, what)) return;
 		Diag *d = lacks_arch(a, op, what);
-		if (d) diag_help(d, "add in f32, or leave %s out of `--arch`", a->opt->archs.p[0]->name);
+		if (d) diag_help(d, "add in f32, or leave %s out of `%s`", a->opt->archs.p[0]->name, arch_option(a));
 	} else if (!a->fp8_said && op->span.hi && names_fp8(op)) {
 		Diag *d = lacks_arch(a, op, "an fp8 element type");
 		a->fp8_said = d != NULL;
-		if (d) diag_help(d, "keep these elements in bf16, or leave %s out of `--arch`", a->opt->archs.p[0]->name);
+		if (d) diag_help(d, "keep these elements in bf16, or leave %s out of `%s`", a->opt->archs.p[0]->name, arch_option(a));
 	}
 }
 

@@ -91,6 +91,13 @@ static bool add_parts(Module *m, const LowerCx *cx)
 	return run_form(&more, STAGE_TYPED, cx);
 }
 
+Module *lower_copy(const Module *m)
+{
+	Module *copy = copy_module(m);
+	for (int i = 0; i < copy->fns.n; i++) ir_number(copy->fns.p[i]);
+	return copy;
+}
+
 bool lower_typed(Module *m, const LowerOptions *o)
 {
 	LowerCx cx = { o, 0, false, false };

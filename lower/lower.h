@@ -18,6 +18,7 @@ typedef struct LowerOptions {
 typedef struct PassRow { const char *name; IrStage form; int level; const char *doc; } PassRow;
 extern const PassRow pass_rows[];       /* ends with a row whose name is NULL */
 
+Module *lower_copy(const Module *m);      /* for lower_typed with other options; the entries are those of m */
 bool lower_typed(Module *m, const LowerOptions *o);     /* false: stopped, or errors were reported */
 /* arch: 80, 90, ...; only: an `a` architecture. NULL: stopped, or errors were reported. m is not changed.
  * like: m placed for an older architecture, or NULL: kernels in which nothing depended on that (Fn.by_arch) are shared with

@@ -34,7 +34,8 @@ def usage():
              (["a", "b"], "one input"), (["@nosuchfile"], "cannot read `@nosuchfile`"), (["--stop-after=nosuchpass", "x"], "`--stop-after`"),
              (["--error-limit=x", "a"], "number"), (["x.tile", "-o", "x.c", "--header=x.c"], "same name"),
              (["--namespace=1a", "x"], "`1a`"), (["--namespace=a::int", "x"], "`a::int`"), (["--namespace=a::", "x"], "`a::`"),
-             (["--arch=sm_80,", "x"], "`--arch`"), (["explain"], "needs a code")]
+             (["--arch=sm_80,", "x"], "`--arch`"), (["--tile-arch=sm_100,sm_81", "x"], "`sm_8"), (["--tile-arch=sm_90a", "x"], "`sm_90`"),
+             (["--tile-arch=sm_90", "--target=c", "x"], "`--target=cuda`"), (["--tile-arch=sm_90", "--target=cuda-tile", "x"], "`--target=cuda`"), (["explain"], "needs a code")]
     for args, words in cases:
         r = ctilec(*args)
         check(r.code == 2 and words in r.text and r.text.count("\n") == 1 and not r.out, "%s: exit %d: %s" % (args, r.code, r.text))

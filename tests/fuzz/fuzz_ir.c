@@ -44,7 +44,7 @@ static void emit(Module *m, size_t n)
 		const ArchRow *arch = arch_by_name(str_fmt("sm_%d%s", fn->arch, fn->specific ? "a" : ""));
 		if (!arch) return;
 		vec_push(A_UNIT, &eo.archs, arch);
-		emit_cuda(o, m, &m, &eo);
+		emit_cuda(o, m, &m, &eo, NULL);
 	} else if (lower_typed(m, &lo)) {
 		emit_c(o, m, &eo);
 	}

@@ -38,7 +38,7 @@ static void emit_all(Module *m, size_t n)
 	emit_c(c, m, &eo);
 	vec_push(A_UNIT, &eo.archs, arch);
 	Module *placed = lower_place(m, arch->number, arch->specific, NULL, &lo);
-	if (placed) emit_cuda(cuda, m, &placed, &eo);
+	if (placed) emit_cuda(cuda, m, &placed, &eo, NULL);
 	if (placed && diag_errors() == 0 && !(header->n && c->n && cuda->n)) abort();
 }
 

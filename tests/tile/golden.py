@@ -1,5 +1,7 @@
-"""What target cuda-tile prints for forms.tile, the kernels' part: forms.cu (UPDATE=1 writes it). And the header, which is every target's."""
+"""What target cuda-tile prints for forms.tile, the kernels' part: forms.cu (UPDATE=1 writes it). The header, which is every target's. And the
+same kernels beside those of target cuda (--tile-arch)."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
@@ -20,4 +22,15 @@ with tmpdir() as tmp:
         write(path, got)
     if not check(read(path) == got, "forms.cu is another text now; UPDATE=1 writes it again"):
         print(got)
+
+    r = ctilec("-w", "--line=off", "--tile-arch=sm_120,sm_100", "--arch=sm_90a", "--header=" + os.path.join(tmp, "beside.h"), "-o", out, "tests/tile/forms.tile", cwd=ROOT)
+    check(r.code == 0, r.text)
+    beside = read(out)
+    check(read(os.path.join(tmp, "beside.h")).replace("BESIDE_H", "") in headers.values(), "the header is another one with --tile-arch")
+    kernels = beside.split("\nnamespace ct_kernels {\n", 1)[1].split("}\n} // namespace\n", 1)[0]
+    check(kernels.replace("{\n#if CT_TILED\n", "{\n").replace("#endif\n}\n", "}\n") == got, "beside others, tile kernels are other texts")
+    runs = re.findall(r"^static int (ct_run_\w+)\(", read(os.path.join(tmp, "cuda-tile.cu")), re.M)
+    check(runs, "no launchers")
+    for name in runs:
+        check("\n#if CT_TILES\n\tif (ct_on_tiles()) return ct_tiled::%s(" % name in beside, "no launcher takes the tile kernels of " + name)
 finish()

@@ -4,6 +4,9 @@ ctilec_test(tile/samples "tile" tile/nvcc.py samples)
 ctilec_test(tile-13.3/forms "tile" tile/nvcc.py forms 13.3)
 ctilec_test(tile-13.3/samples "tile" tile/nvcc.py samples 13.3)
 set_property(TEST tile-13.3/samples APPEND PROPERTY ENVIRONMENT "TILE_STAGE=tilebc")
+ctilec_test(tile/mixed "tile" tile/mixed.py dispatch)
+ctilec_test(tile/mixed-without "nvcc;tile" tile/mixed.py without)
+ctilec_test(gpu/mixed "gpu" tile/mixed.py gpu)
 ctilec_test(tile/golden "quick;golden;tile" tile/golden.py)
 
 # ---- values of what its front end makes of the kernels, interpreted: no GPU ----
