@@ -258,7 +258,7 @@ static Cell pointer_op(const ElemPlan *p, Cell a, Cell b)
 	}
 }
 
-/* The NaN that `overflow: nan` gives, on all targets (ct_ovf_nan_*). */
+/* The NaN that `overflow: nan` gives, on all targets (ct_ovf_nan_*); rounding a NaN to a narrow type gives the same. */
 static uint64_t cast_nan(Elem e)
 {
 	switch (e) {
@@ -269,10 +269,28 @@ static uint64_t cast_nan(Elem e)
 	}
 }
 
-/* What becomes of a NaN: the one of narrow types; else its bits are moved as the host does. */
-static bool has_one_nan(Elem e, int overflow)
+/* The bits of an f32 that ct_cvt_f32_* makes of those of a NaN. */
+static uint32_t nan_f32(Elem e, uint32_t bits)
 {
-	return elem_is_any_float(e) && (overflow || (e != EL_F32 && e != EL_F64));
+	switch (e) {
+	case EL_F8E4M3: return (bits & 0x80) << 24 | 0x7fffffff;
+	case EL_F8E5M2: return (bits & 0x80) << 24 | 0x7f800000 | (bits & 3) << 21;
+	case EL_F16: return (bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13;
+	case EL_BF16: return bits << 16;
+	default: return bits;
+	}
+}
+
+/* What a NaN of type e becomes, with the bits that the C target gives it: exact conversions move them, `overflow` or not. */
+static Cell nan_as(Elem e, Elem r, Cell a)
+{
+	bool wide = e == EL_F32 || e == EL_F64;
+	uint32_t low = (uint32_t)cell_bits(e, a);
+	if (e == r) return a;
+	if (r == EL_F64) return (Cell){ .f = (double)f32_of(nan_f32(e, low)) };
+	if (e == EL_F64 && r == EL_F32) return cell_from(r, f32_bits((float)a.f));
+	if (r == EL_F32 || (r == EL_TF32 && !wide)) return cell_from(r, nan_f32(e, low));
+	return cell_from(r, e == EL_F8E5M2 && r == EL_F16 ? low << 8 : cast_nan(r));
 }
 
 /* By the model. Its big numbers live only as long as one element. */
@@ -285,7 +303,8 @@ static Cell folded(const ElemPlan *p, const Cell *x)
 	for (int i = 0; i < p->nin; i++) in[i] = num_of(p->code == OP_SELECT && i == 0 ? EL_BOOL : p->e, x[i]);
 	if (!fold_op(p->code, m, p->e, p->r, p->nin, in, &r)) bug("no value of `%s` of %s", op_rows[p->code].name, elem_name(p->e));
 	arena_release(A_UNIT, mark);
-	if (p->code == OP_CAST && has_one_nan(p->r, p->modes.overflow) && isnan(r.f)) return cell_from(p->r, cast_nan(p->r));
+	if (p->code == OP_CAST && elem_is_any_float(p->r) && isnan(r.f))
+		return elem_is_any_float(p->e) && isnan(x->f) ? nan_as(p->e, p->r, *x) : cell_from(p->r, cast_nan(p->r));
 	return cell_of(p->r, r);
 }
 
@@ -319,8 +338,10 @@ static bool by_host(const ElemPlan *p, int n, const Cell *const *in, const uint3
 	if (!plain) return false;
 	if (p->code == OP_CAST) {
 		if (!cast_each(p->r, PASS)) return false;
-		for (int k = 0; k < n && has_one_nan(p->r, 0); k++)
-			if (isnan(out[k].f)) out[k] = cell_from(p->r, cast_nan(p->r));
+		for (int k = 0; k < n && elem_is_any_float(e) && elem_is_any_float(p->r); k++) {
+			const Cell *a = &A[(uint32_t)k & ma];
+			if (isnan(a->f)) out[k] = nan_as(e, p->r, *a);
+		}
 		return true;
 	}
 	if (p->code == OP_BITCAST) EACH(cell_from(p->r, cell_bits(e, a)).i, i);
