@@ -4,21 +4,47 @@
 #     kernels for a target that exists already, in this directory or another
 #
 # Keywords of both:
-#   TARGET cuda|c          what is generated; default cuda
+#   TARGET cuda|cuda-tile|c  what is generated; default cuda
 #   HEADER_PREFIX p        headers are included as "p/a.h"
 #   NAMESPACE ns           --namespace
 #   INCLUDE_DIRS d...      folders of imported files
 #   DEFINES K=V...         values for `param`
 #   ARCH sm_80...          --arch
+#   TILE_ARCH sm_100...    --tile-arch: TARGET cuda, with tile kernels for these architectures
 #   OPTIONS o...           further options of ctilec
 #   DEPENDS f...           files or targets that must exist first
 #   OUT_SOURCES var        receives the generated sources
 #   OUT_HEADERS var        receives the generated headers
-# and of ctilec_add_library: TYPE STATIC|OBJECT|SHARED (default STATIC), CUDART (links CUDA::cudart).
+# CUDA_ARCHITECTURES of the library, or CMAKE_CUDA_ARCHITECTURES, says what nvcc compiles for. Tile kernels need nvcc 13.3 or newer; what
+# they need of its options is added.
+# And of ctilec_add_library: TYPE STATIC|OBJECT|SHARED (default STATIC), CUDART (links CUDA::cudart).
 include_guard(GLOBAL)
 
 set(_ctilec_one TARGET HEADER_PREFIX NAMESPACE OUT_SOURCES OUT_HEADERS TYPE)
-set(_ctilec_many INCLUDE_DIRS DEFINES ARCH OPTIONS DEPENDS)
+set(_ctilec_many INCLUDE_DIRS DEFINES ARCH TILE_ARCH OPTIONS DEPENDS)
+
+# Tile kernels are there from nvcc 13.3 on. An nvcc of that version gets what it knows.
+macro(_ctilec_tile_version name)
+  set(_found "${CMAKE_CUDA_COMPILER_VERSION}")
+  if(NOT CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
+    set(_found "${CMAKE_CUDA_COMPILER_ID} ${_found}")
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS "13.3")
+    message(FATAL_ERROR "ctilec: ${name}: cuda-tile needs nvcc 13.3 or newer; found ${_found} at ${CMAKE_CUDA_COMPILER}")
+  endif()
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS "13.4" AND NOT "${ARG_OPTIONS}" MATCHES "--tile-version")
+    list(APPEND _options "--tile-version=13.3")
+  endif()
+endmacro()
+
+# What nvcc has to be told about the library.
+macro(_ctilec_compile_tiles target)
+  if(_tiles)
+    # older versions of CMake know no C++20 of nvcc's
+    set_property(TARGET ${target} PROPERTY CUDA_STANDARD)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--enable-tile;-std=c++20>")
+  endif()
+endmacro()
 
 # Adds the steps for the .tile files in ARG_FILES; sets _sources, _headers, _include for its caller.
 macro(_ctilec_generate name files)
@@ -26,18 +52,29 @@ macro(_ctilec_generate name files)
   if(NOT _language)
     set(_language cuda)
   endif()
-  if(_language STREQUAL "cuda")
+  set(_tiles OFF)
+  if(_language STREQUAL "cuda" OR _language STREQUAL "cuda-tile")
     set(_ending cu)
     if(NOT CMAKE_CUDA_COMPILER)
       message(FATAL_ERROR "ctilec: ${name} generates CUDA; add `enable_language(CUDA)` before, or TARGET c")
     endif()
+    if(ARG_TILE_ARCH OR _language STREQUAL "cuda-tile")
+      set(_tiles ON)
+    endif()
   elseif(_language STREQUAL "c")
     set(_ending c)
   else()
-    message(FATAL_ERROR "ctilec: TARGET of ${name} is cuda or c, not ${_language}")
+    message(FATAL_ERROR "ctilec: TARGET of ${name} is cuda, cuda-tile or c, not ${_language}")
   endif()
 
   set(_options "--target=${_language}" ${ARG_OPTIONS})
+  if(_tiles)
+    _ctilec_tile_version(${name})
+  endif()
+  if(ARG_TILE_ARCH)
+    list(JOIN ARG_TILE_ARCH "," _arch)
+    list(APPEND _options "--tile-arch=${_arch}")
+  endif()
   if(ARG_NAMESPACE)
     list(APPEND _options "--namespace=${ARG_NAMESPACE}")
   endif()
@@ -117,6 +154,7 @@ function(ctilec_add_library name)
   endif()
   _ctilec_generate(${name} "${ARG_SOURCES}")
   add_library(${name} ${ARG_TYPE} ${_sources} ${_headers})
+  _ctilec_compile_tiles(${name})
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${_include}>")
   if(UNIX AND _language STREQUAL "c")
     target_link_libraries(${name} PUBLIC m)
@@ -148,6 +186,7 @@ function(ctilec_target_sources target)
   set(_inner "${target}_ctilec_${_count}")
   _ctilec_generate(${_inner} "${_files}")
   add_library(${_inner} OBJECT ${_sources} ${_headers})
+  _ctilec_compile_tiles(${_inner})
   set_target_properties(${_inner} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${_inner} PRIVATE "${_include}")
   add_dependencies(${target} ${_inner})

@@ -1,6 +1,6 @@
-"""A foreign project against an installed ctilec: install.py cmake|make. `make install` with DESTDIR and PREFIX into an empty
+"""A foreign project against an installed ctilec: install.py cmake|make|tiles. `make install` with DESTDIR and PREFIX into an empty
 folder, moved afterwards (nothing may depend on where it was), then a CMake project (Make and Ninja generators, multi-config
-where there is one) or a plain Makefile with pkg-config."""
+where there is one) or a plain Makefile with pkg-config. tiles: with tile kernels, by an nvcc that has them and by one that has none."""
 import os
 import shutil
 import sys
@@ -149,7 +149,66 @@ def with_make(tmp, prefix):
     must([os.path.join(folder, "app")])
 
 
+TILES_CMAKE = """cmake_minimum_required(VERSION 3.20)
+project(tiles CUDA)
+set(CMAKE_CUDA_STANDARD 17)
+find_package(ctilec 0.1 REQUIRED)
+ctilec_add_library(mixed SOURCES one.tile INCLUDE_DIRS lib ARCH sm_80 TILE_ARCH sm_90 sm_100)
+set_target_properties(mixed PROPERTIES CUDA_ARCHITECTURES "80-real;90-real")
+ctilec_add_library(tiles SOURCES one.tile INCLUDE_DIRS lib TARGET cuda-tile)
+add_library(app STATIC app.cu)
+ctilec_target_sources(app PRIVATE std.tile TARGET cuda-tile)
+"""
+TILES_MAKE = """CTILEC := $(shell pkg-config --variable=ctilec_bin ctilec)
+CTILEC_FLAGS := -I lib --tile-arch=sm_90
+include $(shell pkg-config --variable=ctilec_mk ctilec)
+one.o: one.cu
+	$(NVCC) $(CTILEC_NVCCFLAGS) -arch=sm_90 -c -o $@ $<
+"""
+TOO_OLD = "cuda-tile needs nvcc 13.3 or newer; "
+
+
+def nvcc_of(name):
+    r = run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", name])
+    if not check(r.code == 0, r.text.strip() + "\n`sh tools/setup.sh test` gets it"):
+        finish()
+    return r.out.decode().strip()
+
+
+def holds_tiles(path):
+    return b"__cudaRegisterFatBinary" in open(path, "rb").read() and b"ct_kernels" in open(path, "rb").read()
+
+
+def with_tiles(tmp, prefix):
+    folder = os.path.join(tmp, "tiles project")
+    sources(folder, ".")
+    write(os.path.join(folder, "app.cu"), '#include "std.h"\nint app(const float *x, float *y) { return rectify(x, y, 5, NULL); }\n')
+    write(os.path.join(folder, "CMakeLists.txt"), TILES_CMAKE)
+    new, old = nvcc_of("nvcc-tile"), nvcc_of("nvcc")
+    build = os.path.join(tmp, "tiles build")
+    line = ["cmake", "-S", folder, "-G", "Ninja" if shutil.which("ninja") else "Unix Makefiles", "-DCMAKE_PREFIX_PATH=" + prefix]
+    must(line + ["-B", build, "-DCMAKE_CUDA_COMPILER=" + new, "-DCMAKE_CUDA_ARCHITECTURES=90-real"])
+    must(["cmake", "--build", build])
+    for made in ("libmixed.a", "libtiles.a", "libapp.a"):
+        check(holds_tiles(os.path.join(build, made)), made + " holds no tile kernels")
+    r = run(line + ["-B", build + " of old", "-DCMAKE_CUDA_COMPILER=" + old, "-DCMAKE_CUDA_ARCHITECTURES=90-real"])
+    said = " ".join(r.text.split())
+    check(r.code != 0 and "ctilec: mixed: " + TOO_OLD + "found 13.0" in said and "at " + old in said, r.text)
+
+    if not shutil.which("pkg-config"):
+        return
+    plain = os.path.join(tmp, "plain")
+    os.symlink(os.path.dirname(prefix), plain)
+    env = {"PKG_CONFIG_PATH": os.path.join(plain, "ctilec", "share", "pkgconfig")}
+    write(os.path.join(folder, "Makefile"), TILES_MAKE)
+    for nvcc, why in ((old, "%s is 13.0" % old), ("no-nvcc", "no-nvcc is none")):
+        r = run(["make", "-C", folder, "NVCC=" + nvcc, "one.o"], env=env)
+        check(r.code != 0 and "ctilec: " + TOO_OLD + why in r.text, r.text)
+    must(["make", "-C", folder, "NVCC=" + new, "one.o"], env=env)
+    check(holds_tiles(os.path.join(folder, "one.o")), "one.o holds no tile kernels")
+
+
 with tmpdir() as t:
     where = install(t)
-    {"cmake": with_cmake, "make": with_make}[sys.argv[1]](t, where)
+    {"cmake": with_cmake, "make": with_make, "tiles": with_tiles}[sys.argv[1]](t, where)
 finish()
