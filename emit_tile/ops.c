@@ -282,25 +282,36 @@ static bool all_known(const Op *op)
 	return true;
 }
 
-/* Constants in memory, in front of the kernel: numbers that C++ has as they are, of other types the bits. */
-static Str table(Tg *g, const Op *op, Elem e)
+/* nvcc 13.4 makes 0 of an element that is -0.0. */
+static bool has_negative_zero(const Op *op)
 {
+	Num x = { 0 };
+	for (int64_t i = 0; i < type_size(op->out[0]->type); i++)
+		if (element(op, i, &x) && x.f == 0 && __builtin_signbit(x.f)) return true;
+	return false;
+}
+
+/* Constants in memory, in front of the kernel: numbers that C++ has as they are, of other types the bits. tf32 lies there as f32. */
+static Str table(Tg *g, const Op *op, Elem of)
+{
+	static const Elem words[] = { EL_U8, EL_U16, EL_U32, EL_U64 };
+	Elem e = of == EL_TF32 ? EL_F32 : of == EL_BOOL ? EL_U8 : of;
+	bool bits = is_class(e) || (elem_is_any_float(e) && has_negative_zero(op));
 	int64_t n = type_size(op->out[0]->type);
-	bool bits = is_class(e) && e != EL_TF32;
-	const char *type = e == EL_TF32 ? tl_elem(EL_F32) : bits ? tl_elem(elem_rows[e].bytes == 1 ? EL_U8 : EL_U16) : tl_memory(e);
+	Elem word = bits ? words[__builtin_ctz((unsigned)elem_rows[e].bytes)] : e;
 	Str name = str_fmt("ct_values%d", (*g->ntable)++);
-	out_printf(g->tables, "static __tile__ const %s %s[%lld] = {", type, name, (long long)n);
+	out_printf(g->tables, "static __tile__ const %s %s[%lld] = {", tl_elem(word), name, (long long)n);
 	for (int64_t i = 0; i < n; i++) {
-		Num x;
+		Num x = { 0 };
 		element(op, i, &x);
 		out_puts(g->tables, !i ? "\n\t" : i % 8 ? ", " : ",\n\t");
-		if (bits) out_printf(g->tables, "0x%x", (unsigned)num_bits(e, x));
-		else out_puts(g->tables, tl_num(e == EL_TF32 ? EL_F32 : e == EL_BOOL ? EL_U8 : e, x));
+		if (bits) out_printf(g->tables, "0x%llx", (unsigned long long)num_bits(e, x));
+		else out_puts(g->tables, tl_num(e, x));
 	}
 	out_puts(g->tables, "\n};\n\n");
 	Str x = str_fmt("ct::load(%s + ct::iota<ct::tile<int, ct::shape<%lld>>>())", name, (long long)n);
-	if (bits) return str_fmt("ct::element_bitcast<%s>(%s)", tl_elem(e), x);
-	return e == EL_TF32 ? str_fmt("ct::element_cast<%s>(%s)", tl_elem(e), x) : tl_from_memory(e, x);
+	if (bits) x = str_fmt("ct::element_bitcast<%s>(%s)", tl_elem(e), x);
+	return of == EL_TF32 ? str_fmt("ct::element_cast<%s>(%s)", tl_elem(of), x) : of == EL_BOOL ? tl_from_memory(of, x) : x;
 }
 
 /* Scalars that are computed: pairs in parts that have names, for NVIDIA's compiler takes quadratic time for deep expressions. */
