@@ -69,6 +69,61 @@ static void accuracy_markdown(Out *o)
 	}
 }
 
+/* ---- what target cuda-tile makes of each operation: the column of ops.def ---- */
+static Str class_words(const char *classes, size_t n)
+{
+	static const struct { char class; const char *words; } rows[] = { { 'b', "bool" }, { 's', "signed integers" }, { 'u', "unsigned integers" },
+		{ 'h', "f16 and bf16" }, { 'f', "floats" }, { 'r', "tf32 and fp8" }, { 'p', "pointers" }, { '*', "other types" } };
+	Out *o = out_new();
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+			if (rows[k].class == classes[i]) out_printf(o, "%s%s", o->n ? ", " : "", rows[k].words);
+	return out_take(o);
+}
+
+/* Is it one call or operator of Tile C++? A function ct_... is of ours. */
+static bool is_direct(Str text) { return *text != '~' && !strstr(text, "ct_"); }
+
+/* "direct", "written out", or both with the types of each; behind that what is refused. */
+static void tile_cell(Out *o, const char *column)
+{
+	Str types[2] = { NULL, NULL }, refused = NULL;
+	if (!*column) {
+		out_puts(o, "no call: known when it is compiled, or integers");
+		return;
+	}
+	for (const char *p = column; *p; ) {
+		size_t classes = strcspn(p, "="), n = strcspn(p, ";");
+		Str text = str_intern_n(p + classes + 1, n - classes - 1), words = class_words(p, classes);
+		int k = !is_direct(text);
+		if (*p == '!') refused = text;
+		else types[k] = types[k] ? str_fmt("%s, %s", types[k], words) : words;
+		p += n + (p[n] == ';');
+	}
+	if (!types[0] || !types[1]) out_puts(o, types[0] ? "direct" : "written out");
+	else out_printf(o, "direct: %s; written out: %s", types[0], types[1]);
+	if (refused) out_printf(o, "; refused: %s", refused);
+}
+
+static void tile_markdown(Out *o)
+{
+	out_puts(o, "\n## Target cuda-tile\n\nWhat becomes of each operation in CUDA Tile C++. Direct: it is a call or an operator there. Written out: it\n"
+		"is written in several of them, with the values that this page states; so are modes that Tile C++ does not have, and casts of\n"
+		"floats to integers, tf32 and fp8. Refused: an error where it stands, and `cuda` and `c` take it.\n\n| Operation | |\n|---|---|\n");
+	for (OpCode op = 0; op < OP_COUNT; op++) {
+		if (op_rows[op].form == FORM_PLACED || op_rows[op].flags & OPF_HIDDEN) continue;
+		out_printf(o, "| `%s` | ", op_rows[op].name);
+		tile_cell(o, op_rows[op].tile);
+		out_puts(o, " |\n");
+	}
+	out_printf(o, "\nAll of that works from CUDA Tile C++ %s on (`--tile-version=%s`), but for these:\n\n| What | From | Before |\n|---|---|---|\n",
+		tile_versions[0].name, tile_versions[0].name);
+	for (int i = 0; i < TILE_FEATURE_COUNT; i++) {
+		const TileFeatureRow *f = &tile_feature_rows[i];
+		out_printf(o, "| %s | %s | %s |\n", f->what, tile_version_name(f->since), *f->before ? f->before : "refused");
+	}
+}
+
 void list_ops(Out *o, const char *form)
 {
 	if (!form || strcmp(form, "text") == 0) {
@@ -78,6 +133,7 @@ void list_ops(Out *o, const char *form)
 	} else if (strcmp(form, "markdown") == 0) {
 		ops_list(o, OPS_MARKDOWN);
 		accuracy_markdown(o);
+		tile_markdown(o);
 		out_puts(o, "\n## Element types\n\n| Type | Meaning |\n|---|---|\n");
 		for (int i = 0; i < EL_COUNT; i++) out_printf(o, "| `%s` | %s |\n", elem_rows[i].name, elem_rows[i].doc);
 	} else {

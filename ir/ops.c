@@ -334,6 +334,8 @@ static void json_op(Out *o, const char *group, OpCode op)
 	json_string(o, public_doc(op));
 	out_puts(o, ", \"types\": ");
 	json_string(o, op_rows[op].type == TR_NONE ? "" : rule_docs[op_rows[op].type]);
+	out_puts(o, ", \"cuda_tile\": ");
+	json_string(o, op_rows[op].tile);
 	out_printf(o, ", \"view\": %s, \"arguments\": [", op_rows[op].flags & OPF_VIEWCALL ? "true" : "false");
 	for (int i = 0; i < n; i++) {
 		if (i) out_puts(o, ", ");

@@ -8,6 +8,7 @@ ctilec_test(tile/mixed "tile" tile/mixed.py dispatch)
 ctilec_test(tile/mixed-without "nvcc;tile" tile/mixed.py without)
 ctilec_test(gpu/mixed "gpu" tile/mixed.py gpu)
 ctilec_test(tile/golden "quick;golden;tile" tile/golden.py)
+ctilec_test(tile/operations "quick;tile" tile/operations.py)
 
 # ---- values of what its front end makes of the kernels, interpreted: no GPU ----
 foreach(suite memory/8 casts/6 reductions/6 products/6 modes/6 shapes/12 elementwise/24)
