@@ -43,7 +43,7 @@ OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
 .DELETE_ON_ERROR:
 
-.PHONY: all help lib test fuzz bench bench-memory bench-corpus bench-gpu accuracy meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
+.PHONY: all help lib test fuzz bench bench-memory bench-corpus bench-gpu bench-tile accuracy meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
@@ -52,6 +52,7 @@ help:
 	@echo 'make test         all tests; TESTS=quick takes those of one label, NVCC=nvcc another nvcc than the pinned one'
 	@echo 'make bench        measure the compiler, and the C target against plain loops; compile what bench-gpu runs; no GPU needed'
 	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
+	@echo 'make bench-tile   measure the targets cuda and cuda-tile side by side on a GPU: bench/results/tile.json and .html'
 	@echo 'make bench-corpus measure 141 kernels on shapes drawn from SEED beside PyTorch on a GPU: bench/results/corpus.json'
 	@echo 'make accuracy     measure the mathematical functions of the C target; ACCURACY="--sample 26 --only exp.*"; tests/accuracy/accuracy.py'
 	@echo 'make fuzz         run the fuzz targets, a minute each (clang); FUZZ="sema --seconds 600" takes one for ten; tests/fuzz/README.md'
@@ -165,6 +166,12 @@ bench-corpus: all
 bench-gpu: bench-memory
 	status=0; $(PYTHON) bench/memory/bench.py run '$(BUILD)/bench/memory' $(BENCH_FLAGS) --json bench/results/memory.json || status=$$?; \
 	$(PYTHON) bench/page.py bench/results/memory.json > bench/results/memory.html && exit $$status
+
+# One source through our back end and NVIDIA's. bench.py run --dry says without a GPU whether the libraries are whole.
+bench-tile: all
+	$(PYTHON) bench/tile/bench.py build '$(BUILD)/ctilec' '$(BUILD)/bench/tile' --nvcc '$(NVCC)'
+	status=0; $(PYTHON) bench/tile/bench.py run '$(BUILD)/bench/tile' --seconds 900 $(BENCH_FLAGS) --json bench/results/tile.json || status=$$?; \
+	$(PYTHON) bench/page.py bench/results/tile.json > bench/results/tile.html && exit $$status
 
 # Greatest errors of mathematical functions beside docs/operations.md: 2^24 inputs of each unless ACCURACY says otherwise (--sample 32: all).
 ACCURACY ?= --sample 24

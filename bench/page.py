@@ -5,7 +5,7 @@ import json
 import math
 import sys
 
-COLOURS = {"ctilec": "#1b6ac9", "torch": "#e07b39", "torch.compile": "#c9a227", "triton": "#6a9f58", "cub": "#8d6cab"}
+COLOURS = {"ctilec": "#1b6ac9", "cuda-tile": "#c0392b", "cuBLAS": "#76b900", "cuDNN": "#76b900", "torch": "#e07b39", "torch.compile": "#c9a227", "triton": "#6a9f58", "cub": "#8d6cab"}
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; }
@@ -72,7 +72,60 @@ def table(rows, names):
     return "<table>%s</table>" % "".join(lines)
 
 
+SIDES = {"gemm": "Products of matrices, in percent of cuBLAS", "attention": "Attention forward, in percent of cuDNN",
+         "memory": "Memory-bound kernels, in percent of the copy rate of the same rounds"}
+
+
+def over(row):
+    """Our speed over that of the other target."""
+    rates = row["rates"]
+    return rates["cuda-tile"]["us"] / rates["ctilec"]["us"] if "ctilec" in rates and "cuda-tile" in rates else None
+
+
+def sides_table(rows):
+    """What tile/bench.py measured of one part."""
+    names = [n for n in COLOURS if any(n in r["rates"] for r in rows)]
+    cell = lambda v: "<td>%.1f%s</td><td>%.1f <span class=dim>%.1f&#8211;%.1f</span></td>" % (
+        v["us"], " <span class=dim>%s</span>" % v["tile"] if v.get("tile") else "", 100 * v["share"], 100 * v["low"], 100 * v["high"])
+    lines = ["<tr><th>case</th><th>cuda over cuda-tile</th>%s</tr>" % "".join("<th>%s &#181;s</th><th>%%</th>" % n for n in names)]
+    for r in rows:
+        lines.append("<tr><td>%s</td><td%s>%s</td>%s</tr>" % (
+            html.escape(r["name"]), ' class="bad"' if over(r) and over(r) < 0.98 else "", "%.2f" % over(r) if over(r) else "",
+            "".join(cell(r["rates"][n]) if n in r["rates"] else "<td></td><td>%s</td>" % ("wrong" if n in r["wrong"] else "") for n in names)))
+    return "<table>%s</table>" % "".join(lines)
+
+
+def sides_page(result):
+    """The targets cuda and cuda-tile, of one source, beside a library."""
+    p = ["<h1>Our CUDA beside NVIDIA's compiler</h1>"]
+    p.append("<p>%s; %s; %d shuffled rounds, medians with the least and the greatest. One source each: <code>--target=cuda</code> (ctilec) and "
+             "<code>--target=cuda-tile</code>; the fastest tile shape of each. &#215;: over the best peer.</p>" % (
+                 html.escape(result["device"]), html.escape(", ".join("%s %s" % v for v in result["versions"].items())), result["rounds"]))
+    wrong = ["%s, not compiled: %s" % v for v in result["not_compiled"].items()]
+    for part, rows in result["parts"].items():
+        wrong += ["%s, %s: %s" % (r["name"], n, w) for r in rows for n, w in r["wrong"].items()]
+        rows = [r for r in rows if r["rates"]]
+        both = [over(r) for r in rows if over(r)]
+        p.append("<h2>%s</h2>" % SIDES[part])
+        if not both: continue
+        p.append("<p><b>%d rows</b> with both; ours over cuda-tile: geometric mean <b>%.2f</b>, %.2f to %.2f; below 0.98: <b>%d</b>.</p>" % (
+            len(both), math.exp(sum(map(math.log, both)) / len(both)), min(both), max(both), sum(v < 0.98 for v in both)))
+        p.append("<p>%s</p>" % "&#160;&#160; ".join('<span style="color:%s">&#9632;</span> %s' % (COLOURS[n], n) for n in COLOURS if any(n in r["rates"] for r in rows)))
+        p.append(chart(rows))
+        p.append(sides_table(rows))
+    if wrong: p.append("<h2>Left out</h2><ul>%s</ul>" % "".join("<li>%s</li>" % html.escape(w) for w in wrong))
+    for when in ("clocks_before", "clocks_after"):
+        if result.get(when): p.append('<p class="dim">%s: %s</p>' % (when.replace("_", " "), html.escape(", ".join("%s %s" % v for v in result[when].items()))))
+    return written("Our CUDA beside NVIDIA's compiler", p)
+
+
+def written(title, paragraphs):
+    head = '<meta charset="utf-8"><title>%s</title><style>%s</style>' % (html.escape(title), STYLE)
+    return '<!DOCTYPE html>\n<html lang="en"><head>%s</head>\n<body>\n%s\n</body></html>\n' % (head, "\n".join(paragraphs))
+
+
 def page(parts):
+    if "parts" in parts[0]: return sides_page(parts[0])
     rows = [row for part in parts for row in part["rows"]]
     good = sorted((r for r in rows if "ctilec" in r["rates"]), key=lambda r: r["rates"]["ctilec"]["share"])
     failed = [r for r in rows if "ctilec" not in r["rates"]]
@@ -108,8 +161,7 @@ def page(parts):
         for when in ("clocks_before", "clocks_after"):
             if part.get(when):
                 p.append('<p class="dim">%s: %s</p>' % (when.replace("_", " "), html.escape(", ".join("%s %s" % v for v in part[when].items()))))
-    head = '<meta charset="utf-8"><title>Memory-bound kernels</title><style>%s</style>' % STYLE
-    return '<!DOCTYPE html>\n<html lang="en"><head>%s</head>\n<body>\n%s\n</body></html>\n' % (head, "\n".join(p))
+    return written("Memory-bound kernels", p)
 
 
 def main():

@@ -18,7 +18,8 @@ DTYPE = {
 }
 
 
-TARGETS = {"c": "c", "tile": "cuda-tile"}         # others: cuda
+TARGETS = {"c": "c", "tile": "cuda-tile", "cuda-tile": "cuda-tile"}         # others: cuda; `tile` is interpreted, `cuda-tile` runs on a GPU
+ON_GPU = "cuda", "cuda-tile"
 
 
 class Host:
@@ -83,7 +84,7 @@ def load(path, target):
     if target == "tile":
         import emulation_tile
         emulation_tile.attach(lib, os.path.abspath(path))
-    return lib, (Cuda(lib) if target == "cuda" else Emulated(lib) if target == "emulated" else Host())
+    return lib, (Cuda(lib) if target in ON_GPU else Emulated(lib) if target == "emulated" else Host())
 
 
 def call(lib, dev, name, args, outputs):

@@ -246,7 +246,7 @@ class Suite:
 
     def build(self, ctilec, target, folder, flags=(), step=runner.build):
         """step: runner.build, or runner.emit for the texts alone."""
-        if target == "tile":
+        if runner.TARGETS.get(target) == "cuda-tile":
             self.drop_refused(ctilec, flags)
         for g in self.used():
             stem = os.path.basename(self.library(folder, g))[:-3]
@@ -267,7 +267,7 @@ class Suite:
     def memory(self, lib, target, data, tight):
         if target in ("c", "tile"):
             return HostMemory(data, tight)
-        return (CudaMemory if target == "cuda" else EmulatedMemory)(lib, data, tight)
+        return (CudaMemory if target in runner.ON_GPU else EmulatedMemory)(lib, data, tight)
 
     def once(self, lib, target, call, tight):
         """None, or what is wrong with one call."""
@@ -277,7 +277,7 @@ class Suite:
                 data = np.ascontiguousarray(a.start if isinstance(a, Out) else a.data if isinstance(a, Workspace) else a)
                 where[i] = self.memory(lib, target, data, tight and not isinstance(a, Workspace) and not call.aligned)
                 held.append((i, a, data, where[i]))
-        if target == "cuda":
+        if target in runner.ON_GPU:
             CudaMemory.upload()
         c, memory_only = [], {a.argument for a in call.args if isinstance(a, At)}
         for i, a in enumerate(call.args):
@@ -292,7 +292,7 @@ class Suite:
         status = f(*c, ctypes.c_void_p(None))
         text = lib.ctile_status_text(status).decode()
         fault = None
-        if status == 0 and target == "cuda":
+        if status == 0 and target in runner.ON_GPU:
             status = lib.cudaDeviceSynchronize()
             if status:
                 raise SystemExit(f"{call.name}: CUDA error {status} while running")
@@ -318,6 +318,19 @@ class Suite:
             m.free()
         return fault
 
+    def called(self, lib, target, case, make):
+        """The number of calls of a case, and None or what is wrong with the first that is."""
+        with np.errstate(all="ignore"):
+            todo = list(make(np.random.default_rng(zlib.crc32(case.encode())))) if make else []
+        bad = None
+        for n, call in enumerate(todo):
+            for tight in (False, True):
+                fault = self.once(lib, target, call, tight)
+                if fault and not bad:
+                    ints = [a for a in call.args if isinstance(a, int) and not isinstance(a, bool)]
+                    bad = f"call {n}, {call.name}{tuple(ints)}{', tight' if tight else ''}: {fault}"
+        return 2 * len(todo), bad
+
     def run(self, folder, target):
         """Gives the number of cases that failed."""
         return runner.guarded(self.name, lambda box: self.inside(folder, target, box))
@@ -327,16 +340,8 @@ class Suite:
         failed = calls = 0
         for case, _, make, g in self.cases:
             runner.say(box, case)
-            with np.errstate(all="ignore"):
-                todo = make(np.random.default_rng(zlib.crc32(case.encode()))) if make else []
-            bad = None
-            for n, call in enumerate(todo):
-                for tight in (False, True):
-                    calls += 1
-                    fault = self.once(libs[g], target, call, tight)
-                    if fault and not bad:
-                        ints = [a for a in call.args if isinstance(a, int) and not isinstance(a, bool)]
-                        bad = f"call {n}, {call.name}{tuple(ints)}{', tight' if tight else ''}: {fault}"
+            done, bad = self.called(libs[g], target, case, make)
+            calls += done
             if bad:
                 failed += 1
                 print(f"FAILED {case}: {bad}")

@@ -15,3 +15,4 @@ ctilec_test(values/every-operation "quick;values" values/coverage.py)
 
 # ---- what goes to a machine with a GPU ----
 ctilec_test(values/prepared "values" gpu/prepared.py)
+ctilec_test(values/three "values;tile" gpu/three.py)
