@@ -1,8 +1,15 @@
-"""Whether machine code keeps memory orders: machine_code.py PROGRAM|OBJECT [CUOBJDUMP]. In the kernels of weak.tile: a release is a MEMBAR of its scope before
-the access, an acquire a CCTL.IVALL after it; the relaxed forms have neither, and every access that has an order is STRONG at the GPU's scope."""
+"""Whether machine code for sm_90a keeps memory orders. In the kernels of weak.tile: a release is a MEMBAR of its scope before the access, an acquire a
+CCTL.IVALL after it; the relaxed forms have neither, and every access that has an order is STRONG at the GPU's scope. With an order weakened, one is missed."""
+import os
 import re
-import subprocess
+import shutil
 import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
+from common import *
+
+WEAKENED = (("order: release", "order: relaxed"), ("order: acquire)", "order: relaxed)"), ("order: acquire_release", "order: relaxed"))
 
 
 def kernels(text):
@@ -35,16 +42,26 @@ def faults(found):
     return out
 
 
-def main():
-    tool = sys.argv[2] if len(sys.argv) > 2 else "cuobjdump"
-    text = subprocess.run([tool, "-sass", sys.argv[1]], check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = kernels(text)
+def machine_code(text, tmp, cuobjdump):
+    source, emitted, made = (os.path.join(tmp, "weak." + x) for x in ("tile", "cu", "cubin"))
+    write(source, text)
+    must([CTILEC, "--arch=sm_90a", "-o", emitted, source])
+    must([NVCC, "-cubin", "-std=c++17", "-arch=sm_90a", "-o", made, emitted])
+    return kernels(must([cuobjdump, "-sass", made]).out.decode())
+
+
+if not NVCC:
+    fail("there is no nvcc; `sh tools/setup.sh test` gets one")
+    finish()
+cuobjdump = shutil.which(os.path.join(os.path.dirname(NVCC), "cuobjdump")) or skip("no cuobjdump beside nvcc")
+text = read(os.path.join(HERE, "weak.tile"))
+with tmpdir() as tmp:
+    found = machine_code(text, tmp, cuobjdump)
+    for wrong in faults(found):
+        fail(wrong)
     for name, code in sorted(found.items()):
         print("%s: %s" % (name, " ".join(i for i in code if re.match(r"MEMBAR|CCTL|ATOMG|REDG|LDG.*STRONG|STG.*STRONG", i))))
-    wrong = faults(found)
-    print("\n".join(wrong) if wrong else "machine code keeps the orders")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    for order, weaker in WEAKENED:
+        check(order in text, "weak.tile has no " + order)
+        check(faults(machine_code(text.replace(order, weaker), tmp, cuobjdump)), "not noticed: %s for %s" % (weaker, order))
+finish()
