@@ -48,14 +48,18 @@ static Str masked_load(Elem e, TPlaces at, Str pad)
 	return tl_from_memory(e, str_fmt("ct::load_masked(%s, %s, %s)", at.ptr, at.inside, tl_to_memory(e, pad)));
 }
 
-static void masked_store(Tg *g, Elem e, TPlaces at, Str x)
+static void masked_store(Tg *g, Elem e, TPlaces at, Str x, Str hints)
 {
-	if (at.inside) out_printf(g->o, "ct::store_masked(%s, %s, %s);\n", at.ptr, tl_to_memory(e, x), at.inside);
-	else out_printf(g->o, "ct::store(%s, %s);\n", at.ptr, tl_to_memory(e, x));
+	if (at.inside) out_printf(g->o, "%sct::store_masked(%s, %s, %s);\n", hints, at.ptr, tl_to_memory(e, x), at.inside);
+	else out_printf(g->o, "%sct::store(%s, %s);\n", hints, at.ptr, tl_to_memory(e, x));
 }
 
-void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad) { tl_define(g, out, masked_load(out->type->elem, at, pad)); }
-void tl_pointer_store(Tg *g, const Val *x, TPlaces at) { masked_store(g, x->type->elem, at, tl_text(g, x)); }
+void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad, Str hints)
+{
+	tl_define_with(g, out, hints, masked_load(out->type->elem, at, pad));
+}
+
+void tl_pointer_store(Tg *g, const Val *x, TPlaces at, Str hints) { masked_store(g, x->type->elem, at, tl_text(g, x), hints); }
 
 /* ---- element by element ---- */
 typedef struct Access { int nindex, nvalue; bool ptr, pad, store; } Access;     /* operands: view, indices, values, pad, mask */
@@ -158,8 +162,9 @@ void tl_access(Tg *g, const Op *op)
 	for (int i = 0; i < a.nvalue; i++) value[i] = tl_to_memory(e, spread(g, t, ir_in(op, 1 + a.nindex + i)));
 	const Val *pad = a.pad ? ir_in(op, 1 + a.nindex + a.nvalue) : NULL;
 	if (!is_atomic(op)) {
-		if (!a.store) tl_define(g, op->out[0], masked_load(e, at, tl_text(g, pad)));
-		else masked_store(g, e, at, spread(g, t, ir_in(op, 1 + a.nindex)));
+		Str hints = tl_access_hints(g, op, false);
+		if (!a.store) tl_define_with(g, op->out[0], hints, masked_load(e, at, tl_text(g, pad)));
+		else masked_store(g, e, at, spread(g, t, ir_in(op, 1 + a.nindex)), hints);
 		return;
 	}
 	/* bits are compared, not values: -0 is not 0, and a NaN is itself */

@@ -34,7 +34,10 @@ static void print_head(Out *o, const TKernel *k)
 	out_printf(o, "/* %s", fn->source_name ? fn->source_name : fn->name);
 	for (int i = 0; i < fn->generics.n; i++)
 		out_printf(o, "%s%s = %s", i ? ", " : ": ", fn->generics.p[i].name, fn->generics.p[i].value);
-	out_printf(o, " */\nstatic __tile_global__ void %s(", tl_kernel_name(fn));
+	out_printf(o, " */\n");
+	Str hints = tl_kernel_hints(fn);
+	if (*hints) out_printf(o, "%.*s\n", (int)str_len(hints) - 1, hints);   /* without its last space */
+	out_printf(o, "static __tile_global__ void %s(", tl_kernel_name(fn));
 	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
 	out_puts(o, ")\n{\n");
 }

@@ -232,6 +232,7 @@ bool tl_elementwise(Tg *g, const Op *op)
 	const Val *x = op->nin ? ir_in(op, 0) : NULL;
 	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || op->nout != 1) return false;
 	if (op->code == OP_CAST) text = tl_cast(g, op->out[0]->type->elem, x->type->elem, tl_text(g, x), op);
+	else if (op->code == OP_HINT) text = tl_promised(op, tl_text(g, x));
 	else if (op->code == OP_BITCAST) text = bitcast(op->out[0]->type->elem, x->type->elem, tl_text(g, x));
 	else text = table_text(g, op);
 	if (!text) return false;

@@ -10,6 +10,7 @@
  *   debug.c    print, checks
  *   written.c  operations that Tile C++ lacks, written in those that it has
  *   prelude.def  small functions that emitted text calls
+ *   hints.c    hints and promises
  *   version.c  what the version of CUDA Tile C++ and the architectures have
  *   launch.c   how a launcher starts a kernel    emit_tile.c  the file around all of that
  *
@@ -59,6 +60,11 @@ typedef struct Tg {
 	Span at;                /* of the op that is being printed */
 } Tg;
 
+/* hints.c */
+Str tl_kernel_hints(const Fn *fn);              /* attributes, each with a space behind it; "" */
+Str tl_access_hints(const Tg *g, const Op *op, bool by_view);
+Str tl_promised(const Op *op, Str x);           /* x with the promise of a hint op; x as it is where Tile C++ has none like it */
+
 /* version.c: what the version of CUDA Tile C++ and the architectures have */
 bool tl_offers(const Tg *g, TileFeature f);
 void tl_refuse_missing(Fn *fn, const EmitOptions *opt);
@@ -79,6 +85,7 @@ Str tl_text(const Tg *g, const Val *v);         /* what stands for a value that 
 Str tl_launch(Tg *g, const Sym *s);
 Str tl_where(Span s);                           /* "k.tile:12", for messages */
 void tl_define(Tg *g, const Val *v, Str text);  /* const T name = text; */
+void tl_define_with(Tg *g, const Val *v, Str hints, Str text);  /* T name; hints name = text; */
 /* Reports that the target has no form of op yet, once for each op, and defines its results so that printing goes on. */
 void tl_lacks(Tg *g, const Op *op, const char *what);
 
@@ -102,8 +109,8 @@ Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; lite
 /* The places of a box of a view as a tile of pointers, and which of them lie inside; mask_only: nothing but that. */
 typedef struct TPlaces { Str ptr, inside; } TPlaces;   /* inside NULL: all */
 TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure, bool mask_only);
-void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad);
-void tl_pointer_store(Tg *g, const Val *x, TPlaces at);
+void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad, Str hints);
+void tl_pointer_store(Tg *g, const Val *x, TPlaces at, Str hints);
 void tl_access(Tg *g, const Op *op);            /* gather, scatter, pointers, atomics */
 
 /* reduce.c, mma.c */

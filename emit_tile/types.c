@@ -133,6 +133,17 @@ void tl_define(Tg *g, const Val *v, Str text)
 	g->val[v->id].text = name;
 }
 
+void tl_define_with(Tg *g, const Val *v, Str hints, Str text)
+{
+	if (!*hints) {
+		tl_define(g, v, text);
+		return;
+	}
+	Str name = tl_name(g, v);
+	out_printf(g->o, "%s %s;\n%s%s = %s;\n", tl_type(g, v->type), name, hints, name, text);
+	g->val[v->id].text = name;
+}
+
 void tl_lacks(Tg *g, const Op *op, const char *what)
 {
 	diag(D_TILE_LACKS, op->span, what ? what : str_fmt("`%s`", op_rows[op->code].name));

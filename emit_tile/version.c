@@ -48,9 +48,21 @@ static Diag *lacks_arch(const Asked *a, const Op *op, const char *what)
 	return least && least->number < 90 ? diag(D_TILE_ARCH, op->span, what, arch_option(a), least->name) : NULL;
 }
 
+/* Registers of one warpgroup that an accumulator may take. */
+enum { ACCUMULATOR = 64 << 10 };
+
+static void warn_spill(const Asked *a, const Op *op)
+{
+	int64_t bytes = type_size(op->out[0]->type) * elem_rows[op->out[0]->type->elem].bytes;
+	if (bytes <= ACCUMULATOR || (a->opt->archs.n && a->opt->archs.p[0]->number >= 100)) return;
+	Diag *d = diag(D_TILE_SPILL, op->span, str_i64(bytes >> 10));
+	diag_help(d, "multiply smaller tiles, of at most 16,384 elements of f32 in the result");
+}
+
 static void check_op(void *ctx, Op *op)
 {
 	Asked *a = ctx;
+	if (op->code == OP_MMA) warn_spill(a, op);
 	if (adds_bf16(op)) {
 		Str what = str_fmt("`atomic_%s` of bf16", attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)));
 		if (lacks_version(a, op, TILE_BF16_ATOMICS, what)) return;

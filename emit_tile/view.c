@@ -231,8 +231,9 @@ void tl_load(Tg *g, const Op *op)
 	TAccess a = access_of(g, op, out->type);
 	Elem e = out->type->elem;
 	const char *how = padding(e, pad);
+	Str hints = tl_access_hints(g, op, a.by_view);
 	if (!a.by_view) {
-		tl_pointer_load(g, out, places_of(g, &a, false), tl_text(g, pad));
+		tl_pointer_load(g, out, places_of(g, &a, false), tl_text(g, pad), hints);
 		return;
 	}
 	Out *o = out_new();
@@ -241,11 +242,11 @@ void tl_load(Tg *g, const Op *op)
 	Str text = tl_from_memory(e, out_take(o)), full = tl_full(g, out->type, tl_text(g, pad));
 	if (!a.whole && !how) text = str_fmt("ct::select(%s, %s, %s)", inside_of(g, &a), text, full);
 	if (!a.guard || a.whole) {
-		tl_define(g, out, text);
+		tl_define_with(g, out, hints, text);
 		return;
 	}
 	Str name = tl_name(g, out);
-	out_printf(g->o, "%s %s = %s;\nif (%s) %s = %s;\n", tl_type(g, out->type), name, full, a.guard, name, text);
+	out_printf(g->o, "%s %s = %s;\nif (%s) %s%s = %s;\n", tl_type(g, out->type), name, full, a.guard, hints, name, text);
 	g->val[out->id].text = name;
 }
 
@@ -254,9 +255,9 @@ void tl_store(Tg *g, const Op *op)
 	const Val *x = ir_in(op, op->nin - 1);
 	TAccess a = access_of(g, op, x->type);
 	if (!a.by_view) {
-		tl_pointer_store(g, x, places_of(g, &a, false));
+		tl_pointer_store(g, x, places_of(g, &a, false), tl_access_hints(g, op, false));
 		return;
 	}
 	if (a.guard && !a.whole) out_printf(g->o, "if (%s) ", a.guard);
-	out_printf(g->o, "%s.store%s(%s%s);\n", a.view, a.whole ? "" : "_masked", tl_to_memory(x->type->elem, tl_text(g, x)), a.index);
+	out_printf(g->o, "%s%s.store%s(%s%s);\n", tl_access_hints(g, op, true), a.view, a.whole ? "" : "_masked", tl_to_memory(x->type->elem, tl_text(g, x)), a.index);
 }

@@ -300,3 +300,148 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 	ct::partition_view(z_span, ct::shape<1>{}).store(v8, 0);
 }
 
+/* hinted */
+[[cutile::hint(0, occupancy=2)]] [[cutile::hint(900, occupancy=1)]] [[cutile::hint(900, num_cta_in_cga=2)]] [[cutile::hint(1000, num_cta_in_cga=2)]]
+static __tile_global__ void hinted(const float *x, const int *i, float *y, float *p, const long long n)
+{
+	using f32_64 = ct::tile<float, ct::shape<64>>;
+	using i64_64 = ct::tile<long long, ct::shape<64>>;
+	using i32_64 = ct::tile<int, ct::shape<64>>;
+	using f32_ptr_64 = ct::tile<float *, ct::shape<64>>;
+	using bool_64 = ct::tile<bool, ct::shape<64>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto i_span = ct::tensor_span(i, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* a = load(x, v0): tile<f32, [64]> */
+	f32_64 a;
+	[[cutile::hint(0, latency=3)]] [[cutile::hint(0, allow_tma=false)]] a = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
+	const int v1 = ct_mul_s(v0, 64);
+	/* b = load(x, v1): tile<f32, [64]> */
+	const long long ct_at0 = ct_tile_at(v1, 1, -3);
+	const auto ct_c1 = ct_offset(ct::iota<i64_64>(), ct_at0);
+	const auto ct_at2 = x + ct_c1;
+	const auto ct_in3 = ct_c1 >= 0ll && ct_c1 < (long long)n;
+	f32_64 b;
+	[[cutile::hint(0, latency=5)]] b = ct::load_masked(ct_at2, ct_in3, 0.0f);
+	/* v2 = load(i, v0): tile<i32, [64]> */
+	const long long ct_at4 = ct_tile_at(v0, 64, 0);
+	const auto ct_c5 = ct_offset(ct::iota<i64_64>(), ct_at4);
+	const auto ct_in6 = ct_c5 >= 0ll && ct_c5 < (long long)n;
+	i32_64 v2;
+	[[cutile::hint(0, latency=1)]] [[cutile::hint(0, allow_tma=false)]] v2 = ct::select(ct_in6, ct::partition_view(i_span, ct::shape<64>{}).load_masked(v0), ct::full<i32_64>((-4)));
+	/* v3 = hint(v2): tile<i32, [64]> */
+	const i32_64 v3 = ct::assume_divisible<4>(v2);
+	/* at = hint(v3): tile<i32, [64]> */
+	const i32_64 at = ct::assume_bounded<-4ll, 1000ll>(v3);
+	/* c = gather(x, at): tile<f32, [64]> */
+	const auto ct_c7 = ct::element_cast<long long>(at);
+	const auto ct_at8 = x + ct_c7;
+	const auto ct_in9 = ct_c7 >= 0ll && ct_c7 < (long long)n;
+	f32_64 c;
+	[[cutile::hint(0, latency=3)]] c = ct::load_masked(ct_at8, ct_in9, 0.0f);
+	/* v4 = element_cast(at): tile<i64, [64]> */
+	const i64_64 v4 = ct::element_cast<long long>(at);
+	/* v5 = broadcast(p): tile<ptr<f32>, [64]> */
+	const f32_ptr_64 v5 = ct::full<f32_ptr_64>(p);
+	/* v6 = ptr_add(v5, v4): tile<ptr<f32>, [64]> */
+	const f32_ptr_64 v6 = v5 + v4;
+	/* v7 = hint(v6): tile<ptr<f32>, [64]> */
+	const f32_ptr_64 v7 = ct::assume_aligned<16>(v6);
+	/* v8 = ge(at, 0): tile<bool, [64]> */
+	const bool_64 v8 = at >= ct::full<i32_64>(0);
+	/* d = load_ptr(v7, 0, v8): tile<f32, [64]> */
+	f32_64 d;
+	[[cutile::hint(0, latency=3)]] d = ct::load_masked(v7, v8, 0.0f);
+	/* v9 = add(a, b): tile<f32, [64]> */
+	const f32_64 v9 = ct::add(a, b);
+	/* v10 = add(v9, c): tile<f32, [64]> */
+	const f32_64 v10 = ct::add(v9, c);
+	/* v11 = add(v10, d): tile<f32, [64]> */
+	const f32_64 v11 = ct::add(v10, d);
+	/* store(y, v0, v11): tile<f32, [64]> */
+	[[cutile::hint(0, latency=10)]] [[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<64>{}).store_masked(v11, v0);
+}
+
+/* modes */
+static __tile_global__ void modes(const float *x, float *y, int *z, const long long n)
+{
+	using f32_64 = ct::tile<float, ct::shape<64>>;
+	using f32_1 = ct::tile<float, ct::shape<1>>;
+	using i32_64 = ct::tile<int, ct::shape<64>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto z_span = ct::tensor_span(z, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* v = load(x, v0): tile<f32, [64]> */
+	const f32_64 v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
+	/* a = add(v, v): tile<f32, [64]> */
+	const f32_64 a = ct::add(v, v, ct::round_toward_zero_t{});
+	/* b = mul(v, a): tile<f32, [64]> */
+	const f32_64 b = ct::mul(v, a, ct::round_toward_negative_t{}, ct::round_subnormals_to_zero_t{});
+	/* c = div(v, b): tile<f32, [64]> */
+	const f32_64 c = ct::div(v, b, ct::round_approximate_t{});
+	/* d = max(a, c): tile<f32, [64]> */
+	const f32_64 d = ct::max(a, c, ct::propagate_nan_t{});
+	/* e = exp(d): tile<f32, [64]> */
+	const f32_64 e = ct::exp(d, ct::round_approximate_t{});
+	/* f = sqrt(e): tile<f32, [64]> */
+	const f32_64 f = ct::sqrt(e, ct::round_toward_positive_t{});
+	/* g = fma(a, b, f): tile<f32, [64]> */
+	const f32_64 g = ct::fma(a, b, f, ct::round_ties_to_even_t{}, ct::round_subnormals_to_zero_t{});
+	/* v1 = sum(f): tile<f32, [1]> */
+	const f32_1 v1 = ct::sum(f, ct::integral_constant<0>{}, ct::round_toward_positive_t{});
+	/* v2 = broadcast(v1): tile<f32, [64]> */
+	const f32_64 v2 = ct::broadcast<ct::shape<64>>(v1);
+	/* v3 = add(g, v2): tile<f32, [64]> */
+	const f32_64 v3 = ct::add(g, v2);
+	/* v4 = reduce_max(g): tile<f32, [1]> */
+	const f32_1 v4 = ct::reduce_max(g, ct::integral_constant<0>{}, ct::propagate_nan_t{});
+	/* v5 = broadcast(v4): tile<f32, [64]> */
+	const f32_64 v5 = ct::broadcast<ct::shape<64>>(v4);
+	/* v6 = add(v3, v5): tile<f32, [64]> */
+	const f32_64 v6 = ct::add(v3, v5);
+	/* v7 = partial_sum(g): tile<f32, [64]> */
+	const f32_64 v7 = ct::partial_sum(g, ct::integral_constant<0>{}, ct::scan_backward_t{});
+	/* v8 = add(v6, v7): tile<f32, [64]> */
+	const f32_64 v8 = ct::add(v6, v7);
+	/* store(y, v0, v8): tile<f32, [64]> */
+	ct::partition_view(y_span, ct::shape<64>{}).store_masked(v8, v0);
+	/* at = iota(): tile<i32, [64]> */
+	const i32_64 at = ct::iota<i32_64>();
+	/* p = atomic_rmw(z, at, 1): tile<i32, [64]> */
+	const auto ct_c0 = ct::element_cast<long long>(at);
+	const auto ct_at1 = z + ct_c0;
+	const auto ct_in2 = ct_c0 >= 0ll && ct_c0 < (long long)n;
+	const i32_64 p = ct::select(ct_in2, ct::atomic_add_masked(ct_at1, ct::full<i32_64>(1), ct_in2, ct::memory_order_relaxed_t{}, ct::thread_scope_block_t{}), ct::full<i32_64>(0));
+	/* q = atomic_rmw(z, at, p): tile<i32, [64]> */
+	const auto ct_c3 = ct::element_cast<long long>(at);
+	const auto ct_at4 = z + ct_c3;
+	const auto ct_in5 = ct_c3 >= 0ll && ct_c3 < (long long)n;
+	const i32_64 q = ct::select(ct_in5, ct::atomic_xchg_masked(ct_at4, p, ct_in5, ct::memory_order_acquire_t{}, ct::thread_scope_device_t{}), ct::full<i32_64>(0));
+	/* r = atomic_rmw(z, at, q): tile<i32, [64]> */
+	const auto ct_c6 = ct::element_cast<long long>(at);
+	const auto ct_at7 = z + ct_c6;
+	const auto ct_in8 = ct_c6 >= 0ll && ct_c6 < (long long)n;
+	const i32_64 r = ct::select(ct_in8, ct::atomic_or_masked(ct_at7, q, ct_in8, ct::memory_order_acq_rel_t{}, ct::thread_scope_system_t{}), ct::full<i32_64>(0));
+	/* s = atomic_cas(z, at, r, 1): tile<i32, [64]> */
+	const auto ct_c9 = ct::element_cast<long long>(at);
+	const auto ct_at10 = z + ct_c9;
+	const auto ct_in11 = ct_c9 >= 0ll && ct_c9 < (long long)n;
+	const i32_64 s = ct::select(ct_in11, ct::atomic_compare_exchange_masked(ct_at10, r, ct::full<i32_64>(1), ct_in11, ct::memory_order_release_t{}, ct::thread_scope_device_t{}), r);
+	/* t = atomic_load(z, at, 0): tile<i32, [64]> */
+	const auto ct_c12 = ct::element_cast<long long>(at);
+	const auto ct_at13 = z + ct_c12;
+	const auto ct_in14 = ct_c12 >= 0ll && ct_c12 < (long long)n;
+	const i32_64 t = ct::atomic_load_masked(ct_at13, ct_in14, 0, ct::memory_order_acquire_t{}, ct::thread_scope_block_t{});
+	/* v9 = add(s, t): tile<i32, [64]> */
+	const i32_64 v9 = ct_add_s(s, t);
+	/* atomic_store(z, at, v9): tile<i32, [64]> */
+	const auto ct_c15 = ct::element_cast<long long>(at);
+	const auto ct_at16 = z + ct_c15;
+	const auto ct_in17 = ct_c15 >= 0ll && ct_c15 < (long long)n;
+	ct::atomic_store_masked(ct_at16, v9, ct_in17, ct::memory_order_release_t{}, ct::thread_scope_device_t{});
+}
+

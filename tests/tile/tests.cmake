@@ -8,6 +8,7 @@ ctilec_test(tile/mixed "tile" tile/mixed.py dispatch)
 ctilec_test(tile/mixed-without "nvcc;tile" tile/mixed.py without)
 ctilec_test(gpu/mixed "gpu" tile/mixed.py gpu)
 ctilec_test(tile/golden "quick;golden;tile" tile/golden.py)
+ctilec_test(tile/faults "tile" tile/faults.py)
 ctilec_test(tile/operations "quick;tile" tile/operations.py)
 
 # ---- values of what its front end makes of the kernels, interpreted: no GPU ----

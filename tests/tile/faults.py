@@ -1,0 +1,75 @@
+"""Faults of NVIDIA's compiler of CUDA Tile C++, each by the smallest program that shows it. None needs a GPU: the Tile IR that the front end
+makes, a message or the use of registers says enough. The page docs/coming-from.md lists them with these programs.
+
+A case fails where a pinned nvcc no longer has the fault: then what target cuda-tile prints in its place can become shorter."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+HEAD = """#include <cuda_tile.h>
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+#include <cuda_tf32.h>
+namespace ct = cuda::tiles;
+using F = ct::tile<float, ct::shape<64>>;
+using I = ct::tile<int, ct::shape<64>>;
+%s
+__tile_global__ void k(%s) { const auto at = ct::iota<I>(); %s }
+"""
+# name, what stands before the kernel, parameters, body, and in what the fault shows: "ir" Tile IR, "says" the messages
+CASES = [
+    ("least", "", "const int *x, int *y", "ct::store(y + at, ct::broadcast<ct::shape<64>>(ct::reduce_min<0>(ct::load(x + at))));", "ir", r"identities=\[-1 : i32\].*\n.*\n.*mini"),
+    ("fused", "", "const float *x, float *y", "const F v = ct::load(x + at); const ct::round_toward_zero_t rz{}; ct::store(y + at, ct::add(ct::mul(v, v, rz), v, rz));", "ir", r"\bfma\b"),
+    ("counted", "", "float *y, int n", "F s = ct::zeros<F>(); for (int i = 0; i < n; i++) s = ct::add(s, ct::full<F>(1.0f)); ct::store(y + at, s);", "ir", r"= loop\b"),
+    ("break", "", "float *y, int n", "F s = ct::zeros<F>(); for (const int i : ct::irange(0, n)) { s = ct::add(s, ct::full<F>(1.0f)); if (i * i > n) break; } ct::store(y + at, s);",
+     "says", r"#20344-D"),
+    ("negative_zero", "static __tile__ const float values[64] = { 1.0f, -0.0f };", "float *y", "ct::store(y + at, ct::load(values + at));", "ir", r'@values .*"0x0000803F00000000'),
+    ("constant_scalar", "", "const float *x, float *y", "const auto s = ct::sum<0>(ct::load(x + at)); ct::store(y, (float)s);", "says", r"no suitable conversion function"),
+    ("tf32_bits", "", "const __nv_tf32 *x, int *y", "ct::store(y + at, ct::element_bitcast<int>(ct::load(x + at)));", "says", r"Internal Compiler Error"),
+    ("fp8_condition", "", "const __nv_fp8_e4m3 *x, bool *y", "ct::store(y + at, !ct::load(x + at));", "says", r"Internal Compiler Error"),
+    ("rank_0_view", "", "float *x, float *y", "const auto s = ct::tensor_span(x, ct::layout_right_mapping(ct::extents<int>{})); ct::store(y, ct::partition_view(s, ct::shape<>{}).load());",
+     "says", r"failed to get result type"),
+    ("crash", "static __device__ const int values[64] = { 1 };", "int *y", "ct::store(y + at, ct::load(values + at));", "says", r"Segmentation fault"),
+    ("spill", "using A = ct::tile<float, ct::shape<128, 256>>;", "const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n",
+     "using E = ct::extents<int, ct::dynamic_extent, ct::dynamic_extent>; const auto x = ct::tensor_span(a, ct::layout_right_mapping(E(n, n))), y = ct::tensor_span(b, ct::layout_right_mapping(E(n, n)));"
+     " const auto z = ct::tensor_span(c, ct::layout_right_mapping(E(n, n))); A s = ct::zeros<A>();"
+     " for (const int i : ct::irange(0, n / 64)) s = ct::mma(ct::partition_view(x, ct::shape<128, 64>{}).load_masked(0, i), ct::partition_view(y, ct::shape<64, 256>{}).load_masked(i, 0), s);"
+     " ct::partition_view(z, ct::shape<128, 256>{}).store_masked(s, 0, 0);", "stack", r"STACK:[1-9]"),
+]
+
+
+def tool(package, name="nvcc"):
+    r = run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", package])
+    if not check(r.code == 0, r.text.strip() + "\n`sh tools/setup.sh test` gets it"):
+        finish()
+    return os.path.join(os.path.dirname(r.out.decode().strip()), name)
+
+
+def shown(package, how, path):
+    """What the compiler says, or makes, of the program."""
+    out = path + ".out"
+    stage = "--tilebc" if how == "ir" else "--tilecubin"
+    r = run([tool(package), "--enable-tile", "-std=c++20", "-arch=sm_90", stage, "-o", out, path], timeout=300)
+    if how == "says":
+        return r.text + r.out.decode("utf-8", "replace")
+    if not check(r.code == 0, "%s:\n%s" % (os.path.basename(path), r.text[:2000])):
+        return ""
+    if how == "ir":
+        return must([tool("nvcc-tile", "tileirdisasm"), out]).out.decode()
+    return must([tool("nvcc", "cuobjdump"), "--dump-resource-usage", out]).out.decode()
+
+
+page = read(os.path.join(ROOT, "docs", "coming-from.md"))
+with tmpdir() as tmp:
+    for name, before, params, body, how, fault in CASES:
+        for package in ("nvcc-tile", "nvcc-tile-13.3"):
+            path = os.path.join(tmp, name + ".cu")
+            write(path, HEAD % (before, params, body))
+            check(re.search(fault, shown(package, how, path)), "%s: %s has mended it, or shows it otherwise; what cuda-tile prints instead may be needed no more:\n%s" % (name, package, body))
+        check("`%s`" % name in page, "docs/coming-from.md does not list %s" % name)
+    listed = re.findall(r"^\| `(\w+)` \|", page.split("### Faults of nvcc", 1)[1], re.M)
+    check(sorted(listed) == sorted(c[0] for c in CASES), "docs/coming-from.md lists %s" % ", ".join(sorted(set(listed) ^ {c[0] for c in CASES})))
+finish()
