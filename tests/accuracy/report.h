@@ -41,7 +41,7 @@ static void report(const char *target, const Row *r, uint64_t all, const Worst *
 		target, r->name, r->type, w->inputs, all, w->ulp);
 	report_operands("at", r, w->ulp_at, w->ulp_b);
 	if (r->r0 != 0) {
-		printf(", \"part\": %.6f", w->part);
+		printf(", \"r0\": %.17g, \"r1\": %.17g, \"part\": %.6f", r->r0, r->r1, w->part);
 		report_operands("part_at", r, w->part_at, w->part_b);
 	}
 	for (int k = 0; k < FAULTS; k++) {

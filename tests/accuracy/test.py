@@ -41,6 +41,7 @@ for label, key, ulp in (("`log10`", "log10", 1), ("`erfc`", "erfc", 2), ("`atan2
 check(accuracy.errors(changed(lines, "sin", "f32", sign=1, sign_at="-0x0p+0"), bounds), "a zero of the other sign is no error")
 check(accuracy.errors(changed(lines, "sin", "f16", ulp=0.51), bounds), "an error of 0.51 in f16 is no error")
 check(accuracy.errors(changed(lines, "exp_approximate", "f32", part=1.01, part_at="0x1p0"), bounds), "a relative error beyond the stated one is no error")
+check(accuracy.errors(changed(lines, "exp_approximate", "f32", r0=2.0 ** -22, part=0.9, part_at="0x1p0"), bounds), "a part of another bound is no error")
 less = accuracy.Results(lines)
 del less.rows["c", "cbrt", "f64"]
 check(accuracy.missing(less, bounds), "a function that was not measured is not missed")
