@@ -18,7 +18,6 @@ static Str name_of(const Fn *fn, const ArchRow *a, TextKind t)
 	if (t == TEXT_PAIRED) return str_fmt("%s_paired", name);
 	if (t == TEXT_WHOLE) return str_fmt("%s_whole", name);
 	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
-	if (t == TEXT_PLANES) return str_fmt("%s_planes", name);
 	if (fn->peel_line) return str_fmt("%s_%s_%d%s", name, fn->apart ? "twin" : "peeled", fn->row_regs, fn->peel_short ? "_short" : "");
 	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
 }
@@ -47,7 +46,6 @@ static void title(Out *o, const Fn *fn, TextKind kind)
 	else if (kind == TEXT_PAIRED) out_printf(t, "; for aligned tensors, %d tile blocks at once", fn->tiles);
 	else if (kind == TEXT_WHOLE) out_puts(t, "; for aligned tensors with rows as long as their tile");
 	else if (kind == TEXT_PORTABLE) out_puts(t, "; for devices without larger clusters");
-	else if (kind == TEXT_PLANES) out_puts(t, "; for short rows");
 	else if (fn->peel_line) out_printf(t, "; for rows of %lld elements or more, less than %lld, that begin at one phase%s",
 		(long long)fn->peel_least, (long long)peel_below(fn), fn->apart ? ", 2 tile blocks at once" : "");
 	else if (kind != TEXT_ANY) out_printf(t, "; for rows of %lld elements or more, less than %lld", (long long)cut_sure(fn),

@@ -32,7 +32,6 @@ static Str table_name(TextKind t)
 	if (is_peeled(t)) return str_fmt("ct_k_peeled%d", t - TEXT_PEELED);
 	if (t == TEXT_PAIRED) return "ct_k_paired";
 	if (t == TEXT_WHOLE) return "ct_k_whole";
-	if (t == TEXT_PLANES) return "ct_k_planes";
 	return t == TEXT_ALIGNED ? str_intern("ct_k_aligned") : str_fmt("ct_k_below%d", t);
 }
 
@@ -71,39 +70,6 @@ static void launch_text(Out *o, const CuKernel *k, const EmitOptions *opt, const
 	out_printf(o, "return ct_launch(\"%s\", %s_pick, %s, %d, ct_blocks, ct_args, stream);\n", name, table, table, kernel_rows(k, opt));
 }
 
-/* Whole planes, where a call's extents suit them: rows of a word or more, and two elements; planes of which several fit the shared memory
- * of a thread block, which so writes stretches of a few lines; and enough thread blocks, each of which takes many tile blocks.
- * first: asked before the text for aligned tensors, so only where that one loses. Rows are less than a line, and so short that a third of
- * a tile block's threads have none of it, or most where planes have fewer rows than a thread block has warps. */
-static void launch_planes(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, bool first)
-{
-	enum { SEVERAL = 4, STRETCH = 512, WORD = 4, LINE = 128 };
-	const Planes *p = NULL;
-	for (int i = 0; i < opt->archs.n; i++) {
-		const Fn *fn = k->by_arch[i].of[TEXT_PLANES].fn;
-		if (!fn) return;        /* TEXT_ANY has another grid */
-		p = fn->moved;
-	}
-	int size = elem_bytes(p->elem), all = PLANES_BYTES / size, most = all / SEVERAL, least = size < 2 ? WORD : 2;
-	Str rows = k->rows, run = k->run, count = k->count;
-	out_puts(o, "if (");
-	if (first) {
-		int64_t part = p->tile * 2 / 3, line = LINE / size - 1;
-		out_printf(o, "%s <= %lld && (%s >= %d || %s <= %lld) && ", run, (long long)(part < line ? part : line), rows, PLANES_WARPS, run,
-			(long long)p->tile / 4);
-	}
-	if (p->count->kind != SYM_CONST) out_printf(o, "%s > 0 && ", count);
-	out_printf(o, "%s > 0 && %s <= %d && %s >= %d && %s <= %d / %s && %s <= INT32_MAX) {\n", rows, rows, most, run, least, run, most, rows,
-		k->planes);
-	out_in(o);
-	out_printf(o, "const int64_t ct_n = %d / (%s * %s), ct_groups = (%s + ct_n - 1) / ct_n;\n", all, rows, run, k->planes);
-	out_printf(o, "if (ct_n * %s >= %d && ct_groups <= INT32_MAX / %s && ct_groups * %s >= CT_PAIRS)\n\t", run, STRETCH / size, count, count);
-	out_printf(o, "return ct_launch(\"%s\", ct_k_planes_pick, ct_k_planes, %d, ct_groups * %s, ct_args, stream);\n", name,
-		kernel_rows(k, opt), count);
-	out_off(o);
-	out_puts(o, "}\n");
-}
-
 static bool is_half(TextKind t) { return t >= TEXT_HALF && t < TEXT_PEELED; }
 static bool is_cut(TextKind t) { return t >= TEXT_CUT && t < TEXT_PEELED; }
 
@@ -118,10 +84,6 @@ static bool follows(const CuKernel *k, const EmitOptions *opt, TextKind t)
 static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, TextKind t)
 {
 	bool aligned = text_is_for_aligned(t);
-	if (t == TEXT_PLANES) {
-		launch_planes(o, k, opt, name, false);
-		return;
-	}
 	const Conditions *v = aligned ? &k->needs : &k->lengths;
 	out_puts(o, "if (");
 	if (t == TEXT_PAIRED || is_twin(t)) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
@@ -202,7 +164,6 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		print_start(o, k, opt, name);
 		return;
 	}
-	if (texts_any(k, opt, TEXT_PLANES)) launch_planes(o, k, opt, name, true);
 	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
 		if (texts_any(k, opt, t) && goes_first(k, opt, t)) launch_if(o, k, opt, name, t);
 	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
@@ -227,7 +188,6 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 		for (int t = TEXT_TWIN; t < TEXT_ALIGNED; t++) needs.twins |= texts_any(k, opt, t);
 		for (int t = 0; t < TEXTS; t++) needs.follows |= follows(k, opt, t);
 		needs.pairs |= needs.twins || needs.follows || texts_any(k, opt, TEXT_PAIRED);
-		needs.planes |= texts_any(k, opt, TEXT_PLANES);
 	}
 	Out *starts = out_new();
 	start_functions(starts, &needs);

@@ -164,7 +164,7 @@ static const char host_divisor[] =
 void start_functions(Out *o, const StartNeeds *n)
 {
 	out_puts(o, host_head);
-	if (n->pairs || n->planes) out_puts(o, host_least);
+	if (n->pairs) out_puts(o, host_least);
 	if (n->wide) out_puts(o, host_room);
 	out_puts(o, host_choose);
 	if (n->wide) out_puts(o, host_asks_room);

@@ -8,7 +8,6 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool wide;              /* clusters that not every device runs */
 	bool follows;           /* texts whose tile blocks follow each other in a cluster */
 	bool pairs, twins;      /* texts for two tile blocks at once; of these, for rows that begin at one phase */
-	bool planes;            /* texts for whole planes */
 	bool divides;           /* grids of several axes: ct_divisor */
 	bool attributes;        /* start_with_attributes */
 	bool beside;            /* tile kernels stand in the file: CT_TILE_LIST names what they serve */

@@ -24,7 +24,7 @@ static void put_body(CuTexts *b, TextKind t, const Fn *fn, Cu *g)
 	to->line = lines_set(to->o, g->o->p, g->prologue, g->opt);
 	out_free(g->o);
 	for (int specific = 0; specific < 2; specific++)
-		to->blocks[specific] = t == TEXT_PLANES ? 0 : fn->apart || (fn->peel_line && fn->twin) ? bound_of_twin(fn, specific)
+		to->blocks[specific] = fn->apart || (fn->peel_line && fn->twin) ? bound_of_twin(fn, specific)
 			: g->aligned && !bound_of_wide(fn) && !follow_distance(fn) ? bound_blocks(g, specific) : bound_of_any(fn, specific);
 }
 
@@ -109,24 +109,6 @@ static bool add_aligned(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions
 	return serves;
 }
 
-static void add_planes(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions *opt)
-{
-	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .launch = &k->launch };
-	const Planes *p = fn->moved;
-	k->count = cu_launch(&g, p->count);
-	k->planes = cu_launch(&g, p->planes);
-	k->rows = cu_launch(&g, p->rows);
-	k->run = cu_launch(&g, p->run);
-	out_in(g.o);
-	out_puts(g.o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
-	g.prologue = g.o->n;
-	out_printf(g.o, "ct_planes_b%d(ct_smem, %s, %s, (int)%s, (int)%s, (int)%s, %d);\n", 8 * elem_bytes(p->elem), name_c(p->y), name_c(p->x),
-		k->planes, k->rows, k->run, PLANES_BYTES);
-	out_off(g.o);
-	out_puts(g.o, "#endif\n}\n");
-	put_body(b, TEXT_PLANES, fn, &g);
-}
-
 static void add_odd(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions *opt)
 {
 	add_body(b, k, TEXT_ANY, fn->odd, opt);
@@ -137,7 +119,6 @@ static void add_odd(CuTexts *b, CuKernel *k, const Fn *fn, const EmitOptions *op
 	}
 	add_peeled(b, k, fn->peel, TEXT_TWIN, opt);
 	add_peeled(b, k, fn->twin, TEXT_ALIGNED, opt);
-	if (fn->planes) add_planes(b, k, fn->planes, opt);
 }
 
 static CuTexts texts_of(CuKernel *k, const Fn *fn, const EmitOptions *opt)

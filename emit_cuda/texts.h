@@ -1,6 +1,6 @@
 /* Inside the CUDA target: a kernel has several texts, of which the launcher takes one for each call.
  *
- * lower places a kernel once or more often (Fn.odd, cut, half, peel, twin, paired, whole, planes, portable), and one placement may be
+ * lower places a kernel once or more often (Fn.odd, cut, half, peel, twin, paired, whole, portable), and one placement may be
  * printed twice, for aligned tensors and for others. All texts of a kernel have the same parameters. texts.c decides which there
  * are, kernel.c prints one, launch.c the choice. */
 #ifndef EMIT_CUDA_TEXTS_H
@@ -12,7 +12,6 @@
 /* The launcher takes the last one that serves a call but the first. */
 typedef enum TextKind {
 	TEXT_ANY,               /* serves all calls */
-	TEXT_PLANES,            /* whole planes of what is permuted (lower/planes.c) */
 	TEXT_CUT,               /* rows that end early in their tile: the fewer elements kept, the later (lower/cut.c) */
 	TEXT_HALF = TEXT_CUT + CUT_TEXTS,       /* the same with half the tile, and last with all of that (lower/half.c) */
 	TEXT_PEELED = TEXT_HALF + CUT_TEXTS + 1,     /* rows at one phase in pieces: the fewer elements kept, the later (lower/peel.c) */
@@ -48,7 +47,6 @@ typedef struct CuKernel {
 	CuParams params;        /* text_params, when all bodies are printed */
 	CuTexts *by_arch;
 	int64_t sure[TEXTS], kept[TEXTS];       /* a text with fewer registers is for rows from the one to below the other */
-	Str count, planes, rows, run;           /* of TEXT_PLANES: Fn.moved as launchers and kernels name it */
 	bool packed;            /* one of them shares thread blocks */
 	bool prints;            /* one of them calls printf */
 	bool starts;            /* one of them needs more of a launch than its grid */

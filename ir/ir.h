@@ -187,10 +187,6 @@ typedef struct HintValue { Str arch; int64_t value; } HintValue;        /* arch 
 typedef struct Hint { AttrKey unused; Str name; int n; HintValue v[8]; Span span; } Hint;       /* @warps(8, sm_90: 4) */
 typedef struct IrGeneric { Str name, value; } IrGeneric;
 
-/* y[i, k, j, :] = x[i, j, k, :] for `count` i, `planes` j of `rows` k, and rows of `run` elements, all of them one behind the other; tile:
- * so many of a row are in a tile of the kernel */
-typedef struct Planes { Str x, y; Elem elem; const Sym *count, *planes, *rows, *run; int64_t tile; } Planes;
-
 typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
 
 struct Fn {                     /* one monomorphic kernel */
@@ -255,8 +251,6 @@ struct Fn {                     /* one monomorphic kernel */
 	Fn *twin;               /* of a kernel with peeled texts, and of those: the same for two tile blocks; NULL: none */
 	Fn *paired;             /* the same kernel for so many, for aligned tensors; NULL: none */
 	Fn *whole;              /* the same kernel for rows as long as their tile, of aligned tensors (lower/whole.c); NULL: none */
-	Fn *planes;             /* the same kernel by whole planes of what it permutes, for short rows (lower/planes.c); NULL: none */
-	Planes *moved;          /* of such a text: what it moves */
 	Fn *portable;           /* the same kernel with a cluster that any device of the architecture runs; NULL: it has one itself */
 };
 

@@ -317,8 +317,6 @@ Module *lower_place(const Module *m, int arch, bool only, const Module *like, co
 	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
 	for (size_t i = 0; o->level > 0 && i < sizeof furthers / sizeof *furthers; i++)
 		if (!place_further(from, copy, &cx, &furthers[i])) return NULL;
-	for (int i = 0; o->level > 0 && i < from->fns.n; i++)
-		if (copy->fns.p[i]->odd) planes_place(from->fns.p[i], copy->fns.p[i]);
 	if (!place_further(from, copy, &cx, &portable)) return NULL;
 	return like ? joined(like, copy) : copy;
 }

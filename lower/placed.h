@@ -204,10 +204,6 @@ void dense_place(Fn *fn);                       /* PLACED: where in shared memor
 int dense_rows(const Fn *fn);                   /* of a warp */
 int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretch of an access, from a multiple of 16 on */
 
-/* ---- planes.c ---- */
-enum { PLANES_WARPS = 8, PLANES_BYTES = 32 << 10 };     /* of a thread block: six of them fit a multiprocessor of sm_90 */
-void planes_place(Fn *fn, Fn *placed);          /* fn: TYPED; placed: with an `odd`; the text for that, if any: placed->planes */
-
 /* ---- ahead.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */

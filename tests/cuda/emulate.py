@@ -30,7 +30,7 @@ def emulated(path, tool):
     last = host.rindex("\n}\n#endif")
     host = host[:last] + "\n" + host[last + 2:] if tail >= last else host
     # functions that are made of others are taken as they are printed
-    made = "".join(re.findall(r"(?ms)^CT_FN \w+ ct_(?:dense|skewed|planes)_\w+\(.*?^\}\n", text[:at])).replace("CT_FN", "static inline")
+    made = "".join(re.findall(r"(?ms)^CT_FN \w+ ct_(?:dense|skewed)_\w+\(.*?^\}\n", text[:at])).replace("CT_FN", "static inline")
     kernels = re.sub(r"(?m)^#pragma unroll.*\n", "", made) + kernels
     names = sorted(set(own) | {"ct_trap"})
     prelude = subprocess.run([tool] + names, input=kernels.encode(), capture_output=True, check=True).stdout.decode()

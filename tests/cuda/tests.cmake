@@ -46,7 +46,6 @@ ctilec_test(emulated/mixed "values;emulated;sim" cuda/mixed.py test --count 30 -
 ctilec_test(emit/coarsen "quick;golden" cuda/coarsen.py)
 ctilec_test(emit/several "quick;golden" cuda/several.py)
 ctilec_test(emit/early "quick;golden" cuda/early.py)
-ctilec_test(emit/planes "quick;golden" cuda/planes.py)
 ctilec_test(emit/peel "quick;golden" cuda/peel.py)
 ctilec_test(emit/sums "quick;golden" cuda/sums.py)
 ctilec_test(emit/linger "quick;golden" cuda/linger.py)
