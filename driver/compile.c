@@ -155,6 +155,7 @@ static void set_up(Unit *u)
 	u->target = find_target(o);
 	if (o->explain_schedule && (u->target != TARGET_CUDA || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--explain-schedule` prints how target cuda uses the GPU, and goes with no other target and no other `--emit`");
+	if (o->emit == EMIT_PLACED && !has_layouts(u)) usage_error("`--emit=placed` prints what target cuda places on threads, and goes with no other target");
 	if (o->report && (!has_layouts(u) || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--report` counts what target cuda does, and goes with no other target and no other `--emit`");
 	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
@@ -276,42 +277,50 @@ static LowerOptions lower_options(Unit *u)
 	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u) };
 }
 
-static bool is_placed(const Module *m) { return m->fns.n && m->fns.p[0]->stage == STAGE_PLACED; }
+static bool is_placed(const Module *m) { return m->versions.n || (m->fns.n && m->fns.p[0]->stage == STAGE_PLACED); }
 
-/* Kernels that are read as placed ones serve the architecture that they name. */
-static Module **already_placed(Unit *u, Module *m)
+static void set_archs(Unit *u, Module *m)
 {
-	Module **placed = NEW_ARRAY(A_UNIT, Module *, 1);
-	placed[0] = m;
-	u->eo.archs.n = 0;
-	for (int i = 0; i < m->fns.n; i++) {
-		const Fn *fn = m->fns.p[i];
-		Str arch = str_fmt("sm_%d%s", fn->arch, fn->specific ? "a" : "");
-		const ArchRow *row = arch_by_name(arch);
-		if (fn->stage != STAGE_PLACED || !row || (i && row != u->eo.archs.p[0])) {
-			diag_flush(stderr);
-			usage_error("kernel `%s` of `%s` is placed for `%s`: all kernels of a file are placed for one architecture", fn->name, u->opt->input, arch);
-		}
-		add_arch(&u->eo.archs, row);
-	}
-	return placed;
+	m->archs.n = 0;
+	for (int i = 0; i < u->eo.archs.n; i++)
+		vec_push(A_UNIT, &m->archs, ((IrArch){ u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific }));
 }
 
-static Module **place_all(Unit *u, Module *m)
+static const ArchRow *arch_row(int number, bool specific) { return arch_by_name(str_fmt("sm_%d%s", number, specific ? "a" : "")); }
+
+/* Versions that are read serve the architectures that they name; so does a kernel that is read as a placed one, in its only version. */
+static void already_placed(Unit *u, Module *m)
+{
+	u->eo.archs.n = 0;
+	for (int i = 0; i < m->archs.n; i++) add_arch(&u->eo.archs, arch_row(m->archs.p[i].number, m->archs.p[i].specific));
+	if (m->versions.n) return;
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = m->fns.p[i];
+		const ArchRow *row = arch_row(fn->arch, fn->specific);
+		if (fn->stage != STAGE_PLACED || !row || (i && row != u->eo.archs.p[0])) {
+			diag_flush(stderr);
+			usage_error("kernel `%s` of `%s` is placed for `sm_%d%s`: all kernels of a file are placed for one architecture", fn->name,
+				u->opt->input, fn->arch, fn->specific ? "a" : "");
+		}
+		add_arch(&u->eo.archs, row);
+		vec_push(A_UNIT, &m->versions, ((Version){ fn, str_intern(""), sym_const(1), 1, fn }));
+	}
+	set_archs(u, m);
+}
+
+/* Makes the versions of m, where the target has them. */
+static bool place_all(Unit *u, Module *m)
 {
 	LowerOptions lo = lower_options(u);
-	Module **placed = NEW_ARRAY(A_UNIT, Module *, u->eo.archs.n + 1);
-	if (!has_layouts(u)) return placed;
-	if (is_placed(m)) return already_placed(u, m);
-	for (int i = 0; i < u->eo.archs.n; i++) {
-		const Module *like = i && !lo.whole ? placed[i - 1] : NULL;
-		placed[i] = lower_place(m, u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific, like, &lo);
-		if (!placed[i]) return NULL;
+	if (!has_layouts(u)) return true;
+	if (is_placed(m)) {
+		already_placed(u, m);
+		return true;
 	}
-	int *arch = NEW_ARRAY(A_UNIT, int, u->eo.archs.n);
-	for (int i = 0; i < u->eo.archs.n; i++) arch[i] = u->eo.archs.p[i]->number;
-	if (u->target == TARGET_CUDA) lower_hints(m, placed, u->eo.archs.n, arch);
-	return placed;
+	set_archs(u, m);
+	if (!lower_place(m, &lo)) return false;
+	if (u->target == TARGET_CUDA) lower_hints(m);
+	return true;
 }
 
 /* ---- writing ---- */
@@ -451,13 +460,13 @@ static bool make_beside(Unit *u, const Module *m, Beside *beside)
 	return diag_errors() == 0;
 }
 
-static void print_program(const Unit *u, Out *o, Module *m, Module *const *placed, const Beside *beside)
+static void print_program(const Unit *u, Out *o, Module *m, const Beside *beside)
 {
 	switch (u->target) {
-	case TARGET_CUDA: emit_cuda(o, m, placed, &u->eo, beside); break;
+	case TARGET_CUDA: emit_cuda(o, m, &u->eo, beside); break;
 	case TARGET_C: emit_c(o, m, &u->eo); break;
 	case TARGET_TILE: emit_tile(o, m, &u->eo); break;
-	case TARGET_SIM: sim_program(o, m, placed[0], &u->eo); break;
+	case TARGET_SIM: sim_program(o, m, &u->eo); break;
 	case TARGET_COUNT: bug("no target");
 	}
 }
@@ -472,14 +481,18 @@ static bool back(Unit *u, Module *m)
 	if (is_placed(m) && (!has_layouts(u) || tiles)) usage_error("placed kernels are for targets `cuda` and `sim`, without `--tile-arch`");
 	if (tiles && !make_beside(u, m, &beside)) return false;
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
-	Module **placed = o->emit == EMIT_HEADER && !o->stop_after ? NULL : place_all(u, m);
-	if (!placed && o->emit != EMIT_HEADER) return o->stop_after && print_and_stop(u);
+	bool header_only = o->emit == EMIT_HEADER && !o->stop_after;
+	if (!header_only && !place_all(u, m)) return o->stop_after && print_and_stop(u);
 	if (o->stop_after) {
 		diag_flush(stderr);
 		usage_error("pass `%s` does not run here: target `%s`, -O%d", o->stop_after, target_rows[u->target].name, o->level);
 	}
+	if (o->emit == EMIT_PLACED) {
+		ir_print_complete(u->printed, m);
+		return print_and_stop(u);
+	}
 	if (o->explain_schedule) {
-		cuda_schedule(u->printed, m, placed, &u->eo);
+		cuda_schedule(u->printed, m, &u->eo);
 		return print_and_stop(u);
 	}
 	if (o->report) {
@@ -488,10 +501,10 @@ static bool back(Unit *u, Module *m)
 			diag_flush(stderr);
 			usage_error("`--report`: %s", wrong);
 		}
-		bool sound = sim_report(u->printed, m, placed, &u->eo, o->report_sizes);
+		bool sound = sim_report(u->printed, m, &u->eo, o->report_sizes);
 		return print_and_stop(u) && sound;
 	}
-	if (o->emit != EMIT_HEADER) print_program(u, program, m, placed, tiles ? &beside : NULL);
+	if (o->emit != EMIT_HEADER) print_program(u, program, m, tiles ? &beside : NULL);
 	if (u->header || o->emit == EMIT_HEADER) emit_header(header, m, &u->eo);
 	step_done(u, "emit");
 	if (diag_errors()) return false;

@@ -57,10 +57,10 @@ typedef struct Beside {
 	bool (*has)(const void *part, const char *fn);  /* is there a kernel of that name? */
 } Beside;
 
-/* Prints each kernel as it was placed, once for the architectures that share it, whose names `arches` lists; placed[i]: m for the
- * i-th of opt->archs. false: print said so of one. */
-typedef bool KernelPrinter(Out *o, const Fn *fn, Str arches, Str more);
-bool emit_kernels(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, KernelPrinter *print, Str more);
+/* Prints of each kernel the version for aligned tensors, or for all calls, once for the architectures that share it, whose names `arches`
+ * lists. false: print said so of one. */
+typedef bool KernelPrinter(Out *o, const Module *m, const Version *v, Str arches, Str more);
+bool emit_kernels(Out *o, const Module *m, const EmitOptions *opt, KernelPrinter *print, Str more);
 
 void emit_header(Out *o, const Module *m, const EmitOptions *opt);      /* the same bytes for every target */
 /* `#include "name.h"`; where there is no header, or none that could be named so, what it holds. */

@@ -39,20 +39,44 @@ const ArchRow *arch_by_name(const char *name)
 	return NULL;
 }
 
-bool emit_kernels(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, KernelPrinter *print, Str more)
+static Str arch_list(const Version *v, const EmitOptions *opt)
+{
+	Out *names = out_new();
+	for (int i = 0; i < opt->archs.n; i++)
+		if (v->archs >> i & 1) out_printf(names, "%s%s", names->n ? ", " : "", opt->archs.p[i]->name);
+	Str r = str_intern(names->p);
+	out_free(names);
+	return r;
+}
+
+/* The version for aligned tensors; where there is none, that for all calls. */
+static const Version *main_version(const Module *m, Versions of, int arch)
+{
+	const Version *r = NULL;
+	for (int i = of.first; i < of.first + of.n; i++) {
+		const Version *v = &m->versions.p[i];
+		if (v->archs >> arch & 1 && (!strcmp(v->name, "aligned") || (!r && !*v->name))) r = v;
+	}
+	return r;
+}
+
+bool emit_kernels(Out *o, const Module *m, const EmitOptions *opt, KernelPrinter *print, Str more)
 {
 	bool ok = true;
-	for (int k = 0; k < m->fns.n; k++)
-		for (int i = 0, next; i < opt->archs.n; i = next) {
-			const Fn *fn = placed[i]->fns.p[k];
-			Out *names = out_new();
-			for (next = i; next < opt->archs.n && placed[next]->fns.p[k] == fn; next++)
-				out_printf(names, "%s%s", next > i ? ", " : "", opt->archs.p[next]->name);
-			out_puts(o, k || i ? "\n" : "");
+	int n = 0;
+	Versions v = { 0, 0 };
+	for (int k = 0; k < m->fns.n; k++) {
+		v = ir_versions(m, m->fns.p[k], v.first + v.n);
+		const Version *last = NULL;
+		for (int i = 0; i < opt->archs.n; i++) {
+			const Version *one = main_version(m, v, i);
+			if (one == last) continue;
+			last = one;
+			out_puts(o, n++ ? "\n" : "");
 			ArenaMark mark = arena_mark(A_TMP);
-			ok &= print(o, fn, str_intern(names->p), more);
+			ok &= print(o, m, one, arch_list(one, opt), more);
 			arena_release(A_TMP, mark);
-			out_free(names);
 		}
+	}
 	return ok;
 }

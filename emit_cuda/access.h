@@ -33,7 +33,6 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 /* ---- view.c ---- */
 Str access_wide(Cu *g, const Val *v);           /* an integer scalar as long long */
 /* A power of two that divides an integer; sums and products keep it when they wrap. */
-int64_t access_multiple(const Val *v);
 
 /* ---- address.c ---- */
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as lower/access.h plans it */
@@ -53,7 +52,6 @@ Str access_whole(const Access *x);              /* that the tile lies wholly ins
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);
 Str access_turned(const Access *x);             /* the same of a turned row */
-int64_t access_origin_multiple(const Access *x, int a);
 
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */
 bool aim_later(Cu *g, const Op *load);          /* a store reads the buffer instead of this load_shared */
@@ -68,9 +66,5 @@ void access_take_held(Cu *g, const Op *op, Str held);
 void next_begin(Cu *g, const Op *loop);         /* in front of it: those of the first round */
 bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
 
-/* needs.c: what the launcher has to ask so that each piece of this access is aligned and either inside or outside. */
-void access_ask_launcher(const Access *x);
-/* A power of two that divides an extent, in the text for aligned tensors: by what the launcher asks there. 1: nothing is known. */
-int64_t access_launched_multiple(Cu *g, const Val *v);
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 #endif

@@ -214,11 +214,11 @@ Str access_whole(const Access *x)
 	return n ? str_intern_n(o->p, o->n) : NULL;
 }
 
-/* A power of two that divides the tile's offset along axis a, but for {offsets}. */
-int64_t access_origin_multiple(const Access *x, int a)
+static int64_t origin_multiple(const Access *x, int a)
 {
-	int64_t step = x->step[a], least = step & -step, index = access_multiple(ir_in(x->op, 1 + a));
-	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
+	AccessPlan p = { .rank = x->rank };
+	memcpy(p.step, x->step, sizeof p.step);
+	return access_origin_multiple(x->op, &p, a);
 }
 
 Str access_aligned(const Access *x)
@@ -229,7 +229,7 @@ Str access_aligned(const Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		int64_t size = elem_bytes(x->v->elem);
 		if (a == x->fast) {
-			int64_t step = access_origin_multiple(x, a), off = x->offset[a];
+			int64_t step = origin_multiple(x, a), off = x->offset[a];
 			if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
 		} else if ((x->v->multiple[a] * size) % bytes) {
 			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);

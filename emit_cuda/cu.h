@@ -71,17 +71,10 @@ typedef struct Cu {
 	const bool *rare;       /* by Val id: only one element needs it (lower/rare.c) */
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
-	/* A kernel of many registers has two texts. The one for aligned tensors has no element-wise access, whose registers would
-	 * leave room for fewer warps; the launcher asks whether all of `needs` hold. */
-	bool aligned;           /* this is that text */
+	const Sym *guard;       /* of the version */
+	bool aligned;           /* Fn.aligned: no access is of single elements, whose registers would leave room for fewer warps */
 	bool one_way;           /* and its accesses are one way each (memory.c) */
 	Stream stream;
-	bool undecided;         /* the launcher cannot know whether some access is aligned */
-	VEC(Str) needs;         /* conditions over parameters and dimensions */
-	const Str *asked;       /* in that text: what the launcher asks beside `needs` */
-	int asked_n;
-	int relied;             /* one more than there were of `needs` when the text first relied on them; 0: it does not */
-	int widest;             /* 32-bit registers of the widest tile in an access */
 	bool prints;            /* calls printf */
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */

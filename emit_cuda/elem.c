@@ -203,6 +203,24 @@ static Str literal_text(Cu *g, const Op *op, const char *reg)
 	return str_fmt("ct_%s_values[%s]", cu_val(g, op->out[0])->name, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
 }
 
+static bool is_asked(const Sym *guard, const Sym *s)
+{
+	return guard == s || (guard->kind == SYM_AND && (is_asked(guard->arg[0], s) || is_asked(guard->arg[1], s)));
+}
+
+/* A power of two that divides an extent where the version's guard holds. 1: nothing is known. */
+static int64_t asked_multiple(const Cu *g, const Val *v)
+{
+	enum { MOST = 16 };     /* elements of the widest piece */
+	while (v->def && (v->def->code == OP_CAST || v->def->code == OP_BROADCAST)) v = ir_in(v->def, 0);
+	if (!g->aligned || !v->def || v->def->code != OP_LAUNCH) return 1;
+	const Sym *s = ir_attr(v->def, AT_SYM)->u.sym;
+	if (s->kind != SYM_ATOM || s->atom != ATOM_DIM) return 1;
+	for (int n = MOST; n > 1; n /= 2)
+		if (is_asked(g->guard, sym_cmp(SYM_EQ, sym_mod(s, sym_const(n)), sym_const(0)))) return n;
+	return 1;
+}
+
 /* For aligned tensors, whose extents are multiples of a piece: the elements of a piece lie before an extent if the first does, so
  * one comparison serves all. The text of operand i of a comparison that so becomes the same for the whole piece; NULL: it is none. */
 static Str of_piece(Cu *g, const Op *op, int i, Str text)
@@ -211,7 +229,7 @@ static Str of_piece(Cu *g, const Op *op, int i, Str text)
 	const Val *x = ir_in(op, i);
 	uint8_t bit[LAY_BITS];
 	if (!below || !type_is_tile(x->type) || !x->def || x->def->code != OP_IOTA || !elem_is_int(x->type->elem)) return NULL;
-	int64_t multiple = access_launched_multiple(g, ir_in(op, 1 - i));
+	int64_t multiple = asked_multiple(g, ir_in(op, 1 - i));
 	int axis = x->type->rank - 1, run = x->lay->out[axis] ? lay_run(*x->lay, axis, bit) : 0;
 	while (run > 0 && multiple % ((int64_t)1 << run)) run--;
 	return run ? str_fmt("(%s & ~%d)", text, (1 << run) - 1) : NULL;

@@ -6,7 +6,7 @@
 #include "emit_cuda/beside.h"
 #include "emit_cuda/device.h"
 #include "emit_cuda/group.h"
-#include "emit_cuda/texts.h"
+#include "emit_cuda/versions.h"
 
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
 
@@ -29,7 +29,7 @@ static void arch_macros(Out *o, const EmitOptions *opt)
 			for (int k = 0; k < opt->archs.n; k++)
 				if (opt->archs.p[k]->specific) out_printf(c, " && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)", opt->archs.p[k]->number);
 		}
-		out_printf(o, "#if %s\n#define %s 1\n#else\n#define %s 0\n#endif\n", c->p, text_arch(a), text_arch(a));
+		out_printf(o, "#if %s\n#define %s 1\n#else\n#define %s 0\n#endif\n", c->p, arch_macro(a), arch_macro(a));
 	}
 }
 
@@ -45,50 +45,48 @@ static void file_head(Out *o, const Module *m, const EmitOptions *opt)
 	arch_macros(o, opt);
 }
 
-/* What the head of a file has to know of the texts that follow. */
-typedef struct Texts {
+/* What the head of a file has to know of the versions that follow. */
+typedef struct Survey {
 	bool prints;            /* one calls printf */
 	bool lines;             /* one has directives */
-} Texts;
+} Survey;
 
-static Texts survey(const CuKernels *kernels, const EmitOptions *opt)
+static Survey survey(const CuKernels *kernels)
 {
-	Texts r = { 0 };
+	Survey r = { 0 };
 	for (int i = 0; i < kernels->n; i++) {
 		const CuKernel *k = &kernels->p[i];
 		r.prints |= k->prints;
-		for (int a = 0; a < opt->archs.n; a++)
-			for (int t = 0; t < TEXTS; t++) {
-				const CuText *text = &k->by_arch[a].of[t];
-				r.lines |= text->line.any;
-			}
+		for (int v = 0; v < k->versions.n; v++) r.lines |= k->versions.p[v].line.any;
 	}
 	return r;
 }
 
-void emit_cuda(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, const Beside *beside)
+void emit_cuda(Out *o, const Module *m, const EmitOptions *opt, const Beside *beside)
 {
 	CuKernels kernels = { 0 };
 	SnipSet *used = NEW(A_UNIT, SnipSet);
 	Out *host = out_new();
+	Versions of = { 0, 0 };
 	snip_init(used, &cuda_device);
-	text_module(m);
+	version_module(m);
 	for (int i = 0; i < m->fns.n; i++) {
 		CuKernel k = { .fn = m->fns.p[i] };
-		texts_make(&k, i, placed, opt, used);
+		of = ir_versions(m, k.fn, of.first + of.n);
+		versions_make(&k, m, of, opt, used);
 		vec_push(A_UNIT, &kernels, k);
 	}
 	if (diag_errors()) return;
 	launch_host(host, m, &kernels, opt, beside);
-	Texts texts = survey(&kernels, opt);
+	Survey all = survey(&kernels);
 	file_head(o, m, opt);
-	if (texts.prints || used->used[snip_find(used, "ct_trap")])
+	if (all.prints || used->used[snip_find(used, "ct_trap")])
 		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
 	snip_print(used, put_text, o);
 	out_puts(o, "\n/* ---- kernels ---- */\n");
 	wgmma_functions(o);
-	if (texts.lines) lines_begin(o);
-	for (int i = 0; i < kernels.n; i++) texts_print(o, &kernels.p[i], opt);
+	if (all.lines) lines_begin(o);
+	for (int i = 0; i < kernels.n; i++) versions_print(o, &kernels.p[i], opt);
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
 	emit_include(o, m, opt);
 	if (beside) beside_print(o, beside, beside->kernels);

@@ -1,38 +1,29 @@
-/* One text of a kernel: its head, which thread of which tile block runs it, its body. */
+/* One version of a kernel: its head, which thread of which tile block runs it, its body. */
 #include "base/diag.h"
-#include "emit_cuda/texts.h"
+#include "emit_cuda/versions.h"
 
 #include "emit/names.h"
 #include "emit_cuda/group.h"
 
-Str text_arch(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
+Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
 
 static const Module *module;
 
-void text_module(const Module *m) { module = m; }
-
-static Str name_of(const Fn *fn, const ArchRow *a, TextKind t)
-{
-	Str name = str_fmt("%s_sm%d%s", name_entry(fn->name), a->number, a->specific ? "a" : "");
-	if (t == TEXT_ALIGNED) return str_fmt("%s_aligned", name);
-	if (t == TEXT_PAIRED) return str_fmt("%s_paired", name);
-	if (t == TEXT_WHOLE) return str_fmt("%s_whole", name);
-	if (t == TEXT_PORTABLE) return str_fmt("%s_portable", name);
-	if (fn->peel_line) return str_fmt("%s_%s_%d%s", name, fn->apart ? "twin" : "peeled", fn->row_regs, fn->peel_short ? "_short" : "");
-	return t == TEXT_ANY ? name : str_fmt("%s_below_%lld", name, (long long)cut_kept(fn));
-}
+void version_module(const Module *m) { module = m; }
 
 /* A C function of the author's may be called `f_sm80`. */
-Str text_name(const Fn *fn, const ArchRow *a, TextKind t)
+Str version_name(const Version *v, const ArchRow *a)
 {
-	Str name = name_of(fn, a, t);
+	Str name = str_fmt("%s_sm%d%s%s%s", name_entry(v->of->name), a->number, a->specific ? "a" : "", *v->name ? "_" : "", v->name);
 	for (int i = 0; i < module->entries.n; i++)
 		if (name_entry(module->entries.p[i]->name) == name) return str_fmt("ct_%s", name);
 	return name;
 }
 
-static void title(Out *o, const Fn *fn, TextKind kind)
+static void title(Out *o, const Version *v)
 {
+	const Fn *fn = v->fn;
+	int64_t known;
 	Out *t = out_new();
 	out_printf(t, "%s", fn->source_name ? fn->source_name : fn->name);
 	for (int i = 0; i < fn->generics.n; i++)
@@ -42,14 +33,8 @@ static void title(Out *o, const Fn *fn, TextKind kind)
 	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
-	if (kind == TEXT_ALIGNED) out_puts(t, "; for aligned tensors");
-	else if (kind == TEXT_PAIRED) out_printf(t, "; for aligned tensors, %d tile blocks at once", fn->tiles);
-	else if (kind == TEXT_WHOLE) out_puts(t, "; for aligned tensors with rows as long as their tile");
-	else if (kind == TEXT_PORTABLE) out_puts(t, "; for devices without larger clusters");
-	else if (fn->peel_line) out_printf(t, "; for rows of %lld elements or more, less than %lld, that begin at one phase%s",
-		(long long)fn->peel_least, (long long)peel_below(fn), fn->apart ? ", 2 tile blocks at once" : "");
-	else if (kind != TEXT_ANY) out_printf(t, "; for rows of %lld elements or more, less than %lld", (long long)cut_sure(fn),
-		(long long)cut_kept(fn));
+	if (!sym_is_const(v->guard, &known)) out_printf(t, "; for %s", sym_text(v->guard));
+	else if (*v->name) out_printf(t, "; %s", v->name);
 	comment_text(o, t->p, "// ");
 	out_free(t);
 }
@@ -62,7 +47,7 @@ static const char *param_type(const IrParam *p)
 
 static void add_param(CuParams *params, const char *type, Str name) { vec_push(A_UNIT, params, ((CuParam){ type, name, name })); }
 
-void text_params(CuKernel *k)
+void version_params(CuKernel *k)
 {
 	CuParams *params = &k->params;
 	const Fn *fn = k->fn;
@@ -148,10 +133,11 @@ static void thread_index(Cu *g)
 	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> %d) * %lld;\n", lanes, (long long)fn->shared_bytes);
 }
 
-Cu text_body(CuKernel *k, const Fn *fn, const EmitOptions *opt, bool aligned)
+Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 {
+	const Fn *fn = v->fn;
 	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
-		.aligned = aligned, .one_way = aligned && bound_one_way(fn), .asked = k->needs.p, .asked_n = k->needs.n };
+		.guard = v->guard, .aligned = fn->aligned, .one_way = fn->aligned && bound_one_way(fn) };
 	g.val = NEW_ARRAY(A_TMP, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
@@ -182,7 +168,7 @@ static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
 	int by_threads = (a->specific ? 2048 : 1536) / threads, most = a->specific ? 32 : 16;
 	if (blocks > by_threads) blocks = by_threads;
 	if (blocks > most) blocks = most;
-	Str on = str_intern(text_arch(a));
+	Str on = str_intern(arch_macro(a));
 	if (group_has_roles(fn)) blocks = 1;    /* roles change their registers: the compiler must know how many they start with */
 	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
 }
@@ -202,29 +188,29 @@ static bool has_op(const Fn *fn, OpCode code)
 	return s.found;
 }
 
-bool text_dependent(const Fn *fn) { return has_op(fn, OP_GRID_WAIT); }
+bool version_dependent(const Fn *fn) { return has_op(fn, OP_GRID_WAIT); }
 
-bool text_together(const Fn *fn) { return has_op(fn, OP_GRID_MEET); }
+bool version_together(const Fn *fn) { return has_op(fn, OP_GRID_MEET); }
 
-const char text_wait[] = "\tct_grid_wait();\n";
+const char version_wait[] = "\tct_grid_wait();\n";
 
 /* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could begin
  * before the last has ended. Kernels with roles say themselves who waits. */
-bool text_waits(const CuText *t, const ArchRow *a) { return a->number >= DEPENDENT_FROM && !t->roles; }
+bool version_waits(const CuVersion *t, const ArchRow *a) { return a->number >= DEPENDENT_FROM && !t->roles; }
 
-void text_print(Out *o, const CuKernel *k, const CuText *t, TextKind kind, const ArchRow *a, const EmitOptions *opt)
+void version_print(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *a, const EmitOptions *opt)
 {
-	const Fn *fn = t->fn;
-	title(o, fn, kind);
+	const Fn *fn = t->v->fn;
+	title(o, t->v);
 	comment_text(o, k->fn->doc, "/// ");
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a, t->blocks[a->specific]));
 	/* known to the compiler, barriers of the cluster are one instruction each */
-	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", text_arch(a), fn->cluster);
-	out_printf(o, "%s(", text_name(fn, a, kind));
+	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", arch_macro(a), fn->cluster);
+	out_printf(o, "%s(", version_name(t->v, a));
 	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
-	out_printf(o, ")\n{\n#if %s\n", text_arch(a));
+	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
 	out_refer(o, t->o->p, t->line.split);
-	if (text_waits(t, a)) out_puts(o, text_wait);
+	if (version_waits(t, a)) out_puts(o, version_wait);
 	out_refer(o, t->o->p + t->line.split, t->o->n - t->line.split);
 	if (t->line.any) lines_own(o, opt);
 	out_puts(o, "\n");

@@ -1,12 +1,11 @@
-/* How the launcher takes a text of a kernel for a call, and starts it. */
-#include "emit_cuda/texts.h"
+/* How the launcher takes a version of a kernel for a call, and starts it. */
+#include "emit_cuda/versions.h"
 
 #include "base/diag.h"
 #include "emit/device.h"
 #include "emit/host.h"
 #include "emit/names.h"
 #include "emit_cuda/beside.h"
-#include "emit_cuda/peel.h"
 #include "emit_cuda/start.h"
 
 /* Of the module whose launchers are being printed: HostTarget.start names them by their Fn. */
@@ -22,105 +21,137 @@ Str cu_launch(Cu *g, const Sym *s)
 	return str_fmt("ct_l%d", v->n - 1);
 }
 
-static bool is_peeled(TextKind t) { return t >= TEXT_PEELED && t < TEXT_ALIGNED; }        /* twins are, too */
-static bool is_twin(TextKind t) { return t >= TEXT_TWIN && t < TEXT_ALIGNED; }
+/* ---- guards ---- */
+static Str guard_text(Cu *g, const Sym *s);
 
-static Str table_name(TextKind t)
+static bool is_power_of_2(const Sym *s, int64_t *v) { return sym_is_const(s, v) && *v > 0 && !(*v & (*v - 1)); }
+
+static Str address(const Sym *phase) { return str_fmt("(uintptr_t)%s", name_c(phase->name)); }
+
+/* s == 0, or phases that are equal modulo a power of 2; NULL: something else. */
+static Str multiple_text(Cu *g, const Sym *s)
 {
-	if (t == TEXT_ANY) return "ct_k";
-	if (is_twin(t)) return str_fmt("ct_k_twin%d", t - TEXT_TWIN);
-	if (is_peeled(t)) return str_fmt("ct_k_peeled%d", t - TEXT_PEELED);
-	if (t == TEXT_PAIRED) return "ct_k_paired";
-	if (t == TEXT_WHOLE) return "ct_k_whole";
-	return t == TEXT_ALIGNED ? str_intern("ct_k_aligned") : str_fmt("ct_k_below%d", t);
+	const Sym *a = s->arg[0], *b = s->arg[1];
+	int64_t n, zero;
+	if (a->kind != SYM_MOD || !is_power_of_2(a->arg[1], &n)) return NULL;
+	if (sym_is_const(b, &zero) && !zero) return str_fmt("(%s & %lld) == 0", guard_text(g, a->arg[0]), (long long)n - 1);
+	if (b->kind != SYM_MOD || b->arg[1] != a->arg[1] || a->arg[0]->atom != ATOM_PHASE || b->arg[0]->atom != ATOM_PHASE) return NULL;
+	return str_fmt("((%s ^ %s) & %lld) == 0", address(a->arg[0]), address(b->arg[0]), (long long)n - 1);
 }
 
-static void kernel_row(Out *o, const CuKernel *k, const EmitOptions *opt, int arch, TextKind t)
+static Str compare_text(Cu *g, const Sym *s, const char *op)
 {
-	const ArchRow *a = opt->archs.p[arch];
-	const Fn *fn = k->by_arch[arch].of[t].fn;
+	return str_fmt("%s %s %s", guard_text(g, s->arg[0]), op, guard_text(g, s->arg[1]));
+}
+
+/* Of what versions.c asks; whatever else is known at launch is a number that the launcher has computed. */
+static Str guard_text(Cu *g, const Sym *s)
+{
+	Str r;
+	int64_t n;
+	if (s->kind == SYM_ATOM && s->atom == ATOM_BLOCKS) return "ct_blocks";
+	switch (s->kind) {
+	case SYM_AND: return str_fmt("%s\n\t&& %s", guard_text(g, s->arg[0]), guard_text(g, s->arg[1]));
+	case SYM_EQ: return (r = multiple_text(g, s)) ? r : compare_text(g, s, "==");
+	case SYM_LT: return compare_text(g, s, "<");
+	case SYM_LE:
+		if (sym_is_const(s->arg[0], &n) && s->arg[1]->atom == ATOM_BLOCKS) return str_fmt("ct_blocks >= CT_LEAST(%lld)", (long long)n);
+		return compare_text(g, s, "<=");
+	case SYM_ALIGNED: return str_fmt("((uintptr_t)%s & %lld) == 0", name_c(s->name), (long long)s->value - 1);
+	default: return cu_launch(g, s);
+	}
+}
+
+static bool serves_all(const Version *v) { return sym_is_const(v->guard, NULL); }
+
+void launch_guards(CuKernel *k)
+{
+	Cu g = { .launch = &k->launch };
+	for (int i = 0; i < k->versions.n; i++)
+		if (!serves_all(k->versions.p[i].v)) guard_text(&g, k->versions.p[i].v->guard);
+}
+
+/* ---- the table of versions, by architecture ---- */
+static void kernel_row(Out *o, const Version *v, const ArchRow *a)
+{
+	const Fn *fn = v->fn;
 	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1, tiles = fn->tiles ? fn->tiles : packed;
 	if (fn->apart) tiles = -2 * fn->apart;
 	if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
-	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", text_name(fn, a, t), a->number, a->specific,
+	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", version_name(v, a), a->number, a->specific,
 		cu_threads(fn), cluster, tiles, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
 }
 
-/* Of two rows of one architecture the later one comes first into question. */
-static int kernel_rows(const CuKernel *k, const EmitOptions *opt)
+/* Calls f for each row; how many there are. */
+static int each_row(const CuKernel *k, const EmitOptions *opt, void (*f)(Out *o, const Version *v, const ArchRow *a), Out *o)
 {
-	int n = opt->archs.n;
-	for (int i = 0; i < opt->archs.n; i++) n += k->by_arch[i].of[TEXT_PORTABLE].fn != NULL;
+	int n = 0;
+	for (int a = 0; a < opt->archs.n; a++)
+		for (int i = 0; i < k->versions.n; i++) {
+			const Version *v = k->versions.p[i].v;
+			if (!(v->archs >> a & 1)) continue;
+			if (f) f(o, v, opt->archs.p[a]);
+			n++;
+		}
 	return n;
 }
 
-static void kernel_table(Out *o, const CuKernel *k, const EmitOptions *opt, TextKind t)
+/* ct_fits: which versions may serve the call, in the order of the table. Each condition is asked once. */
+static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 {
-	out_printf(o, "static const CtKernel %s[] = {\n", table_name(t));
-	for (int i = 0; i < opt->archs.n; i++) {
-		if (k->by_arch[i].of[TEXT_PORTABLE].fn) kernel_row(o, k, opt, i, TEXT_PORTABLE);
-		kernel_row(o, k, opt, i, k->by_arch[i].of[t].fn ? t : TEXT_ANY);
+	Cu g = { .launch = &k->launch };
+	VEC(const Sym *) asked = { 0 };
+	for (int i = 0; i < k->versions.n; i++) {
+		const Sym *s = k->versions.p[i].v->guard;
+		int at = 0;
+		while (at < asked.n && asked.p[at] != s) at++;
+		if (at < asked.n || serves_all(k->versions.p[i].v)) continue;
+		out_printf(o, "const char ct_if%d = %s;\n", asked.n, guard_text(&g, s));
+		vec_push(A_TMP, &asked, s);
 	}
-	out_printf(o, "};\nstatic volatile signed char %s_pick[CT_DEVICES];\n", table_name(t));
+	if (!asked.n) return;
+	out_puts(o, "const char ct_fits[] = { ");
+	for (int a = 0, n = 0; a < opt->archs.n; a++)
+		for (int i = 0; i < k->versions.n; i++) {
+			const Version *v = k->versions.p[i].v;
+			int at = 0;
+			if (!(v->archs >> a & 1)) continue;
+			while (at < asked.n && asked.p[at] != v->guard) at++;
+			out_printf(o, n++ ? ", " : "");
+			if (at < asked.n) out_printf(o, "ct_if%d", at);
+			else out_puts(o, "1");
+		}
+	out_puts(o, " };\n");
 }
 
-static void launch_text(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, TextKind t)
+static bool asks(const CuKernel *k)
 {
-	Str table = table_name(t);
-	out_printf(o, "return ct_launch(\"%s\", %s_pick, %s, %d, ct_blocks, ct_args, stream);\n", name, table, table, kernel_rows(k, opt));
-}
-
-static bool is_half(TextKind t) { return t >= TEXT_HALF && t < TEXT_PEELED; }
-static bool is_cut(TextKind t) { return t >= TEXT_CUT && t < TEXT_PEELED; }
-
-/* Do its tile blocks follow each other in a cluster? */
-static bool follows(const CuKernel *k, const EmitOptions *opt, TextKind t)
-{
-	for (int i = 0; i < opt->archs.n; i++)
-		if (k->by_arch[i].of[t].fn && follow_distance(k->by_arch[i].of[t].fn)) return true;
+	for (int i = 0; i < k->versions.n; i++)
+		if (!serves_all(k->versions.p[i].v)) return true;
 	return false;
 }
 
-static void launch_if(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name, TextKind t)
+static void start_row(Out *o, const Version *v, const ArchRow *a)
 {
-	bool aligned = text_is_for_aligned(t);
-	const Conditions *v = aligned ? &k->needs : &k->lengths;
-	out_puts(o, "if (");
-	if (t == TEXT_PAIRED || is_twin(t)) out_puts(o, "ct_blocks >= CT_PAIRS\n\t&& ");
-	if (is_cut(t) && follows(k, opt, t)) out_puts(o, "ct_blocks >= 4 * CT_PAIRS\n\t&& ");
-	for (int i = 0; i < v->n; i++) {
-		out_puts(o, i ? "\n\t&& " : "");
-		if (aligned) out_puts(o, v->p[i]);
-		else out_printf(o, "%s >= %lld && %s < %lld", v->p[i], (long long)k->sure[t], v->p[i], (long long)k->kept[t]);
-	}
-	if (t == TEXT_WHOLE) out_printf(o, "\n\t&& %s", k->whole);
-	for (int i = 0; is_peeled(t) && i < k->phases.n; i++) out_printf(o, "\n\t&& %s", k->phases.p[i]);
-	out_puts(o, ")\n\t");
-	launch_text(o, k, opt, name, t);
+	(void)a;
+	out_printf(o, "\t{ %d, %d, %d },\n", v->fn->persistent, version_dependent(v->fn), version_together(v->fn));
 }
 
-static void print_start(Out *o, const CuKernel *k, const EmitOptions *opt, const char *name)
+static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
 {
-	int n = opt->archs.n;
+	const char *name = k->fn->source_name ? k->fn->source_name : k->fn->name, *fits = asks(k) ? "ct_fits" : "NULL";
+	int n = each_row(k, opt, NULL, o);
+	out_puts(o, "static const CtKernel ct_k[] = {\n");
+	each_row(k, opt, kernel_row, o);
+	out_puts(o, "};\nstatic volatile unsigned long long ct_runs[CT_DEVICES];\n");
+	if (!k->starts) {
+		out_printf(o, "return ct_launch(\"%s\", ct_runs, ct_k, %s, %d, ct_blocks, ct_args, stream);\n", name, fits, n);
+		return;
+	}
 	out_puts(o, "static const CtStart ct_how[] = {\n");
-	for (int i = 0; i < n; i++) {
-		const Fn *fn = k->by_arch[i].of[TEXT_ANY].fn;
-		out_printf(o, "\t{ %d, %d, %d },\n", fn->persistent, text_dependent(fn), text_together(fn));
-	}
+	each_row(k, opt, start_row, o);
 	out_printf(o, "};\nstatic volatile int ct_most[%d * CT_DEVICES];\n", n);
-	out_printf(o, "return ct_start(\"%s\", ct_k_pick, ct_most, ct_k, ct_how, %d, ct_blocks, ct_args, stream);\n", name, n);
-}
-
-/* Before the text for aligned tensors, which computes all pads of short rows? Where it does on all architectures. In a cluster single
- * elements cost more than pads: layer norm of 20,000 columns of f32 would fall from 94 to 89 % of the copy rate. */
-static bool goes_first(const CuKernel *k, const EmitOptions *opt, TextKind t)
-{
-	bool first = is_peeled(t) || is_half(t) || is_cut(t);
-	for (int i = 0; first && i < opt->archs.n; i++) {
-		const CuText *of = k->by_arch[i].of;
-		first = of[t].fn && (is_half(t) || (is_cut(t) ? of[TEXT_HALF].fn && !of[t].fn->cluster : peel_leads(of[t].fn)));
-	}
-	return first;
+	out_printf(o, "return ct_start(\"%s\", ct_runs, ct_most, ct_k, %s, ct_how, %d, ct_blocks, ct_args, stream);\n", name, fits, n);
 }
 
 static const CuKernel *find_kernel(const Fn *fn)
@@ -128,7 +159,7 @@ static const CuKernel *find_kernel(const Fn *fn)
 	static int next;                /* kernels are started in their order: the search goes on where it ended */
 	int tried = 0;
 	while (tried < kernels->n && kernels->p[(next + tried) % kernels->n].fn != fn) tried++;
-	if (tried == kernels->n) bug("no text for kernel %s", fn->name);
+	if (tried == kernels->n) bug("no versions of kernel %s", fn->name);
 	next = (next + tried) % kernels->n;
 	return &kernels->p[next];
 }
@@ -156,23 +187,15 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\nconst unsigned long long ct_d%d = ct_divisor(ct_g%d);\n", a, a, a, a);
 	}
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
-	for (int t = 0; t < TEXTS_FOR_CALLS; t++)
-		if (texts_any(k, opt, t)) kernel_table(o, k, opt, t);
+	print_guards(o, (CuKernel *)k, opt);
 	print_args(o, k);
-	const char *name = fn->source_name ? fn->source_name : fn->name;
-	if (k->starts) {
-		print_start(o, k, opt, name);
-		return;
-	}
-	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
-		if (texts_any(k, opt, t) && goes_first(k, opt, t)) launch_if(o, k, opt, name, t);
-	for (int t = TEXTS_FOR_CALLS - 1; t > TEXT_ANY; t--)
-		if (texts_any(k, opt, t) && !goes_first(k, opt, t)) launch_if(o, k, opt, name, t);
-	launch_text(o, k, opt, name, TEXT_ANY);
+	print_launch(o, k, opt);
 }
 
 static const HostTarget host_cuda = { .cpp = true, .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
 	.start = start_kernel, .instead = beside_instead, .clear = device_clear };
+
+static void find_blocks(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->atom == ATOM_BLOCKS; }
 
 void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOptions *opt, const Beside *beside)
 {
@@ -184,10 +207,13 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 		maps |= k->maps.n > 0;
 		needs.divides |= k->fn->ngrid > 1;
 		needs.attributes |= k->starts;
-		needs.wide |= kernel_rows(k, opt) > opt->archs.n;
-		for (int t = TEXT_TWIN; t < TEXT_ALIGNED; t++) needs.twins |= texts_any(k, opt, t);
-		for (int t = 0; t < TEXTS; t++) needs.follows |= follows(k, opt, t);
-		needs.pairs |= needs.twins || needs.follows || texts_any(k, opt, TEXT_PAIRED);
+		for (int v = 0; v < k->versions.n; v++) {
+			const Fn *fn = k->versions.p[v].v->fn;
+			needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
+			needs.twins |= fn->apart > 0;
+			needs.follows |= follow_distance(fn) > 0;
+			sym_atoms(k->versions.p[v].v->guard, find_blocks, &needs.blocks);
+		}
 	}
 	Out *starts = out_new();
 	start_functions(starts, &needs);

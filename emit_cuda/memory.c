@@ -349,7 +349,6 @@ static void print_access(Access *x)
 		return;
 	}
 	Str whole = access_whole(x);
-	access_ask_launcher(x);
 	print_ahead(x);
 	print_policy(x);
 	words_of_pieces(x);

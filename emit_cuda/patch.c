@@ -170,7 +170,6 @@ static void read_patch(Reader *r, int log2)
 	Str whole = whole_text(r, ~0u), aligned = NULL;
 	if (log2) {
 		x->vec = log2;
-		access_ask_launcher(x);
 		if (!g->aligned) out_printf(g->o, "const int ct_aligned = %s;\n", access_aligned(x));
 		aligned = g->aligned ? NULL : str_intern("ct_aligned");
 	}

@@ -462,17 +462,3 @@ Str peel_equals(const Cu *g, Lay l, const char *reg, Str y, const char *sign)
 		sign, y, of_thread(l));
 	return str_fmt("(%s < %d ? %s : (unsigned int)ct_end %s (unsigned int)%s)", reg, g->fn->row_regs, here, sign, y);
 }
-
-/* ---- the launcher ---- */
-/* Do tensors whose rows are alike begin at one phase? */
-void peel_ask(const Fn *fn, void (*add)(void *ctx, Str s), void *ctx)
-{
-	const char *first = NULL;
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		const Val *v = ir_accessed(op);
-		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay) || !peel_begins(fn, op)) continue;
-		Str name = name_c(fn->params.p[ir_in(op, 0)->index].name);
-		if (first && name != first) add(ctx, str_fmt("(((uintptr_t)%s ^ (uintptr_t)%s) & 15) == 0", first, name));
-		if (!first) first = name;
-	}
-}

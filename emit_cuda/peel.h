@@ -19,5 +19,4 @@ void peel_store(Cu *g, const Op *op);
 Str peel_iota(const Cu *g, Lay l, const char *reg);     /* the number of the element in a register */
 Str peel_below_length(const Cu *g, Lay l, const char *reg);     /* is it one of the row? */
 Str peel_equals(const Cu *g, Lay l, const char *reg, Str y, const char *sign); /* sign: == or != */
-void peel_ask(const Fn *fn, void (*add)(void *ctx, Str s), void *ctx);  /* what the launcher has to ask */
 #endif

@@ -362,9 +362,10 @@ static void conversions(const Sched *s)
 	out_free(t);
 }
 
-static bool explain_kernel(Out *o, const Fn *fn, Str arches, Str more)
+static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches, Str more)
 {
-	(void)more;
+	(void)m, (void)more;
+	const Fn *fn = v->fn;
 	static const Row head = { { "at", "access", "to", "tile", "elements a thread", "bytes at once", "lanes", "warps", "sectors / least" } };
 	Sched s = { .o = o, .fn = fn, .store = NEW_ARRAY(A_TMP, const Op *, fn->nval + 1), .live = NEW_ARRAY(A_TMP, Live, fn->nval + 1),
 		.held = NEW_ARRAY(A_TMP, int, fn->nval + 1) };
@@ -383,7 +384,7 @@ static bool explain_kernel(Out *o, const Fn *fn, Str arches, Str more)
 	return true;
 }
 
-void cuda_schedule(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt)
+void cuda_schedule(Out *o, const Module *m, const EmitOptions *opt)
 {
-	emit_kernels(o, m, placed, opt, explain_kernel, NULL);
+	emit_kernels(o, m, opt, explain_kernel, NULL);
 }

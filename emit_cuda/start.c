@@ -2,7 +2,8 @@
 #include "emit_cuda/start.h"
 
 static const char host_head[] =
-	"/* A kernel is compiled for each architecture of the list; where its text is left out, it has room for one thread only. */\n"
+	"/* Versions of a kernel by architecture, of each in the order in which they are asked. Where its code is left out, one has room for\n"
+	" * one thread only. */\n"
 	"typedef struct CtKernel { const void *fn; int arch, only, threads, cluster, packed, shared; const char *name; } CtKernel;\n"
 	"#define CT_DEVICES 64\n"
 	"\n";
@@ -29,78 +30,94 @@ static const char host_room[] =
 	"\treturn e == cudaSuccess && n > 0;\n"
 	"}\n"
 	"\n";
-static const char host_asks_room[] = "\t\tif (e == cudaSuccess && k[i].cluster > 8 && !ct_has_room(&k[i])) continue;\n";
 
-static const char host_choose[] =
-	"/* The number, from 1, of the newest kernel that the device runs; minus a status where there is none. */\n"
-	"static int ct_choose(const char *name, int device, const CtKernel *k, int n)\n"
+static const char host_usable[] =
+	"/* Does the device run it? few, most: of one that has more threads than that. e: another failure. */\n"
+	"static int ct_usable(const CtKernel *k, const CtKernel **few, int *most, cudaError_t *e)\n"
 	"{\n"
-	"\tint major = 0, minor = 0, at = 0, few = 0, most = 0;\n"
+	"\tcudaFuncAttributes a;\n"
+	"\t*e = cudaFuncGetAttributes(&a, k->fn);\n"
+	"\tif (*e == cudaErrorInvalidDeviceFunction || *e == cudaErrorNoKernelImageForDevice) {\n"
+	"\t\tcudaGetLastError();\n"
+	"\t\t*e = cudaSuccess;\n"
+	"\t\treturn 0;\n"
+	"\t}\n"
+	"\tif (*e == cudaSuccess && a.maxThreadsPerBlock < k->threads) {\n"
+	"\t\tif (!*few) *few = k, *most = a.maxThreadsPerBlock;\n"
+	"\t\treturn 0;\n"
+	"\t}\n"
+	"\tif (*e == cudaSuccess && k->shared > 48 * 1024)\n"
+	"\t\t*e = cudaFuncSetAttribute(k->fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k->shared);\n";
+static const char host_asks_room[] = "\tif (*e == cudaSuccess && k->cluster > 8 && !ct_has_room(k)) return 0;\n";
+static const char host_usable_end[] = "\treturn *e == cudaSuccess;\n}\n\n";
+
+static const char host_find[] =
+	"/* Versions that the device runs, of the newest architecture of which it runs any: the number of the first in the high half, a bit for\n"
+	" * each from there on in the low half; 0: *status says why. */\n"
+	"static unsigned long long ct_find(const char *name, int device, const CtKernel *k, int n, int *status)\n"
+	"{\n"
+	"\tint major = 0, minor = 0, at = 0, most = 0, first;\n"
 	"\tchar list[160] = \"\";\n"
+	"\tconst CtKernel *few = NULL;\n"
 	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
 	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
-	"\tfor (int i = n - 1; i >= 0; i--) {\n"
-	"\t\tcudaFuncAttributes a;\n"
-	"\t\tcudaError_t e;\n"
-	"\t\tif (k[i].only ? k[i].arch != 10 * major + minor : k[i].arch > 10 * major + minor) continue;\n"
-	"\t\te = cudaFuncGetAttributes(&a, k[i].fn);\n"
-	"\t\tif (e == cudaErrorInvalidDeviceFunction || e == cudaErrorNoKernelImageForDevice) {\n"
-	"\t\t\tcudaGetLastError();\n"
-	"\t\t\tcontinue;\n"
+	"\tfor (int end = n; end > 0; end = first) {\n"
+	"\t\tunsigned long long runs = 0;\n"
+	"\t\tfor (first = end - 1; first > 0 && k[first - 1].arch == k[first].arch && k[first - 1].only == k[first].only; first--) continue;\n"
+	"\t\tif (k[first].only ? k[first].arch != 10 * major + minor : k[first].arch > 10 * major + minor) continue;\n"
+	"\t\tfor (int i = first; i < end; i++) {\n"
+	"\t\t\tcudaError_t e;\n"
+	"\t\t\truns |= (unsigned long long)ct_usable(&k[i], &few, &most, &e) << (i - first);\n"
+	"\t\t\tif (e != cudaSuccess) return *status = ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e)), 0;\n"
 	"\t\t}\n"
-	"\t\tif (e == cudaSuccess && a.maxThreadsPerBlock < k[i].threads) {\n"
-	"\t\t\tif (!few) few = k[i].threads, most = a.maxThreadsPerBlock;\n"
-	"\t\t\tcontinue;\n"
-	"\t\t}\n"
-	"\t\tif (e == cudaSuccess && k[i].shared > 48 * 1024)\n"
-	"\t\t\te = cudaFuncSetAttribute(k[i].fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k[i].shared);\n";
-
-static const char host_chosen[] =
-	"\t\tif (e != cudaSuccess) return -ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
-	"\t\treturn i + 1;\n"
+	"\t\tif (runs) return (unsigned long long)first << 32 | runs;\n"
 	"\t}\n"
-	"\tif (few) return -ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the device runs at most %d of it\", name, major, minor, few, most);\n"
-	"\tfor (int i = 0; i < n && at < 140; i++) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? \", \" : \"\", k[i].name);\n";
+	"\tif (few) return *status = ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the device runs at most %d of it\", name, major, minor, few->threads, most), 0;\n"
+	"\tfor (int i = 0; i < n && at < 140; i++)\n"
+	"\t\tif (!i || strcmp(k[i].name, k[i - 1].name)) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? \", \" : \"\", k[i].name);\n";
 static const char host_no_arch[] =
-	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list);\n";
+	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list), 0;\n";
 static const char host_no_arch_beside[] =
-	"\treturn -ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s%s\", name, major, minor, list, CT_TILE_LIST);\n";
+	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s%s\", name, major, minor, list, CT_TILE_LIST), 0;\n";
 
 static const char host_launch[] =
 	"}\n"
 	"\n"
-	"/* The kernel for the current device. pick: what was chosen for each; writing it twice writes the same. */\n"
-	"static int ct_pick(const char *name, volatile signed char *pick, const CtKernel **k, int n, int *device)\n"
+	"/* The first version that the current device runs and whose guard holds (fits; NULL: all do). runs: what was found for each device;\n"
+	" * writing it twice writes the same. */\n"
+	"static int ct_pick(const char *name, volatile unsigned long long *runs, const CtKernel **k, const char *fits, int n, int *device)\n"
 	"{\n"
-	"\tint which;\n"
+	"\tunsigned long long found;\n"
+	"\tint status = CTILE_OK;\n"
 	"\tcudaError_t e = cudaGetDevice(device);\n"
 	"\tif (e != cudaSuccess) return ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
-	"\twhich = *device < CT_DEVICES ? pick[*device] : 0;\n"
-	"\tif (!which) {\n"
-	"\t\twhich = ct_choose(name, *device, *k, n);\n"
-	"\t\tif (which < 0) return -which;\n"
-	"\t\tif (*device < CT_DEVICES) pick[*device] = (signed char)which;\n"
-	"\t}\n"
-	"\t*k += which - 1;\n"
-	"\treturn CTILE_OK;\n"
+	"\tfound = *device < CT_DEVICES ? runs[*device] : 0;\n"
+	"\tif (!found) found = ct_find(name, *device, *k, n, &status);\n"
+	"\tif (found && *device < CT_DEVICES) runs[*device] = found;\n"
+	"\tif (!found) return status;\n"
+	"\tfor (int i = (int)(found >> 32); (unsigned int)found; found = (found & 0xffffffffu) >> 1, i++)\n"
+	"\t\tif (found & 1 && (!fits || fits[i])) {\n"
+	"\t\t\t*k += i;\n"
+	"\t\t\treturn CTILE_OK;\n"
+	"\t\t}\n"
+	"\treturn ct_fail(CTILE_CUDA, \"%s: the device runs no version of the kernel that serves this call\", name);\n"
 	"}\n"
 	"\n"
-	"CT_HELPER int ct_launch(const char *name, volatile signed char *pick, const CtKernel *k, int n, int64_t blocks, void **args,\n"
-	"\tstruct CUstream_st *stream)\n"
+	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, const CtKernel *k, const char *fits, int n, int64_t blocks,\n"
+	"\tvoid **args, struct CUstream_st *stream)\n"
 	"{\n"
-	"\tint device = 0, status = ct_pick(name, pick, &k, n, &device);\n"
+	"\tint device = 0, status = ct_pick(name, runs, &k, fits, n, &device);\n"
 	"\tcudaError_t e;\n"
 	"\tif (status) return status;\n"
 	"\tint threads = k->threads, packed = k->packed, shared = k->shared;\n"
 	"\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n";
 
-static const char host_spread[] = "\tfor (; packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
-
-/* Where tile blocks are paired, too: thread blocks of clusters stay what they are. */
-static const char host_spread_alone[] =
+/* Thread blocks of clusters stay what they are. */
+static const char host_spread[] =
 	"\tfor (; k->cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
 static const char host_least[] =
-	"#ifndef CT_PAIRS\n#define CT_PAIRS 256        /* tile blocks from which two at once, thread blocks from which large ones leave no multiprocessor idle */\n#endif\n\n";
+	"/* Tile blocks from which a version for many of them runs; tests ask for fewer. */\n"
+	"#ifndef CT_LEAST\n#define CT_LEAST(n) (n)\n#endif\n\n";
 
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
 static const char host_blocks_twin[] =
@@ -164,14 +181,15 @@ static const char host_divisor[] =
 void start_functions(Out *o, const StartNeeds *n)
 {
 	out_puts(o, host_head);
-	if (n->pairs) out_puts(o, host_least);
+	if (n->blocks) out_puts(o, host_least);
 	if (n->wide) out_puts(o, host_room);
-	out_puts(o, host_choose);
+	out_puts(o, host_usable);
 	if (n->wide) out_puts(o, host_asks_room);
-	out_puts(o, host_chosen);
+	out_puts(o, host_usable_end);
+	out_puts(o, host_find);
 	out_puts(o, n->beside ? host_no_arch_beside : host_no_arch);
 	out_puts(o, host_launch);
-	out_puts(o, n->pairs ? host_spread_alone : host_spread);
+	out_puts(o, host_spread);
 	if (n->follows) out_puts(o, host_blocks_follow);
 	out_puts(o, (n->twins ? host_blocks_twin : host_blocks) + n->follows);  /* without its tab */
 	out_puts(o, n->dependent ? host_start : host_start_plain);
@@ -186,12 +204,12 @@ const char start_with_attributes[] =
 	" * twice writes the same. */\n"
 	"typedef struct CtStart { int persistent, dependent, together; } CtStart;\n"
 	"\n"
-	"CT_HELPER int ct_start(const char *name, volatile signed char *pick, volatile int *most, const CtKernel *kernels,\n"
-	"\tconst CtStart *how, int n, int64_t blocks, void **args, struct CUstream_st *stream)\n"
+	"CT_HELPER int ct_start(const char *name, volatile unsigned long long *runs, volatile int *most, const CtKernel *kernels,\n"
+	"\tconst char *fits, const CtStart *how, int n, int64_t blocks, void **args, struct CUstream_st *stream)\n"
 	"{\n"
 	"\tconst CtKernel *k = kernels;\n"
 	"\tint device = 0, fit = 0, sms = 0;\n"
-	"\tint status = ct_pick(name, pick, &k, n, &device);\n"
+	"\tint status = ct_pick(name, runs, &k, fits, n, &device);\n"
 	"\tcudaLaunchConfig_t c = {};\n"
 	"\tcudaLaunchAttribute a[3] = {};\n"
 	"\tcudaError_t e = cudaSuccess;\n"

@@ -10,22 +10,6 @@ static Str i64_text(Cu *g, const Sym *s)
 	return cu_launch(g, s);
 }
 
-/* A power of two that divides s whatever the atoms are. */
-static int64_t sym_multiple(const Sym *s)
-{
-	int64_t r = 1, v;
-	if (sym_is_const(s, &v)) return v ? v & -v : (int64_t)1 << 32;
-	if (s->kind == SYM_MUL)
-		for (int i = 0; i < s->n; i++)
-			if (r < (int64_t)1 << 31) r *= sym_multiple(s->arg[i]) < 1 << 16 ? sym_multiple(s->arg[i]) : 1 << 16;
-	if (s->kind == SYM_ADD) {
-		r = (int64_t)1 << 32;
-		for (int i = 0; i < s->n; i++)
-			if (sym_multiple(s->arg[i]) < r) r = sym_multiple(s->arg[i]);
-	}
-	return r;
-}
-
 void memory_params(Cu *g)
 {
 	for (int i = 0; i < g->fn->params.n; i++) {
@@ -56,20 +40,6 @@ Str access_wide(Cu *g, const Val *v)            /* an integer scalar as long lon
 	if (ir_const_value(v, &n)) return str_fmt(n.i == (int32_t)n.i ? "%lld" : "%lldll", (long long)n.i);
 	Str s = cu_scalar(g, v);
 	return v->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
-}
-
-int64_t access_multiple(const Val *v)
-{
-	Num n;
-	if (ir_const_value(v, &n)) return n.i ? n.i & -n.i : (int64_t)1 << 32;
-	if (v->def && (v->def->code == OP_MUL || v->def->code == OP_ADD || v->def->code == OP_SUB)) {
-		int64_t x = access_multiple(ir_in(v->def, 0)), y = access_multiple(ir_in(v->def, 1));
-		int64_t r = v->def->code != OP_MUL ? (x < y ? x : y) : (x < 1 << 16 ? x : 1 << 16) * (y < 1 << 16 ? y : 1 << 16);
-		return r < 1 << 16 ? r : 1 << 16;
-	}
-	if (v->def && v->def->code == OP_LAUNCH) return sym_multiple(ir_attr(v->def, AT_SYM)->u.sym);
-	if (v->def && v->def->code == OP_CAST) return access_multiple(ir_in(v->def, 0));
-	return 1;
 }
 
 static void permute_view(Cu *g, const Op *op)

@@ -294,6 +294,14 @@ void ir_copy_entries(Module *to, const Module *from)
 	}
 }
 
+Versions ir_versions(const Module *m, const Fn *fn, int from)
+{
+	Versions r = { from, 0 };
+	while (r.first < m->versions.n && m->versions.p[r.first].of != fn) r.first++;
+	while (r.first + r.n < m->versions.n && m->versions.p[r.first + r.n].of == fn) r.n++;
+	return r;
+}
+
 /* ---- changing ---- */
 Val *ir_settle(const Op *op, int i)
 {

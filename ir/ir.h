@@ -226,17 +226,15 @@ struct Fn {                     /* one monomorphic kernel */
 	bool dense;             /* its rows lie side by side: a warp moves those of its tile blocks together (lower/dense.c) */
 	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
+	bool aligned;           /* each piece of each access lies at a multiple of its size, and wholly inside its tensor or wholly outside */
 	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers behind shorter ones may be left out
 	 * (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */
 	int row_log2;
 	VEC(const Sym *) below;
 	int row_regs_log2;      /* of the registers of such a row */
-	int row_regs;           /* those of them that this text has; 0: all */
+	int row_regs;           /* those of them that this version has; 0: all */
 	bool row_shifts;        /* place p of a row may hold element p - phase (lower/turn.c) */
-	int row_sure;           /* so many of them are wholly inside of rows that this text is for */
-	Fn *cut;                /* of an `odd` kernel: the copy with the fewest; of that: the next one */
-	Fn *half;               /* of an `odd` kernel: with half the tile, for rows that fit that (lower/half.c) */
-	Fn *odd;                /* the same kernel placed so, for tensors that are not aligned (lower/odd.c); NULL: none */
+	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
 	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register behind the others (lower/peel.c) */
 	bool peels;             /* placed for them: twice the registers a thread */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
@@ -244,14 +242,9 @@ struct Fn {                     /* one monomorphic kernel */
 	bool peel_short;        /* and fewer than half of their tile */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
 	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
-	bool rest;              /* of an `odd` kernel and its copies: peeled texts take most rows */
-	Fn *peel;               /* of a kernel placed for aligned tensors: the copy with the fewest registers; its `cut` is the next one */
-	int tiles;              /* so many neighbouring tile blocks are one in this text (lower/pair.c); 0: one */
-	int apart;              /* a text takes tile blocks so far apart as one (lower/twin.c); 0: it takes one */
-	Fn *twin;               /* of a kernel with peeled texts, and of those: the same for two tile blocks; NULL: none */
-	Fn *paired;             /* the same kernel for so many, for aligned tensors; NULL: none */
-	Fn *whole;              /* the same kernel for rows as long as their tile, of aligned tensors (lower/whole.c); NULL: none */
-	Fn *portable;           /* the same kernel with a cluster that any device of the architecture runs; NULL: it has one itself */
+	bool rest;              /* other versions take most rows: this one takes what registers nvcc gives it */
+	int tiles;              /* so many neighbouring tile blocks are one in this version (lower/pair.c); 0: one */
+	int apart;              /* it takes tile blocks so far apart as one (lower/twin.c); 0: it takes one */
 };
 
 /* ---- entries: what the header declares ---- */
@@ -297,9 +290,22 @@ struct Entry {
 	HostVec body;
 };
 
+/* A kernel placed under what is assumed of a call. A launch goes through its variants in their author's order; of a variant's versions
+ * for the newest architecture that the device runs, the first one runs whose guard holds, and whose cluster the device has room for. */
+typedef struct IrArch { int number; bool specific; } IrArch;    /* sm_90, sm_90a */
+typedef struct Version {
+	Fn *of;                 /* the kernel, TYPED: parameters, dimensions, what must hold of a call */
+	Str name;               /* what tells it from the kernel's other versions: "aligned"; "": serves all calls */
+	const Sym *guard;       /* a condition over dimensions, parameters, tensors' addresses, blocks(); 1: serves all calls */
+	uint32_t archs;         /* bits: of Module.archs */
+	Fn *fn;                 /* PLACED */
+} Version;
+
 struct Module {
 	Str path;               /* main source as shown */
 	VEC(Fn *) fns;          /* kernels that some entry launches, in order of first use */
+	VEC(IrArch) archs;      /* for which there are versions, in ascending order */
+	VEC(Version) versions;  /* in the order of fns; of each, by architecture, then in the order in which guards are asked */
 	VEC(Entry *) entries;   /* in order of the source */
 	VEC(Src *) sources;     /* main file first, then imports in order of loading: for the depfile */
 };
@@ -334,6 +340,10 @@ bool ir_has_hint(const Fn *fn, const char *name);
 int64_t ir_hint(const Fn *fn, const char *name, int arch);      /* for this architecture (90), else for all; 0: nothing */
 void ir_set_layout(Val *v, Lay l);
 
+/* The versions of a kernel are neighbours: the first of those of fn at `from` or behind it, and how many; none: n 0. */
+typedef struct Versions { int first, n; } Versions;
+Versions ir_versions(const Module *m, const Fn *fn, int from);
+
 /* to->fns are copies of from->fns in the same order: gives `to` copies of the entries that launch them. */
 void ir_copy_entries(Module *to, const Module *from);
 
@@ -357,6 +367,8 @@ Str ir_num_text(Elem e, Num n);                 /* exact: "1.5", "0.1", "-inf", 
 Str ir_op_text(const Op *op);                   /* one line, without regions; tolerates a broken op */
 void ir_print(Out *o, const Module *m);
 void ir_print_places(Out *o, const Module *m);  /* with comments `// loc(line:column)` */
+/* All that emitters look at: lines of the sources, too. Reading it gives the same bytes of every target. */
+void ir_print_complete(Out *o, const Module *m);
 void ir_print_fn(Out *o, const Fn *fn);
 Module *ir_read(Src *src);                      /* NULL after diagnostics */
 /* Checks the rules of the stage; a broken one is a bug naming `after` (the pass). Returns the sentence in test mode. */

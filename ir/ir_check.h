@@ -9,6 +9,7 @@ typedef struct Check {
 	const Fn *fn;           /* of the kernel being checked, or NULL */
 	const Entry *entry;     /* of the entry being checked, or NULL */
 	const Op *op;           /* being checked, or NULL */
+	bool guard;             /* an expression is one */
 	int last_fn;            /* where is_fn_of found the last kernel */
 	Str msg;                /* the first rule that is broken */
 	Span at;

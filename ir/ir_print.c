@@ -21,7 +21,15 @@
  *
  * A value is %name.id or %id; ids are printed as they are, so that two dumps can be compared. Operands come first, then
  * attributes in braces, result types after the colon, each with ` @ layout` when PLACED, then the regions. Names that are no
- * identifiers stand in quotes. Source places are comments, on request. What is missing in a half-built module prints as `?`,
+ * identifiers stand in quotes. Behind the kernels stand their versions, with the architectures that they serve and their guard:
+ *
+ *   version gemm_f16 "aligned" for sm_80, sm_90a {
+ *           guard aligned(a, 16) && k % 8 == 0
+ *           source gemm
+ *           ...
+ *   }
+ *
+ * Source places are comments, on request. What is missing in a half-built module prints as `?`,
  * which does not read back. */
 #include "ir/ir.h"
 
@@ -218,8 +226,8 @@ Str ir_op_text(const Op *op)
 	return out_take(o);
 }
 
-/* Places are comments: they are not read back. */
-static bool with_places;
+/* Places are comments: they are not read back. Of versions, on request, they are lines of the sources that stand in front of all. */
+static bool with_places, with_lines;
 
 static void print_place(Out *o, Span at)
 {
@@ -230,9 +238,17 @@ static void print_place(Out *o, Span at)
 
 static void print_block(Out *o, const IrBlock *b, Span at);
 
+static void print_line(Out *o, Span at)
+{
+	if (!with_lines || !src_of(at)) return;
+	Place p = src_place(at.lo);
+	out_printf(o, " at %d:%u", p.src->index, (unsigned)p.line);
+}
+
 static void print_op(Out *o, const Op *op)
 {
 	print_head(o, op);
+	print_line(o, op->span);
 	for (int i = 0; i < op->nregion; i++) {
 		out_puts(o, " do ");
 		print_block(o, op->region[i], i ? (Span){ 0, 0 } : op->span);
@@ -347,6 +363,24 @@ static void print_parts(Out *o, const Fn *fn)
 	out_puts(o, "\n");
 }
 
+const FnFlag irt_fn_flags[FN_FLAGS] = {
+	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) }, { "alternate", offsetof(Fn, alternate) },
+	{ "alone", offsetof(Fn, alone) }, { "dense", offsetof(Fn, dense) }, { "rest", offsetof(Fn, rest) },
+};
+
+bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }
+
+/* rows 12 [n] holds 8 of 4 sure 4: of 2^12 elements, in 8 of 2^4 registers, 4 of them wholly inside; peeled: how. See Fn. */
+static void print_rows(Out *o, const Fn *fn)
+{
+	out_printf(o, "rows %d ", fn->row_log2);
+	print_syms(o, fn->below.n, fn->below.p);
+	out_printf(o, " holds %d of %d sure %d%s\n", fn->row_regs, fn->row_regs_log2, fn->row_sure, fn->row_shifts ? " shifts" : "");
+	if (!fn->peel_line) return;
+	out_printf(o, "peeled %d least %" PRId64 " apart %d stage %" PRId64 "%s\n", fn->peel_line, fn->peel_least, fn->peel_apart, fn->stage_at,
+		fn->peel_short ? " short" : "");
+}
+
 static void print_fn_head(Out *o, const Fn *fn)
 {
 	out_puts(o, "source ");
@@ -386,6 +420,12 @@ static void print_fn_head(Out *o, const Fn *fn)
 	if (fn->lanes) out_printf(o, "lanes %d\n", fn->lanes);
 	if (fn->packed) out_printf(o, "packed %d\n", fn->packed);
 	if (fn->shared_bytes) out_printf(o, "shared %" PRId64 "\n", fn->shared_bytes);
+	if (fn->warp_bytes) out_printf(o, "warp_bytes %" PRId64 "\n", fn->warp_bytes);
+	if (fn->tiles) out_printf(o, "tiles %d\n", fn->tiles);
+	if (fn->apart) out_printf(o, "apart %d\n", fn->apart);
+	for (int i = 0; i < FN_FLAGS; i++)
+		if (irt_fn_flag(fn, i)) out_printf(o, "%s\n", irt_fn_flags[i].name);
+	if (fn->row_log2) print_rows(o, fn);
 }
 
 void ir_print_fn(Out *o, const Fn *fn)
@@ -400,6 +440,41 @@ void ir_print_fn(Out *o, const Fn *fn)
 	out_puts(o, "\n");
 	out_off(o);
 	out_puts(o, "}\n");
+}
+
+/* ---- versions ---- */
+static void print_arch(Out *o, IrArch a) { out_printf(o, "sm_%d%s", a.number, a.specific ? "a" : ""); }
+
+static void print_version(Out *o, const Module *m, const Version *v)
+{
+	out_puts(o, "version ");
+	print_name(o, v->of->name);
+	out_puts(o, " ");
+	print_string(o, v->name);
+	for (int i = 0, n = 0; i < m->archs.n; i++) {
+		if (!(v->archs >> i & 1)) continue;
+		out_puts(o, n++ ? ", " : " for ");
+		print_arch(o, m->archs.p[i]);
+	}
+	out_puts(o, " {\n");
+	out_in(o);
+	out_puts(o, "guard ");
+	print_sym(o, v->guard);
+	out_puts(o, "\n");
+	print_fn_head(o, v->fn);
+	out_puts(o, "body ");
+	print_block(o, v->fn->body, v->fn->span);
+	out_puts(o, "\n");
+	out_off(o);
+	out_puts(o, "}\n");
+}
+
+static void print_versions(Out *o, const Module *m)
+{
+	for (int i = 0; i < m->versions.n; i++) {
+		out_puts(o, "\n");
+		print_version(o, m, &m->versions.p[i]);
+	}
 }
 
 /* ---- entries ---- */
@@ -562,19 +637,45 @@ static void print_entry(Out *o, const Entry *e)
 	out_puts(o, "}\n");
 }
 
+/* Sources by their numbers, with so many lines as places need. */
+static void print_files(Out *o)
+{
+	for (int i = 0; with_lines && i < src_count(); i++) {
+		const Src *f = src_at(i);
+		Place end = src_place(f->base + f->len);
+		out_printf(o, "file %d ", i);
+		print_string(o, f->path);
+		out_printf(o, " %u\n", (unsigned)end.line);
+	}
+}
+
 void ir_print(Out *o, const Module *m)
 {
 	out_puts(o, "module ");
 	print_string(o, m->path ? src_mapped(m->path) : "");
 	out_puts(o, "\n");
+	print_files(o);
+	for (int i = 0; i < m->archs.n && m->versions.n; i++) {
+		out_puts(o, i ? ", " : "archs ");
+		print_arch(o, m->archs.p[i]);
+	}
+	out_puts(o, m->versions.n ? "\n" : "");
 	for (int i = 0; i < m->fns.n; i++) {
 		out_puts(o, "\n");
 		ir_print_fn(o, m->fns.p[i]);
 	}
+	print_versions(o, m);
 	for (int i = 0; i < m->entries.n; i++) {
 		out_puts(o, "\n");
 		print_entry(o, m->entries.p[i]);
 	}
+}
+
+void ir_print_complete(Out *o, const Module *m)
+{
+	with_lines = true;
+	ir_print(o, m);
+	with_lines = false;
 }
 
 void ir_print_places(Out *o, const Module *m)

@@ -4,10 +4,12 @@
  *
  * Lenient where people write by hand: comments, header lines in any order, values without a number (%acc), default words.
  * An operation's operands begin on its own line. Spans of what is read are places in the text. */
+#include <string.h>
+
 #include "ir/ir_read.h"
 #include "ir/ir_text.h"
 
-enum { DEPTH_MAX = 200 };
+enum { DEPTH_MAX = 200, CUT_LENGTHS = 16 /* of a line `rows` */ };
 
 /* ---- maps from names ---- */
 static Slot *map_slot(const Map *m, Str key)
@@ -204,6 +206,48 @@ static void read_parts(Reader *r, Fn *fn)
 	fn->parts_clear = read_fn_name(r);
 }
 
+static void need_word(Reader *r, const char *word)
+{
+	if (!lex_accept_word(&r->l, word)) lex_expected(&r->l, str_fmt("`%s`", word));
+}
+
+static void read_rows(Reader *r, Fn *fn)
+{
+	const Sym *below[CUT_LENGTHS];
+	fn->row_log2 = rd_small(r, "a number");
+	int n = rd_syms(r, CUT_LENGTHS, below);
+	for (int i = 0; i < n; i++) vec_push(A_UNIT, &fn->below, below[i]);
+	need_word(r, "holds");
+	fn->row_regs = rd_small(r, "a number");
+	need_word(r, "of");
+	fn->row_regs_log2 = rd_small(r, "a number");
+	need_word(r, "sure");
+	fn->row_sure = rd_small(r, "a number");
+	fn->row_shifts = lex_accept_word(&r->l, "shifts");
+}
+
+static void read_peeled(Reader *r, Fn *fn)
+{
+	fn->peel_line = rd_small(r, "a number of bytes");
+	need_word(r, "least");
+	fn->peel_least = lex_int(&r->l, "a number");
+	need_word(r, "apart");
+	fn->peel_apart = rd_small(r, "a number");
+	need_word(r, "stage");
+	fn->stage_at = lex_int(&r->l, "a number of bytes");
+	fn->peel_short = lex_accept_word(&r->l, "short");
+}
+
+static bool read_flag(Reader *r, Fn *fn)
+{
+	for (int i = 0; i < FN_FLAGS; i++) {
+		if (!lex_accept_word(&r->l, irt_fn_flags[i].name)) continue;
+		*(bool *)((char *)fn + irt_fn_flags[i].offset) = true;
+		return true;
+	}
+	return false;
+}
+
 static bool read_fn_line(Reader *r, Fn *fn)
 {
 	Lex *l = &r->l;
@@ -228,7 +272,12 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "lanes")) fn->lanes = rd_small(r, "a number");
 	else if (lex_accept_word(l, "packed")) fn->packed = rd_small(r, "a number");
 	else if (lex_accept_word(l, "shared")) fn->shared_bytes = lex_int(l, "a number of bytes");
-	else return false;
+	else if (lex_accept_word(l, "warp_bytes")) fn->warp_bytes = lex_int(l, "a number of bytes");
+	else if (lex_accept_word(l, "tiles")) fn->tiles = rd_small(r, "a number");
+	else if (lex_accept_word(l, "apart")) fn->apart = rd_small(r, "a number");
+	else if (lex_accept_word(l, "rows")) read_rows(r, fn);
+	else if (lex_accept_word(l, "peeled")) read_peeled(r, fn);
+	else return read_flag(r, fn);
 	return true;
 }
 
@@ -236,6 +285,23 @@ static void number_rest(Reader *r)
 {
 	for (int i = 0; i < r->unnumbered.n; i++) r->unnumbered.p[i]->id = r->fn->nval++;
 	r->unnumbered.n = 0;
+}
+
+/* From the brace on, in which the guard of a version comes first. */
+static void read_fn(Reader *r, Fn *fn, Version *v)
+{
+	lex_need(&r->l, '{', "`{`");
+	rd_declare_names(r);
+	if (v) {
+		need_word(r, "guard");
+		v->guard = rd_sym(r);
+	}
+	while (!r->l.failed && read_fn_line(r, fn)) continue;
+	if (!lex_accept_word(&r->l, "body")) lex_expected(&r->l, "a line of the kernel's head, or `body`");
+	rd_block(r, fn->body);
+	lex_need(&r->l, '}', "`}`");
+	number_rest(r);
+	for (int i = 0; i < fn->params.n && i < fn->body->args.n; i++) fn->params.p[i].val = fn->body->args.p[i];
 }
 
 static void read_kernel(Reader *r)
@@ -249,15 +315,76 @@ static void read_kernel(Reader *r)
 	if (!rd_put(&r->fns, name, fn)) lex_error(&r->l, D_IR_TWICE, at, name);
 	if (lex_accept_word(&r->l, "placed")) fn->stage = STAGE_PLACED;
 	else if (!lex_accept_word(&r->l, "typed")) lex_expected(&r->l, "`typed` or `placed`");
-	lex_need(&r->l, '{', "`{`");
-	rd_declare_names(r);
-	while (!r->l.failed && read_fn_line(r, fn)) continue;
-	if (!lex_accept_word(&r->l, "body")) lex_expected(&r->l, "a line of the kernel's head, or `body`");
-	rd_block(r, fn->body);
-	lex_need(&r->l, '}', "`}`");
-	number_rest(r);
-	for (int i = 0; i < fn->params.n && i < fn->body->args.n; i++) fn->params.p[i].val = fn->body->args.p[i];
+	read_fn(r, fn, NULL);
 	vec_push(A_UNIT, &r->m->fns, fn);
+}
+
+/* ---- versions ---- */
+/* sm_90a */
+static IrArch read_arch(Reader *r)
+{
+	IrArch a = { 0, false };
+	Span at = lex_span(&r->l);
+	Str name = lex_name(&r->l, "an architecture");
+	if (!name) return a;
+	const char *p = name;
+	if (strncmp(p, "sm_", 3)) p = "";
+	else for (p += 3; *p >= '0' && *p <= '9' && a.number < 1000; p++) a.number = 10 * a.number + (*p - '0');
+	a.specific = *p == 'a';
+	if (!a.number || p[a.specific]) lex_error(&r->l, D_IR_NAME, at, name, r->l.src->path);
+	return a;
+}
+
+static void read_archs(Reader *r)
+{
+	do vec_push(A_UNIT, &r->m->archs, read_arch(r));
+	while (lex_accept(&r->l, ','));
+}
+
+static uint32_t read_served(Reader *r)
+{
+	uint32_t set = 0;
+	do {
+		Span at = lex_span(&r->l);
+		IrArch a = read_arch(r);
+		int i = 0;
+		while (i < r->m->archs.n && (r->m->archs.p[i].number != a.number || r->m->archs.p[i].specific != a.specific)) i++;
+		if (i == r->m->archs.n || i > 31) lex_error(&r->l, D_IR_NAME, at, str_fmt("sm_%d", a.number), "archs");
+		else set |= (uint32_t)1 << i;
+	} while (lex_accept(&r->l, ','));
+	return set;
+}
+
+static void read_version(Reader *r)
+{
+	Span at = lex_span(&r->l);
+	Version v = { .of = read_fn_name(r) };
+	v.name = rd_string(r, "a version's name in quotes");
+	need_word(r, "for");
+	v.archs = read_served(r);
+	if (r->l.failed) return;
+	v.fn = r->fn = ir_fn(v.of->name, at);
+	v.fn->stage = STAGE_PLACED;
+	r->owner = v.of->name;
+	r->values = (Map){ 0 };
+	read_fn(r, v.fn, &v);
+	vec_push(A_UNIT, &r->m->versions, v);
+}
+
+/* Their text is not needed: as many lines are. */
+static void read_file(Reader *r)
+{
+	Span at = lex_span(&r->l);
+	int64_t number = lex_int(&r->l, "a number");
+	Str path = rd_string(r, "a path in quotes");
+	int64_t lines = lex_int(&r->l, "a number of lines");
+	if (!r->l.failed && (number != r->files.n || lines < 1 || lines > SRC_MOST)) lex_error(&r->l, D_IR_NUMBER, at, str_i64(number), "file");
+	if (r->l.failed) return;
+	char *text = arena_alloc(A_UNIT, (size_t)lines);
+	memset(text, '\n', (size_t)lines - 1);
+	Src *src = src_add(path, text, (size_t)lines - 1);
+	if (src) vec_push(A_UNIT, &r->files, src);
+	else lex_error(&r->l, D_IR_NUMBER, at, str_i64(lines), "file");
 }
 
 /* ---- modules ---- */
@@ -271,8 +398,11 @@ Module *ir_read(Src *src)
 	vec_push(A_UNIT, &r.m->sources, src);
 	while (!r.l.failed && r.l.tok != T_END) {
 		if (lex_accept_word(&r.l, "kernel")) read_kernel(&r);
+		else if (lex_accept_word(&r.l, "file")) read_file(&r);
+		else if (lex_accept_word(&r.l, "archs")) read_archs(&r);
+		else if (lex_accept_word(&r.l, "version")) read_version(&r);
 		else if (lex_accept_word(&r.l, "entry")) rd_entry(&r);
-		else lex_expected(&r.l, "`kernel` or `entry`");
+		else lex_expected(&r.l, "`kernel`, `version` or `entry`");
 	}
 	if (r.l.failed) return NULL;
 	Span at = { 0, 0 };

@@ -15,7 +15,8 @@ typedef struct Reader {
 	Lex l;
 	int depth;
 	Module *m;
-	Fn *fn;                 /* of the kernel being read */
+	Fn *fn;                 /* of the kernel or version being read */
+	VEC(Src *) files;       /* that places name by their number */
 	Map fns;                /* by name */
 	Map names;              /* of the kernel or entry: where the kind of a name's atom is */
 	Map values;             /* of the kernel: by number, or by name where there is no number */

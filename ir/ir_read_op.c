@@ -200,6 +200,23 @@ static void no_op(Reader *r)
 	if (d && named) diag_ask(d, near.best);
 }
 
+/* at 0:12: a line of a file that stands in front of the kernels. */
+static Span read_place(Reader *r, Span span)
+{
+	if (r->l.nl || !lex_accept_word(&r->l, "at")) return span;
+	Span at = lex_span(&r->l);
+	int64_t file = lex_int(&r->l, "a file's number");
+	lex_need(&r->l, ':', "`:` and a line");
+	int64_t line = lex_int(&r->l, "a line");
+	if (r->l.failed) return span;
+	if (file < 0 || file >= r->files.n || line < 1 || line > (int64_t)r->files.p[file]->len + 1) {
+		lex_error(&r->l, D_IR_NUMBER, at, str_fmt("%lld:%lld", (long long)file, (long long)line), "file");
+		return span;
+	}
+	uint32_t lo = r->files.p[file]->base + (uint32_t)line - 1;      /* each line is empty */
+	return (Span){ lo, lo + 1 };
+}
+
 static void read_op(Reader *r, IrBlock *b)
 {
 	OpText t = { 0 };
@@ -214,6 +231,7 @@ static void read_op(Reader *r, IrBlock *b)
 	read_tail(r, &t);
 	if (r->l.failed) return;
 	span.hi = r->l.src->base + r->l.last;
+	span = read_place(r, span);
 	Op *op = make_op(r, b, code, span, &t);
 	while (lex_accept_word(&r->l, "do")) rd_block(r, ir_region(op));
 }

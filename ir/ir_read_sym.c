@@ -31,6 +31,15 @@ static const Sym *read_call(Reader *r, Str name, Span at)
 		lex_need(&r->l, ')', "`)`");
 		return r->l.failed ? zero() : sym_aligned(tensor, bytes);
 	}
+	if (!strcmp(name, "phase")) {
+		Str tensor = lex_name(&r->l, "a tensor's name");
+		lex_need(&r->l, ')', "`)`");
+		return r->l.failed ? zero() : sym_atom(ATOM_PHASE, tensor, 0);
+	}
+	if (!strcmp(name, "blocks")) {
+		lex_need(&r->l, ')', "`)`");
+		return sym_atom(ATOM_BLOCKS, NULL, 0);
+	}
 	if (!strcmp(name, "bid") || !strcmp(name, "val")) {
 		int64_t i = lex_int(&r->l, "a number");
 		if (i < 0 || i > ID_MAX) lex_error(&r->l, D_IR_NUMBER, at, str_i64(i), "i32");

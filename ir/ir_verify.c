@@ -11,7 +11,7 @@
 #include "ir/rules.h"
 
 /* What no architecture launches (CUDA programming guide, compute capabilities). */
-enum { MOST_THREADS = 1024, MOST_BLOCKS = 16, MOST_SHARED = 227 << 10 };
+enum { MOST_THREADS = 1024, MOST_BLOCKS = 16, MOST_SHARED = 227 << 10, MOST_VERSIONS = 32 };
 
 bool ir_trusts_protocols;
 
@@ -66,6 +66,10 @@ static void chk_atom(void *ctx, const Sym *atom)
 	if (atom->kind != SYM_ATOM || atom->atom == ATOM_TENSOR) return;
 	if (atom->atom == ATOM_BID || atom->atom == ATOM_VAL) {
 		chk_fail(c, "`%s` is not known at the launch", sym_text(atom));
+		return;
+	}
+	if (atom->atom == ATOM_BLOCKS || atom->atom == ATOM_PHASE) {
+		if (!c->guard) chk_fail(c, "`%s` is known in guards of versions alone", sym_text(atom));
 		return;
 	}
 	if (is_declared(c, atom->atom, atom->name)) return;
@@ -426,6 +430,50 @@ static bool chk_fn(Check *c, const Fn *fn)
 	return ok;
 }
 
+/* ---- versions ---- */
+static bool chk_version(Check *c, const Module *m, int at)
+{
+	const Version *v = &m->versions.p[at];
+	uint32_t all = m->archs.n < 32 ? ((uint32_t)1 << m->archs.n) - 1 : UINT32_MAX;
+	c->fn = v->fn;
+	c->op = NULL;
+	NEED(v->of && v->fn && v->name && v->guard, "a version lacks its kernel, its name or its guard");
+	NEED(v->fn->stage == STAGE_PLACED, "a version is not placed");
+	NEED(v->archs && !(v->archs & ~all), "a version serves no architecture of the module");
+	NEED(v->fn->params.n == v->of->params.n && v->fn->dims.n == v->of->dims.n, "a version has other parameters than its kernel");
+	c->guard = true;
+	bool known = chk_sym(c, v->guard);
+	c->guard = false;
+	if (!known) return false;
+	int same = 0;
+	for (int i = at - 1; i >= 0 && m->versions.p[i].of == v->of; i--) {
+		if (!(m->versions.p[i].archs & v->archs)) continue;
+		same++;
+		NEED(m->versions.p[i].name != v->name, "two versions `%s` for one architecture", v->name);
+	}
+	NEED(same < MOST_VERSIONS, "more than %d versions for an architecture", MOST_VERSIONS);
+	return true;
+}
+
+/* Versions of a kernel are neighbours, and each architecture has one that serves all calls. */
+static bool chk_versions(Check *c, const Module *m)
+{
+	for (int i = 0; i < m->versions.n; i++)
+		if (!chk_fn(c, m->versions.p[i].fn) || !chk_version(c, m, i)) return false;
+	Versions of = { 0, 0 };
+	for (int k = 0; k < m->fns.n && m->versions.n; k++) {
+		uint32_t served = 0, all = 0;
+		of = ir_versions(m, m->fns.p[k], of.first + of.n);
+		for (int i = of.first; i < of.first + of.n; i++) {
+			all |= m->versions.p[i].archs;
+			if (sym_is_const(m->versions.p[i].guard, NULL)) served |= m->versions.p[i].archs;
+		}
+		c->fn = m->fns.p[k];
+		NEED(of.n && served == all, "no version serves all calls");
+	}
+	return true;
+}
+
 /* ---- entries ---- */
 typedef struct Tensors { VEC(const IrParam *) v; } Tensors;    /* parameters (NULL: a scalar), then scratch in text order */
 
@@ -594,7 +642,7 @@ static const char *check(const Module *m, bool fns, Span *at)
 {
 	Check c = { .m = m };
 	ArenaMark mark = arena_mark(A_TMP);
-	if (!fns || chk_fns(&c, m)) chk_lists(&c, m);
+	if (!fns || (chk_fns(&c, m) && chk_versions(&c, m))) chk_lists(&c, m);
 	arena_release(A_TMP, mark);
 	if (at) *at = c.at;
 	return c.msg;

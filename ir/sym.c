@@ -514,6 +514,8 @@ static void print_at(Out *o, const Sym *s, int prec)
 		return;
 	case SYM_ATOM:
 		if (s->atom == ATOM_BID) out_printf(o, "bid(%d)", s->index);
+		else if (s->atom == ATOM_PHASE) out_printf(o, "phase(%s)", s->name);
+		else if (s->atom == ATOM_BLOCKS) out_puts(o, "blocks()");
 		else if (s->atom == ATOM_VAL && !s->name) out_printf(o, "val(%d)", s->index);
 		else out_puts(o, s->name);
 		return;

@@ -36,6 +36,8 @@ typedef enum AtomKind {
 	ATOM_PARAM,     /* an integer scalar parameter */
 	ATOM_TENSOR,    /* only under SYM_ALIGNED */
 	ATOM_BID,       /* bid(index): 0 <= b < grid extent */
+	ATOM_PHASE,     /* phase(name): the address of a tensor parameter modulo 128; in guards of versions alone, as is */
+	ATOM_BLOCKS,    /* blocks(): the tile blocks of a call */
 	ATOM_VAL        /* value `index` of the function being analysed (loop counter or opaque) */
 } AtomKind;
 

@@ -54,6 +54,41 @@ AccessPlan access_plan(const Op *op, const Val *data, bool turned)
 	return x;
 }
 
+int64_t sym_multiple(const Sym *s)
+{
+	int64_t r = 1, v;
+	if (sym_is_const(s, &v)) return v ? v & -v : (int64_t)1 << 32;
+	if (s->kind == SYM_MUL)
+		for (int i = 0; i < s->n; i++)
+			if (r < (int64_t)1 << 31) r *= sym_multiple(s->arg[i]) < 1 << 16 ? sym_multiple(s->arg[i]) : 1 << 16;
+	if (s->kind == SYM_ADD) {
+		r = (int64_t)1 << 32;
+		for (int i = 0; i < s->n; i++)
+			if (sym_multiple(s->arg[i]) < r) r = sym_multiple(s->arg[i]);
+	}
+	return r;
+}
+
+int64_t access_multiple(const Val *v)
+{
+	Num n;
+	if (ir_const_value(v, &n)) return n.i ? n.i & -n.i : (int64_t)1 << 32;
+	if (v->def && (v->def->code == OP_MUL || v->def->code == OP_ADD || v->def->code == OP_SUB)) {
+		int64_t x = access_multiple(ir_in(v->def, 0)), y = access_multiple(ir_in(v->def, 1));
+		int64_t r = v->def->code != OP_MUL ? (x < y ? x : y) : (x < 1 << 16 ? x : 1 << 16) * (y < 1 << 16 ? y : 1 << 16);
+		return r < 1 << 16 ? r : 1 << 16;
+	}
+	if (v->def && v->def->code == OP_LAUNCH) return sym_multiple(ir_attr(v->def, AT_SYM)->u.sym);
+	if (v->def && v->def->code == OP_CAST) return access_multiple(ir_in(v->def, 0));
+	return 1;
+}
+
+int64_t access_origin_multiple(const Op *op, const AccessPlan *x, int a)
+{
+	int64_t step = x->step[a], least = step & -step, index = access_multiple(ir_in(op, 1 + a));
+	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
+}
+
 uint32_t piece_bits(const uint8_t *bit, int vec)
 {
 	uint32_t m = 0;

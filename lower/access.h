@@ -23,6 +23,10 @@ typedef struct AccessPlan {
 /* op: load, store, or phase (data NULL). turned: rows of the kernel are. */
 AccessPlan access_plan(const Op *op, const Val *data, bool turned);
 bool index_never_below(const Val *v);           /* 0 */
+/* Powers of two that divide an integer whatever its atoms are; a value; the tile's offset along axis a, but for {offsets}. */
+int64_t sym_multiple(const Sym *s);
+int64_t access_multiple(const Val *v);
+int64_t access_origin_multiple(const Op *op, const AccessPlan *x, int a);
 uint32_t piece_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
 uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k);    /* what element k of a piece adds to the piece's register */
 int64_t turned_rows(const Fn *fn);              /* elements of its rows; 0: they are not turned */

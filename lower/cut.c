@@ -22,7 +22,7 @@
 
 enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
 /* Of CUT_OF: what rows have at least, and what texts keep. Where rows lie side by side (dense.c), pads are most of what they cost. */
-static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_TEXTS] = { 8, 9, 11, 13 };
+static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_COPIES] = { 8, 9, 11, 13 };
 
 /* What a value is at the places that lie behind all tensors. */
 typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS } Kind;      /* COUNTS: the number of its place */
@@ -235,7 +235,7 @@ static bool registers_come_last(const Fn *fn, const Val *v, int regs_log2)
 	return true;
 }
 
-void cut_place(Fn *fn)
+void cut_place(Fn *fn, FnVec *cuts)
 {
 	int regs = -1;
 	if (!fn->row_log2) return;
@@ -253,14 +253,13 @@ void cut_place(Fn *fn)
 	fn->row_shifts = !fn->lanes;
 	if (1 << regs < CUT_LEAST_REGS) return;
 	const int *part = fn->dense ? cut_parts_dense : cut_parts;
-	int texts = fn->dense ? CUT_TEXTS : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;
-	for (int i = texts; i > 0; i--) {
+	int copies = fn->dense ? CUT_COPIES : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;
+	for (int i = 1; i <= copies; i++) {
 		int keep = registers_of(part[i], regs), sure = registers_of(part[i - 1], regs);
 		if (keep == 1 << regs || keep == sure) continue;
 		Fn *cut = copy_kernel(fn);
 		cut->row_regs = keep;
 		cut->row_sure = sure;
-		cut->cut = fn->cut;
-		fn->cut = cut;
+		vec_push(A_UNIT, cuts, cut);
 	}
 }

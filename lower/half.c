@@ -21,10 +21,10 @@ static bool begins_with_row(const Op *op)
 	return ir_const_value(ir_in(op, 1 + type_row_axis(v->type)), &n) && n.i == 0;
 }
 
-bool half_wanted(const Fn *fn, const Fn *placed)
+bool half_wanted(const Fn *fn, const Placements *p)
 {
-	const Fn *odd = placed->odd;
-	if (!odd || placed->peel || odd->row_log2 < HALF_ROW || odd->below.n != 1 || odd->lanes || odd->dense) return false;
+	const Fn *odd = p->odd;
+	if (!odd || p->peeled.n || odd->row_log2 < HALF_ROW || odd->below.n != 1 || odd->lanes || odd->dense) return false;
 	bool reduces = false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		reduces |= op_is_reduce(op);

@@ -12,37 +12,32 @@ static const Hint *cluster_hint(const Fn *fn)
 	return NULL;
 }
 
-static bool spread(const Fn *fn)
-{
-	if (!fn) return false;
-	return fn->cluster > 1 || spread(fn->odd) || spread(fn->cut) || spread(fn->half) || spread(fn->peel) || spread(fn->twin);
-}
-
-/* Does one of the kernels with this hint, on one architecture, share tile blocks among several thread blocks? *asked: the hint asks
- * for it somewhere. */
-static bool followed(const Hint *h, const Module *m, Module *const *placed, int n, const int *arch, bool *asked)
+/* Does a version of one of the kernels with this hint, on one architecture, share tile blocks among several thread blocks? *asked: the
+ * hint asks for it somewhere. */
+static bool followed(const Hint *h, const Module *m, bool *asked)
 {
 	for (int i = 0; i < m->fns.n; i++) {
 		const Hint *own = cluster_hint(m->fns.p[i]);
 		if (!own || own->span.lo != h->span.lo) continue;
-		for (int a = 0; a < n; a++) {
-			*asked |= ir_hint(m->fns.p[i], "cluster", arch[a]) > 1;
-			if (spread(placed[a]->fns.p[i])) return true;
-		}
+		for (int a = 0; a < m->archs.n; a++) *asked |= ir_hint(m->fns.p[i], "cluster", m->archs.p[a].number) > 1;
+		Versions v = ir_versions(m, m->fns.p[i], 0);
+		for (int k = 0; k < v.n; k++)
+			if (m->versions.p[v.first + k].fn->cluster > 1) return true;
 	}
 	return false;
 }
 
-void lower_hints(const Module *m, Module *const *placed, int n, const int *arch)
+void lower_hints(const Module *m)
 {
 	for (int i = 0; i < m->fns.n; i++) {
 		const Hint *h = cluster_hint(m->fns.p[i]), *before = NULL;
 		bool asked = false, said = false;
 		for (int k = 0; h && k < i && !said; k++) said = (before = cluster_hint(m->fns.p[k])) && before->span.lo == h->span.lo;
-		if (!h || said || followed(h, m, placed, n, arch, &asked) || !asked) continue;
+		if (!h || said || followed(h, m, &asked) || !asked) continue;
 		Str name = m->fns.p[i]->source_name ? m->fns.p[i]->source_name : m->fns.p[i]->name;
-		Diag *d = diag(D_HINT_REFUSED, h->span, "`@cluster`", arch[n - 1] < 90 ? "no architecture that is compiled for has clusters" :
-			str_fmt("the tiles of `%s` cannot be spread over several thread blocks, or are too small for it", name));
+		Diag *d = diag(D_HINT_REFUSED, h->span, "`@cluster`", m->archs.p[m->archs.n - 1].number < 90
+			? "no architecture that is compiled for has clusters"
+			: str_fmt("the tiles of `%s` cannot be spread over several thread blocks, or are too small for it", name));
 		diag_help(d, "leave it out");
 	}
 }

@@ -117,62 +117,44 @@ int64_t shared_room(const LowerCx *cx, Fn *fn)
 	return large ? SHARED_LARGE : SHARED_LIMIT;
 }
 
-/* The kernels of m that cannot be shared with `like`. */
-static Module *kernels_apart(const Module *m, const Module *like)
-{
-	Module *r = ir_module(m->path);
-	for (int i = 0; i < m->fns.n; i++)
-		if (like->fns.p[i]->by_arch) vec_push(A_UNIT, &r->fns, m->fns.p[i]);
-	return r;
-}
-
-/* The kernels of `like`, those of `apart` in place of the ones that cannot be shared. */
-static Module *joined(const Module *like, const Module *apart)
-{
-	Module *r = ir_module(like->path);
-	int next = 0;
-	for (int i = 0; i < like->fns.n; i++) {
-		Fn *fn = like->fns.p[i];
-		vec_push(A_UNIT, &r->fns, fn->by_arch ? apart->fns.p[next++] : fn);
-	}
-	return r;
-}
-
+/* ---- versions ---- */
 /* A further placement of those kernels that are worth it. */
 typedef struct Further {
-	Fn *(*begin)(Fn *fn, Fn *first);        /* what is placed for a kernel, TYPED, whose first placement is this; NULL: nothing */
+	Fn *(*begin)(Fn *fn, const Placements *p);  /* what is placed for a kernel, TYPED, which is placed so already; NULL: nothing */
 	void (*prepare)(Module *some, const LowerCx *cx);       /* the TYPED passes that it then needs; may be NULL */
-	void (*end)(Fn *fn, Fn *first, const LowerCx *cx);      /* gives what was placed to the first placement */
+	void (*end)(Fn *fn, Placements *p, const LowerCx *cx);      /* takes what was placed */
 	bool portable;          /* in clusters that every device runs */
 } Further;
 
-/* Nobody watches its passes: what they print would be printed twice. */
-static bool place_further(const Module *m, Module *placed, const LowerCx *cx, const Further *f)
+/* Kernels of a module, and beside each what it is placed as. */
+typedef struct Placing { VEC(Fn *) typed; Placements *of; } Placing;
+
+static bool place_further(Placing *all, Str path, const LowerCx *cx, const Further *f)
 {
-	LowerOptions o = *cx->o;
 	LowerCx own = *cx;
-	Module *some = ir_module(m->path);
-	VEC(Fn *) firsts = { 0 };
-	o.after = NULL;
-	own.o = &o;
+	Module *some = ir_module(path);
+	VEC(Placements *) of = { 0 };
 	own.portable = f->portable;
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = f->begin(m->fns.p[i], placed->fns.p[i]);
+	for (int i = 0; i < all->typed.n; i++) {
+		Fn *fn = f->begin(all->typed.p[i], &all->of[i]);
 		if (!fn) continue;
 		ir_number(fn);
 		vec_push(A_UNIT, &some->fns, fn);
-		vec_push(A_UNIT, &firsts, placed->fns.p[i]);
+		vec_push(A_UNIT, &of, &all->of[i]);
 	}
 	if (f->prepare) f->prepare(some, &own);
 	if (!run_form(some, STAGE_PLACED, &own)) return false;
-	for (int i = 0; i < some->fns.n; i++) f->end(some->fns.p[i], firsts.p[i], cx);
+	for (int i = 0; i < some->fns.n; i++) {
+		f->end(some->fns.p[i], of.p[i], cx);
+		of.p[i]->first->by_arch |= some->fns.p[i]->by_arch;
+	}
 	return true;
 }
 
-/* Kernels of rows for accesses of single elements (odd.c): Fn.odd. */
-static Fn *begin_odd(Fn *fn, Fn *first)
+/* Kernels of rows for accesses of single elements (odd.c). */
+static Fn *begin_odd(Fn *fn, const Placements *p)
 {
-	if (!odd_wanted(fn, first)) return NULL;
+	if (!odd_wanted(fn, p->first)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	copy->by_element = true;
 	cut_plan(copy);
@@ -180,43 +162,42 @@ static Fn *begin_odd(Fn *fn, Fn *first)
 	return copy;
 }
 
-static void end_odd(Fn *fn, Fn *first, const LowerCx *cx)
+static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	if (!odd_serves(fn, first)) return;
-	cut_place(fn);
+	if (!odd_serves(fn, p->first)) return;
+	cut_place(fn, &p->cuts);
 	follow_undo(fn);        /* serves few rows, too */
-	for (Fn *one = fn; one; one = one->cut) dense_place(one);
-	first->odd = fn;
-	first->by_arch |= fn->by_arch;
+	dense_place(fn);
+	for (int i = 0; i < p->cuts.n; i++) dense_place(p->cuts.p[i]);
+	p->odd = fn;
 }
 
-/* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows that begin anywhere (peel.c): Fn.peel. */
-static Fn *begin_peel(Fn *fn, Fn *first)
+/* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows that begin anywhere (peel.c). */
+static Fn *begin_peel(Fn *fn, const Placements *p)
 {
-	if (!first->odd || !peel_wanted(first->odd)) return NULL;
+	if (!p->odd || !peel_wanted(p->odd)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	copy->peels = true;
 	return copy;
 }
 
-static Fn *peeled(Fn *fn, Fn *first, const LowerCx *cx)
+static void peel(Fn *fn, Placements *p, const LowerCx *cx, FnVec *to)
 {
-	Fn *r = peel_place(fn, first->odd, fn->cluster ? shared_room(cx, fn) : 0);
-	first->by_arch |= fn->by_arch;          /* room asks, too */
-	return r;
+	peel_place(fn, p->odd, fn->cluster ? shared_room(cx, fn) : 0, to);      /* room asks for the architecture, too */
 }
 
-static void end_peel(Fn *fn, Fn *first, const LowerCx *cx)
+static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
 {
-	first->peel = peeled(fn, first, cx);
-	for (Fn *one = first->odd; one; one = one->cut) one->rest = first->peel != NULL;
+	peel(fn, p, cx, &p->peeled);
+	p->odd->rest = p->peeled.n > 0;
+	for (int i = 0; i < p->cuts.n; i++) p->cuts.p[i]->rest = p->peeled.n > 0;
 }
 
-/* Kernels of rows that are not peeled, with half their tile, for accesses of single elements: Fn.half of Fn.odd. */
-static Fn *begin_half(Fn *fn, Fn *first)
+/* Kernels of rows that are not peeled, with half their tile, for accesses of single elements. */
+static Fn *begin_half(Fn *fn, const Placements *p)
 {
-	if (!half_wanted(fn, first)) return NULL;
+	if (!half_wanted(fn, p)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	half_rows(copy);
 	copy->by_element = true;
@@ -224,49 +205,48 @@ static Fn *begin_half(Fn *fn, Fn *first)
 	return copy;
 }
 
-static void end_half(Fn *fn, Fn *first, const LowerCx *cx)
+static void end_half(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	first->by_arch |= fn->by_arch;
 	if (has_loop(fn)) return;
-	cut_place(fn);
+	cut_place(fn, &p->half_cuts);
 	follow_undo(fn);        /* serves few rows, too */
-	first->odd->half = fn;
+	p->half = fn;
 }
 
-/* The same for two tile blocks at once: Fn.twin. */
-static Fn *begin_twin(Fn *fn, Fn *first)
+/* Peeled ones for two tile blocks at once. */
+static Fn *begin_twin(Fn *fn, const Placements *p)
 {
-	if (!first->peel || !pair_wanted(first)) return NULL;
-	Fn *copy = begin_peel(fn, first);
+	if (!p->peeled.n || !pair_wanted(p->first)) return NULL;
+	Fn *copy = begin_peel(fn, p);
 	return copy && twin_blocks(copy) ? copy : NULL;
 }
 
-static void end_twin(Fn *fn, Fn *first, const LowerCx *cx)
+static void end_twin(Fn *fn, Placements *p, const LowerCx *cx)
 {
-	first->twin = peeled(fn, first, cx);
-	for (Fn *one = first->peel; one; one = one->cut) one->twin = first->twin;
+	peel(fn, p, cx, &p->twins);
+	for (int i = 0; i < p->peeled.n; i++) p->peeled.p[i]->rest = p->twins.n > 0;
 }
 
-/* For two tile blocks at once: Fn.paired. */
-static Fn *begin_paired(Fn *fn, Fn *first)
+/* For two tile blocks at once. */
+static Fn *begin_paired(Fn *fn, const Placements *p)
 {
-	Fn *copy = pair_wanted(first) ? copy_kernel(fn) : NULL;
+	Fn *copy = pair_wanted(p->first) ? copy_kernel(fn) : NULL;
 	return copy && pair_blocks(copy) ? copy : NULL;
 }
 
-static void end_paired(Fn *fn, Fn *first, const LowerCx *cx)
+static void end_paired(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	first->paired = fn;
+	p->paired = fn;
 }
 
-/* For rows as long as their tile: Fn.whole. */
-static Fn *begin_whole(Fn *fn, Fn *first)
+/* For rows as long as their tile. */
+static Fn *begin_whole(Fn *fn, const Placements *p)
 {
-	if (!whole_wanted(first)) return NULL;
+	if (!whole_wanted(p)) return NULL;
 	Fn *copy = copy_kernel(fn);
-	whole_rows(copy, first);
+	whole_rows(copy, p);
 	return copy;
 }
 
@@ -277,25 +257,25 @@ static void prepare_whole(Module *some, const LowerCx *cx)
 	pass_bounds(some, cx);
 }
 
-static void end_whole(Fn *fn, Fn *first, const LowerCx *cx)
+static void end_whole(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	first->whole = fn;
+	p->whole = fn;
 }
 
-/* Kernels that a placement spreads over clusters of more thread blocks than every device runs: Fn.portable. */
+/* Kernels that a placement spreads over clusters of more thread blocks than every device runs. */
 static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORTABLE; }
 
-static Fn *begin_portable(Fn *fn, Fn *first)
+static Fn *begin_portable(Fn *fn, const Placements *p)
 {
-	bool wide = is_wide(first) || is_wide(first->odd) || is_wide(first->peel) || (first->odd && is_wide(first->odd->half));
+	bool wide = is_wide(p->first) || is_wide(p->odd) || (p->peeled.n && is_wide(p->peeled.p[0])) || is_wide(p->half);
 	return wide ? copy_kernel(fn) : NULL;
 }
 
-static void end_portable(Fn *fn, Fn *first, const LowerCx *cx)
+static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	first->portable = fn;
+	p->portable = fn;
 }
 
 /* Each may ask what those above it gave. */
@@ -309,14 +289,61 @@ static const Further furthers[] = {
 };
 static const Further portable = { begin_portable, NULL, end_portable, true };
 
-Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o)
+/* The first placement of kernels, and those that it makes worth while. */
+static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 {
-	LowerCx cx = { o, arch, only, false };
-	const Module *from = like ? kernels_apart(m, like) : m;
 	Module *copy = copy_module(from);
-	if (!run_form(copy, STAGE_PLACED, &cx)) return NULL;
-	for (size_t i = 0; o->level > 0 && i < sizeof furthers / sizeof *furthers; i++)
-		if (!place_further(from, copy, &cx, &furthers[i])) return NULL;
-	if (!place_further(from, copy, &cx, &portable)) return NULL;
-	return like ? joined(like, copy) : copy;
+	bool optimize = cx->o->level > 0;
+	if (!run_form(copy, STAGE_PLACED, cx)) return false;
+	all->of = NEW_ARRAY(A_UNIT, Placements, from->fns.n);
+	for (int i = 0; i < from->fns.n; i++) {
+		vec_push(A_UNIT, &all->typed, from->fns.p[i]);
+		all->of[i].first = copy->fns.p[i];
+	}
+	for (size_t i = 0; optimize && i < sizeof furthers / sizeof *furthers; i++)
+		if (!place_further(all, from->path, cx, &furthers[i])) return false;
+	return place_further(all, from->path, cx, &portable);
+}
+
+/* Versions of one kernel for all architectures so far. */
+typedef struct Kept { VEC(Version) v; bool by_arch; } Kept;
+
+static void keep_versions(Kept *k, Module *m, Fn *of, const Placements *p, uint32_t arch)
+{
+	int from = m->versions.n;
+	versions_add(m, of, p, arch);
+	for (int i = from; i < m->versions.n; i++) vec_push(A_UNIT, &k->v, m->versions.p[i]);
+	m->versions.n = from;
+	k->by_arch = p->first->by_arch;
+}
+
+/* Another architecture shares what did not ask for one, unless somebody looks at each. */
+static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
+{
+	LowerCx cx = { o, m->archs.p[arch].number, m->archs.p[arch].specific, false };
+	Module *from = ir_module(m->path);
+	Placing all = { .of = NULL };
+	VEC(Kept *) of = { 0 };
+	for (int i = 0; i < m->fns.n; i++) {
+		if (!arch || o->whole || kept[i].by_arch) {
+			vec_push(A_UNIT, &from->fns, m->fns.p[i]);
+			vec_push(A_UNIT, &of, &kept[i]);
+			continue;
+		}
+		for (int k = 0; k < kept[i].v.n; k++) kept[i].v.p[k].archs |= (uint32_t)1 << arch;
+	}
+	if (!place_kernels(&all, from, &cx)) return false;
+	for (int i = 0; i < from->fns.n; i++) keep_versions(of.p[i], m, from->fns.p[i], &all.of[i], (uint32_t)1 << arch);
+	return true;
+}
+
+bool lower_place(Module *m, const LowerOptions *o)
+{
+	Kept *kept = NEW_ARRAY(A_UNIT, Kept, m->fns.n);
+	for (int i = 0; i < m->archs.n; i++)
+		if (!place_for(m, kept, i, o)) return false;
+	for (int i = 0; i < m->fns.n; i++)
+		for (int k = 0; k < kept[i].v.n; k++) vec_push(A_UNIT, &m->versions, kept[i].v.p[k]);
+	ir_verify(m, "lowering");
+	return true;
 }

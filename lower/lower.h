@@ -20,12 +20,10 @@ extern const PassRow pass_rows[];       /* ends with a row whose name is NULL */
 
 Module *lower_copy(const Module *m);      /* for lower_typed with other options; the entries are those of m */
 bool lower_typed(Module *m, const LowerOptions *o);     /* false: stopped, or errors were reported */
-/* arch: 80, 90, ...; only: an `a` architecture. NULL: stopped, or errors were reported. m is not changed.
- * like: m placed for an older architecture, or NULL: kernels in which nothing depended on that (Fn.by_arch) are shared with
- * it, the others lowered anew; the result then has no entries. */
-Module *lower_place(const Module *m, int arch, bool only, const Module *like, const LowerOptions *o);
-/* Warns of hints that none of the n placements of m follows; arch: their architectures, in ascending order. */
-void lower_hints(const Module *m, Module *const *placed, int n, const int *arch);
+/* Makes m->versions for m->archs; false: stopped, or errors were reported. Kernels in which nothing depended on an architecture
+ * (Fn.by_arch) have the same versions for the next one. */
+bool lower_place(Module *m, const LowerOptions *o);
+void lower_hints(const Module *m);              /* warns of hints that no version follows */
 
 /* What a pass gets. A pass reports through diag and never fails otherwise. */
 typedef struct LowerCx {

@@ -17,8 +17,9 @@
 #include "base/diag.h"
 #include "lower/access.h"
 
-enum { LINE = 128, PIECE = 16, PEEL_ROW = 1024, PEEL_OF = 16 };
-static const int peel_parts[PEEL_TEXTS] = { 8, 8, 12, 14, 16 }; /* of PEEL_OF: what texts keep of the registers; the first for short rows */
+enum { LINE = 128, PIECE = PEEL_PIECE, PEEL_ROW = 1024, PEEL_OF = 16 };
+/* Of PEEL_OF: what versions keep of the registers; the first for short rows. */
+static const int peel_parts[PEEL_COPIES] = { 8, 8, 12, 14, 16 };
 
 static bool is_row(const Fn *fn, const Val *v) { return type_is_tile(v->type) && v->lay && holds_row(fn, *v->lay); }
 
@@ -222,22 +223,21 @@ bool peel_leads(const Fn *fn)
 
 bool peel_wanted(const Fn *odd) { return odd->row_log2 && 1 << odd->row_log2 >= PEEL_ROW && odd->below.n == 1 && !odd->lanes; }
 
-Fn *peel_place(Fn *fn, const Fn *odd, int64_t room)
+void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to)
 {
 	const Op *phase = phase_of(fn);
-	Fn *texts = NULL, **to = &texts;
-	if (!phase || fn->lanes || !param_of(fn, phase)) return NULL;
+	if (!phase || fn->lanes || !param_of(fn, phase)) return;
 	fn->row_log2 = odd->row_log2;
 	fn->below = odd->below;
-	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(elem_size(fn)))) return NULL;
+	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(elem_size(fn)))) return;
 	choose_line(fn);
 	int each = PIECE / elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
 	int64_t shared = fn->shared_bytes, half = (int64_t)1 << (fn->row_log2 - 1);
-	for (int i = fn->apart ? 1 : 0; i < PEEL_TEXTS; i++) {
+	for (int i = fn->apart ? 1 : 0; i < PEEL_COPIES; i++) {
 		int64_t least = i == 0 ? half / 2 : i == 1 ? half : peel_below(fn);
 		int keep = (pieces * peel_parts[i] + PEEL_OF - 1) / PEEL_OF * each;
 		if (i > 1 && keep == fn->row_regs) continue;
-		if (texts) fn = copy_kernel(fn);
+		if (to->n) fn = copy_kernel(fn);
 		fn->peel_short = i == 0;
 		fn->row_regs = keep;
 		fn->peel_least = least;
@@ -245,8 +245,6 @@ Fn *peel_place(Fn *fn, const Fn *odd, int64_t room)
 		fn->shared_bytes = shared;
 		fn->stage_at = 0;
 		stage(fn, room);
-		*to = fn;
-		to = &fn->cut;
+		vec_push(A_UNIT, to, fn);
 	}
-	return texts;
 }

@@ -171,10 +171,27 @@ int cluster_most(const LowerCx *cx, Fn *fn);
 int wide_regs(const Fn *fn);                    /* elements that a thread of the largest clusters holds */
 bool op_suits_cluster(const Op *op);            /* may the thread blocks of a cluster share its tiles? */
 
+/* ---- versions.c ---- */
+typedef VEC(Fn *) FnVec;
+/* What a kernel is placed as for an architecture; NULL: it is not placed so. */
+typedef struct Placements {
+	Fn *first;              /* as its tiles suggest: for all calls, or for those with aligned tensors */
+	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (odd.c) */
+	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
+	Fn *half;               /* by element, too, with half the tile, for rows that fit that (half.c) */
+	FnVec half_cuts;
+	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
+	FnVec twins;            /* the same for two tile blocks (twin.c) */
+	Fn *paired;             /* for two neighbouring tile blocks, for aligned tensors (pair.c) */
+	Fn *whole;              /* for rows as long as their tile, of aligned tensors (whole.c) */
+	Fn *portable;           /* with a cluster that every device of the architecture runs */
+} Placements;
+void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);  /* appends those that `of` has for an architecture */
+
 /* ---- cut.c ---- */
-enum { CUT_TEXTS = 3 };                         /* copies of a kernel with fewer registers, at most */
+enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */
 void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
-void cut_place(Fn *fn);                         /* PLACED by element: makes the copies */
+void cut_place(Fn *fn, FnVec *cuts);            /* PLACED by element: makes the copies */
 bool holds_row(const Fn *fn, Lay l);
 int64_t cut_kept(const Fn *cut);                /* rows are shorter: elements of a row that the copy has registers for */
 int cut_step(const Fn *fn);                     /* elements between two registers of a thread */
@@ -182,10 +199,10 @@ int64_t cut_sure(const Fn *cut);                /* and those that each row has t
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 
 /* ---- peel.c ---- */
-enum { PEEL_TEXTS = 5 };                        /* at most */
+enum { PEEL_COPIES = 5, PEEL_PIECE = 16 };      /* at most; bytes of a piece */
 bool peel_wanted(const Fn *odd);                /* PLACED by element */
-/* fn: PLACED, `peels`; its texts, the one with the fewest registers first; NULL: it cannot be, or would gain nothing */
-Fn *peel_place(Fn *fn, const Fn *odd, int64_t room);    /* room: bytes of shared memory of a thread block, at most */
+/* fn: PLACED, `peels`; becomes the versions in `to`, the fewest registers first; none: it cannot be, or would gain nothing */
+void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to);        /* room: bytes of shared memory of a thread block, at most */
 bool peel_begins(const Fn *fn, const Op *op);   /* an access of a row that begins at the phase of which the launcher asks */
 /* So many threads from the first on, and those behind them, have an element in front of the body, and behind it. */
 int peel_front(const Fn *fn);
@@ -226,11 +243,11 @@ int64_t pair_shared(const Fn *fn);              /* bytes of what they share, whe
 bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as it is, for blocks do not follow each other so */
 
 /* ---- whole.c ---- */
-bool whole_wanted(const Fn *placed);            /* are its rows short, and of one length? Its `odd` is there */
-void whole_rows(Fn *fn, const Fn *placed);      /* TYPED: a copy of that kernel, for rows as long as their tile */
+bool whole_wanted(const Placements *p);             /* are its rows short, and of one length? */
+void whole_rows(Fn *fn, const Placements *p);       /* TYPED: a copy of that kernel, for rows as long as their tile */
 
 /* ---- half.c ---- */
-bool half_wanted(const Fn *fn, const Fn *placed);       /* TYPED, and placed: would rows be served better by half the tile? */
+bool half_wanted(const Fn *fn, const Placements *p);        /* TYPED, and placed: would rows be served better by half the tile? */
 void half_rows(Fn *fn);                         /* TYPED: a copy of that kernel, with half the tile */
 
 /* ---- follow.c ---- */

@@ -15,10 +15,10 @@ static const Sym *known(void *ctx, const Sym *atom)
 	return atom == k->length ? k->value : NULL;
 }
 
-bool whole_wanted(const Fn *placed)
+bool whole_wanted(const Placements *p)
 {
-	const Fn *odd = placed->odd;
-	if (!placed->packed || !odd || !odd->row_log2 || odd->below.n != 1) return false;
+	const Fn *odd = p->odd;
+	if (!p->first->packed || !odd || !odd->row_log2 || odd->below.n != 1) return false;
 	return odd->below.p[0]->kind == SYM_ATOM && odd->below.p[0]->atom == ATOM_DIM;
 }
 
@@ -33,14 +33,14 @@ static void fold(const Known *k, Op *op)
 	ir_remove(op);
 }
 
-void whole_rows(Fn *fn, const Fn *placed)
+void whole_rows(Fn *fn, const Placements *p)
 {
-	Known k = { placed->odd->below.p[0], sym_const((int64_t)1 << placed->odd->row_log2) };
+	Known k = { p->odd->below.p[0], sym_const((int64_t)1 << p->odd->row_log2) };
 	for (int i = 0; i < fn->params.n; i++) {
-		IrParam *p = &fn->params.p[i];
-		for (int a = 0; p->is_tensor && a < p->rank; a++) {
-			p->extent[a] = sym_subst(p->extent[a], known, &k);
-			p->stride[a] = sym_subst(p->stride[a], known, &k);
+		IrParam *t = &fn->params.p[i];
+		for (int a = 0; t->is_tensor && a < t->rank; a++) {
+			t->extent[a] = sym_subst(t->extent[a], known, &k);
+			t->stride[a] = sym_subst(t->stride[a], known, &k);
 		}
 	}
 	for (int i = 0; i < fn->ngrid; i++) fn->grid[i] = sym_subst(fn->grid[i], known, &k);

@@ -404,51 +404,6 @@ Go run_store(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-/* ---- what the launcher asks ---- */
-static const IrParam *param_of(const Fn *fn, const Val *view)
-{
-	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
-	for (int i = 0; i < fn->params.n; i++)
-		if (fn->params.p[i].val == view) return &fn->params.p[i];
-	return NULL;
-}
-
-static int access_aligned(const SimCall *c, const Op *op, const Val *data)
-{
-	AccessPlan p = access_plan(op, data, false);
-	const IrParam *t = param_of(c->fn, ir_in(op, 0));
-	int64_t n = (int64_t)1 << p.vec, piece, v;
-	if (!p.vec) return 1;
-	if (!t || p.step[p.fast] % n || p.offset[p.fast] % n) return -1;
-	piece = n * elem_bytes(t->elem);
-	if ((uintptr_t)c->arg[t - c->fn->params.p] % (uintptr_t)piece) return 0;
-	bool permuted = ir_in(op, 0)->def != NULL;
-	for (int a = 0; a < p.rank; a++) {
-		int from = permuted ? (int)ir_attr(ir_in(op, 0)->def, AT_AXES)->u.ints.p[a] : a;
-		if (a != p.fast && (!sim_sym(c, t->stride[from], &v) || v % n)) return 0;
-		if (a == p.fast && !p.proved[a] && (!sim_sym(c, t->extent[from], &v) || v % n)) return 0;
-	}
-	return 1;
-}
-
-typedef struct Ask { const SimCall *c; int answer; } Ask;
-
-static void ask(void *ctx, Op *op)
-{
-	Ask *a = ctx;
-	const Val *data = op->code == OP_LOAD || op->code == OP_LOADS ? op->out[0] : op->code == OP_STORE ? ir_in(op, op->nin - 1) : NULL;
-	if (!data || !type_is_tile(data->type) || a->answer < 0) return;
-	int r = access_aligned(a->c, op, data);
-	if (r < 1) a->answer = r;
-}
-
-int sim_aligned(const SimCall *c)
-{
-	Ask a = { c, 1 };
-	ir_walk(c->fn->body, ask, &a);
-	return a.answer;
-}
-
 /* ---- loads that overlap ---- */
 typedef struct Loads { Tile t; PatchPlan patch; const int64_t *off; } Loads;
 

@@ -317,8 +317,21 @@ static bool next_size(const SimCall *c, int64_t *dim, Str sizes, int64_t *size)
 	return false;
 }
 
-static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
+/* The version that is counted: for aligned tensors, if they are, else that for all calls, both for the architectures of v. */
+static const Fn *counted_fn(SimCall c, const Module *m, const Version *v)
 {
+	int64_t holds;
+	c.fn = v->of;
+	if (sim_sym(&c, v->guard, &holds) && holds) return v->fn;
+	Versions of = ir_versions(m, v->of, 0);
+	for (int i = of.first; i < of.first + of.n; i++)
+		if (!*m->versions.p[i].name && m->versions.p[i].archs & v->archs) return m->versions.p[i].fn;
+	return v->fn;
+}
+
+static bool report_kernel(Out *o, const Module *m, const Version *v, Str arches, Str sizes)
+{
+	const Fn *fn = v->fn;
 	Arena *mem = arena_new();
 	int64_t *dim = NEW_ARRAY(mem, int64_t, fn->dims.n + 1);
 	void **arg = NEW_ARRAY(mem, void *, fn->params.n + 1);
@@ -334,7 +347,7 @@ static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
 	out_printf(o, "kernel %s, %s\n", fn->name, arches);
 	int64_t size = 1024, shorter = 0;
 	while ((found = next_size(&c, dim, sizes, &size)) && !(why = make_args(mem, &c, arg))) {
-		c.fn = fn->odd && !sim_aligned(&c) ? fn->odd : fn;
+		c.fn = counted_fn(c, m, v);
 		sim_run(&c, &r);
 		if (!r.stopped) break;
 		shorter = size;
@@ -357,7 +370,7 @@ static bool report_kernel(Out *o, const Fn *fn, Str arches, Str sizes)
 	return !r.fault;
 }
 
-bool sim_report(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, Str sizes)
+bool sim_report(Out *o, const Module *m, const EmitOptions *opt, Str sizes)
 {
-	return emit_kernels(o, m, placed, opt, report_kernel, sizes);
+	return emit_kernels(o, m, opt, report_kernel, sizes);
 }

@@ -100,6 +100,15 @@ Code sim_decode(Run *r, const IrBlock *b)
 /* ---- symbolic integers ---- */
 typedef struct Atoms { const SimCall *c; } Atoms;
 
+static bool count_blocks(const SimCall *c, int64_t *v)
+{
+	int64_t extent;
+	*v = 1;
+	for (int i = 0; i < c->fn->ngrid; i++)
+		if (!sim_sym(c, c->fn->grid[i], &extent) || __builtin_mul_overflow(*v, extent, v)) return false;
+	return true;
+}
+
 static bool atom_value(void *ctx, const Sym *a, int64_t *v)
 {
 	const SimCall *c = ((Atoms *)ctx)->c;
@@ -113,6 +122,12 @@ static bool atom_value(void *ctx, const Sym *a, int64_t *v)
 			*v = (uint64_t)(uintptr_t)c->arg[i] % (uint64_t)a->value == 0;
 			return true;
 		}
+	for (int i = 0; i < c->fn->params.n && a->atom == ATOM_PHASE; i++)
+		if (c->fn->params.p[i].name == a->name) {
+			*v = (int64_t)((uintptr_t)c->arg[i] % 128);
+			return true;
+		}
+	if (a->atom == ATOM_BLOCKS) return count_blocks(c, v);
 	for (int i = 0; i < c->fn->params.n && a->atom == ATOM_PARAM; i++) {
 		const IrParam *p = &c->fn->params.p[i];
 		if (p->name != a->name) continue;
@@ -129,6 +144,23 @@ bool sim_sym(const SimCall *c, const Sym *s, int64_t *v)
 {
 	Atoms a = { c };
 	return sym_eval(s, atom_value, &a, v);
+}
+
+static bool serves(const SimCall *c, const Version *v)
+{
+	int64_t holds;
+	return sim_sym(c, v->guard, &holds) && holds;
+}
+
+const Version *sim_version(const SimCall *c, const Module *m, const char *name)
+{
+	Versions of = ir_versions(m, c->fn, 0);
+	const Version *v = &m->versions.p[of.first];
+	for (int i = 0; name && i < of.n; i++)
+		if (!strcmp(v[i].name, name) && serves(c, &v[i])) return &v[i];
+	for (int i = 0; i < of.n; i++)
+		if (serves(c, &v[i])) return &v[i];
+	bug("no version of `%s` serves a call", c->fn->name);
 }
 
 /* ---- warps ---- */

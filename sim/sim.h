@@ -10,7 +10,7 @@
 #include "ir/ir.h"
 
 typedef struct SimCall {
-	const Fn *fn;                   /* PLACED */
+	const Fn *fn;                   /* PLACED; of sim_version: the kernel */
 	void *const *arg;               /* for each parameter: the tensor's first element, or where the scalar's value is */
 	const int64_t *dim;             /* for each of fn->dims */
 	bool checked;                   /* asserts and assumptions are tested, too */
@@ -43,14 +43,13 @@ typedef struct SimResult {
 bool sim_run(const SimCall *c, SimResult *r);
 /* The value of a symbolic integer with these dimensions and arguments; false: it does not fit 64 bits. */
 bool sim_sym(const SimCall *c, const Sym *s, int64_t *v);
-/* Does each access find its pieces aligned, and wholly inside or outside, as the launcher of the CUDA target asks before it chooses
- * between two placements? -1: it cannot know. */
-int sim_aligned(const SimCall *c);
+/* The version of the kernel c->fn that a launcher takes for this call, or that of this name, where there is one and its guard holds. */
+const Version *sim_version(const SimCall *c, const Module *m, const char *name);
 /* Has this operation of the PLACED form a meaning here? */
 bool sim_knows(OpCode code);
 
 /* program.c: --target=sim. The program holds the kernels as IR text; its launchers call ctile_sim_launch. */
-void sim_program(Out *o, const Module *m, const Module *placed, const EmitOptions *opt);
+void sim_program(Out *o, const Module *m, const EmitOptions *opt);
 /* What such a program calls, from libctilec.a. ir: the kernels' text, n bytes. 0, or -1 with the fault in why. */
 int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg, char *why,
 	unsigned long room);
@@ -58,5 +57,5 @@ int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int ch
 /* report.c: --report. sizes: "m=64,n=1000" or NULL. False: a kernel has a fault, which is printed. */
 /* What is wrong with such a list for the kernels of m; NULL: nothing. */
 Str sim_report_wrong(const Module *m, Str sizes);
-bool sim_report(Out *o, const Module *m, Module *const *placed, const EmitOptions *opt, Str sizes);
+bool sim_report(Out *o, const Module *m, const EmitOptions *opt, Str sizes);
 #endif

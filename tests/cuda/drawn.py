@@ -606,7 +606,7 @@ class Both:
         sh(CTILEC, "-w", "--line=off", "--arch=" + arch, *options, source, "-o", cu)
         emulation.rewrite(BUILD, cu, emu, arch)
         sh("gcc", "-std=c11", "-O1", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
-        sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_PAIRS=2", "-DCT_PARTS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
+        sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_PARTS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
         self.host, self.device, self.simulator = Target(c + ".so"), Emulated(emu + ".so"), None
 
     def simulate(self, tmp, arch):

@@ -40,10 +40,10 @@ with tmpdir() as tmp:
         if int(size) % 2: halves.setdefault(name, []).append(int(size))
     check(halves == {name: [2049] for name in WANT}, "kernels with half their tile: %s" % halves)
     for name, want in WANT.items():
-        launcher = text[text.index("(const void *)%s_sm90a_below_2049" % name):]
-        launcher = launcher[:launcher.index("\n}\n")]
-        found = [" ".join(p) for p in re.findall(r"n >= (\d+) && n < (\d+)\)\s+return ct_launch", launcher)]
+        # versions stand in the order in which their guards are asked
+        asked = re.findall(r"^// .*; for (.*)\nstatic .*\n%s_sm90a_(\w+)\(" % name, text, re.M)
+        lengths = [(re.search(r"(\d+) <= n", guard), re.search(r"n < (\d+)", guard)) for guard, _ in asked]
+        found = ["%s %s" % (least.group(1) if least else "0", below.group(1)) for least, below in lengths if below]
         check(found == want, "%s is launched for rows of %s" % (name, found))
-        first = launcher.index("ct_k_aligned_pick, ct_k_aligned,")
-        check(max(launcher.index("n < " + p.split()[1]) for p in want) < first, "%s: the text for aligned rows is asked first" % name)
+        check([version for _, version in asked][-1] == "aligned", "%s: the version for aligned rows is not asked last" % name)
 finish()

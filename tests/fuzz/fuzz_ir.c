@@ -40,11 +40,21 @@ static void emit(Module *m, size_t n)
 	const Fn *fn = m->fns.n ? m->fns.p[0] : NULL;
 	for (int i = 1; i < m->fns.n; i++)
 		if (m->fns.p[i]->stage != fn->stage || m->fns.p[i]->arch != fn->arch || m->fns.p[i]->specific != fn->specific) return;
-	if (fn && fn->stage == STAGE_PLACED) {
+	if (m->versions.n) {
+		for (int i = 0; i < m->archs.n; i++) {
+			const ArchRow *arch = arch_by_name(str_fmt("sm_%d%s", m->archs.p[i].number, m->archs.p[i].specific ? "a" : ""));
+			if (!arch) return;
+			vec_push(A_UNIT, &eo.archs, arch);
+		}
+		emit_cuda(o, m, &eo, NULL);
+	} else if (fn && fn->stage == STAGE_PLACED) {
 		const ArchRow *arch = arch_by_name(str_fmt("sm_%d%s", fn->arch, fn->specific ? "a" : ""));
 		if (!arch) return;
 		vec_push(A_UNIT, &eo.archs, arch);
-		emit_cuda(o, m, &m, &eo, NULL);
+		vec_push(A_UNIT, &m->archs, ((IrArch){ fn->arch, fn->specific }));
+		for (int i = 0; i < m->fns.n; i++)
+			vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i] }));
+		emit_cuda(o, m, &eo, NULL);
 	} else if (lower_typed(m, &lo)) {
 		emit_c(o, m, &eo);
 	}

@@ -37,8 +37,9 @@ static void emit_all(Module *m, size_t n)
 	emit_header(header, m, &eo);
 	emit_c(c, m, &eo);
 	vec_push(A_UNIT, &eo.archs, arch);
-	Module *placed = lower_place(m, arch->number, arch->specific, NULL, &lo);
-	if (placed) emit_cuda(cuda, m, &placed, &eo, NULL);
+	vec_push(A_UNIT, &m->archs, ((IrArch){ arch->number, arch->specific }));
+	bool placed = lower_place(m, &lo);
+	if (placed) emit_cuda(cuda, m, &eo, NULL);
 	if (placed && diag_errors() == 0 && !(header->n && c->n && cuda->n)) abort();
 }
 

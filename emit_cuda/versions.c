@@ -1,0 +1,51 @@
+/* The bodies of a kernel's versions; versions.h has the picture. */
+#include "emit_cuda/versions.h"
+
+#include "emit_cuda/peel.h"
+
+static int bound_of_any(const Fn *fn, bool specific)
+{
+	if (fn->peel_line) return bound_of_peeled(fn, specific);
+	int wide = bound_of_wide(fn);
+	if (follow_distance(fn)) return bound_of_follow(fn);
+	return wide ? wide : bound_of_products(fn) || bound_of_few(fn, specific);
+}
+
+static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
+{
+	const Fn *fn = v->fn;
+	Cu g = version_body(k, v, opt);
+	CuVersion to = { .v = v, .roles = g.roles, .o = out_new() };
+	bool any = !fn->aligned && !fn->by_element && !fn->peel_line;    /* it waits for the kernel before it first of all */
+	to.line = lines_set(to.o, g.o->p, any ? 0 : g.prologue, opt);
+	out_free(g.o);
+	for (int specific = 0; specific < 2; specific++)
+		to.blocks[specific] = fn->apart || (fn->peel_line && fn->rest) ? bound_of_twin(fn, specific)
+			: fn->aligned && !bound_of_wide(fn) && !follow_distance(fn) ? bound_blocks(&g, specific) : bound_of_any(fn, specific);
+	vec_push(A_UNIT, &k->versions, to);
+	k->packed |= fn->packed > 0;
+	k->starts |= fn->persistent || version_dependent(fn) || version_together(fn);
+}
+
+void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions *opt, SnipSet *used)
+{
+	ArenaMark mark = arena_mark(A_TMP);     /* what is known while bodies are printed */
+	for (int i = of.first; i < of.first + of.n; i++) {
+		add_version(k, &m->versions.p[i], opt);
+		const CuVersion *t = &k->versions.p[k->versions.n - 1];
+		snip_use_text(used, t->o->p);
+		for (int a = 0; a < opt->archs.n; a++)
+			if (t->v->archs >> a & 1 && version_waits(t, opt->archs.p[a])) snip_use_text(used, version_wait);
+	}
+	if (k->maps.n) snip_use(used, "ct_tensor_map");
+	launch_guards(k);
+	version_params(k);
+	arena_release(A_TMP, mark);
+}
+
+void versions_print(Out *o, const CuKernel *k, const EmitOptions *opt)
+{
+	for (int a = 0; a < opt->archs.n; a++)
+		for (int i = 0; i < k->versions.n; i++)
+			if (k->versions.p[i].v->archs >> a & 1) version_print(o, k, &k->versions.p[i], opt->archs.p[a], opt);
+}

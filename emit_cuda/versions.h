@@ -1,0 +1,54 @@
+/* Inside the CUDA target: a kernel's versions (ir.h), of which the launcher takes one for each call. All have the same parameters.
+ * versions.c prints their bodies, kernel.c what stands around one, launch.c the choice. */
+#ifndef EMIT_CUDA_VERSIONS_H
+#define EMIT_CUDA_VERSIONS_H
+#include "emit/lines.h"
+#include "emit_cuda/cu.h"
+#include "emit_cuda/tmap.h"
+
+typedef struct CuVersion {
+	const Version *v;
+	Out *o;                 /* from behind the opening brace on */
+	Lined line;             /* what lines_set says, whose split is the first access of memory */
+	int blocks[2];          /* how many of it should fit a multiprocessor (bound.c): for several architectures, for its own alone */
+	bool roles;             /* it has operations of groups */
+} CuVersion;
+
+/* A parameter of all versions: its type up to its name, that, and the launcher's variable for it. */
+typedef struct CuParam { const char *type; Str name, given; } CuParam;
+typedef VEC(CuParam) CuParams;
+
+typedef struct CuKernel {
+	const Fn *fn;           /* TYPED: what the launchers know */
+	CuSyms launch;          /* ct_l0, ct_l1 ... */
+	CuTmaps maps;           /* ct_m0, ct_m1 ... */
+	CuParams params;        /* version_params, when all bodies are printed */
+	VEC(CuVersion) versions;
+	bool packed;            /* one of them shares thread blocks */
+	bool prints;            /* one of them calls printf */
+	bool starts;            /* one of them needs more of a launch than its grid */
+} CuKernel;
+typedef VEC(CuKernel) CuKernels;
+
+/* kernel.c */
+Str arch_macro(const ArchRow *a);                       /* the macro that is 1 where code for it is compiled */
+void version_module(const Module *m);   /* whose entries version_name keeps apart from kernels */
+Str version_name(const Version *v, const ArchRow *a);
+Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt);
+void version_params(CuKernel *k);                       /* those of the author, and what versions ask for beside them */
+void version_print(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *a, const EmitOptions *opt);
+enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
+bool version_dependent(const Fn *fn);                   /* it waits for the kernel before it itself, so it may begin earlier */
+bool version_together(const Fn *fn);                    /* its thread blocks wait for each other: all must run at once */
+bool version_waits(const CuVersion *t, const ArchRow *a);       /* version_wait is printed in front of its first access of memory */
+extern const char version_wait[];
+
+/* versions.c */
+/* And all that they call. from: behind the versions of the kernels before it. */
+void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions *opt, SnipSet *used);
+void versions_print(Out *o, const CuKernel *k, const EmitOptions *opt);         /* they stay where they are */
+
+/* launch.c */
+void launch_guards(CuKernel *k);                        /* what they ask is known to the launcher: before version_params */
+void launch_host(Out *o, const Module *m, const CuKernels *kernels, const EmitOptions *opt, const Beside *beside);
+#endif

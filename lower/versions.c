@@ -1,0 +1,262 @@
+/* The versions that a kernel has for an architecture, and which calls each is for; the launcher asks their guards in the order of the list.
+ *
+ * Aligned tensors: each piece of each access lies at a multiple of its size, and wholly inside or wholly outside of its tensor. A slice
+ * is asked like its tensor, if where it begins and ends is known at launch but for factors that do not matter: block 5 of rows of
+ * 2 * half elements begins at a multiple of 8 if half is one of 4. */
+#include "base/diag.h"
+#include "lower/access.h"
+
+enum {
+	ALIGNED_WORDS = 16,     /* registers of a tile from which a version for aligned tensors is worth nvcc's time where no row is turned */
+	MANY_BLOCKS = 256,      /* tile blocks from which two at once leave no multiprocessor idle */
+	FOLLOW_BLOCKS = 4 * MANY_BLOCKS         /* and thread blocks that have several one after the other */
+};
+
+/* ---- guards ---- */
+static const Sym *all_of(const Sym *a, const Sym *b) { return sym_logic(SYM_AND, a, b); }
+
+static bool is_asked(const Sym *guard, const Sym *s)
+{
+	return guard == s || (guard->kind == SYM_AND && (is_asked(guard->arg[0], s) || is_asked(guard->arg[1], s)));
+}
+
+static void ask_too(const Sym **guard, const Sym *s)
+{
+	if (!is_asked(*guard, s)) *guard = all_of(*guard, s);
+}
+
+static void ask_multiple_of(const Sym **guard, const Sym *s, int64_t n)
+{
+	ask_too(guard, sym_cmp(SYM_EQ, sym_mod(s, sym_const(n)), sym_const(0)));
+}
+
+/* Asks for v to be a multiple of n, a power of two; false: the launcher does not know it. Steps bounds the search. */
+static bool ask_multiple(const Sym **guard, const Val *v, int64_t n, int steps)
+{
+	const Sym *keep = *guard;
+	if (access_multiple(v) % n == 0) return true;
+	if (!v->def || steps == 0) return false;
+	switch (v->def->code) {
+	case OP_LAUNCH: ask_multiple_of(guard, ir_attr(v->def, AT_SYM)->u.sym, n); return true;
+	case OP_CAST: return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1);
+	case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
+		return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1) && ask_multiple(guard, ir_in(v->def, 1), n, steps - 1);
+	case OP_SELECT:
+		return ask_multiple(guard, ir_in(v->def, 1), n, steps - 1) && ask_multiple(guard, ir_in(v->def, 2), n, steps - 1);
+	case OP_MUL:
+		for (int i = 0; i < 2; i++) {
+			if (ask_multiple(guard, ir_in(v->def, i), n, steps - 1)) return true;
+			*guard = keep;
+		}
+		return false;
+	default: return false;
+	}
+}
+
+enum { STEPS = 8 };
+
+/* A view's extent or stride along an axis: of its parameter, or a value of the kernel. */
+static bool ask_along(const Sym **guard, const Fn *fn, const Val *view, int axis, bool stride, int64_t n)
+{
+	for (; view->def && view->def->code == OP_PERMUTE; view = ir_in(view->def, 0))
+		axis = (int)ir_attr(view->def, AT_AXES)->u.ints.p[axis];
+	if (view->def) {
+		const Val *v = ir_in(view->def, 2 + (stride ? view->type->rank : 0) + axis);
+		return access_multiple(v) % n == 0 || ask_multiple(guard, v, n, STEPS);
+	}
+	const IrParam *p = &fn->params.p[view->index];
+	const Sym *s = stride ? p->stride[axis] : p->extent[axis];
+	if (stride && sym_multiple(s) % n == 0) return true;
+	ask_multiple_of(guard, s, n);
+	return true;
+}
+
+static bool ask_begin(const Sym **guard, const Fn *fn, const Val *view, int bytes, int64_t n)
+{
+	for (; view->def; view = ir_in(view->def, 0)) {
+		if (view->type->kind != TY_VIEW || (view->def->code != OP_VIEW && view->def->code != OP_PERMUTE)) return false;
+		if (view->def->code == OP_VIEW && !ask_multiple(guard, ir_in(view->def, 1), n, STEPS)) return false;
+	}
+	if (view->type->kind != TY_VIEW || view->block != fn->body) return false;
+	ask_too(guard, sym_aligned(fn->params.p[view->index].name, n * bytes));
+	return true;
+}
+
+static bool ask_access(const Sym **guard, const Fn *fn, const Op *op, const AccessPlan *x)
+{
+	const Val *view = ir_in(op, 0);
+	int bytes = elem_bytes(view->type->elem), f = x->fast;
+	int64_t n = (int64_t)1 << x->vec;
+	if (access_origin_multiple(op, x, f) % n || x->offset[f] % n || !ask_begin(guard, fn, view, bytes, n)) return false;
+	for (int a = 0; a < x->rank; a++)
+		if (a != f && !ask_along(guard, fn, view, a, true, n)) return false;
+	return x->proved[f] || ask_along(guard, fn, view, f, false, n);
+}
+
+/* sure: the launcher can know it. widest: 32-bit registers of the widest tile in an access of pieces. */
+typedef struct Aligned { const Fn *fn; const Sym *guard; bool sure; int widest; } Aligned;
+
+static void look_at_access(void *ctx, Op *op)
+{
+	Aligned *r = ctx;
+	const Val *data = op->code == OP_LOADS ? op->out[0] : ir_accessed(op);
+	if (!data || !type_is_tile(data->type) || ir_in(op, 0)->type->kind != TY_VIEW) return;
+	if (op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_LOADS) return;
+	AccessPlan x = access_plan(op, data, false);
+	if (op->code == OP_LOADS) x.vec = patch_plan(op).vec;
+	if (!x.vec) return;
+	int words = (elem_bytes(ir_in(op, 0)->type->elem) << data->lay->in[HW_REG]) / 4;
+	if (words > r->widest) r->widest = words;
+	const Sym *guard = r->guard;
+	if (ask_access(&guard, r->fn, op, &x)) r->guard = guard;
+	else r->sure = false;
+}
+
+static Aligned ask_aligned(const Fn *fn)
+{
+	Aligned r = { fn, sym_const(1), true, 0 };
+	ir_walk(fn->body, look_at_access, &r);
+	return r;
+}
+
+static const Sym *many_blocks(int64_t n) { return sym_cmp(SYM_LE, sym_const(n), sym_atom(ATOM_BLOCKS, NULL, 0)); }
+
+static const Sym *between(const Sym *s, int64_t least, int64_t below)
+{
+	const Sym *most = sym_cmp(SYM_LT, s, sym_const(below));
+	return least > 0 ? all_of(sym_cmp(SYM_LE, sym_const(least), s), most) : most;
+}
+
+static const Sym *guard_of_cut(const Fn *fn)
+{
+	const Sym *guard = sym_const(1);
+	for (int i = 0; i < fn->below.n; i++) ask_too(&guard, between(fn->below.p[i], cut_sure(fn), cut_kept(fn)));
+	return follow_distance(fn) ? all_of(many_blocks(FOLLOW_BLOCKS), guard) : guard;
+}
+
+/* Rows of all tensors that have a row of their own for each tile block begin at one phase. */
+static const Sym *guard_of_peeled(const Fn *fn)
+{
+	const Sym *guard = between(fn->below.p[0], fn->peel_least, peel_below(fn)), *piece = sym_const(PEEL_PIECE), *first = NULL;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		const Val *v = ir_accessed(op);
+		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay) || !peel_begins(fn, op)) continue;
+		const Sym *phase = sym_mod(sym_atom(ATOM_PHASE, fn->params.p[ir_in(op, 0)->index].name, 0), piece);
+		if (!first) first = phase;
+		else if (phase != first) ask_too(&guard, sym_cmp(SYM_EQ, first, phase));
+	}
+	return fn->apart ? all_of(many_blocks(MANY_BLOCKS), guard) : guard;
+}
+
+/* ---- the list ---- */
+typedef struct List { Module *m; Fn *of; uint32_t arch; int begin; } List;      /* begin: of its versions in m */
+
+/* What serves no call is no version. */
+static void add(const List *l, const char *name, const Sym *guard, Fn *fn)
+{
+	int64_t always;
+	if (sym_is_const(guard, &always) && !always) return;
+	ir_number(fn);
+	vec_push(A_UNIT, &l->m->versions, ((Version){ l->of, str_intern(name), guard, l->arch, fn }));
+}
+
+static void add_aligned(const List *l, const char *name, const Sym *guard, Fn *fn)
+{
+	fn->aligned = true;
+	add(l, name, guard, fn);
+}
+
+static void add_cut(const List *l, Fn *fn) { add(l, str_fmt("below_%lld", (long long)cut_kept(fn)), guard_of_cut(fn), fn); }
+
+static void add_cuts(const List *l, const FnVec *v)
+{
+	for (int i = 0; i < v->n; i++) add_cut(l, v->p[i]);
+}
+
+static void add_peeled(const List *l, const FnVec *v, bool lead)
+{
+	for (int i = 0; i < v->n; i++) {
+		Fn *fn = v->p[i];
+		if (peel_leads(fn) != lead) continue;
+		add(l, str_fmt("%s_%d%s", fn->apart ? "twin" : "peeled", fn->row_regs, fn->peel_short ? "_short" : ""), guard_of_peeled(fn), fn);
+	}
+}
+
+/* Those of an aligned kernel that are asked before the version for aligned tensors, which computes all pads of short rows. In a cluster
+ * single elements cost more than pads: layer norm of 20,000 columns of f32 would fall from 94 to 89 % of the copy rate. */
+static bool cuts_lead(const Placements *p) { return p->half && p->cuts.n && !p->cuts.p[0]->cluster; }
+
+static void add_leading(const List *l, const Placements *p)
+{
+	add_peeled(l, &p->twins, true);
+	add_peeled(l, &p->peeled, true);
+	add_cuts(l, &p->half_cuts);
+	if (p->half) add_cut(l, p->half);
+	if (cuts_lead(p)) add_cuts(l, &p->cuts);
+}
+
+static void add_rest(const List *l, const Placements *p)
+{
+	add_peeled(l, &p->twins, false);
+	add_peeled(l, &p->peeled, false);
+	if (!cuts_lead(p)) add_cuts(l, &p->cuts);
+	add(l, "", sym_const(1), p->odd);
+}
+
+/* Behind the last version whose cluster not every device runs, for the calls that it is for. */
+static void add_portable(const List *l, Fn *fn)
+{
+	int at = l->m->versions.n - 1;
+	while (at >= l->begin && l->m->versions.p[at].fn->cluster <= 1 << CLUSTER_PORTABLE) at--;
+	if (at < l->begin) return;
+	const Sym *guard = l->m->versions.p[at].guard;
+	add(l, "portable", guard, fn);
+	for (int i = l->m->versions.n - 1; i > at + 1; i--) {
+		Version v = l->m->versions.p[i];
+		l->m->versions.p[i] = l->m->versions.p[i - 1];
+		l->m->versions.p[i - 1] = v;
+	}
+}
+
+static void add_whole(const List *l, const Placements *p)
+{
+	Aligned a = p->whole ? ask_aligned(p->whole) : (Aligned){ .sure = false };
+	if (!a.sure) return;
+	const Sym *length = sym_cmp(SYM_EQ, p->odd->below.p[0], sym_const((int64_t)1 << p->odd->row_log2));
+	add_aligned(l, "whole", all_of(a.guard, length), p->whole);
+}
+
+static void add_paired(const List *l, const Placements *p)
+{
+	Aligned a = p->paired ? ask_aligned(p->paired) : (Aligned){ .sure = false };
+	if (a.sure) add_aligned(l, "paired", all_of(many_blocks(MANY_BLOCKS), a.guard), p->paired);
+}
+
+/* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
+static bool is_worth(const Aligned *a, const Placements *p)
+{
+	int64_t always;
+	bool asks = a->sure && !(sym_is_const(a->guard, &always) && always);
+	return asks && (p->odd || a->widest >= ALIGNED_WORDS || turned_rows(p->first));
+}
+
+void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
+{
+	List l = { m, of, arch, m->versions.n };
+	Aligned a = ask_aligned(p->first);
+	bool rows = p->odd && !p->paired && !p->portable && !turned_rows(p->first);
+	if (!is_worth(&a, p)) {
+		add(&l, "", sym_const(1), p->first);
+	} else if (p->odd) {
+		add_leading(&l, p);
+		if (rows) add_whole(&l, p);
+		else add_paired(&l, p);
+		add_aligned(&l, "aligned", a.guard, p->first);
+		add_rest(&l, p);
+	} else {
+		add_paired(&l, p);
+		add_aligned(&l, "aligned", a.guard, copy_kernel(p->first));
+		add(&l, "", sym_const(1), p->first);
+	}
+	if (p->portable) add_portable(&l, p->portable);
+}
