@@ -155,7 +155,8 @@ static void set_up(Unit *u)
 	u->target = find_target(o);
 	if (o->explain_schedule && (u->target != TARGET_CUDA || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--explain-schedule` prints how target cuda uses the GPU, and goes with no other target and no other `--emit`");
-	if (o->emit == EMIT_PLACED && !has_layouts(u)) usage_error("`--emit=placed` prints what target cuda places on threads, and goes with no other target");
+	if (o->emit == EMIT_PLACED && !has_layouts(u))
+		usage_error("`--emit=placed` prints what target cuda places on threads, and goes with no other target");
 	if (o->report && (!has_layouts(u) || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--report` counts what target cuda does, and goes with no other target and no other `--emit`");
 	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,

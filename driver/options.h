@@ -28,7 +28,9 @@ typedef struct OptRow {
 extern const OptRow opt_rows[];
 extern const int opt_nrows;
 
-typedef enum EmitKind { EMIT_ALL, EMIT_TOKENS, EMIT_AST, EMIT_TYPES, EMIT_IR, EMIT_PLACED, EMIT_CUDA, EMIT_C, EMIT_HEADER, EMIT_MANIFEST } EmitKind;
+typedef enum EmitKind {
+	EMIT_ALL, EMIT_TOKENS, EMIT_AST, EMIT_TYPES, EMIT_IR, EMIT_PLACED, EMIT_CUDA, EMIT_C, EMIT_HEADER, EMIT_MANIFEST
+} EmitKind;
 
 typedef VEC(const char *) TextVec;
 

@@ -226,8 +226,9 @@ Str ir_op_text(const Op *op)
 	return out_take(o);
 }
 
-/* Places are comments: they are not read back. Of versions, on request, they are lines of the sources that stand in front of all. */
-static bool with_places, with_lines;
+/* Places are comments: they are not read back. In a complete text they are lines of the sources that stand in front of all. */
+static bool with_places;
+static int *file_number;        /* by Src.index; NULL: the text is not complete */
 
 static void print_place(Out *o, Span at)
 {
@@ -240,9 +241,9 @@ static void print_block(Out *o, const IrBlock *b, Span at);
 
 static void print_line(Out *o, Span at)
 {
-	if (!with_lines || !src_of(at)) return;
+	if (!file_number || !src_of(at)) return;
 	Place p = src_place(at.lo);
-	out_printf(o, " at %d:%u", p.src->index, (unsigned)p.line);
+	out_printf(o, " at %d:%u", file_number[p.src->index], (unsigned)p.line);
 }
 
 static void print_op(Out *o, const Op *op)
@@ -637,15 +638,27 @@ static void print_entry(Out *o, const Entry *e)
 	out_puts(o, "}\n");
 }
 
-/* Sources by their numbers, with so many lines as places need. */
-static void print_files(Out *o)
+/* Sources that places are in, with so many lines as they have. */
+static void note_file(void *ctx, Op *op)
 {
-	for (int i = 0; with_lines && i < src_count(); i++) {
+	(void)ctx;
+	const Src *f = src_of(op->span);
+	if (f) file_number[f->index] = 0;
+}
+
+static void number_files(Out *o, const Module *m)
+{
+	file_number = NEW_ARRAY(A_TMP, int, src_count() + 1);
+	for (int i = 0; i < src_count(); i++) file_number[i] = -1;
+	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, note_file, NULL);
+	for (int i = 0; i < m->versions.n; i++) ir_walk(m->versions.p[i].fn->body, note_file, NULL);
+	for (int i = 0, n = 0; i < src_count(); i++) {
 		const Src *f = src_at(i);
-		Place end = src_place(f->base + f->len);
-		out_printf(o, "file %d ", i);
-		print_string(o, f->path);
-		out_printf(o, " %u\n", (unsigned)end.line);
+		if (file_number[i] < 0) continue;
+		file_number[i] = n++;
+		out_printf(o, "file %d ", file_number[i]);
+		print_string(o, src_mapped(f->path));
+		out_printf(o, " %u\n", (unsigned)src_place(f->base + f->len).line);
 	}
 }
 
@@ -654,7 +667,7 @@ void ir_print(Out *o, const Module *m)
 	out_puts(o, "module ");
 	print_string(o, m->path ? src_mapped(m->path) : "");
 	out_puts(o, "\n");
-	print_files(o);
+	if (file_number) number_files(o, m);
 	for (int i = 0; i < m->archs.n && m->versions.n; i++) {
 		out_puts(o, i ? ", " : "archs ");
 		print_arch(o, m->archs.p[i]);
@@ -673,9 +686,11 @@ void ir_print(Out *o, const Module *m)
 
 void ir_print_complete(Out *o, const Module *m)
 {
-	with_lines = true;
+	ArenaMark mark = arena_mark(A_TMP);
+	file_number = NEW(A_TMP, int);  /* number_files makes it */
 	ir_print(o, m);
-	with_lines = false;
+	file_number = NULL;
+	arena_release(A_TMP, mark);
 }
 
 void ir_print_places(Out *o, const Module *m)

@@ -21,8 +21,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	vec_push(A_UNIT, &eo.archs, arch_by_name("sm_90a"));
+	vec_push(A_UNIT, &m->archs, ((IrArch){ 90, true }));
+	for (int i = 0; i < m->fns.n; i++)
+		vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i] }));
 	Out *o = out_new();
-	bool sound = sim_report(o, m, &m, &eo, str_intern(argv[2]));
+	bool sound = sim_report(o, m, &eo, str_intern(argv[2]));
 	fputs(o->p, stdout);
 	return !sound;
 }
