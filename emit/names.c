@@ -64,6 +64,7 @@ static const char *const library_math[] = {
 };
 static const char *const library[] = {
 	"cuda", "nv", "std",     /* namespaces */
+	"half", "half2", "nv_bfloat16", "nv_bfloat162", "nv_half", "nv_half2",  /* of cuda_fp16.h and cuda_bf16.h */
 	"FILE", "a64l", "abort", "abs", "accept", "access", "aligned_alloc", "alloca", "alphasort", "asctime",
 	"asprintf", "at_quick_exit", "atexit", "atof", "atoi", "atol", "atoll", "basename", "bcmp", "bcopy", "bind",
 	"bsearch", "bzero", "calloc", "clearerr", "clock", "clock64", "clock_t", "close", "connect", "ctermid", "ctime",

@@ -1,18 +1,19 @@
-"""Names of the author beside names of the emitters: names.py c|cuda|header|nvcc.
+"""Names of the author beside names of the emitters: names.py c|cuda|header|nvcc|tile.
 
 Every identifier that stands in emitted text (C, CUDA and headers of the operations, the rules of the language, samples and library),
 every keyword of C, C++ and CUDA and every macro of the headers becomes a name in programs: of scalars that live through all kernels
 of the operations and the rules, of functions, kernels, entries, tensors, dimensions, integer parameters. `c`: -Wshadow finds where a
 name of the emitter hides one of the author's, so that the wrong one is taken. `cuda`: the same with emulated CUDA. `header`: the
-headers from C++. `nvcc`: what only CUDA's own headers know."""
+headers from C++. `nvcc`: what only CUDA's own headers know. `tile`: CUDA Tile C++, with the identifiers of that target."""
 import os
 import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(os.path.dirname(HERE), "cuda"), os.path.join(os.path.dirname(HERE), "run")]
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), n) for n in ("cuda", "run", "tile")]
 from common import *
 import emulation
+import emulation_tile
 from emitted import host_side
 
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\b[0-9][\w.]*|[A-Za-z_]\w*', re.S)
@@ -49,20 +50,22 @@ def macros():
     return re.findall(r"^#define ([A-Za-z]\w*)", r.out.decode(), re.M)
 
 
-def collected(where):
+def collected(where, targets):
     """The names, one or two of each row that differs in numbers only."""
     names = KEYWORDS | set(macros())
-    for target in ("c", "cuda"):
+    for target in targets:
         for i, path in enumerate(sources()):
             out = os.path.join(where, "%d.%s" % (i, target))
             r = ctilec("-w", "--checked", "--target=" + target, "--namespace=zero_of_ns", "-o", out, path)
             if r.code == 0:
                 names |= identifiers(read(out)) | identifiers(read(os.path.join(where, "%d.h" % i)))
-    check(len(names) > 1500, "%d names only" % len(names))
+    check(len(names) > 1000, "%d names only" % len(names))
     rows, kept = {}, []
     for i, n in enumerate(sorted(names - RESERVED)):
         row = rows.setdefault(ROW.sub("#", MADE.sub("_sm#", n)), [])
         if n.startswith("ct_") and i % 16:      # one rule for all of them
+            continue
+        if re.sub("_(ws|workspace)$", "", n) in names - {n}:   # of an entry's own making
             continue
         if len(row) < 2:
             row.append(n)
@@ -160,8 +163,9 @@ def programs(where, names, sources):
 
 
 def emitted(where, names, target, *options):
-    for name, path in programs(where, names, tile_files("tests/operations", "tests/language")):
-        out = path[:-5] + "." + {"c": "c", "cuda": "cu"}[target]
+    some = [os.path.join(ROOT, "tests", "tile", "forms.tile")] if target == "cuda-tile" else tile_files("tests/operations", "tests/language")
+    for name, path in programs(where, names, some):
+        out = path[:-5] + "." + {"c": "c", "cuda": "cu", "cuda-tile": "cu"}[target]
         r = ctilec("-w", "-O1", "--line=off", "--target=" + target, "--namespace=zero_of_ns", *options, "-o", out, path)
         if check(r.code == 0, "%s: %s" % (name, r.text[-2000:])):
             yield name, out
@@ -223,8 +227,19 @@ def on_nvcc(where, names):
             say(name, run(["g++", "-fsyntax-only", "-Wextra", *BRIEF, "-I" + where, "-isystem", folder, out + ".cpp"]))
 
 
+def on_tile(where, names):
+    """Kernels through the front end of NVIDIA's compiler; launchers by the host's compiler with stand-ins for the CUDA runtime."""
+    nvcc = emulation_tile.tool("nvcc")
+    for name, out in emitted(where, names, "cuda-tile"):
+        r = run([nvcc, "--enable-tile", "-std=c++20", "-arch=sm_90", "--tilebc", "-Werror", "all-warnings", "-o", out + ".bc", out], timeout=500)
+        check(r.code == 0 and not r.text, "%s: %s" % (name, (r.text + r.out.decode("utf-8", "replace"))[-2000:]))
+        write(out + ".cpp", emulation_tile.host_side(read(out)))
+        say(name, run(["g++", "-std=c++20", "-fsyntax-only", "-Wextra", *BRIEF, "-I" + where, out + ".cpp"]))
+
+
 if __name__ == "__main__":
     with tmpdir() as where:
-        all_names = collected(where)
-        {"c": on_c, "cuda": on_emulated, "header": on_header, "nvcc": on_nvcc}[sys.argv[1]](where, all_names)
+        mode = sys.argv[1]
+        all_names = collected(where, ("cuda-tile",) if mode == "tile" else ("c", "cuda"))
+        {"c": on_c, "tile": on_tile, "cuda": on_emulated, "header": on_header, "nvcc": on_nvcc}[mode](where, all_names)
     finish()

@@ -45,15 +45,22 @@ def tile_ir(cu, out):
         f.write(text)
 
 
-def library(cu, lib):
-    """cu, whose header lies beside it, as lib and lib.tileir."""
-    with open(cu) as f:
-        head, rest = f.read().split("\nnamespace {\n", 1)
+def host_side(text):
+    """The launchers over stand-ins: a kernel is a string, its name."""
+    head, rest = text.split("\nnamespace {\n", 1)
     device, host = rest.split("\n} // namespace\n", 1)
     kernels = re.findall(r"__tile_global__ void (\w+)\(", device)
+    names = "namespace ct_kernels {\n%s}\n" % "".join('static const char %s[] = "%s";\n' % (k, k) for k in kernels)
+    return RUNTIME + "".join(re.findall(r'^#include ".*"\n', head, re.M)) + names + host
+
+
+def library(cu, lib):
+    """cu, whose header lies beside it, as lib and lib.tileir."""
     cpp = lib + ".cpp"
+    with open(cu) as f:
+        text = host_side(f.read())
     with open(cpp, "w") as f:
-        f.write(RUNTIME + "".join(re.findall(r'^#include ".*"\n', head, re.M)) + "namespace ct_kernels {\n%s}\n" % "".join('static const char %s[] = "%s";\n' % (k, k) for k in kernels) + host)
+        f.write(text)
     subprocess.run(["g++", "-std=c++17", "-O0", "-w", "-fPIC", "-shared", "-I" + os.path.dirname(os.path.abspath(cu)), "-o", lib, cpp], check=True)
     tile_ir(cu, lib + ".tileir")
 
