@@ -80,3 +80,65 @@ Str op_text(const OpDialect *d, const Op *op, const Str *arg)
 	if (op->code == OP_BITCAST && from == to) return arg[0];
 	return *column ? expand(column, op, arg) : uniform_call(op, from, arg);
 }
+
+ElemAccess elem_access(const Op *op)
+{
+	const Val *x = ir_in(op, 0);
+	int rank = x->type->kind == TY_VIEW ? x->type->rank : 0;
+	switch (op->code) {
+	case OP_GATHER: case OP_ATOMIC_LOAD: return (ElemAccess){ rank, 0, false, true, false };
+	case OP_SCATTER: case OP_ATOMIC_STORE: return (ElemAccess){ rank, 1, false, false, true };
+	case OP_ATOMIC_RMW: return (ElemAccess){ rank, 1, false, false, false };
+	case OP_ATOMIC_CAS: return (ElemAccess){ rank, 2, false, false, false };
+	case OP_LOAD_PTR: case OP_ATOMIC_LOAD_PTR: return (ElemAccess){ 0, 0, true, true, false };
+	case OP_STORE_PTR: case OP_ATOMIC_STORE_PTR: return (ElemAccess){ 0, 1, true, false, true };
+	case OP_ATOMIC_RMW_PTR: return (ElemAccess){ 0, 1, true, false, false };
+	default: return (ElemAccess){ 0, 2, true, false, false };
+	}
+}
+
+bool op_has_tile(const Op *op)
+{
+	for (int i = 0; i < op->nout; i++)
+		if (type_is_tile(op->out[i]->type)) return true;
+	for (int i = 0; i < op->nin; i++)
+		if (type_is_tile(ir_in(op, i)->type)) return true;
+	return false;
+}
+
+bool op_is_dead(const Op *op, const int *uses)
+{
+	if (!(op_rows[op->code].flags & OPF_PURE) || op->nregion) return false;
+	for (int i = 0; i < op->nout; i++)
+		if (uses[op->out[i]->id]) return false;
+	return true;
+}
+
+/* ---- comments ---- */
+static Str operand(const OpNames *names, const Val *v)
+{
+	Num n;
+	if (v->def && v->def->code == OP_CONST && ir_const_value(v, &n)) {
+		if (elem_is_any_float(v->type->elem)) return str_fmt("%g", n.f);
+		return str_fmt("%lld", (long long)n.i);
+	}
+	Str text = names->text(names->g, v);
+	if (text) return text;
+	while (!v->name && v->def && v->def->nin) v = ir_in(v->def, 0);
+	return v->name ? v->name : "memory";
+}
+
+void op_comment(Out *to, const Op *op, const OpNames *names, const char *how)
+{
+	Out *o = out_new();
+	bool pads = op->code == OP_LOAD || op->code == OP_GATHER;       /* their last operand */
+	for (int i = 0; i < op->nout; i++) out_printf(o, "%s%s", i ? ", " : "", names->name(names->g, op->out[i]));
+	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
+	for (int i = 0; i < op->nin - pads && i < 8; i++) out_printf(o, "%s%s", i ? ", " : "", operand(names, ir_in(op, i)));
+	const Type *t = op->nout ? op->out[0]->type : NULL;
+	for (int i = op->nin - 1; i >= 0 && !t; i--)
+		if (type_is_tile(ir_in(op, i)->type)) t = ir_in(op, i)->type;
+	out_printf(o, ")%s%s%s", t ? ": " : "", t ? type_text(t) : "", how);
+	out_printf(to, "/* %s */\n", o->p);
+	out_free(o);
+}

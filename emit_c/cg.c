@@ -31,16 +31,9 @@ Str val_name(Cg *g, const Val *v)
 
 static Str float_text(double f, bool single)
 {
-	char buf[64];
 	if (f != f) return str_intern("NAN");
 	if (isinf(f)) return str_intern(f < 0 ? "(-INFINITY)" : "INFINITY");
-	for (int digits = single ? 6 : 15; ; digits++) {
-		snprintf(buf, sizeof buf, "%.*g", digits, f);
-		if (single ? strtof(buf, NULL) == (float)f : strtod(buf, NULL) == f) break;
-		if (digits > 17) bug("a float constant has no decimal text");
-	}
-	if (!strpbrk(buf, ".e")) strcat(buf, ".0");
-	return str_fmt(signbit(f) ? "(%s%s)" : "%s%s", buf, single ? "f" : "");
+	return literal_float(f, single);
 }
 
 Str num_c(Elem e, Num n)

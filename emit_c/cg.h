@@ -8,7 +8,9 @@
 #ifndef EMIT_C_CG_H
 #define EMIT_C_CG_H
 #include "emit/emit.h"
+#include "emit/literal.h"
 #include "emit/names.h"
+#include "emit/regions.h"
 #include "emit/snippet.h"
 
 typedef enum CvKind { CV_UNSET, CV_SCALAR, CV_STORED, CV_INLINE, CV_VIEW } CvKind;
@@ -23,15 +25,6 @@ typedef struct CVal { CvKind kind; Str name; CView *view; } CVal;
 
 typedef struct Memo { const Val *v; Str idx[TILE_RANK]; Str text; } Memo;
 
-/* Where break, continue, leave and yield of the innermost construct put their values. */
-typedef struct Frame {
-	struct Frame *up;
-	const Op *op;
-	Str *slot;              /* C names of the carried values or results, by number */
-	bool *tile;
-	int n;
-} Frame;
-
 typedef struct Cg {
 	Out *o;
 	const Module *m;
@@ -42,7 +35,7 @@ typedef struct Cg {
 	int *uses;              /* by Val id */
 	VEC(Memo) memo;         /* elements already computed in the innermost loop body */
 	VEC(const Sym *) launch; /* values the launcher computes: ct_l0, ct_l1 ... */
-	Frame *frame;
+	Regions regions;
 	int64_t mem_top, mem_peak;      /* bytes of the thread's block of memory */
 	int64_t stack;
 	int ntemp;
@@ -98,5 +91,6 @@ void emit_check(Cg *g, const Op *op);
 
 /* control.c */
 void emit_block(Cg *g, const IrBlock *b);
+void control_init(Cg *g);               /* once g->o is there */
 void emit_op(Cg *g, const Op *op);
 #endif

@@ -4,34 +4,20 @@
 #include "base/diag.h"
 #include "emit/lines.h"
 #include "emit/names.h"
+#include "emit/optext.h"
 #include "emit_c/cg.h"
 
-static Str operand(Cg *g, const Val *v)
+static Str comment_name(void *g, const Val *v) { return val_name(g, v); }
+
+static Str comment_text_of(void *g, const Val *v)
 {
-	Num n;
-	if (v->def && v->def->code == OP_CONST && ir_const_value(v, &n)) {
-		if (elem_is_any_float(v->type->elem)) return str_fmt("%g", n.f);
-		return str_fmt("%lld", (long long)n.i);
-	}
-	if (type_is_tile(v->type)) return val_name(g, v);
-	if (g->val[v->id].kind == CV_SCALAR) return g->val[v->id].name;
-	while (!v->name && v->def && v->def->nin) v = ir_in(v->def, 0);
-	return v->name ? v->name : "memory";
+	const CVal *c = &((Cg *)g)->val[v->id];
+	return type_is_tile(v->type) ? val_name(g, v) : c->kind == CV_SCALAR ? c->name : NULL;
 }
 
 static void comment(Cg *g, const Op *op, const char *how)
 {
-	Out *o = out_new();
-	bool pads = op->code == OP_LOAD || op->code == OP_GATHER;       /* their last operand */
-	for (int i = 0; i < op->nout; i++) out_printf(o, "%s%s", i ? ", " : "", val_name(g, op->out[i]));
-	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
-	for (int i = 0; i < op->nin - pads && i < 8; i++) out_printf(o, "%s%s", i ? ", " : "", operand(g, ir_in(op, i)));
-	const Type *t = op->nout ? op->out[0]->type : NULL;
-	for (int i = op->nin - 1; i >= 0 && !t; i--)
-		if (type_is_tile(ir_in(op, i)->type)) t = ir_in(op, i)->type;
-	out_printf(o, ")%s%s%s", t ? ": " : "", t ? type_text(t) : "", how);
-	out_printf(g->o, "/* %s */\n", o->p);
-	out_free(o);
+	op_comment(g->o, op, &(OpNames){ g, comment_name, comment_text_of }, how);
 }
 
 /* ---- values that cross a region's border ---- */
@@ -106,49 +92,37 @@ static void assign(Cg *g, const Op *op, int first, const Frame *f)
 		if (now[i]) out_printf(g->o, "%s = %s;\n", f->slot[i], now[i]);
 }
 
-static const Frame *frame_of(const Cg *g, OpCode a, OpCode b)
+/* A place for a value: a variable for a scalar, an array for a tile. */
+static void declare(void *ctx, Frame *f, int i, const Val *like, const Val *init)
 {
-	const Frame *f = g->frame;
-	while (f && f->op->code != a && f->op->code != b) f = f->up;
-	if (!f) bug("a jump without its construct");
-	return f;
-}
-
-/* Places for n values: variables for scalars, arrays for tiles; initial values from op's operands at `first`, or none. */
-static void frame_open(Cg *g, Frame *f, const Op *op, int n, Val *const *like, int first)
-{
-	*f = (Frame){ g->frame, op, NEW_ARRAY(A_TMP, Str, n), NEW_ARRAY(A_TMP, bool, n), n };
-	for (int i = 0; i < n; i++) {
-		const Type *t = like[i]->type;
-		Str name = val_name(g, like[i]);
-		f->tile[i] = type_is_tile(t);
-		if (f->tile[i]) {
-			f->slot[i] = array_new(g, t, name);
-			if (first >= 0) store_value(g, ir_in(op, first + i), f->slot[i]);
-		} else {
-			f->slot[i] = name;
-			if (first >= 0) out_printf(g->o, "%s %s = %s;\n", c_type(t->elem), name, scalar(g, ir_in(op, first + i)));
-			else out_printf(g->o, "%s %s = 0;\n", c_type(t->elem), name);
-		}
+	Cg *g = ctx;
+	f->slot[i] = val_name(g, like);
+	if (f->tile[i]) {
+		f->slot[i] = array_new(g, like->type, f->slot[i]);
+		if (init) store_value(g, init, f->slot[i]);
+	} else {
+		out_printf(g->o, "%s %s = %s;\n", c_type(like->type->elem), f->slot[i], init ? scalar(g, init) : "0");
 	}
 }
 
-static void bind(Cg *g, Val *const *v, const Frame *f)
+static void bind(void *g, const Val *v, const Frame *f, int i)
 {
-	for (int i = 0; i < f->n; i++) g->val[v[i]->id] = (CVal){ .kind = f->tile[i] ? CV_STORED : CV_SCALAR, .name = f->slot[i] };
+	((Cg *)g)->val[v->id] = (CVal){ .kind = f->tile[i] ? CV_STORED : CV_SCALAR, .name = f->slot[i] };
 }
 
-static void use_all(Cg *g, const Frame *f)      /* no warning where a result is not used */
+static void use_all(void *g, const Frame *f)    /* no warning where a result is not used */
 {
-	for (int i = 0; i < f->n; i++) out_printf(g->o, "(void)%s;\n", f->slot[i]);
+	for (int i = 0; i < f->n; i++) out_printf(((Cg *)g)->o, "(void)%s;\n", f->slot[i]);
 }
 
-static void region(Cg *g, const Frame *f, const IrBlock *b)
+static void assign_to(void *g, const Op *op, int first, const Frame *f) { assign(g, op, first, f); }
+static Str scalar_of(void *g, const Val *v) { return scalar(g, v); }
+static void block_of(void *g, const IrBlock *b) { emit_block(g, b); }
+
+void control_init(Cg *g)
 {
-	Frame *up = g->frame;
-	g->frame = (Frame *)f;
-	emit_block(g, b);
-	g->frame = up;
+	g->regions = (Regions){ .g = g, .o = g->o, .forever = "for (;;)", .scalar = scalar_of, .block = block_of, .declare = declare,
+		.assign = assign_to, .bind = bind, .used = use_all };
 }
 
 /* ---- constructs ---- */
@@ -160,8 +134,8 @@ static void emit_for(Cg *g, const Op *op)
 	const char *t = c_type(iv->type->elem);
 	Num n;
 	Frame f;
-	frame_open(g, &f, op, op->nout, carried, 3);
-	bind(g, carried, &f);
+	regions_open(&g->regions, &f, op, op->nout, carried, 3);
+	regions_bind(&g->regions, carried, &f);
 	g->val[iv->id] = (CVal){ .kind = CV_SCALAR, .name = i };
 	if (ir_const_value(ir_in(op, 2), &n) && n.i == 1) {
 		out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", t, i, lo, i, hi, i);
@@ -175,95 +149,10 @@ static void emit_for(Cg *g, const Op *op)
 		out_in(g->o);
 		out_printf(g->o, "const %s %s = (%s)((uint64_t)%s + %s * (uint64_t)%s);\n(void)%s;\n", t, i, t, lo, k, step, i);
 	}
-	region(g, &f, b);
+	regions_run(&g->regions, &f, b);
 	out_off(g->o);
 	out_puts(g->o, "}\n");
-	bind(g, op->out, &f);
-	use_all(g, &f);
-}
-
-static void emit_while(Cg *g, const Op *op)
-{
-	Frame carried, results;
-	frame_open(g, &carried, op, op->nin, op->region[0]->args.p, 0);
-	frame_open(g, &results, op, op->nout, op->out, -1);
-	bind(g, op->region[0]->args.p, &carried);
-	out_puts(g->o, "for (;;) {\n");
-	out_in(g->o);
-	/* the condition's values go to the results; the body sees them there */
-	results.up = g->frame;
-	region(g, &results, op->region[0]);
-	bind(g, op->region[1]->args.p, &results);
-	Frame body = carried;           /* yield and continue: next round; break: the results */
-	body.up = &results;
-	results.up = g->frame;
-	region(g, &body, op->region[1]);
-	out_off(g->o);
-	out_puts(g->o, "}\n");
-	bind(g, op->out, &results);
-	use_all(g, &results);
-}
-
-static void emit_if(Cg *g, const Op *op)
-{
-	Frame f;
-	frame_open(g, &f, op, op->nout, op->out, -1);
-	bool other = op->region[1]->first && (op->region[1]->first->code != OP_YIELD || op->region[1]->first->nin);
-	out_printf(g->o, "if (%s) {\n", scalar(g, ir_in(op, 0)));
-	out_in(g->o);
-	region(g, &f, op->region[0]);
-	out_off(g->o);
-	if (other) {
-		out_puts(g->o, "} else {\n");
-		out_in(g->o);
-		region(g, &f, op->region[1]);
-		out_off(g->o);
-	}
-	out_puts(g->o, "}\n");
-	bind(g, op->out, &f);
-	use_all(g, &f);
-}
-
-static void emit_scope(Cg *g, const Op *op)
-{
-	Frame f;
-	frame_open(g, &f, op, op->nout, op->out, -1);
-	out_puts(g->o, "do {\n");
-	out_in(g->o);
-	region(g, &f, op->region[0]);
-	out_off(g->o);
-	out_puts(g->o, "} while (0);\n");
-	bind(g, op->out, &f);
-	use_all(g, &f);
-}
-
-static void emit_jump(Cg *g, const Op *op)
-{
-	const Frame *f;
-	switch (op->code) {
-	case OP_YIELD: assign(g, op, 0, g->frame); return;
-	case OP_CONDITION:
-		assign(g, op, 1, g->frame);
-		out_printf(g->o, "if (!%s) break;\n", scalar(g, ir_in(op, 0)));
-		return;
-	case OP_BREAK:
-		f = frame_of(g, OP_FOR, OP_WHILE);
-		if (f->op->code == OP_WHILE) f = f->up;         /* a while has its results in a frame of their own */
-		assign(g, op, 0, f);
-		out_puts(g->o, "break;\n");
-		return;
-	case OP_CONTINUE:
-		assign(g, op, 0, frame_of(g, OP_FOR, OP_WHILE));
-		out_puts(g->o, "continue;\n");
-		return;
-	case OP_LEAVE:
-		assign(g, op, 0, frame_of(g, OP_SCOPE_, OP_SCOPE_));
-		out_puts(g->o, "break;\n");
-		return;
-	default:
-		if (op->parent->owner) out_puts(g->o, "return;\n");
-		return;
-	}
+	regions_close(&g->regions, op, &f);
 }
 
 /* ---- ops ---- */
@@ -333,33 +222,13 @@ static void emit_literal(Cg *g, const Op *op)
 	g->val[v->id] = (CVal){ .kind = CV_STORED, .name = name };
 }
 
-static bool is_dead(const Cg *g, const Op *op)
-{
-	if (!(op_rows[op->code].flags & OPF_PURE) || op->nregion) return false;
-	for (int i = 0; i < op->nout; i++)
-		if (g->uses[op->out[i]->id]) return false;
-	return true;
-}
-
-static bool has_tile(const Op *op)
-{
-	for (int i = 0; i < op->nout; i++)
-		if (type_is_tile(op->out[i]->type)) return true;
-	for (int i = 0; i < op->nin; i++)
-		if (type_is_tile(ir_in(op, i)->type)) return true;
-	return false;
-}
-
 static void print_op(Cg *g, const Op *op)
 {
 	bool inl = op->nout && type_is_tile(op->out[0]->type) && !g->stored[op->out[0]->id];
-	if (has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && op->code != OP_CONST) comment(g, op, inl ? ", where it is used" : "");
+	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && op->code != OP_CONST) comment(g, op, inl ? ", where it is used" : "");
+	if (regions_construct(&g->regions, op)) return;
 	switch (op->code) {
-	case OP_YIELD: case OP_CONDITION: case OP_BREAK: case OP_CONTINUE: case OP_LEAVE: case OP_RETURN: emit_jump(g, op); return;
 	case OP_FOR: emit_for(g, op); return;
-	case OP_WHILE: emit_while(g, op); return;
-	case OP_IF: emit_if(g, op); return;
-	case OP_SCOPE_: emit_scope(g, op); return;
 	case OP_VIEW: emit_view(g, op); return;
 	case OP_LOAD: emit_load(g, op); return;
 	case OP_STORE: emit_store(g, op); return;
@@ -392,7 +261,7 @@ static void print_op(Cg *g, const Op *op)
 
 void emit_op(Cg *g, const Op *op)
 {
-	if (is_dead(g, op)) return;
+	if (op_is_dead(op, g->uses)) return;
 	Span outer = g->at;
 	if (op->code != OP_CONST && op->span.hi) lines_mark(g->o, g->opt, g->at = op->span);
 	print_op(g, op);

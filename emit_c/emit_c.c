@@ -99,6 +99,7 @@ static void make_text(const Module *m, const Fn *fn, const EmitOptions *opt)
 	ArenaMark mark = arena_mark(A_TMP);     /* what is known while the body is printed */
 	Out *body = out_new();
 	Cg g = { .o = body, .m = m, .fn = fn, .opt = opt };
+	control_init(&g);
 	g.given = NEW_ARRAY(A_TMP, Str, fn->nval + 1);
 	for (int i = 0; i < fn->params.n; i++) names_take(&g.names, name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) names_take(&g.names, name_dim(fn, i));

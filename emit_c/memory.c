@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "emit/names.h"
+#include "emit/optext.h"
 #include "emit_c/cg.h"
 
 static CView *view_of(Cg *g, const Val *v)
@@ -186,24 +187,6 @@ void emit_store(Cg *g, const Op *op)
 }
 
 /* ---- element-wise: gather, scatter, pointers, atomics ---- */
-typedef struct Access { int nindex, nvalue; bool ptr, pad, store; } Access;     /* operands: view, indices, values, pad, mask */
-
-static Access access_of(const Op *op)
-{
-	const Val *x = ir_in(op, 0);
-	int rank = x->type->kind == TY_VIEW ? x->type->rank : 0;
-	switch (op->code) {
-	case OP_GATHER: case OP_ATOMIC_LOAD: return (Access){ rank, 0, false, true, false };
-	case OP_SCATTER: case OP_ATOMIC_STORE: return (Access){ rank, 1, false, false, true };
-	case OP_ATOMIC_RMW: return (Access){ rank, 1, false, false, false };
-	case OP_ATOMIC_CAS: return (Access){ rank, 2, false, false, false };
-	case OP_LOAD_PTR: case OP_ATOMIC_LOAD_PTR: return (Access){ 0, 0, true, true, false };
-	case OP_STORE_PTR: case OP_ATOMIC_STORE_PTR: return (Access){ 0, 1, true, false, true };
-	case OP_ATOMIC_RMW_PTR: return (Access){ 0, 1, true, false, false };
-	default: return (Access){ 0, 2, true, false, false };
-	}
-}
-
 static Str atomic_call(const Op *op, Elem e, Str place, const Str *value)
 {
 	Out *o = out_new();
@@ -213,7 +196,7 @@ static Str atomic_call(const Op *op, Elem e, Str place, const Str *value)
 	if (op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR) what = "store";
 	if (op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR) what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
 	out_printf(o, "ct_atomic_%s_%s_%s_%s(&%s", what, elem_name(e), order, scope, place);
-	for (int i = 0; i < access_of(op).nvalue; i++) out_printf(o, ", %s", value[i]);
+	for (int i = 0; i < elem_access(op).nvalue; i++) out_printf(o, ", %s", value[i]);
 	out_puts(o, ")");
 	return out_take(o);
 }
@@ -232,7 +215,7 @@ static const Type *access_shape(const Op *op)
 	return ir_in(op, op->nin - 1)->type;
 }
 
-static Str inside_test(Cg *g, const Op *op, const Access *a, const Str *idx, Str *at)
+static Str inside_test(Cg *g, const Op *op, const ElemAccess *a, const Str *idx, Str *at)
 {
 	if (a->ptr) return NULL;
 	Out *o = out_new();
@@ -246,7 +229,7 @@ static Str inside_test(Cg *g, const Op *op, const Access *a, const Str *idx, Str
 	return a->nindex ? s : NULL;
 }
 
-static void print_access(Cg *g, const Op *op, const Access *a, const Str *idx, Str result)
+static void print_access(Cg *g, const Op *op, const ElemAccess *a, const Str *idx, Str result)
 {
 	const Val *x = ir_in(op, 0);
 	Str at[TENSOR_RANK], value[2], place, mask = NULL;
@@ -270,7 +253,7 @@ static void print_access(Cg *g, const Op *op, const Access *a, const Str *idx, S
 
 void emit_elementwise_access(Cg *g, const Op *op)
 {
-	Access a = access_of(op);
+	ElemAccess a = elem_access(op);
 	const Type *t = access_shape(op);
 	Val *out = op->nout ? op->out[0] : NULL;
 	if (!type_is_tile(t)) {

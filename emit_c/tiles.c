@@ -336,10 +336,8 @@ void emit_custom(Cg *g, const Op *op)
 		g->val[body->args.p[back ? i : k + i]->id] = (CVal){ .kind = CV_SCALAR, .name = x };
 	}
 	bool tile[TILE_RANK] = { false };
-	Frame f = { g->frame, op, acc, tile, k };
-	g->frame = &f;
-	emit_block(g, body);
-	g->frame = f.up;
+	Frame f = { g->regions.frame, op, acc, tile, k };
+	regions_run(&g->regions, &f, body);
 	if (scan && !exclusive)
 		for (int i = 0; i < k; i++) out_printf(g->o, "%s[%s] = %s;\n", array[i], linear(t, n.idx), acc[i]);
 	block_close(g);

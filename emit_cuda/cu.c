@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "emit/lines.h"
+#include "emit/literal.h"
 #include "emit/names.h"
 #include "ir/fold.h"
 
@@ -26,37 +27,19 @@ const char *cu_const(Elem e)
 }
 
 /* ---- constants ---- */
-static Str float_num(double f, bool single)
-{
-	char buf[64];
-	for (int digits = single ? 6 : 15; digits <= 17; digits++) {
-		snprintf(buf, sizeof buf, "%.*g", digits, f);
-		if (single ? strtof(buf, NULL) == (float)f : strtod(buf, NULL) == f) break;
-	}
-	if (!strpbrk(buf, ".e")) strcat(buf, ".0");
-	return str_fmt(signbit(f) ? "(%s%s)" : "%s%s", buf, single ? "f" : "");
-}
-
 Str cu_num(Elem e, Num n)
 {
 	if (elem_is_ptr(e)) return str_fmt("(%s)0", cu_type(e));
 	switch (e) {
 	case EL_F32: case EL_TF32:
-		if (isfinite(n.f)) return float_num(n.f, true);
+		if (isfinite(n.f)) return literal_float(n.f, true);
 		return str_fmt("ct_bits_f32_u32(0x%08llxu)", (unsigned long long)num_bits(e, n));
 	case EL_F64:
-		if (isfinite(n.f)) return float_num(n.f, false);
+		if (isfinite(n.f)) return literal_float(n.f, false);
 		return str_fmt("ct_bits_f64_u64(0x%016llxull)", (unsigned long long)num_bits(e, n));
 	case EL_F16: case EL_BF16: return str_fmt("(unsigned short)0x%04x", (unsigned)num_bits(e, n));
 	case EL_F8E4M3: case EL_F8E5M2: return str_fmt("(unsigned char)0x%02x", (unsigned)num_bits(e, n));
-	case EL_U64: return str_fmt("%lluull", (unsigned long long)n.i);
-	case EL_U32: return str_fmt("%lluu", (unsigned long long)(uint32_t)n.i);
-	case EL_I64:
-		if (n.i == INT64_MIN) return str_intern("(-9223372036854775807ll - 1)");
-		return str_fmt(n.i < 0 ? "(%lldll)" : "%lldll", (long long)n.i);
-	case EL_I32:
-		if (n.i == INT32_MIN) return str_intern("(-2147483647 - 1)");
-		return str_fmt(n.i < 0 ? "(%lld)" : "%lld", (long long)n.i);
+	case EL_U64: case EL_U32: case EL_I64: case EL_I32: return literal_int(e, n);
 	default: return str_fmt("(%s)%lld", cu_type(e), (long long)n.i);
 	}
 }

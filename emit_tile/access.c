@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "emit/optext.h"
 #include "emit_tile/tile.h"
 #include "ir/fold.h"
 
@@ -17,28 +18,48 @@ static const Type *along(const Type *t, int axis)
 	return type_tile(EL_I64, t->rank, log2);
 }
 
+/* The sum that makes pointers of a view's, and the test which of them are inside, axis by axis. */
+typedef struct Sum { const TView *w; Out *ptr, *inside; } Sum;
+
+static Sum sum_begin(const TView *w)
+{
+	Sum s = { w, out_new(), out_new() };
+	out_puts(s.ptr, w->ptr);
+	if (!is_zero(w->off)) out_printf(s.ptr, " + %s", w->off);
+	return s;
+}
+
+static void sum_test(Sum *s, Str test) { out_printf(s->inside, "%s%s", s->inside->n ? " && " : "", test); }
+
+/* Coordinates along axis i, under a name. */
+static void sum_axis(Tg *g, Sum *s, int i, Str coordinates, bool sure)
+{
+	Str c = tl_temp(g, "c");
+	out_printf(g->o, "const auto %s = %s;\n", c, coordinates);
+	if (is_one(s->w->str[i])) out_printf(s->ptr, " + %s", c);
+	else out_printf(s->ptr, " + ct_times(%s, %s)", c, s->w->str[i]);
+	if (!sure) sum_test(s, str_fmt("%s >= 0ll && %s < (long long)%s", c, c, s->w->ext[i]));
+}
+
+static TPlaces sum_end(Tg *g, Sum *s, bool mask_only)
+{
+	TPlaces r = { mask_only ? NULL : tl_temp(g, "at"), NULL };
+	if (r.ptr) out_printf(g->o, "const auto %s = %s;\n", r.ptr, s->ptr->p);
+	if (s->inside->n) {
+		r.inside = tl_temp(g, "in");
+		out_printf(g->o, "const auto %s = %s;\n", r.inside, s->inside->p);
+	}
+	out_free(s->ptr);
+	out_free(s->inside);
+	return r;
+}
+
 TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bool *sure, bool mask_only)
 {
-	Out *ptr = out_new(), *inside = out_new();
-	out_puts(ptr, w->ptr);
-	if (!is_zero(w->off)) out_printf(ptr, " + %s", w->off);
-	for (int i = 0; i < t->rank; i++) {
-		if (mask_only && sure[i]) continue;
-		Str c = tl_temp(g, "c");
-		out_printf(g->o, "const auto %s = ct_offset(ct::iota<%s>(), %s);\n", c, tl_type(g, along(t, i)), origin[i]);
-		if (is_one(w->str[i])) out_printf(ptr, " + %s", c);
-		else out_printf(ptr, " + ct_times(%s, %s)", c, w->str[i]);
-		if (!sure[i]) out_printf(inside, "%s%s >= 0ll && %s < (long long)%s", inside->n ? " && " : "", c, c, w->ext[i]);
-	}
-	TPlaces r = { mask_only ? NULL : tl_temp(g, "at"), NULL };
-	if (r.ptr) out_printf(g->o, "const auto %s = %s;\n", r.ptr, ptr->p);
-	if (inside->n) {
-		r.inside = tl_temp(g, "in");
-		out_printf(g->o, "const auto %s = %s;\n", r.inside, inside->p);
-	}
-	out_free(ptr);
-	out_free(inside);
-	return r;
+	Sum s = sum_begin(w);
+	for (int i = 0; i < t->rank; i++)
+		if (!mask_only || !sure[i]) sum_axis(g, &s, i, str_fmt("ct_offset(ct::iota<%s>(), %s)", tl_type(g, along(t, i)), origin[i]), sure[i]);
+	return sum_end(g, &s, mask_only);
 }
 
 /* Pads are as in memory: a bool's is a byte. */
@@ -62,24 +83,6 @@ void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad, Str hints)
 void tl_pointer_store(Tg *g, const Val *x, TPlaces at, Str hints) { masked_store(g, x->type->elem, at, tl_text(g, x), hints); }
 
 /* ---- element by element ---- */
-typedef struct Access { int nindex, nvalue; bool ptr, pad, store; } Access;     /* operands: view, indices, values, pad, mask */
-
-static Access access_of(const Op *op)
-{
-	const Val *x = ir_in(op, 0);
-	int rank = x->type->kind == TY_VIEW ? x->type->rank : 0;
-	switch (op->code) {
-	case OP_GATHER: case OP_ATOMIC_LOAD: return (Access){ rank, 0, false, true, false };
-	case OP_SCATTER: case OP_ATOMIC_STORE: return (Access){ rank, 1, false, false, true };
-	case OP_ATOMIC_RMW: return (Access){ rank, 1, false, false, false };
-	case OP_ATOMIC_CAS: return (Access){ rank, 2, false, false, false };
-	case OP_LOAD_PTR: case OP_ATOMIC_LOAD_PTR: return (Access){ 0, 0, true, true, false };
-	case OP_STORE_PTR: case OP_ATOMIC_STORE_PTR: return (Access){ 0, 1, true, false, true };
-	case OP_ATOMIC_RMW_PTR: return (Access){ 0, 1, true, false, false };
-	default: return (Access){ 0, 2, true, false, false };
-	}
-}
-
 /* The largest shape among the operands: scalars are broadcast. */
 static const Type *access_shape(const Op *op)
 {
@@ -97,35 +100,19 @@ static Str spread(Tg *g, const Type *t, const Val *v)
 	return str_fmt("ct::full<%s>(%s)", tl_type(g, type_with_elem(t, v->type->elem)), tl_text(g, v));
 }
 
-static TPlaces places_of(Tg *g, const Op *op, const Access *a, const Type *t)
+static TPlaces places_of(Tg *g, const Op *op, const ElemAccess *a, const Type *t)
 {
-	TPlaces r = { NULL, NULL };
 	const Val *x = ir_in(op, 0);
 	int last = 1 + a->nindex + a->nvalue + a->pad;
 	Str mask = last < op->nin ? spread(g, t, ir_in(op, last)) : NULL;
 	if (a->ptr) return (TPlaces){ spread(g, t, x), mask };
-	const TView *w = tl_view_of(g, x);
-	Out *ptr = out_new(), *inside = out_new();
-	out_puts(ptr, w->ptr);
-	if (!is_zero(w->off)) out_printf(ptr, " + %s", w->off);
+	Sum s = sum_begin(tl_view_of(g, x));
 	for (int i = 0; i < a->nindex; i++) {
 		const Val *index = ir_in(op, 1 + i);
-		Str c = tl_temp(g, "c");
-		out_printf(g->o, "const auto %s = ct::element_cast<long long>(%s);\n", c, i ? tl_text(g, index) : spread(g, t, index));
-		if (is_one(w->str[i])) out_printf(ptr, " + %s", c);
-		else out_printf(ptr, " + ct_times(%s, %s)", c, w->str[i]);
-		out_printf(inside, "%s%s >= 0ll && %s < (long long)%s", inside->n ? " && " : "", c, c, w->ext[i]);
+		sum_axis(g, &s, i, str_fmt("ct::element_cast<long long>(%s)", i ? tl_text(g, index) : spread(g, t, index)), false);
 	}
-	if (mask) out_printf(inside, "%s%s", inside->n ? " && " : "", mask);
-	r.ptr = tl_temp(g, "at");
-	out_printf(g->o, "const auto %s = %s;\n", r.ptr, ptr->p);
-	if (inside->n) {
-		r.inside = tl_temp(g, "in");
-		out_printf(g->o, "const auto %s = %s;\n", r.inside, inside->p);
-	}
-	out_free(ptr);
-	out_free(inside);
-	return r;
+	if (mask) sum_test(&s, mask);
+	return sum_end(g, &s, false);
 }
 
 /* ", ct::memory_order_relaxed_t{}, ct::thread_scope_device_t{}" */
@@ -153,7 +140,7 @@ static const char *atomic_name(const Op *op)
 
 void tl_access(Tg *g, const Op *op)
 {
-	Access a = access_of(op);
+	ElemAccess a = elem_access(op);
 	const Type *t = access_shape(op);
 	const Val *x = ir_in(op, 0);
 	Elem e = x->type->kind == TY_VIEW ? x->type->elem : elem_pointee(x->type->elem);

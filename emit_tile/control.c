@@ -3,39 +3,22 @@
 
 #include "base/diag.h"
 #include "emit/lines.h"
+#include "emit/optext.h"
 #include "emit_tile/tile.h"
 
 /* ---- comments ---- */
-static Str operand(Tg *g, const Val *v)
+static Str comment_name(void *g, const Val *v) { return tl_name(g, v); }
+
+static Str comment_text_of(void *g, const Val *v)
 {
-	Num n;
-	if (v->def && v->def->code == OP_CONST && ir_const_value(v, &n)) {
-		if (elem_is_any_float(v->type->elem)) return str_fmt("%g", n.f);
-		return str_fmt("%lld", (long long)n.i);
-	}
-	if (v->type->kind != TY_VIEW && g->val[v->id].text) return g->val[v->id].text;
-	if (type_is_tile(v->type)) return tl_name(g, v);
-	while (!v->name && v->def && v->def->nin) v = ir_in(v->def, 0);
-	return v->name ? v->name : "memory";
+	Str text = ((Tg *)g)->val[v->id].text;
+	return v->type->kind != TY_VIEW && text ? text : type_is_tile(v->type) ? tl_name(g, v) : NULL;
 }
 
-static void comment(Tg *g, const Op *op)
-{
-	Out *o = out_new();
-	bool pads = op->code == OP_LOAD || op->code == OP_GATHER;       /* their last operand */
-	for (int i = 0; i < op->nout; i++) out_printf(o, "%s%s", i ? ", " : "", tl_name(g, op->out[i]));
-	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
-	for (int i = 0; i < op->nin - pads && i < 8; i++) out_printf(o, "%s%s", i ? ", " : "", operand(g, ir_in(op, i)));
-	const Type *t = op->nout ? op->out[0]->type : NULL;
-	for (int i = op->nin - 1; i >= 0 && !t; i--)
-		if (type_is_tile(ir_in(op, i)->type)) t = ir_in(op, i)->type;
-	out_printf(o, ")%s%s", t ? ": " : "", t ? type_text(t) : "");
-	out_printf(g->o, "/* %s */\n", o->p);
-	out_free(o);
-}
+static void comment(Tg *g, const Op *op) { op_comment(g->o, op, &(OpNames){ g, comment_name, comment_text_of }, ""); }
 
 /* ---- values that cross a region's border ---- */
-static bool is_slot(const TFrame *f, Str text, int except)
+static bool is_slot(const Frame *f, Str text, int except)
 {
 	for (int i = 0; i < f->n; i++)
 		if (i != except && f->slot[i] == text) return true;
@@ -43,8 +26,9 @@ static bool is_slot(const TFrame *f, Str text, int except)
 }
 
 /* All values, then all variables: a value that is another variable of the frame is taken first. */
-static void assign(Tg *g, const Op *op, int first, const TFrame *f)
+static void assign(void *ctx, const Op *op, int first, const Frame *f)
 {
+	Tg *g = ctx;
 	int n = op->nin - first;
 	if (n > f->n) bug("%d values for %d variables", n, f->n);
 	Str *now = NEW_ARRAY(A_TMP, Str, n);
@@ -60,37 +44,23 @@ static void assign(Tg *g, const Op *op, int first, const TFrame *f)
 		if (now[i] != f->slot[i]) out_printf(g->o, "%s = %s;\n", f->slot[i], now[i]);
 }
 
-static const TFrame *frame_of(const Tg *g, OpCode a, OpCode b)
+static void declare(void *ctx, Frame *f, int i, const Val *like, const Val *init)
 {
-	const TFrame *f = g->frame;
-	while (f && f->op->code != a && f->op->code != b) f = f->up;
-	if (!f) bug("a jump without its construct");
-	return f;
+	Tg *g = ctx;
+	f->slot[i] = tl_name(g, like);
+	out_printf(g->o, "%s %s", tl_type(g, like->type), f->slot[i]);
+	if (init) out_printf(g->o, " = %s", tl_text(g, init));
+	out_puts(g->o, ";\n");
 }
 
-/* Variables for n values; initial values from op's operands at `first`, or none. */
-static void frame_open(Tg *g, TFrame *f, const Op *op, int n, Val *const *like, int first)
-{
-	*f = (TFrame){ g->frame, op, NEW_ARRAY(A_TMP, Str, n), n };
-	for (int i = 0; i < n; i++) {
-		f->slot[i] = tl_name(g, like[i]);
-		out_printf(g->o, "%s %s", tl_type(g, like[i]->type), f->slot[i]);
-		if (first >= 0) out_printf(g->o, " = %s", tl_text(g, ir_in(op, first + i)));
-		out_puts(g->o, ";\n");
-	}
-}
+static void bind(void *g, const Val *v, const Frame *f, int i) { ((Tg *)g)->val[v->id].text = f->slot[i]; }
+static Str scalar_of(void *g, const Val *v) { return tl_text(g, v); }
+static void block_of(void *g, const IrBlock *b) { tl_block(g, b); }
 
-static void bind(Tg *g, Val *const *v, const TFrame *f)
+void tl_control_init(Tg *g)
 {
-	for (int i = 0; i < f->n; i++) g->val[v[i]->id].text = f->slot[i];
-}
-
-static void region(Tg *g, const TFrame *f, const IrBlock *b)
-{
-	TFrame *up = g->frame;
-	g->frame = (TFrame *)f;
-	tl_block(g, b);
-	g->frame = up;
+	g->regions = (Regions){ .g = g, .o = g->o, .forever = "while (true)", .scalar = scalar_of, .block = block_of, .declare = declare,
+		.assign = assign, .bind = bind };
 }
 
 /* ---- constructs ---- */
@@ -120,9 +90,9 @@ static void emit_for(Tg *g, const Op *op)
 	Str lo = tl_text(g, ir_in(op, 0)), hi = tl_text(g, ir_in(op, 1)), step = tl_text(g, ir_in(op, 2)), i = tl_name(g, iv);
 	const char *t = tl_elem(iv->type->elem);
 	Num n;
-	TFrame f;
-	frame_open(g, &f, op, op->nout, carried, 3);
-	bind(g, carried, &f);
+	Frame f;
+	regions_open(&g->regions, &f, op, op->nout, carried, 3);
+	regions_bind(&g->regions, carried, &f);
 	g->val[iv->id].text = i;
 	if (ir_const_value(ir_in(op, 2), &n) && n.i == 1) {
 		loop_head(g, b, t, i, lo, hi);
@@ -132,91 +102,10 @@ static void emit_for(Tg *g, const Op *op)
 		loop_head(g, b, "long long", k, str_intern("0"), trips);
 		out_printf(g->o, "const %s %s = ct_counter<%s>(%s, %s, %s);\n", t, i, t, lo, step, k);
 	}
-	region(g, &f, b);
+	regions_run(&g->regions, &f, b);
 	out_off(g->o);
 	out_puts(g->o, "}\n");
-	bind(g, op->out, &f);
-}
-
-static void emit_while(Tg *g, const Op *op)
-{
-	TFrame carried, results;
-	frame_open(g, &carried, op, op->nin, op->region[0]->args.p, 0);
-	frame_open(g, &results, op, op->nout, op->out, -1);
-	bind(g, op->region[0]->args.p, &carried);
-	out_puts(g->o, "while (true) {\n");
-	out_in(g->o);
-	/* the condition's values go to the results; the body sees them there */
-	region(g, &results, op->region[0]);
-	bind(g, op->region[1]->args.p, &results);
-	TFrame body = carried;          /* yield and continue: next round; break: the results */
-	body.up = &results;
-	results.up = g->frame;
-	region(g, &body, op->region[1]);
-	out_off(g->o);
-	out_puts(g->o, "}\n");
-	bind(g, op->out, &results);
-}
-
-static bool is_empty(const IrBlock *b) { return !b->first || (b->first->code == OP_YIELD && !b->first->nin); }
-
-static void emit_if(Tg *g, const Op *op)
-{
-	TFrame f;
-	frame_open(g, &f, op, op->nout, op->out, -1);
-	out_printf(g->o, "if (%s) {\n", tl_text(g, ir_in(op, 0)));
-	out_in(g->o);
-	region(g, &f, op->region[0]);
-	out_off(g->o);
-	if (!is_empty(op->region[1])) {
-		out_puts(g->o, "} else {\n");
-		out_in(g->o);
-		region(g, &f, op->region[1]);
-		out_off(g->o);
-	}
-	out_puts(g->o, "}\n");
-	bind(g, op->out, &f);
-}
-
-static void emit_scope(Tg *g, const Op *op)
-{
-	TFrame f;
-	frame_open(g, &f, op, op->nout, op->out, -1);
-	out_puts(g->o, "do {\n");
-	out_in(g->o);
-	region(g, &f, op->region[0]);
-	out_off(g->o);
-	out_puts(g->o, "} while (0);\n");
-	bind(g, op->out, &f);
-}
-
-static void emit_jump(Tg *g, const Op *op)
-{
-	const TFrame *f;
-	switch (op->code) {
-	case OP_YIELD: assign(g, op, 0, g->frame); return;
-	case OP_CONDITION:
-		assign(g, op, 1, g->frame);
-		out_printf(g->o, "if (!%s) break;\n", tl_text(g, ir_in(op, 0)));
-		return;
-	case OP_BREAK:
-		f = frame_of(g, OP_FOR, OP_WHILE);
-		if (f->op->code == OP_WHILE) f = f->up;         /* a while has its results in a frame of their own */
-		assign(g, op, 0, f);
-		out_puts(g->o, "break;\n");
-		return;
-	case OP_CONTINUE:
-		assign(g, op, 0, frame_of(g, OP_FOR, OP_WHILE));
-		out_puts(g->o, "continue;\n");
-		return;
-	case OP_LEAVE:
-		assign(g, op, 0, frame_of(g, OP_SCOPE_, OP_SCOPE_));
-		out_puts(g->o, "break;\n");
-		return;
-	default:
-		if (op->parent->owner) out_puts(g->o, "return;\n");
-		return;
-	}
+	regions_close(&g->regions, op, &f);
 }
 
 /* ---- ops ---- */
@@ -228,32 +117,12 @@ static void emit_launch(Tg *g, const Op *op)
 	else tl_define(g, v, str_fmt("(%s)ct_bid%d", t, (int)ir_int(op, AT_AXIS, 0)));
 }
 
-static bool is_dead(const Tg *g, const Op *op)
-{
-	if (!(op_rows[op->code].flags & OPF_PURE) || op->nregion) return false;
-	for (int i = 0; i < op->nout; i++)
-		if (g->uses[op->out[i]->id]) return false;
-	return true;
-}
-
-static bool has_tile(const Op *op)
-{
-	for (int i = 0; i < op->nout; i++)
-		if (type_is_tile(op->out[i]->type)) return true;
-	for (int i = 0; i < op->nin; i++)
-		if (type_is_tile(ir_in(op, i)->type)) return true;
-	return false;
-}
-
 static void print_op(Tg *g, const Op *op)
 {
-	if (has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && !op->nregion && op->code != OP_CONST) comment(g, op);
+	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && !op->nregion && op->code != OP_CONST) comment(g, op);
+	if (regions_construct(&g->regions, op)) return;
 	switch (op->code) {
-	case OP_YIELD: case OP_CONDITION: case OP_BREAK: case OP_CONTINUE: case OP_LEAVE: case OP_RETURN: emit_jump(g, op); return;
 	case OP_FOR: emit_for(g, op); return;
-	case OP_WHILE: emit_while(g, op); return;
-	case OP_IF: emit_if(g, op); return;
-	case OP_SCOPE_: emit_scope(g, op); return;
 	case OP_LAUNCH: case OP_BID: emit_launch(g, op); return;
 	case OP_VIEW: tl_view(g, op); return;
 	case OP_LOAD: tl_load(g, op); return;
@@ -279,7 +148,7 @@ static void print_op(Tg *g, const Op *op)
 
 void tl_op(Tg *g, const Op *op)
 {
-	if (is_dead(g, op)) return;
+	if (op_is_dead(op, g->uses)) return;
 	Span outer = g->at;
 	if (op->code != OP_CONST && op->span.hi) lines_mark(g->o, g->opt, g->at = op->span);
 	print_op(g, op);

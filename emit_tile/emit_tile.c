@@ -75,6 +75,7 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 	tl_refuse_missing(fn, opt);
 	tl_find_begins(fn);
 	Tg g = { .o = body, .fn = fn, .opt = opt, .tables = out_new(), .ntable = ntable };
+	tl_control_init(&g);
 	g.given = NEW_ARRAY(A_TMP, Str, fn->nval + 1);
 	g.val = NEW_ARRAY(A_TMP, TVal, fn->nval + 1);
 	for (int i = 0; i < fn->params.n; i++) names_take(&g.names, name_c(fn->params.p[i].name));

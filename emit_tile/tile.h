@@ -20,6 +20,7 @@
 #define EMIT_TILE_TILE_H
 #include "emit/emit.h"
 #include "emit/names.h"
+#include "emit/regions.h"
 #include "emit/snippet.h"
 
 typedef struct TView {          /* texts; all integers are long long expressions without side effects */
@@ -31,14 +32,6 @@ typedef struct TView {          /* texts; all integers are long long expressions
 } TView;
 
 typedef struct TVal { Str text; TView *view; } TVal;   /* text: a name, or a literal */
-
-/* Where break, continue, leave and yield of the innermost construct put their values. */
-typedef struct TFrame {
-	struct TFrame *up;
-	const Op *op;
-	Str *slot;              /* variables of the carried values or results, by number */
-	int n;
-} TFrame;
 
 typedef struct TAlias { const Type *type; Str name; } TAlias;
 
@@ -53,7 +46,7 @@ typedef struct Tg {
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
 	Out *tables;            /* constant arrays in front of the kernel */
 	int *ntable;            /* of the file */
-	TFrame *frame;
+	Regions regions;
 	int ntemp;
 	NameSet names;
 	Str *given;             /* by Val id: its name, once it has one */
@@ -128,6 +121,7 @@ bool tl_written(Tg *g, const Op *op);           /* false: not one of them */
 void tl_scan_written(Tg *g, const Op *op);      /* running sums ... that Tile C++ has only otherwise: exclusive ones, of bool */
 
 /* control.c */
+void tl_control_init(Tg *g);    /* once g->o is there */
 void tl_block(Tg *g, const IrBlock *b);
 void tl_op(Tg *g, const Op *op);
 

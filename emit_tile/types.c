@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/show.h"
+#include "emit/literal.h"
 #include "ir/fold.h"
 
 const char *tl_elem(Elem e)
@@ -67,16 +68,9 @@ Str tl_text(const Tg *g, const Val *v)
 
 static Str float_text(double f, bool single)
 {
-	char buf[64];
 	if (f != f) return str_intern(single ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")");
 	if (isinf(f)) return str_fmt("(%s__builtin_inf%s())", f < 0 ? "-" : "", single ? "f" : "");
-	for (int digits = single ? 6 : 15; ; digits++) {
-		snprintf(buf, sizeof buf, "%.*g", digits, f);
-		if (single ? strtof(buf, NULL) == (float)f : strtod(buf, NULL) == f) break;
-		if (digits > 17) bug("a float constant has no decimal text");
-	}
-	if (!strpbrk(buf, ".e")) strcat(buf, ".0");
-	return str_fmt(signbit(f) ? "(%s%s)" : "%s%s", buf, single ? "f" : "");
+	return literal_float(f, single);
 }
 
 Str tl_num(Elem e, Num n)
@@ -89,14 +83,7 @@ Str tl_num(Elem e, Num n)
 		return str_fmt("ct::element_bitcast<%s>((unsigned char)0x%02x)", tl_elem(e), (unsigned)num_bits(e, n));
 	case EL_F16: case EL_BF16: case EL_TF32: return str_fmt("ct::element_cast<%s>(%s)", tl_elem(e), float_text(n.f, true));
 	case EL_BOOL: return str_intern(n.i ? "true" : "false");
-	case EL_U64: return str_fmt("%lluull", (unsigned long long)n.i);
-	case EL_U32: return str_fmt("%lluu", (unsigned long long)(uint32_t)n.i);
-	case EL_I64:
-		if (n.i == INT64_MIN) return str_intern("(-9223372036854775807ll - 1)");
-		return str_fmt(n.i < 0 ? "(%lldll)" : "%lldll", (long long)n.i);
-	case EL_I32:
-		if (n.i == INT32_MIN) return str_intern("(-2147483647 - 1)");
-		return str_fmt(n.i < 0 ? "(%lld)" : "%lld", (long long)n.i);
+	case EL_U64: case EL_U32: case EL_I64: case EL_I32: return literal_int(e, n);
 	default: return str_fmt("(%s)%lld", tl_elem(e), (long long)n.i);
 	}
 }

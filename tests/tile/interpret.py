@@ -59,36 +59,35 @@ def window(at, size):
     return (ctypes.c_uint8 * (int(at.max()) + size - lo)).from_address(lo), lo
 
 
+def reached(at, size, mask, what):
+    """(mask, memory, places of each byte in it) of an access; memory None where nothing is accessed."""
+    at = np.asarray(at)
+    mask = np.ones(at.shape, bool) if mask is None else np.broadcast_to(mask, at.shape)
+    live = at[mask]
+    if not live.size:
+        return mask, None, None
+    if (live % size).any():
+        undefined(what + " that is not aligned")
+    buf, lo = window(live, size)
+    return mask, np.frombuffer(buf, np.uint8), (live - lo)[..., None] + np.arange(size)
+
+
 def read(at, elem, mask, pad):
     d = DTYPES[elem]
     shape = np.shape(at)
     out = np.array(np.broadcast_to(pad, shape), dtype=d) if pad is not None else np.zeros(shape, d)
-    at = np.asarray(at)
-    mask = np.ones(shape, bool) if mask is None else np.broadcast_to(mask, shape)
-    live = at[mask]
-    if live.size:
-        if (live % d.itemsize).any():
-            undefined("a load that is not aligned")
-        buf, lo = window(live, d.itemsize)
-        raw = np.frombuffer(buf, np.uint8)
-        index = (live - lo)[..., None] + np.arange(d.itemsize)
-        out[mask] = raw[index].view(d).reshape(live.shape)
+    mask, raw, index = reached(at, d.itemsize, mask, "a load")
+    if raw is not None:
+        out[mask] = raw[index].view(d).reshape(index.shape[:-1])
     return out
 
 
 def write(at, elem, value, mask):
     d = DTYPES[elem]
-    at = np.asarray(at)
-    mask = np.ones(at.shape, bool) if mask is None else np.broadcast_to(mask, at.shape)
-    live = at[mask]
-    if live.size:
-        if (live % d.itemsize).any():
-            undefined("a store that is not aligned")
-        buf, lo = window(live, d.itemsize)
-        raw = np.frombuffer(buf, np.uint8)
-        index = (live - lo)[..., None] + np.arange(d.itemsize)
-        data = np.ascontiguousarray(np.broadcast_to(value, at.shape)[mask]).astype(d)
-        raw[index] = data.view(np.uint8).reshape(live.shape + (d.itemsize,))
+    mask, raw, index = reached(at, d.itemsize, mask, "a store")
+    if raw is not None:
+        data = np.ascontiguousarray(np.broadcast_to(value, mask.shape)[mask]).astype(d)
+        raw[index] = data.view(np.uint8).reshape(index.shape)
 
 
 def places(view, index):
