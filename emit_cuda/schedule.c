@@ -373,7 +373,7 @@ static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches
 	int at, none;
 	for (int i = 0; i < fn->body->args.n; i++) begin(&s, fn->body->args.p[i]);
 	walk(&s, fn->body);
-	out_printf(o, "kernel %s, %s\n", fn->name, arches);
+	out_printf(o, "kernel %s, %s\n", v->of->name, arches);
 	threads(&s);
 	int64_t regs = widest(&s, registers_of, NULL, &at), bytes = widest(&s, load_bytes, first_uses(&s), &none);
 	line(o, "registers", regs ? str_fmt("about %lld of a thread hold tiles at %s", (long long)regs, where(s.at.p[at - 1])) : "none hold tiles");

@@ -120,6 +120,7 @@ int64_t shared_room(const LowerCx *cx, Fn *fn)
 /* ---- versions ---- */
 /* A further placement of those kernels that are worth it. */
 typedef struct Further {
+	const char *name;       /* behind that of the kernel, in dumps */
 	Fn *(*begin)(Fn *fn, const Placements *p);  /* what is placed for a kernel, TYPED, which is placed so already; NULL: nothing */
 	void (*prepare)(Module *some, const LowerCx *cx);       /* the TYPED passes that it then needs; may be NULL */
 	void (*end)(Fn *fn, Placements *p, const LowerCx *cx);      /* takes what was placed */
@@ -138,6 +139,7 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 	for (int i = 0; i < all->typed.n; i++) {
 		Fn *fn = f->begin(all->typed.p[i], &all->of[i]);
 		if (!fn) continue;
+		fn->name = str_fmt("%s.%s", fn->name, f->name);
 		ir_number(fn);
 		vec_push(A_UNIT, &some->fns, fn);
 		vec_push(A_UNIT, &of, &all->of[i]);
@@ -280,14 +282,14 @@ static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)
 
 /* Each may ask what those above it gave. */
 static const Further furthers[] = {
-	{ begin_odd, NULL, end_odd, false },
-	{ begin_peel, NULL, end_peel, false },
-	{ begin_half, NULL, end_half, false },
-	{ begin_twin, NULL, end_twin, false },
-	{ begin_paired, pass_bounds, end_paired, false },
-	{ begin_whole, prepare_whole, end_whole, false },
+	{ "by_element", begin_odd, NULL, end_odd, false },
+	{ "peeled", begin_peel, NULL, end_peel, false },
+	{ "half", begin_half, NULL, end_half, false },
+	{ "twin", begin_twin, NULL, end_twin, false },
+	{ "paired", begin_paired, pass_bounds, end_paired, false },
+	{ "whole", begin_whole, prepare_whole, end_whole, false },
 };
-static const Further portable = { begin_portable, NULL, end_portable, true };
+static const Further portable = { "portable", begin_portable, NULL, end_portable, true };
 
 /* The first placement of kernels, and those that it makes worth while. */
 static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)

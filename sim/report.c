@@ -344,7 +344,7 @@ static bool report_kernel(Out *o, const Module *m, const Version *v, Str arches,
 		unsigned char *at = NEW_ARRAY(mem, unsigned char, 2 * ALIGN);
 		arg[i] = at + (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
 	}
-	out_printf(o, "kernel %s, %s\n", fn->name, arches);
+	out_printf(o, "kernel %s, %s\n", v->of->name, arches);
 	int64_t size = 1024, shorter = 0;
 	while ((found = next_size(&c, dim, sizes, &size)) && !(why = make_args(mem, &c, arg))) {
 		c.fn = counted_fn(c, m, v);
