@@ -149,17 +149,6 @@ int bound_of_peeled(const Fn *fn, bool specific)
 /* Tile blocks that follow each other have a thread block's share of registers, whatever the text. */
 int bound_of_follow(const Fn *fn) { return FOLLOW_THREADS / cu_threads(fn); }
 
-/* A text for two rows (lower/twin.c) holds words of both, and is bound by instructions: layer norm of 50,257 columns goes from 85 to 91 %
- * of the copy rate by a fifth thread block. The texts for one row beside it serve few rows and take what they like: ptxas 13.0 spills
- * one of them for sm_120 otherwise. */
-int bound_of_twin(const Fn *fn, bool specific)
-{
-	enum { AROUND_TWO = 40 };       /* registers beside them */
-	if (!fn->apart) return specific ? 0 : 1;
-	int regs = fn->row_regs + AROUND_TWO + (specific ? 0 : ANY_ARCH);       /* a word is two elements, of two rows */
-	return SM_REGISTERS / ((regs + UNIT - 1) / UNIT * UNIT * cu_threads(fn));
-}
-
 /* By Val id: does it come from what was read? */
 static bool *values_read(const Fn *fn)
 {

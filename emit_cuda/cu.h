@@ -148,7 +148,6 @@ Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 int bound_blocks(Cu *g, bool specific);
 int bound_of_wide(const Fn *fn);         /* the same for a cluster of more than 8 thread blocks, in any text */
 int bound_of_follow(const Fn *fn);
-int bound_of_twin(const Fn *fn, bool specific);
 int bound_of_few(const Fn *fn, bool specific);         /* 1 in a text that few rows take, for several architectures */
 int bound_of_peeled(const Fn *fn, bool specific);      /* 0: none */
 bool bound_one_way(const Fn *fn);

@@ -71,11 +71,6 @@ static void block_index(Cu *g)
 	Out *o = g->o;
 	const Fn *fn = g->fn;
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
-	if (fn->apart) {                /* of 2 * apart rows, each of the first ones with one behind them; a cluster without rows ends */
-		out_printf(o, "const unsigned int ct_two = %s, ct_bid0 = ct_two / %d * %d + ct_two %% %d;\n", rest, fn->apart, 2 * fn->apart, fn->apart);
-		out_printf(o, "if (ct_bid0 >= %s) return;\n", cu_launch(g, fn->grid[0]));
-		return;
-	}
 	if (follow_distance(fn)) {
 		cluster_follow(g, follow_distance(fn));
 		return;
@@ -142,12 +137,11 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
 	g.roles = group_needs_base(fn);
-	if (fn->apart) block_index(&g);         /* thread blocks without rows end before anybody sends them something */
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
 	else thread_index(&g);
 	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
-	if (!fn->apart) block_index(&g);
+	block_index(&g);
 	bind_params(&g);
 	elem_plan(&g);
 	g.prologue = g.o->n;

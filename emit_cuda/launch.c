@@ -76,7 +76,6 @@ static void kernel_row(Out *o, const Version *v, const ArchRow *a)
 {
 	const Fn *fn = v->fn;
 	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1, tiles = fn->tiles ? fn->tiles : packed;
-	if (fn->apart) tiles = -2 * fn->apart;
 	if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
 	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", version_name(v, a), a->number, a->specific,
 		cu_threads(fn), cluster, tiles, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
@@ -210,7 +209,6 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 		for (int v = 0; v < k->versions.n; v++) {
 			const Fn *fn = k->versions.p[v].v->fn;
 			needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
-			needs.twins |= fn->apart > 0;
 			needs.follows |= follow_distance(fn) > 0;
 			sym_atoms(k->versions.p[v].v->guard, find_blocks, &needs.blocks);
 		}

@@ -120,10 +120,6 @@ static const char host_least[] =
 	"#ifndef CT_LEAST\n#define CT_LEAST(n) (n)\n#endif\n\n";
 
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
-static const char host_blocks_twin[] =
-	"\tif (packed < 0) blocks = (blocks - packed - 1) / -packed * (-packed / 2);      /* of so many, half have one behind them each */\n"
-	"\telse blocks = (blocks + packed - 1) / packed;\n";
-
 /* Where tile blocks follow each other in a cluster: as ct_follow counts them. */
 static const char host_blocks_follow[] =
 	"\tif (packed < -256) {\n"
@@ -191,7 +187,7 @@ void start_functions(Out *o, const StartNeeds *n)
 	out_puts(o, host_launch);
 	out_puts(o, host_spread);
 	if (n->follows) out_puts(o, host_blocks_follow);
-	out_puts(o, (n->twins ? host_blocks_twin : host_blocks) + n->follows);  /* without its tab */
+	out_puts(o, host_blocks + n->follows);  /* without its tab */
 	out_puts(o, n->dependent ? host_start : host_start_plain);
 	out_puts(o, host_launched);
 	if (n->divides) out_puts(o, host_divisor);

@@ -7,7 +7,6 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool dependent;         /* compiled for an architecture with clusters, whose kernels may begin early */
 	bool wide;              /* clusters that not every device runs */
 	bool follows;           /* versions whose tile blocks follow each other in a cluster */
-	bool twins;             /* versions for two tile blocks at once, of rows that begin at one phase */
 	bool blocks;            /* versions that ask how many tile blocks there are */
 	bool divides;           /* grids of several axes: ct_divisor */
 	bool attributes;        /* start_with_attributes */

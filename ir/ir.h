@@ -244,7 +244,6 @@ struct Fn {                     /* one monomorphic kernel */
 	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
 	bool rest;              /* other versions take most rows: this one takes what registers nvcc gives it */
 	int tiles;              /* so many neighbouring tile blocks are one in this version (lower/pair.c); 0: one */
-	int apart;              /* it takes tile blocks so far apart as one (lower/twin.c); 0: it takes one */
 };
 
 /* ---- entries: what the header declares ---- */

@@ -401,7 +401,6 @@ void pass_combine(Module *m, const LowerCx *cx)
 			merge_powers(m->fns.p[i]);
 		}
 		ir_walk(m->fns.p[i]->body, combine_op, &c);
-		twin_exchanges(m->fns.p[i]);
 		send_late(m->fns.p[i]);
 	}
 }

@@ -103,7 +103,7 @@ static void follow_fn(Fn *fn, const LowerCx *cx)
 {
 	Follow f = { .fn = fn };
 	int n = groups(fn, cx);
-	bool other = fn->peels || fn->apart || fn->tiles || fn->ordered || fn->alternate;
+	bool other = fn->peels || fn->tiles || fn->ordered || fn->alternate;
 	if (!n || other || fn->ngrid != 1 || !all_suit(&f) || !once(&f)) return;
 	Builder b = build_before(f.behind->next);
 	b.span = f.bid->span;

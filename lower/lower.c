@@ -216,20 +216,6 @@ static void end_half(Fn *fn, Placements *p, const LowerCx *cx)
 	p->half = fn;
 }
 
-/* Peeled ones for two tile blocks at once. */
-static Fn *begin_twin(Fn *fn, const Placements *p)
-{
-	if (!p->peeled.n || !pair_wanted(p->first)) return NULL;
-	Fn *copy = begin_peel(fn, p);
-	return copy && twin_blocks(copy) ? copy : NULL;
-}
-
-static void end_twin(Fn *fn, Placements *p, const LowerCx *cx)
-{
-	peel(fn, p, cx, &p->twins);
-	for (int i = 0; i < p->peeled.n; i++) p->peeled.p[i]->rest = p->twins.n > 0;
-}
-
 /* For two tile blocks at once. */
 static Fn *begin_paired(Fn *fn, const Placements *p)
 {
@@ -285,7 +271,6 @@ static const Further furthers[] = {
 	{ "by_element", begin_odd, NULL, end_odd, false },
 	{ "peeled", begin_peel, NULL, end_peel, false },
 	{ "half", begin_half, NULL, end_half, false },
-	{ "twin", begin_twin, NULL, end_twin, false },
 	{ "paired", begin_paired, pass_bounds, end_paired, false },
 	{ "whole", begin_whole, prepare_whole, end_whole, false },
 };

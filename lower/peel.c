@@ -60,14 +60,14 @@ static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t df
 	return (p ? p->u.ints.p[i] : dflt) == (q ? q->u.ints.p[i] : dflt);
 }
 
-/* Do both begin equally many elements behind their tensors' first, in rows equally far apart? Or whole pieces further (twin.c)? */
+/* Do both begin equally many elements behind their tensors' first, in rows equally far apart? */
 static bool same_row(const Fn *fn, const Op *x, const Op *y)
 {
 	const IrParam *p = param_of(fn, x), *q = param_of(fn, y);
 	if (!p || !q || p->rank != q->rank || elem_bytes(p->elem) != elem_bytes(q->elem)) return false;
 	for (int a = 0; a < p->rank; a++) {
 		Val *i = ir_in(x, 1 + a), *k = ir_in(y, 1 + a);
-		if (p->stride[a] != q->stride[a] || (!same_scalar(i, k) && !twin_rows(fn, i, k))) return false;
+		if (p->stride[a] != q->stride[a] || !same_scalar(i, k)) return false;
 		if (!same_number(x, y, AT_STEPS, a, 1) || !same_number(x, y, AT_OFFSETS, a, 0)) return false;
 	}
 	return true;
@@ -233,7 +233,7 @@ void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to)
 	choose_line(fn);
 	int each = PIECE / elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
 	int64_t shared = fn->shared_bytes, half = (int64_t)1 << (fn->row_log2 - 1);
-	for (int i = fn->apart ? 1 : 0; i < PEEL_COPIES; i++) {
+	for (int i = 0; i < PEEL_COPIES; i++) {
 		int64_t least = i == 0 ? half / 2 : i == 1 ? half : peel_below(fn);
 		int keep = (pieces * peel_parts[i] + PEEL_OF - 1) / PEEL_OF * each;
 		if (i > 1 && keep == fn->row_regs) continue;

@@ -181,7 +181,6 @@ typedef struct Placements {
 	Fn *half;               /* by element, too, with half the tile, for rows that fit that (half.c) */
 	FnVec half_cuts;
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
-	FnVec twins;            /* the same for two tile blocks (twin.c) */
 	Fn *paired;             /* for two neighbouring tile blocks, for aligned tensors (pair.c) */
 	Fn *whole;              /* for rows as long as their tile, of aligned tensors (whole.c) */
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
@@ -256,12 +255,6 @@ int follow_distance(const Fn *fn);              /* between tile blocks that foll
 int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
 int64_t follow_bytes(const Fn *fn);             /* of shared memory that each of them has for its exchanges */
 void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
-
-/* ---- twin.c ---- */
-enum { TWIN_APART = 8 };                        /* rows of 16 bits, in which they begin at one phase of 16 bytes */
-bool twin_blocks(Fn *fn);                       /* TYPED: for two tile blocks; false: it stays as it was */
-bool twin_rows(const Fn *fn, const Val *x, const Val *y);       /* indices of the two rows of such a kernel */
-void twin_exchanges(Fn *fn);                    /* PLACED: their partial results wait together */
 
 /* ---- odd.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */

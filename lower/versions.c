@@ -145,7 +145,7 @@ static const Sym *guard_of_peeled(const Fn *fn)
 		if (!first) first = phase;
 		else if (phase != first) ask_too(&guard, sym_cmp(SYM_EQ, first, phase));
 	}
-	return fn->apart ? all_of(many_blocks(MANY_BLOCKS), guard) : guard;
+	return guard;
 }
 
 /* ---- the list ---- */
@@ -178,7 +178,7 @@ static void add_peeled(const List *l, const FnVec *v, bool lead)
 	for (int i = 0; i < v->n; i++) {
 		Fn *fn = v->p[i];
 		if (peel_leads(fn) != lead) continue;
-		add(l, str_fmt("%s_%d%s", fn->apart ? "twin" : "peeled", fn->row_regs, fn->peel_short ? "_short" : ""), guard_of_peeled(fn), fn);
+		add(l, str_fmt("peeled_%d%s", fn->row_regs, fn->peel_short ? "_short" : ""), guard_of_peeled(fn), fn);
 	}
 }
 
@@ -188,7 +188,6 @@ static bool cuts_lead(const Placements *p) { return p->half && p->cuts.n && !p->
 
 static void add_leading(const List *l, const Placements *p)
 {
-	add_peeled(l, &p->twins, true);
 	add_peeled(l, &p->peeled, true);
 	add_cuts(l, &p->half_cuts);
 	if (p->half) add_cut(l, p->half);
@@ -197,7 +196,6 @@ static void add_leading(const List *l, const Placements *p)
 
 static void add_rest(const List *l, const Placements *p)
 {
-	add_peeled(l, &p->twins, false);
 	add_peeled(l, &p->peeled, false);
 	if (!cuts_lead(p)) add_cuts(l, &p->cuts);
 	add(l, "", sym_const(1), p->odd);
