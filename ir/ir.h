@@ -243,7 +243,6 @@ struct Fn {                     /* one monomorphic kernel */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
 	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
 	bool rest;              /* other versions take most rows: this one takes what registers nvcc gives it */
-	int tiles;              /* so many neighbouring tile blocks are one in this version (lower/pair.c); 0: one */
 };
 
 /* ---- entries: what the header declares ---- */

@@ -422,7 +422,6 @@ static void print_fn_head(Out *o, const Fn *fn)
 	if (fn->packed) out_printf(o, "packed %d\n", fn->packed);
 	if (fn->shared_bytes) out_printf(o, "shared %" PRId64 "\n", fn->shared_bytes);
 	if (fn->warp_bytes) out_printf(o, "warp_bytes %" PRId64 "\n", fn->warp_bytes);
-	if (fn->tiles) out_printf(o, "tiles %d\n", fn->tiles);
 	for (int i = 0; i < FN_FLAGS; i++)
 		if (irt_fn_flag(fn, i)) out_printf(o, "%s\n", irt_fn_flags[i].name);
 	if (fn->row_log2) print_rows(o, fn);

@@ -273,7 +273,6 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "packed")) fn->packed = rd_small(r, "a number");
 	else if (lex_accept_word(l, "shared")) fn->shared_bytes = lex_int(l, "a number of bytes");
 	else if (lex_accept_word(l, "warp_bytes")) fn->warp_bytes = lex_int(l, "a number of bytes");
-	else if (lex_accept_word(l, "tiles")) fn->tiles = rd_small(r, "a number");
 	else if (lex_accept_word(l, "rows")) read_rows(r, fn);
 	else if (lex_accept_word(l, "peeled")) read_peeled(r, fn);
 	else return read_flag(r, fn);

@@ -1,6 +1,6 @@
 /* follow: tile blocks one behind the other in the same cluster.
  *
- * Rows of one tensor share what does not depend on the row (pair.c). Where a row is spread over a cluster and registers have no room for
+ * Rows of one tensor share what does not depend on the row: weights, biases, tables. Where a row is spread over a cluster and registers have no room for
  * two, its thread blocks do several rows one after the other, and what all of them need comes into shared memory once (stage.c): each
  * thread block has the same columns of all its rows.
  *
@@ -46,13 +46,59 @@ int64_t follow_bytes(const Fn *fn)
 	return (end + LINE - 1) / LINE * LINE;
 }
 
+/* ---- whether ---- */
+typedef struct Traffic { int64_t own, shared, stored; int words; } Traffic;     /* bytes of a tile block; words: of a thread, of its own */
+
+static int64_t tile_bytes(const Val *v) { return type_is_tile(v->type) ? type_size(v->type) * elem_bytes(v->type->elem) : 0; }
+
+static bool takes_own(const Op *op)
+{
+	for (int a = 0; a < ir_in(op, 0)->type->rank; a++)
+		if (ir_in(op, 1 + a)->def && ir_in(op, 1 + a)->def->code == OP_BID) return true;
+	return false;
+}
+
+static void count_traffic(void *ctx, Op *op)
+{
+	Traffic *t = ctx;
+	if (op->code == OP_STORE) t->stored += tile_bytes(ir_in(op, op->nin - 1));
+	if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type)) return;
+	const Val *r = op->out[0];
+	if (!takes_own(op)) {
+		t->shared += tile_bytes(r);
+		return;
+	}
+	t->own += tile_bytes(r);
+	t->words += (int)(((int64_t)elem_bytes(r->type->elem) << r->lay->in[HW_REG]) / 4);
+}
+
+static bool is_cut(const Fn *fn)        /* into slices, for its registers do not hold one row */
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->nregion) return true;
+	return false;
+}
+
+/* Of an H200, the L2 cache gives 1.3 times what its memory reads and writes. */
+static bool shares_much(const Traffic *t) { return t->own && 3 * (t->own + t->shared) > 4 * (t->own + t->stored); }
+
+/* Bytes of what tile blocks share, where that is much, but registers have no room for the rows of two; else 0. */
+static int64_t bytes_shared(const Fn *fn)
+{
+	enum { WORDS = 32, TWO = 2 };   /* that a thread holds of rows */
+	Traffic t = { 0 };
+	if (fn->cluster < 2 || is_cut(fn)) return 0;
+	ir_walk(fn->body, count_traffic, &t);
+	return shares_much(&t) && t.words <= WORDS && TWO * t.words > WORDS ? t.shared : 0;
+}
+
 /* How many tile blocks should a thread block have at once? They share what is the same for all. By architecture, for others have less
  * shared memory. */
 static int groups(Fn *fn, const LowerCx *cx)
 {
 	if (fn->cluster < LEAST || fn->cluster > MOST) return 0;
 	int arch = lower_arch(cx, fn), threads = 32 * fn->warps / fn->cluster;
-	int64_t shared = pair_shared(fn) / fn->cluster;
+	int64_t shared = bytes_shared(fn) / fn->cluster;
 	if (!shared || shared > SHARED || (arch != 90 && arch != 100)) return 0;
 	return THREADS / threads;
 }
@@ -103,7 +149,7 @@ static void follow_fn(Fn *fn, const LowerCx *cx)
 {
 	Follow f = { .fn = fn };
 	int n = groups(fn, cx);
-	bool other = fn->peels || fn->tiles || fn->ordered || fn->alternate;
+	bool other = fn->peels || fn->ordered || fn->alternate;
 	if (!n || other || fn->ngrid != 1 || !all_suit(&f) || !once(&f)) return;
 	Builder b = build_before(f.behind->next);
 	b.span = f.bid->span;

@@ -329,7 +329,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		give_all(&p);
 		if (!cluster || stays_apart(&p, cluster)) break;
 		bool again = fn->unsliced != NULL;      /* then nothing of what is known here holds any longer */
-		if (((!sliced && !fn->tiles) || again) && (slice_alone(fn, cx) || again)) {
+		if ((!sliced || again) && (slice_alone(fn, cx) || again)) {
 			place_fn(fn, cx);
 			return;
 		}

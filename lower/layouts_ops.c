@@ -43,26 +43,8 @@ static int64_t convert_cost(const Places *p, Val *v, Lay want)
 
 static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
-/* The axis along which an access takes the tiles of several tile blocks (pair.c); -1: it takes one. */
-static int tiles_axis(const Fn *fn, const Op *op, const Type *t)
-{
-	for (int a = 0; fn->tiles && t->rank == view_of(op)->type->rank && a < t->rank; a++)
-		if (t->log2[a] && ir_in(op, 1 + a)->def && ir_in(op, 1 + a)->def->code == OP_BID) return a;
-	return -1;
-}
-
-/* Each thread has the same elements of all of them, as if it had those of one. */
-static Lay coalesced_tiles(const Places *p, const Type *t, int fast, int axis)
-{
-	uint8_t one[TILE_RANK];
-	for (int a = 0; a < t->rank; a++) one[a] = a == axis ? 0 : t->log2[a];
-	return lay_push(lay_default(type_tile(t->elem, t->rank, one), fast, p->threads), HW_REG, axis, t->log2[axis]);
-}
-
 Lay place_coalesced(const Places *p, const Op *op, const Type *t)
 {
-	int tiles = tiles_axis(p->fn, op, t);
-	if (tiles >= 0) return coalesced_tiles(p, t, fast_axis(p->fn, view_of(op)), tiles);
 	int fast = t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1;
 	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type) && t->elem == p->overlap.type->elem)
 		return lay_overlap(&p->overlap, p->threads);

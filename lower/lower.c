@@ -216,19 +216,6 @@ static void end_half(Fn *fn, Placements *p, const LowerCx *cx)
 	p->half = fn;
 }
 
-/* For two tile blocks at once. */
-static Fn *begin_paired(Fn *fn, const Placements *p)
-{
-	Fn *copy = pair_wanted(p->first) ? copy_kernel(fn) : NULL;
-	return copy && pair_blocks(copy) ? copy : NULL;
-}
-
-static void end_paired(Fn *fn, Placements *p, const LowerCx *cx)
-{
-	(void)cx;
-	p->paired = fn;
-}
-
 /* For rows as long as their tile. */
 static Fn *begin_whole(Fn *fn, const Placements *p)
 {
@@ -271,7 +258,6 @@ static const Further furthers[] = {
 	{ "by_element", begin_odd, NULL, end_odd, false },
 	{ "peeled", begin_peel, NULL, end_peel, false },
 	{ "half", begin_half, NULL, end_half, false },
-	{ "paired", begin_paired, pass_bounds, end_paired, false },
 	{ "whole", begin_whole, prepare_whole, end_whole, false },
 };
 static const Further portable = { "portable", begin_portable, NULL, end_portable, true };

@@ -181,7 +181,6 @@ typedef struct Placements {
 	Fn *half;               /* by element, too, with half the tile, for rows that fit that (half.c) */
 	FnVec half_cuts;
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
-	Fn *paired;             /* for two neighbouring tile blocks, for aligned tensors (pair.c) */
 	Fn *whole;              /* for rows as long as their tile, of aligned tensors (whole.c) */
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 } Placements;
@@ -234,12 +233,6 @@ bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only suc
 /* ---- relax.c, powers.c ---- */
 bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
 void note_low_power(Op *exp);                   /* its operand is not above 0 */
-
-/* ---- pair.c ---- */
-enum { PAIRED = 2 };                            /* tile blocks that are made one */
-bool pair_wanted(const Fn *fn);                 /* PLACED: would that save loads? */
-int64_t pair_shared(const Fn *fn);              /* bytes of what they share, where it would, but registers have no room for two; else 0 */
-bool pair_blocks(Fn *fn);                       /* TYPED; false: it is left as it is, for blocks do not follow each other so */
 
 /* ---- whole.c ---- */
 bool whole_wanted(const Placements *p);             /* are its rows short, and of one length? */

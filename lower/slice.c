@@ -395,5 +395,5 @@ bool slice_alone(Fn *fn, const LowerCx *cx)
 void pass_slice(Module *m, const LowerCx *cx)
 {
 	for (int i = 0; i < m->fns.n; i++)
-		if (!m->fns.p[i]->tiles) slice_within(m->fns.p[i]->body, cx);
+		slice_within(m->fns.p[i]->body, cx);
 }

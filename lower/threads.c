@@ -208,7 +208,6 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
-	s.log2 -= fn->tiles > 1;
 	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
 	if (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster"))) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
@@ -237,7 +236,6 @@ int spare_warps(Fn *fn, int cluster)
 		int w = s.log2 - LANES_LOG2 - CARRY_REGS - CLUSTER_WARPS - cluster;
 		return w > 1 && s.bytes <= 2 && s.sums > 1 ? w - 1 : w;
 	}
-	s.log2 -= fn->tiles > 1;
 	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
 	int least = -packs_more(fn, &s);

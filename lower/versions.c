@@ -8,8 +8,7 @@
 
 enum {
 	ALIGNED_WORDS = 16,     /* registers of a tile from which a version for aligned tensors is worth nvcc's time where no row is turned */
-	MANY_BLOCKS = 256,      /* tile blocks from which two at once leave no multiprocessor idle */
-	FOLLOW_BLOCKS = 4 * MANY_BLOCKS         /* and thread blocks that have several one after the other */
+	FOLLOW_BLOCKS = 1024    /* tile blocks from which thread blocks that have several one after the other leave no multiprocessor idle */
 };
 
 /* ---- guards ---- */
@@ -224,12 +223,6 @@ static void add_whole(const List *l, const Placements *p)
 	add_aligned(l, "whole", all_of(a.guard, length), p->whole);
 }
 
-static void add_paired(const List *l, const Placements *p)
-{
-	Aligned a = p->paired ? ask_aligned(p->paired) : (Aligned){ .sure = false };
-	if (a.sure) add_aligned(l, "paired", all_of(many_blocks(MANY_BLOCKS), a.guard), p->paired);
-}
-
 /* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
 static bool is_worth(const Aligned *a, const Placements *p)
 {
@@ -242,17 +235,15 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
-	bool rows = p->odd && !p->paired && !p->portable && !turned_rows(p->first);
+	bool rows = p->odd && !p->portable && !turned_rows(p->first);
 	if (!is_worth(&a, p)) {
 		add(&l, "", sym_const(1), p->first);
 	} else if (p->odd) {
 		add_leading(&l, p);
 		if (rows) add_whole(&l, p);
-		else add_paired(&l, p);
 		add_aligned(&l, "aligned", a.guard, p->first);
 		add_rest(&l, p);
 	} else {
-		add_paired(&l, p);
 		add_aligned(&l, "aligned", a.guard, copy_kernel(p->first));
 		add(&l, "", sym_const(1), p->first);
 	}
