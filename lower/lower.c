@@ -122,7 +122,6 @@ int64_t shared_room(const LowerCx *cx, Fn *fn)
 typedef struct Further {
 	const char *name;       /* behind that of the kernel, in dumps */
 	Fn *(*begin)(Fn *fn, const Placements *p);  /* what is placed for a kernel, TYPED, which is placed so already; NULL: nothing */
-	void (*prepare)(Module *some, const LowerCx *cx);       /* the TYPED passes that it then needs; may be NULL */
 	void (*end)(Fn *fn, Placements *p, const LowerCx *cx);      /* takes what was placed */
 	bool portable;          /* in clusters that every device runs */
 } Further;
@@ -144,7 +143,6 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 		vec_push(A_UNIT, &some->fns, fn);
 		vec_push(A_UNIT, &of, &all->of[i]);
 	}
-	if (f->prepare) f->prepare(some, &own);
 	if (!run_form(some, STAGE_PLACED, &own)) return false;
 	for (int i = 0; i < some->fns.n; i++) {
 		f->end(some->fns.p[i], of.p[i], cx);
@@ -216,28 +214,6 @@ static void end_half(Fn *fn, Placements *p, const LowerCx *cx)
 	p->half = fn;
 }
 
-/* For rows as long as their tile. */
-static Fn *begin_whole(Fn *fn, const Placements *p)
-{
-	if (!whole_wanted(p)) return NULL;
-	Fn *copy = copy_kernel(fn);
-	whole_rows(copy, p);
-	return copy;
-}
-
-static void prepare_whole(Module *some, const LowerCx *cx)
-{
-	pass_simplify(some, cx);
-	for (int i = 0; i < some->fns.n; i++) ir_number(some->fns.p[i]);
-	pass_bounds(some, cx);
-}
-
-static void end_whole(Fn *fn, Placements *p, const LowerCx *cx)
-{
-	(void)cx;
-	p->whole = fn;
-}
-
 /* Kernels that a placement spreads over clusters of more thread blocks than every device runs. */
 static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORTABLE; }
 
@@ -255,12 +231,11 @@ static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)
 
 /* Each may ask what those above it gave. */
 static const Further furthers[] = {
-	{ "by_element", begin_odd, NULL, end_odd, false },
-	{ "peeled", begin_peel, NULL, end_peel, false },
-	{ "half", begin_half, NULL, end_half, false },
-	{ "whole", begin_whole, prepare_whole, end_whole, false },
+	{ "by_element", begin_odd, end_odd, false },
+	{ "peeled", begin_peel, end_peel, false },
+	{ "half", begin_half, end_half, false },
 };
-static const Further portable = { "portable", begin_portable, NULL, end_portable, true };
+static const Further portable = { "portable", begin_portable, end_portable, true };
 
 /* The first placement of kernels, and those that it makes worth while. */
 static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)

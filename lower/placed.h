@@ -181,7 +181,6 @@ typedef struct Placements {
 	Fn *half;               /* by element, too, with half the tile, for rows that fit that (half.c) */
 	FnVec half_cuts;
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
-	Fn *whole;              /* for rows as long as their tile, of aligned tensors (whole.c) */
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 } Placements;
 void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);  /* appends those that `of` has for an architecture */
@@ -233,10 +232,6 @@ bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only suc
 /* ---- relax.c, powers.c ---- */
 bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
 void note_low_power(Op *exp);                   /* its operand is not above 0 */
-
-/* ---- whole.c ---- */
-bool whole_wanted(const Placements *p);             /* are its rows short, and of one length? */
-void whole_rows(Fn *fn, const Placements *p);       /* TYPED: a copy of that kernel, for rows as long as their tile */
 
 /* ---- half.c ---- */
 bool half_wanted(const Fn *fn, const Placements *p);        /* TYPED, and placed: would rows be served better by half the tile? */

@@ -215,14 +215,6 @@ static void add_portable(const List *l, Fn *fn)
 	}
 }
 
-static void add_whole(const List *l, const Placements *p)
-{
-	Aligned a = p->whole ? ask_aligned(p->whole) : (Aligned){ .sure = false };
-	if (!a.sure) return;
-	const Sym *length = sym_cmp(SYM_EQ, p->odd->below.p[0], sym_const((int64_t)1 << p->odd->row_log2));
-	add_aligned(l, "whole", all_of(a.guard, length), p->whole);
-}
-
 /* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
 static bool is_worth(const Aligned *a, const Placements *p)
 {
@@ -235,12 +227,10 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
-	bool rows = p->odd && !p->portable && !turned_rows(p->first);
 	if (!is_worth(&a, p)) {
 		add(&l, "", sym_const(1), p->first);
 	} else if (p->odd) {
 		add_leading(&l, p);
-		if (rows) add_whole(&l, p);
 		add_aligned(&l, "aligned", a.guard, p->first);
 		add_rest(&l, p);
 	} else {
