@@ -20,7 +20,8 @@ static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
 	to.line = lines_set(to.o, g.o->p, any ? 0 : g.prologue, opt);
 	out_free(g.o);
 	for (int specific = 0; specific < 2; specific++)
-		to.blocks[specific] = fn->aligned && !bound_of_wide(fn) && !follow_distance(fn) ? bound_blocks(&g, specific) : bound_of_any(fn, specific);
+		to.blocks[specific] = fn->aligned && !bound_of_wide(fn) && !follow_distance(fn)
+			? bound_blocks(&g, specific) : bound_of_any(fn, specific);
 	vec_push(A_UNIT, &k->versions, to);
 	k->packed |= fn->packed > 0;
 	k->starts |= fn->persistent || version_dependent(fn) || version_together(fn);

@@ -1,6 +1,7 @@
 /* follow: tile blocks one behind the other in the same cluster.
  *
- * Rows of one tensor share what does not depend on the row: weights, biases, tables. Where a row is spread over a cluster and registers have no room for
+ * Rows of one tensor share what does not depend on the row: weights, biases, tables.
+ * Where a row is spread over a cluster and registers have no room for
  * two, its thread blocks do several rows one after the other, and what all of them need comes into shared memory once (stage.c): each
  * thread block has the same columns of all its rows.
  *

@@ -194,32 +194,12 @@ static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
 	for (int i = 0; i < p->cuts.n; i++) p->cuts.p[i]->rest = p->peeled.n > 0;
 }
 
-/* Kernels of rows that are not peeled, with half their tile, for accesses of single elements. */
-static Fn *begin_half(Fn *fn, const Placements *p)
-{
-	if (!half_wanted(fn, p)) return NULL;
-	Fn *copy = copy_kernel(fn);
-	half_rows(copy);
-	copy->by_element = true;
-	cut_plan(copy);
-	return copy;
-}
-
-static void end_half(Fn *fn, Placements *p, const LowerCx *cx)
-{
-	(void)cx;
-	if (has_loop(fn)) return;
-	cut_place(fn, &p->half_cuts);
-	follow_undo(fn);        /* serves few rows, too */
-	p->half = fn;
-}
-
 /* Kernels that a placement spreads over clusters of more thread blocks than every device runs. */
 static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORTABLE; }
 
 static Fn *begin_portable(Fn *fn, const Placements *p)
 {
-	bool wide = is_wide(p->first) || is_wide(p->odd) || (p->peeled.n && is_wide(p->peeled.p[0])) || is_wide(p->half);
+	bool wide = is_wide(p->first) || is_wide(p->odd) || (p->peeled.n && is_wide(p->peeled.p[0]));
 	return wide ? copy_kernel(fn) : NULL;
 }
 
@@ -233,7 +213,6 @@ static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)
 static const Further furthers[] = {
 	{ "by_element", begin_odd, end_odd, false },
 	{ "peeled", begin_peel, end_peel, false },
-	{ "half", begin_half, end_half, false },
 };
 static const Further portable = { "portable", begin_portable, end_portable, true };
 

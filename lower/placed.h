@@ -178,8 +178,6 @@ typedef struct Placements {
 	Fn *first;              /* as its tiles suggest: for all calls, or for those with aligned tensors */
 	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (odd.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
-	Fn *half;               /* by element, too, with half the tile, for rows that fit that (half.c) */
-	FnVec half_cuts;
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 } Placements;
@@ -232,10 +230,6 @@ bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only suc
 /* ---- relax.c, powers.c ---- */
 bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
 void note_low_power(Op *exp);                   /* its operand is not above 0 */
-
-/* ---- half.c ---- */
-bool half_wanted(const Fn *fn, const Placements *p);        /* TYPED, and placed: would rows be served better by half the tile? */
-void half_rows(Fn *fn);                         /* TYPED: a copy of that kernel, with half the tile */
 
 /* ---- follow.c ---- */
 const Op *follow_mark(const Fn *fn);            /* where each round begins; NULL: the thread blocks of a cluster have one tile block */

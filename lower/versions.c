@@ -181,25 +181,6 @@ static void add_peeled(const List *l, const FnVec *v, bool lead)
 	}
 }
 
-/* Those of an aligned kernel that are asked before the version for aligned tensors, which computes all pads of short rows. In a cluster
- * single elements cost more than pads: layer norm of 20,000 columns of f32 would fall from 94 to 89 % of the copy rate. */
-static bool cuts_lead(const Placements *p) { return p->half && p->cuts.n && !p->cuts.p[0]->cluster; }
-
-static void add_leading(const List *l, const Placements *p)
-{
-	add_peeled(l, &p->peeled, true);
-	add_cuts(l, &p->half_cuts);
-	if (p->half) add_cut(l, p->half);
-	if (cuts_lead(p)) add_cuts(l, &p->cuts);
-}
-
-static void add_rest(const List *l, const Placements *p)
-{
-	add_peeled(l, &p->peeled, false);
-	if (!cuts_lead(p)) add_cuts(l, &p->cuts);
-	add(l, "", sym_const(1), p->odd);
-}
-
 /* Behind the last version whose cluster not every device runs, for the calls that it is for. */
 static void add_portable(const List *l, Fn *fn)
 {
@@ -230,9 +211,11 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	if (!is_worth(&a, p)) {
 		add(&l, "", sym_const(1), p->first);
 	} else if (p->odd) {
-		add_leading(&l, p);
+		add_peeled(&l, &p->peeled, true);
 		add_aligned(&l, "aligned", a.guard, p->first);
-		add_rest(&l, p);
+		add_peeled(&l, &p->peeled, false);
+		add_cuts(&l, &p->cuts);
+		add(&l, "", sym_const(1), p->odd);
 	} else {
 		add_aligned(&l, "aligned", a.guard, copy_kernel(p->first));
 		add(&l, "", sym_const(1), p->first);
