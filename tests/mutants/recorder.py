@@ -10,7 +10,7 @@ import signal
 import stat
 import sys
 
-FILES, BYTES = 200, 4 << 20     # of a temporary folder that is copied
+FILES, BYTES = 60, 16 << 20     # of a temporary folder that is copied whole
 LIMITS = [resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_STACK]
 KEPT = ("MUTANTS_", "PWD", "OLDPWD", "SHLVL", "_")
 
@@ -64,6 +64,28 @@ def tops(words, bases):
     return [t for t in found if os.path.lexists(t)]
 
 
+def size(folder):
+    return sum(1 for _, _, names in os.walk(folder) for _ in names)
+
+
+def copy_named(top, target, words, here):
+    """Of a folder with much in it, the files that words name, and those beside them whose names begin alike. If the compiler reads
+    others, too, its repetition does not come out as it did now, and run.py notices."""
+    os.mkdir(target)
+    for w in words:
+        path = os.path.normpath(os.path.join(here, w.split("=")[-1]))
+        folder, name = os.path.split(path)
+        if not (path.startswith(top + "/") and os.path.isdir(folder)):
+            continue
+        inside = os.path.normpath(os.path.join(target, os.path.relpath(folder, top)))
+        os.makedirs(inside, exist_ok=True)
+        alike = {name} | {n for e in (".tile", ".tune") for n in [os.path.splitext(name)[0] + e]}
+        for n in sorted(alike):
+            if os.path.isfile(os.path.join(folder, n)) and not os.path.exists(os.path.join(inside, n)):
+                copy(os.path.join(folder, n), os.path.join(inside, n), [0, 0])
+    return True
+
+
 def keep(folder, bases):
     here = os.getcwd()
     words = [os.fsdecode(w) for w in sys.argv[1:]]
@@ -71,7 +93,10 @@ def keep(folder, bases):
     budget, copies = [0, 0], {}
     for i, top in enumerate(tops([here] + words, bases)):
         copies[top] = "t%d" % i
-        if not copy(top, os.path.join(folder, "t%d" % i), budget):
+        target = os.path.join(folder, "t%d" % i)
+        if os.path.isdir(top) and size(top) > FILES:
+            copy_named(top, target, words, here)
+        elif not copy(top, target, budget):
             return None
     with open(os.path.join(folder, "stdin"), "wb") as f:
         f.write(stdin)

@@ -38,13 +38,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FOLDERS = "sema,ir,lower,layout,emit,emit_c,emit_cuda,emit_tile"
 SECONDS = 60        # for a test, and ten times what it takes: a mutant that hangs is killed
-MEMORY = 12 << 30   # bytes of address space for a test
+MEMORY = 6 << 30    # bytes of address space for the compiler
 AT_ONCE = 0.4       # kills a second to be expected from a test that is run before all runs have been repeated
 # how likely a test is to fail when one of its runs has changed, before it was tried
 LIKELY = [(0.9, r"golden/(?!print)|diag/[EW]\d|syntax/|ir/text|sim/report|record/|rules/|tile/golden|diag/quiet|vendor/|docs/(current|editors)"),
           (0.1, r"cli/|names/|golden/print|fuzz/"), (0.4, "")]
-# folders where a test that links the compiler is the likeliest to fail
-LINKED_FIRST = ("layout",)
+# puts another program in the compiler's place
+BLIND = ("tests/silent-compiler",)
 NO_MUTANT = ("same code", "broken")
 
 
@@ -70,7 +70,8 @@ class Test:
         """0: passed; 77: skipped; None: given up because another one has failed; else it failed."""
         p = subprocess.Popen(self.command, cwd=self.cwd, env={**os.environ, **self.env, **dict(env)}, stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        resource.prlimit(p.pid, resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+        if self.unit:
+            resource.prlimit(p.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
         end = time.monotonic() + SECONDS + 10 * self.seconds
         while True:
             try:
@@ -95,25 +96,35 @@ class Tree:
         self.records, self.known = os.path.join(folder, "records"), os.path.join(folder, "known")
         self.commit = git("rev-parse", "--short=10", "HEAD").decode().strip()
         os.environ["TMPDIR"] = self.tmp
-        known = None
+        known = {}
         if os.path.exists(self.known):
             with open(self.known, "rb") as f:
                 known = pickle.load(f)
-        again = known is not None and known["commit"] == self.commit
-        if not again:
+        self.state = hashlib.sha256(b"".join(l for l in git("ls-tree", "-r", "HEAD").splitlines() if b"\ttests/mutants/" not in l)).hexdigest()
+        if known.get("state") != self.state:
+            known = {}
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(self.tmp)
         self.unpack()
+        self.limit = os.path.join(folder, "limit.o")
+        call(["cc", "-O1", "-DBYTES=%dL" % MEMORY, "-c", os.path.join(HERE, "limit.c"), "-o", self.limit], self.folder)
         made = self.make("all", "lib")
         if made.returncode != 0:
             sys.exit(made.stdout[-3000:])
-        if again:
-            self.runs, self.tests, self.always, self.replay = known["runs"], known["tests"], known["always"], None
-        else:
-            self.record()
-            with open(self.known, "wb") as f:
-                pickle.dump({"commit": self.commit, "runs": self.runs, "tests": self.tests, "always": self.always}, f)
-        self.replay = recorded.Replay(self.path("build/ctilec"), jobs)
+        if not known:
+            known = self.record()
+            self.keep(known)
+        self.tests, self.runs, self.always = known["tests"], known["runs"], known["always"]
+        if "functions" not in known:
+            known["functions"] = self.reach()
+            self.keep(known)
+        self.functions = known["functions"]
+        self.replay = recorded.Replay(self.path("build/ctilec"), self.runs, jobs)
+
+    def keep(self, known):
+        with open(self.known + ".new", "wb") as f:
+            pickle.dump({**known, "state": self.state}, f)
+        os.replace(self.known + ".new", self.known)
 
     def unpack(self):
         """The committed files; those that are there already stay as they are."""
@@ -137,7 +148,7 @@ class Tree:
         return os.path.join(self.folder, name)
 
     def make(self, *goals):
-        return call(["make", "-j%d" % self.jobs, "CFLAGS=-O1", *goals], self.folder)
+        return call(["make", "-j%d" % self.jobs, "CFLAGS=-O1", "LDFLAGS=" + self.limit, *goals], self.folder)
 
     def link_units(self):
         self.make("lib")
@@ -165,7 +176,7 @@ class Tree:
             f.write("#!%s -IS\nimport sys\nsys.path.append(%r)\nimport recorder\nrecorder.main(%r, %r, %r)\n"
                     % (os.path.realpath(sys.executable), HERE, program + ".real", self.records, bases))
         os.chmod(program, 0o755)
-        limits = json.dumps([resource.getrlimit(r) if r != resource.RLIMIT_AS else (MEMORY, resource.RLIM_INFINITY) for r in LIMITS])
+        limits = json.dumps([resource.getrlimit(r) for r in LIMITS])
         try:
             codes = self.run_all([t for t in tests if not t.unit], lambda t: {"MUTANTS_TEST": t.name, "MUTANTS_LIMITS": limits})
         finally:
@@ -176,18 +187,28 @@ class Tree:
             codes[name] = code
             if code not in (0, 77):
                 print("fails without a mutant, left out: " + name, flush=True)
-        self.tests = {t.name: t for t in tests if codes[t.name] == 0}
-        if len(self.tests) < 0.95 * len(tests):
+        passing = {t.name: t for t in tests if codes[t.name] == 0}
+        if len(passing) < 0.95 * len(tests):
             sys.exit("too many tests fail on the compiler as it is")
         found, odd = recorded.load(self.records, bases)
-        replay = recorded.Replay(program, self.jobs)
-        self.runs, more = recorded.settle(found, replay)
-        replay.close()
-        self.always = [n for n in self.tests if n in odd | more or n in {t.name for t in rest}]
-        for run in self.runs:
-            run.tests &= set(self.tests)
+        runs, more = recorded.settle(found, program, self.jobs)
+        always = [n for n in passing if n not in BLIND and (n in odd | more or n in {t.name for t in rest})]
+        for run in runs:
+            run.tests &= set(passing)
         print("%d tests have %d different runs of the compiler (%.0f s); for every mutant: %s" % (
-            len(self.tests), len(self.runs), sum(r.seconds for r in self.runs), " ".join(sorted(self.always))), flush=True)
+            len(passing), len(runs), sum(r.seconds for r in runs), " ".join(sorted(always))), flush=True)
+        return {"tests": passing, "runs": runs, "always": always}
+
+    def reach(self):
+        """Which functions each run enters."""
+        build = self.path("cover")
+        os.makedirs(build, exist_ok=True)
+        call(["cc", "-O1", "-c", os.path.join(HERE, "cover.c"), "-o", os.path.join(build, "cover.o")], self.folder)
+        made = call(["make", "-j%d" % self.jobs, "BUILD=cover", "LDFLAGS=cover/cover.o",
+                     "CFLAGS=-O1 -g1 -finstrument-functions -falign-functions=16 -fno-pie -no-pie"], self.folder)
+        if made.returncode != 0:
+            sys.exit(made.stdout[-3000:])
+        return recorded.reach(self.runs, os.path.join(build, "ctilec"), self.jobs, build)
 
     def run_all(self, tests, env):
         def one(test):
@@ -215,11 +236,18 @@ class Tree:
             list(pool.map(one, sorted(tests, key=lambda t: -t.worth())))
         return failed[0].name if failed else None
 
-    def turn(self, folder):
-        """The runs in the order in which they are repeated: those first that mutants of the folder changed most, of those that
-        belong to tests of most worth."""
+    def turn(self, m):
+        """The numbers of the runs that can reach a mutant, in the order in which they are repeated: those first that mutants of the file
+        changed most, then those that belong to tests of most worth."""
         best = {name: t.worth() for name, t in self.tests.items()}
-        return sorted(self.runs, key=lambda r: (-r.hits.get(folder, 0), -max((best[n] for n in r.tests), default=0), r.seconds))
+        bit = m.function(self.functions.get(m.file, []))
+        if bit == -1:
+            return []
+
+        def rank(n):
+            run = self.runs[n]
+            return -run.hits.get(m.file, 0), -max((best[t] for t in run.tests), default=0) / (run.seconds + 0.005)
+        return sorted((n for n, run in enumerate(self.runs) if bit is None or run.reach is None or run.reach >> bit & 1), key=rank)
 
 
 class Mutant:
@@ -232,6 +260,16 @@ class Mutant:
 
     def turn(self, seed):
         return hashlib.sha256(("%d\0" % seed + self.key).encode()).digest()
+
+    def function(self, starts):
+        """The bit of the function that the site is in, of (line, bit) of those that some run enters: None outside of functions, -1
+        in one that no run enters. A function's brackets stand alone, at the start of their lines."""
+        lines = self.text.split("\n")
+        begin = next((n for n in range(self.site.line - 1, -1, -1) if lines[n] == "{" or lines[n].startswith("}")), 0)
+        if lines[begin] != "{":
+            return None
+        before = next((n for n in range(begin - 1, -1, -1) if lines[n].startswith("}")), -1)
+        return next((bit for line, bit in starts if before + 1 < line <= begin + 1), -1)
 
     def what(self):
         def short(s):
@@ -258,8 +296,8 @@ def mutants(tree, folders):
     return found
 
 
-def judge(tree, m):
-    """(verdict, a word of explanation): "killed" and by which test, "survived", or one of NO_MUTANT."""
+def judge(tree, m, attempt):
+    """(verdict, a word of explanation): what `attempt` says of the mutant when it is built, or one of NO_MUTANT."""
     obj = os.path.join(tree.build, "obj", m.file[:-2] + ".o")
     with open(obj, "rb") as f:
         before = f.read()
@@ -271,13 +309,14 @@ def judge(tree, m):
         with open(obj, "rb") as f:
             if f.read() == before:
                 return "same code", ""
-        return try_tests(tree, m.file.split("/")[0])
+        return attempt(tree, m)
     finally:
         with open(tree.path(m.file), "w") as f:
             f.write(m.text)
 
 
-def try_tests(tree, folder):
+def try_runs(tree, m):
+    """Repeats the runs that reach the mutant, and runs the tests of those that change: first those that kill soon, as they come."""
     tried, changed, runs_changed = set(), set(), 0
 
     def fails(names):
@@ -285,24 +324,24 @@ def try_tests(tree, folder):
         tried.update(t.name for t in tests)
         return tree.first_failure(tests)
 
-    def linked():
-        tree.link_units()
-        return fails(tree.always)
-
-    killer = linked() if folder in LINKED_FIRST else None
-    if killer:
-        return "killed", killer
-    for run, answer, _ in tree.replay.each(tree.turn(folder), lambda r: not r.tests <= tried):
+    for run, answer, _ in tree.replay.each(tree.turn(m), lambda r: not r.tests <= tried):
         if answer == run.reference:
             continue
         runs_changed += 1
-        run.hits[folder] = run.hits.get(folder, 0) + 1
+        run.hits[m.file] = run.hits.get(m.file, 0) + 1
         changed |= run.tests
         killer = fails([n for n in changed if tree.tests[n].worth() >= AT_ONCE])
         if killer:
             return "killed", killer
-    killer = fails(changed) or (None if folder in LINKED_FIRST else linked())
-    return ("killed", killer) if killer else ("survived", "%d runs change" % runs_changed)
+    killer = fails(changed)
+    return ("killed", killer) if killer else ("open", "%d runs change" % runs_changed)
+
+
+def try_always(tree, m, so_far):
+    """Runs the tests that see the compiler in another way than by runs that can be repeated."""
+    tree.link_units()
+    killer = tree.first_failure([tree.tests[n] for n in tree.always])
+    return ("killed", killer) if killer else ("survived", so_far)
 
 
 class Record:
@@ -335,8 +374,11 @@ class Record:
     def survivors(self):
         return [r[0] for r in self.counted() if r[2] == "survived"]
 
+    def open(self):
+        return [r[0] for r in self.counted() if r[2] == "open"]
+
     def summary(self):
-        all, alive = len(self.counted()), len(self.survivors())
+        all, alive = len(self.counted()), len(self.survivors() + self.open())
         return "%d of %d mutants killed, %.1f %%" % (all - alive, all, 100.0 * (all - alive) / max(1, all))
 
 
@@ -361,17 +403,24 @@ def main():
             tree.tests[row[3]].kills += 1
     drawn = sorted(mutants(tree, a.folders.split(",")), key=lambda m: m.turn(a.seed))
     chosen = a.only.split(",") if a.only else record.survivors() if a.again else None
+
+    def step(m, attempt):
+        begin = time.monotonic()
+        verdict, why = judge(tree, m, attempt)
+        record.add(m, tree.commit, verdict, why)
+        print("%3d  %.0f s  %s  %s  %s  %s" % (len(record.counted()), time.monotonic() - begin, m.name, verdict, why, m.what()), flush=True)
+
     for m in drawn:
         if chosen is not None and m.name not in chosen or chosen is None and m.name in record.rows:
             continue
         if chosen is None and len(record.counted()) >= a.count:
             break
-        begin = time.monotonic()
-        verdict, why = judge(tree, m)
-        record.add(m, tree.commit, verdict, why)
-        print("%3d  %.0f s  %s  %s  %s  %s" % (len(record.counted()), time.monotonic() - begin, m.name, verdict, why, m.what()), flush=True)
+        step(m, try_runs)
+    for m in drawn:
+        if m.name in record.open():
+            step(m, lambda tree, m: try_always(tree, m, record.rows[m.name][3]))
+    tree.replay.close()
     print("seed %d: %s" % (a.seed, record.summary()))
-    os._exit(0)
 
 
 if __name__ == "__main__":
