@@ -624,7 +624,7 @@ Sv tile_gather(Cx *cx, Call *c)
 	if (cx->opt->checked && !c->arg[3].given) {
 		const Type *t = index.type;
 		Val *low = val_cmp(cx, OP_GE, in[1], const_val(cx, t, num_int(0)));
-		Val *high = type_extent(x.type, axis) - 1 > num_greatest(t->elem).i && num_greatest(t->elem).i >= 0 ? low :
+		Val *high = type_extent(x.type, axis) - 1 >= num_greatest(t->elem).i && num_greatest(t->elem).i >= 0 ? low :
 			val_cmp(cx, OP_LT, in[1], const_val(cx, t, num_int(type_extent(x.type, axis))));
 		build_check(cx, sv_val(val_op2(cx, OP_AND, low, high), c->span),
 			str_fmt("index of `%s` outside axis %d of %s", span_source(c->span), axis, type_text(x.type)), c->span);

@@ -26,6 +26,8 @@ CASES = [
     ("atomic", "let i = iota([64], i32) + v;\n atomic_xchg(w, [i], x.load([0], [64])); //!", 1, -1, "index"),
     ("take", "let i = iota([64], i32) + v;\n y.store([0], gather(x.load([0], [64]), i, 0)); //!", 1, 0, "index"),
     ("take_pad", "let i = iota([64], i32) + v;\n y.store([0], gather(x.load([0], [64]), i, 0, pad: 7));\n y[v] = 1; //!", 64, 50, "index"),
+    ("take_narrow", "let i = element_cast(iota([128], i32) - v, i8), t = reshape(z.load([0, 0], [2, 64]), [128]);\n y.store([0], extract(gather(t, i, 0), [64], [0])); //!", 1, 0, "index"),
+    ("gather_carried", "var j = v;\n for k in 0 .. 1 {\n y.store([0], x.gather([iota([64], i32) + j])); //!\n j += k; }", 1, 0, "index"),
     ("unique", "let i = iota([64], i32) / v;\n y.scatter([assume_unique(i)], x.load([0], [64])); //!", 2, 1, "does not hold"),
     ("unique_used_later", "let i = assume_unique(iota([64], i32) / v);\n let j = 63 - i;\n y.scatter([j], x.load([0], [64])); //!", 2, 1, "does not hold"),
     ("unique_masked", "let i = iota([64], i32);\n y.scatter([assume_unique(i / 2)], x.load([0], [64]), mask: i % 2 < v); //!", 2, 1, "does not hold"),

@@ -417,7 +417,7 @@ def main():
             break
         step(m, try_runs)
     for m in drawn:
-        if m.name in record.open():
+        if m.name in record.open() and (chosen is None or m.name in chosen):
             step(m, lambda tree, m: try_always(tree, m, record.rows[m.name][3]))
     tree.replay.close()
     print("seed %d: %s" % (a.seed, record.summary()))

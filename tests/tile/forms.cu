@@ -445,3 +445,113 @@ static __tile_global__ void modes(const float *x, float *y, int *z, const long l
 	ct::atomic_store_masked(ct_at16, v9, ct_in17, ct::memory_order_release_t{}, ct::thread_scope_device_t{});
 }
 
+/* modes_together */
+static __tile_global__ void modes_together(const float *x, float *y, const long long n)
+{
+	using f32_32 = ct::tile<float, ct::shape<32>>;
+	using f32_1 = ct::tile<float, ct::shape<1>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* v = load(x, v0): tile<f32, [32]> */
+	const f32_32 v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(v0);
+	/* a = add(v, 1): tile<f32, [32]> */
+	const f32_32 a = ct::add(v, ct::full<f32_32>(1.0f), ct::round_toward_zero_t{});
+	/* b = mul(v, 3): tile<f32, [32]> */
+	const f32_32 b = ct::mul(v, ct::full<f32_32>(3.0f), ct::round_ties_to_even_t{}, ct::round_subnormals_to_zero_t{});
+	/* c = fma(v, a, b): tile<f32, [32]> */
+	const f32_32 c = ct::fma(v, a, b, ct::round_toward_negative_t{}, ct::round_subnormals_to_zero_t{});
+	/* d = max(a, b): tile<f32, [32]> */
+	const f32_32 d = ct::max(a, b, ct::propagate_nan_t{});
+	/* e = min(b, c): tile<f32, [32]> */
+	const f32_32 e = ct::min(b, c, ct::suppress_nan_t{}, ct::round_subnormals_to_zero_t{});
+	/* f = max(c, d): tile<f32, [32]> */
+	const f32_32 f = ct::max(c, d, ct::propagate_nan_t{}, ct::round_subnormals_to_zero_t{});
+	/* v1 = exp(d): tile<f32, [32]> */
+	const f32_32 v1 = ct::exp(d, ct::round_approximate_t{});
+	/* v2 = sqrt(e): tile<f32, [32]> */
+	const f32_32 v2 = ct::sqrt(e, ct::round_approximate_t{}, ct::round_subnormals_to_zero_t{});
+	/* v3 = add(v1, v2): tile<f32, [32]> */
+	const f32_32 v3 = ct::add(v1, v2);
+	/* v4 = tanh(f): tile<f32, [32]> */
+	const f32_32 v4 = ct::tanh(f, ct::round_approximate_t{});
+	/* v5 = add(v3, v4): tile<f32, [32]> */
+	const f32_32 v5 = ct::add(v3, v4);
+	/* store(y, v0, v5): tile<f32, [32]> */
+	ct::partition_view(y_span, ct::shape<32>{}).store_masked(v5, v0);
+	/* v6 = reduce_max(e): tile<f32, [1]> */
+	const f32_1 v6 = ct::reduce_max(e, ct::integral_constant<0>{}, ct::propagate_nan_t{});
+	/* v7 = broadcast(v6): tile<f32, [32]> */
+	const f32_32 v7 = ct::broadcast<ct::shape<32>>(v6);
+	/* v8 = add(f, v7): tile<f32, [32]> */
+	const f32_32 v8 = ct::add(f, v7);
+	/* v9 = reduce_min(e): tile<f32, [1]> */
+	const f32_1 v9 = ct::reduce_min(e, ct::integral_constant<0>{}, ct::propagate_nan_t{}, ct::round_subnormals_to_zero_t{});
+	/* v10 = broadcast(v9): tile<f32, [32]> */
+	const f32_32 v10 = ct::broadcast<ct::shape<32>>(v9);
+	/* v11 = add(v8, v10): tile<f32, [32]> */
+	const f32_32 v11 = ct::add(v8, v10);
+	/* store(y, v0, v11): tile<f32, [32]> */
+	ct::partition_view(y_span, ct::shape<32>{}).store_masked(v11, v0);
+}
+
+/* patched */
+static __tile_global__ void patched(const float *x, float *y, const int most, const long long m, const long long n, const unsigned int ct_g1)
+{
+	using f32_4x16 = ct::tile<float, ct::shape<4, 16>>;
+	using f32_2x8 = ct::tile<float, ct::shape<2, 8>>;
+	using f32_2x1 = ct::tile<float, ct::shape<2, 1>>;
+	using f32_1x1 = ct::tile<float, ct::shape<1, 1>>;
+	const unsigned int ct_rest0 = ct::bid().x;
+	const unsigned int ct_bid1 = ct_rest0 % ct_g1;
+	const unsigned int ct_bid0 = ct_rest0 / ct_g1;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const int v0 = (int)ct_bid0;
+	const int v1 = (int)ct_bid1;
+	/* s = load(x, v0, v1): tile<f32, [4, 16]> */
+	const f32_4x16 s = ct::partition_view(x_span, ct::shape<4, 16>{}).load_masked(v0, v1);
+	/* t = extract(s, 1, 0): tile<f32, [2, 8]> */
+	const f32_2x8 t = ct::extract(s, ct::shape<2, 8>{}, 1, 0);
+	f32_4x16 s_2 = s;
+	f32_2x8 t_2 = t;
+	for (const int i : ct::irange<int>(0, most)) {
+		f32_4x16 s_3 = s_2;
+		f32_2x8 t_3 = t_2;
+		for (int k = 0; k < i; k++) {
+			/* u = extract(s_3, 0, 1): tile<f32, [2, 8]> */
+			const f32_2x8 u = ct::extract(s_3, ct::shape<2, 8>{}, 0, 1);
+			const int v2 = k & 1;
+			const int v3 = i & 1;
+			/* s_4 = insert(s_3, t_3, v2, v3): tile<f32, [4, 16]> */
+			const auto ct_here0 = (ct::reshape<ct::shape<2, 1, 1, 1>>(ct::iota<ct::tile<long long, ct::shape<2>>>()) == (long long)v2) && (ct::reshape<ct::shape<1, 1, 2, 1>>(ct::iota<ct::tile<long long, ct::shape<2>>>()) == (long long)v3);
+			const f32_4x16 s_4 = ct::reshape<ct::shape<4, 16>>(ct::select(ct::broadcast<ct::shape<2, 2, 2, 8>>(ct_here0), ct::broadcast<ct::shape<2, 2, 2, 8>>(ct::reshape<ct::shape<1, 2, 1, 8>>(t_3)), ct::reshape<ct::shape<2, 2, 2, 8>>(s_3)));
+			/* v4 = sum(u): tile<f32, [2, 1]> */
+			const f32_2x1 v4 = ct::sum<1>(u);
+			/* v5 = sum(v4): tile<f32, [1, 1]> */
+			const f32_1x1 v5 = ct::sum<0>(v4);
+			/* v6 = to_scalar(v5): f32 */
+			const float v6 = ct_scalar<float>(v5);
+			const bool v7 = v6 > 9.0f;
+			if (v7) {
+				s_3 = s_4;
+				t_3 = u;
+				break;
+			}
+			s_3 = s_4;
+			t_3 = u;
+		}
+		/* t_4 = add(t_3, 1): tile<f32, [2, 8]> */
+		const f32_2x8 t_4 = ct::add(t_3, ct::full<f32_2x8>(1.0f));
+		s_2 = s_3;
+		t_2 = t_4;
+	}
+	const int v8 = most & 1;
+	/* v9 = insert(s_2, t_2, v8, 0): tile<f32, [4, 16]> */
+	const auto ct_here1 = (ct::reshape<ct::shape<2, 1, 1, 1>>(ct::iota<ct::tile<long long, ct::shape<2>>>()) == (long long)v8) && (ct::reshape<ct::shape<1, 1, 2, 1>>(ct::iota<ct::tile<long long, ct::shape<2>>>()) == (long long)0);
+	const f32_4x16 v9 = ct::reshape<ct::shape<4, 16>>(ct::select(ct::broadcast<ct::shape<2, 2, 2, 8>>(ct_here1), ct::broadcast<ct::shape<2, 2, 2, 8>>(ct::reshape<ct::shape<1, 2, 1, 8>>(t_2)), ct::reshape<ct::shape<2, 2, 2, 8>>(s_2)));
+	/* store(y, v0, v1, v9): tile<f32, [4, 16]> */
+	ct::partition_view(y_span, ct::shape<4, 16>{}).store_masked(v9, v0, v1);
+}
+

@@ -1,0 +1,198 @@
+
+#ifndef CT_HELPER
+#ifdef __GNUC__
+#define CT_HELPER static inline __attribute__((unused))
+#else
+#define CT_HELPER static inline
+#endif
+#endif
+/* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */
+CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
+{ int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }
+CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)
+{ int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }
+CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)
+{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }
+
+/* Status texts. The last failure of each thread is kept in words; one copy per program. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef _MSC_VER
+#define CT_SHARED __declspec(selectany)
+#define CT_THREAD __declspec(thread)
+#define CT_SHARED_FN __inline
+#else
+#define CT_SHARED __attribute__((weak))
+#define CT_THREAD __thread
+#define CT_SHARED_FN __attribute__((weak))
+#endif
+CT_SHARED CT_THREAD int ctile_last_status = 0;
+CT_SHARED CT_THREAD char ctile_last_text[320] = "";
+CT_SHARED_FN const char *ctile_status_text(int status)
+{
+	if (status != 0 && status == ctile_last_status) return ctile_last_text;
+	switch (status) {
+	case CTILE_OK: return "success";
+	case CTILE_DIMENSION: return "a dimension is negative or does not fit its type";
+	case CTILE_OVERFLOW: return "a size computed from the dimensions does not fit 64 bits";
+	case CTILE_WHERE: return "a where clause does not hold";
+	case CTILE_NULL: return "a pointer is null although its tensor has elements";
+	case CTILE_ALIGNMENT: return "a pointer is not aligned to its element type";
+	case CTILE_OVERLAP: return "an output shares an element with another tensor";
+	case CTILE_STRIDE: return "a stride is negative, or two elements of an output share an address";
+	case CTILE_GRID: return "the grid has 2^31 tile blocks or more";
+	case CTILE_WORKSPACE: return "the workspace is too small or not aligned to 256 bytes";
+	case CTILE_VARIANT: return "no variant of the instance accepts these dimensions";
+	case CTILE_ARCH: return "the device runs none of the architectures compiled in";
+	case CTILE_CUDA: return "the CUDA runtime reported an error";
+	case CTILE_MEMORY: return "no host memory";
+	default: return "unknown status";
+	}
+}
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef __GNUC__
+__attribute__((format(printf, 2, 3), unused))
+#endif
+static int ct_fail(int status, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(ctile_last_text, sizeof ctile_last_text, format, args);
+	va_end(args);
+	ctile_last_status = status;
+	return status;
+}
+
+/* Checks of the tensors of one call. */
+typedef struct CtTensor {
+	const char *name;
+	const void *p;
+	int rank, bytes, writes;    /* bytes of an element; writes: out or inout */
+	int64_t extent[5], stride[5];
+} CtTensor;
+
+/* Bytes from the first element to the end of the last; 0 for an empty tensor. */
+static int64_t ct_span(const CtTensor *t, int *bad)
+{
+	int64_t last = 0;
+	for (int i = 0; i < t->rank; i++) {
+		if (t->extent[i] <= 0) return 0;
+		last = ct_host_add(last, ct_host_mul(t->extent[i] - 1, t->stride[i], bad), bad);
+	}
+	return ct_host_mul(ct_host_add(last, 1, bad), t->bytes, bad);
+}
+
+CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)
+{
+	int bad = 0;
+	for (int i = 0; i < n; i++) {
+		int64_t span;
+		for (int k = 0; k < t[i].rank; k++) {
+			if (t[i].extent[k] < 0)
+				return ct_fail(CTILE_DIMENSION, "%s: extent %d of %s is %lld", entry, k, t[i].name, (long long)t[i].extent[k]);
+			if (t[i].stride[k] < 0)
+				return ct_fail(CTILE_STRIDE, "%s: stride %d of %s is %lld", entry, k, t[i].name, (long long)t[i].stride[k]);
+		}
+		span = ct_span(&t[i], &bad);
+		if (bad) return ct_fail(CTILE_OVERFLOW, "%s: the size of %s does not fit 64 bits", entry, t[i].name);
+		if (span == 0) continue;
+		if (!t[i].p) return ct_fail(CTILE_NULL, "%s: %s is null but has elements", entry, t[i].name);
+		if ((uintptr_t)t[i].p % (uintptr_t)t[i].bytes != 0)
+			return ct_fail(CTILE_ALIGNMENT, "%s: %s is not aligned to its %d-byte elements", entry, t[i].name, t[i].bytes);
+		for (int j = 0; j < i; j++) {
+			int64_t other = ct_span(&t[j], &bad);
+			uintptr_t a = (uintptr_t)t[i].p, b = (uintptr_t)t[j].p;
+			if ((t[i].writes || t[j].writes) && other && a < b + (uintptr_t)other && b < a + (uintptr_t)span)
+				return ct_fail(CTILE_OVERLAP, "%s: %s and %s overlap", entry, t[j].name, t[i].name);
+		}
+	}
+	return CTILE_OK;
+}
+
+CT_HELPER int ct_launch(const char *name, const void *kernel, int64_t blocks, void **args, struct CUstream_st *stream)
+{
+	const cudaError_t e = cudaLaunchKernel(kernel, dim3((unsigned int)blocks, 1, 1), dim3(1, 1, 1), args, 0, stream);
+	int device = 0, major = 0, minor = 0;
+	if (e == cudaSuccess) return CTILE_OK;
+	cudaGetLastError();
+	if (e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction)
+		return ct_fail(CTILE_CUDA, "%s: %s", name, cudaGetErrorString(e));
+	cudaGetDevice(&device);
+	cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+	cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+	return ct_fail(CTILE_ARCH, "%s: the device is sm_%d%d, for which no tile code was compiled", name, major, minor);
+}
+
+static int ct_fits_scale_256(float a, const float *x, float *y, int64_t n, int ct_say)
+{
+	int ct_bad = 0;
+	(void)a;
+	(void)x;
+	(void)y;
+	(void)n;
+	(void)ct_say;
+	return ct_bad ? ct_fail(CTILE_OVERFLOW, "scale_256: a where clause does not fit 64 bits") : CTILE_OK;
+}
+
+static int ct_run_scale_256(float a, const float *x, float *y, int64_t n, struct CUstream_st *stream)
+{
+	int ct_bad = 0;
+	const int64_t ct_grid[4] = { ct_host_cdiv(n, 256, &ct_bad), 1, 1, 1 };
+	int64_t ct_blocks = 1;
+	(void)stream;
+	for (int ct_i = 0; ct_i < 4; ct_i++) {
+		if (ct_grid[ct_i] <= 0) return CTILE_OK;
+		ct_blocks = ct_host_mul(ct_blocks, ct_grid[ct_i], &ct_bad);
+	}
+	if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, "scale: the grid has 2^31 tile blocks or more");
+	void *ct_args[] = { (void *)&a, (void *)&x, (void *)&y, (void *)&n };
+	return ct_launch("scale", (const void *)ct_kernels::scale_256, ct_blocks, ct_args, stream);
+}
+
+extern "C" {
+
+size_t scale_workspace(int64_t n)
+{
+	(void)n;
+	return 0;
+}
+
+int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size_t bytes, struct CUstream_st *stream)
+{
+	(void)stream;
+	int ct_s;
+	int ct_bad = 0;
+	if (n < 0 || n > INT32_MAX) return ct_fail(CTILE_DIMENSION, "scale: n is %lld, outside 0 to 2^31 - 1", (long long)n);
+	const size_t ct_need = scale_workspace(n);
+	if (ct_need == SIZE_MAX) return ct_fail(CTILE_OVERFLOW, "scale: the size of the workspace does not fit 64 bits");
+	if (bytes < ct_need)
+		return ct_fail(CTILE_WORKSPACE, "scale: needs a workspace of %lld bytes aligned to 256, got %lld bytes", (long long)ct_need, (long long)bytes);
+	if (ct_need && (!workspace || (uintptr_t)workspace % 256 != 0))
+		return ct_fail(CTILE_WORKSPACE, "scale: the workspace is %s", workspace ? "not aligned to 256 bytes" : "null");
+	const CtTensor ct_t[2] = {
+		{ "x", x, 1, 4, 0, { n }, { 1 } },
+		{ "y", y, 1, 4, 1, { n }, { 1 } },
+	};
+	if (ct_bad) return ct_fail(CTILE_OVERFLOW, "scale: the size of a tensor does not fit 64 bits");
+	{ const int ct_bad_tensor = ct_check_tensors("scale", ct_t, 2); if (ct_bad_tensor) return ct_bad_tensor; }
+	(void)a;
+	(void)x;
+	(void)y;
+	(void)n;
+	ct_s = ct_fits_scale_256((float )a, (const float *)x, (float *)y, n, 1);
+	if (ct_s) return ct_s;
+	ct_s = ct_run_scale_256((float )a, (const float *)x, (float *)y, n, stream);
+	if (ct_s) return ct_s;
+	return ct_bad ? ct_fail(CTILE_OVERFLOW, "scale: a size does not fit 64 bits") : CTILE_OK;
+}
+
+int scale(float a, const float *x, float *y, int64_t n, struct CUstream_st *stream)
+{
+	return scale_ws(a, x, y, n, NULL, 0, stream);
+}
+
+}
