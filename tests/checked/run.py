@@ -18,6 +18,7 @@ CASES = [
     ("gather", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i])); //!", 1, 0, "index"),
     ("scatter", "let i = iota([64], i32) + v;\n y.scatter([i], x.load([0], [64])); //!", 1, 0, "index"),
     ("gather_from_memory", "let i = iota([64], i32) + x.load([0], [64]) + v;\n y.store([0], x.gather([i])); //!", 1, 0, "index"),
+    ("gather_read", "w[0] = v;\n let i = iota([64], i32) + w.load([0], [1]);\n y.store([0], x.gather([i])); //!", 1, 0, "index"),
     ("gather_pad", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i], pad: 7));\n y[v] = 1; //!", 64, 60, "index"),
     ("gather_negative", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i])); //!", 1, -9, "index"),
     ("gather_row", "let i = iota([1, 64], i32) + 32 * bid(0);\n y.store([0], reshape(z.gather([reshape(x.load([0], [1]), [1, 1]) + v, i + 9]), [64])); //!", 2, 1, "index"),

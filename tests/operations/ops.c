@@ -128,6 +128,16 @@ static const struct row { const char *name; kernel *run; int32_t want[64]; } row
 		7, 7, 7, 7, 7, 7, 7, 7,
 		7, 7, 7, 7, 7, 7, 7, 7,
 	} },
+	{ "unordered", unordered, {
+		7, 7, 7, 7, 7, 7, 7, 6,
+		0, 1, 2, 3, 4, 5, 6, 7,
+		1, 0, 0, 0, 0, 0, 0, 0,
+		0, 1, 2, 3, 4, 5, 6, 7,
+		7, 7, 7, 7, 7, 7, 7, 6,
+		1, 1, 1, 1, 1, 1, 1, 1,
+		1, 0, 0, 0, 0, 0, 0, 0,
+		1, 0, 0, 0, 0, 0, 0, 0,
+	} },
 };
 
 static int one(const struct row *r)
