@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/json.h"
 #include "base/show.h"
 #include "base/vec.h"
@@ -296,70 +297,16 @@ Str c_string(Str s)
 	return out_take(o);
 }
 
-/* ---- symbolic integers as plain C ---- */
-static void print_c(Out *o, const Sym *s);
-
-static void print_infix(Out *o, const Sym *s, const char *op)
-{
-	out_puts(o, "(");
-	for (int i = 0; i < s->n; i++) {
-		if (i) out_printf(o, " %s ", op);
-		print_c(o, s->arg[i]);
-	}
-	out_puts(o, ")");
-}
-
-static void print_helper(Out *o, const Sym *s, const char *name)
-{
-	out_printf(o, "%s(", name);
-	print_c(o, s->arg[0]);
-	out_puts(o, ", ");
-	print_c(o, s->arg[1]);
-	out_puts(o, ")");
-}
-
-static void print_c(Out *o, const Sym *s)
+/* ---- symbolic integers as plain C: what is combined of several is printed by those who check the arithmetic ---- */
+Str sym_c(const Sym *s)
 {
 	switch (s->kind) {
 	case SYM_CONST:
-		if (s->value == (int32_t)s->value) out_printf(o, s->value < 0 ? "(%lld)" : "%lld", (long long)s->value);
-		else if (s->value == INT64_MIN) out_puts(o, "(-9223372036854775807LL - 1)");
-		else out_printf(o, s->value < 0 ? "(%lldLL)" : "%lldLL", (long long)s->value);
-		return;
-	case SYM_ATOM:
-		if (s->atom == ATOM_BID) out_printf(o, "ct_bid%d", s->index);
-		else out_puts(o, name_c(s->name));
-		return;
-	case SYM_ADD: print_infix(o, s, "+"); return;
-	case SYM_MUL: print_infix(o, s, "*"); return;
-	case SYM_DIV: print_infix(o, s, "/"); return;
-	case SYM_MOD: print_infix(o, s, "%"); return;
-	case SYM_EQ: print_infix(o, s, "=="); return;
-	case SYM_NE: print_infix(o, s, "!="); return;
-	case SYM_LT: print_infix(o, s, "<"); return;
-	case SYM_LE: print_infix(o, s, "<="); return;
-	case SYM_AND: print_infix(o, s, "&&"); return;
-	case SYM_OR: print_infix(o, s, "||"); return;
-	case SYM_CDIV: print_helper(o, s, "ct_ceildiv_i64"); return;
-	case SYM_MIN: print_helper(o, s, "ct_min_i64"); return;
-	case SYM_MAX: print_helper(o, s, "ct_max_i64"); return;
-	case SYM_NOT: out_puts(o, "!"); print_c(o, s->arg[0]); return;
-	case SYM_ALIGNED: out_printf(o, "((uintptr_t)%s %% %lld == 0)", name_c(s->name), (long long)s->value); return;
-	case SYM_SELECT:
-		out_puts(o, "(");
-		print_c(o, s->arg[0]);
-		out_puts(o, " ? ");
-		print_c(o, s->arg[1]);
-		out_puts(o, " : ");
-		print_c(o, s->arg[2]);
-		out_puts(o, ")");
-		return;
+		if (s->value == (int32_t)s->value) return str_fmt(s->value < 0 ? "(%lld)" : "%lld", (long long)s->value);
+		if (s->value == INT64_MIN) return str_intern("(-9223372036854775807LL - 1)");
+		return str_fmt(s->value < 0 ? "(%lldLL)" : "%lldLL", (long long)s->value);
+	case SYM_ATOM: return s->atom == ATOM_BID ? str_fmt("ct_bid%d", s->index) : name_c(s->name);
+	case SYM_ALIGNED: return str_fmt("((uintptr_t)%s %% %lld == 0)", name_c(s->name), (long long)s->value);
+	default: bug("a symbolic integer of kind %d is no leaf", (int)s->kind);
 	}
-}
-
-Str sym_c(const Sym *s)
-{
-	Out *o = out_new();
-	print_c(o, s);
-	return out_take(o);
 }

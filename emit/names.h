@@ -9,7 +9,7 @@
 Str name_c(Str s);                      /* of a variable, parameter or dimension: s, or another one where it is taken */
 Str name_entry(Str s);                  /* of a C function: as name_c, but capitals stay, for nothing of the caller's is renamed */
 Str name_dim(const Fn *fn, int i);      /* C name of a dimension: name_c */
-Str sym_c(const Sym *s);                /* plain C over name_c of the atoms, for device text: values proved to fit */
+Str sym_c(const Sym *s);                /* plain C of a number, of an atom by its name_c, or of an alignment */
 void comment_text(Out *o, Str doc, const char *prefix);         /* doc lines, each behind prefix; no way out of a comment */
 /* The names of one scope. */
 typedef struct NameSlot { Str name; int next; } NameSlot;        /* next: where to look for a free number behind it; 0: nobody did */
