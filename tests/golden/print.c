@@ -109,7 +109,6 @@ CT_HELPER uint64_t ct_trips(int64_t lo, int64_t hi, int64_t step)
 CT_HELPER uint64_t ct_trips_u(uint64_t lo, uint64_t hi, uint64_t step)
 { return lo >= hi ? 0 : (hi - lo - 1) / step + 1; }
 CT_HELPER void ct_trap(const char *message) { fprintf(stderr, "%s\n", message); abort(); }
-CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }
 
 /* Compilers count what stands in brackets as one line: that of the #line in front. */
 #define CT_LINE(...) __VA_ARGS__
@@ -241,7 +240,7 @@ static void ct_block_told(const float *x, int32_t *y, int32_t k, int64_t n, int6
 	})
 #line 2
 }
-#line 245 "print.c"
+#line 244 "print.c"
 
 #ifndef CT_HELPER
 #ifdef __GNUC__
@@ -255,15 +254,6 @@ CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }
 CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }
-CT_HELPER int64_t ct_host_div(int64_t a, int64_t b, int *bad)
-{ if (b == 0 || (b == -1 && a == INT64_MIN)) { *bad = 1; return 0; } return a / b; }
-CT_HELPER int64_t ct_host_mod(int64_t a, int64_t b, int *bad)
-{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }
-CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)
-{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }
-CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }
-CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }
-CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; return (int64_t)a; }
 
 /* Status texts. The last failure of each thread is kept in words; one copy per program. */
 #ifdef __cplusplus
