@@ -203,9 +203,9 @@ def with_specials(kind, a, rng):
     return a
 
 
-def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a, b: same(a, b, param["type"]), special=False, make=data):
+def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a, b: same(a, b, param["type"]), special=False, make=data, most=4000000):
     """Calls and how many of them were wrong, which is printed. agree: whether two results of a parameter are the same; make: of what type,
-    shape, generator, name and dimensions an array is."""
+    shape, generator, name and dimensions an array is; most: elements of a call."""
     bad = calls = 0
     for e in entries:
         seen, ran = set(), 0
@@ -217,7 +217,7 @@ def compare(host, device, entries, sizes, phases, orders, agree=lambda param, a,
             seen.add(key)
             rng = np.random.default_rng(number)
             shapes = [extents(p, dims) for p in e["params"]]
-            if sum(int(np.prod(s)) for s in shapes) > 4000000 or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims.get("n") == 1000)):
+            if sum(int(np.prod(s)) for s in shapes) > most or ("k" in dims and (dims.get("m", 1) * dims.get("n", 1) > 10000 or dims.get("n") == 1000)):
                 continue
             arrays = [make(p["type"], s, rng, p["name"], dims) for p, s in zip(e["params"], shapes)]
             if special: arrays = [with_specials(p["type"], a, rng) for p, a in zip(e["params"], arrays)]

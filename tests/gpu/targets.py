@@ -13,6 +13,7 @@ hangs, crashes, refused (the compiler says so, or nvcc does), not built, not run
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import ctypes
 import importlib
 import json
@@ -34,7 +35,8 @@ SUITES = {"casts": 16, "control": 1, "elementwise": 8, "memory": 3, "modes": 6, 
 TARGETS = "c", "cuda", "cuda-tile"
 LONGEST = 60            # seconds that nvcc may take for the tile kernels of one file ...
 MEMORY = 6 << 20        # ... and KiB of memory
-A_CASE = 20             # seconds that a case may take
+A_CASE = 60             # seconds that a case may take, and the end of a process
+ON_GPU = 6              # processes at a time: each makes a context, and more of them wait for each other
 RESTARTS = 6            # of the process of a group, each behind a case that did not end well
 BATCH = 24              # drawn kernels in a file
 SMALL = 70000           # bytes of CUDA of a drawn kernel at most
@@ -245,6 +247,13 @@ def say(**what):
     sys.stdout.flush()
 
 
+def context(lib, target):
+    """Made before the clock of the first case runs."""
+    if target == "c": return
+    status = lib.cudaFree(None)
+    if status: raise SystemExit("no context: CUDA error %d" % status)
+
+
 def worker_suite(o, name, part, parts, begun):
     folders("values")
     import runner
@@ -253,18 +262,20 @@ def worker_suite(o, name, part, parts, begun):
     if not hasattr(module, "S"):
         module.PART = (part, parts)
         lib, dev = runner.load(os.path.join(o.folder, "texts", o.target, stem + ".so"), o.target)
+        context(lib, o.target)
         for case, fault in module.verdicts(lib, dev, begun): say(case=case, fault=fault)
         return
     suite = module.S
     suite.keep_part(part, parts)
     with open(os.path.join(o.folder, "refused.json")) as f: lost = json.load(f) if o.target == "cuda-tile" else {}
     libs = {g: runner.load(suite.library(os.path.join(o.folder, "texts", o.target), g), o.target)[0] for g in suite.used()}
+    for lib in libs.values(): context(lib, o.target)
     for case, _, make, g in suite.cases:
         if not make or not begun(case): continue
         if "%s/%s" % (name, case) in lost: say(case=case, refused=lost["%s/%s" % (name, case)])
         else: say(case=case, fault=suite.called(libs[g], o.target, case, make)[1])
     for f in suite.after:
-        if begun(f.__name__, 4 * A_CASE): say(case=f.__name__, fault="; ".join(f(suite, os.path.join(o.folder, "texts", o.target), o.target)) or None)
+        if begun(f.__name__, 2 * A_CASE): say(case=f.__name__, fault="; ".join(f(suite, os.path.join(o.folder, "texts", o.target), o.target)) or None)
 
 
 def gpu_class():
@@ -302,11 +313,11 @@ def gpu_class():
 def worker_drawn(o, name, begun):
     """The values of c are called again in each process: they cost little."""
     folders("cuda")
-    import contextlib
     import io
     from compare import Target, anything, compare, equal, nearly
     host = Target(os.path.join(o.folder, "texts", "c", name + ".so"))
     device = host if o.target == "c" else gpu_class()(os.path.join(o.folder, "texts", o.target, name + ".so"))
+    context(device.lib, o.target)
     with open(os.path.join(o.folder, name + ".json")) as f: entries = json.load(f)
     for e in entries:
         if not begun(e["entry"]["name"]): continue
@@ -314,7 +325,7 @@ def worker_drawn(o, name, begun):
         with contextlib.redirect_stdout(heard):
             for p in e["calls"]:
                 how = dict(agree=equal, make=anything) if "mixed" in p else dict(agree=nearly(p["exact"]), special=p["special"])
-                bad += compare(host, device, [e["entry"]], p["sizes"], p["phases"], ["0"], **how)[1]
+                bad += compare(host, device, [e["entry"]], p["sizes"], p["phases"], ["0"], most=1 << 26, **how)[1]
         say(case=e["entry"]["name"], fault=heard.getvalue().strip()[:600] or "%d calls" % bad if bad else None)
 
 
@@ -340,9 +351,11 @@ class Run:
     def __init__(self, o):
         self.o, self.verdicts, self.lock = o, collections.defaultdict(dict), threading.Lock()
         self.cuda = os.path.dirname(os.path.dirname(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"))
-        self.begin = time.monotonic()
+        self.begin, self.gpu = time.monotonic(), threading.BoundedSemaphore(ON_GPU)
 
     def left(self): return self.o.seconds - (time.monotonic() - self.begin)
+
+    def turn(self, target): return contextlib.nullcontext() if target == "c" else self.gpu
 
     def note(self, group, case, target, verdict, why=""):
         with self.lock: self.verdicts["%s/%s" % (group, case)][target] = [verdict, why] if why else [verdict]
@@ -385,7 +398,8 @@ class Run:
 
     def group(self, name, stems):
         """Of libraries: a suite's part or drawn kernels."""
-        for target in ["c", *[t for t in self.o.targets if t != "c"]]:
+        host = ["c"] if name.startswith("random/") or "c" in self.o.targets else []
+        for target in [*host, *[t for t in self.o.targets if t != "c"]]:
             if self.left() < 8:
                 self.note(name, "*", target, "not run")
                 continue
@@ -397,7 +411,7 @@ class Run:
         done = []
         for _ in range(RESTARTS + 1):
             if self.left() < 4: return self.note(name, "*", target, "not run")
-            ended, case = self.process(name, target, done)
+            with self.turn(target): ended, case = self.process(name, target, done)
             if ended or case is None: return None
         return self.note(name, "*", target, "not run", "its process ended %d times" % (RESTARTS + 1))
 
@@ -422,7 +436,8 @@ class Run:
             if not isinstance(said, dict): continue
             if "begins" in said: case, limit = said["begins"], said["seconds"]
             elif "ended" in said:
-                p.wait(5)
+                try: p.wait(A_CASE)
+                except subprocess.TimeoutExpired: os.killpg(p.pid, signal.SIGKILL)
                 return True, None
             elif "case" in said:
                 verdict = "refused" if "refused" in said else "wrong" if said["fault"] else "right"
@@ -456,7 +471,7 @@ class Run:
                     self.note("mains", name, target, "not built", said)
                     continue
                 os.chmod(os.path.join(d, "run"), 0o755)
-                status, text = self.command([os.path.join(d, "run")], min(90, self.left() - 2), target)
+                with self.turn(target): status, text = self.command([os.path.join(d, "run")], max(2, min(A_CASE, self.left() - 2)), target)
                 verdict = "right" if status == 0 else "hangs" if status is None else "crashes" if status < 0 else "wrong"
                 self.note("mains", name, target, verdict, "" if status == 0 else " ".join(text.split())[-400:])
 
