@@ -222,7 +222,7 @@ static Str bitcast(Elem to, Elem from, Str x)
 	if (from == EL_BOOL) x = str_fmt("ct::element_cast<unsigned char>(%s)", x), from = EL_U8;
 	if (from == to) return x;
 	if (to == EL_BOOL) return from == EL_U8 ? str_fmt("ct_nonzero(%s)", x) : str_fmt("ct_nonzero(ct::element_bitcast<unsigned char>(%s))", x);
-	if (to == EL_TF32) return str_fmt("ct::element_cast<__nv_tf32>(%s)", from == EL_F32 ? x : str_fmt("ct::element_bitcast<float>(%s)", x));
+	if (to == EL_TF32) return str_fmt("ct_tf32_of(%s)", x);
 	return str_fmt("ct::element_bitcast<%s>(%s)", tl_elem(to), x);
 }
 
