@@ -131,11 +131,21 @@ static bool is_atomic(const Op *op)
 static const char *atomic_name(const Op *op)
 {
 	switch (op->code) {
-	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return "load";
 	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: return "store";
 	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: return attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
 	default: return "compare_exchange";
 	}
+}
+
+/*
+ * Not ct::atomic_load: NVIDIA's compiler lets each warp do it that needs the tile, so that the warps of a block may see different
+ * values of one tile, and part at a branch. What an atomic operation gives is the same for all of them.
+ */
+static Str atomic_read(const Op *op, TPlaces at, Str pad)
+{
+	Elem e = op->out[0]->type->elem;
+	Str text = tl_from_memory(e, str_fmt("ct_atomic_read(%s, %s%s)", at.ptr, at.inside ? at.inside : "true", order_text(op)));
+	return at.inside ? str_fmt("ct::select(%s, %s, %s)", at.inside, text, pad) : text;
 }
 
 void tl_access(Tg *g, const Op *op)
@@ -154,13 +164,16 @@ void tl_access(Tg *g, const Op *op)
 		else masked_store(g, e, at, spread(g, t, ir_in(op, 1 + a.nindex)), hints);
 		return;
 	}
+	if (pad) {
+		tl_define(g, op->out[0], atomic_read(op, at, spread(g, t, pad)));
+		return;
+	}
 	/* bits are compared, not values: -0 is not 0, and a NaN is itself */
 	bool by_bits = a.nvalue == 2 && elem_is_any_float(e);
 	Out *o = out_new();
 	out_printf(o, "ct::atomic_%s%s(%s", atomic_name(op), at.inside ? "_masked" : "", by_bits ? str_fmt("ct_bits_at(%s)", at.ptr) : at.ptr);
 	for (int i = 0; i < a.nvalue; i++) out_printf(o, by_bits ? ", ct_bits(%s)" : ", %s", value[i]);
 	if (at.inside) out_printf(o, ", %s", at.inside);
-	if (at.inside && pad) out_printf(o, ", %s", tl_to_memory(e, tl_text(g, pad)));
 	out_printf(o, "%s)", order_text(op));
 	Str text = out_take(o);
 	if (by_bits) text = str_fmt("ct_as<%s>(%s)", tl_typed(g, e, t), text);
@@ -171,6 +184,6 @@ void tl_access(Tg *g, const Op *op)
 		return;
 	}
 	/* what is masked off reads zero, and of a compare-exchange what was expected */
-	if (at.inside && !pad) text = str_fmt("ct::select(%s, %s, %s)", at.inside, text, a.nvalue == 2 ? value[0] : tl_full(g, t, tl_num(e, num_zero(e))));
+	if (at.inside) text = str_fmt("ct::select(%s, %s, %s)", at.inside, text, a.nvalue == 2 ? value[0] : tl_full(g, t, tl_num(e, num_zero(e))));
 	tl_define(g, op->out[0], text);
 }

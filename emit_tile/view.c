@@ -83,11 +83,11 @@ static void put_numbers(Out *o, const Str *e, int n, const char *type, const cha
 	out_puts(o, known == n ? "}" : ")");
 }
 
-/* A stride of 0 is no stride of a tensor_span. */
+/* Neither a stride nor a known extent of a tensor_span is 0. */
 static void declare_span(Tg *g, TView *w, Str name)
 {
 	bool plain = w->rank > 0;
-	for (int i = 0; i < w->rank; i++) plain &= !is_value(w->str[i], "0");
+	for (int i = 0; i < w->rank; i++) plain &= !is_value(w->str[i], "0") && !is_value(w->ext[i], "0");
 	if (!plain) return;
 	w->span = names_new(&g->names, name);
 	out_printf(g->o, "const auto %s = ct::tensor_span(%s", w->span, w->ptr);

@@ -19,7 +19,7 @@ using I = ct::tile<int, ct::shape<64>>;
 %s
 __tile_global__ void k(%s) { const auto at = ct::iota<I>(); %s }
 """
-# name, what stands before the kernel, parameters, body, and in what the fault shows: "ir" Tile IR, "says" the messages
+# name, what stands before the kernel, parameters, body, and in what the fault shows: "ir" Tile IR, "says" the messages, "code" machine code
 CASES = [
     ("least", "", "const int *x, int *y", "ct::store(y + at, ct::broadcast<ct::shape<64>>(ct::reduce_min<0>(ct::load(x + at))));", "ir", r"identities=\[-1 : i32\].*\n.*\n.*mini"),
     ("fused", "", "const float *x, float *y", "const F v = ct::load(x + at); const ct::round_toward_zero_t rz{}; ct::store(y + at, ct::add(ct::mul(v, v, rz), v, rz));", "ir", r"\bfma\b"),
@@ -33,6 +33,10 @@ CASES = [
     ("rank_0_view", "", "float *x, float *y", "const auto s = ct::tensor_span(x, ct::layout_right_mapping(ct::extents<int>{})); ct::store(y, ct::partition_view(s, ct::shape<>{}).load());",
      "says", r"failed to get result type"),
     ("crash", "static __device__ const int values[64] = { 1 };", "int *y", "ct::store(y + at, ct::load(values + at));", "says", r"Segmentation fault"),
+    # no STS: nothing takes the value of one warp to the others
+    ("atomic_load", "", "unsigned *flag, int *y",
+     "int n = 0; while (ct::atomic_load(flag, ct::memory_order_relaxed_t{}, ct::thread_scope_device_t{}) == 0u) n = n + 1; ct::store(y + at, ct::full<I>(n));",
+     "code", r"(?s)\A(?!.*\bSTS\b).*\bLDG\.E\.STRONG"),
     ("spill", "using A = ct::tile<float, ct::shape<128, 256>>;", "const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n",
      "using E = ct::extents<int, ct::dynamic_extent, ct::dynamic_extent>; const auto x = ct::tensor_span(a, ct::layout_right_mapping(E(n, n))), y = ct::tensor_span(b, ct::layout_right_mapping(E(n, n)));"
      " const auto z = ct::tensor_span(c, ct::layout_right_mapping(E(n, n))); A s = ct::zeros<A>();"
@@ -59,7 +63,7 @@ def shown(package, how, path):
         return ""
     if how == "ir":
         return must([tool("nvcc-tile", "tileirdisasm"), out]).out.decode()
-    return must([tool("nvcc", "cuobjdump"), "--dump-resource-usage", out]).out.decode()
+    return must([tool("nvcc", "cuobjdump"), "--dump-sass" if how == "code" else "--dump-resource-usage", out]).out.decode()
 
 
 page = read(os.path.join(ROOT, "docs", "coming-from.md"))

@@ -435,7 +435,7 @@ static __tile_global__ void modes(const float *x, float *y, int *z, const long l
 	const auto ct_c12 = ct::element_cast<long long>(at);
 	const auto ct_at13 = z + ct_c12;
 	const auto ct_in14 = ct_c12 >= 0ll && ct_c12 < (long long)n;
-	const i32_64 t = ct::atomic_load_masked(ct_at13, ct_in14, 0, ct::memory_order_acquire_t{}, ct::thread_scope_block_t{});
+	const i32_64 t = ct::select(ct_in14, ct_atomic_read(ct_at13, ct_in14, ct::memory_order_acquire_t{}, ct::thread_scope_block_t{}), ct::full<i32_64>(0));
 	/* v9 = add(s, t): tile<i32, [64]> */
 	const i32_64 v9 = ct_add_s(s, t);
 	/* atomic_store(z, at, v9): tile<i32, [64]> */
@@ -553,5 +553,73 @@ static __tile_global__ void patched(const float *x, float *y, const int most, co
 	const f32_4x16 v9 = ct::reshape<ct::shape<4, 16>>(ct::select(ct::broadcast<ct::shape<2, 2, 2, 8>>(ct_here1), ct::broadcast<ct::shape<2, 2, 2, 8>>(ct::reshape<ct::shape<1, 2, 1, 8>>(t_2)), ct::reshape<ct::shape<2, 2, 2, 8>>(s_2)));
 	/* store(y, v0, v1, v9): tile<f32, [4, 16]> */
 	ct::partition_view(y_span, ct::shape<4, 16>{}).store_masked(v9, v0, v1);
+}
+
+/* none */
+static __tile_global__ void none(const float *x, const float *y, float *z, const long long n)
+{
+	using i64_1x1x1 = ct::tile<long long, ct::shape<1, 1, 1>>;
+	using i64_1x4x1 = ct::tile<long long, ct::shape<1, 4, 1>>;
+	using i64_1x1x2 = ct::tile<long long, ct::shape<1, 1, 2>>;
+	using f32_1x4x2 = ct::tile<float, ct::shape<1, 4, 2>>;
+	using f32_4x2 = ct::tile<float, ct::shape<4, 2>>;
+	using i64_4x1 = ct::tile<long long, ct::shape<4, 1>>;
+	using i64_1x2 = ct::tile<long long, ct::shape<1, 2>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto z_span = ct::tensor_span(z, ct::layout_strided_mapping(ct::extents<long long, 4, ct::dynamic_extent>(n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const int v0 = (int)ct_bid0;
+	/* v1 = load(x, v0, 0, 0): tile<f32, [1, 4, 2]> */
+	const long long ct_at0 = ct_tile_at(v0, 1, 0);
+	const long long ct_at1 = ct_tile_at(0, 4, 0);
+	const long long ct_at2 = ct_tile_at(0, 2, 0);
+	const auto ct_c3 = ct_offset(ct::iota<i64_1x1x1>(), ct_at0);
+	const auto ct_c4 = ct_offset(ct::iota<i64_1x4x1>(), ct_at1);
+	const auto ct_c5 = ct_offset(ct::iota<i64_1x1x2>(), ct_at2);
+	const auto ct_at6 = x + ct_times(ct_c3, 8ll) + ct_times(ct_c4, 2ll) + ct_c5;
+	const auto ct_in7 = ct_c3 >= 0ll && ct_c3 < (long long)0ll;
+	const f32_1x4x2 v1 = ct::load_masked(ct_at6, ct_in7, 0.0f);
+	/* v2 = reshape(v1): tile<f32, [4, 2]> */
+	const f32_4x2 v2 = ct::reshape<ct::shape<4, 2>>(v1);
+	/* v3 = load(y, 0, 0): tile<f32, [4, 2]> */
+	const long long ct_at8 = ct_tile_at(0, 4, 0);
+	const long long ct_at9 = ct_tile_at(0, 2, 0);
+	const auto ct_c10 = ct_offset(ct::iota<i64_4x1>(), ct_at8);
+	const auto ct_c11 = ct_offset(ct::iota<i64_1x2>(), ct_at9);
+	const auto ct_at12 = y + ct_times(ct_c10, 0ll) + ct_c11;
+	const auto ct_in13 = ct_c11 >= 0ll && ct_c11 < (long long)0ll;
+	const f32_4x2 v3 = ct::load_masked(ct_at12, ct_in13, 1.0f);
+	/* v4 = add(v2, v3): tile<f32, [4, 2]> */
+	const f32_4x2 v4 = ct::add(v2, v3);
+	/* store(z, 0, 0, v4): tile<f32, [4, 2]> */
+	if (ct_begins_inside(0, 2, n)) ct::partition_view(z_span, ct::shape<4, 2>{}).store_masked(v4, 0, 0);
+}
+
+/* awaited */
+static __tile_global__ void awaited(unsigned int *flag, unsigned char *b, unsigned char *y, const long long n)
+{
+	using i32_64 = ct::tile<int, ct::shape<64>>;
+	using u8_64 = ct::tile<unsigned char, ct::shape<64>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto flag_span = ct::tensor_span(flag, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto b_span = ct::tensor_span(b, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, 64>{}, ct::strides<long long, 1>{}));
+	while (true) {
+		const int v0 = (int)ct_bid0;
+		const auto ct_c0 = ct::element_cast<long long>(v0);
+		const auto ct_at1 = flag + ct_c0;
+		const auto ct_in2 = ct_c0 >= 0ll && ct_c0 < (long long)n;
+		const unsigned int v1 = ct::select(ct_in2, ct_atomic_read(ct_at1, ct_in2, ct::memory_order_acquire_t{}, ct::thread_scope_device_t{}), 0u);
+		const bool v2 = v1 == 0u;
+		if (!v2) break;
+	}
+	/* v3 = iota(): tile<i32, [64]> */
+	const i32_64 v3 = ct::iota<i32_64>();
+	/* v4 = atomic_load(b, v3, 3): tile<u8, [64]> */
+	const auto ct_c3 = ct::element_cast<long long>(v3);
+	const auto ct_at4 = b + ct_c3;
+	const auto ct_in5 = ct_c3 >= 0ll && ct_c3 < (long long)n;
+	const u8_64 v4 = ct::select(ct_in5, ct_atomic_read(ct_at4, ct_in5, ct::memory_order_relaxed_t{}, ct::thread_scope_device_t{}), ct::full<u8_64>((unsigned char)3));
+	/* store(y, 0, v4): tile<u8, [64]> */
+	ct::partition_view(y_span, ct::shape<64>{}).store(v4, 0);
 }
 
