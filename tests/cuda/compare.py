@@ -160,6 +160,27 @@ class Emulated(Device):
     def free(self, p): self.lib.dev_free(ctypes.c_void_p(p))
 
 
+class Interpreted(Device):
+    """CUDA Tile C++, whose kernels tests/tile/interpret.py runs."""
+    BEHIND = 256
+
+    def __init__(self, path):
+        super().__init__(path)
+        import emulation_tile
+        emulation_tile.attach(self.lib, path)
+        self.held = {}
+
+    def allocate(self, size):
+        raw = np.zeros(size + 256, "u1")
+        p = raw.ctypes.data + -raw.ctypes.data % 256
+        self.held[p] = raw
+        return p
+
+    def put(self, p, b): ctypes.memmove(p, b, len(b))
+    def get(self, p, size): return ctypes.string_at(p, size)
+    def free(self, p): del self.held[p]
+
+
 def same(a, b, kind):
     if a.tobytes() == b.tobytes():
         return True

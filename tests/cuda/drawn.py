@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Kernels drawn at random, of the kinds that the passes of lower/ look for: rows of any length in tiles of one row or several, tiles of two
 axes, stencils, permutations, loops along and across rows; with weights, masks, pads, labels, tensors that begin anywhere. The C target and
-emitted CUDA, emulated on the host, must agree: bit for bit where all sums are exact, else closely.
+emitted CUDA, emulated on the host, must agree: bit for bit where all sums are exact, else closely. With --arch tile the kernels are CUDA
+Tile C++ instead, interpreted (tests/tile).
 
 Kernel I of seed S is always the same: `--seed S --first I --count 1` makes it again, `source` prints it.
 
@@ -21,13 +22,21 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE] + [os.path.join(os.path.dirname(HERE), n) for n in ("run", "sim")]
+sys.path[:0] = [HERE] + [os.path.join(os.path.dirname(HERE), n) for n in ("run", "sim", "tile")]
 from common import BUILD, CTILEC, must
 import emulation
-from compare import Emulated, Target, compare, nearly
+from compare import Emulated, Interpreted, Target, compare, nearly
 from simulated import Simulated
 
 BATCH = 8                       # kernels in a file
+ARCHS = ["sm_80", "sm_90a", "tile"]
+
+
+def target_of(arch):
+    """Options for it"""
+    return "--target=cuda-tile" if arch == "tile" else "--arch=" + arch
+
+
 LITERALS = {"f": ["0.5", "2", "-1", "0.25", "3", "-4"], "i": ["2", "-1", "3", "7", "-20", "1000003"]}
 
 
@@ -603,9 +612,14 @@ class Both:
             f.write(text)
         self.entries = {e["name"]: e for e in json.loads(sh(CTILEC, "-w", "--emit=manifest", source, "-o", "-"))["entries"]}
         sh(CTILEC, "-w", "--target=c", "--line=off", source, "-o", c)
-        sh(CTILEC, "-w", "--line=off", "--arch=" + arch, *options, source, "-o", cu)
-        emulation.rewrite(BUILD, cu, emu, arch)
+        sh(CTILEC, "-w", "--line=off", target_of(arch), *options, source, "-o", cu)
         sh("gcc", "-std=c11", "-O1", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
+        if arch == "tile":
+            import emulation_tile
+            emulation_tile.library(cu, cu + ".so")
+            self.host, self.device, self.simulator = Target(c + ".so"), Interpreted(cu + ".so"), None
+            return
+        emulation.rewrite(BUILD, cu, emu, arch)
         sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_PARTS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
         self.host, self.device, self.simulator = Target(c + ".so"), Emulated(emu + ".so"), None
 
@@ -687,7 +701,7 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--kind", default="")
     p.add_argument("--sim", type=int, default=0)
-    p.add_argument("--arch", default="sm_90a", choices=["sm_80", "sm_90a"])
+    p.add_argument("--arch", default="sm_90a", choices=ARCHS)
     o = p.parse_args()
     sys.exit(globals()[o.step](o))
 

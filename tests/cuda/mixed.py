@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Kernels drawn at random over all operations: tiles of one to four axes and up to 262,144 elements, products, scans, sorts, gathers,
 atomics, views, moved and cast elements of every type, loops that carry several tiles, branches. Only results that every target must
-agree in: no float sum that rounds. The C target, emitted CUDA emulated on the host and the simulator give the same values.
+agree in: no float sum that rounds. The C target, emitted CUDA emulated on the host and the simulator give the same values; with --arch tile
+the C target and CUDA Tile C++, interpreted (tests/tile).
 
 Kernel I of seed S is always the same: `--seed S --first I --count 1` makes it again, `source` prints it.
 
@@ -17,11 +18,11 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(os.path.dirname(HERE), n) for n in ("run", "sim")] + [HERE]
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), n) for n in ("run", "sim", "tile")] + [HERE]
 import numpy as np
 from common import CTILEC, run
 from compare import DTYPE, anything, compare, equal
-from drawn import Both
+from drawn import ARCHS, Both, target_of
 
 INTS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 FLOATS = ["f16", "bf16", "f32", "f64"]
@@ -637,7 +638,7 @@ def test(o):
     for first in range(0, len(kernels), BATCH):
         batch, level = [], random.Random(first).choice(["-O2", "-O2", "-O2", "-O0", "-O1", "-O3"])
         for k in kernels[first:first + BATCH]:
-            why = refused(k, level, "--arch=" + o.arch)
+            why = refused(k, level, target_of(o.arch))
             if why: no.setdefault(why.split("error")[-1][:90].split("\n")[0], []).append(k.name)
             else: batch.append(k)
         if not batch: continue
@@ -670,7 +671,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--first", type=int, default=0)
     p.add_argument("--sim", type=int, default=100)
-    p.add_argument("--arch", default="sm_90a", choices=["sm_80", "sm_90a"])
+    p.add_argument("--arch", default="sm_90a", choices=ARCHS)
     o = p.parse_args()
     sys.exit(globals()[o.step](o))
 

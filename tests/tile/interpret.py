@@ -338,10 +338,11 @@ def extract(x, shape, index):
 
 
 def reduce(body, xs, dim, identities):
-    acc = [np.full(tuple(n for i, n in enumerate(x.shape) if i != dim), v, x.dtype) for x, v in zip(xs, identities)]
-    for j in range(xs[0].shape[dim]):
-        acc = body(*[v for x, a in zip(xs, acc) for v in (a, np.take(x, j, dim))])
-    return [np.asarray(a) for a in acc]
+    """Neighbours first, as a tree: the order is free, and a GPU's sums round about so often."""
+    xs = [np.moveaxis(x, dim, 0) for x in xs]
+    while len(xs[0]) > 1:
+        xs = [np.asarray(x) for x in body(*[v for x in xs for v in (x[0::2], x[1::2])])]
+    return [np.asarray(a) for a in body(*[v for x, e in zip(xs, identities) for v in (np.full(x.shape[1:], e, x.dtype), x[0])])]
 
 
 def scan(body, xs, dim, reverse, identities):

@@ -1,8 +1,9 @@
-"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP [VERSION], a group of ../cuda/emitted.py, or forms; VERSION: --tile-version
-and its nvcc. TILE_STAGE=tilebc: the front end alone, which takes a tenth of the time.
+"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP [VERSION], a group of ../cuda/emitted.py, forms, or random (200 programs
+of ../values/programs.py); VERSION: --tile-version and its nvcc. TILE_ARCH: the architecture. TILE_STAGE=tilebc: the front end alone, which
+takes a tenth of the time.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
-compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses (E0901) are left out and named."""
+compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses, with an error of its own (E09..), are left out and named."""
 import os
 import re
 import sys
@@ -13,6 +14,20 @@ from emitted import *
 FORMS = os.path.join(ROOT, "tests", "tile", "forms.tile")
 NAMES = os.path.join(ROOT, "tests", "tile", "names.tile")
 GROUPS["forms"] = lambda tmp: [("names.tile", NAMES, []), ("forms.tile", FORMS, []), ("forms.tile, checked", FORMS, ["--checked"])]
+
+
+def random_programs(tmp, count=200, each=20):
+    """Drawn ones, each in ways that all targets take."""
+    found = []
+    for first in range(0, count, each):
+        r = must([sys.executable, os.path.join(ROOT, "tests", "values", "programs.py"), "source", "--seed", "16", "--first", str(first), "--count", str(each)])
+        path = os.path.join(tmp, "random_%d.tile" % first)
+        write(path, r.out)
+        found.append(("random programs from %d on" % first, path, []))
+    return found
+
+
+GROUPS["random"] = random_programs
 AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
 STAGE = os.environ.get("TILE_STAGE", "tilecubin")
 FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "sm_90"), "-Werror", "all-warnings"]
@@ -60,9 +75,10 @@ def main(group, version=None):
         for i, (name, path, options) in enumerate(GROUPS[group](tmp)):
             out = os.path.join(tmp, "k%d.cu" % i)
             r = ctilec("-w", "--target=cuda-tile", *chosen, *options, path, "-o", out)
-            if r.code and "[E0901]" in r.text:
-                print("refused: %s: %s" % (name, re.search(r"E0901\]: (.*)", r.text).group(1)))
-                check(group != "samples", name + " is refused")
+            refused = re.search(r"\[E09\d\d\]: (.*)", r.text) if r.code else None
+            if refused:
+                print("refused: %s: %s" % (name, refused.group(1)))
+                check(group not in ("samples", "library", "random"), name + " is refused")
                 continue
             if not check(r.code == 0, "%s:\n%s" % (name, r.text)):
                 continue

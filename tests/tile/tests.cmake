@@ -1,6 +1,13 @@
 # ---- CUDA Tile C++ through the nvcc that has it (tools/get.py nvcc-tile) ----
-ctilec_test(tile/forms "tile" tile/nvcc.py forms)
-ctilec_test(tile/samples "tile" tile/nvcc.py samples)
+# machine code for both generations
+foreach(arch sm_90 sm_100)
+  foreach(group forms samples library programs random)
+    ctilec_test(tile/${group}-${arch} "tile" tile/nvcc.py ${group})
+    set_property(TEST tile/${group}-${arch} APPEND PROPERTY ENVIRONMENT "TILE_ARCH=${arch}")
+  endforeach()
+endforeach()
+# where that takes minutes and shows nothing new, the front end alone: forms.tile has every form that is printed
+set_property(TEST tile/programs-sm_90 tile/programs-sm_100 tile/random-sm_90 APPEND PROPERTY ENVIRONMENT "TILE_STAGE=tilebc")
 ctilec_test(tile-13.3/forms "tile" tile/nvcc.py forms 13.3)
 ctilec_test(tile-13.3/samples "tile" tile/nvcc.py samples 13.3)
 set_property(TEST tile-13.3/samples APPEND PROPERTY ENVIRONMENT "TILE_STAGE=tilebc")
@@ -17,3 +24,6 @@ foreach(suite memory/8 casts/6 reductions/6 products/6 modes/6 shapes/12 element
   get_filename_component(parts ${suite} NAME)
   ctilec_test(tile/values-${name} "tile" tile/values.py ${name} 1/${parts})
 endforeach()
+# kernels drawn at random against the C target. More: --count N --seed S, and values/programs.py tile --count N
+ctilec_test(tile/drawn "tile" cuda/drawn.py test --arch tile --count 8 --seed 24)
+ctilec_test(tile/drawn-mixed "tile" cuda/mixed.py test --arch tile --count 8 --seed 24)
