@@ -179,42 +179,6 @@ void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *a
 	print_wait(g, op);
 }
 
-static void send_zeros(Cu *g, const Op *op)
-{
-	begin_time(g, op);
-	for (int k = 0; k < op->nin; k++) {
-		const Val *v = ir_in(op, k);
-		Elem e = v->type->elem;
-		Str at = slot_at(op, k, index_text(*v->lay)), zero = str_intern("0");
-		print_sends(g, op, *v->lay, 1, &e, &at, &zero);
-	}
-	print_wait(g, op);
-}
-
-void cluster_idle(Cu *g, const Op *loop, Str lo, Str hi, Str step)
-{
-	const Op *row = g->fn->alternate ? idle_row(g->fn, loop) : NULL;
-	Num by;
-	if (!row || !ir_const_value(ir_in(loop, 2), &by) || by.i < 1 || elem_bytes(loop->region[0]->args.p[0]->type->elem) == 8) return;
-	CuMap m = cu_map(*row->out[0]->lay, LAY_PACKED);
-	Str n = cu_fresh(g, "n"), idle = cu_fresh(g, "idle");
-	out_printf(g->o, "bool %s;        /* is it behind the rows? Then it sends zeros */\n{\n", idle);
-	out_in(g->o);
-	out_printf(g->o, "const unsigned int ct_lane = 0;\n%s = (long long)(%s) >= %s;\n", idle, cu_map_thread(&m),
-		cu_val(g, ir_in(row, 0))->view->ext[type_only_axis(row->out[0]->type)]);
-	out_off(g->o);
-	out_printf(g->o, "}\nif (%s) {\n", idle);
-	out_in(g->o);
-	out_printf(g->o, "for (long long %s = %s; %s < %s; %s += %s) {\n", n, lo, n, hi, n, step);
-	out_in(g->o);
-	for (const Op *op = loop->region[0]->first; op; op = op->next)
-		if (op->code == OP_EXCHANGE) send_zeros(g, op);
-	out_off(g->o);
-	out_puts(g->o, "}\nreturn;\n");
-	out_off(g->o);
-	out_puts(g->o, "}\n");
-}
-
 Str cluster_received(Elem e, Str at)
 {
 	Str bits = str_fmt("*(const %s *)(ct_smem + %s)", exchange_slot(e) == 8 ? "unsigned long long" : "unsigned int", at);

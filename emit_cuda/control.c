@@ -177,7 +177,6 @@ static void print_for(Cu *g, const Op *op)
 	share_names(g, op->nout, b->args.p + 1, op->out);
 	next_begin(g, op);
 	cluster_before(g, op);
-	cluster_idle(g, op, lo, hi, step);
 	int together = (int)ir_int(op, AT_ROUNDS, 1);
 	Str i = cu_val(g, counter)->name = cu_name(g, counter);
 	Num one;

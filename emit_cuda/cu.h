@@ -199,8 +199,6 @@ void cluster_follow(Cu *g, int apart);           /* which tile blocks it has */
 void cluster_round(Cu *g, int apart);            /* opens the loop over them, */
 void cluster_rounds_end(Cu *g);                 /* and closes it */
 void cluster_before(Cu *g, const Op *loop);     /* what an exchange in it has to find done, once */
-/* The loop of warps that have no part in it (lower/idle.c): from lo to hi by step, which is 1 or more. */
-void cluster_idle(Cu *g, const Op *loop, Str lo, Str hi, Str step);
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
 Str cluster_received(Elem e, Str at);
 Str cluster_told(Cu *g, const Op *op);                  /* of one that op_tells: waits */

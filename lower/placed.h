@@ -137,9 +137,6 @@ MmaPieces mma_pieces(const Op *mma);
 enum { EXCHANGE_BAR = 16 };
 int exchange_slot(Elem e);                      /* bytes of an element */
 int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins behind the mbarrier; k = nout: the end */
-/* idle.c: the load of a row, where warps that lie behind its end send nothing but zeros in a cluster's loop and do nothing else; NULL: not
- * so. */
-const Op *idle_row(const Fn *fn, const Op *loop);
 /* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent for the next
  * one, which they send when they have read what came before. */
 bool exchange_repeats(const Op *op);
