@@ -38,6 +38,7 @@ BROKEN = [
     ('commits more groups', r'(\t*copy_commit\n)', r'%odd = ne %zero, %one : bool\nif %odd do {\nyield\n} do {\n\1yield\n}\n', 4),
     # a buffer for what is copied
     ('does not fill', r'tensor<bf16,', 'tensor<f16,', None),
+    ('one index and one step for each axis', r'(copy_async %y\d+, %b, %\w+), %\w+', r'\1', 1),
     # pieces of 16 bytes
     ('is a multiple of 16 bytes', r'\n\t*where k % 8 == 0[^\n]*', '', 1),
     ('is a multiple of 16 bytes', r'where n % 8 == 0', 'where n % 4 == 0', 1),
