@@ -35,6 +35,7 @@ static void print_head(Out *o, const TKernel *k)
 	for (int i = 0; i < fn->generics.n; i++)
 		out_printf(o, "%s%s = %s", i ? ", " : ": ", fn->generics.p[i].name, fn->generics.p[i].value);
 	out_printf(o, " */\n");
+	if (k->aligned.n) out_puts(o, "template<bool ct_aligned>\n");
 	Str hints = tl_kernel_hints(fn);
 	if (*hints) out_printf(o, "%.*s\n", (int)str_len(hints) - 1, hints);   /* without its last space */
 	out_printf(o, "static __tile_global__ void %s(", tl_kernel_name(fn));
@@ -55,6 +56,15 @@ static void block_index(Tg *g)
 		out_printf(g->o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", a, left, a);
 		rest = str_fmt("%s / ct_g%d", left, a);
 	}
+}
+
+static void find_aligned(Tg *g)
+{
+	for (int i = 0; i < g->fn->params.n; i++) {
+		const IrParam *p = &g->fn->params.p[i];
+		if (p->is_tensor && g->uses[g->fn->body->args.p[i]->id]) tl_align(&g->aligned, p);
+	}
+	tl_aligned_end(&g->aligned);
 }
 
 static void bind_params(Tg *g)
@@ -82,6 +92,7 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 	for (int i = 0; i < fn->dims.n; i++) names_take(&g.names, name_dim(fn, i));
 	g.uses = ir_use_counts(fn, A_TMP);
 	g.rounded = tl_rounded(fn);
+	find_aligned(&g);
 	out_in(body);
 	block_index(&g);
 	bind_params(&g);
@@ -91,6 +102,8 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 	TKernel k = { .fn = fn, .text = out_new() };
 	k.launch.p = g.launch.p;
 	k.launch.n = g.launch.n;
+	k.aligned.p = g.aligned.guard.p;
+	k.aligned.n = g.aligned.guard.n;
 	make_params(&k);
 	if (g.tables->n) out_puts(k.text, g.tables->p);
 	print_head(k.text, &k);

@@ -31,6 +31,15 @@ static const TKernel *find_kernel(const Fn *fn)
 	return k;
 }
 
+static void print_aligned(Out *o, const TKernel *k, const char *name)
+{
+	for (int i = 0; i < k->aligned.n; i++) {
+		out_puts(o, i ? "\n\t&& " : "if (");
+		host_value(o, k->aligned.p[i]);
+	}
+	out_printf(o, ")\n\treturn ct_launch(\"%s\", (const void *)ct_kernels::%s<true>, ct_blocks, ct_args, stream);\n", name, tl_kernel_name(k->fn));
+}
+
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
 	const TKernel *k = find_kernel(fn);
@@ -48,8 +57,10 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	out_puts(o, "void *ct_args[] = { ");
 	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s(void *)&%s", i ? ", " : "", k->params.p[i].name);
 	out_printf(o, "%s };\n", k->params.n ? "" : "NULL");
-	out_printf(o, "return ct_launch(\"%s\", (const void *)ct_kernels::%s, ct_blocks, ct_args, stream);\n", fn->source_name ? fn->source_name : fn->name,
-		tl_kernel_name(fn));
+	const char *name = fn->source_name ? fn->source_name : fn->name;
+	if (k->aligned.n) print_aligned(o, k, name);
+	out_printf(o, "return ct_launch(\"%s\", (const void *)ct_kernels::%s%s, ct_blocks, ct_args, stream);\n", name, tl_kernel_name(fn),
+		k->aligned.n ? "<false>" : "");
 }
 
 /* A kernel that was not compiled for the device has no image. */

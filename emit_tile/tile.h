@@ -6,6 +6,7 @@
  *   types.c    names, types, literals            control.c  statements; which op is printed by whom
  *   ops.c      elementwise operations, by the column of ops.def, and changes of shape
  *   view.c     views; loads and stores of tiles  access.c   gathers, scatters, pointers, atomics
+ *   aligned.c  the version for aligned tensors
  *   reduce.c   reductions and scans              mma.c      products
  *   debug.c    print, checks
  *   written.c  operations that Tile C++ lacks, written in those that it has
@@ -33,6 +34,14 @@ typedef struct TView {          /* texts; all integers are long long expressions
 
 typedef struct TVal { Str text; TView *view; } TVal;   /* text: a name, or a literal */
 
+/* What the version for aligned tensors may assume of a call. */
+typedef struct TUnit { const Sym *s; int n; } TUnit;   /* s is a multiple of n */
+typedef struct TAligned {
+	VEC(const Sym *) guard; /* all hold; none: there is no such version */
+	VEC(TUnit) units;
+	VEC(const IrParam *) tensors;
+} TAligned;
+
 typedef struct TAlias { const Type *type; Str name; } TAlias;
 
 typedef struct Tg {
@@ -44,6 +53,7 @@ typedef struct Tg {
 	bool *rounded;          /* by Val id: a product that must be rounded before it is added to (ops.c) */
 	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
+	TAligned aligned;
 	Out *tables;            /* constant arrays in front of the kernel */
 	int *ntable;            /* of the file */
 	Regions regions;
@@ -98,6 +108,12 @@ void tl_store(Tg *g, const Op *op);
 TView *tl_view_of(Tg *g, const Val *v);
 Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; literals as they are */
 
+/* aligned.c: before anything is printed, tl_align for each tensor that is used, then tl_aligned_end */
+void tl_align(TAligned *a, const IrParam *p);
+void tl_aligned_end(TAligned *a);               /* completes the guard; where no call can keep it, nothing is left */
+bool tl_is_aligned(const TAligned *a, const IrParam *p);
+Str tl_size(const TAligned *a, const Sym *s, Str text); /* an extent or a stride for a tensor_span */
+
 /* access.c */
 /* The places of a box of a view as a tile of pointers, and which of them lie inside; mask_only: nothing but that. */
 typedef struct TPlaces { Str ptr, inside; } TPlaces;   /* inside NULL: all */
@@ -131,6 +147,7 @@ typedef struct TKernel {
 	const Fn *fn;
 	VEC(TParam) params;
 	VEC(const Sym *) launch;
+	VEC(const Sym *) aligned;       /* guard of the version for aligned tensors; none: there is one version */
 	Out *text;              /* the function */
 	bool lines;             /* which has #line directives */
 } TKernel;

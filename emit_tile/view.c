@@ -68,10 +68,10 @@ Str tl_wide(Tg *g, const char *what, Str e)
 }
 
 /* "ct::strides<long long, ct::dynamic_stride, 1>(ct_str0)" */
-static void put_numbers(Out *o, const Str *e, int n, const char *type, const char *dynamic)
+static void put_numbers(Out *o, const Str *e, int n, const char *type, const char *index, const char *dynamic)
 {
 	int known = 0;
-	out_printf(o, "ct::%s<long long", type);
+	out_printf(o, "ct::%s<%s", type, index);
 	for (int i = 0; i < n; i++) {
 		Str d = digits_of(e[i]);
 		known += d != NULL;
@@ -84,20 +84,40 @@ static void put_numbers(Out *o, const Str *e, int n, const char *type, const cha
 }
 
 /* Neither a stride nor a known extent of a tensor_span is 0. */
-static void declare_span(Tg *g, TView *w, Str name)
+static bool has_span(const TView *w)
 {
 	bool plain = w->rank > 0;
 	for (int i = 0; i < w->rank; i++) plain &= !is_value(w->str[i], "0") && !is_value(w->ext[i], "0");
-	if (!plain) return;
-	w->span = names_new(&g->names, name);
-	out_printf(g->o, "const auto %s = ct::tensor_span(%s", w->span, w->ptr);
-	if (!is_value(w->off, "0")) out_printf(g->o, " + %s", w->off);
+	return plain;
+}
+
+/* ptr, ext, str: as the span takes them; index: the type of its offsets. */
+static void put_span(Tg *g, TView *w, Str name, Str ptr, const Str *ext, const Str *str, const char *index)
+{
 	bool strides = tl_offers(g, TILE_STRIDES);
-	out_puts(g->o, ", ct::layout_strided_mapping(");
-	put_numbers(g->o, w->ext, w->rank, "extents", "ct::dynamic_extent");
+	w->span = names_new(&g->names, name);
+	out_printf(g->o, "const auto %s = ct::tensor_span(%s, ct::layout_strided_mapping(", w->span, ptr);
+	put_numbers(g->o, ext, w->rank, "extents", index, "ct::dynamic_extent");
 	out_puts(g->o, ", ");
-	put_numbers(g->o, w->str, w->rank, strides ? "strides" : "extents", strides ? "ct::dynamic_stride" : "ct::dynamic_extent");
+	put_numbers(g->o, str, w->rank, strides ? "strides" : "extents", index, strides ? "ct::dynamic_stride" : "ct::dynamic_extent");
 	out_puts(g->o, "));\n");
+}
+
+static void declare_span(Tg *g, TView *w, Str name)
+{
+	if (!has_span(w)) return;
+	put_span(g, w, name, is_value(w->off, "0") ? w->ptr : str_fmt("%s + %s", w->ptr, w->off), w->ext, w->str, "long long");
+}
+
+static void declare_aligned_span(Tg *g, TView *w, Str name, const IrParam *p)
+{
+	Str ext[TENSOR_RANK], str[TENSOR_RANK];
+	if (!has_span(w)) return;
+	for (int i = 0; i < w->rank; i++) {
+		ext[i] = is_literal(w->ext[i]) ? w->ext[i] : tl_size(&g->aligned, p->extent[i], w->ext[i]);
+		str[i] = is_literal(w->str[i]) ? w->str[i] : tl_size(&g->aligned, p->stride[i], w->str[i]);
+	}
+	put_span(g, w, name, str_fmt("ct_base<ct_aligned>(%s)", w->ptr), ext, str, "ct_index<ct_aligned>");
 }
 
 static Str span_name(const Val *v)
@@ -118,7 +138,9 @@ void tl_view_param(Tg *g, const IrParam *p, const Val *v)
 		w->str[i] = tl_launch(g, p->stride[i]);
 	}
 	g->val[v->id] = (TVal){ w->ptr, w };
-	if (g->uses[v->id]) declare_span(g, w, span_name(v));
+	if (!g->uses[v->id]) return;
+	if (tl_is_aligned(&g->aligned, p)) declare_aligned_span(g, w, span_name(v), p);
+	else declare_span(g, w, span_name(v));
 }
 
 void tl_view(Tg *g, const Op *op)

@@ -30,6 +30,11 @@ static inline const char *cudaGetErrorString(cudaError_t) { return "a kernel fai
 """
 
 
+# what stands for a kernel: its name, of a template with its argument as in mangled names
+KERNEL = 'static const char %s[] = "%s";\n'
+KERNEL_TEMPLATE = 'template<bool> const char %s[] = "%sILb0E";\ntemplate<> const char %s<true>[] = "%sILb1E";\n'
+
+
 def tool(name):
     """In the folder of the pinned nvcc that has Tile C++."""
     r = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "get.py"), "--there", "nvcc-tile"], capture_output=True, text=True)
@@ -49,9 +54,9 @@ def host_side(text):
     """The launchers over stand-ins: a kernel is a string, its name."""
     head, rest = text.split("\nnamespace {\n", 1)
     device, host = rest.split("\n} // namespace\n", 1)
-    kernels = re.findall(r"__tile_global__ void (\w+)\(", device)
-    names = "namespace ct_kernels {\n%s}\n" % "".join('static const char %s[] = "%s";\n' % (k, k) for k in kernels)
-    return RUNTIME + "".join(re.findall(r'^#include ".*"\n', head, re.M)) + names + host
+    names = "".join(KERNEL_TEMPLATE % (k, k, k, k) if of else KERNEL % (k, k)
+                    for of, k in re.findall(r"(template<bool ct_aligned>\n(?:\[\[.*\n)?)?static __tile_global__ void (\w+)\(", device))
+    return RUNTIME + "".join(re.findall(r'^#include ".*"\n', head, re.M)) + "namespace ct_kernels {\n%s}\n" % names + host
 
 
 def library(cu, lib):
@@ -73,7 +78,8 @@ def attach(lib, path):
 
     def kernel(name):
         if name not in made:
-            mangled = next(m for m in found if "%d%sE" % (len(name), name) in m or m == name)
+            plain = re.sub("ILb.E$", "", name)
+            mangled = next(m for m in found if "%d%sE" % (len(plain), name) in m or m == name)
             made[name] = interpret.Kernel(name, *found[mangled])
         return made[name]
 

@@ -1,11 +1,12 @@
 /* row_max: BN = 64 */
+template<bool ct_aligned>
 static __tile_global__ void row_max_64(const float *x, float *y, const long long rows, const long long cols)
 {
 	using f32_1x64 = ct::tile<float, ct::shape<1, 64>>;
 	using f32_1x1 = ct::tile<float, ct::shape<1, 1>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(rows, cols), ct::strides<long long, ct::dynamic_stride, 1>(cols)));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, 1>(rows), ct::strides<long long, 1, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 4>(rows), ct_size<ct_aligned, 4>(cols)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 4>(cols))));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, 1>(ct_size<ct_aligned, 4>(rows)), ct::strides<ct_index<ct_aligned>, 1, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v1 = load(x, v0, 0): tile<f32, [1, 64]> */
 	f32_1x64 v1 = ct::full<f32_1x64>((-__builtin_inff()));
@@ -17,14 +18,15 @@ static __tile_global__ void row_max_64(const float *x, float *y, const long long
 }
 
 /* least */
+template<bool ct_aligned>
 static __tile_global__ void least(const int *x, int *y, const long long n)
 {
 	using i32_32 = ct::tile<int, ct::shape<32>>;
 	using i64_32 = ct::tile<long long, ct::shape<32>>;
 	using i32_1 = ct::tile<int, ct::shape<1>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<i32, [32]> */
 	const long long ct_at0 = ct_tile_at(v0, 32, 0);
@@ -48,6 +50,7 @@ static __tile_global__ void least(const int *x, int *y, const long long n)
 }
 
 /* pieces */
+template<bool ct_aligned>
 static __tile_global__ void pieces(const unsigned char *x, short *y, const int at, const long long n)
 {
 	using bool_32 = ct::tile<bool, ct::shape<32>>;
@@ -55,8 +58,8 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	using i16_32 = ct::tile<short, ct::shape<32>>;
 	using i16_16 = ct::tile<short, ct::shape<16>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int n_2 = (int)n;
 	const long long n_3 = (long long)n;
 	const int v0 = (int)ct_bid0;
@@ -96,12 +99,13 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 }
 
 /* rounded */
+template<bool ct_aligned>
 static __tile_global__ void rounded(const float *x, float *y, const long long n)
 {
 	using f32_64 = ct::tile<float, ct::shape<64>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<f32, [64]> */
 	const f32_64 v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
@@ -118,13 +122,14 @@ static __tile_global__ void rounded(const float *x, float *y, const long long n)
 }
 
 /* loops */
+template<bool ct_aligned>
 static __tile_global__ void loops(const float *x, float *y, const int most, const long long n)
 {
 	using f32_8 = ct::tile<float, ct::shape<8>>;
 	using f32_1 = ct::tile<float, ct::shape<1>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* s = load(x, v0): tile<f32, [8]> */
 	const f32_8 s = ct::partition_view(x_span, ct::shape<8>{}).load_masked(v0);
@@ -173,6 +178,7 @@ static __tile_global__ void loops(const float *x, float *y, const int most, cons
 }
 
 /* scattered */
+template<bool ct_aligned>
 static __tile_global__ void scattered(const __nv_bfloat16 *x, const int *i, float *y, const long long m, const long long n, const unsigned int ct_g0)
 {
 	using i32_32 = ct::tile<int, ct::shape<32>>;
@@ -183,9 +189,9 @@ static __tile_global__ void scattered(const __nv_bfloat16 *x, const int *i, floa
 	const unsigned int ct_rest0 = ct::bid().x;
 	const unsigned int ct_bid0 = ct_rest0 % ct_g0;
 	const unsigned int ct_bid1 = ct_rest0 / ct_g0;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
-	const auto i_span = ct::tensor_span(i, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 8>(n))));
+	const auto i_span = ct::tensor_span(ct_base<ct_aligned>(i), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 8>(n))));
 	const int v0 = (int)ct_bid1;
 	/* at = load(i, v0): tile<i32, [32]> */
 	const long long ct_at0 = ct_tile_at(v0, 32, 0);
@@ -221,6 +227,7 @@ static __tile__ const float ct_values0[32] = {
 };
 
 /* written */
+template<bool ct_aligned>
 static __tile_global__ void written(const float *x, __half *y, int *z, const long long n)
 {
 	using f32_32 = ct::tile<float, ct::shape<32>>;
@@ -238,9 +245,9 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 	using bool_1x1x1x1x1 = ct::tile<bool, ct::shape<1, 1, 1, 1, 1>>;
 	using i32_1 = ct::tile<int, ct::shape<1>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto z_span = ct::tensor_span(z, ct::layout_strided_mapping(ct::extents<long long, 1>{}, ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 1>{}, ct::strides<ct_index<ct_aligned>, 1>{}));
 	/* table = literal(1, -2.5, 3, 4, 5.5, 6, 7, 8): tile<f32, [32]> */
 	const f32_32 table = ct::reshape<ct::shape<32>>(ct::load(ct_values0 + ct::iota<ct::tile<int, ct::shape<32>>>()));
 	/* v = load(x, 0): tile<f32, [32]> */
@@ -301,6 +308,7 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 }
 
 /* hinted */
+template<bool ct_aligned>
 [[cutile::hint(0, occupancy=2)]] [[cutile::hint(900, occupancy=1)]] [[cutile::hint(900, num_cta_in_cga=2)]] [[cutile::hint(1000, num_cta_in_cga=2)]]
 static __tile_global__ void hinted(const float *x, const int *i, float *y, float *p, const long long n)
 {
@@ -310,9 +318,9 @@ static __tile_global__ void hinted(const float *x, const int *i, float *y, float
 	using f32_ptr_64 = ct::tile<float *, ct::shape<64>>;
 	using bool_64 = ct::tile<bool, ct::shape<64>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto i_span = ct::tensor_span(i, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto i_span = ct::tensor_span(ct_base<ct_aligned>(i), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* a = load(x, v0): tile<f32, [64]> */
 	f32_64 a;
@@ -365,15 +373,16 @@ static __tile_global__ void hinted(const float *x, const int *i, float *y, float
 }
 
 /* modes */
+template<bool ct_aligned>
 static __tile_global__ void modes(const float *x, float *y, int *z, const long long n)
 {
 	using f32_64 = ct::tile<float, ct::shape<64>>;
 	using f32_1 = ct::tile<float, ct::shape<1>>;
 	using i32_64 = ct::tile<int, ct::shape<64>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto z_span = ct::tensor_span(z, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<f32, [64]> */
 	const f32_64 v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
@@ -556,6 +565,7 @@ static __tile_global__ void patched(const float *x, float *y, const int most, co
 }
 
 /* none */
+template<bool ct_aligned>
 static __tile_global__ void none(const float *x, const float *y, float *z, const long long n)
 {
 	using i64_1x1x1 = ct::tile<long long, ct::shape<1, 1, 1>>;
@@ -566,7 +576,7 @@ static __tile_global__ void none(const float *x, const float *y, float *z, const
 	using i64_4x1 = ct::tile<long long, ct::shape<4, 1>>;
 	using i64_1x2 = ct::tile<long long, ct::shape<1, 2>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto z_span = ct::tensor_span(z, ct::layout_strided_mapping(ct::extents<long long, 4, ct::dynamic_extent>(n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 4, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 4>(n))));
 	const int v0 = (int)ct_bid0;
 	/* v1 = load(x, v0, 0, 0): tile<f32, [1, 4, 2]> */
 	const long long ct_at0 = ct_tile_at(v0, 1, 0);
@@ -595,14 +605,15 @@ static __tile_global__ void none(const float *x, const float *y, float *z, const
 }
 
 /* awaited */
+template<bool ct_aligned>
 static __tile_global__ void awaited(unsigned int *flag, unsigned char *b, unsigned char *y, const long long n)
 {
 	using i32_64 = ct::tile<int, ct::shape<64>>;
 	using u8_64 = ct::tile<unsigned char, ct::shape<64>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto flag_span = ct::tensor_span(flag, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto b_span = ct::tensor_span(b, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, 64>{}, ct::strides<long long, 1>{}));
+	const auto flag_span = ct::tensor_span(ct_base<ct_aligned>(flag), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto b_span = ct::tensor_span(ct_base<ct_aligned>(b), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 64>{}, ct::strides<ct_index<ct_aligned>, 1>{}));
 	while (true) {
 		const int v0 = (int)ct_bid0;
 		const auto ct_c0 = ct::element_cast<long long>(v0);

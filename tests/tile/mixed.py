@@ -101,7 +101,7 @@ def dispatch(tmp):
         check(said["row_sum"] == "success" == said["shift"] == said["product_f16"], "on sm_%d: %s" % (device, said))
         check("x is null" in said["row_sum of null"], said["row_sum of null"])
     kernels, said = on(100, tmp, table)
-    check([(re.search(r"ct_kernels\d+([a-z_0-9]+?)E", k).group(1), grid, threads) for k, grid, threads in kernels]
+    check([(re.search(r"ct_kernels\d+([a-z_0-9]+?)(?:ILb[01]E)?E", k).group(1), grid, threads) for k, grid, threads in kernels]
           == [("row_sum_4x256", "3", "1"), ("row_sum_4x256", "3", "1"), ("product_32x64", "4", "1"), ("shift_128", "2", "1")], "on sm_100: %s" % kernels)
     check(said["row_sum"] == "success" == said["shift"] == said["product_f16"] and "x is null" in said["row_sum of null"], "on sm_100: %s" % said)
     kernels, said = on(120, tmp, table)
