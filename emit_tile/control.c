@@ -83,6 +83,17 @@ static void loop_head(Tg *g, const IrBlock *b, const char *t, Str i, Str lo, Str
 	out_in(g->o);
 }
 
+/*
+ * NVIDIA's compiler takes what a loop leaves in two variables for one value where both get the same in each round, and one of them is
+ * not read there: without any round they would both be what the other one was before.
+ */
+static void keep_initial(Tg *g, const Op *op, Val *const *carried, const Frame *f, Str lo, Str hi)
+{
+	for (int i = 0; f->n > 1 && i < f->n; i++)
+		if (!g->uses[carried[i]->id] && g->uses[op->out[i]->id])
+			out_printf(g->o, "if (!(%s < %s)) %s = %s;\n", lo, hi, f->slot[i], tl_text(g, ir_in(op, 3 + i)));
+}
+
 static void emit_for(Tg *g, const Op *op)
 {
 	const IrBlock *b = op->region[0];
@@ -97,14 +108,16 @@ static void emit_for(Tg *g, const Op *op)
 	if (ir_const_value(ir_in(op, 2), &n) && n.i == 1) {
 		loop_head(g, b, t, i, lo, hi);
 	} else {        /* counted, so that the last step cannot overflow */
-		Str k = tl_temp(g, "k"), trips = tl_temp(g, "trips");
+		Str from = lo, k = tl_temp(g, "k"), trips = tl_temp(g, "trips");
 		out_printf(g->o, "const long long %s = ct_trips<%s>(%s, %s, %s);\n", trips, t, lo, hi, step);
-		loop_head(g, b, "long long", k, str_intern("0"), trips);
-		out_printf(g->o, "const %s %s = ct_counter<%s>(%s, %s, %s);\n", t, i, t, lo, step, k);
+		lo = str_intern("0"), hi = trips;
+		loop_head(g, b, "long long", k, lo, hi);
+		out_printf(g->o, "const %s %s = ct_counter<%s>(%s, %s, %s);\n", t, i, t, from, step, k);
 	}
 	regions_run(&g->regions, &f, b);
 	out_off(g->o);
 	out_puts(g->o, "}\n");
+	keep_initial(g, op, carried, &f, lo, hi);
 	regions_close(&g->regions, op, &f);
 }
 

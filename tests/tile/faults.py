@@ -37,6 +37,10 @@ CASES = [
     ("atomic_load", "", "unsigned *flag, int *y",
      "int n = 0; while (ct::atomic_load(flag, ct::memory_order_relaxed_t{}, ct::thread_scope_device_t{}) == 0u) n = n + 1; ct::store(y + at, ct::full<I>(n));",
      "code", r"(?s)\A(?!.*\bSTS\b).*\bLDG\.E\.STRONG"),
+    # b0, which s[1] must be where k is 0, is not read at all
+    ("last_value", "", "int *s, int k, int a0, int b0",
+     "int b = b0, a = a0; for (const int i : ct::irange(0, k)) { const int c = a * i + 3; b = c; a = c; } ct::store(s, a); ct::store(s + 1, b);",
+     "code", r"(?s)\A(?!.*c\[0x0\]\[0x220\]).*c\[0x0\]\[0x21c\]"),
     ("spill", "using A = ct::tile<float, ct::shape<128, 256>>;", "const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n",
      "using E = ct::extents<int, ct::dynamic_extent, ct::dynamic_extent>; const auto x = ct::tensor_span(a, ct::layout_right_mapping(E(n, n))), y = ct::tensor_span(b, ct::layout_right_mapping(E(n, n)));"
      " const auto z = ct::tensor_span(c, ct::layout_right_mapping(E(n, n))); A s = ct::zeros<A>();"

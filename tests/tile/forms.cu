@@ -455,13 +455,14 @@ static __tile_global__ void modes(const float *x, float *y, int *z, const long l
 }
 
 /* modes_together */
+template<bool ct_aligned>
 static __tile_global__ void modes_together(const float *x, float *y, const long long n)
 {
 	using f32_32 = ct::tile<float, ct::shape<32>>;
 	using f32_1 = ct::tile<float, ct::shape<1>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<f32, [32]> */
 	const f32_32 v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(v0);
@@ -506,6 +507,7 @@ static __tile_global__ void modes_together(const float *x, float *y, const long 
 }
 
 /* patched */
+template<bool ct_aligned>
 static __tile_global__ void patched(const float *x, float *y, const int most, const long long m, const long long n, const unsigned int ct_g1)
 {
 	using f32_4x16 = ct::tile<float, ct::shape<4, 16>>;
@@ -515,8 +517,8 @@ static __tile_global__ void patched(const float *x, float *y, const int most, co
 	const unsigned int ct_rest0 = ct::bid().x;
 	const unsigned int ct_bid1 = ct_rest0 % ct_g1;
 	const unsigned int ct_bid0 = ct_rest0 / ct_g1;
-	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
-	const auto y_span = ct::tensor_span(y, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
+	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 4>(n))));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 4>(n))));
 	const int v0 = (int)ct_bid0;
 	const int v1 = (int)ct_bid1;
 	/* s = load(x, v0, v1): tile<f32, [4, 16]> */
@@ -632,5 +634,30 @@ static __tile_global__ void awaited(unsigned int *flag, unsigned char *b, unsign
 	const u8_64 v4 = ct::select(ct_in5, ct_atomic_read(ct_at4, ct_in5, ct::memory_order_relaxed_t{}, ct::thread_scope_device_t{}), ct::full<u8_64>((unsigned char)3));
 	/* store(y, 0, v4): tile<u8, [64]> */
 	ct::partition_view(y_span, ct::shape<64>{}).store(v4, 0);
+}
+
+/* same */
+template<bool ct_aligned>
+static __tile_global__ void same(int *s, const int k, const int a0, const int b0)
+{
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto s_span = ct::tensor_span(ct_base<ct_aligned>(s), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 2>{}, ct::strides<ct_index<ct_aligned>, 1>{}));
+	int b = b0;
+	int a = a0;
+	for (const int i : ct::irange<int>(0, k)) {
+		const int v0 = ct_mul_s(a, i);
+		const int b_2 = ct_add_s(v0, 3);
+		b = b_2;
+		a = b_2;
+	}
+	if (!(0 < k)) b = b0;
+	const auto ct_c0 = ct::element_cast<long long>(0);
+	const auto ct_at1 = s + ct_c0;
+	const auto ct_in2 = ct_c0 >= 0ll && ct_c0 < (long long)2ll;
+	ct::store_masked(ct_at1, a, ct_in2);
+	const auto ct_c3 = ct::element_cast<long long>(1);
+	const auto ct_at4 = s + ct_c3;
+	const auto ct_in5 = ct_c3 >= 0ll && ct_c3 < (long long)2ll;
+	ct::store_masked(ct_at4, b, ct_in5);
 }
 

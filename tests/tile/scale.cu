@@ -11,6 +11,8 @@ CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }
 CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }
+CT_HELPER int64_t ct_host_mod(int64_t a, int64_t b, int *bad)
+{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }
 CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)
 { if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }
 
@@ -150,7 +152,13 @@ static int ct_run_scale_256(float a, const float *x, float *y, int64_t n, struct
 	}
 	if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, "scale: the grid has 2^31 tile blocks or more");
 	void *ct_args[] = { (void *)&a, (void *)&x, (void *)&y, (void *)&n };
-	return ct_launch("scale", (const void *)ct_kernels::scale_256, ct_blocks, ct_args, stream);
+	if (((uintptr_t)x % 16 == 0)
+		&& (n <= 2147483647)
+		&& ((uintptr_t)y % 16 == 0)
+		&& (n <= 2147483647)
+		&& (ct_host_mod(n, 4, &ct_bad) == 0))
+		return ct_launch("scale", (const void *)ct_kernels::scale_256<true>, ct_blocks, ct_args, stream);
+	return ct_launch("scale", (const void *)ct_kernels::scale_256<false>, ct_blocks, ct_args, stream);
 }
 
 extern "C" {
