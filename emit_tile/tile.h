@@ -28,6 +28,7 @@ typedef struct TView {          /* texts; all integers are long long expressions
 	Str ptr, off;           /* typed pointer; element offset of element 0 */
 	Str ext[TENSOR_RANK], str[TENSOR_RANK];
 	Str span;               /* of the whole view, a tensor_span; NULL: not declared, for it is only accessed by pointers */
+	const char *index;      /* the type of the span's extents and strides */
 	Elem elem;
 	int rank;
 } TView;

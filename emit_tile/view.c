@@ -96,6 +96,7 @@ static void put_span(Tg *g, TView *w, Str name, Str ptr, const Str *ext, const S
 {
 	bool strides = tl_offers(g, TILE_STRIDES);
 	w->span = names_new(&g->names, name);
+	w->index = index;
 	out_printf(g->o, "const auto %s = ct::tensor_span(%s, ct::layout_strided_mapping(", w->span, ptr);
 	put_numbers(g->o, ext, w->rank, "extents", index, "ct::dynamic_extent");
 	out_puts(g->o, ", ");
@@ -208,7 +209,7 @@ static TAccess access_of(Tg *g, const Op *op, const Type *t)
 	Out *o = out_new();
 	out_printf(o, "ct::%s(%s, %s{}", a.partition ? "partition_view" : "strided_view", a.w->span, tl_shape(t));
 	if (!a.partition) {
-		out_puts(o, ", ct::strides<long long");
+		out_printf(o, ", ct::strides<%s", a.w->index);
 		for (int i = 0; i < t->rank; i++) out_printf(o, ", %lld", (long long)a.step[i]);
 		out_puts(o, ">{}");
 	}

@@ -64,7 +64,7 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	const long long n_3 = (long long)n;
 	const int v0 = (int)ct_bid0;
 	/* a = load(x, v0): tile<bool, [32]> */
-	const bool_32 a = ct_nonzero(ct::strided_view(x_span, ct::shape<32>{}, ct::strides<long long, 16>{}).load_masked(v0));
+	const bool_32 a = ct_nonzero(ct::strided_view(x_span, ct::shape<32>{}, ct::strides<ct_index<ct_aligned>, 16>{}).load_masked(v0));
 	/* b = load(x, at): tile<bool, [32]> */
 	const long long ct_at0 = ct_tile_at(at, 1, 0);
 	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
