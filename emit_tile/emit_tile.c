@@ -92,6 +92,7 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 	for (int i = 0; i < fn->dims.n; i++) names_take(&g.names, name_dim(fn, i));
 	g.uses = ir_use_counts(fn, A_TMP);
 	g.rounded = tl_rounded(fn);
+	g.factor = tl_factors(fn);
 	find_aligned(&g);
 	out_in(body);
 	block_index(&g);

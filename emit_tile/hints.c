@@ -45,13 +45,38 @@ Str tl_kernel_hints(const Fn *fn)
 	return out_take(o);
 }
 
+/* ---- which accesses use the copy engine ---- */
+static void mark_factors(void *ctx, Op *op)
+{
+	bool *factor = ctx;
+	for (int i = 0; op->code == OP_MMA && i < 2; i++) {
+		const Val *v = ir_in(op, i);
+		while (v->def && v->def->code != OP_LOAD && v->def->nin) v = ir_in(v->def, 0);
+		factor[v->id] = true;
+	}
+}
+
+bool *tl_factors(const Fn *fn)
+{
+	bool *factor = NEW_ARRAY(A_TMP, bool, fn->nval + 1);
+	ir_walk(fn->body, mark_factors, factor);
+	return factor;
+}
+
+/* A tile block writes its tensor maps itself. That pays where a loop of products reads many tiles; rows of 1,024 elements
+ * take six times as long with them as by single elements (bench/tile). Only where tensors are aligned is there a choice. */
+static bool by_vectors(const Tg *g, const Op *op)
+{
+	return g->aligned.guard.n && !(op->nout && g->factor[op->out[0]->id]);
+}
+
 Str tl_access_hints(const Tg *g, const Op *op, bool by_view)
 {
 	Out *o = out_new();
 	int64_t latency = ir_int(op, AT_LATENCY, 0);
 	if (latency) out_printf(o, "[[cutile::hint(0, latency=%lld)]] ", (long long)latency);
 	else put_hint(o, hint_of(g->fn, "latency"), "latency");
-	if (by_view && ir_has_hint(g->fn, "no_tma")) out_puts(o, "[[cutile::hint(0, allow_tma=false)]] ");
+	if (by_view && (ir_has_hint(g->fn, "no_tma") || by_vectors(g, op))) out_puts(o, "[[cutile::hint(0, allow_tma=false)]] ");
 	return out_take(o);
 }
 

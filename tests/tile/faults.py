@@ -41,6 +41,9 @@ CASES = [
     ("last_value", "", "int *s, int k, int a0, int b0",
      "int b = b0, a = a0; for (const int i : ct::irange(0, k)) { const int c = a * i + 3; b = c; a = c; } ct::store(s, a); ct::store(s + 1, b);",
      "code", r"(?s)\A(?!.*c\[0x0\]\[0x220\]).*c\[0x0\]\[0x21c\]"),
+    # malloc and free
+    ("local_array", "", "float *y", "const float c[] = { 0.5f, 0.25f, 0.125f }; F p = ct::load(y + at); for (int i = 0; i < 3; i++) p = ct::add(p, ct::full<F>(c[i])); ct::store(y + at, p);",
+     "code", r"CALL\.ABS"),
     ("spill", "using A = ct::tile<float, ct::shape<128, 256>>;", "const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n",
      "using E = ct::extents<int, ct::dynamic_extent, ct::dynamic_extent>; const auto x = ct::tensor_span(a, ct::layout_right_mapping(E(n, n))), y = ct::tensor_span(b, ct::layout_right_mapping(E(n, n)));"
      " const auto z = ct::tensor_span(c, ct::layout_right_mapping(E(n, n))); A s = ct::zeros<A>();"

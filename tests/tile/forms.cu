@@ -10,11 +10,11 @@ static __tile_global__ void row_max_64(const float *x, float *y, const long long
 	const int v0 = (int)ct_bid0;
 	/* v1 = load(x, v0, 0): tile<f32, [1, 64]> */
 	f32_1x64 v1 = ct::full<f32_1x64>((-__builtin_inff()));
-	if (ct_begins_inside(0, 64, cols)) v1 = ct::partition_view(x_span, ct::shape<1, 64>{}).load_masked(ct::view_padding_negative_inf_t{}, v0, 0);
+	if (ct_begins_inside(0, 64, cols)) [[cutile::hint(0, allow_tma=false)]] v1 = ct::partition_view(x_span, ct::shape<1, 64>{}).load_masked(ct::view_padding_negative_inf_t{}, v0, 0);
 	/* v2 = reduce_max(v1): tile<f32, [1, 1]> */
 	const f32_1x1 v2 = ct::reduce_max<1>(v1);
 	/* store(y, v0, 0, v2): tile<f32, [1, 1]> */
-	ct::partition_view(y_span, ct::shape<1, 1>{}).store(v2, v0, 0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<1, 1>{}).store(v2, v0, 0);
 }
 
 /* least */
@@ -32,7 +32,8 @@ static __tile_global__ void least(const int *x, int *y, const long long n)
 	const long long ct_at0 = ct_tile_at(v0, 32, 0);
 	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
 	const auto ct_in2 = ct_c1 >= 0ll && ct_c1 < (long long)n;
-	const i32_32 v = ct::select(ct_in2, ct::partition_view(x_span, ct::shape<32>{}).load_masked(v0), ct::full<i32_32>(7));
+	i32_32 v;
+	[[cutile::hint(0, allow_tma=false)]] v = ct::select(ct_in2, ct::partition_view(x_span, ct::shape<32>{}).load_masked(v0), ct::full<i32_32>(7));
 	/* v1 = mul(v, 3): tile<i32, [32]> */
 	const i32_32 v1 = ct_mul_s(v, ct::full<i32_32>(3));
 	/* v2 = reduce_min(v): tile<i32, [1]> */
@@ -46,7 +47,7 @@ static __tile_global__ void least(const int *x, int *y, const long long n)
 	/* v6 = shl(v5, 2): tile<i32, [32]> */
 	const i32_32 v6 = ct_shl(v5, ct::full<i32_32>(2));
 	/* store(y, v0, v6): tile<i32, [32]> */
-	ct::partition_view(y_span, ct::shape<32>{}).store_masked(v6, v0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<32>{}).store_masked(v6, v0);
 }
 
 /* pieces */
@@ -64,7 +65,8 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	const long long n_3 = (long long)n;
 	const int v0 = (int)ct_bid0;
 	/* a = load(x, v0): tile<bool, [32]> */
-	const bool_32 a = ct_nonzero(ct::strided_view(x_span, ct::shape<32>{}, ct::strides<ct_index<ct_aligned>, 16>{}).load_masked(v0));
+	bool_32 a;
+	[[cutile::hint(0, allow_tma=false)]] a = ct_nonzero(ct::strided_view(x_span, ct::shape<32>{}, ct::strides<ct_index<ct_aligned>, 16>{}).load_masked(v0));
 	/* b = load(x, at): tile<bool, [32]> */
 	const long long ct_at0 = ct_tile_at(at, 1, 0);
 	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
@@ -85,7 +87,7 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	const auto x_span_2 = ct::tensor_span(x + ct_off4, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(ct_ext5), ct::strides<long long, 1>{}));
 	/* c = load(x, v0): tile<bool, [32]> */
 	bool_32 c = ct::full<bool_32>(false);
-	if (ct_begins_inside(v0, 32, ct_ext5)) c = ct_nonzero(ct::partition_view(x_span_2, ct::shape<32>{}).load_masked(v0));
+	if (ct_begins_inside(v0, 32, ct_ext5)) [[cutile::hint(0, allow_tma=false)]] c = ct_nonzero(ct::partition_view(x_span_2, ct::shape<32>{}).load_masked(v0));
 	/* v10 = bitand(a, b): tile<bool, [32]> */
 	const bool_32 v10 = a && b;
 	/* v11 = element_cast(c): tile<i16, [32]> */
@@ -95,7 +97,7 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	/* v13 = extract(v12, 0): tile<i16, [16]> */
 	const i16_16 v13 = ct::extract(v12, ct::shape<16>{}, 0);
 	/* store(y, v0, v13): tile<i16, [16]> */
-	ct::partition_view(y_span, ct::shape<16>{}).store_masked(v13, v0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<16>{}).store_masked(v13, v0);
 }
 
 /* rounded */
@@ -108,7 +110,8 @@ static __tile_global__ void rounded(const float *x, float *y, const long long n)
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<f32, [64]> */
-	const f32_64 v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
+	f32_64 v;
+	[[cutile::hint(0, allow_tma=false)]] v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
 	/* p = mul(v, v): tile<f32, [64]> */
 	const f32_64 p = ct_round(ct::mul(v, v));
 	/* v1 = add(p, v): tile<f32, [64]> */
@@ -118,7 +121,7 @@ static __tile_global__ void rounded(const float *x, float *y, const long long n)
 	/* v3 = mul(v1, v2): tile<f32, [64]> */
 	const f32_64 v3 = ct::mul(v1, v2);
 	/* store(y, v0, v3): tile<f32, [64]> */
-	ct::partition_view(y_span, ct::shape<64>{}).store_masked(v3, v0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<64>{}).store_masked(v3, v0);
 }
 
 /* loops */
@@ -132,7 +135,8 @@ static __tile_global__ void loops(const float *x, float *y, const int most, cons
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* s = load(x, v0): tile<f32, [8]> */
-	const f32_8 s = ct::partition_view(x_span, ct::shape<8>{}).load_masked(v0);
+	f32_8 s;
+	[[cutile::hint(0, allow_tma=false)]] s = ct::partition_view(x_span, ct::shape<8>{}).load_masked(v0);
 	f32_8 s_2 = s;
 	f32_8 t = ct::full<f32_8>(0.0f);
 	for (const int i : ct::irange<int>(0, most)) {
@@ -174,7 +178,7 @@ static __tile_global__ void loops(const float *x, float *y, const int most, cons
 		s_5 = s_7;
 	}
 	/* store(y, v0, s_6): tile<f32, [8]> */
-	ct::partition_view(y_span, ct::shape<8>{}).store_masked(s_6, v0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<8>{}).store_masked(s_6, v0);
 }
 
 /* scattered */
@@ -197,7 +201,8 @@ static __tile_global__ void scattered(const __nv_bfloat16 *x, const int *i, floa
 	const long long ct_at0 = ct_tile_at(v0, 32, 0);
 	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
 	const auto ct_in2 = ct_c1 >= 0ll && ct_c1 < (long long)n;
-	const i32_32 at = ct::select(ct_in2, ct::partition_view(i_span, ct::shape<32>{}).load_masked(v0), ct::full<i32_32>((-1)));
+	i32_32 at;
+	[[cutile::hint(0, allow_tma=false)]] at = ct::select(ct_in2, ct::partition_view(i_span, ct::shape<32>{}).load_masked(v0), ct::full<i32_32>((-1)));
 	const int v1 = (int)ct_bid0;
 	/* v2 = broadcast(v1): tile<i32, [32]> */
 	const i32_32 v2 = ct::full<i32_32>(v1);
@@ -252,13 +257,13 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 	const f32_32 table = ct::reshape<ct::shape<32>>(ct::load(ct_values0 + ct::iota<ct::tile<int, ct::shape<32>>>()));
 	/* v = load(x, 0): tile<f32, [32]> */
 	f32_32 v = ct::full<f32_32>(0.0f);
-	if (ct_begins_inside(0, 32, n)) v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(0);
+	if (ct_begins_inside(0, 32, n)) [[cutile::hint(0, allow_tma=false)]] v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(0);
 	/* v0 = mul(v, table): tile<f32, [32]> */
 	const f32_32 v0 = ct::mul(v, table);
 	/* v1 = element_cast(v0): tile<f16, [32]> */
 	const f16_32 v1 = ct::element_cast<__half>(ct_digits<11, -14, 1, 1>(ct::element_cast<double>(v0), 65504.0));
 	/* store(y, 0, v1): tile<f16, [32]> */
-	if (ct_begins_inside(0, 32, n)) ct::partition_view(y_span, ct::shape<32>{}).store_masked(v1, 0);
+	if (ct_begins_inside(0, 32, n)) [[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<32>{}).store_masked(v1, 0);
 	/* v2 = element_cast(v): tile<i32, [32]> */
 	const i32_32 v2 = ct_to_int<int>(v);
 	const auto ct_x0 = ct::reshape<ct::shape<1, 32, 1>>(v2);
@@ -304,7 +309,7 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 	const auto ct_left30 = ct::select(ct_here29, ct_b27, ct_a26);
 	const i32_1 v8 = ct::reshape<ct::shape<1>>(ct_left30);
 	/* store(z, 0, v8): tile<i32, [1]> */
-	ct::partition_view(z_span, ct::shape<1>{}).store(v8, 0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(z_span, ct::shape<1>{}).store(v8, 0);
 }
 
 /* hinted */
@@ -385,7 +390,8 @@ static __tile_global__ void modes(const float *x, float *y, int *z, const long l
 	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<f32, [64]> */
-	const f32_64 v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
+	f32_64 v;
+	[[cutile::hint(0, allow_tma=false)]] v = ct::partition_view(x_span, ct::shape<64>{}).load_masked(v0);
 	/* a = add(v, v): tile<f32, [64]> */
 	const f32_64 a = ct::add(v, v, ct::round_toward_zero_t{});
 	/* b = mul(v, a): tile<f32, [64]> */
@@ -417,7 +423,7 @@ static __tile_global__ void modes(const float *x, float *y, int *z, const long l
 	/* v8 = add(v6, v7): tile<f32, [64]> */
 	const f32_64 v8 = ct::add(v6, v7);
 	/* store(y, v0, v8): tile<f32, [64]> */
-	ct::partition_view(y_span, ct::shape<64>{}).store_masked(v8, v0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<64>{}).store_masked(v8, v0);
 	/* at = iota(): tile<i32, [64]> */
 	const i32_64 at = ct::iota<i32_64>();
 	/* p = atomic_rmw(z, at, 1): tile<i32, [64]> */
@@ -465,7 +471,8 @@ static __tile_global__ void modes_together(const float *x, float *y, const long 
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<f32, [32]> */
-	const f32_32 v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(v0);
+	f32_32 v;
+	[[cutile::hint(0, allow_tma=false)]] v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(v0);
 	/* a = add(v, 1): tile<f32, [32]> */
 	const f32_32 a = ct::add(v, ct::full<f32_32>(1.0f), ct::round_toward_zero_t{});
 	/* b = mul(v, 3): tile<f32, [32]> */
@@ -489,7 +496,7 @@ static __tile_global__ void modes_together(const float *x, float *y, const long 
 	/* v5 = add(v3, v4): tile<f32, [32]> */
 	const f32_32 v5 = ct::add(v3, v4);
 	/* store(y, v0, v5): tile<f32, [32]> */
-	ct::partition_view(y_span, ct::shape<32>{}).store_masked(v5, v0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<32>{}).store_masked(v5, v0);
 	/* v6 = reduce_max(e): tile<f32, [1]> */
 	const f32_1 v6 = ct::reduce_max(e, ct::integral_constant<0>{}, ct::propagate_nan_t{});
 	/* v7 = broadcast(v6): tile<f32, [32]> */
@@ -503,7 +510,7 @@ static __tile_global__ void modes_together(const float *x, float *y, const long 
 	/* v11 = add(v8, v10): tile<f32, [32]> */
 	const f32_32 v11 = ct::add(v8, v10);
 	/* store(y, v0, v11): tile<f32, [32]> */
-	ct::partition_view(y_span, ct::shape<32>{}).store_masked(v11, v0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<32>{}).store_masked(v11, v0);
 }
 
 /* patched */
@@ -522,7 +529,8 @@ static __tile_global__ void patched(const float *x, float *y, const int most, co
 	const int v0 = (int)ct_bid0;
 	const int v1 = (int)ct_bid1;
 	/* s = load(x, v0, v1): tile<f32, [4, 16]> */
-	const f32_4x16 s = ct::partition_view(x_span, ct::shape<4, 16>{}).load_masked(v0, v1);
+	f32_4x16 s;
+	[[cutile::hint(0, allow_tma=false)]] s = ct::partition_view(x_span, ct::shape<4, 16>{}).load_masked(v0, v1);
 	/* t = extract(s, 1, 0): tile<f32, [2, 8]> */
 	const f32_2x8 t = ct::extract(s, ct::shape<2, 8>{}, 1, 0);
 	f32_4x16 s_2 = s;
@@ -563,7 +571,7 @@ static __tile_global__ void patched(const float *x, float *y, const int most, co
 	const auto ct_here1 = (ct::reshape<ct::shape<2, 1, 1, 1>>(ct::iota<ct::tile<long long, ct::shape<2>>>()) == (long long)v8) && (ct::reshape<ct::shape<1, 1, 2, 1>>(ct::iota<ct::tile<long long, ct::shape<2>>>()) == (long long)0);
 	const f32_4x16 v9 = ct::reshape<ct::shape<4, 16>>(ct::select(ct::broadcast<ct::shape<2, 2, 2, 8>>(ct_here1), ct::broadcast<ct::shape<2, 2, 2, 8>>(ct::reshape<ct::shape<1, 2, 1, 8>>(t_2)), ct::reshape<ct::shape<2, 2, 2, 8>>(s_2)));
 	/* store(y, v0, v1, v9): tile<f32, [4, 16]> */
-	ct::partition_view(y_span, ct::shape<4, 16>{}).store_masked(v9, v0, v1);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<4, 16>{}).store_masked(v9, v0, v1);
 }
 
 /* none */
@@ -603,7 +611,7 @@ static __tile_global__ void none(const float *x, const float *y, float *z, const
 	/* v4 = add(v2, v3): tile<f32, [4, 2]> */
 	const f32_4x2 v4 = ct::add(v2, v3);
 	/* store(z, 0, 0, v4): tile<f32, [4, 2]> */
-	if (ct_begins_inside(0, 2, n)) ct::partition_view(z_span, ct::shape<4, 2>{}).store_masked(v4, 0, 0);
+	if (ct_begins_inside(0, 2, n)) [[cutile::hint(0, allow_tma=false)]] ct::partition_view(z_span, ct::shape<4, 2>{}).store_masked(v4, 0, 0);
 }
 
 /* awaited */
@@ -633,7 +641,7 @@ static __tile_global__ void awaited(unsigned int *flag, unsigned char *b, unsign
 	const auto ct_in5 = ct_c3 >= 0ll && ct_c3 < (long long)n;
 	const u8_64 v4 = ct::select(ct_in5, ct_atomic_read(ct_at4, ct_in5, ct::memory_order_relaxed_t{}, ct::thread_scope_device_t{}), ct::full<u8_64>((unsigned char)3));
 	/* store(y, 0, v4): tile<u8, [64]> */
-	ct::partition_view(y_span, ct::shape<64>{}).store(v4, 0);
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<64>{}).store(v4, 0);
 }
 
 /* same */

@@ -57,14 +57,23 @@ def silent(name, nvcc, args):
     check(r.code == 0 and not said, "%s:\n%s" % (name, said[:4000]))
 
 
+def versions(body):
+    """What makes the compiler instantiate both versions of each kernel: a launcher names them."""
+    names = re.findall(r"template<bool ct_aligned>\n(?:\[\[.*\n)?static __tile_global__ void (\w+)\(", body)
+    return "const void *const versions[] = { %s };\n" % ", ".join("(const void *)ct_kernels::%s<%s>" % (n, v) for n in names for v in ("true", "false")) if names else ""
+
+
 def compile_together(nvcc, parts, tmp, number):
     headers = sorted({h for _, (hs, _) in parts for h in hs if "cuda_tile" not in h}) + ["#include <cuda_tile.h>"]
     text = "#pragma nv_diag_suppress 177, 550\n" + ALWAYS + "\n".join(headers) + "\n"
     for i, (_, (_, body)) in enumerate(parts):
-        text += "namespace program_%d {\n%s}\n#undef CT_LINE\n#undef CT_TILE\n" % (i, body)
+        text += "namespace program_%d {\n%s%s}\n#undef CT_LINE\n#undef CT_TILE\n" % (i, body, versions(body))
     path = os.path.join(tmp, "together_%d.cu" % number)
     write(path, text)
     silent(", ".join(n for n, _ in parts), nvcc, ["--" + STAGE, "-o", path + "bin", path])
+    if STAGE == "tilecubin" and os.path.exists(path + "bin"):
+        with open(path + "bin", "rb") as f:
+            check(b"malloc" not in f.read(), "tile blocks take memory from the device's heap: %s" % [n for n, _ in parts])
 
 
 def main(group, version=None):
