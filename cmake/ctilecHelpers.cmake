@@ -40,9 +40,14 @@ endmacro()
 # What nvcc has to be told about the library.
 macro(_ctilec_compile_tiles target)
   if(_tiles)
-    # older versions of CMake know no C++20 of nvcc's
-    set_property(TARGET ${target} PROPERTY CUDA_STANDARD)
-    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--enable-tile;-std=c++20>")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--enable-tile>")
+    # Not by an option: the one that CMake adds for the language's standard stands behind all options. Where CMake does not know that nvcc has
+    # C++20, it is told.
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20" CACHE INTERNAL "of nvcc 12 and newer")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20" CACHE INTERNAL "of nvcc 12 and newer")
+    endif()
+    set_target_properties(${target} PROPERTIES CUDA_STANDARD 20)
   endif()
 endmacro()
 

@@ -150,10 +150,10 @@ def with_make(tmp, prefix):
 
 
 TILES_CMAKE = """cmake_minimum_required(VERSION 3.20)
-project(tiles CUDA)
-set(CMAKE_CUDA_STANDARD 17)
+project(tiles CXX C CUDA)
 find_package(ctilec 0.1 REQUIRED)
 ctilec_add_library(mixed SOURCES one.tile INCLUDE_DIRS lib ARCH sm_80 TILE_ARCH sm_90 sm_100)
+set(CMAKE_CUDA_STANDARD 17)
 set_target_properties(mixed PROPERTIES CUDA_ARCHITECTURES "80-real;90-real")
 ctilec_add_library(tiles SOURCES one.tile INCLUDE_DIRS lib TARGET cuda-tile)
 add_library(app STATIC app.cu)
