@@ -58,9 +58,10 @@ def silent(name, nvcc, args):
 
 
 def versions(body):
-    """What makes the compiler instantiate both versions of each kernel: a launcher names them."""
+    """What makes the compiler instantiate the versions of each kernel: a launcher names them. Of sm_100 the one for aligned tensors is enough."""
+    of = ("true",) if os.environ.get("TILE_ARCH") == "sm_100" else ("true", "false")
     names = re.findall(r"template<bool ct_aligned>\n(?:\[\[.*\n)?static __tile_global__ void (\w+)\(", body)
-    return "const void *const versions[] = { %s };\n" % ", ".join("(const void *)ct_kernels::%s<%s>" % (n, v) for n in names for v in ("true", "false")) if names else ""
+    return "const void *const versions[] = { %s };\n" % ", ".join("(const void *)ct_kernels::%s<%s>" % (n, v) for n in names for v in of) if names else ""
 
 
 def compile_together(nvcc, parts, tmp, number):
