@@ -1,7 +1,7 @@
 """The sweep over tile sizes (bench/tiles): tiles.py emit | nvcc.
 
 emit: every tile of every family compiles for each architecture; text does not grow with tiles: what is printed for the largest has no
-more lines than half as many again as for 4,096 elements. nvcc: some of them without local memory, without messages, and with no more
+more lines than half as many again, and a tenth, as for 4,096 elements; in proportion where it has more kernels, two of which rows by parts take. nvcc: some of them without local memory, without messages, and with no more
 instructions than a text that is not unrolled has."""
 import os
 import sys
@@ -18,8 +18,10 @@ class Options:
 
 
 def lines(family, tile, arch, o):
+    """(lines of the file, kernels in it)"""
     family.tiles = [tile]
-    return read(sweep.emitted(o, family, arch)).count("\n")
+    text = read(sweep.emitted(o, family, arch))
+    return text.count("\n"), text.count("static __global__ void ")
 
 
 def emit(o):
@@ -27,8 +29,10 @@ def emit(o):
         tiles = sorted(family.tiles, key=sweep.elements)
         middle = max((t for t in tiles if sweep.elements(t) <= 4096), key=sweep.elements)
         for arch in ("sm_80", "sm_90a"):
-            most, some = [lines(family, t, arch, o) for t in (tiles[-1], middle)]
-            check(most <= 2.5 * some, "%s for %s: %d lines for tiles of %s, %d for %s" % (family.name, arch, most, sweep.words(tiles[-1]), some, sweep.words(middle)))
+            (most, many), (some, few) = [lines(family, t, arch, o) for t in (tiles[-1], middle)]
+            said = "%s for %s: %d lines, %d kernels for tiles of %s; %d, %d for %s" % (
+                family.name, arch, most, many, sweep.words(tiles[-1]), some, few, sweep.words(middle))
+            check(most <= 1.6 * some * max(1, many / few) and many <= few + 2, said)
 
 
 def nvcc(o):
