@@ -1,9 +1,9 @@
 /* The two versions of a kernel: for any call, and for calls whose tensors are aligned.
  *
- * NVIDIA's compiler reads 16-bit elements one by one, and asks for no tile by the copy engine, unless it knows that a tensor begins at
- * 16 bytes, that its rows do, and that its offsets fit 32 bits. No call has to keep that, so the launcher asks: a kernel is a template
- * of `bool ct_aligned`, and where that is true its spans say so. The text stays one. Measured on an H200: a product of 8192 cubed runs
- * at 3 % of cuBLAS without (bench/tile). */
+ * NVIDIA's compiler accesses 16-bit elements one at a time, and does not use the copy engine, unless it knows that a
+ * tensor's address and row pitch are multiples of 16 bytes and that element offsets fit 32 bits. The language does not
+ * require that of a call, so the launcher tests it: a kernel is a template of `bool ct_aligned`, whose spans promise all
+ * three when it is true. One body serves both versions; bench/tile/README.md has what each reaches. */
 #include "emit_tile/tile.h"
 
 enum { VECTOR = 16 };   /* bytes of the widest access of a thread, and what the copy engine takes for addresses and strides */

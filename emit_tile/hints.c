@@ -63,8 +63,8 @@ bool *tl_factors(const Fn *fn)
 	return factor;
 }
 
-/* A tile block writes its tensor maps itself. That pays where a loop of products reads many tiles; rows of 1,024 elements
- * take six times as long with them as by single elements (bench/tile). Only where tensors are aligned is there a choice. */
+/* A tile block encodes its tensor maps itself, which pays off in a loop of products that loads many tiles, and costs more
+ * than vector accesses in a kernel that loads a few (bench/tile/README.md). Only aligned tensors leave the choice. */
 static bool by_vectors(const Tg *g, const Op *op)
 {
 	return g->aligned.guard.n && !(op->nout && g->factor[op->out[0]->id]);
