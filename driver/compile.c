@@ -275,7 +275,7 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 static LowerOptions lower_options(Unit *u)
 {
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
-	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u) };
+	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->opt->versions };
 }
 
 static bool is_placed(const Module *m) { return m->versions.n || (m->fns.n && m->fns.p[0]->stage == STAGE_PLACED); }

@@ -145,6 +145,10 @@ static void options_set(Options *o, const OptRow *r, const char *name, const cha
 	case OPT_LINE: o->line = (LineMode)word; break;
 	case OPT_PREFIX_MAP: set_prefix_map(v); break;
 	case OPT_OPTIMIZE: o->level = word; break;
+	case OPT_VERSIONS:
+		o->versions = number(name, v);
+		if (!o->versions) usage_error("`--versions` takes a number from 1 on: one version serves all calls");
+		break;
 	case OPT_CHECKED: o->checked = true; break;
 	case OPT_DEP_ONLY: o->dep_only = true; break;
 	case OPT_DEP: o->dep = true; break;

@@ -52,6 +52,7 @@ typedef struct Options {
 	bool check, list_outputs;
 	LineMode line;
 	int level;
+	int versions;                   /* --versions; 0: by default */
 	bool checked;
 	bool dep, dep_only, dep_phony;
 	const char *dep_file;

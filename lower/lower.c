@@ -166,7 +166,7 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
 	if (!odd_serves(fn, p->first)) return;
-	cut_place(fn, &p->cuts);
+	if (p->most > VERSIONS_ROWS) cut_place(fn, &p->cuts);
 	follow_undo(fn);        /* serves few rows, too */
 	dense_place(fn);
 	for (int i = 0; i < p->cuts.n; i++) dense_place(p->cuts.p[i]);
@@ -176,7 +176,7 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 /* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows that begin anywhere (peel.c). */
 static Fn *begin_peel(Fn *fn, const Placements *p)
 {
-	if (!p->odd || !peel_wanted(p->odd)) return NULL;
+	if (!p->odd || p->most <= VERSIONS_ROWS || !peel_wanted(p->odd)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	copy->peels = true;
 	return copy;
@@ -226,6 +226,7 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 	for (int i = 0; i < from->fns.n; i++) {
 		vec_push(A_UNIT, &all->typed, from->fns.p[i]);
 		all->of[i].first = copy->fns.p[i];
+		all->of[i].most = budget_of(from->fns.p[i], cx->o->versions);
 	}
 	for (size_t i = 0; optimize && i < sizeof furthers / sizeof *furthers; i++)
 		if (!place_further(all, from->path, cx, &furthers[i])) return false;

@@ -3,6 +3,8 @@
 #define LOWER_LOWER_H
 #include "ir/ir.h"
 
+enum { VERSIONS_ROWS = 2, VERSIONS_PRODUCTS = 6 };
+
 typedef struct LowerOptions {
 	int level;              /* -O */
 	bool checked;
@@ -13,6 +15,7 @@ typedef struct LowerOptions {
 	 * each other kernel by kernel, so that a large module goes through the processor's caches once. */
 	bool whole;
 	bool by_threads;        /* the target runs tile blocks by threads, not one after the other */
+	int versions;           /* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */
 } LowerOptions;
 
 typedef struct PassRow { const char *name; IrStage form; int level; const char *doc; } PassRow;

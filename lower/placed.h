@@ -177,8 +177,15 @@ typedef struct Placements {
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
+	int most;               /* versions, of which those for aligned tensors and for all calls are the first two */
 } Placements;
-void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);  /* appends those that `of` has for an architecture */
+/* Appends those that `of` has for an architecture. */
+void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);
+
+/* ---- budget.c ---- */
+int budget_of(const Fn *fn, int asked);         /* versions of a kernel, TYPED, for an architecture; asked: LowerOptions.versions */
+/* Leaves of n versions, in the order in which guards are asked, at most so many; how many are left. */
+int budget_keep(Version *v, int n, int most);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */

@@ -221,4 +221,5 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 		add(&l, "", sym_const(1), p->first);
 	}
 	if (p->portable) add_portable(&l, p->portable);
+	m->versions.n = l.begin + budget_keep(&m->versions.p[l.begin], m->versions.n - l.begin, p->most);
 }

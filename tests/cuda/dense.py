@@ -17,7 +17,7 @@ kernel scaled(x: tensor<bf16, [m, n]>, w: tensor<bf16, [n]>, y: out tensor<bf16,
 with tmpdir() as tmp:
     source, out = os.path.join(tmp, "k.tile"), os.path.join(tmp, "k.cu")
     with open(source, "w") as f: f.write(SOURCE)
-    r = ctilec("-w", "--arch=sm_90a", "--line=off", source, "-o", out)
+    r = ctilec("-w", "--versions=16", "--arch=sm_90a", "--line=off", source, "-o", out)
     check(r.code == 0, "the source does not compile:\n" + r.text)
     texts = dict(re.findall(r"^scaled_sm90a(\w*)\((.*?)^}", read(out), re.M | re.S))
     for name, piece in (("_below_18", "unsigned int"), ("_below_22", "unsigned int"), ("", "ct_u32x4")):

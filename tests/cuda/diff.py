@@ -35,10 +35,10 @@ def main():
         sh(ctilec, "--target=c", "--line=off", one, "-o", c)
         sh("gcc", "-std=c11", "-O0", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")       # built in a third of the time, and it runs briefly
         if tool.endswith(".a"):
-            sh(ctilec, "--target=sim", "--arch=" + arch, "--line=off", one, "-o", emu)
+            sh(ctilec, "--versions=16", "--target=sim", "--arch=" + arch, "--line=off", one, "-o", emu)
             device = Simulated(emu, tool, tmp, entries)
         else:
-            sh(ctilec, "--target=cuda", "--line=off", one, "-o", cu)
+            sh(ctilec, "--versions=16", "--target=cuda", "--line=off", one, "-o", cu)
             sh(sys.executable, os.path.join(HERE, "emulate.py"), tool, cu, emu, arch)
             sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_PARTS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
             device = Emulated(emu + ".so")

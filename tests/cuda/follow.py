@@ -49,7 +49,7 @@ with tmpdir() as tmp:
         found[name] = (groups, sorted(views.get(v, v[1:]).split(".")[0] for v in once))
     check(found == WANT, "found %s" % found)
     check(not PLAIN, "kernels are missing: %s" % PLAIN)
-    r = ctilec("-w", "--arch=sm_90a", source, "-o", os.path.join(tmp, "k.cu"))
+    r = ctilec("-w", "--versions=16", "--arch=sm_90a", source, "-o", os.path.join(tmp, "k.cu"))
     text = read(os.path.join(tmp, "k.cu"))
     check(len(re.findall(r"= ct_follow\(&ct_bid0", text)) == 6, "%d versions with rounds" % len(re.findall(r"= ct_follow\(&ct_bid0", text)))
 finish()

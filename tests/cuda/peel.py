@@ -11,7 +11,7 @@ WITHOUT = {"counted"}                   # numbers its elements in 16 bits
 
 with tmpdir() as tmp:
     out = os.path.join(tmp, "peel.cu")
-    r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "peel.tile"), "-o", out)
+    r = ctilec("-w", "--versions=16", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "peel.tile"), "-o", out)
     check(r.code == 0, "peel.tile does not compile:\n%s" % r.text)
     text = read(out)
     kernels = re.findall(r"^(\w+)_sm90a(\w*)\(", text, re.M)
@@ -24,7 +24,7 @@ with tmpdir() as tmp:
     check(around and all(len(re.findall(r"_b64_if\(", a)) == 3 and "b128" not in a for a in around), "pieces of another phase: %s" % around[:3])
     # a long row has a thread block of 8 warps on each of 16 multiprocessors, if it is no shorter than a quarter of its tile
     wide = os.path.join(tmp, "wide.cu")
-    r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "wide.tile"), "-o", wide)
+    r = ctilec("-w", "--versions=16", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "wide.tile"), "-o", wide)
     check(r.code == 0, "wide.tile does not compile:\n%s" % r.text)
     for kernel, warps in (("norm_of: T = bf16, BN = 262144", 128), ("scaled_of: T = bf16, BN = 262144", 128), ("scaled_of: T = f32, BN = 524288", 256)):
         said = re.findall(r"^// %s; (\d+) warps in a cluster of 16 .*; for (\d+) <= \w+ && .*phase\(" % kernel, read(wide), re.M)

@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from common import *
 
-r = ctilec("-w", "--arch=sm_90a", "--no-header", "--dump-after=layouts", "--dump-after=pack", "--emit=cuda", "-o", os.devnull,
+r = ctilec("-w", "--versions=16", "--arch=sm_90a", "--no-header", "--dump-after=layouts", "--dump-after=pack", "--emit=cuda", "-o", os.devnull,
            os.path.join(ROOT, "samples", "softmax", "softmax.tile"))
 check(r.code == 0, r.text)
 for after in ("layouts", "pack"):

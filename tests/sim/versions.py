@@ -126,7 +126,7 @@ def main(sample):
         program = os.path.join(tmp, "call")
         must(["gcc", "-std=gnu11", "-O1", "-o", program, os.path.join(HERE, "call.c"), LIBRARY, "-lm"])
         for arch in ("sm_80", "sm_90a"):
-            r = ctilec("-w", "--arch=" + arch, "--emit=placed", path, "-o", "-")
+            r = ctilec("-w", "--versions=16", "--arch=" + arch, "--emit=placed", path, "-o", "-")
             if not check(r.code == 0, r.text): break
             write(os.path.join(tmp, "k.ir"), r.out)
             simulator = Simulator(program, os.path.join(tmp, "k.ir"))
