@@ -12,7 +12,9 @@ enum {          /* bytes */
 typedef struct Findings {
 	ValSyms vs;
 	Padding pad;
+	Cover *cover;
 	const Sym **end;        /* of loops, by the Val id of their counters */
+	bool misplaced;         /* an access was reported whose place is not the one that is meant */
 	unsigned rests;         /* axes of the grid of which was said that they leave a rest */
 } Findings;
 
@@ -196,8 +198,11 @@ static void walk(Findings *w, const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		bool access = op->code == OP_LOAD || op->code == OP_STORE;
+		const Diag *before = diag_latest();
 		if (access || op->code == OP_GATHER || op->code == OP_SCATTER) outside(w, op);
 		if (access) counting(w, op);
+		w->misplaced |= diag_latest() != before;
+		cover_op(w->cover, op);
 		if (access) speed(w, op);
 		if (op->code == OP_FOR) w->end[op->region[0]->args.p[0]->id] = valsym(&w->vs, ir_in(op, 1));
 		for (int i = 0; i < op->nregion; i++) {
@@ -211,10 +216,12 @@ static void walk(Findings *w, const IrBlock *b)
 	}
 }
 
-void findings_report(const Fn *fn)
+void findings_report(const Fn *fn, bool raced, bool by_entry)
 {
-	Findings w = { .vs = valsyms_new(fn) };
+	Findings w = { .vs = valsyms_new(fn), .misplaced = raced };
 	w.end = NEW_ARRAY(A_TMP, const Sym *, fn->nval + 1);
 	w.pad = (Padding){ &w.vs, NEW_ARRAY(A_TMP, struct PadAxis *, fn->nval + 1) };
+	w.cover = cover_new(&w.vs, w.end);
 	walk(&w, fn->body);
+	if (!w.misplaced) cover_report(w.cover, by_entry);
 }

@@ -14,6 +14,13 @@ typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;
 LaneSyms lanes_new(ValSyms *vs, const Fn *fn);
 const Lanes *lanes_of(LaneSyms *c, const Val *v);       /* NULL: not known */
 
+/* ---- cover.c: parts of tensors that no access reaches ---- */
+typedef struct Cover Cover;
+Cover *cover_new(ValSyms *vs, const Sym **end);         /* end: where the counters of loops stop, by Val id; filled on the way */
+void cover_op(Cover *c, const Op *op);
+void cover_report(const Cover *c, bool by_entry);
+
 /* ---- findings.c ---- */
-void findings_report(const Fn *fn);
+/* raced: hazards were reported, so its stores may lie elsewhere in the end; by_entry: an entry launches it, and may bound extents */
+void findings_report(const Fn *fn, bool raced, bool by_entry);
 #endif

@@ -328,12 +328,13 @@ static Fn *build_variant(Sema *s, Global *g, Solve *vals, Span at, bool *bad)
 	return fn;
 }
 
-/* What a finished kernel shows. */
-static void report(Fn *fn)
+/* What a finished kernel shows; by_entry: an entry launches it, so that the calls are those of the entry. */
+static void report(Fn *fn, bool by_entry)
 {
 	ArenaMark mark = arena_mark(A_TMP);
+	const Diag *before = diag_latest();
 	hazards_report(fn);
-	findings_report(fn);
+	findings_report(fn, diag_latest() != before, by_entry);
 	arena_release(A_TMP, mark);
 }
 
@@ -351,7 +352,7 @@ Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span a
 	fn = build_variant(s, g, &own, at, bad);
 	if (fn) {
 		ir_number(fn);
-		report(fn);
+		report(fn, !of);
 	}
 	diag_instance(outer);
 	if (!fn) return NULL;

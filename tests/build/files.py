@@ -297,7 +297,7 @@ def replay(tmp):
             check(new[new.index("ct_block"):new.index("#line", new.index("ct_block"))] == old[old.index("ct_block"):old.index("#line", old.index("ct_block"))], "the replay gives another program")
         check(replayed(tmp, folder, "r").code == 1, "a folder that is in use")
     evil = os.path.join(tmp, "evil")
-    text = b"kernel k(y: out tensor<f32, [n]>) grid [1] { y.store([0], full([8], 1.0, f32)); }\n"
+    text = b"kernel k(y: out tensor<f32, [8]>) grid [1] { y.store([0], full([8], 1.0, f32)); }\n"
     head = b"ctilec-repro 1\nversion 0.1.0\n"
     for n, (lines, files, code) in enumerate([
             ([b"-MF" + evil.encode(), b"k.tile"], [(b"k.tile", text)], 0), ([b"-MD", b"-MF", evil.encode(), b"--header=" + evil.encode(), b"k.tile"], [(b"k.tile", text)], 0),
