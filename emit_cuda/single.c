@@ -1,4 +1,4 @@
-/* Access element by element: gather, scatter, pointers, atomics. */
+/* Access element by element, or by pieces of neighbours (elements_plan): gather, scatter, pointers, atomics. */
 #include "base/diag.h"
 #include "emit_cuda/access.h"
 
@@ -11,6 +11,8 @@ typedef struct Elements {
 	const Val *like;        /* the value that says how many */
 	const Val *mask;
 	Str reg;                /* this one */
+	Lay l;
+	ElementsPlan p;
 } Elements;
 
 static int extra_operands(const Op *op)
@@ -111,9 +113,112 @@ static void print_element(const Elements *x)
 	}
 }
 
+/* ---- pieces ---- */
+static uint32_t piece_mask(const Elements *x) { return piece_bits(x->p.bit, x->p.vec); }
+
+static Str piece_register(const Elements *x, int k)
+{
+	return cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k)));
+}
+
+/* ct_i<a>: where the piece at register ct_b begins; ct_a: its address; ct_in: whether it is accessed at once. ct_some: whether some of
+ * its elements may be accessed, one by one. */
+static void print_piece_place(const Elements *x)
+{
+	Cu *g = x->g;
+	int n = 1 << x->p.vec, f = x->p.fast;
+	Out *row = out_new(), *at = out_new(), *all = out_new();
+	out_puts(at, x->v->base);
+	for (int a = 0; a < x->v->rank; a++) {
+		out_printf(g->o, "const long long ct_i%d = %s;\n", a, element_index(x, a));
+		if (a != f) out_printf(row, "(unsigned long long)ct_i%d < (unsigned long long)(%s) && ", a, x->v->ext[a]);
+		out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
+	}
+	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", cu_at(g, x->mask, piece_register(x, k)));
+	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
+	out_printf(g->o, "const int ct_some = %sct_i%d > %d && ct_i%d < %s;\n", row->p ? row->p : "", f, -n, f, x->v->ext[f]);
+	out_printf(g->o, "const int ct_in = ct_some && ct_i%d >= 0 && ct_i%d <= %s - %d%s && ((unsigned long long)ct_a & %d) == 0;\n", f, f,
+		x->v->ext[f], n, all->p ? all->p : "", (elem_bytes(x->e) << x->p.vec) - 1);
+	out_free(row);
+	out_free(at);
+	out_free(all);
+}
+
+/* The registers of the piece at ct_b, of a value; a scalar stands for all. */
+static void piece_registers(const Elements *x, const Val *v, Str *reg)
+{
+	for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = cu_at(x->g, v, piece_register(x, k));
+}
+
+static void print_piece(const Elements *x)
+{
+	Cu *g = x->g;
+	const Val *data = ir_in(x->op, x->first);
+	int bits = 8 * elem_bytes(x->e) << x->p.vec;
+	Str reg[16];
+	piece_registers(x, data, reg);
+	print_piece_place(x);
+	Str w = words_pack(g, x->e, 1 << x->p.vec, reg);
+	cu_line(g, x->op);
+	switch (x->op->code) {
+	case OP_GATHER: out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b%d_if(ct_a, ct_in, %s);\n", x->v->constant ? "nc" : "", bits, w); return;
+	case OP_SCATTER: out_printf(g->o, "ct_st_b%d_if(ct_a, ct_in, %s);\n", bits, w); return;
+	default:
+		out_printf(g->o, "if (ct_in) ct_red_add_f32_b%d_%s(ct_a, %s);\n", bits,
+			attr_word_text(AT_SCOPE, (int)ir_int(x->op, AT_SCOPE, 0)), w);
+	}
+}
+
+/* All loads are asked for before a thread looks at those of single elements. */
+static void print_pieces(Elements *x, uint32_t spare)
+{
+	Cu *g = x->g;
+	uint32_t skip = piece_mask(x) | spare;
+	bool load = x->op->code == OP_GATHER;
+	Str reg[16];
+	if (load) {
+		out_printf(g->o, "{\n");
+		out_in(g->o);
+		out_printf(g->o, "%s ct_v[%d];\n", words_type(elem_bytes(x->e) << x->p.vec), cu_regs(x->like) >> x->p.vec);
+	}
+	cu_registers(g, x->l, skip);
+	print_piece(x);
+	cu_end(g);
+	cu_registers(g, x->l, skip);
+	if (load) {
+		piece_registers(x, x->like, reg);
+		words_unpack(g, x->e, 1 << x->p.vec, "ct_v[ct_i]", reg);
+	}
+	print_piece_place(x);
+	out_puts(g->o, "if (ct_some && !ct_in) {\n");
+	out_in(g->o);
+	cu_loop(g, "ct_j", (int64_t)1 << x->p.vec);
+	out_printf(g->o, "const int ct_e = ct_b ^ %s;\n", cu_deposit("ct_j", piece_mask(x)));
+	x->reg = str_intern("ct_e");
+	print_place(x);
+	print_element(x);
+	cu_end(g);
+	cu_end(g);
+	cu_end(g);
+	if (load) cu_end(g);
+}
+
 static bool writes(const Op *op)
 {
 	return (op_rows[op->code].flags & OPF_WRITE) != 0;
+}
+
+static void print_each(const Elements *x, int n, uint32_t spare)
+{
+	Cu *g = x->g;
+	if (n > 1) cu_registers(g, x->l, spare);
+	else {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+	}
+	print_place(x);
+	print_element(x);
+	cu_end(g);
 }
 
 void memory_elements(Cu *g, const Op *op)
@@ -144,16 +249,11 @@ void memory_elements(Cu *g, const Op *op)
 		out_printf(g->o, "if (%s) {\n", copies);
 		out_in(g->o);
 	}
-	Access loop = { .g = g, .l = tile ? *x.like->lay : lay_unit(0) };
-	if (n > 1) cu_registers(g, loop.l, spare);
-	else {
-		out_puts(g->o, "{\n");
-		out_in(g->o);
-	}
+	x.l = tile ? *x.like->lay : lay_unit(0);
+	x.p = elements_plan(op, x.like);
 	x.reg = str_intern("ct_b");
-	print_place(&x);
-	print_element(&x);
-	cu_end(g);
+	if (x.p.vec) print_pieces(&x, spare);
+	else print_each(&x, n, spare);
 	if (copies) cu_end(g);
 	if (wanted && one_thread_reads(op) && !g->fn->cluster) move_share_copies(g, op);
 }

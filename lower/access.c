@@ -54,6 +54,91 @@ AccessPlan access_plan(const Op *op, const Val *data, bool turned)
 	return x;
 }
 
+/* ---- element by element ---- */
+enum { INDEX_DEPTH = 12, ANY_STEP = -1 };       /* operations that make an index tile, at most */
+
+/* By how much an integer grows along an axis of its tile from one element to the next, within aligned groups of 2^*span; where it
+ * wraps, the element before lies outside of any tensor. */
+static int index_step(const Val *v, int axis, int *span, int depth);
+
+static int step_of_moved(const Op *op, int axis, int *span, int depth)
+{
+	const Val *x = ir_in(op, 0);
+	const Type *from = x->type, *to = op->out[0]->type;
+	int below = 0, sum = 0;
+	for (int a = to->rank - 1; a > axis; a--) below += to->log2[a];
+	for (int a = from->rank - 1; a >= 0; sum += from->log2[a--]) {
+		if (sum != below || !from->log2[a]) continue;
+		if (from->log2[a] < *span) *span = from->log2[a];
+		return index_step(x, a, span, depth);
+	}
+	return to->log2[axis] ? ANY_STEP : 0;
+}
+
+static int step_of_broadcast(const Op *op, int axis, int *span, int depth)
+{
+	const Val *x = ir_in(op, 0);
+	if (!type_is_tile(x->type)) return 0;
+	int a = axis - (op->out[0]->type->rank - x->type->rank);
+	return a < 0 || !x->type->log2[a] ? 0 : index_step(x, a, span, depth);
+}
+
+static int step_of_sum(const Op *op, int axis, int *span, int depth)
+{
+	int x = index_step(ir_in(op, 0), axis, span, depth), y = index_step(ir_in(op, 1), axis, span, depth);
+	if (x == ANY_STEP || y == ANY_STEP) return ANY_STEP;
+	if (op->code == OP_ADD) return x + y <= 1 ? x + y : ANY_STEP;
+	return op->code == OP_SUB && !y ? x : x || y ? ANY_STEP : 0;
+}
+
+static int index_step(const Val *v, int axis, int *span, int depth)
+{
+	const Op *op = v->def;
+	if (!type_is_tile(v->type) || !v->type->log2[axis]) return 0;
+	if (!op || !depth) return ANY_STEP;
+	switch (op->code) {
+	case OP_CONST: return 0;
+	case OP_IOTA: return 1;
+	case OP_RESHAPE: return step_of_moved(op, axis, span, depth - 1);
+	case OP_BROADCAST: return step_of_broadcast(op, axis, span, depth - 1);
+	case OP_PERMUTE: return index_step(ir_in(op, 0), (int)ir_attr(op, AT_AXES)->u.ints.p[axis], span, depth - 1);
+	case OP_ADD: case OP_SUB: return step_of_sum(op, axis, span, depth - 1);
+	case OP_CONVERT: case OP_CONVERT_REGS: case OP_CONVERT_LANES: return index_step(ir_in(op, 0), axis, span, depth - 1);
+	default: break;
+	}
+	if (op->nout != 1 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !(op_rows[op->code].flags & OPF_PURE)) return ANY_STEP;
+	for (int i = 0; i < op->nin; i++)
+		if (index_step(ir_in(op, i), axis, span, depth - 1)) return ANY_STEP;
+	return 0;
+}
+
+/* Sums of f32 that nobody asks for again: hardware has them for several neighbours. */
+static bool has_pieces(const Op *op)
+{
+	if (op->code == OP_GATHER || op->code == OP_SCATTER) return true;
+	return op->code == OP_ATOMIC_RMW && !op->nout && ir_in(op, 0)->type->elem == EL_F32
+		&& ir_int(op, AT_RMW, 0) == attr_word(AT_RMW, str_intern("add"))
+		&& ir_int(op, AT_ORDER, 0) == attr_word(AT_ORDER, str_intern("relaxed"));
+}
+
+ElementsPlan elements_plan(const Op *op, const Val *like)
+{
+	ElementsPlan p = { .fast = -1 };
+	const Val *view = ir_in(op, 0);
+	if (!has_pieces(op) || view->type->kind != TY_VIEW || !type_is_tile(like->type) || !like->lay) return p;
+	int rank = view->type->rank, t = like->type->rank - 1;
+	for (int a = rank - 1; a >= 0 && p.fast < 0; a--)
+		if (unit_axis(op->parent->fn, view, a)) p.fast = a;
+	while (t >= 0 && !like->lay->out[t]) t--;
+	if (p.fast < 0 || t < 0) return p;
+	int span = lay_run(*like->lay, t, p.bit), most = 4 - elem_log2(view->type->elem);
+	if (span > most) span = most;
+	for (int a = 0; a < rank && span > 0; a++)
+		if (index_step(ir_in(op, 1 + a), t, &span, INDEX_DEPTH) != (a == p.fast)) return p;
+	p.vec = span > 0 ? span : 0;
+	return p;
+}
+
 int64_t sym_multiple(const Sym *s)
 {
 	int64_t r = 1, v;

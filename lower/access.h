@@ -20,6 +20,15 @@ typedef struct AccessPlan {
 	int turn;                       /* the axis of a row that is turned (turn.c), else -1 */
 } AccessPlan;
 
+/* Element by element - gathers, scatters, sums in memory - a thread accesses 2^vec neighbours at once, where the index along the view's
+ * axis `fast`, of stride 1, grows by 1 from each register of a piece to the next, and all others stay: if the piece lies inside, at a
+ * multiple of its size, and its mask holds for all of it. */
+typedef struct ElementsPlan {
+	int vec, fast;                  /* vec 0: one by one */
+	uint8_t bit[LAY_BITS];
+} ElementsPlan;
+ElementsPlan elements_plan(const Op *op, const Val *like);      /* like: the value that says how many there are */
+
 /* op: load, store, or phase (data NULL). turned: rows of the kernel are. */
 AccessPlan access_plan(const Op *op, const Val *data, bool turned);
 bool index_never_below(const Val *v);           /* 0 */

@@ -301,6 +301,18 @@ static void choose_unroll(Places *p)
 	}
 }
 
+static void note_access(Places *p, const Op *op)
+{
+	const Val *v = ir_accessed(op);
+	int k = 0;
+	if (!v || !is_tile(v)) return;
+	while (k < p->accessed.n && p->accessed.p[k] != v->type) k++;
+	if (k == p->accessed.n) vec_push(A_TMP, &p->accessed, v->type);
+	if (op->code != OP_LOAD) return;
+	if (place_depth(op) > p->deepest) p->deepest = place_depth(op);
+	if (type_log2_size(v->type) > p->largest) p->largest = type_log2_size(v->type);
+}
+
 static void place_fn(Fn *fn, const LowerCx *cx)
 {
 	Places p = { .fn = fn, .cx = cx };
@@ -308,9 +320,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	if (cx->o->level > 0) p.overlap = overlap_of(fn);
 	p.nval = fn->nval;
 	ir_walk(fn->body, collect, &p);
-	for (int i = 0; i < p.ops.n; i++)
-		if (p.ops.p[i]->code == OP_LOAD && is_tile(p.ops.p[i]->out[0]) && place_depth(p.ops.p[i]) > p.deepest)
-			p.deepest = place_depth(p.ops.p[i]);
+	for (int i = 0; i < p.ops.n; i++) note_access(&p, p.ops.p[i]);
 	p.forward = worklist_new(A_TMP, p.ops.n);
 	p.backward = worklist_new(A_TMP, p.ops.n);
 	p.inits = worklist_new(A_TMP, p.ops.n);

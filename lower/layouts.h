@@ -13,6 +13,8 @@ typedef struct Places {
 	bool *known;
 	bool changed;
 	int deepest;            /* how many loops lie around the innermost load of a tile */
+	int largest;            /* log2 of the elements of the largest tile that is loaded */
+	VEC(const Type *) accessed;     /* types of tiles that are loaded or stored, each once */
 	bool placed_loads;      /* all loads have layouts */
 	Overlap overlap;        /* loads that overlap */
 	VEC(Op *) ops;          /* in pre-order */

@@ -41,14 +41,28 @@ static int64_t convert_cost(const Places *p, Val *v, Lay want)
 	return c < 0 ? INT32_MAX : c;
 }
 
+static int imin(int a, int b) { return a < b ? a : b; }
 static Val *view_of(const Op *op) { return ir_in(op, 0); }
+
+/* Bytes that lie beside elements of more bytes, in tiles of one shape: 8 of them a thread, which it stores at once, where 16 would
+ * take two pieces of all that is wider, and ask for rows that are multiples of 16. */
+enum { SHARED_RUN = 3 };
+
+static bool shares_run(const Places *p, const Type *t)
+{
+	for (int i = 0; i < p->accessed.n; i++)
+		if (elem_log2(p->accessed.p[i]->elem) > elem_log2(t->elem) && type_same_shape(p->accessed.p[i], t)) return true;
+	return false;
+}
 
 Lay place_coalesced(const Places *p, const Op *op, const Type *t)
 {
 	int fast = t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1;
 	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type) && t->elem == p->overlap.type->elem)
 		return lay_overlap(&p->overlap, p->threads);
-	return lay_default(t, fast, p->threads);
+	Threads all = p->threads;
+	if (shares_run(p, t)) all.piece = imin(all.piece, SHARED_RUN + elem_log2(t->elem));
+	return lay_default(t, fast, all);
 }
 
 /* Whether a load or store moves its tile in layout l for no more than its own layout and a conversion cost. */
@@ -205,6 +219,13 @@ static void backward_same(Places *p, Op *op)
 		if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), l);
 }
 
+/* May a store choose a layout before loads do? Not behind a loop that loads tiles, nor what is left of the tiles by reductions: that
+ * is stored as these leave it. */
+static bool leads(const Places *p, const Op *op)
+{
+	return place_depth(op) >= p->deepest && type_log2_size(store_value(op)->type) >= p->largest;
+}
+
 void place_backward(Places *p, Op *op)
 {
 	Lay l;
@@ -220,7 +241,7 @@ void place_backward(Places *p, Op *op)
 	switch (op->code) {
 	case OP_FOR: case OP_WHILE: backward_inits(p, op); return;
 	case OP_STORE:
-		if (is_tile(store_value(op)) && !place_known(p, store_value(op)) && (p->placed_loads || place_depth(op) >= p->deepest))
+		if (is_tile(store_value(op)) && !place_known(p, store_value(op)) && (p->placed_loads || leads(p, op)))
 			want(p, store_value(op), place_coalesced(p, op, store_value(op)->type));
 		return;
 	case OP_BROADCAST:

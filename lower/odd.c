@@ -10,13 +10,13 @@
  * Vectors that are combined element by element mostly begin at one phase, so that turn serves them better (adding f32 one element
  * off: 101 % of the copy rate, and 90 in this placement).
  *
- * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move and to map them: and in
+ * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move, map and reduce them: and in
  * which the second placement moves no data between threads that stays where it is in the first. Where the first one has no pieces,
  * it serves all calls. */
 #include "base/diag.h"
 #include "lower/access.h"
 
-/* tiles: of several axes. works: more than moving. vectors: all tensors are. */
+/* tiles: of several axes. works: more than moving and reducing. vectors: all tensors are. */
 typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
 
 static bool moves(const Op *op)
@@ -27,7 +27,7 @@ static bool moves(const Op *op)
 	case OP_LOAD: case OP_STORE: case OP_RETURN: return true;
 	case OP_GATHER: return !type_is_tile(op->out[0]->type);
 	case OP_LITERAL: return op->nin == 0;
-	default: return (f & OPF_ELEMWISE) && (f & OPF_PURE);
+	default: return op_is_reduce(op) || ((f & OPF_ELEMWISE) && (f & OPF_PURE));
 	}
 }
 

@@ -1,8 +1,8 @@
-/* relax: an f32 quotient or power of e whose every use ends in rounding to f16 or bf16 need not be rounded correctly itself. A
- * quotient takes the form of `rounding: full` (at most 2 ulp, 2^-22 relative), whose reciprocal of a divisor that a whole row shares is
- * computed once; `exp`, marked by the same word, takes three instructions instead of eight (at most 2^-16 relative where the result
- * is above 0). Between it and the rounding stand only operations that keep a relative error as small as it is: products, quotients,
- * roots, changes of sign and of place, a choice, and sums of what is never negative (nothing cancels there).
+/* relax: an f32 quotient or power of e whose every use ends in rounding to a float of 16 or 8 bits need not be rounded correctly
+ * itself. A quotient takes the form of `rounding: full` (at most 2 ulp, 2^-22 relative), whose reciprocal of a divisor that a whole row
+ * shares is computed once; `exp`, marked by the same word, takes three instructions instead of eight (at most 2^-16 relative where the
+ * result is above 0). Between it and the rounding stand only operations that keep a relative error as small as it is: products,
+ * quotients, roots, changes of sign and of place, a choice, and sums of what is never negative (nothing cancels there).
  *
  * Where some uses need all digits and others do not, the latter take a copy, in two cases. What only one element of a row needs exactly
  * (the label in cross-entropy, where p - 1 cancels) is computed for that one alone (rare.c). And where threads of a large tile wait
@@ -23,7 +23,7 @@ typedef struct Relax {
 	bool *rare;             /* of rare.c */
 	Ops *loose;             /* by Val id: its uses that do not need them */
 	Ops ops;
-	bool rounds;            /* some of them round to 16 bits */
+	bool rounds;            /* some of them round to so few bits */
 } Relax;
 
 static bool is_f32(const Val *v) { return (v->type->kind == TY_TILE || v->type->kind == TY_SCALAR) && v->type->elem == EL_F32; }
@@ -61,11 +61,12 @@ static bool keeps_error(const Op *op)
 	}
 }
 
-static bool rounds_to_16_bits(const Op *op)
+static bool rounds_coarsely(const Op *op)
 {
 	if (op->code != OP_CAST || ir_int(op, AT_ROUNDING, 0)) return false;
 	Elem to = op->out[0]->type->elem;
-	return (to == EL_F16 || to == EL_BF16) && is_f32(ir_in(op, 0));
+	bool coarse = to == EL_F16 || to == EL_BF16 || to == EL_F8E4M3 || to == EL_F8E5M2;
+	return coarse && is_f32(ir_in(op, 0));
 }
 
 /* ---- two forms of one value ---- */
@@ -156,7 +157,7 @@ static void split(Relax *r, Op *op)
 static void visit(Relax *r, Op *op)
 {
 	const Val *from;
-	bool loose = rounds_to_16_bits(op), picks = rare_number(op, &from) != NULL;
+	bool loose = rounds_coarsely(op), picks = rare_number(op, &from) != NULL;
 	bool rare = op->nout == 1 && r->rare[op->out[0]->id] && (op_rows[op->code].flags & OPF_ELEMWISE);
 	if (op->nout == 1 && is_f32(op->out[0])) {
 		bool exact = r->exact[op->out[0]->id];
@@ -178,7 +179,7 @@ static void collect(void *ctx, Op *op)
 {
 	Relax *r = ctx;
 	vec_push(A_TMP, &r->ops, op);
-	r->rounds |= rounds_to_16_bits(op);
+	r->rounds |= rounds_coarsely(op);
 }
 
 void pass_relax(Module *m, const LowerCx *cx)

@@ -501,6 +501,7 @@ typedef struct Elements {
 	int regs;
 	uint32_t spare;
 	bool wanted;            /* the old value of an atomic */
+	ElementsPlan p;
 } Elements;
 
 void *plan_elements(Run *r, const Op *op)
@@ -522,6 +523,7 @@ void *plan_elements(Run *r, const Op *op)
 	x->regs = sim_regs(x->like);
 	if (x->writes || x->one) x->spare = x->tile ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
 	x->wanted = op->nout > 0;
+	x->p = elements_plan(op, x->like);
 	return x;
 }
 
@@ -592,6 +594,38 @@ static Cell no_element(Warp *w, const Step *s, int reg, int lane)
 	return element_value(w, s, x->first, reg, lane);
 }
 
+/* The lanes whose piece at a register is accessed at once, which is one request. */
+static uint32_t count_pieces(Warp *w, const Step *s, int reg, uint32_t lanes)
+{
+	const Elements *x = s->plan;
+	uint64_t bytes = (uint64_t)elem_bytes(x->e) << x->p.vec, at;
+	Request q = { .bytes = (int)bytes };
+	for (int l = 0; l < LANES; l++) {
+		bool in = lanes >> l & 1 && place_element(w, s, reg, l, &q.at[l]) && q.at[l] % bytes == 0;
+		for (uint32_t k = 1; in && k < (uint32_t)1 << x->p.vec; k++)
+			in = place_element(w, s, (int)((uint32_t)reg ^ piece_reg(x->p.bit, x->p.vec, k)), l, &at);
+		if (in) q.lanes |= (uint32_t)1 << l;
+	}
+	count_global(w, &q, x->writes);
+	return q.lanes;
+}
+
+/* counted: lanes whose request has been counted. */
+static void run_register(Warp *w, const Step *s, int reg, uint32_t lanes, uint32_t counted, Cell *to)
+{
+	const Elements *x = s->plan;
+	Request q = { .bytes = elem_bytes(x->e) };
+	uint32_t in = 0;
+	for (int l = 0; l < LANES; l++) {
+		if (to) to[reg * LANES + l] = no_element(w, s, reg, l);
+		if (lanes >> l & 1 && place_element(w, s, reg, l, &q.at[l])) in |= (uint32_t)1 << l;
+	}
+	q.lanes = in & ~counted;
+	count_global(w, &q, x->writes);
+	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
+		if (in >> l & 1) access_lane(w, s, reg, l, q.at[l], to ? &to[reg * LANES + l] : NULL);
+}
+
 Go run_elements(Warp *w, const Step *s)
 {
 	const Elements *x = s->plan;
@@ -601,16 +635,12 @@ Go run_elements(Warp *w, const Step *s)
 	lanes &= w->active;
 	if (x->writes) lanes &= w->live;
 	Cell *to = out ? sim_def(w, out, x->regs) : NULL;
+	uint32_t pieces = piece_bits(x->p.bit, x->p.vec);
 	for (int reg = 0; reg < x->regs && !sim_failed(w->u->r); reg++) {
-		Request q = { .bytes = elem_bytes(x->e) };
-		if (!is_first_reg(x->spare, reg)) continue;
-		for (int l = 0; l < LANES; l++) {
-			if (to) to[reg * LANES + l] = no_element(w, s, reg, l);
-			if (lanes >> l & 1 && place_element(w, s, reg, l, &q.at[l])) q.lanes |= (uint32_t)1 << l;
-		}
-		count_global(w, &q, x->writes);
-		for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
-			if (q.lanes >> l & 1) access_lane(w, s, reg, l, q.at[l], to ? &to[reg * LANES + l] : NULL);
+		if (!is_first_reg(x->spare, reg) || (uint32_t)reg & pieces) continue;
+		uint32_t whole = x->p.vec ? count_pieces(w, s, reg, lanes) : 0;
+		for (uint32_t k = 0; k < (uint32_t)1 << x->p.vec && !sim_failed(w->u->r); k++)
+			run_register(w, s, (int)((uint32_t)reg ^ piece_reg(x->p.bit, x->p.vec, k)), lanes, whole, to);
 	}
 	return x->one && !w->u->r->fn->cluster ? run_copies(w, out, ir_int(s->op, AT_SLOT, 0)) : GO_NEXT;
 }

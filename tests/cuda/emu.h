@@ -289,6 +289,18 @@ EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsig
 	static inline T ct_ldnc_hint_b##bits##_if(const void *p, int c, T pad, unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
 	static inline void ct_st_hint_b##bits(void *p, T v, unsigned long long policy) { ct_st_b##bits(p, v); } \
 	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy) { if (c) ct_st_b##bits(p, v); }
+#define EMU_RED(bits, T, scope) \
+	static inline void ct_red_add_f32_b##bits##_##scope(float *p, T v) \
+	{ \
+		emu_check(p, bits / 8); \
+		for (int i = 0; i < bits / 32; i++) { \
+			float x; \
+			memcpy(&x, &v.v[i], sizeof x); \
+			p[i] += x; \
+		} \
+	}
+#define EMU_RED_SCOPES(bits, T) EMU_RED(bits, T, block) EMU_RED(bits, T, device) EMU_RED(bits, T, system)
+EMU_RED_SCOPES(64, ct_u32x2) EMU_RED_SCOPES(128, ct_u32x4)
 static inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int n)
 {
 	return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
