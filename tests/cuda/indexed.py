@@ -1,0 +1,26 @@
+"""How many neighbours the accesses of indexed.tile take at once (elements_plan)."""
+import collections
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+WANT = {"rows": {"ldnc_b128_if": 1}, "masked": {"ldnc_b128_if": 1}, "wide": {"ldnc_b128_if": 1}, "scattered": {"st_b128_if": 1},
+        "added": {"red_add_f32_b128_device": 1}, "single": {"atomic_add_f32_relaxed_device": 1}}
+
+with tmpdir() as tmp:
+    out = os.path.join(tmp, "indexed.cu")
+    r = ctilec("-w", "--line=off", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "indexed.tile"), "-o", out)
+    check(r.code == 0, "the source does not compile:\n" + r.text)
+    bodies = re.findall(r"^(\w+?)_sm90a(?:_aligned)?\(.*?\)\n\{\n(.*?)^\}", read(out), re.M | re.S)
+    check({name for name, _ in bodies} == set(WANT), "kernels: %s" % sorted({name for name, _ in bodies}))
+    for name, body in bodies:
+        # what stands behind the comment that names the access, until the next one
+        own = re.findall(r"// [^\n]*?(?:gather|scatter|atomic_rmw)\([^\n]*\n(.*?)(?=^\t// |\Z)", body, re.M | re.S)
+        found = collections.Counter(re.findall(r"\bct_((?:ld|st|red|atomic)\w*)\(", "".join(own)))
+        for call, n in WANT[name].items():
+            check(found[call] >= n, "%s: %s, want %s" % (name, dict(found), call))
+        check(name != "single" or not any("b128" in c for c in found), "single: %s" % dict(found))
+finish()
