@@ -11,9 +11,17 @@ static const Module *module;
 
 void version_module(const Module *m) { module = m; }
 
-/* A C function of the author's may be called `f_sm80`. */
-Str version_name(const Version *v, const ArchRow *a)
+static const ArchRow *first_arch(const Version *v, const EmitOptions *opt)
 {
+	int a = 0;
+	while (!(v->archs >> a & 1)) a++;
+	return opt->archs.p[a];
+}
+
+/* Named after the first architecture that it serves. A C function of the author's may be called `f_sm80`. */
+Str version_name(const Version *v, const EmitOptions *opt)
+{
+	const ArchRow *a = first_arch(v, opt);
 	Str name = str_fmt("%s_sm%d%s%s%s", name_entry(v->of->name), a->number, a->specific ? "a" : "", *v->name ? "_" : "", v->name);
 	for (int i = 0; i < module->entries.n; i++)
 		if (name_entry(module->entries.p[i]->name) == name) return str_fmt("ct_%s", name);
@@ -152,19 +160,47 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	return g;
 }
 
+/* The condition under which its body is compiled. */
+static Str served(const Version *v, const EmitOptions *opt)
+{
+	Out *o = out_new();
+	for (int a = 0; a < opt->archs.n; a++)
+		if (v->archs >> a & 1) out_printf(o, "%s%s", o->n ? " || " : "", arch_macro(opt->archs.p[a]));
+	return out_take(o);
+}
+
 /* The compiler of PTX refuses more thread blocks than a multiprocessor can hold (CUDA programming guide, compute capabilities):
  * 2048 threads and 32 blocks on those that only one architecture means, 1536 and 16 on whatever a text for several may run. */
-static Str launch_bounds(const Fn *fn, const ArchRow *a, int blocks)
+static int least_blocks(const Fn *fn, const ArchRow *a, int blocks)
 {
 	int threads = cu_threads(fn);
-	if (threads > 1024) bug("a thread block of `%s` would have %d threads", fn->name, threads);
 	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a->number);
 	int by_threads = (a->specific ? 2048 : 1536) / threads, most = a->specific ? 32 : 16;
 	if (blocks > by_threads) blocks = by_threads;
 	if (blocks > most) blocks = most;
-	Str on = str_intern(arch_macro(a));
-	if (group_has_roles(fn)) blocks = 1;    /* roles change their registers: the compiler must know how many they start with */
-	return blocks > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, blocks) : str_fmt("%s ? %d : 1", on, threads);
+	return group_has_roles(fn) ? 1 : blocks;        /* roles change their registers: the compiler must know how many they start with */
+}
+
+/* A number for each architecture; 0: the compiler chooses. */
+static Str launch_bounds(const CuVersion *t, const EmitOptions *opt)
+{
+	const Fn *fn = t->v->fn;
+	Str on = served(t->v, opt);
+	Out *least = out_new();
+	int threads = cu_threads(fn), first = -1;
+	bool same = true;
+	if (threads > 1024) bug("a thread block of `%s` would have %d threads", fn->name, threads);
+	for (int i = 0; i < opt->archs.n; i++) {
+		const ArchRow *a = opt->archs.p[i];
+		if (!(t->v->archs >> i & 1)) continue;
+		int blocks = least_blocks(fn, a, t->blocks[a->specific]);
+		if (first < 0) first = blocks;
+		same &= blocks == first;
+		out_printf(least, "%s ? %d : ", arch_macro(a), blocks);
+	}
+	if (!same) return str_fmt("%s ? %d : 1, %s0", on, threads, out_take(least));
+	out_free(least);
+	return first > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, first) : str_fmt("%s ? %d : 1", on, threads);
 }
 
 typedef struct Sought { OpCode code; bool found; } Sought;
@@ -190,23 +226,28 @@ const char version_wait[] = "\tct_grid_wait();\n";
 
 /* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could begin
  * before the last has ended. Kernels with roles say themselves who waits. */
-bool version_waits(const CuVersion *t, const ArchRow *a) { return a->number >= DEPENDENT_FROM && !t->roles; }
+bool version_waits(const CuVersion *t, const EmitOptions *opt)
+{
+	bool any = false;
+	for (int a = 0; a < opt->archs.n; a++) any |= t->v->archs >> a & 1 && opt->archs.p[a]->number >= DEPENDENT_FROM;
+	return any && !t->roles;
+}
 
-void version_print(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *a, const EmitOptions *opt)
+void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
 	const Fn *fn = t->v->fn;
+	Str on = served(t->v, opt);
 	title(o, t->v);
 	comment_text(o, k->fn->doc, "/// ");
-	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(fn, a, t->blocks[a->specific]));
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(t, opt));
 	/* known to the compiler, barriers of the cluster are one instruction each */
-	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", arch_macro(a), fn->cluster);
-	out_printf(o, "%s(", version_name(t->v, a));
+	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", on, fn->cluster);
+	out_printf(o, "%s(", version_name(t->v, opt));
 	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
-	out_printf(o, ")\n{\n#if %s\n", arch_macro(a));
+	out_printf(o, ")\n{\n#if %s\n", on);
 	out_refer(o, t->o->p, t->line.split);
-	if (version_waits(t, a)) out_puts(o, version_wait);
+	if (version_waits(t, opt)) out_puts(o, version_wait);
 	out_refer(o, t->o->p + t->line.split, t->o->n - t->line.split);
 	if (t->line.any) lines_own(o, opt);
 	out_puts(o, "\n");
 }
-

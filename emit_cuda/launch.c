@@ -72,24 +72,25 @@ void launch_guards(CuKernel *k)
 }
 
 /* ---- the table of versions, by architecture ---- */
-static void kernel_row(Out *o, const Version *v, const ArchRow *a)
+static void kernel_row(Out *o, const Version *v, const ArchRow *a, const EmitOptions *opt)
 {
 	const Fn *fn = v->fn;
 	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1, tiles = packed;
 	if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
-	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", version_name(v, a), a->number, a->specific,
+	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", version_name(v, opt), a->number, a->specific,
 		cu_threads(fn), cluster, tiles, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
 }
 
 /* Calls f for each row; how many there are. */
-static int each_row(const CuKernel *k, const EmitOptions *opt, void (*f)(Out *o, const Version *v, const ArchRow *a), Out *o)
+static int each_row(const CuKernel *k, const EmitOptions *opt,
+	void (*f)(Out *o, const Version *v, const ArchRow *a, const EmitOptions *opt), Out *o)
 {
 	int n = 0;
 	for (int a = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
 			const Version *v = k->versions.p[i].v;
 			if (!(v->archs >> a & 1)) continue;
-			if (f) f(o, v, opt->archs.p[a]);
+			if (f) f(o, v, opt->archs.p[a], opt);
 			n++;
 		}
 	return n;
@@ -130,9 +131,9 @@ static bool asks(const CuKernel *k)
 	return false;
 }
 
-static void start_row(Out *o, const Version *v, const ArchRow *a)
+static void start_row(Out *o, const Version *v, const ArchRow *a, const EmitOptions *opt)
 {
-	(void)a;
+	(void)a, (void)opt;
 	out_printf(o, "\t{ %d, %d, %d },\n", v->fn->persistent, version_dependent(v->fn), version_together(v->fn));
 }
 

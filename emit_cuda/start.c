@@ -42,6 +42,7 @@ static const char host_usable[] =
 	"\t\t*e = cudaSuccess;\n"
 	"\t\treturn 0;\n"
 	"\t}\n"
+	"\tif (*e == cudaSuccess && a.ptxVersion < k->arch) return 0;        /* what is there is code for an older one */\n"
 	"\tif (*e == cudaSuccess && a.maxThreadsPerBlock < k->threads) {\n"
 	"\t\tif (!*few) *few = k, *most = a.maxThreadsPerBlock;\n"
 	"\t\treturn 0;\n"
@@ -52,8 +53,8 @@ static const char host_asks_room[] = "\tif (*e == cudaSuccess && k->cluster > 8 
 static const char host_usable_end[] = "\treturn *e == cudaSuccess;\n}\n\n";
 
 static const char host_find[] =
-	"/* Versions that the device runs, of the newest architecture of which it runs any: the number of the first in the high half, a bit for\n"
-	" * each from there on in the low half; 0: *status says why. */\n"
+	"/* Versions that the device runs, of the newest architecture of which it runs the last, which serves all calls: the number of the first\n"
+	" * in the high half, a bit for each from there on in the low half; 0: *status says why. */\n"
 	"static unsigned long long ct_find(const char *name, int device, const CtKernel *k, int n, int *status)\n"
 	"{\n"
 	"\tint major = 0, minor = 0, at = 0, most = 0, first;\n"
@@ -70,7 +71,7 @@ static const char host_find[] =
 	"\t\t\truns |= (unsigned long long)ct_usable(&k[i], &few, &most, &e) << (i - first);\n"
 	"\t\t\tif (e != cudaSuccess) return *status = ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e)), 0;\n"
 	"\t\t}\n"
-	"\t\tif (runs) return (unsigned long long)first << 32 | runs;\n"
+	"\t\tif (runs >> (end - 1 - first)) return (unsigned long long)first << 32 | runs;\n"
 	"\t}\n"
 	"\tif (few) return *status = ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the device runs at most %d of it\", name, major, minor, few->threads, most), 0;\n"
 	"\tfor (int i = 0; i < n && at < 140; i++)\n"

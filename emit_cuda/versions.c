@@ -34,8 +34,7 @@ void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions 
 		add_version(k, &m->versions.p[i], opt);
 		const CuVersion *t = &k->versions.p[k->versions.n - 1];
 		snip_use_text(used, t->o->p);
-		for (int a = 0; a < opt->archs.n; a++)
-			if (t->v->archs >> a & 1 && version_waits(t, opt->archs.p[a])) snip_use_text(used, version_wait);
+		if (version_waits(t, opt)) snip_use_text(used, version_wait);
 	}
 	if (k->maps.n) snip_use(used, "ct_tensor_map");
 	launch_guards(k);
@@ -45,7 +44,5 @@ void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions 
 
 void versions_print(Out *o, const CuKernel *k, const EmitOptions *opt)
 {
-	for (int a = 0; a < opt->archs.n; a++)
-		for (int i = 0; i < k->versions.n; i++)
-			if (k->versions.p[i].v->archs >> a & 1) version_print(o, k, &k->versions.p[i], opt->archs.p[a], opt);
+	for (int i = 0; i < k->versions.n; i++) version_print(o, k, &k->versions.p[i], opt);
 }

@@ -33,14 +33,14 @@ typedef VEC(CuKernel) CuKernels;
 /* kernel.c */
 Str arch_macro(const ArchRow *a);                       /* the macro that is 1 where code for it is compiled */
 void version_module(const Module *m);   /* whose entries version_name keeps apart from kernels */
-Str version_name(const Version *v, const ArchRow *a);
+Str version_name(const Version *v, const EmitOptions *opt);
 Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt);
 void version_params(CuKernel *k);                       /* those of the author, and what versions ask for beside them */
-void version_print(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *a, const EmitOptions *opt);
+void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt);
 enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
 bool version_dependent(const Fn *fn);                   /* it waits for the kernel before it itself, so it may begin earlier */
 bool version_together(const Fn *fn);                    /* its thread blocks wait for each other: all must run at once */
-bool version_waits(const CuVersion *t, const ArchRow *a);       /* version_wait is printed in front of its first access of memory */
+bool version_waits(const CuVersion *t, const EmitOptions *opt);       /* version_wait is printed in front of its first access of memory */
 extern const char version_wait[];
 
 /* versions.c */

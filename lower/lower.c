@@ -1,6 +1,8 @@
 /* The runner of the passes: lower/passes.def in its order. After each pass the module is numbered and verified. */
 #include "lower/lower.h"
 
+#include <string.h>
+
 #include "base/diag.h"
 #include "lower/parts.h"
 #include "lower/placed.h"
@@ -236,11 +238,48 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 /* Versions of one kernel for all architectures so far. */
 typedef struct Kept { VEC(Version) v; bool by_arch; } Kept;
 
+static bool same_text(const Fn *a, Fn *b)
+{
+	Out *x = out_new(), *y = out_new();
+	int arch = b->arch;
+	b->arch = a->arch;
+	ir_print_fn(x, a);
+	ir_print_fn(y, b);
+	b->arch = arch;
+	bool same = x->n == y->n && !memcmp(x->p, y->p, x->n);
+	out_free(x);
+	out_free(y);
+	return same;
+}
+
+/* Among those from `at` on the one that does what v does; -1: none. */
+static int find_same(const Kept *k, int at, const Version *v)
+{
+	for (; at < k->v.n; at++)
+		if (k->v.p[at].name == v->name && k->v.p[at].guard == v->guard && same_text(k->v.p[at].fn, v->fn)) return at;
+	return -1;
+}
+
+/* In the order of its architecture: a version that is there for an older one, with the same operations in the same places, serves
+ * this one too. */
+static void keep_version(Kept *k, int *at, const Version *v)
+{
+	int same = find_same(k, *at, v);
+	if (same >= 0) {
+		k->v.p[same].archs |= v->archs;
+		*at = same + 1;
+		return;
+	}
+	vec_push(A_UNIT, &k->v, *v);
+	for (int i = k->v.n - 1; i > *at; i--) k->v.p[i] = k->v.p[i - 1];
+	k->v.p[(*at)++] = *v;
+}
+
 static void keep_versions(Kept *k, Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
-	int from = m->versions.n;
+	int from = m->versions.n, at = 0;
 	versions_add(m, of, p, arch);
-	for (int i = from; i < m->versions.n; i++) vec_push(A_UNIT, &k->v, m->versions.p[i]);
+	for (int i = from; i < m->versions.n; i++) keep_version(k, &at, &m->versions.p[i]);
 	m->versions.n = from;
 	k->by_arch = p->first->by_arch;
 }

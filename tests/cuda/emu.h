@@ -622,7 +622,7 @@ static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 
 /* ---- the runtime ---- */
 typedef int cudaError_t;
-typedef struct cudaFuncAttributes { int maxThreadsPerBlock; } cudaFuncAttributes;
+typedef struct cudaFuncAttributes { int maxThreadsPerBlock, ptxVersion; } cudaFuncAttributes;
 enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209, cudaDevAttrComputeCapabilityMajor = 75,
 	cudaDevAttrComputeCapabilityMinor, cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributeNonPortableClusterSizeAllowed = 13 };
 typedef struct EmuKernel { const void *fn; void (*body)(void **args); int threads; } EmuKernel;
@@ -640,6 +640,7 @@ static inline cudaError_t cudaDeviceGetAttribute(int *v, int which, int d)
 static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *fn)
 {
 	a->maxThreadsPerBlock = emu_kernel(fn)->threads;
+	a->ptxVersion = __CUDA_ARCH__ / 10;
 	return 0;
 }
 static inline cudaError_t cudaFuncSetAttribute(const void *fn, int which, int v) { (void)fn, (void)which, (void)v; return 0; }

@@ -12,16 +12,26 @@ WANT = {
     ("many", "80"): (128, 2, []), ("many", "89"): (128, 12, []), ("many", "90A"): (128, 16, []),
     ("large", "80"): (1024, 1, []), ("large", "89"): (1024, 1, []), ("large", "90A"): (1024, 2, []),
 }
-KERNEL = re.compile(r"__launch_bounds__\(CT_SM(\w+) \? (\d+) : 1(?:, CT_SM\w+ \? (\d+) : 1)?\)\n(\w+)\((.*?)^}", re.M | re.S)
+KERNEL = re.compile(r"__launch_bounds__\((.*?)\)\n(\w+)\((.*?)^}", re.M | re.S)
+
+
+def number(text, arch):
+    """What `CT_SM80 || CT_SM89 ? 2 : CT_SM90A ? 4 : 0` is for an architecture."""
+    for macros, n in re.findall(r"((?:CT_SM\w+(?: \|\| )?)+) \? (\d+)", text):
+        if "CT_SM" + arch in macros.split(" || "): return int(n)
+    return None
+
 
 with tmpdir() as tmp:
     out = os.path.join(tmp, "hints.cu")
     check(ctilec("--line=off", "--arch=sm_80,sm_89,sm_90a", os.path.join(ROOT, "tests", "cuda", "hints.tile"), "-o", out).code == 0, "hints.tile does not compile")
     found = {}
-    for arch, threads, blocks, name, body in KERNEL.findall(read(out)):
+    for bounds, name, body in KERNEL.findall(read(out)):
         kernel = next(k for k in ("loops", "many", "large") if k in name)
         copies = [int(n) for n in re.findall(r"#pragma unroll (\d+)", body) if n != "1"]
-        found.setdefault((kernel, arch), set()).add((int(threads), int(blocks) if blocks else None, tuple(copies)))
+        threads, _, blocks = bounds.partition(", ")
+        for arch in sorted(set(re.findall(r"CT_SM(\w+)", threads))):
+            found.setdefault((kernel, arch), set()).add((number(threads, arch), number(blocks, arch), tuple(copies)))
     for key, (threads, blocks, copies) in WANT.items():
         check(found.get(key) == {(threads, blocks, tuple(copies))}, "%s: want %s, found %s" % (key, (threads, blocks, copies), found.get(key)))
     # rows that are cut into slices are not taken two at a time, whatever the cluster

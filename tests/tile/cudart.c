@@ -10,7 +10,7 @@ enum { NO_IMAGE = 209, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };     /* of
 typedef struct Dim { unsigned int x, y, z; } Dim;
 typedef struct Attributes {    /* cudaFuncAttributes, as far as launchers read it */
 	size_t shared, constant, local;
-	int max_threads, rest[64];
+	int max_threads, registers, ptx, rest[64];
 } Attributes;
 typedef struct Config { Dim grid, block; size_t shared; void *stream; void *attrs; unsigned int n; } Config;
 
@@ -19,8 +19,8 @@ static int known_n;
 
 static int capability(void) { return atoi(getenv("CAPABILITY")); }
 
-/* Threads of the image that a driver would take: one for the device alone, else the newest of the same generation that is not newer. */
-static int threads_of(const char *name)
+/* Threads of the image that a driver would take, and the architecture of its code: one for the device alone, else the newest of the same generation that is not newer. */
+static int threads_of(const char *name, int *arch)
 {
 	char line[1024], image[64], kernel[512];
 	int threads, best = -1, found = -1;
@@ -32,6 +32,7 @@ static int threads_of(const char *name)
 		if (strcmp(kernel, name) || number / 10 != capability() / 10 || (only ? number != capability() : number > capability())) continue;
 		if (2 * number + only <= best) continue;
 		best = 2 * number + only;
+		*arch = number;
 		found = threads;
 	}
 	fclose(f);
@@ -48,8 +49,9 @@ static const char *name_of(const void *stub)
 static int launched(const void *stub, Dim grid, Dim block)
 {
 	const char *name = name_of(stub);
-	if (threads_of(name) < 0) return NO_IMAGE;
-	if ((int)block.x > threads_of(name)) return 1;
+	int arch, threads = threads_of(name, &arch);
+	if (threads < 0) return NO_IMAGE;
+	if ((int)block.x > threads) return 1;
 	printf("%s %u %u\n", name, grid.x, block.x);
 	return 0;
 }
@@ -94,7 +96,7 @@ int cudaDeviceGetAttribute(int *value, int which, int device)
 
 int cudaFuncGetAttributes(Attributes *a, const void *stub)
 {
-	const int threads = threads_of(name_of(stub));
+	const int threads = threads_of(name_of(stub), &a->ptx);
 	if (threads < 0) return NO_IMAGE;
 	a->max_threads = threads;
 	return 0;
