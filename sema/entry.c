@@ -750,6 +750,7 @@ static void entry_build(Sema *s, Global *g)
 		cx_diag(x.cx, D_ATTR, it->attrs.p[i].span, it->attrs.p[i].name.s, "cannot stand before an entry");
 	host_block(&x, f->body, &x.e->body);
 	scope_close(x.cx);
+	if (diag_errors() == 0) unwritten_report(x.e);
 	vec_push(A_UNIT, &s->mod->entries, x.e);
 }
 

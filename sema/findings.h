@@ -14,6 +14,9 @@ typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;
 LaneSyms lanes_new(ValSyms *vs, const Fn *fn);
 const Lanes *lanes_of(LaneSyms *c, const Val *v);       /* NULL: not known */
 
+/* ---- neighbour.c: loads of what other tile blocks store; dep: by Val id, 0 where it is the same in all tile blocks ---- */
+void neighbours_report(const Fn *fn, ValSyms *vs, LaneSyms *lanes, const uint8_t *dep);
+
 /* ---- cover.c: parts of tensors that no access reaches ---- */
 typedef struct Cover Cover;
 Cover *cover_new(ValSyms *vs, const Sym **end);         /* end: where the counters of loops stop, by Val id; filled on the way */

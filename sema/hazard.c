@@ -353,4 +353,5 @@ void hazards_report(Fn *fn)
 		if (!sym_is_const(fn->grid[i], &n) || n > 1) h.axes |= 1u << i;
 	}
 	walk_block(&h, fn->body);
+	neighbours_report(fn, &vs, &lanes, h.dep);
 }

@@ -189,6 +189,7 @@ void names_touch(Cx *cx, const Block *b, const Stmt *s);        /* code that is 
 void unused_report(const Sema *s);              /* items, parameters, imports of the main file */
 
 /* hazard.c */
+void unwritten_report(const Entry *e);           /* -Wscratch */
 void hazards_report(Fn *fn);                    /* -Wrace, -Wprogress */
 
 /* assigned.c */

@@ -1,5 +1,6 @@
 /* Tuning lists: `arch: condition on dimensions -> variant`, a line each. A condition is read as .tile source; a variant is
- * named by its values as in `bf16_128x256x64`, or in full. Blank lines and what follows `#` count for nothing. */
+ * named by its values as in `bf16_128x256x64`, or in full. A line `[NAME]` says which `tune` the lines below it are for; those
+ * before any such line are for each. Blank lines and what follows `#` count for nothing. */
 #include "sema/scope.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include "base/sys.h"
 #include "parser/parse.h"
 
-typedef struct TuneCx { Sema *s; const Item *it; HostStmt *h; Cx *cx; Src *src; } TuneCx;
+typedef struct TuneCx { Sema *s; const Item *it; HostStmt *h; Cx *cx; Src *src; bool headed; } TuneCx;
 
 static Span span_at(const Src *src, const char *p, size_t n)
 {
@@ -39,6 +40,45 @@ static void wrong(const TuneCx *t, Span at, const char *why)
 	cx_diag(t->cx, D_TUNE_LINE, at, t->it->name.s, why);
 }
 
+/* Another `tune` of the program: the list may be for both. */
+static Str other_tune(const TuneCx *t)
+{
+	const Unit *u = t->s->units.p[0];
+	for (int i = 0; i < u->globals.n; i++) {
+		const Item *it = u->globals.p[i]->item;
+		if (it->kind == IT_TUNE && it != t->it) return it->name.s;
+	}
+	return NULL;
+}
+
+static bool is_tune(const TuneCx *t, Str name)
+{
+	for (int i = 0; i < t->s->units.n; i++) {
+		const Global *g = unit_find(t->s->units.p[i], name, NULL);
+		if (g && g->item->kind == IT_TUNE) return true;
+	}
+	return false;
+}
+
+/* `[NAME]`: *mine says whether the lines below are for this `tune`. */
+static bool read_head(TuneCx *t, const char *p, const char *end, bool *mine)
+{
+	Span at = span_at(t->src, p, (size_t)(end - p));
+	const char *ne = end - 1, *n = trim(p + 1, &ne);
+	if (end[-1] != ']') {
+		wrong(t, at, "a line that says whose the lines below are reads `[NAME]`");
+		return false;
+	}
+	Str name = str_intern_n(n, (size_t)(ne > n ? ne - n : 0));
+	if (!is_tune(t, name)) {
+		wrong(t, at, "no `tune` of the program has this name");
+		return false;
+	}
+	t->headed = true;
+	*mine = name == t->it->name.s;
+	return true;
+}
+
 static bool read_line(TuneCx *t, const char *p, const char *end)
 {
 	const char *arrow = NULL, *colon = memchr(p, ':', (size_t)(end - p)), *all = end;
@@ -54,6 +94,7 @@ static bool read_line(TuneCx *t, const char *p, const char *end)
 	if (k < 0) {
 		Diag *d = cx_diag(t->cx, D_TUNE_LINE, span_at(t->src, v, (size_t)(all - v)), t->it->name.s, "no variant has this name");
 		for (int i = 0; i < t->h->u.launch.variants.n && i < 8; i++) diag_note(d, "there is `%s`", t->h->u.launch.variants.p[i].fn->name);
+		if (!t->headed && other_tune(t)) diag_help(d, "lines below `[%s]`, a line of its own, are for `%s` alone", other_tune(t), other_tune(t));
 		return false;
 	}
 	const Sym *cond = sym_const(1);
@@ -86,10 +127,11 @@ static bool read_line(TuneCx *t, const char *p, const char *end)
 
 static void read_lines(TuneCx *t)
 {
+	bool mine = true;
 	for (const char *p = t->src->text; *p; ) {
 		const char *nl = strchr(p, '\n'), *end = nl ? nl : p + strlen(p), *hash = memchr(p, '#', (size_t)(end - p));
 		const char *stop = hash ? hash : end, *from = trim(p, &stop);
-		if (from < stop && !read_line(t, from, stop)) return;
+		if (from < stop && *from == '[' ? !read_head(t, from, stop, &mine) : from < stop && mine && !read_line(t, from, stop)) return;
 		p = nl ? nl + 1 : end;
 	}
 }
@@ -145,7 +187,7 @@ void tune_rules(Sema *s, const Item *it, HostStmt *launch)
 	if (text && !src) diag(D_FILE_READ, it->name.span, path, SRC_FULL);
 	if (!src) return;
 	vec_push(A_UNIT, &s->mod->sources, src);
-	TuneCx t = { s, it, launch, cx_new(s, s->units.p[0], it, it->name.s), src };
+	TuneCx t = { s, it, launch, cx_new(s, s->units.p[0], it, it->name.s), src, false };
 	scope_open(t.cx);
 	bind_names(t.cx, launch->u.launch.variants.p[0].fn);
 	read_lines(&t);
