@@ -317,11 +317,21 @@ static void print_defined_dims(Out *o, const Fn *fn)
 		}
 }
 
-/* How many bytes of workspace a call by parts of rows needs (lower/parts.c): 0 where the kernel itself is taken. */
-static void print_parts_size(Out *o, const Fn *fn)
+/* Bytes of a tensor in workspace, where each begins at a multiple of 256. */
+static void print_room(Out *o, const IrParam *p)
 {
-	const IrParam *told = &fn->parts->params.p[fn->params.n];
-	out_printf(o, "static int64_t ct_parts_%s(", fn->name);
+	const Sym *size = sym_const(elem_bytes(p->elem));
+	for (int i = 0; i < p->rank; i++) size = sym_mul(size, p->extent[i]);
+	out_puts(o, "ct_host_mul(ct_host_cdiv(");
+	host_expr(o, size);
+	out_puts(o, ", 256, &ct_bad), 256, &ct_bad)");
+}
+
+/* How many bytes of workspace a call in several steps needs: 0 where the kernel itself is taken. */
+static void print_steps_size(Out *o, const Fn *fn)
+{
+	const IrParamVec *params = &fn->steps->fns.p[0]->params;
+	out_printf(o, "static int64_t ct_steps_%s(", fn->name);
 	host_params(o, NULL, &fn->dims);
 	out_puts(o, ", int *ct_over)\n{\n");
 	out_in(o);
@@ -329,28 +339,54 @@ static void print_parts_size(Out *o, const Fn *fn)
 	print_defined_dims(o, fn);
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "(void)%s;\n", name_c(fn->dims.p[i].name));
 	out_puts(o, "if (");
-	host_expr(o, fn->parts_fit);
-	out_puts(o, "\n\t&& (CT_PARTS || ");
-	host_expr(o, fn->parts_gain);
-	out_puts(o, "))\n\tct_size = ct_host_mul(ct_host_cdiv(");
-	host_expr(o, sym_mul(sym_mul(told->extent[0], told->extent[1]), sym_const(elem_bytes(told->elem))));
-	out_puts(o, ", 256, &ct_bad), 256, &ct_bad);\n*ct_over |= ct_bad;\nreturn ct_size;\n");
+	host_expr(o, fn->steps->guard);
+	out_puts(o, "\n\t&& (CT_STEPS || ");
+	host_expr(o, fn->steps->gain);
+	out_puts(o, ")) {\n");
+	out_in(o);
+	for (int i = fn->params.n; i < params->n; i++) {
+		out_puts(o, "ct_size = ct_host_add(ct_size, ");
+		print_room(o, &params->p[i]);
+		out_puts(o, ", &ct_bad);\n");
+	}
+	out_off(o);
+	out_puts(o, "}\n*ct_over |= ct_bad;\nreturn ct_size;\n");
 	out_off(o);
 	out_puts(o, "}\n\n");
 }
 
-static void print_run_parts(Out *o, const Fn *fn)
+static void print_step(Out *o, const Fn *fn, const Fn *step)
 {
-	out_printf(o, "const int64_t ct_size = ct_told ? ct_parts_%s(", fn->name);
+	out_printf(o, "ct_run_%s(", step->name);
+	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s, ", name_c(fn->params.p[i].name));
+	for (int i = fn->params.n; i < step->params.n; i++) out_printf(o, "(%s)ct_w%d, ", host_type(&step->params.p[i]), i - fn->params.n);
+	host_args(o, NULL, &fn->dims);
+	out_puts(o, "stream);\n");
+}
+
+static void print_run_steps(Out *o, const Fn *fn)
+{
+	const Steps *s = fn->steps;
+	const IrParamVec *params = &s->fns.p[0]->params;
+	out_printf(o, "const int64_t ct_size = ct_work ? ct_steps_%s(", fn->name);
 	host_args(o, NULL, &fn->dims);
 	out_puts(o, "&ct_bad) : 0;\nif (ct_size > 0 && !ct_bad) {\n");
 	out_in(o);
-	out_printf(o, "const int ct_s = ct_run_%s((%s)ct_told, ct_size / 8, stream);\nif (ct_s) return ct_s;\nreturn ct_run_%s(",
-		fn->parts_clear->name, host_type(&fn->parts_clear->params.p[0]), fn->parts->name);
-	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s, ", name_c(fn->params.p[i].name));
-	out_printf(o, "(%s)ct_told, ", host_type(&fn->parts->params.p[fn->params.n]));
-	host_args(o, NULL, &fn->dims);
-	out_puts(o, "stream);\n");
+	if (s->clear || s->fns.n > 1) out_puts(o, "int ct_s;\n");
+	for (int i = fn->params.n, n = 0; i < params->n; i++, n++) {
+		out_printf(o, n ? "char *const ct_w%d = ct_w%d + " : "char *const ct_w%d = (char *)ct_work", n, n - 1);
+		if (n) print_room(o, &params->p[i - 1]);
+		out_puts(o, ";\n");
+	}
+	if (s->clear)
+		out_printf(o, "ct_s = ct_run_%s((%s)ct_w0, ct_size / 8, stream);\nif (ct_s) return ct_s;\n", s->clear->name,
+			host_type(&s->clear->params.p[0]));
+	for (int i = 0; i < s->fns.n; i++) {
+		bool last = i + 1 == s->fns.n;
+		out_puts(o, last ? "return " : "ct_s = ");
+		print_step(o, fn, s->fns.p[i]);
+		if (!last) out_puts(o, "if (ct_s) return ct_s;\n");
+	}
 	out_off(o);
 	out_puts(o, "}\n");
 }
@@ -359,12 +395,12 @@ void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, con
 {
 	out_printf(o, "static int ct_run_%s(", fn->name);
 	host_params(o, &fn->params, &fn->dims);
-	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "", fn->parts ? "void *ct_told, " : "");
+	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "", fn->steps ? "void *ct_work, " : "");
 	out_in(o);
 	if (t->instead) t->instead(o, fn);
 	out_puts(o, "int ct_bad = 0;\n");
 	print_defined_dims(o, fn);
-	if (fn->parts) print_run_parts(o, fn);
+	if (fn->steps) print_run_steps(o, fn);
 	out_puts(o, "const int64_t ct_grid[4] = { ");
 	for (int i = 0; i < 4; i++) {
 		if (i) out_puts(o, ", ");
@@ -421,19 +457,19 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 
 typedef struct EntryText { Out *o; const Entry *e; ScratchVec scratch; bool dry; } EntryText;        /* dry: sizes only */
 
-static bool by_parts(const HostStmt *s)         /* may one of the variants run by parts of rows? */
+static bool has_steps(const HostStmt *s)        /* may one of the variants run in several steps? */
 {
 	for (int i = 0; i < s->u.launch.variants.n; i++)
-		if (s->u.launch.variants.p[i].fn->parts) return true;
+		if (s->u.launch.variants.p[i].fn->steps) return true;
 	return false;
 }
 
-static bool any_by_parts(const HostVec *v)
+static bool any_steps(const HostVec *v)
 {
 	for (int i = 0; i < v->n; i++) {
 		const HostStmt *s = v->p[i];
-		if (s->kind == HOST_LAUNCH && by_parts(s)) return true;
-		if (s->kind == HOST_IF && (any_by_parts(&s->u.ifs.then) || any_by_parts(&s->u.ifs.other))) return true;
+		if (s->kind == HOST_LAUNCH && has_steps(s)) return true;
+		if (s->kind == HOST_IF && (any_steps(&s->u.ifs.then) || any_steps(&s->u.ifs.other))) return true;
 	}
 	return false;
 }
@@ -490,7 +526,7 @@ static void print_run_of(EntryText *t, const HostStmt *s, const Fn *fn)
 {
 	out_printf(t->o, "ct_s = ct_run_%s(", fn->name);
 	print_args_of(t, s, fn);
-	out_puts(t->o, fn->parts ? "ct_told, stream);\n" : "stream);\n");
+	out_puts(t->o, fn->steps ? "ct_work, stream);\n" : "stream);\n");
 }
 
 static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
@@ -586,13 +622,13 @@ static void print_variants(EntryText *t, const HostStmt *s)
 	out_puts(o, "if (ct_s) return ct_s;\n");
 }
 
-/* Behind scratch tensors, in their order, lies what kernels by parts of rows tell. */
-static void print_parts_room(EntryText *t, const HostStmt *s)
+/* After scratch tensors, in their order, lies what versions in several steps have in workspace. */
+static void print_steps_room(EntryText *t, const HostStmt *s)
 {
 	for (int i = 0; i < s->u.launch.variants.n; i++) {
 		const Fn *fn = s->u.launch.variants.p[i].fn;
-		if (!fn->parts) continue;
-		out_printf(t->o, "ct_at = ct_host_add(ct_at, ct_parts_%s(", fn->name);
+		if (!fn->steps) continue;
+		out_printf(t->o, "ct_at = ct_host_add(ct_at, ct_steps_%s(", fn->name);
 		if (print_dims_of(t->o, s, fn, 0)) out_puts(t->o, ", ");
 		out_puts(t->o, "&ct_bad), &ct_bad);\n");
 	}
@@ -600,19 +636,19 @@ static void print_parts_room(EntryText *t, const HostStmt *s)
 
 static void print_launch(EntryText *t, const HostStmt *s)
 {
-	bool parts = by_parts(s);
+	bool steps = has_steps(s);
 	if (s->u.launch.where.n && !t->dry) {
 		print_where(t->o, t->e->name, &s->u.launch.where, "", NULL);
 		out_printf(t->o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: an index does not fit 64 bits\");\n", t->e->name);
 	}
-	if (parts && !t->dry) {
+	if (steps && !t->dry) {
 		out_puts(t->o, "{\n");
 		out_in(t->o);
-		out_puts(t->o, "void *const ct_told = ct_given ? (char *)workspace + ct_at : NULL;\n");
+		out_puts(t->o, "void *const ct_work = ct_given ? (char *)workspace + ct_at : NULL;\n");
 	}
-	if (parts) print_parts_room(t, s);
+	if (steps) print_steps_room(t, s);
 	if (!t->dry) print_variants(t, s);
-	if (parts && !t->dry) {
+	if (steps && !t->dry) {
 		out_off(t->o);
 		out_puts(t->o, "}\n");
 	}
@@ -664,7 +700,7 @@ static void print_stmts(EntryText *t, const HostVec *v)
 	}
 }
 
-static bool uses_workspace(const Entry *e) { return entry_has_scratch(e) || any_by_parts(&e->body); }
+static bool uses_workspace(const Entry *e) { return entry_has_scratch(e) || any_steps(&e->body); }
 
 static void print_workspace(Out *o, const Entry *e)
 {
@@ -692,7 +728,7 @@ static void print_workspace(Out *o, const Entry *e)
 }
 
 /* f, which has no workspace, runs what f_ws does where that needs none. */
-static bool may_lack_workspace(const Entry *e) { return !entry_has_scratch(e) && any_by_parts(&e->body); }
+static bool may_lack_workspace(const Entry *e) { return !entry_has_scratch(e) && any_steps(&e->body); }
 
 static void print_workspace_check(Out *o, const Entry *e)
 {
@@ -725,7 +761,7 @@ static void print_body(Out *o, const Entry *e)
 {
 	bool scratch = uses_workspace(e);
 	EntryText t = { .o = o, .e = e };
-	if (any_by_parts(&e->body) && !may_lack_workspace(e)) out_puts(o, "const int ct_given = 1;\n");
+	if (any_steps(&e->body) && !may_lack_workspace(e)) out_puts(o, "const int ct_given = 1;\n");
 	out_printf(o, "%sint ct_bad = 0;\n", launches(&e->body) ? "int ct_s;\n" : "");
 	print_dim_checks(o, e->name, &e->dims);
 	print_workspace_check(o, e);
@@ -810,14 +846,13 @@ const char host_clear_memory[] =
 	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
 	"{\n\t(void)entry, (void)stream;\n\tif (bytes > 0) memset(p, 0, (size_t)bytes);\n\treturn CTILE_OK;\n}\n\n";
 
-static const char parts_switch[] = "#ifndef CT_PARTS\n#define CT_PARTS 0     /* 1: rows in parts also where that is not faster */\n#endif\n\n";
+static const char steps_switch[] = "#ifndef CT_STEPS\n#define CT_STEPS 0     /* 1: several steps also where they are not faster */\n#endif\n\n";
 
-/* What clears workspace for kernels by parts of rows; NULL: there are none. */
-static const Fn *find_clear(const Module *m)
+static bool any_step(const Module *m)
 {
 	for (int i = 0; i < m->fns.n; i++)
-		if (m->fns.p[i]->parts_clear) return m->fns.p[i]->parts_clear;
-	return NULL;
+		if (m->fns.p[i]->is_step) return true;
+	return false;
 }
 
 static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
@@ -827,13 +862,11 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 	if (any_entry(m, names_arch)) out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
 	if (any_entry(m, is_zeroed)) out_puts(o, t->clear);
 	const WideDims *wide = wide_dims_new(m);
-	const Fn *clear = find_clear(m);
-	if (clear) out_puts(o, parts_switch);
+	if (any_step(m)) out_puts(o, steps_switch);
 	for (int i = 0; i < m->fns.n; i++) {
 		const Fn *fn = m->fns.p[i];
-		bool serves = fn == clear || (i + 1 < m->fns.n && m->fns.p[i + 1]->parts == fn);        /* another; no entry launches it */
-		if (!serves) print_fits(o, fn, wide_dims_of(wide, fn));
-		if (fn->parts) print_parts_size(o, fn);
+		if (!fn->is_step) print_fits(o, fn, wide_dims_of(wide, fn));
+		if (fn->steps) print_steps_size(o, fn);
 		host_run(o, m, fn, opt, t);
 	}
 	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");

@@ -189,6 +189,17 @@ typedef struct IrGeneric { Str name, value; } IrGeneric;
 
 typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
 
+/* A version of a kernel in several launches, which takes workspace. Its steps run one after the other and have the kernel's parameters and
+ * dimensions and, behind those, the tensors in workspace. */
+typedef struct Steps {
+	const Sym *guard;       /* calls that it serves: a condition over dimensions; */
+	const Sym *gain;        /* those of them in which it is faster */
+	bool clears;            /* the workspace is to be 0 before, */
+	Fn *clear;              /* by this kernel, whose only parameter it is, of `n` elements */
+	VEC(Fn *) fns;
+	bool listed;            /* the module has them */
+} Steps;
+
 struct Fn {                     /* one monomorphic kernel */
 	Str name;               /* readable and unique in the module: gemm_bf16_128x256x64 */
 	Str source_name;        /* the kernel's name in the source */
@@ -206,10 +217,8 @@ struct Fn {                     /* one monomorphic kernel */
 	bool ordered, no_contract;
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
-	Fn *parts;              /* the same by parts of rows, with workspace as its last parameter (lower/parts.c); NULL: there is none, */
-	const Sym *parts_fit;   /* for calls in which this holds; */
-	const Sym *parts_gain;  /* those in which it is faster; */
-	Fn *parts_clear;        /* and what makes that workspace 0 before: its only parameter, of `n` elements */
+	Steps *steps;           /* the same work in several launches, for f_ws; NULL: there is no such version */
+	bool is_step;           /* of another kernel's version: no entry launches it by itself */
 	/* PLACED */
 	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
 	bool specific;          /* for that architecture alone: sm_90a */

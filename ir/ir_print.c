@@ -351,16 +351,21 @@ static void print_hint(Out *o, const Hint *h)
 	out_puts(o, ")\n");
 }
 
-static void print_parts(Out *o, const Fn *fn)
+static void print_steps(Out *o, const Steps *s)
 {
-	out_puts(o, "parts ");
-	print_name(o, fn->parts->name);
-	out_puts(o, " fit ");
-	print_sym(o, fn->parts_fit);
+	out_puts(o, "steps");
+	for (int i = 0; i < s->fns.n; i++) {
+		out_puts(o, i ? ", " : " ");
+		print_name(o, s->fns.p[i]->name);
+	}
+	out_puts(o, " guard ");
+	print_sym(o, s->guard);
 	out_puts(o, " gain ");
-	print_sym(o, fn->parts_gain);
-	out_puts(o, " clear ");
-	print_name(o, fn->parts_clear->name);
+	print_sym(o, s->gain);
+	if (s->clear) {
+		out_puts(o, " clear ");
+		print_name(o, s->clear->name);
+	}
 	out_puts(o, "\n");
 }
 
@@ -412,7 +417,7 @@ static void print_fn_head(Out *o, const Fn *fn)
 	for (int i = 0; i < fn->hints.n; i++) print_hint(o, &fn->hints.p[i]);
 	if (fn->ordered) out_puts(o, "ordered\n");
 	if (fn->no_contract) out_puts(o, "no_contract\n");
-	if (fn->parts_clear && fn->stage == STAGE_TYPED) print_parts(o, fn);
+	if (fn->steps && fn->steps->listed && fn->stage == STAGE_TYPED) print_steps(o, fn->steps);
 	if (fn->arch) out_printf(o, "arch %d\n", fn->arch);
 	if (fn->specific) out_puts(o, "specific\n");
 	if (fn->persistent) out_puts(o, "persistent\n");

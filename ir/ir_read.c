@@ -195,20 +195,30 @@ static Fn *read_fn_name(Reader *r)
 	return fn;
 }
 
-static void read_parts(Reader *r, Fn *fn)
-{
-	fn->parts = read_fn_name(r);
-	if (!lex_accept_word(&r->l, "fit")) lex_expected(&r->l, "`fit`");
-	fn->parts_fit = rd_sym(r);
-	if (!lex_accept_word(&r->l, "gain")) lex_expected(&r->l, "`gain`");
-	fn->parts_gain = rd_sym(r);
-	if (!lex_accept_word(&r->l, "clear")) lex_expected(&r->l, "`clear`");
-	fn->parts_clear = read_fn_name(r);
-}
-
 static void need_word(Reader *r, const char *word)
 {
 	if (!lex_accept_word(&r->l, word)) lex_expected(&r->l, str_fmt("`%s`", word));
+}
+
+static Fn *read_step(Reader *r)
+{
+	Fn *fn = read_fn_name(r);
+	if (fn) fn->is_step = true;
+	return fn;
+}
+
+static void read_steps(Reader *r, Fn *fn)
+{
+	Steps *s = fn->steps = NEW(A_UNIT, Steps);
+	s->listed = true;
+	do vec_push(A_UNIT, &s->fns, read_step(r));
+	while (lex_accept(&r->l, ','));
+	need_word(r, "guard");
+	s->guard = rd_sym(r);
+	need_word(r, "gain");
+	s->gain = rd_sym(r);
+	s->clears = lex_accept_word(&r->l, "clear");
+	if (s->clears) s->clear = read_step(r);
 }
 
 static void read_rows(Reader *r, Fn *fn)
@@ -263,7 +273,7 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "hint")) vec_push(A_UNIT, &fn->hints, read_hint(r));
 	else if (lex_accept_word(l, "ordered")) fn->ordered = true;
 	else if (lex_accept_word(l, "no_contract")) fn->no_contract = true;
-	else if (lex_accept_word(l, "parts")) read_parts(r, fn);
+	else if (lex_accept_word(l, "steps")) read_steps(r, fn);
 	else if (lex_accept_word(l, "persistent")) fn->persistent = true;
 	else if (lex_accept_word(l, "specific")) fn->specific = true;
 	else if (lex_accept_word(l, "arch")) fn->arch = rd_small(r, "a number");

@@ -389,6 +389,20 @@ static bool chk_args(Check *c, const Fn *fn)
 	return true;
 }
 
+static bool chk_steps(Check *c, const Fn *fn, const Steps *s)
+{
+	const IrParamVec *last = &s->fns.p[s->fns.n - 1]->params;
+	for (int i = 0; i < s->fns.n; i++) {
+		const Fn *step = s->fns.p[i];
+		NEED(step->is_step && !step->steps, "`%s` is a step of another kernel", step->name);
+		NEED(step->params.n > fn->params.n && step->params.n == last->n, "a step takes what its kernel takes, and workspace");
+		NEED(step->dims.n == fn->dims.n, "a step has the dimensions of its kernel");
+	}
+	for (int i = fn->params.n; i < last->n; i++) NEED(last->p[i].is_tensor, "what a step has in workspace is a tensor");
+	NEED(!s->clear || s->clear->params.n == 1, "what clears the workspace takes nothing else");
+	return chk_sym(c, s->guard) && chk_sym(c, s->gain);
+}
+
 static bool chk_fn(Check *c, const Fn *fn)
 {
 	c->fn = fn;
@@ -402,11 +416,7 @@ static bool chk_fn(Check *c, const Fn *fn)
 	unsigned swept = 0;
 	for (int i = 0; i < fn->ngrid; i++) swept |= 1u << (fn->sweep[i] & 31);
 	NEED(!ir_sweeps(fn) || swept == (1u << fn->ngrid) - 1, "the sweep takes each axis of the grid once");
-	if (fn->parts && fn->parts_clear) {
-		NEED(fn->parts->params.n == fn->params.n + 1, "the kernel by parts takes what this one takes, and its workspace");
-		NEED(fn->parts->dims.n == fn->dims.n && fn->parts_clear->params.n == 1, "the kernel by parts has the dimensions of this one");
-		if (!chk_sym(c, fn->parts_fit) || !chk_sym(c, fn->parts_gain)) return false;
-	}
+	if (fn->steps && fn->steps->listed && !chk_steps(c, fn, fn->steps)) return false;
 	int cluster = fn->cluster ? fn->cluster : 1;
 	bool placed = fn->stage == STAGE_PLACED;
 	NEED(!placed || (cluster >= 1 && cluster <= MOST_BLOCKS && !(cluster & (cluster - 1))), "a cluster is at most 16 thread blocks, a power of two");

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "lower/parts.h"
+#include "lower/steps.h"
 #include "lower/placed.h"
 
 const PassRow pass_rows[] = {
@@ -68,28 +68,29 @@ static bool run_form(Module *m, IrStage form, const LowerCx *cx)
 	return ok;
 }
 
-/* Kernels by parts of rows stand in front of those that they serve (pass parts), and first of all the one that clears their workspace. */
-static bool add_parts(Module *m, const LowerCx *cx)
+/* Steps stand in front of the kernel that they serve, and first of all what clears workspace. */
+static bool add_steps(Module *m, const LowerCx *cx)
 {
 	Module more = { .path = m->path }, all = { .path = m->path };
 	Fn *clear = NULL;
 	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = m->fns.p[i];
-		if (!fn->parts || fn->parts_clear) continue;    /* that was read with its kernel by parts */
-		if (!clear) clear = parts_clear_kernel(m, fn->span);
-		fn->parts_clear = clear;
-		vec_push(A_UNIT, &more.fns, fn->parts);
-	}
-	if (!clear) return true;
-	vec_push(A_UNIT, &more.fns, clear);
-	vec_push(A_UNIT, &all.fns, clear);
-	for (int i = 0; i < m->fns.n; i++) {
-		if (m->fns.p[i]->parts_clear == clear) vec_push(A_UNIT, &all.fns, m->fns.p[i]->parts);
+		Steps *s = m->fns.p[i]->steps;
+		bool is_new = s && !s->listed;
+		if (is_new) s->listed = true;
+		if (is_new && s->clears) {
+			if (!clear) vec_push(A_UNIT, &more.fns, clear = steps_clear_kernel(m, m->fns.p[i]->span));
+			s->clear = clear;
+		}
+		for (int k = 0; is_new && k < s->fns.n; k++) {
+			vec_push(A_UNIT, &more.fns, s->fns.p[k]);
+			vec_push(A_UNIT, &all.fns, s->fns.p[k]);
+		}
 		vec_push(A_UNIT, &all.fns, m->fns.p[i]);
 	}
-	m->fns.p = all.fns.p;
-	m->fns.n = all.fns.n;
-	m->fns.cap = all.fns.cap;
+	if (!more.fns.n) return true;
+	m->fns.n = 0;
+	if (clear) vec_push(A_UNIT, &m->fns, clear);
+	for (int i = 0; i < all.fns.n; i++) vec_push(A_UNIT, &m->fns, all.fns.p[i]);
 	return run_form(&more, STAGE_TYPED, cx);
 }
 
@@ -103,7 +104,7 @@ Module *lower_copy(const Module *m)
 bool lower_typed(Module *m, const LowerOptions *o)
 {
 	LowerCx cx = { o, 0, false, false };
-	return run_form(m, STAGE_TYPED, &cx) && add_parts(m, &cx);
+	return run_form(m, STAGE_TYPED, &cx) && add_steps(m, &cx);
 }
 
 int lower_arch(const LowerCx *cx, Fn *fn)

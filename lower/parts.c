@@ -23,6 +23,7 @@
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/placed.h"
+#include "lower/steps.h"
 
 enum {
 	PART_BYTES = 1 << 14,   /* of a part that are read twice, */
@@ -519,15 +520,6 @@ static void need_sums(const Writer *w, const Spot *at, bool *needed)
 	}
 }
 
-static Str unused_name(const Fn *fn, const char *name)
-{
-	for (int i = 0; i < fn->params.n; i++)
-		if (fn->params.p[i].name == str_intern(name)) return unused_name(fn, str_fmt("%s_", name));
-	for (int i = 0; i < fn->dims.n; i++)
-		if (fn->dims.p[i].name == str_intern(name)) return unused_name(fn, str_fmt("%s_", name));
-	return str_intern(name);
-}
-
 static Fn *begin_kernel(Writer *w, Fn *from)
 {
 	Fn *to = NEW(A_UNIT, Fn);
@@ -538,14 +530,12 @@ static Fn *begin_kernel(Writer *w, Fn *from)
 	to->body = ir_block(to, NULL);
 	to->params = (IrParamVec){ 0 };
 	const Sym *size = sym_add(sym_mul(w->parts, sym_const(w->words)), sym_const(w->given));
-	IrParam told = { .name = unused_name(from, "told"), .span = from->span, .is_tensor = true, .mode = PM_INOUT, .elem = EL_U64, .rank = 2,
-		.extent = { w->rows, size }, .stride = { size, sym_const(1) }, .layout = ML_RIGHT };
-	for (int i = 0; i <= from->params.n; i++) {
-		IrParam p = i < from->params.n ? from->params.p[i] : told;
+	for (int i = 0; i < from->params.n; i++) {
+		IrParam p = from->params.p[i];
 		p.val = ir_arg(to->body, p.is_tensor ? type_view(p.elem, p.rank) : type_scalar(p.elem), p.name);
 		vec_push(A_UNIT, &to->params, p);
 	}
-	w->told = to->params.p[from->params.n].val;
+	w->told = steps_workspace(to, "told", EL_U64, 2, (const Sym *[]){ w->rows, size });
 	return to;
 }
 
@@ -679,7 +669,7 @@ static bool hinted(const Fn *fn) { return ir_has_hint(fn, "warps") || ir_has_hin
 static void divide(Fn *fn, const LowerCx *cx)
 {
 	PartsPlan found;
-	if (fn->parts || hinted(fn) || !parts_plan(&found, fn)) return;
+	if (fn->steps || hinted(fn) || !parts_plan(&found, fn)) return;
 	Writer w = { .rows = sym_const(1) };
 	if (!parts_plan(&w.p, relaxed(fn, cx)) || !find_given(&w)) return;
 	int64_t length = (int64_t)1 << w.p.log2, size = 0, bytes = element_bytes(&w, &size);
@@ -703,35 +693,9 @@ static void divide(Fn *fn, const LowerCx *cx)
 	vec_push(A_UNIT, &to->hints, warps_hint(WARPS, fn->span));
 	write_kernel(&w, ahead);
 	ir_number(to);
-	fn->parts = to;
-	fn->parts_fit = sym_cmp(SYM_LE, w.p.extent, sym_const(length));
-	fn->parts_gain = gains(&w, size);
-}
-
-/* A kernel, not a copy of the runtime's: the next one may begin while it ends. */
-Fn *parts_clear_kernel(const Module *m, Span at)
-{
-	enum { CLEARED = 1024 };        /* by a tile block */
-	Str name = str_intern("untold");
-	for (int i = 0; i < m->fns.n; i++)
-		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
-	Fn *fn = ir_fn(name, at);
-	const Sym *n = sym_atom(ATOM_DIM, str_intern("n"), 0), *each = sym_const(CLEARED);
-	IrParam told = { .name = str_intern("told"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
-		.stride = { sym_const(1) }, .layout = ML_RIGHT };
-	told.val = ir_arg(fn->body, type_view(EL_U64, 1), told.name);
-	fn->source_name = name;
-	vec_push(A_UNIT, &fn->params, told);
-	vec_push(A_UNIT, &fn->dims, ((IrDim){ .name = str_intern("n"), .elem = EL_I64, .span = at }));
-	fn->grid[0] = sym_cdiv(n, each);
-	fn->ngrid = 1;
-	Builder b = { fn, fn->body, NULL, at };
-	Val *in[3] = { told.val, block_index(&b), integer(&b, line(EL_U64, CLEARED), 0) };
-	int64_t step = CLEARED;
-	ir_set_ints(ir_op(&b, OP_STORE, 3, in, 0, NULL), AT_STEPS, 1, &step);
-	ir_op(&b, OP_RETURN, 0, NULL, 0, NULL);
-	ir_number(fn);
-	return fn;
+	steps_begin(fn, sym_cmp(SYM_LE, w.p.extent, sym_const(length)), gains(&w, size));
+	fn->steps->clears = true;
+	steps_add(fn, to);
 }
 
 void pass_parts(Module *m, const LowerCx *cx)

@@ -40,5 +40,4 @@ typedef struct PartsPlan {
 
 bool parts_plan(PartsPlan *p, Fn *fn);          /* false: it is no kernel of long rows, or does what parts cannot */
 int parts_sum_of(const PartsPlan *p, const Op *op);     /* its number; -1: none */
-Fn *parts_clear_kernel(const Module *m, Span at);       /* what makes the workspace 0: Fn.parts_clear */
 #endif

@@ -40,7 +40,7 @@ def main():
         else:
             sh(ctilec, "--versions=16", "--target=cuda", "--line=off", one, "-o", cu)
             sh(sys.executable, os.path.join(HERE, "emulate.py"), tool, cu, emu, arch)
-            sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_PARTS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
+            sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_STEPS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
             device = Emulated(emu + ".so")
         calls, bad = compare(Target(c + ".so"), device, entries, told(text, "sizes", SIZES), told(text, "phases", [0]), orders)
     print("%d calls, %d wrong" % (calls, bad))

@@ -620,7 +620,7 @@ class Both:
             self.host, self.device, self.simulator = Target(c + ".so"), Interpreted(cu + ".so"), None
             return
         emulation.rewrite(BUILD, cu, emu, arch)
-        sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_PARTS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
+        sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_STEPS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
         self.host, self.device, self.simulator = Target(c + ".so"), Emulated(emu + ".so"), None
 
     def simulate(self, tmp, arch):

@@ -53,7 +53,7 @@ with tmpdir() as tmp:
     with open(source, "w") as f: f.write(text + MORE)
     r = ctilec("-w", "--stop-after=expand", source, "-o", out)
     check(r.code == 0, "the source does not compile:\n" + r.text)
-    found = {n.split("_")[0] for n in re.findall(r"^\tparts (\w+) fit", read(out), re.M)}
+    found = {n.split("_")[0] for n in re.findall(r"^\tsteps (\w+)_parts guard", read(out), re.M)}
     want = set(YES) | {"inplace"}
     check(found == want, "by parts: %s, expected %s" % (sorted(found), sorted(want)))
     again = os.path.join(tmp, "again.ir")

@@ -1,0 +1,73 @@
+/* Versions in several launches: what the passes that make them share. */
+#include "lower/steps.h"
+
+#include "ir/fold.h"
+
+static bool is_taken(const Fn *fn, Str name)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		if (fn->params.p[i].name == name) return true;
+	for (int i = 0; i < fn->dims.n; i++)
+		if (fn->dims.p[i].name == name) return true;
+	return false;
+}
+
+Val *steps_workspace(Fn *fn, const char *name, Elem e, int rank, const Sym *const *extent)
+{
+	IrParam p = { .name = str_intern(name), .span = fn->span, .is_tensor = true, .mode = PM_INOUT, .elem = e, .rank = rank,
+		.layout = ML_RIGHT };
+	while (is_taken(fn, p.name)) p.name = str_fmt("%s_", p.name);
+	const Sym *stride = sym_const(1);
+	for (int i = rank - 1; i >= 0; i--) {
+		p.extent[i] = extent[i];
+		p.stride[i] = stride;
+		stride = sym_mul(stride, extent[i]);
+	}
+	p.val = ir_arg(fn->body, type_view(e, rank), p.name);
+	vec_push(A_UNIT, &fn->params, p);
+	return p.val;
+}
+
+void steps_begin(Fn *fn, const Sym *guard, const Sym *gain)
+{
+	fn->steps = NEW(A_UNIT, Steps);
+	fn->steps->guard = guard;
+	fn->steps->gain = gain;
+}
+
+void steps_add(Fn *fn, Fn *step)
+{
+	step->steps = NULL;
+	step->is_step = true;
+	vec_push(A_UNIT, &fn->steps->fns, step);
+}
+
+/* A kernel, not a copy of the runtime's: the next one may begin while it ends. */
+Fn *steps_clear_kernel(const Module *m, Span at)
+{
+	enum { CLEARED_LOG2 = 10, CLEARED = 1 << CLEARED_LOG2 };        /* elements of a tile block */
+	Str name = str_intern("untold");
+	for (int i = 0; i < m->fns.n; i++)
+		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
+	Fn *fn = ir_fn(name, at);
+	const Sym *n = sym_atom(ATOM_DIM, str_intern("n"), 0), *each = sym_const(CLEARED);
+	IrParam told = { .name = str_intern("told"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
+		.stride = { sym_const(1) }, .layout = ML_RIGHT };
+	told.val = ir_arg(fn->body, type_view(EL_U64, 1), told.name);
+	fn->source_name = name;
+	fn->is_step = true;
+	vec_push(A_UNIT, &fn->params, told);
+	vec_push(A_UNIT, &fn->dims, ((IrDim){ .name = str_intern("n"), .elem = EL_I64, .span = at }));
+	fn->grid[0] = sym_cdiv(n, each);
+	fn->ngrid = 1;
+	Builder b = { fn, fn->body, NULL, at };
+	uint8_t log2 = CLEARED_LOG2;
+	Val *bid = ir_op1(&b, OP_BID, type_scalar(EL_I32), 0, NULL);
+	ir_set_int(bid->def, AT_AXIS, 0);
+	Val *in[3] = { told.val, bid, ir_const_num(&b, type_tile(EL_U64, 1, &log2), num_zero(EL_U64)) };
+	int64_t step = CLEARED;
+	ir_set_ints(ir_op(&b, OP_STORE, 3, in, 0, NULL), AT_STEPS, 1, &step);
+	ir_op(&b, OP_RETURN, 0, NULL, 0, NULL);
+	ir_number(fn);
+	return fn;
+}

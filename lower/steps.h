@@ -1,0 +1,11 @@
+/* Versions of a kernel in several launches, with workspace (Fn.steps). */
+#ifndef LOWER_STEPS_H
+#define LOWER_STEPS_H
+#include "ir/ir.h"
+
+void steps_begin(Fn *fn, const Sym *guard, const Sym *gain);
+void steps_add(Fn *fn, Fn *step);
+/* A further parameter of a step, under this name or a longer one. All steps of a kernel have the same ones in the same order. */
+Val *steps_workspace(Fn *step, const char *name, Elem e, int rank, const Sym *const *extent);
+Fn *steps_clear_kernel(const Module *m, Span at);
+#endif
