@@ -2,47 +2,11 @@
  * them behind it. */
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "lower/monoid.h"
 #include "lower/slice.h"
 
-static OpCode reduction(OpCode c)       /* of which a scan keeps every step */
-{
-	switch (c) {
-	case OP_CUMSUM: return OP_SUM;
-	case OP_CUMPROD: return OP_PROD;
-	case OP_CUMMAX: return OP_REDUCE_MAX;
-	case OP_CUMMIN: return OP_REDUCE_MIN;
-	default: return c;
-	}
-}
-
-static OpCode combining(OpCode c)
-{
-	switch (reduction(c)) {
-	case OP_SUM: return OP_ADD;
-	case OP_PROD: return OP_MUL;
-	case OP_REDUCE_MAX: return OP_MAX;
-	case OP_REDUCE_MIN: return OP_MIN;
-	case OP_REDUCE_AND: return OP_AND;
-	case OP_REDUCE_OR: return OP_OR;
-	case OP_REDUCE_XOR: return OP_XOR;
-	default: bug("`%s` has no partial results", op_rows[c].name);
-	}
-}
-
 /* What changes no element, its sign and its being a NaN included. */
-Num slice_identity(const Op *op)
-{
-	Elem e = ir_in(op, 0)->type->elem;
-	bool is_float = elem_is_any_float(e), wins = ir_int(op, AT_NAN, 0) != 0;
-	switch (reduction(op->code)) {
-	case OP_SUM: return is_float ? num_float(-0.0) : num_zero(e);
-	case OP_PROD: return num_one(e);
-	case OP_REDUCE_MAX: case OP_MAX_ELEMENT: return is_float ? num_float(wins ? -1.0 / 0.0 : 0.0 / 0.0) : num_least(e);
-	case OP_REDUCE_MIN: case OP_MIN_ELEMENT: return is_float ? num_float(wins ? 1.0 / 0.0 : 0.0 / 0.0) : num_greatest(e);
-	case OP_REDUCE_AND: return num_wrap(e, ~(uint64_t)0);
-	default: return num_zero(e);
-	}
-}
+Num slice_identity(const Op *op) { return monoid_identity(op->code, ir_in(op, 0)->type->elem, ir_int(op, AT_NAN, 0) != 0); }
 
 static const Type *with_extent(const Type *t, int axis, int log2)
 {
@@ -106,7 +70,7 @@ static Val *folded(Builder *b, OpCode code, const Op *like, Val *x, int axis)
 static Val *combined(Builder *b, const Op *op, Val *x, Val *y)
 {
 	static const AttrKey modes[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN };
-	Val *r = ir_binary(b, combining(op->code), x->type, x, y);
+	Val *r = ir_binary(b, monoid_combine(op->code), x->type, x, y);
 	for (int k = 0; k < 3; k++)
 		if (ir_int(op, modes[k], 0)) ir_set_int(r->def, modes[k], ir_int(op, modes[k], 0));
 	return r;

@@ -44,6 +44,7 @@ ctilec_test(emulated/indexed "values;emulated" cuda/emulated.py indexed)
 ctilec_test(emulated/rare "values;emulated" cuda/emulated.py rare)
 ctilec_test(emulated/whole "values;emulated" cuda/emulated.py whole)
 ctilec_test(emulated/parts "values;emulated" cuda/emulated.py parts)
+ctilec_test(emulated/split "values;emulated" cuda/emulated.py split)
 ctilec_test(emulated/orders "values;emulated" cuda/emulated.py orders)
 # kernels drawn at random: rows, planes and loops, for which `fired` says what passes they are for; all operations. More: --count N --seed S
 ctilec_test(emulated/drawn "values;emulated" cuda/drawn.py test --count 40 --seed 24)
