@@ -25,7 +25,7 @@ kernel each(x: tensor<f32, [m, n]>, y: inout tensor<f32, [m, n]>) grid [cdiv(n, 
 }
 """
 # tensors whose loads do
-WANT = {"copied": ["x"], "weighed": ["x"], "said": [], "summed": [], "columns": ["w"], "each": ["x", "y"]}
+WANT = {"copied": ["x"], "weighed": ["x"], "said": [], "summed": [], "columns": ["w"], "columns_share": [], "columns_rest": ["w"], "each": ["x", "y"]}
 
 with tmpdir() as tmp:
     source, out = os.path.join(tmp, "k.tile"), os.path.join(tmp, "k.ir")
