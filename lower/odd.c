@@ -24,8 +24,7 @@ static bool moves(const Op *op)
 	unsigned f = op_rows[op->code].flags;
 	switch (op->code) {
 	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
-	case OP_LOAD: case OP_STORE: case OP_RETURN: return true;
-	case OP_GATHER: return !type_is_tile(op->out[0]->type);
+	case OP_LOAD: case OP_STORE: case OP_RETURN: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
 	case OP_LITERAL: return op->nin == 0;
 	default: return op_is_reduce(op) || ((f & OPF_ELEMWISE) && (f & OPF_PURE));
 	}
@@ -46,6 +45,8 @@ static void look_at(void *ctx, Op *op)
 static void find_pieces(void *ctx, Op *op)
 {
 	const Val *v = ir_accessed(op);
+	bool single = op->code == OP_GATHER || op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW;
+	if (single) *(bool *)ctx |= elements_plan(op, op->nout ? op->out[0] : ir_in(op, op->nin - 1)).vec > 0;
 	*(bool *)ctx |= op->code == OP_LOADS || (v && access_plan(op, v, false).vec > 0);
 }
 

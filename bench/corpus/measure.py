@@ -2,7 +2,7 @@
 """The corpus beside torch and torch.compile. README.md has the method.
 
   measure.py build CTILEC DIR [--nvcc PATH]                       compile the sources beside this file into DIR; no GPU needed
-  measure.py run DIR --seed S [--points N] [--only REGEX] [--rounds R] [--part I/N] [--json FILE]
+  measure.py run DIR --seed S [--points N] [--only REGEX] [--rounds R] [--part I/N] [--no-peers] [--json FILE]
 
 run needs torch and a GPU of sm_90a. Exit status 1 where a value is wrong or a case did not run."""
 import argparse
@@ -67,7 +67,7 @@ class Tensor:
 class Runner:
     def __init__(self, o):
         self.m = arrays.Torch()
-        self.torch, self.folder, self.rounds, self.libs = self.m.torch, o.dir, o.rounds, {}
+        self.torch, self.folder, self.rounds, self.peers, self.libs = self.m.torch, o.dir, o.rounds, not o.no_peers, {}
         self.shuffle = random.Random(o.seed)
         self.source = self.torch.randint(0, 255, (COPIED,), device="cuda", dtype=self.torch.uint8)
         self.copied = self.torch.empty_like(self.source)
@@ -135,7 +135,7 @@ class Runner:
             if calls[0]:
                 found[name] = calls, lambda call: (call(), [t.data for t in sets[0] if t.spec in case.writes])[1]
         compiled = self.torch.compile(case.peer, mode="max-autotune-no-cudagraphs", dynamic=False)
-        for name, fn in (("torch", case.peer), ("torch.compile", compiled)):
+        for name, fn in (("torch", case.peer), ("torch.compile", compiled)) if self.peers else ():
             given = [[t.data for t in s if t.first is not None] for s in sets]
             found[name] = [lambda g=g, fn=fn: fn(*g, *numbers) for g in given], lambda call: call()
         return found
@@ -230,6 +230,7 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--part", default="1/1", help="I/N: every N-th case from the I-th")
+    p.add_argument("--no-peers", action="store_true", help="ours and the copy alone: what a change does to a case that was measured before")
     p.add_argument("--json")
     o = p.parse_args()
     if len(o.paths) != (2 if o.step == "build" else 1): p.error("build CTILEC DIR or run DIR")

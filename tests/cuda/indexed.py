@@ -14,9 +14,11 @@ with tmpdir() as tmp:
     out = os.path.join(tmp, "indexed.cu")
     r = ctilec("-w", "--line=off", "--arch=sm_90a", os.path.join(ROOT, "tests", "cuda", "indexed.tile"), "-o", out)
     check(r.code == 0, "the source does not compile:\n" + r.text)
-    bodies = re.findall(r"^(\w+?)_sm90a(?:_aligned)?\(.*?\)\n\{\n(.*?)^\}", read(out), re.M | re.S)
-    check({name for name, _ in bodies} == set(WANT), "kernels: %s" % sorted({name for name, _ in bodies}))
-    for name, body in bodies:
+    bodies = {}
+    for name, aligned, body in re.findall(r"^(\w+?)_sm90a(_aligned)?\(.*?\)\n\{\n(.*?)^\}", read(out), re.M | re.S):
+        if aligned or name not in bodies: bodies[name] = body          # the other version is for tensors of odd rows
+    check(set(bodies) == set(WANT), "kernels: %s" % sorted(bodies))
+    for name, body in bodies.items():
         # what stands behind the comment that names the access, until the next one
         own = re.findall(r"// [^\n]*?(?:gather|scatter|atomic_rmw)\([^\n]*\n(.*?)(?=^\t// |\Z)", body, re.M | re.S)
         found = collections.Counter(re.findall(r"\bct_((?:ld|st|red|atomic)\w*)\(", "".join(own)))
