@@ -58,15 +58,6 @@ static void block_index(Tg *g)
 	}
 }
 
-static void find_aligned(Tg *g)
-{
-	for (int i = 0; i < g->fn->params.n; i++) {
-		const IrParam *p = &g->fn->params.p[i];
-		if (p->is_tensor && g->uses[g->fn->body->args.p[i]->id]) tl_align(&g->aligned, p);
-	}
-	tl_aligned_end(&g->aligned);
-}
-
 static void bind_params(Tg *g)
 {
 	for (int i = 0; i < g->fn->params.n; i++) {
@@ -83,7 +74,6 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 	ArenaMark mark = arena_mark(A_TMP);     /* what is known while the body is printed */
 	Out *body = out_new();
 	tl_refuse_missing(fn, opt);
-	tl_find_begins(fn);
 	Tg g = { .o = body, .fn = fn, .opt = opt, .tables = out_new(), .ntable = ntable };
 	tl_control_init(&g);
 	g.given = NEW_ARRAY(A_TMP, Str, fn->nval + 1);
@@ -93,7 +83,10 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 	g.uses = ir_use_counts(fn, A_TMP);
 	g.rounded = tl_rounded(fn);
 	g.factor = tl_factors(fn);
-	find_aligned(&g);
+	tl_find_begins(&g, fn);
+	tl_find_aligned(&g);
+	tl_find_aligned_begins(&g, fn);
+	tl_aligned_end(&g.aligned);
 	out_in(body);
 	block_index(&g);
 	bind_params(&g);

@@ -31,12 +31,16 @@ static const TKernel *find_kernel(const Fn *fn)
 	return k;
 }
 
+/* Where a size of the guard overflows, the version for any call is taken. */
 static void print_aligned(Out *o, const TKernel *k, const char *name)
 {
+	Out *guard = out_new();
 	for (int i = 0; i < k->aligned.n; i++) {
-		out_puts(o, i ? "\n\t&& " : "if (");
-		host_value(o, k->aligned.p[i]);
+		if (i) out_puts(guard, "\n\t&& ");
+		host_value(guard, k->aligned.p[i]);
 	}
+	out_printf(o, "if (%s%s", guard->p, strstr(guard->p, "&ct_bad") ? "\n\t&& !ct_bad" : "");
+	out_free(guard);
 	out_printf(o, ")\n\treturn ct_launch(\"%s\", (const void *)ct_kernels::%s<true>, ct_blocks, ct_args, stream);\n", name, tl_kernel_name(k->fn));
 }
 

@@ -23,6 +23,7 @@
 #include "emit/names.h"
 #include "emit/regions.h"
 #include "emit/snippet.h"
+#include "ir/valsym.h"
 
 typedef struct TView {          /* texts; all integers are long long expressions without side effects */
 	Str ptr, off;           /* typed pointer; element offset of element 0 */
@@ -35,12 +36,16 @@ typedef struct TView {          /* texts; all integers are long long expressions
 
 typedef struct TVal { Str text; TView *view; } TVal;   /* text: a name, or a literal */
 
-/* What the version for aligned tensors may assume of a call. */
-typedef struct TUnit { const Sym *s; int n; } TUnit;   /* s is a multiple of n */
+/* What a span promises in the version for aligned tensors. */
+typedef struct TSpan {
+	const Val *view;
+	int align;              /* bytes that divide its address */
+	int ext[TENSOR_RANK], str[TENSOR_RANK];         /* powers of two that divide its extents and strides */
+	bool narrow;            /* offsets of its elements fit 32 bits */
+} TSpan;
 typedef struct TAligned {
 	VEC(const Sym *) guard; /* all hold; none: there is no such version */
-	VEC(TUnit) units;
-	VEC(const IrParam *) tensors;
+	VEC(TSpan) spans;
 } TAligned;
 
 typedef struct TAlias { const Type *type; Str name; } TAlias;
@@ -52,6 +57,7 @@ typedef struct Tg {
 	TVal *val;              /* by Val id */
 	int *uses;              /* by Val id */
 	bool *rounded;          /* by Val id: a product that must be rounded before it is added to (ops.c) */
+	bool *spanned;          /* by Val id: a view that some access takes as a partition_view or a strided_view */
 	bool *factor;           /* by Val id: a loaded tile that a product takes (hints.c) */
 	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
@@ -103,7 +109,9 @@ Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op);   /* op: with its m
 Str tl_modes(const Tg *g, const Op *op);        /* ", ct::round_toward_zero_t{}", or "" */
 
 /* view.c */
-void tl_find_begins(Fn *fn);                    /* which accesses are proved to begin inside: before anything is printed */
+/* Which accesses are proved to begin inside, and which views have spans; then what the version for aligned tensors proves. */
+void tl_find_begins(Tg *g, Fn *fn);
+void tl_find_aligned_begins(Tg *g, Fn *fn);
 void tl_view_param(Tg *g, const IrParam *p, const Val *v);
 void tl_view(Tg *g, const Op *op);
 void tl_load(Tg *g, const Op *op);
@@ -111,11 +119,12 @@ void tl_store(Tg *g, const Op *op);
 TView *tl_view_of(Tg *g, const Val *v);
 Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; literals as they are */
 
-/* aligned.c: before anything is printed, tl_align for each tensor that is used, then tl_aligned_end */
-void tl_align(TAligned *a, const IrParam *p);
-void tl_aligned_end(TAligned *a);               /* completes the guard; where no call can keep it, nothing is left */
-bool tl_is_aligned(const TAligned *a, const IrParam *p);
-Str tl_size(const TAligned *a, const Sym *s, Str text); /* an extent or a stride for a tensor_span */
+/* aligned.c: before anything is printed, behind tl_find_begins. The guard is complete only behind tl_aligned_end. */
+void tl_find_aligned(Tg *g);
+void tl_need_some(TAligned *a, ValSyms *b, const Val *view, int axis);         /* asks for an extent that is not 0, where the launcher knows it */
+void tl_aligned_end(TAligned *a);               /* where no call can keep the guard, nothing is left */
+const Sym *tl_aligned_guard(const TAligned *a);
+const TSpan *tl_aligned_span(const TAligned *a, const Val *view);      /* NULL: it promises nothing */
 
 /* access.c */
 /* The places of a box of a view as a tile of pointers, and which of them lie inside; mask_only: nothing but that. */

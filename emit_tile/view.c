@@ -8,41 +8,103 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "emit/optext.h"
 #include "emit_tile/tile.h"
 #include "ir/fold.h"
 #include "ir/valsym.h"
 
 /* ---- what is proved of an access ---- */
-/* Bit 2a: along axis a it begins at element 0 or later; bit 2a + 1: and before the extent's end. */
-typedef struct Begin { const Op *op; unsigned bits; } Begin;
+/* Bit 2a: along axis a it begins at element 0 or later; bit 2a + 1: and before the extent's end. aligned: where tensors are. */
+typedef struct Begin { const Op *op; unsigned bits, aligned; } Begin;
 static VEC(Begin) begins;
 static int next_begin;
+static Tg *begins_of;
 
-static void note_begin(ValSyms *b, Op *op)
+static unsigned begin_bits(ValSyms *b, const Op *op)
 {
-	Begin r = { op, 0 };
+	unsigned bits = 0;
 	const Val *view = ir_in(op, 0);
 	for (int i = 0; i < view->type->rank; i++) {
 		const Sym *at = valsym_access(b, op, i), *ext = valsym_extent(b, view, i);
-		if (facts_le(b->facts, sym_const(0), at)) r.bits |= 1u << 2 * i;
-		if (ext && facts_lt(b->facts, at, ext)) r.bits |= 2u << 2 * i;
+		if (facts_le(b->facts, sym_const(0), at)) bits |= 1u << 2 * i;
+		if (ext && facts_lt(b->facts, at, ext)) bits |= 2u << 2 * i;
 	}
-	vec_push(A_TMP, &begins, r);
+	return bits;
 }
 
-void tl_find_begins(Fn *fn)
+static const Type *accessed_type(const Op *op) { return op->nout ? op->out[0]->type : ir_in(op, op->nin - 1)->type; }
+
+static int64_t step_of(const Op *op, int axis)
+{
+	const IrAttr *steps = ir_attr(op, AT_STEPS);
+	return steps ? steps->u.ints.p[axis] : 1;
+}
+
+static int64_t offset_of(const Op *op, int axis)
+{
+	const IrAttr *offs = ir_attr(op, AT_OFFSETS);
+	return offs ? offs->u.ints.p[axis] : 0;
+}
+
+static bool is_partition(const Op *op)
+{
+	const Type *t = accessed_type(op);
+	for (int i = 0; i < t->rank; i++)
+		if (step_of(op, i) != type_extent(t, i)) return false;
+	return true;
+}
+
+/* Can a partition_view or a strided_view say it? */
+static bool is_by_view(const Tg *g, const Op *op, unsigned bits)
+{
+	const Type *t = accessed_type(op);
+	for (int i = 0; i < t->rank; i++)
+		if (offset_of(op, i) != 0 || (step_of(op, i) < type_extent(t, i) && !(bits >> 2 * i & 1))) return false;
+	return is_partition(op) || tl_offers(g, TILE_STRIDED_VIEW);
+}
+
+static void note_begin(ValSyms *b, Op *op)
+{
+	Begin r = { op, begin_bits(b, op), 0 };
+	vec_push(A_TMP, &begins, r);
+	if (!op_is_dead(op, begins_of->uses) && is_by_view(begins_of, op, r.bits)) begins_of->spanned[ir_in(op, 0)->id] = true;
+}
+
+void tl_find_begins(Tg *g, Fn *fn)
 {
 	begins.n = begins.cap = next_begin = 0;
 	begins.p = NULL;
+	begins_of = g;
+	g->spanned = NEW_ARRAY(A_TMP, bool, fn->nval + 1);
 	valsyms_accesses(fn, note_begin);
 }
 
-/* Accesses are printed in the order in which they were visited. */
-static unsigned begin_of(const Op *op)
+/* Accesses are asked for in the order in which they were visited. */
+static Begin *begin_of(const Op *op)
 {
 	for (int tried = 0; tried < begins.n; tried++, next_begin++)
-		if (begins.p[next_begin % begins.n].op == op) return begins.p[next_begin % begins.n].bits;
-	return 0;
+		if (begins.p[next_begin % begins.n].op == op) return &begins.p[next_begin % begins.n];
+	bug("an access that was not visited");
+}
+
+/* A tile at place 0 begins inside of all but empty tensors. */
+static void need_some(ValSyms *b, Op *op)
+{
+	const Val *view = ir_in(op, 0);
+	int64_t at;
+	unsigned bits = begin_of(op)->bits;
+	if (!tl_aligned_span(&begins_of->aligned, view)) return;
+	for (int i = 0; i < view->type->rank; i++)
+		if (!(bits >> 2 * i & 2) && sym_is_const(valsym_access(b, op, i), &at) && at == 0) tl_need_some(&begins_of->aligned, b, view, i);
+}
+
+static void note_aligned(ValSyms *b, Op *op) { begin_of(op)->aligned = begin_bits(b, op); }
+
+void tl_find_aligned_begins(Tg *g, Fn *fn)
+{
+	if (!g->aligned.guard.n) return;
+	valsyms_accesses(fn, need_some);
+	valsyms_accesses_where(fn, tl_aligned_guard(&g->aligned), note_aligned);
 }
 
 /* ---- views ---- */
@@ -91,34 +153,31 @@ static bool has_span(const TView *w)
 	return plain;
 }
 
-/* ptr, ext, str: as the span takes them; index: the type of its offsets. */
-static void put_span(Tg *g, TView *w, Str name, Str ptr, const Str *ext, const Str *str, const char *index)
+/* An extent or a stride for a span. */
+static Str promised(const TSpan *a, Str text, int multiple)
 {
+	if (is_literal(text)) return text;
+	return str_fmt("ct_size<ct_aligned, %d%s>(%s)", multiple, a->narrow ? "" : ", long long", text);
+}
+
+/* a: what it promises, or NULL */
+static void declare_span(Tg *g, TView *w, Str name, const TSpan *a)
+{
+	Str ext[TENSOR_RANK], str[TENSOR_RANK], ptr = is_value(w->off, "0") ? w->ptr : str_fmt("%s + %s", w->ptr, w->off);
 	bool strides = tl_offers(g, TILE_STRIDES);
-	w->span = names_new(&g->names, name);
-	w->index = index;
-	out_printf(g->o, "const auto %s = ct::tensor_span(%s, ct::layout_strided_mapping(", w->span, ptr);
-	put_numbers(g->o, ext, w->rank, "extents", index, "ct::dynamic_extent");
-	out_puts(g->o, ", ");
-	put_numbers(g->o, str, w->rank, strides ? "strides" : "extents", index, strides ? "ct::dynamic_stride" : "ct::dynamic_extent");
-	out_puts(g->o, "));\n");
-}
-
-static void declare_span(Tg *g, TView *w, Str name)
-{
-	if (!has_span(w)) return;
-	put_span(g, w, name, is_value(w->off, "0") ? w->ptr : str_fmt("%s + %s", w->ptr, w->off), w->ext, w->str, "long long");
-}
-
-static void declare_aligned_span(Tg *g, TView *w, Str name, const IrParam *p)
-{
-	Str ext[TENSOR_RANK], str[TENSOR_RANK];
 	if (!has_span(w)) return;
 	for (int i = 0; i < w->rank; i++) {
-		ext[i] = is_literal(w->ext[i]) ? w->ext[i] : tl_size(&g->aligned, p->extent[i], w->ext[i]);
-		str[i] = is_literal(w->str[i]) ? w->str[i] : tl_size(&g->aligned, p->stride[i], w->str[i]);
+		ext[i] = a ? promised(a, w->ext[i], a->ext[i]) : w->ext[i];
+		str[i] = a ? promised(a, w->str[i], a->str[i]) : w->str[i];
 	}
-	put_span(g, w, name, str_fmt("ct_base<ct_aligned>(%s)", w->ptr), ext, str, "ct_index<ct_aligned>");
+	w->span = names_new(&g->names, name);
+	w->index = a && a->narrow ? "ct_index<ct_aligned>" : "long long";
+	out_printf(g->o, a ? "const auto %s = ct::tensor_span(ct_base<ct_aligned>(%s), ct::layout_strided_mapping("
+		: "const auto %s = ct::tensor_span(%s, ct::layout_strided_mapping(", w->span, ptr);
+	put_numbers(g->o, ext, w->rank, "extents", w->index, "ct::dynamic_extent");
+	out_puts(g->o, ", ");
+	put_numbers(g->o, str, w->rank, strides ? "strides" : "extents", w->index, strides ? "ct::dynamic_stride" : "ct::dynamic_extent");
+	out_puts(g->o, "));\n");
 }
 
 static Str span_name(const Val *v)
@@ -139,9 +198,7 @@ void tl_view_param(Tg *g, const IrParam *p, const Val *v)
 		w->str[i] = tl_launch(g, p->stride[i]);
 	}
 	g->val[v->id] = (TVal){ w->ptr, w };
-	if (!g->uses[v->id]) return;
-	if (tl_is_aligned(&g->aligned, p)) declare_aligned_span(g, w, span_name(v), p);
-	else declare_span(g, w, span_name(v));
+	if (g->spanned[v->id]) declare_span(g, w, span_name(v), tl_aligned_span(&g->aligned, v));
 }
 
 void tl_view(Tg *g, const Op *op)
@@ -164,7 +221,7 @@ void tl_view(Tg *g, const Op *op)
 	for (int i = 0; i < w->rank; i++) w->ext[i] = tl_wide(g, "ext", tl_text(g, ir_in(op, 2 + i)));
 	for (int i = 0; i < w->rank; i++) w->str[i] = tl_wide(g, "str", tl_text(g, ir_in(op, 2 + w->rank + i)));
 	g->val[out->id] = (TVal){ w->ptr, w };
-	declare_span(g, w, span_name(out));
+	if (g->spanned[out->id]) declare_span(g, w, span_name(out), tl_aligned_span(&g->aligned, out));
 }
 
 /* ---- accesses ---- */
@@ -182,29 +239,43 @@ typedef struct TAccess {
 	bool whole;                     /* nothing is masked */
 } TAccess;
 
+/* "a && b" in parentheses where it is more than one test. */
+static Str conjunction(const Out *o, int n) { return str_fmt(n > 1 ? "(%s)" : "%s", o->p); }
+
+/* The test whether it begins inside, as far as that is not known; NULL: it is. What the aligned version knows is not asked there. */
+static Str guard_of(const Tg *g, const TAccess *a, const Begin *b)
+{
+	Out *test[2] = { out_new(), out_new() };
+	int n[2] = { 0, 0 };
+	for (int i = 0; i < a->t->rank; i++) {
+		if ((b->bits >> 2 * i & 3) == 3 || a->sure[i]) continue;
+		int k = g->aligned.guard.n && (b->aligned >> 2 * i & 3) == 3;
+		out_printf(test[k], "%sct_begins_inside(%s, %lld, %s)", n[k]++ ? " && " : "", tl_text(g, ir_in(a->op, 1 + i)), (long long)a->step[i], a->w->ext[i]);
+	}
+	Str always = n[0] ? str_intern(test[0]->p) : NULL, r = always;
+	if (n[1]) r = str_fmt("ct_aligned || %s", conjunction(test[1], n[1]));
+	if (n[0] && n[1]) r = str_fmt("%s && (%s)", always, r);
+	out_free(test[0]);
+	out_free(test[1]);
+	return r;
+}
+
 static TAccess access_of(Tg *g, const Op *op, const Type *t)
 {
-	const IrAttr *steps = ir_attr(op, AT_STEPS), *offs = ir_attr(op, AT_OFFSETS), *inside = ir_attr(op, AT_INSIDE);
-	TAccess a = { .op = op, .w = tl_view_of(g, ir_in(op, 0)), .t = t, .partition = true, .whole = true };
-	unsigned bits = begin_of(op);
-	Out *index = out_new(), *guard = out_new();
-	a.by_view = a.w->span != NULL;
+	const IrAttr *inside = ir_attr(op, AT_INSIDE);
+	TAccess a = { .op = op, .w = tl_view_of(g, ir_in(op, 0)), .t = t, .partition = is_partition(op), .whole = true };
+	const Begin *b = begin_of(op);
+	Out *index = out_new();
 	for (int i = 0; i < t->rank; i++) {
-		Str at = tl_text(g, ir_in(op, 1 + i));
-		a.step[i] = steps ? steps->u.ints.p[i] : 1;
-		a.offset[i] = offs ? offs->u.ints.p[i] : 0;
+		a.step[i] = step_of(op, i);
+		a.offset[i] = offset_of(op, i);
 		a.sure[i] = inside && inside->u.ints.p[i] == INSIDE_WHOLE;
 		a.whole &= a.sure[i];
-		a.partition &= a.step[i] == type_extent(t, i);
-		a.by_view &= a.offset[i] == 0 && (a.step[i] >= type_extent(t, i) || bits >> 2 * i & 1);
-		out_printf(index, ", %s", at);
-		if ((bits >> 2 * i & 3) != 3 && !a.sure[i])
-			out_printf(guard, "%sct_begins_inside(%s, %lld, %s)", guard->n ? " && " : "", at, (long long)a.step[i], a.w->ext[i]);
+		out_printf(index, ", %s", tl_text(g, ir_in(op, 1 + i)));
 	}
-	a.by_view &= a.partition || tl_offers(g, TILE_STRIDED_VIEW);
-	a.guard = guard->n ? str_intern(guard->p) : NULL;
+	a.by_view = a.w->span && is_by_view(g, op, b->bits);
+	a.guard = guard_of(g, &a, b);
 	a.index = out_take(index);
-	out_free(guard);
 	if (!a.by_view) return a;
 	Out *o = out_new();
 	out_printf(o, "ct::%s(%s, %s{}", a.partition ? "partition_view" : "strided_view", a.w->span, tl_shape(t));

@@ -214,9 +214,12 @@ static void walk_accesses(ValSyms *b, const IrBlock *block, void (*visit)(ValSym
 	}
 }
 
-void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op))
+void valsyms_accesses_where(Fn *fn, const Sym *guard, void (*visit)(ValSyms *b, Op *op))
 {
 	ir_number(fn);
 	ValSyms b = valsyms_new(fn);
+	facts_assume(b.facts, guard);
 	walk_accesses(&b, fn->body, visit);
 }
+
+void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op)) { valsyms_accesses_where(fn, sym_const(1), visit); }

@@ -26,4 +26,5 @@ ValSpot valsyms_enter(ValSyms *b, const Op *op, int region, bool conditions, boo
 void valsyms_leave(ValSyms *b, ValSpot s);
 /* visit for each load and store of fn, with what is known there but for the conditions of ifs. Numbers fn. */
 void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op));
+void valsyms_accesses_where(Fn *fn, const Sym *guard, void (*visit)(ValSyms *b, Op *op));      /* in launches of which guard holds */
 #endif

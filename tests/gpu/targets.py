@@ -4,7 +4,9 @@ drawn at random (cuda/drawn.py, cuda/mixed.py).
 
   targets.py prepare CTILEC FOLDER [--random N] [--seed S] [--only REGEX] [--jobs N]   emits all texts; compiles those of cuda-tile with the
                         nvcc that has Tile C++, for sm_90. No GPU. What nvcc does not compile within its limit is named in FOLDER/refused.json.
-  targets.py run FOLDER [--json FILE] [--seconds N] [--targets c,cuda,cuda-tile] [--only REGEX] [--jobs N]
+  targets.py prepare ... --machine-code there   leaves the step from Tile IR to machine code, the longest by far, to `run`, which has more
+                        cores: that part of NVIDIA's compiler travels in FOLDER/tools
+  targets.py run FOLDER [--json FILE] [--seconds N] [--targets c,cuda,cuda-tile] [--only REGEX] [--first REGEX] [--jobs N]
 
 `run` compiles the texts of c and cuda where they lie and calls everything. A group of programs has a process for each target: it says
 before each case what it begins, so that a case that hangs or crashes is known and the next process begins behind it. A suite's values
@@ -37,8 +39,9 @@ LONGEST = 60            # seconds that nvcc may take for the tile kernels of one
 MEMORY = 6 << 20        # ... and KiB of memory
 A_CASE = 60             # seconds that a case may take, and the end of a process
 ON_GPU = 6              # processes at a time: each makes a context, and more of them wait for each other
+AS_FOUND = 15           # seconds between two writings of the results
 RESTARTS = 6            # of the process of a group, each behind a case that did not end well
-BATCH = 24              # drawn kernels in a file
+BATCH = 16              # drawn kernels in a file
 SMALL = 70000           # bytes of CUDA of a drawn kernel at most
 TILE = 8192             # elements of a tile of it at most
 
@@ -83,6 +86,34 @@ def tile_library(nvcc, text, limit=LONGEST):
     return said
 
 
+# What stands for the machine code in an object file that has none yet.
+LATER = """#ifndef __SKIP_INTERNAL_FATBINARY_HEADERS
+#include "fatbinary_section.h"
+#endif
+extern "C" { extern const unsigned long long ct_machine_code[] __attribute__((visibility("hidden"))); }
+static const __fatBinC_Wrapper_t __fatDeviceTextAlt __attribute__((aligned(8), section(".nvFatBinSegmentAlt"))) = { 0x466243b1, 1, ct_machine_code, 0 };
+"""
+
+
+def front_end(nvcc, text, limit=LONGEST):
+    """Beside the text: its Tile IR (.tilebc) and its host part (.o). '' or what is wrong. The steps are nvcc's own, up to the one that makes machine code."""
+    with tempfile.TemporaryDirectory() as d:
+        stem, name = text[:-3], os.path.basename(text)[:-3]
+        steps = subprocess.run([nvcc, "--enable-tile", "-std=c++20", "-arch=sm_90", "-w", "-O0", "-Xcompiler", "-fPIC", "-c", "-o", stem + ".o", text, "--dryrun", "--keep",
+                                "--keep-dir", d], capture_output=True, text=True).stderr
+        later = os.path.join(d, name + ".tile.fatbin.c")
+        lines = [l[3:] for l in steps.splitlines() if l.startswith("#$ ")]
+        lines = ["export " + l if re.match(r"(PATH|CICC_PATH|\w+_ROOT)=", l) else l for l in lines
+                 if not (l.startswith(("tileiras", "rm ")) or later in l or re.match(r"(?!PATH|CICC_PATH|\w+_ROOT)\w+=", l))]
+        with open(later, "w") as f: f.write(LATER)
+        try: p = subprocess.run(["bash", "-ec", "\n".join(lines)], capture_output=True, text=True, timeout=limit, env=dict(os.environ, TMPDIR=d))
+        except subprocess.TimeoutExpired: return "nvcc takes more than %d seconds" % limit
+        if p.returncode: return (p.stderr.strip() or "status %d" % p.returncode)[:300]
+        shutil.copy(os.path.join(d, name + ".tilebc"), stem + ".tilebc")
+    subprocess.run(["strip", "--strip-unneeded", stem + ".o"])
+    return ""
+
+
 def prepare_suite(o, nvcc, name, parts):
     python = sys.executable
     at = os.path.join(HERE, "..", "values", name + ".py")
@@ -93,7 +124,7 @@ def prepare_suite(o, nvcc, name, parts):
     lost = {"%s/%s" % (name, case): "the compiler refuses it" for case in re.findall(r"^refused: (\S+)", r.stdout, re.M)}
     folder = os.path.join(o.folder, "texts", "cuda-tile")
     for f in sorted(f for f in os.listdir(folder) if f.split(".")[0].split("-")[0] == name and f.endswith(".cu")):
-        said = tile_library(nvcc, os.path.join(folder, f), 4 * LONGEST)
+        said = (front_end if o.later else tile_library)(nvcc, os.path.join(folder, f), 4 * LONGEST)
         if said: lost["%s (a whole part)" % f] = said
     return lost
 
@@ -122,9 +153,14 @@ def prepare_main(o, nvcc, name, main, tile):
     inc = ["-I", d, "-I", os.path.join(ROOT, "samples", "common"), "-I", os.path.join(os.path.dirname(os.path.dirname(nvcc)), "include")]
     for source, out in ((os.path.join(d, "main.c"), "m.o"), (os.path.join(ROOT, "samples", "common", "device_cuda.c"), "d.o")):
         subprocess.run(["gcc", "-std=c11", "-O2", "-w", *inc, "-c", source, "-o", os.path.join(d, out)], check=True)
-    said = tile_command(nvcc, 2 * LONGEST, "-o", os.path.join(d, "run"), os.path.join(d, name + ".cu"), os.path.join(d, "m.o"), os.path.join(d, "d.o"), "-lm")
+    if o.later:
+        said = front_end(nvcc, os.path.join(d, name + ".cu"), 2 * LONGEST)
+        if not said:
+            subprocess.run(["ld", "-r", "-o", os.path.join(d, "run.o"), *[os.path.join(d, f) for f in (name + ".o", "m.o", "d.o")]], check=True)
+            os.rename(os.path.join(d, name + ".tilebc"), os.path.join(d, "run.tilebc"))
+    else: said = tile_command(nvcc, 2 * LONGEST, "-o", os.path.join(d, "run"), os.path.join(d, name + ".cu"), os.path.join(d, "m.o"), os.path.join(d, "d.o"), "-lm")
     for f in os.listdir(d):
-        if f != "run": os.remove(os.path.join(d, f))
+        if f.split(".")[0] != "run": os.remove(os.path.join(d, f))
     return {"mains/" + name: said} if said else {}
 
 
@@ -173,20 +209,21 @@ def prepare_drawn(o, nvcc, name, kernels):
         return tile, texts
     lost = {}
     tile, texts = emit(name, kernels)
-    if tile_library(nvcc, texts["cuda-tile"]):
+    library = front_end if o.later else tile_library
+    if library(nvcc, texts["cuda-tile"]):
         left = []
         for k, text in kernels:
             _, one = emit(name + "_one", [(k, text)])
-            said = tile_library(nvcc, one["cuda-tile"], LONGEST // 2)
+            said = library(nvcc, one["cuda-tile"], LONGEST // 2)
             if said: lost["%s/%s" % (name, k.name)] = said
             else: left.append((k, text))
             for t in one.values(): os.remove(t)
-        for f in (name + "_one.so", name + "_one.tile"):
+        for f in (name + "_one" + e for e in (".so", ".o", ".tilebc", ".tile")):
             if os.path.exists(os.path.join(o.folder, "texts", "cuda-tile", f)): os.remove(os.path.join(o.folder, "texts", "cuda-tile", f))
         kernels = left
         if not kernels: return lost
         tile, texts = emit(name, kernels)
-        said = tile_library(nvcc, texts["cuda-tile"], 4 * LONGEST)
+        said = library(nvcc, texts["cuda-tile"], 4 * LONGEST)
         if said: return {**lost, name: said}
     manifest = subprocess.run([o.ctilec, "-w", "--emit=manifest", tile, "-o", "-"], check=True, capture_output=True, text=True)
     of = {k.name: k for k, _ in kernels}
@@ -237,7 +274,12 @@ def finish(o, nvcc):
     shutil.copytree(os.path.join(ROOT, "samples", "common"), os.path.join(o.folder, "common"), dirs_exist_ok=True)
     shutil.copy(os.path.abspath(__file__), o.folder)
     os.makedirs(os.path.join(o.folder, "lib"), exist_ok=True)
-    shutil.copy(os.path.join(os.path.dirname(os.path.dirname(nvcc)), "lib", "libcudart.so.13"), os.path.join(o.folder, "lib"))
+    cuda = os.path.dirname(os.path.dirname(nvcc))
+    shutil.copy(os.path.join(cuda, "lib", "libcudart.so.13"), os.path.join(o.folder, "lib"))
+    if o.later:
+        for f in ("bin/tileiras", "bin/ptxas", "bin/fatbinary", "lib/libnvvm.so.4"):
+            os.makedirs(os.path.dirname(os.path.join(o.folder, "tools", f)), exist_ok=True)
+            shutil.copy(os.path.join(cuda, f), os.path.join(o.folder, "tools", f))
 
 
 # ---- a worker: one group, one target ----
@@ -365,9 +407,10 @@ class Run:
         return dict(os.environ, LD_LIBRARY_PATH=first + os.pathsep + os.environ.get("LD_LIBRARY_PATH", ""), PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1",
                     OPENBLAS_NUM_THREADS="1")
 
-    def command(self, line, seconds, target="cuda"):
+    def command(self, line, seconds, target="cuda", env={}):
         """(status, output): ended with its children when its time is over."""
-        p = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True, env=self.env(target))
+        p = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+                             env=dict(self.env(target), **env))
         try:
             out = p.communicate(timeout=max(seconds, 1))[0]
             return p.returncode, out
@@ -383,13 +426,30 @@ class Run:
         status, said = self.command(line, min(150, self.left() - 5))
         return "" if status == 0 else "status %s: %s" % (status, said[:300])
 
+    def machine_code(self, at, out, *more):
+        """of AT.tilebc, linked with AT.o"""
+        tools = os.path.join(self.o.folder, "tools")
+        env = dict(CUDA_ROOT=tools, PATH=os.path.join(tools, "bin") + os.pathsep + os.environ["PATH"])
+        for line in ([os.path.join(tools, "bin", "tileiras"), "-w", "--host-arch=x86_64", "--host-os=linux", "-arch=sm_90", at + ".tilebc", "-o", at + ".cubin"],
+                     [os.path.join(tools, "bin", "fatbinary"), "-64", "--create=" + at + ".fatbin", "--image3=kind=elf,sm=90,file=" + at + ".cubin"]):
+            status, said = self.command(line, min(2 * LONGEST, self.left() - 5), env=env)
+            if status != 0: return "status %s: %s" % (status, said[:300])
+        with open(at + ".fat.s", "w") as f:
+            f.write('.section .nv_fatbin, "a"\n.align 8\n.globl ct_machine_code\n.hidden ct_machine_code\nct_machine_code:\n.incbin "%s.fatbin"\n'
+                    '.section .note.GNU-stack, ""\n' % at)
+        status, said = self.command(["gcc", *more, "-o", out, at + ".o", at + ".fat.s", "-L" + os.path.join(self.o.folder, "lib"), "-l:libcudart.so.13", "-lstdc++", "-lm"], 60)
+        return "" if status == 0 else said[:300]
+
     # ---- groups ----
     def libraries(self, stems, target):
         """What is wrong with building them; empty when they are there."""
         for stem in stems:
             at = os.path.join(self.o.folder, "texts", target, stem)
             if target == "cuda-tile":
-                if not os.path.exists(at + ".so"): return "nvcc does not compile it (refused.json)"
+                if os.path.exists(at + ".tilebc"):
+                    said = self.machine_code(at, at + ".so", "-shared")
+                    if said: return said
+                elif not os.path.exists(at + ".so"): return "nvcc does not compile it (refused.json)"
                 continue
             shared = ["-shared", "-fPIC"] if target == "c" else ["-shared", "-Xcompiler", "-fPIC"]
             said = self.compile(target, at + (".c" if target == "c" else ".cu"), at + ".so", *shared)
@@ -465,7 +525,9 @@ class Run:
             if self.left() < 8: self.note("mains", name, target, "not run")
             elif not os.path.isdir(d): self.note("mains", name, target, "not built")
             else:
-                said = "" if target == "cuda-tile" else self.main_built(d, name, target)
+                built = os.path.join(d, "run")
+                if target != "cuda-tile": said = self.main_built(d, name, target)
+                else: said = self.machine_code(built, built) if os.path.exists(built + ".tilebc") else ""
                 if not said and not os.path.exists(os.path.join(d, "run")): said = "nvcc does not compile it (refused.json)"
                 if said:
                     self.note("mains", name, target, "not built", said)
@@ -487,7 +549,7 @@ class Run:
         return self.compile("cuda", here(name + ".cu"), here("run"), here("m.o"), here("d.o"))
 
     def tasks(self):
-        """Those that take longest first."""
+        """Those of --first, and those that take longest first."""
         folder = os.path.join(self.o.folder, "texts", "cuda")
         size = lambda f: os.path.getsize(os.path.join(folder, f))
         found = []
@@ -498,7 +560,9 @@ class Run:
         for stem, all in stems.items():
             drawn = re.match(r"(drawn|mixed)_", stem)
             found.append((sum(size(s + ".cu") for s in all), self.group, ("random/" if drawn else "values/") + stem, sorted(all)))
-        return [t[1:] for t in sorted(found, key=lambda t: -t[0]) if re.search(self.o.only, "mains/" + t[2] if t[1] == self.main else t[2])]
+        named = [(size, "mains/" + n if f == self.main else n, f, n) for size, f, n in found]
+        named.sort(key=lambda t: (not re.search(self.o.first, t[1]), -t[0]))
+        return [t[2:] for t in named if re.search(self.o.only, t[1])]
 
 
 def counted(verdicts, targets):
@@ -525,11 +589,21 @@ def run(o):
     def one(task):
         try: task[0](*task[1:])
         except Exception as e: r.note("harness", task[1], "all", "wrong", repr(e)[:300])
-    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool: list(pool.map(one, r.tasks()))
-    result = dict(device=device(), seconds=round(time.monotonic() - r.begin), counts=counted(r.verdicts, [*o.targets, "all"]), refused=refused,
-                  verdicts=dict(sorted(r.verdicts.items())))
-    if o.json:
-        with open(o.json, "w") as f: json.dump(result, f, indent=0)
+
+    def results():
+        with r.lock: result = dict(device=gpu, seconds=round(time.monotonic() - r.begin), counts=counted(r.verdicts, [*o.targets, "all"]), refused=refused,
+                                   verdicts={c: dict(of) for c, of in sorted(r.verdicts.items())})
+        if o.json:
+            with open(o.json + ".part", "w") as f: json.dump(result, f, indent=0)
+            os.replace(o.json + ".part", o.json)
+        return result
+    gpu = device()
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        waiting = {pool.submit(one, t) for t in r.tasks()}
+        while waiting:          # a run that is cut off has left what it found by then
+            waiting = concurrent.futures.wait(waiting, AS_FOUND)[1]
+            results()
+    result = results()
     bad = {c: of for c, of in sorted(r.verdicts.items()) if any(v[0] not in ("right", "refused") for v in of.values())}
     for case, of in list(bad.items())[:60]:
         print("%s: %s" % (case, "; ".join("%s %s" % (t, ": ".join(v)[:160]) for t, v in of.items())))
@@ -546,7 +620,9 @@ def main():
     p.add_argument("--random", type=int, default=1000)
     p.add_argument("--seed", type=int, default=16)
     p.add_argument("--minutes", type=float, default=25, help="prepare: no drawn kernels are begun later")
+    p.add_argument("--machine-code", choices=["here", "there"], default="here")
     p.add_argument("--only", default="")
+    p.add_argument("--first", default="", help="run: what begins before the others")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--json")
     p.add_argument("--seconds", type=float, default=230)
@@ -555,7 +631,7 @@ def main():
     p.add_argument("--group")
     p.add_argument("--skip", default="")
     o = p.parse_args()
-    o.folder = o.paths[-1]
+    o.folder, o.later = o.paths[-1], o.machine_code == "there"
     if o.step == "prepare": o.ctilec = o.paths[0]
     sys.exit(globals()[o.step](o))
 

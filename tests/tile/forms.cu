@@ -10,7 +10,7 @@ static __tile_global__ void row_max_64(const float *x, float *y, const long long
 	const int v0 = (int)ct_bid0;
 	/* v1 = load(x, v0, 0): tile<f32, [1, 64]> */
 	f32_1x64 v1 = ct::full<f32_1x64>((-__builtin_inff()));
-	if (ct_begins_inside(0, 64, cols)) [[cutile::hint(0, allow_tma=false)]] v1 = ct::partition_view(x_span, ct::shape<1, 64>{}).load_masked(ct::view_padding_negative_inf_t{}, v0, 0);
+	if (ct_aligned || ct_begins_inside(0, 64, cols)) [[cutile::hint(0, allow_tma=false)]] v1 = ct::partition_view(x_span, ct::shape<1, 64>{}).load_masked(ct::view_padding_negative_inf_t{}, v0, 0);
 	/* v2 = reduce_max(v1): tile<f32, [1, 1]> */
 	const f32_1x1 v2 = ct::reduce_max<1>(v1);
 	/* store(y, v0, 0, v2): tile<f32, [1, 1]> */
@@ -193,9 +193,7 @@ static __tile_global__ void scattered(const __nv_bfloat16 *x, const int *i, floa
 	const unsigned int ct_rest0 = ct::bid().x;
 	const unsigned int ct_bid0 = ct_rest0 % ct_g0;
 	const unsigned int ct_bid1 = ct_rest0 / ct_g0;
-	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 8>(n))));
-	const auto i_span = ct::tensor_span(ct_base<ct_aligned>(i), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
-	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 8>(n))));
+	const auto i_span = ct::tensor_span(ct_base<ct_aligned>(i), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid1;
 	/* at = load(i, v0): tile<i32, [32]> */
 	const long long ct_at0 = ct_tile_at(v0, 32, 0);
@@ -257,13 +255,13 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 	const f32_32 table = ct::reshape<ct::shape<32>>(ct::load(ct_values0 + ct::iota<ct::tile<int, ct::shape<32>>>()));
 	/* v = load(x, 0): tile<f32, [32]> */
 	f32_32 v = ct::full<f32_32>(0.0f);
-	if (ct_begins_inside(0, 32, n)) [[cutile::hint(0, allow_tma=false)]] v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(0);
+	if (ct_aligned || ct_begins_inside(0, 32, n)) [[cutile::hint(0, allow_tma=false)]] v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(0);
 	/* v0 = mul(v, table): tile<f32, [32]> */
 	const f32_32 v0 = ct::mul(v, table);
 	/* v1 = element_cast(v0): tile<f16, [32]> */
 	const f16_32 v1 = ct::element_cast<__half>(ct_digits<11, -14, 1, 1>(ct::element_cast<double>(v0), 65504.0));
 	/* store(y, 0, v1): tile<f16, [32]> */
-	if (ct_begins_inside(0, 32, n)) [[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<32>{}).store_masked(v1, 0);
+	if (ct_aligned || ct_begins_inside(0, 32, n)) [[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<32>{}).store_masked(v1, 0);
 	/* v2 = element_cast(v): tile<i32, [32]> */
 	const i32_32 v2 = ct_to_int<int>(v);
 	const auto ct_x0 = ct::reshape<ct::shape<1, 32, 1>>(v2);
@@ -387,7 +385,6 @@ static __tile_global__ void modes(const float *x, float *y, int *z, const long l
 	const unsigned int ct_bid0 = ct::bid().x;
 	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
-	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int v0 = (int)ct_bid0;
 	/* v = load(x, v0): tile<f32, [64]> */
 	f32_64 v;
@@ -575,7 +572,6 @@ static __tile_global__ void patched(const float *x, float *y, const int most, co
 }
 
 /* none */
-template<bool ct_aligned>
 static __tile_global__ void none(const float *x, const float *y, float *z, const long long n)
 {
 	using i64_1x1x1 = ct::tile<long long, ct::shape<1, 1, 1>>;
@@ -586,7 +582,7 @@ static __tile_global__ void none(const float *x, const float *y, float *z, const
 	using i64_4x1 = ct::tile<long long, ct::shape<4, 1>>;
 	using i64_1x2 = ct::tile<long long, ct::shape<1, 2>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 4, ct::dynamic_extent>(ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 4>(n))));
+	const auto z_span = ct::tensor_span(z, ct::layout_strided_mapping(ct::extents<long long, 4, ct::dynamic_extent>(n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
 	const int v0 = (int)ct_bid0;
 	/* v1 = load(x, v0, 0, 0): tile<f32, [1, 4, 2]> */
 	const long long ct_at0 = ct_tile_at(v0, 1, 0);
@@ -611,7 +607,7 @@ static __tile_global__ void none(const float *x, const float *y, float *z, const
 	/* v4 = add(v2, v3): tile<f32, [4, 2]> */
 	const f32_4x2 v4 = ct::add(v2, v3);
 	/* store(z, 0, 0, v4): tile<f32, [4, 2]> */
-	if (ct_begins_inside(0, 2, n)) [[cutile::hint(0, allow_tma=false)]] ct::partition_view(z_span, ct::shape<4, 2>{}).store_masked(v4, 0, 0);
+	if (ct_begins_inside(0, 2, n)) ct::partition_view(z_span, ct::shape<4, 2>{}).store_masked(v4, 0, 0);
 }
 
 /* awaited */
@@ -621,8 +617,6 @@ static __tile_global__ void awaited(unsigned int *flag, unsigned char *b, unsign
 	using i32_64 = ct::tile<int, ct::shape<64>>;
 	using u8_64 = ct::tile<unsigned char, ct::shape<64>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto flag_span = ct::tensor_span(ct_base<ct_aligned>(flag), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
-	const auto b_span = ct::tensor_span(ct_base<ct_aligned>(b), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 64>{}, ct::strides<ct_index<ct_aligned>, 1>{}));
 	while (true) {
 		const int v0 = (int)ct_bid0;
@@ -645,11 +639,9 @@ static __tile_global__ void awaited(unsigned int *flag, unsigned char *b, unsign
 }
 
 /* same */
-template<bool ct_aligned>
 static __tile_global__ void same(int *s, const int k, const int a0, const int b0)
 {
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto s_span = ct::tensor_span(ct_base<ct_aligned>(s), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 2>{}, ct::strides<ct_index<ct_aligned>, 1>{}));
 	int b = b0;
 	int a = a0;
 	for (const int i : ct::irange<int>(0, k)) {

@@ -153,10 +153,9 @@ static int ct_run_scale_256(float a, const float *x, float *y, int64_t n, struct
 	if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, "scale: the grid has 2^31 tile blocks or more");
 	void *ct_args[] = { (void *)&a, (void *)&x, (void *)&y, (void *)&n };
 	if (((uintptr_t)x % 16 == 0)
-		&& (n <= 2147483647)
 		&& ((uintptr_t)y % 16 == 0)
-		&& (n <= 2147483647)
-		&& (ct_host_mod(n, 4, &ct_bad) == 0))
+		&& (ct_host_mod(n, 4, &ct_bad) == 0)
+		&& !ct_bad)
 		return ct_launch("scale", (const void *)ct_kernels::scale_256<true>, ct_blocks, ct_args, stream);
 	return ct_launch("scale", (const void *)ct_kernels::scale_256<false>, ct_blocks, ct_args, stream);
 }
