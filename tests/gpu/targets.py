@@ -560,9 +560,9 @@ class Run:
         for stem, all in stems.items():
             drawn = re.match(r"(drawn|mixed)_", stem)
             found.append((sum(size(s + ".cu") for s in all), self.group, ("random/" if drawn else "values/") + stem, sorted(all)))
-        named = [(size, "mains/" + n if f == self.main else n, f, n) for size, f, n in found]
-        named.sort(key=lambda t: (not re.search(self.o.first, t[1]), -t[0]))
-        return [t[2:] for t in named if re.search(self.o.only, t[1])]
+        name = lambda t: "mains/" + t[2] if t[1] == self.main else t[2]
+        found.sort(key=lambda t: (not re.search(self.o.first, name(t)), -t[0]))
+        return [t[1:] for t in found if re.search(self.o.only, name(t))]
 
 
 def counted(verdicts, targets):
