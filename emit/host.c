@@ -282,31 +282,6 @@ static void print_ranges(Out *o, const Fn *fn, uint64_t wide)
 	}
 }
 
-static void print_fits(Out *o, const Fn *fn, uint64_t wide)
-{
-	out_printf(o, "static int ct_fits_%s(", fn->name);
-	host_params(o, &fn->params, &fn->dims);
-	out_printf(o, "%sint ct_say)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
-	out_in(o);
-	out_puts(o, "int ct_bad = 0;\n");
-	for (int i = 0; i < fn->params.n; i++) out_printf(o, "(void)%s;\n", name_c(fn->params.p[i].name));
-	for (int i = 0; i < fn->dims.n; i++) {
-		Str n = name_c(fn->dims.p[i].name);
-		if (fn->dims.p[i].def) {
-			out_printf(o, "const int64_t %s = ", n);
-			host_expr(o, fn->dims.p[i].def);
-			out_puts(o, ";\n");
-		}
-		out_printf(o, "(void)%s;\n", n);
-	}
-	out_puts(o, "(void)ct_say;\n");
-	print_ranges(o, fn, wide);
-	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ", fn);
-	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a where clause does not fit 64 bits\") : CTILE_OK;\n", fn->name);
-	out_off(o);
-	out_puts(o, "}\n\n");
-}
-
 static void print_defined_dims(Out *o, const Fn *fn)
 {
 	for (int i = 0; i < fn->dims.n; i++)
@@ -315,6 +290,31 @@ static void print_defined_dims(Out *o, const Fn *fn)
 			host_expr(o, fn->dims.p[i].def);
 			out_puts(o, ";\n");
 		}
+}
+
+/* Names that the text behind may leave unused. */
+static void print_unused(Out *o, const IrParamVec *params, const IrDimVec *dims, const char *more)
+{
+	out_printf(o, "(void)%s", more);
+	for (int i = 0; i < params->n; i++) out_printf(o, ", (void)%s", name_c(params->p[i].name));
+	for (int i = 0; i < dims->n; i++) out_printf(o, ", (void)%s", name_c(dims->p[i].name));
+	out_puts(o, ";\n");
+}
+
+static void print_fits(Out *o, const Fn *fn, uint64_t wide)
+{
+	out_printf(o, "static int ct_fits_%s(", fn->name);
+	host_params(o, &fn->params, &fn->dims);
+	out_printf(o, "%sint ct_say)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
+	out_in(o);
+	out_puts(o, "int ct_bad = 0;\n");
+	print_defined_dims(o, fn);
+	print_unused(o, &fn->params, &fn->dims, "ct_say");
+	print_ranges(o, fn, wide);
+	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ", fn);
+	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a where clause does not fit 64 bits\") : CTILE_OK;\n", fn->name);
+	out_off(o);
+	out_puts(o, "}\n\n");
 }
 
 /* Bytes of a tensor in workspace, where each begins at a multiple of 256. */
@@ -764,11 +764,10 @@ static void print_body(Out *o, const Entry *e)
 	if (any_steps(&e->body) && !may_lack_workspace(e)) out_puts(o, "const int ct_given = 1;\n");
 	out_printf(o, "%sint ct_bad = 0;\n", launches(&e->body) ? "int ct_s;\n" : "");
 	print_dim_checks(o, e->name, &e->dims);
-	print_workspace_check(o, e);
+	if (scratch) print_workspace_check(o, e);
 	tensors_check(o, e, scratch);
 	print_where(o, e->name, &e->where, "", NULL);
-	for (int i = 0; i < e->params.n; i++) out_printf(o, "(void)%s;\n", name_c(e->params.p[i].name));
-	for (int i = 0; i < e->dims.n; i++) out_printf(o, "(void)%s;\n", name_c(e->dims.p[i].name));
+	print_unused(o, &e->params, &e->dims, "workspace, (void)bytes");
 	if (scratch) out_puts(o, "int64_t ct_at = 0;\n");
 	print_stmts(&t, &e->body);
 	if (scratch) out_puts(o, "(void)ct_at;\n");

@@ -21,10 +21,14 @@ void access_origin(Access *x)
 {
 	for (int a = 0; a < x->rank; a++) {
 		const Val *i = ir_in(x->op, 1 + a);
-		int64_t step = x->step[a], off = x->offset[a];
+		int64_t step = x->step[a], off = x->offset[a], at;
 		Num n;
 		if (elem_bytes(i->type->elem) == 8 && !ir_const_value(i, &n)) {
 			out_printf(x->g->o, "const long long ct_o%d = ct_tile_at(%s, %lld, %lld);\n", a, access_wide(x->g, i), (long long)step, (long long)off);
+			continue;
+		}
+		if (ir_const_value(i, &n) && !__builtin_mul_overflow(n.i, step, &at) && !__builtin_add_overflow(at, off, &at)) {
+			out_printf(x->g->o, "const long long ct_o%d = %s;\n", a, cu_num(EL_I64, num_int(at)));
 			continue;
 		}
 		out_printf(x->g->o, "const long long ct_o%d = %s", a, access_wide(x->g, i));

@@ -249,6 +249,12 @@ void cu_registers(Cu *g, Lay l, uint32_t skip)
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
 	int n = 0;
 	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
+	if (1 << n == 1 && !g->stream.open && !g->part && cu_regs_of(g->fn, l) == 1 << l.in[HW_REG]) {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+		out_puts(g->o, "const int ct_i = 0, ct_b = 0; (void)ct_i;\n");
+		return;
+	}
 	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : cu_regs_of(g->fn, l), l, l.in[HW_REG] - n);
 	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
 }

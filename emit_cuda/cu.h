@@ -160,6 +160,9 @@ void random_print(Cu *g, const Op *op);
 /* words.c: values in pieces of up to 16 bytes */
 void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to);      /* statements; word: a variable */
 Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may print statements first */
+/* The same of the piece that begins at register ct_b; bit: those that count its 2^vec elements. */
+void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg);
+Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg);
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
 Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
 /* The same where the element is read only in one round of a loop over pieces: volatile, because ptxas 13.0 merges the loads of

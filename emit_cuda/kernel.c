@@ -148,7 +148,7 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
 	else thread_index(&g);
-	out_puts(g.o, "(void)ct_lane;\n(void)ct_warp;\n");
+	out_puts(g.o, "(void)ct_lane, (void)ct_warp;\n");
 	block_index(&g);
 	bind_params(&g);
 	elem_plan(&g);

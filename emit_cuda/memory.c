@@ -40,7 +40,7 @@ static Str word_of_piece(const Access *x) { return str_fmt("%s[ct_i]", x->held ?
 /* Between words and registers: of the piece that begins at register ct_b, the ct_i-th. */
 static void put_words(Access *x, const Str *reg)
 {
-	Str w = words_pack(x->g, x->v->elem, 1 << x->vec, reg);
+	Str w = words_pack_piece(x->g, x->data, x->bit, x->vec, reg);
 	out_printf(x->g->o, "%s = %s;\n", word_of_piece(x), w);
 }
 
@@ -49,7 +49,7 @@ static void get_words(Access *x)
 	Str reg[16];
 	cu_registers(x->g, x->l, piece_mask(x));
 	piece_registers(x, reg);
-	words_unpack(x->g, x->v->elem, 1 << x->vec, word_of_piece(x), reg);
+	words_unpack_piece(x->g, x->data, x->bit, x->vec, word_of_piece(x), reg);
 	cu_end(x->g);
 }
 
@@ -80,7 +80,7 @@ static void print_pieces(Access *x)
 {
 	Cu *g = x->g;
 	Str reg[16];
-	int n = 1 << x->vec, bits = 8 * piece_bytes(x);
+	int bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
 	cu_registers(g, x->l, piece_mask(x) | spare);
@@ -88,7 +88,7 @@ static void print_pieces(Access *x)
 	piece_registers(x, reg);
 	Str at = access_address(x, "ct_b");
 	if (x->store) {
-		Str w = words_pack(g, x->v->elem, n, reg);
+		Str w = words_pack_piece(g, x->data, x->bit, x->vec, reg);
 		cu_line(g, x->op);
 		if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
 		out_printf(g->o, "ct_st%s_b%d(%s, %s%s);\n", hint, bits, at, w, policy);
@@ -100,7 +100,7 @@ static void print_pieces(Access *x)
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
 		out_printf(g->o, "ct_ld%s%s_b%d(%s%s);\n", x->v->constant ? "nc" : "", load_hint(x), bits, at, policy);
-		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
+		if (!x->words) words_unpack_piece(g, x->data, x->bit, x->vec, "ct_w", reg);
 	}
 	cu_end(g);
 }
@@ -164,7 +164,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 {
 	Cu *g = x->g;
 	Str reg[16];
-	int n = 1 << x->vec, bits = 8 * piece_bytes(x);
+	int bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	if (!x->store && !x->stage) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	cu_registers(g, x->l, skip);
@@ -174,7 +174,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 	print_piece_inside(x);
 	Str at = access_address(x, "ct_b");
 	if (x->store) {
-		Str w = words_pack(g, x->v->elem, n, reg);
+		Str w = words_pack_piece(g, x->data, x->bit, x->vec, reg);
 		cu_line(g, x->op);
 		out_printf(g->o, "ct_st%s_b%d_if(%s, ct_in%s%s, %s%s);\n", hint, bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w, policy);
 	} else if (x->stage) {
@@ -185,7 +185,7 @@ static void print_inside_pieces(Access *x, uint32_t skip)
 		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
 		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
 		out_printf(g->o, "ct_ld%s%s_b%d_if(%s, ct_in, ct_pad%s);\n", x->v->constant ? "nc" : "", load_hint(x), bits, at, policy);
-		if (!x->words) words_unpack(g, x->v->elem, n, "ct_w", reg);
+		if (!x->words) words_unpack_piece(g, x->data, x->bit, x->vec, "ct_w", reg);
 	}
 	cu_end(g);
 }

@@ -70,7 +70,7 @@ void move_store_shared(Cu *g, const Op *op)
 	cu_registers(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG));
 	regs_of_piece(&s, reg);
 	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
-	Str w = words_pack(g, s.e, n, reg), at = piece_at(&s);
+	Str w = words_pack_piece(g, s.data, s.bit, s.vec, reg), at = piece_at(&s);
 	cu_line(g, op);
 	if (n == 1) words_store_shared(g, s.e, at, reg[0]);
 	else out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", words_type(bytes), at, w);
@@ -96,7 +96,7 @@ void move_load_shared(Cu *g, const Op *op)
 		out_printf(g->o, "%s = %s;\n", reg[0], words_load_shared(s.e, at));
 	} else {
 		out_printf(g->o, "const %s ct_w = *(const %s *)(ct_smem + %s);\n", words_type(n * elem_bytes(s.e)), words_type(n * elem_bytes(s.e)), at);
-		words_unpack(g, s.e, n, "ct_w", reg);
+		words_unpack_piece(g, s.data, s.bit, s.vec, "ct_w", reg);
 	}
 	cu_end(g);
 	cu_end(g);

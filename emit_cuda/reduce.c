@@ -50,12 +50,23 @@ void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const St
 }
 
 /* ---- steps of a reduction ---- */
-static void declare_outs(Cu *g, const Op *op)
+static void name_outs(Cu *g, const Op *op)
 {
 	for (int i = 0; i < op->nout; i++)
 		if (!cu_val(g, op->out[i])->declared) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
 	cu_say(g, op);
+}
+
+static void declare_outs(Cu *g, const Op *op)
+{
 	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
+}
+
+/* The declaration of a result of one register, or its name: what stands in front of its first value. */
+static Str declared_here(Cu *g, const Op *op)
+{
+	Str name = cu_at(g, op->out[0], "0");
+	return cu_val(g, op->out[0])->declared ? name : str_fmt("%s %s", cu_type(op->out[0]->type->elem), name);
 }
 
 void cu_inner_unroll(Cu *g, int64_t outer, int64_t n)
@@ -186,9 +197,28 @@ static void reduce_part(Cu *g, const Op *op, int kind)
 	cu_end(g);
 }
 
+/* One value of each thread, by an operation that is an expression: the result itself holds what is combined so far. */
+static bool is_simple(const Op *op, int kind, Lay result)
+{
+	return result.in[HW_REG] == 0 && op->nout == 1 && kind != KIND_CUSTOM && !is_element(kind);
+}
+
+static void reduce_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *v)
+{
+	Str sum = cu_at(g, op->out[0], "0");
+	int each = cu_regs(ir_in(op, 0));
+	cu_line(g, op);
+	out_printf(g->o, "%s = %s;\n", declared_here(g, op), term(g, op, "0"));
+	if (each == 1) return;
+	Str next = with_term(g, op, kind, sum, cu_linear("ct_i", n, v));
+	cu_inner_unroll(g, 1, each);
+	out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) %s = %s;\n", each, sum, next);
+}
+
 static void reduce_regs(Cu *g, const Op *op, int kind)
 {
 	if (g->part) {
+		declare_outs(g, op);
 		reduce_part(g, op, kind);
 		return;
 	}
@@ -199,12 +229,18 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	lay_sort(*x->lay, n, v);
 	const Val *narrow = narrow_of(g, op, kind);
 	if (narrow && r.in[HW_REG] == 0 && cu_regs(x) >= NARROW_LEAST) {
+		declare_outs(g, op);
 		out_puts(g->o, "{\n");
 		out_in(g->o);
 		reduce_narrow(g, op, narrow, cu_regs(x), kind);
 		cu_end(g);
 		return;
 	}
+	if (is_simple(op, kind, r)) {
+		reduce_simply(g, op, kind, n, v);
+		return;
+	}
+	declare_outs(g, op);
 	Str a[MOST], b[MOST];
 	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 1)));
@@ -257,6 +293,20 @@ static void combine_lanes(Cu *g, const Op *op, int kind, const Str *a, Str lane,
 	reduce_combine(g, op, kind, op->nin, a, b, first, second);
 }
 
+/* lane: of each of n steps the lane to combine with, a power of 2 each time twice as large where `doubles`. */
+static void combine_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	Str sum = cu_at(g, op->out[0], "0");
+	cu_line(g, op);
+	out_printf(g->o, "%s = %s;\n", declared_here(g, op), cu_at(g, ir_in(op, 0), "0"));
+	if (doubles) out_printf(g->o, "#pragma unroll\nfor (int ct_k = 0; ct_k < %d; ct_k++) ", n);
+	for (int k = 0; k < (doubles ? 1 : n); k++) {
+		Str other = str_fmt(doubles ? "ct_shfl_xor_%s(%s, %uu << ct_k)" : "ct_shfl_xor_%s(%s, %u)", elem_rows[e].name, sum, (unsigned)lane[k]);
+		out_printf(g->o, "%s = %s;\n", sum, elem_combine(op, kind, e, sum, other));
+	}
+}
+
 static void reduce_lanes(Cu *g, const Op *op, int kind)
 {
 	const Val *x = ir_in(op, 0);
@@ -271,6 +321,11 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		lane[k] = lay_hwcoord(*x->lay, v[k], HW_LANE);
 		doubles &= lane[k] == lane[0] << k;
 	}
+	if (op->nin == 1 && is_simple(op, kind, r) && cu_regs(x) == 1) {
+		combine_simply(g, op, kind, n, lane, doubles);
+		return;
+	}
+	declare_outs(g, op);
 	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 2)));
 	for (int i = 0; i < op->nin; i++) {
@@ -299,6 +354,7 @@ bool reduce_begin(Cu *g, const Op *op)
 	for (int i = 0; i < n; i++)
 		if (v[i] != 1u << i) return false;
 	if (r.in[HW_REG]) return false;
+	name_outs(g, op);
 	declare_outs(g, op);
 	return true;
 }
@@ -306,7 +362,7 @@ bool reduce_begin(Cu *g, const Op *op)
 void reduce_step(Cu *g, const Op *op)
 {
 	int kind = (int)ir_int(op, AT_KIND, 0);
-	declare_outs(g, op);
+	name_outs(g, op);
 	if (op->code == OP_REDUCE_REGS) reduce_regs(g, op, kind);
 	else reduce_lanes(g, op, kind);
 }

@@ -252,6 +252,7 @@ void cut_place(Fn *fn, FnVec *cuts)
 	fn->row_regs_log2 = regs;
 	fn->row_shifts = !fn->lanes;
 	if (1 << regs < CUT_LEAST_REGS) return;
+	if (!cuts) return;
 	const int *part = fn->dense ? cut_parts_dense : cut_parts;
 	int copies = fn->dense ? CUT_COPIES : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;
 	for (int i = 1; i <= copies; i++) {

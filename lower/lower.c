@@ -169,7 +169,7 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
 	if (!odd_serves(fn, p->first)) return;
-	if (p->most > VERSIONS_ROWS) cut_place(fn, &p->cuts);
+	cut_place(fn, p->most > VERSIONS_ROWS ? &p->cuts : NULL);
 	follow_undo(fn);        /* serves few rows, too */
 	dense_place(fn);
 	for (int i = 0; i < p->cuts.n; i++) dense_place(p->cuts.p[i]);

@@ -190,7 +190,7 @@ int budget_keep(Version *v, int n, int most);
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */
 void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
-void cut_place(Fn *fn, FnVec *cuts);            /* PLACED by element: makes the copies */
+void cut_place(Fn *fn, FnVec *cuts);            /* PLACED by element: which registers a row has; makes the copies, unless cuts is NULL */
 bool holds_row(const Fn *fn, Lay l);
 int64_t cut_kept(const Fn *cut);                /* rows are shorter: elements of a row that the copy has registers for */
 int cut_step(const Fn *fn);                     /* elements between two registers of a thread */

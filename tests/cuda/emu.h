@@ -328,6 +328,13 @@ static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char
 static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
 static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
 static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return a | (unsigned)b << 16; }
+#define EMU_PIECE(n, T) \
+	static inline void ct_get_f32x##n(float *r, T w) { memcpy(r, &w, sizeof w); } \
+	static inline T ct_put_f32x##n(const float *a) { T w; memcpy(&w, a, sizeof w); return w; }
+#define EMU_HALVES(n, T) \
+	static inline void ct_get_b16x##n(unsigned short *r, T w) { memcpy(r, &w, sizeof w); } \
+	static inline T ct_put_b16x##n(const unsigned short *a) { T w; memcpy(&w, a, sizeof w); return w; }
+EMU_PIECE(2, ct_u32x2) EMU_PIECE(4, ct_u32x4) EMU_HALVES(4, ct_u32x2) EMU_HALVES(8, ct_u32x4)
 static inline unsigned ct_cvt_f16x2_f32(float lo, float hi)
 {
 	_Float16 h[2] = { (_Float16)lo, (_Float16)hi };

@@ -273,11 +273,7 @@ CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)
 static int ct_fits_scale_256(float a, const float *x, float *y, int64_t n, int ct_say)
 {
 	int ct_bad = 0;
-	(void)a;
-	(void)x;
-	(void)y;
-	(void)n;
-	(void)ct_say;
+	(void)ct_say, (void)a, (void)x, (void)y, (void)n;
 	return ct_bad ? ct_fail(CTILE_OVERFLOW, "scale_256: a where clause does not fit 64 bits") : CTILE_OK;
 }
 
@@ -328,22 +324,13 @@ int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size
 	int ct_s;
 	int ct_bad = 0;
 	if (n < 0 || n > INT32_MAX) return ct_fail(CTILE_DIMENSION, "scale: n is %lld, outside 0 to 2^31 - 1", (long long)n);
-	const size_t ct_need = scale_workspace(n);
-	if (ct_need == SIZE_MAX) return ct_fail(CTILE_OVERFLOW, "scale: the size of the workspace does not fit 64 bits");
-	if (bytes < ct_need)
-		return ct_fail(CTILE_WORKSPACE, "scale: needs a workspace of %lld bytes aligned to 256, got %lld bytes", (long long)ct_need, (long long)bytes);
-	if (ct_need && (!workspace || (uintptr_t)workspace % 256 != 0))
-		return ct_fail(CTILE_WORKSPACE, "scale: the workspace is %s", workspace ? "not aligned to 256 bytes" : "null");
 	const CtTensor ct_t[2] = {
 		{ "x", x, 1, 4, 0, { n }, { 1 } },
 		{ "y", y, 1, 4, 1, { n }, { 1 } },
 	};
 	if (ct_bad) return ct_fail(CTILE_OVERFLOW, "scale: the size of a tensor does not fit 64 bits");
 	{ const int ct_bad_tensor = ct_check_tensors("scale", ct_t, 2); if (ct_bad_tensor) return ct_bad_tensor; }
-	(void)a;
-	(void)x;
-	(void)y;
-	(void)n;
+	(void)workspace, (void)bytes, (void)a, (void)x, (void)y, (void)n;
 	ct_s = ct_fits_scale_256((float )a, (const float *)x, (float *)y, n, 1);
 	if (ct_s) return ct_s;
 	ct_s = ct_run_scale_256((float )a, (const float *)x, (float *)y, n, stream);
