@@ -1,2 +1,3 @@
-# ---- sizes of what is emitted, beside the last record ----
+# ---- sizes of what is emitted, and its text, beside the last record ----
 ctilec_test(record/counts "quick;golden" record/record.py)
+ctilec_test(record/emitted "quick;golden" record/emitted.py)
