@@ -1,13 +1,28 @@
-"""Golden outputs: golden.py tests/golden/NAME.tile. For each NAME.KIND beside it, KIND one of tokens, ast, types, ir, cuda, c,
-header, manifest, the output of --emit=KIND must be those bytes; for NAME.schedule that of --explain-schedule. UPDATE=1 writes them
-again."""
+"""Golden outputs: golden.py tests/golden/NAME.tile... For each NAME.KIND beside it, KIND one of tokens, ast, types, ir, cuda, c,
+header, manifest, the output of --emit=KIND must be those bytes; for NAME.schedule that of --explain-schedule; for NAME.kernels that
+of --emit=cuda, of each kernel the last version alone, which takes every call, for NAME.aligned the one for aligned tensors.
+UPDATE=1 writes them again."""
 import os
+import re
 import shlex
 import sys
 
 from common import *
 
-KINDS = ["tokens", "ast", "types", "ir", "cuda", "c", "header", "manifest", "schedule"]
+KINDS = ["tokens", "ast", "types", "ir", "cuda", "c", "header", "manifest", "schedule", "kernels", "aligned"]
+
+
+def versions(text, wanted):
+    """Of each kernel of emitted CUDA the last version that is wanted by its name."""
+    found = {}
+    for m in re.finditer(r"^static __global__ .*\n(?:[#_].*\n)*((\w+?)_sm\d+a?(?:_\w+)?)\([^{]*\n\{\n(?:.*\n)*?}\n", text, re.M):
+        if wanted(m.group(1)):
+            found[m.group(2)] = m.group(0)
+    return "\n".join(found.values())
+
+
+# kind: what --emit=cuda prints, or a part of it
+PARTS = {"kernels": lambda text: versions(text, lambda name: True), "aligned": lambda text: versions(text, lambda name: name.endswith("_aligned"))}
 
 
 def main(path):
@@ -17,18 +32,21 @@ def main(path):
     kinds = [k for k in KINDS if os.path.exists(base + "." + k)]
     check(kinds, "no golden output beside " + path)
     for kind in kinds:
-        option = "--explain-schedule" if kind == "schedule" else "--emit=" + kind
+        option = "--explain-schedule" if kind == "schedule" else "--emit=" + ("cuda" if kind in PARTS else kind)
         r = ctilec(option, *extra, os.path.basename(path), cwd=os.path.dirname(os.path.abspath(path)))
         check(r.code == 0, "%s: exit %d\n%s" % (option, r.code, r.text))
+        out = PARTS.get(kind, str)(r.out.decode())
+        check(out, "%s prints nothing that belongs to %s.%s" % (option, base, kind))
         if UPDATE:
-            write(base + "." + kind, r.out)
-        elif r.out.decode() != read(base + "." + kind):
+            write(base + "." + kind, out)
+        elif out != read(base + "." + kind):
             with tmpdir() as tmp:
                 new = os.path.join(tmp, "new")
-                write(new, r.out)
+                write(new, out)
                 print(run(["diff", "-u", base + "." + kind, new]).out.decode("utf-8", "replace")[:4000])
             fail("%s differs from %s.%s" % (option, base, kind))
-    finish()
 
 
-main(sys.argv[1])
+for path in sys.argv[1:]:
+    main(path)
+finish()
