@@ -1,0 +1,55 @@
+"""What each pass does: passes.py. PASS.ir or PASS_NAME.ir is typed IR behind a line of options; PASS.after is the command, and the text that
+it prints, of the program behind that pass. The pass must have changed something. UPDATE=1 writes the .after files again: read the
+difference."""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
+from common import *
+
+
+def after(name, options, end):
+    """The text behind pass `end`; behind none, as it is read."""
+    how = "--stop-after=" + end if end else "--emit=ir"
+    r = ctilec("-w", *options, how, name, cwd=HERE)
+    check(r.code == 0, "%s %s: exit %d\n%s" % (name, how, r.code, r.text))
+    return "// ctilec %s %s\n" % (" ".join([*options, how]), name), r.out.decode()
+
+
+def body(text):
+    """Without what says only how far the kernel is lowered."""
+    return re.sub(r"(?m)^(// .*|module .*)\n", "", text).strip()
+
+
+def one(name, passes):
+    base = os.path.splitext(name)[0]
+    first = read(os.path.join(HERE, name)).split("\n", 1)[0]
+    check(first.startswith("// options: "), name + " begins with no line of options")
+    options = first[len("// options: "):].split()
+    p = base.split("_")[0]
+    if not check(p in passes, "%s: no pass %s" % (name, p)):
+        return None
+    command, text = after(name, options, p)
+    before = after(name, options, passes[passes.index(p) - 1] if p != passes[0] else None)[1]
+    check(body(before) != body(text), "pass %s leaves %s as it is" % (p, name))
+    kept = os.path.join(HERE, base + ".after")
+    if UPDATE:
+        write(kept, command + text)
+    elif not check(os.path.exists(kept) and read(kept) == command + text, "%s: `%s` prints another text; UPDATE=1 writes it again" % (base, command.strip("/ \n"))):
+        with tmpdir() as tmp:
+            write(os.path.join(tmp, "new"), command + text)
+            print(run(["diff", "-u", kept, os.path.join(tmp, "new")]).out.decode()[:4000])
+    return p
+
+
+def main():
+    listed = ctilec("--list-passes").out.decode().splitlines()
+    passes = [line.split()[0] for line in listed]
+    check(len(passes) > 20, "--list-passes prints few")
+    shown = {one(name, passes) for name in sorted(os.listdir(HERE)) if name.endswith(".ir")}
+    check(not set(passes) - shown, "passes without a file: %s" % sorted(set(passes) - shown))
+    finish()
+
+
+main()
