@@ -107,17 +107,14 @@ static void put_latency(Op *op, const Strength *s, int64_t latency)
 	if (latency && !s->strong) ir_set_int(op, AT_LATENCY, latency);
 }
 
-static Str view_name(const View *v)
-{
-	return str_fmt("`%s`", v->root);
-}
-
 /* The view as the program names it. */
 static Str written_view(const Call *c, const View *v)
 {
 	Str text = span_source(c->arg[0].span);
 	return c->arg[0].span.hi && str_len(text) <= 40 ? text : v->root;
 }
+
+static Str view_name(const Call *c, const View *v) { return str_fmt("`%s`", written_view(c, v)); }
 
 /* ---- tiles by index ---- */
 
@@ -135,9 +132,9 @@ static void access_one(Access *a)
 static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
 {
 	if (a->s.rank == a->v->rank) return true;
-	Diag *d = cx_diag(cx, D_VIEW_TILE_RANK, at, shape_text(a->s.rank, a->s.log2), str_i64(a->s.rank), a->v->root,
+	Diag *d = cx_diag(cx, D_VIEW_TILE_RANK, at, shape_text(a->s.rank, a->s.log2), str_i64(a->s.rank), written_view(c, a->v),
 		str_i64(a->v->rank));
-	if (a->v->decl.hi) diag_label(d, a->v->decl, "`%s` is %s", a->v->root, sv_what(sv_view(a->v, at)));
+	if (a->v->decl.hi) diag_label(d, a->v->decl, "`%s` is %s", written_view(c, a->v), sv_what(sv_view(a->v, at)));
 	if (a->s.rank < a->v->rank && str_len(span_source(at)) <= 40) {
 		uint8_t log2[TILE_RANK] = { 0 };
 		memcpy(log2 + (a->v->rank - a->s.rank), a->s.log2, (size_t)a->s.rank);
@@ -170,8 +167,8 @@ static bool access_load(Cx *cx, Call *c, const View *v, Access *a)
 	a->v = v;
 	if (v->kind == VK_TENSOR) {
 		if (!c->arg[i].given) {
-			Diag *d = cx_diag(cx, D_LOAD_SHAPE, c->span, view_name(v));
-			diag_help(d, "the shape of the tile follows, as in `%s.%s(index, [64])`", v->root, c->name);
+			Diag *d = cx_diag(cx, D_LOAD_SHAPE, c->span, view_name(c, v));
+			diag_help(d, "the shape of the tile follows, as in `%s.%s(index, [64])`", written_view(c, v), c->name);
 			return false;
 		}
 		if (!arg_shape(cx, c, i, false, &a->s)) return false;
@@ -203,7 +200,7 @@ static void put_access(Op *op, const Access *a)
 static bool access_index(Cx *cx, Call *c, const View *v, Val **in)
 {
 	Sv idx[TENSOR_RANK];
-	if (!view_index(cx, c, v) || !index_list(cx, c->arg[1].e, view_name(v), v->rank, idx)) return false;
+	if (!view_index(cx, c, v) || !index_list(cx, c->arg[1].e, view_name(c, v), v->rank, idx)) return false;
 	for (int i = 0; i < v->rank; i++) {
 		in[i] = conv_val(cx, idx[i]);
 		at_span(cx, idx[i].span);
