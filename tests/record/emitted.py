@@ -24,6 +24,7 @@ COLUMNS = {
     "O0": ["--target=cuda", "-O0", "--arch=sm_90a"],
     "c": ["--target=c"],
     "c-checked": ["--target=c", "--checked"],
+    "beside": ["--target=cuda", "--arch=sm_80", "--tile-arch=sm_100"],
     "tile": ["--target=cuda-tile"],
     "tile-checked": ["--target=cuda-tile", "--checked", "--tile-version=13.3"],
 }
