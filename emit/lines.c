@@ -49,10 +49,10 @@ static bool is_code(const char *p, size_t n)
 	return n > 1 || *p == '}';
 }
 
-static bool is_unroll(const char *p, size_t n)
+static bool is_unroll(const char *p)
 {
 	static const char word[] = "#pragma unroll";
-	return n >= sizeof word - 1 && !memcmp(p, word, sizeof word - 1);
+	return !strncmp(p, word, strlen(word));
 }
 
 typedef struct Put {
@@ -146,7 +146,7 @@ static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 			if (n - 1 == t->want_n && !memcmp(l.text + 1, t->want, t->want_n)) continue;
 			break;
 		}
-		if (*l.text == '#' && !is_unroll(l.text, n)) break;
+		if (*l.text == '#' && !is_unroll(l.text)) break;
 		depth = depth_behind(&l, depth, &comment);
 		if (depth < 0) break;
 		if (is_code(l.text, n)) seen++;
@@ -199,7 +199,7 @@ static void put_lines(Put *t, const char *p)
 			run = p = l.next;
 			continue;
 		}
-		if (t->want && !t->inside && (code || *l.text == '{' || is_unroll(l.text, n))) {
+		if (t->want && !t->inside && (code || *l.text == '{' || is_unroll(l.text))) {
 			int codes;
 			const char *behind = find_run(t, p, &last, &codes);
 			if (codes > 1) {

@@ -178,7 +178,7 @@ static void emit_scalar(Cg *g, const Op *op)
 		g->val[out->id] = (CVal){ .kind = CV_SCALAR, .name = num_c(out->type->elem, n) };
 		return;
 	case OP_LAUNCH: text = str_fmt("(%s)%s", t, launch_c(g, ir_attr(op, AT_SYM)->u.sym)); break;
-	case OP_BID: text = str_fmt("(%s)ct_bid%d", t, (int)ir_int(op, AT_AXIS, 0)); break;
+	case OP_BID: text = str_fmt("(%s)ct_bid%d", t, ir_axis(op)); break;
 	case OP_TO_SCALAR: {
 		Str idx[TILE_RANK];
 		for (int i = 0; i < TILE_RANK; i++) idx[i] = str_intern("0");

@@ -93,7 +93,7 @@ static Str map_reshape(Cg *g, const Op *op, const Str *idx)
 
 static Str map_cat(Cg *g, const Op *op, const Str *idx)
 {
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	const Type *t = ir_in(op, 0)->type;
 	Str in[TILE_RANK], half = str_fmt("%lld", (long long)type_extent(t, axis));
 	memcpy(in, idx, sizeof in[0] * t->rank);
@@ -155,7 +155,7 @@ static Str map_insert(Cg *g, const Op *op, const Str *idx)
 static Str map_move(Cg *g, const Op *op, const Str *idx)        /* flip, rotate, shift */
 {
 	const Val *x = ir_in(op, 0);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	int64_t n = type_extent(x->type, axis), by = ir_int(op, AT_SHIFT, 0);
 	Str in[TILE_RANK];
 	memcpy(in, idx, sizeof in[0] * x->type->rank);
@@ -178,7 +178,7 @@ static Str map_move(Cg *g, const Op *op, const Str *idx)        /* flip, rotate,
 static Str map_take(Cg *g, const Op *op, const Str *idx)
 {
 	const Val *x = ir_in(op, 0), *pick = ir_in(op, 1);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Str in[TILE_RANK], at = temp(g, "at");
 	out_printf(g->o, "const int64_t %s = (int64_t)%s;\n", at, elem(g, pick, idx));
 	memcpy(in, idx, sizeof in[0] * x->type->rank);

@@ -214,7 +214,7 @@ static bool keeps_wide(const Op *op, Elem e)    /* sums of halves in f32 */
 
 void emit_reduce(Cg *g, const Op *op)
 {
-	Reduction r = { .op = op, .x = ir_in(op, 0), .out = op->out[0], .axis = (int)ir_int(op, AT_AXIS, 0) };
+	Reduction r = { .op = op, .x = ir_in(op, 0), .out = op->out[0], .axis = ir_axis(op) };
 	r.n = type_extent(r.x->type, r.axis);
 	r.acc = keeps_wide(op, r.x->type->elem) ? EL_F32 : r.x->type->elem;
 	r.array = define(g, op->out[0]);
@@ -237,7 +237,7 @@ static Str better(const Op *op, Elem e, Str a, Str b)
 
 void emit_reduce_index(Cg *g, const Op *op)
 {
-	Reduction r = { .op = op, .x = ir_in(op, 0), .out = op->out[0], .axis = (int)ir_int(op, AT_AXIS, 0) };
+	Reduction r = { .op = op, .x = ir_in(op, 0), .out = op->out[0], .axis = ir_axis(op) };
 	Elem e = r.x->type->elem;
 	Nest n;
 	r.array = define(g, op->out[0]);
@@ -288,7 +288,7 @@ static Str scan_identity(const Op *op, Elem e)
 void emit_scan(Cg *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
-	int axis = (int)ir_int(op, AT_AXIS, 0), axes[TILE_RANK], na;
+	int axis = ir_axis(op), axes[TILE_RANK], na;
 	Elem e = x->type->elem, acc = keeps_wide(op, e) ? EL_F32 : e;
 	bool exclusive = ir_int(op, AT_EXCLUSIVE, 0);
 	Str array = define(g, op->out[0]), s = temp(g, "s"), first = temp(g, "first");
@@ -309,7 +309,7 @@ void emit_scan(Cg *g, const Op *op)
 /* ---- custom reductions and scans ---- */
 void emit_custom(Cg *g, const Op *op)
 {
-	int k = op->nin / 2, axis = (int)ir_int(op, AT_AXIS, 0), axes[TILE_RANK], na;
+	int k = op->nin / 2, axis = ir_axis(op), axes[TILE_RANK], na;
 	bool scan = op->code == OP_SCAN, exclusive = ir_int(op, AT_EXCLUSIVE, 0), back = ir_int(op, AT_DIRECTION, 0);
 	const IrBlock *body = op->region[0];
 	const Type *t = ir_in(op, 0)->type;
@@ -360,7 +360,7 @@ static Str before(Elem e, bool descending, Str a, Str b)
 void emit_sort(Cg *g, const Op *op)     /* merge sort of each line, bottom up: stable */
 {
 	const Val *x = ir_in(op, 0);
-	int axis = (int)ir_int(op, AT_AXIS, 0), axes[TILE_RANK], na;
+	int axis = ir_axis(op), axes[TILE_RANK], na;
 	Elem e = x->type->elem;
 	int64_t len = type_extent(x->type, axis);
 	Str array = define(g, op->out[0]);
@@ -471,7 +471,7 @@ static void print_text(Cg *g, const char *from, const char *to)
 	if (from == to) return;
 	Out *o = out_new();
 	for (const char *p = from; p < to; p++) {
-		if ((*p == '{' || *p == '}') && p + 1 < to && p[1] == *p) p++;
+		if ((*p == '{' || *p == '}') && p[1] == *p) p++;       /* those of formats come in pairs */
 		out_raw(o, p, 1);
 	}
 	out_printf(g->o, "fputs(%s, stdout);\n", c_string(out_take(o)));

@@ -281,7 +281,7 @@ static void print_bid(Cu *g, const Op *op)
 	if (ir_int(op, AT_FOLLOWS, 0)) cluster_round(g, (int)ir_int(op, AT_FOLLOWS, 0));
 	r->name = cu_name(g, op->out[0]);
 	cu_line(g, op);
-	out_printf(g->o, "const %s %s = (%s)ct_bid%d;\n", t, r->name, t, (int)ir_int(op, AT_AXIS, 0));
+	out_printf(g->o, "const %s %s = (%s)ct_bid%d;\n", t, r->name, t, ir_axis(op));
 }
 
 static void print_literal(Cu *g, const Op *op)         /* of run-time scalars */

@@ -244,7 +244,7 @@ void move_share_copies(Cu *g, const Op *op)
 void move_take(Cu *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *index = ir_in(op, 1), *r = op->out[0];
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Pieces p = pieces_of(g, op, x->type);
 	int shift = 0;
 	for (int a = x->type->rank - 1; a > axis; a--) shift += x->type->log2[a];

@@ -224,7 +224,7 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	}
 	const Val *x = ir_in(op, 0);
 	uint32_t v[LAY_BITS];
-	int n, axis = (int)ir_int(op, AT_AXIS, 0);
+	int n, axis = ir_axis(op);
 	Lay r = lay_reduced(*x->lay, axis, 1, &n, v);
 	lay_sort(*x->lay, n, v);
 	const Val *narrow = narrow_of(g, op, kind);
@@ -311,7 +311,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 {
 	const Val *x = ir_in(op, 0);
 	uint32_t v[LAY_BITS], lane[LAY_BITS];
-	int n, axis = (int)ir_int(op, AT_AXIS, 0);
+	int n, axis = ir_axis(op);
 	Lay r = lay_reduced(*x->lay, axis, 2, &n, v);
 	lay_sort(*x->lay, n, v);
 	Str a[MOST];
@@ -349,7 +349,7 @@ bool reduce_begin(Cu *g, const Op *op)
 	uint32_t v[LAY_BITS];
 	int n, kind = (int)ir_int(op, AT_KIND, 0);
 	if (op->code != OP_REDUCE_REGS || op->nout != 1 || kind == KIND_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
-	Lay r = lay_reduced(*ir_in(op, 0)->lay, (int)ir_int(op, AT_AXIS, 0), 1, &n, v);
+	Lay r = lay_reduced(*ir_in(op, 0)->lay, ir_axis(op), 1, &n, v);
 	lay_sort(*ir_in(op, 0)->lay, n, v);
 	for (int i = 0; i < n; i++)
 		if (v[i] != 1u << i) return false;

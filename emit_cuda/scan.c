@@ -325,7 +325,7 @@ static void store_totals(const Scan *s)
 static Str first_slot(const Scan *s)
 {
 	CuMap m = cu_map(s->plan.totals, LAY_PACKED);
-	int at = lay_shift(s->plan.totals, (int)ir_int(s->op, AT_AXIS, 0));
+	int at = lay_shift(s->plan.totals, ir_axis(s->op));
 	uint32_t axis = (((uint32_t)1 << (s->plan.n - s->plan.warps)) - 1) << at;
 	for (int i = 0; i < m.nreg + m.nlane + m.nwarp; i++) m.col[i] &= ~axis;
 	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b"));
@@ -333,7 +333,7 @@ static Str first_slot(const Scan *s)
 
 static void load_total(const Scan *s, const char *number, Str *v)
 {
-	int at = lay_shift(s->plan.totals, (int)ir_int(s->op, AT_AXIS, 0));
+	int at = lay_shift(s->plan.totals, ir_axis(s->op));
 	uint32_t col[LAY_BITS];
 	for (int k = 0; k < LAY_BITS; k++) col[k] = k + at < 32 ? (uint32_t)1 << (k + at) : 0;
 	Str index = cu_xor(str_intern("ct_a"), cu_linear(number, s->plan.n - s->plan.warps, col));

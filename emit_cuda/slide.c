@@ -91,7 +91,7 @@ void slide_print(Cu *g, const Op *op)
 {
 	Slide s = { .g = g, .op = op, .x = ir_in(op, 0), .from = ir_attr(op, AT_OFFSETS)->u.ints.p };
 	int least = 0, most = 0;
-	if (!slide_plan(*s.x->lay, (int)ir_int(op, AT_AXIS, 0), &s.p)) bug("slide leaves its warp");
+	if (!slide_plan(*s.x->lay, ir_axis(op), &s.p)) bug("slide leaves its warp");
 	for (int i = 0; i < s.p.lows; i++) s.low |= (uint32_t)1 << s.p.low[i];
 	for (int k = 0; k < op->nout; k++) {
 		int first = slide_carry(&s.p, (int)s.from[k]), last = slide_carry(&s.p, (int)s.from[k] + (1 << s.p.lows) - 1);

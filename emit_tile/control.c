@@ -127,7 +127,7 @@ static void emit_launch(Tg *g, const Op *op)
 	Val *v = op->out[0];
 	const char *t = tl_elem(v->type->elem);
 	if (op->code == OP_LAUNCH) tl_define(g, v, str_fmt("(%s)%s", t, tl_launch(g, ir_attr(op, AT_SYM)->u.sym)));
-	else tl_define(g, v, str_fmt("(%s)ct_bid%d", t, (int)ir_int(op, AT_AXIS, 0)));
+	else tl_define(g, v, str_fmt("(%s)ct_bid%d", t, ir_axis(op)));
 }
 
 static void print_op(Tg *g, const Op *op)

@@ -397,7 +397,7 @@ bool tl_shaped(Tg *g, const Op *op)
 		return true;
 	case OP_TO_SCALAR: tl_define(g, out, str_fmt("ct_scalar<%s>(%s)", tl_elem(out->type->elem), tl_text(g, x))); return true;
 	case OP_PERMUTE: tl_define(g, out, str_fmt("ct::permute<%s>(%s)", map_text(op), tl_text(g, x))); return true;
-	case OP_CAT: tl_define(g, out, str_fmt("ct::cat<%d>(%s, %s)", (int)ir_int(op, AT_AXIS, 0), tl_text(g, x), tl_text(g, ir_in(op, 1)))); return true;
+	case OP_CAT: tl_define(g, out, str_fmt("ct::cat<%d>(%s, %s)", ir_axis(op), tl_text(g, x), tl_text(g, ir_in(op, 1)))); return true;
 	case OP_EXTRACT: extract(g, op); return true;
 	case OP_JOIN: join(g, op); return true;
 	case OP_SPLIT: split(g, op); return true;

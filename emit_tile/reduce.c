@@ -27,7 +27,7 @@ static Str least_signed(Str x, int axis) { return str_fmt("~ct::reduce_max<%d>(~
 
 static Str reduced(Tg *g, const Op *op, Str x, Elem e)
 {
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	const char *f = combine_of(op->code);
 	if (e == EL_BOOL) {
 		if (op->code == OP_REDUCE_XOR) return str_fmt("ct_nonzero(ct::reduce_bitxor<%d>(ct::element_cast<unsigned char>(%s)))", axis, x);
@@ -53,7 +53,7 @@ void tl_reduce(Tg *g, const Op *op)
 void tl_reduce_index(Tg *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *out = op->out[0];
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Str v = tl_text(g, x), best = tl_temp(g, "best"), same = tl_temp(g, "same");
 	bool min = op->code == OP_MIN_ELEMENT, nan = ir_int(op, AT_NAN, 0), flt = elem_is_float(x->type->elem);
 	uint8_t log2[TILE_RANK] = { 0 };
@@ -82,7 +82,7 @@ void tl_scan(Tg *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
 	Elem e = x->type->elem;
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	bool back = ir_int(op, AT_DIRECTION, 0);
 	const char *f = combine_of(op->code);
 	Str v = tl_text(g, x);

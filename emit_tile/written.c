@@ -25,7 +25,7 @@ static Str line_args(Line l) { return str_fmt("%lld, %lld, %lld", l.outer, l.n, 
 static Str as_line(Line l, Str x) { return str_fmt("ct::reshape<ct::shape<%s>>(%s)", line_args(l), x); }
 static void define_line(Tg *g, const Val *v, Str line) { tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), line)); }
 
-static Line axis_line(const Op *op) { return line_of(ir_in(op, 0)->type, (int)ir_int(op, AT_AXIS, 0)); }
+static Line axis_line(const Op *op) { return line_of(ir_in(op, 0)->type, ir_axis(op)); }
 
 /* ---- elements that change places ---- */
 static void flip(Tg *g, const Op *op)
@@ -55,7 +55,7 @@ static void shift(Tg *g, const Op *op)
 /* Elements by index: the line's elements one by one, each given to those that ask for it. */
 static void take(Tg *g, const Op *op)
 {
-	Line l = axis_line(op), r = line_of(op->out[0]->type, (int)ir_int(op, AT_AXIS, 0));
+	Line l = axis_line(op), r = line_of(op->out[0]->type, ir_axis(op));
 	Str index = str_fmt("ct::element_cast<long long>(%s)", as_line(r, tl_text(g, ir_in(op, 1))));
 	define_line(g, op->out[0], str_fmt("ct_take<%s>(%s, %s, %s)", line_args(l), as_line(l, tl_text(g, ir_in(op, 0))), index,
 		tl_text(g, ir_in(op, 2))));
@@ -125,7 +125,7 @@ static void sort(Tg *g, const Op *op)
 /* The first k of a line in descending order. */
 static void topk(Tg *g, const Op *op)
 {
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Line l = line_of(op->out[0]->type, axis);
 	Str keys, places;
 	sorted(g, op, "ct_greatest", &keys, &places);

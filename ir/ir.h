@@ -341,6 +341,7 @@ void ir_set_nums(Op *op, AttrKey key, int n, const Num *v);
 void ir_set_lay(Op *op, AttrKey key, Lay l);
 const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent */
 int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
+int ir_axis(const Op *op);              /* the axis that it works along; 0 where it says none */
 bool ir_sweeps(const Fn *fn);                   /* in another order of axes than theirs */
 int ir_sweep(const Fn *fn, int i);              /* the i-th axis from the fastest on */
 bool ir_has_hint(const Fn *fn, const char *name);

@@ -53,7 +53,7 @@ static bool chk_take(Check *c, const Op *op)
 {
 	if (!chk_arity(c, op, 3, 1) || !chk_tile_in(c, op, 0) || !chk_tile_in(c, op, 1)) return false;
 	const Type *x = chk_in(op, 0), *index = chk_in(op, 1);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	NEED(elem_is_int(index->elem), "the index must be integers");
 	NEED(index->rank == x->rank, "the index must have the operand's rank");
 	for (int i = 0; i < x->rank; i++)
@@ -103,7 +103,7 @@ bool chk_topk(Check *c, const Op *op)
 {
 	if (!chk_arity(c, op, 1, 2) || !chk_tile_in(c, op, 0)) return false;
 	const Type *x = chk_in(op, 0), *r = chk_out(op, 0);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	int64_t k = ir_int(op, AT_NUMBER, 0);
 	NEED(type_is_tile(r) && r->rank == x->rank && type_extent(r, axis) == k,
 		"the results must have `count` elements along `axis`");
@@ -130,7 +130,7 @@ static bool chk_cat(Check *c, const Op *op)
 {
 	if (!chk_arity(c, op, 2, 1) || !chk_tile_in(c, op, 0)) return false;
 	const Type *x = chk_in(op, 0);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	NEED(chk_in(op, 1) == x, "both operands must have one type");
 	NEED(differs_in(chk_out(op, 0), x, axis, x->log2[axis] + 1),
 		"the result must be twice as long along `axis`");
@@ -173,7 +173,7 @@ bool chk_reduce(Check *c, const Op *op)
 		"the operation does not take the element type");
 	const Type *want = rule == TR_REDUCE_INDEX ? type_with_elem(x, EL_U32) : x;
 	if (rule == TR_SCAN) NEED(chk_out(op, 0) == x, "the result must have the operand's type");
-	else NEED(differs_in(chk_out(op, 0), want, (int)ir_int(op, AT_AXIS, 0), 0),
+	else NEED(differs_in(chk_out(op, 0), want, ir_axis(op), 0),
 		"the result must have length 1 along `axis`, and be %s",
 		elem_name(want->elem));
 	return true;
@@ -182,7 +182,7 @@ bool chk_reduce(Check *c, const Op *op)
 /* Steps of a placed reduction may leave the axis at any length up to the operand's: what is left is spread over threads. */
 bool chk_reduce_step(Check *c, const Op *op)
 {
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	bool products = op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1;
 	NEED(products || (op->nin >= 1 && op->nout == op->nin), "one result for each operand needed");
 	if (products) {
@@ -216,7 +216,7 @@ bool chk_reduce_region(Check *c, const Op *op)
 			NEED(type_same_shape(x, first), "the tiles must have one shape");
 			NEED(chk_is_scalar_of(chk_in(op, n + i), x->elem),
 				"identity %d must be a scalar of its tile's type", i);
-			NEED(differs_in(chk_out(op, i), x, (int)ir_int(op, AT_AXIS, 0), scan ? x->log2[ir_int(op, AT_AXIS, 0)] : 0),
+			NEED(differs_in(chk_out(op, i), x, ir_axis(op), scan ? x->log2[ir_axis(op)] : 0),
 				scan ? "result %d must have its tile's type" : "result %d must have length 1 along `axis`", i);
 		}
 	}

@@ -167,14 +167,12 @@ static void event_wgmma(Walk *w, const Op *op)
 
 static void event_wgmma_wait(Walk *w, const Op *op)
 {
-	int done = w->s.products - (int)ir_int(op, AT_PENDING, 0);
+	int pending = (int)ir_int(op, AT_PENDING, 0), done = w->s.products - pending;
 	if (done > w->s.done) w->s.done = done;
 	for (int i = 0; i < op->nin; i++) {
 		int g = w->group[ir_in(op, i)->id];
 		if (g >= w->s.products) chk_fail(w->c, "operand %d is part of a product that is not committed", i);
-		else if (g >= w->s.done) chk_fail(w->c, "the group of operand %d may still run: %lld groups are left pending",
-			i,
-			(long long)ir_int(op, AT_PENDING, 0));
+		else if (g >= w->s.done) chk_fail(w->c, "the group of operand %d may still run: %d groups are left pending", i, pending);
 	}
 }
 

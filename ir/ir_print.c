@@ -552,7 +552,7 @@ static void print_rules(Out *o, const IrWhereVec *where, int n, const LaunchRule
 static void print_launch(EntryText *t, const HostStmt *s)
 {
 	Out *o = t->o;
-	const Fn *fn = s->u.launch.variants.n ? s->u.launch.variants.p[0].fn : NULL;
+	const Fn *fn = s->u.launch.variants.p[0].fn;
 	out_puts(o, "launch ");
 	for (int i = 0; i < s->u.launch.variants.n; i++) {
 		if (i) out_puts(o, ", ");
@@ -561,7 +561,7 @@ static void print_launch(EntryText *t, const HostStmt *s)
 	out_puts(o, " (");
 	for (int i = 0; i < s->u.launch.args.n; i++) {
 		if (i) out_puts(o, ", ");
-		print_host_arg(t, &s->u.launch.args.p[i], fn && i < fn->params.n ? fn->params.p[i].elem : EL_I64);
+		print_host_arg(t, &s->u.launch.args.p[i], fn->params.p[i].elem);
 	}
 	out_puts(o, ") dims ");
 	print_syms(o, s->u.launch.dims.n, s->u.launch.dims.p);

@@ -388,9 +388,8 @@ static void read_file(Reader *r)
 	int64_t lines = lex_int(&r->l, "a number of lines");
 	if (!r->l.failed && (number != r->files.n || lines < 1 || lines > SRC_MOST)) lex_error(&r->l, D_IR_NUMBER, at, str_i64(number), "file");
 	if (r->l.failed) return;
-	char *text = arena_alloc(A_UNIT, (size_t)lines);
-	memset(text, '\n', (size_t)lines - 1);
-	Src *src = src_add(path, text, (size_t)lines - 1);
+	size_t ends = (size_t)lines - 1;
+	Src *src = src_add(path, memset(arena_alloc(A_UNIT, (size_t)lines), '\n', ends), ends);
 	if (src) vec_push(A_UNIT, &r->files, src);
 	else lex_error(&r->l, D_IR_NUMBER, at, str_i64(lines), "file");
 }

@@ -59,7 +59,7 @@ static const Sym *compute(ValSyms *b, const Val *v)
 	if (ir_const_value(v, &n)) return v->type->elem == EL_U64 && n.i < 0 ? NULL : sym_const(n.i);
 	switch (op->code) {
 	case OP_LAUNCH: return ir_attr(op, AT_SYM)->u.sym;
-	case OP_BID: return sym_atom(ATOM_BID, NULL, (int)ir_int(op, AT_AXIS, 0));
+	case OP_BID: return sym_atom(ATOM_BID, NULL, ir_axis(op));
 	case OP_CAST:
 		if (!elem_is_int(ir_in(op, 0)->type->elem)) return NULL;
 		s = valsym(b, ir_in(op, 0));

@@ -48,7 +48,7 @@ static void copy_mode(Op *to, const Op *from, AttrKey key)
 void combine_step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
 {
 	uint32_t v[LAY_BITS];
-	int n, axis = (int)ir_int(op, AT_AXIS, 0);
+	int n, axis = ir_axis(op);
 	Lay r = lay_reduced(x->lay, axis, levels, &n, v);
 	if (!n) return;
 	const Type *t[TILE_RANK];
@@ -128,7 +128,7 @@ static Lay all_warps(Lay l, int axis, int parts)
 static void combine_reduce(Op *op)
 {
 	Builder b = build_before(op);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	bool by_index = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT;
 	Parts x = { .n = op->code == OP_REDUCE ? op->nout : 1, .lay = *ir_in(op, 0)->lay };
 	for (int i = 0; i < x.n; i++) x.v[i] = ir_in(op, i);

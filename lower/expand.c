@@ -39,7 +39,7 @@ static Val *zero_of(Builder *b, Elem e) { return ir_const_num(b, type_scalar(e),
 static Val *expand_turn(Builder *b, Op *op)
 {
 	Val *x = ir_in(op, 0);
-	int axis = (int)ir_int(op, AT_AXIS, 0), n = x->type->log2[axis];
+	int axis = ir_axis(op), n = x->type->log2[axis];
 	int64_t extent = (int64_t)1 << n, by = ir_int(op, AT_SHIFT, 0);
 	Val *i = iota_along(b, x->type->rank, axis, n);
 	if (op->code == OP_FLIP) return take(b, x, with_const(b, OP_XOR, i, extent - 1), zero_of(b, x->type->elem), axis);

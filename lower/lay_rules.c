@@ -314,7 +314,7 @@ Lay lay_of_reduced(const Op *op, Lay in)
 {
 	uint32_t v[LAY_BITS];
 	int n;
-	return lay_reduced(in, (int)ir_int(op, AT_AXIS, 0), 3, &n, v);
+	return lay_reduced(in, ir_axis(op), 3, &n, v);
 }
 
 /* ---- clusters ---- */

@@ -239,7 +239,7 @@ static void fix_operands(Places *p, Op *op)
 static bool reduces_apart(const Op *op, Lay l)
 {
 	uint32_t v[LAY_BITS];
-	int n, axis = (int)ir_int(op, AT_AXIS, 0);
+	int n, axis = ir_axis(op);
 	Lay left = lay_reduced(l, axis, 2, &n, v);
 	if (!lay_combines_simply(l, axis)) return false;
 	if (!left.out[axis]) return true;
@@ -251,7 +251,7 @@ static bool reduces_apart(const Op *op, Lay l)
 static bool scans_apart(const Op *op, Lay l)
 {
 	ScanPlan plan;
-	return scan_plan(l, (int)ir_int(op, AT_AXIS, 0), &plan) && (plan.warps == plan.n || lay_outbits(plan.totals) <= CLUSTER_SENT);
+	return scan_plan(l, ir_axis(op), &plan) && (plan.warps == plan.n || lay_outbits(plan.totals) <= CLUSTER_SENT);
 }
 
 static bool stays_apart(Places *p, int cluster)

@@ -146,7 +146,7 @@ void place_forward(Places *p, Op *op)
 	}
 	if (op_is_reduce(op)) {
 		if (op->code == OP_REDUCE) {
-			Lay in = lay_neighbours(x->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
+			Lay in = lay_neighbours(x->type, ir_axis(op), p->threads);
 			for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], lay_of_reduced(op, in));
 		} else if (place_known(p, x)) {
 			place_give(p, r, lay_of_reduced(op, place_lay(p, x)));
@@ -159,7 +159,7 @@ void place_forward(Places *p, Op *op)
 		if (place_known(p, x) && lay_of_moved(op, place_lay(p, x), &l)) place_give(p, r, l);
 		return;
 	case OP_CAT:
-		if (place_known(p, x)) place_give(p, r, lay_cat(place_lay(p, x), (int)ir_int(op, AT_AXIS, 0)));
+		if (place_known(p, x)) place_give(p, r, lay_cat(place_lay(p, x), ir_axis(op)));
 		return;
 	case OP_JOIN:
 		if (place_known(p, x)) place_give(p, r, lay_of_pairs(place_lay(p, x)));
@@ -189,7 +189,7 @@ bool place_is_forced(const Val *v)
 static Lay combined_operand(const Places *p, const Op *op)
 {
 	if (op_is_scan(op)) return place_lay(p, op->out[0]);
-	return lay_neighbours(ir_in(op, 0)->type, (int)ir_int(op, AT_AXIS, 0), p->threads);
+	return lay_neighbours(ir_in(op, 0)->type, ir_axis(op), p->threads);
 }
 
 /* ---- backward ---- */

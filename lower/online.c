@@ -40,11 +40,11 @@ static bool find(const Fn *fn, Op *sum, Pair *p, Places *at)
 	*p = (Pair){ .sum = sum };
 	if (sum->code != OP_SUM || !pair_plain(sum) || !type_is_tile(ir_in(sum, 0)->type)) return false;
 	const Op *e = pair_made_by(ir_in(sum, 0), OP_EXP);
-	p->axis = (int)ir_int(sum, AT_AXIS, 0);
+	p->axis = ir_axis(sum);
 	if (!e || e->out[0]->type->elem != EL_F32 || !pair_differs(ir_in(e, 0), p)) return false;
 	p->first = pair_made_by(p->m, OP_REDUCE_MAX);
 	if (!p->first || p->first->parent != sum->parent || ir_in(p->first, 0) != p->x) return false;
-	return ir_int(p->first, AT_AXIS, 0) == p->axis && pair_places(p, at) && is_for_sum(fn, e->out[0], sum);
+	return ir_axis(p->first) == p->axis && pair_places(p, at) && is_for_sum(fn, e->out[0], sum);
 }
 
 /* x: not above 0, a difference from what is no less */

@@ -146,7 +146,7 @@ static void widest(IrBlock *b, const Group **best)
 static void find_shift(void *ctx, Op *op)
 {
 	Overlap *o = ctx;
-	if (op->code == OP_SHIFT && type_same_shape(op->out[0]->type, o->type) && ir_int(op, AT_AXIS, 0) == o->fast) o->within = true;
+	if (op->code == OP_SHIFT && type_same_shape(op->out[0]->type, o->type) && ir_axis(op) == o->fast) o->within = true;
 }
 
 Overlap overlap_of(const Fn *fn)

@@ -173,7 +173,7 @@ static void forget_inside(Op *op)
 static void bid_again(const Writer *w, Spot *at, const Op *op)
 {
 	const Fn *fn = w->p.fn;
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Val *r = at->row;
 	for (int i = fn->ngrid - 1; i > axis; i--) r = op2(&at->b, OP_DIV, r, ir_launch(&at->b, EL_I32, fn->grid[i]));
 	if (axis) r = op2(&at->b, OP_REM, r, ir_launch(&at->b, EL_I32, fn->grid[axis]));

@@ -70,7 +70,7 @@ static bool is_made_of(const Val *v, const Op *op, int depth)
 static bool find_first(Pair *p)
 {
 	for (Op *op = p->sum->prev; op; op = op->prev) {
-		if (op->code != OP_SUM || ir_in(op, 0) != p->x || ir_int(op, AT_AXIS, 0) != p->axis || !pair_plain(op)) continue;
+		if (op->code != OP_SUM || ir_in(op, 0) != p->x || ir_axis(op) != p->axis || !pair_plain(op)) continue;
 		if (!is_made_of(p->m, op, DEPTH)) continue;
 		p->first = op;
 		return true;
@@ -154,7 +154,7 @@ static bool find_pair(Op *sum, Pair *p, Places *at)
 	*p = (Pair){ .sum = sum };
 	if (sum->code != OP_SUM || !pair_plain(sum) || !type_is_tile(ir_in(sum, 0)->type)) return false;
 	Elem e = ir_in(sum, 0)->type->elem;
-	p->axis = (int)ir_int(sum, AT_AXIS, 0);
+	p->axis = ir_axis(sum);
 	if ((e != EL_F32 && e != EL_F64) || !is_square(ir_in(sum, 0), p) || is_packed(p->x) || !find_first(p)) return false;
 	return (!p->mask || may_stand(p->mask, p->first, DEPTH)) && pair_places(p, at);
 }

@@ -71,7 +71,7 @@ bool scan_plan(Lay l, int axis, ScanPlan *p)
 ScanPlan scan_plan_of(const Op *op)
 {
 	ScanPlan p;
-	if (!scan_plan(*ir_in(op, 0)->lay, (int)ir_int(op, AT_AXIS, 0), &p)) bug("a scan of a layout that none walks");
+	if (!scan_plan(*ir_in(op, 0)->lay, ir_axis(op), &p)) bug("a scan of a layout that none walks");
 	return p;
 }
 
@@ -94,7 +94,7 @@ int64_t scan_offset(const Op *op, const ScanPlan *p, int value)
 bool scan_walks(const Op *op, Lay l)
 {
 	ScanPlan p;
-	if (!scan_plan(l, (int)ir_int(op, AT_AXIS, 0), &p)) return false;
+	if (!scan_plan(l, ir_axis(op), &p)) return false;
 	return p.n - p.warps <= STEPS_MOST && scan_offset(op, &p, scan_values(op)) <= SLOTS_MOST;
 }
 
@@ -158,7 +158,7 @@ static void look_at(void *ctx, Op *op)
 Lay lay_scan(const Op *op, const Fn *fn, Threads n)
 {
 	const Type *t = ir_in(op, 0)->type;
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Moved m = { t, fn, t->rank - 1, 0 };
 	ir_walk(fn->body, look_at, &m);
 	int vec = n.piece - log2_of(m.bytes ? m.bytes : elem_bytes(t->elem));

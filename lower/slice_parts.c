@@ -36,7 +36,7 @@ const Type *slice_partial(const Slicer *s, const Op *op)
 {
 	const Type *slice = slice_type(s, ir_in(op, 0));
 	if (slice_by_index(op)) return slice;
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	if (op_is_scan(op)) return with_extent(slice, axis, 0);
 	Fold f = fold_of(s, slice, axis);
 	return with_extent(slice, axis, slice->log2[axis] - f.far - f.near);
@@ -80,7 +80,7 @@ static void cut_reduce(Slicer *s, Builder *b, int i)
 {
 	const Op *op = s->p.ops[i].op;
 	Val *x = slice_val(s, ir_in(op, 0));
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	if (x->type->rank <= TILE_RANK - SLICE_AXES)
 		x = ir_unary(b, OP_RESHAPE, s->sum[i]->type, folded(b, op->code, op, unfolded(s, b, x, axis), axis));
 	s->sum[i] = combined(b, op, s->sum[i], x);
@@ -107,7 +107,7 @@ static void cut_online(Slicer *s, Builder *b, int i)
 {
 	const SliceOp *o = &s->p.ops[i];
 	const Op *sum = o->op, *e = ir_in(sum, 0)->def;
-	int axis = (int)ir_int(sum, AT_AXIS, 0);
+	int axis = ir_axis(sum);
 	Val *x = unfolded(s, b, slice_val(s, slice_exponent(o)), axis), *old = s->top[i];
 	Val *most = folded(b, OP_REDUCE_MAX, NULL, x, axis);
 	Val *top = ir_binary(b, OP_MAX, old->type, old, ir_unary(b, OP_RESHAPE, old->type, most)), *r = reference(b, top);
@@ -153,7 +153,7 @@ static void cut_index(Slicer *s, Builder *b, int i)
 /* The least index of those that are equal to the one that wins. */
 static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
 {
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	uint8_t shape[TILE_RANK] = { 0 };
 	shape[axis] = x->type->log2[axis];
 	Val *most = ir_unary(b, op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN, with_extent(x->type, axis, 0), x);
@@ -194,7 +194,7 @@ Val *slice_scan(Slicer *s, Builder *b, int i)
 	copy_attrs(here->def, op);
 	Val *r = combined(b, op, ir_unary(b, OP_BROADCAST, x->type, s->sum[i]), here);
 	r->name = op->out[0]->name;
-	s->sum[i] = last_of(b, ir_int(op, AT_EXCLUSIVE, 0) ? combined(b, op, r, x) : r, (int)ir_int(op, AT_AXIS, 0));
+	s->sum[i] = last_of(b, ir_int(op, AT_EXCLUSIVE, 0) ? combined(b, op, r, x) : r, ir_axis(op));
 	return r;
 }
 

@@ -106,7 +106,7 @@ static bool splits_up(OpCode c)         /* a reduction whose parts combine by on
 static void spread_reduce(Spread *s, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *r = op->out[0];
-	int axis = (int)ir_int(op, AT_AXIS, 0), a = axis_of(s, x);
+	int axis = ir_axis(op), a = axis_of(s, x);
 	if (a < 0) a = axis_of(s, r);
 	if (a < 0) return;
 	set(s, x, a);
@@ -125,7 +125,7 @@ static void check_numbers(Spread *s, const Val *r)
 static void spread_along(Spread *s, const Op *op)
 {
 	spread_all(s, op);
-	if (axis_of(s, op->out[0]) != (int)ir_int(op, AT_AXIS, 0)) return;
+	if (axis_of(s, op->out[0]) != ir_axis(op)) return;
 	if (op->code == OP_SHIFT || ir_int(op, AT_DIRECTION, 0)) s->failed = true;
 }
 
@@ -202,7 +202,7 @@ static int maximum_of(const SlicePlan *p, const SliceOp *o)
 	if (!b || b->code != OP_BROADCAST || e->out[0]->type->elem != EL_F32 || e->out[0]->type->rank > TILE_RANK - SLICE_AXES) return -1;
 	int m = p->def[ir_in(b, 0)->id];
 	if (m < 0 || !p->ops[m].part || p->ops[m].op->code != OP_REDUCE_MAX || ir_in(p->ops[m].op, 0) != ir_in(d, 0)) return -1;
-	return ir_int(p->ops[m].op, AT_AXIS, 0) == ir_int(o->op, AT_AXIS, 0) ? m : -1;
+	return ir_axis(p->ops[m].op) == ir_axis(o->op) ? m : -1;
 }
 
 /* ---- what is cut ---- */
@@ -223,7 +223,7 @@ static bool spread(SlicePlan *p, Val *seed, int axis, int log2)
 		SliceOp *o = &p->ops[i];
 		o->cut = meets_cut(&s, o->op);
 		o->part = o->cut && op_is_reduce(o->op) && axis_of(&s, o->op->out[0]) < 0;
-		o->scan = o->cut && op_is_scan(o->op) && axis_of(&s, o->op->out[0]) == (int)ir_int(o->op, AT_AXIS, 0);
+		o->scan = o->cut && op_is_scan(o->op) && axis_of(&s, o->op->out[0]) == ir_axis(o->op);
 		o->online = -1;
 	}
 	for (int i = 0; i < p->n; i++)

@@ -48,14 +48,14 @@ static bool reaches(const SlidePlan *p, int64_t by)
 static bool slides(const Op *op, SlidePlan *p)
 {
 	const Val *x = ir_in(op, 0);
-	return slide_plan(*x->lay, (int)ir_int(op, AT_AXIS, 0), p) && reaches(p, ir_int(op, AT_SHIFT, 0))
+	return slide_plan(*x->lay, ir_axis(op), p) && reaches(p, ir_int(op, AT_SHIFT, 0))
 		&& 1 << x->lay->in[HW_REG] <= UNROLL_REGS && !elem_is_ptr(x->type->elem) && lay_eq(*x->lay, *op->out[0]->lay);
 }
 
 static bool same_slide(const Op *x, const Op *y)
 {
 	return y->code == OP_SHIFT && ir_in(x, 0) == ir_in(y, 0) && same_scalar(ir_in(x, 1), ir_in(y, 1))
-		&& ir_int(x, AT_AXIS, 0) == ir_int(y, AT_AXIS, 0);
+		&& ir_axis(x) == ir_axis(y);
 }
 
 enum { SLIDES_MOST = 16 };
@@ -75,7 +75,7 @@ static void slide(Op *head)
 	}
 	Builder b = build_before(head);
 	Op *r = ir_op(&b, OP_SLIDE, 2, (Val *[]){ ir_in(head, 0), ir_in(head, 1) }, n, out);
-	ir_set_int(r, AT_AXIS, ir_int(head, AT_AXIS, 0));
+	ir_set_int(r, AT_AXIS, ir_axis(head));
 	ir_set_ints(r, AT_OFFSETS, n, from);
 	for (int i = 0; i < n; i++) {
 		r->out[i]->name = all[i]->out[0]->name;
@@ -96,7 +96,7 @@ static void take(Op *op)
 {
 	Builder b = build_before(op);
 	Val *x = ir_in(op, 0), *r = op->out[0];
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	int64_t by = ir_int(op, AT_SHIFT, 0), extent = type_extent(x->type, axis);
 	uint8_t shape[TILE_RANK] = { 0 };
 	shape[axis] = x->type->log2[axis];

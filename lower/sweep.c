@@ -64,7 +64,7 @@ static unsigned axes_of(const Val *v, bool memory, int deep)
 	const Op *op = v->def;
 	unsigned r = 0;
 	if (!op || !deep || op->nregion) return 0;
-	if (op->code == OP_BID) return memory ? 0 : 1u << ir_int(op, AT_AXIS, 0);
+	if (op->code == OP_BID) return memory ? 0 : 1u << ir_axis(op);
 	if (op->code == OP_GATHER || op->code == OP_LOAD) memory = false;
 	for (int i = 0; i < op->nin; i++)
 		if (ir_in(op, i)->type->kind != TY_VIEW) r |= axes_of(ir_in(op, i), memory, deep - 1);

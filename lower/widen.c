@@ -131,7 +131,7 @@ static void follow(void *ctx, Op *op)
 	if (w->fails) return;
 	switch (op->code) {
 	case OP_BID:
-		if (ir_int(op, AT_AXIS, 0) == w->axis) mark(w, op->out[0], WIDEN_DIFFERS);
+		if (ir_axis(op) == w->axis) mark(w, op->out[0], WIDEN_DIFFERS);
 		return;
 	case OP_LOAD: case OP_STORE: follow_access(w, op); return;
 	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: follow_shape(w, op); return;
@@ -301,7 +301,7 @@ static bool works_along(const Was *was)
 	const Op *op = was->op;
 	if (was->from < 0 || was->to < 0) return false;
 	if (op->code == OP_BROADCAST) return was->in->log2[was->from] != was->out->log2[was->to];
-	return (op_is_reduce(op) || op_is_scan(op) || op->code == OP_SHIFT) && ir_int(op, AT_AXIS, 0) == was->from;
+	return (op_is_reduce(op) || op_is_scan(op) || op->code == OP_SHIFT) && ir_axis(op) == was->from;
 }
 
 static void split(const Wide *x, const Was *was)
@@ -365,7 +365,7 @@ void widen_do(const Widen *w, int log2)
 	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)
-		if (x.ops.p[i].op->code == OP_BID && ir_int(x.ops.p[i].op, AT_AXIS, 0) == w->axis) scale_index(&x, x.ops.p[i].op);
+		if (x.ops.p[i].op->code == OP_BID && ir_axis(x.ops.p[i].op) == w->axis) scale_index(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)
 		if (works_along(&x.ops.p[i])) split(&x, &x.ops.p[i]);
 	fn->grid[w->axis] = fewer(fn->grid[w->axis], log2);

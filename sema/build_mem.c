@@ -204,7 +204,7 @@ static bool access_index(Cx *cx, Call *c, const View *v, Val **in)
 	for (int i = 0; i < v->rank; i++) {
 		in[i] = conv_val(cx, idx[i]);
 		at_span(cx, idx[i].span);
-		if (v->dim[i].elem == EL_I64 && elem_bytes(in[i]->type->elem) < 8) in[i] = val_i64(cx, in[i]);
+		if (v->dim[i].elem == EL_I64) in[i] = val_i64(cx, in[i]);
 	}
 	return true;
 }
@@ -261,7 +261,7 @@ static bool lanes(Cx *cx, Call *c, const View *v, Lanes *l)
 		Val *x = conv_val(cx, idx[i]);
 		l->at[i] = idx[i].span;
 		at_span(cx, idx[i].span);
-		if (v->dim[i].elem == EL_I64 && elem_bytes(x->type->elem) < 8) x = val_i64(cx, x);
+		if (v->dim[i].elem == EL_I64) x = val_i64(cx, x);
 		l->idx[i] = val_broadcast(cx, x, l->t);
 	}
 	return true;

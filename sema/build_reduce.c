@@ -96,10 +96,7 @@ static Val *one_axis(Cx *cx, Val *x, int n, const int *axes)
 	for (int i = 0; i < rank; i++) log2[i] = x->type->log2[order[i]];
 	Val *v = ir_unary(&cx->b, OP_PERMUTE, type_tile(x->type->elem, rank, log2), x);
 	ir_set_ints(v->def, AT_AXES, rank, order);
-	for (int i = rank - n + 1; i < rank; i++) {
-		log2[rank - n] = (uint8_t)(log2[rank - n] + log2[i]);
-		log2[i] = 0;
-	}
+	for (int i = rank - n + 1; i < rank; i++) log2[rank - n] = (uint8_t)(log2[rank - n] + log2[i]);
 	return ir_unary(&cx->b, OP_RESHAPE, type_tile(x->type->elem, rank - n + 1, log2), v);
 }
 

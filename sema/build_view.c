@@ -382,7 +382,7 @@ static const Sym *sym_inside(const Sym *lo, const Sym *hi, const Sym *ext, int64
 	if (!lo || !hi || !ext || !f) return NULL;
 	if (!facts_le(f, sym_const(0), lo) || !facts_le(f, lo, ext)) return NULL;
 	const Sym *n = sym_max(sym_sub(sym_min(hi, ext), lo), sym_const(0));
-	if (step > 1) n = sym_cdiv(n, sym_const(step));
+	n = sym_cdiv(n, sym_const(step));
 	return sym_at_launch(n) ? n : NULL;
 }
 

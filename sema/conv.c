@@ -213,7 +213,7 @@ static const Sym *value_sym(Cx *cx, Val *v, int depth)
 	if (!op) return counter_sym(cx, v, depth - 1);
 	switch (op->code) {
 	case OP_LAUNCH: return ir_attr(op, AT_SYM)->u.sym;
-	case OP_BID: return sym_atom(ATOM_BID, NULL, (int)ir_int(op, AT_AXIS, 0));
+	case OP_BID: return sym_atom(ATOM_BID, NULL, ir_axis(op));
 	case OP_CAST: {
 		Elem from = ir_in(op, 0)->type->elem;
 		return elem_is_int(from) && !rule_narrows(from, v->type->elem) ? value_sym(cx, ir_in(op, 0), depth - 1) : NULL;

@@ -332,7 +332,7 @@ static void walk_block(Hazard *h, const IrBlock *b)
 			if (left) h->under |= op->code == OP_IF ? d : DEP_ANY;
 			continue;
 		}
-		if (op->code == OP_BID) d = 1u << ir_int(op, AT_AXIS, 0);
+		if (op->code == OP_BID) d = 1u << ir_axis(op);
 		if (op_rows[op->code].flags & OPF_READ) d |= DEP_ANY;
 		for (int i = 0; i < op->nout; i++) h->dep[op->out[i]->id] = (uint8_t)d;
 		if (op->code == OP_STORE || op->code == OP_SCATTER) {

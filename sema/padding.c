@@ -365,7 +365,7 @@ static void enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num z
 static void taken_in(const Padding *p, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
-	PadAxis a = pad_at(p, x, (int)ir_int(op, AT_AXIS, 0));
+	PadAxis a = pad_at(p, x, ir_axis(op));
 	Num zero;
 	if ((a.kind != PAD_CONST && a.kind != PAD_OTHER) || !neutral(op->code, x->type->elem, &zero)) return;
 	if (!harmless(p, op, x, a, zero)) enter(p, op, x, a, zero);
@@ -374,7 +374,7 @@ static void taken_in(const Padding *p, const Op *op)
 static void of_reduction(Padding *p, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *v = op->out[0];
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Num zero;
 	if (!padded(p, x) || !neutral(op->code, x->type->elem, &zero)) {
 		if (padded(p, x)) all_unknown(p, v);

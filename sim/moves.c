@@ -73,7 +73,7 @@ Go run_bid(Warp *w, const Step *s)
 {
 	const Run *r = w->u->r;
 	Cell *p = sim_def(w, s->op->out[0], 1);
-	int axis = (int)ir_int(s->op, AT_AXIS, 0);
+	int axis = ir_axis(s->op);
 	for (int l = 0; l < LANES; l++) {
 		int64_t t = w->tile[l];
 		for (int i = 0; ir_sweep(r->fn, i) != axis; i++) t /= r->grid[ir_sweep(r->fn, i)];
@@ -220,7 +220,7 @@ void *plan_slide(Run *r, const Op *op)
 	Slides *s = NEW(r->mem, Slides);
 	SlidePlan p;
 	Lay l = *ir_in(op, 0)->lay;
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	if (!slide_plan(l, axis, &p)) bug("slide leaves its warp");
 	s->packed = map_of(r, l, -1);
 	s->at = map_of(r, l, axis);

@@ -33,7 +33,7 @@ static Reduce *plan_reduce(Run *r, const Op *op, int levels)
 {
 	Reduce *p = NEW(r->mem, Reduce);
 	const Val *x = ir_in(op, 0);
-	int axis = (int)ir_int(op, AT_AXIS, 0);
+	int axis = ir_axis(op);
 	Lay l = lay_reduced(*x->lay, axis, levels, &p->nv, p->v);
 	lay_sort(*x->lay, p->nv, p->v);
 	p->n = op->nout;

@@ -57,7 +57,7 @@ void *plan_scan(Run *r, const Op *op)
 		s->bar = r->nbar++;
 	}
 	s->totals = map_of(r, s->plan.totals, -1);
-	s->shift = lay_shift(s->plan.totals, (int)ir_int(op, AT_AXIS, 0));
+	s->shift = lay_shift(s->plan.totals, ir_axis(op));
 	return s;
 }
 

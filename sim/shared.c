@@ -480,7 +480,7 @@ void *plan_take(Run *r, const Op *op)
 {
 	Take *t = NEW(r->mem, Take);
 	const Val *x = ir_in(op, 0), *out = op->out[0];
-	int axis = (int)ir_int(op, AT_AXIS, 0), rlog = out->type->log2[axis], xlog = x->type->log2[axis];
+	int axis = ir_axis(op), rlog = out->type->log2[axis], xlog = x->type->log2[axis];
 	Lay l = *out->lay;
 	t->p = pieces_of(op, x->type);
 	t->from = map_of(r, *x->lay, -1);
@@ -498,7 +498,7 @@ static void take_piece(Warp *w, const Step *s, const Take *t, int64_t k)
 {
 	const Val *out = s->op->out[0], *x = ir_in(s->op, 0);
 	const SimVal *index = sim_val(w, ir_in(s->op, 1)), *pad = sim_val(w, ir_in(s->op, 2));
-	uint64_t extent = (uint64_t)type_extent(x->type, (int)ir_int(s->op, AT_AXIS, 0));
+	uint64_t extent = (uint64_t)type_extent(x->type, ir_axis(s->op));
 	Cell *to = sim_def(w, out, sim_regs(out));
 	for (int reg = 0; reg < sim_regs(out) && !sim_failed(w->u->r); reg++) {
 		Request q = { .bytes = elem_bytes(t->p.e) };

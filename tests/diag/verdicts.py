@@ -22,6 +22,11 @@ TWO = "let v = a.load([b, 0], [16, 32]);\n"
 CASES = [
     # ---- scatter: an index from memory ----
     ("loaded", "W1005", INDEX + "y.scatter([i], v);"),
+    ("quotient and rest of a number", "", LOAD + "let c = iota([32], i32);\nz.scatter([4 * b + c / 8, c % 8], v);"),
+    ("quotient and rest of its shapes", "", LOAD + "let c = iota([32], i32);\n"
+        "z.scatter([4 * b + reshape(c, [4, 8]) / 8, reshape(c, [4, 8]) % 8], reshape(v, [4, 8]));"),
+    ("quotient and rest of two numbers", "W1005", LOAD + "let c = iota([32], i32);\nz.scatter([4 * b + c / 8, o.load([b], [32]) % 8], v);"),
+    ("quotient and rest by two numbers", "W1008", LOAD + "let c = iota([32], i32);\nz.scatter([4 * b + c / 8, c % 4], v);"),
     ("promised where used", "", INDEX + "y.scatter([assume_unique(i)], v);"),
     ("promised before", "", INDEX + "let j = assume_unique(i);\ny.scatter([j], v);"),
     ("promised, then moved", "", INDEX + "let j = assume_unique(i);\ny.scatter([j + 4 * b], v);"),

@@ -736,6 +736,29 @@ static void check_ldmatrix_conflicts(Lay addr, int elem, int x)
 	CHECK(1 << frag_ldmatrix_conflicts(addr, elem) == ways);
 }
 
+/* Each condition of a layout that ldmatrix reads, broken alone. */
+static void test_no_ldmatrix(void)
+{
+	Lay addr, frag = lay_frag(FRAG_M16N8K16, ROLE_A), c, d;
+
+	if (!CHECK(lay_solve(lay_stored(2, frag.out, NULL), frag, &c) && frag_ldmatrix_of(c, 1, 2, false, &addr)))
+		return;
+	CHECK(!frag_ldmatrix_of(c, 1, 3, false, &addr) && !frag_ldmatrix_of(c, 1, -1, false, &addr));
+	CHECK(!frag_ldmatrix_of(c, 2, 1, true, &addr) && !frag_ldmatrix_of(c, 3, 1, false, &addr) && !frag_ldmatrix_of(c, -1, 1, false, &addr));
+	d = c;                          /* places along another axis, too */
+	d.out[LAY_HWAXIS(HW_OFF)]--, d.out[LAY_HWAXIS(HW_WARP)]++;
+	CHECK(!frag_ldmatrix_of(d, 1, 2, false, &addr));
+	d = c;                          /* four lanes, and a register more */
+	d.in[HW_LANE]--, d.in[HW_WARP]++;
+	CHECK(!frag_ldmatrix_of(d, 1, 2, false, &addr));
+	d = c;                          /* it begins at a place */
+	d.in[HW_OFF] = 1;
+	CHECK(!frag_ldmatrix_of(d, 1, 2, false, &addr));
+	d = c;                          /* fewer registers than matrices */
+	d.in[HW_REG]--, d.in[HW_WARP]++;
+	CHECK(!frag_ldmatrix_of(d, 1, 2, false, &addr));
+}
+
 static void test_ldmatrix(void)
 {
 	static const struct { Frag f; Role r; int elem; bool trans, col_major; } cases[] = {
@@ -1136,6 +1159,7 @@ int main(void)
 	test_wgmma();
 	test_frag_tile();
 	test_ldmatrix();
+	test_no_ldmatrix();
 	test_conflicts();
 	test_vec();
 	test_swz();
