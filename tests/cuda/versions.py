@@ -1,0 +1,45 @@
+"""How many versions kernels have, and how long their CUDA is: a version must earn its text (lower/budget.c)."""
+import collections
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+ROWS, PRODUCTS = 2, 6           # versions of a kernel for an architecture
+# program: (kernels, lines of the file), at most, for the default architectures
+MOST = {"vecadd": (2, 700), "softmax": (36, 8000), "layer_norm": (24, 4500), "gemm": (24, 5000)}
+
+
+def versions(path, *options):
+    """(kernel, architecture) -> names of its versions, and the kernels that have products."""
+    r = ctilec("-w", "--emit=placed", *options, path, "-o", "-")
+    check(r.code == 0, r.text)
+    text, found = r.out.decode(), collections.defaultdict(list)
+    for kernel, name, archs in re.findall(r'(?m)^version (\w+) "(.*?)" for (.*) {$', text):
+        for arch in archs.split(", "): found[kernel, arch].append(name)
+    return found, {k for k, body in re.findall(r"(?ms)^kernel (\w+) typed {(.*?)^}", text) if re.search(r"= mma ", body)}
+
+
+for path in tile_files("samples") + tile_files("stdlib"):
+    name = os.path.relpath(path, ROOT)
+    found, products = versions(path)
+    for (kernel, arch), names in found.items():
+        check(len(names) <= (PRODUCTS if kernel in products else ROWS), "%s: %s has the versions %s for %s" % (name, kernel, names, arch))
+    for (kernel, arch), names in versions(path, "--versions=1")[0].items():
+        check(len(names) == 1, "%s: %s has the versions %s for %s, where one is asked for" % (name, kernel, names, arch))
+softmax = os.path.join(ROOT, "samples", "softmax", "softmax.tile")
+many = versions(softmax, "--versions=16")[0]
+check(max(len(names) for names in many.values()) > ROWS, "no kernel of softmax has more versions where they are asked for")
+# the version for all calls is always there
+check(all("" in names for names in versions(softmax)[0].values()), "a kernel of softmax has no version for all calls")
+for n, (kernels, lines) in MOST.items():
+    with tmpdir() as tmp:
+        r = ctilec("-w", "-o", os.path.join(tmp, n + ".cu"), os.path.join(ROOT, "samples", n, n + ".tile"))
+        text = read(os.path.join(tmp, n + ".cu"))
+    check(r.code == 0 and len(re.findall(r"(?m)^static __global__ ", text)) <= kernels, "%s has more than %d kernels" % (n, kernels))
+    check(text.count("\n") <= lines, "%s has %d lines, more than %d" % (n, text.count("\n"), lines))
+r = ctilec("--versions=0", softmax, "-o", "-")
+check(r.code == 2 and "one version serves all calls" in r.text, "--versions=0: %d %s" % (r.code, r.text))
+finish()
