@@ -1,6 +1,7 @@
 /* Printing of the tables. Each list is made from its .def file and nothing else. */
 #include "driver/lists.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -236,9 +237,19 @@ static void print_explanation(Out *o, const char *p)
 	}
 }
 
+/* e262 for E0262: as people type it. */
+static Str whole_code(const char *code)
+{
+	size_t n = strspn(code + (*code != 0), "0123456789");
+	bool letter = *code && strchr("EeWw", *code);
+	if (!letter || n < 1 || n > 4 || code[1 + n]) return str_intern(code);
+	return str_fmt("%c%04d", *code == 'e' || *code == 'E' ? 'E' : 'W', atoi(code + 1));
+}
+
 void list_explain(Out *o, const char *code)
 {
 	Near near;
+	code = whole_code(code);
 	near_begin(&near, code);
 	for (int i = 0; i < D_COUNT; i++) {
 		const DiagRow *r = &diag_rows[i];

@@ -154,6 +154,15 @@ static bool reserved_again(const Gram *g, Expected e)
 	return g->reserved && (g->prev[0].kind == g->reserved || (g->last.kind == g->reserved && expects(e, "a name")));
 }
 
+/* What stands between the word and the body says the grid. */
+static bool has_grid(const Token *word)
+{
+	Span s = word->span;
+	const Src *src = src_of(s);
+	const char *p = src ? src->text + (s.lo - src->base) : "", *body = strchr(p, '{'), *grid = strstr(p, "grid");
+	return grid && body && grid < body;
+}
+
 /* `kernal f(..)`, `retrun x;`: `word` is nearly a word that could begin something here. */
 static bool misspelt(const Token *word, const char *list)
 {
@@ -171,6 +180,7 @@ static bool misspelt(const Token *word, const char *list)
 	for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
 		if (!strcmp(foreign[i][0], word->v.name.s)) best = foreign[i][1];
 	if (!best || strlen(word->v.name.s) < 3) return false;
+	if (!strcmp(word->v.name.s, "def") && has_grid(word)) best = "kernel";
 	Diag *d = diag(D_MISSPELT, word->span, word->v.name.s);
 	diag_help(d, "write `%s`", best);
 	diag_edit(d, word->span, best);

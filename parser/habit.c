@@ -89,6 +89,20 @@ static bool c_declaration(Gram *g)
 	return true;
 }
 
+/* let v: f32[16] = ...; */
+static bool array_type(Gram *g, Expected e)
+{
+	const Token *elem = &g->prev[0];
+	bool declares = g->first == TOK_LET || g->first == TOK_VAR;
+	if (g->last.kind != TOK_LBRACK || !is_name(elem) || g->prev[1].kind != TOK_COLON || !declares) return false;
+	Ahead a = ahead_from(g);
+	ahead_step(&a);
+	if (!ahead_to(&a, TOK_RBRACK)) return false;
+	const char *ours = foreign_word(FW_TYPE, elem->v.name.s), *shape = ahead_text(&a, g->last.span.lo);
+	return replace(usual(g, e), parse_span(elem->span.lo, a.t.span.hi),
+		arena_printf(A_UNIT, "tile<%s, %s]>", ours && *ours ? ours : elem->v.name.s, shape));
+}
+
 /* f(float *x) */
 static bool c_pointer(Gram *g, Expected e)
 {
@@ -632,7 +646,7 @@ bool habit_statement(Gram *g, Expected e)
 
 bool habit_declaration(Gram *g, Expected e)
 {
-	return c_declaration(g) || c_parameter(g, e) || c_pointer(g, e) || python_block(g, e);
+	return c_declaration(g) || array_type(g, e) || c_parameter(g, e) || c_pointer(g, e) || python_block(g, e);
 }
 
 bool habit_expression(Gram *g, Expected e)

@@ -129,12 +129,47 @@ static void access_one(Access *a)
 	a->one = true;
 }
 
+/* sum(x, 1), whose axis stays with length 1. */
+static bool keeps_axis(const Expr *e)
+{
+	const Expr *f = e && e->kind == EX_CALL ? e->u.call.callee : NULL;
+	OpCode op;
+	if (!f || (f->kind != EX_NAME && f->kind != EX_MEMBER)) return false;
+	const ArgVec *a = &e->u.call.args;
+	bool one = a->n == (f->kind == EX_NAME ? 2 : 1) && a->p[a->n - 1].value->kind == EX_INT;
+	return one && op_by_name(f->kind == EX_NAME ? f->u.name : f->u.mem.name.s, &op) && (op_rows[op].flags & OPF_REDUCE);
+}
+
+/* The tile has axes of length 1 that the tensor has not. */
+static void help_fewer_axes(Cx *cx, const Call *c, const Access *a, Diag *d, Span at)
+{
+	uint8_t log2[TILE_RANK] = { 0 };
+	int n = 0, extra = a->s.rank - a->v->rank;
+	bool value = c->op == OP_STORE || c->op == OP_STORE_AT;
+	for (int i = 0; i < a->s.rank; i++) {
+		if (extra && !a->s.log2[i]) extra--;
+		else log2[n++] = a->s.log2[i];
+	}
+	if (extra || n != a->v->rank) return;
+	if (value && a->s.rank == n + 1 && keeps_axis(c->arg[2].e)) {
+		diag_help(d, "a reduction keeps its axis with length 1; it is dropped by an argument more: `squeeze: true`");
+		diag_edit(d, (Span){ at.hi - 1, at.hi - 1 }, ", squeeze: true");
+		return;
+	}
+	Str shape = extent_names(cx, n, log2);
+	if (!shape || str_len(span_source(at)) > 80) return;
+	Str t = value ? str_fmt("reshape(%s, %s)", span_source(at), shape) : shape;
+	diag_help(d, "leave axes of length 1 out: `%s`", t);
+	diag_edit(d, at, t);
+}
+
 static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
 {
 	if (a->s.rank == a->v->rank) return true;
 	Diag *d = cx_diag(cx, D_VIEW_TILE_RANK, at, shape_text(a->s.rank, a->s.log2), str_i64(a->s.rank), written_view(c, a->v),
 		str_i64(a->v->rank));
 	if (a->v->decl.hi) diag_label(d, a->v->decl, "`%s` is %s", written_view(c, a->v), sv_what(sv_view(a->v, at)));
+	if (a->s.rank > a->v->rank) help_fewer_axes(cx, c, a, d, at);
 	if (a->s.rank < a->v->rank && str_len(span_source(at)) <= 40) {
 		uint8_t log2[TILE_RANK] = { 0 };
 		memcpy(log2 + (a->v->rank - a->s.rank), a->s.log2, (size_t)a->s.rank);
@@ -712,6 +747,16 @@ Sv build_memory(Cx *cx, Call *c)
 
 /* ---- atomics ---- */
 
+static void help_atomic(Diag *d, Elem e)
+{
+	const char *same = e == EL_F32 ? "i32" : "i64";
+	if (elem_is_ptr(e)) return;
+	if (e == EL_F32 || e == EL_F64)
+		diag_help(d, "floats from 0 on are ordered like their bits, which `element_bitcast(x, %s)` gives for a tensor of %s", same, same);
+	else if (elem_is_any_float(e)) diag_help(d, "let the tensor hold f32, and convert it in a kernel that follows");
+	else diag_help(d, "let the tensor hold %s", elem_is_signed(e) ? "i32" : "u32");
+}
+
 static bool atomic_elem(Cx *cx, Call *c, Elem e)
 {
 	bool wide_int = !elem_is_ptr(e) && elem_is_int(e) && elem_bytes(e) >= 4, ok = wide_int;
@@ -728,7 +773,7 @@ static bool atomic_elem(Cx *cx, Call *c, Elem e)
 	case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: ok = true; break;
 	default: break;
 	}
-	if (!ok) cx_diag(cx, D_ATOMIC_TYPE, c->span, call_what(c), elem_name(e), list);
+	if (!ok) help_atomic(cx_diag(cx, D_ATOMIC_TYPE, c->span, call_what(c), elem_name(e), list), e);
 	if (ok && e == EL_BF16 && (c->op == OP_ATOMIC_ADD || c->op == OP_ATOMIC_SUB))
 		warn_emulated(cx, 90, call_what(c), e, "a loop exchanges until nothing came between", c->span);
 	return ok;

@@ -28,11 +28,26 @@ static Shape shape_of(const Type *t)
 
 /* ---- making tiles ---- */
 
+/* full(0.0, [64], f32) */
+static bool shape_is_second(Cx *cx, const Call *c)
+{
+	const Expr *x = c->arg[0].e, *y = c->arg[1].e;
+	if (!x || !y || x->kind == EX_LIST || y->kind != EX_LIST) return false;
+	Sv v = sema_expr(cx, x, NULL);
+	if (sv_bad(v) || v.kind == SV_SHAPE) return sv_bad(v);
+	Diag *d = cx_diag(cx, D_NOT_A_SHAPE, x->span, sema_source(x), sv_what(v));
+	diag_help(d, "the shape stands before the value: `%s, %s`", sema_source(y), sema_source(x));
+	diag_edit(d, x->span, sema_source(y));
+	diag_edit(d, y->span, sema_source(x));
+	return true;
+}
+
 static Sv build_full(Cx *cx, Call *c)
 {
 	Shape s;
 	Elem e;
 	bool full = c->op == OP_FULL;
+	if (full && shape_is_second(cx, c)) return sv_poison(c->span);
 	if (!arg_shape(cx, c, 0, false, &s) || !arg_elem(cx, c, full ? 2 : 1, &e)) return sv_poison(c->span);
 	const Type *t = sema_tile_type(cx, e, s, c->span);
 	if (!t) return sv_poison(c->span);
@@ -138,7 +153,16 @@ static Val *random_operand(Cx *cx, Call *c, int i)
 		return NULL;
 	}
 	if (i == 0 && sv_is_tile(x)) {
-		cx_diag(cx, D_NEED_SCALAR, x.span, "the seed", sv_what(x));
+		Diag *d = cx_diag(cx, D_NEED_SCALAR, x.span, "the seed", sv_what(x));
+		Sv y = arg_value(cx, c, 1, NULL);
+		bool swapped = !sv_bad(y) && (sv_untyped(y) || sv_is_scalar(y));
+		if (swapped) {
+			diag_help(d, "the seed stands before the offsets: `%s, %s`", span_source(y.span), span_source(x.span));
+			diag_edit(d, x.span, span_source(y.span));
+			diag_edit(d, y.span, span_source(x.span));
+		} else {
+			diag_help(d, "a tile of numbers has one seed, and its offsets differ from element to element");
+		}
 		return NULL;
 	}
 	Val *v = conv_val(cx, x);

@@ -36,14 +36,18 @@ void report_index_count(Cx *cx, const View *v, Span at, int n)
 }
 
 /* `swapped`: a list stands in another place of the call. */
-static void report_no_list(Cx *cx, const Expr *e, Str what, int rank, bool swapped)
+static void report_no_list(Cx *cx, const Expr *e, Str what, int rank, const Expr *swapped)
 {
 	Diag *d = cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", what));
 	Str list = str_fmt("[%s]", span_source(e->span));
-	if (swapped) diag_help(d, "the index stands before the value");
+	if (swapped) diag_help(d, "the index stands before the value: `%s, %s`", span_source(swapped->span), span_source(e->span));
 	else if (rank != 1) diag_help(d, "write one index for each axis in brackets, the slowest first");
 	else diag_help(d, "write `%s`", list);
 	if (!swapped && rank == 1) diag_edit(d, e->span, list);
+	if (swapped) {
+		diag_edit(d, e->span, span_source(swapped->span));
+		diag_edit(d, swapped->span, span_source(e->span));
+	}
 }
 
 bool view_index(Cx *cx, const Call *c, const View *v)
@@ -52,14 +56,14 @@ bool view_index(Cx *cx, const Call *c, const View *v)
 	bool swapped = c->arg[2].e && c->arg[2].e->kind == EX_LIST && c->sig->p[2].kind == 'v';
 	if (e->kind == EX_LIST && e->u.list.n == v->rank) return true;
 	if (e->kind == EX_LIST) report_index_count(cx, v, e->span, e->u.list.n);
-	else report_no_list(cx, e, str_fmt("`%s`", v->root), v->rank, swapped);
+	else report_no_list(cx, e, str_fmt("`%s`", v->root), v->rank, swapped ? c->arg[2].e : NULL);
 	return false;
 }
 
 bool index_list(Cx *cx, const Expr *e, Str what, int rank, Sv *out)
 {
 	if (e->kind != EX_LIST) {
-		report_no_list(cx, e, what, rank, false);
+		report_no_list(cx, e, what, rank, NULL);
 		return false;
 	}
 	int n = e->u.list.n;
@@ -339,7 +343,7 @@ void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *r
 	if (!view_items(cx, v, lhs, ix, &all)) return;
 	if (all) {
 		Diag *d = cx_diag(cx, D_NOT_STORED, lhs->span, sv_what(base));
-		diag_help(d, "a tile is stored by `%s.store(index, x)`", v->root);
+		diag_help(d, "a tile is stored by `%s.store(%s, x)`", span_source(lhs->span), all == 1 ? "[0]" : all == 2 ? "[0, 0]" : "index");
 		return;
 	}
 	Sv index[TENSOR_RANK];
@@ -702,6 +706,18 @@ static void ask_near_op(Diag *d, Name name, bool view)         /* of memory: wha
 	diag_ask(d, near.best);
 }
 
+/* v.view(i32) */
+static bool bits_as(Diag *d, Str name, const Expr *e, const Expr *call)
+{
+	const ArgVec *a = &call->u.call.args;
+	Elem elem;
+	if (strcmp(name, "view") || a->n != 1 || !elem_by_name(span_source(a->p[0].value->span), &elem)) return false;
+	Str fix = str_fmt("element_bitcast(%s, %s)", span_source(e->u.mem.base->span), elem_name(elem));
+	diag_help(d, "write `%s`", fix);
+	diag_edit(d, call->span, fix);
+	return true;
+}
+
 Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call)
 {
 	OpCode op;
@@ -721,6 +737,8 @@ Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call)
 		diag_help(d, "extents have names in the tensor's type; `%s.extent(0)` gives one too", of);
 	} else if (!strcmp(name, "shape")) {
 		diag_help(d, "a tile's extents are compile-time values: its type has them");
+	} else if (call && bits_as(d, name, e, call)) {
+		return sv_poison(e->span);
 	} else if (habit_member(d, e, call)) {
 		return sv_poison(e->span);
 	} else if (operation && op_by_name(str_intern(operation), &op)) {

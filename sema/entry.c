@@ -630,7 +630,7 @@ static void host_if(EntryCx *x, const Stmt *s, HostVec *out)
 		return;
 	}
 	SymVal v = sema_sym(cx, s->u.ifs.cond);
-	if (v.sym && v.elem != EL_BOOL) cx_diag(cx, D_WHERE_KIND, s->u.ifs.cond->span, sema_source(s->u.ifs.cond));
+	if (v.sym && v.elem != EL_BOOL) report_where_kind(cx, s->u.ifs.cond);
 	Facts *outer = cx->facts;
 	cx->facts = facts_new(outer, A_UNIT);
 	if (v.sym && v.elem == EL_BOOL) facts_assume(cx->facts, v.sym);

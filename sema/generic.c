@@ -1,5 +1,6 @@
 /* Generic parameters: their classes, what arguments say about them, defaults. A call or an instance fills a Solve, then
  * binds its values as names of the new frame. */
+#include "sema/build.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -89,8 +90,10 @@ static bool in_class(Cx *cx, const Expr *c, Sv v, bool *ok)
 	if (class_is(c, "bool")) return sv_get_bool(v, &b);
 	if (class_is(c, "shape")) return v.kind == SV_SHAPE;
 	if (c->kind == EX_ALT) {
-		for (int k = 0; k < c->u.list.n; k++)
-			if (in_class(cx, c->u.list.p[k], v, ok)) return true;
+		for (int k = 0; k < c->u.list.n; k++) {
+			const Expr *one = c->u.list.p[k];        /* among types bool is one */
+			if (class_is(one, "bool") ? v.kind == SV_TYPE && v.type == type_scalar(EL_BOOL) : in_class(cx, one, v, ok)) return true;
+		}
 		return false;
 	}
 	if (c->kind == EX_NAME && name_is_class(c->u.name))
@@ -113,6 +116,8 @@ bool solve_set(Cx *cx, Solve *s, int i, Sv v, Span at)
 		Diag *d = cx_diag(cx, D_GENERIC_CONFLICT, at, p->name.s, s->fname, sv_value_text(p->val), sv_value_text(v));
 		if (p->from.hi) diag_label(d, p->from, "`%s` is %s here", p->name.s, sv_value_text(p->val));
 		diag_label(d, at, "and %s here", sv_value_text(v));
+		if (v.kind == SV_TYPE) diag_help(d, "`element_cast` gives both one type; else the function has a generic parameter for each");
+		else diag_help(d, "arguments that differ need a generic parameter for each");
 		return false;
 	}
 	if (!in_class(cx, p->class_, v, &ok)) {
@@ -210,6 +215,7 @@ static bool wrong_kind(Cx *cx, const Solve *s, const Param *p, Sv arg)
 {
 	Diag *d = cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
 	diag_label(d, p->span, "declared here");
+	if (arg.kind == SV_VIEW && !type_is_tensor(p->type)) diag_help(d, "`%s.load(...)` loads a tile from it", span_source(arg.span));
 	if (arg.kind == SV_FN || arg.kind == SV_OP) diag_help(d, "functions take values: a function is called in `%s` by its own name", s->fname);
 	return false;
 }

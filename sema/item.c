@@ -137,6 +137,18 @@ static bool defines(Cx *cx, const Expr *e, DimVec *dims)
 	return true;
 }
 
+/* `where n % 4` is meant to say that it divides; of other numbers nothing is known. */
+void report_where_kind(Cx *cx, const Expr *e)
+{
+	Diag *d = cx_diag(cx, D_WHERE_KIND, e->span, sema_source(e));
+	if (e->kind != EX_BINARY || e->u.bin.op != BIN_MOD) {
+		diag_help(d, "a condition compares, as in `%s > 0`", sema_source(e));
+		return;
+	}
+	diag_help(d, "write `%s == 0`", sema_source(e));
+	diag_edit(d, (Span){ e->span.hi, e->span.hi }, " == 0");
+}
+
 void wheres_read(Cx *cx, const FnItem *f, DimVec *dims, WhereVec *out, bool *pruned, bool *bad)
 {
 	for (int i = 0; i < f->where.n; i++) {
@@ -144,7 +156,7 @@ void wheres_read(Cx *cx, const FnItem *f, DimVec *dims, WhereVec *out, bool *pru
 		int64_t c;
 		if (defines(cx, e, dims)) continue;
 		SymVal v = sema_sym(cx, e);
-		if (v.sym && v.elem != EL_BOOL) cx_diag(cx, D_WHERE_KIND, e->span, sema_source(e));
+		if (v.sym && v.elem != EL_BOOL) report_where_kind(cx, e);
 		if (!v.sym || v.elem != EL_BOOL) {
 			*bad = true;
 			continue;

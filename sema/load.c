@@ -156,13 +156,17 @@ static void help_missing(Sema *s, Diag *d, Str name, Span at)
 {
 	Near near;
 	library_read(s);
-	near_begin(&near, name);
+	Str whole = str_fmt("%s.tile", name);
+	near_begin(&near, whole);
 	library_offer(s, &near);
+	if (near.best != whole) {
+		near_begin(&near, name);
+		library_offer(s, &near);
+	}
 	if (!near.best) {
 		diag_help(d, "give its folder with -I FOLDER");
 		return;
 	}
-	Str whole = str_fmt("%s.tile", name);
 	if (whole == near.best) {
 		diag_help(d, "write `\"%s\"`", whole);
 		diag_edit(d, at, str_fmt("\"%s\"", whole));

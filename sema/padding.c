@@ -130,6 +130,25 @@ static Reach reach_of_two(const Op *op, Reach x, Reach y, Reach all)
 	}
 }
 
+static void note_continue(void *ctx, Op *op)
+{
+	*(bool *)ctx |= op->code == OP_CONTINUE;
+}
+
+/* m of `for .. { m = max(m, ..); }` never falls below its first value. */
+static Reach reach_of_carried(const Val *v, int depth, Reach all)
+{
+	const Op *loop = v->block->owner, *end = v->block->last;
+	bool jumps = false;
+	if (!loop || loop->code != OP_FOR || !v->index || !end || end->code != OP_YIELD) return all;
+	ir_walk(v->block, note_continue, &jumps);
+	const Op *next = ir_in(end, v->index - 1)->def;
+	if (jumps || !next || next->nin != 2 || (ir_in(next, 0) != v && ir_in(next, 1) != v)) return all;
+	Reach first = reach(ir_in(loop, 2 + v->index), depth - 1);
+	if (next->code == OP_MAX) return (Reach){ first.lo, all.hi };
+	return next->code == OP_MIN ? (Reach){ all.lo, first.hi } : all;
+}
+
 static Reach reach(const Val *v, int depth)
 {
 	Elem e = v->type->elem;
@@ -143,6 +162,7 @@ static Reach reach(const Val *v, int depth)
 		return (Reach){ c, c };
 	}
 	const Op *op = v->def;
+	if (!op && depth) return reach_of_carried(v, depth, all);
 	if (!op || !depth || !op->nin) return all;
 	Reach x = reach(ir_in(op, 0), depth - 1);
 	switch (op->code) {
@@ -350,6 +370,30 @@ static void help_pad(Diag *d, PadAxis a, Elem e, Num zero)
 	diag_edit(d, (Span){ a.load->span.hi - 1, a.load->span.hi - 1 }, pad);
 }
 
+/* Whether a maximum or minimum with something that is as great or as small follows wherever v is used. */
+typedef struct Absorbs { const Val *v; OpCode by; double c; bool any, other; } Absorbs;
+
+static void note_user(void *ctx, Op *op)
+{
+	Absorbs *a = ctx;
+	for (int i = 0; i < op->nin; i++) {
+		if (ir_in(op, i) != a->v) continue;
+		a->any = true;
+		Reach r = op->code == a->by ? reach(ir_in(op, !i), LOOK_DEPTH) : (Reach){ -INFINITY, INFINITY };
+		a->other |= !(a->by == OP_MAX ? r.lo >= a->c : r.hi <= a->c);
+	}
+}
+
+static bool absorbed(const Padding *p, const Op *op, PadAxis a)
+{
+	Elem e = op->out[0]->type->elem;
+	bool max = op->code == OP_REDUCE_MAX;
+	if (a.kind != PAD_CONST || (!max && op->code != OP_REDUCE_MIN)) return false;
+	Absorbs w = { op->out[0], max ? OP_MAX : OP_MIN, elem_is_any_float(e) ? a.c.f : (double)a.c.i, false, false };
+	ir_walk(p->vs->fn->body, note_user, &w);
+	return w.any && !w.other;
+}
+
 static void enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
 {
 	const IrParam *root = valsym_root(p->vs, ir_in(a.load, 0));
@@ -368,7 +412,7 @@ static void taken_in(const Padding *p, const Op *op)
 	PadAxis a = pad_at(p, x, ir_axis(op));
 	Num zero;
 	if ((a.kind != PAD_CONST && a.kind != PAD_OTHER) || !neutral(op->code, x->type->elem, &zero)) return;
-	if (!harmless(p, op, x, a, zero)) enter(p, op, x, a, zero);
+	if (!harmless(p, op, x, a, zero) && !absorbed(p, op, a)) enter(p, op, x, a, zero);
 }
 
 static void of_reduction(Padding *p, const Op *op)

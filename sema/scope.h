@@ -178,6 +178,7 @@ typedef struct Variants { VEC(Fn *) fn; bool bad; } Variants;
 /* One kernel with values for its generics, built once; NULL: pruned by a where clause. *bad: something was reported. */
 Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span at, bool *bad);      /* of: what asks for it */
 void tensors_resolve(TensorCx *t, const FnItem *f, IrParam *p, Elem (*elem)[TENSOR_RANK], bool *bad);
+void report_where_kind(Cx *cx, const Expr *e);
 void wheres_read(Cx *cx, const FnItem *f, DimVec *dims, WhereVec *out, bool *pruned, bool *bad);
 void dims_order(Cx *cx, const FnItem *f, DimVec *dims);
 void bind_param(Cx *cx, const Param *p, Sv v, const Sym *sym);

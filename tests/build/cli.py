@@ -46,6 +46,8 @@ def usage():
     listed = ctilec("--list-diagnostics").out.decode()
     check("-Wunused (in -Wall): " in listed and "-Wrace (on by default): " in listed, "--list-diagnostics does not say what is on")
     said = ctilec("--explain=E0262").out.decode()
+    for short in ("e0262", "e262", "E262"):
+        check(ctilec("--explain=" + short).out.decode() == said, "--explain=%s is not that of E0262" % short)
     check("```" not in said and "\t" not in said and "\nnot so:\n\n    fn" in said and "\nbut so:\n\n    fn" in said, said)
     options = json.loads(ctilec("--help=json").out)["options"]
     text = ctilec("--help").out.decode()

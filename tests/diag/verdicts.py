@@ -90,6 +90,13 @@ CASES = [
     # ---- padding: one axis ----
     ("sum", "", LOAD + "y[b] = f32(sum(v));"),
     ("max", "W1010", LOAD + "y[b] = f32(reduce_max(v));"),
+    ("max of what is carried from 0 on", "", "var m: tile<f32, [1]> = 0;\nfor i in 0 .. 4 { m = max(m, reduce_max(x.load([4 * b + i], [32]), 0)); }\ny.store([b], m);"),
+    ("max of what is carried from -1 on", "W1010",
+     "var m: tile<f32, [1]> = -1;\nfor i in 0 .. 4 { m = max(m, reduce_max(x.load([4 * b + i], [32]), 0)); }\ny.store([b], m);"),
+    ("max of what is carried and changed", "W1010",
+     "var m: tile<f32, [1]> = 0;\nfor i in 0 .. 4 { m = max(m, reduce_max(x.load([4 * b + i], [32]), 0)) - 1; }\ny.store([b], m);"),
+    ("max, at least 0", "", LOAD + "y.store([b], max(reduce_max(v, 0), 0));"),
+    ("min, at least 0", "W1010", LOAD + "y.store([b], max(reduce_min(v, 0), 0));"),
     ("max, its own pad", "", "y[b] = f32(reduce_max(x.load([b], [32], pad: -inf)));"),
     ("max, another pad", "", "y[b] = f32(reduce_max(x.load([b], [32], pad: 1)));"),
     ("max, a pad that is doubled", "W1010", "y[b] = f32(reduce_max(2 * x.load([b], [32], pad: 1)));"),
