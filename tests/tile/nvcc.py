@@ -4,6 +4,7 @@ takes a tenth of the time.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
 compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses, with an error of its own (E09..), are left out and named."""
+import difflib
 import os
 import re
 import sys
@@ -30,7 +31,8 @@ def random_programs(tmp, count=200, each=20):
 GROUPS["random"] = random_programs
 AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
 STAGE = os.environ.get("TILE_STAGE", "tilecubin")
-FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + os.environ.get("TILE_ARCH", "sm_90"), "-Werror", "all-warnings"]
+ARCH = os.environ.get("TILE_ARCH", "sm_90")
+FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + ARCH, "-Werror", "all-warnings"]
 
 
 def find_nvcc(version):
@@ -57,52 +59,86 @@ def silent(name, nvcc, args):
     check(r.code == 0 and not said, "%s:\n%s" % (name, said[:4000]))
 
 
-def versions(body):
-    """What makes the compiler instantiate the versions of each kernel: a launcher names them. Of sm_100 the one for aligned tensors is enough."""
-    of = ("true",) if os.environ.get("TILE_ARCH") == "sm_100" else ("true", "false")
+def versions(body, group):
+    """What makes the compiler instantiate the versions of each kernel: a launcher names them. Of sm_100 the one for aligned tensors is enough;
+    of random kernels, in turn, the one or the other."""
     names = re.findall(r"template<bool ct_aligned>\n(?:\[\[.*\n)?static __tile_global__ void (\w+)\(", body)
-    return "const void *const versions[] = { %s };\n" % ", ".join("(const void *)ct_kernels::%s<%s>" % (n, v) for n in names for v in of) if names else ""
+    both = [(n, v) for n in names for v in ("true", "false")]
+    chosen = both[::4] + both[3::4] if group == "random" else both[::2] if ARCH == "sm_100" else both
+    return "const void *const versions[] = { %s };\n" % ", ".join("(const void *)ct_kernels::%s<%s>" % nv for nv in chosen) if names else ""
 
 
-def compile_together(nvcc, parts, tmp, number):
+def together(parts, group):
     headers = sorted({h for _, (hs, _) in parts for h in hs if "cuda_tile" not in h}) + ["#include <cuda_tile.h>"]
     text = "#pragma nv_diag_suppress 177, 550\n" + ALWAYS + "\n".join(headers) + "\n"
     for i, (_, (_, body)) in enumerate(parts):
-        text += "namespace program_%d {\n%s%s}\n#undef CT_LINE\n#undef CT_TILE\n" % (i, body, versions(body))
+        text += "namespace program_%d {\n%s%s}\n#undef CT_LINE\n#undef CT_TILE\n" % (i, body, versions(body, group))
+    return text
+
+
+def compile_together(nvcc, parts, tmp, number, group):
     path = os.path.join(tmp, "together_%d.cu" % number)
-    write(path, text)
+    write(path, together(parts, group))
     silent(", ".join(n for n, _ in parts), nvcc, ["--" + STAGE, "-o", path + "bin", path])
     if STAGE == "tilecubin" and os.path.exists(path + "bin"):
         with open(path + "bin", "rb") as f:
             check(b"malloc" not in f.read(), "tile blocks take memory from the device's heap: %s" % [n for n, _ in parts])
 
 
+def front_end(nvcc, path, arch):
+    """Its Tile IR as text, without names that nvcc makes from file names and a number of its own."""
+    made = path + "." + arch + ".bc"
+    must([nvcc] + [f if not f.startswith("-arch=") else "-arch=" + arch for f in FLAGS] + ["--tilebc", "-o", made, path], timeout=560)
+    text = must([os.path.join(os.path.dirname(nvcc), "tileirdisasm"), made]).out.decode()
+    return re.sub(r"_[0-9a-f]{8}_\d+_\w+?_cu_[0-9a-f]{8}_\d+", "_FILE", text)
+
+
+def same_for_all(nvcc, parts, tmp):
+    """The front end makes the same for both architectures, so that it has to see other groups for one of them only."""
+    path = os.path.join(tmp, "same.cu")
+    write(path, together(parts, "forms"))
+    one, other = front_end(nvcc, path, "sm_90"), front_end(nvcc, path, "sm_100")
+    check("entry @" in one, "no kernel in the Tile IR:\n" + one[:1000])
+    check(one == other, "the front end makes other Tile IR for sm_100 than for sm_90:\n" + "\n".join(difflib.unified_diff(one.splitlines(), other.splitlines(), n=0))[:3000])
+
+
+def emitted(group, version, tmp):
+    """(name, path of the text, number of kernels) of each program of the group"""
+    chosen = ["--tile-version=" + version] if version else []
+    for i, (name, path, options) in enumerate(GROUPS[group](tmp)):
+        out = os.path.join(tmp, "k%d.cu" % i)
+        r = ctilec("-w", "--target=cuda-tile", *chosen, *options, path, "-o", out)
+        refused = re.search(r"\[E09\d\d\]: (.*)", r.text) if r.code else None
+        if refused:
+            print("refused: %s: %s" % (name, refused.group(1)))
+            check(group not in ("samples", "library", "random"), name + " is refused")
+        elif check(r.code == 0, "%s:\n%s" % (name, r.text)):
+            yield name, out, read(out).count("__tile_global__")
+
+
 def main(group, version=None):
     nvcc = find_nvcc(version)
-    chosen = ["--tile-version=" + version] if version else []
     with tmpdir() as tmp:
-        parts, kernels, files = [], 0, 0
-        for i, (name, path, options) in enumerate(GROUPS[group](tmp)):
-            out = os.path.join(tmp, "k%d.cu" % i)
-            r = ctilec("-w", "--target=cuda-tile", *chosen, *options, path, "-o", out)
-            refused = re.search(r"\[E09\d\d\]: (.*)", r.text) if r.code else None
-            if refused:
-                print("refused: %s: %s" % (name, refused.group(1)))
-                check(group not in ("samples", "library", "random"), name + " is refused")
+        found = list(emitted(group, version, tmp))
+        if not check(found, "group %s is empty" % group):
+            finish()
+        # whole, with its host part: of forms names.tile, else what has least kernels, for that takes both versions of each down to machine code
+        whole = found[0] if group == "forms" else min(found, key=lambda f: f[2])
+        silent(whole[0], nvcc, ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", whole[1] + ".o", whole[1]])
+        parts, kernels, files, all_parts = [], 0, 0, []
+        for name, out, count in found:
+            if (name, out, count) == whole:
                 continue
-            if not check(r.code == 0, "%s:\n%s" % (name, r.text)):
-                continue
-            text = read(out)
-            if i == 0:
-                silent(name, nvcc, ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", out + ".o", out])
-                continue
-            parts.append((name, device_part(text)))
-            kernels += text.count("__tile_global__")
+            parts.append((name, device_part(read(out))))
+            all_parts.append(parts[-1])
+            kernels += count
             if kernels >= AT_ONCE:
-                compile_together(nvcc, parts, tmp, files)
+                compile_together(nvcc, parts, tmp, files, group)
                 parts, kernels, files = [], 0, files + 1
         if parts:
-            compile_together(nvcc, parts, tmp, files)
+            compile_together(nvcc, parts, tmp, files, group)
+        if group == "forms" and not version and ARCH == "sm_100":
+            same_for_all(nvcc, all_parts, tmp)
     finish()
 
 
