@@ -121,7 +121,8 @@ Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; lite
 
 /* aligned.c: before anything is printed, behind tl_find_begins. The guard is complete only behind tl_aligned_end. */
 void tl_find_aligned(Tg *g);
-void tl_need_some(TAligned *a, ValSyms *b, const Val *view, int axis);         /* asks for an extent that is not 0, where the launcher knows it */
+/* Asks for an extent that is not 0, where the launcher knows it. */
+void tl_need_some(TAligned *a, ValSyms *b, const Val *view, int axis);
 void tl_aligned_end(TAligned *a);               /* where no call can keep the guard, nothing is left */
 const Sym *tl_aligned_guard(const TAligned *a);
 const TSpan *tl_aligned_span(const TAligned *a, const Val *view);      /* NULL: it promises nothing */
