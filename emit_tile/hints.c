@@ -26,13 +26,15 @@ static void put_hint(Out *o, const Hint *h, const char *key)
 	}
 }
 
-/* sm_80 has no clusters, and GPUs for graphics take none. */
+/* sm_80 has no clusters, and GPUs for graphics take none. At most 8 thread blocks: more are not portable, and a launch by <<<>>> of a
+ * kernel compiled for 16 ends with "cluster misconfiguration". */
 static void put_clusters(Out *o, const Fn *fn)
 {
 	for (int i = 0; i < arch_count && hint_of(fn, "cluster"); i++) {
 		const ArchRow *a = &arch_rows[i];
 		int64_t n = ir_hint(fn, "cluster", a->number);
 		if (a->specific || a->number < 90 || a->number >= 120 || !n) continue;
+		if (n > 8) n = 8;
 		out_printf(o, "[[cutile::hint(%d, num_cta_in_cga=%lld)]] ", 10 * a->number, (long long)n);
 	}
 }
