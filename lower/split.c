@@ -379,7 +379,7 @@ static void add_workspace(Splitter *w)
 				const Type *t = l->carried.p[k].type;
 				const Sym *n = sym_const((int64_t)1 << size_log2(t));
 				const Sym *parts[3] = { w->blocks, w->share[i].count, n }, *all[2] = { w->blocks, n };
-				steps_workspace(w->rest, whole ? "whole" : "shares", t->elem, whole ? 2 : 3, whole ? all : parts);
+				add_workspace_view(w->rest, whole ? "whole" : "shares", t->elem, whole ? 2 : 3, whole ? all : parts);
 			}
 	}
 }

@@ -12,7 +12,7 @@ static bool is_taken(const Fn *fn, Str name)
 	return false;
 }
 
-Val *steps_workspace(Fn *fn, const char *name, Elem e, int rank, const Sym *const *extent)
+Val *add_workspace_view(Fn *fn, const char *name, Elem e, int rank, const Sym *const *extent)
 {
 	IrParam p = { .name = str_intern(name), .span = fn->span, .is_tensor = true, .mode = PM_INOUT, .elem = e, .rank = rank,
 		.layout = ML_RIGHT };
