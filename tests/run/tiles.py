@@ -32,7 +32,7 @@ def emit(o):
             (most, many), (some, few) = [lines(family, t, arch, o) for t in (tiles[-1], middle)]
             said = "%s for %s: %d lines, %d kernels for tiles of %s; %d, %d for %s" % (
                 family.name, arch, most, many, sweep.words(tiles[-1]), some, few, sweep.words(middle))
-            check(most <= 1.6 * some * max(1, many / few) and many <= few + 2, said)
+            check(most <= 1.6 * some * max(1, many / few) and many <= 3 * few, said)
 
 
 def nvcc(o):

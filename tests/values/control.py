@@ -551,9 +551,11 @@ kernel turn(x: tensor<i32, [a, b]>, y: out tensor<i32, [b, a]>) grid [cdiv(a, 16
 def entries(rng):
     for n in (0, 1, 7, 64, 1000, 4097):
         x = rng.integers(-2 ** 31, 2 ** 31, n).astype(I32)
+        # `total` has scratch for a sum of each tile; on a GPU a row of workspace more for the loop over them, which is split over the grid
         need = -(-8 * -(-n // 64) // 256) * 256
-        yield Call("total_ws", x, Out(np.array([x.astype(I64).sum()], I64)), n, Workspace(max(need, 1)), need)
-        yield Call("total_ws", x, Out(np.array([x.astype(I64).sum()], I64)), n, Workspace(need + 256), need + 256)
+        more = need and 256
+        yield Call("total_ws", x, Out(np.array([x.astype(I64).sum()], I64)), n, Workspace(max(need + more, 1)), need + more)
+        yield Call("total_ws", x, Out(np.array([x.astype(I64).sum()], I64)), n, Workspace(need + 512), need + 512)
         if need:
             yield Call("total_ws", x, Out(np.zeros(1, I64)), n, Workspace(need), need - 1, status=9, text="total")
             yield Call("total_ws", x, Out(np.zeros(1, I64)), n, None, need, status=9)
@@ -663,8 +665,9 @@ def texts(suite, folder, target):
     for n, want in ((0, 0), (1, 256), (2049, 512), (64 * 1000, 8192)):
         lib.total_workspace.restype = ctypes.c_size_t
         got = lib.total_workspace(ctypes.c_int64(n))
-        if got != want:
-            faults.append(f"total_workspace({n}) is {got}, want {want}")
+        split = 256 if want and target in ("cuda", "emulated") else 0
+        if got != want + split:
+            faults.append(f"total_workspace({n}) is {got}, want {want + split}")
     if hasattr(lib, "total"):
         faults.append("an entry with scratch has a function without workspace")
     return faults
