@@ -62,7 +62,7 @@ static void not_by_launcher(void *ctx, const Sym *atom)
 	if (atom->kind != SYM_ATOM || (atom->atom != ATOM_DIM && atom->atom != ATOM_STRIDE && atom->atom != ATOM_PARAM)) *(bool *)ctx = true;
 }
 
-static bool launcher_knows(const Sym *s)
+bool tl_known_at_launch(const Sym *s)
 {
 	bool unknown = s->size > SYM_SIZE_MAX;
 	if (!unknown) sym_atoms(s, not_by_launcher, &unknown);
@@ -86,7 +86,7 @@ static bool need_narrow(TAligned *a, ValSyms *b, const Val *view)
 	const Sym *size = size_of(b, view), *cond = size ? sym_cmp(SYM_LE, size, sym_const(INT32_MAX)) : NULL;
 	if (!cond) return false;
 	if (facts_holds(b->facts, cond)) return true;
-	if (!launcher_knows(cond)) return false;
+	if (!tl_known_at_launch(cond)) return false;
 	need(a, cond);
 	return true;
 }
@@ -229,7 +229,7 @@ const TSpan *tl_aligned_span(const TAligned *a, const Val *view)
 void tl_need_some(TAligned *a, ValSyms *b, const Val *view, int axis)
 {
 	const Sym *ext = valsym_extent(b, view, axis);
-	if (ext && launcher_knows(ext)) need(a, sym_cmp(SYM_LT, sym_const(0), ext));
+	if (ext && tl_known_at_launch(ext)) need(a, sym_cmp(SYM_LT, sym_const(0), ext));
 }
 
 const Sym *tl_aligned_guard(const TAligned *a)
