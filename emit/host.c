@@ -13,11 +13,7 @@
 /* ---- what every output contains once ---- */
 const char host_macros[] =
 	"#ifndef CT_HELPER\n"
-	"#ifdef __GNUC__\n"
 	"#define CT_HELPER static inline __attribute__((unused))\n"
-	"#else\n"
-	"#define CT_HELPER static inline\n"
-	"#endif\n"
 	"#endif\n";
 
 /* Printed only where something calls them: a caller's text says so. */
@@ -41,66 +37,106 @@ static const Snippet checked_rows[] = {
 	{ "ct_host_min", "CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }\n" },
 	{ "ct_host_max", "CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }\n" },
 	{ "ct_host_u64", "CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; return (int64_t)a; }\n" },
+	{ "ct_tile_blocks",
+		"\n/* Tile blocks of a grid: 0 if it is empty, -1 if there are 2^31 or more. */\n"
+		"CT_HELPER int64_t ct_tile_blocks(const int64_t *grid, int bad)\n"
+		"{\n"
+		"\tint64_t n = 1;\n"
+		"\tfor (int i = 0; i < 4; i++) {\n"
+		"\t\tif (grid[i] <= 0) return 0;\n"
+		"\t\tn = ct_host_mul(n, grid[i], &bad);\n"
+		"\t}\n"
+		"\treturn bad || n > INT32_MAX ? -1 : n;\n"
+		"}\n" },
 };
 static const SnipTable checked_table = SNIP_TABLE(checked_rows);
 
-static const char prologue_status[] =
+static const char status_head[] =
 	"/* Status texts. The last failure of each thread is kept in words; one copy per program. */\n"
-	"#ifdef __cplusplus\n"
-	"extern \"C\" {\n"
-	"#endif\n"
-	"#ifdef _MSC_VER\n"
-	"#define CT_SHARED __declspec(selectany)\n"
-	"#define CT_THREAD __declspec(thread)\n"
-	"#define CT_SHARED_FN __inline\n"
-	"#else\n"
 	"#define CT_SHARED __attribute__((weak))\n"
-	"#define CT_THREAD __thread\n"
-	"#define CT_SHARED_FN __attribute__((weak))\n"
-	"#endif\n"
-	"CT_SHARED CT_THREAD int ctile_last_status = 0;\n"
-	"CT_SHARED CT_THREAD char ctile_last_text[320] = \"\";\n"
-	"CT_SHARED_FN const char *ctile_status_text(int status)\n"
+	"CT_SHARED __thread int ctile_last_status = 0;\n"
+	"CT_SHARED __thread char ctile_last_text[320] = \"\";\n"
+	"CT_SHARED const char *ctile_status_text(int status)\n"
 	"{\n"
-	"\tif (status != 0 && status == ctile_last_status) return ctile_last_text;\n"
-	"\tswitch (status) {\n";
+	"\tstatic const char *const text[] = {\n";
 
-static const char prologue_fail[] =
-	"\tdefault: return \"unknown status\";\n"
-	"\t}\n"
-	"}\n"
-	"#ifdef __cplusplus\n"
-	"}\n"
-	"#endif\n"
+static const char status_end[] =
+	"\t};\n"
+	"\tif (status != 0 && status == ctile_last_status) return ctile_last_text;\n"
+	"\treturn status >= 0 && status < (int)(sizeof text / sizeof *text) ? text[status] : \"unknown status\";\n"
+	"}\n";
+
+static const char status_fail[] =
 	"\n"
-	"#ifdef __GNUC__\n"
 	"__attribute__((format(printf, 2, 3), unused))\n"
-	"#endif\n"
 	"static int ct_fail(int status, const char *format, ...)\n"
 	"{\n"
 	"\tva_list args;\n"
 	"\tva_start(args, format);\n"
 	"\tvsnprintf(ctile_last_text, sizeof ctile_last_text, format, args);\n"
 	"\tva_end(args);\n"
-	"\tctile_last_status = status;\n"
-	"\treturn status;\n"
+	"\treturn ctile_last_status = status;\n"
 	"}\n"
 	"\n";
 
-static void print_status(Out *o)
-{
-	out_puts(o, prologue_status);
-#define STATUS(id, number, text) out_puts(o, "\tcase CTILE_" #id ": return \"" text "\";\n");
+#define STATUS(id, number, text) ROW_##id,
+enum {
+#include "emit/status.def"
+};
+#undef STATUS
+#define STATUS(id, number, text) _Static_assert(ROW_##id == (number), "the texts of statuses are an array by number");
 #include "emit/status.def"
 #undef STATUS
-	out_puts(o, prologue_fail);
+
+static void print_status(Out *o)
+{
+	out_puts(o, status_head);
+#define STATUS(id, number, text) out_puts(o, "\t\t\"" text "\",\n");
+#include "emit/status.def"
+#undef STATUS
+	out_puts(o, status_end);
+	out_puts(o, status_fail);
 }
 
 /* ---- symbolic integers as checked host expressions; `ct_bad` is in scope ---- */
 static void host_expr(Out *o, const Sym *s);
 
+/* Checked expressions that have been printed: in all, and ahead of the function whose body is being printed. */
+static int checked_all, checked_before;
+
+/* Is `ct_bad` in this function? */
+bool host_checks(void) { return checked_all > checked_before; }
+
+static Out *open_body(const Out *o)
+{
+	Out *body = out_new();
+	body->indent = o->indent;
+	checked_before = checked_all;
+	return body;
+}
+
+static void close_body(Out *o, Out *body)
+{
+	if (host_checks()) out_puts(o, "int ct_bad = 0;\n");
+	out_raw(o, body->p, body->n);
+	out_free(body);
+}
+
+/* Behind checked expressions: they say in ct_bad that one of them left 64 bits. */
+static const char *bad(void)
+{
+	checked_all++;
+	return "&ct_bad";
+}
+
+void host_overflow(Out *o, Str who, const char *what)
+{
+	if (host_checks()) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s does not fit 64 bits\");\n", who, what);
+}
+
 static void expr_call(Out *o, const Sym *s, const char *f, bool checked)
 {
+	checked_all += checked;
 	for (int i = 1; i < s->n; i++) out_printf(o, "%s(", f);
 	host_expr(o, s->arg[0]);
 	for (int i = 1; i < s->n; i++) {
@@ -217,6 +253,14 @@ static void print_where(Out *o, Str who, const IrWhereVec *where, const char *qu
 	}
 }
 
+typedef VEC(const Fn *) FnsWithFits;
+
+typedef struct Launchers {
+	Out *o;
+	const WideDims *wide;
+	FnsWithFits fits;       /* kernels whose calls have conditions of their own: ct_fits_<fn> */
+} Launchers;
+
 static void print_dim_checks(Out *o, Str who, const IrDimVec *dims)
 {
 	for (int i = 0; i < dims->n; i++) {
@@ -225,8 +269,10 @@ static void print_dim_checks(Out *o, Str who, const IrDimVec *dims)
 		if (d->def) {
 			out_printf(o, "const int64_t %s = ", n);
 			host_expr(o, d->def);
-			out_printf(o, ";\nif (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s = %%s does not fit 64 bits\", %s);\n", who, d->name,
-				c_string(sym_text(d->def)));
+			out_puts(o, ";\n");
+			if (host_checks())
+				out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s = %%s does not fit 64 bits\", %s);\n", who, d->name,
+					c_string(sym_text(d->def)));
 		}
 		if (d->is_stride)
 			out_printf(o, "if (%s < 0) return ct_fail(CTILE_STRIDE, \"%s: %s is %%lld, below 0\", (long long)%s);\n", n, who, d->name, n);
@@ -292,29 +338,47 @@ static void print_defined_dims(Out *o, const Fn *fn)
 		}
 }
 
-/* Names that the text behind may leave unused. */
-static void print_unused(Out *o, const IrParamVec *params, const IrDimVec *dims, const char *more)
+static void print_unused(Out *o, const IrParamVec *params, const IrDimVec *dims)
 {
-	out_printf(o, "(void)%s", more);
-	for (int i = 0; i < params->n; i++) out_printf(o, ", (void)%s", name_c(params->p[i].name));
-	for (int i = 0; i < dims->n; i++) out_printf(o, ", (void)%s", name_c(dims->p[i].name));
-	out_puts(o, ";\n");
+	for (int i = 0; i < params->n; i++) out_printf(o, "(void)%s;\n", name_c(params->p[i].name));
+	for (int i = 0; i < dims->n; i++) out_printf(o, "(void)%s;\n", name_c(dims->p[i].name));
 }
 
-static void print_fits(Out *o, const Fn *fn, uint64_t wide)
+static bool has_fits(const Launchers *l, const Fn *fn)
 {
-	out_printf(o, "static int ct_fits_%s(", fn->name);
-	host_params(o, &fn->params, &fn->dims);
-	out_printf(o, "%sint ct_say)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
-	out_in(o);
-	out_puts(o, "int ct_bad = 0;\n");
-	print_defined_dims(o, fn);
-	print_unused(o, &fn->params, &fn->dims, "ct_say");
-	print_ranges(o, fn, wide);
-	print_where(o, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ", fn);
-	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a where clause does not fit 64 bits\") : CTILE_OK;\n", fn->name);
-	out_off(o);
-	out_puts(o, "}\n\n");
+	for (int i = 0; i < l->fits.n; i++)
+		if (l->fits.p[i] == fn) return true;
+	return false;
+}
+
+/* Only where a call has something to fulfil that the checks of an entry do not say. */
+static void print_fits(Launchers *l, const Fn *fn)
+{
+	Out *conditions = out_new();
+	conditions->indent = 1;
+	int before = checked_all;
+	print_ranges(conditions, fn, wide_dims_of(l->wide, fn));
+	print_where(conditions, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ", fn);
+	if (conditions->n) {
+		Out *o = l->o;
+		vec_push(A_UNIT, &l->fits, fn);
+		out_printf(o, "static int ct_fits_%s(", fn->name);
+		host_params(o, &fn->params, &fn->dims);
+		out_printf(o, "%sint ct_say)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
+		out_in(o);
+		Out *body = open_body(o);
+		checked_before = before;
+		print_defined_dims(body, fn);
+		print_unused(body, &fn->params, &fn->dims);
+		out_puts(body, "(void)ct_say;\n");
+		out_raw(body, conditions->p, conditions->n);
+		host_overflow(body, fn->name, "a where clause");
+		out_puts(body, "return CTILE_OK;\n");
+		close_body(o, body);
+		out_off(o);
+		out_puts(o, "}\n\n");
+	}
+	out_free(conditions);
 }
 
 /* Bytes of a tensor in workspace, where each begins at a multiple of 256. */
@@ -324,7 +388,7 @@ static void print_room(Out *o, const IrParam *p)
 	for (int i = 0; i < p->rank; i++) size = sym_mul(size, p->extent[i]);
 	out_puts(o, "ct_host_mul(ct_host_cdiv(");
 	host_expr(o, size);
-	out_puts(o, ", 256, &ct_bad), 256, &ct_bad)");
+	out_printf(o, ", 256, %s), 256, %s)", bad(), bad());
 }
 
 /* How many bytes of workspace a call in several steps needs: 0 where the kernel itself is taken. */
@@ -370,7 +434,7 @@ static void print_run_steps(Out *o, const Fn *fn)
 	const IrParamVec *params = &s->fns.p[0]->params;
 	out_printf(o, "const int64_t ct_size = ct_work ? ct_steps_%s(", fn->name);
 	host_args(o, NULL, &fn->dims);
-	out_puts(o, "&ct_bad) : 0;\nif (ct_size > 0 && !ct_bad) {\n");
+	out_printf(o, "%s) : 0;\nif (ct_size > 0 && !ct_bad) {\n", bad());
 	out_in(o);
 	if (s->clear || s->fns.n > 1) out_puts(o, "int ct_s;\n");
 	for (int i = fn->params.n, n = 0; i < params->n; i++, n++) {
@@ -393,26 +457,26 @@ static void print_run_steps(Out *o, const Fn *fn)
 
 void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
 {
+	Str name = fn->source_name ? fn->source_name : fn->name;
 	out_printf(o, "static int ct_run_%s(", fn->name);
 	host_params(o, &fn->params, &fn->dims);
 	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "", fn->steps ? "void *ct_work, " : "");
 	out_in(o);
 	if (t->instead) t->instead(o, fn);
-	out_puts(o, "int ct_bad = 0;\n");
-	print_defined_dims(o, fn);
-	if (fn->steps) print_run_steps(o, fn);
-	out_puts(o, "const int64_t ct_grid[4] = { ");
+	Out *body = open_body(o);
+	print_defined_dims(body, fn);
+	if (fn->steps) print_run_steps(body, fn);
+	out_puts(body, "const int64_t ct_grid[4] = { ");
 	for (int i = 0; i < 4; i++) {
-		if (i) out_puts(o, ", ");
-		if (i < fn->ngrid) host_expr(o, fn->grid[i]);
-		else out_puts(o, "1");
+		if (i) out_puts(body, ", ");
+		if (i < fn->ngrid) host_expr(body, fn->grid[i]);
+		else out_puts(body, "1");
 	}
-	out_puts(o, " };\nint64_t ct_blocks = 1;\n(void)stream;\n");
-	out_puts(o, "for (int ct_i = 0; ct_i < 4; ct_i++) {\n\tif (ct_grid[ct_i] <= 0) return CTILE_OK;\n"
-		"\tct_blocks = ct_host_mul(ct_blocks, ct_grid[ct_i], &ct_bad);\n}\n");
-	out_printf(o, "if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, \"%s: the grid has 2^31 tile blocks or more\");\n",
-		fn->source_name ? fn->source_name : fn->name);
-	t->start(o, m, fn, opt);
+	out_printf(body, " };\nconst int64_t ct_blocks = ct_tile_blocks(ct_grid, %s);\n", host_checks() ? "ct_bad" : "0");
+	out_printf(body, "if (ct_blocks <= 0) return !ct_blocks ? CTILE_OK : ct_fail(CTILE_GRID, \"%s: the grid has 2^31 tile blocks or more\");\n", name);
+	if (!t->multiprocessors) out_puts(body, "(void)stream;\n");
+	t->start(body, m, fn, opt);
+	close_body(o, body);
 	out_off(o);
 	out_puts(o, "}\n\n");
 }
@@ -437,7 +501,9 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 	if (a->is_tensor) {
 		const IrParam *p = a->tensor < e->params.n ? &e->params.p[a->tensor] : scratch->p[a->tensor - e->params.n];
 		if (!a->offset) {
-			out_printf(o, "(%s)%s", type, name_c(p->name));
+			bool same = a->tensor < e->params.n && !strcmp(type, host_type(p));
+			if (!same) out_printf(o, "(%s)", type);
+			out_puts(o, name_c(p->name));
 			return;
 		}
 		out_printf(o, "(%s)((uintptr_t)%s + (uintptr_t)", type, name_c(p->name));  /* not a pointer's sum: null and 0 are fine */
@@ -448,14 +514,16 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 		out_printf(o, "(%s)", type);
 		print_num(o, want->elem, a->num);
 	} else if (a->scalar >= 0) {
-		out_printf(o, "(%s)%s", type, name_c(e->params.p[a->scalar].name));
+		const IrParam *p = &e->params.p[a->scalar];
+		if (strcmp(type, host_type(p)) != 0) out_printf(o, "(%s)", type);
+		out_puts(o, name_c(p->name));
 	} else {
 		out_printf(o, "(%s)", type);
 		host_expr(o, a->value);
 	}
 }
 
-typedef struct EntryText { Out *o; const Entry *e; ScratchVec scratch; bool dry; } EntryText;        /* dry: sizes only */
+typedef struct EntryText { Out *o; const Launchers *l; const Entry *e; ScratchVec scratch; bool dry; } EntryText;  /* dry: sizes only */
 
 static bool has_steps(const HostStmt *s)        /* may one of the variants run in several steps? */
 {
@@ -495,8 +563,9 @@ static void print_scratch(EntryText *t, const IrParam *p)
 	}
 	out_off(o);
 	if (p->zeroed && !t->dry)
-		out_printf(o, "\tct_s = ct_clear(\"%s\", %s, ct_span(&ct_x, &ct_bad), stream);\n\tif (ct_s) return ct_s;\n", t->e->name, n);
-	out_puts(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, &ct_bad), &ct_bad), 256, &ct_bad), 256, &ct_bad);\n}\n");
+		out_printf(o, "\tct_s = ct_clear(\"%s\", %s, ct_span(&ct_x, %s), stream);\n\tif (ct_s) return ct_s;\n", t->e->name, n, bad());
+	out_printf(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, %s), %s), 256, %s), 256, %s);\n}\n", bad(), bad(), bad(),
+		bad());
 }
 
 /* Behind n arguments; how many there are then. */
@@ -529,11 +598,22 @@ static void print_run_of(EntryText *t, const HostStmt *s, const Fn *fn)
 	out_puts(t->o, fn->steps ? "ct_work, stream);\n" : "stream);\n");
 }
 
-static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
+/* "!ct_fits_f(x, n, 0)", or 1 where nothing is asked. */
+static void print_asks(EntryText *t, const HostStmt *s, const Fn *fn)
 {
+	if (!has_fits(t->l, fn)) {
+		out_puts(t->o, "1");
+		return;
+	}
 	out_printf(t->o, "!ct_fits_%s(", fn->name);
 	print_args_of(t, s, fn);
-	out_puts(t->o, "0)) ");
+	out_puts(t->o, "0)");
+}
+
+static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
+{
+	print_asks(t, s, fn);
+	out_puts(t->o, ") ");
 	print_run_of(t, s, fn);
 }
 
@@ -559,11 +639,11 @@ static bool print_cheapest(EntryText *t, const HostStmt *s)
 		host_expr(o, r->cost);
 		out_puts(o, ";\n\tif (");
 		print_conditions(o, r);
-		out_printf(o, "ct_cost < ct_least && !ct_fits_%s(", s->u.launch.variants.p[r->variant].fn->name);
-		print_args_of(t, s, s->u.launch.variants.p[r->variant].fn);
-		out_printf(o, "0)) ct_best = %d, ct_least = ct_cost;\n}\n", r->variant);
+		out_puts(o, "ct_cost < ct_least && ");
+		print_asks(t, s, s->u.launch.variants.p[r->variant].fn);
+		out_printf(o, ") ct_best = %d, ct_least = ct_cost;\n}\n", r->variant);
 	}
-	if (any) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: the cost of a variant does not fit 64 bits\");\n", t->e->name);
+	if (any) host_overflow(o, t->e->name, "the cost of a variant");
 	return any;
 }
 
@@ -590,9 +670,11 @@ static void print_variants(EntryText *t, const HostStmt *s)
 	int n = s->u.launch.variants.n;
 	if (n == 1) {
 		const Fn *fn = s->u.launch.variants.p[0].fn;
-		out_printf(o, "ct_s = ct_fits_%s(", fn->name);
-		print_args_of(t, s, fn);
-		out_puts(o, "1);\nif (ct_s) return ct_s;\n");
+		if (has_fits(t->l, fn)) {
+			out_printf(o, "ct_s = ct_fits_%s(", fn->name);
+			print_args_of(t, s, fn);
+			out_puts(o, "1);\nif (ct_s) return ct_s;\n");
+		}
 		print_run_of(t, s, fn);
 		out_puts(o, "if (ct_s) return ct_s;\n");
 		return;
@@ -615,10 +697,12 @@ static void print_variants(EntryText *t, const HostStmt *s)
 		print_try(t, s, s->u.launch.variants.p[i].fn);
 	}
 	const Fn *last = s->u.launch.variants.p[n - 1].fn;      /* it says in words what even the last variant needs */
-	out_printf(o, "else {\n\tchar ct_why[sizeof ctile_last_text];\n\tct_s = ct_fits_%s(", last->name);
-	print_args_of(t, s, last);
-	out_puts(o, "1);\n\tmemcpy(ct_why, ctile_last_text, sizeof ct_why);\n");
-	out_printf(o, "\treturn ct_fail(CTILE_VARIANT, \"%s: no variant accepts this call; the last one: %%.250s\", ct_why);\n}\n", t->e->name);
+	if (has_fits(t->l, last)) {
+		out_printf(o, "else {\n\tchar ct_why[sizeof ctile_last_text];\n\tct_s = ct_fits_%s(", last->name);
+		print_args_of(t, s, last);
+		out_puts(o, "1);\n\tmemcpy(ct_why, ctile_last_text, sizeof ct_why);\n");
+		out_printf(o, "\treturn ct_fail(CTILE_VARIANT, \"%s: no variant accepts this call; the last one: %%.250s\", ct_why);\n}\n", t->e->name);
+	}
 	out_puts(o, "if (ct_s) return ct_s;\n");
 }
 
@@ -630,7 +714,7 @@ static void print_steps_room(EntryText *t, const HostStmt *s)
 		if (!fn->steps) continue;
 		out_printf(t->o, "ct_at = ct_host_add(ct_at, ct_steps_%s(", fn->name);
 		if (print_dims_of(t->o, s, fn, 0)) out_puts(t->o, ", ");
-		out_puts(t->o, "&ct_bad), &ct_bad);\n");
+		out_printf(t->o, "%s), %s);\n", bad(), bad());
 	}
 }
 
@@ -639,7 +723,7 @@ static void print_launch(EntryText *t, const HostStmt *s)
 	bool steps = has_steps(s);
 	if (s->u.launch.where.n && !t->dry) {
 		print_where(t->o, t->e->name, &s->u.launch.where, "", NULL);
-		out_printf(t->o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: an index does not fit 64 bits\");\n", t->e->name);
+		host_overflow(t->o, t->e->name, "an index");
 	}
 	if (steps && !t->dry) {
 		out_puts(t->o, "{\n");
@@ -702,9 +786,9 @@ static void print_stmts(EntryText *t, const HostVec *v)
 
 static bool uses_workspace(const Entry *e) { return entry_has_scratch(e) || any_steps(&e->body); }
 
-static void print_workspace(Out *o, const Entry *e)
+static void print_workspace(Out *o, const Launchers *l, const Entry *e)
 {
-	EntryText t = { .o = o, .e = e, .dry = true };
+	EntryText t = { .o = o, .l = l, .e = e, .dry = true };
 	bool any = uses_workspace(e), args = false;
 	for (int i = 0; i < e->dims.n; i++) args |= !e->dims.p[i].def;
 	out_printf(o, "size_t %s_workspace(", name_entry(e->name));
@@ -757,21 +841,30 @@ static bool launches(const HostVec *v)
 	return false;
 }
 
-static void print_body(Out *o, const Entry *e)
+static void print_body(Out *o, const Launchers *l, const Entry *e)
 {
-	bool scratch = uses_workspace(e);
-	EntryText t = { .o = o, .e = e };
+	bool scratch = uses_workspace(e), runs = launches(&e->body), tensors = scratch;
+	for (int i = 0; i < e->params.n; i++) tensors |= e->params.p[i].is_tensor;
 	if (any_steps(&e->body) && !may_lack_workspace(e)) out_puts(o, "const int ct_given = 1;\n");
-	out_printf(o, "%sint ct_bad = 0;\n", launches(&e->body) ? "int ct_s;\n" : "");
-	print_dim_checks(o, e->name, &e->dims);
-	if (scratch) print_workspace_check(o, e);
-	tensors_check(o, e, scratch);
-	print_where(o, e->name, &e->where, "", NULL);
-	print_unused(o, &e->params, &e->dims, "workspace, (void)bytes");
-	if (scratch) out_puts(o, "int64_t ct_at = 0;\n");
+	if (runs || tensors) out_puts(o, "int ct_s;\n");
+	Out *body = open_body(o);
+	EntryText t = { .o = body, .l = l, .e = e };
+	print_dim_checks(body, e->name, &e->dims);
+	if (scratch) print_workspace_check(body, e);
+	tensors_check(body, e, scratch);
+	print_where(body, e->name, &e->where, "", NULL);
+	if (!runs) out_puts(body, "(void)stream;\n");
+	if (!scratch) out_puts(body, "(void)workspace, (void)bytes;\n");
+	for (int i = 0; i < e->params.n; i++)
+		if (!e->params.p[i].is_tensor) out_printf(body, "(void)%s;\n", name_c(e->params.p[i].name));
+	for (int i = 0; i < e->dims.n; i++)
+		if (e->dims.p[i].def) out_printf(body, "(void)%s;\n", name_c(e->dims.p[i].name));
+	if (scratch) out_puts(body, "int64_t ct_at = 0;\n");
 	print_stmts(&t, &e->body);
-	if (scratch) out_puts(o, "(void)ct_at;\n");
-	out_printf(o, "return ct_bad ? ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\") : CTILE_OK;\n", e->name);
+	if (scratch) out_puts(body, "(void)ct_at;\n");
+	host_overflow(body, e->name, "a size");
+	out_puts(body, "return CTILE_OK;\n");
+	close_body(o, body);
 }
 
 /* What all functions of an entry that run it begin with, and how they call another one with the same arguments. */
@@ -790,16 +883,15 @@ static void print_call(Out *o, const Entry *e, Str name)
 	host_args(o, &e->params, &e->dims);
 }
 
-static void print_entry(Out *o, const Entry *e)
+static void print_entry(Out *o, const Launchers *l, const Entry *e)
 {
 	Str n = name_entry(e->name), with = str_fmt("%s_ws", n), run = str_fmt("ct_entry_%s", n);
 	bool lacks = may_lack_workspace(e);
-	print_workspace(o, e);
+	print_workspace(o, l, e);
 	print_head(o, e, lacks ? "static " : "", lacks ? run : with);
 	out_printf(o, "%svoid *workspace, size_t bytes, struct CUstream_st *stream)\n{\n", lacks ? "int ct_given, " : "");
 	out_in(o);
-	out_puts(o, "(void)stream;\n");
-	print_body(o, e);
+	print_body(o, l, e);
 	out_off(o);
 	out_puts(o, "}\n\n");
 	if (lacks) {
@@ -860,16 +952,16 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 		out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t ct_multiprocessors(void) { return 1; }\n\n");
 	if (any_entry(m, names_arch)) out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
 	if (any_entry(m, is_zeroed)) out_puts(o, t->clear);
-	const WideDims *wide = wide_dims_new(m);
+	Launchers l = { .o = o, .wide = wide_dims_new(m) };
 	if (any_step(m)) out_puts(o, steps_switch);
 	for (int i = 0; i < m->fns.n; i++) {
 		const Fn *fn = m->fns.p[i];
-		if (!fn->is_step) print_fits(o, fn, wide_dims_of(wide, fn));
+		if (!fn->is_step) print_fits(&l, fn);
 		if (fn->steps) print_steps_size(o, fn);
 		host_run(o, m, fn, opt, t);
 	}
 	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
-	for (int i = 0; i < m->entries.n; i++) print_entry(o, m->entries.p[i]);
+	for (int i = 0; i < m->entries.n; i++) print_entry(o, &l, m->entries.p[i]);
 	if (t->cpp) out_puts(o, "}\n");
 }
 

@@ -30,6 +30,9 @@ void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, con
 void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* "const float *x, int64_t n" */
 void host_args(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* the same as arguments: "x, n, " */
 void host_value(Out *o, const Sym *s);           /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
+bool host_checks(void);                         /* were any printed in this function, so that ct_bad is there? */
+/* "if (ct_bad) return ...", which says that `what` does not fit, where the function has checked expressions at all. */
+void host_overflow(Out *o, Str who, const char *what);
 Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes in front of the name */
 Str param_text(const IrParam *p);               /* "out tensor<f32, [m, n]>" */
 bool entry_has_scratch(const Entry *e);

@@ -245,6 +245,7 @@ void tensors_check(Out *o, const Entry *e, bool workspace)
 		if (e->params.p[i].is_tensor) print_row(o, &e->params.p[i]);
 	if (workspace) out_puts(o, "{ \"the workspace\", workspace, 1, 1, 1, { (int64_t)ct_need }, { 1 } },\n");
 	out_off(o);
-	out_printf(o, "};\nif (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: the size of a tensor does not fit 64 bits\");\n", e->name);
-	out_printf(o, "{ const int ct_bad_tensor = ct_check_tensors(\"%s\", ct_t, %d); if (ct_bad_tensor) return ct_bad_tensor; }\n", e->name, n);
+	out_puts(o, "};\n");
+	host_overflow(o, e->name, "the size of a tensor");
+	out_printf(o, "ct_s = ct_check_tensors(\"%s\", ct_t, %d);\nif (ct_s) return ct_s;\n", e->name, n);
 }

@@ -170,7 +170,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		host_value(o, k->launch[i]);
 		out_puts(o, ";\n");
 	}
-	out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
+	host_overflow(o, fn->name, "a size");
 	out_puts(o, "int ct_full = 0;\n#ifdef _OPENMP\n#pragma omp parallel\n#endif\n{\n");
 	out_in(o);
 	out_printf(o, "char *const ct_mem = %s%lld);\n", k->bytes ? "(char *)malloc(" : "(char *)(uintptr_t)(", (long long)(k->bytes ? k->bytes : 1));

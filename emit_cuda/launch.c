@@ -10,6 +10,7 @@
 
 /* Of the module whose launchers are being printed: HostTarget.start names them by their Fn. */
 static const CuKernels *kernels;
+static StartNeeds needs;
 
 Str cu_launch(Cu *g, const Sym *s)
 {
@@ -72,27 +73,36 @@ void launch_guards(CuKernel *k)
 }
 
 /* ---- the table of versions, by architecture ---- */
-static void kernel_row(Out *o, const Version *v, const ArchRow *a, const EmitOptions *opt)
+/* Versions of a kernel of which none walks over its tile blocks or lets others begin wait for the kernel before them first of all. */
+static int how_of(const CuKernel *k, const Fn *fn, const ArchRow *a)
 {
-	const Fn *fn = v->fn;
-	int cluster = fn->cluster ? fn->cluster : 1, packed = fn->packed ? fn->packed : 1, tiles = packed;
-	if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
-	out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, \"%s\" },\n", version_name(v, opt), a->number, a->specific,
-		cu_threads(fn), cluster, tiles, (long long)(fn->shared_bytes * packed + fn->warp_bytes * cu_threads(fn) / 32), a->name);
+	bool dependent = k->starts ? version_dependent(fn) : a->number >= DEPENDENT_FROM;
+	return (fn->persistent ? HOW_PERSISTENT : 0) | (dependent ? HOW_DEPENDENT : 0) | (version_together(fn) ? HOW_TOGETHER : 0);
 }
 
-/* Calls f for each row; how many there are. */
-static int each_row(const CuKernel *k, const EmitOptions *opt,
-	void (*f)(Out *o, const Version *v, const ArchRow *a, const EmitOptions *opt), Out *o)
+static long long shared_of(const Fn *fn)
+{
+	return (long long)(fn->shared_bytes * (fn->packed ? fn->packed : 1) + fn->warp_bytes * cu_threads(fn) / 32);
+}
+
+/* ct_k, and how many rows it has. */
+static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 {
 	int n = 0;
+	out_puts(o, "static const CtKernel ct_k[] = {\n");
 	for (int a = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
 			const Version *v = k->versions.p[i].v;
+			const Fn *fn = v->fn;
 			if (!(v->archs >> a & 1)) continue;
-			if (f) f(o, v, opt->archs.p[a], opt);
+			int tiles = fn->packed ? fn->packed : 1;
+			if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
+			const ArchRow *arch = opt->archs.p[a];
+			out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(v, opt), arch->number,
+				arch->specific, cu_threads(fn), fn->cluster ? fn->cluster : 1, tiles, shared_of(fn), how_of(k, fn, arch), arch->name);
 			n++;
 		}
+	out_puts(o, "};\n");
 	return n;
 }
 
@@ -131,27 +141,16 @@ static bool asks(const CuKernel *k)
 	return false;
 }
 
-static void start_row(Out *o, const Version *v, const ArchRow *a, const EmitOptions *opt)
-{
-	(void)a, (void)opt;
-	out_printf(o, "\t{ %d, %d, %d },\n", v->fn->persistent, version_dependent(v->fn), version_together(v->fn));
-}
-
 static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
 {
-	const char *name = k->fn->source_name ? k->fn->source_name : k->fn->name, *fits = asks(k) ? "ct_fits" : "NULL";
-	int n = each_row(k, opt, NULL, o);
-	out_puts(o, "static const CtKernel ct_k[] = {\n");
-	each_row(k, opt, kernel_row, o);
-	out_puts(o, "};\nstatic volatile unsigned long long ct_runs[CT_DEVICES];\n");
-	if (!k->starts) {
-		out_printf(o, "return ct_launch(\"%s\", ct_runs, ct_k, %s, %d, ct_blocks, ct_args, stream);\n", name, fits, n);
-		return;
-	}
-	out_puts(o, "static const CtStart ct_how[] = {\n");
-	each_row(k, opt, start_row, o);
-	out_printf(o, "};\nstatic volatile int ct_most[%d * CT_DEVICES];\n", n);
-	out_printf(o, "return ct_start(\"%s\", ct_runs, ct_most, ct_k, %s, ct_how, %d, ct_blocks, ct_args, stream);\n", name, fits, n);
+	const char *name = k->fn->source_name ? k->fn->source_name : k->fn->name, *most = "";
+	int n = print_rows(o, k, opt);
+	out_puts(o, "static volatile unsigned long long ct_runs[CT_DEVICES];\n");
+	if (needs.persistent) most = "NULL, ";
+	for (int i = 0; i < k->versions.n; i++)
+		if (k->versions.p[i].v->fn->persistent) most = "ct_most, ";
+	if (most[0] == 'c') out_printf(o, "static volatile int ct_most[%d * CT_DEVICES];\n", n);
+	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, ct_args, stream);\n", name, most, asks(k) ? "ct_fits" : "NULL", n);
 }
 
 static const CuKernel *find_kernel(const Fn *fn)
@@ -180,7 +179,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		host_value(o, k->launch.p[i]);
 		out_puts(o, ";\n");
 	}
-	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
+	if (k->launch.n) host_overflow(o, fn->name, "a size");
 	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
@@ -197,27 +196,38 @@ static const HostTarget host_cuda = { .cpp = true, .multiprocessors = device_mul
 
 static void find_blocks(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->atom == ATOM_BLOCKS; }
 
+static void add_needs(const CuKernel *k, const EmitOptions *opt)
+{
+	needs.divides |= k->fn->ngrid > 1;
+	for (int i = 0; i < k->versions.n; i++) {
+		const Version *v = k->versions.p[i].v;
+		const Fn *fn = v->fn;
+		needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
+		needs.cluster |= fn->cluster > 1;
+		needs.packed |= fn->packed > 1;
+		needs.shared |= shared_of(fn) > 48 * 1024;
+		needs.follows |= follow_distance(fn) > 0;
+		for (int a = 0; a < opt->archs.n; a++) {
+			int how = v->archs >> a & 1 ? how_of(k, fn, opt->archs.p[a]) : 0;
+			needs.persistent |= (how & HOW_PERSISTENT) != 0;
+			needs.dependent |= (how & HOW_DEPENDENT) != 0;
+			needs.together |= (how & HOW_TOGETHER) != 0;
+		}
+		sym_atoms(v->guard, find_blocks, &needs.blocks);
+	}
+}
+
 void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOptions *opt, const Beside *beside)
 {
 	bool maps = false;
-	StartNeeds needs = { .beside = beside != NULL };
-	for (int i = 0; i < opt->archs.n; i++) needs.dependent |= opt->archs.p[i]->number >= DEPENDENT_FROM;
+	needs = (StartNeeds){ .beside = beside != NULL };
 	for (int i = 0; i < all->n; i++) {
-		const CuKernel *k = &all->p[i];
-		maps |= k->maps.n > 0;
-		needs.divides |= k->fn->ngrid > 1;
-		needs.attributes |= k->starts;
-		for (int v = 0; v < k->versions.n; v++) {
-			const Fn *fn = k->versions.p[v].v->fn;
-			needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
-			needs.follows |= follow_distance(fn) > 0;
-			sym_atoms(k->versions.p[v].v->guard, find_blocks, &needs.blocks);
-		}
+		maps |= all->p[i].maps.n > 0;
+		add_needs(&all->p[i], opt);
 	}
 	Out *starts = out_new();
 	start_functions(starts, &needs);
 	if (maps) out_puts(starts, tmap_host);
-	if (needs.attributes) out_puts(starts, start_with_attributes);
 	beside_host(starts, beside);
 	kernels = all;
 	host_print(o, m, opt, &host_cuda, starts->p);

@@ -4,16 +4,19 @@
 #include "base/out.h"
 
 typedef struct StartNeeds {     /* of some kernel of the file */
-	bool dependent;         /* compiled for an architecture with clusters, whose kernels may begin early */
+	bool dependent;         /* kernels that may begin early */
+	bool persistent, together;      /* thread blocks that walk over the tile blocks; that wait for each other */
+	bool cluster;           /* clusters of several thread blocks */
+	bool packed;            /* several tile blocks a thread block */
+	bool shared;            /* more shared memory than a kernel has without asking for it */
 	bool wide;              /* clusters that not every device runs */
 	bool follows;           /* versions whose tile blocks follow each other in a cluster */
 	bool blocks;            /* versions that ask how many tile blocks there are */
 	bool divides;           /* grids of several axes: ct_divisor */
-	bool attributes;        /* start_with_attributes */
 	bool beside;            /* tile kernels stand in the file: CT_TILE_LIST names what they serve */
 } StartNeeds;
 
-void start_functions(Out *o, const StartNeeds *n);      /* CtKernel, ct_pick, ct_launch ... */
+void start_functions(Out *o, const StartNeeds *n);      /* CtKernel, ct_launch ... */
 enum { FOLLOW_CODE = 256 };     /* CtKernel.packed of such a version: -(how far apart * 256 + how many at once) */
-extern const char start_with_attributes[];              /* ct_start: where a kernel is persistent, dependent or together */
+enum { HOW_PERSISTENT = 1, HOW_DEPENDENT = 2, HOW_TOGETHER = 4 };       /* CtKernel.how */
 #endif

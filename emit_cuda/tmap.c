@@ -113,8 +113,8 @@ void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i)
 	out_puts(o, " } };\n");
 	print_list(o, "ct_extent", m->rank, m->extent);
 	print_list(o, "ct_stride", m->rank, m->stride);
-	out_printf(o, "int ct_status;\nif (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", kernel);
-	out_printf(o, "ct_status = ct_encode(\"%s\", &ct_m%d, &ct_box, %s, ct_extent, ct_stride);\nif (ct_status) return ct_status;\n", kernel, i,
+	host_overflow(o, kernel, "a size");
+	out_printf(o, "const int ct_status = ct_encode(\"%s\", &ct_m%d, &ct_box, %s, ct_extent, ct_stride);\nif (ct_status) return ct_status;\n", kernel, i,
 		name_c(p->name));
 	out_off(o);
 	out_puts(o, "}\n");

@@ -39,7 +39,7 @@ static void print_aligned(Out *o, const TKernel *k, const char *name)
 		if (i) out_puts(guard, "\n\t&& ");
 		host_value(guard, k->aligned.p[i]);
 	}
-	out_printf(o, "if (%s%s", guard->p, strstr(guard->p, "&ct_bad") ? "\n\t&& !ct_bad" : "");
+	out_printf(o, "if (%s%s", guard->p, host_checks() ? "\n\t&& !ct_bad" : "");
 	out_free(guard);
 	out_printf(o, ")\n\treturn ct_launch(\"%s\", (const void *)ct_kernels::%s<true>, ct_blocks, ct_args, stream);\n", name, tl_kernel_name(k->fn));
 }
@@ -53,7 +53,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		host_value(o, k->launch.p[i]);
 		out_puts(o, ";\n");
 	}
-	if (k->launch.n) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: a size does not fit 64 bits\");\n", fn->name);
+	if (k->launch.n) host_overflow(o, fn->name, "a size");
 	for (int i = 0; i + 1 < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\n", a, a);

@@ -71,11 +71,7 @@ int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size
 #define CT_FN static inline
 CT_FN float ct_mul_f32(float a, float b) { return a * b; }
 #ifndef CT_HELPER
-#ifdef __GNUC__
 #define CT_HELPER static inline __attribute__((unused))
-#else
-#define CT_HELPER static inline
-#endif
 #endif
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)     /* products of mma: one rounding where that is fast */
 #define CT_MACF(a, b, c) fmaf(a, b, c)
@@ -154,14 +150,10 @@ static void ct_block_scale_256(float a, const float *x, float *y, int64_t n, int
 	})
 #line 2
 }
-#line 158 "scale.c"
+#line 154 "scale.c"
 
 #ifndef CT_HELPER
-#ifdef __GNUC__
 #define CT_HELPER static inline __attribute__((unused))
-#else
-#define CT_HELPER static inline
-#endif
 #endif
 /* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */
 CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
@@ -171,57 +163,51 @@ CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)
 CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)
 { if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }
 
-/* Status texts. The last failure of each thread is kept in words; one copy per program. */
-#ifdef __cplusplus
-extern "C" {
-#endif
-#ifdef _MSC_VER
-#define CT_SHARED __declspec(selectany)
-#define CT_THREAD __declspec(thread)
-#define CT_SHARED_FN __inline
-#else
-#define CT_SHARED __attribute__((weak))
-#define CT_THREAD __thread
-#define CT_SHARED_FN __attribute__((weak))
-#endif
-CT_SHARED CT_THREAD int ctile_last_status = 0;
-CT_SHARED CT_THREAD char ctile_last_text[320] = "";
-CT_SHARED_FN const char *ctile_status_text(int status)
+/* Tile blocks of a grid: 0 if it is empty, -1 if there are 2^31 or more. */
+CT_HELPER int64_t ct_tile_blocks(const int64_t *grid, int bad)
 {
-	if (status != 0 && status == ctile_last_status) return ctile_last_text;
-	switch (status) {
-	case CTILE_OK: return "success";
-	case CTILE_DIMENSION: return "a dimension is negative or does not fit its type";
-	case CTILE_OVERFLOW: return "a size computed from the dimensions does not fit 64 bits";
-	case CTILE_WHERE: return "a where clause does not hold";
-	case CTILE_NULL: return "a pointer is null although its tensor has elements";
-	case CTILE_ALIGNMENT: return "a pointer is not aligned to its element type";
-	case CTILE_OVERLAP: return "an output shares an element with another tensor";
-	case CTILE_STRIDE: return "a stride is negative, or two elements of an output share an address";
-	case CTILE_GRID: return "the grid has 2^31 tile blocks or more";
-	case CTILE_WORKSPACE: return "the workspace is too small or not aligned to 256 bytes";
-	case CTILE_VARIANT: return "no variant of the instance accepts these dimensions";
-	case CTILE_ARCH: return "the device runs none of the architectures compiled in";
-	case CTILE_CUDA: return "the CUDA runtime reported an error";
-	case CTILE_MEMORY: return "no host memory";
-	default: return "unknown status";
+	int64_t n = 1;
+	for (int i = 0; i < 4; i++) {
+		if (grid[i] <= 0) return 0;
+		n = ct_host_mul(n, grid[i], &bad);
 	}
+	return bad || n > INT32_MAX ? -1 : n;
 }
-#ifdef __cplusplus
-}
-#endif
 
-#ifdef __GNUC__
+/* Status texts. The last failure of each thread is kept in words; one copy per program. */
+#define CT_SHARED __attribute__((weak))
+CT_SHARED __thread int ctile_last_status = 0;
+CT_SHARED __thread char ctile_last_text[320] = "";
+CT_SHARED const char *ctile_status_text(int status)
+{
+	static const char *const text[] = {
+		"success",
+		"a dimension is negative or does not fit its type",
+		"a size computed from the dimensions does not fit 64 bits",
+		"a where clause does not hold",
+		"a pointer is null although its tensor has elements",
+		"a pointer is not aligned to its element type",
+		"an output shares an element with another tensor",
+		"a stride is negative, or two elements of an output share an address",
+		"the grid has 2^31 tile blocks or more",
+		"the workspace is too small or not aligned to 256 bytes",
+		"no variant of the instance accepts these dimensions",
+		"the device runs none of the architectures compiled in",
+		"the CUDA runtime reported an error",
+		"no host memory",
+	};
+	if (status != 0 && status == ctile_last_status) return ctile_last_text;
+	return status >= 0 && status < (int)(sizeof text / sizeof *text) ? text[status] : "unknown status";
+}
+
 __attribute__((format(printf, 2, 3), unused))
-#endif
 static int ct_fail(int status, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
 	vsnprintf(ctile_last_text, sizeof ctile_last_text, format, args);
 	va_end(args);
-	ctile_last_status = status;
-	return status;
+	return ctile_last_status = status;
 }
 
 /* Checks of the tensors of one call. */
@@ -270,24 +256,13 @@ CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)
 	return CTILE_OK;
 }
 
-static int ct_fits_scale_256(float a, const float *x, float *y, int64_t n, int ct_say)
-{
-	int ct_bad = 0;
-	(void)ct_say, (void)a, (void)x, (void)y, (void)n;
-	return ct_bad ? ct_fail(CTILE_OVERFLOW, "scale_256: a where clause does not fit 64 bits") : CTILE_OK;
-}
-
 static int ct_run_scale_256(float a, const float *x, float *y, int64_t n, struct CUstream_st *stream)
 {
 	int ct_bad = 0;
 	const int64_t ct_grid[4] = { ct_host_cdiv(n, 256, &ct_bad), 1, 1, 1 };
-	int64_t ct_blocks = 1;
+	const int64_t ct_blocks = ct_tile_blocks(ct_grid, ct_bad);
+	if (ct_blocks <= 0) return !ct_blocks ? CTILE_OK : ct_fail(CTILE_GRID, "scale: the grid has 2^31 tile blocks or more");
 	(void)stream;
-	for (int ct_i = 0; ct_i < 4; ct_i++) {
-		if (ct_grid[ct_i] <= 0) return CTILE_OK;
-		ct_blocks = ct_host_mul(ct_blocks, ct_grid[ct_i], &ct_bad);
-	}
-	if (ct_bad || ct_blocks > INT32_MAX) return ct_fail(CTILE_GRID, "scale: the grid has 2^31 tile blocks or more");
 	if (ct_bad) return ct_fail(CTILE_OVERFLOW, "scale_256: a size does not fit 64 bits");
 	int ct_full = 0;
 	#ifdef _OPENMP
@@ -320,22 +295,19 @@ size_t scale_workspace(int64_t n)
 
 int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size_t bytes, struct CUstream_st *stream)
 {
-	(void)stream;
 	int ct_s;
-	int ct_bad = 0;
 	if (n < 0 || n > INT32_MAX) return ct_fail(CTILE_DIMENSION, "scale: n is %lld, outside 0 to 2^31 - 1", (long long)n);
 	const CtTensor ct_t[2] = {
 		{ "x", x, 1, 4, 0, { n }, { 1 } },
 		{ "y", y, 1, 4, 1, { n }, { 1 } },
 	};
-	if (ct_bad) return ct_fail(CTILE_OVERFLOW, "scale: the size of a tensor does not fit 64 bits");
-	{ const int ct_bad_tensor = ct_check_tensors("scale", ct_t, 2); if (ct_bad_tensor) return ct_bad_tensor; }
-	(void)workspace, (void)bytes, (void)a, (void)x, (void)y, (void)n;
-	ct_s = ct_fits_scale_256((float )a, (const float *)x, (float *)y, n, 1);
+	ct_s = ct_check_tensors("scale", ct_t, 2);
 	if (ct_s) return ct_s;
-	ct_s = ct_run_scale_256((float )a, (const float *)x, (float *)y, n, stream);
+	(void)workspace, (void)bytes;
+	(void)a;
+	ct_s = ct_run_scale_256(a, x, y, n, stream);
 	if (ct_s) return ct_s;
-	return ct_bad ? ct_fail(CTILE_OVERFLOW, "scale: a size does not fit 64 bits") : CTILE_OK;
+	return CTILE_OK;
 }
 
 int scale(float a, const float *x, float *y, int64_t n, struct CUstream_st *stream)
