@@ -354,13 +354,6 @@ bool diag_full(void)
 	return opts.error_limit > 0 && errors >= opts.error_limit;
 }
 
-DiagCode diag_by_code(const char *code)
-{
-	for (int i = 0; i < D_COUNT; i++)
-		if (strcmp(diag_rows[i].code, code) == 0) return (DiagCode)i;
-	return D_COUNT;
-}
-
 void diag_flush(FILE *to)
 {
 	note_instances();

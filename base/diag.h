@@ -75,7 +75,6 @@ void diag_options(const DiagOptions *o);
 /* "all" "extra" "perf" "no-unused" "error=unused" ...: the part after -W. False: no such warning; *near may be set. */
 bool diag_warning_option(const char *w, Str *near);
 void diag_flush(FILE *to);              /* prints and forgets what was collected */
-DiagCode diag_by_code(const char *code);        /* "E0203"; D_COUNT if none */
 
 /* Mistakes of ours: prints what happened and how to report it, lets the hook save a repro, exits 70. */
 _Noreturn void bug_at(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -17,7 +17,8 @@ bool depfile_can_name(const char *path, bool target)
 	return last != '\\' && last != ')' && !(target && last == '&');
 }
 
-void depfile_name(Out *o, const char *path)
+/* One escaped name. */
+static void depfile_name(Out *o, const char *path)
 {
 	if (*path == '~') out_puts(o, "./");    /* no home folder */
 	for (const char *p = path; *p; p++) {

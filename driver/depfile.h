@@ -5,7 +5,6 @@
 #include "base/out.h"
 
 bool depfile_can_name(const char *path, bool target);   /* false: no spelling means this name to make and to Ninja */
-void depfile_name(Out *o, const char *path);            /* one escaped name */
 /* targets: the generated program first. As they are when verbatim (they come from -MT). Phony: a rule for each
  * dependency but the first. */
 void depfile_print(Out *o, int ntargets, const char *const *targets, bool verbatim, int ndeps, const char *const *deps,

@@ -62,7 +62,8 @@ static bool has_params(const IrParamVec *params, const IrDimVec *dims)
 	return params && params->n > 0;
 }
 
-Str param_text(const IrParam *p)
+/* A parameter as the author writes it: "out tensor<f32, [m, n]>". */
+static Str param_text(const IrParam *p)
 {
 	static const char *const mode[] = { "", "out ", "inout " };
 	static const char *const layout[] = { "", ", layout_left", ", layout_right_padded<", ", layout_left_padded<", ", layout_strided<[" };

@@ -34,6 +34,5 @@ bool host_checks(void);                         /* were any printed in this func
 /* "if (ct_bad) return ...", which says that `what` does not fit, where the function has checked expressions at all. */
 void host_overflow(Out *o, Str who, const char *what);
 Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes in front of the name */
-Str param_text(const IrParam *p);               /* "out tensor<f32, [m, n]>" */
 bool entry_has_scratch(const Entry *e);
 #endif

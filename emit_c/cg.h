@@ -92,5 +92,4 @@ void emit_check(Cg *g, const Op *op);
 /* control.c */
 void emit_block(Cg *g, const IrBlock *b);
 void control_init(Cg *g);               /* once g->o is there */
-void emit_op(Cg *g, const Op *op);
 #endif

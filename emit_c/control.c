@@ -259,7 +259,7 @@ static void print_op(Cg *g, const Op *op)
 	else emit_scalar(g, op);
 }
 
-void emit_op(Cg *g, const Op *op)
+static void emit_op(Cg *g, const Op *op)
 {
 	if (op_is_dead(op, g->uses)) return;
 	Span outer = g->at;

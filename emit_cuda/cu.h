@@ -14,7 +14,6 @@
 #include "emit/snippet.h"
 #include "ir/fold.h"
 #include "layout/lay.h"
-#include "layout/lay_text.h"
 #include "lower/placed.h"
 
 typedef struct CuView {         /* texts of 64-bit integers, without side effects */
@@ -100,7 +99,6 @@ void cu_line(Cu *g, const Op *op);                      /* what is printed from 
 Str cu_where(Span s);                                   /* "k.tile:12" */
 CuVal *cu_val(Cu *g, const Val *v);
 Str cu_scalar(Cu *g, const Val *v);
-int cu_regs_of(const Fn *fn, Lay l);
 int cu_regs(const Val *v);                              /* registers of a tile or fragment */
 const char *cu_held(const Val *v);                      /* the type of each */
 Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */
@@ -119,7 +117,8 @@ Str cu_linear(const char *var, int nbits, const uint32_t *col);
 Str cu_xor(Str a, Str b);
 Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
 typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp; } CuMap;        /* places -> some number */
-CuMap cu_map(Lay l, int axis);                          /* coordinate of an axis; LAY_PACKED: the linear index */
+enum { LAY_PACKED = -1 };                               /* in place of an axis: the linear index of all coordinates */
+CuMap cu_map(Lay l, int axis);                          /* the coordinate along an axis */
 Str cu_map_thread(const CuMap *m);                      /* the part of lane and warp */
 Str cu_map_reg(const CuMap *m, const char *reg);
 Str cu_copies(Lay l);                                   /* condition: this thread is the first of those with copies; NULL: all are */
@@ -140,7 +139,6 @@ Op *elem_group(Cu *g, Op *first, const Op *limit);      /* prints a loop of ops 
 void elem_flush(Cu *g);                                 /* prints the loop that waits for its store, */
 bool elem_is_late(const Cu *g, int piece, uint32_t registers);  /* if one does whose chunks are such pieces: */
 void elem_print_late(Cu *g);                            /* the chunk that begins at register ct_b */
-Str elem_text(Cu *g, const Op *op, const Str *arg);     /* of an elementwise op over texts */
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 

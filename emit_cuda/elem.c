@@ -11,7 +11,8 @@ static const char *cuda_column(const OpRow *r) { return r->cuda; }
 
 static const OpDialect cuda_dialect = { cu_type, cuda_column };
 
-Str elem_text(Cu *g, const Op *op, const Str *arg)
+/* An elementwise operation as an expression over those of its operands. */
+static Str elem_text(Cu *g, const Op *op, const Str *arg)
 {
 	(void)g;
 	return op_text(&cuda_dialect, op, arg);

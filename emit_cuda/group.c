@@ -148,7 +148,7 @@ void group_cluster_barrier(Cu *g, const Op *op)
 }
 
 /* ---- rings ---- */
-Smem group_smem(const Val *ring)
+static Smem group_smem(const Val *ring)
 {
 	const Type *t = ring->type;
 	Smem s = { .elem_log2 = (uint8_t)elem_log2(t->elem), .fast = 1, .span = (uint8_t)ir_int(ring->def, AT_SWIZZLE, 0) };

@@ -35,7 +35,6 @@ void group_mbar_arrive(Cu *g, const Op *op);
 void group_tile_order(Cu *g, const Op *op);
 void group_number(Cu *g, const Op *op);
 Str group_bar(Cu *g, const Op *op, int i);
-Smem group_smem(const Val *ring);
 
 void frag_copy(Cu *g, const Op *op);            /* frag.c: copies in the background, products of a warp */
 void frag_copy_group(Cu *g, const Op *op);

@@ -14,7 +14,6 @@
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 #include "layout/f2.h"
-#include "layout/lay_text.h"
 
 enum { MOST = TILE_RANK, STEPS_UNROLLED = 64 };
 

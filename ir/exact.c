@@ -447,7 +447,8 @@ uint64_t exact_low_bits(const Exact *a)
 	return a->neg ? 0 - u : u;
 }
 
-double exact_to_f64(const Exact *a)
+/* Nearest; for messages. */
+static double exact_to_f64(const Exact *a)
 {
 	Num n;
 	exact_round(a, EL_F64, ROUND_NEAREST, &n);

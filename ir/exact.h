@@ -37,7 +37,6 @@ int exact_cmp(const Exact *a, const Exact *b);  /* -1 0 1; 2: a NaN is involved.
 bool exact_to_i64(const Exact *a, int64_t *v);  /* whole and in range */
 bool exact_to_u64(const Exact *a, uint64_t *v);
 uint64_t exact_low_bits(const Exact *a);        /* of trunc(a), two's complement; 0 for infinities and NaN */
-double exact_to_f64(const Exact *a);            /* nearest; for messages */
 Str exact_text(const Exact *a);                 /* short decimal text for messages */
 
 /* Rounds to a float element type (fp8 and tf32 too). Bits of the result: */

@@ -159,7 +159,7 @@ int64_t ir_int(const Op *op, AttrKey key, int64_t dflt)
 
 int ir_axis(const Op *op) { return (int)ir_int(op, AT_AXIS, 0); }
 
-bool ir_has_attr_default(AttrKey key, int64_t v)
+static bool ir_has_attr_default(AttrKey key, int64_t v)
 {
 	return attr_rows[key].kind == AK_WORD && v == 0;
 }

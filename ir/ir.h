@@ -362,7 +362,6 @@ static inline Val *ir_in(const Op *op, int i) { return op->in[i]->fwd ? ir_settl
 void ir_replace(Val *old, Val *with);           /* every use of old is a use of with from now on */
 void ir_remove(Op *op);
 void ir_move_before(Op *op, Op *where);
-bool ir_has_attr_default(AttrKey key, int64_t v);
 void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);     /* pre-order, regions included; f may remove op */
 unsigned long ir_edits(void);                   /* grows with each value or operation that is made, moved, removed, replaced */
 void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */

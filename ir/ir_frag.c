@@ -17,7 +17,9 @@ static bool whole_buffer(const Op *alloc, const Type *t, Lay *whole)
 	return lay_ok(*whole);
 }
 
-bool buffer_at(const Val *buf, BufferAt *at)
+/* False: the buffer is no matrix, has extents that are no powers of two, or its part begins at an element known only at run time
+ * or not at a multiple of its extents. */
+static bool buffer_at(const Val *buf, BufferAt *at)
 {
 	*at = (BufferAt){ 0 };
 	if (buf->type->rank != 2) return false;

@@ -14,10 +14,6 @@ typedef struct BufferAt {
 	int64_t begin[2];       /* constant */
 } BufferAt;
 
-/* False: the buffer is no matrix, has extents that are no powers of two, or its part begins at an element known only at run time
- * or not at a multiple of its extents. */
-bool buffer_at(const Val *buf, BufferAt *at);
-
 /* ldmatrix and stmatrix: `addr` as frag_ldmatrix gives it, over the whole buffer; a thread adds (xor) `begin` elements. */
 typedef struct LdmPlan { BufferAt at; Lay addr; int x_log2; bool trans; uint32_t begin; } LdmPlan;
 bool ldm_plan(const Val *buf, Lay frag, LdmPlan *p);

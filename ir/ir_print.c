@@ -44,7 +44,7 @@
 #include "layout/lay_text.h"
 
 /* ---- words and numbers ---- */
-bool irt_is_name(const char *s)
+static bool irt_is_name(const char *s)
 {
 	if (!isalpha((unsigned char)*s) && *s != '_') return false;
 	while (isalnum((unsigned char)*s) || *s == '_') s++;
@@ -374,7 +374,7 @@ const FnFlag irt_fn_flags[FN_FLAGS] = {
 	{ "alone", offsetof(Fn, alone) }, { "dense", offsetof(Fn, dense) }, { "rest", offsetof(Fn, rest) },
 };
 
-bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }
+static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }
 
 /* rows 12 [n] holds 8 of 4 sure 4: of 2^12 elements, in 8 of 2^4 registers, 4 of them wholly inside; peeled: how. See Fn. */
 static void print_rows(Out *o, const Fn *fn)

@@ -10,7 +10,8 @@ static uint32_t packed_at(const Lay *l, int64_t row, int64_t col)
 	return lay_pack(*l, (uint32_t[LAY_AXES]){ (uint32_t)row, (uint32_t)col });
 }
 
-int regs_at(const Val *v, int64_t row, int64_t col)
+/* The register of thread 0 that holds this element of a tile (or async) of two axes; -1: another thread holds it. */
+static int regs_at(const Val *v, int64_t row, int64_t col)
 {
 	const Type *t = v->type;
 	const Lay *l = v->lay;

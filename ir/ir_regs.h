@@ -3,8 +3,6 @@
 #define IR_IR_REGS_H
 #include "ir/ir.h"
 
-/* The register of thread 0 that holds this element of a tile (or async) of two axes; -1: another thread holds it. */
-int regs_at(const Val *v, int64_t row, int64_t col);
 /* The first of the adjacent registers that hold rows 64 * mi .. 64 * mi + 63 in the order of a wgmma result; -1: the
  * layout is another. */
 int regs_wgmma(const Val *v, int mi);

@@ -40,7 +40,6 @@ bool rule_converts(Elem from, Elem to);                 /* explicit conversion e
 
 /* ---- shapes ---- */
 RuleWhy rule_limits(Elem e, int rank, const uint8_t *log2);
-bool rule_mutual(const Type *a, const Type *b, int *rank, uint8_t log2[TILE_RANK], int *axis);
 bool rule_one_way(const Type *from, int rank, const uint8_t *log2, int *axis);     /* right-aligned, equal or 1 */
 
 /* ---- operations ---- */

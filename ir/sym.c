@@ -285,7 +285,7 @@ const Sym *sym_mul(const Sym *a, const Sym *b)
 }
 
 /* a / k where k divides every coefficient; NULL otherwise. */
-const Sym *sym_exact_div(const Sym *a, int64_t k)
+static const Sym *sym_exact_div(const Sym *a, int64_t k)
 {
 	ArenaMark m = arena_mark(A_TMP);
 	Poly p = poly_of(a);

@@ -9,5 +9,4 @@ typedef VEC(Term) Poly;
 
 Poly poly_of(const Sym *s);
 int term_cmp(const Term *a, const Term *b);
-const Sym *sym_exact_div(const Sym *a, int64_t k);
 #endif

@@ -216,7 +216,7 @@ const Type *type_with_shape(const Type *t, int rank, const uint8_t *log2)
 	return type_tile(t->elem, rank, log2);
 }
 
-bool type_has_shape(const Type *t)
+static bool type_has_shape(const Type *t)
 {
 	return t->kind == TY_TILE || t->kind == TY_SHARED || t->kind == TY_ASYNC || t->kind == TY_FRAG || t->kind == TY_RING
 		|| t->kind == TY_TMAP;

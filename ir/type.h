@@ -74,7 +74,6 @@ const Type *type_token(void);
 /* PLACED. TILE, SHARED, ASYNC, RING and TMAP have a shape whose extents need not be powers of two: the layout of a value
  * describes the part of 1 << log2 elements, and registers or places are those of each part in turn, row-major. */
 const Type *type_placed(TypeKind kind, Elem e, int rank, const uint8_t *log2, const uint8_t *more, int count);
-bool type_has_shape(const Type *t);
 int64_t type_parts(const Type *t);              /* how many such parts */
 const Type *type_with_elem(const Type *t, Elem e);              /* same kind and shape */
 const Type *type_with_shape(const Type *t, int rank, const uint8_t *log2);      /* a tile of t's element type */

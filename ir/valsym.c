@@ -122,7 +122,8 @@ static bool int_operands(const Op *op)
 	return t->kind == TY_SCALAR && elem_is_int(t->elem);
 }
 
-const Sym *valsym_cond(ValSyms *b, const Val *v)
+/* A bool scalar as a condition; NULL: none that is understood. */
+static const Sym *valsym_cond(ValSyms *b, const Val *v)
 {
 	const Op *op = v->def;
 	Num n;

@@ -13,7 +13,6 @@ typedef struct ValSyms {
 
 ValSyms valsyms_new(const Fn *fn);                      /* after ir_number: knows what holds in every launch; in A_TMP */
 const Sym *valsym(ValSyms *b, const Val *v);            /* never NULL */
-const Sym *valsym_cond(ValSyms *b, const Val *v);       /* a bool scalar as a condition; NULL: none that is understood */
 const Sym *valsym_extent(ValSyms *b, const Val *view, int axis);        /* NULL: not known; so for strides */
 const Sym *valsym_stride(ValSyms *b, const Val *view, int axis);
 /* The first element of a load or store along an axis: index * step + offset. */

@@ -12,13 +12,6 @@ int f2_count(uint32_t x)
 	return n;
 }
 
-uint32_t f2_top(uint32_t x)
-{
-	while (x & (x - 1))
-		x &= x - 1;
-	return x;
-}
-
 /* What is left of x after the basis is subtracted; *from collects the columns used.  A vector makes x less
  * just where x has its highest bit. */
 static uint32_t basis_reduce(const Basis *b, uint32_t x, uint32_t *from)

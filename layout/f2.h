@@ -21,7 +21,6 @@ static inline uint32_t f2_shr(uint32_t x, int n)
 }
 
 int      f2_count(uint32_t x);                        /* how many bits are set                           */
-uint32_t f2_top(uint32_t x);                          /* the highest bit of x alone; 0 of 0              */
 
 /* An independent set of vectors in echelon form: no two have their highest bit in common.  from[i] names
  * which of the inserted columns make vec[i]. */

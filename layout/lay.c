@@ -236,25 +236,6 @@ bool lay_eq(Lay a, Lay b)
 	    && memcmp(a.out, b.out, sizeof a.out) == 0 && memcmp(a.col, b.col, sizeof a.col) == 0;
 }
 
-static uint32_t hash_byte(uint32_t h, uint32_t x)
-{
-	return (h ^ (x & 0xff)) * 16777619u;
-}
-
-uint32_t lay_hash(Lay l)
-{
-	uint32_t h = hash_byte(2166136261u, l.naxis);
-
-	for (int i = 0; i < HW_N; i++)
-		h = hash_byte(h, l.in[i]);
-	for (int a = 0; a < LAY_AXES; a++)
-		h = hash_byte(h, l.out[a]);
-	for (int i = 0; i < LAY_BITS; i++)
-		for (int b = 0; b < 32; b += 8)
-			h = hash_byte(h, l.col[i] >> b);
-	return h;
-}
-
 uint32_t lay_apply(Lay l, const uint32_t in[HW_N])
 {
 	uint32_t place = 0;

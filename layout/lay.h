@@ -126,10 +126,6 @@ bool lay_operand(Lay l, const uint8_t shape_log2[], Lay *r);
 
 Lay  lay_broadcast(Lay l, int axis, int n);           /* unit axis to 2^n, in n registers bits on top     */
 
-/* The layout of one of the slices of extent 2^keep_log2 along axis, all of which look the same.  False
- * unless a thread owns, in each slice, the same share: no lane, warp or block bit may choose the slice. */
-bool lay_cut(Lay l, int axis, int keep_log2, Lay *r);
-
 /* The basis of the places to combine over to reduce along axis, modulo duplicates, as packed inputs:
  * vectors with register bits only come first, then those that reach lanes, then warps.  Returns how many. */
 int  lay_partners(Lay l, int axis, uint32_t v[LAY_BITS]);
@@ -184,7 +180,6 @@ uint32_t lay_free(Lay l);
 int      lay_run(Lay l, int axis, uint8_t bit[LAY_BITS]);
 
 bool     lay_eq(Lay a, Lay b);
-uint32_t lay_hash(Lay l);
 
 uint32_t lay_apply(Lay l, const uint32_t in[HW_N]);   /* packed coordinate of a place; excess bits ignored */
 uint32_t lay_image(Lay l, uint32_t packed_in);        /* the same from a packed place                    */

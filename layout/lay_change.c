@@ -146,43 +146,6 @@ Lay lay_broadcast(Lay l, int axis, int n)
 	return lay_push(l, HW_REG, axis, n);
 }
 
-/* Register bits that choose the slice go; each becomes a pivot and is subtracted from the other register
- * bits that touch the slice number, so that these stay within slice 0. */
-bool lay_cut(Lay l, int axis, int keep_log2, Lay *r)
-{
-	uint32_t top, gone = 0;
-	Lay s;
-	int n;
-
-	if (!lay_has_axis(l, axis) || keep_log2 < 0 || keep_log2 > l.out[axis])
-		return false;
-	n = lay_inbits(l);
-	top = f2_shl(f2_low(l.out[axis] - keep_log2), lay_shift(l, axis) + keep_log2);
-	for (int i = l.in[HW_REG]; i < n; i++)
-		if (l.col[i] & top)
-			return false;
-	for (uint32_t bit = f2_top(top); bit & top; bit >>= 1) {
-		int p = -1;
-
-		for (int i = 0; i < l.in[HW_REG]; i++)
-			if (l.col[i] & bit && !(gone >> i & 1))
-				p = i;
-		if (p < 0)
-			return false;
-		gone |= (uint32_t)1 << p;
-		for (int i = 0; i < l.in[HW_REG]; i++)
-			if (i != p && l.col[i] & bit)
-				l.col[i] ^= l.col[p];
-	}
-	s = lay_drop_inputs(l, gone);
-	n = lay_inbits(s);
-	s.out[axis] = (uint8_t)keep_log2;
-	for (int i = 0; i < n; i++)
-		s.col[i] = lay_repack(l, s, NULL, s.col[i]);
-	*r = s;
-	return true;
-}
-
 /* K, the places that differ along the axis alone, is the kernel of l without that axis.  Relations come
  * out in the order of their highest column, hence registers first.  One is kept if l moves it somewhere
  * new: modulo D, the kernel of l, or an element held twice would be combined twice. */

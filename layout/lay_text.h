@@ -1,4 +1,4 @@
-/* lay_text.h: layouts as text, to print, to read back, and as C expressions.
+/* lay_text.h: layouts as text, to print and to read back.
  *
  * The text form gives the extents of the tile, then for each hardware coordinate the image of each of its
  * bits, bit 0 first, as coordinates in the order of the tile's axes:  [16,8]{reg:(0,1) (8,0) lane:(0,2)
@@ -13,20 +13,9 @@
 
 #include "layout/lay.h"
 
-enum { LAY_PACKED = -1 };        /* as axis of lay_emit: the packed coordinate, that is the linear index */
-
 size_t lay_print(char *buf, size_t n, Lay l);
 
 /* Reads what lay_print writes, spaces between tokens allowed.  False for anything else. */
 bool   lay_read(const char *s, Lay *l);
-
-/* A C expression for one coordinate, from expressions for the hardware coordinates: identifiers or
- * parenthesised, of type unsigned, within their extents.  A NULL name stands for 0.  Bits that move by the
- * same distance move together: one mask and one shift for each such diagonal of the matrix.  Only ^ & <<
- * >>, fully parenthesised.
- *
- * With c from lay_solve(smem, reg), axis LAY_HWAXIS(HW_OFF) is the offset; leaving out the name of HW_REG
- * gives the base of a thread, to which register r adds ^ lay_image(c, r). */
-size_t lay_emit(char *buf, size_t n, Lay l, int axis, const char *const name[HW_N]);
 
 #endif

@@ -45,7 +45,8 @@ static void copy_mode(Op *to, const Op *from, AttrKey key)
 	if (w) ir_set_int(to, key, w);
 }
 
-void combine_step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
+/* One step of the reduction op: combines what levels (1 registers, 2 lanes) hold. */
+static void combine_step(Builder *b, const Op *op, OpCode code, int levels, Parts *x)
 {
 	uint32_t v[LAY_BITS];
 	int n, axis = ir_axis(op);

@@ -5,8 +5,6 @@
 
 typedef struct Parts { int n; Val *v[TILE_RANK]; Lay lay; } Parts;      /* tiles that are combined together, in one layout */
 
-/* One step of the reduction op: combines what levels (1 registers, 2 lanes) hold. */
-void combine_step(Builder *b, const Op *op, OpCode code, int levels, Parts *x);
 void combine_threads(Builder *b, const Op *op, Parts *x);       /* registers, then lanes */
 /* The same of one tile of which no other warps hold parts: its combination, in this layout. */
 Val *combine_to(Builder *b, const Op *op, Val *x, Lay to);

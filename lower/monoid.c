@@ -11,7 +11,8 @@ static const struct { OpCode reduction, combine; bool idempotent; } rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-OpCode monoid_of_scan(OpCode c)
+/* The reduction of which a scan keeps every step; any other operation: itself. */
+static OpCode monoid_of_scan(OpCode c)
 {
 	switch (c) {
 	case OP_CUMSUM: return OP_SUM;

@@ -5,7 +5,6 @@
 
 OpCode monoid_combine(OpCode reduction);        /* of two values; a scan stands for the reduction of which it keeps every step */
 OpCode monoid_reduction(OpCode combine);        /* of an axis; OP_COUNT: no reduction combines so */
-OpCode monoid_of_scan(OpCode code);             /* the reduction of which a scan keeps every step; any other operation: itself */
 /* What changes no element, its sign and its being a NaN included. nan_wins: attribute AT_NAN of the reduction. */
 Num monoid_identity(OpCode reduction, Elem e, bool nan_wins);
 bool monoid_idempotent(OpCode combine);         /* x, x: x */

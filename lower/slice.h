@@ -30,7 +30,6 @@ typedef struct SlicePlan {
 /* The plan that cuts the tile `seed` along `axis` and whatever has to be cut with it, into 2^log2 slices; false: there is none. */
 bool slice_plan(IrBlock *block, Val *seed, int axis, int log2, SlicePlan *p);
 bool slice_is_cut(const SlicePlan *p, const Val *v);
-bool slice_is_made(const Val *v);               /* of nothing but scalars and numbers of elements */
 Val *slice_exponent(const SliceOp *o);          /* of an online sum: x */
 
 typedef struct SliceIndex { const Val *i; int64_t times_i, times_k; Val *made; } SliceIndex;

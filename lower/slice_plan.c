@@ -20,7 +20,8 @@ enum { UNKNOWN = -2, MOST_ROUNDS = 64 };
 
 bool slice_is_cut(const SlicePlan *p, const Val *v) { return v->id < p->nval && type_is_tile(v->type) && p->axis[v->id] >= 0; }
 
-bool slice_is_made(const Val *v)
+/* Of nothing but scalars and numbers of elements. */
+static bool slice_is_made(const Val *v)
 {
 	if (!v->def) return false;
 	OpCode c = v->def->code;

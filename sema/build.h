@@ -71,8 +71,6 @@ void warn_emulated(Cx *cx, int since_arch, Str what, Elem e, const char *how, Sp
 /* ---- elementwise operations ---- */
 Sv elem_unary(Cx *cx, OpCode op, Sv x, const Modes *m, Span at, Str shown);
 Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown);
-Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at);
-Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at);
 Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at);
 Sv elem_logic(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown);       /* AND, OR of anything as bool */
 void warn_count(Cx *cx, Sv x, Sv y, Span at, Str shown);       /* bool + bool: whoever counts is told */
@@ -157,7 +155,5 @@ bool view_writable(Cx *cx, const View *v, Span at, Str op);
 bool view_index(Cx *cx, const Call *c, const View *v);  /* argument 1 lists one index for each axis; else reported */
 /* Elements of a list argument as typed integer scalars, one for each axis of the view; else reported. */
 bool index_list(Cx *cx, const Expr *e, Str what, int rank, Sv *out);
-void report_index_count(Cx *cx, const View *v, Span at, int n);         /* n indices for a view of another rank */
 Sv element_read(Cx *cx, const View *v, const Sv *index, Span at);
-void element_write(Cx *cx, const View *v, const Sv *index, Sv x, Span at);
 #endif

@@ -302,7 +302,7 @@ static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 	return sv_poison(at);
 }
 
-Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
+static Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 {
 	if (sv_bad(c) || sv_bad(a) || sv_bad(b)) return sv_poison(at);
 	c = sv_untyped(c) ? conv_cond(cx, c, c.span) : lit_default(cx, c);
@@ -327,7 +327,7 @@ Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 	return sv_folded(val_select(cx, val_spread(cx, val_bool(cx, cv), a.type), av, bv), at);
 }
 
-Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
+static Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 {
 	Sv *x[3] = { &a, &b, &acc };
 	for (int i = 0; i < 3; i++)

@@ -44,7 +44,8 @@ static Val *truth(Cx *cx, Sv c, Span at)
 	return val_bool(cx, v);
 }
 
-void build_assert(Cx *cx, Sv cond, Str text, Str source, Span at)
+/* Run-time: an assert op. */
+static void build_assert(Cx *cx, Sv cond, Str text, Str source, Span at)
 {
 	Val *v = truth(cx, cond, at);
 	if (!v) return;

@@ -28,7 +28,7 @@ bool view_writable(Cx *cx, const View *v, Span at, Str op)
 
 /* ---- indices ---- */
 
-void report_index_count(Cx *cx, const View *v, Span at, int n)
+static void report_index_count(Cx *cx, const View *v, Span at, int n)
 {
 	Diag *d = cx_diag(cx, D_VIEW_RANK, at, str_fmt("`%s`", v->root), str_i64(v->rank), str_i64(n));
 	if (v->decl.hi) diag_label(d, v->decl, "`%s` is %s", v->root, sv_what(sv_view(v, at)));
@@ -314,7 +314,7 @@ Sv element_read(Cx *cx, const View *v, const Sv *index, Span at)
 	return sv_val(ir_op1(&cx->b, OP_GATHER, type_scalar(v->elem), 2 + v->rank, in), at);
 }
 
-void element_write(Cx *cx, const View *v, const Sv *index, Sv x, Span at)
+static void element_write(Cx *cx, const View *v, const Sv *index, Sv x, Span at)
 {
 	if (!view_writable(cx, v, at, str_intern("written"))) return;
 	if (sv_one_element(x)) x = sv_val(one_scalar(cx, x.u.val), x.span);

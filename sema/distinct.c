@@ -27,7 +27,8 @@ static bool is_uniform(const Val *v, int depth)
 	return op->nin > 0;
 }
 
-bool val_uniform(const Val *v) { return is_uniform(v, DEPTH); }
+/* All elements are surely equal. */
+static bool val_uniform(const Val *v) { return is_uniform(v, DEPTH); }
 
 static bool never_inside(const Val *v)         /* a negative index */
 {

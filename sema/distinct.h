@@ -7,6 +7,5 @@
 typedef struct Distinct { unsigned axes; const Op *promise; } Distinct;
 Distinct distinct_of(const Val *v);
 unsigned long_axes(const Type *t);      /* axes of more than one element */
-bool val_uniform(const Val *v);         /* all elements are surely equal */
 bool may_fold(const Val *v);            /* a remainder, say, may make elements equal that differ */
 #endif

@@ -393,7 +393,7 @@ static Sv lambda_block(Cx *cx, const Expr *e)
 	return cx->ret->value;
 }
 
-Sv inline_lambda(Cx *cx, const Callee *f, int n, const Sv *args, Span at)
+static Sv inline_lambda(Cx *cx, const Callee *f, int n, const Sv *args, Span at)
 {
 	const Expr *e = f->lambda;
 	if (e->u.lam.params.n != n) {

@@ -111,7 +111,8 @@ static void library_read(Sema *s)
 	}
 }
 
-void library_offer(const Sema *s, Near *n)
+/* The names of the files of the import folders. */
+static void library_offer(const Sema *s, Near *n)
 {
 	for (int i = 0; i < s->library.n; i++) near_offer(n, s->library.p[i].name);
 }

@@ -99,7 +99,6 @@ Str extent_names(Cx *cx, int rank, const uint8_t *log2);        /* [BM, 64]; NUL
 /* load.c */
 /* A file of the import folders that declares the function: "nn.tile"; NULL: none. *fits: with so many parameters; args -1: any. */
 Str library_with(Sema *s, Str fn, int args, bool *fits);
-void library_offer(const Sema *s, Near *n);     /* their names */
 bool load_all(Sema *s, Ast *main);
 void load_defines(Sema *s);
 
@@ -224,7 +223,6 @@ bool stmt_too_large(Cx *cx, Span at);            /* unrolling and inlining have 
 void region_end(Cx *cx, OpCode code, int n, Val *const *v);
 void type_note(Cx *cx, Name n, Sv v);
 void pattern_bind(Cx *cx, const Expr *pat, Sv v, bool is_var);
-Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, const Expr *written);
 
 /* attr.c */
 void attrs_of_stmt(Cx *cx, const Stmt *s);
@@ -233,7 +231,6 @@ void attrs_of_kernel(Cx *cx, const Item *it);   /* into cx->fn */
 
 /* inline.c */
 Sv inline_call(Cx *cx, Global *g, const Expr *call, const Sv *recv);
-Sv inline_lambda(Cx *cx, const Callee *f, int n, const Sv *args, Span at);
 
 /* instance.c */
 Variants instance_variants(Sema *s, Global *g, Global **kernel, Solve **first);

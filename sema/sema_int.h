@@ -220,8 +220,6 @@ typedef struct Spot { Builder b; bool dead; } Spot;
 Spot spot_enter(Cx *cx, IrBlock *region);               /* the next ops go there */
 void spot_leave(Cx *cx, Spot s);
 
-/* Nearest name among what is visible here; NULL: none. */
-Str scope_near(Cx *cx, Str name);
 
 /* ---- B: literals, conversions, operators, operations ---- */
 Sv lit_int(Cx *cx, const Expr *e);                      /* EX_INT: untyped, or typed by its suffix */
@@ -259,6 +257,5 @@ Sv op_call_values(Cx *cx, OpCode op, int n, const Sv *args, Span at);   /* an el
 Sv build_index(Cx *cx, Sv base, const Expr *e);         /* EX_INDEX: t[i, j], q[b, h, :, :], x[:, _] (not on shapes and tuples) */
 void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *rhs, Span at);   /* t[i, j] = v, t[i, j] += v */
 Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call);     /* x.name on a value: an error; call: x.name(..), or NULL */
-void build_assert(Cx *cx, Sv cond, Str text, Str source, Span at);      /* run-time: an assert op */
 void build_check(Cx *cx, Sv cond, Str text, Span at);   /* --checked only: a check op; otherwise nothing */
 #endif

@@ -147,7 +147,7 @@ static Str pattern_name(const Expr *pat)
 }
 
 /* The value of a declaration, converted to its written type (element by element for tuples). */
-Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, const Expr *written)
+static Sv convert_to_written(Cx *cx, Sv v, Sv type, ConvWhy why, Str what, const Expr *written)
 {
 	if (sv_bad(v) || sv_bad(type)) return sv_poison(v.span);
 	if (type.kind != SV_TUPLE) {

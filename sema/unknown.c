@@ -16,7 +16,8 @@ static void offer_units(Near *n, const Unit *u)
 	}
 }
 
-Str scope_near(Cx *cx, Str name)
+/* Nearest name among what is visible here; NULL: none. */
+static Str scope_near(Cx *cx, Str name)
 {
 	Near n;
 	near_begin(&n, name);

@@ -4,7 +4,8 @@
 #include "base/diag.h"
 #include "sim/sim_int.h"
 
-bool sim_truth(Warp *w, const Val *v)
+/* A condition that all lanes agree on. */
+static bool sim_truth(Warp *w, const Val *v)
 {
 	const SimVal *c = sim_val(w, v);
 	for (int l = 1; l < LANES; l++)
@@ -222,4 +223,3 @@ Go run_end(Warp *w, const Step *s)
 	default: bug("`%s` ends no block", op_rows[op->code].name);
 	}
 }
-

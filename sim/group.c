@@ -187,7 +187,7 @@ Go run_grid_meet(Warp *w, const Step *s)
 }
 
 /* ---- rings ---- */
-Smem sim_smem(const Val *buf)
+static Smem sim_smem(const Val *buf)
 {
 	while (buf->def && (buf->def->code == OP_PART || buf->def->code == OP_SLOT)) buf = ir_in(buf->def, 0);
 	const Type *t = buf->type;
@@ -293,7 +293,8 @@ Go run_mbar_init(Warp *w, const Step *s)
 
 int sim_bar(Warp *w, const Op *op, int i) { return (int)(sim_scalar(w, ir_in(op, i)) + place_of(w, ir_in(op, i + 1))); }
 
-Mbar *sim_mbar(Warp *w, int rank, int bar)
+/* NULL: no such mbarrier, which is a fault. */
+static Mbar *sim_mbar(Warp *w, int rank, int bar)
 {
 	Mbar *b = rank >= 0 && rank < w->u->nrank ? &w->u->shared[rank].mbar[bar] : NULL;
 	if (b && b->ready) return b;

@@ -7,12 +7,10 @@
 enum { BUF_AT, BUF_ROW, BUF_COL, BUF_REGS };
 typedef struct Buf { Smem whole; int64_t at, row, col; } Buf;          /* bytes; elements */
 
-Smem sim_smem(const Val *buf);                /* rows, slabs, swizzle of the whole buffer */
 Buf sim_buf(Warp *w, const Val *v);
 int64_t buf_at(const Buf *b, int64_t row, int64_t col);
 int64_t sim_scalar(Warp *w, const Val *v);
 int sim_bar(Warp *w, const Op *op, int i);    /* the mbarrier of operands i (mbarriers) and i + 1 (cursor) */
-Mbar *sim_mbar(Warp *w, int rank, int bar);   /* NULL: a fault */
 uint32_t mbar_clock(Warp *w, int rank, int bar);        /* of what arrives in the phase that it is in */
 /* Where the registers of a tile with parts lie. */
 typedef struct Coords { int regs, each, down, right, parts; Map row, col; } Coords;

@@ -78,7 +78,7 @@ Cell *sim_scratch(Warp *w, int regs)
 }
 
 /* ---- decoding ---- */
-Code sim_decode(Run *r, const IrBlock *b)
+static Code sim_decode(Run *r, const IrBlock *b)
 {
 	Code c = { .block = b };
 	for (const Op *op = b->first; op; op = op->next) c.n++;
@@ -164,7 +164,7 @@ const Version *sim_version(const SimCall *c, const Module *m, const char *name)
 }
 
 /* ---- warps ---- */
-uint32_t sim_random(Run *r)             /* xorshift */
+static uint32_t sim_random(Run *r)             /* xorshift */
 {
 	r->random ^= r->random << 13;
 	r->random ^= r->random >> 7;

@@ -155,8 +155,6 @@ struct Run {
 /* ---- run.c ---- */
 void sim_fault(const Warp *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool sim_failed(const Run *r);
-uint32_t sim_random(Run *r);
-Code sim_decode(Run *r, const IrBlock *b);
 Cell *sim_scratch(Warp *w, int regs);
 /* The value of v in this warp; sim_def makes room for regs registers first (1: the same in all). */
 const SimVal *sim_val(const Warp *w, const Val *v);
@@ -193,7 +191,6 @@ Go run_while(Warp *w, const Step *s);
 Go run_if(Warp *w, const Step *s);
 Go run_scope(Warp *w, const Step *s);
 Go run_end(Warp *w, const Step *s);             /* yield, condition, break, continue, leave, return */
-bool sim_truth(Warp *w, const Val *v);          /* a condition that all lanes agree on */
 /* region.c: the region of a reduction over the 32 lanes: args and results are registers of one cell a lane. */
 void sim_region(Warp *w, const Code *c, Cell *const *args, Cell *const *yields);
 
