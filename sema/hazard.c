@@ -59,6 +59,8 @@ static bool same_number(const Hazard *h, const Val *a, const Val *b)
 {
 	for (; a->def && a->def->code == OP_BROADCAST; a = ir_in(a->def, 0)) continue;
 	for (; b->def && b->def->code == OP_BROADCAST; b = ir_in(b->def, 0)) continue;
+	Num x, y;
+	if (elem_is_int(a->type->elem) && ir_const_value(a, &x) && ir_const_value(b, &y)) return x.i == y.i;
 	bool numbers = type_is_scalar(a->type) && type_is_scalar(b->type) && elem_is_int(a->type->elem) && elem_is_int(b->type->elem);
 	return a == b || (numbers && valsym(h->vs, a) == valsym(h->vs, b));
 }

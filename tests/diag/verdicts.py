@@ -25,6 +25,11 @@ CASES = [
     ("quotient and rest of a number", "", LOAD + "let c = iota([32], i32);\nz.scatter([4 * b + c / 8, c % 8], v);"),
     ("quotient and rest of its shapes", "", LOAD + "let c = iota([32], i32);\n"
         "z.scatter([4 * b + reshape(c, [4, 8]) / 8, reshape(c, [4, 8]) % 8], reshape(v, [4, 8]));"),
+    ("quotient and rest of a promise", "", INDEX + "let j = assume_unique(i);\nz.scatter([j / 8, j % 8], v);"),
+    ("quotient and rest of a promise by two numbers", "W1005", INDEX + "let j = assume_unique(i);\nz.scatter([j / 8, j % 4], v);"),
+    ("quotient and rest of a promise by a dimension", "", INDEX + "let j = assume_unique(i);\nz.scatter([j / w, j % w], v);"),
+    ("quotient and rest of a promise in two shapes", "", INDEX + "let j = assume_unique(i);\nz.scatter([j[:, _] / w, (j % w)[:, _]], v[:, _]);"),
+    ("quotient and rest of loaded numbers", "W1005", INDEX + "z.scatter([i / 8, i % 8], v);"),
     ("quotient and rest of two numbers", "W1005", LOAD + "let c = iota([32], i32);\nz.scatter([4 * b + c / 8, o.load([b], [32]) % 8], v);"),
     ("quotient and rest by two numbers", "W1008", LOAD + "let c = iota([32], i32);\nz.scatter([4 * b + c / 8, c % 4], v);"),
     ("promised where used", "", INDEX + "y.scatter([assume_unique(i)], v);"),
