@@ -12,9 +12,9 @@ static bool is_base(const Val *v, int depth)
 	if (!type_is_tile(v->type)) return access_multiple(v) % FOUR == 0;
 	if (!op || !depth) return false;
 	switch (op->code) {
-	case OP_CONST: case OP_BROADCAST: {
-		const Val *x = op->code == OP_BROADCAST ? ir_in(op, 0) : v;
-		if (x == v || !type_is_tile(x->type)) return access_multiple(x) % FOUR == 0;
+	case OP_CONST: return access_multiple(v) % FOUR == 0;
+	case OP_BROADCAST: {
+		const Val *x = ir_in(op, 0);
 		return (!x->type->rank || !x->type->log2[x->type->rank - 1]) && is_base(x, depth - 1);
 	}
 	case OP_ADD: case OP_SUB: return is_base(ir_in(op, 0), depth - 1) && is_base(ir_in(op, 1), depth - 1);

@@ -92,28 +92,25 @@ static bool of_compare(Cut *c, const Op *op, Beyond *r)
 static bool is_float_zero(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && b.n.f == 0; }
 static bool is_least(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && isinf(b.n.f) && b.n.f < 0; }
 
-/* Operations of which one operand decides, whatever finite or infinite number the other is: but for NaN. */
-static bool of_absorbing(const Op *op, const Beyond *in, Beyond *r)
+/* Operations of which one operand decides, whatever finite or infinite number the other is: but for NaN. SAME: of others. */
+static Beyond of_absorbing(const Op *op, const Beyond *in)
 {
+	const Beyond other = { .kind = SAME };
 	Elem e = ir_in(op, 0)->type->elem;
 	switch (op->code) {
 	case OP_SUB:
-		if (!is_least(e, in[0]) || in[1].kind == COUNTS) return false;
-		*r = (Beyond){ NUMBER, in[0].n, true };
-		return true;
+		if (!is_least(e, in[0]) || in[1].kind == COUNTS) return other;
+		return (Beyond){ NUMBER, in[0].n, true };
 	case OP_EXP: case OP_EXP2:
-		if (!is_least(e, in[0])) return false;
-		*r = (Beyond){ NUMBER, num_float(0), in[0].or_nan };
-		return true;
+		if (!is_least(e, in[0])) return other;
+		return (Beyond){ NUMBER, num_float(0), in[0].or_nan };
 	case OP_MUL: case OP_DIV:
-		if (!is_float_zero(e, in[0]) && !(op->code == OP_MUL && is_float_zero(e, in[1]))) return false;
-		*r = (Beyond){ NUMBER, num_float(0), true };
-		return true;
+		if (!is_float_zero(e, in[0]) && !(op->code == OP_MUL && is_float_zero(e, in[1]))) return other;
+		return (Beyond){ NUMBER, num_float(0), true };
 	case OP_CAST:
-		if (in[0].kind != NUMBER || !elem_is_any_float(e) || !elem_is_any_float(op->out[0]->type->elem)) return false;
-		*r = (Beyond){ NUMBER, fold_cast(in[0].n, e, op->out[0]->type->elem, fold_modes(op)), in[0].or_nan };
-		return true;
-	default: return false;
+		if (in[0].kind != NUMBER || !elem_is_any_float(e) || !elem_is_any_float(op->out[0]->type->elem)) return other;
+		return (Beyond){ NUMBER, fold_cast(in[0].n, e, op->out[0]->type->elem, fold_modes(op)), in[0].or_nan };
+	default: return other;
 	}
 }
 
@@ -130,7 +127,8 @@ static Beyond of_elementwise(Cut *c, const Op *op)
 		same &= in[i].kind == SAME || in[i].kind == NUMBER;
 	}
 	if (op->code == OP_SELECT && in[0].kind == NUMBER && !in[0].or_nan) return in[num_is_true(EL_BOOL, in[0].n) ? 1 : 2];
-	if (of_compare(c, op, &r) || (same && of_absorbing(op, in, &r))) return r;
+	if (of_compare(c, op, &r)) return r;
+	if (same) r = of_absorbing(op, in);
 	if (numbers && fold_is_exact(op->code)
 		&& fold_op(op->code, fold_modes(op), ir_in(op, op->code == OP_SELECT)->type->elem, op->out[0]->type->elem, op->nin, n, &r.n))
 		r.kind = NUMBER;

@@ -192,10 +192,10 @@ Lay lay_overlap(const Overlap *o, Threads n)
 	l = lay_push(l, HW_REG, fast, vec);
 	regs -= vec;
 	if (o->within && left[fast] > n.lanes) regs -= left[fast] - n.lanes;
-	for (bool more = true; more && regs > 0;) {         /* a bit for each axis in turn */
+	for (bool more = true; more;) {         /* a bit for each axis in turn */
 		more = false;
 		for (int a = t->rank - 1; a >= 0; a--) {
-			if (!(o->axes >> a & 1) || a == fast || !regs || !take(&left[a], 1)) continue;
+			if (!(o->axes >> a & 1) || a == fast || regs <= 0 || !take(&left[a], 1)) continue;
 			l = lay_push(l, HW_REG, a, 1);
 			regs--;
 			more = true;

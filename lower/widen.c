@@ -280,7 +280,7 @@ static int meets_along(const Wide *x, const Op *op, int i)
 	const Op *loop = op->code == OP_FOR ? op : op->code == OP_YIELD ? op->parent->owner : NULL;
 	int skip = op->code == OP_FOR ? 3 : 0;
 	const Val *v = ir_in(op, i);
-	if (!type_is_tile(v->type) || v->id >= x->nval || axis_of(x, v) >= 0 || i < skip) return -1;
+	if (!type_is_tile(v->type) || axis_of(x, v) >= 0 || i < skip) return -1;
 	if (loop && loop->code == OP_FOR) return axis_of(x, loop->region[0]->args.p[i - skip + 1]);
 	if (op->code == OP_STORE) return i == op->nin - 1 ? widen_access(x->w, op) : -1;
 	return op_rows[op->code].flags & OPF_ELEMWISE && op->nout ? axis_of(x, op->out[0]) : -1;

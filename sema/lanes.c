@@ -106,7 +106,7 @@ static const Lanes *of_binary(LaneSyms *c, const Op *op)
 	for (int64_t i = 0; i < x->n; i++) {
 		if (op->code == OP_ADD) over |= __builtin_add_overflow(x->at[i], y->at[i], &at[i]);
 		else if (op->code == OP_SUB) over |= __builtin_sub_overflow(x->at[i], y->at[i], &at[i]);
-		else if (op->code == OP_MUL) over |= __builtin_mul_overflow(x->at[i], j + y->at[0], &at[i]);
+		else if (op->code == OP_MUL) over |= __builtin_mul_overflow(x->at[i], j + y->at[i], &at[i]);
 		else if (!xc || !yc || !number(op->code, k + x->at[i], j + y->at[i], &at[i])) return NULL;
 		over |= at[i] > INT32_MAX || at[i] < INT32_MIN;
 	}
