@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from edits import nth, refused
 
-# rule: what the message says; kernel; what is replaced (a regular expression), by what, the how many-th place
+# rule: what the message says (None: the program is accepted); kernel; what is replaced (a regular expression), by what, the how many-th place
 BROKEN = [
     # bytes expected = bytes that arrive
     ('bytes are expected', '128x256', r'bytes = 49152', 'bytes = 32768', 1),
@@ -63,6 +63,10 @@ BROKEN = [
     ('may still send', '128x16t', r'cluster_barrier \{order = acquire_release\}', 'cluster_barrier', 2),
     ('cluster_barriers', '128x16t', r'\n[^\n]*cluster_barrier \{order = acquire_release\}', '', 2),
     ('may still send', '128x64t', r'cluster_barrier \{order = acquire_release\}', 'cluster_barrier {order = release}', 2),
+    # to global memory is no reach into another thread block: the kernel may end
+    (None, '128x128', r'(\tgrid \[)', r'\tparam ws: inout tensor<f32, [n]> strides [1] right\n\1', 1, r'(body \([^\n]*)\) \{', r'\1, %ws: tensor<f32, [_]>) {', 1,
+     r'((%sum\d+) = wgmma_wait %sum\d+ : tile[^\n]*\n)', r'\1%wide = const {value = 8192} : i64\n%one = const {value = 1} : i64\n'
+     r'%place = view %ws, %one, %wide, %one : tensor<f32, [_]>\nstore_regs %place, \2\n', 1),
     # a thread block ends when nobody reaches into its memory any more
     ('a thread block may end', '128x256', r'cluster_barrier \{order = acquire_release\}(\n\t*return)', r'cluster_barrier\1', 1),
     ('a thread block may end', '192x192', r'\n[^\n]*cluster_barrier \{order = acquire_release\}(\n\t*return)', r'\1', 1),

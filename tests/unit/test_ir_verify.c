@@ -145,6 +145,34 @@ M(step_region) { val(m, "f")->def->nregion = 0; }
 M(step_kind) { val(m, "f")->def->nattr = 1; }
 M(step_yield) { op_nth(m, OP_YIELD, 0)->in[0] = val(m, "i"); }
 M(stage) { m->fns.p[0]->stage = STAGE_TYPED; }
+/* window.ir */
+M(loads_none) { Op *op = val(m, "a")->def; op->nout = 0; ir_set_ints(op, AT_OFFSETS, 0, NULL); }
+M(loads_type) { val(m, "b")->type = f32_tile(7); }
+M(loads_elem) { val(m, "a")->type = val(m, "b")->type = type_with_elem(val(m, "a")->type, EL_I32); }
+M(loads_index) { val(m, "a")->def->in[1] = val(m, "pad"); }
+M(loads_pad) { val(m, "a")->def->in[2] = val(m, "i"); }
+M(loads_count) { val(m, "a")->def->nin = 2; }
+M(slide_none) { Op *op = val(m, "c")->def; op->nout = 0; ir_set_ints(op, AT_OFFSETS, 0, NULL); }
+M(slide_arity) { val(m, "c")->def->nin = 1; }
+M(slide_fill) { val(m, "c")->def->in[1] = val(m, "i"); }
+M(slide_type) { val(m, "d")->type = f32_tile(7); }
+M(slide_tile) { Op *op = val(m, "c")->def; op->in[0] = val(m, "pad"); }
+/* steps.ir */
+static Fn *first_steps(Module *m)       /* the kernel with steps, which is checked first then */
+{
+	Fn *fn = m->fns.p[2];
+	m->fns.p[2] = m->fns.p[0];
+	return m->fns.p[0] = fn;
+}
+M(steps_none) { first_steps(m)->steps->fns.p[0]->is_step = false; }
+M(steps_within) { Fn *fn = first_steps(m); fn->steps->fns.p[1]->steps = fn->steps; }
+M(steps_params) { Fn *fn = first_steps(m), *step = fn->steps->fns.p[0]; vec_push(A_UNIT, &fn->params, step->params.p[step->params.n - 1]); }
+M(steps_more) { Fn *fn = first_steps(m)->steps->fns.p[0]; vec_push(A_UNIT, &fn->params, fn->params.p[0]); }
+M(steps_dims) { Fn *fn = first_steps(m)->steps->fns.p[1]; vec_push(A_UNIT, &fn->dims, fn->dims.p[0]); }
+M(steps_tensor) { const Steps *s = first_steps(m)->steps; IrParamVec *v = &s->fns.p[s->fns.n - 1]->params; v->p[v->n - 1].is_tensor = false; }
+M(steps_clear) { Steps *s = first_steps(m)->steps; s->clear = s->fns.p[0]; }
+M(steps_guard) { first_steps(m)->steps->guard = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
+M(steps_gain) { first_steps(m)->steps->gain = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
 
 typedef struct Mutation { const char *file, *name; void (*f)(Module *m); const char *says; } Mutation;
 #define X(file, name, says) { file, #name, m_##name, says }
@@ -205,6 +233,16 @@ static const Mutation mutations[] = {
 	X("placed", buffer_shape, "the buffer's shape"), X("placed", step_grows, "the other extents must stay"),
 	X("placed", step_region, "a region belongs to `kind = custom`"), X("placed", step_kind, "a region belongs to `kind = custom`"),
 	X("placed", step_yield, "must be a scalar of the result's element type"), X("placed", stage, "before the kernel is placed"),
+	X("window", loads_none, "a view, indices, a pad, and results needed"), X("window", loads_type, "the results must have one type"),
+	X("window", loads_elem, "tiles of the view's rank and elements"), X("window", loads_index, "operand 1 must be an integer scalar"),
+	X("window", loads_pad, "the pad must be a scalar of the element type"), X("window", loads_count, "one index for each axis and a pad needed"),
+	X("window", slide_none, "a tile, a fill, and results needed"), X("window", slide_fill, "the fill must be a scalar of the element type"),
+	X("window", slide_type, "the results must have the tile's type"), X("window", slide_tile, "is not an axis of the operand"),
+	X("window", slide_arity, "a tile, a fill, and results needed"),
+	X("steps", steps_none, "is a step of another kernel"), X("steps", steps_within, "is a step of another kernel"),
+	X("steps", steps_params, "takes what its kernel takes, and workspace"), X("steps", steps_more, "takes what its kernel takes, and workspace"),
+	X("steps", steps_dims, "has the dimensions of its kernel"), X("steps", steps_tensor, "has in workspace is a tensor"),
+	X("steps", steps_clear, "takes nothing else"), X("steps", steps_guard, "`zz` is not declared"), X("steps", steps_gain, "`zz` is not declared"),
 };
 
 static void verifier(void)
