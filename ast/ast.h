@@ -223,6 +223,8 @@ typedef struct NameVisit { void (*f)(void *ctx, Str name, bool assigned); void *
 void ast_names_item(const Item *it, const NameVisit *v);
 void ast_names_block(const Block *b, const NameVisit *v);
 void ast_names_stmt(const Stmt *s, const NameVisit *v);
+/* Calls f for each name that an extent or a stride in a type is computed from: operands of operators and arguments of calls. */
+void ast_length_names(const Expr *e, void (*f)(void *ctx, Name n), void *ctx);
 
 bool ast_equal(const Ast *a, const Ast *b);       /* same trees, places aside */
 #endif

@@ -1,4 +1,4 @@
-/* Which names a piece of source mentions, whatever they stand for: each use, not the declarations. */
+/* Which names a part of a source mentions, whatever they stand for: each use, not the declarations. */
 #include "ast/ast.h"
 
 static void in_expr(const Expr *e, const NameVisit *v);
@@ -153,5 +153,26 @@ void ast_names_item(const Item *it, const NameVisit *v)
 		in_exprs(&it->u.inst.where, v);
 		break;
 	case IT_KERNEL: case IT_ENTRY: case IT_FN: in_fn(&it->u.fn, v); break;
+	}
+}
+
+void ast_length_names(const Expr *e, void (*f)(void *ctx, Name n), void *ctx)
+{
+	switch (e->kind) {
+	case EX_NAME: f(ctx, (Name){ e->u.name, e->span }); break;
+	case EX_UNARY: ast_length_names(e->u.un.x, f, ctx); break;
+	case EX_BINARY:
+		ast_length_names(e->u.bin.l, f, ctx);
+		ast_length_names(e->u.bin.r, f, ctx);
+		break;
+	case EX_COND:
+		ast_length_names(e->u.cond.c, f, ctx);
+		ast_length_names(e->u.cond.a, f, ctx);
+		ast_length_names(e->u.cond.b, f, ctx);
+		break;
+	case EX_CALL:
+		for (int i = 0; i < e->u.call.args.n; i++) ast_length_names(e->u.call.args.p[i].value, f, ctx);
+		break;
+	default: break;
 	}
 }

@@ -63,36 +63,16 @@ static const SolveDim *dim_of(const Solve *s, Str name)
 
 typedef struct Open { const Solve *s; Name name; bool several, late; } Open;
 
-static void look_at(Open *o, Name n)
+/* ctx: an Open. */
+static void look_at(void *ctx, Name n)
 {
+	Open *o = ctx;
 	int k = solve_index(o->s, n.s);
 	const SolveDim *d = dim_of(o->s, n.s);
 	o->late |= d && !d->sym;
 	if (k >= 0 ? o->s->var.p[k].val.kind != SV_NONE : d || name_is_upper(n.s)) return;
 	o->several |= o->name.s && o->name.s != n.s;
 	o->name = n;
-}
-
-/* The same parts of an expression as those whose names are dimensions. */
-static void find_open(Open *o, const Expr *e)
-{
-	switch (e->kind) {
-	case EX_NAME: look_at(o, (Name){ e->u.name, e->span }); break;
-	case EX_UNARY: find_open(o, e->u.un.x); break;
-	case EX_BINARY:
-		find_open(o, e->u.bin.l);
-		find_open(o, e->u.bin.r);
-		break;
-	case EX_COND:
-		find_open(o, e->u.cond.c);
-		find_open(o, e->u.cond.a);
-		find_open(o, e->u.cond.b);
-		break;
-	case EX_CALL:
-		for (int i = 0; i < e->u.call.args.n; i++) find_open(o, e->u.call.args.p[i].value);
-		break;
-	default: break;
-	}
 }
 
 /* ---- one unknown ---- */
@@ -197,7 +177,7 @@ static bool set_solved(Cx *cx, Solve *s, const Measure *m, Name name, const Sym 
 static bool one_open(const Solve *s, const Measure *m, Open *o)
 {
 	*o = (Open){ .s = s };
-	if (m->e->kind != EX_DIM) find_open(o, m->e);
+	ast_length_names(m->e, look_at, o);
 	return o->name.s && !o->several && !o->late;
 }
 
@@ -260,7 +240,7 @@ bool extents_known(Cx *cx, Solve *s, const Sv *args)
 	MeasureVec all = measures_of(s, args);
 	for (int i = 0; i < all.n; i++) {
 		Open o = { .s = s };
-		if (all.p[i].e->kind != EX_DIM) find_open(&o, all.p[i].e);
+		ast_length_names(all.p[i].e, look_at, &o);
 		int k = o.name.s ? solve_index(s, o.name.s) : -1;
 		if (!o.name.s || (k >= 0 && s->var.p[k].dflt)) continue;
 		if (extents_explain(cx, cx->facts, s, args, o.name.s)) return false;
@@ -279,33 +259,13 @@ typedef struct Written { const Expr *type; Str of; Str fn; Sv v; } Written;     
 
 typedef struct Names { const Cx *cx; bool late, open; } Names;
 
-static void see_name(Names *n, Str name)
+/* ctx: a Names. */
+static void see_name(void *ctx, Name name)
 {
-	const Bind *b = scope_find(n->cx, name);
-	n->open |= !b && !name_is_upper(name);
+	Names *n = ctx;
+	const Bind *b = scope_find(n->cx, name.s);
+	n->open |= !b && !name_is_upper(name.s);
 	n->late |= b && !b->sym && !(b->kind == BIND_SV && sv_is_static(b->sv));
-}
-
-static void see_names(Names *n, const Expr *e)
-{
-	switch (e->kind) {
-	case EX_NAME: see_name(n, e->u.name); break;
-	case EX_DIM: see_name(n, e->u.dim.name.s); break;
-	case EX_UNARY: see_names(n, e->u.un.x); break;
-	case EX_BINARY:
-		see_names(n, e->u.bin.l);
-		see_names(n, e->u.bin.r);
-		break;
-	case EX_COND:
-		see_names(n, e->u.cond.c);
-		see_names(n, e->u.cond.a);
-		see_names(n, e->u.cond.b);
-		break;
-	case EX_CALL:
-		for (int i = 0; i < e->u.call.args.n; i++) see_names(n, e->u.call.args.p[i].value);
-		break;
-	default: break;
-	}
 }
 
 /* `where is == want`: a name on the left where one is, and nothing where it could hold of special numbers at most. */
@@ -373,7 +333,8 @@ static bool fits(Cx *cx, const Written *w)
 	for (int i = 0; i < all.n; i++) {
 		const Measure *m = &all.p[i];
 		Names n = { .cx = cx };
-		see_names(&n, m->e);
+		if (m->e->kind == EX_DIM) see_name(&n, m->e->u.dim.name);
+		else ast_length_names(m->e, see_name, &n);
 		n.late |= !measured(m);
 		whole &= !n.open && !n.late;
 		if (n.open) continue;

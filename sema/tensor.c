@@ -28,28 +28,15 @@ static void declare_atom(TensorCx *t, Name n, Elem elem, bool stride)
 	facts_range(cx->facts, b->sym, 0, b->elem == EL_I64 ? INT64_MAX : INT32_MAX);
 }
 
-/* Every lower-case name of a shape is a dimension, wherever in an expression it stands. */
-static void declare_names(TensorCx *t, const Expr *e, bool stride)
+/* Every lower-case name of a shape is a dimension, wherever in an expression it stands. ctx: a TensorCx. */
+static void declare_dim(void *ctx, Name n)
 {
-	switch (e->kind) {
-	case EX_NAME:
-		if (!name_is_upper(e->u.name)) declare_atom(t, (Name){ e->u.name, e->span }, EL_I32, stride);
-		break;
-	case EX_UNARY: declare_names(t, e->u.un.x, stride); break;
-	case EX_BINARY:
-		declare_names(t, e->u.bin.l, stride);
-		declare_names(t, e->u.bin.r, stride);
-		break;
-	case EX_COND:
-		declare_names(t, e->u.cond.c, stride);
-		declare_names(t, e->u.cond.a, stride);
-		declare_names(t, e->u.cond.b, stride);
-		break;
-	case EX_CALL:
-		for (int i = 0; i < e->u.call.args.n; i++) declare_names(t, e->u.call.args.p[i].value, stride);
-		break;
-	default: break;
-	}
+	if (!name_is_upper(n.s)) declare_atom(ctx, n, EL_I32, false);
+}
+
+static void declare_stride(void *ctx, Name n)
+{
+	if (!name_is_upper(n.s)) declare_atom(ctx, n, EL_I32, true);
 }
 
 /* The type of a dimension's value, any integer where dimensions are declared, and that of its indices, i32 or i64. */
@@ -100,7 +87,7 @@ static bool resolve_extent(TensorCx *t, const Expr *e, const Sym **sym, Elem *el
 			if (t->dims->p[i].name == e->u.dim.name.s) t->dims->p[i].elem = *elem;
 		return *sym != NULL;
 	}
-	if (t->dims) declare_names(t, e, false);
+	if (t->dims) ast_length_names(e, declare_dim, t);
 	bool bad;
 	if (e->kind == EX_NAME && name_is_upper(e->u.name) && !scope_find(cx, e->u.name) &&
 		!scope_global(cx, e->u.name, e->span, &bad) && !bad) {
@@ -153,7 +140,7 @@ static bool strides_given(TensorCx *t, const Expr *layout, const Expr *list, Mod
 	}
 	for (int i = 0; i < p->rank; i++) {
 		const Expr *e = list->u.list.p[i];
-		if (t->strides) declare_names(t, e, true);
+		if (t->strides) ast_length_names(e, declare_stride, t);
 		SymVal v = sema_sym(cx, e);
 		int64_t c;
 		p->stride[i] = v.sym;
@@ -190,7 +177,7 @@ static const Sym *given_alignment(TensorCx *t, const Expr *e)
 	if (e->kind != EX_NAME || name_is_upper(e->u.name)) return NULL;
 	const Bind *b = scope_find(t->cx, e->u.name);
 	if (b ? b->kind != BIND_DIM : !t->strides || scope_global(t->cx, e->u.name, e->span, &bad)) return NULL;
-	declare_names(t, e, true);
+	ast_length_names(e, declare_stride, t);
 	const Sym *a = sema_sym(t->cx, e).sym;
 	if (!a) return NULL;
 	IrWhere w = { sym_cmp(SYM_LE, sym_const(1), a), str_fmt("%s >= 1", e->u.name), e->span };

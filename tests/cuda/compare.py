@@ -160,6 +160,35 @@ class Emulated(Device):
     def free(self, p): self.lib.dev_free(ctypes.c_void_p(p))
 
 
+class Gpu(Device):
+    """A GPU, through the CUDA runtime that the library is linked with."""
+    BEHIND = 4096
+
+    def checked(self, name, *args):
+        status = getattr(self.lib, name)(*args)
+        if status:
+            sys.exit("%s: CUDA error %d" % (name, status))
+
+    def run(self, entry, args, dims, *workspace):
+        status = super().run(entry, args, dims, *workspace)
+        self.checked("cudaDeviceSynchronize")
+        return status
+
+    def allocate(self, size):
+        p = ctypes.c_void_p()
+        self.checked("cudaMalloc", ctypes.byref(p), ctypes.c_size_t(size))
+        return p.value
+
+    def put(self, p, b): self.checked("cudaMemcpy", ctypes.c_void_p(p), b, ctypes.c_size_t(len(b)), 1)
+
+    def get(self, p, size):
+        b = ctypes.create_string_buffer(size)
+        self.checked("cudaMemcpy", b, ctypes.c_void_p(p), ctypes.c_size_t(size), 2)
+        return b.raw
+
+    def free(self, p): self.checked("cudaFree", ctypes.c_void_p(p))
+
+
 class Interpreted(Device):
     """CUDA Tile C++, whose kernels tests/tile/interpret.py runs."""
     BEHIND = 256

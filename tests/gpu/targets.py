@@ -320,45 +320,13 @@ def worker_suite(o, name, part, parts, begun):
         if begun(f.__name__, 2 * A_CASE): say(case=f.__name__, fault="; ".join(f(suite, os.path.join(o.folder, "texts", o.target), o.target)) or None)
 
 
-def gpu_class():
-    """compare.Device through the CUDA runtime that a library is linked with."""
-    from compare import Device
-
-    class Gpu(Device):
-        BEHIND = 4096
-
-        def checked(self, name, *args):
-            status = getattr(self.lib, name)(*args)
-            if status: raise SystemExit("%s: CUDA error %d" % (name, status))
-
-        def run(self, entry, args, dims, *workspace):
-            status = super().run(entry, args, dims, *workspace)
-            self.checked("cudaDeviceSynchronize")
-            return status
-
-        def allocate(self, size):
-            p = ctypes.c_void_p()
-            self.checked("cudaMalloc", ctypes.byref(p), ctypes.c_size_t(size))
-            return p.value
-
-        def put(self, p, b): self.checked("cudaMemcpy", ctypes.c_void_p(p), b, ctypes.c_size_t(len(b)), 1)
-
-        def get(self, p, size):
-            b = ctypes.create_string_buffer(size)
-            self.checked("cudaMemcpy", b, ctypes.c_void_p(p), ctypes.c_size_t(size), 2)
-            return b.raw
-
-        def free(self, p): self.checked("cudaFree", ctypes.c_void_p(p))
-    return Gpu
-
-
 def worker_drawn(o, name, begun):
     """The values of c are called again in each process: they cost little."""
     folders("cuda")
     import io
-    from compare import Target, anything, compare, equal, nearly
+    from compare import Gpu, Target, anything, compare, equal, nearly
     host = Target(os.path.join(o.folder, "texts", "c", name + ".so"))
-    device = host if o.target == "c" else gpu_class()(os.path.join(o.folder, "texts", o.target, name + ".so"))
+    device = host if o.target == "c" else Gpu(os.path.join(o.folder, "texts", o.target, name + ".so"))
     context(device.lib, o.target)
     with open(os.path.join(o.folder, name + ".json")) as f: entries = json.load(f)
     for e in entries:

@@ -6,7 +6,6 @@
   texts.py run FOLDER/TEXT.so             calls of one CUDA text, and of NAME.c.so beside it
 
 Behind each tensor lie bytes that nobody may change."""
-import ctypes
 import json
 import os
 import re
@@ -16,38 +15,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cuda"))
 sys.path.insert(0, HERE)
-from compare import Device, Emulated, Target, anything, compare, each_variant, equal, nearly, section, told, SIZES
+from compare import Emulated, Gpu, Target, anything, compare, each_variant, equal, nearly, section, told, SIZES
 
 DRAWN, SEED = 64, 24            # kernels of each kind
-
-
-class Gpu(Device):
-    """Through the CUDA runtime that the library is linked with."""
-    BEHIND = 4096
-
-    def checked(self, name, *args):
-        status = getattr(self.lib, name)(*args)
-        if status:
-            sys.exit("%s: CUDA error %d" % (name, status))
-
-    def run(self, entry, args, dims, *workspace):
-        status = super().run(entry, args, dims, *workspace)
-        self.checked("cudaDeviceSynchronize")
-        return status
-
-    def allocate(self, size):
-        p = ctypes.c_void_p()
-        self.checked("cudaMalloc", ctypes.byref(p), ctypes.c_size_t(size))
-        return p.value
-
-    def put(self, p, b): self.checked("cudaMemcpy", ctypes.c_void_p(p), b, ctypes.c_size_t(len(b)), 1)
-
-    def get(self, p, size):
-        b = ctypes.create_string_buffer(size)
-        self.checked("cudaMemcpy", b, ctypes.c_void_p(p), ctypes.c_size_t(size), 2)
-        return b.raw
-
-    def free(self, p): self.checked("cudaFree", ctypes.c_void_p(p))
 
 
 def programs(folder):
