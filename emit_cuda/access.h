@@ -21,7 +21,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	Str pad;                        /* bits, loads */
 	Str copies;                     /* stores: condition */
-	int turn;                       /* axis of a row that is turned by ct_phase (lower/turn.c), else -1 */
+	int turn;                       /* axis of a row that is turned by ct_phase (lower/rotate.c), else -1 */
 	bool turning;                   /* coordinates along it are those of the turned row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;

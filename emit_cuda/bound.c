@@ -6,7 +6,7 @@
  * holds what it loaded and what is needed again behind a later wait; what it computes takes the place of what that came from, and
  * AROUND registers are left for addresses, partial results and what a few elements take on their way.
  *
- * Where a loop holds its next tiles, lower/ahead.c says for how many threads registers suffice.
+ * Where a loop holds its next tiles, lower/prefetch.c says for how many threads registers suffice.
  *
  * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that two blocks fit, so they say one. */
 #include "emit_cuda/cu.h"
@@ -25,7 +25,7 @@ enum {
 	WARPS = 4,              /* and to so many warps at once */
 	ANY_ARCH = UNIT,        /* more in a text for several architectures: ptxas 13.0 takes one or two more for sm_120 than for sm_90a */
 	SM_REGISTERS = 65536,
-	FOLLOW_THREADS = 1024,  /* of a multiprocessor (lower/follow.c) */
+	FOLLOW_THREADS = 1024,  /* of a multiprocessor (lower/persist.c) */
 	WIDE_BLOCKS = 3, WIDE_THREADS = 768     /* with up to 80 registers each */
 };
 

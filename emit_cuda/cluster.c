@@ -107,7 +107,7 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 	cu_end(g);
 }
 
-/* A cluster with several tile blocks, one after the other (lower/follow.c): the first, and how many. */
+/* A cluster with several tile blocks, one after the other (lower/persist.c): the first, and how many. */
 void cluster_follow(Cu *g, int apart)
 {
 	int groups = follow_groups(g->fn), share = apart / groups;

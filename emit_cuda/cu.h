@@ -82,7 +82,7 @@ typedef struct Cu {
 	enum { PART_NONE, PART_PIECE, PART_END } part;
 	bool stage_asked, staged;       /* what is staged: asked for, has come (peel.c) */
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
-	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/turn.c) */
+	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/rotate.c) */
 } Cu;
 
 Str cu_launch(Cu *g, const Sym *s);                     /* launch.c: an integer known at launch */
@@ -189,7 +189,7 @@ bool dense_store(Cu *g, const Op *op);
 
 /* cluster.c */
 int cu_threads(const Fn *fn);                           /* of a thread block, at most */
-int cu_tile_threads(const Fn *fn);                      /* of those, that work on one tile block where it has several (lower/follow.c) */
+int cu_tile_threads(const Fn *fn);                      /* of those, that work on one tile block where it has several (lower/persist.c) */
 Str cu_tile_thread(const Fn *fn);                       /* the number of this one among them */
 Str cu_common(const Fn *fn);                            /* the thread block's shared memory, of which each of them has a part, ct_smem */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
@@ -207,7 +207,7 @@ Str cluster_told(Cu *g, const Op *op);                  /* of one that op_tells:
 /* slide.c */
 void slide_print(Cu *g, const Op *op);                  /* tiles shifted within warps */
 
-/* keep.c: what each thread keeps in shared memory for itself */
+/* cache.c: what each thread keeps in shared memory for itself */
 void keep_store(Cu *g, const Op *op);
 void keep_load(Cu *g, const Op *op);
 

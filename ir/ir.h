@@ -226,7 +226,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
 	bool alone;             /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
-	Fn *unsliced;           /* the same before its tiles were cut for a cluster; NULL: they were not (lower/slice.c) */
+	Fn *unsliced;           /* the same before its tiles were cut for a cluster; NULL: they were not (lower/strip.c) */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
 	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
@@ -242,7 +242,7 @@ struct Fn {                     /* one monomorphic kernel */
 	VEC(const Sym *) below;
 	int row_regs_log2;      /* of the registers of such a row */
 	int row_regs;           /* those of them that this version has; 0: all */
-	bool row_shifts;        /* place p of a row may hold element p - phase (lower/turn.c) */
+	bool row_shifts;        /* place p of a row may hold element p - phase (lower/rotate.c) */
 	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
 	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register behind the others (lower/peel.c) */
 	bool peels;             /* placed for them: twice the registers a thread */

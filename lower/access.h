@@ -17,7 +17,7 @@ typedef struct AccessPlan {
 	bool near[TENSOR_RANK];         /* begins inside but for its offset, and what is left from there on is a number of 32 bits */
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];         /* element offset of the tile: index * step + offset */
-	int turn;                       /* the axis of a row that is turned (turn.c), else -1 */
+	int turn;                       /* the axis of a row that is turned (rotate.c), else -1 */
 } AccessPlan;
 
 /* Element by element - gathers, scatters, sums in memory - a thread accesses 2^vec neighbours at once, where the index along the view's

@@ -1,7 +1,7 @@
 /* Rows shorter than their tile: texts that leave out the registers behind the row.
  *
  * Extents of tiles are powers of two, rows are of any length: up to half of what threads compute are pads. In the second
- * placement of a kernel of rows (odd.c) register r of a thread holds element r * threads + thread, so the last registers of
+ * placement of a kernel of rows (unaligned.c) register r of a thread holds element r * threads + thread, so the last registers of
  * all threads lie behind a row that is short enough, and a text may do without them; the launcher asks whether it is.
  *
  * What they would hold must not be missed. Elements behind the end of all tensors are loaded as pads, so what is computed from

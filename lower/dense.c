@@ -10,7 +10,7 @@
  * drops the registers of those). Longer rows would need several lanes, and many lengths make those of a warp meet in a bank: norms
  * of rows of 65 and 127 elements of 16 bits fell from 71 to 54 % of the copy rate.
  *
- * Serves kernels of rows in the placement for tensors that are not aligned (odd.c). dense_plan looks at the TYPED kernel: each
+ * Serves kernels of rows in the placement for tensors that are not aligned (unaligned.c). dense_plan looks at the TYPED kernel: each
  * tile is such a row, or the same elements for all rows; it marks their loads and stores {dense}. dense_place gives the
  * stretches of a placed text their places in shared memory. A load's place is its own, as loads are asked for together; stores
  * take the first place, when everybody has read what it held. */

@@ -329,7 +329,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	find_users(&p);
 	order_choices(&p);
 	for (;; cluster = 0) {
-		if (sliced) p.threads.warps = log2_of(sliced);         /* pass slice chose its slices for them */
+		if (sliced) p.threads.warps = log2_of(sliced);         /* pass strip chose its slices for them */
 		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
@@ -339,7 +339,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		give_all(&p);
 		if (!cluster || stays_apart(&p, cluster)) break;
 		bool again = fn->unsliced != NULL;      /* then nothing of what is known here holds any longer */
-		if ((!sliced || again) && (slice_alone(fn, cx) || again)) {
+		if ((!sliced || again) && (strip_alone(fn, cx) || again)) {
 			place_fn(fn, cx);
 			return;
 		}

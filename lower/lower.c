@@ -154,10 +154,10 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 	return true;
 }
 
-/* Kernels of rows for accesses of single elements (odd.c). */
+/* Kernels of rows for accesses of single elements (unaligned.c). */
 static Fn *begin_odd(Fn *fn, const Placements *p)
 {
-	if (!odd_wanted(fn, p->first)) return NULL;
+	if (!unaligned_wanted(fn, p->first)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	copy->by_element = true;
 	cut_plan(copy);
@@ -168,7 +168,7 @@ static Fn *begin_odd(Fn *fn, const Placements *p)
 static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	if (!odd_serves(fn, p->first)) return;
+	if (!unaligned_serves(fn, p->first)) return;
 	cut_place(fn, p->most > VERSIONS_ROWS ? &p->cuts : NULL);
 	follow_undo(fn);        /* serves few rows, too */
 	dense_place(fn);

@@ -1,4 +1,4 @@
-/* Rows that begin anywhere in memory, in pieces of 16 bytes: a text of a kernel of rows beside those for single elements (odd.c).
+/* Rows that begin anywhere in memory, in pieces of 16 bytes: a text of a kernel of rows beside those for single elements (unaligned.c).
  *
  * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of pieces, and what lies in front of
  * it and behind it are its ends, so few that one register more of each thread holds them. So the kernel that was placed for

@@ -31,9 +31,9 @@ void copy_attrs(Op *to, const Op *from);
 Builder build_before(Op *op);
 Builder build_after(Op *op);
 
-/* ---- slice.c ---- */
+/* ---- strip.c ---- */
 /* A cluster that was to hold the tiles cannot: those that one thread block does not hold are cut. true: some are. */
-bool slice_alone(Fn *fn, const LowerCx *cx);
+bool strip_alone(Fn *fn, const LowerCx *cx);
 
 /* ---- layouts: lay_rules.c ---- */
 /* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what warps hold side by
@@ -173,7 +173,7 @@ typedef VEC(Fn *) FnVec;
 /* What a kernel is placed as for an architecture; NULL: it is not placed so. */
 typedef struct Placements {
 	Fn *first;              /* as its tiles suggest: for all calls, or for those with aligned tensors */
-	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (odd.c) */
+	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
@@ -220,7 +220,7 @@ void dense_place(Fn *fn);                       /* PLACED: where in shared memor
 int dense_rows(const Fn *fn);                   /* of a warp */
 int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretch of an access, from a multiple of 16 on */
 
-/* ---- ahead.c ---- */
+/* ---- prefetch.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
 Op *several_behind(const Op *loop);             /* of a loop with {rounds}: the first operation behind what these ask for together */
@@ -235,17 +235,17 @@ bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only suc
 bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
 void note_low_power(Op *exp);                   /* its operand is not above 0 */
 
-/* ---- follow.c ---- */
+/* ---- persist.c ---- */
 const Op *follow_mark(const Fn *fn);            /* where each round begins; NULL: the thread blocks of a cluster have one tile block */
 int follow_distance(const Fn *fn);              /* between tile blocks that follow each other; 0: none do */
 int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
 int64_t follow_bytes(const Fn *fn);             /* of shared memory that each of them has for its exchanges */
 void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
 
-/* ---- odd.c ---- */
+/* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */
-bool odd_wanted(const Fn *fn, const Fn *first);
-bool odd_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
+bool unaligned_wanted(const Fn *fn, const Fn *first);
+bool unaligned_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
 
 bool op_is_reduce(const Op *op);                /* one that combine splits */
 int op_kind(const Op *op);                      /* how such a one, or a scan, combines: KIND_* */

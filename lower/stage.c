@@ -1,6 +1,6 @@
 /* stage: what is needed behind a wait comes into shared memory meanwhile.
  *
- * While threads wait for each other, memory should move. Small loads are asked for before the wait (again.c), into registers, but
+ * While threads wait for each other, memory should move. Small loads are asked for before the wait (remat.c), into registers, but
  * there is room for few words beside the row that waits. What finds none is copied by `cp.async`: each thread asks for its own
  * pieces, which come into bytes of shared memory that nobody else touches, so no barrier is needed, and takes them where they are
  * used. The load stands behind those that are waited for first and has {staged}; op `staged` takes its tile.
@@ -19,7 +19,7 @@ enum {
 	LINE = 128,             /* sectors of memory must not be cut in shared memory: norms of f32 go from 98 to 86 % of the copy rate */
 	LEAST = 4,              /* thread blocks of a cluster */
 	MOST_BYTES = 48 << 10,  /* of a thread block: four share an SM */
-	MOST_FOLLOWING = 140 << 10,     /* of one with many tile blocks, for which that comes once (follow.c) */
+	MOST_FOLLOWING = 140 << 10,     /* of one with many tile blocks, for which that comes once (persist.c) */
 	DEPTH = 12              /* of expressions that are looked at */
 };
 

@@ -1,4 +1,4 @@
-"""Which loads are asked for before others: in straight text (pass early, early.tile), in loops over slices (pass slice, slices.tile,
+"""Which loads are asked for before others: in straight text (pass hoist, early.tile), in loops over slices (pass strip, slices.tile,
 slices_cluster.tile)."""
 import os
 import re
@@ -9,9 +9,9 @@ from common import *
 
 # file, last pass, kernel: the tensors that its body accesses, in their order; what it stores to in capitals; ! where the thread keeps
 # what it loaded, for which it has to wait; [ where a loop begins
-WANT = [("early", "early", {"rows": "at y z x R R", "again": "x y X x R"}),
-        ("slices", "keep", {"twice_8192": "[ x r x! r! S [ w R Y [ r Z", "apart_8192": "[ x [ w X S"}),
-        ("slices_cluster", "keep", {"widths_65536": "[ x t x! S [ x t Y"})]
+WANT = [("early", "hoist", {"rows": "at y z x R R", "again": "x y X x R"}),
+        ("slices", "cache", {"twice_8192": "[ x r x! r! S [ w R Y [ r Z", "apart_8192": "[ x [ w X S"}),
+        ("slices_cluster", "cache", {"widths_65536": "[ x t x! S [ x t Y"})]
 STEP = re.compile(r"(%[\w.]+) = load (%[\w.]+)|\b(?:load|gather) (%[\w.]+)|\bstore (%[\w.]+)|\bkeep %[\w.]+, (%[\w.]+)|(\bfor) ")
 
 

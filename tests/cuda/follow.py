@@ -1,4 +1,4 @@
-"""Which tile blocks follow each other in a cluster, and what they share (pass follow)."""
+"""Which tile blocks follow each other in a cluster, and what they share (pass persist)."""
 import os
 import re
 import sys

@@ -1,4 +1,4 @@
-"""What loops over a row keep in shared memory for later ones (pass keep): what nobody writes in between. Spans of raw pointers may lie
+"""What loops over a row keep in shared memory for later ones (pass cache): what nobody writes in between. Spans of raw pointers may lie
 in one place, so that a store to one of them is a store to all; tensors do not overlap what is written."""
 import os
 import re
@@ -46,7 +46,7 @@ def source():
 with tmpdir() as tmp:
     path, out = os.path.join(tmp, "k.tile"), os.path.join(tmp, "k.ir")
     write(path, source())
-    r = ctilec("-w", "--arch=sm_90a", "--stop-after=keep", path, "-o", out)
+    r = ctilec("-w", "--arch=sm_90a", "--stop-after=cache", path, "-o", out)
     if check(r.code == 0, "the source does not compile:\n" + r.text):
         kernels = dict(re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S))
         for name, (*_, want) in CASES.items():

@@ -1,4 +1,4 @@
-"""Which loads have lines that stay in the L2 cache longer than what is written (pass linger)."""
+"""Which loads have lines that stay in the L2 cache longer than what is written (pass evict)."""
 import os
 import re
 import sys
@@ -30,7 +30,7 @@ WANT = {"copied": ["x"], "weighed": ["x"], "said": [], "summed": [], "columns": 
 with tmpdir() as tmp:
     source, out = os.path.join(tmp, "k.tile"), os.path.join(tmp, "k.ir")
     with open(source, "w") as f: f.write(SOURCE)
-    r = ctilec("-w", "--arch=sm_90a", "--stop-after=linger", source, "-o", out)
+    r = ctilec("-w", "--arch=sm_90a", "--stop-after=evict", source, "-o", out)
     check(r.code == 0, "the source does not compile:\n" + r.text)
     for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S):
         views = dict(re.findall(r"(%\d+) = view %(\w+)", body))

@@ -1,4 +1,4 @@
-"""Which kernels of long rows also work by parts of rows (pass parts), which do not, and what their launchers ask for."""
+"""Which kernels of long rows also work by parts of rows (pass longrows), which do not, and what their launchers ask for."""
 import os
 import re
 import sys

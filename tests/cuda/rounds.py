@@ -1,4 +1,4 @@
-"""How often threads wait in the loops of rounds.tile (passes meet and share), and which tiles are loaded a round ahead (ahead); how often
+"""How often threads wait in the loops of rounds.tile (passes merge and share), and which tiles are loaded an iteration ahead (prefetch); how often
 the thread blocks of the clusters of clusters.tile wait for each other."""
 import os
 import re
@@ -13,7 +13,7 @@ WANT = {"one": (2, 2), "two": (2, 0), "jumps": (5, 0), "turned": (2, 1), "scaled
 CLUSTERS = {"most_of_16384": (2, 2), "walk_behind_16384": (4, 2), "walk_of_f32_16384x1": (4, 2), "walk_of_bf16_32768x2": (8, 2)}
 
 
-# the same for sm_80, which has no clusters: what a loop carries that lies in shared memory (pass carry), what it still carries
+# the same for sm_80, which has no clusters: what a loop carries that lies in shared memory (pass spill), what it still carries
 CARRIED = {"walk_behind_16384": (1, 0), "walk_of_f32_16384x1": (1, 0), "walk_of_bf16_32768x2": (0, 1)}
 
 

@@ -1,4 +1,4 @@
-"""Of which loops of several.tile several rounds ask for their tiles together (pass several)."""
+"""Of which loops of several.tile several rounds ask for their tiles together (pass jam)."""
 import os
 import re
 import sys
@@ -12,7 +12,7 @@ TOGETHER = {"columns_i32_32": 1, "columns_i32_128": 1, "columns_u8_32": 1, "colu
 
 with tmpdir() as tmp:
     out = os.path.join(tmp, "several.ir")
-    r = ctilec("-w", "--arch=sm_90a", "--stop-after=several", SOURCE, "-o", out)
+    r = ctilec("-w", "--arch=sm_90a", "--stop-after=jam", SOURCE, "-o", out)
     check(r.code == 0, "the source does not compile:\n" + r.text)
     found = {name: len(re.findall(r"\{rounds = \d+\}", body)) for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S)}
     check(set(TOGETHER) < set(found), "kernels are missing: %s" % sorted(set(TOGETHER) - set(found)))

@@ -1,4 +1,4 @@
-"""The order in which blocks run over the grid (pass sweep): along the rows of what is stored, unless blocks speak; rows of a table that an
+"""The order in which blocks run over the grid (pass rasterise): along the rows of what is stored, unless blocks speak; rows of a table that an
 index from memory names one after the other, where their parts are long."""
 import os
 import re
@@ -44,7 +44,7 @@ with tmpdir() as tmp:
     source, out = os.path.join(tmp, "sweep.tile"), os.path.join(tmp, "sweep.ir")
     with open(source, "w") as f:
         f.write(SOURCE)
-    r = ctilec("-w", "--arch=sm_90a", "--stop-after=sweep", source, "-o", out)
+    r = ctilec("-w", "--arch=sm_90a", "--stop-after=rasterise", source, "-o", out)
     if check(r.code == 0, "the source does not compile:\n" + r.text):
         kernels = dict(re.findall(r"^kernel (\w+) typed {(.*?)^}", read(out), re.M | re.S))
         for name, want in WANT.items():

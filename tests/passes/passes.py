@@ -10,7 +10,7 @@ from common import *
 
 
 # what these do is printed only behind another pass
-SEEN = {"parts": "expand", "split": "expand"}
+SEEN = {"longrows": "expand", "split": "expand"}
 
 
 def after(name, options, end):

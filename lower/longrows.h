@@ -1,0 +1,43 @@
+/* Rows in parts: what longrows_plan.c finds out about a kernel of long rows, and longrows.c writes. */
+#ifndef LOWER_LONGROWS_H
+#define LOWER_LONGROWS_H
+#include "ir/ir.h"
+
+typedef enum PartKind {
+	PART_PLAIN,             /* of what is known before any sum: parts are combined like elements */
+	PART_POWERS,            /* sum of exp(x - m), m the maximum of x */
+	PART_SQUARES            /* sum of (x - m)^2, m made of the sum of x */
+} PartKind;
+
+/* A reduction along the row. A part takes POWERS and SQUARES from what it knows itself, its maximum or its mean. */
+typedef struct PartSum {
+	Op *op;
+	PartKind kind;
+	int first;              /* the number of the maximum, or of the sum of x */
+	Val *x, *m, *mask;      /* mask: where elements count; NULL: everywhere */
+	bool packed;            /* x is widened from 16 bits */
+	bool linear;            /* of SQUARES: a part tells its sum of x - mean, too, which rounding has left */
+	int word;               /* a part tells numbers of 32 bits: here is its first */
+} PartSum;
+
+enum { PART_WORDS = 8, PART_GIVEN = 4, PART_OPERANDS = 4 };
+
+/* side[] of values: no tile of a row is SMALL, known for a row as a whole */
+typedef enum PartSide { SIDE_SMALL, SIDE_LONG } PartSide;
+
+typedef struct PartsPlan {
+	Fn *fn;
+	int log2;               /* of the elements of a row's tile; 0: there is none */
+	const Sym *extent;      /* of rows */
+	bool ends;              /* what lies behind a row's end changes nothing, so parts there are left out */
+	bool reads_stored;      /* a single element of a tensor that rows are stored to */
+	uint8_t *side;          /* by Val id */
+	bool *late;             /* known when all parts have told */
+	VEC(Op *) ops;
+	VEC(PartSum) sums;
+	int words;              /* that a part tells */
+} PartsPlan;
+
+bool parts_plan(PartsPlan *p, Fn *fn);          /* false: it is no kernel of long rows, or does what parts cannot */
+int parts_sum_of(const PartsPlan *p, const Op *op);     /* its number; -1: none */
+#endif

@@ -1,0 +1,322 @@
+/* Inside pass longrows: which kernels can work on parts of rows.
+ *
+ * A tile block works on one row, which is one tile: all tiles of more than one element are as long, along their only axis, and begin at
+ * the beginning of rows of one extent. What is no such tile is known for the row as a whole, before its reductions or behind them (late).
+ * A reduction along the row is of elements known before any other (PLAIN), or one of two that can be taken of a part by what it
+ * knows itself, and be moved to the row's later: see rebase.c and online.c for how, and for what that does to their accuracy. */
+#include "base/diag.h"
+#include "ir/fold.h"
+#include "lower/longrows.h"
+#include "lower/rebase.h"
+
+enum { DEPTH = 32 };
+
+int parts_sum_of(const PartsPlan *p, const Op *op)
+{
+	for (int i = 0; i < p->sums.n; i++)
+		if (p->sums.p[i].op == op) return i;
+	return -1;
+}
+
+static bool is_long(const PartsPlan *p, const Val *v) { return p->side[v->id] == SIDE_LONG; }
+
+static bool any_late(const PartsPlan *p, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (p->late[ir_in(op, i)->id]) return true;
+	return false;
+}
+
+/* The tensor that a view is of; NULL: not known. */
+static const IrParam *tensor_of(const Fn *fn, const Val *view)
+{
+	while (view->def && op_rows[view->def->code].flags & OPF_VIEW && view->def->nin && ir_in(view->def, 0)->type->kind == TY_VIEW)
+		view = ir_in(view->def, 0);
+	return view->def || view->block != fn->body ? NULL : &fn->params.p[view->index];
+}
+
+/* ---- accesses ---- */
+static bool is_zero_index(const Op *op, int axis)
+{
+	Num n;
+	const IrAttr *offsets = ir_attr(op, AT_OFFSETS);
+	return ir_const_value(ir_in(op, 1 + axis), &n) && !n.i && (!offsets || !offsets->u.ints.p[axis]);
+}
+
+/* Does the tile begin at the beginning of a row of the extent that all have? */
+static bool row_access(PartsPlan *p, const Op *op)
+{
+	const Val *view = ir_in(op, 0), *v = ir_accessed(op);
+	int a = type_only_axis(v->type);
+	if (view->def || view->block != p->fn->body || v->type->rank != view->type->rank) return false;
+	const Sym *e = p->fn->params.p[view->index].extent[a];
+	for (int i = 0; i < view->type->rank; i++)
+		if (p->late[ir_in(op, 1 + i)->id]) return false;
+	if (!is_zero_index(op, a) || (p->extent && p->extent != e)) return false;
+	p->extent = e;
+	return true;
+}
+
+typedef struct Stored { const IrParam *of; bool row; } Stored;
+typedef VEC(Stored) StoredVec;
+
+static const Stored *stored_to(const StoredVec *v, const IrParam *of)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i].of == of) return &v->p[i];
+	return NULL;
+}
+
+/* Loads of a tensor that is stored to come before its store, at its place or of single elements of rows; so parts read what they read at
+ * once. */
+static bool same_places(const Op *load, const Op *store)
+{
+	if (ir_in(load, 0) != ir_in(store, 0)) return false;
+	for (int i = 1; i <= ir_in(load, 0)->type->rank; i++)
+		if (!same_scalar(ir_in(load, i), ir_in(store, i))) return false;
+	const IrAttr *x = ir_attr(load, AT_OFFSETS), *y = ir_attr(store, AT_OFFSETS);
+	for (int i = 0; i < ir_in(load, 0)->type->rank; i++)
+		if ((x ? x->u.ints.p[i] : 0) != (y ? y->u.ints.p[i] : 0)) return false;
+	return ir_accessed(load)->type->rank == ir_accessed(store)->type->rank;
+}
+
+static bool loads_agree(const PartsPlan *p, int store)
+{
+	const Op *s = p->ops.p[store];
+	const IrParam *to = tensor_of(p->fn, ir_in(s, 0));
+	bool row = is_long(p, ir_accessed(s));
+	for (int i = 0; i < p->ops.n; i++) {
+		const Op *op = p->ops.p[i];
+		bool again = i != store && op->code == OP_STORE;
+		if (!again && !(op_rows[op->code].flags & OPF_READ)) continue;
+		if (tensor_of(p->fn, ir_in(op, 0)) != to) continue;
+		if (again || !row || i > store) return false;
+		if (is_long(p, op->out[0]) && !same_places(op, s)) return false;
+	}
+	return true;
+}
+
+/* ---- what stands behind a row's end ---- */
+static const Val *bare(const Val *v)            /* behind conversions and changes of shape */
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
+	return v;
+}
+
+/* Is it the question whether an element is inside its row? */
+static bool asks_inside(const PartsPlan *p, const Val *v)
+{
+	const Op *op = v->def;
+	if (!op || op->code != OP_LT) return false;
+	const Val *i = bare(ir_in(op, 0)), *n = bare(ir_in(op, 1));
+	const IrAttr *sym = n->def && n->def->code == OP_LAUNCH ? ir_attr(n->def, AT_SYM) : NULL;
+	return i->def && i->def->code == OP_IOTA && is_long(p, i) && sym && sym->u.sym == p->extent;
+}
+
+/* The number that all elements of v have behind a row's end. */
+static bool outside(const PartsPlan *p, const Val *v, int depth, Num *r)
+{
+	const Op *op = v->def;
+	Num in[PART_OPERANDS];
+	if (ir_const_value(v, r)) return true;
+	if (!op || !depth) return false;
+	switch (op->code) {
+	case OP_LOAD: return is_long(p, v) && ir_const_value(ir_in(op, op->nin - 1), r);
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return outside(p, ir_in(op, 0), depth - 1, r);
+	case OP_SELECT: return asks_inside(p, ir_in(op, 0)) && outside(p, ir_in(op, 2), depth - 1, r);
+	default: break;
+	}
+	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || op->nin > PART_OPERANDS || !fold_is_exact(op->code)) return false;
+	for (int i = 0; i < op->nin; i++)
+		if (!outside(p, ir_in(op, i), depth - 1, &in[i])) return false;
+	Elem e = ir_in(op, 0)->type->elem;
+	if (op->code == OP_CAST) *r = fold_cast(in[0], e, v->type->elem, fold_modes(op));
+	else return fold_op(op->code, fold_modes(op), e, v->type->elem, op->nin, in, r);
+	return true;
+}
+
+static bool changes_nothing(const PartsPlan *p, const PartSum *s)
+{
+	Num n;
+	if (s->kind == PART_SQUARES) return s->mask != NULL;
+	if (!outside(p, s->x, DEPTH, &n)) return false;
+	if (s->kind == PART_POWERS || s->op->code == OP_REDUCE_MAX) return n.f == -1.0 / 0.0;
+	return s->op->code == OP_REDUCE_MIN ? n.f == 1.0 / 0.0 : n.f == 0;
+}
+
+/* ---- reductions ---- */
+static Val *one_element(Val *v)         /* behind changes of shape, of what has one element */
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_TO_SCALAR)
+		&& type_log2_size(ir_in(v->def, 0)->type) == 0) v = ir_in(v->def, 0);
+	return v;
+}
+
+/* v is x - m, m of the whole row. */
+static bool differs(const PartsPlan *p, Val *v, PartSum *s)
+{
+	const Op *sub = pair_made_by(v, OP_SUB), *spread;
+	if (!sub || !(spread = pair_made_by(ir_in(sub, 1), OP_BROADCAST)) || is_long(p, ir_in(spread, 0))) return false;
+	s->x = ir_in(sub, 0);
+	s->m = one_element(ir_in(spread, 0));
+	return !p->late[s->x->id] && is_long(p, s->x);
+}
+
+/* Is v x, or x where it counts and else 0? */
+static bool is_masked(const Val *v, const Val *x, const Val *mask)
+{
+	Num n;
+	const Op *op = v->def;
+	if (v == x) return true;
+	return mask && op && op->code == OP_SELECT && ir_in(op, 0) == mask && ir_in(op, 1) == x && ir_const_value(ir_in(op, 2), &n) && n.f == 0;
+}
+
+static int plain_of(const PartsPlan *p, const PartSum *of, OpCode code)
+{
+	for (int i = 0; i < p->sums.n; i++) {
+		const PartSum *s = &p->sums.p[i];
+		if (s->kind == PART_PLAIN && s->op->code == code && is_masked(s->x, of->x, of->mask) && pair_plain(s->op)) return i;
+	}
+	return -1;
+}
+
+static bool is_power(const PartsPlan *p, PartSum *s)
+{
+	const Op *e = ir_in(s->op, 0)->def;
+	if (!e || e->code != OP_EXP || ir_int(e, AT_SUBNORMALS, 0) || !differs(p, ir_in(e, 0), s)) return false;
+	s->kind = PART_POWERS;
+	s->first = plain_of(p, s, OP_REDUCE_MAX);
+	return s->first >= 0 && s->m == p->sums.p[s->first].op->out[0];
+}
+
+static bool is_square(const PartsPlan *p, PartSum *s)
+{
+	Num n;
+	const Op *mul = pair_made_by(ir_in(s->op, 0), OP_MUL);
+	if (!mul || ir_in(mul, 0) != ir_in(mul, 1)) return false;
+	Val *d = ir_in(mul, 0);
+	const Op *select = pair_made_by(d, OP_SELECT);
+	if (select && ir_const_value(ir_in(select, 2), &n) && n.f == 0 && asks_inside(p, ir_in(select, 0))) {
+		s->mask = ir_in(select, 0);
+		d = ir_in(select, 1);
+	}
+	s->kind = PART_SQUARES;
+	return differs(p, d, s) && (s->first = plain_of(p, s, OP_SUM)) >= 0;
+}
+
+/* Is x made of elements of 16 bits? Then f32 has digits enough for a part's mean. */
+static bool is_packed(const Val *x)
+{
+	const Op *cast = pair_made_by(x, OP_CAST);
+	return cast && elem_bytes(ir_in(cast, 0)->type->elem) <= 2;
+}
+
+static bool add_sum(PartsPlan *p, Op *op)
+{
+	PartSum s = { .op = op, .first = -1, .x = ir_in(op, 0), .word = p->words };
+	bool f32 = op->out[0]->type->elem == EL_F32;
+	if (!f32 || (op->code != OP_SUM && op->code != OP_REDUCE_MAX && op->code != OP_REDUCE_MIN)) return false;
+	if (p->late[s.x->id] && (op->code != OP_SUM || !pair_plain(op) || (!is_power(p, &s) && !is_square(p, &s)))) return false;
+	s.packed = is_packed(s.x);
+	s.linear = s.kind == PART_SQUARES && !s.packed;
+	p->words += s.linear ? 2 : 1;
+	vec_push(A_TMP, &p->sums, s);
+	return p->words <= PART_WORDS;
+}
+
+/* ---- operations ---- */
+static bool is_shape(const Op *op) { return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_BROADCAST; }
+
+static bool fits_long(PartsPlan *p, Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	if (op->code == OP_LOAD) return row_access(p, op) && !any_late(p, op);
+	if (op->code == OP_CONST || op->code == OP_IOTA) return op->code == OP_CONST || elem_bytes(op->out[0]->type->elem) >= 4;
+	if (is_shape(op)) return true;
+	if (!(f & OPF_ELEMWISE) || !(f & OPF_PURE)) return false;
+	for (int i = 0; i < op->nin; i++)
+		if (!is_long(p, ir_in(op, i))) return false;
+	return true;
+}
+
+static bool fits_small(PartsPlan *p, Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	bool rows = false;
+	for (int i = 0; i < op->nin; i++) rows |= is_long(p, ir_in(op, i));
+	if (rows) return op_is_reduce(op) && add_sum(p, op);
+	if (op->code == OP_LOAD || op->code == OP_GATHER) return tensor_of(p->fn, ir_in(op, 0)) != NULL;
+	return f & OPF_PURE || f & OPF_VIEW || op->code == OP_BID || op->code == OP_LAUNCH || op->code == OP_CONST;
+}
+
+static bool note_sides(PartsPlan *p, const Op *op)
+{
+	for (int i = 0; i < op->nout; i++) {
+		const Type *t = op->out[i]->type;
+		int n = type_is_tile(t) ? type_log2_size(t) : 0;
+		if (n && (n != p->log2 || type_only_axis(t) < 0)) return false;
+		p->side[op->out[i]->id] = n ? SIDE_LONG : SIDE_SMALL;
+	}
+	return true;
+}
+
+static bool add_op(PartsPlan *p, const StoredVec *stored, Op *op)
+{
+	vec_push(A_TMP, &p->ops, op);
+	if (op->code == OP_RETURN || op->code == OP_ASSUME) return true;
+	if (op->nregion || !note_sides(p, op)) return false;
+	if (op->code == OP_STORE)
+		return is_long(p, ir_accessed(op)) ? row_access(p, op) : tensor_of(p->fn, ir_in(op, 0)) && !type_is_scalar(ir_accessed(op)->type);
+	if (op_rows[op->code].flags & OPF_WRITE || op->nout != 1) return false;
+	bool row = is_long(p, op->out[0]), reads = (op_rows[op->code].flags & OPF_READ) != 0;
+	if (!(row ? fits_long(p, op) : fits_small(p, op))) return false;
+	bool told = reads && !row && stored_to(stored, tensor_of(p->fn, ir_in(op, 0)));
+	p->reads_stored |= told;
+	p->late[op->out[0]->id] = told || any_late(p, op) || parts_sum_of(p, op) >= 0;
+	return true;
+}
+
+/* The longest tile, whose extent is that of rows. */
+static int longest(const Fn *fn)
+{
+	int r = 0;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type)) continue;
+		int n = type_log2_size(op->out[0]->type);
+		r = n > r ? n : r;
+	}
+	return r;
+}
+
+static bool has_pointers(const Fn *fn)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		if (!fn->params.p[i].is_tensor && elem_is_ptr(fn->params.p[i].elem)) return true;
+	return false;
+}
+
+bool parts_plan(PartsPlan *p, Fn *fn)
+{
+	enum { LEAST_LOG2 = 15 };
+	StoredVec stored = { 0 };
+	*p = (PartsPlan){ .fn = fn, .log2 = longest(fn) };
+	if (p->log2 < LEAST_LOG2 || fn->ordered || has_pointers(fn)) return false;
+	ir_number(fn);
+	p->side = NEW_ARRAY(A_TMP, uint8_t, fn->nval);
+	p->late = NEW_ARRAY(A_TMP, bool, fn->nval);
+	bool rows = false;
+	for (Op *op = fn->body->first; op; op = op->next) {
+		if (op->code != OP_STORE) continue;
+		const Stored s = { tensor_of(fn, ir_in(op, 0)), type_log2_size(ir_accessed(op)->type) > 0 };
+		rows |= s.row;
+		vec_push(A_TMP, &stored, s);
+	}
+	for (Op *op = fn->body->first; rows && op; op = op->next)
+		if (!add_op(p, &stored, op)) return false;
+	if (!rows || !p->sums.n || !p->extent) return false;
+	for (int i = 0; i < p->ops.n; i++)
+		if (p->ops.p[i]->code == OP_STORE && !loads_agree(p, i)) return false;
+	p->ends = true;
+	for (int i = 0; i < p->sums.n; i++) p->ends &= changes_nothing(p, &p->sums.p[i]);
+	return true;
+}

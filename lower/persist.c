@@ -1,0 +1,181 @@
+/* follow: tile blocks one behind the other in the same cluster.
+ *
+ * Rows of one tensor share what does not depend on the row: weights, biases, tables.
+ * Where a row is spread over a cluster and registers have no room for
+ * two, its thread blocks do several rows one after the other, and what all of them need comes into shared memory once (stage.c): each
+ * thread block has the same columns of all its rows.
+ *
+ * Clusters begin in their order, as others end. The first ones take many tile blocks, those behind them half as many, and so on, the last
+ * ones one each (ct_follow): so multiprocessors that are faster get more, and all end together. Tile blocks of a thread block lie so far
+ * apart that their rows begin at one phase whatever their length: so threads hold the same columns of all (rotate.c).
+ *
+ * A thread block has several tile blocks at once, each with warps and exchanges of its own, for the L1 cache must not get too small: where
+ * shared memory takes more than two thirds of a multiprocessor's, layer norm of 65,536 columns of f32 falls from 98 % of the copy rate
+ * to 85, whatever else is done.
+ *
+ * A round begins at the index of its tile block: a second `bid`, with {follows}. What stands in front of it is done once. */
+#include "lower/placed.h"
+
+enum {
+	LINE = 128,             /* bytes: phases count from multiples of it */
+	APART = 64,             /* tile blocks, at least */
+	LEAST = 4, MOST = 8,    /* thread blocks of a cluster: of fewer, the L1 cache holds what they share (stage.c); rows of more are few */
+	THREADS = 512,          /* of a thread block, of which two share a multiprocessor, */
+	SHARED = 70 << 10       /* and bytes of what they share: the L1 cache needs the rest for what is on its way */
+};
+
+const Op *follow_mark(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_BID && ir_int(op, AT_FOLLOWS, 0)) return op;
+	return NULL;
+}
+
+int follow_distance(const Fn *fn)
+{
+	const Op *mark = fn->cluster ? follow_mark(fn) : NULL;
+	return mark ? (int)ir_int(mark, AT_FOLLOWS, 0) : 0;
+}
+
+int follow_groups(const Fn *fn) { return follow_distance(fn) ? (int)ir_int(follow_mark(fn), AT_GROUPS, 1) : 1; }
+
+int64_t follow_bytes(const Fn *fn)
+{
+	int64_t end = 0;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_EXCHANGE && ir_int(op, AT_SLOT, 0) + scratch_bytes(op) > end) end = ir_int(op, AT_SLOT, 0) + scratch_bytes(op);
+	return (end + LINE - 1) / LINE * LINE;
+}
+
+/* ---- whether ---- */
+typedef struct Traffic { int64_t own, shared, stored; int words; } Traffic;     /* bytes of a tile block; words: of a thread, of its own */
+
+static int64_t tile_bytes(const Val *v) { return type_is_tile(v->type) ? type_size(v->type) * elem_bytes(v->type->elem) : 0; }
+
+static bool takes_own(const Op *op)
+{
+	for (int a = 0; a < ir_in(op, 0)->type->rank; a++)
+		if (ir_in(op, 1 + a)->def && ir_in(op, 1 + a)->def->code == OP_BID) return true;
+	return false;
+}
+
+static void count_traffic(void *ctx, Op *op)
+{
+	Traffic *t = ctx;
+	if (op->code == OP_STORE) t->stored += tile_bytes(ir_in(op, op->nin - 1));
+	if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type)) return;
+	const Val *r = op->out[0];
+	if (!takes_own(op)) {
+		t->shared += tile_bytes(r);
+		return;
+	}
+	t->own += tile_bytes(r);
+	t->words += (int)(((int64_t)elem_bytes(r->type->elem) << r->lay->in[HW_REG]) / 4);
+}
+
+static bool is_cut(const Fn *fn)        /* into slices, for its registers do not hold one row */
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->nregion) return true;
+	return false;
+}
+
+/* Of an H200, the L2 cache gives 1.3 times what its memory reads and writes. */
+static bool shares_much(const Traffic *t) { return t->own && 3 * (t->own + t->shared) > 4 * (t->own + t->stored); }
+
+/* Bytes of what tile blocks share, where that is much, but registers have no room for the rows of two; else 0. */
+static int64_t bytes_shared(const Fn *fn)
+{
+	enum { WORDS = 32, TWO = 2 };   /* that a thread holds of rows */
+	Traffic t = { 0 };
+	if (fn->cluster < 2 || is_cut(fn)) return 0;
+	ir_walk(fn->body, count_traffic, &t);
+	return shares_much(&t) && t.words <= WORDS && TWO * t.words > WORDS ? t.shared : 0;
+}
+
+/* How many tile blocks should a thread block have at once? They share what is the same for all. By architecture, for others have less
+ * shared memory. */
+static int groups(Fn *fn, const LowerCx *cx)
+{
+	if (fn->cluster < LEAST || fn->cluster > MOST) return 0;
+	int arch = lower_arch(cx, fn), threads = 32 * fn->warps / fn->cluster;
+	int64_t shared = bytes_shared(fn) / fn->cluster;
+	if (!shared || shared > SHARED || (arch != 90 && arch != 100)) return 0;
+	return THREADS / threads;
+}
+
+/* Threads wait for each other in exchanges alone, to which each warp sends something: none is two rounds behind another. */
+static bool suits(const Op *op)
+{
+	if (op->nregion || op_tells(op)) return false;
+	switch (op->code) {
+	case OP_EXCHANGE:
+		for (int i = 0; i < op->nin; i++)
+			if (lay_hwcoord(*ir_in(op, i)->lay, lay_free(*ir_in(op, i)->lay), HW_WARP)) return false;
+		return true;
+	case OP_LOAD: return !one_thread_reads(op);
+	case OP_STORE: case OP_RETURN: case OP_REDUCE_REGS: case OP_REDUCE_LANES: return true;
+	default: return (op_rows[op->code].flags & OPF_PURE) && !scratch_bytes(op) && !op_is_scan(op);
+	}
+}
+
+typedef struct Follow { Fn *fn; Op *bid, *behind; bool exchanges; int least; } Follow;        /* least: bytes of a row's element */
+
+static bool all_suit(Follow *f)
+{
+	for (Op *op = f->fn->body->first; op; op = op->next) {
+		if (!suits(op)) return false;
+		f->exchanges |= op->code == OP_EXCHANGE;
+		if (op->code == OP_PHASE) {
+			f->behind = op;
+			f->least = elem_bytes(ir_in(op, 0)->type->elem);
+		}
+		if (op->code != OP_BID) continue;
+		if (f->bid) return false;
+		f->bid = f->behind = op;
+	}
+	return f->bid && f->exchanges;
+}
+
+/* Between the index and the phase, which is that of all rows, nothing else may depend on the index. */
+static bool once(const Follow *f)
+{
+	for (const Op *op = f->bid->next; f->behind != f->bid && op != f->behind; op = op->next)
+		for (int i = 0; i < op->nin; i++)
+			if (ir_in(op, i) == f->bid->out[0]) return false;
+	return true;
+}
+
+static void follow_fn(Fn *fn, const LowerCx *cx)
+{
+	Follow f = { .fn = fn };
+	int n = groups(fn, cx);
+	bool other = fn->peels || fn->ordered || fn->alternate;
+	if (!n || other || fn->ngrid != 1 || !all_suit(&f) || !once(&f)) return;
+	Builder b = build_before(f.behind->next);
+	b.span = f.bid->span;
+	Val *index = ir_op1(&b, OP_BID, f.bid->out[0]->type, 0, NULL);
+	copy_attrs(index->def, f.bid);
+	int apart = f.least ? n * LINE / f.least : APART;
+	ir_set_int(index->def, AT_FOLLOWS, apart < APART ? APART : apart);
+	if (n > 1) ir_set_int(index->def, AT_GROUPS, n);
+	index->name = f.bid->out[0]->name;
+	for (Op *op = index->def->next; op; op = op->next)
+		for (int i = 0; i < op->nin; i++)
+			if (ir_in(op, i) == f.bid->out[0]) op->in[i] = index;
+	if (f.behind == f.bid) ir_remove(f.bid);
+}
+
+void follow_undo(Fn *fn)
+{
+	const Op *mark = follow_mark(fn);
+	if (!mark) return;
+	int64_t bytes = follow_bytes(fn);
+	ir_set_int((Op *)mark, AT_FOLLOWS, 0);
+	fn->shared_bytes = bytes;
+}
+
+void pass_persist(Module *m, const LowerCx *cx)
+{
+	for (int i = 0; i < m->fns.n; i++) follow_fn(m->fns.p[i], cx);
+}

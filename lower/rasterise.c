@@ -1,0 +1,144 @@
+/* sweep: in which order blocks run over the axes of the grid.
+ *
+ * Blocks that run at the same time should access memory side by side: lines that two of them share are then in the cache,
+ * and pages of memory are opened once. What is written decides, for parts of lines that are written at different times cost
+ * more than parts that are read twice: transposing 16384 x 16384 elements of f32 goes at 96 % of the copy rate along its
+ * output's rows and at 94 % along its input's. So the axis by which the place of the largest store changes least is the
+ * fastest, and so on; where what is loaded is much more (reductions), loads decide. A place is a polynomial of the block's
+ * indices, and the number of dimensions that an index is multiplied by stands for how far its step is.
+ *
+ * Rows that an index from memory says lie anywhere in their table, so neighbours among them are not side by side, whatever the order.
+ * If they run fastest, those that run at once read the same columns, and what they read of the table is a slice that caches keep:
+ * of 65,536 rows of 8 KB, from a table of 13 MB in parts of 1 KB, from 89 to 95 % of the copy rate, from one of 800 MB from 99 to 102.
+ *
+ * Products have an order of their own, and kernels whose blocks speak with each other keep the one in which they start. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "ir/valsym.h"
+#include "lower/placed.h"
+
+enum { GRID = 4, MUCH_MORE = 2 /* log2 */, PART = 9 /* log2 of the bytes of a row that are well read and written alone */, DEEP = 16 };
+
+/* How far apart the places of neighbours along an axis of the grid are: coef elements times so many dimensions. */
+typedef struct Stride { bool known; int dims; int64_t coef; } Stride;
+/* log2 of the bytes; -1: none. looked_up: the axes of the grid, a set, that say which index from memory a place is at */
+typedef struct Spread { int log2; Stride along[GRID]; unsigned looked_up; } Spread;
+typedef struct Sweep { Spread load, store; } Sweep;
+
+static Sweep now;       /* of the kernel that valsyms_accesses goes over */
+
+static bool is_farther(Stride x, Stride y) { return x.dims != y.dims ? x.dims > y.dims : x.coef > y.coef; }
+
+static void add_term(Spread *p, const Sym *term)
+{
+	const Sym *const *arg = term->kind == SYM_MUL ? term->arg : &term;
+	int n = term->kind == SYM_MUL ? term->n : 1, axis = -1;
+	Stride s = { true, -1, 1 };     /* without the index itself */
+	for (int i = 0; i < n; i++) {
+		if (arg[i]->kind == SYM_ATOM && arg[i]->atom == ATOM_BID) axis = arg[i]->index;
+		if (arg[i]->kind == SYM_CONST) s.coef = arg[i]->value < 0 ? -arg[i]->value : arg[i]->value;
+		else s.dims++;
+	}
+	if (axis < 0 || axis >= GRID) return;
+	if (!p->along[axis].known || is_farther(s, p->along[axis])) p->along[axis] = s;
+}
+
+static void add_terms(Spread *p, const Sym *s)
+{
+	if (s->size > SYM_SIZE_MAX) return;
+	if (s->kind != SYM_ADD) add_term(p, s);
+	for (int i = 0; s->kind == SYM_ADD && i < s->n; i++) add_term(p, s->arg[i]);
+}
+
+static const Sym *stride_of(ValSyms *b, const Val *view, int axis)
+{
+	for (; view->def && view->def->code == OP_PERMUTE; view = ir_in(view->def, 0))
+		axis = (int)ir_attr(view->def, AT_AXES)->u.ints.p[axis];
+	return valsym_stride(b, view, axis);
+}
+
+/* The axes of the grid that a scalar depends on, a set; memory: those by which it depends on what lies in memory. */
+static unsigned axes_of(const Val *v, bool memory, int deep)
+{
+	const Op *op = v->def;
+	unsigned r = 0;
+	if (!op || !deep || op->nregion) return 0;
+	if (op->code == OP_BID) return memory ? 0 : 1u << ir_axis(op);
+	if (op->code == OP_GATHER || op->code == OP_LOAD) memory = false;
+	for (int i = 0; i < op->nin; i++)
+		if (ir_in(op, i)->type->kind != TY_VIEW) r |= axes_of(ir_in(op, i), memory, deep - 1);
+	return r;
+}
+
+static unsigned looked_up(const Op *load)
+{
+	const Type *t = load->out[0]->type;
+	int fast = fast_axis(load->parent->fn, ir_in(load, 0));
+	unsigned r = 0;
+	if (!type_is_tile(t) || t->rank != ir_in(load, 0)->type->rank || t->log2[fast] + elem_log2(t->elem) < PART) return 0;
+	for (int a = 0; a < t->rank; a++)
+		if (a != fast) r |= axes_of(ir_in(load, 1 + a), true, DEEP);
+	return r;
+}
+
+static void visit_access(ValSyms *b, Op *op)
+{
+	bool store = op->code == OP_STORE;
+	const Type *t = store ? ir_in(op, op->nin - 1)->type : op->out[0]->type;
+	Spread p = { .log2 = type_is_tile(t) ? type_log2_size(t) + elem_log2(t->elem) : 0 };
+	Spread *best = store ? &now.store : &now.load;
+	if (p.log2 <= best->log2) return;
+	if (op->code == OP_LOAD) p.looked_up = looked_up(op);
+	for (const Val *v = ir_in(op, 0); v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE); v = ir_in(v->def, 0))
+		if (v->def->code == OP_VIEW) add_terms(&p, valsym(b, ir_in(v->def, 1)));
+	for (int a = 0; a < ir_in(op, 0)->type->rank; a++) {
+		const Sym *stride = stride_of(b, ir_in(op, 0), a);
+		if (stride) add_terms(&p, sym_mul(valsym_access(b, op, a), stride));
+	}
+	*best = p;
+}
+
+static void keeps_order(void *ctx, Op *op)
+{
+	if (op->code == OP_MMA || op_is_atomic(op)) *(bool *)ctx = true;
+}
+
+/* Is axis x to be faster than y? */
+static bool is_faster(const Spread *first, const Spread *second, int x, int y)
+{
+	const Spread *p[] = { first, second };
+	unsigned up = now.load.log2 >= now.store.log2 ? now.load.looked_up : 0;
+	if ((up >> x ^ up >> y) & 1) return up >> x & 1;
+	for (int i = 0; i < 2; i++) {
+		Stride s = p[i]->along[x], t = p[i]->along[y];
+		if (s.known != t.known) return s.known;
+		if (s.known && (is_farther(s, t) || is_farther(t, s))) return is_farther(t, s);
+	}
+	return false;
+}
+
+static void sweep_fn(Fn *fn)
+{
+	bool keep = fn->ngrid < 2;
+	ir_walk(fn->body, keeps_order, &keep);
+	if (keep) return;
+	now = (Sweep){ { .log2 = -1 }, { .log2 = -1 } };
+	valsyms_accesses(fn, visit_access);
+	bool loads = now.load.log2 > now.store.log2 + MUCH_MORE;
+	const Spread *first = loads ? &now.load : &now.store, *second = loads ? &now.store : &now.load;
+	bool same = true;
+	for (int i = 0; i < fn->ngrid; i++) {
+		int k = i;
+		for (; k > 0 && is_faster(first, second, i, fn->sweep[k - 1]); k--) fn->sweep[k] = fn->sweep[k - 1];
+		fn->sweep[k] = i;
+	}
+	for (int i = 0; i < fn->ngrid; i++) same &= fn->sweep[i] == i;
+	if (same) memset(fn->sweep, 0, sizeof fn->sweep);
+}
+
+void pass_rasterise(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->fns.n; i++) sweep_fn(m->fns.p[i]);
+}

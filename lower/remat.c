@@ -1,0 +1,288 @@
+/* again: tiles that wait take few registers.
+ *
+ * Between two places where threads wait for each other a thread holds what it needs behind the second. Where that follows in
+ * a few instructions from a tile of elements of one or two bytes, packed into words, only the words are held, and the rest
+ * is computed again: a row of bf16 waits in half the registers that it needs as f32, and nothing of it is held twice. `again`
+ * hides from nvcc that it could keep the unpacked elements instead.
+ *
+ * Small loads that are needed behind a wait (the weights of a row) are asked for before it, so that they arrive meanwhile.
+ *
+ * Rows that are accessed by single elements (unaligned.c) are left as they are: their loads fill a register for each element, and what
+ * is loaded before a wait costs more warps than the wait: RMS norm of 50,257 columns goes from 71 to 62 % of the copy rate.
+ *
+ * A loop that holds its next round's tiles beside those that it carries (prefetch.c) has registers enough: what is computed again there
+ * costs instructions and gains nothing, layer norm's backward pass over 4,096 columns goes from 86 to 84 % of its bytes' time.
+ *
+ * What a thread then holds at a wait bounds the registers that the kernel needs (Fn.held): nvcc is told how many thread blocks
+ * fit an SM with so many, for the more are there, the less each wait costs. */
+#include "base/diag.h"
+#include "lower/placed.h"
+
+enum {
+	LEAST = 8,              /* elements of a thread from which a tile counts */
+	EFFORT = 6,             /* instructions for an element that are done again at most */
+	RELAXED = 3,            /* of a power of e */
+	TOO_MUCH = 1 << 20,
+	DEPTH = 12,             /* of expressions that are looked at */
+	ROUNDS = 8,
+	WORDS_AHEAD = 32,       /* loaded before a wait */
+	WORDS_HELD = 48         /* at a wait from which nothing more is loaded before it */
+};
+
+typedef struct Again {
+	Fn *fn;
+	const bool *rare;       /* by Val id: only one element of a row needs it (rare.c) */
+	const bool *far;        /* by Val id: needed behind a wait for more than that */
+	int nval;               /* values that the pass did not make */
+	bool loads;             /* move loads; else compute again */
+	int *place;             /* by Val id: in which stretch between waits it is computed */
+	Val **made;             /* by Val id: the newest copy */
+	int *made_in;           /* in this stretch */
+	int now, last;          /* this stretch; the newest */
+	IrBlock *block;
+	bool crosses;           /* does this stretch begin with a wait, or with a loop's body? */
+	Op *wait;               /* of this block, that begins it; NULL: none does */
+	int held;               /* words, at `wait` */
+	int changes;
+} Again;
+
+static bool waits(const Op *op)
+{
+	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || (scratch_bytes(op) > 0 && !op->nregion);
+}
+
+static int regs_of(const Val *v) { return type_is_tile(v->type) && v->lay ? 1 << v->lay->in[HW_REG] : 0; }
+
+/* Words of a thread that hold v. */
+static int words_of(const Val *v) { return (int)((regs_of(v) * (int64_t)elem_bytes(v->type->elem) + 3) / 4); }
+
+static bool is_packed(const Val *v)
+{
+	return regs_of(v) >= LEAST && v->type->elem != EL_BOOL && elem_bytes(v->type->elem) <= 2;
+}
+
+static bool is_old(const Again *a, const Val *v) { return v->id < a->nval; }
+
+/* ---- what is computed again ---- */
+typedef struct Cost { int effort, leaves; } Cost;      /* leaves: packed tiles that only this keeps */
+
+/* What only one element needs costs nothing, whatever it is. */
+static void price(const Again *a, Val *v, int depth, bool rare, Cost *c)
+{
+	const Op *op = v->def;
+	unsigned f = op ? op_rows[op->code].flags : 0;
+	if (regs_of(v) < LEAST) return;
+	if (is_packed(v)) {
+		c->leaves += op && op->parent == a->block;
+		return;
+	}
+	if (!op || !depth) {
+		c->effort = TOO_MUCH;
+		return;
+	}
+	switch (op->code) {
+	case OP_CONST: return;
+	case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CONVERT_REGS: break;
+	case OP_CAST: case OP_NEG: case OP_ABS: case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: case OP_MIN: case OP_MAX:
+	case OP_SELECT: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_EQ: case OP_NE:
+		if (elem_bytes(v->type->elem) <= 4) c->effort++;
+		else c->effort = TOO_MUCH;
+		break;
+	case OP_EXP: case OP_EXP2:      /* in few instructions (relax.c), of as much as would leave no room for other thread blocks */
+		if (rare && op->code == OP_EXP) c->effort++;
+		else c->effort += a->fn->peels && ir_int(op, AT_ROUNDING, 0) && words_of(v) > WORDS_HELD ? RELAXED : TOO_MUCH;
+		break;
+	default: c->effort = TOO_MUCH;
+	}
+	if (f & (OPF_READ | OPF_WRITE)) c->effort = TOO_MUCH;
+	for (int i = 0; i < op->nin && c->effort <= EFFORT; i++) price(a, ir_in(op, i), depth - 1, rare, c);
+}
+
+static bool is_worth(const Again *a, Val *v, bool rare)
+{
+	Cost c = { 0, 0 };
+	if (!is_old(a, v) || is_packed(v) || regs_of(v) < LEAST || !v->def) return false;
+	price(a, v, DEPTH, rare, &c);
+	return c.effort > 0 && c.effort <= EFFORT && c.leaves <= 1;
+}
+
+/* A copy made in an inner block is not known behind it. */
+static Val *newest(const Again *a, Val *v)
+{
+	Val *r = a->made[v->id];
+	return r && r->def->parent == a->block ? r : v;
+}
+
+static Val *copy_of(Again *a, Builder *b, Val *v)
+{
+	if (!is_old(a, v) || regs_of(v) < LEAST || a->place[v->id] == a->now) return v;
+	if (a->made[v->id] && a->made_in[v->id] == a->now) return a->made[v->id];
+	Op *op = v->def, *to;
+	if (is_packed(v)) {
+		Val *from = newest(a, v);
+		to = ir_op(b, OP_AGAIN, 1, &from, 1, &v->type);
+	} else {
+		Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
+		for (int i = 0; i < op->nin; i++) in[i] = copy_of(a, b, ir_in(op, i));
+		to = ir_op(b, op->code, op->nin, in, 1, &v->type);
+		copy_attrs(to, op);
+		to->span = op->span;
+	}
+	to->out[0]->name = v->name;
+	to->out[0]->lay = v->lay;
+	a->made[v->id] = to->out[0];
+	a->made_in[v->id] = a->now;
+	a->changes++;
+	return to->out[0];
+}
+
+/* ---- loads before a wait ---- */
+/* Can op stand in front of the wait, with the scalars that it needs? */
+static bool may_move(const Again *a, const Op *op, int depth)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = ir_in(op, i);
+		const Op *d = v->def;
+		if (a->place[v->id] != a->now) continue;
+		if (!d || !depth || d->nregion || type_is_tile(v->type) || !(op_rows[d->code].flags & OPF_PURE) || !may_move(a, d, depth - 1))
+			return false;
+	}
+	return true;
+}
+
+static void move(Again *a, Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (a->place[ir_in(op, i)->id] == a->now) move(a, ir_in(op, i)->def);
+	ir_move_before(op, a->wait);
+	a->changes++;
+	for (int i = 0; i < op->nout; i++) a->place[op->out[i]->id] = 0;
+}
+
+/* Words that are held at the wait for what comes behind it in its block. */
+static int held_at(const Again *a, const Op *wait)
+{
+	bool *seen = NEW_ARRAY(A_TMP, bool, a->nval);
+	int n = 0;
+	for (const Op *op = wait->prev; op; op = op->prev)
+		for (int i = 0; i < op->nout; i++) seen[op->out[i]->id] = true;
+	for (const Op *op = wait->next; op; op = op->next)
+		for (int i = 0; i < op->nin; i++) {
+			const Val *v = ir_in(op, i);
+			if (!seen[v->id]) continue;
+			seen[v->id] = false;
+			bool made = v->def->code == OP_CONST || v->def->code == OP_IOTA || v->def->code == OP_BROADCAST;
+			if (regs_of(v) >= LEAST && !made) n += words_of(v);
+		}
+	return n;
+}
+
+static void visit_load(Again *a, Op *op)
+{
+	const Val *r = op->out[0];
+	int words = words_of(r);
+	if (!a->wait || regs_of(r) < LEAST || !memory_is_constant(a->fn, ir_in(op, 0)) || one_thread_reads(op)) return;
+	if (a->held < 0) a->held = held_at(a, a->wait);
+	if (words > WORDS_AHEAD || a->held + words > WORDS_HELD || !may_move(a, op, DEPTH)) return;
+	move(a, op);
+	a->held += words;
+}
+
+/* ---- the pass ---- */
+static void begin(Again *a, Op *wait)
+{
+	a->now = ++a->last;
+	a->wait = wait;
+	a->held = -1;
+}
+
+static void visit_operands(Again *a, Op *op)
+{
+	bool rare = op->nout == 1 && a->rare[op->out[0]->id];
+	for (int i = 0; i < op->nin; i++) {
+		Val *v = ir_in(op, i);
+		if (!is_old(a, v) || regs_of(v) < LEAST || a->place[v->id] == a->now) continue;
+		Builder b = build_before(op);
+		if (is_packed(v) ? op->code == OP_CAST : is_worth(a, v, rare && !a->far[v->id])) op->in[i] = copy_of(a, &b, v);
+	}
+}
+
+static void visit_block(Again *a, IrBlock *b, bool loop);
+
+static void visit(Again *a, Op *op)
+{
+	bool loop = op->code == OP_FOR || op->code == OP_WHILE;
+	if (a->loads && op->code == OP_LOAD) visit_load(a, op);
+	if (!a->loads && a->crosses && !op->nregion && !(op_rows[op->code].flags & OPF_TERM)) visit_operands(a, op);
+	for (int i = 0; i < op->nregion; i++) visit_block(a, op->region[i], loop);
+	for (int i = 0; i < op->nout; i++) a->place[op->out[i]->id] = a->now;
+	if (!waits(op) && !op->nregion) return;
+	begin(a, op);
+	a->crosses = true;
+}
+
+static void visit_block(Again *a, IrBlock *b, bool loop)
+{
+	Again outer = *a;
+	begin(a, NULL);
+	a->block = b;
+	a->crosses = loop;
+	for (int i = 0; i < b->args.n; i++) a->place[b->args.p[i]->id] = a->now;
+	for (Op *op = b->first, *next; op; op = next) {
+		next = op->next;
+		visit(a, op);
+	}
+	a->block = outer.block;
+	a->crosses = outer.crosses;
+}
+
+typedef struct Far { const bool *rare; bool *far; int *place, now; } Far;
+
+static void find_far(void *ctx, Op *op)
+{
+	Far *f = ctx;
+	bool rare = op->nout == 1 && f->rare[op->out[0]->id];
+	for (int i = 0; i < op->nin && !rare; i++)
+		if (f->place[ir_in(op, i)->id] != f->now) f->far[ir_in(op, i)->id] = true;
+	f->now += waits(op) || op->nregion;
+	for (int i = 0; i < op->nout; i++) f->place[op->out[i]->id] = f->now;
+}
+
+static int walk(Fn *fn, bool loads)
+{
+	ir_number(fn);
+	Far f = { rare_values(fn, A_TMP), NEW_ARRAY(A_TMP, bool, fn->nval), NEW_ARRAY(A_TMP, int, fn->nval), 0 };
+	ir_walk(fn->body, find_far, &f);
+	Again a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
+		.made = NEW_ARRAY(A_TMP, Val *, fn->nval), .made_in = NEW_ARRAY(A_TMP, int, fn->nval) };
+	visit_block(&a, fn->body, false);
+	return a.changes;
+}
+
+/* What was made in one walk may wait, too: it is old for the next. true: nothing is left to do. */
+static bool compute_again(Fn *fn)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		if (!walk(fn, false)) return true;
+	return false;
+}
+
+static void find_held(void *ctx, Op *op)
+{
+	*(bool *)ctx |= op->code == OP_LOAD && !op_loads_one(op) && ir_int(op, AT_HELD, 0) == FEW_THREADS;
+}
+
+/* Loads move when it is known how little the waits hold; then what they bring stays packed, too. */
+void pass_remat(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = m->fns.p[i];
+		bool held = false;
+		ir_walk(fn->body, find_held, &held);
+		if (fn->by_element || held) continue;
+		bool done = compute_again(fn);
+		if (walk(fn, true) || !done) compute_again(fn);
+	}
+}

@@ -1,0 +1,117 @@
+/* turn: rows that begin anywhere in memory are accessed in whole pieces.
+ *
+ * Where each tile of a kernel is a row - one axis of the same extent N, all others of extent 1 - it does not matter which
+ * thread holds which element of it, as long as all tiles agree. So a row whose first element does not lie at a multiple of 16
+ * bytes is turned: the place of element e holds element e - phase, modulo N, where phase counts the elements from the last
+ * multiple of 128 bytes to the row's first. Then each thread's pieces are aligned, but for the ends of the row, which are
+ * accessed element by element. 128 bytes, because a warp's access is then made of whole lines.
+ *
+ * In the placement for single elements (unaligned.c) no piece has to be aligned, but a warp's access should still be one of whole lines.
+ * There rows are shifted by their phase, not turned, where the tile has room for it behind the row; a row that fills its tile
+ * stays where it is.
+ *
+ * The phase is that of one access; a tensor of another phase is accessed element by element. A phase of 0 is the usual case and
+ * costs one comparison. Only the order of a reduction depends on it. Kernels with control flow are left alone, and so are
+ * those in which an operation knows places by their number: scans, custom reductions, and whatever moves elements. */
+#include "base/diag.h"
+#include "lower/placed.h"
+
+typedef struct Turn {
+	int log2;               /* of N; -1: no row yet */
+	Op *anchor;             /* the access whose phase counts */
+	Op *first;              /* the first operation that knows elements by their number */
+} Turn;
+
+static bool is_row(Turn *t, const Type *type)
+{
+	int a = type_only_axis(type);
+	if (a < 0 || (t->log2 >= 0 && type->log2[a] != t->log2)) return false;
+	t->log2 = type->log2[a];
+	return true;
+}
+
+/* Rows of a matrix begin at different phases; vectors mostly at none. */
+static bool better_anchor(const Op *now, const Op *op)
+{
+	return !now || (ir_in(now, 0)->type->rank == 1 && ir_in(op, 0)->type->rank > 1);
+}
+
+static bool visit_access(Turn *t, Op *op, const Type *data)
+{
+	if (type_log2_size(data) == 0) return true;
+	if (!is_row(t, data)) return false;
+	if (!t->first) t->first = op;
+	int a = type_only_axis(data);
+	if (data->rank == ir_in(op, 0)->type->rank && a == fast_axis(op->parent->fn, ir_in(op, 0)) && elem_bytes(data->elem) < 16
+		&& better_anchor(t->anchor, op)) t->anchor = op;
+	return true;
+}
+
+/* Is op what spreads partial results over their warps (rebase.c)? Each place gets what its own warp has, whatever element is there.
+ * No other tile of a few elements comes so far: tiles that are loaded or count elements are rows. */
+static bool spreads(const Turn *t, const Op *op)
+{
+	const Type *from = op->nin ? ir_in(op, 0)->type : NULL;
+	if (op->code != OP_BROADCAST && op->code != OP_RESHAPE) return false;
+	return t->log2 >= 0 && (!type_is_tile(from) || !type_is_row(from) || type_log2_size(from) < t->log2);
+}
+
+static bool visit(Turn *t, Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	for (int i = 0; i < op->nout; i++)
+		if (type_is_tile(op->out[i]->type) && !type_is_row(op->out[i]->type) && !spreads(t, op)) return false;
+	if (op->nregion) return false;
+	switch (op->code) {
+	case OP_LOAD: return visit_access(t, op, op->out[0]->type);
+	case OP_STORE: return visit_access(t, op, ir_in(op, op->nin - 1)->type);
+	case OP_IOTA:
+		if (!t->first) t->first = op;
+		return type_log2_size(op->out[0]->type) == 0 || is_row(t, op->out[0]->type);
+	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0;
+	case OP_LITERAL: return op->nin == 0 && type_log2_size(op->out[0]->type) == 0;
+	case OP_CONST: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW: case OP_RETURN:
+	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
+	case OP_STORE_SHARED: case OP_LOAD_SHARED: case OP_BARRIER: case OP_EXCHANGE: case OP_TO_SCALAR: return true;
+	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	}
+}
+
+/* Do the anchor's operands stand before op? */
+static bool known_before(const Op *anchor, const Op *op)
+{
+	for (int i = 0; i <= ir_in(anchor, 0)->type->rank; i++) {
+		const Op *d = ir_in(anchor, i)->def;
+		for (const Op *o = op; o && d; o = o->next)
+			if (o == d) return false;
+	}
+	return true;
+}
+
+static void turn_fn(Fn *fn)
+{
+	Turn t = { .log2 = -1 };
+	if (fn->by_element && !fn->row_log2) return;
+	if (fn->lanes) return;          /* so few pieces are not worth the search for those at the ends */
+	for (Op *op = fn->body->first; op; op = op->next)
+		if (!visit(&t, op)) return;
+	if (!t.anchor || t.log2 <= 0 || !known_before(t.anchor, t.first)) return;
+	const Op *a = t.anchor;
+	Builder b = { fn, fn->body, t.first, a->span };
+	Val *in[1 + TENSOR_RANK];
+	int n = 1 + ir_in(a, 0)->type->rank;
+	for (int i = 0; i < n; i++) in[i] = ir_in(a, i);
+	Val *p = ir_op1(&b, OP_PHASE, type_scalar(EL_I32), n, in);
+	static const AttrKey keys[] = { AT_STEPS, AT_OFFSETS };
+	for (int k = 0; k < 2; k++) {
+		const IrAttr *from = ir_attr(a, keys[k]);
+		if (from) ir_set_ints(p->def, keys[k], from->u.ints.n, from->u.ints.p);
+	}
+	ir_set_int(p->def, AT_NUMBER, (int64_t)1 << t.log2);
+}
+
+void pass_rotate(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->fns.n; i++) turn_fn(m->fns.p[i]);
+}

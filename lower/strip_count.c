@@ -1,0 +1,104 @@
+/* How many slices a loop of pass strip works on, where rows may be shorter than their tile.
+ *
+ * All accesses of the kernel begin at the beginning of one axis, which ends at the same extent. Slices behind that read nothing
+ * but pads and store nothing. One of them is as good as all where it changes a partial result in the same way as the next one
+ * does: a sum by zero, a maximum by one number. So a loop ends with the first slice that lies outside. */
+#include "base/diag.h"
+#include "ir/fold.h"
+#include "lower/strip.h"
+
+enum { DEPTH = 32, OPERANDS = 4 };
+
+/* The extent along the axis that is cut, which all accesses have in common; NULL: they have none. */
+static const Sym *common_extent(const StripPlan *p)
+{
+	const Sym *all = NULL;
+	for (int i = 0; i < p->n; i++) {
+		const Op *op = p->ops[i].op;
+		if (!p->ops[i].cut || (op->code != OP_LOAD && op->code != OP_STORE)) {
+			if (p->ops[i].cut && op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) return NULL;
+			continue;
+		}
+		const Val *v = ir_accessed(op), *view = ir_in(op, 0);
+		int a = p->axis[v->id];
+		const IrAttr *offsets = ir_attr(op, AT_OFFSETS);
+		Num n;
+		if (view->def || view->block != p->fn->body || !ir_const_value(ir_in(op, 1 + a), &n) || n.i) return NULL;
+		const Sym *e = p->fn->params.p[view->index].extent[a];
+		if ((offsets && offsets->u.ints.p[a]) || (all && e != all)) return NULL;
+		all = e;
+	}
+	return all;
+}
+
+static const Val *bare(const Val *v)            /* behind conversions and changes of shape */
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
+	return v;
+}
+
+/* Is it the question whether an element is inside? */
+static bool asks_inside(const StripPlan *p, const Op *op, const Sym *extent)
+{
+	if (!op || op->code != OP_LT) return false;
+	const Val *i = bare(ir_in(op, 0)), *n = bare(ir_in(op, 1));
+	const IrAttr *sym = n->def && n->def->code == OP_LAUNCH ? ir_attr(n->def, AT_SYM) : NULL;
+	return i->def && i->def->code == OP_IOTA && strip_is_cut(p, i) && sym && sym->u.sym == extent;
+}
+
+/* The number that all elements of v have in a slice that lies outside. */
+static bool outside(const StripPlan *p, const Val *v, const Sym *extent, int depth, Num *r)
+{
+	const Op *op = v->def;
+	Num in[OPERANDS];
+	if (ir_const_value(v, r)) return true;
+	if (!op || !depth) return false;
+	switch (op->code) {
+	case OP_LOAD: return strip_is_cut(p, v) && ir_const_value(ir_in(op, op->nin - 1), r);
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return outside(p, ir_in(op, 0), extent, depth - 1, r);
+	case OP_SELECT:
+		if (!asks_inside(p, ir_in(op, 0)->def, extent)) return false;
+		return outside(p, ir_in(op, 2), extent, depth - 1, r);
+	default: break;
+	}
+	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || op->nin > OPERANDS || !fold_is_exact(op->code)) return false;
+	for (int i = 0; i < op->nin; i++)
+		if (!outside(p, ir_in(op, i), extent, depth - 1, &in[i])) return false;
+	Elem e = ir_in(op, 0)->type->elem;
+	if (op->code == OP_CAST) *r = fold_cast(in[0], e, v->type->elem, fold_modes(op));
+	else return fold_op(op->code, fold_modes(op), e, v->type->elem, op->nin, in, r);
+	return true;
+}
+
+/* Does one slice outside change the result as all of them do? */
+static bool settles(const StripPlan *p, const StripOp *o, const Sym *extent)
+{
+	Num n;
+	Elem e = ir_in(o->op, 0)->type->elem;
+	if (!outside(p, o->online < 0 ? ir_in(o->op, 0) : strip_exponent(o), extent, DEPTH, &n)) return false;
+	if (o->online >= 0) return n.f == -1.0 / 0.0;
+	switch (o->op->code) {
+	case OP_SUM: case OP_REDUCE_XOR: return elem_is_any_float(e) ? n.f == 0 : n.i == 0;
+	case OP_PROD: return num_same(e, n, num_one(e));
+	default: return true;
+	}
+}
+
+Val *strip_count(Slicer *s, Builder *b, int level)
+{
+	const StripPlan *p = &s->p;
+	const Sym *extent = common_extent(p);
+	const Type *wide = type_scalar(EL_I64);
+	int64_t all = (int64_t)1 << s->log2, size = 0;
+	for (int i = 0; i < p->n && extent; i++) {
+		const StripOp *o = &p->ops[i];
+		if (o->cut && o->op->code == OP_LOAD) size = type_extent(o->op->out[0]->type, p->axis[o->op->out[0]->id]) >> s->log2;
+		if (o->part && o->runs >> level & 1 && !settles(p, o, extent)) extent = NULL;
+	}
+	if (!extent || !size || all < 2) return ir_const_int(b, type_scalar(EL_I32), all);
+	if (s->count) return s->count;
+	Val *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_I64, extent), ir_const_int(b, wide, 2 * size - 1));
+	n = ir_binary(b, OP_DIV, wide, n, ir_const_int(b, wide, size));
+	n = ir_binary(b, OP_MIN, wide, n, ir_const_int(b, wide, all));
+	return s->count = ir_unary(b, OP_CAST, type_scalar(EL_I32), n);
+}

@@ -1,0 +1,217 @@
+/* What pass strip writes for a reduction along the axis that is cut: partial results that a loop carries, and what becomes of
+ * them behind it. */
+#include "base/diag.h"
+#include "ir/fold.h"
+#include "lower/monoid.h"
+#include "lower/strip.h"
+
+/* What changes no element, its sign and its being a NaN included. */
+Num strip_identity(const Op *op) { return monoid_identity(op->code, ir_in(op, 0)->type->elem, ir_int(op, AT_NAN, 0) != 0); }
+
+static const Type *with_extent(const Type *t, int axis, int log2)
+{
+	uint8_t shape[TILE_RANK];
+	for (int a = 0; a < t->rank; a++) shape[a] = (uint8_t)(a == axis ? log2 : t->log2[a]);
+	return type_tile(t->elem, t->rank, shape);
+}
+
+/* A reduction along the axis of memory meets 2^far strip_times 2^near elements in each thread, another one 2^far: so many it combines
+ * before it adds them to its partial results. */
+typedef struct Fold { int far, near; } Fold;
+
+static Fold fold_of(const Slicer *s, const Type *slice, int axis)
+{
+	int n = slice->log2[axis], last = slice->rank - 1;
+	Fold f = { 0, 0 };
+	if (slice->rank > TILE_RANK - SLICE_AXES) return f;
+	while (last > axis && !slice->log2[last]) last--;
+	if (last == axis) f.near = s->near < n ? s->near : n;
+	f.far = s->far < n - f.near ? s->far : n - f.near;
+	return f;
+}
+
+bool strip_by_index(const Op *op) { return op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT; }
+
+const Type *strip_partial(const Slicer *s, const Op *op)
+{
+	const Type *slice = strip_type(s, ir_in(op, 0));
+	if (strip_by_index(op)) return slice;
+	int axis = ir_axis(op);
+	if (op_is_scan(op)) return with_extent(slice, axis, 0);
+	Fold f = fold_of(s, slice, axis);
+	return with_extent(slice, axis, slice->log2[axis] - f.far - f.near);
+}
+
+/* The axis becomes three: what a thread combines stands in the first and the last. */
+static Val *unfolded(const Slicer *s, Builder *b, Val *x, int axis)
+{
+	const Type *t = x->type;
+	Fold f = fold_of(s, t, axis);
+	uint8_t shape[TILE_RANK];
+	for (int a = 0; a < axis; a++) shape[a] = t->log2[a];
+	shape[axis] = (uint8_t)f.far;
+	shape[axis + 1] = (uint8_t)(t->log2[axis] - f.far - f.near);
+	shape[axis + 2] = (uint8_t)f.near;
+	for (int a = axis + 1; a < t->rank; a++) shape[a + SLICE_AXES] = t->log2[a];
+	return ir_unary(b, OP_RESHAPE, type_tile(t->elem, t->rank + SLICE_AXES, shape), x);
+}
+
+/* Combines along the first and the last of those three. */
+static Val *folded(Builder *b, OpCode code, const Op *like, Val *x, int axis)
+{
+	for (int a = axis; a <= axis + SLICE_AXES; a += SLICE_AXES) {
+		x = ir_unary(b, code, with_extent(x->type, a, 0), x);
+		if (like) copy_attrs(x->def, like);
+		ir_set_int(x->def, AT_AXIS, a);
+	}
+	return x;
+}
+
+static Val *combined(Builder *b, const Op *op, Val *x, Val *y)
+{
+	static const AttrKey modes[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN };
+	Val *r = ir_binary(b, monoid_combine(op->code), x->type, x, y);
+	for (int k = 0; k < 3; k++)
+		if (ir_int(op, modes[k], 0)) ir_set_int(r->def, modes[k], ir_int(op, modes[k], 0));
+	return r;
+}
+
+static void cut_reduce(Slicer *s, Builder *b, int i)
+{
+	const Op *op = s->p.ops[i].op;
+	Val *x = strip_val(s, ir_in(op, 0));
+	int axis = ir_axis(op);
+	if (x->type->rank <= TILE_RANK - SLICE_AXES)
+		x = ir_unary(b, OP_RESHAPE, s->sum[i]->type, folded(b, op->code, op, unfolded(s, b, x, axis), axis));
+	s->sum[i] = combined(b, op, s->sum[i], x);
+}
+
+/* r, or 0 where it is -inf, which no exponent can be compared with: nothing was summed there but exp(-inf). */
+static Val *reference(Builder *b, Val *r)
+{
+	const Type *bools = type_with_elem(r->type, EL_BOOL);
+	Val *none = ir_binary(b, OP_EQ, bools, r, ir_const_num(b, r->type, num_float(-1.0 / 0.0)));
+	return ir_op1(b, OP_SELECT, r->type, 3, (Val *[]){ none, ir_const_num(b, r->type, num_zero(EL_F32)), r });
+}
+
+static Val *exp_of_difference(Builder *b, const Op *like, Val *x, Val *y)
+{
+	Val *e = ir_unary(b, OP_EXP, x->type, ir_binary(b, OP_SUB, x->type, x, y));
+	copy_attrs(e->def, like);
+	return e;
+}
+
+/* The sum so far is one of exp(x - r), r the greatest x that this place of the slice has met; when r grows, so does what it is
+ * divided by. A NaN is no greatest x, and makes the sum a NaN. */
+static void cut_online(Slicer *s, Builder *b, int i)
+{
+	const StripOp *o = &s->p.ops[i];
+	const Op *sum = o->op, *e = ir_in(sum, 0)->def;
+	int axis = ir_axis(sum);
+	Val *x = unfolded(s, b, strip_val(s, strip_exponent(o)), axis), *old = s->top[i];
+	Val *most = folded(b, OP_REDUCE_MAX, NULL, x, axis);
+	Val *top = ir_binary(b, OP_MAX, old->type, old, ir_unary(b, OP_RESHAPE, old->type, most)), *r = reference(b, top);
+	Val *each = ir_unary(b, OP_BROADCAST, x->type, ir_unary(b, OP_RESHAPE, most->type, r));
+	Val *here = folded(b, OP_SUM, sum, exp_of_difference(b, e, x, each), axis);
+	Val *scaled = ir_binary(b, OP_MUL, old->type, s->sum[i], exp_of_difference(b, e, old, r));
+	s->sum[i] = combined(b, sum, scaled, ir_unary(b, OP_RESHAPE, old->type, here));
+	s->top[i] = top;
+}
+
+/* Behind the loop: each place's sum as one of exp(x - m). */
+static Val *online_result(Slicer *s, Builder *b, int i, Val *sum, Val *top)
+{
+	const StripOp *o = &s->p.ops[i];
+	const Op *e = ir_in(o->op, 0)->def;
+	const Op *broadcast = ir_in(ir_in(e, 0)->def, 1)->def;
+	Val *m = ir_unary(b, OP_BROADCAST, top->type, ir_in(broadcast, 0));
+	return ir_binary(b, OP_MUL, sum->type, sum, exp_of_difference(b, e, top, m));
+}
+
+/* ---- the index of the greatest or smallest element ---- */
+static Val *both(Builder *b, OpCode how, Val *x, Val *y) { return ir_binary(b, how, x->type, x, y); }
+
+static Val *is_nan(Builder *b, Val *x) { return ir_unary(b, OP_ISNAN, type_with_elem(x->type, EL_BOOL), x); }
+
+/* Each place of a slice has the element that wins so far, and the number of its slice: of equal ones the first. */
+static void cut_index(Slicer *s, Builder *b, int i)
+{
+	const Op *op = s->p.ops[i].op;
+	Val *x = strip_val(s, ir_in(op, 0)), *old = s->sum[i], *slice = s->top[i];
+	const Type *bools = type_with_elem(x->type, EL_BOOL);
+	Val *wins = ir_binary(b, op->code == OP_MAX_ELEMENT ? OP_GT : OP_LT, bools, x, old);
+	if (elem_is_any_float(x->type->elem)) {
+		bool first = ir_int(op, AT_NAN, 0) != 0;        /* a NaN wins, or whatever else does */
+		Val *nan = is_nan(b, first ? x : old), *other = is_nan(b, first ? old : x);
+		wins = both(b, OP_OR, wins, both(b, OP_AND, nan, both(b, OP_XOR, other, ir_const_num(b, bools, num_one(EL_BOOL)))));
+	}
+	Val *k = ir_unary(b, OP_BROADCAST, slice->type, ir_unary(b, OP_CAST, type_scalar(EL_U32), s->counter));
+	s->sum[i] = ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ wins, x, old });
+	s->top[i] = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ wins, k, slice });
+}
+
+/* The least index of those that are equal to the one that wins. */
+static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
+{
+	int axis = ir_axis(op);
+	uint8_t shape[TILE_RANK] = { 0 };
+	shape[axis] = x->type->log2[axis];
+	Val *most = ir_unary(b, op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN, with_extent(x->type, axis, 0), x);
+	copy_attrs(most->def, op);
+	most = ir_unary(b, OP_BROADCAST, x->type, most);
+	Val *equal = ir_binary(b, OP_EQ, type_with_elem(x->type, EL_BOOL), x, most);
+	if (elem_is_any_float(x->type->elem)) equal = both(b, OP_OR, equal, both(b, OP_AND, is_nan(b, x), is_nan(b, most)));
+	Val *place = ir_op1(b, OP_IOTA, type_tile(EL_U32, x->type->rank, shape), 0, NULL);
+	Val *index = both(b, OP_ADD, strip_times(b, slice, type_extent(x->type, axis)), ir_unary(b, OP_BROADCAST, slice->type, place));
+	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index, ir_const_num(b, slice->type, num_greatest(EL_U32)) });
+	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, index);
+	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
+/* ---- scans ---- */
+/* The last element along the axis: the sum of what is zero elsewhere. */
+static Val *last_of(Builder *b, Val *x, int axis)
+{
+	uint8_t shape[TILE_RANK] = { 0 };
+	shape[axis] = x->type->log2[axis];
+	bool is_float = elem_is_any_float(x->type->elem);
+	const Type *numbers = type_tile(EL_I32, x->type->rank, shape);
+	Val *i = ir_op1(b, OP_IOTA, numbers, 0, NULL), *end = ir_const_int(b, numbers, type_extent(x->type, axis) - 1);
+	Val *is_last = ir_binary(b, OP_EQ, type_with_elem(numbers, EL_BOOL), i, end);
+	Val *rest = ir_const_num(b, x->type, is_float ? num_float(-0.0) : num_zero(x->type->elem));
+	is_last = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_BOOL), is_last);
+	Val *r = ir_unary(b, OP_SUM, with_extent(x->type, axis, 0), ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ is_last, x, rest }));
+	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
+Val *strip_scan(Slicer *s, Builder *b, int i)
+{
+	const Op *op = s->p.ops[i].op;
+	Val *x = strip_val(s, ir_in(op, 0));
+	Val *here = ir_unary(b, op->code, x->type, x);
+	copy_attrs(here->def, op);
+	Val *r = combined(b, op, ir_unary(b, OP_BROADCAST, x->type, s->sum[i]), here);
+	r->name = op->out[0]->name;
+	s->sum[i] = last_of(b, ir_int(op, AT_EXCLUSIVE, 0) ? combined(b, op, r, x) : r, ir_axis(op));
+	return r;
+}
+
+/* ---- each of them ---- */
+void strip_reduce(Slicer *s, Builder *b, int i)
+{
+	if (strip_by_index(s->p.ops[i].op)) cut_index(s, b, i);
+	else if (s->p.ops[i].online < 0) cut_reduce(s, b, i);
+	else cut_online(s, b, i);
+}
+
+Val *strip_result(Slicer *s, Builder *b, int i, Val *x, Val *more)
+{
+	const Op *op = s->p.ops[i].op;
+	if (strip_by_index(op)) return index_result(b, op, x, more);
+	if (s->p.ops[i].online >= 0) x = online_result(s, b, i, x, more);
+	Val *r = ir_unary(b, op->code, op->out[0]->type, x);
+	copy_attrs(r->def, op);
+	return r;
+}

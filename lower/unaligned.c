@@ -1,0 +1,75 @@
+/* Rows of odd length: a second placement for tensors that are not aligned.
+ *
+ * Threads access tiles in pieces of 16 bytes where these lie at multiples of 16 bytes. Where rows have another length, each row
+ * begins at a phase of its own, and so do the weights that it meets: then the layouts that suit pieces make a warp's access of
+ * single elements touch eight times the lines it needs. So kernels of rows are placed twice. In the second placement
+ * (Fn.odd) neighbouring lanes hold neighbouring elements and each access is of single elements, at whatever phase; the launcher
+ * asks which of the two texts fits a call (emit_cuda/launch.c). Sums have the order of their layout: of rows of one length two orders,
+ * neither of which depends on addresses beyond the question whether everything is aligned.
+ *
+ * Vectors that are combined element by element mostly begin at one phase, so that turn serves them better (adding f32 one element
+ * off: 101 % of the copy rate, and 90 in this placement).
+ *
+ * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move, map and reduce them: and in
+ * which the second placement moves no data between threads that stays where it is in the first. Where the first one has no pieces,
+ * it serves all calls. */
+#include "base/diag.h"
+#include "lower/access.h"
+
+/* tiles: of several axes. works: more than moving and reducing. vectors: all tensors are. */
+typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
+
+static bool moves(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	switch (op->code) {
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_LOAD: case OP_STORE: case OP_RETURN: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
+	case OP_LITERAL: return op->nin == 0;
+	default: return op_is_reduce(op) || ((f & OPF_ELEMWISE) && (f & OPF_PURE));
+	}
+}
+
+static void look_at(void *ctx, Op *op)
+{
+	Rows *r = ctx;
+	for (int i = 0; i < op->nout; i++) r->tiles |= type_is_tile(op->out[i]->type) && !type_is_row(op->out[i]->type);
+	r->works |= !moves(op);
+	r->other |= op->code == OP_MMA || op->code == OP_REDUCE || op->code == OP_SORT || op->code == OP_TOPK
+		|| op->code == OP_HISTOGRAM;
+	const Val *v = ir_accessed(op);
+	r->vectors &= !op_is_reduce(op) && (!v || ir_in(op, 0)->type->rank == 1);
+	r->accessed |= v && type_is_tile(v->type) && type_log2_size(v->type) > 0 && elem_log2(v->type->elem) < PIECE_LOG2;
+}
+
+static void find_pieces(void *ctx, Op *op)
+{
+	const Val *v = ir_accessed(op);
+	bool single = op->code == OP_GATHER || op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW;
+	if (single) *(bool *)ctx |= elements_plan(op, op->nout ? op->out[0] : ir_in(op, op->nin - 1)).vec > 0;
+	*(bool *)ctx |= op->code == OP_LOADS || (v && access_plan(op, v, false).vec > 0);
+}
+
+bool unaligned_wanted(const Fn *fn, const Fn *first)
+{
+	Rows r = { false, false, false, false, true };
+	bool pieces = false;
+	ir_walk(fn->body, look_at, &r);
+	if (!r.accessed || r.other || r.vectors || (r.tiles && r.works)) return false;
+	ir_walk(first->body, find_pieces, &pieces);
+	return pieces;
+}
+
+static void count_moves(void *ctx, Op *op)
+{
+	*(int *)ctx += op->code == OP_STORE_SHARED || op->code == OP_CONVERT || op->code == OP_CONVERT_LANES
+		|| op->code == OP_CONVERT_REGS;
+}
+
+bool unaligned_serves(const Fn *odd, const Fn *fn)
+{
+	int ours = 0, theirs = 0;
+	ir_walk(odd->body, count_moves, &ours);
+	ir_walk(fn->body, count_moves, &theirs);
+	return ours <= theirs;
+}
