@@ -88,12 +88,23 @@ enum {
 #include "emit/status.def"
 #undef STATUS
 
+/* As many in a line as 120 columns hold; at: where the last one ends. */
+static int print_string(Out *o, const char *text, int at)
+{
+	int n = (int)strlen(text) + 4;
+	bool next = at == 0 || at + n > 120;
+	out_printf(o, "%s\"%s\",", at == 0 ? "\t\t" : next ? "\n\t\t" : " ", text);
+	return next ? 16 + n : at + n;
+}
+
 static void print_status(Out *o)
 {
 	out_puts(o, status_head);
-#define STATUS(id, number, text) out_puts(o, "\t\t\"" text "\",\n");
+	int at = 0;
+#define STATUS(id, number, text) at = print_string(o, text, at);
 #include "emit/status.def"
 #undef STATUS
+	out_puts(o, "\n");
 	out_puts(o, status_end);
 	out_puts(o, status_fail);
 }
@@ -960,9 +971,7 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 		if (fn->steps) print_steps_size(o, fn);
 		host_run(o, m, fn, opt, t);
 	}
-	if (t->cpp) out_puts(o, "extern \"C\" {\n\n");
-	for (int i = 0; i < m->entries.n; i++) print_entry(o, &l, m->entries.p[i]);
-	if (t->cpp) out_puts(o, "}\n");
+	for (int i = 0; i < m->entries.n; i++) print_entry(o, &l, m->entries.p[i]);     /* the header says that they are C's */
 }
 
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }

@@ -8,7 +8,6 @@
 #include "emit/emit.h"
 
 typedef struct HostTarget {
-	bool cpp;                       /* the output is compiled as C++ (extern "C" needed) */
 	/* Prints statements that start fn. In scope: the parameters and dimensions under name_c of their names (dimensions as int64_t),
 	 * int64_t ct_grid[4] (extents of the grid, 1 where unused), int64_t ct_blocks (their product, 1 .. 2^31-1), and
 	 * struct CUstream_st *stream. Ends in `return CTILE_OK;` or another status through ct_fail. */

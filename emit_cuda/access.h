@@ -27,6 +27,7 @@ typedef struct Access {         /* see lower/access.h for what is planned */
 	bool store;
 	Str stage;                      /* where in shared memory thread and piece ct_i have their place (lower/stage.c) */
 	Str held;                       /* next.c: the array that pieces are loaded to, instead of registers */
+	bool begins;                    /* ct_b is the register with which a piece begins */
 	bool words;                     /* pieces are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
 
@@ -36,6 +37,7 @@ Str access_wide(Cu *g, const Val *v);           /* an integer scalar as long lon
 
 /* ---- address.c ---- */
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as lower/access.h plans it */
+Str access_origin_text(const Access *x, int a);
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
 void access_thread(Access *x);
@@ -65,6 +67,11 @@ void access_take_held(Cu *g, const Op *op, Str held);
 /* next.c: tiles that a loop loads a round ahead. */
 void next_begin(Cu *g, const Op *loop);         /* in front of it: those of the first round */
 bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
+
+void access_ways(Access *x);                    /* of the tile, where access_origin and access_thread are printed */
+
+/* tilefn.c: the access as a call of a function; false: it is printed where it stands. */
+bool tilefn_print(Access *x);
 
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 #endif

@@ -17,25 +17,23 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 	memcpy(x->offset, p.offset, sizeof x->offset);
 }
 
+Str access_origin_text(const Access *x, int a)
+{
+	const Val *i = ir_in(x->op, 1 + a);
+	int64_t step = x->step[a], off = x->offset[a], at;
+	Num n;
+	bool known = ir_const_value(i, &n);
+	if (elem_bytes(i->type->elem) == 8 && !known)
+		return str_fmt("ct_tile_at(%s, %lld, %lld)", access_wide(x->g, i), (long long)step, (long long)off);
+	if (known && !__builtin_mul_overflow(n.i, step, &at) && !__builtin_add_overflow(at, off, &at)) return cu_num(EL_I64, num_int(at));
+	Str s = access_wide(x->g, i);
+	if (step != 1) s = str_fmt("%s * %lld", s, (long long)step);
+	return off ? str_fmt("%s + (%lld)", s, (long long)off) : s;
+}
+
 void access_origin(Access *x)
 {
-	for (int a = 0; a < x->rank; a++) {
-		const Val *i = ir_in(x->op, 1 + a);
-		int64_t step = x->step[a], off = x->offset[a], at;
-		Num n;
-		if (elem_bytes(i->type->elem) == 8 && !ir_const_value(i, &n)) {
-			out_printf(x->g->o, "const long long ct_o%d = ct_tile_at(%s, %lld, %lld);\n", a, access_wide(x->g, i), (long long)step, (long long)off);
-			continue;
-		}
-		if (ir_const_value(i, &n) && !__builtin_mul_overflow(n.i, step, &at) && !__builtin_add_overflow(at, off, &at)) {
-			out_printf(x->g->o, "const long long ct_o%d = %s;\n", a, cu_num(EL_I64, num_int(at)));
-			continue;
-		}
-		out_printf(x->g->o, "const long long ct_o%d = %s", a, access_wide(x->g, i));
-		if (step != 1) out_printf(x->g->o, " * %lld", (long long)step);
-		if (off) out_printf(x->g->o, " + (%lld)", (long long)off);
-		out_puts(x->g->o, ";\n");
-	}
+	for (int a = 0; a < x->rank; a++) out_printf(x->g->o, "const long long ct_o%d = %s;\n", a, access_origin_text(x, a));
 }
 
 Str access_scaled(Str i, const CuView *v, int a)
@@ -77,19 +75,29 @@ void access_thread(Access *x)
 	out_free(sum);
 }
 
+/* What a register adds to the coordinate: one that begins a piece has none of the bits that count the piece's elements. */
+static Str part_of_register(const Access *x, int a, const char *reg)
+{
+	CuMap m = x->map[a];
+	uint32_t none = x->begins && !strcmp(reg, "ct_b") ? piece_bits(x->bit, x->vec) : 0;
+	for (int i = 0; i < m.nreg; i++)
+		if (none >> i & 1) m.col[i] = 0;
+	return cu_map_reg(&m, reg);
+}
+
 /* ct_q: the coordinate of register ct_b of a turned row. */
 void access_print_turned(const Access *x, const char *reg)
 {
 	if (!x->turning) return;
 	out_printf(x->g->o, "const int ct_q = (int)((((unsigned int)ct_c%d ^ %s) - (unsigned int)ct_phase) & %lldu);\n", x->turn,
-		cu_map_reg(&x->map[x->turn], reg), (long long)x->g->turned - 1);
+		part_of_register(x, x->turn, reg), (long long)x->g->turned - 1);
 }
 
 /* Coordinate of register reg relative to what ct_p counts. */
 Str access_coord(const Access *x, int a, const char *reg)
 {
 	if (x->turning && a == x->turn) return x->apart[a] ? str_fmt("(ct_q - ct_c%d)", a) : str_intern("ct_q");
-	Str r = cu_map_reg(&x->map[a], reg);
+	Str r = part_of_register(x, a, reg);
 	return x->apart[a] ? r : str_fmt("(int)%s", cu_xor(str_fmt("(unsigned int)ct_c%d", a), r));
 }
 

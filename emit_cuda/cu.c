@@ -109,7 +109,7 @@ static bool in_words(const Type *t) { return t->kind == TY_FRAG || (t->kind == T
 
 /* Registers of values in this layout, the same for all: of a row that is cut not all that the layout has, of one that is peeled one
  * more. */
-static int cu_regs_of(const Fn *fn, Lay l)
+int cu_regs_of(const Fn *fn, Lay l)
 {
 	return fn->row_regs && holds_row(fn, l) ? fn->row_regs + (fn->peel_line > 0) : 1 << l.in[HW_REG];
 }

@@ -99,6 +99,7 @@ void cu_line(Cu *g, const Op *op);                      /* what is printed from 
 Str cu_where(Span s);                                   /* "k.tile:12" */
 CuVal *cu_val(Cu *g, const Val *v);
 Str cu_scalar(Cu *g, const Val *v);
+int cu_regs_of(const Fn *fn, Lay l);                    /* of values in this layout */
 int cu_regs(const Val *v);                              /* registers of a tile or fragment */
 const char *cu_held(const Val *v);                      /* the type of each */
 Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */
@@ -161,6 +162,7 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may pr
 /* The same of the piece that begins at register ct_b; bit: those that count its 2^vec elements. */
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg);
 Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg);
+bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);      /* one call does it: `word` may be any expression */
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
 Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
 /* The same where the element is read only in one round of a loop over pieces: volatile, because ptxas 13.0 merges the loads of
@@ -181,6 +183,10 @@ void memory_staged(Cu *g, const Op *op);       /* lower/stage.c */
 void memory_store(Cu *g, const Op *op);
 void patch_loads(Cu *g, const Op *op);                  /* patch.c: loads that overlap */
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */
+
+/* tilefn.c: functions for accesses to tiles, and what of the prelude they use */
+void tilefn_use(SnipSet *used);
+void tilefn_functions(Out *o);
 
 /* dense.c: accesses of rows side by side */
 void dense_begin(Cu *g);                                /* names of a warp's part of shared memory and of its rows */

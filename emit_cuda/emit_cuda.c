@@ -76,6 +76,7 @@ void emit_cuda(Out *o, const Module *m, const EmitOptions *opt, const Beside *be
 		versions_make(&k, m, of, opt, used);
 		vec_push(A_UNIT, &kernels, k);
 	}
+	tilefn_use(used);
 	if (diag_errors()) return;
 	launch_host(host, m, &kernels, opt, beside);
 	Survey all = survey(&kernels);
@@ -83,6 +84,7 @@ void emit_cuda(Out *o, const Module *m, const EmitOptions *opt, const Beside *be
 	if (all.prints || used->used[snip_find(used, "ct_trap")])
 		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
 	snip_print(used, put_text, o);
+	tilefn_functions(o);
 	out_puts(o, "\n/* ---- kernels ---- */\n");
 	wgmma_functions(o);
 	if (all.lines) lines_begin(o);

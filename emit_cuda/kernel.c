@@ -91,7 +91,6 @@ static void block_index(Cu *g)
 			out_printf(o, "const unsigned int ct_rest%d = ct_div(%s, ct_d%d);\n", i, rest, a);
 			out_printf(o, "const unsigned int ct_bid%d = %s - ct_rest%d * ct_g%d;\n", a, rest, i, a);
 		}
-		out_printf(o, "(void)ct_bid%d;\n", a);
 		rest = str_fmt("ct_rest%d", i);
 	}
 }
@@ -148,7 +147,6 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
 	else thread_index(&g);
-	out_puts(g.o, "(void)ct_lane, (void)ct_warp;\n");
 	block_index(&g);
 	bind_params(&g);
 	elem_plan(&g);

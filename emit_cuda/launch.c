@@ -191,7 +191,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	print_launch(o, k, opt);
 }
 
-static const HostTarget host_cuda = { .cpp = true, .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
+static const HostTarget host_cuda = { .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
 	.start = start_kernel, .instead = beside_instead, .clear = device_clear };
 
 static void find_blocks(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->atom == ATOM_BLOCKS; }

@@ -76,33 +76,116 @@ static Str stage_share(const Cu *g)
 	return n > 1 ? str_fmt("if (ct_i %% %d == ct_group) ", n) : str_intern("");
 }
 
-static void print_pieces(Access *x)
+/* ---- loops over registers ---- */
+/* Which round it is, ct_i, is asked for by words and what is staged. Else loops go from piece to piece by ct_b alone. */
+static bool is_stepped(const Access *x, uint32_t skip)
+{
+	const Cu *g = x->g;
+	int regs = cu_regs_of(g->fn, x->l);
+	return !x->words && !x->stage && !x->held && !g->stream.open && !g->part && !(skip & (skip + 1)) && regs == 1 << x->l.in[HW_REG];
+}
+
+/* Opens a loop over all registers but those of `skip`: ct_b. bare: its body is one statement. */
+static void open_loop(const Access *x, uint32_t skip, bool bare)
+{
+	Cu *g = x->g;
+	int regs = cu_regs_of(g->fn, x->l), each = (int)skip + 1;
+	if (!is_stepped(x, skip)) {
+		cu_registers(g, x->l, skip);
+		return;
+	}
+	if (each == regs) {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+		out_puts(g->o, "const int ct_b = 0;\n");
+		return;
+	}
+	out_puts(g->o, g->roles || cu_unrolled(regs / each) ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	out_printf(g->o, "for (int ct_b = 0; ct_b < %d; %s)%s", regs, each == 1 ? "ct_b++" : str_fmt("ct_b += %d", each), bare ? "\n" : " {\n");
+	out_in(g->o);
+}
+
+static void close_loop(const Access *x, uint32_t skip, bool bare)
+{
+	if (bare && is_stepped(x, skip) && (int)skip + 1 < cu_regs_of(x->g->fn, x->l)) out_off(x->g->o);
+	else cu_end(x->g);
+}
+
+/* Is one statement all that a round of print_pieces or print_elements prints? A mark of a line in front of it would be another. */
+static bool is_one_statement(const Access *x, int vec)
+{
+	Elem e = x->v->elem;
+	if (x->turning || x->g->late || x->g->opt->line != LINE_OFF) return false;
+	return x->words || x->stage || (vec ? words_piece_is_run(x->g, x->data, x->bit, vec) : elem_bytes(e) < 8);
+}
+
+/* What is loaded goes to its registers. */
+static void print_loaded(Access *x, int vec, Str loaded, const Str *reg)
+{
+	Cu *g = x->g;
+	Elem e = x->v->elem;
+	if (x->words) {
+		out_printf(g->o, "%s = %s;\n", word_of_piece(x), loaded);
+		return;
+	}
+	if (vec ? !words_piece_is_run(g, x->data, x->bit, vec) : elem_bytes(e) == 8) {
+		out_printf(g->o, "const %s ct_w = %s;\n", words_type(elem_bytes(e) << vec), loaded);
+		loaded = str_intern("ct_w");
+	}
+	if (vec) words_unpack_piece(g, x->data, x->bit, vec, loaded, reg);
+	else words_unpack(g, e, 1, loaded, reg);
+}
+
+/* Whether the piece that begins at register ct_b is aligned and inside; NULL: it is. */
+static Str piece_inside(const Access *x)
+{
+	Out *o = out_new();
+	if (!x->g->aligned) out_puts(o, " && ct_aligned");
+	for (int a = 0; a < x->rank; a++) {
+		if (x->proved[a]) continue;
+		Str c = access_coord(x, a, "ct_b");
+		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
+		else out_printf(o, " && %s < ct_hi%d", c, a);
+		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
+	}
+	Str s = o->n ? str_intern(o->p + 4) : NULL;
+	out_free(o);
+	return s;
+}
+
+/* partial: those that are inside. */
+static void print_pieces(Access *x, bool partial)
 {
 	Cu *g = x->g;
 	Str reg[16];
 	int bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
-	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
-	cu_registers(g, x->l, piece_mask(x) | spare);
+	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
+	if (partial && !x->store && !x->stage) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
+	bool bare = is_one_statement(x, x->vec);
+	open_loop(x, skip, bare);
+	x->begins = true;
 	if (x->store) elem_print_late(g);
 	piece_registers(x, reg);
-	Str at = access_address(x, "ct_b");
+	if (partial) access_print_turned(x, "ct_b");
+	Str at = access_address(x, "ct_b"), in = partial ? piece_inside(x) : NULL;
+	if (partial && !in) in = str_intern("1");
 	if (x->store) {
 		Str w = words_pack_piece(g, x->data, x->bit, x->vec, reg);
 		cu_line(g, x->op);
-		if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
-		out_printf(g->o, "ct_st%s_b%d(%s, %s%s);\n", hint, bits, at, w, policy);
+		if (partial && x->copies) in = str_fmt("%s && %s", in, x->copies);
+		else if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
+		out_printf(g->o, "ct_st%s_b%d%s(%s, %s%s%s%s);\n", hint, bits, in ? "_if" : "", at, in ? in : "", in ? ", " : "", w, policy);
 	} else if (x->stage) {
 		cu_line(g, x->op);
-		out_printf(g->o, "%sct_copy_piece(%s, %s);\n", stage_share(g), x->stage, at);
+		out_printf(g->o, "%sct_copy_piece%s(%s, %s%s%s);\n", stage_share(g), in ? "_if" : "", x->stage, at, in ? ", " : "", in ? in : "");
 	} else {
 		cu_line(g, x->op);
-		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
-		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
-		out_printf(g->o, "ct_ld%s%s_b%d(%s%s);\n", x->v->constant ? "nc" : "", load_hint(x), bits, at, policy);
-		if (!x->words) words_unpack_piece(g, x->data, x->bit, x->vec, "ct_w", reg);
+		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "", load_hint(x), bits, in ? "_if" : "", at,
+			in ? ", " : "", in ? in : "", in ? ", ct_pad" : "", policy), reg);
 	}
-	cu_end(g);
+	x->begins = false;
+	close_loop(x, skip, bare);
 }
 
 static void print_elements(Access *x)
@@ -111,7 +194,10 @@ static void print_elements(Access *x)
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
-	cu_registers(g, x->l, spare);
+	bool words = x->words, bare;
+	x->words = false;
+	bare = is_one_statement(x, 0);
+	open_loop(x, spare, bare);
 	access_print_turned(x, "ct_b");
 	Str at = access_address(x, "ct_b"), ok = access_inside(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
 	if (x->store) {
@@ -125,27 +211,14 @@ static void print_elements(Access *x)
 		out_printf(g->o, "%sct_copy_b%d_if(%s, %s, %s);\n", stage_share(g), bits, x->stage, at, ok ? ok : "1");
 	} else {
 		const char *nc = x->v->constant ? "nc" : "", *stays = linger(x, bits / 8);
-		Str to = x->held ? str_fmt("%s[0]", x->held) : str_fmt("const %s ct_w", words_type(bits / 8));
+		Str loaded = ok ? str_fmt("ct_ld%s%s_b%d_if(%s, %s, %s)", nc, stays, bits, at, ok, x->pad)
+			: str_fmt("ct_ld%s%s_b%d(%s)", nc, stays, bits, at);
 		cu_line(g, x->op);
-		if (ok) out_printf(g->o, "%s = ct_ld%s%s_b%d_if(%s, %s, %s);\n", to, nc, stays, bits, at, ok, x->pad);
-		else out_printf(g->o, "%s = ct_ld%s%s_b%d(%s);\n", to, nc, stays, bits, at);
-		if (!x->held) words_unpack(g, e, 1, "ct_w", &reg);
+		if (x->held) out_printf(g->o, "%s[0] = %s;\n", x->held, loaded);
+		else print_loaded(x, 0, loaded, &reg);
 	}
-	cu_end(g);
-}
-
-/* ct_in: whether the piece that begins at register ct_b is aligned and inside. */
-static void print_piece_inside(const Access *x)
-{
-	Out *o = out_new();
-	for (int a = 0; a < x->rank; a++) {
-		if (x->proved[a]) continue;
-		Str c = access_coord(x, a, "ct_b");
-		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
-		else out_printf(o, " && %s < ct_hi%d", c, a);
-		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
-	}
-	out_printf(x->g->o, "const int ct_in = %s%s;\n", x->g->aligned ? "1" : "ct_aligned", o->p ? o->p : "");
+	close_loop(x, spare, bare);
+	x->words = words;
 }
 
 Str access_pad(const Access *x)
@@ -158,36 +231,6 @@ Str access_pad(const Access *x)
 	if (size == 2) w = str_fmt("%s * 0x00010001u", p);
 	if (bytes == 2) return str_fmt("(unsigned short)(%s)", w);
 	return bytes == 4 ? w : bytes == 8 ? str_fmt("{ { %s, %s } }", w, w) : str_fmt("{ { %s, %s, %s, %s } }", w, w, w, w);
-}
-
-static void print_inside_pieces(Access *x, uint32_t skip)
-{
-	Cu *g = x->g;
-	Str reg[16];
-	int bits = 8 * piece_bytes(x);
-	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
-	if (!x->store && !x->stage) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
-	cu_registers(g, x->l, skip);
-	if (x->store) elem_print_late(g);
-	piece_registers(x, reg);
-	access_print_turned(x, "ct_b");
-	print_piece_inside(x);
-	Str at = access_address(x, "ct_b");
-	if (x->store) {
-		Str w = words_pack_piece(g, x->data, x->bit, x->vec, reg);
-		cu_line(g, x->op);
-		out_printf(g->o, "ct_st%s_b%d_if(%s, ct_in%s%s, %s%s);\n", hint, bits, at, x->copies ? " && " : "", x->copies ? x->copies : "", w, policy);
-	} else if (x->stage) {
-		cu_line(g, x->op);
-		out_printf(g->o, "%sct_copy_piece_if(%s, %s, ct_in);\n", stage_share(g), x->stage, at);
-	} else {
-		cu_line(g, x->op);
-		if (x->words) out_printf(g->o, "%s = ", word_of_piece(x));
-		else out_printf(g->o, "const %s ct_w = ", words_type(bits / 8));
-		out_printf(g->o, "ct_ld%s%s_b%d_if(%s, ct_in, ct_pad%s);\n", x->v->constant ? "nc" : "", load_hint(x), bits, at, policy);
-		if (!x->words) words_unpack_piece(g, x->data, x->bit, x->vec, "ct_w", reg);
-	}
-	cu_end(g);
 }
 
 /* What else holds for a piece of which some elements may be inside. */
@@ -206,11 +249,13 @@ static void print_other_elements(Access *x, uint32_t skip)
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
 	Str whole[16];
-	cu_registers(g, x->l, skip);
+	open_loop(x, skip, false);
 	piece_registers(x, whole);
+	x->begins = true;
 	access_print_turned(x, "ct_b");
-	print_piece_inside(x);
-	out_printf(g->o, "if (!ct_in%s) {\n", touched_text(x));
+	Str in = piece_inside(x);
+	out_printf(g->o, "if (!(%s)%s) {\n", in ? in : "1", touched_text(x));
+	x->begins = false;
 	out_in(g->o);
 	bool rolled = cu_regs(x->data) > UNROLL_REGS && !g->roles;
 	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
@@ -224,14 +269,15 @@ static void print_other_elements(Access *x, uint32_t skip)
 		if (x->copies) ok = ok ? str_fmt("%s && %s", x->copies, ok) : x->copies;
 		out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok ? ok : "1", words_pack(g, e, 1, &reg));
 	} else {
-		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, %s);\n", words_type(bits / 8), x->v->constant ? "nc" : "", bits, at,
-			ok ? ok : "1", x->pad);
-		words_unpack(g, e, 1, "ct_w", &reg);
+		bool words = x->words;
+		x->words = false;       /* they are put together below */
+		print_loaded(x, 0, str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", x->v->constant ? "nc" : "", bits, at, ok ? ok : "1", x->pad), &reg);
+		x->words = words;
 	}
 	cu_end(g);
 	if (x->words) put_words(x, whole);
 	cu_end(g);
-	cu_end(g);
+	close_loop(x, skip, false);
 }
 
 /* Whether the border of the tensor may cut a piece; NULL: it cannot. */
@@ -250,7 +296,7 @@ static void print_partial(Access *x)
 	x->turning = x->turn >= 0;
 	access_bounds(x);
 	if (g->aligned) {
-		print_inside_pieces(x, skip);
+		print_pieces(x, true);
 		return;
 	}
 	Str ragged = ragged_text(x);
@@ -268,11 +314,11 @@ static void print_partial(Access *x)
 		out_off(g->o);
 		out_puts(g->o, "} else {\n");
 		out_in(g->o);
-		print_inside_pieces(x, skip);
+		print_pieces(x, true);
 		cu_end(g);
 		return;
 	}
-	print_inside_pieces(x, skip);
+	print_pieces(x, true);
 	if (x->turning) out_puts(g->o, "asm volatile(\"\" : \"+r\"(ct_phase));        /* compute coordinates again, do not keep them */\n");
 	out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
 	out_in(g->o);
@@ -284,10 +330,6 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 {
 	access_open(x, g, op, data, store);
 	if (store) x->copies = cu_writers(g, x->l);
-	out_puts(g->o, "{\n");
-	out_in(g->o);
-	access_origin(x);
-	access_thread(x);
 }
 
 /* Lines of the same tile in the loop's next round come into the L2 cache: those of the pieces that begin inside. */
@@ -323,7 +365,7 @@ static void print_aligned(Access *x, Str whole)
 	if (both) out_printf(g->o, "if (%s) {\n", whole);
 	else out_puts(g->o, "{\n");
 	out_in(g->o);
-	if (both || !whole) print_pieces(x);
+	if (both || !whole) print_pieces(x, false);
 	if (both) {
 		out_off(g->o);
 		out_puts(g->o, "} else {\n");
@@ -332,10 +374,9 @@ static void print_aligned(Access *x, Str whole)
 	if (whole) print_partial(x);
 	cu_end(g);
 	if (x->words && !x->held) get_words(x);
-	cu_end(g);
 }
 
-static void print_access(Access *x)
+void access_ways(Access *x)
 {
 	Cu *g = x->g;
 	x->turning = x->turn >= 0;
@@ -345,7 +386,6 @@ static void print_access(Access *x)
 		x->forgotten = g->fn->by_element && cu_regs(x->data) > 1;
 		if (x->forgotten) access_forget_bounds(x);
 		print_elements(x);
-		cu_end(g);
 		return;
 	}
 	Str whole = access_whole(x);
@@ -360,14 +400,24 @@ static void print_access(Access *x)
 	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->turn >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "", whole ? whole : "");
 	x->turning = false;
 	out_in(g->o);
-	print_pieces(x);
+	print_pieces(x, false);
 	out_off(g->o);
 	out_puts(g->o, "} else {\n");
 	out_in(g->o);
 	print_partial(x);
 	cu_end(g);
 	if (x->words && !x->held) get_words(x);
-	cu_end(g);
+}
+
+static void print_access(Access *x)
+{
+	if (tilefn_print(x)) return;
+	out_puts(x->g->o, "{\n");
+	out_in(x->g->o);
+	access_origin(x);
+	access_thread(x);
+	access_ways(x);
+	cu_end(x->g);
 }
 
 void access_load_held(Cu *g, const Op *op, Str held)

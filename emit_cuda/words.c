@@ -93,6 +93,8 @@ static Str run_of(Cu *g, const Val *v, const uint8_t *bit, int vec)
 	return str_fmt("&%s", cu_at(g, v, "ct_b"));
 }
 
+bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec) { return run_of(g, v, bit, vec) != NULL; }
+
 static const char *run_type(Elem e) { return e == EL_F32 ? "f32" : "b16"; }
 
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg)

@@ -84,7 +84,7 @@ static const char host_launch[] =
 	"}\n"
 	"\n";
 
-static const HostTarget host_tile = { .cpp = true, .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
+static const HostTarget host_tile = { .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
 	.start = start_kernel, .clear = device_clear };
 
 void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)

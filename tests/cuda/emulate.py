@@ -25,13 +25,9 @@ def emulated(path, tool):
     own = re.findall(r"\b(ct_\w+?)\(", open(os.path.join(HERE, "emu.h")).read())
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", kernels)
     kernels = re.sub(r"extern __shared__ __align__\(16\) unsigned char (\w+)\[\];", r"unsigned char *const \1 = emu_shared[emu_rank()];", kernels)
-    host = re.sub(r'#ifdef __cplusplus\nextern "C" \{\n#endif\n', "", host).replace('extern "C" {\n', "")
-    tail = host.rindex("}")
-    last = host.rindex("\n}\n#endif")
-    host = host[:last] + "\n" + host[last + 2:] if tail >= last else host
     # functions that are made of others are taken as they are printed
-    made = "".join(re.findall(r"(?ms)^CT_FN \w+ ct_(?:dense|skewed)_\w+\(.*?^\}\n", text[:at])).replace("CT_FN", "static inline")
-    kernels = re.sub(r"(?m)^#pragma unroll.*\n", "", made) + kernels
+    made = "".join(re.findall(r"(?ms)^CT_FN \w+ ct_(?:dense|skewed|load_tile|store_tile)_\w+\(.*?^\}\n", text[:at])).replace("CT_FN", "static inline")
+    kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", made) + kernels
     names = sorted(set(own) | {"ct_trap"})
     prelude = subprocess.run([tool] + names, input=kernels.encode(), capture_output=True, check=True).stdout.decode()
     table, thunks = [], []

@@ -265,19 +265,14 @@ CT_SHARED __thread char ctile_last_text[320] = "";
 CT_SHARED const char *ctile_status_text(int status)
 {
 	static const char *const text[] = {
-		"success",
-		"a dimension is negative or does not fit its type",
-		"a size computed from the dimensions does not fit 64 bits",
-		"a where clause does not hold",
-		"a pointer is null although its tensor has elements",
-		"a pointer is not aligned to its element type",
+		"success", "a dimension is negative or does not fit its type",
+		"a size computed from the dimensions does not fit 64 bits", "a where clause does not hold",
+		"a pointer is null although its tensor has elements", "a pointer is not aligned to its element type",
 		"an output shares an element with another tensor",
 		"a stride is negative, or two elements of an output share an address",
-		"the grid has 2^31 tile blocks or more",
-		"the workspace is too small or not aligned to 256 bytes",
+		"the grid has 2^31 tile blocks or more", "the workspace is too small or not aligned to 256 bytes",
 		"no variant of the instance accepts these dimensions",
-		"the device runs none of the architectures compiled in",
-		"the CUDA runtime reported an error",
+		"the device runs none of the architectures compiled in", "the CUDA runtime reported an error",
 		"no host memory",
 	};
 	if (status != 0 && status == ctile_last_status) return ctile_last_text;

@@ -141,20 +141,21 @@ def test_gdb(where):
     check("total += sum(w, 1)" in out and re.search(r"^row = 0$", out, re.M), "stopping at a line shows neither it nor its variables:\n" + out)
 
 
-def plant(text, first, on):
-    """(text with an unknown name behind the statement that ends with the on-th `;` after a match of `first`, the name)"""
-    lines, name = text.split("\n"), "ct_nowhere%d" % on
+def plant(text, first, on, name):
+    """text with an unknown name behind the statement that ends with the on-th `;` after a match of `first`"""
+    lines = text.split("\n")
     at = next(i for i, line in enumerate(lines) if re.search(first, line))
     ends = [i for i in range(at, len(lines)) if lines[i].endswith(";")]
     lines[ends[on]] += " %s;" % name
-    return "\n".join(lines), name
+    return "\n".join(lines)
 
 
 def messages(where):
     planted = {}
     text = read(os.path.join(where, "k.cu"))
-    for first, on, statement in (("// v = load", 5, "let v ="), ("half\\w* = ", 0, "let half"), ("// store.y", 9, "y.store(")):
-        text, name = plant(text, first, on)
+    for first, on, statement in (("// v = load", 1, "let v ="), ("half\\w* = ", 0, "let half"), ("// store.y", 0, "y.store(")):
+        name = "ct_nowhere%d" % len(planted)
+        text = plant(text, first, on, name)
         planted[name] = 1 + [i for i, line in enumerate(PROGRAM.split("\n")) if statement in line][0]
     write(os.path.join(where, "wrong.cu"), text)
     r = run([NVCC, "-ptx", "-arch=sm_80", "-o", "wrong.ptx", "wrong.cu"], cwd=where)

@@ -1,0 +1,166 @@
+/* Accesses to tiles as functions: what a tile's load or store takes - ways for a tile inside, at a border, not aligned - stands once
+ * in front of the kernels, and kernels call it. Two accesses share a function where all of its text is equal: the element type, shape
+ * and layout, which axes may end inside the tile, and how the rest is known to lie. All else are arguments: the tile's registers,
+ * the tensor, the tile's first element, extents, strides. The functions are inlined, so a constant argument is one there. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit_cuda/access.h"
+
+typedef struct TileFn { Str name, text; } TileFn;
+
+static VEC(TileFn) made;        /* of the file that is being printed */
+
+/* What is printed in the middle of something else stays there: into a loop's words or shared memory, in a loop over pieces that makes
+ * what it stores, of a row that is peeled. */
+static bool has_function(const Access *x)
+{
+	const Cu *g = x->g;
+	const CuVal *c = &g->val[x->data->id];
+	return !x->stage && !x->held && !g->late && !g->stream.open && !g->part && !g->fn->peel_line && !c->inside && !c->shifted;
+}
+
+typedef struct Call { Out *params, *args; } Call;
+
+static void __attribute__((format(printf, 3, 4))) add(Call *c, Str arg, const char *param, ...)
+{
+	va_list list;
+	char text[96];
+	va_start(list, param);
+	vsnprintf(text, sizeof text, param, list);
+	va_end(list);
+	out_printf(c->params, "%s%s", c->params->n ? ", " : "", text);
+	out_printf(c->args, "%s%s", c->args->n ? ", " : "", arg);
+}
+
+/* The tile's registers: an array, or one, which a store takes as a value. */
+static void add_registers(Call *c, Access *x, CuVal *v)
+{
+	const char *type = cu_type(x->data->type->elem), *gap = elem_is_ptr(x->data->type->elem) ? "" : " ";
+	bool array = cu_regs(x->data) > 1 && !v->splat;
+	if (array || !x->store) {
+		add(c, array ? v->name : str_fmt("&%s", v->name), "%s%s%s*ct_r", x->store ? "const " : "", type, gap);
+		v->name = str_intern(array ? "ct_r" : "*ct_r");
+	} else {
+		add(c, v->name, "%s%sct_r", type, gap);
+		v->name = str_intern("ct_r");
+	}
+}
+
+/* The tensor, under names of the function's own. */
+static void add_view(Call *c, Access *x, CuView *v)
+{
+	add(c, v->base, "%s%s *ct_base", x->store || !v->constant ? "" : "const ", elem_rows[v->elem].cuda);
+	v->base = str_intern("ct_base");
+	for (int a = 0; a < x->rank; a++) {
+		add(c, access_origin_text(x, a), "long long ct_o%d", a);
+		if (!x->proved[a] || ir_attr(x->op, AT_AHEAD)) {
+			add(c, v->ext[a], "long long ct_n%d", a);
+			v->ext[a] = str_fmt("ct_n%d", a);
+		}
+		if (!v->unit[a]) {
+			add(c, v->str[a], "long long ct_s%d", a);
+			v->str[a] = str_fmt("ct_s%d", a);
+		}
+	}
+	x->v = v;
+}
+
+static void add_rest(Call *c, Access *x)
+{
+	int bytes = elem_bytes(x->v->elem);
+	if (!x->store) {
+		add(c, x->pad, "%s ct_outside", bytes == 8 ? "ct_u32x2" : words_type(bytes));
+		x->pad = str_intern("ct_outside");
+	}
+	if (x->turn >= 0) add(c, str_intern("&ct_phase"), "int *ct_turn");
+	else if (x->g->shifted) add(c, str_intern("ct_phase"), "int ct_phase");
+	if (x->copies) {
+		add(c, x->copies, "bool ct_first_copy");
+		x->copies = str_intern("ct_first_copy");
+	}
+	add(c, str_intern("ct_lane"), "unsigned int ct_lane");
+	add(c, str_intern("ct_warp"), "unsigned int ct_warp");
+}
+
+static void print_body(Access *x)
+{
+	Out *o = x->g->o;
+	out_in(o);
+	if (x->turn >= 0) out_puts(o, "int ct_phase = *ct_turn;\n");
+	access_thread(x);
+	access_ways(x);
+	if (x->turn >= 0) out_puts(o, "*ct_turn = ct_phase;\n");
+	out_off(o);
+}
+
+/* The text as a key: without its name. */
+static Str function_of(Access *x, Str text)
+{
+	int same = 0;
+	Out *stem = out_new();
+	out_printf(stem, "ct_%s_tile_%s", x->store ? "store" : "load", elem_name(x->v->elem));
+	for (int a = 0; a < x->data->type->rank; a++) out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(x->data->type, a));
+	for (int i = 0; i < made.n; i++) {
+		if (made.p[i].text == text) {
+			out_free(stem);
+			return made.p[i].name;
+		}
+		size_t n = strlen(stem->p);
+		same += !strncmp(made.p[i].name, stem->p, n) && (!made.p[i].name[n] || made.p[i].name[n] == '_');
+	}
+	if (same) out_printf(stem, "_%d", same + 1);
+	TileFn f = { out_take(stem), text };
+	vec_push(A_UNIT, &made, f);
+	return f.name;
+}
+
+bool tilefn_print(Access *x)
+{
+	Cu *g = x->g;
+	if (!has_function(x)) return false;
+	CuVal *c = cu_val(g, x->data), kept = *c;
+	Out *o = g->o, *text = out_new();
+	const EmitOptions *opt = g->opt;
+	EmitOptions plain = *opt;
+	CuView view = *x->v;
+	Call call = { out_new(), out_new() };
+	int ntemp = g->ntemp;
+	add_registers(&call, x, c);
+	add_view(&call, x, &view);
+	add_rest(&call, x);
+	plain.line = LINE_OFF;          /* it is of no line of the source */
+	g->opt = &plain;
+	g->o = text;
+	g->ntemp = 0;
+	out_printf(text, "(%s)\n{\n", call.params->p);
+	print_body(x);
+	out_puts(text, "}\n");
+	g->opt = opt;
+	g->o = o;
+	g->ntemp = ntemp;
+	*c = kept;
+	cu_line(g, x->op);
+	out_printf(o, "%s(%s);\n", function_of(x, out_take(text)), call.args->p);
+	out_free(call.params);
+	out_free(call.args);
+	return true;
+}
+
+void tilefn_use(SnipSet *used)
+{
+	for (int i = 0; i < made.n; i++) snip_use_text(used, made.p[i].text);
+}
+
+static const char head[] =
+	"\n/* ---- accesses to tiles ---- */\n"
+	"/* Tiles of tensors: from ct_o0, ct_o1 ... on, of a tensor that ends at ct_n0, ct_n1 ...; ct_outside is loaded for what lies outside. */\n";
+
+void tilefn_functions(Out *o)
+{
+	if (made.n) out_puts(o, head);
+	for (int i = 0; i < made.n; i++) out_printf(o, "CT_FN void %s%s", made.p[i].name, made.p[i].text);
+	made.n = 0;
+}
