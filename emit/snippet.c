@@ -170,7 +170,7 @@ static const char *overflow_suffix(const Num *d, const Num *s, const char *word,
 		return sat || wrap ? "" : NULL;
 	if (d->kind != 'f')
 		return !sat && !wrap ? NULL : sat == (s->kind == 'f') ? "" : o;
-	bool small = d->digits <= 4;        /* the 8-bit floats saturate unless told otherwise */
+	bool small = d->digits <= 4;        /* the 8-bit floats saturate by default */
 	if (wrap || (!strcmp(word, "inf") && !d->inf))
 		return NULL;
 	/* what happens without the word: nothing to an infinity of the same type; a directed mode stops at the greatest number */

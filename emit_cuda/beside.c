@@ -1,6 +1,6 @@
 /* Tile kernels beside those of the CUDA target. nvcc compiles a file for several architectures, once for each: in such a
  * pass either the tile kernels have bodies or the others. Which ones the code of the current device has is asked of a kernel that says so
- * in its bounds, so the launcher follows what nvcc was told, whatever that was. Where nvcc is older, or is not asked for
+ * in its bounds, so the launcher agrees with the options of nvcc, whatever they are. Where nvcc is older, or is not asked for
  * tile kernels, the file is what it would be without them. */
 #include "emit_cuda/beside.h"
 

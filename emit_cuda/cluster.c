@@ -217,15 +217,15 @@ void cluster_exchange(Cu *g, const Op *op)
 	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
 	cu_say(g, op);
 	begin_time(g, op);
-	for (int k = 0; k < op->nout && !op_tells(op); k++) cu_declare(g, op->out[k]);
+	for (int k = 0; k < op->nout && !op_broadcasts(op); k++) cu_declare(g, op->out[k]);
 	cluster_meet(g);
 	for (int k = 0; k < op->nin; ) k = print_alike(g, op, k);
-	if (op_tells(op)) return;
+	if (op_broadcasts(op)) return;
 	print_wait(g, op);
 	for (int k = 0; k < op->nout; k++) print_receive(g, op, k);
 }
 
-Str cluster_told(Cu *g, const Op *op)
+Str cluster_scalar(Cu *g, const Op *op)
 {
 	print_wait(g, op);
 	return cluster_received(op->out[0]->type->elem, slot_at(op, 0, "0"));

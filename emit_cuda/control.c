@@ -312,11 +312,11 @@ static void print_to_scalar(Cu *g, const Op *op)
 {
 	CuVal *r = cu_val(g, op->out[0]);
 	const Op *d = ir_in(op, 0)->def;
-	bool told = d && op_tells(d);
-	if (!told) r->name = cu_at(g, ir_in(op, 0), "0");
+	bool received = d && op_broadcasts(d);
+	if (!received) r->name = cu_at(g, ir_in(op, 0), "0");
 	CuVal *x = cu_val(g, ir_in(op, 0));
 	if (x->splat) return;
-	Str from = told ? cluster_told(g, d) : r->name;
+	Str from = received ? cluster_scalar(g, d) : r->name;
 	r->name = cu_name(g, op->out[0]);
 	cu_line(g, op);
 	out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), r->name, from);

@@ -208,7 +208,7 @@ void cluster_rounds_end(Cu *g);                 /* and closes it */
 void cluster_before(Cu *g, const Op *loop);     /* what an exchange in it has to find done, once */
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
 Str cluster_received(Elem e, Str at);
-Str cluster_told(Cu *g, const Op *op);                  /* of one that op_tells: waits */
+Str cluster_scalar(Cu *g, const Op *op);                  /* of one that op_broadcasts: waits */
 
 /* slide.c */
 void slide_print(Cu *g, const Op *op);                  /* tiles shifted within warps */

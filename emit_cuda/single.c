@@ -1,4 +1,4 @@
-/* Access element by element, or by pieces of neighbours (elements_plan): gather, scatter, pointers, atomics. */
+/* Accesses of single elements, or vector accesses of neighbours (elements_plan): gather, scatter, pointers, atomics. */
 #include "base/diag.h"
 #include "emit_cuda/access.h"
 
@@ -50,9 +50,9 @@ static void print_place(const Elements *x)
 	out_free(at);
 }
 
-/* Does one thread tell another thread block something? A store then waits behind all that its multiprocessor has stored before, while
- * others wait for it; an exchange does not: running sums by look-back go from 74 to 95 % of the copy rate. */
-static bool tells(const Elements *x)
+/* Does one thread publish a word to other thread blocks? It is printed as an exchange: a store would queue after all earlier stores of its
+ * multiprocessor while the others wait (bench/notes/moves.md has figures). */
+static bool publishes(const Elements *x)
 {
 	if (type_is_tile(x->like->type) || ir_int(x->op, AT_SCOPE, 0) == attr_word(AT_SCOPE, str_intern("block"))) return false;
 	switch (x->e) {
@@ -69,7 +69,7 @@ static Str atomic_call(const Elements *x)
 	int64_t order = ir_int(op, AT_ORDER, 0), scope = ir_int(op, AT_SCOPE, 0);
 	switch (op->code) {
 	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: what = words[0]; break;
-	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: what = words[tells(x) ? 3 : 1]; break;
+	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: what = words[publishes(x) ? 3 : 1]; break;
 	case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: what = words[2]; break;
 	default: what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)); break;
 	}
@@ -113,7 +113,7 @@ static void print_element(const Elements *x)
 	}
 }
 
-/* ---- pieces ---- */
+/* ---- vector accesses ---- */
 static uint32_t piece_mask(const Elements *x) { return piece_bits(x->p.bit, x->p.vec); }
 
 static Str piece_register(const Elements *x, int k)
@@ -170,7 +170,7 @@ static void print_piece(const Elements *x)
 }
 
 /* All loads are asked for before a thread looks at those of single elements. */
-static void print_pieces(Elements *x, uint32_t spare)
+static void print_vectors(Elements *x, uint32_t spare)
 {
 	Cu *g = x->g;
 	uint32_t skip = piece_mask(x) | spare;
@@ -252,7 +252,7 @@ void memory_elements(Cu *g, const Op *op)
 	x.l = tile ? *x.like->lay : lay_unit(0);
 	x.p = elements_plan(op, x.like);
 	x.reg = str_intern("ct_b");
-	if (x.p.vec) print_pieces(&x, spare);
+	if (x.p.vec) print_vectors(&x, spare);
 	else print_each(&x, n, spare);
 	if (copies) cu_end(g);
 	if (wanted && one_thread_reads(op) && !g->fn->cluster) move_share_copies(g, op);

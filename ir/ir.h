@@ -302,7 +302,7 @@ struct Entry {
 typedef struct IrArch { int number; bool specific; } IrArch;    /* sm_90, sm_90a */
 typedef struct Version {
 	Fn *of;                 /* the kernel, TYPED: parameters, dimensions, what must hold of a call */
-	Str name;               /* what tells it from the kernel's other versions: "aligned"; "": serves all calls */
+	Str name;               /* distinguishes it from the kernel's other versions: "aligned"; "": serves all calls */
 	const Sym *guard;       /* a condition over dimensions, parameters, tensors' addresses, blocks(); 1: serves all calls */
 	uint32_t archs;         /* bits: of Module.archs */
 	Fn *fn;                 /* PLACED */

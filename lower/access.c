@@ -27,7 +27,7 @@ static void plan_origin(AccessPlan *x, const Op *op)
 	const IrAttr *inside = ir_attr(op, AT_INSIDE);
 	for (int a = 0; a < x->rank; a++) {
 		x->step[a] = number_of(op, AT_STEPS, a, 1);
-		/* several loads in one: each has offsets of its own, of which their patch tells */
+		/* several loads in one: each has offsets of its own, which their patch holds */
 		x->offset[a] = op->code == OP_LOADS ? 0 : number_of(op, AT_OFFSETS, a, 0);
 		x->proved[a] = inside && inside->u.ints.p[a] == INSIDE_WHOLE;
 		x->near[a] = inside && inside->u.ints.p[a] == INSIDE_NEAR;

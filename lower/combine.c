@@ -6,7 +6,7 @@
  * leaves the axis with one element for each group that is not combined yet. So the order of a sum is: within a thread by
  * increasing index, lanes pairwise by increasing distance, warps by increasing number; in a cluster, warps whose numbers
  * differ by 32 first and then pairwise.
- * An element that the kernel itself may write is read by one thread; in a cluster an exchange tells it to all thread blocks.
+ * An element that the kernel itself may write is read by one thread; in a cluster an exchange broadcasts it to all thread blocks.
  * Reductions with a function of the author's keep the order of the elements: their layout (lay_neighbours) has neighbours in
  * registers, then lanes, then warps, so these same steps combine only neighbouring ranges.
  *
@@ -324,7 +324,7 @@ static Op *needing_place(Op *op)
 }
 
 /* Behind op, but where all threads wait for each other anyway if nobody needs or writes the element before. */
-static Op *telling_place(Op *op, const Op *need)
+static Op *tile_sending_place(Op *op, const Op *need)
 {
 	Op *at = first_reduction(op->next);
 	for (Op *o = op->next; o != at; o = o->next)
@@ -343,42 +343,42 @@ static Op *sending_place(Op *op, Op *need)
 
 /* One thread of the cluster reads the element and sends it to all thread blocks. So none of them writes it before. A scalar is
  * waited for where it is needed (to_scalar), not where it is sent. */
-static void tell_all(Op *op)
+static void broadcast_element(Op *op)
 {
 	read_early(op);
 	Op *need = needing_place(op);
 	Val *x = op->out[0];
 	bool tile = type_is_tile(x->type);
-	Builder b = build_before(tile ? telling_place(op, need) : sending_place(op, need));
+	Builder b = build_before(tile ? tile_sending_place(op, need) : sending_place(op, need));
 	Val *one = x;
 	if (!tile) {
 		uint8_t shape[1] = { 0 };
 		one = ir_unary(&b, OP_BROADCAST, type_tile(x->type->elem, 1, shape), x);
 		ir_set_layout(one, lay_single(1, fn_threads(b.fn)));
 	}
-	Val *told = ir_unary(&b, OP_EXCHANGE, one->type, one);
-	ir_set_layout(told, *one->lay);
+	Val *sent = ir_unary(&b, OP_EXCHANGE, one->type, one);
+	ir_set_layout(sent, *one->lay);
 	Builder at = build_before(need);
-	Use u = { x, tile ? told : ir_unary(&at, OP_TO_SCALAR, x->type, told), false };
+	Use u = { x, tile ? sent : ir_unary(&at, OP_TO_SCALAR, x->type, sent), false };
 	u.now->name = x->name;
 	for (Op *o = u.now->def->next; o; o = o->next) uses(o, &u);
 }
 
-static void tell_elements(Fn *fn)
+static void broadcast_elements(Fn *fn)
 {
 	for (Op *op = fn->body->first, *next; fn->cluster && op; op = next) {
 		next = op->next;
-		if (one_thread_reads(op)) tell_all(op);
+		if (one_thread_reads(op)) broadcast_element(op);
 	}
 }
 
-/* What is told is sent when the sender's part of the reduction behind it is made: it has come by then, and nothing stands between
- * that reduction and what it is made of. */
+/* A broadcast scalar is sent once the sender's part of the reduction after it is computed: the load has arrived by then, and nothing
+ * stands between that reduction and its operands. */
 static void send_late(Fn *fn)
 {
 	for (Op *op = fn->body->first, *next; fn->cluster && op; op = next) {
 		next = op->next;
-		if (!op_tells(op)) continue;
+		if (!op_broadcasts(op)) continue;
 		Op *at = op->next;
 		while (at && (at->code == OP_REDUCE_REGS || at->code == OP_REDUCE_LANES)) at = at->next;
 		if (at && at != op->next && at->code == OP_EXCHANGE) ir_move_before(op, at);
@@ -396,7 +396,7 @@ void pass_combine(Module *m, const LowerCx *cx)
 {
 	Combine c = { .cx = cx };
 	for (int i = 0; i < m->fns.n; i++) {
-		tell_elements(m->fns.p[i]);
+		broadcast_elements(m->fns.p[i]);
 		if (cx->o->level > 0 && !m->fns.p[i]->by_element) {
 			rebase_squares(m->fns.p[i]);
 			merge_powers(m->fns.p[i]);

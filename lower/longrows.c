@@ -1,21 +1,21 @@
-/* parts: a second kernel for rows that are longer than thread blocks hold well, by parts that are visited twice.
+/* longrows: a second kernel for rows that are longer than thread blocks hold well; it splits each row into parts and visits each part twice.
  *
- * The kernel's tile block works on a whole row as one tile. However a thread block, or a cluster, goes about that, few rows are under
- * way at once, and all of them load, wait for each other, compute and store in step; longer rows it reads twice from memory. The second
- * kernel has tile blocks for parts of rows, which take turns: one takes a part's share of the row's reductions and tells it, in
- * workspace; the next one makes a part's results, AHEAD parts behind, while the L2 cache still has what the first one read. The first
- * block of a row gathers what the parts of the row before have told, behind its own part, and tells what comes of it. A block waits
- * for blocks that begin before it alone (@ordered), and AHEAD is more than a row has parts.
+ * The tile block of the author's kernel works on a whole row as one tile. However a thread block or a cluster does that, few rows are in
+ * flight at once, and all of them load, synchronise, compute and store in step; a row that registers do not hold is read twice from
+ * memory. The tile blocks of the second kernel work on parts of rows and alternate between two jobs. The first reduces a part and publishes
+ * its partial results in workspace. The second, for a part that is AHEAD parts older, loads the part once more while the L2 cache still
+ * holds it, and stores the results. The first block of a row also combines the partial results of the row before and publishes the totals.
+ * A block waits only for blocks that started before it (@ordered), and AHEAD is more than a row has parts.
  *
- *   for b < ahead, and every other b:                                   for those between:
- *     part t: words of its sums                    -> told[row, t]        part t: rows again; wait for given[row]
- *     first of a row: wait for told[row - 1, ..]   -> given[row - 1]              results
+ *   b < ahead, then every other b:                                      the blocks between:
+ *     part t: its partial results                  -> partials[row, t]    part t: load it, wait for totals[row], store results
+ *     first of a row: wait for partials[row - 1, ..] -> totals[row - 1]
  *
- * Words are told inverted, two numbers in one, so that the 0 that the launcher clears them to means "not yet"; only two NaNs of all
- * bits would be that, and become other NaNs.
+ * Two 32-bit numbers make one word. Words are stored inverted, so that the 0 to which the launcher clears them means "not yet"; the only
+ * numbers that invert to 0 are two NaNs with all bits set, which are stored as other NaNs.
  *
- * The function f_ws takes this kernel where rows are long enough; f, which has no workspace, and other kernels stay as they are.
- * stdlib/long_rows.tile is the same written by hand; docs/internals.md has what was tried. */
+ * The function f_ws takes this kernel where rows are long enough; f, which has no workspace, and other kernels are unchanged.
+ * stdlib/long_rows.tile is the same algorithm written by hand; bench/notes/rows.md records what was measured. */
 #include "lower/longrows.h"
 
 #include <math.h>
@@ -26,17 +26,17 @@
 #include "lower/steps.h"
 
 enum {
-	PART_BYTES = 1 << 14,   /* of a part that are read twice, */
-	WARPS = 4,              /* by so many: 128 bytes a thread */
-	AHEAD_BYTES = 12 << 20, AHEAD_POWERS = 14 << 20,        /* between both visits */
-	LEAST_LOG2 = 18,        /* of a row's tile; a cluster holds smaller ones */
-	LEAST_SQUARES = 1 << 17,        /* elements of a row, at least: where a cluster would wait twice, */
-	LEAST_ROW = 1 << 18, LEAST_PACKED = (1 << 18) + 1,      /* of 32 bits, of 16, */
-	ODD_BYTES = (1 << 20) + 1,      /* bytes of one where rows are not aligned */
-	LEAST_BYTES = 1 << 24, LEAST_SHORT = 1 << 26    /* and of all rows, of those of 2^18 elements or less: few are under way */
+	PART_BYTES = 1 << 14,   /* bytes of a part that are read twice */
+	WARPS = 4,              /* warps of a tile block: 128 bytes a thread */
+	AHEAD_BYTES = 12 << 20, AHEAD_POWERS = 14 << 20,        /* bytes that are read between the two visits of a part */
+	LEAST_LOG2 = 18,        /* log2 of the least extent of a row's tile; a cluster holds smaller ones */
+	LEAST_SQUARES = 1 << 17,        /* least elements of a row for which a cluster would synchronise twice */
+	LEAST_ROW = 1 << 18, LEAST_PACKED = (1 << 18) + 1,      /* least elements of other rows: of 32 bits, of 16 bits */
+	UNALIGNED_BYTES = (1 << 20) + 1,      /* least bytes of a row where rows are not aligned */
+	LEAST_BYTES = 1 << 24, LEAST_SHORT = 1 << 26    /* least bytes of all rows; of rows of at most 2^18 elements, of which few are in flight */
 };
 
-/* One of the places where operations of the kernel are done again. */
+/* One of the places where operations of the kernel are repeated. */
 typedef struct Spot {
 	Builder b;
 	Val **map;              /* by Val id of the kernel; NULL: not here */
@@ -51,11 +51,11 @@ typedef struct Writer {
 	int64_t most;           /* of the parts of a row */
 	int part_log2;          /* of the elements of a part */
 	int words, given;       /* of 64 bits: of a part; of a row */
-	Val *told;              /* the workspace */
+	Val *partials;          /* the view of the workspace: partial results and totals */
 	Val *count;             /* i32: parts */
 	Val *givens[PART_GIVEN];        /* of the kernel: what results need of the whole row */
 	int ngiven;
-	bool each;              /* block of results gathers what the parts of its row have told; else the first of the next row does, for all */
+	bool each;              /* every block of results combines the partial results of its row; else the first block of the next row does */
 } Writer;
 
 /* ---- small things ---- */
@@ -95,7 +95,7 @@ static Branch branch(Builder *b, Val *c)
 	return r;
 }
 
-/* ---- the kernel's operations, done again for a part ---- */
+/* ---- the kernel's operations, repeated for a part ---- */
 static const Type *part_type(const Writer *w, const Type *t)
 {
 	uint8_t log2[TILE_RANK];
@@ -123,7 +123,7 @@ static void need(const Spot *at, bool *needed, const Val *v)
 	for (int i = 0; v->def && i < v->def->nin; i++) need(at, needed, ir_in(v->def, i));
 }
 
-static Op *again(const Writer *w, Spot *at, const Op *op)
+static Op *repeat(const Writer *w, Spot *at, const Op *op)
 {
 	Val *in[16];
 	const Type *t = op->nout ? type_here(w, op->out[0]) : NULL;
@@ -140,10 +140,10 @@ static Op *again(const Writer *w, Spot *at, const Op *op)
 }
 
 /* A tile of a row: that of a part begins part * 2^part_log2 elements on. */
-static Op *access_again(const Writer *w, Spot *at, const Op *op)
+static Op *repeat_access(const Writer *w, Spot *at, const Op *op)
 {
 	int a = type_only_axis(ir_accessed(op)->type), rank = ir_in(op, 0)->type->rank;
-	Op *r = again(w, at, op);
+	Op *r = repeat(w, at, op);
 	const IrAttr *old = ir_attr(op, AT_STEPS);
 	int64_t steps[TENSOR_RANK], inside[TENSOR_RANK] = { 0 };
 	for (int i = 0; i < rank; i++) steps[i] = i == a ? (int64_t)1 << w->part_log2 : old->u.ints.p[i];
@@ -154,9 +154,9 @@ static Op *access_again(const Writer *w, Spot *at, const Op *op)
 	return r;
 }
 
-static void numbers_again(const Writer *w, Spot *at, const Op *op)
+static void repeat_numbers(const Writer *w, Spot *at, const Op *op)
 {
-	Op *r = again(w, at, op);
+	Op *r = repeat(w, at, op);
 	Builder *b = &at->b;
 	Elem e = r->out[0]->type->elem;
 	at->map[op->out[0]->id] = op2(b, OP_ADD, r->out[0], spread(b, r->out[0]->type, cast(b, at->first, e)));
@@ -170,7 +170,7 @@ static void forget_inside(Op *op)
 }
 
 /* The index of the kernel's tile block along an axis of its grid. */
-static void bid_again(const Writer *w, Spot *at, const Op *op)
+static void repeat_bid(const Writer *w, Spot *at, const Op *op)
 {
 	const Fn *fn = w->p.fn;
 	int axis = ir_axis(op);
@@ -180,19 +180,19 @@ static void bid_again(const Writer *w, Spot *at, const Op *op)
 	at->map[op->out[0]->id] = cast(&at->b, r, op->out[0]->type->elem);
 }
 
-static void do_again(const Writer *w, Spot *at, const Op *op)
+static void repeat_op(const Writer *w, Spot *at, const Op *op)
 {
-	if (op->code == OP_BID) bid_again(w, at, op);
-	else if (op->code == OP_IOTA && is_long(w, op->out[0])) numbers_again(w, at, op);
-	else if ((op->code == OP_LOAD || op->code == OP_STORE) && is_long(w, ir_accessed(op))) access_again(w, at, op);
-	else forget_inside(again(w, at, op));
+	if (op->code == OP_BID) repeat_bid(w, at, op);
+	else if (op->code == OP_IOTA && is_long(w, op->out[0])) repeat_numbers(w, at, op);
+	else if ((op->code == OP_LOAD || op->code == OP_STORE) && is_long(w, ir_accessed(op))) repeat_access(w, at, op);
+	else forget_inside(repeat(w, at, op));
 }
 
 static void do_needed(const Writer *w, Spot *at, const bool *needed)
 {
 	for (int i = 0; i < w->p.ops.n; i++) {
 		const Op *op = w->p.ops.p[i];
-		if (op->nout == 1 && needed[op->out[0]->id] && !at->map[op->out[0]->id]) do_again(w, at, op);
+		if (op->nout == 1 && needed[op->out[0]->id] && !at->map[op->out[0]->id]) repeat_op(w, at, op);
 	}
 }
 
@@ -205,7 +205,7 @@ static Spot place(const Writer *w, Builder b, Val *row, Val *part)
 }
 
 /* ---- words ---- */
-/* Two numbers of 32 bits, as they are told. */
+/* Two 32-bit numbers as one inverted word. */
 static Val *word_of(Builder *b, Val *x, Val *y)
 {
 	const Type *u64 = type_scalar(EL_U64);
@@ -215,7 +215,7 @@ static Val *word_of(Builder *b, Val *x, Val *y)
 	return choose(b, compare(b, OP_EQ, r, integer(b, u64, 0)), integer(b, u64, 1), r);
 }
 
-/* One of the numbers of words that have been told. */
+/* One of the numbers in words that were loaded. */
 static Val *number_of(Builder *b, Val *word, int which, Elem e)
 {
 	Val *r = op2(b, OP_XOR, word, integer(b, word->type, -1));
@@ -223,11 +223,11 @@ static Val *number_of(Builder *b, Val *word, int which, Elem e)
 	return bits(b, cast(b, r, EL_U32), e);
 }
 
-static void tell(const Writer *w, Builder *b, Val *row, Val *first, Val *step, int n, Val *const *v, bool release)
+static void publish(const Writer *w, Builder *b, Val *row, Val *first, Val *step, int n, Val *const *v, bool release)
 {
 	for (int i = 0; 2 * i < n; i++) {
 		Val *at = i ? op2(b, OP_ADD, first, step ? op2(b, OP_MUL, step, num_i32(b, i)) : num_i32(b, i)) : first;
-		Val *in[4] = { w->told, row, at, word_of(b, v[2 * i], 2 * i + 1 < n ? v[2 * i + 1] : integer(b, type_scalar(EL_U32), 0)) };
+		Val *in[4] = { w->partials, row, at, word_of(b, v[2 * i], 2 * i + 1 < n ? v[2 * i + 1] : integer(b, type_scalar(EL_U32), 0)) };
 		Op *op = ir_op(b, OP_ATOMIC_STORE, 4, in, 0, NULL);
 		ir_set_int(op, AT_APART, true);
 		if (release) ir_set_int(op, AT_ORDER, attr_word(AT_ORDER, str_intern("release")));
@@ -236,13 +236,13 @@ static void tell(const Writer *w, Builder *b, Val *row, Val *first, Val *step, i
 
 static Val *look(const Writer *w, Builder *b, const Type *t, Val *row, Val *at, Val *mask)
 {
-	Val *in[5] = { w->told, row, at, integer(b, type_scalar(EL_U64), 1), mask };
+	Val *in[5] = { w->partials, row, at, integer(b, type_scalar(EL_U64), 1), mask };
 	Val *r = ir_op1(b, OP_ATOMIC_LOAD, t, mask ? 5 : 4, in);
 	ir_set_int(r->def, AT_APART, true);
 	return r;
 }
 
-/* Words at these places, when all have been told. What is stored then depends on that, so nothing is needed that orders it. */
+/* The words at these indices, once all are published. What is stored afterwards depends on them, so no further ordering is needed. */
 static Val *wait_for(const Writer *w, Builder *b, const Type *t, Val *row, Val *at, Val *mask)
 {
 	Val *first = look(w, b, t, row, at, mask);
@@ -264,7 +264,7 @@ static Val *wait_for(const Writer *w, Builder *b, const Type *t, Val *row, Val *
 	return loop->out[0];
 }
 
-/* ---- what a part tells ---- */
+/* ---- partial results of a part ---- */
 static Val *reduced(Spot *at, const Op *as, Val *x)
 {
 	Val *r = ir_unary(&at->b, as->code, as->out[0]->type, x);
@@ -328,14 +328,14 @@ static void write_sums(const Writer *w, Spot *at, const bool *needed)
 		else if (s->kind == PART_SQUARES) tell_squares(w, at, s, words);
 		else words[s->word] = scalar_of(&at->b, reduced(at, s->op, here(at, s->x)));
 	}
-	tell(w, &at->b, at->row, at->part, w->count, w->p.words, words, false);
+	publish(w, &at->b, at->row, at->part, w->count, w->p.words, words, false);
 	set_cache(w, at, "evict_last");
 }
 
-/* ---- what comes of what the parts of a row have told ---- */
+/* ---- totals of a row ---- */
 typedef struct Gather { const Writer *w; Spot at; Val *numbers[PART_WORDS], *parts, *mask; } Gather;
 
-static Val *sum_told(Gather *g, const Op *as, Val *x)
+static Val *sum_partials(Gather *g, const Op *as, Val *x)
 {
 	uint8_t one = 0;
 	Builder *b = &g->at.b;
@@ -349,16 +349,16 @@ static Val *combined(Gather *g, const PartSum *s)
 {
 	Builder *b = &g->at.b;
 	const Type *t = g->numbers[s->word]->type;
-	if (s->kind == PART_PLAIN) return sum_told(g, s->op, g->numbers[s->word]);
+	if (s->kind == PART_PLAIN) return sum_partials(g, s->op, g->numbers[s->word]);
 	Val *first = g->numbers[g->w->p.sums.p[s->first].word];
 	Val *m = spread(b, t, scalar_of(b, here(&g->at, s->m)));
 	if (s->kind == PART_POWERS)
-		return sum_told(g, s->op, op2(b, OP_MUL, g->numbers[s->word], ir_unary(b, OP_EXP, t, op2(b, OP_SUB, first, m))));
+		return sum_partials(g, s->op, op2(b, OP_MUL, g->numbers[s->word], ir_unary(b, OP_EXP, t, op2(b, OP_SUB, first, m))));
 	Val *n = counted(g->w, b, s, g->parts), *d = op2(b, OP_SUB, mean_of(b, first, n), m);
 	d = choose(b, compare(b, OP_EQ, n, number(b, t, 0)), number(b, t, 0), d);
 	Val *slope = op2(b, OP_MUL, n, d), *linear = s->linear ? g->numbers[s->word + 1] : NULL;
 	if (linear) slope = ir_op1(b, OP_FMA, t, 3, (Val *[]){ n, d, op2(b, OP_ADD, linear, linear) });
-	return sum_told(g, s->op, ir_op1(b, OP_FMA, t, 3, (Val *[]){ d, slope, g->numbers[s->word] }));
+	return sum_partials(g, s->op, ir_op1(b, OP_FMA, t, 3, (Val *[]){ d, slope, g->numbers[s->word] }));
 }
 
 /* The number that changes no result, for parts that a row has not. */
@@ -392,10 +392,10 @@ static void write_gathered(Gather *g, const bool *needed)
 	for (int i = 0; i < w->p.ops.n; i++) {
 		const Op *op = w->p.ops.p[i];
 		int sum = parts_sum_of(&w->p, op);
-		if (op->code == OP_STORE && !is_long(w, ir_accessed(op))) do_again(w, &g->at, op);
+		if (op->code == OP_STORE && !is_long(w, ir_accessed(op))) repeat_op(w, &g->at, op);
 		if (op->nout != 1 || !needed[op->out[0]->id]) continue;
 		if (sum >= 0) g->at.map[op->out[0]->id] = combined(g, &w->p.sums.p[sum]);
-		else if (!g->at.map[op->out[0]->id]) do_again(w, &g->at, op);
+		else if (!g->at.map[op->out[0]->id]) repeat_op(w, &g->at, op);
 	}
 }
 
@@ -429,7 +429,7 @@ static void write_given(const Writer *w, Builder b, Val *row)
 	Spot at = gathering(w, b, row);
 	for (int i = 0; i < w->ngiven; i++) v[i] = scalar_of(&at.b, here(&at, w->givens[i]));
 	Val *first = ir_launch(&at.b, EL_I32, sym_mul(w->parts, sym_const(w->words)));
-	tell(w, &at.b, row, first, NULL, w->ngiven, v, w->p.reads_stored);
+	publish(w, &at.b, row, first, NULL, w->ngiven, v, w->p.reads_stored);
 	yield(&at.b, 0, NULL);
 }
 
@@ -467,7 +467,7 @@ static void write_results(const Writer *w, Spot *at, const bool *sums)
 		const Op *op = w->p.ops.p[i];
 		for (int k = 0; op->code == OP_STORE && is_long(w, ir_accessed(op)) && k < op->nin; k++) need(at, needed, ir_in(op, k));
 	}
-	load_rows(w, at, needed, sums);         /* all before the wait */
+	load_rows(w, at, needed, sums);         /* all before waiting for the totals */
 	set_cache(w, at, "evict_first");
 	load_rows(w, at, needed, NULL);
 	if (w->each) {
@@ -479,14 +479,14 @@ static void write_results(const Writer *w, Spot *at, const bool *sums)
 	}
 	for (int i = 0; i < w->p.ops.n; i++) {
 		const Op *op = w->p.ops.p[i];
-		if (op->nout == 1 && needed[op->out[0]->id] && !at->map[op->out[0]->id]) do_again(w, at, op);
+		if (op->nout == 1 && needed[op->out[0]->id] && !at->map[op->out[0]->id]) repeat_op(w, at, op);
 		if (op->code != OP_STORE || !is_long(w, ir_accessed(op))) continue;
-		ir_set_int(access_again(w, at, op), AT_CACHE, attr_word(AT_CACHE, str_intern("evict_first")));
+		ir_set_int(repeat_access(w, at, op), AT_CACHE, attr_word(AT_CACHE, str_intern("evict_first")));
 	}
 }
 
 /* ---- the kernel ---- */
-/* Which small values results need of the whole row: false where they are too many, or wider than the words they are told in. */
+/* Finds the small values of the whole row that results need; false: too many, or wider than the words that publish them. */
 static bool find_given(Writer *w)
 {
 	const PartsPlan *p = &w->p;
@@ -535,7 +535,7 @@ static Fn *begin_kernel(Writer *w, Fn *from)
 		p.val = ir_arg(to->body, p.is_tensor ? type_view(p.elem, p.rank) : type_scalar(p.elem), p.name);
 		vec_push(A_UNIT, &to->params, p);
 	}
-	w->told = add_workspace_view(to, "told", EL_U64, 2, (const Sym *[]){ w->rows, size });
+	w->partials = add_workspace_view(to, "told", EL_U64, 2, (const Sym *[]){ w->rows, size });
 	return to;
 }
 
@@ -556,8 +556,8 @@ static int64_t element_bytes(const Writer *w, int64_t *narrowest)
 	return r;
 }
 
-/* Rows of f32 powers wait less so: softmax of 64 x 1,000,000 elements goes from 79 to 83 % of the copy rate, but layer norm from 68 to 65.
- * What is stored once for a row, and read of what rows are stored to, is for one block alone. */
+/* Whether each block of results combines the partial results of its row. With powers of f32, that waits less; with other sums it waits more
+ * (bench/notes/rows.md). What is stored once for a row, or read from a tensor that rows are stored to, needs one block for the row. */
 static bool each_gathers(const Writer *w)
 {
 	bool powers = false;
@@ -576,7 +576,7 @@ static int64_t ahead_bytes(const Writer *w)
 
 static const Sym *at_least(const Sym *x, int64_t least) { return sym_cmp(SYM_LE, sym_const(least), x); }
 
-/* How long rows must be, aligned or not, for elements of so many bytes. */
+/* Least elements of a row for which the kernel is faster, where rows are aligned and where they are not; size: bytes of an element. */
 static int64_t least_aligned(const Writer *w, int64_t size)
 {
 	for (int i = 0; i < w->p.sums.n; i++)
@@ -584,18 +584,18 @@ static int64_t least_aligned(const Writer *w, int64_t size)
 	return size < 4 ? LEAST_PACKED : LEAST_ROW;
 }
 
-static int64_t least_odd(int64_t size) { return (ODD_BYTES + size - 1) / size; }
+static int64_t least_unaligned(int64_t size) { return (UNALIGNED_BYTES + size - 1) / size; }
 
-/* The calls for which this was faster. */
+/* The calls for which this kernel is faster. */
 static const Sym *gains(const Writer *w, int64_t size)
 {
-	enum { PIECE = 16 };
+	enum { ACCESS = 16 };   /* bytes of a vector access */
 	const Sym *e = w->p.extent, *bytes = sym_mul(sym_mul(w->rows, e), sym_const(size));
-	const Sym *aligned = sym_cmp(SYM_EQ, sym_mod(e, sym_const(size < PIECE ? PIECE / size : 1)), sym_const(0));
+	const Sym *aligned = sym_cmp(SYM_EQ, sym_mod(e, sym_const(size < ACCESS ? ACCESS / size : 1)), sym_const(0));
 	const Sym *length = sym_logic(SYM_AND, aligned, at_least(e, least_aligned(w, size)));
 	const Sym *enough = sym_logic(SYM_OR, at_least(e, LEAST_PACKED), at_least(bytes, LEAST_SHORT));
 	enough = sym_logic(SYM_AND, enough, at_least(bytes, LEAST_BYTES));
-	return sym_logic(SYM_AND, sym_logic(SYM_OR, length, at_least(e, least_odd(size))), enough);
+	return sym_logic(SYM_AND, sym_logic(SYM_OR, length, at_least(e, least_unaligned(size))), enough);
 }
 
 static Val *block_index(Builder *b)
@@ -622,13 +622,13 @@ static void write_kernel(Writer *w, const Sym *ahead)
 	Val *bid = block_index(&b), *zero = num_i32(&b, 0), *two = num_i32(&b, 2);
 	Val *first = ir_launch(&b, EL_I32, ahead), *all = ir_launch(&b, EL_I32, w->rows);
 	w->count = ir_launch(&b, EL_I32, w->parts);
-	Val *rest = op2(&b, OP_SUB, bid, first), *early = compare(&b, OP_LT, rest, zero);
+	Val *rest = op2(&b, OP_SUB, bid, first), *reduces_only = compare(&b, OP_LT, rest, zero);
 	Val *even = compare(&b, OP_EQ, op2(&b, OP_REM, rest, two), zero);
-	Branch turn = branch(&b, op2(&b, OP_OR, early, even));
+	Branch reduces = branch(&b, op2(&b, OP_OR, reduces_only, even));
 	ir_op(&b, OP_RETURN, 0, NULL, 0, NULL);
 
-	Builder *s = &turn.then;
-	Val *t = choose(s, early, bid, op2(s, OP_ADD, first, op2(s, OP_DIV, rest, two)));
+	Builder *s = &reduces.then;
+	Val *t = choose(s, reduces_only, bid, op2(s, OP_ADD, first, op2(s, OP_DIV, rest, two)));
 	Val *row = op2(s, OP_DIV, t, w->count), *part = op2(s, OP_REM, t, w->count);
 	Branch inside = branch(s, compare(s, OP_LT, row, all));
 	Spot sums = place(w, inside.then, row, part);
@@ -640,7 +640,7 @@ static void write_kernel(Writer *w, const Sym *ahead)
 	if (!w->each) give(w, s, row, part, all);
 	yield(s, 0, NULL);
 
-	Builder *m = &turn.other;
+	Builder *m = &reduces.other;
 	t = op2(m, OP_DIV, rest, two);
 	Spot results = place(w, *m, op2(m, OP_DIV, t, w->count), op2(m, OP_REM, t, w->count));
 	write_results(w, &results, needed);
@@ -673,7 +673,7 @@ static void divide(Fn *fn, const LowerCx *cx)
 	Writer w = { .rows = sym_const(1) };
 	if (!parts_plan(&w.p, relaxed(fn, cx)) || !find_given(&w)) return;
 	int64_t length = (int64_t)1 << w.p.log2, size = 0, bytes = element_bytes(&w, &size);
-	if (w.p.log2 < LEAST_LOG2 || !bytes || (length < least_aligned(&w, size) && length < least_odd(size))) return;
+	if (w.p.log2 < LEAST_LOG2 || !bytes || (length < least_aligned(&w, size) && length < least_unaligned(size))) return;
 	while (bytes << w.part_log2 < PART_BYTES) w.part_log2++;
 	int64_t part = (int64_t)1 << w.part_log2;
 	w.most = length >> w.part_log2;

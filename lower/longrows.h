@@ -1,4 +1,4 @@
-/* Rows in parts: what longrows_plan.c finds out about a kernel of long rows, and longrows.c writes. */
+/* Rows split over thread blocks: what longrows_plan.c finds out about a kernel of long rows, and longrows.c writes. */
 #ifndef LOWER_LONGROWS_H
 #define LOWER_LONGROWS_H
 #include "ir/ir.h"
@@ -16,8 +16,8 @@ typedef struct PartSum {
 	int first;              /* the number of the maximum, or of the sum of x */
 	Val *x, *m, *mask;      /* mask: where elements count; NULL: everywhere */
 	bool packed;            /* x is widened from 16 bits */
-	bool linear;            /* of SQUARES: a part tells its sum of x - mean, too, which rounding has left */
-	int word;               /* a part tells numbers of 32 bits: here is its first */
+	bool linear;            /* of SQUARES: a part also publishes its sum of x - mean, which rounding makes other than 0 */
+	int word;               /* index of its first 32-bit number among those that a part publishes */
 } PartSum;
 
 enum { PART_WORDS = 8, PART_GIVEN = 4, PART_OPERANDS = 4 };
@@ -29,13 +29,13 @@ typedef struct PartsPlan {
 	Fn *fn;
 	int log2;               /* of the elements of a row's tile; 0: there is none */
 	const Sym *extent;      /* of rows */
-	bool ends;              /* what lies behind a row's end changes nothing, so parts there are left out */
+	bool ends;              /* elements after a row's end change nothing, so parts there are left out */
 	bool reads_stored;      /* a single element of a tensor that rows are stored to */
 	uint8_t *side;          /* by Val id */
-	bool *late;             /* known when all parts have told */
+	bool *late;             /* known once all partial results of the row are */
 	VEC(Op *) ops;
 	VEC(PartSum) sums;
-	int words;              /* that a part tells */
+	int words;              /* that a part publishes */
 } PartsPlan;
 
 bool parts_plan(PartsPlan *p, Fn *fn);          /* false: it is no kernel of long rows, or does what parts cannot */

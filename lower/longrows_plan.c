@@ -1,7 +1,7 @@
 /* Inside pass longrows: which kernels can work on parts of rows.
  *
  * A tile block works on one row, which is one tile: all tiles of more than one element are as long, along their only axis, and begin at
- * the beginning of rows of one extent. What is no such tile is known for the row as a whole, before its reductions or behind them (late).
+ * the beginning of rows of one extent. What is no such tile is known for the row as a whole, before its reductions or after them (late).
  * A reduction along the row is of elements known before any other (PLAIN), or one of two that can be taken of a part by what it
  * knows itself, and be moved to the row's later: see rebase.c and online.c for how, and for what that does to their accuracy. */
 #include "base/diag.h"
@@ -87,17 +87,17 @@ static bool loads_agree(const PartsPlan *p, int store)
 	bool row = is_long(p, ir_accessed(s));
 	for (int i = 0; i < p->ops.n; i++) {
 		const Op *op = p->ops.p[i];
-		bool again = i != store && op->code == OP_STORE;
-		if (!again && !(op_rows[op->code].flags & OPF_READ)) continue;
+		bool second = i != store && op->code == OP_STORE;
+		if (!second && !(op_rows[op->code].flags & OPF_READ)) continue;
 		if (tensor_of(p->fn, ir_in(op, 0)) != to) continue;
-		if (again || !row || i > store) return false;
+		if (second || !row || i > store) return false;
 		if (is_long(p, op->out[0]) && !same_places(op, s)) return false;
 	}
 	return true;
 }
 
-/* ---- what stands behind a row's end ---- */
-static const Val *bare(const Val *v)            /* behind conversions and changes of shape */
+/* ---- elements after a row's end ---- */
+static const Val *bare(const Val *v)            /* the operand of conversions and changes of shape */
 {
 	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
 	return v;
@@ -113,7 +113,7 @@ static bool asks_inside(const PartsPlan *p, const Val *v)
 	return i->def && i->def->code == OP_IOTA && is_long(p, i) && sym && sym->u.sym == p->extent;
 }
 
-/* The number that all elements of v have behind a row's end. */
+/* The number that all elements of v have after a row's end. */
 static bool outside(const PartsPlan *p, const Val *v, int depth, Num *r)
 {
 	const Op *op = v->def;
@@ -145,7 +145,7 @@ static bool changes_nothing(const PartsPlan *p, const PartSum *s)
 }
 
 /* ---- reductions ---- */
-static Val *one_element(Val *v)         /* behind changes of shape, of what has one element */
+static Val *one_element(Val *v)         /* the operand of changes of shape of a value of one element */
 {
 	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_TO_SCALAR)
 		&& type_log2_size(ir_in(v->def, 0)->type) == 0) v = ir_in(v->def, 0);
@@ -270,9 +270,9 @@ static bool add_op(PartsPlan *p, const StoredVec *stored, Op *op)
 	if (op_rows[op->code].flags & OPF_WRITE || op->nout != 1) return false;
 	bool row = is_long(p, op->out[0]), reads = (op_rows[op->code].flags & OPF_READ) != 0;
 	if (!(row ? fits_long(p, op) : fits_small(p, op))) return false;
-	bool told = reads && !row && stored_to(stored, tensor_of(p->fn, ir_in(op, 0)));
-	p->reads_stored |= told;
-	p->late[op->out[0]->id] = told || any_late(p, op) || parts_sum_of(p, op) >= 0;
+	bool reread = reads && !row && stored_to(stored, tensor_of(p->fn, ir_in(op, 0)));
+	p->reads_stored |= reread;
+	p->late[op->out[0]->id] = reread || any_late(p, op) || parts_sum_of(p, op) >= 0;
 	return true;
 }
 

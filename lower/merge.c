@@ -105,7 +105,7 @@ static Op *gather_exchanges(Meet *m)
 {
 	for (Op *op = m->wait->next, *next; op && !op->nregion; op = next) {
 		next = op->next;
-		if (op->code != OP_EXCHANGE || op_tells(op)) continue;
+		if (op->code != OP_EXCHANGE || op_broadcasts(op)) continue;
 		m->left = MOST;
 		if (m->wait->nin + op->nin > TOGETHER || !can_precede(m, op)) break;
 		for (int i = 0; i < op->nin; i++)
@@ -117,7 +117,7 @@ static Op *gather_exchanges(Meet *m)
 
 static bool is_wait(const Op *op)
 {
-	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	if (op->code == OP_EXCHANGE) return !op_broadcasts(op);
 	return op->code == OP_LOAD_SHARED && is_small(ir_in(op, 0));
 }
 

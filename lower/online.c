@@ -55,12 +55,12 @@ static Val *power(Builder *b, Val *x)
 	return e;
 }
 
-/* An element told to all thread blocks is sent before they wait, as it was before the sum (combine.c). */
+/* An element that is broadcast to all thread blocks is sent before they wait, as it was before the sum (combine.c). */
 static void tell_early(Op *first, const Op *last, Op *at)
 {
 	for (Op *op = first, *next; op != last; op = next) {
 		next = op->next;
-		if (!op_tells(op)) continue;
+		if (!op_broadcasts(op)) continue;
 		pair_stand(ir_in(op, 0), at);
 		ir_move_before(op, at);
 	}

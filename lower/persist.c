@@ -107,7 +107,7 @@ static int groups(Fn *fn, const LowerCx *cx)
 /* Threads wait for each other in exchanges alone, to which each warp sends something: none is two rounds behind another. */
 static bool suits(const Op *op)
 {
-	if (op->nregion || op_tells(op)) return false;
+	if (op->nregion || op_broadcasts(op)) return false;
 	switch (op->code) {
 	case OP_EXCHANGE:
 		for (int i = 0; i < op->nin; i++)

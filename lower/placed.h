@@ -144,7 +144,7 @@ int64_t exchange_bytes(const Op *op);           /* of one place */
 bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */
 bool op_sums_products(const Op *op);            /* a sum of what a thread holds of the products of its two operands (products.c) */
 bool op_loads_one(const Op *op);                 /* a load of a single element */
-bool op_tells(const Op *op);                    /* an exchange that only sends a scalar: the to_scalar of its result waits */
+bool op_broadcasts(const Op *op);                    /* an exchange that only sends a scalar: the to_scalar of its result waits */
 void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that arrive in each thread block */
 
 /* ---- pack.c ---- */

@@ -18,7 +18,7 @@ enum {
 
 bool waits_for_threads(const Op *op)
 {
-	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	if (op->code == OP_EXCHANGE) return !op_broadcasts(op);
 	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }
 

@@ -13,7 +13,7 @@
  * A loop that holds its next round's tiles beside those that it carries (prefetch.c) has registers enough: what is computed again there
  * costs instructions and gains nothing, layer norm's backward pass over 4,096 columns goes from 86 to 84 % of its bytes' time.
  *
- * What a thread then holds at a wait bounds the registers that the kernel needs (Fn.held): nvcc is told how many thread blocks
+ * What a thread then holds at a wait bounds the registers that the kernel needs (Fn.held): the launch bounds say how many thread blocks
  * fit an SM with so many, for the more are there, the less each wait costs. */
 #include "base/diag.h"
 #include "lower/placed.h"
@@ -48,7 +48,7 @@ typedef struct Again {
 
 static bool waits(const Op *op)
 {
-	if (op->code == OP_EXCHANGE) return !op_tells(op);
+	if (op->code == OP_EXCHANGE) return !op_broadcasts(op);
 	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || (scratch_bytes(op) > 0 && !op->nregion);
 }
 

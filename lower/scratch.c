@@ -85,7 +85,7 @@ bool exchange_repeats(const Op *op) { return op->parent->owner != NULL || follow
 
 int64_t exchange_bytes(const Op *op) { return (EXCHANGE_BAR + exchange_at(op, op->nout) + 15) / 16 * 16; }
 
-bool op_tells(const Op *op)
+bool op_broadcasts(const Op *op)
 {
 	if (op->code != OP_EXCHANGE || op->nin != 1) return false;
 	const Op *from = ir_in(op, 0)->def;

@@ -84,7 +84,7 @@ static bool is_single(const Op *op)
 	return !type_is_tile(v->type);
 }
 
-/* Atomics of one tile block take effect in the order of the program like all accesses, unless nobody can tell. */
+/* Atomics of one tile block take effect in the order of the program like all accesses, unless no program can observe the difference. */
 static bool atomics_apart(const Op *x, const Op *y)
 {
 	if (ir_int(x, AT_APART, 0) && ir_int(y, AT_APART, 0)) return true;
@@ -201,8 +201,8 @@ static void sync_memory(Sync *s, Pending *p, Op *op)
 	int64_t order = ir_int(op, AT_ORDER, 0);
 	bool before = order >= 2;       /* release */
 	if (before || conflicts(&p->writes, op) || (write && conflicts(&p->reads, op))) barrier(s, p, op);
-	bool told = s->fn->cluster && one_thread_reads(op);     /* all wait for what was read */
-	if (read && !told) remember(&p->reads, op);
+	bool broadcast = s->fn->cluster && one_thread_reads(op);     /* all thread blocks wait for the element */
+	if (read && !broadcast) remember(&p->reads, op);
 	if (write) remember(&p->writes, op);
 	if ((order == 1 || order == 3) && !s->keep) {
 		if (!s->dry) put_barrier(build_after(op));
@@ -377,7 +377,7 @@ static void find_own(void *ctx, Op *op)
 	o->n++;
 }
 
-/* Who else reads a buffer, a product, is not told apart from readers of shared places: such a buffer stays one of those. */
+/* Who else reads a buffer, a product, is not distinguished from readers of shared places: such a buffer stays one of those. */
 static void find_other_use(void *ctx, Op *op)
 {
 	Own *o = ctx;

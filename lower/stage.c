@@ -32,7 +32,7 @@ typedef struct Stage {
 
 static bool waits(const Op *op)
 {
-	return (op->code == OP_EXCHANGE && !op_tells(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
+	return (op->code == OP_EXCHANGE && !op_broadcasts(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }
 
 /* ---- which ---- */

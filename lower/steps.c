@@ -51,12 +51,12 @@ Fn *steps_clear_kernel(const Module *m, Span at)
 		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
 	Fn *fn = ir_fn(name, at);
 	const Sym *n = sym_atom(ATOM_DIM, str_intern("n"), 0), *each = sym_const(CLEARED);
-	IrParam told = { .name = str_intern("told"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
+	IrParam words = { .name = str_intern("told"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
 		.stride = { sym_const(1) }, .layout = ML_RIGHT };
-	told.val = ir_arg(fn->body, type_view(EL_U64, 1), told.name);
+	words.val = ir_arg(fn->body, type_view(EL_U64, 1), told.name);
 	fn->source_name = name;
 	fn->is_step = true;
-	vec_push(A_UNIT, &fn->params, told);
+	vec_push(A_UNIT, &fn->params, words);
 	vec_push(A_UNIT, &fn->dims, ((IrDim){ .name = str_intern("n"), .elem = EL_I64, .span = at }));
 	fn->grid[0] = sym_cdiv(n, each);
 	fn->ngrid = 1;
@@ -64,7 +64,7 @@ Fn *steps_clear_kernel(const Module *m, Span at)
 	uint8_t log2 = CLEARED_LOG2;
 	Val *bid = ir_op1(&b, OP_BID, type_scalar(EL_I32), 0, NULL);
 	ir_set_int(bid->def, AT_AXIS, 0);
-	Val *in[3] = { told.val, bid, ir_const_num(&b, type_tile(EL_U64, 1, &log2), num_zero(EL_U64)) };
+	Val *in[3] = { words.val, bid, ir_const_num(&b, type_tile(EL_U64, 1, &log2), num_zero(EL_U64)) };
 	int64_t step = CLEARED;
 	ir_set_ints(ir_op(&b, OP_STORE, 3, in, 0, NULL), AT_STEPS, 1, &step);
 	ir_op(&b, OP_RETURN, 0, NULL, 0, NULL);
