@@ -35,7 +35,7 @@ void diag_options(const DiagOptions *o)
 	opts = *o;
 }
 
-/* "unused:all": the name before the colon, the class behind it; no class means "default". */
+/* "unused:all": the name before the colon, the class after it; no class means "default". */
 static size_t group_name_len(const char *group)
 {
 	return strcspn(group, ":");

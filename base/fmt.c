@@ -54,7 +54,7 @@ static unsigned long long next_unsigned(va_list *ap, Width w)
 	return w == W_INT ? va_arg(*ap, unsigned) : w == W_LONG ? va_arg(*ap, unsigned long) : va_arg(*ap, unsigned long long);
 }
 
-/* One directive, *p behind its `%`; false: not one of ours. */
+/* One directive, *p after its `%`; false: not one of ours. */
 static inline bool directive(Text *t, const char **p, va_list *ap)
 {
 	const char *s;

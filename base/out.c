@@ -134,7 +134,7 @@ void out_puts(Out *o, const char *s)
 	out_text(o, s, strlen(s));
 }
 
-/* Lines behind the first of what was written in place: they move as each gets its indentation. */
+/* Lines after the first of what was written in place: they move as each gets its indentation. */
 static void out_further_lines(Out *o, const char *at, size_t n)
 {
 	ArenaMark mark = arena_mark(A_TMP);

@@ -1,4 +1,4 @@
-/* The table of interned strings and the search for the nearest name. Each text is stored once behind a small head
+/* The table of interned strings and the search for the nearest name. Each text is stored once after a small head
  * with its length and hash; open addressing, power-of-two table, at most half full. */
 #include "base/str.h"
 

@@ -86,7 +86,7 @@ static Str class_words(const char *classes, size_t n)
 /* Is it one call or operator of Tile C++? A function ct_... is of ours. */
 static bool is_direct(Str text) { return *text != '~' && !strstr(text, "ct_"); }
 
-/* "direct", "written out", or both with the types of each; behind that what is refused. */
+/* "direct", "written out", or both with the types of each; after that what is refused. */
 static void tile_cell(Out *o, const char *column)
 {
 	Str types[2] = { NULL, NULL }, refused = NULL;

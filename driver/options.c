@@ -183,7 +183,7 @@ typedef struct OptMatch {
 	const char *arg;                /* the argument being read */
 	const OptRow *row;              /* best so far */
 	Str name;
-	const char *value;              /* behind `=` or joined; NULL: none there */
+	const char *value;              /* after `=` or joined; NULL: none there */
 	const OptRow *trying;
 	Near near;
 } OptMatch;

@@ -58,7 +58,7 @@ typedef struct Options {
 	const char *dep_file;
 	TextVec dep_targets;
 	DiagOptions diag;
-	TextVec warnings;               /* what stood behind -W, in order; "" for -w */
+	TextVec warnings;               /* what stood after -W, in order; "" for -w */
 	TextVec dump_after;
 	const char *stop_after;
 	bool time_report, save_repro;

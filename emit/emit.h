@@ -53,7 +53,7 @@ typedef struct EmitOptions {
 typedef struct Beside {
 	void *part;             /* what the functions know */
 	void (*kernels)(Out *o, void *part);    /* o: the file */
-	void (*runners)(Out *o, void *part);      /* ct_run_<fn>, with the parameters of the file's own; behind host_prologue */
+	void (*runners)(Out *o, void *part);      /* ct_run_<fn>, with the parameters of the file's own; after host_prologue */
 	bool (*has)(const void *part, const char *fn);  /* is there a kernel of that name? */
 } Beside;
 

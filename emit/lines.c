@@ -65,7 +65,7 @@ typedef struct Put {
 	bool inside;                    /* a statement that goes on */
 } Put;
 
-/* Of the text: tabs are behind. A mark's text is what stands behind \001. */
+/* Of the text: tabs follow. A mark's text is what stands after \001. */
 typedef struct Line { const char *begin, *text, *stop, *next; } Line;
 
 static Line line_at(const Put *t, const char *p)
@@ -131,7 +131,7 @@ static int depth_behind(const Line *l, int depth, bool *comment)
 	return depth;
 }
 
-/* From the line at p on: whole statements of the mark that holds, the next ones of the same line included. Returns what is behind
+/* From the line at p on: whole statements of the mark that holds, the next ones of the same line included. Returns the end of
  * them, and *last: the last line; p: there are none. Their lines of code are counted up to 2. */
 static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 {
@@ -158,7 +158,7 @@ static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 	return behind;
 }
 
-/* CT_LINE( and the lines of a run but for marks, a bracket behind the last. What lies between is copied together. */
+/* CT_LINE( and the lines of a run but for marks, a bracket after the last. What lies between is copied together. */
 static void put_run(Put *t, const char *p, const Line *last)
 {
 	Line l = line_at(t, p);

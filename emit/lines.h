@@ -1,4 +1,4 @@
-/* #line directives. An emitter marks whose line the code behind is; lines_set, which copies a kernel's finished body, prints a
+/* #line directives. An emitter marks which line the following code comes from; lines_set, which copies a kernel's finished body, prints a
  * directive where the compiler's own count would be another, and before lines that give code only.
  *
  * A line of a .tile becomes many lines of C, and a directive counts up. So that one is enough for statements that follow each

@@ -10,11 +10,11 @@ Str name_c(Str s);                      /* of a variable, parameter or dimension
 Str name_entry(Str s);                  /* of a C function: as name_c, but capitals stay, for nothing of the caller's is renamed */
 Str name_dim(const Fn *fn, int i);      /* C name of a dimension: name_c */
 Str sym_c(const Sym *s);                /* plain C of a number, of an atom by its name_c, or of an alignment */
-void comment_text(Out *o, Str doc, const char *prefix);         /* doc lines, each behind prefix; no way out of a comment */
+void comment_text(Out *o, Str doc, const char *prefix);         /* doc lines, each after prefix; no way out of a comment */
 /* The names of one scope. */
-typedef struct NameSlot { Str name; int next; } NameSlot;        /* next: where to look for a free number behind it; 0: nobody did */
+typedef struct NameSlot { Str name; int next; } NameSlot;        /* next: where to look for a free number after it; 0: nobody did */
 typedef struct NameSet { NameSlot *p; int cap, n, unnamed; } NameSet;
 bool names_take(NameSet *t, Str s);     /* false: in use */
-Str names_new(NameSet *t, Str wanted);  /* wanted (NULL: v0, v1 ...) as C takes it, with a number behind it where it is in use */
+Str names_new(NameSet *t, Str wanted);  /* wanted (NULL: v0, v1 ...) as C takes it, with a number after it where it is in use */
 Str c_string(Str s);                    /* a C string literal with quotes */
 #endif

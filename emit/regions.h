@@ -23,7 +23,7 @@ typedef struct Regions {
 	void (*declare)(void *g, Frame *f, int i, const Val *like, const Val *init);    /* slot i of a frame; init NULL: none yet */
 	void (*assign)(void *g, const Op *op, int first, const Frame *f);       /* op's operands from `first` on into the slots */
 	void (*bind)(void *g, const Val *v, const Frame *f, int i);             /* v is what lies in slot i */
-	void (*used)(void *g, const Frame *f);                                  /* behind a construct; NULL: nothing */
+	void (*used)(void *g, const Frame *f);                                  /* after a construct; NULL: nothing */
 } Regions;
 
 /* Slots for n values, with op's operands from `first` on as their first values; -1: without. */

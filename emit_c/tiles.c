@@ -225,7 +225,7 @@ void emit_reduce(Cg *g, const Op *op)
 	block_close(g);
 }
 
-/* a before b in the order of max_element: greater; a NaN before all numbers when propagated, else behind them. */
+/* a before b in the order of max_element: greater; a NaN before all numbers when propagated, else after them. */
 static Str better(const Op *op, Elem e, Str a, Str b)
 {
 	const char *t = elem_rows[e].name;

@@ -45,8 +45,8 @@ Str access_scaled(Str i, const CuView *v, int a);       /* in elements, of a pla
 void access_print_turned(const Access *x, const char *reg);     /* ct_q: the coordinate of a register of a turned row */
 Str access_coord(const Access *x, int a, const char *reg);      /* of a register, relative to what ct_p counts */
 Str access_address(const Access *x, const char *reg);
-Str access_end(const Access *x, int a, Str begin);      /* so many elements behind `begin` the tensor ends; near 2^30 or more: 2^30 */
-Str access_start(const Access *x, int a);       /* and it starts so many behind the tile's begin */
+Str access_end(const Access *x, int a, Str begin);      /* so many elements after `begin` the tensor ends; near 2^30 or more: 2^30 */
+Str access_start(const Access *x, int a);       /* and it starts so many after the tile's begin */
 void access_bounds(Access *x);                  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
 void access_forget_bounds(const Access *x);
 Str access_inside(const Access *x, const char *reg);    /* the condition that a register's element is inside; NULL: it is */

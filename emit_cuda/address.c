@@ -42,7 +42,7 @@ Str access_scaled(Str i, const CuView *v, int a)
 	return str_fmt("%s * %s", i, v->str[a]);
 }
 
-/* What is stored behind a loop that a cluster shares: where the largest thread blocks leave 64 registers to a thread, none holds the
+/* What is stored after a loop that a cluster shares: where the largest thread blocks leave 64 registers to a thread, none holds the
  * place of the store all through the loop (peel.c has the reason for the number). Rms norm's backward pass spilled it. */
 static bool is_made_again(const Access *x)
 {
@@ -176,7 +176,7 @@ Str access_inside(const Access *x, const char *reg)        /* NULL: always */
 
 enum { LINE = 128 };
 
-/* A row is shifted within its first register, and where a pad of each tensor stays behind it (lower/cut.c). */
+/* A row is shifted within its first register, and where a pad of each tensor stays after it (lower/cut.c). */
 static void print_shift(Cu *g, int size)
 {
 	const Fn *fn = g->fn;

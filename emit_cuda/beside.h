@@ -5,7 +5,7 @@
 
 void beside_macros(Out *o, const EmitOptions *opt);     /* CT_TILES: nvcc compiles tile kernels; CT_TILED: and they serve this pass */
 void beside_print(Out *o, const Beside *b, void (*print)(Out *o, void *part));
-/* ct_on_tiles and the runners, behind what they call; b: what beside_instead prints for, or NULL. */
+/* ct_on_tiles and the runners, after what they call; b: what beside_instead prints for, or NULL. */
 void beside_host(Out *o, const Beside *b);
 void beside_instead(Out *o, const Fn *fn);
 #endif

@@ -3,7 +3,7 @@
  * of one block are filled by others.
  *
  * The registers that a thread needs are estimated, for kernels that are one block without loops and products: between two waits it
- * holds what it loaded and what is needed again behind a later wait; what it computes takes the place of what that came from, and
+ * holds what it loaded and what is needed again after a later wait; what it computes takes the place of what that came from, and
  * AROUND registers are left for addresses, partial results and what a few elements take on their way.
  *
  * Where a loop holds its next tiles, lower/prefetch.c says for how many threads registers suffice.
@@ -77,7 +77,7 @@ static void number_stretches(Bound *b, const IrBlock *block)
 
 static int most_words(const Bound *b)
 {
-	enum { KEPT, IN, OUT, N };      /* also needed behind the stretch; used up in it; made in it for later */
+	enum { KEPT, IN, OUT, N };      /* also needed after the stretch; used up in it; made in it for later */
 	int (*n)[N] = (int (*)[N])NEW_ARRAY(A_TMP, int, (b->now + 1) * N), most = 0;
 	for (int i = 0; i < b->tiles.n; i++) {
 		const Val *v = b->tiles.p[i];

@@ -1,12 +1,12 @@
 /* Clusters: several thread blocks that hold one tile and exchange partial results.
  *
  * Each exchange has an mbarrier in every thread block, which counts the bytes that arrive (PTX: mbarrier, st.async). They are
- * made ready at the start; the blocks meet once, before the first of them sends, and that wait stands behind the first loads.
+ * made ready at the start; the blocks meet once, before the first of them sends, and that wait stands after the first loads.
  * Afterwards nothing waits but for the data itself: a release at cluster scope would wait for all memory operations before it.
  * Each block waits for everything that is sent to it, so none ends while another still writes to its shared memory.
  *
  * An exchange in a loop has two mbarriers and two places for what arrives, for every other round: who sends for round n + 2 has what all
- * warps sent for round n + 1, behind their reading of round n. Bytes may arrive for a phase before its own block expects them
+ * warps sent for round n + 1, after their reading of round n. Bytes may arrive for a phase before its own block expects them
  * (PTX: the pending count of transactions goes below zero, and the phase stays open until its one arrival). */
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"

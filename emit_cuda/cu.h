@@ -136,7 +136,7 @@ void stream_print(Cu *g);
 void stream_loop(Cu *g, const char *var, int64_t count, int each);
 Lay elem_broadcast_source(const Op *op);                /* where its operand holds what each register of the result shows */
 void elem_plan(Cu *g);                                  /* which of them share a loop */
-Op *elem_group(Cu *g, Op *first, const Op *limit);      /* prints a loop of ops in front of `limit`; returns the op behind its last */
+Op *elem_group(Cu *g, Op *first, const Op *limit);      /* prints a loop of ops in front of `limit`; returns the op after its last */
 void elem_flush(Cu *g);                                 /* prints the loop that waits for its store, */
 bool elem_is_late(const Cu *g, int piece, uint32_t registers);  /* if one does whose chunks are such pieces: */
 void elem_print_late(Cu *g);                            /* the chunk that begins at register ct_b */

@@ -191,7 +191,7 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	Out *o = out_new();
 	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
 	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
-	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);     /* what lies in front counts as behind */
+	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);     /* what lies in front counts as after */
 	Str left = str_fmt("ct_within((long long)%s - (int)%s%s)", cu_val(g, y)->name, thread, shifts ? " + ct_phase" : "");
 	if (!in_thread && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
 	out_printf(o, "(int)%s %s %s%s)", cu_map_reg(&m, reg), signs[i].sign, left, sure ? ")" : "");

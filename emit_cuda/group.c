@@ -89,7 +89,7 @@ static void print_role(Cu *g, const Op *op)
 	out_off(g->o);
 }
 
-/* Those that stand one behind the other are one chain of conditions, the same for each warp; the last takes what is
+/* Those that stand one after the other are one chain of conditions, the same for each warp; the last takes what is
  * left. */
 void group_roles(Cu *g, const Op *op)
 {

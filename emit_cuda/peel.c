@@ -3,7 +3,7 @@
  *
  *   ct_head, ct_begin       the element with which the body begins
  *   ct_body                 its length
- *   ct_left                 how far the body goes on behind the thread's first element of it
+ *   ct_left                 how far the body goes on after the thread's first element of it
  *   ct_end, ct_edge         the element of the thread's last register, and whether there is one */
 #include "base/diag.h"
 #include "emit_cuda/access.h"
@@ -72,7 +72,7 @@ void peel_phase(Cu *g, const Op *op)
 
 /* The numbers of the row, made again wherever they are used: nvcc would hold them all, and what is made of them, where threads wait.
  * ptxas sees through that, but not through a number that the device alone knows to be 0: where threads hold most of a row, they are made
- * again behind a wait. Softmax of 100,001 columns of f32 takes 80 registers instead of 84, so a third thread block fits. */
+ * again after a wait. Softmax of 100,001 columns of f32 takes 80 registers instead of 84, so a third thread block fits. */
 static void print_numbers(Cu *g, bool behind_wait)
 {
 	enum { MANY_WORDS = 48 };
@@ -130,7 +130,7 @@ static bool works_in_parts(Cu *g, const Op *op)
 	return op->code == OP_REDUCE_REGS && is_row(g, ir_in(op, 0)) && !reduce_is_narrow(g, op);
 }
 
-/* What is computed in parts is there behind all of them. */
+/* What is computed in parts is there after all of them. */
 static void declare(Cu *g, const Op *op)
 {
 	for (int i = 0; i < op->nout; i++) {
@@ -173,7 +173,7 @@ static int staged_loads(const Fn *fn)
 	return n;
 }
 
-/* Behind the last load of what begins at the row's phase, or where it is needed. */
+/* After the last load of what begins at the row's phase, or where it is needed. */
 static void ask_stage(Cu *g)
 {
 	const Fn *fn = g->fn;
@@ -241,7 +241,7 @@ static bool stands_behind_wait(const Op *first)
 	return false;
 }
 
-/* Pieces that may lie behind the row: threads whose piece does leave them out. That changes nothing, like texts with fewer registers
+/* Pieces that may lie beyond the row: threads whose piece does leave them out. That changes nothing, like texts with fewer registers
  * (cut.c): what is not stored needs no value, and each sum has a pad in the end of some thread. Tiles are powers of two, so a
  * text's last pieces are empty in many warps: up to an eighth of all instructions. Not while threads wait for memory, where
  * branches only cost registers, nor in larger thread blocks, of which ptxas 13.0 then spills some (layer norm of 262,144 columns). */
@@ -349,7 +349,7 @@ static void load_all(Access *x, const char *nc)
 }
 
 /* ---- what has another phase ---- */
-/* Is anything made of v that other elements of the row are combined with? Else what stands behind the row does not matter. */
+/* Is anything made of v that other elements of the row are combined with? Else what stands after the row does not matter. */
 static bool meets_others(const Val *v)
 {
 	const Fn *fn = v->def->parent->fn;

@@ -7,14 +7,14 @@ bool peel_row(const Fn *fn, Lay l);                     /* is this the layout of
 int peel_piece(const Fn *fn);                           /* elements of a piece */
 void peel_phase(Cu *g, const Op *op);
 /* A stretch of operations on rows is printed piece by piece: what is made of a piece takes registers only till it is stored or
- * combined. From `first` on; returns what is behind: `first` itself, where none is. */
+ * combined. From `first` on; returns the first operation after them: `first` itself, where none is. */
 Op *peel_stretch(Cu *g, Op *first);
 /* cu_loop, n rounds of 2^each registers; of a peeled row those of the part. */
 void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each);
 Str peel_first(const Cu *g);                            /* the first register of the part */
 void peel_rest(Cu *g, const char *var);                 /* a loop over the others */
 void peel_stage_init(Cu *g);                            /* for thread 0 */
-void peel_load(Cu *g, const Op *op);                    /* behind the declaration of its result */
+void peel_load(Cu *g, const Op *op);                    /* after the declaration of its result */
 void peel_store(Cu *g, const Op *op);
 Str peel_iota(const Cu *g, Lay l, const char *reg);     /* the number of the element in a register */
 Str peel_below_length(const Cu *g, Lay l, const char *reg);     /* is it one of the row? */

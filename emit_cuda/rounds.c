@@ -34,7 +34,7 @@ static bool *needed_behind(Cu *g, const Op *first, const Op *behind)
 	return needed;
 }
 
-/* One of those rounds. Behind the first nvcc knows that all are there. */
+/* One of those rounds. After the first nvcc knows that all are there. */
 static void begin(Cu *g, const Val *counter, int rounds, Str from, int64_t step)
 {
 	out_printf(g->o, "#pragma unroll\nfor (int ct_round = 0; ct_round < %d; ct_round++) {\n", rounds);

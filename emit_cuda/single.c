@@ -7,7 +7,7 @@ typedef struct Elements {
 	const Op *op;
 	const CuView *v;        /* NULL: pointers */
 	Elem e;
-	int first;              /* operand behind the indices */
+	int first;              /* operand after the indices */
 	const Val *like;        /* the value that says how many */
 	const Val *mask;
 	Str reg;                /* this one */

@@ -1,6 +1,6 @@
 /* slide: tiles shifted within warps (lower/slide.c). The element that comes to register r of a lane is the lane's own, or
  * that of lane + carry, where lanes beyond the last begin again with the next registers. What a lane sends is chosen before:
- * the few first (last) lanes send of the next (previous) registers, as only those ask them whose place is behind the end. */
+ * the few first (last) lanes send of the next (previous) registers, as only those ask them whose place is after the end. */
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 

@@ -8,7 +8,7 @@
 
 typedef struct CuVersion {
 	const Version *v;
-	Out *o;                 /* from behind the opening brace on */
+	Out *o;                 /* from the opening brace on */
 	Lined line;             /* what lines_set says, whose split is the first access of memory */
 	int blocks[2];          /* how many of it should fit a multiprocessor (bound.c): for several architectures, for its own alone */
 	bool roles;             /* it has operations of groups */
@@ -44,7 +44,7 @@ bool version_waits(const CuVersion *t, const EmitOptions *opt);       /* version
 extern const char version_wait[];
 
 /* versions.c */
-/* And all that they call. from: behind the versions of the kernels before it. */
+/* And all that they call. from: after the versions of the kernels before it. */
 void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions *opt, SnipSet *used);
 void versions_print(Out *o, const CuKernel *k, const EmitOptions *opt);         /* they stay where they are */
 

@@ -128,7 +128,7 @@ void words_store_shared(Cu *g, Elem e, Str at, Str x)
 	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", sizes[elem_log2(e)], at, words_bits(e, x));
 }
 
-/* What is made in a branch of a piece (peel_stretch) is not read behind it: merged with nothing, halves of words would be held apart. */
+/* What is made in a branch of a piece (peel_stretch) is not read after it: merged with nothing, halves of words would be held apart. */
 static const Val *first_of(const Cu *g, const Val *x)
 {
 	while (g->part && x->def && x->def->code == OP_AGAIN) x = ir_in(x->def, 0);

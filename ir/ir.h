@@ -190,7 +190,7 @@ typedef struct IrGeneric { Str name, value; } IrGeneric;
 typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
 
 /* A version of a kernel in several launches, which takes workspace. Its steps run one after the other and have the kernel's parameters and
- * dimensions and, behind those, the tensors in workspace. */
+ * dimensions and, after those, the tensors in workspace. */
 typedef struct Steps {
 	const Sym *guard;       /* calls that it serves: a condition over dimensions; */
 	const Sym *gain;        /* those of them in which it is faster */
@@ -236,7 +236,7 @@ struct Fn {                     /* one monomorphic kernel */
 	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
 	bool aligned;           /* each piece of each access lies at a multiple of its size, and wholly inside its tensor or wholly outside */
-	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers behind shorter ones may be left out
+	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers after shorter ones may be left out
 	 * (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */
 	int row_log2;
 	VEC(const Sym *) below;
@@ -244,13 +244,13 @@ struct Fn {                     /* one monomorphic kernel */
 	int row_regs;           /* those of them that this version has; 0: all */
 	bool row_shifts;        /* place p of a row may hold element p - phase (lower/rotate.c) */
 	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
-	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register behind the others (lower/peel.c) */
+	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register after the others (lower/peel.c) */
 	bool peels;             /* placed for them: twice the registers a thread */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
 	int64_t peel_least;     /* for rows of so many elements or more */
 	bool peel_short;        /* and fewer than half of their tile */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
-	int peel_apart;         /* so many elements at least lie in front of the body and behind it */
+	int peel_apart;         /* so many elements at least lie in front of the body and after it */
 	bool rest;              /* other versions take most rows: this one takes what registers nvcc gives it */
 };
 
@@ -268,7 +268,7 @@ typedef struct HostArg { bool is_tensor; int tensor; const Sym *offset, *value; 
  * Scalars: entry parameter index in scalar (>= 0),
  * else a constant num, else value (integers computed from dimensions). */
 /* tune: first rule that holds; arch NULL: any, cond NULL: always */
-/* cost: not by order; of those whose conditions hold and whose variants accept the call, behind the rules without one, the least */
+/* cost: not by order; of those whose conditions hold and whose variants accept the call, after the rules without one, the least */
 typedef struct LaunchRule { Str arch; const Sym *cond; int variant; const Sym *cost; } LaunchRule;
 typedef struct Variant { Fn *fn; } Variant;     /* fn->where and alignment must hold for it to run */
 struct HostStmt {
@@ -348,7 +348,7 @@ bool ir_has_hint(const Fn *fn, const char *name);
 int64_t ir_hint(const Fn *fn, const char *name, int arch);      /* for this architecture (90), else for all; 0: nothing */
 void ir_set_layout(Val *v, Lay l);
 
-/* The versions of a kernel are neighbours: the first of those of fn at `from` or behind it, and how many; none: n 0. */
+/* The versions of a kernel are neighbours: the first of those of fn at `from` or after it, and how many; none: n 0. */
 typedef struct Versions { int first, n; } Versions;
 Versions ir_versions(const Module *m, const Fn *fn, int from);
 

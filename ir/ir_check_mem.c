@@ -19,7 +19,7 @@ static Access access_of(OpCode code)
 	}
 }
 
-/* The view and its indices, or the pointers; *first: the operand behind them, *e: what is accessed. */
+/* The view and its indices, or the pointers; *first: the operand after them, *e: what is accessed. */
 static bool chk_place(Check *c, const Op *op, int nextra, bool mask, int *first, Elem *e)
 {
 	NEED(op->nin >= 1, "operands are missing");

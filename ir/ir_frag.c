@@ -103,7 +103,7 @@ bool copy_plan(const Val *buf, int warps_log2, CopyPlan *p)
 }
 
 /* ---- mma_frag ---- */
-/* The columns of l behind those of one instruction: n0 register bits that step along axis alone, then register bits that step along
+/* The columns of l after those of one instruction: n0 register bits that step along axis alone, then register bits that step along
  * the other axis alone. False if l is not built so. */
 static bool repeats(Lay l, Lay one, int axis, int *n0, int *n1)
 {

@@ -114,7 +114,7 @@ static Str scan_word(Lex *l)
 	return str_intern_n(l->src->text + lo, l->pos - lo);
 }
 
-/* Digits, letters and points, and a sign behind the letter of an exponent: 12, 0.5, 1e-7, 0x1.8p-3. */
+/* Digits, letters and points, and a sign after the letter of an exponent: 12, 0.5, 1e-7, 0x1.8p-3. */
 static Str scan_number(Lex *l)
 {
 	const char *s = l->src->text;
@@ -176,7 +176,7 @@ static int64_t scan_id(Lex *l)
 	return id;
 }
 
-/* Behind the per cent sign: a name, quoted or not, then a point and a number; or the number alone. */
+/* After the per cent sign: a name, quoted or not, then a point and a number; or the number alone. */
 static int scan_value(Lex *l)
 {
 	const char *s = l->src->text;

@@ -15,7 +15,7 @@ typedef enum Tok {              /* other tokens are their own character */
 
 typedef struct Lex {
 	Src *src;
-	uint32_t pos;           /* behind the token */
+	uint32_t pos;           /* after the token */
 	int tok;
 	uint32_t lo;            /* of the token; hi is pos */
 	uint32_t last;          /* end of the token before */

@@ -118,8 +118,8 @@ static void need_ready(Walk *w, Spot at)
 	for (int i = 0; i < w->s.writes.n; i++) {
 		const Write *x = &w->s.writes.p[i];
 		if (!same_place(x->at, at) || x->state == READY) continue;
-		chk_fail(w->c, x->state == WRITTEN ? "hardware reads what threads wrote without a proxy_fence behind it"
-			: "hardware reads what other threads wrote: a barrier behind their proxy_fence is missing");
+		chk_fail(w->c, x->state == WRITTEN ? "hardware reads what threads wrote without a proxy_fence after it"
+			: "hardware reads what other threads wrote: a barrier after their proxy_fence is missing");
 	}
 }
 
@@ -206,7 +206,7 @@ static void event_arrive(Walk *w, const Op *op)
 	}
 	for (int i = 0; i < w->s.writes.n; i++)
 		if (w->s.writes.p[i].state == WRITTEN && same_num(w->s.writes.p[i].at.at, at))
-			chk_fail(w->c, "threads wrote the buffer that is handed over, without a proxy_fence behind it");
+			chk_fail(w->c, "threads wrote the buffer that is handed over, without a proxy_fence after it");
 }
 
 /* Registers of a factor are lent anew: what reads the ones before must be over. */

@@ -21,7 +21,7 @@
  *
  * A value is %name.id or %id; ids are printed as they are, so that two dumps can be compared. Operands come first, then
  * attributes in braces, result types after the colon, each with ` @ layout` when PLACED, then the regions. Names that are no
- * identifiers stand in quotes. Behind the kernels stand their versions, with the architectures that they serve and their guard:
+ * identifiers stand in quotes. After the kernels stand their versions, with the architectures that they serve and their guard:
  *
  *   version gemm_f16 "aligned" for sm_80, sm_90a {
  *           guard aligned(a, 16) && k % 8 == 0

@@ -197,7 +197,7 @@ static void find_product(void *found, Op *op)
 	if (op->code == OP_WGMMA) *(bool *)found = true;
 }
 
-/* A factor packed into registers of its own, behind a wait after which no product runs: those that it replaces are
+/* A factor packed into registers of its own, after a wait that no product outlives: those that it replaces are
  * free. */
 static bool packed_anew(const Op *yield, const Val *v)
 {
@@ -387,6 +387,6 @@ bool chk_protocol(Check *c, const Fn *fn)
 	}
 	/* A relaxed barrier orders no arrival of before: it might come when the block is gone. */
 	NEED(!reaches, "a thread block may end while others still reach into its shared memory: a "
-		"cluster_barrier {order = acquire_release} is missing behind the roles");
+		"cluster_barrier {order = acquire_release} is missing after the roles");
 	return true;
 }

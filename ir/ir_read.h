@@ -26,7 +26,7 @@ typedef struct Reader {
 	Str owner;              /* name of the kernel or entry */
 } Reader;
 
-bool rd_deeper(Reader *r);                      /* whoever calls it takes one off r->depth behind it */
+bool rd_deeper(Reader *r);                      /* whoever calls it takes one off r->depth after it */
 Str rd_string(Reader *r, const char *what);
 int rd_small(Reader *r, const char *what);      /* 0 to 2^31 - 1 */
 IrParam rd_param(Reader *r);

@@ -310,7 +310,7 @@ static bool chk_one(Body *k, const Op *op, const IrBlock *b, Scope s)
 	for (int i = 0; i < op->nout; i++)
 		NEED(op->out[i] && op->out[i]->type && op->out[i]->def == op && op->out[i]->index == i, "result %d belongs elsewhere", i);
 	if (!chk_attrs(c, op)) return false;
-	NEED(!(flags & OPF_TERM) == (op->next != NULL), op->next ? "the block goes on behind its end" : "the block has no end");
+	NEED(!(flags & OPF_TERM) == (op->next != NULL), op->next ? "the block goes on after its end" : "the block has no end");
 	if (flags & OPF_TERM) return chk_end(c, op, b, s);
 	bool step = op->nregion && (op->code == OP_REDUCE_REGS || op->code == OP_REDUCE_LANES);
 	NEED(flags & OPF_REGION || step || !op->nregion, "the operation has no regions");

@@ -598,7 +598,7 @@ static bool eval(const Sym *s, const Env *e, int64_t *out)
 	case SYM_CONST: *out = s->value; return true;
 	case SYM_ATOM: case SYM_ALIGNED: return e->value(e->ctx, s, out);
 	case SYM_ADD: case SYM_MUL: return eval_fold(s, e, out);
-	case SYM_AND: case SYM_OR:              /* short circuit: the right side may only make sense behind the left */
+	case SYM_AND: case SYM_OR:              /* short circuit: the right side may only make sense after the left */
 		if (!eval(s->arg[0], e, &a)) return false;
 		if ((a != 0) != (s->kind == SYM_AND)) return *out = a != 0, true;
 		if (!eval(s->arg[1], e, &b)) return false;

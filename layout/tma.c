@@ -3,7 +3,7 @@
 
 enum { SMEM_ALIGN = 128 };        /* bytes: of what a copy writes or reads in shared memory */
 
-/* The fewest equal parts of n rows that are at most `most` each; those behind the first begin where the swizzle does
+/* The fewest equal parts of n rows that are at most `most` each; those after the first begin where the swizzle does
  * (8 rows of a span) and at aligned bytes.  0: none. */
 static int parts_of(Smem t, int n, int most)
 {

@@ -6,7 +6,7 @@
  * for none where that is too little.
  *
  * A load is repeated where everything that it depends on is the same but for the loops' counters, and where nobody writes the
- * tensor between the two: nobody at all, or the later loop's own store of the slice, behind its load. */
+ * tensor between the two: nobody at all, or the later loop's own store of the slice, after its load. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -109,7 +109,7 @@ static const Val *root_of(const Val *v)         /* NULL: memory of raw pointers,
 
 typedef struct Writes { const Val *root; const Op *but; bool found; } Writes;
 
-/* Behind an access with a memory order stands what other tile blocks wrote. */
+/* After an access with a memory order stands what other tile blocks wrote. */
 static void find_write(void *ctx, Op *op)
 {
 	Writes *w = ctx;
@@ -120,7 +120,7 @@ static void find_write(void *ctx, Op *op)
 	w->found |= view ? root_of(v) == w->root : pointer && op->code != OP_PRINT;
 }
 
-/* The store of the slice that `load` loads, behind it in its loop; NULL: there is none. */
+/* The store of the slice that `load` loads, after it in its loop; NULL: there is none. */
 static const Op *own_store(const Op *load, const Loop *in)
 {
 	for (const Op *op = load->next; op; op = op->next) {
@@ -188,7 +188,7 @@ static Op *first_use(const Val *v)
 	return NULL;
 }
 
-/* In front of the first use, and not right behind the load: other loads stand between, and who keeps has to wait. */
+/* In front of the first use, and not right after the load: other loads stand between, and who keeps has to wait. */
 static Op *write_keep(const Held *h, int64_t slot, int64_t count)
 {
 	Op *use = first_use(h->load->out[0]);

@@ -264,7 +264,7 @@ static void rise(Op *op, Op *at)
 	ir_move_before(op, at);
 }
 
-/* What a load may not pass: writes, and accesses with a memory order, behind which stands what others wrote. */
+/* What a load may not pass: writes, and accesses with a memory order, after which stands what others wrote. */
 static void find_write(void *ctx, Op *op)
 {
 	*(bool *)ctx |= (op_rows[op->code].flags & OPF_WRITE) || ir_int(op, AT_ORDER, 0);
@@ -314,7 +314,7 @@ static bool uses(Op *op, Use *u)
 	return u->found;
 }
 
-/* The first operation behind op that uses its result, or writes memory. */
+/* The first operation after op that uses its result, or writes memory. */
 static Op *needing_place(Op *op)
 {
 	Use u = { op->out[0], NULL, false };
@@ -323,7 +323,7 @@ static Op *needing_place(Op *op)
 	return op->next;
 }
 
-/* Behind op, but where all threads wait for each other anyway if nobody needs or writes the element before. */
+/* After op, but where all threads wait for each other anyway if nobody needs or writes the element before. */
 static Op *tile_sending_place(Op *op, const Op *need)
 {
 	Op *at = first_reduction(op->next);
@@ -332,7 +332,7 @@ static Op *tile_sending_place(Op *op, const Op *need)
 	return at ? at : op->next;
 }
 
-/* Behind op and in front of `need`, but as late as the last reduction there: till then the element has come. */
+/* After op and in front of `need`, but as late as the last reduction there: till then the element has come. */
 static Op *sending_place(Op *op, Op *need)
 {
 	Op *at = op->next;

@@ -1,10 +1,10 @@
-/* Rows shorter than their tile: texts that leave out the registers behind the row.
+/* Rows shorter than their tile: texts that leave out the registers after the row.
  *
  * Extents of tiles are powers of two, rows are of any length: up to half of what threads compute are pads. In the second
  * placement of a kernel of rows (unaligned.c) register r of a thread holds element r * threads + thread, so the last registers of
- * all threads lie behind a row that is short enough, and a text may do without them; the launcher asks whether it is.
+ * all threads lie beyond a row that is short enough, and a text may do without them; the launcher asks whether it is.
  *
- * What they would hold must not be missed. Elements behind the end of all tensors are loaded as pads, so what is computed from
+ * What they would hold must not be missed. Elements after the end of all tensors are loaded as pads, so what is computed from
  * them is the same number in each, unless an operation counts elements or meets them one by one. A text keeps at least one of
  * them in its last register. Then maxima and minima are the same without the others, and sums are where the number is 0 (or
  * NaN, which comes out all the same). No rounding changes: the results have the same bits.
@@ -24,7 +24,7 @@ enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
 /* Of CUT_OF: what rows have at least, and what texts keep. Where rows lie side by side (dense.c), pads are most of what they cost. */
 static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_COPIES] = { 8, 9, 11, 13 };
 
-/* What a value is at the places that lie behind all tensors. */
+/* What a value is at the places that lie beyond all tensors. */
 typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS } Kind;      /* COUNTS: the number of its place */
 typedef struct Beyond { Kind kind; Num n; bool or_nan; } Beyond;       /* NUMBER: n, or with or_nan perhaps NaN everywhere */
 
@@ -135,7 +135,7 @@ static Beyond of_elementwise(Cut *c, const Op *op)
 	return same ? r : (Beyond){ .kind = DIFFERS };
 }
 
-/* Does one of the equal elements behind the row do for all? */
+/* Does one of the equal elements after the row do for all? */
 static bool one_does(const Cut *c, const Op *op)
 {
 	Beyond x = beyond(c, ir_in(op, 0));

@@ -6,7 +6,7 @@
  * sector five times over, and what is stored goes to the L2 cache in as many parts.
  *
  * Nothing makes neighbouring lanes hold neighbouring elements then, so a row gets one lane: what is done once for a lane -
- * addresses, bounds - is done for 32 elements, nothing is shuffled, and few places of the tile lie behind the row (lower/cut.c
+ * addresses, bounds - is done for 32 elements, nothing is shuffled, and few places of the tile lie beyond the row (lower/cut.c
  * drops the registers of those). Longer rows would need several lanes, and many lengths make those of a warp meet in a bank: norms
  * of rows of 65 and 127 elements of 16 bits fell from 71 to 54 % of the copy rate.
  *

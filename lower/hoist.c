@@ -1,7 +1,7 @@
 /* early: loads are asked for before whatever has to wait for other loads.
  *
  * A thread stops at the first access that needs what an earlier load brings: a tile at an index that is read from
- * memory, or a store of what was loaded. Loads behind it that need nothing of the kind would start only when it goes on,
+ * memory, or a store of what was loaded. Loads after it that need nothing of the kind would start only when it goes on,
  * and nvcc keeps the order of accesses. So such a load, and the scalars it needs, are put in front of it.
  *
  * A load passes by elementwise operations and by accesses: by stores only where nobody writes its own tensor, and never

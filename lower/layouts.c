@@ -5,7 +5,7 @@
  * that any layout suits: constants, iota, broadcasts, loads, and what is computed from such alone. Products bring layouts of
  * their own, and so do scans of what has none that they can walk. When the rules come to rest, the largest load that is still
  * free gets the coalesced layout of its memory (then the largest other value), and the rules go on. A store gives what it
- * stores the coalesced layout from the start, but behind a loop that loads tiles only once all loads have theirs.
+ * stores the coalesced layout from the start, but after a loop that loads tiles only once all loads have theirs.
  *
  * Where operands of an elementwise operation disagree, it takes the one to which the others convert at least cost
  * (swz_convert_cost). A load takes the layout of its user instead of the coalesced one unless that costs more than
@@ -78,7 +78,7 @@ static void note_op(Places *p, int at, int *n)
 		for (int i = 0; i < op->region[r]->args.n; i++) note_value(p, op->region[r]->args.p[i], at, n);
 }
 
-/* Counts the touches of each value, then files them: behind the counts, from the last to the first. */
+/* Counts the touches of each value, then files them: after the counts, from the last to the first. */
 static void find_users(Places *p)
 {
 	int *n = NEW_ARRAY(A_TMP, int, p->nval + 1);

@@ -219,7 +219,7 @@ static void backward_same(Places *p, Op *op)
 		if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), l);
 }
 
-/* May a store choose a layout before loads do? Not behind a loop that loads tiles, nor what is left of the tiles by reductions: that
+/* May a store choose a layout before loads do? Not after a loop that loads tiles, nor what is left of the tiles by reductions: that
  * is stored as these leave it. */
 static bool leads(const Places *p, const Op *op)
 {

@@ -1,4 +1,5 @@
-/* longrows: a second kernel for rows that are longer than thread blocks hold well; it splits each row into parts and visits each part twice.
+/* longrows: a second kernel for rows that are longer than thread blocks hold well.
+ * It splits each row into parts and visits each part twice.
  *
  * The tile block of the author's kernel works on a whole row as one tile. However a thread block or a cluster does that, few rows are in
  * flight at once, and all of them load, synchronise, compute and store in step; a row that registers do not hold is read twice from
@@ -33,7 +34,7 @@ enum {
 	LEAST_SQUARES = 1 << 17,        /* least elements of a row for which a cluster would synchronise twice */
 	LEAST_ROW = 1 << 18, LEAST_PACKED = (1 << 18) + 1,      /* least elements of other rows: of 32 bits, of 16 bits */
 	UNALIGNED_BYTES = (1 << 20) + 1,      /* least bytes of a row where rows are not aligned */
-	LEAST_BYTES = 1 << 24, LEAST_SHORT = 1 << 26    /* least bytes of all rows; of rows of at most 2^18 elements, of which few are in flight */
+	LEAST_BYTES = 1 << 24, LEAST_SHORT = 1 << 26    /* least bytes of all rows; if rows have at most 2^18 elements */
 };
 
 /* One of the places where operations of the kernel are repeated. */

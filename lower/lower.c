@@ -123,7 +123,7 @@ int64_t shared_room(const LowerCx *cx, Fn *fn)
 /* ---- versions ---- */
 /* A further placement of those kernels that are worth it. */
 typedef struct Further {
-	const char *name;       /* behind that of the kernel, in dumps */
+	const char *name;       /* after that of the kernel, in dumps */
 	Fn *(*begin)(Fn *fn, const Placements *p);  /* what is placed for a kernel, TYPED, which is placed so already; NULL: nothing */
 	void (*end)(Fn *fn, Placements *p, const LowerCx *cx);      /* takes what was placed */
 	bool portable;          /* in clusters that every device runs */

@@ -58,8 +58,8 @@ static Op *load_behind(Op *store)
 	return NULL;
 }
 
-/* Stores behind the wait, up to one that needs the wait: that and those behind it come to the next. Their loads follow the wait's, so that
- * all these buffers are free behind the next one. Gives the last load. */
+/* Stores after the wait, up to one that needs the wait: that and those after it come to the next. Their loads follow the wait's, so that
+ * all these buffers are free after the next one. Gives the last load. */
 static Op *gather(Meet *m)
 {
 	Op *last = m->wait;

@@ -1,11 +1,11 @@
-/* follow: tile blocks one behind the other in the same cluster.
+/* follow: tile blocks one after the other in the same cluster.
  *
  * Rows of one tensor share what does not depend on the row: weights, biases, tables.
  * Where a row is spread over a cluster and registers have no room for
  * two, its thread blocks do several rows one after the other, and what all of them need comes into shared memory once (stage.c): each
  * thread block has the same columns of all its rows.
  *
- * Clusters begin in their order, as others end. The first ones take many tile blocks, those behind them half as many, and so on, the last
+ * Clusters begin in their order, as others end. The first ones take many tile blocks, those after them half as many, and so on, the last
  * ones one each (ct_follow): so multiprocessors that are faster get more, and all end together. Tile blocks of a thread block lie so far
  * apart that their rows begin at one phase whatever their length: so threads hold the same columns of all (rotate.c).
  *

@@ -25,7 +25,7 @@ enum {
 /* ---- copy.c ---- */
 Module *copy_module(const Module *m);           /* kernels are copied, entries shared */
 Fn *copy_kernel(Fn *from);
-/* The ops of `from` behind the end of b->block, or before b->before; args: what stands for from's arguments. */
+/* The ops of `from` after the end of b->block, or before b->before; args: what stands for from's arguments. */
 void copy_block(Builder *b, const IrBlock *from, Val *const *args);
 void copy_attrs(Op *to, const Op *from);
 Builder build_before(Op *op);
@@ -115,7 +115,7 @@ bool patch_of(Lay l, int n, const int64_t *offsets, Patch *p); /* false: its ele
  * from `high` on. */
 typedef struct SlidePlan { uint8_t low[LAY_BITS]; int lows, lane, lanes, high, highs; } SlidePlan;
 bool slide_plan(Lay l, int axis, SlidePlan *p);         /* false: they are not */
-int slide_carry(const SlidePlan *p, int from);          /* how many lanes on is the element `from` behind a piece's first */
+int slide_carry(const SlidePlan *p, int from);          /* how many lanes on is the element `from` after a piece's first */
 bool same_scalar(const Val *x, const Val *y);           /* one value, or equal constants */
 
 /* ---- products: mma_plan.c ---- */
@@ -136,7 +136,7 @@ MmaPieces mma_pieces(const Op *mma);
 /* An exchange between the thread blocks of a cluster: an mbarrier, then its elements in slots of 4 or 8 bytes. */
 enum { EXCHANGE_BAR = 16 };
 int exchange_slot(Elem e);                      /* bytes of an element */
-int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins behind the mbarrier; k = nout: the end */
+int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins after the mbarrier; k = nout: the end */
 /* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent for the next
  * one, which they send when they have read what came before. */
 bool exchange_repeats(const Op *op);
@@ -203,7 +203,7 @@ bool peel_wanted(const Fn *odd);                /* PLACED by element */
 /* fn: PLACED, `peels`; becomes the versions in `to`, the fewest registers first; none: it cannot be, or would gain nothing */
 void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to);        /* room: bytes of shared memory of a thread block, at most */
 bool peel_begins(const Fn *fn, const Op *op);   /* an access of a row that begins at the phase of which the launcher asks */
-/* So many threads from the first on, and those behind them, have an element in front of the body, and behind it. */
+/* So many threads from the first on, and those after them, have an element in front of the body, and after it. */
 int peel_front(const Fn *fn);
 int peel_behind(const Fn *fn);
 int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at a phase of their own */
@@ -223,7 +223,7 @@ int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretc
 /* ---- prefetch.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
-Op *several_behind(const Op *loop);             /* of a loop with {rounds}: the first operation behind what these ask for together */
+Op *several_behind(const Op *loop);             /* of a loop with {rounds}: the first operation after what these ask for together */
 
 /* ---- rare.c ---- */
 /* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the comparison less

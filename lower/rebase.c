@@ -263,7 +263,7 @@ void pair_drop(Fn *fn, Op *op, int depth)
 		if (in[i]->def && in[i]->def->parent && (!i || in[i] != in[i - 1])) pair_drop(fn, in[i]->def, depth - 1);
 }
 
-/* The first operation behind op, in its block, that needs its result. */
+/* The first operation after op, in its block, that needs its result. */
 static Op *first_user(const Op *op)
 {
 	Use u = { op->out[0], false };
@@ -275,7 +275,7 @@ static Op *first_user(const Op *op)
 	return NULL;
 }
 
-/* What stands between both sums and is needed behind them comes there: nobody holds it while sums are moved and quotients, which
+/* What stands between both sums and is needed after them comes there: nobody holds it while sums are moved and quotients, which
  * branch, are taken of them. */
 void pair_sink(const Op *first, const Op *last)
 {

@@ -1,11 +1,11 @@
 /* again: tiles that wait take few registers.
  *
- * Between two places where threads wait for each other a thread holds what it needs behind the second. Where that follows in
+ * Between two places where threads wait for each other a thread holds what it needs after the second. Where that follows in
  * a few instructions from a tile of elements of one or two bytes, packed into words, only the words are held, and the rest
  * is computed again: a row of bf16 waits in half the registers that it needs as f32, and nothing of it is held twice. `again`
  * hides from nvcc that it could keep the unpacked elements instead.
  *
- * Small loads that are needed behind a wait (the weights of a row) are asked for before it, so that they arrive meanwhile.
+ * Small loads that are needed after a wait (the weights of a row) are asked for before it, so that they arrive meanwhile.
  *
  * Rows that are accessed by single elements (unaligned.c) are left as they are: their loads fill a register for each element, and what
  * is loaded before a wait costs more warps than the wait: RMS norm of 50,257 columns goes from 71 to 62 % of the copy rate.
@@ -32,7 +32,7 @@ enum {
 typedef struct Again {
 	Fn *fn;
 	const bool *rare;       /* by Val id: only one element of a row needs it (rare.c) */
-	const bool *far;        /* by Val id: needed behind a wait for more than that */
+	const bool *far;        /* by Val id: needed after a wait for more than that */
 	int nval;               /* values that the pass did not make */
 	bool loads;             /* move loads; else compute again */
 	int *place;             /* by Val id: in which stretch between waits it is computed */
@@ -107,7 +107,7 @@ static bool is_worth(const Again *a, Val *v, bool rare)
 	return c.effort > 0 && c.effort <= EFFORT && c.leaves <= 1;
 }
 
-/* A copy made in an inner block is not known behind it. */
+/* A copy made in an inner block is not known after it. */
 static Val *newest(const Again *a, Val *v)
 {
 	Val *r = a->made[v->id];
@@ -160,7 +160,7 @@ static void move(Again *a, Op *op)
 	for (int i = 0; i < op->nout; i++) a->place[op->out[i]->id] = 0;
 }
 
-/* Words that are held at the wait for what comes behind it in its block. */
+/* Words that are held at the wait for what comes after it in its block. */
 static int held_at(const Again *a, const Op *wait)
 {
 	bool *seen = NEW_ARRAY(A_TMP, bool, a->nval);

@@ -7,7 +7,7 @@
  * accessed element by element. 128 bytes, because a warp's access is then made of whole lines.
  *
  * In the placement for single elements (unaligned.c) no piece has to be aligned, but a warp's access should still be one of whole lines.
- * There rows are shifted by their phase, not turned, where the tile has room for it behind the row; a row that fills its tile
+ * There rows are shifted by their phase, not turned, where the tile has room for it after the row; a row that fills its tile
  * stays where it is.
  *
  * The phase is that of one access; a tensor of another phase is accessed element by element. A phase of 0 is the usual case and

@@ -222,7 +222,7 @@ static void sync_regions(Sync *s, Pending *p, Op *loop)
 	for (int i = 0; i < loop->nregion; i++) sync_block(s, p, loop->region[i]);
 }
 
-/* Its body may be left anywhere: everything of the body is pending at its begin, and behind the loop. */
+/* Its body may be left anywhere: everything of the body is pending at its begin, and after the loop. */
 static void sync_loop_with_jumps(Sync *s, Pending *p, Op *op)
 {
 	Sync all = { s->fn, true, true, s->own };
@@ -304,7 +304,7 @@ static void find_pieces(void *ctx, Op *op)
 /* Pieces that have a place and may still meet a later one, by their place. */
 typedef VEC(int) Placed;
 
-/* The least place for q, 0 or 128-byte aligned behind another piece, that no piece whose life meets q's has. */
+/* The least place for q, 0 or 128-byte aligned after another piece, that no piece whose life meets q's has. */
 static int64_t first_fit(const Slots *s, const Placed *placed, const Piece *q)
 {
 	int64_t at = 0;

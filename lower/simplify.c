@@ -268,7 +268,7 @@ static void move_out(IrBlock *b, Op *op, bool end)
 	while (b->first && (end || b->first != b->last)) ir_move_before(b->first, op);
 }
 
-/* The block ends before op: nothing behind is reached. */
+/* The block ends before op: nothing after it is reached. */
 static void cut_from(Op *op)
 {
 	for (Op *next; op; op = next) {

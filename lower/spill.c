@@ -2,7 +2,7 @@
  *
  * A thread block has 64 registers for each of 1024 threads, 128 for each of 512. A loop that carries sums of 16,384 columns and whose
  * rounds load two such tiles of 16 bits has more than that to hold, and nvcc spilled 100 to 430 bytes of each thread. What is carried is
- * needed where a round adds to it, and nowhere else: so it is loaded there and stored behind. Each thread meets its own elements only.
+ * needed where a round adds to it, and nowhere else: so it is loaded there and stored after. Each thread meets its own elements only.
  * Where that is not enough, widened elements that stand in front of the loop (weights) are loaded and widened in each round.
  *
  * Where a cluster shares the tile (threads.c) registers suffice. */
@@ -80,7 +80,7 @@ static void count_use(void *ctx, Op *op)
 		if (ir_in(op, i) == u->v) *(op->code == OP_CONVERT && op->parent == u->block ? &u->converted : &u->other) = true;
 }
 
-/* Behind the loop. What is only wanted in other layouts is read so: to be converted it would go through shared memory once more, beside
+/* After the loop. What is only wanted in other layouts is read so: to be converted it would go through shared memory once more, beside
  * what the loop carries in registers. */
 static void fetch_behind(Op *loop, Val *buffer, Val *out)
 {

@@ -1,9 +1,9 @@
-/* stage: what is needed behind a wait comes into shared memory meanwhile.
+/* stage: what is needed after a wait comes into shared memory meanwhile.
  *
  * While threads wait for each other, memory should move. Small loads are asked for before the wait (remat.c), into registers, but
  * there is room for few words beside the row that waits. What finds none is copied by `cp.async`: each thread asks for its own
  * pieces, which come into bytes of shared memory that nobody else touches, so no barrier is needed, and takes them where they are
- * used. The load stands behind those that are waited for first and has {staged}; op `staged` takes its tile.
+ * used. The load stands after those that are waited for first and has {staged}; op `staged` takes its tile.
  *
  * In large clusters alone: what fewer thread blocks hold finds weights of its size in the L1 cache, which `cp.async` goes past (layer
  * norm of 16,384 columns of f32: 97 %, and 95 of the copy rate so).
@@ -25,7 +25,7 @@ enum {
 
 typedef struct Stage {
 	Fn *fn;
-	Op *before;             /* behind the loads that threads wait for */
+	Op *before;             /* after the loads that threads wait for */
 	bool *known;            /* by Val id: in front of that */
 	int64_t bytes;          /* of a thread block, so far */
 } Stage;
@@ -77,7 +77,7 @@ static bool may_move(const Stage *s, const Op *op, int depth)
 	return true;
 }
 
-/* A load behind the first wait, whatever uses it. */
+/* A load after the first wait, whatever uses it. */
 static bool is_wanted(const Stage *s, const Op *op)
 {
 	if (op->code != OP_LOAD || thread_bytes(op->out[0]) < PIECE_BYTES || one_thread_reads(op) || ir_int(op, AT_CACHE, 0)) return false;

@@ -53,7 +53,7 @@ Fn *steps_clear_kernel(const Module *m, Span at)
 	const Sym *n = sym_atom(ATOM_DIM, str_intern("n"), 0), *each = sym_const(CLEARED);
 	IrParam words = { .name = str_intern("told"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
 		.stride = { sym_const(1) }, .layout = ML_RIGHT };
-	words.val = ir_arg(fn->body, type_view(EL_U64, 1), told.name);
+	words.val = ir_arg(fn->body, type_view(EL_U64, 1), words.name);
 	fn->source_name = name;
 	fn->is_step = true;
 	vec_push(A_UNIT, &fn->params, words);

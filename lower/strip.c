@@ -2,7 +2,7 @@
  *
  * What a kernel does with a tile that is too large falls apart into loops (strip_plan.c): each loads a slice, computes what
  * follows from it, and stores it or combines it with what a reduction has so far. A thread combines what it has of a slice and
- * adds that to its partial result; behind the loop the whole thread block (or cluster) reduces those. So the text and the
+ * adds that to its partial result; after the loop the whole thread block (or cluster) reduces those. So the text and the
  * registers of a kernel do not grow with its tile.
  *
  * A slice has 64 bytes of the widest access for each thread: enough in flight at once, few enough to live in registers. Whole

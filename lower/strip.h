@@ -8,7 +8,7 @@ enum { SLICE_WHOLE = -1, SLICE_LOOPS = 8 /* of one kernel, at most */, SLICE_AXE
 typedef struct StripOp {
 	Op *op;
 	bool cut;               /* works on a slice at a time */
-	bool part;              /* reduces along the axis that is cut: its result is known behind the loop */
+	bool part;              /* reduces along the axis that is cut: its result is known after the loop */
 	bool scan;              /* scans along the axis that is cut: slices in their order, with what came before */
 	int online;             /* the sum of exp(x - max x): which of ops is that maximum, in whose loop this runs; else -1 */
 	int level;              /* cut: the first loop that runs it; else: it stands before that loop */

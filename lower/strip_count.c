@@ -1,6 +1,6 @@
 /* How many slices a loop of pass strip works on, where rows may be shorter than their tile.
  *
- * All accesses of the kernel begin at the beginning of one axis, which ends at the same extent. Slices behind that read nothing
+ * All accesses of the kernel begin at the beginning of one axis, which ends at the same extent. Slices after that read nothing
  * but pads and store nothing. One of them is as good as all where it changes a partial result in the same way as the next one
  * does: a sum by zero, a maximum by one number. So a loop ends with the first slice that lies outside. */
 #include "base/diag.h"
@@ -31,7 +31,7 @@ static const Sym *common_extent(const StripPlan *p)
 	return all;
 }
 
-static const Val *bare(const Val *v)            /* behind conversions and changes of shape */
+static const Val *bare(const Val *v)            /* after conversions and changes of shape */
 {
 	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
 	return v;

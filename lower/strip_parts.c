@@ -1,5 +1,5 @@
 /* What pass strip writes for a reduction along the axis that is cut: partial results that a loop carries, and what becomes of
- * them behind it. */
+ * them after it. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/monoid.h"
@@ -118,7 +118,7 @@ static void cut_online(Slicer *s, Builder *b, int i)
 	s->top[i] = top;
 }
 
-/* Behind the loop: each place's sum as one of exp(x - m). */
+/* After the loop: each place's sum as one of exp(x - m). */
 static Val *online_result(Slicer *s, Builder *b, int i, Val *sum, Val *top)
 {
 	const StripOp *o = &s->p.ops[i];

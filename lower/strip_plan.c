@@ -7,10 +7,10 @@
  * longest chain of such reductions before it.
  *
  * A sum of exp(x - m) need not wait for m, the maximum of x: exp(x - r) with the greatest x so far in place of m differs by a
- * factor of exp(r - m), which is known behind the loop, and one of exp(r - r') wherever r gives way to a greater r'.
+ * factor of exp(r - m), which is known after the loop, and one of exp(r - r') wherever r gives way to a greater r'.
  *
  * Memory keeps the order of the program: an access of what an earlier one writes, or a write of what an earlier one reads,
- * runs in a later loop than all runs of the earlier one, or in the same loop behind it where both are of the same slice. */
+ * runs in a later loop than all runs of the earlier one, or in the same loop after it where both are of the same slice. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -165,7 +165,7 @@ static void check_outside(Spread *s, const Op *op)
 	}
 }
 
-/* Where control may leave the block in its middle, what stands before and behind that keeps its place. */
+/* Where control may leave the block in its middle, what stands before and after that keeps its place. */
 static void check_jump(void *ctx, Op *op)
 {
 	Spread *s = ctx;

@@ -92,8 +92,8 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	if (ir_accessed(op)) cut_access(s, r, ir_accessed(op));
 }
 
-/* What a loop carries: partial results, for each scan what came before, and behind each online sum its greatest exponents,
- * behind each element its slice. */
+/* What a loop carries: partial results, for each scan what came before, and after each online sum its greatest exponents,
+ * after each element its slice. */
 typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
 
 static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
@@ -115,7 +115,7 @@ static void find_carried(Slicer *s, Builder *b, int level, Carried *c)
 	}
 }
 
-/* Behind the loop all threads reduce their partial results; maxima first, which online sums ask for. */
+/* After the loop all threads reduce their partial results; maxima first, which online sums ask for. */
 static void finish(Slicer *s, Builder *b, const Op *loop, const Carried *c, bool online)
 {
 	for (int k = 0; k < c->part.n; k++) {

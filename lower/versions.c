@@ -181,7 +181,7 @@ static void add_peeled(const List *l, const FnVec *v, bool lead)
 	}
 }
 
-/* Behind the last version whose cluster not every device runs, for the calls that it is for. */
+/* After the last version whose cluster not every device runs, for the calls that it is for. */
 static void add_portable(const List *l, Fn *fn)
 {
 	int at = l->m->versions.n - 1;

@@ -1,14 +1,14 @@
 /* widen: a kernel whose tile blocks do the work of 2^n that lie side by side along an axis of the grid.
  *
  * A tile that differs between neighbours becomes one of 2^n times the extent along one of its axes, in which the
- * neighbours' tiles lie one behind the other. What axis that is follows from where the tile is loaded: the first
+ * neighbours' tiles lie one after the other. What axis that is follows from where the tile is loaded: the first
  * element along one axis of the access, and along no other, grows by the tile's extent from one block to the next.
  * From there it follows through the operations: elementwise ones keep it, a permutation moves it. An operation along
  * the axis itself, as a reduction, works on each neighbour's part: between two reshapes the axis is split in two, that
  * of the neighbours first. What is the same for all neighbours is made once and broadcast where it meets what differs.
  *
  * The last of the new blocks may stand for neighbours that the grid did not have. Whatever they compute, no element of
- * theirs may be stored: it is proved that a tile behind the grid's end lies outside of the view that it would be
+ * theirs may be stored: it is proved that a tile after the grid's end lies outside of the view that it would be
  * stored to.
  *
  * Kernels in which blocks could see that they are fewer stay as they are: with atomics, prints, checks, loops and
@@ -166,7 +166,7 @@ static void find_differing(void *ctx, const Sym *atom)
 	if (atom->atom == ATOM_VAL) *found |= atom->index >= now->fn->nval || now->along[atom->index] != WIDEN_SAME;
 }
 
-/* Do neighbours' tiles lie one behind the other, and those behind the grid's end outside of what they are stored to? */
+/* Do neighbours' tiles lie one after the other, and those after the grid's end outside of what they are stored to? */
 static void check_access(ValSyms *b, Op *op)
 {
 	int a = widen_access(now, op);

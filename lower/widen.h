@@ -20,9 +20,9 @@ typedef struct Widen {
 bool widen_plan(Widen *w, Fn *fn, int axis);
 /* The axis of the tensor along which an access's tiles of neighbours lie side by side; -1: they are the same tile. */
 int widen_access(const Widen *w, const Op *op);
-/* The kernel for 2^log2 of them; behind widen_plan. */
+/* The kernel for 2^log2 of them; after widen_plan. */
 void widen_do(const Widen *w, int log2);
-/* The other way: can, behind widen_plan, a tile block be made 2^log2, each with a part of its tiles? And the kernel for that. */
+/* The other way: can, after widen_plan, a tile block be made 2^log2, each with a part of its tiles? And the kernel for that. */
 bool widen_parts(Widen *w, int log2);
 void widen_divide(const Widen *w, int log2);
 #endif

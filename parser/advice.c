@@ -199,7 +199,7 @@ static bool misspelt_word(Gram *g, Expected e)
 
 /* ---- operators and ends ---- */
 
-/* The text behind a comment that seemed to hold another one. */
+/* The text after a comment that seemed to hold another one. */
 static bool comment_end(Gram *g)
 {
 	const Src *s = g->lex.src;

@@ -84,7 +84,7 @@ static bool c_declaration(Gram *g)
 		diag_help(d, "write `%s`", fix);
 		diag_edit(d, all, fix);
 	} else {
-		diag_help(d, "a declaration begins with `let` or `var`, and the type stands behind the name");
+		diag_help(d, "a declaration begins with `let` or `var`, and the type follows the name");
 	}
 	return true;
 }
@@ -186,7 +186,7 @@ static bool python_block(Gram *g, Expected e)
 	ahead_step(&a);
 	uint32_t colon = g->last.span.hi;
 	if (!parse_line_between(g, colon, a.t.span.lo) && ahead_to(&a, TOK_SEMI) && !parse_line_between(g, colon, a.t.span.lo)) {
-		diag_help(d, "write `{` here, and `}` behind the statement");
+		diag_help(d, "write `{` here, and `}` after the statement");
 		diag_edit(d, g->last.span, " {");
 		diag_edit(d, parse_span(a.t.span.hi, a.t.span.hi), " }");
 	} else {
@@ -248,7 +248,7 @@ static bool foreign_statement(Gram *g)
 		{ "goto", "there are `while`, `break` and `continue`" },
 		{ "throw", "a mistake is found by `assert(c, \"text\")`" },
 		{ "try", "a mistake is found by `assert(c, \"text\")`" },
-		{ "template", "its parameters stand behind the name, as in `kernel f<T: float, N: int>(...)`" },
+		{ "template", "its parameters follow the name, as in `kernel f<T: float, N: int>(...)`" },
 		{ "__shared__", "it is left out: a tile is a value, and the compiler places it, as in `let s = x.load(...)`" },
 		{ "export", "it is left out: every kernel without open generic parameters is a C function" },
 		{ "struct", "its parts are passed one by one: there are scalars, tiles and tensors" },
@@ -560,7 +560,7 @@ static bool in_header(Gram *g, Expected e)
 	if (t->kind == TOK_DOT && p[1].kind == TOK_AT && g->first == TOK_AT)
 		return advice_with(g, e, "a kernel needs no decorator: it begins with `kernel`, a function with `fn`");
 	if (t->kind == TOK_GRID && p[1].kind == TOK_KERNEL)
-		return advice_with(g, e, "the parameters stand before `grid`, behind the kernel's name");
+		return advice_with(g, e, "the parameters follow the kernel's name, before `grid`");
 	if (t->kind != TOK_SEMI || !expects(e, "{") || !expects(e, "where")) return false;
 	Token next;
 	lex_peek(&g->lex, &next, 1);
@@ -577,13 +577,13 @@ static bool attribute_of_none(Gram *g)
 	const Token *t = &g->last;
 	bool bare = t->kind == TOK_INSTANCE || t->kind == TOK_TUNE || t->kind == TOK_CONST || t->kind == TOK_IMPORT;
 	if (!bare || g->first != TOK_AT) return false;
-	Diag *d = diag(D_SYNTAX, parse_span(g->stmt, g->prev[0].span.hi), "a kernel or a function behind the attribute",
+	Diag *d = diag(D_SYNTAX, parse_span(g->stmt, g->prev[0].span.hi), "a kernel or a function after the attribute",
 		expect_found(g, t));
 	diag_help(d, "an attribute stands before a kernel, a function or a statement");
 	return true;
 }
 
-/* static inline __global__: goes behind such words. *kernel: one of them says so; false: there are none. */
+/* static inline __global__: goes after such words. *kernel: one of them says so; false: there are none. */
 static bool qualifiers(Ahead *a, bool *kernel)
 {
 	static const char *const words[] = {
@@ -621,7 +621,7 @@ static bool c_item(Gram *g, Expected e)
 	if (kernel && !*type)
 		return replace(diag(D_MISSPELT, t->span, t->v.name.s), head, arena_printf(A_UNIT, "kernel %s", name));
 	if (next != TOK_LPAREN) return false;
-	return advice_with(g, e, "a function begins with `fn`, and types stand behind names, as in `fn f(x: f32) -> f32 { return x; }`");
+	return advice_with(g, e, "a function begins with `fn`, and types follow names, as in `fn f(x: f32) -> f32 { return x; }`");
 }
 
 /* 2 ** x: the operands, where both are one term */

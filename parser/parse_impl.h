@@ -60,7 +60,7 @@ Ahead ahead_from(const Gram *g);                /* at the current token */
 const Token *ahead_step(Ahead *a);
 bool ahead_to(Ahead *a, int stop);              /* to the first token of that kind outside of brackets; false at a brace or the end */
 const char *ahead_text(const Ahead *a, uint32_t lo);    /* from there to the token, without the blanks before it */
-Span ahead_close(Ahead *a);                     /* from an opening bracket behind the closing one; its place, or none */
+Span ahead_close(Ahead *a);                     /* from an opening bracket after the closing one; its place, or none */
 uint32_t ahead_primary(Ahead *a);               /* over x, f(x).y[0]: where it ends; 0: none stands there */
 bool ahead_assigned(const Gram *g, Str name);   /* is it assigned further down? */
 uint32_t parse_primary_start(const Gram *g, uint32_t end);      /* of x, f(x).y[0] that ends there */

@@ -1,5 +1,5 @@
-/* Where to go on after a syntax error. In a block: behind the broken statement's `;`, or before the block it was the
- * header of, the next statement or the closing brace. Outside: behind the broken item or before its body. Brackets are
+/* Where to go on after a syntax error. In a block: after the broken statement's `;`, or before the block it was the
+ * header of, the next statement or the closing brace. Outside: after the broken item or before its body. Brackets are
  * counted, so a mistake inside parentheses costs one statement and one message. */
 #include "parser/parse_impl.h"
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "ast/foreign.h"
 #include "grammar/tile_tab.h"
 
-/* ---- rows of tokens. g->prev[0] stands before t, the lexer behind it. ---- */
+/* ---- rows of tokens. g->prev[0] stands before t, the lexer after it. ---- */
 
 static bool is_operand_end(int k)
 {
@@ -248,7 +248,7 @@ void slip_semicolon(Gram *g, Span at)
 	diag_edit(d, at, "");
 }
 
-/* The header goes on; a `grid` behind `where` is another mistake, told where it stands. */
+/* The header goes on; a `grid` after `where` is another mistake, reported where it stands. */
 static bool grid_follows(const Gram *g)
 {
 	Lex l = g->lex;
@@ -267,7 +267,7 @@ ExprVec slip_no_grid(Gram *g)
 	ExprVec none = { 0 };
 	if (grid_follows(g)) return none;
 	Diag *d = diag(D_NO_GRID, kernel.span, kernel.s);
-	diag_help(d, "behind the parameters stands how many tile blocks there are along each axis, as in `grid [cdiv(n, BN)]`");
+	diag_help(d, "after the parameters, say how many tile blocks there are along each axis, as in `grid [cdiv(n, BN)]`");
 	vec_push(A_UNIT, &none, ex_new(EX_ERROR, kernel.span));
 	return none;
 }

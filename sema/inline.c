@@ -138,7 +138,7 @@ static bool read_args(Cx *cx, Solve *s, const Expr *call, const Sv *recv, Args *
 	for (int i = 0; i < a->n; i++) {
 		named |= a->p[i].name.s != NULL;
 		if (named && !a->p[i].name.s) {
-			cx_diag(cx, D_EXPR_PLACE, a->p[i].value->span, "an argument without a name behind named ones");
+			cx_diag(cx, D_EXPR_PLACE, a->p[i].value->span, "an unnamed argument after named ones");
 			ok = false;
 		} else if (named) {
 			ok &= named_arg(cx, s, &a->p[i], args);

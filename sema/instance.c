@@ -97,7 +97,7 @@ static bool read_choices(Choices *s, const Item *it, const Solve *vars)
 		const Arg *a = &it->u.inst.args.p[i];
 		named |= a->name.s != NULL;
 		if (named && !a->name.s) {
-			cx_diag(s->cx, D_EXPR_PLACE, a->value->span, "an argument without a name behind named ones");
+			cx_diag(s->cx, D_EXPR_PLACE, a->value->span, "an unnamed argument after named ones");
 			ok = false;
 			continue;
 		}

@@ -26,7 +26,7 @@ static bool generic_meant(Cx *cx, const Param *p)
 	bool class_ = t && t->kind == EX_NAME && (t->u.name == str_intern("int") || t->u.name == str_intern("constexpr"));
 	if (!class_ || !name_is_upper(p->name.s)) return false;
 	Diag *d = cx_diag(cx, D_NOT_A_TYPE, t->span, t->u.name);
-	diag_help(d, "a compile-time value is a generic parameter, as in `<%s: int>` behind the kernel's name", p->name.s);
+	diag_help(d, "a compile-time value is a generic parameter, as in `<%s: int>` after the kernel's name", p->name.s);
 	scope_add_sv(cx, p->name, sv_absent(p->name.span))->used = true;
 	return true;
 }

@@ -1,5 +1,5 @@
 /* Statements. Variables are SSA: a Bind holds a variable's current value, and an if or a loop carries those that it assigns
- * as operands, region arguments and results of its op. Code behind break, continue and return is not built. */
+ * as operands, region arguments and results of its op. Code after break, continue and return is not built. */
 #include "sema/build.h"
 #include "sema/scope.h"
 
@@ -557,7 +557,7 @@ static Sv return_value(Cx *cx, const Stmt *s)
 	Sv v = sema_expr(cx, s->u.e, r->type.kind == SV_TYPE ? r->type.type : NULL);
 	if (none && !sv_bad(v) && v.kind != SV_NONE) {
 		Diag *d = cx_diag(cx, D_RETURN_VALUE, s->u.e->span, r->name, "nothing");
-		if (!r->kernel) diag_help(d, "its result type stands behind the parameters, as in `-> %s`", sv_what(conv_default(cx, v)));
+		if (!r->kernel) diag_help(d, "its result type follows the parameters, as in `-> %s`", sv_what(conv_default(cx, v)));
 		else diag_help(d, "a kernel gives its results to `out` parameters, as in `y.store(index, %s)`", sema_source(s->u.e));
 		return sv_poison(s->span);
 	}
@@ -571,7 +571,7 @@ static void return_stmt(Cx *cx, const Stmt *s)
 	if (!r) return;
 	if (cx->loop) {
 		Diag *d = cx_diag0(cx, D_RETURN_LOOP, s->span);
-		diag_help(d, "leave the loop with `break` and return behind it");
+		diag_help(d, "leave the loop with `break` and return after it");
 	}
 	Sv v = return_value(cx, s);
 	r->done = true;

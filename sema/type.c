@@ -30,7 +30,7 @@ static Sv named_type(Cx *cx, const Expr *e)
 	if (g || name_is_class(e->u.name)) {
 		Diag *d = cx_diag(cx, D_NOT_A_TYPE, e->span, e->u.name);
 		if (g) diag_label(d, g->item->name.span, "declared here");
-		else diag_note(d, "`%s` is a class of types: it stands only behind the `:` of a generic parameter", e->u.name);
+		else diag_note(d, "`%s` is a class of types: it can only follow the `:` of a generic parameter", e->u.name);
 		const char *meant = g ? NULL : known_elsewhere(e->u.name);
 		if (meant) {
 			diag_help(d, "write `%s`", meant);

@@ -31,7 +31,7 @@ static Str scope_near(Cx *cx, Str name)
 	return n.best;
 }
 
-/* A let or var of this name behind `at` in the function that is being checked; no place: none. */
+/* A let or var of this name after `at` in the function that is being checked; no place: none. */
 static Span pattern_with(const Expr *pat, Str name)
 {
 	Span none = { 0, 0 };
@@ -105,9 +105,9 @@ static bool help_unknown(Cx *cx, Diag *d, const Unknown *u)
 	} else if (near) {
 		diag_ask(d, near);
 	} else if (name_is_class(name)) {
-		diag_note(d, "`%s` is a class of types: it stands only behind the `:` of a generic parameter", name);
+		diag_note(d, "`%s` is a class of types: it can only follow the `:` of a generic parameter", name);
 	} else if (name_is_upper(name) && cx->frame->item && cx->frame->item->kind == IT_KERNEL) {
-		diag_help(d, "a compile-time value is declared by `<%s: int>` behind the kernel's name, or by `param`", name);
+		diag_help(d, "a compile-time value is declared by `<%s: int>` after the kernel's name, or by `param`", name);
 	} else {
 		return false;
 	}

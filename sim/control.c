@@ -87,7 +87,7 @@ Go sim_enter(Warp *w, const Step *s, int region, Frame f)
 	return GO_JUMP;
 }
 
-/* Ends the innermost frames down to the one at `depth`; the operation behind what owned it follows. */
+/* Ends the innermost frames down to the one at `depth`; the operation after what owned it follows. */
 static Go leave(Warp *w, int depth)
 {
 	const Frame *f = &w->frame.p[depth];    /* what its owner changed */

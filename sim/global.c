@@ -313,7 +313,7 @@ static void count_side_by_side(const Mover *m, uint64_t at, uint64_t end, int by
 	count_global(m->w, &q, m->store);
 }
 
-/* Rows side by side: pieces of 16 bytes, and single elements before the first and behind the last. */
+/* Rows side by side: pieces of 16 bytes, and single elements before the first and after the last. */
 static void move_dense(Mover *m)
 {
 	const Tile *t = m->t;
@@ -496,7 +496,7 @@ typedef struct Elements {
 	Lay l;
 	bool view, tile, writes, one;
 	Elem e;
-	int rank, first;        /* first: operand behind the indices */
+	int rank, first;        /* first: operand after the indices */
 	const Val *like, *mask;
 	int regs;
 	uint32_t spare;

@@ -118,7 +118,7 @@ static Way *around(RegionRun *r, bool loop)
 	return y;
 }
 
-/* The lanes that go on behind the block. */
+/* The lanes that go on after the block. */
 static uint32_t masked_end(RegionRun *r, const Op *op, uint32_t lanes)
 {
 	const Op *owner = op->parent->owner;

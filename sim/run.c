@@ -185,7 +185,7 @@ int actor_of_copies(const Warp *w) { return actor_of_stores(w) + w->u->nwarp; }
 
 static bool is_at(const Warp *w, int meeting) { return w->met == 1 && w->meeting == meeting; }
 
-/* What each has done before the barrier, all know behind it. */
+/* What each has done before the barrier, all know after it. */
 static void meet(Unit *u, int meeting, bool join)
 {
 	ArenaMark mark = arena_mark(u->mem);

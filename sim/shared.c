@@ -4,7 +4,7 @@
  * know. Actors are warps and what works in the background: copies that arrive at an mbarrier, copies and products that a warp
  * has started. An access must be one that the other's earlier access is seen by, or both must be reads. Lanes of one warp run in
  * lockstep here, but not on a GPU: between them, too, there must be a barrier, if only one of the warp. What a thread wrote is
- * seen by copies and products in the background only behind its proxy_fence. */
+ * seen by copies and products in the background only after its proxy_fence. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool has_seen(const Warp *w, const Seen *s, int lane)
 	return s->clock < w->clock[w->index] || s->lane == lane;
 }
 
-/* Is there a fence of the writer behind the write, which w has seen? */
+/* Is there a fence of the writer after the write, which w has seen? */
 static bool is_fenced(const Warp *w, const Seen *s)
 {
 	const Unit *u = w->u;
@@ -140,7 +140,7 @@ void *shared_async(Warp *w, int rank, int64_t at, int64_t bytes, int actor, uint
 		if (b->is_written && !(b->write.actor == actor && b->write.clock == clock)) {
 			bool seen = has_seen(w, &b->write, 0);
 			if (!seen || !(by_threads || is_fenced(w, &b->write))) {
-				report_race(w, k << grain, &b->write, "wrote", does, seen ? "with no proxy_fence behind the write" : "with no barrier between");
+				report_race(w, k << grain, &b->write, "wrote", does, seen ? "with no proxy_fence after the write" : "with no barrier between");
 				return NULL;
 			}
 		}

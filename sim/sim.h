@@ -1,7 +1,7 @@
 /* sim: PLACED kernels run on the host, thread by thread.
  *
  * Owns: what each operation of the PLACED form means (sim/ops.c has a row for each), the memory of thread blocks, and the order
- * in which warps run. Finds what values alone do not show: shared memory read before the barrier behind another thread's write,
+ * in which warps run. Finds what values alone do not show: shared memory read before the barrier after another thread's write,
  * accesses outside of what they may touch, waits that never end. Counts what decides the speed of kernels that move data.
  * Assumes a verified kernel. Memory comes from the caller; everything else is freed at the end of a run. */
 #ifndef SIM_SIM_H

@@ -51,7 +51,7 @@ extern const OpMeaning op_meanings[OP_COUNT];
 /* ---- state ---- */
 typedef enum WarpState { WARP_RUNS, WARP_WAITS, WARP_DONE } WarpState;
 
-typedef VEC(uint32_t) Fences;   /* clocks behind proxy fences, increasing */
+typedef VEC(uint32_t) Fences;   /* clocks after proxy fences, increasing */
 
 /* Who runs: the warps of a role's group, or of the thread block. */
 typedef struct Group { int first, warps, groups, number; const Op *role; } Group;
@@ -228,7 +228,7 @@ typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
 /* moves.c: an element to the same place of all thread blocks; bar_sent ends what a warp sends. */
 void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits);
 void bar_sent(Warp *w);
-bool bar_arrived(Warp *w, int bar, int64_t expect, int64_t before);     /* behind those of phases before */
+bool bar_arrived(Warp *w, int bar, int64_t expect, int64_t before);     /* after those of phases before */
 void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use);
 /* An access in the background that w starts: by another actor, at its clock. NULL: a fault. */
 void *shared_async(Warp *w, int rank, int64_t at, int64_t bytes, int actor, uint32_t clock, bool write);

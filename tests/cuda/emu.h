@@ -1,5 +1,5 @@
 /* Runs emitted CUDA kernels on the host, so that their values can be tested without a GPU. The kernels' text is compiled as
- * C behind this file; the functions it calls are those of the C target, except for what is defined here: memory, shuffles,
+ * C after this file; the functions it calls are those of the C target, except for what is defined here: memory, shuffles,
  * shared memory, clusters, matrix instructions, launches. Threads of a block are coroutines that run until they wait; EMU_ORDER
  * (0 first to last, each warp as far as it gets, 1 last to first, 2 shuffled) changes who goes first, so that a missing barrier
  * shows in the values.
@@ -633,7 +633,7 @@ typedef struct cudaFuncAttributes { int maxThreadsPerBlock, ptxVersion; } cudaFu
 enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209, cudaDevAttrComputeCapabilityMajor = 75,
 	cudaDevAttrComputeCapabilityMinor, cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributeNonPortableClusterSizeAllowed = 13 };
 typedef struct EmuKernel { const void *fn; void (*body)(void **args); int threads; } EmuKernel;
-static const EmuKernel *emu_kernel(const void *fn);     /* behind the kernels */
+static const EmuKernel *emu_kernel(const void *fn);     /* after the kernels */
 
 static inline cudaError_t cudaGetDevice(int *d) { *d = 0; return 0; }
 static inline cudaError_t cudaGetLastError(void) { return 0; }

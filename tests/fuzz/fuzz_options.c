@@ -1,4 +1,4 @@
-/* Fuzz target: a command line, an argument on each line; what stands behind a form feed is a response file, which the argument `@`
+/* Fuzz target: a command line, an argument on each line; what stands after a form feed is a response file, which the argument `@`
  * names. Whatever it is, the compiler lists what it would write, prints what it was asked about, or ends with a sentence. */
 #include "common.h"
 

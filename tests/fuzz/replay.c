@@ -1,4 +1,4 @@
-/* Gives the texts of a kept corpus to a fuzz target, one after the other: replay FILE. In FILE each text stands behind a line with its
+/* Gives the texts of a kept corpus to a fuzz target, one after the other: replay FILE. In FILE each text stands after a line with its
  * length in bytes, and before a line end. */
 #include <stdio.h>
 #include <stdlib.h>

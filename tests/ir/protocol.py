@@ -33,8 +33,8 @@ BROKEN = [
     # a generic write reaches an asynchronous reader through a fence and a barrier
     ('without a proxy_fence', '128x256', r'\n[^\n]*proxy_fence', '', 1),
     ('without a proxy_fence', '192x160t', r'(\t*stmatrix[^\n]*\n)(\t*proxy_fence\n)', r'\2\1', 1),
-    ('a barrier behind their proxy_fence', '128x256', r'(proxy_fence\n)\t*group_barrier\n', r'\1', 1),
-    ('a barrier behind their proxy_fence', '128x128', r'(\t*proxy_fence\n)(\t*group_barrier\n)', r'\2\1', 2),
+    ('a barrier after their proxy_fence', '128x256', r'(proxy_fence\n)\t*group_barrier\n', r'\1', 1),
+    ('a barrier after their proxy_fence', '128x128', r'(\t*proxy_fence\n)(\t*group_barrier\n)', r'\2\1', 2),
     # registers that are lent: untouched until the wait
     ('must be a tile', '128x256', r'cut %sum\d+', 'cut %SUM', 1, r'(%sum\d+)(?= = wgmma %)', r'\1', 1),
     ('was handed on before', '128x256', r'(yield %next\d+, %at\d+, )%sum\d+', r'\1%LENT', 1),

@@ -184,7 +184,7 @@ static const Mutation mutations[] = {
 	X("control", use_other_kernel, "not defined before this use"),
 	X("control", id_twice, "is used twice"), X("control", id_range, "is outside the kernel's"),
 	X("control", owner, "result 0 belongs elsewhere"), X("control", index, "result 1 belongs elsewhere"),
-	X("control", no_return, "the block has no end"), X("control", early_return, "the block goes on behind its end"),
+	X("control", no_return, "the block has no end"), X("control", early_return, "the block goes on after its end"),
 	X("control", no_yield, "the block has no end"), X("control", yield_count, "1 values given, 2 needed"),
 	X("control", yield_type, "values 0: `i32` given, `tile<f32, [4]>` needed"),
 	X("control", break_type, "values 0: `i32` given, `tile<f32, [4]>` needed"),

@@ -161,7 +161,7 @@ static void check_operand(Smem t, int k_axis, uint32_t base, int mn_block)
 			if (!wg_step(t, k_axis, mn, k, &step))
 				continue;
 			begun++;
-			/* emitted code adds to the low word, behind the mask */
+			/* emitted code adds to the low word, after the mask */
 			d = decode(wg_descriptor(o, t.span, base) + (uint64_t)(step >> 4));
 			CHECK(step % 16 == 0 && d.base == 0 && d.mode == (t.span == 128 ? 1 : t.span == 64 ? 2 : t.span == 32 ? 3 : 0));
 			for (int i = 0; i < mn_block && mn + i < mn_all; i++)
