@@ -147,8 +147,8 @@ static void init_carried(Cu *g, const Op *op, int n, Val *const *to, int first)
 
 enum { FEW_BYTES = 16, FEW_OPS = 16, COPIES = 4 };
 
-/* A round that asks for little and waits for nobody: several are asked for at once. A sum over columns, an element of each row at
- * a time, runs at 15 % of the copy rate otherwise. */
+/* An iteration that loads little and waits for nobody: the loads of several are issued at once, as for a sum over columns that takes one
+ * element of each row at a time. */
 static bool asks_for_little(const Op *loop)
 {
 	int n = 0, bytes = 0;

@@ -1,12 +1,12 @@
-/* keep: what a loop loads again is kept in shared memory.
+/* cache: keeps in shared memory what a later loop would load once more.
  *
- * Two loops over the same numbers, the later of which repeats a load of the earlier one (as pass strip makes them): each thread
- * keeps its own part of what it loaded, slice by slice, in bytes of shared memory that nobody else touches, so no barrier is
- * needed. What does not fit is loaded again: the first slices are kept, up to what leaves room for another thread block, or
- * for none where that is too little.
+ * Of two loops over the same range, the later one may repeat a load of the earlier one (pass strip makes such loops). Each thread keeps
+ * its own part of what it loaded, slice by slice, in bytes of shared memory that no other thread accesses, so no barrier is needed. The
+ * first slices are kept, as many as leave room for another thread block, or as many as fit if that is too few; the rest is loaded
+ * twice.
  *
- * A load is repeated where everything that it depends on is the same but for the loops' counters, and where nobody writes the
- * tensor between the two: nobody at all, or the later loop's own store of the slice, after its load. */
+ * A load is repeated if everything it depends on is the same, apart from the loops' counters, and if nobody writes the tensor in
+ * between, except that the later loop may store the slice after loading it. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

@@ -1,11 +1,10 @@
-/* linger: what a kernel reads stays in the L2 cache longer than what it writes.
+/* evict: what a kernel reads stays in the L2 cache longer than what it writes.
  *
- * A kernel that reads and writes streams leaves both in the cache, from which lines go in the order of their last use. Where lines
- * that were read stay, those that were written leave for memory soon, in the order in which they came: of an H200, memory then moves 1 to
- * 4 % more (a copy kernel from 97.8 to 101.1 % of the rate of the driver's copy, rms norm of 4,096 columns from 97 to 101). Nothing is
- * gained of that where nothing is written, so loads of reductions and of factors stay as they are. What the author says of the cache
- * holds. Which accesses say so, the printer decides (emit_cuda/memory.c), and which architecture has it, the prelude knows
- * (ct_ldnc_linger_b128): kernels do not depend on that. */
+ * A kernel that reads and writes streams leaves both in the cache, which evicts lines in the order of their last use. If lines that were
+ * read have a higher priority, written lines leave for memory soon, in the order in which they were written, and memory moves more bytes
+ * per second (bench/notes/moves.md). Nothing is gained if nothing is written, so loads of reductions and of factors of products keep the
+ * default. Cache hints of the author take precedence. The printer decides which accesses carry the priority (emit_cuda/memory.c), and
+ * the prelude knows which architectures have it (ct_ldnc_linger_b128): kernels do not depend on that. */
 #include "lower/placed.h"
 
 enum { WRITTEN = 3 };   /* log2 of how much less may be written than is read */

@@ -1,12 +1,11 @@
-/* early: loads are asked for before whatever has to wait for other loads.
+/* hoist: moves loads above operations that wait for other loads.
  *
- * A thread stops at the first access that needs what an earlier load brings: a tile at an index that is read from
- * memory, or a store of what was loaded. Loads after it that need nothing of the kind would start only when it goes on,
- * and nvcc keeps the order of accesses. So such a load, and the scalars it needs, are put in front of it.
+ * A thread stalls at the first access that needs the result of an earlier load: a tile at an index that is read from memory, or a store
+ * of what was loaded. nvcc keeps the order of accesses, so independent loads after that access would start only when the stall ends.
+ * Such a load, with the scalars it needs, moves in front of the access.
  *
- * A load passes by elementwise operations and by accesses: by stores only where nobody writes its own tensor, and never
- * by what makes threads wait for each other, for then it would hold registers meanwhile. So few words are loaded ahead
- * that they cost no place for warps. */
+ * A load passes elementwise operations and accesses; it passes a store only if nobody writes its own tensor, and it never passes a
+ * barrier, across which it would occupy registers. The number of words loaded early is small enough not to cost resident warps. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

@@ -1,12 +1,11 @@
-/* several: loops that only wait for memory ask for the tiles of several rounds at once.
+/* jam: loops that wait only for memory issue the loads of several iterations together (unroll and jam).
  *
- * A loop whose rounds load little keeps little under way: sums of columns by tiles of 1 x 128 elements, 16 bytes a
- * thread, ran at 52 % of the copy rate, and run at 102; sums of rows by tiles of 1 x 32 went from 48 to 94. Where no warp waits for
- * another and nothing is written, a loop of {rounds = 2^n} asks for the tiles of so many rounds, or of those that are left, before the
- * first of them goes on; what is computed keeps its order. Loops of a bounded number of rounds stay.
+ * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another and nothing is written, a loop with
+ * {rounds = 2^n} issues the loads of so many iterations, or of those that are left, before the first of them computes; the order of
+ * computation does not change. Loops with a bounded number of iterations stay as they are. Figures: bench/notes/loops.md.
  *
- * The loop is printed as two loops over its rounds (emit_cuda/rounds.c), which nvcc unrolls: the text is as long for 16 rounds as for
- * two. */
+ * The loop is printed as two loops over its group of iterations (emit_cuda/rounds.c), which nvcc unrolls: the text is as long for 16
+ * iterations as for two. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

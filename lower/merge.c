@@ -1,12 +1,10 @@
-/* meet: partial results that do not depend on each other are exchanged in one wait.
+/* merge: independent reductions exchange their partial results at one barrier.
  *
- * Threads hand partial results to each other by a store to shared memory, a barrier and a load. What another reduction of the
- * same block combines before its own store, and needs nothing of that load's, is put in front of the load: one barrier serves
- * both, and the shuffles of both overlap.
+ * Threads exchange partial results by a store to shared memory, a barrier and a load. What another reduction of the same block combines
+ * before its own store, and does not depend on that load, moves in front of the load: one barrier serves both reductions, and their
+ * shuffles overlap. In a cluster, the exchanges of two such reductions become one.
  *
- * In a cluster the exchanges of two such reductions become one.
- *
- * Only computation moves, no access of tensors, and only small buffers, which have places of their own (share). */
+ * Only computation moves, no accesses of tensors, and only small buffers, each of which has its own address (share). */
 #include "base/diag.h"
 #include "lower/placed.h"
 

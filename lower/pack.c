@@ -1,20 +1,18 @@
-/* pack: several tile blocks in one thread block.
+/* pack: several tile blocks of one warp each share a thread block.
  *
- * A multiprocessor holds 32 thread blocks at most, and starting one takes its time: a tile block of one warp that is a thread
- * block of its own leaves half of the places for warps empty and moves too little between start and end. So tile blocks of
- * one warp share a thread block, each with its own warp and its own part of shared memory; what were barriers of the thread
- * block are barriers of a warp. The launcher takes fewer for one thread block where the grid is small.
+ * A multiprocessor holds at most 32 thread blocks, and starting one takes time: one-warp thread blocks leave half of the warp slots empty
+ * and move few bytes between start and end. So tile blocks of one warp share a thread block, each with its own warp and its own part of
+ * shared memory; barriers of the thread block become barriers of a warp. The launcher packs fewer where the grid is small.
  *
- * As many as move PACK_BYTES together, as a thread block ends with its slowest warp: at least two. That is the largest tile
- * in registers, or all that is loaded and stored where that is less: rows of bf16 that are summed as f32 ran at 77 % of the copy
- * rate. Where both are more than PACK_TILE bytes a tile block stays alone, or a tile more than PACK_HELD: there registers limit
- * how many warps a multiprocessor holds. Accesses that order others do so through barriers of the thread block.
+ * As many are packed as move PACK_BYTES together, at least two; not more, because a thread block ends with its slowest warp. The bytes of
+ * a tile block are those of its largest tile in registers, or all that it loads and stores if that is less. A tile block stays alone if
+ * both exceed PACK_TILE, or if a tile exceeds PACK_HELD: then registers limit how many warps a multiprocessor holds. Accesses with a
+ * memory order synchronise through barriers of the thread block, so their kernels are not packed.
  *
- * Tiles too small for a warp. What a kernel does besides its elements - addresses, bounds, shuffles - it does once for each
- * warp; with a row of 32 elements for a warp that is nearly all. So a lane gets 8 elements or 32 bytes, a tile block as many
- * lanes as that makes (pack_lanes, before layouts are chosen), and several share a warp. In
- * shuffles and barriers of the warp all its lanes take part, so tile blocks that share one must run the same instructions:
- * kernels without control flow, without atomics and without what speaks to the outside. */
+ * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they would be nearly all
+ * the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires (pack_lanes, before layouts are
+ * chosen), and several tile blocks share a warp. All lanes of a warp take part in its shuffles and barriers, so tile blocks that share
+ * one must run the same instructions: only kernels without control flow, atomics and output other than stores qualify. */
 #include "lower/placed.h"
 
 enum {

@@ -1,19 +1,17 @@
-/* follow: tile blocks one after the other in the same cluster.
+/* persist: a cluster runs several tile blocks in turn.
  *
- * Rows of one tensor share what does not depend on the row: weights, biases, tables.
- * Where a row is spread over a cluster and registers have no room for
- * two, its thread blocks do several rows one after the other, and what all of them need comes into shared memory once (stage.c): each
- * thread block has the same columns of all its rows.
+ * Rows of one tensor share what does not depend on the row: weights, biases, tables. Where a row is spread over a cluster and registers
+ * have no room for two, its thread blocks process several rows in turn, and what all rows need is copied to shared memory once (stage.c):
+ * a thread block has the same columns of all its rows.
  *
- * Clusters begin in their order, as others end. The first ones take many tile blocks, those after them half as many, and so on, the last
- * ones one each (ct_follow): so multiprocessors that are faster get more, and all end together. Tile blocks of a thread block lie so far
- * apart that their rows begin at one phase whatever their length: so threads hold the same columns of all (rotate.c).
+ * Clusters start in order, as others end. The first ones take many tile blocks, later ones half as many, and so on; the last ones take one
+ * each (ct_follow). So faster multiprocessors do more, and all end together. The tile blocks of a thread block are so far apart that their
+ * rows begin at one phase whatever their length, and threads hold the same columns of all (rotate.c).
  *
- * A thread block has several tile blocks at once, each with warps and exchanges of its own, for the L1 cache must not get too small: where
- * shared memory takes more than two thirds of a multiprocessor's, layer norm of 65,536 columns of f32 falls from 98 % of the copy rate
- * to 85, whatever else is done.
+ * A thread block has several tile blocks at once, each with its own warps and exchanges, because the L1 cache must not get too small: a
+ * thread block may not take more than two thirds of a multiprocessor's shared memory (bench/notes/rows.md).
  *
- * A round begins at the index of its tile block: a second `bid`, with {follows}. What stands in front of it is done once. */
+ * The second `bid`, with {follows}, marks where the work on one tile block begins. What precedes it is done once. */
 #include "lower/placed.h"
 
 enum {

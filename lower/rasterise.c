@@ -1,17 +1,16 @@
-/* sweep: in which order blocks run over the axes of the grid.
+/* rasterise: the order in which blocks run over the axes of the grid.
  *
- * Blocks that run at the same time should access memory side by side: lines that two of them share are then in the cache,
- * and pages of memory are opened once. What is written decides, for parts of lines that are written at different times cost
- * more than parts that are read twice: transposing 16384 x 16384 elements of f32 goes at 96 % of the copy rate along its
- * output's rows and at 94 % along its input's. So the axis by which the place of the largest store changes least is the
- * fastest, and so on; where what is loaded is much more (reductions), loads decide. A place is a polynomial of the block's
- * indices, and the number of dimensions that an index is multiplied by stands for how far its step is.
+ * Blocks that run at the same time should access neighbouring memory: lines that two of them share are then in the cache, and pages of
+ * memory are opened once. Stores decide, because parts of lines that are written at different times cost more than parts that are read
+ * twice. So the axis along which the address of the largest store changes least is the fastest, and so on; loads decide where much more
+ * is loaded than stored (reductions). An address is a polynomial of the block's indices, and the number of dimensions that an index is
+ * multiplied by stands for the size of its step.
  *
- * Rows that an index from memory says lie anywhere in their table, so neighbours among them are not side by side, whatever the order.
- * If they run fastest, those that run at once read the same columns, and what they read of the table is a slice that caches keep:
- * of 65,536 rows of 8 KB, from a table of 13 MB in parts of 1 KB, from 89 to 95 % of the copy rate, from one of 800 MB from 99 to 102.
+ * Rows selected by an index from memory lie anywhere in their table, so they are not neighbours, whatever the order. If they run fastest,
+ * blocks that run at once read the same columns, and what they read of the table is a slice that caches hold. Figures:
+ * bench/notes/moves.md.
  *
- * Products have an order of their own, and kernels whose blocks speak with each other keep the one in which they start. */
+ * Products have an order of their own, and kernels whose blocks communicate keep the order in which they start. */
 #include <string.h>
 
 #include "base/diag.h"

@@ -1,10 +1,8 @@
-/* refine: several tile blocks for one whose tile is larger than a thread block does well, where its parts need nothing
- * of each other.
+/* refine: divides a tile block whose tile is larger than suits a thread block, if its parts are independent.
  *
- * A thread block that moves much loads, computes and stores in step, and the registers of a large tile leave room for
- * few: filters of 64 x 1024 points in two passes ran at 66 % of the copy rate, and at 96 by tiles of 8 x 1024. Tiles
- * are divided along the first axis of the grid along which that can be (widen.c); where elements are adjacent only as
- * far as runs stay long. Kernels that reduce, scan or loop divide their work themselves. */
+ * A thread block that moves many bytes loads, computes and stores in step, and the registers of a large tile leave room for few thread
+ * blocks. Tiles are divided along the first axis of the grid along which that is possible (widen.c); if elements are adjacent along that
+ * axis, only as far as accesses stay long. Kernels that reduce, scan or loop divide their work themselves (bench/notes/loops.md). */
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "lower/widen.h"

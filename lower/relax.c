@@ -7,7 +7,7 @@
  * Where some uses need all digits and others do not, the latter take a copy, in two cases. What only one element of a row needs exactly
  * (the label in cross-entropy, where p - 1 cancels) is computed for that one alone (rare.c). And where threads of a large tile wait
  * for others between an exact sum of powers and a product that is rounded, and a power is made of what is held in words anyway (pass
- * again), nobody holds powers of f32 at the wait: a thread has room for twice the elements.
+ * remat), nobody holds powers of f32 at the wait: a thread has room for twice the elements.
  *
  * One walk from the end to the beginning: when an operation is reached, all uses of its result have been seen. What leaves a
  * region counts as used exactly. */

@@ -1,20 +1,16 @@
-/* again: tiles that wait take few registers.
+/* remat: tiles that live across a barrier occupy few registers.
  *
- * Between two places where threads wait for each other a thread holds what it needs after the second. Where that follows in
- * a few instructions from a tile of elements of one or two bytes, packed into words, only the words are held, and the rest
- * is computed again: a row of bf16 waits in half the registers that it needs as f32, and nothing of it is held twice. `again`
- * hides from nvcc that it could keep the unpacked elements instead.
+ * Between two barriers a thread holds what it needs after the second one. If that follows, in a few instructions, from a tile of elements
+ * of one or two bytes packed into words, only the words are held and the rest is computed once more (rematerialised): a row of bf16 takes
+ * half the registers that it takes as f32. The operation `again` hides from nvcc that it could keep the unpacked elements.
  *
- * Small loads that are needed after a wait (the weights of a row) are asked for before it, so that they arrive meanwhile.
+ * Small loads that are needed after a barrier (the weights of a row) are issued before it, so that they arrive meanwhile. Rows that are
+ * accessed by single elements (unaligned.c) are excluded: their loads fill a register for each element, and the warps that these
+ * registers displace cost more than the wait. Loops that hold the tiles of their next iteration (prefetch.c) are excluded as well: they
+ * have registers enough, and rematerialising only costs instructions.
  *
- * Rows that are accessed by single elements (unaligned.c) are left as they are: their loads fill a register for each element, and what
- * is loaded before a wait costs more warps than the wait: RMS norm of 50,257 columns goes from 71 to 62 % of the copy rate.
- *
- * A loop that holds its next round's tiles beside those that it carries (prefetch.c) has registers enough: what is computed again there
- * costs instructions and gains nothing, layer norm's backward pass over 4,096 columns goes from 86 to 84 % of its bytes' time.
- *
- * What a thread then holds at a wait bounds the registers that the kernel needs (Fn.held): the launch bounds say how many thread blocks
- * fit an SM with so many, for the more are there, the less each wait costs. */
+ * What a thread holds at a barrier determines the registers that the kernel needs (Fn.held). The launch bounds request as many thread
+ * blocks as fit an SM with that many registers: the more blocks are resident, the less each wait costs. Figures: bench/notes/rows.md. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

@@ -1,18 +1,17 @@
-/* turn: rows that begin anywhere in memory are accessed in whole pieces.
+/* rotate: rows that begin anywhere in memory are accessed by aligned vectors.
  *
- * Where each tile of a kernel is a row - one axis of the same extent N, all others of extent 1 - it does not matter which
- * thread holds which element of it, as long as all tiles agree. So a row whose first element does not lie at a multiple of 16
- * bytes is turned: the place of element e holds element e - phase, modulo N, where phase counts the elements from the last
- * multiple of 128 bytes to the row's first. Then each thread's pieces are aligned, but for the ends of the row, which are
- * accessed element by element. 128 bytes, because a warp's access is then made of whole lines.
+ * If each tile of a kernel is a row - one axis of the same extent N, all others of extent 1 - it does not matter which thread holds which
+ * element, as long as all tiles agree. So a row whose first element is not aligned to 16 bytes is rotated: index e holds element
+ * e - phase, modulo N, where phase counts the elements between the last multiple of 128 bytes and the row's first element. Each thread's
+ * vector accesses are then aligned, except at the ends of the row, which are accessed element by element. The unit is 128 bytes, so that
+ * the access of a warp consists of whole cache lines.
  *
- * In the placement for single elements (unaligned.c) no piece has to be aligned, but a warp's access should still be one of whole lines.
- * There rows are shifted by their phase, not turned, where the tile has room for it after the row; a row that fills its tile
- * stays where it is.
+ * In the placement for unaligned tensors (unaligned.c) accesses are of single elements, but a warp should still access whole lines. There
+ * rows are shifted by their phase, without wrapping around, if the tile has room after the row; a row that fills its tile stays.
  *
- * The phase is that of one access; a tensor of another phase is accessed element by element. A phase of 0 is the usual case and
- * costs one comparison. Only the order of a reduction depends on it. Kernels with control flow are left alone, and so are
- * those in which an operation knows places by their number: scans, custom reductions, and whatever moves elements. */
+ * The phase is that of one access; a tensor of another phase is accessed element by element. A phase of 0 is the common case and costs one
+ * comparison. The phase affects only the order of a reduction. Kernels with control flow are left alone, and so are those with
+ * operations that depend on element numbers: scans, custom reductions, and whatever moves elements. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

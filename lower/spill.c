@@ -1,11 +1,11 @@
-/* carry: what a loop carries lies in shared memory where registers do not hold it.
+/* spill: values carried by a loop are kept in shared memory where registers do not hold them.
  *
- * A thread block has 64 registers for each of 1024 threads, 128 for each of 512. A loop that carries sums of 16,384 columns and whose
- * rounds load two such tiles of 16 bits has more than that to hold, and nvcc spilled 100 to 430 bytes of each thread. What is carried is
- * needed where a round adds to it, and nowhere else: so it is loaded there and stored after. Each thread meets its own elements only.
- * Where that is not enough, widened elements that stand in front of the loop (weights) are loaded and widened in each round.
+ * A thread block has 64 registers for each of 1024 threads, 128 for each of 512. A loop that carries sums of 16,384 columns, and whose
+ * iterations load two such tiles of 16 bits, needs more, and nvcc would spill to local memory. A carried sum is needed only where an
+ * iteration adds to it, so it is loaded there and stored afterwards. Each thread accesses only its own elements, so no barrier is needed.
+ * If that does not suffice, widened elements defined before the loop (weights) are loaded and widened in each iteration.
  *
- * Where a cluster shares the tile (threads.c) registers suffice. */
+ * Where a cluster shares the tile (threads.c), registers suffice. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

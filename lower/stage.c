@@ -1,22 +1,21 @@
-/* stage: what is needed after a wait comes into shared memory meanwhile.
+/* stage: what is needed after a barrier is copied to shared memory before it.
  *
- * While threads wait for each other, memory should move. Small loads are asked for before the wait (remat.c), into registers, but
- * there is room for few words beside the row that waits. What finds none is copied by `cp.async`: each thread asks for its own
- * pieces, which come into bytes of shared memory that nobody else touches, so no barrier is needed, and takes them where they are
- * used. The load stands after those that are waited for first and has {staged}; op `staged` takes its tile.
+ * While threads wait for each other, memory should move. Small loads are issued before the barrier (remat.c), into registers, but few
+ * words fit beside the row that is held. What does not fit is copied by `cp.async`: each thread copies its own 16 bytes at a time to
+ * shared memory that no other thread accesses, so no barrier is needed, and loads them where they are used. The load stands after those
+ * that are waited for first and has {staged}; op `staged` takes its tile.
  *
- * In large clusters alone: what fewer thread blocks hold finds weights of its size in the L1 cache, which `cp.async` goes past (layer
- * norm of 16,384 columns of f32: 97 %, and 95 of the copy rate so).
+ * This applies only to large clusters: what fewer thread blocks hold finds weights of its size in the L1 cache, which `cp.async` bypasses.
  *
- * Copies move pieces of 16 bytes that are aligned: the text for tensors that are not loads at `staged` instead. Texts for peeled rows
- * bring their weights themselves (peel.c). */
+ * Copies need aligned addresses: the version for unaligned tensors loads at `staged` instead. Versions for peeled rows bring their weights
+ * themselves (peel.c). Figures: bench/notes/rows.md. */
 #include "base/diag.h"
 #include "lower/access.h"
 
 enum {
 	PIECE_BYTES = 1 << PIECE_LOG2,
 	LEAST_COPIED = 4,       /* bytes */
-	LINE = 128,             /* sectors of memory must not be cut in shared memory: norms of f32 go from 98 to 86 % of the copy rate */
+	LINE = 128,             /* sectors of memory must not be divided in shared memory */
 	LEAST = 4,              /* thread blocks of a cluster */
 	MOST_BYTES = 48 << 10,  /* of a thread block: four share an SM */
 	MOST_FOLLOWING = 140 << 10,     /* of one with many tile blocks, for which that comes once (persist.c) */

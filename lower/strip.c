@@ -1,13 +1,13 @@
-/* slice: tiles beyond the registers of a thread block become loops over slices.
+/* strip: tiles beyond the registers of a thread block become loops over slices (strip-mining).
  *
- * What a kernel does with a tile that is too large falls apart into loops (strip_plan.c): each loads a slice, computes what
- * follows from it, and stores it or combines it with what a reduction has so far. A thread combines what it has of a slice and
- * adds that to its partial result; after the loop the whole thread block (or cluster) reduces those. So the text and the
- * registers of a kernel do not grow with its tile.
+ * The work on a tile that is too large is divided into loops (strip_plan.c): each loads a slice, computes what follows from it, and stores
+ * it or combines it with the partial result of a reduction. A thread combines its part of a slice into its own partial result; after the
+ * loop the whole thread block (or cluster) reduces the partial results. So neither the text nor the registers of a kernel grow with its
+ * tile.
  *
- * A slice has 64 bytes of the widest access for each thread: enough in flight at once, few enough to live in registers. Whole
- * stay tiles that registers hold, where each element is read only once; loads that a later loop repeats are kept in shared
- * memory as far as it goes (pass cache). */
+ * A slice has 64 bytes of the widest access for each thread: enough bytes in flight at once, few enough to live in registers. Tiles that
+ * registers hold, and whose elements are read only once, stay whole; loads that a later loop repeats are cached in shared memory as far
+ * as it goes (pass cache). */
 #include "lower/strip.h"
 
 enum {
@@ -219,13 +219,11 @@ static bool keeps_all(const StripPlan *p, int size, int cluster)
 	return ((int64_t)load_bytes(p, RUN_AGAIN) << size) >> cluster <= KEEP_ALL;
 }
 
-/* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? They leave more multiprocessors idle (seven of an
- * H200's eight groups have 16 of them), which pays where each thread has much under way at once, and registers for nothing else:
- * softmax of 262,144 columns of f32 goes from 75 to 81 % of the copy rate, but rms norm, whose weights take as many again, from 82
- * to 70. What waits twice takes 64 elements a thread then: layer norm goes from 56 to 71. Where elements are accessed one by one slices
- * take longer still: layer norm of 200,001 columns of bf16 goes from 30 to 37 %.
- * Or does their shared memory keep what that of 8 does not? Rms norm of 524,288 columns of f32 goes from 68 to 74 %, softmax from 67 to 70,
- * layer norm from 53 to 58; by single elements 2 to 6 points are lost. */
+/* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? Such clusters leave more multiprocessors idle (of an
+ * H200's eight groups, seven have 16 multiprocessors), which pays only if each thread has many loads in flight at once and registers for
+ * nothing else: a row's weights would take as many again. Kernels that synchronise twice then take 64 elements a thread. Where elements
+ * are accessed one by one, slices would take longer still.
+ * Or does their shared memory cache what that of 8 does not? Not for accesses of single elements. Figures: bench/notes/rows.md. */
 static bool serves_wide(const Fn *fn, const StripPlan *p, int size)
 {
 	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE + fn->peels;
@@ -285,8 +283,8 @@ static bool plan_block(IrBlock *block, Val *seed, int axis, int log2, StripPlan 
 	return strip_plan(block, seed, axis, log2, p);
 }
 
-/* So many slices that no access is narrow, if there are such, better twice as wide: those are then cut along another axis. A
- * transposition of 128 x 128 f32 runs at 76 % of the copy rate by slices of 32 x 128, by 64 x 64 at 96. */
+/* As many slices as leave no access narrow, if there are such, better twice as wide: those are then cut along another axis, as in a
+ * transposition, where slices that are narrow in one of the tensors are slow (bench/notes/moves.md). */
 static int wide_slices(IrBlock *block, Val *seed, int log2, const StripPlan *p)
 {
 	StripPlan q;

@@ -1,18 +1,17 @@
-/* Rows of odd length: a second placement for tensors that are not aligned.
+/* Rows of odd length: a second placement of a kernel, for tensors that are not aligned.
  *
- * Threads access tiles in pieces of 16 bytes where these lie at multiples of 16 bytes. Where rows have another length, each row
- * begins at a phase of its own, and so do the weights that it meets: then the layouts that suit pieces make a warp's access of
- * single elements touch eight times the lines it needs. So kernels of rows are placed twice. In the second placement
- * (Fn.odd) neighbouring lanes hold neighbouring elements and each access is of single elements, at whatever phase; the launcher
- * asks which of the two texts fits a call (emit_cuda/launch.c). Sums have the order of their layout: of rows of one length two orders,
- * neither of which depends on addresses beyond the question whether everything is aligned.
+ * Threads use vector accesses of 16 bytes where these lie at multiples of 16 bytes. If rows have another length, each row begins at a
+ * phase of its own, and so do the weights that it is combined with: with the layouts that suit vector accesses, the single-element
+ * accesses of a warp then touch eight times the lines it needs. So kernels of rows are placed twice. In the second placement (Fn.odd)
+ * neighbouring lanes hold neighbouring elements and each access is of single elements, at whatever phase; the launcher decides which
+ * version fits a call (emit_cuda/launch.c). Sums follow the order of their layout: rows of one length have two possible orders, which
+ * depend on addresses only through the question whether everything is aligned.
  *
- * Vectors that are combined element by element mostly begin at one phase, so that turn serves them better (adding f32 one element
- * off: 101 % of the copy rate, and 90 in this placement).
+ * Vectors that are combined element by element mostly begin at one phase, so pass rotate serves them better.
  *
- * Only kernels whose tiles are rows, one axis each, or which do no more with their tiles than to move, map and reduce them: and in
- * which the second placement moves no data between threads that stays where it is in the first. Where the first one has no pieces,
- * it serves all calls. */
+ * This applies to kernels whose tiles are rows of one axis each, or which only move, map and reduce their tiles, provided that the second
+ * placement moves no data between threads that stays in place in the first. If the first placement has no vector accesses, it serves all
+ * calls. */
 #include "base/diag.h"
 #include "lower/access.h"
 
