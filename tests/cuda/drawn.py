@@ -355,7 +355,7 @@ class Kernel:
         if self.chance(0.1 if tile > 4000 else 0.02 if tile > 64 else 0):               # clusters and blocks with many rows
             n = self.sizes[-1]["n"]
             self.sizes[-1]["m"] = min(r(100, 300), 900000 // (n + 1) + 1)
-        if tile <= 64 and self.chance(0.1): self.sizes[-1] = {"m": self.pick(65535, 65536, 65537, 70001) * high, "n": r(1, 5 if high < 4 else 2)}
+        if tile * high <= 64 and self.chance(0.1): self.sizes[-1] = {"m": self.pick(65535, 65536, 65537, 70001) * high, "n": r(1, 5 if high < 4 else 2)}
 
     def attributes(self, elements, least):
         """What an author may ask for: perhaps a cluster for tiles of at least so many elements, or warps."""

@@ -35,7 +35,8 @@ class Head:
     """A kernel's head, as the text has it."""
     def __init__(self, lines):
         found = lambda word: [l[len(word) + 1:] for l in lines if l.startswith(word + " ")]
-        self.dims = [re.match(r"(\w+): (\w+)(?: = (.*))?$", d).groups() for d in found("dim") + found("stride")]
+        dims = [re.match(r"(\w+): (\w+)(?: = (.*))?$", d).groups() for d in found("dim") + found("stride")]
+        self.dims = [(name, type, value and compile(python(value), "dim", "eval")) for name, type, value in dims]
         self.where = [compile(python(w.split(" text ")[0]), "where", "eval") for w in found("where")]
         self.grid = compile(python(found("grid")[0]), "grid", "eval")
         self.params = []
@@ -69,22 +70,24 @@ def calls(head, guard):
     """Dimensions and the elements by which tensors begin behind a multiple of 256 bytes, the smallest calls first."""
     free = [d[0] for d in head.dims if not d[2]]
     near = sorted({int(n) + k for n in re.findall(r"\d+", guard) for k in (-1, 0, 1)} - {-1, 0})
+    holds = compile(guard, "guard", "eval")
+    phases = [{p[0]: front * np.dtype(compare.DTYPE[p[2]]).itemsize for p in head.params if len(p) > 2} for front in (0, 1)]
     choices = [USUAL + [n for n in near if n > USUAL[-1]] if re.search(r"\b%s\b" % d, guard) or "blocks" in guard else USUAL for d in free]
     found = []
     for values in itertools.product(*choices):
         dims = dict(zip(free, values))
         try:
             for name, _, value in head.dims:
-                if value: dims[name] = eval(python(value), NAMES, dims)
+                if value: dims[name] = eval(value, NAMES, dims)
             if not all(eval(w, NAMES, dims) for w in head.where): continue
-            blocks, spans = math.prod(eval(head.grid, NAMES, dims)), head.spans(dims)
+            blocks = math.prod(eval(head.grid, NAMES, dims))
+            fronts = [front for front in (0, 1) if eval(holds, {**NAMES, "phase": phases[front], "blocks": blocks}, dict(dims))]
+            spans = head.spans(dims) if fronts else None
         except (ZeroDivisionError, NameError):
             continue
-        size = sum(s or 0 for s in spans)
-        if blocks < 1 or size > MOST or any(s == 0 for s in spans): continue
-        for front in (0, 1):
-            phase = {p[0]: front * np.dtype(compare.DTYPE[p[2]]).itemsize for p in head.params if len(p) > 2}
-            if eval(guard, {**NAMES, "phase": phase, "blocks": blocks}, dict(dims)): found.append((size + 64 * blocks, front, dims, spans))
+        size = sum(s or 0 for s in spans or [])
+        if blocks < 1 or size > MOST or any(s == 0 for s in spans or []): continue
+        found += [(size + 64 * blocks, front, dims, spans) for front in fronts]
     return sorted(found, key=lambda f: (f[0], -f[1]))
 
 
