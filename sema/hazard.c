@@ -48,11 +48,11 @@ static bool surely_many(const Hazard *h, unsigned axes)
 	return false;
 }
 
-/* The operation on elements or numbers below changes of shape. */
-static const Op *below_shape(const Val *v)
+/* The elements or numbers below changes of shape. */
+static const Val *below_shape(const Val *v)
 {
 	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE)) v = ir_in(v->def, 0);
-	return v->def;
+	return v;
 }
 
 static bool same_number(const Hazard *h, const Val *a, const Val *b)
@@ -68,10 +68,10 @@ static bool same_number(const Hazard *h, const Val *a, const Val *b)
 /* x / w and x % w say together where x is. */
 static bool quotient_and_rest(const Hazard *h, const Val *a, const Val *b)
 {
-	const Op *p = below_shape(a), *q = below_shape(b);
+	const Op *p = below_shape(a)->def, *q = below_shape(b)->def;
 	if (!p || !q || p->nin != 2 || q->nin != 2) return false;
 	bool pair = (p->code == OP_DIV && q->code == OP_REM) || (p->code == OP_FLOORDIV && q->code == OP_FLOORMOD);
-	bool same = ir_in(p, 0) == ir_in(q, 0) || below_shape(ir_in(p, 0)) == below_shape(ir_in(q, 0));
+	bool same = below_shape(ir_in(p, 0)) == below_shape(ir_in(q, 0));
 	return pair && same && same_number(h, ir_in(p, 1), ir_in(q, 1));
 }
 
