@@ -33,15 +33,16 @@ struct Arena {
 Arena *A_UNIT;
 Arena *A_TMP;
 
-static _Noreturn void arena_oom(void)
+_Noreturn void out_of_memory(const char *more)
 {
-	die("out of memory");
+	fprintf(stderr, "ctilec: error: out of memory%s\n", more);
+	exit(1);
 }
 
 Arena *arena_new(void)
 {
 	Arena *a = calloc(1, sizeof *a);
-	if (!a) arena_oom();
+	if (!a) out_of_memory("");
 	return a;
 }
 
@@ -63,7 +64,7 @@ static void block_free(ArenaBlock *b) { munmap(b, b->size); }
 /* The rest of the top block is left: what comes next may be larger than that. */
 static void arena_push(Arena *a, size_t room)
 {
-	if (room > SIZE_MAX / 2) arena_oom();
+	if (room > SIZE_MAX / 2) out_of_memory("");
 	size_t size = sizeof *a->top + room;
 #ifndef CT_ARENA_MALLOC
 	if (size < BLOCK) size = BLOCK;
@@ -73,7 +74,7 @@ static void arena_push(Arena *a, size_t room)
 		a->spare = NULL;
 	} else {
 		b = block_new(size);
-		if (!b) arena_oom();
+		if (!b) out_of_memory("");
 		b->size = size;
 		a->bytes += size;
 	}
@@ -129,7 +130,7 @@ void *arena_alloc(Arena *a, size_t n)
 
 void *arena_array(Arena *a, size_t n, size_t size)
 {
-	if (size && n > SIZE_MAX / size) arena_oom();
+	if (size && n > SIZE_MAX / size) out_of_memory("");
 	return arena_alloc(a, n * size);
 }
 

@@ -1,10 +1,12 @@
 /* Arenas: all memory of the compiler lives in one of these and dies with it.
  * Owns: every allocation outside the C library. Guarantees: memory is zeroed and aligned for any type; an
- * allocation never fails from the caller's view: out of memory is a plain sentence and exit 1 (arena_oom).
+ * allocation never fails from the caller's view: out of memory is a plain sentence and exit 1 (out_of_memory).
  * With -DCT_ARENA_MALLOC each object is a block of its own, so that memory checkers see its bounds. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 #include <stddef.h>
+
+_Noreturn void out_of_memory(const char *more);         /* more: what else the message says, or "" */
 
 typedef struct Arena Arena;
 typedef struct ArenaMark { void *block, *at; } ArenaMark;

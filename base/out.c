@@ -21,7 +21,7 @@ static void out_room(Out *o, size_t n)
 	size_t cap = o->cap ? o->cap : FIRST;
 	while (cap - o->n <= n && cap <= SIZE_MAX / 2) cap *= 2;
 	char *p = cap - o->n > n ? realloc(o->p, cap) : NULL;
-	if (!p) die("out of memory");
+	if (!p) out_of_memory("");
 	o->p = p;
 	o->cap = cap;
 }

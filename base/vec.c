@@ -3,11 +3,12 @@
 
 #include <limits.h>
 
+#include "base/arena.h"
 #include "base/diag.h"
 
 int vec_cap_(int cap, int want)
 {
-	if (want < 0 || want > INT_MAX / 2) die("out of memory: a list has more than %d elements", INT_MAX / 2);
+	if (want < 0 || want > INT_MAX / 2) out_of_memory(": a list has more than 1073741823 elements");
 	if (cap >= want) return cap;
 	int c = cap ? cap : 4;
 	while (c < want) c *= 2;

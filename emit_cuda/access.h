@@ -54,6 +54,7 @@ Str access_whole(const Access *x);              /* that the tile lies wholly ins
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);
 Str access_turned(const Access *x);             /* the same of a turned row */
+Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */
 bool aim_later(Cu *g, const Op *load);          /* a store reads the buffer instead of this load_shared */
@@ -73,5 +74,4 @@ void access_ways(Access *x);                    /* of the tile, where access_ori
 /* tilefn.c: the access as a call of a function; false: it is printed where it stands. */
 bool tilefn_print(Access *x);
 
-Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 #endif

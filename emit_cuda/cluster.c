@@ -11,17 +11,6 @@
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
-int cu_threads(const Fn *fn)
-{
-	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32);
-	return cu_tile_threads(fn) * follow_groups(fn);
-}
-
-int cu_tile_threads(const Fn *fn) { return fn->warps * 32 / (fn->cluster ? fn->cluster : 1); }
-
-Str cu_tile_thread(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_thread" : "threadIdx.x"); }
-Str cu_common(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_all_smem" : "ct_smem"); }
-
 static void init_bar(void *ctx, Op *op)
 {
 	Cu *g = ctx;

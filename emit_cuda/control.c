@@ -396,7 +396,7 @@ static const Printer printers[OP_COUNT] = {
 	[OP_ASSUME] = { print_check, false },
 };
 
-void control_op(Cu *g, Op *op)
+static void print_op(Cu *g, Op *op)
 {
 	const Printer *p = &printers[op->code];
 	unsigned flags = op_rows[op->code].flags;
@@ -410,7 +410,7 @@ void control_op(Cu *g, Op *op)
 	else diag(D_NOT_SUPPORTED, op->span, str_fmt("`%s`", op_rows[op->code].name), "cuda");
 }
 
-void control_ops(Cu *g, Op *op, const Op *end)
+static void print_ops(Cu *g, Op *op, const Op *end)
 {
 	while (op != end) {
 		if (op == g->stream.first && !g->stream.open) {
@@ -427,22 +427,9 @@ void control_ops(Cu *g, Op *op, const Op *end)
 			op = elem_group(g, op, end);
 			continue;
 		}
-		control_op(g, op);
+		print_op(g, op);
 		op = op->next;
 	}
 }
 
-void control_block(Cu *g, IrBlock *b) { control_ops(g, b->first, NULL); }
-
-void control_region(Cu *g, IrBlock *b, const Str *args, Str *yields)
-{
-	for (int i = 0; i < b->args.n; i++) cu_val(g, b->args.p[i])->name = args[i];
-	for (Op *op = b->first; op; op = op->next) {
-		if (op->code == OP_YIELD) {
-			for (int i = 0; i < op->nin; i++) yields[i] = cu_scalar(g, ir_in(op, i));
-			cu_line(g, b->owner);
-			return;
-		}
-		control_op(g, op);
-	}
-}
+const CuPrinters control_printers = { print_op, print_ops };

@@ -143,6 +143,16 @@ void cu_declare(Cu *g, const Val *v)
 	else out_printf(g->o, "%s%s%s[%d];\n", t, gap, c->name, n);
 }
 
+Str cu_launch(Cu *g, const Sym *s)
+{
+	CuSyms *v = g->launch;
+	if (s->kind == SYM_CONST || (s->kind == SYM_ATOM && (s->atom == ATOM_DIM || s->atom == ATOM_STRIDE))) return sym_c(s);
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i] == s) return str_fmt("ct_l%d", i);
+	vec_push(A_UNIT, v, s);
+	return str_fmt("ct_l%d", v->n - 1);
+}
+
 /* ---- loops ---- */
 /* A peeled row has a register more. */
 enum { UNROLL_MOST = UNROLL_REGS + 1 };
@@ -168,6 +178,17 @@ void cu_end(Cu *g)
 }
 
 /* ---- threads ---- */
+int cu_threads(const Fn *fn)
+{
+	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32);
+	return cu_tile_threads(fn) * follow_groups(fn);
+}
+
+int cu_tile_threads(const Fn *fn) { return fn->warps * 32 / (fn->cluster ? fn->cluster : 1); }
+
+Str cu_tile_thread(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_thread" : "threadIdx.x"); }
+Str cu_common(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_all_smem" : "ct_smem"); }
+
 const char *cu_thread(const Cu *g) { return g->fn->packed ? "ct_lane" : "threadIdx.x"; }
 
 void cu_sync(Cu *g)
@@ -242,21 +263,6 @@ Str cu_deposit(const char *var, uint32_t mask)
 	for (int i = 0; i < 32; i++)
 		if (mask >> i & 1) col[n++] = (uint32_t)1 << i;
 	return cu_linear(var, n, col);
-}
-
-void cu_registers(Cu *g, Lay l, uint32_t skip)
-{
-	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
-	int n = 0;
-	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	if (1 << n == 1 && !g->stream.open && !g->part && cu_regs_of(g->fn, l) == 1 << l.in[HW_REG]) {
-		out_puts(g->o, "{\n");
-		out_in(g->o);
-		out_puts(g->o, "const int ct_i = 0, ct_b = 0; (void)ct_i;\n");
-		return;
-	}
-	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : cu_regs_of(g->fn, l), l, l.in[HW_REG] - n);
-	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
 }
 
 CuMap cu_map(Lay l, int axis)

@@ -54,8 +54,15 @@ typedef struct Stream {
 	bool open;              /* they are being printed */
 } Stream;
 
+struct Cu;
+typedef struct CuPrinters {     /* of operations: control.c has them */
+	void (*op)(struct Cu *g, Op *op);
+	void (*ops)(struct Cu *g, Op *op, const Op *end);
+} CuPrinters;
+
 typedef struct Cu {
 	Out *o;
+	const CuPrinters *printers;
 	const Fn *fn;
 	const EmitOptions *opt;
 	CuVal *val;             /* by Val id */
@@ -85,7 +92,7 @@ typedef struct Cu {
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/rotate.c) */
 } Cu;
 
-Str cu_launch(Cu *g, const Sym *s);                     /* launch.c: an integer known at launch */
+Str cu_launch(Cu *g, const Sym *s);                     /* an integer known at launch */
 
 /* cu.c: names, types, layouts as text */
 const char *cu_type(Elem e);
@@ -174,7 +181,7 @@ Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one eleme
 Str words_bits(Elem e, Str x);
 Str words_value(Elem e, Str bits);
 
-/* view.c, address.c (memory_phase), memory.c, single.c (memory_elements) */
+/* view.c, phase.c (memory_phase), memory.c, single.c (memory_elements) */
 void memory_params(Cu *g);
 void memory_view(Cu *g, const Op *op);
 void memory_phase(Cu *g, const Op *op);
@@ -240,6 +247,9 @@ void sort_print(Cu *g, const Op *op);
 void sort_histogram(Cu *g, const Op *op);
 
 /* control.c */
+extern const CuPrinters control_printers;
+
+/* blocks.c: what an operation has inside */
 void control_block(Cu *g, IrBlock *b);
 void control_ops(Cu *g, Op *op, const Op *end);         /* of one block, up to `end` */
 void control_op(Cu *g, Op *op);

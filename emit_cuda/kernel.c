@@ -138,7 +138,7 @@ static void thread_index(Cu *g)
 Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 {
 	const Fn *fn = v->fn;
-	Cu g = { .o = out_new(), .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
+	Cu g = { .o = out_new(), .printers = &control_printers, .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
 		.guard = v->guard, .aligned = fn->aligned, .one_way = fn->aligned && bound_one_way(fn) };
 	g.val = NEW_ARRAY(A_TMP, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);

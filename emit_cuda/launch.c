@@ -12,16 +12,6 @@
 static const CuKernels *kernels;
 static StartNeeds needs;
 
-Str cu_launch(Cu *g, const Sym *s)
-{
-	CuSyms *v = g->launch;
-	if (s->kind == SYM_CONST || (s->kind == SYM_ATOM && (s->atom == ATOM_DIM || s->atom == ATOM_STRIDE))) return sym_c(s);
-	for (int i = 0; i < v->n; i++)
-		if (v->p[i] == s) return str_fmt("ct_l%d", i);
-	vec_push(A_UNIT, v, s);
-	return str_fmt("ct_l%d", v->n - 1);
-}
-
 /* ---- guards ---- */
 static Str guard_text(Cu *g, const Sym *s);
 

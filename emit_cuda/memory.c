@@ -221,18 +221,6 @@ static void print_elements(Access *x)
 	x->words = words;
 }
 
-Str access_pad(const Access *x)
-{
-	int size = elem_bytes(x->v->elem), bytes = size << x->vec;
-	Str p = x->pad, w = p;
-	if (x->vec == 0) return p;
-	if (size == 8) return bytes == 8 ? p : str_fmt("{ { %s.v[0], %s.v[1], %s.v[0], %s.v[1] } }", p, p, p, p);
-	if (size == 1) w = str_fmt("%s * 0x01010101u", p);
-	if (size == 2) w = str_fmt("%s * 0x00010001u", p);
-	if (bytes == 2) return str_fmt("(unsigned short)(%s)", w);
-	return bytes == 4 ? w : bytes == 8 ? str_fmt("{ { %s, %s } }", w, w) : str_fmt("{ { %s, %s, %s, %s } }", w, w, w, w);
-}
-
 /* What else holds for a piece of which some elements may be inside. */
 static Str touched_text(const Access *x)
 {

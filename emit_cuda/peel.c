@@ -9,8 +9,6 @@
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
 
-bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
-
 static int row_axis(Lay l)
 {
 	int r = 0;
@@ -38,8 +36,6 @@ static const Val *some_row(const Fn *fn)
 		if (op->code == OP_LOAD && holds_row(fn, *op->out[0]->lay)) return op->out[0];
 	bug("a peeled kernel without rows");
 }
-
-int peel_piece(const Fn *fn) { return peel_behind(fn) - fn->peel_apart; }
 
 static Str scaled(Str i, const CuView *v, int a) { return v->unit[a] ? i : str_fmt("%s * %s", i, v->str[a]); }
 
@@ -89,31 +85,6 @@ static void print_numbers(Cu *g, bool behind_wait)
 }
 
 /* ---- parts ---- */
-Str peel_first(const Cu *g)
-{
-	return g->part == PART_END ? str_i64(g->fn->row_regs) : str_fmt("ct_part * %d", peel_piece(g->fn));
-}
-
-static void loop_part(Cu *g, const char *var, int each, int first)
-{
-	if (g->part == PART_END) {
-		out_printf(g->o, "for (int %s = %d; %s < %d; %s++) {\n", var, g->fn->row_regs + first, var, g->fn->row_regs + 1, var);
-	} else {
-		out_printf(g->o, "#pragma unroll\nfor (int %s = ct_part * %d%s; %s < ct_part * %d + %d; %s++) {\n", var, each, first ? " + 1" : "",
-			var, each, each, var);
-	}
-	out_in(g->o);
-}
-
-void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_piece(g->fn), 1); }
-
-void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
-{
-	if (g->stream.open) stream_loop(g, var, n, 1 << each);
-	else if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
-	else loop_part(g, var, peel_piece(g->fn) >> each, 0);
-}
-
 static bool is_row(const Cu *g, const Val *v) { return type_is_tile(v->type) && v->lay && peel_row(g->fn, *v->lay); }
 
 static bool is_name(Cu *g, const Op *op)

@@ -73,15 +73,3 @@ void stream_print(Cu *g)
 }
 
 /* Opens a loop over `count` times `each` registers: over those of them that belong to the piece. */
-void stream_loop(Cu *g, const char *var, int64_t count, int each)
-{
-	const Stream *s = &g->stream;
-	int share = s->piece / each, rows = (int)(count * each / s->regs);
-	if (rows < 1 || share < 1) bug("%lld registers are in no pieces of %d", (long long)count * each, s->piece);
-	out_puts(g->o, "#pragma unroll\n");
-	out_printf(g->o, "for (int ct_j = 0; ct_j < %d; ct_j++) {\n", share * rows);
-	out_in(g->o);
-	out_printf(g->o, "const int %s = ", var);
-	if (rows > 1) out_printf(g->o, "ct_j / %d * %d + ", share, s->regs / each);
-	out_printf(g->o, "ct_piece * %d + ct_j%s;\n", share, rows > 1 ? str_fmt(" %% %d", share) : "");
-}

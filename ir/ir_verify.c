@@ -1,8 +1,6 @@
 /* The verifier: what every pass may rely on and must leave behind. This half checks structure: links, numbering, definitions
  * before uses, ends of blocks, control flow, layouts of tiles, kernels' heads, and entries; ir_check_op.c checks the
  * operations. Linear in the size of the module; recursion on the nesting of regions only. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -14,28 +12,6 @@
 enum { MOST_THREADS = 1024, MOST_BLOCKS = 16, MOST_SHARED = 227 << 10, MOST_VERSIONS = 32 };
 
 bool ir_trusts_protocols;
-
-/* ---- the sentence ---- */
-bool chk_fail(Check *c, const char *rule, ...)
-{
-	char text[512];
-	va_list ap;
-	if (c->msg) return false;
-	va_start(ap, rule);
-	vsnprintf(text, sizeof text, rule, ap);
-	va_end(ap);
-	const char *kind = c->fn ? "kernel" : "entry";
-	Str name = c->fn ? c->fn->name : c->entry ? c->entry->name : NULL;
-	Str where = name ? str_fmt("in %s `%s`, ", kind, name) : str_intern("");
-	if (c->op) {
-		c->msg = str_fmt("%s`%s`: %s", where, ir_op_text(c->op), text);
-		c->at = c->op->span;
-	} else {
-		c->msg = str_fmt("%s%s", where, text);
-		c->at = c->fn ? c->fn->span : c->entry ? c->entry->span : c->at;
-	}
-	return false;
-}
 
 /* ---- symbolic integers ---- */
 static bool is_declared(const Check *c, AtomKind kind, Str name)

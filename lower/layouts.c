@@ -12,16 +12,10 @@
  * converting (lay_memory_cost); a store likewise. Carried values have one layout: that of the value carried round, else
  * the initial one. Afterwards each operand whose layout is not the one its user needs gets a `convert`; constants, iotas
  * and broadcasts of scalars are made again instead. */
-#include <string.h>
-
 #include "base/diag.h"
 #include "lower/layouts.h"
 
 static bool is_tile(const Val *v) { return type_is_tile(v->type); }
-
-bool op_is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED; }
-bool op_is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0; }
-bool op_is_atomic(const Op *op) { return strncmp(op_rows[op->code].name, "atomic_", 7) == 0; }
 
 Val *place_home(Val *v)
 {

@@ -107,19 +107,6 @@ bool lower_typed(Module *m, const LowerOptions *o)
 	return run_form(m, STAGE_TYPED, &cx) && add_steps(m, &cx);
 }
 
-int lower_arch(const LowerCx *cx, Fn *fn)
-{
-	fn->by_arch = true;
-	return cx->target_arch;
-}
-
-int64_t shared_room(const LowerCx *cx, Fn *fn)
-{
-	int arch = lower_arch(cx, fn);
-	bool large = cx->target_only && (arch == 90 || arch == 100);    /* other entries serve architectures with less, too */
-	return large ? SHARED_LARGE : SHARED_LIMIT;
-}
-
 /* ---- versions ---- */
 /* A further placement of those kernels that are worth it. */
 typedef struct Further {

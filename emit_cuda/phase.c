@@ -1,0 +1,41 @@
+/* Where rows begin in their 128 bytes of memory: ct_phase (lower/rotate.c, lower/cut.c). */
+#include "emit_cuda/access.h"
+#include "emit_cuda/peel.h"
+
+enum { LINE = 128 };
+
+/* A row is shifted within its first register, and where a pad of each tensor stays after it (lower/cut.c). */
+static void print_shift(Cu *g, int size)
+{
+	const Fn *fn = g->fn;
+	int64_t room = cut_kept(fn);
+	int line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
+	out_puts(g->o, ");\nct_phase = ");
+	for (int i = 0; i < fn->below.n; i++)
+		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]), (long long)room - line / size + 1);
+	out_printf(g->o, " ? (int)(ct_p & %d) / %d : 0;\n", line - 1, size);
+}
+
+void memory_phase(Cu *g, const Op *op)
+{
+	const Fn *fn = g->fn;
+	if (fn->peel_line) {
+		peel_phase(g, op);
+		return;
+	}
+	if (g->aligned || (fn->by_element && !fn->row_shifts)) return;
+	Access x;
+	access_open(&x, g, op, NULL, false);
+	g->shifted = fn->by_element;
+	g->turned = g->shifted ? 0 : ir_int(op, AT_NUMBER, 0);
+	cu_val(g, op->out[0])->name = str_intern("ct_phase");
+	out_puts(g->o, "int ct_phase;\n{\n");
+	out_in(g->o);
+	access_origin(&x);
+	out_printf(g->o, "const unsigned long long ct_p = (unsigned long long)(%s", x.v->base);
+	for (int a = 0; a < x.rank; a++) out_printf(g->o, " + %s", access_scaled(str_fmt("ct_o%d", a), x.v, a));
+	int size = elem_bytes(x.v->elem);
+	if (g->shifted) print_shift(g, size);
+	else out_printf(g->o, ");\nct_phase = ct_p & 15 ? (int)(ct_p & 127) / %d : 0;\n", size);
+	cu_end(g);
+}

@@ -1,0 +1,61 @@
+/* Loops over the registers of a tile: all of them, those of a part of a peeled row (peel.c), or those of a piece of what is stored last
+ * (stream.c). */
+#include "base/diag.h"
+#include "emit_cuda/peel.h"
+
+bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
+
+int peel_piece(const Fn *fn) { return peel_behind(fn) - fn->peel_apart; }
+
+void stream_loop(Cu *g, const char *var, int64_t count, int each)
+{
+	const Stream *s = &g->stream;
+	int share = s->piece / each, rows = (int)(count * each / s->regs);
+	if (rows < 1 || share < 1) bug("%lld registers are in no pieces of %d", (long long)count * each, s->piece);
+	out_puts(g->o, "#pragma unroll\n");
+	out_printf(g->o, "for (int ct_j = 0; ct_j < %d; ct_j++) {\n", share * rows);
+	out_in(g->o);
+	out_printf(g->o, "const int %s = ", var);
+	if (rows > 1) out_printf(g->o, "ct_j / %d * %d + ", share, s->regs / each);
+	out_printf(g->o, "ct_piece * %d + ct_j%s;\n", share, rows > 1 ? str_fmt(" %% %d", share) : "");
+}
+
+Str peel_first(const Cu *g)
+{
+	return g->part == PART_END ? str_i64(g->fn->row_regs) : str_fmt("ct_part * %d", peel_piece(g->fn));
+}
+
+static void loop_part(Cu *g, const char *var, int each, int first)
+{
+	if (g->part == PART_END) {
+		out_printf(g->o, "for (int %s = %d; %s < %d; %s++) {\n", var, g->fn->row_regs + first, var, g->fn->row_regs + 1, var);
+	} else {
+		out_printf(g->o, "#pragma unroll\nfor (int %s = ct_part * %d%s; %s < ct_part * %d + %d; %s++) {\n", var, each, first ? " + 1" : "",
+			var, each, each, var);
+	}
+	out_in(g->o);
+}
+
+void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_piece(g->fn), 1); }
+
+void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
+{
+	if (g->stream.open) stream_loop(g, var, n, 1 << each);
+	else if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
+	else loop_part(g, var, peel_piece(g->fn) >> each, 0);
+}
+
+void cu_registers(Cu *g, Lay l, uint32_t skip)
+{
+	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
+	int n = 0;
+	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
+	if (1 << n == 1 && !g->stream.open && !g->part && cu_regs_of(g->fn, l) == 1 << l.in[HW_REG]) {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+		out_puts(g->o, "const int ct_i = 0, ct_b = 0; (void)ct_i;\n");
+		return;
+	}
+	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : cu_regs_of(g->fn, l), l, l.in[HW_REG] - n);
+	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
+}
