@@ -32,14 +32,19 @@ def outputs(path, folder, env):
 
 
 KERNEL = re.compile(r"^static __global__ .*\n(\w+)_sm\d+a?\(.*\)\n\{\n#if (.*)\n((?:.*\n)*?)#endif\n\}\n", re.M)
+ACCESS = re.compile(r"^CT_FN void (ct_(?:load|store)_tile_\w+)(\(.*\)\n\{\n(?:.*\n)*?\}\n)", re.M)
 WAIT = "\tct_grid_wait();\n"        # does nothing where kernels of sm_80 are compiled, so it may be missing there
 
 
 def kernels(path, arch):
     """(kernel, architecture) -> its text without #line, where counting depends on what stands before. One text serves the architectures
-    that its `#if` names."""
-    r = ctilec("--target=cuda", "--arch=" + arch, "--line=off", "-o", "-", path)
-    return {(m[1], a): m[3].replace(WAIT, "", 1) for m in KERNEL.finditer(r.out.decode()) for a in re.findall(r"CT_SM(\w+)", m[2])}
+    that its `#if` names. The numbers in names of functions that access tiles count those of the file, so a call stands here with the
+    function's text."""
+    text = ctilec("--target=cuda", "--arch=" + arch, "--line=off", "-o", "-", path).out.decode()
+    access = {m[1]: m[2] for m in ACCESS.finditer(text)}
+    called = lambda m: "{%s}" % access[m[0]]
+    return {(m[1], a): re.sub(r"\bct_(?:load|store)_tile_\w+", called, m[3].replace(WAIT, "", 1)) for m in KERNEL.finditer(text)
+            for a in re.findall(r"CT_SM(\w+)", m[2])}
 
 
 HINT = b"""@warps(2, sm_90: 4)

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from emitted import *
 
-LOOP = re.compile(r"\s*for \((?:unsigned )?int \w+ = (\d+); \w+ < (\d+)")
+LOOP = re.compile(r"\s*for \((?:unsigned )?int \w+ = (\d+); \w+ < (\d+); \w+(?:\+\+| \+= (\d+))\)")
 
 
 def most_copies(text):
@@ -19,7 +19,7 @@ def most_copies(text):
         if code.startswith("#line"):
             continue
         loop = LOOP.match(code)
-        turns = int(loop.group(2)) - int(loop.group(1)) if loop and unrolled else 1
+        turns = len(range(int(loop[1]), int(loop[2]), int(loop[3] or 1))) if loop and unrolled else 1
         worst = max(worst, (stack[-1] * turns, number))
         for c in code:
             if c == "{":

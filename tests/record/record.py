@@ -14,11 +14,12 @@ from common import *
 RECORD = os.path.join(HERE, "counts.txt")
 KINDS = ["kernels", "loops", "nested", "copies", "lines"]
 KERNEL = {"c": r"^static void ct_block_", "cuda": r"^static __global__"}
+ACCESS = r"^CT_FN void ct_(?:load|store)_tile_"        # functions that kernels of this program call for their tiles
 
 
 def counts(text, target):
-    """Of kernels alone: launchers and functions of the prelude are the same for all programs."""
-    bodies = re.split(KERNEL[target], text, flags=re.M)[1:]
+    """Of kernels and of what is printed for their tiles: launchers and functions of the prelude are the same for all programs."""
+    bodies = re.split(KERNEL[target] + "|" + ACCESS, text, flags=re.M)[1:]
     loops = nested = copies = lines = 0
     for body in bodies:
         body = body[:body.index("\n}\n")]
@@ -33,7 +34,7 @@ def counts(text, target):
                 depth.append(indent)
         copies += len(re.findall(r"\bmem(?:cpy|set)\(", body))
         lines += body.count("\n")
-    return [len(bodies), loops, nested, copies, lines]
+    return [len(re.findall(KERNEL[target], text, flags=re.M)), loops, nested, copies, lines]
 
 
 def now():
