@@ -4,27 +4,21 @@
  *
  * The registers that a thread needs are estimated, for kernels that are one block without loops and products: between two waits it
  * holds what it loaded and what is needed again after a later wait; what it computes takes the place of what that came from, and
- * AROUND registers are left for addresses, partial results and what a few elements take on their way.
+ * COST_AROUND registers are left for addresses, partial results and what a few elements take on their way.
  *
  * Where a loop holds its next tiles, lower/prefetch.c says for how many threads registers suffice.
  *
  * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that two blocks fit, so they say one. */
+#include "base/cost.h"
+#include "base/machine.h"
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
 enum {
-	AROUND = 16,            /* registers beside tiles */
-	AROUND_TENSORS = 4,     /* which is enough for the addresses of so many tensors; two more for each other one */
-	FOR_MATH = 8,           /* more, where functions are computed of them */
-	PASSING = 8, PASSING_PACKED = 12,       /* words of what is loaded and used up between two waits, in a text with one way */
-	STREAMED = 8,           /* the same of what is taken from shared memory piece by piece, two of which are under way */
 	MANY = 64,              /* elements of a thread from which accesses are one way, outside of clusters, too */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
-	LEAST_WORDS = 24,       /* of tiles: below, nvcc takes few registers by itself */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
 	WARPS = 4,              /* and to so many warps at once */
-	ANY_ARCH = UNIT,        /* more in a text for several architectures: ptxas 13.0 takes one or two more for sm_120 than for sm_90a */
-	SM_REGISTERS = 65536,
 	FOLLOW_THREADS = 1024,  /* of a multiprocessor (lower/persist.c) */
 	WIDE_BLOCKS = 3, WIDE_THREADS = 768     /* with up to 80 registers each */
 };
@@ -83,9 +77,9 @@ static int most_words(const Bound *b)
 		const Val *v = b->tiles.p[i];
 		int from = b->begin[v->id], to = b->end[v->id], words = words_of(v);
 		if (from == to && !is_read(v)) continue;
-		int passing = elem_bytes(v->type->elem) < 4 ? PASSING_PACKED : PASSING;
+		int passing = elem_bytes(v->type->elem) < 4 ? COST_PASSING_PACKED : COST_PASSING;
 		if (from == to && b->g->one_way && words > passing) words = passing;
-		if (from == to && b->g->stream.first && v->def->code == OP_STAGED) words = STREAMED;
+		if (from == to && b->g->stream.first && v->def->code == OP_STAGED) words = COST_STREAMED;
 		for (int s = from; s < to; s++) n[s][s == from && !is_read(v) ? OUT : KEPT] += words;
 		n[to][IN] += words;
 	}
@@ -105,7 +99,7 @@ static bool exchanges(const Fn *fn)
 
 static int addresses_besides(const Fn *fn)
 {
-	int n = -AROUND_TENSORS;
+	int n = -COST_AROUND_TENSORS;
 	for (int i = 0; i < fn->params.n; i++) n += fn->params.p[i].is_tensor;
 	return n > 0 ? 2 * n : 0;
 }
@@ -143,7 +137,7 @@ int bound_of_peeled(const Fn *fn, bool specific)
 	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) > WIDE_THREADS / WIDE_BLOCKS;
 	if (wide ? words > WORDS_WIDE : specific || fn->cluster || words > WORDS || cu_threads(fn) < 128) return 0;
 	if (peel_loads_apart(fn) != 1) return 0;
-	return SM_REGISTERS / (regs * cu_threads(fn));
+	return machine_registers() / (regs * cu_threads(fn));
 }
 
 /* Tile blocks that follow each other have a thread block's share of registers, whatever the text. */
@@ -189,7 +183,7 @@ bool bound_one_way(const Fn *fn)
 		wait |= waits_for_threads(op);
 		for (int i = 0; i < op->nout; i++) many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
 	}
-	return wait ? many : fn->cluster <= 1 << CLUSTER_PORTABLE && words_beside_index(fn) >= LEAST_WORDS;
+	return wait ? many : fn->cluster <= 1 << CLUSTER_PORTABLE && words_beside_index(fn) >= COST_WORDS_LEAST;
 }
 
 static void find_held(void *ctx, Op *op)        /* the fewest threads */
@@ -215,10 +209,11 @@ int bound_blocks(Cu *g, bool specific)
 		if (b.now) words = most_words(&b);
 	}
 	arena_release(A_TMP, mark);
-	if (words < LEAST_WORDS) return 0;
-	int regs = words + AROUND + addresses_besides(fn) + (b.math ? FOR_MATH : 0) + (specific ? 0 : ANY_ARCH), warps = cu_threads(fn) / 32;
+	if (words < COST_WORDS_LEAST) return 0;
+	int regs = words + COST_AROUND + addresses_besides(fn) + (b.math ? COST_FOR_MATH : 0) + (specific ? 0 : COST_ANY_ARCH);
+	int warps = cu_threads(fn) / 32;
 	regs = (regs + UNIT - 1) / UNIT * UNIT;
-	int blocks = SM_REGISTERS / 32 / regs / WARPS * WARPS / warps;
+	int blocks = machine_registers() / 32 / regs / WARPS * WARPS / warps;
 	while (blocks > 1 && blocks * warps % WARPS) blocks--;
 	return blocks;
 }

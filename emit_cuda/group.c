@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/machine.h"
 #include "emit_cuda/group.h"
 
 /* ---- roles ---- */
@@ -47,7 +48,7 @@ static CuGroup group_of(const Op *role)
 /* Registers of a thread at the start: what launch bounds of one thread block leave (CUDA: in steps of 8). */
 static int start_registers(const Cu *g)
 {
-	int n = 65536 / cu_threads(g->fn) / 8 * 8;
+	int n = machine_registers() / cu_threads(g->fn) / 8 * 8;
 	return n > 255 ? 255 : n;
 }
 

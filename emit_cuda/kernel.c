@@ -1,5 +1,6 @@
 /* One version of a kernel: its head, which thread of which tile block runs it, its body. */
 #include "base/diag.h"
+#include "base/machine.h"
 #include "emit_cuda/versions.h"
 
 #include "emit/names.h"
@@ -167,15 +168,14 @@ static Str served(const Version *v, const EmitOptions *opt)
 	return out_take(o);
 }
 
-/* The compiler of PTX refuses more thread blocks than a multiprocessor can hold (CUDA programming guide, compute capabilities):
- * 2048 threads and 32 blocks on those that only one architecture means, 1536 and 16 on whatever a text for several may run. */
+/* The compiler of PTX refuses more thread blocks than a multiprocessor holds, of whatever device the text may run on. */
 static int least_blocks(const Fn *fn, const ArchRow *a, int blocks)
 {
 	int threads = cu_threads(fn);
 	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a->number);
-	int by_threads = (a->specific ? 2048 : 1536) / threads, most = a->specific ? 32 : 16;
-	if (blocks > by_threads) blocks = by_threads;
-	if (blocks > most) blocks = most;
+	Machine m = a->specific ? *machine_of(a->number) : machine_least(a->number);
+	if (blocks > m.threads / threads) blocks = m.threads / threads;
+	if (blocks > m.blocks) blocks = m.blocks;
 	return group_has_roles(fn) ? 1 : blocks;        /* roles change their registers: the compiler must know how many they start with */
 }
 

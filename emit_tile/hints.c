@@ -69,7 +69,7 @@ static void mark_factors(void *ctx, Op *op)
 	}
 }
 
-/* On an H200, causal attention read other bytes or stopped with an illegal access where nvcc 13.4 loads by the copy engine in a loop
+/* Causal attention read other bytes or stopped with an illegal access where nvcc 13.4 loads by the copy engine in a loop
  * whose range depends on the tile block; with vector accesses, and in loops of the same range everywhere, values are right
  * (bench/tile/README.md); whose fault that is, is not known. So such a kernel leaves the copy engine alone. */
 bool *tl_factors(const Fn *fn)

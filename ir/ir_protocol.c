@@ -1,13 +1,14 @@
 /* What the roles of a placed kernel promise each other: rules over several operations (those of single ones are in
  * ir_check_group.c). Broken, they would not fail but give wrong values now and then, or wait for ever. Here are
  * sums, layouts, lent registers and budgets; what depends on the order of operations is in ir_order.c. */
+#include "base/machine.h"
 #include "ir/ir_check.h"
 #include "layout/wgmma.h"
 
 enum { ACQUIRE_RELEASE = 3 };   /* of attribute order */
 
 /* WGMMA_SPARE: registers that ptxas wants beside one accumulator at the number a kernel starts with (it refuses 128 of 128: C7602). */
-enum { REGISTERS = 65536, WGMMA_SPARE = 26, BARRIERS = 16 };
+enum { WGMMA_SPARE = 26, BARRIERS = 16 };
 
 /* ---- bytes and arrivals ---- */
 static int64_t ones(int64_t mask)
@@ -271,7 +272,7 @@ static bool chk_shared_budget(Check *c, const Fn *fn)
 static bool chk_register_budget(Check *c, const Fn *fn)
 {
 	int64_t sum = 0, warps = 0, barriers = 1, threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1);
-	int64_t start = threads ? REGISTERS / threads / 8 * 8 : 0;
+	int64_t start = threads ? machine_registers() / threads / 8 * 8 : 0;
 	bool set = false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (op->code != OP_ROLE) continue;
@@ -288,13 +289,13 @@ static bool chk_register_budget(Check *c, const Fn *fn)
 		(long long)threads / 32);
 	NEED(barriers <= BARRIERS, "%lld named barriers, for each role and each of its groups, are more than %d",
 		(long long)barriers, BARRIERS);
-	NEED(!set || sum <= REGISTERS, "the roles want %lld registers, there are %d", (long long)sum, REGISTERS);
+	NEED(!set || sum <= machine_registers(), "the roles want %lld registers, there are %d", (long long)sum, machine_registers());
 	return true;
 }
 
 static bool chk_accumulator(Check *c, const Fn *fn, const Op *op)
 {
-	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), start = REGISTERS / threads / 8 * 8;
+	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), start = machine_registers() / threads / 8 * 8;
 	int64_t n = type_size(chk_out(op, 0)) / 128;
 	if (start > 255) start = 255;
 	NEED(n + WGMMA_SPARE <= start, "an accumulator of %lld registers and %d beside it do not fit the %lld that %lld threads start with",

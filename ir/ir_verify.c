@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/machine.h"
 #include "ir/ir_check.h"
 #include "ir/ir_text.h"
 #include "ir/rules.h"
 
 /* What no architecture launches (CUDA programming guide, compute capabilities). */
-enum { MOST_THREADS = 1024, MOST_BLOCKS = 16, MOST_SHARED = 227 << 10, MOST_VERSIONS = 32 };
+enum { MOST_THREADS = 1024, MOST_VERSIONS = 32 };
 
 bool ir_trusts_protocols;
 
@@ -395,10 +396,10 @@ static bool chk_fn(Check *c, const Fn *fn)
 	if (fn->steps && fn->steps->listed && !chk_steps(c, fn, fn->steps)) return false;
 	int cluster = fn->cluster ? fn->cluster : 1;
 	bool placed = fn->stage == STAGE_PLACED;
-	NEED(!placed || (cluster >= 1 && cluster <= MOST_BLOCKS && !(cluster & (cluster - 1))), "a cluster is at most 16 thread blocks, a power of two");
+	NEED(!placed || (cluster >= 1 && cluster <= machine_most().cluster && !(cluster & (cluster - 1))), "a cluster is at most 16 thread blocks, a power of two");
 	NEED(!placed || (fn->warps % cluster == 0 && fn->warps / cluster <= MOST_THREADS / 32), "a thread block has at most 1024 threads");
 	NEED(!placed || fn->packed * (fn->lanes ? fn->lanes : 32) <= MOST_THREADS, "a thread block has at most 1024 threads");
-	NEED(!placed || fn->shared_bytes <= MOST_SHARED, "a thread block has at most 227 KiB of shared memory");
+	NEED(!placed || fn->shared_bytes <= machine_most().shared_block << 10, "a thread block has at most 227 KiB of shared memory");
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))), "the lanes of a tile block are a power of two, or a warp");
 	NEED(!fn->packed || fn->packed * (fn->lanes ? fn->lanes : 32) % 32 == 0, "a thread block consists of whole warps");

@@ -1,11 +1,9 @@
 /* swz.c: search over XOR swizzles by their closed-form cost; swz.h has the contract. */
 #include "layout/swz.h"
 
+#include "base/cost.h"
 #include "layout/f2.h"
 #include "layout/frag.h"
-
-/* What a barrier and the trip through shared memory cost over and above the accesses, in instructions. */
-enum { BARRIER_COST = 24, SHUFFLE_COST = 3, SELECT_COST = 1 };
 
 uint32_t swz_apply(Swz s, uint32_t off)
 {
@@ -179,7 +177,7 @@ static int shuffle_cost(Lay dst, Lay c)
 
 	if (rank + cand > 24)
 		return INT32_MAX / 64;
-	return (1 << (rank + cand)) * SHUFFLE_COST + (1 << rank) * ((1 << cand) - 1) * SELECT_COST;
+	return (1 << (rank + cand)) * COST_SHUFFLE + (1 << rank) * ((1 << cand) - 1) * COST_SELECT;
 }
 
 int swz_convert_cost(Lay dst, Lay src, int elem_log2)
@@ -195,7 +193,7 @@ int swz_convert_cost(Lay dst, Lay src, int elem_log2)
 	if (kind == CVT_CLUSTER || kind == CVT_BAD)
 		return -1;
 	if (swz_choose(dst.naxis, dst.out, NULL, elem_log2, 2, use, &pick))
-		through = pick.cost + BARRIER_COST;
+		through = pick.cost + COST_BARRIER;
 	if (kind == CVT_SHFL)
 		direct = shuffle_cost(dst, c);
 	return direct >= 0 && (through < 0 || direct < through) ? direct : through;

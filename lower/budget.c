@@ -5,17 +5,10 @@
  * log-uniform in what the kernel's where clauses leave, and as often of odd length as a multiple of 2, 8 or 64; tensors begin
  * where an allocator puts them. A variant of a family serves no call of less than a quarter of its longest row: a smaller
  * one does. */
+#include "base/cost.h"
 #include "lower/placed.h"
 
-/* A model of a version's time, in percent of the time of a copy. Figures are of rows on an H200 (docs/internals.md). */
-enum {
-	BY_PIECES = 103, BY_PEELED = 105,
-	BY_ELEMENT = 105, BY_SMALL_ELEMENT = 116,       /* of 32 bits; of less */
-	SMALL_CLUSTER = 20,     /* more, where another version has a larger one */
-	PADS = 30               /* more, where as many pads are computed as elements */
-};
-
-enum { SHORTEST = 17, LONGEST = 300000, CALLS = 128, VERSIONS = 32, MANY_BLOCKS = 4096 };
+enum { CALLS = 128, VERSIONS = 32 };
 static const int64_t classes[] = { 1, 2, 8, 64 };
 
 /* A call: all dimensions have one length. */
@@ -23,7 +16,7 @@ typedef struct Calls { int64_t length[CALLS]; int n; } Calls;
 
 static bool atom_of_call(void *ctx, const Sym *a, int64_t *v)
 {
-	*v = a->kind == SYM_ALIGNED ? 1 : a->atom == ATOM_PHASE ? 0 : a->atom == ATOM_BLOCKS ? MANY_BLOCKS : *(const int64_t *)ctx;
+	*v = a->kind == SYM_ALIGNED ? 1 : a->atom == ATOM_PHASE ? 0 : a->atom == ATOM_BLOCKS ? COST_BLOCKS_OF_CALL : *(const int64_t *)ctx;
 	return true;
 }
 
@@ -51,13 +44,13 @@ static void find_calls(Calls *c, const Fn *of)
 {
 	int64_t longest = 0;
 	int n = 0;
-	for (int64_t l = SHORTEST; l < LONGEST; l += l * 2 / 5)
+	for (int64_t l = COST_SHORTEST_ROW; l < COST_LONGEST_ROW; l += l * 2 / 5)
 		for (int k = 0; k < 4 && c->n < CALLS; k++)
 			if (is_call(of, of_class(l, classes[k]))) c->length[c->n++] = of_class(l, classes[k]);
 	for (int i = 0; i < c->n; i++)
 		if (c->length[i] > longest) longest = c->length[i];
 	for (int i = 0; i < c->n; i++)
-		if (longest > LONGEST / 2 || c->length[i] > longest / 4) c->length[n++] = c->length[i];
+		if (longest > COST_LONGEST_ROW / 2 || c->length[i] > longest / 4) c->length[n++] = c->length[i];
 	c->n = n;
 }
 
@@ -75,9 +68,10 @@ static bool is_small(const Fn *fn)
 
 static int64_t time_of(const Fn *fn, int64_t length, int cluster)
 {
-	int64_t t = fn->peel_line ? BY_PEELED : fn->aligned ? BY_PIECES : is_small(fn) ? BY_SMALL_ELEMENT : BY_ELEMENT, kept = kept_of(fn);
-	if (fn->cluster < cluster) t += SMALL_CLUSTER;
-	return kept > length ? t + PADS * (kept - length) / length : t;
+	int64_t t = fn->peel_line ? COST_BY_PEELED : fn->aligned ? COST_BY_PIECES : is_small(fn) ? COST_BY_SMALL_ELEMENT : COST_BY_ELEMENT;
+	int64_t kept = kept_of(fn);
+	if (fn->cluster < cluster) t += COST_SMALL_CLUSTER;
+	return kept > length ? t + COST_PADS * (kept - length) / length : t;
 }
 
 /* Of all calls, with the versions that are chosen. */

@@ -2,24 +2,22 @@
  * small for the accesses that it makes.
  *
  * Rows of a tile. Memory moves in sectors of 32 bytes and does best with lines of 128. A tile of several rows that are
- * shorter shares its lines with its neighbours, so that each is asked for by several thread blocks: copying tiles of
- * 1024 x 4 elements ran at 17 % of the copy rate. What an access costs beyond its bytes is taken as RUN_COST bytes for
- * each run of adjacent elements, and neighbours along the runs are joined until that is little.
+ * shorter shares its lines with its neighbours, so that each is asked for by several thread blocks. What an access
+ * costs beyond its bytes is taken as COST_RUN_BYTES bytes for each run of adjacent elements, and neighbours along the runs
+ * are joined until that is little.
  *
  * Overlapping rows. A stencil of one row loads each row of its tensor once for each offset. Neighbours across the rows
  * are joined until most of what a tile loads is its own: then a thread reads what its elements share once (overlap).
  *
  * widen.c says which kernels can be joined so, and does it. A kernel whose author says how many warps or thread blocks
  * it takes is what he wants it to be. */
+#include "base/cost.h"
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "lower/widen.h"
 
 enum {
 	LINE = 7,               /* log2 of bytes: where all runs are lines the tile stays; else */
-	RUN_COST = 16,          /* bytes, */
-	MOST_COST = 8,          /* percent of the bytes moved along the axis that runs may cost; */
-	LEAST_COST = 5,         /* of all bytes, that they have to cost for anything to be done */
 	/* In kernels with loops, blocks may be few, and only such runs are joined as are less than a sector of 32 bytes,
 	 * which is fetched as one, or of a tile of one row less than 8 bytes a lane. Log2 of bytes. */
 	SECTOR = 5, ROW = 8,
@@ -95,8 +93,8 @@ static int wanted(const Coarse *c)
 {
 	int most = (c->works ? MOST_REDUCED : c->turns ? MOST_TURNED : MOST_MOVED) - c->largest, n = 0;
 	if (c->loops) return c->longer < most ? c->longer : most;
-	if (c->cut && c->runs * RUN_COST * 100 > c->all * LEAST_COST)
-		while (n < most && (c->runs * RUN_COST * 100 >> n) > c->along * MOST_COST) n++;
+	if (c->cut && c->runs * COST_RUN_BYTES * 100 > c->all * COST_RUNS_LEAST)
+		while (n < most && (c->runs * COST_RUN_BYTES * 100 >> n) > c->along * COST_RUNS_MOST) n++;
 	if (c->extent < FEW_ROWS * c->far)
 		while (n < MOST_OVERLAP - c->largest && c->extent << n < ENOUGH_ROWS * c->far) n++;
 	return n;

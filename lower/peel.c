@@ -200,8 +200,7 @@ int peel_loads_apart(const Fn *fn)
 }
 
 /* Elements of 32 bits one by one are half as many instructions a byte: pieces gain in clusters, where threads wait long, unless two
- * tensors of weights take the shared memory of a fourth thread block: layer norm of 60,001 columns would go from 84 to 74 % of the
- * copy rate, of 40,001 from 79 to 76. */
+ * tensors of weights take the shared memory of a fourth thread block (bench/notes/rows.md). */
 static bool gains(const Fn *fn) { return elem_size(fn) < 4 || (fn->cluster && peel_loads_apart(fn) < 2); }
 
 /* Is a function of elements of 16 bits computed in many instructions? */
@@ -212,9 +211,8 @@ static bool is_long(const Fn *fn)
 	return false;
 }
 
-/* A text that leaves registers out serves aligned rows better than the one that computes all their pads: layer norm of 6,144 columns of
- * bf16 goes from 71 to 92 % of the copy rate, softmax of 50,264 from 84 to 97, cross-entropy of 50,264 from 80 to 86, of 40,008 from 67
- * to 84. Not in one thread block where instructions for each element are most. */
+/* A text that leaves registers out serves aligned rows better than the one that computes all their pads
+ * (bench/notes/rows.md). Not in one thread block where instructions for each element are most. */
 bool peel_leads(const Fn *fn)
 {
 	if (fn->row_regs == 1 << fn->row_regs_log2) return false;

@@ -12,6 +12,7 @@
  * thread block may not take more than two thirds of a multiprocessor's shared memory (bench/notes/rows.md).
  *
  * The second `bid`, with {follows}, marks where the work on one tile block begins. What precedes it is done once. */
+#include "base/machine.h"
 #include "lower/placed.h"
 
 enum {
@@ -78,17 +79,20 @@ static bool is_cut(const Fn *fn)        /* into slices, for its registers do not
 	return false;
 }
 
-/* Of an H200, the L2 cache gives 1.3 times what its memory reads and writes. */
-static bool shares_much(const Traffic *t) { return t->own && 3 * (t->own + t->shared) > 4 * (t->own + t->stored); }
+/* More than the L2 cache gives beside what memory reads and writes. */
+static bool shares_much(const Machine *m, const Traffic *t)
+{
+	return t->own && 100 * (t->own + t->shared) > m->l2_percent * (t->own + t->stored);
+}
 
 /* Bytes of what tile blocks share, where that is much, but registers have no room for the rows of two; else 0. */
-static int64_t bytes_shared(const Fn *fn)
+static int64_t bytes_shared(const Fn *fn, const Machine *m)
 {
 	enum { WORDS = 32, TWO = 2 };   /* that a thread holds of rows */
 	Traffic t = { 0 };
 	if (fn->cluster < 2 || is_cut(fn)) return 0;
 	ir_walk(fn->body, count_traffic, &t);
-	return shares_much(&t) && t.words <= WORDS && TWO * t.words > WORDS ? t.shared : 0;
+	return shares_much(m, &t) && t.words <= WORDS && TWO * t.words > WORDS ? t.shared : 0;
 }
 
 /* How many tile blocks should a thread block have at once? They share what is the same for all. By architecture, for others have less
@@ -97,8 +101,9 @@ static int groups(Fn *fn, const LowerCx *cx)
 {
 	if (fn->cluster < LEAST || fn->cluster > MOST) return 0;
 	int arch = lower_arch(cx, fn), threads = 32 * fn->warps / fn->cluster;
-	int64_t shared = bytes_shared(fn) / fn->cluster;
-	if (!shared || shared > SHARED || (arch != 90 && arch != 100)) return 0;
+	const Machine *m = machine_of(arch);
+	int64_t shared = bytes_shared(fn, m) / fn->cluster;
+	if (!shared || shared > SHARED || m->shared_block << 10 < SHARED_LARGE) return 0;
 	return THREADS / threads;
 }
 

@@ -7,13 +7,13 @@
  * If registers suffice beside the values that the loop carries, the tile itself is loaded one iteration early and gets {held}: then an
  * iteration starts without waiting. So is a single element, which takes one register: the start of an iteration often needs it. */
 #include "base/diag.h"
+#include "base/machine.h"
 #include "lower/placed.h"
 
 enum {
 	DEPTH = 8,              /* of index expressions that are looked at */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	AROUND = 32,            /* registers beside tiles, or two for each element of what is carried */
-	SM_REGISTERS = 65536
 };
 
 bool waits_for_threads(const Op *op)
@@ -111,7 +111,7 @@ static void hold(Fn *fn, Op *loop)
 		if (may_hold(op, loop) && !op_loads_one(op)) r.words += 2 * words_of(op->out[0]), loads++;
 	ir_walk(loop->region[0], count_op, &r);
 	arena_release(A_TMP, mark);
-	int most = SM_REGISTERS / (threads < on_sm ? on_sm : threads);
+	int most = machine_registers() / (threads < on_sm ? on_sm : threads);
 	bool tiles = loads && r.words + around <= most;
 	if (r.jumps || r.products || elem_bytes(body->args.p[0]->type->elem) == 8) return;
 	for (Op *op = body->first; op; op = op->next)

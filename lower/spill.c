@@ -7,10 +7,10 @@
  *
  * Where a cluster shares the tile (threads.c), registers suffice. */
 #include "base/diag.h"
+#include "base/machine.h"
 #include "lower/placed.h"
 
 enum {
-	SM_REGISTERS = 65536,
 	AROUND = 16,            /* registers beside tiles, and those of two tiles whose elements are computed with */
 	LEAST = 8               /* elements of a thread from which a tile counts */
 };
@@ -184,7 +184,7 @@ static void visit(void *ctx, Op *loop)
 	int64_t bytes = 0;
 	for (int i = 1; i < body->args.n; i++) r.words += words_of(body->args.p[i]);
 	if (!r.waits || r.other) return;
-	for (int k = body->args.n - 2; k >= 0 && r.words > SM_REGISTERS / (fn->warps * 32); k--) {
+	for (int k = body->args.n - 2; k >= 0 && r.words > machine_registers() / (fn->warps * 32); k--) {
 		const Val *arg = body->args.p[1 + k];
 		int64_t size = type_bytes(arg->type);
 		if (!words_of(arg) || elem_bytes(arg->type->elem) < 4 || !is_own(body, k)) continue;
@@ -194,7 +194,7 @@ static void visit(void *ctx, Op *loop)
 		to_shared(loop, k);
 	}
 	for (Op *op = body->first; op && bytes; op = op->next)
-		for (int i = 0; i < op->nin && r.words > SM_REGISTERS / (fn->warps * 32); i++) {
+		for (int i = 0; i < op->nin && r.words > machine_registers() / (fn->warps * 32); i++) {
 			const Val *v = ir_in(op, i);
 			const Op *load = widened(fn, loop, v);
 			if (!load) continue;

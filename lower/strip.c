@@ -219,8 +219,8 @@ static bool keeps_all(const StripPlan *p, int size, int cluster)
 	return ((int64_t)load_bytes(p, RUN_AGAIN) << size) >> cluster <= KEEP_ALL;
 }
 
-/* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? Such clusters leave more multiprocessors idle (of an
- * H200's eight groups, seven have 16 multiprocessors), which pays only if each thread has many loads in flight at once and registers for
+/* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? Such clusters leave more multiprocessors idle
+ * (bench/notes/rows.md), which pays only if each thread has many loads in flight at once and registers for
  * nothing else: a row's weights would take as many again. Kernels that synchronise twice then take 64 elements a thread. Where elements
  * are accessed one by one, slices would take longer still.
  * Or does their shared memory cache what that of 8 does not? Not for accesses of single elements. Figures: bench/notes/rows.md. */

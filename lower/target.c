@@ -1,6 +1,7 @@
 /* What passes ask of the architecture that they place for, and of operations. */
 #include <string.h>
 
+#include "base/machine.h"
 #include "lower/placed.h"
 
 int lower_arch(const LowerCx *cx, Fn *fn)
@@ -11,9 +12,8 @@ int lower_arch(const LowerCx *cx, Fn *fn)
 
 int64_t shared_room(const LowerCx *cx, Fn *fn)
 {
-	int arch = lower_arch(cx, fn);
-	bool large = cx->target_only && (arch == 90 || arch == 100);    /* other entries serve architectures with less, too */
-	return large ? SHARED_LARGE : SHARED_LIMIT;
+	int64_t all = (int64_t)machine_of(lower_arch(cx, fn))->shared_block << 10;
+	return cx->target_only && all == SHARED_LARGE ? all : SHARED_LIMIT;     /* other entries serve architectures with less, too */
 }
 
 bool op_is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED; }

@@ -1,4 +1,5 @@
 /* How many threads share a tile: warps of a thread block, thread blocks of a cluster. */
+#include "base/machine.h"
 #include "lower/placed.h"
 
 enum { MOST_ROW = 13,           /* log2 of the elements up to which 8 warps hold so much */
@@ -57,11 +58,9 @@ static void measure(void *ctx, Op *op)
 
 /* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements, or 32 of a
  * running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait for each other, each
- * holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp: layer norm of 1,024 columns of bf16
- * runs at 98 % of the copy rate with one warp and at 82 % with four. Where a loop carries partial results of the whole tile, 16
- * elements are enough beside them. A thread whose one access would be of 16 bytes takes 64: gelu of bf16 goes from 90 to 98 %;
- * or 32 where an index is waited for first: rows of 1,024 and 2,048 elements of bf16 go from 93 and 91 % to 99. The hint
- * @warps decides where it is given. */
+ * holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where a loop carries partial results of
+ * the whole tile, 16 elements are enough beside them. A thread whose one access would be of 16 bytes takes 64, or 32 where an index
+ * is waited for first (bench/notes/rows.md). The hint @warps decides where it is given. */
 int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
@@ -111,8 +110,8 @@ bool op_suits_cluster(const Op *op)
  * side): the kernel is placed a second time for those (Fn.portable). */
 int cluster_most(const LowerCx *cx, Fn *fn)
 {
-	int arch = lower_arch(cx, fn);
-	return !cx->portable && (arch == 90 || arch == 100) ? CLUSTER_WIDE : CLUSTER_PORTABLE;
+	const Machine *m = machine_of(lower_arch(cx, fn));
+	return !cx->portable && m->cluster > 1 << CLUSTER_PORTABLE ? CLUSTER_WIDE : CLUSTER_PORTABLE;
 }
 
 /* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in words: then that
@@ -144,9 +143,9 @@ static void find_held(void *ctx, Op *op)
 }
 
 /* Elements of 16 bits wait in half the registers. So where threads wait several times, and hold nothing meanwhile but what was
- * loaded, a thread takes twice as many, log2: cross-entropy of 128,256 columns of bf16, whose exact powers only a sum needs, goes
- * from 67 to 95 % of the copy rate. Without functions only where one thread block then takes what would be shared by two: layer norm
- * of 16,384 columns goes from 87 to 95 %. Softmax, whose powers are relaxed, holds them. */
+ * loaded, a thread takes twice as many, log2, as in cross-entropy, whose exact powers only a sum
+ * needs. Without functions only where one thread block then takes what would be shared by two. Softmax, whose powers are relaxed,
+ * holds them (bench/notes/rows.md). */
 static int more_regs(Fn *fn, const Size *s)
 {
 	enum { ALONE = LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + 1 };
@@ -161,7 +160,7 @@ static int more_regs(Fn *fn, const Size *s)
 
 /* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. Their clusters have twice as many thread
  * blocks, where 8 suffice, of half the warps: what registers and shared memory have room for is then rounded to 128 threads, not to
- * 256. Cross-entropy of 50,257 columns goes from 80 to 87 % of the copy rate, layer norm of 60,001 from 70 to 79. */
+ * 256 (bench/notes/rows.md). */
 static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
 
 /* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may write: each
@@ -225,14 +224,13 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 }
 
 /* A tile too large for 8 warps a block gets more of them (log2), up to 32; but first each thread takes twice as much, if that is what the
- * threads of the largest clusters do: softmax of 131,072 columns of bf16 goes from 75 to 94 % of the copy rate, for half as many threads
- * wait for each other. Peeled rows may do with half. */
+ * threads of the largest clusters do: then half as many threads wait for each other. Peeled rows may do with half. */
 int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) {
-		/* Registers hold the sums and what is on its way if half the threads do: layer norm's backward pass, 38 to 44 %. */
+		/* Registers hold the sums and what is on its way if half the threads do. */
 		int w = s.log2 - LANES_LOG2 - CARRY_REGS - CLUSTER_WARPS - cluster;
 		return w > 1 && s.bytes <= 2 && s.sums > 1 ? w - 1 : w;
 	}

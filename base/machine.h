@@ -1,0 +1,11 @@
+/* Numbers of devices: machine.def has them, with their sources. Nothing else in the compiler holds one. */
+#ifndef BASE_MACHINE_H
+#define BASE_MACHINE_H
+
+typedef struct Machine { int number, threads, blocks, registers, shared, shared_block, cluster, l2_percent; } Machine;
+
+const Machine *machine_of(int number);          /* the newest row that is not above it */
+Machine machine_least(int number);              /* of each number the least of all rows from it on: what runs everywhere has to do with */
+int machine_registers(void);                    /* of a multiprocessor, the same in all rows */
+Machine machine_most(void);                     /* and the most of all rows */
+#endif

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Keeps measured numbers in base/machine.def, base/cost.def and bench/: elsewhere neither a comment nor a constant of the compiler may
+speak of a rate, a device that was measured or an architecture's size. Prints each line that does; exit 1 if there is one."""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = "base ir layout lower emit emit_c emit_cuda emit_tile sim".split()
+HERE = {"base/machine.def", "base/cost.def"}
+FIGURE = re.compile(r"[0-9] ?%(?![0-9a-zA-Z(*.,_\\-])|\bH[12]00s?\b|\bA100\b|\bTFLOP|\bG[Bb]/s|\bTB/s|\bper ?cent of\b")
+# What a multiprocessor holds: registers, threads, shared memory of a thread block.
+SIZE = re.compile(r"\b65536\b|\b(?:227|228|163|164|99|100) ?<< ?10\b|\b2048 : 1536\b|\barch (?:==|!=) (?:8[069]|90|1[02]0)\b")
+# Sizes that are no device's: what is left of the lines that have been there before this check.
+KNOWN = {
+    "lower/placed.h": 1,            # SHARED_LARGE, from which on a device counts as large
+}
+
+
+def comments(text):
+    """The text with all but comments blanked; lines stay."""
+    keep = []
+    for m in re.finditer(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|[^/"]+|.', text, re.S):
+        s = m.group(0)
+        keep.append(s if s.startswith(("/*", "//")) else re.sub(r"[^\n]", " ", s))
+    return "".join(keep)
+
+
+def code(text):
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.S)
+
+
+def main():
+    bad, files = [], 0
+    for folder in FOLDERS:
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            path = folder + "/" + name
+            if not name.endswith((".c", ".h", ".def")) or path in HERE:
+                continue
+            files += 1
+            with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+                text = f.read()
+            for i, line in enumerate(comments(text).split("\n"), 1):
+                if FIGURE.search(line):
+                    bad.append("%s:%d: a measured figure, which belongs in bench/notes: %s" % (path, i, line.strip()))
+            sizes = [(i, line) for i, line in enumerate(code(text).split("\n"), 1) if SIZE.search(line)]
+            if len(sizes) > KNOWN.get(path, 0):
+                bad += ["%s:%d: a number of a device, which belongs in base/machine.def: %s" % (path, i, line.strip()) for i, line in sizes]
+    if files < 200:
+        bad.append("only %d files were looked at" % files)
+    for line in bad:
+        print(line)
+    sys.exit(1 if bad else 0)
+
+
+main()
