@@ -96,6 +96,22 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 	return n;
 }
 
+/* Which of the conditions that print_guards asks is a version's; NULL: it serves all calls. */
+static Str guard_name(const CuKernel *k, const Sym *guard)
+{
+	int n = 0;
+	if (sym_is_const(guard, NULL)) return NULL;
+	for (int i = 0; i < k->versions.n; i++) {
+		const Sym *s = k->versions.p[i].v->guard;
+		bool before = sym_is_const(s, NULL);
+		for (int j = 0; j < i; j++) before |= k->versions.p[j].v->guard == s;
+		if (before) continue;
+		if (s == guard) return str_fmt("ct_if%d", n);
+		n++;
+	}
+	bug("no version asks for %s", sym_text(guard));
+}
+
 /* ct_fits: which versions may serve the call, in the order of the table. Each condition is asked once. */
 static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 {
@@ -170,13 +186,13 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 		out_puts(o, ";\n");
 	}
 	if (k->launch.n) host_overflow(o, fn->name, "a size");
-	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i);
 	for (int i = 0; i + 1 < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\nconst unsigned long long ct_d%d = ct_divisor(ct_g%d);\n", a, a, a, a);
 	}
 	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
 	print_guards(o, (CuKernel *)k, opt);
+	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i, guard_name(k, k->maps.p[i].guard));
 	print_args(o, k);
 	print_launch(o, k, opt);
 }

@@ -74,15 +74,17 @@ const char tmap_host[] =
 
 static bool map_same(const CuTmap *a, const CuTmap *b)
 {
-	if (a->param != b->param || a->rank != b->rank || a->box.swizzle != b->box.swizzle) return false;
+	if (a->guard != b->guard || a->param != b->param || a->rank != b->rank || a->box.swizzle != b->box.swizzle) return false;
 	for (int i = 0; i < a->rank; i++)
 		if (a->extent[i] != b->extent[i] || a->stride[i] != b->stride[i] || a->box.box[i] != b->box.box[i]
 			|| a->box.elem_stride[i] != b->box.elem_stride[i]) return false;
 	return true;
 }
 
-Str cu_tmap(Cu *g, const CuTmap *m)
+Str cu_tmap(Cu *g, const CuTmap *map)
 {
+	CuTmap own = *map, *m = &own;
+	own.guard = g->guard;
 	if (m->rank < 1 || m->rank > TMA_RANK || m->rank != m->box.rank) bug("a tensor map of rank %d", m->rank);
 	int i = 0;
 	while (i < g->maps->n && !map_same(&g->maps->p[i], m)) i++;
@@ -100,11 +102,13 @@ static void print_list(Out *o, const char *what, int n, const Sym *const *s)
 	out_puts(o, " };\n");
 }
 
-void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i)
+void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i, Str when)
 {
 	const IrParam *p = &fn->params.p[m->param];
 	const char *kernel = fn->source_name ? fn->source_name : fn->name;
-	out_printf(o, "ct_tensor_map ct_m%d = { { 0 } };\n{\n", i);
+	out_printf(o, "ct_tensor_map ct_m%d = { { 0 } };\n", i);
+	if (when) out_printf(o, "if (%s) ", when);
+	out_puts(o, "{\n");
 	out_in(o);
 	out_printf(o, "static const CtBox ct_box = { \"%s\", %d, %d, %d, %d, { ", p->name, map_type(p->elem), elem_bytes(p->elem), m->rank, m->box.swizzle);
 	for (int k = 0; k < m->rank; k++) out_printf(o, "%s%u", k ? ", " : "", (unsigned)m->box.box[k]);

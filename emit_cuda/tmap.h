@@ -14,6 +14,7 @@ typedef struct CuTmap {
 	const Sym *extent[TMA_RANK];    /* innermost first, as everything here */
 	const Sym *stride[TMA_RANK];    /* in elements; the first is 1 */
 	TmaBox box;
+	const Sym *guard;       /* of the version that has it: other calls need no map */
 } CuTmap;
 
 typedef struct CuTmaps { CuTmap *p; int n, cap; } CuTmaps;      /* a VEC, named for cu.h */
@@ -22,6 +23,6 @@ typedef struct CuTmaps { CuTmap *p; int n, cap; } CuTmaps;      /* a VEC, named 
 Str cu_tmap(Cu *g, const CuTmap *m);
 
 extern const char tmap_host[];          /* ct_encode: printed where a kernel has maps */
-/* Statements that fill `ct_m<i>` or return a status. In scope: what HostTarget.start has. */
-void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i);
+/* Statements that fill `ct_m<i>` or return a status, if a condition holds (NULL: always). In scope: what HostTarget.start has. */
+void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i, Str when);
 #endif

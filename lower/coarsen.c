@@ -112,14 +112,19 @@ static void find_reason(void *ctx, Op *op)
 	for (const Op *o = op->next; o && op->code == OP_LOAD && !*found; o = o->next) *found = loads_overlap(op, o);
 }
 
+/* Products have tiles of their own (pipeline_retile.c). */
+static void find_product(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_MMA; }
+
 /* true: it changed */
 static bool coarsen_fn(Fn *fn)
 {
 	int64_t blocks;
-	bool changed = false, reason = false;
+	bool changed = false, reason = false, products = false;
 	bool hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
 	if (fn->ordered || hints) return false;
+	ir_walk(fn->body, find_product, &products);
 	ir_walk(fn->body, find_reason, &reason);
+	if (products) return false;
 	if (!reason) return false;
 	for (int axis = 0; axis < fn->ngrid; axis++) {
 		Widen w;

@@ -217,6 +217,7 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 		vec_push(A_UNIT, &all->typed, from->fns.p[i]);
 		all->of[i].first = copy->fns.p[i];
 		all->of[i].most = budget_of(from->fns.p[i], cx->o->versions);
+		all->of[i].pipelined = optimize ? pipe_place(from->fns.p[i], cx) : NULL;
 	}
 	for (size_t i = 0; optimize && i < sizeof furthers / sizeof *furthers; i++)
 		if (!place_further(all, from->path, cx, &furthers[i])) return false;

@@ -176,6 +176,7 @@ typedef struct Placements {
 	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
+	Fn *pipelined;          /* as roles around a loop of products (pipeline.c) */
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 	int most;               /* versions, of which those for aligned tensors and for all calls are the first two */
 } Placements;
@@ -241,6 +242,10 @@ int follow_distance(const Fn *fn);              /* between tile blocks that foll
 int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
 int64_t follow_bytes(const Fn *fn);             /* of shared memory that each of them has for its exchanges */
 void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
+
+/* ---- pipeline.c ---- */
+/* A TYPED kernel placed as a pipeline; NULL: it cannot be, or the architecture has no copy engine for tensors. */
+Fn *pipe_place(Fn *typed, const LowerCx *cx);
 
 /* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */

@@ -118,6 +118,26 @@ static Aligned ask_aligned(const Fn *fn)
 	return r;
 }
 
+/* ---- pipelines ---- */
+enum { MAP_ALIGN = 16, MAP_EXTENT = INT32_MAX - (1 << 13) /* tiles behind the end have coordinates of 32 bits, too */ };
+
+/* Asks for a tensor that the copy engine can read or write: it begins, and each of its rows does, at a multiple of 16 bytes. */
+static void ask_map(void *ctx, Op *op)
+{
+	Aligned *r = ctx;
+	if (op->code != OP_TENSOR_MAP) return;
+	const Val *view = ir_in(op, 0);
+	while (view->def) view = ir_in(view->def, 0);
+	const IrParam *p = &r->fn->params.p[view->index];
+	int64_t known;
+	ask_too(&r->guard, sym_aligned(p->name, MAP_ALIGN));
+	for (int a = 0; a < p->rank; a++) {
+		bool one = sym_is_const(p->stride[a], &known) && known == 1;
+		if (!one) ask_multiple_of(&r->guard, p->stride[a], MAP_ALIGN / elem_bytes(p->elem));
+		ask_too(&r->guard, sym_cmp(SYM_LE, p->extent[a], sym_const(MAP_EXTENT)));
+	}
+}
+
 static const Sym *many_blocks(int64_t n) { return sym_cmp(SYM_LE, sym_const(n), sym_atom(ATOM_BLOCKS, NULL, 0)); }
 
 static const Sym *between(const Sym *s, int64_t least, int64_t below)
@@ -196,6 +216,16 @@ static void add_portable(const List *l, Fn *fn)
 	}
 }
 
+/* Where tensors do not suit the copy engine, or accesses by threads are not aligned, other versions run. */
+static void add_pipelined(const List *l, Fn *fn)
+{
+	Aligned a = ask_aligned(fn);
+	if (!a.sure) a.guard = sym_const(1);
+	fn->aligned = a.sure;
+	ir_walk(fn->body, ask_map, &a);
+	add(l, "pipelined", a.guard, fn);
+}
+
 /* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
 static bool is_worth(const Aligned *a, const Placements *p)
 {
@@ -208,6 +238,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
+	if (p->pipelined) add_pipelined(&l, p->pipelined);
 	if (!is_worth(&a, p)) {
 		add(&l, "", sym_const(1), p->first);
 	} else if (p->odd) {

@@ -90,6 +90,16 @@ static void follow_shape(Widen *w, Op *op)
 	else mark(w, op->out[0], to);
 }
 
+/* A product has the rows of its first factor and the columns of its second. */
+static void follow_product(Widen *w, Op *op)
+{
+	int rows = along(w, ir_in(op, 0)), cols = along(w, ir_in(op, 1)), sum = along(w, ir_in(op, 2));
+	int at = rows == WIDEN_SAME ? cols : rows;
+	w->fails |= op->out[0]->type->rank != 2 || (rows != WIDEN_SAME && rows != 0) || (cols != WIDEN_SAME && cols != 1);
+	w->fails |= (rows != WIDEN_SAME && cols != WIDEN_SAME) || (sum != WIDEN_SAME && sum != at);
+	if (!w->fails) mark(w, op->out[0], at);
+}
+
 static void follow_loop(Widen *w, Op *op)
 {
 	for (int i = 0; i < 3; i++) w->fails |= along(w, ir_in(op, i)) != WIDEN_SAME;
@@ -136,6 +146,7 @@ static void follow(void *ctx, Op *op)
 	case OP_LOAD: case OP_STORE: follow_access(w, op); return;
 	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: follow_shape(w, op); return;
 	case OP_FOR: follow_loop(w, op); return;
+	case OP_MMA: follow_product(w, op); return;
 	case OP_YIELD: follow_yield(w, op); return;
 	case OP_ASSUME: case OP_RETURN: return;         /* what is promised holds for the first of the neighbours too */
 	case OP_WHILE: case OP_IF: case OP_SCOPE_: case OP_BREAK: case OP_CONTINUE: w->fails = true; return;
@@ -283,6 +294,7 @@ static int meets_along(const Wide *x, const Op *op, int i)
 	if (!type_is_tile(v->type) || axis_of(x, v) >= 0 || i < skip) return -1;
 	if (loop && loop->code == OP_FOR) return axis_of(x, loop->region[0]->args.p[i - skip + 1]);
 	if (op->code == OP_STORE) return i == op->nin - 1 ? widen_access(x->w, op) : -1;
+	if (op->code == OP_MMA) return i == 2 ? axis_of(x, op->out[0]) : -1;
 	return op_rows[op->code].flags & OPF_ELEMWISE && op->nout ? axis_of(x, op->out[0]) : -1;
 }
 

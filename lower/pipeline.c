@@ -1,0 +1,644 @@
+/* pipeline: loops of matrix products as a pipeline of roles, for architectures with a copy engine for tensors and wgmma.
+ *
+ * The copy engine fills a ring of buffers with the factors of coming rounds. One warp, the producer, waits until a buffer is
+ * free and asks for its copies; warpgroups, the consumers, wait until it is full, multiply, and give it back. Two mbarriers
+ * for each buffer say which of both it is. The producer is as many rounds ahead as there are buffers, also from one tile to the next:
+ * thread blocks stay and walk over the tiles, so that the next tile's factors come while the last one's sums are stored.
+ *
+ * Each group of the consumers is a tile block of its own, neighbours along the rows; the columns' factor, which they share, is copied
+ * once. What stands around the loop runs in the layout of the sums (pipeline_layout.c). Stores of 16-bit tiles go through shared
+ * memory and the copy engine, others straight from registers.
+ *
+ * The kernel serves calls whose tensors the copy engine can read (versions.c asks); there is another version for all calls. */
+#include "lower/pipeline.h"
+
+#include "base/diag.h"
+
+enum {
+	STAGES_MOST = 8, STAGES_LEAST = 2,
+	BOX_COLS = 64,          /* of a stored box; rows are those of a group */
+	BOXES = 2,              /* in shared memory for each group */
+	GROUPED = 16,           /* rows of tiles that are walked before the next column: what they share stays in the L2 cache */
+	PRODUCER_REGS = 24, CONSUMER_REGS = 240,        /* of three warpgroups, which start with 168 */
+	MBAR_BYTES = 8, SWIZZLE_ALIGN = 1024,
+	TMA_BOX = 256,
+	/* attribute words (ir/attrs.def) */
+	MAJOR_MN = 1, PHASE_PREVIOUS = 1
+};
+
+/* Of a tile that the copy engine moves: its map, its buffers. */
+typedef struct Moved {
+	Val *map, *ring;
+	const Type *type;       /* of a buffer */
+	bool turned;            /* the buffer holds the transposed tile */
+} Moved;
+
+typedef struct Write {
+	Pipe p;
+	Fn *fn;
+	Val **common, **own;    /* by Val id of the TYPED kernel: what stands for it in all roles; in the one that is written */
+	bool *needed;           /* by the producer */
+	Builder b;              /* where operations are added */
+	Moved in[PIPE_LOADS];
+	Moved out[PIPE_LOADS];  /* of stores by the copy engine, in their order; map NULL: there are no more */
+	Val *boxes;             /* their ring */
+	Val *full, *empty;
+	Val *rows, *tiles;      /* of tiles along the rows; in all */
+	Val *cols;
+	int stages;
+	int64_t stage_bytes, at;        /* of shared memory given out so far */
+} Write;
+
+/* ---- building ---- */
+static const Type *i32(void) { return type_scalar(EL_I32); }
+static Val *number(Write *x, int64_t n) { return ir_const_int(&x->b, i32(), n); }
+static Op *add(Write *x, OpCode code, int nin, Val *const *in) { return ir_op(&x->b, code, nin, in, 0, NULL); }
+
+static Val *named(Val *v, const char *name)
+{
+	v->name = str_intern(name);
+	return v;
+}
+
+static Val *make(Write *x, OpCode code, const Type *t, int nin, Val *const *in) { return ir_op1(&x->b, code, t, nin, in); }
+static Val *sum_of(Write *x, Val *a, Val *b) { return ir_binary(&x->b, OP_ADD, i32(), a, b); }
+static Val *times(Write *x, Val *a, int64_t n) { return n == 1 ? a : ir_binary(&x->b, OP_MUL, i32(), a, number(x, n)); }
+
+static const Type *shaped(TypeKind kind, const Type *t, int count)
+{
+	return type_placed(kind, t->elem, t->rank, t->log2, NULL, count);
+}
+
+static const Type *matrix(TypeKind kind, Elem e, int rows_log2, int cols_log2, int count)
+{
+	return type_placed(kind, e, 2, (uint8_t[]){ (uint8_t)rows_log2, (uint8_t)cols_log2 }, NULL, count);
+}
+
+static const Type *cursor_type(const Write *x) { return type_placed(TY_CURSOR, EL_VOID, 0, NULL, NULL, x->stages); }
+
+/* Opens a region of op; returns where to go on behind it. */
+static Builder enter(Write *x, Op *op)
+{
+	Builder back = x->b;
+	x->b = (Builder){ x->fn, ir_region(op), NULL, op->span };
+	return back;
+}
+
+static void leave(Write *x, Builder back, int n, Val *const *v)
+{
+	add(x, OP_YIELD, n, v);
+	x->b = back;
+}
+
+static Op *region_op(Write *x, OpCode code, Builder *back)
+{
+	Op *op = add(x, code, 0, NULL);
+	*back = enter(x, op);
+	return op;
+}
+
+/* ---- copies of the kernel's own operations ---- */
+static Val *mapped(const Write *x, const Val *v)
+{
+	Val *r = x->own[v->id] ? x->own[v->id] : x->common[v->id];
+	if (!r) bug("pipeline: %%%d is not known in this role", v->id);
+	return r;
+}
+
+/* A group's tile may begin behind the grid's last. */
+static void forget_inside(Op *op)
+{
+	const IrAttr *a = ir_attr(op, AT_INSIDE);
+	if (a) ir_set_ints(op, AT_INSIDE, a->u.ints.n, (const int64_t[TENSOR_RANK]){ 0 });
+}
+
+static void copy_op(Write *x, const Op *from, Val **to)
+{
+	Val *in[OP_ARGS];
+	const Type *out[OP_ARGS];
+	if (from->nin > OP_ARGS || from->nout > OP_ARGS || from->nregion) bug("pipeline: `%s`", op_rows[from->code].name);
+	for (int i = 0; i < from->nin; i++) in[i] = mapped(x, ir_in(from, i));
+	for (int i = 0; i < from->nout; i++) out[i] = from->out[i]->type;
+	x->b.span = from->span;
+	Op *op = ir_op(&x->b, from->code, from->nin, in, from->nout, out);
+	copy_attrs(op, from);
+	forget_inside(op);
+	for (int i = 0; i < from->nout; i++) {
+		op->out[i]->name = from->out[i]->name;
+		op->out[i]->lay = from->out[i]->lay;
+		to[from->out[i]->id] = op->out[i];
+	}
+}
+
+static bool is_of_scalars(const Op *op)
+{
+	for (int i = 0; i < op->nout; i++)
+		if (!type_is_scalar(op->out[i]->type)) return false;
+	return op->nout && op_rows[op->code].flags & OPF_PURE;
+}
+
+static bool is_common(const Write *x, const Op *op)
+{
+	bool view = op->nout == 1 && op->out[0]->type->kind == TY_VIEW;
+	if (op->code == OP_BID || (!is_of_scalars(op) && !view)) return false;
+	for (int i = 0; i < op->nin; i++)
+		if (!x->common[ir_in(op, i)->id]) return false;
+	return true;
+}
+
+/* ---- what the producer needs ---- */
+static void need_operands(Write *x, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) x->needed[ir_in(op, i)->id] = true;
+}
+
+static void need_before(Write *x, const Op *last)
+{
+	for (const Op *op = last; op; op = op->prev)
+		for (int i = 0; i < op->nout; i++)
+			if (is_of_scalars(op) && x->needed[op->out[i]->id]) need_operands(x, op);
+}
+
+static void find_needed(Write *x)
+{
+	for (int i = 0; i < x->p.loads; i++) need_operands(x, x->p.load[i].op);
+	need_before(x, x->p.loop->region[0]->last);
+	for (int i = 0; i < 3; i++) x->needed[ir_in(x->p.loop, i)->id] = true;
+	need_before(x, x->p.loop->prev);
+}
+
+static bool is_needed(const Write *x, const Op *op)
+{
+	for (int i = 0; i < op->nout; i++)
+		if (x->needed[op->out[i]->id]) return true;
+	return false;
+}
+
+/* ---- shared memory, tensor maps ---- */
+static int span_of(const Type *t)
+{
+	int64_t row = type_extent(t, 1) * elem_bytes(t->elem);
+	return row < PIPE_SPAN ? (int)row : PIPE_SPAN;
+}
+
+/* The tensor of an access, contiguous along its last axis. */
+static Val *mapped_view(Write *x, const Op *access, bool turned)
+{
+	Val *view = ir_in(access, 0);
+	if (!turned) return mapped(x, view);
+	Val *v = make(x, OP_PERMUTE, view->type, 1, (Val *[]){ mapped(x, view) });
+	ir_set_ints(v->def, AT_AXES, 2, (const int64_t[]){ 1, 0 });
+	return v;
+}
+
+static Val *map_of(Write *x, Val *view, const Type *buffer)
+{
+	int rows = buffer->log2[0], cols = log2_of(span_of(buffer) / elem_bytes(buffer->elem));
+	while (1 << rows > TMA_BOX) rows--;
+	Val *map = make(x, OP_TENSOR_MAP, matrix(TY_TMAP, buffer->elem, rows, cols, 0), 1, (Val *[]){ view });
+	ir_set_int(map->def, AT_SWIZZLE, span_of(buffer));
+	return map;
+}
+
+static Val *ring_of(Write *x, const Type *buffer, int count)
+{
+	Val *ring = make(x, OP_ALLOC_RING, shaped(TY_RING, buffer, count), 0, NULL);
+	ir_set_int(ring->def, AT_SLOT, x->at);
+	ir_set_int(ring->def, AT_SWIZZLE, span_of(buffer));
+	x->at += type_bytes(buffer) * count;
+	return ring;
+}
+
+static Val *mbars(Write *x, int count, const char *name)
+{
+	Val *v = make(x, OP_ALLOC_MBAR, type_placed(TY_MBAR, EL_VOID, 0, NULL, NULL, x->stages), 0, NULL);
+	ir_set_int(v->def, AT_NUMBER, count);
+	ir_set_int(v->def, AT_SLOT, x->at);
+	x->at += MBAR_BYTES * x->stages;
+	return named(v, name);
+}
+
+static const Type *buffer_of(const Write *x, const PipeLoad *l)
+{
+	const Type *t = l->op->out[0]->type;
+	int other = t->log2[1 - l->depth_axis] + (l->differs ? log2_of(x->p.groups) : 0), depth = t->log2[l->depth_axis];
+	return l->along_depth ? matrix(TY_SHARED, t->elem, other, depth, 0) : matrix(TY_SHARED, t->elem, depth, other, 0);
+}
+
+/* Can the copy engine store it? A tile of all rows and columns of a group, from memory contiguous along columns. */
+static bool is_boxed(const Write *x, const Op *op)
+{
+	const Val *v = ir_in(op, op->nin - 1), *view = ir_in(op, 0);
+	const Type *t = v->type;
+	if (t->rank != 2 || elem_bytes(t->elem) != 2 || view->type->rank != 2 || !unit_axis(x->p.fn, view, 1)) return false;
+	if (t->log2[0] != PIPE_ROWS_LOG2 || t->log2[1] < 4 || !lay_eq(*v->lay, pipe_sum_layout(t))) return false;
+	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
+	for (int a = 0; a < 2; a++)
+		if (ir_in(op, 1 + a)->type->elem != EL_I32) return false;
+	return !view->def;
+}
+
+static const Type *box_of(const Type *t)
+{
+	int cols = t->log2[1] < log2_of(BOX_COLS) ? t->log2[1] : log2_of(BOX_COLS);
+	return matrix(TY_SHARED, t->elem, PIPE_ROWS_LOG2, cols, 0);
+}
+
+/* The stores by the copy engine share a ring of boxes, of the first one's type: others go by registers. */
+static void map_stores(Write *x)
+{
+	int n = 0;
+	for (const Op *op = x->p.fn->body->first; op; op = op->next) {
+		if (op->code != OP_STORE || n == PIPE_LOADS || !is_boxed(x, op)) continue;
+		const Type *box = box_of(ir_in(op, op->nin - 1)->type);
+		if (n && box != x->out[0].type) continue;
+		x->out[n++] = (Moved){ map_of(x, mapped_view(x, op, false), box), NULL, box, false };
+	}
+}
+
+static int64_t box_bytes(const Write *x)
+{
+	return x->out[0].map ? type_bytes(x->out[0].type) * BOXES * x->p.groups : 0;
+}
+
+static void map_loads(Write *x)
+{
+	for (int i = 0; i < x->p.loads; i++) {
+		const PipeLoad *l = &x->p.load[i];
+		Moved *m = &x->in[i];
+		m->type = buffer_of(x, l);
+		m->turned = (l->along_depth ? 1 : 0) != l->depth_axis;
+		m->map = map_of(x, mapped_view(x, l->op, m->turned), m->type);
+		x->stage_bytes += type_bytes(m->type);
+	}
+}
+
+static bool give_memory(Write *x, int64_t room)
+{
+	int64_t rest = room - box_bytes(x), each = x->stage_bytes + 2 * MBAR_BYTES;
+	x->stages = rest > 0 && rest / each < STAGES_MOST ? (int)(rest / each) : STAGES_MOST;
+	if (rest / each < STAGES_LEAST) return false;
+	for (int i = 0; i < x->p.loads; i++) x->in[i].ring = ring_of(x, x->in[i].type, x->stages);
+	if (x->out[0].map) x->boxes = named(ring_of(x, x->out[0].type, BOXES * x->p.groups), "boxes");
+	x->full = mbars(x, 1, "full");
+	x->empty = mbars(x, x->p.groups, "empty");
+	add(x, OP_MBAR_INIT, 2, (Val *[]){ x->full, x->empty });
+	return true;
+}
+
+/* ---- the walk over tiles ---- */
+typedef struct Walk { Op *loop; Builder back; Val *at; } Walk;
+
+/* Of the tiles of this thread block; at: a cursor that is carried from one to the next. */
+static Walk begin_tiles(Write *x, Val *start)
+{
+	Val *first = make(x, OP_BID, i32(), 0, NULL), *step = make(x, OP_NUM_STARTED, i32(), 0, NULL);
+	ir_set_int(first->def, AT_AXIS, 0);
+	const Type *carried = start->type;
+	Walk w = { .loop = ir_op(&x->b, OP_FOR, 4, (Val *[]){ first, x->tiles, step, start }, 1, &carried) };
+	w.back = enter(x, w.loop);
+	Val *tile = ir_arg(x->b.block, i32(), str_intern("tile"));
+	w.at = ir_arg(x->b.block, carried, str_intern("at"));
+	const Type *two[] = { i32(), i32() };
+	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->rows, x->cols }, 2, two);
+	ir_set_int(order, AT_GROUPS, GROUPED);
+	for (Op *op = x->p.fn->body->first; op; op = op->next) {
+		if (op->code != OP_BID) continue;
+		bool row = ir_axis(op) == x->p.row_axis;
+		x->own[op->out[0]->id] = row ? times(x, order->out[0], x->p.groups) : order->out[1];
+	}
+	return w;
+}
+
+static void add_group(Write *x, Val *group)
+{
+	for (Op *op = x->p.fn->body->first; op && x->p.groups > 1; op = op->next)
+		if (op->code == OP_BID && ir_axis(op) == x->p.row_axis) x->own[op->out[0]->id] = sum_of(x, x->own[op->out[0]->id], group);
+}
+
+static void end_tiles(Write *x, Walk w, Val *at) { leave(x, w.back, 1, &at); }
+
+/* Scalars of a block; producer: those alone that it needs. */
+static void copy_scalars(Write *x, const Op *first, const Op *end, bool producer)
+{
+	for (const Op *op = first; op != end; op = op->next) {
+		bool done = op->nout && (x->own[op->out[0]->id] || x->common[op->out[0]->id]);
+		if (!done && is_of_scalars(op) && (!producer || is_needed(x, op))) copy_op(x, op, x->own);
+	}
+}
+
+/* The loop of rounds: arguments the counter, the cursor and others. */
+static Walk begin_rounds(Write *x, Val *at, int n, Val *const *carried)
+{
+	Val *in[4 + PIPE_PRODUCTS];
+	const Type *out[1 + PIPE_PRODUCTS];
+	for (int i = 0; i < 3; i++) in[i] = mapped(x, ir_in(x->p.loop, i));
+	in[3] = at;
+	for (int i = 0; i < n; i++) in[4 + i] = carried[i];
+	for (int i = 0; i <= n; i++) out[i] = in[3 + i]->type;
+	Walk w = { .loop = ir_op(&x->b, OP_FOR, 4 + n, in, 1 + n, out) };
+	for (int i = 0; i < n; i++) w.loop->out[1 + i]->lay = carried[i]->lay;
+	w.back = enter(x, w.loop);
+	Val *counter = x->p.loop->region[0]->args.p[0];
+	x->own[counter->id] = ir_arg(x->b.block, i32(), counter->name);
+	w.at = ir_arg(x->b.block, at->type, str_intern("at"));
+	return w;
+}
+
+static Val *advance(Write *x, Val *at) { return make(x, OP_ADVANCE, at->type, 1, &at); }
+static Val *slot(Write *x, const Moved *m, Val *at) { return make(x, OP_SLOT, m->type, 2, (Val *[]){ m->ring, at }); }
+
+/* The first element of an access along an axis. */
+static Val *coordinate(Write *x, const Op *op, int axis)
+{
+	const IrAttr *steps = ir_attr(op, AT_STEPS), *offsets = ir_attr(op, AT_OFFSETS);
+	Val *v = times(x, mapped(x, ir_in(op, 1 + axis)), steps->u.ints.p[axis]);
+	return offsets && offsets->u.ints.p[axis] ? sum_of(x, v, number(x, offsets->u.ints.p[axis])) : v;
+}
+
+/* ---- the producer ---- */
+static void copy_round(Write *x, Val *at)
+{
+	Builder back;
+	Val *coord[PIPE_LOADS][2];
+	for (int i = 0; i < x->p.loads; i++)
+		for (int a = 0; a < 2; a++) coord[i][a] = coordinate(x, x->p.load[i].op, x->in[i].turned ? 1 - a : a);
+	ir_set_int(add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->empty, at }), AT_PHASE, PHASE_PREVIOUS);
+	region_op(x, OP_ELECT, &back);
+	ir_set_int(add(x, OP_MBAR_EXPECT, 2, (Val *[]){ x->full, at }), AT_BYTES, x->stage_bytes);
+	for (int i = 0; i < x->p.loads; i++) {
+		x->b.span = x->p.load[i].op->span;
+		Val *to = slot(x, &x->in[i], at);
+		add(x, OP_TMA_LOAD, 6, (Val *[]){ to, x->in[i].map, x->full, at, coord[i][0], coord[i][1] });
+	}
+	leave(x, back, 0, NULL);
+}
+
+static Val *cursor(Write *x) { return make(x, OP_CURSOR, cursor_type(x), 0, NULL); }
+
+static Op *begin_role(Write *x, const char *name, int groups, int regs, Builder *back)
+{
+	Op *role = region_op(x, OP_ROLE, back);
+	if (groups > 1) ir_set_int(role, AT_GROUPS, groups);
+	if (regs && x->p.groups > 1) ir_set_int(role, AT_REGS, regs);
+	ir_set_str(role, AT_TEXT, str_intern(name));
+	ir_arg(x->b.block, i32(), str_intern("group"));
+	return role;
+}
+
+static void write_producer(Write *x)
+{
+	Builder back, inner;
+	const IrBlock *body = x->p.fn->body, *rounds = x->p.loop->region[0];
+	begin_role(x, "producer", 1, PRODUCER_REGS, &back);
+	region_op(x, OP_ONE_WARP, &inner);
+	add(x, OP_GRID_WAIT, 0, NULL);
+	add(x, OP_GRID_LAUNCH, 0, NULL);
+	Walk t = begin_tiles(x, cursor(x));
+	copy_scalars(x, body->first, x->p.loop, true);
+	Walk w = begin_rounds(x, t.at, 0, NULL);
+	copy_scalars(x, rounds->first, rounds->last, true);
+	copy_round(x, w.at);
+	Val *next = advance(x, w.at);
+	leave(x, w.back, 1, &next);
+	end_tiles(x, t, w.loop->out[0]);
+	leave(x, inner, 0, NULL);
+	leave(x, back, 0, NULL);
+}
+
+/* ---- the consumers ---- */
+static Val *lend(Write *x, Val *sum)
+{
+	Val *v = make(x, OP_WGMMA_FENCE, shaped(TY_ASYNC, sum->type, 0), 1, &sum);
+	v->lay = sum->lay;
+	return v;
+}
+
+static Val *factor(Write *x, int load, Val *at, Val *group)
+{
+	const PipeLoad *l = &x->p.load[load];
+	Val *whole = slot(x, &x->in[load], at);
+	if (!l->differs || x->p.groups == 1) return whole;
+	const Type *t = whole->type;
+	int rows = t->log2[0] - (l->along_depth ? 1 : 0), cols = t->log2[1] - (l->along_depth ? 0 : 1);
+	Val *zero = number(x, 0);
+	Val *in[] = { whole, l->along_depth ? group : zero, l->along_depth ? zero : group };
+	Val *part = make(x, OP_PART, matrix(TY_SHARED, t->elem, rows, cols, 0), 3, in);
+	ir_set_ints(part->def, AT_STEPS, 2, (const int64_t[]){ INT64_C(1) << rows, INT64_C(1) << cols });
+	return part;
+}
+
+static Val *multiply(Write *x, const PipeProduct *r, Val *sum, Val *at, Val *group)
+{
+	x->b.span = r->op->span;
+	Val *in[] = { sum, factor(x, r->load[0], at, group), factor(x, r->load[1], at, group) };
+	Val *v = make(x, OP_WGMMA, sum->type, 3, in);
+	v->lay = sum->lay;
+	v->name = r->op->out[0]->name;
+	if (!x->p.load[r->load[0]].along_depth) ir_set_int(v->def, AT_A_MAJOR, MAJOR_MN);
+	if (!x->p.load[r->load[1]].along_depth) ir_set_int(v->def, AT_B_MAJOR, MAJOR_MN);
+	return v;
+}
+
+/* Multiplies a round; the group that runs beside it keeps the tensor cores busy while this one waits. */
+static void multiply_round(Write *x, Walk *w, Val **sum, Val *group)
+{
+	Val *next[1 + PIPE_PRODUCTS];
+	add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->full, w->at });
+	for (int i = 0; i < x->p.products; i++) sum[i] = lend(x, sum[i]);
+	for (int i = 0; i < x->p.products; i++) {
+		const PipeProduct *r = &x->p.product[i];
+		next[1 + r->sum] = multiply(x, r, sum[r->sum], w->at, group);
+	}
+	add(x, OP_WGMMA_COMMIT, 0, NULL);
+	add(x, OP_WGMMA_WAIT, 0, NULL);
+	add(x, OP_MBAR_ARRIVE, 2, (Val *[]){ x->empty, w->at });
+	next[0] = advance(x, w->at);
+	leave(x, w->back, 1 + x->p.products, next);
+}
+
+static Val *write_rounds(Write *x, Val *at, Val *group)
+{
+	Val *sum[PIPE_PRODUCTS] = { NULL };
+	int n = x->p.products;
+	for (int i = 0; i < n; i++) sum[i] = lend(x, mapped(x, ir_in(x->p.loop, 3 + i)));
+	Walk w = begin_rounds(x, at, n, sum);
+	for (int i = 0; i < n; i++) {
+		Val *own = ir_arg(x->b.block, sum[i]->type, x->p.loop->region[0]->args.p[1 + i]->name);
+		own->lay = sum[i]->lay;
+		sum[i] = own;
+	}
+	multiply_round(x, &w, sum, group);
+	const Type *back[PIPE_PRODUCTS];
+	for (int i = 0; i < n; i++) back[i] = x->p.loop->out[i]->type;
+	Op *wait = ir_op(&x->b, OP_WGMMA_WAIT, n, w.loop->out + 1, n, back);
+	for (int i = 0; i < n; i++) {
+		wait->out[i]->lay = x->p.loop->out[i]->lay;
+		wait->out[i]->name = x->p.loop->out[i]->name;
+		x->own[x->p.loop->out[i]->id] = wait->out[i];
+	}
+	return w.loop->out[0];
+}
+
+/* ---- stores ---- */
+/* One thread waits until the copies but the last `pending` have left their boxes, then all threads of the group go on. */
+static void wait_for_box(Write *x, int pending)
+{
+	Builder back;
+	region_op(x, OP_ELECT, &back);
+	ir_set_int(add(x, OP_BULK_WAIT, 0, NULL), AT_PENDING, pending);
+	leave(x, back, 0, NULL);
+	add(x, OP_GROUP_BARRIER, 0, NULL);
+}
+
+static Val *box_part(Write *x, Val *tile, const Type *box, int q)
+{
+	if (type_same_shape(tile->type, box)) return tile;
+	Val *v = make(x, OP_CUT, matrix(TY_TILE, box->elem, box->log2[0], box->log2[1], 0), 1, &tile);
+	ir_set_ints(v->def, AT_OFFSETS, 2, (const int64_t[]){ 0, q * type_extent(box, 1) });
+	ir_set_layout(v, pipe_sum_layout(v->type));
+	return v;
+}
+
+/* turn: which of the group's boxes is next; a box is free again when the copy before the last one has left its own. */
+static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, int *turn)
+{
+	Val *tile = mapped(x, ir_in(op, op->nin - 1)), *first = times(x, group, BOXES);
+	Val *row = coordinate(x, op, 0), *col = coordinate(x, op, 1);
+	Builder back;
+	x->b.span = op->span;
+	for (int q = 0; q < type_extent(tile->type, 1) / type_extent(m->type, 1); q++, ++*turn) {
+		wait_for_box(x, *turn ? BOXES - 1 : 0);
+		int which = *turn % BOXES;
+		Val *box = make(x, OP_SLOT, m->type, 2, (Val *[]){ x->boxes, which ? sum_of(x, first, number(x, which)) : first });
+		add(x, OP_STMATRIX, 2, (Val *[]){ box, box_part(x, tile, m->type, q) });
+		add(x, OP_PROXY_FENCE, 0, NULL);
+		add(x, OP_GROUP_BARRIER, 0, NULL);
+		Val *at = q ? sum_of(x, col, number(x, q * type_extent(m->type, 1))) : col;
+		region_op(x, OP_ELECT, &back);
+		add(x, OP_TMA_STORE, 4, (Val *[]){ m->map, box, row, at });
+		add(x, OP_BULK_COMMIT, 0, NULL);
+		leave(x, back, 0, NULL);
+	}
+}
+
+/* ---- what stands around the loop ---- */
+/* Tiles in front of the loop that the sums begin with; others wait until the loop has ended. */
+static void need_first(bool *first, const Pipe *p)
+{
+	for (int i = 3; i < p->loop->nin; i++) first[ir_in(p->loop, i)->id] = true;
+	for (const Op *op = p->loop->prev; op; op = op->prev)
+		for (int i = 0; i < op->nout; i++)
+			for (int k = 0; first[op->out[i]->id] && k < op->nin; k++) first[ir_in(op, k)->id] = true;
+}
+
+static void copy_tiles(Write *x, const Op *op, Val *group, int *turn, int *stored)
+{
+	bool done = op->nout && (x->own[op->out[0]->id] || x->common[op->out[0]->id]);
+	if (done || op->code == OP_RETURN || op->code == OP_FOR) return;
+	if (op->code == OP_STORE && x->out[0].map && is_boxed(x, op) && box_of(ir_in(op, op->nin - 1)->type) == x->out[0].type
+		&& *stored < PIPE_LOADS) store_by_boxes(x, op, &x->out[(*stored)++], group, turn);
+	else copy_op(x, op, x->own);
+}
+
+static void write_consumers(Write *x)
+{
+	Builder back;
+	const IrBlock *body = x->p.fn->body, *rounds = x->p.loop->region[0];
+	Op *role = begin_role(x, "consumer", x->p.groups, CONSUMER_REGS, &back);
+	Val *group = role->region[0]->args.p[0];
+	bool *first = NEW_ARRAY(A_TMP, bool, x->p.fn->nval);
+	int turn = 0, stored = 0;
+	add(x, OP_GRID_WAIT, 0, NULL);
+	Walk t = begin_tiles(x, cursor(x));
+	add_group(x, group);
+	copy_scalars(x, body->first, x->p.loop, false);
+	need_first(first, &x->p);
+	for (const Op *op = body->first; op != x->p.loop; op = op->next)
+		if (op->nout && first[op->out[0]->id]) copy_tiles(x, op, group, &turn, &stored);
+	Val *at = write_rounds(x, t.at, group);
+	for (const Op *op = body->first; op; op = op->next) copy_tiles(x, op, group, &turn, &stored);
+	end_tiles(x, t, at);
+	if (x->out[0].map) {
+		Builder inner;
+		region_op(x, OP_ELECT, &inner);
+		add(x, OP_BULK_WAIT, 0, NULL);
+		leave(x, inner, 0, NULL);
+	}
+	(void)rounds;
+	leave(x, back, 0, NULL);
+}
+
+/* ---- the kernel ---- */
+static Val *launch(Write *x, const Sym *s, const char *name) { return named(ir_launch(&x->b, EL_I32, s), name); }
+
+static void begin_kernel(Write *x)
+{
+	const Fn *fn = x->p.fn;
+	IrBlock *body = ir_block(x->fn, NULL);
+	x->common = NEW_ARRAY(A_TMP, Val *, fn->nval);
+	x->own = NEW_ARRAY(A_TMP, Val *, fn->nval);
+	x->needed = NEW_ARRAY(A_TMP, bool, fn->nval);
+	for (int i = 0; i < fn->body->args.n; i++) {
+		Val *a = fn->body->args.p[i];
+		x->common[a->id] = ir_arg(body, a->type, a->name);
+		for (int k = 0; k < x->fn->params.n; k++)
+			if (x->fn->params.p[k].val == a) x->fn->params.p[k].val = x->common[a->id];
+	}
+	x->b = (Builder){ x->fn, body, NULL, fn->span };
+	x->fn->body = body;
+}
+
+/* The tiles of a thread block are as many of the kernel's blocks as it has groups. */
+static void set_grid(Write *x)
+{
+	const Sym *rows = sym_cdiv(x->p.fn->grid[x->p.row_axis], sym_const(x->p.groups)), *cols = x->p.fn->grid[x->p.col_axis];
+	x->rows = launch(x, rows, "rows");
+	x->cols = launch(x, cols, "cols");
+	x->tiles = launch(x, sym_mul(rows, cols), "tiles");
+	x->fn->ngrid = 1;
+	x->fn->grid[0] = sym_mul(rows, cols);
+	x->fn->grid[1] = NULL;
+	for (int i = 0; i < 4; i++) x->fn->sweep[i] = 0;
+}
+
+static void write_kernel(Write *x)
+{
+	for (const Op *op = x->p.fn->body->first; op; op = op->next)
+		if (is_common(x, op)) copy_op(x, op, x->common);
+	find_needed(x);
+	set_grid(x);
+	write_producer(x);
+	for (int i = 0; i < x->p.fn->nval; i++) x->own[i] = NULL;
+	write_consumers(x);
+	add(x, OP_RETURN, 0, NULL);
+}
+
+Fn *pipe_place(Fn *typed, const LowerCx *cx)
+{
+	Write x = { .at = 0 };
+	if (lower_arch(cx, typed) != 90 || !cx->target_only || !cx->o->by_threads) return NULL;
+	if (ir_has_hint(typed, "warps") || ir_has_hint(typed, "cluster") || ir_has_hint(typed, "occupancy")) return NULL;
+	Fn *fn = copy_kernel(typed);
+	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, cx) || !pipe_layouts(&x.p)) return NULL;
+	ir_number(fn);
+	x.fn = NEW(A_UNIT, Fn);
+	*x.fn = *fn;
+	x.fn->nval = 0;
+	x.fn->steps = NULL;
+	begin_kernel(&x);
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_PERMUTE && op->out[0]->type->kind == TY_VIEW) copy_op(&x, op, x.common);
+	map_loads(&x);
+	map_stores(&x);
+	if (!give_memory(&x, SHARED_LARGE)) return NULL;
+	write_kernel(&x);
+	x.fn->stage = STAGE_PLACED;
+	x.fn->arch = cx->target_arch;
+	x.fn->specific = x.fn->persistent = x.fn->by_arch = true;
+	x.fn->warps = 4 * (1 + x.p.groups);
+	x.fn->cluster = 0;
+	x.fn->shared_bytes = x.at;
+	ir_number(x.fn);
+	return x.fn;
+}

@@ -1,0 +1,48 @@
+/* Kernels with a loop of matrix products whose factors the copy engine brings: what the files of pass pipeline share.
+ *
+ *	pipeline_find.c         which kernels: conditions on the loop, its loads and its sums
+ *	pipeline_retile.c       tiles of the size that tensor cores do best with, by several blocks of the author's or parts of one
+ *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
+ *	pipeline.c              the placed kernel: rings, roles, products, epilogue */
+#ifndef LOWER_PIPELINE_H
+#define LOWER_PIPELINE_H
+#include "lower/placed.h"
+
+enum {
+	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
+	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
+	PIPE_COLS_LOG2 = 8,                     /* and its columns; several sums share them */
+	PIPE_SPAN = 128                         /* bytes of a row of the widest swizzle */
+};
+
+/* A load whose tile is a factor of products. */
+typedef struct PipeLoad {
+	Op *op;
+	bool second;            /* the product's second factor, else its first */
+	int depth_axis;         /* of the tile: along it products are summed */
+	bool along_depth;       /* memory is contiguous along it, else along rows or columns */
+	bool differs;           /* each group multiplies rows of its own */
+} PipeLoad;
+
+typedef struct PipeProduct {
+	Op *op;
+	int load[2];            /* of its factors */
+	int sum;                /* which of the loop's carried values it adds to */
+} PipeProduct;
+
+typedef struct Pipe {
+	Fn *fn;
+	Op *loop;
+	PipeLoad load[PIPE_LOADS];
+	PipeProduct product[PIPE_PRODUCTS];
+	int loads, products;
+	int row_axis, col_axis; /* of the grid: neighbours have other rows, other columns */
+	int groups;             /* warpgroups that multiply, each the tile of a block of its own, neighbours along row_axis */
+} Pipe;
+
+bool pipe_find(Pipe *p, Fn *fn);                /* TYPED. false: the kernel has no such loop, or more than that */
+/* Tiles of 64 rows and up to 256 columns, rounds of 128 bytes along the depth; p is found again. false: they cannot be had. */
+bool pipe_retile(Pipe *p, const LowerCx *cx);
+bool pipe_layouts(const Pipe *p);               /* sets Val.lay of all tiles outside of the loop; false: some has none, or two */
+Lay pipe_sum_layout(const Type *t);             /* of an accumulator of wgmma */
+#endif

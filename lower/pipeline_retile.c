@@ -1,0 +1,163 @@
+/* Tiles for tensor cores, from those of the author.
+ *
+ * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each warpgroup has 64 rows and 256
+ * columns of sums, the most that its registers hold (widen.c says which kernels allow it), and rounds of the loop are joined until
+ * each brings rows of 128 bytes. Joined rounds may go on behind the author's last: there both factors must be zero, so it is proved
+ * that they end in front of that. */
+#include "ir/valsym.h"
+#include "lower/pipeline.h"
+#include "lower/widen.h"
+
+static bool find_again(Pipe *p, const LowerCx *cx)
+{
+	Module one = { .path = NULL };
+	vec_push(A_TMP, &one.fns, p->fn);
+	pass_simplify(&one, cx);
+	return pipe_find(p, p->fn);
+}
+
+/* ---- rows and columns ---- */
+/* The axis of the sums along which the tiles of neighbours along an axis of the grid lie; -1: none, or they cannot be joined. */
+static int axis_of_sums(Pipe *p, Widen *w, int axis)
+{
+	return widen_plan(w, p->fn, axis) ? w->along[p->product[0].op->out[0]->id] : -1;
+}
+
+static int grid_axis(Pipe *p, int of_sums)
+{
+	Widen w;
+	for (int a = 0; a < p->fn->ngrid; a++)
+		if (axis_of_sums(p, &w, a) == of_sums) return a;
+	return -1;
+}
+
+static int extent_log2(const Pipe *p, int axis) { return p->product[0].op->out[0]->type->log2[axis]; }
+
+/* Makes the extent of the sums 2^want along an axis, or leaves it. */
+static bool fit_axis(Pipe *p, const LowerCx *cx, int of_sums, int want)
+{
+	Widen w;
+	int by = want - extent_log2(p, of_sums), axis = grid_axis(p, of_sums);
+	if (!by || axis < 0 || !widen_plan(&w, p->fn, axis)) return true;
+	if (by < 0 && !widen_parts(&w, -by)) return true;
+	if (by < 0) widen_divide(&w, -by);
+	else widen_do(&w, by);
+	return find_again(p, cx);
+}
+
+/* ---- depth ---- */
+typedef struct Depth { const Pipe *p; bool ends; } Depth;
+static Depth *now;      /* that valsyms_accesses asks */
+
+static const PipeLoad *load_of(const Pipe *p, const Op *op)
+{
+	for (int i = 0; i < p->loads; i++)
+		if (p->load[i].op == op) return &p->load[i];
+	return NULL;
+}
+
+static void check_end(ValSyms *b, Op *op)
+{
+	const PipeLoad *l = load_of(now->p, op);
+	if (!l) return;
+	const Sym *ext = valsym_extent(b, ir_in(op, 0), l->depth_axis);
+	const Sym *step = sym_const(type_extent(op->out[0]->type, l->depth_axis));
+	now->ends &= ext && facts_le(b->facts, ext, sym_mul(valsym(b, ir_in(now->p->loop, 1)), step));
+}
+
+static bool is_int(const Val *v, int64_t n)
+{
+	Num c;
+	return ir_const_value(v, &c) && c.i == n;
+}
+
+static bool is_counted(const PipeLoad *l, const Val *counter)
+{
+	const IrAttr *steps = ir_attr(l->op, AT_STEPS), *offsets = ir_attr(l->op, AT_OFFSETS);
+	int a = l->depth_axis;
+	return ir_in(l->op, 1 + a) == counter && steps->u.ints.p[a] == type_extent(l->op->out[0]->type, a)
+		&& ir_in(l->op, 2 - a) != counter && (!offsets || !offsets->u.ints.p[a]);
+}
+
+/* Rounds 0, 1 ... that take one tile after the other along the depth, up to the end of both tensors. */
+static bool joins_rounds(Pipe *p)
+{
+	const Val *counter = p->loop->region[0]->args.p[0];
+	Depth d = { p, true };
+	if (!is_int(ir_in(p->loop, 0), 0) || !is_int(ir_in(p->loop, 2), 1)) return false;
+	for (const Op *op = p->loop->region[0]->first; op; op = op->next)
+		for (int i = 0; i < op->nin; i++)
+			if (ir_in(op, i) == counter && !load_of(p, op)) return false;
+	for (int i = 0; i < p->loads; i++)
+		if (!is_counted(&p->load[i], counter)) return false;
+	now = &d;
+	valsyms_accesses(p->fn, check_end);
+	return d.ends;
+}
+
+static void deepen_type(Val *v, int axis, int by)
+{
+	uint8_t log2[2] = { v->type->log2[0], v->type->log2[1] };
+	log2[axis] = (uint8_t)(log2[axis] + by);
+	v->type = type_with_shape(v->type, 2, log2);
+}
+
+static void deepen(const PipeLoad *l, int by)
+{
+	int64_t steps[2];
+	for (int a = 0; a < 2; a++) steps[a] = ir_attr(l->op, AT_STEPS)->u.ints.p[a] << (a == l->depth_axis ? by : 0);
+	ir_set_ints(l->op, AT_STEPS, 2, steps);
+	deepen_type(l->op->out[0], l->depth_axis, by);
+	for (Op *op = l->op->next; op; op = op->next)
+		if (op->code == OP_PERMUTE && ir_in(op, 0) == l->op->out[0]) deepen_type(op->out[0], 1 - l->depth_axis, by);
+}
+
+static bool fit_depth(Pipe *p, const LowerCx *cx)
+{
+	const PipeLoad *l = &p->load[0];
+	int have = l->op->out[0]->type->log2[l->depth_axis] + elem_log2(l->op->out[0]->type->elem), by = log2_of(PIPE_SPAN) - have;
+	if (by <= 0 || !joins_rounds(p)) return true;
+	Builder b = build_before(p->loop);
+	Val *rounds = ir_in(p->loop, 1);
+	p->loop->in[1] = ir_binary(&b, OP_CEILDIV, rounds->type, rounds, ir_const_int(&b, rounds->type, (int64_t)1 << by));
+	for (int i = 0; i < p->loads; i++) deepen(&p->load[i], by);
+	return find_again(p, cx);
+}
+
+/* ---- groups ---- */
+/* Two groups side by side along the rows share what does not depend on them. */
+static void choose_groups(Pipe *p)
+{
+	Widen w;
+	p->row_axis = grid_axis(p, 0);
+	p->groups = p->row_axis >= 0 && widen_plan(&w, p->fn, p->row_axis) ? 2 : 1;
+	for (int i = 0; i < p->loads && p->groups > 1; i++) p->load[i].differs = w.along[p->load[i].op->out[0]->id] >= 0;
+	if (p->row_axis < 0) p->row_axis = 0;
+	p->col_axis = 1 - p->row_axis;
+}
+
+/* Factors fill whole rows of a swizzle and wgmma's tiles. */
+static bool fits(const Pipe *p)
+{
+	int cols = 0;
+	for (int i = 0; i < p->products; i++) {
+		const Type *t = p->product[i].op->out[0]->type;
+		if (t->log2[0] != PIPE_ROWS_LOG2 || t->log2[1] < 4) return false;
+		cols += 1 << t->log2[1];
+	}
+	for (int i = 0; i < p->loads; i++) {
+		const Type *t = p->load[i].op->out[0]->type;
+		if (t->log2[p->load[i].depth_axis] < 4 || t->log2[0] > 8 || t->log2[1] > 8) return false;
+		if (t->log2[p->load[i].depth_axis] != p->load[0].op->out[0]->type->log2[p->load[0].depth_axis]) return false;
+	}
+	return cols <= 1 << PIPE_COLS_LOG2;
+}
+
+bool pipe_retile(Pipe *p, const LowerCx *cx)
+{
+	int cols = PIPE_COLS_LOG2;
+	while (p->products << cols > 1 << PIPE_COLS_LOG2) cols--;
+	if (!fit_axis(p, cx, 0, PIPE_ROWS_LOG2) || !fit_axis(p, cx, 1, cols) || !fit_depth(p, cx)) return false;
+	choose_groups(p);
+	return fits(p);
+}
