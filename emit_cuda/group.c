@@ -336,8 +336,9 @@ void group_number(Cu *g, const Op *op)
 /* ---- the start of a kernel with roles ---- */
 void group_begin(Cu *g)
 {
-	out_puts(g->o, "extern __shared__ __align__(1024) unsigned char ct_smem[];\n");
-	out_puts(g->o, "const unsigned int ct_base = ct_address(ct_smem);\n");
+	/* a name of its own: nvcc takes arrays of one name for one, whose alignment may not differ between kernels */
+	out_puts(g->o, "extern __shared__ __align__(1024) unsigned char ct_rings[];\n");
+	out_puts(g->o, "const unsigned int ct_base = ct_address(ct_rings);\n");
 	out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
 	out_puts(g->o, "const unsigned int ct_unit = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);        // of the thread block, the same in a warp\n");
 }

@@ -287,10 +287,19 @@ static bool give_memory(Write *x, int64_t room)
 }
 
 /* ---- the walk over tiles ---- */
+/* What stands for the index of a tile block in the role that is written. */
+typedef struct Block { Write *x; Val *row, *col; } Block;
+
+static void set_index(void *ctx, Op *op)
+{
+	Block *b = ctx;
+	if (op->code == OP_BID) b->x->own[op->out[0]->id] = ir_axis(op) == b->x->p.row_axis ? b->row : b->col;
+}
+
 typedef struct Walk { Op *loop; Builder back; Val *at; } Walk;
 
-/* Of the tiles of this thread block; at: a cursor that is carried from one to the next. */
-static Walk begin_tiles(Write *x, Val *start)
+/* Over the tiles of this thread block; at: a cursor that is carried from one to the next; group: of the consumers, NULL: the first. */
+static Walk begin_tiles(Write *x, Val *start, Val *group)
 {
 	Val *first = make(x, OP_BID, i32(), 0, NULL), *step = make(x, OP_NUM_STARTED, i32(), 0, NULL);
 	ir_set_int(first->def, AT_AXIS, 0);
@@ -302,18 +311,10 @@ static Walk begin_tiles(Write *x, Val *start)
 	const Type *two[] = { i32(), i32() };
 	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->rows, x->cols }, 2, two);
 	ir_set_int(order, AT_GROUPS, GROUPED);
-	for (Op *op = x->p.fn->body->first; op; op = op->next) {
-		if (op->code != OP_BID) continue;
-		bool row = ir_axis(op) == x->p.row_axis;
-		x->own[op->out[0]->id] = row ? times(x, order->out[0], x->p.groups) : order->out[1];
-	}
+	Block b = { x, times(x, order->out[0], x->p.groups), order->out[1] };
+	if (group && x->p.groups > 1) b.row = sum_of(x, b.row, group);
+	ir_walk(x->p.fn->body, set_index, &b);
 	return w;
-}
-
-static void add_group(Write *x, Val *group)
-{
-	for (Op *op = x->p.fn->body->first; op && x->p.groups > 1; op = op->next)
-		if (op->code == OP_BID && ir_axis(op) == x->p.row_axis) x->own[op->out[0]->id] = sum_of(x, x->own[op->out[0]->id], group);
 }
 
 static void end_tiles(Write *x, Walk w, Val *at) { leave(x, w.back, 1, &at); }
@@ -394,7 +395,7 @@ static void write_producer(Write *x)
 	region_op(x, OP_ONE_WARP, &inner);
 	add(x, OP_GRID_WAIT, 0, NULL);
 	add(x, OP_GRID_LAUNCH, 0, NULL);
-	Walk t = begin_tiles(x, cursor(x));
+	Walk t = begin_tiles(x, cursor(x), NULL);
 	copy_scalars(x, body->first, x->p.loop, true);
 	Walk w = begin_rounds(x, t.at, 0, NULL);
 	copy_scalars(x, rounds->first, rounds->last, true);
@@ -550,8 +551,7 @@ static void write_consumers(Write *x)
 	bool *first = NEW_ARRAY(A_TMP, bool, x->p.fn->nval);
 	int turn = 0, stored = 0;
 	add(x, OP_GRID_WAIT, 0, NULL);
-	Walk t = begin_tiles(x, cursor(x));
-	add_group(x, group);
+	Walk t = begin_tiles(x, cursor(x), group);
 	copy_scalars(x, body->first, x->p.loop, false);
 	need_first(first, &x->p);
 	for (const Op *op = body->first; op != x->p.loop; op = op->next)

@@ -631,7 +631,7 @@ static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 typedef int cudaError_t;
 typedef struct cudaFuncAttributes { int maxThreadsPerBlock, ptxVersion; } cudaFuncAttributes;
 enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209, cudaDevAttrComputeCapabilityMajor = 75,
-	cudaDevAttrComputeCapabilityMinor, cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributeNonPortableClusterSizeAllowed = 13 };
+	cudaDevAttrComputeCapabilityMinor, cudaDevAttrMultiProcessorCount = 16, cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributeNonPortableClusterSizeAllowed = 13 };
 typedef struct EmuKernel { const void *fn; void (*body)(void **args); int threads; } EmuKernel;
 static const EmuKernel *emu_kernel(const void *fn);     /* after the kernels */
 
@@ -666,7 +666,7 @@ static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsi
 }
 #define CUDART_VERSION 13000
 typedef struct EmuDim { unsigned x, y, z; } EmuDim;
-typedef union cudaLaunchAttributeValue { EmuDim clusterDim; int programmaticStreamSerializationAllowed; } cudaLaunchAttributeValue;
+typedef union cudaLaunchAttributeValue { EmuDim clusterDim; int programmaticStreamSerializationAllowed, cooperative; } cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute { int id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
 typedef struct cudaLaunchConfig_t {
 	unsigned gridDim, blockDim;
@@ -675,13 +675,19 @@ typedef struct cudaLaunchConfig_t {
 	cudaLaunchAttribute *attrs;
 	int numAttrs;
 } cudaLaunchConfig_t;
-enum { cudaLaunchAttributeClusterDimension = 4, cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaErrorInvalidConfiguration = 9 };
+enum { cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeClusterDimension = 4, cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaErrorInvalidConfiguration = 9 };
 /* EMU_CLUSTER_MOST: of a device that runs no larger clusters */
 static inline unsigned emu_cluster_most(void) { return getenv("EMU_CLUSTER_MOST") ? (unsigned)atoi(getenv("EMU_CLUSTER_MOST")) : EMU_CLUSTER; }
 static inline cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *fn, const cudaLaunchConfig_t *c)
 {
 	(void)fn;
 	*n = c->attrs[0].val.clusterDim.x <= emu_cluster_most();
+	return 0;
+}
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *fn, int threads, size_t shared)
+{
+	(void)fn, (void)threads, (void)shared;
+	*n = 1;
 	return 0;
 }
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *fn, void **args)

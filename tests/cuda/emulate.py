@@ -16,8 +16,29 @@ def parameters(text):
     return types
 
 
+KERNEL = re.compile(r"(static __global__ void __launch_bounds__\([^\n]*\n(?:#if.*?#endif\n)?(\w+)\([^\n]*\)\n)\{\n(.*?)^\}\n", re.S | re.M)
+
+
+def without_roles(text):
+    """Kernels of roles run in the simulator (tests/sim), not here: no call takes them, and no tensor has a map."""
+    roles = [m.group(2) for m in KERNEL.finditer(text) if "ct_rings[" in m.group(3)]
+    if not roles:
+        return text
+    text = KERNEL.sub(lambda m: m.group(1) + "{\n}\n" if m.group(2) in roles else m.group(0), text).replace("const __grid_constant__ ", "const ")
+    text = re.sub(r"(?sm)^/\* Tensor maps\. .*?^CT_HELPER int ct_encode.*?^\}\n", "", text)
+    text = re.sub(r"(?s)\n(\t+)(ct_tensor_map ct_m\d+ = \{ \{ 0 \} \};)\n\1(?:if \(\w+\) )?\{\n.*?\n\1\}(?=\n)", r"\n\1\2", text)
+    text = re.sub(r"(?sm)^static __device__ __forceinline__ void\nct_wgmma_.*?^\}\n", "", text)
+
+    def fits(m):
+        rows = [re.search(r"\*\)(\w+),", row).group(1) for row in m.group(3).split("\n")]
+        return m.group(0).replace(m.group(1), ", ".join("0" if row in roles else c for row, c in zip(rows, m.group(1).split(", "))), 1)
+
+    text = re.sub(r"(?s)const char ct_fits\[\] = \{ (.*?) \};(.*?)static const CtKernel ct_k\[\] = \{\n(.*?)\n\s*\};", fits, text)
+    return text.replace("/* ---- kernels ---- */", "/* ---- kernels ---- */\ntypedef struct ct_tensor_map { unsigned long long word[16]; } ct_tensor_map;", 1)
+
+
 def emulated(path, tool):
-    text = open(path).read()
+    text = without_roles(open(path).read())
     macros = text[: text.index("#define CT_FN")]
     at = text.index("/* ---- kernels ---- */")
     end = text.index("#ifndef __CUDACC_RTC__", at)
