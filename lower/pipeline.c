@@ -33,11 +33,15 @@ typedef struct Moved {
 	bool turned;            /* the buffer holds the transposed tile */
 } Moved;
 
+/* By Val id of a TYPED kernel: what stands for it in all roles; in the one that is written. */
+typedef struct Names { Val **common, **own; } Names;
+
 typedef struct Write {
-	Pipe p;
+	Pipe p, part;           /* the kernel; the same by parts of the columns, for what follows the loop */
+	int parts;
 	Fn *fn;
-	Val **common, **own;    /* by Val id of the TYPED kernel: what stands for it in all roles; in the one that is written */
-	bool *needed;           /* by the producer */
+	Names whole, by_part, *names;   /* of p, of part; those that are used */
+	bool *needed;           /* of p: by the producer */
 	Builder b;              /* where operations are added */
 	Moved in[PIPE_LOADS];
 	Moved out[PIPE_LOADS];  /* of stores by the copy engine, in their order; map NULL: there are no more */
@@ -45,6 +49,7 @@ typedef struct Write {
 	Val *full, *empty;
 	Val *rows, *tiles;      /* of tiles along the rows; in all */
 	Val *cols;
+	Val *row, *col;         /* indices of the tile under way, of the blocks that p has */
 	int stages;
 	int64_t stage_bytes, at;        /* of shared memory given out so far */
 } Write;
@@ -100,7 +105,7 @@ static Op *region_op(Write *x, OpCode code, Builder *back)
 /* ---- copies of the kernel's own operations ---- */
 static Val *mapped(const Write *x, const Val *v)
 {
-	Val *r = x->own[v->id] ? x->own[v->id] : x->common[v->id];
+	Val *r = x->names->own[v->id] ? x->names->own[v->id] : x->names->common[v->id];
 	if (!r) bug("pipeline: %%%d is not known in this role", v->id);
 	return r;
 }
@@ -142,7 +147,7 @@ static bool is_common(const Write *x, const Op *op)
 	bool view = op->nout == 1 && op->out[0]->type->kind == TY_VIEW;
 	if (op->code == OP_BID || (!is_of_scalars(op) && !view)) return false;
 	for (int i = 0; i < op->nin; i++)
-		if (!x->common[ir_in(op, i)->id]) return false;
+		if (!x->names->common[ir_in(op, i)->id]) return false;
 	return true;
 }
 
@@ -230,7 +235,7 @@ static bool is_boxed(const Write *x, const Op *op)
 {
 	const Val *v = ir_in(op, op->nin - 1), *view = ir_in(op, 0);
 	const Type *t = v->type;
-	if (t->rank != 2 || elem_bytes(t->elem) != 2 || view->type->rank != 2 || !unit_axis(x->p.fn, view, 1)) return false;
+	if (t->rank != 2 || elem_bytes(t->elem) != 2 || view->type->rank != 2 || !unit_axis(x->part.fn, view, 1)) return false;
 	if (t->log2[0] != PIPE_ROWS_LOG2 || t->log2[1] < 4 || !lay_eq(*v->lay, pipe_sum_layout(t))) return false;
 	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
 	for (int a = 0; a < 2; a++)
@@ -248,7 +253,7 @@ static const Type *box_of(const Type *t)
 static void map_stores(Write *x)
 {
 	int n = 0;
-	for (const Op *op = x->p.fn->body->first; op; op = op->next) {
+	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
 		if (op->code != OP_STORE || n == PIPE_LOADS || !is_boxed(x, op)) continue;
 		const Type *box = box_of(ir_in(op, op->nin - 1)->type);
 		if (n && box != x->out[0].type) continue;
@@ -293,7 +298,7 @@ typedef struct Block { Write *x; Val *row, *col; } Block;
 static void set_index(void *ctx, Op *op)
 {
 	Block *b = ctx;
-	if (op->code == OP_BID) b->x->own[op->out[0]->id] = ir_axis(op) == b->x->p.row_axis ? b->row : b->col;
+	if (op->code == OP_BID) b->x->names->own[op->out[0]->id] = ir_axis(op) == b->x->p.row_axis ? b->row : b->col;
 }
 
 typedef struct Walk { Op *loop; Builder back; Val *at; } Walk;
@@ -314,6 +319,8 @@ static Walk begin_tiles(Write *x, Val *start, Val *group)
 	Block b = { x, times(x, order->out[0], x->p.groups), order->out[1] };
 	if (group && x->p.groups > 1) b.row = sum_of(x, b.row, group);
 	ir_walk(x->p.fn->body, set_index, &b);
+	x->row = b.row;
+	x->col = b.col;
 	return w;
 }
 
@@ -323,8 +330,8 @@ static void end_tiles(Write *x, Walk w, Val *at) { leave(x, w.back, 1, &at); }
 static void copy_scalars(Write *x, const Op *first, const Op *end, bool producer)
 {
 	for (const Op *op = first; op != end; op = op->next) {
-		bool done = op->nout && (x->own[op->out[0]->id] || x->common[op->out[0]->id]);
-		if (!done && is_of_scalars(op) && (!producer || is_needed(x, op))) copy_op(x, op, x->own);
+		bool done = op->nout && (x->names->own[op->out[0]->id] || x->names->common[op->out[0]->id]);
+		if (!done && is_of_scalars(op) && (!producer || is_needed(x, op))) copy_op(x, op, x->names->own);
 	}
 }
 
@@ -341,7 +348,7 @@ static Walk begin_rounds(Write *x, Val *at, int n, Val *const *carried)
 	for (int i = 0; i < n; i++) w.loop->out[1 + i]->lay = carried[i]->lay;
 	w.back = enter(x, w.loop);
 	Val *counter = x->p.loop->region[0]->args.p[0];
-	x->own[counter->id] = ir_arg(x->b.block, i32(), counter->name);
+	x->names->own[counter->id] = ir_arg(x->b.block, i32(), counter->name);
 	w.at = ir_arg(x->b.block, at->type, str_intern("at"));
 	return w;
 }
@@ -476,7 +483,7 @@ static Val *write_rounds(Write *x, Val *at, Val *group)
 	for (int i = 0; i < n; i++) {
 		wait->out[i]->lay = x->p.loop->out[i]->lay;
 		wait->out[i]->name = x->p.loop->out[i]->name;
-		x->own[x->p.loop->out[i]->id] = wait->out[i];
+		x->names->own[x->p.loop->out[i]->id] = wait->out[i];
 	}
 	return w.loop->out[0];
 }
@@ -524,69 +531,145 @@ static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, i
 }
 
 /* ---- what stands around the loop ---- */
-/* Tiles in front of the loop that the sums begin with; others wait until the loop has ended. */
-static void need_first(bool *first, const Pipe *p)
+static void need_all(bool *needed, const Op *op)
 {
-	for (int i = 3; i < p->loop->nin; i++) first[ir_in(p->loop, i)->id] = true;
-	for (const Op *op = p->loop->prev; op; op = op->prev)
-		for (int i = 0; i < op->nout; i++)
-			for (int k = 0; first[op->out[i]->id] && k < op->nin; k++) first[ir_in(op, k)->id] = true;
+	for (int i = 0; i < op->nin; i++) needed[ir_in(op, i)->id] = true;
 }
 
-static void copy_tiles(Write *x, const Op *op, Val *group, int *turn, int *stored)
+static bool gives_needed(const bool *needed, const Op *op)
 {
-	bool done = op->nout && (x->own[op->out[0]->id] || x->common[op->out[0]->id]);
-	if (done || op->code == OP_RETURN || op->code == OP_FOR) return;
-	if (op->code == OP_STORE && x->out[0].map && is_boxed(x, op) && box_of(ir_in(op, op->nin - 1)->type) == x->out[0].type
-		&& *stored < PIPE_LOADS) store_by_boxes(x, op, &x->out[(*stored)++], group, turn);
-	else copy_op(x, op, x->own);
+	for (int i = 0; i < op->nout; i++)
+		if (needed[op->out[i]->id]) return true;
+	return false;
+}
+
+static bool is_named(const Write *x, const Op *op)
+{
+	return op->nout && (x->names->own[op->out[0]->id] || x->names->common[op->out[0]->id]);
+}
+
+/* What the sums begin with. */
+static void write_initial(Write *x)
+{
+	bool *needed = NEW_ARRAY(A_TMP, bool, x->p.fn->nval);
+	for (int i = 3; i < x->p.loop->nin; i++) needed[ir_in(x->p.loop, i)->id] = true;
+	for (const Op *op = x->p.loop->prev; op; op = op->prev)
+		if (gives_needed(needed, op)) need_all(needed, op);
+	for (const Op *op = x->p.fn->body->first; op != x->p.loop; op = op->next)
+		if (gives_needed(needed, op) && !is_named(x, op)) copy_op(x, op, x->names->own);
+}
+
+/* Of the kernel by parts: what stores need, by Val id, and what of it differs between parts. */
+typedef struct Tail { bool *needed, *differs; } Tail;
+
+static Tail look_at_tail(const Write *x)
+{
+	const Fn *fn = x->part.fn;
+	Tail t = { NEW_ARRAY(A_TMP, bool, fn->nval), NEW_ARRAY(A_TMP, bool, fn->nval) };
+	for (const Op *op = fn->body->last; op; op = op->prev)
+		if (op != x->part.loop && (op->code == OP_STORE || gives_needed(t.needed, op))) need_all(t.needed, op);
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		bool differs = op == x->part.loop || (op->code == OP_BID && ir_axis(op) == x->part.col_axis);
+		for (int i = 0; i < op->nin; i++) differs |= t.differs[ir_in(op, i)->id];
+		for (int i = 0; i < op->nout; i++) t.differs[op->out[i]->id] = differs;
+	}
+	return t;
+}
+
+static void write_store(Write *x, const Op *op, Val *group, int *turn, int *stored)
+{
+	bool boxed = x->out[0].map && *stored < PIPE_LOADS && x->out[*stored].map && is_boxed(x, op)
+		&& box_of(ir_in(op, op->nin - 1)->type) == x->out[0].type;
+	if (boxed) store_by_boxes(x, op, &x->out[(*stored)++], group, turn);
+	else copy_op(x, op, x->names->own);
+}
+
+/* The sums' columns of a part. */
+static void name_sums(Write *x, Val *const *sum, int part)
+{
+	for (int i = 0; i < x->p.products; i++) {
+		Val *r = x->part.loop->out[i];
+		x->names->own[r->id] = sum[i];
+		if (type_same_shape(sum[i]->type, r->type)) continue;
+		Val *cut = make(x, OP_CUT, r->type, 1, &sum[i]);
+		ir_set_ints(cut->def, AT_OFFSETS, 2, (const int64_t[]){ 0, part * type_extent(r->type, 1) });
+		cut->lay = r->lay;
+		x->names->own[r->id] = cut;
+	}
+}
+
+/* What follows the loop: first what is the same for all parts, then part by part. */
+static void write_tail(Write *x, Val *const *sum, Val *group)
+{
+	Tail t = look_at_tail(x);
+	const IrBlock *body = x->part.fn->body;
+	int turn = 0;
+	Block b = { x, x->row, NULL };
+	x->names = &x->by_part;
+	for (int i = 0; i < x->parts; i++) {
+		int stored = 0;
+		b.col = x->parts > 1 ? sum_of(x, times(x, x->col, x->parts), number(x, i)) : x->col;
+		ir_walk(x->part.fn->body, set_index, &b);
+		name_sums(x, sum, i);
+		for (const Op *op = body->first; op; op = op->next) {
+			bool again = op->nout && t.differs[op->out[0]->id];
+			if (op == x->part.loop || op->code == OP_BID) continue;
+			if (op->code == OP_STORE) write_store(x, op, group, &turn, &stored);
+			else if (gives_needed(t.needed, op) && (again || !is_named(x, op))) copy_op(x, op, x->names->own);
+		}
+	}
+	x->names = &x->whole;
 }
 
 static void write_consumers(Write *x)
 {
-	Builder back;
-	const IrBlock *body = x->p.fn->body, *rounds = x->p.loop->region[0];
+	Builder back, inner;
 	Op *role = begin_role(x, "consumer", x->p.groups, CONSUMER_REGS, &back);
-	Val *group = role->region[0]->args.p[0];
-	bool *first = NEW_ARRAY(A_TMP, bool, x->p.fn->nval);
-	int turn = 0, stored = 0;
+	Val *group = role->region[0]->args.p[0], *sum[PIPE_PRODUCTS];
 	add(x, OP_GRID_WAIT, 0, NULL);
 	Walk t = begin_tiles(x, cursor(x), group);
-	copy_scalars(x, body->first, x->p.loop, false);
-	need_first(first, &x->p);
-	for (const Op *op = body->first; op != x->p.loop; op = op->next)
-		if (op->nout && first[op->out[0]->id]) copy_tiles(x, op, group, &turn, &stored);
+	copy_scalars(x, x->p.fn->body->first, x->p.loop, false);
+	write_initial(x);
 	Val *at = write_rounds(x, t.at, group);
-	for (const Op *op = body->first; op; op = op->next) copy_tiles(x, op, group, &turn, &stored);
+	for (int i = 0; i < x->p.products; i++) sum[i] = mapped(x, x->p.loop->out[i]);
+	write_tail(x, sum, group);
 	end_tiles(x, t, at);
 	if (x->out[0].map) {
-		Builder inner;
 		region_op(x, OP_ELECT, &inner);
 		add(x, OP_BULK_WAIT, 0, NULL);
 		leave(x, inner, 0, NULL);
 	}
-	(void)rounds;
 	leave(x, back, 0, NULL);
 }
 
 /* ---- the kernel ---- */
 static Val *launch(Write *x, const Sym *s, const char *name) { return named(ir_launch(&x->b, EL_I32, s), name); }
 
+static Names names_of(Fn *fn, Fn *to)
+{
+	Names n = { NEW_ARRAY(A_TMP, Val *, fn->nval), NEW_ARRAY(A_TMP, Val *, fn->nval) };
+	for (int i = 0; i < fn->body->args.n; i++) n.common[fn->body->args.p[i]->id] = to->body->args.p[i];
+	return n;
+}
+
 static void begin_kernel(Write *x)
 {
-	const Fn *fn = x->p.fn;
-	IrBlock *body = ir_block(x->fn, NULL);
-	x->common = NEW_ARRAY(A_TMP, Val *, fn->nval);
-	x->own = NEW_ARRAY(A_TMP, Val *, fn->nval);
-	x->needed = NEW_ARRAY(A_TMP, bool, fn->nval);
-	for (int i = 0; i < fn->body->args.n; i++) {
-		Val *a = fn->body->args.p[i];
-		x->common[a->id] = ir_arg(body, a->type, a->name);
+	Fn *from = x->p.fn;
+	x->fn = NEW(A_UNIT, Fn);
+	*x->fn = *from;
+	x->fn->nval = 0;
+	x->fn->steps = NULL;
+	x->fn->body = ir_block(x->fn, NULL);
+	for (int i = 0; i < from->body->args.n; i++) {
+		Val *a = from->body->args.p[i], *own = ir_arg(x->fn->body, a->type, a->name);
 		for (int k = 0; k < x->fn->params.n; k++)
-			if (x->fn->params.p[k].val == a) x->fn->params.p[k].val = x->common[a->id];
+			if (x->fn->params.p[k].val == a) x->fn->params.p[k].val = own;
 	}
-	x->b = (Builder){ x->fn, body, NULL, fn->span };
-	x->fn->body = body;
+	x->whole = names_of(from, x->fn);
+	x->by_part = names_of(x->part.fn, x->fn);
+	x->names = &x->whole;
+	x->needed = NEW_ARRAY(A_TMP, bool, from->nval);
+	x->b = (Builder){ x->fn, x->fn->body, NULL, from->span };
 }
 
 /* The tiles of a thread block are as many of the kernel's blocks as it has groups. */
@@ -605,32 +688,44 @@ static void set_grid(Write *x)
 static void write_kernel(Write *x)
 {
 	for (const Op *op = x->p.fn->body->first; op; op = op->next)
-		if (is_common(x, op)) copy_op(x, op, x->common);
+		if (is_common(x, op)) copy_op(x, op, x->names->common);
 	find_needed(x);
 	set_grid(x);
 	write_producer(x);
-	for (int i = 0; i < x->p.fn->nval; i++) x->own[i] = NULL;
+	for (int i = 0; i < x->p.fn->nval; i++) x->whole.own[i] = NULL;
 	write_consumers(x);
 	add(x, OP_RETURN, 0, NULL);
+}
+
+/* Views that are permuted parameters, which tensor maps are made of. */
+static void name_views(Write *x, Names *names, const Fn *fn)
+{
+	x->names = names;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_PERMUTE && op->out[0]->type->kind == TY_VIEW) copy_op(x, op, names->common);
+}
+
+static bool is_wanted(Fn *fn, const LowerCx *cx)
+{
+	bool free = !ir_has_hint(fn, "warps") && !ir_has_hint(fn, "cluster") && !ir_has_hint(fn, "occupancy");
+	return free && cx->o->by_threads && lower_arch(cx, fn) == 90 && cx->target_only;
 }
 
 Fn *pipe_place(Fn *typed, const LowerCx *cx)
 {
 	Write x = { .at = 0 };
-	if (lower_arch(cx, typed) != 90 || !cx->target_only || !cx->o->by_threads) return NULL;
-	if (ir_has_hint(typed, "warps") || ir_has_hint(typed, "cluster") || ir_has_hint(typed, "occupancy")) return NULL;
+	if (!pipe_find(&x.p, typed) || !is_wanted(typed, cx)) return NULL;
 	Fn *fn = copy_kernel(typed);
-	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, cx) || !pipe_layouts(&x.p)) return NULL;
+	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, cx)) return NULL;
+	x.parts = 1 << pipe_part(&x.p, &x.part, cx);
+	if (!pipe_layouts(&x.p) || !pipe_layouts(&x.part)) return NULL;
 	ir_number(fn);
-	x.fn = NEW(A_UNIT, Fn);
-	*x.fn = *fn;
-	x.fn->nval = 0;
-	x.fn->steps = NULL;
+	ir_number(x.part.fn);
 	begin_kernel(&x);
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_PERMUTE && op->out[0]->type->kind == TY_VIEW) copy_op(&x, op, x.common);
-	map_loads(&x);
+	name_views(&x, &x.by_part, x.part.fn);
 	map_stores(&x);
+	name_views(&x, &x.whole, fn);
+	map_loads(&x);
 	if (!give_memory(&x, SHARED_LARGE)) return NULL;
 	write_kernel(&x);
 	x.fn->stage = STAGE_PLACED;

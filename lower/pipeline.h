@@ -12,6 +12,7 @@ enum {
 	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
 	PIPE_COLS_LOG2 = 8,                     /* and its columns; several sums share them */
+	PIPE_PART_LOG2 = 6,                     /* columns of the parts in which what follows the loop is done */
 	PIPE_SPAN = 128                         /* bytes of a row of the widest swizzle */
 };
 
@@ -43,6 +44,9 @@ typedef struct Pipe {
 bool pipe_find(Pipe *p, Fn *fn);                /* TYPED. false: the kernel has no such loop, or more than that */
 /* Tiles of 64 rows and up to 256 columns, rounds of 128 bytes along the depth; p is found again. false: they cannot be had. */
 bool pipe_retile(Pipe *p, const LowerCx *cx);
+/* A copy of the kernel for what stands around the loop, by parts of the columns: so few values live at once beside the sums. Log2 of
+ * the parts; 0: it is done at once. */
+int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx);
 bool pipe_layouts(const Pipe *p);               /* sets Val.lay of all tiles outside of the loop; false: some has none, or two */
 Lay pipe_sum_layout(const Type *t);             /* of an accumulator of wgmma */
 #endif

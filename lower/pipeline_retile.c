@@ -4,6 +4,7 @@
  * columns of sums, the most that its registers hold (widen.c says which kernels allow it), and rounds of the loop are joined until
  * each brings rows of 128 bytes. Joined rounds may go on behind the author's last: there both factors must be zero, so it is proved
  * that they end in front of that. */
+#include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/pipeline.h"
 #include "lower/widen.h"
@@ -160,4 +161,19 @@ bool pipe_retile(Pipe *p, const LowerCx *cx)
 	if (!fit_axis(p, cx, 0, PIPE_ROWS_LOG2) || !fit_axis(p, cx, 1, cols) || !fit_depth(p, cx)) return false;
 	choose_groups(p);
 	return fits(p);
+}
+
+int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx)
+{
+	Widen w;
+	int by = extent_log2(p, 1) - PIPE_PART_LOG2;
+	*part = *p;
+	part->fn = copy_kernel(p->fn);
+	if (by > 0 && widen_plan(&w, part->fn, p->col_axis) && widen_parts(&w, by)) widen_divide(&w, by);
+	else by = 0;
+	if (!find_again(part, cx)) bug("the parts of a pipeline are none");
+	part->row_axis = p->row_axis;
+	part->col_axis = p->col_axis;
+	part->groups = p->groups;
+	return by;
 }
