@@ -536,7 +536,7 @@ static Fn *begin_kernel(Writer *w, Fn *from)
 		p.val = ir_arg(to->body, p.is_tensor ? type_view(p.elem, p.rank) : type_scalar(p.elem), p.name);
 		vec_push(A_UNIT, &to->params, p);
 	}
-	w->partials = add_workspace_view(to, "told", EL_U64, 2, (const Sym *[]){ w->rows, size });
+	w->partials = add_workspace_view(to, "partials", EL_U64, 2, (const Sym *[]){ w->rows, size });
 	return to;
 }
 

@@ -46,12 +46,12 @@ void steps_add(Fn *fn, Fn *step)
 Fn *steps_clear_kernel(const Module *m, Span at)
 {
 	enum { CLEARED_LOG2 = 10, CLEARED = 1 << CLEARED_LOG2 };        /* elements of a tile block */
-	Str name = str_intern("untold");
+	Str name = str_intern("clear_partials");
 	for (int i = 0; i < m->fns.n; i++)
 		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
 	Fn *fn = ir_fn(name, at);
 	const Sym *n = sym_atom(ATOM_DIM, str_intern("n"), 0), *each = sym_const(CLEARED);
-	IrParam words = { .name = str_intern("told"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
+	IrParam words = { .name = str_intern("partials"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
 		.stride = { sym_const(1) }, .layout = ML_RIGHT };
 	words.val = ir_arg(fn->body, type_view(EL_U64, 1), words.name);
 	fn->source_name = name;

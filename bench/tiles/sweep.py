@@ -227,7 +227,7 @@ def measured(o, family, arch):
     if o.cuobjdump: meter.add_sass(found, o.cuobjdump, text + "bin")
     rows = {}
     for name, r in found.items():
-        if name.startswith("untold_"): continue         # clears what rows by parts tell: of no tile
+        if name.startswith("clear_partials_"): continue         # clears the partial results of longrows: of no tile
         m = NAMED.search(name)
         tile = tuple(int(n) for n in m.group(1).split("x"))[-len(family.tiles[0]):] if m else None
         if tile not in family.tiles: sys.exit("%s: which tile is %s?" % (family.name, name))

@@ -65,7 +65,7 @@ ctilec_test(emit/follow "quick;golden" cuda/follow.py)
 ctilec_test(emit/parts "quick;golden" cuda/parts.py)
 ctilec_test(emit/rounds "quick;golden" cuda/rounds.py)
 ctilec_test(emit/sweep "quick;golden" cuda/sweep.py)
-ctilec_test(emit/tells "quick;golden" cuda/tells.py)
+ctilec_test(emit/publish "quick;golden" cuda/publish.py)
 ctilec_test(emit/memory-order "quick;golden" cuda/memory_order.py text)
 
 # ---- emitted CUDA through the compilers of CUDA: no GPU ----

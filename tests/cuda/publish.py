@@ -1,5 +1,5 @@
-"""What one thread tells other thread blocks is printed as an exchange: a store waits behind all that its multiprocessor has stored
-before (emit_cuda/single.c). Other atomic stores are stores."""
+"""A word that one thread publishes to other thread blocks is printed as an exchange: a store would queue after all earlier stores of its
+multiprocessor (emit_cuda/single.c). Other atomic stores are stores."""
 import os
 import re
 import sys
@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from common import *
 
 SOURCE = """
-kernel told(s: inout tensor<u64, [n]>, w: inout tensor<f32, [n]>) grid [n] {
+kernel publish(s: inout tensor<u64, [n]>, w: inout tensor<f32, [n]>) grid [n] {
     atomic_store(s, [bid(0)], 1, order: release);
     atomic_store(w, [bid(0)], 2.0);
 }
@@ -16,7 +16,7 @@ kernel own(s: inout tensor<u64, [n]>) grid [n] { atomic_store(s, [bid(0)], 1, sc
 kernel many(s: inout tensor<u32, [n]>) grid [cdiv(n, 64)] { atomic_store(s, [iota([64], i32) + bid(0) * 64], zeros([64], u32)); }
 kernel small(s: inout tensor<u16, [n]>) grid [n] { atomic_store(s, [bid(0)], 1); }
 """
-WANT = {"told": ["xchg_u64_release_device", "xchg_f32_relaxed_device"], "own": ["store_u64_relaxed_block"], "many": ["store_u32_relaxed_device"],
+WANT = {"publish": ["xchg_u64_release_device", "xchg_f32_relaxed_device"], "own": ["store_u64_relaxed_block"], "many": ["store_u32_relaxed_device"],
         "small": ["store_u16_relaxed_device"]}
 
 
@@ -36,6 +36,6 @@ with tmpdir() as tmp:
     found = calls(source)
     check(found == WANT, "%s, want %s" % (found, WANT))
 sums = calls(os.path.join(ROOT, "stdlib", "cumsum.tile"))       # running sums by look-back: what it is for
-told = [c for calls in sums.values() for c in calls if not c.startswith("load")]
-check(told and all(c.startswith("xchg_u64") for c in told), "running sums tell by %s" % told)
+published = [c for calls in sums.values() for c in calls if not c.startswith("load")]
+check(published and all(c.startswith("xchg_u64") for c in published), "running sums published by %s" % published)
 finish()
