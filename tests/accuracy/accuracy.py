@@ -287,7 +287,7 @@ def shown(f):
 
 
 class Results:
-    """Lines of measurements, by target, function and element type."""
+    """Lines of measurements, by target, function and element type; of several the one of most inputs, the last among equals."""
     def __init__(self, lines):
         self.machines, self.rows = {}, {}
         by_key = {f.key: f for f in functions()}
@@ -295,8 +295,10 @@ class Results:
             d = json.loads(line)
             if "machine" in d:
                 self.machines[d["target"]] = d["machine"]
-            else:
-                self.rows[d["target"], d["function"], d["type"]] = d
+                continue
+            key = d["target"], d["function"], d["type"]
+            if key not in self.rows or d["inputs"] >= self.rows[key]["inputs"]:
+                self.rows[key] = d
         self.functions = by_key
 
 

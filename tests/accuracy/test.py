@@ -42,6 +42,8 @@ check(accuracy.errors(changed(lines, "sin", "f32", sign=1, sign_at="-0x0p+0"), b
 check(accuracy.errors(changed(lines, "sin", "f16", ulp=0.51), bounds), "an error of 0.51 in f16 is no error")
 check(accuracy.errors(changed(lines, "exp_approximate", "f32", part=1.01, part_at="0x1p0"), bounds), "a relative error beyond the stated one is no error")
 check(accuracy.errors(changed(lines, "exp_approximate", "f32", r0=2.0 ** -22, part=0.9, part_at="0x1p0"), bounds), "a part of another bound is no error")
+part = accuracy.json.dumps(dict(results.rows["c", "sin", "f32"], inputs=1, ulp=9.0))
+check(accuracy.Results(lines + [part]).rows == results.rows == accuracy.Results([part] + lines).rows, "a measurement of fewer inputs replaces one of more")
 less = accuracy.Results(lines)
 del less.rows["c", "cbrt", "f64"]
 check(accuracy.missing(less, bounds), "a function that was not measured is not missed")
