@@ -199,7 +199,7 @@ static bool access_load(Cx *cx, Call *c, const View *v, Access *a)
 {
 	int i = arg_index(c, "shape");
 	bool elements = c->op == OP_LOAD_AT;
-	a->v = v;
+	*a = (Access){ .v = v };
 	if (v->kind == VK_TENSOR) {
 		if (!c->arg[i].given) {
 			Diag *d = cx_diag(cx, D_LOAD_SHAPE, c->span, view_name(c, v));
@@ -564,7 +564,7 @@ static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
 
 static bool access_store(Cx *cx, Call *c, const View *v, Sv *x, Access *a)
 {
-	a->v = v;
+	*a = (Access){ .v = v };
 	if (v->kind == VK_TENSOR) {
 		if (!sv_is_tile(*x)) {
 			if (v->rank || !is_value(cx, *x, call_what(c))) {
