@@ -55,7 +55,15 @@ void host_args(Out *o, const IrParamVec *params, const IrDimVec *dims)
 			if (!dims->p[i].def && dims->p[i].is_stride == (pass == 1)) out_printf(o, "%s, ", name_c(dims->p[i].name));
 }
 
-static bool has_params(const IrParamVec *params, const IrDimVec *dims)
+IrParamVec host_integers(const IrParamVec *params)
+{
+	IrParamVec r = { 0 };
+	for (int i = 0; i < params->n; i++)
+		if (!params->p[i].is_tensor && elem_is_integral(params->p[i].elem)) vec_push(A_UNIT, &r, params->p[i]);
+	return r;
+}
+
+bool host_has_params(const IrParamVec *params, const IrDimVec *dims)
 {
 	for (int i = 0; dims && i < dims->n; i++)
 		if (!dims->p[i].def) return true;
@@ -116,25 +124,26 @@ static void print_entry(Out *o, const Entry *e)
 	comment_text(o, e->doc, " * ");
 	print_contract(o, e);
 	out_puts(o, " */\n");
-	bool more = has_params(&e->params, &e->dims);
+	bool more = host_has_params(&e->params, &e->dims);
+	IrParamVec sizes = host_integers(&e->params);
 	if (!entry_has_scratch(e)) {
 		out_printf(o, "int %s(", name);
 		host_params(o, &e->params, &e->dims);
 		out_printf(o, "%sstruct CUstream_st *stream);\n", more ? ", " : "");
 	}
 	out_printf(o, "size_t %s_workspace(", name);
-	host_params(o, NULL, &e->dims);
-	out_printf(o, "%s);\nint %s_ws(", has_params(NULL, &e->dims) ? "" : "void", name);
+	host_params(o, &sizes, &e->dims);
+	out_printf(o, "%s);\nint %s_ws(", host_has_params(&sizes, &e->dims) ? "" : "void", name);
 	host_params(o, &e->params, &e->dims);
 	out_printf(o, "%svoid *workspace, size_t bytes, struct CUstream_st *stream);\n", more ? ", " : "");
 }
 
-static void print_args(Out *o, const Entry *e, bool params)
+static void print_args(Out *o, const IrParamVec *params, const Entry *e, const char *more)
 {
 	int n = 0;
-	for (int i = 0; params && i < e->params.n; i++) {
+	for (int i = 0; i < params->n; i++) {
 		comma(o, &n);
-		out_puts(o, name_c(e->params.p[i].name));
+		out_puts(o, name_c(params->p[i].name));
 	}
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < e->dims.n; i++) {
@@ -142,28 +151,29 @@ static void print_args(Out *o, const Entry *e, bool params)
 			comma(o, &n);
 			out_puts(o, name_c(e->dims.p[i].name));
 		}
-	if (params) out_puts(o, n ? ", " : "");
+	out_puts(o, n ? more : "");
 }
 
 static void print_wrapper(Out *o, const Entry *e)
 {
 	Str name = name_entry(e->name);
-	bool more = has_params(&e->params, &e->dims);
+	bool more = host_has_params(&e->params, &e->dims);
+	IrParamVec sizes = host_integers(&e->params);
 	if (!entry_has_scratch(e)) {
 		out_printf(o, "inline int %s(", name);
 		host_params(o, &e->params, &e->dims);
 		out_printf(o, "%sstruct CUstream_st *stream)\n{ return ::%s(", more ? ", " : "", name);
-		print_args(o, e, true);
+		print_args(o, &e->params, e, ", ");
 		out_puts(o, "stream); }\n");
 	}
 	out_printf(o, "inline size_t %s_workspace(", name);
-	host_params(o, NULL, &e->dims);
+	host_params(o, &sizes, &e->dims);
 	out_printf(o, ")\n{ return ::%s_workspace(", name);
-	print_args(o, e, false);
+	print_args(o, &sizes, e, "");
 	out_printf(o, "); }\ninline int %s_ws(", name);
 	host_params(o, &e->params, &e->dims);
 	out_printf(o, "%svoid *workspace, size_t bytes, struct CUstream_st *stream)\n{ return ::%s_ws(", more ? ", " : "", name);
-	print_args(o, e, true);
+	print_args(o, &e->params, e, ", ");
 	out_puts(o, "workspace, bytes, stream); }\n");
 }
 

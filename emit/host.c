@@ -406,13 +406,14 @@ static void print_room(Out *o, const IrParam *p)
 static void print_steps_size(Out *o, const Fn *fn)
 {
 	const IrParamVec *params = &fn->steps->fns.p[0]->params;
+	IrParamVec sizes = host_integers(&fn->params);
 	out_printf(o, "static int64_t ct_steps_%s(", fn->name);
-	host_params(o, NULL, &fn->dims);
-	out_puts(o, ", int *ct_over)\n{\n");
+	host_params(o, &sizes, &fn->dims);
+	out_printf(o, "%sint *ct_over)\n{\n", host_has_params(&sizes, &fn->dims) ? ", " : "");
 	out_in(o);
 	out_puts(o, "int ct_bad = 0;\nint64_t ct_size = 0;\n");
 	print_defined_dims(o, fn);
-	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "(void)%s;\n", name_c(fn->dims.p[i].name));
+	print_unused(o, &sizes, &fn->dims);
 	out_puts(o, "if (");
 	host_expr(o, fn->steps->guard);
 	out_puts(o, "\n\t&& (CT_STEPS || ");
@@ -443,8 +444,9 @@ static void print_run_steps(Out *o, const Fn *fn)
 {
 	const Steps *s = fn->steps;
 	const IrParamVec *params = &s->fns.p[0]->params;
+	IrParamVec sizes = host_integers(&fn->params);
 	out_printf(o, "const int64_t ct_size = ct_work ? ct_steps_%s(", fn->name);
-	host_args(o, NULL, &fn->dims);
+	host_args(o, &sizes, &fn->dims);
 	out_printf(o, "%s) : 0;\nif (ct_size > 0 && !ct_bad) {\n", bad());
 	out_in(o);
 	if (s->clear || s->fns.n > 1) out_puts(o, "int ct_s;\n");
@@ -717,15 +719,30 @@ static void print_variants(EntryText *t, const HostStmt *s)
 	out_puts(o, "if (ct_s) return ct_s;\n");
 }
 
-/* After scratch tensors, in their order, lies what versions in several steps have in workspace. */
+/* Integers and booleans among the arguments, then the dimensions; are there any? */
+static bool print_sizes_of(EntryText *t, const HostStmt *s, const Fn *fn)
+{
+	int n = 0;
+	for (int i = 0; i < fn->params.n; i++) {
+		const IrParam *p = &fn->params.p[i];
+		if (p->is_tensor || !elem_is_integral(p->elem)) continue;
+		if (n++) out_puts(t->o, ", ");
+		print_host_arg(t->o, t->e, &t->scratch, &s->u.launch.args.p[i], p);
+	}
+	return print_dims_of(t->o, s, fn, n) > 0;
+}
+
+/* After scratch tensors, in their order, lies what versions in several steps have in workspace. A grid or a dimension that depends on
+ * a parameter may be negative here, in a call that its conditions refuse. */
 static void print_steps_room(EntryText *t, const HostStmt *s)
 {
+	bool any = host_integers(&t->e->params).n > 0;
 	for (int i = 0; i < s->u.launch.variants.n; i++) {
 		const Fn *fn = s->u.launch.variants.p[i].fn;
 		if (!fn->steps) continue;
-		out_printf(t->o, "ct_at = ct_host_add(ct_at, ct_steps_%s(", fn->name);
-		if (print_dims_of(t->o, s, fn, 0)) out_puts(t->o, ", ");
-		out_printf(t->o, "%s), %s);\n", bad(), bad());
+		out_printf(t->o, "ct_at = ct_host_add(ct_at, %sct_steps_%s(", any ? "ct_host_max(0, " : "", fn->name);
+		if (print_sizes_of(t, s, fn)) out_puts(t->o, ", ");
+		out_printf(t->o, "%s)%s, %s);\n", bad(), any ? ")" : "", bad());
 	}
 }
 
@@ -800,12 +817,13 @@ static bool uses_workspace(const Entry *e) { return entry_has_scratch(e) || any_
 static void print_workspace(Out *o, const Launchers *l, const Entry *e)
 {
 	EntryText t = { .o = o, .l = l, .e = e, .dry = true };
-	bool any = uses_workspace(e), args = false;
-	for (int i = 0; i < e->dims.n; i++) args |= !e->dims.p[i].def;
+	bool any = uses_workspace(e);
+	IrParamVec sizes = host_integers(&e->params);
 	out_printf(o, "size_t %s_workspace(", name_entry(e->name));
-	host_params(o, NULL, &e->dims);
-	out_printf(o, "%s)\n{\n", args ? "" : "void");
+	host_params(o, &sizes, &e->dims);
+	out_printf(o, "%s)\n{\n", host_has_params(&sizes, &e->dims) ? "" : "void");
 	out_in(o);
+	for (int i = 0; i < sizes.n; i++) out_printf(o, "(void)%s;\n", name_c(sizes.p[i].name));
 	if (any) out_puts(o, "int ct_bad = 0;\nint64_t ct_at = 0;\n");
 	for (int i = 0; i < e->dims.n; i++) {
 		const IrDim *d = &e->dims.p[i];
@@ -828,8 +846,10 @@ static bool may_lack_workspace(const Entry *e) { return !entry_has_scratch(e) &&
 static void print_workspace_check(Out *o, const Entry *e)
 {
 	Str n = name_entry(e->name);
+	IrParamVec sizes = host_integers(&e->params);
 	int k = 0;
 	out_printf(o, "const size_t ct_need = %s%s_workspace(", may_lack_workspace(e) ? "!ct_given ? 0 : " : "", n);
+	for (; k < sizes.n; k++) out_printf(o, "%s%s", k ? ", " : "", name_c(sizes.p[k].name));
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < e->dims.n; i++)
 			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s%s", k++ ? ", " : "", name_c(e->dims.p[i].name));

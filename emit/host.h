@@ -28,6 +28,9 @@ void host_print(Out *o, const Module *m, const EmitOptions *opt, const HostTarge
 void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t);    /* ct_run_<fn> alone */
 void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* "const float *x, int64_t n" */
 void host_args(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* the same as arguments: "x, n, " */
+/* The integers and booleans among them: what sizes of workspace may depend on, besides dimensions. */
+IrParamVec host_integers(const IrParamVec *params);
+bool host_has_params(const IrParamVec *params, const IrDimVec *dims);       /* does host_params print any? */
 void host_value(Out *o, const Sym *s);           /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
 bool host_checks(void);                         /* were any printed in this function, so that ct_bad is there? */
 /* "if (ct_bad) return ...", which says that `what` does not fit, where the function has checked expressions at all. */

@@ -24,6 +24,11 @@ GUARD = 256
 NUMBERS = dict(f32=ctypes.c_float, i32=ctypes.c_int32, u64=ctypes.c_uint64)
 
 
+def integers(case):
+    """Those of the numbers that f_workspace takes."""
+    return [NUMBERS[k](v) for k, v in case.numbers if k != "f32"]
+
+
 def cases(m, seed, small, device=None):
     t = table.Table(m, seed, small, device)
     for group in rows.GROUPS + maps.GROUPS + moves.GROUPS: yield from group(t)
@@ -73,7 +78,7 @@ class Caller:
         dims = [ctypes.c_int64(d) for d in case.dims]
         size = getattr(lib, case.function + "_workspace")
         size.restype = ctypes.c_size_t
-        need = size(*dims)
+        need = size(*integers(case), *dims)
         space = np.zeros(need + 512, np.uint8)
         at = (space.ctypes.data + 255) // 256 * 256
         status = getattr(lib, case.function + "_ws")(*[ctypes.c_void_p(d.ctypes.data + GUARD) for d in memory],

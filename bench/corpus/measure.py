@@ -84,7 +84,7 @@ class Runner:
         dims = [ctypes.c_int64(d) for d in case.dims]
         size = getattr(lib, case.function + "_workspace")
         size.restype = ctypes.c_size_t
-        need = size(*dims)
+        need = size(*check.integers(case), *dims)
         args = [*[ctypes.c_void_p(t.data.data_ptr()) for t in tensors], *[check.NUMBERS[k](v) for k, v in case.numbers], *dims]
         stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
         if workspace:

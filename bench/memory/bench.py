@@ -154,8 +154,8 @@ class Bench:
         lib, name = self.lib(case["call"][0]), case["call"][1]
         fn, size = getattr(lib, name + "_ws"), getattr(lib, name + "_workspace")
         size.restype = ctypes.c_size_t
-        extents = [ctypes.c_int64(a) for a in args if type(a) is int]
-        need = size(*extents)
+        sizes = [(ctypes.c_uint64 if type(a) is U64 else ctypes.c_int64)(a) for a in args if type(a) in (int, U64)]
+        need = size(*sizes)
         space = self.torch.empty(need + 256, dtype=self.torch.uint8, device=args_device(args))
         c = []
         for a in args:

@@ -1,6 +1,6 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
-NAME: sample/vecadd, ...; operations, language, functions, cumsum, long_rows: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
+NAME: sample/vecadd, ...; operations, language, functions, cumsum, long_rows, workspace: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
 target; carried, coarsen, several, packed, overlap, early, rounds, slide, slices, pieces, rare, sums, indexed, whole, planes, parts, orders, the same of those files; clusters, pairs, follow, slices_cluster, scans, scans_cluster, odd, peel,
 the same for sm_90a;
 wide, the same on a device that runs clusters of 16 thread blocks, and on one that does not.
@@ -17,10 +17,11 @@ import emulation
 ARCH = os.environ.get("ARCH", "sm_80")
 ORDERS = os.environ.get("ORDERS", "0 2").split()
 PROGRAMS = {"operations": "tests/operations/ops", "language": "tests/language/rules", "functions": "tests/stdlib/functions", "cumsum": "tests/stdlib/cumsum",
-            "long_rows": "tests/stdlib/long_rows"}
+            "long_rows": "tests/stdlib/long_rows", "workspace": "tests/cuda/workspace"}
+FLAGS = {"workspace": ["-DCT_STEPS=1"]}
 
 
-def program(source, main):
+def program(source, main, *flags):
     name = os.path.splitext(os.path.basename(source))[0]
     with tmpdir() as tmp:
         cu, emu, exe = [os.path.join(tmp, name + e) for e in (".cu", ".emu.c", ".emu")]
@@ -28,7 +29,7 @@ def program(source, main):
         if not check(r.code == 0 and not r.text, "%s:\n%s" % (source, r.text)):
             return
         emulation.rewrite(BUILD, cu, emu, ARCH)
-        must(["gcc", "-std=gnu11", "-O1", "-w", "-I" + HERE, "-I" + tmp, "-I" + os.path.join(ROOT, "samples", "common"), "-o", exe, emu, main, "-lm"])
+        must(["gcc", "-std=gnu11", "-O1", "-w", *flags, "-I" + HERE, "-I" + tmp, "-I" + os.path.join(ROOT, "samples", "common"), "-o", exe, emu, main, "-lm"])
         for order in ORDERS:
             r = run([exe], cwd=tmp, env={"EMU_ORDER": order}, timeout=900)
             check(r.code == 0, "%s, order %s: exit %d\n%s%s" % (name, order, r.code, r.out.decode("utf-8", "replace")[-2000:], r.text[-1000:]))
@@ -61,7 +62,7 @@ def main(name):
     else:
         path = os.path.join(ROOT, PROGRAMS[kind])
         own = path + ".tile"
-        program(own if os.path.exists(own) else os.path.join(ROOT, "stdlib", kind + ".tile"), path + ".c")
+        program(own if os.path.exists(own) else os.path.join(ROOT, "stdlib", kind + ".tile"), path + ".c", *FLAGS.get(kind, ()))
     finish()
 
 

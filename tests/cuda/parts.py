@@ -65,4 +65,12 @@ with tmpdir() as tmp:
     host = read(os.path.join(tmp, "k.cu"))
     check(re.search(r"int softmax\(.*\n{\n\treturn ct_entry_softmax\(.*, 0, NULL, 0, stream\);", host), "`softmax` makes use of workspace")
     check(re.search(r"int softmax_ws\(.*\n{\n\treturn ct_entry_softmax\(.*, 1, workspace, bytes, stream\);", host), "`softmax_ws` does not")
+
+    r = ctilec("-w", os.path.join(ROOT, "tests", "cuda", "workspace.tile"), "-o", os.path.join(tmp, "w.cu"))
+    check(r.code == 0, r.text)
+    takes = dict(re.findall(r"ct_steps_(\w+)\((.*), int \*ct_over\)\n", read(os.path.join(tmp, "w.cu"))))
+    want = {"total": "int64_t n", "scaled": "int64_t n", "copies": "int32_t p_, int64_t n, int64_t p", "few": "int32_t count, int64_t n, int64_t p",
+            "both_64": "unsigned char all, int64_t n", "defined": "int32_t k", "narrow": "uint8_t count, int64_t less, int64_t n, int64_t p",
+            "softmax_262144": "int32_t rows, int64_t r, int64_t c"}
+    check(takes == want, "sizes of steps are computed of %s" % takes)
 finish()

@@ -2,7 +2,7 @@
 foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_online layer_norm gemm attention)
   ctilec_test(emulated/${name} "values;emulated" cuda/emulated.py sample/${name})
 endforeach()
-foreach(name functions cumsum long_rows)
+foreach(name functions cumsum long_rows workspace)
   ctilec_test(emulated/${name} "values;emulated" cuda/emulated.py ${name})
 endforeach()
 foreach(name layouts reductions scans very products memory)
@@ -78,3 +78,7 @@ ctilec_test(nvcc/flags "nvcc" cuda/flags.py)
 ctilec_test(nvcc/dependent "nvcc" cuda/dependent.py)
 ctilec_test(nvcc/conditions "nvcc" cuda/conditions.py)
 ctilec_test(nvcc/memory-order "nvcc" cuda/memory_order.py ptx)
+
+# f_workspace takes parameters: the same program for the C target, and nvcc's opinion of launchers
+ctilec_test(values/workspace "quick;values" run/checked_by_c.py cuda/workspace c)
+ctilec_test(nvcc/workspace "nvcc" run/checked_by_c.py cuda/workspace nvcc)

@@ -411,7 +411,7 @@ static int test_pads(void)
 static int test_chain(int64_t n, int32_t each)
 {
 	int32_t *want = (int32_t *)host_alloc((size_t)n * 4), *dy = ints(want, (size_t)n);
-	size_t bytes = chain_workspace(n);
+	size_t bytes = chain_workspace(7, n);
 	void *ws = keep(dev_alloc(bytes));
 	int64_t i;
 	int bad;
@@ -426,7 +426,7 @@ static int test_chain(int64_t n, int32_t each)
 static int test_branches(int64_t n, int32_t each)
 {
 	int32_t *want = (int32_t *)host_alloc((size_t)n * 4), *dy = ints(want, (size_t)n);
-	size_t bytes = branches_workspace(n);
+	size_t bytes = branches_workspace(7, n);
 	void *ws = keep(dev_alloc(bytes));
 	int64_t i;
 	int bad;

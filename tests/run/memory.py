@@ -61,7 +61,7 @@ class Calls:
         lib = next(lib for lib in self.libs if hasattr(lib, name + "_ws"))
         fn, size = getattr(lib, name + "_ws"), getattr(lib, name + "_workspace")
         size.restype = ctypes.c_size_t
-        need = size(*[v for v in c if isinstance(v, ctypes.c_int64)][-len(dimensions(args)):])
+        need = size(*[v for v in c if isinstance(v, (ctypes.c_int64, ctypes.c_uint64))])
         space = np.zeros(need + 256, np.uint8)
         at = space.ctypes.data + 255 & -256
         status = fn(*c, ctypes.c_void_p(at), ctypes.c_size_t(need), None)

@@ -19,14 +19,15 @@ class Simulated:
         self.program, self.number, self.why = source + ".exe", {e["name"]: i for i, e in enumerate(entries)}, b""
         calls = []
         for i, e in enumerate(entries):
-            args, arrays = [], 0
+            args, sizes, arrays = [], [], 0         # sizes: what f_workspace takes
             for p in e["params"]:
                 scalar = "shape" not in p
                 args.append(("*(%s *)arrays[%d]" % (SCALARS[p["type"]], arrays)) if scalar else "(void *)arrays[%d]" % arrays)
+                if scalar and p["type"][0] in "iu": sizes.append(args[-1])
                 arrays += 1
             dims = ["atoll(argv[%d])" % (2 + k) for k in range(len(e["dims"]))]
             calls.append("case %d: room = %s_workspace(%s); status = %s_ws(%s); break;" %
-                         (i, e["name"], ", ".join(dims), e["name"], ", ".join(args + dims + ["aligned_alloc(256, (room + 511) / 256 * 256)", "room", "NULL"])))
+                         (i, e["name"], ", ".join(sizes + dims), e["name"], ", ".join(args + dims + ["aligned_alloc(256, (room + 511) / 256 * 256)", "room", "NULL"])))
         with open(source, "a") as f:
             f.write("""
 int main(int argc, char **argv)

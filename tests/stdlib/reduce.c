@@ -32,7 +32,7 @@ static int one(const char *name, reduce_entry *entry, reduce_workspace *wanted, 
 
 static int moments(const float *dx, int64_t n, double mean, double squares, double mass)
 {
-	size_t bytes = var_all_workspace(n);
+	size_t bytes = var_all_workspace(1, n);
 	void *ws = dev_alloc(bytes);
 	float *ds = (float *)dev_alloc(8), s[2];
 	struct check check = {0};
