@@ -546,7 +546,7 @@ static void find_param(void *ctx, const Sym *atom)
 	if (atom->atom == ATOM_PARAM) *found = atom;
 }
 
-/* Its size is asked for with the dimensions alone. */
+/* Of dimensions alone: those are checked before the workspace is, conditions of parameters after it. */
 static bool scratch_size(Cx *cx, const Decl *d, const IrParam *p)
 {
 	const Sym *param = NULL;

@@ -50,7 +50,7 @@ const char *ctile_status_text(int status);
  *   0 <= n < 2^31
  */
 int told_all(const float *x, int32_t *y, int32_t k, int64_t n, struct CUstream_st *stream);
-size_t told_all_workspace(int64_t n);
+size_t told_all_workspace(int32_t k, int64_t n);
 int told_all_ws(const float *x, int32_t *y, int32_t k, int64_t n, void *workspace, size_t bytes, struct CUstream_st *stream);
 
 #ifdef __cplusplus
@@ -364,8 +364,9 @@ static int ct_run_told(const float *x, int32_t *y, int32_t k, int64_t n, struct 
 	return ct_full ? ct_fail(CTILE_MEMORY, "told: no memory for its tiles") : CTILE_OK;
 }
 
-size_t told_all_workspace(int64_t n)
+size_t told_all_workspace(int32_t k, int64_t n)
 {
+	(void)k;
 	(void)n;
 	return 0;
 }
