@@ -303,6 +303,43 @@ static bool chk_accumulator(Check *c, const Fn *fn, const Op *op)
 	return true;
 }
 
+/* Sums that are lent stay in a thread's registers until they are given back. Each is handed on once, so those lent at a point are
+ * those lent before it less those given back. */
+typedef struct Lent { int64_t now, most; } Lent;
+
+static int64_t words_lent(const Val *x, const Val *y)   /* by lending x as y; factors are not given back and not counted */
+{
+	return x->type->kind == TY_TILE && y->type->kind == TY_ASYNC && elem_bytes(x->type->elem) == 4 ? type_size(x->type) / 128 : 0;
+}
+
+static void count_lent(Lent *l, const IrBlock *b)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		for (int i = 0; i < op->nout && op->code == OP_WGMMA_FENCE; i++) l->now += words_lent(ir_in(op, i), op->out[i]);
+		if (l->now > l->most) l->most = l->now;
+		for (int i = 0; i < op->nout && op->code == OP_WGMMA_WAIT; i++) l->now -= words_lent(op->out[i], ir_in(op, i));
+		int64_t before = l->now, after = before;
+		for (int i = 0; i < op->nregion; i++) {
+			l->now = before;
+			count_lent(l, op->region[i]);
+			if (l->now > after) after = l->now;
+		}
+		l->now = after;
+	}
+}
+
+static bool chk_lent(Check *c, const Fn *fn, const Op *role)
+{
+	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), regs = ir_int(role, AT_REGS, 0);
+	if (!regs) regs = machine_registers() / threads / 8 * 8;
+	if (regs > 255) regs = 255;
+	Lent l = { 0 };
+	count_lent(&l, role->region[0]);
+	c->op = role;
+	NEED(l.most <= regs, "%lld registers are lent to products at once, a thread of the role has %lld", (long long)l.most, (long long)regs);
+	return true;
+}
+
 /* ---- the kernel ---- */
 typedef struct Each { Check *c; const Fn *fn; int barriers; } Each;
 
@@ -368,9 +405,22 @@ static bool chk_init(Check *c, const Fn *fn)
 	return true;
 }
 
+/* What is lent, and how long, is known of roles alone. */
+static bool chk_products_in_roles(Check *c, const IrBlock *b)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		c->op = op;
+		NEED(op->code != OP_WGMMA_FENCE && op->code != OP_WGMMA, "products of a warpgroup stand in a role");
+		for (int i = 0; i < op->nregion && op->code != OP_ROLE; i++)
+			if (!chk_products_in_roles(c, op->region[i])) return false;
+	}
+	return true;
+}
+
 bool chk_protocol(Check *c, const Fn *fn)
 {
 	bool roles = false;
+	if (!chk_products_in_roles(c, fn->body)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) roles |= op->code == OP_ROLE;
 	if (!roles) return true;
 	if (!chk_shared_budget(c, fn) || !chk_register_budget(c, fn) || !chk_init(c, fn) || !chk_barriers_meet(c, fn))
@@ -382,7 +432,7 @@ bool chk_protocol(Check *c, const Fn *fn)
 		if (op->code == OP_ALLOC_MBAR && !chk_arrivals(c, fn, op)) return false;
 	bool reaches = false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (op->code == OP_ROLE && !chk_role_order(c, fn, op, &reaches)) return false;
+		if (op->code == OP_ROLE && (!chk_lent(c, fn, op) || !chk_role_order(c, fn, op, &reaches))) return false;
 		if (op->code == OP_CLUSTER_BARRIER && ir_int(op, AT_ORDER, 0) == ACQUIRE_RELEASE) reaches = false;
 		c->op = op;
 	}
