@@ -338,6 +338,7 @@ void group_begin(Cu *g)
 {
 	/* a name of its own: nvcc takes arrays of one name for one, whose alignment may not differ between kernels */
 	out_puts(g->o, "extern __shared__ __align__(1024) unsigned char ct_rings[];\n");
+	if (!group_has_roles(g->fn)) out_puts(g->o, "unsigned char *const ct_smem = ct_rings;\n");
 	out_puts(g->o, "const unsigned int ct_base = ct_address(ct_rings);\n");
 	out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
 	out_puts(g->o, "const unsigned int ct_unit = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);        // of the thread block, the same in a warp\n");
