@@ -113,7 +113,7 @@ static void print_contract(Out *o, const Entry *e)
 		else if (d->is_stride) out_printf(o, " *   %s: a stride in elements, 0 or more\n", d->name);
 		else out_printf(o, " *   0 <= %s%s\n", d->name, d->elem == EL_I64 ? "" : " < 2^31");
 	}
-	for (int i = 0; i < e->where.n; i++) comment_text(o, e->where.p[i].text, " *   where ");
+	for (int i = 0; i < e->where.n; i++) comment_text(o, e->where.p[i].text, e->where.p[i].of_type ? " *   " : " *   where ");
 }
 
 static void print_entry(Out *o, const Entry *e)

@@ -245,11 +245,30 @@ static void print_generics(Out *names, Str text, const Fn *fn)
 	}
 }
 
-/* fn: the kernel whose conditions they are, or NULL */
-static void print_where(Out *o, Str who, const IrWhereVec *where, const char *quiet, const Fn *fn)
+static bool is_type_limit(const IrWhere *w)
+{
+	return w->of_type && w->cond->kind == SYM_LE && w->cond->arg[0]->kind == SYM_ATOM && w->cond->arg[1]->kind == SYM_CONST;
+}
+
+/* A dimension has a value that its type does not hold. */
+static void print_type_limit(Out *o, Str who, const IrWhere *w, const char *quiet)
+{
+	Str n = name_c(w->cond->arg[0]->name);
+	out_puts(o, "if (!(");
+	host_expr(o, w->cond);
+	out_printf(o, ")) return %sct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, outside 0 to %lld\", (long long)%s);\n", quiet, who,
+		w->cond->arg[0]->name, (long long)w->cond->arg[1]->value, n);
+}
+
+/* fn: the kernel whose conditions they are, or NULL; said: their text is wanted, else a status will do if ct_say is 0 */
+static void print_where(Out *o, Str who, const IrWhereVec *where, bool said, const Fn *fn)
 {
 	for (int i = 0; i < where->n; i++) {
 		const IrWhere *w = &where->p[i];
+		if (is_type_limit(w)) {
+			print_type_limit(o, who, w, said ? "" : "!ct_say ? CTILE_DIMENSION : ");
+			continue;
+		}
 		Out *names = out_new(), *fmt = out_new();
 		sym_atoms(w->cond, print_names, names);
 		print_generics(names, w->text, fn);
@@ -257,7 +276,7 @@ static void print_where(Out *o, Str who, const IrWhereVec *where, const char *qu
 			names->n ? ")" : "");
 		out_puts(o, "if (!(");
 		host_expr(o, w->cond);
-		out_printf(o, ")) return %sct_fail(CTILE_WHERE, %s", quiet, c_string(out_take(fmt)));
+		out_printf(o, ")) return %sct_fail(CTILE_WHERE, %s", said ? "" : "!ct_say ? CTILE_WHERE : ", c_string(out_take(fmt)));
 		sym_atoms(w->cond, print_values, o);
 		out_puts(o, ");\n");
 		out_free(names);
@@ -369,7 +388,7 @@ static void print_fits(Launchers *l, const Fn *fn)
 	conditions->indent = 1;
 	int before = checked_all;
 	print_ranges(conditions, fn, wide_dims_of(l->wide, fn));
-	print_where(conditions, fn->source_name ? fn->source_name : fn->name, &fn->where, "!ct_say ? CTILE_WHERE : ", fn);
+	print_where(conditions, fn->source_name ? fn->source_name : fn->name, &fn->where, false, fn);
 	if (conditions->n) {
 		Out *o = l->o;
 		vec_push(A_UNIT, &l->fits, fn);
@@ -750,7 +769,7 @@ static void print_launch(EntryText *t, const HostStmt *s)
 {
 	bool steps = has_steps(s);
 	if (s->u.launch.where.n && !t->dry) {
-		print_where(t->o, t->e->name, &s->u.launch.where, "", NULL);
+		print_where(t->o, t->e->name, &s->u.launch.where, true, NULL);
 		host_overflow(t->o, t->e->name, "an index");
 	}
 	if (steps && !t->dry) {
@@ -883,7 +902,7 @@ static void print_body(Out *o, const Launchers *l, const Entry *e)
 	print_dim_checks(body, e->name, &e->dims);
 	if (scratch) print_workspace_check(body, e);
 	tensors_check(body, e, scratch);
-	print_where(body, e->name, &e->where, "", NULL);
+	print_where(body, e->name, &e->where, true, NULL);
 	if (!runs) out_puts(body, "(void)stream;\n");
 	if (!scratch) out_puts(body, "(void)workspace, (void)bytes;\n");
 	for (int i = 0; i < e->params.n; i++)

@@ -178,7 +178,8 @@ typedef struct IrDim {          /* a dimension or a free stride, in order of fir
 	Span span;
 } IrDim;
 
-typedef struct IrWhere { const Sym *cond; Str text; Span span; } IrWhere;      /* text: the clause as written */
+/* text: the clause as written. of_type: no clause; `cond` is what the type of a dimension holds, DIM <= CONST. */
+typedef struct IrWhere { const Sym *cond; Str text; Span span; bool of_type; } IrWhere;
 typedef VEC(IrParam) IrParamVec;
 typedef VEC(IrDim) IrDimVec;
 typedef VEC(IrWhere) IrWhereVec;

@@ -327,6 +327,7 @@ static void print_where(Out *o, const IrWhere *w)
 {
 	out_puts(o, "where ");
 	print_sym(o, w->cond);
+	if (w->of_type) out_puts(o, " of_type");
 	if (w->text) {
 		out_puts(o, " text ");
 		print_string(o, w->text);

@@ -120,6 +120,7 @@ IrWhere rd_where(Reader *r)
 {
 	IrWhere w = { .span = lex_span(&r->l) };
 	w.cond = rd_sym(r);
+	w.of_type = lex_accept_word(&r->l, "of_type");
 	if (lex_accept_word(&r->l, "text")) w.text = rd_string(r, "a string");
 	return w;
 }

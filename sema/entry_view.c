@@ -34,7 +34,7 @@ static void derive(HostView *h)
 /* Known to hold, or checked by the launcher. */
 static void need(Cx *cx, HostView *h, const Sym *cond, Str text, Span at)
 {
-	if (!facts_holds(cx->facts, cond)) vec_push(A_UNIT, h->where, ((IrWhere){ cond, text, at }));
+	if (!facts_holds(cx->facts, cond)) vec_push(A_UNIT, h->where, ((IrWhere){ cond, text, at, false }));
 }
 
 static const Sym *index_sym(Cx *cx, const Expr *e)

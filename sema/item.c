@@ -164,7 +164,7 @@ void wheres_read(Cx *cx, const FnItem *f, DimVec *dims, WhereVec *out, bool *pru
 		bool known = sym_is_const(v.sym, &c) || (facts_fails(cx->facts, v.sym) && (c = 0, true));
 		if (known && !c) *pruned = true;
 		if (known) continue;
-		vec_push(A_UNIT, out, ((IrWhere){ v.sym, sema_source(e), e->span }));
+		vec_push(A_UNIT, out, ((IrWhere){ v.sym, sema_source(e), e->span, false }));
 		facts_assume(cx->facts, v.sym);
 	}
 }

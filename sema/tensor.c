@@ -54,7 +54,7 @@ static bool dim_elem(const TensorCx *t, const Expr *type, Elem *said, Elem *e)
 static void dim_holds(TensorCx *t, const Bind *b, Span at)
 {
 	int64_t most = b->said == EL_U64 ? INT64_MAX : num_greatest(b->said).i;
-	IrWhere w = { sym_cmp(SYM_LE, b->sym, sym_const(most)), str_fmt("%s <= %lld", b->name, (long long)most), at };
+	IrWhere w = { sym_cmp(SYM_LE, b->sym, sym_const(most)), str_fmt("%s <= %lld", b->name, (long long)most), at, true };
 	if (b->said == b->elem || b->said == EL_U64 || !t->where) return;
 	facts_assume(t->cx->facts, w.cond);
 	for (int i = 0; i < t->where->n; i++)
@@ -180,7 +180,7 @@ static const Sym *given_alignment(TensorCx *t, const Expr *e)
 	ast_length_names(e, declare_stride, t);
 	const Sym *a = sema_sym(t->cx, e).sym;
 	if (!a) return NULL;
-	IrWhere w = { sym_cmp(SYM_LE, sym_const(1), a), str_fmt("%s >= 1", e->u.name), e->span };
+	IrWhere w = { sym_cmp(SYM_LE, sym_const(1), a), str_fmt("%s >= 1", e->u.name), e->span, false };
 	facts_assume(t->cx->facts, w.cond);
 	bool said = !t->where;
 	for (int i = 0; !said && i < t->where->n; i++) said = t->where->p[i].cond == w.cond;

@@ -593,6 +593,9 @@ kernel status_strides(x: tensor<i32, [n, m], layout_strided<[s, t]>>, y: out ten
 }
 kernel status_defined(x: tensor<u8, [total]>, y: out tensor<u8, [1]>, n: i32) grid [1] where total == n * 1000000000000000 { y[0] = 1; }
 kernel status_dims(y: out tensor<i32, [n - 5]>) grid [n] { y[0] = 1; }
+kernel status_types(x: tensor<u8, [a: u8, b: i16]>, y: out tensor<i32, [1]>) grid [1] where b <= 300 { y[0] = 1; }
+kernel status_types_of(x: tensor<u8, [a: u8, b: i16]>, y: out tensor<i32, [1]>) grid [1] where b <= 300 { y[0] = 1; }
+entry status_types_entry(x: tensor<u8, [a: u8, b: i16]>, y: out tensor<i32, [1]>) where b <= 300 { status_types_of(x, y); }
 """, lambda rng: list(statuses(rng)))
 
 
@@ -650,6 +653,13 @@ def statuses(rng):
     yield wrong(2, None, one, Out(np.zeros(1, np.uint8)), I32(10000), name="status_defined")
     yield wrong(1, None, Out(np.zeros(1, I32)), 3, name="status_dims")
     yield Call("status_dims", None, 5)
+    for name in ("status_types", "status_types_entry"):
+        none = Out(np.zeros(1, I32))
+        yield wrong(1, "a is 256, outside 0 to 255", None, none, 256, 0, name=name)
+        yield wrong(1, "b is 32768, outside 0 to 32767", None, none, 0, 32768, name=name)
+        yield wrong(1, "a is -1", None, none, -1, 0, name=name)
+        yield wrong(3, "where b <= 300", None, none, 0, 301, name=name)
+        yield Call(name, None, Out(np.ones(1, I32)), 255, 0)
 
 
 def texts(suite, folder, target):
