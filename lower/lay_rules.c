@@ -98,8 +98,11 @@ Lay lay_default(const Type *t, int fast, Threads n)
 	return n.blocks ? blocks_in_turn(l, n.blocks) : l;
 }
 
+/* log2 of the half sectors that one wavefront moves: no more than whole ones. */
+enum { HALVES_A_WAVEFRONT = 3 };
+
 /* Bytes that one warp-wide access moves in one piece decide how many 32-byte sectors it touches. */
-int64_t lay_memory_cost(Lay l, Elem e, int fast)
+int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads)
 {
 	int bytes = elem_log2(e), run = lay_run(l, fast, NULL), vec = imin(run, 4 - bytes);
 	int regs = lay_rank(lay_pick(l, 1u << HW_REG, ~0u)), at = lay_shift(l, fast), piece = vec;
@@ -113,8 +116,11 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast)
 		piece += more;
 	}
 	int busy = lay_rank(lay_pick(l, 1u << HW_LANE, ~0u));
-	int sectors = busy + vec - piece + imax(0, piece + bytes - 5);
-	return ((int64_t)1 << imin(32, imax(0, regs - vec))) * (1 + ((int64_t)1 << imax(0, imin(20, sectors))));
+	int sectors = imax(0, imin(20, busy + vec - piece + imax(0, piece + bytes - 5)));
+	int64_t accesses = (int64_t)1 << imin(32, imax(0, regs - vec));
+	/* the other half of a sector is what the thread's next access loads, from the L1 cache: that takes wavefronts, of 128 bytes each */
+	bool halves = loads && run > vec && vec + bytes == 4 && piece == vec;
+	return accesses * (1 + ((int64_t)1 << (sectors - halves)) + (halves ? (int64_t)1 << imax(0, sectors - HALVES_A_WAVEFRONT) : 0));
 }
 
 /* ---- reductions with a function of the author's ---- */

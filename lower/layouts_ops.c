@@ -34,14 +34,22 @@ Val *place_target(const Op *end, int i)
 }
 
 /* ---- cost ---- */
+static int imin(int a, int b) { return a < b ? a : b; }
+
+/* A tile that goes through shared memory in several parts does so element by element. Below 0: it cannot be converted. */
+static int64_t cost_between(const Type *t, Lay to, Lay from)
+{
+	int size = elem_log2(t->elem), c = swz_convert_cost(to, from, size);
+	return c > 0 && type_bytes(t) > SHARED_WHOLE ? (int64_t)c << (PIECE_LOG2 - imin(size, PIECE_LOG2)) : c;
+}
+
 static int64_t convert_cost(const Places *p, Val *v, Lay want)
 {
 	if (!place_known(p, v) || lay_eq(place_lay(p, v), want)) return 0;
-	int c = swz_convert_cost(want, place_lay(p, v), elem_log2(v->type->elem));
+	int64_t c = cost_between(v->type, want, place_lay(p, v));
 	return c < 0 ? INT32_MAX : c;
 }
 
-static int imin(int a, int b) { return a < b ? a : b; }
 static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
 /* Bytes that lie beside elements of more bytes, in tiles of one shape: 8 of them a thread, which it stores at once, where 16 would
@@ -71,8 +79,9 @@ static bool suits_memory(const Places *p, const Op *op, const Type *t, Lay l)
 	Lay own = place_coalesced(p, op, t);
 	int fast = fast_axis(p->fn, view_of(op));
 	if (lay_eq(own, l) || t->rank != view_of(op)->type->rank || t->rank == 0) return true;
-	int convert = swz_convert_cost(l, own, elem_log2(t->elem));
-	return convert < 0 || lay_memory_cost(l, t->elem, fast) <= lay_memory_cost(own, t->elem, fast) + convert;
+	int64_t convert = cost_between(t, l, own);
+	bool loads = op->code == OP_LOAD;
+	return convert < 0 || lay_memory_cost(l, t->elem, fast, loads) <= lay_memory_cost(own, t->elem, fast, loads) + convert;
 }
 
 /* Of the layouts that are as good for memory as the coalesced one, that from which the tile becomes `to` at least cost: with
@@ -81,13 +90,13 @@ static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
 {
 	Lay best = place_coalesced(p, op, t);
 	if (t->rank != view_of(op)->type->rank || p->overlap.type) return best;
-	int fast = fast_axis(p->fn, view_of(op)), size = elem_log2(t->elem), cost = swz_convert_cost(to, best, size);
-	int64_t most = lay_memory_cost(best, t->elem, fast);
+	int fast = fast_axis(p->fn, view_of(op));
+	int64_t most = lay_memory_cost(best, t->elem, fast, true), cost = cost_between(t, to, best);
 	for (int a = 0; a < t->rank; a++) {
 		if (a == fast || !t->log2[a]) continue;
 		Lay l = lay_overlap(&(Overlap){ .type = t, .axes = 1u << a, .fast = fast }, p->threads);
-		int c = swz_convert_cost(to, l, size);
-		if (c < 0 || (cost >= 0 && c >= cost) || lay_memory_cost(l, t->elem, fast) > most) continue;
+		int64_t c = cost_between(t, to, l);
+		if (c < 0 || (cost >= 0 && c >= cost) || lay_memory_cost(l, t->elem, fast, true) > most) continue;
 		best = l;
 		cost = c;
 	}

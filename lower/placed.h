@@ -69,7 +69,7 @@ Lay lay_of_reduced(const Op *op, Lay in);
 /* Of 2^cluster thread blocks, whose number is the highest bits of a warp's: does each hold in `from` all that it holds in `to`? */
 bool lay_in_block(Lay from, Lay to, int cluster);
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
-int64_t lay_memory_cost(Lay l, Elem e, int fast);
+int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads);
 
 /* ---- scans: scan_rules.c ---- */
 /* Who holds the bits of the axis, from the lowest on: bit bit[k] of registers, lanes or warps hw[k]. */

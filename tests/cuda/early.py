@@ -11,7 +11,7 @@ from common import *
 # what it loaded, for which it has to wait; [ where a loop begins
 WANT = [("early", "hoist", {"rows": "at y z x R R", "again": "x y X x R"}),
         ("slices", "cache", {"twice_8192": "[ x r x! r! S [ w R Y [ r Z", "apart_8192": "[ x [ w X S"}),
-        ("slices_cluster", "cache", {"widths_65536": "[ x t x! S [ x t Y"})]
+        ("slices_cluster", "cache", {"widths_65536": "x t S Y"})]
 STEP = re.compile(r"(%[\w.]+) = load (%[\w.]+)|\b(?:load|gather) (%[\w.]+)|\bstore (%[\w.]+)|\bkeep %[\w.]+, (%[\w.]+)|(\bfor) ")
 
 

@@ -48,7 +48,7 @@ with tmpdir() as tmp:
     warps = {name: int(re.search(r"^\s*warps (\d+)", text, re.M).group(1)) for name, text in body.items() if "_16384x" in name}
     check(sorted(warps.values()) == [32, 64], "of loops that carry one tile of 16,384 and two, half as many threads share the second: %s" % warps)
     found = dict(placed(tmp, "backward", "sm_80", ("bench", "memory"))).get("layernorm_rows_bf16_16384x66", "")
-    check(len(re.findall(r"= convert ", found)) == 1, "of two sums of a loop the one in registers is converted, the other read as it is stored")
+    check(found and "= convert " not in found, "of two sums of a loop, in registers and in shared memory, both are read in the layout of what stores them")
     check(0 < found.find("= reduce_regs") < found.find("= load_shared %sw"), "a round is summed up before it adds to what lies in shared memory")
     text = os.path.join(tmp, "backward.cu")
     r = ctilec("-w", "--arch=sm_90a", os.path.join(ROOT, "bench", "memory", "backward.tile"), "-o", text)
