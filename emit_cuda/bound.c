@@ -123,12 +123,12 @@ int bound_of_wide(const Fn *fn)
 	return words < MANY ? WIDE_BLOCKS : WIDE_BLOCKS - 1;
 }
 
-/* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two for that. So texts
+/* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two for that. So versions
  * that serve few rows (by single elements where others are peeled; rows side by side that are shorter than their tile) say one, for all
- * architectures but those that have texts of their own, where none spills. */
+ * architectures but those that have versions of their own, where none spills. */
 int bound_of_few(const Fn *fn, bool specific) { return !specific && (fn->rest || (fn->dense && fn->row_regs)); }
 
-/* And peeled texts of several warps with few words of a row, and with weights, say what leaves registers for the rest: outside of clusters
+/* And peeled versions of several warps with few words of a row, and with weights, say what leaves registers for the rest: outside of clusters
  * for the same architectures, and where the largest clusters have more than 8 warps a thread block. */
 int bound_of_peeled(const Fn *fn, bool specific)
 {
@@ -140,7 +140,7 @@ int bound_of_peeled(const Fn *fn, bool specific)
 	return machine_registers() / (regs * cu_threads(fn));
 }
 
-/* Tile blocks that follow each other have a thread block's share of registers, whatever the text. */
+/* Tile blocks that follow each other have a thread block's share of registers, whatever the version. */
 int bound_of_follow(const Fn *fn) { return FOLLOW_THREADS / cu_threads(fn); }
 
 /* By Val id: does it come from what was read? */

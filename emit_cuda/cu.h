@@ -150,14 +150,14 @@ void elem_print_late(Cu *g);                            /* the chunk that begins
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
-/* bound.c: how many thread blocks should fit a multiprocessor; 0: as many as nvcc likes. specific: in a text for one architecture */
+/* bound.c: how many thread blocks should fit a multiprocessor; 0: as many as nvcc likes. specific: in a version for one architecture */
 int bound_blocks(Cu *g, bool specific);
-int bound_of_wide(const Fn *fn);         /* the same for a cluster of more than 8 thread blocks, in any text */
+int bound_of_wide(const Fn *fn);         /* the same for a cluster of more than 8 thread blocks, in any version */
 int bound_of_follow(const Fn *fn);
-int bound_of_few(const Fn *fn, bool specific);         /* 1 in a text that few rows take, for several architectures */
+int bound_of_few(const Fn *fn, bool specific);         /* 1 in a version that few rows take, for several architectures */
 int bound_of_peeled(const Fn *fn, bool specific);      /* 0: none */
 bool bound_one_way(const Fn *fn);
-int bound_of_products(const Fn *fn);     /* 1 in any text of a kernel with products, else 0 */
+int bound_of_products(const Fn *fn);     /* 1 in any version of a kernel with products, else 0 */
 
 /* random.c: random numbers whose offsets let a thread draw four at once */
 bool random_by_fours(const Cu *g, const Op *op);

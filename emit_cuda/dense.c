@@ -91,7 +91,7 @@ static int taken_at_once(const Run *r, const Val *data)
 	return r->rows ? 1 : n;
 }
 
-/* There is room behind the row's end for as many elements as the text has registers: they are read, and not looked at. */
+/* There is room after the row's end for as many elements as the version has registers: they are read, and not looked at. */
 static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r)
 {
 	Elem e = v->type->elem;

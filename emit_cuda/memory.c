@@ -342,7 +342,7 @@ static void print_ahead(Access *x)
 	out_free(inside);
 }
 
-/* In the text for aligned tensors each piece is one access, under a condition or not. Two ways, of which the first knows that the
+/* In the version for aligned tensors each piece is one access, under a condition or not. Two ways, of which the first knows that the
  * whole tile is inside, are two basic blocks: whatever is loaded has to be in registers where they meet again. In a kernel whose
  * threads wait, for each other or for an index from memory, registers say how many others run meanwhile, so there one way has to
  * do, and ptxas loads weights while it stores results: layer norm of 16,384 columns of f32 needs 60 registers instead of 116. */
@@ -437,7 +437,7 @@ static Str stage_place(const Cu *g, const Op *load, int bytes)
 		cu_tile_threads(g->fn), cu_tile_thread(g->fn), bytes);
 }
 
-/* Only the text for aligned tensors has pieces that can be copied; or one that copies single elements. */
+/* Only the version for aligned tensors has pieces that can be copied; or one that copies single elements. */
 static bool copies_staged(const Cu *g) { return g->aligned || (g->fn->by_element && follow_distance(g->fn)); }
 
 static void ask_staged(Cu *g, const Op *op)

@@ -2,7 +2,7 @@
  * the first round; in a round the words become the tile, and the next round's are asked for, which then come while the round
  * computes and waits. Words, because nvcc would hold elements of 8 and 16 bits in a register each.
  *
- * Both loads are of rounds that there will be, so what is proved of the loop's own holds for them. In the text for tensors that may
+ * Both loads are of rounds that there will be, so what is proved of the loop's own holds for them. In the version for tensors that may
  * not be aligned, with its ways of loading, the registers would not suffice: there lines are asked for, and single elements held. */
 #include "emit_cuda/access.h"
 #include "emit/names.h"

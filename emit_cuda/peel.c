@@ -212,9 +212,9 @@ static bool stands_behind_wait(const Op *first)
 	return false;
 }
 
-/* Pieces that may lie beyond the row: threads whose piece does leave them out. That changes nothing, like texts with fewer registers
+/* Pieces that may lie beyond the row: threads whose piece does leave them out. That changes nothing, like versions with fewer registers
  * (cut.c): what is not stored needs no value, and each sum has a pad in the end of some thread. Tiles are powers of two, so a
- * text's last pieces are empty in many warps: up to an eighth of all instructions. Not while threads wait for memory, where
+ * version's last pieces are empty in many warps: up to an eighth of all instructions. Not while threads wait for memory, where
  * branches only cost registers, nor in larger thread blocks, of which ptxas 13.0 then spills some (layer norm of 262,144 columns). */
 static bool leaves_out(Cu *g, const Op *first, const Op *end)
 {

@@ -6,7 +6,7 @@
  * piece is stored while the others wait: ptxas keeps that order where each piece waits for copies (ct_copied). Layer norm of 65,536
  * columns of bf16 takes 40 registers so, and spilled with 48.
  *
- * Only where there are such copies, in texts with one way to access tiles: both ways would have to be in the loop. And only where
+ * Only where there are such copies, in versions with one way to access tiles: both ways would have to be in the loop. And only where
  * register r of an operation needs registers of its operands that belong to the same piece. */
 #include "base/diag.h"
 #include "emit_cuda/access.h"

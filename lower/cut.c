@@ -1,19 +1,19 @@
-/* Rows shorter than their tile: texts that leave out the registers after the row.
+/* Rows shorter than their tile: versions that leave out the registers after the row.
  *
  * Extents of tiles are powers of two, rows are of any length: up to half of what threads compute are pads. In the second
  * placement of a kernel of rows (unaligned.c) register r of a thread holds element r * threads + thread, so the last registers of
- * all threads lie beyond a row that is short enough, and a text may do without them; the launcher asks whether it is.
+ * all threads lie beyond a row that is short enough, and a version may do without them; the launcher asks whether it is.
  *
  * What they would hold must not be missed. Elements after the end of all tensors are loaded as pads, so what is computed from
- * them is the same number in each, unless an operation counts elements or meets them one by one. A text keeps at least one of
+ * them is the same number in each, unless an operation counts elements or meets them one by one. A version keeps at least one of
  * them in its last register. Then maxima and minima are the same without the others, and sums are where the number is 0 (or
  * NaN, which comes out all the same). No rounding changes: the results have the same bits.
  *
- * Such a text is for rows that are also not shorter than what the text with the next fewer registers keeps, or than half a tile,
- * which is where another kernel of a family takes over: so all but its last registers need no condition.
+ * Such a version is for rows that are also not shorter than what the version with the next fewer registers keeps, or than half
+ * a tile, where another kernel of a family takes over: so all but its last registers need no condition.
  *
- * cut_plan looks at the TYPED kernel: it proves this, and collects the lengths that have to be less than what a text keeps.
- * cut_place makes a copy of the placed kernel for each text. */
+ * cut_plan looks at the TYPED kernel: it proves this, and collects the lengths that have to be less than what a version keeps.
+ * cut_place makes a copy of the placed kernel for each version. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -21,7 +21,7 @@
 #include "lower/access.h"
 
 enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
-/* Of CUT_OF: what rows have at least, and what texts keep. Where rows lie side by side (dense.c), pads are most of what they cost. */
+/* Of CUT_OF: what rows have at least, and what versions keep. Where rows lie side by side (dense.c), pads are most of what they cost. */
 static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_COPIES] = { 8, 9, 11, 13 };
 
 /* What a value is at the places that lie beyond all tensors. */

@@ -11,7 +11,7 @@
  *
  * Serves kernels of rows in the placement for tensors that are not aligned (unaligned.c). dense_plan looks at the TYPED kernel: each
  * tile is such a row, or the same elements for all rows; it marks their loads and stores {dense}. dense_place gives the
- * stretches of a placed text their places in shared memory. A load's place is its own, as loads are asked for together; stores
+ * stretches of a placed version their places in shared memory. A load's place is its own, as loads are asked for together; stores
  * take the first place, when everybody has read what it held. */
 #include "base/diag.h"
 #include "ir/valsym.h"

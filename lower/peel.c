@@ -1,4 +1,4 @@
-/* Rows that begin anywhere in memory, in pieces of 16 bytes: a text of a kernel of rows beside those for single elements (unaligned.c).
+/* Rows that begin anywhere in memory, in pieces of 16 bytes: a version of a kernel of rows beside those for single elements (unaligned.c).
  *
  * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of pieces, and what lies in front of
  * it and behind it are its ends, so few that one register more of each thread holds them. So the kernel that was placed for
@@ -13,7 +13,7 @@
  * own, and a piece of it lies in smaller ones that are aligned. So that none goes beyond a tensor, the body then keeps away from both
  * ends of the row by as many elements as an aligned piece has (peel_apart).
  *
- * A text with fewer registers serves rows that are short enough, as in cut.c. */
+ * A version with fewer registers serves rows that are short enough, as in cut.c. */
 #include "base/diag.h"
 #include "lower/access.h"
 
@@ -137,7 +137,7 @@ static void choose_line(Fn *fn)
 	while (fn->peel_line > PIECE && peel_front(fn) + peel_behind(fn) > cut_step(fn)) fn->peel_line /= 2;
 }
 
-/* Are all rows in registers of one order, and is nothing done with them but what the text knows? */
+/* Are all rows in registers of one order, and is nothing done with them but what the version knows? */
 static bool plan(Fn *fn, int vec)
 {
 	int regs = -1;
@@ -211,7 +211,7 @@ static bool is_long(const Fn *fn)
 	return false;
 }
 
-/* A text that leaves registers out serves aligned rows better than the one that computes all their pads
+/* A version that leaves registers out serves aligned rows better than the one that computes all their pads
  * (bench/notes/rows.md). Not in one thread block where instructions for each element are most. */
 bool peel_leads(const Fn *fn)
 {

@@ -211,7 +211,7 @@ int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at 
 int peel_stage(const Fn *fn, const Op *op);     /* the number of the buffer where a load finds its tile in shared memory; -1: none */
 int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
 enum { STAGE_BAR = 16 };                        /* bytes in front of the first, for an mbarrier */
-bool peel_leads(const Fn *fn);                  /* also for aligned rows, rather than the text for aligned tensors */
+bool peel_leads(const Fn *fn);                  /* also for aligned rows, rather than the version for aligned tensors */
 int64_t peel_below(const Fn *fn);               /* for rows of fewer elements */
 
 /* ---- dense.c ---- */
