@@ -627,11 +627,12 @@ static bool c_item(Gram *g, Expected e)
 /* 2 ** x: the operands, where both are one term */
 bool habit_power(Gram *g, Diag *d, Span op)
 {
+	if (!g->prev[0].span.hi) return false;          /* the file begins with it */
 	Ahead a = ahead_from(g);
 	a.lex.cur = a.lex.src->text + (op.hi - a.lex.src->base);
 	ahead_step(&a);
 	uint32_t lo = parse_primary_start(g, g->prev[0].span.hi), right = a.t.span.lo, hi = ahead_primary(&a);
-	if (!hi || g->prev[0].kind == TOK_FLOAT) return false;
+	if (!hi || lo >= g->prev[0].span.hi || g->prev[0].kind == TOK_FLOAT) return false;
 	const char *fix = arena_printf(A_UNIT, "pow(%s, %s)", parse_source(g, parse_span(lo, g->prev[0].span.hi)),
 		parse_source(g, parse_span(right, hi)));
 	return replace(d, parse_span(lo, hi), fix);
