@@ -105,7 +105,7 @@ static void put_directive(Put *t, bool same)
 
 /* ---- lines that share a directive ---- */
 /* Brackets that open less those that close, from depth on; INT_MIN: one closes below 0. *comment: the line ends with one. */
-static int depth_behind(const Line *l, int depth, bool *comment)
+static int depth_after(const Line *l, int depth, bool *comment)
 {
 	*comment = false;
 	for (const char *p = l->text; p < l->stop && (p += strcspn(p, "(){}[]\"'/\n")) < l->stop; p++) {
@@ -135,7 +135,7 @@ static int depth_behind(const Line *l, int depth, bool *comment)
  * them, and *last: the last line; p: there are none. Their lines of code are counted up to 2. */
 static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 {
-	const char *behind = p;
+	const char *after = p;
 	int depth = 0, seen = 0;
 	for (*codes = 0; p < t->end;) {
 		Line l = line_at(t, p);
@@ -147,15 +147,15 @@ static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 			break;
 		}
 		if (*l.text == '#' && !is_unroll(l.text)) break;
-		depth = depth_behind(&l, depth, &comment);
+		depth = depth_after(&l, depth, &comment);
 		if (depth < 0) break;
 		if (is_code(l.text, n)) seen++;
 		if (depth || comment || goes_on(&l) || !n || *l.text == '#' || *l.text == '/') continue;
-		behind = p;
+		after = p;
 		*last = l;
 		*codes = seen > 2 ? 2 : seen;
 	}
-	return behind;
+	return after;
 }
 
 /* CT_LINE( and the lines of a run but for marks, a bracket after the last. What lies between is copied together. */
@@ -201,12 +201,12 @@ static void put_lines(Put *t, const char *p)
 		}
 		if (t->want && !t->inside && (code || *l.text == '{' || is_unroll(l.text))) {
 			int codes;
-			const char *behind = find_run(t, p, &last, &codes);
+			const char *after = find_run(t, p, &last, &codes);
 			if (codes > 1) {
 				out_raw(t->o, run, (size_t)(p - run));
 				if (needs_line(t, &same)) put_directive(t, same);
 				put_run(t, p, &last);
-				run = p = behind;
+				run = p = after;
 				continue;
 			}
 			if (code && needs_line(t, &same)) {

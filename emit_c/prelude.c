@@ -1,4 +1,4 @@
-/* The table behind c_prelude. */
+/* The table of c_prelude. */
 #include "emit_c/prelude.h"
 
 #undef bool             /* rows are named after the element type `bool` */

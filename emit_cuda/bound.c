@@ -128,8 +128,9 @@ int bound_of_wide(const Fn *fn)
  * architectures but those that have versions of their own, where none spills. */
 int bound_of_few(const Fn *fn, bool specific) { return !specific && (fn->rest || (fn->dense && fn->row_regs)); }
 
-/* And peeled versions of several warps with few words of a row, and with weights, say what leaves registers for the rest: outside of clusters
- * for the same architectures, and where the largest clusters have more than 8 warps a thread block. */
+/* And peeled versions of several warps with few words of a row, and with weights, say what leaves registers for the
+ * rest: outside of clusters for the same architectures, and where the largest clusters have more than 8 warps a thread
+ * block. */
 int bound_of_peeled(const Fn *fn, bool specific)
 {
 	enum { WORDS = 24, WORDS_WIDE = 16, AROUND_ROW = 48 };

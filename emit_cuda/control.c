@@ -418,9 +418,9 @@ static void print_ops(Cu *g, Op *op, const Op *end)
 			op = g->stream.store->next;
 			continue;
 		}
-		Op *behind = g->fn->peel_line ? peel_stretch(g, op) : op;
-		if (behind != op) {
-			op = behind;
+		Op *after = g->fn->peel_line ? peel_stretch(g, op) : op;
+		if (after != op) {
+			op = after;
 			continue;
 		}
 		if (elem_is_pointwise(op)) {

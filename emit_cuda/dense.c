@@ -2,7 +2,7 @@
  * and a thread takes the elements of its row from there; results go the other way.
  *
  * The places of a stretch keep their distance from the last multiple of 16 bytes. A load asks for its own stretch and for those
- * behind it up to the next store, then waits for all: nothing is asked for twice. Lanes beyond the grid hold the rows behind
+ * after it up to the next store, then waits for all: nothing is asked for twice. Lanes beyond the grid hold the rows after
  * the last one: what they read was never written, what they write is not moved. */
 #include <string.h>
 

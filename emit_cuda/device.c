@@ -1,4 +1,4 @@
-/* The table behind cuda_device. */
+/* The table of cuda_device. */
 #include "emit_cuda/device.h"
 
 #undef bool             /* rows are named after the element type `bool` */

@@ -153,7 +153,7 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	CuMap m = cu_map(*l, LAY_PACKED);
 	if (peel_row(g->fn, *l)) return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), peel_iota(g, *l, reg));
 	Str at = cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
-	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places in front of the row: numbers behind its end */
+	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->turned;
 	if (n && type_size(op->out[0]->type) > 1)
 		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem), at, (long long)n - 1);

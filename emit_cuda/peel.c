@@ -69,13 +69,13 @@ void peel_phase(Cu *g, const Op *op)
 /* The numbers of the row, made again wherever they are used: nvcc would hold them all, and what is made of them, where threads wait.
  * ptxas sees through that, but not through a number that the device alone knows to be 0: where threads hold most of a row, they are made
  * again after a wait. Softmax of 100,001 columns of f32 takes 80 registers instead of 84, so a third thread block fits. */
-static void print_numbers(Cu *g, bool behind_wait)
+static void print_numbers(Cu *g, bool after_wait)
 {
 	enum { MANY_WORDS = 48 };
 	const Fn *fn = g->fn;
 	int front = peel_front(fn);
 	Str length = cu_launch(g, fn->below.p[0]);
-	bool again = behind_wait && fn->cluster && fn->row_regs * 4 / peel_piece(fn) > MANY_WORDS;
+	bool again = after_wait && fn->cluster && fn->row_regs * 4 / peel_piece(fn) > MANY_WORDS;
 	out_printf(g->o, "int ct_begin = ct_head%s;\nasm volatile(\"\" : \"+r\"(ct_begin));\n", again ? " + ct_cluster_zero()" : "");
 	out_printf(g->o, "const int ct_body = ((int)%s - ct_begin - %d) & ~%d;\n", length, fn->peel_apart, peel_piece(fn) - 1);
 	out_printf(g->o, "const int ct_left = ct_body - (int)%s;\n", of_thread(*some_row(fn)->lay));
@@ -205,7 +205,7 @@ static bool is_needed_whole(Cu *g, const Op *first, const Op *end)
 	return false;
 }
 
-static bool stands_behind_wait(const Op *first)
+static bool stands_after_wait(const Op *first)
 {
 	for (const Op *op = first; op; op = op->prev)
 		if (op->code == OP_REDUCE_LANES) return true;
@@ -220,7 +220,7 @@ static bool leaves_out(Cu *g, const Op *first, const Op *end)
 {
 	enum { MOST_THREADS = 256 };
 	if (g->fn->row_sure >= g->fn->row_regs || cu_threads(g->fn) > MOST_THREADS) return false;
-	return stands_behind_wait(first) && !is_needed_whole(g, first, end);
+	return stands_after_wait(first) && !is_needed_whole(g, first, end);
 }
 
 static void print_pieces(Cu *g, Op *first, const Op *end)
@@ -251,7 +251,7 @@ Op *peel_stretch(Cu *g, Op *first)
 	}
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	print_numbers(g, stands_behind_wait(first));
+	print_numbers(g, stands_after_wait(first));
 	print_pieces(g, first, end);
 	out_puts(g->o, "{\n");
 	out_in(g->o);

@@ -1,4 +1,4 @@
-/* The table behind cuda_prelude. */
+/* The table of cuda_prelude. */
 #include "emit_cuda/prelude.h"
 
 #undef bool             /* rows are named after the element type `bool` */

@@ -5,7 +5,7 @@
 
 bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
 
-int peel_piece(const Fn *fn) { return peel_behind(fn) - fn->peel_apart; }
+int peel_piece(const Fn *fn) { return peel_after(fn) - fn->peel_apart; }
 
 void stream_loop(Cu *g, const char *var, int64_t count, int each)
 {

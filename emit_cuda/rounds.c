@@ -5,9 +5,9 @@
 #include "emit_cuda/cu.h"
 
 /* Arrays for what the first loop loads. */
-static void declare_asked(Cu *g, const Op *first, const Op *behind, int rounds)
+static void declare_asked(Cu *g, const Op *first, const Op *after, int rounds)
 {
-	for (const Op *op = first; op != behind; op = op->next) {
+	for (const Op *op = first; op != after; op = op->next) {
 		const Val *v = op->out[0];
 		if (op->code != OP_LOAD) continue;
 		Str name = cu_name(g, v);
@@ -25,11 +25,11 @@ static void need(bool *needed, const Op *op)
 }
 
 /* By Val id: what the second loop uses of the scalars that the first has made. */
-static bool *needed_behind(Cu *g, const Op *first, const Op *behind)
+static bool *needed_after(Cu *g, const Op *first, const Op *after)
 {
 	bool *needed = NEW_ARRAY(A_TMP, bool, g->nval);
-	for (const Op *op = behind; op; op = op->next) need(needed, op);
-	for (const Op *op = behind->prev; op; op = op == first ? NULL : op->prev)
+	for (const Op *op = after; op; op = op->next) need(needed, op);
+	for (const Op *op = after->prev; op; op = op == first ? NULL : op->prev)
 		if (op->code != OP_LOAD && needed[op->out[0]->id]) need(needed, op);
 	return needed;
 }
@@ -51,16 +51,16 @@ void rounds_print(Cu *g, const Op *loop, Str from, int64_t step)
 {
 	IrBlock *b = loop->region[0];
 	const Val *counter = b->args.p[0];
-	Op *behind = several_behind(loop);
+	Op *after = jam_after(loop);
 	int rounds = (int)ir_int(loop, AT_ROUNDS, 1);
-	declare_asked(g, b->first, behind, rounds);
+	declare_asked(g, b->first, after, rounds);
 	begin(g, counter, rounds, from, step);
-	control_ops(g, b->first, behind);
+	control_ops(g, b->first, after);
 	cu_end(g);
-	const bool *needed = needed_behind(g, b->first, behind);
+	const bool *needed = needed_after(g, b->first, after);
 	begin(g, needed[counter->id] ? counter : NULL, rounds, from, step);
-	for (Op *op = b->first; op != behind; op = op->next)
+	for (Op *op = b->first; op != after; op = op->next)
 		if (op->code != OP_LOAD && needed[op->out[0]->id]) control_ops(g, op, op->next);
-	control_ops(g, behind, NULL);
+	control_ops(g, after, NULL);
 	cu_end(g);
 }

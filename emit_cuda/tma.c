@@ -3,7 +3,7 @@
 #include "emit_cuda/group.h"
 #include "emit_cuda/tmap.h"
 
-/* The parameter behind a view that is a parameter, perhaps permuted: axis[i] of it is axis i of the view. */
+/* The parameter of a view that is a parameter, perhaps permuted: axis[i] of it is axis i of the view. */
 static const IrParam *param_of(const Fn *fn, const Val *v, int *axis)
 {
 	int rank = v->type->rank;

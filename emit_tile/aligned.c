@@ -10,7 +10,7 @@
 #include "emit_tile/tile.h"
 
 enum { VECTOR = 16 };   /* bytes of the widest access of a thread, and what the copy engine takes for addresses and strides */
-enum { STEPS = 12 };    /* operations behind a value that are looked at */
+enum { STEPS = 12 };    /* operations before a value that are looked at */
 
 /* ---- the guard ---- */
 typedef struct TUnit { const Sym *s; int n; } TUnit;   /* s is a multiple of n */

@@ -1,4 +1,4 @@
-/* The table behind tile_prelude. */
+/* The table of tile_prelude. */
 #include "emit_tile/tile.h"
 
 static const Snippet rows[] = {

@@ -72,7 +72,7 @@ typedef struct Tg {
 } Tg;
 
 /* hints.c */
-Str tl_kernel_hints(const Fn *fn);              /* attributes, each with a space behind it; "" */
+Str tl_kernel_hints(const Fn *fn);              /* attributes, each with a space after it; "" */
 bool *tl_factors(const Fn *fn);
 bool tl_known_at_launch(const Sym *s);  /* made of dimensions, strides and parameters alone (aligned.c) */
 Str tl_access_hints(const Tg *g, const Op *op, bool by_view);
@@ -120,7 +120,7 @@ void tl_store(Tg *g, const Op *op);
 TView *tl_view_of(Tg *g, const Val *v);
 Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; literals as they are */
 
-/* aligned.c: before anything is printed, behind tl_find_begins. The guard is complete only behind tl_aligned_end. */
+/* aligned.c: before anything is printed, after tl_find_begins. The guard is complete only after tl_aligned_end. */
 void tl_find_aligned(Tg *g);
 /* Asks for an extent that is not 0, where the launcher knows it. */
 void tl_need_some(TAligned *a, ValSyms *b, const Val *view, int axis);

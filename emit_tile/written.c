@@ -367,7 +367,7 @@ static Str identity(Tg *g, const Op *op, int i)
 	return tl_num(e, max ? num_least(e) : num_greatest(e));
 }
 
-/* Runs of k elements are known; those behind in each pair of runs get what the run in front came to (Sklansky). */
+/* Runs of k elements are known; those later in each pair of runs get what the earlier run came to (Sklansky). */
 static void scan(Tg *g, const Op *op, int n, Combine *combine)
 {
 	Line l = axis_line(op);

@@ -81,7 +81,7 @@ static int rounds_of(const Fn *fn, const Op *loop)
 }
 
 /* ---- the loop of several rounds ---- */
-Op *several_behind(const Op *loop)
+Op *jam_after(const Op *loop)
 {
 	Op *op = loop->region[0]->first;
 	while (asks(op) || (op->nout == 1 && op_rows[op->code].flags & OPF_PURE && type_is_scalar(op->out[0]->type))) op = op->next;

@@ -49,7 +49,7 @@ static void precede(Meet *m, Op *op)
 	ir_move_before(op, m->wait);
 }
 
-static Op *load_behind(Op *store)
+static Op *load_after(Op *store)
 {
 	for (Op *op = store->next; op; op = op->next)
 		if (op->code == OP_LOAD_SHARED && ir_in(op, 0) == ir_in(store, 0)) return op;
@@ -65,7 +65,7 @@ static Op *gather(Meet *m)
 		next = op->next;
 		if (op->code != OP_STORE_SHARED || !is_small(ir_in(op, 0))) continue;
 		m->left = MOST;
-		Op *load = load_behind(op);
+		Op *load = load_after(op);
 		if (!load || !can_precede(m, op)) break;
 		if (next == load) next = load->next;
 		precede(m, op);

@@ -92,11 +92,11 @@ static void merge(Fn *fn, const Pair *p, const Places *at)
 	Val *m = pair_laid(ir_unary(&b, OP_BROADCAST, at->type, all), at->gathered);
 	Val *parts = pair_both(&b, OP_MUL, v[1], power(&b, pair_both(&b, OP_SUB, v[0], m)));
 	Val *sum = combine_to(&b, p->sum, parts, *p->sum->out[0]->lay);
-	const Op *behind = p->sum->next;
+	const Op *after = p->sum->next;
 	pair_take_place(p->first, all);
 	pair_take_place(p->sum, sum);
 	pair_drop(fn, e->def, DEPTH);
-	pair_sink(sum->def, behind);
+	pair_sink(sum->def, after);
 }
 
 void merge_powers(Fn *fn)

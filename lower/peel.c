@@ -1,12 +1,12 @@
 /* Rows that begin anywhere in memory, in pieces of 16 bytes: a version of a kernel of rows beside those for single elements (unaligned.c).
  *
  * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of pieces, and what lies in front of
- * it and behind it are its ends, so few that one register more of each thread holds them. So the kernel that was placed for
+ * it and after it are its ends, so few that one register more of each thread holds them. So the kernel that was placed for
  * aligned tensors serves as it is, with the place of element e of the body shifted to e - head: each piece is one access under one
  * condition, and no thread takes a branch. Registers are numbered as always, and the one of the end comes last (cu_regs_of).
  *
- * The first threads hold the elements in front of the body, those after them the ones behind it. Which pad the others hold, or places
- * behind the body, makes no difference: cut_plan has proved that one pad does for all, and as a row is shorter than its tile
+ * The first threads hold the elements before the body, those after them the ones after it. Which pad the others hold, or places
+ * after the body, makes no difference: cut_plan has proved that one pad does for all, and as a row is shorter than its tile
  * there is one.
  *
  * Row tensors begin at one phase (the launcher asks); what else the kernel loads along its rows (weights, tables) has a phase of its
@@ -60,7 +60,7 @@ static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t df
 	return (p ? p->u.ints.p[i] : dflt) == (q ? q->u.ints.p[i] : dflt);
 }
 
-/* Do both begin equally many elements behind their tensors' first, in rows equally far apart? */
+/* Do both begin equally many elements after their tensors' first, in rows equally far apart? */
 static bool same_row(const Fn *fn, const Op *x, const Op *y)
 {
 	const IrParam *p = param_of(fn, x), *q = param_of(fn, y);
@@ -121,20 +121,20 @@ static bool suits(Fn *fn, const Op *op)
 }
 
 int peel_front(const Fn *fn) { return fn->peel_line / elem_size(fn) + fn->peel_apart; }
-int peel_behind(const Fn *fn) { return PIECE / elem_size(fn) + fn->peel_apart; }
+int peel_after(const Fn *fn) { return PIECE / elem_size(fn) + fn->peel_apart; }
 
 int64_t peel_below(const Fn *fn)
 {
 	bool all = fn->row_regs == 1 << fn->row_regs_log2;
 	if (fn->peel_short) return (int64_t)1 << (fn->row_log2 - 1);
-	return all ? (int64_t)1 << fn->row_log2 : cut_kept(fn) + peel_behind(fn) + fn->peel_apart;
+	return all ? (int64_t)1 << fn->row_log2 : cut_kept(fn) + peel_after(fn) + fn->peel_apart;
 }
 
 /* As much of a line as leaves a thread for each element of the ends. */
 static void choose_line(Fn *fn)
 {
 	fn->peel_line = LINE;
-	while (fn->peel_line > PIECE && peel_front(fn) + peel_behind(fn) > cut_step(fn)) fn->peel_line /= 2;
+	while (fn->peel_line > PIECE && peel_front(fn) + peel_after(fn) > cut_step(fn)) fn->peel_line /= 2;
 }
 
 /* Are all rows in registers of one order, and is nothing done with them but what the version knows? */
@@ -239,7 +239,7 @@ void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to)
 		fn->peel_short = i == 0;
 		fn->row_regs = keep;
 		fn->peel_least = least;
-		fn->row_sure = (int)((least - peel_front(fn) - peel_behind(fn)) >> (fn->row_log2 - fn->row_regs_log2)) / each * each;
+		fn->row_sure = (int)((least - peel_front(fn) - peel_after(fn)) >> (fn->row_log2 - fn->row_regs_log2)) / each * each;
 		fn->shared_bytes = shared;
 		fn->stage_at = 0;
 		stage(fn, room);

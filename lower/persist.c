@@ -122,7 +122,7 @@ static bool suits(const Op *op)
 	}
 }
 
-typedef struct Follow { Fn *fn; Op *bid, *behind; bool exchanges; int least; } Follow;        /* least: bytes of a row's element */
+typedef struct Follow { Fn *fn; Op *bid, *after; bool exchanges; int least; } Follow;        /* least: bytes of a row's element */
 
 static bool all_suit(Follow *f)
 {
@@ -130,12 +130,12 @@ static bool all_suit(Follow *f)
 		if (!suits(op)) return false;
 		f->exchanges |= op->code == OP_EXCHANGE;
 		if (op->code == OP_PHASE) {
-			f->behind = op;
+			f->after = op;
 			f->least = elem_bytes(ir_in(op, 0)->type->elem);
 		}
 		if (op->code != OP_BID) continue;
 		if (f->bid) return false;
-		f->bid = f->behind = op;
+		f->bid = f->after = op;
 	}
 	return f->bid && f->exchanges;
 }
@@ -143,7 +143,7 @@ static bool all_suit(Follow *f)
 /* Between the index and the phase, which is that of all rows, nothing else may depend on the index. */
 static bool once(const Follow *f)
 {
-	for (const Op *op = f->bid->next; f->behind != f->bid && op != f->behind; op = op->next)
+	for (const Op *op = f->bid->next; f->after != f->bid && op != f->after; op = op->next)
 		for (int i = 0; i < op->nin; i++)
 			if (ir_in(op, i) == f->bid->out[0]) return false;
 	return true;
@@ -155,7 +155,7 @@ static void follow_fn(Fn *fn, const LowerCx *cx)
 	int n = groups(fn, cx);
 	bool other = fn->peels || fn->ordered || fn->alternate;
 	if (!n || other || fn->ngrid != 1 || !all_suit(&f) || !once(&f)) return;
-	Builder b = build_before(f.behind->next);
+	Builder b = build_before(f.after->next);
 	b.span = f.bid->span;
 	Val *index = ir_op1(&b, OP_BID, f.bid->out[0]->type, 0, NULL);
 	copy_attrs(index->def, f.bid);
@@ -166,7 +166,7 @@ static void follow_fn(Fn *fn, const LowerCx *cx)
 	for (Op *op = index->def->next; op; op = op->next)
 		for (int i = 0; i < op->nin; i++)
 			if (ir_in(op, i) == f.bid->out[0]) op->in[i] = index;
-	if (f.behind == f.bid) ir_remove(f.bid);
+	if (f.after == f.bid) ir_remove(f.bid);
 }
 
 void follow_undo(Fn *fn)

@@ -81,7 +81,7 @@ static const Type *matrix(TypeKind kind, Elem e, int rows_log2, int cols_log2, i
 
 static const Type *cursor_type(const Write *x) { return type_placed(TY_CURSOR, EL_VOID, 0, NULL, NULL, x->stages); }
 
-/* Opens a region of op; returns where to go on behind it. */
+/* Opens a region of op; returns where to go on after it. */
 static Builder enter(Write *x, Op *op)
 {
 	Builder back = x->b;
@@ -110,7 +110,7 @@ static Val *mapped(const Write *x, const Val *v)
 	return r;
 }
 
-/* A group's tile may begin behind the grid's last. */
+/* A group's tile may begin after the grid's last. */
 static void forget_inside(Op *op)
 {
 	const IrAttr *a = ir_attr(op, AT_INSIDE);

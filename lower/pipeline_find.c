@@ -85,7 +85,7 @@ static bool is_found(const Pipe *p, const Op *op)
 	return is_transposition(op);
 }
 
-/* How often a value is used in the loop; of its results, behind it. */
+/* How often a value is used in the loop; of its results, after it. */
 typedef struct Uses { const Val *v; int n; } Uses;
 
 static void count_uses(void *ctx, Op *op)
@@ -143,7 +143,7 @@ static bool is_around(const Pipe *p, const Op *op)
 	return f & OPF_ELEMWISE || op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_CONST || op->code == OP_IOTA;
 }
 
-/* What the kernel stores it does not load behind that: a store may be a copy in the background. */
+/* What the kernel stores it does not load after that: a store may be a copy in the background. */
 static bool loads_stored(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next) {

@@ -2,7 +2,7 @@
  *
  * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each warpgroup has 64 rows and 256
  * columns of sums, the most that its registers hold (widen.c says which kernels allow it), and rounds of the loop are joined until
- * each brings rows of 128 bytes. Joined rounds may go on behind the author's last: there both factors must be zero, so it is proved
+ * each brings rows of 128 bytes. Joined rounds may go on after the author's last: there both factors must be zero, so it is proved
  * that they end in front of that. */
 #include "base/diag.h"
 #include "ir/valsym.h"

@@ -206,7 +206,7 @@ void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to);        /* room:
 bool peel_begins(const Fn *fn, const Op *op);   /* an access of a row that begins at the phase of which the launcher asks */
 /* So many threads from the first on, and those after them, have an element in front of the body, and after it. */
 int peel_front(const Fn *fn);
-int peel_behind(const Fn *fn);
+int peel_after(const Fn *fn);
 int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at a phase of their own */
 int peel_stage(const Fn *fn, const Op *op);     /* the number of the buffer where a load finds its tile in shared memory; -1: none */
 int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
@@ -224,7 +224,7 @@ int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretc
 /* ---- prefetch.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
-Op *several_behind(const Op *loop);             /* of a loop with {rounds}: the first operation after what these ask for together */
+Op *jam_after(const Op *loop);             /* of a loop with {rounds}: the first operation after what these ask for together */
 
 /* ---- rare.c ---- */
 /* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the comparison less

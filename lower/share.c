@@ -312,8 +312,8 @@ static int64_t first_fit(const Slots *s, const Placed *placed, const Piece *q)
 		const Piece *o = &s->p.p[placed->p[i]];
 		if (o->first > q->last || q->first > o->last) continue;
 		if (at + q->bytes <= o->at) break;
-		int64_t behind = (o->at + o->bytes + 127) / 128 * 128;
-		if (behind > at) at = behind;
+		int64_t after = (o->at + o->bytes + 127) / 128 * 128;
+		if (after > at) at = after;
 	}
 	return at;
 }

@@ -82,7 +82,7 @@ static void count_use(void *ctx, Op *op)
 
 /* After the loop. What is only wanted in other layouts is read so: to be converted it would go through shared memory once more, beside
  * what the loop carries in registers. */
-static void fetch_behind(Op *loop, Val *buffer, Val *out)
+static void fetch_after(Op *loop, Val *buffer, Val *out)
 {
 	Uses u = { .v = out, .block = loop->parent };
 	ir_walk(loop->parent, count_use, &u);
@@ -127,7 +127,7 @@ static void to_shared(Op *loop, int k)
 	add_late(next->def);
 	ir_replace(arg, fetch(build_before(first_use(body, arg)), buffer, arg));
 	put(build_after(next->def), buffer, next);
-	fetch_behind(loop, buffer, out);
+	fetch_after(loop, buffer, out);
 	leave_out(loop, k);
 }
 

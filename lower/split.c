@@ -86,7 +86,7 @@ static int place_of(const Op *op)
 	return n;
 }
 
-static void cut_behind(Op *op)
+static void cut_after(Op *op)
 {
 	while (op->next) ir_remove(op->parent->last);
 }
@@ -137,7 +137,7 @@ static Fn *write_share(const Splitter *w, int i)
 	int at = place_of(w->loop[i]), axis = w->rest->ngrid;
 	Fn *fn = copy_kernel(w->rest);
 	Op *loop = op_at(fn, at);
-	cut_behind(loop);
+	cut_after(loop);
 	fn->name = i ? str_fmt("%s_share_%d", w->p.fn->name, i + 1) : str_fmt("%s_share", w->p.fn->name);
 	Builder before = build_before(loop);
 	Val *index[3] = { block_number(&before, fn), grid_index(&before, axis), ir_const_int(&before, i32(), 0) };
@@ -304,7 +304,7 @@ static Fn *write_whole(const Splitter *w, int i)
 	int at = place_of(w->loop[i]);
 	Fn *fn = copy_kernel(w->rest);
 	Op *loop = op_at(fn, at);
-	cut_behind(loop);
+	cut_after(loop);
 	fn->name = i ? str_fmt("%s_whole_%d", w->p.fn->name, i + 1) : str_fmt("%s_whole", w->p.fn->name);
 	forget_hints(fn);
 	Builder b = { fn, fn->body, NULL, loop->span };

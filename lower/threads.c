@@ -19,7 +19,7 @@ static bool is_plain(const Op *op)
 	}
 }
 
-/* Does a scalar come from what was read? Found behind a few operations, or not at all. */
+/* Does a scalar come from what was read? Found within a few operations, or not at all. */
 static bool was_read(const Val *v, int depth)
 {
 	const Op *d = v->def;

@@ -119,7 +119,7 @@ static Aligned ask_aligned(const Fn *fn)
 }
 
 /* ---- pipelines ---- */
-enum { MAP_ALIGN = 16, MAP_EXTENT = INT32_MAX - (1 << 13) /* tiles behind the end have coordinates of 32 bits, too */ };
+enum { MAP_ALIGN = 16, MAP_EXTENT = INT32_MAX - (1 << 13) /* tiles beyond the end have coordinates of 32 bits, too */ };
 
 /* Asks for a tensor that the copy engine can read or write: it begins, and each of its rows does, at a multiple of 16 bytes. */
 static void ask_map(void *ctx, Op *op)

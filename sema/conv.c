@@ -351,9 +351,9 @@ static void help_tile_variable(Diag *d, Str name, const Type *t, Span decl)
 {
 	Str typed = str_fmt("%s: %s", name, type_text(t));
 	const Src *src = src_of(decl);
-	const char *behind = src ? src->text + (decl.hi - src->base) : "";
+	const char *after = src ? src->text + (decl.hi - src->base) : "";
 	diag_help(d, "declare it as a tile, as in `var %s = ...`", typed);
-	if (behind[strspn(behind, " \t")] == '=') diag_edit(d, decl, typed);
+	if (after[strspn(after, " \t")] == '=') diag_edit(d, decl, typed);
 }
 
 /* An operation that gives that shape; in generic code the numbers are those of one instance, so names stand in their place. */

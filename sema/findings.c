@@ -44,9 +44,9 @@ static bool axis_outside(Findings *w, const Op *op, const Sym *at, int64_t len, 
 	int64_t c;
 	bool zero = sym_is_const(at, &c) && c == 0;     /* of an empty tensor everything is outside */
 	if (!root || !ext || zero) return false;
-	bool behind = surely_least(w->vs.facts, at, ext);
+	bool beyond = surely_least(w->vs.facts, at, ext);
 	bool before = facts_eval_range(w->vs.facts, sym_add(at, sym_const(len))).hi <= 0;
-	if (!behind && !before) return false;
+	if (!beyond && !before) return false;
 	Str what = len > 1 || op->code == OP_LOAD || op->code == OP_STORE ? "tile" : "element";
 	bool stores = op->code == OP_STORE || op->code == OP_SCATTER;
 	Diag *d = diag(D_OUTSIDE, op->span, what, root->name, str_fmt("%d", axis), sym_text(at), sym_text(ext));
