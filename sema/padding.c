@@ -1,5 +1,5 @@
-/* Elements outside of a tensor that get into a reduction. A load that crosses the end of its tensor reads the pad there;
- * what an operation makes of the pad is followed along each axis of each tile, until a reduction takes the axis in.
+/* Elements outside of a tensor that get into a reduction, or into the index of a store. A load that crosses the end of its tensor reads
+ * the pad there; what an operation makes of the pad is followed along each axis of each tile, until a reduction takes the axis in.
  *
  * Only what is certain is reported. What a `select`, a mask or a loop has changed counts as the author's care: it is
  * unknown from there on, and unknown is silent. */
@@ -394,16 +394,23 @@ static bool absorbed(const Padding *p, const Op *op, PadAxis a)
 	return w.any && !w.other;
 }
 
-static void enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
+/* zero: a pad that does no harm, or NULL where the type has none */
+static Diag *warn_entered(const Padding *p, const Op *op, const Val *x, PadAxis a, const Num *zero)
 {
 	const IrParam *root = valsym_root(p->vs, ir_in(a.load, 0));
 	Elem e = x->type->elem;
-	if (!root || (a.plain && chosen(a.load->span)) || proved_inside(p, a)) return;
+	if (!root || (zero && a.plain && chosen(a.load->span)) || proved_inside(p, a)) return NULL;
 	bool known = a.kind == PAD_CONST;
-	Str as = str_fmt(known ? "as %s" : "as something else than %s", ir_num_text(e, known ? a.c : zero));
+	Str as = str_fmt(known ? "as %s" : "as something else than %s", ir_num_text(e, known ? a.c : *zero));
 	Diag *d = diag(D_PAD_ENTERS, op->span, root->name, op_rows[op->code].name, as);
 	diag_label(d, a.load->span, "may reach beyond axis %d of `%s`", a.axis, root->name);
-	help_pad(d, a, e, zero);
+	return d;
+}
+
+static void enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
+{
+	Diag *d = warn_entered(p, op, x, a, &zero);
+	if (d) help_pad(d, a, x->type->elem, zero);
 }
 
 static void taken_in(const Padding *p, const Op *op)
@@ -435,15 +442,103 @@ static void of_reduction(Padding *p, const Op *op)
 	}
 }
 
-/* Pads are counted in the bin of their value. */
+/* Pads are counted in the bin of their value. Where there is a bin for each value of the type, any pad is. */
 static void of_histogram(Padding *p, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
 	Elem e = x->type->elem;
+	int64_t bins = ir_int(op, AT_NUMBER, 0);
 	for (int i = 0; i < x->type->rank; i++) {
 		PadAxis a = pad_at(p, x, i);
-		if (a.kind != PAD_CONST || a.c.i < 0 || a.c.i >= ir_int(op, AT_NUMBER, 0)) continue;
-		enter(p, op, x, a, elem_is_signed(e) ? num_int(-1) : num_greatest(e));
+		if (a.kind != PAD_CONST || a.c.i < 0 || a.c.i >= bins) continue;
+		if (elem_is_signed(e) || num_greatest(e).i >= bins) {
+			enter(p, op, x, a, elem_is_signed(e) ? num_int(-1) : num_greatest(e));
+			return;
+		}
+		Diag *d = warn_entered(p, op, x, a, NULL);
+		if (d) diag_help(d, "`select(t.mask(index, shape), element_cast(x, i32), -1)` takes them out: no pad of `%s` is outside of %lld bins",
+			elem_name(e), (long long)bins);
+		return;
+	}
+}
+
+/* ---- products ---- */
+/* A row of zeros times anything is 0, if nothing is added to it. */
+static void of_product(Padding *p, const Op *op)
+{
+	const Val *v = op->out[0], *acc = ir_in(op, 2);
+	int last = v->type->rank - 1;
+	Num c;
+	all_unknown(p, v);
+	if (!ir_const_value(acc, &c) || !is_zero(acc->type->elem, c)) return;
+	for (int i = 0; i < 2; i++) {
+		const Val *x = ir_in(op, i);
+		PadAxis a = pad_at(p, x, i ? last : last - 1);
+		if (a.kind == PAD_NONE) p->of[v->id][i ? last : last - 1] = a;
+		if (a.kind != PAD_CONST || !is_zero(x->type->elem, a.c)) continue;
+		a.c = num_zero(v->type->elem);
+		a.plain = false;
+		p->of[v->id][i ? last : last - 1] = a;
+	}
+}
+
+/* ---- indices of stores ---- */
+/* What is stored outside changes nothing, or is not known to change anything. */
+static bool stores_nothing(const Padding *p, const Op *op, const Val *value, int axis)
+{
+	PadAxis a = pad_at(p, value, axis);
+	Num c = a.c;
+	if (a.kind == PAD_UNKNOWN) return true;
+	if (op->code != OP_ATOMIC_RMW) return false;
+	Str how = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
+	if (!strcmp(how, "xchg")) return false;
+	bool sums = !strcmp(how, "add") || !strcmp(how, "sub") || !strcmp(how, "or") || !strcmp(how, "xor");
+	if (!sums || a.kind == PAD_OTHER || (a.kind == PAD_NONE && !ir_const_value(value, &c))) return true;
+	return is_zero(value->type->elem, c);
+}
+
+/* A pad that is a place in the tensor, and no other index of the element is outside. */
+static bool is_place(const Padding *p, const Op *op, int rank, int axis, PadAxis *found)
+{
+	for (int k = 0; k < rank; k++) {
+		const Val *index = ir_in(op, 1 + k);
+		const Sym *ext = valsym_extent(p->vs, ir_in(op, 0), k);
+		PadAxis a = pad_at(p, index, axis);
+		int64_t end;
+		if (a.kind == PAD_NONE) continue;
+		if (a.kind != PAD_CONST || a.c.i < 0 || (ext && sym_is_const(ext, &end) && a.c.i >= end)) return false;
+		if (!found->load) *found = a;
+	}
+	return found->load != NULL;
+}
+
+static void help_index(Diag *d, const Op *op, PadAxis a)
+{
+	Elem e = a.load->out[0]->type->elem;
+	const Src *s = src_of(a.load->span);
+	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
+	if (!a.plain || !elem_is_signed(e) || !call) {
+		diag_help(d, "`mask: t.mask(index, shape)` in the %s leaves them out", op->code == OP_SCATTER ? "scatter" : "atomic operation");
+		return;
+	}
+	diag_help(d, "let them read -1, which is outside of every tensor: write `pad: -1` in the load");
+	diag_edit(d, (Span){ a.load->span.hi - 1, a.load->span.hi - 1 }, ", pad: -1");
+}
+
+static void of_indices(Padding *p, const Op *op)
+{
+	int rank = ir_in(op, 0)->type->rank, values = op->code == OP_ATOMIC_CAS ? 2 : 1;
+	const Val *value = ir_in(op, 1 + rank);
+	if (op->nin != 1 + rank + values || !type_is_tile(value->type)) return;
+	for (int i = 0; i < value->type->rank; i++) {
+		PadAxis a = { .kind = PAD_NONE };
+		if (!is_place(p, op, rank, i, &a) || (a.plain && chosen(a.load->span))) continue;
+		if (proved_inside(p, a) || stores_nothing(p, op, value, i)) continue;
+		const IrParam *root = valsym_root(p->vs, ir_in(a.load, 0)), *to = valsym_root(p->vs, ir_in(op, 0));
+		if (!root || !to) return;
+		Diag *d = diag(D_PAD_INDEX, op->span, root->name, str_i64(a.c.i), to->name);
+		diag_label(d, a.load->span, "may reach beyond axis %d of `%s`", a.axis, root->name);
+		help_index(d, op, a);
 		return;
 	}
 }
@@ -453,6 +548,7 @@ void padding_op(Padding *p, const Op *op)
 	unsigned flags = op_rows[op->code].flags;
 	if (op->code == OP_HISTOGRAM) of_histogram(p, op);
 	if (op->code == OP_TOPK) taken_in(p, op);
+	if (op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_STORE) of_indices(p, op);
 	if (op->nregion || op->nout != 1) {
 		for (int i = 0; i < op->nout; i++) all_unknown(p, op->out[i]);
 		return;
@@ -463,6 +559,8 @@ void padding_op(Padding *p, const Op *op)
 	else if (op->code == OP_BROADCAST) of_broadcast(p, op);
 	else if (op->code == OP_RESHAPE) of_reshape(p, op);
 	else if (op->code == OP_PERMUTE) of_permute(p, op);
+	else if (op->code == OP_MMA) of_product(p, op);
+	else if (op->code == OP_HINT) p->of[v->id] = p->of[ir_in(op, 0)->id];
 	else if (flags & OPF_REDUCE) of_reduction(p, op);
 	else if (flags & OPF_ELEMWISE && op->code != OP_BITCAST) {
 		PadAxis *a = NULL;
