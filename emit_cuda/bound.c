@@ -40,7 +40,7 @@ static int words_of(const Val *v)
 
 static const Val *holder(const Val *v)          /* whose registers v names */
 {
-	while (v->def && (v->def->code == OP_RESHAPE || v->def->code == OP_PERMUTE || v->def->code == OP_AGAIN)) v = ir_in(v->def, 0);
+	while (v->def && (v->def->code == OP_RESHAPE || v->def->code == OP_PERMUTE || v->def->code == OP_OPAQUE)) v = ir_in(v->def, 0);
 	return v;
 }
 

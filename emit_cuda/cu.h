@@ -176,7 +176,7 @@ Str words_load_shared(Elem e, Str at);                  /* one element at byte o
  * one address in different rounds, under different predicates, into one register that later rounds overwrite. */
 Str words_load_piece(Elem e, Str at);
 void words_store_shared(Cu *g, Elem e, Str at, Str x);
-void words_again(Cu *g, const Op *op);                  /* word by word, and nvcc forgets what it unpacked before */
+void words_opaque(Cu *g, const Op *op);                  /* word by word, and nvcc forgets what it unpacked before */
 Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one element */
 Str words_bits(Elem e, Str x);
 Str words_value(Elem e, Str bits);

@@ -86,7 +86,7 @@ static bool in_pairs(const Op *op)
 
 static bool in_own_loop(const Cu *g, const Op *op)
 {
-	return in_pairs(op) || random_by_fours(g, op) || (op->code == OP_AGAIN && cu_regs(op->out[0]) > 1);
+	return in_pairs(op) || random_by_fours(g, op) || (op->code == OP_OPAQUE && cu_regs(op->out[0]) > 1);
 }
 
 /* Neighbours of one register count share a loop, unless one needs all registers of another. */
@@ -569,7 +569,7 @@ Op *elem_group(Cu *g, Op *first, const Op *limit)
 	for (const Op *op = first; op != end; op = op->next)
 		if (!cu_val(g, op->out[0])->splat && in_own_loop(g, op)) own = op;
 	if (own && in_pairs(own)) print_pairs(g, own);
-	else if (own && own->code == OP_AGAIN) words_again(g, own);
+	else if (own && own->code == OP_OPAQUE) words_opaque(g, own);
 	else if (own) random_print(g, own);
 	else return print_loop(g, first, end, n);
 	return end;

@@ -59,9 +59,9 @@ static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->ve
 static bool is_hinted(const Access *x) { return ir_int(x->op, AT_CACHE, 0) && piece_bytes(x) >= 8; }
 
 /* Accesses of fewer bytes wait for other things than memory. */
-static const char *linger(const Access *x, int bytes) { return bytes >= 4 && ir_int(x->op, AT_LINGERS, 0) ? "_linger" : ""; }
+static const char *evict_last(const Access *x, int bytes) { return bytes >= 4 && ir_int(x->op, AT_L2_EVICT_LAST, 0) ? "_evict_last" : ""; }
 
-static const char *load_hint(const Access *x) { return is_hinted(x) ? "_hint" : linger(x, piece_bytes(x)); }
+static const char *load_hint(const Access *x) { return is_hinted(x) ? "_hint" : evict_last(x, piece_bytes(x)); }
 
 static void print_policy(const Access *x)
 {
@@ -210,7 +210,7 @@ static void print_elements(Access *x)
 		cu_line(g, x->op);
 		out_printf(g->o, "%sct_copy_b%d_if(%s, %s, %s);\n", stage_share(g), bits, x->stage, at, ok ? ok : "1");
 	} else {
-		const char *nc = x->v->constant ? "nc" : "", *stays = linger(x, bits / 8);
+		const char *nc = x->v->constant ? "nc" : "", *stays = evict_last(x, bits / 8);
 		Str loaded = ok ? str_fmt("ct_ld%s%s_b%d_if(%s, %s, %s)", nc, stays, bits, at, ok, x->pad)
 			: str_fmt("ct_ld%s%s_b%d(%s)", nc, stays, bits, at);
 		cu_line(g, x->op);

@@ -60,9 +60,9 @@ static Str address(const Reader *r, int at)
 }
 
 /* Elements beside pieces whose lines stay in the L2 cache say so, too: another access of a line makes it like others. */
-static const char *linger(const Access *x, int bits)
+static const char *evict_last(const Access *x, int bits)
 {
-	return ir_int(x->op, AT_LINGERS, 0) && !x->g->fn->by_element && bits >= 32 ? "_linger" : "";
+	return ir_int(x->op, AT_L2_EVICT_LAST, 0) && !x->g->fn->by_element && bits >= 32 ? "_evict_last" : "";
 }
 
 static void read_piece(Reader *r, const PatchPiece *p)
@@ -72,7 +72,7 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	int n = 1 << p->log2, bits = 8 * n * elem_bytes(x->v->elem);
 	Str to[16], ok = r->checks ? inside(r, p->at, p->log2) : NULL;
 	uint64_t all = r->q.nrow == 64 ? ~UINT64_C(0) : ((uint64_t)1 << r->q.nrow) - 1;
-	const char *nc = x->v->constant ? "nc" : "", *stays = linger(x, bits);
+	const char *nc = x->v->constant ? "nc" : "", *stays = evict_last(x, bits);
 	cu_loop(g, "ct_i", r->q.nrow);
 	if (p->rows != all) {
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);

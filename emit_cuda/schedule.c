@@ -208,7 +208,7 @@ static bool is_made_again(const Op *op)         /* from its operands, wherever i
 
 static bool is_renaming(const Op *op)
 {
-	return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_CONVERT_REGS || op->code == OP_AGAIN;
+	return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_CONVERT_REGS || op->code == OP_OPAQUE;
 }
 
 static void begin(Sched *s, const Val *v)

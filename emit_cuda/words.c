@@ -131,11 +131,11 @@ void words_store_shared(Cu *g, Elem e, Str at, Str x)
 /* What is made in a branch of a piece (peel_stretch) is not read after it: merged with nothing, halves of words would be held apart. */
 static const Val *first_of(const Cu *g, const Val *x)
 {
-	while (g->part && x->def && x->def->code == OP_AGAIN) x = ir_in(x->def, 0);
+	while (g->part && x->def && x->def->code == OP_OPAQUE) x = ir_in(x->def, 0);
 	return x;
 }
 
-void words_again(Cu *g, const Op *op)
+void words_opaque(Cu *g, const Op *op)
 {
 	const Val *x = first_of(g, ir_in(op, 0)), *r = op->out[0];
 	Elem e = r->type->elem;

@@ -107,7 +107,7 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_BY: return code == OP_MBAR_ARRIVE;
 	case AT_MULTICAST: return code == OP_TMA_LOAD;
 	case AT_FOLLOWS: return code == OP_BID;
-	case AT_LINGERS: return code == OP_LOAD || code == OP_LOADS;
+	case AT_L2_EVICT_LAST: return code == OP_LOAD || code == OP_LOADS;
 	case AT_CACHE: return code == OP_TMA_LOAD || code == OP_LOAD || code == OP_STORE;
 	case AT_UNTIL: return code == OP_BULK_WAIT;
 	case AT_A_MAJOR: case AT_B_MAJOR: return code == OP_WGMMA;

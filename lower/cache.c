@@ -16,8 +16,8 @@ enum {
 };
 
 typedef struct Loop { Op *op; int64_t rounds; } Loop;  /* rounds: at most */
-typedef struct Again { Op *load; Loop in; } Again;
-typedef struct Held { Op *load; Loop in; VEC(Again) again; int64_t bytes; } Held;      /* bytes of one slice, of a thread block */
+typedef struct Reload { Op *load; Loop in; } Reload;
+typedef struct Held { Op *load; Loop in; VEC(Reload) reloads; int64_t bytes; } Held;      /* bytes of one slice, of a thread block */
 typedef struct Keep { Fn *fn; VEC(Loop) loops; VEC(Held) held; } Keep;
 
 /* A constant that v is not above. */
@@ -130,12 +130,12 @@ static const Op *own_store(const Op *load, const Loop *in)
 	return NULL;
 }
 
-static bool written_between(const Held *h, const Op *again, const Loop *in)
+static bool written_between(const Held *h, const Op *reload, const Loop *in)
 {
 	const Val *view = ir_in(h->load, 0);
 	if (memory_is_constant(h->load->parent->fn, view)) return false;
 	const Val *root = root_of(view);
-	Writes w = { root, root ? own_store(again, in) : NULL, false };         /* elements of a span may lie in one place */
+	Writes w = { root, root ? own_store(reload, in) : NULL, false };         /* elements of a span may lie in one place */
 	for (Op *op = h->in.op; op; op = op->next) {
 		find_write(&w, op);
 		for (int k = 0; k < op->nregion; k++) ir_walk(op->region[k], find_write, &w);
@@ -158,8 +158,8 @@ static void find_loads(Keep *k, const Loop *in)
 		if (op->code != OP_LOAD || !type_is_tile(op->out[0]->type) || one_thread_reads(op)) continue;
 		Held *h = first_of(k, op, in);
 		if (h) {
-			Again a = { op, *in };
-			if (!written_between(h, op, in)) vec_push(A_TMP, &h->again, a);
+			Reload a = { op, *in };
+			if (!written_between(h, op, in)) vec_push(A_TMP, &h->reloads, a);
 			continue;
 		}
 		const Val *v = op->out[0];
@@ -174,7 +174,7 @@ static void drop_single(Keep *k)
 {
 	int n = 0;
 	for (int i = 0; i < k->held.n; i++)
-		if (k->held.p[i].again.n) k->held.p[n++] = k->held.p[i];
+		if (k->held.p[i].reloads.n) k->held.p[n++] = k->held.p[i];
 	k->held.n = n;
 }
 
@@ -199,7 +199,7 @@ static Op *write_keep(const Held *h, int64_t slot, int64_t count)
 	return op;
 }
 
-static Val *kept(Builder *b, const Again *a, int64_t slot)
+static Val *kept(Builder *b, const Reload *a, int64_t slot)
 {
 	const Val *v = a->load->out[0];
 	Val *r = ir_unary(b, OP_KEPT, v->type, a->in.op->region[0]->args.p[0]);
@@ -209,7 +209,7 @@ static Val *kept(Builder *b, const Again *a, int64_t slot)
 }
 
 /* The slice from shared memory, or loaded if its number is not below count. */
-static void take_kept(const Again *a, int64_t slot, int64_t count)
+static void take_kept(const Reload *a, int64_t slot, int64_t count)
 {
 	Builder b = build_before(a->load);
 	Val *old = a->load->out[0], *r;
@@ -268,7 +268,7 @@ static void keep_fn(Fn *fn, const LowerCx *cx)
 		Held *h = &k.held.p[i];
 		int64_t n = count < h->in.rounds ? count : h->in.rounds;
 		write_keep(h, fn->shared_bytes, n);
-		for (int a = 0; a < h->again.n; a++) take_kept(&h->again.p[a], fn->shared_bytes, n);
+		for (int a = 0; a < h->reloads.n; a++) take_kept(&h->reloads.p[a], fn->shared_bytes, n);
 		fn->shared_bytes += n * h->bytes;
 	}
 }

@@ -286,7 +286,7 @@ static Op *first_reduction(Op *op)
 
 /* Moves op before the first reduction or loop if it may as well be read there: then its way through memory takes no time of
  * its own. */
-static void read_early(Op *op)
+static void hoist_read(Op *op)
 {
 	Op *at = op->parent->first;
 	while (at != op && !op_is_reduce(at) && !at->nregion) at = at->next;
@@ -345,7 +345,7 @@ static Op *sending_place(Op *op, Op *need)
  * waited for where it is needed (to_scalar), not where it is sent. */
 static void broadcast_element(Op *op)
 {
-	read_early(op);
+	hoist_read(op);
 	Op *need = needing_place(op);
 	Val *x = op->out[0];
 	bool tile = type_is_tile(x->type);

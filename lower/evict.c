@@ -4,7 +4,7 @@
  * read have a higher priority, written lines leave for memory soon, in the order in which they were written, and memory moves more bytes
  * per second (bench/notes/moves.md). Nothing is gained if nothing is written, so loads of reductions and of factors of products keep the
  * default. Cache hints of the author take precedence. The printer decides which accesses carry the priority (emit_cuda/memory.c), and
- * the prelude knows which architectures have it (ct_ldnc_linger_b128): kernels do not depend on that. */
+ * the prelude knows which architectures have it (ct_ldnc_evict_last_b128): kernels do not depend on that. */
 #include "lower/placed.h"
 
 enum { WRITTEN = 3 };   /* log2 of how much less may be written than is read */
@@ -57,7 +57,7 @@ void pass_evict(Module *m, const LowerCx *cx)
 		Stream s = { { 0 }, { 0 } };
 		ir_walk(m->fns.p[i]->body, find_access, &s);
 		for (int k = 0; k < s.loads.n; k++)
-			if (is_written_too(&s, s.loads.p[k])) ir_set_int(s.loads.p[k], AT_LINGERS, 1);
+			if (is_written_too(&s, s.loads.p[k])) ir_set_int(s.loads.p[k], AT_L2_EVICT_LAST, 1);
 		arena_release(A_TMP, mark);
 	}
 }

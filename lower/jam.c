@@ -18,14 +18,14 @@ enum {
 };
 
 /* ---- which loops ---- */
-typedef struct Round { const Op *loop; bool *early; int64_t bytes; int carried, ops; bool fails; } Round;
+typedef struct Round { const Op *loop; bool *hoisted; int64_t bytes; int carried, ops; bool fails; } Round;
 
 /* Is it known before anything of the round is computed? By Val id: made of the counter and of what is outside alone. */
-static bool is_early(const Round *r, const Op *op)
+static bool is_hoisted(const Round *r, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
-		if (!is_outside(v, r->loop) && !r->early[v->id]) return false;
+		if (!is_outside(v, r->loop) && !r->hoisted[v->id]) return false;
 	}
 	return true;
 }
@@ -46,8 +46,8 @@ static void look_at(Round *r, const Op *op)
 	r->ops++;
 	r->fails |= op->nregion || op->nout > 1 || waits_for_threads(op) || one_thread_reads(op);
 	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && !(f & OPF_PURE);
-	if (r->fails || !op->nout || !is_early(r, op)) return;
-	r->early[op->out[0]->id] = asks(op) || (f & OPF_PURE && type_is_scalar(op->out[0]->type));
+	if (r->fails || !op->nout || !is_hoisted(r, op)) return;
+	r->hoisted[op->out[0]->id] = asks(op) || (f & OPF_PURE && type_is_scalar(op->out[0]->type));
 	if (asks(op)) r->bytes += thread_bytes(op->out[0]);
 }
 
@@ -70,8 +70,8 @@ static int rounds_of(const Fn *fn, const Op *loop)
 	if (ir_attr(loop, AT_UNROLL) || ir_attr(loop, AT_UNROLL_ON) || is_bounded(ir_in(loop, 1))) return 0;
 	if (!ir_const_value(ir_in(loop, 0), &lo) || lo.i) return 0;
 	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX >> MOST) return 0;
-	Round r = { .loop = loop, .early = NEW_ARRAY(A_TMP, bool, fn->nval) };
-	r.early[body->args.p[0]->id] = true;
+	Round r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
+	r.hoisted[body->args.p[0]->id] = true;
 	for (int i = 1; i < body->args.n; i++) r.carried += (int)(thread_bytes(body->args.p[i]) / 4);
 	for (const Op *op = body->first; op && !r.fails; op = op->next) look_at(&r, op);
 	if (r.fails || !r.bytes || r.ops > BODY) return 0;
@@ -91,13 +91,13 @@ Op *jam_after(const Op *loop)
 /* In front of what is computed, in their order: what the loads need, and the loads. */
 static void ask_first(const Fn *fn, Op *loop)
 {
-	Round r = { .loop = loop, .early = NEW_ARRAY(A_TMP, bool, fn->nval) };
+	Round r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	Op *rest = NULL;
-	r.early[loop->region[0]->args.p[0]->id] = true;
+	r.hoisted[loop->region[0]->args.p[0]->id] = true;
 	for (Op *op = loop->region[0]->first, *next; op; op = next) {
 		next = op->next;
 		look_at(&r, op);
-		if (!op->nout || !r.early[op->out[0]->id]) rest = rest ? rest : op;
+		if (!op->nout || !r.hoisted[op->out[0]->id]) rest = rest ? rest : op;
 		else if (rest) ir_move_before(op, rest);
 	}
 }

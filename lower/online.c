@@ -56,7 +56,7 @@ static Val *power(Builder *b, Val *x)
 }
 
 /* An element that is broadcast to all thread blocks is sent before they wait, as it was before the sum (combine.c). */
-static void tell_early(Op *first, const Op *last, Op *at)
+static void send_before(Op *first, const Op *last, Op *at)
 {
 	for (Op *op = first, *next; op != last; op = next) {
 		next = op->next;
@@ -66,13 +66,13 @@ static void tell_early(Op *first, const Op *last, Op *at)
 	}
 }
 
-/* What is made of elements of 16 bits for the maximum is made again for the sum: nobody holds it unpacked. */
-static Val *again(Builder *b, Val *x)
+/* What is computed from elements of 16 bits for the maximum is rematerialised for the sum, so that no thread holds it unpacked. */
+static Val *unpacked(Builder *b, Val *x)
 {
 	const Op *cast = pair_made_by(x, OP_CAST);
 	if (!cast || elem_bytes(ir_in(cast, 0)->type->elem) > 2) return x;
 	Val *packed = ir_in(cast, 0);
-	packed = pair_laid(ir_unary(b, OP_AGAIN, packed->type, packed), *packed->lay);
+	packed = pair_laid(ir_unary(b, OP_OPAQUE, packed->type, packed), *packed->lay);
 	return pair_laid(ir_unary(b, OP_CAST, x->type, packed), *x->lay);
 }
 
@@ -82,12 +82,12 @@ static void merge(Fn *fn, const Pair *p, const Places *at)
 	Val *v[2], *e = ir_in(p->sum, 0);
 	v[0] = pair_of_warp(&b, p->first, p->x);
 	Val *c = pair_choose(&b, pair_equals(&b, v[0], -INFINITY), pair_number(&b, v[0], 0), v[0]);
-	Val *d = pair_both(&b, OP_SUB, again(&b, p->x), pair_spread(&b, p, &at->groups, c));
+	Val *d = pair_both(&b, OP_SUB, unpacked(&b, p->x), pair_spread(&b, p, &at->groups, c));
 	v[1] = pair_of_warp(&b, p->sum, power(&b, d));
 	const Type *t[2] = { v[0]->type, v[1]->type };
 	Op *exchange = ir_op(&b, OP_EXCHANGE, 2, v, 2, t);
 	for (int i = 0; i < 2; i++) v[i] = pair_laid(exchange->out[i], at->gathered);
-	tell_early(p->first, p->sum, exchange);
+	send_before(p->first, p->sum, exchange);
 	Val *all = combine_to(&b, p->first, v[0], *p->first->out[0]->lay);
 	Val *m = pair_laid(ir_unary(&b, OP_BROADCAST, at->type, all), at->gathered);
 	Val *parts = pair_both(&b, OP_MUL, v[1], power(&b, pair_both(&b, OP_SUB, v[0], m)));

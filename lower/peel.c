@@ -93,7 +93,7 @@ static bool works_apart(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_AGAIN: return true;
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_OPAQUE: return true;
 	case OP_LITERAL: return false;
 	default: return (f & OPF_ELEMWISE) && (f & OPF_PURE) && !(f & (OPF_READ | OPF_WRITE));
 	}

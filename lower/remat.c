@@ -2,7 +2,7 @@
  *
  * Between two barriers a thread holds what it needs after the second one. If that follows, in a few instructions, from a tile of elements
  * of one or two bytes packed into words, only the words are held and the rest is computed once more (rematerialised): a row of bf16 takes
- * half the registers that it takes as f32. The operation `again` hides from nvcc that it could keep the unpacked elements.
+ * half the registers that it takes as f32. The operation `opaque` hides from nvcc that it could keep the unpacked elements.
  *
  * Small loads that are needed after a barrier (the weights of a row) are issued before it, so that they arrive meanwhile. Rows that are
  * accessed by single elements (unaligned.c) are excluded: their loads fill a register for each element, and the warps that these
@@ -16,7 +16,7 @@
 
 enum {
 	LEAST = 8,              /* elements of a thread from which a tile counts */
-	EFFORT = 6,             /* instructions for an element that are done again at most */
+	EFFORT = 6,             /* instructions for an element that are rematerialised at most */
 	RELAXED = 3,            /* of a power of e */
 	TOO_MUCH = 1 << 20,
 	DEPTH = 12,             /* of expressions that are looked at */
@@ -25,12 +25,12 @@ enum {
 	WORDS_HELD = 48         /* at a wait from which nothing more is loaded before it */
 };
 
-typedef struct Again {
+typedef struct Remat {
 	Fn *fn;
 	const bool *rare;       /* by Val id: only one element of a row needs it (rare.c) */
 	const bool *far;        /* by Val id: needed after a wait for more than that */
 	int nval;               /* values that the pass did not make */
-	bool loads;             /* move loads; else compute again */
+	bool loads;             /* move loads; else compute */
 	int *place;             /* by Val id: in which stretch between waits it is computed */
 	Val **made;             /* by Val id: the newest copy */
 	int *made_in;           /* in this stretch */
@@ -40,7 +40,7 @@ typedef struct Again {
 	Op *wait;               /* of this block, that begins it; NULL: none does */
 	int held;               /* words, at `wait` */
 	int changes;
-} Again;
+} Remat;
 
 static bool waits(const Op *op)
 {
@@ -58,13 +58,13 @@ static bool is_packed(const Val *v)
 	return regs_of(v) >= LEAST && v->type->elem != EL_BOOL && elem_bytes(v->type->elem) <= 2;
 }
 
-static bool is_old(const Again *a, const Val *v) { return v->id < a->nval; }
+static bool is_old(const Remat *a, const Val *v) { return v->id < a->nval; }
 
-/* ---- what is computed again ---- */
+/* ---- what is rematerialised ---- */
 typedef struct Cost { int effort, leaves; } Cost;      /* leaves: packed tiles that only this keeps */
 
 /* What only one element needs costs nothing, whatever it is. */
-static void price(const Again *a, Val *v, int depth, bool rare, Cost *c)
+static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 {
 	const Op *op = v->def;
 	unsigned f = op ? op_rows[op->code].flags : 0;
@@ -95,7 +95,7 @@ static void price(const Again *a, Val *v, int depth, bool rare, Cost *c)
 	for (int i = 0; i < op->nin && c->effort <= EFFORT; i++) price(a, ir_in(op, i), depth - 1, rare, c);
 }
 
-static bool is_worth(const Again *a, Val *v, bool rare)
+static bool is_worth(const Remat *a, Val *v, bool rare)
 {
 	Cost c = { 0, 0 };
 	if (!is_old(a, v) || is_packed(v) || regs_of(v) < LEAST || !v->def) return false;
@@ -104,20 +104,20 @@ static bool is_worth(const Again *a, Val *v, bool rare)
 }
 
 /* A copy made in an inner block is not known after it. */
-static Val *newest(const Again *a, Val *v)
+static Val *newest(const Remat *a, Val *v)
 {
 	Val *r = a->made[v->id];
 	return r && r->def->parent == a->block ? r : v;
 }
 
-static Val *copy_of(Again *a, Builder *b, Val *v)
+static Val *copy_of(Remat *a, Builder *b, Val *v)
 {
 	if (!is_old(a, v) || regs_of(v) < LEAST || a->place[v->id] == a->now) return v;
 	if (a->made[v->id] && a->made_in[v->id] == a->now) return a->made[v->id];
 	Op *op = v->def, *to;
 	if (is_packed(v)) {
 		Val *from = newest(a, v);
-		to = ir_op(b, OP_AGAIN, 1, &from, 1, &v->type);
+		to = ir_op(b, OP_OPAQUE, 1, &from, 1, &v->type);
 	} else {
 		Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
 		for (int i = 0; i < op->nin; i++) in[i] = copy_of(a, b, ir_in(op, i));
@@ -135,7 +135,7 @@ static Val *copy_of(Again *a, Builder *b, Val *v)
 
 /* ---- loads before a wait ---- */
 /* Can op stand in front of the wait, with the scalars that it needs? */
-static bool may_move(const Again *a, const Op *op, int depth)
+static bool may_move(const Remat *a, const Op *op, int depth)
 {
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
@@ -147,7 +147,7 @@ static bool may_move(const Again *a, const Op *op, int depth)
 	return true;
 }
 
-static void move(Again *a, Op *op)
+static void move(Remat *a, Op *op)
 {
 	for (int i = 0; i < op->nin; i++)
 		if (a->place[ir_in(op, i)->id] == a->now) move(a, ir_in(op, i)->def);
@@ -157,7 +157,7 @@ static void move(Again *a, Op *op)
 }
 
 /* Words that are held at the wait for what comes after it in its block. */
-static int held_at(const Again *a, const Op *wait)
+static int held_at(const Remat *a, const Op *wait)
 {
 	bool *seen = NEW_ARRAY(A_TMP, bool, a->nval);
 	int n = 0;
@@ -174,7 +174,7 @@ static int held_at(const Again *a, const Op *wait)
 	return n;
 }
 
-static void visit_load(Again *a, Op *op)
+static void visit_load(Remat *a, Op *op)
 {
 	const Val *r = op->out[0];
 	int words = words_of(r);
@@ -186,14 +186,14 @@ static void visit_load(Again *a, Op *op)
 }
 
 /* ---- the pass ---- */
-static void begin(Again *a, Op *wait)
+static void begin(Remat *a, Op *wait)
 {
 	a->now = ++a->last;
 	a->wait = wait;
 	a->held = -1;
 }
 
-static void visit_operands(Again *a, Op *op)
+static void visit_operands(Remat *a, Op *op)
 {
 	bool rare = op->nout == 1 && a->rare[op->out[0]->id];
 	for (int i = 0; i < op->nin; i++) {
@@ -204,9 +204,9 @@ static void visit_operands(Again *a, Op *op)
 	}
 }
 
-static void visit_block(Again *a, IrBlock *b, bool loop);
+static void visit_block(Remat *a, IrBlock *b, bool loop);
 
-static void visit(Again *a, Op *op)
+static void visit(Remat *a, Op *op)
 {
 	bool loop = op->code == OP_FOR || op->code == OP_WHILE;
 	if (a->loads && op->code == OP_LOAD) visit_load(a, op);
@@ -218,9 +218,9 @@ static void visit(Again *a, Op *op)
 	a->crosses = true;
 }
 
-static void visit_block(Again *a, IrBlock *b, bool loop)
+static void visit_block(Remat *a, IrBlock *b, bool loop)
 {
-	Again outer = *a;
+	Remat outer = *a;
 	begin(a, NULL);
 	a->block = b;
 	a->crosses = loop;
@@ -250,14 +250,14 @@ static int walk(Fn *fn, bool loads)
 	ir_number(fn);
 	Far f = { rare_values(fn, A_TMP), NEW_ARRAY(A_TMP, bool, fn->nval), NEW_ARRAY(A_TMP, int, fn->nval), 0 };
 	ir_walk(fn->body, find_far, &f);
-	Again a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
+	Remat a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
 		.made = NEW_ARRAY(A_TMP, Val *, fn->nval), .made_in = NEW_ARRAY(A_TMP, int, fn->nval) };
 	visit_block(&a, fn->body, false);
 	return a.changes;
 }
 
 /* What was made in one walk may wait, too: it is old for the next. true: nothing is left to do. */
-static bool compute_again(Fn *fn)
+static bool rematerialise_all(Fn *fn)
 {
 	for (int i = 0; i < ROUNDS; i++)
 		if (!walk(fn, false)) return true;
@@ -278,7 +278,7 @@ void pass_remat(Module *m, const LowerCx *cx)
 		bool held = false;
 		ir_walk(fn->body, find_held, &held);
 		if (fn->by_element || held) continue;
-		bool done = compute_again(fn);
-		if (walk(fn, true) || !done) compute_again(fn);
+		bool done = rematerialise_all(fn);
+		if (walk(fn, true) || !done) rematerialise_all(fn);
 	}
 }

@@ -145,7 +145,7 @@ static int bytes_of(const StripPlan *p, int i, unsigned runs)
 }
 
 /* ---- who shares a tile ---- */
-enum { ALL_RUNS, RUN_AGAIN };
+enum { ALL_RUNS, RUN_RELOADED };
 
 /* Bytes that the loads of an element have: all of them, or those that more than one loop runs. */
 static int load_bytes(const StripPlan *p, int which)
@@ -216,7 +216,7 @@ static int warps_beside(int64_t kept, bool cluster)
 /* May the thread blocks of a cluster (log2) keep what is loaded again, one on each multiprocessor? */
 static bool keeps_all(const StripPlan *p, int size, int cluster)
 {
-	return ((int64_t)load_bytes(p, RUN_AGAIN) << size) >> cluster <= KEEP_ALL;
+	return ((int64_t)load_bytes(p, RUN_RELOADED) << size) >> cluster <= KEEP_ALL;
 }
 
 /* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? Such clusters leave more multiprocessors idle
@@ -227,7 +227,7 @@ static bool keeps_all(const StripPlan *p, int size, int cluster)
 static bool serves_wide(const Fn *fn, const StripPlan *p, int size)
 {
 	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE + fn->peels;
-	int own = load_bytes(p, RUN_AGAIN);
+	int own = load_bytes(p, RUN_RELOADED);
 	bool alone = load_bytes(p, ALL_RUNS) == own;
 	bool much = wide_regs(fn) > CLUSTER_REGS || ((alone || fn->peels) && own << CLUSTER_REGS >= WIDE_BYTES);
 	if (fits) return much || fn->by_element;
@@ -252,7 +252,7 @@ static bool share_out(Fn *fn, const LowerCx *cx, const StripPlan *p, int size, b
 		s->cluster = wide ? cluster_most(cx, fn) : wish ? log2_of(wish) : CLUSTER_PORTABLE;
 		if (size <= HELD_IN_CLUSTER + s->cluster + (fn->peels && s->cluster > CLUSTER_PORTABLE)) return false;
 	}
-	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_AGAIN) << size) >> s->cluster, s->cluster > 0);
+	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_RELOADED) << size) >> s->cluster, s->cluster > 0);
 	/* 32 warps have 64 registers a thread, and single elements take one each */
 	if (fn->by_element && s->warps > SLICE_WARPS + 1 && loop_bytes(p) << s->each > SLICE_LOADS / 2) s->each--;
 	return true;

@@ -34,10 +34,10 @@ with tmpdir() as tmp:
     check(r.code == 0, "the source does not compile:\n" + r.text)
     for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S):
         views = dict(re.findall(r"(%\d+) = view %(\w+)", body))
-        found = [views.get(v, v[1:]).split(".")[0] for v in re.findall(r"load (%[\w.]+),.*lingers = true", body)]
+        found = [views.get(v, v[1:]).split(".")[0] for v in re.findall(r"load (%[\w.]+),.*l2_evict_last = true", body)]
         check(sorted(found) == WANT.pop(name), "%s: %s" % (name, found))
     check(not WANT, "kernels are missing: %s" % sorted(WANT))
     r = ctilec("-w", "--arch=sm_90a", source, "-o", os.path.join(tmp, "k.cu"))
     for bits in 128, 32:
-        check(len(re.findall(r"\bct_ldnc_linger_b%d(?:_if)?\(ct_p" % bits, read(os.path.join(tmp, "k.cu")))) > 0, "the text does not say so of %d bits" % bits)
+        check(len(re.findall(r"\bct_ldnc_evict_last_b%d(?:_if)?\(ct_p" % bits, read(os.path.join(tmp, "k.cu")))) > 0, "the text does not say so of %d bits" % bits)
 finish()
