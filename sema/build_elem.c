@@ -376,13 +376,30 @@ static Sv elem_fma(Cx *cx, Sv a, Sv b, Sv acc, const Modes *m, Span at)
 	return sv_val(res, at);
 }
 
+static bool is_greater(Elem e, Num a, Num b)
+{
+	return elem_is_any_float(e) ? a.f > b.f : e == EL_U64 ? (uint64_t)a.i > (uint64_t)b.i : a.i > b.i;
+}
+
+/* Of min(max(x, lo), hi) nothing depends on x. */
+static void warn_clamp(Cx *cx, const Call *c, Sv r)
+{
+	const Op *min = r.kind == SV_VAL ? r.u.val->def : NULL, *max = min && min->code == OP_MIN ? ir_in(min, 0)->def : NULL;
+	Num lo, hi;
+	if (!max || max->code != OP_MAX || !ir_const_value(ir_in(max, 1), &lo) || !ir_const_value(ir_in(min, 1), &hi)) return;
+	Elem e = r.type->elem;
+	if (is_greater(e, lo, hi)) cx_diag(cx, D_CLAMP, c->span, ir_num_text(e, hi), ir_num_text(e, lo));
+}
+
 static Sv clamp(Cx *cx, Call *c)
 {
 	Sv x = arg_operand(cx, c, 0), lo = arg_operand(cx, c, 1), hi = arg_operand(cx, c, 2);
 	if (sv_bad(x) || sv_bad(lo) || sv_bad(hi)) return sv_poison(c->span);
 	x = elem_binary(cx, OP_MAX, x, lo, &no_modes, c->span, call_what(c));
 	if (sv_bad(x)) return x;
-	return elem_binary(cx, OP_MIN, x, hi, &no_modes, c->span, call_what(c));
+	Sv r = elem_binary(cx, OP_MIN, x, hi, &no_modes, c->span, call_what(c));
+	warn_clamp(cx, c, r);
+	return r;
 }
 
 /* ---- calls ---- */

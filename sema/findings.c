@@ -15,6 +15,7 @@ typedef struct Findings {
 	Cover *cover;
 	const Sym **end;        /* of loops, by the Val id of their counters */
 	bool misplaced;         /* an access was reported whose place is not the one that is meant */
+	bool swapped;           /* an access was reported whose axes of the grid are swapped */
 	unsigned rests;         /* axes of the grid of which was said that they leave a rest */
 } Findings;
 
@@ -193,14 +194,67 @@ static void speed(Findings *w, const Op *op)
 	}
 }
 
-/* ---- the walk ---- */
+/* ---- which axis of the grid ---- */
+static int block_axis(const Val *v) { return v->def && v->def->code == OP_BID ? (int)ir_int(v->def, AT_AXIS, 0) : -1; }
+
+/* The index of a block is compared with how many there are. */
+static void past_grid(Findings *w, const Op *op)
+{
+	for (int i = 0; i < 2; i++) {
+		int axis = block_axis(ir_in(op, i));
+		if (axis < 0 || type_is_tile(ir_in(op, !i)->type) || valsym(&w->vs, ir_in(op, !i)) != w->vs.fn->grid[axis]) continue;
+		Diag *d = diag(D_PAST_GRID, op->span, str_i64(axis));
+		diag_help(d, "the last one is `num_blocks(%d) - 1`", axis);
+		return;
+	}
+}
+
+/* How many tiles an access has along an axis that is indexed by bid(*block) alone; NULL: it is not. */
+static const Sym *tiles_by_block(Findings *w, const Op *op, const Type *t, int axis, int *block)
+{
+	const IrAttr *steps = ir_attr(op, AT_STEPS);
+	const Sym *ext = valsym_extent(&w->vs, ir_in(op, 0), axis);
+	*block = block_axis(ir_in(op, 1 + axis));
+	if (!ext || *block < 0 || (steps && steps->u.ints.p[axis] != type_extent(t, axis))) return NULL;
+	return sym_cdiv(ext, sym_const(type_extent(t, axis)));
+}
+
+static bool equal(const Findings *w, const Sym *a, const Sym *b)
+{
+	return a == b || (facts_le(w->vs.facts, a, b) && facts_le(w->vs.facts, b, a));
+}
+
+static bool as_long(Findings *w, const Op *op, const Type *t, int i, int k)
+{
+	const Val *view = ir_in(op, 0);
+	return t->log2[i] == t->log2[k] && equal(w, valsym_extent(&w->vs, view, i), valsym_extent(&w->vs, view, k));
+}
+
+/* Two axes of the grid count the tiles of two axes of the tensor, each those of the other's. */
+static bool axes_swapped(Findings *w, const Op *op, const Type *t)
+{
+	const Fn *fn = w->vs.fn;
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	if (w->swapped || !root || ir_attr(op, AT_OFFSETS)) return false;
+	for (int i = 0; i < t->rank; i++)
+		for (int k = i + 1; k < t->rank; k++) {
+			int g, h;
+			const Sym *a = tiles_by_block(w, op, t, i, &g), *b = tiles_by_block(w, op, t, k, &h);
+			if (!a || !b || fn->grid[g] != b || fn->grid[h] != a || equal(w, a, b) || as_long(w, op, t, i, k)) continue;
+			Diag *d = diag(D_BID_AXIS, op->span, str_i64(g), sym_text(b), str_i64(i), root->name);
+			diag_note(d, "axis %d of `%s` has `%s` tiles, which `bid(%d)` counts", i, root->name, sym_text(a), h);
+			return w->swapped = true;
+		}
+	return false;
+}
+
 static void walk(Findings *w, const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		bool access = op->code == OP_LOAD || op->code == OP_STORE;
 		const Diag *before = diag_latest();
 		if (access || op->code == OP_GATHER || op->code == OP_SCATTER) outside(w, op);
-		if (access) counting(w, op);
+		if (access && !axes_swapped(w, op, op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type)) counting(w, op);
 		w->misplaced |= diag_latest() != before;
 		cover_op(w->cover, op);
 		if (access) speed(w, op);
@@ -213,6 +267,8 @@ static void walk(Findings *w, const IrBlock *b)
 			valsyms_leave(&w->vs, spot);
 		}
 		padding_op(&w->pad, op);
+		if (op->code == OP_REDUCE || op->code == OP_SCAN) identity_op(op);
+		if (op->code == OP_EQ) past_grid(w, op);
 	}
 }
 

@@ -8,6 +8,12 @@
 typedef struct Padding { ValSyms *vs; struct PadAxis **of; } Padding;  /* of: by Val id, one for each axis; NULL: none */
 void padding_op(Padding *p, const Op *op);
 
+typedef struct Reach { double lo, hi; } Reach;  /* between which the elements of a value lie */
+Reach value_reach(const Val *v);
+
+/* ---- identity.c: identities of reductions and scans that are none ---- */
+void identity_op(const Op *op);
+
 /* ---- lanes.c: index tiles whose elements differ from each other by known numbers ---- */
 typedef struct Lanes { const Sym *base; const int64_t *at; int64_t n; } Lanes;  /* element i: base + at[i] */
 typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;

@@ -74,8 +74,6 @@ static bool varies(const Val *v, int axis, int depth)
 	return false;
 }
 
-typedef struct Reach { double lo, hi; } Reach;
-
 static Reach reach(const Val *v, int depth);
 
 static Reach reach_of_float(const Op *op, Reach x, Reach all)
@@ -184,6 +182,8 @@ static Reach reach(const Val *v, int depth)
 	if (op->nin == 1) return reach_of_float(op, x, all);
 	return op->nin == 2 ? reach_of_two(op, x, reach(ir_in(op, 1), depth - 1), all) : all;
 }
+
+Reach value_reach(const Val *v) { return reach(v, LOOK_DEPTH); }
 
 /* ---- from operands to results ---- */
 static void of_load(Padding *p, const Op *op)
