@@ -248,13 +248,42 @@ static bool axes_swapped(Findings *w, const Op *op, const Type *t)
 	return false;
 }
 
+/* The grid counts smaller tiles along the axis, or counts something else and the axis is never longer than a tile. */
+static bool counts_more(const Findings *w, const Sym *grid, const Sym *ext, int64_t len)
+{
+	const Facts *f = w->vs.facts;
+	int64_t each;
+	if (grid->kind == SYM_CDIV && grid->arg[0] == ext && sym_is_const(grid->arg[1], &each)) return each > 1 && each < len;
+	return len > 1 && grid != ext && facts_le(f, ext, sym_const(len)) && !facts_le(f, grid, sym_const(1));
+}
+
+/* An access of every tile block, of which most lie outside of the tensor. */
+static bool past_axis(Findings *w, const Op *op, const Type *t)
+{
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	if (!root || ir_attr(op, AT_OFFSETS) || op->parent != w->vs.fn->body) return false;
+	for (int i = 0; i < t->rank; i++) {
+		int g;
+		const Sym *own = tiles_by_block(w, op, t, i, &g), *grid = own ? w->vs.fn->grid[g] : NULL;
+		if (!own || grid == own || !counts_more(w, grid, valsym_extent(&w->vs, ir_in(op, 0), i), type_extent(t, i))) continue;
+		Diag *d = diag(D_PAST_AXIS, op->span, str_i64(g), sym_text(grid), str_i64(i), root->name, sym_text(own));
+		diag_label(d, root->span, "`%s` is declared here", root->name);
+		return true;
+	}
+	return false;
+}
+
+/* ---- the walk ---- */
 static void walk(Findings *w, const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		bool access = op->code == OP_LOAD || op->code == OP_STORE;
 		const Diag *before = diag_latest();
 		if (access || op->code == OP_GATHER || op->code == OP_SCATTER) outside(w, op);
-		if (access && !axes_swapped(w, op, op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type)) counting(w, op);
+		if (access) {
+			const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
+			if (!axes_swapped(w, op, t) && !past_axis(w, op, t)) counting(w, op);
+		}
 		w->misplaced |= diag_latest() != before;
 		cover_op(w->cover, op);
 		if (access) speed(w, op);
