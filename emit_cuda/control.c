@@ -391,7 +391,7 @@ static const Printer printers[OP_COUNT] = {
 	[OP_WGMMA_FENCE] = { wgmma_fence, false }, [OP_WGMMA] = { wgmma_product, false }, [OP_WGMMA_COMMIT] = { print_wgmma_commit, false },
 	[OP_WGMMA_WAIT] = { wgmma_wait, false }, [OP_CUT] = { wgmma_cut, false }, [OP_STMATRIX] = { wgmma_stmatrix, false },
 	[OP_STORE_REGS] = { exchange_store, false }, [OP_LOAD_REGS] = { exchange_load, false }, [OP_PUT] = { exchange_put, false },
-	[OP_GET] = { exchange_get, false }, [OP_DRAW] = { exchange_draw, false }, [OP_GRID_MEET] = { exchange_meet, false },
+	[OP_GET] = { exchange_get, false }, [OP_DRAW] = { exchange_draw, false }, [OP_GRID_BARRIER] = { exchange_grid_barrier, false },
 	[OP_PRINT] = { debug_print, false }, [OP_ASSERT] = { print_check, false }, [OP_CHECK] = { print_check, false },
 	[OP_ASSUME] = { print_check, false },
 };

@@ -80,14 +80,14 @@ void exchange_draw(Cu *g, const Op *op)
 	out_printf(g->o, "const int %s = ct_draw(%s, %s);\n", n, address_of(g, ir_in(op, 0)), cu_scalar(g, ir_in(op, 1)));
 }
 
-void exchange_meet(Cu *g, const Op *op)
+void exchange_grid_barrier(Cu *g, const Op *op)
 {
 	const CuGroup *me = g->group;
 	Str sync = me ? str_fmt("ct_named_sync(%d, %d);\n", me->barrier + me->groups,
 		me->groups * me->warps * 32) : str_intern("__syncthreads();\n");
 	out_puts(g->o, "__threadfence();\n");
 	out_puts(g->o, sync);
-	out_printf(g->o, "if (%s == 0%s) ct_grid_meet(%s, %s ? 0x80000000u - %lldu : 1u);\n", me ? "ct_tid" : "threadIdx.x",
+	out_printf(g->o, "if (%s == 0%s) ct_grid_barrier(%s, %s ? 0x80000000u - %lldu : 1u);\n", me ? "ct_tid" : "threadIdx.x",
 		me ? str_fmt(" && %s == 0", me->number) : "", address_of(g, ir_in(op, 0)), cu_scalar(g,
 			ir_in(op, 1)), (long long)ir_int(op, AT_NUMBER, 0) - 1);
 	out_puts(g->o, sync);

@@ -57,7 +57,7 @@ void exchange_load(Cu *g, const Op *op);
 void exchange_put(Cu *g, const Op *op);
 void exchange_get(Cu *g, const Op *op);
 void exchange_draw(Cu *g, const Op *op);
-void exchange_meet(Cu *g, const Op *op);
+void exchange_grid_barrier(Cu *g, const Op *op);
 
 /* Registers that are lent keep their array: the results of these operations are other names for it. */
 void wgmma_fence(Cu *g, const Op *op);

@@ -218,7 +218,7 @@ static bool has_op(const Fn *fn, OpCode code)
 
 bool version_dependent(const Fn *fn) { return has_op(fn, OP_GRID_WAIT); }
 
-bool version_together(const Fn *fn) { return has_op(fn, OP_GRID_MEET); }
+bool version_together(const Fn *fn) { return has_op(fn, OP_GRID_BARRIER); }
 
 const char version_wait[] = "\tct_grid_wait();\n";
 

@@ -42,7 +42,7 @@ static Form form_of(OpCode code)
 	case OP_WGMMA: return (Form){ "AFsb?", "A", 0 };
 	case OP_WGMMA_WAIT: return (Form){ "A*", "T*", 0 };
 	case OP_DRAW: return (Form){ "pi", "i", 0 };
-	case OP_GRID_MEET: return (Form){ "pb", "", A(NUMBER) };
+	case OP_GRID_BARRIER: return (Form){ "pb", "", A(NUMBER) };
 	case OP_PUT: return (Form){ "si", "", 0 };
 	case OP_GET: return (Form){ "s", "i", 0 };
 	case OP_LOAD_SHIFTED: return (Form){ "vii", "T", A(STEPS) };
@@ -386,8 +386,8 @@ bool chk_group(Check *c, const Op *op)
 	case OP_PUT: case OP_GET:
 		NEED(chk_in(op, 0)->elem == EL_I32 && type_size(chk_in(op, 0)) == 1, "the buffer holds one i32");
 		return true;
-	case OP_GRID_MEET:
-		NEED(ir_int(op, AT_NUMBER, 0) >= 2, "at least two thread blocks meet");
+	case OP_GRID_BARRIER:
+		NEED(ir_int(op, AT_NUMBER, 0) >= 2, "a barrier of at least two thread blocks");
 		return true;
 	case OP_LOAD_SHIFTED: return chk_shifted(c, op);
 	case OP_PREFETCH_ROWS:

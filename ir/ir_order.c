@@ -336,7 +336,7 @@ static bool chk_where(Walk *w, const Op *op)
 	case OP_LOAD_SHIFTED: case OP_PREFETCH_ROWS: case OP_STORE_SHARED: case OP_LOAD_SHARED:
 		NEED(!w->elect, "all threads of the group take part: not in `elect`");
 		return true;
-	case OP_GRID_MEET: case OP_STORE_REGS: case OP_LOAD_REGS:
+	case OP_GRID_BARRIER: case OP_STORE_REGS: case OP_LOAD_REGS:
 		NEED(!w->elect && !w->one_warp, "all threads of the group take part: not in `elect`, not in `one_warp`");
 		return true;
 	case OP_CLUSTER_BARRIER:
@@ -375,7 +375,7 @@ static void walk_op(Walk *w, const Op *op)
 		for (int i = 0; i < w->s.sent.n; i++)
 			if (w->s.sent.p[i] == w->place[ir_in(op, 0)->id].ring)
 				chk_fail(w->c, "other thread blocks may still send: a %s is missing",
-					w->s.sent.p[i] ? "cluster_barrier {order = acquire_release}" : "grid_meet");
+					w->s.sent.p[i] ? "cluster_barrier {order = acquire_release}" : "grid_barrier");
 		return;
 	case OP_PROXY_FENCE:
 		for (int i = 0; i < w->s.writes.n; i++)
@@ -388,7 +388,7 @@ static void walk_op(Walk *w, const Op *op)
 		}
 		event_barrier(w);
 		return;
-	case OP_GRID_MEET:
+	case OP_GRID_BARRIER:
 		all_sent(w, false);
 		event_barrier(w);
 		return;

@@ -17,7 +17,7 @@ static void look_at(void *ctx, Op *op)
 	Run *r = ctx;
 	r->roles |= op->code == OP_ROLE;
 	if (op->code == OP_ALLOC_RING) r->grain = 2;
-	if (op->code == OP_GRID_MEET) r->nunit = 0;
+	if (op->code == OP_GRID_BARRIER) r->nunit = 0;
 }
 
 void group_prepare(Run *r)
@@ -158,22 +158,22 @@ Go run_draw(Warp *w, const Step *s)
 }
 
 /* All warps of the role in {count} thread blocks; `seen` is of shared memory, so nothing of it goes from one to the other. */
-typedef struct GridMeet { int64_t at; int came, rounds; } GridMeet;
+typedef struct GridBarrier { int64_t at; int came, rounds; } GridBarrier;
 
-static GridMeet *meet_of(Run *r, int64_t at)
+static GridBarrier *meet_of(Run *r, int64_t at)
 {
-	for (int i = 0; i < r->grid_meets.n; i++)
-		if (r->grid_meets.p[i]->at == at) return r->grid_meets.p[i];
-	GridMeet *m = NEW(r->mem, GridMeet);
+	for (int i = 0; i < r->grid_barriers.n; i++)
+		if (r->grid_barriers.p[i]->at == at) return r->grid_barriers.p[i];
+	GridBarrier *m = NEW(r->mem, GridBarrier);
 	m->at = at;
-	vec_push(r->mem, &r->grid_meets, m);
+	vec_push(r->mem, &r->grid_barriers, m);
 	return m;
 }
 
-Go run_grid_meet(Warp *w, const Step *s)
+Go run_grid_barrier(Warp *w, const Step *s)
 {
 	Run *r = w->u->r;
-	GridMeet *m = meet_of(r, sim_scalar(w, ir_in(s->op, 0)));
+	GridBarrier *m = meet_of(r, sim_scalar(w, ir_in(s->op, 0)));
 	int warps = w->group.role ? w->group.warps * w->group.groups : w->u->nwarp / w->u->nrank;
 	if (!w->phase) {
 		w->phase = 1 + m->rounds;

@@ -37,7 +37,7 @@ const OpMeaning op_meanings[OP_COUNT] = {
 	ROW(EXCHANGE, exchange), ROW(REDUCE_REGS, reduce_regs), ROW(REDUCE_LANES, reduce_lanes), ROW(MMA_SYNC, mma_sync),
 	SIMPLE(ROLE, role), SIMPLE(ONE_WARP, one_warp), SIMPLE(ELECT, elect), SIMPLE(GROUP_BARRIER, group_barrier),
 	SIMPLE(CLUSTER_BARRIER, cluster_barrier), SIMPLE(CLUSTER_RANK, number), SIMPLE(NUM_STARTED, number), SIMPLE(TILE_ORDER, tile_order),
-	SIMPLE(DRAW, draw), SIMPLE(GRID_MEET, grid_meet), SIMPLE(GRID_WAIT, nothing), SIMPLE(GRID_LAUNCH, nothing),
+	SIMPLE(DRAW, draw), SIMPLE(GRID_BARRIER, grid_barrier), SIMPLE(GRID_WAIT, nothing), SIMPLE(GRID_LAUNCH, nothing),
 	SIMPLE(ALLOC_RING, alloc_ring), SIMPLE(SLOT, slot), SIMPLE(PART, part), SIMPLE(CURSOR, cursor), SIMPLE(ADVANCE, cursor),
 	ROW(ALLOC_MBAR, alloc_mbar), SIMPLE(MBAR_INIT, mbar_init), SIMPLE(MBAR_EXPECT, mbar_expect), SIMPLE(MBAR_ARRIVE, mbar_arrive),
 	SIMPLE(MBAR_WAIT, mbar_wait), SIMPLE(PUT, put), SIMPLE(GET, get),

@@ -492,7 +492,7 @@ def exchange_apart(t, s, elem, acc, row, col, first_slot, box_rows, boxes, tile,
         both = sum_in_order(t, own, cut(own), other, part)
         store_box(t, s, elem, both, row, t.op('add', col, t.num(own * part[1])), first_slot, box_rows, 1, 0, at=0, first=True)
     by_side(t, first, give)
-    t.put(f'grid_meet {counter}, {first} {{count = {s.apart}}}')
+    t.put(f'grid_barrier {counter}, {first} {{count = {s.apart}}}')
     by_side(t, first, take)
 
 

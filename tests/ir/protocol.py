@@ -70,8 +70,8 @@ BROKEN = [
     # a thread block ends when nobody reaches into its memory any more
     ('a thread block may end', '128x256', r'cluster_barrier \{order = acquire_release\}(\n\t*return)', r'cluster_barrier\1', 1),
     ('a thread block may end', '192x192', r'\n[^\n]*cluster_barrier \{order = acquire_release\}(\n\t*return)', r'\1', 1),
-    ('a grid_meet is missing', '128x128d', r'\n[^\n]*grid_meet[^\n]*', '', 1),
-    ('a grid_meet is missing', '128x128d', r'grid_meet[^\n]*', 'group_barrier', 1),
+    ('a grid_barrier is missing', '128x128d', r'\n[^\n]*grid_barrier[^\n]*', '', 1),
+    ('a grid_barrier is missing', '128x128d', r'grid_barrier[^\n]*', 'group_barrier', 1),
     ('at least two thread blocks', '128x128d', r'\{count = 2\}\n', '{count = 1}\n', 1),
     # threads that copy
     ('threads wrote the buffer that is handed over', '128x256s', r'\n[^\n]*proxy_fence', '', 1),
