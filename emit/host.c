@@ -145,6 +145,16 @@ void host_overflow(Out *o, Str who, const char *what)
 	if (host_checks()) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s does not fit 64 bits\");\n", who, what);
 }
 
+void host_sizes(Out *o, Str kernel, const Sym *const *size, int n)
+{
+	for (int i = 0; i < n; i++) {
+		out_printf(o, "const int64_t ct_l%d = ", i);
+		host_value(o, size[i]);
+		out_puts(o, ";\n");
+	}
+	if (n) host_overflow(o, kernel, "a size");
+}
+
 static void expr_call(Out *o, const Sym *s, const char *f, bool checked)
 {
 	checked_all += checked;

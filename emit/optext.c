@@ -52,7 +52,7 @@ static Str pointer_text(const OpDialect *d, const Op *op, const Str *arg)
 	return NULL;
 }
 
-static Str expand(const char *t, const Op *op, const Str *arg)
+Str op_expand(const char *t, const Op *op, const Str *arg, bool (*put)(void *g, Out *o, const Op *op, char what), void *g)
 {
 	Out *o = out_new();
 	for (const char *p = t; *p; p++) {
@@ -62,12 +62,20 @@ static Str expand(const char *t, const Op *op, const Str *arg)
 		}
 		p++;
 		if (*p >= '0' && *p <= '2') out_puts(o, arg[*p - '0']);
-		else if (*p == 't') out_puts(o, elem_name(ir_in(op, 0)->type->elem));
-		else if (*p == 'r') out_puts(o, elem_name(op->out[0]->type->elem));
-		else if (*p == 'm') put_modes(o, op);
-		else bug("%%%c in the template of %s", *p, op_rows[op->code].name);
+		else if (!put(g, o, op, *p)) bug("%%%c in the template of %s", *p, op_rows[op->code].name);
 	}
 	return out_take(o);
+}
+
+static bool put_part(void *g, Out *o, const Op *op, char what)
+{
+	(void)g;
+	switch (what) {
+	case 't': out_puts(o, elem_name(ir_in(op, 0)->type->elem)); return true;
+	case 'r': out_puts(o, elem_name(op->out[0]->type->elem)); return true;
+	case 'm': put_modes(o, op); return true;
+	default: return false;
+	}
 }
 
 Str op_text(const OpDialect *d, const Op *op, const Str *arg)
@@ -78,7 +86,7 @@ Str op_text(const OpDialect *d, const Op *op, const Str *arg)
 	if ((elem_is_ptr(from) || elem_is_ptr(to)) && (s = pointer_text(d, op, arg))) return s;
 	if (op->code == OP_CAST) return cast_text(op, from, to, arg[0]);
 	if (op->code == OP_BITCAST && from == to) return arg[0];
-	return *column ? expand(column, op, arg) : uniform_call(op, from, arg);
+	return *column ? op_expand(column, op, arg, put_part, NULL) : uniform_call(op, from, arg);
 }
 
 ElemAccess elem_access(const Op *op)

@@ -9,6 +9,8 @@ typedef struct OpDialect {
 } OpDialect;
 
 Str op_text(const OpDialect *d, const Op *op, const Str *arg);  /* arg: texts of the operands */
+/* A row's template with the operands for %0 to %2; `put` prints what another letter stands for, false: nothing. */
+Str op_expand(const char *t, const Op *op, const Str *arg, bool (*put)(void *g, Out *o, const Op *op, char what), void *g);
 Str op_combine(const char *name, const Op *op, Elem e);         /* "ct_add_f32_rz": a function with the op's modes */
 
 /* Operands of an element by element access: a view or pointers, then indices, values, a pad, and perhaps a mask. */

@@ -180,12 +180,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 {
 	const CuKernel *k = find_kernel(fn);
 	(void)m;
-	for (int i = 0; i < k->launch.n; i++) {
-		out_printf(o, "const int64_t ct_l%d = ", i);
-		host_value(o, k->launch.p[i]);
-		out_puts(o, ";\n");
-	}
-	if (k->launch.n) host_overflow(o, fn->name, "a size");
+	host_sizes(o, fn->name, k->launch.p, k->launch.n);
 	for (int i = 0; i + 1 < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\nconst unsigned long long ct_d%d = ct_divisor(ct_g%d);\n", a, a, a, a);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "emit/optext.h"
 #include "emit_tile/tile.h"
 #include "ir/fold.h"
 
@@ -62,22 +63,15 @@ Str tl_modes(const Tg *g, const Op *op)
 	return out_take(o);
 }
 
-static Str expand(Tg *g, const char *t, const Op *op, const Str *arg)
+static bool put_part(void *ctx, Out *o, const Op *op, char what)
 {
-	Out *o = out_new();
-	for (const char *p = t; *p; p++) {
-		if (*p != '%') {
-			out_raw(o, p, 1);
-			continue;
-		}
-		p++;
-		if (*p >= '0' && *p <= '2') out_puts(o, arg[*p - '0']);
-		else if (*p == 'T') out_puts(o, tl_type(g, op->out[0]->type));
-		else if (*p == 'E') out_puts(o, tl_elem(op->out[0]->type->elem));
-		else if (*p == 'm') out_puts(o, tl_modes(g, op));
-		else bug("%%%c in the template of %s", *p, op_rows[op->code].name);
+	Tg *g = ctx;
+	switch (what) {
+	case 'T': out_puts(o, tl_type(g, op->out[0]->type)); return true;
+	case 'E': out_puts(o, tl_elem(op->out[0]->type->elem)); return true;
+	case 'm': out_puts(o, tl_modes(g, op)); return true;
+	default: return false;
 	}
-	return out_take(o);
 }
 
 static bool is_call(const char *t) { return !strncmp(t, "ct::", 4) || !strncmp(t, "ct_", 3); }
@@ -102,7 +96,7 @@ static Str table_text(Tg *g, const Op *op)
 		arg[i] = str_fmt("ct::tile(%s)", arg[i]);
 		lifted = true;
 	}
-	Str text = expand(g, t, op, arg);
+	Str text = op_expand(t, op, arg, put_part, g);
 	if (lifted && !type_is_tile(op->out[0]->type)) text = str_fmt("(%s)(%s)", tl_elem(op->out[0]->type->elem), text);
 	if (g->rounded[op->out[0]->id]) text = str_fmt("ct_round(%s)", text);
 	return text;
