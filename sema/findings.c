@@ -273,6 +273,58 @@ static bool past_axis(Findings *w, const Op *op, const Type *t)
 	return false;
 }
 
+/* ---- stores that a later round of the loop undoes ---- */
+static bool carried(const IrBlock *body, const Val *v, bool *seen)
+{
+	if (seen[v->id]) return false;
+	seen[v->id] = true;
+	if (!v->def) return v->block == body ? v->index > 0 : v->block != NULL && v->block->owner != NULL;
+	if (v->def->nregion) return true;
+	for (int i = 0; i < v->def->nin; i++)
+		if (carried(body, ir_in(v->def, i), seen)) return true;
+	return false;
+}
+
+static void note_round(void *ctx, Op *op)
+{
+	unsigned flags = op_rows[op->code].flags;
+	bool jumps = op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE || op->code == OP_RETURN;
+	*(bool *)ctx |= jumps || (flags & OPF_WRITE && op->code != OP_STORE);
+}
+
+static void note_inner(void *ctx, const Sym *atom)
+{
+	if (atom->atom == ATOM_VAL) *(bool *)ctx = true;
+}
+
+static bool loads_from(const Findings *w, const IrBlock *body, const IrParam *root)
+{
+	for (const Op *op = body->first; op; op = op->next) {
+		bool views = op->nin && ir_in(op, 0)->type->kind == TY_VIEW;
+		if (views && op->code != OP_STORE && valsym_root(&w->vs, ir_in(op, 0)) == root) return true;
+		for (int i = 0; i < op->nregion; i++)
+			if (loads_from(w, op->region[i], root)) return true;
+	}
+	return false;
+}
+
+/* Each round stores to the same place what no round before it has a part in. */
+static void overwritten(Findings *w, const Op *op)
+{
+	IrBlock *body = op->parent;
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	const Op *loop = body->owner;
+	bool inner = false, other = false;
+	if (!loop || loop->code != OP_FOR || ir_in(op, 0)->def || !root) return;
+	for (int i = 1; i + 1 < op->nin; i++) sym_atoms(valsym(&w->vs, ir_in(op, i)), note_inner, &inner);
+	const Sym *lo = valsym(&w->vs, ir_in(loop, 0)), *hi = valsym(&w->vs, ir_in(loop, 1));
+	if (inner || facts_le(w->vs.facts, hi, sym_add(lo, sym_const(1)))) return;
+	ir_walk(body, note_round, &other);
+	if (other || loads_from(w, body, root)) return;
+	if (carried(body, ir_in(op, op->nin - 1), NEW_ARRAY(A_TMP, bool, w->vs.fn->nval + 1))) return;
+	diag(D_OVERWRITTEN, op->span, root->name);
+}
+
 /* ---- the walk ---- */
 static void walk(Findings *w, const IrBlock *b)
 {
@@ -283,6 +335,7 @@ static void walk(Findings *w, const IrBlock *b)
 		if (access) {
 			const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
 			if (!axes_swapped(w, op, t) && !past_axis(w, op, t)) counting(w, op);
+			if (op->code == OP_STORE) overwritten(w, op);
 		}
 		w->misplaced |= diag_latest() != before;
 		cover_op(w->cover, op);
