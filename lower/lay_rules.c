@@ -120,7 +120,7 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads)
 	int64_t accesses = (int64_t)1 << imin(32, imax(0, regs - vec));
 	/* the other half of a sector is what the thread's next access loads, from the L1 cache: that takes wavefronts, of 128 bytes each */
 	bool halves = loads && run > vec && vec + bytes == 4 && piece == vec;
-	return accesses * (1 + ((int64_t)1 << (sectors - halves)) + (halves ? (int64_t)1 << imax(0, sectors - HALVES_A_WAVEFRONT) : 0));
+	return accesses * (1 + ((int64_t)1 << imax(0, sectors - halves)) + (halves ? (int64_t)1 << imax(0, sectors - HALVES_A_WAVEFRONT) : 0));
 }
 
 /* ---- reductions with a function of the author's ---- */
