@@ -64,6 +64,9 @@ int cudaGetDevice(int *device);
 int cudaDeviceGetAttribute(int *value, int which, int device);
 int cudaFuncGetAttributes(Attributes *a, const void *stub);
 int cudaFuncSetAttribute(const void *stub, int which, int value);
+int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned int version, unsigned long long flags, int *found);
+int cudaOccupancyMaxActiveClusters(int *n, const void *stub, const Config *c);
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *stub, int threads, size_t shared);
 int cudaGetLastError(void);
 const char *cudaGetErrorString(int e);
 int cudaLaunchKernel(const void *stub, Dim grid, Dim block, void **args, size_t shared, void *stream);
@@ -104,6 +107,29 @@ int cudaFuncGetAttributes(Attributes *a, const void *stub)
 
 int cudaFuncSetAttribute(const void *stub, int which, int value) { (void)stub, (void)which, (void)value; return 0; }
 int cudaGetLastError(void) { return 0; }
+
+/* There is no driver to ask: launchers take the versions that need no tensor map. */
+int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned int version, unsigned long long flags, int *found)
+{
+	(void)name, (void)version, (void)flags;
+	*f = NULL;
+	*found = 1;     /* cudaDriverEntryPointSymbolNotFound */
+	return 0;
+}
+
+int cudaOccupancyMaxActiveClusters(int *n, const void *stub, const Config *c)
+{
+	(void)stub, (void)c;
+	*n = 1;
+	return 0;
+}
+
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *stub, int threads, size_t shared)
+{
+	(void)stub, (void)threads, (void)shared;
+	*n = 1;
+	return 0;
+}
 const char *cudaGetErrorString(int e) { return e == NO_IMAGE ? "no kernel image" : "error"; }
 
 int cudaLaunchKernel(const void *stub, Dim grid, Dim block, void **args, size_t shared, void *stream)
