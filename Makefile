@@ -20,7 +20,7 @@ SEED    ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@echo '  $(1)')
 
-FOLDERS := base ast grammar lexer parser layout ir sema lower emit emit_c emit_cuda emit_tile sim driver
+FOLDERS := base ast grammar lexer parser layout ir placed sema lower emit emit_c emit_cuda emit_tile sim driver
 GEN     := $(BUILD)/gen/grammar
 OBJ     := $(BUILD)/obj
 

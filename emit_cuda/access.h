@@ -2,9 +2,9 @@
 #ifndef EMIT_CUDA_ACCESS_H
 #define EMIT_CUDA_ACCESS_H
 #include "emit_cuda/cu.h"
-#include "lower/access.h"
+#include "placed/access.h"
 
-typedef struct Access {         /* see lower/access.h for what is planned */
+typedef struct Access {         /* see placed/access.h for what is planned */
 	Cu *g;
 	const Op *op;
 	const CuView *v;
@@ -36,7 +36,7 @@ Str access_wide(Cu *g, const Val *v);           /* an integer scalar as long lon
 /* A power of two that divides an integer; sums and products keep it when they wrap. */
 
 /* ---- address.c ---- */
-void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as lower/access.h plans it */
+void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as placed/access.h plans it */
 Str access_origin_text(const Access *x, int a);
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */

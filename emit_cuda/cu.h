@@ -14,7 +14,7 @@
 #include "emit/snippet.h"
 #include "ir/fold.h"
 #include "layout/lay.h"
-#include "lower/placed.h"
+#include "placed/placed.h"
 
 typedef struct CuView {         /* texts of 64-bit integers, without side effects */
 	Str base;               /* pointer to element 0 */
@@ -74,7 +74,7 @@ typedef struct Cu {
 	Frame *frame;
 	NameSet names;
 	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (elem.c) */
-	const bool *rare;       /* by Val id: only one element needs it (lower/rare.c) */
+	const bool *rare;       /* by Val id: only one element needs it (placed/rare.c) */
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
 	const Sym *guard;       /* of the version */

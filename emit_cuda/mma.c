@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
-#include "lower/access.h"
+#include "placed/access.h"
 
 typedef struct Factor {
 	Elem e;

@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 #include "emit_cuda/access.h"
-#include "lower/access.h"
+#include "placed/access.h"
 
 /* ---- between registers and shared memory ---- */
 typedef struct Shared {

@@ -1,4 +1,4 @@
-/* Scans: running combinations along an axis, over any layout whose bits along it are plain ones (lower/scan_rules.c).
+/* Scans: running combinations along an axis, over any layout whose bits along it are plain ones (placed/scan.c).
  *
  * A block is what lies below some bit of the axis. The results within a thread's neighbours come first, then for each level the
  * total of a block (ct_t) and, for each group of neighbours, the combination of what comes before it in the block (ct_p), which

@@ -16,22 +16,6 @@
 #include "layout/swz.h"
 #include "lower/combine.h"
 
-int op_kind(const Op *op)
-{
-	switch (op->code) {
-	case OP_SUM: case OP_CUMSUM: return KIND_SUM;
-	case OP_PROD: case OP_CUMPROD: return KIND_PROD;
-	case OP_REDUCE_MAX: case OP_CUMMAX: return KIND_MAX;
-	case OP_REDUCE_MIN: case OP_CUMMIN: return KIND_MIN;
-	case OP_MAX_ELEMENT: return KIND_MAX_ELEMENT;
-	case OP_MIN_ELEMENT: return KIND_MIN_ELEMENT;
-	case OP_REDUCE_AND: return KIND_AND;
-	case OP_REDUCE_OR: return KIND_OR;
-	case OP_REDUCE_XOR: return KIND_XOR;
-	default: return KIND_CUSTOM;
-	}
-}
-
 static const Type *shortened(const Type *t, int axis, int n_log2)
 {
 	uint8_t shape[TILE_RANK];

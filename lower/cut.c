@@ -18,7 +18,8 @@
 
 #include "base/diag.h"
 #include "ir/fold.h"
-#include "lower/access.h"
+#include "lower/placed.h"
+#include "placed/access.h"
 
 enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
 /* Of CUT_OF: what rows have at least, and what versions keep. Where rows lie side by side (dense.c), pads are most of what they cost. */
@@ -67,21 +68,13 @@ static Beyond beyond(const Cut *c, const Val *v)
 	return is_single(v) ? (Beyond){ .kind = SAME } : c->at[v->id];
 }
 
-/* The number known at launch that v is, perhaps cast or broadcast; NULL: none. */
-static const Sym *launched(const Val *v)
-{
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST) && elem_is_integral(ir_in(v->def, 0)->type->elem))
-		v = ir_in(v->def, 0);
-	return v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM)->u.sym : NULL;
-}
-
 /* Comparison of an element's number with a length. */
 static bool of_compare(Cut *c, const Op *op, Beyond *r)
 {
 	OpCode code = op->code;
 	if (code != OP_LT && code != OP_LE && code != OP_GT && code != OP_GE) return false;
 	bool first = beyond(c, ir_in(op, 0)).kind == COUNTS;
-	const Sym *s = launched(ir_in(op, first ? 1 : 0));
+	const Sym *s = launched_sym(ir_in(op, first ? 1 : 0));
 	if (!s || beyond(c, ir_in(op, first ? 0 : 1)).kind != COUNTS) return false;
 	if (first ? code != OP_LT && code != OP_GE : code != OP_GT && code != OP_LE) return false;
 	must_be_short(c, s);
@@ -197,24 +190,6 @@ void cut_plan(Fn *fn)
 }
 
 /* ---- the placed kernel ---- */
-bool holds_row(const Fn *fn, Lay l) { return fn->row_log2 && lay_outbits(l) == fn->row_log2; }
-
-int64_t cut_kept(const Fn *cut)
-{
-	if (!cut->row_regs) return ((int64_t)1 << cut->row_log2) + 1;
-	return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2);
-}
-
-int cut_step(const Fn *fn) { return 1 << (fn->row_log2 - fn->row_regs_log2); }
-int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
-
-bool cut_is_length(const Fn *cut, const Val *v)
-{
-	const Sym *s = launched(v);
-	for (int i = 0; s && i < cut->below.n; i++)
-		if (cut->below.p[i] == s) return true;
-	return false;
-}
 
 /* Conversions to 16 bits take pairs of registers. */
 static int registers_of(int part, int log2)

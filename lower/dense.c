@@ -116,15 +116,6 @@ void dense_plan(Fn *fn)
 }
 
 /* ---- the placed kernel ---- */
-int dense_rows(const Fn *fn) { return 1 << (LANES_LOG2 - fn_threads(fn).lanes); }
-
-int64_t dense_bytes(const Fn *fn, const Op *op)
-{
-	const Type *t = ir_accessed(op)->type;
-	int64_t n = fn->row_regs ? cut_kept(fn) : (int64_t)1 << type_log2_size(t);
-	if (ir_int(op, AT_DENSE, 0) == DENSE_ROW) n *= dense_rows(fn);
-	return n * elem_bytes(t->elem) + PIECE - 1;     /* it begins at any byte of a piece */
-}
 
 static int64_t round_up(int64_t n) { return (n + PIECE - 1) / PIECE * PIECE; }
 

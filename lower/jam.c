@@ -30,11 +30,6 @@ static bool is_hoisted(const Round *r, const Op *op)
 	return true;
 }
 
-static bool asks(const Op *op)
-{
-	return op->code == OP_LOAD && type_is_tile(op->out[0]->type) && type_log2_size(op->out[0]->type) > 0;
-}
-
 static int64_t thread_bytes(const Val *v)
 {
 	return type_is_tile(v->type) && v->lay ? (int64_t)elem_bytes(v->type->elem) << v->lay->in[HW_REG] : 0;
@@ -47,8 +42,8 @@ static void look_at(Round *r, const Op *op)
 	r->fails |= op->nregion || op->nout > 1 || waits_for_threads(op) || one_thread_reads(op);
 	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && !(f & OPF_PURE);
 	if (r->fails || !op->nout || !is_hoisted(r, op)) return;
-	r->hoisted[op->out[0]->id] = asks(op) || (f & OPF_PURE && type_is_scalar(op->out[0]->type));
-	if (asks(op)) r->bytes += thread_bytes(op->out[0]);
+	r->hoisted[op->out[0]->id] = jam_asks(op) || (f & OPF_PURE && type_is_scalar(op->out[0]->type));
+	if (jam_asks(op)) r->bytes += thread_bytes(op->out[0]);
 }
 
 /* Is a number of rounds bounded by a constant? So are those of slices: a thread's share of a tile is under way in each,
@@ -81,12 +76,6 @@ static int rounds_of(const Fn *fn, const Op *loop)
 }
 
 /* ---- the loop of several rounds ---- */
-Op *jam_after(const Op *loop)
-{
-	Op *op = loop->region[0]->first;
-	while (asks(op) || (op->nout == 1 && op_rows[op->code].flags & OPF_PURE && type_is_scalar(op->out[0]->type))) op = op->next;
-	return op;
-}
 
 /* In front of what is computed, in their order: what the loads need, and the loads. */
 static void ask_first(const Fn *fn, Op *loop)

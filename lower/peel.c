@@ -15,32 +15,18 @@
  *
  * A version with fewer registers serves rows that are short enough, as in cut.c. */
 #include "base/diag.h"
-#include "lower/access.h"
+#include "lower/placed.h"
+#include "placed/access.h"
 
 enum { LINE = 128, PIECE = PEEL_PIECE, PEEL_ROW = 1024, PEEL_OF = 16 };
 /* Of PEEL_OF: what versions keep of the registers; the first for short rows. */
 static const int peel_parts[PEEL_COPIES] = { 8, 8, 12, 14, 16 };
 
-static bool is_row(const Fn *fn, const Val *v) { return type_is_tile(v->type) && v->lay && holds_row(fn, *v->lay); }
-
-static const Op *phase_of(const Fn *fn)
-{
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_PHASE) return op;
-	return NULL;
-}
-
-static const IrParam *param_of(const Fn *fn, const Op *op)
-{
-	const Val *v = ir_in(op, 0);
-	return v->block == fn->body && !v->def ? &fn->params.p[v->index] : NULL;
-}
-
 /* It begins with the row of a parameter's elements, and lies inside along the other axes. */
 static bool is_plain(const Fn *fn, const Op *op)
 {
 	const Val *data = ir_accessed(op);
-	const IrParam *p = param_of(fn, op);
+	const IrParam *p = peel_param(fn, op);
 	AccessPlan x = access_plan(op, data, false);
 	int axis = type_row_axis(data->type);
 	Num n;
@@ -51,29 +37,6 @@ static bool is_plain(const Fn *fn, const Op *op)
 		if (a != axis && !x.proved[a]) return false;
 	return true;
 }
-
-static int elem_size(const Fn *fn) { return elem_bytes(param_of(fn, phase_of(fn))->elem); }
-
-static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t dflt)
-{
-	const IrAttr *p = ir_attr(x, key), *q = ir_attr(y, key);
-	return (p ? p->u.ints.p[i] : dflt) == (q ? q->u.ints.p[i] : dflt);
-}
-
-/* Do both begin equally many elements after their tensors' first, in rows equally far apart? */
-static bool same_row(const Fn *fn, const Op *x, const Op *y)
-{
-	const IrParam *p = param_of(fn, x), *q = param_of(fn, y);
-	if (!p || !q || p->rank != q->rank || elem_bytes(p->elem) != elem_bytes(q->elem)) return false;
-	for (int a = 0; a < p->rank; a++) {
-		Val *i = ir_in(x, 1 + a), *k = ir_in(y, 1 + a);
-		if (p->stride[a] != q->stride[a] || !same_scalar(i, k)) return false;
-		if (!same_number(x, y, AT_STEPS, a, 1) || !same_number(x, y, AT_OFFSETS, a, 0)) return false;
-	}
-	return true;
-}
-
-bool peel_begins(const Fn *fn, const Op *op) { return same_row(fn, phase_of(fn), op); }
 
 /* Registers: a piece's, then what lies a step of all threads apart; neighbouring threads hold neighbouring pieces. What is spread over a
  * row from each warp (rebase.h) has several axes. */
@@ -103,25 +66,22 @@ static bool works_apart(const Op *op)
 static bool suits(Fn *fn, const Op *op)
 {
 	bool row = false;
-	for (int i = 0; i < op->nin; i++) row |= is_row(fn, ir_in(op, i));
-	for (int i = 0; i < op->nout; i++) row |= is_row(fn, op->out[i]);
+	for (int i = 0; i < op->nin; i++) row |= peel_is_row(fn, ir_in(op, i));
+	for (int i = 0; i < op->nout; i++) row |= peel_is_row(fn, op->out[i]);
 	if (op->nregion) return false;
 	if (!row) return true;
 	if (op->code == OP_LOAD || op->code == OP_STORE) {
 		if (!is_plain(fn, op)) return false;
 		if (peel_begins(fn, op)) return true;
 		if (op->code == OP_STORE || !memory_is_constant(fn, ir_in(op, 0))) return false;
-		if (elem_bytes(param_of(fn, op)->elem) != elem_size(fn)) return false;
-		fn->peel_apart = PIECE / elem_size(fn);
+		if (elem_bytes(peel_param(fn, op)->elem) != peel_elem_size(fn)) return false;
+		fn->peel_apart = PIECE / peel_elem_size(fn);
 		return true;
 	}
 	if (op->code == OP_REDUCE_REGS) return op->nout == 1 && !op->out[0]->lay->in[HW_REG];
 	if (op->code == OP_IOTA && elem_bytes(op->out[0]->type->elem) < 4) return false;
 	return works_apart(op);
 }
-
-int peel_front(const Fn *fn) { return fn->peel_line / elem_size(fn) + fn->peel_apart; }
-int peel_after(const Fn *fn) { return PIECE / elem_size(fn) + fn->peel_apart; }
 
 int64_t peel_below(const Fn *fn)
 {
@@ -144,7 +104,7 @@ static bool plan(Fn *fn, int vec)
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
-			if (!is_row(fn, v)) continue;
+			if (!peel_is_row(fn, v)) continue;
 			if (regs < 0) regs = v->lay->in[HW_REG];
 			if (v->lay->in[HW_REG] != regs || !is_in_order(fn, *v->lay, vec)) return false;
 		}
@@ -155,22 +115,6 @@ static bool plan(Fn *fn, int vec)
 }
 
 /* ---- what has another phase ---- */
-static bool is_apart(const Fn *fn, const Op *op) { return op->code == OP_LOAD && is_row(fn, op->out[0]) && !peel_begins(fn, op); }
-
-int peel_stage(const Fn *fn, const Op *load)
-{
-	int n = 0;
-	if (!fn->stage_at || !is_apart(fn, load)) return -1;
-	for (const Op *op = load->prev; op; op = op->prev) n += is_apart(fn, op);
-	return n;
-}
-
-/* Of each step of all threads the pieces of the thread block, and one more. */
-int64_t peel_stage_bytes(const Fn *fn)
-{
-	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), pieces = fn->row_regs / (PIECE / elem_size(fn));
-	return pieces * (threads + 1) * PIECE;
-}
 
 /* What a cluster's thread blocks load of weights does not stay in the caches of their multiprocessors: the copy engine brings it to
  * shared memory while threads wait for each other. Beside 64 elements of f32 a thread has few registers for what is staged: then no more
@@ -181,33 +125,27 @@ static void stage(Fn *fn, int64_t room)
 	int64_t at = (fn->shared_bytes + PIECE - 1) / PIECE * PIECE;
 	if (!fn->cluster) return;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		bool apart = is_apart(fn, op);
+		bool apart = peel_is_apart(fn, op);
 		if (apart && (ir_in(op, 0)->type->rank != 1 || !memory_is_constant(fn, ir_in(op, 0)))) return;
 		n += apart;
 	}
-	if (elem_size(fn) == 4 && room > SHARED_LIMIT) room = SHARED_LIMIT;
+	if (peel_elem_size(fn) == 4 && room > SHARED_LIMIT) room = SHARED_LIMIT;
 	int64_t end = at + STAGE_BAR + n * peel_stage_bytes(fn);
 	if (!n || end > room) return;
 	fn->stage_at = at;
 	fn->shared_bytes = end;
 }
 
-int peel_loads_apart(const Fn *fn)
-{
-	int n = 0;
-	for (const Op *op = fn->body->first; op; op = op->next) n += is_apart(fn, op);
-	return n;
-}
-
 /* Elements of 32 bits one by one are half as many instructions a byte: pieces gain in clusters, where threads wait long, unless two
  * tensors of weights take the shared memory of a fourth thread block (bench/notes/rows.md). */
-static bool gains(const Fn *fn) { return elem_size(fn) < 4 || (fn->cluster && peel_loads_apart(fn) < 2); }
+static bool gains(const Fn *fn) { return peel_elem_size(fn) < 4 || (fn->cluster && peel_loads_apart(fn) < 2); }
 
 /* Is a function of elements of 16 bits computed in many instructions? */
 static bool is_long(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
-		if ((op_rows[op->code].flags & OPF_MATH) && is_row(fn, op->out[0]) && !ir_int(op, AT_ROUNDING, 0)) return elem_size(fn) == 2;
+		if ((op_rows[op->code].flags & OPF_MATH) && peel_is_row(fn, op->out[0]) && !ir_int(op, AT_ROUNDING, 0))
+			return peel_elem_size(fn) == 2;
 	return false;
 }
 
@@ -223,13 +161,13 @@ bool peel_wanted(const Fn *odd) { return odd->row_log2 && 1 << odd->row_log2 >= 
 
 void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to)
 {
-	const Op *phase = phase_of(fn);
-	if (!phase || fn->lanes || !param_of(fn, phase)) return;
+	const Op *phase = peel_phase_of(fn);
+	if (!phase || fn->lanes || !peel_param(fn, phase)) return;
 	fn->row_log2 = odd->row_log2;
 	fn->below = odd->below;
-	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(elem_size(fn)))) return;
+	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(peel_elem_size(fn)))) return;
 	choose_line(fn);
-	int each = PIECE / elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
+	int each = PIECE / peel_elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
 	int64_t shared = fn->shared_bytes, half = (int64_t)1 << (fn->row_log2 - 1);
 	for (int i = 0; i < PEEL_COPIES; i++) {
 		int64_t least = i == 0 ? half / 2 : i == 1 ? half : peel_below(fn);

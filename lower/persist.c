@@ -23,29 +23,6 @@ enum {
 	SHARED = 70 << 10       /* and bytes of what they share: the L1 cache needs the rest for what is on its way */
 };
 
-const Op *follow_mark(const Fn *fn)
-{
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_BID && ir_int(op, AT_FOLLOWS, 0)) return op;
-	return NULL;
-}
-
-int follow_distance(const Fn *fn)
-{
-	const Op *mark = fn->cluster ? follow_mark(fn) : NULL;
-	return mark ? (int)ir_int(mark, AT_FOLLOWS, 0) : 0;
-}
-
-int follow_groups(const Fn *fn) { return follow_distance(fn) ? (int)ir_int(follow_mark(fn), AT_GROUPS, 1) : 1; }
-
-int64_t follow_bytes(const Fn *fn)
-{
-	int64_t end = 0;
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_EXCHANGE && ir_int(op, AT_SLOT, 0) + scratch_bytes(op) > end) end = ir_int(op, AT_SLOT, 0) + scratch_bytes(op);
-	return (end + LINE - 1) / LINE * LINE;
-}
-
 /* ---- whether ---- */
 typedef struct Traffic { int64_t own, shared, stored; int words; } Traffic;     /* bytes of a tile block; words: of a thread, of its own */
 

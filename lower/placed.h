@@ -1,25 +1,17 @@
 /* What the passes of the PLACED form share. */
 #ifndef LOWER_PLACED_H
 #define LOWER_PLACED_H
-#include "ir/ir.h"
-#include "layout/frag.h"
 #include "lower/lower.h"
+#include "placed/placed.h"
 
 enum {
-	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
 	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
-	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
-	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
 	KEEP_THIRD = 90 << 10,          /* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
 	KEEP_HALF = 136 << 10,          /* or two */
 	FEW_THREADS = 512,              /* that an SM runs at least, where loops carry tiles and hold those of the next round; */
 	MANY_THREADS = 1024,            /* where they only hold them */
-	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
-	CLUSTER_PORTABLE = 3,           /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
 	CLUSTER_REGS = 5,               /* log2 of the elements that each of its threads holds */
 	CLUSTER_WIDE = 4,               /* of the largest, which whole GPUs of sm_90 and sm_100 run when asked to */
-	LANES_LOG2 = 5,
-	PIECE_LOG2 = 4          /* of the bytes of the widest access of a thread */
 };
 
 /* ---- copy.c ---- */
@@ -35,63 +27,6 @@ Builder build_after(Op *op);
 /* A cluster that was to hold the tiles cannot: those that one thread block does not hold are cut. true: some are. */
 bool strip_alone(Fn *fn, const LowerCx *cx);
 
-/* ---- layouts: lay_rules.c ---- */
-/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what warps hold side by
- * side belongs to each of its thread blocks in turn. */
-typedef struct Threads { int lanes, warps, piece, blocks; } Threads;
-Threads fn_threads(const Fn *fn);
-int log2_of(int64_t v);                         /* of a power of two */
-int elem_log2(Elem e);                          /* log2 of its bytes */
-bool known_stride(const Fn *fn, const Val *view, int axis, int64_t *s);         /* in elements */
-bool unit_axis(const Fn *fn, const Val *view, int axis);        /* is its stride known to be 1? */
-int fast_axis(const Fn *fn, const Val *view);   /* the axis whose stride is 1, else the last */
-Lay lay_default(const Type *t, int fast, Threads n);            /* coalesced along axis fast */
-Lay lay_single(int rank, Threads n);            /* one element, held by every thread */
-Lay lay_neighbours(const Type *t, int axis, Threads n);         /* along axis: registers, then lanes, then warps */
-Lay lay_cat(Lay half, int axis);                /* two of them side by side */
-bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r);
-/* The layout after combining along axis what registers (levels 1), also lanes (2), also warps (3) hold. The axis keeps
- * one bit for each direction that is left. v: basis of the places combined in this step, packed inputs of l. */
-Lay lay_reduced(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BITS]);
-uint32_t lay_reduced_regs(Lay l, int axis, int levels);         /* the register bits of l that the result keeps */
-/* Can lanes combine along axis: is each direction in which they do one of lanes alone? */
-bool lay_combines_simply(Lay l, int axis);
-/* l without what lies along axis, and instead 2^n elements along it in each warp: in lanes that would hold copies, the rest in
- * registers. */
-Lay lay_gathered(Lay l, int axis, int n);
-Lay lay_spread(Lay l, int most);                /* warps that hold copies take registers, until 2^most are left */
-/* Of operations that move no element from its thread, one layout follows from the other. */
-bool lay_of_moved(const Op *op, Lay in, Lay *r);        /* reshape, permute */
-bool lay_before_moved(const Op *op, Lay out, Lay *r);
-Lay lay_of_pairs(Lay half);                             /* join, split */
-Lay lay_of_halves(Lay pair);                            /* what is left when the last axis is dropped */
-Lay lay_of_reduced(const Op *op, Lay in);
-/* Of 2^cluster thread blocks, whose number is the highest bits of a warp's: does each hold in `from` all that it holds in `to`? */
-bool lay_in_block(Lay from, Lay to, int cluster);
-/* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
-int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads);
-
-/* ---- scans: scan_rules.c ---- */
-/* Who holds the bits of the axis, from the lowest on: bit bit[k] of registers, lanes or warps hw[k]. */
-typedef struct ScanPlan {
-	int n;
-	Hw hw[LAY_BITS];
-	uint8_t bit[LAY_BITS];
-	int low;                /* so many of the lowest are registers' */
-	int warps;              /* from this one on: warps and registers */
-	Lay totals;             /* of what lies below that one */
-} ScanPlan;
-uint32_t scan_bits(const ScanPlan *p, Hw h, int from, int to);  /* the bits of h that hold bits from..to of the axis */
-/* The register bits in regs, of so many, as bits of the number of a group of neighbours. */
-uint32_t scan_group_bits(const ScanPlan *p, int bits, uint32_t regs);
-bool scan_plan(Lay l, int axis, ScanPlan *p);   /* false: the layout is more than such bits */
-ScanPlan scan_plan_of(const Op *op);            /* of a placed scan */
-bool scan_walks(const Op *op, Lay l);           /* and does with little shared memory */
-int scan_values(const Op *op);                  /* tiles scanned together */
-int scan_slot(const Op *op, int value);         /* bytes of a value's total in shared memory */
-int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of its first */
-Lay lay_scan(const Op *op, const Fn *fn, Threads n);    /* what it chooses for free operands */
-
 /* ---- loads that overlap: overlap.c ---- */
 /* Of tiles of this type several overlap along these axes (bits); type NULL: none do. */
 typedef struct Overlap {
@@ -104,59 +39,9 @@ Overlap overlap_of(const Fn *fn);
 int64_t load_offset(const Op *op, int axis);
 bool loads_overlap(const Op *x, const Op *y);  /* two loads of tiles that lie a constant apart, of what nobody writes */
 Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
-/* What a thread needs of the elements around it for n tiles at these offsets (n times one number for each axis): a box of
- * ext[] elements that begins lo[] elements from the thread's own first, row-major. */
-enum { PATCH_MOST = 160 };
-typedef struct Patch { int rank; int64_t lo[TENSOR_RANK]; int ext[TENSOR_RANK]; bool want[PATCH_MOST]; int wanted; } Patch;
-bool patch_of(Lay l, int n, const int64_t *offsets, Patch *p); /* false: its elements are no box, or too many */
-
-/* ---- tiles shifted within warps: slide.c ---- */
-/* Where coordinate bits along the axis are, the lowest first: register bits low[], lane bits from `lane` on, register bits
- * from `high` on. */
-typedef struct SlidePlan { uint8_t low[LAY_BITS]; int lows, lane, lanes, high, highs; } SlidePlan;
-bool slide_plan(Lay l, int axis, SlidePlan *p);         /* false: they are not */
-int slide_carry(const SlidePlan *p, int from);          /* how many lanes on is the element `from` after a piece's first */
-bool same_scalar(const Val *x, const Val *y);           /* one value, or equal constants */
-
-/* ---- products: mma_plan.c ---- */
-typedef struct MmaPlan {
-	bool tensor;            /* by tensor cores; else fma */
-	Frag frag;
-	const char *name;       /* what {shape} says */
-	Elem a, b, acc;         /* element types */
-	Elem as;                /* what the factors are multiplied as */
-	int wm, wn;             /* log2 of the warps along M and N */
-	Lay c;                  /* of the accumulator */
-} MmaPlan;
-MmaPlan mma_plan(const Op *mma, int arch, int warps_log2);
-/* Factors too large for shared memory: what part of each axis is there at once, all log2; bytes of the two parts. */
-typedef struct MmaPieces { int z, m, n, k; int64_t a_bytes, b_bytes; } MmaPieces;
-MmaPieces mma_pieces(const Op *mma);
-
-/* An exchange between the thread blocks of a cluster: an mbarrier, then its elements in slots of 4 or 8 bytes. */
-enum { EXCHANGE_BAR = 16 };
-int exchange_slot(Elem e);                      /* bytes of an element */
-int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins after the mbarrier; k = nout: the end */
-/* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent for the next
- * one, which they send when they have read what came before. */
-bool exchange_repeats(const Op *op);
-int64_t exchange_bytes(const Op *op);           /* of one place */
-bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */
-bool op_sums_products(const Op *op);            /* a sum of what a thread holds of the products of its two operands (products.c) */
-bool op_loads_one(const Op *op);                 /* a load of a single element */
-bool op_broadcasts(const Op *op);                    /* an exchange that only sends a scalar: the to_scalar of its result waits */
-void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that arrive in each thread block */
-
 /* ---- pack.c ---- */
 bool pack_suits(const Op *op);                  /* may tile blocks with it share a warp? */
 int pack_lanes(const Fn *fn);                   /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
-
-/* ---- scratch.c: operations that exchange data through shared memory of their own, with barriers of their own ---- */
-int64_t scratch_bytes(const Op *op);            /* 0: none */
-int64_t piece_elems(const Type *t);             /* elements of a tile that are in shared memory at once */
-int64_t sort_piece(const Type *t);              /* the same while it is sorted */
-bool one_thread_reads(const Op *op);            /* each element is accessed once, then handed to the threads that hold copies */
-bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 
 /* ---- threads.c: how many share a tile; all log2 ---- */
 int choose_warps(Fn *fn, const LowerCx *cx);    /* without a cluster */
@@ -192,55 +77,27 @@ int budget_keep(Version *v, int n, int most);
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */
 void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
 void cut_place(Fn *fn, FnVec *cuts);            /* PLACED by element: which registers a row has; makes the copies, unless cuts is NULL */
-bool holds_row(const Fn *fn, Lay l);
-int64_t cut_kept(const Fn *cut);                /* rows are shorter: elements of a row that the copy has registers for */
-int cut_step(const Fn *fn);                     /* elements between two registers of a thread */
-int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
-bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 
 /* ---- peel.c ---- */
-enum { PEEL_COPIES = 5, PEEL_PIECE = 16 };      /* at most; bytes of a piece */
+enum { PEEL_COPIES = 5 };                       /* at most */
 bool peel_wanted(const Fn *odd);                /* PLACED by element */
 /* fn: PLACED, `peels`; becomes the versions in `to`, the fewest registers first; none: it cannot be, or would gain nothing */
 void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to);        /* room: bytes of shared memory of a thread block, at most */
-bool peel_begins(const Fn *fn, const Op *op);   /* an access of a row that begins at the phase of which the launcher asks */
-/* So many threads from the first on, and those after them, have an element in front of the body, and after it. */
-int peel_front(const Fn *fn);
-int peel_after(const Fn *fn);
-int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at a phase of their own */
-int peel_stage(const Fn *fn, const Op *op);     /* the number of the buffer where a load finds its tile in shared memory; -1: none */
-int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
-enum { STAGE_BAR = 16 };                        /* bytes in front of the first, for an mbarrier */
 bool peel_leads(const Fn *fn);                  /* also for aligned rows, rather than the version for aligned tensors */
 int64_t peel_below(const Fn *fn);               /* for rows of fewer elements */
 
 /* ---- dense.c ---- */
-typedef enum DenseKind { DENSE_NONE, DENSE_ROW, DENSE_SAME } DenseKind;      /* the words of {dense} */
 void dense_plan(Fn *fn);                        /* TYPED: marks the accesses of a kernel of rows side by side */
 void dense_place(Fn *fn);                       /* PLACED: where in shared memory its stretches are */
-int dense_rows(const Fn *fn);                   /* of a warp */
-int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretch of an access, from a multiple of 16 on */
 
 /* ---- prefetch.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
-bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
-Op *jam_after(const Op *loop);             /* of a loop with {rounds}: the first operation after what these ask for together */
-
-/* ---- rare.c ---- */
-/* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the comparison less
- * *from (NULL: 0), both splats; NULL: another select. */
-const Val *rare_number(const Op *select, const Val **from);
-bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only such an element needs it; numbered */
 
 /* ---- relax.c, powers.c ---- */
 bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
 void note_low_power(Op *exp);                   /* its operand is not above 0 */
 
 /* ---- persist.c ---- */
-const Op *follow_mark(const Fn *fn);            /* where each round begins; NULL: the thread blocks of a cluster have one tile block */
-int follow_distance(const Fn *fn);              /* between tile blocks that follow each other; 0: none do */
-int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
-int64_t follow_bytes(const Fn *fn);             /* of shared memory that each of them has for its exchanges */
 void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
 
 /* ---- pipeline.c ---- */
@@ -252,8 +109,4 @@ Fn *pipe_place(Fn *typed, const LowerCx *cx);
 bool unaligned_wanted(const Fn *fn, const Fn *first);
 bool unaligned_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
 
-bool op_is_reduce(const Op *op);                /* one that combine splits */
-int op_kind(const Op *op);                      /* how such a one, or a scan, combines: KIND_* */
-bool op_is_scan(const Op *op);
-bool op_is_atomic(const Op *op);
 #endif

@@ -16,12 +16,6 @@ enum {
 	AROUND = 32,            /* registers beside tiles, or two for each element of what is carried */
 };
 
-bool waits_for_threads(const Op *op)
-{
-	if (op->code == OP_EXCHANGE) return !op_broadcasts(op);
-	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
-}
-
 bool is_outside(const Val *v, const Op *loop)
 {
 	const IrBlock *b = v->def ? v->def->parent : v->block;
@@ -89,8 +83,6 @@ static void count_op(void *ctx, Op *op)
 		r->words += words_of(v);
 	}
 }
-
-bool op_loads_one(const Op *op) { return op->code == OP_LOAD && type_log2_size(op->out[0]->type) == 0; }
 
 /* Tiles that are loaded ahead take registers twice: this round's and the next one's. A loop that carries tiles leaves room for few
  * warps in any case; else many are what fills the waits. */

@@ -5,8 +5,6 @@
  * and of peeled rows are bound by their instructions. */
 #include "lower/placed.h"
 
-bool op_sums_products(const Op *op) { return op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1; }
-
 static bool is_plain(const Op *op) { return !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0) && !ir_int(op, AT_CONTRACT, 0); }
 
 /* The product that op sums; NULL: it sums something else. */

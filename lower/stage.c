@@ -10,7 +10,8 @@
  * Copies need aligned addresses: the version for unaligned tensors loads at `staged` instead. Versions for peeled rows bring their weights
  * themselves (peel.c). Figures: bench/notes/rows.md. */
 #include "base/diag.h"
-#include "lower/access.h"
+#include "lower/placed.h"
+#include "placed/access.h"
 
 enum {
 	PIECE_BYTES = 1 << PIECE_LOG2,

@@ -16,6 +16,3 @@ int64_t shared_room(const LowerCx *cx, Fn *fn)
 	return cx->target_only && all == SHARED_LARGE ? all : SHARED_LIMIT;     /* other entries serve architectures with less, too */
 }
 
-bool op_is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED; }
-bool op_is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0; }
-bool op_is_atomic(const Op *op) { return strncmp(op_rows[op->code].name, "atomic_", 7) == 0; }

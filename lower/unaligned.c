@@ -13,7 +13,8 @@
  * placement moves no data between threads that stays in place in the first. If the first placement has no vector accesses, it serves all
  * calls. */
 #include "base/diag.h"
-#include "lower/access.h"
+#include "lower/placed.h"
+#include "placed/access.h"
 
 /* tiles: of several axes. works: more than moving and reducing. vectors: all tensors are. */
 typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;

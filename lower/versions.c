@@ -4,7 +4,8 @@
  * is asked like its tensor, if where it begins and ends is known at launch but for factors that do not matter: block 5 of rows of
  * 2 * half elements begins at a multiple of 8 if half is one of 4. */
 #include "base/diag.h"
-#include "lower/access.h"
+#include "lower/placed.h"
+#include "placed/access.h"
 
 enum {
 	ALIGNED_WORDS = 16,     /* registers of a tile from which a version for aligned tensors is worth nvcc's time where no row is turned */

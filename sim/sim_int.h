@@ -11,7 +11,7 @@
 #ifndef SIM_SIM_INT_H
 #define SIM_SIM_INT_H
 #include "ir/fold.h"
-#include "lower/access.h"
+#include "placed/access.h"
 #include "sim/sim.h"
 
 enum { LANES = 32, VIEW_BASE = 0, VIEW_ROOT = 1, VIEW_EXT = 2, VIEW_REGS = 2 + 2 * TENSOR_RANK, VIEW_STR = 2 + TENSOR_RANK };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "lower/placed.h"
+#include "placed/placed.h"
 
 int log2_of(int64_t v)
 {

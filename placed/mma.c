@@ -1,6 +1,6 @@
 /* How a matrix product runs: which instruction, which warps share it, where the accumulator lives. */
 #include "base/diag.h"
-#include "lower/placed.h"
+#include "placed/placed.h"
 
 static int imin(int a, int b) { return a < b ? a : b; }
 static int imax(int a, int b) { return a > b ? a : b; }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "lower/placed.h"
+#include "placed/placed.h"
 
 int64_t piece_elems(const Type *t)
 {
@@ -61,8 +61,6 @@ static int64_t sort_bytes(const Op *op)
 	const Type *t = ir_in(op, 0)->type;
 	return sort_piece(t) * (elem_bytes(t->elem) + 4) + 16;
 }
-
-int exchange_slot(Elem e) { return elem_bytes(e) < 4 ? 4 : elem_bytes(e); }
 
 bool op_exchanges(const Op *op)
 {
@@ -125,4 +123,18 @@ int64_t scratch_bytes(const Op *op)
 		return bytes;
 	default: return 0;
 	}
+}
+
+int64_t follow_bytes(const Fn *fn)
+{
+	int64_t end = 0;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_EXCHANGE && ir_int(op, AT_SLOT, 0) + scratch_bytes(op) > end) end = ir_int(op, AT_SLOT, 0) + scratch_bytes(op);
+	return (end + FOLLOW_LINE - 1) / FOLLOW_LINE * FOLLOW_LINE;
+}
+
+bool waits_for_threads(const Op *op)
+{
+	if (op->code == OP_EXCHANGE) return !op_broadcasts(op);
+	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
 }

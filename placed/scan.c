@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "lower/placed.h"
+#include "placed/placed.h"
 
 enum {
 	SLOTS_MOST = 16 << 10,          /* bytes of the totals in shared memory */

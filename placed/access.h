@@ -4,9 +4,9 @@
  * pieces at multiples of their size, no piece has a condition. Else each piece that is inside (and aligned) is accessed as one,
  * and the elements of the other pieces one by one; tile blocks of fewer lanes than a warp access all elements one by one where
  * the tile is not aligned or an end of the tensor may cut a piece. vec 0: element by element. */
-#ifndef LOWER_ACCESS_H
-#define LOWER_ACCESS_H
-#include "lower/placed.h"
+#ifndef PLACED_ACCESS_H
+#define PLACED_ACCESS_H
+#include "placed/placed.h"
 
 typedef struct AccessPlan {
 	Lay l;                          /* of the tile; of a scalar: every thread has it */
@@ -46,7 +46,6 @@ SharedPlan shared_plan(Lay reg, Lay smem, Elem e);
 
 /* What loads that overlap read (loads, overlap.c): a patch is a box of rows along the axis of stride 1. Where that axis is
  * aligned, a row is read in the largest pieces that lie at multiples of their size and of which every element is wanted. */
-enum { PATCH_ROWS = 64 };
 typedef struct PatchPiece { int at, log2; uint64_t rows; } PatchPiece;  /* column in the box; in which rows */
 typedef struct PatchPlan {
 	Patch p;

@@ -1,5 +1,5 @@
 /* How threads access memory; see access.h. */
-#include "lower/access.h"
+#include "placed/access.h"
 
 #include "base/diag.h"
 

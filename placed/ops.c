@@ -1,0 +1,51 @@
+/* Kinds of operations. */
+#include <string.h>
+
+#include "placed/placed.h"
+
+bool op_is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED; }
+
+bool op_is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0; }
+
+bool op_is_atomic(const Op *op) { return strncmp(op_rows[op->code].name, "atomic_", 7) == 0; }
+
+int op_kind(const Op *op)
+{
+	switch (op->code) {
+	case OP_SUM: case OP_CUMSUM: return KIND_SUM;
+	case OP_PROD: case OP_CUMPROD: return KIND_PROD;
+	case OP_REDUCE_MAX: case OP_CUMMAX: return KIND_MAX;
+	case OP_REDUCE_MIN: case OP_CUMMIN: return KIND_MIN;
+	case OP_MAX_ELEMENT: return KIND_MAX_ELEMENT;
+	case OP_MIN_ELEMENT: return KIND_MIN_ELEMENT;
+	case OP_REDUCE_AND: return KIND_AND;
+	case OP_REDUCE_OR: return KIND_OR;
+	case OP_REDUCE_XOR: return KIND_XOR;
+	default: return KIND_CUSTOM;
+	}
+}
+
+bool op_sums_products(const Op *op) { return op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1; }
+
+bool op_loads_one(const Op *op) { return op->code == OP_LOAD && type_log2_size(op->out[0]->type) == 0; }
+
+bool same_scalar(const Val *x, const Val *y)
+{
+	Num m, n;
+	if (x == y) return true;
+	return x->type == y->type && ir_const_value(x, &m) && ir_const_value(y, &n) && m.i == n.i && !memcmp(&m.f, &n.f, sizeof m.f);
+}
+
+int exchange_slot(Elem e) { return elem_bytes(e) < 4 ? 4 : elem_bytes(e); }
+
+bool jam_asks(const Op *op)
+{
+	return op->code == OP_LOAD && type_is_tile(op->out[0]->type) && type_log2_size(op->out[0]->type) > 0;
+}
+
+Op *jam_after(const Op *loop)
+{
+	Op *op = loop->region[0]->first;
+	while (jam_asks(op) || (op->nout == 1 && op_rows[op->code].flags & OPF_PURE && type_is_scalar(op->out[0]->type))) op = op->next;
+	return op;
+}

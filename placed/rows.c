@@ -1,0 +1,107 @@
+/* Kernels of rows: which registers hold a row, and what peeled rows and rows side by side take (passes cut, peel, dense). */
+#include "placed/placed.h"
+
+const Sym *launched_sym(const Val *v)
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST) && elem_is_integral(ir_in(v->def, 0)->type->elem))
+		v = ir_in(v->def, 0);
+	return v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM)->u.sym : NULL;
+}
+
+bool holds_row(const Fn *fn, Lay l) { return fn->row_log2 && lay_outbits(l) == fn->row_log2; }
+
+int64_t cut_kept(const Fn *cut)
+{
+	if (!cut->row_regs) return ((int64_t)1 << cut->row_log2) + 1;
+	return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2);
+}
+
+int cut_step(const Fn *fn) { return 1 << (fn->row_log2 - fn->row_regs_log2); }
+
+int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
+
+bool cut_is_length(const Fn *cut, const Val *v)
+{
+	const Sym *s = launched_sym(v);
+	for (int i = 0; s && i < cut->below.n; i++)
+		if (cut->below.p[i] == s) return true;
+	return false;
+}
+
+/* ---- peeled rows ---- */
+bool peel_is_row(const Fn *fn, const Val *v) { return type_is_tile(v->type) && v->lay && holds_row(fn, *v->lay); }
+
+const Op *peel_phase_of(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_PHASE) return op;
+	return NULL;
+}
+
+const IrParam *peel_param(const Fn *fn, const Op *op)
+{
+	const Val *v = ir_in(op, 0);
+	return v->block == fn->body && !v->def ? &fn->params.p[v->index] : NULL;
+}
+
+int peel_elem_size(const Fn *fn) { return elem_bytes(peel_param(fn, peel_phase_of(fn))->elem); }
+
+static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t dflt)
+{
+	const IrAttr *p = ir_attr(x, key), *q = ir_attr(y, key);
+	return (p ? p->u.ints.p[i] : dflt) == (q ? q->u.ints.p[i] : dflt);
+}
+
+/* Do both begin equally many elements after their tensors' first, in rows equally far apart? */
+static bool same_row(const Fn *fn, const Op *x, const Op *y)
+{
+	const IrParam *p = peel_param(fn, x), *q = peel_param(fn, y);
+	if (!p || !q || p->rank != q->rank || elem_bytes(p->elem) != elem_bytes(q->elem)) return false;
+	for (int a = 0; a < p->rank; a++) {
+		Val *i = ir_in(x, 1 + a), *k = ir_in(y, 1 + a);
+		if (p->stride[a] != q->stride[a] || !same_scalar(i, k)) return false;
+		if (!same_number(x, y, AT_STEPS, a, 1) || !same_number(x, y, AT_OFFSETS, a, 0)) return false;
+	}
+	return true;
+}
+
+bool peel_begins(const Fn *fn, const Op *op) { return same_row(fn, peel_phase_of(fn), op); }
+
+int peel_front(const Fn *fn) { return fn->peel_line / peel_elem_size(fn) + fn->peel_apart; }
+
+int peel_after(const Fn *fn) { return PEEL_PIECE / peel_elem_size(fn) + fn->peel_apart; }
+
+bool peel_is_apart(const Fn *fn, const Op *op) { return op->code == OP_LOAD && peel_is_row(fn, op->out[0]) && !peel_begins(fn, op); }
+
+int peel_stage(const Fn *fn, const Op *load)
+{
+	int n = 0;
+	if (!fn->stage_at || !peel_is_apart(fn, load)) return -1;
+	for (const Op *op = load->prev; op; op = op->prev) n += peel_is_apart(fn, op);
+	return n;
+}
+
+/* Of each step of all threads the pieces of the thread block, and one more. */
+int64_t peel_stage_bytes(const Fn *fn)
+{
+	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), pieces = fn->row_regs / (PEEL_PIECE / peel_elem_size(fn));
+	return pieces * (threads + 1) * PEEL_PIECE;
+}
+
+int peel_loads_apart(const Fn *fn)
+{
+	int n = 0;
+	for (const Op *op = fn->body->first; op; op = op->next) n += peel_is_apart(fn, op);
+	return n;
+}
+
+/* ---- rows side by side ---- */
+int dense_rows(const Fn *fn) { return 1 << (LANES_LOG2 - fn_threads(fn).lanes); }
+
+int64_t dense_bytes(const Fn *fn, const Op *op)
+{
+	const Type *t = ir_accessed(op)->type;
+	int64_t n = fn->row_regs ? cut_kept(fn) : (int64_t)1 << type_log2_size(t);
+	if (ir_int(op, AT_DENSE, 0) == DENSE_ROW) n *= dense_rows(fn);
+	return n * elem_bytes(t->elem) + PEEL_PIECE - 1;     /* it begins at any byte of a piece */
+}
