@@ -16,20 +16,24 @@
 
 enum {
 	STAGES_MOST = 8, STAGES_LEAST = 2,
+	STAGES_WANTED = 4,      /* for which each group has one box less */
 	BOX_COLS = 64,          /* of a stored box; rows are those of a group */
-	BOXES = 2,              /* in shared memory for each group */
+	BOXES = 2,              /* in shared memory for each group, at most */
 	GROUPED = 16,           /* rows of tiles that are walked before the next column: what they share stays in the L2 cache */
-	PRODUCER_REGS = 24, CONSUMER_REGS = 240,        /* of three warpgroups, which start with 168 */
 	MBAR_BYTES = 8, SWIZZLE_ALIGN = 1024,
-	TMA_BOX = 256,
 	/* attribute words (ir/attrs.def) */
-	MAJOR_MN = 1, PHASE_PREVIOUS = 1
+	MAJOR_MN = 1, PHASE_PREVIOUS = 1, ACQUIRE_RELEASE = 3
 };
+
+/* Registers of a thread of the producer and of consumers, by groups of these. Threads start with 168 where there are three warpgroups, with
+ * 128 where there are four; 0: nobody gives any back. */
+static const struct { int producer, consumer; } role_regs[1 + PIPE_GROUPS] = { [2] = { 24, 240 }, [3] = { 32, 160 } };
 
 /* Of a tile that the copy engine moves: its map, its buffers. */
 typedef struct Moved {
 	Val *map, *ring;
 	const Type *type;       /* of a buffer */
+	const Type *part;       /* what this thread block copies of it; the others of its cluster copy the rest for it */
 	bool turned;            /* the buffer holds the transposed tile */
 } Moved;
 
@@ -45,8 +49,10 @@ typedef struct Write {
 	Builder b;              /* where operations are added */
 	Moved in[PIPE_LOADS];
 	Moved out[PIPE_LOADS];  /* of stores by the copy engine, in their order; map NULL: there are no more */
-	Val *boxes;             /* their ring */
+	Val *boxes;             /* their ring: so many for each group */
+	int nbox;
 	Val *full, *empty;
+	Val *rank, *all;        /* of a cluster: the thread block's number, the mask of all; NULL: there is none */
 	Val *rows, *tiles;      /* of tiles along the rows; in all */
 	Val *cols;
 	Val *row, *col;         /* indices of the tile under way, of the blocks that p has */
@@ -71,12 +77,19 @@ static Val *times(Write *x, Val *a, int64_t n) { return n == 1 ? a : ir_binary(&
 
 static const Type *shaped(TypeKind kind, const Type *t, int count)
 {
-	return type_placed(kind, t->elem, t->rank, t->log2, NULL, count);
+	return type_placed(kind, t->elem, t->rank, t->log2, t->more, count);
 }
 
-static const Type *matrix(TypeKind kind, Elem e, int rows_log2, int cols_log2, int count)
+/* Of any extents: each an odd number times a power of two. */
+static const Type *matrix(TypeKind kind, Elem e, int64_t rows, int64_t cols, int count)
 {
-	return type_placed(kind, e, 2, (uint8_t[]){ (uint8_t)rows_log2, (uint8_t)cols_log2 }, NULL, count);
+	uint8_t log2[2], more[2];
+	for (int a = 0; a < 2; a++) {
+		int64_t n = a ? cols : rows;
+		log2[a] = (uint8_t)log2_of(n & -n);
+		more[a] = (uint8_t)((n >> log2[a]) - 1);
+	}
+	return type_placed(kind, e, 2, log2, more, count);
 }
 
 static const Type *cursor_type(const Write *x) { return type_placed(TY_CURSOR, EL_VOID, 0, NULL, NULL, x->stages); }
@@ -182,8 +195,8 @@ static bool is_needed(const Write *x, const Op *op)
 /* ---- shared memory, tensor maps ---- */
 static int span_of(const Type *t)
 {
-	int64_t row = type_extent(t, 1) * elem_bytes(t->elem);
-	return row < PIPE_SPAN ? (int)row : PIPE_SPAN;
+	int64_t row = type_extent(t, 1) * elem_bytes(t->elem), whole = row & -row;
+	return whole < PIPE_SPAN ? (int)whole : PIPE_SPAN;
 }
 
 /* The tensor of an access, contiguous along its last axis. */
@@ -196,12 +209,11 @@ static Val *mapped_view(Write *x, const Op *access, bool turned)
 	return v;
 }
 
-static Val *map_of(Write *x, Val *view, const Type *buffer)
+static Val *map_of(Write *x, Val *view, const Type *copied)
 {
-	int rows = buffer->log2[0], cols = log2_of(span_of(buffer) / elem_bytes(buffer->elem));
-	while (1 << rows > TMA_BOX) rows--;
-	Val *map = make(x, OP_TENSOR_MAP, matrix(TY_TMAP, buffer->elem, rows, cols, 0), 1, (Val *[]){ view });
-	ir_set_int(map->def, AT_SWIZZLE, span_of(buffer));
+	const Type *box = matrix(TY_TMAP, copied->elem, type_extent(copied, 0), span_of(copied) / elem_bytes(copied->elem), 0);
+	Val *map = make(x, OP_TENSOR_MAP, box, 1, (Val *[]){ view });
+	ir_set_int(map->def, AT_SWIZZLE, span_of(copied));
 	return map;
 }
 
@@ -226,7 +238,8 @@ static Val *mbars(Write *x, int count, const char *name)
 static const Type *buffer_of(const Write *x, const PipeLoad *l)
 {
 	const Type *t = l->op->out[0]->type;
-	int other = t->log2[1 - l->depth_axis] + (l->differs ? log2_of(x->p.groups) : 0), depth = t->log2[l->depth_axis];
+	int64_t other = type_extent(t, 1 - l->depth_axis) * (l->differs ? x->p.plan.groups : 1) * (l->second ? x->p.reps : 1);
+	int64_t depth = type_extent(t, l->depth_axis);
 	return l->along_depth ? matrix(TY_SHARED, t->elem, other, depth, 0) : matrix(TY_SHARED, t->elem, depth, other, 0);
 }
 
@@ -245,8 +258,8 @@ static bool is_boxed(const Write *x, const Op *op)
 
 static const Type *box_of(const Type *t)
 {
-	int cols = t->log2[1] < log2_of(BOX_COLS) ? t->log2[1] : log2_of(BOX_COLS);
-	return matrix(TY_SHARED, t->elem, PIPE_ROWS_LOG2, cols, 0);
+	int64_t cols = type_extent(t, 1);
+	return matrix(TY_SHARED, t->elem, INT64_C(1) << PIPE_ROWS_LOG2, cols < BOX_COLS ? cols : BOX_COLS, 0);
 }
 
 /* The stores by the copy engine share a ring of boxes, of the first one's type: others go by registers. */
@@ -257,13 +270,8 @@ static void map_stores(Write *x)
 		if (op->code != OP_STORE || n == PIPE_LOADS || !is_boxed(x, op)) continue;
 		const Type *box = box_of(ir_in(op, op->nin - 1)->type);
 		if (n && box != x->out[0].type) continue;
-		x->out[n++] = (Moved){ map_of(x, mapped_view(x, op, false), box), NULL, box, false };
+		x->out[n++] = (Moved){ map_of(x, mapped_view(x, op, false), box), NULL, box, box, false };
 	}
-}
-
-static int64_t box_bytes(const Write *x)
-{
-	return x->out[0].map ? type_bytes(x->out[0].type) * BOXES * x->p.groups : 0;
 }
 
 static void map_loads(Write *x)
@@ -271,22 +279,32 @@ static void map_loads(Write *x)
 	for (int i = 0; i < x->p.loads; i++) {
 		const PipeLoad *l = &x->p.load[i];
 		Moved *m = &x->in[i];
-		m->type = buffer_of(x, l);
+		m->type = m->part = buffer_of(x, l);
+		if (l->shared) m->part = matrix(TY_SHARED, m->type->elem, type_extent(m->type, 0) / x->p.plan.cluster, type_extent(m->type, 1), 0);
 		m->turned = (l->along_depth ? 1 : 0) != l->depth_axis;
-		m->map = map_of(x, mapped_view(x, l->op, m->turned), m->type);
+		m->map = map_of(x, mapped_view(x, l->op, m->turned), m->part);
 		x->stage_bytes += type_bytes(m->type);
 	}
 }
 
+/* Buffers of a ring beside so many boxes. */
+static int64_t stages_beside(const Write *x, int64_t room, int nbox)
+{
+	int64_t boxes = x->out[0].map ? type_bytes(x->out[0].type) * nbox * x->p.plan.groups : 0;
+	int64_t n = (room - boxes) / (x->stage_bytes + 2 * MBAR_BYTES);
+	return n < STAGES_MOST ? n : STAGES_MOST;
+}
+
 static bool give_memory(Write *x, int64_t room)
 {
-	int64_t rest = room - box_bytes(x), each = x->stage_bytes + 2 * MBAR_BYTES;
-	x->stages = rest > 0 && rest / each < STAGES_MOST ? (int)(rest / each) : STAGES_MOST;
-	if (rest / each < STAGES_LEAST) return false;
+	x->nbox = BOXES;
+	while (x->nbox > 1 && stages_beside(x, room, x->nbox) < STAGES_WANTED && stages_beside(x, room, x->nbox - 1) >= STAGES_WANTED) x->nbox--;
+	x->stages = (int)stages_beside(x, room, x->nbox);
+	if (x->stages < STAGES_LEAST) return false;
 	for (int i = 0; i < x->p.loads; i++) x->in[i].ring = ring_of(x, x->in[i].type, x->stages);
-	if (x->out[0].map) x->boxes = named(ring_of(x, x->out[0].type, BOXES * x->p.groups), "boxes");
+	if (x->out[0].map) x->boxes = named(ring_of(x, x->out[0].type, x->nbox * x->p.plan.groups), "boxes");
 	x->full = mbars(x, 1, "full");
-	x->empty = mbars(x, x->p.groups, "empty");
+	x->empty = mbars(x, x->p.plan.groups * x->p.plan.cluster, "empty");
 	add(x, OP_MBAR_INIT, 2, (Val *[]){ x->full, x->empty });
 	return true;
 }
@@ -299,6 +317,16 @@ static void set_index(void *ctx, Op *op)
 {
 	Block *b = ctx;
 	if (op->code == OP_BID) b->x->names->own[op->out[0]->id] = ir_axis(op) == b->x->p.row_axis ? b->row : b->col;
+}
+
+/* Thread blocks of a cluster along an axis of the sums. */
+static int along_cluster(const Write *x, int axis) { return x->p.plan.axis == axis ? x->p.plan.cluster : 1; }
+
+/* The index of the thread block's own tile, of those of its cluster. */
+static Val *in_cluster(Write *x, Val *of_cluster, int axis)
+{
+	int n = along_cluster(x, axis);
+	return n > 1 ? sum_of(x, times(x, of_cluster, n), x->rank) : of_cluster;
 }
 
 typedef struct Walk { Op *loop; Builder back; Val *at; } Walk;
@@ -315,9 +343,9 @@ static Walk begin_tiles(Write *x, Val *start, Val *group)
 	w.at = ir_arg(x->b.block, carried, str_intern("at"));
 	const Type *two[] = { i32(), i32() };
 	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->rows, x->cols }, 2, two);
-	ir_set_int(order, AT_GROUPS, GROUPED);
-	Block b = { x, times(x, order->out[0], x->p.groups), order->out[1] };
-	if (group && x->p.groups > 1) b.row = sum_of(x, b.row, group);
+	ir_set_int(order, AT_GROUPS, GROUPED / along_cluster(x, 0));
+	Block b = { x, times(x, in_cluster(x, order->out[0], 0), x->p.plan.groups), times(x, in_cluster(x, order->out[1], 1), x->p.reps) };
+	if (group && x->p.plan.groups > 1) b.row = sum_of(x, b.row, group);
 	ir_walk(x->p.fn->body, set_index, &b);
 	x->row = b.row;
 	x->col = b.col;
@@ -365,19 +393,34 @@ static Val *coordinate(Write *x, const Op *op, int axis)
 }
 
 /* ---- the producer ---- */
+/* A thread block copies its part of what the cluster shares into the buffers of all its thread blocks. */
+static void copy_buffer(Write *x, const Moved *m, Val *at, Val *const coord[2])
+{
+	Val *to = slot(x, m, at), *in[] = { to, m->map, x->full, at, coord[0], coord[1], x->all };
+	if (m->part == m->type) {
+		add(x, OP_TMA_LOAD, 6, in);
+		return;
+	}
+	in[0] = make(x, OP_PART, m->part, 3, (Val *[]){ to, x->rank, number(x, 0) });
+	ir_set_ints(in[0]->def, AT_STEPS, 2, (const int64_t[]){ type_extent(m->part, 0), type_extent(m->part, 1) });
+	ir_set_int(add(x, OP_TMA_LOAD, 7, in), AT_MULTICAST, 1);
+}
+
 static void copy_round(Write *x, Val *at)
 {
 	Builder back;
 	Val *coord[PIPE_LOADS][2];
-	for (int i = 0; i < x->p.loads; i++)
-		for (int a = 0; a < 2; a++) coord[i][a] = coordinate(x, x->p.load[i].op, x->in[i].turned ? 1 - a : a);
+	for (int i = 0; i < x->p.loads; i++) {
+		const Moved *m = &x->in[i];
+		for (int a = 0; a < 2; a++) coord[i][a] = coordinate(x, x->p.load[i].op, m->turned ? 1 - a : a);
+		if (m->part != m->type) coord[i][0] = sum_of(x, coord[i][0], times(x, x->rank, type_extent(m->part, 0)));
+	}
 	ir_set_int(add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->empty, at }), AT_PHASE, PHASE_PREVIOUS);
 	region_op(x, OP_ELECT, &back);
 	ir_set_int(add(x, OP_MBAR_EXPECT, 2, (Val *[]){ x->full, at }), AT_BYTES, x->stage_bytes);
 	for (int i = 0; i < x->p.loads; i++) {
 		x->b.span = x->p.load[i].op->span;
-		Val *to = slot(x, &x->in[i], at);
-		add(x, OP_TMA_LOAD, 6, (Val *[]){ to, x->in[i].map, x->full, at, coord[i][0], coord[i][1] });
+		copy_buffer(x, &x->in[i], at, coord[i]);
 	}
 	leave(x, back, 0, NULL);
 }
@@ -388,7 +431,7 @@ static Op *begin_role(Write *x, const char *name, int groups, int regs, Builder 
 {
 	Op *role = region_op(x, OP_ROLE, back);
 	if (groups > 1) ir_set_int(role, AT_GROUPS, groups);
-	if (regs && x->p.groups > 1) ir_set_int(role, AT_REGS, regs);
+	if (regs) ir_set_int(role, AT_REGS, regs);
 	ir_set_str(role, AT_TEXT, str_intern(name));
 	ir_arg(x->b.block, i32(), str_intern("group"));
 	return role;
@@ -398,7 +441,7 @@ static void write_producer(Write *x)
 {
 	Builder back, inner;
 	const IrBlock *body = x->p.fn->body, *rounds = x->p.loop->region[0];
-	begin_role(x, "producer", 1, PRODUCER_REGS, &back);
+	begin_role(x, "producer", 1, role_regs[x->p.plan.groups].producer, &back);
 	region_op(x, OP_ONE_WARP, &inner);
 	add(x, OP_GRID_WAIT, 0, NULL);
 	add(x, OP_GRID_LAUNCH, 0, NULL);
@@ -426,13 +469,14 @@ static Val *factor(Write *x, int load, Val *at, Val *group)
 {
 	const PipeLoad *l = &x->p.load[load];
 	Val *whole = slot(x, &x->in[load], at);
-	if (!l->differs || x->p.groups == 1) return whole;
-	const Type *t = whole->type;
-	int rows = t->log2[0] - (l->along_depth ? 1 : 0), cols = t->log2[1] - (l->along_depth ? 0 : 1);
+	if (!l->differs) return whole;
+	int64_t rows = type_extent(whole->type, 0), cols = type_extent(whole->type, 1);
+	if (l->along_depth) rows /= x->p.plan.groups;
+	else cols /= x->p.plan.groups;
 	Val *zero = number(x, 0);
 	Val *in[] = { whole, l->along_depth ? group : zero, l->along_depth ? zero : group };
-	Val *part = make(x, OP_PART, matrix(TY_SHARED, t->elem, rows, cols, 0), 3, in);
-	ir_set_ints(part->def, AT_STEPS, 2, (const int64_t[]){ INT64_C(1) << rows, INT64_C(1) << cols });
+	Val *part = make(x, OP_PART, matrix(TY_SHARED, whole->type->elem, rows, cols, 0), 3, in);
+	ir_set_ints(part->def, AT_STEPS, 2, (const int64_t[]){ rows, cols });
 	return part;
 }
 
@@ -460,16 +504,34 @@ static void multiply_round(Write *x, Walk *w, Val **sum, Val *group)
 	}
 	add(x, OP_WGMMA_COMMIT, 0, NULL);
 	add(x, OP_WGMMA_WAIT, 0, NULL);
-	add(x, OP_MBAR_ARRIVE, 2, (Val *[]){ x->empty, w->at });
+	add(x, OP_MBAR_ARRIVE, x->all ? 3 : 2, (Val *[]){ x->empty, w->at, x->all });     /* in all that fill the buffer */
 	next[0] = advance(x, w->at);
 	leave(x, w->back, 1 + x->p.products, next);
+}
+
+static const Type *sum_type(const Write *x, int i)
+{
+	const Type *t = x->p.loop->out[i]->type;
+	return matrix(TY_TILE, t->elem, type_extent(t, 0), type_extent(t, 1) * x->p.reps, 0);
+}
+
+/* Where a group has several blocks' sums, they begin with constants. */
+static Val *initial_sum(Write *x, int i)
+{
+	Val *own = ir_in(x->p.loop, 3 + i);
+	Num n;
+	if (x->p.reps == 1) return mapped(x, own);
+	ir_const_value(own, &n);
+	Val *v = ir_const_num(&x->b, sum_type(x, i), n);
+	ir_set_layout(v, *own->lay);
+	return v;
 }
 
 static Val *write_rounds(Write *x, Val *at, Val *group)
 {
 	Val *sum[PIPE_PRODUCTS] = { NULL };
 	int n = x->p.products;
-	for (int i = 0; i < n; i++) sum[i] = lend(x, mapped(x, ir_in(x->p.loop, 3 + i)));
+	for (int i = 0; i < n; i++) sum[i] = lend(x, initial_sum(x, i));
 	Walk w = begin_rounds(x, at, n, sum);
 	for (int i = 0; i < n; i++) {
 		Val *own = ir_arg(x->b.block, sum[i]->type, x->p.loop->region[0]->args.p[1 + i]->name);
@@ -478,7 +540,7 @@ static Val *write_rounds(Write *x, Val *at, Val *group)
 	}
 	multiply_round(x, &w, sum, group);
 	const Type *back[PIPE_PRODUCTS];
-	for (int i = 0; i < n; i++) back[i] = x->p.loop->out[i]->type;
+	for (int i = 0; i < n; i++) back[i] = sum_type(x, i);
 	Op *wait = ir_op(&x->b, OP_WGMMA_WAIT, n, w.loop->out + 1, n, back);
 	for (int i = 0; i < n; i++) {
 		wait->out[i]->lay = x->p.loop->out[i]->lay;
@@ -502,7 +564,7 @@ static void wait_for_box(Write *x, int pending)
 static Val *box_part(Write *x, Val *tile, const Type *box, int q)
 {
 	if (type_same_shape(tile->type, box)) return tile;
-	Val *v = make(x, OP_CUT, matrix(TY_TILE, box->elem, box->log2[0], box->log2[1], 0), 1, &tile);
+	Val *v = make(x, OP_CUT, matrix(TY_TILE, box->elem, type_extent(box, 0), type_extent(box, 1), 0), 1, &tile);
 	ir_set_ints(v->def, AT_OFFSETS, 2, (const int64_t[]){ 0, q * type_extent(box, 1) });
 	ir_set_layout(v, pipe_sum_layout(v->type));
 	return v;
@@ -511,13 +573,13 @@ static Val *box_part(Write *x, Val *tile, const Type *box, int q)
 /* turn: which of the group's boxes is next; a box is free again when the copy before the last one has left its own. */
 static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, int *turn)
 {
-	Val *tile = mapped(x, ir_in(op, op->nin - 1)), *first = times(x, group, BOXES);
+	Val *tile = mapped(x, ir_in(op, op->nin - 1)), *first = times(x, group, x->nbox);
 	Val *row = coordinate(x, op, 0), *col = coordinate(x, op, 1);
 	Builder back;
 	x->b.span = op->span;
 	for (int q = 0; q < type_extent(tile->type, 1) / type_extent(m->type, 1); q++, ++*turn) {
-		wait_for_box(x, *turn ? BOXES - 1 : 0);
-		int which = *turn % BOXES;
+		wait_for_box(x, *turn ? x->nbox - 1 : 0);
+		int which = *turn % x->nbox;
 		Val *box = make(x, OP_SLOT, m->type, 2, (Val *[]){ x->boxes, which ? sum_of(x, first, number(x, which)) : first });
 		add(x, OP_STMATRIX, 2, (Val *[]){ box, box_part(x, tile, m->type, q) });
 		add(x, OP_PROXY_FENCE, 0, NULL);
@@ -552,6 +614,7 @@ static bool is_named(const Write *x, const Op *op)
 static void write_initial(Write *x)
 {
 	bool *needed = NEW_ARRAY(A_TMP, bool, x->p.fn->nval);
+	if (x->p.reps > 1) return;
 	for (int i = 3; i < x->p.loop->nin; i++) needed[ir_in(x->p.loop, i)->id] = true;
 	for (const Op *op = x->p.loop->prev; op; op = op->prev)
 		if (gives_needed(needed, op)) need_all(needed, op);
@@ -608,7 +671,7 @@ static void write_tail(Write *x, Val *const *sum, Val *group)
 	x->names = &x->by_part;
 	for (int i = 0; i < x->parts; i++) {
 		int stored = 0;
-		b.col = x->parts > 1 ? sum_of(x, times(x, x->col, x->parts), number(x, i)) : x->col;
+		b.col = x->parts > 1 ? sum_of(x, times(x, x->col, x->parts / x->p.reps), number(x, i)) : x->col;
 		ir_walk(x->part.fn->body, set_index, &b);
 		name_sums(x, sum, i);
 		for (const Op *op = body->first; op; op = op->next) {
@@ -624,7 +687,7 @@ static void write_tail(Write *x, Val *const *sum, Val *group)
 static void write_consumers(Write *x)
 {
 	Builder back, inner;
-	Op *role = begin_role(x, "consumer", x->p.groups, CONSUMER_REGS, &back);
+	Op *role = begin_role(x, "consumer", x->p.plan.groups, role_regs[x->p.plan.groups].consumer, &back);
 	Val *group = role->region[0]->args.p[0], *sum[PIPE_PRODUCTS];
 	add(x, OP_GRID_WAIT, 0, NULL);
 	Walk t = begin_tiles(x, cursor(x), group);
@@ -672,10 +735,11 @@ static void begin_kernel(Write *x)
 	x->b = (Builder){ x->fn, x->fn->body, NULL, from->span };
 }
 
-/* The tiles of a thread block are as many of the kernel's blocks as it has groups. */
+/* A cluster's tiles are as many of the kernel's blocks as it has groups, times those side by side in one group. */
 static void set_grid(Write *x)
 {
-	const Sym *rows = sym_cdiv(x->p.fn->grid[x->p.row_axis], sym_const(x->p.groups)), *cols = x->p.fn->grid[x->p.col_axis];
+	const Sym *rows = sym_cdiv(x->p.fn->grid[x->p.row_axis], sym_const(x->p.plan.groups * along_cluster(x, 0)));
+	const Sym *cols = sym_cdiv(x->p.fn->grid[x->p.col_axis], sym_const(x->p.reps * along_cluster(x, 1)));
 	x->rows = launch(x, rows, "rows");
 	x->cols = launch(x, cols, "cols");
 	x->tiles = launch(x, sym_mul(rows, cols), "tiles");
@@ -691,9 +755,14 @@ static void write_kernel(Write *x)
 		if (is_common(x, op)) copy_op(x, op, x->names->common);
 	find_needed(x);
 	set_grid(x);
+	if (x->p.plan.cluster > 1) {
+		x->rank = named(make(x, OP_CLUSTER_RANK, i32(), 0, NULL), "rank");
+		x->all = number(x, (INT64_C(1) << x->p.plan.cluster) - 1);
+	}
 	write_producer(x);
 	for (int i = 0; i < x->p.fn->nval; i++) x->whole.own[i] = NULL;
 	write_consumers(x);
+	if (x->rank) ir_set_int(add(x, OP_CLUSTER_BARRIER, 0, NULL), AT_ORDER, ACQUIRE_RELEASE);
 	add(x, OP_RETURN, 0, NULL);
 }
 
@@ -711,13 +780,12 @@ static bool is_wanted(Fn *fn, const LowerCx *cx)
 	return free && cx->o->by_threads && lower_arch(cx, fn) == 90 && cx->target_only;
 }
 
-Fn *pipe_place(Fn *typed, const LowerCx *cx)
+static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 {
 	Write x = { .at = 0 };
-	if (!pipe_find(&x.p, typed) || !is_wanted(typed, cx)) return NULL;
 	Fn *fn = copy_kernel(typed);
-	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, cx)) return NULL;
-	x.parts = 1 << pipe_part(&x.p, &x.part, cx);
+	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, plan, cx)) return NULL;
+	x.parts = x.p.reps << pipe_part(&x.p, &x.part, cx);
 	if (!pipe_layouts(&x.p) || !pipe_layouts(&x.part)) return NULL;
 	ir_number(fn);
 	ir_number(x.part.fn);
@@ -731,9 +799,21 @@ Fn *pipe_place(Fn *typed, const LowerCx *cx)
 	x.fn->stage = STAGE_PLACED;
 	x.fn->arch = cx->target_arch;
 	x.fn->specific = x.fn->persistent = x.fn->by_arch = true;
-	x.fn->warps = 4 * (1 + x.p.groups);
-	x.fn->cluster = 0;
+	x.fn->warps = 4 * (1 + plan->groups) * plan->cluster;
+	x.fn->cluster = plan->cluster > 1 ? plan->cluster : 0;
 	x.fn->shared_bytes = x.at;
 	ir_number(x.fn);
 	return x.fn;
+}
+
+/* Two groups, else one where tiles cannot be joined along the rows. */
+static const PipePlan plans[] = { { 2, 0, 1, 0 }, { 1, 0, 1, 0 } };
+
+Fn *pipe_place(Fn *typed, const LowerCx *cx)
+{
+	Pipe p;
+	Fn *fn = NULL;
+	if (!pipe_find(&p, typed) || !is_wanted(typed, cx)) return NULL;
+	for (size_t i = 0; !fn && i < sizeof plans / sizeof *plans; i++) fn = place(typed, &plans[i], cx);
+	return fn;
 }

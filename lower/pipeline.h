@@ -10,11 +10,20 @@
 
 enum {
 	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
+	PIPE_GROUPS = 3,                        /* of consumers, at most */
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
-	PIPE_COLS_LOG2 = 8,                     /* and its columns; several sums share them */
+	PIPE_COLS = 256,                        /* and its columns, at most; several sums share them */
 	PIPE_PART_LOG2 = 6,                     /* columns of the parts in which what follows the loop is done */
 	PIPE_SPAN = 128                         /* bytes of a row of the widest swizzle */
 };
+
+/* How the tiles of a loop of products are dealt out: what pipe_retile makes of the kernel, and the writer follows. */
+typedef struct PipePlan {
+	int groups;             /* warpgroups that multiply, each 64 rows of its own */
+	int cols;               /* of the sums of a group; 0: as many as the author's tile has */
+	int cluster;            /* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
+	int axis;               /* that axis */
+} PipePlan;
 
 /* A load whose tile is a factor of products. */
 typedef struct PipeLoad {
@@ -23,6 +32,7 @@ typedef struct PipeLoad {
 	int depth_axis;         /* of the tile: along it products are summed */
 	bool along_depth;       /* memory is contiguous along it, else along rows or columns */
 	bool differs;           /* each group multiplies rows of its own */
+	bool shared;            /* the thread blocks of a cluster multiply the same */
 } PipeLoad;
 
 typedef struct PipeProduct {
@@ -38,12 +48,14 @@ typedef struct Pipe {
 	PipeProduct product[PIPE_PRODUCTS];
 	int loads, products;
 	int row_axis, col_axis; /* of the grid: neighbours have other rows, other columns */
-	int groups;             /* warpgroups that multiply, each the tile of a block of its own, neighbours along row_axis */
+	PipePlan plan;
+	int reps;               /* blocks of the kernel, neighbours along col_axis, whose sums are side by side in one group */
 } Pipe;
 
 bool pipe_find(Pipe *p, Fn *fn);                /* TYPED. false: the kernel has no such loop, or more than that */
-/* Tiles of 64 rows and up to 256 columns, rounds of 128 bytes along the depth; p is found again. false: they cannot be had. */
-bool pipe_retile(Pipe *p, const LowerCx *cx);
+/* Tiles of 64 rows and a power of two of columns, of which a plan joins any number; rounds of 128 bytes along the depth. p is found
+ * again. false: they cannot be had. */
+bool pipe_retile(Pipe *p, const PipePlan *plan, const LowerCx *cx);
 /* A copy of the kernel for what stands around the loop, by parts of the columns: so few values live at once beside the sums. Log2 of
  * the parts; 0: it is done at once. */
 int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx);

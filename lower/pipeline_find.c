@@ -62,7 +62,7 @@ static int add_load(Pipe *p, const Op *product, int i)
 	for (int k = 0; k < p->loads; k++)
 		if (p->load[k].op == op) return p->load[k].second == i && p->load[k].depth_axis == depth_axis ? k : -1;
 	if (p->loads == PIPE_LOADS) return -1;
-	p->load[p->loads] = (PipeLoad){ op, i == 1, depth_axis, unit_axis(p->fn, ir_in(op, 0), depth_axis), false };
+	p->load[p->loads] = (PipeLoad){ op, i == 1, depth_axis, unit_axis(p->fn, ir_in(op, 0), depth_axis), false, false };
 	return p->loads++;
 }
 

@@ -1,8 +1,8 @@
 /* Tiles for tensor cores, from those of the author.
  *
- * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each warpgroup has 64 rows and 256
- * columns of sums, the most that its registers hold (widen.c says which kernels allow it), and rounds of the loop are joined until
- * each brings rows of 128 bytes. Joined rounds may go on after the author's last: there both factors must be zero, so it is proved
+ * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each has 64 rows and as many columns as
+ * divide those of the plan (widen.c says which kernels allow it), and rounds of the loop are joined until each brings rows of 128
+ * bytes. Joined rounds may go on after the author's last: there both factors must be zero, so it is proved
  * that they end in front of that. */
 #include "base/diag.h"
 #include "ir/valsym.h"
@@ -125,16 +125,43 @@ static bool fit_depth(Pipe *p, const LowerCx *cx)
 	return find_again(p, cx);
 }
 
-/* ---- groups ---- */
-/* Two groups side by side along the rows share what does not depend on them. */
-static void choose_groups(Pipe *p)
+/* ---- groups and clusters ---- */
+/* Which loads depend on the grid's axis along which neighbours have other elements of an axis of the sums. */
+static void find_differing(const Pipe *p, int axis, bool differs[PIPE_LOADS])
 {
 	Widen w;
-	p->row_axis = grid_axis(p, 0);
-	p->groups = p->row_axis >= 0 && widen_plan(&w, p->fn, p->row_axis) ? 2 : 1;
-	for (int i = 0; i < p->loads && p->groups > 1; i++) p->load[i].differs = w.along[p->load[i].op->out[0]->id] >= 0;
-	if (p->row_axis < 0) p->row_axis = 0;
+	for (int i = 0; i < p->loads; i++) differs[i] = true;
+	if (axis < 0 || !widen_plan(&w, p->fn, axis)) return;
+	for (int i = 0; i < p->loads; i++) differs[i] = w.along[p->load[i].op->out[0]->id] >= 0;
+}
+
+static bool starts_with_constants(const Pipe *p)
+{
+	Num n;
+	for (int i = 3; i < p->loop->nin; i++)
+		if (!ir_const_value(ir_in(p->loop, i), &n)) return false;
+	return true;
+}
+
+/* Groups and the thread blocks of a cluster side by side share what does not depend on where they are. */
+static bool join(Pipe *p, const PipePlan *plan)
+{
+	bool rows[PIPE_LOADS], cols[PIPE_LOADS];
+	int axis[] = { grid_axis(p, 0), grid_axis(p, 1) };
+	p->plan = *plan;
+	p->reps = plan->cols ? plan->cols >> extent_log2(p, 1) : 1;
+	if ((plan->groups > 1 && axis[0] < 0) || (p->reps > 1 && (axis[1] < 0 || !starts_with_constants(p)))) return false;
+	if (plan->cluster > 1 && axis[plan->axis] < 0) return false;
+	find_differing(p, axis[0], rows);
+	find_differing(p, axis[1], cols);
+	for (int i = 0; i < p->loads; i++) {
+		p->load[i].differs = plan->groups > 1 && rows[i];
+		p->load[i].shared = plan->cluster > 1 && !(plan->axis ? cols : rows)[i];
+		if (p->reps > 1 && cols[i] != p->load[i].second) return false;
+	}
+	p->row_axis = axis[0] >= 0 ? axis[0] : axis[1] >= 0 ? 1 - axis[1] : 0;
 	p->col_axis = 1 - p->row_axis;
+	return true;
 }
 
 /* Factors fill whole rows of a swizzle and wgmma's tiles. */
@@ -151,16 +178,23 @@ static bool fits(const Pipe *p)
 		if (t->log2[p->load[i].depth_axis] < 4 || t->log2[0] > 8 || t->log2[1] > 8) return false;
 		if (t->log2[p->load[i].depth_axis] != p->load[0].op->out[0]->type->log2[p->load[0].depth_axis]) return false;
 	}
-	return cols <= 1 << PIPE_COLS_LOG2;
+	return cols * p->reps <= PIPE_COLS;
 }
 
-bool pipe_retile(Pipe *p, const LowerCx *cx)
+/* The columns of the kernel's own tile: the largest power of two that divides those of the plan. */
+static int own_cols_log2(const Pipe *p, const PipePlan *plan)
 {
-	int cols = PIPE_COLS_LOG2;
-	while (p->products << cols > 1 << PIPE_COLS_LOG2) cols--;
+	int own = 0;
+	while (plan->cols ? plan->cols % (2 << own) == 0 : p->products * (2 << own) <= PIPE_COLS) own++;
+	return own;
+}
+
+bool pipe_retile(Pipe *p, const PipePlan *plan, const LowerCx *cx)
+{
+	int cols = own_cols_log2(p, plan);
 	if (!fit_axis(p, cx, 0, PIPE_ROWS_LOG2) || !fit_axis(p, cx, 1, cols) || !fit_depth(p, cx)) return false;
-	choose_groups(p);
-	return fits(p);
+	if (plan->cols && extent_log2(p, 1) != cols) return false;
+	return join(p, plan) && fits(p);
 }
 
 int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx)
@@ -174,6 +208,5 @@ int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx)
 	if (!find_again(part, cx)) bug("the parts of a pipeline are none");
 	part->row_axis = p->row_axis;
 	part->col_axis = p->col_axis;
-	part->groups = p->groups;
 	return by;
 }
