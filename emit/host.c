@@ -497,6 +497,17 @@ static void print_run_steps(Out *o, const Fn *fn)
 	out_puts(o, "}\n");
 }
 
+void host_grid(Out *o, const Fn *fn, Str extents, Str blocks)
+{
+	out_printf(o, "const int64_t %s[4] = { ", extents);
+	for (int i = 0; i < 4; i++) {
+		if (i) out_puts(o, ", ");
+		if (i < fn->ngrid) host_expr(o, fn->grid[i]);
+		else out_puts(o, "1");
+	}
+	out_printf(o, " };\nconst int64_t %s = ct_tile_blocks(%s, %s);\n", blocks, extents, host_checks() ? "ct_bad" : "0");
+}
+
 void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
 {
 	Str name = fn->source_name ? fn->source_name : fn->name;
@@ -508,13 +519,7 @@ void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, con
 	Out *body = open_body(o);
 	print_defined_dims(body, fn);
 	if (fn->steps) print_run_steps(body, fn);
-	out_puts(body, "const int64_t ct_grid[4] = { ");
-	for (int i = 0; i < 4; i++) {
-		if (i) out_puts(body, ", ");
-		if (i < fn->ngrid) host_expr(body, fn->grid[i]);
-		else out_puts(body, "1");
-	}
-	out_printf(body, " };\nconst int64_t ct_blocks = ct_tile_blocks(ct_grid, %s);\n", host_checks() ? "ct_bad" : "0");
+	host_grid(body, fn, "ct_grid", "ct_blocks");
 	out_printf(body, "if (ct_blocks <= 0) return !ct_blocks ? CTILE_OK : ct_fail(CTILE_GRID, \"%s: the grid has 2^31 tile blocks or more\");\n", name);
 	if (!t->multiprocessors) out_puts(body, "(void)stream;\n");
 	t->start(body, m, fn, opt);

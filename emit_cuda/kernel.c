@@ -56,6 +56,48 @@ static const char *param_type(const IrParam *p)
 
 static void add_param(CuParams *params, const char *type, Str name) { vec_push(A_UNIT, params, ((CuParam){ type, name, name })); }
 
+/* ---- grids ---- */
+static bool same_grid(const Fn *a, const Fn *b)
+{
+	bool same = a->ngrid == b->ngrid;
+	for (int i = 0; same && i < a->ngrid; i++) same = a->grid[i] == b->grid[i] && ir_sweep(a, i) == ir_sweep(b, i);
+	return same;
+}
+
+int version_grid(const CuKernel *k, const Fn *fn)
+{
+	int i = 0;
+	if (fn->persistent) return 0;   /* it counts its tile blocks itself */
+	while (i < k->grids.n && !same_grid(k->grids.p[i], fn)) i++;
+	if (i == k->grids.n) bug("a version of `%s` has a grid that nobody noted", k->fn->name);
+	return i;
+}
+
+Str version_grid_name(const char *what, int grid) { return grid ? str_fmt("%s_%d", what, grid) : str_intern(what); }
+
+void version_note_grid(CuKernel *k, const Fn *fn)
+{
+	if (k->grids.n && fn->persistent) return;
+	for (int i = 0; i < k->grids.n; i++)
+		if (same_grid(k->grids.p[i], fn)) return;
+	vec_push(A_UNIT, &k->grids, fn);
+}
+
+static Str of_axis(const char *what, int axis, int grid) { return version_grid_name(str_fmt("%s%d", what, axis), grid); }
+
+static void grid_params(CuKernel *k, int grid)
+{
+	CuParams *params = &k->params;
+	const Fn *fn = k->grids.p[grid];
+	for (int i = 0; i + 1 < fn->ngrid; i++) {
+		add_param(params, "const unsigned int ", of_axis("ct_g", ir_sweep(fn, i), grid));
+		add_param(params, "const unsigned long long ", of_axis("ct_d", ir_sweep(fn, i), grid));
+	}
+	if (!k->packed) return;
+	add_param(params, "const unsigned int ", version_grid_name("ct_blocks", grid));
+	params->p[params->n - 1].given = version_grid_name("ct_count", grid);   /* ct_blocks is of 64 bits there */
+}
+
 void version_params(CuKernel *k)
 {
 	CuParams *params = &k->params;
@@ -64,18 +106,12 @@ void version_params(CuKernel *k)
 	for (int i = 0; i < fn->dims.n; i++) add_param(params, "const long long ", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) add_param(params, "const long long ", str_fmt("ct_l%d", i));
 	for (int i = 0; i < k->maps.n; i++) add_param(params, "const __grid_constant__ ct_tensor_map ", str_fmt("ct_m%d", i));
-	for (int i = 0; i + 1 < fn->ngrid; i++) {
-		add_param(params, "const unsigned int ", str_fmt("ct_g%d", ir_sweep(fn, i)));
-		add_param(params, "const unsigned long long ", str_fmt("ct_d%d", ir_sweep(fn, i)));
-	}
-	if (!k->packed) return;
-	add_param(params, "const unsigned int ", str_intern("ct_blocks"));
-	params->p[params->n - 1].given = str_intern("ct_count");        /* ct_blocks is of 64 bits there */
+	for (int i = 0; i < k->grids.n; i++) grid_params(k, i);
 }
 
 /* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so the
  * launcher makes what a division by an extent takes (ct_divisor). */
-static void block_index(Cu *g)
+static void block_index(Cu *g, int grid)
 {
 	Out *o = g->o;
 	const Fn *fn = g->fn;
@@ -89,8 +125,8 @@ static void block_index(Cu *g)
 		if (i + 1 == fn->ngrid) {
 			out_printf(o, "const unsigned int ct_bid%d = %s;\n", a, rest);
 		} else {
-			out_printf(o, "const unsigned int ct_rest%d = ct_div(%s, ct_d%d);\n", i, rest, a);
-			out_printf(o, "const unsigned int ct_bid%d = %s - ct_rest%d * ct_g%d;\n", a, rest, i, a);
+			out_printf(o, "const unsigned int ct_rest%d = ct_div(%s, %s);\n", i, rest, of_axis("ct_d", a, grid));
+			out_printf(o, "const unsigned int ct_bid%d = %s - ct_rest%d * %s;\n", a, rest, i, of_axis("ct_g", a, grid));
 		}
 		rest = str_fmt("ct_rest%d", i);
 	}
@@ -110,10 +146,11 @@ static void bind_params(Cu *g)
 
 /* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in which the
  * whole warp takes part: lanes beyond the grid work on its last tile block and store nothing; warps beyond it end. */
-static void thread_index(Cu *g)
+static void thread_index(Cu *g, int grid)
 {
 	Out *o = g->o;
 	const Fn *fn = g->fn;
+	Str blocks = version_grid_name("ct_blocks", grid);
 	if (!fn->packed) {
 		if (fn->shared_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
 		out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
@@ -123,12 +160,12 @@ static void thread_index(Cu *g)
 	out_printf(o, "const unsigned int ct_lane = threadIdx.x & %d, ct_warp = 0;\n", (1 << lanes) - 1);
 	out_printf(o, "const unsigned int ct_at = blockIdx.x * (blockDim.x >> %d) + (threadIdx.x >> %d);\n", lanes, lanes);
 	if (fn->lanes) {
-		out_printf(o, "if ((ct_at & ~%du) >= ct_blocks) return;\n", 32 / fn->lanes - 1);
-		out_puts(o, "const bool ct_live = ct_at < ct_blocks;\n");
-		out_puts(o, "const unsigned int ct_block = ct_live ? ct_at : ct_blocks - 1;\n");
+		out_printf(o, "if ((ct_at & ~%du) >= %s) return;\n", 32 / fn->lanes - 1, blocks);
+		out_printf(o, "const bool ct_live = ct_at < %s;\n", blocks);
+		out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
 		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n(void)ct_live;\n(void)ct_first;\n", 32 - fn->lanes);
 	} else {
-		out_puts(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= ct_blocks) return;\n");
+		out_printf(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= %s) return;\n", blocks);
 	}
 	if (fn->shared_bytes || fn->warp_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
 	if (fn->warp_bytes) dense_begin(g);
@@ -145,10 +182,11 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
 	g.roles = group_needs_base(fn);
+	int grid = version_grid(k, fn);
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
-	else thread_index(&g);
-	block_index(&g);
+	else thread_index(&g, grid);
+	block_index(&g, grid);
 	bind_params(&g);
 	elem_plan(&g);
 	g.prologue = g.o->n;

@@ -136,6 +136,7 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 			out_printf(o, n++ ? ", " : "");
 			if (at < asked.n) out_printf(o, "ct_if%d", at);
 			else out_puts(o, "1");
+			if (version_grid(k, v->fn)) out_printf(o, " && %s > 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
 		}
 	out_puts(o, " };\n");
 }
@@ -156,7 +157,42 @@ static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
 	for (int i = 0; i < k->versions.n; i++)
 		if (k->versions.p[i].v->fn->persistent) most = "ct_most, ";
 	if (most[0] == 'c') out_printf(o, "static volatile int ct_most[%d * CT_DEVICES];\n", n);
-	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, ct_args, stream);\n", name, most, asks(k) ? "ct_fits" : "NULL", n);
+	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, %sct_args, stream);\n", name, most, asks(k) ? "ct_fits" : "NULL", n,
+		!needs.grids ? "" : k->grids.n > 1 ? "ct_own, " : "NULL, ");
+}
+
+/* ---- grids ---- */
+/* What kernels are told of a grid. */
+static void print_grid(Out *o, const CuKernel *k, int grid)
+{
+	const Fn *fn = k->grids.p[grid];
+	Str extents = version_grid_name("ct_grid", grid);
+	for (int i = 0; i + 1 < fn->ngrid; i++) {
+		int a = ir_sweep(fn, i);
+		Str g = version_grid_name(str_fmt("ct_g%d", a), grid);
+		out_printf(o, "const unsigned int %s = (unsigned int)%s[%d];\nconst unsigned long long %s = ct_divisor(%s);\n", g, extents, a,
+			version_grid_name(str_fmt("ct_d%d", a), grid), g);
+	}
+	if (k->packed)
+		out_printf(o, "const unsigned int %s = (unsigned int)%s;\n", version_grid_name("ct_count", grid), version_grid_name("ct_blocks", grid));
+}
+
+/* The grids of versions that have one of their own; ct_own: the tile blocks of each version in the table. */
+static void print_grids(Out *o, const CuKernel *k, const EmitOptions *opt)
+{
+	print_grid(o, k, 0);
+	for (int i = 1; i < k->grids.n; i++) {
+		host_grid(o, k->grids.p[i], version_grid_name("ct_grid", i), version_grid_name("ct_blocks", i));
+		print_grid(o, k, i);
+	}
+	if (k->grids.n < 2) return;
+	out_puts(o, "const int64_t ct_own[] = { ");
+	for (int a = 0, n = 0; a < opt->archs.n; a++)
+		for (int i = 0; i < k->versions.n; i++) {
+			const Version *v = k->versions.p[i].v;
+			if (v->archs >> a & 1) out_printf(o, "%s%s", n++ ? ", " : "", version_grid_name("ct_blocks", version_grid(k, v->fn)));
+		}
+	out_puts(o, " };\n");
 }
 
 static const CuKernel *find_kernel(const Fn *fn)
@@ -181,11 +217,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	const CuKernel *k = find_kernel(fn);
 	(void)m;
 	host_sizes(o, fn->name, k->launch.p, k->launch.n);
-	for (int i = 0; i + 1 < fn->ngrid; i++) {
-		int a = ir_sweep(fn, i);
-		out_printf(o, "const unsigned int ct_g%d = (unsigned int)ct_grid[%d];\nconst unsigned long long ct_d%d = ct_divisor(ct_g%d);\n", a, a, a, a);
-	}
-	if (k->packed) out_puts(o, "const unsigned int ct_count = (unsigned int)ct_blocks;\n");
+	print_grids(o, k, opt);
 	print_guards(o, (CuKernel *)k, opt);
 	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i, guard_name(k, k->maps.p[i].guard));
 	print_args(o, k);
@@ -199,7 +231,8 @@ static void find_blocks(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->atom
 
 static void add_needs(const CuKernel *k, const EmitOptions *opt)
 {
-	needs.divides |= k->fn->ngrid > 1;
+	for (int i = 0; i < k->grids.n; i++) needs.divides |= k->grids.p[i]->ngrid > 1;
+	needs.grids |= k->grids.n > 1;
 	for (int i = 0; i < k->versions.n; i++) {
 		const Version *v = k->versions.p[i].v;
 		const Fn *fn = v->fn;

@@ -104,17 +104,19 @@ static const char host_pick[] =
 
 static const char host_launch[] =
 	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, const CtKernel *k, const char *fits, int n, int64_t blocks,\n"
-	"\tvoid **args, struct CUstream_st *stream)\n"
-	"{\n";
+	"\t";
 static const char host_launch_persistent[] =
 	"/* most: how many clusters of a version run at once on each device; writing it twice writes the same. */\n"
 	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, volatile int *most, const CtKernel *k, const char *fits, int n,\n"
-	"\tint64_t blocks, void **args, struct CUstream_st *stream)\n"
-	"{\n"
-	"\tconst CtKernel *const first = k;\n";
+	"\tint64_t blocks, ";
+static const char host_own[] = "const int64_t *own, ";
+static const char host_launch_args[] = "void **args, struct CUstream_st *stream)\n{\n";
+static const char host_first[] = "\tconst CtKernel *const first = k;\n";
 static const char host_taken[] =
 	"\tint device = 0, status = ct_pick(name, runs, &k, fits, n, &device);\n"
-	"\tif (status) return status;\n"
+	"\tif (status) return status;\n";
+static const char host_own_blocks[] = "\tif (own) blocks = own[k - first];     /* of each version, where some have a grid of their own */\n";
+static const char host_prepared[] =
 	"\tcudaError_t e = cudaSuccess;\n"
 	"\tcudaLaunchConfig_t c = {};\n"
 	"\tcudaLaunchAttribute a[3] = {};\n"
@@ -194,6 +196,7 @@ static const char host_divisor[] =
 	"CT_HELPER unsigned long long ct_divisor(unsigned int d)\n"
 	"{\n"
 	"\tint s = 31;\n"
+	"\tif (!d) return 0;       /* of a grid without tile blocks */\n"
 	"\twhile (1ull << (s - 31) < d) s++;\n"
 	"\treturn ((1ull << s) + d - 1) / d | (unsigned long long)s << 32;\n"
 	"}\n"
@@ -213,7 +216,12 @@ static void print_choice(Out *o, const StartNeeds *n)
 static void print_start(Out *o, const StartNeeds *n)
 {
 	out_puts(o, n->persistent ? host_launch_persistent : host_launch);
+	if (n->grids) out_puts(o, host_own);
+	out_puts(o, host_launch_args);
+	if (n->persistent || n->grids) out_puts(o, host_first);
 	out_puts(o, host_taken);
+	if (n->grids) out_puts(o, host_own_blocks);
+	out_puts(o, host_prepared);
 	if (n->packed || n->follows) out_puts(o, host_spread);
 	if (n->follows) out_puts(o, host_blocks_follow);
 	if (n->packed || n->follows) out_puts(o, host_blocks + n->follows);     /* without its tab */

@@ -30,6 +30,8 @@ static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
 void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions *opt, SnipSet *used)
 {
 	ArenaMark mark = arena_mark(A_TMP);     /* what is known while bodies are printed */
+	version_note_grid(k, k->fn);
+	for (int i = of.first; i < of.first + of.n; i++) version_note_grid(k, m->versions.p[i].fn);
 	for (int i = of.first; i < of.first + of.n; i++) {
 		add_version(k, &m->versions.p[i], opt);
 		const CuVersion *t = &k->versions.p[k->versions.n - 1];

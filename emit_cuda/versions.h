@@ -18,12 +18,16 @@ typedef struct CuVersion {
 typedef struct CuParam { const char *type; Str name, given; } CuParam;
 typedef VEC(CuParam) CuParams;
 
+/* A grid and the order of its axes; what is known at launch of number i > 0 ends in _i. */
+typedef VEC(const Fn *) CuGrids;        /* kernels that have it */
+
 typedef struct CuKernel {
 	const Fn *fn;           /* TYPED: what the launchers know */
 	CuSyms launch;          /* ct_l0, ct_l1 ... */
 	CuTmaps maps;           /* ct_m0, ct_m1 ... */
 	CuParams params;        /* version_params, when all bodies are printed */
 	VEC(CuVersion) versions;
+	CuGrids grids;          /* those that versions have, that of fn first */
 	bool packed;            /* one of them shares thread blocks */
 	bool prints;            /* one of them calls printf */
 	bool starts;            /* one of them needs more of a launch than its grid */
@@ -34,6 +38,9 @@ typedef VEC(CuKernel) CuKernels;
 Str arch_macro(const ArchRow *a);                       /* the macro that is 1 where code for it is compiled */
 void version_module(const Module *m);   /* whose entries version_name keeps apart from kernels */
 Str version_name(const Version *v, const EmitOptions *opt);
+void version_note_grid(CuKernel *k, const Fn *fn);      /* before anything else is asked about its grid */
+int version_grid(const CuKernel *k, const Fn *fn);      /* which of its grids a version has */
+Str version_grid_name(const char *what, int grid);      /* ct_blocks, ct_blocks_1 ... */
 Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt);
 void version_params(CuKernel *k);                       /* those of the author, and what versions ask for beside them */
 void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt);

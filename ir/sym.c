@@ -331,10 +331,25 @@ const Sym *sym_mod(const Sym *a, const Sym *b)
 	return node2(SYM_MOD, a, b);
 }
 
+static bool is_count(const Sym *s)
+{
+	if (s->kind == SYM_CONST) return s->value >= 0;
+	return s->kind == SYM_ATOM && (s->atom == ATOM_DIM || s->atom == ATOM_STRIDE || s->atom == ATOM_BID);
+}
+
+/* A sum of products of what is never negative. */
+static bool never_negative(const Sym *s)
+{
+	if (s->kind != SYM_ADD && s->kind != SYM_MUL) return is_count(s);
+	for (int i = 0; i < s->n; i++)
+		if (s->kind == SYM_ADD ? !never_negative(s->arg[i]) : !is_count(s->arg[i])) return false;
+	return true;
+}
+
 static const Sym *extreme(SymKind kind, const Sym *a, const Sym *b)
 {
-	int64_t d;
-	if (sym_is_const(sym_sub(a, b), &d)) return (d <= 0) == (kind == SYM_MIN) ? a : b;
+	if (never_negative(sym_sub(b, a))) return kind == SYM_MIN ? a : b;
+	if (never_negative(sym_sub(a, b))) return kind == SYM_MIN ? b : a;
 	return sym_order(a, b) <= 0 ? node2(kind, a, b) : node2(kind, b, a);
 }
 

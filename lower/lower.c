@@ -111,7 +111,8 @@ bool lower_typed(Module *m, const LowerOptions *o)
 /* A further placement of those kernels that are worth it. */
 typedef struct Further {
 	const char *name;       /* after that of the kernel, in dumps */
-	Fn *(*begin)(Fn *fn, const Placements *p);  /* what is placed for a kernel, TYPED, which is placed so already; NULL: nothing */
+	/* What is placed for a kernel, TYPED, which is placed so already; NULL: nothing. */
+	Fn *(*begin)(Fn *fn, Placements *p, const LowerCx *cx);
 	void (*end)(Fn *fn, Placements *p, const LowerCx *cx);      /* takes what was placed */
 	bool portable;          /* in clusters that every device runs */
 } Further;
@@ -126,7 +127,7 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 	VEC(Placements *) of = { 0 };
 	own.portable = f->portable;
 	for (int i = 0; i < all->typed.n; i++) {
-		Fn *fn = f->begin(all->typed.p[i], &all->of[i]);
+		Fn *fn = f->begin(all->typed.p[i], &all->of[i], cx);
 		if (!fn) continue;
 		fn->name = str_fmt("%s.%s", fn->name, f->name);
 		ir_number(fn);
@@ -142,8 +143,9 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 }
 
 /* Kernels of rows for accesses of single elements (unaligned.c). */
-static Fn *begin_odd(Fn *fn, const Placements *p)
+static Fn *begin_odd(Fn *fn, Placements *p, const LowerCx *cx)
 {
+	(void)cx;
 	if (!unaligned_wanted(fn, p->first)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	copy->by_element = true;
@@ -164,8 +166,9 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 }
 
 /* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows that begin anywhere (peel.c). */
-static Fn *begin_peel(Fn *fn, const Placements *p)
+static Fn *begin_peel(Fn *fn, Placements *p, const LowerCx *cx)
 {
+	(void)cx;
 	if (!p->odd || p->most <= VERSIONS_ROWS || !peel_wanted(p->odd)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	copy->peels = true;
@@ -184,11 +187,26 @@ static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
 	for (int i = 0; i < p->cuts.n; i++) p->cuts.p[i]->rest = p->peeled.n > 0;
 }
 
+/* Maps whose rows are much shorter than their tile (narrow.c), by single elements where these serve such rows. */
+static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
+{
+	Fn *narrow = narrow_version(fn, cx, &p->narrow_guard);
+	if (narrow) narrow->by_element = p->odd != NULL;
+	return narrow;
+}
+
+static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
+{
+	(void)cx;
+	if (!p->odd || unaligned_serves(fn, p->odd)) p->narrow = fn;
+}
+
 /* Kernels that a placement spreads over clusters of more thread blocks than every device runs. */
 static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORTABLE; }
 
-static Fn *begin_portable(Fn *fn, const Placements *p)
+static Fn *begin_portable(Fn *fn, Placements *p, const LowerCx *cx)
 {
+	(void)cx;
 	bool wide = is_wide(p->first) || is_wide(p->odd) || (p->peeled.n && is_wide(p->peeled.p[0]));
 	return wide ? copy_kernel(fn) : NULL;
 }
@@ -203,6 +221,7 @@ static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)
 static const Further furthers[] = {
 	{ "by_element", begin_odd, end_odd, false },
 	{ "peeled", begin_peel, end_peel, false },
+	{ "narrow", begin_narrow, end_narrow, false },
 };
 static const Further portable = { "portable", begin_portable, end_portable, true };
 

@@ -62,6 +62,8 @@ typedef struct Placements {
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	Fn *pipelined;          /* as roles around a loop of products (pipeline.c) */
+	Fn *narrow;             /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
+	const Sym *narrow_guard;
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 	int most;               /* versions, of which those for aligned tensors and for all calls are the first two */
 } Placements;
@@ -72,6 +74,10 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);
 int budget_of(const Fn *fn, int asked);         /* versions of a kernel, TYPED, for an architecture; asked: LowerOptions.versions */
 /* Leaves of n versions, in the order in which guards are asked, at most so many; how many are left. */
 int budget_keep(Version *v, int n, int most);
+
+/* ---- narrow.c ---- */
+/* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; NULL: none. */
+Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */

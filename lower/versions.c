@@ -168,6 +168,11 @@ static const Sym *guard_of_peeled(const Fn *fn)
 	return guard;
 }
 
+static const Sym *is_wide(const Sym *narrow)
+{
+	return narrow->kind == SYM_LE ? sym_cmp(SYM_LT, narrow->arg[1], narrow->arg[0]) : sym_logic(SYM_NOT, narrow, NULL);
+}
+
 /* ---- the list ---- */
 typedef struct List { Module *m; Fn *of; uint32_t arch; int begin; } List;      /* begin: of its versions in m */
 
@@ -240,8 +245,12 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
 	if (p->pipelined) add_pipelined(&l, p->pipelined);
+	if (p->narrow && !p->odd) add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (!is_worth(&a, p)) {
 		add(&l, "", sym_const(1), p->first);
+	} else if (p->odd && p->narrow) {
+		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
+		add(&l, "", sym_const(1), p->narrow);
 	} else if (p->odd) {
 		add_peeled(&l, &p->peeled, true);
 		add_aligned(&l, "aligned", a.guard, p->first);

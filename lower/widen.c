@@ -90,6 +90,15 @@ static void follow_shape(Widen *w, Op *op)
 	else mark(w, op->out[0], to);
 }
 
+/* Tiles joined along a new last axis, or parted along the last. */
+static void follow_pairs(Widen *w, Op *op)
+{
+	int a = along(w, ir_in(op, 0));
+	for (int i = 1; i < op->nin; i++) w->fails |= along(w, ir_in(op, i)) != a;
+	w->fails |= a == WIDEN_DIFFERS || (op->code == OP_SPLIT && a == ir_in(op, 0)->type->rank - 1);
+	for (int i = 0; i < op->nout && !w->fails; i++) mark(w, op->out[i], a);
+}
+
 /* A product has the rows of its first factor and the columns of its second. */
 static void follow_product(Widen *w, Op *op)
 {
@@ -145,6 +154,7 @@ static void follow(void *ctx, Op *op)
 		return;
 	case OP_LOAD: case OP_STORE: follow_access(w, op); return;
 	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: follow_shape(w, op); return;
+	case OP_JOIN: case OP_SPLIT: follow_pairs(w, op); return;
 	case OP_FOR: follow_loop(w, op); return;
 	case OP_MMA: follow_product(w, op); return;
 	case OP_YIELD: follow_yield(w, op); return;

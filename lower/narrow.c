@@ -1,0 +1,193 @@
+/* Versions for rows much shorter than their tile.
+ *
+ * A tile has the extents that its author chose, tensors have those of a call: a row of 20 elements uses 20 lanes of a tile of 512. In
+ * kernels whose tiles only move and map elements it does not matter how elements are dealt out to tile blocks, so such a kernel may have
+ * a version that divides its tile along rows, into parts of 32 elements, and along the other axes of the grid, and joins as many
+ * neighbours along the axis whose elements lie farthest apart instead (widen.c does both). Its grid is its own, and it serves all calls;
+ * the launcher takes it where it computes much less than the author's tiles would. Where accesses of single elements serve tensors that
+ * are not aligned (unaligned.c), a warp accesses 32 neighbours of a row whatever the tile, so the version for those calls is this one.
+ *
+ * A row of one tile (`where cols <= N`) first becomes one of a grid: the axis has one tile block, before it is divided. */
+#include "base/cost.h"
+#include "base/diag.h"
+#include "ir/valsym.h"
+#include "lower/placed.h"
+#include "lower/widen.h"
+
+enum {
+	ROW_LOG2 = 5,           /* of the elements of a row of such a tile, */
+	TILE_LOG2_LEAST = 8,    /* and of all: 8 for each thread of a warp */
+	PARTS_LOG2_LEAST = 2,   /* of the author's tile: fewer are not worth a version */
+	GRID_RANK = 4
+};
+
+typedef struct Narrow {
+	Fn *fn;
+	const Op *store;        /* of the largest tile */
+	int kept;               /* the axis of the grid along which neighbours are joined */
+	int parts;              /* log2, of a tile, so far */
+	int64_t tile;           /* elements of the author's tile along the axes that are divided; */
+	const Sym *used;        /* those of them that this version computes */
+} Narrow;
+
+/* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes; math: functions of tiles */
+typedef struct Look { const Op *store; bool suits, overlaps, math; } Look;
+
+static void look_at(void *ctx, Op *op)
+{
+	Look *l = ctx;
+	l->suits &= op->code != OP_MMA && !op_is_atomic(op) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
+	l->math |= (op_rows[op->code].flags & OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
+	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)
+		&& (!l->store || type_log2_size(ir_accessed(op)->type) > type_log2_size(ir_accessed(l->store)->type))) l->store = op;
+	for (const Op *o = op->next; o && op->code == OP_LOAD && type_is_tile(op->out[0]->type) && !l->overlaps; o = o->next)
+		l->overlaps = loads_overlap(op, o);
+}
+
+static Look look(const Fn *fn)
+{
+	Look l = { .suits = true };
+	ir_walk(fn->body, look_at, &l);
+	return l;
+}
+
+/* ---- rows of one tile ---- */
+static void find_unknown(void *ctx, const Sym *atom)
+{
+	*(bool *)ctx |= atom->atom == ATOM_VAL || atom->atom == ATOM_BID;
+}
+
+static bool is_launched(const Sym *s)
+{
+	bool unknown = s->size > SYM_SIZE_MAX;
+	if (!unknown) sym_atoms(s, find_unknown, &unknown);
+	return !unknown;
+}
+
+static bool begins_row(const Op *op, int axis)
+{
+	Num n;
+	const IrAttr *offsets = ir_attr(op, AT_OFFSETS);
+	return ir_const_value(ir_in(op, 1 + axis), &n) && n.i == 0 && (!offsets || !offsets->u.ints.p[axis]);
+}
+
+/* Of what one store, found where facts are known: its axis that is longest, from the tensor's begin to its end or beyond. */
+typedef struct Row { const Op *store; int axis; const Sym *extent; } Row;
+static Row row;
+
+static void find_row(ValSyms *b, Op *op)
+{
+	if (op != row.store) return;
+	const Type *t = ir_accessed(op)->type;
+	for (int a = 0; a < t->rank; a++) {
+		const Sym *extent = valsym_extent(b, ir_in(op, 0), a);
+		if (t->log2[a] <= ROW_LOG2 || !begins_row(op, a) || !extent || sym_is_const(extent, NULL) || !is_launched(extent)) continue;
+		if (!facts_le(b->facts, extent, sym_const(type_extent(t, a)))) continue;
+		if (row.axis >= 0 && t->log2[a] <= t->log2[row.axis]) continue;
+		row.axis = a;
+		row.extent = extent;
+	}
+}
+
+/* A tile of a row, all of which begin with it, becomes the one tile of an axis of the grid. */
+typedef struct Onto { int log2, axis; Val *bid; } Onto;
+
+static void index_rows(void *ctx, Op *op)
+{
+	const Onto *x = ctx;
+	if (op->code != OP_LOAD && op->code != OP_STORE) return;
+	const Type *t = ir_accessed(op)->type;
+	int64_t steps[TENSOR_RANK];
+	for (int a = 0; type_is_tile(t) && t->rank == ir_in(op, 0)->type->rank && a < t->rank; a++) {
+		if (t->log2[a] != x->log2 || !begins_row(op, a)) continue;
+		const IrAttr *old = ir_attr(op, AT_STEPS);
+		for (int i = 0; i < old->u.ints.n; i++) steps[i] = i == a ? type_extent(t, a) : old->u.ints.p[i];
+		ir_set_ints(op, AT_STEPS, old->u.ints.n, steps);
+		op->in[1 + a] = x->bid;
+		return;
+	}
+}
+
+static void put_rows_on_grid(Narrow *n)
+{
+	Fn *fn = n->fn;
+	row = (Row){ n->store, -1, NULL };
+	if (fn->ngrid == GRID_RANK) return;
+	valsyms_accesses(fn, find_row);
+	if (row.axis < 0) return;
+	const Type *t = ir_accessed(n->store)->type;
+	Builder b = build_before(fn->body->first);
+	Onto x = { t->log2[row.axis], fn->ngrid, ir_op1(&b, OP_BID, type_scalar(EL_I32), 0, NULL) };
+	ir_set_int(x.bid->def, AT_AXIS, x.axis);
+	for (int i = fn->ngrid; ir_sweeps(fn) && i > 0; i--) fn->sweep[i] = fn->sweep[i - 1];
+	if (ir_sweeps(fn)) fn->sweep[0] = x.axis;
+	fn->grid[fn->ngrid++] = sym_cdiv(row.extent, sym_const(type_extent(t, row.axis)));
+	ir_walk(fn->body, index_rows, &x);
+}
+
+/* ---- axes of the grid ---- */
+/* The axis of the store along which tiles of neighbours lie; -1: they cannot be joined or divided. */
+static int axis_of(Narrow *n, Widen *w, int axis)
+{
+	return widen_plan(w, n->fn, axis) ? widen_access(w, n->store) : -1;
+}
+
+/* Of whose neighbours tiles lie farthest apart in what is stored. */
+static int find_kept(Narrow *n)
+{
+	Widen w;
+	int best = -1, at = TENSOR_RANK;
+	for (int a = 0; a < n->fn->ngrid; a++) {
+		int along = axis_of(n, &w, a);
+		if (along >= 0 && along < at) best = a, at = along;
+	}
+	return best;
+}
+
+static void divide(Narrow *n, int axis, bool overlaps)
+{
+	Widen w;
+	int64_t by;
+	int along = axis_of(n, &w, axis);
+	const Type *t = ir_accessed(n->store)->type;
+	if (along < 0) return;
+	bool is_row = t->log2[along] > ROW_LOG2;
+	int k = is_row ? t->log2[along] - ROW_LOG2 : overlaps ? 0 : t->log2[along];
+	int64_t tile = type_extent(t, along), part = tile >> k;
+	const Sym *grid = n->fn->grid[axis];
+	if (k <= 0 || grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by != tile || !widen_parts(&w, k)) return;
+	widen_divide(&w, k);
+	const Sym *parts = sym_cdiv(sym_min(grid->arg[0], sym_const(tile)), sym_const(part));
+	n->parts += k;
+	n->tile *= tile;
+	n->used = sym_mul(n->used, sym_mul(parts, sym_const(part)));
+}
+
+static void make_again(Fn *fn, const LowerCx *cx)
+{
+	Module one = { .path = NULL };
+	vec_push(A_TMP, &one.fns, fn);
+	pass_simplify(&one, cx);
+	pass_bounds(&one, cx);
+	ir_number(fn);
+}
+
+Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
+{
+	Look l = look(of);
+	Widen w;
+	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy");
+	if (!cx->o->by_threads || hints || of->ordered || of->steps || !l.suits || !l.store) return NULL;
+	Fn *fn = copy_kernel((Fn *)of);
+	Narrow n = { fn, look(fn).store, -1, 0, 1, sym_const(1) };
+	put_rows_on_grid(&n);
+	n.kept = find_kept(&n);
+	for (int a = 0; n.kept >= 0 && a < fn->ngrid; a++)
+		if (a != n.kept) divide(&n, a, l.overlaps);
+	if (n.parts < PARTS_LOG2_LEAST || !widen_plan(&w, fn, n.kept)) return NULL;
+	int join = TILE_LOG2_LEAST - type_log2_size(ir_accessed(n.store)->type);
+	if (join > 0) widen_do(&w, join);
+	make_again(fn, cx);
+	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / (l.math ? COST_NARROW_MATH : COST_NARROW)));
+	return fn;
+}
