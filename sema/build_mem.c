@@ -423,6 +423,33 @@ static bool is_place(const Val *v, int *steps)
 	return true;
 }
 
+/* Which elements of an index tile are places; NULL: none. A `select` passes on what the arm is that it takes. */
+static Val *place_lanes(Cx *cx, Val *x, int *steps)
+{
+	const Type *t = type_with_elem(x->type, EL_BOOL);
+	const Op *op = x->def;
+	int all_steps = 0;
+	if (is_place(x, &all_steps)) return const_val(cx, t, num_int(1));
+	if (++*steps > 64 || !op) return NULL;
+	if (op->code == OP_BROADCAST) {
+		Val *lanes = place_lanes(cx, ir_in(op, 0), steps);
+		return lanes ? val_broadcast(cx, lanes, t) : NULL;
+	}
+	if (op->code == OP_SELECT) {
+		Val *a = place_lanes(cx, ir_in(op, 1), steps), *b = place_lanes(cx, ir_in(op, 2), steps);
+		Val *none = const_val(cx, t, num_int(0));
+		return a || b ? val_select(cx, ir_in(op, 0), a ? a : none, b ? b : none) : NULL;
+	}
+	if (!(op_rows[op->code].flags & OPF_ELEMWISE)) return NULL;
+	Val *lanes = NULL;
+	for (int i = 0; i < op->nin; i++) {
+		Val *in = place_lanes(cx, ir_in(op, i), steps);
+		if (!in) return NULL;
+		lanes = lanes ? val_op2(cx, OP_AND, lanes, in) : in;
+	}
+	return lanes;
+}
+
 static Val *lane_inside(Cx *cx, const View *v, const Lanes *l, int axis, bool from_below)
 {
 	from_below |= l->idx[axis]->type->elem == EL_U64;       /* what is too large for i64 */
@@ -473,16 +500,17 @@ static void check_promises(Cx *cx, const View *v, const Lanes *l, Val *mask)
 }
 
 /* An element that is not masked off and lies outside traps, where nothing says that it may: a pad of the access does, a
- * negative element of an index tile does, and a tile's place may cross the end. */
+ * negative element of an index tile does, and a tile's place may cross the end, also where a `select` takes it. */
 static void check_lanes(Cx *cx, const View *v, const Lanes *l, Val *mask, bool pad)
 {
 	if (!cx->opt->checked) return;
 	for (int i = 0; i < v->rank && !pad && !l->box && v->kind == VK_TENSOR; i++) {
-		int steps = 0;
+		int steps = 0, all_steps = 0;
 		bool tile = type_is_tile(l->idx[i]->type);
-		if (tile && is_place(l->idx[i], &steps)) continue;
+		if (tile && is_place(l->idx[i], &all_steps)) continue;
 		at_span(cx, l->at[i]);
-		Val *ok = lane_inside(cx, v, l, i, !tile);
+		Val *ok = lane_inside(cx, v, l, i, !tile), *place = tile ? place_lanes(cx, l->idx[i], &steps) : NULL;
+		if (place) ok = val_op2(cx, OP_OR, ok, place);
 		if (mask) ok = val_op2(cx, OP_OR, ok, val_op2(cx, OP_XOR, mask, const_val(cx, mask->type, num_int(1))));
 		build_check(cx, sv_val(ok, l->at[i]), str_fmt("index `%s` outside axis %d of `%s`", span_source(l->at[i]), i, v->root), l->at[i]);
 	}

@@ -24,6 +24,7 @@ CASES = [
     ("gather_row", "let i = iota([1, 64], i32) + 32 * bid(0);\n y.store([0], reshape(z.gather([reshape(x.load([0], [1]), [1, 1]) + v, i + 9]), [64])); //!", 2, 1, "index"),
     ("gather_masked", "let i = iota([64], i32) + v;\n y.store([0], x.gather([i], mask: i < 64));\n y[v] = 1; //!", 64, 50, "index"),
     ("scatter_masked", "let i = iota([64], i32) + v;\n y.scatter([i], x.load([0], [64]), mask: i < 64);\n y[v] = 1; //!", 64, 50, "index"),
+    ("gather_selected", "let i = iota([64], i32) + 32;\n let j = select(iota([64], i32) < x.load([0], [1]) + v, x.load([0], [64]) + 64 - i % 2, i);\n y.store([0], x.gather([j])); //!", 1, -64, "index"),
     ("atomic", "let i = iota([64], i32) + v;\n atomic_xchg(w, [i], x.load([0], [64])); //!", 1, -1, "index"),
     ("take", "let i = iota([64], i32) + v;\n y.store([0], gather(x.load([0], [64]), i, 0)); //!", 1, 0, "index"),
     ("take_pad", "let i = iota([64], i32) + v;\n y.store([0], gather(x.load([0], [64]), i, 0, pad: 7));\n y[v] = 1; //!", 64, 50, "index"),

@@ -1,11 +1,13 @@
-/* Fuzz target: any text through the checker and, when it is a program, through every pass and both emitters up to their text.
- * -O, --checked and the architecture follow from the length, so that a corpus sees them all. Nothing but messages may stop it. */
+/* Fuzz target: any text through the checker and, when it is a program, through every pass and the three emitters up to their text.
+ * -O, --checked, the architecture and the version of CUDA Tile C++ follow from the length, so that a corpus sees them all. Nothing but
+ * messages may stop it. */
 #include "common.h"
 
 #include <stdlib.h>
 
 #include "emit_c/emit_c.h"
 #include "emit_cuda/emit_cuda.h"
+#include "emit_tile/emit_tile.h"
 #include "lower/lower.h"
 #include "parser/parse.h"
 #include "sema/sema.h"
@@ -26,6 +28,15 @@ static Str same_path(Str path)
 	return path;
 }
 
+/* m: lowered without regard to threads. What the target cannot express is a message. */
+static void emit_tiles(Module *m, EmitOptions eo, size_t n)
+{
+	Out *tiles = out_new();
+	eo.tile_version = tile_versions[n % (size_t)tile_version_count].number;
+	emit_tile(tiles, m, &eo);
+	if (diag_errors() == 0 && !tiles->n) abort();
+}
+
 static void emit_all(Module *m, size_t n)
 {
 	LowerOptions lo = { .level = (int)(n % 4), .checked = n / 4 % 2, .after = goes_on, .by_threads = n / 16 % 2 };
@@ -36,6 +47,8 @@ static void emit_all(Module *m, size_t n)
 	if (!lower_typed(m, &lo)) return;
 	emit_header(header, m, &eo);
 	emit_c(c, m, &eo);
+	if (!lo.by_threads) emit_tiles(lower_copy(m), eo, n);
+	if (diag_errors()) return;
 	vec_push(A_UNIT, &eo.archs, arch);
 	vec_push(A_UNIT, &m->archs, ((IrArch){ arch->number, arch->specific }));
 	bool placed = lower_place(m, &lo);
