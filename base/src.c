@@ -160,3 +160,18 @@ Str src_mapped(Str path)
 	}
 	return path;
 }
+
+Str span_source(Span at)
+{
+	const Src *src = src_of(at);
+	if (!src || at.lo < src->base) return str_intern("x");
+	const char *p = src->text + (at.lo - src->base);
+	size_t n = at.hi - at.lo, k = 0;
+	char *buf = arena_alloc(A_TMP, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		bool space = p[i] == ' ' || p[i] == '\t' || p[i] == '\n' || p[i] == '\r';
+		if (space && k && buf[k - 1] == ' ') continue;
+		buf[k++] = space ? ' ' : p[i];
+	}
+	return str_intern_n(buf, k);
+}

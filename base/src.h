@@ -27,6 +27,7 @@ Src *src_add(Str path, const char *text, size_t len);
 int src_count(void);
 Src *src_at(int index);
 const Src *src_of(Span s);                       /* NULL for no place */
+Str span_source(Span at);                       /* the text there, in one line */
 Place src_place(uint32_t pos);
 static inline Span span_join(Span a, Span b)
 {

@@ -13,7 +13,6 @@ static inline Builder *at_span(Cx *cx, Span at)
 }
 
 /* ---- text for messages ---- */
-Str span_source(Span at);                       /* the source text, one line, shortened */
 Str list_or(int n, const char *const *w);       /* "a, b or c" */
 void label_operand(Diag *d, Sv v);              /* its place and what it is */
 void label_operands(Cx *cx, Diag *d, Sv x, Sv y);               /* two operands, and where named ones got their types */

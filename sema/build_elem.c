@@ -165,6 +165,20 @@ static void warn_zero(Cx *cx, OpCode op, Sv y, Elem e)
 	cx_diag0(cx, D_DIVIDE_ZERO, y.span);
 }
 
+/* A quotient that is written where it becomes a float: it has lost its fraction. */
+static void warn_quotient(Cx *cx, OpCode code, Sv x, Elem to)
+{
+	bool arithmetic = code == OP_ADD || code == OP_SUB || code == OP_MUL || code == OP_DIV;
+	const Op *op = arithmetic && x.kind == SV_VAL ? x.u.val->def : NULL;
+	if (!op || op->code != OP_DIV || elem_is_ptr(to) || !elem_is_any_float(to) || !elem_is_integral(x.type->elem)) return;
+	if (op->span.lo < x.span.lo || op->span.hi > x.span.hi) return;
+	bool brackets = span_source(x.span)[0] == '(';
+	Span at = { x.span.lo + brackets, x.span.hi - brackets };
+	Str one = sv_is_tile(x) ? "element_cast(..., f32)" : "f32(...)";
+	Diag *d = cx_diag(cx, D_QUOTIENT_CUT, at, span_source(at), "a whole number");
+	diag_help(d, "`%s` around an operand divides floats, and around the quotient it says that the whole number is meant", one);
+}
+
 void warn_count(Cx *cx, Sv x, Sv y, Span at, Str shown)
 {
 	if (x.type->elem != EL_BOOL || y.type->elem != EL_BOOL || x.kind != SV_VAL) return;
@@ -218,6 +232,8 @@ Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown
 	y = warn_shift(cx, op, x, y);
 	warn_zero(cx, op, y, r.elem);
 	if (op == OP_ADD) warn_count(cx, x, y, at, shown);
+	warn_quotient(cx, op, x, r.elem);
+	warn_quotient(cx, op, y, r.elem);
 	warn_grown(cx, x, y, r.type, at, shown);
 	if (x.kind == SV_CONST && y.kind == SV_CONST) {
 		Num in[2] = { fold_cast(x.u.num, x.type->elem, r.elem, (FoldModes){ 0 }),

@@ -149,7 +149,8 @@ static Val *random_operand(Cx *cx, Call *c, int i)
 	if (sv_untyped(x)) x = lit_adapt(cx, x, EL_U64, sv_absent(c->span));
 	if (!is_value(cx, x, call_what(c))) return NULL;
 	if (elem_is_ptr(x.type->elem) || !elem_is_int(x.type->elem)) {
-		cx_diag(cx, D_NEED_INT, x.span, call_what(c), sv_what(x));
+		Diag *d = cx_diag(cx, D_NEED_INT, x.span, call_what(c), sv_what(x));
+		if (!elem_is_ptr(x.type->elem)) help_cast(cx, d, x, EL_I64);
 		return NULL;
 	}
 	if (i == 0 && sv_is_tile(x)) {

@@ -9,21 +9,6 @@ const Modes no_modes = { { -1, -1, -1, -1 }, { { 0, 0 } } };
 
 /* ---- text for messages ---- */
 
-Str span_source(Span at)
-{
-	const Src *src = src_of(at);
-	if (!src || at.lo < src->base) return str_intern("x");
-	const char *p = src->text + (at.lo - src->base);
-	size_t n = at.hi - at.lo, k = 0;
-	char *buf = arena_alloc(A_TMP, n + 1);
-	for (size_t i = 0; i < n; i++) {
-		bool space = p[i] == ' ' || p[i] == '\t' || p[i] == '\n' || p[i] == '\r';
-		if (space && k && buf[k - 1] == ' ') continue;
-		buf[k++] = space ? ' ' : p[i];
-	}
-	return str_intern_n(buf, k);
-}
-
 Str list_or(int n, const char *const *w)
 {
 	Str t = n ? str_intern(w[0]) : str_intern("");
@@ -380,6 +365,8 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 		help_tile_variable(d, g->what, type_with_elem(x.type, to->elem), g->decl);
 		return sv_poison(x.span);
 	}
+	if (g->why == CONV_ASSIGN && sv_is_tile(x) && rule_one_way(to, x.type->rank, x.type->log2, &axis))
+		diag_help(d, "a variable keeps the shape that it is declared with; `%s` has room for all of this", type_text(type_with_elem(x.type, to->elem)));
 	if (str_len(src) > 40) return sv_poison(x.span);
 	if (only >= 0 && src[str_len(src) - 1] == ')') {
 		diag_help(d, "without an axis all are taken: write `, %d` for one", only);

@@ -189,7 +189,11 @@ static bool sort_args(EntryCx *x, Launch *l)
 		}
 	}
 	if (n > np) {
-		cx_diag(cx, D_ARG_COUNT, l->call->span, l->name, str_fmt("%d argument%s", np, np == 1 ? "" : "s"), str_i64(n));
+		Diag *d = cx_diag(cx, D_ARG_COUNT, l->call->span, l->name, str_fmt("%d argument%s", np, np == 1 ? "" : "s"), str_i64(n));
+		const Expr *more = np < a->n ? a->p[np].value : NULL;
+		if (!more || a->p[np].name.s) return false;
+		diag_label(d, more->span, "one too many");
+		diag_help(d, "leave `%s` out: a launch takes the kernel's parameters, and dimensions follow from its tensors", sema_source(more));
 		return false;
 	}
 	for (int i = 0; i < np && ok; i++) {
@@ -240,7 +244,8 @@ static bool aliases(EntryCx *x, const Launch *l)
 			if (l->val[i].kind != SV_VIEW || l->val[k].kind != SV_VIEW || !same_tensor(l->val[i].u.view, l->val[k].u.view)) continue;
 			Mode a = l->f->params.p[i].mode, b = l->f->params.p[k].mode;
 			if (a != MODE_OUT && a != MODE_INOUT && b != MODE_OUT && b != MODE_INOUT) continue;
-			cx_diag(x->cx, D_LAUNCH_ALIAS, l->arg[i]->span, l->val[i].u.view->root, l->name);
+			Diag *d = cx_diag(x->cx, D_LAUNCH_ALIAS, l->arg[i]->span, l->val[i].u.view->root, l->name);
+			diag_help(d, "a kernel that works in place has one `inout` parameter for it; else a `scratch` tensor takes the result");
 			return true;
 		}
 	}

@@ -83,6 +83,12 @@ static bool counted(const Findings *w, const Sym *s, int64_t *factor, const Sym 
 	return *end != NULL;
 }
 
+static Str index_text(Findings *w, const Op *op, int axis)
+{
+	const Val *v = ir_in(op, 1 + axis);
+	return v->name ? v->name : sym_text(valsym(&w->vs, v));
+}
+
 /* The index of a tile runs over elements, or over the first ones of tiles. */
 static bool counts_elements(Findings *w, const Op *op, const Sym *index, int64_t len, int axis)
 {
@@ -95,11 +101,23 @@ static bool counts_elements(Findings *w, const Op *op, const Sym *index, int64_t
 	bool by_element = factor == 1 && end == ext && end != tiles;
 	if ((!by_tile && !by_element) || (sym_is_const(end, &n) && n <= 1)) return false;
 	bool stores = op->code == OP_STORE;
-	const Val *v = ir_in(op, 1 + axis);
-	Str what = v->name ? v->name : sym_text(index);
-	Diag *d = diag(D_TILE_COUNT, op->span, what, str_i64(len), str_i64(axis), root->name);
+	Diag *d = diag(D_TILE_COUNT, op->span, index_text(w, op, axis), str_i64(len), str_i64(axis), root->name);
 	if (by_tile) diag_help(d, "the factor is left out, or `%s` takes the first element", stores ? "store_at" : "load_at");
 	else diag_help(d, "`%s` takes the first element; a tile number runs to `%s`", stores ? "store_at" : "load_at", sym_text(tiles));
+	return true;
+}
+
+/* The offset of a tile runs over tile numbers: each overlaps the next but for one element. (Stores that do so race.) */
+static bool counts_tiles(Findings *w, const Op *op, const Sym *index, int64_t len, int axis)
+{
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	const Sym *ext = valsym_extent(&w->vs, ir_in(op, 0), axis), *counter, *end;
+	int64_t factor, n;
+	if (!root || !ext || !counted(w, index, &factor, &counter, &end) || factor != 1) return false;
+	if (end != sym_cdiv(ext, sym_const(len)) && end != sym_div(ext, sym_const(len))) return false;
+	if (sym_is_const(end, &n) && n <= 1) return false;
+	Diag *d = diag(D_OFFSET_COUNT, op->span, index_text(w, op, axis), str_i64(axis), root->name, str_i64(len));
+	diag_help(d, "`load` takes the number of a tile; its first element is that number times %lld", (long long)len);
 	return true;
 }
 
@@ -138,8 +156,10 @@ static void counting(Findings *w, const Op *op)
 	if (ir_attr(op, AT_OFFSETS)) return;
 	for (int i = 0; i < t->rank; i++) {
 		int64_t len = type_extent(t, i);
-		if (len < 2 || !steps || steps->u.ints.p[i] != len) continue;
+		if (len < 2 || !steps) continue;
 		const Sym *index = valsym(&w->vs, ir_in(op, 1 + i));
+		if (op->code == OP_LOAD && steps->u.ints.p[i] == 1 && counts_tiles(w, op, index, len, i)) return;
+		if (steps->u.ints.p[i] != len) continue;
 		if (counts_elements(w, op, index, len, i) || leaves_rest(w, op, index, len, i)) return;
 	}
 }
@@ -230,19 +250,29 @@ static bool as_long(Findings *w, const Op *op, const Type *t, int i, int k)
 	return t->log2[i] == t->log2[k] && equal(w, valsym_extent(&w->vs, view, i), valsym_extent(&w->vs, view, k));
 }
 
-/* Two axes of the grid count the tiles of two axes of the tensor, each those of the other's. */
+/* Where the block index or loop counter stops that alone is the index along an axis, whose tiles are *tiles; NULL: there is none. */
+static const Sym *counter_end(Findings *w, const Op *op, const Type *t, int axis, const Sym **tiles)
+{
+	const IrAttr *steps = ir_attr(op, AT_STEPS);
+	const Sym *ext = valsym_extent(&w->vs, ir_in(op, 0), axis), *counter, *end;
+	int64_t factor, len = type_extent(t, axis);
+	if (!ext || (steps && steps->u.ints.p[axis] != len)) return NULL;
+	if (!counted(w, valsym(&w->vs, ir_in(op, 1 + axis)), &factor, &counter, &end) || factor != 1) return NULL;
+	*tiles = sym_cdiv(ext, sym_const(len));
+	return end;
+}
+
+/* Two counters, of the grid or of loops, count the tiles of two axes of the tensor, each those of the other's. */
 static bool axes_swapped(Findings *w, const Op *op, const Type *t)
 {
-	const Fn *fn = w->vs.fn;
 	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
 	if (w->swapped || !root || ir_attr(op, AT_OFFSETS)) return false;
 	for (int i = 0; i < t->rank; i++)
 		for (int k = i + 1; k < t->rank; k++) {
-			int g, h;
-			const Sym *a = tiles_by_block(w, op, t, i, &g), *b = tiles_by_block(w, op, t, k, &h);
-			if (!a || !b || fn->grid[g] != b || fn->grid[h] != a || equal(w, a, b) || as_long(w, op, t, i, k)) continue;
-			Diag *d = diag(D_BID_AXIS, op->span, str_i64(g), sym_text(b), str_i64(i), root->name);
-			diag_note(d, "axis %d of `%s` has `%s` tiles, which `bid(%d)` counts", i, root->name, sym_text(a), h);
+			const Sym *a, *b, *end = counter_end(w, op, t, i, &a), *other = counter_end(w, op, t, k, &b);
+			if (!end || !other || end != b || other != a || equal(w, a, b) || as_long(w, op, t, i, k)) continue;
+			Diag *d = diag(D_COUNTER_AXIS, op->span, index_text(w, op, i), sym_text(b), str_i64(i), root->name);
+			diag_note(d, "axis %d of `%s` has `%s` tiles, which `%s` counts", i, root->name, sym_text(a), index_text(w, op, k));
 			return w->swapped = true;
 		}
 	return false;
@@ -351,6 +381,7 @@ static void walk(Findings *w, const IrBlock *b)
 		padding_op(&w->pad, op);
 		if (op->code == OP_REDUCE || op->code == OP_SCAN) identity_op(op);
 		if (op->code == OP_EQ) past_grid(w, op);
+		if (op->code == OP_CAST) widened_op(op);
 	}
 }
 

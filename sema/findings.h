@@ -14,6 +14,9 @@ Reach value_reach(const Val *v);
 /* ---- identity.c: identities of reductions and scans that are none ---- */
 void identity_op(const Op *op);
 
+/* ---- widened.c: sums and products that wrap before they are widened ---- */
+void widened_op(const Op *op);
+
 /* ---- lanes.c: index tiles whose elements differ from each other by known numbers ---- */
 typedef struct Lanes { const Sym *base; const int64_t *at; int64_t n; } Lanes;  /* element i: base + at[i] */
 typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;

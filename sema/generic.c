@@ -156,6 +156,7 @@ void generics_check(Cx *cx, const FnItem *f)
 		if (!name_is_upper(g->name.s)) {
 			Diag *d = cx_diag(cx, D_GENERIC_NAME, g->name.span, g->name.s);
 			diag_note(d, "in shapes a small first letter marks a dimension, known at the launch");
+			diag_help(d, "call it `%c%s`", g->name.s[0] >= 'a' && g->name.s[0] <= 'z' ? g->name.s[0] - 32 : 'T', g->name.s + 1);
 		}
 		for (int k = 0; k < i; k++) {
 			if (f->generics.p[k].name.s != g->name.s) continue;

@@ -277,6 +277,25 @@ static void look_at(void *ctx, Op *op)
 	}
 }
 
+static void note_weak(void *ctx, Op *op)
+{
+	const Op **load = ctx;
+	if (!*load && (op->code == OP_LOAD || op->code == OP_GATHER)) *load = op;
+}
+
+/* A loop without variables of its own that stores nothing ends by what others store; weak loads need not see that. */
+static void weak_wait(const Hazard *h, const Op *op)
+{
+	const Op *load = NULL;
+	if (op->region[0]->args.n) return;
+	ir_walk(op->region[0], note_weak, &load);
+	ir_walk(op->region[1], note_weak, &load);
+	const IrParam *root = load ? valsym_root(h->vs, ir_in(load, 0)) : NULL;
+	if (!root) return;
+	Diag *d = diag(D_WEAK_WAIT, load->span, root->name);
+	diag_help(d, "`atomic_load` with `order: acquire` sees it, and what was stored before it was released");
+}
+
 /* A loop that only looks until memory changes. One that swaps and works is taken for a retry, which always gets on. */
 static void while_op(const Hazard *h, const Op *op)
 {
@@ -284,6 +303,7 @@ static void while_op(const Hazard *h, const Op *op)
 	ir_walk(op->region[0], look_at, &test);
 	ir_walk(op->region[1], look_at, &body);
 	bool spins = (test.load || body.load || test.swap) && !body.swap && !body.other;
+	if (!spins && !body.swap && !body.other) weak_wait(h, op);
 	if (!spins || h->fn->ordered) return;
 	Diag *d = diag0(D_PROGRESS, op->span);
 	diag_help(d, "mark the kernel `@ordered` and wait for blocks of smaller index only");

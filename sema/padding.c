@@ -3,6 +3,7 @@
  *
  * Only what is certain is reported. What a `select`, a mask or a loop has changed counts as the author's care: it is
  * unknown from there on, and unknown is silent. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -123,6 +124,8 @@ static Reach reach_of_two(const Op *op, Reach x, Reach y, Reach all)
 	case OP_SUB:
 		if (!flt) return all;
 		return x.lo >= 0 && y.hi <= 0 ? (Reach){ 0, INFINITY } : x.hi <= 0 && y.lo >= 0 ? (Reach){ -INFINITY, 0 } : all;
+	case OP_AND: return x.lo < 0 && y.lo < 0 ? all : (Reach){ 0, x.lo < 0 ? y.hi : y.lo < 0 ? x.hi : fmin(x.hi, y.hi) };
+	case OP_SHR: return x.lo >= 0 ? (Reach){ 0, x.hi } : all;
 	case OP_REM: return x.lo >= 0 && !flt ? (Reach){ 0, x.hi } : all;
 	default: return all;
 	}
@@ -319,6 +322,10 @@ static bool neutral(OpCode code, Elem e, Num *n)
 	case OP_PROD: *n = num_one(e); return true;
 	case OP_REDUCE_MAX: case OP_MAX_ELEMENT: case OP_TOPK: *n = flt ? num_float(-INFINITY) : num_least(e); return true;
 	case OP_REDUCE_MIN: case OP_MIN_ELEMENT: *n = flt ? num_float(INFINITY) : num_greatest(e); return true;
+	case OP_CUMSUM: *n = num_zero(e); return true;
+	case OP_CUMPROD: *n = num_one(e); return true;
+	case OP_CUMMAX: *n = flt ? num_float(-INFINITY) : num_least(e); return true;
+	case OP_CUMMIN: *n = flt ? num_float(INFINITY) : num_greatest(e); return true;
 	case OP_REDUCE_AND: *n = num_from_bits(e, ~(uint64_t)0 >> (64 - elem_bits(e))); return true;
 	default: return false;
 	}
@@ -357,12 +364,30 @@ static bool chosen(Span at)
 	return false;
 }
 
-static void help_pad(Diag *d, PadAxis a, Elem e, Num zero)
+/* The mask of the elements that a load takes from inside, for values of its shape. */
+static Str mask_text(const Op *load, const Type *of)
 {
+	if (!type_is_tile(of) || !type_same_shape(of, load->out[0]->type)) return str_intern("t.mask(index, shape)");
+	Str text = span_source(load->span), at = strstr(text, ".load(");
+	if (!at || str_len(text) > 60 || strchr(text, ':') || strstr(at + 1, ".load")) return str_intern("t.mask(index, shape)");
+	return str_fmt("%.*s.mask(%s", (int)(at - text), text, at + 6);
+}
+
+/* How an operand may be named in a remedy. */
+static Str operand_text(const Val *x)
+{
+	Str text = x->def ? span_source(x->def->span) : NULL;
+	bool call = text && isalpha((unsigned char)text[0]) && str_len(text) <= 30;      /* not an operator */
+	return x->name ? x->name : call ? text : str_intern("x");
+}
+
+static void help_pad(Diag *d, const Val *x, PadAxis a, Num zero)
+{
+	Elem e = x->type->elem;
 	const Src *s = src_of(a.load->span);
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || chosen(a.load->span) || !call) {
-		diag_help(d, "`select(t.mask(index, shape), x, %s)` takes them out before", ir_num_text(e, zero));
+		diag_help(d, "`select(%s, %s, %s)` takes them out before", mask_text(a.load, x->type), operand_text(x), ir_num_text(e, zero));
 		return;
 	}
 	Str pad = str_fmt(", pad: %s", ir_num_text(e, zero));
@@ -410,7 +435,7 @@ static Diag *warn_entered(const Padding *p, const Op *op, const Val *x, PadAxis 
 static void enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
 {
 	Diag *d = warn_entered(p, op, x, a, &zero);
-	if (d) help_pad(d, a, x->type->elem, zero);
+	if (d) help_pad(d, x, a, zero);
 }
 
 static void taken_in(const Padding *p, const Op *op)
@@ -442,6 +467,52 @@ static void of_reduction(Padding *p, const Op *op)
 	}
 }
 
+/* What sorts behind all elements stays outside. */
+static void of_sort(const Padding *p, const Op *op)
+{
+	const Val *x = ir_in(op, 0);
+	Elem e = x->type->elem;
+	bool down = ir_int(op, AT_DESCENDING, 0) != 0, flt = elem_is_any_float(e);
+	PadAxis a = pad_at(p, x, ir_axis(op));
+	if (a.kind != PAD_CONST || (flt && isnan(a.c.f)) || elem_is_ptr(e)) return;
+	Num last = down ? (flt ? num_float(-INFINITY) : num_least(e)) : flt ? num_float(INFINITY) : num_greatest(e);
+	double c = flt ? a.c.f : (double)a.c.i;
+	Reach r = reach(x, LOOK_DEPTH);
+	if (e != EL_U64 && (down ? c <= r.lo : c >= r.hi)) return;
+	if (e == EL_U64 && a.c.i == last.i) return;
+	enter(p, op, x, a, last);
+}
+
+/* The sum along a padded axis whose pads are zeros, or NULL; v: it, cast or in another shape. */
+static const Op *padded_sum(const Padding *p, const Val *v, PadAxis *a)
+{
+	for (const Op *op = v->def; op; op = ir_in(op, 0)->def) {
+		if (op->code == OP_SUM) {
+			*a = pad_at(p, ir_in(op, 0), ir_axis(op));
+			return a->kind == PAD_CONST && is_zero(ir_in(op, 0)->type->elem, a->c) ? op : NULL;
+		}
+		if (op->code != OP_CAST && op->code != OP_RESHAPE && op->code != OP_BROADCAST && op->code != OP_TO_SCALAR) return NULL;
+	}
+	return NULL;
+}
+
+/* The divisor of a mean is how many elements there are. */
+static void of_mean(const Padding *p, const Op *op)
+{
+	PadAxis a;
+	Num by;
+	const Op *sum = ir_const_value(ir_in(op, 1), &by) ? padded_sum(p, ir_in(op, 0), &a) : NULL;
+	const IrParam *root = sum ? valsym_root(p->vs, ir_in(a.load, 0)) : NULL;
+	if (!root || proved_inside(p, a)) return;
+	int64_t n = type_extent(ir_in(sum, 0)->type, ir_axis(sum));
+	double d = elem_is_any_float(op->out[0]->type->elem) ? by.f : (double)by.i;
+	if (n < 2 || d != (double)n) return;
+	Diag *w = diag(D_MEAN, op->span, str_i64(n), str_i64(a.axis), root->name);
+	diag_label(w, a.load->span, "may reach beyond axis %d of `%s`", a.axis, root->name);
+	const Sym *ext = valsym_extent(p->vs, ir_in(a.load, 0), a.axis);
+	if (ext) diag_help(w, "there are `%s` elements", sym_text(ext));
+}
+
 /* Pads are counted in the bin of their value. Where there is a bin for each value of the type, any pad is. */
 static void of_histogram(Padding *p, const Op *op)
 {
@@ -456,8 +527,8 @@ static void of_histogram(Padding *p, const Op *op)
 			return;
 		}
 		Diag *d = warn_entered(p, op, x, a, NULL);
-		if (d) diag_help(d, "`select(t.mask(index, shape), element_cast(x, i32), -1)` takes them out: no pad of `%s` is outside of %lld bins",
-			elem_name(e), (long long)bins);
+		if (d) diag_help(d, "`select(%s, element_cast(%s, i32), -1)` takes them out: no pad of `%s` is outside of %lld bins",
+			mask_text(a.load, x->type), operand_text(x), elem_name(e), (long long)bins);
 		return;
 	}
 }
@@ -512,13 +583,13 @@ static bool is_place(const Padding *p, const Op *op, int rank, int axis, PadAxis
 	return found->load != NULL;
 }
 
-static void help_index(Diag *d, const Op *op, PadAxis a)
+static void help_index(Diag *d, const Op *op, const Val *value, PadAxis a)
 {
 	Elem e = a.load->out[0]->type->elem;
 	const Src *s = src_of(a.load->span);
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || !elem_is_signed(e) || !call) {
-		diag_help(d, "`mask: t.mask(index, shape)` in the %s leaves them out", op->code == OP_SCATTER ? "scatter" : "atomic operation");
+		diag_help(d, "`mask: %s` in the %s leaves them out", mask_text(a.load, value->type), op->code == OP_SCATTER ? "scatter" : "atomic operation");
 		return;
 	}
 	diag_help(d, "let them read -1, which is outside of every tensor: write `pad: -1` in the load");
@@ -538,7 +609,7 @@ static void of_indices(Padding *p, const Op *op)
 		if (!root || !to) return;
 		Diag *d = diag(D_PAD_INDEX, op->span, root->name, str_i64(a.c.i), to->name);
 		diag_label(d, a.load->span, "may reach beyond axis %d of `%s`", a.axis, root->name);
-		help_index(d, op, a);
+		help_index(d, op, value, a);
 		return;
 	}
 }
@@ -548,6 +619,9 @@ void padding_op(Padding *p, const Op *op)
 	unsigned flags = op_rows[op->code].flags;
 	if (op->code == OP_HISTOGRAM) of_histogram(p, op);
 	if (op->code == OP_TOPK) taken_in(p, op);
+	if (op->code == OP_SORT) of_sort(p, op);
+	if (flags & OPF_SCAN && !op->nregion && ir_int(op, AT_DIRECTION, 0)) taken_in(p, op);
+	if (op->code == OP_DIV) of_mean(p, op);
 	if (op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_STORE) of_indices(p, op);
 	if (op->nregion || op->nout != 1) {
 		for (int i = 0; i < op->nout; i++) all_unknown(p, op->out[i]);

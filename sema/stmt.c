@@ -626,7 +626,11 @@ static void stmt_by_kind(Cx *cx, const Stmt *s)
 		break;
 	case ST_BREAK: case ST_CONTINUE: leave_loop(cx, s); break;
 	case ST_RETURN: return_stmt(cx, s); break;
-	case ST_SCRATCH: cx_diag(cx, D_SCRATCH_PLACE, s->span, s->u.decls.p[0].pat->u.name); break;
+	case ST_SCRATCH: {
+		Diag *d = cx_diag(cx, D_SCRATCH_PLACE, s->span, s->u.decls.p[0].pat->u.name);
+		diag_help(d, "within a kernel values are tiles, in `let` and `var`; an entry has scratch memory, and passes it to kernels as a tensor");
+		break;
+	}
 	case ST_UNSAFE:
 		cx->unsafe++;
 		stmt_block(cx, s->u.block);

@@ -313,14 +313,6 @@ Str sema_source(const Expr *e)
 		ast_print_expr(o, e);
 		return out_take(o);
 	}
-	const char *p = src->text + (e->span.lo - src->base), *end = src->text + (e->span.hi - src->base);
-	Out *o = out_new();
-	for (bool gap = false; p < end; p++) {
-		bool space = *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
-		if (!space && gap && o->n) out_raw(o, " ", 1);
-		if (!space) out_raw(o, p, 1);
-		gap = space;
-	}
-	if (o->n > 120) return str_fmt("%.117s...", o->p);
-	return out_take(o);
+	Str text = span_source(e->span);
+	return str_len(text) > 120 ? str_fmt("%.117s...", text) : text;
 }
