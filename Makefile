@@ -20,7 +20,7 @@ SEED    ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@echo '  $(1)')
 
-FOLDERS := base ast grammar lexer parser layout ir placed sema lower emit emit_c emit_cuda emit_tile sim driver
+FOLDERS := base ast grammar lexer parser layout ir plan placed sema lower emit emit_c emit_cuda emit_tile sim driver
 GEN     := $(BUILD)/gen/grammar
 OBJ     := $(BUILD)/obj
 
@@ -45,7 +45,7 @@ OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
 
 .DELETE_ON_ERROR:
 
-.PHONY: all help lib test fuzz bench bench-memory bench-corpus bench-gpu bench-tile accuracy meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
+.PHONY: all help lib test fuzz bench bench-memory bench-corpus bench-gpu bench-machine bench-tile accuracy meter meter-record demo install clean docs editors bootstrap vendor-table FORCE
 all: $(BUILD)/ctilec
 
 help:
@@ -54,6 +54,7 @@ help:
 	@echo 'make test         all tests; TESTS=quick takes those of one label, NVCC=nvcc another nvcc than the pinned one'
 	@echo 'make bench        measure the compiler, and the C target against plain loops; compile what bench-gpu runs; no GPU needed'
 	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
+	@echo 'make bench-machine measure what base/machine.def says of a GPU, on the GPU of this machine'
 	@echo 'make bench-tile   measure the targets cuda and cuda-tile side by side on a GPU: bench/results/tile.json and .html'
 	@echo 'make bench-corpus measure 141 kernels on shapes drawn from SEED beside PyTorch on a GPU: bench/results/corpus.json'
 	@echo 'make accuracy     measure the mathematical functions of the C target; ACCURACY="--sample 26 --only exp.*"; tests/accuracy/accuracy.py'
@@ -174,6 +175,12 @@ bench-tile: all
 	$(PYTHON) bench/tile/bench.py build '$(BUILD)/ctilec' '$(BUILD)/bench/tile' --nvcc '$(NVCC)'
 	status=0; $(PYTHON) bench/tile/bench.py run '$(BUILD)/bench/tile' --seconds 900 $(BENCH_FLAGS) --json bench/results/tile.json || status=$$?; \
 	$(PYTHON) bench/page.py bench/results/tile.json > bench/results/tile.html && exit $$status
+
+# Numbers of the GPU of this machine for a row of base/machine.def: bench/machine/README.md.
+bench-machine:
+	@mkdir -p '$(BUILD)/bench'
+	$(NVCC) -O3 -std=c++17 -arch=native -o '$(BUILD)/bench/machine' bench/machine/machine.cu
+	'$(BUILD)/bench/machine'
 
 # Greatest errors of mathematical functions beside docs/operations.md: 2^24 inputs of each unless ACCURACY says otherwise (--sample 32: all).
 ACCURACY ?= --sample 24

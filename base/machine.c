@@ -2,8 +2,7 @@
 #include "base/machine.h"
 
 static const Machine machines[] = {
-#define MACHINE(number, threads, blocks, registers, shared, shared_block, cluster, l2_percent) \
-	{ number, threads, blocks, registers, shared, shared_block, cluster, l2_percent },
+#define MACHINE(...) { __VA_ARGS__ },
 #include "base/machine.def"
 #undef MACHINE
 };

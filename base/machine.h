@@ -2,7 +2,10 @@
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 
-typedef struct Machine { int number, threads, blocks, registers, shared, shared_block, cluster, l2_percent; } Machine;
+typedef struct Machine {
+	int number, threads, blocks, registers, shared, shared_block, cluster, l2_percent;
+	int sms, mhz, dram, latency, launch;
+} Machine;
 
 const Machine *machine_of(int number);          /* the newest row that is not above it */
 Machine machine_least(int number);              /* of each number the least of all rows from it on: what runs everywhere has to do with */
