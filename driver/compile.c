@@ -15,6 +15,7 @@
 #include "driver/manifest.h"
 #include "driver/outputs.h"
 #include "driver/paths.h"
+#include "driver/plans.h"
 #include "driver/repro.h"
 #include "emit/emit.h"
 #include "emit_c/emit_c.h"
@@ -22,6 +23,7 @@
 #include "emit_tile/emit_tile.h"
 #include "lexer/lex.h"
 #include "lower/lower.h"
+#include "lower/pins.h"
 #include "parser/parse.h"
 #include "sema/sema.h"
 #include "sim/sim.h"
@@ -38,6 +40,7 @@ typedef struct Unit {
 	Str named;                      /* what the program would be called if it is not written to a file */
 	bool only_print;                /* one thing goes to the output: no header, no program */
 	Out *printed;                   /* that thing */
+	Planned *planned;               /* plans of all kernels, where they are to be explained */
 	VEC(Step) steps;
 	double clock;
 } Unit;
@@ -275,7 +278,7 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 static LowerOptions lower_options(Unit *u)
 {
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
-	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->opt->versions };
+	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->planned, u->opt->versions };
 }
 
 static bool is_placed(const Module *m) { return m->versions.n || (m->fns.n && m->fns.p[0]->stage == STAGE_PLACED); }
@@ -407,6 +410,25 @@ static bool print_and_stop(Unit *u)
 	return diag_errors() == 0 && stage(u->printed, u->output, FILE_REWRITE) && stage_depfile(u) && commit();
 }
 
+/* Plans that options and tuning lists pin, where the target has plans. */
+static void pin_plans(const Unit *u, Module *m)
+{
+	const Options *o = u->opt;
+	for (int i = 0; i < o->plans.n; i++) {
+		bool found = false;
+		for (int k = 0; k < m->fns.n; k++) {
+			Fn *fn = m->fns.p[k];
+			if (fn->name != o->plans.p[i].kernel && fn->source_name != o->plans.p[i].kernel) continue;
+			found = true;
+			plan_pin(fn, o->plans.p[i].id, fn->span);
+		}
+		if (found) continue;
+		diag_flush(stderr);
+		usage_error("`--plan`: no kernel that is launched has the name `%s`", o->plans.p[i].kernel);
+	}
+	if (has_layouts(u) && !is_placed(m)) lower_pins(m);
+}
+
 static Module *front(Unit *u, Src *src, bool *stop)
 {
 	const Options *o = u->opt;
@@ -432,6 +454,7 @@ static Module *front(Unit *u, Src *src, bool *stop)
 		if (o->print_params) return NULL;
 	}
 	if (!m || diag_errors()) return NULL;
+	pin_plans(u, m);
 	if (o->emit == EMIT_TYPES) print_types(u->printed, &types);
 	if (o->emit == EMIT_IR) ir_print(u->printed, m);
 	if (o->emit == EMIT_MANIFEST) manifest_print(u->printed, m);
@@ -475,6 +498,9 @@ static void print_program(const Unit *u, Out *o, Module *m, const Beside *beside
 static bool back(Unit *u, Module *m)
 {
 	const Options *o = u->opt;
+	Planned planned = { .extents = NULL };
+	for (int i = 0; o->explain_schedule && i < u->eo.archs.n; i++) vec_push(A_UNIT, &planned.archs, u->eo.archs.p[i]->number);
+	u->planned = &planned;
 	LowerOptions lo = lower_options(u);
 	Out *program = out_new(), *header = out_new();
 	bool tiles = u->eo.tile_archs.n && o->emit != EMIT_HEADER;
@@ -494,6 +520,7 @@ static bool back(Unit *u, Module *m)
 	}
 	if (o->explain_schedule) {
 		cuda_schedule(u->printed, m, &u->eo);
+		plans_print(u->printed, m, u->planned);
 		return print_and_stop(u);
 	}
 	if (o->report) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emit/names.h"
+#include "plan/plan.h"
 
 const OptRow opt_rows[] = {
 #define GROUP(title) { title, OPT_COUNT, "", ARG_NONE, "", "", "" },
@@ -67,6 +68,17 @@ static int number(const char *what, const char *text)
 	long v = strtol(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || v > 1000000) usage_error("`%s` takes a number, not `%s`", what, text);
 	return (int)v;
+}
+
+static void set_plan(Options *o, const char *v)
+{
+	const char *eq = strrchr(v, '=');
+	Coord wrong;
+	uint32_t id;
+	if (!eq || eq == v) usage_error("`--plan` takes KERNEL=PLAN, not `%s`", v);
+	if (!plan_id_read(eq + 1, strlen(eq + 1), &id) || !plan_id_ok(id, &wrong))
+		usage_error("`--plan`: `%s` is no plan; `--explain-schedule` prints plans", eq + 1);
+	vec_push(A_UNIT, &o->plans, ((PinnedPlan){ str_intern_n(v, (size_t)(eq - v)), id }));
 }
 
 static void set_define(Options *o, const char *v)
@@ -150,6 +162,7 @@ static void options_set(Options *o, const OptRow *r, const char *name, const cha
 		if (!o->versions) usage_error("`--versions` takes a number from 1 on: one version serves all calls");
 		break;
 	case OPT_CHECKED: o->checked = true; break;
+	case OPT_PLAN: set_plan(o, v); break;
 	case OPT_DEP_ONLY: o->dep_only = true; break;
 	case OPT_DEP: o->dep = true; break;
 	case OPT_DEP_FILE: o->dep_file = v; break;

@@ -35,12 +35,14 @@ typedef enum EmitKind {
 typedef VEC(const char *) TextVec;
 
 typedef struct Define { const char *name, *value; } Define;
+typedef struct PinnedPlan { Str kernel; uint32_t id; } PinnedPlan;
 
 typedef struct Options {
 	const char *input;              /* "-": standard input */
 	const char *stdin_name;
 	VEC(Define) defines;
 	TextVec include;
+	VEC(PinnedPlan) plans;          /* --plan */
 	const char *tune;
 	const char *output, *header;    /* as given; NULL: by default */
 	bool want_header, no_header;

@@ -5,6 +5,7 @@
 
 #include "emit/names.h"
 #include "emit_cuda/group.h"
+#include "plan/plan.h"
 
 Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
 
@@ -211,6 +212,8 @@ static int least_blocks(const Fn *fn, const ArchRow *a, int blocks)
 {
 	int threads = cu_threads(fn);
 	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a->number);
+	int pin;
+	if (plan_pins(fn->plan, PC_BLOCKS, &pin) && pin) blocks = pin;
 	Machine m = a->specific ? *machine_of(a->number) : machine_least(a->number);
 	if (blocks > m.threads / threads) blocks = m.threads / threads;
 	if (blocks > m.blocks) blocks = m.blocks;

@@ -215,6 +215,10 @@ struct Fn {                     /* one monomorphic kernel */
 	IrWhereVec where;
 	VEC(Hint) hints;
 	VEC(IrGeneric) generics;        /* for comments and the manifest: T = bf16, BM = 128 */
+	uint32_t plan;          /* coordinates of its plan that are pinned: plan/plan.h; 0: none */
+	Span plan_at;           /* who pinned them */
+	bool regrouped;         /* what the plan says of the grid is carried out */
+	int joined[4];          /* along each axis of the grid, log2 of the author's tile blocks that one does; below 0: of its parts */
 	bool ordered, no_contract;
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
@@ -270,7 +274,8 @@ typedef struct HostArg { bool is_tensor; int tensor; const Sym *offset, *value; 
  * else a constant num, else value (integers computed from dimensions). */
 /* tune: first rule that holds; arch NULL: any, cond NULL: always */
 /* cost: not by order; of those whose conditions hold and whose variants accept the call, after the rules without one, the least */
-typedef struct LaunchRule { Str arch; const Sym *cond; int variant; const Sym *cost; } LaunchRule;
+/* plan: what the rule pins of the variant (plan/plan.h), until lower_pins makes that a variant of its own; 0: nothing */
+typedef struct LaunchRule { Str arch; const Sym *cond; int variant; const Sym *cost; uint32_t plan; Span at; } LaunchRule;
 typedef struct Variant { Fn *fn; } Variant;     /* fn->where and alignment must hold for it to run */
 struct HostStmt {
 	HostKind kind;

@@ -373,6 +373,7 @@ static void print_steps(Out *o, const Steps *s)
 const FnFlag irt_fn_flags[FN_FLAGS] = {
 	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) }, { "alternate", offsetof(Fn, alternate) },
 	{ "alone", offsetof(Fn, alone) }, { "dense", offsetof(Fn, dense) }, { "rest", offsetof(Fn, rest) },
+	{ "regrouped", offsetof(Fn, regrouped) },
 };
 
 static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }
@@ -416,6 +417,10 @@ static void print_fn_head(Out *o, const Fn *fn)
 	}
 	for (int i = 0; i < fn->where.n; i++) print_where(o, &fn->where.p[i]);
 	for (int i = 0; i < fn->hints.n; i++) print_hint(o, &fn->hints.p[i]);
+	bool joined = false;
+	for (int i = 0; i < 4; i++) joined |= fn->joined[i] != 0;
+	if (joined) out_printf(o, "joined %d %d %d %d\n", fn->joined[0], fn->joined[1], fn->joined[2], fn->joined[3]);
+	if (fn->plan) out_printf(o, "plan \"%x\"\n", (unsigned)fn->plan);
 	if (fn->ordered) out_puts(o, "ordered\n");
 	if (fn->no_contract) out_puts(o, "no_contract\n");
 	if (fn->steps && fn->steps->listed && fn->stage == STAGE_TYPED) print_steps(o, fn->steps);

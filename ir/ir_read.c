@@ -4,6 +4,7 @@
  *
  * Lenient where people write by hand: comments, header lines in any order, values without a number (%acc), default words.
  * An operation's operands begin on its own line. Spans of what is read are places in the text. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/ir_read.h"
@@ -272,6 +273,8 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "sweep")) for (int i = 0; i < fn->ngrid; i++) fn->sweep[i] = rd_small(r, "an axis");
 	else if (lex_accept_word(l, "where")) vec_push(A_UNIT, &fn->where, rd_where(r));
 	else if (lex_accept_word(l, "hint")) vec_push(A_UNIT, &fn->hints, read_hint(r));
+	else if (lex_accept_word(l, "joined")) for (int i = 0; i < 4; i++) fn->joined[i] = (int)lex_int(l, "a number");
+	else if (lex_accept_word(l, "plan")) fn->plan = (uint32_t)strtoul(rd_string(r, "a plan"), NULL, 16);
 	else if (lex_accept_word(l, "ordered")) fn->ordered = true;
 	else if (lex_accept_word(l, "no_contract")) fn->no_contract = true;
 	else if (lex_accept_word(l, "steps")) read_steps(r, fn);

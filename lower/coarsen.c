@@ -13,7 +13,9 @@
  * it takes is what he wants it to be. */
 #include "base/cost.h"
 #include "base/diag.h"
+#include "lower/pins.h"
 #include "lower/placed.h"
+#include "lower/space.h"
 #include "lower/widen.h"
 
 enum {
@@ -115,12 +117,34 @@ static void find_reason(void *ctx, Op *op)
 /* Products have tiles of their own (pipeline_retile.c). */
 static void find_product(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_MMA; }
 
+/* Joins and divides as the kernel's plan says, if it says anything of the grid. */
+static bool carry_out(Fn *fn)
+{
+	bool changed = false;
+	for (int axis = 0; PC_GRID0 + axis < PC_COUNT; axis++) {
+		int n = plan_pinned(fn, (Coord)(PC_GRID0 + axis));
+		Widen w;
+		if (n == PLAN_FREE || n == 0) continue;
+		PlanRange r = { 0, 0 };
+		if (axis < fn->ngrid) r = plan_axis_range(fn, axis);
+		if (n < r.least || n > r.most || !widen_plan(&w, fn, axis) || (n < 0 && !widen_parts(&w, -n))) {
+			plan_refuse(fn, (Coord)(PC_GRID0 + axis), n, r);
+			return changed;
+		}
+		if (n > 0) widen_do(&w, n);
+		else widen_divide(&w, -n);
+		changed = true;
+	}
+	return changed;
+}
+
 /* true: it changed */
 static bool coarsen_fn(Fn *fn)
 {
 	int64_t blocks;
 	bool changed = false, reason = false, products = false;
 	bool hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+	if (plan_pins_grid(fn)) return carry_out(fn);
 	if (fn->ordered || hints) return false;
 	ir_walk(fn->body, find_product, &products);
 	ir_walk(fn->body, find_reason, &reason);
@@ -142,6 +166,8 @@ static bool coarsen_fn(Fn *fn)
 void pass_coarsen(Module *m, const LowerCx *cx)
 {
 	Module some = { .path = m->path };
+	for (int i = 0; cx->o->planned && i < m->fns.n; i++)
+		for (int a = 0; a < cx->o->planned->archs.n; a++) plans_find(cx->o->planned, m->fns.p[i], cx->o->planned->archs.p[a]);
 	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++)
 		if (coarsen_fn(m->fns.p[i])) vec_push(A_TMP, &some.fns, m->fns.p[i]);
 	pass_simplify(&some, cx);       /* constants of the tiles that were */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "lower/space.h"
 #include "lower/steps.h"
 #include "lower/placed.h"
 
@@ -235,6 +236,7 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 	for (int i = 0; i < from->fns.n; i++) {
 		vec_push(A_UNIT, &all->typed, from->fns.p[i]);
 		all->of[i].first = copy->fns.p[i];
+		if (from->fns.p[i]->plan) plans_check(from->fns.p[i], copy->fns.p[i], cx->target_arch);
 		all->of[i].most = budget_of(from->fns.p[i], cx->o->versions);
 		all->of[i].pipelined = optimize ? pipe_place(from->fns.p[i], cx) : NULL;
 	}

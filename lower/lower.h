@@ -5,6 +5,8 @@
 
 enum { VERSIONS_ROWS = 2, VERSIONS_PRODUCTS = 6 };
 
+typedef struct Planned Planned;         /* lower/space.h */
+
 typedef struct LowerOptions {
 	int level;              /* -O */
 	bool checked;
@@ -15,6 +17,7 @@ typedef struct LowerOptions {
 	 * each other kernel by kernel, so that a large module goes through the processor's caches once. */
 	bool whole;
 	bool by_threads;        /* the target runs tile blocks by threads, not one after the other */
+	Planned *planned;       /* takes what the search finds for each kernel; NULL: nobody asks */
 	int versions;           /* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */
 } LowerOptions;
 

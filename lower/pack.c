@@ -13,10 +13,10 @@
  * the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires (pack_lanes, before layouts are
  * chosen), and several tile blocks share a warp. All lanes of a warp take part in its shuffles and barriers, so tile blocks that share
  * one must run the same instructions: only kernels without control flow, atomics and output other than stores qualify. */
+#include "lower/pins.h"
 #include "lower/placed.h"
 
 enum {
-	PACK_WARPS = 3,                 /* log2 of the most warps of a thread block */
 	PACK_BYTES = 12, PACK_TILE = 11, PACK_HELD = 12,        /* log2 */
 	PACK_SHARED = 32 << 10,
 	PACK_DENSE = 2,                 /* log2 of the warps that move rows side by side: each waits for its own */
@@ -90,9 +90,10 @@ static void pack_fn(Fn *fn)
 	if (fn->warps != 1) return;
 	ir_walk(fn->body, look_at, &p);
 	int moved = log2_of(p.moved + 1) - 1, bytes = p.moved ? imin(p.held, moved) : p.held;
-	if (p.alone || bytes > PACK_TILE || p.held > PACK_HELD) return;
-	int warp = LANES_LOG2 - fn_threads(fn).lanes, n = imin(imax(PACK_BYTES - bytes - warp, 1), PACK_WARPS);
-	if (fn->dense) n = PACK_DENSE;
+	int pin = plan_pinned(fn, PC_PACK), warp = LANES_LOG2 - fn_threads(fn).lanes;
+	if (p.alone || (pin == PLAN_FREE && (bytes > PACK_TILE || p.held > PACK_HELD))) return;
+	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), PACK_WARPS) : imin(imax(PACK_BYTES - bytes - warp, 1), PACK_WARPS);
+	if (fn->dense && pin == PLAN_FREE) n = PACK_DENSE;
 	while (n && fn->shared_bytes << (n + warp) > PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;
 }

@@ -40,6 +40,7 @@ int64_t load_offset(const Op *op, int axis);
 bool loads_overlap(const Op *x, const Op *y);  /* two loads of tiles that lie a constant apart, of what nobody writes */
 Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
 /* ---- pack.c ---- */
+enum { PACK_WARPS = 3 };                        /* log2 of the most warps of a thread block */
 bool pack_suits(const Op *op);                  /* may tile blocks with it share a warp? */
 int pack_lanes(const Fn *fn);                   /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
 

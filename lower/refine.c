@@ -4,6 +4,7 @@
  * blocks. Tiles are divided along the first axis of the grid along which that is possible (widen.c); if elements are adjacent along that
  * axis, only as far as accesses stay long. Kernels that reduce, scan or loop divide their work themselves (bench/notes/loops.md). */
 #include "base/diag.h"
+#include "lower/pins.h"
 #include "lower/placed.h"
 #include "lower/widen.h"
 
@@ -68,6 +69,10 @@ static bool refine_axis(Fn *fn, int axis)
 static bool refine_fn(Fn *fn)
 {
 	bool changed = false, hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+	if (plan_pins_grid(fn)) {       /* coarsen has carried it out */
+		fn->regrouped = true;
+		return false;
+	}
 	for (int axis = 0; axis < fn->ngrid && !fn->ordered && !hints; axis++) changed |= refine_axis(fn, axis);
 	return changed;
 }

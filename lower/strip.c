@@ -8,6 +8,7 @@
  * A slice has 64 bytes of the widest access for each thread: enough bytes in flight at once, few enough to live in registers. Tiles that
  * registers hold, and whose elements are read only once, stay whole; loads that a later loop repeats are cached in shared memory as far
  * as it goes (pass cache). */
+#include "lower/pins.h"
 #include "lower/strip.h"
 
 enum {
@@ -56,7 +57,7 @@ static Measure measure_block(const IrBlock *block)
 /* May a cluster run the kernel, and does it divide one axis only, so that no slice is converted? */
 static bool suits_cluster(const Fn *fn)
 {
-	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return false;
+	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1 || plan_alone(fn)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return false;
 		for (int i = 0; i < op->nout; i++) {
@@ -240,14 +241,15 @@ static bool share_out(Fn *fn, const LowerCx *cx, const StripPlan *p, int size, b
 	int most = log2_floor(SLICE_LOADS / loop_bytes(p));
 	if (most < s->each) s->each = most;
 	int held = HELD_LOG2 - (load_bytes(p, ALL_RUNS) >= HELD_LOADS);
-	if (size <= LANES_LOG2 + s->warps + held_each(p) || (p->loops > 1 && !hinted && size <= held)) return false;
+	int pin = plan_pinned(fn, PC_CLUSTER) > 0 ? plan_pinned(fn, PC_CLUSTER) : 0;
+	if (size <= LANES_LOG2 + s->warps + pin + held_each(p) || (p->loops > 1 && !hinted && size <= held)) return false;
 	if (scans(p) && !hinted) {      /* slices one after the other, each as long as threads of half an SM make it */
 		if (size <= (suits_cluster(fn) && lower_arch(cx, fn) >= 90 ? SCANNED_IN_CLUSTER : SCANNED)) return false;
 		s->warps = SLICE_WARPS + 1;
 		return true;
 	}
 	if (!scans(p) && reduces(p) && suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
-		int wish = (int)ir_hint(fn, "cluster", cx->target_arch);
+		int wish = pin ? 1 << pin : (int)ir_hint(fn, "cluster", cx->target_arch);
 		bool wide = wish > 1 << CLUSTER_PORTABLE || (!wish && serves_wide(fn, p, size));
 		s->cluster = wide ? cluster_most(cx, fn) : wish ? log2_of(wish) : CLUSTER_PORTABLE;
 		if (size <= HELD_IN_CLUSTER + s->cluster + (fn->peels && s->cluster > CLUSTER_PORTABLE)) return false;
@@ -340,6 +342,7 @@ static void strip_block(IrBlock *block, const LowerCx *cx, bool again)
 	if (!m.bytes) return;
 	StripPlan p;
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
+	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) hint = 1 << plan_pinned(fn, PC_WARPS);
 	int each = SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS;
 	Shares to = { hint > 0 ? log2_of(hint) : SLICE_WARPS, 0, log2_floor(each) };
 	int slices = m.log2 - LANES_LOG2 - to.warps - to.each;

@@ -1,5 +1,6 @@
 /* How many threads share a tile: warps of a thread block, thread blocks of a cluster. */
 #include "base/machine.h"
+#include "lower/pins.h"
 #include "lower/placed.h"
 
 enum { MOST_ROW = 13,           /* log2 of the elements up to which 8 warps hold so much */
@@ -64,6 +65,7 @@ static void measure(void *ctx, Op *op)
 int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
+	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS);
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
 	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
@@ -204,17 +206,19 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	bool reduces = false;
-	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1) return 0;
+	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1 || plan_alone(fn)) return 0;
+	int pin = plan_pinned(fn, PC_CLUSTER);
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
 	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
-	if (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster"))) return 0;
+	if (pin == PLAN_FREE && (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster")))) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return 0;
 		reduces |= op_is_reduce(op) || op_is_scan(op);
 	}
-	if (s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;      /* single elements take more registers */
+	if (pin == PLAN_FREE && s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;  /* single elements take more registers */
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
+	if (pin != PLAN_FREE) return pin > cluster_most(cx, fn) ? cluster_most(cx, fn) : pin;
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
 	if (hint) c = log2_of(hint);
 	/* a cluster of 8 holds up to four times as much with more warps (spare_warps) */
@@ -228,6 +232,7 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
+	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS) - CLUSTER_WARPS;
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) {
 		/* Registers hold the sums and what is on its way if half the threads do. */

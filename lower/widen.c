@@ -391,6 +391,7 @@ void widen_do(const Widen *w, int log2)
 	for (int i = 0; i < x.ops.n; i++)
 		if (works_along(&x.ops.p[i])) split(&x, &x.ops.p[i]);
 	fn->grid[w->axis] = fewer(fn->grid[w->axis], log2);
+	fn->joined[w->axis] += log2;
 }
 
 /* ---- parts of its tiles ---- */
@@ -491,4 +492,5 @@ void widen_divide(const Widen *w, int log2)
 	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, x.ops.p[i].op);
 	fn->grid[w->axis] = w->end;
+	fn->joined[w->axis] -= log2;
 }

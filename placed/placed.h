@@ -3,6 +3,7 @@
 #ifndef PLACED_PLACED_H
 #define PLACED_PLACED_H
 #include "ir/ir.h"
+#include "ir/strides.h"
 #include "layout/frag.h"
 
 enum {
@@ -34,9 +35,6 @@ typedef struct Threads { int lanes, warps, piece, blocks; } Threads;
 Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
 int elem_log2(Elem e);                          /* log2 of its bytes */
-bool known_stride(const Fn *fn, const Val *view, int axis, int64_t *s);         /* in elements */
-bool unit_axis(const Fn *fn, const Val *view, int axis);        /* is its stride known to be 1? */
-int fast_axis(const Fn *fn, const Val *view);   /* the axis whose stride is 1, else the last */
 Lay lay_default(const Type *t, int fast, Threads n);            /* coalesced along axis fast */
 Lay lay_single(int rank, Threads n);            /* one element, held by every thread */
 Lay lay_neighbours(const Type *t, int axis, Threads n);         /* along axis: registers, then lanes, then warps */

@@ -30,7 +30,7 @@ static bool same_tensor(const View *a, const View *b)
 }
 
 /* ---- kernels and instances ---- */
-static void whole_entry(Sema *s, const Item *it, const Variants *v, const Item *tune)
+static void whole_entry(Sema *s, const Item *it, const Variants *v)
 {
 	const Fn *fn = v->fn.p[0];
 	Entry *e = NEW(A_UNIT, Entry);
@@ -51,7 +51,7 @@ static void whole_entry(Sema *s, const Item *it, const Variants *v, const Item *
 	}
 	for (int i = 0; i < v->fn.n; i++) vec_push(A_UNIT, &h->u.launch.variants, (Variant){ v->fn.p[i] });
 	vec_push(A_UNIT, &e->body, h);
-	if (tune) tune_rules(s, tune, h);
+	tune_rules(s, it, h);
 	vec_push(A_UNIT, &s->mod->entries, e);
 }
 
@@ -103,14 +103,14 @@ static void instance_entry(Sema *s, Global *g)
 	Solve *first = NULL;
 	Variants v = instance_variants(s, g, &kernel, &first);
 	if (v.bad) return;
-	whole_entry(s, g->item, &v, g->item->kind == IT_TUNE ? g->item : NULL);
+	whole_entry(s, g->item, &v);
 	if (g->item->kind == IT_INSTANCE) warn_unreached(g->item, &v);
 }
 
 static void kernel_entry(Sema *s, Global *g)
 {
 	Variants v = default_variants(s, g, NULL);
-	if (!v.bad) whole_entry(s, g->item, &v, NULL);
+	if (!v.bad) whole_entry(s, g->item, &v);
 }
 
 /* Once for an entry: what was meant is a kernel, and each of its lines would be the same mistake. */
@@ -537,7 +537,7 @@ static void launch(EntryCx *x, const Expr *call, HostVec *out)
 	if (!check_elems(x, &l, fn) || !check_tensors(x, &l, fn, h, false) || !check_tensors(x, &l, fn, h, true)) return;
 	if (!launch_args(x, &l, fn, h) || !check_wheres(x, &l, h)) return;
 	for (int i = 0; i < l.where.n; i++) vec_push(A_UNIT, &h->u.launch.where, l.where.p[i]);
-	if (g->item->kind == IT_TUNE) tune_rules(cx->s, g->item, h);
+	if (g->item->kind == IT_TUNE || g->item->kind == IT_INSTANCE || g->item->kind == IT_KERNEL) tune_rules(cx->s, g->item, h);
 	vec_push(A_UNIT, out, h);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/sys.h"
 #include "parser/parse.h"
+#include "plan/plan.h"
 
 typedef struct TuneCx { Sema *s; const Item *it; HostStmt *h; Cx *cx; Src *src; bool headed; } TuneCx;
 
@@ -55,8 +56,16 @@ static bool is_tune(const TuneCx *t, Str name)
 {
 	for (int i = 0; i < t->s->units.n; i++) {
 		const Global *g = unit_find(t->s->units.p[i], name, NULL);
-		if (g && g->item->kind == IT_TUNE) return true;
+		if (g && (g->item->kind == IT_TUNE || g->item->kind == IT_INSTANCE || g->item->kind == IT_KERNEL)) return true;
 	}
+	return false;
+}
+
+/* Said once of a list that several items read. */
+static bool wrong_head(const TuneCx *t, Span at, const char *why)
+{
+	if (!t->s->tune_bad) wrong(t, at, why);
+	t->s->tune_bad = true;
 	return false;
 }
 
@@ -66,21 +75,35 @@ static bool read_head(TuneCx *t, const char *p, const char *end, bool *mine)
 	Span at = span_at(t->src, p, (size_t)(end - p));
 	const char *ne = end - 1, *n = trim(p + 1, &ne);
 	if (end[-1] != ']') {
-		wrong(t, at, "a line that says whose the lines below are reads `[NAME]`");
-		return false;
+		return wrong_head(t, at, "a line that says whose the lines below are reads `[NAME]`");
 	}
 	Str name = str_intern_n(n, (size_t)(ne > n ? ne - n : 0));
 	if (!is_tune(t, name)) {
-		wrong(t, at, "no `tune` of the program has this name");
-		return false;
+		return wrong_head(t, at, "no `tune`, instance or kernel of the program has this name");
 	}
 	t->headed = true;
 	*mine = name == t->it->name.s;
 	return true;
 }
 
+/* `@8` after a variant: a pinned plan. *end: where the variant ends. */
+static bool read_plan(const TuneCx *t, const char *v, const char **end, uint32_t *plan)
+{
+	const char *at = memchr(v, '@', (size_t)(*end - v)), *stop = *end;
+	Coord c;
+	*plan = 0;
+	if (!at) return true;
+	const char *id = trim(at + 1, &stop);
+	*end = at;
+	trim(v, end);
+	if (plan_id_read(id, (size_t)(stop - id), plan) && plan_id_ok(*plan, &c)) return true;
+	wrong(t, span_at(t->src, at, (size_t)(stop - at)), "this is no plan: `--explain-schedule` prints plans");
+	return false;
+}
+
 static bool read_line(TuneCx *t, const char *p, const char *end)
 {
+	uint32_t plan;
 	const char *arrow = NULL, *colon = memchr(p, ':', (size_t)(end - p)), *all = end;
 	Span at = span_at(t->src, p, (size_t)(end - p));
 	for (const char *q = p; q + 1 < end; q++)
@@ -90,6 +113,7 @@ static bool read_line(TuneCx *t, const char *p, const char *end)
 		return false;
 	}
 	const char *ae = colon, *ce = arrow, *a = trim(p, &ae), *c = trim(colon + 1, &ce), *v = trim(arrow + 2, &all);
+	if (!read_plan(t, v, &all, &plan)) return false;
 	int k = find_variant(t, v, (size_t)(all - v));
 	if (k < 0) {
 		Diag *d = cx_diag(t->cx, D_TUNE_LINE, span_at(t->src, v, (size_t)(all - v)), t->it->name.s, "no variant has this name");
@@ -121,13 +145,15 @@ static bool read_line(TuneCx *t, const char *p, const char *end)
 	t->h->u.launch.rules.p[n].arch = arch;
 	t->h->u.launch.rules.p[n].cond = cond;
 	t->h->u.launch.rules.p[n].variant = k;
+	t->h->u.launch.rules.p[n].plan = plan;
+	t->h->u.launch.rules.p[n].at = at;
 	t->h->u.launch.rules.n++;
 	return true;
 }
 
 static void read_lines(TuneCx *t)
 {
-	bool mine = true;
+	bool mine = t->it->kind == IT_TUNE;
 	for (const char *p = t->src->text; *p; ) {
 		const char *nl = strchr(p, '\n'), *end = nl ? nl : p + strlen(p), *hash = memchr(p, '#', (size_t)(end - p));
 		const char *stop = hash ? hash : end, *from = trim(p, &stop);
@@ -171,22 +197,32 @@ static void warn_no_list(const Item *it, Str path, Str file)
 	else diag_help(d, "a list is written, or named by `--tune=FILE`, or there is an `instance` in its place");
 }
 
-void tune_rules(Sema *s, const Item *it, HostStmt *launch)
+/* The list for an item, read once; NULL: there is none, or it was reported why not. */
+static Src *find_list(Sema *s, const Item *it, bool several)
 {
 	const Src *of = src_of(it->span);
 	const char *why = NULL, *slash = of ? strrchr(of->path, '/') : NULL;
 	Str path = s->opt->tune_path;
 	size_t len;
-	launch->u.launch.tuned = true;
+	if (path && s->tune_read) return s->tune_list;
+	if (!path && it->kind != IT_TUNE) return NULL;
 	if (!path) path = slash ? str_fmt("%.*s/%s.tune", (int)(slash - of->path), of->path, it->name.s) : str_fmt("%s.tune", it->name.s);
 	char *text = src_read(path, &len, &why);
-	if (!text && !s->opt->tune_path && !strcmp(why, sys_error(ENOENT)) && launch->u.launch.variants.n > 1)
-		warn_no_list(it, path, of ? of->path : path);
+	if (!text && !s->opt->tune_path && !strcmp(why, sys_error(ENOENT)) && several) warn_no_list(it, path, of ? of->path : path);
 	if (!text && (s->opt->tune_path || strcmp(why, sys_error(ENOENT)) != 0)) diag(D_FILE_READ, it->name.span, path, why);
 	Src *src = text ? src_add(path, text, len) : NULL;
 	if (text && !src) diag(D_FILE_READ, it->name.span, path, SRC_FULL);
+	if (src) vec_push(A_UNIT, &s->mod->sources, src);
+	if (s->opt->tune_path) s->tune_list = src, s->tune_read = true;
+	return src;
+}
+
+/* Lines for instances and kernels, which need no list, stand below a line with their names in the list of `--tune`. */
+void tune_rules(Sema *s, const Item *it, HostStmt *launch)
+{
+	launch->u.launch.tuned = it->kind == IT_TUNE;
+	Src *src = find_list(s, it, launch->u.launch.variants.n > 1);
 	if (!src) return;
-	vec_push(A_UNIT, &s->mod->sources, src);
 	TuneCx t = { s, it, launch, cx_new(s, s->units.p[0], it, it->name.s), src, false };
 	scope_open(t.cx);
 	bind_names(t.cx, launch->u.launch.variants.p[0].fn);

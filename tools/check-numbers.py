@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = "base ir layout lower emit emit_c emit_cuda emit_tile sim".split()
+FOLDERS = "base ir layout plan placed lower emit emit_c emit_cuda emit_tile sim".split()
 HERE = {"base/machine.def", "base/cost.def"}
 FIGURE = re.compile(r"[0-9] ?%(?![0-9a-zA-Z(*.,_\\-])|\bH[12]00s?\b|\bA100\b|\bTFLOP|\bG[Bb]/s|\bTB/s|\bper ?cent of\b")
 # What a multiprocessor holds: registers, threads, shared memory of a thread block.

@@ -1,0 +1,16 @@
+/* Coordinates of plans that somebody pinned. */
+#ifndef LOWER_PINS_H
+#define LOWER_PINS_H
+#include "plan/plan.h"
+
+enum { PLAN_FREE = -128 };
+
+int plan_pinned(const Fn *fn, Coord c);         /* PLAN_FREE: the compiler chooses */
+bool plan_alone(const Fn *fn);          /* no cluster: the plan says none, or how many warps and nothing of clusters */
+bool plan_pins_grid(const Fn *fn);              /* does it join or divide tile blocks, which has not been done yet? */
+void plan_pin(Fn *fn, uint32_t id, Span at);
+/* Reports that the kernel cannot have what its plan pins. */
+void plan_refuse(const Fn *fn, Coord c, int need, PlanRange have);
+/* Kernels of their own for rules of tuning lists that pin a plan. */
+void lower_pins(Module *m);
+#endif
