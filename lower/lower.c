@@ -238,7 +238,9 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 		all->of[i].first = copy->fns.p[i];
 		if (from->fns.p[i]->plan) plans_check(from->fns.p[i], copy->fns.p[i], cx->target_arch);
 		all->of[i].most = budget_of(from->fns.p[i], cx->o->versions);
-		all->of[i].pipelined = optimize ? pipe_place(from->fns.p[i], cx) : NULL;
+		Placements *p = &all->of[i];
+		p->pipelined = optimize ? pipe_place(from->fns.p[i], cx) : NULL;
+		if (optimize && !p->pipelined) p->pipelined = chain_place(from->fns.p[i], cx, &p->pipelined_guard);
 	}
 	for (size_t i = 0; optimize && i < sizeof furthers / sizeof *furthers; i++)
 		if (!place_further(all, from->path, cx, &furthers[i])) return false;

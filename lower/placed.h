@@ -62,7 +62,8 @@ typedef struct Placements {
 	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
-	Fn *pipelined;          /* as roles around a loop of products (pipeline.c) */
+	Fn *pipelined;          /* as roles around a loop of products (pipeline.c, chain.c), */
+	const Sym *pipelined_guard;     /* for these calls; NULL: all that the copy engine serves */
 	Fn *narrow;             /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard;
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
@@ -110,6 +111,10 @@ void follow_undo(Fn *fn);                       /* each for itself again: what t
 /* ---- pipeline.c ---- */
 /* A TYPED kernel placed as a pipeline; NULL: it cannot be, or the architecture has no copy engine for tensors. */
 Fn *pipe_place(Fn *typed, const LowerCx *cx);
+
+/* ---- chain.c ---- */
+/* The same for loops of products that follow from each other; guard: which calls it serves. */
+Fn *chain_place(Fn *typed, const LowerCx *cx, const Sym **guard);
 
 /* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */

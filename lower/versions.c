@@ -223,12 +223,13 @@ static void add_portable(const List *l, Fn *fn)
 }
 
 /* Where tensors do not suit the copy engine, or accesses by threads are not aligned, other versions run. */
-static void add_pipelined(const List *l, Fn *fn)
+static void add_pipelined(const List *l, Fn *fn, const Sym *guard)
 {
 	Aligned a = ask_aligned(fn);
 	if (!a.sure) a.guard = sym_const(1);
 	fn->aligned = a.sure;
 	ir_walk(fn->body, ask_map, &a);
+	if (guard) ask_too(&a.guard, guard);
 	add(l, "pipelined", a.guard, fn);
 }
 
@@ -244,7 +245,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
-	if (p->pipelined) add_pipelined(&l, p->pipelined);
+	if (p->pipelined) add_pipelined(&l, p->pipelined, p->pipelined_guard);
 	if (p->narrow && !p->odd) add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (!is_worth(&a, p)) {
 		add(&l, "", sym_const(1), p->first);
