@@ -9,8 +9,11 @@
  * for others between an exact sum of powers and a product that is rounded, and a power is made of what is held in words anyway (pass
  * remat), nobody holds powers of f32 at the wait: a thread has room for twice the elements.
  *
+ * A sum that a loop carries may be added to and scaled from round to round: a relative error of what is added stays as it is in the sum,
+ * that of a factor would grow with each round.
+ *
  * One walk from the end to the beginning: when an operation is reached, all uses of its result have been seen. What leaves a
- * region counts as used exactly. */
+ * region otherwise counts as used exactly. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -21,6 +24,8 @@ typedef struct Relax {
 	bool *exact;            /* by Val id: some use needs all digits */
 	bool *often;            /* for more than one element of a row */
 	bool *rare;             /* of rare.c */
+	bool *carried;          /* by Val id: a sum that a loop carries, on its way to the next round */
+	const int *uses;
 	Ops *loose;             /* by Val id: its uses that do not need them */
 	Ops ops;
 	bool rounds;            /* some of them round to so few bits */
@@ -59,6 +64,48 @@ static bool keeps_error(const Op *op)
 	case OP_SUM: return never_below_zero(ir_in(op, 0), DEPTH);
 	default: return false;
 	}
+}
+
+/* ---- sums that loops carry ---- */
+static bool is_positive(const Val *v) { return never_below_zero(v, DEPTH); }
+
+/* Marks the way from an argument of a loop to what the next round gets for it; false: more happens to it than that it is scaled by
+ * and added to what is not below 0. */
+static bool mark_sum(Relax *r, const Val *v, const Val *arg)
+{
+	const Op *op = v->def;
+	if (v == arg) return r->uses[v->id] == 1;
+	if (!op || op->parent != arg->block || r->uses[v->id] != 1) return false;
+	bool scales = op->code == OP_MUL || op->code == OP_FMA;
+	if (!scales && op->code != OP_ADD) return false;
+	r->carried[v->id] = true;
+	for (int i = 0; i < op->nin; i++) {
+		bool others = true;
+		for (int k = 0; k < op->nin; k++) others &= k == i || is_positive(ir_in(op, k));
+		if (others && mark_sum(r, ir_in(op, i), arg)) return true;
+	}
+	return r->carried[v->id] = false;
+}
+
+/* What the sum is made of: only what is added may have an error. */
+static bool is_added(const Relax *r, const Op *op, int i)
+{
+	bool last = i == op->nin - 1;
+	if (op->code == OP_ADD || (op->code == OP_FMA && last)) return true;
+	return r->carried[ir_in(op, i)->id] || (!ir_in(op, i)->def && ir_in(op, i)->block == op->parent);
+}
+
+static bool is_zero(const Val *v)
+{
+	Num n;
+	return is_f32(v) && ir_const_value(v, &n) && n.f == 0;
+}
+
+/* A comparison with 0 has the same result. */
+static bool compares_with_zero(const Op *op)
+{
+	bool compares = op->code == OP_EQ || op->code == OP_NE || op->code == OP_LT || op->code == OP_LE || op->code == OP_GT || op->code == OP_GE;
+	return compares && (is_zero(ir_in(op, 0)) || is_zero(ir_in(op, 1)));
 }
 
 static bool rounds_coarsely(const Op *op)
@@ -154,10 +201,39 @@ static void split(Relax *r, Op *op)
 	if (op->code != OP_EXP) note_loose(r, copy);
 }
 
+static void use_exactly(Relax *r, const Val *v) { r->exact[v->id] = r->often[v->id] = true; }
+
+static void visit_sum(Relax *r, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		if (is_added(r, op, i)) vec_push(A_TMP, &r->loose[ir_in(op, i)->id], op);
+		else use_exactly(r, ir_in(op, i));
+	}
+}
+
+/* What follows the loop has been seen. */
+static void visit_yield(Relax *r, Op *op)
+{
+	const Op *loop = op->parent->owner;
+	for (int i = 0; i < op->nin; i++) {
+		const Val *arg = op->parent->args.p[1 + i];
+		bool sum = is_f32(arg) && !r->exact[loop->out[i]->id] && is_positive(ir_in(loop, 3 + i)) && mark_sum(r, ir_in(op, i), arg);
+		if (!sum) use_exactly(r, ir_in(op, i));
+	}
+}
+
 static void visit(Relax *r, Op *op)
 {
 	const Val *from;
-	bool loose = rounds_coarsely(op), picks = rare_number(op, &from) != NULL;
+	if (op->code == OP_YIELD && op->parent->owner->code == OP_FOR) {
+		visit_yield(r, op);
+		return;
+	}
+	if (op->nout == 1 && r->carried[op->out[0]->id]) {
+		visit_sum(r, op);
+		return;
+	}
+	bool loose = rounds_coarsely(op) || compares_with_zero(op), picks = rare_number(op, &from) != NULL;
 	bool rare = op->nout == 1 && r->rare[op->out[0]->id] && (op_rows[op->code].flags & OPF_ELEMWISE);
 	if (op->nout == 1 && is_f32(op->out[0])) {
 		bool exact = r->exact[op->out[0]->id];
@@ -192,6 +268,8 @@ void pass_relax(Module *m, const LowerCx *cx)
 		if (!r.rounds) continue;
 		r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
 		r.often = NEW_ARRAY(A_TMP, bool, fn->nval);
+		r.carried = NEW_ARRAY(A_TMP, bool, fn->nval);
+		r.uses = ir_use_counts(fn, A_TMP);
 		r.rare = rare_values(fn, A_TMP);
 		r.loose = NEW_ARRAY(A_TMP, Ops, fn->nval);
 		for (int k = r.ops.n - 1; k >= 0; k--) visit(&r, r.ops.p[k]);
