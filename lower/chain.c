@@ -50,6 +50,8 @@ typedef struct Write {
 	Val *sum[CHAIN_PRODUCTS];       /* of products of level 0: the tile whose registers they take; of level 1: what they add to */
 	Val *factor[CHAIN_PRODUCTS];    /* of level 1, lent */
 	Val *async[CHAIN_PRODUCTS];     /* under way */
+	ChainMasks masks;
+	bool unmasked;          /* the round that is written needs none */
 } Write;
 
 /* ---- building ---- */
@@ -58,6 +60,13 @@ static Val *number(Write *x, int64_t n) { return ir_const_int(&x->b, i32(), n); 
 static Op *add(Write *x, OpCode code, int nin, Val *const *in) { return ir_op(&x->b, code, nin, in, 0, NULL); }
 static Val *make(Write *x, OpCode code, const Type *t, int nin, Val *const *in) { return ir_op1(&x->b, code, t, nin, in); }
 static Val *both(Write *x, OpCode code, Val *a, Val *b) { return ir_binary(&x->b, code, i32(), a, b); }
+
+static Val *plus(Write *x, Val *a, Val *b)
+{
+	Num n;
+	if (ir_const_value(a, &n) && !n.i) return b;
+	return ir_const_value(b, &n) && !n.i ? a : both(x, OP_ADD, a, b);
+}
 
 static Val *times(Write *x, Val *a, int64_t n)
 {
@@ -410,11 +419,11 @@ static Region begin_role(Write *x, const char *name, int groups, int regs)
 	return r;
 }
 
-/* Rounds from the second on, carrying the rings' places and n more values. */
-static Loop begin_rounds(Write *x, Val *end, int n, Val *const *carried, Val **arg)
+/* Rounds from `first` on, carrying the rings' places and n more values. */
+static Loop begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg)
 {
 	enum { MOST = RING_COUNT - 1 + CHAIN_CARRIED + 2 * CHAIN_PRODUCTS };
-	Val *one = number(x, 1), *in[3 + MOST] = { one, end, one, x->place[RING_FIRST], x->place[RING_SECOND] };
+	Val *in[3 + MOST] = { first, end, number(x, 1), x->place[RING_FIRST], x->place[RING_SECOND] };
 	const Type *out[MOST];
 	for (int i = 0; i < n; i++) in[5 + i] = carried[i];
 	for (int i = 0; i < 2 + n; i++) out[i] = in[3 + i]->type;
@@ -453,7 +462,7 @@ static void write_producer(Write *x)
 	name_round(x, number(x, 0));
 	fill(x, RING_FIRST);
 	x->own = own;
-	Loop l = begin_rounds(x, x->most, 0, NULL, NULL);
+	Loop l = begin_rounds(x, number(x, 1), x->most, 0, NULL, NULL);
 	Val *counter = value(x, x->c.loop->region[0]->args.p[0]);
 	fill(x, RING_FIRST);
 	own = x->own;
@@ -557,6 +566,13 @@ static bool packs(const Chain *c, const Op *op)
 	return true;
 }
 
+static bool is_mask(const Write *x, const Op *op)
+{
+	for (int i = 0; i < x->masks.masks; i++)
+		if (x->masks.mask[i] == op) return true;
+	return false;
+}
+
 /* Operations of a round on registers: those that need no sum of level 1, or (late) the others. */
 static void write_vectors(Write *x, bool late)
 {
@@ -564,7 +580,9 @@ static void write_vectors(Write *x, bool late)
 	for (const Op *op = b->first; op != b->last; op = op->next) {
 		bool tile = op->nout && type_is_tile(op->out[0]->type), factor = chain_load_of(&x->c, op) || op->code == OP_PERMUTE;
 		if (!tile || factor || chain_product_of(&x->c, op)) continue;
-		if ((x->c.late[op->out[0]->id] || packs(&x->c, op)) == late) write_vector(x, op);
+		if ((x->c.late[op->out[0]->id] || packs(&x->c, op)) != late) continue;
+		if (x->unmasked && is_mask(x, op)) x->own[op->out[0]->id] = value(x, ir_in(op, 1));
+		else write_vector(x, op);
 	}
 }
 
@@ -653,10 +671,36 @@ static void write_first(Write *x)
 	take_operands(x);
 }
 
-static void write_rounds(Write *x, Carried c)
+/* The least element of a limit (chain_mask.c). */
+static Val *least(Write *x, const Val *v)
+{
+	const Op *op = v->def;
+	Num n;
+	if (ir_const_value(v, &n)) return number(x, n.i);
+	if (type_is_scalar(v->type)) return value(x, v);
+	switch (op->code) {
+	case OP_IOTA: return number(x, 0);
+	case OP_BROADCAST: return least(x, ir_in(op, 0));
+	case OP_ADD: return plus(x, least(x, ir_in(op, 0)), least(x, ir_in(op, 1)));
+	case OP_MIN: return both(x, OP_MIN, least(x, ir_in(op, 0)), least(x, ir_in(op, 1)));
+	default: bug("chain: `%s` has no least element", op_rows[op->code].name);
+	}
+}
+
+/* Where rounds with masks begin: after the first one, at the end at most. */
+static Val *first_masked(Write *x)
+{
+	Val *at = x->rounds;
+	for (int i = 0; i < x->masks.limits; i++)
+		at = both(x, OP_MIN, at, both(x, OP_DIV, least(x, x->masks.limit[i]), number(x, x->masks.columns[i])));
+	return both(x, OP_MAX, at, number(x, 1));
+}
+
+/* Further rounds from `first` on, which carry c. */
+static Carried write_rounds(Write *x, Val *first, Val *end, Carried c)
 {
 	Val *arg[CHAIN_CARRIED + 2 * CHAIN_PRODUCTS];
-	Loop l = begin_rounds(x, x->rounds, c.n, c.v, arg);
+	Loop l = begin_rounds(x, first, end, c.n, c.v, arg);
 	name_carried(x, arg, false);
 	issue(x, 0);
 	issue(x, 1);
@@ -667,7 +711,23 @@ static void write_rounds(Write *x, Carried c)
 	take_operands(x);
 	c = carried_after(x);
 	end_rounds(x, l, c.n, c.v);
-	name_carried(x, l.op->out + 2, true);
+	for (int i = 0; i < c.n; i++) c.v[i] = l.op->out[2 + i];
+	return c;
+}
+
+/* The rounds after the first one. */
+static void write_further(Write *x, Carried c)
+{
+	Val *first = number(x, 1);
+	if (x->masks.masks) {
+		Val *masked = first_masked(x);
+		x->unmasked = true;
+		c = write_rounds(x, first, masked, c);
+		x->unmasked = false;
+		first = masked;
+	}
+	c = write_rounds(x, first, x->rounds, c);
+	name_carried(x, c.v, true);
 }
 
 /* Gives back the buffers of rounds that only other groups have. */
@@ -721,7 +781,7 @@ static void write_consumers(Write *x)
 	write_first(x);
 	Carried c = carried_after(x);
 	x->own = own;           /* what the first round made is not what the next ones make */
-	write_rounds(x, c);
+	write_further(x, c);
 	write_last(x);
 	if (x->c.ragged) drain(x);
 	write_around(x, x->c.loop->next, NULL);
@@ -818,6 +878,8 @@ static Fn *prepare(Fn *typed, const LowerCx *cx)
 	ir_number(fn);
 	vec_push(A_TMP, &one.fns, fn);
 	pass_relax(&one, cx);
+	base2_powers(fn);
+	pass_simplify(&one, cx);
 	pass_powers(&one, cx);
 	chain_unshare(fn);
 	return fn;
@@ -828,6 +890,7 @@ Fn *chain_place(Fn *typed, const LowerCx *cx, const Sym **guard)
 	Write x = { .at = 0, .groups = GROUPS };
 	if (!chain_find(&x.c, typed) || !is_wanted(typed, cx)) return NULL;
 	if (!chain_find(&x.c, prepare(typed, cx)) || !(*guard = guard_of(&x.c)) || !chain_layouts(&x.c)) return NULL;
+	x.masks = chain_masks(&x.c);
 	begin_kernel(&x);
 	map_loads(&x);
 	if (!give_memory(&x, SHARED_LARGE)) return NULL;

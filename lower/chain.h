@@ -2,6 +2,7 @@
  * What the files of this part of pass pipeline share.
  *
  *	chain_find.c    which kernels; which operations of a round wait for which product
+ *	chain_mask.c    masks that do nothing in the first rounds
  *	chain_layout.c  layouts of all tiles, which follow from the accumulators'
  *	chain.c         the placed kernel: rings, roles, the loop rotated by one product */
 #ifndef LOWER_CHAIN_H
@@ -56,6 +57,16 @@ typedef struct Chain {
 	unsigned *axes;                         /* by Val id: of the grid, which the value depends on (bits) */
 	bool *late;                             /* by Val id, in the loop: it needs the sum of a product of level 1, of the round before */
 } Chain;
+
+/* Operations `select` that choose their first operand in each round before the least element of each limit / its columns. */
+enum { CHAIN_LIMITS = 4 };
+typedef struct ChainMasks {
+	int masks, limits;
+	Op *mask[CHAIN_LIMITS];
+	Val *limit[CHAIN_LIMITS];
+	int64_t columns[CHAIN_LIMITS];
+} ChainMasks;
+ChainMasks chain_masks(const Chain *c);
 
 bool chain_find(Chain *c, Fn *fn);              /* TYPED; numbers fn. false: the kernel has no such loop, or more than that */
 void chain_unshare(Fn *fn);                     /* before it is found: values that cost nothing are made for each use */

@@ -105,6 +105,9 @@ bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the 
 bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
 void note_low_power(Op *exp);                   /* its operand is not above 0 */
 
+/* ---- base2.c ---- */
+void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numbers fn */
+
 /* ---- persist.c ---- */
 void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
 
