@@ -12,19 +12,25 @@
  * So tensor cores work while exponentials are taken, also those of one group alone, and the registers of S are lent again when P is
  * packed. A group whose rounds end before those of its neighbours gives the buffers of the others' rounds back unread. */
 #include <string.h>
+#include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/machine.h"
 #include "ir/valsym.h"
 #include "lower/chain.h"
 #include "lower/combine.h"
+#include "lower/pipeline.h"
 
 enum {
-	GROUPS = 2,
+	GROUPS_MOST = 3,
 	STAGES_MOST = 4, STAGES_LEAST = 2, RING_BYTES = 64 << 10,       /* of the buffers of one load */
 	HELD_BUFFERS = 2,
-	PRODUCER_REGS = 24, CONSUMER_REGS = 240,
+	PRODUCER_REGS = 24,     /* in a group of four warps */
+	SPARE_REGS = 40,        /* of a consumer, beside sums and factors: addresses, counters, rows' values */
+	REGS_STEP = 8, REGS_MOST = 240, /* of a role */
 	EXTENT_MOST = INT32_MAX - (1 << 13),
 	MBAR_BYTES = 8, TMA_BOX = 256, SPAN = 128 /* bytes of a row of the widest swizzle */,
+	CHAIN_STORES = 2,       /* by the copy engine, at most */
 	BOX_COLS_LOG2 = 6,      /* of a stored box; rows are those of a group */
 	/* attribute words (ir/attrs.def) */
 	MAJOR_MN = 1, PHASE_PREVIOUS = 1
@@ -32,6 +38,9 @@ enum {
 
 typedef struct Ring { Val *full, *empty; int stages; int64_t bytes; } Ring;     /* its mbarriers; bytes of a stage */
 typedef struct Moved { Val *map, *ring; const Type *type; } Moved;              /* type: of a buffer */
+
+/* A store by the copy engine, from a ring of boxes in which each group has n, side by side. */
+typedef struct Stored { const Op *op; ChainPlace place; Val *map, *ring; const Type *box; int n; } Stored;
 
 typedef struct Write {
 	Chain c;
@@ -41,6 +50,8 @@ typedef struct Write {
 	int groups;
 	Moved in[CHAIN_LOADS];
 	Ring ring[RING_COUNT];
+	Stored out[CHAIN_STORES];
+	int stores;
 	Val *tiles, *rows, *others;     /* of the walk: all; along the row axis; along the other ones */
 	int64_t at;             /* of shared memory given out so far */
 	Val *group;             /* of the consumers; NULL: in the producer */
@@ -239,9 +250,41 @@ static void map_loads(Write *x)
 	}
 }
 
+/* Can the copy engine store it? A tile of all rows and columns of a group, to memory that is contiguous along columns. */
+static bool is_boxed(const Write *x, const Op *op, ChainPlace *place)
+{
+	const Val *v = ir_in(op, op->nin - 1);
+	const Type *t = v->type;
+	if (op->code != OP_STORE || t->rank != 2 || elem_bytes(t->elem) != 2 || t->log2[0] != CHAIN_ROWS_LOG2 || t->log2[1] < 4) return false;
+	return unit_axis(x->c.fn, ir_in(op, 0), 1) && lay_eq(*v->lay, pipe_sum_layout(t)) && chain_place_of(x->c.fn, op, place);
+}
+
+static void map_stores(Write *x)
+{
+	for (const Op *op = x->c.loop->next; op && x->stores < CHAIN_STORES; op = op->next) {
+		Stored *s = &x->out[x->stores];
+		if (op->code != OP_STORE || !is_boxed(x, op, &s->place)) continue;
+		const Type *t = ir_in(op, op->nin - 1)->type;
+		uint8_t log2[2] = { t->log2[0], t->log2[1] < BOX_COLS_LOG2 ? t->log2[1] : BOX_COLS_LOG2 };
+		s->op = op;
+		s->box = type_placed(TY_SHARED, t->elem, 2, log2, NULL, 0);
+		s->n = (int)(type_extent(t, 1) / type_extent(s->box, 1));
+		s->map = map_of(x, &s->place, false, s->box);
+		x->stores++;
+	}
+}
+
+static int64_t stored_bytes(const Write *x)
+{
+	int64_t n = 0;
+	for (int i = 0; i < x->stores; i++) n += type_bytes(x->out[i].box) * x->out[i].n * x->groups;
+	return n;
+}
+
 static void choose_stages(Write *x, int64_t room)
 {
 	Ring *r = x->ring;
+	room -= stored_bytes(x);
 	for (int i = RING_FIRST; i < RING_COUNT; i++) {
 		r[i].stages = STAGES_MOST;
 		while (r[i].stages > STAGES_LEAST && r[i].stages * r[i].bytes > RING_BYTES) r[i].stages--;
@@ -261,6 +304,10 @@ static bool give_memory(Write *x, int64_t room)
 		const ChainLoad *l = &x->c.load[i];
 		Str name = x->c.fn->params.p[l->place.param].name;
 		x->in[i].ring = ring_of(x, x->in[i].type, x->ring[l->ring].stages, str_fmt("%s_ring", name));
+	}
+	for (int i = 0; i < x->stores; i++) {
+		Stored *o = &x->out[i];
+		o->ring = ring_of(x, o->box, o->n * x->groups, str_fmt("%s_boxes", x->c.fn->params.p[o->place.param].name));
 	}
 	for (int i = 0; i < RING_COUNT; i++) {
 		bars[2 * i] = x->ring[i].full = mbars(x, x->ring[i].stages, 1, full[i]);
@@ -406,6 +453,34 @@ static void fill(Write *x, ChainRing r)
 	}
 	leave(x, e, 0, NULL);
 	advance(x, r);
+}
+
+/* What is left of a thread block's registers by the producer's. */
+static int consumer_regs(int groups)
+{
+	int n = (machine_registers() / 128 - PRODUCER_REGS) / groups / REGS_STEP * REGS_STEP;
+	return n > REGS_MOST ? REGS_MOST : n;
+}
+
+/* Sums of all products, and factors in registers of 16-bit elements, at once. */
+static int words_needed(const Chain *c)
+{
+	int64_t n = SPARE_REGS;
+	for (int i = 0; i < c->products; i++) {
+		const Op *op = c->product[i].op;
+		n += type_size(op->out[0]->type) / 128;
+		if (c->product[i].level) n += type_size(ir_in(op, 0)->type) / 256;
+	}
+	return (int)n;
+}
+
+/* More groups share what rounds load, and overlap more of their vector work; as many as registers allow. */
+static int choose_groups(const Chain *c)
+{
+	int groups = GROUPS_MOST;
+	if (getenv("CHAIN_GROUPS")) return atoi(getenv("CHAIN_GROUPS"));
+	while (groups > 1 && consumer_regs(groups) < words_needed(c)) groups--;
+	return groups;
 }
 
 static Region begin_role(Write *x, const char *name, int groups, int regs)
@@ -760,19 +835,70 @@ static void write_last(Write *x)
 		if (x->c.product[i].level) x->own[x->c.loop->out[x->c.product[i].carried]->id] = x->sum[i];
 }
 
+/* ---- stores ---- */
+/* One thread waits until copies have left their boxes, then all threads of the group go on. */
+static void wait_for_boxes(Write *x)
+{
+	Region e = begin(x, OP_ELECT, NULL);
+	add(x, OP_BULK_WAIT, 0, NULL);
+	leave(x, e, 0, NULL);
+}
+
+static Val *box_part(Write *x, Val *tile, const Type *box, int q)
+{
+	if (type_same_shape(tile->type, box)) return tile;
+	Val *v = make(x, OP_CUT, type_tile(box->elem, 2, box->log2), 1, &tile);
+	ir_set_ints(v->def, AT_OFFSETS, 2, (const int64_t[]){ 0, q * type_extent(box, 1) });
+	ir_set_layout(v, pipe_sum_layout(v->type));
+	return v;
+}
+
+static void store_by_boxes(Write *x, const Stored *s)
+{
+	enum { BOXES = 1 << (8 - BOX_COLS_LOG2) };
+	Val *tile = value(x, ir_in(s->op, s->op->nin - 1)), *first = times(x, x->group, s->n), *box[BOXES], *in[2 + TENSOR_RANK] = { s->map };
+	x->b.span = s->op->span;
+	int n = coordinates(x, s->op, &s->place, false, in + 2);
+	wait_for_boxes(x);
+	add(x, OP_GROUP_BARRIER, 0, NULL);
+	for (int q = 0; q < s->n; q++) {
+		box[q] = make(x, OP_SLOT, s->box, 2, (Val *[]){ s->ring, plus(x, first, number(x, q)) });
+		add(x, OP_STMATRIX, 2, (Val *[]){ box[q], box_part(x, tile, s->box, q) });
+	}
+	add(x, OP_PROXY_FENCE, 0, NULL);
+	add(x, OP_GROUP_BARRIER, 0, NULL);
+	Region e = begin(x, OP_ELECT, NULL);
+	Val *col = in[1 + n];
+	for (int q = 0; q < s->n; q++) {
+		in[1] = box[q];
+		in[1 + n] = plus(x, col, number(x, q * type_extent(s->box, 1)));
+		add(x, OP_TMA_STORE, 2 + n, in);
+	}
+	add(x, OP_BULK_COMMIT, 0, NULL);
+	leave(x, e, 0, NULL);
+}
+
+static const Stored *stored(const Write *x, const Op *op)
+{
+	for (int i = 0; i < x->stores; i++)
+		if (x->out[i].op == op) return &x->out[i];
+	return NULL;
+}
+
 /* Tiles around the loop: before it, then after it. */
 static void write_around(Write *x, const Op *first, const Op *end)
 {
 	for (const Op *op = first; op != end; op = op->next) {
 		bool tile = op->nout && type_is_tile(op->out[0]->type), factor = chain_load_of(&x->c, op) || op->code == OP_PERMUTE;
-		if (op->code == OP_STORE) copy_op(x, op);
+		if (stored(x, op)) store_by_boxes(x, stored(x, op));
+		else if (op->code == OP_STORE) copy_op(x, op);
 		else if (tile && !factor && !x->own[op->out[0]->id]) write_vector(x, op);
 	}
 }
 
 static void write_consumers(Write *x)
 {
-	Region role = begin_role(x, "consumer", x->groups, CONSUMER_REGS);
+	Region role = begin_role(x, "consumer", x->groups, consumer_regs(x->groups));
 	add(x, OP_GRID_WAIT, 0, NULL);
 	Loop t = begin_tiles(x);
 	count_rounds(x);
@@ -786,6 +912,7 @@ static void write_consumers(Write *x)
 	if (x->c.ragged) drain(x);
 	write_around(x, x->c.loop->next, NULL);
 	end_tiles(x, t);
+	if (x->stores) wait_for_boxes(x);
 	leave(x, role, 0, NULL);
 }
 
@@ -887,12 +1014,14 @@ static Fn *prepare(Fn *typed, const LowerCx *cx)
 
 Fn *chain_place(Fn *typed, const LowerCx *cx, const Sym **guard)
 {
-	Write x = { .at = 0, .groups = GROUPS };
+	Write x = { .at = 0 };
 	if (!chain_find(&x.c, typed) || !is_wanted(typed, cx)) return NULL;
 	if (!chain_find(&x.c, prepare(typed, cx)) || !(*guard = guard_of(&x.c)) || !chain_layouts(&x.c)) return NULL;
+	x.groups = choose_groups(&x.c);
 	x.masks = chain_masks(&x.c);
 	begin_kernel(&x);
 	map_loads(&x);
+	map_stores(&x);
 	if (!give_memory(&x, SHARED_LARGE)) return NULL;
 	set_grid(&x);
 	write_common(&x);
