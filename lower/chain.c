@@ -12,7 +12,6 @@
  * So tensor cores work while exponentials are taken, also those of one group alone, and the registers of S are lent again when P is
  * packed. A group whose rounds end before those of its neighbours gives the buffers of the others' rounds back unread. */
 #include <string.h>
-#include <stdlib.h>
 
 #include "base/diag.h"
 #include "base/machine.h"
@@ -478,7 +477,6 @@ static int words_needed(const Chain *c)
 static int choose_groups(const Chain *c)
 {
 	int groups = GROUPS_MOST;
-	if (getenv("CHAIN_GROUPS")) return atoi(getenv("CHAIN_GROUPS"));
 	while (groups > 1 && consumer_regs(groups) < words_needed(c)) groups--;
 	return groups;
 }
