@@ -22,6 +22,9 @@
 
 enum {
 	GROUPS_MOST = 3,
+	CHAIN_PARTS = 2,
+	CARRIED_MOST = CHAIN_CARRIED + (1 + CHAIN_PARTS) * CHAIN_PRODUCTS,
+	JOINED_LOG2 = 7,        /* elements of a round, as which shorter ones are joined */
 	STAGES_MOST = 4, STAGES_LEAST = 2, RING_BYTES = 64 << 10,       /* of the buffers of one load */
 	HELD_BUFFERS = 2,
 	PRODUCER_REGS = 24,     /* in a group of four warps */
@@ -58,7 +61,9 @@ typedef struct Write {
 	Val *rounds, *most;     /* of this group; of all of them */
 	Val *place[RING_COUNT]; /* cursors */
 	Val *sum[CHAIN_PRODUCTS];       /* of products of level 0: the tile whose registers they take; of level 1: what they add to */
-	Val *factor[CHAIN_PRODUCTS];    /* of level 1, lent */
+	Val *factor[CHAIN_PRODUCTS][CHAIN_PARTS];       /* of level 1, lent, by parts of the depth */
+	int parts;
+	const Val *ends;        /* the author's rounds, of which an odd last one has half of the elements; NULL: none is known to */
 	Val *async[CHAIN_PRODUCTS];     /* under way */
 	ChainMasks masks;
 	bool unmasked;          /* the round that is written needs none */
@@ -495,7 +500,7 @@ static Region begin_role(Write *x, const char *name, int groups, int regs)
 /* Rounds from `first` on, carrying the rings' places and n more values. */
 static Loop begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg)
 {
-	enum { MOST = RING_COUNT - 1 + CHAIN_CARRIED + 2 * CHAIN_PRODUCTS };
+	enum { MOST = RING_COUNT - 1 + CARRIED_MOST };
 	Val *in[3 + MOST] = { first, end, number(x, 1), x->place[RING_FIRST], x->place[RING_SECOND] };
 	const Type *out[MOST];
 	for (int i = 0; i < n; i++) in[5 + i] = carried[i];
@@ -514,7 +519,7 @@ static Loop begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carr
 
 static void end_rounds(Write *x, Loop l, int n, Val *const *next)
 {
-	enum { MOST = RING_COUNT - 1 + CHAIN_CARRIED + 2 * CHAIN_PRODUCTS };
+	enum { MOST = RING_COUNT - 1 + CARRIED_MOST };
 	Val *v[MOST] = { x->place[RING_FIRST], x->place[RING_SECOND] };
 	for (int i = 0; i < n; i++) v[2 + i] = next[i];
 	leave(x, l.r, 2 + n, v);
@@ -561,6 +566,20 @@ static Val *lend(Write *x, Val *v)
 	return r;
 }
 
+/* Part k of n of a buffer, along the depth of a second factor. */
+static Val *depth_part(Write *x, Val *buffer, bool mn_major, int k, int n)
+{
+	if (n == 1) return buffer;
+	const Type *t = buffer->type;
+	uint8_t log2[2] = { t->log2[0], t->log2[1] };
+	log2[mn_major ? 0 : 1] -= (uint8_t)log2_of(n);
+	Val *zero = number(x, 0), *at = number(x, k);
+	Val *part = make(x, OP_PART, type_placed(TY_SHARED, t->elem, 2, log2, NULL, 0), 3,
+		(Val *[]){ buffer, mn_major ? at : zero, mn_major ? zero : at });
+	ir_set_ints(part->def, AT_STEPS, 2, (const int64_t[]){ INT64_C(1) << log2[0], INT64_C(1) << log2[1] });
+	return part;
+}
+
 static Val *factor_in(Write *x, const ChainFactor *f)
 {
 	const ChainLoad *l = &x->c.load[f->load];
@@ -573,33 +592,39 @@ static Val *factor_in(Write *x, const ChainFactor *f)
 	return part;
 }
 
-/* Issues the products of a level. */
-static void issue(Write *x, int level)
+static Val *multiply(Write *x, const ChainProduct *r, Val *sum, Val *a, Val *b, Val *keep)
+{
+	Val *in[] = { sum, a, b, keep };
+	x->b.span = r->op->span;
+	Val *v = make(x, OP_WGMMA, sum->type, keep ? 4 : 3, in);
+	v->lay = sum->lay;
+	v->name = r->op->out[0]->name;
+	if (!r->level && r->a.mn_major) ir_set_int(v->def, AT_A_MAJOR, MAJOR_MN);
+	if (r->b.mn_major) ir_set_int(v->def, AT_B_MAJOR, MAJOR_MN);
+	return v;
+}
+
+/* Issues the products of a level; of level 1 with so many parts of the depth. */
+static void issue(Write *x, int level, int parts)
 {
 	ChainRing ring = level ? RING_SECOND : RING_FIRST;
 	Val *none = level ? NULL : ir_const_int(&x->b, type_scalar(EL_BOOL), 0);
 	add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->ring[ring].full, x->place[ring] });
-	for (int i = 0; i < x->c.products; i++) {
-		if (x->c.product[i].level != level) continue;
-		x->async[i] = lend(x, x->sum[i]);
-		if (level) x->factor[i] = lend(x, x->factor[i]);
-	}
+	for (int i = 0; i < x->c.products; i++)
+		if (x->c.product[i].level == level) x->async[i] = lend(x, x->sum[i]);
 	for (int i = 0; i < x->c.products; i++) {
 		const ChainProduct *r = &x->c.product[i];
 		if (r->level != level) continue;
-		x->b.span = r->op->span;
-		Val *in[] = { x->async[i], level ? x->factor[i] : factor_in(x, &r->a), factor_in(x, &r->b), none };
-		Val *v = make(x, OP_WGMMA, x->async[i]->type, level ? 3 : 4, in);
-		v->lay = x->async[i]->lay;
-		v->name = r->op->out[0]->name;
-		if (!level && r->a.mn_major) ir_set_int(v->def, AT_A_MAJOR, MAJOR_MN);
-		if (r->b.mn_major) ir_set_int(v->def, AT_B_MAJOR, MAJOR_MN);
-		x->async[i] = v;
+		if (!level) x->async[i] = multiply(x, r, x->async[i], factor_in(x, &r->a), factor_in(x, &r->b), none);
+		Val *b = level ? factor_in(x, &r->b) : NULL;
+		for (int k = 0; level && k < parts; k++)
+			x->async[i] = multiply(x, r, x->async[i], x->factor[i][k], depth_part(x, b, r->b.mn_major, k, x->parts), NULL);
 	}
 	add(x, OP_WGMMA_COMMIT, 0, NULL);
 }
 
-/* Waits for the products of a level, then gives their buffers back; pending: groups of products that may go on. */
+/* Waits for the products of a level, then gives their buffers back; pending: groups of products that may go on. The ring is to be
+ * advanced. */
 static void await(Write *x, int level, int pending)
 {
 	ChainRing ring = level ? RING_SECOND : RING_FIRST;
@@ -624,7 +649,27 @@ static void await(Write *x, int level, int pending)
 		else x->own[r->op->out[0]->id] = v;
 	}
 	add(x, OP_MBAR_ARRIVE, 2, (Val *[]){ x->ring[ring].empty, x->place[ring] });
-	advance(x, ring);
+}
+
+static void finish(Write *x, int level, int pending)
+{
+	await(x, level, pending);
+	advance(x, level ? RING_SECOND : RING_FIRST);
+}
+
+/* Lends a factor, by parts of its columns. */
+static void lend_factor(Write *x, int product, Val *v)
+{
+	for (int k = 0; k < x->parts; k++) {
+		Val *part = v;
+		if (x->parts > 1) {
+			uint8_t log2[2] = { v->type->log2[0], (uint8_t)(v->type->log2[1] - log2_of(x->parts)) };
+			part = make(x, OP_CUT, type_tile(v->type->elem, 2, log2), 1, &v);
+			ir_set_ints(part->def, AT_OFFSETS, 2, (const int64_t[]){ 0, (int64_t)k << log2[1] });
+			ir_set_layout(part, pipe_sum_layout(part->type));
+		}
+		x->factor[product][k] = lend(x, part);
+	}
 }
 
 /* A factor's last conversion, to 16 bits: done when its registers are free again. */
@@ -668,7 +713,7 @@ static void take_operands(Write *x)
 		const ChainProduct *r = &x->c.product[i];
 		if (r->level) {
 			x->sum[i] = value(x, ir_in(r->op, 2));
-			x->factor[i] = lend(x, value(x, ir_in(r->op, 0)));
+			lend_factor(x, i, value(x, ir_in(r->op, 0)));
 			continue;
 		}
 		for (const Op *op = b->last->prev; op && op != r->op; op = op->prev) {
@@ -690,7 +735,7 @@ static bool is_sum(const Chain *c, int carried)
 }
 
 /* What rounds carry: the loop's own values but for sums; registers of products, sums, factors. */
-typedef struct Carried { int n; Val *v[CHAIN_CARRIED + 2 * CHAIN_PRODUCTS]; } Carried;
+typedef struct Carried { int n; Val *v[CARRIED_MOST]; } Carried;
 
 static Carried carried_after(Write *x)
 {
@@ -700,7 +745,7 @@ static Carried carried_after(Write *x)
 		if (!is_sum(&x->c, i)) r.v[r.n++] = value(x, ir_in(b->last, i));
 	for (int i = 0; i < x->c.products; i++) {
 		r.v[r.n++] = x->sum[i];
-		if (x->c.product[i].level) r.v[r.n++] = x->factor[i];
+		for (int k = 0; x->c.product[i].level && k < x->parts; k++) r.v[r.n++] = x->factor[i][k];
 	}
 	return r;
 }
@@ -717,7 +762,7 @@ static void name_carried(Write *x, Val *const *v, bool after)
 	}
 	for (int i = 0; i < x->c.products; i++) {
 		x->sum[i] = *v++;
-		if (x->c.product[i].level) x->factor[i] = *v++;
+		for (int k = 0; x->c.product[i].level && k < x->parts; k++) x->factor[i][k] = *v++;
 	}
 }
 
@@ -737,8 +782,8 @@ static void write_first(Write *x)
 		if (!x->c.product[i].level) x->sum[i] = zeros_like(x, x->c.product[i].op->out[0]);
 	name_round(x, number(x, 0));
 	add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->ring[RING_HELD].full, x->place[RING_HELD] });
-	issue(x, 0);
-	await(x, 0, 0);
+	issue(x, 0, 1);
+	finish(x, 0, 0);
 	write_vectors(x, false);
 	write_vectors(x, true);
 	take_operands(x);
@@ -772,14 +817,14 @@ static Val *first_masked(Write *x)
 /* Further rounds from `first` on, which carry c. */
 static Carried write_rounds(Write *x, Val *first, Val *end, Carried c)
 {
-	Val *arg[CHAIN_CARRIED + 2 * CHAIN_PRODUCTS];
+	Val *arg[CARRIED_MOST];
 	Loop l = begin_rounds(x, first, end, c.n, c.v, arg);
 	name_carried(x, arg, false);
-	issue(x, 0);
-	issue(x, 1);
-	await(x, 0, 1);
+	issue(x, 0, 1);
+	issue(x, 1, x->parts);
+	finish(x, 0, 1);
 	write_vectors(x, false);
-	await(x, 1, 0);
+	finish(x, 1, 0);
 	write_vectors(x, true);
 	take_operands(x);
 	c = carried_after(x);
@@ -822,13 +867,52 @@ static void drain(Write *x)
 	for (int i = RING_FIRST; i < RING_COUNT; i++) x->place[i] = l.op->out[i - RING_FIRST];
 }
 
+/* In a branch of an `if`, which gives the sums. */
+static void write_branch(Write *x, Op *op, int parts)
+{
+	Val *sum[CHAIN_PRODUCTS], *out[CHAIN_PRODUCTS];
+	int n = 0;
+	memcpy(sum, x->sum, sizeof sum);
+	Region r = enter(x, op);
+	issue(x, 1, parts);
+	await(x, 1, 0);
+	for (int i = 0; i < x->c.products; i++)
+		if (x->c.product[i].level) out[n++] = x->sum[i];
+	leave(x, r, n, out);
+	memcpy(x->sum, sum, sizeof sum);
+}
+
+/* Half a round, if the author's rounds are odd: what lies after it is not multiplied. */
+static void write_last_parts(Write *x)
+{
+	const Type *out[CHAIN_PRODUCTS], *boolean = type_scalar(EL_BOOL);
+	int n = 0;
+	for (int i = 0; i < x->c.products; i++)
+		if (x->c.product[i].level) out[n++] = x->sum[i]->type;
+	Val *left = both(x, OP_REM, value(x, x->ends), number(x, x->parts));
+	Val *half = ir_binary(&x->b, OP_EQ, boolean, left, number(x, 1));
+	Op *op = ir_op(&x->b, OP_IF, 1, &half, n, out);
+	write_branch(x, op, 1);
+	write_branch(x, op, x->parts);
+	for (int i = n = 0; i < x->c.products; i++) {
+		if (!x->c.product[i].level) continue;
+		op->out[n]->lay = x->sum[i]->lay;
+		x->sum[i] = op->out[n++];
+	}
+}
+
 /* The products of level 1 of the last round. */
 static void write_last(Write *x)
 {
 	add(x, OP_MBAR_ARRIVE, 2, (Val *[]){ x->ring[RING_HELD].empty, x->place[RING_HELD] });
 	advance(x, RING_HELD);
-	issue(x, 1);
-	await(x, 1, 0);
+	if (x->parts > 1) {
+		write_last_parts(x);
+	} else {
+		issue(x, 1, 1);
+		await(x, 1, 0);
+	}
+	advance(x, RING_SECOND);
 	for (int i = 0; i < x->c.products; i++)
 		if (x->c.product[i].level) x->own[x->c.loop->out[x->c.product[i].carried]->id] = x->sum[i];
 }
@@ -996,6 +1080,15 @@ static const Sym *guard_of(const Chain *c)
 	return facts_le(v.facts, sym_const(1), valsym(&v, ir_in(c->loop, 1))) ? guard : NULL;
 }
 
+/* Without what nobody uses, and with values that cost nothing made for each use. */
+static void settle(Fn *fn, const LowerCx *cx)
+{
+	Module one = { .path = NULL };
+	vec_push(A_TMP, &one.fns, fn);
+	pass_simplify(&one, cx);
+	chain_unshare(fn);
+}
+
 static Fn *prepare(Fn *typed, const LowerCx *cx)
 {
 	Module one = { .path = NULL };
@@ -1004,17 +1097,35 @@ static Fn *prepare(Fn *typed, const LowerCx *cx)
 	vec_push(A_TMP, &one.fns, fn);
 	pass_relax(&one, cx);
 	base2_powers(fn);
-	pass_simplify(&one, cx);
 	pass_powers(&one, cx);
-	chain_unshare(fn);
+	settle(fn, cx);
 	return fn;
+}
+
+/* Joins short rounds where two groups have the registers. */
+static void join_rounds(Write *x, const LowerCx *cx)
+{
+	int more = 0, n = 0;
+	for (int i = 0; i < x->c.products; i++) {
+		const ChainProduct *r = &x->c.product[i];
+		more += (int)(r->level ? type_size(ir_in(r->op, 0)->type) / 256 : type_size(r->op->out[0]->type) / 128);
+		if (r->level && ir_in(r->op, 0)->type->log2[1] > n) n = ir_in(r->op, 0)->type->log2[1];
+	}
+	if (n >= JOINED_LOG2 || words_needed(&x->c) + more > consumer_regs(2)) return;
+	ChainTail tail = chain_join(&x->c);
+	if (tail == TAIL_NONE) return;
+	settle(x->c.fn, cx);
+	if (!chain_find(&x->c, x->c.fn)) bug("a loop of chained products with joined rounds is none");
+	x->ends = tail == TAIL_OPEN ? ir_in(ir_in(x->c.loop, 1)->def, 0) : NULL;
+	x->parts = x->ends ? CHAIN_PARTS : 1;
 }
 
 Fn *chain_place(Fn *typed, const LowerCx *cx, const Sym **guard)
 {
-	Write x = { .at = 0 };
-	if (!chain_find(&x.c, typed) || !is_wanted(typed, cx)) return NULL;
-	if (!chain_find(&x.c, prepare(typed, cx)) || !(*guard = guard_of(&x.c)) || !chain_layouts(&x.c)) return NULL;
+	Write x = { .at = 0, .parts = 1 };
+	if (!chain_find(&x.c, typed) || !is_wanted(typed, cx) || !chain_find(&x.c, prepare(typed, cx))) return NULL;
+	join_rounds(&x, cx);
+	if (!(*guard = guard_of(&x.c)) || !chain_layouts(&x.c)) return NULL;
 	x.groups = choose_groups(&x.c);
 	x.masks = chain_masks(&x.c);
 	begin_kernel(&x);

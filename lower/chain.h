@@ -2,6 +2,7 @@
  * What the files of this part of pass pipeline share.
  *
  *	chain_find.c    which kernels; which operations of a round wait for which product
+ *	chain_join.c    two rounds as one
  *	chain_mask.c    masks that do nothing in the first rounds
  *	chain_layout.c  layouts of all tiles, which follow from the accumulators'
  *	chain.c         the placed kernel: rings, roles, the loop rotated by one product */
@@ -67,6 +68,12 @@ typedef struct ChainMasks {
 	int64_t columns[CHAIN_LIMITS];
 } ChainMasks;
 ChainMasks chain_masks(const Chain *c);
+bool chain_is_column(const Chain *c, const Val *v);     /* a tile of consecutive numbers from round * n on, n of them */
+
+/* Makes two rounds one; c is to be found again. What lies after the author's last round: zeros, or (OPEN) elements that must not be
+ * multiplied. NONE: the loop cannot join rounds. */
+typedef enum ChainTail { TAIL_NONE, TAIL_ZERO, TAIL_OPEN } ChainTail;
+ChainTail chain_join(Chain *c);
 
 bool chain_find(Chain *c, Fn *fn);              /* TYPED; numbers fn. false: the kernel has no such loop, or more than that */
 void chain_unshare(Fn *fn);                     /* before it is found: values that cost nothing are made for each use */

@@ -17,11 +17,10 @@ static bool counts_by(const Chain *c, const Val *v, int64_t by)
 	return false;
 }
 
-/* Tiles of consecutive numbers from round * n on, n of them. */
-static bool is_column(const Chain *c, const Val *v)
+bool chain_is_column(const Chain *c, const Val *v)
 {
 	const Op *op = v->def;
-	if (op && op->code == OP_BROADCAST) return is_column(c, ir_in(op, 0));
+	if (op && op->code == OP_BROADCAST) return chain_is_column(c, ir_in(op, 0));
 	if (!op || op->code != OP_ADD) return false;
 	for (int i = 0; i < 2; i++) {
 		const Op *from = ir_in(op, i)->def, *count = ir_in(op, 1 - i)->def;
@@ -66,7 +65,7 @@ static bool add_limits(const Chain *c, const Val *cond, ChainMasks *m)
 	bool less = op->code == OP_LT || op->code == OP_LE, greater = op->code == OP_GT || op->code == OP_GE;
 	if (!less && !greater) return false;
 	Val *col = ir_in(op, less ? 0 : 1), *limit = ir_in(op, less ? 1 : 0);
-	if (limit->type->elem != EL_I32 || !is_column(c, col) || !has_least(c, limit) || m->limits == CHAIN_LIMITS) return false;
+	if (limit->type->elem != EL_I32 || !chain_is_column(c, col) || !has_least(c, limit) || m->limits == CHAIN_LIMITS) return false;
 	const Op *add = col->def;
 	while (add->code == OP_BROADCAST) add = ir_in(add, 0)->def;
 	m->columns[m->limits] = INT64_C(1) << type_log2_size(add->out[0]->type);
