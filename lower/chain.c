@@ -426,8 +426,10 @@ static int coordinates(Write *x, const Op *op, const ChainPlace *p, bool turned,
 {
 	const IrParam *param = &x->c.fn->params.p[p->param];
 	int fast = p->axis[turned ? 0 : 1], last = param->rank - 1;
-	for (int a = 0; a < param->rank; a++)
-		at[a] = a == p->axis[0] ? coordinate(x, op, 0) : a == p->axis[1] ? coordinate(x, op, 1) : p->at[a] ? value(x, p->at[a]) : number(x, 0);
+	for (int a = 0; a < param->rank; a++) {
+		if (a == p->axis[0] || a == p->axis[1]) at[a] = coordinate(x, op, a == p->axis[1]);
+		else at[a] = p->at[a] ? value(x, p->at[a]) : number(x, 0);
+	}
 	Val *swap = at[fast];
 	at[fast] = at[last];
 	at[last] = swap;
@@ -717,7 +719,8 @@ static void take_operands(Write *x)
 			continue;
 		}
 		for (const Op *op = b->last->prev; op && op != r->op; op = op->prev) {
-			bool same = op->nout == 1 && op->out[0]->type == r->op->out[0]->type && x->own[op->out[0]->id] && op_rows[op->code].flags & OPF_ELEMWISE;
+			bool same = op->nout == 1 && op->out[0]->type == r->op->out[0]->type && x->own[op->out[0]->id];
+			same = same && op_rows[op->code].flags & OPF_ELEMWISE;
 			bool taken = false;
 			for (int k = 0; same && k < i; k++) taken |= x->sum[k] == x->own[op->out[0]->id];
 			if (!same || taken || x->c.late[op->out[0]->id]) continue;

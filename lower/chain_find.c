@@ -303,7 +303,8 @@ static bool steps_rows(const Chain *c, const ChainLoad *l, int axis)
 	const Val *index = ir_in(l->op, 1);
 	const IrAttr *steps = ir_attr(l->op, AT_STEPS);
 	bool counted = index->def && index->def->code == OP_BID && ir_axis(index->def) == axis;
-	return counted && !l->turned && steps->u.ints.p[0] == type_extent(l->op->out[0]->type, 0) && !(c->axes[ir_in(l->op, 2)->id] >> axis & 1);
+	bool sides = steps->u.ints.p[0] == type_extent(l->op->out[0]->type, 0);
+	return counted && sides && !l->turned && !(c->axes[ir_in(l->op, 2)->id] >> axis & 1);
 }
 
 static bool is_row_axis(const Chain *c, int axis)

@@ -6,9 +6,9 @@
  *
  *	m' = max(m, max of x);  l' = l exp(m - m') + sum of exp(x - m');  o' = o exp(m - m') + exp(x - m') v
  *
- * with m' replaced by another number in powers where it is -infinity. Then two rounds give what one with both rounds' elements gives, but for
- * rounding. If the rounds are odd, elements after the last round's are made -infinity by a mask that is there anyway, and the factors v
- * that belong to them are left out: they may be anything. */
+ * with m' replaced by another number in powers where it is -infinity. Then two rounds give what one with both rounds'
+ * elements gives, but for rounding. If the rounds are odd, elements after the last round's are made -infinity by a mask that
+ * is there anyway, and the factors v that belong to them are left out: they may be anything. */
 #include <math.h>
 
 #include "base/diag.h"

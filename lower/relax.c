@@ -104,8 +104,10 @@ static bool is_zero(const Val *v)
 /* A comparison with 0 has the same result. */
 static bool compares_with_zero(const Op *op)
 {
-	bool compares = op->code == OP_EQ || op->code == OP_NE || op->code == OP_LT || op->code == OP_LE || op->code == OP_GT || op->code == OP_GE;
-	return compares && (is_zero(ir_in(op, 0)) || is_zero(ir_in(op, 1)));
+	switch (op->code) {
+	case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return is_zero(ir_in(op, 0)) || is_zero(ir_in(op, 1));
+	default: return false;
+	}
 }
 
 static bool rounds_coarsely(const Op *op)
