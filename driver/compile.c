@@ -293,11 +293,12 @@ static void set_archs(Unit *u, Module *m)
 static const ArchRow *arch_row(int number, bool specific) { return arch_by_name(str_fmt("sm_%d%s", number, specific ? "a" : "")); }
 
 /* Versions that are read serve the architectures that they name; so does a kernel that is read as a placed one, in its only version. */
-static void already_placed(Unit *u, Module *m)
+static bool already_placed(Unit *u, Module *m)
 {
+	LowerOptions lo = lower_options(u);
 	u->eo.archs.n = 0;
 	for (int i = 0; i < m->archs.n; i++) add_arch(&u->eo.archs, arch_row(m->archs.p[i].number, m->archs.p[i].specific));
-	if (m->versions.n) return;
+	if (m->versions.n) return true;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		const ArchRow *row = arch_row(fn->arch, fn->specific);
@@ -307,9 +308,10 @@ static void already_placed(Unit *u, Module *m)
 				u->opt->input, fn->arch, fn->specific ? "a" : "");
 		}
 		add_arch(&u->eo.archs, row);
-		vec_push(A_UNIT, &m->versions, ((Version){ fn, str_intern(""), sym_const(1), 1, fn }));
+		vec_push(A_UNIT, &m->versions, ((Version){ .of = fn, .name = str_intern(""), .guard = sym_const(1), .archs = 1, .fn = fn }));
 	}
 	set_archs(u, m);
+	return lower_finish(m, &lo);
 }
 
 /* Makes the versions of m, where the target has them. */
@@ -317,10 +319,7 @@ static bool place_all(Unit *u, Module *m)
 {
 	LowerOptions lo = lower_options(u);
 	if (!has_layouts(u)) return true;
-	if (is_placed(m)) {
-		already_placed(u, m);
-		return true;
-	}
+	if (is_placed(m)) return already_placed(u, m);
 	set_archs(u, m);
 	if (!lower_place(m, &lo)) return false;
 	if (u->target == TARGET_CUDA) lower_hints(m);

@@ -271,8 +271,9 @@ void list_explain(Out *o, const char *code)
 /* ---- passes, targets, architectures ---- */
 void list_passes(Out *o)
 {
+	static const char *const forms[] = { [PASS_TYPED] = "typed", [PASS_PLACED] = "placed", [PASS_VERSION] = "version" };
 	for (const PassRow *p = pass_rows; p->name; p++)
-		out_printf(o, "%-20s %-7s -O%d  %s\n", p->name, p->form == STAGE_TYPED ? "typed" : "placed", p->level, p->doc);
+		out_printf(o, "%-20s %-7s -O%d  %s\n", p->name, forms[p->form], p->level, p->doc);
 }
 
 void list_arches(Out *o)

@@ -25,6 +25,7 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool turning;                   /* coordinates along it are those of the turned row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
+	Ways ways;
 	Str stage;                      /* where in shared memory thread and piece ct_i have their place (lower/stage.c) */
 	Str held;                       /* next.c: the array that pieces are loaded to, instead of registers */
 	bool begins;                    /* ct_b is the register with which a piece begins */
@@ -57,7 +58,6 @@ Str access_turned(const Access *x);             /* the same of a turned row */
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */
-bool aim_later(Cu *g, const Op *load);          /* a store reads the buffer instead of this load_shared */
 bool aim_store(Cu *g, const Op *op);            /* prints it, if it is such a store */
 
 /* memory.c: a load of op's tile into the words of `held`, with the index values' present names; then from those words into its

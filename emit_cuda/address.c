@@ -8,7 +8,7 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
 	AccessPlan p = access_plan(op, data, g->turned != 0);
 	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank, .fast = p.fast,
-		.vec = p.vec, .l = p.l, .turn = p.turn };
+		.vec = p.vec, .l = p.l, .turn = p.turn, .ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
 	memcpy(x->bit, p.bit, sizeof x->bit);
 	memcpy(x->proved, p.proved, sizeof x->proved);
 	memcpy(x->near, p.near, sizeof x->near);
@@ -47,7 +47,7 @@ Str access_scaled(Str i, const CuView *v, int a)
 static bool is_made_again(const Access *x)
 {
 	enum { LARGEST = 1024 };
-	return x->store && x->g->fn->alternate && !x->op->parent->owner && cu_threads(x->g->fn) == LARGEST;
+	return x->store && x->g->fn->alternate && !x->op->parent->owner && block_threads(x->g->fn) == LARGEST;
 }
 
 void access_thread(Access *x)
@@ -68,7 +68,7 @@ void access_thread(Access *x)
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
 	}
 	/* nvcc would compute the address of each single element in front of a loop, and hold them all through */
-	bool hidden = g->fn->by_element && !x->vec && (x->op->parent->owner || follow_distance(g->fn));
+	bool hidden = x->ways == WAYS_SINGLE && !x->vec && (x->op->parent->owner || follow_distance(g->fn));
 	out_printf(g->o, "%s%s *%sct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
 		hidden ? "" : "const ", x->v->base, sum->p);
 	if (hidden) out_puts(g->o, "asm(\"\" : \"+l\"(ct_p));\n");

@@ -1,56 +1,8 @@
-/* Stores of tiles that come from shared memory, to rows that begin at any phase.
- *
- * In the placement for tensors that are not aligned a warp stores neighbouring elements of a row, but 32 of them lie across
- * two lines, and each line's part is written at another time: parts of sectors cost the memory what whole ones do. A tile
- * on its way through shared memory may be read in any order. So each row is stored from the last multiple of 128 bytes on: the
- * place of element e holds element e - phase, and what is before the tile's first element is its end (bench/notes/moves.md). */
-#include <string.h>
-
+/* Stores of tiles that come from shared memory, to rows that begin at any phase (lower/late.c). */
 #include "base/diag.h"
 #include "emit_cuda/access.h"
 
 enum { LINE = 128 };
-
-/* The load_shared that v is, under another order of axes: axis a of v is axis[a] of its result. NULL: it is none. */
-static const Op *source(const Cu *g, const Val *v, int axis[TILE_RANK])
-{
-	for (int a = 0; a < TILE_RANK; a++) axis[a] = a;
-	while (v->def && g->uses[v->id] == 1 && v->def->code == OP_PERMUTE) {
-		const int64_t *from = ir_attr(v->def, AT_AXES)->u.ints.p;
-		for (int a = 0; a < v->type->rank; a++) axis[a] = (int)from[axis[a]];
-		v = ir_in(v->def, 0);
-	}
-	return v->def && g->uses[v->id] == 1 && v->def->code == OP_LOAD_SHARED ? v->def : NULL;
-}
-
-/* Does nothing between the two change what the buffer holds? */
-static bool follows(const Op *store, const Op *load)
-{
-	const Op *op = load->next;
-	while (op && op != store && (op_rows[op->code].flags & OPF_PURE) && !op->nregion) op = op->next;
-	return op == store;
-}
-
-static const Op *aimed_load(Cu *g, const Op *store, Access *x, int axis[TILE_RANK])
-{
-	const Val *v = ir_in(store, store->nin - 1);
-	if (!g->fn->by_element || !type_is_tile(v->type) || !v->lay) return NULL;
-	access_open(x, g, store, v, true);
-	const Op *load = source(g, v, axis);
-	if (!load || !follows(store, load) || x->vec || x->fast < 0 || x->turn >= 0 || cu_writers(g, x->l)) return NULL;
-	if (type_extent(v->type, x->fast) * elem_bytes(v->type->elem) < 2 * LINE || lay_free(x->l)) return NULL;
-	bool along = x->l.in[HW_LANE] && x->l.col[x->l.in[HW_REG]] == (uint32_t)1 << lay_shift(x->l, x->fast);
-	return along && cu_unrolled(cu_regs(v)) ? load : NULL;
-}
-
-bool aim_later(Cu *g, const Op *load)
-{
-	Access x;
-	int axis[TILE_RANK];
-	for (const Op *op = load->next; op; op = op->next)
-		if (op->code == OP_STORE) return aimed_load(g, op, &x, axis) == load;
-	return false;
-}
 
 /* Offsets in the buffer of a tile's coordinates: of bit k along axis a of the stored tile. */
 static uint32_t offset_of(const Op *load, const int *axis, int a, int k)
@@ -103,8 +55,10 @@ bool aim_store(Cu *g, const Op *op)
 {
 	Access x;
 	int axis[TILE_RANK];
-	const Op *load = aimed_load(g, op, &x, axis);
-	if (!load) return false;
+	const Val *data = ir_in(op, op->nin - 1);
+	const Op *load = shared_source(data, axis);
+	if (!load || !ir_int(load, AT_LATE, 0)) return false;
+	access_open(&x, g, op, data, true);
 	cu_say(g, op);
 	out_puts(g->o, "{\n");
 	out_in(g->o);

@@ -46,7 +46,7 @@ static void begin_time(Cu *g, const Op *op)
 
 void cluster_begin(Cu *g)
 {
-	int threads = cu_tile_threads(g->fn);
+	int threads = tile_threads(g->fn);
 	Str thread = cu_tile_thread(g->fn);
 	out_printf(g->o, "extern __shared__ __align__(16) unsigned char %s[];\n", cu_common(g->fn));
 	if (follow_groups(g->fn) > 1) {
@@ -115,7 +115,7 @@ static void first_round(Cu *g)
 	out_puts(g->o, "if (!ct_met) {\n");
 	out_in(g->o);
 	out_puts(g->o, "ct_met = true;\nct_cluster_wait();\n");
-	if (follow_groups(g->fn) > 1) out_printf(g->o, "ct_copied();\nct_named_sync(%d, %d);\n", BARRIER, cu_threads(g->fn));
+	if (follow_groups(g->fn) > 1) out_printf(g->o, "ct_copied();\nct_named_sync(%d, %d);\n", BARRIER, block_threads(g->fn));
 	cu_end(g);
 }
 

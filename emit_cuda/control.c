@@ -4,6 +4,7 @@
 #include "emit_cuda/access.h"
 #include "emit_cuda/group.h"
 #include "emit_cuda/peel.h"
+#include "placed/loops.h"
 
 /* ---- carried values ---- */
 static void declare(Cu *g, const Val *v)
@@ -20,7 +21,7 @@ static void declare(Cu *g, const Val *v)
 
 static void assign(Cu *g, const Val *to, Str from_each, bool from_is_name, const Val *from)
 {
-	int n = cu_regs(to);
+	int n = regs_of(to);
 	if (to->type->kind == TY_CURSOR) {
 		group_assign_cursor(g, cu_scalar(g, to), from ? cu_scalar(g, from) : from_each);
 		return;
@@ -46,7 +47,7 @@ static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 		if (from->type->kind == TY_TOKEN) continue;
 		for (int k = 0; k < i; k++) {
 			if (!same_storage(g, to[k], from) || same_storage(g, to[k], ir_in(op, first + k))) continue;
-			int regs = cu_regs(from);
+			int regs = regs_of(from);
 			copy[i] = cu_fresh(g, "copy");
 			if (from->type->kind == TY_CURSOR) {
 				Str c = cu_scalar(g, from);
@@ -145,26 +146,9 @@ static void init_carried(Cu *g, const Op *op, int n, Val *const *to, int first)
 	}
 }
 
-enum { FEW_BYTES = 16, FEW_OPS = 16, COPIES = 4 };
-
-/* An iteration that loads little and waits for nobody: the loads of several are issued at once, as for a sum over columns that takes one
- * element of each row at a time. */
-static bool asks_for_little(const Op *loop)
-{
-	int n = 0, bytes = 0;
-	for (const Op *op = loop->region[0]->first; op; op = op->next) {
-		bool loads = op->code == OP_LOAD;
-		if (op->nregion || ++n > FEW_OPS || (!loads && op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) || scratch_bytes(op)) return false;
-		if (loads && op->out[0]->lay) bytes += elem_bytes(op->out[0]->type->elem) << op->out[0]->lay->in[HW_REG];
-	}
-	return bytes && bytes <= FEW_BYTES;
-}
-
-/* Without the hint nvcc must not copy bodies either: those of tiles are large. */
 static void unroll_pragma(Cu *g, const Op *op)
 {
-	int copies = op->code == OP_FOR && !ir_attr(op, AT_ROUNDS) && asks_for_little(op) ? COPIES : 1;
-	out_printf(g->o, "#pragma unroll %lld\n", (long long)ir_int(op, AT_UNROLL, copies));
+	out_printf(g->o, "#pragma unroll %lld\n", (long long)ir_int(op, AT_UNROLL, 1));
 }
 
 static void print_for(Cu *g, const Op *op)
@@ -295,7 +279,7 @@ static void print_literal(Cu *g, const Op *op)         /* of run-time scalars */
 	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s%s", i ? ", " : "", cu_scalar(g, ir_in(op, i)));
 	out_puts(g->o, " };\n");
 	cu_declare(g, r);
-	cu_loop(g, "ct_r", cu_regs(r));
+	cu_loop(g, "ct_r", regs_of(r));
 	cu_line(g, op);
 	out_printf(g->o, "%s = %s[%s];\n", cu_at(g, r, "ct_r"), table, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_r")));
 	cu_end(g);
@@ -413,17 +397,11 @@ static void print_op(Cu *g, Op *op)
 static void print_ops(Cu *g, Op *op, const Op *end)
 {
 	while (op != end) {
-		if (op == g->stream.first && !g->stream.open) {
-			stream_print(g);
-			op = g->stream.store->next;
+		if (ir_attr(op, AT_PIECES) && !g->stream.open && !g->part) {
+			op = g->fn->peel_line ? peel_stretch(g, op) : stream_print(g, op);
 			continue;
 		}
-		Op *after = g->fn->peel_line ? peel_stretch(g, op) : op;
-		if (after != op) {
-			op = after;
-			continue;
-		}
-		if (elem_is_pointwise(op)) {
+		if (op_is_pointwise(op)) {
 			op = elem_group(g, op, end);
 			continue;
 		}

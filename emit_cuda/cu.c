@@ -104,31 +104,14 @@ Str cu_scalar(Cu *g, const Val *v)
 	return c->name;
 }
 
-/* Operands of matrix instructions: several elements share a register. */
-static bool in_words(const Type *t) { return t->kind == TY_FRAG || (t->kind == TY_ASYNC && elem_bytes(t->elem) < 4); }
-
-/* Registers of values in this layout, the same for all: of a row that is cut not all that the layout has, of one that is peeled one
- * more. */
-int cu_regs_of(const Fn *fn, Lay l)
-{
-	return fn->row_regs && holds_row(fn, l) ? fn->row_regs + (fn->peel_line > 0) : 1 << l.in[HW_REG];
-}
-
-int cu_regs(const Val *v)
-{
-	if (in_words(v->type)) return (int)type_parts(v->type) * frag_words(v);
-	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC;
-	return many ? (int)type_parts(v->type) * cu_regs_of(v->def ? v->def->parent->fn : v->block->fn, *v->lay) : 1;
-}
-
-const char *cu_held(const Val *v) { return in_words(v->type) ? "unsigned int" : cu_type(v->type->elem); }
+const char *cu_held(const Val *v) { return held_in_words(v->type) ? "unsigned int" : cu_type(v->type->elem); }
 
 Str cu_at(Cu *g, const Val *v, const char *reg)
 {
 	CuVal *c = cu_val(g, v);
 	if (!c->name) bug("value %%%d has no name yet", v->id);
 	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC || v->type->kind == TY_FRAG;
-	if (!many || c->splat || c->inside || cu_regs(v) == 1) return c->name;
+	if (!many || c->splat || c->inside || regs_of(v) == 1) return c->name;
 	return str_fmt("%s[%s]", c->name, reg);
 }
 
@@ -136,7 +119,7 @@ void cu_declare(Cu *g, const Val *v)
 {
 	CuVal *c = cu_val(g, v);
 	const char *t = cu_held(v), *gap = elem_is_ptr(v->type->elem) ? "" : " ";
-	int n = cu_regs(v);
+	int n = regs_of(v);
 	if (c->declared) return;
 	if (!c->name) c->name = cu_name(g, v);
 	if (n == 1) out_printf(g->o, "%s%s%s;\n", t, gap, c->name);
@@ -178,14 +161,6 @@ void cu_end(Cu *g)
 }
 
 /* ---- threads ---- */
-int cu_threads(const Fn *fn)
-{
-	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32);
-	return cu_tile_threads(fn) * follow_groups(fn);
-}
-
-int cu_tile_threads(const Fn *fn) { return fn->warps * 32 / (fn->cluster ? fn->cluster : 1); }
-
 Str cu_tile_thread(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_thread" : "threadIdx.x"); }
 Str cu_common(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_all_smem" : "ct_smem"); }
 
@@ -296,7 +271,7 @@ Str cu_copies(Lay l)
 
 Str cu_copies_of_block(const Cu *g, Lay l)
 {
-	uint32_t spare = lay_free(l), own = (uint32_t)(cu_tile_threads(g->fn) / 32) - 1;
+	uint32_t spare = lay_free(l), own = (uint32_t)(tile_threads(g->fn) / 32) - 1;
 	if (g->fn->cluster <= 1) return cu_copies(l);
 	return first_of(lay_hwcoord(l, spare, HW_LANE), lay_hwcoord(l, spare, HW_WARP) & own);
 }

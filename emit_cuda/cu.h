@@ -47,9 +47,9 @@ typedef struct Frame {          /* where the ends of the innermost constructs pu
 
 typedef VEC(const Sym *) CuSyms;
 
-/* stream.c: the last operations of a kernel, up to a store, are printed in one loop over pieces. */
+/* stream.c: operations up to a store are printed in one loop over vectors. */
 typedef struct Stream {
-	const Op *first, *store;        /* first NULL: none are */
+	const Op *store;
 	int piece, regs;        /* registers of a piece; of the tiles with the fewest */
 	bool open;              /* they are being printed */
 } Stream;
@@ -74,12 +74,9 @@ typedef struct Cu {
 	Frame *frame;
 	NameSet names;
 	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (elem.c) */
-	const bool *rare;       /* by Val id: only one element needs it (placed/rare.c) */
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
 	const Sym *guard;       /* of the version */
-	bool aligned;           /* Fn.aligned: no access is of single elements, whose registers would leave room for fewer warps */
-	bool one_way;           /* and its accesses are one way each (memory.c) */
 	Stream stream;
 	bool prints;            /* calls printf */
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
@@ -106,8 +103,6 @@ void cu_line(Cu *g, const Op *op);                      /* what is printed from 
 Str cu_where(Span s);                                   /* "k.tile:12" */
 CuVal *cu_val(Cu *g, const Val *v);
 Str cu_scalar(Cu *g, const Val *v);
-int cu_regs_of(const Fn *fn, Lay l);                    /* of values in this layout */
-int cu_regs(const Val *v);                              /* registers of a tile or fragment */
 const char *cu_held(const Val *v);                      /* the type of each */
 Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
@@ -137,30 +132,15 @@ Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg);
 Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
 
 /* elem.c: operations that work register by register */
-bool elem_is_pointwise(const Op *op);
-void stream_plan(Cu *g);                                /* finds g->stream */
-void stream_print(Cu *g);
+Op *stream_print(Cu *g, Op *first);                     /* the operation after it */
 void stream_loop(Cu *g, const char *var, int64_t count, int each);
-Lay elem_broadcast_source(const Op *op);                /* where its operand holds what each register of the result shows */
-void elem_plan(Cu *g);                                  /* which of them share a loop */
+void elem_begin(Cu *g);                                 /* which of them share a loop */
 Op *elem_group(Cu *g, Op *first, const Op *limit);      /* prints a loop of ops in front of `limit`; returns the op after its last */
-void elem_flush(Cu *g);                                 /* prints the loop that waits for its store, */
-bool elem_is_late(const Cu *g, int piece, uint32_t registers);  /* if one does whose chunks are such pieces: */
 void elem_print_late(Cu *g);                            /* the chunk that begins at register ct_b */
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
-/* bound.c: how many thread blocks should fit a multiprocessor; 0: as many as nvcc likes. specific: in a version for one architecture */
-int bound_blocks(Cu *g, bool specific);
-int bound_of_wide(const Fn *fn);         /* the same for a cluster of more than 8 thread blocks, in any version */
-int bound_of_follow(const Fn *fn);
-int bound_of_few(const Fn *fn, bool specific);         /* 1 in a version that few rows take, for several architectures */
-int bound_of_peeled(const Fn *fn, bool specific);      /* 0: none */
-bool bound_one_way(const Fn *fn);
-int bound_of_products(const Fn *fn);     /* 1 in any version of a kernel with products, else 0 */
-
 /* random.c: random numbers whose offsets let a thread draw four at once */
-bool random_by_fours(const Cu *g, const Op *op);
 void random_print(Cu *g, const Op *op);
 
 /* words.c: values in pieces of up to 16 bytes */
@@ -201,8 +181,6 @@ bool dense_load(Cu *g, const Op *op);                   /* false: op is none of 
 bool dense_store(Cu *g, const Op *op);
 
 /* cluster.c */
-int cu_threads(const Fn *fn);                           /* of a thread block, at most */
-int cu_tile_threads(const Fn *fn);                      /* of those, that work on one tile block where it has several (lower/persist.c) */
 Str cu_tile_thread(const Fn *fn);                       /* the number of this one among them */
 Str cu_common(const Fn *fn);                            /* the thread block's shared memory, of which each of them has a part, ct_smem */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
@@ -235,9 +213,8 @@ void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 
 /* reduce.c, scan.c, mma.c, sort.c */
 void reduce_step(Cu *g, const Op *op);
-bool reduce_begin(Cu *g, const Op *op);                 /* declares its result, where a loop over registers may make it one by one */
+void reduce_begin(Cu *g, const Op *op);                 /* declares its result, which a loop over registers makes one by one */
 void reduce_register(Cu *g, const Op *op, const char *reg);     /* one more of them, in their order */
-bool reduce_is_narrow(Cu *g, const Op *op);             /* of elements in words, two at a time */
 /* Statements that make a[i] the combination of a[i] and b[i], in the order `first`, `second`; a holds names of variables. */
 void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second);
 void scan_print(Cu *g, const Op *op);

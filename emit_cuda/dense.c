@@ -87,7 +87,7 @@ static Str inside_text(const Cu *g, const Val *data, const CuMap *m, Str reg)
 static int taken_at_once(const Run *r, const Val *data)
 {
 	int n = PIECE / r->size, run = lay_run(*data->lay, data->type->rank - 1, NULL);
-	while (n > 1 << run || cu_regs(data) % n) n /= 2;
+	while (n > 1 << run || regs_of(data) % n) n /= 2;
 	return r->rows ? 1 : n;
 }
 
@@ -97,7 +97,7 @@ static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r
 	Elem e = v->type->elem;
 	Str reg[PIECE];
 	const char *type = words_type(n * r->size);
-	cu_loop(g, "ct_i", cu_regs(v) / n);
+	cu_loop(g, "ct_i", regs_of(v) / n);
 	out_printf(g->o, "const int ct_b = ct_i * %d;\n", n);
 	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, i ? str_fmt("ct_b + %d", i) : "ct_b");
 	out_printf(g->o, "const %s ct_w = *(const %s *)(ct_p + %s * %d);\n", type, type, cu_map_reg(m, "ct_b"), r->size);

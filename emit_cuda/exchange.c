@@ -5,7 +5,7 @@
 /* Registers go in pieces of 16 bytes, and a piece of all threads of the group lies side by side. */
 static Str piece_place(const Cu *g, Str at, int piece)
 {
-	int threads = g->group ? g->group->warps * 32 : cu_threads(g->fn);
+	int threads = g->group ? g->group->warps * 32 : block_threads(g->fn);
 	return str_fmt("%s + (%d + ct_tid) * 16", at, piece * threads);
 }
 
@@ -13,7 +13,7 @@ static void pieces(Cu *g, const Val *tile, Str at, const char *store, const char
 {
 	Elem e = tile->type->elem;
 	int n = 16 / elem_bytes(e);
-	for (int i = 0; i < cu_regs(tile) / n; i++) {
+	for (int i = 0; i < regs_of(tile) / n; i++) {
 		Str from[16];
 		for (int k = 0; k < n; k++) from[k] = cu_at(g, tile, str_i64(i * n + k));
 		if (store) {

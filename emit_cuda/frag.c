@@ -124,7 +124,7 @@ void frag_ldmatrix_op(Cu *g, const Op *op)
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	cu_line(g, op);
 	for (int i = 0; i < 1 << p.addr.in[HW_REG]; i++)
-		out_printf(g->o, "ct_ldm_x%d%s(%s%s + %d, %s + (ct_t ^ %u) * %d);\n", words, p.trans ? "_t" : "", cu_regs(r) > 1 ? "" : "&", cu_scalar(g, r),
+		out_printf(g->o, "ct_ldm_x%d%s(%s%s + %d, %s + (ct_t ^ %u) * %d);\n", words, p.trans ? "_t" : "", regs_of(r) > 1 ? "" : "&", cu_scalar(g, r),
 			i * words, base_of(g, buf), (unsigned)(xor_bits(&off, 0, p.addr.in[HW_REG], i) ^ p.begin), 1 << size);
 	cu_end(g);
 }
@@ -138,7 +138,7 @@ void frag_of_tile(Cu *g, const Op *op)
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_say(g, op);
 	cu_declare(g, r);
-	for (int w = 0; w < cu_regs(r); w++) {
+	for (int w = 0; w < regs_of(r); w++) {
 		for (int i = 0; i < per; i++) part[i] = cu_at(g, x, str_fmt("%d", w * per + i));
 		Str word = words_pack(g, e, per, part);
 		out_printf(g->o, "%s = %s;\n", cu_at(g, r, str_fmt("%d", w)), word);
@@ -166,7 +166,7 @@ void frag_mma(Cu *g, const Op *op)
 	} else {
 		cu_val(g, r)->name = cu_name(g, r);
 		cu_declare(g, r);
-		cu_loop(g, "ct_r", cu_regs(r));
+		cu_loop(g, "ct_r", regs_of(r));
 		out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), cu_at(g, c, "ct_r"));
 		cu_end(g);
 	}

@@ -48,7 +48,7 @@ static CuGroup group_of(const Op *role)
 /* Registers of a thread at the start: what launch bounds of one thread block leave (CUDA: in steps of 8). */
 static int start_registers(const Cu *g)
 {
-	int n = machine_registers() / cu_threads(g->fn) / 8 * 8;
+	int n = machine_registers() / block_threads(g->fn) / 8 * 8;
 	return n > 255 ? 255 : n;
 }
 

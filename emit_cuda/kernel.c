@@ -1,11 +1,9 @@
 /* One version of a kernel: its head, which thread of which tile block runs it, its body. */
 #include "base/diag.h"
-#include "base/machine.h"
 #include "emit_cuda/versions.h"
 
 #include "emit/names.h"
 #include "emit_cuda/group.h"
-#include "plan/plan.h"
 
 Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
 
@@ -178,7 +176,7 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 {
 	const Fn *fn = v->fn;
 	Cu g = { .o = out_new(), .printers = &control_printers, .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
-		.guard = v->guard, .aligned = fn->aligned, .one_way = fn->aligned && bound_one_way(fn) };
+		.guard = v->guard };
 	g.val = NEW_ARRAY(A_TMP, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
@@ -189,7 +187,7 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	else thread_index(&g, grid);
 	block_index(&g, grid);
 	bind_params(&g);
-	elem_plan(&g);
+	elem_begin(&g);
 	g.prologue = g.o->n;
 	control_block(&g, fn->body);
 	out_off(g.o);
@@ -207,32 +205,19 @@ static Str served(const Version *v, const EmitOptions *opt)
 	return out_take(o);
 }
 
-/* The compiler of PTX refuses more thread blocks than a multiprocessor holds, of whatever device the text may run on. */
-static int least_blocks(const Fn *fn, const ArchRow *a, int blocks)
-{
-	int threads = cu_threads(fn);
-	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a->number);
-	int pin;
-	if (plan_pins(fn->plan, PC_BLOCKS, &pin) && pin) blocks = pin;
-	Machine m = a->specific ? *machine_of(a->number) : machine_least(a->number);
-	if (blocks > m.threads / threads) blocks = m.threads / threads;
-	if (blocks > m.blocks) blocks = m.blocks;
-	return group_has_roles(fn) ? 1 : blocks;        /* roles change their registers: the compiler must know how many they start with */
-}
-
 /* A number for each architecture; 0: the compiler chooses. */
 static Str launch_bounds(const CuVersion *t, const EmitOptions *opt)
 {
 	const Fn *fn = t->v->fn;
 	Str on = served(t->v, opt);
 	Out *least = out_new();
-	int threads = cu_threads(fn), first = -1;
+	int threads = block_threads(fn), first = -1, n = 0;
 	bool same = true;
 	if (threads > 1024) bug("a thread block of `%s` would have %d threads", fn->name, threads);
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
 		if (!(t->v->archs >> i & 1)) continue;
-		int blocks = least_blocks(fn, a, t->blocks[a->specific]);
+		int blocks = t->v->resident ? t->v->resident[n++] : 0;
 		if (first < 0) first = blocks;
 		same &= blocks == first;
 		out_printf(least, "%s ? %d : ", arch_macro(a), blocks);

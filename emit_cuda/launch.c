@@ -72,7 +72,7 @@ static int how_of(const CuKernel *k, const Fn *fn, const ArchRow *a)
 
 static long long shared_of(const Fn *fn)
 {
-	return (long long)(fn->shared_bytes * (fn->packed ? fn->packed : 1) + fn->warp_bytes * cu_threads(fn) / 32);
+	return (long long)(fn->shared_bytes * (fn->packed ? fn->packed : 1) + fn->warp_bytes * block_threads(fn) / 32);
 }
 
 /* ct_k, and how many rows it has. */
@@ -89,7 +89,7 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 			if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
 			const ArchRow *arch = opt->archs.p[a];
 			out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(v, opt), arch->number,
-				arch->specific, cu_threads(fn), fn->cluster ? fn->cluster : 1, tiles, shared_of(fn), how_of(k, fn, arch), arch->name);
+				arch->specific, block_threads(fn), fn->cluster ? fn->cluster : 1, tiles, shared_of(fn), how_of(k, fn, arch), arch->name);
 			n++;
 		}
 	out_puts(o, "};\n");

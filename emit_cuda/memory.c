@@ -28,7 +28,7 @@ static void piece_registers(const Access *x, Str *reg)
  * not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: pieces stay in words till the ways meet. */
 static void words_of_pieces(Access *x)
 {
-	int regs = cu_regs(x->data);
+	int regs = regs_of(x->data);
 	const char *type = words_type(elem_bytes(x->v->elem) << x->vec);
 	if (x->stage) return;
 	x->words = x->held || (!x->store && elem_bytes(x->v->elem) < 4 && regs <= UNROLL_REGS);
@@ -81,7 +81,7 @@ static Str stage_share(const Cu *g)
 static bool is_stepped(const Access *x, uint32_t skip)
 {
 	const Cu *g = x->g;
-	int regs = cu_regs_of(g->fn, x->l);
+	int regs = regs_of_layout(g->fn, x->l);
 	return !x->words && !x->stage && !x->held && !g->stream.open && !g->part && !(skip & (skip + 1)) && regs == 1 << x->l.in[HW_REG];
 }
 
@@ -89,7 +89,7 @@ static bool is_stepped(const Access *x, uint32_t skip)
 static void open_loop(const Access *x, uint32_t skip, bool bare)
 {
 	Cu *g = x->g;
-	int regs = cu_regs_of(g->fn, x->l), each = (int)skip + 1;
+	int regs = regs_of_layout(g->fn, x->l), each = (int)skip + 1;
 	if (!is_stepped(x, skip)) {
 		cu_registers(g, x->l, skip);
 		return;
@@ -107,7 +107,7 @@ static void open_loop(const Access *x, uint32_t skip, bool bare)
 
 static void close_loop(const Access *x, uint32_t skip, bool bare)
 {
-	if (bare && is_stepped(x, skip) && (int)skip + 1 < cu_regs_of(x->g->fn, x->l)) out_off(x->g->o);
+	if (bare && is_stepped(x, skip) && (int)skip + 1 < regs_of_layout(x->g->fn, x->l)) out_off(x->g->o);
 	else cu_end(x->g);
 }
 
@@ -140,7 +140,7 @@ static void print_loaded(Access *x, int vec, Str loaded, const Str *reg)
 static Str piece_inside(const Access *x)
 {
 	Out *o = out_new();
-	if (!x->g->aligned) out_puts(o, " && ct_aligned");
+	if (x->ways == WAYS_ANY) out_puts(o, " && ct_aligned");
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
 		Str c = access_coord(x, a, "ct_b");
@@ -245,7 +245,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	out_printf(g->o, "if (!(%s)%s) {\n", in ? in : "1", touched_text(x));
 	x->begins = false;
 	out_in(g->o);
-	bool rolled = cu_regs(x->data) > UNROLL_REGS && !g->roles;
+	bool rolled = regs_of(x->data) > UNROLL_REGS && !g->roles;
 	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
 	else cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	if (rolled) out_in(g->o);
@@ -283,7 +283,7 @@ static void print_partial(Access *x)
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
 	x->turning = x->turn >= 0;
 	access_bounds(x);
-	if (g->aligned) {
+	if (x->ways != WAYS_ANY) {
 		print_pieces(x, true);
 		return;
 	}
@@ -326,7 +326,7 @@ static void print_ahead(Access *x)
 	Cu *g = x->g;
 	const IrAttr *ahead = ir_attr(x->op, AT_AHEAD);
 	Out *on = out_new(), *inside = out_new();
-	if (!ahead || x->held || x->store || !x->vec || x->turn >= 0) return;
+	if (!ahead || x->held) return;
 	for (int a = 0; a < x->rank; a++) {
 		int64_t n = ahead->u.ints.p[a] * x->step[a];
 		if (n) out_printf(on, " + %lldll * %s", (long long)n, x->v->unit[a] ? "1" : x->v->str[a]);
@@ -342,14 +342,11 @@ static void print_ahead(Access *x)
 	out_free(inside);
 }
 
-/* In the version for aligned tensors each piece is one access, under a condition or not. Two ways, of which the first knows that the
- * whole tile is inside, are two basic blocks: whatever is loaded has to be in registers where they meet again. In a kernel whose
- * threads wait, for each other or for an index from memory, registers say how many others run meanwhile, so there one way has to
- * do, and ptxas loads weights while it stores results: layer norm of 16,384 columns of f32 needs 60 registers instead of 116. */
+/* Each piece is one access, under a condition or not. */
 static void print_aligned(Access *x, Str whole)
 {
 	Cu *g = x->g;
-	bool both = whole && !g->one_way;
+	bool both = whole && x->ways != WAYS_MASKED;
 	if (both) out_printf(g->o, "if (%s) {\n", whole);
 	else out_puts(g->o, "{\n");
 	out_in(g->o);
@@ -371,7 +368,7 @@ void access_ways(Access *x)
 	if (x->turning) x->proved[x->turn] = false;
 	if (!x->vec) {
 		access_bounds(x);
-		x->forgotten = g->fn->by_element && cu_regs(x->data) > 1;
+		x->forgotten = x->ways == WAYS_SINGLE && regs_of(x->data) > 1;
 		if (x->forgotten) access_forget_bounds(x);
 		print_elements(x);
 		return;
@@ -380,7 +377,7 @@ void access_ways(Access *x)
 	print_ahead(x);
 	print_policy(x);
 	words_of_pieces(x);
-	if (g->aligned) {
+	if (x->ways != WAYS_ANY) {
 		print_aligned(x, whole);
 		return;
 	}
@@ -434,16 +431,12 @@ void access_take_held(Cu *g, const Op *op, Str held)
 static Str stage_place(const Cu *g, const Op *load, int bytes)
 {
 	return str_fmt("%s + %lld + ((unsigned int)ct_i * %d + %s) * %d", cu_common(g->fn), (long long)ir_int(load, AT_STAGED, 0),
-		cu_tile_threads(g->fn), cu_tile_thread(g->fn), bytes);
+		tile_threads(g->fn), cu_tile_thread(g->fn), bytes);
 }
-
-/* Only the version for aligned tensors has pieces that can be copied; or one that copies single elements. */
-static bool copies_staged(const Cu *g) { return g->aligned || (g->fn->by_element && follow_distance(g->fn)); }
 
 static void ask_staged(Cu *g, const Op *op)
 {
 	Access x;
-	if (!copies_staged(g)) return;
 	cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);   /* of no variable: pieces go to their places */
 	cu_say(g, op);
 	open_access(&x, g, op, op->out[0], false);
@@ -457,20 +450,14 @@ void memory_staged(Cu *g, const Op *op)
 	const Op *load = ir_in(op, 0)->def;
 	const Val *r = op->out[0];
 	cu_val(g, r)->name = cu_name(g, r);
-	if (copies_staged(g) && follow_groups(g->fn) > 1) cluster_meet(g);      /* of what came, the other groups have copied some */
+	if (follow_groups(g->fn) > 1) cluster_meet(g);      /* of what came, the other groups have copied some */
 	cu_say(g, op);
 	cu_declare(g, r);
-	if (!copies_staged(g)) {
-		open_access(&x, g, load, r, false);
-		x.pad = words_pad(g, x.v->elem, cu_scalar(g, ir_in(load, load->nin - 1)));
-		print_access(&x);
-		return;
-	}
 	access_open(&x, g, load, r, false);
 	const char *type = words_type(piece_bytes(&x));
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	out_printf(g->o, "%s ct_v[%d];\nct_copied();\n", type, cu_regs(r) >> x.vec);
+	out_printf(g->o, "%s ct_v[%d];\nct_copied();\n", type, regs_of(r) >> x.vec);
 	cu_registers(g, x.l, piece_mask(&x));
 	out_printf(g->o, "ct_v[ct_i] = *(const %s *)(%s);\n", type, stage_place(g, load, piece_bytes(&x)));
 	cu_end(g);
@@ -509,18 +496,9 @@ void memory_load(Cu *g, const Op *op)
 	}
 }
 
-static bool takes_chunks(Cu *g, const Op *op)
-{
-	Access x;
-	if (!g->late) return false;
-	access_open(&x, g, op, ir_in(op, op->nin - 1), true);
-	return x.turn < 0 && !lay_hwcoord(x.l, lay_free(x.l), HW_REG) && x.vec && elem_is_late(g, 1 << x.vec, piece_mask(&x));
-}
-
 void memory_store(Cu *g, const Op *op)
 {
 	Access x;
-	if (!takes_chunks(g, op)) elem_flush(g);
 	if (aim_store(g, op) || dense_store(g, op)) return;
 	cu_say(g, op);
 	const Val *data = ir_in(op, op->nin - 1);

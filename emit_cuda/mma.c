@@ -232,7 +232,7 @@ static void fill_factor(Cu *g, const Op *op, int i, MmaPieces p)
 	int64_t slot = ir_int(op, AT_SLOT, 0) + (i ? p.a_bytes : 0);
 	CuMap off = cu_map(*x->lay, LAY_PACKED);
 	Str copies = cu_copies(*x->lay);
-	cu_loop(g, "ct_b", cu_regs(x));
+	cu_loop(g, "ct_b", regs_of(x));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_b")));
 	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n", (1u << cols) - 1, cols, (1u << rows) - 1,
 		rows + cols);
@@ -253,7 +253,7 @@ static void multiply_pieces(Cu *g, const Op *op, MmaPieces p, Elem acc)
 	long long slot = (long long)ir_int(op, AT_SLOT, 0);
 	int za = a->rank == 3 && a->log2[0] ? p.z : 0, zb = b->rank == 3 && b->log2[0] ? p.z : 0;
 	CuMap off = cu_map(*op->out[0]->lay, LAY_PACKED);
-	open_loop(g, "ct_r", cu_regs(op->out[0]), false);
+	open_loop(g, "ct_r", regs_of(op->out[0]), false);
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_r")));
 	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n", (1u << cols) - 1, cols, (1u << rows) - 1,
 		rows + cols);
@@ -284,9 +284,9 @@ void mma_in_pieces(Cu *g, const Op *op)
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_say(g, op);
 	cu_declare(g, r);
-	out_printf(g->o, "{\n\t%s ct_acc[%d];\n", cu_type(acc), cu_regs(r));
+	out_printf(g->o, "{\n\t%s ct_acc[%d];\n", cu_type(acc), regs_of(r));
 	out_in(g->o);
-	cu_loop(g, "ct_r", cu_regs(r));
+	cu_loop(g, "ct_r", regs_of(r));
 	out_printf(g->o, "ct_acc[ct_r] = %s;\n", as_acc(c->elem, acc, cu_at(g, ir_in(op, 2), "ct_r")));
 	cu_end(g);
 	for (int i = 0; i < 4; i++)
@@ -299,7 +299,7 @@ void mma_in_pieces(Cu *g, const Op *op)
 	cu_sync(g);
 	multiply_pieces(g, op, p, acc);
 	cu_end(g);
-	cu_loop(g, "ct_r", cu_regs(r));
+	cu_loop(g, "ct_r", regs_of(r));
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), acc == c->elem ? "ct_acc[ct_r]" : "ct_cvt_f16_f32(ct_acc[ct_r])");
 	cu_end(g);
 	cu_end(g);
@@ -311,7 +311,7 @@ void mma_print(Cu *g, const Op *op)
 	Mma m = { .g = g, .op = op, .plan = mma_plan(op, g->fn->arch, log2_of(g->fn->warps)) };
 	const Val *r = op->out[0], *c = ir_in(op, 2);
 	Elem to = r->type->elem, acc = to == EL_F16 ? EL_F32 : to;
-	int regs = cu_regs(r);
+	int regs = regs_of(r);
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_say(g, op);
 	cu_declare(g, r);

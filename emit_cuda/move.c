@@ -83,7 +83,7 @@ void move_load_shared(Cu *g, const Op *op)
 	Shared s;
 	Str reg[16];
 	const Val *buf = ir_in(op, 0);
-	if (aim_later(g, op)) return;
+	if (ir_int(op, AT_LATE, 0)) return;
 	cu_say(g, op);
 	cu_declare(g, op->out[0]);
 	open_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
@@ -128,7 +128,7 @@ void move_lanes(Cu *g, const Op *op)
 	if (lay_pull(*r->lay, *x->lay, &c) > CVT_SHFL) bug("convert_lanes leaves the warp");
 	CuMap lane = cu_map(c, LAY_HWAXIS(HW_LANE));
 	cu_declare(g, r);
-	cu_loop(g, "ct_r", cu_regs(r));
+	cu_loop(g, "ct_r", regs_of(r));
 	Str from = cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, "ct_r"));
 	Shuffle s = { g, x, g->fn->lanes ? cu_xor(str_intern("ct_first"), from) : from };
 	cu_line(g, op);
@@ -181,7 +181,7 @@ static void fill_piece(const Pieces *p, const Val *x)
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", cu_regs(x));
+	cu_loop(g, "ct_b", regs_of(x));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	cu_line(g, p->op);
 	if (copies && mine) out_printf(g->o, "if (%s && %s) ", copies, mine);
@@ -199,7 +199,7 @@ static void read_piece(const Pieces *p, const Val *r)
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", cu_regs(r));
+	cu_loop(g, "ct_b", regs_of(r));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	cu_line(g, p->op);
 	if (mine) out_printf(g->o, "if (%s) ", mine);
@@ -263,7 +263,7 @@ void move_take(Cu *g, const Op *op)
 	fill_piece(&p, x);
 	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&other));
-	cu_loop(g, "ct_b", cu_regs(r));
+	cu_loop(g, "ct_b", regs_of(r));
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n", index->type->elem == EL_U64 ? cu_at(g, index, "ct_b")
 		: str_fmt("(long long)%s", cu_at(g, index, "ct_b")));
 	out_printf(g->o, "const unsigned int ct_f = %s ^ ((unsigned int)ct_j << %d);\n",
@@ -296,9 +296,9 @@ void move_cat(Cu *g, const Op *op)
 	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
 	if (op->code == OP_SPLIT) {
 		const Val *x = ir_in(op, 0);
-		for (int i = 0; i < 2; i++) copy_half(g, op, op->out[i], 0, x, i * cu_regs(op->out[i]), cu_regs(op->out[i]));
+		for (int i = 0; i < 2; i++) copy_half(g, op, op->out[i], 0, x, i * regs_of(op->out[i]), regs_of(op->out[i]));
 	} else {
-		int n = cu_regs(ir_in(op, 0));
+		int n = regs_of(ir_in(op, 0));
 		for (int i = 0; i < 2; i++) copy_half(g, op, op->out[0], i * n, ir_in(op, i), 0, n);
 	}
 }

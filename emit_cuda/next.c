@@ -2,19 +2,11 @@
  * the first round; in a round the words become the tile, and the next round's are asked for, which then come while the round
  * computes and waits. Words, because nvcc would hold elements of 8 and 16 bits in a register each.
  *
- * Both loads are of rounds that there will be, so what is proved of the loop's own holds for them. In the version for tensors that may
- * not be aligned, with its ways of loading, the registers would not suffice: there lines are asked for, and single elements held. */
+ * Both loads are of rounds that there will be, so what is proved of the loop's own holds for them. */
 #include "emit_cuda/access.h"
 #include "emit/names.h"
 
-static bool is_held(Cu *g, const Op *op)
-{
-	if (op->code != OP_LOAD || !ir_int(op, AT_HELD, 0)) return false;
-	if (op_loads_one(op)) return true;
-	if (!g->aligned) return false;
-	AccessPlan p = access_plan(op, op->out[0], g->turned != 0);
-	return p.vec && p.turn < 0;
-}
+static bool is_held(const Op *op) { return op->code == OP_LOAD && ir_attr(op, AT_HELD); }
 
 static void declare_words(Cu *g, const Op *op)
 {
@@ -22,7 +14,7 @@ static void declare_words(Cu *g, const Op *op)
 	AccessPlan p = access_plan(op, r, g->turned != 0);
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_val(g, r)->next = cu_fresh(g, "next");
-	out_printf(g->o, "%s %s[%d];\n", words_type(elem_bytes(r->type->elem) << p.vec), cu_val(g, r)->next, cu_regs(r) >> p.vec);
+	out_printf(g->o, "%s %s[%d];\n", words_type(elem_bytes(r->type->elem) << p.vec), cu_val(g, r)->next, regs_of(r) >> p.vec);
 }
 
 void next_begin(Cu *g, const Op *loop)
@@ -31,7 +23,7 @@ void next_begin(Cu *g, const Op *loop)
 	Str lo = cu_scalar(g, ir_in(loop, 0)), hi = cu_scalar(g, ir_in(loop, 1));
 	bool any = false;
 	for (const Op *op = loop->region[0]->first; op; op = op->next) {
-		if (!is_held(g, op)) continue;
+		if (!is_held(op)) continue;
 		declare_words(g, op);
 		any = true;
 	}
@@ -40,13 +32,13 @@ void next_begin(Cu *g, const Op *loop)
 	out_in(g->o);
 	cu_val(g, counter)->name = lo;
 	for (const Op *op = loop->region[0]->first; op; op = op->next)
-		if (is_held(g, op)) access_load_held(g, op, cu_val(g, op->out[0])->next);
+		if (is_held(op)) access_load_held(g, op, cu_val(g, op->out[0])->next);
 	cu_end(g);
 }
 
 bool next_load(Cu *g, const Op *op)
 {
-	if (!is_held(g, op)) return false;
+	if (!is_held(op)) return false;
 	const Op *loop = op->parent->owner;
 	CuVal *counter = cu_val(g, loop->region[0]->args.p[0]);
 	Str words = cu_val(g, op->out[0])->next, now = counter->name;

@@ -62,7 +62,7 @@ static Str address(const Reader *r, int at)
 /* Elements beside pieces whose lines stay in the L2 cache say so, too: another access of a line makes it like others. */
 static const char *evict_last(const Access *x, int bits)
 {
-	return ir_int(x->op, AT_L2_EVICT_LAST, 0) && !x->g->fn->by_element && bits >= 32 ? "_evict_last" : "";
+	return ir_int(x->op, AT_L2_EVICT_LAST, 0) && x->ways != WAYS_SINGLE && bits >= 32 ? "_evict_last" : "";
 }
 
 static void read_piece(Reader *r, const PatchPiece *p)
@@ -170,8 +170,8 @@ static void read_patch(Reader *r, int log2)
 	Str whole = whole_text(r, ~0u), aligned = NULL;
 	if (log2) {
 		x->vec = log2;
-		if (!g->aligned) out_printf(g->o, "const int ct_aligned = %s;\n", access_aligned(x));
-		aligned = g->aligned ? NULL : str_intern("ct_aligned");
+		if (x->ways == WAYS_ANY || x->ways == WAYS_SINGLE) out_printf(g->o, "const int ct_aligned = %s;\n", access_aligned(x));
+		aligned = x->ways == WAYS_ANY || x->ways == WAYS_SINGLE ? str_intern("ct_aligned") : NULL;
 	}
 	r->checks = false;
 	if (!both(aligned, whole)) {
@@ -183,7 +183,7 @@ static void read_patch(Reader *r, int log2)
 	open_else(g);
 	access_bounds(x);
 	r->checks = true;
-	if (g->fn->by_element) read_single_elements(r);
+	if (x->ways == WAYS_SINGLE) read_single_elements(r);
 	else if (aligned && whole) read_elements_else(r, log2);
 	else read_rows(r, aligned ? 0 : log2);
 	cu_end(g);
@@ -205,7 +205,7 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 		if (strcmp(c, "0") != 0) out_printf(o, "(int)%s * %d + ", c, step);
 	}
 	out_printf(o, "%d", at);
-	cu_loop(g, "ct_r", cu_regs(v));
+	cu_loop(g, "ct_r", regs_of(v));
 	out_printf(g->o, "%s = ct_x[%s];\n", cu_at(g, v, "ct_r"), out_take(o));
 	cu_end(g);
 }

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
+#include "placed/loops.h"
 
 static int row_axis(Lay l)
 {
@@ -85,21 +86,7 @@ static void print_numbers(Cu *g, bool after_wait)
 }
 
 /* ---- parts ---- */
-static bool is_row(const Cu *g, const Val *v) { return type_is_tile(v->type) && v->lay && peel_row(g->fn, *v->lay); }
-
-static bool is_name(Cu *g, const Op *op)
-{
-	return elem_is_pointwise(op) && (cu_val(g, op->out[0])->splat || op->code == OP_RESHAPE || op->code == OP_PERMUTE);
-}
-
-/* Not loads of what reductions wait for: those are asked for together. */
-static bool works_in_parts(Cu *g, const Op *op)
-{
-	if (elem_is_pointwise(op)) return cu_val(g, op->out[0])->splat || is_row(g, op->out[0]);
-	if (op->code == OP_STORE) return is_row(g, ir_in(op, op->nin - 1));
-	if (op->code == OP_LOAD) return is_row(g, op->out[0]) && !peel_begins(g->fn, op);
-	return op->code == OP_REDUCE_REGS && is_row(g, ir_in(op, 0)) && !reduce_is_narrow(g, op);
-}
+static bool is_name(Cu *g, const Op *op) { return op_is_pointwise(op) && (cu_val(g, op->out[0])->splat || op_renames(op)); }
 
 /* What is computed in parts is there after all of them. */
 static void declare(Cu *g, const Op *op)
@@ -116,7 +103,7 @@ static void print_part(Cu *g, Op *first, const Op *end, int part)
 {
 	g->part = part;
 	for (Op *op = first; op != end;) {
-		if (elem_is_pointwise(op)) {
+		if (op_is_pointwise(op)) {
 			op = elem_group(g, op, end);
 			continue;
 		}
@@ -150,7 +137,7 @@ static void ask_stage(Cu *g)
 	const Fn *fn = g->fn;
 	if (g->stage_asked) return;
 	g->stage_asked = true;
-	int threads = cu_threads(fn), each = peel_piece(fn), all = threads * each;
+	int threads = block_threads(fn), each = peel_piece(fn), all = threads * each;
 	out_puts(g->o, "if (threadIdx.x < 32) {\n");
 	out_in(g->o);
 	print_numbers(g, false);
@@ -182,50 +169,9 @@ static void await_stage(Cu *g, const Op *op)
 	g->staged = true;
 }
 
-static bool is_row_made(const Cu *g, const Val *v, const Op *first, const Op *end)
-{
-	for (const Op *op = first; is_row(g, v) && op != end; op = op->next)
-		if (op == v->def) return true;
-	return false;
-}
-
-/* Does what needs all of a row at once read a value that is made from `first` to `end`? A maximum of 16-bit floats reads those that
- * its operand was widened from. */
-static bool is_needed_whole(Cu *g, const Op *first, const Op *end)
-{
-	for (const Op *op = end; op; op = op->next) {
-		if (works_in_parts(g, op)) continue;
-		for (int i = 0; i < op->nin; i++) {
-			const Val *v = ir_in(op, i);
-			if (is_row_made(g, v, first, end)) return true;
-			for (int k = 0; is_row(g, v) && v->def && k < v->def->nin; k++)
-				if (is_row_made(g, ir_in(v->def, k), first, end)) return true;
-		}
-	}
-	return false;
-}
-
-static bool stands_after_wait(const Op *first)
-{
-	for (const Op *op = first; op; op = op->prev)
-		if (op->code == OP_REDUCE_LANES) return true;
-	return false;
-}
-
-/* Pieces that may lie beyond the row: threads whose piece does leave them out. That changes nothing, like versions with fewer registers
- * (cut.c): what is not stored needs no value, and each sum has a pad in the end of some thread. Tiles are powers of two, so a
- * version's last pieces are empty in many warps: up to an eighth of all instructions. Not while threads wait for memory, where
- * branches only cost registers, nor in larger thread blocks, of which ptxas 13.0 then spills some (layer norm of 262,144 columns). */
-static bool leaves_out(Cu *g, const Op *first, const Op *end)
-{
-	enum { MOST_THREADS = 256 };
-	if (g->fn->row_sure >= g->fn->row_regs || cu_threads(g->fn) > MOST_THREADS) return false;
-	return stands_after_wait(first) && !is_needed_whole(g, first, end);
-}
-
 static void print_pieces(Cu *g, Op *first, const Op *end)
 {
-	bool some = leaves_out(g, first, end);
+	bool some = ir_int(first, AT_LEAVES_OUT, 0);
 	Lay l = *some_row(g->fn)->lay;
 	int each = peel_piece(g->fn);
 	cu_loop(g, "ct_part", g->fn->row_regs / each);
@@ -242,9 +188,8 @@ static void print_pieces(Cu *g, Op *first, const Op *end)
 Op *peel_stretch(Cu *g, Op *first)
 {
 	Op *end = first;
-	bool any = false;
-	for (; end && works_in_parts(g, end); end = end->next) any |= !is_name(g, end);
-	if (!any) return first;
+	int64_t number = ir_int(first, AT_PIECES, 0);
+	while (end && ir_int(end, AT_PIECES, 0) == number) end = end->next;
 	for (Op *op = first; op != end; op = op->next) {
 		declare(g, op);
 		await_stage(g, op);
@@ -330,7 +275,7 @@ static bool meets_others(const Val *v)
 		bool uses = false;
 		for (int i = 0; i < op->nin; i++) uses |= made[ir_in(op, i)->id];
 		if (!uses || op->code == OP_STORE) continue;
-		if (!elem_is_pointwise(op)) return true;
+		if (!op_is_pointwise(op)) return true;
 		made[op->out[0]->id] = true;
 	}
 	return false;
@@ -349,7 +294,7 @@ static void load_around(Access *x, const char *nc)
 	cu_line(g, x->op);
 	if (stage >= 0) {
 		out_printf(g->o, "ct_u32x4 ct_w = ct_skewed_%s_b%d(ct_smem + %lld + ct_part * %d + threadIdx.x * 16, ct_skew);\n",
-			staged_loads(g->fn) > 1 ? "pairs" : "words", bits, (long long)stage_begin(g->fn, stage), (cu_threads(g->fn) + 1) * 16);
+			staged_loads(g->fn) > 1 ? "pairs" : "words", bits, (long long)stage_begin(g->fn, stage), (block_threads(g->fn) + 1) * 16);
 		if (meets_others(x->data)) out_puts(g->o, "if (!ct_in) ct_w = ct_pad;\n");
 	} else {
 		const char *type = x->v->constant ? "const unsigned char" : "unsigned char";

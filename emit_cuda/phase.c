@@ -18,15 +18,13 @@ static void print_shift(Cu *g, int size)
 
 void memory_phase(Cu *g, const Op *op)
 {
-	const Fn *fn = g->fn;
-	if (fn->peel_line) {
+	if (ir_int(op, AT_ROWS, ROWS_TURNED) == ROWS_PEELED) {
 		peel_phase(g, op);
 		return;
 	}
-	if (g->aligned || (fn->by_element && !fn->row_shifts)) return;
 	Access x;
 	access_open(&x, g, op, NULL, false);
-	g->shifted = fn->by_element;
+	g->shifted = ir_int(op, AT_ROWS, ROWS_TURNED) == ROWS_SHIFTED;
 	g->turned = g->shifted ? 0 : ir_int(op, AT_NUMBER, 0);
 	cu_val(g, op->out[0])->name = str_intern("ct_phase");
 	out_puts(g->o, "int ct_phase;\n{\n");

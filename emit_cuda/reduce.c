@@ -5,7 +5,7 @@
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
-enum { MOST = TILE_RANK, NARROW_LEAST = 8 };
+enum { MOST = TILE_RANK };
 
 static bool is_element(int kind)
 {
@@ -118,16 +118,7 @@ static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, c
 	if (elem_is_any_float(e)) cu_end(g);
 }
 
-/* The tile of 16-bit floats that x is, widened: the greatest of such elements is found in words, two at a time. NULL: x is none. */
-static const Val *narrow_of(Cu *g, const Op *op, int kind)
-{
-	const Val *x = ir_in(op, 0), *from = x->def && x->def->code == OP_CAST ? ir_in(x->def, 0) : NULL;
-	if (op->nin != 1 || (kind != KIND_MAX && kind != KIND_MIN) || ir_int(op, AT_NAN, 0) || x->type->elem != EL_F32) return NULL;
-	if (!from || !type_is_tile(from->type) || (from->type->elem != EL_BF16 && from->type->elem != EL_F16)) return NULL;
-	const CuVal *c = cu_val(g, from);
-	return cu_regs(from) == cu_regs(x) && c->name && !c->splat && !c->inside ? from : NULL;
-}
-
+/* The greatest of elements that were widened from 16 bits is found in words, two at a time. */
 /* Of registers 0 to `each`. */
 static void reduce_narrow(Cu *g, const Op *op, const Val *from, int each, int kind)
 {
@@ -142,11 +133,6 @@ static void reduce_narrow(Cu *g, const Op *op, const Val *from, int each, int ki
 	lo = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 0))", t);
 	hi = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 1))", t);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[0], "0"), elem_combine(op, kind, EL_F32, lo, hi));
-}
-
-bool reduce_is_narrow(Cu *g, const Op *op)
-{
-	return narrow_of(g, op, (int)ir_int(op, AT_KIND, 0)) && cu_regs(ir_in(op, 0)) >= NARROW_LEAST;
 }
 
 /* What op combines of a register, and its combination with what `a` has. */
@@ -206,7 +192,7 @@ static bool is_simple(const Op *op, int kind, Lay result)
 static void reduce_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *v)
 {
 	Str sum = cu_at(g, op->out[0], "0");
-	int each = cu_regs(ir_in(op, 0));
+	int each = regs_of(ir_in(op, 0));
 	cu_line(g, op);
 	out_printf(g->o, "%s = %s;\n", declared_here(g, op), term(g, op, "0"));
 	if (each == 1) return;
@@ -227,12 +213,11 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	int n, axis = ir_axis(op);
 	Lay r = lay_reduced(*x->lay, axis, 1, &n, v);
 	lay_sort(*x->lay, n, v);
-	const Val *narrow = narrow_of(g, op, kind);
-	if (narrow && r.in[HW_REG] == 0 && cu_regs(x) >= NARROW_LEAST) {
+	if (ir_attr(op, AT_VEC)) {
 		declare_outs(g, op);
 		out_puts(g->o, "{\n");
 		out_in(g->o);
-		reduce_narrow(g, op, narrow, cu_regs(x), kind);
+		reduce_narrow(g, op, ir_in(x->def, 0), regs_of(x), kind);
 		cu_end(g);
 		return;
 	}
@@ -254,7 +239,7 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	if (is_element(kind)) {
 		reduce_element(g, op, kind, (int64_t)1 << r.in[HW_REG], n, v);
 	} else {
-		int each = cu_regs(x) >> r.in[HW_REG];
+		int each = regs_of(x) >> r.in[HW_REG];
 		cu_inner_unroll(g, (int64_t)1 << r.in[HW_REG], each);
 		out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", each);
 		out_in(g->o);
@@ -321,7 +306,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		lane[k] = lay_hwcoord(*x->lay, v[k], HW_LANE);
 		doubles &= lane[k] == lane[0] << k;
 	}
-	if (op->nin == 1 && is_simple(op, kind, r) && cu_regs(x) == 1) {
+	if (op->nin == 1 && is_simple(op, kind, r) && regs_of(x) == 1) {
 		combine_simply(g, op, kind, n, lane, doubles);
 		return;
 	}
@@ -344,19 +329,10 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 	cu_end(g);
 }
 
-bool reduce_begin(Cu *g, const Op *op)
+void reduce_begin(Cu *g, const Op *op)
 {
-	uint32_t v[LAY_BITS];
-	int n, kind = (int)ir_int(op, AT_KIND, 0);
-	if (op->code != OP_REDUCE_REGS || op->nout != 1 || kind == KIND_CUSTOM || is_element(kind) || narrow_of(g, op, kind)) return false;
-	Lay r = lay_reduced(*ir_in(op, 0)->lay, ir_axis(op), 1, &n, v);
-	lay_sort(*ir_in(op, 0)->lay, n, v);
-	for (int i = 0; i < n; i++)
-		if (v[i] != 1u << i) return false;
-	if (r.in[HW_REG]) return false;
 	name_outs(g, op);
 	declare_outs(g, op);
-	return true;
 }
 
 void reduce_step(Cu *g, const Op *op)

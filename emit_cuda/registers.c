@@ -5,8 +5,6 @@
 
 bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
 
-int peel_piece(const Fn *fn) { return peel_after(fn) - fn->peel_apart; }
-
 void stream_loop(Cu *g, const char *var, int64_t count, int each)
 {
 	const Stream *s = &g->stream;
@@ -50,12 +48,12 @@ void cu_registers(Cu *g, Lay l, uint32_t skip)
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
 	int n = 0;
 	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	if (1 << n == 1 && !g->stream.open && !g->part && cu_regs_of(g->fn, l) == 1 << l.in[HW_REG]) {
+	if (1 << n == 1 && !g->stream.open && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG]) {
 		out_puts(g->o, "{\n");
 		out_in(g->o);
 		out_puts(g->o, "const int ct_i = 0, ct_b = 0; (void)ct_i;\n");
 		return;
 	}
-	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : cu_regs_of(g->fn, l), l, l.in[HW_REG] - n);
+	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : regs_of_layout(g->fn, l), l, l.in[HW_REG] - n);
 	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
 }

@@ -11,7 +11,7 @@ static void declare_asked(Cu *g, const Op *first, const Op *after, int rounds)
 		const Val *v = op->out[0];
 		if (op->code != OP_LOAD) continue;
 		Str name = cu_name(g, v);
-		int n = cu_regs(v);
+		int n = regs_of(v);
 		if (n > 1) out_printf(g->o, "%s %s[%d][%d];\n", cu_held(v), name, rounds, n);
 		else out_printf(g->o, "%s %s[%d];\n", cu_held(v), name, rounds);
 		cu_val(g, v)->name = str_fmt("%s[ct_round]", name);

@@ -328,7 +328,7 @@ static void threads(const Sched *s)
 	int share = fn->packed ? fn->packed : 1;
 	Str warps = fn->lanes ? str_fmt("%s of a warp", counted(fn->lanes, "lane")) : counted(fn->warps, "warp");
 	line(s->o, "tile block", str_fmt("%s%s: %s", warps, fn->cluster ? str_fmt(" over a cluster of %d thread blocks", fn->cluster) : "", why_threads(s)));
-	line(s->o, "thread block", str_fmt("%s%s", counted(cu_threads(fn), "thread"), share > 1 ? str_fmt(", up to %d tile blocks", share) : ""));
+	line(s->o, "thread block", str_fmt("%s%s", counted(block_threads(fn), "thread"), share > 1 ? str_fmt(", up to %d tile blocks", share) : ""));
 	line(s->o, "shared memory", str_fmt("%s a thread block", counted(fn->shared_bytes * share, "byte")));
 }
 

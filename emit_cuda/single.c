@@ -179,7 +179,7 @@ static void print_vectors(Elements *x, uint32_t spare)
 	if (load) {
 		out_printf(g->o, "{\n");
 		out_in(g->o);
-		out_printf(g->o, "%s ct_v[%d];\n", words_type(elem_bytes(x->e) << x->p.vec), cu_regs(x->like) >> x->p.vec);
+		out_printf(g->o, "%s ct_v[%d];\n", words_type(elem_bytes(x->e) << x->p.vec), regs_of(x->like) >> x->p.vec);
 	}
 	cu_registers(g, x->l, skip);
 	print_piece(x);
@@ -236,7 +236,7 @@ void memory_elements(Cu *g, const Op *op)
 	x.like = op->nout ? op->out[0] : ir_in(op, x.first);
 	bool tile = type_is_tile(x.like->type), wanted = op->nout && g->uses[op->out[0]->id] > 0;
 	bool once = writes(op) || one_thread_reads(op);
-	int n = cu_regs(x.like);
+	int n = regs_of(x.like);
 	cu_say(g, op);
 	if (op->nout && (wanted || !writes(op))) {
 		cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);

@@ -12,8 +12,8 @@ static Pieces pieces_of(const Val *v, int most)
 	int run = lay_run(*v->lay, 1, p.bit), n = 0;
 	while (n < run && 2 << n <= most) n++;
 	p.n = 1 << n;
-	p.each = cu_regs(v) / (int)type_parts(v->type);
-	p.count = cu_regs(v) / p.n;
+	p.each = regs_of(v) / (int)type_parts(v->type);
+	p.count = regs_of(v) / p.n;
 	return p;
 }
 
@@ -130,16 +130,10 @@ static void shift_all(Cu *g, const Val *r, const CuShifted *s)
 	}
 }
 
-static void find_store(void *ctx, Op *op)
-{
-	const Val **v = ctx;
-	if (op->code == OP_STORE_SHARED && ir_in(op, 1) == *v) *v = NULL;
-}
-
 /* Rows outside the view repeat its last one, so that what is loaded lies in it; columns outside are zero. */
 void slab_load_shifted(Cu *g, const Op *op)
 {
-	const Val *r = op->out[0], *stored = r;
+	const Val *r = op->out[0];
 	const IrAttr *steps = ir_attr(op, AT_STEPS), *offsets = ir_attr(op, AT_OFFSETS);
 	CuShifted *s = NEW(A_TMP, CuShifted);
 	Pieces p = pieces_of(r, 8);
@@ -159,8 +153,7 @@ void slab_load_shifted(Cu *g, const Op *op)
 		piece_at(&p, i, reg, &row, &col);
 		around(g, s, "ct_load_around", i, row, col);
 	}
-	ir_walk(op->parent, find_store, &stored);
-	if (!stored && g->uses[r->id] == 1) cu_val(g, r)->shifted = s;
+	if (ir_int(op, AT_LATE, 0)) cu_val(g, r)->shifted = s;
 	else shift_all(g, r, s);
 }
 

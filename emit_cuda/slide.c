@@ -42,7 +42,7 @@ static Str next_turn(const Slide *s, int carry, int low)
 {
 	Str fill = cu_scalar(s->g, ir_in(s->op, 1));
 	if (!s->p.highs) return fill;
-	int ends = (1 << s->p.highs) - 1, all = cu_regs(s->x) - 1;
+	int ends = (1 << s->p.highs) - 1, all = regs_of(s->x) - 1;
 	Str at = str_fmt("(%s %s %d) & %d", in_piece(s, low), carry > 0 ? "+" : "-", 1 << s->p.high, all);
 	return str_fmt("((ct_b >> %d & %d) == %d ? %s : %s)", s->p.high, ends, carry > 0 ? ends : 0, fill,
 		cu_at(s->g, s->x, at));

@@ -25,7 +25,7 @@ static void put_all(Cu *g, const Op *op, const Val *x, int64_t vals, int64_t idx
 	Str copies = cu_copies(*x->lay);
 	int shift = type_axis_shift(x->type, axis);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", cu_regs(x));
+	cu_loop(g, "ct_b", regs_of(x));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	cu_line(g, op);
 	if (copies) out_printf(g->o, "if (%s) {\n", copies);
@@ -92,7 +92,7 @@ static void get_all(Cu *g, const Op *op, const Val *r, const Type *from, int64_t
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", cu_regs(r));
+	cu_loop(g, "ct_b", regs_of(r));
 	Str f = cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b"));
 	cu_line(g, op);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_load_piece(r->type->elem, slot_at(slot, elem_bytes(r->type->elem), f)));
@@ -165,7 +165,7 @@ static void big_get(const Big *b, const Val *r, int64_t slot)
 	Cu *g = b->g;
 	CuMap off = result_offsets(r, b->t, b->axis);
 	Elem e = r->type->elem;
-	cu_loop(g, "ct_b", cu_regs(r));
+	cu_loop(g, "ct_b", regs_of(r));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_b")));
 	out_printf(g->o, "if (%s) %s = %s;\n", mine(b, "ct_f"), cu_at(g, r, "ct_b"), words_load_piece(e, slot_at(slot, elem_bytes(e), in_piece(b, "ct_f"))));
 	cu_end(g);
@@ -174,7 +174,7 @@ static void big_get(const Big *b, const Val *r, int64_t slot)
 static void big_sort(Cu *g, const Op *op, int axis, Str swap)
 {
 	const Val *x = ir_in(op, 0);
-	Big b = { .g = g, .op = op, .t = x->type, .l = *x->lay, .off = cu_map(*x->lay, LAY_PACKED), .regs = cu_regs(x),
+	Big b = { .g = g, .op = op, .t = x->type, .l = *x->lay, .off = cu_map(*x->lay, LAY_PACKED), .regs = regs_of(x),
 		.piece = (int)sort_piece(x->type), .idx = ir_int(op, AT_SLOT, 0), .axis = axis };
 	const char *type = cu_type(x->type->elem);
 	b.vals = b.idx + 4 * b.piece;
@@ -247,7 +247,7 @@ void sort_histogram(Cu *g, const Op *op)
 	cu_end(g);
 	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", cu_regs(r));
+	cu_loop(g, "ct_b", regs_of(r));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	if (rounds > 1) out_printf(g->o, "if (ct_f / %lldu == ct_k) ", (long long)bins);
 	Str at = str_fmt("%lld + (ct_f %% %lldu) * 4", (long long)slot, (long long)bins);

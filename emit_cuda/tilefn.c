@@ -39,7 +39,7 @@ static void __attribute__((format(printf, 3, 4))) add(Call *c, Str arg, const ch
 static void add_registers(Call *c, Access *x, CuVal *v)
 {
 	const char *type = cu_type(x->data->type->elem), *gap = elem_is_ptr(x->data->type->elem) ? "" : " ";
-	bool array = cu_regs(x->data) > 1 && !v->splat;
+	bool array = regs_of(x->data) > 1 && !v->splat;
 	if (array || !x->store) {
 		add(c, array ? v->name : str_fmt("&%s", v->name), "%s%s%s*ct_r", x->store ? "const " : "", type, gap);
 		v->name = str_intern(array ? "ct_r" : "*ct_r");

@@ -3,14 +3,6 @@
 
 #include "emit_cuda/peel.h"
 
-static int bound_of_any(const Fn *fn, bool specific)
-{
-	if (fn->peel_line) return bound_of_peeled(fn, specific);
-	int wide = bound_of_wide(fn);
-	if (follow_distance(fn)) return bound_of_follow(fn);
-	return wide ? wide : bound_of_products(fn) || bound_of_few(fn, specific);
-}
-
 static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
 {
 	const Fn *fn = v->fn;
@@ -19,9 +11,6 @@ static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
 	bool any = !fn->aligned && !fn->by_element && !fn->peel_line;    /* it waits for the kernel before it first of all */
 	to.line = lines_set(to.o, g.o->p, any ? 0 : g.prologue, opt);
 	out_free(g.o);
-	for (int specific = 0; specific < 2; specific++)
-		to.blocks[specific] = fn->aligned && !bound_of_wide(fn) && !follow_distance(fn)
-			? bound_blocks(&g, specific) : bound_of_any(fn, specific);
 	vec_push(A_UNIT, &k->versions, to);
 	k->packed |= fn->packed > 0;
 	k->starts |= fn->persistent || version_dependent(fn) || version_together(fn);

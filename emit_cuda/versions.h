@@ -10,7 +10,6 @@ typedef struct CuVersion {
 	const Version *v;
 	Out *o;                 /* from the opening brace on */
 	Lined line;             /* what lines_set says, whose split is the first access of memory */
-	int blocks[2];          /* how many of it should fit a multiprocessor (bound.c): for several architectures, for its own alone */
 	bool roles;             /* it has operations of groups */
 } CuVersion;
 

@@ -93,7 +93,7 @@ static bool takes_over(Cu *g, const Op *op, const Val *x)
 
 static void lend(Cu *g, const Op *op, const Val *x, const Val *r)
 {
-	int n = cu_regs(x);
+	int n = regs_of(x);
 	if (in_words(x->type)) {
 		Str w = cu_val(g, r)->name = cu_name(g, r);
 		out_printf(g->o, "unsigned int %s[%d];\n", w, n / 2);
@@ -133,7 +133,7 @@ void wgmma_wait(Cu *g, const Op *op)
 	for (int i = 0; i < op->nout; i++) {
 		const Val *r = op->out[i];
 		cu_val(g, r)->name = cu_val(g, ir_in(op, i))->name;
-		tie(g, cu_val(g, r)->name, cu_regs(r), false);
+		tie(g, cu_val(g, r)->name, regs_of(r), false);
 	}
 }
 
@@ -189,7 +189,7 @@ void wgmma_product(Cu *g, const Op *op)
 void wgmma_cut(Cu *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *r = op->out[0];
-	int n = cu_regs(r);
+	int n = regs_of(r);
 	Str from = cu_scalar(g, x);
 	int *where = NEW_ARRAY(A_UNIT, int, n);
 	bool adjacent = true;

@@ -87,7 +87,7 @@ static Str run_of(Cu *g, const Val *v, const uint8_t *bit, int vec)
 	const CuVal *c = cu_val(g, v);
 	Elem e = v->type->elem;
 	bool halves = e == EL_F16 || e == EL_BF16;
-	if (cu_regs(v) == 1 || c->splat || c->inside || (!halves && e != EL_F32) || vec < (halves ? 2 : 1)) return NULL;
+	if (regs_of(v) == 1 || c->splat || c->inside || (!halves && e != EL_F32) || vec < (halves ? 2 : 1)) return NULL;
 	for (int i = 0; i < vec; i++)
 		if (bit[i] != i) return NULL;
 	return str_fmt("&%s", cu_at(g, v, "ct_b"));

@@ -179,7 +179,7 @@ static IrAttr *set_attr(Op *op, AttrKey key, AttrKind kind)
 	return &op->attr[at];
 }
 
-static void drop_attr(Op *op, AttrKey key)
+void ir_drop_attr(Op *op, AttrKey key)
 {
 	int n = 0;
 	for (int i = 0; i < op->nattr; i++)
@@ -189,7 +189,7 @@ static void drop_attr(Op *op, AttrKey key)
 
 void ir_set_int(Op *op, AttrKey key, int64_t v)
 {
-	if (ir_has_attr_default(key, v)) drop_attr(op, key);
+	if (ir_has_attr_default(key, v)) ir_drop_attr(op, key);
 	else set_attr(op, key, AK_INT)->u.i = v;
 }
 

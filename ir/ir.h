@@ -93,8 +93,10 @@ typedef enum AttrKey {
 typedef enum AttrKind { AK_INT, AK_INTS, AK_WORD, AK_STR, AK_SYM, AK_NUM, AK_NUMS, AK_LAY } AttrKind;
 typedef struct AttrRow { const char *name; AttrKind kind; const char *words; const char *doc; } AttrRow;
 extern const AttrRow attr_rows[AT_COUNT];
-/* {inside} and {kind}, by the numbers of their words in attrs.def */
+/* {inside}, {ways}, {rows} and {kind}, by the numbers of their words in attrs.def */
 enum { INSIDE_WHOLE = 1, INSIDE_LAUNCH = 2, INSIDE_NEAR = 3 };
+typedef enum Ways { WAYS_ANY, WAYS_ALIGNED, WAYS_MASKED, WAYS_SINGLE } Ways;     /* {ways} */
+enum { ROWS_TURNED, ROWS_SHIFTED, ROWS_PEELED };                /* {rows} */
 enum { KIND_SUM, KIND_PROD, KIND_MAX, KIND_MIN, KIND_MAX_ELEMENT, KIND_MIN_ELEMENT, KIND_AND, KIND_OR, KIND_XOR, KIND_CUSTOM };
 enum { OP_ARGS = 12 };
 typedef struct OpArg { Str name; char kind; bool optional, named; AttrKey word; } OpArg;     /* word: AT_COUNT: none */
@@ -312,6 +314,9 @@ typedef struct Version {
 	const Sym *guard;       /* a condition over dimensions, parameters, tensors' addresses, blocks(); 1: serves all calls */
 	uint32_t archs;         /* bits: of Module.archs */
 	Fn *fn;                 /* PLACED */
+	/* Thread blocks that should fit a multiprocessor, of each architecture that it serves in their order; 0: as many as the compiler
+	 * likes. NULL: 0 for all. */
+	const int *resident;
 } Version;
 
 struct Module {
@@ -345,6 +350,7 @@ void ir_set_sym(Op *op, AttrKey key, const Sym *s);
 void ir_set_num(Op *op, AttrKey key, Num v);
 void ir_set_nums(Op *op, AttrKey key, int n, const Num *v);
 void ir_set_lay(Op *op, AttrKey key, Lay l);
+void ir_drop_attr(Op *op, AttrKey key);
 const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent */
 int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
 int ir_axis(const Op *op);              /* the axis that it works along; 0 where it says none */

@@ -52,7 +52,7 @@ bool irt_num_fits(Elem e, Num n)
 static uint64_t required(OpCode code)
 {
 #define A(key) (UINT64_C(1) << AT_##key)
-	_Static_assert(AT_COUNT <= 64, "attribute sets are words of 64 bits");
+	_Static_assert(AT_SHAPE < 64, "a set of required attributes is a word of 64 bits");
 	unsigned flags = op_rows[code].flags;
 	switch (code) {
 	case OP_CONST: return A(VALUE);
@@ -109,6 +109,10 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_FOLLOWS: return code == OP_BID;
 	case AT_L2_EVICT_LAST: return code == OP_LOAD || code == OP_LOADS;
 	case AT_CACHE: return code == OP_TMA_LOAD || code == OP_LOAD || code == OP_STORE;
+	case AT_WAYS: return code == OP_LOAD || code == OP_STORE || code == OP_LOADS;
+	case AT_RARE: return code != OP_LOAD && code != OP_STORE;
+	case AT_LATE: return code == OP_LOAD_SHARED || code == OP_LOAD_SHIFTED;
+	case AT_ROWS: return code == OP_PHASE;
 	case AT_UNTIL: return code == OP_BULK_WAIT;
 	case AT_A_MAJOR: case AT_B_MAJOR: return code == OP_WGMMA;
 	case AT_TRANS: return code == OP_STMATRIX;
@@ -165,13 +169,38 @@ static bool chk_ints(Check *c, const Op *op, const IrAttr *a)
 	return true;
 }
 
+static bool is_power_of_2(int64_t n) { return n > 0 && !(n & (n - 1)); }
+
+/* What loops over registers say. */
+static bool chk_number(Check *c, const Op *op, const IrAttr *a)
+{
+	const char *name = attr_rows[a->key].name;
+	bool tile = op->nout == 1 && type_is_tile(chk_out(op, 0));
+	switch (a->key) {
+	case AT_LOOP:
+		NEED(a->u.i > 0 && tile, "`%s` is a number of an operation with one tile", name);
+		return true;
+	case AT_VEC:
+		NEED(is_power_of_2(a->u.i) && tile, "`%s` is a power of 2, of an operation with one tile", name);
+		return true;
+	case AT_CHUNK:
+		NEED(is_power_of_2(a->u.i) && (tile || op->code == OP_STORE), "`%s` is a power of 2, of an operation with one tile or a store", name);
+		return true;
+	case AT_PIECES:
+		NEED(a->u.i > 0 && c->fn->stage == STAGE_PLACED, "`%s` numbers stretches of placed operations", name);
+		return true;
+	default:
+		return true;
+	}
+}
+
 static bool chk_attr_value(Check *c, const Op *op, const IrAttr *a)
 {
 	const char *name = attr_rows[a->key].name;
 	Elem e = op->nout ? chk_out(op, 0)->elem : EL_I64;
 	switch (attr_rows[a->key].kind) {
 	case AK_INT:
-		return true;
+		return chk_number(c, op, a);
 	case AK_INTS:
 		return chk_ints(c, op, a);
 	case AK_WORD:
@@ -224,9 +253,9 @@ bool chk_attrs(Check *c, const Op *op)
 		NEED(a->key < AT_COUNT, "an attribute does not exist");
 		NEED(!i || op->attr[i - 1].key < a->key, "attributes are not in order");
 		if (!chk_attr_value(c, op, a)) return false;
-		missing &= ~(UINT64_C(1) << a->key);
+		if (a->key < 64) missing &= ~(UINT64_C(1) << a->key);
 	}
-	for (int key = 0; key < AT_COUNT; key++)
+	for (int key = 0; key < 64 && key < AT_COUNT; key++)
 		NEED(!(missing >> key & 1), "attribute `%s` is missing", attr_rows[key].name);
 	return ir_attr(op, AT_AXIS) ? chk_axis(c, op) : true;
 }

@@ -455,6 +455,14 @@ void ir_print_fn(Out *o, const Fn *fn)
 /* ---- versions ---- */
 static void print_arch(Out *o, IrArch a) { out_printf(o, "sm_%d%s", a.number, a.specific ? "a" : ""); }
 
+static void print_resident(Out *o, const Module *m, const Version *v)
+{
+	int n = 0;
+	for (int i = 0; i < m->archs.n && v->resident; i++)
+		if (v->archs >> i & 1) out_printf(o, n ? ", %d" : "resident %d", v->resident[n]), n++;
+	out_puts(o, n ? "\n" : "");
+}
+
 static void print_version(Out *o, const Module *m, const Version *v)
 {
 	out_puts(o, "version ");
@@ -471,6 +479,7 @@ static void print_version(Out *o, const Module *m, const Version *v)
 	out_puts(o, "guard ");
 	print_sym(o, v->guard);
 	out_puts(o, "\n");
+	print_resident(o, m, v);
 	print_fn_head(o, v->fn);
 	out_puts(o, "body ");
 	print_block(o, v->fn->body, v->fn->span);

@@ -299,6 +299,18 @@ static void number_rest(Reader *r)
 	r->unnumbered.n = 0;
 }
 
+static void read_resident(Reader *r, Version *v)
+{
+	int n = 0, *blocks = NEW_ARRAY(A_UNIT, int, r->m->archs.n);
+	if (!lex_accept_word(&r->l, "resident")) return;
+	for (int i = 0; i < r->m->archs.n && !r->l.failed; i++) {
+		if (!(v->archs >> i & 1)) continue;
+		if (n) lex_need(&r->l, ',', "`,` and the next number");
+		blocks[n++] = rd_small(r, "a number of thread blocks");
+	}
+	v->resident = blocks;
+}
+
 /* From the brace on, in which the guard of a version comes first. */
 static void read_fn(Reader *r, Fn *fn, Version *v)
 {
@@ -307,6 +319,7 @@ static void read_fn(Reader *r, Fn *fn, Version *v)
 	if (v) {
 		need_word(r, "guard");
 		v->guard = rd_sym(r);
+		read_resident(r, v);
 	}
 	while (!r->l.failed && read_fn_line(r, fn)) continue;
 	if (!lex_accept_word(&r->l, "body")) lex_expected(&r->l, "a line of the kernel's head, or `body`");

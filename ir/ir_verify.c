@@ -427,6 +427,8 @@ static bool chk_version(Check *c, const Module *m, int at)
 	NEED(v->of && v->fn && v->name && v->guard, "a version lacks its kernel, its name or its guard");
 	NEED(v->fn->stage == STAGE_PLACED, "a version is not placed");
 	NEED(v->archs && !(v->archs & ~all), "a version serves no architecture of the module");
+	for (int i = 0, n = 0; i < m->archs.n && v->resident; i++)
+		if (v->archs >> i & 1) NEED(v->resident[n++] >= 0, "fewer than no thread blocks of a version are resident");
 	NEED(v->fn->params.n == v->of->params.n && v->fn->dims.n == v->of->dims.n, "a version has other parameters than its kernel");
 	c->guard = true;
 	bool known = chk_sym(c, v->guard);

@@ -9,11 +9,9 @@
 #include "lower/placed.h"
 
 const PassRow pass_rows[] = {
-#define TYPED STAGE_TYPED
-#define PLACED STAGE_PLACED
-#define PASS(id, name, form, level, doc) { name, form, level, doc },
+#define PASS(id, name, form, level, doc) { name, PASS_##form, level, doc },
 #include "lower/passes.def"
-	{ NULL, STAGE_TYPED, 0, NULL }
+	{ NULL, PASS_TYPED, 0, NULL }
 };
 
 static void (*const run[])(Module *m, const LowerCx *cx) = {
@@ -37,8 +35,14 @@ static bool last_of_form(int i, const LowerCx *cx)
 	return true;
 }
 
+static void number_all(Module *m, PassForm form)
+{
+	for (int k = 0; k < m->fns.n && form != PASS_VERSION; k++) ir_number(m->fns.p[k]);
+	for (int k = 0; k < m->versions.n && form == PASS_VERSION; k++) ir_number(m->versions.p[k].fn);
+}
+
 /* The passes over the module, or over a part of it: kernels without entries. */
-static bool run_passes(Module *m, IrStage form, const LowerCx *cx)
+static bool run_passes(Module *m, PassForm form, const LowerCx *cx)
 {
 	for (int i = 0; pass_rows[i].name; i++) {
 		const PassRow *p = &pass_rows[i];
@@ -48,7 +52,7 @@ static bool run_passes(Module *m, IrStage form, const LowerCx *cx)
 		ArenaMark mark = arena_mark(A_TMP);
 		run[i](m, cx);
 		arena_release(A_TMP, mark);
-		for (int k = 0; k < m->fns.n && (VERIFY_EACH || ir_edits() != edits); k++) ir_number(m->fns.p[k]);
+		if (VERIFY_EACH || ir_edits() != edits) number_all(m, form);
 		if (diag_errors() > before) return false;
 		if (VERIFY_EACH || last_of_form(i, cx)) ir_verify(m, p->name);
 		if (cx->o->after && !cx->o->after(cx->o->ctx, p->name, cx->target_arch, m)) return false;
@@ -56,7 +60,7 @@ static bool run_passes(Module *m, IrStage form, const LowerCx *cx)
 	return true;
 }
 
-static bool run_form(Module *m, IrStage form, const LowerCx *cx)
+static bool run_form(Module *m, PassForm form, const LowerCx *cx)
 {
 	bool ok = true;
 	if (cx->o->whole || VERIFY_EACH) return run_passes(m, form, cx);
@@ -92,7 +96,7 @@ static bool add_steps(Module *m, const LowerCx *cx)
 	m->fns.n = 0;
 	if (clear) vec_push(A_UNIT, &m->fns, clear);
 	for (int i = 0; i < all.fns.n; i++) vec_push(A_UNIT, &m->fns, all.fns.p[i]);
-	return run_form(&more, STAGE_TYPED, cx);
+	return run_form(&more, PASS_TYPED, cx);
 }
 
 Module *lower_copy(const Module *m)
@@ -105,7 +109,7 @@ Module *lower_copy(const Module *m)
 bool lower_typed(Module *m, const LowerOptions *o)
 {
 	LowerCx cx = { o, 0, false, false };
-	return run_form(m, STAGE_TYPED, &cx) && add_steps(m, &cx);
+	return run_form(m, PASS_TYPED, &cx) && add_steps(m, &cx);
 }
 
 /* ---- versions ---- */
@@ -135,7 +139,7 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 		vec_push(A_UNIT, &some->fns, fn);
 		vec_push(A_UNIT, &of, &all->of[i]);
 	}
-	if (!run_form(some, STAGE_PLACED, &own)) return false;
+	if (!run_form(some, PASS_PLACED, &own)) return false;
 	for (int i = 0; i < some->fns.n; i++) {
 		f->end(some->fns.p[i], of.p[i], cx);
 		of.p[i]->first->by_arch |= some->fns.p[i]->by_arch;
@@ -231,7 +235,7 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 {
 	Module *copy = copy_module(from);
 	bool optimize = cx->o->level > 0;
-	if (!run_form(copy, STAGE_PLACED, cx)) return false;
+	if (!run_form(copy, PASS_PLACED, cx)) return false;
 	all->of = NEW_ARRAY(A_UNIT, Placements, from->fns.n);
 	for (int i = 0; i < from->fns.n; i++) {
 		vec_push(A_UNIT, &all->typed, from->fns.p[i]);
@@ -324,5 +328,11 @@ bool lower_place(Module *m, const LowerOptions *o)
 	for (int i = 0; i < m->fns.n; i++)
 		for (int k = 0; k < kept[i].v.n; k++) vec_push(A_UNIT, &m->versions, kept[i].v.p[k]);
 	ir_verify(m, "lowering");
-	return true;
+	return lower_finish(m, o);
+}
+
+bool lower_finish(Module *m, const LowerOptions *o)
+{
+	LowerCx cx = { o, 0, false, false };
+	return run_passes(m, PASS_VERSION, &cx);
 }

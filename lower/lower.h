@@ -21,7 +21,10 @@ typedef struct LowerOptions {
 	int versions;           /* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */
 } LowerOptions;
 
-typedef struct PassRow { const char *name; IrStage form; int level; const char *doc; } PassRow;
+/* TYPED: once, for all targets. PLACED: for each architecture, on kernels as they are placed. VERSION: on versions, when it is known
+ * which calls and which architectures each of them serves; they say all that is still open about what is printed and run. */
+typedef enum PassForm { PASS_TYPED, PASS_PLACED, PASS_VERSION } PassForm;
+typedef struct PassRow { const char *name; PassForm form; int level; const char *doc; } PassRow;
 extern const PassRow pass_rows[];       /* ends with a row whose name is NULL */
 
 Module *lower_copy(const Module *m);      /* for lower_typed with other options; the entries are those of m */
@@ -29,6 +32,8 @@ bool lower_typed(Module *m, const LowerOptions *o);     /* false: stopped, or er
 /* Makes m->versions for m->archs; false: stopped, or errors were reported. Kernels in which nothing depended on an architecture
  * (Fn.by_arch) have the same versions for the next one. */
 bool lower_place(Module *m, const LowerOptions *o);
+/* The passes over versions alone: for kernels that were placed by hand and just became the only version of themselves. */
+bool lower_finish(Module *m, const LowerOptions *o);
 void lower_hints(const Module *m);              /* warns of hints that no version follows */
 
 /* What a pass gets. A pass reports through diag and never fails otherwise. */

@@ -48,14 +48,14 @@ static bool waits(const Op *op)
 	return op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || (scratch_bytes(op) > 0 && !op->nregion);
 }
 
-static int regs_of(const Val *v) { return type_is_tile(v->type) && v->lay ? 1 << v->lay->in[HW_REG] : 0; }
+static int registers_of(const Val *v) { return type_is_tile(v->type) && v->lay ? 1 << v->lay->in[HW_REG] : 0; }
 
 /* Words of a thread that hold v. */
-static int words_of(const Val *v) { return (int)((regs_of(v) * (int64_t)elem_bytes(v->type->elem) + 3) / 4); }
+static int words_of(const Val *v) { return (int)((registers_of(v) * (int64_t)elem_bytes(v->type->elem) + 3) / 4); }
 
 static bool is_packed(const Val *v)
 {
-	return regs_of(v) >= LEAST && v->type->elem != EL_BOOL && elem_bytes(v->type->elem) <= 2;
+	return registers_of(v) >= LEAST && v->type->elem != EL_BOOL && elem_bytes(v->type->elem) <= 2;
 }
 
 static bool is_old(const Remat *a, const Val *v) { return v->id < a->nval; }
@@ -68,7 +68,7 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 {
 	const Op *op = v->def;
 	unsigned f = op ? op_rows[op->code].flags : 0;
-	if (regs_of(v) < LEAST) return;
+	if (registers_of(v) < LEAST) return;
 	if (is_packed(v)) {
 		c->leaves += op && op->parent == a->block;
 		return;
@@ -98,7 +98,7 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 static bool is_worth(const Remat *a, Val *v, bool rare)
 {
 	Cost c = { 0, 0 };
-	if (!is_old(a, v) || is_packed(v) || regs_of(v) < LEAST || !v->def) return false;
+	if (!is_old(a, v) || is_packed(v) || registers_of(v) < LEAST || !v->def) return false;
 	price(a, v, DEPTH, rare, &c);
 	return c.effort > 0 && c.effort <= EFFORT && c.leaves <= 1;
 }
@@ -112,7 +112,7 @@ static Val *newest(const Remat *a, Val *v)
 
 static Val *copy_of(Remat *a, Builder *b, Val *v)
 {
-	if (!is_old(a, v) || regs_of(v) < LEAST || a->place[v->id] == a->now) return v;
+	if (!is_old(a, v) || registers_of(v) < LEAST || a->place[v->id] == a->now) return v;
 	if (a->made[v->id] && a->made_in[v->id] == a->now) return a->made[v->id];
 	Op *op = v->def, *to;
 	if (is_packed(v)) {
@@ -169,7 +169,7 @@ static int held_at(const Remat *a, const Op *wait)
 			if (!seen[v->id]) continue;
 			seen[v->id] = false;
 			bool made = v->def->code == OP_CONST || v->def->code == OP_IOTA || v->def->code == OP_BROADCAST;
-			if (regs_of(v) >= LEAST && !made) n += words_of(v);
+			if (registers_of(v) >= LEAST && !made) n += words_of(v);
 		}
 	return n;
 }
@@ -178,7 +178,7 @@ static void visit_load(Remat *a, Op *op)
 {
 	const Val *r = op->out[0];
 	int words = words_of(r);
-	if (!a->wait || regs_of(r) < LEAST || !memory_is_constant(a->fn, ir_in(op, 0)) || one_thread_reads(op)) return;
+	if (!a->wait || registers_of(r) < LEAST || !memory_is_constant(a->fn, ir_in(op, 0)) || one_thread_reads(op)) return;
 	if (a->held < 0) a->held = held_at(a, a->wait);
 	if (words > WORDS_AHEAD || a->held + words > WORDS_HELD || !may_move(a, op, DEPTH)) return;
 	move(a, op);
@@ -198,7 +198,7 @@ static void visit_operands(Remat *a, Op *op)
 	bool rare = op->nout == 1 && a->rare[op->out[0]->id];
 	for (int i = 0; i < op->nin; i++) {
 		Val *v = ir_in(op, i);
-		if (!is_old(a, v) || regs_of(v) < LEAST || a->place[v->id] == a->now) continue;
+		if (!is_old(a, v) || registers_of(v) < LEAST || a->place[v->id] == a->now) continue;
 		Builder b = build_before(op);
 		if (is_packed(v) ? op->code == OP_CAST : is_worth(a, v, rare && !a->far[v->id])) op->in[i] = copy_of(a, &b, v);
 	}

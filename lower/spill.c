@@ -15,13 +15,13 @@ enum {
 	LEAST = 8               /* elements of a thread from which a tile counts */
 };
 
-static int regs_of(const Val *v)
+static int registers_of(const Val *v)
 {
 	bool counts = type_is_tile(v->type) && v->lay && v->type->elem != EL_BOOL && v->lay->in[HW_REG] >= log2_of(LEAST);
 	return counts ? 1 << v->lay->in[HW_REG] : 0;
 }
 
-static int words_of(const Val *v) { return (int)(((int64_t)elem_bytes(v->type->elem) * regs_of(v) + 3) / 4); }
+static int words_of(const Val *v) { return (int)(((int64_t)elem_bytes(v->type->elem) * registers_of(v) + 3) / 4); }
 
 typedef struct Room { const Op *loop; int words; bool *seen, waits, other; } Room;
 
@@ -175,7 +175,7 @@ static void visit(void *ctx, Op *loop)
 	IrBlock *body = loop->region[0];
 	int most = 0;
 	for (int i = 1; i < body->args.n; i++)
-		if (regs_of(body->args.p[i]) > most) most = regs_of(body->args.p[i]);
+		if (registers_of(body->args.p[i]) > most) most = registers_of(body->args.p[i]);
 	if (!most) return;
 	ArenaMark mark = arena_mark(A_TMP);
 	Room r = { .loop = loop, .seen = NEW_ARRAY(A_TMP, bool, fn->nval), .words = AROUND + 2 * most };

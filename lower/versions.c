@@ -182,7 +182,7 @@ static void add(const List *l, const char *name, const Sym *guard, Fn *fn)
 	int64_t always;
 	if (sym_is_const(guard, &always) && !always) return;
 	ir_number(fn);
-	vec_push(A_UNIT, &l->m->versions, ((Version){ l->of, str_intern(name), guard, l->arch, fn }));
+	vec_push(A_UNIT, &l->m->versions, ((Version){ .of = l->of, .name = str_intern(name), .guard = guard, .archs = l->arch, .fn = fn }));
 }
 
 static void add_aligned(const List *l, const char *name, const Sym *guard, Fn *fn)

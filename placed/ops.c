@@ -38,6 +38,24 @@ bool same_scalar(const Val *x, const Val *y)
 
 int exchange_slot(Elem e) { return elem_bytes(e) < 4 ? 4 : elem_bytes(e); }
 
+Op *shared_source(const Val *v, int axis[TILE_RANK])
+{
+	for (int a = 0; a < TILE_RANK; a++) axis[a] = a;
+	for (; v->def && v->def->code == OP_PERMUTE; v = ir_in(v->def, 0)) {
+		const int64_t *from = ir_attr(v->def, AT_AXES)->u.ints.p;
+		for (int a = 0; a < v->type->rank; a++) axis[a] = (int)from[axis[a]];
+	}
+	return v->def && v->def->code == OP_LOAD_SHARED ? v->def : NULL;
+}
+
+bool is_straight_line(const IrBlock *block)
+{
+	for (const Op *op = block->first; op; op = op->next)
+		if (op->nregion || op->code == OP_MMA || op->code == OP_MMA_SYNC || op->code == OP_SORT || op->code == OP_TOPK
+			|| op->code == OP_HISTOGRAM || op_rows[op->code].flags & (OPF_SCAN | OPF_GROUP)) return false;
+	return true;
+}
+
 bool jam_asks(const Op *op)
 {
 	return op->code == OP_LOAD && type_is_tile(op->out[0]->type) && type_log2_size(op->out[0]->type) > 0;

@@ -25,8 +25,18 @@ bool op_is_atomic(const Op *op);
 bool op_sums_products(const Op *op);            /* a sum of what a thread holds of the products of its two operands (products.c) */
 bool op_loads_one(const Op *op);                 /* a load of a single element */
 bool same_scalar(const Val *x, const Val *y);           /* one value, or equal constants */
+/* The load_shared that v is, under another order of axes: axis a of v is axis[a] of its result. NULL: it is none. */
+Op *shared_source(const Val *v, int axis[TILE_RANK]);
+bool is_straight_line(const IrBlock *block);     /* no loops, products, sorts, scans, or operations of groups */
 bool jam_asks(const Op *op);                    /* a load whose tiles of several rounds are on their way at once */
 Op *jam_after(const Op *loop);                  /* of a loop with {rounds}: the first operation after what these ask for together */
+
+/* ---- registers.c ---- */
+int regs_of_layout(const Fn *fn, Lay l);        /* registers of a thread for a tile in this layout */
+int regs_of(const Val *v);                      /* for a tile or fragment */
+bool held_in_words(const Type *t);              /* several elements of it share a register */
+int block_threads(const Fn *fn);                /* threads of a thread block, at most */
+int tile_threads(const Fn *fn);                 /* of those, that work on one tile block where it has several (follow.c) */
 
 /* ---- layouts: layouts.c ---- */
 /* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what warps hold side by
@@ -140,10 +150,15 @@ int64_t cut_sure(const Fn *cut);                /* and those that each row has t
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 const Sym *launched_sym(const Val *v);          /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */
 
+bool rows_turn(const Fn *fn);                   /* of a version: its rows are rotated by their phase, */
+bool rows_shift(const Fn *fn);                  /* or shifted by it */
+bool stands_after_wait(const Op *first);        /* after a reduction over threads */
+
 /* Peeled rows. */
 enum { PEEL_PIECE = 16 };                       /* bytes of a piece */
 const Op *peel_phase_of(const Fn *fn);          /* the phase of its rows; NULL: it has none */
 const IrParam *peel_param(const Fn *fn, const Op *op);  /* whose elements a load, store or phase is of; NULL: it is of a view of one */
+int peel_piece(const Fn *fn);                   /* elements of a vector of their body */
 int peel_elem_size(const Fn *fn);               /* bytes of an element of a row */
 bool peel_is_row(const Fn *fn, const Val *v);
 bool peel_is_apart(const Fn *fn, const Op *op); /* a load of a tile that begins at a phase of its own */

@@ -65,7 +65,28 @@ static bool same_row(const Fn *fn, const Op *x, const Op *y)
 	return true;
 }
 
+bool rows_turn(const Fn *fn)
+{
+	const Op *phase = peel_phase_of(fn);
+	return phase && ir_int(phase, AT_ROWS, ROWS_TURNED) == ROWS_TURNED;
+}
+
+bool rows_shift(const Fn *fn)
+{
+	const Op *phase = peel_phase_of(fn);
+	return phase && ir_int(phase, AT_ROWS, ROWS_TURNED) == ROWS_SHIFTED;
+}
+
+bool stands_after_wait(const Op *first)
+{
+	for (const Op *op = first; op; op = op->prev)
+		if (op->code == OP_REDUCE_LANES) return true;
+	return false;
+}
+
 bool peel_begins(const Fn *fn, const Op *op) { return same_row(fn, peel_phase_of(fn), op); }
+
+int peel_piece(const Fn *fn) { return peel_after(fn) - fn->peel_apart; }
 
 int peel_front(const Fn *fn) { return fn->peel_line / peel_elem_size(fn) + fn->peel_apart; }
 

@@ -1,21 +1,23 @@
-/* How many thread blocks should fit a multiprocessor. nvcc takes registers as if a thread block had it for itself, orders loads
- * early and values long; with the number of blocks in __launch_bounds__ it takes no more than leave room for so many, and waits
- * of one block are filled by others.
+/* occupancy: how many thread blocks of a version should fit a multiprocessor, for each architecture that it serves.
+ *
+ * nvcc takes registers as if a thread block had it for itself, orders loads early and values long; with the number of blocks in
+ * __launch_bounds__ it takes no more than leave room for so many, and waits of one block are filled by others.
  *
  * The registers that a thread needs are estimated, for kernels that are one block without loops and products: between two waits it
  * holds what it loaded and what is needed again after a later wait; what it computes takes the place of what that came from, and
  * COST_AROUND registers are left for addresses, partial results and what a few elements take on their way.
  *
- * Where a loop holds its next tiles, lower/prefetch.c says for how many threads registers suffice.
+ * Where a loop holds its next tiles, prefetch.c says for how many threads registers suffice.
  *
  * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that two blocks fit, so they say one. */
 #include "base/cost.h"
 #include "base/machine.h"
-#include "emit_cuda/cu.h"
-#include "emit_cuda/peel.h"
+#include "lower/placed.h"
+#include "placed/loops.h"
+#include "plan/plan.h"
 
 enum {
-	MANY = 64,              /* elements of a thread from which accesses are one way, outside of clusters, too */
+	MANY = 64,              /* words of a thread of the largest clusters from which fewer of them share a multiprocessor */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
 	WARPS = 4,              /* and to so many warps at once */
@@ -24,7 +26,8 @@ enum {
 };
 
 typedef struct Bound {
-	Cu *g;
+	const bool *splat;
+	bool one_way, streams;  /* accesses are one way each; what is stored last is computed vector by vector */
 	int now;                /* the stretch between waits */
 	int *begin, *end;       /* by Val id: the stretch that makes it and the last that uses it */
 	bool math;
@@ -33,7 +36,7 @@ typedef struct Bound {
 
 static int words_of(const Val *v)
 {
-	int n = cu_regs(v);
+	int n = regs_of(v);
 	if (v->type->elem == EL_BOOL) return (n + 31) / 32;     /* predicates, packed */
 	return (int)(((int64_t)n * elem_bytes(v->type->elem) + 3) / 4);
 }
@@ -46,14 +49,6 @@ static const Val *holder(const Val *v)          /* whose registers v names */
 
 static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) || v->def->code == OP_STAGED; }
 
-static bool is_straight(const IrBlock *block)
-{
-	for (const Op *op = block->first; op; op = op->next)
-		if (op->nregion || op->code == OP_MMA || op->code == OP_MMA_SYNC || op->code == OP_SORT || op->code == OP_TOPK
-			|| op->code == OP_HISTOGRAM || op_rows[op->code].flags & (OPF_SCAN | OPF_GROUP)) return false;
-	return true;
-}
-
 static void number_stretches(Bound *b, const IrBlock *block)
 {
 	for (const Op *op = block->first; op; op = op->next) {
@@ -61,10 +56,10 @@ static void number_stretches(Bound *b, const IrBlock *block)
 		for (int i = 0; i < op->nin; i++) b->end[holder(ir_in(op, i))->id] = b->now;
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
-			b->math |= cu_regs(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
+			b->math |= regs_of(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
 			b->begin[v->id] = b->end[v->id] = b->now;
-			bool held = op->code != OP_IOTA && !ir_attr(op, AT_STAGED) && holder(v) == v && !cu_val(b->g, v)->splat;
-			if (held && cu_regs(v) >= LEAST) vec_push(A_TMP, &b->tiles, v);
+			bool held = op->code != OP_IOTA && !ir_attr(op, AT_STAGED) && holder(v) == v && !b->splat[v->id];
+			if (held && regs_of(v) >= LEAST) vec_push(A_TMP, &b->tiles, v);
 		}
 	}
 }
@@ -78,8 +73,8 @@ static int most_words(const Bound *b)
 		int from = b->begin[v->id], to = b->end[v->id], words = words_of(v);
 		if (from == to && !is_read(v)) continue;
 		int passing = elem_bytes(v->type->elem) < 4 ? COST_PASSING_PACKED : COST_PASSING;
-		if (from == to && b->g->one_way && words > passing) words = passing;
-		if (from == to && b->g->stream.first && v->def->code == OP_STAGED) words = COST_STREAMED;
+		if (from == to && b->one_way && words > passing) words = passing;
+		if (from == to && b->streams && v->def->code == OP_STAGED) words = COST_STREAMED;
 		for (int s = from; s < to; s++) n[s][s == from && !is_read(v) ? OUT : KEPT] += words;
 		n[to][IN] += words;
 	}
@@ -88,6 +83,26 @@ static int most_words(const Bound *b)
 		if (here > most) most = here;
 	}
 	return most;
+}
+
+static void look_at_ways(void *ctx, Op *op)
+{
+	Bound *b = ctx;
+	b->one_way |= ir_int(op, AT_WAYS, WAYS_ANY) == WAYS_MASKED;
+	b->streams |= ir_attr(op, AT_PIECES) != NULL;
+}
+
+/* Words that a thread holds of tiles, at most; *math: it computes functions of them. */
+static int words_held(const Fn *fn, bool *math)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	Bound b = { .splat = splats_of(fn, A_TMP), .begin = NEW_ARRAY(A_TMP, int, fn->nval), .end = NEW_ARRAY(A_TMP, int, fn->nval) };
+	ir_walk(fn->body, look_at_ways, &b);
+	number_stretches(&b, fn->body);
+	int words = b.now ? most_words(&b) : 0;
+	arena_release(A_TMP, mark);
+	*math = b.math;
+	return words;
 }
 
 static bool exchanges(const Fn *fn)
@@ -106,7 +121,7 @@ static int addresses_besides(const Fn *fn)
 
 static void find_product(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_MMA_SYNC; }
 
-int bound_of_products(const Fn *fn)
+static int bound_of_products(const Fn *fn)
 {
 	bool product = false;
 	ir_walk(fn->body, find_product, &product);
@@ -114,78 +129,35 @@ int bound_of_products(const Fn *fn)
 }
 
 /* The largest clusters use fewer multiprocessors, so more of their thread blocks have to share one. */
-int bound_of_wide(const Fn *fn)
+static int bound_of_wide(const Fn *fn)
 {
 	int words = 0;
 	for (const Op *op = fn->body->first; op && !fn->by_element; op = op->next)
 		if (op->code == OP_LOAD && words_of(op->out[0]) > words) words = words_of(op->out[0]);
-	if (fn->cluster <= 1 << CLUSTER_PORTABLE || cu_threads(fn) > WIDE_THREADS / WIDE_BLOCKS) return 0;
+	if (fn->cluster <= 1 << CLUSTER_PORTABLE || block_threads(fn) > WIDE_THREADS / WIDE_BLOCKS) return 0;
 	return words < MANY ? WIDE_BLOCKS : WIDE_BLOCKS - 1;
 }
 
 /* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two for that. So versions
  * that serve few rows (by single elements where others are peeled; rows side by side that are shorter than their tile) say one, for all
  * architectures but those that have versions of their own, where none spills. */
-int bound_of_few(const Fn *fn, bool specific) { return !specific && (fn->rest || (fn->dense && fn->row_regs)); }
+static int bound_of_few(const Fn *fn, bool specific) { return !specific && (fn->rest || (fn->dense && fn->row_regs)); }
 
 /* And peeled versions of several warps with few words of a row, and with weights, say what leaves registers for the
  * rest: outside of clusters for the same architectures, and where the largest clusters have more than 8 warps a thread
  * block. */
-int bound_of_peeled(const Fn *fn, bool specific)
+static int bound_of_peeled(const Fn *fn, bool specific)
 {
 	enum { WORDS = 24, WORDS_WIDE = 16, AROUND_ROW = 48 };
 	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + AROUND_ROW + UNIT - 1) / UNIT * UNIT;
-	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && cu_threads(fn) > WIDE_THREADS / WIDE_BLOCKS;
-	if (wide ? words > WORDS_WIDE : specific || fn->cluster || words > WORDS || cu_threads(fn) < 128) return 0;
+	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && block_threads(fn) > WIDE_THREADS / WIDE_BLOCKS;
+	if (wide ? words > WORDS_WIDE : specific || fn->cluster || words > WORDS || block_threads(fn) < 128) return 0;
 	if (peel_loads_apart(fn) != 1) return 0;
-	return machine_registers() / (regs * cu_threads(fn));
+	return machine_registers() / (regs * block_threads(fn));
 }
 
 /* Tile blocks that follow each other have a thread block's share of registers, whatever the version. */
-int bound_of_follow(const Fn *fn) { return FOLLOW_THREADS / cu_threads(fn); }
-
-/* By Val id: does it come from what was read? */
-static bool *values_read(const Fn *fn)
-{
-	bool *read = NEW_ARRAY(A_TMP, bool, fn->nval);
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		bool r = (op_rows[op->code].flags & OPF_READ) != 0;
-		for (int i = 0; i < op->nin; i++) r |= read[ir_in(op, i)->id];
-		for (int i = 0; i < op->nout; i++) read[op->out[i]->id] = r;
-	}
-	return read;
-}
-
-/* Words of a thread's tiles that are loaded, where some of them wait for an index from memory: the others are held meanwhile. */
-static int words_beside_index(const Fn *fn)
-{
-	ArenaMark mark = arena_mark(A_TMP);
-	const bool *read = values_read(fn);
-	bool waits_for_index = false;
-	int words = 0;
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (op->code != OP_LOAD || cu_regs(op->out[0]) < LEAST) continue;
-		words += words_of(op->out[0]);
-		for (int i = 1; i < op->nin; i++) waits_for_index |= read[ir_in(op, i)->id];
-	}
-	arena_release(A_TMP, mark);
-	return waits_for_index ? words : 0;
-}
-
-/* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with much? In the
- * largest clusters, of which few are there at once whatever their registers, only with much. Nor do rounds branch in which thread blocks
- * that share a row wait for each other: a warp that comes late is waited for by all. */
-bool bound_one_way(const Fn *fn)
-{
-	bool wait = false, many = fn->cluster > 1 && fn->cluster <= 1 << CLUSTER_PORTABLE;
-	if (fn->alternate) return true;
-	if (!is_straight(fn->body)) return false;
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		wait |= waits_for_threads(op);
-		for (int i = 0; i < op->nout; i++) many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
-	}
-	return wait ? many : fn->cluster <= 1 << CLUSTER_PORTABLE && words_beside_index(fn) >= COST_WORDS_LEAST;
-}
+static int bound_of_follow(const Fn *fn) { return FOLLOW_THREADS / block_threads(fn); }
 
 static void find_held(void *ctx, Op *op)        /* the fewest threads */
 {
@@ -193,28 +165,58 @@ static void find_held(void *ctx, Op *op)        /* the fewest threads */
 	if (n && (!*threads || n < *threads)) *threads = n;
 }
 
-int bound_blocks(Cu *g, bool specific)
+static int bound_blocks(const Fn *fn, bool specific)
 {
-	const Fn *fn = g->fn;
 	if (bound_of_products(fn)) return 1;
 	int held = 0;
-	if (g->aligned) ir_walk(fn->body, find_held, &held);
-	if (held) return held > cu_threads(fn) ? held / cu_threads(fn) : 1;
-	Bound b = { .g = g };
-	ArenaMark mark = arena_mark(A_TMP);
-	b.begin = NEW_ARRAY(A_TMP, int, fn->nval);
-	b.end = NEW_ARRAY(A_TMP, int, fn->nval);
-	int words = 0;
-	if (exchanges(fn) && is_straight(fn->body)) {
-		number_stretches(&b, fn->body);
-		if (b.now) words = most_words(&b);
-	}
-	arena_release(A_TMP, mark);
+	ir_walk(fn->body, find_held, &held);
+	if (held) return held > block_threads(fn) ? held / block_threads(fn) : 1;
+	bool math = false;
+	int words = exchanges(fn) && is_straight_line(fn->body) ? words_held(fn, &math) : 0;
 	if (words < COST_WORDS_LEAST) return 0;
-	int regs = words + COST_AROUND + addresses_besides(fn) + (b.math ? COST_FOR_MATH : 0) + (specific ? 0 : COST_ANY_ARCH);
-	int warps = cu_threads(fn) / 32;
+	int regs = words + COST_AROUND + addresses_besides(fn) + (math ? COST_FOR_MATH : 0) + (specific ? 0 : COST_ANY_ARCH);
+	int warps = block_threads(fn) / 32;
 	regs = (regs + UNIT - 1) / UNIT * UNIT;
 	int blocks = machine_registers() / 32 / regs / WARPS * WARPS / warps;
 	while (blocks > 1 && blocks * warps % WARPS) blocks--;
 	return blocks;
+}
+
+static int bound_of(const Fn *fn, bool specific)
+{
+	if (fn->peel_line) return bound_of_peeled(fn, specific);
+	int wide = bound_of_wide(fn);
+	if (follow_distance(fn)) return bound_of_follow(fn);
+	if (wide) return wide;
+	return fn->aligned ? bound_blocks(fn, specific) : bound_of_products(fn) || bound_of_few(fn, specific);
+}
+
+static void find_role(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_ROLE; }
+
+/* The compiler of PTX refuses more thread blocks than a multiprocessor holds, of whatever device the text may run on. Roles change their
+ * registers: the compiler must know how many they start with. */
+static int resident(const Fn *fn, IrArch a)
+{
+	int threads = block_threads(fn), blocks = bound_of(fn, a.specific);
+	bool roles = false;
+	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a.number);
+	int pin;
+	if (plan_pins(fn->plan, PC_BLOCKS, &pin) && pin) blocks = pin;
+	Machine m = a.specific ? *machine_of(a.number) : machine_least(a.number);
+	if (blocks > m.threads / threads) blocks = m.threads / threads;
+	if (blocks > m.blocks) blocks = m.blocks;
+	ir_walk(fn->body, find_role, &roles);
+	return roles ? 1 : blocks;
+}
+
+void pass_occupancy(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->versions.n; i++) {
+		Version *v = &m->versions.p[i];
+		int n = 0, *blocks = NEW_ARRAY(A_UNIT, int, m->archs.n);
+		for (int a = 0; a < m->archs.n; a++)
+			if (v->archs >> a & 1) blocks[n++] = resident(v->fn, m->archs.p[a]);
+		v->resident = blocks;
+	}
 }

@@ -1,0 +1,186 @@
+/* chunk: loops over many registers go in chunks, {chunk}, so that few values are in registers at once.
+ *
+ * A chunked loop takes the rounding or the reduction of its last value with it. Where a store in vectors follows that nobody else reads,
+ * each chunk is made before its vector. What one element of a row alone needs (placed/rare.c) is left out of the loop and made again
+ * for the chunk that holds the element, {rare}. */
+#include "lower/placed.h"
+#include "placed/access.h"
+#include "placed/loops.h"
+
+enum {
+	CHUNK = 3,              /* log2 of the registers of a chunk */
+	PICK_LEAST = 16,        /* fewest registers of a tile that is cut into chunks for one element, */
+	MANY = 64               /* and always */
+};
+
+typedef struct Chunks {
+	Fn *fn;
+	bool turned, shifted;   /* its rows are rotated, or shifted */
+	Loops l;
+	const bool *rare;
+	const int *uses;
+} Chunks;
+
+/* Operations that share a loop: up to `end`, of n registers. */
+typedef struct Loop { Op *first, *end; int n; bool part; } Loop;
+
+/* Versions that leave registers out (cut.c) have any number of them; a vector of a peeled row is a chunk. */
+static bool in_chunks(const Loop *l) { return (l->part || l->n % (1 << CHUNK) == 0) && l->n <= UNROLL_REGS + 1; }
+
+static bool is_made_here(const Chunks *f, const Val *v, const Loop *l)
+{
+	for (const Op *op = l->first; op != l->end; op = op->next)
+		if (op == v->def) return !op_renames(op) && !f->l.splat[v->id];
+	return false;
+}
+
+/* Are the numbers of elements, by register and by thread, apart? */
+static bool adds(Lay l)
+{
+	uint32_t in_reg = 0, in_thread = 0;
+	for (int i = 0; i < lay_inbits(l); i++) *(i < l.in[HW_REG] ? &in_reg : &in_thread) |= l.col[i];
+	return !(in_reg & in_thread);
+}
+
+/* A select of the loop that takes its first arm for one element; NULL: none, or several. */
+static Op *find_pick(const Chunks *f, const Loop *l)
+{
+	Op *select = NULL;
+	const Val *numbers = NULL;
+	if (l->n < PICK_LEAST || !in_chunks(l) || f->turned) return NULL;
+	for (Op *op = l->first; op != l->end; op = op->next) {
+		const Val *from, *x = rare_number(op, &from);
+		if (!x) continue;
+		if (select) return NULL;
+		select = op;
+		numbers = x;
+	}
+	if (!select || f->l.inside[select->out[0]->id] || (f->shifted && holds_row(f->fn, *numbers->lay))) return NULL;
+	return adds(*numbers->lay) ? select : NULL;
+}
+
+/* What one element alone needs, unless another loop asks for it, too: so must be what it is made of then. */
+static void mark_rare(const Chunks *f, const Loop *l, Op *select)
+{
+	bool *common = NEW_ARRAY(A_TMP, bool, f->fn->nval);
+	VEC(Op *) ops = { 0 };
+	for (Op *op = l->first; op != l->end; op = op->next) vec_push(A_TMP, &ops, op);
+	for (int k = ops.n - 1; k >= 0; k--) {
+		Op *op = ops.p[k];
+		int id = op->out[0]->id;
+		bool picked = f->l.inside[id] && f->rare[id] && !common[id];
+		if (f->l.splat[id] || (op_renames(op) ? !common[id] : picked)) continue;
+		for (int i = op == select ? 2 : 0; i < op->nin; i++) common[ir_in(op, i)->id] = true;
+	}
+	for (int k = 0; k < ops.n; k++) {
+		int id = ops.p[k]->out[0]->id;
+		if (ops.p[k] == select || (f->l.inside[id] && f->rare[id] && !common[id])) ir_set_int(ops.p[k], AT_RARE, 1);
+	}
+}
+
+static void set_chunk(const Chunks *f, const Loop *l)
+{
+	for (Op *op = l->first; op != l->end; op = op->next)
+		if (!f->l.splat[op->out[0]->id]) ir_set_int(op, AT_CHUNK, 1 << CHUNK);
+}
+
+/* Where a store in vectors of a chunk follows, and nobody else needs what it stores, each chunk is made before its vector. */
+static Op *store_of_chunks(const Chunks *f, const Op *pairs)
+{
+	Op *store = pairs->next;
+	const Val *r = pairs->out[0];
+	if (!store || store->code != OP_STORE || ir_in(store, store->nin - 1) != r) return NULL;
+	if (ir_int(store, AT_WAYS, WAYS_ANY) != WAYS_MASKED) return NULL;
+	AccessPlan p = access_plan(store, r, false);
+	bool whole = p.vec == CHUNK && piece_bits(p.bit, p.vec) == (1 << CHUNK) - 1 && !lay_hwcoord(p.l, lay_free(p.l), HW_REG);
+	return whole && f->uses[r->id] == 1 ? store : NULL;
+}
+
+/* The first operation after the loop and what it takes with it. */
+static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
+{
+	Op *end = l->end, *select = l->part && vector != 1 << CHUNK ? NULL : find_pick(f, l);
+	if (select) mark_rare(f, l, select);
+	if (l->part) {
+		if (select) set_chunk(f, l);
+		return end;
+	}
+	bool here = end && end->nin && is_made_here(f, ir_in(end, 0), l), many = l->n >= MANY && in_chunks(l);
+	bool pairs = here && op_is_pointwise(end) && op_in_own_loop(end) && end->code == OP_CAST;
+	bool sums = here && !select && many && reduces_in_order(end) && !ir_attr(end, AT_VEC);
+	if (!select && !sums && !(pairs && many)) return end;
+	set_chunk(f, l);
+	if (!pairs && !sums) return end;
+	ir_set_int(end, AT_CHUNK, 1 << CHUNK);
+	Op *store = pairs && many ? store_of_chunks(f, end) : NULL;
+	if (store) ir_set_int(store, AT_CHUNK, 1 << CHUNK);
+	return end->next;
+}
+
+static Op *next_loop(const Chunks *f, Op *first, const Op *limit, Loop *l)
+{
+	int loop = 0;
+	Op *end = first;
+	*l = (Loop){ .first = first, .n = 1, .part = f->fn->peel_line && ir_attr(first, AT_PIECES) };
+	for (; end != limit && op_is_pointwise(end); end = end->next) {
+		const Val *r = end->out[0];
+		if (f->l.splat[r->id]) continue;
+		if (!loop) loop = f->l.loop[r->id];
+		if (f->l.loop[r->id] != loop) break;
+		if (!op_renames(end)) l->n = regs_of(r);
+	}
+	return l->end = end;
+}
+
+static bool is_alone(const Loop *l)
+{
+	for (const Op *op = l->first; op != l->end; op = op->next)
+		if (op_in_own_loop(op)) return true;
+	return false;
+}
+
+static bool makes(const Chunks *f, const Loop *l)
+{
+	for (const Op *op = l->first; op != l->end; op = op->next)
+		if (!f->l.splat[op->out[0]->id] && !op_renames(op)) return true;
+	return false;
+}
+
+static const Op *pieces_end(const Op *op)
+{
+	int64_t number = ir_int(op, AT_PIECES, 0);
+	while (op && ir_int(op, AT_PIECES, 0) == number) op = op->next;
+	return op;
+}
+
+static void chunk_block(Chunks *f, IrBlock *b)
+{
+	Loop l;
+	for (Op *op = b->first; op;) {
+		for (int i = 0; i < op->nregion; i++) chunk_block(f, op->region[i]);
+		if (!op_is_pointwise(op)) {
+			op = op->next;
+			continue;
+		}
+		bool part = f->fn->peel_line && ir_attr(op, AT_PIECES);
+		Op *after = next_loop(f, op, part ? pieces_end(op) : NULL, &l);
+		op = is_alone(&l) || !makes(f, &l) ? after : chunk_loop(f, &l, f->fn->peel_line ? peel_piece(f->fn) : 0);
+	}
+}
+
+static void chunk(Fn *fn)
+{
+	Chunks f = { .fn = fn, .turned = rows_turn(fn), .shifted = rows_shift(fn), .l = loops_of(fn, A_TMP), .rare = rare_values(fn, A_TMP),
+		.uses = ir_use_counts(fn, A_TMP) };
+	chunk_block(&f, fn->body);
+}
+
+void pass_chunk(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->versions.n; i++) {
+		ArenaMark mark = arena_mark(A_TMP);
+		chunk(m->versions.p[i].fn);
+		arena_release(A_TMP, mark);
+	}
+}

@@ -1,0 +1,127 @@
+/* vec: marks operations on tiles of which one instruction or call serves several registers, {vec}.
+ *
+ * Rounding to 16 bits takes two numbers an instruction. Of random numbers 4k to 4k + 3 come from one call: where the offsets are counted
+ * along the last axis from a multiple of 4 and a thread holds four neighbours that begin at one, it calls once for them. And in a
+ * version for aligned tensors the elements of a vector lie before an extent if the first does, so one comparison serves them all. */
+#include "lower/placed.h"
+#include "placed/access.h"
+#include "placed/loops.h"
+
+enum { VECTOR_MOST = 16 /* elements of the widest vector */ };
+
+typedef struct Vecs {
+	const Version *v;
+	const bool *splat;
+	bool turned;            /* its rows are rotated */
+} Vecs;
+
+/* Rounding to 16 bits takes two numbers an instruction. */
+static bool in_pairs(const Op *op)
+{
+	Elem to = op->out[0]->type->elem;
+	return op->code == OP_CAST && (to == EL_F16 || to == EL_BF16) && ir_in(op, 0)->type->elem == EL_F32 && regs_of(op->out[0]) > 1
+		&& !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_OVERFLOW, 0);
+}
+
+static bool is_asked(const Sym *guard, const Sym *s)
+{
+	return guard == s || (guard->kind == SYM_AND && (is_asked(guard->arg[0], s) || is_asked(guard->arg[1], s)));
+}
+
+/* A power of two that divides an extent where the version's guard holds. 1: nothing is known. */
+static int64_t asked_multiple(const Vecs *f, const Val *v)
+{
+	while (v->def && (v->def->code == OP_CAST || v->def->code == OP_BROADCAST)) v = ir_in(v->def, 0);
+	if (!f->v->fn->aligned || !v->def || v->def->code != OP_LAUNCH) return 1;
+	const Sym *s = ir_attr(v->def, AT_SYM)->u.sym;
+	if (s->kind != SYM_ATOM || s->atom != ATOM_DIM) return 1;
+	for (int n = VECTOR_MOST; n > 1; n /= 2)
+		if (is_asked(f->v->guard, sym_cmp(SYM_EQ, sym_mod(s, sym_const(n)), sym_const(0)))) return n;
+	return 1;
+}
+
+/* For aligned tensors, whose extents are multiples of a vector: its elements lie before an extent if the first does. */
+static int compared_alike(const Vecs *f, const Op *op)
+{
+	int i = op->code == OP_LT || op->code == OP_GE ? 0 : op->code == OP_GT || op->code == OP_LE ? 1 : -1;
+	const Val *x = i < 0 ? NULL : ir_in(op, i);
+	uint8_t bit[LAY_BITS];
+	if (!x || !type_is_tile(x->type) || !x->def || x->def->code != OP_IOTA || !elem_is_int(x->type->elem)) return 1;
+	int64_t multiple = asked_multiple(f, ir_in(op, 1 - i));
+	int axis = x->type->rank - 1, run = x->lay->out[axis] ? lay_run(*x->lay, axis, bit) : 0;
+	while (run > 0 && multiple % ((int64_t)1 << run)) run--;
+	return 1 << run;
+}
+
+/* ---- random numbers by fours ---- */
+enum { FOUR = 4, FOUR_LOG2 = 2, DEPTH = 16 /* of an expression of offsets; deeper ones count as unknown */ };
+
+/* Is integer v the same along the last axis, and a multiple of 4? */
+static bool is_base(const Val *v, int depth)
+{
+	const Op *op = v->def;
+	if (!type_is_tile(v->type)) return access_multiple(v) % FOUR == 0;
+	if (!op || !depth) return false;
+	switch (op->code) {
+	case OP_CONST: return access_multiple(v) % FOUR == 0;
+	case OP_BROADCAST: {
+		const Val *x = ir_in(op, 0);
+		return (!x->type->rank || !x->type->log2[x->type->rank - 1]) && is_base(x, depth - 1);
+	}
+	case OP_ADD: case OP_SUB: return is_base(ir_in(op, 0), depth - 1) && is_base(ir_in(op, 1), depth - 1);
+	default: return false;
+	}
+}
+
+/* Do four neighbours along the last axis, from a multiple of 4 on, have offsets that are so too? */
+static bool counts(const Val *v, int depth)
+{
+	const Op *op = v->def;
+	if (!type_is_tile(v->type) || !v->type->rank || v->type->log2[v->type->rank - 1] < FOUR_LOG2 || !op || !depth) return false;
+	switch (op->code) {
+	case OP_IOTA: return true;
+	case OP_BROADCAST: case OP_RESHAPE: case OP_CONVERT_REGS: return counts(ir_in(op, 0), depth - 1);
+	case OP_CAST: return elem_is_int(ir_in(op, 0)->type->elem) && counts(ir_in(op, 0), depth - 1);
+	case OP_ADD:
+		if (counts(ir_in(op, 1), depth - 1)) return is_base(ir_in(op, 0), depth - 1);
+		return counts(ir_in(op, 0), depth - 1) && is_base(ir_in(op, 1), depth - 1);
+	default: return false;
+	}
+}
+
+static bool by_fours(const Op *op)
+{
+	int a, b;
+	if (op->code != OP_RAND && op->code != OP_RANDN && op->code != OP_RANDINT) return false;
+	const Val *r = op->out[0];
+	return !type_is_tile(ir_in(op, 0)->type) && type_is_tile(r->type) && random_neighbours(r, &a, &b)
+		&& counts(ir_in(op, 1), DEPTH);
+}
+
+/* ---- the pass ---- */
+static int vec_of(const Vecs *f, const Op *op)
+{
+	if (in_pairs(op)) return 2;
+	if (op->code == OP_RAND || op->code == OP_RANDN || op->code == OP_RANDINT) return by_fours(op) && !f->turned ? FOUR : 1;
+	return compared_alike(f, op);
+}
+
+static void visit(void *ctx, Op *op)
+{
+	const Vecs *f = ctx;
+	if (!op_is_pointwise(op) || f->splat[op->out[0]->id]) return;
+	int n = vec_of(f, op);
+	if (n > 1) ir_set_int(op, AT_VEC, n);
+}
+
+void pass_vec(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->versions.n; i++) {
+		const Version *v = &m->versions.p[i];
+		ArenaMark mark = arena_mark(A_TMP);
+		Vecs f = { v, splats_of(v->fn, A_TMP), rows_turn(v->fn) };
+		ir_walk(v->fn->body, visit, &f);
+		arena_release(A_TMP, mark);
+	}
+}
