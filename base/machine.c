@@ -28,6 +28,7 @@ static Machine of_rows(const Machine *from, int most)
 		m.shared_block = chosen(m.shared_block, r->shared_block, most);
 		m.cluster = chosen(m.cluster, r->cluster, most);
 		m.l2_percent = chosen(m.l2_percent, r->l2_percent, most);
+		m.sms = chosen(m.sms, r->sms, most);
 	}
 	return m;
 }

@@ -76,7 +76,7 @@ typedef struct Cu {
 	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (elem.c) */
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
-	const Sym *guard;       /* of the version */
+	const Sym *guard, *time;        /* of the version */
 	Stream stream;
 	bool prints;            /* calls printf */
 	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */

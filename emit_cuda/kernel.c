@@ -176,7 +176,7 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 {
 	const Fn *fn = v->fn;
 	Cu g = { .o = out_new(), .printers = &control_printers, .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
-		.guard = v->guard };
+		.guard = v->guard, .time = v->time };
 	g.val = NEW_ARRAY(A_TMP, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);

@@ -96,56 +96,87 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 	return n;
 }
 
-/* Which of the conditions that print_guards asks is a version's; NULL: it serves all calls. */
-static Str guard_name(const CuKernel *k, const Sym *guard)
+/* ---- predicted times ---- */
+/* Of the version among those of its kernel that have one; -1: it has none. */
+static int time_index(const CuKernel *k, const Sym *time)
+{
+	for (int i = 0, n = 0; time && i < k->versions.n; n += k->versions.p[i++].v->time != NULL)
+		if (k->versions.p[i].v->time == time) return n;
+	return -1;
+}
+
+/* A time that does not fit 64 bits is any: the call is slower at most. */
+static void print_times(Out *o, const CuKernel *k)
 {
 	int n = 0;
-	if (sym_is_const(guard, NULL)) return NULL;
+	for (int i = 0; i < k->versions.n; i++) n += k->versions.p[i].v->time != NULL;
+	if (!n) return;
+	out_puts(o, "int ct_fastest = 0;\n{\n");
+	out_in(o);
+	out_puts(o, "int ct_bad = 0;\nconst int64_t ct_time[] = {\n");
+	for (int i = 0; i < k->versions.n; i++) {
+		if (!k->versions.p[i].v->time) continue;
+		out_puts(o, "\t");
+		host_value(o, k->versions.p[i].v->time);
+		out_puts(o, ",\n");
+	}
+	out_printf(o, "};\nfor (int i = 1; i < %d; i++)\n\tif (ct_time[i] < ct_time[ct_fastest]) ct_fastest = i;\n(void)ct_bad;\n", n);
+	out_off(o);
+	out_puts(o, "}\n");
+}
+
+/* ---- conditions of versions ---- */
+/* Which of those that print_guards asks is a guard; -1: it holds for all calls. */
+static int guard_index(const CuKernel *k, const Sym *guard)
+{
+	int n = 0;
+	if (sym_is_const(guard, NULL)) return -1;
 	for (int i = 0; i < k->versions.n; i++) {
 		const Sym *s = k->versions.p[i].v->guard;
 		bool before = sym_is_const(s, NULL);
 		for (int j = 0; j < i; j++) before |= k->versions.p[j].v->guard == s;
 		if (before) continue;
-		if (s == guard) return str_fmt("ct_if%d", n);
+		if (s == guard) return n;
 		n++;
 	}
 	bug("no version asks for %s", sym_text(guard));
+}
+
+/* Of a version; NULL: it serves all calls. */
+static Str condition(const CuKernel *k, const Sym *guard, const Sym *time)
+{
+	int g = guard_index(k, guard), t = time_index(k, time);
+	if (g < 0) return t < 0 ? NULL : str_fmt("ct_fastest == %d", t);
+	return t < 0 ? str_fmt("ct_if%d", g) : str_fmt("ct_if%d && ct_fastest == %d", g, t);
+}
+
+static bool asks(const CuKernel *k)
+{
+	for (int i = 0; i < k->versions.n; i++)
+		if (!serves_all(k->versions.p[i].v) || k->versions.p[i].v->time) return true;
+	return false;
 }
 
 /* ct_fits: which versions may serve the call, in the order of the table. Each condition is asked once. */
 static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 {
 	Cu g = { .launch = &k->launch };
-	VEC(const Sym *) asked = { 0 };
-	for (int i = 0; i < k->versions.n; i++) {
+	print_times(o, k);
+	for (int i = 0, n = 0; i < k->versions.n; i++) {
 		const Sym *s = k->versions.p[i].v->guard;
-		int at = 0;
-		while (at < asked.n && asked.p[at] != s) at++;
-		if (at < asked.n || serves_all(k->versions.p[i].v)) continue;
-		out_printf(o, "const char ct_if%d = %s;\n", asked.n, guard_text(&g, s));
-		vec_push(A_TMP, &asked, s);
+		if (guard_index(k, s) == n) out_printf(o, "const char ct_if%d = %s;\n", n++, guard_text(&g, s));
 	}
-	if (!asked.n) return;
+	if (!asks(k)) return;
 	out_puts(o, "const char ct_fits[] = { ");
 	for (int a = 0, n = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
 			const Version *v = k->versions.p[i].v;
-			int at = 0;
 			if (!(v->archs >> a & 1)) continue;
-			while (at < asked.n && asked.p[at] != v->guard) at++;
-			out_printf(o, n++ ? ", " : "");
-			if (at < asked.n) out_printf(o, "ct_if%d", at);
-			else out_puts(o, "1");
+			Str when = condition(k, v->guard, v->time);
+			out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
 			if (version_grid(k, v->fn)) out_printf(o, " && %s > 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
 		}
 	out_puts(o, " };\n");
-}
-
-static bool asks(const CuKernel *k)
-{
-	for (int i = 0; i < k->versions.n; i++)
-		if (!serves_all(k->versions.p[i].v)) return true;
-	return false;
 }
 
 static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
@@ -219,7 +250,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	host_sizes(o, fn->name, k->launch.p, k->launch.n);
 	print_grids(o, k, opt);
 	print_guards(o, (CuKernel *)k, opt);
-	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i, guard_name(k, k->maps.p[i].guard));
+	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i, condition(k, k->maps.p[i].guard, k->maps.p[i].time));
 	print_args(o, k);
 	print_launch(o, k, opt);
 }

@@ -362,9 +362,32 @@ static void conversions(const Sched *s)
 	out_free(t);
 }
 
+/* ---- versions whose warps have roles ---- */
+/* The buffers of a kernel's first ring; 0: it has none. */
+static int buffers(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_ALLOC_RING) return op->out[0]->type->count;
+	return 0;
+}
+
+static void pipelines(Out *o, const Module *m, const Fn *of)
+{
+	Row head = { { "version", "threads", "cluster", "buffers", "shared memory", "time of a call, of which the least is taken" } };
+	Rows rows = { 0 };
+	for (int i = 0; i < m->versions.n; i++) {
+		const Version *v = &m->versions.p[i];
+		if (v->of != of || !buffers(v->fn)) continue;
+		Row r = { { v->name, str_i64(block_threads(v->fn)), str_i64(v->fn->cluster ? v->fn->cluster : 1), str_i64(buffers(v->fn)),
+			str_i64(v->fn->shared_bytes), v->time ? sym_text(v->time) : NULL } };
+		vec_push(A_TMP, &rows, r);
+	}
+	if (rows.n) table(o, "pipelines, for tensors that the copy engine can read", &rows, head, 1, 5);
+}
+
 static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches, Str more)
 {
-	(void)m, (void)more;
+	(void)more;
 	const Fn *fn = v->fn;
 	static const Row head = { { "at", "access", "to", "tile", "elements a thread", "bytes at once", "lanes", "warps", "sectors / least" } };
 	Sched s = { .o = o, .fn = fn, .store = NEW_ARRAY(A_TMP, const Op *, fn->nval + 1), .live = NEW_ARRAY(A_TMP, Live, fn->nval + 1),
@@ -381,6 +404,7 @@ static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches
 	conversions(&s);
 	table(o, "memory", &s.memory, head, 4, 6);
 	table(o, "exchanges", &s.moves, (Row){ { NULL } }, CELLS, CELLS);
+	pipelines(o, m, v->of);
 	return true;
 }
 

@@ -74,7 +74,8 @@ const char tmap_host[] =
 
 static bool map_same(const CuTmap *a, const CuTmap *b)
 {
-	if (a->guard != b->guard || a->param != b->param || a->rank != b->rank || a->box.swizzle != b->box.swizzle) return false;
+	if (a->guard != b->guard || a->time != b->time || a->param != b->param) return false;
+	if (a->rank != b->rank || a->box.swizzle != b->box.swizzle) return false;
 	for (int i = 0; i < a->rank; i++)
 		if (a->extent[i] != b->extent[i] || a->stride[i] != b->stride[i] || a->box.box[i] != b->box.box[i]
 			|| a->box.elem_stride[i] != b->box.elem_stride[i]) return false;
@@ -85,6 +86,7 @@ Str cu_tmap(Cu *g, const CuTmap *map)
 {
 	CuTmap own = *map, *m = &own;
 	own.guard = g->guard;
+	own.time = g->time;
 	if (m->rank < 1 || m->rank > TMA_RANK || m->rank != m->box.rank) bug("a tensor map of rank %d", m->rank);
 	int i = 0;
 	while (i < g->maps->n && !map_same(&g->maps->p[i], m)) i++;

@@ -14,7 +14,7 @@ typedef struct CuTmap {
 	const Sym *extent[TMA_RANK];    /* innermost first, as everything here */
 	const Sym *stride[TMA_RANK];    /* in elements; the first is 1 */
 	TmaBox box;
-	const Sym *guard;       /* of the version that has it: other calls need no map */
+	const Sym *guard, *time;        /* of the version that has it: other calls need no map */
 } CuTmap;
 
 typedef struct CuTmaps { CuTmap *p; int n, cap; } CuTmaps;      /* a VEC, named for cu.h */

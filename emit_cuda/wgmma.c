@@ -198,6 +198,8 @@ void wgmma_cut(Cu *g, const Op *op)
 	if (cu_val(g, x)->splat) {
 		cu_val(g, r)->splat = true;
 		cu_val(g, r)->name = from;
+	} else if (op->nin > 1) {
+		cu_val(g, r)->name = str_fmt("(%s + %d * %s)", from, where[0], cu_scalar(g, ir_in(op, 1)));
 	} else if (adjacent) {
 		cu_val(g, r)->name = n > 1 ? str_fmt("(%s + %d)", from, where[0]) : cu_at(g, x, str_i64(where[0]));
 	} else {

@@ -306,7 +306,8 @@ struct Entry {
 };
 
 /* A kernel placed under what is assumed of a call. A launch goes through its variants in their author's order; of a variant's versions
- * for the newest architecture that the device runs, the first one runs whose guard holds, and whose cluster the device has room for. */
+ * for the newest architecture that the device runs, the first one runs whose guard holds, and whose cluster the device has room for; of
+ * those with a time only the first that takes least is asked. */
 typedef struct IrArch { int number; bool specific; } IrArch;    /* sm_90, sm_90a */
 typedef struct Version {
 	Fn *of;                 /* the kernel, TYPED: parameters, dimensions, what must hold of a call */
@@ -317,6 +318,7 @@ typedef struct Version {
 	/* Thread blocks that should fit a multiprocessor, of each architecture that it serves in their order; 0: as many as the compiler
 	 * likes. NULL: 0 for all. */
 	const int *resident;
+	const Sym *time;        /* of a call, in a unit of its kernel's; NULL: none is predicted */
 } Version;
 
 struct Module {

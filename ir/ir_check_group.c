@@ -47,7 +47,7 @@ static Form form_of(OpCode code)
 	case OP_GET: return (Form){ "s", "i", 0 };
 	case OP_LOAD_SHIFTED: return (Form){ "vii", "T", A(STEPS) };
 	case OP_PREFETCH_ROWS: return (Form){ "vii", "", A(STEPS) };
-	case OP_CUT: return (Form){ "T", "T", A(OFFSETS) };
+	case OP_CUT: return (Form){ "Ti?", "T", A(OFFSETS) };
 	case OP_STMATRIX: return (Form){ "sT", "", 0 };
 	case OP_STORE_REGS: return (Form){ "PTi?", "", 0 };
 	case OP_LOAD_REGS: return (Form){ "P", "T", 0 };
@@ -300,6 +300,8 @@ static bool chk_cut(Check *c, const Op *op)
 			(long long)type_extent(s, i));
 	}
 	NEED(regs_cut(op->out[0], ir_in(op, 0), at->u.ints.p, where), "that part of the tile is in other threads");
+	NEED(op->nin < 2 || where[regs_count(op->out[0]) - 1] == where[0] + regs_count(op->out[0]) - 1,
+		"only parts that are adjacent registers are counted");
 	arena_release(A_TMP, mark);
 	return true;
 }

@@ -21,7 +21,8 @@
  *
  * A value is %name.id or %id; ids are printed as they are, so that two dumps can be compared. Operands come first, then
  * attributes in braces, result types after the colon, each with ` @ layout` when PLACED, then the regions. Names that are no
- * identifiers stand in quotes. After the kernels stand their versions, with the architectures that they serve and their guard:
+ * identifiers stand in quotes. After the kernels stand their versions, with the architectures that they serve, their guard, and
+ * perhaps the time that a call takes (`time cdiv(m, 128) * k`):
  *
  *   version gemm_f16 "aligned" for sm_80, sm_90a {
  *           guard aligned(a, 16) && k % 8 == 0
@@ -478,6 +479,8 @@ static void print_version(Out *o, const Module *m, const Version *v)
 	out_in(o);
 	out_puts(o, "guard ");
 	print_sym(o, v->guard);
+	if (v->time) out_puts(o, "\ntime ");
+	if (v->time) print_sym(o, v->time);
 	out_puts(o, "\n");
 	print_resident(o, m, v);
 	print_fn_head(o, v->fn);

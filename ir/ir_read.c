@@ -319,6 +319,7 @@ static void read_fn(Reader *r, Fn *fn, Version *v)
 	if (v) {
 		need_word(r, "guard");
 		v->guard = rd_sym(r);
+		if (lex_accept_word(&r->l, "time")) v->time = rd_sym(r);
 		read_resident(r, v);
 	}
 	while (!r->l.failed && read_fn_line(r, fn)) continue;

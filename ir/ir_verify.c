@@ -431,7 +431,7 @@ static bool chk_version(Check *c, const Module *m, int at)
 		if (v->archs >> i & 1) NEED(v->resident[n++] >= 0, "fewer than no thread blocks of a version are resident");
 	NEED(v->fn->params.n == v->of->params.n && v->fn->dims.n == v->of->dims.n, "a version has other parameters than its kernel");
 	c->guard = true;
-	bool known = chk_sym(c, v->guard);
+	bool known = chk_sym(c, v->guard) && (!v->time || chk_sym(c, v->time));
 	c->guard = false;
 	if (!known) return false;
 	int same = 0;

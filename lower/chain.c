@@ -1123,7 +1123,7 @@ static void join_rounds(Write *x, const LowerCx *cx)
 	x->parts = x->ends ? CHAIN_PARTS : 1;
 }
 
-Fn *chain_place(Fn *typed, const LowerCx *cx, const Sym **guard)
+static Fn *place(Fn *typed, const LowerCx *cx, const Sym **guard)
 {
 	Write x = { .at = 0, .parts = 1 };
 	if (!chain_find(&x.c, typed) || !is_wanted(typed, cx) || !chain_find(&x.c, prepare(typed, cx))) return NULL;
@@ -1150,4 +1150,11 @@ Fn *chain_place(Fn *typed, const LowerCx *cx, const Sym **guard)
 	x.fn->shared_bytes = x.at;
 	ir_number(x.fn);
 	return x.fn;
+}
+
+void chain_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
+{
+	const Sym *guard;
+	Fn *fn = place(typed, cx, &guard);
+	if (fn) vec_push(A_UNIT, to, ((Pipelined){ .fn = fn, .name = str_intern("pipelined"), .guard = guard }));
 }

@@ -242,9 +242,8 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 		all->of[i].first = copy->fns.p[i];
 		if (from->fns.p[i]->plan) plans_check(from->fns.p[i], copy->fns.p[i], cx->target_arch);
 		all->of[i].most = budget_of(from->fns.p[i], cx->o->versions);
-		Placements *p = &all->of[i];
-		p->pipelined = optimize ? pipe_place(from->fns.p[i], cx) : NULL;
-		if (optimize && !p->pipelined) p->pipelined = chain_place(from->fns.p[i], cx, &p->pipelined_guard);
+		if (optimize) pipe_place(from->fns.p[i], cx, &all->of[i].pipelined);
+		if (optimize && !all->of[i].pipelined.n) chain_place(from->fns.p[i], cx, &all->of[i].pipelined);
 	}
 	for (size_t i = 0; optimize && i < sizeof furthers / sizeof *furthers; i++)
 		if (!place_further(all, from->path, cx, &furthers[i])) return false;
@@ -268,11 +267,13 @@ static bool same_text(const Fn *a, Fn *b)
 	return same;
 }
 
+static bool same_calls(const Version *a, const Version *b) { return a->name == b->name && a->guard == b->guard && a->time == b->time; }
+
 /* Among those from `at` on the one that does what v does; -1: none. */
 static int find_same(const Kept *k, int at, const Version *v)
 {
 	for (; at < k->v.n; at++)
-		if (k->v.p[at].name == v->name && k->v.p[at].guard == v->guard && same_text(k->v.p[at].fn, v->fn)) return at;
+		if (same_calls(&k->v.p[at], v) && same_text(k->v.p[at].fn, v->fn)) return at;
 	return -1;
 }
 

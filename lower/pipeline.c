@@ -13,6 +13,7 @@
 #include "lower/pipeline.h"
 
 #include "base/diag.h"
+#include "lower/widen.h"
 
 enum {
 	STAGES_MOST = 8, STAGES_LEAST = 2,
@@ -50,7 +51,7 @@ typedef struct Write {
 	Moved in[PIPE_LOADS];
 	Moved out[PIPE_LOADS];  /* of stores by the copy engine, in their order; map NULL: there are no more */
 	Val *boxes;             /* their ring: so many for each group */
-	int nbox;
+	int nbox, turns;        /* how often a part takes one */
 	Val *full, *empty;
 	Val *rank, *all;        /* of a cluster: the thread block's number, the mask of all; NULL: there is none */
 	Val *rows, *tiles;      /* of tiles along the rows; in all */
@@ -270,6 +271,7 @@ static void map_stores(Write *x)
 		if (op->code != OP_STORE || n == PIPE_LOADS || !is_boxed(x, op)) continue;
 		const Type *box = box_of(ir_in(op, op->nin - 1)->type);
 		if (n && box != x->out[0].type) continue;
+		x->turns += (int)(type_extent(ir_in(op, op->nin - 1)->type, 1) / type_extent(box, 1));
 		x->out[n++] = (Moved){ map_of(x, mapped_view(x, op, false), box), NULL, box, box, false };
 	}
 }
@@ -297,8 +299,8 @@ static int64_t stages_beside(const Write *x, int64_t room, int nbox)
 
 static bool give_memory(Write *x, int64_t room)
 {
-	x->nbox = BOXES;
-	while (x->nbox > 1 && stages_beside(x, room, x->nbox) < STAGES_WANTED && stages_beside(x, room, x->nbox - 1) >= STAGES_WANTED) x->nbox--;
+	bool helps = stages_beside(x, room, BOXES) < STAGES_WANTED && stages_beside(x, room, 1) >= STAGES_WANTED;
+	x->nbox = helps || x->parts * x->turns % BOXES ? 1 : BOXES;
 	x->stages = (int)stages_beside(x, room, x->nbox);
 	if (x->stages < STAGES_LEAST) return false;
 	for (int i = 0; i < x->p.loads; i++) x->in[i].ring = ring_of(x, x->in[i].type, x->stages);
@@ -570,7 +572,8 @@ static Val *box_part(Write *x, Val *tile, const Type *box, int q)
 	return v;
 }
 
-/* turn: which of the group's boxes is next; a box is free again when the copy before the last one has left its own. */
+/* turn: which of the group's boxes is next; it is free again when the copies of all but the others have left. A tile takes each equally
+ * often, so that this holds from one tile to the next. */
 static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, int *turn)
 {
 	Val *tile = mapped(x, ir_in(op, op->nin - 1)), *first = times(x, group, x->nbox);
@@ -578,7 +581,7 @@ static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, i
 	Builder back;
 	x->b.span = op->span;
 	for (int q = 0; q < type_extent(tile->type, 1) / type_extent(m->type, 1); q++, ++*turn) {
-		wait_for_box(x, *turn ? x->nbox - 1 : 0);
+		wait_for_box(x, x->nbox - 1);
 		int which = *turn % x->nbox;
 		Val *box = make(x, OP_SLOT, m->type, 2, (Val *[]){ x->boxes, which ? sum_of(x, first, number(x, which)) : first });
 		add(x, OP_STMATRIX, 2, (Val *[]){ box, box_part(x, tile, m->type, q) });
@@ -647,40 +650,67 @@ static void write_store(Write *x, const Op *op, Val *group, int *turn, int *stor
 	else copy_op(x, op, x->names->own);
 }
 
-/* The sums' columns of a part. */
-static void name_sums(Write *x, Val *const *sum, int part)
+/* The sums' columns of a part: of number `part`, or of the one that a value is the number of. */
+static void name_sums(Write *x, Val *const *sum, Val *which, int part)
 {
 	for (int i = 0; i < x->p.products; i++) {
-		Val *r = x->part.loop->out[i];
+		Val *r = x->part.loop->out[i], *in[] = { sum[i], which };
 		x->names->own[r->id] = sum[i];
 		if (type_same_shape(sum[i]->type, r->type)) continue;
-		Val *cut = make(x, OP_CUT, r->type, 1, &sum[i]);
-		ir_set_ints(cut->def, AT_OFFSETS, 2, (const int64_t[]){ 0, part * type_extent(r->type, 1) });
+		Val *cut = make(x, OP_CUT, r->type, which ? 2 : 1, in);
+		ir_set_ints(cut->def, AT_OFFSETS, 2, (const int64_t[]){ 0, (which ? 1 : part) * type_extent(r->type, 1) });
 		cut->lay = r->lay;
 		x->names->own[r->id] = cut;
 	}
 }
 
-/* What follows the loop: first what is the same for all parts, then part by part. */
+/* What follows the loop and is the same for all parts. */
+static void write_before_parts(Write *x, const Tail *t)
+{
+	Block b = { x, x->row, NULL };
+	ir_walk(x->part.fn->body, set_index, &b);
+	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
+		bool skipped = op == x->part.loop || op->code == OP_BID || op->code == OP_STORE || is_named(x, op);
+		if (!skipped && gives_needed(t->needed, op) && !t->differs[op->out[0]->id]) copy_op(x, op, x->names->own);
+	}
+}
+
+static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val *which, int part, int *turn)
+{
+	Block b = { x, x->row, x->col };
+	int stored = 0;
+	if (x->parts > 1) b.col = sum_of(x, times(x, x->col, x->parts / x->p.reps), which ? which : number(x, part));
+	ir_walk(x->part.fn->body, set_index, &b);
+	name_sums(x, sum, which, part);
+	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
+		if (op == x->part.loop || op->code == OP_BID) continue;
+		if (op->code == OP_STORE) write_store(x, op, group, turn, &stored);
+		else if (gives_needed(t->needed, op) && t->differs[op->out[0]->id]) copy_op(x, op, x->names->own);
+	}
+}
+
+/* Parts are an unrolled loop, an iteration of which has as many as take each box equally often. */
+static void write_parts(Write *x, const Tail *t, Val *const *sum, Val *group)
+{
+	int each = x->turns % x->nbox ? x->nbox : 1, turn = 0;
+	if (x->parts == each) {
+		for (int i = 0; i < each; i++) write_part(x, t, sum, group, NULL, i, &turn);
+		return;
+	}
+	Op *loop = add(x, OP_FOR, 3, (Val *[]){ number(x, 0), number(x, x->parts / each), number(x, 1) });
+	ir_set_int(loop, AT_UNROLL, x->parts / each);
+	Builder back = enter(x, loop);
+	Val *first = times(x, ir_arg(x->b.block, i32(), str_intern("part")), each);
+	for (int i = 0; i < each; i++) write_part(x, t, sum, group, i ? sum_of(x, first, number(x, i)) : first, i, &turn);
+	leave(x, back, 0, NULL);
+}
+
 static void write_tail(Write *x, Val *const *sum, Val *group)
 {
 	Tail t = look_at_tail(x);
-	const IrBlock *body = x->part.fn->body;
-	int turn = 0;
-	Block b = { x, x->row, NULL };
 	x->names = &x->by_part;
-	for (int i = 0; i < x->parts; i++) {
-		int stored = 0;
-		b.col = x->parts > 1 ? sum_of(x, times(x, x->col, x->parts / x->p.reps), number(x, i)) : x->col;
-		ir_walk(x->part.fn->body, set_index, &b);
-		name_sums(x, sum, i);
-		for (const Op *op = body->first; op; op = op->next) {
-			bool again = op->nout && t.differs[op->out[0]->id];
-			if (op == x->part.loop || op->code == OP_BID) continue;
-			if (op->code == OP_STORE) write_store(x, op, group, &turn, &stored);
-			else if (gives_needed(t.needed, op) && (again || !is_named(x, op))) copy_op(x, op, x->names->own);
-		}
-	}
+	write_before_parts(x, &t);
+	write_parts(x, &t, sum, group);
 	x->names = &x->whole;
 }
 
@@ -738,8 +768,8 @@ static void begin_kernel(Write *x)
 /* A cluster's tiles are as many of the kernel's blocks as it has groups, times those side by side in one group. */
 static void set_grid(Write *x)
 {
-	const Sym *rows = sym_cdiv(x->p.fn->grid[x->p.row_axis], sym_const(x->p.plan.groups * along_cluster(x, 0)));
-	const Sym *cols = sym_cdiv(x->p.fn->grid[x->p.col_axis], sym_const(x->p.reps * along_cluster(x, 1)));
+	const Sym *rows = widen_grid(x->p.fn->grid[x->p.row_axis], x->p.plan.groups * along_cluster(x, 0));
+	const Sym *cols = widen_grid(x->p.fn->grid[x->p.col_axis], x->p.reps * along_cluster(x, 1));
 	x->rows = launch(x, rows, "rows");
 	x->cols = launch(x, cols, "cols");
 	x->tiles = launch(x, sym_mul(rows, cols), "tiles");
@@ -806,14 +836,30 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	return x.fn;
 }
 
-/* Two groups, else one where tiles cannot be joined along the rows. */
-static const PipePlan plans[] = { { 2, 0, 1, 0 }, { 1, 0, 1, 0 } };
+/* Of kernels whose tiles cannot be joined along both axes: two groups, else one. */
+static const PipePlan alone[] = { { 2, 0, 1, 0 }, { 1, 0, 1, 0 } };
 
-Fn *pipe_place(Fn *typed, const LowerCx *cx)
+static Str name_of(const PipePlan *p)
+{
+	int cluster[2] = { 1, 1 };
+	cluster[p->axis] = p->cluster;
+	Str name = str_fmt("pipelined_%dx%d", p->groups << PIPE_ROWS_LOG2, p->cols);
+	return p->cluster > 1 ? str_fmt("%s_cluster_%dx%d", name, cluster[0], cluster[1]) : name;
+}
+
+static void add_placed(PipelinedVec *to, Fn *fn, const Sym *time, Str name)
+{
+	if (fn) vec_push(A_UNIT, to, ((Pipelined){ .fn = fn, .name = name, .time = time }));
+}
+
+void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 {
 	Pipe p;
-	Fn *fn = NULL;
-	if (!pipe_find(&p, typed) || !is_wanted(typed, cx)) return NULL;
-	for (size_t i = 0; !fn && i < sizeof plans / sizeof *plans; i++) fn = place(typed, &plans[i], cx);
-	return fn;
+	PipeChoice choice[PIPE_PLANS];
+	if (!pipe_find(&p, typed) || !is_wanted(typed, cx)) return;
+	int n = pipe_plans(&p, cx, choice);
+	for (int i = 0; i < n; i++) add_placed(to, place(typed, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan));
+	if (to->n == 1) to->p[0].time = NULL;
+	for (size_t i = 0; !to->n && i < sizeof alone / sizeof *alone; i++)
+		add_placed(to, place(typed, &alone[i], cx), NULL, str_intern("pipelined"));
 }

@@ -1,6 +1,7 @@
 /* Kernels with a loop of matrix products whose factors the copy engine brings: what the files of pass pipeline share.
  *
  *	pipeline_find.c         which kernels: conditions on the loop, its loads and its sums
+ *	pipeline_plan.c         which plans: shapes of tiles and clusters, by what they cost over the calls that users may make
  *	pipeline_retile.c       tiles of the size that tensor cores do best with, by several blocks of the author's or parts of one
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
  *	pipeline.c              the placed kernel: rings, roles, products, epilogue */
@@ -10,9 +11,10 @@
 
 enum {
 	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
-	PIPE_GROUPS = 3,                        /* of consumers, at most */
+	PIPE_GROUPS = 3, PIPE_PLANS = 4,        /* of consumers; of a kernel: at most */
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
 	PIPE_COLS = 256,                        /* and its columns, at most; several sums share them */
+	PIPE_COLS_LEAST = 64, PIPE_COLS_STEP = 64,      /* and at least; from one plan to the next */
 	PIPE_PART_LOG2 = 6,                     /* columns of the parts in which what follows the loop is done */
 	PIPE_SPAN = 128                         /* bytes of a row of the widest swizzle */
 };
@@ -59,6 +61,12 @@ bool pipe_retile(Pipe *p, const PipePlan *plan, const LowerCx *cx);
 /* A copy of the kernel for what stands around the loop, by parts of the columns: so few values live at once beside the sums. Log2 of
  * the parts; 0: it is done at once. */
 int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx);
+int pipe_grid_axis(Pipe *p, int of_sums);       /* along which neighbours' tiles can be joined along an axis of the sums; -1: none */
+bool pipe_starts_with_constants(const Pipe *p); /* the sums do */
+/* The plans that serve the calls that users may make best, each with its time for a call, of a kernel that was found; 0: of those that
+ * join tiles along both axes there is none. */
+typedef struct PipeChoice { PipePlan plan; const Sym *time; } PipeChoice;
+int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
 bool pipe_layouts(const Pipe *p);               /* sets Val.lay of all tiles outside of the loop; false: some has none, or two */
 Lay pipe_sum_layout(const Type *t);             /* of an accumulator of wgmma */
 #endif

@@ -24,7 +24,7 @@ static int axis_of_sums(Pipe *p, Widen *w, int axis)
 	return widen_plan(w, p->fn, axis) ? w->along[p->product[0].op->out[0]->id] : -1;
 }
 
-static int grid_axis(Pipe *p, int of_sums)
+int pipe_grid_axis(Pipe *p, int of_sums)
 {
 	Widen w;
 	for (int a = 0; a < p->fn->ngrid; a++)
@@ -38,7 +38,7 @@ static int extent_log2(const Pipe *p, int axis) { return p->product[0].op->out[0
 static bool fit_axis(Pipe *p, const LowerCx *cx, int of_sums, int want)
 {
 	Widen w;
-	int by = want - extent_log2(p, of_sums), axis = grid_axis(p, of_sums);
+	int by = want - extent_log2(p, of_sums), axis = pipe_grid_axis(p, of_sums);
 	if (!by || axis < 0 || !widen_plan(&w, p->fn, axis)) return true;
 	if (by < 0 && !widen_parts(&w, -by)) return true;
 	if (by < 0) widen_divide(&w, -by);
@@ -135,7 +135,7 @@ static void find_differing(const Pipe *p, int axis, bool differs[PIPE_LOADS])
 	for (int i = 0; i < p->loads; i++) differs[i] = w.along[p->load[i].op->out[0]->id] >= 0;
 }
 
-static bool starts_with_constants(const Pipe *p)
+bool pipe_starts_with_constants(const Pipe *p)
 {
 	Num n;
 	for (int i = 3; i < p->loop->nin; i++)
@@ -147,10 +147,10 @@ static bool starts_with_constants(const Pipe *p)
 static bool join(Pipe *p, const PipePlan *plan)
 {
 	bool rows[PIPE_LOADS], cols[PIPE_LOADS];
-	int axis[] = { grid_axis(p, 0), grid_axis(p, 1) };
+	int axis[] = { pipe_grid_axis(p, 0), pipe_grid_axis(p, 1) };
 	p->plan = *plan;
 	p->reps = plan->cols ? plan->cols >> extent_log2(p, 1) : 1;
-	if ((plan->groups > 1 && axis[0] < 0) || (p->reps > 1 && (axis[1] < 0 || !starts_with_constants(p)))) return false;
+	if ((plan->groups > 1 && axis[0] < 0) || (p->reps > 1 && (axis[1] < 0 || !pipe_starts_with_constants(p)))) return false;
 	if (plan->cluster > 1 && axis[plan->axis] < 0) return false;
 	find_differing(p, axis[0], rows);
 	find_differing(p, axis[1], cols);

@@ -56,19 +56,26 @@ bool op_suits_cluster(const Op *op);            /* may the thread blocks of a cl
 
 /* ---- versions.c ---- */
 typedef VEC(Fn *) FnVec;
+/* As roles around a loop of products (pipeline.c, chain.c): of several with a time the one that takes least serves a call. guard: which
+ * calls it serves; NULL: all that the copy engine does. */
+typedef struct Pipelined { Fn *fn; Str name; const Sym *time, *guard; } Pipelined;
+typedef VEC(Pipelined) PipelinedVec;
 /* What a kernel is placed as for an architecture; NULL: it is not placed so. */
 typedef struct Placements {
 	Fn *first;              /* as its tiles suggest: for all calls, or for those with aligned tensors */
 	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
-	Fn *pipelined;          /* as roles around a loop of products (pipeline.c, chain.c), */
-	const Sym *pipelined_guard;     /* for these calls; NULL: all that the copy engine serves */
+	PipelinedVec pipelined;
 	Fn *narrow;             /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard;
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 	int most;               /* versions, of which those for aligned tensors and for all calls are the first two */
 } Placements;
+/* pipeline.c: appends what a TYPED kernel is placed as for an architecture with a copy engine for tensors, if it has such a loop. */
+void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to);
+/* chain.c: the same for loops of products that follow from each other. */
+void chain_place(Fn *typed, const LowerCx *cx, PipelinedVec *to);
 /* Appends those that `of` has for an architecture. */
 void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);
 
@@ -110,14 +117,6 @@ void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numb
 
 /* ---- persist.c ---- */
 void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
-
-/* ---- pipeline.c ---- */
-/* A TYPED kernel placed as a pipeline; NULL: it cannot be, or the architecture has no copy engine for tensors. */
-Fn *pipe_place(Fn *typed, const LowerCx *cx);
-
-/* ---- chain.c ---- */
-/* The same for loops of products that follow from each other; guard: which calls it serves. */
-Fn *chain_place(Fn *typed, const LowerCx *cx, const Sym **guard);
 
 /* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */

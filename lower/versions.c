@@ -223,14 +223,15 @@ static void add_portable(const List *l, Fn *fn)
 }
 
 /* Where tensors do not suit the copy engine, or accesses by threads are not aligned, other versions run. */
-static void add_pipelined(const List *l, Fn *fn, const Sym *guard)
+static void add_pipelined(const List *l, const Pipelined *p)
 {
-	Aligned a = ask_aligned(fn);
+	Aligned a = ask_aligned(p->fn);
 	if (!a.sure) a.guard = sym_const(1);
-	fn->aligned = a.sure;
-	ir_walk(fn->body, ask_map, &a);
-	if (guard) ask_too(&a.guard, guard);
-	add(l, "pipelined", a.guard, fn);
+	p->fn->aligned = a.sure;
+	ir_walk(p->fn->body, ask_map, &a);
+	if (p->guard) ask_too(&a.guard, p->guard);
+	add(l, p->name, a.guard, p->fn);
+	l->m->versions.p[l->m->versions.n - 1].time = p->time;
 }
 
 /* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
@@ -245,7 +246,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
-	if (p->pipelined) add_pipelined(&l, p->pipelined, p->pipelined_guard);
+	for (int i = 0; i < p->pipelined.n; i++) add_pipelined(&l, &p->pipelined.p[i]);
 	if (p->narrow && !p->odd) add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (!is_worth(&a, p)) {
 		add(&l, "", sym_const(1), p->first);

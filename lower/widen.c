@@ -371,9 +371,9 @@ static void scale_index(const Wide *x, Op *bid)
 	ir_remove(bid);
 }
 
-static const Sym *fewer(const Sym *extent, int log2)
+const Sym *widen_grid(const Sym *extent, int64_t blocks)
 {
-	const Sym *n = sym_const((int64_t)1 << log2);
+	const Sym *n = sym_const(blocks);
 	int64_t by;
 	bool small = extent->kind == SYM_CDIV && sym_is_const(extent->arg[1], &by) && by > 0 && by <= INT32_MAX;
 	return small ? sym_cdiv(extent->arg[0], sym_mul(extent->arg[1], n)) : sym_cdiv(extent, n);
@@ -390,7 +390,7 @@ void widen_do(const Widen *w, int log2)
 		if (x.ops.p[i].op->code == OP_BID && ir_axis(x.ops.p[i].op) == w->axis) scale_index(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)
 		if (works_along(&x.ops.p[i])) split(&x, &x.ops.p[i]);
-	fn->grid[w->axis] = fewer(fn->grid[w->axis], log2);
+	fn->grid[w->axis] = widen_grid(fn->grid[w->axis], (int64_t)1 << log2);
 	fn->joined[w->axis] += log2;
 }
 

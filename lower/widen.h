@@ -25,4 +25,5 @@ void widen_do(const Widen *w, int log2);
 /* The other way: can, after widen_plan, a tile block be made 2^log2, each with a part of its tiles? And the kernel for that. */
 bool widen_parts(Widen *w, int log2);
 void widen_divide(const Widen *w, int log2);
+const Sym *widen_grid(const Sym *extent, int64_t blocks);        /* of a grid's axis, where so many blocks become one */
 #endif

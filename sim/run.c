@@ -1,6 +1,7 @@
 /* A run: the program decoded, units one after the other, warps as coroutines. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -152,15 +153,26 @@ static bool serves(const SimCall *c, const Version *v)
 	return sim_sym(c, v->guard, &holds) && holds;
 }
 
+/* Only versions with a predicted time are compared. */
+static bool is_faster(const SimCall *c, const Version *v, const Version *than)
+{
+	int64_t a, b;
+	return v->time && than->time && sim_sym(c, v->time, &a) && sim_sym(c, than->time, &b) && a < b;
+}
+
 const Version *sim_version(const SimCall *c, const Module *m, const char *name)
 {
 	Versions of = ir_versions(m, c->fn, 0);
-	const Version *v = &m->versions.p[of.first];
-	for (int i = 0; name && i < of.n; i++)
-		if (!strcmp(v[i].name, name) && serves(c, &v[i])) return &v[i];
+	const Version *v = &m->versions.p[of.first], *serving = NULL;
+	int skip = name && *name == '#' ? atoi(name + 1) : 0;
+	for (int i = 0; name && i < of.n; i++) {
+		if (!serves(c, &v[i])) continue;
+		if (!strcmp(v[i].name, name) || (*name == '#' && skip-- == 0)) return &v[i];
+	}
 	for (int i = 0; i < of.n; i++)
-		if (serves(c, &v[i])) return &v[i];
-	bug("no version of `%s` serves a call", c->fn->name);
+		if (serves(c, &v[i]) && (!serving || is_faster(c, &v[i], serving))) serving = &v[i];
+	if (!serving) bug("no version of `%s` serves a call", c->fn->name);
+	return serving;
 }
 
 /* ---- warps ---- */

@@ -43,7 +43,8 @@ typedef struct SimResult {
 bool sim_run(const SimCall *c, SimResult *r);
 /* The value of a symbolic integer with these dimensions and arguments; false: it does not fit 64 bits. */
 bool sim_sym(const SimCall *c, const Sym *s, int64_t *v);
-/* The version of the kernel c->fn that a launcher takes for this call, or that of this name, where there is one and its guard holds. */
+/* The version of the kernel c->fn that a launcher takes for this call, or that of this name, where there is one and its guard
+ * holds; #2: the third of those whose guards hold. */
 const Version *sim_version(const SimCall *c, const Module *m, const char *name);
 /* Has this operation of the PLACED form a meaning here? */
 bool sim_knows(OpCode code);

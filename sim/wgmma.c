@@ -162,8 +162,13 @@ Go run_cut(Warp *w, const Step *s)
 	const int *where = s->plan;
 	const SimVal *x = sim_val(w, ir_in(s->op, 0));
 	int n = sim_regs(s->op->out[0]);
+	int64_t first = s->op->nin > 1 ? where[0] * (sim_scalar(w, ir_in(s->op, 1)) - 1) : 0;
+	if (first + where[0] < 0 || first + where[n - 1] >= sim_regs(ir_in(s->op, 0))) {
+		sim_fault(w, "a part that the tile does not have");
+		return GO_NEXT;
+	}
 	Cell *p = sim_def(w, s->op->out[0], n);
-	for (int k = 0; k < n * LANES; k++) p[k] = sim_at(x, where[k / LANES], k % LANES);
+	for (int k = 0; k < n * LANES; k++) p[k] = sim_at(x, (int)first + where[k / LANES], k % LANES);
 	return GO_NEXT;
 }
 

@@ -15,7 +15,6 @@ import math
 import random
 import re
 import statistics
-import subprocess
 import sys
 import time
 
@@ -36,10 +35,10 @@ def functions(paths, only):
     out = {}
     for path in paths:
         dll = ctypes.CDLL(path)
-        names = set(re.findall(r' T ((?:row|left|relu|gelu)_(?:bf16|f16)_\w+)', subprocess.run(['nm', '-D', path], stdout=subprocess.PIPE, text=True).stdout))
-        for name in sorted(names):
+        with open(path, 'rb') as f: symbols = re.findall(rb'(?<=\0)((?:row|left|relu|gelu)_(?:bf16|f16)_\w+)(?=\0)', f.read())
+        for name in sorted({s.decode() for s in symbols}):
             kind, elem, rest = name.split('_', 2)
-            if not rest.endswith(('_ws', '_workspace')) and re.search(only, name): out[name] = dll, kind, elem
+            if not rest.endswith(('_ws', '_workspace')) and hasattr(dll, name) and re.search(only, name): out[name] = dll, kind, elem
     return out
 
 

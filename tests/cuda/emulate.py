@@ -26,7 +26,7 @@ def without_roles(text):
         return text
     text = KERNEL.sub(lambda m: m.group(1) + "{\n}\n" if m.group(2) in roles else m.group(0), text).replace("const __grid_constant__ ", "const ")
     text = re.sub(r"(?sm)^/\* Tensor maps\. .*?^CT_HELPER int ct_encode.*?^\}\n", "", text)
-    text = re.sub(r"(?s)\n(\t+)(ct_tensor_map ct_m\d+ = \{ \{ 0 \} \};)\n\1(?:if \(\w+\) )?\{\n.*?\n\1\}(?=\n)", r"\n\1\2", text)
+    text = re.sub(r"(?s)\n(\t+)(ct_tensor_map ct_m\d+ = \{ \{ 0 \} \};)\n\1(?:if \([^\n]*\) )?\{\n.*?\n\1\}(?=\n)", r"\n\1\2", text)
     text = re.sub(r"(?sm)^static __device__ __forceinline__ void\nct_wgmma_.*?^\}\n", "", text)
 
     def fits(m):

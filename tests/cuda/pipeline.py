@@ -16,7 +16,7 @@ def main():
         r = ctilec("-w", "--arch=sm_80,sm_90a", "--emit=placed", SOURCE, "-o", out)
         if check(r.code == 0, "the source does not compile:\n" + r.text):
             kernels = set(re.findall(r"(?m)^kernel (\w+) typed", read(out)))
-            made = re.findall(r'(?m)^version (\w+) "pipelined" for (.*) \{$', read(out))
+            made = re.findall(r'(?m)^version (\w+) "pipelined\w*" for (.*) \{$', read(out))
             check({name for name, _ in made} == kernels - plain, "pipelines are %s" % sorted(name for name, _ in made))
             check({arch for _, arch in made} == {"sm_90a"}, "for %s" % sorted({arch for _, arch in made}))
             check(plain <= kernels, "of the plain ones some are no kernels: %s" % sorted(plain - kernels))

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	vec_push(A_UNIT, &eo.archs, arch_by_name("sm_90a"));
 	vec_push(A_UNIT, &m->archs, ((IrArch){ 90, true }));
 	for (int i = 0; i < m->fns.n; i++)
-		vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i] }));
+		vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i], NULL }));
 	Out *o = out_new();
 	bool sound = sim_report(o, m, &eo, str_intern(argv[2]));
 	fputs(o->p, stdout);

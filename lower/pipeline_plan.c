@@ -1,0 +1,206 @@
+/* Which plans a pipeline of products has: shapes of tiles, clusters, and which of them is for which calls.
+ *
+ * All plans are costed by one formula, an expression over what is known at launch: how many times each multiprocessor has a tile, times
+ * a tile's time. That is the slower of two things, what the tensor cores do and what L2 delivers, for each round, and what follows the
+ * loop. The unit is the time in which tensor cores add DEPTH products to one sum. L2 delivers lines of 128 bytes: rows of a tensor that
+ * are no multiple of that touch two for each row of a box, so clusters, which get what they share once, are the faster for it.
+ *
+ * Of all plans those are kept that together lose least over calls as users make them; of those that a kernel has the launcher takes
+ * the one that costs least. */
+#include "base/cost.h"
+#include "base/machine.h"
+#include "ir/valsym.h"
+#include "lower/pipeline.h"
+
+enum {
+	PLANS = 64, CALLS = 32,
+	DEPTH = 64,             /* elements of a round: PIPE_SPAN bytes */
+	SUMS_OF_THREE = 192     /* columns of sums for which three groups have registers */
+};
+
+/* A kernel as plans see it: what all costs are made of. */
+typedef struct Shape {
+	const Sym *grid[2];     /* blocks along rows and columns of the sums */
+	int64_t tile[2];        /* elements of the author's tile */
+	const Sym *rounds;      /* of DEPTH elements */
+	const Sym *line[2];     /* time of a line of L2 of all first, all second factors */
+	int products, sms;
+	bool joins;             /* any number of blocks along the columns; else powers of two of them */
+} Shape;
+
+/* ---- the formula ---- */
+static const Sym *tiles_along(const Shape *s, int axis, int64_t extent)
+{
+	const Sym *n = s->grid[axis];
+	int64_t by;
+	if (n->kind == SYM_CDIV && sym_is_const(n->arg[1], &by) && by == s->tile[axis]) return sym_cdiv(n->arg[0], sym_const(extent));
+	return sym_cdiv(sym_mul(n, sym_const(s->tile[axis])), sym_const(extent));
+}
+
+static int64_t extent_of(const PipePlan *p, int axis) { return axis ? p->cols : (int64_t)p->groups << PIPE_ROWS_LOG2; }
+
+/* Lines that a thread block asks L2 for in a round: rows of the first, columns of the second factor, of which a cluster asks once. */
+static const Sym *lines_of(const Shape *s, const PipePlan *p)
+{
+	const Sym *all = sym_const(0);
+	for (int i = 0; i < 2; i++)
+		all = sym_add(all, sym_mul(s->line[i], sym_const(extent_of(p, i) / (p->axis != i ? p->cluster : 1))));
+	return all;
+}
+
+static const Sym *time_of(const Shape *s, const PipePlan *p)
+{
+	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
+	const Sym *tiles = sym_const(1), *round = sym_max(sym_const(sums), lines_of(s, p));
+	for (int i = 0; i < 2; i++) tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
+	const Sym *tile = sym_add(sym_mul(s->rounds, round), sym_const(sums * COST_STORE_SUM + COST_TILE));
+	return sym_mul(sym_cdiv(tiles, sym_const(s->sms / p->cluster)), tile);
+}
+
+/* ---- what the formula knows of a kernel ---- */
+/* Of a line of a factor: two lines where its rows are no multiple of one. */
+static const Sym *line_time(ValSyms *b, const PipeLoad *l)
+{
+	int bytes = elem_bytes(l->op->out[0]->type->elem), axis = l->along_depth ? 1 - l->depth_axis : l->depth_axis;
+	const Sym *pitch = valsym_stride(b, ir_in(l->op, 0), axis);
+	if (!pitch) return sym_const(COST_LINE_APART);
+	const Sym *whole = sym_cmp(SYM_EQ, sym_mod(pitch, sym_const(PIPE_SPAN / bytes)), sym_const(0));
+	return sym_select(whole, sym_const(COST_LINE), sym_const(COST_LINE_APART));
+}
+
+static void find_other(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->kind == SYM_ALIGNED || atom->atom != ATOM_DIM; }
+
+static bool is_of_dims(const Sym *s)
+{
+	bool other = s->size > SYM_SIZE_MAX;
+	if (!other) sym_atoms(s, find_other, &other);
+	return !other;
+}
+
+static const Sym *rounds_of(ValSyms *b, const Pipe *p)
+{
+	const Type *t = p->load[0].op->out[0]->type;
+	const Sym *n = valsym(b, ir_in(p->loop, 1)), *each = sym_const(type_extent(t, p->load[0].depth_axis));
+	int64_t by;
+	if (!is_of_dims(n)) return sym_const(COST_ROUNDS);
+	if (n->kind == SYM_CDIV && sym_is_const(n->arg[1], &by) && sym_const(by) == each) return sym_cdiv(n->arg[0], sym_const(DEPTH));
+	return sym_cdiv(sym_mul(n, each), sym_const(DEPTH));
+}
+
+static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
+{
+	ir_number(p->fn);
+	ValSyms b = valsyms_new(p->fn);
+	*s = (Shape){ .rounds = rounds_of(&b, p), .products = p->products, .sms = machine_of(cx->target_arch)->sms,
+		.joins = pipe_starts_with_constants(p) };
+	for (int i = 0; i < 2; i++) s->line[i] = sym_const(0);
+	for (int i = 0; i < p->loads; i++) {
+		const Sym **line = &s->line[p->load[i].second];
+		*line = sym_add(*line, line_time(&b, &p->load[i]));
+	}
+	for (int a = 0; a < 2; a++) {
+		int axis = pipe_grid_axis(p, a);
+		if (axis < 0 || !is_of_dims(p->fn->grid[axis])) return false;
+		s->grid[a] = p->fn->grid[axis];
+		s->tile[a] = type_extent(p->product[0].op->out[0]->type, a);
+	}
+	return true;
+}
+
+/* ---- all plans ---- */
+static bool may_have(const Shape *s, const PipePlan *p)
+{
+	return p->cols * s->products <= (p->groups < 3 ? PIPE_COLS : SUMS_OF_THREE) && (s->joins || !(p->cols & (p->cols - 1)));
+}
+
+static int all_plans(const Shape *s, PipePlan to[PLANS])
+{
+	static const PipePlan clusters[] = { { .cluster = 2, .axis = 0 }, { .cluster = 2, .axis = 1 }, { .cluster = 1 } };
+	int n = 0;
+	for (int groups = 2; groups <= PIPE_GROUPS; groups++)
+		for (int cols = PIPE_COLS; cols >= PIPE_COLS_LEAST; cols -= PIPE_COLS_STEP)
+			for (size_t i = 0; i < sizeof clusters / sizeof *clusters; i++) {
+				PipePlan p = clusters[i];
+				p.groups = groups;
+				p.cols = cols;
+				if (may_have(s, &p) && n < PLANS) to[n++] = p;
+			}
+	return n;
+}
+
+/* ---- calls ---- */
+/* One that users may make: each dimension by its name, log-uniform, a multiple of COST_CALL_MULTIPLE. */
+typedef struct Call { const Fn *fn; uint32_t number; } Call;
+
+static uint32_t mixed(uint32_t x)
+{
+	x = (x ^ x >> 16) * 0x7feb352du;
+	x = (x ^ x >> 15) * 0x846ca68bu;
+	return x ^ x >> 16;
+}
+
+static bool atom_of_call(void *ctx, const Sym *a, int64_t *v)
+{
+	const Call *c = ctx;
+	uint32_t which = 0;
+	for (int i = 0; i < c->fn->dims.n; i++)
+		if (c->fn->dims.p[i].name == a->name) which = (uint32_t)i;
+	uint32_t r = mixed(c->number * 8 + which);
+	int64_t octave = COST_CALL_LEAST << (r >> 16) % COST_CALL_OCTAVES;
+	*v = (octave + octave * (r & 0xffff) / 0x10000) / COST_CALL_MULTIPLE * COST_CALL_MULTIPLE;
+	return true;
+}
+
+/* Of each plan for each call; 0: not known. */
+static void time_calls(const Fn *fn, int n, const Sym *const *time, int64_t of[PLANS][CALLS])
+{
+	for (int k = 0; k < CALLS; k++) {
+		Call c = { fn, (uint32_t)k };
+		for (int i = 0; i < n; i++)
+			if (!sym_eval(time[i], atom_of_call, &c, &of[i][k])) of[i][k] = 0;
+	}
+}
+
+/* What is lost if call k is served by the best of plan i and those that are kept, in parts of 1,000 of the best of all. */
+static int64_t loss(int n, int64_t of[PLANS][CALLS], uint64_t kept, int i, int k)
+{
+	int64_t best = INT64_MAX, own = of[i][k];
+	for (int j = 0; j < n; j++) {
+		if (of[j][k] < best) best = of[j][k];
+		if (kept >> j & 1 && of[j][k] < own) own = of[j][k];
+	}
+	return best > 0 ? (own - best) * 1000 / best : 0;
+}
+
+static int best_beside(int n, int64_t of[PLANS][CALLS], uint64_t kept)
+{
+	int best = 0;
+	int64_t least = INT64_MAX;
+	for (int i = 0; i < n; i++) {
+		int64_t all = 0;
+		for (int k = 0; k < CALLS; k++) all += loss(n, of, kept, i, k);
+		if (all < least) best = i, least = all;
+	}
+	return best;
+}
+
+int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+{
+	PipePlan all[PLANS];
+	const Sym *time[PLANS];
+	int64_t (*of)[CALLS] = (void *)NEW_ARRAY(A_TMP, int64_t, PLANS * CALLS);
+	Shape s;
+	uint64_t kept = 0;
+	int n = 0;
+	if (!look_at(&s, p, cx)) return 0;
+	int plans = all_plans(&s, all);
+	for (int i = 0; i < plans; i++) time[i] = time_of(&s, &all[i]);
+	time_calls(p->fn, plans, time, of);
+	while (n < PIPE_PLANS) {
+		int i = best_beside(plans, of, kept);
+		if (kept >> i & 1) break;
+		kept |= UINT64_C(1) << i;
+		to[n++] = (PipeChoice){ all[i], time[i] };
+	}
+	return n;
+}
