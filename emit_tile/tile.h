@@ -6,7 +6,7 @@
  *   types.c    names, types, literals            control.c  statements; which op is printed by whom
  *   ops.c      elementwise operations, by the column of ops.def, and changes of shape
  *   view.c     views; loads and stores of tiles  access.c   gathers, scatters, pointers, atomics
- *   aligned.c  the version for aligned tensors
+ *   aligned.c  the version for aligned tensors   parts.c    which loaded tiles operations take apart
  *   reduce.c   reductions and scans              mma.c      products
  *   debug.c    print, checks
  *   written.c  operations that Tile C++ lacks, written in those that it has
@@ -127,6 +127,9 @@ void tl_need_some(TAligned *a, ValSyms *b, const Val *view, int axis);
 void tl_aligned_end(TAligned *a);               /* where no call can keep the guard, nothing is left */
 const Sym *tl_aligned_guard(const TAligned *a);
 const TSpan *tl_aligned_span(const TAligned *a, const Val *view);      /* NULL: it promises nothing */
+
+/* parts.c */
+bool *tl_taken_apart(const Fn *fn);     /* by Val id: a view with a loaded tile of which some operation takes parts */
 
 /* access.c */
 /* The places of a box of a view as a tile of pointers, and which of them lie inside; mask_only: nothing but that. */
