@@ -157,6 +157,10 @@ void tl_scan_written(Tg *g, const Op *op);      /* running sums ... that Tile C+
 void tl_control_init(Tg *g);    /* once g->o is there */
 void tl_block(Tg *g, const IrBlock *b);
 void tl_op(Tg *g, const Op *op);
+bool tl_loop_has(const IrBlock *body, OpCode jump);     /* break or continue, of the loop whose body it is */
+/* The head of a counted loop with counter i, and its block begun. The range becomes that of the loop that is printed. */
+typedef struct TRange { Str lo, hi, step; } TRange;
+void tl_loop_open(Tg *g, const Op *op, TRange *r, Str i);
 
 /* launch.c */
 typedef struct TParam { const char *type; Str name; } TParam;  /* type: with what stands between it and the name */
