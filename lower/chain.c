@@ -24,11 +24,12 @@ enum {
 	GROUPS_MOST = 3,
 	CHAIN_PARTS = 2,
 	CARRIED_MOST = CHAIN_CARRIED + (1 + CHAIN_PARTS) * CHAIN_PRODUCTS,
+	WAVES = 4,
 	JOINED_LOG2 = 7,        /* elements of a round, as which shorter ones are joined */
 	STAGES_MOST = 4, STAGES_LEAST = 2, RING_BYTES = 64 << 10,       /* of the buffers of one load */
 	HELD_BUFFERS = 2,
 	PRODUCER_REGS = 24,     /* in a group of four warps */
-	SPARE_REGS = 40,        /* of a consumer, beside sums and factors: addresses, counters, rows' values */
+	SPARE_REGS = 32,        /* of a consumer, beside sums and factors: addresses, counters, rows' values */
 	REGS_STEP = 8, REGS_MOST = 240, /* of a role */
 	EXTENT_MOST = INT32_MAX - (1 << 13),
 	MBAR_BYTES = 8, TMA_BOX = 256, SPAN = 128 /* bytes of a row of the widest swizzle */,
@@ -55,6 +56,7 @@ typedef struct Write {
 	Stored out[CHAIN_STORES];
 	int stores;
 	Val *tiles, *rows, *others;     /* of the walk: all; along the row axis; along the other ones */
+	Val *started, *near;    /* thread blocks that walk; neighbours along the other axes that are walked together */
 	int64_t at;             /* of shared memory given out so far */
 	Val *group;             /* of the consumers; NULL: in the producer */
 	Val *row;               /* index of the first group's tile block along the row axis */
@@ -332,16 +334,49 @@ static void set_index(void *ctx, Op *op)
 
 static Val *extent_along(Write *x, int axis) { return ir_launch(&x->b, EL_I32, x->c.fn->grid[axis]); }
 
-/* Names the tile block of a group. Rows are the fastest, so that neighbours in time share what rounds load in the L2 cache; where later
- * rows have more rounds, those come first. */
-static void name_tile(Write *x, Val *tile)
+static Val *over(Write *x, Val *a, Val *b) { return both(x, OP_DIV, a, b); }
+static Val *less(Write *x, Val *a, Val *b) { return both(x, OP_SUB, a, b); }
+
+/* How many neighbours along the grid's other axes are walked together where rows have rounds of their own: those of WAVES tiles for each
+ * thread block, whose factors the L2 cache holds. */
+static Val *neighbours(Write *x, Val *started)
+{
+	Val *tiles = both(x, OP_ADD, times(x, started, WAVES), over(x, x->rows, number(x, 2)));
+	return both(x, OP_MIN, x->others, both(x, OP_MAX, over(x, tiles, x->rows), number(x, 1)));
+}
+
+/* The tile of rows and its index along the other axes. Where all tiles have as many rounds, rows follow each other, so that tiles
+ * under way at a time share what rounds load in the L2 cache. */
+typedef struct Spot { Val *row, *other; } Spot;
+
+static Spot spot_of_equal(Write *x, Val *tile)
 {
 	const Type *two[] = { i32(), i32() };
-	Indices n = { .x = x };
 	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->others, x->rows }, 2, two);
 	ir_set_int(order, AT_GROUPS, 1);
-	Val *rest = order->out[0], *row = order->out[1];
-	if (x->c.ragged) row = both(x, OP_SUB, both(x, OP_SUB, x->rows, number(x, 1)), row);
+	return (Spot){ order->out[1], order->out[0] };
+}
+
+/* Where later rows have more rounds: among neighbours the last rows first, and each other turn of the thread blocks backwards, so that who
+ * had the longest tile of a turn has the shortest one of the next. */
+static Spot spot_of_unequal(Write *x, Val *tile)
+{
+	Val *all = both(x, OP_MUL, x->near, x->rows), *turn_of = over(x, tile, all), *first = both(x, OP_MUL, turn_of, x->near);
+	Val *near = both(x, OP_MIN, x->near, less(x, x->others, first)), *at = less(x, tile, both(x, OP_MUL, turn_of, all));
+	Val *turn = over(x, at, x->started), *begin = both(x, OP_MUL, turn, x->started), *count = both(x, OP_MUL, near, x->rows);
+	Val *many = both(x, OP_MIN, x->started, less(x, count, begin)), *i = less(x, at, begin);
+	Val *back = less(x, less(x, many, number(x, 1)), i);
+	Val *odd = ir_binary(&x->b, OP_NE, type_scalar(EL_BOOL), both(x, OP_REM, turn, number(x, 2)), number(x, 0));
+	Val *n = both(x, OP_ADD, begin, make(x, OP_SELECT, i32(), 3, (Val *[]){ odd, back, i })), *down = over(x, n, near);
+	return (Spot){ less(x, less(x, x->rows, number(x, 1)), down), both(x, OP_ADD, first, less(x, n, both(x, OP_MUL, down, near))) };
+}
+
+/* Names the tile block of a group. */
+static void name_tile(Write *x, Val *tile)
+{
+	Indices n = { .x = x };
+	Spot s = x->c.ragged ? spot_of_unequal(x, tile) : spot_of_equal(x, tile);
+	Val *rest = s.other, *row = s.row;
 	x->row = times(x, row, x->groups);
 	n.at[x->c.row_axis] = x->group ? both(x, OP_ADD, x->row, x->group) : x->row;
 	int last = x->c.fn->ngrid - 1;
@@ -368,6 +403,8 @@ static Loop begin_tiles(Write *x)
 		out[i] = cursor_type(x, i);
 		in[3 + i] = make(x, OP_CURSOR, out[i], 0, NULL);
 	}
+	x->started = step;
+	if (x->c.ragged) x->near = neighbours(x, step);
 	Loop l = { .op = ir_op(&x->b, OP_FOR, 3 + RING_COUNT, in, RING_COUNT, out) };
 	l.r = enter(x, l.op);
 	Val *tile = ir_arg(x->b.block, i32(), str_intern("tile"));
