@@ -73,6 +73,39 @@ static int find_axis(const IrParam *p, const Sym *extent, const Sym *stride, uns
 	return -1;
 }
 
+/* Of a slice whose index may lie outside of the tensor the extent is `select(inside, extent, 0)`: the copy engine finds zeros there, too. */
+static const Op *asks_inside(const Val *extent)
+{
+	const Op *op = extent->def;
+	return op && op->code == OP_SELECT && is_zero(ir_in(op, 2)) ? op : NULL;
+}
+
+static bool is_index(const IrParam *p, const ChainPlace *r, Val *v, const Val *end)
+{
+	const Val *index = narrow(v);
+	for (int a = 0; a < p->rank && index; a++)
+		if (r->at[a] == index) return !end || known(end) == p->extent[a];
+	return false;
+}
+
+static bool says_inside(const IrParam *p, const ChainPlace *r, const Val *cond)
+{
+	const Op *op = cond->def;
+	if (!op) return false;
+	switch (op->code) {
+	case OP_AND: return says_inside(p, r, ir_in(op, 0)) && says_inside(p, r, ir_in(op, 1));
+	case OP_GE: return is_zero(ir_in(op, 1)) && is_index(p, r, ir_in(op, 0), NULL);
+	case OP_LT: return is_index(p, r, ir_in(op, 0), ir_in(op, 1));
+	default: return false;
+	}
+}
+
+static const Sym *known_extent(const Val *v)
+{
+	const Op *asks = asks_inside(v);
+	return known(asks ? ir_in(asks, 1) : v);
+}
+
 static bool of_slice(const Fn *fn, const Op *view, ChainPlace *r)
 {
 	const Val *from = ir_in(view, 0);
@@ -81,11 +114,16 @@ static bool of_slice(const Fn *fn, const Op *view, ChainPlace *r)
 	unsigned taken = 0;
 	r->param = from->index;
 	for (int a = 0; a < 2; a++) {
-		r->axis[a] = find_axis(p, known(ir_in(view, 2 + a)), known(ir_in(view, 4 + a)), taken);
+		r->axis[a] = find_axis(p, known_extent(ir_in(view, 2 + a)), known(ir_in(view, 4 + a)), taken);
 		if (r->axis[a] < 0) return false;
 		taken |= 1u << r->axis[a];
 	}
-	return add_offset(p, ir_in(view, 1), taken, r);
+	if (!add_offset(p, ir_in(view, 1), taken, r)) return false;
+	for (int a = 0; a < 2; a++) {
+		const Op *asks = asks_inside(ir_in(view, 2 + a));
+		if (asks && !says_inside(p, r, ir_in(asks, 0))) return false;
+	}
+	return true;
 }
 
 static bool of_view(const Fn *fn, const Val *view, ChainPlace *r)
@@ -201,6 +239,7 @@ bool chain_is_vector(const Chain *c, const Op *op)
 	if (op->code == OP_LOAD) return type_is_tile(op->out[0]->type) && ir_in(op, 0)->type->kind == TY_VIEW;
 	if (f & (OPF_READ | OPF_WRITE)) return false;
 	if (op_is_reduce(op)) return op->nout == 1 && op->out[0]->type->rank == ir_in(op, 0)->type->rank && ir_axis(op) == 1;
+	if (op->code == OP_RESHAPE) return type_is_tile(ir_in(op, 0)->type) && type_is_tile(op->out[0]->type);
 	return f & OPF_ELEMWISE || op->code == OP_BROADCAST || op->code == OP_CONST || op->code == OP_IOTA || op->code == OP_LAUNCH;
 }
 

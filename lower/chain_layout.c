@@ -42,6 +42,19 @@ static void spread_broadcast(Spread *s, const Op *op)
 	else s->fails = true;
 }
 
+static void spread_reshape(Spread *s, const Op *op)
+{
+	Val *x = ir_in(op, 0), *r = op->out[0];
+	Lay l;
+	if (x->lay) {
+		if (lay_of_moved(op, *x->lay, &l)) give(s, r, l);
+		else s->fails = true;
+	} else if (r->lay) {
+		if (lay_before_moved(op, *r->lay, &l)) give(s, x, l);
+		else s->fails = true;
+	}
+}
+
 static void spread_loop(Spread *s, const Op *op)
 {
 	const IrBlock *b = op->region[0];
@@ -54,6 +67,8 @@ static void spread(Spread *s, const Op *op)
 		spread_loop(s, op);
 	} else if (op->code == OP_BROADCAST) {
 		spread_broadcast(s, op);
+	} else if (op->code == OP_RESHAPE) {
+		spread_reshape(s, op);
 	} else if (op_is_reduce(op)) {
 		if (ir_in(op, 0)->lay) give(s, op->out[0], lay_of_reduced(op, *ir_in(op, 0)->lay));
 	} else if (op->nout == 1 && op_rows[op->code].flags & OPF_ELEMWISE) {

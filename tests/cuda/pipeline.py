@@ -1,4 +1,5 @@
-"""Which loops of products become pipelines of roles (lower/pipeline.c): those of pipeline.tile, but for what its line `// plain:` names."""
+"""Which loops of products become pipelines of roles (lower/pipeline.c, lower/chain.c): pipeline.py FILE, all of the file but for what its
+line `// plain:` names."""
 import os
 import re
 import sys
@@ -6,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
 from common import *
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pipeline.tile")
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), sys.argv[1])
 
 
 def main():

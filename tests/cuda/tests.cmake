@@ -15,7 +15,8 @@ ctilec_test(emulated/tiles-moving "quick;values;emulated" cuda/emulated.py tiles
 
 ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
 ctilec_test(emit/hints "quick;golden" cuda/hints.py)
-ctilec_test(emit/pipeline "quick;golden" cuda/pipeline.py)
+ctilec_test(emit/pipeline "quick;golden" cuda/pipeline.py pipeline.tile)
+ctilec_test(emit/chains "quick;golden" cuda/pipeline.py chains.tile)
 ctilec_test(emit/versions "quick;golden" cuda/versions.py)
 ctilec_test(emit/limits "quick;golden" cuda/limits.py)
 ctilec_test(emulated/carried "values;emulated" cuda/emulated.py carried)
