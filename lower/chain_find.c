@@ -73,7 +73,8 @@ static int find_axis(const IrParam *p, const Sym *extent, const Sym *stride, uns
 	return -1;
 }
 
-/* Of a slice whose index may lie outside of the tensor the extent is `select(inside, extent, 0)`: the copy engine finds zeros there, too. */
+/* Of a slice whose index may lie outside of the tensor the extent is `select(inside, extent, 0)`: the copy engine finds zeros
+ * there, too. */
 static const Op *asks_inside(const Val *extent)
 {
 	const Op *op = extent->def;
