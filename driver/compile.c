@@ -409,6 +409,49 @@ static bool print_and_stop(Unit *u)
 	return diag_errors() == 0 && stage(u->printed, u->output, FILE_REWRITE) && stage_depfile(u) && commit();
 }
 
+/* ---- one function of the program ---- */
+static bool keep_variant(HostVec *body, Str name)
+{
+	bool found = false;
+	for (int i = 0; i < body->n; i++) {
+		HostStmt *h = body->p[i];
+		for (int k = 0; h->kind == HOST_LAUNCH && k < h->u.launch.variants.n && !found; k++) {
+			if (h->u.launch.variants.p[k].fn->name != name) continue;
+			h->u.launch.variants.p[0] = h->u.launch.variants.p[k];
+			h->u.launch.variants.n = 1;
+			h->u.launch.rules.n = 0;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static bool launches(const HostVec *body, const Fn *fn)
+{
+	bool found = false;
+	for (int i = 0; i < body->n && !found; i++) {
+		const HostStmt *h = body->p[i];
+		if (h->kind == HOST_IF) found = launches(&h->u.ifs.then, fn) || launches(&h->u.ifs.other, fn);
+		for (int k = 0; h->kind == HOST_LAUNCH && k < h->u.launch.variants.n; k++) found |= h->u.launch.variants.p[k].fn == fn;
+	}
+	return found;
+}
+
+static void keep_entry(const Options *o, Module *m)
+{
+	int n = 0;
+	for (int i = 0; i < m->entries.n; i++)
+		if (m->entries.p[i]->name == o->entry) m->entries.p[n++] = m->entries.p[i];
+	if (!n || (o->variant && !keep_variant(&m->entries.p[0]->body, o->variant))) {
+		diag_flush(stderr);
+		usage_error("`--entry`: the program has no function `%s`%s%s", o->entry, n ? " with a variant " : "", n ? o->variant : "");
+	}
+	m->entries.n = 1;
+	for (int i = n = 0; i < m->fns.n; i++)
+		if (launches(&m->entries.p[0]->body, m->fns.p[i])) m->fns.p[n++] = m->fns.p[i];
+	m->fns.n = n;
+}
+
 /* Plans that options and tuning lists pin, where the target has plans. */
 static void pin_plans(const Unit *u, Module *m)
 {
@@ -453,6 +496,7 @@ static Module *front(Unit *u, Src *src, bool *stop)
 		if (o->print_params) return NULL;
 	}
 	if (!m || diag_errors()) return NULL;
+	if (o->entry) keep_entry(o, m);
 	pin_plans(u, m);
 	if (o->emit == EMIT_TYPES) print_types(u->printed, &types);
 	if (o->emit == EMIT_IR) ir_print(u->printed, m);
@@ -564,6 +608,28 @@ static bool run(Unit *u)
 	if (o->dep_only) return stage_depfile(u) && commit();
 	if (stop || o->check) return print_and_stop(u);
 	return m && back(u, m);
+}
+
+Module *compile_read(const Options *o)
+{
+	Unit u = { .opt = o, .clock = now_ms() };
+	bool stop;
+	repro_on_bug(o);
+	set_up(&u);
+	Src *src = read_input(&u);
+	Module *m = src ? front(&u, src, &stop) : NULL;
+	diag_flush(stderr);
+	return diag_errors() ? NULL : m;
+}
+
+bool compile_plans(const Options *o, Module *m, Planned *p)
+{
+	Unit u = { .opt = o, .clock = now_ms(), .planned = p };
+	set_up(&u);
+	LowerOptions lo = lower_options(&u);
+	bool ok = lower_typed(m, &lo);
+	diag_flush(stderr);
+	return ok && !diag_errors();
 }
 
 int compile(const Options *o)

@@ -14,6 +14,7 @@
 #include "driver/compile.h"
 #include "driver/lists.h"
 #include "driver/options.h"
+#include "driver/tune.h"
 #include "git_id.h"
 
 /* A closed standard stream must not be handed to the next file that is opened. The substitutes refuse what they are
@@ -59,5 +60,6 @@ int main(int argc, char **argv)
 	A_UNIT = arena_new();
 	A_TMP = arena_new();
 	options_read(&o, argc, argv);
-	return o.action != OPT_COUNT ? print_and_exit(&o) : compile(&o);
+	if (o.action != OPT_COUNT) return print_and_exit(&o);
+	return o.tune_it ? tune(&o) : compile(&o);
 }

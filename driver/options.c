@@ -81,6 +81,23 @@ static void set_plan(Options *o, const char *v)
 	vec_push(A_UNIT, &o->plans, ((PinnedPlan){ str_intern_n(v, (size_t)(eq - v)), id }));
 }
 
+static void set_entry(Options *o, const char *v)
+{
+	const char *eq = strchr(v, '=');
+	if (eq == v || (eq && !eq[1])) usage_error("`--entry` takes NAME or NAME=KERNEL, not `%s`", v);
+	o->entry = eq ? str_intern_n(v, (size_t)(eq - v)) : str_intern(v);
+	o->variant = eq ? str_intern(eq + 1) : NULL;
+}
+
+static void set_extent(Options *o, const char *v)
+{
+	const char *eq = strchr(v, '=');
+	char *end = NULL;
+	long long n = eq ? strtoll(eq + 1, &end, 10) : 0;
+	if (!eq || eq == v || !isdigit((unsigned char)eq[1]) || *end) usage_error("`--extent` takes NAME=VALUE, not `%s`", v);
+	vec_push(A_UNIT, &o->extents, ((PinnedExtent){ str_intern_n(v, (size_t)(eq - v)), n }));
+}
+
 static void set_define(Options *o, const char *v)
 {
 	const char *eq = strchr(v, '=');
@@ -163,6 +180,11 @@ static void options_set(Options *o, const OptRow *r, const char *name, const cha
 		break;
 	case OPT_CHECKED: o->checked = true; break;
 	case OPT_PLAN: set_plan(o, v); break;
+	case OPT_ENTRY: set_entry(o, v); break;
+	case OPT_EXTENT: set_extent(o, v); break;
+	case OPT_BEST: o->best = number(name, v); break;
+	case OPT_DRAWN: o->drawn = number(name, v); break;
+	case OPT_NVCC: o->nvcc = v; break;
 	case OPT_DEP_ONLY: o->dep_only = true; break;
 	case OPT_DEP: o->dep = true; break;
 	case OPT_DEP_FILE: o->dep_file = v; break;
@@ -322,7 +344,9 @@ void options_read(Options *o, int argc, char **argv)
 		o->action_arg = argv[2];
 		return;
 	}
-	for (int i = 1; i < argc; i++) add_argument(o, argv[i], 0);
+	o->tune_it = argc > 1 && strcmp(argv[1], "tune") == 0;
+	o->best = TUNE_BEST;
+	for (int i = 1 + o->tune_it; i < argc; i++) add_argument(o, argv[i], 0);
 	bool only_files = false;
 	for (int i = 0; i < o->all.n; i++) {
 		const char *a = o->all.p[i];

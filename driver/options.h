@@ -32,9 +32,12 @@ typedef enum EmitKind {
 	EMIT_ALL, EMIT_TOKENS, EMIT_AST, EMIT_TYPES, EMIT_IR, EMIT_PLACED, EMIT_CUDA, EMIT_C, EMIT_HEADER, EMIT_MANIFEST
 } EmitKind;
 
+enum { TUNE_BEST = 8 };
+
 typedef VEC(const char *) TextVec;
 
 typedef struct Define { const char *name, *value; } Define;
+typedef struct PinnedExtent { Str name; int64_t value; } PinnedExtent;
 typedef struct PinnedPlan { Str kernel; uint32_t id; } PinnedPlan;
 
 typedef struct Options {
@@ -43,6 +46,11 @@ typedef struct Options {
 	VEC(Define) defines;
 	TextVec include;
 	VEC(PinnedPlan) plans;          /* --plan */
+	const char *entry, *variant;    /* --entry; NULL: all */
+	bool tune_it;                   /* `ctilec tune`, */
+	VEC(PinnedExtent) extents;      /* with --extent, --best, --drawn, --nvcc */
+	int best, drawn;
+	const char *nvcc;
 	const char *tune;
 	const char *output, *header;    /* as given; NULL: by default */
 	bool want_header, no_header;

@@ -20,7 +20,7 @@ enum {
 };
 
 const char *const term_name[TERM_COUNT] = {
-	"memory", "the L2 cache", "instructions", "special functions", "shared memory", "waits"
+	"memory", "the L2 cache", "instructions", "special functions", "shared memory", "starts", "waits"
 };
 
 static int imin(int a, int b) { return a < b ? a : b; }
@@ -259,6 +259,7 @@ Cost cost_at(const Skeleton *k, const Plan *p, const Machine *m, const Call *cal
 	c.term[TERM_ISSUE] = t.issue * TICK / COST_ISSUED;
 	c.term[TERM_MUFU] = t.mufu * TICK / COST_MUFU_LANES;
 	c.term[TERM_SHARED] = (t.shared + (shared ? 2 * t.kept : 0)) * TICK / COST_SHARED_BYTES;
+	c.term[TERM_STARTS] = ((int64_t)COST_START_BLOCK_CYCLES * TICK << p->at[PC_CLUSTER]) >> p->at[PC_PACK];
 	c.term[TERM_WAITS] = life * TICK * TICK / here;
 	for (int i = 0; i < TERM_COUNT; i++)
 		if (c.term[i] > c.term[c.bound]) c.bound = (Term)i;

@@ -85,7 +85,7 @@ typedef VEC(Extent) Extents;
 bool calls_at(const Fn *fn, const Extents *e, const Skeleton *k, Calls *c);
 
 /* ---- cost.c ---- */
-typedef enum Term { TERM_DRAM, TERM_L2, TERM_ISSUE, TERM_MUFU, TERM_SHARED, TERM_WAITS, TERM_COUNT } Term;
+typedef enum Term { TERM_DRAM, TERM_L2, TERM_ISSUE, TERM_MUFU, TERM_SHARED, TERM_STARTS, TERM_WAITS, TERM_COUNT } Term;
 extern const char *const term_name[TERM_COUNT];
 
 typedef struct Cost {

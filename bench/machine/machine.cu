@@ -64,12 +64,14 @@ __global__ void shared_read(uint32_t *out)
 	int sum = 0;
 	long long begin = clock64();
 	for (int r = 0; r < 1024; r++) {
-		int4 v = tile[(threadIdx.x + (r & 3) * THREADS) ^ (sum & 0)];
+		int4 v;
+		uint32_t at = (uint32_t)__cvta_generic_to_shared(&tile[threadIdx.x + (r & 3) * THREADS]);
+		asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(at));
 		sum += v.x ^ v.y ^ v.z ^ v.w;
 	}
-	long long end = clock64();
-	if (threadIdx.x == 0) out[1] = (uint32_t)(end - begin);
 	if (sum == 0x12345678) out[2] = sum;
+	__syncthreads();
+	if (threadIdx.x == 0) out[1] = (uint32_t)(clock64() - begin);
 }
 
 __global__ void barriers(uint32_t *out)
@@ -150,8 +152,10 @@ static uint32_t cycles(const uint32_t *out)
 	return v[1];
 }
 
-// A walk over all lines of `bytes` in an order that no prefetch follows.
-static uint32_t latency(size_t bytes, uint32_t *out)
+static void *flush;      // memory to write over
+
+// A walk over lines of `bytes` in an order that no prefetch follows; again: over lines that it has met before.
+static uint32_t latency(size_t bytes, bool again, uint32_t *out)
 {
 	const size_t line = 32;         // words of 128 bytes
 	size_t n = bytes / 128;
@@ -167,7 +171,8 @@ static uint32_t latency(size_t bytes, uint32_t *out)
 	OK(cudaMalloc(&d, n * line * 4));
 	OK(cudaMemcpy(d, next.data(), n * line * 4, cudaMemcpyHostToDevice));
 	int steps = (int)std::min<size_t>(n, 20000);
-	chase<<<1, 1>>>(d, out, steps);
+	if (again) chase<<<1, 1>>>(d, out, steps);
+	else OK(cudaMemset(flush, 0, (size_t)256 << 20));       // what the copy left in the L2 cache
 	chase<<<1, 1>>>(d, out, steps);
 	uint32_t c = cycles(out);
 	OK(cudaFree(d));
@@ -223,9 +228,18 @@ int main()
 		r = microseconds([&] { read<4><<<sms * blocks, THREADS>>>(from, to, pieces / 4, 1); });
 		printf("read with %d KiB in flight a multiprocessor %.0f GB/s\n", blocks * 16, large / 4 / r / 1e3);
 	}
-	printf("latency %u cycles from memory, %u from L2\n", latency((size_t)512 << 20, out), latency((size_t)4 << 20, out));
+	flush = to;
+	printf("latency %u cycles from memory, %u from L2\n", latency((size_t)512 << 20, false, out), latency((size_t)2 << 20, true, out));
 
-	double many = microseconds([&] { for (int i = 0; i < REPEATS; i++) empty<<<1, 32>>>(); });
+	cudaStream_t stream;
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+	OK(cudaStreamCreate(&stream));
+	OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+	for (int i = 0; i < REPEATS; i++) empty<<<1, 32, 0, stream>>>();
+	OK(cudaStreamEndCapture(stream, &graph));
+	OK(cudaGraphInstantiate(&exec, graph, 0));
+	double many = microseconds([&] { OK(cudaGraphLaunch(exec, 0)); });
 	printf("launch %.0f ns from kernel to kernel\n", many * 1e3 / REPEATS);
 	for (int threads = 32; threads <= 1024; threads *= 4) {
 		double a = microseconds([&] { empty<<<sms * 4096, threads>>>(); }), b = microseconds([&] { empty<<<sms * 8192, threads>>>(); });
