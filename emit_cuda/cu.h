@@ -84,7 +84,6 @@ typedef struct Cu {
 
 	/* What is printed is for one piece of a peeled row, number ct_part, or for its end (peel.c). */
 	enum { PART_NONE, PART_PIECE, PART_END } part;
-	bool stage_asked, staged;       /* what is staged: asked for, has come (peel.c) */
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
 	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/rotate.c) */
 } Cu;

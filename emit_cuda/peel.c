@@ -131,12 +131,9 @@ static int staged_loads(const Fn *fn)
 	return n;
 }
 
-/* After the last load of what begins at the row's phase, or where it is needed. */
 static void ask_stage(Cu *g)
 {
 	const Fn *fn = g->fn;
-	if (g->stage_asked) return;
-	g->stage_asked = true;
 	int threads = block_threads(fn), each = peel_piece(fn), all = threads * each;
 	out_puts(g->o, "if (threadIdx.x < 32) {\n");
 	out_in(g->o);
@@ -162,11 +159,11 @@ static void ask_stage(Cu *g)
 /* Every warp has to see the start of the mbarrier that it waits for, so thread blocks meet before that. */
 static void await_stage(Cu *g, const Op *op)
 {
-	if (g->staged || peel_stage(g->fn, op) < 0) return;
-	ask_stage(g);
+	int64_t stage = ir_int(op, AT_STAGE, 0);
+	if (!(stage & STAGE_AWAIT)) return;
+	if (stage == STAGE_BOTH) ask_stage(g);
 	cluster_meet(g);
 	out_printf(g->o, "ct_bar_wait(ct_smem + %lld);\n", (long long)g->fn->stage_at);
-	g->staged = true;
 }
 
 static void print_pieces(Cu *g, Op *first, const Op *end)
@@ -265,22 +262,6 @@ static void load_all(Access *x, const char *nc)
 }
 
 /* ---- what has another phase ---- */
-/* Is anything made of v that other elements of the row are combined with? Else what stands after the row does not matter. */
-static bool meets_others(const Val *v)
-{
-	const Fn *fn = v->def->parent->fn;
-	bool *made = NEW_ARRAY(A_TMP, bool, fn->nval);
-	made[v->id] = true;
-	for (const Op *op = v->def->next; op; op = op->next) {
-		bool uses = false;
-		for (int i = 0; i < op->nin; i++) uses |= made[ir_in(op, i)->id];
-		if (!uses || op->code == OP_STORE) continue;
-		if (!op_is_pointwise(op)) return true;
-		made[op->out[0]->id] = true;
-	}
-	return false;
-}
-
 /* A piece that begins anywhere, from the three aligned ones of 8 bytes around it: of two of 16 bytes as many words would be chosen
  * once more, six instructions a piece. Of shared memory words are read where that is less work than the shift, pairs of them where
  * more than one tensor is: then banks would be what threads wait for. */
@@ -295,7 +276,7 @@ static void load_around(Access *x, const char *nc)
 	if (stage >= 0) {
 		out_printf(g->o, "ct_u32x4 ct_w = ct_skewed_%s_b%d(ct_smem + %lld + ct_part * %d + threadIdx.x * 16, ct_skew);\n",
 			staged_loads(g->fn) > 1 ? "pairs" : "words", bits, (long long)stage_begin(g->fn, stage), (block_threads(g->fn) + 1) * 16);
-		if (meets_others(x->data)) out_puts(g->o, "if (!ct_in) ct_w = ct_pad;\n");
+		if (ir_int(x->op, AT_PADDED, 0)) out_puts(g->o, "if (!ct_in) ct_w = ct_pad;\n");
 	} else {
 		const char *type = x->v->constant ? "const unsigned char" : "unsigned char";
 		out_printf(g->o, "%s *const ct_around = (%s *)ct_q - (ct_skew & 7);\n", type, type);
@@ -306,14 +287,6 @@ static void load_around(Access *x, const char *nc)
 	}
 	piece_registers(x, reg);
 	words_unpack(g, x->v->elem, 1 << x->vec, "ct_w", reg);
-}
-
-/* Is it the last load of what begins at the row's phase? */
-static bool is_last(const Fn *fn, const Op *load)
-{
-	for (const Op *op = load->next; op; op = op->next)
-		if (op->code == OP_LOAD && type_is_tile(op->out[0]->type) && peel_row(fn, *op->out[0]->lay) && peel_begins(fn, op)) return false;
-	return true;
 }
 
 void peel_load(Cu *g, const Op *op)
@@ -330,7 +303,7 @@ void peel_load(Cu *g, const Op *op)
 		else load_all(&x, nc);
 	}
 	cu_end(g);
-	if (!g->part && g->fn->stage_at && is_last(g->fn, op)) ask_stage(g);
+	if (ir_int(op, AT_STAGE, 0) == STAGE_ASK) ask_stage(g);
 }
 
 void peel_store(Cu *g, const Op *op)

@@ -93,9 +93,10 @@ typedef enum AttrKey {
 typedef enum AttrKind { AK_INT, AK_INTS, AK_WORD, AK_STR, AK_SYM, AK_NUM, AK_NUMS, AK_LAY } AttrKind;
 typedef struct AttrRow { const char *name; AttrKind kind; const char *words; const char *doc; } AttrRow;
 extern const AttrRow attr_rows[AT_COUNT];
-/* {inside}, {ways}, {rows} and {kind}, by the numbers of their words in attrs.def */
+/* {inside}, {ways}, {stage}, {rows} and {kind}, by the numbers of their words in attrs.def */
 enum { INSIDE_WHOLE = 1, INSIDE_LAUNCH = 2, INSIDE_NEAR = 3 };
 typedef enum Ways { WAYS_ANY, WAYS_ALIGNED, WAYS_MASKED, WAYS_SINGLE } Ways;     /* {ways} */
+enum { STAGE_ASK = 1, STAGE_AWAIT = 2, STAGE_BOTH = 3 };        /* {stage} */
 enum { ROWS_TURNED, ROWS_SHIFTED, ROWS_PEELED };                /* {rows} */
 enum { KIND_SUM, KIND_PROD, KIND_MAX, KIND_MIN, KIND_MAX_ELEMENT, KIND_MIN_ELEMENT, KIND_AND, KIND_OR, KIND_XOR, KIND_CUSTOM };
 enum { OP_ARGS = 12 };

@@ -110,6 +110,7 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_L2_EVICT_LAST: return code == OP_LOAD || code == OP_LOADS;
 	case AT_CACHE: return code == OP_TMA_LOAD || code == OP_LOAD || code == OP_STORE;
 	case AT_WAYS: return code == OP_LOAD || code == OP_STORE || code == OP_LOADS;
+	case AT_STAGE: case AT_PADDED: return code == OP_LOAD;
 	case AT_RARE: return code != OP_LOAD && code != OP_STORE;
 	case AT_LATE: return code == OP_LOAD_SHARED || code == OP_LOAD_SHIFTED;
 	case AT_ROWS: return code == OP_PHASE;

@@ -66,6 +66,39 @@ static bool leaves_out(const Pieces *p, const Op *first, const Op *end)
 	return stands_after_wait(first) && !is_needed_whole(p, first, end);
 }
 
+/* ---- what begins at another phase ---- */
+/* Is anything made of v that other elements of the row are combined with? Else what stands after the row does not matter. */
+static bool meets_others(const Fn *fn, const Op *load)
+{
+	bool *made = NEW_ARRAY(A_TMP, bool, fn->nval);
+	made[load->out[0]->id] = true;
+	for (const Op *op = load->next; op; op = op->next) {
+		bool uses = false;
+		for (int i = 0; i < op->nin; i++) uses |= made[ir_in(op, i)->id];
+		if (!uses || op->code == OP_STORE) continue;
+		if (!op_is_pointwise(op)) return true;
+		made[op->out[0]->id] = true;
+	}
+	return false;
+}
+
+/* Copies are issued after the last load of what begins at the row's phase, or where they are needed; they are waited for once. */
+static void stage(Fn *fn)
+{
+	Op *ask = NULL, *await = NULL;
+	for (Op *op = fn->body->first; op; op = op->next) {
+		if (op->code != OP_LOAD || !peel_is_row(fn, op->out[0])) continue;
+		if (!peel_is_apart(fn, op)) ask = op;
+		else if (!await && fn->stage_at) await = op;
+		if (peel_is_apart(fn, op) && meets_others(fn, op)) ir_set_int(op, AT_PADDED, 1);
+	}
+	if (!await) return;
+	for (const Op *op = await; ask && op; op = op->next)
+		if (op == ask) ask = NULL;
+	ir_set_int(await, AT_STAGE, ask ? STAGE_AWAIT : STAGE_BOTH);
+	if (ask) ir_set_int(ask, AT_STAGE, STAGE_ASK);
+}
+
 static void pieces(Fn *fn)
 {
 	Pieces p = { fn, splats_of(fn, A_TMP) };
@@ -85,6 +118,7 @@ static void pieces(Fn *fn)
 			if (op->code == OP_REDUCE_REGS) ir_drop_attr(op, AT_VEC);
 		}
 	}
+	stage(fn);
 }
 
 void pass_pieces(Module *m, const LowerCx *cx)
