@@ -234,13 +234,11 @@ struct Fn {                     /* one monomorphic kernel */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
 	bool alone;             /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
-	Fn *unsliced;           /* the same before its tiles were cut for a cluster; NULL: they were not (lower/strip.c) */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
 	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
-	bool dense;             /* its rows lie side by side: a warp moves those of its tile blocks together (lower/dense.c) */
 	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
 	bool aligned;           /* each piece of each access lies at a multiple of its size, and wholly inside its tensor or wholly outside */
@@ -250,16 +248,12 @@ struct Fn {                     /* one monomorphic kernel */
 	VEC(const Sym *) below;
 	int row_regs_log2;      /* of the registers of such a row */
 	int row_regs;           /* those of them that this version has; 0: all */
-	bool row_shifts;        /* place p of a row may hold element p - phase (lower/rotate.c) */
 	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
 	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register after the others (lower/peel.c) */
 	bool peels;             /* placed for them: twice the registers a thread */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
-	int64_t peel_least;     /* for rows of so many elements or more */
-	bool peel_short;        /* and fewer than half of their tile */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
 	int peel_apart;         /* so many elements at least lie in front of the body and after it */
-	bool rest;              /* other versions take most rows: this one takes what registers nvcc gives it */
 };
 
 /* ---- entries: what the header declares ---- */

@@ -373,7 +373,7 @@ static void print_steps(Out *o, const Steps *s)
 
 const FnFlag irt_fn_flags[FN_FLAGS] = {
 	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) }, { "alternate", offsetof(Fn, alternate) },
-	{ "alone", offsetof(Fn, alone) }, { "dense", offsetof(Fn, dense) }, { "rest", offsetof(Fn, rest) },
+	{ "alone", offsetof(Fn, alone) },
 	{ "regrouped", offsetof(Fn, regrouped) },
 };
 
@@ -384,10 +384,9 @@ static void print_rows(Out *o, const Fn *fn)
 {
 	out_printf(o, "rows %d ", fn->row_log2);
 	print_syms(o, fn->below.n, fn->below.p);
-	out_printf(o, " holds %d of %d sure %d%s\n", fn->row_regs, fn->row_regs_log2, fn->row_sure, fn->row_shifts ? " shifts" : "");
+	out_printf(o, " holds %d of %d sure %d\n", fn->row_regs, fn->row_regs_log2, fn->row_sure);
 	if (!fn->peel_line) return;
-	out_printf(o, "peeled %d least %" PRId64 " apart %d stage %" PRId64 "%s\n", fn->peel_line, fn->peel_least, fn->peel_apart, fn->stage_at,
-		fn->peel_short ? " short" : "");
+	out_printf(o, "peeled %d apart %d stage %" PRId64 "\n", fn->peel_line, fn->peel_apart, fn->stage_at);
 }
 
 static void print_fn_head(Out *o, const Fn *fn)

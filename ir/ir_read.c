@@ -235,19 +235,15 @@ static void read_rows(Reader *r, Fn *fn)
 	fn->row_regs_log2 = rd_small(r, "a number");
 	need_word(r, "sure");
 	fn->row_sure = rd_small(r, "a number");
-	fn->row_shifts = lex_accept_word(&r->l, "shifts");
 }
 
 static void read_peeled(Reader *r, Fn *fn)
 {
 	fn->peel_line = rd_small(r, "a number of bytes");
-	need_word(r, "least");
-	fn->peel_least = lex_int(&r->l, "a number");
 	need_word(r, "apart");
 	fn->peel_apart = rd_small(r, "a number");
 	need_word(r, "stage");
 	fn->stage_at = lex_int(&r->l, "a number of bytes");
-	fn->peel_short = lex_accept_word(&r->l, "short");
 }
 
 static bool read_flag(Reader *r, Fn *fn)

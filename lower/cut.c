@@ -211,6 +211,7 @@ static bool registers_come_last(const Fn *fn, const Val *v, int regs_log2)
 void cut_place(Fn *fn, FnVec *cuts)
 {
 	int regs = -1;
+	Op *phase = (Op *)peel_phase_of(fn);
 	if (!fn->row_log2) return;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (op->nregion) return;
@@ -221,13 +222,13 @@ void cut_place(Fn *fn, FnVec *cuts)
 			if (!registers_come_last(fn, v, regs)) return;
 		}
 	}
-	if (regs < 0 || (regs == fn->row_log2 && !fn->dense)) return;
+	if (regs < 0 || (regs == fn->row_log2 && !rows_are_dense(fn))) return;
 	fn->row_regs_log2 = regs;
-	fn->row_shifts = !fn->lanes;
+	if (phase && !fn->lanes) ir_set_int(phase, AT_ROWS, ROWS_SHIFTED);
 	if (1 << regs < CUT_LEAST_REGS) return;
 	if (!cuts) return;
-	const int *part = fn->dense ? cut_parts_dense : cut_parts;
-	int copies = fn->dense ? CUT_COPIES : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;
+	const int *part = rows_are_dense(fn) ? cut_parts_dense : cut_parts;
+	int copies = rows_are_dense(fn) ? CUT_COPIES : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;
 	for (int i = 1; i <= copies; i++) {
 		int keep = registers_of(part[i], regs), sure = registers_of(part[i - 1], regs);
 		if (keep == 1 << regs || keep == sure) continue;

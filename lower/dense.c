@@ -112,7 +112,6 @@ void dense_plan(Fn *fn)
 	if (!rows || bytes > DENSE_BYTES) return;
 	for (Op *op = fn->body->first; op; op = op->next)
 		if (is_access(op)) ir_set_int(op, AT_DENSE, stretch_of(fn, &b, op));
-	fn->dense = true;
 }
 
 /* ---- the placed kernel ---- */
@@ -122,7 +121,7 @@ static int64_t round_up(int64_t n) { return (n + PIECE - 1) / PIECE * PIECE; }
 void dense_place(Fn *fn)
 {
 	int64_t at = 0, top = 0;
-	if (!fn->dense) return;
+	if (!rows_are_dense(fn)) return;
 	for (Op *op = fn->body->first; op; op = op->next) {
 		if (!ir_int(op, AT_DENSE, 0)) continue;
 		int64_t n = round_up(dense_bytes(fn, op));

@@ -332,7 +332,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 		give_all(&p);
 		if (!cluster || stays_apart(&p, cluster)) break;
-		bool again = fn->unsliced != NULL;      /* then nothing of what is known here holds any longer */
+		bool again = strip_whole(fn, cx) != NULL;      /* then nothing of what is known here holds any longer */
 		if ((!sliced || again) && (strip_alone(fn, cx) || again)) {
 			place_fn(fn, cx);
 			return;

@@ -108,7 +108,8 @@ Module *lower_copy(const Module *m)
 
 bool lower_typed(Module *m, const LowerOptions *o)
 {
-	LowerCx cx = { o, 0, false, false };
+	Wholes wholes = { { 0 } };
+	LowerCx cx = { .o = o, .wholes = &wholes };
 	return run_form(m, PASS_TYPED, &cx) && add_steps(m, &cx);
 }
 
@@ -180,7 +181,7 @@ static Fn *begin_peel(Fn *fn, Placements *p, const LowerCx *cx)
 	return copy;
 }
 
-static void peel(Fn *fn, Placements *p, const LowerCx *cx, FnVec *to)
+static void peel(Fn *fn, Placements *p, const LowerCx *cx, PeeledVec *to)
 {
 	peel_place(fn, p->odd, fn->cluster ? shared_room(cx, fn) : 0, to);      /* room asks for the architecture, too */
 }
@@ -188,8 +189,6 @@ static void peel(Fn *fn, Placements *p, const LowerCx *cx, FnVec *to)
 static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	peel(fn, p, cx, &p->peeled);
-	p->odd->rest = p->peeled.n > 0;
-	for (int i = 0; i < p->cuts.n; i++) p->cuts.p[i]->rest = p->peeled.n > 0;
 }
 
 /* Maps whose rows are much shorter than their tile (narrow.c), by single elements where these serve such rows. */
@@ -212,7 +211,7 @@ static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORT
 static Fn *begin_portable(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	bool wide = is_wide(p->first) || is_wide(p->odd) || (p->peeled.n && is_wide(p->peeled.p[0]));
+	bool wide = is_wide(p->first) || is_wide(p->odd) || (p->peeled.n && is_wide(p->peeled.p[0].fn));
 	return wide ? copy_kernel(fn) : NULL;
 }
 
@@ -304,7 +303,8 @@ static void keep_versions(Kept *k, Module *m, Fn *of, const Placements *p, uint3
 /* Another architecture shares what did not ask for one, unless somebody looks at each. */
 static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 {
-	LowerCx cx = { o, m->archs.p[arch].number, m->archs.p[arch].specific, false };
+	Wholes wholes = { { 0 } };
+	LowerCx cx = { .o = o, .target_arch = m->archs.p[arch].number, .target_only = m->archs.p[arch].specific, .wholes = &wholes };
 	Module *from = ir_module(m->path);
 	Placing all = { .of = NULL };
 	VEC(Kept *) of = { 0 };
@@ -334,6 +334,6 @@ bool lower_place(Module *m, const LowerOptions *o)
 
 bool lower_finish(Module *m, const LowerOptions *o)
 {
-	LowerCx cx = { o, 0, false, false };
+	LowerCx cx = { .o = o };
 	return run_passes(m, PASS_VERSION, &cx);
 }

@@ -36,11 +36,16 @@ bool lower_place(Module *m, const LowerOptions *o);
 bool lower_finish(Module *m, const LowerOptions *o);
 void lower_hints(const Module *m);              /* warns of hints that no version follows */
 
+/* Kernels whose tiles are sliced for a cluster, and what they were before (strip.c). */
+typedef struct Whole { const Fn *of; Fn *fn; } Whole;
+typedef struct Wholes { VEC(Whole) v; } Wholes;
+
 /* What a pass gets. A pass reports through diag and never fails otherwise. */
 typedef struct LowerCx {
 	const LowerOptions *o;
 	int target_arch;        /* 0: TYPED. Passes ask lower_arch */
 	bool target_only;
+	Wholes *wholes;
 	bool portable;          /* clusters of no more thread blocks than every device of the architecture runs */
 } LowerCx;
 /* The architecture that fn is lowered for. Asking makes the kernel one that serves this architecture alone. */

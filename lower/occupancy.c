@@ -141,7 +141,7 @@ static int bound_of_wide(const Fn *fn)
 /* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two for that. So versions
  * that serve few rows (by single elements where others are peeled; rows side by side that are shorter than their tile) say one, for all
  * architectures but those that have versions of their own, where none spills. */
-static int bound_of_few(const Fn *fn, bool specific) { return !specific && (fn->rest || (fn->dense && fn->row_regs)); }
+static int bound_of_few(const Fn *fn, bool specific, bool rest) { return !specific && (rest || (rows_are_dense(fn) && fn->row_regs)); }
 
 /* And peeled versions of several warps with few words of a row, and with weights, say what leaves registers for the
  * rest: outside of clusters for the same architectures, and where the largest clusters have more than 8 warps a thread
@@ -182,22 +182,22 @@ static int bound_blocks(const Fn *fn, bool specific)
 	return blocks;
 }
 
-static int bound_of(const Fn *fn, bool specific)
+static int bound_of(const Fn *fn, bool specific, bool rest)
 {
 	if (fn->peel_line) return bound_of_peeled(fn, specific);
 	int wide = bound_of_wide(fn);
 	if (follow_distance(fn)) return bound_of_follow(fn);
 	if (wide) return wide;
-	return fn->aligned ? bound_blocks(fn, specific) : bound_of_products(fn) || bound_of_few(fn, specific);
+	return fn->aligned ? bound_blocks(fn, specific) : bound_of_products(fn) || bound_of_few(fn, specific, rest);
 }
 
 static void find_role(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_ROLE; }
 
 /* The compiler of PTX refuses more thread blocks than a multiprocessor holds, of whatever device the text may run on. Roles change their
  * registers: the compiler must know how many they start with. */
-static int resident(const Fn *fn, IrArch a)
+static int resident(const Fn *fn, IrArch a, bool rest)
 {
-	int threads = block_threads(fn), blocks = bound_of(fn, a.specific);
+	int threads = block_threads(fn), blocks = bound_of(fn, a.specific, rest);
 	bool roles = false;
 	if (ir_has_hint(fn, "occupancy")) blocks = (int)ir_hint(fn, "occupancy", a.number);
 	int pin;
@@ -209,6 +209,16 @@ static int resident(const Fn *fn, IrArch a)
 	return roles ? 1 : blocks;
 }
 
+/* Do other versions take most rows? */
+static bool is_rest(const Module *m, const Version *v, int arch)
+{
+	for (int i = 0; i < m->versions.n && v->fn->by_element; i++) {
+		const Version *o = &m->versions.p[i];
+		if (o->of == v->of && o->fn->peel_line && o->archs >> arch & 1) return true;
+	}
+	return false;
+}
+
 void pass_occupancy(Module *m, const LowerCx *cx)
 {
 	(void)cx;
@@ -216,7 +226,7 @@ void pass_occupancy(Module *m, const LowerCx *cx)
 		Version *v = &m->versions.p[i];
 		int n = 0, *blocks = NEW_ARRAY(A_UNIT, int, m->archs.n);
 		for (int a = 0; a < m->archs.n; a++)
-			if (v->archs >> a & 1) blocks[n++] = resident(v->fn, m->archs.p[a]);
+			if (v->archs >> a & 1) blocks[n++] = resident(v->fn, m->archs.p[a], is_rest(m, v, a));
 		v->resident = blocks;
 	}
 }

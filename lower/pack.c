@@ -55,7 +55,7 @@ static int accessed_lanes(const Fn *fn, const Op *op)
 int pack_lanes(const Fn *fn)
 {
 	int lanes = 0;
-	if (fn->dense) return 0;
+	if (rows_are_dense(fn)) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!pack_suits(op)) return LANES_LOG2;
 		if (op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
@@ -93,7 +93,7 @@ static void pack_fn(Fn *fn)
 	int pin = plan_pinned(fn, PC_PACK), warp = LANES_LOG2 - fn_threads(fn).lanes;
 	if (p.alone || (pin == PLAN_FREE && (bytes > PACK_TILE || p.held > PACK_HELD))) return;
 	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), PACK_WARPS) : imin(imax(PACK_BYTES - bytes - warp, 1), PACK_WARPS);
-	if (fn->dense && pin == PLAN_FREE) n = PACK_DENSE;
+	if (rows_are_dense(fn) && pin == PLAN_FREE) n = PACK_DENSE;
 	while (n && fn->shared_bytes << (n + warp) > PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;
 }

@@ -83,10 +83,10 @@ static bool suits(Fn *fn, const Op *op)
 	return works_apart(op);
 }
 
-int64_t peel_below(const Fn *fn)
+/* Rows are shorter. */
+static int64_t below_of(const Fn *fn)
 {
 	bool all = fn->row_regs == 1 << fn->row_regs_log2;
-	if (fn->peel_short) return (int64_t)1 << (fn->row_log2 - 1);
 	return all ? (int64_t)1 << fn->row_log2 : cut_kept(fn) + peel_after(fn) + fn->peel_apart;
 }
 
@@ -159,7 +159,7 @@ bool peel_leads(const Fn *fn)
 
 bool peel_wanted(const Fn *odd) { return odd->row_log2 && 1 << odd->row_log2 >= PEEL_ROW && odd->below.n == 1 && !odd->lanes; }
 
-void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to)
+void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to)
 {
 	const Op *phase = peel_phase_of(fn);
 	if (!phase || fn->lanes || !peel_param(fn, phase)) return;
@@ -170,17 +170,15 @@ void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to)
 	int each = PIECE / peel_elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
 	int64_t shared = fn->shared_bytes, half = (int64_t)1 << (fn->row_log2 - 1);
 	for (int i = 0; i < PEEL_COPIES; i++) {
-		int64_t least = i == 0 ? half / 2 : i == 1 ? half : peel_below(fn);
+		int64_t least = i == 0 ? half / 2 : i == 1 ? half : below_of(fn);
 		int keep = (pieces * peel_parts[i] + PEEL_OF - 1) / PEEL_OF * each;
 		if (i > 1 && keep == fn->row_regs) continue;
 		if (to->n) fn = copy_kernel(fn);
-		fn->peel_short = i == 0;
 		fn->row_regs = keep;
-		fn->peel_least = least;
 		fn->row_sure = (int)((least - peel_front(fn) - peel_after(fn)) >> (fn->row_log2 - fn->row_regs_log2)) / each * each;
 		fn->shared_bytes = shared;
 		fn->stage_at = 0;
 		stage(fn, room);
-		vec_push(A_UNIT, to, fn);
+		vec_push(A_UNIT, to, ((Peeled){ fn, least, i == 0 ? half : below_of(fn), i == 0 }));
 	}
 }

@@ -26,6 +26,8 @@ Builder build_after(Op *op);
 /* ---- strip.c ---- */
 /* A cluster that was to hold the tiles cannot: those that one thread block does not hold are cut. true: some are. */
 bool strip_alone(Fn *fn, const LowerCx *cx);
+/* As it was before its tiles were sliced for a cluster; NULL: they are not. */
+const Fn *strip_whole(const Fn *fn, const LowerCx *cx);
 
 /* ---- loads that overlap: overlap.c ---- */
 /* Of tiles of this type several overlap along these axes (bits); type NULL: none do. */
@@ -60,12 +62,15 @@ typedef VEC(Fn *) FnVec;
  * calls it serves; NULL: all that the copy engine does. */
 typedef struct Pipelined { Fn *fn; Str name; const Sym *time, *guard; } Pipelined;
 typedef VEC(Pipelined) PipelinedVec;
+/* A version for peeled rows of `least` elements or more and of fewer than `below`; is_short: of less than half of their tile. */
+typedef struct Peeled { Fn *fn; int64_t least, below; bool is_short; } Peeled;
+typedef VEC(Peeled) PeeledVec;
 /* What a kernel is placed as for an architecture; NULL: it is not placed so. */
 typedef struct Placements {
 	Fn *first;              /* as its tiles suggest: for all calls, or for those with aligned tensors */
 	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
-	FnVec peeled;           /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
+	PeeledVec peeled;       /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	PipelinedVec pipelined;
 	Fn *narrow;             /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard;
@@ -97,9 +102,8 @@ void cut_place(Fn *fn, FnVec *cuts);            /* PLACED by element: which regi
 enum { PEEL_COPIES = 5 };                       /* at most */
 bool peel_wanted(const Fn *odd);                /* PLACED by element */
 /* fn: PLACED, `peels`; becomes the versions in `to`, the fewest registers first; none: it cannot be, or would gain nothing */
-void peel_place(Fn *fn, const Fn *odd, int64_t room, FnVec *to);        /* room: bytes of shared memory of a thread block, at most */
+void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to);        /* room: bytes of shared memory of a thread block, at most */
 bool peel_leads(const Fn *fn);                  /* also for aligned rows, rather than the version for aligned tensors */
-int64_t peel_below(const Fn *fn);               /* for rows of fewer elements */
 
 /* ---- dense.c ---- */
 void dense_plan(Fn *fn);                        /* TYPED: marks the accesses of a kernel of rows side by side */

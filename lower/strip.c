@@ -322,6 +322,18 @@ static bool exceeds(const Measure *m, const Shares *to)
 	return m->log2 > LANES_LOG2 + to->warps + to->cluster + HELD_EACH;
 }
 
+const Fn *strip_whole(const Fn *fn, const LowerCx *cx)
+{
+	for (int i = 0; i < cx->wholes->v.n; i++)
+		if (cx->wholes->v.p[i].of == fn) return cx->wholes->v.p[i].fn;
+	return NULL;
+}
+
+static void keep_whole(Fn *fn, const LowerCx *cx)
+{
+	if (!strip_whole(fn, cx)) vec_push(A_UNIT, &cx->wholes->v, ((Whole){ fn, copy_kernel(fn) }));
+}
+
 /* Tiles that only share rows' results with those that were cut are cut by themselves; what cannot be cut beside them takes more warps. */
 static void strip_rest(IrBlock *block, const LowerCx *cx, Shares *to, bool hinted)
 {
@@ -350,7 +362,7 @@ static void strip_block(IrBlock *block, const LowerCx *cx, bool again)
 	ir_number(fn);
 	if (!best_plan(block, m.seed, slices, row, &p)) return;
 	if (!again && !share_out(fn, cx, &p, m.log2, hint > 0, &to)) return;
-	if (!again && !block->owner && to.cluster && !fn->unsliced) fn->unsliced = copy_kernel(fn);
+	if (!again && !block->owner && to.cluster) keep_whole(fn, cx);
 	if (!cut(block, cx, &m, &to, row) || block->owner) return;
 	strip_rest(block, cx, &to, hint > 0);
 	fn->warps = 1 << (to.warps + to.cluster);
@@ -373,21 +385,22 @@ static void belong_to(Fn *fn, IrBlock *b)
 }
 
 /* The slices were chosen for the threads of a cluster, which a thread block alone does not have. */
-static void undo_slices(Fn *fn)
+static void undo_slices(Fn *fn, const LowerCx *cx)
 {
-	const Fn *from = fn->unsliced;
+	const Fn *from = strip_whole(fn, cx);
 	fn->body = from->body;
 	fn->nval = from->nval;
 	for (int i = 0; i < fn->params.n; i++) fn->params.p[i].val = from->params.p[i].val;
 	belong_to(fn, fn->body);
 	fn->warps = fn->cluster = 0;
-	fn->unsliced = NULL;
+	for (int i = 0; i < cx->wholes->v.n; i++)
+		if (cx->wholes->v.p[i].of == fn) cx->wholes->v.p[i].of = NULL;
 	ir_number(fn);
 }
 
 bool strip_alone(Fn *fn, const LowerCx *cx)
 {
-	if (fn->unsliced) undo_slices(fn);
+	if (strip_whole(fn, cx)) undo_slices(fn, cx);
 	fn->alone = true;
 	strip_within(fn->body, cx);
 	return fn->warps > 0;

@@ -155,9 +155,10 @@ static const Sym *guard_of_cut(const Fn *fn)
 }
 
 /* Rows of all tensors that have a row of their own for each tile block begin at one phase. */
-static const Sym *guard_of_peeled(const Fn *fn)
+static const Sym *guard_of_peeled(const Peeled *p)
 {
-	const Sym *guard = between(fn->below.p[0], fn->peel_least, peel_below(fn)), *piece = sym_const(PEEL_PIECE), *first = NULL;
+	const Fn *fn = p->fn;
+	const Sym *guard = between(fn->below.p[0], p->least, p->below), *piece = sym_const(PEEL_PIECE), *first = NULL;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		const Val *v = ir_accessed(op);
 		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay) || !peel_begins(fn, op)) continue;
@@ -198,12 +199,12 @@ static void add_cuts(const List *l, const FnVec *v)
 	for (int i = 0; i < v->n; i++) add_cut(l, v->p[i]);
 }
 
-static void add_peeled(const List *l, const FnVec *v, bool lead)
+static void add_peeled(const List *l, const PeeledVec *v, bool lead)
 {
 	for (int i = 0; i < v->n; i++) {
-		Fn *fn = v->p[i];
-		if (peel_leads(fn) != lead) continue;
-		add(l, str_fmt("peeled_%d%s", fn->row_regs, fn->peel_short ? "_short" : ""), guard_of_peeled(fn), fn);
+		const Peeled *p = &v->p[i];
+		if (peel_leads(p->fn) != lead) continue;
+		add(l, str_fmt("peeled_%d%s", p->fn->row_regs, p->is_short ? "_short" : ""), guard_of_peeled(p), p->fn);
 	}
 }
 

@@ -92,8 +92,7 @@ static void load_here(Op *staged)
 static void keep_phase(Fn *fn, Op *phase)
 {
 	if (fn->peel_line) ir_set_int(phase, AT_ROWS, ROWS_PEELED);
-	else if (fn->aligned || (fn->by_element && !fn->row_shifts)) ir_remove(phase);
-	else if (fn->by_element) ir_set_int(phase, AT_ROWS, ROWS_SHIFTED);
+	else if (fn->aligned || (fn->by_element && ir_int(phase, AT_ROWS, ROWS_TURNED) != ROWS_SHIFTED)) ir_remove(phase);
 }
 
 static bool is_tile_access(const Op *op)

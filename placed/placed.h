@@ -172,6 +172,7 @@ int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
 enum { STAGE_BAR = 16 };                        /* bytes in front of the first, for an mbarrier */
 
 /* Rows side by side. */
+bool rows_are_dense(const Fn *fn);              /* a warp moves those of its tile blocks together */
 typedef enum DenseKind { DENSE_NONE, DENSE_ROW, DENSE_SAME } DenseKind;      /* the words of {dense} */
 int dense_rows(const Fn *fn);                   /* of a warp */
 int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretch of an access, from a multiple of 16 on */

@@ -117,6 +117,13 @@ int peel_loads_apart(const Fn *fn)
 }
 
 /* ---- rows side by side ---- */
+bool rows_are_dense(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (ir_attr(op, AT_DENSE)) return true;
+	return false;
+}
+
 int dense_rows(const Fn *fn) { return 1 << (LANES_LOG2 - fn_threads(fn).lanes); }
 
 int64_t dense_bytes(const Fn *fn, const Op *op)
