@@ -193,10 +193,11 @@ static void collect(void *ctx, Op *op)
 	if (op->code == OP_VIEW && g->spanned[op->out[0]->id]) vec_push(A_TMP, &g->aligned.spans, ((TSpan){ .view = op->out[0] }));
 }
 
-/* The views that have a span and come from a tensor with neighbouring elements. */
+/* The views that have a span, come from a tensor with neighbouring elements, and whose tiles are not taken apart (parts.c). */
 static void find_spans(Tg *g)
 {
 	TAligned *a = &g->aligned;
+	const bool *apart = tl_taken_apart(g->fn);
 	const IrBlock *body = g->fn->body;
 	ValSyms b = valsyms_new(g->fn);
 	int n = 0;
@@ -205,7 +206,7 @@ static void find_spans(Tg *g)
 	ir_walk(g->fn->body, collect, g);
 	for (int i = 0; i < a->spans.n; i++) {
 		const IrParam *root = valsym_root(&b, a->spans.p[i].view);
-		if (root && is_contiguous(root)) a->spans.p[n++] = a->spans.p[i];
+		if (root && is_contiguous(root) && !apart[a->spans.p[i].view->id]) a->spans.p[n++] = a->spans.p[i];
 	}
 	a->spans.n = n;
 }

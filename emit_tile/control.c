@@ -64,12 +64,12 @@ void tl_control_init(Tg *g)
 }
 
 /* ---- constructs ---- */
-static bool breaks(const IrBlock *b)    /* out of the loop whose body it is */
+bool tl_loop_has(const IrBlock *body, OpCode jump)
 {
-	for (const Op *op = b->first; op; op = op->next) {
-		if (op->code == OP_BREAK) return true;
+	for (const Op *op = body->first; op; op = op->next) {
+		if (op->code == jump) return true;
 		for (int i = 0; i < op->nregion && op->code != OP_FOR && op->code != OP_WHILE; i++)
-			if (breaks(op->region[i])) return true;
+			if (tl_loop_has(op->region[i], jump)) return true;
 	}
 	return false;
 }
@@ -78,46 +78,53 @@ static bool breaks(const IrBlock *b)    /* out of the loop whose body it is */
  * be left early it warns. */
 static void loop_head(Tg *g, const IrBlock *b, const char *t, Str i, Str lo, Str hi)
 {
-	if (breaks(b)) out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", t, i, lo, i, hi, i);
+	if (tl_loop_has(b, OP_BREAK)) out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", t, i, lo, i, hi, i);
 	else out_printf(g->o, "for (const %s %s : ct::irange<%s>(%s, %s)) {\n", t, i, t, lo, hi);
 	out_in(g->o);
+}
+
+void tl_loop_open(Tg *g, const Op *op, TRange *r, Str i)
+{
+	const IrBlock *b = op->region[0];
+	const char *t = tl_elem(b->args.p[0]->type->elem);
+	Num n;
+	if (ir_const_value(ir_in(op, 2), &n) && n.i == 1) {
+		loop_head(g, b, t, i, r->lo, r->hi);
+	} else {        /* counted, so that the last step cannot overflow */
+		Str from = r->lo, k = tl_temp(g, "k"), trips = tl_temp(g, "trips");
+		out_printf(g->o, "const long long %s = ct_trips<%s>(%s, %s, %s);\n", trips, t, from, r->hi, r->step);
+		r->lo = str_intern("0"), r->hi = trips;
+		loop_head(g, b, "long long", k, r->lo, r->hi);
+		out_printf(g->o, "const %s %s = ct_counter<%s>(%s, %s, %s);\n", t, i, t, from, r->step, k);
+	}
 }
 
 /*
  * NVIDIA's compiler takes what a loop leaves in two variables for one value where both get the same in each round, and one of them is
  * not read there: without any round they would both be what the other one was before.
  */
-static void keep_initial(Tg *g, const Op *op, Val *const *carried, const Frame *f, Str lo, Str hi)
+static void keep_initial(Tg *g, const Op *op, Val *const *carried, const Frame *f, const TRange *r)
 {
 	for (int i = 0; f->n > 1 && i < f->n; i++)
 		if (!g->uses[carried[i]->id] && g->uses[op->out[i]->id])
-			out_printf(g->o, "if (!(%s < %s)) %s = %s;\n", lo, hi, f->slot[i], tl_text(g, ir_in(op, 3 + i)));
+			out_printf(g->o, "if (!(%s < %s)) %s = %s;\n", r->lo, r->hi, f->slot[i], tl_text(g, ir_in(op, 3 + i)));
 }
 
 static void emit_for(Tg *g, const Op *op)
 {
 	const IrBlock *b = op->region[0];
 	Val *iv = b->args.p[0], *const *carried = b->args.p + 1;
-	Str lo = tl_text(g, ir_in(op, 0)), hi = tl_text(g, ir_in(op, 1)), step = tl_text(g, ir_in(op, 2)), i = tl_name(g, iv);
-	const char *t = tl_elem(iv->type->elem);
-	Num n;
+	TRange r = { tl_text(g, ir_in(op, 0)), tl_text(g, ir_in(op, 1)), tl_text(g, ir_in(op, 2)) };
+	Str i = tl_name(g, iv);
 	Frame f;
 	regions_open(&g->regions, &f, op, op->nout, carried, 3);
 	regions_bind(&g->regions, carried, &f);
 	g->val[iv->id].text = i;
-	if (ir_const_value(ir_in(op, 2), &n) && n.i == 1) {
-		loop_head(g, b, t, i, lo, hi);
-	} else {        /* counted, so that the last step cannot overflow */
-		Str from = lo, k = tl_temp(g, "k"), trips = tl_temp(g, "trips");
-		out_printf(g->o, "const long long %s = ct_trips<%s>(%s, %s, %s);\n", trips, t, lo, hi, step);
-		lo = str_intern("0"), hi = trips;
-		loop_head(g, b, "long long", k, lo, hi);
-		out_printf(g->o, "const %s %s = ct_counter<%s>(%s, %s, %s);\n", t, i, t, from, step, k);
-	}
+	tl_loop_open(g, op, &r, i);
 	regions_run(&g->regions, &f, b);
 	out_off(g->o);
 	out_puts(g->o, "}\n");
-	keep_initial(g, op, carried, &f, lo, hi);
+	keep_initial(g, op, carried, &f, &r);
 	regions_close(&g->regions, op, &f);
 }
 

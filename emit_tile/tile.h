@@ -6,7 +6,7 @@
  *   types.c    names, types, literals            control.c  statements; which op is printed by whom
  *   ops.c      elementwise operations, by the column of ops.def, and changes of shape
  *   view.c     views; loads and stores of tiles  access.c   gathers, scatters, pointers, atomics
- *   aligned.c  the version for aligned tensors
+ *   aligned.c  the version for aligned tensors   parts.c    which loaded tiles operations take apart
  *   reduce.c   reductions and scans              mma.c      products
  *   debug.c    print, checks
  *   written.c  operations that Tile C++ lacks, written in those that it has
@@ -128,6 +128,9 @@ void tl_aligned_end(TAligned *a);               /* where no call can keep the gu
 const Sym *tl_aligned_guard(const TAligned *a);
 const TSpan *tl_aligned_span(const TAligned *a, const Val *view);      /* NULL: it promises nothing */
 
+/* parts.c */
+bool *tl_taken_apart(const Fn *fn);     /* by Val id: a view with a loaded tile of which some operation takes parts */
+
 /* access.c */
 /* The places of a box of a view as a tile of pointers, and which of them lie inside; mask_only: nothing but that. */
 typedef struct TPlaces { Str ptr, inside; } TPlaces;   /* inside NULL: all */
@@ -154,6 +157,10 @@ void tl_scan_written(Tg *g, const Op *op);      /* running sums ... that Tile C+
 void tl_control_init(Tg *g);    /* once g->o is there */
 void tl_block(Tg *g, const IrBlock *b);
 void tl_op(Tg *g, const Op *op);
+bool tl_loop_has(const IrBlock *body, OpCode jump);     /* break or continue, of the loop whose body it is */
+/* The head of a counted loop with counter i, and its block begun. The range becomes that of the loop that is printed. */
+typedef struct TRange { Str lo, hi, step; } TRange;
+void tl_loop_open(Tg *g, const Op *op, TRange *r, Str i);
 
 /* launch.c */
 typedef struct TParam { const char *type; Str name; } TParam;  /* type: with what stands between it and the name */

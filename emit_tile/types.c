@@ -133,7 +133,8 @@ void tl_define_with(Tg *g, const Val *v, Str hints, Str text)
 
 void tl_lacks(Tg *g, const Op *op, const char *what)
 {
-	diag(D_TILE_LACKS, op->span, what ? what : str_fmt("`%s`", op_rows[op->code].name));
+	Diag *d = diag(D_TILE_LACKS, op->span, what ? what : str_fmt("`%s`", op_rows[op->code].name));
+	diag_help(d, "compile with `--target=cuda`");
 	for (int i = 0; i < op->nout; i++)
 		if (!g->val[op->out[i]->id].text) g->val[op->out[i]->id].text = tl_name(g, op->out[i]);
 }

@@ -160,7 +160,8 @@ static Str name_of(Tg *g, const char *what, Str text)
 }
 
 /* The function's body, run for whole tiles. A branch is both of its regions, of which select takes what each element asked for; a scope
- * that is left early goes on to its end, and keeps for each element what it had when it was left. All of it is pure. */
+ * that is left early goes on to its end, and keeps for each element what it had when it was left; a loop of as many rounds for all
+ * elements is a loop of tiles. All of it is pure. */
 typedef struct Lift {
 	const Type *shape;
 	const IrBlock *body;            /* of the function: what stands outside are scalars of the kernel */
@@ -277,6 +278,62 @@ static void lift_if(Tg *g, const Lift *l, const Op *op, const Path *up)
 	}
 }
 
+/* All elements run it as often: no element leaves it early, and its range comes from outside of the function. */
+static bool is_shared(const Lift *l, const Op *op)
+{
+	Num n;
+	for (int i = 0; op->code == OP_FOR && i < 3; i++) {
+		const Val *v = ir_in(op, i);
+		if (!ir_const_value(v, &n) && stands_in(v->def ? v->def->parent : v->block, l->body)) return false;
+	}
+	return op->code == OP_FOR && !tl_loop_has(op->region[0], OP_BREAK) && !tl_loop_has(op->region[0], OP_CONTINUE);
+}
+
+static Str bound(Tg *g, const Val *v)
+{
+	Num n;
+	return ir_const_value(v, &n) ? tl_num(v->type->elem, n) : tl_text(g, v);
+}
+
+/* All values, then all variables: a value may be another variable. */
+static void next_round(Tg *g, const Op *op, const Str *var, Str *to)
+{
+	for (int i = 0; op->nout > 1 && i < op->nout; i++) {
+		Str now = tl_temp(g, "new");
+		out_printf(g->o, "const auto %s = %s;\n", now, to[i]);
+		to[i] = now;
+	}
+	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", var[i], to[i]);
+}
+
+static void lift_for(Tg *g, const Lift *l, const Op *op, const Path *up)
+{
+	const IrBlock *b = op->region[0];
+	const Val *iv = b->args.p[0];
+	TRange r = { bound(g, ir_in(op, 0)), bound(g, ir_in(op, 1)), bound(g, ir_in(op, 2)) };
+	Path p = { up, op, NULL, NEW_ARRAY(A_TMP, Str, op->nout + 1), NULL };
+	Str *var = NEW_ARRAY(A_TMP, Str, op->nout + 1), i = tl_temp(g, "i");
+	for (int k = 0; k < op->nout; k++) {
+		Str first = lifted_text(g, l, ir_in(op, 3 + k));
+		var[k] = tl_temp(g, "var");
+		out_printf(g->o, "%s %s = %s;\n", tl_type(g, shaped(op->out[k]->type, l->shape)), var[k], first);
+		g->val[b->args.p[1 + k]->id].text = var[k];
+	}
+	tl_loop_open(g, op, &r, i);
+	g->val[iv->id].text = name_of(g, "round", tl_full(g, shaped(iv->type, l->shape), i));
+	lift_block(g, l, b, &p);
+	next_round(g, op, var, p.to);
+	out_off(g->o);
+	out_puts(g->o, "}\n");
+	for (int k = 0; k < op->nout; k++) g->val[op->out[k]->id].text = var[k];
+}
+
+static void lift_loop(Tg *g, const Lift *l, const Op *op, const Path *up)
+{
+	if (is_shared(l, op)) lift_for(g, l, op, up);
+	else tl_lacks(g, op, "a loop whose rounds may differ between elements, in the function of a reduction or scan,");
+}
+
 static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at)
 {
 	for (const Op *p = b->first; p; p = p->next) {
@@ -288,7 +345,7 @@ static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at)
 			for (int i = 0; i < p->nin; i++) at->to[i] = lifted_text(g, l, ir_in(p, i));
 			break;
 		default:
-			if (p->nregion) tl_lacks(g, p, "a loop in the function of a reduction or scan");
+			if (p->nregion) lift_loop(g, l, p, at);
 			else print_lifted(g, l, p);
 		}
 	}

@@ -1,4 +1,6 @@
 /* Elementwise operations: conversions of operands by the rules, constant folding, select, fma. */
+#include <math.h>
+
 #include "sema/build.h"
 
 /* ---- unary and binary ---- */
@@ -165,6 +167,23 @@ static void warn_zero(Cx *cx, OpCode op, Sv y, Elem e)
 	cx_diag0(cx, D_DIVIDE_ZERO, y.span);
 }
 
+static bool is_nan(Sv x)
+{
+	Num n;
+	return sv_const_num(x, &n) && !elem_is_ptr(x.type->elem) && elem_is_any_float(x.type->elem) && isnan(n.f);
+}
+
+static void warn_nan(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
+{
+	if (op < OP_EQ || op > OP_GE || (!is_nan(x) && !is_nan(y))) return;
+	Sv v = is_nan(x) ? y : x;
+	Diag *d = cx_diag(cx, D_NAN_COMPARE, at, shown, op == OP_NE ? "true" : "false");
+	if (op != OP_EQ && op != OP_NE) return;
+	Str fix = str_fmt("%sisnan(%s)", op == OP_NE ? "!" : "", span_source(v.span));
+	diag_help(d, "write `%s`", fix);
+	diag_edit(d, (Span){ x.span.lo, y.span.hi }, fix);
+}
+
 /* A quotient that is written where it becomes a float: it has lost its fraction. */
 static void warn_quotient(Cx *cx, OpCode code, Sv x, Elem to)
 {
@@ -232,6 +251,7 @@ Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown
 	y = warn_shift(cx, op, x, y);
 	warn_zero(cx, op, y, r.elem);
 	if (op == OP_ADD) warn_count(cx, x, y, at, shown);
+	warn_nan(cx, op, x, y, at, shown);
 	warn_quotient(cx, op, x, r.elem);
 	warn_quotient(cx, op, y, r.elem);
 	warn_grown(cx, x, y, r.type, at, shown);

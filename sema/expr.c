@@ -102,7 +102,11 @@ static Sv name_expr(Cx *cx, Str name, Span at)
 /* ---- calls ---- */
 static Sv not_callable(Cx *cx, const Expr *callee, Sv f)
 {
-	if (!sv_bad(f)) cx_diag(cx, D_NOT_CALLABLE, callee->span, sema_source(callee), sv_what(f));
+	OpCode op;
+	if (sv_bad(f)) return sv_poison(callee->span);
+	Diag *d = cx_diag(cx, D_NOT_CALLABLE, callee->span, sema_source(callee), sv_what(f));
+	if (callee->kind == EX_NAME && op_by_name(callee->u.name, &op))
+		diag_help(d, "a name of this program hides the operation `%s`: give it another one", callee->u.name);
 	return sv_poison(callee->span);
 }
 

@@ -288,6 +288,7 @@ static bool differs(Cx *cx, const Written *w, const Measure *m, const Sym *want)
 	diag_label(d, w->type->span, w->fn ? "`%s` is declared here" : "%s is written here", w->of);
 	diag_label(d, m->at, "%s", sv_what(w->v));
 	if (!m->stride) extent_remedy(d, cx->facts, is, want);
+	else if (w->fn) diag_help(d, "a parameter of a function takes any strides where its type names no layout");
 	return true;
 }
 

@@ -355,6 +355,17 @@ static void overwritten(Findings *w, const Op *op)
 	diag(D_OVERWRITTEN, op->span, root->name);
 }
 
+/* ---- orders ---- */
+/* An atomic load of what nobody stores to while the kernel runs. */
+static void unchanging(const Findings *w, const Op *op)
+{
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	if (!root || root->mode != PM_IN) return;
+	Diag *d = diag(D_ORDER_IN, op->span, root->name);
+	diag_label(d, root->span, "`%s` is declared here", root->name);
+	diag_help(d, "declare it `inout` if other tile blocks or devices store to it meanwhile; else a plain load does");
+}
+
 /* ---- the walk ---- */
 static void walk(Findings *w, const IrBlock *b)
 {
@@ -382,6 +393,7 @@ static void walk(Findings *w, const IrBlock *b)
 		if (op->code == OP_REDUCE || op->code == OP_SCAN) identity_op(op);
 		if (op->code == OP_EQ) past_grid(w, op);
 		if (op->code == OP_CAST) widened_op(op);
+		if (op->code == OP_ATOMIC_LOAD) unchanging(w, op);
 	}
 }
 

@@ -14,7 +14,7 @@ Reach value_reach(const Val *v);
 /* ---- identity.c: identities of reductions and scans that are none ---- */
 void identity_op(const Op *op);
 
-/* ---- widened.c: sums and products that wrap before they are widened ---- */
+/* ---- widened.c: casts that come too late ---- */
 void widened_op(const Op *op);
 
 /* ---- lanes.c: index tiles whose elements differ from each other by known numbers ---- */

@@ -217,6 +217,10 @@ static bool wrong_kind(Cx *cx, const Solve *s, const Param *p, Sv arg)
 	Diag *d = cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
 	diag_label(d, p->span, "declared here");
 	if (arg.kind == SV_VIEW && !type_is_tensor(p->type)) diag_help(d, "`%s.load(...)` loads a tile from it", span_source(arg.span));
+	bool views = arg.kind == SV_VIEW && type_is_tensor(p->type) && p->type->u.type.args.n >= 2;
+	const Expr *shape = views ? p->type->u.type.args.p[1].value : NULL;
+	if (shape && shape->kind == EX_LIST && shape->u.list.n < arg.u.view->rank)
+		diag_help(d, "an index for some dimensions and `:` for others, as in `t[0, :]`, is a view of lower rank");
 	if (arg.kind == SV_FN || arg.kind == SV_OP) diag_help(d, "functions take values: a function is called in `%s` by its own name", s->fname);
 	return false;
 }

@@ -191,6 +191,7 @@ static Sv bind_view(Cx *cx, const Solve *s, const Param *p, Sv arg, const Type *
 	if (v->elem != t->elem || v->rank != t->rank) {
 		Diag *d = cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
 		diag_label(d, p->span, "declared here");
+		if (v->rank > t->rank) diag_help(d, "an index for some dimensions and `:` for others, as in `t[0, :]`, is a view of lower rank");
 		return sv_poison(arg.span);
 	}
 	if (v->mode != MODE_INOUT && v->mode != want) {

@@ -201,7 +201,8 @@ static Sv constant_value(Cx *cx, const Item *it, Str define)
 			return sv_poison(v.span);
 		}
 		if (report_dynamic(cx, v, v.span)) return sv_poison(v.span);
-		cx_diag(cx, D_NOT_CONST_INT, v.span, sema_source(it->u.constant.value), sv_what(v));
+		Diag *d = cx_diag(cx, D_NOT_CONST_INT, v.span, sema_source(it->u.constant.value), sv_what(v));
+		diag_help(d, "`const` holds numbers, constants and generic parameters; `let` holds a value of run time");
 		return sv_poison(v.span);
 	}
 	int errors = diag_errors();

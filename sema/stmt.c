@@ -225,6 +225,7 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 		Diag *d = cx_diag(cx, D_ASSIGN_FIXED, lhs->span, b->name, fixed_word(b, cx));
 		if (b->at.hi) diag_label(d, b->at, "declared here");
 		if (b->sv.kind == SV_VIEW) diag_help(d, "memory is written by `%s.store(index, x)`, one element by `%s[index] = x`", b->name, b->name);
+		if (b->counter) diag_help(d, "`step` says how far a counter goes; a `while` loop with a `var` counts in any way");
 		if (b->local && b->kind == BIND_SV && !b->counter) diag_help(d, "declare it with `var` instead of `let`");
 		if (b->local && b->kind == BIND_SV && !b->counter && b->word.hi) diag_edit(d, b->word, "var");
 		return;

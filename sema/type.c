@@ -297,8 +297,9 @@ const Type *sema_tile_type(Cx *cx, Elem e, Shape s, Span at)
 		return NULL;
 	}
 	if (((int64_t)elem_bytes(e) << sum) > TILE_BYTES) {
-		cx_diag(cx, D_TILE_BYTES, at, str_fmt("tile<%s, %s>", elem_name(e), shape_text(s.rank, s.log2)),
+		Diag *d = cx_diag(cx, D_TILE_BYTES, at, str_fmt("tile<%s, %s>", elem_name(e), shape_text(s.rank, s.log2)),
 			str_i64(((int64_t)elem_bytes(e) << sum) >> 20));
+		diag_help(d, "it is worked on by parts, in more blocks or in a loop");
 		return NULL;
 	}
 	return type_tile(e, s.rank, s.log2);

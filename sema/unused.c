@@ -44,6 +44,11 @@ static void parameters(const Item *it)
 	for (int i = 0; i < f->generics.n + f->params.n; i++) {
 		Name n = i < f->generics.n ? f->generics.p[i].name : f->params.p[i - f->generics.n].name;
 		if (silent(n.s) || map_get(&m, n.s)) continue;
+		if (i >= f->generics.n && f->params.p[i - f->generics.n].mode == MODE_OUT) {
+			Diag *d = diag(D_UNSTORED, n.span, n.s, what, it->name.s);
+			diag_help(d, "store to it, leave it out, or name it `_%s`", n.s);
+			continue;
+		}
 		Diag *d = diag(D_PARAM_UNUSED, n.span, n.s, what, it->name.s);
 		diag_help(d, "leave it out, or name it `_%s`", n.s);
 	}

@@ -1,4 +1,5 @@
-/* Sums and products of small integers that are widened when they have wrapped already. */
+/* Casts that come too late: sums and products of small integers that are widened when they have wrapped already, and floats that
+ * become a small integer by way of a wider one, which saturates where the small one wraps. */
 #include <math.h>
 
 #include "ir/fold.h"
@@ -26,12 +27,21 @@ static bool surely_fits(const Op *op)
 	return holds(e, fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)));
 }
 
+static void narrowed(const Op *op, const Op *from, Elem e, Elem to)
+{
+	bool floats = from && from->code == OP_CAST && elem_is_any_float(ir_in(from, 0)->type->elem);
+	if (!floats || !elem_is_int(e) || !elem_is_int(to) || to == EL_BOOL || elem_bits(to) >= elem_bits(e) || ir_attr(op, AT_OVERFLOW)) return;
+	Diag *d = diag(D_NARROWED, op->span, elem_name(e), elem_name(to));
+	diag_help(d, "one cast to %s takes what is beyond its range to its limits; `overflow: wrap` says that the low bits are meant", elem_name(to));
+}
+
 void widened_op(const Op *op)
 {
 	const Val *x = ir_in(op, 0);
 	const Op *of = x->def && x->def->code == OP_TO_SCALAR ? ir_in(x->def, 0)->def : x->def;
 	Elem from = x->type->elem, to = op->out[0]->type->elem;
 	if (!of || elem_is_ptr(from) || elem_is_ptr(to) || !elem_is_int(from) || from == EL_BOOL || to == EL_BOOL) return;
+	narrowed(op, of, from, to);
 	bool wider = elem_is_any_float(to) || elem_bits(to) > elem_bits(from);
 	bool sum = of->code == OP_SUM || of->code == OP_CUMSUM || of->code == OP_ADD;
 	bool wraps = sum || of->code == OP_PROD || of->code == OP_MUL;

@@ -4,8 +4,9 @@
 accuracy.py c [--sample BITS] [--only REGEX] [--types f16,f32] [--seconds S] [--jobs N] [--out FILE]
                                   builds and measures the C target here: all inputs of one operand and all pairs of 16 bits, or 2^BITS of each
 accuracy.py emit CTILEC FOLDER    writes kernels, sources and go.sh into FOLDER, to be built and run on a machine with a GPU
-accuracy.py record FILE... [--page PAGE]
-                                  compares measurements with the table, and writes bench/results/accuracy.md (PAGE)
+accuracy.py record FILE... [--page PAGE] [--keep]
+                                  compares measurements with the table, and writes bench/results/accuracy.md (PAGE); with --keep
+                                  what FILEs do not measure stays on the page as it is, if it is of the same machine
 accuracy.py check FILE...         compares only
 
 A measurement is a line of JSON for each function, element type and target. An error of a table: its bound lies below what was measured.
@@ -362,17 +363,43 @@ were compared for every input; what differs is listed below the table.
 """
 
 
-def page(results, bounds):
-    out = [HEAD]
-    for target, title in (("c", "The C target"), ("cuda", "The CUDA target")):
-        if target not in results.machines:
+TITLES = (("c", "The C target"), ("cuda", "The CUDA target"))
+COLUMNS = {"f16": (0,), "bf16": (1,), "f32": (2, 3), "f64": (4,)}
+
+
+def on_page(text):
+    """The machines and the cells of a page: {target: machine}, {(target, function as shown): cells}."""
+    machines, rows = {}, {}
+    for target, title in TITLES:
+        if "\n## %s\n\n" % title not in text:
             continue
-        out.append("\n## %s\n\n%s\n\n| Function | f16 | bf16 | f32 | at | f64 |\n|---|---|---|---|---|---|\n" % (title, results.machines[target]))
+        section = text.split("\n## %s\n\n" % title)[1].split("\n## ")[0].split("\n")
+        machines[target] = section[0]
+        for line in section:
+            if m := re.match(r"\| `(.*?)` \|(.*)\|$", line):
+                rows[target, m.group(1)] = [c.strip() for c in m.group(2).split("|")]
+    return machines, rows
+
+
+def page(results, bounds, before=""):
+    """before: a page whose cells stand where there is no measurement."""
+    out = [HEAD]
+    machines, kept = on_page(before)
+    for target, title in TITLES:
+        machine = results.machines.get(target, machines.get(target))
+        if not machine:
+            continue
+        if machine != machines.get(target, machine):
+            sys.exit("accuracy: the page is of another machine: %s, and not %s" % (machines[target], machine))
+        out.append("\n## %s\n\n%s\n\n| Function | f16 | bf16 | f32 | at | f64 |\n|---|---|---|---|---|---|\n" % (title, machine))
         for f in functions():
-            ds = {t: results.rows.get((target, f.key, t)) for t in ALL}
-            cells = {t: cell(d, None) for t, d in ds.items()}
-            out.append("| `%s` | %s | %s | %s | %s | %s |\n" % (shown(f), cells["f16"][0], cells["bf16"][0], cells["f32"][0],
-                                                           "`%s`" % cells["f32"][1] if cells["f32"][1] else "", cells["f64"][0]))
+            cells = kept.get((target, shown(f)), [""] * 5)[:]
+            for t, at in COLUMNS.items():
+                if d := results.rows.get((target, f.key, t)):
+                    text, place = cell(d, None)
+                    for i, c in zip(at, (text, "`%s`" % place if place else "")):
+                        cells[i] = c
+            out.append("| `%s` | %s |\n" % (shown(f), " | ".join(cells)))
         wrong = ["- `%s`, %s: %s" % (shown(f), t, x) for f in functions() for t in ALL if (d := results.rows.get((target, f.key, t))) for x in faults_of(d)]
         out.append("\n" + ("\n".join(wrong) if wrong else "NaN, infinities, signs of zero and directions differ nowhere.") + "\n")
     return "".join(out)
@@ -410,6 +437,7 @@ def arguments():
     for name in ("record", "check"):
         r = sub.add_parser(name)
         r.add_argument("files", nargs="+")
+        r.add_argument("--keep", action="store_true")
         r.add_argument("--page", default=os.path.join(ROOT, "bench", "results", "accuracy.md"))
     return p.parse_args()
 
@@ -431,8 +459,12 @@ def main():
             lines += f.read().splitlines()
     results = Results(lines)
     if args.what == "record":
-        write(args.page, page(results, bounds))
-    return compare(results, bounds, True)
+        before = ""
+        if args.keep:
+            with open(args.page) as f:
+                before = f.read()
+        write(args.page, page(results, bounds, before))
+    return compare(results, bounds, not args.keep)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,9 @@ check(accuracy.errors(changed(lines, "exp_approximate", "f32", part=1.01, part_a
 check(accuracy.errors(changed(lines, "exp_approximate", "f32", r0=2.0 ** -22, part=0.9, part_at="0x1p0"), bounds), "a part of another bound is no error")
 part = accuracy.json.dumps(dict(results.rows["c", "sin", "f32"], inputs=1, ulp=9.0))
 check(accuracy.Results(lines + [part]).rows == results.rows == accuracy.Results([part] + lines).rows, "a measurement of fewer inputs replaces one of more")
+whole = accuracy.page(results, bounds)
+some = accuracy.Results([l for l in lines if '"sin"' in l or "machine" in l])
+check(accuracy.page(some, bounds, whole) == whole != accuracy.page(some, bounds), "what is not measured again does not stay on the page")
 less = accuracy.Results(lines)
 del less.rows["c", "cbrt", "f64"]
 check(accuracy.missing(less, bounds), "a function that was not measured is not missed")

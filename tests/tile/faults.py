@@ -41,6 +41,12 @@ CASES = [
     ("last_value", "", "int *s, int k, int a0, int b0",
      "int b = b0, a = a0; for (const int i : ct::irange(0, k)) { const int c = a * i + 3; b = c; a = c; } ct::store(s, a); ct::store(s + 1, b);",
      "code", r"(?s)\A(?!.*c\[0x0\]\[0x220\]).*c\[0x0\]\[0x21c\]"),
+    # eight bytes are read at an address that is a multiple of four
+    ("neighbours", "", "const int *x, int *y",
+     "const auto s = ct::tensor_span(ct::assume_aligned<16>(x), ct::layout_right_mapping(ct::extents<int, 8>{})); const auto v = ct::partition_view(s, ct::shape<8>{}).load(0);"
+     " const auto odd = ct::reshape<ct::shape<2, 2>>(ct::extract(ct::reshape<ct::shape<4, 2>>(v), ct::shape<4, 1>{}, 0, 1));"
+     " ct::store(y + ct::iota<ct::tile<int, ct::shape<4>>>(), ct::reshape<ct::shape<4>>(ct::cat<1>(ct::extract(odd, ct::shape<2, 1>{}, 0, 1), ct::extract(odd, ct::shape<2, 1>{}, 0, 0))));",
+     "code", r"\bLDG\.E\.64\b[^;]*\+0x4\]"),
     # malloc and free
     ("local_array", "", "float *y", "const float c[] = { 0.5f, 0.25f, 0.125f }; F p = ct::load(y + at); for (int i = 0; i < 3; i++) p = ct::add(p, ct::full<F>(c[i])); ct::store(y + at, p);",
      "code", r"CALL\.ABS"),
@@ -50,6 +56,13 @@ CASES = [
      " for (const int i : ct::irange(0, n / 64)) s = ct::mma(ct::partition_view(x, ct::shape<128, 64>{}).load_masked(0, i), ct::partition_view(y, ct::shape<64, 256>{}).load_masked(i, 0), s);"
      " ct::partition_view(z, ct::shape<128, 256>{}).store_masked(s, 0, 0);", "stack", r"STACK:[1-9]"),
 ]
+
+NEWER = {"neighbours"}          # faults that nvcc 13.3 has not
+# what the target prints of a program does not have the form
+AVOIDED = {
+    "neighbours": ("kernel odd(x: tensor<i32, [8]>, y: out tensor<i32, [4]>) grid [1] { let o = extract(reshape(x.load([0], [8]), [4, 2]), [4, 1], [0, 1]); y.store([0], reshape(flip(reshape(o, [2, 2]), 1), [4])); }",
+                   r"ct_base<ct_aligned>\(x\)"),
+}
 
 
 def tool(package, name="nvcc"):
@@ -76,10 +89,14 @@ def shown(package, how, path):
 page = read(os.path.join(ROOT, "docs", "coming-from.md"))
 with tmpdir() as tmp:
     for name, before, params, body, how, fault in CASES:
-        for package in ("nvcc-tile", "nvcc-tile-13.3"):
+        for package in ("nvcc-tile", "nvcc-tile-13.3")[:1 if name in NEWER else 2]:
             path = os.path.join(tmp, name + ".cu")
             write(path, HEAD % (before, params, body))
             check(re.search(fault, shown(package, how, path)), "%s: %s has mended it, or shows it otherwise; what cuda-tile prints instead may be needed no more:\n%s" % (name, package, body))
+        if name in AVOIDED:
+            write(os.path.join(tmp, name + ".tile"), AVOIDED[name][0])
+            text = must([CTILEC, "-w", "--target=cuda-tile", os.path.join(tmp, name + ".tile"), "-o", "-"]).out.decode()
+            check("tensor_span(x" in text and not re.search(AVOIDED[name][1], text), "%s: the target prints the form:\n%s" % (name, text))
         check("`%s`" % name in page, "docs/coming-from.md does not list %s" % name)
     listed = re.findall(r"^\| `(\w+)` \|", page.split("### Faults of nvcc", 1)[1], re.M)
     check(sorted(listed) == sorted(c[0] for c in CASES), "docs/coming-from.md lists %s" % ", ".join(sorted(set(listed) ^ {c[0] for c in CASES})))

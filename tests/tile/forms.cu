@@ -59,14 +59,14 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	using i16_32 = ct::tile<short, ct::shape<32>>;
 	using i16_16 = ct::tile<short, ct::shape<16>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
-	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 16>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int n_2 = (int)n;
 	const long long n_3 = (long long)n;
 	const int v0 = (int)ct_bid0;
 	/* a = load(x, v0): tile<bool, [32]> */
 	bool_32 a;
-	[[cutile::hint(0, allow_tma=false)]] a = ct_nonzero(ct::strided_view(x_span, ct::shape<32>{}, ct::strides<ct_index<ct_aligned>, 16>{}).load_masked(v0));
+	[[cutile::hint(0, allow_tma=false)]] a = ct_nonzero(ct::strided_view(x_span, ct::shape<32>{}, ct::strides<long long, 16>{}).load_masked(v0));
 	/* b = load(x, at): tile<bool, [32]> */
 	const long long ct_at0 = ct_tile_at(at, 1, 0);
 	const auto ct_c1 = ct_offset(ct::iota<i64_32>(), ct_at0);
@@ -248,7 +248,7 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 	using bool_1x1x1x1x1 = ct::tile<bool, ct::shape<1, 1, 1, 1, 1>>;
 	using i32_1 = ct::tile<int, ct::shape<1>>;
 	const unsigned int ct_bid0 = ct::bid().x;
-	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, 1>{}, ct::strides<ct_index<ct_aligned>, 1>{}));
 	/* table = literal(1, -2.5, 3, 4, 5.5, 6, 7, 8): tile<f32, [32]> */
@@ -522,7 +522,7 @@ static __tile_global__ void patched(const float *x, float *y, const int most, co
 	const unsigned int ct_rest0 = ct::bid().x;
 	const unsigned int ct_bid1 = ct_rest0 % ct_g1;
 	const unsigned int ct_bid0 = ct_rest0 / ct_g1;
-	const auto x_span = ct::tensor_span(ct_base<ct_aligned>(x), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 4>(n))));
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, ct::dynamic_extent>(m, n), ct::strides<long long, ct::dynamic_stride, 1>(n)));
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, ct::dynamic_extent>(ct_size<ct_aligned, 1>(m), ct_size<ct_aligned, 4>(n)), ct::strides<ct_index<ct_aligned>, ct::dynamic_stride, 1>(ct_size<ct_aligned, 4>(n))));
 	const int v0 = (int)ct_bid0;
 	const int v1 = (int)ct_bid1;
