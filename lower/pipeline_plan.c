@@ -15,6 +15,7 @@
 enum {
 	PLANS = 64, CALLS = 32,
 	DEPTH = 64,             /* elements of a round: PIPE_SPAN bytes */
+	SECTOR = 32,            /* bytes */
 	SUMS_OF_THREE = 192     /* columns of sums for which three groups have registers */
 };
 
@@ -25,6 +26,7 @@ typedef struct Shape {
 	const Sym *rounds;      /* of DEPTH elements */
 	const Sym *line[2];     /* time of a line of L2 of all first, all second factors */
 	int products, sms;
+	bool shares;            /* thread blocks of a cluster may share the rounds */
 	bool joins;             /* any number of blocks along the columns; else powers of two of them */
 } Shape;
 
@@ -44,7 +46,7 @@ static const Sym *lines_of(const Shape *s, const PipePlan *p)
 {
 	const Sym *all = sym_const(0);
 	for (int i = 0; i < 2; i++)
-		all = sym_add(all, sym_mul(s->line[i], sym_const(extent_of(p, i) / (p->axis != i ? p->cluster : 1))));
+		all = sym_add(all, sym_mul(s->line[i], sym_const(extent_of(p, i) / (p->axis == 1 - i ? p->cluster : 1))));
 	return all;
 }
 
@@ -53,19 +55,24 @@ static const Sym *time_of(const Shape *s, const PipePlan *p)
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
 	const Sym *tiles = sym_const(1), *round = sym_max(sym_const(sums), lines_of(s, p));
 	for (int i = 0; i < 2; i++) tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
-	const Sym *tile = sym_add(sym_mul(s->rounds, round), sym_const(sums * COST_STORE_SUM + COST_TILE));
+	bool shares = p->axis == PIPE_DEPTH && p->cluster > 1;
+	const Sym *rounds = shares ? sym_cdiv(s->rounds, sym_const(p->cluster)) : s->rounds;
+	const Sym *tile = sym_add(sym_mul(rounds, round), sym_const(sums * COST_STORE_SUM + COST_TILE + (shares ? COST_EXCHANGE : 0)));
 	return sym_mul(sym_cdiv(tiles, sym_const(s->sms / p->cluster)), tile);
 }
 
 /* ---- what the formula knows of a kernel ---- */
-/* Of a line of a factor: two lines where its rows are no multiple of one. */
+/* Is the distance of rows a multiple of so many bytes? */
+static const Sym *is_multiple(const Sym *pitch, int elems) { return sym_cmp(SYM_EQ, sym_mod(pitch, sym_const(elems)), sym_const(0)); }
+
+/* Of a line of a factor, whose rows may begin at lines, at sectors, or anywhere. */
 static const Sym *line_time(ValSyms *b, const PipeLoad *l)
 {
 	int bytes = elem_bytes(l->op->out[0]->type->elem), axis = l->along_depth ? 1 - l->depth_axis : l->depth_axis;
 	const Sym *pitch = valsym_stride(b, ir_in(l->op, 0), axis);
 	if (!pitch) return sym_const(COST_LINE_APART);
-	const Sym *whole = sym_cmp(SYM_EQ, sym_mod(pitch, sym_const(PIPE_SPAN / bytes)), sym_const(0));
-	return sym_select(whole, sym_const(COST_LINE), sym_const(COST_LINE_APART));
+	const Sym *apart = sym_select(is_multiple(pitch, SECTOR / bytes), sym_const(COST_LINE_SECTORS), sym_const(COST_LINE_APART));
+	return sym_select(is_multiple(pitch, PIPE_SPAN / bytes), sym_const(COST_LINE), apart);
 }
 
 static void find_other(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->kind == SYM_ALIGNED || atom->atom != ATOM_DIM; }
@@ -92,7 +99,7 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
 	ir_number(p->fn);
 	ValSyms b = valsyms_new(p->fn);
 	*s = (Shape){ .rounds = rounds_of(&b, p), .products = p->products, .sms = machine_of(cx->target_arch)->sms,
-		.joins = pipe_starts_with_constants(p) };
+		.joins = pipe_starts_with_constants(p), .shares = pipe_may_share_rounds(p) };
 	for (int i = 0; i < 2; i++) s->line[i] = sym_const(0);
 	for (int i = 0; i < p->loads; i++) {
 		const Sym **line = &s->line[p->load[i].second];
@@ -110,12 +117,14 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
 /* ---- all plans ---- */
 static bool may_have(const Shape *s, const PipePlan *p)
 {
+	if (p->axis == PIPE_DEPTH && (!s->shares || p->cols / p->cluster % PIPE_COLS_STEP)) return false;
 	return p->cols * s->products <= (p->groups < 3 ? PIPE_COLS : SUMS_OF_THREE) && (s->joins || !(p->cols & (p->cols - 1)));
 }
 
 static int all_plans(const Shape *s, PipePlan to[PLANS])
 {
-	static const PipePlan clusters[] = { { .cluster = 2, .axis = 0 }, { .cluster = 2, .axis = 1 }, { .cluster = 1 } };
+	static const PipePlan clusters[] = { { .cluster = 2, .axis = 0 }, { .cluster = 2, .axis = 1 },
+		{ .cluster = 2, .axis = PIPE_DEPTH }, { .cluster = 1 } };
 	int n = 0;
 	for (int groups = 2; groups <= PIPE_GROUPS; groups++)
 		for (int cols = PIPE_COLS; cols >= PIPE_COLS_LEAST; cols -= PIPE_COLS_STEP)
@@ -143,6 +152,8 @@ static bool atom_of_call(void *ctx, const Sym *a, int64_t *v)
 {
 	const Call *c = ctx;
 	uint32_t which = 0;
+	*v = 1;
+	if (a->kind == SYM_ALIGNED) return true;
 	for (int i = 0; i < c->fn->dims.n; i++)
 		if (c->fn->dims.p[i].name == a->name) which = (uint32_t)i;
 	uint32_t r = mixed(c->number * 8 + which);
@@ -151,13 +162,22 @@ static bool atom_of_call(void *ctx, const Sym *a, int64_t *v)
 	return true;
 }
 
-/* Of each plan for each call; 0: not known. */
+static bool is_legal(Call *c)
+{
+	int64_t holds;
+	for (int i = 0; i < c->fn->where.n; i++)
+		if (!sym_eval(c->fn->where.p[i].cond, atom_of_call, c, &holds) || !holds) return false;
+	return true;
+}
+
+/* Of each plan for each call; 0: there is no such call. */
 static void time_calls(const Fn *fn, int n, const Sym *const *time, int64_t of[PLANS][CALLS])
 {
 	for (int k = 0; k < CALLS; k++) {
 		Call c = { fn, (uint32_t)k };
+		bool legal = is_legal(&c);
 		for (int i = 0; i < n; i++)
-			if (!sym_eval(time[i], atom_of_call, &c, &of[i][k])) of[i][k] = 0;
+			if (!legal || !sym_eval(time[i], atom_of_call, &c, &of[i][k])) of[i][k] = 0;
 	}
 }
 

@@ -235,9 +235,13 @@ static void add_pipelined(const List *l, const Pipelined *p)
 	l->m->versions.p[l->m->versions.n - 1].time = p->time;
 }
 
+/* Do pipelines serve what a version for aligned tensors would? */
+static bool is_pipelined(const Placements *p) { return p->pipelined.n && !p->pipelined.p[0].guard; }
+
 /* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
 static bool is_worth(const Aligned *a, const Placements *p)
 {
+	if (is_pipelined(p)) return false;
 	int64_t always;
 	bool asks = a->sure && !(sym_is_const(a->guard, &always) && always);
 	return asks && (p->odd || a->widest >= ALIGNED_WORDS || turned_rows(p->first));
