@@ -371,49 +371,75 @@ static Spot spot_of_unequal(Write *x, Val *tile)
 	return (Spot){ less(x, less(x, x->rows, number(x, 1)), down), both(x, OP_ADD, first, less(x, n, both(x, OP_MUL, down, near))) };
 }
 
-/* Names the tile block of a group. */
-static void name_tile(Write *x, Val *tile)
+/* Indices of a tile along the grid's axes; along rows those of the first group. */
+static Indices indices_of(Write *x, Val *tile)
 {
 	Indices n = { .x = x };
 	Spot s = x->c.ragged ? spot_of_unequal(x, tile) : spot_of_equal(x, tile);
-	Val *rest = s.other, *row = s.row;
-	x->row = times(x, row, x->groups);
-	n.at[x->c.row_axis] = x->group ? both(x, OP_ADD, x->row, x->group) : x->row;
+	Val *rest = s.other;
 	int last = x->c.fn->ngrid - 1;
 	if (last == x->c.row_axis) last--;
+	n.at[x->c.row_axis] = times(x, s.row, x->groups);
 	for (int a = 0; a < x->c.fn->ngrid; a++) {
 		if (a == x->c.row_axis) continue;
 		Val *extent = a == last ? NULL : extent_along(x, a);
 		n.at[a] = extent ? both(x, OP_REM, rest, extent) : rest;
-		if (extent) rest = both(x, OP_DIV, rest, extent);
+		if (extent) rest = over(x, rest, extent);
 	}
+	return n;
+}
+
+/* Names the tile block of a group. */
+static void name_tile(Write *x, Indices n)
+{
+	Val **row = &n.at[x->c.row_axis];
+	x->row = *row;
+	if (x->group) *row = both(x, OP_ADD, *row, x->group);
 	ir_walk(x->c.fn->body, set_index, &n);
 }
 
-typedef struct Loop { Op *op; Region r; } Loop;
+/* Over the tiles of this thread block, carrying the rings' places and, for consumers, the tile's indices: divisions for the next tile stand
+ * where this one's results are stored, not where everybody waits for the first product. */
+typedef struct Loop { Op *op; Region r; Val *tile; } Loop;
 
-/* Over the tiles of this thread block, carrying the rings' places. */
 static Loop begin_tiles(Write *x)
 {
+	enum { MOST = RING_COUNT + 4 };
 	Val *first = make(x, OP_BID, i32(), 0, NULL), *step = make(x, OP_NUM_STARTED, i32(), 0, NULL);
 	ir_set_int(first->def, AT_AXIS, 0);
-	Val *in[3 + RING_COUNT] = { first, x->tiles, step };
-	const Type *out[RING_COUNT];
+	Val *in[3 + MOST] = { first, x->tiles, step };
+	const Type *out[MOST];
+	int n = RING_COUNT;
 	for (int i = 0; i < RING_COUNT; i++) {
 		out[i] = cursor_type(x, i);
 		in[3 + i] = make(x, OP_CURSOR, out[i], 0, NULL);
 	}
 	x->started = step;
 	if (x->c.ragged) x->near = neighbours(x, step);
-	Loop l = { .op = ir_op(&x->b, OP_FOR, 3 + RING_COUNT, in, RING_COUNT, out) };
+	Indices at = { .x = x };
+	if (x->group) at = indices_of(x, first);
+	for (int a = 0; x->group && a < x->c.fn->ngrid; a++, n++) {
+		in[3 + n] = at.at[a];
+		out[n] = i32();
+	}
+	Loop l = { .op = ir_op(&x->b, OP_FOR, 3 + n, in, n, out) };
 	l.r = enter(x, l.op);
-	Val *tile = ir_arg(x->b.block, i32(), str_intern("tile"));
+	l.tile = ir_arg(x->b.block, i32(), str_intern("tile"));
 	for (int i = 0; i < RING_COUNT; i++) x->place[i] = ir_arg(x->b.block, out[i], str_intern("at"));
-	name_tile(x, tile);
+	for (int i = RING_COUNT; i < n; i++) at.at[i - RING_COUNT] = ir_arg(x->b.block, i32(), NULL);
+	name_tile(x, x->group ? at : indices_of(x, l.tile));
 	return l;
 }
 
-static void end_tiles(Write *x, Loop l) { leave(x, l.r, RING_COUNT, x->place); }
+/* next: indices of the next tile, of consumers. */
+static void end_tiles(Write *x, Loop l, const Indices *next)
+{
+	Val *v[RING_COUNT + 4];
+	int n = RING_COUNT;
+	memcpy(v, x->place, sizeof x->place);
+	for (int a = 0; next && a < x->c.fn->ngrid; a++) v[n++] = next->at[a];
+	leave(x, l.r, n, v);
+}
 
 /* How many rounds this group has; how many the group with most of them. A group after the grid's last has one at least, which it does
  * with whatever it finds. */
@@ -591,7 +617,7 @@ static void write_producer(Write *x)
 	end_rounds(x, l, 0, NULL);
 	name_round(x, both(x, OP_SUB, x->most, number(x, 1)));
 	fill(x, RING_SECOND);
-	end_tiles(x, t);
+	end_tiles(x, t, NULL);
 	leave(x, warp, 0, NULL);
 	leave(x, role, 0, NULL);
 }
@@ -1032,8 +1058,9 @@ static void write_consumers(Write *x)
 	write_further(x, c);
 	write_last(x);
 	if (x->c.ragged) drain(x);
+	Indices next = indices_of(x, both(x, OP_ADD, t.tile, x->started));
 	write_around(x, x->c.loop->next, NULL);
-	end_tiles(x, t);
+	end_tiles(x, t, &next);
 	if (x->stores) wait_for_boxes(x);
 	leave(x, role, 0, NULL);
 }
