@@ -1,13 +1,14 @@
-/* Powers of e whose exponents are only compared, subtracted and powers of: computed as powers of 2, of exponents that are scaled by log2 e
- * where they begin, with a factor that all elements share. In softmax and its kin that is the scale of the scores, so that a power takes a
- * subtraction and one instruction:
+/* Powers of e whose exponents are only compared, subtracted and powers of: computed as powers of 2, of exponents
+ * that are scaled by log2 e where they begin, with a factor that all elements share. In softmax and its kin that
+ * is the scale of the scores, so that a power takes a subtraction and one instruction:
  *
  *	s = x * scale;  m' = max(m, max of s);  exp(s - m'), exp(m - m')
  *	s = x * (scale log2 e);  the same m', scaled;  exp2(s - m'), exp2(m - m')
  *
- * Scaling by a positive number changes no comparison, no 0, no infinity. An exponent's rounding is as large as it was
- * beside its value, and exponents that differ by d have powers whose quotient errs by d / 2^24: over all rounds of a loop,
- * by what the maximum grew. So only where some such power need not be exact (relax.c). Powers below 2^-126 become 0. */
+ * Scaling by a positive number changes no comparison, no 0, no infinity. An exponent's rounding is as large as it
+ * was beside its value, and exponents that differ by d have powers whose quotient errs by d / 2^24: over all
+ * rounds of a loop, by what the maximum grew. So only where some such power need not be exact (relax.c). Powers
+ * below 2^-126 become 0. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -47,7 +48,8 @@ static int shared_factor(const Op *op)
 {
 	for (int i = 0; i < 2; i++) {
 		const Op *d = ir_in(op, i)->def;
-		if (type_is_scalar(ir_in(op, i)->type) || (d && d->code == OP_BROADCAST && type_is_scalar(ir_in(d, 0)->type))) return i;
+		if (type_is_scalar(ir_in(op, i)->type)) return i;
+		if (d && d->code == OP_BROADCAST && type_is_scalar(ir_in(d, 0)->type)) return i;
 	}
 	return -1;
 }
@@ -116,7 +118,8 @@ static void scale_used(Scale *s, Val *v)
 		Op *op = s->users[v->id].p[i];
 		if (op->code == OP_EXP) s->loose |= ir_int(op, AT_ROUNDING, 0) != 0;
 		else if (op->code == OP_FOR) scale_carried(s, op, op, 3, v);
-		else if (op->code == OP_YIELD && op->parent->owner->code == OP_FOR) scale_carried(s, op->parent->owner, op, 0, v);
+		else if (op->code == OP_YIELD && op->parent->owner->code == OP_FOR)
+			scale_carried(s, op->parent->owner, op, 0, v);
 		else if (compares(op)) scale_operands(s, op);
 		else if (moves(op)) scale(s, op->out[0]);
 		else s->fails = true;
@@ -129,7 +132,8 @@ static void note_users(void *ctx, Op *op)
 	for (int i = 0; i < op->nin; i++) vec_push(A_TMP, &s->users[ir_in(op, i)->id], op);
 }
 
-/* All that is scaled with the exponent of a power. Constants, which are shared by what has nothing to do with each other, stay. */
+/* All that is scaled with the exponent of a power. Constants, which are shared by what has nothing to do with each
+ * other, stay. */
 static void settle(Scale *s, Op *seed)
 {
 	scale(s, ir_in(seed, 0));
@@ -154,7 +158,8 @@ static Val *times_log2e(Val *x, Op *before)
 /* Where a scalar of the kernel is multiplied: in front of the loop. */
 static Op *early(Op *op, const Val *x)
 {
-	while (op->parent->owner && !(x->def ? x->def->parent == op->parent : x->block == op->parent)) op = op->parent->owner;
+	const IrBlock *of = x->def ? x->def->parent : x->block;
+	while (op->parent->owner && op->parent != of) op = op->parent->owner;
 	return op;
 }
 

@@ -1,5 +1,5 @@
-/* Kernels with a loop of chained matrix products: one product's result goes through operations on registers into a factor of another.
- * What the files of this part of pass pipeline share.
+/* Kernels with a loop of chained matrix products: one product's result goes through operations on registers into a
+ * factor of another. What the files of this part of pass pipeline share.
  *
  *	chain_find.c    which kernels; which operations of a round wait for which product
  *	chain_join.c    two rounds as one
@@ -16,7 +16,8 @@ enum {
 	CHAIN_ROWS_LOG2 = 6                     /* of a group's tile: those of one wgmma */
 };
 
-/* Where an access of a matrix lies in the tensor of a parameter: a view of two of its axes at fixed indices of the others. */
+/* Where an access of a matrix lies in the tensor of a parameter: a view of two of its axes at fixed indices of the
+ * others. */
 typedef struct ChainPlace {
 	int param;
 	int axis[2];                            /* of the tensor, by axis of the view */
@@ -31,13 +32,13 @@ typedef struct ChainLoad {
 	Op *op;
 	ChainRing ring;
 	ChainPlace place;
-	bool turned;                            /* the buffer holds the transposed tile: its last axis is contiguous in memory */
+	bool turned;                            /* the buffer holds the transposed tile, whose last axis is contiguous */
 	bool differs;                           /* each group multiplies rows of its own */
 } ChainLoad;
 
 typedef struct ChainFactor {
 	int load;                               /* -1: a value in registers */
-	bool mn_major;                          /* the buffer's last axis is not the one along which products are summed */
+	bool mn_major;                          /* products are not summed along the buffer's last axis */
 } ChainFactor;
 
 typedef struct ChainProduct {
@@ -53,13 +54,14 @@ typedef struct Chain {
 	ChainLoad load[CHAIN_LOADS];
 	ChainProduct product[CHAIN_PRODUCTS];
 	int loads, products;
-	int row_axis;                           /* of the grid: neighbours have other rows; their tiles are groups of one thread block */
+	int row_axis;                           /* of the grid: neighbours have other rows, and are groups of a block */
 	bool ragged;                            /* neighbours have other numbers of rounds */
 	unsigned *axes;                         /* by Val id: of the grid, which the value depends on (bits) */
-	bool *late;                             /* by Val id, in the loop: it needs the sum of a product of level 1, of the round before */
+	bool *late;                             /* by Val id, in the loop: it needs the round before's sum of level 1 */
 } Chain;
 
-/* Operations `select` that choose their first operand in each round before the least element of each limit / its columns. */
+/* Operations `select` that choose their first operand in each round before the least element of each limit / its
+ * columns. */
 enum { CHAIN_LIMITS = 4 };
 typedef struct ChainMasks {
 	int masks, limits;
@@ -70,12 +72,12 @@ typedef struct ChainMasks {
 ChainMasks chain_masks(const Chain *c);
 bool chain_is_column(const Chain *c, const Val *v);     /* a tile of consecutive numbers from round * n on, n of them */
 
-/* Makes two rounds one; c is to be found again. What lies after the author's last round: zeros, or (OPEN) elements that must not be
- * multiplied. NONE: the loop cannot join rounds. */
+/* Makes two rounds one; c is to be found again. What lies after the author's last round: zeros, or (OPEN) elements
+ * that must not be multiplied. NONE: the loop cannot join rounds. */
 typedef enum ChainTail { TAIL_NONE, TAIL_ZERO, TAIL_OPEN } ChainTail;
 ChainTail chain_join(Chain *c);
 
-bool chain_find(Chain *c, Fn *fn);              /* TYPED; numbers fn. false: the kernel has no such loop, or more than that */
+bool chain_find(Chain *c, Fn *fn);              /* TYPED; numbers fn. false: the kernel has no such loop, or more */
 void chain_unshare(Fn *fn);                     /* before it is found: values that cost nothing are made for each use */
 /* Sets Val.lay of all tiles that registers hold. false: some has none, or two. */
 bool chain_layouts(const Chain *c);

@@ -1,13 +1,13 @@
 /* Which loops of chained products a pipeline of roles serves.
  *
- * The loop counts rounds from 0. Its products have a level: 0 where both factors are loads, 1 where the first one follows from
- * products of level 0 of the same round. A product of level 0 begins a sum of its own; that of level 1 is carried to the next round,
- * where operations on registers may change it (scale it) before it is added to. So the next round's products of level 0
- * need nothing of this round's level 1, and both may run at once.
+ * The loop counts rounds from 0. Its products have a level: 0 where both factors are loads, 1 where the first one
+ * follows from products of level 0 of the same round. A product of level 0 begins a sum of its own; that of level
+ * 1 is carried to the next round, where operations on registers may change it (scale it) before it is added to. So
+ * the next round's products of level 0 need nothing of this round's level 1, and both may run at once.
  *
- * Factors in memory are loads of whole tiles that feed products alone, of 16-bit elements, of tensors that the kernel only reads: those of
- * each round, and those from before the loop, which are held. Tile blocks that differ in what is held, along one axis of the grid, share
- * what rounds load. */
+ * Factors in memory are loads of whole tiles that feed products alone, of 16-bit elements, of tensors that the
+ * kernel only reads: those of each round, and those from before the loop, which are held. Tile blocks that differ
+ * in what is held, along one axis of the grid, share what rounds load. */
 #include "base/diag.h"
 #include "lower/chain.h"
 
@@ -62,7 +62,8 @@ static bool add_term(const IrParam *p, Val *term, unsigned taken, ChainPlace *r)
 static bool add_offset(const IrParam *p, Val *v, unsigned taken, ChainPlace *r)
 {
 	bool sum = v->def && v->def->code == OP_ADD;
-	return sum ? add_offset(p, ir_in(v->def, 0), taken, r) && add_offset(p, ir_in(v->def, 1), taken, r) : add_term(p, v, taken, r);
+	if (!sum) return add_term(p, v, taken, r);
+	return add_offset(p, ir_in(v->def, 0), taken, r) && add_offset(p, ir_in(v->def, 1), taken, r);
 }
 
 /* The copy engine fills and cuts off at the tensor's end: the view must end there, too. */
@@ -73,8 +74,8 @@ static int find_axis(const IrParam *p, const Sym *extent, const Sym *stride, uns
 	return -1;
 }
 
-/* Of a slice whose index may lie outside of the tensor the extent is `select(inside, extent, 0)`: the copy engine finds zeros
- * there, too. */
+/* Of a slice whose index may lie outside of the tensor the extent is `select(inside, extent, 0)`: the copy engine
+ * finds zeros there, too. */
 static const Op *asks_inside(const Val *extent)
 {
 	const Op *op = extent->def;
@@ -170,8 +171,8 @@ const ChainProduct *chain_product_of(const Chain *c, const Op *op)
 static bool is_copied(const Fn *fn, const Op *op, ChainPlace *place)
 {
 	const Type *t = tile_of(op->out[0]);
-	if (!t || t->rank != 2 || (t->elem != EL_F16 && t->elem != EL_BF16) || !is_zero(ir_in(op, op->nin - 1))) return false;
-	return chain_place_of(fn, op, place) && fn->params.p[place->param].mode == PM_IN;
+	if (!t || t->rank != 2 || (t->elem != EL_F16 && t->elem != EL_BF16)) return false;
+	return is_zero(ir_in(op, op->nin - 1)) && chain_place_of(fn, op, place) && fn->params.p[place->param].mode == PM_IN;
 }
 
 /* The load of a factor, perhaps transposed; false: it is none. */
@@ -192,7 +193,8 @@ static bool add_load(Chain *c, const Op *product, int i, int level, ChainFactor 
 	l.differs = i == 0;
 	f->mn_major = fast != depth_axis;
 	for (f->load = 0; f->load < c->loads; f->load++)
-		if (c->load[f->load].op == op) return c->load[f->load].ring == l.ring && c->load[f->load].differs == l.differs;
+		if (c->load[f->load].op == op)
+			return c->load[f->load].ring == l.ring && c->load[f->load].differs == l.differs;
 	if (c->loads == CHAIN_LOADS) return false;
 	c->load[c->loads++] = l;
 	return true;
@@ -216,7 +218,8 @@ enum { DEPTH = 24 };    /* operations from one product to the next */
 static bool add_product(Chain *c, Op *op)
 {
 	const Type *t = op->out[0]->type;
-	if (c->products == CHAIN_PRODUCTS || t->rank != 2 || t->elem != EL_F32 || t->log2[0] != CHAIN_ROWS_LOG2) return false;
+	if (c->products == CHAIN_PRODUCTS || t->rank != 2 || t->elem != EL_F32) return false;
+	if (t->log2[0] != CHAIN_ROWS_LOG2) return false;
 	ChainProduct r = { .op = op, .level = level_of(c, ir_in(op, 0), DEPTH), .carried = -1 };
 	if (t->log2[1] < 4 || t->log2[1] > 8 || r.level > 1) return false;
 	const Type *a = ir_in(op, 0)->type, *b = ir_in(op, 1)->type;
@@ -239,9 +242,11 @@ bool chain_is_vector(const Chain *c, const Op *op)
 	if (op->nregion || f & OPF_TERM) return false;
 	if (op->code == OP_LOAD) return type_is_tile(op->out[0]->type) && ir_in(op, 0)->type->kind == TY_VIEW;
 	if (f & (OPF_READ | OPF_WRITE)) return false;
-	if (op_is_reduce(op)) return op->nout == 1 && op->out[0]->type->rank == ir_in(op, 0)->type->rank && ir_axis(op) == 1;
+	if (op_is_reduce(op))
+		return op->nout == 1 && op->out[0]->type->rank == ir_in(op, 0)->type->rank && ir_axis(op) == 1;
 	if (op->code == OP_RESHAPE) return type_is_tile(ir_in(op, 0)->type) && type_is_tile(op->out[0]->type);
-	return f & OPF_ELEMWISE || op->code == OP_BROADCAST || op->code == OP_CONST || op->code == OP_IOTA || op->code == OP_LAUNCH;
+	bool made = op->code == OP_CONST || op->code == OP_IOTA || op->code == OP_LAUNCH;
+	return made || f & OPF_ELEMWISE || op->code == OP_BROADCAST;
 }
 
 /* Its first result is the carried value that the next round's sum is made of. */
@@ -281,12 +286,15 @@ static bool find_late(Chain *c)
 }
 
 /* ---- the loop ---- */
+static bool is_factor(const Chain *c, const Op *op) { return chain_load_of(c, op) || is_transposition(op); }
+
 static bool is_factor_only(const Chain *c, const Val *v)
 {
 	for (const Op *op = body_of(c)->first; op; op = op->next)
 		for (int i = 0; i < op->nin; i++) {
 			if (ir_in(op, i) != v) continue;
-			if (is_transposition(op) ? !is_factor_only(c, op->out[0]) : !chain_product_of(c, op) || i == 2) return false;
+			bool factor = chain_product_of(c, op) && i < 2;
+			if (is_transposition(op) ? !is_factor_only(c, op->out[0]) : !factor) return false;
 		}
 	for (const Op *op = c->fn->body->first; op; op = op->next)
 		for (int i = 0; i < op->nin; i++)
@@ -311,7 +319,7 @@ static bool look_at_loop(Chain *c)
 	for (int i = 0; i < c->loads; i++)
 		if (!is_factor_only(c, c->load[i].op->out[0])) return false;
 	for (const Op *op = b->first; op != b->last; op = op->next)
-		if (!chain_product_of(c, op) && !chain_load_of(c, op) && !is_transposition(op) && !chain_is_vector(c, op)) return false;
+		if (!chain_product_of(c, op) && !is_factor(c, op) && !chain_is_vector(c, op)) return false;
 	return true;
 }
 
@@ -376,7 +384,7 @@ static bool look_at_grid(Chain *c)
 /* ---- what stands around it ---- */
 static bool is_around(const Chain *c, const Op *op)
 {
-	if (op == c->loop || op->code == OP_RETURN || op->code == OP_BID || chain_load_of(c, op) || is_transposition(op)) return true;
+	if (op == c->loop || op->code == OP_RETURN || op->code == OP_BID || is_factor(c, op)) return true;
 	if (op->code == OP_STORE) return type_is_tile(ir_in(op, op->nin - 1)->type);
 	if (op->code == OP_VIEW || op->code == OP_PERMUTE) return op->out[0]->type->kind == TY_VIEW;
 	return chain_is_vector(c, op);

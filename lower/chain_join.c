@@ -1,14 +1,15 @@
-/* Two rounds of a loop of chained products as one: tiles along which rounds lie side by side become twice as long, and what a round costs
- * besides its elements is paid half as often.
+/* Two rounds of a loop of chained products as one: tiles along which rounds lie side by side become twice as long,
+ * and what a round costs besides its elements is paid half as often.
  *
- * A loop may join its rounds if its values are what a fold over all elements carries: the maximum m of elements x, and sums over
- * elements that are scaled to it,
+ * A loop may join its rounds if its values are what a fold over all elements carries: the maximum m of elements x,
+ * and sums over elements that are scaled to it,
  *
  *	m' = max(m, max of x);  l' = l exp(m - m') + sum of exp(x - m');  o' = o exp(m - m') + exp(x - m') v
  *
- * with m' replaced by another number in powers where it is -infinity. Then two rounds give what one with both rounds'
- * elements gives, but for rounding. If the rounds are odd, elements after the last round's are made -infinity by a mask that
- * is there anyway, and the factors v that belong to them are left out: they may be anything. */
+ * with m' replaced by another number in powers where it is -infinity. Then two rounds give what one with both
+ * rounds' elements gives, but for rounding. If the rounds are odd, elements after the last round's are made
+ * -infinity by a mask that is there anyway, and the factors v that belong to them are left out: they may be
+ * anything. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -164,7 +165,8 @@ static bool is_base(const Fold *f, const Val *v)
 	if (!is_op(v, OP_SELECT) || ir_in(v->def, 2) != f->next || !is_op(ir_in(v->def, 0), OP_EQ)) return false;
 	Num n;
 	const Op *eq = ir_in(v->def, 0)->def;
-	return ir_in(eq, 0) == f->next && is_less_infinity(ir_in(eq, 1)) && ir_const_value(ir_in(v->def, 1), &n) && isfinite(n.f);
+	if (ir_in(eq, 0) != f->next || !is_less_infinity(ir_in(eq, 1))) return false;
+	return ir_const_value(ir_in(v->def, 1), &n) && isfinite(n.f);
 }
 
 static bool is_power(const Fold *f, const Val *v, const Val *of)
@@ -245,8 +247,9 @@ static Op *find_mask(const Fold *f)
 			const Val *cond = ir_in(v->def, 0);
 			if (m.mask[i] != v->def) continue;
 			while (is_op(cond, OP_BROADCAST)) cond = ir_in(cond->def, 0);
-			if (is_op(cond, OP_LT) && is_op(ir_in(cond->def, 1), OP_BROADCAST) && type_is_scalar(ir_in(ir_in(cond->def, 1)->def, 0)->type))
-				return ir_in(cond->def, 1)->def;
+			Op *limit = is_op(cond, OP_LT) ? ir_in(cond->def, 1)->def : NULL;
+			bool spread = limit && limit->code == OP_BROADCAST;
+			if (spread && type_is_scalar(ir_in(limit, 0)->type)) return limit;
 		}
 	}
 	return NULL;
@@ -272,7 +275,8 @@ static void join_column(const Join *j, Op *op)
 	for (int i = 0; i < 2; i++) {
 		if (!is_op(ir_in(op, i), OP_BROADCAST)) continue;
 		Builder b = build_before(op);
-		Val *first = ir_binary(&b, OP_MUL, counter_of(j)->type, counter_of(j), ir_const_int(&b, counter_of(j)->type, 2 * j->n));
+		Val *counter = counter_of(j), *n = ir_const_int(&b, counter->type, 2 * j->n);
+		Val *first = ir_binary(&b, OP_MUL, counter->type, counter, n);
 		Val *spread = ir_op1(&b, OP_BROADCAST, ir_in(op, i)->type, 1, &first);
 		op->in[i] = spread;
 		spread->type = op->out[0]->type;
@@ -318,7 +322,8 @@ static void join(const Join *j)
 
 ChainTail chain_join(Chain *c)
 {
-	Join j = { .c = c, .along = NEW_ARRAY(A_TMP, int8_t, c->fn->nval), .column = NEW_ARRAY(A_TMP, bool, c->fn->nval) };
+	int n = c->fn->nval;
+	Join j = { .c = c, .along = NEW_ARRAY(A_TMP, int8_t, n), .column = NEW_ARRAY(A_TMP, bool, n) };
 	Fold f = { .j = &j };
 	for (int i = 0; i < c->fn->nval; i++) j.along[i] = SAME;
 	j.along[counter_of(&j)->id] = DIFFERS;

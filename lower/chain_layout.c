@@ -1,6 +1,6 @@
-/* Layouts of a kernel with chained products: accumulators have the one that wgmma gives them, which is also that of a factor of 16-bit
- * elements in registers; everything else has the one that follows from it, so that no element leaves its thread but in
- * reductions. */
+/* Layouts of a kernel with chained products: accumulators have the one that wgmma gives them, which is also that
+ * of a factor of 16-bit elements in registers; everything else has the one that follows from it, so that no
+ * element leaves its thread but in reductions. */
 #include "lower/chain.h"
 #include "lower/pipeline.h"
 
@@ -58,7 +58,8 @@ static void spread_reshape(Spread *s, const Op *op)
 static void spread_loop(Spread *s, const Op *op)
 {
 	const IrBlock *b = op->region[0];
-	for (int i = 0; i < op->nout; i++) same(s, (Val *[]){ ir_in(op, 3 + i), b->args.p[1 + i], ir_in(b->last, i), op->out[i] }, 4);
+	for (int i = 0; i < op->nout; i++)
+		same(s, (Val *[]){ ir_in(op, 3 + i), b->args.p[1 + i], ir_in(b->last, i), op->out[i] }, 4);
 }
 
 static void spread(Spread *s, const Op *op)

@@ -1,7 +1,8 @@
 /* Masks that choose every element in the first rounds of a loop.
  *
- * select(col < limit, x, y), where col is round * n + 0 .. n - 1 along an axis, is x in each round for which (round + 1) * n is at most
- * every limit: those before the least limit / n. What a loop does after that, up to its end, it does with masks. */
+ * select(col < limit, x, y), where col is round * n + 0 .. n - 1 along an axis, is x in each round for which
+ * (round + 1) * n is at most every limit: those before the least limit / n. What a loop does after that, up to its
+ * end, it does with masks. */
 #include "lower/chain.h"
 
 static bool is_round(const Chain *c, const Val *v) { return !v->def && v->block == c->loop->region[0] && !v->index; }
@@ -25,7 +26,8 @@ bool chain_is_column(const Chain *c, const Val *v)
 	for (int i = 0; i < 2; i++) {
 		const Op *from = ir_in(op, i)->def, *count = ir_in(op, 1 - i)->def;
 		if (!from || !count || from->code != OP_BROADCAST || count->code != OP_IOTA) continue;
-		return type_is_scalar(ir_in(from, 0)->type) && counts_by(c, ir_in(from, 0), INT64_C(1) << type_log2_size(count->out[0]->type));
+		int64_t n = INT64_C(1) << type_log2_size(count->out[0]->type);
+		return type_is_scalar(ir_in(from, 0)->type) && counts_by(c, ir_in(from, 0), n);
 	}
 	return false;
 }
@@ -65,7 +67,8 @@ static bool add_limits(const Chain *c, const Val *cond, ChainMasks *m)
 	bool less = op->code == OP_LT || op->code == OP_LE, greater = op->code == OP_GT || op->code == OP_GE;
 	if (!less && !greater) return false;
 	Val *col = ir_in(op, less ? 0 : 1), *limit = ir_in(op, less ? 1 : 0);
-	if (limit->type->elem != EL_I32 || !chain_is_column(c, col) || !has_least(c, limit) || m->limits == CHAIN_LIMITS) return false;
+	if (limit->type->elem != EL_I32 || m->limits == CHAIN_LIMITS) return false;
+	if (!chain_is_column(c, col) || !has_least(c, limit)) return false;
 	const Op *add = col->def;
 	while (add->code == OP_BROADCAST) add = ir_in(add, 0)->def;
 	m->columns[m->limits] = INT64_C(1) << type_log2_size(add->out[0]->type);

@@ -1,19 +1,21 @@
-/* relax: an f32 quotient or power of e whose every use ends in rounding to a float of 16 or 8 bits need not be rounded correctly
- * itself. A quotient takes the form of `rounding: full` (at most 2 ulp, 2^-22 relative), whose reciprocal of a divisor that a whole row
- * shares is computed once; `exp`, marked by the same word, takes three instructions instead of eight (at most 2^-16 relative where the
- * result is above 0). Between it and the rounding stand only operations that keep a relative error as small as it is: products,
- * quotients, roots, changes of sign and of place, a choice, and sums of what is never negative (nothing cancels there).
+/* relax: an f32 quotient or power of e whose every use ends in rounding to a float of 16 or 8 bits need not be
+ * rounded correctly itself. A quotient takes the form of `rounding: full` (at most 2 ulp, 2^-22 relative), whose
+ * reciprocal of a divisor that a whole row shares is computed once; `exp`, marked by the same word, takes three
+ * instructions instead of eight (at most 2^-16 relative where the result is above 0). Between it and the rounding
+ * stand only operations that keep a relative error as small as it is: products, quotients, roots, changes of sign
+ * and of place, a choice, and sums of what is never negative (nothing cancels there).
  *
- * Where some uses need all digits and others do not, the latter take a copy, in two cases. What only one element of a row needs exactly
- * (the label in cross-entropy, where p - 1 cancels) is computed for that one alone (rare.c). And where threads of a large tile wait
- * for others between an exact sum of powers and a product that is rounded, and a power is made of what is held in words anyway (pass
- * remat), nobody holds powers of f32 at the wait: a thread has room for twice the elements.
+ * Where some uses need all digits and others do not, the latter take a copy, in two cases. What only one element
+ * of a row needs exactly (the label in cross-entropy, where p - 1 cancels) is computed for that one alone
+ * (rare.c). And where threads of a large tile wait for others between an exact sum of powers and a product that is
+ * rounded, and a power is made of what is held in words anyway (pass remat), nobody holds powers of f32 at the
+ * wait: a thread has room for twice the elements.
  *
- * A sum that a loop carries may be added to and scaled from round to round: a relative error of what is added stays as it is in the sum,
- * that of a factor would grow with each round.
+ * A sum that a loop carries may be added to and scaled from round to round: a relative error of what is added
+ * stays as it is in the sum, that of a factor would grow with each round.
  *
- * One walk from the end to the beginning: when an operation is reached, all uses of its result have been seen. What leaves a
- * region otherwise counts as used exactly. */
+ * One walk from the end to the beginning: when an operation is reached, all uses of its result have been seen.
+ * What leaves a region otherwise counts as used exactly. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -69,8 +71,8 @@ static bool keeps_error(const Op *op)
 /* ---- sums that loops carry ---- */
 static bool is_positive(const Val *v) { return never_below_zero(v, DEPTH); }
 
-/* Marks the way from an argument of a loop to what the next round gets for it; false: more happens to it than that it is scaled by
- * and added to what is not below 0. */
+/* Marks the way from an argument of a loop to what the next round gets for it; false: more happens to it than that
+ * it is scaled by and added to what is not below 0. */
 static bool mark_sum(Relax *r, const Val *v, const Val *arg)
 {
 	const Op *op = v->def;
@@ -105,7 +107,8 @@ static bool is_zero(const Val *v)
 static bool compares_with_zero(const Op *op)
 {
 	switch (op->code) {
-	case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return is_zero(ir_in(op, 0)) || is_zero(ir_in(op, 1));
+	case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE:
+		return is_zero(ir_in(op, 0)) || is_zero(ir_in(op, 1));
 	default: return false;
 	}
 }
@@ -219,8 +222,8 @@ static void visit_yield(Relax *r, Op *op)
 	const Op *loop = op->parent->owner;
 	for (int i = 0; i < op->nin; i++) {
 		const Val *arg = op->parent->args.p[1 + i];
-		bool sum = is_f32(arg) && !r->exact[loop->out[i]->id] && is_positive(ir_in(loop, 3 + i)) && mark_sum(r, ir_in(op, i), arg);
-		if (!sum) use_exactly(r, ir_in(op, i));
+		bool loose = is_f32(arg) && !r->exact[loop->out[i]->id] && is_positive(ir_in(loop, 3 + i));
+		if (!loose || !mark_sum(r, ir_in(op, i), arg)) use_exactly(r, ir_in(op, i));
 	}
 }
 
