@@ -312,7 +312,7 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 
 /* hinted */
 template<bool ct_aligned>
-[[cutile::hint(0, occupancy=2)]] [[cutile::hint(900, occupancy=1)]] [[cutile::hint(900, num_cta_in_cga=2)]] [[cutile::hint(1000, num_cta_in_cga=2)]]
+[[cutile::hint(0, occupancy=2)]] [[cutile::hint(900, occupancy=1)]]
 static __tile_global__ void hinted(const float *x, const int *i, float *y, float *p, const long long n)
 {
 	using f32_64 = ct::tile<float, ct::shape<64>>;
@@ -377,7 +377,6 @@ static __tile_global__ void hinted(const float *x, const int *i, float *y, float
 
 /* modes */
 template<bool ct_aligned>
-[[cutile::hint(900, num_cta_in_cga=8)]] [[cutile::hint(1000, num_cta_in_cga=8)]]
 static __tile_global__ void modes(const float *x, float *y, int *z, const long long n)
 {
 	using f32_64 = ct::tile<float, ct::shape<64>>;
