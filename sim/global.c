@@ -128,6 +128,8 @@ typedef struct Tile {
 	uint32_t spare;         /* registers of a store that hold copies */
 	Elem e;
 	bool one;               /* one thread reads, then hands on */
+	bool moved;             /* a row whose registers hold other elements than the layout says, */
+	bool begins;            /* in vectors from its phase on */
 	int64_t dense;          /* a warp accesses all of its rows together (lower/dense.c): what of them this is */
 } Tile;
 
@@ -148,6 +150,8 @@ static void *plan_tile(Run *r, const Op *op, const Val *data)
 	t->e = ir_in(op, 0)->type->elem;
 	t->one = one_thread_reads(op);
 	t->dense = ir_int(op, AT_DENSE, 0);
+	t->moved = row_moves(r, t->p.l);
+	t->begins = t->moved && r->fn->peel_line && peel_begins(r->fn, op);
 	return t;
 }
 
@@ -199,7 +203,7 @@ Go run_phase(Warp *w, const Step *s)
 		Origin o;
 		uint64_t at = (uint64_t)origins(w, s->op, p, l, &o) * (uint64_t)size;
 		at += o.base;
-		r[l].i = at & 15 ? (int64_t)(at & 127) / size : 0;
+		r[l].i = row_phase(w, at, size);
 	}
 	return GO_NEXT;
 }
@@ -223,6 +227,11 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 		o->aligned = (o->base + (uint64_t)(at - o->phase) * (uint64_t)size) % (uint64_t)piece == 0;
 		return;
 	}
+	if (t->moved && w->u->r->fn->peel_line) {
+		o->whole = false;
+		o->aligned = t->begins;
+		return;
+	}
 	uint64_t low = o->base;
 	for (int a = 0; a < p->rank; a++) low |= (uint64_t)(a == p->fast ? o->o[a] : o->str[a]) * (uint64_t)size;
 	o->aligned = p->vec && low % (uint64_t)piece == 0;
@@ -231,6 +240,12 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 /* The coordinate of an element along axis a, from the tile's first. */
 static int64_t coordinate(const Warp *w, const Tile *t, const Origin *o, int a, int reg, int lane, int warp)
 {
+	if (t->moved && t->p.l.out[a]) {
+		bool end = row_is_end(w->u->r, t->p.l, reg);
+		int64_t e = row_element(w, end ? 0 : map_at(&t->map[a], reg, lane, warp), end, lane);
+		return e < 0 ? -o->o[a] - 1 : e;
+	}
+	if (row_is_end(w->u->r, t->p.l, reg)) reg = 0;
 	int64_t c = map_at(&t->map[a], reg, lane, warp);
 	return a == t->p.turn ? (c - o->phase) & (w->u->r->turned - 1) : c;
 }
@@ -241,7 +256,7 @@ static bool element_at(const Warp *w, const Tile *t, const Origin *o, int reg, i
 	bool in = true;
 	for (int a = 0; a < t->p.rank; a++) {
 		int64_t c = o->o[a] + coordinate(w, t, o, a, reg, lane, warp);
-		bool sure = t->p.proved[a] && a != t->p.turn;
+		bool sure = t->p.proved[a] && a != t->p.turn && !(t->moved && t->p.l.out[a]);
 		in &= sure || (c >= 0 && c < o->ext[a]);
 		sum += (uint64_t)c * (uint64_t)o->str[a];
 	}
@@ -291,6 +306,26 @@ static void move_piece(const Mover *m, int reg, int vec, uint32_t lanes)
 	for (int l = 0; l < LANES; l++)
 		for (uint32_t k = 0; lanes >> l & 1 && k < (uint32_t)1 << vec; k++)
 			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, vec, k)), l, q.at[l] + k * (uint64_t)elem_bytes(t->e));
+}
+
+/* A vector that begins anywhere, from the three aligned ones of 8 bytes around it. */
+static void move_around(const Mover *m, int reg, uint32_t lanes)
+{
+	enum { AROUND = 3, EACH = 8 };
+	const Tile *t = m->t;
+	Request q = { .lanes = lanes, .bytes = EACH };
+	uint64_t first[LANES];
+	if (!lanes) return;
+	for (int l = 0; l < LANES; l++)
+		if (lanes >> l & 1) element_at(m->w, t, &m->o[l], reg, l, m->w->num, &first[l]);
+	for (int i = 0; i < AROUND; i++) {
+		for (int l = 0; l < LANES; l++)
+			if (lanes >> l & 1) q.at[l] = (first[l] & ~(uint64_t)(EACH - 1)) + (uint64_t)(i * EACH);
+		count_global(m->w, &q, m->store);
+	}
+	for (int l = 0; l < LANES && !sim_failed(m->w->u->r); l++)
+		for (uint32_t k = 0; lanes >> l & 1 && k < (uint32_t)1 << t->p.vec; k++)
+			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), l, first[l] + k * (uint64_t)elem_bytes(t->e));
 }
 
 static void move_single(const Mover *m, int reg, uint32_t lanes)
@@ -354,6 +389,10 @@ static void move_tile(Mover *m)
 		else by_pieces |= (uint32_t)1 << l;
 	}
 	for (int reg = 0; reg < t->regs && !sim_failed(w->u->r); reg++) {
+		if (row_is_end(w->u->r, t->p.l, reg)) {
+			move_single(m, reg, m->lanes);
+			continue;
+		}
 		if (!is_first_reg(t->spare, reg)) continue;
 		if (!is_first_reg(in_piece, reg)) {
 			move_single(m, reg, single);
@@ -362,10 +401,11 @@ static void move_tile(Mover *m)
 		uint32_t whole = all, parts = 0;
 		for (int l = 0; l < LANES; l++) {
 			if (!(by_pieces >> l & 1)) continue;
-			if (m->o[l].aligned && piece_inside(w, t, &m->o[l], reg, l, w->num)) whole |= (uint32_t)1 << l;
+			if ((m->o[l].aligned || (t->moved && t->p.vec)) && piece_inside(w, t, &m->o[l], reg, l, w->num)) whole |= (uint32_t)1 << l;
 			else parts |= (uint32_t)1 << l;
 		}
-		move_piece(m, reg, t->p.vec, whole);
+		if (t->moved && !t->begins) move_around(m, reg, whole);
+		else move_piece(m, reg, t->p.vec, whole);
 		for (uint32_t k = 0; parts && k < (uint32_t)1 << t->p.vec; k++)
 			move_single(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), parts);
 		move_single(m, reg, single);

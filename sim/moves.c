@@ -49,11 +49,15 @@ Go run_iota(Warp *w, const Step *s)
 	const Val *v = s->op->out[0];
 	int regs = sim_regs(v);
 	bool turned = w->u->r->turned && type_size(v->type) > 1;
-	int64_t phase = turned ? sim_phase(w) : 0;
+	bool moved = row_moves(w->u->r, *v->lay);
+	int64_t phase = turned ? sim_phase(w) : 0, none = moved ? (int64_t)1 << w->u->r->fn->row_log2 : 0;
 	Cell *p = sim_def(w, v, regs);
 	for (int k = 0; k < regs * LANES; k++) {
-		int64_t at = map_at(m, k / LANES, k % LANES, w->num);
+		bool end = row_is_end(w->u->r, *v->lay, k / LANES);
+		int64_t at = end ? 0 : map_at(m, k / LANES, k % LANES, w->num);
 		if (turned) at = (at - phase) & (w->u->r->turned - 1);
+		if (moved) at = row_element(w, at, end, k % LANES);
+		if (at < 0) at = none;
 		p[k] = cell_of(v->type->elem, num_wrap(v->type->elem, (uint64_t)at));
 	}
 	return GO_NEXT;
@@ -131,7 +135,9 @@ Go run_convert_regs(Warp *w, const Step *s)
 	if (regs > 1 || !m || x->mask == LANES - 1) {
 		Cell *p = sim_def(w, out, regs);
 		for (int k = 0; k < regs * LANES; k++) {
-			int from = m && x->mask != LANES - 1 ? (int)(map_at(m, k / LANES, k % LANES, w->num)) : 0;
+			bool end = row_is_end(w->u->r, *out->lay, k / LANES), row = end && holds_row(w->u->r->fn, *ir_in(s->op, 0)->lay);
+			int from = m && x->mask != LANES - 1 ? (int)(map_at(m, end ? 0 : k / LANES, k % LANES, w->num)) : 0;
+			if (row) from = k / LANES;
 			p[k] = sim_at(x, from, k % LANES);
 		}
 		return GO_NEXT;

@@ -153,6 +153,29 @@ static void add_product(const Reduce *p, const SimVal *const *x, int reg, bool f
 	elem_each(&fma, LANES, in, mask, sum->c);
 }
 
+static void add_register(const Reduce *p, const SimVal *const *x, int reg, bool products, bool first, Lane32 *sum)
+{
+	Lane32 b, was = *sum;
+	if (products) add_product(p, x, reg, first, sum);
+	else if (first) load_lanes(x[0], reg, sum);
+	else load_lanes(x[0], reg, &b), apply(&p->combine, &was, &b, sum);
+}
+
+/* A peeled row: vector by vector, then the end. */
+static void reduce_peeled(Warp *w, const Step *s, const Reduce *p, const SimVal *const *x, bool products)
+{
+	const Fn *fn = w->u->r->fn;
+	Lane32 all, part = { .c = { { 0 } } }, was;
+	int each = peel_piece(fn);
+	for (int reg = 0; reg <= fn->row_regs; reg += each) {
+		for (int i = 0; i < each && reg + i <= fn->row_regs; i++) add_register(p, x, reg + i, products, i == 0, &part);
+		was = all;
+		if (reg == 0) all = part;
+		else apply(&p->combine, &was, &part, &all);
+	}
+	put(w, s, p, 0, &all);
+}
+
 Go run_reduce_regs(Warp *w, const Step *s)
 {
 	const Reduce *p = s->plan;
@@ -160,6 +183,10 @@ Go run_reduce_regs(Warp *w, const Step *s)
 	Lane32 a[MOST], b[MOST], was[MOST];
 	bool products = op_sums_products(s->op);
 	for (int i = 0; i < s->op->nin; i++) x[i] = sim_val(w, ir_in(s->op, i));
+	if (w->u->r->fn->peel_line && holds_row(w->u->r->fn, *ir_in(s->op, 0)->lay) && x[0]->mask != LANES - 1) {
+		reduce_peeled(w, s, p, x, products);
+		return GO_NEXT;
+	}
 	for (int q = 0; q < p->regs; q++) {
 		uint32_t at = bits_along(p->kept, (uint32_t)q);
 		if (p->kind == KIND_MAX_ELEMENT || p->kind == KIND_MIN_ELEMENT) {
@@ -173,6 +200,7 @@ Go run_reduce_regs(Warp *w, const Step *s)
 			uint32_t from = at;
 			for (int j = 0; j < p->nv; j++)
 				if (k >> j & 1) from ^= p->v[j];
+			if ((int)from >= regs_of(ir_in(s->op, 0))) continue;    /* left out after a short row */
 			if (products) {
 				add_product(p, x, (int)from, false, &a[0]);
 				continue;

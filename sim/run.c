@@ -39,7 +39,7 @@ int sim_regs(const Val *v)
 {
 	if (v->type->kind == TY_VIEW) return VIEW_REGS;
 	if (v->type->kind == TY_SHARED) return 3;       /* group.h */
-	return v->lay ? (int)type_parts(v->type) << v->lay->in[HW_REG] : 1;
+	return type_is_tile(v->type) && v->lay ? regs_of(v) : v->lay ? (int)type_parts(v->type) << v->lay->in[HW_REG] : 1;
 }
 
 static const Val *settled(const Val *v)
@@ -505,7 +505,7 @@ bool sim_run(const SimCall *c, SimResult *result)
 	}
 	memcpy(result->grid, r.grid, sizeof r.grid);
 	result->blocks = r.blocks;
-	r.turned = turned_rows(c->fn);
+	r.turned = rows_turn(c->fn) ? turned_rows(c->fn) : 0;
 	int n = count_ops(c->fn->body);
 	result->count = r.count = NEW_ARRAY(A_TMP, SimCount, n + 1);
 	result->op = NEW_ARRAY(A_TMP, const Op *, n + 1);

@@ -135,7 +135,7 @@ struct Run {
 	Code body;
 	Region region[16];
 	int nregion;
-	int64_t turned;
+	int64_t turned;         /* elements of rows that are rotated; 0: none are */
 	int nbar, nmbar;
 	bool roles;             /* warps run different things: see group.c */
 	int grain;              /* log2 of the bytes that one Byte stands for */
@@ -183,6 +183,12 @@ void group_end(Unit *u);                        /* nothing may be left over */
 bool cluster_reach(Warp *w, int rank);          /* before an access to the memory of thread block rank; false: a fault */
 void cluster_met(Warp *w);                      /* it knows that all thread blocks of the cluster have begun */
 void cluster_end(Unit *u);                      /* nobody may reach into a thread block that has ended */
+
+/* ---- rows.c ---- */
+bool row_moves(const Run *r, Lay l);            /* its registers hold other elements of a row than the layout says: */
+bool row_is_end(const Run *r, Lay l, int reg);  /* the one after all others */
+int64_t row_element(const Warp *w, int64_t place, bool end, int lane); /* of a place of the layout, or of that register; -1: none */
+int64_t row_phase(const Warp *w, uint64_t at, int size);       /* of a row of elements of this size that begins at address `at` */
 
 /* ---- control.c ---- */
 Go sim_enter(Warp *w, const Step *s, int region, Frame f);
