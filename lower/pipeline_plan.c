@@ -50,15 +50,23 @@ static const Sym *lines_of(const Shape *s, const PipePlan *p)
 	return all;
 }
 
-static const Sym *time_of(const Shape *s, const PipePlan *p)
+/* Of a tile, while so many of the device's places for clusters are taken: they share what L2 delivers. */
+static const Sym *tile_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
 {
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
-	const Sym *tiles = sym_const(1), *round = sym_max(sym_const(sums), lines_of(s, p));
-	for (int i = 0; i < 2; i++) tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
 	bool shares = p->axis == PIPE_DEPTH && p->cluster > 1;
 	const Sym *rounds = shares ? sym_cdiv(s->rounds, sym_const(p->cluster)) : s->rounds;
-	const Sym *tile = sym_add(sym_mul(rounds, round), sym_const(sums * COST_STORE_SUM + COST_TILE + (shares ? COST_EXCHANGE : 0)));
-	return sym_mul(sym_cdiv(tiles, sym_const(s->sms / p->cluster)), tile);
+	const Sym *delivered = sym_div(sym_mul(lines_of(s, p), taken), sym_const(places));
+	const Sym *after = sym_const(sums * COST_STORE_SUM + COST_TILE + (shares ? COST_EXCHANGE : 0));
+	return sym_add(sym_mul(rounds, sym_max(sym_const(sums), delivered)), after);
+}
+
+static const Sym *time_of(const Shape *s, const PipePlan *p)
+{
+	int64_t places = s->sms / p->cluster;
+	const Sym *tiles = sym_const(1);
+	for (int i = 0; i < 2; i++) tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
+	return sym_mul(sym_cdiv(tiles, sym_const(places)), tile_time(s, p, sym_min(tiles, sym_const(places)), places));
 }
 
 /* ---- what the formula knows of a kernel ---- */
