@@ -30,9 +30,11 @@ static bool surely_fits(const Op *op)
 static void narrowed(const Op *op, const Op *from, Elem e, Elem to)
 {
 	bool floats = from && from->code == OP_CAST && elem_is_any_float(ir_in(from, 0)->type->elem);
-	if (!floats || !elem_is_int(e) || !elem_is_int(to) || to == EL_BOOL || elem_bits(to) >= elem_bits(e) || ir_attr(op, AT_OVERFLOW)) return;
+	if (!floats || !elem_is_int(e) || !elem_is_int(to) || to == EL_BOOL) return;
+	if (elem_bits(to) >= elem_bits(e) || ir_attr(op, AT_OVERFLOW)) return;
 	Diag *d = diag(D_NARROWED, op->span, elem_name(e), elem_name(to));
-	diag_help(d, "one cast to %s takes what is beyond its range to its limits; `overflow: wrap` says that the low bits are meant", elem_name(to));
+	diag_help(d, "one cast to %s takes what is beyond its range to its limits; `overflow: wrap` says that the low bits are meant",
+		elem_name(to));
 }
 
 void widened_op(const Op *op)
