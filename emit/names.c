@@ -202,6 +202,8 @@ static void names_grow(NameSet *t)
 		if (old.p[i].name) *name_slot(t, old.p[i].name) = old.p[i];
 }
 
+bool names_has(const NameSet *t, Str s) { return t->n && name_slot(t, s)->name; }
+
 bool names_take(NameSet *t, Str s)
 {
 	if (t->n * 2 >= t->cap) names_grow(t);

@@ -15,6 +15,7 @@ void comment_text(Out *o, Str doc, const char *prefix);         /* doc lines, ea
 typedef struct NameSlot { Str name; int next; } NameSlot;        /* next: where to look for a free number after it; 0: nobody did */
 typedef struct NameSet { NameSlot *p; int cap, n, unnamed; } NameSet;
 bool names_take(NameSet *t, Str s);     /* false: in use */
+bool names_has(const NameSet *t, Str s);
 Str names_new(NameSet *t, Str wanted);  /* wanted (NULL: v0, v1 ...) as C takes it, with a number after it where it is in use */
 Str c_string(Str s);                    /* a C string literal with quotes */
 #endif

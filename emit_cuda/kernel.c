@@ -7,9 +7,13 @@
 
 Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
 
-static const Module *module;
+static NameSet entry_names;     /* of the module's C functions */
 
-void version_module(const Module *m) { module = m; }
+void version_module(const Module *m)
+{
+	entry_names = (NameSet){ 0 };
+	for (int i = 0; i < m->entries.n; i++) names_take(&entry_names, name_entry(m->entries.p[i]->name));
+}
 
 static const ArchRow *first_arch(const Version *v, const EmitOptions *opt)
 {
@@ -23,9 +27,7 @@ Str version_name(const Version *v, const EmitOptions *opt)
 {
 	const ArchRow *a = first_arch(v, opt);
 	Str name = str_fmt("%s_sm%d%s%s%s", name_entry(v->of->name), a->number, a->specific ? "a" : "", *v->name ? "_" : "", v->name);
-	for (int i = 0; i < module->entries.n; i++)
-		if (name_entry(module->entries.p[i]->name) == name) return str_fmt("ct_%s", name);
-	return name;
+	return names_has(&entry_names, name) ? str_fmt("ct_%s", name) : name;
 }
 
 static void title(Out *o, const Version *v)

@@ -3,7 +3,10 @@
  * that is marked `@ordered`, has an order of its own, and an access under a condition may belong to another step. */
 #include "sema/findings.h"
 
-enum { NEAR = 3 };      /* tile blocks along an axis that are compared */
+enum {
+	NEAR = 3,       /* tile blocks along an axis that are compared */
+	MOST = 32       /* accesses at different places that are compared */
+};
 
 typedef struct Access { const Op *op; int param, rank; const Sym *base[TENSOR_RANK]; int64_t len[TENSOR_RANK]; } Access;
 typedef VEC(Access) AccessVec;
@@ -71,6 +74,22 @@ static bool access_of(Neighbours *w, const Op *op, Access *p)
 	return true;
 }
 
+static bool same_place(const Access *a, const Access *b)
+{
+	if (a->param != b->param) return false;
+	for (int i = 0; i < a->rank; i++)
+		if (a->base[i] != b->base[i] || a->len[i] != b->len[i]) return false;
+	return true;
+}
+
+/* Of accesses at one place the first stands for all. */
+static void note(AccessVec *v, const Access *p)
+{
+	for (int i = 0; i < v->n; i++)
+		if (same_place(&v->p[i], p)) return;
+	if (v->n < MOST) vec_push(A_TMP, v, *p);
+}
+
 static void walk(Neighbours *w, const IrBlock *b)
 {
 	bool outer = w->conditional;
@@ -78,7 +97,7 @@ static void walk(Neighbours *w, const IrBlock *b)
 		Access p;
 		w->ordered |= orders(op) || ir_attr(op, AT_ORDER);
 		bool loads = op->code == OP_LOAD || op->code == OP_GATHER, stores = op->code == OP_STORE || op->code == OP_SCATTER;
-		if (!w->conditional && (loads || stores) && access_of(w, op, &p)) vec_push(A_TMP, loads ? &w->load : &w->store, p);
+		if (!w->conditional && (loads || stores) && access_of(w, op, &p)) note(loads ? &w->load : &w->store, &p);
 		bool before = w->conditional;
 		w->conditional |= op->code == OP_IF || op->code == OP_WHILE;
 		for (int i = 0; i < op->nregion && op->code != OP_REDUCE && op->code != OP_SCAN; i++) {
@@ -112,7 +131,8 @@ static void note_dependent(void *ctx, const Sym *atom)
 	if (atom->atom == ATOM_VAL && a->w->dep[atom->index]) a->other = true;
 }
 
-static bool overlap(const Neighbours *w, const Access *l, const int *lb, const Access *s, const int *sb)
+/* Do the elements of l in tile block lb and those of s in sb meet? */
+static bool meet(const Neighbours *w, const Access *l, const int *lb, const Access *s, const int *sb)
 {
 	for (int i = 0; i < l->rank; i++) {
 		At la = { w, lb, false }, sa = { w, sb, false };
@@ -126,6 +146,14 @@ static bool overlap(const Neighbours *w, const Access *l, const int *lb, const A
 		if ((a > b ? a : b) >= n) return false;
 	}
 	return true;
+}
+
+static bool overlap(const Neighbours *w, const Access *l, const int *lb, const Access *s, const int *sb)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	bool both = meet(w, l, lb, s, sb);
+	arena_release(A_TMP, mark);
+	return both;
 }
 
 static bool next(int *bid, const int *blocks, int n)

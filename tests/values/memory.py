@@ -912,6 +912,17 @@ def proved_calls(rng):
         yield Call("reversed", x, Out(x[::-1]), n)
 
 
+# ---- a mask that only the store makes needless: the sum takes columns that the store drops ----
+S.add("beyond", """kernel beyond(x: tensor<f32, [m, n]>, w: tensor<f32, [m, p]>, y: out tensor<f32, [m, n]>, z: out tensor<f32, [m]>) grid [m] where n <= p, p <= 64 {
+    let i = bid(0), v = x.load([i, 0], [1, 64], pad: 7);
+    let s = select(iota([1, 64], i32) < p, select(iota([1, 64], i32) < n, v, 0) * 2, 0);
+    y.store([i, 0], s);
+    z.store([i], reshape(sum(s + 0 * w.load([i, 0], [1, 64]), 1), [1]));
+}
+""", lambda rng: [Call("beyond", x, np.zeros((3, p), np.float32), Out(2 * x), Out(2 * x.sum(1)), 3, n, p)
+                  for n, p in ((5, 9), (20, 64), (64, 64)) for x in [rng.integers(-9, 9, (3, n)).astype(np.float32)]])
+
+
 # ---- promises change no value ----
 S.add("promised", """kernel promised(p: ptr<f32>, y: out tensor<f32, [64]>, z: out tensor<i32, [64]>) grid [1] {
     let i = iota([64], i32);
