@@ -527,10 +527,31 @@ static bool make_beside(Unit *u, const Module *m, Beside *beside)
 	return diag_errors() == 0;
 }
 
-static void print_program(const Unit *u, Out *o, Module *m, const Beside *beside)
+/* Kernels are placed as they are printed, each into the memory of the one before it, where nobody looks at all of them. */
+static bool places_next(const Unit *u, const Module *m)
+{
+	return u->target == TARGET_CUDA && !is_placed(m) && !lower_options((Unit *)u).whole;
+}
+
+static bool place_next(void *ctx, Module *m, int i)
+{
+	LowerOptions lo = lower_options(ctx);
+	return lower_place_next(m, i, &lo);
+}
+
+static void print_cuda(Unit *u, Out *o, Module *m, const Beside *beside)
+{
+	Placer placer = { place_next, u };
+	bool next = places_next(u, m);
+	if (next) set_archs(u, m);
+	emit_cuda(o, m, &u->eo, beside, next ? &placer : NULL);
+	if (next) lower_hints(m);
+}
+
+static void print_program(Unit *u, Out *o, Module *m, const Beside *beside)
 {
 	switch (u->target) {
-	case TARGET_CUDA: emit_cuda(o, m, &u->eo, beside); break;
+	case TARGET_CUDA: print_cuda(u, o, m, beside); break;
 	case TARGET_C: emit_c(o, m, &u->eo); break;
 	case TARGET_TILE: emit_tile(o, m, &u->eo); break;
 	case TARGET_SIM: sim_program(o, m, &u->eo); break;
@@ -551,8 +572,8 @@ static bool back(Unit *u, Module *m)
 	if (is_placed(m) && (!has_layouts(u) || tiles)) usage_error("placed kernels are for targets `cuda` and `sim`, without `--tile-arch`");
 	if (tiles && !make_beside(u, m, &beside)) return false;
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
-	bool header_only = o->emit == EMIT_HEADER && !o->stop_after;
-	if (!header_only && !place_all(u, m)) return o->stop_after && print_and_stop(u);
+	bool header_only = o->emit == EMIT_HEADER && !o->stop_after, shown = o->emit == EMIT_PLACED || o->explain_schedule || o->report;
+	if (!header_only && (shown || !places_next(u, m)) && !place_all(u, m)) return o->stop_after && print_and_stop(u);
 	if (o->stop_after) {
 		diag_flush(stderr);
 		usage_error("pass `%s` does not run here: target `%s`, -O%d", o->stop_after, target_rows[u->target].name, o->level);

@@ -62,7 +62,7 @@ static Survey survey(const CuKernels *kernels)
 	return r;
 }
 
-void emit_cuda(Out *o, const Module *m, const EmitOptions *opt, const Beside *beside)
+void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, const Placer *placer)
 {
 	CuKernels kernels = { 0 };
 	SnipSet *used = NEW(A_UNIT, SnipSet);
@@ -72,6 +72,7 @@ void emit_cuda(Out *o, const Module *m, const EmitOptions *opt, const Beside *be
 	version_module(m);
 	for (int i = 0; i < m->fns.n; i++) {
 		CuKernel k = { .fn = m->fns.p[i] };
+		if (placer && !placer->next(placer->ctx, m, i)) return;
 		of = ir_versions(m, k.fn, of.first + of.n);
 		versions_make(&k, m, of, opt, used);
 		vec_push(A_UNIT, &kernels, k);

@@ -3,8 +3,12 @@
 #define EMIT_CUDA_EMIT_CUDA_H
 #include "emit/emit.h"
 
-/* Appends a whole .cu file. The versions of m are for opt->archs. beside: the tile kernels for opt->tile_archs, or NULL. */
-void emit_cuda(Out *o, const Module *m, const EmitOptions *opt, const Beside *beside);
+/* Who adds the versions of kernel i to m before they are printed, and may then free the operations of those before it. */
+typedef struct Placer { bool (*next)(void *ctx, Module *m, int i); void *ctx; } Placer;        /* false: errors were reported */
+
+/* Appends a whole .cu file. The versions of m are for opt->archs. beside: the tile kernels for opt->tile_archs, or NULL; placer: NULL where
+ * m has all its versions. */
+void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, const Placer *placer);
 /* For people: how each kernel uses threads, registers and memory, and why. */
 void cuda_schedule(Out *o, const Module *m, const EmitOptions *opt);
 #endif

@@ -210,16 +210,16 @@ static Str served(const Version *v, const EmitOptions *opt)
 /* A number for each architecture; 0: the compiler chooses. */
 static Str launch_bounds(const CuVersion *t, const EmitOptions *opt)
 {
-	const Fn *fn = t->v->fn;
-	Str on = served(t->v, opt);
+	const Fn *fn = t->v.fn;
+	Str on = served(&t->v, opt);
 	Out *least = out_new();
-	int threads = block_threads(fn), first = -1, n = 0;
+	int threads = t->threads, first = -1, n = 0;
 	bool same = true;
 	if (threads > 1024) bug("a thread block of `%s` would have %d threads", fn->name, threads);
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
-		if (!(t->v->archs >> i & 1)) continue;
-		int blocks = t->v->resident ? t->v->resident[n++] : 0;
+		if (!(t->v.archs >> i & 1)) continue;
+		int blocks = t->v.resident ? t->v.resident[n++] : 0;
 		if (first < 0) first = blocks;
 		same &= blocks == first;
 		out_printf(least, "%s ? %d : ", arch_macro(a), blocks);
@@ -244,9 +244,16 @@ static bool has_op(const Fn *fn, OpCode code)
 	return s.found;
 }
 
-bool version_dependent(const Fn *fn) { return has_op(fn, OP_GRID_WAIT); }
-
-bool version_together(const Fn *fn) { return has_op(fn, OP_GRID_BARRIER); }
+void version_ask(CuVersion *t)
+{
+	const Fn *fn = t->v.fn;
+	t->roles = group_has_roles(fn);
+	t->dependent = has_op(fn, OP_GRID_WAIT);
+	t->together = has_op(fn, OP_GRID_BARRIER);
+	t->threads = cu_threads(fn);
+	t->follow[0] = follow_distance(fn);
+	t->follow[1] = follow_groups(fn);
+}
 
 const char version_wait[] = "\tct_grid_wait();\n";
 
@@ -255,20 +262,20 @@ const char version_wait[] = "\tct_grid_wait();\n";
 bool version_waits(const CuVersion *t, const EmitOptions *opt)
 {
 	bool any = false;
-	for (int a = 0; a < opt->archs.n; a++) any |= t->v->archs >> a & 1 && opt->archs.p[a]->number >= DEPENDENT_FROM;
-	return any && !t->roles;
+	for (int a = 0; a < opt->archs.n; a++) any |= t->v.archs >> a & 1 && opt->archs.p[a]->number >= DEPENDENT_FROM;
+	return any && !t->groups;
 }
 
 void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
-	const Fn *fn = t->v->fn;
-	Str on = served(t->v, opt);
-	title(o, t->v);
+	const Fn *fn = t->v.fn;
+	Str on = served(&t->v, opt);
+	title(o, &t->v);
 	comment_text(o, k->fn->doc, "/// ");
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(t, opt));
 	/* known to the compiler, barriers of the cluster are one instruction each */
-	if (fn->cluster > 1 && group_has_roles(fn)) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", on, fn->cluster);
-	out_printf(o, "%s(", version_name(t->v, opt));
+	if (fn->cluster > 1 && t->roles) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", on, fn->cluster);
+	out_printf(o, "%s(", version_name(&t->v, opt));
 	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
 	out_printf(o, ")\n{\n#if %s\n", on);
 	out_refer(o, t->o->p, t->line.split);

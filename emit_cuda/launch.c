@@ -59,20 +59,21 @@ void launch_guards(CuKernel *k)
 {
 	Cu g = { .launch = &k->launch };
 	for (int i = 0; i < k->versions.n; i++)
-		if (!serves_all(k->versions.p[i].v)) guard_text(&g, k->versions.p[i].v->guard);
+		if (!serves_all(&k->versions.p[i].v)) guard_text(&g, k->versions.p[i].v.guard);
 }
 
 /* ---- the table of versions, by architecture ---- */
 /* Versions of a kernel of which none walks over its tile blocks or lets others begin wait for the kernel before them first of all. */
-static int how_of(const CuKernel *k, const Fn *fn, const ArchRow *a)
+static int how_of(const CuKernel *k, const CuVersion *t, const ArchRow *a)
 {
-	bool dependent = k->starts ? version_dependent(fn) : a->number >= DEPENDENT_FROM;
-	return (fn->persistent ? HOW_PERSISTENT : 0) | (dependent ? HOW_DEPENDENT : 0) | (version_together(fn) ? HOW_TOGETHER : 0);
+	bool dependent = k->starts ? t->dependent : a->number >= DEPENDENT_FROM;
+	return (t->v.fn->persistent ? HOW_PERSISTENT : 0) | (dependent ? HOW_DEPENDENT : 0) | (t->together ? HOW_TOGETHER : 0);
 }
 
-static long long shared_of(const Fn *fn)
+static long long shared_of(const CuVersion *t)
 {
-	return (long long)(fn->shared_bytes * (fn->packed ? fn->packed : 1) + fn->warp_bytes * block_threads(fn) / 32);
+	const Fn *fn = t->v.fn;
+	return (long long)(fn->shared_bytes * (fn->packed ? fn->packed : 1) + fn->warp_bytes * t->threads / 32);
 }
 
 /* ct_k, and how many rows it has. */
@@ -82,14 +83,15 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 	out_puts(o, "static const CtKernel ct_k[] = {\n");
 	for (int a = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
-			const Version *v = k->versions.p[i].v;
+			const CuVersion *t = &k->versions.p[i];
+			const Version *v = &t->v;
 			const Fn *fn = v->fn;
 			if (!(v->archs >> a & 1)) continue;
 			int tiles = fn->packed ? fn->packed : 1;
-			if (follow_distance(fn)) tiles = -(follow_distance(fn) * FOLLOW_CODE + follow_groups(fn));
+			if (t->follow[0]) tiles = -(t->follow[0] * FOLLOW_CODE + t->follow[1]);
 			const ArchRow *arch = opt->archs.p[a];
 			out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(v, opt), arch->number,
-				arch->specific, block_threads(fn), fn->cluster ? fn->cluster : 1, tiles, shared_of(fn), how_of(k, fn, arch), arch->name);
+				arch->specific, t->threads, fn->cluster ? fn->cluster : 1, tiles, shared_of(t), how_of(k, t, arch), arch->name);
 			n++;
 		}
 	out_puts(o, "};\n");
@@ -100,8 +102,8 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 /* Of the version among those of its kernel that have one; -1: it has none. */
 static int time_index(const CuKernel *k, const Sym *time)
 {
-	for (int i = 0, n = 0; time && i < k->versions.n; n += k->versions.p[i++].v->time != NULL)
-		if (k->versions.p[i].v->time == time) return n;
+	for (int i = 0, n = 0; time && i < k->versions.n; n += k->versions.p[i++].v.time != NULL)
+		if (k->versions.p[i].v.time == time) return n;
 	return -1;
 }
 
@@ -109,15 +111,15 @@ static int time_index(const CuKernel *k, const Sym *time)
 static void print_times(Out *o, const CuKernel *k)
 {
 	int n = 0;
-	for (int i = 0; i < k->versions.n; i++) n += k->versions.p[i].v->time != NULL;
+	for (int i = 0; i < k->versions.n; i++) n += k->versions.p[i].v.time != NULL;
 	if (!n) return;
 	out_puts(o, "int ct_fastest = 0;\n{\n");
 	out_in(o);
 	out_puts(o, "int ct_bad = 0;\nconst int64_t ct_time[] = {\n");
 	for (int i = 0; i < k->versions.n; i++) {
-		if (!k->versions.p[i].v->time) continue;
+		if (!k->versions.p[i].v.time) continue;
 		out_puts(o, "\t");
-		host_value(o, k->versions.p[i].v->time);
+		host_value(o, k->versions.p[i].v.time);
 		out_puts(o, ",\n");
 	}
 	out_printf(o, "};\nfor (int i = 1; i < %d; i++)\n\tif (ct_time[i] < ct_time[ct_fastest]) ct_fastest = i;\n(void)ct_bad;\n", n);
@@ -132,9 +134,9 @@ static int guard_index(const CuKernel *k, const Sym *guard)
 	int n = 0;
 	if (sym_is_const(guard, NULL)) return -1;
 	for (int i = 0; i < k->versions.n; i++) {
-		const Sym *s = k->versions.p[i].v->guard;
+		const Sym *s = k->versions.p[i].v.guard;
 		bool before = sym_is_const(s, NULL);
-		for (int j = 0; j < i; j++) before |= k->versions.p[j].v->guard == s;
+		for (int j = 0; j < i; j++) before |= k->versions.p[j].v.guard == s;
 		if (before) continue;
 		if (s == guard) return n;
 		n++;
@@ -153,7 +155,7 @@ static Str condition(const CuKernel *k, const Sym *guard, const Sym *time)
 static bool asks(const CuKernel *k)
 {
 	for (int i = 0; i < k->versions.n; i++)
-		if (!serves_all(k->versions.p[i].v) || k->versions.p[i].v->time) return true;
+		if (!serves_all(&k->versions.p[i].v) || k->versions.p[i].v.time) return true;
 	return false;
 }
 
@@ -163,14 +165,14 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 	Cu g = { .launch = &k->launch };
 	print_times(o, k);
 	for (int i = 0, n = 0; i < k->versions.n; i++) {
-		const Sym *s = k->versions.p[i].v->guard;
+		const Sym *s = k->versions.p[i].v.guard;
 		if (guard_index(k, s) == n) out_printf(o, "const char ct_if%d = %s;\n", n++, guard_text(&g, s));
 	}
 	if (!asks(k)) return;
 	out_puts(o, "const char ct_fits[] = { ");
 	for (int a = 0, n = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
-			const Version *v = k->versions.p[i].v;
+			const Version *v = &k->versions.p[i].v;
 			if (!(v->archs >> a & 1)) continue;
 			Str when = condition(k, v->guard, v->time);
 			out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
@@ -186,7 +188,7 @@ static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
 	out_puts(o, "static volatile unsigned long long ct_runs[CT_DEVICES];\n");
 	if (needs.persistent) most = "NULL, ";
 	for (int i = 0; i < k->versions.n; i++)
-		if (k->versions.p[i].v->fn->persistent) most = "ct_most, ";
+		if (k->versions.p[i].v.fn->persistent) most = "ct_most, ";
 	if (most[0] == 'c') out_printf(o, "static volatile int ct_most[%d * CT_DEVICES];\n", n);
 	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, %sct_args, stream);\n", name, most, asks(k) ? "ct_fits" : "NULL", n,
 		!needs.grids ? "" : k->grids.n > 1 ? "ct_own, " : "NULL, ");
@@ -220,7 +222,7 @@ static void print_grids(Out *o, const CuKernel *k, const EmitOptions *opt)
 	out_puts(o, "const int64_t ct_own[] = { ");
 	for (int a = 0, n = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
-			const Version *v = k->versions.p[i].v;
+			const Version *v = &k->versions.p[i].v;
 			if (v->archs >> a & 1) out_printf(o, "%s%s", n++ ? ", " : "", version_grid_name("ct_blocks", version_grid(k, v->fn)));
 		}
 	out_puts(o, " };\n");
@@ -265,15 +267,16 @@ static void add_needs(const CuKernel *k, const EmitOptions *opt)
 	for (int i = 0; i < k->grids.n; i++) needs.divides |= k->grids.p[i]->ngrid > 1;
 	needs.grids |= k->grids.n > 1;
 	for (int i = 0; i < k->versions.n; i++) {
-		const Version *v = k->versions.p[i].v;
+		const CuVersion *t = &k->versions.p[i];
+			const Version *v = &t->v;
 		const Fn *fn = v->fn;
 		needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
 		needs.cluster |= fn->cluster > 1;
 		needs.packed |= fn->packed > 1;
-		needs.shared |= shared_of(fn) > 48 * 1024;
-		needs.follows |= follow_distance(fn) > 0;
+		needs.shared |= shared_of(t) > 48 * 1024;
+		needs.follows |= t->follow[0] > 0;
 		for (int a = 0; a < opt->archs.n; a++) {
-			int how = v->archs >> a & 1 ? how_of(k, fn, opt->archs.p[a]) : 0;
+			int how = v->archs >> a & 1 ? how_of(k, t, opt->archs.p[a]) : 0;
 			needs.persistent |= (how & HOW_PERSISTENT) != 0;
 			needs.dependent |= (how & HOW_DEPENDENT) != 0;
 			needs.together |= (how & HOW_TOGETHER) != 0;

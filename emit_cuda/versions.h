@@ -7,10 +7,15 @@
 #include "emit_cuda/tmap.h"
 
 typedef struct CuVersion {
-	const Version *v;
+	Version v;              /* its operations may be freed once its body is printed: what else is asked of them stands here */
 	Out *o;                 /* from the opening brace on */
 	Lined line;             /* what lines_set says, whose split is the first access of memory */
-	bool roles;             /* it has operations of groups */
+	bool groups;            /* it has operations of groups */
+	bool roles;             /* its warps have roles */
+	bool dependent;         /* it waits for the kernel before it itself, so it may begin earlier */
+	bool together;          /* its thread blocks wait for each other: all must run at once */
+	int threads;            /* of a thread block */
+	int follow[2];          /* tile blocks that follow each other in it (follow_distance, follow_groups); 0: none do */
 } CuVersion;
 
 /* A parameter of all versions: its type up to its name, that, and the launcher's variable for it. */
@@ -44,8 +49,7 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt);
 void version_params(CuKernel *k);                       /* those of the author, and what versions ask for beside them */
 void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt);
 enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
-bool version_dependent(const Fn *fn);                   /* it waits for the kernel before it itself, so it may begin earlier */
-bool version_together(const Fn *fn);                    /* its thread blocks wait for each other: all must run at once */
+void version_ask(CuVersion *t);                         /* what is to be known of it when its operations are gone */
 bool version_waits(const CuVersion *t, const EmitOptions *opt);       /* version_wait is printed in front of its first access of memory */
 extern const char version_wait[];
 

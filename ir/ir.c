@@ -1,5 +1,5 @@
-/* Building, changing and walking Tile IR. Everything lives in A_UNIT and is never freed: a removed op stays readable, its
- * links still point to where it was, and so a walk may go on from it.
+/* Building, changing and walking Tile IR. Operations, values and blocks live in one arena (ir_home) and are freed with it alone: a removed
+ * op stays readable, its links still point to where it was, and so a walk may go on from it.
  *
  * Replacing a value does not visit its uses. The old value forwards to the new one and ir_in follows; ir_number settles
  * all of it. Each step is linear in what it touches. */
@@ -10,6 +10,11 @@
 #include "base/diag.h"
 
 static unsigned long edits;
+static Arena *home;             /* NULL: A_UNIT */
+
+Arena *ir_home(void) { return home ? home : A_UNIT; }
+
+void ir_set_home(Arena *a) { home = a; }
 
 unsigned long ir_edits(void) { return edits; }
 
@@ -32,7 +37,7 @@ Fn *ir_fn(Str name, Span span)
 
 IrBlock *ir_block(Fn *fn, Op *owner)
 {
-	IrBlock *b = NEW(A_UNIT, IrBlock);
+	IrBlock *b = NEW(ir_home(), IrBlock);
 	b->fn = fn;
 	b->owner = owner;
 	return b;
@@ -40,7 +45,7 @@ IrBlock *ir_block(Fn *fn, Op *owner)
 
 static Val *new_val(Fn *fn, const Type *t, int index)
 {
-	Val *v = NEW(A_UNIT, Val);
+	Val *v = NEW(ir_home(), Val);
 	edits++;
 	v->type = t;
 	v->id = fn->nval++;
@@ -53,7 +58,7 @@ Val *ir_arg(IrBlock *b, const Type *t, Str name)
 	Val *v = new_val(b->fn, t, b->args.n);
 	v->block = b;
 	v->name = name;
-	vec_push(A_UNIT, &b->args, v);
+	vec_push(ir_home(), &b->args, v);
 	return v;
 }
 
@@ -81,13 +86,13 @@ static void link_before(Op *op, IrBlock *b, Op *before)
 
 Op *ir_op(Builder *b, OpCode code, int nin, Val *const *in, int nout, const Type *const *out)
 {
-	Op *op = NEW(A_UNIT, Op);
+	Op *op = NEW(ir_home(), Op);
 	op->code = code;
 	op->span = b->span;
 	op->nin = nin;
 	op->nout = nout;
-	op->in = NEW_ARRAY(A_UNIT, Val *, nin);
-	op->out = NEW_ARRAY(A_UNIT, Val *, nout);
+	op->in = NEW_ARRAY(ir_home(), Val *, nin);
+	op->out = NEW_ARRAY(ir_home(), Val *, nout);
 	for (int i = 0; i < nin; i++) {
 		if (!in[i]) bug("operand %d of `%s` is missing", i, op_rows[code].name);
 		op->in[i] = settled(in[i]);
@@ -138,7 +143,7 @@ Val *ir_launch(Builder *b, Elem e, const Sym *s)
 
 IrBlock *ir_region(Op *op)
 {
-	op->region = arena_grow(A_UNIT, op->region, (size_t)op->nregion, (size_t)op->nregion + 1, sizeof *op->region);
+	op->region = arena_grow(ir_home(), op->region, (size_t)op->nregion, (size_t)op->nregion + 1, sizeof *op->region);
 	return op->region[op->nregion++] = ir_block(op->parent->fn, op);
 }
 
@@ -171,7 +176,7 @@ static IrAttr *set_attr(Op *op, AttrKey key, AttrKind kind)
 	int at = 0;
 	while (at < op->nattr && op->attr[at].key < key) at++;
 	if (at == op->nattr || op->attr[at].key != key) {
-		op->attr = arena_grow(A_UNIT, op->attr, (size_t)op->nattr, (size_t)op->nattr + 1, sizeof *op->attr);
+		op->attr = arena_grow(ir_home(), op->attr, (size_t)op->nattr, (size_t)op->nattr + 1, sizeof *op->attr);
 		memmove(op->attr + at + 1, op->attr + at, (size_t)(op->nattr - at) * sizeof *op->attr);
 		op->nattr++;
 	}
@@ -195,7 +200,7 @@ void ir_set_int(Op *op, AttrKey key, int64_t v)
 
 void ir_set_ints(Op *op, AttrKey key, int n, const int64_t *v)
 {
-	int64_t *p = NEW_ARRAY(A_UNIT, int64_t, n);
+	int64_t *p = NEW_ARRAY(ir_home(), int64_t, n);
 	for (int i = 0; i < n; i++) p[i] = v[i];
 	IrAttr *a = set_attr(op, key, AK_INTS);
 	a->u.ints.n = n;
@@ -219,7 +224,7 @@ void ir_set_num(Op *op, AttrKey key, Num v)
 
 void ir_set_nums(Op *op, AttrKey key, int n, const Num *v)
 {
-	Num *p = NEW_ARRAY(A_UNIT, Num, n);
+	Num *p = NEW_ARRAY(ir_home(), Num, n);
 	for (int i = 0; i < n; i++) p[i] = v[i];
 	IrAttr *a = set_attr(op, key, AK_NUMS);
 	a->u.nums.n = n;
@@ -228,7 +233,7 @@ void ir_set_nums(Op *op, AttrKey key, int n, const Num *v)
 
 static const Lay *keep_lay(Lay l)
 {
-	Lay *p = NEW(A_UNIT, Lay);
+	Lay *p = NEW(ir_home(), Lay);
 	*p = l;
 	return p;
 }

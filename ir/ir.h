@@ -372,6 +372,8 @@ void ir_replace(Val *old, Val *with);           /* every use of old is a use of 
 void ir_remove(Op *op);
 void ir_move_before(Op *op, Op *where);
 void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);     /* pre-order, regions included; f may remove op */
+Arena *ir_home(void);                           /* where blocks, operations, values and attributes are made */
+void ir_set_home(Arena *a);                     /* NULL: A_UNIT */
 unsigned long ir_edits(void);                   /* grows with each value or operation that is made, moved, removed, replaced */
 void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */
 int *ir_use_counts(Fn *fn, Arena *a);           /* by Val id */

@@ -16,7 +16,7 @@ static Val *mapped(const Copy *c, Val *v)
 void copy_attrs(Op *to, const Op *from)
 {
 	to->nattr = from->nattr;
-	to->attr = NEW_ARRAY(A_UNIT, IrAttr, from->nattr);
+	to->attr = NEW_ARRAY(ir_home(), IrAttr, from->nattr);
 	if (from->nattr) memcpy(to->attr, from->attr, (size_t)from->nattr * sizeof *from->attr);
 }
 

@@ -21,15 +21,16 @@ static void (*const run[])(Module *m, const LowerCx *cx) = {
 	NULL
 };
 
-/* Test builds verify after every pass, others after the last of each form: the check costs as much as a pass. */
+/* Test builds verify after every pass, others after the last TYPED one, and the versions that are kept: the check costs as much as a pass. */
 #ifdef CT_ARENA_MALLOC
 enum { VERIFY_EACH = 1 };
 #else
 enum { VERIFY_EACH = 0 };
 #endif
 
-static bool last_of_form(int i, const LowerCx *cx)
+static bool last_typed(int i, const LowerCx *cx)
 {
+	if (pass_rows[i].form != STAGE_TYPED) return false;
 	for (int k = i + 1; pass_rows[k].name; k++)
 		if (pass_rows[k].form == pass_rows[i].form && pass_rows[k].level <= cx->o->level) return false;
 	return true;
@@ -54,7 +55,7 @@ static bool run_passes(Module *m, PassForm form, const LowerCx *cx)
 		arena_release(A_TMP, mark);
 		if (VERIFY_EACH || ir_edits() != edits) number_all(m, form);
 		if (diag_errors() > before) return false;
-		if (VERIFY_EACH || last_of_form(i, cx)) ir_verify(m, p->name);
+		if (VERIFY_EACH || last_typed(i, cx)) ir_verify(m, p->name);
 		if (cx->o->after && !cx->o->after(cx->o->ctx, p->name, cx->target_arch, m)) return false;
 	}
 	return true;
@@ -321,19 +322,49 @@ static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 	return true;
 }
 
-bool lower_place(Module *m, const LowerOptions *o)
+/* The versions of some kernels of m; their verifier sees no entries. */
+static bool place_some(Module *m, Fn **fns, int n, const LowerOptions *o)
 {
-	Kept *kept = NEW_ARRAY(A_UNIT, Kept, m->fns.n);
+	Module some = { .path = m->path, .archs = m->archs };
+	Kept *kept = NEW_ARRAY(A_UNIT, Kept, n);
+	for (int i = 0; i < n; i++) vec_push(A_UNIT, &some.fns, fns[i]);
 	for (int i = 0; i < m->archs.n; i++)
-		if (!place_for(m, kept, i, o)) return false;
-	for (int i = 0; i < m->fns.n; i++)
-		for (int k = 0; k < kept[i].v.n; k++) vec_push(A_UNIT, &m->versions, kept[i].v.p[k]);
-	ir_verify(m, "lowering");
-	return lower_finish(m, o);
+		if (!place_for(&some, kept, i, o)) return false;
+	some.versions.n = 0;
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < kept[i].v.n; k++) vec_push(A_UNIT, &some.versions, kept[i].v.p[k]);
+	if (!o->whole && !lower_finish(&some, o)) return false;
+	for (int i = 0; i < some.versions.n; i++) vec_push(A_UNIT, &m->versions, some.versions.p[i]);
+	return !o->whole || lower_finish(m, o);
 }
 
 bool lower_finish(Module *m, const LowerOptions *o)
 {
 	LowerCx cx = { .o = o };
-	return run_passes(m, PASS_VERSION, &cx);
+	if (!run_passes(m, PASS_VERSION, &cx)) return false;
+	ir_verify(m, "lowering");
+	return true;
+}
+
+bool lower_place(Module *m, const LowerOptions *o)
+{
+	if (o->whole) return place_some(m, m->fns.p, m->fns.n, o);
+	for (int i = 0; i < m->fns.n; i++)
+		if (!place_some(m, &m->fns.p[i], 1, o)) return false;
+	return true;
+}
+
+static struct { Arena *arena; ArenaMark begin; int first; } placed;     /* what lower_place_next has made, and the first of its versions */
+
+bool lower_place_next(Module *m, int i, const LowerOptions *o)
+{
+	if (!placed.arena) {
+		placed.arena = arena_new();
+		placed.begin = arena_mark(placed.arena);
+	}
+	arena_release(placed.arena, placed.begin);
+	for (int k = placed.first; k < m->versions.n; k++) m->versions.p[k].fn->body = NULL;
+	placed.first = m->versions.n;
+	ir_set_home(placed.arena);
+	return place_some(m, &m->fns.p[i], 1, o);
 }

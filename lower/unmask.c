@@ -17,7 +17,8 @@ typedef struct Unmask {
 
 typedef enum Covers { COVERS_NOT, COVERS_INSIDE, COVERS_EXACTLY } Covers;
 
-/* Is mask true for every element that the store keeps, and only for those? Of masks `iota < n`, for the number of an element along its axis. */
+/* Is mask true for every element that the store keeps, and only for those? Of masks `iota < n`, for the number of an element along
+ * its axis. */
 static Covers covers(const Unmask *u, const Val *mask)
 {
 	const Op *lt = mask->def, *spread;

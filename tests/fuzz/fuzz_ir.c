@@ -46,7 +46,7 @@ static void emit(Module *m, size_t n)
 			if (!arch) return;
 			vec_push(A_UNIT, &eo.archs, arch);
 		}
-		emit_cuda(o, m, &eo, NULL);
+		emit_cuda(o, m, &eo, NULL, NULL);
 	} else if (fn && fn->stage == STAGE_PLACED) {
 		const ArchRow *arch = arch_by_name(str_fmt("sm_%d%s", fn->arch, fn->specific ? "a" : ""));
 		if (!arch) return;
@@ -54,7 +54,7 @@ static void emit(Module *m, size_t n)
 		vec_push(A_UNIT, &m->archs, ((IrArch){ fn->arch, fn->specific }));
 		for (int i = 0; i < m->fns.n; i++)
 			vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i], NULL }));
-		emit_cuda(o, m, &eo, NULL);
+		emit_cuda(o, m, &eo, NULL, NULL);
 	} else if (lower_typed(m, &lo)) {
 		emit_c(o, m, &eo);
 	}

@@ -52,7 +52,7 @@ static void emit_all(Module *m, size_t n)
 	vec_push(A_UNIT, &eo.archs, arch);
 	vec_push(A_UNIT, &m->archs, ((IrArch){ arch->number, arch->specific }));
 	bool placed = lower_place(m, &lo);
-	if (placed) emit_cuda(cuda, m, &eo, NULL);
+	if (placed) emit_cuda(cuda, m, &eo, NULL, NULL);
 	if (placed && diag_errors() == 0 && !(header->n && c->n && cuda->n)) abort();
 }
 
