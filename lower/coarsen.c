@@ -102,6 +102,8 @@ static int wanted(const Coarse *c)
 	return n;
 }
 
+enum { NEXT = 512 };    /* operations after a load in which another one is looked for that overlaps it */
+
 /* Short runs or overlapping loads: without either, whatever the axis, no neighbours are wanted. */
 static void find_reason(void *ctx, Op *op)
 {
@@ -111,7 +113,9 @@ static void find_reason(void *ctx, Op *op)
 	int a = fast_axis(op->parent->fn, ir_in(op, 0));
 	if (!type_is_tile(t)) return;
 	*found = a < t->rank && t->log2[a] + elem_log2(t->elem) < ROW;
-	for (const Op *o = op->next; o && op->code == OP_LOAD && !*found; o = o->next) *found = loads_overlap(op, o);
+	if (op->code == OP_STORE) return;
+	int left = NEXT;
+	for (const Op *o = op->next; o && left-- && !*found; o = o->next) *found = loads_overlap(op, o);
 }
 
 /* Products have tiles of their own (pipeline_retile.c). */
