@@ -58,11 +58,6 @@ static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->ve
 /* What the author says of the L2 cache goes with pieces of 8 and 16 bytes. */
 static bool is_hinted(const Access *x) { return ir_int(x->op, AT_CACHE, 0) && piece_bytes(x) >= 8; }
 
-/* Accesses of fewer bytes wait for other things than memory. */
-static const char *evict_last(const Access *x, int bytes) { return bytes >= 4 && ir_int(x->op, AT_L2_EVICT_LAST, 0) ? "_evict_last" : ""; }
-
-static const char *load_hint(const Access *x) { return is_hinted(x) ? "_hint" : evict_last(x, piece_bytes(x)); }
-
 static void print_policy(const Access *x)
 {
 	if (is_hinted(x))
@@ -181,7 +176,7 @@ static void print_pieces(Access *x, bool partial)
 		out_printf(g->o, "%sct_copy_piece%s(%s, %s%s%s);\n", stage_share(g), in ? "_if" : "", x->stage, at, in ? ", " : "", in ? in : "");
 	} else {
 		cu_line(g, x->op);
-		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "", load_hint(x), bits, in ? "_if" : "", at,
+		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "", is_hinted(x) ? "_hint" : "", bits, in ? "_if" : "", at,
 			in ? ", " : "", in ? in : "", in ? ", ct_pad" : "", policy), reg);
 	}
 	x->begins = false;
@@ -210,9 +205,8 @@ static void print_elements(Access *x)
 		cu_line(g, x->op);
 		out_printf(g->o, "%sct_copy_b%d_if(%s, %s, %s);\n", stage_share(g), bits, x->stage, at, ok ? ok : "1");
 	} else {
-		const char *nc = x->v->constant ? "nc" : "", *stays = evict_last(x, bits / 8);
-		Str loaded = ok ? str_fmt("ct_ld%s%s_b%d_if(%s, %s, %s)", nc, stays, bits, at, ok, x->pad)
-			: str_fmt("ct_ld%s%s_b%d(%s)", nc, stays, bits, at);
+		const char *nc = x->v->constant ? "nc" : "";
+		Str loaded = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, at, ok, x->pad) : str_fmt("ct_ld%s_b%d(%s)", nc, bits, at);
 		cu_line(g, x->op);
 		if (x->held) out_printf(g->o, "%s[0] = %s;\n", x->held, loaded);
 		else print_loaded(x, 0, loaded, &reg);

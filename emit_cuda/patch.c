@@ -59,12 +59,6 @@ static Str address(const Reader *r, int at)
 	return out_take(o);
 }
 
-/* Elements beside pieces whose lines stay in the L2 cache say so, too: another access of a line makes it like others. */
-static const char *evict_last(const Access *x, int bits)
-{
-	return ir_int(x->op, AT_L2_EVICT_LAST, 0) && x->ways != WAYS_SINGLE && bits >= 32 ? "_evict_last" : "";
-}
-
 static void read_piece(Reader *r, const PatchPiece *p)
 {
 	Access *x = &r->x;
@@ -72,7 +66,7 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	int n = 1 << p->log2, bits = 8 * n * elem_bytes(x->v->elem);
 	Str to[16], ok = r->checks ? inside(r, p->at, p->log2) : NULL;
 	uint64_t all = r->q.nrow == 64 ? ~UINT64_C(0) : ((uint64_t)1 << r->q.nrow) - 1;
-	const char *nc = x->v->constant ? "nc" : "", *stays = evict_last(x, bits);
+	const char *nc = x->v->constant ? "nc" : "";
 	cu_loop(g, "ct_i", r->q.nrow);
 	if (p->rows != all) {
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);
@@ -83,9 +77,9 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	cu_line(g, x->op);
 	if (ok) {
 		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
-		out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d_if(%s, %s, ct_pad);\n", words_type(bits / 8), nc, stays, bits, address(r, p->at), ok);
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, ct_pad);\n", words_type(bits / 8), nc, bits, address(r, p->at), ok);
 	} else {
-		out_printf(g->o, "const %s ct_w = ct_ld%s%s_b%d(%s);\n", words_type(bits / 8), nc, stays, bits, address(r, p->at));
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d(%s);\n", words_type(bits / 8), nc, bits, address(r, p->at));
 	}
 	words_unpack(g, x->v->elem, n, "ct_w", to);
 	if (p->rows != all) cu_end(g);

@@ -251,7 +251,7 @@ static void load_all(Access *x, const char *nc)
 	cu_loop(g, "ct_i", pieces);
 	print_inside(x, "ct_i");
 	cu_line(g, x->op);
-	out_printf(g->o, "ct_v[ct_i] = ct_ld%s%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", nc, ir_int(x->op, AT_L2_EVICT_LAST, 0) ? "_evict_last" : "", in_body(x->l, str_intern("ct_b")));
+	out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", nc, in_body(x->l, str_intern("ct_b")));
 	cu_end(g);
 	load_end(x);
 	cu_loop(g, "ct_i", pieces);

@@ -316,12 +316,6 @@ static inline void ct_copy_b32_if(void *to, const void *p, int c) { *(unsigned *
 static inline void ct_copy_b64_if(void *to, const void *p, int c) { *(unsigned long long *)to = c ? *(const unsigned long long *)p : 0; }
 static inline void ct_copied(void) { }
 EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
-#define EMU_EVICT_LAST(bits, T) \
-	static inline T ct_ld_evict_last_b##bits(const void *p) { return ct_ld_b##bits(p); } \
-	static inline T ct_ldnc_evict_last_b##bits(const void *p) { return ct_ld_b##bits(p); } \
-	static inline T ct_ld_evict_last_b##bits##_if(const void *p, int c, T pad) { return ct_ld_b##bits##_if(p, c, pad); } \
-	static inline T ct_ldnc_evict_last_b##bits##_if(const void *p, int c, T pad) { return ct_ld_b##bits##_if(p, c, pad); }
-EMU_EVICT_LAST(32, unsigned int) EMU_EVICT_LAST(64, ct_u32x2) EMU_EVICT_LAST(128, ct_u32x4)
 static inline unsigned long long ct_policy_evict_first(void) { return 0; }
 static inline unsigned long long ct_policy_evict_last(void) { return 0; }
 static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char)(w >> (8 * i)); }
