@@ -21,7 +21,8 @@ static void (*const run[])(Module *m, const LowerCx *cx) = {
 	NULL
 };
 
-/* Test builds verify after every pass, others after the last TYPED one, and the versions that are kept: the check costs as much as a pass. */
+/* Test builds verify after every pass, others after the last TYPED one, and then the versions that are kept: the check costs as much as
+ * a pass. */
 #ifdef CT_ARENA_MALLOC
 enum { VERIFY_EACH = 1 };
 #else
@@ -32,7 +33,7 @@ static bool last_typed(int i, const LowerCx *cx)
 {
 	if (pass_rows[i].form != STAGE_TYPED) return false;
 	for (int k = i + 1; pass_rows[k].name; k++)
-		if (pass_rows[k].form == pass_rows[i].form && pass_rows[k].level <= cx->o->level) return false;
+		if (pass_rows[k].form == pass_rows[i].form && pass_rows[k].level <= cx->o->level && !(cx->o->without >> k & 1)) return false;
 	return true;
 }
 
@@ -47,7 +48,7 @@ static bool run_passes(Module *m, PassForm form, const LowerCx *cx)
 {
 	for (int i = 0; pass_rows[i].name; i++) {
 		const PassRow *p = &pass_rows[i];
-		if (p->form != form || p->level > cx->o->level) continue;
+		if (p->form != form || p->level > cx->o->level || cx->o->without >> i & 1) continue;
 		int before = diag_errors();
 		unsigned long edits = ir_edits();
 		ArenaMark mark = arena_mark(A_TMP);
