@@ -56,7 +56,7 @@ help:
 	@echo 'make bench-gpu    measure kernels on a GPU beside PyTorch, Triton and CUB: bench/results/memory.json and .html'
 	@echo 'make bench-machine measure what base/machine.def says of a GPU, on the GPU of this machine'
 	@echo 'make bench-tile   measure the targets cuda and cuda-tile side by side on a GPU: bench/results/tile.json and .html'
-	@echo 'make bench-corpus measure 141 kernels on shapes drawn from SEED beside PyTorch on a GPU: bench/results/corpus.json'
+	@echo 'make bench-corpus measure 143 cases on shapes drawn from SEED beside PyTorch on a GPU: bench/results/corpus.json'
 	@echo 'make accuracy     measure the mathematical functions of the C target; ACCURACY="--sample 26 --only exp.*"; tests/accuracy/accuracy.py'
 	@echo 'make fuzz         run the fuzz targets, a minute each (clang); FUZZ="sema --seconds 600" takes one for ten; tests/fuzz/README.md'
 	@echo 'make install      into PREFIX ($(PREFIX)); DESTDIR is put before it'

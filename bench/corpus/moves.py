@@ -255,4 +255,18 @@ def fields(t):
            want=lambda a, b: squared(m.f(a), m.f(b)), peer=squared)
 
 
-GROUPS = (moved, images, fields)
+def chains(t):
+    """Of tensors of which one, of 16 to 40 MiB, lies in the L2 cache from the first kernel to the second."""
+    m = t.m
+    n = t.length(2) if t.small else t.between(16 << 19, 40 << 19, 8)
+    yield t.case("chains", "chains.add_then_silu", [t.normal("bf16", n), t.normal("bf16", n), Out("bf16", n), Out("bf16", n)], dims=[n],
+           want=lambda x, y: [m.f(x) + m.f(y), (m.f(x) + m.f(y)) / (1 + m.exp(-m.f(x) - m.f(y)))],
+           peer=lambda x, y: [x + y, m.torch.nn.functional.silu(x + y)])
+    c = t.columns(hi=20000)
+    r = t.rows(c, 8) if t.small else max(1, t.between(16 << 18, 40 << 18) // c)
+    yield t.case("chains", "chains.scale_rows", [t.normal("f32", r, c), Out("f32", r), Out("f32", r, c)], dims=[r, c],
+           want=lambda x: [m.max(m.abs(m.f(x)), 1), m.f(x) / m.max(m.abs(m.f(x)), 1, True)],
+           peer=lambda x: [m.max(m.abs(x), 1), x / m.max(m.abs(x), 1, True)])
+
+
+GROUPS = (moved, images, fields, chains)
