@@ -181,6 +181,14 @@ static void check_pass_name(const char *option, const char *name)
 	options_word(option, name, names->p);
 }
 
+static void check_without(const Options *o)
+{
+	Out *names = out_new();
+	for (const PassRow *p = pass_rows; p->name; p++)
+		if (p->level) out_printf(names, "%s%s", names->n ? " " : "", p->name);
+	for (int i = 0; i < o->without.n; i++) options_word("--without-pass", o->without.p[i], names->p);
+}
+
 /* ---- reading ---- */
 static Src *read_input(const Unit *u)
 {
@@ -278,7 +286,11 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 static LowerOptions lower_options(Unit *u)
 {
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
-	return (LowerOptions){ u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->planned, u->opt->versions };
+	LowerOptions lo = { u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->planned, u->opt->versions, 0 };
+	for (int i = 0; pass_rows[i].name; i++)
+		for (int k = 0; k < u->opt->without.n; k++)
+			if (!strcmp(u->opt->without.p[k], pass_rows[i].name)) lo.without |= (uint64_t)1 << i;
+	return lo;
 }
 
 static bool is_placed(const Module *m) { return m->versions.n || (m->fns.n && m->fns.p[0]->stage == STAGE_PLACED); }
@@ -613,6 +625,7 @@ static bool run(Unit *u)
 	set_up(u);
 	for (int i = 0; i < o->dump_after.n; i++) check_pass_name("--dump-after", o->dump_after.p[i]);
 	if (o->stop_after) check_pass_name("--stop-after", o->stop_after);
+	check_without(o);
 	if (o->list_outputs) {
 		list_outputs(u, u->printed);
 		return stage(u->printed, str_intern("-"), FILE_REWRITE) && commit();

@@ -199,6 +199,7 @@ static void options_set(Options *o, const OptRow *r, const char *name, const cha
 	case OPT_EXPLAIN_SCHEDULE: o->explain_schedule = true; break;
 	case OPT_REPORT: o->report = true; o->report_sizes = sizes_of(v); break;
 	case OPT_DUMP_AFTER: vec_push(A_UNIT, &o->dump_after, v); break;
+	case OPT_WITHOUT_PASS: vec_push(A_UNIT, &o->without, v); break;
 	case OPT_STOP_AFTER: o->stop_after = v; break;
 	case OPT_TIME_REPORT: o->time_report = true; break;
 	case OPT_SAVE_REPRO: o->save_repro = true; o->repro_file = v; break;

@@ -69,7 +69,7 @@ typedef struct Options {
 	TextVec dep_targets;
 	DiagOptions diag;
 	TextVec warnings;               /* what stood after -W, in order; "" for -w */
-	TextVec dump_after;
+	TextVec dump_after, without;
 	const char *stop_after;
 	bool time_report, save_repro;
 	const char *repro_file;

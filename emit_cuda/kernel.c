@@ -250,7 +250,7 @@ void version_ask(CuVersion *t)
 	t->roles = group_has_roles(fn);
 	t->dependent = has_op(fn, OP_GRID_WAIT);
 	t->together = has_op(fn, OP_GRID_BARRIER);
-	t->threads = cu_threads(fn);
+	t->threads = block_threads(fn);
 	t->follow[0] = follow_distance(fn);
 	t->follow[1] = follow_groups(fn);
 }

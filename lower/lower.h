@@ -19,6 +19,7 @@ typedef struct LowerOptions {
 	bool by_threads;        /* the target runs tile blocks by threads, not one after the other */
 	Planned *planned;       /* takes what the search finds for each kernel; NULL: nobody asks */
 	int versions;           /* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */
+	uint64_t without;       /* a bit for each row of pass_rows that is left out */
 } LowerOptions;
 
 /* TYPED: once, for all targets. PLACED: for each architecture, on kernels as they are placed. VERSION: on versions, when it is known
