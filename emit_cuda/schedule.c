@@ -311,7 +311,9 @@ static Str why_threads(const Sched *s)
 	const Type *most = NULL;
 	for (int i = 0; i < s->tiles.n; i++) {
 		const Type *t = s->tiles.p[i]->type;
-		if (!most || type_log2_size(t) > type_log2_size(most)) most = t;
+		int more = most ? type_log2_size(t) - type_log2_size(most) : 1, bytes = most ? elem_bytes(t->elem) - elem_bytes(most->elem) : 0;
+		if (!more) more = bytes ? bytes : strcmp(type_text(t), type_text(most));
+		if (more > 0) most = t;
 	}
 	if (has_warps_hint(s->fn)) return str_intern("as @warps says");
 	if (!most) return str_intern("no tiles");

@@ -86,11 +86,32 @@ static bool pays(const Op *head, Lay l, int n, const int64_t *offsets)
 }
 
 /* ---- the layout ---- */
+/* Along which its loads differ. */
+static uint32_t axes_of(const Group *g)
+{
+	uint32_t axes = 0;
+	for (int a = 0; a < g->op[0]->out[0]->type->rank; a++)
+		for (int k = 1; k < g->n; k++)
+			if (offsets_of(g->op[k])[a] != offsets_of(g->op[0])[a]) axes |= 1u << a;
+	return axes;
+}
+
+static int fast_of(const Group *g) { return fast_axis(g->op[0]->parent->fn, ir_in(g->op[0], 0)); }
+
+/* Does the layout follow g rather than best? Of groups of equally many loads not the one that comes first: along the fastest axis a thread's
+ * elements are adjacent anyway, so one that differs along another axis. */
+static bool comes_first(const Group *g, const Group *best)
+{
+	if (!best || g->n != best->n) return g->n > (best ? best->n : 1);
+	uint32_t mine = axes_of(g), other = axes_of(best), slow = mine & ~(1u << fast_of(g)), other_slow = other & ~(1u << fast_of(best));
+	return slow != other_slow ? slow > other_slow : mine > other;
+}
+
 static void widest(IrBlock *b, const Group **best)
 {
 	Groups all = groups_of(b);
 	for (int i = 0; i < all.n; i++)
-		if (all.p[i]->n > (*best ? (*best)->n : 1)) *best = all.p[i];
+		if (comes_first(all.p[i], *best)) *best = all.p[i];
 	for (const Op *op = b->first; op; op = op->next)
 		for (int i = 0; i < op->nregion; i++) widest(op->region[i], best);
 }
@@ -106,10 +127,7 @@ Overlap overlap_of(const Fn *fn)
 	const Group *g = NULL;
 	widest(fn->body, &g);
 	if (!g) return (Overlap){ 0 };
-	Overlap r = { .type = g->op[0]->out[0]->type, .fast = fast_axis(fn, ir_in(g->op[0], 0)) };
-	for (int a = 0; a < r.type->rank; a++)
-		for (int k = 1; k < g->n; k++)
-			if (offsets_of(g->op[k])[a] != offsets_of(g->op[0])[a]) r.axes |= 1u << a;
+	Overlap r = { .type = g->op[0]->out[0]->type, .axes = axes_of(g), .fast = fast_of(g) };
 	ir_walk(fn->body, find_shift, &r);
 	return r;
 }

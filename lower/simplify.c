@@ -125,6 +125,24 @@ static Val *launch_identity(Op *op)
 	return s && sym_is_const(s->u.sym, &v) ? make_const(op, op->out[0]->type, num_int(v)) : NULL;
 }
 
+static bool is_float_const(const Val *v, double want)
+{
+	Num n;
+	return elem_is_float(v->type->elem) && ir_const_value(v, &n) && n.f == want;
+}
+
+/* x * 1 and x / 1 are x, whatever the rounding; x + 0 is not: -0 becomes 0. */
+static Val *float_identity(const Op *op)
+{
+	Val *x = ir_in(op, 0), *y = ir_in(op, 1);
+	if (ir_int(op, AT_SUBNORMALS, 0)) return NULL;
+	switch (op->code) {
+	case OP_MUL: return is_float_const(y, 1) ? x : is_float_const(x, 1) ? y : NULL;
+	case OP_DIV: return is_float_const(y, 1) ? x : NULL;
+	default: return NULL;
+	}
+}
+
 /* x / 2^n = x * 2^-n, both being that number rounded once, where 2^-n is a normal number. */
 static Val *exact_quotient(Op *op)
 {
@@ -148,6 +166,7 @@ static Val *exact_quotient(Op *op)
 static Val *identity(Op *op)
 {
 	Val *v;
+	if (op->nin == 2 && elem_is_float(ir_in(op, 0)->type->elem) && (v = float_identity(op))) return v;
 	switch (op->code) {
 	case OP_BROADCAST: case OP_RESHAPE: return shape_identity(op);
 	case OP_TO_SCALAR: return to_scalar_identity(op);

@@ -14,6 +14,7 @@ ctilec_test(emulated/operations "quick;values;emulated" cuda/emulated.py operati
 ctilec_test(emulated/tiles-moving "quick;values;emulated" cuda/emulated.py tiles/moving)
 
 ctilec_test(emulated/unroll-budget "quick;emulated" cuda/budget.py)
+ctilec_test(emit/same-plan "quick;golden" cuda/same_plan.py)
 ctilec_test(emit/hints "quick;golden" cuda/hints.py)
 ctilec_test(emit/pipeline "quick;golden" cuda/pipeline.py pipeline.tile)
 ctilec_test(emit/chains "quick;golden" cuda/pipeline.py chains.tile)
