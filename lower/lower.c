@@ -31,7 +31,7 @@ enum { VERIFY_EACH = 0 };
 
 static bool last_typed(int i, const LowerCx *cx)
 {
-	if (pass_rows[i].form != STAGE_TYPED) return false;
+	if (pass_rows[i].form != PASS_TYPED) return false;
 	for (int k = i + 1; pass_rows[k].name; k++)
 		if (pass_rows[k].form == pass_rows[i].form && pass_rows[k].level <= cx->o->level && !(cx->o->without >> k & 1)) return false;
 	return true;
