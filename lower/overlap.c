@@ -98,8 +98,8 @@ static uint32_t axes_of(const Group *g)
 
 static int fast_of(const Group *g) { return fast_axis(g->op[0]->parent->fn, ir_in(g->op[0], 0)); }
 
-/* Does the layout follow g rather than best? Of groups of equally many loads not the one that comes first: along the fastest axis a thread's
- * elements are adjacent anyway, so one that differs along another axis. */
+/* Does the layout follow g rather than best? Of groups of equally many loads not the one that comes first: along the fastest axis a
+ * thread's elements are adjacent anyway, so one that differs along another axis. */
 static bool comes_first(const Group *g, const Group *best)
 {
 	if (!best || g->n != best->n) return g->n > (best ? best->n : 1);
