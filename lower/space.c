@@ -126,7 +126,7 @@ void plans_find(Planned *p, Fn *fn, int arch)
 	bool known = !p->extents || calls_at(fn, p->extents, &k, &calls);
 	Space s = space_of(fn, machine_of(arch), &k, &calls);
 	f.asked = calls;
-	if (known) f.ranked = plan_search(&s);
+	if (known && !k.products) f.ranked = plan_search(&s);   /* products have plans of their own (pipeline_plan.c) */
 	for (int i = 0; i < f.ranked.n; i++) f.cost[i] = cost_at(&k, &f.ranked.at[i].plan, s.m, &calls.at[0]);
 	f.skeleton = k;
 	f.skeleton.node = NEW_ARRAY(A_UNIT, Node, k.n);

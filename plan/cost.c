@@ -149,7 +149,10 @@ static void add_access(const Shape *s, const Node *n, Sums *t)
 	int64_t r = rounds_of(s, n);
 	bool own = n->grid + 1u >= 1u << s->k->ngrid || n->depth > 0;  /* other tile blocks do not access it as well */
 	if (own) t->dram += moved * r;
-	t->l2 += moved * r;
+	/* what all tile blocks load is mostly in the L1 cache, where the shared memory is */
+	bool common = n->kind == NODE_LOAD && !n->grid && !n->depth;
+	t->l2 += common ? moved * COST_COMMON_PERCENT / 100 : moved * r;
+	if (common) t->shared += moved;
 	if (n->kind != NODE_STORE) t->loads += bytes * s->call->used / WHOLE;
 	if (n->kind == NODE_LOAD && n->begin != n->end) t->kept += bytes;
 }
@@ -260,16 +263,16 @@ Cost cost_at(const Skeleton *k, const Plan *p, const Machine *m, const Call *cal
 	c.term[TERM_MUFU] = t.mufu * TICK / COST_MUFU_LANES;
 	c.term[TERM_SHARED] = (t.shared + (shared ? 2 * t.kept : 0)) * TICK / COST_SHARED_BYTES;
 	c.term[TERM_STARTS] = ((int64_t)COST_START_BLOCK_CYCLES * TICK << p->at[PC_CLUSTER]) >> p->at[PC_PACK];
-	c.term[TERM_WAITS] = life * TICK * TICK / here;
+	int64_t through = 0;            /* the greatest of those that are no latency */
+	for (int i = 0; i < TERM_WAITS; i++)
+		if (c.term[i] > through) through = c.term[i];
+	c.term[TERM_WAITS] = (life * TICK + (through >> p->at[PC_CLUSTER])) * TICK / here;   /* it waits, and it is served */
 	for (int i = 0; i < TERM_COUNT; i++)
 		if (c.term[i] > c.term[c.bound]) c.bound = (Term)i;
 	c.in_flight = t.loads * here / TICK / (s.sliced ? 4 : 1);
 	int all = 0;
 	for (int g = 0; g < k->ngrid; g++) all += p->at[PC_GRID0 + g];
 	int64_t blocks = all > 0 ? (call->blocks + (1 << all) - 1) >> all : call->blocks << -all;
-	int64_t through = 0;            /* the greatest of those that are no latency */
-	for (int i = 0; i < TERM_WAITS; i++)
-		if (c.term[i] > through) through = c.term[i];
 	int64_t per = c.term[c.bound], wave = here * m->sms / TICK;
 	int64_t waves = blocks > wave ? blocks * per / m->sms + life * TICK / 2 : life * TICK + blocks * through / m->sms;
 	c.least = least_of(&s, &t, blocks);

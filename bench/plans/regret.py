@@ -70,11 +70,12 @@ def main():
     p.add_argument("--json")
     o = p.parse_args()
     lines = [l for l in CASES.strip().split("\n") if re.search(o.only, l)]
-    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
-        cases = list(pool.map(lambda l: measure(o, l), lines))
-    model, passes, missing = [], [], 0
+    model, passes, missing, cases = [], [], 0, []
+    pool = concurrent.futures.ThreadPoolExecutor(o.jobs)
     print("%-28s %9s %9s %9s  %7s %7s  %s" % ("kernel", "compiled", "model", "best", "loss", "loss", "the best measured"))
-    for c in cases:
+    for done in concurrent.futures.as_completed([pool.submit(measure, o, l) for l in lines]):
+        c = done.result()
+        cases.append(c)
         rows = c["rows"]
         first = [r for r in rows if r["kind"] == "best 1"]
         compiled = [r for r in rows if r["kind"] == "as compiled"]
@@ -87,14 +88,14 @@ def main():
         passes.append(c["loss"][0])
         model.append(c["loss"][1])
         print("%-28s %9.2f %9.2f %9.2f  %6.1f%% %6.1f%%  %s %s" % (c["name"], compiled[0]["us"], first[0]["us"], best["us"], 100 * c["loss"][0],
-              100 * c["loss"][1], best["plan"], best["text"]))
+              100 * c["loss"][1], best["plan"], best["text"]), flush=True)
+        if o.json:
+            with open(o.json, "w") as f: json.dump(cases, f, indent=1)
     for name, loss in (("what is compiled", passes), ("the model's first", model)):
         if loss:
             q = sorted(loss)
             print("%s loses against the best measured: median %.1f%%, 95th percentile %.1f%%, most %.1f%%" % (
                 name, 100 * statistics.median(q), 100 * q[min(len(q) - 1, int(0.95 * len(q)))], 100 * q[-1]))
-    if o.json:
-        with open(o.json, "w") as f: json.dump(cases, f, indent=1)
     sys.exit(1 if missing else 0)
 
 
