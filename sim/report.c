@@ -11,9 +11,10 @@
 #include "base/show.h"
 #include "sim/sim.h"
 
-enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16, SCRATCH = 1 << 24 };
+enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16, SCRATCH = 1 << 24, FEW = 16 };
 #define WORK INT64_C(4000000)           /* operations of warps: some seconds */
 #define BYTES_MOST (INT64_C(1) << 28)   /* of all tensors */
+#define LONGEST (1 << 18)               /* elements of a row that are tried for versions of some lengths */
 
 static const int64_t sizes_tried[] = { 1000, 1024, 960, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1 };
 
@@ -301,35 +302,52 @@ static bool open_sizes(const Fn *fn, Str sizes)
 	return false;
 }
 
-/* The first size not above *size with which the kernel accepts a call; parameters are 1 where they cannot be as large. */
-static bool next_size(const SimCall *c, int64_t *dim, Str sizes, int64_t *size)
+/* Does the version serve the call? */
+static bool serves(SimCall c, const Version *v)
 {
-	for (size_t i = 0; i < sizeof sizes_tried / sizeof *sizes_tried; i++) {
-		if (sizes_tried[i] > *size) continue;
-		for (int one = 0; one < 2; one++) {
-			set_dims(c->fn, dim, sizes, sizes_tried[i]);
-			set_params(c->fn, c->arg, sizes, one ? 1 : sizes_tried[i]);
-			if (!compute_dims(c, dim) || !fits(c)) continue;
-			*size = sizes_tried[i];
-			return true;
-		}
+	int64_t holds;
+	c.fn = v->of;
+	return sim_sym(&c, v->guard, &holds) && holds;
+}
+
+/* few: of the first dimension, where others are many. */
+static bool try_size(const SimCall *c, const Version *v, int64_t *dim, Str sizes, int64_t size, bool few)
+{
+	for (int one = 0; one < 2; one++) {
+		int64_t named;
+		set_dims(c->fn, dim, sizes, size);
+		if (few && c->fn->dims.n > 1 && size > FEW && !named_size(sizes, c->fn->dims.p[0].name, &named)) dim[0] = FEW;
+		set_params(c->fn, c->arg, sizes, one ? 1 : size);
+		if (compute_dims(c, dim) && fits(c) && serves(*c, v)) return true;
 	}
 	return false;
 }
 
-/* The version that is counted: for aligned tensors, if they are, else that for all calls, both for the architectures of v. */
-static const Fn *counted_fn(SimCall c, const Module *m, const Version *v)
+/* The first size not above *size with which the kernel accepts a call that the version serves; parameters are 1 where they cannot be as
+ * large. */
+static bool next_size(const SimCall *c, const Version *v, int64_t *dim, Str sizes, int64_t *size)
 {
-	int64_t holds;
-	c.fn = v->of;
-	if (sim_sym(&c, v->guard, &holds) && holds) return v->fn;
-	Versions of = ir_versions(m, v->of, 0);
-	for (int i = of.first; i < of.first + of.n; i++)
-		if (!*m->versions.p[i].name && m->versions.p[i].archs & v->archs) return m->versions.p[i].fn;
-	return v->fn;
+	for (size_t i = 0; i < sizeof sizes_tried / sizeof *sizes_tried; i++) {
+		if (sizes_tried[i] > *size || !try_size(c, v, dim, sizes, sizes_tried[i], false)) continue;
+		*size = sizes_tried[i];
+		return true;
+	}
+	return false;
 }
 
-static bool report_kernel(Out *o, const Module *m, const Version *v, Str arches, Str sizes)
+/* Versions for some lengths of rows: eighths of longer and longer ones. */
+static bool other_size(const SimCall *c, const Version *v, int64_t *dim, Str sizes, int64_t *size)
+{
+	for (int64_t base = 16; base <= LONGEST; base *= 2)
+		for (int64_t part = 8; part < 16; part++) {
+			if (!try_size(c, v, dim, sizes, base / 8 * part + 1, true)) continue;
+			*size = base / 8 * part + 1;
+			return true;
+		}
+	return false;
+}
+
+static bool report_version(Out *o, const Version *v, Str arches, Str sizes)
 {
 	const Fn *fn = v->fn;
 	Arena *mem = arena_new();
@@ -344,18 +362,18 @@ static bool report_kernel(Out *o, const Module *m, const Version *v, Str arches,
 		unsigned char *at = NEW_ARRAY(mem, unsigned char, 2 * ALIGN);
 		arg[i] = at + (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
 	}
-	out_printf(o, "kernel %s, %s\n", v->of->name, arches);
+	out_printf(o, "kernel %s, ", v->of->name);
+	if (*v->name) out_printf(o, "version %s, ", v->name);
+	out_printf(o, "%s\n", arches);
 	int64_t size = 1024, shorter = 0;
-	while ((found = next_size(&c, dim, sizes, &size)) && !(why = make_args(mem, &c, arg))) {
-		c.fn = counted_fn(c, m, v);
+	while ((found = next_size(&c, v, dim, sizes, &size) || other_size(&c, v, dim, sizes, &size)) && !(why = make_args(mem, &c, arg))) {
 		sim_run(&c, &r);
 		if (!r.stopped) break;
 		shorter = size;
-		c.fn = fn;
 		if (size > 1 && open_sizes(fn, sizes)) size /= 2;
 		else c.most = 1, c.work = 0;    /* that is what was asked for */
 	}
-	if (!found) why = str_intern("no size tried satisfies its where clauses and gives small tensors: name its dimensions");
+	if (!found) why = str_intern("no size tried is one that it serves and gives small tensors: name its dimensions");
 	if (why) {
 		out_printf(o, "  not run   %s\n", why);
 	} else {
@@ -370,7 +388,23 @@ static bool report_kernel(Out *o, const Module *m, const Version *v, Str arches,
 	return !r.fault;
 }
 
+static Str arch_list(const Version *v, const EmitOptions *opt)
+{
+	Out *names = out_new();
+	for (int i = 0; i < opt->archs.n; i++)
+		if (v->archs >> i & 1) out_printf(names, "%s%s", names->n ? ", " : "", opt->archs.p[i]->name);
+	return out_take(names);
+}
+
 bool sim_report(Out *o, const Module *m, const EmitOptions *opt, Str sizes)
 {
-	return emit_kernels(o, m, opt, report_kernel, sizes);
+	bool ok = true;
+	for (int i = 0; i < m->versions.n; i++) {
+		const Version *v = &m->versions.p[i];
+		ArenaMark mark = arena_mark(A_TMP);
+		out_puts(o, i ? "\n" : "");
+		ok &= report_version(o, v, arch_list(v, opt), sizes);
+		arena_release(A_TMP, mark);
+	}
+	return ok;
 }
