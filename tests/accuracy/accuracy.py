@@ -357,10 +357,10 @@ Written by `tests/accuracy/accuracy.py record`; do not edit. The greatest error 
 exact value lies, and the operand or operands where it occurs in `f32`. Functions of one operand: all inputs of `f16`, `bf16` and `f32`. Of two
 operands: all 2^32 pairs of `f16` and of `bf16`; of `f32` the 2^32 pairs of `sample_pair` in `tests/accuracy/measure.h`: boundaries with each other, any
 numbers, like exponents, powers within the range. `f64`: 2^22 inputs of `sample_f64` there. References are double functions (off by 2^-27 ulp of `f32`);
-for `f64` long double, off by 2^-10 ulp. `(of 2^n)`: so many inputs, where time did not suffice
-for all. A fraction "of the stated" is that of a relative error; an empty cell was not measured. NaN, infinities, signs of zero and directions of rounding
+for `f64` long double, off by 2^-10 ulp. A fraction "of the stated" is that of a relative error; an empty cell was not measured. NaN, infinities, signs of zero and directions of rounding
 were compared for every input; what differs is listed below the table.
 """
+PARTIAL = "`(of 2^n)`: so many inputs, where time did not suffice for all.\n"
 
 
 TITLES = (("c", "The C target"), ("cuda", "The CUDA target"))
@@ -402,7 +402,8 @@ def page(results, bounds, before=""):
             out.append("| `%s` | %s |\n" % (shown(f), " | ".join(cells)))
         wrong = ["- `%s`, %s: %s" % (shown(f), t, x) for f in functions() for t in ALL if (d := results.rows.get((target, f.key, t))) for x in faults_of(d)]
         out.append("\n" + ("\n".join(wrong) if wrong else "NaN, infinities, signs of zero and directions differ nowhere.") + "\n")
-    return "".join(out)
+    text = "".join(out)
+    return text.replace("below the table.\n", "below the table.\n" + PARTIAL, 1) if " (of 2^" in text else text
 
 
 def compare(results, bounds, whole):
