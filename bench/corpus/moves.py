@@ -264,7 +264,7 @@ def chains(t):
            peer=lambda x, y: [x + y, m.torch.nn.functional.silu(x + y)])
     c = t.columns(hi=20000)
     r = t.rows(c, 8) if t.small else max(1, t.between(16 << 18, 40 << 18) // c)
-    yield t.case("chains", "chains.scale_rows", [t.normal("f32", r, c), Out("f32", r), Out("f32", r, c)], dims=[r, c],
+    yield t.case("chains", "chains.rows_over_greatest", [t.normal("f32", r, c), Out("f32", r), Out("f32", r, c)], dims=[r, c],
            want=lambda x: [m.max(m.abs(m.f(x)), 1), m.f(x) / m.max(m.abs(m.f(x)), 1, True)],
            peer=lambda x: [m.max(m.abs(x), 1), x / m.max(m.abs(x), 1, True)])
 
