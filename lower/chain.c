@@ -88,11 +88,11 @@ static int words_needed(const Chain *c)
 	return (int)n;
 }
 
-/* More groups share what rounds load, and overlap more of their vector work; as many as registers allow. */
+/* 0: not even one has the registers. More groups share what rounds load, and overlap more of their vector work; as many as registers allow. */
 static int choose_groups(const Chain *c)
 {
 	int groups = GROUPS_MOST;
-	while (groups > 1 && chain_consumer_regs(groups) < words_needed(c)) groups--;
+	while (groups && chain_consumer_regs(groups) < words_needed(c)) groups--;
 	return groups;
 }
 
@@ -224,7 +224,7 @@ static Fn *place(Fn *typed, const LowerCx *cx, const Sym **guard)
 	if (!chain_find(&x.c, typed) || !is_wanted(typed, cx) || !chain_find(&x.c, prepare(typed, cx))) return NULL;
 	join_rounds(&x, cx);
 	if (!(*guard = guard_of(&x.c)) || !chain_layouts(&x.c)) return NULL;
-	x.groups = choose_groups(&x.c);
+	if (!(x.groups = choose_groups(&x.c)) || !chain_fits(&x)) return NULL;
 	x.masks = chain_masks(&x.c);
 	begin_kernel(&x);
 	chain_map_loads(&x);

@@ -61,6 +61,15 @@ static const Type *buffer_of(const Write *x, const ChainLoad *l)
 	return type_placed(TY_SHARED, t->elem, 2, log2, more, 0);
 }
 
+bool chain_fits(const Write *x)
+{
+	for (int i = 0; i < x->c.loads; i++) {
+		const Type *t = buffer_of(x, &x->c.load[i]);
+		if (type_extent(t, 0) * span_of(t) % PATTERN || type_extent(t, 1) * elem_bytes(t->elem) % span_of(t)) return false;
+	}
+	return true;
+}
+
 void chain_map_loads(Write *x)
 {
 	for (int i = 0; i < x->c.loads; i++) {

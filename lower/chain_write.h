@@ -15,7 +15,9 @@ enum {
 	SPARE_REGS = 32,        /* of a consumer, beside sums and factors: addresses, counters, rows' values */
 	REGS_STEP = 8, REGS_MOST = 240, /* of a role */
 	EXTENT_MOST = INT32_MAX - (1 << 13),
-	MBAR_BYTES = 8, TMA_BOX = 256, SPAN = 128 /* bytes of a row of the widest swizzle */,
+	MBAR_BYTES = 8, TMA_BOX = 256,
+	SPAN = 128,             /* bytes of a row of the widest swizzle, */
+	PATTERN = 1024,         /* after which it repeats */
 	CHAIN_STORES = 2,       /* by the copy engine, at most */
 	BOX_COLS_LOG2 = 6,      /* of a stored box; rows are those of a group */
 	/* attribute words (ir/attrs.def) */
@@ -102,6 +104,7 @@ void chain_copy_op(Write *x, const Op *from);
 void chain_write_vector(Write *x, const Op *op);        /* an operation on registers */
 
 /* ---- chain_memory.c ---- */
+bool chain_fits(const Write *x);                /* do buffers keep the swizzle's pattern? */
 void chain_map_loads(Write *x);
 void chain_map_stores(Write *x);
 bool chain_give_memory(Write *x, int64_t room); /* false: it is too little */
