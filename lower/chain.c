@@ -70,7 +70,7 @@ static void write_producer(Write *x)
 	chain_end_rounds(x, l, 0, NULL);
 	chain_name_round(x, both(x, OP_SUB, x->most, number(x, 1)));
 	fill(x, RING_SECOND);
-	chain_end_tiles(x, t, NULL);
+	chain_end_tiles(x, t);
 	chain_leave(x, warp, 0, NULL);
 	chain_leave(x, role, 0, NULL);
 }
@@ -200,7 +200,7 @@ static Fn *prepare(Fn *typed, const LowerCx *cx)
 	return fn;
 }
 
-/* Joins short rounds where two groups have the registers. */
+/* Joins short rounds where that leaves as many groups: they hide more than longer rounds save. */
 static void join_rounds(Write *x, const LowerCx *cx)
 {
 	int more = 0, n = 0;
@@ -209,7 +209,8 @@ static void join_rounds(Write *x, const LowerCx *cx)
 		more += (int)(r->level ? type_size(ir_in(r->op, 0)->type) / 256 : type_size(r->op->out[0]->type) / 128);
 		if (r->level && ir_in(r->op, 0)->type->log2[1] > n) n = ir_in(r->op, 0)->type->log2[1];
 	}
-	if (n >= JOINED_LOG2 || words_needed(&x->c) + more > chain_consumer_regs(2)) return;
+	int groups = choose_groups(&x->c);
+	if (n >= JOINED_LOG2 || !groups || words_needed(&x->c) + more > chain_consumer_regs(groups)) return;
 	ChainTail tail = chain_join(&x->c);
 	if (tail == TAIL_NONE) return;
 	settle(x->c.fn, cx);

@@ -456,9 +456,8 @@ void chain_write_consumers(Write *x)
 	write_further(x, c);
 	write_last(x);
 	if (x->c.ragged) drain(x);
-	Indices next = chain_indices(x, both(x, OP_ADD, t.tile, x->started));
 	write_around(x, x->c.loop->next, NULL);
-	chain_end_tiles(x, t, &next);
+	chain_end_tiles(x, t);
 	if (x->stores) wait_for_boxes(x);
 	chain_leave(x, role, 0, NULL);
 }

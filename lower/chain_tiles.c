@@ -9,6 +9,9 @@ static const Type *cursor_type(const Write *x, ChainRing r)
 	return type_placed(TY_CURSOR, EL_VOID, 0, NULL, NULL, x->ring[r].stages);
 }
 
+/* What stands for the indices of a tile block. */
+typedef struct Indices { Write *x; Val *at[4]; } Indices;
+
 static void set_index(void *ctx, Op *op)
 {
 	Indices *n = ctx;
@@ -56,7 +59,7 @@ static Spot spot_of_unequal(Write *x, Val *tile)
 }
 
 /* Indices of a tile along the grid's axes; along rows those of the first group. */
-Indices chain_indices(Write *x, Val *tile)
+static Indices indices_of(Write *x, Val *tile)
 {
 	Indices n = { .x = x };
 	Spot s = x->c.ragged ? spot_of_unequal(x, tile) : spot_of_equal(x, tile);
@@ -84,42 +87,25 @@ static void name_tile(Write *x, Indices n)
 
 Loop chain_begin_tiles(Write *x)
 {
-	enum { MOST = RING_COUNT + 4 };
 	Val *first = make(x, OP_BID, i32(), 0, NULL), *step = make(x, OP_NUM_STARTED, i32(), 0, NULL);
 	ir_set_int(first->def, AT_AXIS, 0);
-	Val *in[3 + MOST] = { first, x->tiles, step };
-	const Type *out[MOST];
-	int n = RING_COUNT;
+	Val *in[3 + RING_COUNT] = { first, x->tiles, step };
+	const Type *out[RING_COUNT];
 	for (int i = 0; i < RING_COUNT; i++) {
 		out[i] = cursor_type(x, i);
 		in[3 + i] = make(x, OP_CURSOR, out[i], 0, NULL);
 	}
 	x->started = step;
 	if (x->c.ragged) x->near = neighbours(x, step);
-	Indices at = { .x = x };
-	if (x->group) at = chain_indices(x, first);
-	for (int a = 0; x->group && a < x->c.fn->ngrid; a++, n++) {
-		in[3 + n] = at.at[a];
-		out[n] = i32();
-	}
-	Loop l = { .op = ir_op(&x->b, OP_FOR, 3 + n, in, n, out) };
+	Loop l = { .op = ir_op(&x->b, OP_FOR, 3 + RING_COUNT, in, RING_COUNT, out) };
 	l.r = chain_enter(x, l.op);
-	l.tile = ir_arg(x->b.block, i32(), str_intern("tile"));
+	Val *tile = ir_arg(x->b.block, i32(), str_intern("tile"));
 	for (int i = 0; i < RING_COUNT; i++) x->place[i] = ir_arg(x->b.block, out[i], str_intern("at"));
-	for (int i = RING_COUNT; i < n; i++) at.at[i - RING_COUNT] = ir_arg(x->b.block, i32(), NULL);
-	name_tile(x, x->group ? at : chain_indices(x, l.tile));
+	name_tile(x, indices_of(x, tile));
 	return l;
 }
 
-/* next: indices of the next tile, of consumers. */
-void chain_end_tiles(Write *x, Loop l, const Indices *next)
-{
-	Val *v[RING_COUNT + 4];
-	int n = RING_COUNT;
-	memcpy(v, x->place, sizeof x->place);
-	for (int a = 0; next && a < x->c.fn->ngrid; a++) v[n++] = next->at[a];
-	chain_leave(x, l.r, n, v);
-}
+void chain_end_tiles(Write *x, Loop l) { chain_leave(x, l.r, RING_COUNT, x->place); }
 
 /* How many rounds this group has; how many the group with most of them. A group after the grid's last has one at
  * least, which it does with whatever it finds. */

@@ -110,14 +110,10 @@ void chain_map_stores(Write *x);
 bool chain_give_memory(Write *x, int64_t room); /* false: it is too little */
 
 /* ---- chain_tiles.c ---- */
-typedef struct Indices { Write *x; Val *at[4]; } Indices;
-/* Over the tiles of this thread block, carrying the rings' places and, for consumers, the tile's indices:
- * divisions for the next tile stand where this one's results are stored, not where everybody waits for the first
- * product. */
-typedef struct Loop { Op *op; Region r; Val *tile; } Loop;
-Indices chain_indices(Write *x, Val *tile);     /* along the grid's axes; along rows those of the first group */
+/* Over the tiles of this thread block, or the rounds of a tile, carrying the rings' places. */
+typedef struct Loop { Op *op; Region r; } Loop;
 Loop chain_begin_tiles(Write *x);
-void chain_end_tiles(Write *x, Loop l, const Indices *next);   /* next: indices of the next tile, of consumers */
+void chain_end_tiles(Write *x, Loop l);
 void chain_count_rounds(Write *x);              /* sets x->rounds, x->most */
 void chain_advance(Write *x, ChainRing r);
 void chain_name_round(Write *x, Val *counter);
