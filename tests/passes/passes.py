@@ -47,11 +47,22 @@ def one(name, passes):
     return p
 
 
+def without(passes):
+    """Optional passes may be left out, one by one; the others may not."""
+    program = os.path.join(ROOT, "samples", "layer_norm", "layer_norm.tile")
+    with tmpdir() as tmp:
+        found = {p: ctilec("-w", "--without-pass=" + p, "--no-header", "-o", os.path.join(tmp, "k.cu"), program) for p in passes}
+    refused = {p for p, r in found.items() if r.code == 2 and "does not take" in r.text}
+    check({"expand", "layouts", "share"} <= refused and not {"split", "remat", "rotate"} & refused, "--without-pass does not take %s" % sorted(refused))
+    for p, r in found.items(): check(p in refused or r.code == 0, "--without-pass=%s: exit %d\n%s" % (p, r.code, r.text[-1000:]))
+
+
 def main():
     listed = ctilec("--list-passes").out.decode().splitlines()
     passes = [line.split()[0] for line in listed]
     check(len(passes) > 20, "--list-passes prints few")
     shown = {one(name, passes) for name in sorted(os.listdir(HERE)) if name.endswith(".ir")}
+    without(passes)
     check(not set(passes) - shown, "passes without a file: %s" % sorted(set(passes) - shown))
     finish()
 
