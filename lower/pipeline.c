@@ -6,8 +6,7 @@
  * thread blocks stay and walk over the tiles, so that the next tile's factors come while the last one's sums are stored.
  *
  * Each group of the consumers has rows of its own; the columns' factor, which they share, is copied once. So it is with the thread
- * blocks of a cluster: each copies a part of what they share into the buffers of all. Or they share the rounds of one tile, and
- * then add up their sums.
+ * blocks of a cluster: each copies a part of what they share into the buffers of all.
  *
  * What stands around the loop runs in the layout of the sums (pipeline_layout.c). Stores of 16-bit tiles go through shared memory and
  * the copy engine, others straight from registers.
@@ -56,9 +55,7 @@ typedef struct Write {
 	Val *boxes;             /* their ring: so many for each group */
 	int nbox, turns;        /* how often a part takes one */
 	Val *full, *empty;
-	Val *rank, *all;        /* of a cluster: the thread block's number, and the mask of all that share factors; NULL: there is none */
-	bool shares;            /* the thread blocks of a cluster share the rounds of a tile; each stores half of its columns */
-	Val *sent;              /* a ring: what a thread block gets of the other one's sums */
+	Val *rank, *all;        /* of a cluster: the thread block's number, the mask of all; NULL: there is none */
 	Val *rows, *tiles;      /* of tiles along the rows; in all */
 	Val *cols;
 	Val *row, *col;         /* indices of the tile under way, of the blocks that p has */
@@ -302,44 +299,16 @@ static int64_t stages_beside(const Write *x, int64_t room, int nbox)
 	return n < STAGES_MOST ? n : STAGES_MOST;
 }
 
-/* Parts of the columns that a thread block stores. */
-static int own_parts(const Write *x) { return x->parts / (x->shares ? x->p.plan.cluster : 1); }
-
-/* Of the sums of a product, the columns that a thread block stores. */
-static const Type *own_sums(const Write *x, int i)
-{
-	const Type *t = x->p.loop->out[i]->type;
-	return matrix(TY_TILE, t->elem, type_extent(t, 0), type_extent(t, 1) * x->p.reps / x->p.plan.cluster, 0);
-}
-
-static const Type *sent_type(const Write *x, TypeKind kind, int count)
-{
-	const Type *t = own_sums(x, 0);
-	return type_placed(kind, t->elem, 1, (uint8_t[]){ (uint8_t)(t->log2[0] + t->log2[1]) }, &t->more[1], count);
-}
-
-static int64_t sent_bytes(const Write *x) { return type_bytes(own_sums(x, 0)) * x->p.plan.groups * x->p.products; }
-
-static Val *sent_ring(Write *x)
-{
-	Val *ring = make(x, OP_ALLOC_RING, sent_type(x, TY_RING, x->p.plan.groups * x->p.products), 0, NULL);
-	ir_set_int(ring->def, AT_SLOT, x->at);
-	x->at += sent_bytes(x);
-	return ring;
-}
-
 static bool give_memory(Write *x, int64_t room)
 {
-	if (x->shares) room -= sent_bytes(x);
 	bool helps = stages_beside(x, room, BOXES) < STAGES_WANTED && stages_beside(x, room, 1) >= STAGES_WANTED;
-	x->nbox = helps || own_parts(x) * x->turns % BOXES ? 1 : BOXES;
+	x->nbox = helps || x->parts * x->turns % BOXES ? 1 : BOXES;
 	x->stages = (int)stages_beside(x, room, x->nbox);
 	if (x->stages < STAGES_LEAST) return false;
 	for (int i = 0; i < x->p.loads; i++) x->in[i].ring = ring_of(x, x->in[i].type, x->stages);
 	if (x->out[0].map) x->boxes = named(ring_of(x, x->out[0].type, x->nbox * x->p.plan.groups), "boxes");
-	if (x->shares) x->sent = named(sent_ring(x), "sent");
 	x->full = mbars(x, 1, "full");
-	x->empty = mbars(x, x->p.plan.groups * (x->shares ? 1 : x->p.plan.cluster), "empty");
+	x->empty = mbars(x, x->p.plan.groups * x->p.plan.cluster, "empty");
 	add(x, OP_MBAR_INIT, 2, (Val *[]){ x->full, x->empty });
 	return true;
 }
@@ -366,20 +335,16 @@ static Val *in_cluster(Write *x, Val *of_cluster, int axis)
 
 typedef struct Walk { Op *loop; Builder back; Val *at; } Walk;
 
-/* Over the tiles of this thread block, or at its only one; at: a cursor that is carried from one to the next; group: of the consumers,
- * NULL: the first. */
+/* Over the tiles of this thread block; at: a cursor that is carried from one to the next; group: of the consumers, NULL: the first. */
 static Walk begin_tiles(Write *x, Val *start, Val *group)
 {
-	Val *tile = make(x, OP_BID, i32(), 0, NULL);
-	Walk w = { .at = start };
-	ir_set_int(tile->def, AT_AXIS, 0);
-	if (!x->shares) {
-		Val *in[] = { tile, x->tiles, make(x, OP_NUM_STARTED, i32(), 0, NULL), start };
-		w.loop = ir_op(&x->b, OP_FOR, 4, in, 1, &start->type);
-		w.back = enter(x, w.loop);
-		tile = ir_arg(x->b.block, i32(), str_intern("tile"));
-		w.at = ir_arg(x->b.block, start->type, str_intern("at"));
-	}
+	Val *first = make(x, OP_BID, i32(), 0, NULL), *step = make(x, OP_NUM_STARTED, i32(), 0, NULL);
+	ir_set_int(first->def, AT_AXIS, 0);
+	const Type *carried = start->type;
+	Walk w = { .loop = ir_op(&x->b, OP_FOR, 4, (Val *[]){ first, x->tiles, step, start }, 1, &carried) };
+	w.back = enter(x, w.loop);
+	Val *tile = ir_arg(x->b.block, i32(), str_intern("tile"));
+	w.at = ir_arg(x->b.block, carried, str_intern("at"));
 	const Type *two[] = { i32(), i32() };
 	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->rows, x->cols }, 2, two);
 	ir_set_int(order, AT_GROUPS, GROUPED / along_cluster(x, 0));
@@ -393,10 +358,7 @@ static Walk begin_tiles(Write *x, Val *start, Val *group)
 	return w;
 }
 
-static void end_tiles(Write *x, Walk w, Val *at)
-{
-	if (w.loop) leave(x, w.back, 1, &at);
-}
+static void end_tiles(Write *x, Walk w, Val *at) { leave(x, w.back, 1, &at); }
 
 /* Scalars of a block; producer: those alone that it needs. */
 static void copy_scalars(Write *x, const Op *first, const Op *end, bool producer)
@@ -407,21 +369,12 @@ static void copy_scalars(Write *x, const Op *first, const Op *end, bool producer
 	}
 }
 
-/* The first half of the rounds is the first thread block's. */
-static void share_rounds(Write *x, Val *bound[2])
-{
-	Val *all = bound[1], *half = ir_binary(&x->b, OP_DIV, i32(), all, number(x, 2));
-	bound[0] = ir_binary(&x->b, OP_MUL, i32(), x->rank, half);
-	bound[1] = sum_of(x, half, ir_binary(&x->b, OP_MUL, i32(), x->rank, ir_binary(&x->b, OP_SUB, i32(), all, half)));
-}
-
 /* The loop of rounds: arguments the counter, the cursor and others. */
 static Walk begin_rounds(Write *x, Val *at, int n, Val *const *carried)
 {
 	Val *in[4 + PIPE_PRODUCTS];
 	const Type *out[1 + PIPE_PRODUCTS];
 	for (int i = 0; i < 3; i++) in[i] = mapped(x, ir_in(x->p.loop, i));
-	if (x->shares) share_rounds(x, in);
 	in[3] = at;
 	for (int i = 0; i < n; i++) in[4 + i] = carried[i];
 	for (int i = 0; i <= n; i++) out[i] = in[3 + i]->type;
@@ -490,9 +443,6 @@ static Op *begin_role(Write *x, const char *name, int groups, int regs, Builder 
 	return role;
 }
 
-/* All threads of the cluster, who see what they sent each other. */
-static void meet(Write *x) { ir_set_int(add(x, OP_CLUSTER_BARRIER, 0, NULL), AT_ORDER, ACQUIRE_RELEASE); }
-
 static void write_producer(Write *x)
 {
 	Builder back, inner;
@@ -510,7 +460,6 @@ static void write_producer(Write *x)
 	leave(x, w.back, 1, &next);
 	end_tiles(x, t, w.loop->out[0]);
 	leave(x, inner, 0, NULL);
-	if (x->shares) meet(x);
 	leave(x, back, 0, NULL);
 }
 
@@ -735,7 +684,6 @@ static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val
 	Block b = { x, x->row, x->col };
 	int stored = 0;
 	if (x->parts > 1) b.col = sum_of(x, times(x, x->col, x->parts / x->p.reps), which ? which : number(x, part));
-	if (x->shares) b.col = sum_of(x, b.col, times(x, x->rank, own_parts(x)));
 	ir_walk(x->part.fn->body, set_index, &b);
 	name_sums(x, sum, which, part);
 	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
@@ -749,13 +697,12 @@ static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val
 static void write_parts(Write *x, const Tail *t, Val *const *sum, Val *group)
 {
 	int each = x->turns % x->nbox ? x->nbox : 1, turn = 0;
-	int parts = own_parts(x);
-	if (parts == each) {
+	if (x->parts == each) {
 		for (int i = 0; i < each; i++) write_part(x, t, sum, group, NULL, i, &turn);
 		return;
 	}
-	Op *loop = add(x, OP_FOR, 3, (Val *[]){ number(x, 0), number(x, parts / each), number(x, 1) });
-	ir_set_int(loop, AT_UNROLL, parts / each);
+	Op *loop = add(x, OP_FOR, 3, (Val *[]){ number(x, 0), number(x, x->parts / each), number(x, 1) });
+	ir_set_int(loop, AT_UNROLL, x->parts / each);
 	Builder back = enter(x, loop);
 	Val *first = times(x, ir_arg(x->b.block, i32(), str_intern("part")), each);
 	for (int i = 0; i < each; i++) write_part(x, t, sum, group, i ? sum_of(x, first, number(x, i)) : first, i, &turn);
@@ -771,41 +718,6 @@ static void write_tail(Write *x, Val *const *sum, Val *group)
 	x->names = &x->whole;
 }
 
-/* ---- sums of two thread blocks ---- */
-static Val *half_of(Write *x, Val *sum, const Type *half, int which)
-{
-	Val *v = make(x, OP_CUT, half, 1, &sum);
-	ir_set_ints(v->def, AT_OFFSETS, 2, (const int64_t[]){ 0, which * type_extent(half, 1) });
-	ir_set_layout(v, pipe_sum_layout(half));
-	return v;
-}
-
-/* Each thread block of a cluster sends the other one the sums of the columns that that one stores, and adds what it gets. */
-static void exchange(Write *x, Val **sum, Val *group)
-{
-	Val *mine[PIPE_PRODUCTS], *sent[PIPE_PRODUCTS];
-	Val *is_first = ir_binary(&x->b, OP_EQ, type_scalar(EL_BOOL), x->rank, number(x, 0));
-	Val *other = ir_binary(&x->b, OP_SUB, i32(), number(x, 1), x->rank);
-	for (int i = 0; i < x->p.products; i++) {
-		const Type *t = own_sums(x, i);
-		Val *half[] = { half_of(x, sum[i], t, 0), half_of(x, sum[i], t, 1) }, *theirs;
-		Val *c = make(x, OP_BROADCAST, matrix(TY_TILE, EL_BOOL, type_extent(t, 0), type_extent(t, 1), 0), 1, &is_first);
-		mine[i] = make(x, OP_SELECT, t, 3, (Val *[]){ c, half[0], half[1] });
-		theirs = make(x, OP_SELECT, t, 3, (Val *[]){ c, half[1], half[0] });
-		c->lay = mine[i]->lay = theirs->lay = half[0]->lay;
-		Val *at = sum_of(x, times(x, group, x->p.products), number(x, i));
-		sent[i] = make(x, OP_SLOT, sent_type(x, TY_SHARED, 0), 2, (Val *[]){ x->sent, at });
-		add(x, OP_STORE_REGS, 3, (Val *[]){ sent[i], theirs, other });
-	}
-	meet(x);
-	for (int i = 0; i < x->p.products; i++) {
-		Val *got = make(x, OP_LOAD_REGS, mine[i]->type, 1, &sent[i]);
-		got->lay = mine[i]->lay;
-		sum[i] = make(x, OP_ADD, mine[i]->type, 2, (Val *[]){ mine[i], got });
-		sum[i]->lay = mine[i]->lay;
-	}
-}
-
 static void write_consumers(Write *x)
 {
 	Builder back, inner;
@@ -817,7 +729,6 @@ static void write_consumers(Write *x)
 	write_initial(x);
 	Val *at = write_rounds(x, t.at, group);
 	for (int i = 0; i < x->p.products; i++) sum[i] = mapped(x, x->p.loop->out[i]);
-	if (x->shares) exchange(x, sum, group);
 	write_tail(x, sum, group);
 	end_tiles(x, t, at);
 	if (x->out[0].map) {
@@ -880,12 +791,12 @@ static void write_kernel(Write *x)
 	set_grid(x);
 	if (x->p.plan.cluster > 1) {
 		x->rank = named(make(x, OP_CLUSTER_RANK, i32(), 0, NULL), "rank");
-		if (!x->shares) x->all = number(x, (INT64_C(1) << x->p.plan.cluster) - 1);
+		x->all = number(x, (INT64_C(1) << x->p.plan.cluster) - 1);
 	}
 	write_producer(x);
 	for (int i = 0; i < x->p.fn->nval; i++) x->whole.own[i] = NULL;
 	write_consumers(x);
-	if (x->all) meet(x);
+	if (x->rank) ir_set_int(add(x, OP_CLUSTER_BARRIER, 0, NULL), AT_ORDER, ACQUIRE_RELEASE);
 	add(x, OP_RETURN, 0, NULL);
 }
 
@@ -909,8 +820,6 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	Fn *fn = copy_kernel(typed);
 	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, plan, cx)) return NULL;
 	x.parts = x.p.reps << pipe_part(&x.p, &x.part, cx);
-	x.shares = plan->cluster > 1 && plan->axis == PIPE_DEPTH;
-	if (x.shares && x.parts % plan->cluster) return NULL;
 	if (!pipe_layouts(&x.p) || !pipe_layouts(&x.part)) return NULL;
 	ir_number(fn);
 	ir_number(x.part.fn);
@@ -923,8 +832,7 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	write_kernel(&x);
 	x.fn->stage = STAGE_PLACED;
 	x.fn->arch = cx->target_arch;
-	x.fn->specific = x.fn->by_arch = true;
-	x.fn->persistent = !x.shares;
+	x.fn->specific = x.fn->persistent = x.fn->by_arch = true;
 	x.fn->warps = 4 * (1 + plan->groups) * plan->cluster;
 	x.fn->cluster = plan->cluster > 1 ? plan->cluster : 0;
 	x.fn->shared_bytes = x.at;
@@ -937,10 +845,9 @@ static const PipePlan alone[] = { { 2, 0, 1, 0 }, { 1, 0, 1, 0 } };
 
 static Str name_of(const PipePlan *p)
 {
-	int cluster[] = { 1, 1, 1 };
+	int cluster[2] = { 1, 1 };
 	cluster[p->axis] = p->cluster;
 	Str name = str_fmt("pipelined_%dx%d", p->groups << PIPE_ROWS_LOG2, p->cols);
-	if (cluster[PIPE_DEPTH] > 1) return str_fmt("%s_split_%d", name, p->cluster);
 	return p->cluster > 1 ? str_fmt("%s_cluster_%dx%d", name, cluster[0], cluster[1]) : name;
 }
 

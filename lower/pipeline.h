@@ -15,7 +15,6 @@ enum {
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
 	PIPE_COLS = 256,                        /* and its columns, at most; several sums share them */
 	PIPE_COLS_LEAST = 64, PIPE_COLS_STEP = 64,      /* and at least; from one plan to the next */
-	PIPE_DEPTH = 2,                         /* in place of an axis of the sums: the one that is summed */
 	PIPE_PART_LOG2 = 6,                     /* columns of the parts in which what follows the loop is done */
 	PIPE_SPAN = 128                         /* bytes of a row of the widest swizzle */
 };
@@ -25,7 +24,7 @@ typedef struct PipePlan {
 	int groups;             /* warpgroups that multiply, each 64 rows of its own */
 	int cols;               /* of the sums of a group; 0: as many as the author's tile has */
 	int cluster;            /* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
-	int axis;               /* that axis; PIPE_DEPTH: their tile is one, and each has a share of the rounds */
+	int axis;               /* that axis */
 } PipePlan;
 
 /* A load whose tile is a factor of products. */
@@ -64,7 +63,6 @@ bool pipe_retile(Pipe *p, const PipePlan *plan, const LowerCx *cx);
 int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx);
 int pipe_grid_axis(Pipe *p, int of_sums);       /* along which neighbours' tiles can be joined along an axis of the sums; -1: none */
 bool pipe_starts_with_constants(const Pipe *p); /* the sums do */
-bool pipe_may_share_rounds(const Pipe *p);      /* thread blocks may, and add their sums */
 /* The plans that serve the calls that users may make best, each with its time for a call, of a kernel that was found; 0: of those that
  * join tiles along both axes there is none. */
 typedef struct PipeChoice { PipePlan plan; const Sym *time; } PipeChoice;

@@ -26,7 +26,6 @@ typedef struct Shape {
 	const Sym *rounds;      /* of DEPTH elements */
 	const Sym *line[2];     /* time of a line of L2 of all first, all second factors */
 	int products, sms;
-	bool shares;            /* thread blocks of a cluster may share the rounds */
 	bool joins;             /* any number of blocks along the columns; else powers of two of them */
 } Shape;
 
@@ -54,11 +53,9 @@ static const Sym *lines_of(const Shape *s, const PipePlan *p)
 static const Sym *tile_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
 {
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
-	bool shares = p->axis == PIPE_DEPTH && p->cluster > 1;
-	const Sym *rounds = shares ? sym_cdiv(s->rounds, sym_const(p->cluster)) : s->rounds;
 	const Sym *delivered = sym_div(sym_mul(lines_of(s, p), taken), sym_const(places));
-	const Sym *after = sym_const(sums * COST_STORE_SUM + COST_TILE + (shares ? COST_EXCHANGE : 0));
-	return sym_add(sym_mul(rounds, sym_max(sym_const(sums), delivered)), after);
+	const Sym *after = sym_const(sums * COST_STORE_SUM + COST_TILE);
+	return sym_add(sym_mul(s->rounds, sym_max(sym_const(sums), delivered)), after);
 }
 
 static const Sym *time_of(const Shape *s, const PipePlan *p)
@@ -107,7 +104,7 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
 	ir_number(p->fn);
 	ValSyms b = valsyms_new(p->fn);
 	*s = (Shape){ .rounds = rounds_of(&b, p), .products = p->products, .sms = machine_of(cx->target_arch)->sms,
-		.joins = pipe_starts_with_constants(p), .shares = pipe_may_share_rounds(p) };
+		.joins = pipe_starts_with_constants(p) };
 	for (int i = 0; i < 2; i++) s->line[i] = sym_const(0);
 	for (int i = 0; i < p->loads; i++) {
 		const Sym **line = &s->line[p->load[i].second];
@@ -125,14 +122,12 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
 /* ---- all plans ---- */
 static bool may_have(const Shape *s, const PipePlan *p)
 {
-	if (p->axis == PIPE_DEPTH && (!s->shares || p->cols / p->cluster % PIPE_COLS_STEP)) return false;
 	return p->cols * s->products <= (p->groups < 3 ? PIPE_COLS : SUMS_OF_THREE) && (s->joins || !(p->cols & (p->cols - 1)));
 }
 
 static int all_plans(const Shape *s, PipePlan to[PLANS])
 {
-	static const PipePlan clusters[] = { { .cluster = 2, .axis = 0 }, { .cluster = 2, .axis = 1 },
-		{ .cluster = 2, .axis = PIPE_DEPTH }, { .cluster = 1 } };
+	static const PipePlan clusters[] = { { .cluster = 2, .axis = 0 }, { .cluster = 2, .axis = 1 }, { .cluster = 1 } };
 	int n = 0;
 	for (int groups = 2; groups <= PIPE_GROUPS; groups++)
 		for (int cols = PIPE_COLS; cols >= PIPE_COLS_LEAST; cols -= PIPE_COLS_STEP)

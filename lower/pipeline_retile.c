@@ -143,14 +143,6 @@ bool pipe_starts_with_constants(const Pipe *p)
 	return true;
 }
 
-bool pipe_may_share_rounds(const Pipe *p)
-{
-	Num n;
-	for (int i = 3; i < p->loop->nin; i++)
-		if (!ir_const_value(ir_in(p->loop, i), &n) || n.f != 0) return false;
-	return is_int(ir_in(p->loop, 0), 0) && is_int(ir_in(p->loop, 2), 1);
-}
-
 /* Groups and the thread blocks of a cluster side by side share what does not depend on where they are. */
 static bool join(Pipe *p, const PipePlan *plan)
 {
@@ -159,13 +151,12 @@ static bool join(Pipe *p, const PipePlan *plan)
 	p->plan = *plan;
 	p->reps = plan->cols ? plan->cols >> extent_log2(p, 1) : 1;
 	if ((plan->groups > 1 && axis[0] < 0) || (p->reps > 1 && (axis[1] < 0 || !pipe_starts_with_constants(p)))) return false;
-	bool shares = plan->cluster > 1 && plan->axis == PIPE_DEPTH;
-	if (shares ? !pipe_may_share_rounds(p) : plan->cluster > 1 && axis[plan->axis] < 0) return false;
+	if (plan->cluster > 1 && axis[plan->axis] < 0) return false;
 	find_differing(p, axis[0], rows);
 	find_differing(p, axis[1], cols);
 	for (int i = 0; i < p->loads; i++) {
 		p->load[i].differs = plan->groups > 1 && rows[i];
-		p->load[i].shared = plan->cluster > 1 && !shares && !(plan->axis ? cols : rows)[i];
+		p->load[i].shared = plan->cluster > 1 && !(plan->axis ? cols : rows)[i];
 		if (p->reps > 1 && cols[i] != p->load[i].second) return false;
 	}
 	p->row_axis = axis[0] >= 0 ? axis[0] : axis[1] >= 0 ? 1 - axis[1] : 0;
