@@ -124,7 +124,9 @@ void plans_find(Planned *p, Fn *fn, int arch)
 	Calls calls = calls_of(fn);
 	PlannedFn f = { .fn = fn, .arch = arch };
 	bool known = !p->extents || calls_at(fn, p->extents, &k, &calls);
+	k.packs = pack_range(fn) > PACK_WARPS;
 	Space s = space_of(fn, machine_of(arch), &k, &calls);
+	s.smallest = PLAN_SMALLEST;
 	f.asked = calls;
 	if (known && !k.products) f.ranked = plan_search(&s);   /* products have plans of their own (pipeline_plan.c) */
 	for (int i = 0; i < f.ranked.n; i++) f.cost[i] = cost_at(&k, &f.ranked.at[i].plan, s.m, &calls.at[0]);

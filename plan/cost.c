@@ -74,13 +74,19 @@ static int vector_of(const Shape *s, const Node *n)
 static int lanes_of(const Shape *s)
 {
 	int lanes = 0;
-	if (s->p->at[PC_WARPS] || s->p->at[PC_CLUSTER] || !s->p->at[PC_PACK]) return LANES;
+	if (s->p->at[PC_WARPS] || s->p->at[PC_CLUSTER] || !s->k->packs) return LANES;
 	for (int i = 0; i < s->k->n; i++) {
 		const Node *n = &s->k->node[i];
 		int piece = n->kind == NODE_GATHER ? 0 : imin(run_of(s, n), imin(3, 5 - log2_up(n->bytes)));
 		lanes = imax(lanes, size_of(s, n) - (is_access(n) ? piece : 3));
 	}
 	return imin(lanes, LANES);
+}
+
+int plan_lanes(const Skeleton *k, const Plan *p)
+{
+	Shape s = { k, p, NULL, NULL, 0, LANES, false };
+	return lanes_of(&s);
 }
 
 static bool is_sliced(const Shape *s)

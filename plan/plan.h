@@ -64,6 +64,7 @@ typedef struct Skeleton {
 	int widest;             /* bytes of the widest element that is loaded, 0: none */
 	bool straight;          /* no loops or branches */
 	bool products, scans, reduces, math;
+	bool packs;             /* tile blocks of less than a warp may share one (said by lower/space.c) */
 	bool moves;             /* tiles change their layout on the way */
 } Skeleton;
 
@@ -100,6 +101,8 @@ typedef struct Cost {
 Cost cost_at(const Skeleton *k, const Plan *p, const Machine *m, const Call *call);
 int64_t cost_of_calls(const Skeleton *k, const Plan *p, const Machine *m, const Calls *c);      /* the sum */
 
+int plan_lanes(const Skeleton *k, const Plan *p);       /* log2 of the lanes of a tile block's warp that it makes use of */
+
 /* ---- search.c ---- */
 enum { PLANS_COSTED = 512, PLANS_KEPT = 24 };
 
@@ -108,6 +111,7 @@ typedef struct Space {
 	const Machine *m;
 	const Calls *calls;
 	PlanRange range[PC_COUNT];
+	int smallest;           /* log2 of the elements of a tile that is divided */
 	/* May the first n coordinates of p go together? */
 	bool (*legal)(const struct Space *s, const Plan *p, int n);
 } Space;

@@ -2,7 +2,7 @@
 #include "base/cost.h"
 #include "plan/plan.h"
 
-enum { LANES = 5, EACH_MOST = 6, EACH_LEAST = -3 };      /* log2 of the elements of a thread */
+enum { LANES = 5, EACH_MOST = 6, PACKED_MOST = 3 };     /* log2: elements of a thread; warps of a thread block */
 
 /* The elements of the largest tile with the axes of the grid that are known. */
 static int largest(const Space *s, const Plan *p)
@@ -22,7 +22,11 @@ bool plan_legal(const Space *s, const Plan *p, int n)
 		divided |= p->at[PC_GRID0 + g] < 0;
 		joined |= p->at[PC_GRID0 + g] > 0;
 	}
-	if (divided && joined) return false;
+	if (divided && (joined || largest(s, p) < s->smallest)) return false;
+	if (!p->at[PC_WARPS] && !p->at[PC_CLUSTER]) {   /* warps that tile blocks share, and so many of them */
+		int warps = p->at[PC_PACK] - (LANES - plan_lanes(s->k, p));
+		if (warps < 0 || warps > PACKED_MOST) return false;
+	}
 	/* threads without an element of their own, but for the smallest tiles; tiles that would be sliced, where another
 	 * plan holds them */
 	bool fixed = s->range[PC_WARPS].least == s->range[PC_WARPS].most;
