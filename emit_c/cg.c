@@ -10,6 +10,7 @@
 #include "emit/names.h"
 #include "emit/optext.h"
 #include "ir/fold.h"
+#include "ir/monoid.h"
 
 enum { STACK_ARRAY = 2048, STACK_TOTAL = 32768, ALIGN = 64 };
 
@@ -107,16 +108,5 @@ Str op_template(Cg *g, const Op *op, const Str *arg)
 
 const char *combine_name(const Op *op, Elem e)
 {
-	const char *f = NULL;
-	switch (op->code) {
-	case OP_SUM: case OP_CUMSUM: f = "add"; break;
-	case OP_PROD: case OP_CUMPROD: f = "mul"; break;
-	case OP_REDUCE_MAX: case OP_CUMMAX: f = "max"; break;
-	case OP_REDUCE_MIN: case OP_CUMMIN: f = "min"; break;
-	case OP_REDUCE_AND: f = "bitand"; break;
-	case OP_REDUCE_OR: f = "bitor"; break;
-	case OP_REDUCE_XOR: f = "bitxor"; break;
-	default: bug("%s does not combine", op_rows[op->code].name);
-	}
-	return op_combine(f, op, e);
+	return op_combine(op_rows[monoid_combine(op->code)].name, op, e);
 }

@@ -9,6 +9,7 @@
 #include "emit/names.h"
 #include "emit_c/cg.h"
 #include "ir/fold.h"
+#include "ir/monoid.h"
 
 enum { LANES = 16 };
 
@@ -275,16 +276,6 @@ static Str walk_open(Cg *g, const Op *op, int64_t len)
 	return i;
 }
 
-static Str scan_identity(const Op *op, Elem e)
-{
-	Num one = num_one(e), zero = num_zero(e);
-	if (op->code == OP_CUMPROD) return num_c(e, one);
-	if (op->code == OP_CUMSUM) return num_c(e, zero);
-	bool max = op->code == OP_CUMMAX;
-	if (elem_is_any_float(e)) return num_c(e, num_float(max ? -__builtin_inf() : __builtin_inf()));
-	return num_c(e, max ? num_least(e) : num_greatest(e));
-}
-
 void emit_scan(Cg *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
@@ -296,7 +287,7 @@ void emit_scan(Cg *g, const Op *op)
 	Nest n;
 	other_axes(x->type, axis, axes, &na);
 	nest_open_axes(g, &n, x->type, axes, na);
-	out_printf(g->o, "%s %s = %s;\nint %s = 1;\n", c_type(acc), s, scan_identity(op, acc), first);
+	out_printf(g->o, "%s %s = %s;\nint %s = 1;\n", c_type(acc), s, num_c(acc, monoid_begin(op->code, acc)), first);
 	n.idx[axis] = walk_open(g, op, type_extent(x->type, axis));
 	Str v = cast_to(acc, e, elem(g, x, n.idx)), place = str_fmt("%s[%s]", array, linear(x->type, n.idx));
 	if (exclusive) out_printf(g->o, "%s = %s;\n", place, cast_to(e, acc, s));

@@ -5,6 +5,7 @@
 #include "emit/optext.h"
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
+#include "ir/monoid.h"
 #include "placed/loops.h"
 
 /* ---- text of one operation ---- */
@@ -21,9 +22,7 @@ static Str elem_text(Cu *g, const Op *op, const Str *arg)
 
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b)
 {
-	static const char *const fns[] = { [KIND_SUM] = "add", [KIND_PROD] = "mul", [KIND_MAX] = "max", [KIND_MIN] = "min",
-		[KIND_AND] = "bitand", [KIND_OR] = "bitor", [KIND_XOR] = "bitxor" };
-	return str_fmt("%s(%s, %s)", op_combine(fns[kind], op, e), a, b);
+	return str_fmt("%s(%s, %s)", op_combine(op_rows[monoid_of_kind(kind)].name, op, e), a, b);
 }
 
 void elem_begin(Cu *g)

@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "ir/monoid.h"
 #include "layout/f2.h"
 
 enum { MOST = TILE_RANK, STEPS_UNROLLED = 64 };
@@ -32,16 +33,7 @@ typedef struct Scan {
 	Str neutral[MOST];      /* changes nothing; [0] NULL: there is none */
 } Scan;
 
-static Str identity_of(const Op *op, Elem e)
-{
-	bool flt = elem_is_any_float(e);
-	switch (op->code) {
-	case OP_CUMPROD: return cu_num(e, num_one(e));
-	case OP_CUMMAX: return cu_num(e, flt ? num_float(-INFINITY) : num_least(e));
-	case OP_CUMMIN: return cu_num(e, flt ? num_float(INFINITY) : num_greatest(e));
-	default: return cu_num(e, num_zero(e));
-	}
-}
+static Str identity_of(const Op *op, Elem e) { return cu_num(e, monoid_begin(op->code, e)); }
 
 static Str neutral_of(const Op *op, Elem e)
 {
@@ -57,7 +49,7 @@ static Str neutral_of(const Op *op, Elem e)
 
 static Scan scan_of(Cu *g, const Op *op)
 {
-	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = op_kind(op), .lay = *ir_in(op, 0)->lay, .plan = scan_plan_of(op) };
+	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = monoid_kind(op->code), .lay = *ir_in(op, 0)->lay, .plan = scan_plan_of(op) };
 	s.back = ir_int(op, AT_DIRECTION, 0) != 0;
 	s.exclusive = ir_int(op, AT_EXCLUSIVE, 0) != 0;
 	s.rows = (1 << s.lay.in[HW_REG]) - 1;

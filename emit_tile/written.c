@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "emit_tile/tile.h"
 #include "ir/fold.h"
+#include "ir/monoid.h"
 
 typedef struct Line { long long outer, n, inner; } Line;
 
@@ -368,7 +369,7 @@ static void combine_op(Tg *g, const Op *op, const Type *shape, const Str *a, con
 {
 	Elem e = shape->elem;
 	Str modes = elem_is_float(e) ? tl_modes(g, op) : "";
-	const char *f = op->code == OP_CUMMAX ? "max" : op->code == OP_CUMMIN ? "min" : op->code == OP_CUMSUM ? "add" : "mul";
+	const char *f = op_rows[monoid_combine(op->code)].name;
 	bool sums = op->code == OP_CUMSUM || op->code == OP_CUMPROD;
 	(void)g;
 	if (e == EL_BOOL) to[0] = str_fmt("%s %s %s", a[0], op->code == OP_CUMSUM || op->code == OP_CUMMAX ? "||" : "&&", b[0]);
@@ -416,12 +417,7 @@ static void reduce(Tg *g, const Op *op)
 static Str identity(Tg *g, const Op *op, int i)
 {
 	Elem e = op->out[i]->type->elem;
-	bool max = op->code == OP_CUMMAX;
-	if (op->code == OP_SCAN) return tl_text(g, ir_in(op, op->nin / 2 + i));
-	if (op->code == OP_CUMSUM) return tl_num(e, num_zero(e));
-	if (op->code == OP_CUMPROD) return tl_num(e, num_one(e));
-	if (elem_is_float(e)) return tl_num(e, num_float(max ? -__builtin_inf() : __builtin_inf()));
-	return tl_num(e, max ? num_least(e) : num_greatest(e));
+	return op->code == OP_SCAN ? tl_text(g, ir_in(op, op->nin / 2 + i)) : tl_num(e, monoid_begin(op->code, e));
 }
 
 /* Runs of k elements are known; those later in each pair of runs get what the earlier run came to (Sklansky). */

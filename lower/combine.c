@@ -13,6 +13,7 @@
  * A product stores its factors in shared memory, in the storage that costs their stores and the instruction's loads least,
  * and takes them from there. Factors too large for that stay with `mma`, which then works in pieces. */
 #include "base/diag.h"
+#include "ir/monoid.h"
 #include "layout/swz.h"
 #include "lower/combine.h"
 
@@ -40,7 +41,7 @@ static void combine_step(Builder *b, const Op *op, OpCode code, int levels, Part
 	for (int i = 0; i < x->n; i++) t[i] = shortened(x->v[i]->type, axis, r.out[axis]);
 	Op *s = ir_op(b, code, x->n, x->v, x->n, t);
 	ir_set_int(s, AT_AXIS, axis);
-	ir_set_int(s, AT_KIND, op_kind(op));
+	ir_set_int(s, AT_KIND, monoid_kind(op->code));
 	copy_mode(s, op, AT_ROUNDING);
 	copy_mode(s, op, AT_SUBNORMALS);
 	copy_mode(s, op, AT_NAN);

@@ -13,7 +13,7 @@
 
 #include "base/diag.h"
 #include "ir/fold.h"
-#include "lower/monoid.h"
+#include "ir/monoid.h"
 #include "lower/placed.h"
 #include "lower/steps.h"
 

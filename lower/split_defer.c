@@ -1,7 +1,7 @@
 /* In a share of a loop's rounds: what each round reduces and then adds to what is carried, `s += sum(x, 0)`, is carried as it was before,
  * `t += x`, and reduced once after the loop. So threads do not wait for each other in each round. */
 #include "base/diag.h"
-#include "lower/monoid.h"
+#include "ir/monoid.h"
 #include "lower/placed.h"
 #include "lower/split.h"
 

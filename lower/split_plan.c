@@ -3,7 +3,7 @@
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/valsym.h"
-#include "lower/monoid.h"
+#include "ir/monoid.h"
 #include "lower/split.h"
 
 enum { CHAIN_STEPS = 256 };     /* bounds the search for what a carried value becomes */

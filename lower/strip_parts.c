@@ -2,7 +2,7 @@
  * them after it. */
 #include "base/diag.h"
 #include "ir/fold.h"
-#include "lower/monoid.h"
+#include "ir/monoid.h"
 #include "lower/strip.h"
 
 /* What changes no element, its sign and its being a NaN included. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "ir/monoid.h"
 #include "lower/strip.h"
 
 enum { UNKNOWN = -2, MOST_ROUNDS = 64 };
@@ -100,8 +101,7 @@ static void spread_permute(Spread *s, const Op *op)
 
 static bool splits_up(OpCode c)         /* a reduction whose parts combine by one operation, in any order */
 {
-	return c == OP_SUM || c == OP_PROD || c == OP_REDUCE_MAX || c == OP_REDUCE_MIN || c == OP_REDUCE_AND || c == OP_REDUCE_OR
-		|| c == OP_REDUCE_XOR || c == OP_MAX_ELEMENT || c == OP_MIN_ELEMENT;
+	return op_rows[c].flags & OPF_REDUCE && monoid_kind(c) != KIND_CUSTOM;
 }
 
 static void spread_reduce(Spread *s, const Op *op)

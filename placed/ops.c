@@ -9,22 +9,6 @@ bool op_is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0
 
 bool op_is_atomic(const Op *op) { return strncmp(op_rows[op->code].name, "atomic_", 7) == 0; }
 
-int op_kind(const Op *op)
-{
-	switch (op->code) {
-	case OP_SUM: case OP_CUMSUM: return KIND_SUM;
-	case OP_PROD: case OP_CUMPROD: return KIND_PROD;
-	case OP_REDUCE_MAX: case OP_CUMMAX: return KIND_MAX;
-	case OP_REDUCE_MIN: case OP_CUMMIN: return KIND_MIN;
-	case OP_MAX_ELEMENT: return KIND_MAX_ELEMENT;
-	case OP_MIN_ELEMENT: return KIND_MIN_ELEMENT;
-	case OP_REDUCE_AND: return KIND_AND;
-	case OP_REDUCE_OR: return KIND_OR;
-	case OP_REDUCE_XOR: return KIND_XOR;
-	default: return KIND_CUSTOM;
-	}
-}
-
 bool op_sums_products(const Op *op) { return op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1; }
 
 bool op_loads_one(const Op *op) { return op->code == OP_LOAD && type_log2_size(op->out[0]->type) == 0; }

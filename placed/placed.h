@@ -19,7 +19,6 @@ enum {
 
 /* ---- kinds of operations: ops.c ---- */
 bool op_is_reduce(const Op *op);                /* one that combine splits */
-int op_kind(const Op *op);                      /* how such a one, or a scan, combines: KIND_* */
 bool op_is_scan(const Op *op);
 bool op_is_atomic(const Op *op);
 bool op_sums_products(const Op *op);            /* a sum of what a thread holds of the products of its two operands (products.c) */

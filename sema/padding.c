@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/fold.h"
+#include "ir/monoid.h"
 #include "sema/build.h"
 #include "sema/findings.h"
 
@@ -316,19 +317,9 @@ static void of_permute(Padding *p, const Op *op)
 /* The value that does not change the result; false: this reduction has none to speak of here. */
 static bool neutral(OpCode code, Elem e, Num *n)
 {
-	bool flt = elem_is_any_float(e);
-	switch (code) {
-	case OP_SUM: case OP_REDUCE_OR: case OP_REDUCE_XOR: *n = num_zero(e); return true;
-	case OP_PROD: *n = num_one(e); return true;
-	case OP_REDUCE_MAX: case OP_MAX_ELEMENT: case OP_TOPK: *n = flt ? num_float(-INFINITY) : num_least(e); return true;
-	case OP_REDUCE_MIN: case OP_MIN_ELEMENT: *n = flt ? num_float(INFINITY) : num_greatest(e); return true;
-	case OP_CUMSUM: *n = num_zero(e); return true;
-	case OP_CUMPROD: *n = num_one(e); return true;
-	case OP_CUMMAX: *n = flt ? num_float(-INFINITY) : num_least(e); return true;
-	case OP_CUMMIN: *n = flt ? num_float(INFINITY) : num_greatest(e); return true;
-	case OP_REDUCE_AND: *n = num_from_bits(e, ~(uint64_t)0 >> (64 - elem_bits(e))); return true;
-	default: return false;
-	}
+	if (monoid_kind(code) == KIND_CUSTOM && code != OP_TOPK) return false;
+	*n = monoid_begin(code == OP_TOPK ? OP_REDUCE_MAX : code, e);
+	return true;
 }
 
 static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)

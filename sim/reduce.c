@@ -4,9 +4,7 @@
 
 #include "base/diag.h"
 #include "sim/reduce.h"
-
-static const OpCode kinds[] = { [KIND_SUM] = OP_ADD, [KIND_PROD] = OP_MUL, [KIND_MAX] = OP_MAX, [KIND_MIN] = OP_MIN,
-	[KIND_MAX_ELEMENT] = OP_MAX, [KIND_MIN_ELEMENT] = OP_MIN, [KIND_AND] = OP_AND, [KIND_OR] = OP_OR, [KIND_XOR] = OP_XOR };
+#include "ir/monoid.h"
 
 static ElemPlan test(const Op *op, OpCode code, Elem e, int nin)
 {
@@ -23,7 +21,7 @@ void reduce_plan_kind(Reduce *p, const Op *op, int kind)
 	p->kind = kind;
 	for (int i = 0; i < p->n; i++) p->e[i] = ir_in(op, i)->type->elem;
 	if (kind == KIND_CUSTOM) return;
-	p->combine = elem_combining(op, kinds[kind], e);
+	p->combine = elem_combining(op, monoid_of_kind(kind), e);
 	p->isnan = test(op, OP_ISNAN, e, 1);
 	p->eq = test(op, OP_EQ, e, 2);
 	p->better = test(op, kind == KIND_MAX_ELEMENT ? OP_GT : OP_LT, e, 2);

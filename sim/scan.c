@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "ir/monoid.h"
 #include "layout/f2.h"
 #include "sim/reduce.h"
 
@@ -41,7 +42,7 @@ void *plan_scan(Run *r, const Op *op)
 {
 	Scan *s = NEW(r->mem, Scan);
 	s->r.n = scan_values(op);
-	reduce_plan_kind(&s->r, op, op_kind(op));
+	reduce_plan_kind(&s->r, op, monoid_kind(op->code));
 	s->plan = scan_plan_of(op);
 	s->lay = *ir_in(op, 0)->lay;
 	s->regs = s->lay.in[HW_REG];
@@ -123,14 +124,8 @@ static Cell identity(const State *x, int i, int lane)
 {
 	const Op *op = x->st->op;
 	Elem e = x->s->r.e[i];
-	bool flt = elem_is_any_float(e);
-	switch (op->code) {
-	case OP_SCAN: return sim_val(x->w, ir_in(op, x->s->r.n + i))->p[lane];
-	case OP_CUMPROD: return cell_of(e, num_one(e));
-	case OP_CUMMAX: return flt ? (Cell){ .f = -INFINITY } : cell_of(e, num_least(e));
-	case OP_CUMMIN: return flt ? (Cell){ .f = INFINITY } : cell_of(e, num_greatest(e));
-	default: return cell_of(e, num_zero(e));
-	}
+	if (op->code == OP_SCAN) return sim_val(x->w, ir_in(op, x->s->r.n + i))->p[lane];
+	return cell_of(e, monoid_begin(op->code, e));
 }
 
 static void set_result(const State *x, int i, uint32_t reg, const Lane32 *v)
