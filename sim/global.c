@@ -242,7 +242,7 @@ static int64_t coordinate(const Warp *w, const Tile *t, const Origin *o, int a, 
 {
 	if (t->moved && t->p.l.out[a]) {
 		bool end = row_is_end(w->u->r, t->p.l, reg);
-		int64_t e = row_element(w, end ? 0 : map_at(&t->map[a], reg, lane, warp), end, lane);
+		int64_t e = row_element(w, sim_phase(w), end ? 0 : map_at(&t->map[a], reg, lane, warp), end, lane);
 		return e < 0 ? -o->o[a] - 1 : e;
 	}
 	if (row_is_end(w->u->r, t->p.l, reg)) reg = 0;

@@ -38,10 +38,9 @@ int64_t row_phase(const Warp *w, uint64_t at, int size)
 
 bool row_is_end(const Run *r, Lay l, int reg) { return r->fn->peel_line && reg == r->fn->row_regs && holds_row(r->fn, l); }
 
-int64_t row_element(const Warp *w, int64_t place, bool end, int lane)
+int64_t row_element(const Warp *w, int64_t begin, int64_t place, bool end, int lane)
 {
 	const Fn *fn = w->u->r->fn;
-	int64_t begin = sim_phase(w);
 	if (!fn->peel_line) return place >= begin ? place - begin : -1;
 	int64_t length = length_of(w, 0), body = (length - begin - fn->peel_apart) & ~(int64_t)(peel_piece(fn) - 1);
 	if (!end) return place < body ? begin + place : -1;

@@ -187,7 +187,8 @@ void cluster_end(Unit *u);                      /* nobody may reach into a threa
 /* ---- rows.c ---- */
 bool row_moves(const Run *r, Lay l);            /* its registers hold other elements of a row than the layout says: */
 bool row_is_end(const Run *r, Lay l, int reg);  /* the one after all others */
-int64_t row_element(const Warp *w, int64_t place, bool end, int lane); /* of a place of the layout, or of that register; -1: none */
+/* Of a place of the layout, or of that register, in a row whose phase is `begin`; -1: none. */
+int64_t row_element(const Warp *w, int64_t begin, int64_t place, bool end, int lane);
 int64_t row_phase(const Warp *w, uint64_t at, int size);       /* of a row of elements of this size that begins at address `at` */
 
 /* ---- control.c ---- */
