@@ -110,7 +110,7 @@ static void print_status(Out *o)
 }
 
 /* ---- symbolic integers as checked host expressions; `ct_bad` is in scope ---- */
-static void host_expr(Out *o, const Sym *s);
+
 
 /* Checked expressions that have been printed: in all, and ahead of the function whose body is being printed. */
 static int checked_all, checked_before;
@@ -176,7 +176,7 @@ static void expr_infix(Out *o, const Sym *s, const char *op)
 	out_puts(o, ")");
 }
 
-static void host_expr(Out *o, const Sym *s)
+void host_expr(Out *o, const Sym *s)
 {
 	switch (s->kind) {
 	case SYM_ADD: expr_call(o, s, "ct_host_add", true); return;

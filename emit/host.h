@@ -35,6 +35,7 @@ void host_value(Out *o, const Sym *s);           /* a checked int64_t expression
 bool host_checks(void);                         /* were any printed in this function, so that ct_bad is there? */
 /* "if (ct_bad) return ...", which says that `what` does not fit, where the function has checked expressions at all. */
 void host_overflow(Out *o, Str who, const char *what);
+void host_expr(Out *o, const Sym *s);           /* its value, where ct_bad notes an overflow */
 /* Declares the extents of a kernel's grid and how many tile blocks these are: 0 or less where there are none, or too many. */
 void host_grid(Out *o, const Fn *fn, Str extents, Str blocks);
 void host_sizes(Out *o, Str kernel, const Sym *const *size, int n);     /* ct_l0, ct_l1 ...: what a kernel takes as numbers */

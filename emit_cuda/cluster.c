@@ -17,9 +17,15 @@ static void init_bar(void *ctx, Op *op)
 	int64_t sends, bytes;
 	if (!op_exchanges(op)) return;
 	exchange_size(op, &sends, &bytes);
+	Str times = str_intern("");
+	if (g->fn->fewer) {
+		times = str_fmt(" * %s", cu_warps_started(g->fn));
+		sends /= g->fn->warps;
+		bytes /= g->fn->warps;
+	}
 	for (int i = 0; i <= exchange_repeats(op); i++)
-		out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld, %lld);\n", (long long)(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op)),
-			(long long)sends, (long long)bytes);
+		out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld%s, %lld%s);\n", (long long)(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op)),
+			(long long)sends, times, (long long)bytes, times);
 }
 
 static void count_times(void *ctx, Op *op)
@@ -53,7 +59,12 @@ void cluster_begin(Cu *g)
 		out_printf(g->o, "const unsigned int ct_group = threadIdx.x / %d, ct_thread = threadIdx.x %% %d;\n", threads, threads);
 		out_printf(g->o, "unsigned char *const ct_smem = ct_all_smem + ct_group * %lld;\n", (long long)follow_bytes(g->fn));
 	}
-	out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (%s >> 5) + ct_cluster_rank() * %d;\n", thread, threads / 32);
+	if (g->fn->fewer) {
+		out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (threadIdx.x >> 5) + ct_cluster_rank() * (blockDim.x >> 5);\n");
+		out_puts(g->o, "const unsigned int ct_ranks = ct_cluster_size(), ct_warps = (blockDim.x >> 5) * ct_ranks;\n");
+	} else {
+		out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (%s >> 5) + ct_cluster_rank() * %d;\n", thread, threads / 32);
+	}
 	out_printf(g->o, "if (%s == 0) {\n", thread);
 	out_in(g->o);
 	ir_walk(g->fn->body, init_bar, g);
@@ -83,11 +94,16 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 {
 	uint32_t spare = lay_free(l);
 	bool lanes = lay_hwcoord(l, spare, HW_LANE) == 31 && !lay_hwcoord(l, spare, HW_WARP);
-	Str copies = lanes ? str_fmt("ct_lane < %d", g->fn->cluster) : cu_copies(l);
+	Str copies = lanes ? str_fmt("ct_lane < %s", cu_blocks_started(g->fn)) : cu_copies(l);
 	out_printf(g->o, "%s%s%s{\n", copies ? "if (" : "", copies ? copies : "", copies ? ") " : "");
 	out_in(g->o);
 	cu_registers(g, l, lay_hwcoord(l, spare, HW_REG));
-	if (!lanes) cu_loop(g, "ct_to", g->fn->cluster);
+	if (!lanes && g->fn->fewer) {
+		out_puts(g->o, "for (unsigned int ct_to = 0; ct_to < ct_ranks; ct_to++) {\n");
+		out_in(g->o);
+	} else if (!lanes) {
+		cu_loop(g, "ct_to", g->fn->cluster);
+	}
 	for (int i = 0; i < n; i++)
 		out_printf(g->o, "ct_send_b%d(ct_smem + %s, %s, ct_smem + %s, %s);\n", 8 * exchange_slot(e[i]), at[i], words_bits(e[i], x[i]),
 			place_of(op), lanes ? "ct_lane" : "(unsigned int)ct_to");
@@ -178,8 +194,10 @@ Str cluster_received(Elem e, Str at)
 static void print_receive(Cu *g, const Op *op, int k)
 {
 	const Val *r = op->out[k];
+	Str at = index_text(*r->lay), x = cluster_received(r->type->elem, slot_at(op, k, at));
 	cu_registers(g, *r->lay, 0);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), cluster_received(r->type->elem, slot_at(op, k, index_text(*r->lay))));
+	if (g->fn->fewer) x = str_fmt("(%s) < ct_warps ? %s : %s", at, x, cu_of_no_warp(g, ir_in(op, k)));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), x);
 	cu_end(g);
 }
 

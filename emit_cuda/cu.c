@@ -161,6 +161,20 @@ void cu_end(Cu *g)
 }
 
 /* ---- threads ---- */
+Str cu_warps_started(const Fn *fn)
+{
+	if (!fn->fewer) return str_i64(fn->warps);
+	return str_intern(fn->cluster ? "ct_warps" : "(blockDim.x >> 5)");
+}
+
+Str cu_of_no_warp(Cu *g, const Val *partial)
+{
+	if (ir_int(partial->def, AT_KIND, 0) != KIND_SUM) return cu_at(g, partial, "0");        /* a maximum has a pad's own */
+	return cu_num(partial->type->elem, elem_is_any_float(partial->type->elem) ? num_float(0) : num_int(0));
+}
+
+Str cu_blocks_started(const Fn *fn) { return fn->fewer ? str_intern("ct_ranks") : str_i64(fn->cluster); }
+
 Str cu_tile_thread(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_thread" : "threadIdx.x"); }
 Str cu_common(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_all_smem" : "ct_smem"); }
 

@@ -180,6 +180,9 @@ bool dense_load(Cu *g, const Op *op);                   /* false: op is none of 
 bool dense_store(Cu *g, const Op *op);
 
 /* cluster.c */
+Str cu_of_no_warp(Cu *g, const Val *partial);           /* what warps that were not started would have reduced pads to */
+Str cu_warps_started(const Fn *fn);                     /* of a tile block: all, or those that the call needs */
+Str cu_blocks_started(const Fn *fn);                    /* of a cluster */
 Str cu_tile_thread(const Fn *fn);                       /* the number of this one among them */
 Str cu_common(const Fn *fn);                            /* the thread block's shared memory, of which each of them has a part, ct_smem */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */

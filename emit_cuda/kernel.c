@@ -116,7 +116,7 @@ static void block_index(Cu *g, int grid)
 {
 	Out *o = g->o;
 	const Fn *fn = g->fn;
-	Str rest = fn->cluster ? str_fmt("blockIdx.x / %d", fn->cluster) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
+	Str rest = fn->cluster ? str_fmt("blockIdx.x / %s", cu_blocks_started(fn)) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	if (follow_distance(fn)) {
 		cluster_follow(g, follow_distance(fn));
 		return;
@@ -251,6 +251,7 @@ void version_ask(CuVersion *t)
 	t->dependent = has_op(fn, OP_GRID_WAIT);
 	t->together = has_op(fn, OP_GRID_BARRIER);
 	t->threads = block_threads(fn);
+	t->warps = fn->fewer ? row_warps(fn) : NULL;
 	t->follow[0] = follow_distance(fn);
 	t->follow[1] = follow_groups(fn);
 }

@@ -181,6 +181,15 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 	out_puts(o, " };\n");
 }
 
+static bool has_fewer(const CuKernel *k)
+{
+	for (int i = 0; i < k->versions.n; i++)
+		if (k->versions.p[i].warps) return true;
+	return false;
+}
+
+static bool has_own(const CuKernel *k) { return k->grids.n > 1 || has_fewer(k); }
+
 static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
 {
 	const char *name = k->fn->source_name ? k->fn->source_name : k->fn->name, *most = "";
@@ -191,7 +200,7 @@ static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
 		if (k->versions.p[i].v.fn->persistent) most = "ct_most, ";
 	if (most[0] == 'c') out_printf(o, "static volatile int ct_most[%d * CT_DEVICES];\n", n);
 	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, %sct_args, stream);\n", name, most, asks(k) ? "ct_fits" : "NULL", n,
-		!needs.grids ? "" : k->grids.n > 1 ? "ct_own, " : "NULL, ");
+		!needs.own ? "" : has_own(k) ? "ct_own, " : "NULL, ");
 }
 
 /* ---- grids ---- */
@@ -210,20 +219,38 @@ static void print_grid(Out *o, const CuKernel *k, int grid)
 		out_printf(o, "const unsigned int %s = (unsigned int)%s;\n", version_grid_name("ct_count", grid), version_grid_name("ct_blocks", grid));
 }
 
-/* The grids of versions that have one of their own; ct_own: the tile blocks of each version in the table. */
-static void print_grids(Out *o, const CuKernel *k, const EmitOptions *opt)
+/* Threads and thread blocks of a cluster that a call starts of a version: as many warps as its rows need, evenly. */
+static void print_fewer(Out *o, const CuVersion *t, int number)
+{
+	const Fn *fn = t->v.fn;
+	int most = t->threads / 32;
+	out_printf(o, "const int ct_warps_%d = (int)", number);
+	host_expr(o, t->warps);
+	out_printf(o, ", ct_cluster_%d = ", number);
+	if (fn->cluster) out_printf(o, "(ct_warps_%d + %d) / %d", number, most - 1, most);
+	else out_puts(o, "1");
+	out_printf(o, ";\nconst int ct_threads_%d = (ct_warps_%d + ct_cluster_%d - 1) / ct_cluster_%d * 32;\n", number, number, number, number);
+}
+
+/* Grids of versions that have one of their own; ct_own: what a call starts of each version in the table. */
+static void print_own(Out *o, const CuKernel *k, const EmitOptions *opt)
 {
 	print_grid(o, k, 0);
 	for (int i = 1; i < k->grids.n; i++) {
 		host_grid(o, k->grids.p[i], version_grid_name("ct_grid", i), version_grid_name("ct_blocks", i));
 		print_grid(o, k, i);
 	}
-	if (k->grids.n < 2) return;
-	out_puts(o, "const int64_t ct_own[] = { ");
+	if (!has_own(k)) return;
+	for (int i = 0; i < k->versions.n; i++)
+		if (k->versions.p[i].warps) print_fewer(o, &k->versions.p[i], i);
+	out_puts(o, "const CtOwn ct_own[] = { ");
 	for (int a = 0, n = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
 			const Version *v = &k->versions.p[i].v;
-			if (v->archs >> a & 1) out_printf(o, "%s%s", n++ ? ", " : "", version_grid_name("ct_blocks", version_grid(k, v->fn)));
+			if (!(v->archs >> a & 1)) continue;
+			out_printf(o, "%s{ %s, ", n++ ? ", " : "", version_grid_name("ct_blocks", version_grid(k, v->fn)));
+			if (k->versions.p[i].warps) out_printf(o, "ct_threads_%d, ct_cluster_%d }", i, i);
+			else out_printf(o, "%d, %d }", k->versions.p[i].threads, v->fn->cluster ? v->fn->cluster : 1);
 		}
 	out_puts(o, " };\n");
 }
@@ -250,7 +277,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	const CuKernel *k = find_kernel(fn);
 	(void)m;
 	host_sizes(o, fn->name, k->launch.p, k->launch.n);
-	print_grids(o, k, opt);
+	print_own(o, k, opt);
 	print_guards(o, (CuKernel *)k, opt);
 	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i, condition(k, k->maps.p[i].guard, k->maps.p[i].time));
 	print_args(o, k);
@@ -265,7 +292,7 @@ static void find_blocks(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->atom
 static void add_needs(const CuKernel *k, const EmitOptions *opt)
 {
 	for (int i = 0; i < k->grids.n; i++) needs.divides |= k->grids.p[i]->ngrid > 1;
-	needs.grids |= k->grids.n > 1;
+	needs.own |= has_own(k);
 	for (int i = 0; i < k->versions.n; i++) {
 		const CuVersion *t = &k->versions.p[i];
 			const Version *v = &t->v;

@@ -58,12 +58,23 @@ static Str piece_at(const Shared *s)
 	return plus(s->base, byte_offset(s->e, cu_xor(str_intern("ct_t"), cu_map_reg(&s->off, "ct_b"))));
 }
 
+/* Also in the places of those that were not started, each of which one that was takes over. */
+static void begin_warps(Cu *g, const Op *op)
+{
+	const Val *x = ir_in(op, 1);
+	out_printf(g->o, "for (unsigned int ct_to = ct_warp; ct_to < %d; ct_to += %s) {\n", g->fn->warps, cu_warps_started(g->fn));
+	out_in(g->o);
+	out_printf(g->o, "const %s ct_x = ct_to == ct_warp ? %s : %s;\n", cu_type(x->type->elem), cu_at(g, x, "0"), cu_of_no_warp(g, x));
+	out_puts(g->o, "const unsigned int ct_warp = ct_to;\n");
+}
+
 void move_store_shared(Cu *g, const Op *op)
 {
 	Shared s;
 	Str reg[16];
 	const Val *buf = ir_in(op, 0);
 	cu_say(g, op);
+	if (g->fn->fewer) begin_warps(g, op);
 	open_shared(&s, g, op, ir_in(op, 1), *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
 	Str copies = cu_copies_of_block(g, s.l);
 	if (copies) out_printf(g->o, "if (%s)\n", copies);
@@ -72,10 +83,11 @@ void move_store_shared(Cu *g, const Op *op)
 	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
 	Str w = words_pack_piece(g, s.data, s.bit, s.vec, reg), at = piece_at(&s);
 	cu_line(g, op);
-	if (n == 1) words_store_shared(g, s.e, at, reg[0]);
+	if (n == 1) words_store_shared(g, s.e, at, g->fn->fewer ? str_intern("ct_x") : reg[0]);
 	else out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", words_type(bytes), at, w);
 	cu_end(g);
 	cu_end(g);
+	if (g->fn->fewer) cu_end(g);
 }
 
 void move_load_shared(Cu *g, const Op *op)

@@ -7,6 +7,9 @@ static const char host_head[] =
 	"enum { CT_DEVICES = 64, CT_PERSISTENT = 1, CT_DEPENDENT = 2, CT_TOGETHER = 4 };\n"
 	"\n";
 
+/* What a call starts of a version: tile blocks, threads, thread blocks of a cluster. */
+static const char host_own_type[] = "typedef struct CtOwn { int64_t blocks; int threads, cluster; } CtOwn;\n\n";
+
 /* Asked only where a cluster of more than 8 thread blocks is compiled in. */
 static const char host_room[] =
 	"/* Whether the device runs a cluster of so many thread blocks, which not every one of the architecture does. */\n"
@@ -109,24 +112,26 @@ static const char host_launch_persistent[] =
 	"/* most: how many clusters of a version run at once on each device; writing it twice writes the same. */\n"
 	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, volatile int *most, const CtKernel *k, const char *fits, int n,\n"
 	"\tint64_t blocks, ";
-static const char host_own[] = "const int64_t *own, ";
+static const char host_own[] = "const CtOwn *own, ";
 static const char host_launch_args[] = "void **args, struct CUstream_st *stream)\n{\n";
 static const char host_first[] = "\tconst CtKernel *const first = k;\n";
 static const char host_taken[] =
 	"\tint device = 0, status = ct_pick(name, runs, &k, fits, n, &device);\n"
 	"\tif (status) return status;\n";
-static const char host_own_blocks[] = "\tif (own) blocks = own[k - first];     /* of each version, where some have a grid of their own */\n";
+static const char host_own_blocks[] = "\tif (own) blocks = own[k - first].blocks;\n";
 static const char host_prepared[] =
 	"\tcudaError_t e = cudaSuccess;\n"
 	"\tcudaLaunchConfig_t c = {};\n"
-	"\tcudaLaunchAttribute a[3] = {};\n"
-	"\tint threads = k->threads, shared = k->shared;\n";
+	"\tcudaLaunchAttribute a[3] = {};\n";
+static const char host_sizes_of_table[] = "\tint threads = k->threads, cluster = k->cluster, shared = k->shared;\n";
+static const char host_sizes_of_own[] =
+	"\tint threads = own ? own[k - first].threads : k->threads, cluster = own ? own[k - first].cluster : k->cluster, shared = k->shared;\n";
 
 /* Thread blocks of clusters stay what they are. */
 static const char host_spread[] =
 	"\tint packed = k->packed;\n"
 	"\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n"
-	"\tfor (; k->cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
+	"\tfor (; cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
 /* Where tile blocks follow each other in a cluster: as ct_follow counts them. */
 static const char host_blocks_follow[] =
@@ -145,10 +150,11 @@ static const char host_config[] =
 	"\tc.dynamicSmemBytes = (size_t)shared;\n"
 	"\tc.stream = stream;\n"
 	"\tc.attrs = a;\n";
+/* Also one of one thread block, where others of the kernel have more: st.async is an illegal instruction without a cluster. */
 static const char host_cluster[] =
 	"\tif (k->cluster > 1) {\n"
 	"\t\ta[c.numAttrs].id = cudaLaunchAttributeClusterDimension;\n"
-	"\t\ta[c.numAttrs].val.clusterDim.x = (unsigned int)k->cluster;\n"
+	"\t\ta[c.numAttrs].val.clusterDim.x = (unsigned int)cluster;\n"
 	"\t\ta[c.numAttrs].val.clusterDim.y = a[c.numAttrs].val.clusterDim.z = 1;\n"
 	"\t\tc.numAttrs++;\n"
 	"\t}\n";
@@ -157,8 +163,8 @@ static const char host_persistent[] =
 	"\t\tint sms = 1, fit = 0;\n"
 	"\t\tmost += (k - first) * CT_DEVICES;\n"
 	"\t\tif (device < CT_DEVICES) fit = most[device];\n"
-	"\t\tc.gridDim = dim3((unsigned int)k->cluster, 1, 1);\n"
-	"\t\tif (!fit && k->cluster > 1) {\n"
+	"\t\tc.gridDim = dim3((unsigned int)cluster, 1, 1);\n"
+	"\t\tif (!fit && cluster > 1) {\n"
 	"\t\t\te = cudaOccupancyMaxActiveClusters(&fit, k->fn, &c);\n"
 	"\t\t} else if (!fit) {\n"
 	"\t\t\te = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, k->fn, threads, (size_t)shared);\n"
@@ -166,7 +172,7 @@ static const char host_persistent[] =
 	"\t\t\tfit *= sms;\n"
 	"\t\t}\n"
 	"\t\tif (e != cudaSuccess) return ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
-	"\t\tif (fit < 1) return ct_fail(CTILE_CUDA, \"%s: the device has no room for one cluster of %d thread blocks\", name, k->cluster);\n"
+	"\t\tif (fit < 1) return ct_fail(CTILE_CUDA, \"%s: the device has no room for one cluster of %d thread blocks\", name, cluster);\n"
 	"\t\tif (device < CT_DEVICES) most[device] = fit;\n"
 	"\t\tif (blocks > fit) blocks = fit;\n"
 	"\t}\n";
@@ -184,8 +190,8 @@ static const char host_together[] =
 	"\t\ta[c.numAttrs++].val.cooperative = 1;\n"
 	"\t}\n";
 static const char host_launched[] =
-	"\tc.gridDim = dim3((unsigned int)(blocks * k->cluster), 1, 1);\n"
-	"\te = blocks < (1ll << 31) / k->cluster ? cudaLaunchKernelExC(&c, k->fn, args) : cudaErrorInvalidConfiguration;\n"
+	"\tc.gridDim = dim3((unsigned int)(blocks * cluster), 1, 1);\n"
+	"\te = blocks < (1ll << 31) / cluster ? cudaLaunchKernelExC(&c, k->fn, args) : cudaErrorInvalidConfiguration;\n"
 	"\treturn e == cudaSuccess ? CTILE_OK : ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
 	"}\n"
 	"\n";
@@ -216,12 +222,13 @@ static void print_choice(Out *o, const StartNeeds *n)
 static void print_start(Out *o, const StartNeeds *n)
 {
 	out_puts(o, n->persistent ? host_launch_persistent : host_launch);
-	if (n->grids) out_puts(o, host_own);
+	if (n->own) out_puts(o, host_own);
 	out_puts(o, host_launch_args);
-	if (n->persistent || n->grids) out_puts(o, host_first);
+	if (n->persistent || n->own) out_puts(o, host_first);
 	out_puts(o, host_taken);
-	if (n->grids) out_puts(o, host_own_blocks);
+	if (n->own) out_puts(o, host_own_blocks);
 	out_puts(o, host_prepared);
+	out_puts(o, n->own ? host_sizes_of_own : host_sizes_of_table);
 	if (n->packed || n->follows) out_puts(o, host_spread);
 	if (n->follows) out_puts(o, host_blocks_follow);
 	if (n->packed || n->follows) out_puts(o, host_blocks + n->follows);     /* without its tab */
@@ -236,6 +243,7 @@ static void print_start(Out *o, const StartNeeds *n)
 void start_functions(Out *o, const StartNeeds *n)
 {
 	out_puts(o, host_head);
+	if (n->own) out_puts(o, host_own_type);
 	if (n->blocks) out_puts(o, host_least);
 	if (n->wide) out_puts(o, host_room);
 	print_choice(o, n);

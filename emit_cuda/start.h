@@ -12,7 +12,7 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool wide;              /* clusters that not every device runs */
 	bool follows;           /* versions whose tile blocks follow each other in a cluster */
 	bool blocks;            /* versions that ask how many tile blocks there are */
-	bool grids;             /* some versions have a grid of their own */
+	bool own;               /* calls start versions in other numbers than the table says, or with a grid of their own */
 	bool divides;           /* grids of several axes: ct_divisor */
 	bool beside;            /* tile kernels stand in the file: CT_TILE_LIST names what they serve */
 } StartNeeds;

@@ -15,6 +15,7 @@ typedef struct CuVersion {
 	bool dependent;         /* it waits for the kernel before it itself, so it may begin earlier */
 	bool together;          /* its thread blocks wait for each other: all must run at once */
 	int threads;            /* of a thread block */
+	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
 	int follow[2];          /* tile blocks that follow each other in it (follow_distance, follow_groups); 0: none do */
 } CuVersion;
 

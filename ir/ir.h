@@ -235,6 +235,8 @@ struct Fn {                     /* one monomorphic kernel */
 	int warps;              /* warps of a tile block */
 	bool alone;             /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
+	bool by_warp;           /* each warp of a kernel of rows holds neighbouring elements (lower/by_warp.c); */
+	bool fewer;             /* and a call starts as many warps, and thread blocks of a cluster, as its rows need */
 	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */

@@ -374,7 +374,7 @@ static void print_steps(Out *o, const Steps *s)
 const FnFlag irt_fn_flags[FN_FLAGS] = {
 	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) }, { "alternate", offsetof(Fn, alternate) },
 	{ "alone", offsetof(Fn, alone) },
-	{ "regrouped", offsetof(Fn, regrouped) },
+	{ "regrouped", offsetof(Fn, regrouped) }, { "by_warp", offsetof(Fn, by_warp) }, { "fewer", offsetof(Fn, fewer) },
 };
 
 static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }

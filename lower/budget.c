@@ -92,8 +92,10 @@ static void find_calls(Calls *c)
 	c->n = n;
 }
 
+/* Elements of a row that it computes, at least. */
 static int64_t kept_of(const Fn *fn)
 {
+	if (fn->fewer) return row_part(fn);
 	return !fn->row_log2 ? 0 : fn->row_regs ? (int64_t)fn->row_regs << (fn->row_log2 - fn->row_regs_log2) : (int64_t)1 << fn->row_log2;
 }
 

@@ -198,13 +198,13 @@ static int registers_of(int part, int log2)
 	return n + (n & 1);
 }
 
-/* Registers count what lies a whole step of all threads apart. */
-static bool registers_come_last(const Fn *fn, const Val *v, int regs_log2)
+/* Registers count what lies a whole step apart: of all threads, or of a warp. */
+static bool registers_count_steps(const Fn *fn, const Val *v, int regs_log2)
 {
-	int axis = type_row_axis(v->type);
+	int axis = type_row_axis(v->type), step = fn->by_warp ? LANES_LOG2 : fn->row_log2 - regs_log2;
 	if (!v->lay || v->lay->in[HW_REG] != regs_log2) return false;
 	for (int i = 0; i < regs_log2; i++)
-		if (lay_coord(*v->lay, v->lay->col[i], axis) != (uint32_t)1 << (fn->row_log2 - regs_log2 + i)) return false;
+		if (lay_coord(*v->lay, v->lay->col[i], axis) != (uint32_t)1 << (step + i)) return false;
 	return true;
 }
 
@@ -219,14 +219,14 @@ void cut_place(Fn *fn, FnVec *cuts)
 			const Val *v = op->out[i];
 			if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) continue;
 			if (regs < 0) regs = v->lay->in[HW_REG];
-			if (!registers_come_last(fn, v, regs)) return;
+			if (!registers_count_steps(fn, v, regs)) return;
 		}
 	}
 	if (regs < 0 || (regs == fn->row_log2 && !rows_are_dense(fn))) return;
 	fn->row_regs_log2 = regs;
 	if (phase && !fn->lanes) ir_set_int(phase, AT_ROWS, ROWS_SHIFTED);
 	if (1 << regs < CUT_LEAST_REGS) return;
-	if (!cuts) return;
+	if (!cuts || fn->by_warp) return;
 	const int *part = rows_are_dense(fn) ? cut_parts_dense : cut_parts;
 	int copies = rows_are_dense(fn) ? CUT_COPIES : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;
 	for (int i = 1; i <= copies; i++) {

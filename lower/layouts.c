@@ -327,6 +327,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
+		fn->by_warp &= !sliced;
+		p.threads.apart = fn->by_warp;
 		p.threads.blocks = cluster && !sliced && has_loop(fn) ? cluster : 0;
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);
 		p.known = NEW_ARRAY(A_TMP, bool, fn->nval);
@@ -346,6 +348,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	fn->lanes = p.threads.lanes < LANES_LOG2 ? 1 << p.threads.lanes : 0;
 	fn->cluster = cluster ? 1 << cluster : 0;
 	fn->alternate = p.threads.blocks > 0;
+	fn->by_warp &= p.threads.warps > 0;
 }
 
 void pass_layouts(Module *m, const LowerCx *cx)

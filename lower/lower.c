@@ -158,6 +158,7 @@ static Fn *begin_odd(Fn *fn, Placements *p, const LowerCx *cx)
 	Fn *copy = copy_kernel(fn);
 	copy->by_element = true;
 	cut_plan(copy);
+	by_warp_plan(copy);
 	dense_plan(copy);
 	return copy;
 }
@@ -168,6 +169,7 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 	if (!unaligned_serves(fn, p->first)) return;
 	cut_place(fn, p->most > VERSIONS_ROWS ? &p->cuts : NULL);
 	follow_undo(fn);        /* serves few rows, too */
+	by_warp_place(fn);
 	dense_place(fn);
 	for (int i = 0; i < p->cuts.n; i++) dense_place(p->cuts.p[i]);
 	p->odd = fn;
@@ -236,7 +238,9 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 {
 	Module *copy = copy_module(from);
 	bool optimize = cx->o->level > 0;
+	for (int i = 0; optimize && i < copy->fns.n; i++) by_warp_plan(copy->fns.p[i]);
 	if (!run_form(copy, PASS_PLACED, cx)) return false;
+	for (int i = 0; optimize && i < copy->fns.n; i++) by_warp_place(copy->fns.p[i]);
 	all->of = NEW_ARRAY(A_UNIT, Placements, from->fns.n);
 	for (int i = 0; i < from->fns.n; i++) {
 		vec_push(A_UNIT, &all->typed, from->fns.p[i]);

@@ -89,6 +89,10 @@ int budget_of(const Fn *fn, int asked);         /* versions of a kernel, TYPED, 
 /* Leaves of n versions, in the order in which guards are asked, at most so many; how many are left. */
 int budget_keep(Version *v, int n, int most);
 
+/* ---- by_warp.c ---- */
+void by_warp_plan(Fn *fn);                      /* TYPED, after cut_plan or instead of it: finds by_warp */
+void by_warp_place(Fn *fn);                     /* PLACED: finds fewer */
+
 /* ---- narrow.c ---- */
 /* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; NULL: none. */
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);

@@ -192,6 +192,13 @@ static void add_aligned(const List *l, const char *name, const Sym *guard, Fn *f
 	add(l, name, guard, fn);
 }
 
+/* Rows that are turned use all warps. */
+static void add_first(const List *l, Fn *fn)
+{
+	if (turned_rows(fn)) fn->fewer = false;
+	add(l, "", sym_const(1), fn);
+}
+
 static void add_cut(const List *l, Fn *fn) { add(l, str_fmt("below_%lld", (long long)cut_kept(fn)), guard_of_cut(fn), fn); }
 
 static void add_cuts(const List *l, const FnVec *v)
@@ -254,7 +261,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	for (int i = 0; i < p->pipelined.n; i++) add_pipelined(&l, &p->pipelined.p[i]);
 	if (p->narrow && !p->odd) add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (!is_worth(&a, p)) {
-		add(&l, "", sym_const(1), p->first);
+		add_first(&l, p->first);
 	} else if (p->odd && p->narrow) {
 		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
 		add(&l, "", sym_const(1), p->narrow);
@@ -266,7 +273,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 		add(&l, "", sym_const(1), p->odd);
 	} else {
 		add_aligned(&l, "aligned", a.guard, copy_kernel(p->first));
-		add(&l, "", sym_const(1), p->first);
+		add_first(&l, p->first);
 	}
 	if (p->portable) add_portable(&l, p->portable);
 	m->versions.n = l.begin + budget_keep(&m->versions.p[l.begin], m->versions.n - l.begin, p->most);

@@ -19,7 +19,7 @@ static int imax(int a, int b) { return a > b ? a : b; }
 Threads fn_threads(const Fn *fn)
 {
 	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps), fn->by_element ? 0 : PIECE_LOG2,
-		fn->alternate ? log2_of(fn->cluster) : 0 };
+		fn->alternate ? log2_of(fn->cluster) : 0, fn->by_warp };
 }
 
 Lay lay_single(int rank, Threads n)
@@ -37,6 +37,21 @@ static Lay blocks_in_turn(Lay l, int blocks)
 	return r;
 }
 
+/* Of a row, whose elements lanes, then warps, then registers count: warps and the registers after them change places. */
+static Lay warps_apart(Lay l)
+{
+	Lay r = l;
+	int warp = lay_first(l, HW_WARP), warps = l.in[HW_WARP], reg = lay_first(l, HW_REG), regs = 0;
+	uint32_t place[LAY_BITS], top = 0;
+	for (int i = 0; i < warps; i++) top = l.col[warp + i] > top ? l.col[warp + i] : top;
+	while (regs < l.in[HW_REG] && l.col[reg + l.in[HW_REG] - 1 - regs] > top) regs++;
+	reg += l.in[HW_REG] - regs;
+	for (int i = 0; i < warps + regs; i++) place[i] = i < warps ? l.col[warp + i] : l.col[reg + i - warps];
+	for (int i = 0; i < regs; i++) r.col[reg + i] = place[i];
+	for (int i = 0; i < warps; i++) r.col[warp + i] = place[regs + i];
+	return r;
+}
+
 Lay lay_default(const Type *t, int fast, Threads n)
 {
 	int size = type_log2_size(t);
@@ -44,6 +59,7 @@ Lay lay_default(const Type *t, int fast, Threads n)
 	if (fast < 0 || fast >= t->rank) fast = t->rank - 1;
 	int vec = imin(imax(0, n.piece - elem_log2(t->elem)), imax(0, size - n.lanes - n.warps));
 	Lay l = lay_rows(t->rank, t->log2, fast, vec, n.lanes, n.warps);
+	if (n.apart && type_is_row(t) && size >= n.lanes + n.warps) return warps_apart(l);
 	return n.blocks ? blocks_in_turn(l, n.blocks) : l;
 }
 

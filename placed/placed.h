@@ -39,8 +39,8 @@ int tile_threads(const Fn *fn);                 /* of those, that work on one ti
 
 /* ---- layouts: layouts.c ---- */
 /* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what warps hold side by
- * side belongs to each of its thread blocks in turn. */
-typedef struct Threads { int lanes, warps, piece, blocks; } Threads;
+ * side belongs to each of its thread blocks in turn; apart: each warp holds neighbouring elements of a row. */
+typedef struct Threads { int lanes, warps, piece, blocks; bool apart; } Threads;
 Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
 int elem_log2(Elem e);                          /* log2 of its bytes */
@@ -145,6 +145,9 @@ bool waits_for_threads(const Op *op);           /* do threads wait for each othe
 bool holds_row(const Fn *fn, Lay l);
 int64_t cut_kept(const Fn *cut);                /* rows are shorter: elements of a row that the copy has registers for */
 int cut_step(const Fn *fn);                     /* elements between two registers of a thread */
+/* Of a kernel with {fewer}: elements that a warp holds, and the warps that a call needs, one of which has a pad unless all are needed. */
+int64_t row_part(const Fn *fn);
+const Sym *row_warps(const Fn *fn);
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 const Sym *launched_sym(const Val *v);          /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */

@@ -16,7 +16,19 @@ int64_t cut_kept(const Fn *cut)
 	return (int64_t)cut->row_regs << (cut->row_log2 - cut->row_regs_log2);
 }
 
-int cut_step(const Fn *fn) { return 1 << (fn->row_log2 - fn->row_regs_log2); }
+int cut_step(const Fn *fn) { return fn->by_warp ? 1 << LANES_LOG2 : 1 << (fn->row_log2 - fn->row_regs_log2); }
+
+/* ---- rows by as many warps as they need ---- */
+int64_t row_part(const Fn *fn) { return ((int64_t)1 << fn->row_log2) / fn->warps; }
+
+const Sym *row_warps(const Fn *fn)
+{
+	enum { SHIFT = 128 };           /* elements by which a row may be shifted, at most */
+	const Sym *longest = fn->below.p[0];
+	for (int i = 1; i < fn->below.n; i++) longest = sym_max(longest, fn->below.p[i]);
+	const Sym *used = sym_add(longest, sym_const(1 + (rows_shift(fn) ? SHIFT : 0)));
+	return sym_min(sym_cdiv(used, sym_const(row_part(fn))), sym_const(fn->warps));
+}
 
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
 

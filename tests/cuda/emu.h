@@ -36,6 +36,7 @@ static EmuIndex threadIdx, blockIdx, blockDim;
 static void *emu_home[5];
 static void (*emu_body)(void **args);
 static void **emu_args;
+static bool emu_clustered;      /* launched with a cluster, if only of one thread block */
 static unsigned emu_now, emu_cta, emu_first, emu_cluster;   /* emu_cta: threads of a thread block, emu_cluster: such blocks; emu_first: number of the cluster's first block */
 static unsigned char emu_box[EMU_THREADS / 32][32][64];      /* of each warp: what each lane hands over */
 
@@ -198,7 +199,7 @@ static bool emu_round(unsigned threads, int kind)
 	bool ran = false;
 	unsigned turn = kind == 2 ? ((seed = seed * 1664525 + 1013904223) >> 8) % threads : 0;
 	for (unsigned k = 0; k < threads; k += 32) {
-		unsigned w = (kind == 1 ? threads - 1 - k : (k ^ turn) % threads) / 32;
+		unsigned w = kind == 1 ? (threads - 1 - k) / 32 : (k / 32 + turn) % (threads / 32);
 		do {
 			if (!emu_count[w][EMU_NEW] && !emu_count[w][EMU_READY]) break;
 			for (unsigned i = 0; i < 32; i++) {
@@ -405,6 +406,7 @@ static struct { unsigned char *at; bool waited; } emu_bar[EMU_CLUSTER][EMU_BARS]
 static unsigned emu_bars[EMU_CLUSTER];
 
 static inline unsigned ct_cluster_rank(void) { return emu_rank(); }
+static inline unsigned ct_cluster_size(void) { return emu_cluster; }
 static inline int ct_cluster_zero(void) { return 0; }
 static inline void ct_grid_wait(void) { }
 static inline void ct_cluster_arrive(void) { emu_arrive_cluster(); }
@@ -466,6 +468,7 @@ static void emu_send(const void *p, const void *v, unsigned bytes, const void *b
 	emu_bytes phase;
 	if (at + bytes > EMU_SHARED || its_bar + sizeof phase > EMU_SHARED) emu_fail("what is sent has no place in shared memory");
 	if (to >= emu_cluster) emu_fail("there is no such thread block in the cluster");
+	if (!emu_clustered) emu_fail("st.async in a launch without a cluster");
 	if (!emu_thread[emu_now].met) emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
 	if (emu_ended(to * emu_cta, (to + 1) * emu_cta)) emu_fail("a thread sends to a thread block that has ended");
 	memcpy(emu_shared[to] + at, v, bytes);
@@ -688,8 +691,9 @@ static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const
 {
 	const EmuKernel *k = emu_kernel(fn);
 	unsigned n = 1;
+	emu_clustered = false;
 	for (int i = 0; i < c->numAttrs; i++)
-		if (c->attrs[i].id == cudaLaunchAttributeClusterDimension) n = c->attrs[i].val.clusterDim.x;
+		if (c->attrs[i].id == cudaLaunchAttributeClusterDimension) n = c->attrs[i].val.clusterDim.x, emu_clustered = true;
 	if (c->dynamicSmemBytes > EMU_SHARED) emu_fail("too much shared memory");
 	if (c->blockDim > (unsigned)k->threads) emu_fail("more threads than __launch_bounds__");
 	if (n > emu_cluster_most()) emu_fail("a larger cluster than the device runs");
