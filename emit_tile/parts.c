@@ -24,7 +24,7 @@ static bool takes_lines(const Op *op)
 	return op_rows[op->code].flags & (OPF_REDUCE | OPF_SCAN) && !takes_parts(op);
 }
 
-typedef struct Parts { bool *apart, *seen; } Parts;    /* by Val id: views; tiles */
+typedef struct Parts { bool *apart, *seen, *factor; } Parts;   /* by Val id: views; tiles; tiles of which a product is made */
 
 static void follow_inputs(void *ctx, Op *op);
 
@@ -44,14 +44,28 @@ static void follow_inputs(void *ctx, Op *op)
 	for (int i = 0; i < op->nin; i++) follow(ctx, ir_in(op, i));
 }
 
+/* nvcc takes a product's factors in parts of the inner dimension: extracts, and of what was reshaped since it was loaded, extracts of
+ * an extract. */
+static void follow_factor(Parts *p, const Val *v)
+{
+	Op *op = v->def;
+	if (!type_is_tile(v->type) || p->factor[v->id]) return;
+	p->factor[v->id] = true;
+	if (!op || op->nregion || takes_lines(op)) return;
+	if (op->code == OP_RESHAPE) follow_inputs(p, op);
+	else
+		for (int i = 0; i < op->nin; i++) follow_factor(p, ir_in(op, i));
+}
+
 static void begin(void *ctx, Op *op)
 {
 	if (takes_parts(op)) follow_inputs(ctx, op);
+	for (int i = 0; op->code == OP_MMA && i < 2; i++) follow_factor(ctx, ir_in(op, i));
 }
 
 bool *tl_taken_apart(const Fn *fn)
 {
-	Parts p = { NEW_ARRAY(A_TMP, bool, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1) };
+	Parts p = { NEW_ARRAY(A_TMP, bool, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1) };
 	ir_walk(fn->body, begin, &p);
 	return p.apart;
 }
