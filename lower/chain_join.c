@@ -302,9 +302,9 @@ static void join_loop(const Join *j, Op *limit)
 	loop->in[1] = ir_binary(&before, OP_CEILDIV, t, end, ir_const_int(&before, t, 2));
 }
 
-static void join(const Join *j)
+/* nval: values that there were when the join was planned; operations of join_loop are newer. */
+static void join(const Join *j, int nval)
 {
-	int nval = j->c->fn->nval;
 	for (Op *op = body_of(j)->first; op; op = op->next) {
 		if (!op->nout || op->out[0]->id >= nval) continue;
 		Val *r = op->out[0];
@@ -325,7 +325,7 @@ ChainTail chain_join(Chain *c)
 	int n = c->fn->nval;
 	Join j = { .c = c, .along = NEW_ARRAY(A_TMP, int8_t, n), .column = NEW_ARRAY(A_TMP, bool, n) };
 	Fold f = { .j = &j };
-	for (int i = 0; i < c->fn->nval; i++) j.along[i] = SAME;
+	for (int i = 0; i < n; i++) j.along[i] = SAME;
 	j.along[counter_of(&j)->id] = DIFFERS;
 	for (const Op *op = body_of(&j)->first; op && !j.fails; op = op->next) look_at(&j, op);
 	for (int i = 0; i < body_of(&j)->last->nin; i++) j.fails |= j.along[ir_in(body_of(&j)->last, i)->id] != SAME;
@@ -334,6 +334,6 @@ ChainTail chain_join(Chain *c)
 	if (!limit) return TAIL_NONE;
 	ChainTail tail = ends_with_rounds(&j) ? TAIL_ZERO : TAIL_OPEN;
 	join_loop(&j, limit);
-	join(&j);
+	join(&j, n);
 	return tail;
 }
