@@ -23,7 +23,7 @@ BROKEN = [  # what is said, pattern, replacement
     ("at which it has not arrived", r"\tct_cluster_arrive\(\);\n", ""),
     ("arrives twice", r"(\tct_cluster_arrive\(\);\n)", r"\1\1"),
     ("without having waited", r"\tct_bar_wait\(ct_smem \+ (?!0\b)\d+\);\n", ""),
-    ("more bytes are sent", r"(ct_bar_init\(ct_smem \+ \d+, \d+, )\d+", r"\g<1>4"),
+    ("more bytes are sent", r"(ct_bar_init\(ct_smem \+ \d+, [^,\n]+, )[^)\n]+", r"\g<1>4"),
     ("no such thread block", r"(ct_send_b32\([^\n]*, )ct_lane\)", r"\g<1>ct_lane + 1)"),
 ]
 
