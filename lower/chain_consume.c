@@ -258,11 +258,12 @@ static Val *least(Write *x, const Val *v)
 	Num n;
 	if (ir_const_value(v, &n)) return number(x, n.i);
 	if (type_is_scalar(v->type)) return chain_value(x, v);
+	Val *other = op->code == OP_ADD || op->code == OP_MIN ? least(x, ir_in(op, 1)) : NULL;
 	switch (op->code) {
 	case OP_IOTA: return number(x, 0);
 	case OP_BROADCAST: return least(x, ir_in(op, 0));
-	case OP_ADD: return plus(x, least(x, ir_in(op, 0)), least(x, ir_in(op, 1)));
-	case OP_MIN: return both(x, OP_MIN, least(x, ir_in(op, 0)), least(x, ir_in(op, 1)));
+	case OP_ADD: return plus(x, least(x, ir_in(op, 0)), other);
+	case OP_MIN: return both(x, OP_MIN, least(x, ir_in(op, 0)), other);
 	default: bug("chain: `%s` has no least element", op_rows[op->code].name);
 	}
 }

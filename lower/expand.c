@@ -41,10 +41,10 @@ static Val *expand_turn(Builder *b, Op *op)
 	Val *x = ir_in(op, 0);
 	int axis = ir_axis(op), n = x->type->log2[axis];
 	int64_t extent = (int64_t)1 << n, by = ir_int(op, AT_SHIFT, 0);
-	Val *i = iota_along(b, x->type->rank, axis, n);
-	if (op->code == OP_FLIP) return take(b, x, with_const(b, OP_XOR, i, extent - 1), zero_of(b, x->type->elem), axis);
+	Val *i = iota_along(b, x->type->rank, axis, n), *pad = zero_of(b, x->type->elem);
+	if (op->code == OP_FLIP) return take(b, x, with_const(b, OP_XOR, i, extent - 1), pad, axis);
 	by = ((by % extent) + extent) % extent;
-	return take(b, x, with_const(b, OP_AND, with_const(b, OP_SUB, i, by), extent - 1), zero_of(b, x->type->elem), axis);
+	return take(b, x, with_const(b, OP_AND, with_const(b, OP_SUB, i, by), extent - 1), pad, axis);
 }
 
 /* The element offset of sub-tile `index` as i32: outside of the whole, an offset that is outside for every element. */
@@ -60,8 +60,8 @@ static Val *part_offset(Builder *b, Val *index, int whole_log2, int part_log2)
 	Val *x = index->type == i64 ? index : ir_unary(b, OP_CAST, i64, index);
 	if (index->type->elem == EL_U64) x = ir_unary(b, OP_BITCAST, i64, index);
 	const Type *bool_ = type_scalar(EL_BOOL);
-	Val *ok = ir_binary(b, OP_AND, bool_, ir_binary(b, OP_GE, bool_, x, ir_const_int(b, i64, 0)),
-		ir_binary(b, OP_LT, bool_, x, ir_const_int(b, i64, parts)));
+	Val *below = ir_binary(b, OP_LT, bool_, x, ir_const_int(b, i64, parts));
+	Val *ok = ir_binary(b, OP_AND, bool_, ir_binary(b, OP_GE, bool_, x, ir_const_int(b, i64, 0)), below);
 	Val *small = ir_op1(b, OP_SELECT, i64, 3, (Val *[]){ ok, x, ir_const_int(b, i64, far >> part_log2) });
 	return with_const(b, OP_MUL, ir_unary(b, OP_CAST, i32, small), (int64_t)1 << part_log2);
 }
@@ -99,8 +99,8 @@ static Val *expand_insert(Builder *b, Op *op)
 		Val *at = part_offset(b, index, whole->log2[a], part);
 		i = ir_binary(b, OP_SUB, i->type, i, spread(b, at, i->type));
 		const Type *t = type_with_elem(i->type, EL_BOOL);
-		Val *ok = ir_binary(b, OP_AND, t, ir_binary(b, OP_GE, t, i, ir_const_int(b, i->type, 0)),
-			ir_binary(b, OP_LT, t, i, ir_const_int(b, i->type, (int64_t)1 << part)));
+		Val *below = ir_binary(b, OP_LT, t, i, ir_const_int(b, i->type, (int64_t)1 << part));
+		Val *ok = ir_binary(b, OP_AND, t, ir_binary(b, OP_GE, t, i, ir_const_int(b, i->type, 0)), below);
 		ok = spread(b, ok, bools);
 		inside = inside ? ir_binary(b, OP_AND, bools, inside, ok) : ok;
 		y = take(b, y, i, zero_of(b, y->type->elem), a);
@@ -148,13 +148,18 @@ static Val *expand_product(Builder *b, const Op *op, Val *x, Val *y, Val *acc)
 	}
 	int axis = axis_to_halve(x, y, r);
 	if (axis == r) {
-		acc = expand_product(b, op, half_of(b, x, r - 1, 0), half_of(b, y, r - 2, 0), acc);
-		return expand_product(b, op, half_of(b, x, r - 1, 1), half_of(b, y, r - 2, 1), acc);
+		for (int i = 0; i < 2; i++) {
+			Val *y_half = half_of(b, y, r - 2, i), *x_half = half_of(b, x, r - 1, i);
+			acc = expand_product(b, op, x_half, y_half, acc);
+		}
+		return acc;
 	}
 	Val *part[2];
-	for (int i = 0; i < 2; i++)
-		part[i] = expand_product(b, op, axis == r - 1 ? x : half_of(b, x, axis, i), axis == r - 2 ? y : half_of(b, y, axis, i),
-			half_of(b, acc, axis, i));
+	for (int i = 0; i < 2; i++) {
+		Val *acc_half = half_of(b, acc, axis, i), *y_part = axis == r - 2 ? y : half_of(b, y, axis, i);
+		Val *x_part = axis == r - 1 ? x : half_of(b, x, axis, i);
+		part[i] = expand_product(b, op, x_part, y_part, acc_half);
+	}
 	Val *whole = ir_op1(b, OP_CAT, acc->type, 2, part);
 	ir_set_int(whole->def, AT_AXIS, axis);
 	return whole;

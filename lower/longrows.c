@@ -211,9 +211,10 @@ static Val *word_of(Builder *b, Val *x, Val *y)
 {
 	const Type *u64 = type_scalar(EL_U64);
 	Val *low = cast(b, bits(b, y, EL_U32), EL_U64);
-	Val *high = op2(b, OP_SHL, cast(b, bits(b, x, EL_U32), EL_U64), integer(b, u64, 32));
-	Val *r = op2(b, OP_XOR, op2(b, OP_OR, high, low), integer(b, u64, -1));
-	return choose(b, compare(b, OP_EQ, r, integer(b, u64, 0)), integer(b, u64, 1), r);
+	Val *by = integer(b, u64, 32), *high = op2(b, OP_SHL, cast(b, bits(b, x, EL_U32), EL_U64), by);
+	Val *ones = integer(b, u64, -1), *r = op2(b, OP_XOR, op2(b, OP_OR, high, low), ones);
+	Val *one = integer(b, u64, 1);
+	return choose(b, compare(b, OP_EQ, r, integer(b, u64, 0)), one, r);
 }
 
 /* One of the numbers in words that were loaded. */
@@ -280,7 +281,8 @@ static Val *counted(const Writer *w, Builder *b, const PartSum *s, Val *part)
 	if (!s->mask) return number(b, like(part->type, EL_F32), (double)all);
 	Val *end = spread(b, part->type, ir_launch(b, EL_I32, w->p.extent));
 	Val *n = op2(b, OP_SUB, end, op2(b, OP_MUL, part, integer(b, part->type, all)));
-	n = op2(b, OP_MIN, op2(b, OP_MAX, n, integer(b, n->type, 0)), integer(b, n->type, all));
+	Val *most = integer(b, n->type, all);
+	n = op2(b, OP_MIN, op2(b, OP_MAX, n, integer(b, n->type, 0)), most);
 	return cast(b, n, EL_F32);
 }
 
@@ -356,7 +358,8 @@ static Val *combined(Gather *g, const PartSum *s)
 	if (s->kind == PART_POWERS)
 		return sum_partials(g, s->op, op2(b, OP_MUL, g->numbers[s->word], ir_unary(b, OP_EXP, t, op2(b, OP_SUB, first, m))));
 	Val *n = counted(g->w, b, s, g->parts), *d = op2(b, OP_SUB, mean_of(b, first, n), m);
-	d = choose(b, compare(b, OP_EQ, n, number(b, t, 0)), number(b, t, 0), d);
+	Val *none = number(b, t, 0);
+	d = choose(b, compare(b, OP_EQ, n, number(b, t, 0)), none, d);
 	Val *slope = op2(b, OP_MUL, n, d), *linear = s->linear ? g->numbers[s->word + 1] : NULL;
 	if (linear) slope = ir_op1(b, OP_FMA, t, 3, (Val *[]){ n, d, op2(b, OP_ADD, linear, linear) });
 	return sum_partials(g, s->op, ir_op1(b, OP_FMA, t, 3, (Val *[]){ d, slope, g->numbers[s->word] }));
@@ -609,7 +612,8 @@ static Val *block_index(Builder *b)
 /* The first block of a row gives what comes of the row before. */
 static void give(const Writer *w, Builder *b, Val *row, Val *part, Val *rows)
 {
-	Val *zero = num_i32(b, 0), *first = op2(b, OP_AND, compare(b, OP_EQ, part, zero), compare(b, OP_GT, row, zero));
+	Val *zero = num_i32(b, 0), *later = compare(b, OP_GT, row, zero);
+	Val *first = op2(b, OP_AND, compare(b, OP_EQ, part, zero), later);
 	Branch gives = branch(b, op2(b, OP_AND, first, compare(b, OP_LE, row, rows)));
 	Builder in = gives.then;
 	write_given(w, in, op2(&in, OP_SUB, row, num_i32(&in, 1)));
@@ -643,7 +647,8 @@ static void write_kernel(Writer *w, const Sym *ahead)
 
 	Builder *m = &reduces.other;
 	t = op2(m, OP_DIV, rest, two);
-	Spot results = place(w, *m, op2(m, OP_DIV, t, w->count), op2(m, OP_REM, t, w->count));
+	Val *of_row = op2(m, OP_REM, t, w->count);
+	Spot results = place(w, *m, op2(m, OP_DIV, t, w->count), of_row);
 	write_results(w, &results, needed);
 	yield(&results.b, 0, NULL);
 }

@@ -81,8 +81,9 @@ static void merge(Fn *fn, const Pair *p, const Places *at)
 	Builder b = build_before(p->first);
 	Val *v[2], *e = ir_in(p->sum, 0);
 	v[0] = pair_of_warp(&b, p->first, p->x);
-	Val *c = pair_choose(&b, pair_equals(&b, v[0], -INFINITY), pair_number(&b, v[0], 0), v[0]);
-	Val *d = pair_both(&b, OP_SUB, unpacked(&b, p->x), pair_spread(&b, p, &at->groups, c));
+	Val *zero = pair_number(&b, v[0], 0), *c = pair_choose(&b, pair_equals(&b, v[0], -INFINITY), zero, v[0]);
+	c = pair_spread(&b, p, &at->groups, c);
+	Val *d = pair_both(&b, OP_SUB, unpacked(&b, p->x), c);
 	v[1] = pair_of_warp(&b, p->sum, power(&b, d));
 	const Type *t[2] = { v[0]->type, v[1]->type };
 	Op *exchange = ir_op(&b, OP_EXCHANGE, 2, v, 2, t);

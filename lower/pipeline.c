@@ -489,8 +489,8 @@ static Val *factor(Write *x, int load, Val *at, Val *group)
 static Val *multiply(Write *x, const PipeProduct *r, Val *sum, Val *at, Val *group)
 {
 	x->b.span = r->op->span;
-	Val *in[] = { sum, factor(x, r->load[0], at, group), factor(x, r->load[1], at, group) };
-	Val *v = make(x, OP_WGMMA, sum->type, 3, in);
+	Val *left = factor(x, r->load[0], at, group), *right = factor(x, r->load[1], at, group);
+	Val *v = make(x, OP_WGMMA, sum->type, 3, (Val *[]){ sum, left, right });
 	v->lay = sum->lay;
 	v->name = r->op->out[0]->name;
 	if (!x->p.load[r->load[0]].along_depth) ir_set_int(v->def, AT_A_MAJOR, MAJOR_MN);
@@ -683,7 +683,10 @@ static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val
 {
 	Block b = { x, x->row, x->col };
 	int stored = 0;
-	if (x->parts > 1) b.col = sum_of(x, times(x, x->col, x->parts / x->p.reps), which ? which : number(x, part));
+	if (x->parts > 1) {
+		Val *n = which ? which : number(x, part);
+		b.col = sum_of(x, times(x, x->col, x->parts / x->p.reps), n);
+	}
 	ir_walk(x->part.fn->body, set_index, &b);
 	name_sums(x, sum, which, part);
 	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
@@ -701,7 +704,8 @@ static void write_parts(Write *x, const Tail *t, Val *const *sum, Val *group)
 		for (int i = 0; i < each; i++) write_part(x, t, sum, group, NULL, i, &turn);
 		return;
 	}
-	Op *loop = add(x, OP_FOR, 3, (Val *[]){ number(x, 0), number(x, x->parts / each), number(x, 1) });
+	Val *from = number(x, 0), *to = number(x, x->parts / each);
+	Op *loop = add(x, OP_FOR, 3, (Val *[]){ from, to, number(x, 1) });
 	ir_set_int(loop, AT_UNROLL, x->parts / each);
 	Builder back = enter(x, loop);
 	Val *first = times(x, ir_arg(x->b.block, i32(), str_intern("part")), each);

@@ -227,7 +227,10 @@ static int parts_of_squares(Builder *b, const Pair *p, const Places *at, Val *v[
 static Val *squares_at(Builder *b, const Pair *p, Val *const v[PARTS], Val *m)
 {
 	Val *d = pair_both(b, OP_SUB, mean(b, v[0], v[3]), m);
-	if (p->mask) d = pair_choose(b, pair_equals(b, v[3], 0), pair_number(b, d, 0), d);
+	if (p->mask) {
+		Val *zero = pair_number(b, d, 0);
+		d = pair_choose(b, pair_equals(b, v[3], 0), zero, d);
+	}
 	Val *linear = pair_laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ v[3], d, pair_both(b, OP_ADD, v[1], v[1]) }), *d->lay);
 	return pair_laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ d, linear, v[2] }), *d->lay);
 }

@@ -67,8 +67,10 @@ static Val *grid_index(Builder *b, int axis)
 static Val *block_number(Builder *b, const Fn *fn)
 {
 	Val *r = grid_index(b, 0);
-	for (int a = 1; a < fn->ngrid; a++)
-		r = op2(b, OP_ADD, op2(b, OP_MUL, r, ir_launch(b, EL_I32, fn->grid[a])), grid_index(b, a));
+	for (int a = 1; a < fn->ngrid; a++) {
+		Val *i = grid_index(b, a);
+		r = op2(b, OP_ADD, op2(b, OP_MUL, r, ir_launch(b, EL_I32, fn->grid[a])), i);
+	}
 	return r;
 }
 
@@ -140,8 +142,9 @@ static Fn *write_share(const Splitter *w, int i)
 	cut_after(loop);
 	fn->name = i ? str_fmt("%s_share_%d", w->p.fn->name, i + 1) : str_fmt("%s_share", w->p.fn->name);
 	Builder before = build_before(loop);
-	Val *index[3] = { block_number(&before, fn), grid_index(&before, axis), ir_const_int(&before, i32(), 0) };
-	take_share(&before, loop, l, &w->share[i], index[1]);
+	Val *block = block_number(&before, fn), *share = grid_index(&before, axis);
+	Val *index[3] = { block, share, ir_const_int(&before, i32(), 0) };
+	take_share(&before, loop, l, &w->share[i], share);
 	for (int k = 0; k < l->carried.n; k++) loop->in[3 + k] = begins_with(&before, loop, k, &l->carried.p[k]);
 	Val **result = NEW_ARRAY(A_TMP, Val *, l->carried.n);
 	split_defer(fn, loop, l, result);
@@ -308,7 +311,7 @@ static Fn *write_whole(const Splitter *w, int i)
 	fn->name = i ? str_fmt("%s_whole_%d", w->p.fn->name, i + 1) : str_fmt("%s_whole", w->p.fn->name);
 	forget_hints(fn);
 	Builder b = { fn, fn->body, NULL, loop->span };
-	Val *index[2] = { block_number(&b, fn), ir_const_int(&b, i32(), 0) };
+	Val *block = block_number(&b, fn), *index[2] = { block, ir_const_int(&b, i32(), 0) };
 	for (int k = 0; k < l->carried.n; k++) {
 		uint8_t log2[2] = { 0, (uint8_t)size_log2(l->carried.p[k].type) };
 		Val *x = as_box(&b, loop->out[k], box(l->carried.p[k].type->elem, 2, log2));
@@ -324,7 +327,7 @@ static void load_whole(const Splitter *w, int i)
 	const SplitLoop *l = &w->p.loops.p[i];
 	Op *loop = w->loop[i];
 	Builder b = build_before(loop);
-	Val *index[2] = { block_number(&b, w->rest), ir_const_int(&b, i32(), 0) };
+	Val *block = block_number(&b, w->rest), *index[2] = { block, ir_const_int(&b, i32(), 0) };
 	for (int k = 0; k < l->carried.n; k++) {
 		const Type *t = l->carried.p[k].type;
 		uint8_t log2[2] = { 0, (uint8_t)size_log2(t) };

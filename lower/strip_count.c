@@ -97,7 +97,7 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 	}
 	if (!extent || !size || all < 2) return ir_const_int(b, type_scalar(EL_I32), all);
 	if (s->count) return s->count;
-	Val *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_I64, extent), ir_const_int(b, wide, 2 * size - 1));
+	Val *more = ir_const_int(b, wide, 2 * size - 1), *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_I64, extent), more);
 	n = ir_binary(b, OP_DIV, wide, n, ir_const_int(b, wide, size));
 	n = ir_binary(b, OP_MIN, wide, n, ir_const_int(b, wide, all));
 	return s->count = ir_unary(b, OP_CAST, type_scalar(EL_I32), n);

@@ -160,9 +160,13 @@ static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
 	copy_attrs(most->def, op);
 	most = ir_unary(b, OP_BROADCAST, x->type, most);
 	Val *equal = ir_binary(b, OP_EQ, type_with_elem(x->type, EL_BOOL), x, most);
-	if (elem_is_any_float(x->type->elem)) equal = both(b, OP_OR, equal, both(b, OP_AND, is_nan(b, x), is_nan(b, most)));
+	if (elem_is_any_float(x->type->elem)) {
+		Val *of_most = is_nan(b, most);
+		equal = both(b, OP_OR, equal, both(b, OP_AND, is_nan(b, x), of_most));
+	}
 	Val *place = ir_op1(b, OP_IOTA, type_tile(EL_U32, x->type->rank, shape), 0, NULL);
-	Val *index = both(b, OP_ADD, strip_times(b, slice, type_extent(x->type, axis)), ir_unary(b, OP_BROADCAST, slice->type, place));
+	place = ir_unary(b, OP_BROADCAST, slice->type, place);
+	Val *index = both(b, OP_ADD, strip_times(b, slice, type_extent(x->type, axis)), place);
 	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index, ir_const_num(b, slice->type, num_greatest(EL_U32)) });
 	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, index);
 	ir_set_int(r->def, AT_AXIS, axis);

@@ -125,5 +125,7 @@ Sv pointer_arith(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
 	}
 	b = val_i64(cx, b);
 	if (op == OP_SUB) b = val_op2(cx, OP_SUB, const_val(cx, b->type, num_int(0)), b);
-	return sv_val(ir_binary(&cx->b, OP_PTR_ADD, t, val_broadcast(cx, a, t), val_broadcast(cx, b, t)), at);
+	b = val_broadcast(cx, b, t);
+	a = val_broadcast(cx, a, t);
+	return sv_val(ir_binary(&cx->b, OP_PTR_ADD, t, a, b), at);
 }

@@ -315,9 +315,10 @@ static Val *axis_lanes(Cx *cx, const View *v, int axis, Val *index, const Type *
 		Val *x = index->type == it ? index : ir_unary(&cx->b, OP_RESHAPE, type_tile(index->type->elem, v->rank, log2), index);
 		return val_broadcast(cx, x, t);
 	}
-	Val *base = val_op2(cx, OP_MUL, val_i64(cx, index), val_int(cx, EL_I64, v->steps[axis]));
+	Val *step = val_int(cx, EL_I64, v->steps[axis]), *base = val_op2(cx, OP_MUL, val_i64(cx, index), step);
 	if (v->offsets[axis]) base = val_op2(cx, OP_ADD, base, val_int(cx, EL_I64, v->offsets[axis]));
-	base = val_op2(cx, OP_MAX, val_op2(cx, OP_MIN, base, view_extent(cx, v, axis)), val_int(cx, EL_I64, -len));
+	Val *least = val_int(cx, EL_I64, -len);
+	base = val_op2(cx, OP_MAX, val_op2(cx, OP_MIN, base, view_extent(cx, v, axis)), least);
 	base = val_broadcast(cx, val_cast(cx, base, e, (FoldModes){ 0 }), it);
 	Val *sum = val_op2(cx, OP_ADD, base, ir_op1(&cx->b, OP_IOTA, it, 0, NULL));
 	return val_broadcast(cx, sum, t);

@@ -174,7 +174,7 @@ static void print_view(Cx *cx, const View *v, int axis, Sv *index, Span at)
 		return;
 	}
 	print_part(cx, str_intern("["), 0, NULL, true, at);
-	Val *in[3] = { val_int(cx, EL_I64, 0), view_extent(cx, v, axis), val_int(cx, EL_I64, 1) };
+	Val *from = val_int(cx, EL_I64, 0), *to = view_extent(cx, v, axis), *in[3] = { from, to, val_int(cx, EL_I64, 1) };
 	Op *op = ir_op(at_span(cx, at), OP_FOR, 3, in, 0, NULL);
 	IrBlock *body = ir_region(op);
 	Spot s = spot_enter(cx, body);

@@ -155,10 +155,13 @@ static Str scaled_fault(Sv x, Sv s, int axis)
 static Val *e8m0_value(Cx *cx, Val *s)
 {
 	const Type *u16 = type_with_elem(s->type, EL_U16), *bf = type_with_elem(s->type, EL_BF16);
-	Val *bits = val_op2(cx, OP_SHL, val_cast(cx, s, EL_U16, (FoldModes){ 0 }), const_val(cx, u16, num_int(7)));
+	Val *by = const_val(cx, u16, num_int(7));
+	Val *bits = val_op2(cx, OP_SHL, val_cast(cx, s, EL_U16, (FoldModes){ 0 }), by);
 	Val *v = ir_unary(&cx->b, OP_BITCAST, bf, bits);
-	v = val_select(cx, val_cmp(cx, OP_EQ, s, const_val(cx, s->type, num_int(0))), const_val(cx, bf, num_float(ldexp(1, -127))), v);
-	return val_select(cx, val_cmp(cx, OP_EQ, s, const_val(cx, s->type, num_int(255))), const_val(cx, bf, num_float(NAN)), v);
+	Val *least = const_val(cx, bf, num_float(ldexp(1, -127)));
+	v = val_select(cx, val_cmp(cx, OP_EQ, s, const_val(cx, s->type, num_int(0))), least, v);
+	Val *nan = const_val(cx, bf, num_float(NAN));
+	return val_select(cx, val_cmp(cx, OP_EQ, s, const_val(cx, s->type, num_int(255))), nan, v);
 }
 
 /* An operand times its scales, in bf16: eight bits hold the product of any two of these types exactly. */
@@ -197,7 +200,8 @@ static Sv scaled_call(Cx *cx, Call *c)
 	if (r.why != RULE_OK)
 		return report_mma(cx, r, &(Product){ .a = p[0], .b = p[2], .acc = &p[4], .at = c->span, .shown = call_what(c) });
 	at_span(cx, c->span);
-	Val *in[3] = { scaled(cx, p[0].u.val, p[1].u.val, rank - 1), scaled(cx, p[2].u.val, p[3].u.val, rank - 2), p[4].u.val };
+	Val *x = scaled(cx, p[0].u.val, p[1].u.val, rank - 1), *y = scaled(cx, p[2].u.val, p[3].u.val, rank - 2);
+	Val *in[3] = { x, y, p[4].u.val };
 	return sv_val(ir_op1(&cx->b, OP_MMA, r.type, 3, in), c->span);
 }
 

@@ -22,7 +22,8 @@ static Val *all_different(Cx *cx, Val *x)
 	Val *before = ir_unary(&cx->b, OP_ROTATE, flat, s);
 	ir_set_int(before->def, AT_AXIS, 0);
 	ir_set_int(before->def, AT_SHIFT, 1);
-	Val *first = val_cmp(cx, OP_EQ, ir_op1(&cx->b, OP_IOTA, index, 0, NULL), const_val(cx, index, num_int(0)));
+	Val *zero = const_val(cx, index, num_int(0));
+	Val *first = val_cmp(cx, OP_EQ, ir_op1(&cx->b, OP_IOTA, index, 0, NULL), zero);
 	return val_op2(cx, OP_OR, first, val_cmp(cx, OP_NE, s, before));
 }
 
@@ -93,8 +94,9 @@ static Val *groups_rise(Cx *cx, Val *x, int64_t by, int64_t every, int axis, int
 	if (every == 1) return multiple(cx, x, by);
 	Val *prev = neighbour(cx, x, axis);
 	Val *next = val_op2(cx, OP_ADD, prev, const_val(cx, x->type, num_int(unit)));
-	Val *rises = val_op2(cx, OP_AND, val_cmp(cx, OP_EQ, x, next), val_cmp(cx, OP_LT, prev, x));
-	return val_select(cx, first_of_group(cx, x->type, axis, every), multiple(cx, x, by), rises);
+	Val *more = val_cmp(cx, OP_LT, prev, x), *rises = val_op2(cx, OP_AND, val_cmp(cx, OP_EQ, x, next), more);
+	Val *begins = multiple(cx, x, by);
+	return val_select(cx, first_of_group(cx, x->type, axis, every), begins, rises);
 }
 
 /* With --checked a promise is verified where it is made, that of a constant always. False: reported. */

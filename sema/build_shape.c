@@ -372,8 +372,8 @@ static bool sub_index(Cx *cx, Call *c, int i, Sv x, Shape s, Val **in)
 		in[k] = conv_val(cx, idx[k]);
 		if (!cx->opt->checked || sv_const_num(idx[k], &n)) continue;
 		at_span(cx, idx[k].span);
-		Val *ok = val_op2(cx, OP_AND, val_cmp(cx, OP_GE, in[k], val_int(cx, in[k]->type->elem, 0)),
-			val_cmp(cx, OP_LT, in[k], val_int(cx, in[k]->type->elem, tiles)));
+		Val *below = val_cmp(cx, OP_LT, in[k], val_int(cx, in[k]->type->elem, tiles));
+		Val *ok = val_op2(cx, OP_AND, val_cmp(cx, OP_GE, in[k], val_int(cx, in[k]->type->elem, 0)), below);
 		build_check(cx, sv_val(ok, idx[k].span),
 			str_fmt("index `%s` outside 0 .. %lld", span_source(idx[k].span), (long long)tiles - 1), idx[k].span);
 	}
@@ -582,9 +582,10 @@ static Sv build_pack(Cx *cx, Call *c, Sv x)
 static Val *f4e2m1_value(Cx *cx, Val *v)
 {
 	const Type *t = v->type;
-	Val *sign = val_op2(cx, OP_SHL, val_op2(cx, OP_AND, v, const_val(cx, t, num_int(8))), const_val(cx, t, num_int(4)));
+	Val *by = const_val(cx, t, num_int(4)), *sign = val_op2(cx, OP_SHL, val_op2(cx, OP_AND, v, const_val(cx, t, num_int(8))), by);
 	Val *rest = val_op2(cx, OP_AND, v, const_val(cx, t, num_int(7)));
-	Val *normal = val_op2(cx, OP_ADD, val_op2(cx, OP_SHL, rest, const_val(cx, t, num_int(2))), const_val(cx, t, num_int(6 << 3)));
+	Val *bias = const_val(cx, t, num_int(6 << 3));
+	Val *normal = val_op2(cx, OP_ADD, val_op2(cx, OP_SHL, rest, const_val(cx, t, num_int(2))), bias);
 	Val *small = val_op2(cx, OP_MUL, rest, const_val(cx, t, num_int(6 << 3)));      /* 0, and 0.5 as 1.0 * 2^-1 */
 	Val *bits = val_select(cx, val_cmp(cx, OP_LT, rest, const_val(cx, t, num_int(2))), small, normal);
 	return ir_unary(&cx->b, OP_BITCAST, type_with_elem(t, EL_F8E4M3), val_op2(cx, OP_OR, sign, bits));

@@ -175,7 +175,8 @@ static Sv sub_view(Cx *cx, const View *v, const Indexed *ix, Span at)
 	Num truth;
 	if (ok && !(ir_const_value(ok, &truth) && truth.i)) {
 		at_span(cx, at);
-		n.dim[0].val = val_select(cx, ok, view_extent(cx, &n, 0), val_int(cx, EL_I64, 0));
+		Val *none = val_int(cx, EL_I64, 0);
+		n.dim[0].val = val_select(cx, ok, view_extent(cx, &n, 0), none);
 	}
 	return finish_view(cx, v, &n, offset, at);
 }
@@ -407,7 +408,10 @@ static Sv build_slice(Cx *cx, Call *c, const View *v)
 	Val *top = val_op2(cx, OP_MAX, val_op2(cx, OP_MIN, hi, ext), lo);        /* so that the difference cannot wrap */
 	Val *n = val_op2(cx, OP_SUB, top, lo);
 	if (step > 1) n = val_op2(cx, OP_CEILDIV, n, one);
-	if (!sym) n = val_select(cx, val_op2(cx, OP_AND, val_cmp(cx, OP_GE, lo, zero), val_cmp(cx, OP_LE, lo, ext)), n, zero);
+	if (!sym) {
+		Val *below = val_cmp(cx, OP_LE, lo, ext);
+		n = val_select(cx, val_op2(cx, OP_AND, val_cmp(cx, OP_GE, lo, zero), below), n, zero);
+	}
 	View s = derived(v);
 	Val *stride = view_stride(cx, v, axis);
 	at_span(cx, c->span);
@@ -628,8 +632,8 @@ Sv layouts_equal(Cx *cx, const View *a, const View *b, Span at)
 		bool stride = i % 2;
 		const Sym *s = stride ? x->ssym : x->sym, *t = stride ? y->ssym : y->sym;
 		if (s && s == t) continue;
-		Val *same = stride ? val_cmp(cx, OP_EQ, view_stride(cx, a, i / 2), view_stride(cx, b, i / 2)) :
-			val_cmp(cx, OP_EQ, view_extent(cx, a, i / 2), view_extent(cx, b, i / 2));
+		Val *of_b = stride ? view_stride(cx, b, i / 2) : view_extent(cx, b, i / 2);
+		Val *of_a = stride ? view_stride(cx, a, i / 2) : view_extent(cx, a, i / 2), *same = val_cmp(cx, OP_EQ, of_a, of_b);
 		if (sv_const_num(sv_folded(same, at), &n)) {
 			if (!n.i) return sv_bool(false, at);
 			continue;
@@ -667,7 +671,7 @@ static Val *axis_mask(Cx *cx, const View *v, Val *index, const Shape *s, int axi
 {
 	int64_t len = (int64_t)1 << s->log2[axis];
 	Val *zero = val_int(cx, EL_I64, 0), *top = val_int(cx, EL_I64, len);
-	Val *base = val_op2(cx, OP_MUL, val_i64(cx, index), val_int(cx, EL_I64, steps));
+	Val *step = val_int(cx, EL_I64, steps), *base = val_op2(cx, OP_MUL, val_i64(cx, index), step);
 	if (offset) base = val_op2(cx, OP_ADD, base, val_int(cx, EL_I64, offset));
 	Val *hi = val_op2(cx, OP_SUB, view_extent(cx, v, axis), base);
 	hi = val_op2(cx, OP_MIN, val_op2(cx, OP_MAX, hi, zero), top);

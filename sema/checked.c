@@ -18,12 +18,12 @@ static void check_overflow(Cx *cx, OpCode op, Val *x, Val *y, Val *r, Span at)
 	} else if (op == OP_DIV || op == OP_CEILDIV || op == OP_FLOORDIV) {
 		Num n;
 		if (ir_const_value(y, &n) && n.i != -1) return;
-		ok = val_op2(cx, OP_OR, val_cmp(cx, OP_NE, x, const_val(cx, x->type, num_least(x->type->elem))),
-			val_cmp(cx, OP_NE, y, const_val(cx, y->type, num_int(-1))));
+		Val *other = val_cmp(cx, OP_NE, y, const_val(cx, y->type, num_int(-1)));
+		ok = val_op2(cx, OP_OR, val_cmp(cx, OP_NE, x, const_val(cx, x->type, num_least(x->type->elem))), other);
 	} else if (op == OP_MUL) {
 		Val *sign = const_val(cx, x->type, num_int(elem_bits(x->type->elem) - 1));
-		ok = val_cmp(cx, OP_EQ, ir_binary(&cx->b, OP_MULHI_SIGNED, x->type, x, y),
-			ir_binary(&cx->b, OP_SHR, x->type, r, sign));
+		Val *signs = ir_binary(&cx->b, OP_SHR, x->type, r, sign);
+		ok = val_cmp(cx, OP_EQ, ir_binary(&cx->b, OP_MULHI_SIGNED, x->type, x, y), signs);
 	}
 	if (ok) build_check(cx, sv_val(ok, at), str_fmt("integer overflow in `%s`", span_source(at)), at);
 }
@@ -32,7 +32,8 @@ static void check_count(Cx *cx, Val *y, Span at)
 {
 	if (!cx->opt->checked) return;
 	Val *top = const_val(cx, y->type, num_int(elem_bits(y->type->elem) - 1));
-	Val *ok = val_op2(cx, OP_AND, val_cmp(cx, OP_GE, y, const_val(cx, y->type, num_int(0))), val_cmp(cx, OP_LE, y, top));
+	Val *below = val_cmp(cx, OP_LE, y, top);
+	Val *ok = val_op2(cx, OP_AND, val_cmp(cx, OP_GE, y, const_val(cx, y->type, num_int(0))), below);
 	build_check(cx, sv_val(ok, at), str_fmt("shift count outside the width in `%s`", span_source(at)), at);
 }
 
@@ -68,13 +69,13 @@ void check_cast(Cx *cx, Val *x, Val *r, Span at)
 		double lo = (double)num_least(to).i - (elem_bytes(to) == 8 ? 0 : 1);
 		double hi = elem_is_signed(to) ? -(double)num_least(EL_I64).i : 18446744073709551616.0;
 		if (elem_bytes(to) < 8) hi = (double)num_greatest(to).i + 1;
-		ok = val_op2(cx, OP_AND, val_cmp(cx, elem_bytes(to) == 8 && elem_is_signed(to) ? OP_GE : OP_GT, wide,
-			const_val(cx, wide->type, num_float(elem_is_signed(to) ? lo : -1))),
-			val_cmp(cx, OP_LT, wide, const_val(cx, wide->type, num_float(hi))));
+		Val *below = val_cmp(cx, OP_LT, wide, const_val(cx, wide->type, num_float(hi)));
+		Val *least = const_val(cx, wide->type, num_float(elem_is_signed(to) ? lo : -1));
+		ok = val_op2(cx, OP_AND, val_cmp(cx, elem_bytes(to) == 8 && elem_is_signed(to) ? OP_GE : OP_GT, wide, least), below);
 	} else {
 		ok = val_cmp(cx, OP_EQ, val_cast(cx, r, from, (FoldModes){ 0 }), x);
 		Val *zero_x = const_val(cx, x->type, num_int(0)), *zero_r = const_val(cx, r->type, num_int(0));
-		Val *signs = val_cmp(cx, OP_EQ, val_cmp(cx, OP_LT, x, zero_x), val_cmp(cx, OP_LT, r, zero_r));
+		Val *sign_r = val_cmp(cx, OP_LT, r, zero_r), *signs = val_cmp(cx, OP_EQ, val_cmp(cx, OP_LT, x, zero_x), sign_r);
 		ok = val_op2(cx, OP_AND, ok, signs);
 	}
 	build_check(cx, sv_val(ok, at), str_fmt("value of `%s` outside %s", span_source(at), elem_name(to)), at);

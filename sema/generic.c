@@ -269,8 +269,8 @@ static bool infer_dim(Cx *cx, Solve *s, Name n, const View *v, int axis, Span at
 		const Sym *sym = v->dim[axis].sym;
 		if (sym && d->sym) return same_extent(cx, d->sym, sym) || dim_conflict(cx, s, d, sym, at);
 		if (cx->opt->checked) {
-			Val *in[2] = { dim_value(cx, d), view_extent(cx, v, axis) };
-			Val *eq = ir_binary(&cx->b, OP_EQ, type_scalar(EL_BOOL), in[0], in[1]);
+			Val *known = dim_value(cx, d), *extent = view_extent(cx, v, axis);
+			Val *eq = ir_binary(&cx->b, OP_EQ, type_scalar(EL_BOOL), known, extent);
 			build_check(cx, sv_val(eq, at), str_fmt("two lengths of `%s` differ", n.s), at);
 		}
 		return true;
