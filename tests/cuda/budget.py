@@ -35,7 +35,7 @@ def most_copies(text):
 
 
 def main():
-    budget = int(re.search(r"UNROLL_REGS = (\d+)", read(os.path.join(ROOT, "lower", "placed.h"))).group(1))
+    budget = int(re.search(r"UNROLL_REGS = (\d+)", read(os.path.join(ROOT, "placed", "placed.h"))).group(1))
     seen = 0
     with tmpdir() as tmp:
         for name, path, options in samples(tmp) + [("tiles", os.path.join(ROOT, "tests", "cuda", "tiles.tile"), [])]:

@@ -9,7 +9,8 @@ from emitted import *
 
 SAMPLES = ["saxpy", "transpose", "histogram", "layer_norm", "gemm"]
 PTX = re.compile(r"^\.entry (\w+)|^\s*(?:@!?%p\d+ )?(griddepcontrol\.wait|(?:ld|st|atom|red|prefetch|cp\.async)\.[\w.:]*global[\w.:]*)", re.M)
-SASS = re.compile(r"Function : (\w+)|\b(ACQBULK|LDG|STG|ATOMG?|REDG?|LDGSTS|CCTL)\b")
+# CCTL.IVALL, of a barrier of a cluster, makes L1 forget what it has; other forms of CCTL fetch
+SASS = re.compile(r"Function : (\w+)|\b(ACQBULK|LDG|STG|ATOMG?|REDG?|LDGSTS|CCTL(?!\.IVALL))\b")
 FIRST = {"griddepcontrol.wait", "ACQBULK"}
 
 

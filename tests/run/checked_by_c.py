@@ -15,7 +15,7 @@ NAME = os.path.basename(SOURCE)
 
 def generate(target, tmp, *options):
     out = os.path.join(tmp, NAME + {"c": ".c", "cuda": ".cu"}[target])
-    r = ctilec("--target=" + target, "-Wno-outside", "-Wno-cast-range",  # meant here
+    r = ctilec("--target=" + target, "-Wno-outside", "-Wno-cast-range", "-Wno-wrap",  # meant here
                "-o", out, *options, SOURCE + ".tile")
     if not check(r.code == 0 and not r.text, "%s.tile does not compile for target %s:\n%s" % (NAME, target, r.text)):
         finish()
