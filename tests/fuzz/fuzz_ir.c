@@ -53,7 +53,7 @@ static void emit(Module *m, size_t n)
 		vec_push(A_UNIT, &eo.archs, arch);
 		vec_push(A_UNIT, &m->archs, ((IrArch){ fn->arch, fn->specific }));
 		for (int i = 0; i < m->fns.n; i++)
-			vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i], NULL }));
+			vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i], NULL, NULL }));
 		emit_cuda(o, m, &eo, NULL, NULL);
 	} else if (lower_typed(m, &lo)) {
 		emit_c(o, m, &eo);
