@@ -55,7 +55,8 @@ typedef enum BinOp {            /* order: as in binop_text; the compound assignm
 const char *binop_text(BinOp op);      /* "+" */
 const char *unop_text(UnOp op);
 
-/* Exact literal: integers up to 2^64-1 (larger: the lexer reports); floats as written, so that each type rounds once. */
+/* Exact literal: integers up to 2^64-1 (larger: the lexer reports); floats as written, so
+ * that each type rounds once. */
 typedef struct Literal {
 	uint64_t i;             /* EX_INT */
 	Str text;               /* digits without separators and suffix: "1e-5", "0x1.8p3" (EX_FLOAT), "255" */
@@ -81,7 +82,8 @@ struct Expr {
 		struct { Expr *base; Name name; } mem;
 		struct { Expr *base; ExprVec items; } idx;
 		struct { Name name; ArgVec args; } type;                /* named arguments: k<BM: 64> */
-		struct { ExprVec params; Expr *body; Block *block; } lam;   /* params: EX_NAME, EX_UNDER, EX_TUPLE patterns; body or block */
+		/* params: EX_NAME, EX_UNDER, EX_TUPLE patterns; body or block */
+		struct { ExprVec params; Expr *body; Block *block; } lam;
 		struct { Name name; Expr *type; } dim;
 	} u;
 };
@@ -107,7 +109,8 @@ typedef enum StmtKind {
 	ST_CONST        /* item: a constant inside a function */
 } StmtKind;
 
-typedef struct Decl { Expr *pat; Expr *type; Expr *init; } Decl;    /* pat: EX_NAME, EX_UNDER or EX_TUPLE of those; type may be NULL */
+/* pat: EX_NAME, EX_UNDER or EX_TUPLE of those; type may be NULL */
+typedef struct Decl { Expr *pat; Expr *type; Expr *init; } Decl;
 typedef VEC(Decl) DeclVec;
 
 struct Block { Span span; uint32_t depth; StmtVec stmts; };
@@ -131,7 +134,9 @@ struct Stmt {
 };
 
 /* ---- items ---- */
-typedef enum ItemKind { IT_ERROR, IT_IMPORT, IT_PARAM, IT_CONST, IT_INSTANCE, IT_TUNE, IT_KERNEL, IT_ENTRY, IT_FN } ItemKind;
+typedef enum ItemKind {
+	IT_ERROR, IT_IMPORT, IT_PARAM, IT_CONST, IT_INSTANCE, IT_TUNE, IT_KERNEL, IT_ENTRY, IT_FN
+} ItemKind;
 typedef enum Mode { MODE_NONE, MODE_IN, MODE_OUT, MODE_INOUT } Mode;     /* NONE: not written; means in */
 
 typedef struct Generic { Name name; Expr *class_; Expr *dflt; Str doc; } Generic;    /* class_, dflt may be NULL */
@@ -158,7 +163,7 @@ struct Item {
 	union {
 		struct { Str path; Span at; } import;
 		struct { Expr *type, *value; } constant;                /* PARAM, CONST */
-		struct {                                                /* INSTANCE, TUNE: name = module.target<args> where .. */
+		struct {  /* INSTANCE, TUNE: name = module.target<args> where .. */
 			Name module, target;                            /* module.s NULL: not written */
 			ArgVec args;
 			ExprVec where;
@@ -176,7 +181,7 @@ Expr *ex_int(Span span, Literal lit);           /* lit.text NULL: reported alrea
 Expr *ex_float(Span span, Literal lit);
 Expr *ex_string(Span span, Str s);
 Expr *ex_list(ExprKind kind, Span span, ExprVec list);
-Expr *ex_paren(Span span, ExprVec list);        /* one: that expression, with the span of its parentheses; else a tuple */
+Expr *ex_paren(Span span, ExprVec list);  /* one: that expression, with the span of its parentheses; else a tuple */
 Expr *ex_unary(UnOp op, Span span, Expr *x);
 Expr *ex_unsafe(Span span, Expr *x);
 Expr *ex_binary(BinOp op, Span at, Expr *l, Expr *r);
@@ -223,7 +228,8 @@ typedef struct NameVisit { void (*f)(void *ctx, Str name, bool assigned); void *
 void ast_names_item(const Item *it, const NameVisit *v);
 void ast_names_block(const Block *b, const NameVisit *v);
 void ast_names_stmt(const Stmt *s, const NameVisit *v);
-/* Calls f for each name that an extent or a stride in a type is computed from: operands of operators and arguments of calls. */
+/* Calls f for each name that an extent or a stride in a type is computed from: operands of
+ * operators and arguments of calls. */
 void ast_length_names(const Expr *e, void (*f)(void *ctx, Name n), void *ctx);
 
 bool ast_equal(const Ast *a, const Ast *b);       /* same trees, places aside */

@@ -47,7 +47,8 @@ static bool expr(const Expr *a, const Expr *b)
 	case EX_UNARY: return a->u.un.op == b->u.un.op && expr(a->u.un.x, b->u.un.x);
 	case EX_UNSAFE: return expr(a->u.un.x, b->u.un.x);
 	case EX_BINARY: return a->u.bin.op == b->u.bin.op && expr(a->u.bin.l, b->u.bin.l) && expr(a->u.bin.r, b->u.bin.r);
-	case EX_COND: return expr(a->u.cond.c, b->u.cond.c) && expr(a->u.cond.a, b->u.cond.a) && expr(a->u.cond.b, b->u.cond.b);
+	case EX_COND:
+		return expr(a->u.cond.c, b->u.cond.c) && expr(a->u.cond.a, b->u.cond.a) && expr(a->u.cond.b, b->u.cond.b);
 	case EX_CALL: return expr(a->u.call.callee, b->u.call.callee) && args(&a->u.call.args, &b->u.call.args);
 	case EX_MEMBER: return a->u.mem.name.s == b->u.mem.name.s && expr(a->u.mem.base, b->u.mem.base);
 	case EX_INDEX: return expr(a->u.idx.base, b->u.idx.base) && exprs(&a->u.idx.items, &b->u.idx.items);
@@ -85,7 +86,8 @@ static bool loop(const Stmt *a, const Stmt *b)
 static bool same_stmt(const Stmt *a, const Stmt *b)
 {
 	if (!a || !b) return a == b;
-	if (a->kind != b->kind || a->doc != b->doc || a->is_const != b->is_const || !attrs(&a->attrs, &b->attrs)) return false;
+	if (a->kind != b->kind || a->doc != b->doc || a->is_const != b->is_const || !attrs(&a->attrs, &b->attrs))
+		return false;
 	switch (a->kind) {
 	case ST_ERROR: case ST_BREAK: case ST_CONTINUE: return true;
 	case ST_LET: case ST_VAR: case ST_SCRATCH: return decls(&a->u.decls, &b->u.decls);
@@ -116,7 +118,8 @@ static bool generics(const GenericVec *a, const GenericVec *b)
 	if (a->n != b->n) return false;
 	for (int i = 0; i < a->n; i++) {
 		const Generic *x = &a->p[i], *y = &b->p[i];
-		if (x->name.s != y->name.s || x->doc != y->doc || !opt(x->class_, y->class_) || !opt(x->dflt, y->dflt)) return false;
+		if (x->name.s != y->name.s || x->doc != y->doc || !opt(x->class_, y->class_) || !opt(x->dflt, y->dflt))
+			return false;
 	}
 	return true;
 }

@@ -1,7 +1,7 @@
 /* Arenas as chains of blocks; see arena.h. A block larger than the standard size holds one large object.
  *
- * Blocks come from the system: its pages are zero, and cost nothing until they are touched. Not pages of 2 MiB: where the system is
- * a guest, the host has to find memory for each of them, and 100,000 lines took a fifth longer. */
+ * Blocks come from the system: its pages are zero, and cost nothing until they are touched. Not pages of 2 MiB: where
+ * the system is a guest, the host has to find memory for each of them, and 100,000 lines took a fifth longer. */
 #define _DEFAULT_SOURCE
 #include "base/arena.h"
 

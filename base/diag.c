@@ -178,7 +178,9 @@ static Diag *in_other_instance(const Diag *d)
 {
 	for (int i = list.n - 1; now.key && i >= 0; i--) {
 		Diag *e = list.p[i];
-		if (e->in.key == now.key && e->code == d->code && e->at.lo == d->at.lo && e->at.hi == d->at.hi && e->last != d->last) return e;
+		if (e->in.key == now.key && e->code == d->code && e->at.lo == d->at.lo && e->at.hi == d->at.hi
+			&& e->last != d->last)
+			return e;
 	}
 	return NULL;
 }

@@ -8,7 +8,8 @@
  * A remedy has one of three forms, and tests apply the first by machine (tests/run/apply_edits.py):
  *   an edit      diag_help and diag_edit: after it the mistake is gone, and the program computes what was meant
  *   a question   diag_ask: a guess, from the spelling of a name
- *   advice       diag_help alone: what there is instead. It says "write `this`", or ends in ": `this`", only with an edit
+ *   advice       diag_help alone: what there is instead. It says "write `this`", or ends in ":
+ *   `this`", only with an edit
  *
  * Diagnostics are collected in order, limited by --error-limit, and printed by diag_flush. */
 #ifndef BASE_DIAG_H
@@ -32,7 +33,7 @@ typedef struct DiagRow {
 	Severity sev;
 	const char *group;          /* warnings: the name in -W<name> and its class, "unused:all"; errors: "" */
 	const char *text;           /* message with {0} {1} ... for the arguments */
-	const char *explain;        /* --explain: prose, then a failing and a mended program in ```tile-error / ```tile fences */
+	const char *explain;  /* --explain: prose, then a failing and a mended program in ```tile-error / ```tile fences */
 } DiagRow;
 extern const DiagRow diag_rows[D_COUNT];
 
@@ -44,15 +45,17 @@ Diag *diag_at(DiagCode code, Span at, const char *const *args, int nargs);
 #define diag(code, at, ...) diag_at((code), (at), (const char *const[]){ __VA_ARGS__ }, \
 	(int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)))
 void diag_label(Diag *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void diag_call(Diag *d, Span at, Str name);     /* a label: the mistake is in `name`, called from here; innermost call first */
+/* a label: the mistake is in `name`, called from here; innermost call first */
+void diag_call(Diag *d, Span at, Str name);
 void diag_note(Diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_help(Diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void diag_edit(Diag *d, Span at, const char *replacement);    /* belongs to the last help; insertion when at.lo == at.hi */
+/* belongs to the last help; insertion when at.lo == at.hi */
+void diag_edit(Diag *d, Span at, const char *replacement);
 void diag_ask(Diag *d, const char *name);       /* "did you mean `name`?"; NULL: nothing is asked */
 
-/* What is reported from here on is found in this instance of a kernel or function, up to the next call; key NULL: in none. values are
- * lines `T = f32`, name is its own. A mistake that an earlier instance of the same key has at the same place is the same one: it is
- * printed once, with the first instance, where it has to do with its values. */
+/* What is reported from here on is found in this instance of a kernel or function, up to the next call; key NULL: in
+ * none. values are lines `T = f32`, name is its own. A mistake that an earlier instance of the same key has at the same
+ * place is the same one: it is printed once, with the first instance, where it has to do with its values. */
 typedef struct DiagInstance { Str key, name, values; } DiagInstance;
 DiagInstance diag_instance(DiagInstance i);     /* returns the one before */
 

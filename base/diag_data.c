@@ -112,7 +112,8 @@ static void sarif_region(Out *o, const char *key, Span at)
 		(unsigned)b.line, (unsigned)utf16_column(b.src, b.line, b.col) + 1);
 }
 
-/* An artifact is named by a URI: bytes outside the unreserved set and `/` are escaped. An absolute path has its scheme. */
+/* An artifact is named by a URI: bytes outside the unreserved set and `/` are escaped. An
+ * absolute path has its scheme. */
 static void sarif_artifact(Out *o, const Src *s)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
@@ -139,7 +140,10 @@ static void sarif_location(Out *o, Span at, Str message)
 	out_puts(o, "}");
 }
 
-static bool same_source(const DiagNote *n, int i, int k) { return src_of(n->edits.p[i].at) == src_of(n->edits.p[k].at); }
+static bool same_source(const DiagNote *n, int i, int k)
+{
+	return src_of(n->edits.p[i].at) == src_of(n->edits.p[k].at);
+}
 
 /* The edits of one artifact are one change of it. */
 static void sarif_change(Out *o, const DiagNote *n, int first)
@@ -215,7 +219,8 @@ static void sarif_rules(Out *o, const DiagVec *v)
 
 void diag_print_sarif(Out *o, const DiagVec *v)
 {
-	out_puts(o, "{\"version\":\"2.1.0\",\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"runs\":[{\"tool\":"
+	out_puts(o,
+		"{\"version\":\"2.1.0\",\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"runs\":[{\"tool\":"
 		"{\"driver\":{\"name\":\"ctilec\",\"version\":\"" CTILEC_VERSION "\",\"rules\":[");
 	sarif_rules(o, v);
 	out_puts(o, "]}},\"columnKind\":\"utf16CodeUnits\",\"results\":[");

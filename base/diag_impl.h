@@ -5,7 +5,8 @@
 #include "base/out.h"
 #include "base/vec.h"
 
-typedef struct DiagLabel { Span at; Str text, call; } DiagLabel;       /* call: the function's name where this is one, else NULL */
+/* call: the function's name where this is one, else NULL */
+typedef struct DiagLabel { Span at; Str text, call; } DiagLabel;
 typedef struct DiagEdit { Span at; Str text; } DiagEdit;
 typedef struct DiagNote {
 	bool help;

@@ -25,7 +25,8 @@ typedef VEC(Mark) MarkVec;
 
 typedef struct Rich { Out *o; bool color; int gutter; Pen pen; } Rich;
 
-static const char *const pens[] = { "\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m", "\x1b[1;34m" };
+static const char *const pens[] = { "\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m",
+	"\x1b[1;34m" };
 static const char *const sev_name[] = { "error", "warning", "note" };
 static const Pen sev_pen[] = { PEN_ERROR, PEN_WARNING, PEN_NOTE };
 

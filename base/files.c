@@ -1,9 +1,10 @@
-/* See files.h. A file is staged as a temporary beside its final place, under a short name of its own; file_commit renames what was
- * staged. What was not committed is removed at exit, and when a signal ends the program.
+/* See files.h. A file is staged as a temporary beside its final place, under a short name of its own; file_commit
+ * renames what was staged. What was not committed is removed at exit, and when a signal ends the program.
  *
- * One file is replaced by a rename, at once. Of several, those that are there are first moved to temporary names, the program before
- * the others, then the new ones get their places, the program last. Where a step fails, all go back. Signals wait meanwhile; a program
- * that is killed between two steps leaves no program, and so no program beside a header of another one: a build makes it again. */
+ * One file is replaced by a rename, at once. Of several, those that are there are first moved to temporary names, the
+ * program before the others, then the new ones get their places, the program last. Where a step fails, all go back.
+ * Signals wait meanwhile; a program that is killed between two steps leaves no program, and so no program beside a
+ * header of another one: a build makes it again. */
 #define _XOPEN_SOURCE 700
 #include "base/files.h"
 
@@ -99,7 +100,8 @@ static const char *final_path(const char *path)
 static const char *real_place(const char *path)
 {
 	const char *final = final_path(path), *slash = strrchr(final, '/');
-	char *folder = realpath(!slash ? "." : slash == final ? "/" : arena_strndup(A_UNIT, final, (size_t)(slash - final)), NULL);
+	char *folder = realpath(!slash ? "." : slash == final ? "/" : arena_strndup(A_UNIT, final, (size_t)(slash - final)),
+		NULL);
 	const char *place = folder ? arena_printf(A_UNIT, "%s/%s", folder, slash ? slash + 1 : final) : final;
 	free(folder);
 	return place;

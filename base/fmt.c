@@ -51,7 +51,8 @@ static long long next_signed(va_list *ap, Width w)
 static unsigned long long next_unsigned(va_list *ap, Width w)
 {
 	if (w == W_SIZE) return va_arg(*ap, size_t);
-	return w == W_INT ? va_arg(*ap, unsigned) : w == W_LONG ? va_arg(*ap, unsigned long) : va_arg(*ap, unsigned long long);
+	return w == W_INT ? va_arg(*ap, unsigned) : w == W_LONG ? va_arg(*ap, unsigned long)
+		: va_arg(*ap, unsigned long long);
 }
 
 /* One directive, *p after its `%`; false: not one of ours. */

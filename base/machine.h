@@ -8,7 +8,8 @@ typedef struct Machine {
 } Machine;
 
 const Machine *machine_of(int number);          /* the newest row that is not above it */
-Machine machine_least(int number);              /* of each number the least of all rows from it on: what runs everywhere has to do with */
+/* of each number the least of all rows from it on: what runs everywhere has to do with */
+Machine machine_least(int number);
 int machine_registers(void);                    /* of a multiprocessor, the same in all rows */
 Machine machine_most(void);                     /* and the most of all rows */
 #endif

@@ -1,5 +1,5 @@
-/* Text buffers. A buffer is a block of its own and not of an arena: the text of a program grows to many megabytes, and an arena would
- * keep every size that it had on the way. */
+/* Text buffers. A buffer is a block of its own and not of an arena: the text of a program grows to many megabytes, and
+ * an arena would keep every size that it had on the way. */
 #include "base/out.h"
 
 #include <stdarg.h>

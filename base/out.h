@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-typedef struct OutPiece { size_t at; const char *s; size_t n; } OutPiece;      /* belongs in front of byte `at` of the buffer */
+/* belongs in front of byte `at` of the buffer */
+typedef struct OutPiece { size_t at; const char *s; size_t n; } OutPiece;
 
 typedef struct Out {
 	char *p;                /* NUL-terminated; without pieces */
@@ -24,8 +25,8 @@ void out_free(Out *o);                                /* gives it back, its text
 Str out_take(Out *o);                                 /* its text, interned; gives it back */
 void out_puts(Out *o, const char *s);                 /* '\n' in s ends lines and indents the next */
 void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
-/* The same for a long text that stays as it is and where it is until all is written: it is not copied. For files only: p and n know
- * nothing of it. */
+/* The same for a long text that stays as it is and where it is until all is written: it is not copied. For files only:
+ * p and n know nothing of it. */
 void out_refer(Out *o, const char *s, size_t n);
 void out_reserve(Out *o, size_t n);                   /* n bytes are to come: room is made once */
 void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -9,8 +9,8 @@ enum { ROOM = 16 };     /* for one character as it is shown */
 
 bool show_is_control(int32_t c)
 {
-	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
-		(c >= 0x2066 && c <= 0x2069);
+	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F
+		|| (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 /* The next character of s[0..n) as it is shown, in to; how many bytes of s it takes. */

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include "base/out.h"
 
-/* Whether a character changes what a terminal shows besides itself: controls, and marks that turn the direction of text around. */
+/* Whether a character changes what a terminal shows besides itself: controls, and marks that turn
+ * the direction of text around. */
 bool show_is_control(int32_t c);
-/* s[0..n) with controls as `\n`, `\x1b`, `\u{202e}` and with bytes that are not UTF-8 as `\xff`: one line, whatever it holds. */
+/* s[0..n) with controls as `\n`, `\x1b`, `\u{202e}` and with bytes that are not UTF-8 as `\xff`:
+ * one line, whatever it holds. */
 void show_text(Out *o, const char *s, size_t n);
 Str shown(const char *s);
 void show_to(FILE *f, const char *s);           /* the same without an Out: allocates nothing */

@@ -37,8 +37,8 @@ static inline Span span_join(Span a, Span b)
 }
 
 /* Reads a file, or standard input for "-", whole. On failure returns NULL and *why is a plain sentence part
- * ("no such file", "is a directory", "permission denied", SRC_TOO_LARGE). Result lives in A_UNIT. All files of a run, imports
- * and lists included, have SRC_MOST bytes at most: a device that never ends is refused after so many. */
+ * ("no such file", "is a directory", "permission denied", SRC_TOO_LARGE). Result lives in A_UNIT. All files of a run,
+ * imports and lists included, have SRC_MOST bytes at most: a device that never ends is refused after so many. */
 enum { SRC_MOST = 64 << 20 };
 void src_begin(void);                            /* another run begins to count */
 #define SRC_TOO_LARGE "all input files together are larger than 64 MiB"

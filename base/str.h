@@ -13,8 +13,8 @@ size_t str_len(Str s);                   /* O(1) */
 uint32_t str_hash(Str s);                /* depends on the text only: the same on any machine */
 const char *str_i64(int64_t v);          /* decimal text, interned; for diagnostics */
 
-/* Nearest name: fewest edits (insert, delete, change, swap), at most 2 and fewer than half the length; else one of which the
- * word is the beginning, or that is the beginning of the word, as `pad` of `padding`; else NULL. */
+/* Nearest name: fewest edits (insert, delete, change, swap), at most 2 and fewer than half the length; else one of
+ * which the word is the beginning, or that is the beginning of the word, as `pad` of `padding`; else NULL. */
 typedef struct Near { Str best; int dist; const char *word; } Near;
 void near_begin(Near *n, const char *word);
 void near_offer(Near *n, Str candidate);  /* ties: the first offered wins */

@@ -1,5 +1,5 @@
-/* A set of the numbers below some n, walked in order while it changes: the places a walk must come by again. Each operation
- * takes a step per factor of 64 in n. */
+/* A set of the numbers below some n, walked in order while it changes: the places a walk must come by again. Each
+ * operation takes a step per factor of 64 in n. */
 #ifndef BASE_WORKLIST_H
 #define BASE_WORKLIST_H
 #include <stdint.h>

@@ -136,7 +136,8 @@ static void name_files(Unit *u)
 	const char *ending = target_rows[u->target].suffix;
 	bool from_stdin = strcmp(o->input, "-") == 0;
 	bool print = u->only_print || from_stdin;
-	Str program = o->output ? str_intern(o->output) : print ? str_intern("-") : path_with_ending(path_base(o->input), ending);
+	Str program = o->output ? str_intern(o->output) : print ? str_intern("-")
+		: path_with_ending(path_base(o->input), ending);
 	bool to_stdout = strcmp(program, "-") == 0;
 	Str named = to_stdout ? path_with_ending(path_base(from_stdin ? "stdin" : o->input), ending) : program;
 	if (o->header) u->header = str_intern(o->header);
@@ -145,7 +146,8 @@ static void name_files(Unit *u)
 	if (u->only_print || o->check) u->header = NULL;
 	if (o->check) u->output = NULL;
 	if (o->dep_only) u->depfile = str_intern(o->dep_file ? o->dep_file : o->output ? o->output : "-");
-	else if (o->dep || o->dep_file) u->depfile = o->dep_file ? str_intern(o->dep_file) : path_with_ending(named, ".tile.d");
+	else if (o->dep || o->dep_file)
+		u->depfile = o->dep_file ? str_intern(o->dep_file) : path_with_ending(named, ".tile.d");
 	u->named = named;
 	u->eo.output_name = to_stdout ? path_base(named) : o->line == LINE_ABS ? mapped_absolute(named) : src_mapped(named);
 	u->eo.header_name = u->header ? path_base(u->header) : NULL;
@@ -157,19 +159,24 @@ static void set_up(Unit *u)
 	u->only_print = o->emit != EMIT_ALL || o->stop_after || o->print_params || o->explain_schedule || o->report;
 	u->target = find_target(o);
 	if (o->explain_schedule && (u->target != TARGET_CUDA || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
-		usage_error("`--explain-schedule` prints how target cuda uses the GPU, and goes with no other target and no other `--emit`");
+		usage_error("`--explain-schedule` prints how target cuda uses the GPU, and goes with no other target "
+			"and no other `--emit`");
 	if (o->emit == EMIT_PLACED && !has_layouts(u))
 		usage_error("`--emit=placed` prints what target cuda places on threads, and goes with no other target");
 	if (o->report && (!has_layouts(u) || (o->emit != EMIT_ALL && o->emit != EMIT_CUDA)))
 		usage_error("`--report` counts what target cuda does, and goes with no other target and no other `--emit`");
-	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL, .line = o->line,
-		.abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
+	u->eo = (EmitOptions){ .version = str_intern(CTILEC_VERSION), .ns = o->ns ? str_intern(o->ns) : NULL,
+		.line = o->line, .abs_path = mapped_absolute, .checked = o->checked, .opt = o->level };
 	if (o->tile_arch && u->target != TARGET_CUDA) usage_error("`--tile-arch` is for `--target=cuda`");
-	if (has_layouts(u)) read_arches(&u->eo.archs, "--arch", o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH, false);
-	else if (u->target == TARGET_TILE && o->arch) read_arches(&u->eo.archs, "--arch", o->arch, false);      /* only to refuse what one of them cannot do */
+	if (has_layouts(u))
+		read_arches(&u->eo.archs, "--arch", o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH,
+			false);
+	/* only to refuse what one of them cannot do */
+	else if (u->target == TARGET_TILE && o->arch) read_arches(&u->eo.archs, "--arch", o->arch, false);
 	if (o->tile_arch) read_arches(&u->eo.tile_archs, "--tile-arch", o->tile_arch, true);
 	u->eo.tile_version = tile_version(o->tile_version);
-	if (u->target == TARGET_SIM && u->eo.archs.n > 1) usage_error("`--target=sim` runs kernels as for one architecture");
+	if (u->target == TARGET_SIM && u->eo.archs.n > 1)
+		usage_error("`--target=sim` runs kernels as for one architecture");
 	u->printed = out_new();
 	name_files(u);
 }
@@ -219,7 +226,8 @@ static bool arch_known(Str name)
 static SemaOptions sema_options(const Unit *u)
 {
 	const Options *o = u->opt;
-	SemaOptions s = { .tune_path = o->tune ? str_intern(o->tune) : NULL, .arch_known = arch_known, .checked = o->checked };
+	SemaOptions s = { .tune_path = o->tune ? str_intern(o->tune) : NULL, .arch_known = arch_known,
+		.checked = o->checked };
 	s.program = !o->check && !u->only_print;
 	if (has_layouts(u)) s.least_arch = u->eo.archs.p[0]->number;
 	for (int i = 0; i < o->defines.n; i++) {
@@ -244,8 +252,8 @@ static void print_types(Out *o, const TypeNoteVec *v)
 		Place p = src_place(t->span.lo);
 		if (t->fn != fn) out_printf(o, "%s%s:\n", i ? "\n" : "", t->fn);
 		fn = t->fn;
-		out_printf(o, "  %s:%u:%u: %s: %s\n", p.src ? shown(src_mapped(p.src->path)) : "?", (unsigned)p.line, (unsigned)p.col,
-			t->name, t->type);
+		out_printf(o, "  %s:%u:%u: %s: %s\n", p.src ? shown(src_mapped(p.src->path)) : "?", (unsigned)p.line,
+			(unsigned)p.col, t->name, t->type);
 	}
 }
 
@@ -286,7 +294,8 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 static LowerOptions lower_options(Unit *u)
 {
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
-	LowerOptions lo = { u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->planned, u->opt->versions, 0 };
+	LowerOptions lo = { u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->planned,
+		u->opt->versions, 0 };
 	for (int i = 0; pass_rows[i].name; i++)
 		for (int k = 0; k < u->opt->without.n; k++)
 			if (!strcmp(u->opt->without.p[k], pass_rows[i].name)) lo.without |= (uint64_t)1 << i;
@@ -302,9 +311,13 @@ static void set_archs(Unit *u, Module *m)
 		vec_push(A_UNIT, &m->archs, ((IrArch){ u->eo.archs.p[i]->number, u->eo.archs.p[i]->specific }));
 }
 
-static const ArchRow *arch_row(int number, bool specific) { return arch_by_name(str_fmt("sm_%d%s", number, specific ? "a" : "")); }
+static const ArchRow *arch_row(int number, bool specific)
+{
+	return arch_by_name(str_fmt("sm_%d%s", number, specific ? "a" : ""));
+}
 
-/* Versions that are read serve the architectures that they name; so does a kernel that is read as a placed one, in its only version. */
+/* Versions that are read serve the architectures that they name; so does a kernel that is read as a
+ * placed one, in its only version. */
 static bool already_placed(Unit *u, Module *m)
 {
 	LowerOptions lo = lower_options(u);
@@ -316,11 +329,12 @@ static bool already_placed(Unit *u, Module *m)
 		const ArchRow *row = arch_row(fn->arch, fn->specific);
 		if (fn->stage != STAGE_PLACED || !row || (i && row != u->eo.archs.p[0])) {
 			diag_flush(stderr);
-			usage_error("kernel `%s` of `%s` is placed for `sm_%d%s`: all kernels of a file are placed for one architecture", fn->name,
-				u->opt->input, fn->arch, fn->specific ? "a" : "");
+			usage_error("kernel `%s` of `%s` is placed for `sm_%d%s`: all kernels of a file are placed "
+				"for one architecture", fn->name, u->opt->input, fn->arch, fn->specific ? "a" : "");
 		}
 		add_arch(&u->eo.archs, row);
-		vec_push(A_UNIT, &m->versions, ((Version){ .of = fn, .name = str_intern(""), .guard = sym_const(1), .archs = 1, .fn = fn }));
+		vec_push(A_UNIT, &m->versions, ((Version){ .of = fn, .name = str_intern(""), .guard = sym_const(1), .archs = 1,
+			.fn = fn }));
 	}
 	set_archs(u, m);
 	return lower_finish(m, &lo);
@@ -344,7 +358,8 @@ static bool write_failed(const char *path, const char *why)
 	file_discard();
 	bool std = strcmp(path, "-") == 0;
 	if (std && strcmp(why, sys_error(EPIPE)) == 0) return false;    /* `| head`: whoever read has enough */
-	fprintf(stderr, "ctilec: error: cannot write %s%s%s: %s\n", std ? "" : "`", std ? "standard output" : shown(path), std ? "" : "`", why);
+	fprintf(stderr, "ctilec: error: cannot write %s%s%s: %s\n", std ? "" : "`", std ? "standard output" : shown(path),
+		std ? "" : "`", why);
 	return false;
 }
 
@@ -388,7 +403,8 @@ static bool stage_depfile(const Unit *u)
 		bool target = i < targets.n, phony = o->dep_phony && i > targets.n;
 		const char *name = target ? targets.p[i] : deps.p[i - targets.n];
 		if ((target && o->dep_targets.n) || depfile_can_name(name, target || phony)) continue;
-		fprintf(stderr, "ctilec: error: `%s` cannot stand in a make rule%s\n", shown(name), target ? "; name another target with -MT" : "");
+		fprintf(stderr, "ctilec: error: `%s` cannot stand in a make rule%s\n", shown(name),
+			target ? "; name another target with -MT" : "");
 		file_discard();
 		return false;
 	}
@@ -403,12 +419,14 @@ static void list_outputs(const Unit *u, Out *o)
 		if (all[i]) out_printf(o, "%s\n", all[i]);
 }
 
-/* Nothing that is written is read, or written a second time. Asked before anything is written, once all that is read is known. */
+/* Nothing that is written is read, or written a second time. Asked before anything is written, once
+ * all that is read is known. */
 static void check_outputs(const Unit *u)
 {
 	const Options *o = u->opt;
 	OutputVec v = { 0 };
-	if (u->output && !o->dep_only) vec_push(A_UNIT, &v, ((Output){ u->only_print ? "the output" : "the program", u->output }));
+	if (u->output && !o->dep_only)
+		vec_push(A_UNIT, &v, ((Output){ u->only_print ? "the output" : "the program", u->output }));
 	if (u->header && !o->dep_only) vec_push(A_UNIT, &v, ((Output){ "the header", u->header }));
 	if (u->depfile) vec_push(A_UNIT, &v, ((Output){ "the make rule", u->depfile }));
 	if (o->save_repro) vec_push(A_UNIT, &v, ((Output){ "the repro file", repro_path(o) }));
@@ -444,7 +462,8 @@ static bool launches(const HostVec *body, const Fn *fn)
 	for (int i = 0; i < body->n && !found; i++) {
 		const HostStmt *h = body->p[i];
 		if (h->kind == HOST_IF) found = launches(&h->u.ifs.then, fn) || launches(&h->u.ifs.other, fn);
-		for (int k = 0; h->kind == HOST_LAUNCH && k < h->u.launch.variants.n; k++) found |= h->u.launch.variants.p[k].fn == fn;
+		for (int k = 0; h->kind == HOST_LAUNCH && k < h->u.launch.variants.n; k++)
+			found |= h->u.launch.variants.p[k].fn == fn;
 	}
 	return found;
 }
@@ -456,7 +475,8 @@ static void keep_entry(const Options *o, Module *m)
 		if (m->entries.p[i]->name == o->entry) m->entries.p[n++] = m->entries.p[i];
 	if (!n || (o->variant && !keep_variant(&m->entries.p[0]->body, o->variant))) {
 		diag_flush(stderr);
-		usage_error("`--entry`: the program has no function `%s`%s%s", o->entry, n ? " with a variant " : "", n ? o->variant : "");
+		usage_error("`--entry`: the program has no function `%s`%s%s", o->entry, n ? " with a variant " : "",
+			n ? o->variant : "");
 	}
 	m->entries.n = 1;
 	for (int i = n = 0; i < m->fns.n; i++)
@@ -539,7 +559,8 @@ static bool make_beside(Unit *u, const Module *m, Beside *beside)
 	return diag_errors() == 0;
 }
 
-/* Kernels are placed as they are printed, each into the memory of the one before it, where nobody looks at all of them. */
+/* Kernels are placed as they are printed, each into the memory of the one before it, where
+ * nobody looks at all of them. */
 static bool places_next(const Unit *u, const Module *m)
 {
 	return u->target == TARGET_CUDA && !is_placed(m) && !lower_options((Unit *)u).whole;
@@ -575,20 +596,24 @@ static bool back(Unit *u, Module *m)
 {
 	const Options *o = u->opt;
 	Planned planned = { .extents = NULL };
-	for (int i = 0; o->explain_schedule && i < u->eo.archs.n; i++) vec_push(A_UNIT, &planned.archs, u->eo.archs.p[i]->number);
+	for (int i = 0; o->explain_schedule && i < u->eo.archs.n; i++)
+		vec_push(A_UNIT, &planned.archs, u->eo.archs.p[i]->number);
 	u->planned = &planned;
 	LowerOptions lo = lower_options(u);
 	Out *program = out_new(), *header = out_new();
 	bool tiles = u->eo.tile_archs.n && o->emit != EMIT_HEADER;
 	Beside beside;
-	if (is_placed(m) && (!has_layouts(u) || tiles)) usage_error("placed kernels are for targets `cuda` and `sim`, without `--tile-arch`");
+	if (is_placed(m) && (!has_layouts(u) || tiles))
+		usage_error("placed kernels are for targets `cuda` and `sim`, without `--tile-arch`");
 	if (tiles && !make_beside(u, m, &beside)) return false;
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
-	bool header_only = o->emit == EMIT_HEADER && !o->stop_after, shown = o->emit == EMIT_PLACED || o->explain_schedule || o->report;
+	bool header_only = o->emit == EMIT_HEADER && !o->stop_after,
+		shown = o->emit == EMIT_PLACED || o->explain_schedule || o->report;
 	if (!header_only && (shown || !places_next(u, m)) && !place_all(u, m)) return o->stop_after && print_and_stop(u);
 	if (o->stop_after) {
 		diag_flush(stderr);
-		usage_error("pass `%s` does not run here: target `%s`, -O%d", o->stop_after, target_rows[u->target].name, o->level);
+		usage_error("pass `%s` does not run here: target `%s`, -O%d", o->stop_after, target_rows[u->target].name,
+			o->level);
 	}
 	if (o->emit == EMIT_PLACED) {
 		ir_print_complete(u->printed, m);

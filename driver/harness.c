@@ -1,6 +1,7 @@
-/* The program that `ctilec tune` measures candidates with: CUDA C++ around calls of one C function, which is loaded from as many shared
- * libraries as there are candidates. Tensors hold random numbers. Values of all candidates are compared with those of the first one
- * before anything is timed; then all take turns in rounds, each round in another order, over several sets of tensors. */
+/* The program that `ctilec tune` measures candidates with: CUDA C++ around calls of one C function, which is loaded
+ * from as many shared libraries as there are candidates. Tensors hold random numbers. Values of all candidates are
+ * compared with those of the first one before anything is timed; then all take turns in rounds, each round in another
+ * order, over several sets of tensors. */
 #include "driver/harness.h"
 
 static const char head[] =
@@ -81,12 +82,14 @@ static const char tail[] =
 	"}\n"
 	"\n"
 	"// Relative error in the norm; equal bytes are 0, and anything but floats has to be equal.\n"
-	"static double difference(const Tensor &t, const std::vector<unsigned char> &a, const std::vector<unsigned char> &b)\n"
+	"static double difference(const Tensor &t, const std::vector<unsigned char> &a, const "
+	"std::vector<unsigned char> &b)\n"
 	"{\n"
 	"	if (a == b) return 0;\n"
 	"	if (t.kind == F8 || t.kind == INT || t.kind == BOOL) {\n"
 	"		size_t wrong = 0;\n"
-	"		for (size_t i = 0; i < a.size(); i++) wrong += abs((int)a[i] - (int)b[i]) > (t.kind != BOOL && t.bytes == 1);\n"
+	"		for (size_t i = 0; i < a.size(); i++) wrong += abs((int)a[i] - (int)b[i]) > (t.kind != "
+	"BOOL && t.bytes == 1);\n"
 	"		return wrong ? 1 : 0;\n"
 	"	}\n"
 	"	double error = 0, all = 1e-300;\n"
@@ -102,7 +105,8 @@ static const char tail[] =
 	"	return error == error ? sqrt(error / all) : 1;\n"
 	"}\n"
 	"\n"
-	"static double bound(const Tensor &t) { return t.kind == F64 ? 1e-12 : t.kind == F32 ? 1e-4 : t.kind == F16 ? 2e-3 : 8e-3; }\n"
+	"static double bound(const Tensor &t) { return t.kind == F64 ? 1e-12 : t.kind == F32 ? 1e-4 : t.kind == "
+	"F16 ? 2e-3 : 8e-3; }\n"
 	"\n"
 	"// ---- memory ----\n"
 	"static void *memory[SETS][TENSORS];\n"
@@ -116,7 +120,8 @@ static const char tail[] =
 	"	sets = (int)std::min<size_t>(SETS, std::max<size_t>(1, CYCLED / std::max<size_t>(all, 1)));\n"
 	"	while (sets > 1 && all * sets > free_bytes / 2) sets--;\n"
 	"	for (int s = 0; s < sets; s++)\n"
-	"		for (int i = 0; i < TENSORS; i++) OK(cudaMalloc(&memory[s][i], std::max<size_t>(256, tensors[i].count * tensors[i].bytes)));\n"
+	"		for (int i = 0; i < TENSORS; i++) OK(cudaMalloc(&memory[s][i], std::max<size_t>(256, tensors[i].count * "
+	"tensors[i].bytes)));\n"
 	"}\n"
 	"\n"
 	"static void fill(int s)\n"
@@ -132,7 +137,8 @@ static const char tail[] =
 	"		state = 88172645463325252ull + i;\n"
 	"		for (size_t k = 0; k < part; k += t.bytes) put(t, &v[k]);\n"
 	"		for (size_t at = 0; at < bytes; at += part)\n"
-	"			OK(cudaMemcpy((char *)memory[s][i] + at, v.data(), std::min(part, bytes - at), cudaMemcpyHostToDevice));\n"
+	"			OK(cudaMemcpy((char *)memory[s][i] + at, v.data(), std::min(part, bytes - at), "
+	"cudaMemcpyHostToDevice));\n"
 	"	}\n"
 	"}\n"
 	"\n"
@@ -146,7 +152,8 @@ static const char tail[] =
 	"	int status = CALL(c.run, memory[set]);\n"
 	"	cudaError_t e = status ? cudaSuccess : cudaDeviceSynchronize();\n"
 	"	if (!status && e == cudaSuccess) return true;\n"
-	"	printf(\"candidate %d fails %s\\n\", number, status ? (c.said ? c.said(status) : \"a status\") : cudaGetErrorString(e));\n"
+	"	printf(\"candidate %d fails %s\\n\", number, status ? (c.said ? c.said(status) : \"a status\") : "
+	"cudaGetErrorString(e));\n"
 	"	return false;\n"
 	"}\n"
 	"\n"
@@ -161,7 +168,8 @@ static const char tail[] =
 	"		OK(cudaMemcpy(v.data(), memory[0][i], v.size(), cudaMemcpyDeviceToHost));\n"
 	"		double d = number ? difference(t, want[i], v) : 0;\n"
 	"		if (!number) want[i].swap(v);\n"
-	"		else if (!(d <= bound(t))) return printf(\"candidate %d fails values of %s differ by %.1e\\n\", number, t.name, d), false;\n"
+	"		else if (!(d <= bound(t))) return printf(\"candidate %d fails values of %s differ by %.1e\\n\", number, "
+	"t.name, d), false;\n"
 	"	}\n"
 	"	return true;\n"
 	"}\n"
@@ -192,7 +200,8 @@ static const char tail[] =
 	"	std::vector<Candidate> all;\n"
 	"	for (int i = 1; i < argc; i++) {\n"
 	"		void *lib = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);\n"
-	"		Candidate c = { lib ? (Function)dlsym(lib, NAME) : NULL, lib ? (Said *)dlsym(lib, \"ctile_status_text\") : NULL, {}, false };\n"
+	"		Candidate c = { lib ? (Function)dlsym(lib, NAME) : NULL, lib ? (Said *)dlsym(lib, \"ctile_status_text\") : "
+	"NULL, {}, false };\n"
 	"		if (!c.run) printf(\"candidate %d fails %s\\n\", i - 1, dlerror());\n"
 	"		all.push_back(c);\n"
 	"	}\n"
@@ -212,7 +221,8 @@ static const char tail[] =
 	"	for (int i = 0; i < (int)all.size(); i++) {\n"
 	"		std::vector<double> &u = all[i].us;\n"
 	"		std::sort(u.begin(), u.end());\n"
-	"		if (u.size()) printf(\"candidate %d takes %.3f from %.3f to %.3f\\n\", i, u[u.size() / 2], u[u.size() / 4], u[u.size() * 3 / 4]);\n"
+	"		if (u.size()) printf(\"candidate %d takes %.3f from %.3f to %.3f\\n\", i, u[u.size() / 2], u[u.size() / "
+	"4], u[u.size() * 3 / 4]);\n"
 	"	}\n"
 	"	printf(\"end\\n\");\n"
 	"	return 0;\n"
@@ -235,7 +245,8 @@ const char *harness_refuses(const Entry *e)
 	if (e->body.n != 1 || e->body.p[0]->kind != HOST_LAUNCH) return "it launches more than one kernel";
 	for (int i = 0; i < e->params.n; i++) {
 		const IrParam *p = &e->params.p[i];
-		if (!p->is_tensor && !elem_is_integral(p->elem) && p->elem != EL_F32 && p->elem != EL_F64) return "it has a scalar that is no plain number";
+		if (!p->is_tensor && !elem_is_integral(p->elem) && p->elem != EL_F32 && p->elem != EL_F64)
+			return "it has a scalar that is no plain number";
 	}
 	return NULL;
 }
@@ -278,15 +289,15 @@ static void print_tensors(Out *o, const Entry *e, const Extents *x)
 	for (int i = 0; i < e->params.n; i++) {
 		const IrParam *p = &e->params.p[i];
 		if (!p->is_tensor) continue;
-		out_printf(o, "\t{ \"%s\", %lld, %d, %s, %d, %d },\n", p->name, (long long)count_of(p, x), elem_bytes(p->elem), kind_of(p->elem),
-			p->mode != PM_OUT, p->mode != PM_IN);
+		out_printf(o, "\t{ \"%s\", %lld, %d, %s, %d, %d },\n", p->name, (long long)count_of(p, x), elem_bytes(p->elem),
+			kind_of(p->elem), p->mode != PM_OUT, p->mode != PM_IN);
 		n++;
 	}
 	for (int i = 0; i < e->dims.n; i++)
 		if (!e->dims.p[i].is_stride && value_of(sym_atom(ATOM_DIM, e->dims.p[i].name, 0), x) < below)
 			below = value_of(sym_atom(ATOM_DIM, e->dims.p[i].name, 0), x);
-	out_printf(o, "};\nenum { TENSORS = %d };\nstatic const uint64_t INDEX_BELOW = %lld;   // integers in tensors, which may be indices\n", n,
-		(long long)(below == INT64_MAX ? 1 : below));
+	out_printf(o, "};\nenum { TENSORS = %d };\nstatic const uint64_t INDEX_BELOW = %lld;   // integers in tensors, "
+		"which may be indices\n", n, (long long)(below == INT64_MAX ? 1 : below));
 }
 
 static void print_call(Out *o, const Entry *e, const Extents *x)

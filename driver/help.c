@@ -10,9 +10,12 @@ enum { HELP_COLUMN = 26, HELP_WIDTH = 100 };
 
 static const char about[] = "compiles kernels written with tiles to CUDA C or C";
 static const char usage[] = "ctilec [tune] [OPTIONS] FILE.tile";
-static const char exits[] = "Exit status: 0 success; 1 the program is wrong or a file cannot be read or written; 2 wrong options; 70 a mistake in ctilec.";
-static const char more[] = "FILE `-` is standard input. @FILE reads further arguments from FILE. `ctilec explain CODE` is `--explain=CODE`. "
-	"All files that are read, imports and lists included, have 64 MiB together at most. No output may be a file that is read, or another output.";
+static const char exits[] = "Exit status: 0 success; 1 the program is wrong or a file cannot be read or written; 2 "
+	"wrong options; 70 a mistake in ctilec.";
+static const char more[] = "FILE `-` is standard input. @FILE reads further arguments from FILE. `ctilec explain CODE` "
+	"is `--explain=CODE`. "
+	"All files that are read, imports and lists included, have 64 MiB together at most. No output may be a file that "
+	"is read, or another output.";
 
 /* "-o FILE", "--header[=FILE]", "-WNAME", "--color=auto|always|never" */
 static Str spelled(const OptRow *r)

@@ -20,7 +20,8 @@ static void types_json(Out *o)
 {
 	out_puts(o, "[");
 	for (int i = 0; i < EL_COUNT; i++) {
-		out_printf(o, "%s\n{\"name\": \"%s\", \"bytes\": %d, \"doc\": ", i ? "," : "", elem_rows[i].name, elem_rows[i].bytes);
+		out_printf(o, "%s\n{\"name\": \"%s\", \"bytes\": %d, \"doc\": ", i ? "," : "", elem_rows[i].name,
+			elem_rows[i].bytes);
 		json_string(o, elem_rows[i].doc);
 		out_puts(o, "}");
 	}
@@ -57,17 +58,22 @@ static void accuracy_row(Out *o, OpCode op, const char *mode, const char *words)
 
 static void accuracy_markdown(Out *o)
 {
-	out_puts(o, "\n## Accuracy\n\nDistances from the exact value in units in the last place (ulp) of the result, with subnormals kept. Where a\n"
-		"place is empty, and for functions that are not here, the result is exact or the nearest value. `f16` and `bf16` compute in\n"
-		"`f32` and round once more. The C target calls the C library: these are glibc's errors. All were measured, with\n"
-		"glibc 2.36 on x86-64 and on an H200: the functions of one operand with all inputs of `f16`, `bf16` and `f32`. What was\n"
+	out_puts(o, "\n## Accuracy\n\nDistances from the exact value in units in the last place (ulp) of the result, with "
+		"subnormals kept. Where a\n"
+		"place is empty, and for functions that are not here, the result is exact or the nearest value. `f16` and "
+		"`bf16` compute in\n"
+		"`f32` and round once more. The C target calls the C library: these are glibc's errors. All "
+		"were measured, with\n"
+		"glibc 2.36 on x86-64 and on an H200: the functions of one operand with all inputs of `f16`, `bf16` "
+		"and `f32`. What was\n"
 		"measured of each, and where the greatest errors lie: [accuracy.md](../bench/results/accuracy.md).\n\n"
 		"| Function | f32, C | f32, CUDA | f64, C | f64, CUDA |\n|---|---|---|---|---|\n");
 	for (OpCode op = 0; op < OP_COUNT; op++) {
 		if (op != OP_DIV && !(op_rows[op].flags & OPF_MATH)) continue;
 		accuracy_row(o, op, "", "");
 		/* `full` is the usual form of exp; pass relax marks so what is not needed as exactly. */
-		accuracy_row(o, op, "_full", op == OP_EXP ? " whose uses end in rounding to `f16` or `bf16`" : ", `rounding: full`");
+		accuracy_row(o, op, "_full", op == OP_EXP ? " whose uses end in rounding to `f16` or `bf16`"
+			: ", `rounding: full`");
 		accuracy_row(o, op, "_approx", ", `rounding: approximate`");
 	}
 }
@@ -75,8 +81,12 @@ static void accuracy_markdown(Out *o)
 /* ---- what target cuda-tile makes of each operation: the column of ops.def ---- */
 static Str class_words(const char *classes, size_t n)
 {
-	static const struct { char class; const char *words; } rows[] = { { 'b', "bool" }, { 's', "signed integers" }, { 'u', "unsigned integers" },
-		{ 'h', "f16 and bf16" }, { 'f', "floats" }, { 'r', "tf32 and fp8" }, { 'p', "pointers" }, { '*', "other types" } };
+	static const struct {
+		char class;
+		const char *words;
+	} rows[] = { { 'b', "bool" }, { 's', "signed integers" }, { 'u', "unsigned integers" },
+		{ 'h', "f16 and bf16" }, { 'f', "floats" }, { 'r', "tf32 and fp8" }, { 'p', "pointers" },
+			{ '*', "other types" } };
 	Out *o = out_new();
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -110,17 +120,20 @@ static void tile_cell(Out *o, const char *column)
 
 static void tile_markdown(Out *o)
 {
-	out_puts(o, "\n## Target cuda-tile\n\nWhat becomes of each operation in CUDA Tile C++. Direct: it is a call or an operator there. Written out: it\n"
-		"is written in several of them, with the values that this page states; so are modes that Tile C++ does not have, and casts of\n"
-		"floats to integers, tf32 and fp8. Refused: an error where it stands, and `cuda` and `c` take it.\n\n| Operation | |\n|---|---|\n");
+	out_puts(o, "\n## Target cuda-tile\n\nWhat becomes of each operation in CUDA Tile C++. Direct: it is a call or an "
+		"operator there. Written out: it\n"
+		"is written in several of them, with the values that this page states; so are modes that Tile C++ does not "
+		"have, and casts of\n"
+		"floats to integers, tf32 and fp8. Refused: an error where it stands, and `cuda` and `c` take it.\n\n"
+		"| Operation | |\n|---|---|\n");
 	for (OpCode op = 0; op < OP_COUNT; op++) {
 		if (op_rows[op].form == FORM_PLACED || op_rows[op].flags & OPF_HIDDEN) continue;
 		out_printf(o, "| `%s` | ", op_rows[op].name);
 		tile_cell(o, op_rows[op].tile);
 		out_puts(o, " |\n");
 	}
-	out_printf(o, "\nAll of that works from CUDA Tile C++ %s on (`--tile-version=%s`), but for these:\n\n| What | From | Before |\n|---|---|---|\n",
-		tile_versions[0].name, tile_versions[0].name);
+	out_printf(o, "\nAll of that works from CUDA Tile C++ %s on (`--tile-version=%s`), but for these:\n\n"
+		"| What | From | Before |\n|---|---|---|\n", tile_versions[0].name, tile_versions[0].name);
 	for (int i = 0; i < TILE_FEATURE_COUNT; i++) {
 		const TileFeatureRow *f = &tile_feature_rows[i];
 		out_printf(o, "| %s | %s | %s |\n", f->what, tile_version_name(f->since), *f->before ? f->before : "refused");
@@ -191,7 +204,8 @@ static void diagnostics_json(Out *o)
 	out_puts(o, "[");
 	for (int i = 0; i < D_COUNT; i++) {
 		const DiagRow *r = &diag_rows[i];
-		out_printf(o, "%s\n  {\"code\": \"%s\", \"severity\": \"%s\", \"warning\": ", i ? "," : "", r->code, sev_names[r->sev]);
+		out_printf(o, "%s\n  {\"code\": \"%s\", \"severity\": \"%s\", \"warning\": ", i ? "," : "", r->code,
+			sev_names[r->sev]);
 		json_string(o, r->group);
 		out_puts(o, ", \"text\": ");
 		json_string(o, r->text);
@@ -257,7 +271,8 @@ void list_explain(Out *o, const char *code)
 		near_offer(&near, str_intern(r->code));
 		if (strcmp(r->code, code) != 0) continue;
 		out_printf(o, "%s[%s]: %s\n", sev_names[r->sev], r->code, general_text(r->text));
-		if (r->sev == SEV_WARNING) out_printf(o, "\nSwitched by `-W%s` and `-Wno-%s`; %s.\n", diag_group(r), diag_group(r), when_on(r));
+		if (r->sev == SEV_WARNING)
+			out_printf(o, "\nSwitched by `-W%s` and `-Wno-%s`; %s.\n", diag_group(r), diag_group(r), when_on(r));
 		if (*r->explain) {
 			out_puts(o, "\n");
 			print_explanation(o, r->explain);
@@ -279,7 +294,8 @@ void list_passes(Out *o)
 void list_arches(Out *o)
 {
 	for (int i = 0; i < arch_count; i++)
-		out_printf(o, "%-8s %s%s\n", arch_rows[i].name, arch_rows[i].doc, arch_rows[i].specific ? "; runs on this one only" : "");
+		out_printf(o, "%-8s %s%s\n", arch_rows[i].name, arch_rows[i].doc,
+			arch_rows[i].specific ? "; runs on this one only" : "");
 }
 
 void list_target_names(Out *o)

@@ -35,7 +35,8 @@ static int print_and_exit(const Options *o)
 {
 	Out *out = out_new();
 	const char *why;
-	if (o->output && o->input && file_is_same(o->output, o->input, FILE_READ)) usage_error("the output `%s` is the input", o->output);
+	if (o->output && o->input && file_is_same(o->output, o->input, FILE_READ))
+		usage_error("the output `%s` is the input", o->output);
 	switch (o->action) {
 	case OPT_HELP: help_print(out, o->action_arg); break;
 	case OPT_VERSION: print_version(out, o->action_arg); break;

@@ -7,7 +7,8 @@
 #include "base/version.h"
 
 static const char *const modes[] = { "in", "out", "inout" };
-static const char *const layouts[] = { "layout_right", "layout_left", "layout_right_padded", "layout_left_padded", "layout_strided" };
+static const char *const layouts[] = { "layout_right", "layout_left", "layout_right_padded", "layout_left_padded",
+	"layout_strided" };
 
 /* `,` and a new line between the members of a list or object */
 static void next(Out *o, bool *first)

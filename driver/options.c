@@ -1,4 +1,5 @@
-/* Reading the command line. The table decides how an option is spelled and what it takes; options_set says what it means. */
+/* Reading the command line. The table decides how an option is spelled and what it takes;
+ * options_set says what it means. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/options.h"
 
@@ -13,7 +14,8 @@
 
 const OptRow opt_rows[] = {
 #define GROUP(title) { title, OPT_COUNT, "", ARG_NONE, "", "", "" },
-#define OPT(id, spellings, argument, metavar, words, help) { NULL, OPT_##id, spellings, ARG_##argument, metavar, words, help },
+#define OPT(id, spellings, argument, metavar, words, help) \
+	{ NULL, OPT_##id, spellings, ARG_##argument, metavar, words, help },
 #include "driver/options.def"
 #undef OPT
 #undef GROUP
@@ -94,7 +96,8 @@ static void set_extent(Options *o, const char *v)
 	const char *eq = strchr(v, '=');
 	char *end = NULL;
 	long long n = eq ? strtoll(eq + 1, &end, 10) : 0;
-	if (!eq || eq == v || !isdigit((unsigned char)eq[1]) || *end) usage_error("`--extent` takes NAME=VALUE, not `%s`", v);
+	if (!eq || eq == v || !isdigit((unsigned char)eq[1]) || *end)
+		usage_error("`--extent` takes NAME=VALUE, not `%s`", v);
 	vec_push(A_UNIT, &o->extents, ((PinnedExtent){ str_intern_n(v, (size_t)(eq - v)), n }));
 }
 
@@ -130,7 +133,8 @@ static const char *namespace_of(const char *v)
 		size_t n = 0;
 		while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
 		Str word = str_intern_n(p, n);
-		if (!n || isdigit((unsigned char)*p) || name_entry(word) != word) usage_error("`--namespace` takes names as in `a::b`, not `%s`", v);
+		if (!n || isdigit((unsigned char)*p) || name_entry(word) != word)
+			usage_error("`--namespace` takes names as in `a::b`, not `%s`", v);
 		p += n;
 		if (!*p) return v;
 		if (p[0] != ':' || p[1] != ':') usage_error("`--namespace` takes names as in `a::b`, not `%s`", v);
@@ -146,7 +150,8 @@ static const char *sizes_of(const char *v)
 		const char *number_at = p + n + 1;
 		size_t digits = p[n] == '=' ? strspn(number_at, "0123456789") : 0;
 		p = number_at + digits;
-		if (!n || !digits || digits > 12 || (*p && *p != ',')) usage_error("`--report` takes sizes as in `m=64,n=1000`, not `%s`", v);
+		if (!n || !digits || digits > 12 || (*p && *p != ','))
+			usage_error("`--report` takes sizes as in `m=64,n=1000`, not `%s`", v);
 		if (!*p) break;
 	}
 	return v;
@@ -339,7 +344,8 @@ void options_read(Options *o, int argc, char **argv)
 {
 	*o = (Options){ .level = 2, .action = OPT_COUNT, .diag = { .error_limit = 20 } };
 	set_color(o, 0);
-	if (argc == 2 && strcmp(argv[1], "explain") == 0) usage_error("`explain` needs a code, as in `ctilec explain E0262`");
+	if (argc == 2 && strcmp(argv[1], "explain") == 0)
+		usage_error("`explain` needs a code, as in `ctilec explain E0262`");
 	if (argc == 3 && strcmp(argv[1], "explain") == 0) {
 		o->action = OPT_EXPLAIN;
 		o->action_arg = argv[2];

@@ -10,7 +10,7 @@
 static const char *read_at(const Options *o, const char *path)
 {
 	if (o->input && file_is_same(path, o->input, FILE_READ)) return o->input;
-	bool from_stdin = o->input && strcmp(o->input, "-") == 0;       /* the first source; no file, whatever it is called */
+	bool from_stdin = o->input && strcmp(o->input, "-") == 0;  /* the first source; no file, whatever it is called */
 	for (int i = from_stdin; i < src_count(); i++)
 		if (src_at(i)->path[0] != '<' && file_is_same(path, src_at(i)->path, FILE_READ)) return src_at(i)->path;
 	if (o->tune && file_is_same(path, o->tune, FILE_READ)) return o->tune;
@@ -34,6 +34,7 @@ void outputs_check(const Options *o, const OutputVec *v)
 		const char *input = read_at(o, v->p[i].path);
 		if (input) refuse(&v->p[i], input, "is a file that is read");
 		for (int k = 0; k < i; k++)
-			if (file_is_same(v->p[i].path, v->p[k].path, FILE_WRITTEN)) refuse(&v->p[i], v->p[k].path, str_fmt("would have the same name as %s", v->p[k].what));
+			if (file_is_same(v->p[i].path, v->p[k].path, FILE_WRITTEN))
+				refuse(&v->p[i], v->p[k].path, str_fmt("would have the same name as %s", v->p[k].what));
 	}
 }

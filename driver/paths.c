@@ -27,14 +27,20 @@ Str path_with_ending(const char *path, const char *ending)
 bool path_is_system_header(Str base)
 {
 	static const char *const names[] = {
-		"assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math", "setjmp", "signal",
-		"stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "tgmath",
+		"assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math",
+			"setjmp", "signal",
+		"stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string",
+		"tgmath",
 		"threads", "time", "uchar", "wchar", "wctype",
-		"alloca", "dlfcn", "endian", "features", "fcntl", "malloc", "memory", "poll", "pthread", "sched", "search", "strings",
+		"alloca", "dlfcn", "endian", "features", "fcntl", "malloc", "memory", "poll", "pthread", "sched", "search",
+		"strings",
 		"syscall", "unistd", "values",
-		"builtin_types", "channel_descriptor", "common_functions", "cuda", "cuda_bf16", "cuda_fp16", "cuda_fp8", "cuda_runtime",
-		"cuda_runtime_api", "device_functions", "device_types", "driver_types", "host_config", "host_defines", "library_types",
-		"math_constants", "math_functions", "mma", "omp", "surface_types", "texture_types", "vector_functions", "vector_types"
+		"builtin_types", "channel_descriptor", "common_functions", "cuda", "cuda_bf16", "cuda_fp16", "cuda_fp8",
+		"cuda_runtime",
+		"cuda_runtime_api", "device_functions", "device_types", "driver_types", "host_config", "host_defines",
+		"library_types",
+		"math_constants", "math_functions", "mma", "omp", "surface_types", "texture_types", "vector_functions",
+		"vector_types"
 	};
 	size_t n = strlen(base);
 	if (n < 3 || strcmp(base + n - 2, ".h") != 0) return false;
@@ -64,7 +70,8 @@ Str path_stdlib(void)
 	if (n <= 0) return NULL;
 	exe[n] = 0;
 	Str up = folder_of(folder_of(exe));
-	Str dirs[] = { str_fmt("%s/share/ctilec/stdlib", up), str_fmt("%s/stdlib", up), str_fmt("%s/stdlib", folder_of(up)) };
+	Str dirs[] = { str_fmt("%s/share/ctilec/stdlib", up), str_fmt("%s/stdlib", up),
+		str_fmt("%s/stdlib", folder_of(up)) };
 	for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
 		struct stat st;
 		if (stat(dirs[i], &st) == 0 && S_ISDIR(st.st_mode)) return dirs[i];

@@ -1,7 +1,7 @@
-/* `ctilec tune FILE`: the plans of each function that the model takes for the best, for extents that options give, are built by nvcc and
- * measured on this machine's GPU (harness.c). A table says what came out, and FILE.tune gets a line for each function whose best plan is
- * not the one that is compiled anyhow. Its part of the list changes when a function is done, so what is there stays when a run is
- * interrupted. */
+/* `ctilec tune FILE`: the plans of each function that the model takes for the best, for extents that options give, are
+ * built by nvcc and measured on this machine's GPU (harness.c). A table says what came out, and FILE.tune gets a line
+ * for each function whose best plan is not the one that is compiled anyhow. Its part of the list changes when a
+ * function is done, so what is there stays when a run is interrupted. */
 #define _XOPEN_SOURCE 700
 #include "driver/tune.h"
 
@@ -73,7 +73,8 @@ static bool build_harness(Tune *t, const Entry *e, const char *arch)
 {
 	Out *o = out_new();
 	harness_print(o, e, &t->extents, "c0.h");
-	const char *argv[] = { t->nvcc, "-O2", "-std=c++17", str_fmt("-arch=%s", arch), "-o", in_dir(t, "harness"), in_dir(t, "harness.cu"),
+	const char *argv[] = { t->nvcc, "-O2", "-std=c++17", str_fmt("-arch=%s", arch), "-o", in_dir(t, "harness"),
+		in_dir(t, "harness.cu"),
 		"-ldl", NULL };
 	if (!write_text(o, in_dir(t, "harness.cu"))) return false;
 	if (proc_run(argv, in_dir(t, "harness.log")) == 0) return true;
@@ -85,7 +86,8 @@ static bool build_harness(Tune *t, const Entry *e, const char *arch)
 static bool find_device(Tune *t)
 {
 	static const char text[] = "#include <cuda_runtime.h>\n#include <stdio.h>\nint main()\n{\n\tcudaDeviceProp p;\n"
-		"\tcudaError_t e = cudaGetDeviceProperties(&p, 0);\n\tif (e != cudaSuccess) return printf(\"%s\\n\", cudaGetErrorString(e)), 1;\n"
+		"\tcudaError_t e = cudaGetDeviceProperties(&p, 0);\n"
+		"\tif (e != cudaSuccess) return printf(\"%s\\n\", cudaGetErrorString(e)), 1;\n"
 		"\tprintf(\"%d %s\\n\", p.major * 10 + p.minor, p.name);\n\treturn 0;\n}\n";
 	Str log = in_dir(t, "device.log"), program = in_dir(t, "device");
 	const char *version[] = { t->nvcc, "--version", NULL };
@@ -93,13 +95,15 @@ static bool find_device(Tune *t)
 	Out *o = out_new();
 	int number, at = 0;
 	out_puts(o, text);
-	if (proc_run(version, log) != 0) return say("`ctilec tune` needs nvcc, and `%s` does not run; `--nvcc` names another", shown(t->nvcc)), false;
+	if (proc_run(version, log) != 0)
+		return say("`ctilec tune` needs nvcc, and `%s` does not run; `--nvcc` names another", shown(t->nvcc)), false;
 	if (!write_text(o, in_dir(t, "device.cu"))) return false;
 	if (proc_run(build, log) != 0) return say("nvcc builds nothing here:\n%s", log_of(log)), false;
 	bool runs = proc_run(run, log) == 0;
 	const char *said = log_of(log);
 	Str line = str_intern_n(said, strcspn(said, "\n"));
-	if (!runs) return say("`ctilec tune` measures on this machine's GPU, and CUDA says: %s", *line ? line : "nothing"), false;
+	if (!runs)
+		return say("`ctilec tune` measures on this machine's GPU, and CUDA says: %s", *line ? line : "nothing"), false;
 	if (sscanf(line, "%d %n", &number, &at) < 1) return say("the GPU has no name: %s", line), false;
 	t->device = str_intern(line + at);
 	Str plain = str_fmt("sm_%d", number), special = str_fmt("sm_%da", number);
@@ -138,7 +142,8 @@ static void find_candidates(Tune *t, const HostStmt *h, const Planned *p)
 				if (!taken[i][j] && (best < 0 || p->fns.p[i].cost[j].ps < p->fns.p[best].cost[at].ps)) best = i, at = j;
 		if (best < 0) break;
 		taken[best][at] = true;
-		add_candidate(t, p->fns.p[best].fn, &p->fns.p[best].ranked.at[at].plan, &p->fns.p[best].cost[at], str_fmt("best %d", k + 1));
+		add_candidate(t, p->fns.p[best].fn, &p->fns.p[best].ranked.at[at].plan, &p->fns.p[best].cost[at],
+			str_fmt("best %d", k + 1));
 	}
 	for (int i = 0; i < p->fns.n; i++)
 		for (int j = 0; j < p->fns.p[i].drawn.n && is_variant(h, p->fns.p[i].fn); j++) {
@@ -250,7 +255,8 @@ static bool measure(Tune *t, const Entry *e)
 	for (const char *p = log_of(log); *p; p += strcspn(p, "\n"), p += *p == '\n') read_line(t, number, p);
 	if (t->c[0].us > 0) return true;
 	const char *stop = strstr(log_of(log), "stop ");
-	say("`%s` was not measured (exit status %d): %s", e->name, status, t->c[0].fails ? t->c[0].fails : first_line(stop ? stop : log_of(log)));
+	say("`%s` was not measured (exit status %d): %s", e->name, status,
+		t->c[0].fails ? t->c[0].fails : first_line(stop ? stop : log_of(log)));
 	return false;
 }
 
@@ -267,12 +273,15 @@ static int by_time(const void *x, const void *y)
 static void print_table(const Tune *t, const Entry *e, int64_t least)
 {
 	printf("%s:", e->name);
-	for (int i = 0; i < t->extents.n; i++) printf("%s %s = %lld", i ? "," : "", t->extents.p[i].name, (long long)t->extents.p[i].value);
-	printf(", %s, %s\n  %10s  %8s  %6s  %9s  %-11s  %-8s  plan\n", t->device, t->arch, "time", "of bound", "spread", "predicted", "from", "number");
+	for (int i = 0; i < t->extents.n; i++)
+		printf("%s %s = %lld", i ? "," : "", t->extents.p[i].name, (long long)t->extents.p[i].value);
+	printf(", %s, %s\n  %10s  %8s  %6s  %9s  %-11s  %-8s  plan\n", t->device, t->arch, "time", "of bound", "spread",
+		"predicted", "from", "number");
 	for (int i = 0; i < t->n; i++) {
 		const Candidate *c = &t->c[i];
 		if (c->us <= 0) continue;
-		printf("  %7.2f us  %8s  %6s  %9s  %-11s  %-8s  ", c->us, percent((double)least / 1e6, c->us), percent(c->high - c->low, c->us),
+		printf("  %7.2f us  %8s  %6s  %9s  %-11s  %-8s  ", c->us, percent((double)least / 1e6, c->us),
+			percent(c->high - c->low, c->us),
 			c->fn ? str_fmt("%.2f us", (double)c->cost.ps / 1e6) : "", c->from, c->fn ? plan_id_text(c->plan) : "");
 		Plan p = { { 0 } };
 		int v;
@@ -281,7 +290,8 @@ static void print_table(const Tune *t, const Entry *e, int64_t least)
 		printf("%s%s%s\n", c->fn ? c->fn->name : "the compiler's", c->fn ? ", " : "", c->fn ? plan_text(&p) : "");
 	}
 	for (int i = 0; i < t->n; i++)
-		if (t->c[i].fails) printf("  not measured: %s %s: %s\n", t->c[i].from, plan_id_text(t->c[i].plan), t->c[i].fails);
+		if (t->c[i].fails)
+			printf("  not measured: %s %s: %s\n", t->c[i].from, plan_id_text(t->c[i].plan), t->c[i].fails);
 	fflush(stdout);
 }
 
@@ -307,7 +317,8 @@ static bool write_list(const Tune *t, const Entry *e, const Candidate *best)
 	Out *o = out_new();
 	copy_others(o, before ? before : "", e->name);
 	out_printf(o, "[%s]\n# %s, %s:", e->name, t->device, t->arch);
-	for (int i = 0; i < t->extents.n; i++) out_printf(o, " %s = %lld", t->extents.p[i].name, (long long)t->extents.p[i].value);
+	for (int i = 0; i < t->extents.n; i++)
+		out_printf(o, " %s = %lld", t->extents.p[i].name, (long long)t->extents.p[i].value);
 	if (!best) {
 		out_puts(o, "; what is compiled without a line is the fastest\n");
 		return write_text(o, t->list);
@@ -321,7 +332,9 @@ static bool tune_entry(Tune *t, const Entry *e, const Planned *p)
 {
 	const HostStmt *h = e->body.p[0];
 	find_candidates(t, h, p);
-	if (t->n == 1) return say("`%s` has no plans for this call: `--extent` gives all dimensions, and some variant takes them", e->name), false;
+	if (t->n == 1)
+		return say("`%s` has no plans for this call: `--extent` gives all dimensions, and some variant takes them",
+			e->name), false;
 	int64_t least = t->c[1].cost.least;
 	if (!build_candidates(t, e) || !measure(t, e)) return false;
 	double own = t->c[0].us;

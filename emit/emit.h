@@ -36,7 +36,7 @@ typedef enum LineMode { LINE_ON, LINE_OFF, LINE_ABS } LineMode;
 
 typedef struct EmitOptions {
 	Str version;                    /* "0.1.0": for the first comment */
-	Str header_name;                /* what the output includes: the header's file name, without folder; NULL: prototypes only */
+	Str header_name;  /* what the output includes: the header's file name, without folder; NULL: prototypes only */
 	Str output_name;                /* its path as #line has it, for lines of its own */
 	Str ns;                         /* --namespace: an inline C++ section in the header; or NULL */
 	LineMode line;
@@ -48,17 +48,17 @@ typedef struct EmitOptions {
 	int tile_version;               /* the CUDA Tile C++ that may be used: the number of a row */
 } EmitOptions;
 
-/* Kernels of another target in a file of target cuda. A launcher takes them on the devices for which nvcc compiled them (CT_TILES,
- * ct_on_tiles: emit_cuda/beside.c). All that they bring stands in namespace ct_tiled. */
+/* Kernels of another target in a file of target cuda. A launcher takes them on the devices for which nvcc compiled them
+ * (CT_TILES, ct_on_tiles: emit_cuda/beside.c). All that they bring stands in namespace ct_tiled. */
 typedef struct Beside {
 	void *part;             /* what the functions know */
 	void (*kernels)(Out *o, void *part);    /* o: the file */
-	void (*runners)(Out *o, void *part);      /* ct_run_<fn>, with the parameters of the file's own; after host_prologue */
+	void (*runners)(Out *o, void *part);  /* ct_run_<fn>, with the parameters of the file's own; after host_prologue */
 	bool (*has)(const void *part, const char *fn);  /* is there a kernel of that name? */
 } Beside;
 
-/* Prints of each kernel the version for aligned tensors, or for all calls, once for the architectures that share it, whose names `arches`
- * lists. false: print said so of one. */
+/* Prints of each kernel the version for aligned tensors, or for all calls, once for the architectures that share it,
+ * whose names `arches` lists. false: print said so of one. */
 typedef bool KernelPrinter(Out *o, const Module *m, const Version *v, Str arches, Str more);
 bool emit_kernels(Out *o, const Module *m, const EmitOptions *opt, KernelPrinter *print, Str more);
 

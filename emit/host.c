@@ -36,7 +36,8 @@ static const Snippet checked_rows[] = {
 		"{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }\n" },
 	{ "ct_host_min", "CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }\n" },
 	{ "ct_host_max", "CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }\n" },
-	{ "ct_host_u64", "CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; return (int64_t)a; }\n" },
+	{ "ct_host_u64", "CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; "
+		"return (int64_t)a; }\n" },
 	{ "ct_tile_blocks",
 		"\n/* Tile blocks of a grid: 0 if it is empty, -1 if there are 2^31 or more. */\n"
 		"CT_HELPER int64_t ct_tile_blocks(const int64_t *grid, int bad)\n"
@@ -142,7 +143,8 @@ static const char *bad(void)
 
 void host_overflow(Out *o, Str who, const char *what)
 {
-	if (host_checks()) out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s does not fit 64 bits\");\n", who, what);
+	if (host_checks())
+		out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s does not fit 64 bits\");\n", who, what);
 }
 
 void host_sizes(Out *o, Str kernel, const Sym *const *size, int n)
@@ -257,7 +259,8 @@ static void print_generics(Out *names, Str text, const Fn *fn)
 
 static bool is_type_limit(const IrWhere *w)
 {
-	return w->of_type && w->cond->kind == SYM_LE && w->cond->arg[0]->kind == SYM_ATOM && w->cond->arg[1]->kind == SYM_CONST;
+	return w->of_type && w->cond->kind == SYM_LE && w->cond->arg[0]->kind == SYM_ATOM
+		&& w->cond->arg[1]->kind == SYM_CONST;
 }
 
 /* A dimension has a value that its type does not hold. */
@@ -266,11 +269,12 @@ static void print_type_limit(Out *o, Str who, const IrWhere *w, const char *quie
 	Str n = name_c(w->cond->arg[0]->name);
 	out_puts(o, "if (!(");
 	host_expr(o, w->cond);
-	out_printf(o, ")) return %sct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, outside 0 to %lld\", (long long)%s);\n", quiet, who,
-		w->cond->arg[0]->name, (long long)w->cond->arg[1]->value, n);
+	out_printf(o, ")) return %sct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, outside 0 to %lld\", (long long)%s);\n",
+		quiet, who, w->cond->arg[0]->name, (long long)w->cond->arg[1]->value, n);
 }
 
-/* fn: the kernel whose conditions they are, or NULL; said: their text is wanted, else a status will do if ct_say is 0 */
+/* fn: the kernel whose conditions they are, or NULL; said: their text is wanted, else a status
+ * will do if ct_say is 0 */
 static void print_where(Out *o, Str who, const IrWhereVec *where, bool said, const Fn *fn)
 {
 	for (int i = 0; i < where->n; i++) {
@@ -282,11 +286,12 @@ static void print_where(Out *o, Str who, const IrWhereVec *where, bool said, con
 		Out *names = out_new(), *fmt = out_new();
 		sym_atoms(w->cond, print_names, names);
 		print_generics(names, w->text, fn);
-		out_printf(fmt, "%s: where %s does not hold%s%s%s", who, percent(w->text), names->n ? " (" : "", names->n ? names->p : "",
-			names->n ? ")" : "");
+		out_printf(fmt, "%s: where %s does not hold%s%s%s", who, percent(w->text), names->n ? " (" : "",
+			names->n ? names->p : "", names->n ? ")" : "");
 		out_puts(o, "if (!(");
 		host_expr(o, w->cond);
-		out_printf(o, ")) return %sct_fail(CTILE_WHERE, %s", said ? "" : "!ct_say ? CTILE_WHERE : ", c_string(out_take(fmt)));
+		out_printf(o, ")) return %sct_fail(CTILE_WHERE, %s", said ? "" : "!ct_say ? CTILE_WHERE : ",
+			c_string(out_take(fmt)));
 		sym_atoms(w->cond, print_values, o);
 		out_puts(o, ");\n");
 		out_free(names);
@@ -311,15 +316,19 @@ static void print_dim_checks(Out *o, Str who, const IrDimVec *dims)
 			host_expr(o, d->def);
 			out_puts(o, ";\n");
 			if (host_checks())
-				out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s = %%s does not fit 64 bits\", %s);\n", who, d->name,
-					c_string(sym_text(d->def)));
+				out_printf(o,
+					"if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s = %%s does not fit 64 bits\", %s);\n", who,
+					d->name, c_string(sym_text(d->def)));
 		}
 		if (d->is_stride)
-			out_printf(o, "if (%s < 0) return ct_fail(CTILE_STRIDE, \"%s: %s is %%lld, below 0\", (long long)%s);\n", n, who, d->name, n);
+			out_printf(o, "if (%s < 0) return ct_fail(CTILE_STRIDE, \"%s: %s is %%lld, below 0\", (long long)%s);\n", n,
+				who, d->name, n);
 		else if (d->elem == EL_I64)
-			out_printf(o, "if (%s < 0) return ct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, below 0\", (long long)%s);\n", n, who, d->name, n);
+			out_printf(o, "if (%s < 0) return ct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, below 0\", (long long)%s);\n",
+				n, who, d->name, n);
 		else
-			out_printf(o, "if (%s < 0 || %s > INT32_MAX) return ct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, outside 0 to 2^31 - 1\", "
+			out_printf(o, "if (%s < 0 || %s > INT32_MAX) return ct_fail(CTILE_DIMENSION, \"%s: %s is %%lld, "
+				"outside 0 to 2^31 - 1\", "
 				"(long long)%s);\n", n, n, who, d->name, n);
 	}
 }
@@ -344,7 +353,8 @@ static void print_in_i32(Out *o, const Fn *fn, const Sym *value, Str what)
 	out_puts(o, "{\n\tconst int64_t ct_x = ");
 	host_expr(o, value);
 	out_printf(o, ";\n\tif (ct_x > INT32_MAX)\n\t\treturn !ct_say ? CTILE_DIMENSION : ct_fail(CTILE_DIMENSION, "
-		"\"%s: %s is %%lld, outside 0 to 2^31 - 1\", (long long)ct_x);\n}\n", fn->source_name ? fn->source_name : fn->name, what);
+		"\"%s: %s is %%lld, outside 0 to 2^31 - 1\", (long long)ct_x);\n}\n",
+		fn->source_name ? fn->source_name : fn->name, what);
 }
 
 /* wide: wide_dims_of. */
@@ -355,7 +365,8 @@ static void print_ranges(Out *o, const Fn *fn, uint64_t wide)
 		if (fn->dims.p[i].elem == EL_I32) facts_range(f, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), 0, INT32_MAX);
 	for (int i = 0; i < fn->dims.n && i < 64; i++) {
 		const IrDim *d = &fn->dims.p[i];
-		if ((wide >> i & 1) && d->elem == EL_I32 && !d->is_stride) print_in_i32(o, fn, sym_atom(ATOM_DIM, d->name, 0), d->name);
+		if ((wide >> i & 1) && d->elem == EL_I32 && !d->is_stride)
+			print_in_i32(o, fn, sym_atom(ATOM_DIM, d->name, 0), d->name);
 	}
 	for (int i = 0; i < fn->params.n; i++) {
 		const IrParam *p = &fn->params.p[i];
@@ -363,7 +374,8 @@ static void print_ranges(Out *o, const Fn *fn, uint64_t wide)
 			WideSym w = { fn, false };
 			if (p->extent[k]->kind == SYM_CONST || p->extent[k]->kind == SYM_ATOM) continue;
 			sym_atoms(p->extent[k], note_wide_atom, &w);
-			if (!w.wide && !facts_le(f, p->extent[k], sym_const(INT32_MAX))) print_in_i32(o, fn, p->extent[k], str_fmt("extent %d of %s", k, p->name));
+			if (!w.wide && !facts_le(f, p->extent[k], sym_const(INT32_MAX)))
+				print_in_i32(o, fn, p->extent[k], str_fmt("extent %d of %s", k, p->name));
 		}
 	}
 }
@@ -464,7 +476,8 @@ static void print_step(Out *o, const Fn *fn, const Fn *step)
 {
 	out_printf(o, "ct_run_%s(", step->name);
 	for (int i = 0; i < fn->params.n; i++) out_printf(o, "%s, ", name_c(fn->params.p[i].name));
-	for (int i = fn->params.n; i < step->params.n; i++) out_printf(o, "(%s)ct_w%d, ", host_type(&step->params.p[i]), i - fn->params.n);
+	for (int i = fn->params.n; i < step->params.n; i++)
+		out_printf(o, "(%s)ct_w%d, ", host_type(&step->params.p[i]), i - fn->params.n);
 	host_args(o, NULL, &fn->dims);
 	out_puts(o, "stream);\n");
 }
@@ -513,14 +526,16 @@ void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, con
 	Str name = fn->source_name ? fn->source_name : fn->name;
 	out_printf(o, "static int ct_run_%s(", fn->name);
 	host_params(o, &fn->params, &fn->dims);
-	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "", fn->steps ? "void *ct_work, " : "");
+	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "",
+		fn->steps ? "void *ct_work, " : "");
 	out_in(o);
 	if (t->instead) t->instead(o, fn);
 	Out *body = open_body(o);
 	print_defined_dims(body, fn);
 	if (fn->steps) print_run_steps(body, fn);
 	host_grid(body, fn, "ct_grid", "ct_blocks");
-	out_printf(body, "if (ct_blocks <= 0) return !ct_blocks ? CTILE_OK : ct_fail(CTILE_GRID, \"%s: the grid has 2^31 tile blocks or more\");\n", name);
+	out_printf(body, "if (ct_blocks <= 0) return !ct_blocks ? CTILE_OK : ct_fail(CTILE_GRID, \"%s: the grid has 2^31 "
+		"tile blocks or more\");\n", name);
 	if (!t->multiprocessors) out_puts(body, "(void)stream;\n");
 	t->start(body, m, fn, opt);
 	close_body(o, body);
@@ -553,11 +568,13 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 			out_puts(o, name_c(p->name));
 			return;
 		}
-		out_printf(o, "(%s)((uintptr_t)%s + (uintptr_t)", type, name_c(p->name));  /* not a pointer's sum: null and 0 are fine */
+		/* not a pointer's sum: null and 0 are fine */
+		out_printf(o, "(%s)((uintptr_t)%s + (uintptr_t)", type, name_c(p->name));
 		host_expr(o, a->offset);
 		out_printf(o, " * %d)", elem_bytes(p->elem));
 	} else if (a->is_num) {
-		if (elem_is_any_float(want->elem) && elem_bytes(want->elem) < 4) bug("a 16-bit float constant as a launch argument has no bits here");
+		if (elem_is_any_float(want->elem) && elem_bytes(want->elem) < 4)
+			bug("a 16-bit float constant as a launch argument has no bits here");
 		out_printf(o, "(%s)", type);
 		print_num(o, want->elem, a->num);
 	} else if (a->scalar >= 0) {
@@ -570,7 +587,8 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 	}
 }
 
-typedef struct EntryText { Out *o; const Launchers *l; const Entry *e; ScratchVec scratch; bool dry; } EntryText;  /* dry: sizes only */
+/* dry: sizes only */
+typedef struct EntryText { Out *o; const Launchers *l; const Entry *e; ScratchVec scratch; bool dry; } EntryText;
 
 static bool has_steps(const HostStmt *s)        /* may one of the variants run in several steps? */
 {
@@ -610,9 +628,10 @@ static void print_scratch(EntryText *t, const IrParam *p)
 	}
 	out_off(o);
 	if (p->zeroed && !t->dry)
-		out_printf(o, "\tct_s = ct_clear(\"%s\", %s, ct_span(&ct_x, %s), stream);\n\tif (ct_s) return ct_s;\n", t->e->name, n, bad());
-	out_printf(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, %s), %s), 256, %s), 256, %s);\n}\n", bad(), bad(), bad(),
-		bad());
+		out_printf(o, "\tct_s = ct_clear(\"%s\", %s, ct_span(&ct_x, %s), stream);\n\tif (ct_s) return ct_s;\n",
+			t->e->name, n, bad());
+	out_printf(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, %s), %s), "
+		"256, %s), 256, %s);\n}\n", bad(), bad(), bad(), bad());
 }
 
 /* Behind n arguments; how many there are then. */
@@ -666,7 +685,8 @@ static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
 
 static void print_conditions(Out *o, const LaunchRule *r)
 {
-	if (r->arch) out_printf(o, "ct_on_arch(%d) && ", (int)strtol(r->arch + (strncmp(r->arch, "sm_", 3) ? 0 : 3), NULL, 10));
+	if (r->arch)
+		out_printf(o, "ct_on_arch(%d) && ", (int)strtol(r->arch + (strncmp(r->arch, "sm_", 3) ? 0 : 3), NULL, 10));
 	if (!r->cond) return;
 	host_expr(o, r->cond);
 	out_puts(o, " && ");
@@ -748,7 +768,8 @@ static void print_variants(EntryText *t, const HostStmt *s)
 		out_printf(o, "else {\n\tchar ct_why[sizeof ctile_last_text];\n\tct_s = ct_fits_%s(", last->name);
 		print_args_of(t, s, last);
 		out_puts(o, "1);\n\tmemcpy(ct_why, ctile_last_text, sizeof ct_why);\n");
-		out_printf(o, "\treturn ct_fail(CTILE_VARIANT, \"%s: no variant accepts this call; the last one: %%.250s\", ct_why);\n}\n", t->e->name);
+		out_printf(o, "\treturn ct_fail(CTILE_VARIANT, \"%s: no variant accepts this call; the last one: "
+			"%%.250s\", ct_why);\n}\n", t->e->name);
 	}
 	out_puts(o, "if (ct_s) return ct_s;\n");
 }
@@ -766,8 +787,8 @@ static bool print_sizes_of(EntryText *t, const HostStmt *s, const Fn *fn)
 	return print_dims_of(t->o, s, fn, n) > 0;
 }
 
-/* After scratch tensors, in their order, lies what versions in several steps have in workspace. A grid or a dimension that depends on
- * a parameter may be negative here, in a call that its conditions refuse. */
+/* After scratch tensors, in their order, lies what versions in several steps have in workspace. A grid or a dimension
+ * that depends on a parameter may be negative here, in a call that its conditions refuse. */
 static void print_steps_room(EntryText *t, const HostStmt *s)
 {
 	bool any = host_integers(&t->e->params).n > 0;
@@ -825,12 +846,12 @@ static void print_stmts(EntryText *t, const HostVec *v)
 			out_printf(o, ";\n(void)%s;\n", name_c(s->u.let.name));
 			break;
 		case HOST_IF:
-			if (t->dry) {           /* the workspace holds the scratch of both branches: it depends on nothing but sizes */
+			if (t->dry) {  /* the workspace holds the scratch of both branches: it depends on nothing but sizes */
 				print_dry(t, &s->u.ifs.then);
 				print_dry(t, &s->u.ifs.other);
 				break;
 			}
-			out_puts(o, s->u.ifs.cond->kind == SYM_EQ ? "if " : "if (");      /* a comparison brings its own parentheses */
+			out_puts(o, s->u.ifs.cond->kind == SYM_EQ ? "if " : "if (");  /* a comparison brings its own parentheses */
 			host_expr(o, s->u.ifs.cond);
 			out_puts(o, s->u.ifs.cond->kind == SYM_EQ ? " {\n" : ") {\n");
 			out_in(o);
@@ -886,14 +907,16 @@ static void print_workspace_check(Out *o, const Entry *e)
 	for (; k < sizes.n; k++) out_printf(o, "%s%s", k ? ", " : "", name_c(sizes.p[k].name));
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < e->dims.n; i++)
-			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1)) out_printf(o, "%s%s", k++ ? ", " : "", name_c(e->dims.p[i].name));
-	out_printf(o, ");\nif (ct_need == SIZE_MAX) return ct_fail(CTILE_OVERFLOW, \"%s: the size of the workspace does not fit 64 bits\");\n",
-		e->name);
+			if (!e->dims.p[i].def && e->dims.p[i].is_stride == (pass == 1))
+				out_printf(o, "%s%s", k++ ? ", " : "", name_c(e->dims.p[i].name));
+	out_printf(o, ");\nif (ct_need == SIZE_MAX) return ct_fail(CTILE_OVERFLOW, \"%s: the size of the workspace does "
+		"not fit 64 bits\");\n", e->name);
 	out_printf(o, "if (bytes < ct_need)\n"
 		"\treturn ct_fail(CTILE_WORKSPACE, \"%s: needs a workspace of %%lld bytes aligned to 256, got %%lld bytes\", "
 		"(long long)ct_need, (long long)bytes);\n", e->name);
 	out_printf(o, "if (ct_need && (!workspace || (uintptr_t)workspace %% 256 != 0))\n"
-		"\treturn ct_fail(CTILE_WORKSPACE, \"%s: the workspace is %%s\", workspace ? \"not aligned to 256 bytes\" : \"null\");\n", e->name);
+		"\treturn ct_fail(CTILE_WORKSPACE, \"%s: the workspace is %%s\", workspace ? \"not aligned to 256 "
+		"bytes\" : \"null\");\n", e->name);
 }
 
 static bool launches(const HostVec *v)
@@ -986,7 +1009,8 @@ static bool any_stmt(const HostVec *v, bool (*is)(const HostStmt *))
 {
 	for (int i = 0; i < v->n; i++) {
 		const HostStmt *s = v->p[i];
-		if (is(s) || (s->kind == HOST_IF && (any_stmt(&s->u.ifs.then, is) || any_stmt(&s->u.ifs.other, is)))) return true;
+		if (is(s) || (s->kind == HOST_IF && (any_stmt(&s->u.ifs.then, is) || any_stmt(&s->u.ifs.other, is))))
+			return true;
 	}
 	return false;
 }
@@ -1002,7 +1026,8 @@ const char host_clear_memory[] =
 	"static int ct_clear(const char *entry, void *p, int64_t bytes, struct CUstream_st *stream)\n"
 	"{\n\t(void)entry, (void)stream;\n\tif (bytes > 0) memset(p, 0, (size_t)bytes);\n\treturn CTILE_OK;\n}\n\n";
 
-static const char steps_switch[] = "#ifndef CT_STEPS\n#define CT_STEPS 0     /* 1: several steps also where they are not faster */\n#endif\n\n";
+static const char steps_switch[] = "#ifndef CT_STEPS\n"
+	"#define CT_STEPS 0     /* 1: several steps also where they are not faster */\n#endif\n\n";
 
 static bool any_step(const Module *m)
 {
@@ -1014,8 +1039,10 @@ static bool any_step(const Module *m)
 static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
 	if (any_entry(m, counts_multiprocessors))
-		out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t ct_multiprocessors(void) { return 1; }\n\n");
-	if (any_entry(m, names_arch)) out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
+		out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t "
+			"ct_multiprocessors(void) { return 1; }\n\n");
+	if (any_entry(m, names_arch))
+		out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
 	if (any_entry(m, is_zeroed)) out_puts(o, t->clear);
 	Launchers l = { .o = o, .wide = wide_dims_new(m) };
 	if (any_step(m)) out_puts(o, steps_switch);
@@ -1025,7 +1052,7 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 		if (fn->steps) print_steps_size(o, fn);
 		host_run(o, m, fn, opt, t);
 	}
-	for (int i = 0; i < m->entries.n; i++) print_entry(o, &l, m->entries.p[i]);     /* the header says that they are C's */
+	for (int i = 0; i < m->entries.n; i++) print_entry(o, &l, m->entries.p[i]);  /* the header says that they are C's */
 }
 
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }

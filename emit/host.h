@@ -1,20 +1,23 @@
 /* Launchers: plain C functions that check a call's contract and start kernels. Shared by all targets.
  *
- * For a kernel Fn: ct_fits_<fn>(args) says whether its where clauses hold; ct_run_<fn>(args) computes the grid and starts it.
- * For an Entry: the public functions f, f_workspace, f_ws. args: tensors, scalars, then the kernel's dimensions.
- * Text is C11 that C++ compiles as well. */
+ * For a kernel Fn: ct_fits_<fn>(args) says whether its where clauses hold; ct_run_<fn>(args) computes the grid and
+ * starts it. For an Entry: the public functions f, f_workspace, f_ws. args: tensors, scalars, then the kernel's
+ * dimensions. Text is C11 that C++ compiles as well. */
 #ifndef EMIT_HOST_H
 #define EMIT_HOST_H
 #include "emit/emit.h"
 
 typedef struct HostTarget {
-	/* Prints statements that start fn. In scope: the parameters and dimensions under name_c of their names (dimensions as int64_t),
-	 * int64_t ct_grid[4] (extents of the grid, 1 where unused), int64_t ct_blocks (their product, 1 .. 2^31-1), and
-	 * struct CUstream_st *stream. Ends in `return CTILE_OK;` or another status through ct_fail. */
-	const char *multiprocessors;    /* a function int64_t ct_multiprocessors(void), of the current device; NULL: there is one */
-	const char *on_arch;            /* int ct_on_arch(int): whether the current device is of that architecture; NULL: it is of none */
+	/* Prints statements that start fn. In scope: the parameters and dimensions under name_c of their names (dimensions
+	 * as int64_t), int64_t ct_grid[4] (extents of the grid, 1 where unused), int64_t ct_blocks (their product, 1 ..
+	 * 2^31-1), and struct CUstream_st *stream. Ends in `return CTILE_OK;` or another status through ct_fail. */
+	/* a function int64_t ct_multiprocessors(void), of the current device; NULL: there is one */
+	const char *multiprocessors;
+	/* int ct_on_arch(int): whether the current device is of that architecture; NULL: it is of none */
+	const char *on_arch;
 	void (*start)(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt);
-	/* Prints statements of ct_run_<fn> that come first of all: they may return what another kernel's start returns. May be NULL. */
+	/* Prints statements of ct_run_<fn> that come first of all: they may return what another kernel's
+	 * start returns. May be NULL. */
 	void (*instead)(Out *o, const Fn *fn);
 	/* The function ct_clear(entry, pointer, bytes, stream), a status; printed where an entry has zeroed scratch. */
 	const char *clear;
@@ -22,23 +25,26 @@ typedef struct HostTarget {
 
 extern const char host_clear_memory[];  /* `clear` of targets that run on the host */
 extern const char host_macros[];        /* CT_HELPER: a function that may go unused; before anything that uses it */
-/* The host's part of a file: of checked arithmetic what is called, status texts, checks of tensors; starts, the functions that the
- * target's launchers share; the launchers. */
+/* The host's part of a file: of checked arithmetic what is called, status texts, checks of tensors; starts, the
+ * functions that the target's launchers share; the launchers. */
 void host_print(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t, const char *starts);
-void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t);    /* ct_run_<fn> alone */
+/* ct_run_<fn> alone */
+void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t);
 void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* "const float *x, int64_t n" */
 void host_args(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* the same as arguments: "x, n, " */
 /* The integers and booleans among them: what sizes of workspace may depend on, besides dimensions. */
 IrParamVec host_integers(const IrParamVec *params);
 bool host_has_params(const IrParamVec *params, const IrDimVec *dims);       /* does host_params print any? */
-void host_value(Out *o, const Sym *s);           /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
+void host_value(Out *o, const Sym *s);  /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
 bool host_checks(void);                         /* were any printed in this function, so that ct_bad is there? */
 /* "if (ct_bad) return ...", which says that `what` does not fit, where the function has checked expressions at all. */
 void host_overflow(Out *o, Str who, const char *what);
 void host_expr(Out *o, const Sym *s);           /* its value, where ct_bad notes an overflow */
-/* Declares the extents of a kernel's grid and how many tile blocks these are: 0 or less where there are none, or too many. */
+/* Declares the extents of a kernel's grid and how many tile blocks these are: 0 or less where
+ * there are none, or too many. */
 void host_grid(Out *o, const Fn *fn, Str extents, Str blocks);
-void host_sizes(Out *o, Str kernel, const Sym *const *size, int n);     /* ct_l0, ct_l1 ...: what a kernel takes as numbers */
+/* ct_l0, ct_l1 ...: what a kernel takes as numbers */
+void host_sizes(Out *o, Str kernel, const Sym *const *size, int n);
 Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes in front of the name */
 bool entry_has_scratch(const Entry *e);
 #endif

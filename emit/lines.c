@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "emit/names.h"
 
-/* A path as #line may name it. Once a preprocessor has run, it stands there without escapes, and nvcc's front end reads it again: it
- * refuses bytes that are no UTF-8 and warns of trigraphs. */
+/* A path as #line may name it. Once a preprocessor has run, it stands there without escapes, and nvcc's front end reads
+ * it again: it refuses bytes that are no UTF-8 and warns of trigraphs. */
 static Str line_name(Str path)
 {
 	int len;
@@ -27,7 +27,8 @@ static Str shown_path(const Src *src, const EmitOptions *opt)
 {
 	static struct { const Src *src; const EmitOptions *opt; Str text; } last;
 	if (last.src != src || last.opt != opt) {
-		last.text = line_name(opt->line == LINE_ABS && opt->abs_path ? opt->abs_path(src->path) : src_mapped(src->path));
+		last.text = line_name(opt->line == LINE_ABS && opt->abs_path ? opt->abs_path(src->path)
+			: src_mapped(src->path));
 		last.src = src;
 		last.opt = opt;
 	}
@@ -104,7 +105,8 @@ static void put_directive(Put *t, bool same)
 }
 
 /* ---- lines that share a directive ---- */
-/* Brackets that open less those that close, from depth on; INT_MIN: one closes below 0. *comment: the line ends with one. */
+/* Brackets that open less those that close, from depth on; INT_MIN: one closes below 0. *comment:
+ * the line ends with one. */
 static int depth_after(const Line *l, int depth, bool *comment)
 {
 	*comment = false;
@@ -131,8 +133,8 @@ static int depth_after(const Line *l, int depth, bool *comment)
 	return depth;
 }
 
-/* From the line at p on: whole statements of the mark that holds, the next ones of the same line included. Returns the end of
- * them, and *last: the last line; p: there are none. Their lines of code are counted up to 2. */
+/* From the line at p on: whole statements of the mark that holds, the next ones of the same line included. Returns the
+ * end of them, and *last: the last line; p: there are none. Their lines of code are counted up to 2. */
 static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 {
 	const char *after = p;

@@ -10,23 +10,38 @@
 
 enum { KEPT = 1024 };   /* names */
 
-/* What is a keyword or a macro somewhere, or what emitted text says where names of the author are visible: variables, parameters
- * and entries of these names get another one. tests/names compiles programs that are named after each identifier in emitted text. */
+/* What is a keyword or a macro somewhere, or what emitted text says where names of the author are visible: variables,
+ * parameters and entries of these names get another one. tests/names compiles programs that are named after each
+ * identifier in emitted text. */
 static const char *const reserved[] = {
-	"alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t",
-	"char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval",
-	"constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
-	"export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "main", "mutable", "namespace", "new",
-	"noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
-	"requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
-	"template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union", "unsigned",
-	"using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "linux", "unix", "stdin", "stdout", "stderr", "errno",
-	"NULL", "EOF", "INT32_MAX", "INT64_MAX", "size_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
-	"uint64_t", "uintptr_t", "stream", "workspace", "bytes", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "cluster",
-	"I", "signbit", "isnan", "isinf", "isfinite", "isnormal", "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater",
-	"isunordered", "issignaling", "iszero", "iseqsig", "iscanonical", "issubnormal", "fpclassify", "complex", "imaginary", "assert",
-	"offsetof", "math_errhandling", "signgam", "environ", "memcpy", "memset", "malloc", "free", "printf", "fprintf", "fputs", "snprintf",
-	"vsnprintf", "va_list", "va_start", "va_end", "va_arg", "va_copy", "abort", "fma", "fmaf", "atomicAdd", "dim3", "CUstream_st",
+	"alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+		"char16_t",
+	"char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast",
+	"consteval",
+	"constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else",
+	"enum", "explicit",
+	"export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "main", "mutable",
+	"namespace", "new",
+	"noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
+	"reinterpret_cast",
+	"requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
+	"switch",
+	"template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union",
+	"unsigned",
+	"using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "linux", "unix", "stdin", "stdout",
+	"stderr", "errno",
+	"NULL", "EOF", "INT32_MAX", "INT64_MAX", "size_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
+	"uint32_t",
+	"uint64_t", "uintptr_t", "stream", "workspace", "bytes", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize",
+	"cluster",
+	"I", "signbit", "isnan", "isinf", "isfinite", "isnormal", "isgreater", "isgreaterequal", "isless", "islessequal",
+	"islessgreater",
+	"isunordered", "issignaling", "iszero", "iseqsig", "iscanonical", "issubnormal", "fpclassify", "complex",
+	"imaginary", "assert",
+	"offsetof", "math_errhandling", "signgam", "environ", "memcpy", "memset", "malloc", "free", "printf", "fprintf",
+	"fputs", "snprintf",
+	"vsnprintf", "va_list", "va_start", "va_end", "va_arg", "va_copy", "abort", "fma", "fmaf", "atomicAdd", "dim3",
+	"CUstream_st",
 };
 
 /* What the C library's headers may define as macros: M_PIf, and words of capitals. */
@@ -42,17 +57,20 @@ static bool is_macro(Str s, size_t n)
 static bool is_own_macro(const char *s, size_t n)
 {
 	static const char *const begin[] = {
-		"INT", "UINT", "PTRDIFF_", "SIG_", "SIZE_", "WCHAR_", "WINT_", "FP_", "M_", "HUGE_", "MATH_", "SEEK_", "EXIT_", "L_", "P_", "TMP_",
-		"RAND_", "MB_", "BUFSIZ", "FILENAME_", "FOPEN_", "EOF", "NULL", "NAN", "INFINITY", "CUDART_", "EDOM", "ERANGE", "EILSEQ",
-		"CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_", "FLT_", "DBL_", "LDBL_", "CLOCKS_", "CLOCK_",
+		"INT", "UINT", "PTRDIFF_", "SIG_", "SIZE_", "WCHAR_", "WINT_", "FP_", "M_", "HUGE_", "MATH_", "SEEK_", "EXIT_",
+			"L_", "P_", "TMP_",
+		"RAND_", "MB_", "BUFSIZ", "FILENAME_", "FOPEN_", "EOF", "NULL", "NAN", "INFINITY", "CUDART_", "EDOM", "ERANGE",
+		"EILSEQ",
+		"CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_", "FLT_", "DBL_", "LDBL_",
+		"CLOCKS_", "CLOCK_",
 	};
 	for (size_t i = 0; is_macro(s, n) && i < sizeof begin / sizeof *begin; i++)
 		if (!strncmp(s, begin[i], strlen(begin[i]))) return true;
 	return false;
 }
 
-/* Functions and types of the C library and of CUDA: an entry of such a name would meet the library's, in the header of one
- * or, what is worse, in the linker. Mathematical functions have an `f` and an `l` form. */
+/* Functions and types of the C library and of CUDA: an entry of such a name would meet the library's, in the header of
+ * one or, what is worse, in the linker. Mathematical functions have an `f` and an `l` form. */
 static const char *const library_math[] = {
 	"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "cospi",
 	"cyl_bessel_i0", "cyl_bessel_i1", "drem", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp", "exp10", "exp2",
@@ -117,7 +135,8 @@ static bool is_library(const char *s, size_t n)
 	if (is_of_runtime(s)) return true;
 	if (n > 5 && !memcmp(s, "make_", 5)) return is_library(s + 5, n - 5);
 	if (in_list(library, sizeof library / sizeof *library, s, n) || in_list(library_math, k, s, n)) return true;
-	return is_short_vector(s, n) || (n > 1 && (s[n - 1] == 'f' || s[n - 1] == 'l') && in_list(library_math, k, s, n - 1));
+	return is_short_vector(s, n) || (n > 1 && (s[n - 1] == 'f' || s[n - 1] == 'l')
+		&& in_list(library_math, k, s, n - 1));
 }
 
 static bool is_reserved(const char *s, size_t n) { return in_list(reserved, sizeof reserved / sizeof *reserved, s, n); }
@@ -237,8 +256,8 @@ static inline bool is_plain(char at)
 	return (c >= ' ' && c != '*' && c != '/') || c == '\t';
 }
 
-/* The length of the character at p if it may stand in a comment: compilers warn of bytes that are no UTF-8, and of marks that turn
- * the direction of text around. 0: it may not; *len is how much to leave out. */
+/* The length of the character at p if it may stand in a comment: compilers warn of bytes that are no UTF-8, and of
+ * marks that turn the direction of text around. 0: it may not; *len is how much to leave out. */
 static int plain_character(const char *p, size_t n, int *len)
 {
 	int32_t c = utf8_next(p, n, len);

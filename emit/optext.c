@@ -37,7 +37,8 @@ static Str cast_text(const Op *op, Elem from, Elem to, Str arg)
 	char name[96];
 	int r = (int)ir_int(op, AT_ROUNDING, 0), v = (int)ir_int(op, AT_OVERFLOW, 0);
 	if (from == to && (!v || !elem_is_any_float(to))) return arg;         /* an infinity may have another value */
-	if (!snip_cvt(name, sizeof name, elem_rows[to].name, elem_rows[from].name, r ? attr_word_text(AT_ROUNDING, r) : NULL,
+	if (!snip_cvt(name, sizeof name, elem_rows[to].name, elem_rows[from].name,
+		r ? attr_word_text(AT_ROUNDING, r) : NULL,
 		v ? attr_word_text(AT_OVERFLOW, v) : NULL)) bug("no conversion from %s to %s", elem_name(from), elem_name(to));
 	return str_fmt("%s(%s)", name, arg);
 }
@@ -46,13 +47,15 @@ static Str pointer_text(const OpDialect *d, const Op *op, const Str *arg)
 {
 	static const char *const cmp[] = { "==", "!=", "<", "<=", ">", ">=" };
 	Elem to = op->out[0]->type->elem;
-	if (op->code >= OP_EQ && op->code <= OP_GE) return str_fmt("(%s)(%s %s %s)", d->type(EL_BOOL), arg[0], cmp[op->code - OP_EQ], arg[1]);
+	if (op->code >= OP_EQ && op->code <= OP_GE)
+		return str_fmt("(%s)(%s %s %s)", d->type(EL_BOOL), arg[0], cmp[op->code - OP_EQ], arg[1]);
 	if (op->code == OP_CAST && to == EL_BOOL) return str_fmt("(%s)(%s != 0)", d->type(EL_BOOL), arg[0]);
 	if (op->code == OP_CAST || op->code == OP_BITCAST) return str_fmt("((%s)%s)", d->type(to), arg[0]);
 	return NULL;
 }
 
-Str op_expand(const char *t, const Op *op, const Str *arg, bool (*put)(void *g, Out *o, const Op *op, char what), void *g)
+Str op_expand(const char *t, const Op *op, const Str *arg, bool (*put)(void *g, Out *o, const Op *op, char what),
+	void *g)
 {
 	Out *o = out_new();
 	for (const char *p = t; *p; p++) {
@@ -142,7 +145,8 @@ void op_comment(Out *to, const Op *op, const OpNames *names, const char *how)
 	bool pads = op->code == OP_LOAD || op->code == OP_GATHER;       /* their last operand */
 	for (int i = 0; i < op->nout; i++) out_printf(o, "%s%s", i ? ", " : "", names->name(names->g, op->out[i]));
 	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
-	for (int i = 0; i < op->nin - pads && i < 8; i++) out_printf(o, "%s%s", i ? ", " : "", operand(names, ir_in(op, i)));
+	for (int i = 0; i < op->nin - pads && i < 8; i++)
+		out_printf(o, "%s%s", i ? ", " : "", operand(names, ir_in(op, i)));
 	const Type *t = op->nout ? op->out[0]->type : NULL;
 	for (int i = op->nin - 1; i >= 0 && !t; i--)
 		if (type_is_tile(ir_in(op, i)->type)) t = ir_in(op, i)->type;

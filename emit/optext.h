@@ -1,4 +1,5 @@
-/* The text of one elementwise operation, from its row of ops.def: shared by the targets, whose values have the same names. */
+/* The text of one elementwise operation, from its row of ops.def: shared by the targets, whose
+ * values have the same names. */
 #ifndef EMIT_OPTEXT_H
 #define EMIT_OPTEXT_H
 #include "ir/ir.h"
@@ -10,7 +11,8 @@ typedef struct OpDialect {
 
 Str op_text(const OpDialect *d, const Op *op, const Str *arg);  /* arg: texts of the operands */
 /* A row's template with the operands for %0 to %2; `put` prints what another letter stands for, false: nothing. */
-Str op_expand(const char *t, const Op *op, const Str *arg, bool (*put)(void *g, Out *o, const Op *op, char what), void *g);
+Str op_expand(const char *t, const Op *op, const Str *arg, bool (*put)(void *g, Out *o, const Op *op, char what),
+	void *g);
 Str op_combine(const char *name, const Op *op, Elem e);         /* "ct_add_f32_rz": a function with the op's modes */
 
 /* Operands of an element by element access: a view or pointers, then indices, values, a pad, and perhaps a mask. */
@@ -20,8 +22,8 @@ ElemAccess elem_access(const Op *op);
 bool op_has_tile(const Op *op);                 /* among operands or results */
 bool op_is_dead(const Op *op, const int *uses); /* pure, and nothing reads it; uses: by Val id */
 
-/* The comment over an operation: its name, operands and type. `name`: of a result; `text`: of an operand that is printed as a name or a
- * number, NULL of a view, for which the nearest name of the author stands. */
+/* The comment over an operation: its name, operands and type. `name`: of a result; `text`: of an operand that is
+ * printed as a name or a number, NULL of a view, for which the nearest name of the author stands. */
 typedef struct OpNames { void *g; Str (*name)(void *g, const Val *v), (*text)(void *g, const Val *v); } OpNames;
 void op_comment(Out *o, const Op *op, const OpNames *names, const char *how);
 #endif

@@ -110,7 +110,8 @@ bool regions_construct(Regions *r, const Op *op)
 		return true;
 	case OP_BREAK:
 		f = frame_of(r, OP_FOR, OP_WHILE);
-		jump(r, op, f->op->code == OP_WHILE ? f->up : f, "break;\n");  /* a while has its results in a frame of their own */
+		/* a while has its results in a frame of their own */
+		jump(r, op, f->op->code == OP_WHILE ? f->up : f, "break;\n");
 		return true;
 	case OP_CONTINUE: jump(r, op, frame_of(r, OP_FOR, OP_WHILE), "continue;\n"); return true;
 	case OP_LEAVE: jump(r, op, frame_of(r, OP_SCOPE_, OP_SCOPE_), "break;\n"); return true;

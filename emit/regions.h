@@ -1,5 +1,6 @@
-/* Structured control flow as C text, for targets that carry values in variables: where loops, branches and scopes begin and end, and
- * which values go where. How a variable is declared, and how values are copied into it, is the target's. */
+/* Structured control flow as C text, for targets that carry values in variables: where loops, branches and scopes begin
+ * and end, and which values go where. How a variable is declared, and how values are
+ * copied into it, is the target's. */
 #ifndef EMIT_REGIONS_H
 #define EMIT_REGIONS_H
 #include "ir/ir.h"
@@ -20,8 +21,10 @@ typedef struct Regions {
 	const char *forever;    /* head of a loop without an end: "for (;;)" */
 	Str (*scalar)(void *g, const Val *v);
 	void (*block)(void *g, const IrBlock *b);
-	void (*declare)(void *g, Frame *f, int i, const Val *like, const Val *init);    /* slot i of a frame; init NULL: none yet */
-	void (*assign)(void *g, const Op *op, int first, const Frame *f);       /* op's operands from `first` on into the slots */
+	/* slot i of a frame; init NULL: none yet */
+	void (*declare)(void *g, Frame *f, int i, const Val *like, const Val *init);
+	/* op's operands from `first` on into the slots */
+	void (*assign)(void *g, const Op *op, int first, const Frame *f);
 	void (*bind)(void *g, const Val *v, const Frame *f, int i);             /* v is what lies in slot i */
 	void (*used)(void *g, const Frame *f);                                  /* after a construct; NULL: nothing */
 } Regions;

@@ -173,7 +173,8 @@ static const char *overflow_suffix(const Num *d, const Num *s, const char *word,
 	bool small = d->digits <= 4;        /* the 8-bit floats saturate by default */
 	if (wrap || (!strcmp(word, "inf") && !d->inf))
 		return NULL;
-	/* what happens without the word: nothing to an infinity of the same type; a directed mode stops at the greatest number */
+	/* what happens without the word: nothing to an infinity of the same type; a directed mode
+	 * stops at the greatest number */
 	bool usual = d == s ? !strcmp(word, "inf") : small ? sat : !strcmp(word, "inf") && !directed;
 	return usual || !overflows(d, s) ? "" : o;
 }

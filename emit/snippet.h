@@ -1,8 +1,9 @@
 /* Snippets: small functions that emitted text calls, kept as rows of a table and printed only where used.
  * Owns: the closure of used rows over what they call, and the names of conversions.
- * Assumes: every name a row defines or calls begins with `ct_`, and a row stands after those it calls (tested). What a row
- * needs is read from its text, so no second list can go stale.
- * Guarantees: each row at most once, in table order: the same set of used names gives the same bytes. Depends on libc only. */
+ * Assumes: every name a row defines or calls begins with `ct_`, and a row stands after those it calls (tested). What a
+ * row needs is read from its text, so no second list can go stale.
+ * Guarantees: each row at most once, in table order: the same set of used names gives the same
+ * bytes. Depends on libc only. */
 #ifndef EMIT_SNIPPET_H
 #define EMIT_SNIPPET_H
 #include <stdbool.h>
@@ -32,11 +33,12 @@ void snip_print(SnipSet *s, SnipPut *put, void *ctx);           /* head, used ro
 /* Calls fn once for each row that row i calls, in order of appearance (a row named twice is reported twice). */
 void snip_needs(const SnipSet *s, int i, void (*fn)(void *ctx, int row), void *ctx);
 
-/* Name of the conversion from element type src to dst ("f16", "i64", ...). rounding and overflow: the language's words or
- * NULL for the default. A mode without effect on the pair (an exact conversion, an overflow that cannot happen, the
- * type's default) leaves no trace in the name, so that every answer is a row. False: not a numeric type, a word that the
- * pair does not allow (`wrap` to a float, `inf` to f8e4m3 or an integer), or the buffer is too short. */
+/* Name of the conversion from element type src to dst ("f16", "i64", ...). rounding and overflow: the language's words
+ * or NULL for the default. A mode without effect on the pair (an exact conversion, an overflow that cannot happen, the
+ * type's default) leaves no trace in the name, so that every answer is a row. False: not a numeric type, a word that
+ * the pair does not allow (`wrap` to a float, `inf` to f8e4m3 or an integer), or the buffer is too short. */
 bool snip_cvt(char *buf, size_t n, const char *dst, const char *src, const char *rounding, const char *overflow);
-/* Suffix of a mode: "toward_zero" -> "_rz", "flush" -> "_ftz", "propagate" -> "_nan" ...; "" for a default, NULL for no mode. */
+/* Suffix of a mode: "toward_zero" -> "_rz", "flush" -> "_ftz", "propagate" -> "_nan" ...; "" for a
+ * default, NULL for no mode. */
 const char *snip_mode(const char *word);
 #endif

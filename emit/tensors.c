@@ -1,11 +1,12 @@
-/* What launchers check about the tensors of one call: extents, strides, addresses, and that no output shares an element with
- * another tensor or with itself.
+/* What launchers check about the tensors of one call: extents, strides, addresses, and that no output shares an element
+ * with another tensor or with itself.
  *
- * Two elements share an address where a sum of strides, each taken a bounded number of times, has one certain value. For tensors
- * without gaps comparing address ranges decides that, and only that is printed for them. Where strides leave gaps, ct_reaches
- * searches for such a sum, largest stride first: what the smaller ones can still add bounds how often a stride is taken, and the
- * greatest common divisor of the smaller ones says which of those counts may lead anywhere. Nested strides leave two or three counts
- * each, two strides are solved at once; the search ends after CT_STEPS tries in any case, and the call is refused. */
+ * Two elements share an address where a sum of strides, each taken a bounded number of times, has one certain value.
+ * For tensors without gaps comparing address ranges decides that, and only that is printed for them. Where strides
+ * leave gaps, ct_reaches searches for such a sum, largest stride first: what the smaller ones can still add bounds how
+ * often a stride is taken, and the greatest common divisor of the smaller ones says which of those counts may lead
+ * anywhere. Nested strides leave two or three counts each, two strides are solved at once; the search ends after
+ * CT_STEPS tries in any case, and the call is refused. */
 #include "emit/tensors.h"
 
 #include "base/diag.h"
@@ -35,7 +36,8 @@ static const char check_types[] =
 
 static const char check_sums[] =
 	"#define CT_STEPS 10000      /* tries until a question about strides stays open */\n"
-	"#define CT_LONGEST (INT64_C(1) << 60)       /* bytes: sums of what is longer might not fit 64 bits; its range counts */\n"
+	"#define CT_LONGEST (INT64_C(1) << 60)       /* bytes: sums of what is longer might not fit 64 bits; "
+	"its range counts */\n"
 	"\n"
 	"/* Sums of step[i] taken 0 to most[i] times, steps growing. */\n"
 	"typedef struct CtSums { int n, left; int64_t step[12], most[12]; } CtSums;\n"
@@ -44,7 +46,8 @@ static const char check_sums[] =
 	"{\n"
 	"\tint i;\n"
 	"\tif (step == 0 || most == 0) return;\n"
-	"\tfor (i = s->n++; i > 0 && s->step[i - 1] > step; i--) s->step[i] = s->step[i - 1], s->most[i] = s->most[i - 1];\n"
+	"\tfor (i = s->n++; i > 0 && s->step[i - 1] > step; i--) s->step[i] = s->step[i - 1], "
+	"s->most[i] = s->most[i - 1];\n"
 	"\ts->step[i] = step;\n"
 	"\ts->most[i] = most;\n"
 	"}\n"
@@ -105,7 +108,8 @@ static const char check_sums[] =
 	"\treturn ct_is_sum(s, s->n, to);\n"
 	"}\n"
 	"\n"
-	"/* Whether two elements share an address; 2: not known. Axes by growing stride: one that steps over all before it is nothing to\n"
+	"/* Whether two elements share an address; 2: not known. Axes by growing stride: one that steps over all "
+	"before it is nothing to\n"
 	" * look into. */\n"
 	"static int ct_folds(const CtTensor *t, int64_t span)\n"
 	"{\n"
@@ -155,21 +159,25 @@ static const char check_each[] =
 	"\t\tint64_t span;\n"
 	"\t\tfor (int k = 0; k < t[i].rank; k++) {\n"
 	"\t\t\tif (t[i].extent[k] < 0)\n"
-	"\t\t\t\treturn ct_fail(CTILE_DIMENSION, \"%s: extent %d of %s is %lld\", entry, k, t[i].name, (long long)t[i].extent[k]);\n"
+	"\t\t\t\treturn ct_fail(CTILE_DIMENSION, \"%s: extent %d of %s is %lld\", entry, k, t[i].name, (long "
+	"long)t[i].extent[k]);\n"
 	"\t\t\tif (t[i].stride[k] < 0)\n"
-	"\t\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: stride %d of %s is %lld\", entry, k, t[i].name, (long long)t[i].stride[k]);\n"
+	"\t\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: stride %d of %s is %lld\", entry, k, t[i].name, (long "
+	"long)t[i].stride[k]);\n"
 	"\t\t}\n"
 	"\t\tspan = ct_span(&t[i], &bad);\n"
 	"\t\tif (bad) return ct_fail(CTILE_OVERFLOW, \"%s: the size of %s does not fit 64 bits\", entry, t[i].name);\n"
 	"\t\tif (span == 0) continue;\n"
 	"\t\tif (!t[i].p) return ct_fail(CTILE_NULL, \"%s: %s is null but has elements\", entry, t[i].name);\n"
 	"\t\tif ((uintptr_t)t[i].p % (uintptr_t)t[i].bytes != 0)\n"
-	"\t\t\treturn ct_fail(CTILE_ALIGNMENT, \"%s: %s is not aligned to its %d-byte elements\", entry, t[i].name, t[i].bytes);\n";
+	"\t\t\treturn ct_fail(CTILE_ALIGNMENT, \"%s: %s is not aligned to its %d-byte elements\", entry, "
+	"t[i].name, t[i].bytes);\n";
 
 static const char check_folds[] =
 	"\t\tif (t[i].writes) {\n"
 	"\t\t\tconst int folds = ct_folds(&t[i], span);\n"
-	"\t\t\tif (folds) return ct_fail(CTILE_STRIDE, folds > 1 ? \"%s: elements of the output %s may share an address: its strides are too uneven to tell\" :\n"
+	"\t\t\tif (folds) return ct_fail(CTILE_STRIDE, folds > 1 ? \"%s: elements of the output %s may share an address: "
+	"its strides are too uneven to tell\" :\n"
 	"\t\t\t\t\"%s: elements of the output %s share an address\", entry, t[i].name);\n"
 	"\t\t}\n";
 
@@ -185,7 +193,8 @@ static const char check_ranges[] =
 static const char check_meet[] =
 	"\t\t\tif ((t[i].writes || t[j].writes) && other && a < b + (uintptr_t)other && b < a + (uintptr_t)span) {\n"
 	"\t\t\t\tconst int meet = span > CT_LONGEST || other > CT_LONGEST ? 1 : ct_meet(&t[j], &t[i]);\n"
-	"\t\t\t\tif (meet) return ct_fail(CTILE_OVERLAP, meet > 1 ? \"%s: %s and %s may overlap: their strides are too uneven to tell\" :\n"
+	"\t\t\t\tif (meet) return ct_fail(CTILE_OVERLAP, meet > 1 ? \"%s: %s and %s may overlap: their strides are too "
+	"uneven to tell\" :\n"
 	"\t\t\t\t\t\"%s: %s and %s overlap\", entry, t[j].name, t[i].name);\n"
 	"\t\t\t}\n";
 
@@ -223,7 +232,8 @@ void tensors_prologue(Out *o, const Module *m)
 
 static void print_row(Out *o, const IrParam *p)
 {
-	out_printf(o, "{ \"%s\", %s, %d, %d, %d, { ", p->name, name_c(p->name), p->rank, elem_bytes(p->elem), p->mode != PM_IN);
+	out_printf(o, "{ \"%s\", %s, %d, %d, %d, { ", p->name, name_c(p->name), p->rank, elem_bytes(p->elem),
+		p->mode != PM_IN);
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < p->rank; i++) {
 			if (i) out_puts(o, ", ");

@@ -1,5 +1,6 @@
-/* One walk over the launches of all entries notes for each kernel what it may be given: asking the entries again for each
- * kernel made programs of many kernels take quadratic time. Kernels are found by address; no output depends on that order. */
+/* One walk over the launches of all entries notes for each kernel what it may be given: asking the entries again for
+ * each kernel made programs of many kernels take quadratic time. Kernels are found by address;
+ * no output depends on that order. */
 #include "emit/wide.h"
 
 #include <stdlib.h>

@@ -67,8 +67,8 @@ Str array_new(Cg *g, const Type *t, Str name)
 		return name;
 	}
 	g->mem_top = (g->mem_top + ALIGN - 1) / ALIGN * ALIGN;
-	out_printf(g->o, "%s *restrict const %s = (%s *)(ct_mem + %lld);        /* %lld elements */\n", c, name, c, (long long)g->mem_top,
-		(long long)n);
+	out_printf(g->o, "%s *restrict const %s = (%s *)(ct_mem + %lld);        /* %lld elements */\n", c, name, c,
+		(long long)g->mem_top, (long long)n);
 	g->mem_top += bytes;
 	if (g->mem_top > g->mem_peak) g->mem_peak = g->mem_top;
 	return name;

@@ -1,10 +1,11 @@
 /* Inside the C target. How a kernel becomes C:
  *
- * A scalar is a const variable. A tile is either STORED, an array in row-major order, or INLINE, computed where it is used:
- * inside a loop nest the element at given indices is asked for (elem), which prints the operations it takes as statements
- * of the loop body. So chains of elementwise operations fuse into the nest of their consumer, and broadcasts, reshapes and
- * permutations are arithmetic on indices. plan.c decides; what is used twice, crosses a loop or would be recomputed by a
- * broadcast is stored. Arrays up to a few KiB are local; larger ones share one block of memory per thread. */
+ * A scalar is a const variable. A tile is either STORED, an array in row-major order, or INLINE, computed where it is
+ * used: inside a loop nest the element at given indices is asked for (elem), which prints the operations it takes as
+ * statements of the loop body. So chains of elementwise operations fuse into the nest of their consumer, and
+ * broadcasts, reshapes and permutations are arithmetic on indices. plan.c decides; what is used twice, crosses a loop
+ * or would be recomputed by a broadcast is stored. Arrays up to a few KiB are local; larger ones share one block of
+ * memory per thread. */
 #ifndef EMIT_C_CG_H
 #define EMIT_C_CG_H
 #include "emit/emit.h"
@@ -62,11 +63,12 @@ Str op_template(Cg *g, const Op *op, const Str *arg);   /* the C text of an elem
 const char *combine_name(const Op *op, Elem e);         /* ct_add_f32 ... of a reduction or scan */
 
 /* elem.c */
-Str elem(Cg *g, const Val *v, const Str *idx);          /* element of a tile (or a scalar), as text; may print statements */
+Str elem(Cg *g, const Val *v, const Str *idx);  /* element of a tile (or a scalar), as text; may print statements */
 Str linear(const Type *t, const Str *idx);              /* row-major offset */
 typedef struct Nest { int rank; Str idx[TILE_RANK]; int open; int memo; } Nest;
 void nest_open(Cg *g, Nest *n, const Type *t);          /* loops over all elements; extents of 1 have the index "0" */
-void nest_open_axes(Cg *g, Nest *n, const Type *t, const int *axes, int naxes);       /* in this order; others set by the caller */
+/* in this order; others set by the caller */
+void nest_open_axes(Cg *g, Nest *n, const Type *t, const int *axes, int naxes);
 void nest_close(Cg *g, Nest *n);
 void store_value(Cg *g, const Val *v, Str array);       /* array[...] = v for all elements */
 

@@ -49,8 +49,8 @@ static void copy_array(Cg *g, Str to, Str from, const Type *t)
 	out_printf(g->o, "memcpy(%s, %s, sizeof(%s) * %lld);\n", to, from, c_type(t->elem), (long long)type_size(t));
 }
 
-/* Must value i be computed before the places are written? It reads one that is written before its own, or its own elsewhere
- * than where it writes. */
+/* Must value i be computed before the places are written? It reads one that is written before its own, or its own
+ * elsewhere than where it writes. */
 static bool is_late(Cg *g, const Val *v, const Frame *f, int i)
 {
 	Reads r = { 0 };
@@ -121,8 +121,8 @@ static void block_of(void *g, const IrBlock *b) { emit_block(g, b); }
 
 void control_init(Cg *g)
 {
-	g->regions = (Regions){ .g = g, .o = g->o, .forever = "for (;;)", .scalar = scalar_of, .block = block_of, .declare = declare,
-		.assign = assign_to, .bind = bind, .used = use_all };
+	g->regions = (Regions){ .g = g, .o = g->o, .forever = "for (;;)", .scalar = scalar_of, .block = block_of,
+		.declare = declare, .assign = assign_to, .bind = bind, .used = use_all };
 }
 
 /* ---- constructs ---- */
@@ -143,8 +143,10 @@ static void emit_for(Cg *g, const Op *op)
 	} else {        /* counted, so that the last step cannot overflow */
 		Str k = temp(g, "k"), trips = temp(g, "trips");
 		if (!ir_const_value(ir_in(op, 2), &n)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
-		else if (n.i < 1 && (!n.i || elem_is_signed(iv->type->elem))) step = str_intern("1");      /* known after folding only */
-		out_printf(g->o, "const uint64_t %s = ct_trips%s(%s, %s, %s);\n", trips, elem_is_signed(iv->type->elem) ? "" : "_u", lo, hi, step);
+		/* known after folding only */
+		else if (n.i < 1 && (!n.i || elem_is_signed(iv->type->elem))) step = str_intern("1");
+		out_printf(g->o, "const uint64_t %s = ct_trips%s(%s, %s, %s);\n", trips,
+			elem_is_signed(iv->type->elem) ? "" : "_u", lo, hi, step);
 		out_printf(g->o, "for (uint64_t %s = 0; %s < %s; %s++) {\n", k, k, trips, k);
 		out_in(g->o);
 		out_printf(g->o, "const %s %s = (%s)((uint64_t)%s + %s * (uint64_t)%s);\n(void)%s;\n", t, i, t, lo, k, step, i);
@@ -216,7 +218,9 @@ static void emit_literal(Cg *g, const Op *op)
 	if (!values) name = array_new(g, v->type, name);
 	else out_printf(g->o, "static %s %s[%lld] = {\n", c_type(v->type->elem), name, (long long)n);
 	for (int64_t i = 0; i < n; i++) {
-		if (values) out_printf(g->o, "%s%s", num_c(v->type->elem, values->u.nums.p[i]), i + 1 == n ? "\n};\n" : i % 8 == 7 ? ",\n" : ", ");
+		if (values)
+			out_printf(g->o, "%s%s", num_c(v->type->elem, values->u.nums.p[i]),
+				i + 1 == n ? "\n};\n" : i % 8 == 7 ? ",\n" : ", ");
 		else out_printf(g->o, "%s[%lld] = %s;\n", name, (long long)i, scalar(g, ir_in(op, (int)i)));
 	}
 	g->val[v->id] = (CVal){ .kind = CV_STORED, .name = name };
@@ -225,19 +229,23 @@ static void emit_literal(Cg *g, const Op *op)
 static void print_op(Cg *g, const Op *op)
 {
 	bool inl = op->nout && type_is_tile(op->out[0]->type) && !g->stored[op->out[0]->id];
-	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && op->code != OP_CONST) comment(g, op, inl ? ", where it is used" : "");
+	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && op->code != OP_CONST)
+		comment(g, op, inl ? ", where it is used" : "");
 	if (regions_construct(&g->regions, op)) return;
 	switch (op->code) {
 	case OP_FOR: emit_for(g, op); return;
 	case OP_VIEW: emit_view(g, op); return;
 	case OP_LOAD: emit_load(g, op); return;
 	case OP_STORE: emit_store(g, op); return;
-	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS:
-	case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: case OP_ATOMIC_LOAD_PTR: case OP_ATOMIC_STORE_PTR:
+	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR:
+	case OP_ATOMIC_CAS:
+	case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: case OP_ATOMIC_LOAD_PTR:
+	case OP_ATOMIC_STORE_PTR:
 		emit_elementwise_access(g, op);
 		return;
 	case OP_MMA: emit_mma(g, op, in_place(g, op)); return;
-	case OP_SUM: case OP_PROD: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: case OP_REDUCE_XOR:
+	case OP_SUM: case OP_PROD: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
+	case OP_REDUCE_XOR:
 		emit_reduce(g, op);
 		return;
 	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: emit_reduce_index(g, op); return;

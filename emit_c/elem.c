@@ -97,7 +97,8 @@ static Str map_cat(Cg *g, const Op *op, const Str *idx)
 	const Type *t = ir_in(op, 0)->type;
 	Str in[TILE_RANK], half = str_fmt("%lld", (long long)type_extent(t, axis));
 	memcpy(in, idx, sizeof in[0] * t->rank);
-	in[axis] = t->log2[axis] ? name_index(g, str_fmt("(%s & %lld)", idx[axis], (long long)type_extent(t, axis) - 1)) : str_intern("0");
+	in[axis] = t->log2[axis] ? name_index(g, str_fmt("(%s & %lld)", idx[axis], (long long)type_extent(t, axis) - 1))
+		: str_intern("0");
 	return str_fmt("(%s < %s ? %s : %s)", idx[axis], half, elem(g, ir_in(op, 0), in), elem(g, ir_in(op, 1), in));
 }
 
@@ -116,7 +117,8 @@ static bool const_inside(const Op *op, int first, const Type *big, const Type *s
 {
 	for (int i = 0; i < big->rank; i++) {
 		Num n;
-		if (!ir_const_value(ir_in(op, first + i), &n) || n.i < 0 || n.i >= type_extent(big, i) >> small->log2[i]) return false;
+		if (!ir_const_value(ir_in(op, first + i), &n) || n.i < 0 || n.i >= type_extent(big, i) >> small->log2[i])
+			return false;
 	}
 	return true;
 }
@@ -146,7 +148,8 @@ static Str map_insert(Cg *g, const Op *op, const Str *idx)
 	for (int i = 0; i < t->rank; i++) {
 		Str at = scalar(g, ir_in(op, 2 + i));
 		out_printf(o, " && (int64_t)%s == (%s >> %d)", at, idx[i], y->type->log2[i]);
-		in[i] = y->type->log2[i] ? name_index(g, str_fmt("(%s & %lld)", idx[i], (long long)type_extent(y->type, i) - 1)) : str_intern("0");
+		in[i] = y->type->log2[i] ? name_index(g, str_fmt("(%s & %lld)", idx[i], (long long)type_extent(y->type, i) - 1))
+			: str_intern("0");
 	}
 	out_printf(g->o, "const int %s = %s;\n", ok, out_take(o));
 	return str_fmt("(%s ? %s : %s)", ok, elem(g, y, in), elem(g, x, idx));
@@ -164,7 +167,8 @@ static Str map_move(Cg *g, const Op *op, const Str *idx)        /* flip, rotate,
 		return elem(g, x, in);
 	}
 	if (op->code == OP_ROTATE) {
-		in[axis] = name_index(g, str_fmt("((%s + %lld) & %lld)", idx[axis], (long long)(((-by) % n + n) % n), (long long)n - 1));
+		in[axis] = name_index(g, str_fmt("((%s + %lld) & %lld)", idx[axis], (long long)(((-by) % n + n) % n),
+			(long long)n - 1));
 		if (n == 1) in[axis] = str_intern("0");
 		return elem(g, x, in);
 	}
@@ -183,7 +187,8 @@ static Str map_take(Cg *g, const Op *op, const Str *idx)
 	out_printf(g->o, "const int64_t %s = (int64_t)%s;\n", at, elem(g, pick, idx));
 	memcpy(in, idx, sizeof in[0] * x->type->rank);
 	in[axis] = name_index(g, str_fmt("(int)(%s & %lld)", at, (long long)type_extent(x->type, axis) - 1));
-	return str_fmt("((uint64_t)%s < %lldu ? %s : %s)", at, (long long)type_extent(x->type, axis), elem(g, x, in), scalar(g, ir_in(op, 2)));
+	return str_fmt("((uint64_t)%s < %lldu ? %s : %s)", at, (long long)type_extent(x->type, axis), elem(g, x, in),
+		scalar(g, ir_in(op, 2)));
 }
 
 static Str map_join(Cg *g, const Op *op, const Str *idx)
@@ -259,7 +264,8 @@ void nest_open_axes(Cg *g, Nest *n, const Type *t, const int *axes, int naxes)
 		n->idx[a] = str_intern("0");
 		if (!t->log2[a]) continue;
 		n->idx[a] = temp(g, "i");
-		out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) {\n", n->idx[a], n->idx[a], (long long)type_extent(t, a), n->idx[a]);
+		out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) {\n", n->idx[a], n->idx[a], (long long)type_extent(t, a),
+			n->idx[a]);
 		out_in(g->o);
 		n->open++;
 	}

@@ -55,7 +55,8 @@ static void block_params(Out *o, const KernelText *k)
 	int n = 0;
 	for (int i = 0; i < k->fn->params.n; i++)
 		out_printf(o, "%s%s%s", n++ ? ", " : "", host_type(&k->fn->params.p[i]), name_c(k->fn->params.p[i].name));
-	for (int i = 0; i < k->fn->dims.n; i++) out_printf(o, "%sint64_t %s", n++ ? ", " : "", name_c(k->fn->dims.p[i].name));
+	for (int i = 0; i < k->fn->dims.n; i++)
+		out_printf(o, "%sint64_t %s", n++ ? ", " : "", name_c(k->fn->dims.p[i].name));
 	for (int i = 0; i < k->nlaunch; i++) out_printf(o, "%sint64_t ct_l%d", n++ ? ", " : "", i);
 	for (int i = 0; i < 4; i++) out_printf(o, "%sint64_t ct_bid%d", n++ ? ", " : "", i);
 	out_puts(o, ", char *ct_mem");
@@ -79,7 +80,8 @@ static void bind_params(Cg *g)
 			Str n = name_c(p->name);
 			if (elem_is_ptr(p->elem)) {
 				n = temp(g, p->name);
-				out_printf(g->o, "%sconst %s = (%s)%s;\n(void)%s;\n", c_type(p->elem), n, c_type(p->elem), name_c(p->name), n);
+				out_printf(g->o, "%sconst %s = (%s)%s;\n(void)%s;\n", c_type(p->elem), n, c_type(p->elem),
+					name_c(p->name), n);
 			}
 			g->val[v->id] = (CVal){ .kind = CV_SCALAR, .name = n };
 			continue;
@@ -155,7 +157,8 @@ static void call_block(Out *o, const KernelText *k)
 	for (int i = 0; i < k->fn->params.n; i++) out_printf(o, "%s%s", n++ ? ", " : "", name_c(k->fn->params.p[i].name));
 	for (int i = 0; i < k->fn->dims.n; i++) out_printf(o, "%s%s", n++ ? ", " : "", name_c(k->fn->dims.p[i].name));
 	for (int i = 0; i < k->nlaunch; i++) out_printf(o, "%sct_l%d", n++ ? ", " : "", i);
-	out_printf(o, "%sct_b %% ct_grid[0], ct_b / ct_grid[0] %% ct_grid[1], ct_b / (ct_grid[0] * ct_grid[1]) %% ct_grid[2], "
+	out_printf(o, "%sct_b %% ct_grid[0], ct_b / ct_grid[0] %% ct_grid[1], ct_b / (ct_grid[0] * "
+		"ct_grid[1]) %% ct_grid[2], "
 		"ct_b / (ct_grid[0] * ct_grid[1] * ct_grid[2]), ct_mem);\n", n ? ", " : "");
 }
 
@@ -173,7 +176,8 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	host_overflow(o, fn->name, "a size");
 	out_puts(o, "int ct_full = 0;\n#ifdef _OPENMP\n#pragma omp parallel\n#endif\n{\n");
 	out_in(o);
-	out_printf(o, "char *const ct_mem = %s%lld);\n", k->bytes ? "(char *)malloc(" : "(char *)(uintptr_t)(", (long long)(k->bytes ? k->bytes : 1));
+	out_printf(o, "char *const ct_mem = %s%lld);\n", k->bytes ? "(char *)malloc(" : "(char *)(uintptr_t)(",
+		(long long)(k->bytes ? k->bytes : 1));
 	out_puts(o, "if (!ct_mem) {\n#ifdef _OPENMP\n#pragma omp atomic write\n#endif\n\tct_full = 1;\n}\n");
 	out_puts(o, "#ifdef _OPENMP\n#pragma omp for schedule(static)\n#endif\n");
 	out_puts(o, "for (int64_t ct_b = 0; ct_b < ct_blocks; ct_b++) {\n\tif (!ct_mem) continue;\n\t");

@@ -28,7 +28,8 @@ void view_param(Cg *g, const IrParam *p, const Val *v)
 static Str wide(Cg *g, const char *what, Str e)         /* an int64_t with a name, literals as they are */
 {
 	if (strspn(e, "0123456789") == str_len(e) && str_len(e) < 10) return e;
-	if (!strncmp(e, "INT64_C(", 8) && strspn(e + 8, "0123456789") == str_len(e) - 9) return str_intern_n(e + 8, str_len(e) - 9);
+	if (!strncmp(e, "INT64_C(", 8) && strspn(e + 8, "0123456789") == str_len(e) - 9)
+		return str_intern_n(e + 8, str_len(e) - 9);
 	Str n = temp(g, what);
 	out_printf(g->o, "const int64_t %s = (int64_t)%s;\n(void)%s;\n", n, e, n);
 	return n;
@@ -48,8 +49,8 @@ void emit_view(Cg *g, const Op *op)
 	} else {
 		w->ptr = temp(g, "p");
 		w->off = off;
-		out_printf(g->o, "%s *const %s = (%s *)%s;\n", c_type(op->out[0]->type->elem), w->ptr, c_type(op->out[0]->type->elem),
-			scalar(g, base));
+		out_printf(g->o, "%s *const %s = (%s *)%s;\n", c_type(op->out[0]->type->elem), w->ptr,
+			c_type(op->out[0]->type->elem), scalar(g, base));
 	}
 	for (int i = 0; i < w->rank; i++) w->ext[i] = wide(g, "ext", scalar(g, ir_in(op, 2 + i)));
 	for (int i = 0; i < w->rank; i++) w->str[i] = wide(g, "str", scalar(g, ir_in(op, 2 + w->rank + i)));
@@ -76,7 +77,8 @@ static Str loaded(Elem e, Str place)    /* bool memory: any non-zero byte reads 
 }
 
 /* ---- tiles ---- */
-/* The nest over a box of a view: the axis with stride 1 innermost, ranges clipped to the view, so that no element is tested. */
+/* The nest over a box of a view: the axis with stride 1 innermost, ranges clipped to the view, so
+ * that no element is tested. */
 typedef struct Box {
 	const CView *w;
 	const Type *t;
@@ -90,7 +92,8 @@ static void box_origin(Cg *g, Box *b, const Op *op, int first)
 	for (int i = 0; i < b->t->rank; i++) {
 		long long step = steps ? (long long)steps->u.ints.p[i] : 1, off = offs ? (long long)offs->u.ints.p[i] : 0;
 		Str at = temp(g, "at");
-		out_printf(g->o, "const int64_t %s = ct_tile_at((int64_t)%s, %lld, %lld);\n", at, scalar(g, ir_in(op, first + i)), step, off);
+		out_printf(g->o, "const int64_t %s = ct_tile_at((int64_t)%s, %lld, %lld);\n", at,
+			scalar(g, ir_in(op, first + i)), step, off);
 		b->origin[i] = at;
 	}
 }
@@ -105,7 +108,8 @@ static void box_order(Box *b)
 	if (b->t->rank) b->order[n] = inner;
 }
 
-/* Opens the outer loops and prints the clipped range of the innermost axis; at[]: element coordinates of the outer axes. */
+/* Opens the outer loops and prints the clipped range of the innermost axis; at[]: element
+ * coordinates of the outer axes. */
 static void box_open(Cg *g, Box *b, Nest *n, Str *at, Str *inner)
 {
 	int rank = b->t->rank, last = b->order[rank - 1];
@@ -116,23 +120,25 @@ static void box_open(Cg *g, Box *b, Nest *n, Str *at, Str *inner)
 		at[a] = temp(g, "c");
 		out_printf(g->o, "const int64_t %s = %s + %s;\n", at[a], b->origin[a], n->idx[a]);
 		Str in = temp(g, "in");
-		out_printf(g->o, "const int %s = %s%s%s >= 0 && %s < %s;\n", in, ok ? ok : "", ok ? " && " : "", at[a], at[a], b->w->ext[a]);
+		out_printf(g->o, "const int %s = %s%s%s >= 0 && %s < %s;\n", in, ok ? ok : "", ok ? " && " : "", at[a], at[a],
+			b->w->ext[a]);
 		ok = in;
 	}
 	b->lo = temp(g, "lo");
 	b->hi = temp(g, "hi");
 	long long len = (long long)type_extent(b->t, last);
-	out_printf(g->o, "const int %s = %s%sct_clip(-%s, %lld)%s;\n", b->lo, ok ? ok : "", ok ? " ? " : "", b->origin[last], len,
-		ok ? " : 0" : "");
-	out_printf(g->o, "const int %s = %s%sct_clip(%s - %s, %lld)%s;\n", b->hi, ok ? ok : "", ok ? " ? " : "", b->w->ext[last],
+	out_printf(g->o, "const int %s = %s%sct_clip(-%s, %lld)%s;\n", b->lo, ok ? ok : "", ok ? " ? " : "",
 		b->origin[last], len, ok ? " : 0" : "");
+	out_printf(g->o, "const int %s = %s%sct_clip(%s - %s, %lld)%s;\n", b->hi, ok ? ok : "", ok ? " ? " : "",
+		b->w->ext[last], b->origin[last], len, ok ? " : 0" : "");
 	*inner = n->idx[last] = temp(g, "i");
 	at[last] = str_fmt("(%s + %s)", b->origin[last], *inner);
 }
 
 static void fill(Cg *g, Str array, const Type *t, const Nest *n, Str i, const char *from, const char *to, Str pad)
 {
-	out_printf(g->o, "for (int %s = %s; %s < %s; %s++) %s[%s] = %s;\n", i, from, i, to, i, array, linear(t, n->idx), pad);
+	out_printf(g->o, "for (int %s = %s; %s < %s; %s++) %s[%s] = %s;\n", i, from, i, to, i, array, linear(t, n->idx),
+		pad);
 }
 
 void emit_load(Cg *g, const Op *op)
@@ -150,7 +156,8 @@ void emit_load(Cg *g, const Op *op)
 		box_origin(g, &b, op, 1);
 		box_order(&b);
 		box_open(g, &b, &n, at, &i);
-		Str place = str_fmt("%s[%s]", b.w->ptr, address(b.w, at)), end = str_fmt("%lld", (long long)type_extent(b.t, b.order[b.t->rank - 1]));
+		Str place = str_fmt("%s[%s]", b.w->ptr, address(b.w, at)),
+			end = str_fmt("%lld", (long long)type_extent(b.t, b.order[b.t->rank - 1]));
 		fill(g, array, b.t, &n, i, "0", b.lo, pad);
 		fill(g, array, b.t, &n, i, b.lo, b.hi, loaded(out->type->elem, place));
 		fill(g, array, b.t, &n, i, str_fmt("%s > %s ? %s : %s", b.hi, b.lo, b.hi, b.lo), end, pad);
@@ -190,11 +197,13 @@ void emit_store(Cg *g, const Op *op)
 static Str atomic_call(const Op *op, Elem e, Str place, const Str *value)
 {
 	Out *o = out_new();
-	Str order = attr_word_text(AT_ORDER, (int)ir_int(op, AT_ORDER, 0)), scope = attr_word_text(AT_SCOPE, (int)ir_int(op, AT_SCOPE, 0));
+	Str order = attr_word_text(AT_ORDER, (int)ir_int(op, AT_ORDER, 0)),
+		scope = attr_word_text(AT_SCOPE, (int)ir_int(op, AT_SCOPE, 0));
 	const char *what = "cas";
 	if (op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR) what = "load";
 	if (op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR) what = "store";
-	if (op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR) what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
+	if (op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR)
+		what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
 	out_printf(o, "ct_atomic_%s_%s_%s_%s(&%s", what, elem_name(e), order, scope, place);
 	for (int i = 0; i < elem_access(op).nvalue; i++) out_printf(o, ", %s", value[i]);
 	out_puts(o, ")");
@@ -245,8 +254,9 @@ static void print_access(Cg *g, const Op *op, const ElemAccess *a, const Str *id
 	Str cond = inside && mask ? str_fmt("%s && %s", mask, inside) : inside ? inside : mask ? mask : str_intern("1");
 	if (result && !a->store) out_printf(g->o, "%s = %s;\n", result, pad);
 	out_printf(g->o, "if (%s) ", cond);
-	if (is_atomic(op)) out_printf(g->o, "%s%s%s;\n", result && !a->store ? result : "", result && !a->store ? " = " : "",
-		atomic_call(op, e, place, value));
+	if (is_atomic(op))
+		out_printf(g->o, "%s%s%s;\n", result && !a->store ? result : "", result && !a->store ? " = " : "",
+			atomic_call(op, e, place, value));
 	else if (a->store) out_printf(g->o, "%s = %s;\n", place, value[0]);
 	else out_printf(g->o, "%s = %s;\n", result, loaded(e, place));
 }

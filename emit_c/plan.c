@@ -2,14 +2,17 @@
 #include "emit_c/cg.h"
 
 typedef struct Use { const Op *user; int count; const IrBlock *block; } Use;   /* user: the last one seen */
-typedef struct Plan { Use *use; bool *stored; int *depth; } Plan;    /* depth: of the expression that computes a value, in ops */
-enum { MAX_DEPTH = 256 };       /* an expression is printed by recursion, and C compilers read it so: the unrolled loop may have 10^5 ops */
+/* depth: of the expression that computes a value, in ops */
+typedef struct Plan { Use *use; bool *stored; int *depth; } Plan;
+/* an expression is printed by recursion, and C compilers read it so: the unrolled loop may have 10^5 ops */
+enum { MAX_DEPTH = 256 };
 
 /* Index arithmetic only. Those with a choice of source read arrays, so their operands are stored. */
 bool plan_is_map(const Op *op)
 {
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_PERMUTE: case OP_RESHAPE: case OP_EXTRACT: case OP_INSERT: case OP_CAT:
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_PERMUTE: case OP_RESHAPE: case OP_EXTRACT: case OP_INSERT:
+	case OP_CAT:
 	case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: case OP_JOIN: case OP_SPLIT:
 		return true;
 	default:

@@ -1,8 +1,8 @@
 /* Products, reductions, scans, sorting and printing of the C target.
  *
- * Orders of combination (language: any order, fixed by source, options and target): a reduction along the last axis runs
- * LANES partial results side by side and combines them in halves; along other axes it runs in index order. mma adds products
- * in order of k, four at a time. f16 and bf16 sums and products are kept in f32 and rounded once. */
+ * Orders of combination (language: any order, fixed by source, options and target): a reduction along the last axis
+ * runs LANES partial results side by side and combines them in halves; along other axes it runs in index order. mma
+ * adds products in order of k, four at a time. f16 and bf16 sums and products are kept in f32 and rounded once. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -63,17 +63,20 @@ static void mma_rows(Cg *g, Str c, Str a, Str b, Elem acc, long long m, long lon
 {
 	long long step = k % 4 == 0 ? 4 : 1;
 	Out *o = g->o;
-	out_printf(o, "for (int ct_i = 0; ct_i < %lld; ct_i++)\n\tfor (int ct_k = 0; ct_k < %lld; ct_k += %lld)\n\t\tfor (int ct_j = 0; ct_j < %lld; ct_j++)", m, k, step, n);
+	out_printf(o, "for (int ct_i = 0; ct_i < %lld; ct_i++)\n\tfor (int ct_k = 0; ct_k < %lld; ct_k += %lld)\n"
+		"\t\tfor (int ct_j = 0; ct_j < %lld; ct_j++)", m, k, step, n);
 	if (acc == EL_I32) {
 		out_printf(o, " {\n\t\t\tuint32_t ct_s = (uint32_t)%s[ct_i * %lld + ct_j];\n", c, n);
 		for (long long u = 0; u < step; u++)
-			out_printf(o, "\t\t\tct_s += (uint32_t)%s[ct_i * %lld + ct_k + %lld] * (uint32_t)%s[(ct_k + %lld) * %lld + ct_j];\n", a, k, u, b, u, n);
+			out_printf(o, "\t\t\tct_s += (uint32_t)%s[ct_i * %lld + ct_k + %lld] * (uint32_t)%s[(ct_k + "
+				"%lld) * %lld + ct_j];\n", a, k, u, b, u, n);
 		out_printf(o, "\t\t\t%s[ct_i * %lld + ct_j] = (int32_t)ct_s;\n\t\t}\n", c, n);
 		return;
 	}
 	out_printf(o, " {\n\t\t\t%s ct_s = %s[ct_i * %lld + ct_j];\n", c_type(acc), c, n);
 	for (long long u = 0; u < step; u++)
-		out_printf(o, "\t\t\tct_s = CT_MAC%s(%s[ct_i * %lld + ct_k + %lld], %s[(ct_k + %lld) * %lld + ct_j], ct_s);\n", acc == EL_F64 ? "" : "F", a, k, u, b, u, n);
+		out_printf(o, "\t\t\tct_s = CT_MAC%s(%s[ct_i * %lld + ct_k + %lld], %s[(ct_k + %lld) * %lld + ct_j], ct_s);\n",
+			acc == EL_F64 ? "" : "F", a, k, u, b, u, n);
 	out_printf(o, "\t\t\t%s[ct_i * %lld + ct_j] = ct_s;\n\t\t}\n", c, n);
 }
 
@@ -112,15 +115,25 @@ void emit_mma(Cg *g, const Op *op, Str into)
 	} else {
 		mma_rows(g, c, a, b, acc, m, n, k);
 	}
-	if (half) out_printf(g->o, "for (int ct_i = 0; ct_i < %lld; ct_i++) %s[ct_i] = %s;\n", (long long)type_size(t), result,
-		cast_to(EL_F16, EL_F32, str_fmt("%s[ct_i]", c)));
+	if (half)
+		out_printf(g->o, "for (int ct_i = 0; ct_i < %lld; ct_i++) %s[ct_i] = %s;\n", (long long)type_size(t), result,
+			cast_to(EL_F16, EL_F32, str_fmt("%s[ct_i]", c)));
 	g->mem_top = top;
 	g->stack = stack;
 	block_close(g);
 }
 
 /* ---- reductions ---- */
-typedef struct Reduction { const Op *op; const Val *x; Val *out; int axis; int64_t n; Elem acc; Str array; const char *combine; } Reduction;
+typedef struct Reduction {
+	const Op *op;
+	const Val *x;
+	Val *out;
+	int axis;
+	int64_t n;
+	Elem acc;
+	Str array;
+	const char *combine;
+} Reduction;
 
 static Str reduced_elem(Cg *g, const Reduction *r, const Str *idx)
 {
@@ -151,8 +164,8 @@ static void reduce_last(Cg *g, const Reduction *r)
 	block_close(g);
 	g->memo.n = memo;
 	if (r->n > lanes) {
-		out_printf(g->o, "for (int %s = %d; %s < %lld; %s += %d)\n\tfor (int %s = 0; %s < %d; %s++) {\n", j, lanes, j, (long long)r->n, j,
-			lanes, l, l, lanes, l);
+		out_printf(g->o, "for (int %s = %d; %s < %lld; %s += %d)\n\tfor (int %s = 0; %s < %d; %s++) {\n", j, lanes, j,
+			(long long)r->n, j, lanes, l, l, lanes, l);
 		out_in(g->o);
 		out_in(g->o);
 		Str i = temp(g, "i");
@@ -164,10 +177,12 @@ static void reduce_last(Cg *g, const Reduction *r)
 		g->memo.n = memo;
 	}
 	if (lanes > 1)
-		out_printf(g->o, "for (int %s = %d; %s > 0; %s /= 2)\n\tfor (int %s = 0; %s < %s; %s++) %s[%s] = %s(%s[%s], %s[%s + %s]);\n",
+		out_printf(g->o, "for (int %s = %d; %s > 0; %s /= 2)\n"
+			"\tfor (int %s = 0; %s < %s; %s++) %s[%s] = %s(%s[%s], %s[%s + %s]);\n",
 			j, lanes / 2, j, j, l, l, j, l, part, l, r->combine, part, l, part, l, j);
 	n.idx[r->axis] = str_intern("0");
-	out_printf(g->o, "%s[%s] = %s;\n", r->array, reduced_at(r, n.idx), cast_to(r->out->type->elem, r->acc, str_fmt("%s[0]", part)));
+	out_printf(g->o, "%s[%s] = %s;\n", r->array, reduced_at(r, n.idx),
+		cast_to(r->out->type->elem, r->acc, str_fmt("%s[0]", part)));
 	nest_close(g, &n);
 }
 
@@ -201,16 +216,18 @@ static void reduce_rows(Cg *g, const Reduction *r)
 		nest_close(g, &a);
 		if (r->n == 1) break;
 	}
-	if (wide) out_printf(g->o, "for (int ct_i = 0; ct_i < %lld; ct_i++) %s[ct_i] = %s;\n", (long long)type_size(r->out->type), r->array,
-		cast_to(r->out->type->elem, r->acc, str_fmt("%s[ct_i]", acc)));
+	if (wide)
+		out_printf(g->o, "for (int ct_i = 0; ct_i < %lld; ct_i++) %s[ct_i] = %s;\n", (long long)type_size(r->out->type),
+			r->array,
+			cast_to(r->out->type->elem, r->acc, str_fmt("%s[ct_i]", acc)));
 	g->mem_top = top;
 	g->stack = stack;
 }
 
 static bool keeps_wide(const Op *op, Elem e)    /* sums of halves in f32 */
 {
-	return is_half(e) && (op->code == OP_SUM || op->code == OP_PROD || op->code == OP_CUMSUM || op->code == OP_CUMPROD) &&
-		!ir_int(op, AT_ROUNDING, 0);
+	return is_half(e) && (op->code == OP_SUM || op->code == OP_PROD || op->code == OP_CUMSUM
+		|| op->code == OP_CUMPROD) && !ir_int(op, AT_ROUNDING, 0);
 }
 
 void emit_reduce(Cg *g, const Op *op)
@@ -333,7 +350,8 @@ void emit_custom(Cg *g, const Op *op)
 		for (int i = 0; i < k; i++) out_printf(g->o, "%s[%s] = %s;\n", array[i], linear(t, n.idx), acc[i]);
 	block_close(g);
 	n.idx[axis] = str_intern("0");
-	for (int i = 0; i < k && !scan; i++) out_printf(g->o, "%s[%s] = %s;\n", array[i], linear(op->out[i]->type, n.idx), acc[i]);
+	for (int i = 0; i < k && !scan; i++)
+		out_printf(g->o, "%s[%s] = %s;\n", array[i], linear(op->out[i]->type, n.idx), acc[i]);
 	nest_close(g, &n);
 	for (int i = 0; i < k; i++) out_printf(g->o, "(void)%s;\n", array[i]);
 }
@@ -357,14 +375,16 @@ void emit_sort(Cg *g, const Op *op)     /* merge sort of each line, bottom up: s
 	Str array = define(g, op->out[0]);
 	block_open(g);
 	int64_t top = g->mem_top, stack = g->stack;
-	Str a = array_new(g, type_tile(e, 1, &x->type->log2[axis]), temp(g, "line")), b = array_new(g, type_tile(e, 1, &x->type->log2[axis]), temp(g, "line"));
+	Str a = array_new(g, type_tile(e, 1, &x->type->log2[axis]), temp(g, "line")),
+		b = array_new(g, type_tile(e, 1, &x->type->log2[axis]), temp(g, "line"));
 	Nest n;
 	other_axes(x->type, axis, axes, &na);
 	nest_open_axes(g, &n, x->type, axes, na);
 	Str i = temp(g, "i"), from = temp(g, "from"), to = temp(g, "to");
 	n.idx[axis] = i;
 	out_printf(g->o, "%s *%s = %s, *%s = %s;\n", c_type(e), from, a, to, b);
-	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) %s[%s] = %s;\n", i, i, (long long)len, i, from, i, elem(g, x, n.idx));
+	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) %s[%s] = %s;\n", i, i, (long long)len, i, from, i,
+		elem(g, x, n.idx));
 	out_printf(g->o, "for (int ct_w = 1; ct_w < %lld; ct_w *= 2) {\n", (long long)len);
 	out_printf(g->o, "\tfor (int ct_s = 0; ct_s < %lld; ct_s += 2 * ct_w)\n", (long long)len);
 	out_printf(g->o, "\t\tfor (int ct_k = ct_s, ct_p = ct_s, ct_q = ct_s + ct_w; ct_k < ct_s + 2 * ct_w; ct_k++) {\n");
@@ -372,7 +392,8 @@ void emit_sort(Cg *g, const Op *op)     /* merge sort of each line, bottom up: s
 		before(e, ir_int(op, AT_DESCENDING, 0), str_fmt("%s[ct_q]", from), str_fmt("%s[ct_p]", from)));
 	out_printf(g->o, "\t\t\t%s[ct_k] = ct_right ? %s[ct_q++] : %s[ct_p++];\n\t\t}\n", to, from, from);
 	out_printf(g->o, "\t%s *const ct_swap = %s;\n\t%s = %s;\n\t%s = ct_swap;\n}\n", c_type(e), from, from, to, to);
-	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) %s[%s] = %s[%s];\n", i, i, (long long)len, i, array, linear(x->type, n.idx), from, i);
+	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) %s[%s] = %s[%s];\n", i, i, (long long)len, i, array,
+		linear(x->type, n.idx), from, i);
 	nest_close(g, &n);
 	g->mem_top = top;
 	g->stack = stack;
@@ -393,7 +414,8 @@ void emit_topk(Cg *g, const Op *op)     /* k rounds of "the best not taken yet":
 	Nest n;
 	other_axes(x->type, axis, axes, &na);
 	nest_open_axes(g, &n, x->type, axes, na);
-	out_printf(g->o, "memset(%s, 0, %lld);\nfor (int ct_r = 0; ct_r < %lld; ct_r++) {\n", taken, (long long)len, (long long)k);
+	out_printf(g->o, "memset(%s, 0, %lld);\nfor (int ct_r = 0; ct_r < %lld; ct_r++) {\n", taken, (long long)len,
+		(long long)k);
 	out_in(g->o);
 	Str i = temp(g, "i"), best = temp(g, "best"), v = temp(g, "x");
 	out_printf(g->o, "int %s = -1;\n%s %s = %s;\n", best, c_type(e), v, num_c(e, num_zero(e)));
@@ -403,7 +425,8 @@ void emit_topk(Cg *g, const Op *op)     /* k rounds of "the best not taken yet":
 	Str y = temp(g, "y"), win = str_fmt("ct_gt_%s(%s, %s)", t, y, v);
 	out_printf(g->o, "const %s %s = %s;\n", c_type(e), y, elem(g, x, n.idx));
 	if (elem_is_float(e)) win = str_fmt("%s || (ct_isnan_%s(%s) && !ct_isnan_%s(%s))", win, t, y, t, v);
-	out_printf(g->o, "if (!%s[%s] && (%s < 0 || %s)) {\n\t%s = %s;\n\t%s = %s;\n}\n", taken, i, best, win, best, i, v, y);
+	out_printf(g->o, "if (!%s[%s] && (%s < 0 || %s)) {\n\t%s = %s;\n\t%s = %s;\n}\n", taken, i, best, win, best, i, v,
+		y);
 	block_close(g);
 	n.idx[axis] = str_intern("ct_r");
 	Str at = linear(op->out[0]->type, n.idx);
@@ -424,7 +447,8 @@ void emit_histogram(Cg *g, const Op *op)
 	Nest n;
 	out_printf(g->o, "memset(%s, 0, sizeof(int32_t) * %lld);\n", array, bins);
 	nest_open(g, &n, x->type);
-	out_printf(g->o, "const uint64_t %s = (uint64_t)(int64_t)%s;\nif (%s < %lld) %s[%s]++;\n", v, elem(g, x, n.idx), v, bins, array, v);
+	out_printf(g->o, "const uint64_t %s = (uint64_t)(int64_t)%s;\nif (%s < %lld) %s[%s]++;\n", v, elem(g, x, n.idx), v,
+		bins, array, v);
 	nest_close(g, &n);
 }
 
@@ -445,7 +469,8 @@ static void print_tile(Cg *g, const Val *v)     /* [[1, 2], [3, 4]] in row order
 	int r = v->type->rank;
 	for (int i = 0; i < r; i++) {
 		n.idx[i] = temp(g, "i");
-		out_printf(g->o, "printf(\"[\");\nfor (int %s = 0; %s < %lld; %s++) {\n", n.idx[i], n.idx[i], (long long)type_extent(v->type, i), n.idx[i]);
+		out_printf(g->o, "printf(\"[\");\nfor (int %s = 0; %s < %lld; %s++) {\n", n.idx[i], n.idx[i],
+			(long long)type_extent(v->type, i), n.idx[i]);
 		out_in(g->o);
 		out_printf(g->o, "if (%s) printf(\", \");\n", n.idx[i]);
 	}

@@ -46,11 +46,13 @@ Str access_scaled(Str i, const CuView *v, int a);       /* in elements, of a pla
 void access_print_turned(const Access *x, const char *reg);     /* ct_q: the coordinate of a register of a turned row */
 Str access_coord(const Access *x, int a, const char *reg);      /* of a register, relative to what ct_p counts */
 Str access_address(const Access *x, const char *reg);
-Str access_end(const Access *x, int a, Str begin);      /* so many elements after `begin` the tensor ends; near 2^30 or more: 2^30 */
+/* so many elements after `begin` the tensor ends; near 2^30 or more: 2^30 */
+Str access_end(const Access *x, int a, Str begin);
 Str access_start(const Access *x, int a);       /* and it starts so many after the tile's begin */
-void access_bounds(Access *x);                  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
+void access_bounds(Access *x);  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
 void access_forget_bounds(const Access *x);
-Str access_inside(const Access *x, const char *reg);    /* the condition that a register's element is inside; NULL: it is */
+/* the condition that a register's element is inside; NULL: it is */
+Str access_inside(const Access *x, const char *reg);
 Str access_whole(const Access *x);              /* that the tile lies wholly inside; NULL: it does */
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);
@@ -60,8 +62,8 @@ Str access_pad(const Access *x);                /* the pad of a piece, in its wo
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */
 bool aim_store(Cu *g, const Op *op);            /* prints it, if it is such a store */
 
-/* memory.c: a load of op's tile into the words of `held`, with the index values' present names; then from those words into its
- * registers. */
+/* memory.c: a load of op's tile into the words of `held`, with the index values' present names; then from those words
+ * into its registers. */
 void access_load_held(Cu *g, const Op *op, Str held);
 void access_take_held(Cu *g, const Op *op, Str held);
 

@@ -7,8 +7,8 @@
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
 	AccessPlan p = access_plan(op, data, g->turned != 0);
-	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank, .fast = p.fast,
-		.vec = p.vec, .l = p.l, .turn = p.turn, .ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
+	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank,
+		.fast = p.fast, .vec = p.vec, .l = p.l, .turn = p.turn, .ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
 	memcpy(x->bit, p.bit, sizeof x->bit);
 	memcpy(x->proved, p.proved, sizeof x->proved);
 	memcpy(x->near, p.near, sizeof x->near);
@@ -25,7 +25,8 @@ Str access_origin_text(const Access *x, int a)
 	bool known = ir_const_value(i, &n);
 	if (elem_bytes(i->type->elem) == 8 && !known)
 		return str_fmt("ct_tile_at(%s, %lld, %lld)", access_wide(x->g, i), (long long)step, (long long)off);
-	if (known && !__builtin_mul_overflow(n.i, step, &at) && !__builtin_add_overflow(at, off, &at)) return cu_num(EL_I64, num_int(at));
+	if (known && !__builtin_mul_overflow(n.i, step, &at) && !__builtin_add_overflow(at, off, &at))
+		return cu_num(EL_I64, num_int(at));
 	Str s = access_wide(x->g, i);
 	if (step != 1) s = str_fmt("%s * %lld", s, (long long)step);
 	return off ? str_fmt("%s + (%lld)", s, (long long)off) : s;
@@ -33,7 +34,8 @@ Str access_origin_text(const Access *x, int a)
 
 void access_origin(Access *x)
 {
-	for (int a = 0; a < x->rank; a++) out_printf(x->g->o, "const long long ct_o%d = %s;\n", a, access_origin_text(x, a));
+	for (int a = 0; a < x->rank; a++)
+		out_printf(x->g->o, "const long long ct_o%d = %s;\n", a, access_origin_text(x, a));
 }
 
 Str access_scaled(Str i, const CuView *v, int a)
@@ -42,8 +44,9 @@ Str access_scaled(Str i, const CuView *v, int a)
 	return str_fmt("%s * %s", i, v->str[a]);
 }
 
-/* What is stored after a loop that a cluster shares: where the largest thread blocks leave 64 registers to a thread, none holds the
- * place of the store all through the loop (peel.c has the reason for the number). Rms norm's backward pass spilled it. */
+/* What is stored after a loop that a cluster shares: where the largest thread blocks leave 64 registers to a thread,
+ * none holds the place of the store all through the loop (peel.c has the reason for the number). Rms norm's backward
+ * pass spilled it. */
 static bool is_made_again(const Access *x)
 {
 	enum { LARGEST = 1024 };
@@ -59,11 +62,13 @@ void access_thread(Access *x)
 		uint32_t reg = 0, thread = 0;
 		x->map[a] = cu_map(x->l, a);
 		for (int i = 0; i < x->map[a].nreg; i++) reg |= x->map[a].col[i];
-		for (int i = x->map[a].nreg; i < x->map[a].nreg + x->map[a].nlane + x->map[a].nwarp; i++) thread |= x->map[a].col[i];
+		for (int i = x->map[a].nreg; i < x->map[a].nreg + x->map[a].nlane + x->map[a].nwarp; i++)
+			thread |= x->map[a].col[i];
 		x->apart[a] = !(reg & thread);
 		Str c = cu_map_thread(&x->map[a]);
 		bool shifts = g->shifted && x->l.out[a] && holds_row(g->fn, x->l);
-		out_printf(g->o, "const int ct_c%d = (int)%s%s%s;\n", a, c, shifts ? " - ct_phase" : "", a == x->fast ? again : "");
+		out_printf(g->o, "const int ct_c%d = (int)%s%s%s;\n", a, c, shifts ? " - ct_phase" : "",
+			a == x->fast ? again : "");
 		Str at = x->apart[a] ? str_fmt("(ct_o%d + ct_c%d)", a, a) : str_fmt("ct_o%d", a);
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
 	}
@@ -75,7 +80,8 @@ void access_thread(Access *x)
 	out_free(sum);
 }
 
-/* What a register adds to the coordinate: one that begins a piece has none of the bits that count the piece's elements. */
+/* What a register adds to the coordinate: one that begins a piece has none of the bits
+ * that count the piece's elements. */
 static Str part_of_register(const Access *x, int a, const char *reg)
 {
 	CuMap m = x->map[a];
@@ -89,8 +95,8 @@ static Str part_of_register(const Access *x, int a, const char *reg)
 void access_print_turned(const Access *x, const char *reg)
 {
 	if (!x->turning) return;
-	out_printf(x->g->o, "const int ct_q = (int)((((unsigned int)ct_c%d ^ %s) - (unsigned int)ct_phase) & %lldu);\n", x->turn,
-		part_of_register(x, x->turn, reg), (long long)x->g->turned - 1);
+	out_printf(x->g->o, "const int ct_q = (int)((((unsigned int)ct_c%d ^ %s) - (unsigned int)ct_phase) & %lldu);\n",
+		x->turn, part_of_register(x, x->turn, reg), (long long)x->g->turned - 1);
 }
 
 /* Coordinate of register reg relative to what ct_p counts. */
@@ -131,12 +137,13 @@ void access_bounds(Access *x)
 		if (x->proved[a]) continue;
 		if (x->turning && a == x->turn) {       /* a piece must not go round the end of the row, either */
 			Str c = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
-			out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - ct_o%d < %lld ? %s - ct_o%d : %lld)%s;\n", a, x->v->ext[a], a,
-				(long long)x->g->turned, x->v->ext[a], a, (long long)x->g->turned, c);
+			out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - ct_o%d < %lld ? %s - ct_o%d : %lld)%s;\n", a,
+				x->v->ext[a], a, (long long)x->g->turned, x->v->ext[a], a, (long long)x->g->turned, c);
 			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, c);
 			continue;
 		}
-		bool again = x->store && x->g->late;    /* or nvcc holds the loads' comparisons, with as many elements as registers have room for */
+		/* or nvcc holds the loads' comparisons, with as many elements as registers have room for */
+		bool again = x->store && x->g->late;
 		out_printf(x->g->o, "%sint ct_hi%d = %s;\n", again ? "" : "const ", a, access_end(x, a, sum));
 		if (again) out_printf(x->g->o, "asm volatile(\"\" : \"+r\"(ct_hi%d));\n", a);
 		if (x->low[a]) {
@@ -164,7 +171,8 @@ Str access_inside(const Access *x, const char *reg)        /* NULL: always */
 		bool row = x->forgotten && x->l.out[a], sure = row && x->g->fn->row_sure && holds_row(x->g->fn, x->l);
 		out_puts(o, n++ ? " && " : "");
 		bool shifts = x->g->shifted && x->l.out[a] && holds_row(x->g->fn, x->l);
-		if (sure) out_printf(o, "((%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, x->g->fn->row_sure);
+		if (sure)
+			out_printf(o, "((%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, x->g->fn->row_sure);
 		out_printf(o, "%s < ct_%s%d", c, row ? "last" : "hi", a);
 		if (shifts) out_printf(o, " && (%s || ct_c%d >= 0)", reg, a);
 		if (sure) out_puts(o, "))");
@@ -183,7 +191,8 @@ Str access_whole(const Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
 		if (x->low[a]) out_printf(o, "%sct_o%d >= 0", n++ ? " && " : "", a);
-		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a, (long long)type_extent(x->data->type, a), x->v->ext[a]);
+		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a, (long long)type_extent(x->data->type, a),
+			x->v->ext[a]);
 	}
 	return n ? str_intern_n(o->p, o->n) : NULL;
 }
@@ -204,7 +213,8 @@ Str access_aligned(const Access *x)
 		int64_t size = elem_bytes(x->v->elem);
 		if (a == x->fast) {
 			int64_t step = origin_multiple(x, a), off = x->offset[a];
-			if ((step * size) % bytes || (off * size) % bytes) out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
+			if ((step * size) % bytes || (off * size) % bytes)
+				out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
 		} else if ((x->v->multiple[a] * size) % bytes) {
 			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
 		}
@@ -232,5 +242,6 @@ Str access_pad(const Access *x)
 	if (size == 1) w = str_fmt("%s * 0x01010101u", p);
 	if (size == 2) w = str_fmt("%s * 0x00010001u", p);
 	if (bytes == 2) return str_fmt("(unsigned short)(%s)", w);
-	return bytes == 4 ? w : bytes == 8 ? str_fmt("{ { %s, %s } }", w, w) : str_fmt("{ { %s, %s, %s, %s } }", w, w, w, w);
+	return bytes == 4 ? w : bytes == 8 ? str_fmt("{ { %s, %s } }", w, w)
+		: str_fmt("{ { %s, %s, %s, %s } }", w, w, w, w);
 }

@@ -1,7 +1,7 @@
-/* Tile kernels beside those of the CUDA target. nvcc compiles a file for several architectures, once for each: in such a
- * pass either the tile kernels have bodies or the others. Which ones the code of the current device has is asked of a kernel that says so
- * in its bounds, so the launcher agrees with the options of nvcc, whatever they are. Where nvcc is older, or is not asked for
- * tile kernels, the file is what it would be without them. */
+/* Tile kernels beside those of the CUDA target. nvcc compiles a file for several architectures, once for each: in such
+ * a pass either the tile kernels have bodies or the others. Which ones the code of the current device has is asked of a
+ * kernel that says so in its bounds, so the launcher agrees with the options of nvcc, whatever they are. Where nvcc is
+ * older, or is not asked for tile kernels, the file is what it would be without them. */
 #include "emit_cuda/beside.h"
 
 #include "emit/host.h"
@@ -12,7 +12,7 @@ static int served_below(const EmitOptions *opt, const ArchRow *a)
 	int next = 0;
 	for (int i = opt->archs.n - 1; i >= 0; i--)
 		if (!opt->archs.p[i]->specific && opt->archs.p[i]->number > a->number) next = opt->archs.p[i]->number;
-	for (int i = opt->tile_archs.n - 1; i >= 0; i--) {      /* one that tile kernels serve, too, has a range of its own */
+	for (int i = opt->tile_archs.n - 1; i >= 0; i--) {  /* one that tile kernels serve, too, has a range of its own */
 		int number = opt->tile_archs.p[i]->number;
 		if (number > a->number && (!next || number <= next)) next = number;
 	}
@@ -29,7 +29,8 @@ void beside_macros(Out *o, const EmitOptions *opt)
 	out_puts(o, "\"\n#else\n#define CT_TILES 0\n#define CT_TILE_LIST \"\"\n#endif\n"
 		"#if CT_TILES && defined(__CUDA_ARCH__)");
 	for (int i = 0; i < opt->archs.n; i++)
-		if (opt->archs.p[i]->specific) out_printf(o, " && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)", opt->archs.p[i]->number);
+		if (opt->archs.p[i]->specific)
+			out_printf(o, " && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)", opt->archs.p[i]->number);
 	out_puts(o, " \\\n\t&& (");
 	for (int i = 0; i < opt->tile_archs.n; i++) {
 		int below = served_below(opt, opt->tile_archs.p[i]);
@@ -52,7 +53,8 @@ static const char on_tiles[] =
 	"/* Its bounds say which kernels the code for a device has. */\n"
 	"static __global__ void __launch_bounds__(CT_TILED ? 64 : 32) ct_probe(void) {}\n"
 	"\n"
-	"/* Whether tile kernels serve the current device. known: what was found for each; writing it twice writes the same. */\n"
+	"/* Whether tile kernels serve the current device. known: what was found for each; writing it twice "
+	"writes the same. */\n"
 	"static int ct_on_tiles(void)\n"
 	"{\n"
 	"\tstatic volatile signed char known[CT_DEVICES];\n"

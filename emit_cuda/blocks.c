@@ -1,5 +1,5 @@
-/* Blocks inside of what is being printed: whoever prints a loop, a role or a reduction hands its operations back to the printers of all
- * operations, which it does not know. */
+/* Blocks inside of what is being printed: whoever prints a loop, a role or a reduction hands its operations back to the
+ * printers of all operations, which it does not know. */
 #include "emit_cuda/cu.h"
 
 void control_op(Cu *g, Op *op) { g->printers->op(g, op); }

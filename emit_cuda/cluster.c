@@ -1,13 +1,15 @@
 /* Clusters: several thread blocks that hold one tile and exchange partial results.
  *
- * Each exchange has an mbarrier in every thread block, which counts the bytes that arrive (PTX: mbarrier, st.async). They are
- * made ready at the start; the blocks meet once, before the first of them sends, and that wait stands after the first loads.
- * Afterwards nothing waits but for the data itself: a release at cluster scope would wait for all memory operations before it.
- * Each block waits for everything that is sent to it, so none ends while another still writes to its shared memory.
+ * Each exchange has an mbarrier in every thread block, which counts the bytes that arrive (PTX: mbarrier, st.async).
+ * They are made ready at the start; the blocks meet once, before the first of them sends, and that wait stands after
+ * the first loads. Afterwards nothing waits but for the data itself: a release at cluster scope would wait for all
+ * memory operations before it. Each block waits for everything that is sent to it, so none ends while another still
+ * writes to its shared memory.
  *
- * An exchange in a loop has two mbarriers and two places for what arrives, for every other round: who sends for round n + 2 has what all
- * warps sent for round n + 1, after their reading of round n. Bytes may arrive for a phase before its own block expects them
- * (PTX: the pending count of transactions goes below zero, and the phase stays open until its one arrival). */
+ * An exchange in a loop has two mbarriers and two places for what arrives, for every other round: who sends for round n
+ * + 2 has what all warps sent for round n + 1, after their reading of round n. Bytes may arrive for a phase before its
+ * own block expects them (PTX: the pending count of transactions goes below zero, and the phase
+ * stays open until its one arrival). */
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
@@ -24,14 +26,16 @@ static void init_bar(void *ctx, Op *op)
 		bytes /= g->fn->warps;
 	}
 	for (int i = 0; i <= exchange_repeats(op); i++)
-		out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld%s, %lld%s);\n", (long long)(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op)),
+		out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld%s, %lld%s);\n",
+			(long long)(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op)),
 			(long long)sends, times, (long long)bytes, times);
 }
 
 static void count_times(void *ctx, Op *op)
 {
 	Cu *g = ctx;
-	if (op_exchanges(op) && exchange_repeats(op)) out_printf(g->o, "unsigned int ct_done%lld = 0;\n", (long long)ir_int(op, AT_SLOT, 0));
+	if (op_exchanges(op) && exchange_repeats(op))
+		out_printf(g->o, "unsigned int ct_done%lld = 0;\n", (long long)ir_int(op, AT_SLOT, 0));
 }
 
 /* Where its place begins. One that is done again and again has two, for every other time. */
@@ -45,7 +49,8 @@ static void begin_time(Cu *g, const Op *op)
 {
 	long long at = ir_int(op, AT_SLOT, 0);
 	if (!exchange_repeats(op)) return;
-	out_printf(g->o, "const unsigned int ct_half%lld = (ct_done%lld & 1) * %lld, ct_phase%lld = ct_done%lld >> 1 & 1;\n", at, at,
+	out_printf(g->o,
+		"const unsigned int ct_half%lld = (ct_done%lld & 1) * %lld, ct_phase%lld = ct_done%lld >> 1 & 1;\n", at, at,
 		(long long)exchange_bytes(op), at, at);
 	out_printf(g->o, "ct_done%lld++;\n", at);
 }
@@ -56,14 +61,18 @@ void cluster_begin(Cu *g)
 	Str thread = cu_tile_thread(g->fn);
 	out_printf(g->o, "extern __shared__ __align__(16) unsigned char %s[];\n", cu_common(g->fn));
 	if (follow_groups(g->fn) > 1) {
-		out_printf(g->o, "const unsigned int ct_group = threadIdx.x / %d, ct_thread = threadIdx.x %% %d;\n", threads, threads);
-		out_printf(g->o, "unsigned char *const ct_smem = ct_all_smem + ct_group * %lld;\n", (long long)follow_bytes(g->fn));
+		out_printf(g->o, "const unsigned int ct_group = threadIdx.x / %d, ct_thread = threadIdx.x %% %d;\n", threads,
+			threads);
+		out_printf(g->o, "unsigned char *const ct_smem = ct_all_smem + ct_group * %lld;\n",
+			(long long)follow_bytes(g->fn));
 	}
 	if (g->fn->fewer) {
-		out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (threadIdx.x >> 5) + ct_cluster_rank() * (blockDim.x >> 5);\n");
+		out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (threadIdx.x >> 5) + "
+			"ct_cluster_rank() * (blockDim.x >> 5);\n");
 		out_puts(g->o, "const unsigned int ct_ranks = ct_cluster_size(), ct_warps = (blockDim.x >> 5) * ct_ranks;\n");
 	} else {
-		out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (%s >> 5) + ct_cluster_rank() * %d;\n", thread, threads / 32);
+		out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (%s >> 5) + "
+			"ct_cluster_rank() * %d;\n", thread, threads / 32);
 	}
 	out_printf(g->o, "if (%s == 0) {\n", thread);
 	out_in(g->o);
@@ -79,7 +88,9 @@ static Str slot_at(const Op *op, int k, Str index)
 {
 	const Type *t = op->out[k]->type;
 	int slot = exchange_slot(t->elem);
-	if (!exchange_repeats(op)) return str_fmt("%lld + (%s) * %d", (long long)(ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k)), index, slot);
+	if (!exchange_repeats(op))
+		return str_fmt("%lld + (%s) * %d", (long long)(ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k)),
+			index, slot);
 	return str_fmt("%s + %lld + (%s) * %d", place_of(op), (long long)(EXCHANGE_BAR + exchange_at(op, k)), index, slot);
 }
 
@@ -105,8 +116,8 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 		cu_loop(g, "ct_to", g->fn->cluster);
 	}
 	for (int i = 0; i < n; i++)
-		out_printf(g->o, "ct_send_b%d(ct_smem + %s, %s, ct_smem + %s, %s);\n", 8 * exchange_slot(e[i]), at[i], words_bits(e[i], x[i]),
-			place_of(op), lanes ? "ct_lane" : "(unsigned int)ct_to");
+		out_printf(g->o, "ct_send_b%d(ct_smem + %s, %s, ct_smem + %s, %s);\n", 8 * exchange_slot(e[i]), at[i],
+			words_bits(e[i], x[i]), place_of(op), lanes ? "ct_lane" : "(unsigned int)ct_to");
 	if (!lanes) cu_end(g);
 	cu_end(g);
 	cu_end(g);
@@ -118,20 +129,23 @@ void cluster_follow(Cu *g, int apart)
 	int groups = follow_groups(g->fn), share = apart / groups;
 	if (groups == 1) out_printf(g->o, "unsigned int ct_bid0 = blockIdx.x / %d;\n", g->fn->cluster);
 	else out_printf(g->o, "const unsigned int ct_cluster = blockIdx.x / %d;\n"
-		"unsigned int ct_bid0 = ct_cluster / %d * %d + ct_group * %d + ct_cluster %% %d;\n", g->fn->cluster, share, apart, share, share);
-	out_printf(g->o, "unsigned int ct_rounds = ct_follow(&ct_bid0, (unsigned int)%s, %d);\n", cu_launch(g, g->fn->grid[0]), apart);
+		"unsigned int ct_bid0 = ct_cluster / %d * %d + ct_group * %d + ct_cluster %% %d;\n", g->fn->cluster, share,
+		apart, share, share);
+	out_printf(g->o, "unsigned int ct_rounds = ct_follow(&ct_bid0, (unsigned int)%s, %d);\n",
+		cu_launch(g, g->fn->grid[0]), apart);
 }
 
-/* The first round loads its row before it waits for the other thread blocks and for what is there for all rounds. A group without rounds
- * waits at its end, so the barrier has a number (PTX: bar.sync, of so many threads): CUDA wants all of a thread block at one
- * __syncthreads(). Compute Sanitizer's synccheck calls both divergent. */
+/* The first round loads its row before it waits for the other thread blocks and for what is there for all rounds. A
+ * group without rounds waits at its end, so the barrier has a number (PTX: bar.sync, of so many threads): CUDA wants
+ * all of a thread block at one __syncthreads(). Compute Sanitizer's synccheck calls both divergent. */
 static void first_round(Cu *g)
 {
 	enum { BARRIER = 1 };
 	out_puts(g->o, "if (!ct_met) {\n");
 	out_in(g->o);
 	out_puts(g->o, "ct_met = true;\nct_cluster_wait();\n");
-	if (follow_groups(g->fn) > 1) out_printf(g->o, "ct_copied();\nct_named_sync(%d, %d);\n", BARRIER, block_threads(g->fn));
+	if (follow_groups(g->fn) > 1)
+		out_printf(g->o, "ct_copied();\nct_named_sync(%d, %d);\n", BARRIER, block_threads(g->fn));
 	cu_end(g);
 }
 
@@ -173,8 +187,10 @@ static void print_wait(Cu *g, const Op *op)
 	}
 	int64_t sends, bytes;
 	exchange_size(op, &sends, &bytes);
-	out_printf(g->o, "ct_bar_wait_phase(ct_smem + %s, ct_phase%lld);\n", place_of(op), (long long)ir_int(op, AT_SLOT, 0));
-	out_printf(g->o, "if (%s == 0) ct_bar_again(ct_smem + %s, %lld);\n", cu_tile_thread(g->fn), place_of(op), (long long)bytes);
+	out_printf(g->o, "ct_bar_wait_phase(ct_smem + %s, ct_phase%lld);\n", place_of(op),
+		(long long)ir_int(op, AT_SLOT, 0));
+	out_printf(g->o, "if (%s == 0) ct_bar_again(ct_smem + %s, %lld);\n", cu_tile_thread(g->fn), place_of(op),
+		(long long)bytes);
 }
 
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
@@ -186,7 +202,8 @@ void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *a
 
 Str cluster_received(Elem e, Str at)
 {
-	Str bits = str_fmt("*(const %s *)(ct_smem + %s)", exchange_slot(e) == 8 ? "unsigned long long" : "unsigned int", at);
+	Str bits = str_fmt("*(const %s *)(ct_smem + %s)", exchange_slot(e) == 8 ? "unsigned long long" : "unsigned int",
+		at);
 	if (elem_bytes(e) < 4) bits = str_fmt("(%s)%s", words_type(elem_bytes(e)), bits);
 	return words_value(e, bits);
 }

@@ -32,11 +32,15 @@ static void assign(Cu *g, const Val *to, Str from_each, bool from_is_name, const
 	}
 	(void)from_is_name;
 	cu_loop(g, "ct_r", n);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, to, "ct_r"), from ? cu_at(g, from, "ct_r") : str_fmt("%s[ct_r]", from_each));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, to, "ct_r"), from ? cu_at(g, from, "ct_r")
+		: str_fmt("%s[ct_r]", from_each));
 	cu_end(g);
 }
 
-static bool same_storage(Cu *g, const Val *a, const Val *b) { return cu_val(g, a)->name == cu_val(g, b)->name && !cu_val(g, b)->splat; }
+static bool same_storage(Cu *g, const Val *a, const Val *b)
+{
+	return cu_val(g, a)->name == cu_val(g, b)->name && !cu_val(g, b)->splat;
+}
 
 /* All at once: what is overwritten before it is read goes through a copy. */
 static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
@@ -127,8 +131,8 @@ static void share_names(Cu *g, int n, Val *const *from, Val *const *to)
 	for (int i = 0; i < n; i++) cu_val(g, to[i])->name = cu_val(g, from[i])->name;
 }
 
-/* Registers that are lent stay where they are, and so does what will be lent again: the loop goes on in the array in which
- * they come, if nothing else reads it. */
+/* Registers that are lent stay where they are, and so does what will be lent again: the loop goes on in the array in
+ * which they come, if nothing else reads it. */
 static bool carries_on(Cu *g, const Op *op, const Val *to, const Val *from)
 {
 	(void)op;
@@ -173,7 +177,7 @@ static void print_for(Cu *g, const Op *op)
 		out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", cu_type(e), i, lo, i, hi, i);
 		cu_val(g, counter)->next = str_fmt("%s + 1", i);
 		out_in(g->o);
-	} else if (elem_bytes(e) < 8 && together == 1) {        /* counted in 64 bits, so that the last step cannot overflow */
+	} else if (elem_bytes(e) < 8 && together == 1) {  /* counted in 64 bits, so that the last step cannot overflow */
 		Str n = cu_fresh(g, "n");
 		out_printf(g->o, "for (long long %s = %s; %s < %s; %s += %s) {\n", n, lo, n, hi, n, step);
 		cu_val(g, counter)->next = str_fmt("%s + %s", n, step);
@@ -181,13 +185,16 @@ static void print_for(Cu *g, const Op *op)
 		out_printf(g->o, "const %s %s = (%s)%s;\n", cu_type(e), i, cu_type(e), n);
 	} else {
 		Str n = cu_fresh(g, "n"), rounds = cu_fresh(g, "rounds");
-		out_printf(g->o, "for (unsigned long long %s = 0, %s = %s < %s ? ((unsigned long long)%s - (unsigned long long)%s - 1) / (unsigned long long)%s + 1 : 0",
-			n, rounds, lo, hi, hi, lo, step);
+		out_printf(g->o, "for (unsigned long long %s = 0, %s = %s < %s ? ((unsigned long long)%s - (unsigned long "
+			"long)%s - 1) / (unsigned long long)%s + 1 : 0", n, rounds, lo, hi, hi, lo, step);
 		if (together == 1) out_printf(g->o, "; %s < %s; %s++) {\n", n, rounds, n);
 		else out_printf(g->o, ", ct_by; %s < %s; %s += ct_by) {\n", n, rounds, n);
 		out_in(g->o);
-		if (together > 1) out_printf(g->o, "const bool ct_all = %s - %s >= %d;\nct_by = ct_all ? %d : 1;\n", rounds, n, together, together);
-		out_printf(g->o, "const %s %s = (%s)((unsigned long long)%s + %s * (unsigned long long)%s);\n", cu_type(e), i, cu_type(e), lo, n, step);
+		if (together > 1)
+			out_printf(g->o, "const bool ct_all = %s - %s >= %d;\nct_by = ct_all ? %d : 1;\n", rounds, n, together,
+				together);
+		out_printf(g->o, "const %s %s = (%s)((unsigned long long)%s + %s * (unsigned long long)%s);\n", cu_type(e), i,
+			cu_type(e), lo, n, step);
 	}
 	if (together > 1) rounds_print(g, op, i, one.i);
 	else region(g, op, b, NULL);
@@ -208,7 +215,10 @@ static void print_while(Cu *g, const Op *op)
 	cu_end(g);
 }
 
-static bool is_empty(const IrBlock *b) { return b->first == b->last && b->first && b->first->code == OP_YIELD && !b->first->nin; }
+static bool is_empty(const IrBlock *b)
+{
+	return b->first == b->last && b->first && b->first->code == OP_YIELD && !b->first->nin;
+}
 
 static void print_if(Cu *g, const Op *op)
 {
@@ -345,37 +355,49 @@ static void print_nothing(Cu *g, const Op *op) { (void)g, (void)op; }
 typedef struct Printer { void (*print)(Cu *g, const Op *op); bool named; } Printer;
 
 static const Printer printers[OP_COUNT] = {
-	[OP_CONST] = { print_scalar_const, false }, [OP_LITERAL] = { print_literal, false }, [OP_LAUNCH] = { print_launch, false },
+	[OP_CONST] = { print_scalar_const, false }, [OP_LITERAL] = { print_literal, false },
+		[OP_LAUNCH] = { print_launch, false },
 	[OP_BID] = { print_bid, false }, [OP_TO_SCALAR] = { print_to_scalar, false },
 	[OP_VIEW] = { memory_view, false }, [OP_PERMUTE] = { memory_view, false }, [OP_LOAD] = { memory_load, false },
 	[OP_LOADS] = { patch_loads, false }, [OP_STORE] = { memory_store, false }, [OP_PHASE] = { memory_phase, false },
-	[OP_CAT] = { move_cat, true }, [OP_JOIN] = { move_cat, true }, [OP_SPLIT] = { move_cat, true }, [OP_TAKE] = { move_take, true },
+	[OP_CAT] = { move_cat, true }, [OP_JOIN] = { move_cat, true }, [OP_SPLIT] = { move_cat, true },
+	[OP_TAKE] = { move_take, true },
 	[OP_SORT] = { sort_print, false }, [OP_TOPK] = { sort_print, false }, [OP_HISTOGRAM] = { sort_histogram, false },
-	[OP_CONVERT] = { move_pieces, true }, [OP_CONVERT_LANES] = { move_lanes, true }, [OP_SLIDE] = { slide_print, false },
+	[OP_CONVERT] = { move_pieces, true }, [OP_CONVERT_LANES] = { move_lanes, true },
+	[OP_SLIDE] = { slide_print, false },
 	[OP_ALLOC_SHARED] = { print_nothing, false }, [OP_STORE_SHARED] = { print_store_shared, false },
 	[OP_LOAD_SHARED] = { print_load_shared, false }, [OP_LOAD_SHIFTED] = { slab_load_shifted, false },
 	[OP_PREFETCH_ROWS] = { slab_prefetch, false }, [OP_BARRIER] = { print_barrier, false },
 	[OP_KEEP] = { keep_store, false }, [OP_KEPT] = { keep_load, false }, [OP_STAGED] = { memory_staged, false },
-	[OP_EXCHANGE] = { cluster_exchange, false }, [OP_REDUCE_REGS] = { reduce_step, false }, [OP_REDUCE_LANES] = { reduce_step, false },
+	[OP_EXCHANGE] = { cluster_exchange, false }, [OP_REDUCE_REGS] = { reduce_step, false },
+	[OP_REDUCE_LANES] = { reduce_step, false },
 	[OP_MMA_SYNC] = { mma_print, false }, [OP_MMA] = { mma_in_pieces, false },
 	[OP_FOR] = { print_for, false }, [OP_WHILE] = { print_while, false }, [OP_IF] = { print_if, false },
 	[OP_SCOPE_] = { print_scope, false },
 	[OP_ROLE] = { group_roles, false }, [OP_ONE_WARP] = { group_one_warp, false }, [OP_ELECT] = { group_elect, false },
 	[OP_GROUP_BARRIER] = { group_barrier, false }, [OP_CLUSTER_BARRIER] = { group_cluster_barrier, false },
-	[OP_CLUSTER_RANK] = { group_number, false }, [OP_NUM_STARTED] = { group_number, false }, [OP_TILE_ORDER] = { group_tile_order, false },
+	[OP_CLUSTER_RANK] = { group_number, false }, [OP_NUM_STARTED] = { group_number, false },
+	[OP_TILE_ORDER] = { group_tile_order, false },
 	[OP_GRID_WAIT] = { print_grid_wait, false }, [OP_GRID_LAUNCH] = { print_grid_launch, false },
-	[OP_ALLOC_RING] = { group_alloc, false }, [OP_ALLOC_MBAR] = { group_alloc, false }, [OP_SLOT] = { group_slot, false },
+	[OP_ALLOC_RING] = { group_alloc, false }, [OP_ALLOC_MBAR] = { group_alloc, false },
+	[OP_SLOT] = { group_slot, false },
 	[OP_PART] = { group_part, false }, [OP_CURSOR] = { group_cursor, false }, [OP_ADVANCE] = { group_cursor, false },
-	[OP_COPY_ASYNC] = { frag_copy, false }, [OP_COPY_COMMIT] = { frag_copy_group, false }, [OP_COPY_WAIT] = { frag_copy_group, false },
-	[OP_LDMATRIX] = { frag_ldmatrix_op, false }, [OP_AS_FRAG] = { frag_of_tile, false }, [OP_MMA_FRAG] = { frag_mma, false },
+	[OP_COPY_ASYNC] = { frag_copy, false }, [OP_COPY_COMMIT] = { frag_copy_group, false },
+	[OP_COPY_WAIT] = { frag_copy_group, false },
+	[OP_LDMATRIX] = { frag_ldmatrix_op, false }, [OP_AS_FRAG] = { frag_of_tile, false },
+	[OP_MMA_FRAG] = { frag_mma, false },
 	[OP_MBAR_INIT] = { group_mbar_init, false }, [OP_MBAR_EXPECT] = { print_mbar_expect, false },
 	[OP_MBAR_ARRIVE] = { group_mbar_arrive, false }, [OP_MBAR_WAIT] = { group_mbar_wait, false },
 	[OP_TENSOR_MAP] = { tma_map, false }, [OP_TMA_LOAD] = { tma_load, false }, [OP_TMA_STORE] = { tma_store, false },
-	[OP_BULK_COMMIT] = { print_bulk_commit, false }, [OP_BULK_WAIT] = { tma_wait, false }, [OP_PROXY_FENCE] = { print_proxy_fence, false },
-	[OP_WGMMA_FENCE] = { wgmma_fence, false }, [OP_WGMMA] = { wgmma_product, false }, [OP_WGMMA_COMMIT] = { print_wgmma_commit, false },
+	[OP_BULK_COMMIT] = { print_bulk_commit, false }, [OP_BULK_WAIT] = { tma_wait, false },
+	[OP_PROXY_FENCE] = { print_proxy_fence, false },
+	[OP_WGMMA_FENCE] = { wgmma_fence, false }, [OP_WGMMA] = { wgmma_product, false },
+	[OP_WGMMA_COMMIT] = { print_wgmma_commit, false },
 	[OP_WGMMA_WAIT] = { wgmma_wait, false }, [OP_CUT] = { wgmma_cut, false }, [OP_STMATRIX] = { wgmma_stmatrix, false },
-	[OP_STORE_REGS] = { exchange_store, false }, [OP_LOAD_REGS] = { exchange_load, false }, [OP_PUT] = { exchange_put, false },
-	[OP_GET] = { exchange_get, false }, [OP_DRAW] = { exchange_draw, false }, [OP_GRID_BARRIER] = { exchange_grid_barrier, false },
+	[OP_STORE_REGS] = { exchange_store, false }, [OP_LOAD_REGS] = { exchange_load, false },
+	[OP_PUT] = { exchange_put, false },
+	[OP_GET] = { exchange_get, false }, [OP_DRAW] = { exchange_draw, false },
+	[OP_GRID_BARRIER] = { exchange_grid_barrier, false },
 	[OP_PRINT] = { debug_print, false }, [OP_ASSERT] = { print_check, false }, [OP_CHECK] = { print_check, false },
 	[OP_ASSUME] = { print_check, false },
 };

@@ -79,7 +79,9 @@ void cu_say(Cu *g, const Op *op)
 	out_printf(o, "%s%s(", op->nout ? " = " : "", op_rows[op->code].name);
 	for (int i = 0, n = 0; i < op->nin && n < 8; i++) {
 		const Val *v = ir_in(op, i);
-		if (type_is_scalar(v->type) && (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_GATHER) && i == op->nin - 1) continue;
+		if (type_is_scalar(v->type) && (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_GATHER)
+			&& i == op->nin - 1)
+			continue;
 		if (n++) out_puts(o, ", ");
 		say_val(o, g, v);
 	}
@@ -129,7 +131,8 @@ void cu_declare(Cu *g, const Val *v)
 Str cu_launch(Cu *g, const Sym *s)
 {
 	CuSyms *v = g->launch;
-	if (s->kind == SYM_CONST || (s->kind == SYM_ATOM && (s->atom == ATOM_DIM || s->atom == ATOM_STRIDE))) return sym_c(s);
+	if (s->kind == SYM_CONST || (s->kind == SYM_ATOM && (s->atom == ATOM_DIM || s->atom == ATOM_STRIDE)))
+		return sym_c(s);
 	for (int i = 0; i < v->n; i++)
 		if (v->p[i] == s) return str_fmt("ct_l%d", i);
 	vec_push(A_UNIT, v, s);
@@ -169,7 +172,7 @@ Str cu_warps_started(const Fn *fn)
 
 Str cu_of_no_warp(Cu *g, const Val *partial)
 {
-	if (ir_int(partial->def, AT_KIND, 0) != KIND_SUM) return cu_at(g, partial, "0");        /* a maximum has a pad's own */
+	if (ir_int(partial->def, AT_KIND, 0) != KIND_SUM) return cu_at(g, partial, "0");  /* a maximum has a pad's own */
 	return cu_num(partial->type->elem, elem_is_any_float(partial->type->elem) ? num_float(0) : num_int(0));
 }
 
@@ -204,7 +207,7 @@ static bool is_number(const char *s, long *v)
 /* All bits that move by the same distance move together. */
 Str cu_linear(const char *var, int nbits, const uint32_t *col)
 {
-	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;       /* which bits move by d - 31 */
+	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;  /* which bits move by d - 31 */
 	int n = 0, most = -32, least = 32;
 	long k;
 	if (is_number(var, &k)) {
@@ -264,7 +267,8 @@ CuMap cu_map(Lay l, int axis)
 
 Str cu_map_thread(const CuMap *m)
 {
-	return cu_xor(cu_linear("ct_lane", m->nlane, m->col + m->nreg), cu_linear("ct_warp", m->nwarp, m->col + m->nreg + m->nlane));
+	return cu_xor(cu_linear("ct_lane", m->nlane, m->col + m->nreg),
+		cu_linear("ct_warp", m->nwarp, m->col + m->nreg + m->nlane));
 }
 
 Str cu_map_reg(const CuMap *m, const char *reg) { return cu_linear(reg, m->nreg, m->col); }
@@ -298,9 +302,14 @@ Str cu_writers(const Cu *g, Lay l)
 }
 
 /* ---- registers that depend on the thread ---- */
-typedef struct Choice { uint32_t basis[LAY_BITS], pivot[LAY_BITS]; int n; uint32_t lane[LAY_BITS], warp[LAY_BITS]; } Choice;
+typedef struct Choice {
+	uint32_t basis[LAY_BITS], pivot[LAY_BITS];
+	int n;
+	uint32_t lane[LAY_BITS], warp[LAY_BITS];
+} Choice;
 
-/* The register bits that lanes and warps choose: a basis of what they add, and for each which bits of the thread add it. */
+/* The register bits that lanes and warps choose: a basis of what they add, and for each which
+ * bits of the thread add it. */
 static Choice thread_choice(const CuMap *m)
 {
 	Choice c = { .n = 0 };
@@ -315,7 +324,8 @@ static Choice thread_choice(const CuMap *m)
 			in |= (uint32_t)1 << c.n++;
 		}
 		for (int k = 0; k < c.n; k++)
-			if (in >> k & 1) *(i < m->nlane ? &c.lane[k] : &c.warp[k]) |= (uint32_t)1 << (i < m->nlane ? i : i - m->nlane);
+			if (in >> k & 1)
+				*(i < m->nlane ? &c.lane[k] : &c.warp[k]) |= (uint32_t)1 << (i < m->nlane ? i : i - m->nlane);
 	}
 	return c;
 }

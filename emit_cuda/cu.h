@@ -1,12 +1,12 @@
 /* Inside the CUDA target. How a placed kernel becomes text:
  *
- * A scalar is a const variable that every thread computes. A tile is an array of what one thread holds, `T x[R]` (a plain
- * variable where R is 1), and each operation a loop over it: unrolled up to UNROLL_REGS, so that nvcc keeps the array in
- * registers; beyond that a plain loop over local memory. Neighbouring operations that touch one register at a time share
- * one loop, and what only they need is a variable of the loop. Constants and broadcasts of scalars have no array: each use
- * names the scalar. Reshapes and permutations are other names for the same array.
- * Every name of ours begins with ct_. Which element of a tile a register holds is an expression over ct_lane, ct_warp and
- * the register's number, printed from its layout (layout/lay.h). */
+ * A scalar is a const variable that every thread computes. A tile is an array of what one thread holds, `T x[R]` (a
+ * plain variable where R is 1), and each operation a loop over it: unrolled up to UNROLL_REGS, so that nvcc keeps the
+ * array in registers; beyond that a plain loop over local memory. Neighbouring operations that touch one register at a
+ * time share one loop, and what only they need is a variable of the loop. Constants and broadcasts of scalars have no
+ * array: each use names the scalar. Reshapes and permutations are other names for the same array.
+ * Every name of ours begins with ct_. Which element of a tile a register holds is an expression over ct_lane, ct_warp
+ * and the register's number, printed from its layout (layout/lay.h). */
 #ifndef EMIT_CUDA_CU_H
 #define EMIT_CUDA_CU_H
 #include "emit/emit.h"
@@ -33,7 +33,7 @@ typedef struct CuVal {
 	CuView *view;
 	struct CuShared *shared;        /* group.h: what buffer an address points into */
 	struct CuShifted *shifted;      /* slab.c: loaded, and shifted where it is stored */
-	Str next;               /* next.c: of a loaded tile, the words that the loop holds; of a loop's counter, what it will be */
+	Str next;  /* next.c: of a loaded tile, the words that the loop holds; of a loop's counter, what it will be */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
 	bool declared;          /* before it is computed, part by part (peel.c) */
@@ -79,7 +79,8 @@ typedef struct Cu {
 	const Sym *guard, *time;        /* of the version */
 	Stream stream;
 	bool prints;            /* calls printf */
-	bool roles;             /* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
+	/* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
+	bool roles;
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
 
 	/* What is printed is for one piece of a peeled row, number ct_part, or for its end (peel.c). */
@@ -106,12 +107,13 @@ const char *cu_held(const Val *v);                      /* the type of each */
 Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
 bool cu_unrolled(int regs);
-void cu_loop(Cu *g, const char *var, int64_t n);        /* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
+/* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
+void cu_loop(Cu *g, const char *var, int64_t n);
 void cu_end(Cu *g);
-/* Whether a loop of n turns within an unrolled one of `outer` is unrolled: only where the whole stays within the budget, as it
- * does for every tile that lives in registers. */
+/* Whether a loop of n turns within an unrolled one of `outer` is unrolled: only where the whole stays within the
+ * budget, as it does for every tile that lives in registers. */
 void cu_inner_unroll(Cu *g, int64_t outer, int64_t n);
-void cu_registers(Cu *g, Lay l, uint32_t skip);          /* the same over the registers of l but those of bits `skip`: ct_b */
+void cu_registers(Cu *g, Lay l, uint32_t skip);  /* the same over the registers of l but those of bits `skip`: ct_b */
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */
@@ -123,10 +125,11 @@ enum { LAY_PACKED = -1 };                               /* in place of an axis: 
 CuMap cu_map(Lay l, int axis);                          /* the coordinate along an axis */
 Str cu_map_thread(const CuMap *m);                      /* the part of lane and warp */
 Str cu_map_reg(const CuMap *m, const char *reg);
-Str cu_copies(Lay l);                                   /* condition: this thread is the first of those with copies; NULL: all are */
+Str cu_copies(Lay l);  /* condition: this thread is the first of those with copies; NULL: all are */
 Str cu_copies_of_block(const Cu *g, Lay l);              /* the same where each block of a cluster keeps its own copy */
 Str cu_writers(const Cu *g, Lay l);                     /* the same for what the tile block writes to memory */
-/* Value of a tile at place c(reg, lane, warp) of its own thread (lay_pull): several registers may come into question. */
+/* Value of a tile at place c(reg, lane, warp) of its own thread (lay_pull): several
+ * registers may come into question. */
 Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg);
 Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
 
@@ -134,7 +137,8 @@ Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *
 Op *stream_print(Cu *g, Op *first);                     /* the operation after it */
 void stream_loop(Cu *g, const char *var, int64_t count, int each);
 void elem_begin(Cu *g);                                 /* which of them share a loop */
-Op *elem_group(Cu *g, Op *first, const Op *limit);      /* prints a loop of ops in front of `limit`; returns the op after its last */
+/* prints a loop of ops in front of `limit`; returns the op after its last */
+Op *elem_group(Cu *g, Op *first, const Op *limit);
 void elem_print_late(Cu *g);                            /* the chunk that begins at register ct_b */
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
@@ -148,11 +152,13 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may pr
 /* The same of the piece that begins at register ct_b; bit: those that count its 2^vec elements. */
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg);
 Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg);
-bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);      /* one call does it: `word` may be any expression */
+/* one call does it: `word` may be any expression */
+bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
 Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
-/* The same where the element is read only in one round of a loop over pieces: volatile, because ptxas 13.0 merges the loads of
- * one address in different rounds, under different predicates, into one register that later rounds overwrite. */
+/* The same where the element is read only in one round of a loop over pieces: volatile, because ptxas 13.0 merges the
+ * loads of one address in different rounds, under different predicates, into one
+ * register that later rounds overwrite. */
 Str words_load_piece(Elem e, Str at);
 void words_store_shared(Cu *g, Elem e, Str at, Str x);
 void words_opaque(Cu *g, const Op *op);                  /* word by word, and nvcc forgets what it unpacked before */
@@ -180,15 +186,15 @@ bool dense_load(Cu *g, const Op *op);                   /* false: op is none of 
 bool dense_store(Cu *g, const Op *op);
 
 /* cluster.c */
-Str cu_of_no_warp(Cu *g, const Val *partial);           /* what warps that were not started would have reduced pads to */
+Str cu_of_no_warp(Cu *g, const Val *partial);  /* what warps that were not started would have reduced pads to */
 Str cu_warps_started(const Fn *fn);                     /* of a tile block: all, or those that the call needs */
 Str cu_blocks_started(const Fn *fn);                    /* of a cluster */
 Str cu_tile_thread(const Fn *fn);                       /* the number of this one among them */
-Str cu_common(const Fn *fn);                            /* the thread block's shared memory, of which each of them has a part, ct_smem */
+Str cu_common(const Fn *fn);  /* the thread block's shared memory, of which each of them has a part, ct_smem */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
 /* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
-void cluster_meet(Cu *g);                               /* once: all mbarriers of the cluster are made, and all threads see that */
+void cluster_meet(Cu *g);  /* once: all mbarriers of the cluster are made, and all threads see that */
 void cluster_follow(Cu *g, int apart);           /* which tile blocks it has */
 void cluster_round(Cu *g, int apart);            /* opens the loop over them, */
 void cluster_rounds_end(Cu *g);                 /* and closes it */
@@ -215,10 +221,12 @@ void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 
 /* reduce.c, scan.c, mma.c, sort.c */
 void reduce_step(Cu *g, const Op *op);
-void reduce_begin(Cu *g, const Op *op);                 /* declares its result, which a loop over registers makes one by one */
+void reduce_begin(Cu *g, const Op *op);  /* declares its result, which a loop over registers makes one by one */
 void reduce_register(Cu *g, const Op *op, const char *reg);     /* one more of them, in their order */
-/* Statements that make a[i] the combination of a[i] and b[i], in the order `first`, `second`; a holds names of variables. */
-void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second);
+/* Statements that make a[i] the combination of a[i] and b[i], in the order `first`,
+ * `second`; a holds names of variables. */
+void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first,
+	const Str *second);
 void scan_print(Cu *g, const Op *op);
 void mma_print(Cu *g, const Op *op);
 void mma_in_pieces(Cu *g, const Op *op);               /* factors too large for shared memory */
@@ -234,7 +242,8 @@ void control_ops(Cu *g, Op *op, const Op *end);         /* of one block, up to `
 void control_op(Cu *g, Op *op);
 void control_region(Cu *g, IrBlock *b, const Str *args, Str *yields);          /* of a reduction: scalar statements */
 
-/* rounds.c: rounds of a loop with {rounds}, or if !ct_all the first; its counter is `from`, and grows by `step` from one to the next */
+/* rounds.c: rounds of a loop with {rounds}, or if !ct_all the first; its counter is `from`, and grows by `step` from
+ * one to the next */
 void rounds_print(Cu *g, const Op *loop, Str from, int64_t step);
 
 /* debug.c */

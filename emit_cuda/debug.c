@@ -11,7 +11,8 @@ static void print_number(Cu *g, Elem e, Str x)
 	if (elem_is_ptr(e)) {
 		out_printf(g->o, "printf(\"%%p\", (const void *)%s);\n", x);
 	} else if (elem_is_any_float(e)) {
-		if (e != EL_F64 && !snip_cvt(name, sizeof name, "f64", elem_rows[e].name, NULL, NULL)) bug("no conversion to print");
+		if (e != EL_F64 && !snip_cvt(name, sizeof name, "f64", elem_rows[e].name, NULL, NULL))
+			bug("no conversion to print");
 		out_printf(g->o, "printf(\"%%g\", %s);\n", e == EL_F64 ? x : str_fmt("%s(%s)", name, x));
 	} else if (e == EL_BOOL) {
 		out_printf(g->o, "printf(\"%%s\", %s ? \"true\" : \"false\");\n", x);
@@ -38,7 +39,8 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	cu_loop(g, "ct_b", regs_of(v));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	out_printf(g->o, "if (%s%sct_f / %lldu == ct_k) ", copies ? copies : "", copies ? " && " : "", (long long)elems);
-	words_store_shared(g, t->elem, str_fmt("%lld + (ct_f %% %lldu) * %d", (long long)slot, (long long)elems, elem_bytes(t->elem)), cu_at(g, v, "ct_b"));
+	words_store_shared(g, t->elem, str_fmt("%lld + (ct_f %% %lldu) * %d", (long long)slot, (long long)elems,
+		elem_bytes(t->elem)), cu_at(g, v, "ct_b"));
 	cu_end(g);
 	cu_sync(g);
 	out_puts(g->o, only_one);
@@ -49,7 +51,8 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	out_puts(g->o, "if (ct_e) printf(\", \");\n");
 	for (int a = 0, bits = type_log2_size(t); a < t->rank; bits -= t->log2[a], a++)
 		out_printf(g->o, "if ((ct_e & %lldu) == 0) printf(\"[\");\n", (1ll << bits) - 1);
-	print_number(g, t->elem, words_load_shared(t->elem, str_fmt("%lld + ct_i * %d", (long long)slot, elem_bytes(t->elem))));
+	print_number(g, t->elem, words_load_shared(t->elem, str_fmt("%lld + ct_i * %d", (long long)slot,
+		elem_bytes(t->elem))));
 	for (int a = 0, bits = type_log2_size(t); a < t->rank; bits -= t->log2[a], a++)
 		out_printf(g->o, "if ((~ct_e & %lldu) == 0) printf(\"]\");\n", (1ll << bits) - 1);
 	cu_end(g);

@@ -1,9 +1,9 @@
-/* Rows side by side (lower/dense.c): a warp's stretch of memory comes to shared memory in pieces of 16 bytes, wherever it begins,
- * and a thread takes the elements of its row from there; results go the other way.
+/* Rows side by side (lower/dense.c): a warp's stretch of memory comes to shared memory in pieces of 16 bytes, wherever
+ * it begins, and a thread takes the elements of its row from there; results go the other way.
  *
- * The places of a stretch keep their distance from the last multiple of 16 bytes. A load asks for its own stretch and for those
- * after it up to the next store, then waits for all: nothing is asked for twice. Lanes beyond the grid hold the rows after
- * the last one: what they read was never written, what they write is not moved. */
+ * The places of a stretch keep their distance from the last multiple of 16 bytes. A load asks for its own stretch and
+ * for those after it up to the next store, then waits for all: nothing is asked for twice. Lanes beyond the grid hold
+ * the rows after the last one: what they read was never written, what they write is not moved. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -21,7 +21,8 @@ void dense_begin(Cu *g)
 	out_printf(g->o, " + (threadIdx.x >> 5) * %lld;\n", (long long)fn->warp_bytes);
 	out_printf(g->o, "const int ct_row = (int)(ct_at & %d);\n", dense_rows(fn) - 1);
 	out_puts(g->o, "const unsigned int ct_row0 = ct_at - ct_row;\n");
-	out_printf(g->o, "const int ct_nrow = ct_blocks - ct_row0 < %d ? (int)(ct_blocks - ct_row0) : %d;\n", dense_rows(fn), dense_rows(fn));
+	out_printf(g->o, "const int ct_nrow = ct_blocks - ct_row0 < %d ? (int)(ct_blocks - ct_row0) : %d;\n",
+		dense_rows(fn), dense_rows(fn));
 }
 
 /* A warp's stretch of memory. */
@@ -67,8 +68,11 @@ static CuMap print_place(Cu *g, const Op *op, const Val *data, const Run *r)
 {
 	CuMap m = cu_map(*data->lay, data->type->rank - 1);
 	out_printf(g->o, "const int ct_c = (int)%s;\n", cu_map_thread(&m));
-	out_printf(g->o, "%sunsigned char *const ct_p = ct_rows + %lld + ", op->code == OP_LOAD ? "const " : "", (long long)ir_int(op, AT_SLOT, 0));
-	if (r->rows) out_printf(g->o, "((unsigned long long)(%s) & %d) + (ct_row * (int)%s + ct_c) * %d;\n", r->from, PIECE - 1, r->row, r->size);
+	out_printf(g->o, "%sunsigned char *const ct_p = ct_rows + %lld + ", op->code == OP_LOAD ? "const " : "",
+		(long long)ir_int(op, AT_SLOT, 0));
+	if (r->rows)
+		out_printf(g->o, "((unsigned long long)(%s) & %d) + (ct_row * (int)%s + ct_c) * %d;\n", r->from, PIECE - 1,
+			r->row, r->size);
 	else out_printf(g->o, "ct_c * %d;\n", r->size);
 	out_printf(g->o, "int ct_last = (int)%s - ct_c;\nasm volatile(\"\" : \"+r\"(ct_last));\n", r->row);
 	return m;
@@ -91,7 +95,8 @@ static int taken_at_once(const Run *r, const Val *data)
 	return r->rows ? 1 : n;
 }
 
-/* There is room after the row's end for as many elements as the version has registers: they are read, and not looked at. */
+/* There is room after the row's end for as many elements as the version has registers: they are
+ * read, and not looked at. */
 static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r)
 {
 	Elem e = v->type->elem;
@@ -103,7 +108,8 @@ static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r
 	out_printf(g->o, "const %s ct_w = *(const %s *)(ct_p + %s * %d);\n", type, type, cu_map_reg(m, "ct_b"), r->size);
 	words_unpack(g, e, n, "ct_w", reg);
 	for (int i = 0; i < n; i++)
-		out_printf(g->o, "%s = %s ? %s : ct_pad;\n", reg[i], inside_text(g, v, m, i ? str_fmt("(ct_b + %d)", i) : "ct_b"), reg[i]);
+		out_printf(g->o, "%s = %s ? %s : ct_pad;\n", reg[i],
+			inside_text(g, v, m, i ? str_fmt("(ct_b + %d)", i) : "ct_b"), reg[i]);
 	cu_end(g);
 }
 
@@ -144,13 +150,13 @@ bool dense_store(Cu *g, const Op *op)
 	cu_registers(g, *x->lay, 0);
 	Str reg = cu_at(g, x, "ct_b"), word = words_pack(g, e, 1, &reg);
 	cu_line(g, op);
-	out_printf(g->o, "if (%s) *(%s *)(ct_p + %s * %d) = %s;\n", inside_text(g, x, &m, str_intern("ct_b")), words_type(run.size),
-		cu_map_reg(&m, "ct_b"), run.size, word);
+	out_printf(g->o, "if (%s) *(%s *)(ct_p + %s * %d) = %s;\n", inside_text(g, x, &m, str_intern("ct_b")),
+		words_type(run.size), cu_map_reg(&m, "ct_b"), run.size, word);
 	cu_end(g);
 	out_puts(g->o, "__syncwarp();\n");
 	cu_line(g, op);
-	out_printf(g->o, "ct_dense_put_b%d(%s, ct_rows + %lld, %s, %d);\n", 8 * run.size, run.from, (long long)ir_int(op, AT_SLOT, 0), run.bytes,
-		run.rounds);
+	out_printf(g->o, "ct_dense_put_b%d(%s, ct_rows + %lld, %s, %d);\n", 8 * run.size, run.from,
+		(long long)ir_int(op, AT_SLOT, 0), run.bytes, run.rounds);
 	cu_end(g);
 	return true;
 }

@@ -45,42 +45,48 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->turned;
 	if (n && type_size(op->out[0]->type) > 1)
-		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem), at, (long long)n - 1);
+		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem),
+			at, (long long)n - 1);
 	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), str_fmt("(%s)", at));
 }
 
-/* An element's number compared with a scalar: with what the thread's part leaves of the scalar, so that a register costs one
- * instruction. NULL: another comparison. */
+/* An element's number compared with a scalar: with what the thread's part leaves of the scalar, so that a register
+ * costs one instruction. NULL: another comparison. */
 static Str compared_text(Cu *g, const Op *op, const char *reg)
 {
 	static const struct { OpCode code; const char *sign; bool negated; } signs[] = {
 		{ OP_LT, "<", false }, { OP_LE, "<=", false }, { OP_GT, "<=", true }, { OP_GE, "<", true }
 	};
 	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
-	if (g->turned || regs_of(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32 || !cu_val(g, y)->splat)
-		return NULL;
+	if (g->turned || regs_of(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32
+		|| !cu_val(g, y)->splat) return NULL;
 	if (peel_row(g->fn, *x->lay)) {
-		if (op->code == OP_EQ || op->code == OP_NE) return peel_equals(g, *x->lay, reg, cu_val(g, y)->name, op->code == OP_EQ ? "==" : "!=");
+		if (op->code == OP_EQ || op->code == OP_NE)
+			return peel_equals(g, *x->lay, reg, cu_val(g, y)->name, op->code == OP_EQ ? "==" : "!=");
 		bool length = (op->code == OP_LT || op->code == OP_GE) && cut_is_length(g->fn, y);
-		return length ? str_fmt("(unsigned char)%s%s", op->code == OP_GE ? "!" : "", peel_below_length(g, *x->lay, reg)) : NULL;
+		return length ? str_fmt("(unsigned char)%s%s", op->code == OP_GE ? "!" : "", peel_below_length(g, *x->lay, reg))
+			: NULL;
 	}
 	CuMap m = cu_map(*x->lay, LAY_PACKED);
 	uint32_t in_reg = 0, in_thread = 0;
 	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
 	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
 	if (in_reg & in_thread) return NULL;
-	bool row = holds_row(g->fn, *x->lay), shifts = g->shifted && row, sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
+	bool row = holds_row(g->fn, *x->lay), shifts = g->shifted && row,
+		sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
 	int i = 0;
 	Str thread = cu_map_thread(&m);
-	if (op->code == OP_EQ || op->code == OP_NE)     /* what lies in front of a row is never stored: it may equal what it likes */
-		return str_fmt("(unsigned char)(%s %s (unsigned int)%s - (unsigned int)%s%s)", cu_map_reg(&m, str_fmt("(unsigned int)%s", reg)),
+	/* what lies in front of a row is never stored: it may equal what it likes */
+	if (op->code == OP_EQ || op->code == OP_NE)
+		return str_fmt("(unsigned char)(%s %s (unsigned int)%s - (unsigned int)%s%s)",
+			cu_map_reg(&m, str_fmt("(unsigned int)%s", reg)),
 			op->code == OP_EQ ? "==" : "!=", cu_val(g, y)->name, thread, shifts ? " + (unsigned int)ct_phase" : "");
 	while (i < 4 && op->code != signs[i].code) i++;
 	if (i == 4) return NULL;
 	Out *o = out_new();
 	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
 	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
-	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);     /* what lies in front counts as after */
+	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);  /* what lies in front counts as after */
 	Str left = str_fmt("ct_within((long long)%s - (int)%s%s)", cu_val(g, y)->name, thread, shifts ? " + ct_phase" : "");
 	if (!in_thread && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
 	out_printf(o, "(int)%s %s %s%s)", cu_map_reg(&m, reg), signs[i].sign, left, sure ? ")" : "");
@@ -93,7 +99,8 @@ static Str literal_text(Cu *g, const Op *op, const char *reg)
 	return str_fmt("ct_%s_values[%s]", cu_val(g, op->out[0])->name, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
 }
 
-/* Of a comparison that comes out alike for a vector of an element's numbers: the text of operand i for all of it. NULL: it does not. */
+/* Of a comparison that comes out alike for a vector of an element's numbers: the text of operand i
+ * for all of it. NULL: it does not. */
 static Str of_piece(const Op *op, int i, Str text)
 {
 	int vec = (int)ir_int(op, AT_VEC, 1);
@@ -110,7 +117,8 @@ static Str point_text(Cu *g, const Op *op, const char *reg)
 	case OP_LITERAL: return literal_text(g, op, reg);
 	case OP_BROADCAST: return cu_pulled(g, ir_in(op, 0), broadcast_source(op), reg);
 	case OP_CONVERT_REGS:
-		if (lay_pull(*op->out[0]->lay, *ir_in(op, 0)->lay, &c) > CVT_REGS) bug("convert_regs moves data between threads");
+		if (lay_pull(*op->out[0]->lay, *ir_in(op, 0)->lay, &c) > CVT_REGS)
+			bug("convert_regs moves data between threads");
 		return cu_pulled(g, ir_in(op, 0), c, reg);
 	default: break;
 	}
@@ -160,8 +168,8 @@ static void print_pair(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
 	Str lo = str_intern("2 * ct_r"), hi = str_intern("2 * ct_r + 1");
-	out_printf(g->o, "const unsigned int ct_w = ct_cvt_%sx2_f32(%s, %s);\n", elem_rows[r->type->elem].name, cu_at(g, ir_in(op, 0), lo),
-		cu_at(g, ir_in(op, 0), hi));
+	out_printf(g->o, "const unsigned int ct_w = ct_cvt_%sx2_f32(%s, %s);\n", elem_rows[r->type->elem].name,
+		cu_at(g, ir_in(op, 0), lo), cu_at(g, ir_in(op, 0), hi));
 	out_printf(g->o, "%s = ct_get_b16(ct_w, 0);\n%s = ct_get_b16(ct_w, 1);\n", cu_at(g, r, lo), cu_at(g, r, hi));
 }
 
@@ -194,12 +202,14 @@ static void print_each(Cu *g, Op *first, const Op *end, int n)
 	while (cu_val(g, like->out[0])->splat || op_renames(like)) like = like->next;
 	if (n > 1) peel_loop(g, "ct_r", n, *like->out[0]->lay, 0);
 	for (Op *op = first; op != end; op = op->next)
-		if (!cu_val(g, op->out[0])->splat && !op_renames(op)) print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
+		if (!cu_val(g, op->out[0])->splat && !op_renames(op))
+			print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
 	if (n > 1) cu_end(g);
 }
 
 /* ---- what one element alone needs ---- */
-/* A select of a loop that takes its first arm for one number of an element (placed/rare.c). made: by Val id, what the loop makes of it. */
+/* A select of a loop that takes its first arm for one number of an element (placed/rare.c). made: by Val id, what the
+ * loop makes of it. */
 typedef struct Pick { const Op *select; const Val *numbers, *from; CuMap m; bool *made; } Pick;
 
 static bool *made_of(const Cu *g, const Op *select, const Op *end)
@@ -231,7 +241,8 @@ static Str picked_text(Cu *g, const Pick *p, int chunk)
 	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name;
 	if (g->part) number = str_fmt("(unsigned int)%s - (unsigned int)ct_begin", number);
 	if (p->from) number = str_fmt("(unsigned int)%s - (unsigned int)%s", number, cu_val(g, p->from)->name);
-	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%uu) == 0", number, cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near);
+	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%uu) == 0", number,
+		cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near);
 }
 
 /* A loop over part of the registers: those of a chunk, or half of their numbers. */
@@ -254,8 +265,8 @@ static void print_rounding(Cu *g, const Op *pairs, int chunk)
 /* What a loop's last value goes through at once: rounding in pairs or a reduction. NULL: neither. */
 typedef struct Next { const Op *pairs, *sum; } Next;
 
-/* A loop in chunks of registers, each with what one of its elements alone needs (no pick.select: nothing) and with what is next: so
- * few values are in registers at once. */
+/* A loop in chunks of registers, each with what one of its elements alone needs (no pick.select: nothing) and with what
+ * is next: so few values are in registers at once. */
 typedef struct CuChunks { Op *first; const Op *end; int n, each; Pick pick; Next next; } CuChunks;
 
 /* All of a chunk's loop, or what most elements need. */
@@ -274,7 +285,8 @@ static void print_part(Cu *g, const CuChunks *c, bool all)
 	print_rounding(g, c->next.pairs, c->each);
 }
 
-/* The few threads that hold the number compute the chunk twice, so that nothing but its result is live where they part. */
+/* The few threads that hold the number compute the chunk twice, so that nothing but its result
+ * is live where they part. */
 static void print_chunk(Cu *g, const CuChunks *c)
 {
 	print_part(g, c, false);

@@ -10,8 +10,8 @@
 
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
 
-/* An entry is compiled for its own architecture and every newer one below the next entry that is not an `a`; an `a` entry,
- * which takes the place of the others there, only where the compiler was asked for just that one. */
+/* An entry is compiled for its own architecture and every newer one below the next entry that is not an `a`; an `a`
+ * entry, which takes the place of the others there, only where the compiler was asked for just that one. */
 static void arch_macros(Out *o, const EmitOptions *opt)
 {
 	for (int i = 0; i < opt->archs.n; i++) {
@@ -27,7 +27,8 @@ static void arch_macros(Out *o, const EmitOptions *opt)
 			out_printf(c, "defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= %d", a->number * 10);
 			if (next) out_printf(c, " && __CUDA_ARCH__ < %d", next->number * 10);
 			for (int k = 0; k < opt->archs.n; k++)
-				if (opt->archs.p[k]->specific) out_printf(c, " && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)", opt->archs.p[k]->number);
+				if (opt->archs.p[k]->specific)
+					out_printf(c, " && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)", opt->archs.p[k]->number);
 		}
 		out_printf(o, "#if %s\n#define %s 1\n#else\n#define %s 0\n#endif\n", c->p, arch_macro(a), arch_macro(a));
 	}
@@ -83,14 +84,16 @@ void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, 
 	Survey all = survey(&kernels);
 	file_head(o, m, opt);
 	if (all.prints || used->used[snip_find(used, "ct_trap")])
-		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC knows it */\n#endif\n");
+		out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdio.h>        /* printf on the device; NVRTC "
+			"knows it */\n#endif\n");
 	snip_print(used, put_text, o);
 	tilefn_functions(o);
 	out_puts(o, "\n/* ---- kernels ---- */\n");
 	wgmma_functions(o);
 	if (all.lines) lines_begin(o);
 	for (int i = 0; i < kernels.n; i++) versions_print(o, &kernels.p[i], opt);
-	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
+	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+		"#include <string.h>\n");
 	emit_include(o, m, opt);
 	if (beside) beside_print(o, beside, beside->kernels);
 	out_refer(o, host->p, host->n);

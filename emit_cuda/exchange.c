@@ -87,7 +87,8 @@ void exchange_grid_barrier(Cu *g, const Op *op)
 		me->groups * me->warps * 32) : str_intern("__syncthreads();\n");
 	out_puts(g->o, "__threadfence();\n");
 	out_puts(g->o, sync);
-	out_printf(g->o, "if (%s == 0%s) ct_grid_barrier(%s, %s ? 0x80000000u - %lldu : 1u);\n", me ? "ct_tid" : "threadIdx.x",
+	out_printf(g->o, "if (%s == 0%s) ct_grid_barrier(%s, %s ? 0x80000000u - %lldu : 1u);\n",
+		me ? "ct_tid" : "threadIdx.x",
 		me ? str_fmt(" && %s == 0", me->number) : "", address_of(g, ir_in(op, 0)), cu_scalar(g,
 			ir_in(op, 1)), (long long)ir_int(op, AT_NUMBER, 0) - 1);
 	out_puts(g->o, sync);

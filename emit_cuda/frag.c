@@ -1,8 +1,8 @@
 /* Copies by threads in the background (cp.async), and products of a warp from fragments (ldmatrix, mma).
  *
- * A fragment is an array of 32-bit registers, as the instruction takes them. Which thread copies which piece, and which address a
- * lane gives to ldmatrix, are linear maps (ir/ir_frag.h): a part of the thread and one number for each register, so that nvcc
- * keeps the first outside of loops. */
+ * A fragment is an array of 32-bit registers, as the instruction takes them. Which thread copies which piece, and which
+ * address a lane gives to ldmatrix, are linear maps (ir/ir_frag.h): a part of the thread and one number for each
+ * register, so that nvcc keeps the first outside of loops. */
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 #include "ir/ir_frag.h"
@@ -11,7 +11,8 @@
 static Str base_of(Cu *g, const Val *buf)
 {
 	while (buf->def && buf->def->code == OP_PART) buf = ir_in(buf->def, 0);
-	if (buf->def && buf->def->code == OP_ALLOC_SHARED) return str_fmt("ct_base + %lldu", (long long)ir_int(buf->def, AT_SLOT, 0));
+	if (buf->def && buf->def->code == OP_ALLOC_SHARED)
+		return str_fmt("ct_base + %lldu", (long long)ir_int(buf->def, AT_SLOT, 0));
 	return cu_scalar(g, buf);
 }
 
@@ -31,7 +32,7 @@ typedef struct Copy {
 	CopyPlan plan;
 	CuMap coord[2], off;
 	int size;               /* log2 of the bytes of an element */
-	bool narrow[2];         /* coordinates of 32 bits: what lies outside wraps around to numbers that lie outside as well */
+	bool narrow[2];  /* coordinates of 32 bits: what lies outside wraps around to numbers that lie outside as well */
 	bool whole;             /* rows end where pieces end */
 } Copy;
 
@@ -65,7 +66,8 @@ static void print_thread_part(Copy *x)
 		out_printf(g->o, "const %s ct_c%d = (%s)%s * %lldu%s + (%s);\n", t, a, t, index, (long long)steps->u.ints.p[a],
 			off ? str_fmt(" + (%s)%lld", t, off) : "", cu_map_thread(&x->coord[a]));
 	}
-	out_printf(g->o, "const %s *const ct_p = %s + (long long)ct_c0 * %s + ct_c1;\n", cu_type(x->view->elem), x->view->base, x->view->str[0]);
+	out_printf(g->o, "const %s *const ct_p = %s + (long long)ct_c0 * %s + ct_c1;\n", cu_type(x->view->elem),
+		x->view->base, x->view->str[0]);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&x->off));
 }
 
@@ -76,12 +78,15 @@ static void print_piece(Copy *x, int i)
 	int regs = x->plan.piece.in[HW_REG];
 	unsigned row = xor_bits(&x->coord[0], 0, regs, i), col = xor_bits(&x->coord[1], 0, regs, i);
 	unsigned off = xor_bits(&x->off, 0, regs, i) ^ x->plan.begin;
-	Str c0 = row ? str_fmt("ct_c0 + %u", row) : str_intern("ct_c0"), c1 = col ? str_fmt("ct_c1 + %u", col) : str_intern("ct_c1");
-	Str from = str_fmt("ct_p%s%s", row ? str_fmt(" + %u * %s", row, x->view->str[0]) : "", col ? str_fmt(" + %u", col) : "");
-	Str e0 = str_fmt("(%s)%s", number_type(x, 0), x->view->ext[0]), e1 = str_fmt("(%s)%s", number_type(x, 1), x->view->ext[1]);
+	Str c0 = row ? str_fmt("ct_c0 + %u", row) : str_intern("ct_c0"),
+		c1 = col ? str_fmt("ct_c1 + %u", col) : str_intern("ct_c1");
+	Str from = str_fmt("ct_p%s%s", row ? str_fmt(" + %u * %s", row, x->view->str[0]) : "",
+		col ? str_fmt(" + %u", col) : "");
+	Str e0 = str_fmt("(%s)%s", number_type(x, 0), x->view->ext[0]),
+		e1 = str_fmt("(%s)%s", number_type(x, 1), x->view->ext[1]);
 	Str bytes = x->whole ? str_intern("16") : str_fmt("ct_copy_part((%s - (%s)) * %dull, 16)", e1, c1, 1 << x->size);
-	out_printf(g->o, "ct_copy16(%s + (ct_t ^ %u) * %d, %s, %s < %s && %s < %s ? %s : 0);\n", base_of(g, ir_in(x->op, 0)), off, 1 << x->size, from,
-		c0, e0, c1, e1, bytes);
+	out_printf(g->o, "ct_copy16(%s + (ct_t ^ %u) * %d, %s, %s < %s && %s < %s ? %s : 0);\n",
+		base_of(g, ir_in(x->op, 0)), off, 1 << x->size, from, c0, e0, c1, e1, bytes);
 }
 
 void frag_copy(Cu *g, const Op *op)
@@ -105,7 +110,9 @@ void frag_copy(Cu *g, const Op *op)
 void frag_copy_group(Cu *g, const Op *op)
 {
 	if (op->code == OP_COPY_COMMIT) out_puts(g->o, "asm volatile(\"cp.async.commit_group;\" : : : \"memory\");\n");
-	else out_printf(g->o, "asm volatile(\"cp.async.wait_group %lld;\" : : : \"memory\");\n", (long long)ir_int(op, AT_PENDING, 0));
+	else
+		out_printf(g->o, "asm volatile(\"cp.async.wait_group %lld;\" : : : \"memory\");\n",
+			(long long)ir_int(op, AT_PENDING, 0));
 }
 
 /* ---- fragments ---- */
@@ -124,7 +131,8 @@ void frag_ldmatrix_op(Cu *g, const Op *op)
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	cu_line(g, op);
 	for (int i = 0; i < 1 << p.addr.in[HW_REG]; i++)
-		out_printf(g->o, "ct_ldm_x%d%s(%s%s + %d, %s + (ct_t ^ %u) * %d);\n", words, p.trans ? "_t" : "", regs_of(r) > 1 ? "" : "&", cu_scalar(g, r),
+		out_printf(g->o, "ct_ldm_x%d%s(%s%s + %d, %s + (ct_t ^ %u) * %d);\n", words, p.trans ? "_t" : "",
+			regs_of(r) > 1 ? "" : "&", cu_scalar(g, r),
 			i * words, base_of(g, buf), (unsigned)(xor_bits(&off, 0, p.addr.in[HW_REG], i) ^ p.begin), 1 << size);
 	cu_end(g);
 }
@@ -174,9 +182,10 @@ void frag_mma(Cu *g, const Op *op)
 		open_loop(g, "ct_m", 1 << p.mrep);
 		open_loop(g, "ct_n", 1 << p.nrep);
 		cu_line(g, op);
-		out_printf(g->o, "ct_mma_m16n8k%d_%s_%s(%s + (ct_m * %d + ct_n) * 4, %s + (ct_m * %d + %d) * %d, %s + (ct_n * %d + %d) * %d);\n",
-			1 << frag_k(p.frag), elem_rows[e].name, elem_rows[e].name, cu_scalar(g, r), 1 << p.nrep, cu_scalar(g, a), 1 << p.steps, s,
-			p.a_words, cu_scalar(g, b), 1 << p.steps, s, p.b_words);
+		out_printf(g->o, "ct_mma_m16n8k%d_%s_%s(%s + (ct_m * %d + ct_n) * 4, %s + (ct_m * %d + %d) * %d, %s + "
+			"(ct_n * %d + %d) * %d);\n",
+			1 << frag_k(p.frag), elem_rows[e].name, elem_rows[e].name, cu_scalar(g, r), 1 << p.nrep, cu_scalar(g, a),
+			1 << p.steps, s, p.a_words, cu_scalar(g, b), 1 << p.steps, s, p.b_words);
 		cu_end(g);
 		cu_end(g);
 	}

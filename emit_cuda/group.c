@@ -1,8 +1,8 @@
 /* Roles, barriers, rings and mbarriers: who runs what, and where the things lie that groups hand to each other.
  *
- * A kernel with rings has shared memory from ct_base (a 32-bit address) on, at a multiple of 1024, the same in all thread blocks
- * of a cluster. Within a role ct_warp is the warp of its group, ct_tid the thread of its group. A cursor is two variables,
- * NAME_i (which buffer) and NAME_p (its phase's parity). A buffer's name is that of its address. */
+ * A kernel with rings has shared memory from ct_base (a 32-bit address) on, at a multiple of 1024, the same in all
+ * thread blocks of a cluster. Within a role ct_warp is the warp of its group, ct_tid the thread of its group. A cursor
+ * is two variables, NAME_i (which buffer) and NAME_p (its phase's parity). A buffer's name is that of its address. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -341,5 +341,6 @@ void group_begin(Cu *g)
 	if (!group_has_roles(g->fn)) out_puts(g->o, "unsigned char *const ct_smem = ct_rings;\n");
 	out_puts(g->o, "const unsigned int ct_base = ct_address(ct_rings);\n");
 	out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
-	out_puts(g->o, "const unsigned int ct_unit = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);        // of the thread block, the same in a warp\n");
+	out_puts(g->o, "const unsigned int ct_unit = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);        // of the "
+		"thread block, the same in a warp\n");
 }

@@ -13,7 +13,7 @@ typedef struct CuGroup {        /* who runs the text that is being printed */
 } CuGroup;
 
 typedef struct CuShifted CuShifted;
-typedef struct CuShared { Smem whole; } CuShared;      /* the buffer that an address points into: rows, slabs, swizzle */
+typedef struct CuShared { Smem whole; } CuShared;  /* the buffer that an address points into: rows, slabs, swizzle */
 
 bool group_has_roles(const Fn *fn);
 bool group_needs_base(const Fn *fn);            /* it has operations of groups, with or without roles */

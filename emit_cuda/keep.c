@@ -1,5 +1,5 @@
-/* What threads keep in shared memory for a later loop: each its own registers, in pieces of up to 16 bytes that lie beside those
- * of the other threads, so that no two lanes meet in a bank. */
+/* What threads keep in shared memory for a later loop: each its own registers, in pieces of up to 16 bytes that lie
+ * beside those of the other threads, so that no two lanes meet in a bank. */
 #include "emit_cuda/cu.h"
 
 enum { PIECE = 16, PIECE_ELEMS = 16 };
@@ -13,7 +13,8 @@ static int piece_elems_of(const Val *v)
 /* Opens a loop over pieces: ct_b is the first register of piece ct_i. Its place. */
 static Str open_place(Cu *g, const Op *op, const Val *v, Str *reg)
 {
-	int n = piece_elems_of(v), pieces = regs_of(v) / n, threads = block_threads(g->fn), bytes = n * elem_bytes(v->type->elem);
+	int n = piece_elems_of(v), pieces = regs_of(v) / n, threads = block_threads(g->fn),
+		bytes = n * elem_bytes(v->type->elem);
 	out_printf(g->o, "unsigned char *const ct_p = ct_smem + %lld + ((unsigned int)%s * %d + threadIdx.x) * %d;\n",
 		(long long)ir_int(op, AT_SLOT, 0), cu_scalar(g, ir_in(op, 0)), pieces * threads, bytes);
 	cu_loop(g, "ct_i", pieces);

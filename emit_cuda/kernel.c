@@ -26,7 +26,8 @@ static const ArchRow *first_arch(const Version *v, const EmitOptions *opt)
 Str version_name(const Version *v, const EmitOptions *opt)
 {
 	const ArchRow *a = first_arch(v, opt);
-	Str name = str_fmt("%s_sm%d%s%s%s", name_entry(v->of->name), a->number, a->specific ? "a" : "", *v->name ? "_" : "", v->name);
+	Str name = str_fmt("%s_sm%d%s%s%s", name_entry(v->of->name), a->number, a->specific ? "a" : "", *v->name ? "_" : "",
+		v->name);
 	return names_has(&entry_names, name) ? str_fmt("ct_%s", name) : name;
 }
 
@@ -42,7 +43,8 @@ static void title(Out *o, const Version *v)
 	else out_printf(t, "; %d warp%s", fn->warps, fn->warps == 1 ? "" : "s");
 	if (fn->cluster) out_printf(t, " in a cluster of %d thread blocks", fn->cluster);
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
-	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes, fn->cluster || fn->packed ? " each" : "");
+	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes,
+		fn->cluster || fn->packed ? " each" : "");
 	if (!sym_is_const(v->guard, &known)) out_printf(t, "; for %s", sym_text(v->guard));
 	else if (*v->name) out_printf(t, "; %s", v->name);
 	comment_text(o, t->p, "// ");
@@ -55,7 +57,10 @@ static const char *param_type(const IrParam *p)
 	return elem_is_ptr(p->elem) ? cu_type(p->elem) : str_fmt("const %s ", cu_type(p->elem));
 }
 
-static void add_param(CuParams *params, const char *type, Str name) { vec_push(A_UNIT, params, ((CuParam){ type, name, name })); }
+static void add_param(CuParams *params, const char *type, Str name)
+{
+	vec_push(A_UNIT, params, ((CuParam){ type, name, name }));
+}
 
 /* ---- grids ---- */
 static bool same_grid(const Fn *a, const Fn *b)
@@ -84,7 +89,10 @@ void version_note_grid(CuKernel *k, const Fn *fn)
 	vec_push(A_UNIT, &k->grids, fn);
 }
 
-static Str of_axis(const char *what, int axis, int grid) { return version_grid_name(str_fmt("%s%d", what, axis), grid); }
+static Str of_axis(const char *what, int axis, int grid)
+{
+	return version_grid_name(str_fmt("%s%d", what, axis), grid);
+}
 
 static void grid_params(CuKernel *k, int grid)
 {
@@ -103,20 +111,23 @@ void version_params(CuKernel *k)
 {
 	CuParams *params = &k->params;
 	const Fn *fn = k->fn;
-	for (int i = 0; i < fn->params.n; i++) add_param(params, param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
+	for (int i = 0; i < fn->params.n; i++)
+		add_param(params, param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) add_param(params, "const long long ", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) add_param(params, "const long long ", str_fmt("ct_l%d", i));
-	for (int i = 0; i < k->maps.n; i++) add_param(params, "const __grid_constant__ ct_tensor_map ", str_fmt("ct_m%d", i));
+	for (int i = 0; i < k->maps.n; i++)
+		add_param(params, "const __grid_constant__ ct_tensor_map ", str_fmt("ct_m%d", i));
 	for (int i = 0; i < k->grids.n; i++) grid_params(k, i);
 }
 
-/* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so the
- * launcher makes what a division by an extent takes (ct_divisor). */
+/* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so
+ * the launcher makes what a division by an extent takes (ct_divisor). */
 static void block_index(Cu *g, int grid)
 {
 	Out *o = g->o;
 	const Fn *fn = g->fn;
-	Str rest = fn->cluster ? str_fmt("blockIdx.x / %s", cu_blocks_started(fn)) : str_intern(fn->packed ? "ct_block" : "blockIdx.x");
+	Str rest = fn->cluster ? str_fmt("blockIdx.x / %s", cu_blocks_started(fn))
+		: str_intern(fn->packed ? "ct_block" : "blockIdx.x");
 	if (follow_distance(fn)) {
 		cluster_follow(g, follow_distance(fn));
 		return;
@@ -145,8 +156,9 @@ static void bind_params(Cu *g)
 	for (int i = 0; i < g->fn->dims.n; i++) cu_reserve(g, name_dim(g->fn, i));
 }
 
-/* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in which the
- * whole warp takes part: lanes beyond the grid work on its last tile block and store nothing; warps beyond it end. */
+/* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in
+ * which the whole warp takes part: lanes beyond the grid work on its last tile block and store
+ * nothing; warps beyond it end. */
 static void thread_index(Cu *g, int grid)
 {
 	Out *o = g->o;
@@ -164,21 +176,24 @@ static void thread_index(Cu *g, int grid)
 		out_printf(o, "if ((ct_at & ~%du) >= %s) return;\n", 32 / fn->lanes - 1, blocks);
 		out_printf(o, "const bool ct_live = ct_at < %s;\n", blocks);
 		out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
-		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n(void)ct_live;\n(void)ct_first;\n", 32 - fn->lanes);
+		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n(void)ct_live;\n(void)ct_first;\n",
+			32 - fn->lanes);
 	} else {
 		out_printf(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= %s) return;\n", blocks);
 	}
-	if (fn->shared_bytes || fn->warp_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
+	if (fn->shared_bytes || fn->warp_bytes)
+		out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
 	if (fn->warp_bytes) dense_begin(g);
 	if (!fn->shared_bytes) return;
-	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> %d) * %lld;\n", lanes, (long long)fn->shared_bytes);
+	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (threadIdx.x >> %d) * %lld;\n", lanes,
+		(long long)fn->shared_bytes);
 }
 
 Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 {
 	const Fn *fn = v->fn;
-	Cu g = { .o = out_new(), .printers = &control_printers, .fn = fn, .opt = opt, .nval = fn->nval, .launch = &k->launch, .maps = &k->maps,
-		.guard = v->guard, .time = v->time };
+	Cu g = { .o = out_new(), .printers = &control_printers, .fn = fn, .opt = opt, .nval = fn->nval,
+		.launch = &k->launch, .maps = &k->maps, .guard = v->guard, .time = v->time };
 	g.val = NEW_ARRAY(A_TMP, CuVal, fn->nval);
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
@@ -226,7 +241,8 @@ static Str launch_bounds(const CuVersion *t, const EmitOptions *opt)
 	}
 	if (!same) return str_fmt("%s ? %d : 1, %s0", on, threads, out_take(least));
 	out_free(least);
-	return first > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, first) : str_fmt("%s ? %d : 1", on, threads);
+	return first > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, first)
+		: str_fmt("%s ? %d : 1", on, threads);
 }
 
 typedef struct Sought { OpCode code; bool found; } Sought;
@@ -258,8 +274,8 @@ void version_ask(CuVersion *t)
 
 const char version_wait[] = "\tct_grid_wait();\n";
 
-/* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could begin
- * before the last has ended. Kernels with roles say themselves who waits. */
+/* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could
+ * begin before the last has ended. Kernels with roles say themselves who waits. */
 bool version_waits(const CuVersion *t, const EmitOptions *opt)
 {
 	bool any = false;
@@ -277,7 +293,8 @@ void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOpti
 	/* known to the compiler, barriers of the cluster are one instruction each */
 	if (fn->cluster > 1 && t->roles) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", on, fn->cluster);
 	out_printf(o, "%s(", version_name(&t->v, opt));
-	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
+	for (int i = 0; i < k->params.n; i++)
+		out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
 	out_printf(o, ")\n{\n#if %s\n", on);
 	out_refer(o, t->o->p, t->line.split);
 	if (version_waits(t, opt)) out_puts(o, version_wait);

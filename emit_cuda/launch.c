@@ -26,7 +26,8 @@ static Str multiple_text(Cu *g, const Sym *s)
 	int64_t n, zero;
 	if (a->kind != SYM_MOD || !is_power_of_2(a->arg[1], &n)) return NULL;
 	if (sym_is_const(b, &zero) && !zero) return str_fmt("(%s & %lld) == 0", guard_text(g, a->arg[0]), (long long)n - 1);
-	if (b->kind != SYM_MOD || b->arg[1] != a->arg[1] || a->arg[0]->atom != ATOM_PHASE || b->arg[0]->atom != ATOM_PHASE) return NULL;
+	if (b->kind != SYM_MOD || b->arg[1] != a->arg[1] || a->arg[0]->atom != ATOM_PHASE || b->arg[0]->atom != ATOM_PHASE)
+		return NULL;
 	return str_fmt("((%s ^ %s) & %lld) == 0", address(a->arg[0]), address(b->arg[0]), (long long)n - 1);
 }
 
@@ -46,7 +47,8 @@ static Str guard_text(Cu *g, const Sym *s)
 	case SYM_EQ: return (r = multiple_text(g, s)) ? r : compare_text(g, s, "==");
 	case SYM_LT: return compare_text(g, s, "<");
 	case SYM_LE:
-		if (sym_is_const(s->arg[0], &n) && s->arg[1]->atom == ATOM_BLOCKS) return str_fmt("ct_blocks >= CT_LEAST(%lld)", (long long)n);
+		if (sym_is_const(s->arg[0], &n) && s->arg[1]->atom == ATOM_BLOCKS)
+			return str_fmt("ct_blocks >= CT_LEAST(%lld)", (long long)n);
 		return compare_text(g, s, "<=");
 	case SYM_ALIGNED: return str_fmt("((uintptr_t)%s & %lld) == 0", name_c(s->name), (long long)s->value - 1);
 	default: return cu_launch(g, s);
@@ -63,11 +65,13 @@ void launch_guards(CuKernel *k)
 }
 
 /* ---- the table of versions, by architecture ---- */
-/* Versions of a kernel of which none walks over its tile blocks or lets others begin wait for the kernel before them first of all. */
+/* Versions of a kernel of which none walks over its tile blocks or lets others begin wait for the
+ * kernel before them first of all. */
 static int how_of(const CuKernel *k, const CuVersion *t, const ArchRow *a)
 {
 	bool dependent = k->starts ? t->dependent : a->number >= DEPENDENT_FROM;
-	return (t->v.fn->persistent ? HOW_PERSISTENT : 0) | (dependent ? HOW_DEPENDENT : 0) | (t->together ? HOW_TOGETHER : 0);
+	return (t->v.fn->persistent ? HOW_PERSISTENT : 0) | (dependent ? HOW_DEPENDENT : 0)
+		| (t->together ? HOW_TOGETHER : 0);
 }
 
 static long long shared_of(const CuVersion *t)
@@ -90,8 +94,10 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 			int tiles = fn->packed ? fn->packed : 1;
 			if (t->follow[0]) tiles = -(t->follow[0] * FOLLOW_CODE + t->follow[1]);
 			const ArchRow *arch = opt->archs.p[a];
-			out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(v, opt), arch->number,
-				arch->specific, t->threads, fn->cluster ? fn->cluster : 1, tiles, shared_of(t), how_of(k, t, arch), arch->name);
+			out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(v, opt),
+				arch->number,
+				arch->specific, t->threads, fn->cluster ? fn->cluster : 1, tiles, shared_of(t), how_of(k, t, arch),
+				arch->name);
 			n++;
 		}
 	out_puts(o, "};\n");
@@ -122,7 +128,8 @@ static void print_times(Out *o, const CuKernel *k)
 		host_value(o, k->versions.p[i].v.time);
 		out_puts(o, ",\n");
 	}
-	out_printf(o, "};\nfor (int i = 1; i < %d; i++)\n\tif (ct_time[i] < ct_time[ct_fastest]) ct_fastest = i;\n(void)ct_bad;\n", n);
+	out_printf(o, "};\nfor (int i = 1; i < %d; i++)\n\tif (ct_time[i] < ct_time[ct_fastest]) ct_fastest = i;\n"
+		"(void)ct_bad;\n", n);
 	out_off(o);
 	out_puts(o, "}\n");
 }
@@ -176,7 +183,8 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 			if (!(v->archs >> a & 1)) continue;
 			Str when = condition(k, v->guard, v->time);
 			out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
-			if (version_grid(k, v->fn)) out_printf(o, " && %s > 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
+			if (version_grid(k, v->fn))
+				out_printf(o, " && %s > 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
 		}
 	out_puts(o, " };\n");
 }
@@ -199,8 +207,8 @@ static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
 	for (int i = 0; i < k->versions.n; i++)
 		if (k->versions.p[i].v.fn->persistent) most = "ct_most, ";
 	if (most[0] == 'c') out_printf(o, "static volatile int ct_most[%d * CT_DEVICES];\n", n);
-	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, %sct_args, stream);\n", name, most, asks(k) ? "ct_fits" : "NULL", n,
-		!needs.own ? "" : has_own(k) ? "ct_own, " : "NULL, ");
+	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, %sct_args, stream);\n", name, most,
+		asks(k) ? "ct_fits" : "NULL", n, !needs.own ? "" : has_own(k) ? "ct_own, " : "NULL, ");
 }
 
 /* ---- grids ---- */
@@ -212,11 +220,12 @@ static void print_grid(Out *o, const CuKernel *k, int grid)
 	for (int i = 0; i + 1 < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		Str g = version_grid_name(str_fmt("ct_g%d", a), grid);
-		out_printf(o, "const unsigned int %s = (unsigned int)%s[%d];\nconst unsigned long long %s = ct_divisor(%s);\n", g, extents, a,
-			version_grid_name(str_fmt("ct_d%d", a), grid), g);
+		out_printf(o, "const unsigned int %s = (unsigned int)%s[%d];\nconst unsigned long long %s = ct_divisor(%s);\n",
+			g, extents, a, version_grid_name(str_fmt("ct_d%d", a), grid), g);
 	}
 	if (k->packed)
-		out_printf(o, "const unsigned int %s = (unsigned int)%s;\n", version_grid_name("ct_count", grid), version_grid_name("ct_blocks", grid));
+		out_printf(o, "const unsigned int %s = (unsigned int)%s;\n", version_grid_name("ct_count", grid),
+			version_grid_name("ct_blocks", grid));
 }
 
 /* Threads and thread blocks of a cluster that a call starts of a version: as many warps as its rows need, evenly. */
@@ -229,7 +238,8 @@ static void print_fewer(Out *o, const CuVersion *t, int number)
 	out_printf(o, ", ct_cluster_%d = ", number);
 	if (fn->cluster) out_printf(o, "(ct_warps_%d + %d) / %d", number, most - 1, most);
 	else out_puts(o, "1");
-	out_printf(o, ";\nconst int ct_threads_%d = (ct_warps_%d + ct_cluster_%d - 1) / ct_cluster_%d * 32;\n", number, number, number, number);
+	out_printf(o, ";\nconst int ct_threads_%d = (ct_warps_%d + ct_cluster_%d - 1) / ct_cluster_%d * 32;\n", number,
+		number, number, number);
 }
 
 /* Grids of versions that have one of their own; ct_own: what a call starts of each version in the table. */
@@ -279,7 +289,8 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	host_sizes(o, fn->name, k->launch.p, k->launch.n);
 	print_own(o, k, opt);
 	print_guards(o, (CuKernel *)k, opt);
-	for (int i = 0; i < k->maps.n; i++) tmap_encode(o, fn, &k->maps.p[i], i, condition(k, k->maps.p[i].guard, k->maps.p[i].time));
+	for (int i = 0; i < k->maps.n; i++)
+		tmap_encode(o, fn, &k->maps.p[i], i, condition(k, k->maps.p[i].guard, k->maps.p[i].time));
 	print_args(o, k);
 	print_launch(o, k, opt);
 }

@@ -1,9 +1,9 @@
 /* Access to tiles of global memory.
  *
- * A tile of a tensor is accessed in pieces of up to 16 bytes where its address and strides allow. Where it also lies wholly
- * inside, no piece has a condition; both are asked at run time (uniformly for the block) unless they are known. Else each piece
- * that is inside is accessed as one, and the rest, if there may be any, element by element. Offsets are 64-bit. Memory that
- * nobody writes while the kernel runs is read through the read-only path. */
+ * A tile of a tensor is accessed in pieces of up to 16 bytes where its address and strides allow. Where it also lies
+ * wholly inside, no piece has a condition; both are asked at run time (uniformly for the block) unless they are known.
+ * Else each piece that is inside is accessed as one, and the rest, if there may be any, element by element. Offsets are
+ * 64-bit. Memory that nobody writes while the kernel runs is read through the read-only path. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -24,8 +24,9 @@ static void piece_registers(const Access *x, Str *reg)
 	}
 }
 
-/* A thread must not wait for a piece before it asks for the next. Where the ways of loading part - a tile inside, at a border,
- * not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: pieces stay in words till the ways meet. */
+/* A thread must not wait for a piece before it asks for the next. Where the ways of loading part - a tile inside, at a
+ * border, not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: pieces stay in words
+ * till the ways meet. */
 static void words_of_pieces(Access *x)
 {
 	int regs = regs_of(x->data);
@@ -61,7 +62,8 @@ static bool is_hinted(const Access *x) { return ir_int(x->op, AT_CACHE, 0) && pi
 static void print_policy(const Access *x)
 {
 	if (is_hinted(x))
-		out_printf(x->g->o, "const unsigned long long ct_policy = ct_policy_%s();\n", attr_word_text(AT_CACHE, (int)ir_int(x->op, AT_CACHE, 0)));
+		out_printf(x->g->o, "const unsigned long long ct_policy = ct_policy_%s();\n",
+			attr_word_text(AT_CACHE, (int)ir_int(x->op, AT_CACHE, 0)));
 }
 
 /* Tile blocks that share a thread block take turns in asking for what they share. */
@@ -72,12 +74,14 @@ static Str stage_share(const Cu *g)
 }
 
 /* ---- loops over registers ---- */
-/* Which round it is, ct_i, is asked for by words and what is staged. Else loops go from piece to piece by ct_b alone. */
+/* Which round it is, ct_i, is asked for by words and what is staged. Else loops go from
+ * piece to piece by ct_b alone. */
 static bool is_stepped(const Access *x, uint32_t skip)
 {
 	const Cu *g = x->g;
 	int regs = regs_of_layout(g->fn, x->l);
-	return !x->words && !x->stage && !x->held && !g->stream.open && !g->part && !(skip & (skip + 1)) && regs == 1 << x->l.in[HW_REG];
+	return !x->words && !x->stage && !x->held && !g->stream.open && !g->part && !(skip & (skip + 1))
+		&& regs == 1 << x->l.in[HW_REG];
 }
 
 /* Opens a loop over all registers but those of `skip`: ct_b. bare: its body is one statement. */
@@ -96,7 +100,8 @@ static void open_loop(const Access *x, uint32_t skip, bool bare)
 		return;
 	}
 	out_puts(g->o, g->roles || cu_unrolled(regs / each) ? "#pragma unroll\n" : "#pragma unroll 1\n");
-	out_printf(g->o, "for (int ct_b = 0; ct_b < %d; %s)%s", regs, each == 1 ? "ct_b++" : str_fmt("ct_b += %d", each), bare ? "\n" : " {\n");
+	out_printf(g->o, "for (int ct_b = 0; ct_b < %d; %s)%s", regs, each == 1 ? "ct_b++" : str_fmt("ct_b += %d", each),
+		bare ? "\n" : " {\n");
 	out_in(g->o);
 }
 
@@ -106,7 +111,8 @@ static void close_loop(const Access *x, uint32_t skip, bool bare)
 	else cu_end(x->g);
 }
 
-/* Is one statement all that a round of print_pieces or print_elements prints? A mark of a line in front of it would be another. */
+/* Is one statement all that a round of print_pieces or print_elements prints? A mark of a line in
+ * front of it would be another. */
 static bool is_one_statement(const Access *x, int vec)
 {
 	Elem e = x->v->elem;
@@ -156,7 +162,8 @@ static void print_pieces(Access *x, bool partial)
 	int bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
-	if (partial && !x->store && !x->stage) out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
+	if (partial && !x->store && !x->stage)
+		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	bool bare = is_one_statement(x, x->vec);
 	open_loop(x, skip, bare);
 	x->begins = true;
@@ -170,13 +177,16 @@ static void print_pieces(Access *x, bool partial)
 		cu_line(g, x->op);
 		if (partial && x->copies) in = str_fmt("%s && %s", in, x->copies);
 		else if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
-		out_printf(g->o, "ct_st%s_b%d%s(%s, %s%s%s%s);\n", hint, bits, in ? "_if" : "", at, in ? in : "", in ? ", " : "", w, policy);
+		out_printf(g->o, "ct_st%s_b%d%s(%s, %s%s%s%s);\n", hint, bits, in ? "_if" : "", at, in ? in : "",
+			in ? ", " : "", w, policy);
 	} else if (x->stage) {
 		cu_line(g, x->op);
-		out_printf(g->o, "%sct_copy_piece%s(%s, %s%s%s);\n", stage_share(g), in ? "_if" : "", x->stage, at, in ? ", " : "", in ? in : "");
+		out_printf(g->o, "%sct_copy_piece%s(%s, %s%s%s);\n", stage_share(g), in ? "_if" : "", x->stage, at,
+			in ? ", " : "", in ? in : "");
 	} else {
 		cu_line(g, x->op);
-		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "", is_hinted(x) ? "_hint" : "", bits, in ? "_if" : "", at,
+		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "",
+			is_hinted(x) ? "_hint" : "", bits, in ? "_if" : "", at,
 			in ? ", " : "", in ? in : "", in ? ", ct_pad" : "", policy), reg);
 	}
 	x->begins = false;
@@ -206,7 +216,8 @@ static void print_elements(Access *x)
 		out_printf(g->o, "%sct_copy_b%d_if(%s, %s, %s);\n", stage_share(g), bits, x->stage, at, ok ? ok : "1");
 	} else {
 		const char *nc = x->v->constant ? "nc" : "";
-		Str loaded = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, at, ok, x->pad) : str_fmt("ct_ld%s_b%d(%s)", nc, bits, at);
+		Str loaded = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, at, ok, x->pad)
+			: str_fmt("ct_ld%s_b%d(%s)", nc, bits, at);
 		cu_line(g, x->op);
 		if (x->held) out_printf(g->o, "%s[0] = %s;\n", x->held, loaded);
 		else print_loaded(x, 0, loaded, &reg);
@@ -253,7 +264,8 @@ static void print_other_elements(Access *x, uint32_t skip)
 	} else {
 		bool words = x->words;
 		x->words = false;       /* they are put together below */
-		print_loaded(x, 0, str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", x->v->constant ? "nc" : "", bits, at, ok ? ok : "1", x->pad), &reg);
+		print_loaded(x, 0, str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", x->v->constant ? "nc" : "", bits, at, ok ? ok : "1",
+			x->pad), &reg);
 		x->words = words;
 	}
 	cu_end(g);
@@ -266,7 +278,8 @@ static void print_other_elements(Access *x, uint32_t skip)
 static Str ragged_text(const Access *x)
 {
 	int a = x->fast, mask = (1 << x->vec) - 1;
-	if (x->turning) return str_fmt("((ct_hi%d | ct_phase%s) & %d) != 0", a, x->low[a] ? str_fmt(" | ct_lo%d", a) : "", mask);
+	if (x->turning)
+		return str_fmt("((ct_hi%d | ct_phase%s) & %d) != 0", a, x->low[a] ? str_fmt(" | ct_lo%d", a) : "", mask);
 	if (x->proved[a]) return NULL;
 	return x->low[a] ? str_fmt("((ct_hi%d | ct_lo%d) & %d) != 0", a, a, mask) : str_fmt("(ct_hi%d & %d) != 0", a, mask);
 }
@@ -282,7 +295,7 @@ static void print_partial(Access *x)
 		return;
 	}
 	Str ragged = ragged_text(x);
-	if (g->fn->lanes) {                     /* a row of few pieces: all its elements cost less than to find those of its ends */
+	if (g->fn->lanes) {  /* a row of few pieces: all its elements cost less than to find those of its ends */
 		out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
 		out_in(g->o);
 		print_elements(x);
@@ -301,7 +314,9 @@ static void print_partial(Access *x)
 		return;
 	}
 	print_pieces(x, true);
-	if (x->turning) out_puts(g->o, "asm volatile(\"\" : \"+r\"(ct_phase));        /* compute coordinates again, do not keep them */\n");
+	if (x->turning)
+		out_puts(g->o, "asm volatile(\"\" : \"+r\"(ct_phase));        /* compute coordinates again, "
+			"do not keep them */\n");
 	out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
 	out_in(g->o);
 	print_other_elements(x, skip);
@@ -325,7 +340,8 @@ static void print_ahead(Access *x)
 		int64_t n = ahead->u.ints.p[a] * x->step[a];
 		if (n) out_printf(on, " + %lldll * %s", (long long)n, x->v->unit[a] ? "1" : x->v->str[a]);
 		Str c = access_coord(x, a, "ct_b"), at = x->apart[a] ? str_fmt("ct_o%d + ct_c%d", a, a) : str_fmt("ct_o%d", a);
-		if (n || !x->proved[a]) out_printf(inside, "%s%s + %s + %lldll < %s", inside->n ? " && " : "", at, c, (long long)n, x->v->ext[a]);
+		if (n || !x->proved[a])
+			out_printf(inside, "%s%s + %s + %lldll < %s", inside->n ? " && " : "", at, c, (long long)n, x->v->ext[a]);
 		if (x->low[a]) out_printf(inside, "%s%s + %s >= 0", inside->n ? " && " : "", at, c);
 	}
 	cu_registers(g, x->l, piece_mask(x));
@@ -375,8 +391,10 @@ void access_ways(Access *x)
 		print_aligned(x, whole);
 		return;
 	}
-	out_printf(g->o, "const int ct_aligned = %s;\n", x->turn >= 0 && x->turn == x->fast ? access_turned(x) : access_aligned(x));
-	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->turn >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "", whole ? whole : "");
+	out_printf(g->o, "const int ct_aligned = %s;\n", x->turn >= 0 && x->turn == x->fast ? access_turned(x)
+		: access_aligned(x));
+	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->turn >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "",
+		whole ? whole : "");
 	x->turning = false;
 	out_in(g->o);
 	print_pieces(x, false);
@@ -424,8 +442,8 @@ void access_take_held(Cu *g, const Op *op, Str held)
 /* ---- tiles that come into shared memory meanwhile: lower/stage.c ---- */
 static Str stage_place(const Cu *g, const Op *load, int bytes)
 {
-	return str_fmt("%s + %lld + ((unsigned int)ct_i * %d + %s) * %d", cu_common(g->fn), (long long)ir_int(load, AT_STAGED, 0),
-		tile_threads(g->fn), cu_tile_thread(g->fn), bytes);
+	return str_fmt("%s + %lld + ((unsigned int)ct_i * %d + %s) * %d", cu_common(g->fn),
+		(long long)ir_int(load, AT_STAGED, 0), tile_threads(g->fn), cu_tile_thread(g->fn), bytes);
 }
 
 static void ask_staged(Cu *g, const Op *op)

@@ -1,9 +1,9 @@
 /* Matrix products. The factors are in shared memory.
  *
- * Tensor cores: each warp takes the fragments of one or two steps of K by ldmatrix where the storage allows, else word by
- * word, then multiplies all its blocks of M and N. So the order of an element's sum is: increasing K in steps of the
- * instruction, within a step as the hardware does. By fma: increasing K, one element after the other; f16 sums are kept in
- * f32 and rounded at the end of the tile. */
+ * Tensor cores: each warp takes the fragments of one or two steps of K by ldmatrix where the storage allows, else word
+ * by word, then multiplies all its blocks of M and N. So the order of an element's sum is: increasing K in steps of the
+ * instruction, within a step as the hardware does. By fma: increasing K, one element after the other; f16 sums are kept
+ * in f32 and rounded at the end of the tile. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -34,8 +34,10 @@ typedef struct Mma {
 static Factor factor(const Mma *m, int i)
 {
 	MmaFactor p = mma_factor(m->op, i, &m->plan);
-	return (Factor){ .e = p.e, .base = str_fmt("%lld", (long long)ir_int(ir_in(m->op, i)->def, AT_SLOT, 0)), .words = p.words, .reps = p.reps,
-		.steps = p.steps, .matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)), .name = i ? "b" : "a" };
+	return (Factor){ .e = p.e, .base = str_fmt("%lld", (long long)ir_int(ir_in(m->op, i)->def, AT_SLOT, 0)),
+		.words = p.words, .reps = p.reps,
+		.steps = p.steps, .matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)),
+		.name = i ? "b" : "a" };
 }
 
 static const char *pragma(bool unroll) { return unroll ? "#pragma unroll\n" : "#pragma unroll 1\n"; }
@@ -60,7 +62,8 @@ static void load_words(const Mma *m, const Factor *f, const char *rep, const cha
 	while (1 << bits < f->words) bits++;
 	/* register bits of the layout: within a word, words, steps, reps */
 	CuMap at = f->off;
-	Str base = cu_xor(cu_linear(step, f->steps, at.col + per + bits), cu_linear(rep, f->reps, at.col + per + bits + f->steps));
+	Str base = cu_xor(cu_linear(step, f->steps, at.col + per + bits),
+		cu_linear(rep, f->reps, at.col + per + bits + f->steps));
 	base = cu_xor(str_fmt("ct_t%s", f->name), base);
 	for (int w = 0; w < f->words; w++) {
 		uint32_t add[4] = { 0 };
@@ -72,9 +75,11 @@ static void load_words(const Mma *m, const Factor *f, const char *rep, const cha
 				if (w >> b & 1) add[i] ^= at.col[per + b];
 		}
 		for (int i = 0; i < per; i++) run = run && at.col[i] == (uint32_t)1 << i;
-		for (int i = per; i < at.nreg + at.nlane + at.nwarp; i++) run = run && !(at.col[i] & (((uint32_t)1 << per) - 1));
+		for (int i = per; i < at.nreg + at.nlane + at.nwarp; i++)
+			run = run && !(at.col[i] & (((uint32_t)1 << per) - 1));
 		if (f->e == EL_F64) {
-			out_printf(g->o, "(%s)[%d] = *(const double *)(ct_smem + %s);\n", dst, w, byte_at(f, cu_xor(base, str_fmt("%u", (unsigned)add[0]))));
+			out_printf(g->o, "(%s)[%d] = *(const double *)(ct_smem + %s);\n", dst, w,
+				byte_at(f, cu_xor(base, str_fmt("%u", (unsigned)add[0]))));
 		} else if (run) {
 			out_printf(g->o, "(%s)[%d] = *(const unsigned int *)(ct_smem + %s);\n", dst, w,
 				byte_at(f, cu_xor(base, str_fmt("%u", (unsigned)add[0]))));
@@ -84,7 +89,9 @@ static void load_words(const Mma *m, const Factor *f, const char *rep, const cha
 				part[i] = str_fmt("*(const unsigned %s *)(ct_smem + %s)", size ? "short" : "char",
 					byte_at(f, cu_xor(base, str_fmt("%u", (unsigned)add[i]))));
 			if (per == 1) out_printf(g->o, "(%s)[%d] = ct_join_b16(%s, %s);\n", dst, w, part[0], part[1]);
-			else out_printf(g->o, "(%s)[%d] = ct_join_b8(%s, %s, %s, %s);\n", dst, w, part[0], part[1], part[2], part[3]);
+			else
+				out_printf(g->o, "(%s)[%d] = ct_join_b8(%s, %s, %s, %s);\n", dst, w, part[0], part[1], part[2],
+					part[3]);
 		}
 	}
 }
@@ -116,7 +123,8 @@ static void load_fragment(const Mma *m, const Factor *f, const char *rep, Str at
 		Str off = cu_xor(cu_linear(step, f->steps - joined, f->off.col + within),
 			cu_linear(rep, f->reps, f->off.col + within + f->steps - joined));
 		off = cu_xor(cu_xor(str_fmt("ct_t%s", f->name), off), str_fmt("%u", (unsigned)base));
-		out_printf(g->o, "ct_ldm_x%d%s(ct_f%s + %s + %d, ct_sh + %s);\n", words, f->trans ? "_t" : "", f->name, at, w, byte_at(f, off));
+		out_printf(g->o, "ct_ldm_x%d%s(ct_f%s + %s + %d, ct_sh + %s);\n", words, f->trans ? "_t" : "", f->name, at, w,
+			byte_at(f, off));
 	}
 }
 
@@ -126,8 +134,8 @@ static void print_mma(const Mma *m, const char *a, const char *b, const char *mr
 	int each = p->frag == FRAG_M8N8K4 ? 2 : 4, nr = 1 << m->f[1].reps;
 	Elem x = m->f[0].e, y = m->f[1].e;
 	cu_line(m->g, m->op);
-	out_printf(m->g->o, "ct_mma_%s_%s_%s(%s + (%s * %d + %s) * %d, %s, %s);\n", p->name, elem_rows[x].name, elem_rows[y].name, m->acc, mrep, nr, nrep,
-		each, a, b);
+	out_printf(m->g->o, "ct_mma_%s_%s_%s(%s + (%s * %d + %s) * %d, %s, %s);\n", p->name, elem_rows[x].name,
+		elem_rows[y].name, m->acc, mrep, nr, nrep, each, a, b);
 }
 
 static void tensor_block(const Mma *m)
@@ -147,7 +155,8 @@ static void tensor_block(const Mma *m)
 		load_fragment(m, b, "ct_n", str_intern("0"));
 		open_loop(g, "ct_m", mr, true);
 		for (int s = 0; s < ks; s++)
-			print_mma(m, str_fmt("ct_fa + ct_m * %d + %d", aw, s * a->words), str_fmt("ct_fb + %d", s * b->words), "ct_m", "ct_n");
+			print_mma(m, str_fmt("ct_fa + ct_m * %d + %d", aw, s * a->words), str_fmt("ct_fb + %d", s * b->words),
+				"ct_m", "ct_n");
 		cu_end(g);
 		cu_end(g);
 	} else {
@@ -184,7 +193,8 @@ static Str as_acc(Elem e, Elem acc, Str x)
 {
 	char name[64];
 	if (e == acc) return x;
-	if (!snip_cvt(name, sizeof name, elem_rows[acc].name, elem_rows[e].name, NULL, NULL)) bug("no conversion for a product");
+	if (!snip_cvt(name, sizeof name, elem_rows[acc].name, elem_rows[e].name, NULL, NULL))
+		bug("no conversion for a product");
 	return str_fmt("%s(%s)", name, x);
 }
 
@@ -234,14 +244,17 @@ static void fill_factor(Cu *g, const Op *op, int i, MmaPieces p)
 	Str copies = cu_copies(*x->lay);
 	cu_loop(g, "ct_b", regs_of(x));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_b")));
-	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n", (1u << cols) - 1, cols, (1u << rows) - 1,
-		rows + cols);
+	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n",
+		(1u << cols) - 1, cols, (1u << rows) - 1, rows + cols);
 	cu_line(g, op);
-	out_printf(g->o, "if (%s%sct_col >> %d == ct_p%c && ct_row >> %d == ct_p%c && ct_z >> %d == %s) {\n", copies ? copies : "", copies ? " && " : "",
+	out_printf(g->o, "if (%s%sct_col >> %d == ct_p%c && ct_row >> %d == ct_p%c && ct_z >> %d == %s) {\n",
+		copies ? copies : "", copies ? " && " : "",
 		pc, i ? 'n' : 'k', pr, i ? 'k' : 'm', z, t->rank == 3 && t->log2[0] ? "ct_pz" : "0");
 	out_in(g->o);
-	Str at = str_fmt("((ct_z & %u) << %d) + ((ct_row & %u) << %d) + (ct_col & %u)", (1u << z) - 1, pc + pr, (1u << pr) - 1, pc, (1u << pc) - 1);
-	words_store_shared(g, t->elem, str_fmt("%lld + (%s) * %d", (long long)slot, at, elem_bytes(t->elem)), cu_at(g, x, "ct_b"));
+	Str at = str_fmt("((ct_z & %u) << %d) + ((ct_row & %u) << %d) + (ct_col & %u)", (1u << z) - 1, pc + pr,
+		(1u << pr) - 1, pc, (1u << pc) - 1);
+	words_store_shared(g, t->elem, str_fmt("%lld + (%s) * %d", (long long)slot, at, elem_bytes(t->elem)),
+		cu_at(g, x, "ct_b"));
 	cu_end(g);
 	cu_end(g);
 }
@@ -255,18 +268,22 @@ static void multiply_pieces(Cu *g, const Op *op, MmaPieces p, Elem acc)
 	CuMap off = cu_map(*op->out[0]->lay, LAY_PACKED);
 	open_loop(g, "ct_r", regs_of(op->out[0]), false);
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_r")));
-	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n", (1u << cols) - 1, cols, (1u << rows) - 1,
-		rows + cols);
-	out_printf(g->o, "if (ct_col >> %d != ct_pn || ct_row >> %d != ct_pm || ct_z >> %d != ct_pz) continue;\n", p.n, p.m, p.z);
-	out_printf(g->o, "const unsigned int ct_ta = ((ct_z & %u) << %d) + ((ct_row & %u) << %d);\n", (1u << za) - 1, p.m + p.k, (1u << p.m) - 1, p.k);
-	out_printf(g->o, "const unsigned int ct_tb = ((ct_z & %u) << %d) + (ct_col & %u);\n", (1u << zb) - 1, p.k + p.n, (1u << p.n) - 1);
+	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n",
+		(1u << cols) - 1, cols, (1u << rows) - 1, rows + cols);
+	out_printf(g->o, "if (ct_col >> %d != ct_pn || ct_row >> %d != ct_pm || ct_z >> %d != ct_pz) continue;\n", p.n, p.m,
+		p.z);
+	out_printf(g->o, "const unsigned int ct_ta = ((ct_z & %u) << %d) + ((ct_row & %u) << %d);\n", (1u << za) - 1,
+		p.m + p.k, (1u << p.m) - 1, p.k);
+	out_printf(g->o, "const unsigned int ct_tb = ((ct_z & %u) << %d) + (ct_col & %u);\n", (1u << zb) - 1, p.k + p.n,
+		(1u << p.n) - 1);
 	out_printf(g->o, "%s ct_d = ct_acc[ct_r];\n", cu_type(acc));
 	open_loop(g, "ct_k", 1 << p.k, false);
 	cu_line(g, op);
 	out_printf(g->o, "const %s ct_x = %s;\n", cu_type(acc), as_acc(a->elem, acc,
 		words_load_shared(a->elem, str_fmt("%lld + (ct_ta + ct_k) * %d", slot, elem_bytes(a->elem)))));
 	out_printf(g->o, "const %s ct_y = %s;\n", cu_type(acc), as_acc(b->elem, acc,
-		words_load_shared(b->elem, str_fmt("%lld + (ct_tb + (ct_k << %d)) * %d", slot + (long long)p.a_bytes, p.n, elem_bytes(b->elem)))));
+		words_load_shared(b->elem, str_fmt("%lld + (ct_tb + (ct_k << %d)) * %d", slot + (long long)p.a_bytes, p.n,
+		elem_bytes(b->elem)))));
 	print_fma(g, acc, str_intern("ct_d"));
 	cu_end(g);
 	out_puts(g->o, "ct_acc[ct_r] = ct_d;\n");
@@ -290,7 +307,8 @@ void mma_in_pieces(Cu *g, const Op *op)
 	out_printf(g->o, "ct_acc[ct_r] = %s;\n", as_acc(c->elem, acc, cu_at(g, ir_in(op, 2), "ct_r")));
 	cu_end(g);
 	for (int i = 0; i < 4; i++)
-		out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_p%c = 0; ct_p%c < %u; ct_p%c++)\n", "zmnk"[i], "zmnk"[i], 1u << sizes[i], "zmnk"[i]);
+		out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_p%c = 0; ct_p%c < %u; ct_p%c++)\n", "zmnk"[i],
+			"zmnk"[i], 1u << sizes[i], "zmnk"[i]);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	cu_sync(g);
@@ -300,7 +318,8 @@ void mma_in_pieces(Cu *g, const Op *op)
 	multiply_pieces(g, op, p, acc);
 	cu_end(g);
 	cu_loop(g, "ct_r", regs_of(r));
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), acc == c->elem ? "ct_acc[ct_r]" : "ct_cvt_f16_f32(ct_acc[ct_r])");
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), acc == c->elem ? "ct_acc[ct_r]"
+		: "ct_cvt_f16_f32(ct_acc[ct_r])");
 	cu_end(g);
 	cu_end(g);
 }
@@ -328,10 +347,13 @@ void mma_print(Cu *g, const Op *op)
 		const Factor *b = &m.f[1];
 		m.together = b->matrices && 1 << b->x > b->words ? (1 << b->x) / b->words : 1;
 		if (m.f[0].matrices || b->matrices) out_puts(g->o, "const unsigned int ct_sh = ct_shared(ct_smem);\n");
-		for (int i = 0; i < 2; i++) out_printf(g->o, "const unsigned int ct_t%s = %s;\n", m.f[i].name, cu_map_thread(&m.f[i].off));
+		for (int i = 0; i < 2; i++)
+			out_printf(g->o, "const unsigned int ct_t%s = %s;\n", m.f[i].name, cu_map_thread(&m.f[i].off));
 		tensor_block(&m);
 	} else {
-		for (int i = 0; i < 2; i++) m.f[i] = (Factor){ .e = ir_in(op, i)->type->elem, .base = str_fmt("%lld", (long long)ir_int(ir_in(op, i)->def, AT_SLOT, 0)) };
+		for (int i = 0; i < 2; i++)
+			m.f[i] = (Factor){ .e = ir_in(op, i)->type->elem,
+				.base = str_fmt("%lld", (long long)ir_int(ir_in(op, i)->def, AT_SLOT, 0)) };
 		fma_block(&m, acc);
 	}
 	cu_loop(g, "ct_r", regs);

@@ -29,7 +29,8 @@ static Str byte_offset(Elem e, Str off)
 static void open_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay smem, int64_t slot)
 {
 	SharedPlan p = shared_plan(*data->lay, smem, data->type->elem);
-	*s = (Shared){ .g = g, .op = op, .data = data, .e = data->type->elem, .l = *data->lay, .base = str_fmt("%lld", (long long)slot) };
+	*s = (Shared){ .g = g, .op = op, .data = data, .e = data->type->elem, .l = *data->lay,
+		.base = str_fmt("%lld", (long long)slot) };
 	s->off = cu_map(p.map, LAY_HWAXIS(HW_OFF));
 	s->vec = p.vec;
 	memcpy(s->bit, p.bit, sizeof s->bit);
@@ -62,9 +63,11 @@ static Str piece_at(const Shared *s)
 static void begin_warps(Cu *g, const Op *op)
 {
 	const Val *x = ir_in(op, 1);
-	out_printf(g->o, "for (unsigned int ct_to = ct_warp; ct_to < %d; ct_to += %s) {\n", g->fn->warps, cu_warps_started(g->fn));
+	out_printf(g->o, "for (unsigned int ct_to = ct_warp; ct_to < %d; ct_to += %s) {\n", g->fn->warps,
+		cu_warps_started(g->fn));
 	out_in(g->o);
-	out_printf(g->o, "const %s ct_x = ct_to == ct_warp ? %s : %s;\n", cu_type(x->type->elem), cu_at(g, x, "0"), cu_of_no_warp(g, x));
+	out_printf(g->o, "const %s ct_x = ct_to == ct_warp ? %s : %s;\n", cu_type(x->type->elem), cu_at(g, x, "0"),
+		cu_of_no_warp(g, x));
 	out_puts(g->o, "const unsigned int ct_warp = ct_to;\n");
 }
 
@@ -107,7 +110,8 @@ void move_load_shared(Cu *g, const Op *op)
 	if (n == 1) {
 		out_printf(g->o, "%s = %s;\n", reg[0], words_load_shared(s.e, at));
 	} else {
-		out_printf(g->o, "const %s ct_w = *(const %s *)(ct_smem + %s);\n", words_type(n * elem_bytes(s.e)), words_type(n * elem_bytes(s.e)), at);
+		out_printf(g->o, "const %s ct_w = *(const %s *)(ct_smem + %s);\n", words_type(n * elem_bytes(s.e)),
+			words_type(n * elem_bytes(s.e)), at);
 		words_unpack_piece(g, s.data, s.bit, s.vec, "ct_w", reg);
 	}
 	cu_end(g);
@@ -128,7 +132,8 @@ static Str shuffled(void *ctx, Str reg)
 			cu_at(s->g, s->x, reg), s->lane);
 		return t;
 	}
-	out_printf(s->g->o, "const %s %s = ct_shfl_idx_%s(%s, (int)%s);\n", cu_type(e), t, elem_rows[e].name, cu_at(s->g, s->x, reg), s->lane);
+	out_printf(s->g->o, "const %s %s = ct_shfl_idx_%s(%s, (int)%s);\n", cu_type(e), t, elem_rows[e].name,
+		cu_at(s->g, s->x, reg), s->lane);
 	return t;
 }
 
@@ -241,7 +246,8 @@ void move_share_copies(Cu *g, const Op *op)
 		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) ");
 		words_store_shared(g, r->type->elem, str_fmt("%lld", (long long)slot), cu_scalar(g, r));
 		cu_sync(g);
-		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem, str_fmt("%lld", (long long)slot)));
+		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem,
+			str_fmt("%lld", (long long)slot)));
 		return;
 	}
 	Pieces p = { g, op, r->type->elem, type_size(r->type), 1, slot };
@@ -276,17 +282,20 @@ void move_take(Cu *g, const Op *op)
 	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&other));
 	cu_loop(g, "ct_b", regs_of(r));
-	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n", index->type->elem == EL_U64 ? cu_at(g, index, "ct_b")
-		: str_fmt("(long long)%s", cu_at(g, index, "ct_b")));
+	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n",
+		index->type->elem == EL_U64 ? cu_at(g, index, "ct_b") : str_fmt("(long long)%s", cu_at(g, index, "ct_b")));
 	out_printf(g->o, "const unsigned int ct_f = %s ^ ((unsigned int)ct_j << %d);\n",
 		cu_xor(str_intern("ct_t"), cu_map_reg(&other, "ct_b")), shift);
-	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, "ct_f"), to = cu_at(g, r, "ct_b");
+	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, "ct_f"),
+		to = cu_at(g, r, "ct_b");
 	cu_line(g, op);
 	if (mine) {
-		out_printf(g->o, "if (%s) {\n\tif (%s) %s = %s;\n", inside, mine, to, words_load_piece(p.e, piece_byte(&p, "ct_f")));
+		out_printf(g->o, "if (%s) {\n\tif (%s) %s = %s;\n", inside, mine, to,
+			words_load_piece(p.e, piece_byte(&p, "ct_f")));
 		out_printf(g->o, "} else %s = %s;\n", to, pad);
 	} else {
-		out_printf(g->o, "%s = %s;\nif (%s) %s = %s;\n", to, pad, inside, to, words_load_piece(p.e, piece_byte(&p, "ct_f")));
+		out_printf(g->o, "%s = %s;\nif (%s) %s = %s;\n", to, pad, inside, to,
+			words_load_piece(p.e, piece_byte(&p, "ct_f")));
 	}
 	cu_end(g);
 	cu_end(g);

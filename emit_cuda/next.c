@@ -1,6 +1,7 @@
-/* Tiles that a loop loads a round ahead (lower/prefetch.c): into words that it holds in registers. In front of the loop stands the load of
- * the first round; in a round the words become the tile, and the next round's are asked for, which then come while the round
- * computes and waits. Words, because nvcc would hold elements of 8 and 16 bits in a register each.
+/* Tiles that a loop loads a round ahead (lower/prefetch.c): into words that it holds in registers. In front of the loop
+ * stands the load of the first round; in a round the words become the tile, and the next round's are asked for, which
+ * then come while the round computes and waits. Words, because nvcc would hold elements of 8 and 16
+ * bits in a register each.
  *
  * Both loads are of rounds that there will be, so what is proved of the loop's own holds for them. */
 #include "emit_cuda/access.h"
@@ -14,7 +15,8 @@ static void declare_words(Cu *g, const Op *op)
 	AccessPlan p = access_plan(op, r, g->turned != 0);
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_val(g, r)->next = cu_fresh(g, "next");
-	out_printf(g->o, "%s %s[%d];\n", words_type(elem_bytes(r->type->elem) << p.vec), cu_val(g, r)->next, regs_of(r) >> p.vec);
+	out_printf(g->o, "%s %s[%d];\n", words_type(elem_bytes(r->type->elem) << p.vec), cu_val(g, r)->next,
+		regs_of(r) >> p.vec);
 }
 
 void next_begin(Cu *g, const Op *loop)

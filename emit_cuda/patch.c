@@ -1,9 +1,10 @@
-/* Loads that overlap (lower/overlap.c): each thread reads its patch of the tensor once, then copies each tile's elements out
- * of it, which costs nothing: all indices are constants once the loops are unrolled.
+/* Loads that overlap (lower/overlap.c): each thread reads its patch of the tensor once, then copies each tile's
+ * elements out of it, which costs nothing: all indices are constants once the loops are unrolled.
  *
- * A patch is a box of rows along the axis of stride 1. Where that axis is aligned, a row is read in the largest pieces that lie
- * at multiples of their size and of which every element is wanted; rows that want the same piece share a loop. Pieces either
- * lie inside or outside if the tensor's border is at a multiple of a piece too; else it is read element by element. */
+ * A patch is a box of rows along the axis of stride 1. Where that axis is aligned, a row is read in the largest pieces
+ * that lie at multiples of their size and of which every element is wanted; rows that want the same piece share a loop.
+ * Pieces either lie inside or outside if the tensor's border is at a multiple of a piece too; else
+ * it is read element by element. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -29,7 +30,8 @@ static Str place(const Reader *r, int a, int at)
 	if (r->q.p.ext[a] == 1) return str_fmt("%lld", (long long)r->q.p.lo[a]);
 	Str c = below > 1 ? str_fmt("ct_i / %d", below) : str_intern("ct_i");
 	if (above > 1) c = str_fmt("%s %% %d", c, r->q.p.ext[a]);
-	return r->q.p.lo[a] ? str_fmt("(%s + (%lld))", c, (long long)r->q.p.lo[a]) : below > 1 || above > 1 ? str_fmt("(%s)", c) : c;
+	return r->q.p.lo[a] ? str_fmt("(%s + (%lld))", c, (long long)r->q.p.lo[a]) : below > 1 || above > 1
+		? str_fmt("(%s)", c) : c;
 }
 
 static Str inside(const Reader *r, int at, int log2)
@@ -77,7 +79,8 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	cu_line(g, x->op);
 	if (ok) {
 		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
-		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, ct_pad);\n", words_type(bits / 8), nc, bits, address(r, p->at), ok);
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(%s, %s, ct_pad);\n", words_type(bits / 8), nc, bits,
+			address(r, p->at), ok);
 	} else {
 		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d(%s);\n", words_type(bits / 8), nc, bits, address(r, p->at));
 	}
@@ -104,7 +107,8 @@ static Str whole_text(const Reader *r, unsigned axes)
 		int64_t beyond = r->q.p.lo[a] + r->q.p.ext[a] - 1;
 		for (int i = 0; i < x->l.in[HW_REG]; i++) beyond -= x->map[a].col[i];   /* of offsets alone */
 		if (x->low[a]) out_printf(o, "%sct_o%d >= %lld", n++ ? " && " : "", a, (long long)-r->q.p.lo[a]);
-		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a, (long long)(type_extent(x->data->type, a) + beyond), x->v->ext[a]);
+		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a,
+			(long long)(type_extent(x->data->type, a) + beyond), x->v->ext[a]);
 	}
 	return n ? str_intern_n(o->p, o->n) : NULL;
 }
@@ -130,7 +134,8 @@ static void read_elements_else(Reader *r, int log2)
 	Access *x = &r->x;
 	Cu *g = x->g;
 	int mask = (1 << log2) - 1;
-	open_branch(g, "if", x->proved[r->q.row] ? str_intern("ct_aligned") : str_fmt("ct_aligned && ((ct_hi%d%s) & %d) == 0", r->q.row,
+	open_branch(g, "if", x->proved[r->q.row] ? str_intern("ct_aligned")
+		: str_fmt("ct_aligned && ((ct_hi%d%s) & %d) == 0", r->q.row,
 		x->low[r->q.row] ? str_fmt(" | ct_lo%d", r->q.row) : "", mask));
 	read_rows(r, log2);
 	open_else(g);
@@ -138,8 +143,9 @@ static void read_elements_else(Reader *r, int log2)
 	cu_end(g);
 }
 
-/* A tensor with rows of odd length is accessed by single elements, so that comparisons cost as much as loads; and where rows
- * are short, each tile is at the end of some. So tiles that lie inside along all other axes compare along this one alone. */
+/* A tensor with rows of odd length is accessed by single elements, so that comparisons cost as much as loads; and where
+ * rows are short, each tile is at the end of some. So tiles that lie inside along all other axes
+ * compare along this one alone. */
 static void read_single_elements(Reader *r)
 {
 	Access *x = &r->x;
@@ -164,7 +170,8 @@ static void read_patch(Reader *r, int log2)
 	Str whole = whole_text(r, ~0u), aligned = NULL;
 	if (log2) {
 		x->vec = log2;
-		if (x->ways == WAYS_ANY || x->ways == WAYS_SINGLE) out_printf(g->o, "const int ct_aligned = %s;\n", access_aligned(x));
+		if (x->ways == WAYS_ANY || x->ways == WAYS_SINGLE)
+			out_printf(g->o, "const int ct_aligned = %s;\n", access_aligned(x));
 		aligned = x->ways == WAYS_ANY || x->ways == WAYS_SINGLE ? str_intern("ct_aligned") : NULL;
 	}
 	r->checks = false;

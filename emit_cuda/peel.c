@@ -1,5 +1,5 @@
-/* Rows in a body of aligned pieces and ends (lower/peel.c). A thread's registers hold pieces of the body, the last one an element of
- * the ends. Of each row:
+/* Rows in a body of aligned pieces and ends (lower/peel.c). A thread's registers hold pieces of the body, the last one
+ * an element of the ends. Of each row:
  *
  *   ct_head, ct_begin       the element with which the body begins
  *   ct_body                 its length
@@ -45,7 +45,8 @@ static void print_row(Access *x)
 {
 	Out *o = x->g->o;
 	access_origin(x);
-	out_printf(o, "%s%s *const ct_p = %s", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda, x->v->base);
+	out_printf(o, "%s%s *const ct_p = %s", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
+		x->v->base);
 	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", scaled(str_fmt("ct_o%d", a), x->v, a));
 	out_puts(o, ";\n");
 }
@@ -62,14 +63,15 @@ void peel_phase(Cu *g, const Op *op)
 	out_puts(g->o, "int ct_head;\n{\n");
 	out_in(g->o);
 	print_row(&x);
-	out_printf(g->o, "ct_head = (int)((0u - (unsigned int)((unsigned long long)ct_p / %d) - %d) & %d) + %d;\n", size, fn->peel_apart,
-		fn->peel_line / size - 1, fn->peel_apart);
+	out_printf(g->o, "ct_head = (int)((0u - (unsigned int)((unsigned long long)ct_p / %d) - %d) & %d) + %d;\n", size,
+		fn->peel_apart, fn->peel_line / size - 1, fn->peel_apart);
 	cu_end(g);
 }
 
-/* The numbers of the row, made again wherever they are used: nvcc would hold them all, and what is made of them, where threads wait.
- * ptxas sees through that, but not through a number that the device alone knows to be 0: where threads hold most of a row, they are made
- * again after a wait. Softmax of 100,001 columns of f32 takes 80 registers instead of 84, so a third thread block fits. */
+/* The numbers of the row, made again wherever they are used: nvcc would hold them all, and what is made of them, where
+ * threads wait. ptxas sees through that, but not through a number that the device alone knows to be 0: where threads
+ * hold most of a row, they are made again after a wait. Softmax of 100,001 columns of f32 takes 80 registers instead of
+ * 84, so a third thread block fits. */
 static void print_numbers(Cu *g, bool after_wait)
 {
 	enum { MANY_WORDS = 48 };
@@ -77,16 +79,23 @@ static void print_numbers(Cu *g, bool after_wait)
 	int front = peel_front(fn);
 	Str length = cu_launch(g, fn->below.p[0]);
 	bool again = after_wait && fn->cluster && fn->row_regs * 4 / peel_piece(fn) > MANY_WORDS;
-	out_printf(g->o, "int ct_begin = ct_head%s;\nasm volatile(\"\" : \"+r\"(ct_begin));\n", again ? " + ct_cluster_zero()" : "");
-	out_printf(g->o, "const int ct_body = ((int)%s - ct_begin - %d) & ~%d;\n", length, fn->peel_apart, peel_piece(fn) - 1);
+	out_printf(g->o, "int ct_begin = ct_head%s;\nasm volatile(\"\" : \"+r\"(ct_begin));\n",
+		again ? " + ct_cluster_zero()" : "");
+	out_printf(g->o, "const int ct_body = ((int)%s - ct_begin - %d) & ~%d;\n", length, fn->peel_apart,
+		peel_piece(fn) - 1);
 	out_printf(g->o, "const int ct_left = ct_body - (int)%s;\n", of_thread(*some_row(fn)->lay));
 	out_puts(g->o, "const int ct_place = (int)(ct_lane + (ct_warp << 5));\n");
-	out_printf(g->o, "const int ct_end = ct_place < %d ? ct_place : ct_begin + ct_body + (ct_place - %d);\n", front, front);
-	out_printf(g->o, "const int ct_edge = ct_end < (ct_place < %d ? ct_begin : (int)%s);\n(void)ct_left, (void)ct_edge;\n", front, length);
+	out_printf(g->o, "const int ct_end = ct_place < %d ? ct_place : ct_begin + ct_body + (ct_place - %d);\n", front,
+		front);
+	out_printf(g->o, "const int ct_edge = ct_end < (ct_place < %d ? ct_begin : (int)%s);\n"
+		"(void)ct_left, (void)ct_edge;\n", front, length);
 }
 
 /* ---- parts ---- */
-static bool is_name(Cu *g, const Op *op) { return op_is_pointwise(op) && (cu_val(g, op->out[0])->splat || op_renames(op)); }
+static bool is_name(Cu *g, const Op *op)
+{
+	return op_is_pointwise(op) && (cu_val(g, op->out[0])->splat || op_renames(op));
+}
 
 /* What is computed in parts is there after all of them. */
 static void declare(Cu *g, const Op *op)
@@ -116,7 +125,10 @@ static void print_part(Cu *g, Op *first, const Op *end, int part)
 /* ---- what has another phase, in shared memory ---- */
 static int pieces_of(const Fn *fn) { return fn->row_regs / peel_piece(fn); }
 
-static int64_t stage_begin(const Fn *fn, int number) { return fn->stage_at + STAGE_BAR + number * peel_stage_bytes(fn); }
+static int64_t stage_begin(const Fn *fn, int number)
+{
+	return fn->stage_at + STAGE_BAR + number * peel_stage_bytes(fn);
+}
 
 /* A lane of the first warp asks for what the thread block needs of each step of all threads. */
 void peel_stage_init(Cu *g)
@@ -139,18 +151,22 @@ static void ask_stage(Cu *g)
 	out_in(g->o);
 	print_numbers(g, false);
 	out_puts(g->o, "__syncwarp();\n");
-	out_printf(g->o, "const int ct_from = (int)ct_lane * %d + (int)ct_cluster_rank() * %d, ct_some = ct_body - ct_from < %d ? ct_body - ct_from : %d;\n",
-		all * fn->cluster, all, all, all);
-	out_printf(g->o, "const unsigned int ct_bytes = ct_lane < %d && ct_some > 0 ? ct_some * %d + 16 : 0;\n", pieces_of(fn), 16 / each);
-	out_printf(g->o, "if (ct_lane < %d) ct_stage_expect(ct_smem + %lld, %d * ct_bytes);\n", pieces_of(fn), (long long)fn->stage_at, staged_loads(fn));
+	out_printf(g->o, "const int ct_from = (int)ct_lane * %d + (int)ct_cluster_rank() * %d, ct_some = ct_body - ct_from "
+		"< %d ? ct_body - ct_from : %d;\n", all * fn->cluster, all, all, all);
+	out_printf(g->o, "const unsigned int ct_bytes = ct_lane < %d && ct_some > 0 ? ct_some * %d + 16 : 0;\n",
+		pieces_of(fn), 16 / each);
+	out_printf(g->o, "if (ct_lane < %d) ct_stage_expect(ct_smem + %lld, %d * ct_bytes);\n", pieces_of(fn),
+		(long long)fn->stage_at, staged_loads(fn));
 	out_puts(g->o, "if (ct_bytes) {\n");
 	out_in(g->o);
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		int n = peel_stage(fn, op);
 		if (n < 0) continue;
 		cu_line(g, op);
-		out_printf(g->o, "ct_stage(ct_smem + %lld + ct_lane * %d, %s + ct_begin + ct_from, ct_bytes, ct_smem + %lld);\n",
-			(long long)stage_begin(fn, n), (threads + 1) * 16, cu_val(g, ir_in(op, 0))->view->base, (long long)fn->stage_at);
+		out_printf(g->o,
+			"ct_stage(ct_smem + %lld + ct_lane * %d, %s + ct_begin + ct_from, ct_bytes, ct_smem + %lld);\n",
+			(long long)stage_begin(fn, n), (threads + 1) * 16, cu_val(g, ir_in(op, 0))->view->base,
+			(long long)fn->stage_at);
 	}
 	cu_end(g);
 	cu_end(g);
@@ -236,8 +252,8 @@ static void load_end(Access *x)
 	int bits = 8 * elem_bytes(x->v->elem);
 	Str reg = cu_at(g, x->data, str_i64(g->fn->row_regs));
 	cu_line(g, x->op);
-	out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(ct_p + ct_end, ct_edge, %s);\n", words_type(bits / 8), x->v->constant ? "nc" : "",
-		bits, x->pad);
+	out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(ct_p + ct_end, ct_edge, %s);\n", words_type(bits / 8),
+		x->v->constant ? "nc" : "", bits, x->pad);
 	words_unpack(g, x->v->elem, 1, "ct_w", &reg);
 }
 
@@ -251,7 +267,8 @@ static void load_all(Access *x, const char *nc)
 	cu_loop(g, "ct_i", pieces);
 	print_inside(x, "ct_i");
 	cu_line(g, x->op);
-	out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", nc, in_body(x->l, str_intern("ct_b")));
+	out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", nc,
+		in_body(x->l, str_intern("ct_b")));
 	cu_end(g);
 	load_end(x);
 	cu_loop(g, "ct_i", pieces);
@@ -262,9 +279,9 @@ static void load_all(Access *x, const char *nc)
 }
 
 /* ---- what has another phase ---- */
-/* A piece that begins anywhere, from the three aligned ones of 8 bytes around it: of two of 16 bytes as many words would be chosen
- * once more, six instructions a piece. Of shared memory words are read where that is less work than the shift, pairs of them where
- * more than one tensor is: then banks would be what threads wait for. */
+/* A piece that begins anywhere, from the three aligned ones of 8 bytes around it: of two of 16 bytes as many words
+ * would be chosen once more, six instructions a piece. Of shared memory words are read where that is less work than the
+ * shift, pairs of them where more than one tensor is: then banks would be what threads wait for. */
 static void load_around(Access *x, const char *nc)
 {
 	Cu *g = x->g;
@@ -274,8 +291,10 @@ static void load_around(Access *x, const char *nc)
 	print_inside(x, "ct_part");
 	cu_line(g, x->op);
 	if (stage >= 0) {
-		out_printf(g->o, "ct_u32x4 ct_w = ct_skewed_%s_b%d(ct_smem + %lld + ct_part * %d + threadIdx.x * 16, ct_skew);\n",
-			staged_loads(g->fn) > 1 ? "pairs" : "words", bits, (long long)stage_begin(g->fn, stage), (block_threads(g->fn) + 1) * 16);
+		out_printf(g->o, "ct_u32x4 ct_w = ct_skewed_%s_b%d(ct_smem + %lld + ct_part * %d + "
+			"threadIdx.x * 16, ct_skew);\n",
+			staged_loads(g->fn) > 1 ? "pairs" : "words", bits, (long long)stage_begin(g->fn, stage),
+			(block_threads(g->fn) + 1) * 16);
 		if (ir_int(x->op, AT_PADDED, 0)) out_puts(g->o, "if (!ct_in) ct_w = ct_pad;\n");
 	} else {
 		const char *type = x->v->constant ? "const unsigned char" : "unsigned char";
@@ -332,8 +351,8 @@ void peel_store(Cu *g, const Op *op)
 Str peel_iota(const Cu *g, Lay l, const char *reg)
 {
 	Str at = in_body(l, reg), none = str_fmt("%lld", 1ll << g->fn->row_log2);
-	return str_fmt("(%s < %d ? %s < ct_left ? (int)%s + %s + ct_begin : %s : ct_edge ? ct_end : %s)", reg, g->fn->row_regs, at, of_thread(l),
-		at, none, none);
+	return str_fmt("(%s < %d ? %s < ct_left ? (int)%s + %s + ct_begin : %s : ct_edge ? ct_end : %s)", reg,
+		g->fn->row_regs, at, of_thread(l), at, none, none);
 }
 
 /* All of a piece are below the row's length, or none are. */
@@ -347,7 +366,7 @@ Str peel_below_length(const Cu *g, Lay l, const char *reg)
 /* y: an integer. Places without an element are never stored: they may equal what they like. */
 Str peel_equals(const Cu *g, Lay l, const char *reg, Str y, const char *sign)
 {
-	Str here = str_fmt("%s %s (unsigned int)%s - (unsigned int)%s - (unsigned int)ct_begin", in_body(l, str_fmt("(unsigned int)%s", reg)),
-		sign, y, of_thread(l));
+	Str here = str_fmt("%s %s (unsigned int)%s - (unsigned int)%s - (unsigned int)ct_begin",
+		in_body(l, str_fmt("(unsigned int)%s", reg)), sign, y, of_thread(l));
 	return str_fmt("(%s < %d ? %s : (unsigned int)ct_end %s (unsigned int)%s)", reg, g->fn->row_regs, here, sign, y);
 }

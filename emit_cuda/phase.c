@@ -12,7 +12,8 @@ static void print_shift(Cu *g, int size)
 	int line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
 	out_puts(g->o, ");\nct_phase = ");
 	for (int i = 0; i < fn->below.n; i++)
-		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]), (long long)room - line / size + 1);
+		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]),
+			(long long)room - line / size + 1);
 	out_printf(g->o, " ? (int)(ct_p & %d) / %d : 0;\n", line - 1, size);
 }
 

@@ -13,7 +13,8 @@ static bool is_element(int kind)
 }
 
 /* Statements that make a[i] the combination of a[i] and b[i]; a holds names of variables. */
-void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first, const Str *second)
+void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first,
+	const Str *second)
 {
 	Elem e = ir_in(op, 0)->type->elem;
 	if (kind == KIND_CUSTOM) {
@@ -33,11 +34,12 @@ void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const St
 	}
 	cu_line(g, op);
 	if (is_element(kind)) {
-		/* without && and ||, so that nothing branches; of equal ones the first; a NaN wins when propagated, else loses */
+		/* without && and ||, so that nothing branches; of equal ones the first; a NaN wins
+		 * when propagated, else loses */
 		const char *t = elem_rows[e].name, *better = kind == KIND_MAX_ELEMENT ? "gt" : "lt";
 		out_printf(g->o, "const bool ct_later = %s < %s;\n", b[1], a[1]);
-		out_printf(g->o, "bool ct_wins = ct_%s_%s(%s, %s) | (ct_eq_%s(%s, %s) & ct_later);\n", better, t, b[0], a[0], t, b[0],
-			a[0]);
+		out_printf(g->o, "bool ct_wins = ct_%s_%s(%s, %s) | (ct_eq_%s(%s, %s) & ct_later);\n", better, t, b[0], a[0], t,
+			b[0], a[0]);
 		if (elem_is_any_float(e)) {
 			bool wins = ir_int(op, AT_NAN, 0) != 0;
 			out_printf(g->o, "ct_wins |= ct_isnan_%s(%s) & (!ct_isnan_%s(%s) | ct_later);\n", t, (wins ? b : a)[0], t,
@@ -125,10 +127,12 @@ static void reduce_narrow(Cu *g, const Op *op, const Val *from, int each, int ki
 	const char *t = elem_rows[from->type->elem].name;
 	Str lo = cu_at(g, from, "0"), hi = cu_at(g, from, "1");
 	out_printf(g->o, "unsigned int ct_m = ct_join_b16(%s, %s);\n#pragma unroll\n", lo, hi);
-	out_printf(g->o, "for (int ct_i = 2; ct_i < %d; ct_i += 2) ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", each & ~1, kind == KIND_MAX ? "max" : "min", t, cu_at(g, from, "ct_i"), cu_at(g, from, "ct_i + 1"));
+	out_printf(g->o, "for (int ct_i = 2; ct_i < %d; ct_i += 2) ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n",
+		each & ~1, kind == KIND_MAX ? "max" : "min", t, cu_at(g, from, "ct_i"), cu_at(g, from, "ct_i + 1"));
 	if (each % 2) {
 		Str last = cu_at(g, from, str_i64(each - 1));
-		out_printf(g->o, "ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", kind == KIND_MAX ? "max" : "min", t, last, last);
+		out_printf(g->o, "ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", kind == KIND_MAX ? "max" : "min", t, last,
+			last);
 	}
 	lo = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 0))", t);
 	hi = str_fmt("ct_cvt_f32_%s(ct_get_b16(ct_m, 1))", t);
@@ -156,7 +160,8 @@ void reduce_register(Cu *g, const Op *op, const char *reg)
 {
 	Str r = cu_at(g, op->out[0], "0");
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s ? %s : %s;\n", r, reg, with_term(g, op, (int)ir_int(op, AT_KIND, 0), r, reg), term(g, op, reg));
+	out_printf(g->o, "%s = %s ? %s : %s;\n", r, reg, with_term(g, op, (int)ir_int(op, AT_KIND, 0), r, reg),
+		term(g, op, reg));
 }
 
 /* Of one part of a peeled row, to what the parts before it have. */
@@ -249,7 +254,8 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 			out_printf(g->o, "ct_a0 = %s;\n", with_term(g, op, kind, a[0], from));
 		} else {
 			for (int i = 0; i < op->nin; i++)
-				out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i], cu_at(g, ir_in(op, i), from));
+				out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i],
+					cu_at(g, ir_in(op, i), from));
 			reduce_combine(g, op, kind, op->nin, a, b, a, b);
 		}
 		cu_end(g);
@@ -272,8 +278,8 @@ static void combine_lanes(Cu *g, const Op *op, int kind, const Str *a, Str lane,
 		/* the lane without the bit holds the earlier elements */
 		first[i] = str_fmt("ct_e%d", i);
 		second[i] = str_fmt("ct_f%d", i);
-		out_printf(g->o, "const %s %s = (ct_lane & %s) ? %s : %s, %s = (ct_lane & %s) ? %s : %s;\n", cu_type(e), first[i], low, b[i], a[i],
-			second[i], low, a[i], b[i]);
+		out_printf(g->o, "const %s %s = (ct_lane & %s) ? %s : %s, %s = (ct_lane & %s) ? %s : %s;\n", cu_type(e),
+			first[i], low, b[i], a[i], second[i], low, a[i], b[i]);
 	}
 	reduce_combine(g, op, kind, op->nin, a, b, first, second);
 }
@@ -287,7 +293,8 @@ static void combine_simply(Cu *g, const Op *op, int kind, int n, const uint32_t 
 	out_printf(g->o, "%s = %s;\n", declared_here(g, op), cu_at(g, ir_in(op, 0), "0"));
 	if (doubles) out_printf(g->o, "#pragma unroll\nfor (int ct_k = 0; ct_k < %d; ct_k++) ", n);
 	for (int k = 0; k < (doubles ? 1 : n); k++) {
-		Str other = str_fmt(doubles ? "ct_shfl_xor_%s(%s, %uu << ct_k)" : "ct_shfl_xor_%s(%s, %u)", elem_rows[e].name, sum, (unsigned)lane[k]);
+		Str other = str_fmt(doubles ? "ct_shfl_xor_%s(%s, %uu << ct_k)" : "ct_shfl_xor_%s(%s, %u)", elem_rows[e].name,
+			sum, (unsigned)lane[k]);
 		out_printf(g->o, "%s = %s;\n", sum, elem_combine(op, kind, e, sum, other));
 	}
 }
@@ -322,7 +329,8 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		else out_puts(g->o, "{\n");
 		out_in(g->o);
 		const char *bits = doubles ? "(%uu << ct_k)" : "%u";
-		combine_lanes(g, op, kind, a, str_fmt(bits, (unsigned)lane[k]), str_fmt(bits, (unsigned)(lane[k] & (~lane[k] + 1))));
+		combine_lanes(g, op, kind, a, str_fmt(bits, (unsigned)lane[k]),
+			str_fmt(bits, (unsigned)(lane[k] & (~lane[k] + 1))));
 		cu_end(g);
 	}
 	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);

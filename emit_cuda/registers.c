@@ -1,5 +1,5 @@
-/* Loops over the registers of a tile: all of them, those of a part of a peeled row (peel.c), or those of a piece of what is stored last
- * (stream.c). */
+/* Loops over the registers of a tile: all of them, those of a part of a peeled row (peel.c), or those of a piece of
+ * what is stored last (stream.c). */
 #include "base/diag.h"
 #include "emit_cuda/peel.h"
 
@@ -26,10 +26,11 @@ Str peel_first(const Cu *g)
 static void loop_part(Cu *g, const char *var, int each, int first)
 {
 	if (g->part == PART_END) {
-		out_printf(g->o, "for (int %s = %d; %s < %d; %s++) {\n", var, g->fn->row_regs + first, var, g->fn->row_regs + 1, var);
+		out_printf(g->o, "for (int %s = %d; %s < %d; %s++) {\n", var, g->fn->row_regs + first, var, g->fn->row_regs + 1,
+			var);
 	} else {
-		out_printf(g->o, "#pragma unroll\nfor (int %s = ct_part * %d%s; %s < ct_part * %d + %d; %s++) {\n", var, each, first ? " + 1" : "",
-			var, each, each, var);
+		out_printf(g->o, "#pragma unroll\nfor (int %s = ct_part * %d%s; %s < ct_part * %d + %d; %s++) {\n", var, each,
+			first ? " + 1" : "", var, each, each, var);
 	}
 	out_in(g->o);
 }

@@ -1,6 +1,6 @@
-/* Loops of which several rounds ask for their tiles before the first of them goes on (lower/jam.c): two loops over such rounds,
- * which nvcc unrolls. The first loads, to arrays with a place for each round; the second does the rest, and makes again the
- * scalars that it needs. Where fewer rounds are left, both do one. */
+/* Loops of which several rounds ask for their tiles before the first of them goes on (lower/jam.c): two loops over such
+ * rounds, which nvcc unrolls. The first loads, to arrays with a place for each round; the second does the rest, and
+ * makes again the scalars that it needs. Where fewer rounds are left, both do one. */
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 

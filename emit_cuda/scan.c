@@ -1,14 +1,14 @@
 /* Scans: running combinations along an axis, over any layout whose bits along it are plain ones (placed/scan.c).
  *
- * A block is what lies below some bit of the axis. The results within a thread's neighbours come first, then for each level the
- * total of a block (ct_t) and, for each group of neighbours, the combination of what comes before it in the block (ct_p), which
- * all results of the group get at the end; where a group is one element, ct_p includes it and is the result. In the order of
- * the text: neighbours one after the other, lanes pairwise by increasing distance, groups of registers one after the other,
- * warps one after the other. Backwards, `before` is what the scan met before; the function gets the element with the lesser
- * number first either way.
+ * A block is what lies below some bit of the axis. The results within a thread's neighbours come first, then for each
+ * level the total of a block (ct_t) and, for each group of neighbours, the combination of what comes before it in the
+ * block (ct_p), which all results of the group get at the end; where a group is one element, ct_p includes it and is
+ * the result. In the order of the text: neighbours one after the other, lanes pairwise by increasing distance, groups
+ * of registers one after the other, warps one after the other. Backwards, `before` is what the scan met before; the
+ * function gets the element with the lesser number first either way.
  *
- * Where a value changes nothing it is what ct_p begins with, and no test is needed; elsewhere ct_p counts only where something
- * comes before. That value is -0 for sums, as 0 + -0 is 0, and NaN for the greatest of numbers and NaNs. */
+ * Where a value changes nothing it is what ct_p begins with, and no test is needed; elsewhere ct_p counts only where
+ * something comes before. That value is -0 for sums, as 0 + -0 is 0, and NaN for the greatest of numbers and NaNs. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -49,7 +49,8 @@ static Str neutral_of(const Op *op, Elem e)
 
 static Scan scan_of(Cu *g, const Op *op)
 {
-	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = monoid_kind(op->code), .lay = *ir_in(op, 0)->lay, .plan = scan_plan_of(op) };
+	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = monoid_kind(op->code), .lay = *ir_in(op, 0)->lay,
+		.plan = scan_plan_of(op) };
 	s.back = ir_int(op, AT_DIRECTION, 0) != 0;
 	s.exclusive = ir_int(op, AT_EXCLUSIVE, 0) != 0;
 	s.rows = (1 << s.lay.in[HW_REG]) - 1;
@@ -93,7 +94,8 @@ static Str walk(const Scan *s, const char *var, Hw h, int from, int to, bool gro
 	return cu_linear(var, to - from, col);
 }
 
-/* Condition: something comes before, among bits low..to of the axis; group: the group's number, or those of its bits. */
+/* Condition: something comes before, among bits low..to of the axis; group: the group's
+ * number, or those of its bits. */
 static Str comes_before(const Scan *s, int to, Str group)
 {
 	uint32_t lanes = bits_of(s, HW_LANE, 0, to), warps = bits_of(s, HW_WARP, 0, to);
@@ -202,7 +204,8 @@ static void scan_neighbours(const Scan *s)
 	Str t[MOST], x[MOST], y[MOST], r[MOST];
 	int low = s->plan.low, len = 1 << low;
 	cu_loop(g, "ct_g", (int64_t)1 << s->groups);
-	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g", ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
+	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g",
+		~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
 	Str at = cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false));
 	registers(s, false, at, x);
 	registers(s, true, at, y);
@@ -239,7 +242,8 @@ static void scan_groups(const Scan *s, int from, int to)
 	uint32_t below = as_groups(s, bits_of(s, HW_REG, 0, to)), rest = all_groups(s) & ~below;
 	int len = 1 << (to - from);
 	loop_over(g, "ct_h", rest);
-	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from, to, true)));
+	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from,
+		to, true)));
 	copies(s, "o", t, o);
 	cu_inner_unroll(g, (int64_t)1 << f2_count(rest), len);
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
@@ -265,7 +269,8 @@ static void scan_pairs(const Scan *s, int k)
 	loop_over(g, "ct_h", rest);
 	each(s, t, "t", s->groups, "ct_h");
 	for (int i = 0; i < s->n; i++)
-		out_printf(g->o, "const %s ct_o%d = ct_shfl_xor_%s(%s, %u);\n", cu_type(s->e[i]), i, elem_rows[s->e[i]].name, t[i], (unsigned)lane);
+		out_printf(g->o, "const %s ct_o%d = ct_shfl_xor_%s(%s, %u);\n", cu_type(s->e[i]), i, elem_rows[s->e[i]].name,
+			t[i], (unsigned)lane);
 	out_printf(g->o, "const bool ct_late = (ct_lane & %u) %s 0;\n", (unsigned)lane, s->back ? "==" : "!=");
 	out_puts(g->o, "if (ct_late) {\n");
 	out_in(g->o);
@@ -276,8 +281,8 @@ static void scan_pairs(const Scan *s, int k)
 		first[i] = t[i], second[i] = x[i];
 		if (s->kind != KIND_CUSTOM) continue;
 		first[i] = str_fmt("ct_a%d", i), second[i] = str_fmt("ct_b%d", i);
-		out_printf(g->o, "const %s %s = ct_late ? %s : %s, %s = ct_late ? %s : %s;\n", cu_type(s->e[i]), first[i], x[i], t[i], second[i],
-			t[i], x[i]);
+		out_printf(g->o, "const %s %s = ct_late ? %s : %s, %s = ct_late ? %s : %s;\n", cu_type(s->e[i]), first[i], x[i],
+			t[i], second[i], t[i], x[i]);
 	}
 	combine(s, t, x, first, second);
 	cu_end(g);
@@ -329,7 +334,8 @@ static void load_total(const Scan *s, const char *number, Str *v)
 	for (int k = 0; k < LAY_BITS; k++) col[k] = k + at < 32 ? (uint32_t)1 << (k + at) : 0;
 	Str index = cu_xor(str_intern("ct_a"), cu_linear(number, s->plan.n - s->plan.warps, col));
 	for (int i = 0; i < s->n; i++)
-		v[i] = s->g->fn->cluster ? cluster_received(s->e[i], slot(s, i, index)) : words_load_shared(s->e[i], slot(s, i, index));
+		v[i] = s->g->fn->cluster ? cluster_received(s->e[i], slot(s, i, index))
+			: words_load_shared(s->e[i], slot(s, i, index));
 }
 
 /* ct_e[u] becomes the combination of the totals before those of this warp's groups u above the first bit of warps. */
@@ -340,7 +346,8 @@ static void combine_totals(const Scan *s, int above)
 	int from = s->plan.warps, to = s->plan.n, len = 1 << (to - from);
 	uint32_t warps = bits_of(s, HW_WARP, from, to), ups = bits_of(s, HW_REG, from, to), col[LAY_BITS] = { 0 };
 	for (int k = from, u = 0; k < to; k++)
-		if (s->plan.hw[k] == HW_REG) col[k - from] = (uint32_t)1 << f2_count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
+		if (s->plan.hw[k] == HW_REG)
+			col[k - from] = (uint32_t)1 << f2_count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
 	load_total(s, s->back ? str_fmt("%d", len - 1) : "0", w);
 	copies(s, "o", w, o);
 	bool few = above || (int64_t)len << f2_count((uint32_t)s->rows) <= STEPS_UNROLLED;
@@ -380,7 +387,8 @@ static void scan_warps(const Scan *s)
 	each(s, e, "e", above, "ct_v");
 	copies(s, "o", e, o);
 	if (!s->neutral[0]) {
-		out_printf(g->o, "if ((ct_warp & %u) != %u", (unsigned)bits_of(s, HW_WARP, from, to), s->back ? (unsigned)bits_of(s, HW_WARP, from, to) : 0u);
+		out_printf(g->o, "if ((ct_warp & %u) != %u", (unsigned)bits_of(s, HW_WARP, from, to),
+			s->back ? (unsigned)bits_of(s, HW_WARP, from, to) : 0u);
 		if (above) out_printf(g->o, " || ct_v != %d", s->back ? (1 << above) - 1 : 0);
 		out_puts(g->o, ") {\n");
 		out_in(g->o);
@@ -400,7 +408,8 @@ static void scan_apply(const Scan *s)
 	int low = s->plan.low, len = 1 << low;
 	Str any = comes_before(s, s->plan.n, str_intern("ct_g"));
 	cu_loop(g, "ct_g", (int64_t)1 << s->groups);
-	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g", ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
+	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g",
+		~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
 	each(s, p, "p", s->groups, "ct_g");
 	if (s->self) {
 		registers(s, true, "ct_s", y);
@@ -413,7 +422,8 @@ static void scan_apply(const Scan *s)
 		out_in(g->o);
 	}
 	if (s->exclusive) {
-		registers(s, true, cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false)), y);
+		registers(s, true, cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low,
+			false)), y);
 		assign(s, y, p);
 	}
 	if (!s->exclusive || low) {

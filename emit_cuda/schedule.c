@@ -1,8 +1,8 @@
 /* --explain-schedule: how each kernel was placed on threads, and the numbers behind it.
  *
- * Everything is read off the PLACED form. Exact are threads, shared bytes, layouts, sectors (for tiles whose rows begin at
- * 16-byte multiples and lie in sectors of their own) and bank conflicts. Estimates are registers, since nvcc decides, and bytes
- * in flight, which count loads up to the first use of each in the order of the text. */
+ * Everything is read off the PLACED form. Exact are threads, shared bytes, layouts, sectors (for tiles whose rows begin
+ * at 16-byte multiples and lie in sectors of their own) and bank conflicts. Estimates are registers, since nvcc
+ * decides, and bytes in flight, which count loads up to the first use of each in the order of the text. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -39,7 +39,10 @@ static Str where(const Op *op)
 
 static int log2_regs(Lay l) { return lay_rank(lay_pick(l, 1u << HW_REG, ~0u)); }
 
-static Str counted(int64_t n, const char *thing) { return str_fmt("%lld %s%s", (long long)n, thing, n == 1 ? "" : "s"); }
+static Str counted(int64_t n, const char *thing)
+{
+	return str_fmt("%lld %s%s", (long long)n, thing, n == 1 ? "" : "s");
+}
 
 /* How many places of level h lie along each axis: "1x32". */
 static Str along(Lay l, Hw h)
@@ -67,8 +70,8 @@ static int wide_axis(const Fn *fn, const Val *view, Lay l)
 	return -1;
 }
 
-/* The sectors that lanes meet at once: an access of a thread is aligned to its size, and so lies in one. Lanes that differ along
- * an axis whose stride is not known meet other rows, and rows lie in sectors of their own. */
+/* The sectors that lanes meet at once: an access of a thread is aligned to its size, and so lies in one. Lanes that
+ * differ along an axis whose stride is not known meet other rows, and rows lie in sectors of their own. */
 static int sectors(const Fn *fn, const Val *view, Lay l, int elem_size)
 {
 	struct { uint32_t row; int64_t sector; } seen[1 << LANES_LOG2];
@@ -123,7 +126,8 @@ static void explain_elements(Sched *s, const Op *op)
 {
 	const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1);
 	if (!type_is_tile(v->type) || !v->lay) return;
-	Row r = { { where(op), op_rows[op->code].name, tensor_name(ir_in(op, 0)), type_text(v->type), number(1 << log2_regs(*v->lay)),
+	Row r = { { where(op), op_rows[op->code].name, tensor_name(ir_in(op, 0)), type_text(v->type),
+		number(1 << log2_regs(*v->lay)),
 		number(elem_bytes(v->type->elem)), along(*v->lay, HW_LANE), along(*v->lay, HW_WARP), "by index" } };
 	vec_push(A_TMP, &s->memory, r);
 }
@@ -153,7 +157,8 @@ static Str stored(const Sched *s, const Val *buf)
 	const Op *st = s->store[buf->id];
 	if (!st) bug("%%%d is read before it is stored", buf->id);
 	const Val *v = ir_in(st, 1);
-	return str_fmt("%lld bytes of shared memory: stores %s", (long long)type_bytes(buf->type), banks(*v->lay, *buffer_layout(buf), v->type->elem));
+	return str_fmt("%lld bytes of shared memory: stores %s", (long long)type_bytes(buf->type),
+		banks(*v->lay, *buffer_layout(buf), v->type->elem));
 }
 
 static const Type *tile_of(const Type *buffer) { return type_tile(buffer->elem, buffer->rank, buffer->log2); }
@@ -191,19 +196,22 @@ static void explain_move(Sched *s, const Op *op)
 				str_fmt("for %s through %s", ir_attr(op, AT_SHAPE)->u.s, stored(s, ir_in(op, i))));
 		return;
 	case OP_EXCHANGE:
-		move_row(s, op, "exchange", r->type, str_fmt("%lld bytes to each thread block of the cluster", (long long)scratch_bytes(op)));
+		move_row(s, op, "exchange", r->type, str_fmt("%lld bytes to each thread block of the cluster",
+			(long long)scratch_bytes(op)));
 		return;
 	default:
 		s->ways[BY_SHARED] += op->code == OP_CONVERT;
 		if (scratch_bytes(op))
-			move_row(s, op, op_rows[op->code].name, r ? r->type : NULL, str_fmt("in %lld bytes of shared memory", (long long)scratch_bytes(op)));
+			move_row(s, op, op_rows[op->code].name, r ? r->type : NULL,
+				str_fmt("in %lld bytes of shared memory", (long long)scratch_bytes(op)));
 	}
 }
 
 /* ---- registers, and loads under way ---- */
 static bool is_made_again(const Op *op)         /* from its operands, wherever it is used */
 {
-	return op->code == OP_CONST || op->code == OP_IOTA || op->code == OP_BROADCAST || (op->code == OP_LITERAL && !op->nin);
+	return op->code == OP_CONST || op->code == OP_IOTA || op->code == OP_BROADCAST
+		|| (op->code == OP_LITERAL && !op->nin);
 }
 
 static bool is_renaming(const Op *op)
@@ -245,7 +253,8 @@ static void walk_op(Sched *s, const Op *op)
 	if (op->code == OP_FOR || op->code == OP_WHILE) keep_in_loop(s, from);
 	for (int i = 0; i < op->nout; i++) begin(s, op->out[i]);
 	if (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_STORE) explain_access(s, op);
-	else if ((op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) && op->nin && ir_in(op, 0)->type->kind == TY_VIEW) explain_elements(s, op);
+	else if ((op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) && op->nin && ir_in(op, 0)->type->kind == TY_VIEW)
+		explain_elements(s, op);
 	else explain_move(s, op);
 }
 
@@ -269,8 +278,8 @@ static int64_t load_bytes(const Val *v)
 	return v->def && v->def->code == OP_LOAD ? type_bytes(v->type) : 0;
 }
 
-/* The greatest sum, over all steps, of what the tiles that live there count, or live there and are not used yet (first_use);
- * *at: the first such step. */
+/* The greatest sum, over all steps, of what the tiles that live there count, or live there and are not used yet
+ * (first_use); *at: the first such step. */
 static int64_t widest(const Sched *s, int64_t (*count)(const Val *v), const int *first_use, int *at)
 {
 	int64_t *change = NEW_ARRAY(A_TMP, int64_t, s->step + 2), now = 0, most = 0;
@@ -294,7 +303,8 @@ static int *first_uses(const Sched *s)
 {
 	int *r = NEW_ARRAY(A_TMP, int, s->fn->nval + 1);
 	for (int k = s->at.n - 1; k >= 0; k--)
-		for (int i = 0; i < s->at.p[k]->nin && !is_renaming(s->at.p[k]); i++) r[s->held[ir_in(s->at.p[k], i)->id]] = k + 1;
+		for (int i = 0; i < s->at.p[k]->nin && !is_renaming(s->at.p[k]); i++)
+			r[s->held[ir_in(s->at.p[k], i)->id]] = k + 1;
 	return r;
 }
 
@@ -311,7 +321,8 @@ static Str why_threads(const Sched *s)
 	const Type *most = NULL;
 	for (int i = 0; i < s->tiles.n; i++) {
 		const Type *t = s->tiles.p[i]->type;
-		int more = most ? type_log2_size(t) - type_log2_size(most) : 1, bytes = most ? elem_bytes(t->elem) - elem_bytes(most->elem) : 0;
+		int more = most ? type_log2_size(t) - type_log2_size(most) : 1,
+			bytes = most ? elem_bytes(t->elem) - elem_bytes(most->elem) : 0;
 		if (!more) more = bytes ? bytes : strcmp(type_text(t), type_text(most));
 		if (more > 0) most = t;
 	}
@@ -319,7 +330,8 @@ static Str why_threads(const Sched *s)
 	if (!most) return str_intern("no tiles");
 	Threads n = fn_threads(s->fn);
 	int each = type_log2_size(most) - n.lanes - n.warps;
-	return str_fmt("%s of the largest tile, %s, for each", counted(each < 0 ? 1 : 1 << each, "element"), type_text(most));
+	return str_fmt("%s of the largest tile, %s, for each", counted(each < 0 ? 1 : 1 << each, "element"),
+		type_text(most));
 }
 
 static void line(Out *o, const char *what, Str text) { out_printf(o, "  %-*s %s\n", COLUMN, what, text); }
@@ -329,8 +341,10 @@ static void threads(const Sched *s)
 	const Fn *fn = s->fn;
 	int share = fn->packed ? fn->packed : 1;
 	Str warps = fn->lanes ? str_fmt("%s of a warp", counted(fn->lanes, "lane")) : counted(fn->warps, "warp");
-	line(s->o, "tile block", str_fmt("%s%s: %s", warps, fn->cluster ? str_fmt(" over a cluster of %d thread blocks", fn->cluster) : "", why_threads(s)));
-	line(s->o, "thread block", str_fmt("%s%s", counted(block_threads(fn), "thread"), share > 1 ? str_fmt(", up to %d tile blocks", share) : ""));
+	line(s->o, "tile block", str_fmt("%s%s: %s", warps, fn->cluster
+		? str_fmt(" over a cluster of %d thread blocks", fn->cluster) : "", why_threads(s)));
+	line(s->o, "thread block", str_fmt("%s%s", counted(block_threads(fn), "thread"), share > 1 ? str_fmt(", up to %d "
+		"tile blocks", share) : ""));
 	line(s->o, "shared memory", str_fmt("%s a thread block", counted(fn->shared_bytes * share, "byte")));
 }
 
@@ -348,7 +362,8 @@ static void table(Out *o, const char *title, const Rows *rows, Row head, int rig
 		const Row *r = i < 0 ? &head : &rows->p[i];
 		for (int k = 0; k < CELLS && r->cell[k]; k++) {
 			bool last = k == CELLS - 1 || !r->cell[k + 1];
-			out_printf(o, "%s%*s", k ? "  " : "    ", k >= right && k < left ? width[k] : last ? 0 : -width[k], r->cell[k]);
+			out_printf(o, "%s%*s", k ? "  " : "    ", k >= right && k < left ? width[k] : last ? 0 : -width[k],
+				r->cell[k]);
 		}
 		out_puts(o, "\n");
 	}
@@ -375,13 +390,14 @@ static int buffers(const Fn *fn)
 
 static void pipelines(Out *o, const Module *m, const Fn *of)
 {
-	Row head = { { "version", "threads", "cluster", "buffers", "shared memory", "time of a call, of which the least is taken" } };
+	Row head = { { "version", "threads", "cluster", "buffers", "shared memory", "time of a call, of "
+		"which the least is taken" } };
 	Rows rows = { 0 };
 	for (int i = 0; i < m->versions.n; i++) {
 		const Version *v = &m->versions.p[i];
 		if (v->of != of || !buffers(v->fn)) continue;
-		Row r = { { v->name, str_i64(block_threads(v->fn)), str_i64(v->fn->cluster ? v->fn->cluster : 1), str_i64(buffers(v->fn)),
-			str_i64(v->fn->shared_bytes), v->time ? sym_text(v->time) : NULL } };
+		Row r = { { v->name, str_i64(block_threads(v->fn)), str_i64(v->fn->cluster ? v->fn->cluster : 1),
+			str_i64(buffers(v->fn)), str_i64(v->fn->shared_bytes), v->time ? sym_text(v->time) : NULL } };
 		vec_push(A_TMP, &rows, r);
 	}
 	if (rows.n) table(o, "pipelines, for tensors that the copy engine can read", &rows, head, 1, 5);
@@ -391,9 +407,10 @@ static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches
 {
 	(void)more;
 	const Fn *fn = v->fn;
-	static const Row head = { { "at", "access", "to", "tile", "elements a thread", "bytes at once", "lanes", "warps", "sectors / least" } };
-	Sched s = { .o = o, .fn = fn, .store = NEW_ARRAY(A_TMP, const Op *, fn->nval + 1), .live = NEW_ARRAY(A_TMP, Live, fn->nval + 1),
-		.held = NEW_ARRAY(A_TMP, int, fn->nval + 1) };
+	static const Row head = { { "at", "access", "to", "tile", "elements a thread", "bytes at once", "lanes", "warps",
+		"sectors / least" } };
+	Sched s = { .o = o, .fn = fn, .store = NEW_ARRAY(A_TMP, const Op *, fn->nval + 1),
+		.live = NEW_ARRAY(A_TMP, Live, fn->nval + 1), .held = NEW_ARRAY(A_TMP, int, fn->nval + 1) };
 	int64_t blocks = fn->packed ? fn->packed : 1, parts = fn->cluster ? fn->cluster : 1;
 	int at, none;
 	for (int i = 0; i < fn->body->args.n; i++) begin(&s, fn->body->args.p[i]);
@@ -401,7 +418,8 @@ static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches
 	out_printf(o, "kernel %s, %s\n", v->of->name, arches);
 	threads(&s);
 	int64_t regs = widest(&s, registers_of, NULL, &at), bytes = widest(&s, load_bytes, first_uses(&s), &none);
-	line(o, "registers", regs ? str_fmt("about %lld of a thread hold tiles at %s", (long long)regs, where(s.at.p[at - 1])) : "none hold tiles");
+	line(o, "registers", regs ? str_fmt("about %lld of a thread hold tiles at %s", (long long)regs,
+		where(s.at.p[at - 1])) : "none hold tiles");
 	line(o, "in flight", str_fmt("%s of loads a thread block", counted(bytes * blocks / parts, "byte")));
 	conversions(&s);
 	table(o, "memory", &s.memory, head, 4, 6);

@@ -39,7 +39,8 @@ static void print_place(const Elements *x)
 		out_puts(at, x->v->base);
 		for (int a = 0; a < x->v->rank; a++) {
 			out_printf(g->o, "const long long ct_i%d = %s;\n", a, element_index(x, a));
-			out_printf(ok, "%s(unsigned long long)ct_i%d < (unsigned long long)(%s)", n++ ? " && " : "", a, x->v->ext[a]);
+			out_printf(ok, "%s(unsigned long long)ct_i%d < (unsigned long long)(%s)", n++ ? " && " : "", a,
+				x->v->ext[a]);
 			out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
 		}
 	}
@@ -50,11 +51,12 @@ static void print_place(const Elements *x)
 	out_free(at);
 }
 
-/* Does one thread publish a word to other thread blocks? It is printed as an exchange: a store would queue after all earlier stores of its
- * multiprocessor while the others wait (bench/notes/moves.md has figures). */
+/* Does one thread publish a word to other thread blocks? It is printed as an exchange: a store would queue after all
+ * earlier stores of its multiprocessor while the others wait (bench/notes/moves.md has figures). */
 static bool publishes(const Elements *x)
 {
-	if (type_is_tile(x->like->type) || ir_int(x->op, AT_SCOPE, 0) == attr_word(AT_SCOPE, str_intern("block"))) return false;
+	if (type_is_tile(x->like->type) || ir_int(x->op, AT_SCOPE, 0) == attr_word(AT_SCOPE, str_intern("block")))
+		return false;
 	switch (x->e) {
 	case EL_I32: case EL_U32: case EL_F32: case EL_I64: case EL_U64: case EL_F64: return true;
 	default: return false;
@@ -89,8 +91,8 @@ static void print_element(const Elements *x)
 	switch (op->code) {
 	case OP_GATHER: case OP_LOAD_PTR: {
 		Str pad = words_pad(g, x->e, data);
-		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(ct_a, ct_ok, %s);\n", words_type(bits / 8), x->v && x->v->constant ? "nc" : "",
-			bits, pad);
+		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(ct_a, ct_ok, %s);\n", words_type(bits / 8),
+			x->v && x->v->constant ? "nc" : "", bits, pad);
 		words_unpack(g, x->e, 1, "ct_w", &r);
 		return;
 	}
@@ -121,8 +123,8 @@ static Str piece_register(const Elements *x, int k)
 	return cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k)));
 }
 
-/* ct_i<a>: where the piece at register ct_b begins; ct_a: its address; ct_in: whether it is accessed at once. ct_some: whether some of
- * its elements may be accessed, one by one. */
+/* ct_i<a>: where the piece at register ct_b begins; ct_a: its address; ct_in: whether it is accessed at once. ct_some:
+ * whether some of its elements may be accessed, one by one. */
 static void print_piece_place(const Elements *x)
 {
 	Cu *g = x->g;
@@ -136,9 +138,10 @@ static void print_piece_place(const Elements *x)
 	}
 	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", cu_at(g, x->mask, piece_register(x, k)));
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
-	out_printf(g->o, "const int ct_some = %sct_i%d > %d && ct_i%d < %s;\n", row->p ? row->p : "", f, -n, f, x->v->ext[f]);
-	out_printf(g->o, "const int ct_in = ct_some && ct_i%d >= 0 && ct_i%d <= %s - %d%s && ((unsigned long long)ct_a & %d) == 0;\n", f, f,
-		x->v->ext[f], n, all->p ? all->p : "", (elem_bytes(x->e) << x->p.vec) - 1);
+	out_printf(g->o, "const int ct_some = %sct_i%d > %d && ct_i%d < %s;\n", row->p ? row->p : "", f, -n, f,
+		x->v->ext[f]);
+	out_printf(g->o, "const int ct_in = ct_some && ct_i%d >= 0 && ct_i%d <= %s - %d%s && ((unsigned long "
+		"long)ct_a & %d) == 0;\n", f, f, x->v->ext[f], n, all->p ? all->p : "", (elem_bytes(x->e) << x->p.vec) - 1);
 	out_free(row);
 	out_free(at);
 	out_free(all);
@@ -161,7 +164,9 @@ static void print_piece(const Elements *x)
 	Str w = words_pack(g, x->e, 1 << x->p.vec, reg);
 	cu_line(g, x->op);
 	switch (x->op->code) {
-	case OP_GATHER: out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b%d_if(ct_a, ct_in, %s);\n", x->v->constant ? "nc" : "", bits, w); return;
+	case OP_GATHER:
+		out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b%d_if(ct_a, ct_in, %s);\n", x->v->constant ? "nc" : "", bits, w);
+		return;
 	case OP_SCATTER: out_printf(g->o, "ct_st_b%d_if(ct_a, ct_in, %s);\n", bits, w); return;
 	default:
 		out_printf(g->o, "if (ct_in) ct_red_add_f32_b%d_%s(ct_a, %s);\n", bits,

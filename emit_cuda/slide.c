@@ -1,6 +1,7 @@
-/* slide: tiles shifted within warps (lower/slide.c). The element that comes to register r of a lane is the lane's own, or
- * that of lane + carry, where lanes beyond the last begin again with the next registers. What a lane sends is chosen before:
- * the few first (last) lanes send of the next (previous) registers, as only those ask them whose place is after the end. */
+/* slide: tiles shifted within warps (lower/slide.c). The element that comes to register r of a lane is the lane's own,
+ * or that of lane + carry, where lanes beyond the last begin again with the next registers. What a lane sends is chosen
+ * before: the few first (last) lanes send of the next (previous) registers, as only those ask them
+ * whose place is after the end. */
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 
@@ -61,10 +62,11 @@ static void print_from_lane(Slide *s, int carry, int low)
 	out_printf(g->o, "const %s ct_sent = %s;\n", cu_type(e), sent);
 	if (s->p.lanes) {
 		uint32_t others = ~((uint32_t)(count - 1) << s->p.lane) & 31u;
-		Str from = str_fmt("(ct_lane & %u) | ((unsigned int)(ct_l + (%d)) & %d) << %d", (unsigned)others, carry, count - 1,
-			s->p.lane);
+		Str from = str_fmt("(ct_lane & %u) | ((unsigned int)(ct_l + (%d)) & %d) << %d", (unsigned)others, carry,
+			count - 1, s->p.lane);
 		if (g->fn->lanes) from = str_fmt("ct_first ^ (%s)", from);
-		out_printf(g->o, "const %s ct_got = ct_shfl_idx_%s(ct_sent, (int)(%s));\n", cu_type(e), elem_rows[e].name, from);
+		out_printf(g->o, "const %s ct_got = ct_shfl_idx_%s(ct_sent, (int)(%s));\n", cu_type(e), elem_rows[e].name,
+			from);
 	}
 	put(s, carry, low, str_intern(s->p.lanes ? "ct_got" : "ct_sent"));
 	cu_end(g);

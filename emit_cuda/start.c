@@ -2,8 +2,10 @@
 #include "emit_cuda/start.h"
 
 static const char host_head[] =
-	"/* A version of a kernel on an architecture; where its code is left out, it has room for one thread only. how: a set of CT_... */\n"
-	"typedef struct CtKernel { const void *fn; int arch, only, threads, cluster, packed, shared, how; const char *name; } CtKernel;\n"
+	"/* A version of a kernel on an architecture; where its code is left out, it has room for one thread only. how: a "
+	"set of CT_... */\n"
+	"typedef struct CtKernel { const void *fn; int arch, only, threads, cluster, packed, shared, how; const char "
+	"*name; } CtKernel;\n"
 	"enum { CT_DEVICES = 64, CT_PERSISTENT = 1, CT_DEPENDENT = 2, CT_TOGETHER = 4 };\n"
 	"\n";
 
@@ -50,12 +52,14 @@ static const char host_usable[] =
 	"\t\treturn 0;\n"
 	"\t}\n";
 static const char host_more_shared[] =
-	"\tif (k->shared > 48 * 1024) *e = cudaFuncSetAttribute(k->fn, cudaFuncAttributeMaxDynamicSharedMemorySize, k->shared);\n";
+	"\tif (k->shared > 48 * 1024) *e = cudaFuncSetAttribute(k->fn, "
+	"cudaFuncAttributeMaxDynamicSharedMemorySize, k->shared);\n";
 static const char host_asks_room[] = "\tif (*e == cudaSuccess && k->cluster > 8 && !ct_has_room(k)) return 0;\n";
 static const char host_usable_end[] = "\treturn *e == cudaSuccess;\n}\n\n";
 
 static const char host_find[] =
-	"/* Versions that the device runs, of the newest architecture of which it runs the last, which serves all calls: the number of the first\n"
+	"/* Versions that the device runs, of the newest architecture of which it runs the last, which serves all calls: "
+	"the number of the first\n"
 	" * in the high half, a bit for each from there on in the low half; 0: *status says why. */\n"
 	"static unsigned long long ct_find(const char *name, int device, const CtKernel *k, int n, int *status)\n"
 	"{\n"
@@ -77,21 +81,27 @@ static const char host_find[] =
 	"\t\tend = i;\n"
 	"\t}\n"
 	"\tif (few)\n"
-	"\t\treturn *status = ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the device runs at most %d of it\",\n"
+	"\t\treturn *status = ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the "
+	"device runs at most %d of it\",\n"
 	"\t\t\tname, major, minor, few->threads, most), 0;\n"
 	"\tfor (int i = 0; i < n && at < 140; i++)\n"
-	"\t\tif (!i || strcmp(k[i].name, k[i - 1].name)) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? \", \" : \"\", k[i].name);\n";
+	"\t\tif (!i || strcmp(k[i].name, k[i - 1].name)) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? "
+	"\", \" : \"\", k[i].name);\n";
 static const char host_no_arch[] =
-	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, minor, list), 0;\n";
+	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, "
+	"minor, list), 0;\n";
 static const char host_no_arch_beside[] =
-	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s%s\", name, major, minor, list, CT_TILE_LIST), 0;\n";
+	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s%s\", name, major, "
+	"minor, list, CT_TILE_LIST), 0;\n";
 
 static const char host_pick[] =
 	"}\n"
 	"\n"
-	"/* Moves k to the first version that the current device runs and whose guard holds (fits; NULL: all do). runs: what was found for each\n"
+	"/* Moves k to the first version that the current device runs and whose guard holds (fits; NULL: all do). runs: "
+	"what was found for each\n"
 	" * device; writing it twice writes the same. */\n"
-	"static int ct_pick(const char *name, volatile unsigned long long *runs, const CtKernel **k, const char *fits, int n, int *device)\n"
+	"static int ct_pick(const char *name, volatile unsigned long long *runs, const CtKernel **k, const char *fits, "
+	"int n, int *device)\n"
 	"{\n"
 	"\tint status = CTILE_OK;\n"
 	"\tconst cudaError_t e = cudaGetDevice(device);\n"
@@ -106,11 +116,13 @@ static const char host_pick[] =
 	"\n";
 
 static const char host_launch[] =
-	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, const CtKernel *k, const char *fits, int n, int64_t blocks,\n"
+	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, const CtKernel *k, const char *fits, "
+	"int n, int64_t blocks,\n"
 	"\t";
 static const char host_launch_persistent[] =
 	"/* most: how many clusters of a version run at once on each device; writing it twice writes the same. */\n"
-	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, volatile int *most, const CtKernel *k, const char *fits, int n,\n"
+	"CT_HELPER int ct_launch(const char *name, volatile unsigned long long *runs, volatile int *most, const CtKernel "
+	"*k, const char *fits, int n,\n"
 	"\tint64_t blocks, ";
 static const char host_own[] = "const CtOwn *own, ";
 static const char host_launch_args[] = "void **args, struct CUstream_st *stream)\n{\n";
@@ -125,13 +137,15 @@ static const char host_prepared[] =
 	"\tcudaLaunchAttribute a[3] = {};\n";
 static const char host_sizes_of_table[] = "\tint threads = k->threads, cluster = k->cluster, shared = k->shared;\n";
 static const char host_sizes_of_own[] =
-	"\tint threads = own ? own[k - first].threads : k->threads, cluster = own ? own[k - first].cluster : k->cluster, shared = k->shared;\n";
+	"\tint threads = own ? own[k - first].threads : k->threads, cluster = own ? own[k - first].cluster : k->cluster, "
+	"shared = k->shared;\n";
 
 /* Thread blocks of clusters stay what they are. */
 static const char host_spread[] =
 	"\tint packed = k->packed;\n"
 	"\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n"
-	"\tfor (; cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads /= 2, shared /= 2;\n";
+	"\tfor (; cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads "
+	"/= 2, shared /= 2;\n";
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
 /* Where tile blocks follow each other in a cluster: as ct_follow counts them. */
 static const char host_blocks_follow[] =
@@ -139,7 +153,8 @@ static const char host_blocks_follow[] =
 	"\t\tconst int apart = -packed / 256, at_once = -packed % 256;\n"
 	"\t\tint64_t left = blocks;\n"
 	"\t\tfor (blocks = 0; left >= 2 * apart; blocks += apart) left -= left / (2 * apart) * apart;\n"
-	"\t\tblocks = (blocks + left / apart * apart) / at_once + (left % apart < apart / at_once ? left % apart : apart / at_once);\n"
+	"\t\tblocks = (blocks + left / apart * apart) / at_once + (left % apart < apart / at_once ? left % apart "
+	": apart / at_once);\n"
 	"\t} else ";
 static const char host_least[] =
 	"/* Tile blocks from which a version for many of them runs; tests ask for fewer. */\n"
@@ -150,7 +165,8 @@ static const char host_config[] =
 	"\tc.dynamicSmemBytes = (size_t)shared;\n"
 	"\tc.stream = stream;\n"
 	"\tc.attrs = a;\n";
-/* Also one of one thread block, where others of the kernel have more: st.async is an illegal instruction without a cluster. */
+/* Also one of one thread block, where others of the kernel have more: st.async is an illegal
+ * instruction without a cluster. */
 static const char host_cluster[] =
 	"\tif (k->cluster > 1) {\n"
 	"\t\ta[c.numAttrs].id = cudaLaunchAttributeClusterDimension;\n"
@@ -172,14 +188,16 @@ static const char host_persistent[] =
 	"\t\t\tfit *= sms;\n"
 	"\t\t}\n"
 	"\t\tif (e != cudaSuccess) return ct_fail(CTILE_CUDA, \"%s: %s\", name, cudaGetErrorString(e));\n"
-	"\t\tif (fit < 1) return ct_fail(CTILE_CUDA, \"%s: the device has no room for one cluster of %d thread blocks\", name, cluster);\n"
+	"\t\tif (fit < 1) return ct_fail(CTILE_CUDA, \"%s: the device has no room for one cluster of %d thread "
+	"blocks\", name, cluster);\n"
 	"\t\tif (device < CT_DEVICES) most[device] = fit;\n"
 	"\t\tif (blocks > fit) blocks = fit;\n"
 	"\t}\n";
 /* Below sm_90 kernels begin when the one before them has ended. */
 static const char host_dependent[] =
 	"#if CUDART_VERSION >= 12030    /* from which on graphs capture it */\n"
-	"\tif (k->how & CT_DEPENDENT) {         /* it may begin while the kernel before it ends, and waits for that itself (ct_grid_wait) */\n"
+	"\tif (k->how & CT_DEPENDENT) {         /* it may begin while the kernel before it ends, and waits for that itself "
+	"(ct_grid_wait) */\n"
 	"\t\ta[c.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;\n"
 	"\t\ta[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;\n"
 	"\t}\n"
@@ -197,8 +215,10 @@ static const char host_launched[] =
 	"\n";
 
 static const char host_divisor[] =
-	"/* What ct_div takes to divide numbers below 2^31 by d, 1 to 2^31: m in the low half, s in the high one, where 2^(s - 31) >= d and\n"
-	" * m = (2^s + e) / d with 0 <= e < d. Then n * m / 2^s = n / d + n * e / (d * 2^s), and the second part is below 1 / d. */\n"
+	"/* What ct_div takes to divide numbers below 2^31 by d, 1 to 2^31: m in the low half, s in the high one, where "
+	"2^(s - 31) >= d and\n"
+	" * m = (2^s + e) / d with 0 <= e < d. Then n * m / 2^s = n / d + n * e / (d * 2^s), and the second part "
+	"is below 1 / d. */\n"
 	"CT_HELPER unsigned long long ct_divisor(unsigned int d)\n"
 	"{\n"
 	"\tint s = 31;\n"

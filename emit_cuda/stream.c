@@ -1,5 +1,5 @@
-/* What ends in a store, vector by vector (lower/stream.c): one loop over the vectors of the store, in which each operation of the stretch
- * does what the vector needs. */
+/* What ends in a store, vector by vector (lower/stream.c): one loop over the vectors of the store, in which each
+ * operation of the stretch does what the vector needs. */
 #include "base/diag.h"
 #include "emit_cuda/access.h"
 #include "placed/loops.h"

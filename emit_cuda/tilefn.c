@@ -1,7 +1,8 @@
-/* Accesses to tiles as functions: what a tile's load or store takes - ways for a tile inside, at a border, not aligned - stands once
- * in front of the kernels, and kernels call it. Two accesses share a function where all of its text is equal: the element type, shape
- * and layout, which axes may end inside the tile, and how the rest is known to lie. All else are arguments: the tile's registers,
- * the tensor, the tile's first element, extents, strides. The functions are inlined, so a constant argument is one there. */
+/* Accesses to tiles as functions: what a tile's load or store takes - ways for a tile inside, at a border, not aligned
+ * - stands once in front of the kernels, and kernels call it. Two accesses share a function where all of its text is
+ * equal: the element type, shape and layout, which axes may end inside the tile, and how the rest is known to lie. All
+ * else are arguments: the tile's registers, the tensor, the tile's first element, extents, strides. The functions are
+ * inlined, so a constant argument is one there. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +14,14 @@ typedef struct TileFn { Str name, text; } TileFn;
 
 static VEC(TileFn) made;        /* of the file that is being printed */
 
-/* What is printed in the middle of something else stays there: into a loop's words or shared memory, in a loop over pieces that makes
- * what it stores, of a row that is peeled. */
+/* What is printed in the middle of something else stays there: into a loop's words or shared memory, in a loop over
+ * pieces that makes what it stores, of a row that is peeled. */
 static bool has_function(const Access *x)
 {
 	const Cu *g = x->g;
 	const CuVal *c = &g->val[x->data->id];
-	return !x->stage && !x->held && !g->late && !g->stream.open && !g->part && !g->fn->peel_line && !c->inside && !c->shifted;
+	return !x->stage && !x->held && !g->late && !g->stream.open && !g->part && !g->fn->peel_line && !c->inside
+		&& !c->shifted;
 }
 
 typedef struct Call { Out *params, *args; } Call;
@@ -102,7 +104,8 @@ static Str function_of(Access *x, Str text)
 	int same = 0;
 	Out *stem = out_new();
 	out_printf(stem, "ct_%s_tile_%s", x->store ? "store" : "load", elem_name(x->v->elem));
-	for (int a = 0; a < x->data->type->rank; a++) out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(x->data->type, a));
+	for (int a = 0; a < x->data->type->rank; a++)
+		out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(x->data->type, a));
 	for (int i = 0; i < made.n; i++) {
 		if (made.p[i].text == text) {
 			out_free(stem);
@@ -156,7 +159,8 @@ void tilefn_use(SnipSet *used)
 
 static const char head[] =
 	"\n/* ---- accesses to tiles ---- */\n"
-	"/* Tiles of tensors: from ct_o0, ct_o1 ... on, of a tensor that ends at ct_n0, ct_n1 ...; ct_outside is loaded for what lies outside. */\n";
+	"/* Tiles of tensors: from ct_o0, ct_o1 ... on, of a tensor that ends at ct_n0, ct_n1 ...; ct_outside is loaded "
+	"for what lies outside. */\n";
 
 void tilefn_functions(Out *o)
 {

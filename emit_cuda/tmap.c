@@ -15,9 +15,11 @@ static int map_type(Elem e)
 }
 
 const char tmap_host[] =
-	"/* Tensor maps. The driver's function comes from the runtime and its enumerations are numbers, so that this file needs neither\n"
+	"/* Tensor maps. The driver's function comes from the runtime and its enumerations are numbers, so that this "
+	"file needs neither\n"
 	" * cuda.h nor the driver's library. */\n"
-	"typedef int CtEncode(void *map, int type, unsigned int rank, void *p, const uint64_t *extent, const uint64_t *stride,\n"
+	"typedef int CtEncode(void *map, int type, unsigned int rank, void *p, const uint64_t *extent, "
+	"const uint64_t *stride,\n"
 	"\tconst uint32_t *box, const uint32_t *step, int interleave, int swizzle, int promotion, int fill);\n"
 	"typedef struct CtBox { const char *tensor; int type, bytes, rank, swizzle; uint32_t box[5], step[5]; } CtBox;\n"
 	"\n"
@@ -28,7 +30,8 @@ const char tmap_host[] =
 	"\tif (!f) {\n"
 	"\t\tenum cudaDriverEntryPointQueryResult r = cudaDriverEntryPointSymbolNotFound;\n"
 	"#if CUDART_VERSION >= 12050\n"
-	"\t\tcudaError_t e = cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &f, 12000, cudaEnableDefault, &r);\n"
+	"\t\tcudaError_t e = cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &f, 12000, "
+	"cudaEnableDefault, &r);\n"
 	"#else\n"
 	"\t\tcudaError_t e = cudaGetDriverEntryPoint(\"cuTensorMapEncodeTiled\", &f, cudaEnableDefault, &r);\n"
 	"#endif\n"
@@ -40,7 +43,8 @@ const char tmap_host[] =
 	"}\n"
 	"\n"
 	"/* extent, stride: innermost first, stride in elements. Devices before sm_90 run kernels without maps. */\n"
-	"CT_HELPER int ct_encode(const char *name, ct_tensor_map *map, const CtBox *b, const void *p, const int64_t *extent,\n"
+	"CT_HELPER int ct_encode(const char *name, ct_tensor_map *map, const CtBox *b, const void *p, "
+	"const int64_t *extent,\n"
 	"\tconst int64_t *stride)\n"
 	"{\n"
 	"\tuint64_t ext[5], str[5];\n"
@@ -53,22 +57,27 @@ const char tmap_host[] =
 	"\tfor (int i = 0; i < b->rank; i++)\n"
 	"\t\tif (extent[i] <= 0) return CTILE_OK;        /* no copy reads an empty tensor */\n"
 	"\tif ((uintptr_t)p % 16 != 0)\n"
-	"\t\treturn ct_fail(CTILE_ALIGNMENT, \"%s: %s is not aligned to the 16 bytes that bulk copies need\", name, b->tensor);\n"
+	"\t\treturn ct_fail(CTILE_ALIGNMENT, \"%s: %s is not aligned to the 16 bytes that bulk copies "
+	"need\", name, b->tensor);\n"
 	"\tfor (int i = 0; i < b->rank; i++) {\n"
 	"\t\tint64_t s = extent[i] == 1 ? 16 : stride[i];        /* the stride of one element is never used */\n"
 	"\t\tif (extent[i] > INT64_C(1) << 32)\n"
-	"\t\t\treturn ct_fail(CTILE_DIMENSION, \"%s: an extent of %s is %lld, bulk copies need at most 2^32\", name, b->tensor,\n"
+	"\t\t\treturn ct_fail(CTILE_DIMENSION, \"%s: an extent of %s is %lld, bulk copies need at most "
+	"2^32\", name, b->tensor,\n"
 	"\t\t\t\t(long long)extent[i]);\n"
 	"\t\tif (i && (s * b->bytes % 16 != 0 || s >= (INT64_C(1) << 40) / b->bytes))\n"
-	"\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: a stride of %s is %lld elements; bulk copies need multiples of 16 bytes below 2^40\",\n"
+	"\t\t\treturn ct_fail(CTILE_STRIDE, \"%s: a stride of %s is %lld elements; bulk copies need multiples of 16 "
+	"bytes below 2^40\",\n"
 	"\t\t\t\tname, b->tensor, (long long)s);\n"
 	"\t\text[i] = (uint64_t)extent[i];\n"
 	"\t\tif (i) str[i - 1] = (uint64_t)s * (uint64_t)b->bytes;\n"
 	"\t}\n"
 	"\tencode = ct_encoder();\n"
 	"\tif (!encode) return ct_fail(CTILE_CUDA, \"%s: the driver has no cuTensorMapEncodeTiled\", name);\n"
-	"\tr = encode(map, b->type, (unsigned int)b->rank, (void *)(uintptr_t)p, ext, str, b->box, b->step, 0, b->swizzle, 2, 0);\n"
-	"\treturn r ? ct_fail(CTILE_CUDA, \"%s: the driver refuses a tensor map of %s (error %d)\", name, b->tensor, r) : CTILE_OK;\n"
+	"\tr = encode(map, b->type, (unsigned int)b->rank, (void *)(uintptr_t)p, ext, str, b->box, b->step, 0, "
+	"b->swizzle, 2, 0);\n"
+	"\treturn r ? ct_fail(CTILE_CUDA, \"%s: the driver refuses a tensor map of %s (error %d)\", name, "
+	"b->tensor, r) : CTILE_OK;\n"
 	"}\n"
 	"\n";
 
@@ -112,7 +121,8 @@ void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i, Str when)
 	if (when) out_printf(o, "if (%s) ", when);
 	out_puts(o, "{\n");
 	out_in(o);
-	out_printf(o, "static const CtBox ct_box = { \"%s\", %d, %d, %d, %d, { ", p->name, map_type(p->elem), elem_bytes(p->elem), m->rank, m->box.swizzle);
+	out_printf(o, "static const CtBox ct_box = { \"%s\", %d, %d, %d, %d, { ", p->name, map_type(p->elem),
+		elem_bytes(p->elem), m->rank, m->box.swizzle);
 	for (int k = 0; k < m->rank; k++) out_printf(o, "%s%u", k ? ", " : "", (unsigned)m->box.box[k]);
 	out_puts(o, " }, { ");
 	for (int k = 0; k < m->rank; k++) out_printf(o, "%s%u", k ? ", " : "", (unsigned)m->box.elem_stride[k]);
@@ -120,8 +130,8 @@ void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i, Str when)
 	print_list(o, "ct_extent", m->rank, m->extent);
 	print_list(o, "ct_stride", m->rank, m->stride);
 	host_overflow(o, kernel, "a size");
-	out_printf(o, "const int ct_status = ct_encode(\"%s\", &ct_m%d, &ct_box, %s, ct_extent, ct_stride);\nif (ct_status) return ct_status;\n", kernel, i,
-		name_c(p->name));
+	out_printf(o, "const int ct_status = ct_encode(\"%s\", &ct_m%d, &ct_box, %s, ct_extent, ct_stride);\n"
+		"if (ct_status) return ct_status;\n", kernel, i, name_c(p->name));
 	out_off(o);
 	out_puts(o, "}\n");
 }

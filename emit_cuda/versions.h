@@ -1,5 +1,5 @@
-/* Inside the CUDA target: a kernel's versions (ir.h), of which the launcher takes one for each call. All have the same parameters.
- * versions.c prints their bodies, kernel.c what stands around one, launch.c the choice. */
+/* Inside the CUDA target: a kernel's versions (ir.h), of which the launcher takes one for each call. All have the same
+ * parameters. versions.c prints their bodies, kernel.c what stands around one, launch.c the choice. */
 #ifndef EMIT_CUDA_VERSIONS_H
 #define EMIT_CUDA_VERSIONS_H
 #include "emit/lines.h"
@@ -7,7 +7,7 @@
 #include "emit_cuda/tmap.h"
 
 typedef struct CuVersion {
-	Version v;              /* its operations may be freed once its body is printed: what else is asked of them stands here */
+	Version v;  /* its operations may be freed once its body is printed: what else is asked of them stands here */
 	Out *o;                 /* from the opening brace on */
 	Lined line;             /* what lines_set says, whose split is the first access of memory */
 	bool groups;            /* it has operations of groups */
@@ -51,7 +51,8 @@ void version_params(CuKernel *k);                       /* those of the author, 
 void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt);
 enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
 void version_ask(CuVersion *t);                         /* what is to be known of it when its operations are gone */
-bool version_waits(const CuVersion *t, const EmitOptions *opt);       /* version_wait is printed in front of its first access of memory */
+/* version_wait is printed in front of its first access of memory */
+bool version_waits(const CuVersion *t, const EmitOptions *opt);
 extern const char version_wait[];
 
 /* versions.c */
@@ -60,6 +61,6 @@ void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions 
 void versions_print(Out *o, const CuKernel *k, const EmitOptions *opt);         /* they stay where they are */
 
 /* launch.c */
-void launch_guards(CuKernel *k);                        /* what they ask is known to the launcher: before version_params */
+void launch_guards(CuKernel *k);  /* what they ask is known to the launcher: before version_params */
 void launch_host(Out *o, const Module *m, const CuKernels *kernels, const EmitOptions *opt, const Beside *beside);
 #endif

@@ -1,8 +1,9 @@
 /* Products of a warpgroup (wgmma), and what becomes of their registers.
  *
- * An accumulator is one array from its first wgmma_fence to its last wgmma_wait: each result there is another name for it, for
- * a copy between two products would touch registers that the tensor cores work on. The compiler does not know that, so
- * registers that enter or leave are operands of an empty asm at the fence and at the wait, which nothing passes. */
+ * An accumulator is one array from its first wgmma_fence to its last wgmma_wait: each result there is another name for
+ * it, for a copy between two products would touch registers that the tensor cores work on. The compiler does not know
+ * that, so registers that enter or leave are operands of an empty asm at the fence and at the
+ * wait, which nothing passes. */
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 #include "ir/ir_regs.h"
@@ -50,9 +51,11 @@ static void operands(Out *o, const char *what, int from, int n)
 static void print_function(Out *o, const Product *p)
 {
 	int d = p->n / 2, b = d + (p->a_regs ? 4 : 1);
-	out_printf(o, "/* d[64 x %d] (+)= a b; keep 0 starts a new sum */\nstatic __device__ __forceinline__ void\n%s(float *d, %s a, unsigned long long b, int keep)\n{\n",
+	out_printf(o, "/* d[64 x %d] (+)= a b; keep 0 starts a new sum */\nstatic __device__ __forceinline__ void\n"
+		"%s(float *d, %s a, unsigned long long b, int keep)\n{\n",
 		p->n, product_name(p), p->a_regs ? "const unsigned int *" : "unsigned long long");
-	out_printf(o, "\tasm volatile(\"{ .reg .pred p; setp.ne.b32 p, %%%d, 0;\\n\"\n\t\t\"wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {\"\n\t\t\"", b + 1,
+	out_printf(o, "\tasm volatile(\"{ .reg .pred p; setp.ne.b32 p, %%%d, 0;\\n\"\n"
+		"\t\t\"wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {\"\n\t\t\"", b + 1,
 		p->n, p->k, ptx_elem(p->elem), ptx_elem(p->elem));
 	operands(o, "%%%d", 0, d);
 	out_puts(o, "}, \"\n\t\t\"");
@@ -226,7 +229,7 @@ void wgmma_stmatrix(Cu *g, const Op *op)
 		for (int i = 0; i < 4; i++)
 			w[i] = str_fmt("ct_join_b16(%s, %s)", words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i))),
 				words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i + 1))));
-		out_printf(g->o, "ct_stmatrix_x4%s(%s + (%s ^ %u) * 2 + %lld, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "", cu_scalar(g, buf), at,
-			(unsigned)to.flip, (long long)to.add, w[0], w[1], w[2], w[3]);
+		out_printf(g->o, "ct_stmatrix_x4%s(%s + (%s ^ %u) * 2 + %lld, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "",
+			cu_scalar(g, buf), at, (unsigned)to.flip, (long long)to.add, w[0], w[1], w[2], w[3]);
 	}
 }

@@ -23,7 +23,8 @@ Str words_bits(Elem e, Str x)
 	case 1: return e == EL_I8 ? str_fmt("(unsigned char)%s", x) : x;
 	case 2: return e == EL_I16 ? str_fmt("(unsigned short)%s", x) : x;
 	case 4: return e == EL_U32 ? x : e == EL_I32 ? str_fmt("(unsigned int)%s", x) : str_fmt("ct_bits_u32_f32(%s)", x);
-	default: return e == EL_U64 ? x : e == EL_I64 ? str_fmt("(unsigned long long)%s", x) : str_fmt("ct_bits_u64_f64(%s)", x);
+	default:
+		return e == EL_U64 ? x : e == EL_I64 ? str_fmt("(unsigned long long)%s", x) : str_fmt("ct_bits_u64_f64(%s)", x);
 	}
 }
 
@@ -31,10 +32,13 @@ Str words_value(Elem e, Str bits)
 {
 	if (elem_is_ptr(e)) return str_fmt("(%s)%s", cu_type(e), bits);
 	switch (elem_bytes(e)) {
-	case 1: return e == EL_BOOL ? str_fmt("(unsigned char)(%s != 0)", bits) : e == EL_I8 ? str_fmt("(signed char)%s", bits) : bits;
+	case 1:
+		return e == EL_BOOL ? str_fmt("(unsigned char)(%s != 0)", bits) : e == EL_I8 ? str_fmt("(signed char)%s", bits)
+			: bits;
 	case 2: return e == EL_I16 ? str_fmt("(short)%s", bits) : bits;
 	case 4: return e == EL_U32 ? bits : e == EL_I32 ? str_fmt("(int)%s", bits) : str_fmt("ct_bits_f32_u32(%s)", bits);
-	default: return e == EL_U64 ? bits : e == EL_I64 ? str_fmt("(long long)%s", bits) : str_fmt("ct_bits_f64_u64(%s)", bits);
+	default:
+		return e == EL_U64 ? bits : e == EL_I64 ? str_fmt("(long long)%s", bits) : str_fmt("ct_bits_f64_u64(%s)", bits);
 	}
 }
 
@@ -55,7 +59,9 @@ void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to)
 static Str word32(Elem e, const Str *from)
 {
 	switch (elem_bytes(e)) {
-	case 1: return str_fmt("ct_join_b8(%s, %s, %s, %s)", words_bits(e, from[0]), words_bits(e, from[1]), words_bits(e, from[2]),
+	case 1:
+		return str_fmt("ct_join_b8(%s, %s, %s, %s)", words_bits(e, from[0]), words_bits(e, from[1]),
+			words_bits(e, from[2]),
 		words_bits(e, from[3]));
 	case 2: return str_fmt("ct_join_b16(%s, %s)", words_bits(e, from[0]), words_bits(e, from[1]));
 	default: return words_bits(e, from[0]);
@@ -73,7 +79,8 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from)
 	for (int i = 0; i < bytes / 4; i++) {
 		if (size == 8) {
 			Str x = words_bits(e, from[i / 2]);
-			out_printf(g->o, i % 2 ? "%s.v[%d] = (unsigned int)((%s) >> 32);\n" : "%s.v[%d] = (unsigned int)(%s);\n", t, i, x);
+			out_printf(g->o, i % 2 ? "%s.v[%d] = (unsigned int)((%s) >> 32);\n" : "%s.v[%d] = (unsigned int)(%s);\n", t,
+				i, x);
 		} else {
 			out_printf(g->o, "%s.v[%d] = %s;\n", t, i, word32(e, from + i * 4 / size));
 		}
@@ -81,7 +88,8 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from)
 	return t;
 }
 
-/* The first of a piece's registers, which are neighbours in the array that holds v; NULL: they are not, or no function takes them. */
+/* The first of a piece's registers, which are neighbours in the array that holds v; NULL: they are
+ * not, or no function takes them. */
 static Str run_of(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
 	const CuVal *c = cu_val(g, v);
@@ -128,7 +136,8 @@ void words_store_shared(Cu *g, Elem e, Str at, Str x)
 	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", sizes[elem_log2(e)], at, words_bits(e, x));
 }
 
-/* What is made in a branch of a piece (peel_stretch) is not read after it: merged with nothing, halves of words would be held apart. */
+/* What is made in a branch of a piece (peel_stretch) is not read after it: merged with nothing,
+ * halves of words would be held apart. */
 static const Val *first_of(const Cu *g, const Val *x)
 {
 	while (g->part && x->def && x->def->code == OP_OPAQUE) x = ir_in(x->def, 0);

@@ -58,7 +58,8 @@ TPlaces tl_box(Tg *g, const TView *w, const Type *t, const Str *origin, const bo
 {
 	Sum s = sum_begin(w);
 	for (int i = 0; i < t->rank; i++)
-		if (!mask_only || !sure[i]) sum_axis(g, &s, i, str_fmt("ct_offset(ct::iota<%s>(), %s)", tl_type(g, along(t, i)), origin[i]), sure[i]);
+		if (!mask_only || !sure[i])
+			sum_axis(g, &s, i, str_fmt("ct_offset(ct::iota<%s>(), %s)", tl_type(g, along(t, i)), origin[i]), sure[i]);
 	return sum_end(g, &s, mask_only);
 }
 
@@ -80,7 +81,10 @@ void tl_pointer_load(Tg *g, const Val *out, TPlaces at, Str pad, Str hints)
 	tl_define_with(g, out, hints, masked_load(out->type->elem, at, pad));
 }
 
-void tl_pointer_store(Tg *g, const Val *x, TPlaces at, Str hints) { masked_store(g, x->type->elem, at, tl_text(g, x), hints); }
+void tl_pointer_store(Tg *g, const Val *x, TPlaces at, Str hints)
+{
+	masked_store(g, x->type->elem, at, tl_text(g, x), hints);
+}
 
 /* ---- element by element ---- */
 /* The largest shape among the operands: scalars are broadcast. */
@@ -109,7 +113,8 @@ static TPlaces places_of(Tg *g, const Op *op, const ElemAccess *a, const Type *t
 	Sum s = sum_begin(tl_view_of(g, x));
 	for (int i = 0; i < a->nindex; i++) {
 		const Val *index = ir_in(op, 1 + i);
-		sum_axis(g, &s, i, str_fmt("ct::element_cast<long long>(%s)", i ? tl_text(g, index) : spread(g, t, index)), false);
+		sum_axis(g, &s, i, str_fmt("ct::element_cast<long long>(%s)", i ? tl_text(g, index) : spread(g, t, index)),
+			false);
 	}
 	if (mask) sum_test(&s, mask);
 	return sum_end(g, &s, false);
@@ -138,13 +143,14 @@ static const char *atomic_name(const Op *op)
 }
 
 /*
- * Not ct::atomic_load: NVIDIA's compiler lets each warp do it that needs the tile, so that the warps of a block may see different
- * values of one tile, and part at a branch. What an atomic operation gives is the same for all of them.
+ * Not ct::atomic_load: NVIDIA's compiler lets each warp do it that needs the tile, so that the warps of a block may see
+ * different values of one tile, and part at a branch. What an atomic operation gives is the same for all of them.
  */
 static Str atomic_read(const Op *op, TPlaces at, Str pad)
 {
 	Elem e = op->out[0]->type->elem;
-	Str text = tl_from_memory(e, str_fmt("ct_atomic_read(%s, %s%s)", at.ptr, at.inside ? at.inside : "true", order_text(op)));
+	Str text = tl_from_memory(e, str_fmt("ct_atomic_read(%s, %s%s)", at.ptr, at.inside ? at.inside : "true",
+		order_text(op)));
 	return at.inside ? str_fmt("ct::select(%s, %s, %s)", at.inside, text, pad) : text;
 }
 
@@ -171,7 +177,8 @@ void tl_access(Tg *g, const Op *op)
 	/* bits are compared, not values: -0 is not 0, and a NaN is itself */
 	bool by_bits = a.nvalue == 2 && elem_is_any_float(e);
 	Out *o = out_new();
-	out_printf(o, "ct::atomic_%s%s(%s", atomic_name(op), at.inside ? "_masked" : "", by_bits ? str_fmt("ct_bits_at(%s)", at.ptr) : at.ptr);
+	out_printf(o, "ct::atomic_%s%s(%s", atomic_name(op), at.inside ? "_masked" : "",
+		by_bits ? str_fmt("ct_bits_at(%s)", at.ptr) : at.ptr);
 	for (int i = 0; i < a.nvalue; i++) out_printf(o, by_bits ? ", ct_bits(%s)" : ", %s", value[i]);
 	if (at.inside) out_printf(o, ", %s", at.inside);
 	out_printf(o, "%s)", order_text(op));
@@ -184,6 +191,8 @@ void tl_access(Tg *g, const Op *op)
 		return;
 	}
 	/* what is masked off reads zero, and of a compare-exchange what was expected */
-	if (at.inside) text = str_fmt("ct::select(%s, %s, %s)", at.inside, text, a.nvalue == 2 ? value[0] : tl_full(g, t, tl_num(e, num_zero(e))));
+	if (at.inside)
+		text = str_fmt("ct::select(%s, %s, %s)", at.inside, text,
+			a.nvalue == 2 ? value[0] : tl_full(g, t, tl_num(e, num_zero(e))));
 	tl_define(g, op->out[0], text);
 }

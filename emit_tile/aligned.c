@@ -2,14 +2,15 @@
  *
  * NVIDIA's compiler accesses 16-bit elements one at a time, and does not use the copy engine, unless it knows that a
  * span's address and row pitch are multiples of 16 bytes and that element offsets fit 32 bits. The language does not
- * require that of a call, so the launcher tests it: a kernel is a template of `bool ct_aligned`, whose spans promise all
- * three when it is true. One body serves both versions; bench/tile/README.md has what each reaches.
+ * require that of a call, so the launcher tests it: a kernel is a template of `bool ct_aligned`, whose spans promise
+ * all three when it is true. One body serves both versions; bench/tile/README.md has what each reaches.
  *
- * The launcher asks about the tensors that spans come from. What a view made in the kernel may promise is derived: powers
- * of two divide sums and products whatever wraps, and sizes that the launcher can compute are asked of it. */
+ * The launcher asks about the tensors that spans come from. What a view made in the kernel may promise is derived:
+ * powers of two divide sums and products whatever wraps, and sizes that the launcher can compute are asked of it. */
 #include "emit_tile/tile.h"
 
-enum { VECTOR = 16 };   /* bytes of the widest access of a thread, and what the copy engine takes for addresses and strides */
+/* bytes of the widest access of a thread, and what the copy engine takes for addresses and strides */
+enum { VECTOR = 16 };
 enum { STEPS = 12 };    /* operations before a value that are looked at */
 
 /* ---- the guard ---- */
@@ -59,7 +60,8 @@ static void need_tensor(TAligned *a, TUnits *units, const IrParam *p)
 
 static void not_by_launcher(void *ctx, const Sym *atom)
 {
-	if (atom->kind != SYM_ATOM || (atom->atom != ATOM_DIM && atom->atom != ATOM_STRIDE && atom->atom != ATOM_PARAM)) *(bool *)ctx = true;
+	if (atom->kind != SYM_ATOM || (atom->atom != ATOM_DIM && atom->atom != ATOM_STRIDE && atom->atom != ATOM_PARAM))
+		*(bool *)ctx = true;
 }
 
 bool tl_known_at_launch(const Sym *s)
@@ -114,7 +116,8 @@ static int multiple_of(ValSyms *b, const Val *v, int steps)
 	case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
 		return least(multiple_of(b, ir_in(op, 0), steps - 1), multiple_of(b, ir_in(op, 1), steps - 1));
 	case OP_SELECT: return least(multiple_of(b, ir_in(op, 1), steps - 1), multiple_of(b, ir_in(op, 2), steps - 1));
-	case OP_MUL: return least(VECTOR, multiple_of(b, ir_in(op, 0), steps - 1) * multiple_of(b, ir_in(op, 1), steps - 1));
+	case OP_MUL:
+		return least(VECTOR, multiple_of(b, ir_in(op, 0), steps - 1) * multiple_of(b, ir_in(op, 1), steps - 1));
 	default: return 1;
 	}
 }
@@ -160,7 +163,8 @@ static void need_units(TAligned *a, TUnits *units, const Fn *fn)
 		for (int k = i + 1; k < units->n; k++) units->p[k - 1] = units->p[k];
 		units->n--;
 	}
-	for (int i = 0; i < units->n; i++) need(a, sym_cmp(SYM_EQ, sym_mod(units->p[i].s, sym_const(units->p[i].n)), sym_const(0)));
+	for (int i = 0; i < units->n; i++)
+		need(a, sym_cmp(SYM_EQ, sym_mod(units->p[i].s, sym_const(units->p[i].n)), sym_const(0)));
 }
 
 /* The guard of the spans that are left. */
@@ -190,10 +194,12 @@ static bool drop_useless(TAligned *a, const Fn *fn)
 static void collect(void *ctx, Op *op)
 {
 	Tg *g = ctx;
-	if (op->code == OP_VIEW && g->spanned[op->out[0]->id]) vec_push(A_TMP, &g->aligned.spans, ((TSpan){ .view = op->out[0] }));
+	if (op->code == OP_VIEW && g->spanned[op->out[0]->id])
+		vec_push(A_TMP, &g->aligned.spans, ((TSpan){ .view = op->out[0] }));
 }
 
-/* The views that have a span, come from a tensor with neighbouring elements, and whose tiles are not taken apart (parts.c). */
+/* The views that have a span, come from a tensor with neighbouring elements, and whose tiles
+ * are not taken apart (parts.c). */
 static void find_spans(Tg *g)
 {
 	TAligned *a = &g->aligned;

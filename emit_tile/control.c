@@ -59,8 +59,8 @@ static void block_of(void *g, const IrBlock *b) { tl_block(g, b); }
 
 void tl_control_init(Tg *g)
 {
-	g->regions = (Regions){ .g = g, .o = g->o, .forever = "while (true)", .scalar = scalar_of, .block = block_of, .declare = declare,
-		.assign = assign, .bind = bind };
+	g->regions = (Regions){ .g = g, .o = g->o, .forever = "while (true)", .scalar = scalar_of, .block = block_of,
+		.declare = declare, .assign = assign, .bind = bind };
 }
 
 /* ---- constructs ---- */
@@ -74,8 +74,8 @@ bool tl_loop_has(const IrBlock *body, OpCode jump)
 	return false;
 }
 
-/* irange becomes a loop that NVIDIA's compiler pipelines, of a C loop it does not know that its rounds are counted; but where one may
- * be left early it warns. */
+/* irange becomes a loop that NVIDIA's compiler pipelines, of a C loop it does not know that its rounds are counted; but
+ * where one may be left early it warns. */
 static void loop_head(Tg *g, const IrBlock *b, const char *t, Str i, Str lo, Str hi)
 {
 	if (tl_loop_has(b, OP_BREAK)) out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", t, i, lo, i, hi, i);
@@ -100,8 +100,8 @@ void tl_loop_open(Tg *g, const Op *op, TRange *r, Str i)
 }
 
 /*
- * NVIDIA's compiler takes what a loop leaves in two variables for one value where both get the same in each round, and one of them is
- * not read there: without any round they would both be what the other one was before.
+ * NVIDIA's compiler takes what a loop leaves in two variables for one value where both get the same in each round, and
+ * one of them is not read there: without any round they would both be what the other one was before.
  */
 static void keep_initial(Tg *g, const Op *op, Val *const *carried, const Frame *f, const TRange *r)
 {
@@ -139,7 +139,8 @@ static void emit_launch(Tg *g, const Op *op)
 
 static void print_op(Tg *g, const Op *op)
 {
-	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && !op->nregion && op->code != OP_CONST) comment(g, op);
+	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && !op->nregion && op->code != OP_CONST)
+		comment(g, op);
 	if (regions_construct(&g->regions, op)) return;
 	switch (op->code) {
 	case OP_FOR: emit_for(g, op); return;
@@ -147,12 +148,15 @@ static void print_op(Tg *g, const Op *op)
 	case OP_VIEW: tl_view(g, op); return;
 	case OP_LOAD: tl_load(g, op); return;
 	case OP_STORE: tl_store(g, op); return;
-	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS:
-	case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: case OP_ATOMIC_LOAD_PTR: case OP_ATOMIC_STORE_PTR:
+	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR:
+	case OP_ATOMIC_CAS:
+	case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: case OP_ATOMIC_LOAD_PTR:
+	case OP_ATOMIC_STORE_PTR:
 		tl_access(g, op);
 		return;
 	case OP_MMA: tl_mma(g, op); return;
-	case OP_SUM: case OP_PROD: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: case OP_REDUCE_XOR:
+	case OP_SUM: case OP_PROD: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
+	case OP_REDUCE_XOR:
 		tl_reduce(g, op);
 		return;
 	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: tl_reduce_index(g, op); return;

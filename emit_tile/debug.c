@@ -9,7 +9,8 @@ typedef struct Line { Out *format, *args; } Line;       /* of the printf that is
 
 static void flush(Tg *g, Line *l)
 {
-	if (l->format->n) out_printf(g->o, "printf(%s%s);\n", c_string(str_intern(l->format->p)), l->args->p ? l->args->p : "");
+	if (l->format->n)
+		out_printf(g->o, "printf(%s%s);\n", c_string(str_intern(l->format->p)), l->args->p ? l->args->p : "");
 	out_free(l->format);
 	out_free(l->args);
 	*l = (Line){ out_new(), out_new() };
@@ -51,13 +52,15 @@ static void put_tile(Tg *g, Line *l, const Val *v)
 	flush(g, l);
 	for (int i = 0; i < t->rank; i++) {
 		Str k = tl_temp(g, "i");
-		out_printf(g->o, "printf(\"[\");\nfor (const int %s : ct::irange<int>(0, %lld)) {\n", k, (long long)type_extent(t, i));
+		out_printf(g->o, "printf(\"[\");\nfor (const int %s : ct::irange<int>(0, %lld)) {\n", k,
+			(long long)type_extent(t, i));
 		out_in(g->o);
 		out_printf(g->o, "if (%s > 0) printf(\", \");\n", k);
 		out_printf(index, ", %s", k);
 	}
 	const Type *one = type_tile(t->elem, t->rank, log2);
-	put_scalar(g, l, t->elem, str_fmt("ct_scalar<%s>(ct::extract(%s, %s{}%s))", tl_elem(t->elem), tl_text(g, v), tl_shape(one), out_take(index)));
+	put_scalar(g, l, t->elem, str_fmt("ct_scalar<%s>(ct::extract(%s, %s{}%s))", tl_elem(t->elem), tl_text(g, v),
+		tl_shape(one), out_take(index)));
 	flush(g, l);
 	for (int i = 0; i < t->rank; i++) {
 		out_off(g->o);
@@ -77,7 +80,9 @@ void tl_print(Tg *g, const Op *op)
 			const Val *v = ir_in(op, arg++);
 			put_plain(l.format, from, p);
 			if (type_is_tile(v->type) && type_size(v->type) > 1) put_tile(g, &l, v);
-			else put_scalar(g, &l, v->type->elem, type_is_tile(v->type) ? str_fmt("ct_scalar<%s>(%s)", tl_elem(v->type->elem), tl_text(g, v)) :
+			else
+				put_scalar(g, &l, v->type->elem, type_is_tile(v->type)
+					? str_fmt("ct_scalar<%s>(%s)", tl_elem(v->type->elem), tl_text(g, v)) :
 				tl_text(g, v));
 			from = p + 2;
 			p++;
@@ -96,7 +101,8 @@ void tl_check(Tg *g, const Op *op)
 	const char *what = text && *text->u.s ? text->u.s : source ? source->u.s : "check";
 	Str ok = tl_temp(g, "ok"), all = tl_text(g, c);
 	if (type_is_tile(c->type))
-		all = str_fmt("ct_scalar<bool>(ct::all_of<0>(ct::reshape<ct::shape<%lld>>(%s)))", (long long)type_size(c->type), all);
+		all = str_fmt("ct_scalar<bool>(ct::all_of<0>(ct::reshape<ct::shape<%lld>>(%s)))", (long long)type_size(c->type),
+			all);
 	out_printf(g->o, "const bool %s = %s;\nassert(%s && %s);\n", ok, all, ok,
 		c_string(str_fmt("%s: %s failed: %s", tl_where(op->span), op_rows[op->code].name, what)));
 }

@@ -11,7 +11,10 @@
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
 
 /* ---- one kernel ---- */
-static void add_param(TKernel *k, const char *type, Str name) { vec_push(A_UNIT, &k->params, ((TParam){ type, name })); }
+static void add_param(TKernel *k, const char *type, Str name)
+{
+	vec_push(A_UNIT, &k->params, ((TParam){ type, name }));
+}
 
 static const char *param_type(const IrParam *p)
 {
@@ -39,7 +42,8 @@ static void print_head(Out *o, const TKernel *k)
 	Str hints = tl_kernel_hints(fn);
 	if (*hints) out_printf(o, "%.*s\n", (int)str_len(hints) - 1, hints);   /* without its last space */
 	out_printf(o, "static __tile_global__ void %s(", tl_kernel_name(fn));
-	for (int i = 0; i < k->params.n; i++) out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
+	for (int i = 0; i < k->params.n; i++)
+		out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
 	out_puts(o, ")\n{\n");
 }
 
@@ -53,7 +57,8 @@ static void block_index(Tg *g)
 		bool last = i + 1 == fn->ngrid;
 		Str left = last ? rest : str_fmt("ct_rest%d", i);
 		if (!last) out_printf(g->o, "const unsigned int %s = %s;\n", left, rest);
-		out_printf(g->o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n", a, left, a);
+		out_printf(g->o, last ? "const unsigned int ct_bid%d = %s;\n" : "const unsigned int ct_bid%d = %s %% ct_g%d;\n",
+			a, left, a);
 		rest = str_fmt("%s / ct_g%d", left, a);
 	}
 }
@@ -147,7 +152,8 @@ static TilePart *make_part(Module *m, const EmitOptions *opt)
 
 static void print_includes(Out *o, const TilePart *p)
 {
-	static const char *const headers[][2] = { { "__half", "cuda_fp16" }, { "__nv_bfloat16", "cuda_bf16" }, { "__nv_fp8", "cuda_fp8" },
+	static const char *const headers[][2] = { { "__half", "cuda_fp16" }, { "__nv_bfloat16", "cuda_bf16" },
+		{ "__nv_fp8", "cuda_fp8" },
 		{ "ct_to_f8", "cuda_fp8" }, { "__nv_tf32", "cuda_tf32" }, { "ct_to_tf32", "cuda_tf32" } };
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
 		if (names_any(&p->kernels, headers[i][0])) out_printf(o, "#include <%s.h>\n", headers[i][1]);
@@ -157,7 +163,8 @@ static void print_includes(Out *o, const TilePart *p)
 
 static void print_version(Out *o, const EmitOptions *opt)
 {
-	out_printf(o, "#if 100 * __CUDACC_VER_MAJOR__ + __CUDACC_VER_MINOR__ < %d\n#error \"nvcc is too old: this file is for nvcc %s or newer\"\n#endif\n",
+	out_printf(o, "#if 100 * __CUDACC_VER_MAJOR__ + __CUDACC_VER_MINOR__ < %d\n"
+		"#error \"nvcc is too old: this file is for nvcc %s or newer\"\n#endif\n",
 		opt->tile_version, tile_version_name(opt->tile_version));
 }
 

@@ -3,7 +3,8 @@
 #define EMIT_TILE_EMIT_TILE_H
 #include "emit/emit.h"
 
-/* Appends a whole .cu file. m: TYPED, after the shared passes. What the target cannot express is reported where it stands. */
+/* Appends a whole .cu file. m: TYPED, after the shared passes. What the target cannot express
+ * is reported where it stands. */
 void emit_tile(Out *o, Module *m, const EmitOptions *opt);
 /* The same kernels for a file of target cuda. */
 Beside tile_beside(Module *m, const EmitOptions *opt);

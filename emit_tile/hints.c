@@ -1,5 +1,6 @@
-/* Hints and promises: what Tile C++ knows of them. Hints of a kernel and of an access are attributes; a hint of an access stands before
- * an expression statement, for before a declaration it is ignored. Those that Tile C++ has not are left out: language.md 16. */
+/* Hints and promises: what Tile C++ knows of them. Hints of a kernel and of an access are attributes; a hint of an
+ * access stands before an expression statement, for before a declaration it is ignored. Those that Tile C++ has not are
+ * left out: language.md 16. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +17,21 @@ static const Hint *hint_of(const Fn *fn, const char *name)
 	return NULL;
 }
 
-/* "[[cutile::hint(0, occupancy=2)]] [[cutile::hint(900, occupancy=1)]] ": a value for sm_90a counts as one for sm_90. */
+/* "[[cutile::hint(0, occupancy=2)]] [[cutile::hint(900, occupancy=1)]] ": a value for
+ * sm_90a counts as one for sm_90. */
 static void put_hint(Out *o, const Hint *h, const char *key)
 {
 	for (int i = 0; h && i < h->n; i++) {
 		bool twice = false;
 		for (int k = 0; k < i; k++) twice |= arch_number(h->v[k].arch) == arch_number(h->v[i].arch);
-		if (!twice) out_printf(o, "[[cutile::hint(%d, %s=%lld)]] ", arch_number(h->v[i].arch), key, (long long)h->v[i].value);
+		if (!twice)
+			out_printf(o, "[[cutile::hint(%d, %s=%lld)]] ", arch_number(h->v[i].arch), key, (long long)h->v[i].value);
 	}
 }
 
-/* @cluster is left out: where thread blocks share a tile smaller than they have threads, nvcc 13.3 and 13.4 have each write its part
- * of a reduction to its own shared memory and read all parts there (fault `shared_parts` of tests/tile/faults.py). */
+/* @cluster is left out: where thread blocks share a tile smaller than they have threads, nvcc 13.3 and 13.4 have each
+ * write its part of a reduction to its own shared memory and read all parts there (fault `shared_parts` of
+ * tests/tile/faults.py). */
 Str tl_kernel_hints(const Fn *fn)
 {
 	Out *o = out_new();
@@ -42,7 +46,8 @@ typedef struct Factors { bool *is; ValSyms values; bool varying; } Factors;
 static bool is_varying(ValSyms *b, const Op *loop)
 {
 	if (loop->code == OP_WHILE) return true;
-	return loop->code == OP_FOR && !(tl_known_at_launch(valsym(b, ir_in(loop, 0))) && tl_known_at_launch(valsym(b, ir_in(loop, 1))));
+	return loop->code == OP_FOR && !(tl_known_at_launch(valsym(b, ir_in(loop, 0)))
+		&& tl_known_at_launch(valsym(b, ir_in(loop, 1))));
 }
 
 static void mark_factors(void *ctx, Op *op)
@@ -57,9 +62,10 @@ static void mark_factors(void *ctx, Op *op)
 	}
 }
 
-/* Causal attention read other bytes or stopped with an illegal access where nvcc 13.4 loads by the copy engine in a loop
- * whose range depends on the tile block; with vector accesses, and in loops of the same range everywhere, values are right
- * (bench/tile/README.md); whose fault that is, is not known. So such a kernel leaves the copy engine alone. */
+/* Causal attention read other bytes or stopped with an illegal access where nvcc 13.4 loads by the copy engine in a
+ * loop whose range depends on the tile block; with vector accesses, and in loops of the same range everywhere, values
+ * are right (bench/tile/README.md); whose fault that is, is not known. So such a kernel
+ * leaves the copy engine alone. */
 bool *tl_factors(const Fn *fn)
 {
 	Factors f = { .is = NEW_ARRAY(A_TMP, bool, fn->nval + 1), .values = valsyms_new(fn) };
@@ -67,8 +73,9 @@ bool *tl_factors(const Fn *fn)
 	return f.varying ? NEW_ARRAY(A_TMP, bool, fn->nval + 1) : f.is;
 }
 
-/* A tile block encodes its tensor maps itself, which pays off in a loop of products that loads many tiles, and costs more
- * than vector accesses in a kernel that loads a few (bench/tile/README.md). Only aligned tensors leave the choice. */
+/* A tile block encodes its tensor maps itself, which pays off in a loop of products that loads many tiles, and costs
+ * more than vector accesses in a kernel that loads a few (bench/tile/README.md). Only
+ * aligned tensors leave the choice. */
 static bool by_vectors(const Tg *g, const Op *op)
 {
 	return g->aligned.guard.n && !(op->nout && g->factor[op->out[0]->id]);
@@ -80,7 +87,8 @@ Str tl_access_hints(const Tg *g, const Op *op, bool by_view)
 	int64_t latency = ir_int(op, AT_LATENCY, 0);
 	if (latency) out_printf(o, "[[cutile::hint(0, latency=%lld)]] ", (long long)latency);
 	else put_hint(o, hint_of(g->fn, "latency"), "latency");
-	if (by_view && (ir_has_hint(g->fn, "no_tma") || by_vectors(g, op))) out_puts(o, "[[cutile::hint(0, allow_tma=false)]] ");
+	if (by_view && (ir_has_hint(g->fn, "no_tma") || by_vectors(g, op)))
+		out_puts(o, "[[cutile::hint(0, allow_tma=false)]] ");
 	return out_take(o);
 }
 
@@ -96,7 +104,8 @@ static Str bounded(Elem e, long long lo, long long hi, Str x)
 	bool below = lo > least_of(e), above = hi < most_of(e);
 	if (e == EL_BOOL || lo > most_of(e) || hi < least_of(e) || (!above && (!below || !elem_is_signed(e)))) return x;
 	if (!below) return str_fmt("ct::assume_bounded_above<%lldll>(%s)", hi, x);
-	return above ? str_fmt("ct::assume_bounded<%lldll, %lldll>(%s)", lo, hi, x) : str_fmt("ct::assume_bounded_below<%lldll>(%s)", lo, x);
+	return above ? str_fmt("ct::assume_bounded<%lldll, %lldll>(%s)", lo, hi, x)
+		: str_fmt("ct::assume_bounded_below<%lldll>(%s)", lo, x);
 }
 
 static Str blocked(const char *lengths, Str x)
@@ -117,9 +126,11 @@ Str tl_promised(const Op *op, Str x)
 	char word[16] = "";
 	Elem e = op->out[0]->type->elem;
 	if (sscanf(text, "%15s %lld every %lld along %lld", word, &a, &b, &axis) == 4)
-		return is_power(a) && (elem_is_ptr(e) || elem_is_signed(e)) ? str_fmt("ct::assume_%s_strided<%lld, %lld, %lld>(%s)", word, a, b, axis, x) : x;
+		return is_power(a) && (elem_is_ptr(e) || elem_is_signed(e))
+			? str_fmt("ct::assume_%s_strided<%lld, %lld, %lld>(%s)", word, a, b, axis, x) : x;
 	if (!strcmp(word, "blocked")) return blocked(text + strlen(word), x);
 	if (sscanf(text, "bounded %lld %lld", &a, &b) == 2) return bounded(e, a, b, x);
-	if (sscanf(text, "%15s %lld", word, &a) == 2 && is_power(a) && e != EL_BOOL) return str_fmt("ct::assume_%s<%lld>(%s)", word, a, x);
+	if (sscanf(text, "%15s %lld", word, &a) == 2 && is_power(a) && e != EL_BOOL)
+		return str_fmt("ct::assume_%s<%lld>(%s)", word, a, x);
 	return x;
 }

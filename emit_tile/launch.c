@@ -1,4 +1,5 @@
-/* How the launchers start a tile kernel: a grid of one axis, whose tile blocks find their index themselves, and one thread in name. */
+/* How the launchers start a tile kernel: a grid of one axis, whose tile blocks find their index themselves, and one
+ * thread in name. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -41,7 +42,8 @@ static void print_aligned(Out *o, const TKernel *k, const char *name)
 	}
 	out_printf(o, "if (%s%s", guard->p, host_checks() ? "\n\t&& !ct_bad" : "");
 	out_free(guard);
-	out_printf(o, ")\n\treturn ct_launch(\"%s\", (const void *)ct_kernels::%s<true>, ct_blocks, ct_args, stream);\n", name, tl_kernel_name(k->fn));
+	out_printf(o, ")\n\treturn ct_launch(\"%s\", (const void *)ct_kernels::%s<true>, ct_blocks, ct_args, stream);\n",
+		name, tl_kernel_name(k->fn));
 }
 
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
@@ -58,15 +60,17 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	out_printf(o, "%s };\n", k->params.n ? "" : "NULL");
 	const char *name = fn->source_name ? fn->source_name : fn->name;
 	if (k->aligned.n) print_aligned(o, k, name);
-	out_printf(o, "return ct_launch(\"%s\", (const void *)ct_kernels::%s%s, ct_blocks, ct_args, stream);\n", name, tl_kernel_name(fn),
-		k->aligned.n ? "<false>" : "");
+	out_printf(o, "return ct_launch(\"%s\", (const void *)ct_kernels::%s%s, ct_blocks, ct_args, stream);\n", name,
+		tl_kernel_name(fn), k->aligned.n ? "<false>" : "");
 }
 
 /* A kernel that was not compiled for the device has no image. */
 static const char host_launch[] =
-	"CT_HELPER int ct_launch(const char *name, const void *kernel, int64_t blocks, void **args, struct CUstream_st *stream)\n"
+	"CT_HELPER int ct_launch(const char *name, const void *kernel, int64_t blocks, void **args, struct "
+	"CUstream_st *stream)\n"
 	"{\n"
-	"\tconst cudaError_t e = cudaLaunchKernel(kernel, dim3((unsigned int)blocks, 1, 1), dim3(1, 1, 1), args, 0, stream);\n"
+	"\tconst cudaError_t e = cudaLaunchKernel(kernel, dim3((unsigned int)blocks, 1, 1), dim3(1, 1, "
+	"1), args, 0, stream);\n"
 	"\tint device = 0, major = 0, minor = 0;\n"
 	"\tif (e == cudaSuccess) return CTILE_OK;\n"
 	"\tcudaGetLastError();\n"
@@ -75,7 +79,8 @@ static const char host_launch[] =
 	"\tcudaGetDevice(&device);\n"
 	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
 	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
-	"\treturn ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, for which no tile code was compiled\", name, major, minor);\n"
+	"\treturn ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, for which no tile code was compiled\", "
+	"name, major, minor);\n"
 	"}\n"
 	"\n";
 

@@ -10,7 +10,8 @@ static void three_products(Tg *g, const Op *op)
 		Str x = tl_text(g, ir_in(op, i));
 		for (int k = 0; k < 2; k++) part[i][k] = tl_temp(g, k ? "lo" : "hi");
 		out_printf(g->o, "const auto %s = %s;\n", part[i][0], tl_cast(g, EL_TF32, EL_F32, x, NULL));
-		out_printf(g->o, "const auto %s = ct_to_tf32(ct::sub(%s, ct::element_cast<float>(%s)));\n", part[i][1], x, part[i][0]);
+		out_printf(g->o, "const auto %s = ct_to_tf32(ct::sub(%s, ct::element_cast<float>(%s)));\n", part[i][1], x,
+			part[i][0]);
 	}
 	Str acc = tl_text(g, ir_in(op, 2));
 	for (int k = 2; k >= 0; k--) {          /* the smaller ones first */

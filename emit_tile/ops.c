@@ -1,10 +1,11 @@
 /* Elementwise operations, by the column of ops.def, conversions, and changes of shape.
  *
- * The column for CUDA Tile C++ is a list of alternatives, `classes=text;classes=text`, of which the first is taken whose classes
- * hold the element type of operand 0 (of select: operand 1):
+ * The column for CUDA Tile C++ is a list of alternatives, `classes=text;classes=text`, of which the first is taken
+ * whose classes hold the element type of operand 0 (of select: operand 1):
  *   b bool   s signed   u unsigned   h f16, bf16   f those and f32, f64   r restricted floats   p pointers   * any
- * In a text: %0 %1 %2 operands, %T type of the result, %E element type of the result, %m modes. A text that is an operator works on
- * tiles; scalars of the types that are classes in C++ become tiles of rank 0 for it. A call of ct_... is a function of prelude.def. */
+ * In a text: %0 %1 %2 operands, %T type of the result, %E element type of the result, %m modes. A text that is an
+ * operator works on tiles; scalars of the types that are classes in C++ become tiles of rank 0 for it. A call of ct_...
+ * is a function of prelude.def. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -43,7 +44,8 @@ static Str alternative(const char *column, Elem e)
 
 static const char *mode_type(AttrKey key, int word)
 {
-	static const char *const rounding[] = { "ct::round_ties_to_even_t{}", "ct::round_toward_zero_t{}", "ct::round_toward_negative_t{}",
+	static const char *const rounding[] = { "ct::round_ties_to_even_t{}", "ct::round_toward_zero_t{}",
+		"ct::round_toward_negative_t{}",
 		"ct::round_toward_positive_t{}", "ct::round_approximate_t{}", "ct::round_full_t{}" };
 	static const char *const subnormals[] = { "ct::preserve_subnormals_t{}", "ct::round_subnormals_to_zero_t{}" };
 	static const char *const nan[] = { "ct::suppress_nan_t{}", "ct::propagate_nan_t{}" };
@@ -58,7 +60,8 @@ Str tl_modes(const Tg *g, const Op *op)
 	bool rounds = f & OPF_ROUND || op->code == OP_EXP || op->code == OP_TANH;
 	int first = (int)ir_int(op, rounds ? AT_ROUNDING : AT_NAN, 0), flush = (int)ir_int(op, AT_SUBNORMALS, 0);
 	Out *o = out_new();
-	if (first || (flush && (rounds || f & OPF_NANMODE))) out_printf(o, ", %s", mode_type(rounds ? AT_ROUNDING : AT_NAN, first));
+	if (first || (flush && (rounds || f & OPF_NANMODE)))
+		out_printf(o, ", %s", mode_type(rounds ? AT_ROUNDING : AT_NAN, first));
 	if (flush) out_printf(o, ", %s", mode_type(AT_SUBNORMALS, flush));
 	return out_take(o);
 }
@@ -77,8 +80,8 @@ static bool put_part(void *ctx, Out *o, const Op *op, char what)
 static bool is_call(const char *t) { return !strncmp(t, "ct::", 4) || !strncmp(t, "ct_", 3); }
 static bool is_class(Elem e) { return elem_is_ptr(e) ? false : elem_is_any_float(e) && e != EL_F32 && e != EL_F64; }
 
-/* A product whose operands and result are as written, but which no later addition is merged with: NVIDIA's front end makes
- * mul + add one fma whatever the rounding modes say, unless something stands between. */
+/* A product whose operands and result are as written, but which no later addition is merged with: NVIDIA's front end
+ * makes mul + add one fma whatever the rounding modes say, unless something stands between. */
 bool *tl_rounded(const Fn *fn);
 
 static Str table_text(Tg *g, const Op *op)
@@ -106,8 +109,10 @@ static Str table_text(Tg *g, const Op *op)
 static bool may_contract(const Op *user)
 {
 	switch (user->code) {
-	case OP_MUL: case OP_DIV: case OP_MAX: case OP_MIN: case OP_FMA: case OP_EXP: case OP_EXP2: case OP_LOG: case OP_SQRT: case OP_RSQRT:
-	case OP_TANH: case OP_CAST: case OP_BITCAST: case OP_MMA: case OP_STORE: case OP_SCATTER: case OP_STORE_PTR: case OP_EQ: case OP_NE:
+	case OP_MUL: case OP_DIV: case OP_MAX: case OP_MIN: case OP_FMA: case OP_EXP: case OP_EXP2: case OP_LOG:
+	case OP_SQRT: case OP_RSQRT:
+	case OP_TANH: case OP_CAST: case OP_BITCAST: case OP_MMA: case OP_STORE: case OP_SCATTER: case OP_STORE_PTR:
+	case OP_EQ: case OP_NE:
 	case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_REDUCE_MAX: case OP_REDUCE_MIN:
 		return false;
 	default: return true;
@@ -141,7 +146,8 @@ static Str as_f64(Elem from, Str x)
 {
 	if (is_wide_int(from)) return str_fmt("ct_odd(%s)", x);
 	if (from == EL_F64) return x;
-	return str_fmt(elem_is_any_float(from) && !elem_is_float(from) ? "ct::element_cast<double>(ct::element_cast<float>(%s))" : "ct::element_cast<double>(%s)", x);
+	return str_fmt(elem_is_any_float(from) && !elem_is_float(from)
+		? "ct::element_cast<double>(ct::element_cast<float>(%s))" : "ct::element_cast<double>(%s)", x);
 }
 
 /* Digits, least exponent and greatest number of a type below f64. */
@@ -173,12 +179,14 @@ static Str cast_with(Elem to, Elem from, Str x, const char *modes)
 	if (elem_is_int(to)) return str_fmt("ct_int_sat<%s>(%s)", tl_elem(to), x);
 	while (strcmp(words[over], modes)) over++;
 	if (!over && is_fp8(to)) over = 1;
-	if (to == EL_F64) return str_fmt(is_wide_int(from) ? "ct_halves<%d>(%s)" : "ct_at_inf<%d>(%s)", is_wide_int(from) ? mode : over,
-		is_wide_int(from) ? x : as_f64(from, x));
+	if (to == EL_F64)
+		return str_fmt(is_wide_int(from) ? "ct_halves<%d>(%s)" : "ct_at_inf<%d>(%s)", is_wide_int(from) ? mode : over,
+			is_wide_int(from) ? x : as_f64(from, x));
 	Format f = format_of(to);
 	Str r = str_fmt("ct_digits<%d, %d, %d, %d>(%s, %s)", f.digits, f.least, mode, over, as_f64(from, x), f.most);
 	if (is_fp8(to)) return str_fmt("ct_%s_%s(%s)", over == 2 ? "inf" : "to", elem_rows[to].name, r);
-	return str_fmt(to == EL_TF32 ? "ct::element_cast<%s>(ct::element_cast<float>(%s))" : "ct::element_cast<%s>(%s)", tl_elem(to), r);
+	return str_fmt(to == EL_TF32 ? "ct::element_cast<%s>(ct::element_cast<float>(%s))" : "ct::element_cast<%s>(%s)",
+		tl_elem(to), r);
 }
 
 Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op)
@@ -198,11 +206,15 @@ Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op)
 	const char *modes = name + strlen(str_fmt("ct_cvt_%s_%s", elem_rows[to].name, elem_rows[from].name));
 	if (*modes) return cast_with(to, from, x, modes);
 	if (from == to) return x;
-	if (to == EL_BOOL) return str_fmt(elem_is_any_float(from) && !elem_is_float(from) ? "ct_nonzero(ct::element_cast<float>(%s))" : "ct_nonzero(%s)", x);
+	if (to == EL_BOOL)
+		return str_fmt(elem_is_any_float(from) && !elem_is_float(from) ? "ct_nonzero(ct::element_cast<float>(%s))"
+			: "ct_nonzero(%s)", x);
 	if (elem_is_any_float(from) && elem_is_int(to))
-		return str_fmt(elem_is_float(from) ? "ct_to_int<%s>(%s)" : "ct_to_int<%s>(ct::element_cast<float>(%s))", tl_elem(to), x);
+		return str_fmt(elem_is_float(from) ? "ct_to_int<%s>(%s)" : "ct_to_int<%s>(ct::element_cast<float>(%s))",
+			tl_elem(to), x);
 	if (is_fp8(to)) return str_fmt("ct_to_%s(%s)", elem_rows[to].name, from == EL_F64 || from == EL_F32 ? x :
-		from == EL_I64 || from == EL_U64 || from == EL_I32 || from == EL_U32 ? str_fmt("ct::element_cast<double>(%s)", x) :
+		from == EL_I64 || from == EL_U64 || from == EL_I32 || from == EL_U32
+			? str_fmt("ct::element_cast<double>(%s)", x) :
 		str_fmt("ct::element_cast<float>(%s)", x));
 	if (to == EL_TF32) return str_fmt("ct_to_tf32(%s)", from == EL_F32 ? x : str_fmt("ct::element_cast<float>(%s)", x));
 	return str_fmt("ct::element_cast<%s>(%s)", tl_elem(to), x);
@@ -215,7 +227,9 @@ static Str bitcast(Elem to, Elem from, Str x)
 	if (from == EL_TF32) x = str_fmt("ct::element_cast<float>(%s)", x), from = EL_F32;
 	if (from == EL_BOOL) x = str_fmt("ct::element_cast<unsigned char>(%s)", x), from = EL_U8;
 	if (from == to) return x;
-	if (to == EL_BOOL) return from == EL_U8 ? str_fmt("ct_nonzero(%s)", x) : str_fmt("ct_nonzero(ct::element_bitcast<unsigned char>(%s))", x);
+	if (to == EL_BOOL)
+		return from == EL_U8 ? str_fmt("ct_nonzero(%s)", x) : str_fmt("ct_nonzero(ct::element_bitcast<unsigned "
+			"char>(%s))", x);
 	if (to == EL_TF32) return str_fmt("ct_tf32_of(%s)", x);
 	return str_fmt("ct::element_bitcast<%s>(%s)", tl_elem(to), x);
 }
@@ -258,8 +272,11 @@ static Str literal_part(Tg *g, const Op *op, Elem e, int64_t first, int64_t n)
 {
 	const IrAttr *values = ir_attr(op, AT_VALUES);
 	uint8_t one = 0;
-	if (n == 1) return tl_full(g, type_tile(e, 1, &one), values ? tl_num(e, values->u.nums.p[first]) : tl_text(g, ir_in(op, (int)first)));
-	return str_fmt("ct::cat<0>(%s, %s)", literal_part(g, op, e, first, n / 2), literal_part(g, op, e, first + n / 2, n / 2));
+	if (n == 1)
+		return tl_full(g, type_tile(e, 1, &one), values ? tl_num(e, values->u.nums.p[first])
+			: tl_text(g, ir_in(op, (int)first)));
+	return str_fmt("ct::cat<0>(%s, %s)", literal_part(g, op, e, first, n / 2),
+		literal_part(g, op, e, first + n / 2, n / 2));
 }
 
 static bool element(const Op *op, int64_t i, Num *x)
@@ -286,7 +303,8 @@ static bool has_negative_zero(const Op *op)
 	return false;
 }
 
-/* Constants in memory, in front of the kernel: numbers that C++ has as they are, of other types the bits. tf32 lies there as f32. */
+/* Constants in memory, in front of the kernel: numbers that C++ has as they are, of other types
+ * the bits. tf32 lies there as f32. */
 static Str table(Tg *g, const Op *op, Elem of)
 {
 	static const Elem words[] = { EL_U8, EL_U16, EL_U32, EL_U64 };
@@ -306,14 +324,18 @@ static Str table(Tg *g, const Op *op, Elem of)
 	out_puts(g->tables, "\n};\n\n");
 	Str x = str_fmt("ct::load(%s + ct::iota<ct::tile<int, ct::shape<%lld>>>())", name, (long long)n);
 	if (bits) x = str_fmt("ct::element_bitcast<%s>(%s)", tl_elem(e), x);
-	return of == EL_TF32 ? str_fmt("ct::element_cast<%s>(%s)", tl_elem(of), x) : of == EL_BOOL ? tl_from_memory(of, x) : x;
+	return of == EL_TF32 ? str_fmt("ct::element_cast<%s>(%s)", tl_elem(of), x) : of == EL_BOOL ? tl_from_memory(of, x)
+		: x;
 }
 
-/* Scalars that are computed: pairs in parts that have names, for NVIDIA's compiler takes quadratic time for deep expressions. */
+/* Scalars that are computed: pairs in parts that have names, for NVIDIA's compiler takes
+ * quadratic time for deep expressions. */
 static Str computed(Tg *g, const Op *op, Elem e, int64_t first, int64_t n)
 {
 	enum { PART = 64 };
-	if (n > PART) return str_fmt("ct::cat<0>(%s, %s)", computed(g, op, e, first, n / 2), computed(g, op, e, first + n / 2, n / 2));
+	if (n > PART)
+		return str_fmt("ct::cat<0>(%s, %s)", computed(g, op, e, first, n / 2),
+			computed(g, op, e, first + n / 2, n / 2));
 	Str text = literal_part(g, op, e, first, n), name = tl_temp(g, "part");
 	out_printf(g->o, "const auto %s = %s;\n", name, text);
 	return name;
@@ -325,7 +347,8 @@ static void literal(Tg *g, const Op *op)
 	Val *v = op->out[0];
 	Elem e = v->type->elem;
 	int64_t n = type_size(v->type);
-	Str text = n <= FEW ? literal_part(g, op, e, 0, n) : !elem_is_ptr(e) && all_known(op) ? table(g, op, e) : computed(g, op, e, 0, n);
+	Str text = n <= FEW ? literal_part(g, op, e, 0, n) : !elem_is_ptr(e) && all_known(op) ? table(g, op, e)
+		: computed(g, op, e, 0, n);
 	tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), text));
 }
 
@@ -359,8 +382,8 @@ static void join(Tg *g, const Op *op)
 	uint8_t log2[TILE_RANK] = { 0 };
 	memcpy(log2, x->log2, x->rank);
 	Str shape = tl_shape(type_with_shape(t, x->rank + 1, log2));
-	tl_define(g, op->out[0], str_fmt("ct::cat<%d>(ct::reshape<%s>(%s), ct::reshape<%s>(%s))", x->rank, shape, tl_text(g, ir_in(op, 0)), shape,
-		tl_text(g, ir_in(op, 1))));
+	tl_define(g, op->out[0], str_fmt("ct::cat<%d>(ct::reshape<%s>(%s), ct::reshape<%s>(%s))", x->rank, shape,
+		tl_text(g, ir_in(op, 0)), shape, tl_text(g, ir_in(op, 1))));
 }
 
 static void split(Tg *g, const Op *op)
@@ -372,8 +395,8 @@ static void split(Tg *g, const Op *op)
 	for (int k = 0; k < 2; k++) {
 		Out *index = out_new();
 		for (int i = 0; i < t->rank; i++) out_puts(index, "0, ");
-		tl_define(g, op->out[k], str_fmt("ct::reshape<%s>(ct::extract(%s, %s{}, %s%d))", tl_shape(t), tl_text(g, ir_in(op, 0)), half,
-			out_take(index), k));
+		tl_define(g, op->out[k], str_fmt("ct::reshape<%s>(ct::extract(%s, %s{}, %s%d))", tl_shape(t),
+			tl_text(g, ir_in(op, 0)), half, out_take(index), k));
 	}
 }
 
@@ -387,11 +410,16 @@ bool tl_shaped(Tg *g, const Op *op)
 	case OP_IOTA: tl_define(g, out, str_fmt("ct::iota<%s>()", tl_type(g, out->type))); return true;
 	case OP_BROADCAST: case OP_RESHAPE:
 		if (!type_is_tile(x->type)) tl_define(g, out, tl_full(g, out->type, tl_text(g, x)));
-		else tl_define(g, out, str_fmt("ct::%s<%s>(%s)", op->code == OP_RESHAPE ? "reshape" : "broadcast", tl_shape(out->type), tl_text(g, x)));
+		else
+			tl_define(g, out, str_fmt("ct::%s<%s>(%s)", op->code == OP_RESHAPE ? "reshape" : "broadcast",
+				tl_shape(out->type), tl_text(g, x)));
 		return true;
-	case OP_TO_SCALAR: tl_define(g, out, str_fmt("ct_scalar<%s>(%s)", tl_elem(out->type->elem), tl_text(g, x))); return true;
+	case OP_TO_SCALAR:
+		tl_define(g, out, str_fmt("ct_scalar<%s>(%s)", tl_elem(out->type->elem), tl_text(g, x))); return true;
 	case OP_PERMUTE: tl_define(g, out, str_fmt("ct::permute<%s>(%s)", map_text(op), tl_text(g, x))); return true;
-	case OP_CAT: tl_define(g, out, str_fmt("ct::cat<%d>(%s, %s)", ir_axis(op), tl_text(g, x), tl_text(g, ir_in(op, 1)))); return true;
+	case OP_CAT:
+		tl_define(g, out, str_fmt("ct::cat<%d>(%s, %s)", ir_axis(op), tl_text(g, x), tl_text(g, ir_in(op, 1))));
+		return true;
 	case OP_EXTRACT: extract(g, op); return true;
 	case OP_JOIN: join(g, op); return true;
 	case OP_SPLIT: split(g, op); return true;

@@ -2,14 +2,15 @@
  * element by element or by changes of shape.
  *
  * nvcc 13.4 turns an extract of an extract of a loaded tile into loads of fewer elements. Where the view promises
- * alignment these are vectors, as if the elements that are left were neighbours: other values, or addresses that are not
- * aligned (fault `neighbours` of tests/tile/faults.py). A view without promises is read one element at a time. */
+ * alignment these are vectors, as if the elements that are left were neighbours: other values, or addresses that are
+ * not aligned (fault `neighbours` of tests/tile/faults.py). A view without promises is read one element at a time. */
 #include "emit_tile/tile.h"
 
 static bool takes_parts(const Op *op)
 {
 	switch (op->code) {
-	case OP_EXTRACT: case OP_SPLIT: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: case OP_SORT: case OP_TOPK:
+	case OP_EXTRACT: case OP_SPLIT: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: case OP_SORT:
+	case OP_TOPK:
 	case OP_REDUCE: case OP_SCAN: case OP_CUMMAX: case OP_CUMMIN:
 		return true;
 	case OP_CUMSUM: case OP_CUMPROD: return ir_int(op, AT_EXCLUSIVE, 0) != 0;
@@ -24,7 +25,8 @@ static bool takes_lines(const Op *op)
 	return op_rows[op->code].flags & (OPF_REDUCE | OPF_SCAN) && !takes_parts(op);
 }
 
-typedef struct Parts { bool *apart, *seen, *factor; } Parts;   /* by Val id: views; tiles; tiles of which a product is made */
+/* by Val id: views; tiles; tiles of which a product is made */
+typedef struct Parts { bool *apart, *seen, *factor; } Parts;
 
 static void follow_inputs(void *ctx, Op *op);
 
@@ -44,8 +46,8 @@ static void follow_inputs(void *ctx, Op *op)
 	for (int i = 0; i < op->nin; i++) follow(ctx, ir_in(op, i));
 }
 
-/* nvcc takes a product's factors in parts of the inner dimension: extracts, and of what was reshaped since it was loaded, extracts of
- * an extract. */
+/* nvcc takes a product's factors in parts of the inner dimension: extracts, and of what was reshaped since it was
+ * loaded, extracts of an extract. */
 static void follow_factor(Parts *p, const Val *v)
 {
 	Op *op = v->def;
@@ -65,7 +67,8 @@ static void begin(void *ctx, Op *op)
 
 bool *tl_taken_apart(const Fn *fn)
 {
-	Parts p = { NEW_ARRAY(A_TMP, bool, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1) };
+	Parts p = { NEW_ARRAY(A_TMP, bool, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1),
+		NEW_ARRAY(A_TMP, bool, fn->nval + 1) };
 	ir_walk(fn->body, begin, &p);
 	return p.apart;
 }

@@ -1,7 +1,8 @@
 /* Inside the CUDA Tile C++ target. How a kernel becomes a __tile_global__ function:
  *
- * Tile C++ has tiles as values, so TYPED IR is printed nearly as it stands: each result is a const of its type, loops carry
- * mutable variables, scalars are scalars. Layouts, threads and shared memory are the business of NVIDIA's compiler.
+ * Tile C++ has tiles as values, so TYPED IR is printed nearly as it stands: each result is a const of its type, loops
+ * carry mutable variables, scalars are scalars. Layouts, threads and shared memory are the
+ * business of NVIDIA's compiler.
  *
  *   types.c    names, types, literals            control.c  statements; which op is printed by whom
  *   ops.c      elementwise operations, by the column of ops.def, and changes of shape
@@ -15,8 +16,8 @@
  *   version.c  what the version of CUDA Tile C++ and the architectures have
  *   launch.c   how a launcher starts a kernel    emit_tile.c  the file around all of that
  *
- * What Tile C++ leaves undefined and the language defines is written out: signed arithmetic runs in unsigned, divisors and
- * shift counts are made legal first, a tile that may lie wholly outside its tensor is not asked for. */
+ * What Tile C++ leaves undefined and the language defines is written out: signed arithmetic runs in unsigned, divisors
+ * and shift counts are made legal first, a tile that may lie wholly outside its tensor is not asked for. */
 #ifndef EMIT_TILE_TILE_H
 #define EMIT_TILE_TILE_H
 #include "emit/emit.h"
@@ -28,7 +29,7 @@
 typedef struct TView {          /* texts; all integers are long long expressions without side effects */
 	Str ptr, off;           /* typed pointer; element offset of element 0 */
 	Str ext[TENSOR_RANK], str[TENSOR_RANK];
-	Str span;               /* of the whole view, a tensor_span; NULL: not declared, for it is only accessed by pointers */
+	Str span;  /* of the whole view, a tensor_span; NULL: not declared, for it is only accessed by pointers */
 	const char *index;      /* the type of the span's extents and strides */
 	Elem elem;
 	int rank;
@@ -58,7 +59,7 @@ typedef struct Tg {
 	int *uses;              /* by Val id */
 	bool *rounded;          /* by Val id: a product that must be rounded before it is added to (ops.c) */
 	bool *spanned;          /* by Val id: a view that some access takes as a partition_view or a strided_view */
-	bool *factor;           /* by Val id: a loaded tile that a product takes, where the copy engine may load it (hints.c) */
+	bool *factor;  /* by Val id: a loaded tile that a product takes, where the copy engine may load it (hints.c) */
 	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
 	TAligned aligned;
@@ -76,7 +77,7 @@ Str tl_kernel_hints(const Fn *fn);              /* attributes, each with a space
 bool *tl_factors(const Fn *fn);
 bool tl_known_at_launch(const Sym *s);  /* made of dimensions, strides and parameters alone (aligned.c) */
 Str tl_access_hints(const Tg *g, const Op *op, bool by_view);
-Str tl_promised(const Op *op, Str x);           /* x with the promise of a hint op; x as it is where Tile C++ has none like it */
+Str tl_promised(const Op *op, Str x);  /* x with the promise of a hint op; x as it is where Tile C++ has none like it */
 
 /* version.c: what the version of CUDA Tile C++ and the architectures have */
 bool tl_offers(const Tg *g, TileFeature f);
@@ -110,7 +111,8 @@ Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op);   /* op: with its m
 Str tl_modes(const Tg *g, const Op *op);        /* ", ct::round_toward_zero_t{}", or "" */
 
 /* view.c */
-/* Which accesses are proved to begin inside, and which views have spans; then what the version for aligned tensors proves. */
+/* Which accesses are proved to begin inside, and which views have spans; then what the version
+ * for aligned tensors proves. */
 void tl_find_begins(Tg *g, Fn *fn);
 void tl_find_aligned_begins(Tg *g, Fn *fn);
 void tl_view_param(Tg *g, const IrParam *p, const Val *v);
@@ -151,14 +153,16 @@ void tl_check(Tg *g, const Op *op);
 
 /* written.c */
 bool tl_written(Tg *g, const Op *op);           /* false: not one of them */
-void tl_scan_written(Tg *g, const Op *op);      /* running sums ... that Tile C++ has only otherwise: exclusive ones, of bool */
+/* running sums ... that Tile C++ has only otherwise: exclusive ones, of bool */
+void tl_scan_written(Tg *g, const Op *op);
 
 /* control.c */
 void tl_control_init(Tg *g);    /* once g->o is there */
 void tl_block(Tg *g, const IrBlock *b);
 void tl_op(Tg *g, const Op *op);
 bool tl_loop_has(const IrBlock *body, OpCode jump);     /* break or continue, of the loop whose body it is */
-/* The head of a counted loop with counter i, and its block begun. The range becomes that of the loop that is printed. */
+/* The head of a counted loop with counter i, and its block begun. The range becomes that
+ * of the loop that is printed. */
 typedef struct TRange { Str lo, hi, step; } TRange;
 void tl_loop_open(Tg *g, const Op *op, TRange *r, Str i);
 

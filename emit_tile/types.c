@@ -50,7 +50,10 @@ Str tl_type(Tg *g, const Type *t)
 	return a.name;
 }
 
-Str tl_typed(Tg *g, Elem e, const Type *shape) { return tl_type(g, type_is_tile(shape) ? type_with_elem(shape, e) : type_scalar(e)); }
+Str tl_typed(Tg *g, Elem e, const Type *shape)
+{
+	return tl_type(g, type_is_tile(shape) ? type_with_elem(shape, e) : type_scalar(e));
+}
 
 Str tl_temp(Tg *g, const char *what) { return str_fmt("ct_%s%d", what, g->ntemp++); }
 
@@ -79,9 +82,10 @@ Str tl_num(Elem e, Num n)
 	switch (e) {
 	case EL_F32: return float_text(n.f, true);
 	case EL_F64: return float_text(n.f, false);
-	case EL_F8E4M3: case EL_F8E5M2:         /* by its bits: a conversion of NaN or of what is out of range is unspecified */
+	case EL_F8E4M3: case EL_F8E5M2:  /* by its bits: a conversion of NaN or of what is out of range is unspecified */
 		return str_fmt("ct::element_bitcast<%s>((unsigned char)0x%02x)", tl_elem(e), (unsigned)num_bits(e, n));
-	case EL_F16: case EL_BF16: case EL_TF32: return str_fmt("ct::element_cast<%s>(%s)", tl_elem(e), float_text(n.f, true));
+	case EL_F16: case EL_BF16: case EL_TF32:
+		return str_fmt("ct::element_cast<%s>(%s)", tl_elem(e), float_text(n.f, true));
 	case EL_BOOL: return str_intern(n.i ? "true" : "false");
 	case EL_U64: case EL_U32: case EL_I64: case EL_I32: return literal_int(e, n);
 	default: return str_fmt("(%s)%lld", tl_elem(e), (long long)n.i);

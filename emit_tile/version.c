@@ -1,5 +1,5 @@
-/* What the version of CUDA Tile C++ and the architectures have (emit/targets.def). What they lack is written out where the printers
- * ask tl_offers; what cannot be written out is refused here, before anything is printed. */
+/* What the version of CUDA Tile C++ and the architectures have (emit/targets.def). What they lack is written out where
+ * the printers ask tl_offers; what cannot be written out is refused here, before anything is printed. */
 #include "base/diag.h"
 #include "emit_tile/tile.h"
 
@@ -71,7 +71,9 @@ static void check_op(void *ctx, Op *op)
 	} else if (!a->fp8_said && op->span.hi && names_fp8(op)) {
 		Diag *d = lacks_arch(a, op, "an fp8 element type");
 		a->fp8_said = d != NULL;
-		if (d) diag_help(d, "keep these elements in bf16, or leave %s out of `%s`", a->opt->archs.p[0]->name, arch_option(a));
+		if (d)
+			diag_help(d, "keep these elements in bf16, or leave %s out of `%s`", a->opt->archs.p[0]->name,
+				arch_option(a));
 	}
 }
 

@@ -1,10 +1,10 @@
 /* Views, and loads and stores of tiles.
  *
- * A view is a tensor_span. A tile whose index counts whole tiles is an access to a partition_view, one with other steps to a
- * strided_view; what those two cannot say goes through a tile of pointers and a mask (access.c): constant offsets, tiles that
- * may begin in front of their tensor and reach into it, tensors of rank 0.
- * A tile wholly outside of its tensor is undefined behaviour in Tile C++. Where it is not proved that a tile begins inside,
- * a test stands before the access. */
+ * A view is a tensor_span. A tile whose index counts whole tiles is an access to a partition_view, one with other steps
+ * to a strided_view; what those two cannot say goes through a tile of pointers and a mask (access.c): constant offsets,
+ * tiles that may begin in front of their tensor and reach into it, tensors of rank 0.
+ * A tile wholly outside of its tensor is undefined behaviour in Tile C++. Where it is not proved that a tile begins
+ * inside, a test stands before the access. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -14,7 +14,8 @@
 #include "ir/valsym.h"
 
 /* ---- what is proved of an access ---- */
-/* Bit 2a: along axis a it begins at element 0 or later; bit 2a + 1: and before the extent's end. aligned: where tensors are. */
+/* Bit 2a: along axis a it begins at element 0 or later; bit 2a + 1: and before the extent's end.
+ * aligned: where tensors are. */
 typedef struct Begin { const Op *op; unsigned bits, aligned; } Begin;
 static VEC(Begin) begins;
 static int next_begin;
@@ -67,7 +68,8 @@ static void note_begin(ValSyms *b, Op *op)
 {
 	Begin r = { op, begin_bits(b, op), 0 };
 	vec_push(A_TMP, &begins, r);
-	if (!op_is_dead(op, begins_of->uses) && is_by_view(begins_of, op, r.bits)) begins_of->spanned[ir_in(op, 0)->id] = true;
+	if (!op_is_dead(op, begins_of->uses) && is_by_view(begins_of, op, r.bits))
+		begins_of->spanned[ir_in(op, 0)->id] = true;
 }
 
 void tl_find_begins(Tg *g, Fn *fn)
@@ -95,7 +97,8 @@ static void need_some(ValSyms *b, Op *op)
 	unsigned bits = begin_of(op)->bits;
 	if (!tl_aligned_span(&begins_of->aligned, view)) return;
 	for (int i = 0; i < view->type->rank; i++)
-		if (!(bits >> 2 * i & 2) && sym_is_const(valsym_access(b, op, i), &at) && at == 0) tl_need_some(&begins_of->aligned, b, view, i);
+		if (!(bits >> 2 * i & 2) && sym_is_const(valsym_access(b, op, i), &at) && at == 0)
+			tl_need_some(&begins_of->aligned, b, view, i);
 }
 
 static void note_aligned(ValSyms *b, Op *op) { begin_of(op)->aligned = begin_bits(b, op); }
@@ -114,7 +117,10 @@ TView *tl_view_of(Tg *g, const Val *v)
 	return g->val[v->id].view;
 }
 
-static bool is_literal(Str e) { return strspn(e, "0123456789") + (size_t)(strlen(e) > 2 && !strcmp(e + strlen(e) - 2, "ll")) * 2 == strlen(e); }
+static bool is_literal(Str e)
+{
+	return strspn(e, "0123456789") + (size_t)(strlen(e) > 2 && !strcmp(e + strlen(e) - 2, "ll")) * 2 == strlen(e);
+}
 
 /* A number with or without ll; NULL: none. */
 static Str digits_of(Str e) { return is_literal(e) ? str_intern_n(e, strspn(e, "0123456789")) : NULL; }
@@ -176,7 +182,8 @@ static void declare_span(Tg *g, TView *w, Str name, const TSpan *a)
 		: "const auto %s = ct::tensor_span(%s, ct::layout_strided_mapping(", w->span, ptr);
 	put_numbers(g->o, ext, w->rank, "extents", w->index, "ct::dynamic_extent");
 	out_puts(g->o, ", ");
-	put_numbers(g->o, str, w->rank, strides ? "strides" : "extents", w->index, strides ? "ct::dynamic_stride" : "ct::dynamic_extent");
+	put_numbers(g->o, str, w->rank, strides ? "strides" : "extents", w->index,
+		strides ? "ct::dynamic_stride" : "ct::dynamic_extent");
 	out_puts(g->o, "));\n");
 }
 
@@ -216,7 +223,8 @@ void tl_view(Tg *g, const Op *op)
 	} else {
 		w->ptr = tl_temp(g, "p");
 		w->off = off;
-		out_printf(g->o, "%s *const %s = (%s *)%s;\n", tl_memory(w->elem), w->ptr, tl_memory(w->elem), tl_text(g, base));
+		out_printf(g->o, "%s *const %s = (%s *)%s;\n", tl_memory(w->elem), w->ptr, tl_memory(w->elem),
+			tl_text(g, base));
 	}
 	for (int i = 0; i < w->rank; i++) w->ext[i] = tl_wide(g, "ext", tl_text(g, ir_in(op, 2 + i)));
 	for (int i = 0; i < w->rank; i++) w->str[i] = tl_wide(g, "str", tl_text(g, ir_in(op, 2 + w->rank + i)));
@@ -242,7 +250,8 @@ typedef struct TAccess {
 /* "a && b" in parentheses where it is more than one test. */
 static Str conjunction(const Out *o, int n) { return str_fmt(n > 1 ? "(%s)" : "%s", o->p); }
 
-/* The test whether it begins inside, as far as that is not known; NULL: it is. What the aligned version knows is not asked there. */
+/* The test whether it begins inside, as far as that is not known; NULL: it is. What the aligned
+ * version knows is not asked there. */
 static Str guard_of(const Tg *g, const TAccess *a, const Begin *b)
 {
 	Out *test[2] = { out_new(), out_new() };
@@ -250,7 +259,8 @@ static Str guard_of(const Tg *g, const TAccess *a, const Begin *b)
 	for (int i = 0; i < a->t->rank; i++) {
 		if ((b->bits >> 2 * i & 3) == 3 || a->sure[i]) continue;
 		int k = g->aligned.guard.n && (b->aligned >> 2 * i & 3) == 3;
-		out_printf(test[k], "%sct_begins_inside(%s, %lld, %s)", n[k]++ ? " && " : "", tl_text(g, ir_in(a->op, 1 + i)), (long long)a->step[i], a->w->ext[i]);
+		out_printf(test[k], "%sct_begins_inside(%s, %lld, %s)", n[k]++ ? " && " : "", tl_text(g, ir_in(a->op, 1 + i)),
+			(long long)a->step[i], a->w->ext[i]);
 	}
 	Str always = n[0] ? str_intern(test[0]->p) : NULL, r = always;
 	if (n[1]) r = str_fmt("ct_aligned || %s", conjunction(test[1], n[1]));
@@ -295,8 +305,8 @@ static TPlaces places_of(Tg *g, const TAccess *a, bool mask_only)
 	Str origin[TENSOR_RANK];
 	for (int i = 0; i < a->t->rank; i++) {
 		origin[i] = tl_temp(g, "at");
-		out_printf(g->o, "const long long %s = ct_tile_at(%s, %lld, %lld);\n", origin[i], tl_text(g, ir_in(a->op, 1 + i)), (long long)a->step[i],
-			(long long)a->offset[i]);
+		out_printf(g->o, "const long long %s = ct_tile_at(%s, %lld, %lld);\n", origin[i],
+			tl_text(g, ir_in(a->op, 1 + i)), (long long)a->step[i], (long long)a->offset[i]);
 	}
 	return tl_box(g, a->w, a->t, origin, a->sure, mask_only);
 }
@@ -340,7 +350,8 @@ void tl_load(Tg *g, const Op *op)
 		return;
 	}
 	Str name = tl_name(g, out);
-	out_printf(g->o, "%s %s = %s;\nif (%s) %s%s = %s;\n", tl_type(g, out->type), name, full, a.guard, hints, name, text);
+	out_printf(g->o, "%s %s = %s;\nif (%s) %s%s = %s;\n", tl_type(g, out->type), name, full, a.guard, hints, name,
+		text);
 	g->val[out->id].text = name;
 }
 
@@ -353,5 +364,6 @@ void tl_store(Tg *g, const Op *op)
 		return;
 	}
 	if (a.guard && !a.whole) out_printf(g->o, "if (%s) ", a.guard);
-	out_printf(g->o, "%s%s.store%s(%s%s);\n", tl_access_hints(g, op, true), a.view, a.whole ? "" : "_masked", tl_to_memory(x->type->elem, tl_text(g, x)), a.index);
+	out_printf(g->o, "%s%s.store%s(%s%s);\n", tl_access_hints(g, op, true), a.view, a.whole ? "" : "_masked",
+		tl_to_memory(x->type->elem, tl_text(g, x)), a.index);
 }

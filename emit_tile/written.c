@@ -1,8 +1,9 @@
-/* Operations that Tile C++ lacks, written in those that it has. An operation whose row of ops.def calls a function of prelude.def
- * needs nothing here; this is the place of those that look at more than one element.
+/* Operations that Tile C++ lacks, written in those that it has. An operation whose row of ops.def calls a function of
+ * prelude.def needs nothing here; this is the place of those that look at more than one element.
  *
- * All of them work along one axis. A tile is seen as a *line*, outer x n x inner with n elements along the axis, which is a reshape
- * and moves nothing. Exchanges, shifts and orders of a line are templates of prelude.def over these three numbers. */
+ * All of them work along one axis. A tile is seen as a *line*, outer x n x inner with n elements along the axis, which
+ * is a reshape and moves nothing. Exchanges, shifts and orders of a line are templates of
+ * prelude.def over these three numbers. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -24,7 +25,10 @@ static Str line_args(Line l) { return str_fmt("%lld, %lld, %lld", l.outer, l.n, 
 
 /* x as the line, and a result that is a line as the tile that it stands for. */
 static Str as_line(Line l, Str x) { return str_fmt("ct::reshape<ct::shape<%s>>(%s)", line_args(l), x); }
-static void define_line(Tg *g, const Val *v, Str line) { tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), line)); }
+static void define_line(Tg *g, const Val *v, Str line)
+{
+	tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), line));
+}
 
 static Line axis_line(const Op *op) { return line_of(ir_in(op, 0)->type, ir_axis(op)); }
 
@@ -58,8 +62,8 @@ static void take(Tg *g, const Op *op)
 {
 	Line l = axis_line(op), r = line_of(op->out[0]->type, ir_axis(op));
 	Str index = str_fmt("ct::element_cast<long long>(%s)", as_line(r, tl_text(g, ir_in(op, 1))));
-	define_line(g, op->out[0], str_fmt("ct_take<%s>(%s, %s, %s)", line_args(l), as_line(l, tl_text(g, ir_in(op, 0))), index,
-		tl_text(g, ir_in(op, 2))));
+	define_line(g, op->out[0], str_fmt("ct_take<%s>(%s, %s, %s)", line_args(l), as_line(l, tl_text(g, ir_in(op, 0))),
+		index, tl_text(g, ir_in(op, 2))));
 }
 
 /* Each axis as the number of sub-tiles by their length: `part` first. A sub-tile has one along each axis. */
@@ -89,12 +93,14 @@ static void insert(Tg *g, const Op *op)
 		long long n = (long long)(type_extent(x->type, i) / type_extent(y->type, i));
 		Out *shape = out_new();
 		for (int k = 0; k < 2 * x->type->rank; k++) out_printf(shape, "%s%lld", k ? ", " : "", k == 2 * i ? n : 1ll);
-		out_printf(g->o, "%s(ct::reshape<ct::shape<%s>>(ct::iota<ct::tile<long long, ct::shape<%lld>>>()) == (long long)%s)", i ? " && " : "",
+		out_printf(g->o, "%s(ct::reshape<ct::shape<%s>>(ct::iota<ct::tile<long long, "
+			"ct::shape<%lld>>>()) == (long long)%s)", i ? " && " : "",
 			out_take(shape), n, tl_text(g, ir_in(op, 2 + i)));
 	}
 	out_puts(g->o, ";\n");
 	Str part = split_shape(x->type, y->type, false);
-	tl_define(g, op->out[0], str_fmt("ct::reshape<%s>(ct::select(ct::broadcast<%s>(%s), ct::broadcast<%s>(ct::reshape<%s>(%s)), ct::reshape<%s>(%s)))",
+	tl_define(g, op->out[0], str_fmt("ct::reshape<%s>(ct::select(ct::broadcast<%s>(%s), "
+		"ct::broadcast<%s>(ct::reshape<%s>(%s)), ct::reshape<%s>(%s)))",
 		tl_shape(x->type), whole, here, whole, part, tl_text(g, y), whole, tl_text(g, x)));
 }
 
@@ -139,7 +145,8 @@ static void topk(Tg *g, const Op *op)
 static void histogram(Tg *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
-	Str flat = str_fmt("ct::reshape<ct::shape<%lld>>(ct::element_cast<long long>(%s))", (long long)type_size(x->type), tl_text(g, x));
+	Str flat = str_fmt("ct::reshape<ct::shape<%lld>>(ct::element_cast<long long>(%s))", (long long)type_size(x->type),
+		tl_text(g, x));
 	tl_define(g, op->out[0], str_fmt("ct_histogram<%s, %lld>(%s)", tl_type(g, op->out[0]->type),
 		(long long)type_size(op->out[0]->type), flat));
 }
@@ -148,7 +155,10 @@ static void histogram(Tg *g, const Op *op)
 /* Combines tiles a and b of one shape, those of lower indices first, into `to`: texts, `count` of each. */
 typedef void Combine(Tg *g, const Op *op, const Type *shape, const Str *a, const Str *b, Str *to);
 
-static const Type *shaped(const Type *like, const Type *shape) { return type_with_shape(like, shape->rank, shape->log2); }
+static const Type *shaped(const Type *like, const Type *shape)
+{
+	return type_with_shape(like, shape->rank, shape->log2);
+}
 
 #define NAME_CHARS "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 /* The text under a name; what is one stays. */
@@ -160,9 +170,9 @@ static Str name_of(Tg *g, const char *what, Str text)
 	return n;
 }
 
-/* The function's body, run for whole tiles. A branch is both of its regions, of which select takes what each element asked for; a scope
- * that is left early goes on to its end, and keeps for each element what it had when it was left; a loop of as many rounds for all
- * elements is a loop of tiles. All of it is pure. */
+/* The function's body, run for whole tiles. A branch is both of its regions, of which select takes what each element
+ * asked for; a scope that is left early goes on to its end, and keeps for each element what it had when it was left; a
+ * loop of as many rounds for all elements is a loop of tiles. All of it is pure. */
 typedef struct Lift {
 	const Type *shape;
 	const IrBlock *body;            /* of the function: what stands outside are scalars of the kernel */
@@ -190,7 +200,8 @@ static Str lifted_text(Tg *g, const Lift *l, const Val *v)
 	return tl_full(g, shaped(v->type, l->shape), tl_text(g, v));
 }
 
-/* An operation on scalars, printed for tiles. Its values have the numbers that they had, so that their texts are found. */
+/* An operation on scalars, printed for tiles. Its values have the numbers that they had, so
+ * that their texts are found. */
 static void print_lifted(Tg *g, const Lift *l, const Op *op)
 {
 	Op *c = NEW(A_TMP, Op);
@@ -245,7 +256,8 @@ static void leave(Tg *g, const Lift *l, const Op *op, Path *at)
 	bool goes_on = here && at != scope;     /* some elements to what follows */
 	for (int i = 0; i < op->nin; i++) {
 		Str x = lifted_text(g, l, ir_in(op, i));
-		scope->to[i] = name_of(g, "left", here && scope->to[i] ? str_fmt("ct::select(%s, %s, %s)", here, x, scope->to[i]) : x);
+		scope->to[i] = name_of(g, "left", here && scope->to[i]
+			? str_fmt("ct::select(%s, %s, %s)", here, x, scope->to[i]) : x);
 	}
 	if (goes_on) scope->left = scope->left ? name_of(g, "gone", str_fmt("%s || %s", scope->left, here)) : here;
 }
@@ -275,7 +287,8 @@ static void lift_if(Tg *g, const Lift *l, const Op *op, const Path *up)
 	}
 	for (int i = 0; i < op->nout; i++) {
 		Str a = to[0][i], b = to[1][i];
-		g->val[op->out[i]->id].text = a && b ? name_of(g, "one", str_fmt("ct::select(%s, %s, %s)", cond, a, b)) : a ? a : b;
+		g->val[op->out[i]->id].text = a && b ? name_of(g, "one", str_fmt("ct::select(%s, %s, %s)", cond, a, b)) : a ? a
+			: b;
 	}
 }
 
@@ -372,13 +385,17 @@ static void combine_op(Tg *g, const Op *op, const Type *shape, const Str *a, con
 	const char *f = op_rows[monoid_combine(op->code)].name;
 	bool sums = op->code == OP_CUMSUM || op->code == OP_CUMPROD;
 	(void)g;
-	if (e == EL_BOOL) to[0] = str_fmt("%s %s %s", a[0], op->code == OP_CUMSUM || op->code == OP_CUMMAX ? "||" : "&&", b[0]);
+	if (e == EL_BOOL)
+		to[0] = str_fmt("%s %s %s", a[0], op->code == OP_CUMSUM || op->code == OP_CUMMAX ? "||" : "&&", b[0]);
 	else if (sums && elem_is_signed(e)) to[0] = str_fmt("ct_%s_s(%s, %s)", f, a[0], b[0]);
 	else to[0] = str_fmt("ct::%s(%s, %s%s)", f, a[0], b[0], modes);
 }
 
 /* The shape outer x m x 2 x k x inner, without the 2 where one half is meant. */
-static Str halves_shape(Line l, long long m, int two, long long k) { return str_fmt("ct::shape<%lld, %lld, %d, %lld, %lld>", l.outer, m, two, k, l.inner); }
+static Str halves_shape(Line l, long long m, int two, long long k)
+{
+	return str_fmt("ct::shape<%lld, %lld, %d, %lld, %lld>", l.outer, m, two, k, l.inner);
+}
 
 static const Type *half_type(const Type *t, Line l, long long m, long long k)
 {
@@ -434,16 +451,19 @@ static void scan(Tg *g, const Op *op, int n, Combine *combine)
 			Str runs = name_of(g, "runs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, k), x[i]));
 			lo[i] = name_of(g, "lo", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", runs, half));
 			hi[i] = name_of(g, "hi", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", runs, half));
-			Str all = str_fmt("ct::broadcast<%s>(ct::extract(%s, %s{}, 0, 0, 0, %lld, 0))", half, back ? hi[i] : lo[i], one, back ? 0 : k - 1);
+			Str all = str_fmt("ct::broadcast<%s>(ct::extract(%s, %s{}, 0, 0, 0, %lld, 0))", half, back ? hi[i] : lo[i],
+				one, back ? 0 : k - 1);
 			a[i] = back ? lo[i] : name_of(g, "all", all);
 			b[i] = back ? name_of(g, "all", all) : hi[i];
 		}
 		combine(g, op, half_type(ir_in(op, 0)->type, l, m, k), a, b, to);
 		for (int i = 0; i < n; i++)
-			x[i] = name_of(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(ct::cat<2>(%s, %s))", line_args(l), back ? to[i] : lo[i], back ? hi[i] : to[i]));
+			x[i] = name_of(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(ct::cat<2>(%s, %s))", line_args(l),
+				back ? to[i] : lo[i], back ? hi[i] : to[i]));
 	}
 	for (int i = 0; i < n; i++)
-		define_line(g, op->out[i], ir_int(op, AT_EXCLUSIVE, 0) ? moved(l, x[i], back ? -1 : 1, identity(g, op, i)) : x[i]);
+		define_line(g, op->out[i], ir_int(op, AT_EXCLUSIVE, 0) ? moved(l, x[i], back ? -1 : 1, identity(g, op, i))
+			: x[i]);
 }
 
 void tl_scan_written(Tg *g, const Op *op) { scan(g, op, 1, combine_op); }

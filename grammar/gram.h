@@ -1,6 +1,6 @@
 /* What the generated scanner and parser share with the hand-written code around them.
- * The scanner finds where tokens begin and end; lexer/ gives them values and reports what is wrong with them. The parser
- * asks parser/ for tokens and tells it about errors. Nothing here knows what a program means. */
+ * The scanner finds where tokens begin and end; lexer/ gives them values and reports what is wrong with them. The
+ * parser asks parser/ for tokens and tells it about errors. Nothing here knows what a program means. */
 #ifndef GRAMMAR_GRAM_H
 #define GRAMMAR_GRAM_H
 #include "ast/ast.h"

@@ -484,7 +484,8 @@ static Str scaled_text(const Exact *a, bool tiny)
 		int exponent = 0;
 		if (sscanf(t, "%lf", &back) != 1 || (back != d && digits < 16)) continue;
 		if (sscanf(strchr(t, 'e'), "e%d", &exponent) != 1) break;
-		return str_fmt("%s%.*se%+d", a->neg ? "-" : "", (int)(strchr(t, 'e') - t), t, tiny ? exponent - shift : exponent + shift);
+		return str_fmt("%s%.*se%+d", a->neg ? "-" : "", (int)(strchr(t, 'e') - t), t,
+			tiny ? exponent - shift : exponent + shift);
 	}
 	return str_fmt("%g", exact_to_f64(a));
 }

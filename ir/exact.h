@@ -16,7 +16,8 @@ const Exact *exact_inf(bool neg);
 const Exact *exact_nan(void);
 const Exact *exact_f64(double v);               /* the value of any double, exactly */
 const Exact *exact_num(Elem e, Num n);          /* the value of a typed constant, exactly */
-const Exact *exact_parse(const char *text);     /* "12", "1e-5", "0x1.8p3", "0xff"; NULL: beyond the limits (near 10^±2400) */
+/* "12", "1e-5", "0x1.8p3", "0xff"; NULL: beyond the limits (near 10^±2400) */
+const Exact *exact_parse(const char *text);
 
 /* NULL: division by zero, or a result beyond the limits. Infinities and NaN follow IEEE. */
 const Exact *exact_neg(const Exact *a);

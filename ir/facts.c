@@ -1,9 +1,10 @@
 /* Facts about symbolic integers, and proofs from them.
  *
  * A question a <= b becomes "is b - a at least 0". The proof tries, to a small depth: the interval of the polynomial;
- * replacing a factor by a symbolic bound in the direction that its sign allows (bid < cdiv(m, BM), a quotient, a minimum);
- * subtracting a known non-negative polynomial (from `where`). All steps are sound for exact integers, so "yes" is a proof
- * as long as the program's own arithmetic did not wrap, which is what the ranges of the atoms say. "No" means not proved. */
+ * replacing a factor by a symbolic bound in the direction that its sign allows (bid < cdiv(m, BM), a quotient, a
+ * minimum); subtracting a known non-negative polynomial (from `where`). All steps are sound for exact integers, so
+ * "yes" is a proof as long as the program's own arithmetic did not wrap, which is what the ranges of the atoms say.
+ * "No" means not proved. */
 #include "base/diag.h"
 #include "ir/sym.h"
 #include "ir/sym_poly.h"
@@ -16,9 +17,10 @@ typedef struct DivFact { const Sym *s; int64_t by; } DivFact;
 
 typedef struct Known { const Sym *s; Poly poly; } Known;       /* poly: its terms, as each proof compares them */
 
-/* A chain of `else if` nests as deep as it is long. Most scopes know something of one kind at most, so each kind has a way up of its
- * own, to the next scope that knew some of it when this one began. Of scopes that did, the NEAR innermost are asked, and the
- * outermost, which knows what holds in every launch: so an answer takes a time that does not grow with the depth. */
+/* A chain of `else if` nests as deep as it is long. Most scopes know something of one kind at most, so each kind has a
+ * way up of its own, to the next scope that knew some of it when this one began. Of scopes that did, the NEAR innermost
+ * are asked, and the outermost, which knows what holds in every launch: so an answer takes a time that does not grow
+ * with the depth. */
 enum { UP_RANGES, UP_DIVS, UP_NONNEG, UP_CONDS, UPS };
 enum { NEAR = 24 };
 /* Of what one scope knows of a kind only the latest are asked, too. */
@@ -28,7 +30,7 @@ struct Facts {
 	const Facts *up[UPS], *outermost;
 	Arena *arena;
 	VEC(RangeFact) ranges;
-	int *slot, nslot;               /* by a symbol's number, modulo the power of two nslot: its latest range, plus 1; 0: none */
+	int *slot, nslot;  /* by a symbol's number, modulo the power of two nslot: its latest range, plus 1; 0: none */
 	VEC(BoundFact) bounds;
 	VEC(DivFact) divs;
 	VEC(Known) nonneg;              /* polynomials known to be >= 0 */
@@ -71,7 +73,10 @@ static const RangeFact *first_range(const Facts *f, const Sym *s)
 	return i ? &f->ranges.p[i - 1] : NULL;
 }
 
-static const RangeFact *next_range(const Facts *f, const RangeFact *r) { return r->next ? &f->ranges.p[r->next - 1] : NULL; }
+static const RangeFact *next_range(const Facts *f, const RangeFact *r)
+{
+	return r->next ? &f->ranges.p[r->next - 1] : NULL;
+}
 
 void facts_range(Facts *f, const Sym *atom, int64_t lo, int64_t hi)
 {
@@ -254,7 +259,8 @@ int64_t facts_gcd(const Facts *f, const Sym *s)
 		}
 		return lcm_sat(d, (int64_t)m);
 	}
-	if (s->kind == SYM_MIN || s->kind == SYM_MAX) return lcm_sat(d, gcd64(facts_gcd(f, s->arg[0]), facts_gcd(f, s->arg[1])));
+	if (s->kind == SYM_MIN || s->kind == SYM_MAX)
+		return lcm_sat(d, gcd64(facts_gcd(f, s->arg[0]), facts_gcd(f, s->arg[1])));
 	if (s->kind == SYM_SELECT) return lcm_sat(d, gcd64(facts_gcd(f, s->arg[1]), facts_gcd(f, s->arg[2])));
 	return d;
 }
@@ -392,7 +398,10 @@ static bool prove_nonneg(const Facts *f, const Sym *p)
 }
 
 bool facts_le(const Facts *f, const Sym *a, const Sym *b) { return prove_nonneg(f, sym_sub(b, a)); }
-bool facts_lt(const Facts *f, const Sym *a, const Sym *b) { return prove_nonneg(f, sym_sub(sym_sub(b, a), sym_const(1))); }
+bool facts_lt(const Facts *f, const Sym *a, const Sym *b)
+{
+	return prove_nonneg(f, sym_sub(sym_sub(b, a), sym_const(1)));
+}
 bool facts_eq(const Facts *f, const Sym *a, const Sym *b) { return a == b || (facts_le(f, a, b) && facts_le(f, b, a)); }
 
 static bool known_cond(const Facts *f, const Sym *c)
@@ -402,7 +411,8 @@ static bool known_cond(const Facts *f, const Sym *c)
 		for (int i = first_asked(g->conds.n); i < g->conds.n; i++) {
 			const Sym *k = g->conds.p[i];
 			if (k == c) return true;
-			if (c->kind == SYM_ALIGNED && k->kind == SYM_ALIGNED && k->name == c->name && k->value % c->value == 0) return true;
+			if (c->kind == SYM_ALIGNED && k->kind == SYM_ALIGNED && k->name == c->name && k->value % c->value == 0)
+				return true;
 		}
 	return false;
 }
@@ -443,7 +453,8 @@ bool facts_holds(const Facts *f, const Sym *c)
 	case SYM_OR: return facts_holds(f, c->arg[0]) || facts_holds(f, c->arg[1]);
 	case SYM_NOT: return facts_fails(f, c->arg[0]);
 	case SYM_EQ:
-		if (c->arg[0]->kind == SYM_MOD && sym_is_const(c->arg[1], &v) && !v && sym_is_const(c->arg[0]->arg[1], &v) && v > 0) {
+		if (c->arg[0]->kind == SYM_MOD && sym_is_const(c->arg[1], &v) && !v && sym_is_const(c->arg[0]->arg[1], &v)
+			&& v > 0) {
 			int64_t g = facts_gcd(f, c->arg[0]->arg[0]);
 			if (g == 0 || g % v == 0) return true;
 		}
@@ -486,8 +497,10 @@ static void learn_eq(Facts *f, const Sym *a, const Sym *b)
 	int64_t v, k;
 	learn_le(f, a, b);
 	learn_le(f, b, a);
-	if (a->kind == SYM_MOD && sym_is_const(b, &v) && !v && sym_is_const(a->arg[1], &k)) facts_divisible(f, a->arg[0], k);
-	if (b->kind == SYM_MOD && sym_is_const(a, &v) && !v && sym_is_const(b->arg[1], &k)) facts_divisible(f, b->arg[0], k);
+	if (a->kind == SYM_MOD && sym_is_const(b, &v) && !v && sym_is_const(a->arg[1], &k))
+		facts_divisible(f, a->arg[0], k);
+	if (b->kind == SYM_MOD && sym_is_const(a, &v) && !v && sym_is_const(b->arg[1], &k))
+		facts_divisible(f, b->arg[0], k);
 	int64_t ga = facts_gcd(f, a), gb = facts_gcd(f, b);
 	if (a->kind == SYM_ATOM) facts_divisible(f, a, gb);
 	if (b->kind == SYM_ATOM) facts_divisible(f, b, ga);

@@ -93,7 +93,8 @@ static uint64_t special_bits(Elem e, Format f, double v)
 uint64_t num_bits(Elem e, Num n)
 {
 	if (e == EL_BOOL) return n.i != 0;
-	if (!is_flt(e)) return elem_bytes(e) == 8 ? (uint64_t)n.i : (uint64_t)n.i & ((UINT64_C(1) << 8 * elem_bytes(e)) - 1);
+	if (!is_flt(e))
+		return elem_bytes(e) == 8 ? (uint64_t)n.i : (uint64_t)n.i & ((UINT64_C(1) << 8 * elem_bytes(e)) - 1);
 	Format f = format_of(e);
 	uint64_t bits = 0, sign = signbit(n.f) && !isnan(n.f);
 	if (isnan(n.f) || isinf(n.f)) {
@@ -102,7 +103,9 @@ uint64_t num_bits(Elem e, Num n)
 		int x;
 		double m = frexp(fabs(n.f), &x);        /* m in [1/2, 1) */
 		int exp = x - 1 + f.bias;
-		if (exp >= 1) bits = (uint64_t)exp << f.frac_bits | ((uint64_t)ldexp(m, f.frac_bits + 1) & ((UINT64_C(1) << f.frac_bits) - 1));
+		if (exp >= 1)
+			bits = (uint64_t)exp << f.frac_bits | ((uint64_t)ldexp(m, f.frac_bits + 1)
+				& ((UINT64_C(1) << f.frac_bits) - 1));
 		else bits = (uint64_t)ldexp(m, f.frac_bits + exp);
 	}
 	return (bits | sign << (f.exp_bits + f.frac_bits)) << f.shift;
@@ -155,7 +158,8 @@ static double overflow_value(double v, Elem to, int overflow)
 static Num to_float(const Exact *x, Elem to, FoldModes m)
 {
 	Num n;
-	bool over = exact_round(x, to, m.rounding, &n) & EXACT_OVERFLOW || exact_is_inf(x), fp8 = to == EL_F8E4M3 || to == EL_F8E5M2;
+	bool over = exact_round(x, to, m.rounding, &n) & EXACT_OVERFLOW || exact_is_inf(x),
+		fp8 = to == EL_F8E4M3 || to == EL_F8E5M2;
 	if (!over || (m.overflow == OVER_DEFAULT && !fp8)) return num_float(n.f);
 	return num_float(overflow_value(exact_is_neg(x) ? -1 : 1, to, m.overflow));
 }
@@ -412,7 +416,7 @@ static bool basic_flt(OpCode code, Elem e, int rounding, const Num *in, double *
 	exact_round(v, e, rounding, &r);
 	*out = r.f;
 	if (!exact_is_zero(v)) return true;
-	*out = d == 0 ? d : 0;                          /* the sign of an exact zero; a cancellation gives -0 when rounding down */
+	*out = d == 0 ? d : 0;  /* the sign of an exact zero; a cancellation gives -0 when rounding down */
 	bool sum = code == OP_ADD || code == OP_SUB || code == OP_FMA;
 	if (sum && rounding == ROUND_DOWN && !signbit(*out)) {
 		double p = code == OP_FMA ? x * y : x, q = code == OP_FMA ? z : code == OP_SUB ? -y : y;
@@ -492,7 +496,8 @@ static bool fold_flt(OpCode code, FoldModes m, Elem e, int n, const Num *given, 
 	Num in[3];
 	for (int i = 0; i < n && i < 3; i++) in[i] = m.subnormals ? num_float(flush(given[i].f)) : given[i];
 	double r;
-	bool basic = code == OP_ADD || code == OP_SUB || code == OP_MUL || code == OP_DIV || code == OP_FMA || code == OP_SQRT;
+	bool basic = code == OP_ADD || code == OP_SUB || code == OP_MUL || code == OP_DIV || code == OP_FMA
+		|| code == OP_SQRT;
 	if (basic) {
 		if (!basic_flt(code, e, m.rounding, in, &r)) return false;
 	} else if (!choosing_flt(code, m, in, &r)) {

@@ -1,5 +1,5 @@
-/* Building, changing and walking Tile IR. Operations, values and blocks live in one arena (ir_home) and are freed with it alone: a removed
- * op stays readable, its links still point to where it was, and so a walk may go on from it.
+/* Building, changing and walking Tile IR. Operations, values and blocks live in one arena (ir_home) and are freed with
+ * it alone: a removed op stays readable, its links still point to where it was, and so a walk may go on from it.
  *
  * Replacing a value does not visit its uses. The old value forwards to the new one and ir_in follows; ir_number settles
  * all of it. Each step is linear in what it touches. */

@@ -63,10 +63,12 @@ typedef enum TypeRule {         /* operand types -> result type: rules.c has one
 	TR_COUNT
 } TypeRule;
 
-typedef enum LayoutRule { LR_NONE, LR_SAME, LR_CHOOSE, LR_REDUCE, LR_SHAPE, LR_MMA, LR_ANY, LR_CONTROL, LR_GIVEN } LayoutRule;
-/* NONE: no tile. SAME: operands and result share one layout. CHOOSE: any layout; memory decides. REDUCE: result = operand's
- * layout without the axis. SHAPE: derived from the operand's by the op's shape change. MMA: fragments. ANY: takes what comes.
- * CONTROL: carried values keep one layout. GIVEN: stated in the op (conversions). */
+typedef enum LayoutRule {
+	LR_NONE, LR_SAME, LR_CHOOSE, LR_REDUCE, LR_SHAPE, LR_MMA, LR_ANY, LR_CONTROL, LR_GIVEN
+} LayoutRule;
+/* NONE: no tile. SAME: operands and result share one layout. CHOOSE: any layout; memory decides. REDUCE: result =
+ * operand's layout without the axis. SHAPE: derived from the operand's by the op's shape change. MMA: fragments. ANY:
+ * takes what comes. CONTROL: carried values keep one layout. GIVEN: stated in the op (conversions). */
 
 typedef struct OpRow {
 	const char *id, *name;
@@ -98,7 +100,10 @@ enum { INSIDE_WHOLE = 1, INSIDE_LAUNCH = 2, INSIDE_NEAR = 3 };
 typedef enum Ways { WAYS_ANY, WAYS_ALIGNED, WAYS_MASKED, WAYS_SINGLE } Ways;     /* {ways} */
 enum { STAGE_ASK = 1, STAGE_AWAIT = 2, STAGE_BOTH = 3 };        /* {stage} */
 enum { ROWS_TURNED, ROWS_SHIFTED, ROWS_PEELED };                /* {rows} */
-enum { KIND_SUM, KIND_PROD, KIND_MAX, KIND_MIN, KIND_MAX_ELEMENT, KIND_MIN_ELEMENT, KIND_AND, KIND_OR, KIND_XOR, KIND_CUSTOM };
+enum {
+	KIND_SUM, KIND_PROD, KIND_MAX, KIND_MIN, KIND_MAX_ELEMENT, KIND_MIN_ELEMENT, KIND_AND, KIND_OR, KIND_XOR,
+	KIND_CUSTOM
+};
 enum { OP_ARGS = 12 };
 typedef struct OpArg { Str name; char kind; bool optional, named; AttrKey word; } OpArg;     /* word: AT_COUNT: none */
 int op_args(OpCode op, OpArg out[OP_ARGS]);     /* the signature in the table, taken apart; how many */
@@ -106,8 +111,8 @@ int attr_word(AttrKey key, Str word);           /* index in the list, -1: none *
 bool op_takes_order(OpCode op, int word);       /* may it have this memory order? */
 Str attr_word_text(AttrKey key, int index);
 
-/* A constant of some element type. Integers, bool and null in i (u64 reinterpreted); floats in f, exactly representable in
- * the element type (every narrower float is a double). NaN is one value: the canonical quiet NaN of the type. */
+/* A constant of some element type. Integers, bool and null in i (u64 reinterpreted); floats in f, exactly representable
+ * in the element type (every narrower float is a double). NaN is one value: the canonical quiet NaN of the type. */
 typedef struct Num { int64_t i; double f; } Num;
 
 typedef struct IrAttr {
@@ -188,13 +193,13 @@ typedef VEC(IrDim) IrDimVec;
 typedef VEC(IrWhere) IrWhereVec;
 
 typedef struct HintValue { Str arch; int64_t value; } HintValue;        /* arch NULL: every architecture */
-typedef struct Hint { AttrKey unused; Str name; int n; HintValue v[8]; Span span; } Hint;       /* @warps(8, sm_90: 4) */
+typedef struct Hint { AttrKey unused; Str name; int n; HintValue v[8]; Span span; } Hint;  /* @warps(8, sm_90: 4) */
 typedef struct IrGeneric { Str name, value; } IrGeneric;
 
 typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
 
-/* A version of a kernel in several launches, which takes workspace. Its steps run one after the other and have the kernel's parameters and
- * dimensions and, after those, the tensors in workspace. */
+/* A version of a kernel in several launches, which takes workspace. Its steps run one after the other and have the
+ * kernel's parameters and dimensions and, after those, the tensors in workspace. */
 typedef struct Steps {
 	const Sym *guard;       /* calls that it serves: a condition over dimensions; */
 	const Sym *gain;        /* those of them in which it is faster */
@@ -214,14 +219,16 @@ struct Fn {                     /* one monomorphic kernel */
 	IrDimVec dims;
 	const Sym *grid[4];     /* extents of the grid; unused: NULL */
 	int ngrid;
-	int sweep[4];           /* the axes of the grid in the order in which blocks run over them, the fastest first; all 0: in theirs */
+	/* the axes of the grid in the order in which blocks run over them, the fastest first; all 0: in theirs */
+	int sweep[4];
 	IrWhereVec where;
 	VEC(Hint) hints;
 	VEC(IrGeneric) generics;        /* for comments and the manifest: T = bf16, BM = 128 */
 	uint32_t plan;          /* coordinates of its plan that are pinned: plan/plan.h; 0: none */
 	Span plan_at;           /* who pinned them */
 	bool regrouped;         /* what the plan says of the grid is carried out */
-	int joined[4];          /* along each axis of the grid, log2 of the author's tile blocks that one does; below 0: of its parts */
+	/* along each axis of the grid, log2 of the author's tile blocks that one does; below 0: of its parts */
+	int joined[4];
 	bool ordered, no_contract;
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
@@ -233,25 +240,27 @@ struct Fn {                     /* one monomorphic kernel */
 	bool persistent;        /* no more clusters are started than run at once; each walks over several tile blocks */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
-	bool alone;             /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
+	bool alone;  /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
 	bool by_warp;           /* each warp of a kernel of rows holds neighbouring elements (lower/by_warp.c); */
 	bool fewer;             /* and a call starts as many warps, and thread blocks of a cluster, as its rows need */
 	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
-	int lanes;              /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
+	int lanes;  /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
 	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
-	bool aligned;           /* each piece of each access lies at a multiple of its size, and wholly inside its tensor or wholly outside */
-	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers after shorter ones may be left out
-	 * (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */
+	/* each piece of each access lies at a multiple of its size, and wholly inside its tensor or wholly outside */
+	bool aligned;
+	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers after shorter ones may be left
+	 * out (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */
 	int row_log2;
 	VEC(const Sym *) below;
 	int row_regs_log2;      /* of the registers of such a row */
 	int row_regs;           /* those of them that this version has; 0: all */
 	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
-	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a register after the others (lower/peel.c) */
+	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a
+	 * register after the others (lower/peel.c) */
 	bool peels;             /* placed for them: twice the registers a thread */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
@@ -267,14 +276,30 @@ typedef enum HostKind {
 } HostKind;
 typedef struct HostStmt HostStmt;
 typedef VEC(HostStmt *) HostVec;
-typedef struct HostArg { bool is_tensor; int tensor; const Sym *offset, *value; Num num; bool is_num; int scalar; } HostArg;
-/* tensor: index into entry params, or nparams + index of scratch; offset: NULL, or a view of it begins so many elements on.
- * Scalars: entry parameter index in scalar (>= 0),
+typedef struct HostArg {
+	bool is_tensor;
+	int tensor;
+	const Sym *offset, *value;
+	Num num;
+	bool is_num;
+	int scalar;
+} HostArg;
+/* tensor: index into entry params, or nparams + index of scratch; offset: NULL, or a view of it begins so many elements
+ * on. Scalars: entry parameter index in scalar (>= 0),
  * else a constant num, else value (integers computed from dimensions). */
 /* tune: first rule that holds; arch NULL: any, cond NULL: always */
-/* cost: not by order; of those whose conditions hold and whose variants accept the call, after the rules without one, the least */
-/* plan: what the rule pins of the variant (plan/plan.h), until lower_pins makes that a variant of its own; 0: nothing */
-typedef struct LaunchRule { Str arch; const Sym *cond; int variant; const Sym *cost; uint32_t plan; Span at; } LaunchRule;
+/* cost: not by order; of those whose conditions hold and whose variants accept the call, after the
+ * rules without one, the least */
+/* plan: what the rule pins of the variant (plan/plan.h), until lower_pins makes that a
+ * variant of its own; 0: nothing */
+typedef struct LaunchRule {
+	Str arch;
+	const Sym *cond;
+	int variant;
+	const Sym *cost;
+	uint32_t plan;
+	Span at;
+} LaunchRule;
 typedef struct Variant { Fn *fn; } Variant;     /* fn->where and alignment must hold for it to run */
 struct HostStmt {
 	HostKind kind;
@@ -302,18 +327,18 @@ struct Entry {
 	HostVec body;
 };
 
-/* A kernel placed under what is assumed of a call. A launch goes through its variants in their author's order; of a variant's versions
- * for the newest architecture that the device runs, the first one runs whose guard holds, and whose cluster the device has room for; of
- * those with a time only the first that takes least is asked. */
+/* A kernel placed under what is assumed of a call. A launch goes through its variants in their author's order; of a
+ * variant's versions for the newest architecture that the device runs, the first one runs whose guard holds, and whose
+ * cluster the device has room for; of those with a time only the first that takes least is asked. */
 typedef struct IrArch { int number; bool specific; } IrArch;    /* sm_90, sm_90a */
 typedef struct Version {
 	Fn *of;                 /* the kernel, TYPED: parameters, dimensions, what must hold of a call */
 	Str name;               /* distinguishes it from the kernel's other versions: "aligned"; "": serves all calls */
-	const Sym *guard;       /* a condition over dimensions, parameters, tensors' addresses, blocks(); 1: serves all calls */
+	const Sym *guard;  /* a condition over dimensions, parameters, tensors' addresses, blocks(); 1: serves all calls */
 	uint32_t archs;         /* bits: of Module.archs */
 	Fn *fn;                 /* PLACED */
-	/* Thread blocks that should fit a multiprocessor, of each architecture that it serves in their order; 0: as many as the compiler
-	 * likes. NULL: 0 for all. */
+	/* Thread blocks that should fit a multiprocessor, of each architecture that it serves in their order; 0: as many as
+	 * the compiler likes. NULL: 0 for all. */
 	const int *resident;
 	const Sym *time;        /* of a call, in a unit of its kernel's; NULL: none is predicted */
 } Version;
@@ -322,7 +347,8 @@ struct Module {
 	Str path;               /* main source as shown */
 	VEC(Fn *) fns;          /* kernels that some entry launches, in order of first use */
 	VEC(IrArch) archs;      /* for which there are versions, in ascending order */
-	VEC(Version) versions;  /* in the order of fns; of each, by architecture, then in the order in which guards are asked */
+	/* in the order of fns; of each, by architecture, then in the order in which guards are asked */
+	VEC(Version) versions;
 	VEC(Entry *) entries;   /* in order of the source */
 	VEC(Src *) sources;     /* main file first, then imports in order of loading: for the depfile */
 };
@@ -356,7 +382,7 @@ int ir_axis(const Op *op);              /* the axis that it works along; 0 where
 bool ir_sweeps(const Fn *fn);                   /* in another order of axes than theirs */
 int ir_sweep(const Fn *fn, int i);              /* the i-th axis from the fastest on */
 bool ir_has_hint(const Fn *fn, const char *name);
-int64_t ir_hint(const Fn *fn, const char *name, int arch);      /* for this architecture (90), else for all; 0: nothing */
+int64_t ir_hint(const Fn *fn, const char *name, int arch);  /* for this architecture (90), else for all; 0: nothing */
 void ir_set_layout(Val *v, Lay l);
 
 /* The versions of a kernel are neighbours: the first of those of fn at `from` or after it, and how many; none: n 0. */
@@ -373,10 +399,10 @@ static inline Val *ir_in(const Op *op, int i) { return op->in[i]->fwd ? ir_settl
 void ir_replace(Val *old, Val *with);           /* every use of old is a use of with from now on */
 void ir_remove(Op *op);
 void ir_move_before(Op *op, Op *where);
-void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);     /* pre-order, regions included; f may remove op */
+void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);  /* pre-order, regions included; f may remove op */
 Arena *ir_home(void);                           /* where blocks, operations, values and attributes are made */
 void ir_set_home(Arena *a);                     /* NULL: A_UNIT */
-unsigned long ir_edits(void);                   /* grows with each value or operation that is made, moved, removed, replaced */
+unsigned long ir_edits(void);  /* grows with each value or operation that is made, moved, removed, replaced */
 void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */
 int *ir_use_counts(Fn *fn, Arena *a);           /* by Val id */
 bool ir_const_value(const Val *v, Num *n);      /* v is a `const` (scalar, or splat tile) */

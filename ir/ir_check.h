@@ -1,5 +1,5 @@
-/* What the parts of the verifier share: ir_verify.c (structure, control, kernels, entries), ir_check_op.c (each operation by
- * its row) and what that asks. Nobody else includes it. */
+/* What the parts of the verifier share: ir_verify.c (structure, control, kernels, entries), ir_check_op.c (each
+ * operation by its row) and what that asks. Nobody else includes it. */
 #ifndef IR_IR_CHECK_H
 #define IR_IR_CHECK_H
 #include "ir/ir.h"
@@ -20,12 +20,15 @@ bool chk_fail(Check *c, const char *rule, ...) __attribute__((format(printf, 2, 
 #define NEED(cond, ...) do { if (!(cond)) return chk_fail(c, __VA_ARGS__); } while (0)
 
 bool chk_sym(Check *c, const Sym *s);           /* its atoms are declared in fn or entry */
-bool chk_attrs(Check *c, const Op *op);         /* ir_check_attr.c: order, kinds, required ones, modes only where they mean something */
+/* ir_check_attr.c: order, kinds, required ones, modes only where they mean something */
+bool chk_attrs(Check *c, const Op *op);
 bool chk_op(Check *c, const Op *op);            /* arity, types, layouts; not control flow (OPF_REGION, OPF_TERM) */
 bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OPF_GROUP without a region */
-bool chk_group_region(Check *c, const Op *op);  /* and one with a region: operands, attributes and the region's arguments */
+/* and one with a region: operands, attributes and the region's arguments */
+bool chk_group_region(Check *c, const Op *op);
 bool chk_protocol(Check *c, const Fn *fn);      /* ir_protocol.c: what the roles of a kernel promise each other */
-/* ir_order.c: its part of the order of operations. *reaches: it may reach into the memory of other thread blocks at its end. */
+/* ir_order.c: its part of the order of operations. *reaches: it may reach into the memory of other
+ * thread blocks at its end. */
 bool chk_role_order(Check *c, const Fn *fn, const Op *role, bool *reaches);
 uint64_t chk_group_needs(OpCode code);          /* their attributes that must be there, a bit each */
 bool chk_copy_async(Check *c, const Op *op);    /* ir_check_async.c */
@@ -58,5 +61,8 @@ static inline bool chk_is_data(const Type *t) { return type_is_scalar(t) || type
 static inline bool chk_is_scalar_of(const Type *t, Elem e) { return type_is_scalar(t) && t->elem == e; }
 static inline bool chk_is_index(const Type *t) { return type_is_scalar(t) && elem_is_int(t->elem); }
 /* both scalars, or tiles of one shape */
-static inline bool chk_same_form(const Type *a, const Type *b) { return a->kind == b->kind && chk_is_data(a) && type_same_shape(a, b); }
+static inline bool chk_same_form(const Type *a, const Type *b)
+{
+	return a->kind == b->kind && chk_is_data(a) && type_same_shape(a, b);
+}
 #endif

@@ -27,7 +27,8 @@ static bool chk_aligned_rows(Check *c, const IrParam *p, int bytes)
 	NEED(sym_is_const(p->stride[p->rank - 1], &one) && one == 1, "`%s` is not contiguous along its last axis", p->name);
 	NEED(facts_holds(f, sym_aligned(p->name, 16)), "no where clause says that `%s` is aligned to 16 bytes", p->name);
 	for (int i = 0; i + 1 < p->rank; i++)
-		NEED(facts_gcd(f, p->stride[i]) * bytes % 16 == 0, "no where clause says that stride %d of `%s` is a multiple of 16 bytes", i, p->name);
+		NEED(facts_gcd(f, p->stride[i]) * bytes % 16 == 0, "no where clause says that stride %d of `%s` is a "
+			"multiple of 16 bytes", i, p->name);
 	return true;
 }
 
@@ -52,15 +53,18 @@ bool chk_ldmatrix(Check *c, const Op *op)
 	const Type *s = chk_in(op, 0), *f = chk_out(op, 0);
 	LdmPlan plan;
 	NEED(s->elem == f->elem && type_same_shape(s, f), "the result has the buffer's type");
-	NEED(elem_bytes(f->elem) <= 4 && ldm_plan(ir_in(op, 0), *op->out[0]->lay, &plan), "ldmatrix cannot load this layout from the buffer");
+	NEED(elem_bytes(f->elem) <= 4 && ldm_plan(ir_in(op, 0), *op->out[0]->lay, &plan),
+		"ldmatrix cannot load this layout from the buffer");
 	return true;
 }
 
 bool chk_as_frag(Check *c, const Op *op)
 {
 	const Type *t = chk_in(op, 0), *f = chk_out(op, 0);
-	NEED(t->elem == f->elem && type_same_shape(t, f) && lay_eq(*ir_in(op, 0)->lay, *op->out[0]->lay), "the result has the tile's type and layout");
-	NEED(elem_bytes(t->elem) <= 4 && (elem_bytes(t->elem) << ir_in(op, 0)->lay->in[HW_REG]) % 4 == 0, "a thread holds whole words of 32 bits");
+	NEED(t->elem == f->elem && type_same_shape(t, f) && lay_eq(*ir_in(op, 0)->lay, *op->out[0]->lay),
+		"the result has the tile's type and layout");
+	NEED(elem_bytes(t->elem) <= 4 && (elem_bytes(t->elem) << ir_in(op, 0)->lay->in[HW_REG]) % 4 == 0,
+		"a thread holds whole words of 32 bits");
 	return true;
 }
 
@@ -68,12 +72,14 @@ bool chk_mma_frag(Check *c, const Op *op)
 {
 	const Type *a = chk_in(op, 0), *b = chk_in(op, 1), *d = chk_in(op, 2);
 	MmaFragPlan p;
-	NEED(a->rank == 2 && b->rank == 2 && d->rank == 2 && d == chk_out(op, 0) && lay_eq(*ir_in(op, 2)->lay, *op->out[0]->lay),
+	NEED(a->rank == 2 && b->rank == 2 && d->rank == 2 && d == chk_out(op, 0)
+		&& lay_eq(*ir_in(op, 2)->lay, *op->out[0]->lay),
 		"the result has the accumulator's type and layout");
-	NEED(a->elem == b->elem && (a->elem == EL_F16 || a->elem == EL_BF16 || a->elem == EL_TF32), "both factors are f16, bf16 or tf32");
+	NEED(a->elem == b->elem && (a->elem == EL_F16 || a->elem == EL_BF16 || a->elem == EL_TF32),
+		"both factors are f16, bf16 or tf32");
 	NEED(d->elem == EL_F32, "the accumulator is f32");
-	NEED(a->log2[1] == b->log2[0] && a->log2[0] == d->log2[0] && b->log2[1] == d->log2[1], "`%s` is not the product of `%s` and `%s`",
-		type_text(d), type_text(a), type_text(b));
+	NEED(a->log2[1] == b->log2[0] && a->log2[0] == d->log2[0] && b->log2[1] == d->log2[1],
+		"`%s` is not the product of `%s` and `%s`", type_text(d), type_text(a), type_text(b));
 	NEED(mma_frag_plan(op, &p), "the layouts are not those of one mma instruction, repeated");
 	return true;
 }

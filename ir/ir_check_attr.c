@@ -184,7 +184,8 @@ static bool chk_number(Check *c, const Op *op, const IrAttr *a)
 		NEED(is_power_of_2(a->u.i) && tile, "`%s` is a power of 2, of an operation with one tile", name);
 		return true;
 	case AT_CHUNK:
-		NEED(is_power_of_2(a->u.i) && (tile || op->code == OP_STORE), "`%s` is a power of 2, of an operation with one tile or a store", name);
+		NEED(is_power_of_2(a->u.i) && (tile || op->code == OP_STORE),
+			"`%s` is a power of 2, of an operation with one tile or a store", name);
 		return true;
 	case AT_PIECES:
 		NEED(a->u.i > 0 && c->fn->stage == STAGE_PLACED, "`%s` numbers stretches of placed operations", name);

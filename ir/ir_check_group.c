@@ -1,9 +1,9 @@
-/* Ops of roles, rings, mbarriers and copies by hardware (OPF_GROUP): operands, results and where they may stand, each op by
- * itself. What they mean together, the protocol, is ir_protocol.c.
+/* Ops of roles, rings, mbarriers and copies by hardware (OPF_GROUP): operands, results and where they may stand, each
+ * op by itself. What they mean together, the protocol, is ir_protocol.c.
  *
- * operands and results are words of letters, in order: m mbarriers, c cursor, x cursor or i32, i i32, b bool, s shared buffer,
- * f frag, p pointer to i32, r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared buffer,
- * F shared buffer or async;
+ * operands and results are words of letters, in order: m mbarriers, c cursor, x cursor or i32, i i32, b bool, s shared
+ * buffer, f frag, p pointer to i32, r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared
+ * buffer, F shared buffer or async;
  * `*` repeats the letter before it any number of times, `?` makes it optional. */
 #include <string.h>
 
@@ -196,7 +196,8 @@ static bool chk_tmap(Check *c, const Op *op)
 	if (!chk_swizzle(c, op)) return false;
 	NEED(t->rank == v->rank && t->elem == v->elem, "a box has the tensor's rank and elements");
 	int64_t row = t->rank ? type_extent(t, t->rank - 1) * elem_bytes(t->elem) : 0, span = ir_int(op, AT_SWIZZLE, 0);
-	for (int i = 0; i < t->rank; i++) NEED(type_extent(t, i) <= TMA_BOX_MOST, "a box has at most 256 elements along an axis");
+	for (int i = 0; i < t->rank; i++)
+		NEED(type_extent(t, i) <= TMA_BOX_MOST, "a box has at most 256 elements along an axis");
 	const Val *view = ir_in(op, 0);
 	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
 	NEED(!view->def && view->block == c->fn->body, "a tensor map is of a parameter, perhaps permuted");

@@ -5,14 +5,15 @@
 
 typedef enum Extra { X_PAD, X_VALUE, X_VALUES } Extra;          /* VALUES: expected, desired */
 typedef enum Result { R_NONE, R_OLD, R_DATA } Result;           /* OLD: may be left out */
-typedef struct Access { Extra extra; Result result; bool mask, tiles; } Access;        /* tiles: by tile index, with steps */
+typedef struct Access { Extra extra; Result result; bool mask, tiles; } Access;  /* tiles: by tile index, with steps */
 
 static Access access_of(OpCode code)
 {
 	switch (code) {
 	case OP_LOAD: return (Access){ X_PAD, R_DATA, false, true };
 	case OP_STORE: return (Access){ X_VALUE, R_NONE, false, true };
-	case OP_GATHER: case OP_LOAD_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return (Access){ X_PAD, R_DATA, true, false };
+	case OP_GATHER: case OP_LOAD_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR:
+		return (Access){ X_PAD, R_DATA, true, false };
 	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: return (Access){ X_VALUE, R_OLD, true, false };
 	case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: return (Access){ X_VALUES, R_OLD, true, false };
 	default: return (Access){ X_VALUE, R_NONE, true, false };
@@ -39,8 +40,9 @@ static bool chk_access_modes(Check *c, const Op *op, Elem e)
 {
 	bool atomic = chk_is_atomic(op->code), load = op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR;
 	bool store = op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR;
-	if (atomic) NEED(op_takes_order(op->code, (int)ir_int(op, AT_ORDER, 0)), "%s", load ? "a load is `relaxed` or `acquire`" :
-		store ? "a store is `relaxed` or `release`" : "an atomic operation is not `weak`");
+	if (atomic)
+		NEED(op_takes_order(op->code, (int)ir_int(op, AT_ORDER, 0)), "%s", load ? "a load is `relaxed` or `acquire`" :
+			store ? "a store is `relaxed` or `release`" : "an atomic operation is not `weak`");
 	if (atomic && !load && !store) NEED(elem_is_arith(e) && e != EL_BOOL, "no atomics on this element type");
 	return true;
 }

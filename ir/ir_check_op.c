@@ -146,7 +146,8 @@ static bool chk_loads(Check *c, const Op *op)
 {
 	NEED(op->nout > 0 && op->nin > 1 && chk_in(op, 0)->kind == TY_VIEW, "a view, indices, a pad, and results needed");
 	const Type *v = chk_in(op, 0), *t = chk_out(op, 0);
-	NEED(type_is_tile(t) && t->rank == v->rank && t->elem == v->elem, "the results must be tiles of the view's rank and elements");
+	NEED(type_is_tile(t) && t->rank == v->rank && t->elem == v->elem,
+		"the results must be tiles of the view's rank and elements");
 	for (int i = 1; i < op->nout; i++) NEED(chk_out(op, i) == t, "the results must have one type");
 	NEED(op->nin == 2 + v->rank, "one index for each axis and a pad needed");
 	for (int i = 1; i <= v->rank; i++) NEED(chk_is_index(chk_in(op, i)), "operand %d must be an integer scalar", i);
@@ -264,7 +265,8 @@ static int elementwise_arity(TypeRule rule)
 {
 	switch (rule) {
 	case TR_FMA: case TR_SELECT: return 3;
-	case TR_CONV: case TR_CONV_INT: case TR_CONV_FLT: case TR_CONV_ANY_FLT: case TR_CONV_TO_FLT: case TR_CMP: case TR_SHIFT:
+	case TR_CONV: case TR_CONV_INT: case TR_CONV_FLT: case TR_CONV_ANY_FLT: case TR_CONV_TO_FLT: case TR_CMP:
+	case TR_SHIFT:
 	case TR_PTR:
 		return 2;
 	default: return 1;
@@ -276,7 +278,8 @@ static bool chk_exchange(Check *c, const Op *op)
 {
 	NEED(op->nin && op->nin == op->nout, "there must be a result for each operand");
 	for (int i = 0; i < op->nin; i++)
-		NEED(type_is_tile(chk_in(op, i)) && chk_out(op, i) == chk_in(op, i), "result %d must be a tile of operand %d's type", i, i);
+		NEED(type_is_tile(chk_in(op, i)) && chk_out(op, i) == chk_in(op, i),
+			"result %d must be a tile of operand %d's type", i, i);
 	return true;
 }
 

@@ -179,7 +179,8 @@ bool chk_reduce(Check *c, const Op *op)
 	return true;
 }
 
-/* Steps of a placed reduction may leave the axis at any length up to the operand's: what is left is spread over threads. */
+/* Steps of a placed reduction may leave the axis at any length up to the operand's: what is
+ * left is spread over threads. */
 bool chk_reduce_step(Check *c, const Op *op)
 {
 	int axis = ir_axis(op);
@@ -233,14 +234,17 @@ bool chk_mma(Check *c, const Op *op)
 {
 	static const struct { RuleWhy why; const char *text; } texts[] = {
 		{ RULE_RANK, "ranks must be 2 or 3" }, { RULE_INNER, "inner extents differ" },
-		{ RULE_ROWS, "the accumulator has another number of rows" }, { RULE_COLS, "the accumulator has another number of columns" },
-		{ RULE_BATCH, "batches differ" }, { RULE_MMA_ACC, "the accumulator's element type does not go with the factors'" }
+		{ RULE_ROWS, "the accumulator has another number of rows" },
+			{ RULE_COLS, "the accumulator has another number of columns" },
+		{ RULE_BATCH, "batches differ" },
+			{ RULE_MMA_ACC, "the accumulator's element type does not go with the factors'" }
 	};
 	if (!chk_arity(c, op, 3, 1)) return false;
 	const Type *t[3];
 	for (int i = 0; i < 3; i++) {
 		t[i] = chk_in(op, i);
-		if (op->code == OP_MMA_SYNC && i < 2 && t[i]->kind == TY_SHARED) t[i] = type_tile(t[i]->elem, t[i]->rank, t[i]->log2);
+		if (op->code == OP_MMA_SYNC && i < 2 && t[i]->kind == TY_SHARED)
+			t[i] = type_tile(t[i]->elem, t[i]->rank, t[i]->log2);
 		NEED(type_is_tile(t[i]), "operand %d must be a tile", i);
 	}
 	NEED(chk_out(op, 0) == chk_in(op, 2), "the result must have the accumulator's type");

@@ -1,11 +1,11 @@
 /* When a buffer that copy_async fills may be read, and when it may be filled again.
  *
- * cp.async gives no sign of its own: a thread knows that its copies are done when it has waited for the group they were committed
- * in (PTX: cp.async.wait_group), and other threads know it only once a barrier follows. Buffers of a ring are filled some
- * rounds of a loop before they are read, so the rule is about a sequence of rounds, not about one text. It is checked by walking:
- * the ops are followed in order with the places of all cursors known; the kernel once for each number of rounds of its innermost
- * loops, 0, 1, 2 .. up to twice the longest ring and two: by then every ring has come round. Of an `if` both ways are followed;
- * what holds after it held on both.
+ * cp.async gives no sign of its own: a thread knows that its copies are done when it has waited for the group they were
+ * committed in (PTX: cp.async.wait_group), and other threads know it only once a barrier follows. Buffers of a ring are
+ * filled some rounds of a loop before they are read, so the rule is about a sequence of rounds, not about one text. It
+ * is checked by walking: the ops are followed in order with the places of all cursors known; the kernel once for each
+ * number of rounds of its innermost loops, 0, 1, 2 .. up to twice the longest ring and two: by then every ring has come
+ * round. Of an `if` both ways are followed; what holds after it held on both.
  *
  *	read    each copy into the buffer is in a group that was waited for, and a barrier stands after that wait
  *	fill    every reader of these bytes has come to a barrier since, and no copy into them runs
@@ -100,8 +100,10 @@ static bool read_buffer(Walk *w, const Val *buf)
 	for (int i = lo; i < lo + n; i++) {
 		Buf *p = &w->s.place[i];
 		bool running = p->group != NEVER && p->group >= w->s.waited;
-		NEED(!running, "%s is read before `copy_wait` has waited for its copy (buffer %d of its ring)", buffer_name(buf), i - lo);
-		NEED(p->group == NEVER || p->there, "%s is read before a barrier has followed the `copy_wait` for its copy", buffer_name(buf));
+		NEED(!running, "%s is read before `copy_wait` has waited for its copy (buffer %d of its ring)",
+			buffer_name(buf), i - lo);
+		NEED(p->group == NEVER || p->there, "%s is read before a barrier has followed the `copy_wait` for its copy",
+			buffer_name(buf));
 		p->read = true;
 	}
 	return true;
@@ -117,8 +119,10 @@ static bool fill_buffer(Walk *w, const Val *buf, bool async)
 		for (int k = 0; k < w->nplace; k++) {
 			const Buf *q = &w->s.place[k];
 			if (q->hi <= p->lo || p->hi <= q->lo) continue;
-			NEED(!q->read, "%s is filled while threads that have not come to a barrier may still read it", buffer_name(buf));
-			NEED(q->group == NEVER || q->there || (k == i && async), "%s is filled while a copy into the same bytes may run", buffer_name(buf));
+			NEED(!q->read, "%s is filled while threads that have not come to a barrier may still read it",
+				buffer_name(buf));
+			NEED(q->group == NEVER || q->there || (k == i && async),
+				"%s is filled while a copy into the same bytes may run", buffer_name(buf));
 		}
 		if (!async) continue;
 		p->group = w->s.committed;
@@ -176,9 +180,11 @@ static bool walk_if(Walk *w, const Op *op)
 	if (!walk_block(w, op->region[1])) return false;
 	if (op->region[1]->last->code == OP_YIELD) carry(w, op->nout, op->out, op->region[1]->last, 0);
 	c->op = op;
-	NEED(w->s.committed == one.committed && w->s.open == one.open, "one way commits more groups of copies than the other");
+	NEED(w->s.committed == one.committed && w->s.open == one.open,
+		"one way commits more groups of copies than the other");
 	for (int i = 0; i < op->nout; i++)
-		if (op->out[i]->type->kind == TY_CURSOR && at[i] != w->cursor[op->out[i]->id]) w->cursor[op->out[i]->id] = NEVER;
+		if (op->out[i]->type->kind == TY_CURSOR && at[i] != w->cursor[op->out[i]->id])
+			w->cursor[op->out[i]->id] = NEVER;
 	if (one.waited < w->s.waited) w->s.waited = one.waited;
 	for (int i = 0; i < w->nplace; i++) {
 		Buf *p = &w->s.place[i], *q = &one.place[i];
@@ -272,7 +278,8 @@ static bool walk_op(Walk *w, const Op *op)
 	default: break;
 	}
 	for (int i = 0; i < op->nin; i++)
-		if (ir_in(op, i)->type->kind == TY_SHARED && places(w, ir_in(op, i), &lo, &n) && !read_buffer(w, ir_in(op, i))) return false;
+		if (ir_in(op, i)->type->kind == TY_SHARED && places(w, ir_in(op, i), &lo, &n) && !read_buffer(w, ir_in(op, i)))
+			return false;
 	for (int i = 0; i < op->nregion; i++)
 		if (!walk_block(w, op->region[i])) return false;
 	return true;
@@ -292,7 +299,8 @@ static void begin(Walk *w)
 		const Op *op = w->ring[i].alloc;
 		int64_t lo = ir_int(op, AT_SLOT, 0), bytes = type_bytes(op->out[0]->type);
 		for (int k = 0; k < w->ring[i].count; k++)
-			w->s.place[w->ring[i].first + k] = (Buf){ .group = NEVER, .lo = lo + k * bytes, .hi = lo + (k + 1) * bytes };
+			w->s.place[w->ring[i].first + k] = (Buf){ .group = NEVER, .lo = lo + k * bytes,
+				.hi = lo + (k + 1) * bytes };
 	}
 }
 

@@ -11,14 +11,15 @@ static bool whole_buffer(const Op *alloc, const Type *t, Lay *whole)
 		*whole = *ir_attr(alloc, AT_LAYOUT)->u.lay;
 		return lay_ok(*whole) && whole->naxis == 2;
 	}
-	Smem s = { (uint8_t)0, 1, (uint8_t)ir_int(alloc, AT_SWIZZLE, 0), { (int)type_extent(t, 0), (int)type_extent(t, 1) } };
+	Smem s = { (uint8_t)0, 1, (uint8_t)ir_int(alloc, AT_SWIZZLE, 0),
+		{ (int)type_extent(t, 0), (int)type_extent(t, 1) } };
 	while (1 << s.elem_log2 < elem_bytes(t->elem)) s.elem_log2++;
 	*whole = smem_lay(s);
 	return lay_ok(*whole);
 }
 
-/* False: the buffer is no matrix, has extents that are no powers of two, or its part begins at an element known only at run time
- * or not at a multiple of its extents. */
+/* False: the buffer is no matrix, has extents that are no powers of two, or its part begins at an element known only at
+ * run time or not at a multiple of its extents. */
 static bool buffer_at(const Val *buf, BufferAt *at)
 {
 	*at = (BufferAt){ 0 };
@@ -43,7 +44,8 @@ static bool buffer_at(const Val *buf, BufferAt *at)
 	if (!at->alloc || (at->alloc->code != OP_ALLOC_RING && at->alloc->code != OP_ALLOC_SHARED)) return false;
 	for (int i = 0; i < 2; i++) {
 		int64_t begin = at->begin[i];
-		if (part->more[i] || begin < 0 || begin % type_extent(part, i) || begin >= type_extent(buf->type, i)) return false;
+		if (part->more[i] || begin < 0 || begin % type_extent(part, i) || begin >= type_extent(buf->type, i))
+			return false;
 	}
 	return whole_buffer(at->alloc, buf->type, &at->whole);
 }
@@ -103,8 +105,8 @@ bool copy_plan(const Val *buf, int warps_log2, CopyPlan *p)
 }
 
 /* ---- mma_frag ---- */
-/* The columns of l after those of one instruction: n0 register bits that step along axis alone, then register bits that step along
- * the other axis alone. False if l is not built so. */
+/* The columns of l after those of one instruction: n0 register bits that step along axis alone, then register bits that
+ * step along the other axis alone. False if l is not built so. */
 static bool repeats(Lay l, Lay one, int axis, int *n0, int *n1)
 {
 	int regs = l.in[HW_REG] - one.in[HW_REG], i = 0;
@@ -137,7 +139,8 @@ static bool no_steps(Lay a, int i, int axis, int n)
 	return true;
 }
 
-/* Block (i, j) of the result is the sum over steps s of blocks (i, s) of a and (s, j) of b, and a warp has those that it needs. */
+/* Block (i, j) of the result is the sum over steps s of blocks (i, s) of a and (s, j) of b, and a
+ * warp has those that it needs. */
 static bool fits_frag(Frag f, Lay a, Lay b, Lay c, MmaFragPlan *p)
 {
 	Lay fa = lay_frag(f, ROLE_A), fb = lay_frag(f, ROLE_B), fc = lay_frag(f, ROLE_C);
@@ -148,7 +151,8 @@ static bool fits_frag(Frag f, Lay a, Lay b, Lay c, MmaFragPlan *p)
 	if (!repeats(c, fc, 1, &n0, &n1) || n0 != nrep || n1 != mrep) return false;
 	if (a.in[HW_WARP] != warps || b.in[HW_WARP] != warps || !lay_onto(c) || !lay_oneone(c)) return false;
 	int wa = lay_first(a, HW_WARP), wb = lay_first(b, HW_WARP), wc = lay_first(c, HW_WARP);
-	if (!same_steps(c, rc, 1, b, rb + bsteps, 1, nrep) || !same_steps(c, rc + nrep, 0, a, ra + asteps, 0, mrep)) return false;
+	if (!same_steps(c, rc, 1, b, rb + bsteps, 1, nrep) || !same_steps(c, rc + nrep, 0, a, ra + asteps, 0, mrep))
+		return false;
 	if (!same_steps(a, ra, 1, b, rb, 0, asteps)) return false;
 	if (!same_steps(c, wc, 0, a, wa, 0, warps) || !same_steps(c, wc, 1, b, wb, 1, warps)) return false;
 	if (!no_steps(a, wa, 1, warps) || !no_steps(b, wb, 0, warps) || !lay_onto(a) || !lay_onto(b)) return false;

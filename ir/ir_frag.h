@@ -1,5 +1,5 @@
-/* Operands of matrix instructions of one warp (mma.sync) between shared memory and registers: what ldmatrix, copy_async and
- * mma_frag do, worked out once for the verifier, the CUDA target and sim. */
+/* Operands of matrix instructions of one warp (mma.sync) between shared memory and registers: what ldmatrix, copy_async
+ * and mma_frag do, worked out once for the verifier, the CUDA target and sim. */
 #ifndef IR_IR_FRAG_H
 #define IR_IR_FRAG_H
 #include "ir/ir.h"
@@ -14,12 +14,13 @@ typedef struct BufferAt {
 	int64_t begin[2];       /* constant */
 } BufferAt;
 
-/* ldmatrix and stmatrix: `addr` as frag_ldmatrix gives it, over the whole buffer; a thread adds (xor) `begin` elements. */
+/* ldmatrix and stmatrix: `addr` as frag_ldmatrix gives it, over the whole buffer; a thread
+ * adds (xor) `begin` elements. */
 typedef struct LdmPlan { BufferAt at; Lay addr; int x_log2; bool trans; uint32_t begin; } LdmPlan;
 bool ldm_plan(const Val *buf, Lay frag, LdmPlan *p);
 
-/* copy_async: pieces of 16 bytes. `piece` gives the coordinates of a thread's pieces in the part (its register bits count them),
- * `off` the places in the whole buffer, as a map into HW_OFF; a thread adds (xor) `begin` elements. */
+/* copy_async: pieces of 16 bytes. `piece` gives the coordinates of a thread's pieces in the part (its register bits
+ * count them), `off` the places in the whole buffer, as a map into HW_OFF; a thread adds (xor) `begin` elements. */
 typedef struct CopyPlan { BufferAt at; Lay piece, off; uint32_t begin; } CopyPlan;
 bool copy_plan(const Val *buf, int warps_log2, CopyPlan *p);
 

@@ -172,7 +172,8 @@ static void event_wgmma_wait(Walk *w, const Op *op)
 	for (int i = 0; i < op->nin; i++) {
 		int g = w->group[ir_in(op, i)->id];
 		if (g >= w->s.products) chk_fail(w->c, "operand %d is part of a product that is not committed", i);
-		else if (g >= w->s.done) chk_fail(w->c, "the group of operand %d may still run: %d groups are left pending", i, pending);
+		else if (g >= w->s.done)
+			chk_fail(w->c, "the group of operand %d may still run: %d groups are left pending", i, pending);
 	}
 }
 

@@ -20,9 +20,9 @@
  *   }
  *
  * A value is %name.id or %id; ids are printed as they are, so that two dumps can be compared. Operands come first, then
- * attributes in braces, result types after the colon, each with ` @ layout` when PLACED, then the regions. Names that are no
- * identifiers stand in quotes. After the kernels stand their versions, with the architectures that they serve, their guard, and
- * perhaps the time that a call takes (`time cdiv(m, 128) * k`):
+ * attributes in braces, result types after the colon, each with ` @ layout` when PLACED, then the regions. Names that
+ * are no identifiers stand in quotes. After the kernels stand their versions, with the architectures that they serve,
+ * their guard, and perhaps the time that a call takes (`time cdiv(m, 128) * k`):
  *
  *   version gemm_f16 "aligned" for sm_80, sm_90a {
  *           guard aligned(a, 16) && k % 8 == 0
@@ -227,7 +227,8 @@ Str ir_op_text(const Op *op)
 	return out_take(o);
 }
 
-/* Places are comments: they are not read back. In a complete text they are lines of the sources that stand in front of all. */
+/* Places are comments: they are not read back. In a complete text they are lines of the sources
+ * that stand in front of all. */
 static bool with_places;
 static int *file_number;        /* by Src.index; NULL: the text is not complete */
 
@@ -372,14 +373,16 @@ static void print_steps(Out *o, const Steps *s)
 }
 
 const FnFlag irt_fn_flags[FN_FLAGS] = {
-	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) }, { "alternate", offsetof(Fn, alternate) },
+	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) },
+		{ "alternate", offsetof(Fn, alternate) },
 	{ "alone", offsetof(Fn, alone) },
 	{ "regrouped", offsetof(Fn, regrouped) }, { "by_warp", offsetof(Fn, by_warp) }, { "fewer", offsetof(Fn, fewer) },
 };
 
 static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }
 
-/* rows 12 [n] holds 8 of 4 sure 4: of 2^12 elements, in 8 of 2^4 registers, 4 of them wholly inside; peeled: how. See Fn. */
+/* rows 12 [n] holds 8 of 4 sure 4: of 2^12 elements, in 8 of 2^4 registers, 4 of them wholly
+ * inside; peeled: how. See Fn. */
 static void print_rows(Out *o, const Fn *fn)
 {
 	out_printf(o, "rows %d ", fn->row_log2);

@@ -7,7 +7,8 @@
 
 enum { ACQUIRE_RELEASE = 3 };   /* of attribute order */
 
-/* WGMMA_SPARE: registers that ptxas wants beside one accumulator at the number a kernel starts with (it refuses 128 of 128: C7602). */
+/* WGMMA_SPARE: registers that ptxas wants beside one accumulator at the number a kernel starts with
+ * (it refuses 128 of 128: C7602). */
 enum { WGMMA_SPARE = 26, BARRIERS = 16 };
 
 /* ---- bytes and arrivals ---- */
@@ -289,7 +290,8 @@ static bool chk_register_budget(Check *c, const Fn *fn)
 		(long long)threads / 32);
 	NEED(barriers <= BARRIERS, "%lld named barriers, for each role and each of its groups, are more than %d",
 		(long long)barriers, BARRIERS);
-	NEED(!set || sum <= machine_registers(), "the roles want %lld registers, there are %d", (long long)sum, machine_registers());
+	NEED(!set || sum <= machine_registers(), "the roles want %lld registers, there are %d", (long long)sum,
+		machine_registers());
 	return true;
 }
 
@@ -298,18 +300,20 @@ static bool chk_accumulator(Check *c, const Fn *fn, const Op *op)
 	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), start = machine_registers() / threads / 8 * 8;
 	int64_t n = type_size(chk_out(op, 0)) / 128;
 	if (start > 255) start = 255;
-	NEED(n + WGMMA_SPARE <= start, "an accumulator of %lld registers and %d beside it do not fit the %lld that %lld threads start with",
-		(long long)n, WGMMA_SPARE, (long long)start, (long long)threads);
+	NEED(n + WGMMA_SPARE <= start, "an accumulator of %lld registers and %d beside it do not fit the %lld that %lld "
+		"threads start with", (long long)n, WGMMA_SPARE, (long long)start, (long long)threads);
 	return true;
 }
 
-/* Sums that are lent stay in a thread's registers until they are given back. Each is handed on once, so those lent at a point are
- * those lent before it less those given back. */
+/* Sums that are lent stay in a thread's registers until they are given back. Each is handed on once, so those lent at a
+ * point are those lent before it less those given back. */
 typedef struct Lent { int64_t now, most; } Lent;
 
-static int64_t words_lent(const Val *x, const Val *y)   /* by lending x as y; factors are not given back and not counted */
+/* by lending x as y; factors are not given back and not counted */
+static int64_t words_lent(const Val *x, const Val *y)
 {
-	return x->type->kind == TY_TILE && y->type->kind == TY_ASYNC && elem_bytes(x->type->elem) == 4 ? type_size(x->type) / 128 : 0;
+	return x->type->kind == TY_TILE && y->type->kind == TY_ASYNC && elem_bytes(x->type->elem) == 4
+		? type_size(x->type) / 128 : 0;
 }
 
 static void count_lent(Lent *l, const IrBlock *b)
@@ -336,7 +340,8 @@ static bool chk_lent(Check *c, const Fn *fn, const Op *role)
 	Lent l = { 0 };
 	count_lent(&l, role->region[0]);
 	c->op = role;
-	NEED(l.most <= regs, "%lld registers are lent to products at once, a thread of the role has %lld", (long long)l.most, (long long)regs);
+	NEED(l.most <= regs, "%lld registers are lent to products at once, a thread of the role has %lld",
+		(long long)l.most, (long long)regs);
 	return true;
 }
 

@@ -1,9 +1,9 @@
 /* Reads the text form that ir_print writes (shown there). Recursive descent, one token ahead; depth of regions, of host
- * statements and of expressions is limited. Every mistake is reported once, with its place, and ends the reading; a module
- * that was read has passed ir_check.
+ * statements and of expressions is limited. Every mistake is reported once, with its place, and ends the reading; a
+ * module that was read has passed ir_check.
  *
- * Lenient where people write by hand: comments, header lines in any order, values without a number (%acc), default words.
- * An operation's operands begin on its own line. Spans of what is read are places in the text. */
+ * Lenient where people write by hand: comments, header lines in any order, values without a number (%acc), default
+ * words. An operation's operands begin on its own line. Spans of what is read are places in the text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -370,7 +370,8 @@ static uint32_t read_served(Reader *r)
 		Span at = lex_span(&r->l);
 		IrArch a = read_arch(r);
 		int i = 0;
-		while (i < r->m->archs.n && (r->m->archs.p[i].number != a.number || r->m->archs.p[i].specific != a.specific)) i++;
+		while (i < r->m->archs.n && (r->m->archs.p[i].number != a.number || r->m->archs.p[i].specific != a.specific))
+			i++;
 		if (i == r->m->archs.n || i > 31) lex_error(&r->l, D_IR_NAME, at, str_fmt("sm_%d", a.number), "archs");
 		else set |= (uint32_t)1 << i;
 	} while (lex_accept(&r->l, ','));
@@ -400,7 +401,8 @@ static void read_file(Reader *r)
 	int64_t number = lex_int(&r->l, "a number");
 	Str path = rd_string(r, "a path in quotes");
 	int64_t lines = lex_int(&r->l, "a number of lines");
-	if (!r->l.failed && (number != r->files.n || lines < 1 || lines > SRC_MOST)) lex_error(&r->l, D_IR_NUMBER, at, str_i64(number), "file");
+	if (!r->l.failed && (number != r->files.n || lines < 1 || lines > SRC_MOST))
+		lex_error(&r->l, D_IR_NUMBER, at, str_i64(number), "file");
 	if (r->l.failed) return;
 	size_t ends = (size_t)lines - 1;
 	Src *src = src_add(path, memset(arena_alloc(A_UNIT, (size_t)lines), '\n', ends), ends);

@@ -89,7 +89,8 @@ static const Type *read_type(Reader *r)
 {
 	Span at = lex_span(&r->l);
 	static const struct { const char *word; TypeKind kind; } shaped[] = {
-		{ "tile", TY_TILE }, { "tensor", TY_VIEW }, { "shared", TY_SHARED }, { "async", TY_ASYNC }, { "frag", TY_FRAG }, { "ring", TY_RING }, { "tmap", TY_TMAP }
+		{ "tile", TY_TILE }, { "tensor", TY_VIEW }, { "shared", TY_SHARED }, { "async", TY_ASYNC }, { "frag", TY_FRAG },
+			{ "ring", TY_RING }, { "tmap", TY_TMAP }
 	};
 	enum { SHAPED = sizeof shaped / sizeof *shaped };
 	int kind = 0;

@@ -1,6 +1,6 @@
-/* The verifier: what every pass may rely on and must leave behind. This half checks structure: links, numbering, definitions
- * before uses, ends of blocks, control flow, layouts of tiles, kernels' heads, and entries; ir_check_op.c checks the
- * operations. Linear in the size of the module; recursion on the nesting of regions only. */
+/* The verifier: what every pass may rely on and must leave behind. This half checks structure: links, numbering,
+ * definitions before uses, ends of blocks, control flow, layouts of tiles, kernels' heads, and entries; ir_check_op.c
+ * checks the operations. Linear in the size of the module; recursion on the nesting of regions only. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -91,8 +91,10 @@ static bool chk_tile_layout(Check *c, const Val *v)
 	NEED(lay_has_shape(*v->lay, v->type->rank, v->type->log2), "the layout of value %%%d has another shape", v->id);
 	NEED(lay_onto(*v->lay), "the layout of value %%%d leaves out elements", v->id);
 	NEED(v->lay->in[HW_OFF] == 0, "the layout of value %%%d has offsets", v->id);
-	NEED(1 << v->lay->in[HW_LANE] <= (c->fn->lanes ? c->fn->lanes : 32), "the layout of value %%%d has more lanes than the tile block", v->id);
-	NEED(!c->fn->warps || 1 << v->lay->in[HW_WARP] <= c->fn->warps, "the layout of value %%%d has more warps than the kernel", v->id);
+	NEED(1 << v->lay->in[HW_LANE] <= (c->fn->lanes ? c->fn->lanes : 32),
+		"the layout of value %%%d has more lanes than the tile block", v->id);
+	NEED(!c->fn->warps || 1 << v->lay->in[HW_WARP] <= c->fn->warps,
+		"the layout of value %%%d has more warps than the kernel", v->id);
 	return true;
 }
 
@@ -136,7 +138,8 @@ static bool same_vals(Check *c, int n, Val *const *v, int want_n, Val *const *wa
 	for (int i = 0; i < n; i++) {
 		const Val *a = v[i];
 		while (a->fwd) a = a->fwd;
-		NEED(a->type == want[i]->type, "%s %d: `%s` given, `%s` needed", what, i, type_text(a->type), type_text(want[i]->type));
+		NEED(a->type == want[i]->type, "%s %d: `%s` given, `%s` needed", what, i, type_text(a->type),
+			type_text(want[i]->type));
 		if (a->lay && want[i]->lay) NEED(lay_eq(*a->lay, *want[i]->lay), "%s %d: the layout changes", what, i);
 	}
 	return true;
@@ -204,7 +207,8 @@ static bool chk_region_op(Body *k, const Op *op, Scope s)
 		return chk_if(c, op) && chk_regions(k, op, s);
 	case OP_SCOPE_:
 		s.scope = op;
-		NEED(op->nin == 0 && op->nregion == 1 && op->region[0]->args.n == 0, "one region without arguments, no operands");
+		NEED(op->nin == 0 && op->nregion == 1 && op->region[0]->args.n == 0,
+			"one region without arguments, no operands");
 		return chk_regions(k, op, s);
 	default:
 		if (op_rows[op->code].flags & OPF_GROUP) return chk_group_region(c, op) && chk_regions(k, op, (Scope){ 0 });
@@ -229,7 +233,8 @@ static bool chk_yield(Check *c, const Op *op, const IrBlock *b)
 		NEED(op->nin == o->nout, "%d values given, %d needed", op->nin, o->nout);
 		for (int i = 0; i < op->nin; i++) {
 			const Type *t = chk_in(op, i);
-			NEED(type_is_scalar(t) && t->elem == o->out[i]->type->elem, "value %d must be a scalar of the result's element type", i);
+			NEED(type_is_scalar(t) && t->elem == o->out[i]->type->elem,
+				"value %d must be a scalar of the result's element type", i);
 		}
 		return true;
 	}
@@ -285,9 +290,11 @@ static bool chk_one(Body *k, const Op *op, const IrBlock *b, Scope s)
 	unsigned flags = op_rows[op->code].flags;
 	if (!chk_form(c, op) || !chk_uses(k, op)) return false;
 	for (int i = 0; i < op->nout; i++)
-		NEED(op->out[i] && op->out[i]->type && op->out[i]->def == op && op->out[i]->index == i, "result %d belongs elsewhere", i);
+		NEED(op->out[i] && op->out[i]->type && op->out[i]->def == op && op->out[i]->index == i,
+			"result %d belongs elsewhere", i);
 	if (!chk_attrs(c, op)) return false;
-	NEED(!(flags & OPF_TERM) == (op->next != NULL), op->next ? "the block goes on after its end" : "the block has no end");
+	NEED(!(flags & OPF_TERM) == (op->next != NULL), op->next ? "the block goes on after its end"
+		: "the block has no end");
 	if (flags & OPF_TERM) return chk_end(c, op, b, s);
 	bool step = op->nregion && (op->code == OP_REDUCE_REGS || op->code == OP_REDUCE_LANES);
 	NEED(flags & OPF_REGION || step || !op->nregion, "the operation has no regions");
@@ -330,7 +337,8 @@ static bool chk_param(Check *c, const IrParam *p, bool scratch)
 	}
 	NEED(p->rank >= 0 && p->rank <= TENSOR_RANK, "tensor `%s` has too many axes", p->name);
 	NEED(!elem_is_ptr(p->elem) && p->elem != EL_VOID, "tensor `%s` has an impossible element type", p->name);
-	NEED((unsigned)p->mode <= PM_INOUT && (unsigned)p->layout <= ML_STRIDED, "tensor `%s` has an impossible mode", p->name);
+	NEED((unsigned)p->mode <= PM_INOUT && (unsigned)p->layout <= ML_STRIDED, "tensor `%s` has an impossible mode",
+		p->name);
 	NEED(!p->zeroed || scratch, "tensor `%s` is no scratch and cannot be zeroed", p->name);
 	for (int i = 0; i < p->rank; i++) {
 		NEED(p->extent[i] && p->stride[i], "tensor `%s` lacks an extent or a stride of axis %d", p->name, i);
@@ -339,7 +347,8 @@ static bool chk_param(Check *c, const IrParam *p, bool scratch)
 	return true;
 }
 
-static bool chk_head(Check *c, int ndim, const IrDim *dim, int nparam, const IrParam *param, int nwhere, const IrWhere *where)
+static bool chk_head(Check *c, int ndim, const IrDim *dim, int nparam, const IrParam *param, int nwhere,
+	const IrWhere *where)
 {
 	for (int i = 0; i < ndim; i++) {
 		NEED(dim[i].name, "a dimension without a name");
@@ -372,7 +381,8 @@ static bool chk_steps(Check *c, const Fn *fn, const Steps *s)
 	for (int i = 0; i < s->fns.n; i++) {
 		const Fn *step = s->fns.p[i];
 		NEED(step->is_step && !step->steps, "`%s` is a step of another kernel", step->name);
-		NEED(step->params.n > fn->params.n && step->params.n == last->n, "a step takes what its kernel takes, and workspace");
+		NEED(step->params.n > fn->params.n && step->params.n == last->n,
+			"a step takes what its kernel takes, and workspace");
 		NEED(step->dims.n == fn->dims.n, "a step has the dimensions of its kernel");
 	}
 	for (int i = fn->params.n; i < last->n; i++) NEED(last->p[i].is_tensor, "what a step has in workspace is a tensor");
@@ -396,12 +406,17 @@ static bool chk_fn(Check *c, const Fn *fn)
 	if (fn->steps && fn->steps->listed && !chk_steps(c, fn, fn->steps)) return false;
 	int cluster = fn->cluster ? fn->cluster : 1;
 	bool placed = fn->stage == STAGE_PLACED;
-	NEED(!placed || (cluster >= 1 && cluster <= machine_most().cluster && !(cluster & (cluster - 1))), "a cluster is at most 16 thread blocks, a power of two");
-	NEED(!placed || (fn->warps % cluster == 0 && fn->warps / cluster <= MOST_THREADS / 32), "a thread block has at most 1024 threads");
-	NEED(!placed || fn->packed * (fn->lanes ? fn->lanes : 32) <= MOST_THREADS, "a thread block has at most 1024 threads");
-	NEED(!placed || fn->shared_bytes <= machine_most().shared_block << 10, "a thread block has at most 227 KiB of shared memory");
+	NEED(!placed || (cluster >= 1 && cluster <= machine_most().cluster && !(cluster & (cluster - 1))),
+		"a cluster is at most 16 thread blocks, a power of two");
+	NEED(!placed || (fn->warps % cluster == 0 && fn->warps / cluster <= MOST_THREADS / 32),
+		"a thread block has at most 1024 threads");
+	NEED(!placed || fn->packed * (fn->lanes ? fn->lanes : 32) <= MOST_THREADS,
+		"a thread block has at most 1024 threads");
+	NEED(!placed || fn->shared_bytes <= machine_most().shared_block << 10,
+		"a thread block has at most 227 KiB of shared memory");
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
-	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))), "the lanes of a tile block are a power of two, or a warp");
+	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))),
+		"the lanes of a tile block are a power of two, or a warp");
 	NEED(!fn->packed || fn->packed * (fn->lanes ? fn->lanes : 32) % 32 == 0, "a thread block consists of whole warps");
 	for (int i = 0; i < fn->body->args.n; i++)
 		NEED(fn->body->args.p[i]->type, "argument %d of the body has no type", i);
@@ -429,7 +444,8 @@ static bool chk_version(Check *c, const Module *m, int at)
 	NEED(v->archs && !(v->archs & ~all), "a version serves no architecture of the module");
 	for (int i = 0, n = 0; i < m->archs.n && v->resident; i++)
 		if (v->archs >> i & 1) NEED(v->resident[n++] >= 0, "fewer than no thread blocks of a version are resident");
-	NEED(v->fn->params.n == v->of->params.n && v->fn->dims.n == v->of->dims.n, "a version has other parameters than its kernel");
+	NEED(v->fn->params.n == v->of->params.n && v->fn->dims.n == v->of->dims.n,
+		"a version has other parameters than its kernel");
 	c->guard = true;
 	bool known = chk_sym(c, v->guard) && (!v->time || chk_sym(c, v->time));
 	c->guard = false;
@@ -464,21 +480,25 @@ static bool chk_versions(Check *c, const Module *m)
 }
 
 /* ---- entries ---- */
-typedef struct Tensors { VEC(const IrParam *) v; } Tensors;    /* parameters (NULL: a scalar), then scratch in text order */
+/* parameters (NULL: a scalar), then scratch in text order */
+typedef struct Tensors { VEC(const IrParam *) v; } Tensors;
 
 static bool chk_host_arg(Check *c, const Tensors *t, const HostArg *a, const IrParam *p)
 {
 	const Entry *e = c->entry;
 	bool pointer = !p->is_tensor && elem_is_ptr(p->elem);   /* takes a tensor's memory, too */
-	NEED(a->is_tensor == p->is_tensor || (a->is_tensor && pointer), "parameter `%s` gets the wrong kind of argument", p->name);
+	NEED(a->is_tensor == p->is_tensor || (a->is_tensor && pointer), "parameter `%s` gets the wrong kind of argument",
+		p->name);
 	if (a->is_tensor) {
 		NEED(a->tensor >= 0 && a->tensor < t->v.n && t->v.p[a->tensor], "parameter `%s` gets no tensor", p->name);
 		const IrParam *x = t->v.p[a->tensor];
 		if (pointer) {
-			NEED(elem_ptr_to(x->elem) == p->elem && !a->offset, "parameter `%s` gets a tensor of another type", p->name);
+			NEED(elem_ptr_to(x->elem) == p->elem && !a->offset, "parameter `%s` gets a tensor of another type",
+				p->name);
 			return true;
 		}
-		NEED(x->elem == p->elem && (a->offset || x->rank == p->rank), "parameter `%s` gets a tensor of another type", p->name);
+		NEED(x->elem == p->elem && (a->offset || x->rank == p->rank), "parameter `%s` gets a tensor of another type",
+			p->name);
 		return !a->offset || chk_sym(c, a->offset);
 	}
 	if (a->is_num) {
@@ -489,7 +509,8 @@ static bool chk_host_arg(Check *c, const Tensors *t, const HostArg *a, const IrP
 		NEED(elem_is_integral(p->elem), "parameter `%s` is no integer and gets an expression", p->name);
 		return chk_sym(c, a->value);
 	}
-	NEED(a->scalar >= 0 && a->scalar < e->params.n && !e->params.p[a->scalar].is_tensor, "parameter `%s` gets no scalar", p->name);
+	NEED(a->scalar >= 0 && a->scalar < e->params.n && !e->params.p[a->scalar].is_tensor,
+		"parameter `%s` gets no scalar", p->name);
 	NEED(e->params.p[a->scalar].elem == p->elem, "parameter `%s` gets a scalar of another type", p->name);
 	return true;
 }

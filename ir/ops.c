@@ -143,7 +143,8 @@ static const char *kind_text(char kind)
 	case 'w': return "a tensor or a view";
 	case 'p': return "a tile of pointers";
 	case 'r': return "a raw pointer, a scalar";
-	case 'o': return "`layout_right` (default), `layout_left`, `layout_right_padded(a)`, `layout_left_padded(a)` or `layout_strided([s0, s1])`";
+	case 'o': return "`layout_right` (default), `layout_left`, `layout_right_padded(a)`, `layout_left_padded(a)` or "
+		"`layout_strided([s0, s1])`";
 	case 'k': return "a condition: converted to bool, broadcast";
 	default:  return "a tile or a scalar";
 	}
@@ -170,13 +171,17 @@ static void put_call(Out *o, OpCode op)
 	out_puts(o, ")");
 }
 
-/* Reads acquire, writes release, and both in one is both. Plain accesses may be weak, without an order; atomics never are. */
+/* Reads acquire, writes release, and both in one is both. Plain accesses may be weak, without an
+ * order; atomics never are. */
 bool op_takes_order(OpCode op, int word)
 {
 	Str w = attr_word_text(AT_ORDER, word);
-	bool plain = op == OP_LOAD || op == OP_LOAD_AT || op == OP_STORE || op == OP_STORE_AT || op == OP_GATHER || op == OP_SCATTER;
-	bool load = op == OP_LOAD || op == OP_LOAD_AT || op == OP_GATHER || op == OP_ATOMIC_LOAD || op == OP_ATOMIC_LOAD_PTR;
-	bool store = op == OP_STORE || op == OP_STORE_AT || op == OP_SCATTER || op == OP_ATOMIC_STORE || op == OP_ATOMIC_STORE_PTR;
+	bool plain = op == OP_LOAD || op == OP_LOAD_AT || op == OP_STORE || op == OP_STORE_AT || op == OP_GATHER
+		|| op == OP_SCATTER;
+	bool load = op == OP_LOAD || op == OP_LOAD_AT || op == OP_GATHER || op == OP_ATOMIC_LOAD
+		|| op == OP_ATOMIC_LOAD_PTR;
+	bool store = op == OP_STORE || op == OP_STORE_AT || op == OP_SCATTER || op == OP_ATOMIC_STORE
+		|| op == OP_ATOMIC_STORE_PTR;
 	if (!w) return false;
 	if (!strcmp(w, "weak")) return plain;
 	if (!strcmp(w, "acquire")) return !store;
@@ -300,7 +305,8 @@ static void list_markdown(Out *o)
 {
 	out_puts(o, "# Operations\n\n"
 		"Written by `ctilec --list-ops=markdown` from the compiler's table; do not edit.\n\n"
-		"Operations are called by name, `f(x, y)`, or on their first argument, `x.f(y)`. Arguments with a colon are given\n"
+		"Operations are called by name, `f(x, y)`, or on their first argument, `x.f(y)`. Arguments "
+		"with a colon are given\n"
 		"by name, in any order, and may be left out: the first word listed is then meant. Names of operations are not\n"
 		"reserved: a declaration of yours with the same name hides them. The operators `+ - * / %` are `add`, `sub`,\n"
 		"`mul`, `div` and `remainder` in their default modes; `@` is `matmul`.\n");

@@ -1,4 +1,5 @@
-/* Element types, shapes and operations: see rules.h. Every function is a direct transcription of a rule; none reports. */
+/* Element types, shapes and operations: see rules.h. Every function is a direct
+ * transcription of a rule; none reports. */
 #include "ir/rules.h"
 
 #include <string.h>

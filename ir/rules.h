@@ -1,6 +1,7 @@
 /* The language's type rules as pure functions: element types and shapes in, a type or the reason for refusing out.
- * Owns: common types, narrowing, broadcasting, the arithmetic and comparison conversions, mma's table, the limits of tiles.
- * Knows no source text and reports nothing: sema puts the reasons into words, the verifier asks the same questions. */
+ * Owns: common types, narrowing, broadcasting, the arithmetic and comparison conversions, mma's table, the limits of
+ * tiles. Knows no source text and reports nothing: sema puts the reasons into words, the
+ * verifier asks the same questions. */
 #ifndef IR_RULES_H
 #define IR_RULES_H
 #include "ir/ir.h"
@@ -36,7 +37,7 @@ typedef struct Ruling {
 /* ---- element types ---- */
 bool rule_common(Elem a, Elem b, Elem *common);         /* arithmetic common type; pointers: equal, or one is void */
 bool rule_narrows(Elem from, Elem to);                  /* no implicit conversion in assignment, argument, store */
-bool rule_converts(Elem from, Elem to);                 /* explicit conversion exists: numeric to numeric, pointer to bool */
+bool rule_converts(Elem from, Elem to);  /* explicit conversion exists: numeric to numeric, pointer to bool */
 
 /* ---- shapes ---- */
 RuleWhy rule_limits(Elem e, int rank, const uint8_t *log2);
@@ -44,7 +45,8 @@ bool rule_one_way(const Type *from, int rank, const uint8_t *log2, int *axis);  
 
 /* ---- operations ---- */
 Ruling rule_unary(TypeRule rule, const Type *x);
-Ruling rule_binary(TypeRule rule, const Type *a, const Type *b);       /* CONV CONV_INT CONV_FLT CONV_ANY_FLT CONV_TO_FLT CMP LOGIC SHIFT */
+/* CONV CONV_INT CONV_FLT CONV_ANY_FLT CONV_TO_FLT CMP LOGIC SHIFT */
+Ruling rule_binary(TypeRule rule, const Type *a, const Type *b);
 Ruling rule_reduce(TypeRule rule, const Type *x, int axis);            /* REDUCE REDUCE_INT REDUCE_INDEX SCAN */
 Ruling rule_cat(const Type *a, const Type *b, int axis);
 /* acc NULL: the type of matmul's result. elem: of the accumulator. */

@@ -1,8 +1,9 @@
 /* Symbolic integers: the normal form, printing and evaluation. Facts and proofs are in facts.c.
  *
  * Normal form. A sum holds terms coefficient * factor * factor ..., sorted by the factors (sym_order), constant last;
- * products of sums are multiplied out. So equal polynomials are one node and a difference that cancels is the constant 0.
- * Where a coefficient would leave i64 the operands stay apart as an opaque factor; the launcher then finds the overflow. */
+ * products of sums are multiplied out. So equal polynomials are one node and a difference that cancels is the constant
+ * 0. Where a coefficient would leave i64 the operands stay apart as an opaque factor; the
+ * launcher then finds the overflow. */
 #include "ir/sym.h"
 
 #include <string.h>
@@ -140,7 +141,8 @@ Poly poly_of(const Sym *s)
 }
 
 /* An order that depends on the expressions alone, not on which was made first: the same text in any module and after
- * reading it back. Atoms by name, then what is made of them, constants last. Nodes are unique, so this walks one path. */
+ * reading it back. Atoms by name, then what is made of them, constants last. Nodes are
+ * unique, so this walks one path. */
 static int sym_order(const Sym *a, const Sym *b)
 {
 	if (a == b) return 0;
@@ -263,7 +265,8 @@ static const Sym *mul_out(const Sym *a, const Sym *b)
 {
 	Poly p = poly_of(a), q = poly_of(b), r = { 0 };
 	if ((int64_t)p.n * q.n > MAX_TERMS) return NULL;
-	if ((uint64_t)p.n * b->size + (uint64_t)q.n * a->size > SYM_SIZE_MAX) return NULL;     /* copies of factors that stayed apart */
+	/* copies of factors that stayed apart */
+	if ((uint64_t)p.n * b->size + (uint64_t)q.n * a->size > SYM_SIZE_MAX) return NULL;
 	for (int i = 0; i < p.n; i++)
 		for (int j = 0; j < q.n; j++) {
 			Term t;
@@ -471,7 +474,8 @@ static void print_call(Out *o, const Sym *s, const char *name)
 static bool leading_minus(const Sym *s)
 {
 	if (s->kind == SYM_CONST) return s->value < 0 && s->value != INT64_MIN;
-	return s->kind == SYM_MUL && s->arg[0]->kind == SYM_CONST && leading_minus(s->arg[0]) && s->arg[1]->kind != SYM_CONST;
+	return s->kind == SYM_MUL && s->arg[0]->kind == SYM_CONST && leading_minus(s->arg[0])
+		&& s->arg[1]->kind != SYM_CONST;
 }
 
 static void print_negated(Out *o, const Sym *s)        /* a term whose leading minus became the operator */
@@ -584,7 +588,8 @@ static bool eval_fold(const Sym *s, const Env *e, int64_t *out)        /* sums a
 	for (int i = 1; i < s->n; i++) {
 		int64_t v;
 		if (!eval(s->arg[i], e, &v)) return false;
-		if (s->kind == SYM_ADD ? __builtin_add_overflow(*out, v, out) : __builtin_mul_overflow(*out, v, out)) return false;
+		if (s->kind == SYM_ADD ? __builtin_add_overflow(*out, v, out) : __builtin_mul_overflow(*out, v, out))
+			return false;
 	}
 	return true;
 }

@@ -1,8 +1,9 @@
-/* Symbolic integers: exact (mathematical, i64 at run time with overflow checked) expressions over a kernel's dimensions,
- * scalar parameters, block indices and loop counters; facts about them; questions with the answers yes or "not proved".
- * Hash-consed and kept in a normal form: sums of products in a fixed order, so equal polynomials are the same pointer.
- * Used by three parties: the launcher (evaluates extents, grids, conditions), the checker (are two extents equal),
- * the passes (is this tile inside its tensor, is this address 16-byte aligned, does this loop run at least once). */
+/* Symbolic integers: exact (mathematical, i64 at run time with overflow checked) expressions over a kernel's
+ * dimensions, scalar parameters, block indices and loop counters; facts about them; questions with the answers yes or
+ * "not proved". Hash-consed and kept in a normal form: sums of products in a fixed order, so equal polynomials are the
+ * same pointer. Used by three parties: the launcher (evaluates extents, grids, conditions), the checker (are two
+ * extents equal), the passes (is this tile inside its tensor, is this address 16-byte aligned,
+ * does this loop run at least once). */
 #ifndef IR_SYM_H
 #define IR_SYM_H
 #include <stdbool.h>
@@ -53,7 +54,8 @@ struct Sym {
 	uint32_t size;          /* nodes when written out as a tree, at most UINT32_MAX: shared parts count each time */
 };
 
-/* A caller that goes through a tree of unknown origin asks this first: nodes are shared, so a tree may be exponential. */
+/* A caller that goes through a tree of unknown origin asks this first: nodes are
+ * shared, so a tree may be exponential. */
 enum { SYM_SIZE_MAX = 4096 };
 
 const Sym *sym_const(int64_t v);
@@ -71,8 +73,9 @@ const Sym *sym_logic(SymKind kind, const Sym *a, const Sym *b); /* AND OR; NOT t
 const Sym *sym_select(const Sym *c, const Sym *a, const Sym *b);
 const Sym *sym_aligned(Str tensor, int64_t bytes);
 bool sym_is_const(const Sym *s, int64_t *v);
-const Sym *sym_subst(const Sym *s, const Sym *(*f)(void *ctx, const Sym *atom), void *ctx);   /* f: replacement or NULL */
-void sym_atoms(const Sym *s, void (*f)(void *ctx, const Sym *atom), void *ctx);              /* each once, first appearance */
+/* f: replacement or NULL */
+const Sym *sym_subst(const Sym *s, const Sym *(*f)(void *ctx, const Sym *atom), void *ctx);
+void sym_atoms(const Sym *s, void (*f)(void *ctx, const Sym *atom), void *ctx);  /* each once, first appearance */
 void sym_print(Out *o, const Sym *s);                           /* as .tile source: "cdiv(n, 64)", "2 * r + 1" */
 Str sym_text(const Sym *s);
 /* Value for given atoms; false: overflow of i64 or division by zero. */
@@ -82,13 +85,14 @@ bool sym_eval(const Sym *s, bool (*value)(void *ctx, const Sym *atom, int64_t *v
 typedef struct Facts Facts;
 typedef struct Range { int64_t lo, hi; } Range;                 /* inclusive; INT64_MIN / INT64_MAX: unknown */
 
-Facts *facts_new(const Facts *parent, Arena *a);                /* scoped: adds to what the parent knows; both grow in a */
+Facts *facts_new(const Facts *parent, Arena *a);  /* scoped: adds to what the parent knows; both grow in a */
 void facts_range(Facts *f, const Sym *atom, int64_t lo, int64_t hi);    /* e.g. a dimension: 0 .. 2^31-1 */
-void facts_bound(Facts *f, const Sym *atom, const Sym *lo, const Sym *hi); /* lo <= atom < hi symbolically: bid, loop counters */
+/* lo <= atom < hi symbolically: bid, loop counters */
+void facts_bound(Facts *f, const Sym *atom, const Sym *lo, const Sym *hi);
 void facts_divisible(Facts *f, const Sym *s, int64_t by);
-bool facts_assume(Facts *f, const Sym *cond);                   /* a where clause, assume; false: contradicts what is known */
+bool facts_assume(Facts *f, const Sym *cond);  /* a where clause, assume; false: contradicts what is known */
 Range facts_eval_range(const Facts *f, const Sym *s);
-int64_t facts_gcd(const Facts *f, const Sym *s);                /* largest power-of-two-or-known divisor; 0 means the value is 0 */
+int64_t facts_gcd(const Facts *f, const Sym *s);  /* largest power-of-two-or-known divisor; 0 means the value is 0 */
 /* All of these: true = proved; false = not proved. */
 bool facts_le(const Facts *f, const Sym *a, const Sym *b);
 bool facts_lt(const Facts *f, const Sym *a, const Sym *b);

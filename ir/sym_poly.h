@@ -4,7 +4,8 @@
 #include "base/vec.h"
 #include "ir/sym.h"
 
-typedef struct Term { int64_t coef; int n; const Sym *const *f; } Term;        /* coef * f[0] * f[1] ...; n = 0: the constant */
+/* coef * f[0] * f[1] ...; n = 0: the constant */
+typedef struct Term { int64_t coef; int n; const Sym *const *f; } Term;
 typedef VEC(Term) Poly;
 
 Poly poly_of(const Sym *s);

@@ -195,7 +195,8 @@ const Type *type_token(void)
 
 const Type *type_placed(TypeKind kind, Elem e, int rank, const uint8_t *log2, const uint8_t *more, int count)
 {
-	if (rank < 0 || rank > TILE_RANK || count < 0 || count > UINT16_MAX) bug("a placed type of rank %d, count %d", rank, count);
+	if (rank < 0 || rank > TILE_RANK || count < 0 || count > UINT16_MAX)
+		bug("a placed type of rank %d, count %d", rank, count);
 	Type t = { .kind = kind, .elem = e, .rank = (uint8_t)rank, .count = (uint16_t)count };
 	for (int i = 0; i < rank; i++) {
 		t.log2[i] = log2[i];

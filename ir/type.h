@@ -41,10 +41,11 @@ bool elem_is_numeric(Elem e);           /* arith or restricted */
 typedef enum TypeKind {
 	TY_SCALAR,      /* elem */
 	TY_TILE,        /* elem, rank, log2[] */
-	TY_VIEW,        /* elem, rank: memory with run-time extents and strides; static facts live in its defining op or Param */
+	TY_VIEW,  /* elem, rank: memory with run-time extents and strides; static facts live in its defining op or Param */
 	TY_TOKEN,       /* orders effects; carries nothing */
 	TY_SHARED,      /* PLACED: a buffer in shared memory; elem, shape; its layout is in the defining op */
-	TY_ASYNC,       /* PLACED: registers lent to the tensor cores; elem, shape. Only wgmma may touch them, until wgmma_wait */
+	/* PLACED: registers lent to the tensor cores; elem, shape. Only wgmma may touch them, until wgmma_wait */
+	TY_ASYNC,
 	TY_FRAG,        /* PLACED: an operand of mma_frag, in 32-bit registers as the instruction takes them; elem, shape */
 	TY_RING,        /* PLACED: count buffers of one shape in shared memory; elem, shape, count */
 	TY_MBAR,        /* PLACED: count mbarriers; count */
@@ -60,7 +61,8 @@ typedef struct Type {
 	Elem elem;
 	uint8_t rank;
 	uint8_t log2[TILE_RANK];        /* log2 of each extent, slowest axis first; unused: 0 */
-	uint8_t more[TILE_RANK];        /* an extent is (1 + more) << log2; other than 0 in PLACED only, and then 1 + more is odd */
+	/* an extent is (1 + more) << log2; other than 0 in PLACED only, and then 1 + more is odd */
+	uint8_t more[TILE_RANK];
 	uint16_t count;
 	uint32_t id;                    /* order of creation: deterministic for the same input */
 	Str text;                       /* "tile<f32, [4, 8]>" */
@@ -71,8 +73,8 @@ const Type *type_tile(Elem e, int rank, const uint8_t *log2);   /* caller checke
 const Type *type_view(Elem e, int rank);
 const Type *type_shared(Elem e, int rank, const uint8_t *log2);
 const Type *type_token(void);
-/* PLACED. TILE, SHARED, ASYNC, RING and TMAP have a shape whose extents need not be powers of two: the layout of a value
- * describes the part of 1 << log2 elements, and registers or places are those of each part in turn, row-major. */
+/* PLACED. TILE, SHARED, ASYNC, RING and TMAP have a shape whose extents need not be powers of two: the layout of a
+ * value describes the part of 1 << log2 elements, and registers or places are those of each part in turn, row-major. */
 const Type *type_placed(TypeKind kind, Elem e, int rank, const uint8_t *log2, const uint8_t *more, int count);
 int64_t type_parts(const Type *t);              /* how many such parts */
 const Type *type_with_elem(const Type *t, Elem e);              /* same kind and shape */

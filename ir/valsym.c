@@ -38,13 +38,16 @@ static const Sym *binary(ValSyms *b, const Op *op)
 	}
 }
 
-/* x + k for v = x plus and minus constants, whatever those sums on the way: what wraps there comes back. NULL: none is added. */
+/* x + k for v = x plus and minus constants, whatever those sums on the way: what wraps there comes
+ * back. NULL: none is added. */
 static const Sym *plus_constants(ValSyms *b, const Val *v)
 {
 	int64_t k = 0;
 	const Val *x = v;
 	for (Num n; x->def && (x->def->code == OP_ADD || x->def->code == OP_SUB); x = ir_in(x->def, 0)) {
-		if (!ir_const_value(ir_in(x->def, 1), &n) || n.i > INT32_MAX || n.i < -INT32_MAX || k > INT32_MAX || k < -INT32_MAX) break;
+		if (!ir_const_value(ir_in(x->def, 1), &n) || n.i > INT32_MAX || n.i < -INT32_MAX || k > INT32_MAX
+			|| k < -INT32_MAX)
+			break;
 		k += x->def->code == OP_ADD ? n.i : -n.i;
 	}
 	return x == v ? NULL : sym_add(valsym(b, x), sym_const(k));
@@ -186,7 +189,8 @@ static Facts *launch_facts(const Fn *fn)
 		facts_range(f, s, 0, d->elem == EL_I32 ? INT32_MAX : INT64_MAX);
 	}
 	for (int i = 0; i < fn->dims.n; i++)
-		if (fn->dims.p[i].def) facts_assume(f, sym_cmp(SYM_EQ, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), fn->dims.p[i].def));
+		if (fn->dims.p[i].def)
+			facts_assume(f, sym_cmp(SYM_EQ, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), fn->dims.p[i].def));
 	for (int i = 0; i < fn->where.n; i++) facts_assume(f, fn->where.p[i].cond);
 	for (int i = 0; i < fn->ngrid; i++) {
 		const Sym *bid = sym_atom(ATOM_BID, NULL, i);

@@ -152,7 +152,8 @@ bool frag_ldmatrix_of(Lay c, int elem_log2, int x_log2, bool trans, Lay *addr)
 	uint32_t used = 0;
 	Lay r;
 
-	if (lay_outbits(c) != c.out[LAY_HWAXIS(HW_OFF)] || c.in[HW_LANE] != 5 || c.in[HW_OFF] || c.in[HW_REG] < packed + x_log2
+	if (lay_outbits(c) != c.out[LAY_HWAXIS(HW_OFF)] || c.in[HW_LANE] != 5 || c.in[HW_OFF]
+		|| c.in[HW_REG] < packed + x_log2
 	    || packed < 0 || packed > 2 || (trans && packed != 1) || x_log2 < 0 || x_log2 > 2)
 		return false;
 	lane0 = lay_first(c, HW_LANE);
@@ -207,7 +208,8 @@ int frag_ldmatrix_conflicts(Lay addr, int elem_log2)
 	if (!lay_ok(addr) || elem_log2 < 0 || elem_log2 > 2
 	    || lay_inbits(addr) - addr.in[HW_REG] + chunk > LAY_BITS)
 		return -1;
-	/* the same access written as a map of registers into places: chunk register bits along the offset, then the lanes */
+	/* the same access written as a map of registers into places: chunk register bits along
+	 * the offset, then the lanes */
 	for (int i = 0; i < LAY_BITS; i++)
 		reg.col[i] = 0;
 	reg.in[HW_REG] = (uint8_t)chunk;

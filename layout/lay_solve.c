@@ -173,8 +173,8 @@ int lay_conflicts(Lay reg, Lay smem, int elem_log2, int vec_log2)
 {
 	Lay c;
 
-	if (elem_log2 < 0 || vec_log2 < 0 || elem_log2 + vec_log2 > 4 || !lay_solve(smem, reg, &c) || lay_vec_of(c) < vec_log2)
-		return -1;
+	if (elem_log2 < 0 || vec_log2 < 0 || elem_log2 + vec_log2 > 4 || !lay_solve(smem, reg, &c)
+		|| lay_vec_of(c) < vec_log2) return -1;
 	return lay_conflicts_of(c, elem_log2, vec_log2);
 }
 

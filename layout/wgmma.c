@@ -129,7 +129,8 @@ FragAt wg_a_at(int elem_log2, int elem, int thread)
 	return place(a_lay(elem_log2), elem, thread);
 }
 
-/* One slab of the tile is looked at, in rows of a power of two: the swizzle repeats every 8 rows, so further rows are further bytes. */
+/* One slab of the tile is looked at, in rows of a power of two: the swizzle repeats every 8 rows,
+ * so further rows are further bytes. */
 bool wg_stmatrix(Smem t, bool trans, int group, WgStore *s)
 {
 	Lay d = frag_wgmma(FRAG_M16N8K16, ROLE_C, 4), whole;

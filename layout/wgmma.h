@@ -52,9 +52,10 @@ FragAt wg_d_at(int reg, int thread);
 int    wg_a_elems(int elem_log2);
 FragAt wg_a_at(int elem_log2, int elem, int thread);
 
-/* D as 16-bit elements by stmatrix.x4, 16 columns (8 elements a thread) at a time: group `group` of them into a tile [64, N], or
- * with trans (the instruction's .trans) into [N, 64]; the tile's fast axis is its last.  A lane of a warp passes the address
- * (place ^ flip) * 2 + add, where place is the offset to which addr maps (lane, warp).  False: the tile is not stored so. */
+/* D as 16-bit elements by stmatrix.x4, 16 columns (8 elements a thread) at a time: group `group` of them into a tile
+ * [64, N], or with trans (the instruction's .trans) into [N, 64]; the tile's fast axis is its last.  A lane of a warp
+ * passes the address (place ^ flip) * 2 + add, where place is the offset to which addr maps (lane, warp).  False: the
+ * tile is not stored so. */
 typedef struct WgStore { Lay addr; uint32_t flip; int64_t add; } WgStore;
 bool   wg_stmatrix(Smem t, bool trans, int group, WgStore *s);
 

@@ -138,15 +138,18 @@ static Bad decimal(const char *lo, const char *hi)
 	if (is_float) p = digits_end(p + 1, hi);
 	if (p < hi && (*p == 'e' || *p == 'E')) {
 		const char *q = p + 1 + (p + 1 < hi && (p[1] == '+' || p[1] == '-'));
-		if (q == hi || *q < '0' || *q > '9') return (Bad){ "digits are missing after the exponent's letter", NULL, NULL };
+		if (q == hi || *q < '0' || *q > '9')
+			return (Bad){ "digits are missing after the exponent's letter", NULL, NULL };
 		is_float = true;
 		p = digits_end(q, hi);
 	}
 	if (p > lo && p[-1] == '_') return (Bad){ "`_` stands between digits only", NULL, NULL };
 	const char *tail = arena_strndup(A_UNIT, p, (size_t)(hi - p)), *ours = c_suffix(tail, is_float);
 	if (ours) {
-		const char *fix = arena_printf(A_UNIT, "%.*s%s%s", (int)(p - lo), lo, is_float || ours[0] != 'f' ? "" : ".0", ours);
-		return (Bad){ arena_printf(A_UNIT, "there is no suffix `%s`", tail), arena_printf(A_UNIT, "write `%s`", fix), fix };
+		const char *fix = arena_printf(A_UNIT, "%.*s%s%s", (int)(p - lo), lo, is_float || ours[0] != 'f' ? "" : ".0",
+			ours);
+		return (Bad){ arena_printf(A_UNIT, "there is no suffix `%s`", tail), arena_printf(A_UNIT, "write `%s`", fix),
+			fix };
 	}
 	const char *shape = as_shape(lo, hi);
 	if (shape) return (Bad){ "a shape is a list", arena_printf(A_UNIT, "write `[%s]`", shape), NULL };

@@ -203,9 +203,11 @@ static const char *directive(const char *p, const char *end, const char *word)
 	while (end > p && strchr(" \t\r", end[-1])) end--;
 	const char *name = p;
 	if (!strcmp(word, "#include"))
-		return end - p > 7 && *p == '"' && !memcmp(end - 6, ".tile\"", 6) ? arena_printf(A_UNIT, "import %.*s;", (int)(end - p), p) : NULL;
+		return end - p > 7 && *p == '"' && !memcmp(end - 6, ".tile\"", 6)
+			? arena_printf(A_UNIT, "import %.*s;", (int)(end - p), p) : NULL;
 	if (strcmp(word, "#define")) return NULL;
-	while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_')) p++;
+	while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_'))
+		p++;
 	const char *value = p;
 	while (value < end && *value == ' ') value++;
 	size_t digits = strspn(value, "0123456789.");
@@ -216,7 +218,8 @@ static const char *directive(const char *p, const char *end, const char *word)
 static bool hash(Lex *l, const char *lo)
 {
 	static const struct { const char *word, *help; } directives[] = {
-		{ "#include", "a file is read by `import \"nn.tile\";`" }, { "#define", "a number has a name by `const NAME = 128;`" },
+		{ "#include", "a file is read by `import \"nn.tile\";`" },
+			{ "#define", "a number has a name by `const NAME = 128;`" },
 		{ "#pragma", "`@unroll(4)` stands before a loop" }, { "#if", "what the compiler decides is `if const c { }`" },
 		{ "#ifdef", "what the compiler decides is `if const c { }`" },
 	};

@@ -28,7 +28,10 @@ typedef struct Scale {
 	bool loose;             /* some power need not be exact */
 } Scale;
 
-static bool is_f32(const Val *v) { return (type_is_tile(v->type) || type_is_scalar(v->type)) && v->type->elem == EL_F32; }
+static bool is_f32(const Val *v)
+{
+	return (type_is_tile(v->type) || type_is_scalar(v->type)) && v->type->elem == EL_F32;
+}
 
 static bool is_unchanged(const Val *v)
 {
@@ -73,7 +76,8 @@ static void scale_carried(Scale *s, const Op *loop, const Op *op, int first, con
 static bool moves(const Op *op)
 {
 	switch (op->code) {
-	case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_SELECT:
+	case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE:
+	case OP_SELECT:
 	case OP_REDUCE_MAX: case OP_REDUCE_MIN: return op->nout == 1;
 	default: return false;
 	}

@@ -1,6 +1,7 @@
-/* Pass bounds: which accesses are proved to lie inside their tensors. Each tile load and store gets {inside}, one number per
- * axis: 1 = no mask needed, 3 = masked, but the tile begins at or before the tensor's end and not before its begin, apart from a small
- * {offset}, and 32 bits count both; 0 = masked. Facts come from the dimensions' types, where clauses, the grid and loop bounds. */
+/* Pass bounds: which accesses are proved to lie inside their tensors. Each tile load and store gets {inside}, one
+ * number per axis: 1 = no mask needed, 3 = masked, but the tile begins at or before the tensor's end and not before its
+ * begin, apart from a small {offset}, and 32 bits count both; 0 = masked. Facts come from the dimensions' types, where
+ * clauses, the grid and loop bounds. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/lower.h"
@@ -10,7 +11,8 @@ static bool axis_inside(ValSyms *b, const Op *op, const Type *t, int axis)
 	const Sym *ext = valsym_extent(b, ir_in(op, 0), axis);
 	if (!ext) return false;
 	const Sym *at = valsym_access(b, op, axis);
-	return facts_le(b->facts, sym_const(0), at) && facts_le(b->facts, sym_add(at, sym_const(type_extent(t, axis))), ext);
+	return facts_le(b->facts, sym_const(0), at) && facts_le(b->facts, sym_add(at, sym_const(type_extent(t, axis))),
+		ext);
 }
 
 enum { NEAR = 1 << 20 };
@@ -32,7 +34,8 @@ static void mark_access(ValSyms *b, Op *op)
 	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
 	int64_t inside[TENSOR_RANK];
 	if (!t->rank) return;
-	for (int i = 0; i < t->rank; i++) inside[i] = axis_inside(b, op, t, i) ? INSIDE_WHOLE : axis_near(b, op, i) ? INSIDE_NEAR : 0;
+	for (int i = 0; i < t->rank; i++)
+		inside[i] = axis_inside(b, op, t, i) ? INSIDE_WHOLE : axis_near(b, op, i) ? INSIDE_NEAR : 0;
 	ir_set_ints(op, AT_INSIDE, t->rank, inside);
 }
 

@@ -1,10 +1,10 @@
 /* Which versions of a kernel earn their text.
  *
- * A version is text that somebody reads and nvcc compiles, so a kernel has a few of them for an architecture: the one that
- * serves all calls, and greedily whichever saves most time over the calls that users may make. Those are rows of any length,
- * log-uniform in what the kernel's where clauses leave, and as often of odd length as a multiple of 2, 8 or 64; tensors begin
- * where an allocator puts them. A variant of a family serves no call of less than a quarter of its longest row: a smaller
- * one does. */
+ * A version is text that somebody reads and nvcc compiles, so a kernel has a few of them for an architecture: the one
+ * that serves all calls, and greedily whichever saves most time over the calls that users may make. Those are rows of
+ * any length, log-uniform in what the kernel's where clauses leave, and as often of odd length as a multiple of 2, 8 or
+ * 64; tensors begin where an allocator puts them. A variant of a family serves no call of less than a quarter of its
+ * longest row: a smaller one does. */
 #include <string.h>
 
 #include "base/cost.h"
@@ -18,7 +18,8 @@ static const int64_t classes[] = { 1, 2, 8, 64 };
 static const int64_t counts[] = { 1, 64, 4, 1024, 16, 2, 256, 32, 4096, 8, 128 };
 enum { COUNTS = sizeof counts / sizeof *counts };
 
-/* Calls: all dimensions have one length, but for those along which no row of a tensor lies, where there are such counts. */
+/* Calls: all dimensions have one length, but for those along which no row of a tensor lies,
+ * where there are such counts. */
 typedef struct Calls { const Fn *of; bool counted; int64_t length[CALLS]; int n; } Calls;
 typedef struct Call { const Calls *all; int number; int64_t length; } Call;
 
@@ -49,7 +50,8 @@ static int dim_number(const Fn *of, const Sym *dim)
 static bool atom_of_call(void *ctx, const Sym *a, int64_t *v)
 {
 	const Call *c = ctx;
-	*v = a->kind == SYM_ALIGNED ? 1 : a->atom == ATOM_PHASE ? 0 : a->atom == ATOM_BLOCKS ? COST_BLOCKS_OF_CALL : c->length;
+	*v = a->kind == SYM_ALIGNED ? 1 : a->atom == ATOM_PHASE ? 0 : a->atom == ATOM_BLOCKS ? COST_BLOCKS_OF_CALL
+		: c->length;
 	if (c->all->counted && a->kind == SYM_ATOM && a->atom == ATOM_DIM && !is_of_rows(c->all->of, a))
 		*v = counts[(c->number + 3 * dim_number(c->all->of, a)) % COUNTS];
 	return true;
@@ -96,7 +98,8 @@ static void find_calls(Calls *c)
 static int64_t kept_of(const Fn *fn)
 {
 	if (fn->fewer) return row_part(fn);
-	return !fn->row_log2 ? 0 : fn->row_regs ? (int64_t)fn->row_regs << (fn->row_log2 - fn->row_regs_log2) : (int64_t)1 << fn->row_log2;
+	return !fn->row_log2 ? 0 : fn->row_regs ? (int64_t)fn->row_regs << (fn->row_log2 - fn->row_regs_log2)
+		: (int64_t)1 << fn->row_log2;
 }
 
 static bool is_small(const Fn *fn)
@@ -117,7 +120,9 @@ static void find_shape(ValSyms *b, Op *op)
 	for (const Op *o = op; o && !shape.math; o = o->prev)
 		shape.math = (op_rows[o->code].flags & OPF_MATH) && o->nout && type_is_tile(o->out[0]->type);
 	for (int i = 0; i < shape.rank; i++) size *= shape.tile[i];
-	if (op->code != OP_STORE || !type_is_tile(t) || t->rank != ir_in(op, 0)->type->rank || (shape.rank && type_size(t) <= size)) return;
+	if (op->code != OP_STORE || !type_is_tile(t) || t->rank != ir_in(op, 0)->type->rank
+		|| (shape.rank && type_size(t) <= size))
+		return;
 	shape.rank = t->rank;
 	for (int i = 0; i < t->rank; i++) {
 		shape.extent[i] = valsym_extent(b, ir_in(op, 0), i);
@@ -147,7 +152,8 @@ static int64_t time_of_pads(const Shape *s, const Call *c)
 
 static int64_t time_of(const Fn *fn, int64_t length, int cluster)
 {
-	int64_t t = fn->peel_line ? COST_BY_PEELED : fn->aligned ? COST_BY_PIECES : is_small(fn) ? COST_BY_SMALL_ELEMENT : COST_BY_ELEMENT;
+	int64_t t = fn->peel_line ? COST_BY_PEELED : fn->aligned ? COST_BY_PIECES : is_small(fn) ? COST_BY_SMALL_ELEMENT
+		: COST_BY_ELEMENT;
 	int64_t kept = kept_of(fn);
 	if (fn->cluster < cluster) t += COST_SMALL_CLUSTER;
 	return kept > length ? t + COST_PADS * (kept - length) / length : t;
@@ -225,7 +231,8 @@ int budget_keep(Version *v, int n, int most)
 	Calls c = { .of = v->of };
 	int left = 0;
 	if (n <= most || n > VERSIONS) return n;
-	for (int i = 0; i < n; i++) c.counted |= v[i].fn->ngrid != v->of->ngrid || memcmp(v[i].fn->grid, v->of->grid, sizeof v->of->grid) != 0;
+	for (int i = 0; i < n; i++)
+		c.counted |= v[i].fn->ngrid != v->of->ngrid || memcmp(v[i].fn->grid, v->of->grid, sizeof v->of->grid) != 0;
 	find_calls(&c);
 	uint32_t chosen = choose(v, n, most, &c);
 	for (int i = 0; i < n; i++)

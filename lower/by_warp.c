@@ -1,14 +1,14 @@
 /* Rows of any length, by as many warps as they need.
  *
- * A tile has a power of two of columns, rows have any number of them, and a thread block with warps whose elements are all pads holds
- * registers and shared memory, takes part in barriers, and computes. So in kernels that reduce rows each warp holds neighbouring elements
- * (Fn.by_warp), and the launcher starts as many warps as the longest row of the call has elements for, and as many thread blocks of a
- * cluster. Partial results of warps that are not there are those of pads: 0 for a sum; a maximum or minimum has a pad's own in the last
- * warp that is there, which has at least one. That pads do not matter is proved as for versions that leave out
- * registers (cut.c).
+ * A tile has a power of two of columns, rows have any number of them, and a thread block with warps whose elements are
+ * all pads holds registers and shared memory, takes part in barriers, and computes. So in kernels that reduce rows each
+ * warp holds neighbouring elements (Fn.by_warp), and the launcher starts as many warps as the longest row of the call
+ * has elements for, and as many thread blocks of a cluster. Partial results of warps that are not there are those of
+ * pads: 0 for a sum; a maximum or minimum has a pad's own in the last warp that is there, which has at least one. That
+ * pads do not matter is proved as for versions that leave out registers (cut.c).
  *
- * by_warp_plan looks at the TYPED kernel, before layouts are chosen. by_warp_place looks at what it has become: threads may exchange data
- * by partial results of warps alone. */
+ * by_warp_plan looks at the TYPED kernel, before layouts are chosen. by_warp_place looks at what it has become: threads
+ * may exchange data by partial results of warps alone. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
@@ -46,7 +46,8 @@ static bool is_apart(const Fn *fn, const Val *v)
 
 static bool is_partial(const Fn *fn, const Val *v)
 {
-	int kind = v->def && (v->def->code == OP_REDUCE_LANES || v->def->code == OP_REDUCE_REGS) ? (int)ir_int(v->def, AT_KIND, 0) : -1;
+	int kind = v->def && (v->def->code == OP_REDUCE_LANES || v->def->code == OP_REDUCE_REGS)
+		? (int)ir_int(v->def, AT_KIND, 0) : -1;
 	bool known = kind == KIND_SUM || kind == KIND_MAX || kind == KIND_MIN;
 	return known && type_size(v->type) == fn->warps && v->lay->in[HW_REG] == 0 && elem_bytes(v->type->elem) >= 4;
 }
@@ -66,8 +67,10 @@ static bool suits(const Fn *fn, const Op *op)
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0 && !one_thread_reads(op);
 	case OP_SCATTER: case OP_TO_SCALAR: return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
 	case OP_LOAD: case OP_STORE: return type_is_tile(ir_accessed(op)->type);
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
-	case OP_RETURN: case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
+	case OP_VIEW:
+	case OP_RETURN: case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES:
+	case OP_ALLOC_SHARED:
 	case OP_LOAD_SHARED: case OP_BARRIER: case OP_PHASE: case OP_STAGED: return true;
 	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
 	}

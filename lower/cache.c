@@ -1,12 +1,12 @@
 /* cache: keeps in shared memory what a later loop would load once more.
  *
- * Of two loops over the same range, the later one may repeat a load of the earlier one (pass strip makes such loops). Each thread keeps
- * its own part of what it loaded, slice by slice, in bytes of shared memory that no other thread accesses, so no barrier is needed. The
- * first slices are kept, as many as leave room for another thread block, or as many as fit if that is too few; the rest is loaded
- * twice.
+ * Of two loops over the same range, the later one may repeat a load of the earlier one (pass strip makes such loops).
+ * Each thread keeps its own part of what it loaded, slice by slice, in bytes of shared memory that no other thread
+ * accesses, so no barrier is needed. The first slices are kept, as many as leave room for another thread block, or as
+ * many as fit if that is too few; the rest is loaded twice.
  *
- * A load is repeated if everything it depends on is the same, apart from the loops' counters, and if nobody writes the tensor in
- * between, except that the later loop may store the slice after loading it. */
+ * A load is repeated if everything it depends on is the same, apart from the loops' counters, and if nobody writes the
+ * tensor in between, except that the later loop may store the slice after loading it. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -17,7 +17,8 @@ enum {
 
 typedef struct Loop { Op *op; int64_t rounds; } Loop;  /* rounds: at most */
 typedef struct Reload { Op *load; Loop in; } Reload;
-typedef struct Held { Op *load; Loop in; VEC(Reload) reloads; int64_t bytes; } Held;      /* bytes of one slice, of a thread block */
+/* bytes of one slice, of a thread block */
+typedef struct Held { Op *load; Loop in; VEC(Reload) reloads; int64_t bytes; } Held;
 typedef struct Keep { Fn *fn; VEC(Loop) loops; VEC(Held) held; } Keep;
 
 /* A constant that v is not above. */
@@ -57,8 +58,8 @@ static bool same_attrs(const Op *x, const Op *y)
 			if (a->u.sym != b->u.sym) return false;
 			break;
 		case AK_NUM:
-			if (a->u.num.i != b->u.num.i || !(a->u.num.f == b->u.num.f || (a->u.num.f != a->u.num.f && b->u.num.f != b->u.num.f)))
-				return false;
+			if (a->u.num.i != b->u.num.i || !(a->u.num.f == b->u.num.f
+				|| (a->u.num.f != a->u.num.f && b->u.num.f != b->u.num.f))) return false;
 			break;
 		default: return false;
 		}
@@ -82,7 +83,8 @@ static bool same_access(const Op *x, const Op *y, const Loop *a, const Loop *b, 
 {
 	for (int i = 0; i < operands; i++)
 		if (!same(ir_in(x, i), ir_in(y, i), a, b, DEPTH_MOST)) return false;
-	const IrAttr *s = ir_attr(x, AT_STEPS), *t = ir_attr(y, AT_STEPS), *o = ir_attr(x, AT_OFFSETS), *p = ir_attr(y, AT_OFFSETS);
+	const IrAttr *s = ir_attr(x, AT_STEPS), *t = ir_attr(y, AT_STEPS), *o = ir_attr(x, AT_OFFSETS),
+		*p = ir_attr(y, AT_OFFSETS);
 	const IrAttr *pair[2][2] = { { s, t }, { o, p } };
 	for (int i = 0; i < 2; i++) {
 		if (!pair[i][0] != !pair[i][1]) return false;
@@ -95,7 +97,8 @@ static bool same_access(const Op *x, const Op *y, const Loop *a, const Loop *b, 
 static bool repeats(const Op *x, const Op *y, const Loop *a, const Loop *b)
 {
 	Num all;
-	if (ir_in(a->op, 1) != ir_in(b->op, 1) && !ir_const_value(ir_in(a->op, 1), &all)) return false;         /* b may go further */
+	/* b may go further */
+	if (ir_in(a->op, 1) != ir_in(b->op, 1) && !ir_const_value(ir_in(a->op, 1), &all)) return false;
 	return y->code == OP_LOAD && x->nin == y->nin && x->out[0]->type == y->out[0]->type && a->rounds == b->rounds
 		&& lay_eq(*x->out[0]->lay, *y->out[0]->lay) && same_access(x, y, a, b, x->nin);
 }
@@ -116,7 +119,8 @@ static void find_write(void *ctx, Op *op)
 	w->found |= ir_int(op, AT_ORDER, 0) != 0;
 	if (op == w->but || !(op_rows[op->code].flags & OPF_WRITE) || !op->nin) return;
 	const Val *v = ir_in(op, 0);
-	bool view = v->type->kind == TY_VIEW, pointer = (type_is_scalar(v->type) || type_is_tile(v->type)) && elem_is_ptr(v->type->elem);
+	bool view = v->type->kind == TY_VIEW, pointer = (type_is_scalar(v->type) || type_is_tile(v->type))
+		&& elem_is_ptr(v->type->elem);
 	w->found |= view ? root_of(v) == w->root : pointer && op->code != OP_PRINT;
 }
 
@@ -135,7 +139,7 @@ static bool written_between(const Held *h, const Op *reload, const Loop *in)
 	const Val *view = ir_in(h->load, 0);
 	if (memory_is_constant(h->load->parent->fn, view)) return false;
 	const Val *root = root_of(view);
-	Writes w = { root, root ? own_store(reload, in) : NULL, false };         /* elements of a span may lie in one place */
+	Writes w = { root, root ? own_store(reload, in) : NULL, false };  /* elements of a span may lie in one place */
 	for (Op *op = h->in.op; op; op = op->next) {
 		find_write(&w, op);
 		for (int k = 0; k < op->nregion; k++) ir_walk(op->region[k], find_write, &w);
@@ -148,7 +152,8 @@ static bool written_between(const Held *h, const Op *reload, const Loop *in)
 static Held *first_of(Keep *k, const Op *load, const Loop *in)
 {
 	for (int i = 0; i < k->held.n; i++)
-		if (k->held.p[i].in.op != in->op && repeats(k->held.p[i].load, load, &k->held.p[i].in, in)) return &k->held.p[i];
+		if (k->held.p[i].in.op != in->op && repeats(k->held.p[i].load, load, &k->held.p[i].in, in))
+			return &k->held.p[i];
 	return NULL;
 }
 
@@ -223,7 +228,8 @@ static void take_kept(const Reload *a, int64_t slot, int64_t count)
 			Builder in = { b.fn, ir_region(choice), NULL, b.span };
 			Val *v = i ? ir_op1(&in, OP_LOAD, old->type, a->load->nin, a->load->in) : kept(&in, a, slot);
 			if (i) copy_attrs(v->def, a->load);
-			if (i && ir_int(a->load, AT_HELD, 0)) ir_drop_attr(v->def, AT_HELD);   /* not each round has a next one that loads */
+			/* not each round has a next one that loads */
+			if (i && ir_int(a->load, AT_HELD, 0)) ir_drop_attr(v->def, AT_HELD);
 			ir_set_layout(v, *old->lay);
 			ir_op(&in, OP_YIELD, 1, &v, 0, NULL);
 		}
@@ -235,11 +241,12 @@ static void take_kept(const Reload *a, int64_t slot, int64_t count)
 	ir_remove(a->load);
 }
 
-/* How many slices of `bytes` are kept: all, or as many as there is room for beside the other thread blocks of the SM, which
- * small ones need. */
+/* How many slices of `bytes` are kept: all, or as many as there is room for beside the other thread blocks of the SM,
+ * which small ones need. */
 static int64_t slices_kept(const Fn *fn, int64_t rounds, int64_t bytes, int64_t most)
 {
-	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), sharers = threads >= 1024 ? 1 : threads >= 512 ? 2 : 3;
+	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
+		sharers = threads >= 1024 ? 1 : threads >= 512 ? 2 : 3;
 	int64_t all = rounds * bytes;
 	int64_t room = (most + SHARED_OWN) / sharers - SHARED_OWN - fn->shared_bytes;
 	return room < 0 ? 0 : room >= all ? rounds : room / bytes;

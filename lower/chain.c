@@ -88,8 +88,8 @@ static int words_needed(const Chain *c)
 	return (int)n;
 }
 
-/* 0: not even one has the registers. More groups share what rounds load, and overlap more of their vector work; as many as registers
- * allow. */
+/* 0: not even one has the registers. More groups share what rounds load, and overlap more of their vector work; as many
+ * as registers allow. */
 static int choose_groups(const Chain *c)
 {
 	int groups = GROUPS_MOST;

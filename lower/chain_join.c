@@ -28,7 +28,10 @@ typedef struct Join {
 
 static IrBlock *body_of(const Join *j) { return j->c->loop->region[0]; }
 static Val *counter_of(const Join *j) { return body_of(j)->args.p[0]; }
-static bool in_loop(const Join *j, const Val *v) { return v->def ? v->def->parent == body_of(j) : v->block == body_of(j); }
+static bool in_loop(const Join *j, const Val *v)
+{
+	return v->def ? v->def->parent == body_of(j) : v->block == body_of(j);
+}
 static bool is_op(const Val *v, OpCode code) { return v->def && v->def->code == code; }
 
 /* ---- which tiles become longer ---- */

@@ -65,7 +65,8 @@ bool chain_fits(const Write *x)
 {
 	for (int i = 0; i < x->c.loads; i++) {
 		const Type *t = buffer_of(x, &x->c.load[i]);
-		if (type_extent(t, 0) * span_of(t) % PATTERN || type_extent(t, 1) * elem_bytes(t->elem) % span_of(t)) return false;
+		if (type_extent(t, 0) * span_of(t) % PATTERN || type_extent(t, 1) * elem_bytes(t->elem) % span_of(t))
+			return false;
 	}
 	return true;
 }

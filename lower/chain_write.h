@@ -96,7 +96,7 @@ typedef struct Region { Builder back; Val **own; } Region;
 /* ---- chain_copy.c ---- */
 Region chain_enter(Write *x, Op *op);           /* opens a region of op */
 void chain_leave(Write *x, Region r, int n, Val *const *v);     /* which gives v */
-Region chain_begin(Write *x, OpCode code, Op **op);     /* of an operation that is made; op: NULL, or where to say which */
+Region chain_begin(Write *x, OpCode code, Op **op);  /* of an operation that is made; op: NULL, or where to say which */
 Val **chain_names(const Write *x);              /* a copy of x->own */
 /* What stands for v; scalars, views and invariants of loops are made where they are first needed. */
 Val *chain_value(Write *x, const Val *v);

@@ -1,8 +1,8 @@
 /* chunk: loops over many registers go in chunks, {chunk}, so that few values are in registers at once.
  *
- * A chunked loop takes the rounding or the reduction of its last value with it. Where a store in vectors follows that nobody else reads,
- * each chunk is made before its vector. What one element of a row alone needs (placed/rare.c) is left out of the loop and made again
- * for the chunk that holds the element, {rare}. */
+ * A chunked loop takes the rounding or the reduction of its last value with it. Where a store in vectors follows that
+ * nobody else reads, each chunk is made before its vector. What one element of a row alone needs (placed/rare.c) is
+ * left out of the loop and made again for the chunk that holds the element, {rare}. */
 #include "lower/placed.h"
 #include "placed/access.h"
 #include "placed/loops.h"
@@ -84,7 +84,8 @@ static void set_chunk(const Chunks *f, const Loop *l)
 		if (!f->l.splat[op->out[0]->id]) ir_set_int(op, AT_CHUNK, 1 << CHUNK);
 }
 
-/* Where a store in vectors of a chunk follows, and nobody else needs what it stores, each chunk is made before its vector. */
+/* Where a store in vectors of a chunk follows, and nobody else needs what it stores, each chunk
+ * is made before its vector. */
 static Op *store_of_chunks(const Chunks *f, const Op *pairs)
 {
 	Op *store = pairs->next;
@@ -92,7 +93,8 @@ static Op *store_of_chunks(const Chunks *f, const Op *pairs)
 	if (!store || store->code != OP_STORE || ir_in(store, store->nin - 1) != r) return NULL;
 	if (ir_int(store, AT_WAYS, WAYS_ANY) != WAYS_MASKED) return NULL;
 	AccessPlan p = access_plan(store, r, false);
-	bool whole = p.vec == CHUNK && piece_bits(p.bit, p.vec) == (1 << CHUNK) - 1 && !lay_hwcoord(p.l, lay_free(p.l), HW_REG);
+	bool whole = p.vec == CHUNK && piece_bits(p.bit, p.vec) == (1 << CHUNK) - 1
+		&& !lay_hwcoord(p.l, lay_free(p.l), HW_REG);
 	return whole && f->uses[r->id] == 1 ? store : NULL;
 }
 
@@ -170,8 +172,8 @@ static void chunk_block(Chunks *f, IrBlock *b)
 
 static void chunk(Fn *fn)
 {
-	Chunks f = { .fn = fn, .turned = rows_turn(fn), .shifted = rows_shift(fn), .l = loops_of(fn, A_TMP), .rare = rare_values(fn, A_TMP),
-		.uses = ir_use_counts(fn, A_TMP) };
+	Chunks f = { .fn = fn, .turned = rows_turn(fn), .shifted = rows_shift(fn), .l = loops_of(fn, A_TMP),
+		.rare = rare_values(fn, A_TMP), .uses = ir_use_counts(fn, A_TMP) };
 	chunk_block(&f, fn->body);
 }
 

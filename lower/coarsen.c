@@ -3,8 +3,8 @@
  *
  * Rows of a tile. Memory moves in sectors of 32 bytes and does best with lines of 128. A tile of several rows that are
  * shorter shares its lines with its neighbours, so that each is asked for by several thread blocks. What an access
- * costs beyond its bytes is taken as COST_RUN_BYTES bytes for each run of adjacent elements, and neighbours along the runs
- * are joined until that is little.
+ * costs beyond its bytes is taken as COST_RUN_BYTES bytes for each run of adjacent elements, and neighbours along the
+ * runs are joined until that is little.
  *
  * Overlapping rows. A stencil of one row loads each row of its tensor once for each offset. Neighbours across the rows
  * are joined until most of what a tile loads is its own: then a thread reads what its elements share once (overlap).
@@ -23,8 +23,8 @@ enum {
 	/* In kernels with loops, blocks may be few, and only such runs are joined as are less than a sector of 32 bytes,
 	 * which is fetched as one, or of a tile of one row less than 8 bytes a lane. Log2 of bytes. */
 	SECTOR = 5, ROW = 8,
-	/* log2 of the elements of a joined tile: any; one that is turned, which takes shared memory; one that is reduced, by
-	 * the warps of one thread block; one of overlapping rows */
+	/* log2 of the elements of a joined tile: any; one that is turned, which takes shared memory; one that is reduced,
+	 * by the warps of one thread block; one of overlapping rows */
 	MOST_MOVED = 16, MOST_TURNED = 14, MOST_REDUCED = LANES_LOG2 + 3 + CLUSTER_REGS, MOST_OVERLAP = 13,
 	FEW_ROWS = 2, ENOUGH_ROWS = 4   /* as many times as overlapping loads are rows apart */
 };
@@ -37,7 +37,7 @@ typedef struct Coarse {
 	int largest;                    /* log2 of the elements of a tile */
 	bool cut;                       /* some runs are less than a line */
 	bool works, turns;              /* reduces or scans; permutes */
-	int64_t far, extent;            /* how far overlapping loads lie apart along the axis, and the extent of their tile */
+	int64_t far, extent;  /* how far overlapping loads lie apart along the axis, and the extent of their tile */
 } Coarse;
 
 static bool in_loop(const Op *op)
@@ -171,7 +171,8 @@ void pass_coarsen(Module *m, const LowerCx *cx)
 {
 	Module some = { .path = m->path };
 	for (int i = 0; cx->o->planned && i < m->fns.n; i++)
-		for (int a = 0; a < cx->o->planned->archs.n; a++) plans_find(cx->o->planned, m->fns.p[i], cx->o->planned->archs.p[a]);
+		for (int a = 0; a < cx->o->planned->archs.n; a++)
+			plans_find(cx->o->planned, m->fns.p[i], cx->o->planned->archs.p[a]);
 	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++)
 		if (coarsen_fn(m->fns.p[i])) vec_push(A_TMP, &some.fns, m->fns.p[i]);
 	pass_simplify(&some, cx);       /* constants of the tiles that were */

@@ -1,17 +1,18 @@
 /* combine: reductions become steps, products get buffers.
  *
- * A reduction along an axis combines first what each thread holds (reduce_regs), then lanes of a warp (reduce_lanes), then
- * warps: their partial results go through a conversion to a layout in which each thread holds all of them, and reduce_regs
- * finishes. In a cluster they go to all its thread blocks (exchange), there into lanes that then combine them. Each step
- * leaves the axis with one element for each group that is not combined yet. So the order of a sum is: within a thread by
- * increasing index, lanes pairwise by increasing distance, warps by increasing number; in a cluster, warps whose numbers
- * differ by 32 first and then pairwise.
- * An element that the kernel itself may write is read by one thread; in a cluster an exchange broadcasts it to all thread blocks.
- * Reductions with a function of the author's keep the order of the elements: their layout (lay_neighbours) has neighbours in
- * registers, then lanes, then warps, so these same steps combine only neighbouring ranges.
+ * A reduction along an axis combines first what each thread holds (reduce_regs), then lanes of a warp (reduce_lanes),
+ * then warps: their partial results go through a conversion to a layout in which each thread holds all of them, and
+ * reduce_regs finishes. In a cluster they go to all its thread blocks (exchange), there into lanes that then combine
+ * them. Each step leaves the axis with one element for each group that is not combined yet. So the order of a sum is:
+ * within a thread by increasing index, lanes pairwise by increasing distance, warps by increasing number; in a cluster,
+ * warps whose numbers differ by 32 first and then pairwise.
+ * An element that the kernel itself may write is read by one thread; in a cluster an exchange broadcasts it to all
+ * thread blocks. Reductions with a function of the author's keep the order of the elements: their layout
+ * (lay_neighbours) has neighbours in registers, then lanes, then warps, so these same steps
+ * combine only neighbouring ranges.
  *
- * A product stores its factors in shared memory, in the storage that costs their stores and the instruction's loads least,
- * and takes them from there. Factors too large for that stay with `mma`, which then works in pieces. */
+ * A product stores its factors in shared memory, in the storage that costs their stores and the instruction's loads
+ * least, and takes them from there. Factors too large for that stay with `mma`, which then works in pieces. */
 #include "base/diag.h"
 #include "ir/monoid.h"
 #include "layout/swz.h"
@@ -102,8 +103,8 @@ static Val *axis_index(Builder *b, Val *x, int axis)
 	return full;
 }
 
-/* Where threads combine the partial results of 2^parts warps: in all warps, or where that takes too many registers each warp
- * for some of the results. */
+/* Where threads combine the partial results of 2^parts warps: in all warps, or where that takes too many registers each
+ * warp for some of the results. */
 static Lay all_warps(Lay l, int axis, int parts)
 {
 	Lay r = lay_drop(l, axis);
@@ -169,7 +170,8 @@ static Lay search_storage(const Type *t, Lay frag, Lay from)
 	SwzPick best = { .cost = -1 }, pick;
 	for (int i = 0; i < 3; i++) {
 		SwzUse use[2] = { { from, SWZ_PLAIN, 1 }, { frag, vias[i], 1 } };
-		if (swz_choose(2, t->log2, NULL, elem_log2(t->elem), 2, use, &pick) && (best.cost < 0 || pick.cost < best.cost)) best = pick;
+		if (swz_choose(2, t->log2, NULL, elem_log2(t->elem), 2, use, &pick) && (best.cost < 0 || pick.cost < best.cost))
+			best = pick;
 	}
 	return best.cost < 0 ? lay_stored(t->rank, t->log2, NULL) : best.smem;
 }
@@ -179,7 +181,8 @@ static Lay storage(Combine *c, const MmaPlan *p, Val *x, Role role)
 {
 	const Type *t = x->type;
 	if (!p->tensor) return lay_stored(t->rank, t->log2, NULL);
-	Stored s = { .frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn), .from = *x->lay, .elem_log2 = elem_log2(t->elem) };
+	Stored s = { .frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn), .from = *x->lay,
+		.elem_log2 = elem_log2(t->elem) };
 	for (int i = 0; i < c->found.n; i++) {
 		const Stored *f = &c->found.p[i];
 		if (f->elem_log2 == s.elem_log2 && lay_eq(f->frag, s.frag) && lay_eq(f->from, s.from)) return f->smem;
@@ -205,7 +208,8 @@ static void combine_mma(Combine *c, Op *op)
 	MmaPlan p = mma_plan(op, lower_arch(c->cx, b.fn), log2_of(b.fn->warps));
 	Val *x[2];
 	int64_t bytes = 0;
-	for (int i = 0; i < 2; i++) bytes += type_size(ir_in(op, i)->type) * elem_bytes(factor_elem(&p, ir_in(op, i)->type->elem));
+	for (int i = 0; i < 2; i++)
+		bytes += type_size(ir_in(op, i)->type) * elem_bytes(factor_elem(&p, ir_in(op, i)->type->elem));
 	if (bytes > SHARED_LIMIT) return;               /* stays as it is: multiplied in pieces */
 	for (int i = 0; i < 2; i++) {
 		x[i] = cast(&b, ir_in(op, i), factor_elem(&p, ir_in(op, i)->type->elem));
@@ -269,8 +273,8 @@ static Op *first_reduction(Op *op)
 	return op;
 }
 
-/* Moves op before the first reduction or loop if it may as well be read there: then its way through memory takes no time of
- * its own. */
+/* Moves op before the first reduction or loop if it may as well be read there: then its way through memory takes no
+ * time of its own. */
 static void hoist_read(Op *op)
 {
 	Op *at = op->parent->first;
@@ -326,8 +330,8 @@ static Op *sending_place(Op *op, Op *need)
 	return at;
 }
 
-/* One thread of the cluster reads the element and sends it to all thread blocks. So none of them writes it before. A scalar is
- * waited for where it is needed (to_scalar), not where it is sent. */
+/* One thread of the cluster reads the element and sends it to all thread blocks. So none of them writes it before. A
+ * scalar is waited for where it is needed (to_scalar), not where it is sent. */
 static void broadcast_element(Op *op)
 {
 	hoist_read(op);
@@ -357,8 +361,8 @@ static void broadcast_elements(Fn *fn)
 	}
 }
 
-/* A broadcast scalar is sent once the sender's part of the reduction after it is computed: the load has arrived by then, and nothing
- * stands between that reduction and its operands. */
+/* A broadcast scalar is sent once the sender's part of the reduction after it is computed: the load has arrived by
+ * then, and nothing stands between that reduction and its operands. */
 static void send_late(Fn *fn)
 {
 	for (Op *op = fn->body->first, *next; fn->cluster && op; op = next) {

@@ -3,7 +3,8 @@
 #define LOWER_COMBINE_H
 #include "lower/placed.h"
 
-typedef struct Parts { int n; Val *v[TILE_RANK]; Lay lay; } Parts;      /* tiles that are combined together, in one layout */
+/* tiles that are combined together, in one layout */
+typedef struct Parts { int n; Val *v[TILE_RANK]; Lay lay; } Parts;
 
 void combine_threads(Builder *b, const Op *op, Parts *x);       /* registers, then lanes */
 /* The same of one tile of which no other warps hold parts: its combination, in this layout. */

@@ -1,7 +1,7 @@
-/* Pass contract: a * b + c written as one expression becomes fma (language: numbers). It runs before the targets part, so
- * all round alike, and before equal products are merged, so that a product's other places in the source change nothing. The
- * product must have no name of its own and no other use; both ops must have the default modes, or flush both; @no_contract
- * on the kernel or statement forbids it. Of a * b + c * d the left product is contracted. */
+/* Pass contract: a * b + c written as one expression becomes fma (language: numbers). It runs before the targets part,
+ * so all round alike, and before equal products are merged, so that a product's other places in the source change
+ * nothing. The product must have no name of its own and no other use; both ops must have the default modes, or flush
+ * both; @no_contract on the kernel or statement forbids it. Of a * b + c * d the left product is contracted. */
 #include "base/diag.h"
 #include "lower/lower.h"
 

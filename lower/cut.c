@@ -1,19 +1,21 @@
 /* Rows shorter than their tile: versions that leave out the registers after the row.
  *
- * Extents of tiles are powers of two, rows are of any length: up to half of what threads compute are pads. In the second
- * placement of a kernel of rows (unaligned.c) register r of a thread holds element r * threads + thread, so the last registers of
- * all threads lie beyond a row that is short enough, and a version may do without them; the launcher asks whether it is.
+ * Extents of tiles are powers of two, rows are of any length: up to half of what threads compute are pads. In the
+ * second placement of a kernel of rows (unaligned.c) register r of a thread holds element r * threads + thread, so the
+ * last registers of all threads lie beyond a row that is short enough, and a version may do without them; the launcher
+ * asks whether it is.
  *
- * What they would hold must not be missed. Elements after the end of all tensors are loaded as pads, so what is computed from
- * them is the same number in each, unless an operation counts elements or meets them one by one. A version keeps at least one of
- * them in its last register. Then maxima and minima are the same without the others, and sums are where the number is 0 (or
- * NaN, which comes out all the same). No rounding changes: the results have the same bits.
+ * What they would hold must not be missed. Elements after the end of all tensors are loaded as pads, so what is
+ * computed from them is the same number in each, unless an operation counts elements or meets them one by one. A
+ * version keeps at least one of them in its last register. Then maxima and minima are the same without the others, and
+ * sums are where the number is 0 (or NaN, which comes out all the same). No rounding changes: the
+ * results have the same bits.
  *
- * Such a version is for rows that are also not shorter than what the version with the next fewer registers keeps, or than half
- * a tile, where another kernel of a family takes over: so all but its last registers need no condition.
+ * Such a version is for rows that are also not shorter than what the version with the next fewer registers keeps, or
+ * than half a tile, where another kernel of a family takes over: so all but its last registers need no condition.
  *
- * cut_plan looks at the TYPED kernel: it proves this, and collects the lengths that have to be less than what a version keeps.
- * cut_place makes a copy of the placed kernel for each version. */
+ * cut_plan looks at the TYPED kernel: it proves this, and collects the lengths that have to be less than what a version
+ * keeps. cut_place makes a copy of the placed kernel for each version. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -22,12 +24,13 @@
 #include "placed/access.h"
 
 enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
-/* Of CUT_OF: what rows have at least, and what versions keep. Where rows lie side by side (dense.c), pads are most of what they cost. */
+/* Of CUT_OF: what rows have at least, and what versions keep. Where rows lie side by side (dense.c), pads are most of
+ * what they cost. */
 static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_COPIES] = { 8, 9, 11, 13 };
 
 /* What a value is at the places that lie beyond all tensors. */
 typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS } Kind;      /* COUNTS: the number of its place */
-typedef struct Beyond { Kind kind; Num n; bool or_nan; } Beyond;       /* NUMBER: n, or with or_nan perhaps NaN everywhere */
+typedef struct Beyond { Kind kind; Num n; bool or_nan; } Beyond;  /* NUMBER: n, or with or_nan perhaps NaN everywhere */
 
 typedef struct Cut {
 	Fn *fn;
@@ -85,7 +88,8 @@ static bool of_compare(Cut *c, const Op *op, Beyond *r)
 static bool is_float_zero(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && b.n.f == 0; }
 static bool is_least(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && isinf(b.n.f) && b.n.f < 0; }
 
-/* Operations of which one operand decides, whatever finite or infinite number the other is: but for NaN. SAME: of others. */
+/* Operations of which one operand decides, whatever finite or infinite number the other is:
+ * but for NaN. SAME: of others. */
 static Beyond of_absorbing(const Op *op, const Beyond *in)
 {
 	const Beyond other = { .kind = SAME };
@@ -119,12 +123,13 @@ static Beyond of_elementwise(Cut *c, const Op *op)
 		numbers &= in[i].kind == NUMBER && !in[i].or_nan;
 		same &= in[i].kind == SAME || in[i].kind == NUMBER;
 	}
-	if (op->code == OP_SELECT && in[0].kind == NUMBER && !in[0].or_nan) return in[num_is_true(EL_BOOL, in[0].n) ? 1 : 2];
+	if (op->code == OP_SELECT && in[0].kind == NUMBER && !in[0].or_nan)
+		return in[num_is_true(EL_BOOL, in[0].n) ? 1 : 2];
 	if (of_compare(c, op, &r)) return r;
 	if (same) r = of_absorbing(op, in);
 	if (numbers && fold_is_exact(op->code)
-		&& fold_op(op->code, fold_modes(op), ir_in(op, op->code == OP_SELECT)->type->elem, op->out[0]->type->elem, op->nin, n, &r.n))
-		r.kind = NUMBER;
+		&& fold_op(op->code, fold_modes(op), ir_in(op, op->code == OP_SELECT)->type->elem, op->out[0]->type->elem,
+		op->nin, n, &r.n)) r.kind = NUMBER;
 	return same ? r : (Beyond){ .kind = DIFFERS };
 }
 
@@ -134,7 +139,8 @@ static bool one_does(const Cut *c, const Op *op)
 	Beyond x = beyond(c, ir_in(op, 0));
 	Elem e = ir_in(op, 0)->type->elem;
 	switch (op->code) {
-	case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: return x.kind == SAME || x.kind == NUMBER;
+	case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
+		return x.kind == SAME || x.kind == NUMBER;
 	case OP_SUM: return x.kind == NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
 	default: return false;
 	}

@@ -1,6 +1,7 @@
 /* expand: operations without a placed form of their own become `take` (a tile read at computed indices along one axis):
  * flip, rotate, extract and insert. A `take` outside its tile gives its pad, which is all that insert needs. Sums and
- * products of f16 and bf16 are kept in f32 and rounded once. Matrix products are cut into parts that shared memory holds. */
+ * products of f16 and bf16 are kept in f32 and rounded once. Matrix products are cut into parts
+ * that shared memory holds. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/placed.h"
@@ -168,7 +169,8 @@ static Val *expand_product(Builder *b, const Op *op, Val *x, Val *y, Val *acc)
 static bool keeps_wide(const Op *op)
 {
 	bool sum = op->code == OP_SUM || op->code == OP_PROD || op->code == OP_CUMSUM || op->code == OP_CUMPROD;
-	return sum && (op->out[0]->type->elem == EL_F16 || op->out[0]->type->elem == EL_BF16) && !ir_int(op, AT_ROUNDING, 0);
+	return sum && (op->out[0]->type->elem == EL_F16 || op->out[0]->type->elem == EL_BF16)
+		&& !ir_int(op, AT_ROUNDING, 0);
 }
 
 static Val *expand_wide(Builder *b, Op *op)

@@ -1,5 +1,5 @@
-/* fuse: neighbours of one register count that work register by register share a loop over registers, {loop}: what only they need is a
- * variable of it, in no array.
+/* fuse: neighbours of one register count that work register by register share a loop over registers, {loop}: what only
+ * they need is a variable of it, in no array.
  *
  * The largest of elements that were widened from 16 bits is found in words, two at a time: a reduction with {vec}. */
 #include "lower/placed.h"
@@ -15,13 +15,15 @@ static bool keeps_registers(const Op *op)
 	if (op->code != OP_BROADCAST || regs_of(ir_in(op, 0)) != regs_of(op->out[0])) return false;
 	Lay from = broadcast_source(op);
 	for (int i = 0; i < lay_inbits(from); i++)
-		if (lay_coord(from, from.col[i], LAY_HWAXIS(HW_REG)) != (i < from.in[HW_REG] ? (uint32_t)1 << i : 0)) return false;
+		if (lay_coord(from, from.col[i], LAY_HWAXIS(HW_REG)) != (i < from.in[HW_REG] ? (uint32_t)1 << i : 0))
+			return false;
 	return true;
 }
 
 static bool moves_registers(const Op *op)
 {
-	return op->code == OP_CONVERT_REGS || (op->code == OP_BROADCAST && type_is_tile(ir_in(op, 0)->type) && !keeps_registers(op));
+	return op->code == OP_CONVERT_REGS || (op->code == OP_BROADCAST && type_is_tile(ir_in(op, 0)->type)
+		&& !keeps_registers(op));
 }
 
 /* Neighbours share a loop unless one needs all registers of another. */
@@ -57,7 +59,8 @@ static bool is_narrow(const Loops *l, const Op *op)
 {
 	int kind = (int)ir_int(op, AT_KIND, 0);
 	const Val *x = ir_in(op, 0), *from = x->def && x->def->code == OP_CAST ? ir_in(x->def, 0) : NULL;
-	if (op->nin != 1 || (kind != KIND_MAX && kind != KIND_MIN) || ir_int(op, AT_NAN, 0) || x->type->elem != EL_F32) return false;
+	if (op->nin != 1 || (kind != KIND_MAX && kind != KIND_MIN) || ir_int(op, AT_NAN, 0) || x->type->elem != EL_F32)
+		return false;
 	if (!from || !type_is_tile(from->type) || (from->type->elem != EL_BF16 && from->type->elem != EL_F16)) return false;
 	uint32_t v[LAY_BITS];
 	int n;

@@ -12,8 +12,8 @@ static const Hint *cluster_hint(const Fn *fn)
 	return NULL;
 }
 
-/* Does a version of one of the kernels with this hint, on one architecture, share tile blocks among several thread blocks? *asked: the
- * hint asks for it somewhere. */
+/* Does a version of one of the kernels with this hint, on one architecture, share tile blocks among several thread
+ * blocks? *asked: the hint asks for it somewhere. */
 static bool followed(const Hint *h, const Module *m, bool *asked)
 {
 	for (int i = 0; i < m->fns.n; i++) {
@@ -32,7 +32,8 @@ void lower_hints(const Module *m)
 	for (int i = 0; i < m->fns.n; i++) {
 		const Hint *h = cluster_hint(m->fns.p[i]), *before = NULL;
 		bool asked = false, said = false;
-		for (int k = 0; h && k < i && !said; k++) said = (before = cluster_hint(m->fns.p[k])) && before->span.lo == h->span.lo;
+		for (int k = 0; h && k < i && !said; k++)
+			said = (before = cluster_hint(m->fns.p[k])) && before->span.lo == h->span.lo;
 		if (!h || said || followed(h, m, &asked) || !asked) continue;
 		Str name = m->fns.p[i]->source_name ? m->fns.p[i]->source_name : m->fns.p[i]->name;
 		Diag *d = diag(D_HINT_REFUSED, h->span, "`@cluster`", m->archs.p[m->archs.n - 1].number < 90

@@ -1,11 +1,12 @@
 /* hoist: moves loads above operations that wait for other loads.
  *
- * A thread stalls at the first access that needs the result of an earlier load: a tile at an index that is read from memory, or a store
- * of what was loaded. nvcc keeps the order of accesses, so independent loads after that access would start only when the stall ends.
- * Such a load, with the scalars it needs, moves in front of the access.
+ * A thread stalls at the first access that needs the result of an earlier load: a tile at an index that is read from
+ * memory, or a store of what was loaded. nvcc keeps the order of accesses, so independent loads after that access would
+ * start only when the stall ends. Such a load, with the scalars it needs, moves in front of the access.
  *
- * A load passes elementwise operations and accesses; it passes a store only if nobody writes its own tensor, and it never passes a
- * barrier, across which it would occupy registers. The number of words loaded early is small enough not to cost resident warps. */
+ * A load passes elementwise operations and accesses; it passes a store only if nobody writes its own tensor, and it
+ * never passes a barrier, across which it would occupy registers. The number of words loaded early is small enough not
+ * to cost resident warps. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

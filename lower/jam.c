@@ -1,11 +1,12 @@
 /* jam: loops that wait only for memory issue the loads of several iterations together (unroll and jam).
  *
- * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another and nothing is written, a loop with
- * {rounds = 2^n} issues the loads of so many iterations, or of those that are left, before the first of them computes; the order of
- * computation does not change. Loops with a bounded number of iterations stay as they are. Figures: bench/notes/loops.md.
+ * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another and nothing is written, a
+ * loop with {rounds = 2^n} issues the loads of so many iterations, or of those that are left, before the first of them
+ * computes; the order of computation does not change. Loops with a bounded number of iterations stay as they are.
+ * Figures: bench/notes/loops.md.
  *
- * The loop is printed as two loops over its group of iterations (emit_cuda/rounds.c), which nvcc unrolls: the text is as long for 16
- * iterations as for two. */
+ * The loop is printed as two loops over its group of iterations (emit_cuda/rounds.c), which nvcc unrolls: the text is
+ * as long for 16 iterations as for two. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -13,7 +14,8 @@ enum {
 	WANTED = 8,             /* log2 of the bytes that a thread asks for in a round; */
 	MOST = 5,               /* of the rounds that become one, at most */
 	WORDS = 48,             /* registers of what the loop carries and asks for, at most; */
-	LITTLE = 8, LITTLE_WORDS = 72,  /* the same where a round asks for so few bytes: what it does beside that weighs more than warps do */
+	/* the same where a round asks for so few bytes: what it does beside that weighs more than warps do */
+	LITTLE = 8, LITTLE_WORDS = 72,
 	BODY = 24               /* operations of a round, at most */
 };
 

@@ -1,12 +1,13 @@
 /* late: a tile is made where it is stored, {late}, instead of where it is loaded.
  *
- * In the version for tensors that are not aligned a warp stores neighbouring elements of a row, but 32 of them lie across two lines, and
- * each line's part is written at another time: parts of sectors cost the memory what whole ones do. A tile that comes through shared
- * memory may be read in any order. So its store reads it, each row from the last multiple of a line on: the place of element e holds
- * element e - phase, and what lies before the tile's first element is its end (bench/notes/moves.md).
+ * In the version for tensors that are not aligned a warp stores neighbouring elements of a row, but 32 of them lie
+ * across two lines, and each line's part is written at another time: parts of sectors cost the memory what whole ones
+ * do. A tile that comes through shared memory may be read in any order. So its store reads it, each row from the last
+ * multiple of a line on: the place of element e holds element e - phase, and what lies before the tile's first element
+ * is its end (bench/notes/moves.md).
  *
- * Rows that begin anywhere and go to shared memory are shifted there, so that what is between (a wait for room, mostly) happens while
- * they are loaded. */
+ * Rows that begin anywhere and go to shared memory are shifted there, so that what is between (a wait for room, mostly)
+ * happens while they are loaded. */
 #include "lower/placed.h"
 #include "placed/access.h"
 
@@ -36,7 +37,9 @@ static void store_late(Op *store, const int *uses)
 {
 	int axis[TILE_RANK];
 	const Val *v = ir_in(store, store->nin - 1);
-	if (ir_int(store, AT_WAYS, WAYS_ANY) != WAYS_SINGLE || !type_is_tile(v->type) || !v->lay || store->parent->fn->lanes) return;
+	if (ir_int(store, AT_WAYS, WAYS_ANY) != WAYS_SINGLE || !type_is_tile(v->type) || !v->lay
+		|| store->parent->fn->lanes)
+		return;
 	Op *load = shared_source(v, axis);
 	for (const Val *x = v; load; x = ir_in(x->def, 0)) {
 		if (uses[x->id] != 1) return;

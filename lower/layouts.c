@@ -1,17 +1,18 @@
 /* layouts: a layout for every tile value.
  *
- * Each value starts without a layout. Two kinds of rules fill in: FORWARD, an operation gives its result the layout that
- * follows from its operands'; BACKWARD, an operand that is free takes the layout that its user wants. Free are the values
- * that any layout suits: constants, iota, broadcasts, loads, and what is computed from such alone. Products bring layouts of
- * their own, and so do scans of what has none that they can walk. When the rules come to rest, the largest load that is still
- * free gets the coalesced layout of its memory (then the largest other value), and the rules go on. A store gives what it
- * stores the coalesced layout from the start, but after a loop that loads tiles only once all loads have theirs.
+ * Each value starts without a layout. Two kinds of rules fill in: FORWARD, an operation gives its result the layout
+ * that follows from its operands'; BACKWARD, an operand that is free takes the layout that its user wants. Free are the
+ * values that any layout suits: constants, iota, broadcasts, loads, and what is computed from such alone. Products
+ * bring layouts of their own, and so do scans of what has none that they can walk. When the rules come to rest, the
+ * largest load that is still free gets the coalesced layout of its memory (then the largest other value), and the rules
+ * go on. A store gives what it stores the coalesced layout from the start, but after a loop that loads tiles only once
+ * all loads have theirs.
  *
  * Where operands of an elementwise operation disagree, it takes the one to which the others convert at least cost
  * (swz_convert_cost). A load takes the layout of its user instead of the coalesced one unless that costs more than
  * converting (lay_memory_cost); a store likewise. Carried values have one layout: that of the value carried round, else
- * the initial one. Afterwards each operand whose layout is not the one its user needs gets a `convert`; constants, iotas
- * and broadcasts of scalars are made again instead. */
+ * the initial one. Afterwards each operand whose layout is not the one its user needs gets a `convert`; constants,
+ * iotas and broadcasts of scalars are made again instead. */
 #include "base/diag.h"
 #include "lower/layouts.h"
 
@@ -104,8 +105,8 @@ static void take_one_init(Places *p)
 		if (take_init(p, p->ops.p[i])) return;
 }
 
-/* Rules go over the ops in rounds, down and up again: what is given to an op that this round has yet to come by counts in
- * it already. */
+/* Rules go over the ops in rounds, down and up again: what is given to an op that this round has yet to come by counts
+ * in it already. */
 static void settle(Places *p)
 {
 	do {
@@ -122,8 +123,8 @@ static void settle(Places *p)
 	} while (p->changed);
 }
 
-/* The free value to begin with: loads before others, the largest first, then the first in the text. A broadcast may wait
- * for its user, so it comes last. */
+/* The free value to begin with: loads before others, the largest first, then the first in the text. A broadcast may
+ * wait for its user, so it comes last. */
 enum { KINDS = 3, KIND_RANKS = 64 };
 static int rank_of(const Val *v)
 {
@@ -162,7 +163,8 @@ static void order_choices(Places *p)    /* sorted by counting: how many come bef
 	consider_all(p, n);
 }
 
-/* What is stored in fewer loops than tiles are loaded in waits for them: a store after a loop must not choose for the loop. */
+/* What is stored in fewer loops than tiles are loaded in waits for them: a store after a loop must
+ * not choose for the loop. */
 static void ask_stores(Places *p)
 {
 	p->placed_loads = true;
@@ -256,7 +258,8 @@ static bool stays_apart(Places *p, int cluster)
 		if (op_is_scan(op) && !scans_apart(op, place_lay(p, op->out[0]))) return false;
 		if (op_is_reduce(op) && !reduces_apart(op, place_lay(p, ir_in(op, 0)))) return false;
 		for (int k = 0; op_is_reduce(op) && k < op->nout; k++)
-			if (!lay_in_block(lay_of_reduced(op, place_lay(p, ir_in(op, 0))), place_lay(p, op->out[k]), cluster)) return false;
+			if (!lay_in_block(lay_of_reduced(op, place_lay(p, ir_in(op, 0))), place_lay(p, op->out[k]), cluster))
+				return false;
 		for (int k = 0; k < op->nin; k++) {
 			Val *v = ir_in(op, k);
 			if (is_tile(v) && place_needs(p, op, k, &l) && !lay_eq(place_lay(p, v), l) && !is_cheap(v)) return false;
@@ -278,7 +281,8 @@ static void write_layouts(Places *p, Op *op)
 		if (is_tile(op->out[i])) ir_set_layout(op->out[i], place_lay(p, op->out[i]));
 	for (int r = 0; r < op->nregion; r++)
 		for (int k = 0; k < op->region[r]->args.n; k++)
-			if (is_tile(op->region[r]->args.p[k])) ir_set_layout(op->region[r]->args.p[k], place_lay(p, op->region[r]->args.p[k]));
+			if (is_tile(op->region[r]->args.p[k]))
+				ir_set_layout(op->region[r]->args.p[k], place_lay(p, op->region[r]->args.p[k]));
 }
 
 /* A loop's own number of copies for the architecture takes the place of the one for all. */

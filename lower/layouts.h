@@ -23,7 +23,7 @@ typedef struct Places {
 	Worklist forward, backward, inits;
 	int *first_user, *users;        /* who touches a value: places in `ops`, those of value i from first_user[i] on */
 	int nchoice;
-	Val **choice;           /* values that may be given a layout when nothing gives them one, the best to begin with first */
+	Val **choice;  /* values that may be given a layout when nothing gives them one, the best to begin with first */
 } Places;
 
 /* layouts.c */
@@ -34,10 +34,12 @@ void place_give(Places *p, Val *v, Lay l);      /* if it has none */
 int place_depth(const Op *op);                  /* how many loops lie around it */
 
 /* layouts_ops.c */
-Val *place_target(const Op *end, int i);        /* what operand i of a block's end becomes; NULL: none (a condition, scalars of a region) */
+/* what operand i of a block's end becomes; NULL: none (a condition, scalars of a region) */
+Val *place_target(const Op *end, int i);
 bool place_is_forced(const Val *v);             /* its layout follows from the operands' in one way only */
 Lay place_coalesced(const Places *p, const Op *op, const Type *t);      /* for a load or store of t */
 void place_forward(Places *p, Op *op);          /* the layouts of its results, from those of its operands */
 void place_backward(Places *p, Op *op);         /* the layouts that it wants for operands that have none */
-bool place_needs(Places *p, const Op *op, int i, Lay *l);       /* the layout that operand i must have, all being known; false: any */
+/* the layout that operand i must have, all being known; false: any */
+bool place_needs(Places *p, const Op *op, int i, Lay *l);
 #endif

@@ -36,7 +36,8 @@ Val *place_target(const Op *end, int i)
 /* ---- cost ---- */
 static int imin(int a, int b) { return a < b ? a : b; }
 
-/* A tile that goes through shared memory in several parts does so element by element. Below 0: it cannot be converted. */
+/* A tile that goes through shared memory in several parts does so element by element.
+ * Below 0: it cannot be converted. */
 static int64_t cost_between(const Type *t, Lay to, Lay from)
 {
 	int size = elem_log2(t->elem), c = swz_convert_cost(to, from, size);
@@ -52,8 +53,8 @@ static int64_t convert_cost(const Places *p, Val *v, Lay want)
 
 static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
-/* Bytes that lie beside elements of more bytes, in tiles of one shape: 8 of them a thread, which it stores at once, where 16 would
- * take two pieces of all that is wider, and ask for rows that are multiples of 16. */
+/* Bytes that lie beside elements of more bytes, in tiles of one shape: 8 of them a thread, which it stores at once,
+ * where 16 would take two pieces of all that is wider, and ask for rows that are multiples of 16. */
 enum { SHARED_RUN = 3 };
 
 static bool shares_run(const Places *p, const Type *t)
@@ -66,8 +67,8 @@ static bool shares_run(const Places *p, const Type *t)
 Lay place_coalesced(const Places *p, const Op *op, const Type *t)
 {
 	int fast = t->rank == view_of(op)->type->rank ? fast_axis(p->fn, view_of(op)) : -1;
-	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type) && t->elem == p->overlap.type->elem)
-		return lay_overlap(&p->overlap, p->threads);
+	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type)
+		&& t->elem == p->overlap.type->elem) return lay_overlap(&p->overlap, p->threads);
 	Threads all = p->threads;
 	if (shares_run(p, t)) all.piece = imin(all.piece, SHARED_RUN + elem_log2(t->elem));
 	return lay_default(t, fast, all);
@@ -81,11 +82,12 @@ static bool suits_memory(const Places *p, const Op *op, const Type *t, Lay l)
 	if (lay_eq(own, l) || t->rank != view_of(op)->type->rank || t->rank == 0) return true;
 	int64_t convert = cost_between(t, l, own);
 	bool loads = op->code == OP_LOAD;
-	return convert < 0 || lay_memory_cost(l, t->elem, fast, loads) <= lay_memory_cost(own, t->elem, fast, loads) + convert;
+	return convert < 0 || lay_memory_cost(l, t->elem, fast, loads)
+		<= lay_memory_cost(own, t->elem, fast, loads) + convert;
 }
 
-/* Of the layouts that are as good for memory as the coalesced one, that from which the tile becomes `to` at least cost: with
- * some of a thread's elements adjacent along another axis, pieces on both sides of an exchange may be wide. */
+/* Of the layouts that are as good for memory as the coalesced one, that from which the tile becomes `to` at least cost:
+ * with some of a thread's elements adjacent along another axis, pieces on both sides of an exchange may be wide. */
 static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
 {
 	Lay best = place_coalesced(p, op, t);
@@ -206,7 +208,8 @@ static void want(Places *p, Val *v, Lay l)
 {
 	v = place_home(v);
 	if (!is_tile(v) || p->known[v->id] || place_is_forced(v)) return;
-	if (v->def && v->def->code == OP_LOAD && !suits_memory(p, v->def, v->type, l)) l = coalesced_for(p, v->def, v->type, l);
+	if (v->def && v->def->code == OP_LOAD && !suits_memory(p, v->def, v->type, l))
+		l = coalesced_for(p, v->def, v->type, l);
 	place_give(p, v, l);
 }
 
@@ -228,8 +231,8 @@ static void backward_same(Places *p, Op *op)
 		if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), l);
 }
 
-/* May a store choose a layout before loads do? Not after a loop that loads tiles, nor what is left of the tiles by reductions: that
- * is stored as these leave it. */
+/* May a store choose a layout before loads do? Not after a loop that loads tiles, nor what is left of the tiles by
+ * reductions: that is stored as these leave it. */
 static bool leads(const Places *p, const Op *op)
 {
 	return place_depth(op) >= p->deepest && type_log2_size(store_value(op)->type) >= p->largest;

@@ -1,22 +1,24 @@
 /* longrows: a second kernel for rows that are longer than thread blocks hold well.
  * It splits each row into parts and visits each part twice.
  *
- * The tile block of the author's kernel works on a whole row as one tile. However a thread block or a cluster does that, few rows are in
- * flight at once, and all of them load, synchronise, compute and store in step; a row that registers do not hold is read twice from
- * memory. The tile blocks of the second kernel work on parts of rows and alternate between two jobs. The first reduces a part and publishes
- * its partial results in workspace. The second, for a part that is AHEAD parts older, loads the part once more while the L2 cache still
- * holds it, and stores the results. The first block of a row also combines the partial results of the row before and publishes the totals.
- * A block waits only for blocks that started before it (@ordered), and AHEAD is more than a row has parts.
+ * The tile block of the author's kernel works on a whole row as one tile. However a thread block or a cluster does
+ * that, few rows are in flight at once, and all of them load, synchronise, compute and store in step; a row that
+ * registers do not hold is read twice from memory. The tile blocks of the second kernel work on parts of rows and
+ * alternate between two jobs. The first reduces a part and publishes its partial results in workspace. The second, for
+ * a part that is AHEAD parts older, loads the part once more while the L2 cache still holds it, and stores the results.
+ * The first block of a row also combines the partial results of the row before and publishes the totals. A block waits
+ * only for blocks that started before it (@ordered), and AHEAD is more than a row has parts.
  *
  *   b < ahead, then every other b:                                      the blocks between:
- *     part t: its partial results                  -> partials[row, t]    part t: load it, wait for totals[row], store results
- *     first of a row: wait for partials[row - 1, ..] -> totals[row - 1]
+ *     part t: its partial results                  -> partials[row, t]    part t: load it, wait for totals[row], store
+ *     results first of a row: wait for partials[row - 1, ..] -> totals[row - 1]
  *
- * Two 32-bit numbers make one word. Words are stored inverted, so that the 0 to which the launcher clears them means "not yet"; the only
- * numbers that invert to 0 are two NaNs with all bits set, which are stored as other NaNs.
+ * Two 32-bit numbers make one word. Words are stored inverted, so that the 0 to which the launcher clears them means
+ * "not yet"; the only numbers that invert to 0 are two NaNs with all bits set, which are stored as other NaNs.
  *
- * The function f_ws takes this kernel where rows are long enough; f, which has no workspace, and other kernels are unchanged.
- * stdlib/long_rows.tile is the same algorithm written by hand; bench/notes/rows.md records what was measured. */
+ * The function f_ws takes this kernel where rows are long enough; f, which has no workspace, and other kernels are
+ * unchanged. stdlib/long_rows.tile is the same algorithm written by hand;
+ * bench/notes/rows.md records what was measured. */
 #include "lower/longrows.h"
 
 #include <math.h>
@@ -56,7 +58,8 @@ typedef struct Writer {
 	Val *count;             /* i32: parts */
 	Val *givens[PART_GIVEN];        /* of the kernel: what results need of the whole row */
 	int ngiven;
-	bool each;              /* every block of results combines the partial results of its row; else the first block of the next row does */
+	/* every block of results combines the partial results of its row; else the first block of the next row does */
+	bool each;
 } Writer;
 
 /* ---- small things ---- */
@@ -64,13 +67,25 @@ static const Type *i32(void) { return type_scalar(EL_I32); }
 static Val *num_i32(Builder *b, int64_t v) { return ir_const_int(b, i32(), v); }
 static const Type *like(const Type *t, Elem e) { return type_is_tile(t) ? type_with_elem(t, e) : type_scalar(e); }
 static Val *op2(Builder *b, OpCode code, Val *x, Val *y) { return ir_binary(b, code, x->type, x, y); }
-static Val *compare(Builder *b, OpCode code, Val *x, Val *y) { return ir_binary(b, code, like(x->type, EL_BOOL), x, y); }
+static Val *compare(Builder *b, OpCode code, Val *x, Val *y)
+{
+	return ir_binary(b, code, like(x->type, EL_BOOL), x, y);
+}
 static Val *number(Builder *b, const Type *t, double v) { return ir_const_num(b, t, num_float(v)); }
 static Val *integer(Builder *b, const Type *t, int64_t v) { return ir_const_num(b, t, num_int(v)); }
 static Val *spread(Builder *b, const Type *t, Val *x) { return x->type == t ? x : ir_unary(b, OP_BROADCAST, t, x); }
-static Val *cast(Builder *b, Val *x, Elem e) { return x->type->elem == e ? x : ir_unary(b, OP_CAST, like(x->type, e), x); }
-static Val *bits(Builder *b, Val *x, Elem e) { return x->type->elem == e ? x : ir_unary(b, OP_BITCAST, like(x->type, e), x); }
-static Val *choose(Builder *b, Val *c, Val *x, Val *y) { return ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y }); }
+static Val *cast(Builder *b, Val *x, Elem e)
+{
+	return x->type->elem == e ? x : ir_unary(b, OP_CAST, like(x->type, e), x);
+}
+static Val *bits(Builder *b, Val *x, Elem e)
+{
+	return x->type->elem == e ? x : ir_unary(b, OP_BITCAST, like(x->type, e), x);
+}
+static Val *choose(Builder *b, Val *c, Val *x, Val *y)
+{
+	return ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y });
+}
 
 static const Type *line(Elem e, int64_t n)
 {
@@ -229,7 +244,8 @@ static void publish(const Writer *w, Builder *b, Val *row, Val *first, Val *step
 {
 	for (int i = 0; 2 * i < n; i++) {
 		Val *at = i ? op2(b, OP_ADD, first, step ? op2(b, OP_MUL, step, num_i32(b, i)) : num_i32(b, i)) : first;
-		Val *in[4] = { w->partials, row, at, word_of(b, v[2 * i], 2 * i + 1 < n ? v[2 * i + 1] : integer(b, type_scalar(EL_U32), 0)) };
+		Val *in[4] = { w->partials, row, at, word_of(b, v[2 * i],
+			2 * i + 1 < n ? v[2 * i + 1] : integer(b, type_scalar(EL_U32), 0)) };
 		Op *op = ir_op(b, OP_ATOMIC_STORE, 4, in, 0, NULL);
 		ir_set_int(op, AT_APART, true);
 		if (release) ir_set_int(op, AT_ORDER, attr_word(AT_ORDER, str_intern("release")));
@@ -244,7 +260,8 @@ static Val *look(const Writer *w, Builder *b, const Type *t, Val *row, Val *at, 
 	return r;
 }
 
-/* The words at these indices, once all are published. What is stored afterwards depends on them, so no further ordering is needed. */
+/* The words at these indices, once all are published. What is stored afterwards depends on them, so
+ * no further ordering is needed. */
 static Val *wait_for(const Writer *w, Builder *b, const Type *t, Val *row, Val *at, Val *mask)
 {
 	Val *first = look(w, b, t, row, at, mask);
@@ -287,7 +304,10 @@ static Val *counted(const Writer *w, Builder *b, const PartSum *s, Val *part)
 }
 
 /* The reference of a part's squares: its mean, but for rounding. All that need it compute the same number. */
-static Val *mean_of(Builder *b, Val *sum, Val *n) { return op2(b, OP_DIV, sum, op2(b, OP_MAX, n, number(b, n->type, 1))); }
+static Val *mean_of(Builder *b, Val *sum, Val *n)
+{
+	return op2(b, OP_DIV, sum, op2(b, OP_MAX, n, number(b, n->type, 1)));
+}
 
 static void tell_powers(const Writer *w, Spot *at, const PartSum *s, Val **words)
 {
@@ -356,7 +376,8 @@ static Val *combined(Gather *g, const PartSum *s)
 	Val *first = g->numbers[g->w->p.sums.p[s->first].word];
 	Val *m = spread(b, t, scalar_of(b, here(&g->at, s->m)));
 	if (s->kind == PART_POWERS)
-		return sum_partials(g, s->op, op2(b, OP_MUL, g->numbers[s->word], ir_unary(b, OP_EXP, t, op2(b, OP_SUB, first, m))));
+		return sum_partials(g, s->op, op2(b, OP_MUL, g->numbers[s->word],
+			ir_unary(b, OP_EXP, t, op2(b, OP_SUB, first, m))));
 	Val *n = counted(g->w, b, s, g->parts), *d = op2(b, OP_SUB, mean_of(b, first, n), m);
 	Val *none = number(b, t, 0);
 	d = choose(b, compare(b, OP_EQ, n, number(b, t, 0)), none, d);
@@ -366,7 +387,10 @@ static Val *combined(Gather *g, const PartSum *s)
 }
 
 /* The number that changes no result, for parts that a row has not. */
-static double neutral(const Op *op) { return op->code == OP_REDUCE_MAX ? -INFINITY : op->code == OP_REDUCE_MIN ? INFINITY : 0; }
+static double neutral(const Op *op)
+{
+	return op->code == OP_REDUCE_MAX ? -INFINITY : op->code == OP_REDUCE_MIN ? INFINITY : 0;
+}
 
 static void hear(Gather *g)
 {
@@ -376,7 +400,8 @@ static void hear(Gather *g)
 	const Type *places = line(EL_I32, w->most), *t = line(EL_U64, w->most);
 	Val *words[PART_WORDS], *row = spread(b, places, g->at.row);
 	g->parts = ir_op1(b, OP_IOTA, places, 0, NULL);
-	if (!sym_is_const(w->parts, &all) || all != w->most) g->mask = compare(b, OP_LT, g->parts, spread(b, places, w->count));
+	if (!sym_is_const(w->parts, &all) || all != w->most)
+		g->mask = compare(b, OP_LT, g->parts, spread(b, places, w->count));
 	for (int i = 0; i < w->words; i++) {
 		Val *at = i ? op2(b, OP_ADD, g->parts, spread(b, places, op2(b, OP_MUL, w->count, num_i32(b, i)))) : g->parts;
 		words[i] = wait_for(w, b, t, row, at, g->mask);
@@ -420,7 +445,8 @@ static Spot gathering(const Writer *w, Builder b, Val *row)
 	for (int i = 0; i < w->ngiven; i++) need_late(w, &g.at, needed, w->givens[i]);
 	for (int i = 0; i < w->p.ops.n; i++) {
 		const Op *op = w->p.ops.p[i];
-		for (int k = 0; op->code == OP_STORE && !is_long(w, ir_accessed(op)) && k < op->nin; k++) need_late(w, &g.at, needed, ir_in(op, k));
+		for (int k = 0; op->code == OP_STORE && !is_long(w, ir_accessed(op)) && k < op->nin; k++)
+			need_late(w, &g.at, needed, ir_in(op, k));
 	}
 	hear(&g);
 	write_gathered(&g, needed);
@@ -469,7 +495,8 @@ static void write_results(const Writer *w, Spot *at, const bool *sums)
 	for (int i = 0; i < w->ngiven; i++) at->map[w->givens[i]->id] = w->givens[i];   /* for a moment: known */
 	for (int i = 0; i < w->p.ops.n; i++) {
 		const Op *op = w->p.ops.p[i];
-		for (int k = 0; op->code == OP_STORE && is_long(w, ir_accessed(op)) && k < op->nin; k++) need(at, needed, ir_in(op, k));
+		for (int k = 0; op->code == OP_STORE && is_long(w, ir_accessed(op)) && k < op->nin; k++)
+			need(at, needed, ir_in(op, k));
 	}
 	load_rows(w, at, needed, sums);         /* all before waiting for the totals */
 	set_cache(w, at, "evict_first");
@@ -490,14 +517,16 @@ static void write_results(const Writer *w, Spot *at, const bool *sums)
 }
 
 /* ---- the kernel ---- */
-/* Finds the small values of the whole row that results need; false: too many, or wider than the words that publish them. */
+/* Finds the small values of the whole row that results need; false: too many, or wider than the
+ * words that publish them. */
 static bool find_given(Writer *w)
 {
 	const PartsPlan *p = &w->p;
 	bool *seen = NEW_ARRAY(A_TMP, bool, p->fn->nval);
 	Spot none = { .map = NEW_ARRAY(A_TMP, Val *, p->fn->nval) };
 	for (int i = 0; i < p->ops.n; i++)
-		if (p->ops.p[i]->code == OP_STORE && is_long(w, ir_accessed(p->ops.p[i]))) need(&none, seen, ir_accessed(p->ops.p[i]));
+		if (p->ops.p[i]->code == OP_STORE && is_long(w, ir_accessed(p->ops.p[i])))
+			need(&none, seen, ir_accessed(p->ops.p[i]));
 	for (int i = 0; i < p->ops.n; i++) {
 		const Op *op = p->ops.p[i];
 		if (op->nout != 1 || !is_long(w, op->out[0]) || !seen[op->out[0]->id]) continue;
@@ -507,7 +536,8 @@ static bool find_given(Writer *w)
 			for (int g = 0; g < w->ngiven; g++) known |= w->givens[g] == v;
 			if (known) continue;
 			Elem e = v->type->elem;
-			if (w->ngiven == PART_GIVEN || (e != EL_F32 && e != EL_I32 && e != EL_U32) || op->code != OP_BROADCAST) return false;
+			if (w->ngiven == PART_GIVEN || (e != EL_F32 && e != EL_I32 && e != EL_U32) || op->code != OP_BROADCAST)
+				return false;
 			w->givens[w->ngiven++] = v;
 		}
 	}
@@ -560,8 +590,9 @@ static int64_t element_bytes(const Writer *w, int64_t *narrowest)
 	return r;
 }
 
-/* Whether each block of results combines the partial results of its row. With powers of f32, that waits less; with other sums it waits more
- * (bench/notes/rows.md). What is stored once for a row, or read from a tensor that rows are stored to, needs one block for the row. */
+/* Whether each block of results combines the partial results of its row. With powers of f32, that waits less; with
+ * other sums it waits more (bench/notes/rows.md). What is stored once for a row, or read from a tensor that rows are
+ * stored to, needs one block for the row. */
 static bool each_gathers(const Writer *w)
 {
 	bool powers = false;
@@ -580,7 +611,8 @@ static int64_t ahead_bytes(const Writer *w)
 
 static const Sym *at_least(const Sym *x, int64_t least) { return sym_cmp(SYM_LE, sym_const(least), x); }
 
-/* Least elements of a row for which the kernel is faster, where rows are aligned and where they are not; size: bytes of an element. */
+/* Least elements of a row for which the kernel is faster, where rows are aligned and where they are
+ * not; size: bytes of an element. */
 static int64_t least_aligned(const Writer *w, int64_t size)
 {
 	for (int i = 0; i < w->p.sums.n; i++)
@@ -670,7 +702,10 @@ static Hint warps_hint(int64_t n, Span at)
 	return h;
 }
 
-static bool hinted(const Fn *fn) { return ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy"); }
+static bool hinted(const Fn *fn)
+{
+	return ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+}
 
 static void divide(Fn *fn, const LowerCx *cx)
 {

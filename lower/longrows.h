@@ -16,7 +16,7 @@ typedef struct PartSum {
 	int first;              /* the number of the maximum, or of the sum of x */
 	Val *x, *m, *mask;      /* mask: where elements count; NULL: everywhere */
 	bool packed;            /* x is widened from 16 bits */
-	bool linear;            /* of SQUARES: a part also publishes its sum of x - mean, which rounding makes other than 0 */
+	bool linear;  /* of SQUARES: a part also publishes its sum of x - mean, which rounding makes other than 0 */
 	int word;               /* index of its first 32-bit number among those that a part publishes */
 } PartSum;
 

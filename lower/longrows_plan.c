@@ -1,9 +1,10 @@
 /* Inside pass longrows: which kernels can work on parts of rows.
  *
- * A tile block works on one row, which is one tile: all tiles of more than one element are as long, along their only axis, and begin at
- * the beginning of rows of one extent. What is no such tile is known for the row as a whole, before its reductions or after them (late).
- * A reduction along the row is of elements known before any other (PLAIN), or one of two that can be taken of a part by what it
- * knows itself, and be moved to the row's later: see rebase.c and online.c for how, and for what that does to their accuracy. */
+ * A tile block works on one row, which is one tile: all tiles of more than one element are as long, along their only
+ * axis, and begin at the beginning of rows of one extent. What is no such tile is known for the row as a whole, before
+ * its reductions or after them (late). A reduction along the row is of elements known before any other (PLAIN), or one
+ * of two that can be taken of a part by what it knows itself, and be moved to the row's later: see rebase.c and
+ * online.c for how, and for what that does to their accuracy. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/longrows.h"
@@ -30,8 +31,8 @@ static bool any_late(const PartsPlan *p, const Op *op)
 /* The tensor that a view is of; NULL: not known. */
 static const IrParam *tensor_of(const Fn *fn, const Val *view)
 {
-	while (view->def && op_rows[view->def->code].flags & OPF_VIEW && view->def->nin && ir_in(view->def, 0)->type->kind == TY_VIEW)
-		view = ir_in(view->def, 0);
+	while (view->def && op_rows[view->def->code].flags & OPF_VIEW && view->def->nin
+		&& ir_in(view->def, 0)->type->kind == TY_VIEW) view = ir_in(view->def, 0);
 	return view->def || view->block != fn->body ? NULL : &fn->params.p[view->index];
 }
 
@@ -67,8 +68,8 @@ static const Stored *stored_to(const StoredVec *v, const IrParam *of)
 	return NULL;
 }
 
-/* Loads of a tensor that is stored to come before its store, at its place or of single elements of rows; so parts read what they read at
- * once. */
+/* Loads of a tensor that is stored to come before its store, at its place or of single elements of rows; so parts read
+ * what they read at once. */
 static bool same_places(const Op *load, const Op *store)
 {
 	if (ir_in(load, 0) != ir_in(store, 0)) return false;
@@ -99,7 +100,8 @@ static bool loads_agree(const PartsPlan *p, int store)
 /* ---- elements after a row's end ---- */
 static const Val *bare(const Val *v)            /* the operand of conversions and changes of shape */
 {
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST))
+		v = ir_in(v->def, 0);
 	return v;
 }
 
@@ -168,14 +170,16 @@ static bool is_masked(const Val *v, const Val *x, const Val *mask)
 	Num n;
 	const Op *op = v->def;
 	if (v == x) return true;
-	return mask && op && op->code == OP_SELECT && ir_in(op, 0) == mask && ir_in(op, 1) == x && ir_const_value(ir_in(op, 2), &n) && n.f == 0;
+	return mask && op && op->code == OP_SELECT && ir_in(op, 0) == mask && ir_in(op, 1) == x
+		&& ir_const_value(ir_in(op, 2), &n) && n.f == 0;
 }
 
 static int plain_of(const PartsPlan *p, const PartSum *of, OpCode code)
 {
 	for (int i = 0; i < p->sums.n; i++) {
 		const PartSum *s = &p->sums.p[i];
-		if (s->kind == PART_PLAIN && s->op->code == code && is_masked(s->x, of->x, of->mask) && pair_plain(s->op)) return i;
+		if (s->kind == PART_PLAIN && s->op->code == code && is_masked(s->x, of->x, of->mask) && pair_plain(s->op))
+			return i;
 	}
 	return -1;
 }
@@ -216,7 +220,8 @@ static bool add_sum(PartsPlan *p, Op *op)
 	PartSum s = { .op = op, .first = -1, .x = ir_in(op, 0), .word = p->words };
 	bool f32 = op->out[0]->type->elem == EL_F32;
 	if (!f32 || (op->code != OP_SUM && op->code != OP_REDUCE_MAX && op->code != OP_REDUCE_MIN)) return false;
-	if (p->late[s.x->id] && (op->code != OP_SUM || !pair_plain(op) || (!is_power(p, &s) && !is_square(p, &s)))) return false;
+	if (p->late[s.x->id] && (op->code != OP_SUM || !pair_plain(op) || (!is_power(p, &s) && !is_square(p, &s))))
+		return false;
 	s.packed = is_packed(s.x);
 	s.linear = s.kind == PART_SQUARES && !s.packed;
 	p->words += s.linear ? 2 : 1;
@@ -225,13 +230,17 @@ static bool add_sum(PartsPlan *p, Op *op)
 }
 
 /* ---- operations ---- */
-static bool is_shape(const Op *op) { return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_BROADCAST; }
+static bool is_shape(const Op *op)
+{
+	return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_BROADCAST;
+}
 
 static bool fits_long(PartsPlan *p, Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	if (op->code == OP_LOAD) return row_access(p, op) && !any_late(p, op);
-	if (op->code == OP_CONST || op->code == OP_IOTA) return op->code == OP_CONST || elem_bytes(op->out[0]->type->elem) >= 4;
+	if (op->code == OP_CONST || op->code == OP_IOTA)
+		return op->code == OP_CONST || elem_bytes(op->out[0]->type->elem) >= 4;
 	if (is_shape(op)) return true;
 	if (!(f & OPF_ELEMWISE) || !(f & OPF_PURE)) return false;
 	for (int i = 0; i < op->nin; i++)
@@ -266,7 +275,8 @@ static bool add_op(PartsPlan *p, const StoredVec *stored, Op *op)
 	if (op->code == OP_RETURN || op->code == OP_ASSUME) return true;
 	if (op->nregion || !note_sides(p, op)) return false;
 	if (op->code == OP_STORE)
-		return is_long(p, ir_accessed(op)) ? row_access(p, op) : tensor_of(p->fn, ir_in(op, 0)) && !type_is_scalar(ir_accessed(op)->type);
+		return is_long(p, ir_accessed(op)) ? row_access(p, op)
+			: tensor_of(p->fn, ir_in(op, 0)) && !type_is_scalar(ir_accessed(op)->type);
 	if (op_rows[op->code].flags & OPF_WRITE || op->nout != 1) return false;
 	bool row = is_long(p, op->out[0]), reads = (op_rows[op->code].flags & OPF_READ) != 0;
 	if (!(row ? fits_long(p, op) : fits_small(p, op))) return false;

@@ -21,8 +21,8 @@ static void (*const run[])(Module *m, const LowerCx *cx) = {
 	NULL
 };
 
-/* Test builds verify after every pass, others after the last TYPED one, and then the versions that are kept: the check costs as much as
- * a pass. */
+/* Test builds verify after every pass, others after the last TYPED one, and then the versions that are kept: the check
+ * costs as much as a pass. */
 #ifdef CT_ARENA_MALLOC
 enum { VERIFY_EACH = 1 };
 #else
@@ -33,7 +33,8 @@ static bool last_typed(int i, const LowerCx *cx)
 {
 	if (pass_rows[i].form != PASS_TYPED) return false;
 	for (int k = i + 1; pass_rows[k].name; k++)
-		if (pass_rows[k].form == pass_rows[i].form && pass_rows[k].level <= cx->o->level && !(cx->o->without >> k & 1)) return false;
+		if (pass_rows[k].form == pass_rows[i].form && pass_rows[k].level <= cx->o->level && !(cx->o->without >> k & 1))
+			return false;
 	return true;
 }
 
@@ -175,7 +176,8 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 	p->odd = fn;
 }
 
-/* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows that begin anywhere (peel.c). */
+/* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows
+ * that begin anywhere (peel.c). */
 static Fn *begin_peel(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
@@ -272,7 +274,10 @@ static bool same_text(const Fn *a, Fn *b)
 	return same;
 }
 
-static bool same_calls(const Version *a, const Version *b) { return a->name == b->name && a->guard == b->guard && a->time == b->time; }
+static bool same_calls(const Version *a, const Version *b)
+{
+	return a->name == b->name && a->guard == b->guard && a->time == b->time;
+}
 
 /* Among those from `at` on the one that does what v does; -1: none. */
 static int find_same(const Kept *k, int at, const Version *v)
@@ -282,8 +287,8 @@ static int find_same(const Kept *k, int at, const Version *v)
 	return -1;
 }
 
-/* In the order of its architecture: a version that is there for an older one, with the same operations in the same places, serves
- * this one too. */
+/* In the order of its architecture: a version that is there for an older one, with the same operations in the same
+ * places, serves this one too. */
 static void keep_version(Kept *k, int *at, const Version *v)
 {
 	int same = find_same(k, *at, v);
@@ -310,7 +315,8 @@ static void keep_versions(Kept *k, Module *m, Fn *of, const Placements *p, uint3
 static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 {
 	Wholes wholes = { { 0 } };
-	LowerCx cx = { .o = o, .target_arch = m->archs.p[arch].number, .target_only = m->archs.p[arch].specific, .wholes = &wholes };
+	LowerCx cx = { .o = o, .target_arch = m->archs.p[arch].number, .target_only = m->archs.p[arch].specific,
+		.wholes = &wholes };
 	Module *from = ir_module(m->path);
 	Placing all = { .of = NULL };
 	VEC(Kept *) of = { 0 };
@@ -359,7 +365,8 @@ bool lower_place(Module *m, const LowerOptions *o)
 	return true;
 }
 
-static struct { Arena *arena; ArenaMark begin; int first; } placed;     /* what lower_place_next has made, and the first of its versions */
+/* what lower_place_next has made, and the first of its versions */
+static struct { Arena *arena; ArenaMark begin; int first; } placed;
 
 bool lower_place_next(Module *m, int i, const LowerOptions *o)
 {

@@ -13,30 +13,33 @@ typedef struct LowerOptions {
 	/* Called after each pass over m or over a part of it; false stops. arch: 0 during the TYPED passes. */
 	bool (*after)(void *ctx, const char *pass, int arch, const Module *m);
 	void *ctx;
-	/* Each pass goes over the whole module before the next begins: for who looks at it in between. Else the passes follow
-	 * each other kernel by kernel, so that a large module goes through the processor's caches once. */
+	/* Each pass goes over the whole module before the next begins: for who looks at it in between. Else the passes
+	 * follow each other kernel by kernel, so that a large module goes through the processor's caches once. */
 	bool whole;
 	bool by_threads;        /* the target runs tile blocks by threads, not one after the other */
 	Planned *planned;       /* takes what the search finds for each kernel; NULL: nobody asks */
-	int versions;           /* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */
+	/* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */
+	int versions;
 	uint64_t without;       /* a bit for each row of pass_rows that is left out */
 } LowerOptions;
 
-/* TYPED: once, for all targets. PLACED: for each architecture, on kernels as they are placed. VERSION: on versions, when it is known
- * which calls and which architectures each of them serves; they say all that is still open about what is printed and run. */
+/* TYPED: once, for all targets. PLACED: for each architecture, on kernels as they are placed. VERSION: on versions,
+ * when it is known which calls and which architectures each of them serves; they say all that is still open about what
+ * is printed and run. */
 typedef enum PassForm { PASS_TYPED, PASS_PLACED, PASS_VERSION } PassForm;
 typedef struct PassRow { const char *name; PassForm form; int level; const char *doc; } PassRow;
 extern const PassRow pass_rows[];       /* ends with a row whose name is NULL */
 
 Module *lower_copy(const Module *m);      /* for lower_typed with other options; the entries are those of m */
 bool lower_typed(Module *m, const LowerOptions *o);     /* false: stopped, or errors were reported */
-/* Makes m->versions for m->archs; false: stopped, or errors were reported. Kernels in which nothing depended on an architecture
- * (Fn.by_arch) have the same versions for the next one. */
+/* Makes m->versions for m->archs; false: stopped, or errors were reported. Kernels in which nothing depended on an
+ * architecture (Fn.by_arch) have the same versions for the next one. */
 bool lower_place(Module *m, const LowerOptions *o);
-/* The passes over versions alone: for kernels that were placed by hand and just became the only version of themselves. */
+/* The passes over versions alone: for kernels that were placed by hand and just became
+ * the only version of themselves. */
 bool lower_finish(Module *m, const LowerOptions *o);
-/* lower_place for kernel i alone, behind those of the kernels before it, whose operations it frees: what is still to be asked of them is
- * whatever else their Fn says. Kernels come in their order. */
+/* lower_place for kernel i alone, behind those of the kernels before it, whose operations it frees: what is still to be
+ * asked of them is whatever else their Fn says. Kernels come in their order. */
 bool lower_place_next(Module *m, int i, const LowerOptions *o);
 void lower_hints(const Module *m);              /* warns of hints that no version follows */
 

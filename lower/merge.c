@@ -1,8 +1,8 @@
 /* merge: independent reductions exchange their partial results at one barrier.
  *
- * Threads exchange partial results by a store to shared memory, a barrier and a load. What another reduction of the same block combines
- * before its own store, and does not depend on that load, moves in front of the load: one barrier serves both reductions, and their
- * shuffles overlap. In a cluster, the exchanges of two such reductions become one.
+ * Threads exchange partial results by a store to shared memory, a barrier and a load. What another reduction of the
+ * same block combines before its own store, and does not depend on that load, moves in front of the load: one barrier
+ * serves both reductions, and their shuffles overlap. In a cluster, the exchanges of two such reductions become one.
  *
  * Only computation moves, no accesses of tensors, and only small buffers, each of which has its own address (share). */
 #include "base/diag.h"
@@ -56,8 +56,8 @@ static Op *load_after(Op *store)
 	return NULL;
 }
 
-/* Stores after the wait, up to one that needs the wait: that and those after it come to the next. Their loads follow the wait's, so that
- * all these buffers are free after the next one. Gives the last load. */
+/* Stores after the wait, up to one that needs the wait: that and those after it come to the next. Their loads follow
+ * the wait's, so that all these buffers are free after the next one. Gives the last load. */
 static Op *gather(Meet *m)
 {
 	Op *last = m->wait;

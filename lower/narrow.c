@@ -1,13 +1,15 @@
 /* Versions for rows much shorter than their tile.
  *
- * A tile has the extents that its author chose, tensors have those of a call: a row of 20 elements uses 20 lanes of a tile of 512. In
- * kernels whose tiles only move and map elements it does not matter how elements are dealt out to tile blocks, so such a kernel may have
- * a version that divides its tile along rows, into parts of 32 elements, and along the other axes of the grid, and joins as many
- * neighbours along the axis whose elements lie farthest apart instead (widen.c does both). Its grid is its own, and it serves all calls;
- * the launcher takes it where it computes much less than the author's tiles would. Where accesses of single elements serve tensors that
- * are not aligned (unaligned.c), a warp accesses 32 neighbours of a row whatever the tile, so the version for those calls is this one.
+ * A tile has the extents that its author chose, tensors have those of a call: a row of 20 elements uses 20 lanes of a
+ * tile of 512. In kernels whose tiles only move and map elements it does not matter how elements are dealt out to tile
+ * blocks, so such a kernel may have a version that divides its tile along rows, into parts of 32 elements, and along
+ * the other axes of the grid, and joins as many neighbours along the axis whose elements lie farthest apart instead
+ * (widen.c does both). Its grid is its own, and it serves all calls; the launcher takes it where it computes much less
+ * than the author's tiles would. Where accesses of single elements serve tensors that are not aligned (unaligned.c), a
+ * warp accesses 32 neighbours of a row whatever the tile, so the version for those calls is this one.
  *
- * A row of one tile (`where cols <= N`) first becomes one of a grid: the axis has one tile block, before it is divided. */
+ * A row of one tile (`where cols <= N`) first becomes one of a grid: the axis has one tile
+ * block, before it is divided. */
 #include "base/cost.h"
 #include "base/diag.h"
 #include "ir/valsym.h"
@@ -30,7 +32,8 @@ typedef struct Narrow {
 	const Sym *used;        /* those of them that this version computes */
 } Narrow;
 
-/* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes; math: functions of tiles */
+/* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes; math:
+ * functions of tiles */
 typedef struct Look { const Op *store; bool suits, overlaps, math; } Look;
 
 static void look_at(void *ctx, Op *op)
@@ -39,9 +42,10 @@ static void look_at(void *ctx, Op *op)
 	l->suits &= op->code != OP_MMA && !op_is_atomic(op) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
 	l->math |= (op_rows[op->code].flags & OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
 	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)
-		&& (!l->store || type_log2_size(ir_accessed(op)->type) > type_log2_size(ir_accessed(l->store)->type))) l->store = op;
-	for (const Op *o = op->next; o && op->code == OP_LOAD && type_is_tile(op->out[0]->type) && !l->overlaps; o = o->next)
-		l->overlaps = loads_overlap(op, o);
+		&& (!l->store || type_log2_size(ir_accessed(op)->type)
+		> type_log2_size(ir_accessed(l->store)->type))) l->store = op;
+	for (const Op *o = op->next; o && op->code == OP_LOAD && type_is_tile(op->out[0]->type) && !l->overlaps;
+		o = o->next) l->overlaps = loads_overlap(op, o);
 }
 
 static Look look(const Fn *fn)
@@ -71,7 +75,8 @@ static bool begins_row(const Op *op, int axis)
 	return ir_const_value(ir_in(op, 1 + axis), &n) && n.i == 0 && (!offsets || !offsets->u.ints.p[axis]);
 }
 
-/* Of what one store, found where facts are known: its axis that is longest, from the tensor's begin to its end or beyond. */
+/* Of what one store, found where facts are known: its axis that is longest, from the tensor's
+ * begin to its end or beyond. */
 typedef struct Row { const Op *store; int axis; const Sym *extent; } Row;
 static Row row;
 
@@ -81,7 +86,9 @@ static void find_row(ValSyms *b, Op *op)
 	const Type *t = ir_accessed(op)->type;
 	for (int a = 0; a < t->rank; a++) {
 		const Sym *extent = valsym_extent(b, ir_in(op, 0), a);
-		if (t->log2[a] <= ROW_LOG2 || !begins_row(op, a) || !extent || sym_is_const(extent, NULL) || !is_launched(extent)) continue;
+		if (t->log2[a] <= ROW_LOG2 || !begins_row(op, a) || !extent || sym_is_const(extent, NULL)
+			|| !is_launched(extent))
+			continue;
 		if (!facts_le(b->facts, extent, sym_const(type_extent(t, a)))) continue;
 		if (row.axis >= 0 && t->log2[a] <= t->log2[row.axis]) continue;
 		row.axis = a;
@@ -155,7 +162,8 @@ static void divide(Narrow *n, int axis, bool overlaps)
 	int k = is_row ? t->log2[along] - ROW_LOG2 : overlaps ? 0 : t->log2[along];
 	int64_t tile = type_extent(t, along), part = tile >> k;
 	const Sym *grid = n->fn->grid[axis];
-	if (k <= 0 || grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by != tile || !widen_parts(&w, k)) return;
+	if (k <= 0 || grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by != tile || !widen_parts(&w, k))
+		return;
 	widen_divide(&w, k);
 	const Sym *parts = sym_cdiv(sym_min(grid->arg[0], sym_const(tile)), sym_const(part));
 	n->parts += k;

@@ -1,15 +1,18 @@
 /* occupancy: how many thread blocks of a version should fit a multiprocessor, for each architecture that it serves.
  *
- * nvcc takes registers as if a thread block had it for itself, orders loads early and values long; with the number of blocks in
- * __launch_bounds__ it takes no more than leave room for so many, and waits of one block are filled by others.
+ * nvcc takes registers as if a thread block had it for itself, orders loads early and values long; with the number of
+ * blocks in __launch_bounds__ it takes no more than leave room for so many, and waits of one
+ * block are filled by others.
  *
- * The registers that a thread needs are estimated, for kernels that are one block without loops and products: between two waits it
- * holds what it loaded and what is needed again after a later wait; what it computes takes the place of what that came from, and
- * COST_AROUND registers are left for addresses, partial results and what a few elements take on their way.
+ * The registers that a thread needs are estimated, for kernels that are one block without loops and products: between
+ * two waits it holds what it loaded and what is needed again after a later wait; what it computes takes the place of
+ * what that came from, and COST_AROUND registers are left for addresses, partial results and what
+ * a few elements take on their way.
  *
  * Where a loop holds its next tiles, prefetch.c says for how many threads registers suffice.
  *
- * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that two blocks fit, so they say one. */
+ * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that
+ * two blocks fit, so they say one. */
 #include "base/cost.h"
 #include "base/machine.h"
 #include "lower/placed.h"
@@ -17,7 +20,7 @@
 #include "plan/plan.h"
 
 enum {
-	MANY = 64,              /* words of a thread of the largest clusters from which fewer of them share a multiprocessor */
+	MANY = 64,  /* words of a thread of the largest clusters from which fewer of them share a multiprocessor */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
 	WARPS = 4,              /* and to so many warps at once */
@@ -43,7 +46,8 @@ static int words_of(const Val *v)
 
 static const Val *holder(const Val *v)          /* whose registers v names */
 {
-	while (v->def && (v->def->code == OP_RESHAPE || v->def->code == OP_PERMUTE || v->def->code == OP_OPAQUE)) v = ir_in(v->def, 0);
+	while (v->def && (v->def->code == OP_RESHAPE || v->def->code == OP_PERMUTE || v->def->code == OP_OPAQUE))
+		v = ir_in(v->def, 0);
 	return v;
 }
 
@@ -96,7 +100,8 @@ static void look_at_ways(void *ctx, Op *op)
 static int words_held(const Fn *fn, bool *math)
 {
 	ArenaMark mark = arena_mark(A_TMP);
-	Bound b = { .splat = splats_of(fn, A_TMP), .begin = NEW_ARRAY(A_TMP, int, fn->nval), .end = NEW_ARRAY(A_TMP, int, fn->nval) };
+	Bound b = { .splat = splats_of(fn, A_TMP), .begin = NEW_ARRAY(A_TMP, int, fn->nval),
+		.end = NEW_ARRAY(A_TMP, int, fn->nval) };
 	ir_walk(fn->body, look_at_ways, &b);
 	number_stretches(&b, fn->body);
 	int words = b.now ? most_words(&b) : 0;
@@ -138,10 +143,14 @@ static int bound_of_wide(const Fn *fn)
 	return words < MANY ? WIDE_BLOCKS : WIDE_BLOCKS - 1;
 }
 
-/* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two for that. So versions
- * that serve few rows (by single elements where others are peeled; rows side by side that are shorter than their tile) say one, for all
- * architectures but those that have versions of their own, where none spills. */
-static int bound_of_few(const Fn *fn, bool specific, bool rest) { return !specific && (rest || (rows_are_dense(fn) && fn->row_regs)); }
+/* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two
+ * for that. So versions that serve few rows (by single elements where others are peeled; rows side by side that are
+ * shorter than their tile) say one, for all architectures but those that have versions of
+ * their own, where none spills. */
+static int bound_of_few(const Fn *fn, bool specific, bool rest)
+{
+	return !specific && (rest || (rows_are_dense(fn) && fn->row_regs));
+}
 
 /* And peeled versions of several warps with few words of a row, and with weights, say what leaves registers for the
  * rest: outside of clusters for the same architectures, and where the largest clusters have more than 8 warps a thread
@@ -174,7 +183,8 @@ static int bound_blocks(const Fn *fn, bool specific)
 	bool math = false;
 	int words = exchanges(fn) && is_straight_line(fn->body) ? words_held(fn, &math) : 0;
 	if (words < COST_WORDS_LEAST) return 0;
-	int regs = words + COST_AROUND + addresses_besides(fn) + (math ? COST_FOR_MATH : 0) + (specific ? 0 : COST_ANY_ARCH);
+	int regs = words + COST_AROUND + addresses_besides(fn) + (math ? COST_FOR_MATH : 0)
+		+ (specific ? 0 : COST_ANY_ARCH);
 	int warps = block_threads(fn) / 32;
 	regs = (regs + UNIT - 1) / UNIT * UNIT;
 	int blocks = machine_registers() / 32 / regs / WARPS * WARPS / warps;
@@ -193,8 +203,8 @@ static int bound_of(const Fn *fn, bool specific, bool rest)
 
 static void find_role(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_ROLE; }
 
-/* The compiler of PTX refuses more thread blocks than a multiprocessor holds, of whatever device the text may run on. Roles change their
- * registers: the compiler must know how many they start with. */
+/* The compiler of PTX refuses more thread blocks than a multiprocessor holds, of whatever device the text may run on.
+ * Roles change their registers: the compiler must know how many they start with. */
 static int resident(const Fn *fn, IrArch a, bool rest)
 {
 	int threads = block_threads(fn), blocks = bound_of(fn, a.specific, rest);

@@ -1,5 +1,6 @@
-/* Pass offsets: the constants that indices of accesses end in become {offsets}, so that accesses a constant apart are seen to
- * be so: load_at([r + 1 - 1]) and load_at([r]) have one index. Only where the sum is proved not to wrap: offsets are exact. */
+/* Pass offsets: the constants that indices of accesses end in become {offsets}, so that accesses a constant apart are
+ * seen to be so: load_at([r + 1 - 1]) and load_at([r]) have one index. Only where the sum is proved not to wrap:
+ * offsets are exact. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/lower.h"

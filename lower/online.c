@@ -1,15 +1,16 @@
 /* Inside pass combine: a sum of exp(x - m), where m is the maximum of x, waits together with that maximum.
  *
- * In a cluster a sum that needs a maximum first waits for other thread blocks twice (see rebase.c). But each warp may take its own
- * maximum c instead of m, and the sum is
+ * In a cluster a sum that needs a maximum first waits for other thread blocks twice (see rebase.c). But each warp may
+ * take its own maximum c instead of m, and the sum is
  *
  *   sum of exp(x - m) = sum over warps of exp(c - m) * (sum of exp(x - c) of the warp)
  *
- * Nothing cancels and nothing overflows, for c is at most m and x at most c; a warp whose elements are all -infinity has the sum 0.
- * The order is that of any sum of a cluster (combine.c), of the products.
+ * Nothing cancels and nothing overflows, for c is at most m and x at most c; a warp whose elements are all -infinity
+ * has the sum 0. The order is that of any sum of a cluster (combine.c), of the products.
  *
- * Where powers are needed for more than the sum they would be computed twice, or be multiplied once more, which costs more than the
- * wait; not where few need them (rare.c): cross-entropy, whose rounded gradient has powers of its own (relax.c). */
+ * Where powers are needed for more than the sum they would be computed twice, or be multiplied once more, which costs
+ * more than the wait; not where few need them (rare.c): cross-entropy, whose rounded gradient
+ * has powers of its own (relax.c). */
 #include <math.h>
 
 #include "base/diag.h"
@@ -66,7 +67,8 @@ static void send_before(Op *first, const Op *last, Op *at)
 	}
 }
 
-/* What is computed from elements of 16 bits for the maximum is rematerialised for the sum, so that no thread holds it unpacked. */
+/* What is computed from elements of 16 bits for the maximum is rematerialised for the sum, so that
+ * no thread holds it unpacked. */
 static Val *unpacked(Builder *b, Val *x)
 {
 	const Op *cast = pair_made_by(x, OP_CAST);

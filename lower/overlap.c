@@ -1,12 +1,13 @@
 /* overlap: loads whose tiles overlap are made one operation, `loads`, in which each thread reads an element once.
  *
- * A stencil loads one tensor at tile offsets that differ by small constants. Under one layout each thread then reads nearly
- * the same elements again and again. Where the layout gives each thread a box (the register's part of each coordinate is a
- * number below a power of two, and the thread's part a multiple of it), the elements that it needs for all these tiles lie in
- * a larger box, its patch, at places known here. Only tensors that nobody writes meanwhile, so that the time of a load does
- * not matter.
+ * A stencil loads one tensor at tile offsets that differ by small constants. Under one layout each thread then reads
+ * nearly the same elements again and again. Where the layout gives each thread a box (the register's part of each
+ * coordinate is a number below a power of two, and the thread's part a multiple of it), the elements that it needs for
+ * all these tiles lie in a larger box, its patch, at places known here. Only tensors that nobody writes meanwhile, so
+ * that the time of a load does not matter.
  *
- * lay_overlap is the layout that makes patches small: a thread's elements adjacent along all axes along which loads overlap. */
+ * lay_overlap is the layout that makes patches small: a thread's elements adjacent along all
+ * axes along which loads overlap. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -38,7 +39,8 @@ static bool constants_apart(const Op *x, const Op *y)
 	if (x->out[0]->type != y->out[0]->type || ir_in(x, 0) != ir_in(y, 0)) return false;
 	for (int a = 0; a < rank; a++)
 		if (!same_scalar(ir_in(x, 1 + a), ir_in(y, 1 + a))) return false;
-	if (memcmp(ir_attr(x, AT_STEPS)->u.ints.p, ir_attr(y, AT_STEPS)->u.ints.p, (size_t)rank * sizeof(int64_t)) != 0) return false;
+	if (memcmp(ir_attr(x, AT_STEPS)->u.ints.p, ir_attr(y, AT_STEPS)->u.ints.p, (size_t)rank * sizeof(int64_t)) != 0)
+		return false;
 	return same_scalar(ir_in(x, 1 + rank), ir_in(y, 1 + rank)) && (!l || !m ? l == m : lay_eq(*l, *m));
 }
 
@@ -98,12 +100,13 @@ static uint32_t axes_of(const Group *g)
 
 static int fast_of(const Group *g) { return fast_axis(g->op[0]->parent->fn, ir_in(g->op[0], 0)); }
 
-/* Does the layout follow g rather than best? Of groups of equally many loads not the one that comes first: along the fastest axis a
- * thread's elements are adjacent anyway, so one that differs along another axis. */
+/* Does the layout follow g rather than best? Of groups of equally many loads not the one that comes first: along the
+ * fastest axis a thread's elements are adjacent anyway, so one that differs along another axis. */
 static bool comes_first(const Group *g, const Group *best)
 {
 	if (!best || g->n != best->n) return g->n > (best ? best->n : 1);
-	uint32_t mine = axes_of(g), other = axes_of(best), slow = mine & ~(1u << fast_of(g)), other_slow = other & ~(1u << fast_of(best));
+	uint32_t mine = axes_of(g), other = axes_of(best), slow = mine & ~(1u << fast_of(g)),
+		other_slow = other & ~(1u << fast_of(best));
 	return slow != other_slow ? slow > other_slow : mine > other;
 }
 
@@ -171,7 +174,8 @@ Lay lay_overlap(const Overlap *o, Threads n)
 			more = true;
 		}
 	}
-	if (o->axes >> fast & 1 && !o->within) l = lay_push(l, HW_REG, fast, take(&left[fast], regs));    /* the others are too short */
+	/* the others are too short */
+	if (o->axes >> fast & 1 && !o->within) l = lay_push(l, HW_REG, fast, take(&left[fast], regs));
 	int order[TILE_RANK], naxis = 0;
 	order[naxis++] = fast;
 	for (int a = t->rank - 1; a >= 0; a--)

@@ -1,18 +1,21 @@
 /* pack: several tile blocks of one warp each share a thread block.
  *
- * A multiprocessor holds at most 32 thread blocks, and starting one takes time: one-warp thread blocks leave half of the warp slots empty
- * and move few bytes between start and end. So tile blocks of one warp share a thread block, each with its own warp and its own part of
- * shared memory; barriers of the thread block become barriers of a warp. The launcher packs fewer where the grid is small.
+ * A multiprocessor holds at most 32 thread blocks, and starting one takes time: one-warp thread blocks leave half of
+ * the warp slots empty and move few bytes between start and end. So tile blocks of one warp share a thread block, each
+ * with its own warp and its own part of shared memory; barriers of the thread block become barriers of a warp. The
+ * launcher packs fewer where the grid is small.
  *
- * As many are packed as move PACK_BYTES together, at least two; not more, because a thread block ends with its slowest warp. The bytes of
- * a tile block are those of its largest tile in registers, or all that it loads and stores if that is less. A tile block stays alone if
- * both exceed PACK_TILE, or if a tile exceeds PACK_HELD: then registers limit how many warps a multiprocessor holds. Accesses with a
- * memory order synchronise through barriers of the thread block, so their kernels are not packed.
+ * As many are packed as move PACK_BYTES together, at least two; not more, because a thread block ends with its slowest
+ * warp. The bytes of a tile block are those of its largest tile in registers, or all that it loads and stores if that
+ * is less. A tile block stays alone if both exceed PACK_TILE, or if a tile exceeds PACK_HELD: then registers limit how
+ * many warps a multiprocessor holds. Accesses with a memory order synchronise through barriers of the thread block, so
+ * their kernels are not packed.
  *
- * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they would be nearly all
- * the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires (pack_lanes, before layouts are
- * chosen), and several tile blocks share a warp. All lanes of a warp take part in its shuffles and barriers, so tile blocks that share
- * one must run the same instructions: only kernels without control flow, atomics and output other than stores qualify. */
+ * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they
+ * would be nearly all the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires
+ * (pack_lanes, before layouts are chosen), and several tile blocks share a warp. All lanes of a warp take part in its
+ * shuffles and barriers, so tile blocks that share one must run the same instructions: only kernels without control
+ * flow, atomics and output other than stores qualify. */
 #include "lower/pins.h"
 #include "lower/placed.h"
 
@@ -34,8 +37,10 @@ bool pack_suits(const Op *op)
 	if (op_is_reduce(op) || op_is_scan(op)) return true;    /* a region of theirs computes scalars */
 	if (op->nregion) return false;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_LITERAL: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CAT: case OP_JOIN:
-	case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_TO_SCALAR: case OP_BID: case OP_LAUNCH: case OP_VIEW: case OP_LOAD: case OP_STORE:
+	case OP_CONST: case OP_IOTA: case OP_LITERAL: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CAT:
+	case OP_JOIN:
+	case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_TO_SCALAR: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_LOAD: case OP_STORE:
 	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ASSUME: case OP_RETURN: return true;
 	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
 	}
@@ -60,13 +65,15 @@ int pack_lanes(const Fn *fn)
 		if (!pack_suits(op)) return LANES_LOG2;
 		if (op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
 		for (int i = 0; i < op->nout; i++)
-			if (type_is_tile(op->out[i]->type) && op->code != OP_CONST) lanes = imax(lanes, type_log2_size(op->out[i]->type) - PACK_REGS);
+			if (type_is_tile(op->out[i]->type) && op->code != OP_CONST)
+				lanes = imax(lanes, type_log2_size(op->out[i]->type) - PACK_REGS);
 	}
 	return imin(lanes, LANES_LOG2);
 }
 
 /* ---- thread blocks ---- */
-typedef struct Packed { int held; int64_t moved; bool alone; } Packed;        /* held: log2 of the bytes of the largest tile */
+/* held: log2 of the bytes of the largest tile */
+typedef struct Packed { int held; int64_t moved; bool alone; } Packed;
 
 static int tile_bytes(const Val *v) { return type_log2_size(v->type) + elem_log2(v->type->elem); }
 
@@ -79,7 +86,8 @@ static void look_at(void *ctx, Op *op)
 	if (op->code == OP_LOAD || op->code == OP_STORE) {
 		const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1);
 		p->moved += type_is_tile(v->type) ? (int64_t)1 << tile_bytes(v) : 0;
-	} else if (op->code == OP_LOADS || (op_rows[op->code].flags & (OPF_READ | OPF_WRITE) && op_rows[op->code].form != FORM_PLACED)) {
+	} else if (op->code == OP_LOADS || (op_rows[op->code].flags & (OPF_READ | OPF_WRITE)
+		&& op_rows[op->code].form != FORM_PLACED)) {
 		p->moved = INT32_MAX;   /* who knows */
 	}
 }
@@ -92,7 +100,8 @@ static void pack_fn(Fn *fn)
 	int moved = log2_of(p.moved + 1) - 1, bytes = p.moved ? imin(p.held, moved) : p.held;
 	int pin = plan_pinned(fn, PC_PACK), warp = LANES_LOG2 - fn_threads(fn).lanes;
 	if (p.alone || (pin == PLAN_FREE && (bytes > PACK_TILE || p.held > PACK_HELD))) return;
-	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), PACK_WARPS) : imin(imax(PACK_BYTES - bytes - warp, 1), PACK_WARPS);
+	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), PACK_WARPS)
+		: imin(imax(PACK_BYTES - bytes - warp, 1), PACK_WARPS);
 	if (rows_are_dense(fn) && pin == PLAN_FREE) n = PACK_DENSE;
 	while (n && fn->shared_bytes << (n + warp) > PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;

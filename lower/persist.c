@@ -1,15 +1,17 @@
 /* persist: a cluster runs several tile blocks in turn.
  *
- * Rows of one tensor share what does not depend on the row: weights, biases, tables. Where a row is spread over a cluster and registers
- * have no room for two, its thread blocks process several rows in turn, and what all rows need is copied to shared memory once (stage.c):
- * a thread block has the same columns of all its rows.
+ * Rows of one tensor share what does not depend on the row: weights, biases, tables. Where a row is spread over a
+ * cluster and registers have no room for two, its thread blocks process several rows in turn, and what all rows need is
+ * copied to shared memory once (stage.c): a thread block has the same columns of all its rows.
  *
- * Clusters start in order, as others end. The first ones take many tile blocks, later ones half as many, and so on; the last ones take one
- * each (ct_follow). So faster multiprocessors do more, and all end together. The tile blocks of a thread block are so far apart that their
- * rows begin at one phase whatever their length, and threads hold the same columns of all (rotate.c).
+ * Clusters start in order, as others end. The first ones take many tile blocks, later ones half as many, and so on; the
+ * last ones take one each (ct_follow). So faster multiprocessors do more, and all end together. The tile blocks of a
+ * thread block are so far apart that their rows begin at one phase whatever their length, and threads hold the same
+ * columns of all (rotate.c).
  *
- * A thread block has several tile blocks at once, each with its own warps and exchanges, because the L1 cache must not get too small: a
- * thread block may not take more than two thirds of a multiprocessor's shared memory (bench/notes/rows.md).
+ * A thread block has several tile blocks at once, each with its own warps and exchanges, because the L1 cache must not
+ * get too small: a thread block may not take more than two thirds of a multiprocessor's shared memory
+ * (bench/notes/rows.md).
  *
  * The second `bid`, with {follows}, marks where the work on one tile block begins. What precedes it is done once. */
 #include "base/machine.h"
@@ -18,15 +20,20 @@
 enum {
 	LINE = 128,             /* bytes: phases count from multiples of it */
 	APART = 64,             /* tile blocks, at least */
-	LEAST = 4, MOST = 8,    /* thread blocks of a cluster: of fewer, the L1 cache holds what they share (stage.c); rows of more are few */
+	/* thread blocks of a cluster: of fewer, the L1 cache holds what they share (stage.c); rows of more are few */
+	LEAST = 4, MOST = 8,
 	THREADS = 512,          /* of a thread block, of which two share a multiprocessor, */
 	SHARED = 70 << 10       /* and bytes of what they share: the L1 cache needs the rest for what is on its way */
 };
 
 /* ---- whether ---- */
-typedef struct Traffic { int64_t own, shared, stored; int words; } Traffic;     /* bytes of a tile block; words: of a thread, of its own */
+/* bytes of a tile block; words: of a thread, of its own */
+typedef struct Traffic { int64_t own, shared, stored; int words; } Traffic;
 
-static int64_t tile_bytes(const Val *v) { return type_is_tile(v->type) ? type_size(v->type) * elem_bytes(v->type->elem) : 0; }
+static int64_t tile_bytes(const Val *v)
+{
+	return type_is_tile(v->type) ? type_size(v->type) * elem_bytes(v->type->elem) : 0;
+}
 
 static bool takes_own(const Op *op)
 {
@@ -72,8 +79,8 @@ static int64_t bytes_shared(const Fn *fn, const Machine *m)
 	return shares_much(m, &t) && t.words <= WORDS && TWO * t.words > WORDS ? t.shared : 0;
 }
 
-/* How many tile blocks should a thread block have at once? They share what is the same for all. By architecture, for others have less
- * shared memory. */
+/* How many tile blocks should a thread block have at once? They share what is the same for all. By architecture, for
+ * others have less shared memory. */
 static int groups(Fn *fn, const LowerCx *cx)
 {
 	if (fn->cluster < LEAST || fn->cluster > MOST) return 0;
@@ -84,7 +91,8 @@ static int groups(Fn *fn, const LowerCx *cx)
 	return THREADS / threads;
 }
 
-/* Threads wait for each other in exchanges alone, to which each warp sends something: none is two rounds behind another. */
+/* Threads wait for each other in exchanges alone, to which each warp sends something: none
+ * is two rounds behind another. */
 static bool suits(const Op *op)
 {
 	if (op->nregion || op_broadcasts(op)) return false;
@@ -99,7 +107,8 @@ static bool suits(const Op *op)
 	}
 }
 
-typedef struct Follow { Fn *fn; Op *bid, *after; bool exchanges; int least; } Follow;        /* least: bytes of a row's element */
+/* least: bytes of a row's element */
+typedef struct Follow { Fn *fn; Op *bid, *after; bool exchanges; int least; } Follow;
 
 static bool all_suit(Follow *f)
 {

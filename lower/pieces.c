@@ -1,12 +1,14 @@
 /* pieces: a peeled row is computed vector by vector, then its ends (peel.c).
  *
- * What is made of a vector takes registers only till it is stored or combined. Neighbouring operations that work so are a stretch, whose
- * number they have as {pieces}. Loads of what reductions wait for are in none: those are issued together.
+ * What is made of a vector takes registers only till it is stored or combined. Neighbouring operations that work so are
+ * a stretch, whose number they have as {pieces}. Loads of what reductions wait for are in
+ * none: those are issued together.
  *
- * Vectors that may lie beyond the row are left out by threads whose vector does, {leaves_out}. That changes nothing, like versions with
- * fewer registers (cut.c): what is not stored needs no value, and each sum has a pad in the end of some thread. Tiles are powers of
- * two, so a version's last vectors are empty in many warps. Not while threads wait for memory, where branches only cost
- * registers, nor in larger thread blocks, of which ptxas 13.0 then spills some (bench/notes/rows.md). */
+ * Vectors that may lie beyond the row are left out by threads whose vector does, {leaves_out}. That changes nothing,
+ * like versions with fewer registers (cut.c): what is not stored needs no value, and each sum has a pad in the end of
+ * some thread. Tiles are powers of two, so a version's last vectors are empty in many warps. Not while threads wait for
+ * memory, where branches only cost registers, nor in larger thread blocks, of which ptxas 13.0 then spills some
+ * (bench/notes/rows.md). */
 #include "lower/placed.h"
 #include "placed/loops.h"
 
@@ -14,7 +16,10 @@ enum { MOST_THREADS = 256 };
 
 typedef struct Pieces { Fn *fn; const bool *splat; } Pieces;
 
-static bool is_name(const Pieces *p, const Op *op) { return op_is_pointwise(op) && (p->splat[op->out[0]->id] || op_renames(op)); }
+static bool is_name(const Pieces *p, const Op *op)
+{
+	return op_is_pointwise(op) && (p->splat[op->out[0]->id] || op_renames(op));
+}
 
 static bool works(const Pieces *p, const Op *op)
 {
@@ -44,8 +49,8 @@ static Op *stretch_end(const Pieces *p, Op *first)
 	return end;
 }
 
-/* Does what needs all of a row at once read a value that is made from `first` to `end`? A maximum of 16-bit floats reads those that
- * its operand was widened from. */
+/* Does what needs all of a row at once read a value that is made from `first` to `end`? A maximum of 16-bit floats
+ * reads those that its operand was widened from. */
 static bool is_needed_whole(const Pieces *p, const Op *first, const Op *end)
 {
 	for (const Op *op = end; op; op = op->next) {
@@ -67,7 +72,8 @@ static bool leaves_out(const Pieces *p, const Op *first, const Op *end)
 }
 
 /* ---- what begins at another phase ---- */
-/* Is anything made of v that other elements of the row are combined with? Else what stands after the row does not matter. */
+/* Is anything made of v that other elements of the row are combined with? Else what stands
+ * after the row does not matter. */
 static bool meets_others(const Fn *fn, const Op *load)
 {
 	bool *made = NEW_ARRAY(A_TMP, bool, fn->nval);
@@ -82,7 +88,8 @@ static bool meets_others(const Fn *fn, const Op *load)
 	return false;
 }
 
-/* Copies are issued after the last load of what begins at the row's phase, or where they are needed; they are waited for once. */
+/* Copies are issued after the last load of what begins at the row's phase, or where they are
+ * needed; they are waited for once. */
 static void stage(Fn *fn)
 {
 	Op *ask = NULL, *await = NULL;

@@ -1,17 +1,20 @@
-/* pipeline: loops of matrix products as a pipeline of roles, for architectures with a copy engine for tensors and wgmma.
+/* pipeline: loops of matrix products as a pipeline of roles, for architectures with a copy
+ * engine for tensors and wgmma.
  *
- * The copy engine fills a ring of buffers with the factors of coming rounds. One warp, the producer, waits until a buffer is
- * free and asks for its copies; warpgroups, the consumers, wait until it is full, multiply, and give it back. Two mbarriers
- * for each buffer say which of both it is. The producer is as many rounds ahead as there are buffers, also from one tile to the next:
- * thread blocks stay and walk over the tiles, so that the next tile's factors come while the last one's sums are stored.
+ * The copy engine fills a ring of buffers with the factors of coming rounds. One warp, the producer, waits until a
+ * buffer is free and asks for its copies; warpgroups, the consumers, wait until it is full, multiply, and give it back.
+ * Two mbarriers for each buffer say which of both it is. The producer is as many rounds ahead as there are buffers,
+ * also from one tile to the next: thread blocks stay and walk over the tiles, so that the next tile's factors come
+ * while the last one's sums are stored.
  *
- * Each group of the consumers has rows of its own; the columns' factor, which they share, is copied once. So it is with the thread
- * blocks of a cluster: each copies a part of what they share into the buffers of all.
+ * Each group of the consumers has rows of its own; the columns' factor, which they share, is copied once. So it is with
+ * the thread blocks of a cluster: each copies a part of what they share into the buffers of all.
  *
- * What stands around the loop runs in the layout of the sums (pipeline_layout.c). Stores of 16-bit tiles go through shared memory and
- * the copy engine, others straight from registers.
+ * What stands around the loop runs in the layout of the sums (pipeline_layout.c). Stores of 16-bit tiles go through
+ * shared memory and the copy engine, others straight from registers.
  *
- * The kernel serves calls whose tensors the copy engine can read (versions.c asks); there is another version for all calls. */
+ * The kernel serves calls whose tensors the copy engine can read (versions.c asks); there is
+ * another version for all calls. */
 #include "lower/pipeline.h"
 
 #include "base/diag.h"
@@ -22,14 +25,14 @@ enum {
 	STAGES_WANTED = 4,      /* for which each group has one box less */
 	BOX_COLS = 64,          /* of a stored box; rows are those of a group */
 	BOXES = 2,              /* in shared memory for each group, at most */
-	GROUPED = 16,           /* rows of tiles that are walked before the next column: what they share stays in the L2 cache */
+	GROUPED = 16,  /* rows of tiles that are walked before the next column: what they share stays in the L2 cache */
 	MBAR_BYTES = 8, SWIZZLE_ALIGN = 1024,
 	/* attribute words (ir/attrs.def) */
 	MAJOR_MN = 1, PHASE_PREVIOUS = 1, ACQUIRE_RELEASE = 3
 };
 
-/* Registers of a thread of the producer and of consumers, by groups of these. Threads start with 168 where there are three warpgroups, with
- * 128 where there are four; 0: nobody gives any back. */
+/* Registers of a thread of the producer and of consumers, by groups of these. Threads start with 168 where there are
+ * three warpgroups, with 128 where there are four; 0: nobody gives any back. */
 static const struct { int producer, consumer; } role_regs[1 + PIPE_GROUPS] = { [2] = { 24, 240 }, [3] = { 32, 160 } };
 
 /* Of a tile that the copy engine moves: its map, its buffers. */
@@ -74,7 +77,10 @@ static Val *named(Val *v, const char *name)
 	return v;
 }
 
-static Val *make(Write *x, OpCode code, const Type *t, int nin, Val *const *in) { return ir_op1(&x->b, code, t, nin, in); }
+static Val *make(Write *x, OpCode code, const Type *t, int nin, Val *const *in)
+{
+	return ir_op1(&x->b, code, t, nin, in);
+}
 static Val *sum_of(Write *x, Val *a, Val *b) { return ir_binary(&x->b, OP_ADD, i32(), a, b); }
 static Val *times(Write *x, Val *a, int64_t n) { return n == 1 ? a : ir_binary(&x->b, OP_MUL, i32(), a, number(x, n)); }
 
@@ -214,7 +220,8 @@ static Val *mapped_view(Write *x, const Op *access, bool turned)
 
 static Val *map_of(Write *x, Val *view, const Type *copied)
 {
-	const Type *box = matrix(TY_TMAP, copied->elem, type_extent(copied, 0), span_of(copied) / elem_bytes(copied->elem), 0);
+	const Type *box = matrix(TY_TMAP, copied->elem, type_extent(copied, 0), span_of(copied) / elem_bytes(copied->elem),
+		0);
 	Val *map = make(x, OP_TENSOR_MAP, box, 1, (Val *[]){ view });
 	ir_set_int(map->def, AT_SWIZZLE, span_of(copied));
 	return map;
@@ -241,7 +248,8 @@ static Val *mbars(Write *x, int count, const char *name)
 static const Type *buffer_of(const Write *x, const PipeLoad *l)
 {
 	const Type *t = l->op->out[0]->type;
-	int64_t other = type_extent(t, 1 - l->depth_axis) * (l->differs ? x->p.plan.groups : 1) * (l->second ? x->p.reps : 1);
+	int64_t other = type_extent(t, 1 - l->depth_axis) * (l->differs ? x->p.plan.groups : 1)
+		* (l->second ? x->p.reps : 1);
 	int64_t depth = type_extent(t, l->depth_axis);
 	return l->along_depth ? matrix(TY_SHARED, t->elem, other, depth, 0) : matrix(TY_SHARED, t->elem, depth, other, 0);
 }
@@ -251,7 +259,8 @@ static bool is_boxed(const Write *x, const Op *op)
 {
 	const Val *v = ir_in(op, op->nin - 1), *view = ir_in(op, 0);
 	const Type *t = v->type;
-	if (t->rank != 2 || elem_bytes(t->elem) != 2 || view->type->rank != 2 || !unit_axis(x->part.fn, view, 1)) return false;
+	if (t->rank != 2 || elem_bytes(t->elem) != 2 || view->type->rank != 2 || !unit_axis(x->part.fn, view, 1))
+		return false;
 	if (t->log2[0] != PIPE_ROWS_LOG2 || t->log2[1] < 4 || !lay_eq(*v->lay, pipe_sum_layout(t))) return false;
 	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
 	for (int a = 0; a < 2; a++)
@@ -284,7 +293,9 @@ static void map_loads(Write *x)
 		const PipeLoad *l = &x->p.load[i];
 		Moved *m = &x->in[i];
 		m->type = m->part = buffer_of(x, l);
-		if (l->shared) m->part = matrix(TY_SHARED, m->type->elem, type_extent(m->type, 0) / x->p.plan.cluster, type_extent(m->type, 1), 0);
+		if (l->shared)
+			m->part = matrix(TY_SHARED, m->type->elem, type_extent(m->type, 0) / x->p.plan.cluster,
+				type_extent(m->type, 1), 0);
 		m->turned = (l->along_depth ? 1 : 0) != l->depth_axis;
 		m->map = map_of(x, mapped_view(x, l->op, m->turned), m->part);
 		x->stage_bytes += type_bytes(m->type);
@@ -335,7 +346,8 @@ static Val *in_cluster(Write *x, Val *of_cluster, int axis)
 
 typedef struct Walk { Op *loop; Builder back; Val *at; } Walk;
 
-/* Over the tiles of this thread block; at: a cursor that is carried from one to the next; group: of the consumers, NULL: the first. */
+/* Over the tiles of this thread block; at: a cursor that is carried from one to the next; group: of the consumers,
+ * NULL: the first. */
 static Walk begin_tiles(Write *x, Val *start, Val *group)
 {
 	Val *first = make(x, OP_BID, i32(), 0, NULL), *step = make(x, OP_NUM_STARTED, i32(), 0, NULL);
@@ -557,7 +569,8 @@ static Val *write_rounds(Write *x, Val *at, Val *group)
 }
 
 /* ---- stores ---- */
-/* One thread waits until the copies but the last `pending` have left their boxes, then all threads of the group go on. */
+/* One thread waits until the copies but the last `pending` have left their boxes, then all
+ * threads of the group go on. */
 static void wait_for_box(Write *x, int pending)
 {
 	Builder back;
@@ -576,8 +589,8 @@ static Val *box_part(Write *x, Val *tile, const Type *box, int q)
 	return v;
 }
 
-/* turn: which of the group's boxes is next; it is free again when the copies of all but the others have left. A tile takes each equally
- * often, so that this holds from one tile to the next. */
+/* turn: which of the group's boxes is next; it is free again when the copies of all but the others have left. A tile
+ * takes each equally often, so that this holds from one tile to the next. */
 static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, int *turn)
 {
 	Val *tile = mapped(x, ir_in(op, op->nin - 1)), *first = times(x, group, x->nbox);
@@ -587,7 +600,8 @@ static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, i
 	for (int q = 0; q < type_extent(tile->type, 1) / type_extent(m->type, 1); q++, ++*turn) {
 		wait_for_box(x, x->nbox - 1);
 		int which = *turn % x->nbox;
-		Val *box = make(x, OP_SLOT, m->type, 2, (Val *[]){ x->boxes, which ? sum_of(x, first, number(x, which)) : first });
+		Val *box = make(x, OP_SLOT, m->type, 2, (Val *[]){ x->boxes,
+			which ? sum_of(x, first, number(x, which)) : first });
 		add(x, OP_STMATRIX, 2, (Val *[]){ box, box_part(x, tile, m->type, q) });
 		add(x, OP_PROXY_FENCE, 0, NULL);
 		add(x, OP_GROUP_BARRIER, 0, NULL);
@@ -866,7 +880,8 @@ void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 	PipeChoice choice[PIPE_PLANS];
 	if (!pipe_find(&p, typed) || !is_wanted(typed, cx)) return;
 	int n = pipe_plans(&p, cx, choice);
-	for (int i = 0; i < n; i++) add_placed(to, place(typed, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan));
+	for (int i = 0; i < n; i++)
+		add_placed(to, place(typed, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan));
 	if (to->n == 1) to->p[0].time = NULL;
 	for (size_t i = 0; !to->n && i < sizeof alone / sizeof *alone; i++)
 		add_placed(to, place(typed, &alone[i], cx), NULL, str_intern("pipelined"));

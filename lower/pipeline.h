@@ -1,8 +1,10 @@
 /* Kernels with a loop of matrix products whose factors the copy engine brings: what the files of pass pipeline share.
  *
  *	pipeline_find.c         which kernels: conditions on the loop, its loads and its sums
- *	pipeline_plan.c         which plans: shapes of tiles and clusters, by what they cost over the calls that users may make
- *	pipeline_retile.c       tiles of the size that tensor cores do best with, by several blocks of the author's or parts of one
+ *	pipeline_plan.c         which plans: shapes of tiles and clusters, by what they cost over the
+ * 	calls that users may make
+ *	pipeline_retile.c       tiles of the size that tensor cores do best with, by several blocks of
+ * 	the author's or parts of one
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
  *	pipeline.c              the placed kernel: rings, roles, products, epilogue */
 #ifndef LOWER_PIPELINE_H
@@ -23,7 +25,8 @@ enum {
 typedef struct PipePlan {
 	int groups;             /* warpgroups that multiply, each 64 rows of its own */
 	int cols;               /* of the sums of a group; 0: as many as the author's tile has */
-	int cluster;            /* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
+	/* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
+	int cluster;
 	int axis;               /* that axis */
 } PipePlan;
 
@@ -51,22 +54,23 @@ typedef struct Pipe {
 	int loads, products;
 	int row_axis, col_axis; /* of the grid: neighbours have other rows, other columns */
 	PipePlan plan;
-	int reps;               /* blocks of the kernel, neighbours along col_axis, whose sums are side by side in one group */
+	int reps;  /* blocks of the kernel, neighbours along col_axis, whose sums are side by side in one group */
 } Pipe;
 
 bool pipe_find(Pipe *p, Fn *fn);                /* TYPED. false: the kernel has no such loop, or more than that */
-/* Tiles of 64 rows and a power of two of columns, of which a plan joins any number; rounds of 128 bytes along the depth. p is found
- * again. false: they cannot be had. */
+/* Tiles of 64 rows and a power of two of columns, of which a plan joins any number; rounds of 128 bytes along the
+ * depth. p is found again. false: they cannot be had. */
 bool pipe_retile(Pipe *p, const PipePlan *plan, const LowerCx *cx);
-/* A copy of the kernel for what stands around the loop, by parts of the columns: so few values live at once beside the sums. Log2 of
- * the parts; 0: it is done at once. */
+/* A copy of the kernel for what stands around the loop, by parts of the columns: so few values live at once beside the
+ * sums. Log2 of the parts; 0: it is done at once. */
 int pipe_part(const Pipe *p, Pipe *part, const LowerCx *cx);
-int pipe_grid_axis(Pipe *p, int of_sums);       /* along which neighbours' tiles can be joined along an axis of the sums; -1: none */
+/* along which neighbours' tiles can be joined along an axis of the sums; -1: none */
+int pipe_grid_axis(Pipe *p, int of_sums);
 bool pipe_starts_with_constants(const Pipe *p); /* the sums do */
-/* The plans that serve the calls that users may make best, each with its time for a call, of a kernel that was found; 0: of those that
- * join tiles along both axes there is none. */
+/* The plans that serve the calls that users may make best, each with its time for a call, of a kernel that was found;
+ * 0: of those that join tiles along both axes there is none. */
 typedef struct PipeChoice { PipePlan plan; const Sym *time; } PipeChoice;
 int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
-bool pipe_layouts(const Pipe *p);               /* sets Val.lay of all tiles outside of the loop; false: some has none, or two */
+bool pipe_layouts(const Pipe *p);  /* sets Val.lay of all tiles outside of the loop; false: some has none, or two */
 Lay pipe_sum_layout(const Type *t);             /* of an accumulator of wgmma */
 #endif

@@ -2,8 +2,8 @@
  *
  * One loop in the kernel's body carries nothing but sums, each the accumulator of one product a round. The factors are
  * loads that feed products alone, of 16-bit elements, from tensors that the kernel only reads, contiguous along one of
- * the tile's two axes; what else the loop computes are scalars. Around the loop stand scalars, and operations that keep the
- * elements of the sums where they are: elementwise ones, broadcasts, loads and stores. */
+ * the tile's two axes; what else the loop computes are scalars. Around the loop stand scalars, and operations that keep
+ * the elements of the sums where they are: elementwise ones, broadcasts, loads and stores. */
 #include "lower/pipeline.h"
 
 static const Type *tile_of(const Val *v) { return type_is_tile(v->type) ? v->type : NULL; }
@@ -113,8 +113,10 @@ static bool is_closed(const Pipe *p)
 	for (const Op *op = b->first; op; op = op->next)
 		for (int i = 0; i < op->nin; i++) {
 			const Op *from = ir_in(op, i)->def;
-			of_loads += from && from->parent == b && (from->code == OP_LOAD || is_transposition(from)) && op->code == OP_MMA;
-			if (from && from->parent == b && from->code == OP_LOAD && op->code != OP_MMA && !is_transposition(op)) return false;
+			of_loads += from && from->parent == b && (from->code == OP_LOAD || is_transposition(from))
+				&& op->code == OP_MMA;
+			if (from && from->parent == b && from->code == OP_LOAD && op->code != OP_MMA && !is_transposition(op))
+				return false;
 			if (from && from->parent == b && is_transposition(from) && op->code != OP_MMA) return false;
 		}
 	return of_loads == of_products && p->products == b->args.n - 1;
@@ -140,7 +142,8 @@ static bool is_around(const Pipe *p, const Op *op)
 	if (op->code == OP_LOAD) return type_is_tile(op->out[0]->type) || ir_in(op, 0)->type->kind == TY_VIEW;
 	if (op->code == OP_PERMUTE) return op->out[0]->type->kind == TY_VIEW;
 	if (op->nregion || f & (OPF_READ | OPF_WRITE)) return false;
-	return f & OPF_ELEMWISE || op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_CONST || op->code == OP_IOTA;
+	return f & OPF_ELEMWISE || op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_CONST
+		|| op->code == OP_IOTA;
 }
 
 /* What the kernel stores it does not load after that: a store may be a copy in the background. */

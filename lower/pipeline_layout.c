@@ -1,5 +1,5 @@
-/* Layouts of the tiles around a loop of products: sums have the one that wgmma gives them, everything else the one that follows
- * from that, so that no element leaves its thread. */
+/* Layouts of the tiles around a loop of products: sums have the one that wgmma gives them, everything else the one that
+ * follows from that, so that no element leaves its thread. */
 #include "lower/pipeline.h"
 
 #include "layout/wgmma.h"

@@ -1,12 +1,13 @@
 /* Which plans a pipeline of products has: shapes of tiles, clusters, and which of them is for which calls.
  *
- * All plans are costed by one formula, an expression over what is known at launch: how many times each multiprocessor has a tile, times
- * a tile's time. That is the slower of two things, what the tensor cores do and what L2 delivers, for each round, and what follows the
- * loop. The unit is the time in which tensor cores add DEPTH products to one sum. L2 delivers lines of 128 bytes: rows of a tensor that
- * are no multiple of that touch two for each row of a box, so clusters, which get what they share once, are the faster for it.
+ * All plans are costed by one formula, an expression over what is known at launch: how many times each multiprocessor
+ * has a tile, times a tile's time. That is the slower of two things, what the tensor cores do and what L2 delivers, for
+ * each round, and what follows the loop. The unit is the time in which tensor cores add DEPTH products to one sum. L2
+ * delivers lines of 128 bytes: rows of a tensor that are no multiple of that touch two for each row of a box, so
+ * clusters, which get what they share once, are the faster for it.
  *
- * Of all plans those are kept that together lose least over calls as users make them; of those that a kernel has the launcher takes
- * the one that costs least. */
+ * Of all plans those are kept that together lose least over calls as users make them; of those that a kernel has the
+ * launcher takes the one that costs least. */
 #include "base/cost.h"
 #include "base/machine.h"
 #include "ir/valsym.h"
@@ -34,13 +35,15 @@ static const Sym *tiles_along(const Shape *s, int axis, int64_t extent)
 {
 	const Sym *n = s->grid[axis];
 	int64_t by;
-	if (n->kind == SYM_CDIV && sym_is_const(n->arg[1], &by) && by == s->tile[axis]) return sym_cdiv(n->arg[0], sym_const(extent));
+	if (n->kind == SYM_CDIV && sym_is_const(n->arg[1], &by) && by == s->tile[axis])
+		return sym_cdiv(n->arg[0], sym_const(extent));
 	return sym_cdiv(sym_mul(n, sym_const(s->tile[axis])), sym_const(extent));
 }
 
 static int64_t extent_of(const PipePlan *p, int axis) { return axis ? p->cols : (int64_t)p->groups << PIPE_ROWS_LOG2; }
 
-/* Lines that a thread block asks L2 for in a round: rows of the first, columns of the second factor, of which a cluster asks once. */
+/* Lines that a thread block asks L2 for in a round: rows of the first, columns of the second factor,
+ * of which a cluster asks once. */
 static const Sym *lines_of(const Shape *s, const PipePlan *p)
 {
 	const Sym *all = sym_const(0);
@@ -62,13 +65,17 @@ static const Sym *time_of(const Shape *s, const PipePlan *p)
 {
 	int64_t places = s->sms / p->cluster;
 	const Sym *tiles = sym_const(1);
-	for (int i = 0; i < 2; i++) tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
+	for (int i = 0; i < 2; i++)
+		tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
 	return sym_mul(sym_cdiv(tiles, sym_const(places)), tile_time(s, p, sym_min(tiles, sym_const(places)), places));
 }
 
 /* ---- what the formula knows of a kernel ---- */
 /* Is the distance of rows a multiple of so many bytes? */
-static const Sym *is_multiple(const Sym *pitch, int elems) { return sym_cmp(SYM_EQ, sym_mod(pitch, sym_const(elems)), sym_const(0)); }
+static const Sym *is_multiple(const Sym *pitch, int elems)
+{
+	return sym_cmp(SYM_EQ, sym_mod(pitch, sym_const(elems)), sym_const(0));
+}
 
 /* Of a line of a factor, whose rows may begin at lines, at sectors, or anywhere. */
 static const Sym *line_time(ValSyms *b, const PipeLoad *l)
@@ -76,11 +83,15 @@ static const Sym *line_time(ValSyms *b, const PipeLoad *l)
 	int bytes = elem_bytes(l->op->out[0]->type->elem), axis = l->along_depth ? 1 - l->depth_axis : l->depth_axis;
 	const Sym *pitch = valsym_stride(b, ir_in(l->op, 0), axis);
 	if (!pitch) return sym_const(COST_LINE_APART);
-	const Sym *apart = sym_select(is_multiple(pitch, SECTOR / bytes), sym_const(COST_LINE_SECTORS), sym_const(COST_LINE_APART));
+	const Sym *apart = sym_select(is_multiple(pitch, SECTOR / bytes), sym_const(COST_LINE_SECTORS),
+		sym_const(COST_LINE_APART));
 	return sym_select(is_multiple(pitch, PIPE_SPAN / bytes), sym_const(COST_LINE), apart);
 }
 
-static void find_other(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->kind == SYM_ALIGNED || atom->atom != ATOM_DIM; }
+static void find_other(void *ctx, const Sym *atom)
+{
+	*(bool *)ctx |= atom->kind == SYM_ALIGNED || atom->atom != ATOM_DIM;
+}
 
 static bool is_of_dims(const Sym *s)
 {
@@ -95,7 +106,8 @@ static const Sym *rounds_of(ValSyms *b, const Pipe *p)
 	const Sym *n = valsym(b, ir_in(p->loop, 1)), *each = sym_const(type_extent(t, p->load[0].depth_axis));
 	int64_t by;
 	if (!is_of_dims(n)) return sym_const(COST_ROUNDS);
-	if (n->kind == SYM_CDIV && sym_is_const(n->arg[1], &by) && sym_const(by) == each) return sym_cdiv(n->arg[0], sym_const(DEPTH));
+	if (n->kind == SYM_CDIV && sym_is_const(n->arg[1], &by) && sym_const(by) == each)
+		return sym_cdiv(n->arg[0], sym_const(DEPTH));
 	return sym_cdiv(sym_mul(n, each), sym_const(DEPTH));
 }
 
@@ -122,7 +134,8 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
 /* ---- all plans ---- */
 static bool may_have(const Shape *s, const PipePlan *p)
 {
-	return p->cols * s->products <= (p->groups < 3 ? PIPE_COLS : SUMS_OF_THREE) && (s->joins || !(p->cols & (p->cols - 1)));
+	return p->cols * s->products <= (p->groups < 3 ? PIPE_COLS : SUMS_OF_THREE)
+		&& (s->joins || !(p->cols & (p->cols - 1)));
 }
 
 static int all_plans(const Shape *s, PipePlan to[PLANS])
@@ -184,7 +197,8 @@ static void time_calls(const Fn *fn, int n, const Sym *const *time, int64_t of[P
 	}
 }
 
-/* What is lost if call k is served by the best of plan i and those that are kept, in parts of 1,000 of the best of all. */
+/* What is lost if call k is served by the best of plan i and those that are kept, in parts of
+ * 1,000 of the best of all. */
 static int64_t loss(int n, int64_t of[PLANS][CALLS], uint64_t kept, int i, int k)
 {
 	int64_t best = INT64_MAX, own = of[i][k];

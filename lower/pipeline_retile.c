@@ -1,9 +1,9 @@
 /* Tiles for tensor cores, from those of the author.
  *
- * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each has 64 rows and as many columns as
- * divide those of the plan (widen.c says which kernels allow it), and rounds of the loop are joined until each brings rows of 128
- * bytes. Joined rounds may go on after the author's last: there both factors must be zero, so it is proved
- * that they end in front of that. */
+ * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each has 64 rows and as many
+ * columns as divide those of the plan (widen.c says which kernels allow it), and rounds of the loop are joined until
+ * each brings rows of 128 bytes. Joined rounds may go on after the author's last: there both factors must be zero, so
+ * it is proved that they end in front of that. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/pipeline.h"
@@ -18,7 +18,8 @@ static bool find_again(Pipe *p, const LowerCx *cx)
 }
 
 /* ---- rows and columns ---- */
-/* The axis of the sums along which the tiles of neighbours along an axis of the grid lie; -1: none, or they cannot be joined. */
+/* The axis of the sums along which the tiles of neighbours along an axis of the grid lie; -1:
+ * none, or they cannot be joined. */
 static int axis_of_sums(Pipe *p, Widen *w, int axis)
 {
 	return widen_plan(w, p->fn, axis) ? w->along[p->product[0].op->out[0]->id] : -1;
@@ -116,7 +117,8 @@ static void deepen(const PipeLoad *l, int by)
 static bool fit_depth(Pipe *p, const LowerCx *cx)
 {
 	const PipeLoad *l = &p->load[0];
-	int have = l->op->out[0]->type->log2[l->depth_axis] + elem_log2(l->op->out[0]->type->elem), by = log2_of(PIPE_SPAN) - have;
+	int have = l->op->out[0]->type->log2[l->depth_axis] + elem_log2(l->op->out[0]->type->elem),
+		by = log2_of(PIPE_SPAN) - have;
 	if (by <= 0 || !joins_rounds(p)) return true;
 	Builder b = build_before(p->loop);
 	Val *rounds = ir_in(p->loop, 1);
@@ -150,7 +152,8 @@ static bool join(Pipe *p, const PipePlan *plan)
 	int axis[] = { pipe_grid_axis(p, 0), pipe_grid_axis(p, 1) };
 	p->plan = *plan;
 	p->reps = plan->cols ? plan->cols >> extent_log2(p, 1) : 1;
-	if ((plan->groups > 1 && axis[0] < 0) || (p->reps > 1 && (axis[1] < 0 || !pipe_starts_with_constants(p)))) return false;
+	if ((plan->groups > 1 && axis[0] < 0) || (p->reps > 1 && (axis[1] < 0 || !pipe_starts_with_constants(p))))
+		return false;
 	if (plan->cluster > 1 && axis[plan->axis] < 0) return false;
 	find_differing(p, axis[0], rows);
 	find_differing(p, axis[1], cols);

@@ -6,9 +6,10 @@
 
 enum {
 	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
-	KEEP_THIRD = 90 << 10,          /* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
+	/* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
+	KEEP_THIRD = 90 << 10,
 	KEEP_HALF = 136 << 10,          /* or two */
-	FEW_THREADS = 512,              /* that an SM runs at least, where loops carry tiles and hold those of the next round; */
+	FEW_THREADS = 512,  /* that an SM runs at least, where loops carry tiles and hold those of the next round; */
 	MANY_THREADS = 1024,            /* where they only hold them */
 	CLUSTER_REGS = 5,               /* log2 of the elements that each of its threads holds */
 	CLUSTER_WIDE = 4,               /* of the largest, which whole GPUs of sm_90 and sm_100 run when asked to */
@@ -44,7 +45,7 @@ Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjace
 /* ---- pack.c ---- */
 enum { PACK_WARPS = 3 };                        /* log2 of the most warps of a thread block */
 bool pack_suits(const Op *op);                  /* may tile blocks with it share a warp? */
-int pack_lanes(const Fn *fn);                   /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
+int pack_lanes(const Fn *fn);  /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
 
 /* ---- threads.c: how many share a tile; all log2 ---- */
 int choose_warps(Fn *fn, const LowerCx *cx);    /* without a cluster */
@@ -58,11 +59,12 @@ bool op_suits_cluster(const Op *op);            /* may the thread blocks of a cl
 
 /* ---- versions.c ---- */
 typedef VEC(Fn *) FnVec;
-/* As roles around a loop of products (pipeline.c, chain.c): of several with a time the one that takes least serves a call. guard: which
- * calls it serves; NULL: all that the copy engine does. */
+/* As roles around a loop of products (pipeline.c, chain.c): of several with a time the one that takes least serves a
+ * call. guard: which calls it serves; NULL: all that the copy engine does. */
 typedef struct Pipelined { Fn *fn; Str name; const Sym *time, *guard; } Pipelined;
 typedef VEC(Pipelined) PipelinedVec;
-/* A version for peeled rows of `least` elements or more and of fewer than `below`; is_short: of less than half of their tile. */
+/* A version for peeled rows of `least` elements or more and of fewer than `below`; is_short: of less
+ * than half of their tile. */
 typedef struct Peeled { Fn *fn; int64_t least, below; bool is_short; } Peeled;
 typedef VEC(Peeled) PeeledVec;
 /* What a kernel is placed as for an architecture; NULL: it is not placed so. */
@@ -72,12 +74,13 @@ typedef struct Placements {
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	PeeledVec peeled;       /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	PipelinedVec pipelined;
-	Fn *narrow;             /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
+	Fn *narrow;  /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard;
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 	int most;               /* versions, of which those for aligned tensors and for all calls are the first two */
 } Placements;
-/* pipeline.c: appends what a TYPED kernel is placed as for an architecture with a copy engine for tensors, if it has such a loop. */
+/* pipeline.c: appends what a TYPED kernel is placed as for an architecture with a copy engine for
+ * tensors, if it has such a loop. */
 void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to);
 /* chain.c: the same for loops of products that follow from each other. */
 void chain_place(Fn *typed, const LowerCx *cx, PipelinedVec *to);
@@ -85,7 +88,8 @@ void chain_place(Fn *typed, const LowerCx *cx, PipelinedVec *to);
 void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);
 
 /* ---- budget.c ---- */
-int budget_of(const Fn *fn, int asked);         /* versions of a kernel, TYPED, for an architecture; asked: LowerOptions.versions */
+/* versions of a kernel, TYPED, for an architecture; asked: LowerOptions.versions */
+int budget_of(const Fn *fn, int asked);
 /* Leaves of n versions, in the order in which guards are asked, at most so many; how many are left. */
 int budget_keep(Version *v, int n, int most);
 
@@ -100,13 +104,16 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */
 void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
-void cut_place(Fn *fn, FnVec *cuts);            /* PLACED by element: which registers a row has; makes the copies, unless cuts is NULL */
+/* PLACED by element: which registers a row has; makes the copies, unless cuts is NULL */
+void cut_place(Fn *fn, FnVec *cuts);
 
 /* ---- peel.c ---- */
 enum { PEEL_COPIES = 5 };                       /* at most */
 bool peel_wanted(const Fn *odd);                /* PLACED by element */
-/* fn: PLACED, `peels`; becomes the versions in `to`, the fewest registers first; none: it cannot be, or would gain nothing */
-void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to);        /* room: bytes of shared memory of a thread block, at most */
+/* fn: PLACED, `peels`; becomes the versions in `to`, the fewest registers first; none: it
+ * cannot be, or would gain nothing */
+/* room: bytes of shared memory of a thread block, at most */
+void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to);
 bool peel_leads(const Fn *fn);                  /* also for aligned rows, rather than the version for aligned tensors */
 
 /* ---- dense.c ---- */
@@ -124,7 +131,7 @@ void note_low_power(Op *exp);                   /* its operand is not above 0 */
 void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numbers fn */
 
 /* ---- persist.c ---- */
-void follow_undo(Fn *fn);                       /* each for itself again: what they shared is loaded where it is needed */
+void follow_undo(Fn *fn);  /* each for itself again: what they shared is loaded where it is needed */
 
 /* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */

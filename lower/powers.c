@@ -1,9 +1,9 @@
 /* powers: notes which powers of e are not above 1.
  *
- * `exp` in f32 takes eight instructions, two of which hold the exponent of its result within those of normal numbers. Where the
- * operand is not above 0 only one end is left to hold, which the rounding to a whole exponent does by itself: seven
- * (ct_exp_f32_low). So it is in softmax and all that is like it, for an element less the maximum of its row is not above 0, however
- * the difference is rounded. A NaN may be anything. */
+ * `exp` in f32 takes eight instructions, two of which hold the exponent of its result within those of normal numbers.
+ * Where the operand is not above 0 only one end is left to hold, which the rounding to a whole exponent does by itself:
+ * seven (ct_exp_f32_low). So it is in softmax and all that is like it, for an element less the maximum of its row is
+ * not above 0, however the difference is rounded. A NaN may be anything. */
 #include "ir/fold.h"
 #include "lower/placed.h"
 
@@ -24,7 +24,8 @@ static bool bounds_from_above(const Val *m, const Val *x, int depth)
 	switch (op->code) {
 	case OP_REDUCE_MAX: return ir_in(op, 0) == x && op->nout == 1 && m->type->rank == x->type->rank;
 	case OP_MAX: return bounds_from_above(ir_in(op, 0), x, depth - 1) || bounds_from_above(ir_in(op, 1), x, depth - 1);
-	case OP_BROADCAST: return ir_in(op, 0)->type->rank == m->type->rank && bounds_from_above(ir_in(op, 0), x, depth - 1);
+	case OP_BROADCAST:
+		return ir_in(op, 0)->type->rank == m->type->rank && bounds_from_above(ir_in(op, 0), x, depth - 1);
 	default: return false;
 	}
 }
@@ -44,11 +45,13 @@ static bool up_to_zero(const Val *v, int depth)
 	const Val *a = op->nin > 0 ? ir_in(op, 0) : NULL, *b = op->nin > 1 ? ir_in(op, 1) : NULL;
 	switch (op->code) {
 	case OP_NEG: return never_below_zero(a, depth - 1);
-	case OP_SUB: return bounds_from_above(b, a, depth - 1) || (up_to_zero(a, depth - 1) && never_below_zero(b, depth - 1));
+	case OP_SUB:
+		return bounds_from_above(b, a, depth - 1) || (up_to_zero(a, depth - 1) && never_below_zero(b, depth - 1));
 	case OP_MUL: return is_product_up_to_zero(a, b, depth - 1);
 	case OP_FMA: return is_product_up_to_zero(a, b, depth - 1) && up_to_zero(ir_in(op, 2), depth - 1);
 	case OP_MIN:            /* which ignores a NaN */
-		return is_constant_up_to_zero(a) || is_constant_up_to_zero(b) || (up_to_zero(a, depth - 1) && up_to_zero(b, depth - 1));
+		return is_constant_up_to_zero(a) || is_constant_up_to_zero(b)
+			|| (up_to_zero(a, depth - 1) && up_to_zero(b, depth - 1));
 	case OP_ADD: case OP_MAX: return up_to_zero(a, depth - 1) && up_to_zero(b, depth - 1);
 	case OP_SELECT: return up_to_zero(b, depth - 1) && up_to_zero(ir_in(op, 2), depth - 1);
 	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return up_to_zero(a, depth - 1);

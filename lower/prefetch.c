@@ -1,11 +1,12 @@
 /* prefetch: loops with barriers load the tiles of the next iteration early.
  *
- * In such an iteration nothing is loaded while partial results are exchanged, and the next iteration would issue its loads only after
- * the exchange. A load whose index moves with the loop's counter gets {ahead}: how far its tile index moves in one iteration. The target
- * prefetches those lines into the L2 cache, at no cost of registers.
+ * In such an iteration nothing is loaded while partial results are exchanged, and the next iteration would issue its
+ * loads only after the exchange. A load whose index moves with the loop's counter gets {ahead}: how far its tile index
+ * moves in one iteration. The target prefetches those lines into the L2 cache, at no cost of registers.
  *
- * If registers suffice beside the values that the loop carries, the tile itself is loaded one iteration early and gets {held}: then an
- * iteration starts without waiting. So is a single element, which takes one register: the start of an iteration often needs it. */
+ * If registers suffice beside the values that the loop carries, the tile itself is loaded one iteration early and gets
+ * {held}: then an iteration starts without waiting. So is a single element, which takes one register: the start of an
+ * iteration often needs it. */
 #include "base/diag.h"
 #include "base/machine.h"
 #include "lower/placed.h"
@@ -84,8 +85,8 @@ static void count_op(void *ctx, Op *op)
 	}
 }
 
-/* Tiles that are loaded ahead take registers twice: this round's and the next one's. A loop that carries tiles leaves room for few
- * warps in any case; else many are what fills the waits. */
+/* Tiles that are loaded ahead take registers twice: this round's and the next one's. A loop that carries tiles leaves
+ * room for few warps in any case; else many are what fills the waits. */
 static void hold(Fn *fn, Op *loop)
 {
 	ArenaMark mark = arena_mark(A_TMP);
@@ -110,8 +111,8 @@ static void hold(Fn *fn, Op *loop)
 		if (may_hold(op, loop) && (tiles || op_loads_one(op))) ir_set_int(op, AT_HELD, on_sm);
 }
 
-/* Held tiles are loaded before held elements. Where tiles are loaded in the iteration that needs them, the other order is faster
- * (bench/notes/loops.md). */
+/* Held tiles are loaded before held elements. Where tiles are loaded in the iteration that needs them, the other order
+ * is faster (bench/notes/loops.md). */
 static void tiles_first(Op *loop)
 {
 	Op *one = loop->region[0]->first;

@@ -1,11 +1,14 @@
 /* products: sums of products add them unrounded.
  *
- * What a thread adds of `sum(x * y)` takes two instructions an element, or one fma. A product without a name that only the sum uses is
- * one of a * b + c written as one expression, in whatever order, and is contracted as those are (contract.c). Norms of short
- * and of peeled rows are bound by their instructions. */
+ * What a thread adds of `sum(x * y)` takes two instructions an element, or one fma. A product without a name that only
+ * the sum uses is one of a * b + c written as one expression, in whatever order, and is contracted as those are
+ * (contract.c). Norms of short and of peeled rows are bound by their instructions. */
 #include "lower/placed.h"
 
-static bool is_plain(const Op *op) { return !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0) && !ir_int(op, AT_CONTRACT, 0); }
+static bool is_plain(const Op *op)
+{
+	return !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0) && !ir_int(op, AT_CONTRACT, 0);
+}
 
 /* The product that op sums; NULL: it sums something else. */
 static Op *product_of(const Op *op)

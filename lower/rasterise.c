@@ -1,14 +1,14 @@
 /* rasterise: the order in which blocks run over the axes of the grid.
  *
- * Blocks that run at the same time should access neighbouring memory: lines that two of them share are then in the cache, and pages of
- * memory are opened once. Stores decide, because parts of lines that are written at different times cost more than parts that are read
- * twice. So the axis along which the address of the largest store changes least is the fastest, and so on; loads decide where much more
- * is loaded than stored (reductions). An address is a polynomial of the block's indices, and the number of dimensions that an index is
- * multiplied by stands for the size of its step.
+ * Blocks that run at the same time should access neighbouring memory: lines that two of them share are then in the
+ * cache, and pages of memory are opened once. Stores decide, because parts of lines that are written at different times
+ * cost more than parts that are read twice. So the axis along which the address of the largest store changes least is
+ * the fastest, and so on; loads decide where much more is loaded than stored (reductions). An address is a polynomial
+ * of the block's indices, and the number of dimensions that an index is multiplied by stands for the size of its step.
  *
- * Rows selected by an index from memory lie anywhere in their table, so they are not neighbours, whatever the order. If they run fastest,
- * blocks that run at once read the same columns, and what they read of the table is a slice that caches hold. Figures:
- * bench/notes/moves.md.
+ * Rows selected by an index from memory lie anywhere in their table, so they are not neighbours, whatever the order. If
+ * they run fastest, blocks that run at once read the same columns, and what they read of the table is a slice that
+ * caches hold. Figures: bench/notes/moves.md.
  *
  * Products have an order of their own, and kernels whose blocks communicate keep the order in which they start. */
 #include <string.h>
@@ -17,11 +17,15 @@
 #include "ir/valsym.h"
 #include "lower/placed.h"
 
-enum { GRID = 4, MUCH_MORE = 2 /* log2 */, PART = 9 /* log2 of the bytes of a row that are well read and written alone */, DEEP = 16 };
+enum {
+	GRID = 4, MUCH_MORE = 2 /* log2 */, PART = 9 /* log2 of the bytes of a row that are well read and written alone */,
+	DEEP = 16
+};
 
 /* How far apart the places of neighbours along an axis of the grid are: coef elements times so many dimensions. */
 typedef struct Stride { bool known; int dims; int64_t coef; } Stride;
-/* log2 of the bytes; -1: none. looked_up: the axes of the grid, a set, that say which index from memory a place is at */
+/* log2 of the bytes; -1: none. looked_up: the axes of the grid, a set, that say which index
+ * from memory a place is at */
 typedef struct Spread { int log2; Stride along[GRID]; unsigned looked_up; } Spread;
 typedef struct Sweep { Spread load, store; } Sweep;
 
@@ -75,7 +79,8 @@ static unsigned looked_up(const Op *load)
 	const Type *t = load->out[0]->type;
 	int fast = fast_axis(load->parent->fn, ir_in(load, 0));
 	unsigned r = 0;
-	if (!type_is_tile(t) || t->rank != ir_in(load, 0)->type->rank || t->log2[fast] + elem_log2(t->elem) < PART) return 0;
+	if (!type_is_tile(t) || t->rank != ir_in(load, 0)->type->rank || t->log2[fast] + elem_log2(t->elem) < PART)
+		return 0;
 	for (int a = 0; a < t->rank; a++)
 		if (a != fast) r |= axes_of(ir_in(load, 1 + a), true, DEEP);
 	return r;
@@ -89,8 +94,8 @@ static void visit_access(ValSyms *b, Op *op)
 	Spread *best = store ? &now.store : &now.load;
 	if (p.log2 <= best->log2) return;
 	if (op->code == OP_LOAD) p.looked_up = looked_up(op);
-	for (const Val *v = ir_in(op, 0); v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE); v = ir_in(v->def, 0))
-		if (v->def->code == OP_VIEW) add_terms(&p, valsym(b, ir_in(v->def, 1)));
+	for (const Val *v = ir_in(op, 0); v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE);
+		v = ir_in(v->def, 0)) if (v->def->code == OP_VIEW) add_terms(&p, valsym(b, ir_in(v->def, 1)));
 	for (int a = 0; a < ir_in(op, 0)->type->rank; a++) {
 		const Sym *stride = stride_of(b, ir_in(op, 0), a);
 		if (stride) add_terms(&p, sym_mul(valsym_access(b, op, a), stride));

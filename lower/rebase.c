@@ -1,16 +1,19 @@
-/* Inside pass combine: a sum of squares (x - m)^2, where m is computed from the sum of x, is exchanged together with that sum.
+/* Inside pass combine: a sum of squares (x - m)^2, where m is computed from the sum of x, is
+ * exchanged together with that sum.
  *
- * In a cluster, a reduction whose elements need the result of another one synchronises the thread blocks a second time, and meanwhile
- * no memory moves. But a sum of squares can be moved from one reference to another, exactly but for rounding:
+ * In a cluster, a reduction whose elements need the result of another one synchronises the thread blocks a second time,
+ * and meanwhile no memory moves. But a sum of squares can be moved from one reference to
+ * another, exactly but for rounding:
  *
  *   sum of (x - m)^2 = sum of (x - c)^2 + (c - m) * (2 * sum of (x - c) + n * (c - m))
  *
- * for any c, where n counts the elements. So each warp takes the mean of its own elements for c. Then nothing cancels, however far
- * the elements are from zero: the sum of (x - c) is what rounding has left, and all else is positive. What warps have of both sums is
- * exchanged together, and when it has come each thread moves the squares to m. What else is made of x - m is made of m as before.
+ * for any c, where n counts the elements. So each warp takes the mean of its own elements for c. Then nothing cancels,
+ * however far the elements are from zero: the sum of (x - c) is what rounding has left, and all else is positive. What
+ * warps have of both sums is exchanged together, and when it has come each thread moves the squares to m. What else is
+ * made of x - m is made of m as before.
  *
- * Not for elements of 16 bits, which would be unpacked once more, nor for rows accessed by single elements: they lose more by
- * instructions than they gain (bench/notes/rows.md). Within one thread block a second barrier costs little. */
+ * Not for elements of 16 bits, which would be unpacked once more, nor for rows accessed by single elements: they lose
+ * more by instructions than they gain (bench/notes/rows.md). Within one thread block a second barrier costs little. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/rebase.h"
@@ -21,7 +24,10 @@ bool pair_plain(const Op *op)      /* of the default rounding and so on */
 	return !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0) && !ir_int(op, AT_NAN, 0);
 }
 
-Op *pair_made_by(const Val *v, OpCode code) { return v->def && v->def->code == code && pair_plain(v->def) ? v->def : NULL; }
+Op *pair_made_by(const Val *v, OpCode code)
+{
+	return v->def && v->def->code == code && pair_plain(v->def) ? v->def : NULL;
+}
 
 static bool is_zero(const Val *v)
 {
@@ -119,7 +125,8 @@ static bool find_groups(const Pair *p, Lay part, const Type *part_type, Groups *
 		g->one = type_tile(t->elem, t->rank + MORE, one);
 		g->all = type_tile(t->elem, t->rank + MORE, all);
 		Lay spread;
-		if (lay_reshape(part, t->rank + MORE, one, &g->one_lay) && lay_reshape(*p->x->lay, t->rank + MORE, all, &g->all_lay)
+		if (lay_reshape(part, t->rank + MORE, one, &g->one_lay)
+			&& lay_reshape(*p->x->lay, t->rank + MORE, all, &g->all_lay)
 			&& lay_broadcast_operand(g->all_lay, g->one, g->all, &spread) && lay_eq(spread, g->one_lay)) return true;
 	}
 	return false;
@@ -165,11 +172,20 @@ Val *pair_laid(Val *v, Lay l)
 	return v;
 }
 
-Val *pair_both(Builder *b, OpCode code, Val *x, Val *y) { return pair_laid(ir_binary(b, code, x->type, x, y), *x->lay); }
+Val *pair_both(Builder *b, OpCode code, Val *x, Val *y)
+{
+	return pair_laid(ir_binary(b, code, x->type, x, y), *x->lay);
+}
 
-Val *pair_number(Builder *b, const Val *like, double v) { return pair_laid(ir_const_num(b, like->type, num_float(v)), *like->lay); }
+Val *pair_number(Builder *b, const Val *like, double v)
+{
+	return pair_laid(ir_const_num(b, like->type, num_float(v)), *like->lay);
+}
 
-Val *pair_choose(Builder *b, Val *c, Val *x, Val *y) { return pair_laid(ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y }), *x->lay); }
+Val *pair_choose(Builder *b, Val *c, Val *x, Val *y)
+{
+	return pair_laid(ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y }), *x->lay);
+}
 
 Val *pair_equals(Builder *b, Val *x, double v)
 {
@@ -177,7 +193,10 @@ Val *pair_equals(Builder *b, Val *x, double v)
 	return pair_laid(ir_op1(b, OP_EQ, type_with_elem(x->type, EL_BOOL), 2, in), *x->lay);
 }
 
-static Val *cast(Builder *b, Val *x, Elem to) { return pair_laid(ir_unary(b, OP_CAST, type_with_elem(x->type, to), x), *x->lay); }
+static Val *cast(Builder *b, Val *x, Elem to)
+{
+	return pair_laid(ir_unary(b, OP_CAST, type_with_elem(x->type, to), x), *x->lay);
+}
 
 /* What a warp has of x, combined like `as`. */
 Val *pair_of_warp(Builder *b, const Op *as, Val *x)
@@ -231,7 +250,8 @@ static Val *squares_at(Builder *b, const Pair *p, Val *const v[PARTS], Val *m)
 		Val *zero = pair_number(b, d, 0);
 		d = pair_choose(b, pair_equals(b, v[3], 0), zero, d);
 	}
-	Val *linear = pair_laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ v[3], d, pair_both(b, OP_ADD, v[1], v[1]) }), *d->lay);
+	Val *linear = pair_laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ v[3], d, pair_both(b, OP_ADD, v[1], v[1]) }),
+		*d->lay);
 	return pair_laid(ir_op1(b, OP_FMA, d->type, 3, (Val *[]){ d, linear, v[2] }), *d->lay);
 }
 
@@ -277,8 +297,8 @@ static Op *first_user(const Op *op)
 	return NULL;
 }
 
-/* What stands between both sums and is needed after them comes there: nobody holds it while sums are moved and quotients, which
- * branch, are taken of them. */
+/* What stands between both sums and is needed after them comes there: nobody holds it while sums are moved and
+ * quotients, which branch, are taken of them. */
 void pair_sink(const Op *first, const Op *last)
 {
 	for (Op *op = last->prev, *before; op && op != first; op = before) {

@@ -3,20 +3,23 @@
 #define LOWER_REBASE_H
 #include "lower/combine.h"
 
-/* sum = the sum along axis of what is made of x - m where mask holds (NULL: everywhere); m is made of first, a reduction of x. */
+/* sum = the sum along axis of what is made of x - m where mask holds (NULL: everywhere); m is made of first, a
+ * reduction of x. */
 typedef struct Pair {
 	Op *first, *sum;
 	int axis;
 	Val *x, *m, *mask;
 } Pair;
 
-/* What a warp has of a row lies along the axis as [far, warps, near]: spread, so that each element finds what its warp has. */
+/* What a warp has of a row lies along the axis as [far, warps, near]: spread, so that each element
+ * finds what its warp has. */
 typedef struct Groups {
 	const Type *one, *all;  /* [.., 1, warps, 1, ..] and [.., far, warps, near, ..] */
 	Lay one_lay, all_lay;
 } Groups;
 
-/* How far the partial results of warps are from being combined: layouts of what they hold and of what each thread gets. */
+/* How far the partial results of warps are from being combined: layouts of what they hold and
+ * of what each thread gets. */
 typedef struct Places { const Type *type; Lay part, gathered, m; Groups groups; } Places;
 
 /* ---- finding them ---- */

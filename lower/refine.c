@@ -1,8 +1,9 @@
 /* refine: divides a tile block whose tile is larger than suits a thread block, if its parts are independent.
  *
- * A thread block that moves many bytes loads, computes and stores in step, and the registers of a large tile leave room for few thread
- * blocks. Tiles are divided along the first axis of the grid along which that is possible (widen.c); if elements are adjacent along that
- * axis, only as far as accesses stay long. Kernels that reduce, scan or loop divide their work themselves (bench/notes/loops.md). */
+ * A thread block that moves many bytes loads, computes and stores in step, and the registers of a large tile leave room
+ * for few thread blocks. Tiles are divided along the first axis of the grid along which that is possible (widen.c); if
+ * elements are adjacent along that axis, only as far as accesses stay long. Kernels that reduce, scan or loop divide
+ * their work themselves (bench/notes/loops.md). */
 #include "base/diag.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
@@ -68,7 +69,8 @@ static bool refine_axis(Fn *fn, int axis)
 
 static bool refine_fn(Fn *fn)
 {
-	bool changed = false, hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+	bool changed = false, hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster")
+		|| ir_has_hint(fn, "occupancy");
 	if (plan_pins_grid(fn)) {       /* coarsen has carried it out */
 		fn->regrouped = true;
 		return false;

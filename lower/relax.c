@@ -33,7 +33,10 @@ typedef struct Relax {
 	bool rounds;            /* some of them round to so few bits */
 } Relax;
 
-static bool is_f32(const Val *v) { return (v->type->kind == TY_TILE || v->type->kind == TY_SCALAR) && v->type->elem == EL_F32; }
+static bool is_f32(const Val *v)
+{
+	return (v->type->kind == TY_TILE || v->type->kind == TY_SCALAR) && v->type->elem == EL_F32;
+}
 
 bool never_below_zero(const Val *v, int depth)
 {
@@ -139,7 +142,9 @@ static bool is_made_of_packed(const Val *v, int depth)
 	}
 	for (int i = 0; i < 2; i++) {
 		const Op *other = ir_in(op, 1 - i)->def;
-		if (other && (other->code == OP_BROADCAST || other->code == OP_CONST) && is_made_of_packed(ir_in(op, i), depth - 1)) return true;
+		if (other && (other->code == OP_BROADCAST || other->code == OP_CONST)
+			&& is_made_of_packed(ir_in(op, i), depth - 1))
+			return true;
 	}
 	return false;
 }

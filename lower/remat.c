@@ -1,16 +1,18 @@
 /* remat: tiles that live across a barrier occupy few registers.
  *
- * Between two barriers a thread holds what it needs after the second one. If that follows, in a few instructions, from a tile of elements
- * of one or two bytes packed into words, only the words are held and the rest is computed once more (rematerialised): a row of bf16 takes
- * half the registers that it takes as f32. The operation `opaque` hides from nvcc that it could keep the unpacked elements.
+ * Between two barriers a thread holds what it needs after the second one. If that follows, in a few instructions, from
+ * a tile of elements of one or two bytes packed into words, only the words are held and the rest is computed once more
+ * (rematerialised): a row of bf16 takes half the registers that it takes as f32. The operation `opaque` hides from nvcc
+ * that it could keep the unpacked elements.
  *
- * Small loads that are needed after a barrier (the weights of a row) are issued before it, so that they arrive meanwhile. Rows that are
- * accessed by single elements (unaligned.c) are excluded: their loads fill a register for each element, and the warps that these
- * registers displace cost more than the wait. Loops that hold the tiles of their next iteration (prefetch.c) are excluded as well: they
- * have registers enough, and rematerialising only costs instructions.
+ * Small loads that are needed after a barrier (the weights of a row) are issued before it, so that they arrive
+ * meanwhile. Rows that are accessed by single elements (unaligned.c) are excluded: their loads fill a register for each
+ * element, and the warps that these registers displace cost more than the wait. Loops that hold the tiles of their next
+ * iteration (prefetch.c) are excluded as well: they have registers enough, and rematerialising only costs instructions.
  *
- * What a thread holds at a barrier determines the registers that the kernel needs (Fn.held). The launch bounds request as many thread
- * blocks as fit an SM with that many registers: the more blocks are resident, the less each wait costs. Figures: bench/notes/rows.md. */
+ * What a thread holds at a barrier determines the registers that the kernel needs (Fn.held). The launch bounds request
+ * as many thread blocks as fit an SM with that many registers: the more blocks are resident, the less each wait costs.
+ * Figures: bench/notes/rows.md. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -80,12 +82,14 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 	switch (op->code) {
 	case OP_CONST: return;
 	case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CONVERT_REGS: break;
-	case OP_CAST: case OP_NEG: case OP_ABS: case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: case OP_MIN: case OP_MAX:
+	case OP_CAST: case OP_NEG: case OP_ABS: case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: case OP_MIN:
+	case OP_MAX:
 	case OP_SELECT: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_EQ: case OP_NE:
 		if (elem_bytes(v->type->elem) <= 4) c->effort++;
 		else c->effort = TOO_MUCH;
 		break;
-	case OP_EXP: case OP_EXP2:      /* in few instructions (relax.c), of as much as would leave no room for other thread blocks */
+	/* in few instructions (relax.c), of as much as would leave no room for other thread blocks */
+	case OP_EXP: case OP_EXP2:
 		if (rare && op->code == OP_EXP) c->effort++;
 		else c->effort += a->fn->peels && ir_int(op, AT_ROUNDING, 0) && words_of(v) > WORDS_HELD ? RELAXED : TOO_MUCH;
 		break;
@@ -141,8 +145,8 @@ static bool may_move(const Remat *a, const Op *op, int depth)
 		const Val *v = ir_in(op, i);
 		const Op *d = v->def;
 		if (a->place[v->id] != a->now) continue;
-		if (!d || !depth || d->nregion || type_is_tile(v->type) || !(op_rows[d->code].flags & OPF_PURE) || !may_move(a, d, depth - 1))
-			return false;
+		if (!d || !depth || d->nregion || type_is_tile(v->type) || !(op_rows[d->code].flags & OPF_PURE)
+			|| !may_move(a, d, depth - 1)) return false;
 	}
 	return true;
 }
@@ -250,7 +254,8 @@ static int walk(Fn *fn, bool loads)
 	ir_number(fn);
 	Far f = { rare_values(fn, A_TMP), NEW_ARRAY(A_TMP, bool, fn->nval), NEW_ARRAY(A_TMP, int, fn->nval), 0 };
 	ir_walk(fn->body, find_far, &f);
-	Remat a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads, .place = NEW_ARRAY(A_TMP, int, fn->nval),
+	Remat a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads,
+		.place = NEW_ARRAY(A_TMP, int, fn->nval),
 		.made = NEW_ARRAY(A_TMP, Val *, fn->nval), .made_in = NEW_ARRAY(A_TMP, int, fn->nval) };
 	visit_block(&a, fn->body, false);
 	return a.changes;

@@ -1,17 +1,20 @@
 /* rotate: rows that begin anywhere in memory are accessed by aligned vectors.
  *
- * If each tile of a kernel is a row - one axis of the same extent N, all others of extent 1 - it does not matter which thread holds which
- * element, as long as all tiles agree. So a row whose first element is not aligned to 16 bytes is rotated: index e holds element
- * e - phase, modulo N, where phase counts the elements between the last multiple of 128 bytes and the row's first element. Each thread's
- * vector accesses are then aligned, except at the ends of the row, which are accessed element by element. The unit is 128 bytes, so that
- * the access of a warp consists of whole cache lines.
+ * If each tile of a kernel is a row - one axis of the same extent N, all others of extent 1 - it does not matter which
+ * thread holds which element, as long as all tiles agree. So a row whose first element is not aligned to 16 bytes is
+ * rotated: index e holds element e - phase, modulo N, where phase counts the elements between the last multiple of 128
+ * bytes and the row's first element. Each thread's vector accesses are then aligned, except at the ends of the row,
+ * which are accessed element by element. The unit is 128 bytes, so that the access of a warp
+ * consists of whole cache lines.
  *
- * In the placement for unaligned tensors (unaligned.c) accesses are of single elements, but a warp should still access whole lines. There
- * rows are shifted by their phase, without wrapping around, if the tile has room after the row; a row that fills its tile stays.
+ * In the placement for unaligned tensors (unaligned.c) accesses are of single elements, but a warp should still access
+ * whole lines. There rows are shifted by their phase, without wrapping around, if the tile has room after the row; a
+ * row that fills its tile stays.
  *
- * The phase is that of one access; a tensor of another phase is accessed element by element. A phase of 0 is the common case and costs one
- * comparison. The phase affects only the order of a reduction. Kernels with control flow are left alone, and so are those with
- * operations that depend on element numbers: scans, custom reductions, and whatever moves elements. */
+ * The phase is that of one access; a tensor of another phase is accessed element by element. A phase of 0 is the common
+ * case and costs one comparison. The phase affects only the order of a reduction. Kernels with control flow are left
+ * alone, and so are those with operations that depend on element numbers: scans, custom reductions,
+ * and whatever moves elements. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -41,13 +44,13 @@ static bool visit_access(Turn *t, Op *op, const Type *data)
 	if (!is_row(t, data)) return false;
 	if (!t->first) t->first = op;
 	int a = type_only_axis(data);
-	if (data->rank == ir_in(op, 0)->type->rank && a == fast_axis(op->parent->fn, ir_in(op, 0)) && elem_bytes(data->elem) < 16
-		&& better_anchor(t->anchor, op)) t->anchor = op;
+	if (data->rank == ir_in(op, 0)->type->rank && a == fast_axis(op->parent->fn, ir_in(op, 0))
+		&& elem_bytes(data->elem) < 16 && better_anchor(t->anchor, op)) t->anchor = op;
 	return true;
 }
 
-/* Is op what spreads partial results over their warps (rebase.c)? Each place gets what its own warp has, whatever element is there.
- * No other tile of a few elements comes so far: tiles that are loaded or count elements are rows. */
+/* Is op what spreads partial results over their warps (rebase.c)? Each place gets what its own warp has, whatever
+ * element is there. No other tile of a few elements comes so far: tiles that are loaded or count elements are rows. */
 static bool spreads(const Turn *t, const Op *op)
 {
 	const Type *from = op->nin ? ir_in(op, 0)->type : NULL;
@@ -69,7 +72,8 @@ static bool visit(Turn *t, Op *op)
 		return type_log2_size(op->out[0]->type) == 0 || is_row(t, op->out[0]->type);
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0;
 	case OP_LITERAL: return op->nin == 0 && type_log2_size(op->out[0]->type) == 0;
-	case OP_CONST: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW: case OP_RETURN:
+	case OP_CONST: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_RETURN:
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
 	case OP_STORE_SHARED: case OP_LOAD_SHARED: case OP_BARRIER: case OP_EXCHANGE: case OP_TO_SCALAR: return true;
 	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));

@@ -2,18 +2,18 @@
  *
  * Barriers. The program means that accesses of a tile block happen in its order; threads keep that order only across a
  * barrier. So one is put before an access that another thread's earlier access could conflict with: for shared memory
- * between writes and reads of any buffer (buffers reuse each other's place), for tensors and pointers between accesses of
- * one tensor (or any two pointers) of which one writes. No barrier is needed where the earlier and the later access divide
- * the same view into the same tiles in the same layout: then each thread meets only its own elements. A loop's body begins
- * with everything pending that a round of it leaves.
+ * between writes and reads of any buffer (buffers reuse each other's place), for tensors and pointers between accesses
+ * of one tensor (or any two pointers) of which one writes. No barrier is needed where the earlier and the later access
+ * divide the same view into the same tiles in the same layout: then each thread meets only its own elements. A loop's
+ * body begins with everything pending that a round of it leaves.
  *
- * In a cluster other thread blocks may still send: the place of an exchange is its own while the kernel runs, and it needs no
- * barrier but its mbarrier.
+ * In a cluster other thread blocks may still send: the place of an exchange is its own while the kernel runs, and it
+ * needs no barrier but its mbarrier.
  *
  * Small buffers, of partial results, have places of their own, and wait only for who read them themselves.
  *
- * Places. A buffer lives from its first store to its last load; buffers whose lives do not meet share bytes, first fit in
- * order of the text. Scratch of an operation lives only there. */
+ * Places. A buffer lives from its first store to its last load; buffers whose lives do not meet share bytes, first fit
+ * in order of the text. Scratch of an operation lives only there. */
 #include <limits.h>
 #include <string.h>
 
@@ -80,15 +80,18 @@ static bool is_update(const Op *op)
 /* A single element is always the first thread's. */
 static bool is_single(const Op *op)
 {
-	const Val *v = op->nout ? op->out[0] : ir_in(op, ir_in(op, 0)->type->kind == TY_VIEW ? 1 + ir_in(op, 0)->type->rank : 1);
+	const Val *v = op->nout ? op->out[0] : ir_in(op, ir_in(op, 0)->type->kind == TY_VIEW ? 1 + ir_in(op, 0)->type->rank
+		: 1);
 	return !type_is_tile(v->type);
 }
 
-/* Atomics of one tile block take effect in the order of the program like all accesses, unless no program can observe the difference. */
+/* Atomics of one tile block take effect in the order of the program like all accesses, unless no program can observe
+ * the difference. */
 static bool atomics_apart(const Op *x, const Op *y)
 {
 	if (ir_int(x, AT_APART, 0) && ir_int(y, AT_APART, 0)) return true;
-	return (is_update(x) && is_update(y) && ir_int(x, AT_RMW, 0) == ir_int(y, AT_RMW, 0)) || (is_single(x) && is_single(y));
+	return (is_update(x) && is_update(y) && ir_int(x, AT_RMW, 0) == ir_int(y, AT_RMW, 0))
+		|| (is_single(x) && is_single(y));
 }
 
 /* Do two atomics stand apart from the same others? */
@@ -131,7 +134,8 @@ static void remember(OpVec *v, const Op *op)
 	vec_push(A_TMP, v, op);
 }
 
-/* Partial results of a reduction are few bytes: their buffer has its place alone, and needs no barrier against others. */
+/* Partial results of a reduction are few bytes: their buffer has its place alone, and needs
+ * no barrier against others. */
 enum { OWN_BYTES = 256, OWN_MOST = 16 };
 
 static void remember_buffer(Buffers *v, const Val *buffer)
@@ -182,7 +186,8 @@ static void sync_shared(Sync *s, Pending *p, Op *op)
 	bool load = op->code == OP_LOAD_SHARED || op->code == OP_MMA_SYNC;
 	const Val *own = (store || op->code == OP_LOAD_SHARED) && s->own[ir_in(op, 0)->id] ? ir_in(op, 0) : NULL;
 	bool after_read = own ? was_read(p, own) : p->shared_read;
-	if ((scratch && (p->shared_read || p->shared_write)) || (store && after_read) || (load && p->shared_write)) barrier(s, p, op);
+	if ((scratch && (p->shared_read || p->shared_write)) || (store && after_read) || (load && p->shared_write))
+		barrier(s, p, op);
 	if (scratch && !s->keep) {      /* its own barriers order what came before, too */
 		OpVec none = { 0 };
 		p->reads = p->writes = none;
@@ -296,7 +301,8 @@ static void find_pieces(void *ctx, Op *op)
 	int64_t bytes = op->code == OP_ALLOC_SHARED ? type_bytes(op->out[0]->type) : scratch_bytes(op);
 	if (!bytes) return;
 	Piece piece = { op, op->code == OP_ALLOC_SHARED ? 0 : s->now, s->now, (bytes + 15) / 16 * 16, 0 };
-	if (op_exchanges(op) || (op->code == OP_ALLOC_SHARED && s->own[op->out[0]->id])) piece.first = 0, piece.last = INT_MAX;
+	if (op_exchanges(op) || (op->code == OP_ALLOC_SHARED && s->own[op->out[0]->id]))
+		piece.first = 0, piece.last = INT_MAX;
 	if (op->code == OP_ALLOC_SHARED) s->piece_of[op->out[0]->id] = s->p.n;
 	vec_push(A_TMP, &s->p, piece);
 }
@@ -363,7 +369,8 @@ static void give_places(Fn *fn, const bool *own)
 static void drop_old_value(void *ctx, Op *op)
 {
 	const int *uses = ctx;
-	bool rmw = op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR;
+	bool rmw = op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR || op->code == OP_ATOMIC_CAS
+		|| op->code == OP_ATOMIC_CAS_PTR;
 	if (rmw && op->nout && !uses[op->out[0]->id]) op->nout = 0;
 }
 
@@ -377,7 +384,8 @@ static void find_own(void *ctx, Op *op)
 	o->n++;
 }
 
-/* Who else reads a buffer, a product, is not distinguished from readers of shared places: such a buffer stays one of those. */
+/* Who else reads a buffer, a product, is not distinguished from readers of shared places: such a
+ * buffer stays one of those. */
 static void find_other_use(void *ctx, Op *op)
 {
 	Own *o = ctx;

@@ -1,9 +1,10 @@
-/* Pass simplify: constants folded with the run-time rules, identities removed, equal pure ops merged, dead ones dropped.
- * TYPED to TYPED, for every target. It never changes a value's bits: floats only fold where every target gives the same
- * (fold_is_exact), and no rule of algebra is used that rounding breaks.
+/* Pass simplify: constants folded with the run-time rules, identities removed, equal pure ops merged, dead ones
+ * dropped. TYPED to TYPED, for every target. It never changes a value's bits: floats only fold where every target gives
+ * the same (fold_is_exact), and no rule of algebra is used that rounding breaks.
  *
- * One walk in text order does all: operands are settled before their users. Equal ops are found in a table whose entries
- * live as long as the block that defines them (scoped by a mark), so a value is only reused where it dominates. */
+ * One walk in text order does all: operands are settled before their users. Equal ops are found in a table whose
+ * entries live as long as the block that defines them (scoped by a mark), so a value is
+ * only reused where it dominates. */
 #include <math.h>
 #include <string.h>
 
@@ -178,7 +179,8 @@ static Val *identity(Op *op)
 	case OP_CAST: return ir_in(op, 0)->type == op->out[0]->type && !ir_int(op, AT_OVERFLOW, 0) ? ir_in(op, 0) : NULL;
 	default: break;
 	}
-	if (op->nin != 2 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !elem_is_integral(ir_in(op, 0)->type->elem)) return NULL;
+	if (op->nin != 2 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !elem_is_integral(ir_in(op, 0)->type->elem))
+		return NULL;
 	v = integer_identity(op);
 	if (!v) v = bool_identity(op);
 	return v && v->type == op->out[0]->type ? v : NULL;
@@ -218,7 +220,9 @@ static bool attr_same(const IrAttr *a, const IrAttr *b)
 	if (a->key != b->key) return false;
 	switch (attr_rows[a->key].kind) {
 	case AK_INT: case AK_WORD: return a->u.i == b->u.i;
-	case AK_INTS: return a->u.ints.n == b->u.ints.n && !memcmp(a->u.ints.p, b->u.ints.p, sizeof *a->u.ints.p * (size_t)a->u.ints.n);
+	case AK_INTS:
+		return a->u.ints.n == b->u.ints.n && !memcmp(a->u.ints.p, b->u.ints.p,
+			sizeof *a->u.ints.p * (size_t)a->u.ints.n);
 	case AK_STR: return a->u.s == b->u.s;
 	case AK_SYM: return a->u.sym == b->u.sym;
 	case AK_NUM: return a->u.num.i == b->u.num.i && double_bits(a->u.num.f) == double_bits(b->u.num.f);
@@ -296,8 +300,8 @@ static void cut_from(Op *op)
 	}
 }
 
-/* if (constant): the branch taken replaces the op. A branch that jumps is where the block ends; a loop's body only ends in
- * `yield`, so there the op stays. */
+/* if (constant): the branch taken replaces the op. A branch that jumps is where the block ends; a loop's body only ends
+ * in `yield`, so there the op stays. */
 static bool splice_if(Op *op)
 {
 	Num c;

@@ -1,11 +1,12 @@
 /* sink: what is made of numbers of elements, constants and scalars alone is made where it is needed.
  *
- * A mask of the elements of a row needs no memory and one or two instructions, but a register for each of its elements (or the
- * instructions that pack and unpack predicates) from where it is written to where it is used. So such operations move in front
- * of their first user. */
+ * A mask of the elements of a row needs no memory and one or two instructions, but a register for each of its elements
+ * (or the instructions that pack and unpack predicates) from where it is written to where it is used. So such
+ * operations move in front of their first user. */
 #include "lower/placed.h"
 
-typedef struct Users { Op **first; } Users;     /* by Val id: the first operation of its block that uses it, itself or in a region */
+/* by Val id: the first operation of its block that uses it, itself or in a region */
+typedef struct Users { Op **first; } Users;
 
 static void note_users(void *ctx, Op *op)
 {

@@ -1,9 +1,10 @@
 /* spill: values carried by a loop are kept in shared memory where registers do not hold them.
  *
- * A thread block has 64 registers for each of 1024 threads, 128 for each of 512. A loop that carries sums of 16,384 columns, and whose
- * iterations load two such tiles of 16 bits, needs more, and nvcc would spill to local memory. A carried sum is needed only where an
- * iteration adds to it, so it is loaded there and stored afterwards. Each thread accesses only its own elements, so no barrier is needed.
- * If that does not suffice, widened elements defined before the loop (weights) are loaded and widened in each iteration.
+ * A thread block has 64 registers for each of 1024 threads, 128 for each of 512. A loop that carries sums of 16,384
+ * columns, and whose iterations load two such tiles of 16 bits, needs more, and nvcc would spill to local memory. A
+ * carried sum is needed only where an iteration adds to it, so it is loaded there and stored afterwards. Each thread
+ * accesses only its own elements, so no barrier is needed. If that does not suffice, widened elements defined before
+ * the loop (weights) are loaded and widened in each iteration.
  *
  * Where a cluster shares the tile (threads.c), registers suffice. */
 #include "base/diag.h"
@@ -77,11 +78,12 @@ static void count_use(void *ctx, Op *op)
 {
 	Uses *u = ctx;
 	for (int i = 0; i < op->nin; i++)
-		if (ir_in(op, i) == u->v) *(op->code == OP_CONVERT && op->parent == u->block ? &u->converted : &u->other) = true;
+		if (ir_in(op, i) == u->v)
+			*(op->code == OP_CONVERT && op->parent == u->block ? &u->converted : &u->other) = true;
 }
 
-/* After the loop. What is only wanted in other layouts is read so: to be converted it would go through shared memory once more, beside
- * what the loop carries in registers. */
+/* After the loop. What is only wanted in other layouts is read so: to be converted it would go through shared memory
+ * once more, beside what the loop carries in registers. */
 static void fetch_after(Op *loop, Val *buffer, Val *out)
 {
 	Uses u = { .v = out, .block = loop->parent };
@@ -102,13 +104,15 @@ static bool needs(const Op *op, const Val *v)
 	return false;
 }
 
-/* A round adds to it when it has summed up in registers what it loaded, so that nvcc holds no results of elements meanwhile. */
+/* A round adds to it when it has summed up in registers what it loaded, so that nvcc holds no
+ * results of elements meanwhile. */
 static void add_late(Op *op)
 {
 	Op *at = op->next;
 	for (; at->next && !needs(at, op->out[0]); at = at->next) {
 		unsigned f = op_rows[at->code].flags;
-		bool passes = at->code == OP_REDUCE_REGS || at->code == OP_BROADCAST || at->code == OP_CONST || (f & OPF_ELEMWISE && f & OPF_PURE);
+		bool passes = at->code == OP_REDUCE_REGS || at->code == OP_BROADCAST || at->code == OP_CONST
+			|| (f & OPF_ELEMWISE && f & OPF_PURE);
 		if (!passes) break;
 	}
 	ir_move_before(op, at);

@@ -1,14 +1,15 @@
-/* split: loops that carry sums, maxima and the like, over the grid. Such a kernel gets a version in several steps, for calls whose grid
- * leaves most of a device idle, with workspace for partial results:
+/* split: loops that carry sums, maxima and the like, over the grid. Such a kernel gets a version in several steps, for
+ * calls whose grid leaves most of a device idle, with workspace for partial results:
  *
- *   k_share    the kernel up to its loop, with one more axis in its grid: tile block s runs a share of the rounds, side by side, from what
+ *   k_share    the kernel up to its loop, with one more axis in its grid: tile block s runs a share of the rounds, side
+ *   by side, from what
  *              changes nothing, and stores what the loop carries then
  *   k_whole    combines what the shares of a tile block have, for the loop that follows
  *   k_share_2  the same of the second loop, and so on
  *   k_rest     combines what the shares of the last loop have, and runs the kernel from there on
  *
- * How many shares there are follows from the dimensions alone, and they are combined in their order, so results do not depend on the
- * device. split_plan.c says which loops may be split. */
+ * How many shares there are follows from the dimensions alone, and they are combined in their order, so results do not
+ * depend on the device. split_plan.c says which loops may be split. */
 #include "lower/split.h"
 
 #include "base/diag.h"
@@ -18,8 +19,9 @@
 #include "lower/steps.h"
 
 enum {
-	BLOCKS = 1056,          /* tile blocks that a share makes of a grid: eight for each multiprocessor of the largest device of sm_90 */
-	FEW_BLOCKS = BLOCKS / 4,        /* in a grid that is split: from there on its blocks are under way together anyway */
+	/* tile blocks that a share makes of a grid: eight for each multiprocessor of the largest device of sm_90 */
+	BLOCKS = 1056,
+	FEW_BLOCKS = BLOCKS / 4,  /* in a grid that is split: from there on its blocks are under way together anyway */
 	LEAST_ROUNDS = 4,       /* of a share, */
 	LEAST_ALL = 16,         /* and of a loop that is worth a launch more */
 	TOGETHER_LOG2 = 14,     /* of the elements of partial results that a tile block asks for at once, */
@@ -33,15 +35,22 @@ typedef struct Splitter {
 	Fn *rest;               /* the kernel, in which loops that were split are replaced */
 	Op **loop;              /* in rest */
 	Share *share;           /* of each loop */
-	int *first;             /* the parameter with partial results of each loop's first carried value; then come those of the whole loop */
+	/* the parameter with partial results of each loop's first carried value; then come those of the whole loop */
+	int *first;
 	const Sym *blocks;      /* of the kernel's grid */
 } Splitter;
 
 /* ---- small things ---- */
 static const Type *i32(void) { return type_scalar(EL_I32); }
 static Val *op2(Builder *b, OpCode code, Val *x, Val *y) { return ir_binary(b, code, x->type, x, y); }
-static Val *choose(Builder *b, Val *c, Val *x, Val *y) { return ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y }); }
-static Val *compare(Builder *b, OpCode code, Val *x, Val *y) { return ir_binary(b, code, type_with_elem(x->type, EL_BOOL), x, y); }
+static Val *choose(Builder *b, Val *c, Val *x, Val *y)
+{
+	return ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y });
+}
+static Val *compare(Builder *b, OpCode code, Val *x, Val *y)
+{
+	return ir_binary(b, code, type_with_elem(x->type, EL_BOOL), x, y);
+}
 static const Type *box(Elem e, int rank, const uint8_t *log2) { return type_tile(e, rank, log2); }
 static int size_log2(const Type *t) { return type_is_tile(t) ? type_log2_size(t) : 0; }
 
@@ -237,7 +246,8 @@ static void combine_reduced(Combine *g, Builder *b, int i)
 static Num pad_of(const SplitLoop *l, const Carried *c)
 {
 	bool is_key = false;
-	for (int i = 0; i < l->carried.n; i++) is_key |= l->carried.p[i].key >= 0 && &l->carried.p[l->carried.p[i].key] == c;
+	for (int i = 0; i < l->carried.n; i++)
+		is_key |= l->carried.p[i].key >= 0 && &l->carried.p[l->carried.p[i].key] == c;
 	if (c->key >= 0) return num_zero(c->type->elem);
 	return monoid_identity(monoid_reduction(c->combine), c->type->elem, is_key || c->nan);
 }
@@ -249,7 +259,8 @@ static void combine_round(Combine *g, Builder *b, Val *number)
 	for (int i = 0; i < l->carried.n; i++) {
 		const Type *t = l->carried.p[i].type;
 		uint8_t log2[3] = { 0, (uint8_t)g->together, (uint8_t)size_log2(t) };
-		g->loaded[i] = load_box(b, g->fn->params.p[g->first + i].val, 3, at, box(t->elem, 3, log2), pad_of(l, &l->carried.p[i]));
+		g->loaded[i] = load_box(b, g->fn->params.p[g->first + i].val, 3, at, box(t->elem, 3, log2),
+			pad_of(l, &l->carried.p[i]));
 	}
 	for (int i = 0; i < l->carried.n; i++)          /* before their keys change */
 		if (l->carried.p[i].key >= 0) combine_picked(g, b, i);
@@ -272,7 +283,8 @@ static void write_combined(const Splitter *w, Fn *fn, int i, Op *loop)
 	const SplitLoop *l = &w->p.loops.p[i];
 	int n = l->carried.n;
 	Builder b = build_before(loop);
-	Combine g = { w, l, fn, together_log2(l), w->first[i], NULL, NEW_ARRAY(A_TMP, Val *, n), NEW_ARRAY(A_TMP, Val *, n) };
+	Combine g = { w, l, fn, together_log2(l), w->first[i], NULL, NEW_ARRAY(A_TMP, Val *, n),
+		NEW_ARRAY(A_TMP, Val *, n) };
 	Val **in = NEW_ARRAY(A_TMP, Val *, 3 + n);
 	const Type **types = NEW_ARRAY(A_TMP, const Type *, n);
 	g.block = block_number(&b, fn);
@@ -331,7 +343,8 @@ static void load_whole(const Splitter *w, int i)
 	for (int k = 0; k < l->carried.n; k++) {
 		const Type *t = l->carried.p[k].type;
 		uint8_t log2[2] = { 0, (uint8_t)size_log2(t) };
-		Val *x = load_box(&b, w->rest->params.p[w->first[i] + l->carried.n + k].val, 2, index, box(t->elem, 2, log2), num_zero(t->elem));
+		Val *x = load_box(&b, w->rest->params.p[w->first[i] + l->carried.n + k].val, 2, index, box(t->elem, 2, log2),
+			num_zero(t->elem));
 		x = as_carried(&b, x, t);
 		x->name = loop->out[k]->name;
 		ir_replace(loop->out[k], x);

@@ -3,8 +3,8 @@
 #define LOWER_SPLIT_H
 #include "ir/ir.h"
 
-/* A value that a loop carries. Each round combines it with something that depends on nothing that is carried; or it goes with such a
- * value (its key), and changes where a round's number is strictly less, or greater, than the key. */
+/* A value that a loop carries. Each round combines it with something that depends on nothing that is carried; or it
+ * goes with such a value (its key), and changes where a round's number is strictly less, or greater, than the key. */
 typedef struct Carried {
 	OpCode combine;         /* of it, or of its key */
 	int64_t nan;            /* attribute AT_NAN of that operation */

@@ -1,5 +1,5 @@
-/* In a share of a loop's rounds: what each round reduces and then adds to what is carried, `s += sum(x, 0)`, is carried as it was before,
- * `t += x`, and reduced once after the loop. So threads do not wait for each other in each round. */
+/* In a share of a loop's rounds: what each round reduces and then adds to what is carried, `s += sum(x, 0)`, is carried
+ * as it was before, `t += x`, and reduced once after the loop. So threads do not wait for each other in each round. */
 #include "base/diag.h"
 #include "ir/monoid.h"
 #include "lower/placed.h"
@@ -10,7 +10,8 @@ enum {
 	STEPS = 8               /* from what is reduced to what is carried, at most */
 };
 
-/* One carried value: the loops that hand it on, the outermost first; what combines it in the innermost; what is done before that. */
+/* One carried value: the loops that hand it on, the outermost first; what combines it in the
+ * innermost; what is done before that. */
 typedef struct Deferred {
 	Op *loop[STEPS];
 	int at[STEPS], nloop;   /* its number among the results of each */

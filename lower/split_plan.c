@@ -1,5 +1,5 @@
-/* Which loops of a kernel may be split over the grid: those in its body, the first one and what follows it, whose extent is known at
- * launch, which write nothing, and which carry values that a monoid combines. */
+/* Which loops of a kernel may be split over the grid: those in its body, the first one and what follows it, whose
+ * extent is known at launch, which write nothing, and which carry values that a monoid combines. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/valsym.h"
@@ -32,7 +32,8 @@ static bool may_stand(const Op *op)
 
 static void look_at(void *ctx, Op *op) { *(bool *)ctx &= may_stand(op); }
 
-/* Operations that may be done in any thread block, and again: the regions of reductions with a function of the author's are pure. */
+/* Operations that may be done in any thread block, and again: the regions of reductions with a
+ * function of the author's are pure. */
 static bool is_pure(Op *op)
 {
 	bool ok = may_stand(op);
@@ -47,7 +48,7 @@ static bool takes(Chain *c, OpCode combine, const Op *op)
 	Elem e = op->out[0]->type->elem;
 	bool rounds = combine == OP_ADD || combine == OP_MUL;
 	if (ir_int(op, AT_ROUNDING, 0) || ir_int(op, AT_SUBNORMALS, 0)) return false;
-	if (rounds && elem_is_any_float(e) && elem_bytes(e) < 4) return false;          /* each round's sum is one of 16 bits */
+	if (rounds && elem_is_any_float(e) && elem_bytes(e) < 4) return false;  /* each round's sum is one of 16 bits */
 	if (c->combine != OP_COUNT && (c->combine != combine || c->nan != nan)) return false;
 	c->combine = combine;
 	c->nan = nan;
@@ -100,7 +101,8 @@ static bool leads(Chain *c, const Val *v, const Val *from)
 	return ok;
 }
 
-/* Does nothing else than the chain make use of what it goes through? more: uses of the carried value that are accounted for. */
+/* Does nothing else than the chain make use of what it goes through? more: uses of the carried value
+ * that are accounted for. */
 static bool is_alone(const Chain *c, const Fn *fn, const Val *from, int more)
 {
 	for (int i = 0; i < fn->nval; i++)
@@ -126,11 +128,15 @@ static bool is_number(const Val *v)             /* a constant, and no NaN */
 	return ir_const_value(v, &n) && n.f == n.f;
 }
 
-static bool shares_shape(const Type *a, const Type *b) { return type_with_elem(a, EL_BOOL) == type_with_elem(b, EL_BOOL); }
+static bool shares_shape(const Type *a, const Type *b)
+{
+	return type_with_elem(a, EL_BOOL) == type_with_elem(b, EL_BOOL);
+}
 
 typedef struct Search { const Fn *fn; const Op *loop; const int *uses; } Search;
 
-/* Marks the values that go with carried value `key`; how many uses of the key they make, by comparisons that nothing else asks. */
+/* Marks the values that go with carried value `key`; how many uses of the key they make, by
+ * comparisons that nothing else asks. */
 static int find_picked(const Search *s, SplitLoop *l, int key)
 {
 	const IrBlock *body = s->loop->region[0];
@@ -171,7 +177,10 @@ static bool find_carried(const Search *s, SplitLoop *l)
 }
 
 /* ---- loops ---- */
-static void only_dims(void *ctx, const Sym *atom) { *(bool *)ctx &= atom->atom == ATOM_DIM || atom->atom == ATOM_STRIDE; }
+static void only_dims(void *ctx, const Sym *atom)
+{
+	*(bool *)ctx &= atom->atom == ATOM_DIM || atom->atom == ATOM_STRIDE;
+}
 
 static bool known_at_launch(const Sym *s)
 {
@@ -185,7 +194,8 @@ static bool find_loop(Fn *fn, Op *op, const int *uses, ValSyms *syms, SplitLoop 
 	const Search s = { fn, op, uses };
 	Num step;
 	l->counter = ir_in(op, 0)->type->elem;
-	if ((l->counter != EL_I32 && l->counter != EL_I64) || op->region[0]->last->code != OP_YIELD || !is_pure(op)) return false;
+	if ((l->counter != EL_I32 && l->counter != EL_I64) || op->region[0]->last->code != OP_YIELD || !is_pure(op))
+		return false;
 	if (!ir_const_value(ir_in(op, 2), &step) || step.i < 1 || step.i > INT32_MAX) return false;
 	l->step = step.i;
 	l->lo = valsym(syms, ir_in(op, 0));

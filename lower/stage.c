@@ -1,14 +1,16 @@
 /* stage: what is needed after a barrier is copied to shared memory before it.
  *
- * While threads wait for each other, memory should move. Small loads are issued before the barrier (remat.c), into registers, but few
- * words fit beside the row that is held. What does not fit is copied by `cp.async`: each thread copies its own 16 bytes at a time to
- * shared memory that no other thread accesses, so no barrier is needed, and loads them where they are used. The load stands after those
- * that are waited for first and has {staged}; op `staged` takes its tile.
+ * While threads wait for each other, memory should move. Small loads are issued before the barrier (remat.c), into
+ * registers, but few words fit beside the row that is held. What does not fit is copied by `cp.async`: each thread
+ * copies its own 16 bytes at a time to shared memory that no other thread accesses, so no barrier is needed, and loads
+ * them where they are used. The load stands after those that are waited for first and has
+ * {staged}; op `staged` takes its tile.
  *
- * This applies only to large clusters: what fewer thread blocks hold finds weights of its size in the L1 cache, which `cp.async` bypasses.
+ * This applies only to large clusters: what fewer thread blocks hold finds weights of its size in the L1 cache, which
+ * `cp.async` bypasses.
  *
- * Copies need aligned addresses: the version for unaligned tensors loads at `staged` instead. Versions for peeled rows bring their weights
- * themselves (peel.c). Figures: bench/notes/rows.md. */
+ * Copies need aligned addresses: the version for unaligned tensors loads at `staged` instead. Versions for peeled rows
+ * bring their weights themselves (peel.c). Figures: bench/notes/rows.md. */
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "placed/access.h"
@@ -32,7 +34,8 @@ typedef struct Stage {
 
 static bool waits(const Op *op)
 {
-	return (op->code == OP_EXCHANGE && !op_broadcasts(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER || scratch_bytes(op) > 0;
+	return (op->code == OP_EXCHANGE && !op_broadcasts(op)) || op->code == OP_LOAD_SHARED || op->code == OP_BARRIER
+		|| scratch_bytes(op) > 0;
 }
 
 /* ---- which ---- */
@@ -80,7 +83,9 @@ static bool may_move(const Stage *s, const Op *op, int depth)
 /* A load after the first wait, whatever uses it. */
 static bool is_wanted(const Stage *s, const Op *op)
 {
-	if (op->code != OP_LOAD || thread_bytes(op->out[0]) < PIECE_BYTES || one_thread_reads(op) || ir_int(op, AT_CACHE, 0)) return false;
+	if (op->code != OP_LOAD || thread_bytes(op->out[0]) < PIECE_BYTES || one_thread_reads(op)
+		|| ir_int(op, AT_CACHE, 0))
+		return false;
 	if (!memory_is_constant(s->fn, ir_in(op, 0)) || !is_zero(ir_in(op, op->nin - 1)) || !in_pieces(op)) return false;
 	return may_move(s, op, DEPTH);
 }

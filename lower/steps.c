@@ -14,8 +14,8 @@ static bool is_taken(const Fn *fn, Str name)
 
 Val *add_workspace_view(Fn *fn, const char *name, Elem e, int rank, const Sym *const *extent)
 {
-	IrParam p = { .name = str_intern(name), .span = fn->span, .is_tensor = true, .mode = PM_INOUT, .elem = e, .rank = rank,
-		.layout = ML_RIGHT };
+	IrParam p = { .name = str_intern(name), .span = fn->span, .is_tensor = true, .mode = PM_INOUT, .elem = e,
+		.rank = rank, .layout = ML_RIGHT };
 	while (is_taken(fn, p.name)) p.name = str_fmt("%s_", p.name);
 	const Sym *stride = sym_const(1);
 	for (int i = rank - 1; i >= 0; i--) {
@@ -51,8 +51,8 @@ Fn *steps_clear_kernel(const Module *m, Span at)
 		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
 	Fn *fn = ir_fn(name, at);
 	const Sym *n = sym_atom(ATOM_DIM, str_intern("n"), 0), *each = sym_const(CLEARED);
-	IrParam words = { .name = str_intern("partials"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64, .rank = 1, .extent = { n },
-		.stride = { sym_const(1) }, .layout = ML_RIGHT };
+	IrParam words = { .name = str_intern("partials"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64,
+		.rank = 1, .extent = { n }, .stride = { sym_const(1) }, .layout = ML_RIGHT };
 	words.val = ir_arg(fn->body, type_view(EL_U64, 1), words.name);
 	fn->source_name = name;
 	fn->is_step = true;

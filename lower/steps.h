@@ -5,7 +5,8 @@
 
 void steps_begin(Fn *fn, const Sym *guard, const Sym *gain);
 void steps_add(Fn *fn, Fn *step);
-/* A further parameter of a step, under this name or a longer one. All steps of a kernel have the same ones in the same order. */
+/* A further parameter of a step, under this name or a longer one. All steps of a kernel have the
+ * same ones in the same order. */
 Val *add_workspace_view(Fn *step, const char *name, Elem e, int rank, const Sym *const *extent);
 Fn *steps_clear_kernel(const Module *m, Span at);
 #endif

@@ -1,12 +1,14 @@
 /* stream: what ends in a store is done vector by vector.
  *
- * The last thing that a kernel does with a tile is to compute it element by element and store it. Loops over all registers, one for
- * each kind of operation, make nvcc hold every element of every step: all are unpacked before the first one is stored. One loop over
- * the vectors of the store instead, in which each operation does what the vector needs, holds what one vector needs, and the first
- * is stored while the others wait: ptxas keeps that order where each waits for copies (`staged`). Figures: bench/notes/rows.md.
+ * The last thing that a kernel does with a tile is to compute it element by element and store it. Loops over all
+ * registers, one for each kind of operation, make nvcc hold every element of every step: all are unpacked before the
+ * first one is stored. One loop over the vectors of the store instead, in which each operation does what the vector
+ * needs, holds what one vector needs, and the first is stored while the others wait: ptxas keeps that order where each
+ * waits for copies (`staged`). Figures: bench/notes/rows.md.
  *
- * Only where there are such copies, in versions with one way to access tiles: both ways would have to be in the loop. And only where
- * register r of an operation needs registers of its operands that belong to the same vector. The operations have {pieces}. */
+ * Only where there are such copies, in versions with one way to access tiles: both ways would have to be in the loop.
+ * And only where register r of an operation needs registers of its operands that belong to the same vector. The
+ * operations have {pieces}. */
 #include "lower/placed.h"
 #include "placed/access.h"
 #include "placed/loops.h"
@@ -17,7 +19,8 @@ static bool keeps_low_registers(const Op *op)
 	Lay from = broadcast_source(op);
 	int regs = from.in[HW_REG], low = ir_in(op, 0)->lay->in[HW_REG];
 	for (int i = 0; i < lay_inbits(from); i++)
-		if (lay_coord(from, from.col[i], LAY_HWAXIS(HW_REG)) != (i < regs && i < low ? (uint32_t)1 << i : 0)) return false;
+		if (lay_coord(from, from.col[i], LAY_HWAXIS(HW_REG)) != (i < regs && i < low ? (uint32_t)1 << i : 0))
+			return false;
 	return true;
 }
 
@@ -47,13 +50,15 @@ static void stream(Fn *fn)
 	const Val *v = ir_in(store, store->nin - 1);
 	AccessPlan p = access_plan(store, v, rows_turn(fn));
 	int piece = 1 << p.vec, least = 2 * piece, regs = regs_of(v);
-	if ((piece < 2 && ways != WAYS_SINGLE) || regs < least || regs > UNROLL_REGS || p.turn >= 0 || lay_free(p.l)) return;
+	if ((piece < 2 && ways != WAYS_SINGLE) || regs < least || regs > UNROLL_REGS || p.turn >= 0 || lay_free(p.l))
+		return;
 	for (int i = 0; i < p.vec; i++)
 		if (p.bit[i] != i) return;
 	const bool *splat = splats_of(fn, A_TMP);
 	Op *first = store;
 	bool staged = false;
-	for (; first->prev && suits(splat, first->prev, least); first = first->prev) staged |= first->prev->code == OP_STAGED;
+	for (; first->prev && suits(splat, first->prev, least); first = first->prev)
+		staged |= first->prev->code == OP_STAGED;
 	for (Op *op = first; staged && op != store->next; op = op->next) ir_set_int(op, AT_PIECES, 1);
 }
 

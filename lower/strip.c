@@ -1,13 +1,13 @@
 /* strip: tiles beyond the registers of a thread block become loops over slices (strip-mining).
  *
- * The work on a tile that is too large is divided into loops (strip_plan.c): each loads a slice, computes what follows from it, and stores
- * it or combines it with the partial result of a reduction. A thread combines its part of a slice into its own partial result; after the
- * loop the whole thread block (or cluster) reduces the partial results. So neither the text nor the registers of a kernel grow with its
- * tile.
+ * The work on a tile that is too large is divided into loops (strip_plan.c): each loads a slice, computes what follows
+ * from it, and stores it or combines it with the partial result of a reduction. A thread combines its part of a slice
+ * into its own partial result; after the loop the whole thread block (or cluster) reduces the partial results. So
+ * neither the text nor the registers of a kernel grow with its tile.
  *
- * A slice has 64 bytes of the widest access for each thread: enough bytes in flight at once, few enough to live in registers. Tiles that
- * registers hold, and whose elements are read only once, stay whole; loads that a later loop repeats are cached in shared memory as far
- * as it goes (pass cache). */
+ * A slice has 64 bytes of the widest access for each thread: enough bytes in flight at once, few enough to live in
+ * registers. Tiles that registers hold, and whose elements are read only once, stay whole; loads that a later loop
+ * repeats are cached in shared memory as far as it goes (pass cache). */
 #include "lower/pins.h"
 #include "lower/strip.h"
 
@@ -28,7 +28,8 @@ enum {
 	SCANNED = 14, SCANNED_IN_CLUSTER = 17,  /* of tiles that are scanned along the axis, and by a cluster */
 	KEEP_ALL = SHARED_LARGE, /* bytes that a thread block may keep (cache.c) */
 	HELD_IN_CLUSTER = 14,   /* the same in a cluster, where less is better: several tile blocks share an SM then */
-	WIDE_BYTES = 128        /* of what other plans would load again: each thread's in a cluster of 16 thread blocks, at least */
+	/* of what other plans would load again: each thread's in a cluster of 16 thread blocks, at least */
+	WIDE_BYTES = 128
 };
 
 /* ---- how large ---- */
@@ -44,7 +45,8 @@ static void measure(Measure *m, const Op *op)
 		m->seed = v;
 		m->log2 = type_log2_size(v->type);
 	}
-	if (moved && type_log2_size(moved->type) && elem_bytes(moved->type->elem) > m->bytes) m->bytes = elem_bytes(moved->type->elem);
+	if (moved && type_log2_size(moved->type) && elem_bytes(moved->type->elem) > m->bytes)
+		m->bytes = elem_bytes(moved->type->elem);
 }
 
 static Measure measure_block(const IrBlock *block)
@@ -112,8 +114,8 @@ static bool turned(const StripPlan *p, const Op *x, const Op *y)
 	return (p->axis[v->id] == fast_axis(p->fn, ir_in(x, 0))) != (p->axis[w->id] == fast_axis(p->fn, ir_in(y, 0)));
 }
 
-/* The axis that takes fewest loops; of such the one with fewest accesses of less than `row` bytes, of these the one whose slices
- * have fewest elements at their edges, the slowest of these. */
+/* The axis that takes fewest loops; of such the one with fewest accesses of less than `row` bytes, of these the one
+ * whose slices have fewest elements at their edges, the slowest of these. */
 static bool best_plan(IrBlock *block, Val *seed, int log2, int row, StripPlan *best)
 {
 	StripPlan p;
@@ -121,7 +123,8 @@ static bool best_plan(IrBlock *block, Val *seed, int log2, int row, StripPlan *b
 	bool found = false;
 	for (int a = 0; a < seed->type->rank; a++) {
 		if (seed->type->log2[a] < log2 || !strip_plan(block, seed, a, log2, &p)) continue;
-		int n = narrow_accesses(&p, log2, row), e = any_pair(&p, overlap_along) ? log2 - seed->type->log2[a] : -LAY_BITS;
+		int n = narrow_accesses(&p, log2, row), e = any_pair(&p, overlap_along) ? log2 - seed->type->log2[a]
+			: -LAY_BITS;
 		if (found && p.loops > best->loops) continue;
 		if (found && p.loops == best->loops && (n > narrow || (n == narrow && e >= edge))) continue;
 		*best = p;
@@ -142,7 +145,8 @@ static bool is_read_before(const StripPlan *p, int i, unsigned runs)
 
 static int bytes_of(const StripPlan *p, int i, unsigned runs)
 {
-	return p->ops[i].op->code == OP_LOAD && !is_read_before(p, i, runs) ? elem_bytes(p->ops[i].op->out[0]->type->elem) : 0;
+	return p->ops[i].op->code == OP_LOAD && !is_read_before(p, i, runs) ? elem_bytes(p->ops[i].op->out[0]->type->elem)
+		: 0;
 }
 
 /* ---- who shares a tile ---- */
@@ -185,7 +189,8 @@ static int held_each(const StripPlan *p)
 {
 	int bytes = load_bytes(p, ALL_RUNS), n = log2_floor(HELD_BYTES / (bytes ? bytes : 1));
 	int most = any_pair(p, overlap) ? HELD_PATCH : HELD_EACH;
-	if (bytes && any_pair(p, turned) && log2_floor(TURNED_BYTES / bytes) < most) most = log2_floor(TURNED_BYTES / bytes);
+	if (bytes && any_pair(p, turned) && log2_floor(TURNED_BYTES / bytes) < most)
+		most = log2_floor(TURNED_BYTES / bytes);
 	return n < most ? n : most;
 }
 
@@ -203,11 +208,13 @@ static bool scans(const StripPlan *p)
 	return false;
 }
 
-/* Who shares a tile, all log2: the warps of a thread block, its thread blocks, the elements of a slice that a thread has. */
+/* Who shares a tile, all log2: the warps of a thread block, its thread blocks, the elements of a
+ * slice that a thread has. */
 typedef struct Shares { int warps, cluster, each; } Shares;
 
-/* Thread blocks keep what later loops load again. The less that is, the smaller they are, and the more of them share an SM.
- * Outside of clusters most of a large tile is loaded again anyway, and a thread block of 32 warps has few registers. */
+/* Thread blocks keep what later loops load again. The less that is, the smaller they are, and the more of them share an
+ * SM. Outside of clusters most of a large tile is loaded again anyway, and a thread block
+ * of 32 warps has few registers. */
 static int warps_beside(int64_t kept, bool cluster)
 {
 	if (kept <= KEEP_THIRD) return SLICE_WARPS;
@@ -220,11 +227,12 @@ static bool keeps_all(const StripPlan *p, int size, int cluster)
 	return ((int64_t)load_bytes(p, RUN_RELOADED) << size) >> cluster <= KEEP_ALL;
 }
 
-/* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? Such clusters leave more multiprocessors idle
- * (bench/notes/rows.md), which pays only if each thread has many loads in flight at once and registers for
- * nothing else: a row's weights would take as many again. Kernels that synchronise twice then take 64 elements a thread. Where elements
- * are accessed one by one, slices would take longer still.
- * Or does their shared memory cache what that of 8 does not? Not for accesses of single elements. Figures: bench/notes/rows.md. */
+/* Do the registers of a cluster of 16 thread blocks hold what those of 8 do not? Such clusters leave more
+ * multiprocessors idle (bench/notes/rows.md), which pays only if each thread has many loads in flight at once and
+ * registers for nothing else: a row's weights would take as many again. Kernels that synchronise twice then take 64
+ * elements a thread. Where elements are accessed one by one, slices would take longer still.
+ * Or does their shared memory cache what that of 8 does not? Not for accesses of single elements. Figures:
+ * bench/notes/rows.md. */
 static bool serves_wide(const Fn *fn, const StripPlan *p, int size)
 {
 	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE + fn->peels;
@@ -285,8 +293,8 @@ static bool plan_block(IrBlock *block, Val *seed, int axis, int log2, StripPlan 
 	return strip_plan(block, seed, axis, log2, p);
 }
 
-/* As many slices as leave no access narrow, if there are such, better twice as wide: those are then cut along another axis, as in a
- * transposition, where slices that are narrow in one of the tensors are slow (bench/notes/moves.md). */
+/* As many slices as leave no access narrow, if there are such, better twice as wide: those are then cut along another
+ * axis, as in a transposition, where slices that are narrow in one of the tensors are slow (bench/notes/moves.md). */
 static int wide_slices(IrBlock *block, Val *seed, int log2, const StripPlan *p)
 {
 	StripPlan q;
@@ -334,7 +342,8 @@ static void keep_whole(Fn *fn, const LowerCx *cx)
 	if (!strip_whole(fn, cx)) vec_push(A_UNIT, &cx->wholes->v, ((Whole){ fn, copy_kernel(fn) }));
 }
 
-/* Tiles that only share rows' results with those that were cut are cut by themselves; what cannot be cut beside them takes more warps. */
+/* Tiles that only share rows' results with those that were cut are cut by themselves; what cannot be cut beside them
+ * takes more warps. */
 static void strip_rest(IrBlock *block, const LowerCx *cx, Shares *to, bool hinted)
 {
 	Measure m = measure_block(block);

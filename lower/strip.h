@@ -1,19 +1,23 @@
-/* Inside pass strip: what a kernel falls apart into (strip_plan.c), of which strip.c takes the best, and its loops (strip_write.c). */
+/* Inside pass strip: what a kernel falls apart into (strip_plan.c), of which strip.c takes the best, and its loops
+ * (strip_write.c). */
 #ifndef LOWER_STRIP_H
 #define LOWER_STRIP_H
 #include "lower/placed.h"
 
-enum { SLICE_WHOLE = -1, SLICE_LOOPS = 8 /* of one kernel, at most */, SLICE_AXES = 2 /* that partial results take besides */ };
+enum {
+	SLICE_WHOLE = -1, SLICE_LOOPS = 8 /* of one kernel, at most */,
+	SLICE_AXES = 2 /* that partial results take besides */
+};
 
 typedef struct StripOp {
 	Op *op;
 	bool cut;               /* works on a slice at a time */
 	bool part;              /* reduces along the axis that is cut: its result is known after the loop */
 	bool scan;              /* scans along the axis that is cut: slices in their order, with what came before */
-	int online;             /* the sum of exp(x - max x): which of ops is that maximum, in whose loop this runs; else -1 */
+	int online;  /* the sum of exp(x - max x): which of ops is that maximum, in whose loop this runs; else -1 */
 	int level;              /* cut: the first loop that runs it; else: it stands before that loop */
 	int least;              /* level that the order of memory asks for */
-	unsigned runs;          /* cut: the loops that run it, as bits; loads and what is computed from them again in each */
+	unsigned runs;  /* cut: the loops that run it, as bits; loads and what is computed from them again in each */
 } StripOp;
 
 typedef struct StripPlan {
@@ -27,7 +31,8 @@ typedef struct StripPlan {
 	int loops;
 } StripPlan;
 
-/* The plan that cuts the tile `seed` along `axis` and whatever has to be cut with it, into 2^log2 slices; false: there is none. */
+/* The plan that cuts the tile `seed` along `axis` and whatever has to be cut with it, into 2^log2
+ * slices; false: there is none. */
 bool strip_plan(IrBlock *block, Val *seed, int axis, int log2, StripPlan *p);
 bool strip_is_cut(const StripPlan *p, const Val *v);
 Val *strip_exponent(const StripOp *o);          /* of an online sum: x */
@@ -38,10 +43,11 @@ typedef struct StripIndex { const Val *i; int64_t times_i, times_k; Val *made; }
 typedef struct Slicer {
 	StripPlan p;
 	int log2;               /* of the number of slices */
-	int far, near;          /* log2 of the elements of a slice that a thread has: pieces of memory, and elements of such a piece */
+	/* log2 of the elements of a slice that a thread has: pieces of memory, and elements of such a piece */
+	int far, near;
 	Val **now;              /* by Val id: the slice, in the loop that is being written */
 	Val **sum;              /* by index in plan.ops: what the reduction has so far */
-	Val **top;              /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
+	Val **top;  /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
 	Val *counter;           /* of the loop */
 	VEC(StripIndex) indices;        /* made in it */
 	Val *count;             /* of slices that are not outside, and one more; NULL: nobody asked yet */

@@ -1,8 +1,9 @@
 /* How many slices a loop of pass strip works on, where rows may be shorter than their tile.
  *
- * All accesses of the kernel begin at the beginning of one axis, which ends at the same extent. Slices after that read nothing
- * but pads and store nothing. One of them is as good as all where it changes a partial result in the same way as the next one
- * does: a sum by zero, a maximum by one number. So a loop ends with the first slice that lies outside. */
+ * All accesses of the kernel begin at the beginning of one axis, which ends at the same extent. Slices after that read
+ * nothing but pads and store nothing. One of them is as good as all where it changes a partial result in the same way
+ * as the next one does: a sum by zero, a maximum by one number. So a loop ends with the
+ * first slice that lies outside. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/strip.h"
@@ -33,7 +34,8 @@ static const Sym *common_extent(const StripPlan *p)
 
 static const Val *bare(const Val *v)            /* after conversions and changes of shape */
 {
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST))
+		v = ir_in(v->def, 0);
 	return v;
 }
 
@@ -92,12 +94,14 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 	int64_t all = (int64_t)1 << s->log2, size = 0;
 	for (int i = 0; i < p->n && extent; i++) {
 		const StripOp *o = &p->ops[i];
-		if (o->cut && o->op->code == OP_LOAD) size = type_extent(o->op->out[0]->type, p->axis[o->op->out[0]->id]) >> s->log2;
+		if (o->cut && o->op->code == OP_LOAD)
+			size = type_extent(o->op->out[0]->type, p->axis[o->op->out[0]->id]) >> s->log2;
 		if (o->part && o->runs >> level & 1 && !settles(p, o, extent)) extent = NULL;
 	}
 	if (!extent || !size || all < 2) return ir_const_int(b, type_scalar(EL_I32), all);
 	if (s->count) return s->count;
-	Val *more = ir_const_int(b, wide, 2 * size - 1), *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_I64, extent), more);
+	Val *more = ir_const_int(b, wide, 2 * size - 1), *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_I64, extent),
+		more);
 	n = ir_binary(b, OP_DIV, wide, n, ir_const_int(b, wide, size));
 	n = ir_binary(b, OP_MIN, wide, n, ir_const_int(b, wide, all));
 	return s->count = ir_unary(b, OP_CAST, type_scalar(EL_I32), n);

@@ -1,12 +1,15 @@
-/* What pass strip writes for a reduction along the axis that is cut: partial results that a loop carries, and what becomes of
- * them after it. */
+/* What pass strip writes for a reduction along the axis that is cut: partial results that a loop carries, and what
+ * becomes of them after it. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/monoid.h"
 #include "lower/strip.h"
 
 /* What changes no element, its sign and its being a NaN included. */
-Num strip_identity(const Op *op) { return monoid_identity(op->code, ir_in(op, 0)->type->elem, ir_int(op, AT_NAN, 0) != 0); }
+Num strip_identity(const Op *op)
+{
+	return monoid_identity(op->code, ir_in(op, 0)->type->elem, ir_int(op, AT_NAN, 0) != 0);
+}
 
 static const Type *with_extent(const Type *t, int axis, int log2)
 {
@@ -15,8 +18,8 @@ static const Type *with_extent(const Type *t, int axis, int log2)
 	return type_tile(t->elem, t->rank, shape);
 }
 
-/* A reduction along the axis of memory meets 2^far strip_times 2^near elements in each thread, another one 2^far: so many it combines
- * before it adds them to its partial results. */
+/* A reduction along the axis of memory meets 2^far strip_times 2^near elements in each thread, another one 2^far: so
+ * many it combines before it adds them to its partial results. */
 typedef struct Fold { int far, near; } Fold;
 
 static Fold fold_of(const Slicer *s, const Type *slice, int axis)
@@ -101,8 +104,8 @@ static Val *exp_of_difference(Builder *b, const Op *like, Val *x, Val *y)
 	return e;
 }
 
-/* The sum so far is one of exp(x - r), r the greatest x that this place of the slice has met; when r grows, so does what it is
- * divided by. A NaN is no greatest x, and makes the sum a NaN. */
+/* The sum so far is one of exp(x - r), r the greatest x that this place of the slice has met; when r grows, so does
+ * what it is divided by. A NaN is no greatest x, and makes the sum a NaN. */
 static void cut_online(Slicer *s, Builder *b, int i)
 {
 	const StripOp *o = &s->p.ops[i];
@@ -143,7 +146,8 @@ static void cut_index(Slicer *s, Builder *b, int i)
 	if (elem_is_any_float(x->type->elem)) {
 		bool first = ir_int(op, AT_NAN, 0) != 0;        /* a NaN wins, or whatever else does */
 		Val *nan = is_nan(b, first ? x : old), *other = is_nan(b, first ? old : x);
-		wins = both(b, OP_OR, wins, both(b, OP_AND, nan, both(b, OP_XOR, other, ir_const_num(b, bools, num_one(EL_BOOL)))));
+		wins = both(b, OP_OR, wins, both(b, OP_AND, nan, both(b, OP_XOR, other,
+			ir_const_num(b, bools, num_one(EL_BOOL)))));
 	}
 	Val *k = ir_unary(b, OP_BROADCAST, slice->type, ir_unary(b, OP_CAST, type_scalar(EL_U32), s->counter));
 	s->sum[i] = ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ wins, x, old });
@@ -156,7 +160,8 @@ static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
 	int axis = ir_axis(op);
 	uint8_t shape[TILE_RANK] = { 0 };
 	shape[axis] = x->type->log2[axis];
-	Val *most = ir_unary(b, op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN, with_extent(x->type, axis, 0), x);
+	Val *most = ir_unary(b, op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN, with_extent(x->type, axis, 0),
+		x);
 	copy_attrs(most->def, op);
 	most = ir_unary(b, OP_BROADCAST, x->type, most);
 	Val *equal = ir_binary(b, OP_EQ, type_with_elem(x->type, EL_BOOL), x, most);
@@ -167,7 +172,8 @@ static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
 	Val *place = ir_op1(b, OP_IOTA, type_tile(EL_U32, x->type->rank, shape), 0, NULL);
 	place = ir_unary(b, OP_BROADCAST, slice->type, place);
 	Val *index = both(b, OP_ADD, strip_times(b, slice, type_extent(x->type, axis)), place);
-	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index, ir_const_num(b, slice->type, num_greatest(EL_U32)) });
+	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index,
+		ir_const_num(b, slice->type, num_greatest(EL_U32)) });
 	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, index);
 	ir_set_int(r->def, AT_AXIS, axis);
 	return r;
@@ -185,7 +191,8 @@ static Val *last_of(Builder *b, Val *x, int axis)
 	Val *is_last = ir_binary(b, OP_EQ, type_with_elem(numbers, EL_BOOL), i, end);
 	Val *rest = ir_const_num(b, x->type, is_float ? num_float(-0.0) : num_zero(x->type->elem));
 	is_last = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_BOOL), is_last);
-	Val *r = ir_unary(b, OP_SUM, with_extent(x->type, axis, 0), ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ is_last, x, rest }));
+	Val *r = ir_unary(b, OP_SUM, with_extent(x->type, axis, 0),
+		ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ is_last, x, rest }));
 	ir_set_int(r->def, AT_AXIS, axis);
 	return r;
 }

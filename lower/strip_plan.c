@@ -1,16 +1,18 @@
 /* What pass strip cuts, and how many loops that takes.
  *
- * A tile is cut along one axis. From one tile the axis spreads to all that meet it: elementwise operations cut operands and
- * results alike, a broadcast cuts its operand where that has the axis, a reduction along another axis cuts its result. A
- * reduction along the axis ends a loop: its result is whole, and what depends on it runs in a later loop. Loads, and what is
- * computed from them, run again in each loop that needs them. So the number of an operation's loop is the length of the
- * longest chain of such reductions before it.
+ * A tile is cut along one axis. From one tile the axis spreads to all that meet it: elementwise operations cut operands
+ * and results alike, a broadcast cuts its operand where that has the axis, a reduction along another axis cuts its
+ * result. A reduction along the axis ends a loop: its result is whole, and what depends on it runs in a later loop.
+ * Loads, and what is computed from them, run again in each loop that needs them. So the number of an operation's loop
+ * is the length of the longest chain of such reductions before it.
  *
- * A sum of exp(x - m) need not wait for m, the maximum of x: exp(x - r) with the greatest x so far in place of m differs by a
- * factor of exp(r - m), which is known after the loop, and one of exp(r - r') wherever r gives way to a greater r'.
+ * A sum of exp(x - m) need not wait for m, the maximum of x: exp(x - r) with the greatest x so far in place of m
+ * differs by a factor of exp(r - m), which is known after the loop, and one of exp(r - r')
+ * wherever r gives way to a greater r'.
  *
- * Memory keeps the order of the program: an access of what an earlier one writes, or a write of what an earlier one reads,
- * runs in a later loop than all runs of the earlier one, or in the same loop after it where both are of the same slice. */
+ * Memory keeps the order of the program: an access of what an earlier one writes, or a write of what an earlier one
+ * reads, runs in a later loop than all runs of the earlier one, or in the same loop after it where
+ * both are of the same slice. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -19,7 +21,10 @@
 
 enum { UNKNOWN = -2, MOST_ROUNDS = 64 };
 
-bool strip_is_cut(const StripPlan *p, const Val *v) { return v->id < p->nval && type_is_tile(v->type) && p->axis[v->id] >= 0; }
+bool strip_is_cut(const StripPlan *p, const Val *v)
+{
+	return v->id < p->nval && type_is_tile(v->type) && p->axis[v->id] >= 0;
+}
 
 /* Of nothing but scalars and numbers of elements. */
 static bool strip_is_made(const Val *v)
@@ -51,8 +56,8 @@ static int log2_before(const Type *t, int axis)
 	return n;
 }
 
-/* Cutting an axis divides by its slowest part: so the axis of another shape of the same elements is one that begins at the same
- * place and is at least as long. */
+/* Cutting an axis divides by its slowest part: so the axis of another shape of the same elements is one that begins at
+ * the same place and is at least as long. */
 static int reshaped_axis(const Spread *s, const Type *from, int axis, const Type *to)
 {
 	int before = log2_before(from, axis);
@@ -115,14 +120,15 @@ static void spread_reduce(Spread *s, const Op *op)
 	if (a == axis && !splits_up(op->code)) s->failed = true;
 }
 
-/* Numbers count in row-major order: those of a slice are the first slice's, so many further on, where no axis before is longer
- * than 1. */
+/* Numbers count in row-major order: those of a slice are the first slice's, so many further on, where no axis before is
+ * longer than 1. */
 static void check_numbers(Spread *s, const Val *r)
 {
 	if (axis_of(s, r) >= 0 && log2_before(r->type, axis_of(s, r))) s->failed = true;
 }
 
-/* Elements that move along one axis: the others may be cut. A scan knows of all slices before; loops begin with the first. */
+/* Elements that move along one axis: the others may be cut. A scan knows of all slices before;
+ * loops begin with the first. */
 static void spread_along(Spread *s, const Op *op)
 {
 	spread_all(s, op);
@@ -152,7 +158,8 @@ static void spread_op(Spread *s, const Op *op)
 	else if (op_is_reduce(op) && op->nin == 1) spread_reduce(s, op);
 	else if (op->code == OP_SHIFT || (op_is_scan(op) && op->nin == 1)) spread_along(s, op);
 	else if (op->code == OP_GATHER && memory_is_constant(s->p->fn, ir_in(op, 0))) spread_all(s, op);
-	else if (op->code == OP_LOAD || op->code == OP_STORE || (f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE)))) spread_all(s, op);
+	else if (op->code == OP_LOAD || op->code == OP_STORE || (f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE))))
+		spread_all(s, op);
 	else s->failed = true;
 }
 
@@ -200,9 +207,12 @@ static int maximum_of(const StripPlan *p, const StripOp *o)
 	if (o->op->code != OP_SUM || !o->part || ir_int(o->op, AT_ROUNDING, 0)) return -1;
 	if (!d || d->code != OP_SUB || ir_int(d, AT_ROUNDING, 0)) return -1;
 	const Op *b = ir_in(d, 1)->def;
-	if (!b || b->code != OP_BROADCAST || e->out[0]->type->elem != EL_F32 || e->out[0]->type->rank > TILE_RANK - SLICE_AXES) return -1;
+	if (!b || b->code != OP_BROADCAST || e->out[0]->type->elem != EL_F32
+		|| e->out[0]->type->rank > TILE_RANK - SLICE_AXES)
+		return -1;
 	int m = p->def[ir_in(b, 0)->id];
-	if (m < 0 || !p->ops[m].part || p->ops[m].op->code != OP_REDUCE_MAX || ir_in(p->ops[m].op, 0) != ir_in(d, 0)) return -1;
+	if (m < 0 || !p->ops[m].part || p->ops[m].op->code != OP_REDUCE_MAX || ir_in(p->ops[m].op, 0) != ir_in(d, 0))
+		return -1;
 	return ir_axis(p->ops[m].op) == ir_axis(o->op) ? m : -1;
 }
 

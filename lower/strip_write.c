@@ -1,4 +1,5 @@
-/* The loops of pass strip, written from its plan: each runs its operations on a slice, and carries what reductions have so far. */
+/* The loops of pass strip, written from its plan: each runs its operations on a slice, and carries
+ * what reductions have so far. */
 #include "ir/fold.h"
 #include "lower/strip.h"
 
@@ -56,7 +57,8 @@ static Val *strip_index(Slicer *s, Op *before, Val *i, int64_t times_i, int64_t 
 	return k;
 }
 
-/* Slice k of tile number i: element i * step + offset + k * n, as a tile number of its own with a step that divides both. */
+/* Slice k of tile number i: element i * step + offset + k * n, as a tile number of its own with
+ * a step that divides both. */
 static void cut_access(Slicer *s, Op *op, const Val *whole)
 {
 	int a = s->p.axis[whole->id], rank = whole->type->rank;
@@ -92,8 +94,8 @@ static void cut_op(Slicer *s, Builder *b, int i)
 	if (ir_accessed(op)) cut_access(s, r, ir_accessed(op));
 }
 
-/* What a loop carries: partial results, for each scan what came before, and after each online sum its greatest exponents,
- * after each element its slice. */
+/* What a loop carries: partial results, for each scan what came before, and after each online sum its greatest
+ * exponents, after each element its slice. */
 typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
 
 static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
@@ -132,8 +134,8 @@ static void finish(Slicer *s, Builder *b, const Op *loop, const Carried *c, bool
 	}
 }
 
-/* Loads that need nothing of the slice stand first in their loop: nvcc keeps the order of accesses, and a thread shall ask for all
- * before it waits for one. */
+/* Loads that need nothing of the slice stand first in their loop: nvcc keeps the order of accesses, and a thread shall
+ * ask for all before it waits for one. */
 static bool may_be_first(const Slicer *s, int i)
 {
 	const Op *op = s->p.ops[i].op;
@@ -153,7 +155,8 @@ static void write_loop(Slicer *s, int level, Op *before)
 	unsigned runs = 0;
 	for (int i = 0; i < s->p.n; i++) runs |= s->p.ops[i].runs;
 	if (!(runs >> level & 1)) return;
-	for (int k = 0; k < 3; k++) vec_push(A_TMP, &c.in, k == 1 ? strip_count(s, &b, level) : ir_const_int(&b, i32, k == 2));
+	for (int k = 0; k < 3; k++)
+		vec_push(A_TMP, &c.in, k == 1 ? strip_count(s, &b, level) : ir_const_int(&b, i32, k == 2));
 	find_carried(s, &b, level, &c);
 	Op *loop = ir_op(&b, OP_FOR, c.in.n, c.in.p, c.out.n, c.out.p);
 	IrBlock *body = ir_region(loop);

@@ -13,6 +13,7 @@ int lower_arch(const LowerCx *cx, Fn *fn)
 int64_t shared_room(const LowerCx *cx, Fn *fn)
 {
 	int64_t all = (int64_t)machine_of(lower_arch(cx, fn))->shared_block << 10;
-	return cx->target_only && all == SHARED_LARGE ? all : SHARED_LIMIT;     /* other entries serve architectures with less, too */
+	/* other entries serve architectures with less, too */
+	return cx->target_only && all == SHARED_LARGE ? all : SHARED_LIMIT;
 }
 

@@ -6,15 +6,19 @@
 enum { MOST_ROW = 13,           /* log2 of the elements up to which 8 warps hold so much */
 	MANY = 10, FAR = 3 /* operations between an index and where it was read, at most */ };
 
-/* loaded: bytes of all loads for an element; carried: log2 of the largest tile that a loop carries; moves: there is more than
- * elementwise operations on rows; seeks: a tile is loaded from where an index from memory says; sums, waits, math: tiles that a loop
- * carries, reductions and functions of tiles, if they are more than a few elements */
-typedef struct Size { int log2, products, bytes, loaded, carried, sums, waits; bool reduces, scans, moves, seeks, math; } Size;
+/* loaded: bytes of all loads for an element; carried: log2 of the largest tile that a loop carries; moves: there is
+ * more than elementwise operations on rows; seeks: a tile is loaded from where an index from memory says; sums, waits,
+ * math: tiles that a loop carries, reductions and functions of tiles, if they are more than a few elements */
+typedef struct Size {
+	int log2, products, bytes, loaded, carried, sums, waits;
+	bool reduces, scans, moves, seeks, math;
+} Size;
 
 static bool is_plain(const Op *op)
 {
 	switch (op->code) {
-	case OP_LOAD: case OP_STORE: case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_LOAD: case OP_STORE: case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_BID: case OP_LAUNCH:
+	case OP_VIEW:
 	case OP_RETURN: return true;
 	default: return (op_rows[op->code].flags & OPF_ELEMWISE) && !(op_rows[op->code].flags & (OPF_READ | OPF_WRITE));
 	}
@@ -36,7 +40,8 @@ static void measure(void *ctx, Op *op)
 	Size *s = ctx;
 	for (int i = 0; i < op->nout; i++) {
 		const Val *v = op->out[i];
-		if (type_is_tile(v->type) && op->code != OP_CONST && type_log2_size(v->type) > s->log2) s->log2 = type_log2_size(v->type);
+		if (type_is_tile(v->type) && op->code != OP_CONST && type_log2_size(v->type) > s->log2)
+			s->log2 = type_log2_size(v->type);
 	}
 	for (int i = 0; i < op->nout; i++) s->moves |= type_is_tile(op->out[i]->type) && !type_is_row(op->out[i]->type);
 	s->moves |= !is_plain(op);
@@ -50,18 +55,21 @@ static void measure(void *ctx, Op *op)
 	for (int i = 1; op->code == OP_LOAD && i < op->nin; i++) s->seeks |= was_read(ir_in(op, i), 0);
 	s->reduces |= op_is_reduce(op) || op_is_scan(op);
 	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= MANY;
-	s->math |= (op_rows[op->code].flags & OPF_MATH) && type_is_tile(op->out[0]->type) && type_log2_size(op->out[0]->type) >= MANY;
+	s->math |= (op_rows[op->code].flags & OPF_MATH) && type_is_tile(op->out[0]->type)
+		&& type_log2_size(op->out[0]->type) >= MANY;
 	s->scans |= op_is_scan(op);
 	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type) && elem_bytes(op->out[0]->type->elem) > s->bytes)
 		s->bytes = elem_bytes(op->out[0]->type->elem);
-	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products) s->products = type_log2_size(op->out[0]->type);
+	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products)
+		s->products = type_log2_size(op->out[0]->type);
 }
 
-/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements, or 32 of a
- * running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait for each other, each
- * holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where a loop carries partial results of
- * the whole tile, 16 elements are enough beside them. A thread whose one access would be of 16 bytes takes 64, or 32 where an index
- * is waited for first (bench/notes/rows.md). The hint @warps decides where it is given. */
+/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements,
+ * or 32 of a running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait
+ * for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where
+ * a loop carries partial results of the whole tile, 16 elements are enough beside them. A thread whose one access would
+ * be of 16 bytes takes 64, or 32 where an index is waited for first (bench/notes/rows.md). The hint @warps decides
+ * where it is given. */
 int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
@@ -70,10 +78,12 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
 	int w = s.log2 - 8;
-	if (s.reduces && !s.products && s.log2 <= MOST_ROW) w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - fn->peels;
+	if (s.reduces && !s.products && s.log2 <= MOST_ROW)
+		w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - fn->peels;
 	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
-	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - (s.loaded == 1 ? 5 : 4);
-	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;        /* single elements: few bytes a thread */
+	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element)
+		w = s.log2 - LANES_LOG2 - (s.loaded == 1 ? 5 : 4);
+	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;  /* single elements: few bytes a thread */
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
 		w = s.log2 - LANES_LOG2 - 4;
 		full = s.log2 == MOST_ROW + 1 ? 4 : 5;  /* shared memory holds what is carried (spill.c) */
@@ -85,10 +95,10 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 }
 
 /* ---- clusters ---- */
-/* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the registers of
- * one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
- * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose other operations
- * stay within their thread, and in which no layout is converted (layouts.c: stays_apart). */
+/* From sm_90 on, thread blocks of a cluster reach each other's shared memory, so that a tile too large for the
+ * registers of one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
+ * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose
+ * other operations stay within their thread, and in which no layout is converted (layouts.c: stays_apart). */
 enum { SCAN_ALONE = 15, /* log2 of the elements that one thread block scans as fast */
 	WIDE_LOADED = 2, WIDE_BY_ELEMENT = 4 /* bytes of all loads for an element */ };
 
@@ -99,7 +109,8 @@ bool op_suits_cluster(const Op *op)
 	if (op_is_reduce(op)) return op->code != OP_REDUCE;
 	if (op_is_scan(op)) return true;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
+	case OP_VIEW:
 	case OP_STORE: case OP_RETURN: return true;
 	case OP_LITERAL: return op->nin == 0;
 	case OP_LOAD: return true;
@@ -108,17 +119,17 @@ bool op_suits_cluster(const Op *op)
 	}
 }
 
-/* A device may have no room for a cluster of more than 8 thread blocks (a part of a GPU, a GPU with fewer multiprocessors side by
- * side): the kernel is placed a second time for those (Fn.portable). */
+/* A device may have no room for a cluster of more than 8 thread blocks (a part of a GPU, a GPU with fewer
+ * multiprocessors side by side): the kernel is placed a second time for those (Fn.portable). */
 int cluster_most(const LowerCx *cx, Fn *fn)
 {
 	const Machine *m = machine_of(lower_arch(cx, fn));
 	return !cx->portable && m->cluster > 1 << CLUSTER_PORTABLE ? CLUSTER_WIDE : CLUSTER_PORTABLE;
 }
 
-/* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in words: then that
- * many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). So do rows of f32 that wait twice, where
- * 32 elements a thread would take 16 warps: registers suffice for two. */
+/* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in
+ * words: then that many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). So
+ * do rows of f32 that wait twice, where 32 elements a thread would take 16 warps: registers suffice for two. */
 int wide_regs(const Fn *fn)
 {
 	Size s = { 0 };
@@ -131,7 +142,8 @@ int wide_regs(const Fn *fn)
 
 typedef struct Held { const bool *rare; bool held, passing; } Held;
 
-/* Is a function of a tile, exact, needed by what is neither a reduction nor for one element alone? Is one needed by those alone? */
+/* Is a function of a tile, exact, needed by what is neither a reduction nor for one element
+ * alone? Is one needed by those alone? */
 static void find_held(void *ctx, Op *op)
 {
 	Held *h = ctx;
@@ -144,10 +156,10 @@ static void find_held(void *ctx, Op *op)
 	}
 }
 
-/* Elements of 16 bits wait in half the registers. So where threads wait several times, and hold nothing meanwhile but what was
- * loaded, a thread takes twice as many, log2, as in cross-entropy, whose exact powers only a sum
- * needs. Without functions only where one thread block then takes what would be shared by two. Softmax, whose powers are relaxed,
- * holds them (bench/notes/rows.md). */
+/* Elements of 16 bits wait in half the registers. So where threads wait several times, and hold nothing meanwhile but
+ * what was loaded, a thread takes twice as many, log2, as in cross-entropy, whose exact powers only a sum
+ * needs. Without functions only where one thread block then takes what would be shared by two. Softmax, whose powers
+ * are relaxed, holds them (bench/notes/rows.md). */
 static int more_regs(Fn *fn, const Size *s)
 {
 	enum { ALONE = LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + 1 };
@@ -160,20 +172,21 @@ static int more_regs(Fn *fn, const Size *s)
 	return h.passing && !h.held;
 }
 
-/* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. Their clusters have twice as many thread
- * blocks, where 8 suffice, of half the warps: what registers and shared memory have room for is then rounded to 128 threads, not to
- * 256 (bench/notes/rows.md). */
+/* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. Their clusters have
+ * twice as many thread blocks, where 8 suffice, of half the warps: what registers and shared memory have room for is
+ * then rounded to 128 threads, not to 256 (bench/notes/rows.md). */
 static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
 
-/* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may write: each
- * exchange then has its place for every other round (emit_cuda/cluster.c). */
+/* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may
+ * write: each exchange then has its place for every other round (emit_cuda/cluster.c). */
 static bool loop_suits_cluster(const Op *op)
 {
 	if (op->code != OP_FOR) return op_suits_cluster(op);
 	const IrBlock *body = op->region[0];
 	for (const Op *o = body->first; o; o = o->next) {
 		if (op_is_scan(o) || (o->code != OP_YIELD && !loop_suits_cluster(o))) return false;
-		if ((o->code == OP_LOAD || o->code == OP_GATHER) && !memory_is_constant(o->parent->fn, ir_in(o, 0))) return false;
+		if ((o->code == OP_LOAD || o->code == OP_GATHER) && !memory_is_constant(o->parent->fn, ir_in(o, 0)))
+			return false;
 	}
 	return true;
 }
@@ -185,10 +198,13 @@ bool has_loop(const Fn *fn)
 	return op;
 }
 
-/* A loop that carries partial results of all of its largest tile, and whose rounds reduce such tiles: a thread holds one piece of each,
- * beside what it carries and what is on its way for the next round. So few thread blocks have results to write, where many with parts
- * of the rows would write as much as they read. */
-static bool carries_tile(const Size *s) { return s->carried && s->carried == s->log2 && s->reduces && !s->scans && !s->products; }
+/* A loop that carries partial results of all of its largest tile, and whose rounds reduce such tiles: a thread holds
+ * one piece of each, beside what it carries and what is on its way for the next round. So few thread blocks have
+ * results to write, where many with parts of the rows would write as much as they read. */
+static bool carries_tile(const Size *s)
+{
+	return s->carried && s->carried == s->log2 && s->reduces && !s->scans && !s->products;
+}
 
 enum { CARRY_WARPS = 4, CARRY_REGS = 3 };       /* log2, of a thread block and of a thread */
 
@@ -210,13 +226,15 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	int pin = plan_pinned(fn, PC_CLUSTER);
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
-	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s), more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
+	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s),
+		more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
 	if (pin == PLAN_FREE && (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster")))) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return 0;
 		reduces |= op_is_reduce(op) || op_is_scan(op);
 	}
-	if (pin == PLAN_FREE && s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;  /* single elements take more registers */
+	/* single elements take more registers */
+	if (pin == PLAN_FREE && s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
 	if (pin != PLAN_FREE) return pin > cluster_most(cx, fn) ? cluster_most(cx, fn) : pin;
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
@@ -227,8 +245,9 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	return c > most ? most : c;
 }
 
-/* A tile too large for 8 warps a block gets more of them (log2), up to 32; but first each thread takes twice as much, if that is what the
- * threads of the largest clusters do: then half as many threads wait for each other. Peeled rows may do with half. */
+/* A tile too large for 8 warps a block gets more of them (log2), up to 32; but first each thread takes twice as much,
+ * if that is what the threads of the largest clusters do: then half as many threads wait for each other. Peeled rows
+ * may do with half. */
 int spare_warps(Fn *fn, int cluster)
 {
 	Size s = { 0 };
@@ -239,7 +258,8 @@ int spare_warps(Fn *fn, int cluster)
 		int w = s.log2 - LANES_LOG2 - CARRY_REGS - CLUSTER_WARPS - cluster;
 		return w > 1 && s.bytes <= 2 && s.sums > 1 ? w - 1 : w;
 	}
-	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s), regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
+	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s),
+		regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
 	int least = -packs_more(fn, &s);
 	bool more_each = !fn->by_element && !s.scans && regs < wide_regs(fn);

@@ -1,17 +1,18 @@
 /* Rows of odd length: a second placement of a kernel, for tensors that are not aligned.
  *
- * Threads use vector accesses of 16 bytes where these lie at multiples of 16 bytes. If rows have another length, each row begins at a
- * phase of its own, and so do the weights that it is combined with: with the layouts that suit vector accesses, the single-element
- * accesses of a warp then touch eight times the lines it needs. So kernels of rows are placed twice. In the second placement (Fn.odd)
- * neighbouring lanes hold neighbouring elements and each access is of single elements, at whatever phase; the launcher decides which
- * version fits a call (emit_cuda/launch.c). Sums follow the order of their layout: rows of one length have two possible orders, which
- * depend on addresses only through the question whether everything is aligned.
+ * Threads use vector accesses of 16 bytes where these lie at multiples of 16 bytes. If rows have another length, each
+ * row begins at a phase of its own, and so do the weights that it is combined with: with the layouts that suit vector
+ * accesses, the single-element accesses of a warp then touch eight times the lines it needs. So kernels of rows are
+ * placed twice. In the second placement (Fn.odd) neighbouring lanes hold neighbouring elements and each access is of
+ * single elements, at whatever phase; the launcher decides which version fits a call (emit_cuda/launch.c). Sums follow
+ * the order of their layout: rows of one length have two possible orders, which depend on addresses only through the
+ * question whether everything is aligned.
  *
  * Vectors that are combined element by element mostly begin at one phase, so pass rotate serves them better.
  *
- * This applies to kernels whose tiles are rows of one axis each, or which only move, map and reduce their tiles, provided that the second
- * placement moves no data between threads that stays in place in the first. If the first placement has no vector accesses, it serves all
- * calls. */
+ * This applies to kernels whose tiles are rows of one axis each, or which only move, map and reduce their tiles,
+ * provided that the second placement moves no data between threads that stays in place in the first. If the first
+ * placement has no vector accesses, it serves all calls. */
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "placed/access.h"
@@ -23,7 +24,8 @@ static bool moves(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
+	case OP_VIEW:
 	case OP_LOAD: case OP_STORE: case OP_RETURN: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
 	case OP_LITERAL: return op->nin == 0;
 	default: return op_is_reduce(op) || ((f & OPF_ELEMWISE) && (f & OPF_PURE));

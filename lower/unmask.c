@@ -1,8 +1,9 @@
 /* unmask: what is stored needs no mask where only what is masked off lies outside.
  *
- * A row shorter than its tile has pads. Where they would enter a sum the author sets them to zero, select(iota < n, x - mean, 0), and
- * mostly stores what is made of the same tile. But a store drops the elements outside of its tensor, and if it drops all for which
- * the mask is false, its value may be made of x - mean itself: an instruction less for each element, and no mask to hold. */
+ * A row shorter than its tile has pads. Where they would enter a sum the author sets them to zero, select(iota < n, x -
+ * mean, 0), and mostly stores what is made of the same tile. But a store drops the elements outside of its tensor, and
+ * if it drops all for which the mask is false, its value may be made of x - mean itself: an instruction less for each
+ * element, and no mask to hold. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/lower.h"
@@ -17,8 +18,8 @@ typedef struct Unmask {
 
 typedef enum Covers { COVERS_NOT, COVERS_INSIDE, COVERS_EXACTLY } Covers;
 
-/* Is mask true for every element that the store keeps, and only for those? Of masks `iota < n`, for the number of an element along
- * its axis. */
+/* Is mask true for every element that the store keeps, and only for those? Of masks `iota < n`, for the number of an
+ * element along its axis. */
 static Covers covers(const Unmask *u, const Val *mask)
 {
 	const Op *lt = mask->def, *spread;

@@ -1,7 +1,8 @@
-/* unroll: how often the body of a loop is printed, {unroll}; without the attribute nvcc must not copy it: bodies of tiles are large.
+/* unroll: how often the body of a loop is printed, {unroll}; without the attribute nvcc must not
+ * copy it: bodies of tiles are large.
  *
- * An iteration that loads little and waits for nobody is copied, so that the loads of several are issued at once, as for a sum over
- * columns that takes one element of each row at a time. What the author asked for stands. */
+ * An iteration that loads little and waits for nobody is copied, so that the loads of several are issued at once, as
+ * for a sum over columns that takes one element of each row at a time. What the author asked for stands. */
 #include "lower/placed.h"
 
 enum { FEW_BYTES = 16, FEW_OPS = 16, COPIES = 4 };
@@ -11,7 +12,9 @@ static bool asks_for_little(const Op *loop)
 	int n = 0, bytes = 0;
 	for (const Op *op = loop->region[0]->first; op; op = op->next) {
 		bool loads = op->code == OP_LOAD;
-		if (op->nregion || ++n > FEW_OPS || (!loads && op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) || scratch_bytes(op)) return false;
+		if (op->nregion || ++n > FEW_OPS || (!loads && op_rows[op->code].flags & (OPF_READ | OPF_WRITE))
+			|| scratch_bytes(op))
+			return false;
 		if (loads && op->out[0]->lay) bytes += elem_bytes(op->out[0]->type->elem) << op->out[0]->lay->in[HW_REG];
 	}
 	return bytes && bytes <= FEW_BYTES;

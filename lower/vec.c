@@ -1,8 +1,9 @@
 /* vec: marks operations on tiles of which one instruction or call serves several registers, {vec}.
  *
- * Rounding to 16 bits takes two numbers an instruction. Of random numbers 4k to 4k + 3 come from one call: where the offsets are counted
- * along the last axis from a multiple of 4 and a thread holds four neighbours that begin at one, it calls once for them. And in a
- * version for aligned tensors the elements of a vector lie before an extent if the first does, so one comparison serves them all. */
+ * Rounding to 16 bits takes two numbers an instruction. Of random numbers 4k to 4k + 3 come from one call: where the
+ * offsets are counted along the last axis from a multiple of 4 and a thread holds four neighbours that begin at one, it
+ * calls once for them. And in a version for aligned tensors the elements of a vector lie before an extent if the first
+ * does, so one comparison serves them all. */
 #include "lower/placed.h"
 #include "placed/access.h"
 #include "placed/loops.h"
@@ -19,8 +20,8 @@ typedef struct Vecs {
 static bool in_pairs(const Op *op)
 {
 	Elem to = op->out[0]->type->elem;
-	return op->code == OP_CAST && (to == EL_F16 || to == EL_BF16) && ir_in(op, 0)->type->elem == EL_F32 && regs_of(op->out[0]) > 1
-		&& !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_OVERFLOW, 0);
+	return op->code == OP_CAST && (to == EL_F16 || to == EL_BF16) && ir_in(op, 0)->type->elem == EL_F32
+		&& regs_of(op->out[0]) > 1 && !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_OVERFLOW, 0);
 }
 
 static bool is_asked(const Sym *guard, const Sym *s)
@@ -77,7 +78,8 @@ static bool is_base(const Val *v, int depth)
 static bool counts(const Val *v, int depth)
 {
 	const Op *op = v->def;
-	if (!type_is_tile(v->type) || !v->type->rank || v->type->log2[v->type->rank - 1] < FOUR_LOG2 || !op || !depth) return false;
+	if (!type_is_tile(v->type) || !v->type->rank || v->type->log2[v->type->rank - 1] < FOUR_LOG2 || !op || !depth)
+		return false;
 	switch (op->code) {
 	case OP_IOTA: return true;
 	case OP_BROADCAST: case OP_RESHAPE: case OP_CONVERT_REGS: return counts(ir_in(op, 0), depth - 1);
@@ -102,7 +104,8 @@ static bool by_fours(const Op *op)
 static int vec_of(const Vecs *f, const Op *op)
 {
 	if (in_pairs(op)) return 2;
-	if (op->code == OP_RAND || op->code == OP_RANDN || op->code == OP_RANDINT) return by_fours(op) && !f->turned ? FOUR : 1;
+	if (op->code == OP_RAND || op->code == OP_RANDN || op->code == OP_RANDINT)
+		return by_fours(op) && !f->turned ? FOUR : 1;
 	return compared_alike(f, op);
 }
 

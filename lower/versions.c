@@ -1,15 +1,18 @@
-/* The versions that a kernel has for an architecture, and which calls each is for; the launcher asks their guards in the order of the list.
+/* The versions that a kernel has for an architecture, and which calls each is for; the launcher asks their guards in
+ * the order of the list.
  *
- * Aligned tensors: each piece of each access lies at a multiple of its size, and wholly inside or wholly outside of its tensor. A slice
- * is asked like its tensor, if where it begins and ends is known at launch but for factors that do not matter: block 5 of rows of
- * 2 * half elements begins at a multiple of 8 if half is one of 4. */
+ * Aligned tensors: each piece of each access lies at a multiple of its size, and wholly inside or wholly outside of its
+ * tensor. A slice is asked like its tensor, if where it begins and ends is known at launch but for factors that do not
+ * matter: block 5 of rows of 2 * half elements begins at a multiple of 8 if half is one of 4. */
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "placed/access.h"
 
 enum {
-	ALIGNED_WORDS = 16,     /* registers of a tile from which a version for aligned tensors is worth nvcc's time where no row is turned */
-	FOLLOW_BLOCKS = 1024    /* tile blocks from which thread blocks that have several one after the other leave no multiprocessor idle */
+	/* registers of a tile from which a version for aligned tensors is worth nvcc's time where no row is turned */
+	ALIGNED_WORDS = 16,
+	/* tile blocks from which thread blocks that have several one after the other leave no multiprocessor idle */
+	FOLLOW_BLOCKS = 1024
 };
 
 /* ---- guards ---- */
@@ -40,9 +43,11 @@ static bool ask_multiple(const Sym **guard, const Val *v, int64_t n, int steps)
 	case OP_LAUNCH: ask_multiple_of(guard, ir_attr(v->def, AT_SYM)->u.sym, n); return true;
 	case OP_CAST: return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1);
 	case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
-		return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1) && ask_multiple(guard, ir_in(v->def, 1), n, steps - 1);
+		return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1)
+			&& ask_multiple(guard, ir_in(v->def, 1), n, steps - 1);
 	case OP_SELECT:
-		return ask_multiple(guard, ir_in(v->def, 1), n, steps - 1) && ask_multiple(guard, ir_in(v->def, 2), n, steps - 1);
+		return ask_multiple(guard, ir_in(v->def, 1), n, steps - 1)
+			&& ask_multiple(guard, ir_in(v->def, 2), n, steps - 1);
 	case OP_MUL:
 		for (int i = 0; i < 2; i++) {
 			if (ask_multiple(guard, ir_in(v->def, i), n, steps - 1)) return true;
@@ -122,7 +127,8 @@ static Aligned ask_aligned(const Fn *fn)
 /* ---- pipelines ---- */
 enum { MAP_ALIGN = 16, MAP_EXTENT = INT32_MAX - (1 << 13) /* tiles beyond the end have coordinates of 32 bits, too */ };
 
-/* Asks for a tensor that the copy engine can read or write: it begins, and each of its rows does, at a multiple of 16 bytes. */
+/* Asks for a tensor that the copy engine can read or write: it begins, and each of its rows does,
+ * at a multiple of 16 bytes. */
 static void ask_map(void *ctx, Op *op)
 {
 	Aligned *r = ctx;
@@ -183,7 +189,8 @@ static void add(const List *l, const char *name, const Sym *guard, Fn *fn)
 	int64_t always;
 	if (sym_is_const(guard, &always) && !always) return;
 	ir_number(fn);
-	vec_push(A_UNIT, &l->m->versions, ((Version){ .of = l->of, .name = str_intern(name), .guard = guard, .archs = l->arch, .fn = fn }));
+	vec_push(A_UNIT, &l->m->versions, ((Version){ .of = l->of, .name = str_intern(name), .guard = guard,
+		.archs = l->arch, .fn = fn }));
 }
 
 static void add_aligned(const List *l, const char *name, const Sym *guard, Fn *fn)
@@ -199,7 +206,10 @@ static void add_first(const List *l, Fn *fn)
 	add(l, "", sym_const(1), fn);
 }
 
-static void add_cut(const List *l, Fn *fn) { add(l, str_fmt("below_%lld", (long long)cut_kept(fn)), guard_of_cut(fn), fn); }
+static void add_cut(const List *l, Fn *fn)
+{
+	add(l, str_fmt("below_%lld", (long long)cut_kept(fn)), guard_of_cut(fn), fn);
+}
 
 static void add_cuts(const List *l, const FnVec *v)
 {

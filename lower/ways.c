@@ -1,15 +1,17 @@
 /* ways: says of each version how its accesses to tiles go.
  *
- * A version that serves all calls asks at run time whether a tensor is aligned and whether a tile lies wholly inside it. One for aligned
- * tensors need not ask the former: its rows begin at phase 0, so none is rotated. One for single elements has no vectors.
+ * A version that serves all calls asks at run time whether a tensor is aligned and whether a tile lies wholly inside
+ * it. One for aligned tensors need not ask the former: its rows begin at phase 0, so none is rotated. One for single
+ * elements has no vectors.
  *
- * Two ways, of which the first knows that the whole tile is inside, are two basic blocks: whatever is loaded has to be in registers
- * where they meet again. In a kernel whose threads wait, for each other or for an index from memory, registers say how many others
- * run meanwhile, so there one way, under masks, has to do, and ptxas loads weights while it stores results
- * (bench/notes/rows.md).
+ * Two ways, of which the first knows that the whole tile is inside, are two basic blocks: whatever is loaded has to be
+ * in registers where they meet again. In a kernel whose threads wait, for each other or for an index from memory,
+ * registers say how many others run meanwhile, so there one way, under masks, has to do, and ptxas loads weights while
+ * it stores results (bench/notes/rows.md).
  *
- * Copies to shared memory before a barrier (stage), and tiles that are held for the next iteration (prefetch), need such vectors, or
- * the registers that a single way leaves: where a version has neither, it loads where the tile is needed. */
+ * Copies to shared memory before a barrier (stage), and tiles that are held for the next iteration (prefetch), need
+ * such vectors, or the registers that a single way leaves: where a version has neither, it
+ * loads where the tile is needed. */
 #include "base/cost.h"
 #include "lower/placed.h"
 #include "placed/access.h"
@@ -34,7 +36,8 @@ static bool *values_read(const Fn *fn)
 	return read;
 }
 
-/* Words of a thread's tiles that are loaded, where some of them wait for an index from memory: the others are held meanwhile. */
+/* Words of a thread's tiles that are loaded, where some of them wait for an index from memory:
+ * the others are held meanwhile. */
 static int words_beside_index(const Fn *fn)
 {
 	ArenaMark mark = arena_mark(A_TMP);
@@ -50,9 +53,9 @@ static int words_beside_index(const Fn *fn)
 	return waits_for_index ? words : 0;
 }
 
-/* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with much? In the
- * largest clusters, of which few are there at once whatever their registers, only with much. Nor do rounds branch in which thread blocks
- * that share a row wait for each other: a warp that comes late is waited for by all. */
+/* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with
+ * much? In the largest clusters, of which few are there at once whatever their registers, only with much. Nor do rounds
+ * branch in which thread blocks that share a row wait for each other: a warp that comes late is waited for by all. */
 static bool is_one_way(const Fn *fn)
 {
 	bool wait = false, many = fn->cluster > 1 && fn->cluster <= 1 << CLUSTER_PORTABLE;
@@ -60,7 +63,8 @@ static bool is_one_way(const Fn *fn)
 	if (!is_straight_line(fn->body)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		wait |= waits_for_threads(op);
-		for (int i = 0; i < op->nout; i++) many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
+		for (int i = 0; i < op->nout; i++)
+			many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
 	}
 	return wait ? many : fn->cluster <= 1 << CLUSTER_PORTABLE && words_beside_index(fn) >= COST_WORDS_LEAST;
 }
@@ -98,7 +102,8 @@ static void keep_phase(Fn *fn, Op *phase)
 static bool is_tile_access(const Op *op)
 {
 	const Val *v = op->code == OP_LOADS ? op->out[0] : ir_accessed(op);
-	return v && ir_in(op, 0)->type->kind == TY_VIEW && (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_STORE);
+	return v && ir_in(op, 0)->type->kind == TY_VIEW && (op->code == OP_LOAD || op->code == OP_LOADS
+		|| op->code == OP_STORE);
 }
 
 /* turns: its rows are rotated. */

@@ -145,7 +145,8 @@ static void follow(void *ctx, Op *op)
 {
 	Widen *w = ctx;
 	unsigned f = op_rows[op->code].flags;
-	for (int i = 0; i < op->nout; i++) w->fails |= type_is_tile(op->out[i]->type) && op->out[i]->type->rank == TILE_RANK;
+	for (int i = 0; i < op->nout; i++)
+		w->fails |= type_is_tile(op->out[i]->type) && op->out[i]->type->rank == TILE_RANK;
 	if (op_is_atomic(op)) w->fails = true;
 	if (w->fails) return;
 	switch (op->code) {
@@ -242,7 +243,8 @@ static void note_op(void *ctx, Op *op)
 {
 	Wide *x = ctx;
 	const Val *in = op->nin ? ir_in(op, 0) : NULL, *out = op->nout ? op->out[0] : NULL;
-	Was was = { op, in ? in->type : NULL, out ? out->type : NULL, in ? axis_of(x, in) : -1, out ? axis_of(x, out) : -1 };
+	Was was = { op, in ? in->type : NULL, out ? out->type : NULL, in ? axis_of(x, in) : -1,
+		out ? axis_of(x, out) : -1 };
 	vec_push(A_TMP, &x->ops, was);
 }
 

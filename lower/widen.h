@@ -1,4 +1,5 @@
-/* One tile block for 2^n that lie side by side along an axis of the grid: what widen.c finds out and does for pass coarsen. */
+/* One tile block for 2^n that lie side by side along an axis of the grid: what widen.c finds
+ * out and does for pass coarsen. */
 #ifndef LOWER_WIDEN_H
 #define LOWER_WIDEN_H
 #include "ir/ir.h"
@@ -22,7 +23,8 @@ bool widen_plan(Widen *w, Fn *fn, int axis);
 int widen_access(const Widen *w, const Op *op);
 /* The kernel for 2^log2 of them; after widen_plan. */
 void widen_do(const Widen *w, int log2);
-/* The other way: can, after widen_plan, a tile block be made 2^log2, each with a part of its tiles? And the kernel for that. */
+/* The other way: can, after widen_plan, a tile block be made 2^log2, each with a part of its tiles?
+ * And the kernel for that. */
 bool widen_parts(Widen *w, int log2);
 void widen_divide(const Widen *w, int log2);
 const Sym *widen_grid(const Sym *extent, int64_t blocks);        /* of a grid's axis, where so many blocks become one */

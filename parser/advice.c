@@ -306,7 +306,8 @@ static bool out_of_place(Gram *g, Expected e)
 static bool idle_expression(Gram *g, Expected e)
 {
 	int k = g->last.kind;
-	bool operator = k == TOK_PLUS || k == TOK_MINUS || k == TOK_STAR || k == TOK_SLASH || k == TOK_PERCENT || k == TOK_AT;
+	bool operator = k == TOK_PLUS || k == TOK_MINUS || k == TOK_STAR || k == TOK_SLASH || k == TOK_PERCENT
+		|| k == TOK_AT;
 	if (!operator || !expects(e, "+=") || expects(e, "?")) return false;
 	return advice_with(g, e, "a result is given by `return`, and kept by `let y = ...`");
 }
@@ -335,9 +336,11 @@ static bool missing_comma(Gram *g, Expected e)
 
 bool advice_say(Gram *g, Expected e)
 {
-	return reserved_again(g, e) || comment_end(g) || unclosed(g) || wrong_closer(g) || doc_place(g) || habit_statement(g, e) ||
+	return reserved_again(g, e) || comment_end(g) || unclosed(g) || wrong_closer(g) || doc_place(g)
+		|| habit_statement(g, e) ||
 		misspelt_word(g, e) || habit_declaration(g, e) || arrow_member(g, e) || late_grid(g, e) ||
-		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || habit_const_parameter(g, e) || mode_first(g, e) ||
+		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || habit_const_parameter(g, e)
+		|| mode_first(g, e) ||
 		reserved_name(g, e) || chained(g, e) || bare_body(g, e) || habit_expression(g, e) || out_of_place(g, e) ||
 		idle_expression(g, e) || open_at_end(g, e) || missing_comma(g, e);
 }

@@ -1,5 +1,5 @@
-/* Forms of C, CUDA, Python and Rust that are syntax errors here: the message says what is written instead, as an edit where
- * all of it is in sight. */
+/* Forms of C, CUDA, Python and Rust that are syntax errors here: the message says what is written instead, as an edit
+ * where all of it is in sight. */
 #include "parser/parse_impl.h"
 #include <string.h>
 #include "ast/foreign.h"
@@ -170,7 +170,8 @@ static bool c_const_parameter(Gram *g, Expected e)
 	Diag *d = diag0(D_C_PARAMETER, parse_span(g->last.span.lo, a.t.span.hi));
 	if (!ours || !*ours) ours = type;
 	if (pointer) {
-		diag_help(d, "memory is a tensor, whose extent belongs to its type, as in `%s: tensor<%s, [n]>`", a.t.v.name.s, ours);
+		diag_help(d, "memory is a tensor, whose extent belongs to its type, as in `%s: tensor<%s, [n]>`", a.t.v.name.s,
+			ours);
 		return true;
 	}
 	const char *fix = arena_printf(A_UNIT, "%s: %s", a.t.v.name.s, ours);
@@ -185,7 +186,8 @@ static bool python_block(Gram *g, Expected e)
 	Ahead a = ahead_from(g);
 	ahead_step(&a);
 	uint32_t colon = g->last.span.hi;
-	if (!parse_line_between(g, colon, a.t.span.lo) && ahead_to(&a, TOK_SEMI) && !parse_line_between(g, colon, a.t.span.lo)) {
+	if (!parse_line_between(g, colon, a.t.span.lo) && ahead_to(&a, TOK_SEMI)
+		&& !parse_line_between(g, colon, a.t.span.lo)) {
 		diag_help(d, "write `{` here, and `}` after the statement");
 		diag_edit(d, g->last.span, " {");
 		diag_edit(d, parse_span(a.t.span.hi, a.t.span.hi), " }");
@@ -203,7 +205,8 @@ static bool cast(Gram *g)
 		(is_name(t) || t->kind == TOK_INT || t->kind == TOK_FLOAT) && !parse_line_between(g, p[0].span.hi, t->span.lo);
 	Token to;
 	lex_peek(&g->lex, &to, 1);
-	bool rust = t->kind == TOK_AS && (is_name(&p[0]) || p[0].kind == TOK_INT || p[0].kind == TOK_RPAREN) && is_name(&to);
+	bool rust = t->kind == TOK_AS && (is_name(&p[0]) || p[0].kind == TOK_INT || p[0].kind == TOK_RPAREN)
+		&& is_name(&to);
 	if (!c && !rust) return false;
 	Diag *d = diag0(D_CAST_FORM, c ? parse_span(p[2].span.lo, p[0].span.hi) : t->span);
 	Str type = c ? p[1].v.name.s : to.v.name.s;
@@ -223,13 +226,15 @@ static bool cast(Gram *g)
 static bool import_name(Gram *g, Expected e)
 {
 	bool from = is_name(&g->prev[0]) && g->prev[0].span.lo == g->stmt && !strcmp(g->prev[0].v.name.s, "from");
-	bool first = is_name(&g->last) && g->last.span.lo == g->stmt && !strcmp(g->last.v.name.s, "from") && expects(e, "kernel");
+	bool first = is_name(&g->last) && g->last.span.lo == g->stmt && !strcmp(g->last.v.name.s, "from")
+		&& expects(e, "kernel");
 	if (!first && ((g->prev[0].kind != TOK_IMPORT && !from) || !is_name(&g->last))) return false;
 	Ahead a = ahead_from(g);
 	if (first && ahead_step(&a)->kind != TOK_IDENT) return false;
 	Str file = str_fmt("\"%s.tile\"", a.t.v.name.s);
 	uint32_t end = a.t.span.hi;
-	while (ahead_step(&a)->kind != TOK_END && a.t.kind != TOK_SEMI && !parse_line_between(g, end, a.t.span.lo)) end = a.t.span.hi;
+	while (ahead_step(&a)->kind != TOK_END && a.t.kind != TOK_SEMI && !parse_line_between(g, end, a.t.span.lo))
+		end = a.t.span.hi;
 	if (a.t.kind == TOK_SEMI && !parse_line_between(g, end, a.t.span.lo)) end = a.t.span.hi;
 	Diag *d = diag(D_SYNTAX, g->last.span, first ? "`import`" : expect_list(e), expect_found(g, &g->last));
 	Str fix = str_fmt("import %s;", file);
@@ -348,8 +353,8 @@ static bool arrow_function(Gram *g, Expected e)
 	const Token *p = g->prev;
 	Token next;
 	lex_peek(&g->lex, &next, 1);
-	if (g->last.kind != TOK_ASSIGN || next.kind != TOK_GT || !parse_adjacent(&g->last, &next) || p[0].kind != TOK_RPAREN)
-		return false;
+	if (g->last.kind != TOK_ASSIGN || next.kind != TOK_GT || !parse_adjacent(&g->last, &next)
+		|| p[0].kind != TOK_RPAREN) return false;
 	Span l = parse_span(parse_primary_start(g, p[0].span.hi), p[0].span.hi);
 	Diag *d = diag(D_SYNTAX, parse_span(g->last.span.lo, next.span.hi), expect_list(e), "`=>`");
 	const char *fix = arena_printf(A_UNIT, "fn%s", parse_source(g, l));
@@ -362,8 +367,8 @@ static bool cpp_lambda(Gram *g, Expected e)
 {
 	const Token *p = g->prev;
 	int i = p[0].kind == TOK_IDENT ? 1 : 0;
-	if (p[i].kind != TOK_LPAREN || p[i + 1].kind != TOK_RBRACK || (p[i + 2].kind != TOK_LBRACK && p[i + 2].kind != TOK_AMP))
-		return false;
+	if (p[i].kind != TOK_LPAREN || p[i + 1].kind != TOK_RBRACK
+		|| (p[i + 2].kind != TOK_LBRACK && p[i + 2].kind != TOK_AMP)) return false;
 	return advice_with(g, e, "a function value begins with `fn` and its names, as in `fn(a, b) a + b`");
 }
 
@@ -431,11 +436,13 @@ static bool python_index(Gram *g, Expected e)
 	bool index = g->nopen && g->open[g->nopen - 1].kind == TOK_LBRACK;
 	if (!index) return false;
 	if (k == TOK_COLON && expects(e, "]"))
-		return advice_with(g, e, "an index has no range; `x.slice(axis, lo, hi)` is a part of a tensor, `extract(v, shape, index)` of a tile");
+		return advice_with(g, e, "an index has no range; `x.slice(axis, lo, hi)` is a part of a tensor, `extract(v, "
+			"shape, index)` of a tile");
 	if (k == TOK_DOTDOT && expects(e, "an integer"))
 		return advice_with(g, e, "each axis that stays is a `:` of its own");
 	if (k == TOK_FOR)
-		return advice_with(g, e, "`iota([N], i32)` numbers the elements of a tile, and operations take all of them at once");
+		return advice_with(g, e, "`iota([N], i32)` numbers the elements of a tile, and operations "
+			"take all of them at once");
 	return false;
 }
 
@@ -547,7 +554,8 @@ static bool parameter_of_head(Gram *g, Expected e)
 		return true;
 	}
 	if ((t->kind == TOK_RPAREN || t->kind == TOK_COMMA) && is_name(&p[0]) && expects(e, ":") && !expects(e, ")"))
-		return advice_with(g, e, "a parameter has a type, as in `a: f32`, and a function may be generic, as in `x: tile<T, [N]>`");
+		return advice_with(g, e, "a parameter has a type, as in `a: f32`, and a function may be generic, as "
+			"in `x: tile<T, [N]>`");
 	return false;
 }
 
@@ -556,7 +564,8 @@ static bool in_header(Gram *g, Expected e)
 {
 	const Token *t = &g->last, *p = g->prev;
 	if (t->kind == TOK_LT && p[1].kind == TOK_ENTRY)
-		return advice_with(g, e, "an entry is a C function, with one type for each parameter; kernels and functions are generic");
+		return advice_with(g, e, "an entry is a C function, with one type for each parameter; kernels and "
+			"functions are generic");
 	if (t->kind == TOK_DOT && p[1].kind == TOK_AT && g->first == TOK_AT)
 		return advice_with(g, e, "a kernel needs no decorator: it begins with `kernel`, a function with `fn`");
 	if (t->kind == TOK_GRID && p[1].kind == TOK_KERNEL)
@@ -621,7 +630,8 @@ static bool c_item(Gram *g, Expected e)
 	if (kernel && !*type)
 		return replace(diag(D_MISSPELT, t->span, t->v.name.s), head, arena_printf(A_UNIT, "kernel %s", name));
 	if (next != TOK_LPAREN) return false;
-	return advice_with(g, e, "a function begins with `fn`, and types follow names, as in `fn f(x: f32) -> f32 { return x; }`");
+	return advice_with(g, e, "a function begins with `fn`, and types follow names, as in `fn f(x: f32) "
+		"-> f32 { return x; }`");
 }
 
 /* 2 ** x: the operands, where both are one term */

@@ -1,5 +1,5 @@
-/* The generated parser's supply of tokens: brackets are counted, slips mended, and after an error the rest of the broken
- * part is gone. */
+/* The generated parser's supply of tokens: brackets are counted, slips mended, and after an error the rest of the
+ * broken part is gone. */
 #include "parser/parse_impl.h"
 #include <string.h>
 #include "grammar/tile_tab.h"

@@ -5,5 +5,6 @@
 #include "ast/ast.h"
 
 Ast *parse_file(Src *src);      /* never NULL */
-const Expr *parse_part(Src *src, uint32_t lo, uint32_t hi);     /* the expression in bytes [lo, hi) of the text; NULL: reported */
+/* the expression in bytes [lo, hi) of the text; NULL: reported */
+const Expr *parse_part(Src *src, uint32_t lo, uint32_t hi);
 #endif

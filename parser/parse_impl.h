@@ -32,7 +32,7 @@ struct Gram {
 	Name first_name;                /* its name, if it is one */
 	uint32_t stmt;                  /* place where the current statement or item began */
 	uint32_t shape_end;             /* end of a `64 x 64` that was reported */
-	Diag *assigned;                 /* the message about `name = value` among the arguments of the call that opens at .. */
+	Diag *assigned;  /* the message about `name = value` among the arguments of the call that opens at .. */
 	uint32_t assigned_in;
 	Span suspect;                   /* a `{` whose `}` stands in another column */
 };
@@ -58,7 +58,8 @@ bool advice_with(Gram *g, Expected e, const char *help);        /* the usual mes
 typedef struct Ahead { const Gram *g; Lex lex; Token t; } Ahead;
 Ahead ahead_from(const Gram *g);                /* at the current token */
 const Token *ahead_step(Ahead *a);
-bool ahead_to(Ahead *a, int stop);              /* to the first token of that kind outside of brackets; false at a brace or the end */
+/* to the first token of that kind outside of brackets; false at a brace or the end */
+bool ahead_to(Ahead *a, int stop);
 const char *ahead_text(const Ahead *a, uint32_t lo);    /* from there to the token, without the blanks before it */
 Span ahead_close(Ahead *a);                     /* from an opening bracket after the closing one; its place, or none */
 uint32_t ahead_primary(Ahead *a);               /* over x, f(x).y[0]: where it ends; 0: none stands there */

@@ -21,7 +21,8 @@ static bool statement_word(int k)
 
 static bool bodiless(int first)
 {
-	return first == TOK_INSTANCE || first == TOK_TUNE || first == TOK_PARAM || first == TOK_CONST || first == TOK_IMPORT;
+	return first == TOK_INSTANCE || first == TOK_TUNE || first == TOK_PARAM || first == TOK_CONST
+		|| first == TOK_IMPORT;
 }
 
 /* t begins an item. Inside a block only words in the first column count, which is where items begin. */

@@ -191,7 +191,8 @@ bool slip_mend(Gram *g, Token *t)
 	case TOK_PLUS: case TOK_MINUS:
 		mend_increment(g, t, &keep);
 		return keep;
-	case TOK_IDENT: case TOK_ANDAND: case TOK_OROR: case TOK_STAR: case TOK_EQ: case TOK_NE: case TOK_COLON: case TOK_DOC:
+	case TOK_IDENT: case TOK_ANDAND: case TOK_OROR: case TOK_STAR: case TOK_EQ: case TOK_NE: case TOK_COLON:
+	case TOK_DOC:
 	case TOK_DOTDOT:
 		break;
 	default:
@@ -267,7 +268,8 @@ ExprVec slip_no_grid(Gram *g)
 	ExprVec none = { 0 };
 	if (grid_follows(g)) return none;
 	Diag *d = diag(D_NO_GRID, kernel.span, kernel.s);
-	diag_help(d, "after the parameters, say how many tile blocks there are along each axis, as in `grid [cdiv(n, BN)]`");
+	diag_help(d,
+		"after the parameters, say how many tile blocks there are along each axis, as in `grid [cdiv(n, BN)]`");
 	vec_push(A_UNIT, &none, ex_new(EX_ERROR, kernel.span));
 	return none;
 }
@@ -286,7 +288,8 @@ Expr *slip_no_value(Gram *g, Expr *pat)
 {
 	Diag *d = diag(D_NO_INITIAL, pat->span, parse_text(g, pat->span));
 	const char *type = parse_source(g, parse_span(pat->span.hi, g->last.span.lo));
-	if (strstr(type, "tensor")) diag_help(d, "memory of an entry is declared by `scratch %s%s;`", parse_text(g, pat->span), type);
+	if (strstr(type, "tensor"))
+		diag_help(d, "memory of an entry is declared by `scratch %s%s;`", parse_text(g, pat->span), type);
 	else if (g->last.kind == TOK_COMMA) diag_help(d, "each has a value; a tuple is taken apart by `let (a, b) = ...`");
 	else diag_help(d, "it begins with a value, as in `= 0`, or is declared where its value is known");
 	return ex_new(EX_ERROR, pat->span);

@@ -12,7 +12,8 @@ bool index_never_below(const Val *v)
 		const Op *o = v->block ? v->block->owner : NULL;
 		return o && o->code == OP_FOR && v->index == 0 && index_never_below(ir_in(o, 0));
 	}
-	return v->def->code == OP_BID || (v->def->code == OP_CAST && elem_bytes(v->type->elem) >= elem_bytes(ir_in(v->def, 0)->type->elem)
+	return v->def->code == OP_BID || (v->def->code == OP_CAST
+		&& elem_bytes(v->type->elem) >= elem_bytes(ir_in(v->def, 0)->type->elem)
 		&& index_never_below(ir_in(v->def, 0)));
 }
 
@@ -57,8 +58,8 @@ AccessPlan access_plan(const Op *op, const Val *data, bool turned)
 /* ---- element by element ---- */
 enum { INDEX_DEPTH = 12, ANY_STEP = -1 };       /* operations that make an index tile, at most */
 
-/* By how much an integer grows along an axis of its tile from one element to the next, within aligned groups of 2^*span; where it
- * wraps, the element before lies outside of any tensor. */
+/* By how much an integer grows along an axis of its tile from one element to the next, within aligned groups of
+ * 2^*span; where it wraps, the element before lies outside of any tensor. */
 static int index_step(const Val *v, int axis, int *span, int depth);
 
 static int step_of_moved(const Op *op, int axis, int *span, int depth)
@@ -103,10 +104,12 @@ static int index_step(const Val *v, int axis, int *span, int depth)
 	case OP_BROADCAST: return step_of_broadcast(op, axis, span, depth - 1);
 	case OP_PERMUTE: return index_step(ir_in(op, 0), (int)ir_attr(op, AT_AXES)->u.ints.p[axis], span, depth - 1);
 	case OP_ADD: case OP_SUB: return step_of_sum(op, axis, span, depth - 1);
-	case OP_CONVERT: case OP_CONVERT_REGS: case OP_CONVERT_LANES: return index_step(ir_in(op, 0), axis, span, depth - 1);
+	case OP_CONVERT: case OP_CONVERT_REGS: case OP_CONVERT_LANES:
+		return index_step(ir_in(op, 0), axis, span, depth - 1);
 	default: break;
 	}
-	if (op->nout != 1 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !(op_rows[op->code].flags & OPF_PURE)) return ANY_STEP;
+	if (op->nout != 1 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !(op_rows[op->code].flags & OPF_PURE))
+		return ANY_STEP;
 	for (int i = 0; i < op->nin; i++)
 		if (index_step(ir_in(op, i), axis, span, depth - 1)) return ANY_STEP;
 	return 0;
@@ -160,7 +163,8 @@ int64_t access_multiple(const Val *v)
 	if (ir_const_value(v, &n)) return n.i ? n.i & -n.i : (int64_t)1 << 32;
 	if (v->def && (v->def->code == OP_MUL || v->def->code == OP_ADD || v->def->code == OP_SUB)) {
 		int64_t x = access_multiple(ir_in(v->def, 0)), y = access_multiple(ir_in(v->def, 1));
-		int64_t r = v->def->code != OP_MUL ? (x < y ? x : y) : (x < 1 << 16 ? x : 1 << 16) * (y < 1 << 16 ? y : 1 << 16);
+		int64_t r = v->def->code != OP_MUL ? (x < y ? x : y)
+			: (x < 1 << 16 ? x : 1 << 16) * (y < 1 << 16 ? y : 1 << 16);
 		return r < 1 << 16 ? r : 1 << 16;
 	}
 	if (v->def && v->def->code == OP_LAUNCH) return sym_multiple(ir_attr(v->def, AT_SYM)->u.sym);

@@ -37,7 +37,8 @@ static Lay blocks_in_turn(Lay l, int blocks)
 	return r;
 }
 
-/* Of a row, whose elements lanes, then warps, then registers count: warps and the registers after them change places. */
+/* Of a row, whose elements lanes, then warps, then registers count: warps and the
+ * registers after them change places. */
 static Lay warps_apart(Lay l)
 {
 	Lay r = l;
@@ -83,9 +84,11 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads)
 	int busy = lay_rank(lay_pick(l, 1u << HW_LANE, ~0u));
 	int sectors = imax(0, imin(20, busy + vec - piece + imax(0, piece + bytes - 5)));
 	int64_t accesses = (int64_t)1 << imin(32, imax(0, regs - vec));
-	/* the other half of a sector is what the thread's next access loads, from the L1 cache: that takes wavefronts, of 128 bytes each */
+	/* the other half of a sector is what the thread's next access loads, from the L1 cache: that
+	 * takes wavefronts, of 128 bytes each */
 	bool halves = loads && run > vec && vec + bytes == 4 && piece == vec;
-	return accesses * (1 + ((int64_t)1 << imax(0, sectors - halves)) + (halves ? (int64_t)1 << imax(0, sectors - HALVES_A_WAVEFRONT) : 0));
+	return accesses * (1 + ((int64_t)1 << imax(0, sectors - halves))
+		+ (halves ? (int64_t)1 << imax(0, sectors - HALVES_A_WAVEFRONT) : 0));
 }
 
 /* ---- reductions with a function of the author's ---- */

@@ -3,11 +3,13 @@
 #define PLACED_LOOPS_H
 #include "placed/placed.h"
 
-bool op_is_pointwise(const Op *op);             /* register r of its result needs what register r of its operands says, or a number */
+/* register r of its result needs what register r of its operands says, or a number */
+bool op_is_pointwise(const Op *op);
 bool op_renames(const Op *op);                  /* its result is another name of its operand's registers */
 Lay broadcast_source(const Op *op);             /* where its operand holds what each register of the result shows */
 bool op_in_own_loop(const Op *op);              /* it serves several registers at once */
-bool random_neighbours(const Val *v, int *a, int *b);   /* the registers of four neighbours differ in these bits; false: it holds none */
+/* the registers of four neighbours differ in these bits; false: it holds none */
+bool random_neighbours(const Val *v, int *a, int *b);
 bool reduces_in_order(const Op *op);            /* one result, of a thread's registers in their order */
 
 /* Of a kernel, by Val id. */

@@ -3,7 +3,10 @@
 
 #include "placed/placed.h"
 
-bool op_is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED; }
+bool op_is_reduce(const Op *op)
+{
+	return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED;
+}
 
 bool op_is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0; }
 
@@ -17,7 +20,8 @@ bool same_scalar(const Val *x, const Val *y)
 {
 	Num m, n;
 	if (x == y) return true;
-	return x->type == y->type && ir_const_value(x, &m) && ir_const_value(y, &n) && m.i == n.i && !memcmp(&m.f, &n.f, sizeof m.f);
+	return x->type == y->type && ir_const_value(x, &m) && ir_const_value(y, &n) && m.i == n.i
+		&& !memcmp(&m.f, &n.f, sizeof m.f);
 }
 
 int exchange_slot(Elem e) { return elem_bytes(e) < 4 ? 4 : elem_bytes(e); }
@@ -48,6 +52,7 @@ bool jam_asks(const Op *op)
 Op *jam_after(const Op *loop)
 {
 	Op *op = loop->region[0]->first;
-	while (jam_asks(op) || (op->nout == 1 && op_rows[op->code].flags & OPF_PURE && type_is_scalar(op->out[0]->type))) op = op->next;
+	while (jam_asks(op) || (op->nout == 1 && op_rows[op->code].flags & OPF_PURE && type_is_scalar(op->out[0]->type)))
+		op = op->next;
 	return op;
 }

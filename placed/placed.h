@@ -1,5 +1,6 @@
-/* What operations of the PLACED form say of threads and memory: facts that follow from an operation, its layouts and attributes.
- * Passes decide by them, the CUDA target prints them, sim carries them out; so all three agree. Nothing here chooses. */
+/* What operations of the PLACED form say of threads and memory: facts that follow from an operation, its layouts and
+ * attributes. Passes decide by them, the CUDA target prints them, sim carries them out; so all
+ * three agree. Nothing here chooses. */
 #ifndef PLACED_PLACED_H
 #define PLACED_PLACED_H
 #include "ir/ir.h"
@@ -10,36 +11,38 @@ enum {
 	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
 	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
 	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
-	UNROLL_REGS = 64,               /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
+	UNROLL_REGS = 64,  /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
 	CLUSTER_PORTABLE = 3,           /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
 	LANES_LOG2 = 5,
 	PIECE_LOG2 = 4,          /* of the bytes of the widest access of a thread */
-	FOLLOW_LINE = 128       /* bytes: what tile blocks that follow each other have of shared memory is a multiple of it */
+	FOLLOW_LINE = 128  /* bytes: what tile blocks that follow each other have of shared memory is a multiple of it */
 };
 
 /* ---- kinds of operations: ops.c ---- */
 bool op_is_reduce(const Op *op);                /* one that combine splits */
 bool op_is_scan(const Op *op);
 bool op_is_atomic(const Op *op);
-bool op_sums_products(const Op *op);            /* a sum of what a thread holds of the products of its two operands (products.c) */
+/* a sum of what a thread holds of the products of its two operands (products.c) */
+bool op_sums_products(const Op *op);
 bool op_loads_one(const Op *op);                 /* a load of a single element */
 bool same_scalar(const Val *x, const Val *y);           /* one value, or equal constants */
 /* The load_shared that v is, under another order of axes: axis a of v is axis[a] of its result. NULL: it is none. */
 Op *shared_source(const Val *v, int axis[TILE_RANK]);
 bool is_straight_line(const IrBlock *block);     /* no loops, products, sorts, scans, or operations of groups */
 bool jam_asks(const Op *op);                    /* a load whose tiles of several rounds are on their way at once */
-Op *jam_after(const Op *loop);                  /* of a loop with {rounds}: the first operation after what these ask for together */
+Op *jam_after(const Op *loop);  /* of a loop with {rounds}: the first operation after what these ask for together */
 
 /* ---- registers.c ---- */
 int regs_of_layout(const Fn *fn, Lay l);        /* registers of a thread for a tile in this layout */
 int regs_of(const Val *v);                      /* for a tile or fragment */
 bool held_in_words(const Type *t);              /* several elements of it share a register */
 int block_threads(const Fn *fn);                /* threads of a thread block, at most */
-int tile_threads(const Fn *fn);                 /* of those, that work on one tile block where it has several (follow.c) */
+int tile_threads(const Fn *fn);  /* of those, that work on one tile block where it has several (follow.c) */
 
 /* ---- layouts: layouts.c ---- */
-/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what warps hold side by
- * side belongs to each of its thread blocks in turn; apart: each warp holds neighbouring elements of a row. */
+/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what
+ * warps hold side by side belongs to each of its thread blocks in turn; apart: each warp holds
+ * neighbouring elements of a row. */
 typedef struct Threads { int lanes, warps, piece, blocks; bool apart; } Threads;
 Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
@@ -55,8 +58,8 @@ Lay lay_reduced(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BITS]);
 uint32_t lay_reduced_regs(Lay l, int axis, int levels);         /* the register bits of l that the result keeps */
 /* Can lanes combine along axis: is each direction in which they do one of lanes alone? */
 bool lay_combines_simply(Lay l, int axis);
-/* l without what lies along axis, and instead 2^n elements along it in each warp: in lanes that would hold copies, the rest in
- * registers. */
+/* l without what lies along axis, and instead 2^n elements along it in each warp: in lanes that would hold copies, the
+ * rest in registers. */
 Lay lay_gathered(Lay l, int axis, int n);
 Lay lay_spread(Lay l, int most);                /* warps that hold copies take registers, until 2^most are left */
 /* Of operations that move no element from its thread, one layout follows from the other. */
@@ -65,7 +68,8 @@ bool lay_before_moved(const Op *op, Lay out, Lay *r);
 Lay lay_of_pairs(Lay half);                             /* join, split */
 Lay lay_of_halves(Lay pair);                            /* what is left when the last axis is dropped */
 Lay lay_of_reduced(const Op *op, Lay in);
-/* Of 2^cluster thread blocks, whose number is the highest bits of a warp's: does each hold in `from` all that it holds in `to`? */
+/* Of 2^cluster thread blocks, whose number is the highest bits of a warp's: does each hold in
+ * `from` all that it holds in `to`? */
 bool lay_in_block(Lay from, Lay to, int cluster);
 /* What it costs to move a value between this layout and global memory, one axis contiguous; in the unit of swz_cost. */
 int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads);
@@ -92,18 +96,24 @@ int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of its
 Lay lay_scan(const Op *op, const Fn *fn, Threads n);    /* what it chooses for free operands */
 
 /* ---- loads that overlap: patch.c ---- */
-/* What a thread needs of the elements around it for n tiles at these offsets (n times one number for each axis): a box of
- * ext[] elements that begins lo[] elements from the thread's own first, row-major. */
+/* What a thread needs of the elements around it for n tiles at these offsets (n times one number for each axis): a box
+ * of ext[] elements that begins lo[] elements from the thread's own first, row-major. */
 enum { PATCH_MOST = 160, PATCH_ROWS = 64 };
-typedef struct Patch { int rank; int64_t lo[TENSOR_RANK]; int ext[TENSOR_RANK]; bool want[PATCH_MOST]; int wanted; } Patch;
+typedef struct Patch {
+	int rank;
+	int64_t lo[TENSOR_RANK];
+	int ext[TENSOR_RANK];
+	bool want[PATCH_MOST];
+	int wanted;
+} Patch;
 bool patch_of(Lay l, int n, const int64_t *offsets, Patch *p); /* false: its elements are no box, or too many */
 
 /* ---- tiles shifted within warps: slide.c ---- */
-/* Where coordinate bits along the axis are, the lowest first: register bits low[], lane bits from `lane` on, register bits
- * from `high` on. */
+/* Where coordinate bits along the axis are, the lowest first: register bits low[], lane bits from `lane` on, register
+ * bits from `high` on. */
 typedef struct SlidePlan { uint8_t low[LAY_BITS]; int lows, lane, lanes, high, highs; } SlidePlan;
 bool slide_plan(Lay l, int axis, SlidePlan *p);         /* false: they are not */
-int slide_carry(const SlidePlan *p, int from);          /* how many lanes on is the element `from` after a piece's first */
+int slide_carry(const SlidePlan *p, int from);  /* how many lanes on is the element `from` after a piece's first */
 
 /* ---- products: mma.c ---- */
 typedef struct MmaPlan {
@@ -124,33 +134,36 @@ MmaPieces mma_pieces(const Op *mma);
 /* An exchange between the thread blocks of a cluster: an mbarrier, then its elements in slots of 4 or 8 bytes. */
 enum { EXCHANGE_BAR = 16 };
 int exchange_slot(Elem e);                      /* bytes of an element */
-int64_t exchange_at(const Op *op, int k);        /* of an `exchange`: where tile k begins after the mbarrier; k = nout: the end */
-/* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent for the next
- * one, which they send when they have read what came before. */
+/* of an `exchange`: where tile k begins after the mbarrier; k = nout: the end */
+int64_t exchange_at(const Op *op, int k);
+/* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent
+ * for the next one, which they send when they have read what came before. */
 bool exchange_repeats(const Op *op);
 int64_t exchange_bytes(const Op *op);           /* of one place */
 bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */
-bool op_broadcasts(const Op *op);                    /* an exchange that only sends a scalar: the to_scalar of its result waits */
+bool op_broadcasts(const Op *op);  /* an exchange that only sends a scalar: the to_scalar of its result waits */
 void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that arrive in each thread block */
 
 /* ---- scratch.c: operations that exchange data through shared memory of their own, with barriers of their own ---- */
 int64_t scratch_bytes(const Op *op);            /* 0: none */
 int64_t piece_elems(const Type *t);             /* elements of a tile that are in shared memory at once */
 int64_t sort_piece(const Type *t);              /* the same while it is sorted */
-bool one_thread_reads(const Op *op);            /* each element is accessed once, then handed to the threads that hold copies */
+bool one_thread_reads(const Op *op);  /* each element is accessed once, then handed to the threads that hold copies */
 bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */
 
 /* ---- rows: rows.c ---- */
 bool holds_row(const Fn *fn, Lay l);
-int64_t cut_kept(const Fn *cut);                /* rows are shorter: elements of a row that the copy has registers for */
+int64_t cut_kept(const Fn *cut);  /* rows are shorter: elements of a row that the copy has registers for */
 int cut_step(const Fn *fn);                     /* elements between two registers of a thread */
-/* Of a kernel with {fewer}: elements that a warp holds, and the warps that a call needs, one of which has a pad unless all are needed. */
+/* Of a kernel with {fewer}: elements that a warp holds, and the warps that a call needs, one of which has a pad unless
+ * all are needed. */
 int64_t row_part(const Fn *fn);
 const Sym *row_warps(const Fn *fn);
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
-const Sym *launched_sym(const Val *v);          /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */
+/* the number known at launch that v is, perhaps cast or broadcast; NULL: none */
+const Sym *launched_sym(const Val *v);
 
 bool rows_turn(const Fn *fn);                   /* of a version: its rows are rotated by their phase, */
 bool rows_shift(const Fn *fn);                  /* or shifted by it */
@@ -159,17 +172,20 @@ bool stands_after_wait(const Op *first);        /* after a reduction over thread
 /* Peeled rows. */
 enum { PEEL_PIECE = 16 };                       /* bytes of a piece */
 const Op *peel_phase_of(const Fn *fn);          /* the phase of its rows; NULL: it has none */
-const IrParam *peel_param(const Fn *fn, const Op *op);  /* whose elements a load, store or phase is of; NULL: it is of a view of one */
+/* whose elements a load, store or phase is of; NULL: it is of a view of one */
+const IrParam *peel_param(const Fn *fn, const Op *op);
 int peel_piece(const Fn *fn);                   /* elements of a vector of their body */
 int peel_elem_size(const Fn *fn);               /* bytes of an element of a row */
 bool peel_is_row(const Fn *fn, const Val *v);
 bool peel_is_apart(const Fn *fn, const Op *op); /* a load of a tile that begins at a phase of its own */
-bool peel_begins(const Fn *fn, const Op *op);   /* an access of a row that begins at the phase of which the launcher asks */
+/* an access of a row that begins at the phase of which the launcher asks */
+bool peel_begins(const Fn *fn, const Op *op);
 /* So many threads from the first on, and those after them, have an element in front of the body, and after it. */
 int peel_front(const Fn *fn);
 int peel_after(const Fn *fn);
 int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at a phase of their own */
-int peel_stage(const Fn *fn, const Op *op);     /* the number of the buffer where a load finds its tile in shared memory; -1: none */
+/* the number of the buffer where a load finds its tile in shared memory; -1: none */
+int peel_stage(const Fn *fn, const Op *op);
 int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
 enum { STAGE_BAR = 16 };                        /* bytes in front of the first, for an mbarrier */
 
@@ -177,17 +193,18 @@ enum { STAGE_BAR = 16 };                        /* bytes in front of the first, 
 bool rows_are_dense(const Fn *fn);              /* a warp moves those of its tile blocks together */
 typedef enum DenseKind { DENSE_NONE, DENSE_ROW, DENSE_SAME } DenseKind;      /* the words of {dense} */
 int dense_rows(const Fn *fn);                   /* of a warp */
-int64_t dense_bytes(const Fn *fn, const Op *op);        /* of the longest stretch of an access, from a multiple of 16 on */
+int64_t dense_bytes(const Fn *fn, const Op *op);  /* of the longest stretch of an access, from a multiple of 16 on */
 
 /* ---- tile blocks that follow each other: follow.c ---- */
-const Op *follow_mark(const Fn *fn);            /* where each round begins; NULL: the thread blocks of a cluster have one tile block */
+/* where each round begins; NULL: the thread blocks of a cluster have one tile block */
+const Op *follow_mark(const Fn *fn);
 int follow_distance(const Fn *fn);              /* between tile blocks that follow each other; 0: none do */
 int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
 int64_t follow_bytes(const Fn *fn);             /* of shared memory that each of them has for its exchanges */
 
 /* ---- rare.c ---- */
-/* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the comparison less
- * *from (NULL: 0), both splats; NULL: another select. */
+/* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the
+ * comparison less *from (NULL: 0), both splats; NULL: another select. */
 const Val *rare_number(const Op *select, const Val **from);
 bool *rare_values(const Fn *fn, Arena *a);                /* by Val id: only such an element needs it; numbered */
 #endif

@@ -1,13 +1,14 @@
 /* What only one element of a tile needs.
  *
- * `select(iota == t, a, b)` takes a for one element of a row (the label of cross-entropy, the end of a sequence) and b for all
- * others. So what a alone is made of, and the comparison, need not be computed for each: the text for a few registers at a time
- * asks whether their elements are numbered so (lower/chunk.c). */
+ * `select(iota == t, a, b)` takes a for one element of a row (the label of cross-entropy, the end of a sequence) and b
+ * for all others. So what a alone is made of, and the comparison, need not be computed for each: the text for a few
+ * registers at a time asks whether their elements are numbered so (lower/chunk.c). */
 #include "placed/placed.h"
 
 static bool is_splat(const Val *v)
 {
-	return v->def && (v->def->code == OP_CONST || (v->def->code == OP_BROADCAST && !type_is_tile(ir_in(v->def, 0)->type)));
+	return v->def && (v->def->code == OP_CONST || (v->def->code == OP_BROADCAST
+		&& !type_is_tile(ir_in(v->def, 0)->type)));
 }
 
 static bool is_numbers(const Val *v)

@@ -1,10 +1,11 @@
-/* Kernels of rows: which registers hold a row, and what peeled rows and rows side by side take (passes cut, peel, dense). */
+/* Kernels of rows: which registers hold a row, and what peeled rows and rows side by side take
+ * (passes cut, peel, dense). */
 #include "placed/placed.h"
 
 const Sym *launched_sym(const Val *v)
 {
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST) && elem_is_integral(ir_in(v->def, 0)->type->elem))
-		v = ir_in(v->def, 0);
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST)
+		&& elem_is_integral(ir_in(v->def, 0)->type->elem)) v = ir_in(v->def, 0);
 	return v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM)->u.sym : NULL;
 }
 
@@ -104,7 +105,10 @@ int peel_front(const Fn *fn) { return fn->peel_line / peel_elem_size(fn) + fn->p
 
 int peel_after(const Fn *fn) { return PEEL_PIECE / peel_elem_size(fn) + fn->peel_apart; }
 
-bool peel_is_apart(const Fn *fn, const Op *op) { return op->code == OP_LOAD && peel_is_row(fn, op->out[0]) && !peel_begins(fn, op); }
+bool peel_is_apart(const Fn *fn, const Op *op)
+{
+	return op->code == OP_LOAD && peel_is_row(fn, op->out[0]) && !peel_begins(fn, op);
+}
 
 int peel_stage(const Fn *fn, const Op *load)
 {
@@ -117,7 +121,8 @@ int peel_stage(const Fn *fn, const Op *load)
 /* Of each step of all threads the pieces of the thread block, and one more. */
 int64_t peel_stage_bytes(const Fn *fn)
 {
-	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), pieces = fn->row_regs / (PEEL_PIECE / peel_elem_size(fn));
+	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
+		pieces = fn->row_regs / (PEEL_PIECE / peel_elem_size(fn));
 	return pieces * (threads + 1) * PEEL_PIECE;
 }
 

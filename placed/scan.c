@@ -1,9 +1,10 @@
 /* How scans walk layouts.
  *
- * A scan needs to know, for each bit of an element's number along the axis, which bit of a register, lane or warp it is. The
- * bits are taken from the lowest to the highest, and each level scans the totals of the one below: elements that are neighbours
- * in registers one after the other; then, in whatever order the layout has them, lanes pairwise by shuffles and groups of
- * registers further apart one after the other; last warps, and what registers lie above them, through shared memory. */
+ * A scan needs to know, for each bit of an element's number along the axis, which bit of a register, lane or warp it
+ * is. The bits are taken from the lowest to the highest, and each level scans the totals of the one below: elements
+ * that are neighbours in registers one after the other; then, in whatever order the layout has them, lanes pairwise by
+ * shuffles and groups of registers further apart one after the other; last warps, and what registers lie above them,
+ * through shared memory. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -100,8 +101,8 @@ bool scan_walks(const Op *op, Lay l)
 
 /* ---- the layout that a scan chooses itself ----
  *
- * That of memory, for coalesced accesses, but warps on top: neighbours in 16 bytes, lanes along the fast axis, then along the
- * scan's, registers, and warps along the scan's axis only where no other is left. */
+ * That of memory, for coalesced accesses, but warps on top: neighbours in 16 bytes, lanes along the fast axis, then
+ * along the scan's, registers, and warps along the scan's axis only where no other is left. */
 typedef struct Deal { Lay l; const Type *t; int axis, fast, left[TILE_RANK]; } Deal;
 
 static int deal(Deal *d, Hw h, int axis, int n)
@@ -140,7 +141,8 @@ static Lay along(const Type *t, int axis, int fast, int vec, Threads all)
 	return d.l;
 }
 
-/* The access of a tile of this shape that moves the smallest elements says how many make 16 bytes, and which are adjacent. */
+/* The access of a tile of this shape that moves the smallest elements says how many make 16
+ * bytes, and which are adjacent. */
 typedef struct Moved { const Type *t; const Fn *fn; int fast, bytes; } Moved;
 
 static void look_at(void *ctx, Op *op)

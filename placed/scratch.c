@@ -129,7 +129,8 @@ int64_t follow_bytes(const Fn *fn)
 {
 	int64_t end = 0;
 	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_EXCHANGE && ir_int(op, AT_SLOT, 0) + scratch_bytes(op) > end) end = ir_int(op, AT_SLOT, 0) + scratch_bytes(op);
+		if (op->code == OP_EXCHANGE && ir_int(op, AT_SLOT, 0) + scratch_bytes(op) > end)
+			end = ir_int(op, AT_SLOT, 0) + scratch_bytes(op);
 	return (end + FOLLOW_LINE - 1) / FOLLOW_LINE * FOLLOW_LINE;
 }
 

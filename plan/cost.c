@@ -272,7 +272,7 @@ Cost cost_at(const Skeleton *k, const Plan *p, const Machine *m, const Call *cal
 	int64_t through = 0;            /* the greatest of those that are no latency */
 	for (int i = 0; i < TERM_WAITS; i++)
 		if (c.term[i] > through) through = c.term[i];
-	c.term[TERM_WAITS] = (life * TICK + (through >> p->at[PC_CLUSTER])) * TICK / here;   /* it waits, and it is served */
+	c.term[TERM_WAITS] = (life * TICK + (through >> p->at[PC_CLUSTER])) * TICK / here;  /* it waits, and it is served */
 	for (int i = 0; i < TERM_COUNT; i++)
 		if (c.term[i] > c.term[c.bound]) c.bound = (Term)i;
 	c.in_flight = t.loads * here / TICK / (s.sliced ? 4 : 1);

@@ -101,7 +101,7 @@ typedef struct Cost {
 Cost cost_at(const Skeleton *k, const Plan *p, const Machine *m, const Call *call);
 int64_t cost_of_calls(const Skeleton *k, const Plan *p, const Machine *m, const Calls *c);      /* the sum */
 
-int plan_lanes(const Skeleton *k, const Plan *p);       /* log2 of the lanes of a tile block's warp that it makes use of */
+int plan_lanes(const Skeleton *k, const Plan *p);  /* log2 of the lanes of a tile block's warp that it makes use of */
 
 /* ---- search.c ---- */
 enum { PLANS_COSTED = 512, PLANS_KEPT = 24 };

@@ -38,7 +38,8 @@ bool plan_legal(const Space *s, const Plan *p, int n)
 /* ---- in the order of the coordinates, the grid first ---- */
 typedef bool Visit(void *ctx, const Plan *p);   /* false: enough */
 
-static const Coord order[PC_COUNT] = { PC_GRID3, PC_GRID2, PC_GRID1, PC_GRID0, PC_WARPS, PC_CLUSTER, PC_PACK, PC_BLOCKS };
+static const Coord order[PC_COUNT] = { PC_GRID3, PC_GRID2, PC_GRID1, PC_GRID0, PC_WARPS, PC_CLUSTER, PC_PACK,
+	PC_BLOCKS };
 
 /* What is left as it is comes first, then the least change. */
 static int nth_value(PlanRange r, int i)

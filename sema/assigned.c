@@ -1,5 +1,5 @@
-/* Questions about statements before they are built: which variables a piece of code assigns (they are carried through ifs
- * and loops), and whether it leaves a function or an unrolled loop from within a run-time if. */
+/* Questions about statements before they are built: which variables a piece of code assigns (they are carried through
+ * ifs and loops), and whether it leaves a function or an unrolled loop from within a run-time if. */
 #include "sema/scope.h"
 
 typedef VEC(Str) StrVec;

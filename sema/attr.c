@@ -1,5 +1,5 @@
-/* Attributes: where each may stand and which values it takes. Hints of kernels go into the Fn, those of statements into the
- * context while the statement is built. */
+/* Attributes: where each may stand and which values it takes. Hints of kernels go into the Fn, those of statements into
+ * the context while the statement is built. */
 #include "ast/foreign.h"
 #include "sema/scope.h"
 
@@ -32,7 +32,8 @@ enum { N_RULES = sizeof rules / sizeof *rules };
 static Str list_rules(void)
 {
 	Out *o = out_new();
-	for (int i = 0; i < N_RULES; i++) out_printf(o, "%s`@%s`", !i ? "" : i == N_RULES - 1 ? " and " : ", ", rules[i].name);
+	for (int i = 0; i < N_RULES; i++)
+		out_printf(o, "%s`@%s`", !i ? "" : i == N_RULES - 1 ? " and " : ", ", rules[i].name);
 	return out_take(o);
 }
 
@@ -92,7 +93,8 @@ static bool read_value(Cx *cx, const AttrRule *r, const Arg *a, int64_t *v)
 	return false;
 }
 
-/* Hints that no version of a kernel follows. Without architectures, for target `c`, no hint has an effect: that is documented. */
+/* Hints that no version of a kernel follows. Without architectures, for target `c`, no hint has
+ * an effect: that is documented. */
 static void warn_idle(Cx *cx, const Attr *a, Str name)
 {
 	bool stages = !strcmp(name, "stages"), latency = !strcmp(name, "latency"), tma = !strcmp(name, "no_tma");
@@ -116,7 +118,8 @@ static bool read_attr(Cx *cx, const Attr *a, const AttrRule *r, Hint *h)
 		const Arg *arg = &a->args.p[i];
 		int64_t v;
 		if (i > 0 && (!arg->name.s || !is_arch(arg->name.s))) {
-			cx_diag(cx, D_ATTR, arg->value->span, r->name, "takes one value, then values for architectures as in `sm_90: 2`");
+			cx_diag(cx, D_ATTR, arg->value->span, r->name, "takes one value, then values for "
+				"architectures as in `sm_90: 2`");
 			return false;
 		}
 		if (arg->name.s && cx->opt->arch_known && !cx->opt->arch_known(arg->name.s)) {
@@ -142,7 +145,8 @@ static const Hint *kept_hint(const Hint *h)
 	return kept;
 }
 
-/* Operations carry their own marks, so that @contract in a kernel marked @no_contract only takes the kernel's mark away. */
+/* Operations carry their own marks, so that @contract in a kernel marked @no_contract only
+ * takes the kernel's mark away. */
 void attrs_of_stmt(Cx *cx, const Stmt *s)
 {
 	bool loop = (s->kind == ST_FOR && !s->is_const) || s->kind == ST_WHILE;

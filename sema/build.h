@@ -36,10 +36,11 @@ bool sv_const_num(Sv v, Num *n);                /* CONST, or a VAL made by `cons
 /* ---- values ---- */
 Val *const_val(Cx *cx, const Type *t, Num n);
 Val *val_cast(Cx *cx, Val *v, Elem to, FoldModes m);            /* the same when it has that type */
-Val *val_broadcast(Cx *cx, Val *v, const Type *to);            /* shape of `to`, element type kept; scalar `to`: itself */
+Val *val_broadcast(Cx *cx, Val *v, const Type *to);  /* shape of `to`, element type kept; scalar `to`: itself */
 Str axes_to_name(int rank);                                      /* "0 .. 2", for D_PERMUTE_AXES */
-bool spreads_to(Sv x, const Type *to);                          /* broadcasts one way; a scalar has the shape of rank 0 */
-Val *val_spread(Cx *cx, Val *v, const Type *to);                /* the shape of `to`, where spreads_to says yes; scalar `to`: a scalar */
+bool spreads_to(Sv x, const Type *to);  /* broadcasts one way; a scalar has the shape of rank 0 */
+/* the shape of `to`, where spreads_to says yes; scalar `to`: a scalar */
+Val *val_spread(Cx *cx, Val *v, const Type *to);
 Val *val_i64(Cx *cx, Val *v);
 Val *val_bool(Cx *cx, Val *v);                  /* scalar or tile to bool: x != 0 */
 Val *val_int(Cx *cx, Elem e, int64_t v);
@@ -137,7 +138,7 @@ Sv build_shape(Cx *cx, Call *c);        /* reshape ... histogram, join, split, p
 Sv build_elem(Cx *cx, Call *c);         /* elementwise, casts, select, fma, mma, matmul */
 Sv build_product(Cx *cx, Call *c);      /* mma, matmul, mma_scaled */
 Sv build_reduce(Cx *cx, Call *c);       /* reductions and scans */
-Sv build_view(Cx *cx, Call *c);         /* partition strided gather_scatter slice extent ... permute, reshape of views */
+Sv build_view(Cx *cx, Call *c);  /* partition strided gather_scatter slice extent ... permute, reshape of views */
 Sv build_span(Cx *cx, Call *c);         /* tensor_span */
 Sv build_memory(Cx *cx, Call *c);       /* load store gather scatter mask */
 Sv build_atomic(Cx *cx, Call *c);
@@ -147,8 +148,9 @@ Sv build_misc(Cx *cx, Call *c);         /* bid, print, assert, static_* */
 Sv tile_gather(Cx *cx, Call *c);                        /* gather(x, index, axis) inside a tile */
 Sv view_permute(Cx *cx, Call *c);
 Sv view_reshape(Cx *cx, Call *c);
-Sv view_mask(Cx *cx, const View *v, Val *const *index, const Shape *s, const int64_t *steps, const int64_t *offsets, Span at);
-Sv layouts_equal(Cx *cx, const View *a, const View *b, Span at);         /* a bool, known where all extents and strides are */
+Sv view_mask(Cx *cx, const View *v, Val *const *index, const Shape *s, const int64_t *steps, const int64_t *offsets,
+	Span at);
+Sv layouts_equal(Cx *cx, const View *a, const View *b, Span at);  /* a bool, known where all extents and strides are */
 bool view_readable(Cx *cx, const View *v, Span at, Str op);     /* else reported */
 bool view_writable(Cx *cx, const View *v, Span at, Str op);
 bool view_index(Cx *cx, const Call *c, const View *v);  /* argument 1 lists one index for each axis; else reported */

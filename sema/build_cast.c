@@ -39,7 +39,8 @@ Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
 	Val *v;
 	if (x.kind == SV_CONST && !(whole && m->word[MD_ROUNDING] >= 0)) {
 		Num n = fold_cast(x.u.num, from, to, f);
-		if (!f.overflow && to != EL_BOOL && !fold_fits(x.u.num, from, to)) warn_cast(cx, x, ir_num_text(from, x.u.num), to, n, at);
+		if (!f.overflow && to != EL_BOOL && !fold_fits(x.u.num, from, to))
+			warn_cast(cx, x, ir_num_text(from, x.u.num), to, n, at);
 		return sv_const(to, n, at);
 	}
 	v = conv_val(cx, x);

@@ -71,7 +71,8 @@ static Sv untyped_binary(Cx *cx, OpCode op, Sv x, Sv y, Span at)
 		return r;
 	}
 	if (x.kind != SV_INT || y.kind != SV_INT) return sv_poison(at);
-	if (op != OP_CEILDIV && op != OP_FLOORDIV && op != OP_FLOORMOD && op != OP_DIV && op != OP_REM) return sv_poison(at);
+	if (op != OP_CEILDIV && op != OP_FLOORDIV && op != OP_FLOORMOD && op != OP_DIV && op != OP_REM)
+		return sv_poison(at);
 	if (!y.u.i) {
 		cx_diag0(cx, D_CONST_DIV_ZERO, at);
 		return sv_none(at);
@@ -101,7 +102,8 @@ static Sv meet(Cx *cx, OpCode op, TypeRule rule, Sv x, Sv other)
 	if (elem_is_ptr(e) && !flt) return lit_give(cx, x, EL_I64, other);
 	if (elem_is_ptr(e)) return steps ? lit_zero(cx, x, EL_F32) : lit_give(cx, x, e, other);
 	/* refused by the rule, with its own words */
-	bool ints = rule == TR_CONV_INT || rule == TR_SHIFT, restricted = elem_rows[e].cls == EC_RFLOAT && rule != TR_CONV_ANY_FLT;
+	bool ints = rule == TR_CONV_INT || rule == TR_SHIFT, restricted = elem_rows[e].cls == EC_RFLOAT
+		&& rule != TR_CONV_ANY_FLT;
 	if (restricted || (ints && !elem_is_integral(e))) return lit_zero(cx, x, e);
 	if (rule == TR_CMP && flt && elem_is_integral(e)) return lit_give(cx, x, EL_F64, other);
 	if ((rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT) && elem_is_integral(e)) return lit_zero(cx, x, EL_F32);
@@ -189,13 +191,15 @@ static void warn_quotient(Cx *cx, OpCode code, Sv x, Elem to)
 {
 	bool arithmetic = code == OP_ADD || code == OP_SUB || code == OP_MUL || code == OP_DIV;
 	const Op *op = arithmetic && x.kind == SV_VAL ? x.u.val->def : NULL;
-	if (!op || op->code != OP_DIV || elem_is_ptr(to) || !elem_is_any_float(to) || !elem_is_integral(x.type->elem)) return;
+	if (!op || op->code != OP_DIV || elem_is_ptr(to) || !elem_is_any_float(to) || !elem_is_integral(x.type->elem))
+		return;
 	if (op->span.lo < x.span.lo || op->span.hi > x.span.hi) return;
 	bool brackets = span_source(x.span)[0] == '(';
 	Span at = { x.span.lo + brackets, x.span.hi - brackets };
 	Str one = sv_is_tile(x) ? "element_cast(..., f32)" : "f32(...)";
 	Diag *d = cx_diag(cx, D_QUOTIENT_CUT, at, span_source(at), "a whole number");
-	diag_help(d, "`%s` around an operand divides floats, and around the quotient it says that the whole number is meant", one);
+	diag_help(d,
+		"`%s` around an operand divides floats, and around the quotient it says that the whole number is meant", one);
 }
 
 void warn_count(Cx *cx, Sv x, Sv y, Span at, Str shown)
@@ -342,7 +346,8 @@ static Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 {
 	if (sv_bad(c) || sv_bad(a) || sv_bad(b)) return sv_poison(at);
 	c = sv_untyped(c) ? conv_cond(cx, c, c.span) : lit_default(cx, c);
-	if (!is_value(cx, c, "`select`") || !is_value(cx, a, "`select`") || !is_value(cx, b, "`select`")) return sv_poison(at);
+	if (!is_value(cx, c, "`select`") || !is_value(cx, a, "`select`") || !is_value(cx, b, "`select`"))
+		return sv_poison(at);
 	if (!elem_is_ptr(c.type->elem) && elem_rows[c.type->elem].cls == EC_RFLOAT) {
 		cx_diag(cx, D_RESTRICTED, c.span, "a condition", elem_name(c.type->elem));
 		return sv_poison(at);
@@ -420,9 +425,11 @@ static bool is_greater(Elem e, Num a, Num b)
 /* Of min(max(x, lo), hi) nothing depends on x. */
 static void warn_clamp(Cx *cx, const Call *c, Sv r)
 {
-	const Op *min = r.kind == SV_VAL ? r.u.val->def : NULL, *max = min && min->code == OP_MIN ? ir_in(min, 0)->def : NULL;
+	const Op *min = r.kind == SV_VAL ? r.u.val->def : NULL, *max = min && min->code == OP_MIN ? ir_in(min, 0)->def
+		: NULL;
 	Num lo, hi;
-	if (!max || max->code != OP_MAX || !ir_const_value(ir_in(max, 1), &lo) || !ir_const_value(ir_in(min, 1), &hi)) return;
+	if (!max || max->code != OP_MAX || !ir_const_value(ir_in(max, 1), &lo) || !ir_const_value(ir_in(min, 1), &hi))
+		return;
 	Elem e = r.type->elem;
 	if (is_greater(e, lo, hi)) cx_diag(cx, D_CLAMP, c->span, ir_num_text(e, hi), ir_num_text(e, lo));
 }

@@ -1,5 +1,5 @@
-/* Loads, stores, gathers, scatters, atomics: on tensors and views, and in `unsafe` on pointer tiles. What lies outside is
- * padding for loads and dropped by stores, so none of these can fail at run time. */
+/* Loads, stores, gathers, scatters, atomics: on tensors and views, and in `unsafe` on pointer tiles. What lies outside
+ * is padding for loads and dropped by stores, so none of these can fail at run time. */
 #include "sema/build.h"
 #include "sema/distinct.h"
 #include "sema/scope.h"
@@ -23,8 +23,8 @@ static Val *pad_value(Cx *cx, Sv v, const Type *t)
 	return sv_bad(v) ? NULL : conv_val(cx, v);
 }
 
-/* `zero`, `neg_zero`, or any value of the element type. Where `lanes` is given, the shape of an access through pointers,
- * a tile that broadcasts to it is a pad too. NULL: reported. */
+/* `zero`, `neg_zero`, or any value of the element type. Where `lanes` is given, the shape of an access through
+ * pointers, a tile that broadcasts to it is a pad too. NULL: reported. */
 static Val *pad_arg(Cx *cx, Call *c, Elem e, const Type *lanes)
 {
 	int i = arg_index(c, "pad");
@@ -37,7 +37,8 @@ static Val *pad_arg(Cx *cx, Call *c, Elem e, const Type *lanes)
 		return NULL;
 	}
 	Sv v = arg_value(cx, c, i, t);
-	if (lanes && sv_is_tile(v) && v.type->rank && spreads_to(v, lanes)) return pad_value(cx, v, type_with_elem(v.type, e));
+	if (lanes && sv_is_tile(v) && v.type->rank && spreads_to(v, lanes))
+		return pad_value(cx, v, type_with_elem(v.type, e));
 	if (sv_one_element(v) && (!lanes || !v.type->rank)) v = sv_val(one_scalar(cx, v.u.val), v.span);
 	return pad_value(cx, v, t);
 }
@@ -50,7 +51,8 @@ static bool latency_arg(Cx *cx, Call *c, int64_t *out)
 	if (!arg_int(cx, c, i, out)) return false;
 	if (*out >= 1 && *out <= 10) {
 		if (!cx->opt->least_arch) return true;
-		Diag *d = cx_diag(cx, D_HINT_IDLE, c->arg[i].span, "`latency:`", "the compiler chooses how far ahead tiles are loaded");
+		Diag *d = cx_diag(cx, D_HINT_IDLE, c->arg[i].span, "`latency:`",
+			"the compiler chooses how far ahead tiles are loaded");
 		diag_help(d, "leave it out");
 		return true;
 	}
@@ -58,8 +60,8 @@ static bool latency_arg(Cx *cx, Call *c, int64_t *out)
 	return false;
 }
 
-/* How an access takes part in the order of memory. A strong access, one with a memory order, is an atomic operation on each
- * element: the IR has no other way to say it, so that every pass that knows atomics treats it right. */
+/* How an access takes part in the order of memory. A strong access, one with a memory order, is an atomic operation on
+ * each element: the IR has no other way to say it, so that every pass that knows atomics treats it right. */
 typedef struct Strength { bool strong; int order, scope; } Strength;
 
 static const char *orders_of(OpCode op)
@@ -82,7 +84,8 @@ static bool order_arg(Cx *cx, Call *c, Strength *s)
 	if (!arg_word(cx, c, AT_ORDER, &s->order) || !arg_word(cx, c, AT_SCOPE, &s->scope)) return false;
 	bool weak = s->order == attr_word(AT_ORDER, str_intern("weak")) || !is_given(c, "order");
 	if (is_given(c, "order") && !op_takes_order(c->op, s->order)) {
-		Diag *d = cx_diag(cx, D_ORDER, c->arg[arg_index(c, "order")].span, call_what(c), attr_word_text(AT_ORDER, s->order));
+		Diag *d = cx_diag(cx, D_ORDER, c->arg[arg_index(c, "order")].span, call_what(c),
+			attr_word_text(AT_ORDER, s->order));
 		diag_help(d, "it takes %s", orders_of(c->op));
 		return false;
 	}
@@ -166,8 +169,8 @@ static void help_fewer_axes(Cx *cx, const Call *c, const Access *a, Diag *d, Spa
 static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
 {
 	if (a->s.rank == a->v->rank) return true;
-	Diag *d = cx_diag(cx, D_VIEW_TILE_RANK, at, shape_text(a->s.rank, a->s.log2), str_i64(a->s.rank), written_view(c, a->v),
-		str_i64(a->v->rank));
+	Diag *d = cx_diag(cx, D_VIEW_TILE_RANK, at, shape_text(a->s.rank, a->s.log2), str_i64(a->s.rank),
+		written_view(c, a->v), str_i64(a->v->rank));
 	if (a->v->decl.hi) diag_label(d, a->v->decl, "`%s` is %s", written_view(c, a->v), sv_what(sv_view(a->v, at)));
 	if (a->s.rank > a->v->rank) help_fewer_axes(cx, c, a, d, at);
 	if (a->s.rank < a->v->rank && str_len(span_source(at)) <= 40) {
@@ -213,7 +216,8 @@ static bool access_load(Cx *cx, Call *c, const View *v, Access *a)
 		return true;
 	}
 	if (c->arg[i].given || elements) {
-		Diag *d = cx_diag(cx, D_LOAD_VIEW_SHAPE, elements ? c->span : c->arg[i].span, shape_text(v->tile.rank, v->tile.log2));
+		Diag *d = cx_diag(cx, D_LOAD_VIEW_SHAPE, elements ? c->span : c->arg[i].span,
+			shape_text(v->tile.rank, v->tile.log2));
 		diag_help(d, "the view has the shape: the index alone is given");
 		return false;
 	}
@@ -312,7 +316,8 @@ static Val *axis_lanes(Cx *cx, const View *v, int axis, Val *index, const Type *
 	log2[axis] = v->tile.log2[axis];
 	const Type *it = type_tile(e, v->rank, log2);
 	if (type_is_tile(index->type)) {
-		Val *x = index->type == it ? index : ir_unary(&cx->b, OP_RESHAPE, type_tile(index->type->elem, v->rank, log2), index);
+		Val *x = index->type == it ? index : ir_unary(&cx->b, OP_RESHAPE, type_tile(index->type->elem, v->rank, log2),
+			index);
 		return val_broadcast(cx, x, t);
 	}
 	Val *step = val_int(cx, EL_I64, v->steps[axis]), *base = val_op2(cx, OP_MUL, val_i64(cx, index), step);
@@ -377,7 +382,8 @@ static bool lanes_fit(Cx *cx, const Call *c, const View *v, const Lanes *l)
 {
 	if (!type_is_tile(l->t) || rule_limits(v->elem, l->t->rank, l->t->log2) == RULE_OK) return true;
 	Diag *d = cx_diag(cx, D_RESULT_LARGE, c->span, call_what(c));
-	diag_note(d, "%d MiB of `%s`: a tile has at most 16 MiB", elem_bytes(v->elem) << (type_log2_size(l->t) - 20), elem_name(v->elem));
+	diag_note(d, "%d MiB of `%s`: a tile has at most 16 MiB", elem_bytes(v->elem) << (type_log2_size(l->t) - 20),
+		elem_name(v->elem));
 	return false;
 }
 
@@ -400,7 +406,8 @@ static bool mask_arg(Cx *cx, Call *c, const Type *t, Val **mask)
 		return false;
 	}
 	if (!spreads_to(m, t)) {
-		Diag *d = cx_diag(cx, D_MASK_SHAPE, m.span, sv_what(m), type_is_tile(t) ? shape_text(t->rank, t->log2) : "one element");
+		Diag *d = cx_diag(cx, D_MASK_SHAPE, m.span, sv_what(m),
+			type_is_tile(t) ? shape_text(t->rank, t->log2) : "one element");
 		label_operand(d, m);
 		return false;
 	}
@@ -411,8 +418,8 @@ static bool mask_arg(Cx *cx, Call *c, const Type *t, Val **mask)
 }
 
 /* ---- what --checked adds ---- */
-/* A value that only places of the tile block decide: block indices, loop counters, lengths, numbers. A tile of such indices
- * may cross the end of a tensor like any tile. */
+/* A value that only places of the tile block decide: block indices, loop counters, lengths, numbers. A tile of such
+ * indices may cross the end of a tensor like any tile. */
 static bool is_place(const Val *v, int *steps)
 {
 	if (++*steps > 256) return false;
@@ -513,7 +520,8 @@ static void check_lanes(Cx *cx, const View *v, const Lanes *l, Val *mask, bool p
 		Val *ok = lane_inside(cx, v, l, i, !tile), *place = tile ? place_lanes(cx, l->idx[i], &steps) : NULL;
 		if (place) ok = val_op2(cx, OP_OR, ok, place);
 		if (mask) ok = val_op2(cx, OP_OR, ok, val_op2(cx, OP_XOR, mask, const_val(cx, mask->type, num_int(1))));
-		build_check(cx, sv_val(ok, l->at[i]), str_fmt("index `%s` outside axis %d of `%s`", span_source(l->at[i]), i, v->root), l->at[i]);
+		build_check(cx, sv_val(ok, l->at[i]), str_fmt("index `%s` outside axis %d of `%s`", span_source(l->at[i]), i,
+			v->root), l->at[i]);
 	}
 	if (type_is_tile(l->t)) check_promises(cx, v, l, mask);
 }
@@ -532,7 +540,8 @@ static Val *lanes_value(Cx *cx, Sv x, const Type *t, const View *v)
 	bool whole = v && type_is_scalar(t) && sv_is_tile(x);
 	x = conv_to(cx, x, t, CONV_STORE, v ? str_fmt("%s", v->root) : NULL, (Span){ 0, 0 });
 	if (whole && sv_bad(x))
-		diag_help(diag_latest(), "one index names one element; a tile takes an index tile, or the tile of a view, as of `%s.partition(shape)`", v->root);
+		diag_help(diag_latest(), "one index names one element; a tile takes an index tile, or the tile of a view, as "
+			"of `%s.partition(shape)`", v->root);
 	return sv_bad(x) ? NULL : conv_val(cx, x);
 }
 
@@ -565,7 +574,8 @@ static Sv build_load(Cx *cx, Call *c, const View *v)
 	if (!view_readable(cx, v, c->span, str_intern("read"))) return sv_poison(c->span);
 	if (!order_arg(cx, c, &s) || !latency_arg(cx, c, &latency)) return sv_poison(c->span);
 	if (!arg_word(cx, c, AT_CACHE, &cache) || !access_load(cx, c, v, &a)) return sv_poison(c->span);
-	if (v->kind == VK_GATHER) return tile_lanes(cx, c, v, &l) ? gather_lanes(cx, c, v, &l, &s, latency) : sv_poison(c->span);
+	if (v->kind == VK_GATHER)
+		return tile_lanes(cx, c, v, &l) ? gather_lanes(cx, c, v, &l, &s, latency) : sv_poison(c->span);
 	const Type *t = sema_tile_type(cx, v->elem, a.s, c->span);
 	if (!t || !access_index(cx, c, v, in + 1)) return sv_poison(c->span);
 	if (s.strong) {
@@ -586,8 +596,9 @@ static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
 {
 	Diag *d = cx_diag(cx, D_NEED_TILE, x.span, call_what(c), sv_what(x));
 	if (x.kind == SV_TUPLE) diag_help(d, "it is taken apart first, as in `let (a, b) = %s;`", span_source(x.span));
-	else if (v->rank && sv_is_scalar(x)) diag_help(d, "`%s[...] = %s` writes one element, `full([64], %s, %s)` is a tile", v->root, span_source(x.span),
-		span_source(x.span), elem_name(v->elem));
+	else if (v->rank && sv_is_scalar(x))
+		diag_help(d, "`%s[...] = %s` writes one element, `full([64], %s, %s)` is a tile", v->root, span_source(x.span),
+			span_source(x.span), elem_name(v->elem));
 	return sv_poison(c->span);
 }
 
@@ -678,8 +689,8 @@ static Sv build_gather(Cx *cx, Call *c, const View *v)
 		return sv_poison(c->span);
 	}
 	bool load = c->op == OP_GATHER;
-	if (load ? !view_readable(cx, v, c->span, str_intern("read")) : !view_writable(cx, v, c->span, str_intern("written")))
-		return sv_poison(c->span);
+	if (load ? !view_readable(cx, v, c->span, str_intern("read"))
+		: !view_writable(cx, v, c->span, str_intern("written"))) return sv_poison(c->span);
 	if (!order_arg(cx, c, &s) || !lanes(cx, c, v, &l)) return sv_poison(c->span);
 	if (load) return gather_lanes(cx, c, v, &l, &s, cx->latency);
 	Sv x = arg_value(cx, c, 2, type_scalar(v->elem));
@@ -702,7 +713,8 @@ static Sv build_mask(Cx *cx, Call *c, const View *v)
 	}
 	if (!sema_tile_type(cx, EL_BOOL, a.s, c->span) || !access_index(cx, c, v, in)) return sv_poison(c->span);
 	Sv m = view_mask(cx, v, in, &a.s, a.steps, a.offsets, c->span);
-	return a.one ? sv_val(ir_unary(at_span(cx, c->span), OP_RESHAPE, type_tile(EL_BOOL, 0, NULL), m.u.val), c->span) : m;
+	return a.one ? sv_val(ir_unary(at_span(cx, c->span), OP_RESHAPE, type_tile(EL_BOOL, 0, NULL), m.u.val), c->span)
+		: m;
 }
 
 /* ---- pointers ---- */
@@ -756,7 +768,8 @@ static Sv pointer_store(Cx *cx, Call *c)
 	in[1] = lanes_value(cx, arg_value(cx, c, 1, type_scalar(elem)), type_with_elem(p.type, elem), NULL);
 	if (!in[1] || !mask_arg(cx, c, p.type, &mask)) return sv_poison(c->span);
 	in[2] = mask;
-	put_strength(ir_op(at_span(cx, c->span), s.strong ? OP_ATOMIC_STORE_PTR : OP_STORE_PTR, mask ? 3 : 2, in, 0, NULL), &s);
+	put_strength(ir_op(at_span(cx, c->span), s.strong ? OP_ATOMIC_STORE_PTR : OP_STORE_PTR, mask ? 3 : 2, in, 0, NULL),
+		&s);
 	return sv_none(c->span);
 }
 
@@ -781,7 +794,8 @@ static void help_atomic(Diag *d, Elem e)
 	const char *same = e == EL_F32 ? "i32" : "i64";
 	if (elem_is_ptr(e)) return;
 	if (e == EL_F32 || e == EL_F64)
-		diag_help(d, "floats from 0 on are ordered like their bits, which `element_bitcast(x, %s)` gives for a tensor of %s", same, same);
+		diag_help(d, "floats from 0 on are ordered like their bits, which `element_bitcast(x, %s)` "
+			"gives for a tensor of %s", same, same);
 	else if (elem_is_any_float(e)) diag_help(d, "let the tensor hold f32, and convert it in a kernel that follows");
 	else diag_help(d, "let the tensor hold %s", elem_is_signed(e) ? "i32" : "u32");
 }
@@ -829,9 +843,10 @@ static bool atomic_target(Cx *cx, Call *c, Atomic *a)
 	a->v = arg_view(cx, c, 0);
 	if (!a->v) return false;
 	bool reads = c->op == OP_ATOMIC_LOAD;
-	if (reads ? !view_readable(cx, a->v, c->span, str_intern("read")) : !view_writable(cx, a->v, c->span, str_intern("written")))
-		return false;
-	if (c->op != OP_ATOMIC_STORE && !reads && a->v->mode == MODE_OUT) return view_readable(cx, a->v, c->span, str_intern("read"));
+	if (reads ? !view_readable(cx, a->v, c->span, str_intern("read"))
+		: !view_writable(cx, a->v, c->span, str_intern("written"))) return false;
+	if (c->op != OP_ATOMIC_STORE && !reads && a->v->mode == MODE_OUT)
+		return view_readable(cx, a->v, c->span, str_intern("read"));
 	a->elem = a->v->elem;
 	if (!atomic_elem(cx, c, a->elem) || !any_lanes(cx, c, a->v, &a->l)) return false;
 	a->t = a->l.t;
@@ -875,8 +890,8 @@ Sv build_atomic(Cx *cx, Call *c)
 		return sv_poison(c->span);
 	}
 	if (!atomic_mask(cx, c, &a)) return sv_poison(c->span);
-	OpCode op = load ? OP_ATOMIC_LOAD : store ? OP_ATOMIC_STORE : cas ? (c->pointer ? OP_ATOMIC_CAS_PTR : OP_ATOMIC_CAS) :
-		c->pointer ? OP_ATOMIC_RMW_PTR : OP_ATOMIC_RMW;
+	OpCode op = load ? OP_ATOMIC_LOAD : store ? OP_ATOMIC_STORE : cas
+		? (c->pointer ? OP_ATOMIC_CAS_PTR : OP_ATOMIC_CAS) : c->pointer ? OP_ATOMIC_RMW_PTR : OP_ATOMIC_RMW;
 	const Type *t = type_with_elem(a.t, a.elem);
 	Op *made = ir_op(at_span(cx, c->span), op, a.n, a.in, store ? 0 : 1, &t);
 	if (op == OP_ATOMIC_RMW || op == OP_ATOMIC_RMW_PTR) ir_set_int(made, AT_RMW, rmw_word(c->op));

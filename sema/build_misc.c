@@ -18,7 +18,8 @@ static Sv grid_index(Cx *cx, Call *c)
 		return sv_poison(c->span);
 	}
 	int64_t k;
-	if (c->op == OP_NUM_BLOCKS) return sym_is_const(s, &k) ? sv_int(k, c->span) : sv_val(sema_launch(cx, e, s), c->span);
+	if (c->op == OP_NUM_BLOCKS)
+		return sym_is_const(s, &k) ? sv_int(k, c->span) : sv_val(sema_launch(cx, e, s), c->span);
 	Val *v = ir_op1(at_span(cx, c->span), OP_BID, type_scalar(e), 0, NULL);
 	ir_set_int(v->def, AT_AXIS, axis);
 	const Sym *b = sym_atom(ATOM_BID, NULL, (int)axis);
@@ -137,7 +138,8 @@ static bool print_args(Cx *cx, Call *c, Str text)
 {
 	int n = holes(text);
 	if (n == c->nrest) return true;
-	Diag *d = cx_diag(cx, D_FORMAT, c->arg[0].span, n < 0 ? "a single brace" : str_fmt("%d `{}`", n), str_i64(c->nrest));
+	Diag *d = cx_diag(cx, D_FORMAT, c->arg[0].span, n < 0 ? "a single brace" : str_fmt("%d `{}`", n),
+		str_i64(c->nrest));
 	diag_note(d, "each `{}` takes the next argument; `{{` and `}}` are braces");
 	help_places(d, c, text, n);
 	return false;
@@ -192,7 +194,8 @@ static bool print_value(Cx *cx, const Arg *a, Sv *v, Val **in)
 {
 	*v = conv_default(cx, sema_expr(cx, a->value, NULL));
 	if (sv_bad(*v)) return false;
-	if (v->kind == SV_VIEW && v->u.view->kind == VK_TENSOR) return view_readable(cx, v->u.view, v->span, str_intern("printed"));
+	if (v->kind == SV_VIEW && v->u.view->kind == VK_TENSOR)
+		return view_readable(cx, v->u.view, v->span, str_intern("printed"));
 	*in = is_value(cx, *v, "`print`") ? conv_val(cx, *v) : NULL;
 	return *in != NULL;
 }

@@ -1,4 +1,5 @@
-/* Matrix products: mma, matmul and @, and mma_scaled, whose operands carry a scale for each block of the inner dimension. */
+/* Matrix products: mma, matmul and @, and mma_scaled, whose operands carry a scale for each
+ * block of the inner dimension. */
 #include "sema/build.h"
 
 #include <math.h>
@@ -22,11 +23,12 @@ static void report_mma_elems(Cx *cx, Ruling r, const Product *p)
 		help_cast(cx, d, b, a.type->elem);
 		return;
 	}
-	d = cx_diag(cx, D_MMA_ACC, p->at, elem_name(a.type->elem), rule_mma_accs(a.type->elem), elem_name(p->acc->type->elem));
+	d = cx_diag(cx, D_MMA_ACC, p->at, elem_name(a.type->elem), rule_mma_accs(a.type->elem),
+		elem_name(p->acc->type->elem));
 	label_operand(d, *p->acc);
 	label_operand(d, a);
-	diag_help(d, "the sum is kept in a tile of %s, and its result converted, as in `element_cast(.., %s)`", rule_mma_accs(a.type->elem),
-		elem_name(p->acc->type->elem));
+	diag_help(d, "the sum is kept in a tile of %s, and its result converted, as in `element_cast(.., %s)`",
+		rule_mma_accs(a.type->elem), elem_name(p->acc->type->elem));
 }
 
 static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
@@ -35,10 +37,12 @@ static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 	Diag *d;
 	int n = a.type->rank;
 	if (r.why == RULE_INNER) {
-		d = cx_diag(cx, D_MMA_INNER, p->at, p->shown, str_i64(type_extent(a.type, n - 1)), str_i64(type_extent(b.type, n - 2)));
+		d = cx_diag(cx, D_MMA_INNER, p->at, p->shown, str_i64(type_extent(a.type, n - 1)),
+			str_i64(type_extent(b.type, n - 2)));
 		label_operands(cx, d, a, b);
 		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
-			diag_help(d, "is `%s` stored transposed? then `transpose(%s)` is the operand", span_source(b.span), span_source(b.span));
+			diag_help(d, "is `%s` stored transposed? then `transpose(%s)` is the operand", span_source(b.span),
+				span_source(b.span));
 		} else {
 			diag_help(d, "the left operand's last extent is the right one's last but one: both are %s, say",
 				str_i64(type_extent(a.type, n - 1)));
@@ -88,7 +92,8 @@ static void warn_half_sum(Cx *cx, const Product *p, Ruling r)
 	if (str_len(a) + str_len(b) > 60) a = str_intern("a"), b = str_intern("b");
 	Diag *d = cx_diag(cx, D_HALF_SUM, p->at, p->shown, str_i64(k));
 	Str zeros = str_fmt("zeros(%s, f32)", shape_text(r.type->rank, r.type->log2));
-	diag_help(d, "`mma(%s, %s, %s)` sums them in f32; an f16 accumulator given to `mma` says that f16 is meant", a, b, zeros);
+	diag_help(d, "`mma(%s, %s, %s)` sums them in f32; an f16 accumulator given to `mma` says that f16 is meant", a, b,
+		zeros);
 }
 
 Sv mma_of(Cx *cx, Product p)
@@ -96,16 +101,19 @@ Sv mma_of(Cx *cx, Product p)
 	if (p.a.kind == SV_LIT && sv_is_tile(p.b)) p.a = lit_give(cx, p.a, p.b.type->elem, p.b);
 	p.a = lit_default(cx, p.a);
 	if (p.b.kind == SV_LIT && sv_is_tile(p.a)) p.b = lit_give(cx, p.b, p.a.type->elem, p.a);
-	if (!mma_tile(cx, p.a, &p) || !mma_tile(cx, p.b, &p) || (p.acc && !mma_tile(cx, *p.acc, &p))) return sv_poison(p.at);
+	if (!mma_tile(cx, p.a, &p) || !mma_tile(cx, p.b, &p) || (p.acc && !mma_tile(cx, *p.acc, &p)))
+		return sv_poison(p.at);
 	Elem e = p.a.type->elem;
 	Ruling r = rule_mma(p.a.type, p.b.type, p.acc ? p.acc->type : NULL);
 	if (r.why != RULE_OK) return report_mma(cx, r, &p);
 	if (p.precision && e != EL_F32) {
-		Diag *d = cx_diag(cx, D_MODE_TYPE, p.precision_at, "precision", attr_word_text(AT_PRECISION, p.precision), "mma", elem_name(e));
+		Diag *d = cx_diag(cx, D_MODE_TYPE, p.precision_at, "precision", attr_word_text(AT_PRECISION, p.precision),
+			"mma", elem_name(e));
 		diag_help(d, "leave `precision:` out: it is a choice for f32 only");
 		return sv_poison(p.at);
 	}
-	if ((e == EL_F8E4M3 || e == EL_F8E5M2) && cx->opt->least_arch) cx_diag(cx, D_MMA_WIDENED, p.at, p.shown, elem_name(e));
+	if ((e == EL_F8E4M3 || e == EL_F8E5M2) && cx->opt->least_arch)
+		cx_diag(cx, D_MMA_WIDENED, p.at, p.shown, elem_name(e));
 	warn_half_sum(cx, &p, r);
 	at_span(cx, p.at);
 	Val *c = p.acc ? p.acc->u.val : const_val(cx, r.type, num_zero(r.elem));
@@ -131,7 +139,8 @@ static Sv report_scaled(Cx *cx, Call *c, Str why, Sv x, Sv y)
 	Diag *d = cx_diag(cx, D_MMA_SCALED, c->span, why);
 	label_operand(d, x);
 	label_operand(d, y);
-	diag_note(d, "f8e4m3 or f8e5m2 [m, k] with a scale [m, k / 32], times [k, n] with [k / 32, n]; scales are u8 (the byte s "
+	diag_note(d, "f8e4m3 or f8e5m2 [m, k] with a scale [m, k / 32], times [k, n] with [k / 32, n]; "
+		"scales are u8 (the byte s "
 		"stands for 2^(s - 127)), or f8e4m3 for blocks of 16");
 	return sv_poison(c->span);
 }
@@ -144,7 +153,8 @@ static Str scaled_fault(Sv x, Sv s, int axis)
 	if (x.type->rank < 2 || x.type->rank > 3 || s.type->rank != x.type->rank)
 		return str_fmt("%s does not scale %s", sv_what(s), sv_what(x));
 	for (int i = 0; i < x.type->rank; i++)
-		if (i != axis && s.type->log2[i] != x.type->log2[i]) return str_fmt("%s does not scale %s", sv_what(s), sv_what(x));
+		if (i != axis && s.type->log2[i] != x.type->log2[i])
+			return str_fmt("%s does not scale %s", sv_what(s), sv_what(x));
 	int block = x.type->log2[axis] - s.type->log2[axis];
 	if (block == 4 || (block == 5 && s.type->elem == EL_U8)) return NULL;
 	if (block == 5) return str_intern("f8e4m3 scales are for blocks of 16, not of 32");
@@ -196,9 +206,11 @@ static Sv scaled_call(Cx *cx, Call *c)
 			elem_name(p[3].type->elem)), p[1], p[3]);
 	const Type *a = type_with_elem(p[0].type, EL_BF16), *b = type_with_elem(p[2].type, EL_BF16);
 	Ruling r = rule_mma(a, b, p[4].type);
-	if (r.why == RULE_MMA_ACC) return report_scaled(cx, c, str_fmt("it sums up in f32, not in %s", elem_name(p[4].type->elem)), p[0], p[4]);
+	if (r.why == RULE_MMA_ACC)
+		return report_scaled(cx, c, str_fmt("it sums up in f32, not in %s", elem_name(p[4].type->elem)), p[0], p[4]);
 	if (r.why != RULE_OK)
-		return report_mma(cx, r, &(Product){ .a = p[0], .b = p[2], .acc = &p[4], .at = c->span, .shown = call_what(c) });
+		return report_mma(cx, r, &(Product){ .a = p[0], .b = p[2], .acc = &p[4], .at = c->span,
+			.shown = call_what(c) });
 	at_span(cx, c->span);
 	Val *x = scaled(cx, p[0].u.val, p[1].u.val, rank - 1), *y = scaled(cx, p[2].u.val, p[3].u.val, rank - 2);
 	Val *in[3] = { x, y, p[4].u.val };

@@ -1,5 +1,6 @@
 /* Promises: trusted, so that nothing is emitted for them but a `hint` op that keeps the words; with --checked each is
- * verified where it is made, but `assume_unique` where an access has it as its index, which knows what is masked off or outside. */
+ * verified where it is made, but `assume_unique` where an access has it as its index, which knows
+ * what is masked off or outside. */
 #include "sema/build.h"
 
 static Sv hint(Cx *cx, Sv x, Str text, Span at)
@@ -68,7 +69,8 @@ static Val *neighbour(Cx *cx, Val *x, int axis)         /* each element's neighb
 	return v;
 }
 
-/* The elements of each block are equal: each equals its neighbour before it along each axis, unless it is the first there. */
+/* The elements of each block are equal: each equals its neighbour before it along each axis,
+ * unless it is the first there. */
 static Val *all_blocked(Cx *cx, Val *x, int n, const int64_t *block)
 {
 	Val *ok = const_val(cx, type_with_elem(x->type, EL_BOOL), num_int(1));
@@ -134,7 +136,8 @@ static bool promise_type(Cx *cx, Call *c, Sv x, bool pointer, bool either)
 static Sv aligned_view(Cx *cx, Call *c)
 {
 	Diag *d = cx_diag(cx, D_ALIGNED_TENSOR, c->span, span_source(c->arg[0].span));
-	diag_help(d, "the launcher checks it in the kernel's header, as `where aligned(%s, 16)`", span_source(c->arg[0].span));
+	diag_help(d, "the launcher checks it in the kernel's header, as `where aligned(%s, 16)`",
+		span_source(c->arg[0].span));
 	return sv_poison(c->span);
 }
 
@@ -159,7 +162,8 @@ static Sv promise(Cx *cx, Call *c)
 	case OP_ASSUME_BOUNDED_ABOVE: text = str_fmt("bounded %lld %lld", (long long)INT64_MIN, (long long)a); break;
 	default: text = str_intern("unique"); break;
 	}
-	if (c->op != OP_ASSUME_ALIGNED && !promise_type(cx, c, x, false, c->op == OP_ASSUME_DIVISIBLE)) return sv_poison(c->span);
+	if (c->op != OP_ASSUME_ALIGNED && !promise_type(cx, c, x, false, c->op == OP_ASSUME_DIVISIBLE))
+		return sv_poison(c->span);
 	bool multiple = c->op == OP_ASSUME_ALIGNED || c->op == OP_ASSUME_DIVISIBLE;
 	if ((multiple && a < 1) || (c->op == OP_ASSUME_ALIGNED && (a & (a - 1))) || (c->op == OP_ASSUME_BOUNDED && a > b)) {
 		cx_diag(cx, D_ASSUME_ARG, c->span, call_what(c));
@@ -169,8 +173,8 @@ static Sv promise(Cx *cx, Call *c)
 	return hint(cx, x, text, c->span);
 }
 
-/* assume_blocked(x, shape), assume_divisible_strided(x, by, every, along), assume_aligned_strided(p, bytes, every, along):
- * what is said of a tile as a whole, axis by axis. */
+/* assume_blocked(x, shape), assume_divisible_strided(x, by, every, along), assume_aligned_strided(p, bytes, every,
+ * along): what is said of a tile as a whole, axis by axis. */
 typedef struct Groups { int n; int64_t block[TILE_RANK], by, every; int axis; } Groups;
 
 static bool read_blocks(Cx *cx, Call *c, const Type *t, Groups *g)
@@ -197,8 +201,8 @@ static bool read_groups(Cx *cx, Call *c, const Type *t, Groups *g)
 static Str groups_text(OpCode op, const Groups *g)
 {
 	if (op != OP_ASSUME_BLOCKED)
-		return str_fmt("%s %lld every %lld along %d", op == OP_ASSUME_ALIGNED_STRIDED ? "aligned" : "divisible", (long long)g->by,
-			(long long)g->every, g->axis);
+		return str_fmt("%s %lld every %lld along %d", op == OP_ASSUME_ALIGNED_STRIDED ? "aligned" : "divisible",
+			(long long)g->by, (long long)g->every, g->axis);
 	Str s = str_intern("blocked");
 	for (int i = 0; i < g->n; i++) s = str_fmt("%s %lld", s, (long long)g->block[i]);
 	return s;
@@ -242,7 +246,8 @@ Sv build_promise(Cx *cx, Call *c)
 {
 	switch (c->op) {
 	case OP_ASSUME: return assume(cx, c);
-	case OP_ASSUME_BLOCKED: case OP_ASSUME_DIVISIBLE_STRIDED: case OP_ASSUME_ALIGNED_STRIDED: return tile_promise(cx, c);
+	case OP_ASSUME_BLOCKED: case OP_ASSUME_DIVISIBLE_STRIDED: case OP_ASSUME_ALIGNED_STRIDED:
+		return tile_promise(cx, c);
 	default: return promise(cx, c);
 	}
 }

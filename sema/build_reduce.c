@@ -81,8 +81,8 @@ static Sv to_bool_tile(Cx *cx, Sv x, Str shown)
 	return sv_val(val_bool(cx, x.u.val), x.span);
 }
 
-/* The index among several axes counts their elements in row-major order: one axis, the last, takes the place of all. axes are in
- * descending order. */
+/* The index among several axes counts their elements in row-major order: one axis, the last, takes the place of all.
+ * axes are in descending order. */
 static Val *one_axis(Cx *cx, Val *x, int n, const int *axes)
 {
 	int64_t order[TILE_RANK];
@@ -329,7 +329,8 @@ static Sv custom(Cx *cx, Call *c)
 	if (scan ? !arg_axis(cx, c, 1, t, axes) : !axes_arg(cx, c, t, &n, axes)) return sv_poison(c->span);
 	if (!custom_identities(cx, c, arg_value(cx, c, 2, NULL), &k)) return sv_poison(c->span);
 	if (!custom_function(cx, c, arg_value(cx, c, 3, NULL), &k)) return sv_poison(c->span);
-	if (scan ? !scan_words(cx, c, &backward, &exclusive) : !arg_bool(cx, c, "squeeze", &squeeze)) return sv_poison(c->span);
+	if (scan ? !scan_words(cx, c, &backward, &exclusive) : !arg_bool(cx, c, "squeeze", &squeeze))
+		return sv_poison(c->span);
 	for (int i = 0; i < n; i++)
 		if (!custom_axis(cx, c, &k, axes[i], backward, exclusive)) return sv_poison(c->span);
 	Sv res[MAX_TUPLE];

@@ -60,7 +60,8 @@ static Sv build_full(Cx *cx, Call *c)
 		}
 		return sv_poison(c->span);
 	}
-	Sv x = full ? arg_value(cx, c, 1, type_scalar(e)) : sv_const(e, c->op == OP_ONES ? num_one(e) : num_zero(e), c->span);
+	Sv x = full ? arg_value(cx, c, 1, type_scalar(e)) : sv_const(e, c->op == OP_ONES ? num_one(e) : num_zero(e),
+		c->span);
 	x = conv_to(cx, x, type_scalar(e), CONV_INIT, NULL, (Span){ 0, 0 });
 	if (sv_bad(x)) return x;
 	Val *v = conv_val(cx, x);
@@ -79,7 +80,9 @@ static bool iota_fits(Cx *cx, Call *c, Elem e, Shape s)
 		return false;
 	}
 	Diag *d = cx_diag(cx, D_NEED_INT, c->span, call_what(c), elem_name(e));
-	if (!elem_is_ptr(e)) diag_help(d, "the numbers are converted, as in `element_cast(iota(%s, i32), %s)`", shape_text(s.rank, s.log2), elem_name(e));
+	if (!elem_is_ptr(e))
+		diag_help(d, "the numbers are converted, as in `element_cast(iota(%s, i32), %s)`", shape_text(s.rank, s.log2),
+			elem_name(e));
 	return false;
 }
 
@@ -87,7 +90,8 @@ static Sv build_iota(Cx *cx, Call *c)
 {
 	Shape s;
 	Elem e;
-	if (!arg_shape(cx, c, 0, false, &s) || !arg_elem(cx, c, 1, &e) || !iota_fits(cx, c, e, s)) return sv_poison(c->span);
+	if (!arg_shape(cx, c, 0, false, &s) || !arg_elem(cx, c, 1, &e) || !iota_fits(cx, c, e, s))
+		return sv_poison(c->span);
 	const Type *t = sema_tile_type(cx, e, s, c->span);
 	if (!t) return sv_poison(c->span);
 	return sv_val(ir_op1(at_span(cx, c->span), OP_IOTA, t, 0, NULL), c->span);
@@ -220,8 +224,8 @@ static Sv build_reshape(Cx *cx, Call *c, Sv x)
 		want = have;
 	}
 	if (have != want) {
-		Diag *d = cx_diag(cx, D_RESHAPE_SIZE, c->span, sv_what(x), shape_text(s.rank, s.log2), str_i64((int64_t)1 << have),
-			str_i64((int64_t)1 << want));
+		Diag *d = cx_diag(cx, D_RESHAPE_SIZE, c->span, sv_what(x), shape_text(s.rank, s.log2),
+			str_i64((int64_t)1 << have), str_i64((int64_t)1 << want));
 		label_operand(d, x);
 		help_reshape(d, c, have, &s);
 		return sv_poison(c->span);
@@ -270,7 +274,8 @@ static Val *permute(Cx *cx, Val *v, const int64_t *axes)
 
 Str axes_to_name(int rank)
 {
-	return rank > 1 ? str_fmt("0 .. %d", rank - 1) : str_intern(rank ? "and there is only axis 0" : "and there is none");
+	return rank > 1 ? str_fmt("0 .. %d", rank - 1) : str_intern(rank ? "and there is only axis 0"
+		: "and there is none");
 }
 
 static bool all_axes(Cx *cx, Call *c, int n, const int64_t *axes, int rank)
@@ -302,7 +307,8 @@ static Sv build_transpose(Cx *cx, Call *c, Sv x)
 		cx_diag(cx, D_NEED_TILE, x.span, call_what(c), sv_what(x));
 		return sv_poison(c->span);
 	}
-	if (c->arg[1].given && (!arg_axis(cx, c, 1, x.type, &i) || !arg_axis(cx, c, 2, x.type, &j))) return sv_poison(c->span);
+	if (c->arg[1].given && (!arg_axis(cx, c, 1, x.type, &i) || !arg_axis(cx, c, 2, x.type, &j)))
+		return sv_poison(c->span);
 	if (!sv_is_tile(x) || (!c->arg[1].given && x.type->rank < 2)) return x;
 	int64_t axes[TILE_RANK];
 	for (int k = 0; k < TILE_RANK; k++) axes[k] = k;
@@ -577,12 +583,13 @@ static Sv build_pack(Cx *cx, Call *c, Sv x)
 	return sv_val(val_op2(cx, OP_OR, lo, hi), c->span);
 }
 
-/* 4-bit floats (sign, two exponent bits of bias 1, one fraction bit: 0 0.5 1 1.5 2 3 4 6) as f8e4m3, which has them all: the
- * exponent's bias grows by 6, but the subnormal 0.5 has a pattern of its own. */
+/* 4-bit floats (sign, two exponent bits of bias 1, one fraction bit: 0 0.5 1 1.5 2 3 4 6) as f8e4m3, which has them
+ * all: the exponent's bias grows by 6, but the subnormal 0.5 has a pattern of its own. */
 static Val *f4e2m1_value(Cx *cx, Val *v)
 {
 	const Type *t = v->type;
-	Val *by = const_val(cx, t, num_int(4)), *sign = val_op2(cx, OP_SHL, val_op2(cx, OP_AND, v, const_val(cx, t, num_int(8))), by);
+	Val *by = const_val(cx, t, num_int(4)), *sign = val_op2(cx, OP_SHL,
+		val_op2(cx, OP_AND, v, const_val(cx, t, num_int(8))), by);
 	Val *rest = val_op2(cx, OP_AND, v, const_val(cx, t, num_int(7)));
 	Val *bias = const_val(cx, t, num_int(6 << 3));
 	Val *normal = val_op2(cx, OP_ADD, val_op2(cx, OP_SHL, rest, const_val(cx, t, num_int(2))), bias);
@@ -642,7 +649,8 @@ Sv tile_gather(Cx *cx, Call *c)
 		diag_note(d, "the index is an integer tile whose shape may differ along the axis only");
 		return sv_poison(c->span);
 	}
-	Sv pad = c->arg[3].given ? arg_value(cx, c, 3, type_scalar(x.type->elem)) : sv_const(x.type->elem, num_zero(x.type->elem), c->span);
+	Sv pad = c->arg[3].given ? arg_value(cx, c, 3, type_scalar(x.type->elem))
+		: sv_const(x.type->elem, num_zero(x.type->elem), c->span);
 	pad = conv_to(cx, pad, type_scalar(x.type->elem), CONV_ARG, str_intern("pad"), (Span){ 0, 0 });
 	if (sv_bad(pad)) return pad;
 	Val *in[3] = { x.u.val, index.u.val, conv_val(cx, pad) };
@@ -683,7 +691,8 @@ Sv build_shape(Cx *cx, Call *c)
 	if (c->op == OP_EXTRACT && sv_is_scalar(x)) {   /* a scalar has one sub-tile: itself */
 		Val *v = conv_val(cx, x);
 		at_span(cx, c->span);
-		return build_extract(cx, c, sv_val(val_broadcast(cx, v, type_tile(v->type->elem, 0, (uint8_t[TILE_RANK]){ 0 })), x.span));
+		return build_extract(cx, c, sv_val(val_broadcast(cx, v, type_tile(v->type->elem, 0, (uint8_t[TILE_RANK]){ 0 })),
+			x.span));
 	}
 	x = arg_tile(cx, c, 0);
 	if (sv_bad(x)) return x;

@@ -1,6 +1,6 @@
-/* tensor_span(p, [n, m], layout): a view of memory that a raw pointer points to. Extents, strides and the alignment of padded
- * layouts may be run-time values. What the launcher can compute of them stays symbolic, so that accesses are analysed as those of
- * a parameter are. */
+/* tensor_span(p, [n, m], layout): a view of memory that a raw pointer points to. Extents, strides and the alignment of
+ * padded layouts may be run-time values. What the launcher can compute of them stays symbolic, so that accesses are
+ * analysed as those of a parameter are. */
 #include "sema/build.h"
 #include "sema/scope.h"
 
@@ -34,8 +34,8 @@ static Size size_padded(Cx *cx, Size n, Size a)
 	return (Size){ .val = val_op2(cx, OP_MUL, val_op2(cx, OP_CEILDIV, x, y), y), .elem = EL_I64 };
 }
 
-/* An integer that is `least` or more: what is less counts as `least`, and traps in the checked build. A constant that is less is
- * reported. */
+/* An integer that is `least` or more: what is less counts as `least`, and traps in the checked build. A constant that
+ * is less is reported. */
 static bool size_read(Cx *cx, const Expr *e, int64_t least, const char *what, Size *out)
 {
 	Sv v = sema_expr(cx, e, NULL);
@@ -58,7 +58,8 @@ static bool size_read(Cx *cx, const Expr *e, int64_t least, const char *what, Si
 	at_span(cx, e->span);
 	Val *i = val_i64(cx, x);        /* a u64 that it cannot hold becomes negative */
 	if (!sure && cx->opt->checked) build_check(cx, sv_val(val_cmp(cx, OP_GE, i, val_int(cx, EL_I64, least)), e->span),
-		str_fmt("the %s `%s` of `tensor_span` is less than %lld", what, span_source(e->span), (long long)least), e->span);
+		str_fmt("the %s `%s` of `tensor_span` is less than %lld", what, span_source(e->span), (long long)least),
+		e->span);
 	*out = (Size){ .elem = wide ? EL_I64 : EL_I32 };
 	at_span(cx, e->span);
 	if (s && sym_at_launch(s)) out->sym = sure ? s : sym_max(s, bound);
@@ -104,7 +105,8 @@ static void strides_of(Cx *cx, SpanShape *t)
 static bool bad_layout(Cx *cx, const Expr *e)
 {
 	Diag *d = cx_diag(cx, D_LAYOUT, e->span, sema_source(e));
-	diag_help(d, "there are `layout_right`, `layout_left`, `layout_right_padded(a)`, `layout_left_padded(a)` and `layout_strided([s0, s1])`");
+	diag_help(d, "there are `layout_right`, `layout_left`, `layout_right_padded(a)`, `layout_left_padded(a)` and "
+		"`layout_strided([s0, s1])`");
 	return false;
 }
 
@@ -116,8 +118,8 @@ static bool read_layout(Cx *cx, Call *c, SpanShape *t)
 	const Expr *arg = call && e->u.call.args.n == 1 && !e->u.call.args.p[0].name.s ? e->u.call.args.p[0].value : NULL;
 	int n;
 	t->layout = ML_RIGHT;
-	if (e && (word->kind != EX_NAME || !layout_by_name(word->u.name, &t->layout, &takes) || takes != (arg != NULL) || call != takes))
-		return bad_layout(cx, e);
+	if (e && (word->kind != EX_NAME || !layout_by_name(word->u.name, &t->layout, &takes) || takes != (arg != NULL)
+		|| call != takes)) return bad_layout(cx, e);
 	if (t->layout == ML_STRIDED) return size_list(cx, c, arg, "stride", t->rank, t->str, &n);
 	if (takes && !size_read(cx, arg, 1, "alignment", &t->pad)) return false;
 	strides_of(cx, t);
@@ -150,8 +152,8 @@ Sv build_span(Cx *cx, Call *c)
 {
 	Sv p;
 	SpanShape t = { 0 };
-	if (!span_pointer(cx, c, &p) || !size_list(cx, c, c->arg[1].e, "extent", -1, t.ext, &t.rank) || !read_layout(cx, c, &t))
-		return sv_poison(c->span);
+	if (!span_pointer(cx, c, &p) || !size_list(cx, c, c->arg[1].e, "extent", -1, t.ext, &t.rank)
+		|| !read_layout(cx, c, &t)) return sv_poison(c->span);
 	View *v = NEW(A_UNIT, View);
 	v->kind = VK_TENSOR;
 	v->mode = MODE_INOUT;

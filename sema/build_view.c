@@ -1,5 +1,5 @@
-/* Views: partitions and strided views of a tensor, slices, sub-views by indices, permutations; and what can be asked of one.
- * A sub-view is op `view` with an element offset, extents and strides; the offset is computed in i64. */
+/* Views: partitions and strided views of a tensor, slices, sub-views by indices, permutations; and what can be asked of
+ * one. A sub-view is op `view` with an element offset, extents and strides; the offset is computed in i64. */
 #include "ast/foreign.h"
 #include "sema/build.h"
 #include "sema/scope.h"
@@ -40,7 +40,8 @@ static void report_no_list(Cx *cx, const Expr *e, Str what, int rank, const Expr
 {
 	Diag *d = cx_diag(cx, D_NEED_LIST, e->span, str_fmt("the index of %s", what));
 	Str list = str_fmt("[%s]", span_source(e->span));
-	if (swapped) diag_help(d, "the index stands before the value: `%s, %s`", span_source(swapped->span), span_source(e->span));
+	if (swapped)
+		diag_help(d, "the index stands before the value: `%s, %s`", span_source(swapped->span), span_source(e->span));
 	else if (rank != 1) diag_help(d, "write one index for each axis in brackets, the slowest first");
 	else diag_help(d, "write `%s`", list);
 	if (!swapped && rank == 1) diag_edit(d, e->span, list);
@@ -150,8 +151,8 @@ static Val *plus(Cx *cx, Val *a, Val *b)
 
 typedef struct Indexed { bool all; Val *val; Span at; } Indexed;
 
-/* t[i, :, j]: the given indices become the offset. One outside makes the first remaining axis empty; with none remaining
- * the caller reads an element and never comes here. */
+/* t[i, :, j]: the given indices become the offset. One outside makes the first remaining axis empty; with none
+ * remaining the caller reads an element and never comes here. */
 static Sv sub_view(Cx *cx, const View *v, const Indexed *ix, Span at)
 {
 	View n = derived(v);
@@ -205,7 +206,8 @@ static Str row_of_tile(Cx *cx, Sv base, const Expr *e)
 		index = str_fmt("%s%s%s", index, comma, x->kind == EX_ALL ? "0" : span_source(x->span));
 		if (x->kind == EX_ALL) left = str_fmt("%s%s%s", left, *left ? ", " : "", extent);
 	}
-	return *left ? str_fmt("reshape(extract(%s, [%s], [%s]), [%s])", span_source(e->u.idx.base->span), shape, index, left) : NULL;
+	return *left ? str_fmt("reshape(extract(%s, [%s], [%s]), [%s])", span_source(e->u.idx.base->span), shape, index,
+		left) : NULL;
 }
 
 static void report_tile_index(Cx *cx, Sv base, const Expr *e, const Expr *item)
@@ -219,8 +221,10 @@ static void report_tile_index(Cx *cx, Sv base, const Expr *e, const Expr *item)
 		diag_help(d, "write `%s`", row);
 		diag_edit(d, e->span, row);
 	} else if (base.type->rank == 1 && item->kind == EX_INT) {
-		diag_help(d, "one element is `%s(extract(%s, [1], [%s]))`", elem_name(base.type->elem), x, span_source(item->span));
-		diag_edit(d, e->span, str_fmt("%s(extract(%s, [1], [%s]))", elem_name(base.type->elem), x, span_source(item->span)));
+		diag_help(d, "one element is `%s(extract(%s, [1], [%s]))`", elem_name(base.type->elem), x,
+			span_source(item->span));
+		diag_edit(d, e->span, str_fmt("%s(extract(%s, [1], [%s]))", elem_name(base.type->elem), x,
+			span_source(item->span)));
 	} else {
 		diag_help(d, "`extract(%s, shape, index)` is a part of it, `gather(%s, i, axis)` takes an index tile", x, x);
 	}
@@ -344,7 +348,8 @@ void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *r
 	if (!view_items(cx, v, lhs, ix, &all)) return;
 	if (all) {
 		Diag *d = cx_diag(cx, D_NOT_STORED, lhs->span, sv_what(base));
-		diag_help(d, "a tile is stored by `%s.store(%s, x)`", span_source(lhs->span), all == 1 ? "[0]" : all == 2 ? "[0, 0]" : "index");
+		diag_help(d, "a tile is stored by `%s.store(%s, x)`", span_source(lhs->span),
+			all == 1 ? "[0]" : all == 2 ? "[0, 0]" : "index");
 		return;
 	}
 	Sv index[TENSOR_RANK];
@@ -491,7 +496,8 @@ Sv view_reshape(Cx *cx, Call *c)
 		want = size;
 	}
 	if (want != size) {
-		cx_diag(cx, D_RESHAPE_SIZE, c->span, sv_what(c->arg[0].sv), span_source(list->span), str_i64(size), str_i64(want));
+		cx_diag(cx, D_RESHAPE_SIZE, c->span, sv_what(c->arg[0].sv), span_source(list->span), str_i64(size),
+			str_i64(want));
 		return sv_poison(c->span);
 	}
 	View r = derived(v);
@@ -512,8 +518,8 @@ static bool view_tile(Cx *cx, Call *c, const View *v, View *p)
 {
 	if (!whole_tensor(cx, v, c->span, call_what(c)) || !arg_shape(cx, c, 1, false, &p->tile)) return false;
 	if (p->tile.rank != v->rank) {
-		cx_diag(cx, D_VIEW_TILE_RANK, c->arg[1].span, shape_text(p->tile.rank, p->tile.log2), str_i64(p->tile.rank), v->root,
-			str_i64(v->rank));
+		cx_diag(cx, D_VIEW_TILE_RANK, c->arg[1].span, shape_text(p->tile.rank, p->tile.log2), str_i64(p->tile.rank),
+			v->root, str_i64(v->rank));
 		return false;
 	}
 	if (!sema_tile_type(cx, v->elem, p->tile, c->arg[1].span)) return false;
@@ -571,8 +577,10 @@ static Sv num_tiles(Cx *cx, Call *c, const View *v)
 	if (!view_axis(cx, c, 1, v, &axis)) return sv_poison(c->span);
 	if (v->kind == VK_TENSOR || (v->kind == VK_GATHER && axis == v->axis)) {
 		Diag *d = cx_diag(cx, D_NO_TILES, c->span, v->root);
-		if (v->kind == VK_TENSOR) diag_help(d, "tiles have a size in `%s.partition(shape).num_tiles(%d)`; else there is `cdiv(%s.extent(%d), size)`",
-			v->root, axis, v->root, axis);
+		if (v->kind == VK_TENSOR)
+			diag_help(d, "tiles have a size in `%s.partition(shape).num_tiles(%d)`; else there is "
+				"`cdiv(%s.extent(%d), size)`",
+				v->root, axis, v->root, axis);
 		return sv_poison(c->span);
 	}
 	const Sym *e = v->dim[axis].sym;
@@ -633,7 +641,8 @@ Sv layouts_equal(Cx *cx, const View *a, const View *b, Span at)
 		const Sym *s = stride ? x->ssym : x->sym, *t = stride ? y->ssym : y->sym;
 		if (s && s == t) continue;
 		Val *of_b = stride ? view_stride(cx, b, i / 2) : view_extent(cx, b, i / 2);
-		Val *of_a = stride ? view_stride(cx, a, i / 2) : view_extent(cx, a, i / 2), *same = val_cmp(cx, OP_EQ, of_a, of_b);
+		Val *of_a = stride ? view_stride(cx, a, i / 2) : view_extent(cx, a, i / 2),
+			*same = val_cmp(cx, OP_EQ, of_a, of_b);
 		if (sv_const_num(sv_folded(same, at), &n)) {
 			if (!n.i) return sv_bool(false, at);
 			continue;
@@ -688,7 +697,8 @@ static Val *axis_mask(Cx *cx, const View *v, Val *index, const Shape *s, int axi
 	return val_op2(cx, OP_AND, below, val_cmp(cx, OP_GE, i, lo));
 }
 
-Sv view_mask(Cx *cx, const View *v, Val *const *index, const Shape *s, const int64_t *steps, const int64_t *offsets, Span at)
+Sv view_mask(Cx *cx, const View *v, Val *const *index, const Shape *s, const int64_t *steps, const int64_t *offsets,
+	Span at)
 {
 	at_span(cx, at);
 	const Type *t = type_tile(EL_BOOL, s->rank, s->log2);
@@ -706,7 +716,8 @@ static void ask_near_op(Diag *d, Name name, bool view)         /* of memory: wha
 	Near near;
 	near_begin(&near, name.s);
 	for (int i = 0; i < OP_COUNT; i++)
-		if (!(op_rows[i].flags & OPF_HIDDEN) && (!view || !strncmp(op_rows[i].sig, "t:w", 3))) near_offer(&near, str_intern(op_rows[i].name));
+		if (!(op_rows[i].flags & OPF_HIDDEN) && (!view || !strncmp(op_rows[i].sig, "t:w", 3)))
+			near_offer(&near, str_intern(op_rows[i].name));
 	diag_ask(d, near.best);
 }
 

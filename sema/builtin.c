@@ -1,5 +1,6 @@
-/* Calls of operations: the signature column of ops.def is read once into a Sig, arguments are bound to it in order and by
- * name, and the accessors below evaluate each one as its kind says. What is wrong with a call as such is reported here. */
+/* Calls of operations: the signature column of ops.def is read once into a Sig, arguments are bound to it in order and
+ * by name, and the accessors below evaluate each one as its kind says. What is wrong with a call
+ * as such is reported here. */
 #include "ast/foreign.h"
 #include "ir/exact.h"
 #include "sema/build.h"
@@ -28,7 +29,7 @@ static Sig *sig_parse(const char *text)
 		ArgSpec *a = &s->p[s->n++];
 		a->name = str_intern_n(p, n);
 		a->kind = 'v';
-		a->named = a->optional = named;         /* what is given by name only may always be left out, but for shift's fill */
+		a->named = a->optional = named;  /* what is given by name only may always be left out, but for shift's fill */
 		p += n;
 		if (*p == ':') {
 			a->kind = p[1];
@@ -126,7 +127,8 @@ static bool bind_positional(Cx *cx, Call *c, const Arg *a, int *next, bool recv)
 		Diag *d = cx_diag(cx, D_OP_ARG_EXTRA, a->value->span, call_what(c));
 		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
 		if (help_list(c, d, recv)) return false;
-		if (*next < c->sig->n) diag_help(d, "the arguments after these are given by name, as in `%s: ...`", c->sig->p[*next].name);
+		if (*next < c->sig->n)
+			diag_help(d, "the arguments after these are given by name, as in `%s: ...`", c->sig->p[*next].name);
 		return false;
 	}
 	c->arg[*next].e = a->value;
@@ -141,7 +143,8 @@ static void translate_arguments(const Call *c, Diag *d)
 {
 	const ArgVec *a = &c->e->u.call.args;
 	for (int i = 0; i < a->n; i++) {
-		const char *ours = a->p[i].name.s && arg_index(c, a->p[i].name.s) < 0 ? foreign_word(FW_ARGUMENT, a->p[i].name.s) : NULL;
+		const char *ours = a->p[i].name.s && arg_index(c, a->p[i].name.s) < 0
+			? foreign_word(FW_ARGUMENT, a->p[i].name.s) : NULL;
 		if (ours && arg_index(c, ours) >= 0) diag_edit(d, a->p[i].name.span, ours);
 	}
 }
@@ -204,7 +207,8 @@ static bool help_listed(const Call *c, Diag *d)
 {
 	const ArgVec *a = &c->e->u.call.args;
 	const Expr *first = a->n ? a->p[0].value : NULL;
-	if ((c->op != OP_CAT && c->op != OP_JOIN) || !first || (first->kind != EX_LIST && first->kind != EX_TUPLE)) return false;
+	if ((c->op != OP_CAT && c->op != OP_JOIN) || !first || (first->kind != EX_LIST && first->kind != EX_TUPLE))
+		return false;
 	if (first->u.list.n != 2) return false;
 	Str fix = str_fmt("%s, %s", span_source(first->u.list.p[0]->span), span_source(first->u.list.p[1]->span));
 	diag_help(d, "write `%s`, without brackets", fix);
@@ -242,7 +246,8 @@ static bool bind(Cx *cx, Call *c, const Sv *recv, const Sv *first)
 			c->rest = c->nrest++ ? c->rest : a;
 			continue;
 		}
-		if (!(a->name.s ? bind_named(cx, c, a, recv != NULL) : bind_positional(cx, c, a, &next, recv != NULL))) return false;
+		if (!(a->name.s ? bind_named(cx, c, a, recv != NULL) : bind_positional(cx, c, a, &next, recv != NULL)))
+			return false;
 		if (first && i == 0 && !a->name.s) {
 			c->arg[0].sv = *first;
 			c->arg[0].done = true;
@@ -442,7 +447,8 @@ const View *arg_view(Cx *cx, Call *c, int i)
 	if (v.kind == SV_VIEW) return v.u.view;
 	if (!sv_bad(v)) {
 		Diag *d = cx_diag(cx, D_NEED_VIEW, v.span, call_what(c), sv_what(v));
-		if (v.kind == SV_VAL && elem_is_ptr(v.type->elem)) diag_note(d, "pointers take `load(p, ..)`, `store(p, x, ..)` and atomics");
+		if (v.kind == SV_VAL && elem_is_ptr(v.type->elem))
+			diag_note(d, "pointers take `load(p, ..)`, `store(p, x, ..)` and atomics");
 	}
 	return NULL;
 }
@@ -459,10 +465,13 @@ static Sv dispatch(Cx *cx, Call *c)
 	unsigned flags = op_rows[c->op].flags;
 	if (is_atomic(c->op)) return build_atomic(cx, c);
 	switch (c->op) {
-	case OP_FULL: case OP_ZEROS: case OP_ONES: case OP_IOTA: case OP_ARANGE: case OP_RAND: case OP_RANDN: case OP_RANDINT:
+	case OP_FULL: case OP_ZEROS: case OP_ONES: case OP_IOTA: case OP_ARANGE: case OP_RAND: case OP_RANDN:
+	case OP_RANDINT:
 		return build_tile(cx, c);
-	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: case OP_TRANSPOSE: case OP_CAT: case OP_EXTRACT: case OP_INSERT:
-	case OP_EXPAND: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_SORT: case OP_TOPK: case OP_HISTOGRAM: case OP_JOIN:
+	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: case OP_TRANSPOSE: case OP_CAT: case OP_EXTRACT:
+	case OP_INSERT:
+	case OP_EXPAND: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_SORT: case OP_TOPK: case OP_HISTOGRAM:
+	case OP_JOIN:
 	case OP_SPLIT: case OP_PACK: case OP_UNPACK:
 		return build_shape(cx, c);
 	case OP_CAST: case OP_BITCAST: case OP_CDIV: case OP_CLAMP:
@@ -478,7 +487,8 @@ static Sv dispatch(Cx *cx, Call *c)
 		return build_view(cx, c);
 	case OP_TENSOR_SPAN:
 		return build_span(cx, c);
-	case OP_ASSUME: case OP_ASSUME_ALIGNED: case OP_ASSUME_DIVISIBLE: case OP_ASSUME_BOUNDED: case OP_ASSUME_BOUNDED_BELOW:
+	case OP_ASSUME: case OP_ASSUME_ALIGNED: case OP_ASSUME_DIVISIBLE: case OP_ASSUME_BOUNDED:
+	case OP_ASSUME_BOUNDED_BELOW:
 	case OP_ASSUME_BOUNDED_ABOVE: case OP_ASSUME_UNIQUE: case OP_ASSUME_BLOCKED: case OP_ASSUME_DIVISIBLE_STRIDED:
 	case OP_ASSUME_ALIGNED_STRIDED:
 		return build_promise(cx, c);
@@ -498,24 +508,30 @@ static char form_of(Cx *cx, OpCode op, const Expr *call, const Sv *recv, Sv *fir
 	if (!pointer_sig(op) && !tile_sig(op)) return 'w';
 	if (recv) *first = *recv;
 	else if (args->n && !args->p[0].name.s) *first = sema_expr(cx, args->p[0].value, NULL);
-	if (pointer_sig(op) && first->kind != SV_VIEW && first->type && first->kind != SV_TYPE && elem_is_ptr(first->type->elem)) return 'p';
+	if (pointer_sig(op) && first->kind != SV_VIEW && first->type && first->kind != SV_TYPE
+		&& elem_is_ptr(first->type->elem))
+		return 'p';
 	return tile_sig(op) && sv_is_tile(*first) ? 't' : 'w';
 }
 
-/* v.max(1): in NumPy the greatest along an axis, here each element and 1. Written as a function, `max(v, 1)`, it is not asked. */
+/* v.max(1): in NumPy the greatest along an axis, here each element and 1. Written as a function,
+ * `max(v, 1)`, it is not asked. */
 static void warn_axis(Cx *cx, const Call *c, const Sv *recv, const Expr *arg)
 {
 	Sv n;
 	bool minus = arg->kind == EX_UNARY && arg->u.un.op == UN_NEG && arg->u.un.x->kind == EX_INT;
 	int rank = recv->type->rank;
 	if (!minus && arg->kind != EX_INT) return;
-	Int i = lit_number(minus ? span_source(arg->u.un.x->span) : span_source(arg->span), minus, &n) && n.kind == SV_INT ? n.u.i : INT64_MAX;
+	Int i = lit_number(minus ? span_source(arg->u.un.x->span) : span_source(arg->span), minus, &n) && n.kind == SV_INT
+		? n.u.i : INT64_MAX;
 	if (i < -rank || i > rank) return;
 	Str v = span_source(recv->span), text = sema_source(arg);
-	const char *greatest = c->op == OP_MAX ? "greater" : "lesser", *reduce = c->op == OP_MAX ? "reduce_max" : "reduce_min";
+	const char *greatest = c->op == OP_MAX ? "greater" : "lesser",
+		*reduce = c->op == OP_MAX ? "reduce_max" : "reduce_min";
 	Diag *d = cx_diag(cx, D_AXIS_MEANT, c->span, sema_source(c->e), greatest, text);
 	Str axis = str_i64(i < 0 ? (int64_t)i + rank : i < rank ? (int64_t)i : rank - 1);
-	diag_help(d, "is an axis meant? then `%s(%s, %s)` is it; `%s(%s, %s)` says that the number is", reduce, v, axis, c->name, v, text);
+	diag_help(d, "is an axis meant? then `%s(%s, %s)` is it; `%s(%s, %s)` says that the number is", reduce, v, axis,
+		c->name, v, text);
 }
 
 Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
@@ -532,7 +548,8 @@ Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
 	if (recv && recv->kind == SV_VIEW && c.sig->n && c.sig->p[0].kind != 'w' && op != OP_PERMUTE && op != OP_RESHAPE &&
 		op != OP_TRANSPOSE) {
 		Diag *d = cx_diag(cx, D_NO_METHOD, c.span, sv_what(*recv), c.name);
-		diag_help(d, "tiles have it, which are loaded first, as in `%s.load(...).%s(...)`", span_source(recv->span), c.name);
+		diag_help(d, "tiles have it, which are loaded first, as in `%s.load(...).%s(...)`", span_source(recv->span),
+			c.name);
 		return sv_poison(c.span);
 	}
 	if (!bind(cx, &c, recv, first.kind == SV_NONE || recv ? NULL : &first)) return sv_poison(c.span);

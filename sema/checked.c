@@ -53,7 +53,9 @@ void check_arith(Cx *cx, OpCode op, Val *x, Val *y, Val *r, Span at)
 /* The least integer has no opposite. */
 void check_opposite(Cx *cx, OpCode op, Val *x, Span at)
 {
-	if (!cx->opt->checked || (op != OP_NEG && op != OP_ABS) || !elem_is_int(x->type->elem) || !elem_is_signed(x->type->elem)) return;
+	if (!cx->opt->checked || (op != OP_NEG && op != OP_ABS) || !elem_is_int(x->type->elem)
+		|| !elem_is_signed(x->type->elem))
+		return;
 	Val *ok = val_cmp(cx, OP_NE, x, const_val(cx, x->type, num_least(x->type->elem)));
 	build_check(cx, sv_val(ok, at), str_fmt("integer overflow in `%s`", span_source(at)), at);
 }
@@ -65,13 +67,15 @@ void check_cast(Cx *cx, Val *x, Val *r, Span at)
 	Val *ok;
 	if (elem_is_any_float(from)) {
 		Val *wide = val_cast(cx, x, EL_F64, (FoldModes){ 0 });
-		/* the bounds are exact in f64 but for the upper one of 64 bits, which is written as the first value too large */
+		/* the bounds are exact in f64 but for the upper one of 64 bits, which is written as
+		 * the first value too large */
 		double lo = (double)num_least(to).i - (elem_bytes(to) == 8 ? 0 : 1);
 		double hi = elem_is_signed(to) ? -(double)num_least(EL_I64).i : 18446744073709551616.0;
 		if (elem_bytes(to) < 8) hi = (double)num_greatest(to).i + 1;
 		Val *below = val_cmp(cx, OP_LT, wide, const_val(cx, wide->type, num_float(hi)));
 		Val *least = const_val(cx, wide->type, num_float(elem_is_signed(to) ? lo : -1));
-		ok = val_op2(cx, OP_AND, val_cmp(cx, elem_bytes(to) == 8 && elem_is_signed(to) ? OP_GE : OP_GT, wide, least), below);
+		ok = val_op2(cx, OP_AND, val_cmp(cx, elem_bytes(to) == 8 && elem_is_signed(to) ? OP_GE : OP_GT, wide, least),
+			below);
 	} else {
 		ok = val_cmp(cx, OP_EQ, val_cast(cx, r, from, (FoldModes){ 0 }), x);
 		Val *zero_x = const_val(cx, x->type, num_int(0)), *zero_r = const_val(cx, r->type, num_int(0));

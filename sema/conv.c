@@ -22,8 +22,8 @@ void label_operand(Diag *d, Sv v)
 	else diag_label(d, v.span, "%s", sv_what(v));
 }
 
-/* Where a named value got its type: the declaration of a variable or parameter, else the expression it names. None where that
- * is the line of its use, or in another file. */
+/* Where a named value got its type: the declaration of a variable or parameter, else the expression it names. None
+ * where that is the line of its use, or in another file. */
 static Span origin_of(Cx *cx, Sv v)
 {
 	Span none = { 0, 0 };
@@ -36,8 +36,8 @@ static Span origin_of(Cx *cx, Sv v)
 	return at;
 }
 
-/* Both types, each once: where they come from, when both come from other lines. A call adds lines of its own, which leaves no
- * room for that in a message of ten. */
+/* Both types, each once: where they come from, when both come from other lines. A call adds lines of its own, which
+ * leaves no room for that in a message of ten. */
 void label_operands(Cx *cx, Diag *d, Sv x, Sv y)
 {
 	Span from[2] = { origin_of(cx, x), origin_of(cx, y) };
@@ -81,7 +81,7 @@ static bool same_modes(FoldModes m)
 
 Val *val_cast(Cx *cx, Val *v, Elem to, FoldModes m)
 {
-	bool limits = m.overflow && !elem_is_ptr(to) && elem_is_any_float(to);         /* an infinity has another value then */
+	bool limits = m.overflow && !elem_is_ptr(to) && elem_is_any_float(to);  /* an infinity has another value then */
 	if (v->type->elem == to && !limits) return v;
 	const Type *t = type_with_elem(v->type, to);
 	Num n;
@@ -242,7 +242,9 @@ bool is_value(Cx *cx, Sv v, const char *whose)
 	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
 	Str of = span_source(v.span);
 	bool moved = !strcmp(whose, "`+`") || !strcmp(whose, "`-`");    /* as a pointer is */
-	if (v.kind == SV_VIEW && moved) diag_help(d, "`%s.load(...)` loads a tile from it, `%s.gather([i])` the elements that an index tile names", of, of);
+	if (v.kind == SV_VIEW && moved)
+		diag_help(d, "`%s.load(...)` loads a tile from it, `%s.gather([i])` the elements that an index tile names", of,
+			of);
 	else if (v.kind == SV_VIEW) diag_help(d, "`%s.load(...)` loads a tile from it", of);
 	return false;
 }
@@ -286,7 +288,8 @@ typedef struct Goal { const Type *to; ConvWhy why; Str what; Span decl; } Goal;
 static Str goal_text(const Goal *g)
 {
 	static const char *const verbs[] = {
-		[CONV_INIT] = "is", [CONV_ASSIGN] = "is", [CONV_ARG] = "takes", [CONV_RETURN] = "returns", [CONV_STORE] = "stores"
+		[CONV_INIT] = "is", [CONV_ASSIGN] = "is", [CONV_ARG] = "takes", [CONV_RETURN] = "returns",
+			[CONV_STORE] = "stores"
 	};
 	if (!g->what) return str_fmt("the type here is %s", type_text(g->to));
 	return str_fmt("`%s` %s %s", g->what, verbs[g->why], type_text(g->to));
@@ -341,7 +344,8 @@ static void help_tile_variable(Diag *d, Str name, const Type *t, Span decl)
 	if (after[strspn(after, " \t")] == '=') diag_edit(d, decl, typed);
 }
 
-/* An operation that gives that shape; in generic code the numbers are those of one instance, so names stand in their place. */
+/* An operation that gives that shape; in generic code the numbers are those of one instance, so
+ * names stand in their place. */
 void help_shape(Cx *cx, Diag *d, Sv x, const char *op, const Type *to)
 {
 	Str shape = extent_names(cx, to->rank, to->log2);
@@ -366,7 +370,8 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 		return sv_poison(x.span);
 	}
 	if (g->why == CONV_ASSIGN && sv_is_tile(x) && rule_one_way(to, x.type->rank, x.type->log2, &axis))
-		diag_help(d, "a variable keeps the shape that it is declared with; `%s` has room for all of this", type_text(type_with_elem(x.type, to->elem)));
+		diag_help(d, "a variable keeps the shape that it is declared with; `%s` has room for all of this",
+			type_text(type_with_elem(x.type, to->elem)));
 	if (str_len(src) > 40) return sv_poison(x.span);
 	if (only >= 0 && src[str_len(src) - 1] == ')') {
 		diag_help(d, "without an axis all are taken: write `, %d` for one", only);
@@ -448,7 +453,8 @@ Sv conv_cond(Cx *cx, Sv x, Span at)
 	if (x.kind == SV_FLOAT) return sv_bool(!exact_is_zero(x.u.f), at);
 	if (!sv_is_scalar(x) && !sv_one_element(x)) {
 		Diag *d = cx_diag(cx, D_CONDITION, at, sv_what(x));
-		if (sv_is_tile(x)) diag_help(d, "`all_of(%s)` and `any_of(%s)` combine its elements", span_source(at), span_source(at));
+		if (sv_is_tile(x))
+			diag_help(d, "`all_of(%s)` and `any_of(%s)` combine its elements", span_source(at), span_source(at));
 		return sv_poison(at);
 	}
 	if (!elem_is_ptr(x.type->elem) && elem_rows[x.type->elem].cls == EC_RFLOAT) {
@@ -503,7 +509,8 @@ const Type *conv_common(Cx *cx, Sv a, Sv b, Span at)
 		if (p[i]->kind == SV_INT) continue;
 		if (p[i]->kind == SV_FLOAT || !sv_is_scalar(*p[i]) || !elem_is_int(p[i]->type->elem)) {
 			Diag *d = cx_diag(cx, D_NEED_INT, p[i]->span, "the bounds of a loop", sv_what(*p[i]));
-			bool number = p[i]->kind != SV_FLOAT && (sv_is_scalar(*p[i]) || sv_one_element(*p[i])) && !elem_is_ptr(p[i]->type->elem);
+			bool number = p[i]->kind != SV_FLOAT && (sv_is_scalar(*p[i]) || sv_one_element(*p[i]))
+				&& !elem_is_ptr(p[i]->type->elem);
 			if (number) diag_help(d, "convert it: `i32(%s)`", span_source(p[i]->span));
 			if (number) diag_edit(d, p[i]->span, str_fmt("i32(%s)", span_source(p[i]->span)));
 			return NULL;
@@ -571,7 +578,8 @@ static Sv cast_literal(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
 		double end = to == EL_U64 ? 18446744073709551616.0 : (double)num_greatest(to).i + 1;
 		outside = !(trunc(wide.f) >= (to == EL_U64 ? 0 : (double)num_least(to).i) && trunc(wide.f) < end);
 	}
-	if (outside) warn_cast(cx, x, x.kind == SV_INT ? exact_text(exact_of(x)) : float_text(exact_of(x)), to, r.u.num, at);
+	if (outside)
+		warn_cast(cx, x, x.kind == SV_INT ? exact_text(exact_of(x)) : float_text(exact_of(x)), to, r.u.num, at);
 	return r;
 }
 

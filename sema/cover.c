@@ -1,8 +1,9 @@
-/* Tensors of which a part is never loaded or stored: a tile at a constant index where nothing bounds the extent, and tiles that
- * are shorter than those that the grid or a loop counts.
+/* Tensors of which a part is never loaded or stored: a tile at a constant index where nothing bounds the extent, and
+ * tiles that are shorter than those that the grid or a loop counts.
  *
- * Each axis of each tensor parameter is looked at by itself, over all accesses of the kernel. One access whose place cannot be
- * followed, a view that cuts the tensor, an operation on elements, or a condition that asks for the dimension: nothing is said. */
+ * Each axis of each tensor parameter is looked at by itself, over all accesses of the kernel. One access whose place
+ * cannot be followed, a view that cuts the tensor, an operation on elements, or a condition that asks for the
+ * dimension: nothing is said. */
 #include "sema/findings.h"
 
 typedef VEC(const Sym *) SymVec;
@@ -71,7 +72,8 @@ static void is_asked(void *ctx, const Sym *atom)
 /* ---- places ---- */
 static const Sym *end_of(const Cover *c, const Sym *counter)
 {
-	return counter->atom == ATOM_BID ? c->vs->fn->grid[counter->index] : counter->atom == ATOM_VAL ? c->end[counter->index] : NULL;
+	return counter->atom == ATOM_BID ? c->vs->fn->grid[counter->index] : counter->atom == ATOM_VAL
+		? c->end[counter->index] : NULL;
 }
 
 /* Whether an index is made of counters that stop somewhere, and whether all of them stop at numbers. */
@@ -128,7 +130,8 @@ static void place(const Cover *c, CoverAxis *x, const Op *op, const Sym *at, int
 		x->other = most <= last + len || facts_le(c->vs->facts, ext, sym_const(last + len));
 		if (last + len > x->end) x->end = last + len;
 		if (!x->at && len > 1) x->at = op;
-	} else if (linear(at, &factor, &counter) && (n = counts(c, counter, ext)) > 0 && (!x->counter || x->counter == counter)) {
+	} else if (linear(at, &factor, &counter) && (n = counts(c, counter, ext)) > 0
+		&& (!x->counter || x->counter == counter)) {
 		x->other = factor > n || (x->counter && (x->count != n || x->factor != factor));
 		x->counter = counter;
 		x->count = n;
@@ -173,9 +176,11 @@ static void access_op(const Cover *c, const Op *op, const IrParam *root)
 
 void cover_op(Cover *c, const Op *op)
 {
-	bool access = op->code == OP_LOAD || op->code == OP_STORE, asks = op->code == OP_IF || op->code == OP_ASSERT || op->code == OP_ASSUME;
+	bool access = op->code == OP_LOAD || op->code == OP_STORE,
+		asks = op->code == OP_IF || op->code == OP_ASSERT || op->code == OP_ASSUME;
 	if (asks) conditions(c, ir_in(op, 0), 8);
-	c->reduces |= (op_rows[op->code].flags & OPF_REDUCE) || op->code == OP_MMA || op->code == OP_REDUCE || op->code == OP_SCAN;
+	c->reduces |= (op_rows[op->code].flags & OPF_REDUCE) || op->code == OP_MMA || op->code == OP_REDUCE
+		|| op->code == OP_SCAN;
 	if (op->code == OP_VIEW) return;
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
@@ -193,14 +198,17 @@ static void say_end(const IrParam *p, int axis, const CoverAxis *x)
 	Str n = sym_text(p->extent[axis]), end = str_i64(x->end);
 	Diag *d = diag(D_COVER_END, x->at->span, end, str_i64(axis), p->name, verb(x->at), n);
 	diag_label(d, p->span, "`%s` may be any number here", n);
-	diag_help(d, "`where %s <= %s` lets the launcher refuse greater ones; else a loop or the grid goes over the tiles of the axis", n, end);
+	diag_help(d, "`where %s <= %s` lets the launcher refuse greater ones; else a loop or the grid goes over "
+		"the tiles of the axis", n, end);
 }
 
 static void say_short(const IrParam *p, int axis, const CoverAxis *x)
 {
 	int64_t len = x->covered < x->factor ? x->covered : x->factor;
-	Diag *d = diag(D_COVER_SHORT, x->short_at->span, str_i64(x->count), str_i64(axis), p->name, str_i64(len), verb(x->short_at));
-	diag_help(d, "tiles of %lld elements are counted by `%s`", (long long)len, sym_text(sym_cdiv(p->extent[axis], sym_const(len))));
+	Diag *d = diag(D_COVER_SHORT, x->short_at->span, str_i64(x->count), str_i64(axis), p->name, str_i64(len),
+		verb(x->short_at));
+	diag_help(d, "tiles of %lld elements are counted by `%s`", (long long)len,
+		sym_text(sym_cdiv(p->extent[axis], sym_const(len))));
 }
 
 /* A parameter whose extent is a part of this one takes what is read of it. */
@@ -210,7 +218,9 @@ static bool part_of(const Fn *fn, const Sym *ext, int64_t by)
 		for (int k = 0; k < fn->params.p[i].rank; k++) {
 			const Sym *s = fn->params.p[i].extent[k];
 			int64_t n;
-			if ((s->kind == SYM_DIV || s->kind == SYM_CDIV) && s->arg[0] == ext && sym_is_const(s->arg[1], &n) && n <= by) return true;
+			if ((s->kind == SYM_DIV || s->kind == SYM_CDIV) && s->arg[0] == ext && sym_is_const(s->arg[1], &n)
+				&& n <= by)
+				return true;
 		}
 	return false;
 }
@@ -245,8 +255,8 @@ static bool written_as_long(const Fn *fn, int64_t len)
 	return false;
 }
 
-/* The head of a buffer that is there may be written alone, and the head of one that is only read may be all that is needed,
- * unless it is summed up. */
+/* The head of a buffer that is there may be written alone, and the head of one that is only read may be all that is
+ * needed, unless it is summed up. */
 static bool surely_beyond(const Cover *c, const IrParam *p, const CoverAxis *x)
 {
 	if (!x->at || x->counter) return false;

@@ -3,7 +3,8 @@
 #define SEMA_DISTINCT_H
 #include "ir/ir.h"
 
-/* Elements of a tile differ where their places differ along one of these axes. promise: the assume_unique that says so. */
+/* Elements of a tile differ where their places differ along one of these axes. promise: the
+ * assume_unique that says so. */
 typedef struct Distinct { unsigned axes; const Op *promise; } Distinct;
 Distinct distinct_of(const Val *v);
 unsigned long_axes(const Type *t);      /* axes of more than one element */

@@ -93,7 +93,8 @@ static void warn_unreached(const Item *it, const Variants *v)
 	if (!first) return;
 	Diag *d = diag(D_VARIANT_UNREACHED, it->name.span, first->name, it->name.s, front->name);
 	if (n > 1) diag_note(d, "the same holds of %d more", n - 1);
-	if (front->where.n) diag_help(d, "the first variant whose `where` clauses hold runs: write the values in another order");
+	if (front->where.n)
+		diag_help(d, "the first variant whose `where` clauses hold runs: write the values in another order");
 	else diag_help(d, "write an `instance` for each, or a `where` clause that tells them apart");
 }
 
@@ -189,11 +190,13 @@ static bool sort_args(EntryCx *x, Launch *l)
 		}
 	}
 	if (n > np) {
-		Diag *d = cx_diag(cx, D_ARG_COUNT, l->call->span, l->name, str_fmt("%d argument%s", np, np == 1 ? "" : "s"), str_i64(n));
+		Diag *d = cx_diag(cx, D_ARG_COUNT, l->call->span, l->name, str_fmt("%d argument%s", np, np == 1 ? "" : "s"),
+			str_i64(n));
 		const Expr *more = np < a->n ? a->p[np].value : NULL;
 		if (!more || a->p[np].name.s) return false;
 		diag_label(d, more->span, "one too many");
-		diag_help(d, "leave `%s` out: a launch takes the kernel's parameters, and dimensions follow from its tensors", sema_source(more));
+		diag_help(d, "leave `%s` out: a launch takes the kernel's parameters, and dimensions follow from its tensors",
+			sema_source(more));
 		return false;
 	}
 	for (int i = 0; i < np && ok; i++) {
@@ -231,7 +234,8 @@ static bool read_tensor(EntryCx *x, Launch *l, int i)
 		Diag *d = cx_diag(cx, D_ARG_MODE, v.span, p->name.s, l->name, mode_word(want), v.u.view->root, mode_word(have));
 		diag_label(d, v.u.view->decl, "`%s` is declared here", v.u.view->root);
 		diag_label(d, p->span, "`%s` is declared here", p->name.s);
-		if (have == MODE_OUT) diag_help(d, "declare `%s` as `inout`, or write to a `scratch` tensor first", v.u.view->root);
+		if (have == MODE_OUT)
+			diag_help(d, "declare `%s` as `inout`, or write to a `scratch` tensor first", v.u.view->root);
 		return false;
 	}
 	return true;
@@ -241,11 +245,14 @@ static bool aliases(EntryCx *x, const Launch *l)
 {
 	for (int i = 0; i < l->f->params.n; i++) {
 		for (int k = 0; k < i; k++) {
-			if (l->val[i].kind != SV_VIEW || l->val[k].kind != SV_VIEW || !same_tensor(l->val[i].u.view, l->val[k].u.view)) continue;
+			if (l->val[i].kind != SV_VIEW || l->val[k].kind != SV_VIEW
+				|| !same_tensor(l->val[i].u.view, l->val[k].u.view))
+				continue;
 			Mode a = l->f->params.p[i].mode, b = l->f->params.p[k].mode;
 			if (a != MODE_OUT && a != MODE_INOUT && b != MODE_OUT && b != MODE_INOUT) continue;
 			Diag *d = cx_diag(x->cx, D_LAUNCH_ALIAS, l->arg[i]->span, l->val[i].u.view->root, l->name);
-			diag_help(d, "a kernel that works in place has one `inout` parameter for it; else a `scratch` tensor takes the result");
+			diag_help(d, "a kernel that works in place has one `inout` parameter for it; else a `scratch` "
+				"tensor takes the result");
 			return true;
 		}
 	}
@@ -283,7 +290,8 @@ static bool solve_dims(EntryCx *x, Launch *l, Global *kernel)
 		bool known = !v.sym;
 		for (int k = 0; k < l->solve->dim.n; k++) known |= l->solve->dim.p[k].name.s == l->dims.p[i].name.s;
 		if (!v.sym) return false;
-		if (!known) vec_push(A_UNIT, &l->solve->dim, ((SolveDim){ .name = l->dims.p[i].name, .sym = v.sym, .elem = v.elem }));
+		if (!known)
+			vec_push(A_UNIT, &l->solve->dim, ((SolveDim){ .name = l->dims.p[i].name, .sym = v.sym, .elem = v.elem }));
 	}
 	return extents_solve(l->callee, x->cx->facts, l->solve, l->val);
 }
@@ -334,7 +342,8 @@ static bool map_dims(EntryCx *x, Launch *l, const Fn *fn, HostStmt *h)
 	return true;
 }
 
-/* What the kernel's types promise of its tensors must hold of the arguments: their lengths first, then their layouts. */
+/* What the kernel's types promise of its tensors must hold of the arguments: their
+ * lengths first, then their layouts. */
 static bool check_tensors(EntryCx *x, const Launch *l, const Fn *fn, const HostStmt *h, bool strides)
 {
 	DimMap m = { fn, h->u.launch.dims.p, NULL };
@@ -380,7 +389,8 @@ static bool check_elems(EntryCx *x, const Launch *l, const Fn *fn)
 	for (int i = 0; i < fn->params.n; i++) {
 		const IrParam *p = &fn->params.p[i];
 		if (!p->is_tensor || p->elem == l->val[i].u.view->elem) continue;
-		Diag *d = cx_diag(x->cx, D_ARG_KIND, l->arg[i]->span, p->name, l->name, sema_source(l->f->params.p[i].type), sv_what(l->val[i]));
+		Diag *d = cx_diag(x->cx, D_ARG_KIND, l->arg[i]->span, p->name, l->name, sema_source(l->f->params.p[i].type),
+			sv_what(l->val[i]));
 		diag_label(d, l->f->params.p[i].span, "declared here");
 		return false;
 	}
@@ -393,7 +403,8 @@ static bool bad_scalar(EntryCx *x, const Launch *l, const IrParam *p, const Expr
 	const Bind *b = e->kind == EX_NAME ? scope_find(x->cx, e->u.name) : NULL;
 	if (b && b->sv.kind == SV_VAL) {
 		diag_label(d, b->at, "`%s` is %s", b->name, sv_what(b->sv));
-		diag_help(d, "declare `%s` in the entry as the kernel takes it, %s, or convert it in the kernel", b->name, elem_name(p->elem));
+		diag_help(d, "declare `%s` in the entry as the kernel takes it, %s, or convert it in the kernel", b->name,
+			elem_name(p->elem));
 	} else if (elem_is_any_float(p->elem)) {
 		diag_help(d, "the launcher computes with integers only: compute this in the kernel, or let the caller pass it");
 	}
@@ -537,7 +548,8 @@ static void launch(EntryCx *x, const Expr *call, HostVec *out)
 	if (!check_elems(x, &l, fn) || !check_tensors(x, &l, fn, h, false) || !check_tensors(x, &l, fn, h, true)) return;
 	if (!launch_args(x, &l, fn, h) || !check_wheres(x, &l, h)) return;
 	for (int i = 0; i < l.where.n; i++) vec_push(A_UNIT, &h->u.launch.where, l.where.p[i]);
-	if (g->item->kind == IT_TUNE || g->item->kind == IT_INSTANCE || g->item->kind == IT_KERNEL) tune_rules(cx->s, g->item, h);
+	if (g->item->kind == IT_TUNE || g->item->kind == IT_INSTANCE || g->item->kind == IT_KERNEL)
+		tune_rules(cx->s, g->item, h);
 	vec_push(A_UNIT, out, h);
 }
 
@@ -651,7 +663,8 @@ static void host_if(EntryCx *x, const Stmt *s, HostVec *out)
 static bool names_kernel(Cx *cx, const Expr *e)
 {
 	bool bad;
-	const Global *g = e->kind == EX_NAME && !scope_find(cx, e->u.name) ? scope_global(cx, e->u.name, e->span, &bad) : NULL;
+	const Global *g = e->kind == EX_NAME && !scope_find(cx, e->u.name) ? scope_global(cx, e->u.name, e->span, &bad)
+		: NULL;
 	return g && (g->item->kind == IT_KERNEL || g->item->kind == IT_INSTANCE || g->item->kind == IT_TUNE);
 }
 
@@ -669,7 +682,8 @@ static void host_call(EntryCx *x, const Stmt *s, HostVec *out)
 	const Expr *e = s->u.e;
 	if (e->kind == EX_ERROR) return;
 	const Expr *f = e->kind == EX_CALL ? e->u.call.callee : NULL;
-	bool check = f && f->kind == EX_NAME && (strcmp(f->u.name, "static_assert") == 0 || strcmp(f->u.name, "static_print") == 0);
+	bool check = f && f->kind == EX_NAME && (strcmp(f->u.name, "static_assert") == 0
+		|| strcmp(f->u.name, "static_print") == 0);
 	if (check) sema_expr(x->cx, e, NULL);
 	else if (f && (f->kind == EX_NAME || f->kind == EX_MEMBER)) launch(x, e, out);
 	else if (f && f->kind == EX_INDEX && names_kernel(x->cx, f->u.idx.base)) say_own_grid(x->cx, e);

@@ -1,5 +1,6 @@
-/* Views of tensors as arguments of launches. A kernel builds IR for a slice; here the launcher computes an offset, extents and
- * strides, all symbolic integers. An index that may lie outside becomes a condition that the launcher checks. */
+/* Views of tensors as arguments of launches. A kernel builds IR for a slice; here the launcher computes an offset,
+ * extents and strides, all symbolic integers. An index that may lie outside becomes a
+ * condition that the launcher checks. */
 #include "sema/scope.h"
 
 #include <string.h>
@@ -7,7 +8,8 @@
 static void not_a_view(Cx *cx, const Expr *e)
 {
 	Diag *d = cx_diag(cx, D_LAUNCH_VIEW, e->span, sema_source(e));
-	diag_help(d, "a launch takes tensors, and `x[i, :]`, `x.slice(axis, lo, hi)`, `x.permute([1, 0])` and `x.transpose()` of them; other "
+	diag_help(d, "a launch takes tensors, and `x[i, :]`, `x.slice(axis, lo, hi)`, `x.permute([1, 0])` and "
+		"`x.transpose()` of them; other "
 		"views are made in the kernel");
 }
 
@@ -40,7 +42,8 @@ static void need(Cx *cx, HostView *h, const Sym *cond, Str text, Span at)
 static const Sym *index_sym(Cx *cx, const Expr *e)
 {
 	SymVal v = sema_sym(cx, e);
-	if (v.sym && v.elem == EL_BOOL) cx_diag(cx, D_SYM_EXPR, e->span, sema_source(e), "it is a condition, and a number is needed");
+	if (v.sym && v.elem == EL_BOOL)
+		cx_diag(cx, D_SYM_EXPR, e->span, sema_source(e), "it is a condition, and a number is needed");
 	return v.elem == EL_BOOL ? NULL : v.sym;
 }
 
@@ -94,7 +97,8 @@ static bool axis_of(Cx *cx, const Expr *e, const View *v, int *axis)
 
 static bool sliced(Cx *cx, const Expr *e, const ArgVec *a, int first, HostView *h)
 {
-	const Expr *axis_at = given(a, first, 0, "axis"), *lo_at = given(a, first, 1, "lo"), *hi_at = given(a, first, 2, "hi");
+	const Expr *axis_at = given(a, first, 0, "axis"), *lo_at = given(a, first, 1, "lo"),
+		*hi_at = given(a, first, 2, "hi");
 	const Expr *step_at = given(a, a->n, 0, "step");
 	int axis;
 	Int step = 1;
@@ -165,7 +169,8 @@ bool host_view(Cx *cx, const Expr *e, HostView *h)
 	Str name = method ? f->u.mem.name.s : f->kind == EX_NAME ? f->u.name : str_intern("");
 	int first = method ? 0 : 1;
 	const Expr *base = method ? f->u.mem.base : a->n && !a->p[0].name.s ? a->p[0].value : NULL;
-	bool slice = method && !strcmp(name, "slice"), permute = !strcmp(name, "permute"), transpose = !strcmp(name, "transpose");
+	bool slice = method && !strcmp(name, "slice"), permute = !strcmp(name, "permute"),
+		transpose = !strcmp(name, "transpose");
 	if (!base || !(slice || permute || transpose)) {
 		not_a_view(cx, e);
 		return false;

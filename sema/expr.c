@@ -1,4 +1,5 @@
-/* Expressions: which rule answers for which form. Names, members, tuples and lambdas are done here; the rest is handed on. */
+/* Expressions: which rule answers for which form. Names, members, tuples and lambdas are done here;
+ * the rest is handed on. */
 #include "sema/scope.h"
 
 #include <string.h>
@@ -249,7 +250,8 @@ static Sv member_of(Cx *cx, Sv base, const Expr *e)
 	bool rank = e->u.mem.name.s == str_intern("rank");
 	if (sv_bad(base)) return base;
 	if (rank && base.kind == SV_SHAPE) return sv_int(base.u.shape->rank, e->span);
-	if (rank && (base.kind == SV_TYPE || base.kind == SV_VAL || base.kind == SV_VIEW)) return sv_int(base.type->rank, e->span);
+	if (rank && (base.kind == SV_TYPE || base.kind == SV_VAL || base.kind == SV_VIEW))
+		return sv_int(base.type->rank, e->span);
 	return build_member(cx, base, e, NULL);
 }
 

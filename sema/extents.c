@@ -1,9 +1,10 @@
 /* What the type of a tensor parameter says of its argument: `[n, 2 * r]` with the layout that is written, if one is.
  *
- * A dimension that is a whole length has the argument's (generic.c). One that stands in an expression is solved for, where the
- * expression is linear in it and exactly one number fits: that the division leaves no rest and the number is not negative has to
- * be proved. Then all lengths and strides are compared. What is known at launch must be proved to be equal; what is known at run
- * time only is checked by --checked, and nothing is assumed of it, since a view keeps its own extents. */
+ * A dimension that is a whole length has the argument's (generic.c). One that stands in an expression is solved for,
+ * where the expression is linear in it and exactly one number fits: that the division leaves no rest and the number is
+ * not negative has to be proved. Then all lengths and strides are compared. What is known at launch must be proved to
+ * be equal; what is known at run time only is checked by --checked, and nothing is assumed of it, since a view keeps
+ * its own extents. */
 #include "sema/scope.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ static const Expr *stride_list(const Expr *type)
 {
 	const ArgVec *a = &type->u.type.args;
 	const Expr *l = a->n > 2 ? a->p[2].value : NULL;
-	if (!l || l->kind != EX_TYPE || l->u.type.name.s != str_intern("layout_strided") || l->u.type.args.n != 1) return NULL;
+	if (!l || l->kind != EX_TYPE || l->u.type.name.s != str_intern("layout_strided") || l->u.type.args.n != 1)
+		return NULL;
 	return l->u.type.args.p[0].value->kind == EX_LIST ? l->u.type.args.p[0].value : NULL;
 }
 
@@ -95,8 +97,8 @@ static void bind_length(Cx *cx, Str name, const Sym *s)
 	b->elem = EL_I64;
 }
 
-/* The expression with the unknown as an atom of its own; names of the argument's lengths mean the caller's, and may be equal to
- * those of the function. */
+/* The expression with the unknown as an atom of its own; names of the argument's lengths mean the caller's, and may be
+ * equal to those of the function. */
 static const Sym *with_unknown(Cx *cx, const Solve *s, const Measure *m, Name name, const Sym *x)
 {
 	scope_open(cx);
@@ -135,7 +137,8 @@ static Found divided(const Facts *f, const Sym *rest, const Sym *by, const Sym *
 	return facts_holds(f, *need) ? FOUND : UNPROVED;
 }
 
-static Found solved(Cx *cx, const Facts *f, const Solve *s, const Measure *m, Name name, const Sym **x, const Sym **need)
+static Found solved(Cx *cx, const Facts *f, const Solve *s, const Measure *m, Name name, const Sym **x,
+	const Sym **need)
 {
 	const Sym *atom = sym_atom(ATOM_DIM, str_intern("(unknown)"), 0), *is = measured(m);
 	const Sym *want = is ? with_unknown(cx, s, m, name, atom) : NULL;
@@ -220,12 +223,14 @@ bool extents_explain(Cx *cx, const Facts *f, Solve *s, const Sv *args, Str name)
 		if (!one_open(s, m, &o) || o.name.s != name || !measured(m)) continue;
 		Found why = solved(cx, f, s, m, o.name, &x, &need);
 		if (why == IMPOSSIBLE) {
-			Diag *d = cx_diag(cx, D_EXTENT_IMPOSSIBLE, m->at, name, what_of(m), sema_source(m->e), sym_text(measured(m)));
+			Diag *d = cx_diag(cx, D_EXTENT_IMPOSSIBLE, m->at, name, what_of(m), sema_source(m->e),
+				sym_text(measured(m)));
 			label_both(d, m);
 			return true;
 		}
 		if (why != UNPROVED) continue;
-		Diag *d = cx_diag(cx, D_EXTENT_UNPROVED, m->at, name, s->fname, sym_text(need), sema_source(m->e), sym_text(measured(m)));
+		Diag *d = cx_diag(cx, D_EXTENT_UNPROVED, m->at, name, s->fname, sym_text(need), sema_source(m->e),
+			sym_text(measured(m)));
 		label_both(d, m);
 		diag_help(d, "state it in the header, as in `where %s`", sym_text(need));
 		return true;
@@ -233,8 +238,8 @@ bool extents_explain(Cx *cx, const Facts *f, Solve *s, const Sv *args, Str name)
 	return false;
 }
 
-/* Each dimension that a function's tensors mention has a value; else reported. What is said of generic parameters that no
- * argument has a value for is said elsewhere, unless there is a length that names it. */
+/* Each dimension that a function's tensors mention has a value; else reported. What is said of generic parameters that
+ * no argument has a value for is said elsewhere, unless there is a length that names it. */
 bool extents_known(Cx *cx, Solve *s, const Sv *args)
 {
 	MeasureVec all = measures_of(s, args);
@@ -284,7 +289,8 @@ static bool differs(Cx *cx, const Written *w, const Measure *m, const Sym *want)
 	DiagCode code = m->stride ? D_LAUNCH_LAYOUT : D_LAUNCH_EXTENT;
 	Str axis = str_i64(m->axis);
 	Diag *d = w->fn ? cx_diag(cx, code, m->at, w->of, w->fn, sym_text(want), axis, sym_text(is))
-		: cx_diag(cx, D_VIEW_EXTENT, m->at, w->of, m->stride ? "the stride" : "length", sym_text(want), axis, sym_text(is));
+		: cx_diag(cx, D_VIEW_EXTENT, m->at, w->of, m->stride ? "the stride" : "length", sym_text(want), axis,
+		sym_text(is));
 	diag_label(d, w->type->span, w->fn ? "`%s` is declared here" : "%s is written here", w->of);
 	diag_label(d, m->at, "%s", sv_what(w->v));
 	if (!m->stride) extent_remedy(d, cx->facts, is, want);
@@ -303,7 +309,8 @@ static bool check_late(Cx *cx, const Written *w, const Measure *m)
 	if (want->type->elem != EL_I64) want = ir_unary(&cx->b, OP_CAST, type_scalar(EL_I64), want);
 	Val *eq = ir_binary(&cx->b, OP_EQ, type_scalar(EL_BOOL), want, is);
 	Str of = w->fn ? str_fmt("`%s` of `%s`", w->of, w->fn) : w->of;
-	Str text = str_fmt("%sdimension %d of %s is not `%s`", m->stride ? "the stride of " : "", m->axis, of, sema_source(m->e));
+	Str text = str_fmt("%sdimension %d of %s is not `%s`", m->stride ? "the stride of " : "", m->axis, of,
+		sema_source(m->e));
 	build_check(cx, sv_val(eq, m->at), text, m->at);
 	return true;
 }
@@ -343,7 +350,8 @@ static bool fits(Cx *cx, const Written *w)
 			if (!check_late(cx, w, m)) return false;
 			continue;
 		}
-		SymVal v = m->e->kind == EX_DIM ? (SymVal){ scope_find(cx, m->e->u.dim.name.s)->sym, EL_I64 } : sema_sym(cx, m->e);
+		SymVal v = m->e->kind == EX_DIM ? (SymVal){ scope_find(cx, m->e->u.dim.name.s)->sym, EL_I64 }
+			: sema_sym(cx, m->e);
 		if (!v.sym || v.elem == EL_BOOL || differs(cx, w, m, v.sym)) return false;
 	}
 	return a->n < 3 || strides || !whole || layout_fits(cx, w);

@@ -1,6 +1,6 @@
 /* Accesses that never reach their tensor, indices that count what they should not, counts that leave a rest, pads in
- * reductions, and views that memory serves badly. One walk over a finished kernel with what is known at each op; code that is
- * proved not to run is left out. */
+ * reductions, and views that memory serves badly. One walk over a finished kernel with what is known at each op; code
+ * that is proved not to run is left out. */
 #include "sema/findings.h"
 
 enum {          /* bytes */
@@ -102,8 +102,11 @@ static bool counts_elements(Findings *w, const Op *op, const Sym *index, int64_t
 	if ((!by_tile && !by_element) || (sym_is_const(end, &n) && n <= 1)) return false;
 	bool stores = op->code == OP_STORE;
 	Diag *d = diag(D_TILE_COUNT, op->span, index_text(w, op, axis), str_i64(len), str_i64(axis), root->name);
-	if (by_tile) diag_help(d, "the factor is left out, or `%s` takes the first element", stores ? "store_at" : "load_at");
-	else diag_help(d, "`%s` takes the first element; a tile number runs to `%s`", stores ? "store_at" : "load_at", sym_text(tiles));
+	if (by_tile)
+		diag_help(d, "the factor is left out, or `%s` takes the first element", stores ? "store_at" : "load_at");
+	else
+		diag_help(d, "`%s` takes the first element; a tile number runs to `%s`", stores ? "store_at" : "load_at",
+			sym_text(tiles));
 	return true;
 }
 
@@ -137,15 +140,17 @@ static bool leaves_rest(Findings *w, const Op *op, const Sym *index, int64_t len
 	const Sym *ext = valsym_extent(&w->vs, ir_in(op, 0), axis), *counter, *end;
 	int64_t factor;
 	if (!root || !ext || !counted(w, index, &factor, &counter, &end) || factor != 1) return false;
-	if (end->kind != SYM_DIV || end != sym_div(ext, sym_const(len)) || facts_gcd(w->vs.facts, ext) % len == 0) return false;
+	if (end->kind != SYM_DIV || end != sym_div(ext, sym_const(len)) || facts_gcd(w->vs.facts, ext) % len == 0)
+		return false;
 	if (is_extent(w->vs.fn, end)) return false;
 	bool grid = counter->atom == ATOM_BID;
 	if (grid && (w->rests >> counter->index & 1)) return false;
 	if (grid) w->rests |= 1u << counter->index;
 	else w->end[counter->index] = NULL;
-	Diag *d = diag(D_REST, op->span, sym_text(end), str_i64(axis), root->name, op->code == OP_STORE ? "stored" : "read");
-	diag_help(d, "rounded up, `%s`, the last tile is cut by itself; else `where %s %% %lld == 0` promises that there is none",
-		sym_text(sym_cdiv(ext, sym_const(len))), sym_text(ext), (long long)len);
+	Diag *d = diag(D_REST, op->span, sym_text(end), str_i64(axis), root->name,
+		op->code == OP_STORE ? "stored" : "read");
+	diag_help(d, "rounded up, `%s`, the last tile is cut by itself; else `where %s %% %lld == 0` "
+		"promises that there is none", sym_text(sym_cdiv(ext, sym_const(len))), sym_text(ext), (long long)len);
 	return true;
 }
 
@@ -170,7 +175,8 @@ static bool static_value(const Sym *s, int64_t *v)
 	return s && sym_is_const(s, v);
 }
 
-/* Neighbours in memory lie along `inner`; the tile takes so few of them that most of each sector is read for nothing. */
+/* Neighbours in memory lie along `inner`; the tile takes so few of them that most of each
+ * sector is read for nothing. */
 static void slow_rows(Findings *w, const Op *op, const Type *t, int inner)
 {
 	const Val *view = ir_in(op, 0);
@@ -222,7 +228,8 @@ static void past_grid(Findings *w, const Op *op)
 {
 	for (int i = 0; i < 2; i++) {
 		int axis = block_axis(ir_in(op, i));
-		if (axis < 0 || type_is_tile(ir_in(op, !i)->type) || valsym(&w->vs, ir_in(op, !i)) != w->vs.fn->grid[axis]) continue;
+		if (axis < 0 || type_is_tile(ir_in(op, !i)->type) || valsym(&w->vs, ir_in(op, !i)) != w->vs.fn->grid[axis])
+			continue;
 		Diag *d = diag(D_PAST_GRID, op->span, str_i64(axis));
 		diag_help(d, "the last one is `num_blocks(%d) - 1`", axis);
 		return;
@@ -250,7 +257,8 @@ static bool as_long(Findings *w, const Op *op, const Type *t, int i, int k)
 	return t->log2[i] == t->log2[k] && equal(w, valsym_extent(&w->vs, view, i), valsym_extent(&w->vs, view, k));
 }
 
-/* Where the block index or loop counter stops that alone is the index along an axis, whose tiles are *tiles; NULL: there is none. */
+/* Where the block index or loop counter stops that alone is the index along an axis, whose
+ * tiles are *tiles; NULL: there is none. */
 static const Sym *counter_end(Findings *w, const Op *op, const Type *t, int axis, const Sym **tiles)
 {
 	const IrAttr *steps = ir_attr(op, AT_STEPS);
@@ -272,7 +280,8 @@ static bool axes_swapped(Findings *w, const Op *op, const Type *t)
 			const Sym *a, *b, *end = counter_end(w, op, t, i, &a), *other = counter_end(w, op, t, k, &b);
 			if (!end || !other || end != b || other != a || equal(w, a, b) || as_long(w, op, t, i, k)) continue;
 			Diag *d = diag(D_COUNTER_AXIS, op->span, index_text(w, op, i), sym_text(b), str_i64(i), root->name);
-			diag_note(d, "axis %d of `%s` has `%s` tiles, which `%s` counts", i, root->name, sym_text(a), index_text(w, op, k));
+			diag_note(d, "axis %d of `%s` has `%s` tiles, which `%s` counts", i, root->name, sym_text(a),
+				index_text(w, op, k));
 			return w->swapped = true;
 		}
 	return false;
@@ -283,7 +292,8 @@ static bool counts_more(const Findings *w, const Sym *grid, const Sym *ext, int6
 {
 	const Facts *f = w->vs.facts;
 	int64_t each;
-	if (grid->kind == SYM_CDIV && grid->arg[0] == ext && sym_is_const(grid->arg[1], &each)) return each > 1 && each < len;
+	if (grid->kind == SYM_CDIV && grid->arg[0] == ext && sym_is_const(grid->arg[1], &each))
+		return each > 1 && each < len;
 	return len > 1 && grid != ext && facts_le(f, ext, sym_const(len)) && !facts_le(f, grid, sym_const(1));
 }
 
@@ -295,7 +305,8 @@ static bool past_axis(Findings *w, const Op *op, const Type *t)
 	for (int i = 0; i < t->rank; i++) {
 		int g;
 		const Sym *own = tiles_by_block(w, op, t, i, &g), *grid = own ? w->vs.fn->grid[g] : NULL;
-		if (!own || grid == own || !counts_more(w, grid, valsym_extent(&w->vs, ir_in(op, 0), i), type_extent(t, i))) continue;
+		if (!own || grid == own || !counts_more(w, grid, valsym_extent(&w->vs, ir_in(op, 0), i), type_extent(t, i)))
+			continue;
 		Diag *d = diag(D_PAST_AXIS, op->span, str_i64(g), sym_text(grid), str_i64(i), root->name, sym_text(own));
 		diag_label(d, root->span, "`%s` is declared here", root->name);
 		return true;

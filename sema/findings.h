@@ -1,11 +1,13 @@
-/* What is found in a finished kernel: hazards between blocks, accesses outside of tensors, pads in reductions, slow views. */
+/* What is found in a finished kernel: hazards between blocks, accesses outside of tensors, pads
+ * in reductions, slow views. */
 #ifndef SEMA_FINDINGS_H
 #define SEMA_FINDINGS_H
 #include "base/diag.h"
 #include "ir/valsym.h"
 
 /* ---- padding.c ---- */
-typedef struct Padding { ValSyms *vs; struct PadAxis **of; } Padding;  /* of: by Val id, one for each axis; NULL: none */
+/* of: by Val id, one for each axis; NULL: none */
+typedef struct Padding { ValSyms *vs; struct PadAxis **of; } Padding;
 void padding_op(Padding *p, const Op *op);
 
 typedef struct Reach { double lo, hi; } Reach;  /* between which the elements of a value lie */
@@ -23,16 +25,19 @@ typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;
 LaneSyms lanes_new(ValSyms *vs, const Fn *fn);
 const Lanes *lanes_of(LaneSyms *c, const Val *v);       /* NULL: not known */
 
-/* ---- neighbour.c: loads of what other tile blocks store; dep: by Val id, 0 where it is the same in all tile blocks ---- */
+/* ---- neighbour.c: loads of what other tile blocks store; dep: by Val id, 0 where it is the same
+ * in all tile blocks ---- */
 void neighbours_report(const Fn *fn, ValSyms *vs, LaneSyms *lanes, const uint8_t *dep);
 
 /* ---- cover.c: parts of tensors that no access reaches ---- */
 typedef struct Cover Cover;
-Cover *cover_new(ValSyms *vs, const Sym **end);         /* end: where the counters of loops stop, by Val id; filled on the way */
+/* end: where the counters of loops stop, by Val id; filled on the way */
+Cover *cover_new(ValSyms *vs, const Sym **end);
 void cover_op(Cover *c, const Op *op);
 void cover_report(const Cover *c, bool by_entry);
 
 /* ---- findings.c ---- */
-/* raced: hazards were reported, so its stores may lie elsewhere in the end; by_entry: an entry launches it, and may bound extents */
+/* raced: hazards were reported, so its stores may lie elsewhere in the end; by_entry: an entry
+ * launches it, and may bound extents */
 void findings_report(const Fn *fn, bool raced, bool by_entry);
 #endif

@@ -92,7 +92,8 @@ static bool in_class(Cx *cx, const Expr *c, Sv v, bool *ok)
 	if (c->kind == EX_ALT) {
 		for (int k = 0; k < c->u.list.n; k++) {
 			const Expr *one = c->u.list.p[k];        /* among types bool is one */
-			if (class_is(one, "bool") ? v.kind == SV_TYPE && v.type == type_scalar(EL_BOOL) : in_class(cx, one, v, ok)) return true;
+			if (class_is(one, "bool") ? v.kind == SV_TYPE && v.type == type_scalar(EL_BOOL) : in_class(cx, one, v, ok))
+				return true;
 		}
 		return false;
 	}
@@ -116,7 +117,8 @@ bool solve_set(Cx *cx, Solve *s, int i, Sv v, Span at)
 		Diag *d = cx_diag(cx, D_GENERIC_CONFLICT, at, p->name.s, s->fname, sv_value_text(p->val), sv_value_text(v));
 		if (p->from.hi) diag_label(d, p->from, "`%s` is %s here", p->name.s, sv_value_text(p->val));
 		diag_label(d, at, "and %s here", sv_value_text(v));
-		if (v.kind == SV_TYPE) diag_help(d, "`element_cast` gives both one type; else the function has a generic parameter for each");
+		if (v.kind == SV_TYPE)
+			diag_help(d, "`element_cast` gives both one type; else the function has a generic parameter for each");
 		else diag_help(d, "arguments that differ need a generic parameter for each");
 		return false;
 	}
@@ -156,7 +158,8 @@ void generics_check(Cx *cx, const FnItem *f)
 		if (!name_is_upper(g->name.s)) {
 			Diag *d = cx_diag(cx, D_GENERIC_NAME, g->name.span, g->name.s);
 			diag_note(d, "in shapes a small first letter marks a dimension, known at the launch");
-			diag_help(d, "call it `%c%s`", g->name.s[0] >= 'a' && g->name.s[0] <= 'z' ? g->name.s[0] - 32 : 'T', g->name.s + 1);
+			diag_help(d, "call it `%c%s`", g->name.s[0] >= 'a' && g->name.s[0] <= 'z' ? g->name.s[0] - 32 : 'T',
+				g->name.s + 1);
 		}
 		for (int k = 0; k < i; k++) {
 			if (f->generics.p[k].name.s != g->name.s) continue;
@@ -180,7 +183,8 @@ Sv solve_value(Cx *cx, const SolveVar *p, const Expr *e)
 	if (c && v.kind == SV_FLOAT) return v;  /* no class has it */
 	Diag *d = cx_diag(cx, D_NOT_CONST, e->span, sema_source(e));
 	if (e->kind == EX_LIST) {
-		Str set = str_fmt("{%s}", src_of(e->span) ? str_intern_n(src_of(e->span)->text + (e->span.lo + 1 - src_of(e->span)->base), e->span.hi - e->span.lo - 2) : "");
+		Str set = str_fmt("{%s}", src_of(e->span) ? str_intern_n(src_of(e->span)->text
+			+ (e->span.lo + 1 - src_of(e->span)->base), e->span.hi - e->span.lo - 2) : "");
 		diag_help(d, "a set of variants stands in braces: write `%s`", set);
 		diag_edit(d, e->span, set);
 	}
@@ -216,12 +220,14 @@ static bool wrong_kind(Cx *cx, const Solve *s, const Param *p, Sv arg)
 {
 	Diag *d = cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
 	diag_label(d, p->span, "declared here");
-	if (arg.kind == SV_VIEW && !type_is_tensor(p->type)) diag_help(d, "`%s.load(...)` loads a tile from it", span_source(arg.span));
+	if (arg.kind == SV_VIEW && !type_is_tensor(p->type))
+		diag_help(d, "`%s.load(...)` loads a tile from it", span_source(arg.span));
 	bool views = arg.kind == SV_VIEW && type_is_tensor(p->type) && p->type->u.type.args.n >= 2;
 	const Expr *shape = views ? p->type->u.type.args.p[1].value : NULL;
 	if (shape && shape->kind == EX_LIST && shape->u.list.n < arg.u.view->rank)
 		diag_help(d, "an index for some dimensions and `:` for others, as in `t[0, :]`, is a view of lower rank");
-	if (arg.kind == SV_FN || arg.kind == SV_OP) diag_help(d, "functions take values: a function is called in `%s` by its own name", s->fname);
+	if (arg.kind == SV_FN || arg.kind == SV_OP)
+		diag_help(d, "functions take values: a function is called in `%s` by its own name", s->fname);
 	return false;
 }
 

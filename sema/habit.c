@@ -1,5 +1,5 @@
-/* Calls, members and prefixes as other languages write them: what a message offers for them. An edit is offered only where it
- * computes what was meant; ast/foreign.def is the table. */
+/* Calls, members and prefixes as other languages write them: what a message offers for them. An edit is offered only
+ * where it computes what was meant; ast/foreign.def is the table. */
 #include "sema/build.h"
 #include "sema/scope.h"
 
@@ -55,7 +55,8 @@ static bool stands_alone(Span at)
 static Str term(const Expr *e)
 {
 	Str text = span_source(e->span);
-	bool loose = e->kind == EX_UNARY || e->kind == EX_BINARY || e->kind == EX_COND || e->kind == EX_LAMBDA || e->kind == EX_UNSAFE;
+	bool loose = e->kind == EX_UNARY || e->kind == EX_BINARY || e->kind == EX_COND || e->kind == EX_LAMBDA
+		|| e->kind == EX_UNSAFE;
 	return loose && *text != '(' ? str_fmt("(%s)", text) : text;
 }
 
@@ -180,7 +181,8 @@ bool habit_extent(Cx *cx, const Expr *index, Sv base)
 {
 	const Expr *member = index->u.idx.base;
 	Str name = member->u.mem.name.s, of = span_source(member->u.mem.base->span);
-	bool shape = !strcmp(name, "shape") || !strcmp(name, "size"), stride = !strcmp(name, "stride") || !strcmp(name, "strides");
+	bool shape = !strcmp(name, "shape") || !strcmp(name, "size"),
+		stride = !strcmp(name, "stride") || !strcmp(name, "strides");
 	if ((!shape && !stride) || index->u.idx.items.n != 1 || (base.kind != SV_VIEW && !sv_is_tile(base))) return false;
 	Diag *d = cx_diag(cx, D_NO_MEMBER, member->u.mem.name.span, sv_what(base), name);
 	const Expr *item = index->u.idx.items.p[0];
@@ -191,7 +193,8 @@ bool habit_extent(Cx *cx, const Expr *index, Sv base)
 		diag_edit(d, index->span, fix);
 		return true;
 	}
-	Str n = shape && axis.kind == SV_INT && axis.u.i < base.type->rank ? extent_name(cx, base.type->log2[axis.u.i]) : NULL;
+	Str n = shape && axis.kind == SV_INT && axis.u.i < base.type->rank ? extent_name(cx, base.type->log2[axis.u.i])
+		: NULL;
 	if (n) {
 		diag_help(d, "a tile's extents are compile-time values: write `%s`", n);
 		diag_edit(d, index->span, n);

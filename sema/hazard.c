@@ -1,5 +1,6 @@
-/* Warnings about blocks that get into each other's way: stores of several blocks to one place, loops that wait for another
- * block. One walk over a finished kernel; for each value it notes which block indices it may depend on, and whether memory. */
+/* Warnings about blocks that get into each other's way: stores of several blocks to one place, loops that wait for
+ * another block. One walk over a finished kernel; for each value it notes which block indices it may depend on, and
+ * whether memory. */
 #include "sema/distinct.h"
 #include "sema/findings.h"
 #include "sema/scope.h"
@@ -61,7 +62,8 @@ static bool same_number(const Hazard *h, const Val *a, const Val *b)
 	for (; b->def && b->def->code == OP_BROADCAST; b = ir_in(b->def, 0)) continue;
 	Num x, y;
 	if (elem_is_int(a->type->elem) && ir_const_value(a, &x) && ir_const_value(b, &y)) return x.i == y.i;
-	bool numbers = type_is_scalar(a->type) && type_is_scalar(b->type) && elem_is_int(a->type->elem) && elem_is_int(b->type->elem);
+	bool numbers = type_is_scalar(a->type) && type_is_scalar(b->type) && elem_is_int(a->type->elem)
+		&& elem_is_int(b->type->elem);
 	return a == b || (numbers && valsym(h->vs, a) == valsym(h->vs, b));
 }
 
@@ -75,8 +77,8 @@ static bool quotient_and_rest(const Hazard *h, const Val *a, const Val *b)
 	return pair && same && same_number(h, ir_in(p, 1), ir_in(q, 1));
 }
 
-/* Whether two elements of an index may be equal. Each of its tiles surely differs along some axes; they do not meet where those
- * of all tiles together are all axes that the access has. */
+/* Whether two elements of an index may be equal. Each of its tiles surely differs along some axes; they do not meet
+ * where those of all tiles together are all axes that the access has. */
 static bool lanes_may_meet(const Hazard *h, const Op *op, int rank)
 {
 	unsigned axes = 0;
@@ -88,8 +90,8 @@ static bool lanes_may_meet(const Hazard *h, const Op *op, int rank)
 		fold |= may_fold(v);
 		known &= lanes_of(h->lanes, v) != NULL;
 		for (int k = 1; k <= rank; k++)
-			if (quotient_and_rest(h, v, ir_in(op, k)) && type_with_elem(ir_in(v->def, 0)->type, v->type->elem) == v->type)
-				axes |= distinct_of(ir_in(v->def, 0)).axes;
+			if (quotient_and_rest(h, v, ir_in(op, k)) && type_with_elem(ir_in(v->def, 0)->type, v->type->elem)
+				== v->type) axes |= distinct_of(ir_in(v->def, 0)).axes;
 	}
 	if ((long_axes(ir_in(op, 1)->type) & ~axes) == 0 || known) return false;
 	return memory || (fold && op->nin <= 2 + rank);         /* a mask may leave out what folds */
@@ -272,7 +274,8 @@ static void look_at(void *ctx, Op *op)
 	switch (op->code) {
 	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: w->load = true; break;
 	case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: w->swap = true; break;
-	case OP_STORE: case OP_SCATTER: case OP_STORE_PTR: case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: w->other = true; break;
+	case OP_STORE: case OP_SCATTER: case OP_STORE_PTR: case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR:
+		w->other = true; break;
 	default: break;
 	}
 }

@@ -1,5 +1,5 @@
-/* Identities of reductions and scans with a function of the author's. f(identity, x) must be x; it is computed for a few x that the
- * elements may have, where the function folds. */
+/* Identities of reductions and scans with a function of the author's. f(identity, x) must be x; it is computed for a
+ * few x that the elements may have, where the function folds. */
 #include "ir/fold.h"
 #include "sema/findings.h"
 
@@ -16,7 +16,8 @@ static bool value_of(const Call *c, const Val *v, int depth, Num *r)
 	if (ir_const_value(v, r)) return true;
 	const Op *op = v->def;
 	Num in[3];
-	if (!op || !depth || op->nregion || op->nin < 1 || op->nin > 3 || !(op_rows[op->code].flags & OPF_ELEMWISE)) return false;
+	if (!op || !depth || op->nregion || op->nin < 1 || op->nin > 3 || !(op_rows[op->code].flags & OPF_ELEMWISE))
+		return false;
 	for (int i = 0; i < op->nin; i++)
 		if (elem_is_ptr(ir_in(op, i)->type->elem) || !value_of(c, ir_in(op, i), depth - 1, &in[i])) return false;
 	Elem e = ir_in(op, op->code == OP_SELECT)->type->elem, to = v->type->elem;

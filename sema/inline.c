@@ -1,5 +1,5 @@
-/* Calls of functions: arguments are bound, generic parameters inferred, and the body is built in place. A function whose
- * return stands in a run-time if becomes a `scope` op that its returns leave. */
+/* Calls of functions: arguments are bound, generic parameters inferred, and the body is built in place. A function
+ * whose return stands in a run-time if becomes a `scope` op that its returns leave. */
 #include "sema/scope.h"
 
 #include <string.h>
@@ -191,11 +191,13 @@ static Sv bind_view(Cx *cx, const Solve *s, const Param *p, Sv arg, const Type *
 	if (v->elem != t->elem || v->rank != t->rank) {
 		Diag *d = cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
 		diag_label(d, p->span, "declared here");
-		if (v->rank > t->rank) diag_help(d, "an index for some dimensions and `:` for others, as in `t[0, :]`, is a view of lower rank");
+		if (v->rank > t->rank)
+			diag_help(d, "an index for some dimensions and `:` for others, as in `t[0, :]`, is a view of lower rank");
 		return sv_poison(arg.span);
 	}
 	if (v->mode != MODE_INOUT && v->mode != want) {
-		Diag *d = cx_diag(cx, D_ARG_MODE, arg.span, p->name.s, s->fname, mode_word(want), v->root ? v->root : "it", mode_word(v->mode));
+		Diag *d = cx_diag(cx, D_ARG_MODE, arg.span, p->name.s, s->fname, mode_word(want), v->root ? v->root : "it",
+			mode_word(v->mode));
 		diag_label(d, p->span, "declared here");
 		if (v->decl.hi) diag_label(d, v->decl, "`%s` is declared here", v->root);
 		return sv_poison(arg.span);
@@ -213,7 +215,8 @@ static Sv convert_arg(Cx *cx, const Solve *s, const Param *p, Sv arg)
 	if (!p->type || sv_bad(arg)) return arg;
 	Sv t = sema_type(cx, p->type);
 	if (t.kind != SV_TYPE) {
-		if (t.kind == SV_TUPLE) cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
+		if (t.kind == SV_TUPLE)
+			cx_diag(cx, D_ARG_KIND, arg.span, p->name.s, s->fname, sema_source(p->type), sv_what(arg));
 		return sv_poison(arg.span);
 	}
 	if (arg.kind == SV_VIEW && type_is_tensor(p->type)) return bind_view(cx, s, p, arg, t.type);
@@ -398,8 +401,8 @@ static Sv inline_lambda(Cx *cx, const Callee *f, int n, const Sv *args, Span at)
 {
 	const Expr *e = f->lambda;
 	if (e->u.lam.params.n != n) {
-		cx_diag(cx, D_ARG_COUNT, e->span, "fn", str_fmt("%d argument%s", e->u.lam.params.n, e->u.lam.params.n == 1 ? "" : "s"),
-			str_i64(n));
+		cx_diag(cx, D_ARG_COUNT, e->span, "fn", str_fmt("%d argument%s", e->u.lam.params.n,
+			e->u.lam.params.n == 1 ? "" : "s"), str_i64(n));
 		return sv_poison(at);
 	}
 	cx->copies += CALL_COST;

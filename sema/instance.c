@@ -1,4 +1,5 @@
-/* Instances: values for a kernel's generic parameters, sets of them as variants in lexicographic order, `where` to prune. */
+/* Instances: values for a kernel's generic parameters, sets of them as variants in
+ * lexicographic order, `where` to prune. */
 #include "sema/scope.h"
 
 typedef struct Choice { int var; VEC(Sv) v; } Choice;   /* values of one generic parameter */
@@ -49,7 +50,8 @@ static void unknown_generic(Cx *cx, const Solve *vars, Name n)
 	for (int i = 0; i < vars->var.n; i++) diag_label(d, vars->var.p[i].name.span, "a generic parameter");
 	diag_ask(d, near.best);
 	Str list = NULL;
-	for (int i = 0; i < vars->var.n; i++) list = list ? str_fmt("%s, `%s`", list, vars->var.p[i].name.s) : str_fmt("`%s`", vars->var.p[i].name.s);
+	for (int i = 0; i < vars->var.n; i++)
+		list = list ? str_fmt("%s, `%s`", list, vars->var.p[i].name.s) : str_fmt("`%s`", vars->var.p[i].name.s);
 	if (!near.best && list) diag_help(d, "its generic parameters are %s", list);
 }
 
@@ -190,7 +192,8 @@ static bool param_differs(const IrParam *a, const IrParam *b, Str *ta, Str *tb)
 
 static const char *dim_kind(const IrDim *d)
 {
-	return d->def ? sym_text(d->def) : d->is_stride ? "a stride that is given" : d->elem == EL_I64 ? "a number of type i64 that is given"
+	return d->def ? sym_text(d->def) : d->is_stride ? "a stride that is given" : d->elem == EL_I64
+		? "a number of type i64 that is given"
 		: "a number that is given";
 }
 

@@ -1,4 +1,5 @@
-/* Kernels: parameters, dimensions, grid and where clauses of one variant, and its body. sema_check, which runs it all. */
+/* Kernels: parameters, dimensions, grid and where clauses of one variant, and its body.
+ * sema_check, which runs it all. */
 #include "sema/findings.h"
 #include "sema/scope.h"
 
@@ -43,7 +44,8 @@ bool scalar_param(Cx *cx, const Param *p, IrParam *ip)
 	}
 	if (p->mode != MODE_NONE) {
 		Diag *d = cx_diag(cx, D_PARAM_MODE, p->span, p->name.s, mode_word(p->mode));
-		diag_help(d, "a result is an element of memory, as of `%s: %s tensor<f32, [1]>`", p->name.s, mode_word(p->mode));
+		diag_help(d, "a result is an element of memory, as of `%s: %s tensor<f32, [1]>`", p->name.s,
+			mode_word(p->mode));
 		return false;
 	}
 	ip->elem = t.type->elem;
@@ -85,7 +87,8 @@ static void bind_params(Cx *cx, const FnItem *f, IrParam *ip, Elem (*elem)[TENSO
 			sym = sym_atom(ATOM_PARAM, p->name.s, 0);
 			param_facts(cx, sym, ip[i].elem);
 		}
-		Sv v = ip[i].is_tensor ? sv_view(tensor_view(&ip[i], ip[i].val, elem[i]), p->name.span) : sv_val(ip[i].val, p->name.span);
+		Sv v = ip[i].is_tensor ? sv_view(tensor_view(&ip[i], ip[i].val, elem[i]), p->name.span)
+			: sv_val(ip[i].val, p->name.span);
 		bind_param(cx, p, v, sym);
 		if (p->dflt) cx_diag(cx, D_KERNEL_DEFAULT, p->dflt->span, p->name.s);
 	}
@@ -359,7 +362,8 @@ Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span a
 	g->used = true;
 	if (fn) return fn;
 	bool item = of && (of->kind == IT_INSTANCE || of->kind == IT_TUNE);
-	DiagInstance in = { g->name, item ? str_fmt("instance `%s`", of->name.s) : str_fmt("`%s`", g->name), solve_values(vals) };
+	DiagInstance in = { g->name, item ? str_fmt("instance `%s`", of->name.s) : str_fmt("`%s`", g->name),
+		solve_values(vals) };
 	DiagInstance outer = diag_instance(vals->var.n ? in : (DiagInstance){ NULL, NULL, NULL });
 	fn = build_variant(s, g, &own, at, bad);
 	if (fn) {
@@ -399,8 +403,8 @@ static Str example_arguments(const Item *kernel)
 		if (c && c->kind == EX_ALT) c = c->u.list.p[0];
 		Elem e;
 		Str word = c && c->kind == EX_NAME ? c->u.name : str_intern("");
-		const char *value = !strcmp(word, "int") ? "128" : !strcmp(word, "bool") ? "true" : !strcmp(word, "float") ? "f32" :
-			elem_by_name(word, &e) ? word : "...";
+		const char *value = !strcmp(word, "int") ? "128" : !strcmp(word, "bool") ? "true" : !strcmp(word, "float")
+			? "f32" : elem_by_name(word, &e) ? word : "...";
 		out_printf(o, "%s%s", i ? ", " : "", value);
 	}
 	return out_take(o);
@@ -415,7 +419,8 @@ static void warn_kernels(Sema *s)
 		const Global *g = u->globals.p[i];
 		if (g->item->kind != IT_KERNEL || g->used) continue;
 		Diag *d = diag(empty ? D_EMPTY_OUTPUT : D_KERNEL_UNUSED, g->item->name.span, g->name);
-		diag_help(d, "an instance gives its generic parameters values, as in `instance name = %s<%s>;`", g->name, example_arguments(g->item));
+		diag_help(d, "an instance gives its generic parameters values, as in `instance name = %s<%s>;`", g->name,
+			example_arguments(g->item));
 		empty = false;
 	}
 }

@@ -1,5 +1,5 @@
-/* Index tiles as one number for all elements plus a known number for each: `bid(0) * 64 + iota([64], i32) / 2`. Exact or
- * not at all; tiles of more elements than MAX_LANES are not looked at. */
+/* Index tiles as one number for all elements plus a known number for each: `bid(0) * 64 + iota([64], i32) / 2`. Exact
+ * or not at all; tiles of more elements than MAX_LANES are not looked at. */
 #include "sema/findings.h"
 
 #include "ir/rules.h"

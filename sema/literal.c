@@ -61,7 +61,8 @@ static bool help_wider(Diag *d, Sv x, Elem e, Sv met)
 	for (int i = 0; i < (whole ? 6 : 2); i++) {
 		if (order[i] == e || rule_narrows(e, order[i]) || lit_fit(x, order[i], &n) != FIT_OK) continue;
 		Str src = span_source(met.span), to = elem_name(order[i]);
-		diag_help(d, "`%s` has room for it", sv_is_tile(met) ? str_fmt("element_cast(%s, %s)", src, to) : str_fmt("%s(%s)", to, src));
+		diag_help(d, "`%s` has room for it", sv_is_tile(met) ? str_fmt("element_cast(%s, %s)", src, to)
+			: str_fmt("%s(%s)", to, src));
 		return true;
 	}
 	return false;
@@ -87,7 +88,8 @@ static Str constant_text(Sv x)
 static Str range_text(Elem e)
 {
 	if (e == EL_BOOL) return str_intern("bool holds 0 and 1");
-	if (elem_is_any_float(e)) return str_fmt("the greatest %s is %s", elem_name(e), exact_text(exact_num(e, num_greatest(e))));
+	if (elem_is_any_float(e))
+		return str_fmt("the greatest %s is %s", elem_name(e), exact_text(exact_num(e, num_greatest(e))));
 	return str_fmt("%s holds %s .. %s", elem_name(e), exact_text(exact_num(e, num_least(e))),
 		exact_text(exact_num(e, num_greatest(e))));
 }
@@ -231,8 +233,8 @@ bool lit_number(Str text, bool negative, Sv *out)
 	}
 	if (parse_int(text, negative, out)) return true;
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	if (text[0] < '0' || text[0] > '9' || strspn(text, hex ? "0123456789abcdefABCDEFxX._pP+-" : "0123456789._eE+-") != str_len(text))
-		return false;
+	if (text[0] < '0' || text[0] > '9' || strspn(text, hex ? "0123456789abcdefABCDEFxX._pP+-" : "0123456789._eE+-")
+		!= str_len(text)) return false;
 	Flt v = exact_parse(text);
 	if (!v) return false;
 	*out = sv_float(negative ? exact_neg(v) : v, (Span){ 0, 0 });

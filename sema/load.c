@@ -123,7 +123,8 @@ static const char *declared(const char *text, Str fn)
 	size_t n = str_len(fn);
 	for (const char *p = text; p; p = strchr(p, '\n')) {
 		p += *p == '\n';
-		if (strncmp(p, "fn ", 3) == 0 && strncmp(p + 3, fn, n) == 0 && (p[3 + n] == '(' || p[3 + n] == '<')) return p + 3 + n;
+		if (strncmp(p, "fn ", 3) == 0 && strncmp(p + 3, fn, n) == 0 && (p[3 + n] == '(' || p[3 + n] == '<'))
+			return p + 3 + n;
 	}
 	return NULL;
 }
@@ -258,7 +259,8 @@ static void load_imports(Sema *s, Unit *u, const Loading *up)
 		Unit *v = load_one(s, u, it, &l);
 		bool known = false;
 		for (int k = 0; k < u->imports.n; k++) known |= u->imports.p[k].unit == v && u->imports.p[k].as == it->name.s;
-		if (v && !known) vec_push(A_UNIT, &u->imports, ((Import){ v, it->name.s, it->name.s ? it->name.span : it->span }));
+		if (v && !known)
+			vec_push(A_UNIT, &u->imports, ((Import){ v, it->name.s, it->name.s ? it->name.span : it->span }));
 	}
 	u->loading = false;
 }

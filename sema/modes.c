@@ -20,7 +20,8 @@ void modes_put(Op *op, const Modes *m)
 	bool full_is_default = op->code == OP_EXP || op->code == OP_TANH;
 	for (int i = 0; i < 4; i++) {
 		if (m->word[i] <= 0) continue;
-		if (full_is_default && i == MD_ROUNDING && attr_word_text(AT_ROUNDING, m->word[i]) == str_intern("full")) continue;
+		if (full_is_default && i == MD_ROUNDING && attr_word_text(AT_ROUNDING, m->word[i]) == str_intern("full"))
+			continue;
 		ir_set_int(op, mode_keys[i], m->word[i]);
 	}
 }
@@ -73,7 +74,8 @@ bool modes_allowed(Cx *cx, OpCode op, Elem e, const Modes *m)
 		bool ok = false;
 		for (int k = 0; k < n; k++) ok |= !strcmp(w[k], given);
 		if (ok) continue;
-		Diag *d = cx_diag(cx, D_MODE_TYPE, m->at[i], attr_rows[mode_keys[i]].name, given, op_rows[op].name, elem_name(e));
+		Diag *d = cx_diag(cx, D_MODE_TYPE, m->at[i], attr_rows[mode_keys[i]].name, given, op_rows[op].name,
+			elem_name(e));
 		if (n) diag_help(d, "`%s` on %s takes %s", op_rows[op].name, elem_name(e), list_or(n, w));
 		else diag_help(d, "leave `%s:` out: %s has no such choice", attr_rows[mode_keys[i]].name, elem_name(e));
 		return false;

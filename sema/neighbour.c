@@ -1,6 +1,7 @@
-/* An `inout` tensor from which a tile block loads what another one stores: without an order between them it may see the elements
- * before or after. Places are compared for pairs of tile blocks near the first; a kernel with atomics or memory orders, or one
- * that is marked `@ordered`, has an order of its own, and an access under a condition may belong to another step. */
+/* An `inout` tensor from which a tile block loads what another one stores: without an order between them it may see the
+ * elements before or after. Places are compared for pairs of tile blocks near the first; a kernel with atomics or
+ * memory orders, or one that is marked `@ordered`, has an order of its own, and an access under a condition may belong
+ * to another step. */
 #include "sema/findings.h"
 
 enum {
@@ -96,7 +97,8 @@ static void walk(Neighbours *w, const IrBlock *b)
 	for (const Op *op = b->first; op; op = op->next) {
 		Access p;
 		w->ordered |= orders(op) || ir_attr(op, AT_ORDER);
-		bool loads = op->code == OP_LOAD || op->code == OP_GATHER, stores = op->code == OP_STORE || op->code == OP_SCATTER;
+		bool loads = op->code == OP_LOAD || op->code == OP_GATHER,
+			stores = op->code == OP_STORE || op->code == OP_SCATTER;
 		if (!w->conditional && (loads || stores) && access_of(w, op, &p)) note(loads ? &w->load : &w->store, &p);
 		bool before = w->conditional;
 		w->conditional |= op->code == OP_IF || op->code == OP_WHILE;
@@ -109,8 +111,8 @@ static void walk(Neighbours *w, const IrBlock *b)
 		w->conditional = before;
 		for (int i = 0; i < op->nregion; i++) {
 			const Op *last = op->region[i]->last;
-			if (op->code == OP_IF && last && (last->code == OP_LEAVE || last->code == OP_BREAK || last->code == OP_CONTINUE))
-				w->conditional = true;
+			if (op->code == OP_IF && last && (last->code == OP_LEAVE || last->code == OP_BREAK
+				|| last->code == OP_CONTINUE)) w->conditional = true;
 		}
 	}
 	w->conditional = outer;

@@ -1,5 +1,5 @@
-/* Operators: on untyped constants exactly, on typed values through the elementwise builders. `&&` and `||` of two scalars
- * and `?:` evaluate only what they need. */
+/* Operators: on untyped constants exactly, on typed values through the elementwise builders. `&&` and `||` of two
+ * scalars and `?:` evaluate only what they need. */
 #include "sema/build.h"
 
 #include <string.h>
@@ -265,7 +265,8 @@ static Sv run_time_logic(Cx *cx, const Expr *e, Sv l)
 	Val *c = conv_val(cx, l);
 	const Type *bool_type = type_scalar(EL_BOOL);
 	Op *op = ir_op(at_span(cx, e->u.bin.at), OP_IF, 1, &c, 1, &bool_type);
-	IrBlock *then = ir_region(op), *other = ir_region(op), *taken = is_and ? then : other, *rest = is_and ? other : then;
+	IrBlock *then = ir_region(op), *other = ir_region(op), *taken = is_and ? then : other,
+		*rest = is_and ? other : then;
 	Spot s = spot_enter(cx, taken);
 	Sv r = sema_expr(cx, e->u.bin.r, NULL);
 	bool scalar = is_value(cx, r, shown) && sv_is_scalar(r);
@@ -288,8 +289,8 @@ static Sv run_time_logic(Cx *cx, const Expr *e, Sv l)
 	return sv_val(op->out[0], e->span);
 }
 
-/* The left side has decided. A tile on the right still gives its shape to the result; a scalar is only checked; and what
- * makes no sense under this left side, as in `S.rank == 2 && S[1] > 4`, is left alone. */
+/* The left side has decided. A tile on the right still gives its shape to the result; a scalar is only checked; and
+ * what makes no sense under this left side, as in `S.rank == 2 && S[1] > 4`, is left alone. */
 static Sv decided_logic(Cx *cx, const Expr *e, bool value)
 {
 	Val *known = val_int(cx, EL_BOOL, value);
@@ -391,7 +392,8 @@ static Sv cond_values(Cx *cx, Op *op, Val *a, Val *b, Span at)
 	return sv_val(made->out[0], at);
 }
 
-/* The numbers of a tile literal take the element type of the other arm; two literals are of f32 if either has a float. */
+/* The numbers of a tile literal take the element type of the other arm; two literals are of
+ * f32 if either has a float. */
 static Sv arm_given(Cx *cx, IrBlock *region, Sv x, Sv other)
 {
 	if (x.kind != SV_LIT) return x;

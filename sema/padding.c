@@ -1,5 +1,6 @@
-/* Elements outside of a tensor that get into a reduction, or into the index of a store. A load that crosses the end of its tensor reads
- * the pad there; what an operation makes of the pad is followed along each axis of each tile, until a reduction takes the axis in.
+/* Elements outside of a tensor that get into a reduction, or into the index of a store. A load that crosses the end of
+ * its tensor reads the pad there; what an operation makes of the pad is followed along each axis of each tile, until a
+ * reduction takes the axis in.
  *
  * Only what is certain is reported. What a `select`, a mask or a loop has changed counts as the author's care: it is
  * unknown from there on, and unknown is silent. */
@@ -114,7 +115,8 @@ static Reach reach_of_two(const Op *op, Reach x, Reach y, Reach all)
 	case OP_MIN: return (Reach){ fmin(x.lo, y.lo), fmin(x.hi, y.hi) };
 	case OP_MUL:
 		if (!flt) return all;
-		if (ir_in(op, 0) == ir_in(op, 1) || (x.lo >= 0 && y.lo >= 0) || (x.hi <= 0 && y.hi <= 0)) return (Reach){ 0, INFINITY };
+		if (ir_in(op, 0) == ir_in(op, 1) || (x.lo >= 0 && y.lo >= 0) || (x.hi <= 0 && y.hi <= 0))
+			return (Reach){ 0, INFINITY };
 		return (x.lo >= 0 && y.hi <= 0) || (x.hi <= 0 && y.lo >= 0) ? (Reach){ -INFINITY, 0 } : all;
 	case OP_DIV:
 		if (x.lo >= 0 && y.lo >= 0) return (Reach){ 0, all.hi };
@@ -334,7 +336,8 @@ static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Nu
 	/* ties give the lowest index, and what is outside comes last unless the tile may begin outside */
 	bool place = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT || op->code == OP_TOPK;
 	bool last = !place || facts_le(p->vs->facts, sym_const(0), valsym_access(p->vs, a.load, a.axis));
-	if (op->code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT || op->code == OP_TOPK) return last ? c <= r.lo : c < r.lo;
+	if (op->code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT || op->code == OP_TOPK)
+		return last ? c <= r.lo : c < r.lo;
 	if (op->code == OP_REDUCE_MIN || op->code == OP_MIN_ELEMENT) return last ? c >= r.hi : c > r.hi;
 	return false;
 }
@@ -360,7 +363,8 @@ static Str mask_text(const Op *load, const Type *of)
 {
 	if (!type_is_tile(of) || !type_same_shape(of, load->out[0]->type)) return str_intern("t.mask(index, shape)");
 	Str text = span_source(load->span), at = strstr(text, ".load(");
-	if (!at || str_len(text) > 60 || strchr(text, ':') || strstr(at + 1, ".load")) return str_intern("t.mask(index, shape)");
+	if (!at || str_len(text) > 60 || strchr(text, ':') || strstr(at + 1, ".load"))
+		return str_intern("t.mask(index, shape)");
 	return str_fmt("%.*s.mask(%s", (int)(at - text), text, at + 6);
 }
 
@@ -378,7 +382,8 @@ static void help_pad(Diag *d, const Val *x, PadAxis a, Num zero)
 	const Src *s = src_of(a.load->span);
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || chosen(a.load->span) || !call) {
-		diag_help(d, "`select(%s, %s, %s)` takes them out before", mask_text(a.load, x->type), operand_text(x), ir_num_text(e, zero));
+		diag_help(d, "`select(%s, %s, %s)` takes them out before", mask_text(a.load, x->type), operand_text(x),
+			ir_num_text(e, zero));
 		return;
 	}
 	Str pad = str_fmt(", pad: %s", ir_num_text(e, zero));
@@ -482,7 +487,8 @@ static const Op *padded_sum(const Padding *p, const Val *v, PadAxis *a)
 			*a = pad_at(p, ir_in(op, 0), ir_axis(op));
 			return a->kind == PAD_CONST && is_zero(ir_in(op, 0)->type->elem, a->c) ? op : NULL;
 		}
-		if (op->code != OP_CAST && op->code != OP_RESHAPE && op->code != OP_BROADCAST && op->code != OP_TO_SCALAR) return NULL;
+		if (op->code != OP_CAST && op->code != OP_RESHAPE && op->code != OP_BROADCAST && op->code != OP_TO_SCALAR)
+			return NULL;
 	}
 	return NULL;
 }
@@ -518,8 +524,10 @@ static void of_histogram(Padding *p, const Op *op)
 			return;
 		}
 		Diag *d = warn_entered(p, op, x, a, NULL);
-		if (d) diag_help(d, "`select(%s, element_cast(%s, i32), -1)` takes them out: no pad of `%s` is outside of %lld bins",
-			mask_text(a.load, x->type), operand_text(x), elem_name(e), (long long)bins);
+		if (d)
+			diag_help(d, "`select(%s, element_cast(%s, i32), -1)` takes them out: no pad of `%s` is "
+				"outside of %lld bins",
+				mask_text(a.load, x->type), operand_text(x), elem_name(e), (long long)bins);
 		return;
 	}
 }
@@ -580,7 +588,8 @@ static void help_index(Diag *d, const Op *op, const Val *value, PadAxis a)
 	const Src *s = src_of(a.load->span);
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || !elem_is_signed(e) || !call) {
-		diag_help(d, "`mask: %s` in the %s leaves them out", mask_text(a.load, value->type), op->code == OP_SCATTER ? "scatter" : "atomic operation");
+		diag_help(d, "`mask: %s` in the %s leaves them out", mask_text(a.load, value->type),
+			op->code == OP_SCATTER ? "scatter" : "atomic operation");
 		return;
 	}
 	diag_help(d, "let them read -1, which is outside of every tensor: write `pad: -1` in the load");
@@ -613,7 +622,8 @@ void padding_op(Padding *p, const Op *op)
 	if (op->code == OP_SORT) of_sort(p, op);
 	if (flags & OPF_SCAN && !op->nregion && ir_int(op, AT_DIRECTION, 0)) taken_in(p, op);
 	if (op->code == OP_DIV) of_mean(p, op);
-	if (op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_STORE) of_indices(p, op);
+	if (op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_STORE)
+		of_indices(p, op);
 	if (op->nregion || op->nout != 1) {
 		for (int i = 0; i < op->nout; i++) all_unknown(p, op->out[i]);
 		return;

@@ -31,7 +31,8 @@ static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 {
 	Sv bad = r.which ? y : x;
-	Diag *d = cx_diag(cx, D_OPERAND_NARROWS, at, shown, operand_types(x, y), elem_name(bad.type->elem), elem_name(r.elem));
+	Diag *d = cx_diag(cx, D_OPERAND_NARROWS, at, shown, operand_types(x, y), elem_name(bad.type->elem),
+		elem_name(r.elem));
 	label_operand(d, x);
 	label_operand(d, y);
 	help_cast(cx, d, bad, r.elem);

@@ -207,7 +207,8 @@ static Sv constant_value(Cx *cx, const Item *it, Str define)
 	}
 	int errors = diag_errors();
 	if (want && !sv_bad(v)) v = conv_to(cx, v, want, CONV_INIT, it->name.s, type->span);
-	if (define && diag_errors() > errors) diag_note(diag_latest(), "its value here is that of option `-D %s=%s`", it->name.s, define);
+	if (define && diag_errors() > errors)
+		diag_note(diag_latest(), "its value here is that of option `-D %s=%s`", it->name.s, define);
 	return v;
 }
 

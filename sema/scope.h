@@ -1,4 +1,5 @@
-/* Names: files and their items, frames and the scopes in them. Used by the files that own names, items and statements. */
+/* Names: files and their items, frames and the scopes in them. Used by the files that
+ * own names, items and statements. */
 #ifndef SEMA_SCOPE_H
 #define SEMA_SCOPE_H
 #include "sema/sema_int.h"
@@ -83,7 +84,8 @@ Sv unknown_name(Cx *cx, Str name, Span at);     /* with the nearest name */
 Sv unknown_call(Cx *cx, const Expr *call);      /* name(..) */
 Sv unknown_type(Cx *cx, Str name, Span at);     /* in the place of a type */
 void unknown_target(Cx *cx, Str name, Span at); /* of an assignment */
-bool unknown_extent_name(Cx *cx, Str name, Span at);     /* of a grid or condition, where a parameter would do; false: no */
+/* of a grid or condition, where a parameter would do; false: no */
+bool unknown_extent_name(Cx *cx, Str name, Span at);
 void unknown_extent(Cx *cx, Str name, Span at); /* of a tensor, with a capital letter */
 
 /* habit.c: what other languages write. All but the first add remedies; false: there is none. */
@@ -99,16 +101,18 @@ Str extent_name(Cx *cx, int log2);
 Str extent_names(Cx *cx, int rank, const uint8_t *log2);        /* [BM, 64]; NULL: as above */
 
 /* load.c */
-/* A file of the import folders that declares the function: "nn.tile"; NULL: none. *fits: with so many parameters; args -1: any. */
+/* A file of the import folders that declares the function: "nn.tile"; NULL: none. *fits: with so
+ * many parameters; args -1: any. */
 Str library_with(Sema *s, Str fn, int args, bool *fits);
 bool load_all(Sema *s, Ast *main);
 void load_defines(Sema *s);
 
 /* tensor.c */
-typedef struct SymVal { const Sym *sym; Elem elem; } SymVal;    /* elem: i32, i64, or bool for a condition; sym NULL: reported */
+/* elem: i32, i64, or bool for a condition; sym NULL: reported */
+typedef struct SymVal { const Sym *sym; Elem elem; } SymVal;
 SymVal sema_sym(Cx *cx, const Expr *e);
-/* Declares the dimensions and free strides of a tensor type in the frame and in dims, and fills the extents, strides, element
- * type and layout of p. False: reported. */
+/* Declares the dimensions and free strides of a tensor type in the frame and in dims, and fills the extents, strides,
+ * element type and layout of p. False: reported. */
 typedef VEC(IrDim) DimVec;
 typedef VEC(IrWhere) WhereVec;
 /* dims, strides NULL: new names are errors. where: what the launcher must check of alignments; NULL: nobody checks. */
@@ -126,7 +130,8 @@ typedef struct HostView {
 bool host_view(Cx *cx, const Expr *e, HostView *h);
 const View *tensor_view(const IrParam *p, Val *val, const Elem elem[TENSOR_RANK]);
 
-/* expr.c: one level deeper in the checker's own recursion; false: too deep, reported once. The caller takes the level back. */
+/* expr.c: one level deeper in the checker's own recursion; false: too deep, reported once. The
+ * caller takes the level back. */
 enum { SEMA_DEPTH = 1000 };
 bool sema_deeper(Cx *cx, Span at);
 
@@ -165,19 +170,21 @@ Str sv_value_text(Sv v);                        /* "128", "f16", "true", "[4, 8]
 bool sv_equal(Sv a, Sv b);
 
 /* extents.c: tensor parameters and the lengths of their arguments; args by parameter. */
-/* Values for the names that expressions such as `2 * r` determine; cx is in the callee's frame, f what its caller knows. False:
- * reported. */
+/* Values for the names that expressions such as `2 * r` determine; cx is in the callee's frame, f what its caller
+ * knows. False: reported. */
 bool extents_solve(Cx *cx, const Facts *f, Solve *s, const Sv *args);
-bool extents_explain(Cx *cx, const Facts *f, Solve *s, const Sv *args, Str name);      /* why `name` has no value; false: nothing said */
+/* why `name` has no value; false: nothing said */
+bool extents_explain(Cx *cx, const Facts *f, Solve *s, const Sv *args, Str name);
 bool extents_known(Cx *cx, Solve *s, const Sv *args);           /* all dimensions have values; else reported */
 bool extents_fit(Cx *cx, const Solve *s, const Param *p, Sv arg);       /* lengths and layout agree; else reported */
-bool view_fits(Cx *cx, const Expr *type, Str of, Sv v);         /* the same of a written type; of: "the result of `f`" */
+bool view_fits(Cx *cx, const Expr *type, Str of, Sv v);  /* the same of a written type; of: "the result of `f`" */
 void extent_remedy(Diag *d, const Facts *f, const Sym *is, const Sym *want);
 
 /* item.c */
 typedef struct Variants { VEC(Fn *) fn; bool bad; } Variants;
 /* One kernel with values for its generics, built once; NULL: pruned by a where clause. *bad: something was reported. */
-Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span at, bool *bad);      /* of: what asks for it */
+/* of: what asks for it */
+Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span at, bool *bad);
 void tensors_resolve(TensorCx *t, const FnItem *f, IrParam *p, Elem (*elem)[TENSOR_RANK], bool *bad);
 void report_where_kind(Cx *cx, const Expr *e);
 void wheres_read(Cx *cx, const FnItem *f, DimVec *dims, WhereVec *out, bool *pruned, bool *bad);
@@ -187,7 +194,7 @@ bool scalar_param(Cx *cx, const Param *p, IrParam *ip);
 void fn_check(Sema *s, Global *g);              /* inline.c: a function that nothing calls */
 
 /* unused.c */
-void names_touch(Cx *cx, const Block *b, const Stmt *s);        /* code that is not built: what it names counts as used */
+void names_touch(Cx *cx, const Block *b, const Stmt *s);  /* code that is not built: what it names counts as used */
 void unused_report(const Sema *s);              /* items, parameters, imports of the main file */
 
 /* hazard.c */

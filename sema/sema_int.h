@@ -1,8 +1,8 @@
 /* What the files of sema share; nobody else includes it.
  *
  * The checker walks a body once and builds TYPED IR as it goes. An expression gives an Sv: a compile-time value, an SSA
- * value, a view, a type ... Nothing is evaluated twice. An Sv of kind SV_POISON has been reported: whoever gets one as an
- * operand answers with poison and says nothing.
+ * value, a view, a type ... Nothing is evaluated twice. An Sv of kind SV_POISON has been reported: whoever gets one as
+ * an operand answers with poison and says nothing.
  *
  * Who does what: expr.c dispatches; operator.c, conv.c, literal.c, builtin.c and build_*.c know types and operations;
  * load.c, scope.c, item.c, generic.c, tensor.c, stmt.c, inline.c, entry.c know names, items and statements. */
@@ -18,7 +18,8 @@ typedef struct Frame Frame;
 typedef struct Unit Unit;
 __extension__ typedef __int128 Int;     /* untyped integers are exact within these 128 bits; beyond: D_CONST_RANGE */
 
-/* An untyped float is an exact rational (ir/exact.h), so each type rounds once: exact_f64(0.5), exact_inf(true), exact_nan(). */
+/* An untyped float is an exact rational (ir/exact.h), so each type rounds once:
+ * exact_f64(0.5), exact_inf(true), exact_nan(). */
 typedef const Exact *Flt;
 
 /* ---- values of the checker ---- */
@@ -27,7 +28,7 @@ typedef enum SvKind {
 	SV_NONE,        /* no value: a call without result */
 	SV_INT,         /* untyped compile-time integer: u.i (generic `N: int`, literals, arithmetic of those) */
 	SV_FLOAT,       /* untyped float constant: u.f */
-	SV_CONST,       /* scalar constant of element type type->elem: u.num (bool, suffixed literals, `const X: f32`, null) */
+	SV_CONST,  /* scalar constant of element type type->elem: u.num (bool, suffixed literals, `const X: f32`, null) */
 	SV_VAL,         /* scalar or tile at run time: u.val; type = its type */
 	SV_VIEW,        /* tensor, sub-view, partition ...: u.view; type = TY_VIEW */
 	SV_TYPE,        /* a type: `type` (scalar, tile or TY_VIEW); a tuple of types is SV_TUPLE of SV_TYPE */
@@ -36,9 +37,10 @@ typedef enum SvKind {
 	SV_FN,          /* function or lambda: u.fn */
 	SV_OP,          /* the name of an operation, as in reduce(x, 0, 0, max): u.op */
 	SV_STRING,      /* u.str */
-	SV_DYNAMIC,     /* an extent or stride known only at the launch, for static_stride: compared with == and != only; u.str: which */
+	/* an extent or stride known only at the launch, for static_stride: compared with == and != only; u.str: which */
+	SV_DYNAMIC,
 	SV_LAYOUT,      /* u.layout: layout_of(t), compared with == and != only */
-	SV_LIT,         /* a tile literal whose elements have no type yet: u.lit. From sema_operand only, for who gives it one */
+	SV_LIT,  /* a tile literal whose elements have no type yet: u.lit. From sema_operand only, for who gives it one */
 	SV_WORD         /* a name that stands for nothing else, where a word is expected (rounding: toward_zero): u.str */
 } SvKind;
 
@@ -104,7 +106,7 @@ struct Sv {
 #define sv_poison(at) sv_poison_from(at, __FILE__, __LINE__)
 Sv sv_poison_from(Span at, const char *file, int line);
 Sv sv_absent(Span at);
-void sv_poison_said(void);                      /* a bug where poison was made and nothing reported: a statement would be lost */
+void sv_poison_said(void);  /* a bug where poison was made and nothing reported: a statement would be lost */
 Sv sv_none(Span at);
 Sv sv_int(Int i, Span at);
 Sv sv_float(Flt f, Span at);
@@ -123,9 +125,10 @@ bool sv_is_scalar(Sv v);                        /* those, and a scalar VAL */
 bool sv_is_tile(Sv v);                          /* a tile VAL */
 bool sv_get_int(Sv v, Int *i);                  /* INT, or CONST of integer type (not bool) */
 bool sv_get_bool(Sv v, bool *b);                /* CONST of type bool */
-bool sv_is_static(Sv v);                        /* known at compile time: constants, types, shapes ..., tuples of those */
+bool sv_is_static(Sv v);  /* known at compile time: constants, types, shapes ..., tuples of those */
 Str float_text(const Exact *x);                         /* of a constant, for messages: "2.0", "1e-5" */
-Str sv_what(Sv v);      /* for messages: "tile<f32, [4, 8]>", "f32", "integer constant 3", "tensor<f32, [m, n]>", "a type", "a function" */
+/* for messages: "tile<f32, [4, 8]>", "f32", "integer constant 3", "tensor<f32, [m, n]>", "a type", "a function" */
+Str sv_what(Sv v);
 
 /* ---- names ---- */
 typedef enum BindKind { BIND_SV, BIND_VAR, BIND_DIM } BindKind;
@@ -189,12 +192,12 @@ Diag *cx_diag_at(Cx *cx, DiagCode code, Span at, const char *const *args, int na
 /* ---- A: names, statements, items ---- */
 Sv sema_expr(Cx *cx, const Expr *e, const Type *want);  /* want: a hint for literals, or NULL. Never converts */
 Sv sema_indexed(Cx *cx, const Expr *e);                 /* x of x[i] */
-Sv sema_operand(Cx *cx, const Expr *e);                 /* the same, but an SV_LIT where e is a tile literal of untyped numbers */
+Sv sema_operand(Cx *cx, const Expr *e);  /* the same, but an SV_LIT where e is a tile literal of untyped numbers */
 bool sema_const_int(Cx *cx, const Expr *e, Int *v);     /* a compile-time int; else reported, false */
 bool sema_const_bool(Cx *cx, const Expr *e, bool *v);
 bool report_dynamic(Cx *cx, Sv v, Span at);              /* true: v is an SV_DYNAMIC, which is reported */
-/* [4, BN], S, or [] as a tile shape within all limits (but for 16 MiB, which needs the element type). A hole `_` only where
- * allowed. False: reported. */
+/* [4, BN], S, or [] as a tile shape within all limits (but for 16 MiB, which needs the element type). A hole `_` only
+ * where allowed. False: reported. */
 bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out);
 bool sema_elem(Cx *cx, const Expr *e, Elem *out);       /* an element type (T of full, element_cast); else reported */
 Sv sema_type(Cx *cx, const Expr *e);                    /* SV_TYPE, SV_TUPLE of types, or poison (reported) */
@@ -203,14 +206,14 @@ const Type *sema_tile_type(Cx *cx, Elem e, Shape s, Span at);
 Str sema_source(const Expr *e);                         /* its source text, one line, for run-time messages */
 
 int sema_fn_arity(Sv fn);                               /* parameters of a function or lambda; -1: not a function */
-/* Calls a function or lambda with values already evaluated, inlined at cx->b: for reduce and scan (B points cx->b at the
- * region first and puts it back). SV_OP is called as a binary operation. */
+/* Calls a function or lambda with values already evaluated, inlined at cx->b: for reduce and scan (B points cx->b at
+ * the region first and puts it back). SV_OP is called as a binary operation. */
 Sv sema_call_values(Cx *cx, Sv fn, int n, const Sv *args, Span at);
 
 /* Views of parameters and derived views alike. */
 Val *view_extent(Cx *cx, const View *v, int axis);      /* i64 scalar */
 Val *view_stride(Cx *cx, const View *v, int axis);      /* i64 scalar */
-Sv view_extent_sv(Cx *cx, const View *v, int axis, Span at);    /* in the dimension's type; an untyped int when static */
+Sv view_extent_sv(Cx *cx, const View *v, int axis, Span at);  /* in the dimension's type; an untyped int when static */
 Val *sema_launch(Cx *cx, Elem e, const Sym *s);         /* value known at launch, made once at the start of the body */
 const Sym *sema_grid(Cx *cx, int axis, Elem *e);        /* extent of the grid and its index type; NULL: no such axis */
 int sema_grid_rank(Cx *cx);
@@ -226,7 +229,7 @@ Sv lit_int(Cx *cx, const Expr *e);                      /* EX_INT: untyped, or t
 Sv lit_float(Cx *cx, const Expr *e);
 Sv lit_tile(Cx *cx, const Expr *e, const Type *want);   /* EX_LIST as a tile literal */
 Sv lit_open(Cx *cx, const Expr *e);                     /* the same, an SV_LIT while its elements have no type */
-bool lit_number(Str text, bool negative, Sv *out);      /* "64", "1e-5", "true" of -D: untyped or bool; false: no number */
+bool lit_number(Str text, bool negative, Sv *out);  /* "64", "1e-5", "true" of -D: untyped or bool; false: no number */
 
 typedef enum ConvWhy {
 	CONV_INIT,      /* let/var with a written type, const: a scalar broadcasts to a tile */
@@ -235,14 +238,16 @@ typedef enum ConvWhy {
 	CONV_RETURN,
 	CONV_STORE      /* value of a store */
 } ConvWhy;
-/* x as a value of type `to`, by the implicit conversions of language.md; else reported (what: the variable's or parameter's
- * name, decl: where its type was written, may be none) and poison. Constants stay constants where they can. */
+/* x as a value of type `to`, by the implicit conversions of language.md; else reported (what: the variable's or
+ * parameter's name, decl: where its type was written, may be none) and poison. Constants stay
+ * constants where they can. */
 Sv conv_to(Cx *cx, Sv x, const Type *to, ConvWhy why, Str what, Span decl);
-Sv conv_default(Cx *cx, Sv x);                          /* untyped int -> i32, untyped float -> f32 (constants); else itself */
-Val *conv_val(Cx *cx, Sv x);                            /* a CONST or VAL as an IR value (untyped: conv_default first); NULL: poison */
+Sv conv_default(Cx *cx, Sv x);  /* untyped int -> i32, untyped float -> f32 (constants); else itself */
+Val *conv_val(Cx *cx, Sv x);  /* a CONST or VAL as an IR value (untyped: conv_default first); NULL: poison */
 Sv conv_cond(Cx *cx, Sv x, Span at);                    /* condition of if, while, ?: : a bool scalar, CONST or VAL */
-Sv conv_index(Cx *cx, Sv x, Span at);                   /* any integer scalar as a typed index (i32 unless it is wider) */
-Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call);  /* f32(x): explicit, one-element tiles become scalars; call: for named modes */
+Sv conv_index(Cx *cx, Sv x, Span at);  /* any integer scalar as a typed index (i32 unless it is wider) */
+/* f32(x): explicit, one-element tiles become scalars; call: for named modes */
+Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call);
 const Type *conv_common(Cx *cx, Sv a, Sv b, Span at);   /* common scalar type of two bounds of a loop; NULL: reported */
 
 Sv op_unary(Cx *cx, const Expr *e, Sv x);
@@ -254,8 +259,11 @@ Sv op_cond(Cx *cx, const Expr *e, const Type *want);    /* EX_COND */
 Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv);
 int op_arity(OpCode op);                                /* values it takes as a function */
 Sv op_call_values(Cx *cx, OpCode op, int n, const Sv *args, Span at);   /* an elementwise operation on values */
-Sv build_index(Cx *cx, Sv base, const Expr *e);         /* EX_INDEX: t[i, j], q[b, h, :, :], x[:, _] (not on shapes and tuples) */
-void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *rhs, Span at);   /* t[i, j] = v, t[i, j] += v */
-Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call);     /* x.name on a value: an error; call: x.name(..), or NULL */
+/* EX_INDEX: t[i, j], q[b, h, :, :], x[:, _] (not on shapes and tuples) */
+Sv build_index(Cx *cx, Sv base, const Expr *e);
+/* t[i, j] = v, t[i, j] += v */
+void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *rhs, Span at);
+/* x.name on a value: an error; call: x.name(..), or NULL */
+Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call);
 void build_check(Cx *cx, Sv cond, Str text, Span at);   /* --checked only: a check op; otherwise nothing */
 #endif

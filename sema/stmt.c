@@ -1,5 +1,5 @@
-/* Statements. Variables are SSA: a Bind holds a variable's current value, and an if or a loop carries those that it assigns
- * as operands, region arguments and results of its op. Code after break, continue and return is not built. */
+/* Statements. Variables are SSA: a Bind holds a variable's current value, and an if or a loop carries those that it
+ * assigns as operands, region arguments and results of its op. Code after break, continue and return is not built. */
 #include "sema/build.h"
 #include "sema/scope.h"
 
@@ -224,8 +224,10 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 	if (b->kind != BIND_VAR || b->depth < cx->frame->barrier) {
 		Diag *d = cx_diag(cx, D_ASSIGN_FIXED, lhs->span, b->name, fixed_word(b, cx));
 		if (b->at.hi) diag_label(d, b->at, "declared here");
-		if (b->sv.kind == SV_VIEW) diag_help(d, "memory is written by `%s.store(index, x)`, one element by `%s[index] = x`", b->name, b->name);
-		if (b->counter) diag_help(d, "`step` says how far a counter goes; a `while` loop with a `var` counts in any way");
+		if (b->sv.kind == SV_VIEW)
+			diag_help(d, "memory is written by `%s.store(index, x)`, one element by `%s[index] = x`", b->name, b->name);
+		if (b->counter)
+			diag_help(d, "`step` says how far a counter goes; a `while` loop with a `var` counts in any way");
 		if (b->local && b->kind == BIND_SV && !b->counter) diag_help(d, "declare it with `var` instead of `let`");
 		if (b->local && b->kind == BIND_SV && !b->counter && b->word.hi) diag_edit(d, b->word, "var");
 		return;
@@ -450,7 +452,8 @@ static void unrolled_body(Cx *cx, const Stmt *s, LoopCx *loop, Int i)
 	cx->loop = loop->up;
 }
 
-/* One round whose break or continue depends on run-time values: a scope that gives the carried values and whether to stop. */
+/* One round whose break or continue depends on run-time values: a scope that gives the carried
+ * values and whether to stop. */
 static Val *scoped_round(Cx *cx, const Stmt *s, LoopCx *loop, Int i)
 {
 	const BindVec *carried = loop->carried;
@@ -558,8 +561,11 @@ static Sv return_value(Cx *cx, const Stmt *s)
 	Sv v = sema_expr(cx, s->u.e, r->type.kind == SV_TYPE ? r->type.type : NULL);
 	if (none && !sv_bad(v) && v.kind != SV_NONE) {
 		Diag *d = cx_diag(cx, D_RETURN_VALUE, s->u.e->span, r->name, "nothing");
-		if (!r->kernel) diag_help(d, "its result type follows the parameters, as in `-> %s`", sv_what(conv_default(cx, v)));
-		else diag_help(d, "a kernel gives its results to `out` parameters, as in `y.store(index, %s)`", sema_source(s->u.e));
+		if (!r->kernel)
+			diag_help(d, "its result type follows the parameters, as in `-> %s`", sv_what(conv_default(cx, v)));
+		else
+			diag_help(d, "a kernel gives its results to `out` parameters, as in `y.store(index, %s)`",
+				sema_source(s->u.e));
 		return sv_poison(s->span);
 	}
 	if (none || r->loose) return v;
@@ -629,7 +635,8 @@ static void stmt_by_kind(Cx *cx, const Stmt *s)
 	case ST_RETURN: return_stmt(cx, s); break;
 	case ST_SCRATCH: {
 		Diag *d = cx_diag(cx, D_SCRATCH_PLACE, s->span, s->u.decls.p[0].pat->u.name);
-		diag_help(d, "within a kernel values are tiles, in `let` and `var`; an entry has scratch memory, and passes it to kernels as a tensor");
+		diag_help(d, "within a kernel values are tiles, in `let` and `var`; an entry has scratch memory, and passes it "
+			"to kernels as a tensor");
 		break;
 	}
 	case ST_UNSAFE:

@@ -29,7 +29,8 @@ Sv sv_poison_from(Span at, const char *file, int line)
 
 void sv_poison_said(void)
 {
-	if (unsaid_file && !diag_errors()) bug_at(unsaid_file, unsaid_line, "something is wrong with the program, and nothing was said");
+	if (unsaid_file && !diag_errors())
+		bug_at(unsaid_file, unsaid_line, "something is wrong with the program, and nothing was said");
 	unsaid_file = NULL;
 }
 

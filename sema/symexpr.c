@@ -1,5 +1,5 @@
-/* Expressions that the launcher evaluates: extents, grids, conditions, arguments of launches in entries. They are read as
- * symbolic integers over dimensions, free strides, integer scalar parameters and compile-time values. */
+/* Expressions that the launcher evaluates: extents, grids, conditions, arguments of launches in entries. They are read
+ * as symbolic integers over dimensions, free strides, integer scalar parameters and compile-time values. */
 #include "sema/scope.h"
 
 static const SymVal NO_SYM = { NULL, EL_I32 };
@@ -52,7 +52,8 @@ static SymVal of_name(Cx *cx, const Expr *e)
 	}
 	Global *g = scope_global(cx, e->u.name, e->span, &bad);
 	if (bad) return NO_SYM;
-	if (g && (g->item->kind == IT_CONST || g->item->kind == IT_PARAM)) return of_const(cx, e, global_value(cx, g, e->span));
+	if (g && (g->item->kind == IT_CONST || g->item->kind == IT_PARAM))
+		return of_const(cx, e, global_value(cx, g, e->span));
 	if (e->u.name == str_intern("true") || e->u.name == str_intern("false"))
 		return (SymVal){ sym_const(e->u.name == str_intern("true")), EL_BOOL };
 	if (!unknown_extent_name(cx, e->u.name, e->span)) unknown_name(cx, e->u.name, e->span);
@@ -100,7 +101,8 @@ static SymVal of_compare(Cx *cx, const Expr *e, SymVal l, SymVal r)
 static SymVal shift_left(Cx *cx, const Expr *e, SymVal l, SymVal r)
 {
 	int64_t n;
-	if (!sym_is_const(r.sym, &n) || n < 0 || n > 62) return not_launch(cx, e, "the count of a shift must be a constant below 63");
+	if (!sym_is_const(r.sym, &n) || n < 0 || n > 62)
+		return not_launch(cx, e, "the count of a shift must be a constant below 63");
 	return (SymVal){ sym_mul(l.sym, sym_const((int64_t)1 << n)), wider(l, r) };
 }
 
@@ -108,12 +110,14 @@ static SymVal shift_left(Cx *cx, const Expr *e, SymVal l, SymVal r)
 static bool about_types(Cx *cx, const Expr *e, SymVal *out)
 {
 	const Expr *l = e->u.bin.l;
-	bool call = l->kind == EX_CALL && l->u.call.callee->kind == EX_NAME && l->u.call.callee->u.name == str_intern("type_of");
+	bool call = l->kind == EX_CALL && l->u.call.callee->kind == EX_NAME
+		&& l->u.call.callee->u.name == str_intern("type_of");
 	bool type = l->kind == EX_TYPE || call;
 	Elem elem;
 	if (l->kind == EX_NAME) {
 		const Bind *b = scope_find(cx, l->u.name);
-		type = b ? b->kind == BIND_SV && (b->sv.kind == SV_TYPE || b->sv.kind == SV_SHAPE) : elem_by_name(l->u.name, &elem);
+		type = b ? b->kind == BIND_SV && (b->sv.kind == SV_TYPE || b->sv.kind == SV_SHAPE)
+			: elem_by_name(l->u.name, &elem);
 	}
 	if (!type) return false;
 	*out = of_const(cx, e, sema_expr(cx, e, NULL));
@@ -149,7 +153,8 @@ static SymVal of_aligned(Cx *cx, const Expr *e)
 {
 	const ArgVec *a = &e->u.call.args;
 	Int bytes;
-	if (a->n != 2 || a->p[0].value->kind != EX_NAME) return not_launch(cx, e, "`aligned` takes a tensor and a number of bytes");
+	if (a->n != 2 || a->p[0].value->kind != EX_NAME)
+		return not_launch(cx, e, "`aligned` takes a tensor and a number of bytes");
 	Bind *b = scope_find(cx, a->p[0].value->u.name);
 	bool memory = b && b->kind == BIND_SV && (b->sv.kind == SV_VIEW || (b->sv.type && elem_is_ptr(b->sv.type->elem)));
 	if (!memory) return not_launch(cx, a->p[0].value, "`aligned` takes a tensor parameter");
@@ -178,11 +183,13 @@ static SymVal of_call(Cx *cx, const Expr *e)
 {
 	const Expr *f = e->u.call.callee;
 	const ArgVec *a = &e->u.call.args;
-	if (f->kind == EX_MEMBER && f->u.mem.base->kind == EX_NAME && scope_find(cx, f->u.mem.base->u.name)) return of_extent(cx, e);
+	if (f->kind == EX_MEMBER && f->u.mem.base->kind == EX_NAME && scope_find(cx, f->u.mem.base->u.name))
+		return of_extent(cx, e);
 	if (f->kind != EX_NAME) return not_launch(cx, e, "only cdiv, min, max and aligned are called there");
 	Str n = f->u.name;
 	if (n == str_intern("aligned")) return of_aligned(cx, e);
-	bool up = n == str_intern("cdiv") || n == str_intern("ceildiv"), lo = n == str_intern("min"), hi = n == str_intern("max");
+	bool up = n == str_intern("cdiv") || n == str_intern("ceildiv"), lo = n == str_intern("min"),
+		hi = n == str_intern("max");
 	bool wide = n == str_intern("i64");
 	if (a->n != (wide ? 1 : 2) || !(up || lo || hi || wide))
 		return not_launch(cx, e, "only cdiv, min, max and aligned are called there");

@@ -1,5 +1,5 @@
-/* Tensors: their types in parameter lists, dimensions and free strides, the views of parameters, extents and strides of any
- * view as values, values known at launch. */
+/* Tensors: their types in parameter lists, dimensions and free strides, the views of parameters, extents and strides of
+ * any view as values, values known at launch. */
 #include "ir/fold.h"
 #include "sema/scope.h"
 
@@ -135,7 +135,8 @@ static bool strides_given(TensorCx *t, const Expr *layout, const Expr *list, Mod
 	Cx *cx = t->cx;
 	bool ok = true;
 	if (list->kind != EX_LIST || list->u.list.n != p->rank) {
-		cx_diag(cx, D_STRIDE_COUNT, layout->span, str_i64(list->kind == EX_LIST ? list->u.list.n : 0), str_i64(p->rank));
+		cx_diag(cx, D_STRIDE_COUNT, layout->span, str_i64(list->kind == EX_LIST ? list->u.list.n : 0),
+			str_i64(p->rank));
 		return false;
 	}
 	for (int i = 0; i < p->rank; i++) {
@@ -275,7 +276,8 @@ const View *tensor_view(const IrParam *p, Val *val, const Elem elem[TENSOR_RANK]
 	v->pad = p->pad;
 	v->root = p->name;
 	v->decl = p->span;
-	for (int i = 0; i < p->rank; i++) v->dim[i] = (ViewDim){ .sym = p->extent[i], .elem = elem[i], .ssym = p->stride[i] };
+	for (int i = 0; i < p->rank; i++)
+		v->dim[i] = (ViewDim){ .sym = p->extent[i], .elem = elem[i], .ssym = p->stride[i] };
 	return v;
 }
 

@@ -1,6 +1,6 @@
-/* Tuning lists: `arch: condition on dimensions -> variant`, a line each. A condition is read as .tile source; a variant is
- * named by its values as in `bf16_128x256x64`, or in full. A line `[NAME]` says which `tune` the lines below it are for; those
- * before any such line are for each. Blank lines and what follows `#` count for nothing. */
+/* Tuning lists: `arch: condition on dimensions -> variant`, a line each. A condition is read as .tile source; a variant
+ * is named by its values as in `bf16_128x256x64`, or in full. A line `[NAME]` says which `tune` the lines below it are
+ * for; those before any such line are for each. Blank lines and what follows `#` count for nothing. */
 #include "sema/scope.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ static int find_variant(const TuneCx *t, const char *p, size_t n)
 		const Fn *fn = t->h->u.launch.variants.p[i].fn;
 		size_t all = str_len(fn->name), head = str_len(fn->source_name);
 		if (n == all && memcmp(fn->name, p, n) == 0) return i;
-		if (n < all && fn->name[all - n - 1] == '_' && all - n > head && memcmp(fn->name + all - n, p, n) == 0) return i;
+		if (n < all && fn->name[all - n - 1] == '_' && all - n > head && memcmp(fn->name + all - n, p, n) == 0)
+			return i;
 	}
 	return -1;
 }
@@ -116,9 +117,12 @@ static bool read_line(TuneCx *t, const char *p, const char *end)
 	if (!read_plan(t, v, &all, &plan)) return false;
 	int k = find_variant(t, v, (size_t)(all - v));
 	if (k < 0) {
-		Diag *d = cx_diag(t->cx, D_TUNE_LINE, span_at(t->src, v, (size_t)(all - v)), t->it->name.s, "no variant has this name");
-		for (int i = 0; i < t->h->u.launch.variants.n && i < 8; i++) diag_note(d, "there is `%s`", t->h->u.launch.variants.p[i].fn->name);
-		if (!t->headed && other_tune(t)) diag_help(d, "lines below `[%s]`, a line of its own, are for `%s` alone", other_tune(t), other_tune(t));
+		Diag *d = cx_diag(t->cx, D_TUNE_LINE, span_at(t->src, v, (size_t)(all - v)), t->it->name.s,
+			"no variant has this name");
+		for (int i = 0; i < t->h->u.launch.variants.n && i < 8; i++)
+			diag_note(d, "there is `%s`", t->h->u.launch.variants.p[i].fn->name);
+		if (!t->headed && other_tune(t))
+			diag_help(d, "lines below `[%s]`, a line of its own, are for `%s` alone", other_tune(t), other_tune(t));
 		return false;
 	}
 	const Sym *cond = sym_const(1);
@@ -157,7 +161,9 @@ static void read_lines(TuneCx *t)
 	for (const char *p = t->src->text; *p; ) {
 		const char *nl = strchr(p, '\n'), *end = nl ? nl : p + strlen(p), *hash = memchr(p, '#', (size_t)(end - p));
 		const char *stop = hash ? hash : end, *from = trim(p, &stop);
-		if (from < stop && *from == '[' ? !read_head(t, from, stop, &mine) : from < stop && mine && !read_line(t, from, stop)) return;
+		if (from < stop && *from == '[' ? !read_head(t, from, stop, &mine)
+			: from < stop && mine && !read_line(t, from, stop))
+			return;
 		p = nl ? nl + 1 : end;
 	}
 }
@@ -193,7 +199,8 @@ static void warn_no_list(const Item *it, Str path, Str file)
 {
 	Diag *d = diag(D_TUNE_LIST, it->name.span, it->name.s, src_mapped(path));
 	Str other = list_of_file(path, file);
-	if (other) diag_help(d, "is `%s` meant? a list has the name of its `tune`, or `--tune=FILE` names it", src_mapped(other));
+	if (other)
+		diag_help(d, "is `%s` meant? a list has the name of its `tune`, or `--tune=FILE` names it", src_mapped(other));
 	else diag_help(d, "a list is written, or named by `--tune=FILE`, or there is an `instance` in its place");
 }
 
@@ -206,10 +213,14 @@ static Src *find_list(Sema *s, const Item *it, bool several)
 	size_t len;
 	if (path && s->tune_read) return s->tune_list;
 	if (!path && it->kind != IT_TUNE) return NULL;
-	if (!path) path = slash ? str_fmt("%.*s/%s.tune", (int)(slash - of->path), of->path, it->name.s) : str_fmt("%s.tune", it->name.s);
+	if (!path)
+		path = slash ? str_fmt("%.*s/%s.tune", (int)(slash - of->path), of->path, it->name.s)
+			: str_fmt("%s.tune", it->name.s);
 	char *text = src_read(path, &len, &why);
-	if (!text && !s->opt->tune_path && !strcmp(why, sys_error(ENOENT)) && several) warn_no_list(it, path, of ? of->path : path);
-	if (!text && (s->opt->tune_path || strcmp(why, sys_error(ENOENT)) != 0)) diag(D_FILE_READ, it->name.span, path, why);
+	if (!text && !s->opt->tune_path && !strcmp(why, sys_error(ENOENT)) && several)
+		warn_no_list(it, path, of ? of->path : path);
+	if (!text && (s->opt->tune_path || strcmp(why, sys_error(ENOENT)) != 0))
+		diag(D_FILE_READ, it->name.span, path, why);
 	Src *src = text ? src_add(path, text, len) : NULL;
 	if (text && !src) diag(D_FILE_READ, it->name.span, path, SRC_FULL);
 	if (src) vec_push(A_UNIT, &s->mod->sources, src);

@@ -1,4 +1,5 @@
-/* Types and shapes as written: element types, tile<..>, ptr<..>, tensor<..>, type_of(e), generic names; compile-time numbers. */
+/* Types and shapes as written: element types, tile<..>, ptr<..>, tensor<..>, type_of(e), generic
+ * names; compile-time numbers. */
 #include "sema/build.h"
 #include "sema/scope.h"
 
@@ -176,7 +177,8 @@ static void say_why_not_const(Cx *cx, Diag *d, const Expr *e, const char *instea
 	}
 	if (b->kind == BIND_DIM) diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
 	else if (b->at.hi) diag_label(d, b->at, "`%s` gets its value at run time", b->name);
-	diag_help(d, "a compile-time value is %s%s", instead, b->kind == BIND_DIM ? "; a tile may reach beyond its tensor" : "");
+	diag_help(d, "a compile-time value is %s%s", instead, b->kind == BIND_DIM ? "; a tile may reach beyond its tensor"
+		: "");
 }
 
 static Str run_time_word(Sv x)

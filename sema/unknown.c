@@ -1,5 +1,5 @@
-/* Names that nothing declares: what is said of them. The nearest name that is visible, the word of another language that is
- * meant, the file of the library that has it, or where it is declared too late. */
+/* Names that nothing declares: what is said of them. The nearest name that is visible, the word of another language
+ * that is meant, the file of the library that has it, or where it is declared too late. */
 #include "sema/scope.h"
 
 #include <string.h>
@@ -36,7 +36,8 @@ static Span pattern_with(const Expr *pat, Str name)
 {
 	Span none = { 0, 0 };
 	if (pat->kind == EX_NAME && pat->u.name == name) return pat->span;
-	for (int i = 0; pat->kind == EX_TUPLE && i < pat->u.list.n && !none.hi; i++) none = pattern_with(pat->u.list.p[i], name);
+	for (int i = 0; pat->kind == EX_TUPLE && i < pat->u.list.n && !none.hi; i++)
+		none = pattern_with(pat->u.list.p[i], name);
 	return none;
 }
 
@@ -164,6 +165,7 @@ void unknown_extent(Cx *cx, Str name, Span at)
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
 	Out *o = out_new();
 	for (const char *p = name; *p; p++) out_printf(o, "%c", *p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
-	diag_help(d, "a dimension begins with a small letter, `%s`; a compile-time value is declared by `<%s: int>`", out_take(o), name);
+	diag_help(d, "a dimension begins with a small letter, `%s`; a compile-time value is declared by `<%s: int>`",
+		out_take(o), name);
 	scope_add_sv(cx, (Name){ name, at }, sv_absent(at))->used = true;
 }

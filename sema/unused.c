@@ -1,5 +1,5 @@
-/* What a file declares and never mentions. The question is asked of the source, not of what was built: a name that only an
- * untaken `if const` mentions is used. */
+/* What a file declares and never mentions. The question is asked of the source, not of what was built: a name that only
+ * an untaken `if const` mentions is used. */
 #include "sema/scope.h"
 
 /* ---- code that is not built ---- */

@@ -1,5 +1,5 @@
-/* Scratch memory of an entry that a launch reads before any launch has written it. A launch under an `if` counts as one that runs,
- * and a kernel that stores to its `inout` parameter as one that does so before it reads. */
+/* Scratch memory of an entry that a launch reads before any launch has written it. A launch under an `if` counts as one
+ * that runs, and a kernel that stores to its `inout` parameter as one that does so before it reads. */
 #include "sema/scope.h"
 
 typedef struct Unwritten {
@@ -45,12 +45,15 @@ static void launch_reads(Unwritten *u, const HostStmt *h)
 		Diag *d = diag(D_SCRATCH_UNWRITTEN, h->span, fn->source_name, p->name);
 		diag_label(d, p->span, "its contents are unknown until a kernel has stored to it");
 		if (fn->params.p[i].mode == PM_IN) diag_help(d, "a kernel that writes `%s` is launched before", p->name);
-		else diag_help(d, "atomics add to what is there: a kernel that stores zeros to `%s` is launched before", p->name);
+		else
+			diag_help(d, "atomics add to what is there: a kernel that stores zeros to `%s` is launched before",
+				p->name);
 		u->written[k] = true;
 	}
 	for (int i = 0; i < h->u.launch.args.n; i++) {
 		const HostArg *a = &h->u.launch.args.p[i];
-		if (a->is_tensor && a->tensor >= u->e->params.n && fn->params.p[i].mode != PM_IN) u->written[a->tensor - u->e->params.n] = true;
+		if (a->is_tensor && a->tensor >= u->e->params.n && fn->params.p[i].mode != PM_IN)
+			u->written[a->tensor - u->e->params.n] = true;
 	}
 }
 

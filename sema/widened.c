@@ -1,11 +1,14 @@
-/* Casts that come too late: sums and products of small integers that are widened when they have wrapped already, and floats that
- * become a small integer by way of a wider one, which saturates where the small one wraps. */
+/* Casts that come too late: sums and products of small integers that are widened when they have wrapped already, and
+ * floats that become a small integer by way of a wider one, which saturates where the small one wraps. */
 #include <math.h>
 
 #include "ir/fold.h"
 #include "sema/findings.h"
 
-static bool holds(Elem e, double lo, double hi) { return lo >= (double)num_least(e).i && hi <= (double)num_greatest(e).i; }
+static bool holds(Elem e, double lo, double hi)
+{
+	return lo >= (double)num_least(e).i && hi <= (double)num_greatest(e).i;
+}
 
 /* Whether all results of a sum or product of small integers are certain to be values of its type. */
 static bool surely_fits(const Op *op)
@@ -13,8 +16,8 @@ static bool surely_fits(const Op *op)
 	Elem e = op->out[0]->type->elem;
 	double n = 1;
 	const Op *first = op;
-	for (; first->code == OP_SUM && ir_in(first, 0)->def && ir_in(first, 0)->def->code == OP_SUM; first = ir_in(first, 0)->def)
-		n *= (double)type_extent(ir_in(first, 0)->type, ir_axis(first));
+	for (; first->code == OP_SUM && ir_in(first, 0)->def && ir_in(first, 0)->def->code == OP_SUM;
+		first = ir_in(first, 0)->def) n *= (double)type_extent(ir_in(first, 0)->type, ir_axis(first));
 	Reach x = value_reach(ir_in(first, 0));
 	if (op->code == OP_SUM || op->code == OP_CUMSUM) {
 		n *= (double)type_extent(ir_in(first, 0)->type, ir_axis(first));
@@ -33,8 +36,8 @@ static void narrowed(const Op *op, const Op *from, Elem e, Elem to)
 	if (!floats || !elem_is_int(e) || !elem_is_int(to) || to == EL_BOOL) return;
 	if (elem_bits(to) >= elem_bits(e) || ir_attr(op, AT_OVERFLOW)) return;
 	Diag *d = diag(D_NARROWED, op->span, elem_name(e), elem_name(to));
-	diag_help(d, "one cast to %s takes what is beyond its range to its limits; `overflow: wrap` says that the low bits are meant",
-		elem_name(to));
+	diag_help(d, "one cast to %s takes what is beyond its range to its limits; `overflow: wrap` says that "
+		"the low bits are meant", elem_name(to));
 }
 
 void widened_op(const Op *op)

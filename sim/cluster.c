@@ -1,6 +1,6 @@
-/* Shared memory of other thread blocks of the cluster. Whoever reaches into it must know that the block has begun, and before
- * the block ends one of its warps must know that this is over: else another order of things would find no block there. Both are asked of
- * clocks, so a breach is found in whatever order warps happen to run. */
+/* Shared memory of other thread blocks of the cluster. Whoever reaches into it must know that the block has begun, and
+ * before the block ends one of its warps must know that this is over: else another order of things would find no block
+ * there. Both are asked of clocks, so a breach is found in whatever order warps happen to run. */
 #include "sim/group.h"
 
 static bool knows(const Unit *u, int rank, int actor, uint32_t clock)   /* a warp of thread block rank? */
@@ -38,12 +38,14 @@ void cluster_end(Unit *u)
 			const Reach *k = &u->reach[i * u->nrank + rank];
 			if (!k->clock || knows(u, rank, i, k->clock)) continue;
 			u->warp[i].at = k->at;
-			sim_fault(&u->warp[i], "thread block %d may have ended when this reaches it: none of its warps waits for it", rank);
+			sim_fault(&u->warp[i],
+				"thread block %d may have ended when this reaches it: none of its warps waits for it", rank);
 		}
 	for (int rank = 0; rank < u->nrank; rank++)
 		for (int bar = 0; bar < u->r->nmbar && !sim_failed(u->r); bar++) {
 			uint32_t clock = u->shared[rank].mbar[bar].filled;
 			if (clock && !knows(u, rank, actor_of_mbar(u, rank, bar), clock))
-				sim_fault(&u->warp[rank * (u->nwarp / u->nrank)], "ends while copies that mbarrier %d counts may still arrive: no warp waits for them", bar);
+				sim_fault(&u->warp[rank * (u->nwarp / u->nrank)],
+					"ends while copies that mbarrier %d counts may still arrive: no warp waits for them", bar);
 		}
 }

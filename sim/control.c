@@ -134,7 +134,8 @@ Go run_for(Warp *w, const Step *s)
 	int64_t lo = uniform(w, ir_in(op, 0)), hi = uniform(w, ir_in(op, 1)), step = uniform(w, ir_in(op, 2));
 	if (u64 ? !step : step < 1) step = 1;
 	bool any = u64 ? (uint64_t)lo < (uint64_t)hi : lo < hi;
-	Frame f = { .owner = s, .lo = lo, .step = step, .rounds = any ? ((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)step + 1 : 0 };
+	Frame f = { .owner = s, .lo = lo, .step = step, .rounds = any
+		? ((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)step + 1 : 0 };
 	assign_all(w, b->args.n - 1, b->args.p + 1, op, 3);
 	if (!f.rounds) {
 		copy_all(w, op->nout, op->out, b->args.p + 1);

@@ -90,7 +90,8 @@ Go run_print(Warp *w, const Step *s)
 		if (speaks && now) {
 			at = print_text(at);
 		} else {
-			while (*at && !(at[0] == '{' && at[1] == '}')) at += (at[0] == '{' || at[0] == '}') && at[1] == at[0] ? 2 : 1;
+			while (*at && !(at[0] == '{' && at[1] == '}'))
+				at += (at[0] == '{' || at[0] == '}') && at[1] == at[0] ? 2 : 1;
 		}
 		if (*at) at += 2;
 		if (i == op->nin) break;
@@ -121,7 +122,8 @@ Go run_check(Warp *w, const Step *s)
 	const SimVal *v = sim_val(w, c);
 	for (int k = 0; k < sim_regs(c) * LANES; k++)
 		if (!sim_at(v, k / LANES, k % LANES).i) {
-			sim_fault(w, "%s failed: %s", op_rows[op->code].name, text && *text->u.s ? text->u.s : source ? source->u.s : "check");
+			sim_fault(w, "%s failed: %s", op_rows[op->code].name,
+				text && *text->u.s ? text->u.s : source ? source->u.s : "check");
 			break;
 		}
 	return GO_NEXT;

@@ -1,6 +1,6 @@
-/* Elementwise operations on cells. What is frequent is computed here in the host's own arithmetic; everything else by ir/fold,
- * which is the model that the targets agree with. Functions of 16-bit floats are computed in f32 and rounded once, as the
- * targets do. */
+/* Elementwise operations on cells. What is frequent is computed here in the host's own arithmetic; everything else by
+ * ir/fold, which is the model that the targets agree with. Functions of 16-bit floats are computed in f32 and rounded
+ * once, as the targets do. */
 #include "sim/sim_int.h"
 
 #include <math.h>
@@ -9,7 +9,10 @@
 #include "base/diag.h"
 #include "ir/exact.h"
 
-Cell cell_of(Elem e, Num n) { return !elem_is_ptr(e) && elem_is_any_float(e) ? (Cell){ .f = n.f } : (Cell){ .i = n.i }; }
+Cell cell_of(Elem e, Num n)
+{
+	return !elem_is_ptr(e) && elem_is_any_float(e) ? (Cell){ .f = n.f } : (Cell){ .i = n.i };
+}
 Num num_of(Elem e, Cell c) { return !elem_is_ptr(e) && elem_is_any_float(e) ? (Num){ .f = c.f } : (Num){ .i = c.i }; }
 
 static uint32_t f32_bits(float f)
@@ -120,7 +123,8 @@ static int64_t wrapped(Elem e, uint64_t v)
 	} \
 	return true; \
 } while (0)
-#define ARGS const Elem e, int n, const Cell *A, uint32_t ma, const Cell *B, uint32_t mb, const Cell *C, uint32_t mc, Cell *out
+#define ARGS \
+	const Elem e, int n, const Cell *A, uint32_t ma, const Cell *B, uint32_t mb, const Cell *C, uint32_t mc, Cell *out
 #define PASS e, n, A, ma, B, mb, C, mc, out
 
 static bool int_each(OpCode code, ARGS)
@@ -146,19 +150,30 @@ static bool int_each(OpCode code, ARGS)
 	}
 }
 
-static double least(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b; }
-static double greatest(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b; }
+static double least(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+}
+static double greatest(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+}
 
 /* The functions of the C library that the C target calls. */
 static bool math_each(OpCode code, ARGS)
 {
 #define MATH(id, fn) case OP_##id: if (e == EL_F64) EACH(fn(a.f), f); else EACH(rounded(e, fn##f((float)a.f)), f);
-#define MATH2(id, fn) case OP_##id: if (e == EL_F64) EACH(fn(a.f, b.f), f); else EACH(rounded(e, fn##f((float)a.f, (float)b.f)), f);
+#define MATH2(id, fn) \
+	case OP_##id: if (e == EL_F64) EACH(fn(a.f, b.f), f); else EACH(rounded(e, fn##f((float)a.f, (float)b.f)), f);
 	switch (code) {
-	MATH(EXP, exp) MATH(EXP2, exp2) MATH(LOG, log) MATH(LOG2, log2) MATH(LOG10, log10) MATH(LOG1P, log1p) MATH(EXPM1, expm1)
-	MATH(SIN, sin) MATH(COS, cos) MATH(TAN, tan) MATH(ASIN, asin) MATH(ACOS, acos) MATH(ATAN, atan) MATH(SINH, sinh) MATH(COSH, cosh)
-	MATH(TANH, tanh) MATH(ERF, erf) MATH(ERFC, erfc) MATH(CBRT, cbrt) MATH2(ATAN2, atan2) MATH2(POW, pow) MATH2(HYPOT, hypot)
-	case OP_RSQRT: if (e == EL_F64) EACH(1 / sqrt(a.f), f); else EACH(rounded(e, (float)(1 / sqrt((double)(float)a.f))), f);
+	MATH(EXP, exp) MATH(EXP2, exp2) MATH(LOG, log) MATH(LOG2, log2) MATH(LOG10, log10) MATH(LOG1P, log1p) MATH(EXPM1,
+		expm1)
+	MATH(SIN, sin) MATH(COS, cos) MATH(TAN, tan) MATH(ASIN, asin) MATH(ACOS, acos) MATH(ATAN, atan) MATH(SINH,
+		sinh) MATH(COSH, cosh)
+	MATH(TANH, tanh) MATH(ERF, erf) MATH(ERFC, erfc) MATH(CBRT, cbrt) MATH2(ATAN2, atan2) MATH2(POW, pow) MATH2(HYPOT,
+		hypot)
+	case OP_RSQRT:
+		if (e == EL_F64) EACH(1 / sqrt(a.f), f); else EACH(rounded(e, (float)(1 / sqrt((double)(float)a.f))), f);
 	default: return false;
 	}
 #undef MATH
@@ -179,7 +194,8 @@ static bool float_each(OpCode code, bool nan, ARGS)
 		if (e == EL_F32) EACH(fmaf((float)a.f, (float)b.f, (float)c.f), f);
 		return false;
 	case OP_NEG: if (e == EL_F64) EACH(-a.f, f); else EACH(isnan(a.f) ? signed_nan(e, a, true, true).f : -a.f, f);
-	case OP_ABS: if (e == EL_F64) EACH(fabs(a.f), f); else EACH(isnan(a.f) ? signed_nan(e, a, false, false).f : fabs(a.f), f);
+	case OP_ABS:
+		if (e == EL_F64) EACH(fabs(a.f), f); else EACH(isnan(a.f) ? signed_nan(e, a, false, false).f : fabs(a.f), f);
 	case OP_SIGNBIT: EACH(sign_of(e, a), i);
 	case OP_COPYSIGN: EACH(cell_from(e, (cell_bits(e, a) & ~sign_bit(e)) | (cell_bits(e, b) & sign_bit(e))).i, i);
 	case OP_MIN: EACH(nan && (isnan(a.f) || isnan(b.f)) ? NAN : least(a.f, b.f), f);
@@ -281,7 +297,8 @@ static uint32_t nan_f32(Elem e, uint32_t bits)
 	}
 }
 
-/* What a NaN of type e becomes, with the bits that the C target gives it: exact conversions move them, `overflow` or not. */
+/* What a NaN of type e becomes, with the bits that the C target gives it: exact conversions move
+ * them, `overflow` or not. */
 static Cell nan_as(Elem e, Elem r, Cell a)
 {
 	bool wide = e == EL_F32 || e == EL_F64;
@@ -299,9 +316,11 @@ static Cell folded(const ElemPlan *p, const Cell *x)
 	Num in[3] = { 0 }, r = { 0 };
 	ArenaMark mark = arena_mark(A_UNIT);
 	FoldModes m = p->modes;
-	if (m.rounding > 3 && m.rounding != ROUND_TIES_EVEN) m.rounding = 0;     /* approximate, full: the C target has one form, too */
+	/* approximate, full: the C target has one form, too */
+	if (m.rounding > 3 && m.rounding != ROUND_TIES_EVEN) m.rounding = 0;
 	for (int i = 0; i < p->nin; i++) in[i] = num_of(p->code == OP_SELECT && i == 0 ? EL_BOOL : p->e, x[i]);
-	if (!fold_op(p->code, m, p->e, p->r, p->nin, in, &r)) bug("no value of `%s` of %s", op_rows[p->code].name, elem_name(p->e));
+	if (!fold_op(p->code, m, p->e, p->r, p->nin, in, &r))
+		bug("no value of `%s` of %s", op_rows[p->code].name, elem_name(p->e));
 	arena_release(A_UNIT, mark);
 	if (p->code == OP_CAST && elem_is_any_float(p->r) && isnan(r.f))
 		return elem_is_any_float(p->e) && isnan(x->f) ? nan_as(p->e, p->r, *x) : cell_from(p->r, cast_nan(p->r));
@@ -332,7 +351,8 @@ static bool by_host(const ElemPlan *p, int n, const Cell *const *in, const uint3
 		return true;
 	}
 	if (p->code == OP_RAND || p->code == OP_RANDN || p->code == OP_RANDINT) {
-		for (int k = 0; k < n; k++) out[k] = random_cell(p->code, p->r, (uint64_t)A[(uint32_t)k & ma].i, (uint64_t)B[(uint32_t)k & mb].i);
+		for (int k = 0; k < n; k++)
+			out[k] = random_cell(p->code, p->r, (uint64_t)A[(uint32_t)k & ma].i, (uint64_t)B[(uint32_t)k & mb].i);
 		return true;
 	}
 	if (!plain) return false;
@@ -367,8 +387,8 @@ void *plan_elem(Run *r, const Op *op)
 {
 	ElemPlan *p = NEW(r->mem, ElemPlan);
 	int first = op->code == OP_SELECT ? 1 : 0;
-	*p = (ElemPlan){ .code = op->code, .modes = fold_modes(op), .e = ir_in(op, first)->type->elem, .r = op->out[0]->type->elem,
-		.nin = op->nin };
+	*p = (ElemPlan){ .code = op->code, .modes = fold_modes(op), .e = ir_in(op, first)->type->elem,
+		.r = op->out[0]->type->elem, .nin = op->nin };
 	if (p->nin > 3) bug("`%s` has %d operands", op_rows[op->code].name, op->nin);
 	return p;
 }

@@ -1,4 +1,5 @@
-/* Tiles and buffers of rings: stores and loads by threads, copies in the background (cp.async), fragments for products of a warp. */
+/* Tiles and buffers of rings: stores and loads by threads, copies in the background (cp.async),
+ * fragments for products of a warp. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ enum { PIECE = 16, SECTOR = 32 };
 Coords coords_of(Run *r, const Val *v)
 {
 	const Type *t = v->type;
-	Coords c = { .regs = sim_regs(v), .each = 1 << v->lay->in[HW_REG], .down = t->log2[0], .right = t->log2[1], .parts = 1 + t->more[1] };
+	Coords c = { .regs = sim_regs(v), .each = 1 << v->lay->in[HW_REG], .down = t->log2[0], .right = t->log2[1],
+		.parts = 1 + t->more[1] };
 	c.row = map_of(r, *v->lay, 0);
 	c.col = map_of(r, *v->lay, 1);
 	return c;
@@ -49,7 +51,8 @@ static void each_slab(Warp *w, const Slab *s, const Buf *b, uint32_t lanes, cons
 		const Cell *src[16];
 		Cell *dst[16];
 		if (!is_first_reg(bits, reg % s->c.each)) continue;
-		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)buf_at(b, row_at(&s->c, reg, l, w->num), col_at(&s->c, reg, l, w->num));
+		for (int l = 0; l < LANES; l++)
+			q.at[l] = (uint64_t)buf_at(b, row_at(&s->c, reg, l, w->num), col_at(&s->c, reg, l, w->num));
 		for (int k = 0; k < 1 << s->vec; k++) {
 			uint32_t at = ((uint32_t)reg ^ piece_reg(s->bit, s->vec, (uint32_t)k)) * LANES;
 			if (from) src[k] = from->p + (at & from->mask);
@@ -64,7 +67,8 @@ Go run_slab(Warp *w, const Step *st)
 {
 	const Slab *s = st->plan;
 	Buf b = sim_buf(w, ir_in(st->op, 0));
-	if (st->op->code == OP_STORE_SHARED) each_slab(w, s, &b, first_lanes(s->l, w->num) & w->active, sim_val(w, ir_in(st->op, 1)), NULL);
+	if (st->op->code == OP_STORE_SHARED)
+		each_slab(w, s, &b, first_lanes(s->l, w->num) & w->active, sim_val(w, ir_in(st->op, 1)), NULL);
 	else each_slab(w, s, &b, UINT32_MAX, NULL, sim_def(w, st->op->out[0], s->c.regs));
 	return GO_NEXT;
 }
@@ -144,7 +148,8 @@ static void copy_piece(Warp *w, const Op *op, const CopyAsync *c, const From *f,
 	uint32_t lanes = first_lanes(c->l, w->num);
 	Request q = { .bytes = PIECE };
 	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
-		int64_t row = map_at(&c->row, i, l, w->num), col = map_at(&c->col, i, l, w->num), x = f->at[0] + row, y = f->at[1] + col;
+		int64_t row = map_at(&c->row, i, l, w->num), col = map_at(&c->col, i, l, w->num), x = f->at[0] + row,
+			y = f->at[1] + col;
 		if (!(lanes >> l & 1)) continue;
 		int64_t have = x >= 0 && x < f->ext[0] && y >= 0 ? f->ext[1] - y : 0, at = buf_at(b, row, col);
 		unsigned char *to = shared_copy(w, at, PIECE);
@@ -152,7 +157,8 @@ static void copy_piece(Warp *w, const Op *op, const CopyAsync *c, const From *f,
 		uint64_t from = f->base + (uint64_t)(x * f->str[0] + y * f->str[1]) * (uint64_t)size;
 		have = have < 0 ? 0 : have > n ? n : have;
 		memset(to, 0, PIECE);
-		if (have && from % PIECE) sim_fault(w, "lane %d copies 16 bytes at once from an address that is no multiple of them", l);
+		if (have && from % PIECE)
+			sim_fault(w, "lane %d copies 16 bytes at once from an address that is no multiple of them", l);
 		if (have) memcpy(to, (const void *)(uintptr_t)from, (size_t)(have * size));
 		q.at[l] = from;
 		if (have == n) q.lanes |= (uint32_t)1 << l;
@@ -213,14 +219,16 @@ static void count_matrices(Warp *w, const Frags *f, int64_t base, int size)
 		for (int m = 0; m < 8 << f->p.x_log2; m += 8) {
 			Request q = { .bytes = PIECE, .lanes = 0xff };
 			int least;
-			for (int l = 0; l < 8; l++) q.at[l] = (uint64_t)(base + (int64_t)(map_at(&f->addr, i, m + l, w->num) ^ f->p.begin) * size);
+			for (int l = 0; l < 8; l++)
+				q.at[l] = (uint64_t)(base + (int64_t)(map_at(&f->addr, i, m + l, w->num) ^ f->p.begin) * size);
 			c->shared += m == 0;
 			c->wavefronts += bank_wavefronts(&q, &least);
 			c->ideal += least;
 		}
 }
 
-/* Address of an element of the part that is loaded: a ring's buffers have the hardware's layout, a single buffer its own. */
+/* Address of an element of the part that is loaded: a ring's buffers have the hardware's layout,
+ * a single buffer its own. */
 static int64_t element_at(const Frags *f, const Buf *b, int size, int row, int col)
 {
 	const BufferAt *at = &f->p.at;
@@ -242,7 +250,8 @@ Go run_ldmatrix(Warp *w, const Step *s)
 	Cell *to = sim_def(w, s->op->out[0], f->c.regs);
 	count_matrices(w, f, single ? ir_int(f->p.at.alloc, AT_SLOT, 0) : b.at, size);
 	for (int k = 0; k < f->c.regs * LANES && !sim_failed(w->u->r); k++) {
-		int64_t at = element_at(f, &b, size, row_at(&f->c, k / LANES, k % LANES, w->num), col_at(&f->c, k / LANES, k % LANES, w->num));
+		int64_t at = element_at(f, &b, size, row_at(&f->c, k / LANES, k % LANES, w->num),
+			col_at(&f->c, k / LANES, k % LANES, w->num));
 		const unsigned char *p = shared_at(w, w->rank, at, size, SEVERAL, SHARED_READ);
 		uint64_t bits = 0;
 		memcpy(&bits, p, (size_t)size);
@@ -294,7 +303,8 @@ Go run_mma_frag(Warp *w, const Step *s)
 	ArenaMark mark = arena_mark(w->u->r->mem);
 	const float *a = gathered(w, ir_in(op, 0), &p->a, p->m, p->k), *b = gathered(w, ir_in(op, 1), &p->b, p->k, p->n);
 	for (int c = 0; c < p->c.regs * LANES; c++) {
-		const float *x = a + row_at(&p->c, c / LANES, c % LANES, w->num) * p->k, *y = b + col_at(&p->c, c / LANES, c % LANES, w->num);
+		const float *x = a + row_at(&p->c, c / LANES, c % LANES, w->num) * p->k,
+			*y = b + col_at(&p->c, c / LANES, c % LANES, w->num);
 		float sum = (float)sim_at(acc, c / LANES, c % LANES).f;
 		for (int k = 0; k < p->k; k++) sum = (float)((double)x[k] * (double)y[k * p->n] + (double)sum);
 		to[c].f = sum;

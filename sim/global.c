@@ -1,8 +1,8 @@
 /* Global memory: views, tiles of them, single elements, atomics.
  *
- * A request is what the lanes of a warp ask for at once: so many bytes each. It costs as many sectors of 32 bytes as it touches.
- * Every address is checked: it must lie in the tensor that its view is of (a pointer: in some tensor), and at a multiple of what
- * is accessed at once. */
+ * A request is what the lanes of a warp ask for at once: so many bytes each. It costs as many sectors of 32 bytes as it
+ * touches. Every address is checked: it must lie in the tensor that its view is of (a pointer: in some tensor), and at
+ * a multiple of what is accessed at once. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -30,13 +30,15 @@ static bool has_pointers(const Run *r)          /* whose memory is unknown here 
 static void check_address(Warp *w, int lane, uint64_t at, int bytes, bool write)
 {
 	const Run *r = w->u->r;
-	if (at % (unsigned)bytes) sim_fault(w, "lane %d accesses %d bytes at once at an address that is no multiple of them", lane, bytes);
+	if (at % (unsigned)bytes)
+		sim_fault(w, "lane %d accesses %d bytes at once at an address that is no multiple of them", lane, bytes);
 	const Region *g = region_of(r, at, bytes);
 	if (g && write && !g->writable) sim_fault(w, "lane %d writes to `%s`, which is an input", lane, g->name);
 	if (g || has_pointers(r)) return;
 	const Region *near = NULL;
 	for (int i = 0; i < r->nregion; i++)
-		if (r->region[i].base && r->region[i].base <= at && (!near || r->region[i].base > near->base)) near = &r->region[i];
+		if (r->region[i].base && r->region[i].base <= at && (!near || r->region[i].base > near->base))
+			near = &r->region[i];
 	if (near) sim_fault(w, "lane %d accesses %d bytes %lld bytes from the begin of `%s`, which has %lld", lane, bytes,
 		(long long)(at - near->base), near->name, (long long)near->bytes);
 	else sim_fault(w, "lane %d accesses memory before all tensors", lane);
@@ -222,7 +224,8 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 	o->whole = o->aligned = true;
 	o->phase = p->turn >= 0 ? sim_phase(w) : 0;
 	for (int a = 0; a < p->rank; a++)
-		if (!(p->proved[a] && a != p->turn)) o->whole &= o->o[a] >= 0 && o->o[a] <= o->ext[a] - ((int64_t)1 << p->l.out[a]);
+		if (!(p->proved[a] && a != p->turn))
+			o->whole &= o->o[a] >= 0 && o->o[a] <= o->ext[a] - ((int64_t)1 << p->l.out[a]);
 	if (p->turn >= 0 && p->turn == p->fast) {
 		o->aligned = (o->base + (uint64_t)(at - o->phase) * (uint64_t)size) % (uint64_t)piece == 0;
 		return;
@@ -264,7 +267,8 @@ static bool element_at(const Warp *w, const Tile *t, const Origin *o, int reg, i
 	return in;
 }
 
-/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a turned row goes round its end). */
+/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a turned
+ * row goes round its end). */
 static bool piece_inside(const Warp *w, const Tile *t, const Origin *o, int reg, int lane, int warp)
 {
 	uint64_t first, at;
@@ -285,7 +289,15 @@ static bool is_ragged(const Warp *w, const Tile *t, const Origin *o)
 	return ((o->ext[a] - o->o[a]) | o->o[a] | o->phase) & mask;
 }
 
-typedef struct Mover { Warp *w; const Tile *t; Origin o[LANES]; uint32_t lanes; bool store; const SimVal *from; Cell *to; } Mover;
+typedef struct Mover {
+	Warp *w;
+	const Tile *t;
+	Origin o[LANES];
+	uint32_t lanes;
+	bool store;
+	const SimVal *from;
+	Cell *to;
+} Mover;
 
 static void move_element(const Mover *m, int reg, int lane, uint64_t at)
 {
@@ -305,7 +317,8 @@ static void move_piece(const Mover *m, int reg, int vec, uint32_t lanes)
 	if (sim_failed(m->w->u->r)) return;
 	for (int l = 0; l < LANES; l++)
 		for (uint32_t k = 0; lanes >> l & 1 && k < (uint32_t)1 << vec; k++)
-			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, vec, k)), l, q.at[l] + k * (uint64_t)elem_bytes(t->e));
+			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, vec, k)), l,
+				q.at[l] + k * (uint64_t)elem_bytes(t->e));
 }
 
 /* A vector that begins anywhere, from the three aligned ones of 8 bytes around it. */
@@ -325,7 +338,8 @@ static void move_around(const Mover *m, int reg, uint32_t lanes)
 	}
 	for (int l = 0; l < LANES && !sim_failed(m->w->u->r); l++)
 		for (uint32_t k = 0; lanes >> l & 1 && k < (uint32_t)1 << t->p.vec; k++)
-			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), l, first[l] + k * (uint64_t)elem_bytes(t->e));
+			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), l,
+				first[l] + k * (uint64_t)elem_bytes(t->e));
 }
 
 static void move_single(const Mover *m, int reg, uint32_t lanes)
@@ -354,7 +368,9 @@ static void move_dense(Mover *m)
 	const Tile *t = m->t;
 	uint64_t lo = UINT64_MAX, hi = 0, at, size = (uint64_t)elem_bytes(t->e), n = 0;
 	for (int i = 0; i < t->regs * LANES; i++) {
-		if (!(m->lanes >> i % LANES & 1) || !element_at(m->w, t, &m->o[i % LANES], i / LANES, i % LANES, m->w->num, &at)) continue;
+		if (!(m->lanes >> i % LANES & 1) || !element_at(m->w, t, &m->o[i % LANES], i / LANES, i % LANES, m->w->num,
+			&at))
+			continue;
 		n++;
 		if (at < lo) lo = at;
 		if (at + size > hi) hi = at + size;
@@ -401,7 +417,8 @@ static void move_tile(Mover *m)
 		uint32_t whole = all, parts = 0;
 		for (int l = 0; l < LANES; l++) {
 			if (!(by_pieces >> l & 1)) continue;
-			if ((m->o[l].aligned || (t->moved && t->p.vec)) && piece_inside(w, t, &m->o[l], reg, l, w->num)) whole |= (uint32_t)1 << l;
+			if ((m->o[l].aligned || (t->moved && t->p.vec)) && piece_inside(w, t, &m->o[l], reg, l, w->num))
+				whole |= (uint32_t)1 << l;
 			else parts |= (uint32_t)1 << l;
 		}
 		if (t->moved && !t->begins) move_around(m, reg, whole);
@@ -570,7 +587,8 @@ void *plan_elements(Run *r, const Op *op)
 static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
 {
 	static const OpCode by[] = { OP_ADD, OP_SUB, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR };
-	if (op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR) return cell_bits(e, old) == cell_bits(e, x) ? y : old;
+	if (op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR)
+		return cell_bits(e, old) == cell_bits(e, x) ? y : old;
 	int64_t how = ir_int(op, AT_RMW, 0);
 	if (how >= (int64_t)(sizeof by / sizeof *by)) return x;         /* xchg */
 	ElemPlan p = { .code = by[how], .e = e, .r = e, .nin = 2 };
@@ -615,7 +633,8 @@ static void access_lane(Warp *w, const Step *s, int reg, int lane, uint64_t at, 
 	Cell data = element_value(w, s, x->first, reg, lane);
 	if (is_atomic_update(op->code)) {
 		Cell old = read_cell(x->e, at);
-		Cell y = op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR ? element_value(w, s, x->first + 1, reg, lane) : data;
+		Cell y = op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR
+			? element_value(w, s, x->first + 1, reg, lane) : data;
 		write_cell(x->e, at, atomic_new(op, x->e, old, data, y));
 		if (to) *to = old;
 	} else if (x->writes) {

@@ -1,7 +1,7 @@
 /* Roles, barriers, rings and mbarriers: who runs what, and how groups of threads wait for each other.
  *
- * A cursor is a number: buffer n % count in phase n / count. A buffer is three registers: the byte at which the whole buffer
- * begins, and the row and column at which a part of it does. */
+ * A cursor is a number: buffer n % count in phase n / count. A buffer is three registers: the byte at which the whole
+ * buffer begins, and the row and column at which a part of it does. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -33,15 +33,18 @@ void group_end(Unit *u)
 	for (int i = 0; i < u->nwarp && !sim_failed(u->r); i++) {
 		Warp *w = &u->warp[i];
 		if (w->storing) sim_fault(w, "ends with copies out of shared memory that belong to no group");
-		else if (w->clock[actor_of_stores(w)] < (uint32_t)w->stores) sim_fault(w, "ends while copies out of shared memory still run");
-		else if (w->clock[actor_of_copies(w)] < (uint32_t)w->copies || w->copying) sim_fault(w, "ends while copies still run");
+		else if (w->clock[actor_of_stores(w)] < (uint32_t)w->stores)
+			sim_fault(w, "ends while copies out of shared memory still run");
+		else if (w->clock[actor_of_copies(w)] < (uint32_t)w->copies || w->copying)
+			sim_fault(w, "ends while copies still run");
 	}
 	for (int rank = 0; rank < u->nrank; rank++)
 		for (int i = 0; i < u->r->nmbar && !sim_failed(u->r); i++) {
 			const Mbar *b = &u->shared[rank].mbar[i];
 			if (!b->ready || (b->pending == b->count && !b->bytes)) continue;
 			Warp *w = &u->warp[rank * (u->nwarp / u->nrank)];
-			sim_fault(w, "ends while mbarrier %d still waits for %d of %d arrivals and %lld bytes", i, b->pending, b->count, (long long)b->bytes);
+			sim_fault(w, "ends while mbarrier %d still waits for %d of %d arrivals and %lld bytes", i, b->pending,
+				b->count, (long long)b->bytes);
 		}
 }
 
@@ -135,13 +138,15 @@ Go run_number(Warp *w, const Step *s)
 
 Go run_tile_order(Warp *w, const Step *s)
 {
-	int64_t n = sim_scalar(w, ir_in(s->op, 0)), rows = sim_scalar(w, ir_in(s->op, 1)), cols = sim_scalar(w, ir_in(s->op, 2));
+	int64_t n = sim_scalar(w, ir_in(s->op, 0)), rows = sim_scalar(w, ir_in(s->op, 1)),
+		cols = sim_scalar(w, ir_in(s->op, 2));
 	int64_t group = ir_int(s->op, AT_GROUPS, 1);
 	if (cols < 1 || group < 1) {
 		sim_fault(w, "walks over %lld columns", (long long)cols);
 		return GO_NEXT;
 	}
-	int64_t first = n / (group * cols) * group, high = rows - first < group ? rows - first : group, in = n - first * cols;
+	int64_t first = n / (group * cols) * group, high = rows - first < group ? rows - first : group,
+		in = n - first * cols;
 	if (high < 1) high = 1;         /* a tile beyond the last: nobody uses it */
 	set_all(w, s->op->out[0], (int32_t)(first + in % high));
 	set_all(w, s->op->out[1], (int32_t)(in / high));
@@ -157,7 +162,8 @@ Go run_draw(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-/* All warps of the role in {count} thread blocks; `seen` is of shared memory, so nothing of it goes from one to the other. */
+/* All warps of the role in {count} thread blocks; `seen` is of shared memory, so nothing of it
+ * goes from one to the other. */
 typedef struct GridBarrier { int64_t at; int came, rounds; } GridBarrier;
 
 static GridBarrier *meet_of(Run *r, int64_t at)
@@ -203,12 +209,16 @@ Buf sim_buf(Warp *w, const Val *v)
 	return (Buf){ sim_smem(v), sim_at(x, BUF_AT, 0).i, sim_at(x, BUF_ROW, 0).i, sim_at(x, BUF_COL, 0).i };
 }
 
-int64_t buf_at(const Buf *b, int64_t row, int64_t col) { return b->at + smem_at(b->whole, (int)(b->row + row), (int)(b->col + col)); }
+int64_t buf_at(const Buf *b, int64_t row, int64_t col)
+{
+	return b->at + smem_at(b->whole, (int)(b->row + row), (int)(b->col + col));
+}
 
 static void set_buf(Warp *w, const Val *v, int64_t at, int64_t row, int64_t col)
 {
 	Cell *c = sim_def(w, v, BUF_REGS);
-	for (int l = 0; l < LANES; l++) c[BUF_AT * LANES + l].i = at, c[BUF_ROW * LANES + l].i = row, c[BUF_COL * LANES + l].i = col;
+	for (int l = 0; l < LANES; l++)
+		c[BUF_AT * LANES + l].i = at, c[BUF_ROW * LANES + l].i = row, c[BUF_COL * LANES + l].i = col;
 }
 
 Go run_alloc_ring(Warp *w, const Step *s)
@@ -227,7 +237,8 @@ Go run_slot(Warp *w, const Step *s)
 {
 	const Val *ring = ir_in(s->op, 0);
 	int64_t n = place_of(w, ir_in(s->op, 1));
-	if (n < 0 || n >= ring->type->count) sim_fault(w, "a ring of %d buffers has no number %lld", ring->type->count, (long long)n);
+	if (n < 0 || n >= ring->type->count)
+		sim_fault(w, "a ring of %d buffers has no number %lld", ring->type->count, (long long)n);
 	set_buf(w, s->op->out[0], sim_scalar(w, ring) + n * type_bytes(ring->type), 0, 0);
 	return GO_NEXT;
 }
@@ -241,7 +252,8 @@ Go run_part(Warp *w, const Step *s)
 	for (int a = 0; a <= last; a++) {
 		int64_t from = sim_scalar(w, ir_in(s->op, 1 + a)) * steps->u.ints.p[a] + (offsets ? offsets->u.ints.p[a] : 0);
 		if (from < 0 || from + type_extent(s->op->out[0]->type, a) > type_extent(buf->type, a))
-			sim_fault(w, "elements from %lld on along axis %d are no part of %lld", (long long)from, a, (long long)type_extent(buf->type, a));
+			sim_fault(w, "elements from %lld on along axis %d are no part of %lld", (long long)from, a,
+				(long long)type_extent(buf->type, a));
 		for (int k = a + 1; k < last; k++) from *= type_extent(buf->type, k);
 		if (a == last) b.col += from;
 		else b.row += from;
@@ -343,7 +355,8 @@ void mbar_bytes(Warp *w, int rank, int bar, int64_t bytes)
 	if (b->seen[actor] < clock) b->seen[actor] = clock;
 	b->filled = clock;
 	b->bytes -= bytes;
-	if (b->bytes < 0 && !b->pending) sim_fault(w, "more bytes arrive at mbarrier %d than its phase %d expects", bar, b->phase);
+	if (b->bytes < 0 && !b->pending)
+		sim_fault(w, "more bytes arrive at mbarrier %d than its phase %d expects", bar, b->phase);
 	end_phase(w, b);
 }
 
@@ -375,7 +388,9 @@ Go run_mbar_wait(Warp *w, const Step *s)
 	Mbar *b = sim_mbar(w, w->rank, sim_bar(w, s->op, 0));
 	int64_t phase = sim_scalar(w, cursor) / cursor->type->count - ir_int(s->op, AT_PHASE, 0);
 	if (!b) return GO_NEXT;
-	if (b->phase > phase + 1) sim_fault(w, "waits for phase %lld of an mbarrier that is in phase %d: too late to tell", (long long)phase, b->phase);
+	if (b->phase > phase + 1)
+		sim_fault(w, "waits for phase %lld of an mbarrier that is in phase %d: too late to tell", (long long)phase,
+			b->phase);
 	if (b->phase <= phase) return GO_WAIT;
 	if (phase >= 0) sim_learn(w, b->done[phase & 1]);
 	return GO_NEXT;

@@ -19,6 +19,7 @@ int64_t row_at(const Coords *c, int reg, int lane, int warp);
 int64_t col_at(const Coords *c, int reg, int lane, int warp);
 void *plan_slab(Run *r, const Val *data);       /* store_shared and load_shared of a buffer of a ring */
 Go run_slab(Warp *w, const Step *s);
-unsigned char *shared_copy(Warp *w, int64_t at, int bytes);     /* where a thread copies to in the background; NULL: a fault */
+/* where a thread copies to in the background; NULL: a fault */
+unsigned char *shared_copy(Warp *w, int64_t at, int bytes);
 void mbar_bytes(Warp *w, int rank, int bar, int64_t bytes);
 #endif

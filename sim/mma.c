@@ -1,5 +1,5 @@
-/* Matrix products of warps. The order of an element's sum is increasing K, one product after the other, each added to the
- * accumulator with one rounding; 16-bit results are kept in f32. */
+/* Matrix products of warps. The order of an element's sum is increasing K, one product after the other, each added to
+ * the accumulator with one rounding; 16-bit results are kept in f32. */
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +53,8 @@ void *plan_mma_sync(Run *r, const Op *op)
 
 static uint64_t byte_at(const Side *s, int64_t offset) { return (uint64_t)(s->slot + offset * s->bytes); }
 
-/* What the loads of a factor cost. ldmatrix takes eight rows of 16 bytes for each matrix; else words of up to 4 bytes. */
+/* What the loads of a factor cost. ldmatrix takes eight rows of 16 bytes for each matrix;
+ * else words of up to 4 bytes. */
 static void count_side(Warp *w, const Side *s)
 {
 	if (s->f.matrices) {
@@ -142,7 +143,8 @@ static int64_t line_of(const Op *op, const Side *s, int i, Spot p)
 
 static int64_t apart(const Side *s, int i) { return i ? INT64_C(1) << s->cols : 1; }
 
-/* By fma: what the places of this warp need of a factor, read once for all of them; the target reads it for each register. */
+/* By fma: what the places of this warp need of a factor, read once for all of them; the
+ * target reads it for each register. */
 static Cell *lines(Warp *w, const Step *st, const Mma *m, int i)
 {
 	const Side *s = &m->side[i];
@@ -174,7 +176,8 @@ Go run_mma_sync(Warp *w, const Step *s)
 	Cell *to = sim_def(w, s->op->out[0], m->regs);
 	ArenaMark mark = arena_mark(w->u->r->mem);
 	int rank = s->op->out[0]->type->rank;
-	const Cell *x = m->plan.tensor ? fragments(w, a) : lines(w, s, m, 0), *y = m->plan.tensor ? fragments(w, b) : lines(w, s, m, 1);
+	const Cell *x = m->plan.tensor ? fragments(w, a) : lines(w, s, m, 0),
+		*y = m->plan.tensor ? fragments(w, b) : lines(w, s, m, 1);
 	for (int c = 0; c < m->regs * LANES && !sim_failed(w->u->r); c++) {
 		Spot p = spot_of(w, m, rank, c);
 		const Cell *row = x + line_of(s->op, a, 0, p), *col = y + line_of(s->op, b, 1, p);
@@ -231,9 +234,12 @@ static void fill_factor(Warp *w, const Step *s, const MmaParts *m, int i, Part a
 		Cell c[LANES];
 		for (int l = 0; l < LANES; l++) {
 			uint32_t f = map_at(&m->in[i], reg, l, w->num);
-			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1), zz = rows + cols >= 32 ? 0 : f >> (rows + cols);
-			bool in = col >> pc == (i ? at.n : at.k) && row >> pr == (i ? at.k : at.m) && zz >> z == (batches ? at.z : 0);
-			uint32_t o = ((zz & ((1u << z) - 1)) << (pc + pr)) + ((row & ((1u << pr) - 1)) << pc) + (col & ((1u << pc) - 1));
+			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1),
+				zz = rows + cols >= 32 ? 0 : f >> (rows + cols);
+			bool in = col >> pc == (i ? at.n : at.k) && row >> pr == (i ? at.k : at.m)
+				&& zz >> z == (batches ? at.z : 0);
+			uint32_t o = ((zz & ((1u << z) - 1)) << (pc + pr)) + ((row & ((1u << pr) - 1)) << pc)
+				+ (col & ((1u << pc) - 1));
 			q.at[l] = (uint64_t)(m->slot + (i ? m->p.a_bytes : 0) + (int64_t)o * q.bytes);
 			if (lanes >> l & 1 && in) q.lanes |= (uint32_t)1 << l;
 			c[l] = sim_at(v, reg, l);
@@ -252,7 +258,8 @@ static void multiply_part(Warp *w, const Step *s, const MmaParts *m, Part at, Ce
 		uint32_t ta[LANES] = { 0 }, tb[LANES] = { 0 };
 		for (int l = 0; l < LANES; l++) {
 			uint32_t f = map_at(&m->out, reg, l, w->num);
-			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1), z = rows + cols >= 32 ? 0 : f >> (rows + cols);
+			uint32_t col = f & ((1u << cols) - 1), row = f >> cols & ((1u << rows) - 1),
+				z = rows + cols >= 32 ? 0 : f >> (rows + cols);
 			if (col >> m->p.n != at.n || row >> m->p.m != at.m || z >> m->p.z != at.z) continue;
 			qa.lanes = qb.lanes |= (uint32_t)1 << l;
 			ta[l] = ((z & ((1u << za) - 1)) << (m->p.m + m->p.k)) + ((row & ((1u << m->p.m) - 1)) << m->p.k);
@@ -267,7 +274,8 @@ static void multiply_part(Warp *w, const Step *s, const MmaParts *m, Part at, Ce
 			shared_load(w, a->elem, &qa, x);
 			shared_load(w, b->elem, &qb, y);
 			for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
-				if (qa.lanes >> l & 1) sum[reg * LANES + l] = multiply_add(m->acc, a->elem, b->elem, x[l], y[l], sum[reg * LANES + l]);
+				if (qa.lanes >> l & 1)
+					sum[reg * LANES + l] = multiply_add(m->acc, a->elem, b->elem, x[l], y[l], sum[reg * LANES + l]);
 		}
 	}
 }

@@ -135,7 +135,8 @@ Go run_convert_regs(Warp *w, const Step *s)
 	if (regs > 1 || !m || x->mask == LANES - 1) {
 		Cell *p = sim_def(w, out, regs);
 		for (int k = 0; k < regs * LANES; k++) {
-			bool end = row_is_end(w->u->r, *out->lay, k / LANES), row = end && holds_row(w->u->r->fn, *ir_in(s->op, 0)->lay);
+			bool end = row_is_end(w->u->r, *out->lay, k / LANES),
+				row = end && holds_row(w->u->r->fn, *ir_in(s->op, 0)->lay);
 			int from = m && x->mask != LANES - 1 ? (int)(map_at(m, end ? 0 : k / LANES, k % LANES, w->num)) : 0;
 			if (row) from = k / LANES;
 			p[k] = sim_at(x, from, k % LANES);
@@ -314,7 +315,8 @@ void bar_sent(Warp *w)
 bool bar_arrived(Warp *w, int bar, int64_t expect, int64_t before)
 {
 	Bar *b = &w->u->shared[w->rank].bar[bar];
-	if (b->arrived - before > expect) sim_fault(w, "%lld bytes arrived for a phase of %lld", (long long)(b->arrived - before), (long long)expect);
+	if (b->arrived - before > expect)
+		sim_fault(w, "%lld bytes arrived for a phase of %lld", (long long)(b->arrived - before), (long long)expect);
 	if (b->arrived - before < expect) return false;
 	sim_learn(w, b->clock);
 	return true;
@@ -334,7 +336,8 @@ static void send(Warp *w, const Op *op, const Exchange *x, int k)
 		for (int l = 0; is_first_reg(x->tile[k].spare, reg) && l < LANES; l++)
 			if (lanes >> l & 1) {
 				uint32_t at = map_at(&x->tile[k].from, reg, l, w->num);
-				bar_send(w, x->bar + place, slot_at(op, k, at, place), exchange_slot(e), l, cell_bits(e, sim_at(v, reg, l)));
+				bar_send(w, x->bar + place, slot_at(op, k, at, place), exchange_slot(e), l,
+					cell_bits(e, sim_at(v, reg, l)));
 			}
 }
 
@@ -346,7 +349,8 @@ static void receive(Warp *w, const Op *op, const Exchange *x, int k)
 	Cell *to = sim_def(w, out, regs);
 	for (int reg = 0; reg < regs; reg++) {
 		Request q = { .lanes = UINT32_MAX, .bytes = bytes };
-		for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)slot_at(op, k, map_at(&x->tile[k].to, reg, l, w->num), place);
+		for (int l = 0; l < LANES; l++)
+			q.at[l] = (uint64_t)slot_at(op, k, map_at(&x->tile[k].to, reg, l, w->num), place);
 		count_shared(w, &q);
 		for (int l = 0; l < LANES && !sim_failed(u->r); l++) {
 			const unsigned char *p = shared_at(w, w->rank, (int64_t)q.at[l], bytes, l, SHARED_READ);

@@ -78,7 +78,8 @@ static void better_element(const Reduce *p, Lane32 *a, const Lane32 *b)
 }
 
 /* a becomes the combination of `first` and `second`, where lanes say so. */
-void reduce_combine_lanes(Warp *w, const Step *s, const Reduce *p, Lane32 *a, const Lane32 *first, const Lane32 *second, const bool *where)
+void reduce_combine_lanes(Warp *w, const Step *s, const Reduce *p, Lane32 *a, const Lane32 *first, const Lane32 *second,
+	const bool *where)
 {
 	Lane32 r[MOST];
 	if (p->kind == KIND_MAX_ELEMENT || p->kind == KIND_MIN_ELEMENT) {

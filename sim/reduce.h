@@ -20,6 +20,7 @@ typedef struct Lane32 { Cell c[LANES]; } Lane32;
 
 void reduce_plan_kind(Reduce *p, const Op *op, int kind);
 /* a becomes the combination of `first` and `second`, in the lanes where `where` says so (NULL: in all). */
-void reduce_combine_lanes(Warp *w, const Step *s, const Reduce *p, Lane32 *a, const Lane32 *first, const Lane32 *second, const bool *where);
+void reduce_combine_lanes(Warp *w, const Step *s, const Reduce *p, Lane32 *a, const Lane32 *first, const Lane32 *second,
+	const bool *where);
 void reduce_count_shuffles(Warp *w, const Reduce *p);
 #endif

@@ -1,5 +1,6 @@
-/* The functions of reductions and scans. Their values are scalars, another in each lane, and lanes may take different ways: each
- * operation is carried out for all lanes, but what carries values on - the ends of blocks - only for those that are there. */
+/* The functions of reductions and scans. Their values are scalars, another in each lane, and lanes may take different
+ * ways: each operation is carried out for all lanes, but what carries values on - the ends of blocks - only for those
+ * that are there. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -128,7 +129,9 @@ static uint32_t masked_end(RegionRun *r, const Op *op, uint32_t lanes)
 		if (owner->code == OP_FOR) assign(r, op->nin, owner->region[0]->args.p + 1, op, 0, lanes);
 		else if (owner->code == OP_WHILE) assign(r, op->nin, owner->region[0]->args.p, op, 0, lanes);
 		else if (owner->code == OP_IF) assign(r, op->nin, owner->out, op, 0, lanes);
-		else for (int i = 0; i < op->nin; i++) memcpy(r->yields[i], sim_val(r->w, ir_in(op, i))->p, LANES * sizeof(Cell));
+		else
+			for (int i = 0; i < op->nin; i++)
+				memcpy(r->yields[i], sim_val(r->w, ir_in(op, i))->p, LANES * sizeof(Cell));
 		return lanes;
 	case OP_CONDITION: {
 		const Cell *c = sim_val(r->w, ir_in(op, 0))->p;
@@ -146,7 +149,8 @@ static uint32_t masked_end(RegionRun *r, const Op *op, uint32_t lanes)
 		return 0;
 	case OP_CONTINUE:
 		y = around(r, true);
-		assign(r, op->nin, y->op->code == OP_FOR ? y->op->region[0]->args.p + 1 : y->op->region[0]->args.p, op, 0, lanes);
+		assign(r, op->nin, y->op->code == OP_FOR ? y->op->region[0]->args.p + 1 : y->op->region[0]->args.p, op, 0,
+			lanes);
 		y->again |= lanes;
 		return 0;
 	default: bug("`%s` in a function of a reduction", op_rows[op->code].name);
@@ -173,6 +177,7 @@ static uint32_t run_block(RegionRun *r, const Code *c, uint32_t lanes)
 void sim_region(Warp *w, const Code *c, Cell *const *args, Cell *const *yields)
 {
 	RegionRun r = { w, NULL, yields };
-	for (int i = 0; i < c->block->args.n; i++) memcpy(sim_def(w, c->block->args.p[i], 1), args[i], LANES * sizeof(Cell));
+	for (int i = 0; i < c->block->args.n; i++)
+		memcpy(sim_def(w, c->block->args.p[i], 1), args[i], LANES * sizeof(Cell));
 	run_block(&r, c, UINT32_MAX);
 }

@@ -1,9 +1,9 @@
 /* --report: kernels run on some of their tile blocks, and what that took.
  *
- * Tensors begin at multiples of 256 bytes and hold small numbers; integers lie below the least dimension, so that indices meet
- * their tensors. Dimensions that the caller does not name get the first of a few sizes that the kernel's where clauses allow.
- * Integer parameters that a grid, a length or a condition mentions are sizes, too. What would take long is tried with less.
- * Counts are sums over the tile blocks that ran. */
+ * Tensors begin at multiples of 256 bytes and hold small numbers; integers lie below the least dimension, so that
+ * indices meet their tensors. Dimensions that the caller does not name get the first of a few sizes that the kernel's
+ * where clauses allow. Integer parameters that a grid, a length or a condition mentions are sizes, too. What would take
+ * long is tried with less. Counts are sums over the tile blocks that ran. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,11 +93,12 @@ Str sim_report_wrong(const Module *m, Str sizes)
 		char *end = NULL;
 		bool found = false;
 		if (p[n] == '=') strtoll(p + n + 1, &end, 10);
-		if (!end || end == p + n + 1 || end != p + all) return str_fmt("`%.*s` is no size; write `name=number`", (int)all, p);
+		if (!end || end == p + n + 1 || end != p + all)
+			return str_fmt("`%.*s` is no size; write `name=number`", (int)all, p);
 		for (int i = 0; i < m->fns.n; i++) found |= has_size(m->fns.p[i], p, n);
 		if (found) continue;
-		return str_fmt("no kernel has a dimension `%.*s`, or an integer parameter of this name that its grid, lengths or conditions use",
-			(int)n, p);
+		return str_fmt("no kernel has a dimension `%.*s`, or an integer parameter of this name that its grid, "
+			"lengths or conditions use", (int)n, p);
 	}
 	return NULL;
 }
@@ -181,7 +182,8 @@ typedef struct Scratch { const Val *p; bool only; } Scratch;
 static void look_at_use(void *ctx, Op *op)
 {
 	Scratch *s = ctx;
-	bool group = op->code == OP_DRAW || op->code == OP_GRID_BARRIER || op->code == OP_STORE_REGS || op->code == OP_LOAD_REGS;
+	bool group = op->code == OP_DRAW || op->code == OP_GRID_BARRIER || op->code == OP_STORE_REGS
+		|| op->code == OP_LOAD_REGS;
 	for (int i = 0; i < op->nin; i++)
 		if (ir_in(op, i) == s->p && !(group && i == 0)) s->only = s->only && op->code == OP_PTR_ADD;
 }
@@ -250,7 +252,8 @@ static void table(Out *o, const char *title, const Rows *rows, const Row *head, 
 		}
 	for (int i = -1; i < rows->n; i++) {
 		const Row *r = i < 0 ? head : &rows->p[i];
-		for (int k = 0; k < CELLS && r->cell[k]; k++) out_printf(o, "%s%*s", k ? "  " : "    ", k < left ? -width[k] : width[k], r->cell[k]);
+		for (int k = 0; k < CELLS && r->cell[k]; k++)
+			out_printf(o, "%s%*s", k ? "  " : "    ", k < left ? -width[k] : width[k], r->cell[k]);
 		out_puts(o, "\n");
 	}
 }
@@ -265,8 +268,8 @@ static void tables(Out *o, const SimResult *r)
 		const Op *op = r->op[i];
 		const char *name = op_rows[op->code].name;
 		if (c->requests) {
-			Row row = { { where(op), name, object(op), number(c->requests), number(c->bytes), number(c->sectors), number(c->least),
-				ratio(c->sectors, c->requests) } };
+			Row row = { { where(op), name, object(op), number(c->requests), number(c->bytes), number(c->sectors),
+				number(c->least), ratio(c->sectors, c->requests) } };
 			vec_push(A_TMP, &global, row);
 		}
 		if (c->shared) {
@@ -275,13 +278,15 @@ static void tables(Out *o, const SimResult *r)
 		}
 	}
 	table(o, "memory: requests of warps, bytes wanted, sectors of 32 bytes", &global, &global_head, 3);
-	table(o, "shared memory: requests of warps, wavefronts, wavefronts without bank conflicts", &shared, &shared_head, 2);
+	table(o, "shared memory: requests of warps, wavefronts, wavefronts without bank conflicts", &shared, &shared_head,
+		2);
 }
 
 static void print_sizes(Out *o, const SimCall *c, const SimResult *r)
 {
 	out_puts(o, "  run      ");
-	for (int i = 0; i < c->fn->dims.n; i++) out_printf(o, "%s%s = %lld", i ? ", " : " ", c->fn->dims.p[i].name, (long long)c->dim[i]);
+	for (int i = 0; i < c->fn->dims.n; i++)
+		out_printf(o, "%s%s = %lld", i ? ", " : " ", c->fn->dims.p[i].name, (long long)c->dim[i]);
 	int n = c->fn->dims.n;
 	for (int i = 0; i < c->fn->params.n; i++) {
 		const IrParam *p = &c->fn->params.p[i];
@@ -323,8 +328,8 @@ static bool try_size(const SimCall *c, const Version *v, int64_t *dim, Str sizes
 	return false;
 }
 
-/* The first size not above *size with which the kernel accepts a call that the version serves; parameters are 1 where they cannot be as
- * large. */
+/* The first size not above *size with which the kernel accepts a call that the version serves; parameters are 1 where
+ * they cannot be as large. */
 static bool next_size(const SimCall *c, const Version *v, int64_t *dim, Str sizes, int64_t *size)
 {
 	for (size_t i = 0; i < sizeof sizes_tried / sizeof *sizes_tried; i++) {
@@ -366,7 +371,8 @@ static bool report_version(Out *o, const Version *v, Str arches, Str sizes)
 	if (*v->name) out_printf(o, "version %s, ", v->name);
 	out_printf(o, "%s\n", arches);
 	int64_t size = 1024, shorter = 0;
-	while ((found = next_size(&c, v, dim, sizes, &size) || other_size(&c, v, dim, sizes, &size)) && !(why = make_args(mem, &c, arg))) {
+	while ((found = next_size(&c, v, dim, sizes, &size) || other_size(&c, v, dim, sizes, &size))
+		&& !(why = make_args(mem, &c, arg))) {
 		sim_run(&c, &r);
 		if (!r.stopped) break;
 		shorter = size;
@@ -377,12 +383,16 @@ static bool report_version(Out *o, const Version *v, Str arches, Str sizes)
 	if (why) {
 		out_printf(o, "  not run   %s\n", why);
 	} else {
-		if (shorter > size) out_printf(o, "  sizes     %lld would take long; name dimensions for others\n", (long long)shorter);
+		if (shorter > size)
+			out_printf(o, "  sizes     %lld would take long; name dimensions for others\n", (long long)shorter);
 		print_sizes(o, &c, &r);
 		if (r.fault) out_printf(o, "  fault     %s\n", r.fault);
 		tables(o, &r);
-		out_printf(o, "  all       %lld bytes in %lld sectors, %lld wavefronts, %lld shuffles, %lld barriers of warps\n", (long long)r.all.bytes,
-			(long long)r.all.sectors, (long long)r.all.wavefronts, (long long)r.all.shuffles, (long long)r.all.barriers);
+		out_printf(o,
+			"  all       %lld bytes in %lld sectors, %lld wavefronts, %lld shuffles, %lld barriers of warps\n",
+			(long long)r.all.bytes,
+			(long long)r.all.sectors, (long long)r.all.wavefronts, (long long)r.all.shuffles,
+			(long long)r.all.barriers);
 	}
 	arena_free(mem);
 	return !r.fault;

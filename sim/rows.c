@@ -1,5 +1,6 @@
-/* Rows whose registers hold other elements than their layout says: shifted by their phase, or in a body of vectors and ends, of which each
- * thread has an element in a register after the others (placed/rows.c). Their places go by what follows. */
+/* Rows whose registers hold other elements than their layout says: shifted by their phase, or in a body of vectors and
+ * ends, of which each thread has an element in a register after the others (placed/rows.c).
+ * Their places go by what follows. */
 #include "sim/sim_int.h"
 
 enum { LINE = 128 };
@@ -15,7 +16,8 @@ static int64_t length_of(const Warp *w, int i)
 	return sim_sym(w->u->r->call, w->u->r->fn->below.p[i], &n) ? n : 0;
 }
 
-/* Elements between two registers of all threads are shifted within them, and where a pad of each tensor stays after the row (cut.c). */
+/* Elements between two registers of all threads are shifted within them, and where a pad of each
+ * tensor stays after the row (cut.c). */
 static int64_t shift_of(const Warp *w, int64_t at, int size)
 {
 	const Fn *fn = w->u->r->fn;
@@ -36,7 +38,10 @@ int64_t row_phase(const Warp *w, uint64_t at, int size)
 	return at & 15 ? (int64_t)(at & (LINE - 1)) / size : 0;
 }
 
-bool row_is_end(const Run *r, Lay l, int reg) { return r->fn->peel_line && reg == r->fn->row_regs && holds_row(r->fn, l); }
+bool row_is_end(const Run *r, Lay l, int reg)
+{
+	return r->fn->peel_line && reg == r->fn->row_regs && holds_row(r->fn, l);
+}
 
 int64_t row_element(const Warp *w, int64_t begin, int64_t place, bool end, int lane)
 {

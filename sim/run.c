@@ -29,7 +29,8 @@ void sim_fault(const Warp *w, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	Str where = r->fn->cluster ? str_fmt("thread block %d, ", w->rank) : str_intern("");
-	set_fault(r, w->at ? w->at->op : NULL, str_fmt("tile block %lld, %swarp %d: %s", (long long)w->tile[0], where, w->index, text));
+	set_fault(r, w->at ? w->at->op : NULL, str_fmt("tile block %lld, %swarp %d: %s", (long long)w->tile[0], where,
+		w->index, text));
 }
 
 /* ---- values ---- */
@@ -287,7 +288,8 @@ static void bind_view(Warp *w, int param)
 	}
 	for (int a = 0; a < p->rank; a++) {
 		int64_t e = 0, s = 0;
-		if (!sim_sym(c, p->extent[a], &e) || !sim_sym(c, p->stride[a], &s)) bug("an extent that the launcher did not check");
+		if (!sim_sym(c, p->extent[a], &e) || !sim_sym(c, p->stride[a], &s))
+			bug("an extent that the launcher did not check");
 		for (int l = 0; l < LANES; l++) v[(VIEW_EXT + a) * LANES + l].i = e, v[(VIEW_STR + a) * LANES + l].i = s;
 	}
 }
@@ -334,7 +336,8 @@ static void start_shared(Run *r, Unit *u)
 {
 	int64_t bytes = r->fn->shared_bytes * (LANES / sim_lanes(r));
 	for (int k = 0; k < u->nrank; k++) {
-		u->shared[k] = (Shared){ .mem = NEW_ARRAY(u->mem, unsigned char, bytes), .seen = NEW_ARRAY(u->mem, Byte, (bytes >> r->grain) + 1),
+		u->shared[k] = (Shared){ .mem = NEW_ARRAY(u->mem, unsigned char, bytes),
+			.seen = NEW_ARRAY(u->mem, Byte, (bytes >> r->grain) + 1),
 			.bytes = bytes, .bar = NEW_ARRAY(u->mem, Bar, r->nbar + 1), .mbar = NEW_ARRAY(u->mem, Mbar, r->nmbar + 1) };
 		memset(u->shared[k].mem, 0xa5, (size_t)bytes);
 		for (int i = 0; i < r->nbar; i++) u->shared[k].bar[i].clock = NEW_ARRAY(u->mem, uint32_t, u->nactor);
@@ -365,7 +368,7 @@ static void start_unit(Run *r, Unit *u, int64_t first)
 		for (int k = 0; k < u->nactor; k++) w->clock[k] = 0;
 		w->clock[i] = 1;
 		for (int k = 0; k < r->nbar; k++) w->done[k] = 0;
-		for (int l = 0; l < LANES; l++) {       /* lanes beyond the grid work on its last tile block and store nothing */
+		for (int l = 0; l < LANES; l++) {  /* lanes beyond the grid work on its last tile block and store nothing */
 			int64_t t = first + l / lanes;
 			w->tile[l] = t < r->blocks ? t : r->blocks - 1;
 			if (t < r->blocks) w->live |= (uint32_t)1 << l;
@@ -388,7 +391,8 @@ static void add_regions(Run *r)
 		int64_t last = 0, e, s;
 		bool empty = false;
 		for (int a = 0; a < p->rank; a++) {
-			if (!sim_sym(c, p->extent[a], &e) || !sim_sym(c, p->stride[a], &s)) bug("an extent that the launcher did not check");
+			if (!sim_sym(c, p->extent[a], &e) || !sim_sym(c, p->stride[a], &s))
+				bug("an extent that the launcher did not check");
 			empty |= e <= 0;
 			last += (e - 1) * s;
 		}
@@ -433,7 +437,8 @@ static void run_units(Run *r)
 	for (int64_t k = 0; k < most && !sim_failed(r); k += r->nunit) {
 		int n = most - k < r->nunit ? (int)(most - k) : r->nunit;
 		for (int i = 0; i < n; i++) {
-			int64_t at = k + i, first = most == units || most == 1 ? at : at * (units - 1) / (most - 1);    /* first and last among them */
+			/* first and last among them */
+			int64_t at = k + i, first = most == units || most == 1 ? at : at * (units - 1) / (most - 1);
 			start_unit(r, &r->unit[i], first * per);
 			r->result->run += r->started - first * per < per ? r->started - first * per : per;
 		}

@@ -1,6 +1,6 @@
-/* Scans, in the order that emit_cuda/scan.c describes: neighbours in registers, then bit by bit of the axis lanes in pairs and groups
- * of registers one after the other, then warps through shared memory. T: the total of the block that a group of neighbours is in so
- * far; P: the combination of what comes before the group in it. */
+/* Scans, in the order that emit_cuda/scan.c describes: neighbours in registers, then bit by bit of the axis lanes in
+ * pairs and groups of registers one after the other, then warps through shared memory. T: the total of the block that a
+ * group of neighbours is in so far; P: the combination of what comes before the group in it. */
 #include <math.h>
 #include <string.h>
 
@@ -73,7 +73,10 @@ static State state_of(Warp *w, const Step *st)
 	return (State){ w, st, s, c, c + groups * n * LANES, c + 2 * groups * n * LANES };
 }
 
-static Cell *at(const State *x, Cell *of, int value, uint32_t group) { return of + (((size_t)value << x->s->groups) + group) * LANES; }
+static Cell *at(const State *x, Cell *of, int value, uint32_t group)
+{
+	return of + (((size_t)value << x->s->groups) + group) * LANES;
+}
 
 static void get(const State *x, Cell *of, uint32_t group, Lane32 *v)
 {
@@ -85,7 +88,10 @@ static void put(const State *x, Cell *of, uint32_t group, const Lane32 *v)
 	for (int i = 0; i < x->s->r.n; i++) memcpy(at(x, of, i, group), v[i].c, sizeof v[i].c);
 }
 
-static void copy_lanes(const State *x, Lane32 *to, const Lane32 *from) { memcpy(to, from, (size_t)x->s->r.n * sizeof *to); }
+static void copy_lanes(const State *x, Lane32 *to, const Lane32 *from)
+{
+	memcpy(to, from, (size_t)x->s->r.n * sizeof *to);
+}
 
 /* a: the combination of what the scan met before and what it met after. */
 static void ordered(const State *x, Lane32 *a, const Lane32 *before, const Lane32 *after, const bool *where)
@@ -205,7 +211,8 @@ static void total(const State *x, int i, const uint32_t *index, uint32_t lanes, 
 {
 	int size = scan_slot(x->st->op, i);
 	Request q = { .lanes = lanes, .bytes = elem_bytes(x->s->r.e[i]) };
-	for (int l = 0; l < LANES; l++) q.at[l] = (uint64_t)(shared_base(x->w, l) + x->s->slot[i] + (int64_t)index[l] * size);
+	for (int l = 0; l < LANES; l++)
+		q.at[l] = (uint64_t)(shared_base(x->w, l) + x->s->slot[i] + (int64_t)index[l] * size);
 	if (store && x->s->expect) {
 		for (int l = 0; l < LANES; l++)
 			if (lanes >> l & 1) bar_send(x->w, x->s->bar, (int64_t)q.at[l], size, l, cell_bits(x->s->r.e[i], v->c[l]));

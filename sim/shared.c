@@ -1,10 +1,10 @@
 /* Shared memory: races, bank conflicts, and tiles on their way through it.
  *
- * Races. Each actor has a clock, and each warp knows how far it has seen the actors; whoever meets or waits learns what the others
- * know. Actors are warps and what works in the background: copies that arrive at an mbarrier, copies and products that a warp
- * has started. An access must be one that the other's earlier access is seen by, or both must be reads. Lanes of one warp run in
- * lockstep here, but not on a GPU: between them, too, there must be a barrier, if only one of the warp. What a thread wrote is
- * seen by copies and products in the background only after its proxy_fence. */
+ * Races. Each actor has a clock, and each warp knows how far it has seen the actors; whoever meets or waits learns what
+ * the others know. Actors are warps and what works in the background: copies that arrive at an mbarrier, copies and
+ * products that a warp has started. An access must be one that the other's earlier access is seen by, or both must be
+ * reads. Lanes of one warp run in lockstep here, but not on a GPU: between them, too, there must be a barrier, if only
+ * one of the warp. What a thread wrote is seen by copies and products in the background only after its proxy_fence. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,8 +43,8 @@ static Str actor_text(const Unit *u, const Seen *s)
 
 static void report_race(Warp *w, int64_t at, const Seen *s, const char *did, const char *does, const char *why)
 {
-	sim_fault(w, "%s byte %lld of shared memory, which %s %s %s, in `%s`", does, (long long)at, actor_text(w->u, s), did, why,
-		ir_op_text(w->u->r->ops.p[s->step]));
+	sim_fault(w, "%s byte %lld of shared memory, which %s %s %s, in `%s`", does, (long long)at, actor_text(w->u, s),
+		did, why, ir_op_text(w->u->r->ops.p[s->step]));
 }
 
 static void note_read(Warp *w, Byte *b, int actor, uint32_t clock, int lane)
@@ -87,7 +87,8 @@ static bool has_read(const Warp *w, const Byte *b, int lane)
 static bool in_range(Warp *w, const Shared *s, int64_t at, int64_t bytes, int64_t align)
 {
 	if (at >= 0 && at + bytes <= s->bytes && at % align == 0) return true;
-	sim_fault(w, "accesses %lld bytes at %lld of shared memory, which has %lld", (long long)bytes, (long long)at, (long long)s->bytes);
+	sim_fault(w, "accesses %lld bytes at %lld of shared memory, which has %lld", (long long)bytes, (long long)at,
+		(long long)s->bytes);
 	return false;
 }
 
@@ -104,7 +105,8 @@ void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse us
 		Byte *b = &s->seen[k];
 		if (!write && has_read(w, b, lane)) continue;
 		if (!b->is_written && !write) {
-			sim_fault(w, "lane %d reads byte %lld of shared memory, which nobody has written", lane, (long long)k << grain);
+			sim_fault(w, "lane %d reads byte %lld of shared memory, which nobody has written", lane,
+				(long long)k << grain);
 			break;
 		}
 		if (b->is_written && !(b->atomic && use == SHARED_ATOMIC) && !has_seen(w, &b->write, lane)) {
@@ -118,7 +120,8 @@ void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse us
 		if (unseen_read(w, b, k << grain, lane, does)) break;
 		b->nread = 0;
 		b->is_written = true;
-		b->write = (Seen){ .clock = w->clock[w->index], .step = w->at->number, .actor = w->index, .lane = (uint8_t)lane };
+		b->write = (Seen){ .clock = w->clock[w->index], .step = w->at->number, .actor = w->index,
+			.lane = (uint8_t)lane };
 		b->atomic = use == SHARED_ATOMIC;
 	}
 	return s->mem + at;
@@ -140,7 +143,8 @@ void *shared_async(Warp *w, int rank, int64_t at, int64_t bytes, int actor, uint
 		if (b->is_written && !(b->write.actor == actor && b->write.clock == clock)) {
 			bool seen = has_seen(w, &b->write, 0);
 			if (!seen || !(by_threads || is_fenced(w, &b->write))) {
-				report_race(w, k << grain, &b->write, "wrote", does, seen ? "with no proxy_fence after the write" : "with no barrier between");
+				report_race(w, k << grain, &b->write, "wrote", does,
+					seen ? "with no proxy_fence after the write" : "with no barrier between");
 				return NULL;
 			}
 		}
@@ -163,8 +167,8 @@ unsigned char *shared_copy(Warp *w, int64_t at, int bytes)
 }
 
 /* ---- bank conflicts ---- */
-/* A wavefront serves each bank once; lanes that ask for one word share it. Lanes whose accesses are wider than a bank take turns:
- * as many at once as ask for 128 bytes. */
+/* A wavefront serves each bank once; lanes that ask for one word share it. Lanes whose accesses are wider than a bank
+ * take turns: as many at once as ask for 128 bytes. */
 int bank_wavefronts(const Request *q, int *least)
 {
 	int words = q->bytes > BANK_BYTES ? q->bytes / BANK_BYTES : 1, group = LANES / words, sum = 0, n = 0;
@@ -291,7 +295,8 @@ static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *f
 		Cell *dst[16];
 		if (!is_first_reg(bits | b->spare, reg)) continue;
 		for (int l = 0; l < LANES; l++)
-			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot + (int64_t)map_at(&b->off, reg, l, w->num) * elem_bytes(b->e));
+			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot
+				+ (int64_t)map_at(&b->off, reg, l, w->num) * elem_bytes(b->e));
 		for (int k = 0; k < n; k++) {
 			uint32_t at = ((uint32_t)reg ^ piece_reg(b->p.bit, b->p.vec, (uint32_t)k)) * LANES;
 			if (from) src[k] = from->p + (at & from->mask);
@@ -327,7 +332,8 @@ static int keep_elems(const Val *v)
 
 static void each_kept(Warp *w, const Op *op, const Val *v, const SimVal *from, Cell *to)
 {
-	int n = keep_elems(v), pieces = sim_regs(v) / n, threads = w->u->nwarp / w->u->nrank * LANES, bytes = n * elem_bytes(v->type->elem);
+	int n = keep_elems(v), pieces = sim_regs(v) / n, threads = w->u->nwarp / w->u->nrank * LANES,
+		bytes = n * elem_bytes(v->type->elem);
 	const SimVal *number = sim_val(w, ir_in(op, 0));
 	for (int i = 0; i < pieces && !sim_failed(w->u->r); i++) {
 		Request q = { .lanes = UINT32_MAX, .bytes = bytes };
@@ -382,7 +388,8 @@ static uint64_t piece_at(const Warp *w, const Pieces *p, int64_t offset, int lan
 	return (uint64_t)(shared_base(w, lane) + p->slot + offset % p->elems * elem_bytes(p->e));
 }
 
-/* Stores the part of x that belongs to piece k: each element by the first thread that holds it, of each thread block. */
+/* Stores the part of x that belongs to piece k: each element by the first thread that holds
+ * it, of each thread block. */
 static void fill_piece(Warp *w, const Pieces *p, int64_t k, const Val *x, const Map *off)
 {
 	const SimVal *v = sim_val(w, x);
@@ -487,7 +494,8 @@ void *plan_take(Run *r, const Op *op)
 	for (int a = x->type->rank - 1; a > axis; a--) t->shift += x->type->log2[a];
 	/* the offset of the other coordinates: those of the result, past the axis moved */
 	for (int i = 0; i < lay_inbits(l); i++) {
-		uint32_t c = l.col[i], low = c & (((uint32_t)1 << t->shift) - 1), high = t->shift + rlog >= 32 ? 0 : c >> (t->shift + rlog);
+		uint32_t c = l.col[i], low = c & (((uint32_t)1 << t->shift) - 1),
+			high = t->shift + rlog >= 32 ? 0 : c >> (t->shift + rlog);
 		l.col[i] = low | (t->shift + xlog >= 32 ? 0 : high << (t->shift + xlog));
 	}
 	t->other = map_of(r, l, -1);

@@ -1,9 +1,10 @@
 /* sim: PLACED kernels run on the host, thread by thread.
  *
- * Owns: what each operation of the PLACED form means (sim/ops.c has a row for each), the memory of thread blocks, and the order
- * in which warps run. Finds what values alone do not show: shared memory read before the barrier after another thread's write,
- * accesses outside of what they may touch, waits that never end. Counts what decides the speed of kernels that move data.
- * Assumes a verified kernel. Memory comes from the caller; everything else is freed at the end of a run. */
+ * Owns: what each operation of the PLACED form means (sim/ops.c has a row for each), the memory of thread blocks, and
+ * the order in which warps run. Finds what values alone do not show: shared memory read before the barrier after
+ * another thread's write, accesses outside of what they may touch, waits that never end. Counts what decides the speed
+ * of kernels that move data. Assumes a verified kernel. Memory comes from the caller; everything
+ * else is freed at the end of a run. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 #include "emit/emit.h"
@@ -22,8 +23,10 @@ typedef struct SimCall {
 
 /* Of one operation, or of all. Requests are what one warp asks of memory at once. */
 typedef struct SimCount {
-	int64_t requests, sectors, least, bytes;        /* global memory; least: sectors if the bytes were packed; bytes that were wanted */
-	int64_t shared, wavefronts, ideal;              /* requests to shared memory; wavefronts they take, and without bank conflicts */
+	/* global memory; least: sectors if the bytes were packed; bytes that were wanted */
+	int64_t requests, sectors, least, bytes;
+	/* requests to shared memory; wavefronts they take, and without bank conflicts */
+	int64_t shared, wavefronts, ideal;
 	int64_t shuffles, barriers;                     /* of warps */
 } SimCount;
 
@@ -43,8 +46,8 @@ typedef struct SimResult {
 bool sim_run(const SimCall *c, SimResult *r);
 /* The value of a symbolic integer with these dimensions and arguments; false: it does not fit 64 bits. */
 bool sim_sym(const SimCall *c, const Sym *s, int64_t *v);
-/* The version of the kernel c->fn that a launcher takes for this call, or that of this name, where there is one and its guard
- * holds; #2: the third of those whose guards hold. */
+/* The version of the kernel c->fn that a launcher takes for this call, or that of this name, where there is one and its
+ * guard holds; #2: the third of those whose guards hold. */
 const Version *sim_version(const SimCall *c, const Module *m, const char *name);
 /* Has this operation of the PLACED form a meaning here? */
 bool sim_knows(OpCode code);
@@ -52,8 +55,8 @@ bool sim_knows(OpCode code);
 /* program.c: --target=sim. The program holds the kernels as IR text; its launchers call ctile_sim_launch. */
 void sim_program(Out *o, const Module *m, const EmitOptions *opt);
 /* What such a program calls, from libctilec.a. ir: the kernels' text, n bytes. 0, or -1 with the fault in why. */
-int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg, char *why,
-	unsigned long room);
+int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim,
+	void *const *arg, char *why, unsigned long room);
 
 /* report.c: --report. sizes: "m=64,n=1000" or NULL. False: a kernel has a fault, which is printed. */
 /* What is wrong with such a list for the kernels of m; NULL: nothing. */

@@ -1,24 +1,27 @@
 /* Inside sim. How it runs:
  *
- * A unit is what runs together: the thread blocks of a cluster or the one thread block that hold a tile block, or one warp that
- * holds one or several tile blocks (lower/pack.c). Its warps are coroutines: each has its own values and its own place in the
- * program, and goes on until an operation waits. The lanes of a warp run in lockstep, so an operation is a loop over lanes.
- * An operation that has to wait in its middle keeps where it is in Warp.phase and is called again.
+ * A unit is what runs together: the thread blocks of a cluster or the one thread block that hold a tile block, or one
+ * warp that holds one or several tile blocks (lower/pack.c). Its warps are coroutines: each has its own values and its
+ * own place in the program, and goes on until an operation waits. The lanes of a warp run in lockstep, so an operation
+ * is a loop over lanes. An operation that has to wait in its middle keeps where it is in
+ * Warp.phase and is called again.
  *
- * Values are cells, element (register r, lane l) at r * 32 + l; what all registers share is held once. Integers and addresses
- * are in Cell.i, floats of every type in Cell.f: bits appear only in memory. A view has registers of its own: address, root,
- * extents, strides. */
+ * Values are cells, element (register r, lane l) at r * 32 + l; what all registers share is held once. Integers and
+ * addresses are in Cell.i, floats of every type in Cell.f: bits appear only in memory. A view has registers of its own:
+ * address, root, extents, strides. */
 #ifndef SIM_SIM_INT_H
 #define SIM_SIM_INT_H
 #include "ir/fold.h"
 #include "placed/access.h"
 #include "sim/sim.h"
 
-enum { LANES = 32, VIEW_BASE = 0, VIEW_ROOT = 1, VIEW_EXT = 2, VIEW_REGS = 2 + 2 * TENSOR_RANK, VIEW_STR = 2 + TENSOR_RANK };
+enum {
+	LANES = 32, VIEW_BASE = 0, VIEW_ROOT = 1, VIEW_EXT = 2, VIEW_REGS = 2 + 2 * TENSOR_RANK, VIEW_STR = 2 + TENSOR_RANK
+};
 
 typedef union Cell { int64_t i; double f; } Cell;
-/* cap: registers; mask: of r * 32 + l. Of registers that are lent: the group of the last product that writes them; moved: that
- * product's result stands for them now. */
+/* cap: registers; mask: of r * 32 + l. Of registers that are lent: the group of the last product that writes them;
+ * moved: that product's result stands for them now. */
 typedef struct SimVal { Cell *p; int cap; uint32_t mask; int group; bool moved; } SimVal;
 
 typedef struct Warp Warp;
@@ -96,17 +99,25 @@ struct Warp {
 
 typedef struct Seen { uint32_t clock; int step, actor; uint8_t lane; } Seen;   /* lane SEVERAL: of more than one lane */
 enum { SEVERAL = 0xff };
-typedef struct Byte {           /* 1 << Run.grain bytes of shared memory: who wrote them last, who has read them since */
+typedef struct Byte {  /* 1 << Run.grain bytes of shared memory: who wrote them last, who has read them since */
 	Seen write;
 	bool is_written;
 	bool atomic;            /* atomically */
 	int nread, cap;
 	Seen *read;             /* the last read of each actor */
 } Byte;
-typedef struct Bar { int64_t arrived; uint32_t *clock; } Bar;         /* of an exchange: bytes; what those who sent them had seen */
-/* Of a ring. seen: what those who arrived in this phase had seen; done: the same of the two phases before, by parity. */
+/* of an exchange: bytes; what those who sent them had seen */
+typedef struct Bar { int64_t arrived; uint32_t *clock; } Bar;
+/* Of a ring. seen: what those who arrived in this phase had seen; done: the same of the
+ * two phases before, by parity. */
 /* filled: clock of the last copy that it counted. */
-typedef struct Mbar { bool ready; int count, pending; int64_t bytes; int phase; uint32_t filled, *seen, *done[2]; } Mbar;
+typedef struct Mbar {
+	bool ready;
+	int count, pending;
+	int64_t bytes;
+	int phase;
+	uint32_t filled, *seen, *done[2];
+} Mbar;
 typedef struct Shared { unsigned char *mem; Byte *seen; int64_t bytes; Bar *bar; Mbar *mbar; } Shared;
 /* What a warp did last in the shared memory of another thread block, and when. */
 typedef struct Reach { uint32_t clock; const Step *at; } Reach;
@@ -116,7 +127,7 @@ struct Unit {
 	Run *r;
 	int64_t first;          /* tile block */
 	int nwarp, nrank;
-	int nactor;             /* warps, then mbarriers of each thread block, then products, stores and copies of each warp */
+	int nactor;  /* warps, then mbarriers of each thread block, then products, stores and copies of each warp */
 	Warp *warp;
 	Shared *shared;         /* by rank */
 	Reach *reach;           /* by warp and rank */
@@ -124,7 +135,7 @@ struct Unit {
 	Meeting *meeting;       /* barriers: 0 of all; MEETINGS for each thread block */
 	int turn;
 };
-enum { MEETINGS = 64, MEET_WGMMA = 40 };        /* of a thread block: named barriers, then those of warpgroups at a product */
+enum { MEETINGS = 64, MEET_WGMMA = 40 };  /* of a thread block: named barriers, then those of warpgroups at a product */
 
 typedef struct Region { const char *name; uint64_t base; int64_t bytes; bool writable; } Region;
 
@@ -162,7 +173,8 @@ int64_t sim_phase(const Warp *w);               /* what the kernel's OP_PHASE ga
 Cell *sim_def(Warp *w, const Val *v, int regs);
 static inline Cell sim_at(const SimVal *v, int reg, int lane) { return v->p[(uint32_t)(reg * LANES + lane) & v->mask]; }
 int sim_regs(const Val *v);
-/* A barrier of the tile block (in a role: of the thread block): true once all its warps have met, which takes a new call. */
+/* A barrier of the tile block (in a role: of the thread block): true once all its warps have
+ * met, which takes a new call. */
 bool sim_sync(Warp *w);
 /* The same of `need` warps; id: 0 .. MEETINGS of the thread block. join: they learn what the others know. */
 bool sim_meet(Warp *w, int id, int need, bool join);
@@ -180,7 +192,7 @@ void group_prepare(Run *r);                     /* what a kernel with roles or r
 void group_end(Unit *u);                        /* nothing may be left over */
 
 /* ---- cluster.c ---- */
-bool cluster_reach(Warp *w, int rank);          /* before an access to the memory of thread block rank; false: a fault */
+bool cluster_reach(Warp *w, int rank);  /* before an access to the memory of thread block rank; false: a fault */
 void cluster_met(Warp *w);                      /* it knows that all thread blocks of the cluster have begun */
 void cluster_end(Unit *u);                      /* nobody may reach into a thread block that has ended */
 
@@ -189,7 +201,8 @@ bool row_moves(const Run *r, Lay l);            /* its registers hold other elem
 bool row_is_end(const Run *r, Lay l, int reg);  /* the one after all others */
 /* Of a place of the layout, or of that register, in a row whose phase is `begin`; -1: none. */
 int64_t row_element(const Warp *w, int64_t begin, int64_t place, bool end, int lane);
-int64_t row_phase(const Warp *w, uint64_t at, int size);       /* of a row of elements of this size that begins at address `at` */
+/* of a row of elements of this size that begins at address `at` */
+int64_t row_phase(const Warp *w, uint64_t at, int size);
 
 /* ---- control.c ---- */
 Go sim_enter(Warp *w, const Step *s, int region, Frame f);
@@ -222,8 +235,11 @@ static inline uint32_t map_thread(const Map *m, int lane, int warp)
 		if (warp >> i & 1) x ^= m->warp[i];
 	return x;
 }
-static inline uint32_t map_at(const Map *m, int reg, int lane, int warp) { return m->reg[reg] ^ map_thread(m, lane, warp); }
-uint32_t first_lanes(Lay l, int warp);          /* of those that hold copies, the lanes that count; 0: none of this warp */
+static inline uint32_t map_at(const Map *m, int reg, int lane, int warp)
+{
+	return m->reg[reg] ^ map_thread(m, lane, warp);
+}
+uint32_t first_lanes(Lay l, int warp);  /* of those that hold copies, the lanes that count; 0: none of this warp */
 uint32_t first_lanes_of_block(const Warp *w, Lay l);    /* the same where each thread block of a cluster keeps a copy */
 bool is_first_reg(uint32_t spare, int reg);
 uint32_t bits_along(uint32_t mask, uint32_t n); /* the n-th number whose bits lie in mask */

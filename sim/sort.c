@@ -1,5 +1,5 @@
-/* Sorting and counting in shared memory: a bitonic network over (value, index). A tile too large for shared memory stays in its
- * registers, and each step of the network exchanges it in pieces. */
+/* Sorting and counting in shared memory: a bitonic network over (value, index). A tile too large for shared memory
+ * stays in its registers, and each step of the network exchanges it in pieces. */
 #include <math.h>
 #include <string.h>
 
@@ -209,7 +209,8 @@ static void compare_piece(Warp *w, const Sort *p, const Held *h, int step, int64
 			if (!(in >> l & 1)) continue;
 			int64_t f = at[l] ^ INT64_C(1) << bit;
 			bool high = f >> bit & 1, down = k < p->n && (f >> (k + p->shift) & 1);
-			bool swap = high ? before(p, v[l], n[l].i, h->v[c], h->n[c].i) : before(p, h->v[c], h->n[c].i, v[l], n[l].i);
+			bool swap = high ? before(p, v[l], n[l].i, h->v[c], h->n[c].i)
+				: before(p, h->v[c], h->n[c].i, v[l], n[l].i);
 			h->nv[c] = swap != down ? v[l] : h->v[c];
 			h->nn[c] = swap != down ? n[l] : h->n[c];
 		}
@@ -233,7 +234,8 @@ static void get_piece(Warp *w, const Step *s, const Sort *p, int64_t piece)
 	}
 }
 
-/* Each step, and at last taking the results, goes piece by piece; a piece is phases 2 q, before it is filled, and 2 q + 1. */
+/* Each step, and at last taking the results, goes piece by piece; a piece is phases 2 q, before it
+ * is filled, and 2 q + 1. */
 static Go sort_pieces(Warp *w, const Step *s, const Sort *p)
 {
 	const Val *x = ir_in(s->op, 0);

@@ -1,5 +1,5 @@
-/* Copies by hardware between tensors and shared memory. A box is written densely, row by row, and the hardware exchanges 16-byte
- * chunks by bits of their address; what lies outside of the tensor is zero, and is not written. */
+/* Copies by hardware between tensors and shared memory. A box is written densely, row by row, and the hardware
+ * exchanges 16-byte chunks by bits of their address; what lies outside of the tensor is zero, and is not written. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -50,7 +50,8 @@ static uint64_t element_at(const Copy *c, int64_t i, int64_t j)
 	uint64_t sum = 0;
 	for (int a = 0; a < c->rank; a++) {
 		int64_t e = 0, s = 0, x = c->at[a] + (a == c->rank - 1 ? j : a == c->rank - 2 ? i : 0);
-		if (!sim_sym(call, c->m->p->extent[c->m->axis[a]], &e) || !sim_sym(call, c->m->p->stride[c->m->axis[a]], &s)) return 0;
+		if (!sim_sym(call, c->m->p->extent[c->m->axis[a]], &e) || !sim_sym(call, c->m->p->stride[c->m->axis[a]], &s))
+			return 0;
 		if (x < 0 || x >= e) return 0;
 		sum += (uint64_t)x * (uint64_t)s;
 	}
@@ -84,7 +85,8 @@ static void move_box(const Copy *c, int64_t mask, int bar)
 		if (!(mask >> rank & 1)) continue;
 		int actor = c->store ? actor_of_stores(w) : actor_of_mbar(u, rank, bar);
 		uint32_t clock = c->store ? (uint32_t)w->stores + 1 : mbar_clock(w, rank, bar);
-		if (sim_failed(u->r) || !shared_async(w, rank, c->to, c->high * c->wide * size, actor, clock, !c->store)) return;
+		if (sim_failed(u->r) || !shared_async(w, rank, c->to, c->high * c->wide * size, actor, clock, !c->store))
+			return;
 		mem[rank] = u->shared[rank].mem;
 	}
 	u->r->count[w->at->number].requests++;
@@ -113,7 +115,8 @@ static void move_buffer(Warp *w, const Op *op, bool store, int first, int64_t ma
 	const Type *t = buf->type, *box = map->type;
 	Buf b = sim_buf(w, buf);
 	int last = box->rank - 1;
-	Copy c = { .w = w, .m = (const Tmap *)(intptr_t)sim_scalar(w, map), .e = t->elem, .rank = box->rank, .store = store };
+	Copy c = { .w = w, .m = (const Tmap *)(intptr_t)sim_scalar(w, map), .e = t->elem, .rank = box->rank,
+		.store = store };
 	int64_t cols = type_extent(t, t->rank - 1), rows = type_size(t) / cols;
 	c.wide = type_extent(box, last);
 	c.high = last ? type_extent(box, last - 1) : 1;
@@ -122,7 +125,9 @@ static void move_buffer(Warp *w, const Op *op, bool store, int first, int64_t ma
 			for (int a = 0; a < c.rank; a++)
 				c.at[a] = sim_scalar(w, ir_in(op, first + a)) + (a == last ? col : a == last - 1 ? row : 0);
 			c.to = buf_at(&b, row, col);
-			if (c.to % 128) sim_fault(w, "a copy by hardware begins at byte %lld of shared memory, no multiple of 128", (long long)c.to);
+			if (c.to % 128)
+				sim_fault(w, "a copy by hardware begins at byte %lld of shared memory, no multiple of 128",
+					(long long)c.to);
 			move_box(&c, mask, bar);
 			for (int rank = 0; !store && rank < w->u->nrank && !sim_failed(w->u->r); rank++)
 				if (mask >> rank & 1) mbar_bytes(w, rank, bar, c.high * c.wide * elem_bytes(c.e));

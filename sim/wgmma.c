@@ -1,8 +1,8 @@
 /* Products of a warpgroup, and what becomes of their registers.
  *
- * Its four warps come to a product together; the last of them carries it out for all. Sums are of f32, one product after the other
- * by increasing k, each added with one rounding. What a product reads counts as read by the first warp's products until that
- * warp has waited for their group. */
+ * Its four warps come to a product together; the last of them carries it out for all. Sums are of f32, one product
+ * after the other by increasing k, each added with one rounding. What a product reads counts as read by the first
+ * warp's products until that warp has waited for their group. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@ Go run_wgmma_wait(Warp *w, const Step *s)
 	uint32_t *seen = &w->clock[actor_of_products(leader(w))];
 	if (done > (int64_t)*seen) *seen = (uint32_t)done;
 	for (int i = 0; i < s->op->nin; i++)
-		if (sim_val(w, ir_in(s->op, i))->group > done) sim_fault(w, "registers are given back while a product may still write them");
+		if (sim_val(w, ir_in(s->op, i))->group > done)
+			sim_fault(w, "registers are given back while a product may still write them");
 	return run_wgmma_fence(w, s);
 }
 
@@ -63,7 +64,8 @@ void *plan_wgmma(Run *r, const Op *op)
 {
 	Product *p = NEW(r->mem, Product);
 	const Val *a = ir_in(op, 1);
-	*p = (Product){ .amn = ir_int(op, AT_A_MAJOR, 0), .bmn = ir_int(op, AT_B_MAJOR, 0), .a_regs = a->type->kind == TY_ASYNC };
+	*p = (Product){ .amn = ir_int(op, AT_A_MAJOR, 0), .bmn = ir_int(op, AT_B_MAJOR, 0),
+		.a_regs = a->type->kind == TY_ASYNC };
 	p->acc = coords_of(r, op->out[0]);
 	if (p->a_regs) p->a = coords_of(r, a);
 	p->m = (int)type_extent(op->out[0]->type, 0);
@@ -85,7 +87,8 @@ static float *from_buffer(Warp *w, const Val *v, bool mn, int rows, int k)
 			int64_t at = mn ? buf_at(&b, j, i) : buf_at(&b, i, j);
 			bool begins = mn ? i % step == 0 : j % step == 0;       /* a chunk of 16 bytes: looked at once */
 			for (int n = 0; begins && n < WARPS && !sim_failed(w->u->r); n++)
-				shared_async(first + n, w->rank, at, 16, actor_of_products(first), (uint32_t)first->products + 1, false);
+				shared_async(first + n, w->rank, at, 16, actor_of_products(first), (uint32_t)first->products + 1,
+					false);
 			if (sim_failed(w->u->r)) return x;
 			uint64_t bits = 0;
 			memcpy(&bits, w->u->shared[w->rank].mem + at, (size_t)size);
@@ -111,7 +114,8 @@ static void multiply(Warp *w, const Step *s)
 {
 	const Product *p = s->plan;
 	const Op *op = s->op;
-	for (int n = 0; n < WARPS; n++) sim_def(leader(w) + n, op->out[0], p->acc.regs);        /* before what is given back below */
+	/* before what is given back below */
+	for (int n = 0; n < WARPS; n++) sim_def(leader(w) + n, op->out[0], p->acc.regs);
 	ArenaMark mark = arena_mark(w->u->r->mem);
 	bool keep = op->nin < 4 || sim_scalar(w, ir_in(op, 3)) != 0;
 	const float *a = p->a_regs ? from_registers(w, p, ir_in(op, 1)) : from_buffer(w, ir_in(op, 1), p->amn, p->m, p->k);
@@ -143,7 +147,8 @@ Go run_wgmma(Warp *w, const Step *s)
 			here += q != w && q->met == 1 && q->at == s;
 		}
 		for (int n = 0; here == WARPS && n < WARPS; n++)
-			if ((leader(w) + n)->products != w->products) sim_fault(w, "the warps of a group have committed different numbers of products");
+			if ((leader(w) + n)->products != w->products)
+				sim_fault(w, "the warps of a group have committed different numbers of products");
 		if (here == WARPS && !sim_failed(w->u->r)) multiply(w, s);
 	}
 	return sim_meet(w, MEET_WGMMA + group, WARPS, false) ? GO_NEXT : GO_WAIT;
@@ -153,7 +158,8 @@ Go run_wgmma(Warp *w, const Step *s)
 void *plan_cut(Run *r, const Op *op)
 {
 	int n = sim_regs(op->out[0]), *where = NEW_ARRAY(r->mem, int, n);
-	if (!regs_cut(op->out[0], ir_in(op, 0), ir_attr(op, AT_OFFSETS)->u.ints.p, where)) bug("the part of a tile is in other threads");
+	if (!regs_cut(op->out[0], ir_in(op, 0), ir_attr(op, AT_OFFSETS)->u.ints.p, where))
+		bug("the part of a tile is in other threads");
 	return where;
 }
 
@@ -197,9 +203,11 @@ Go run_stmatrix(Warp *w, const Step *s)
 	bool trans = ir_int(s->op, AT_TRANS, 0) != 0;
 	for (int k = 0; k < c->regs * LANES && !sim_failed(w->u->r); k++) {
 		int64_t row = row_at(c, k / LANES, k % LANES, w->num), col = col_at(c, k / LANES, k % LANES, w->num);
-		put_element(w, trans ? buf_at(&b, col, row) : buf_at(&b, row, col), x->type->elem, sim_at(v, k / LANES, k % LANES));
+		put_element(w, trans ? buf_at(&b, col, row) : buf_at(&b, row, col), x->type->elem,
+			sim_at(v, k / LANES, k % LANES));
 	}
-	for (int64_t j = 0; j < type_extent(x->type, 1) / 16; j++)      /* four matrices at a time, eight rows of 16 bytes each */
+	/* four matrices at a time, eight rows of 16 bytes each */
+	for (int64_t j = 0; j < type_extent(x->type, 1) / 16; j++)
 		for (int m = 0; m < 4; m++) {
 			Request q = { .lanes = 0xff, .bytes = 16 };
 			int least;
