@@ -286,8 +286,8 @@ typedef struct __align__(16) ct_u32x4 { unsigned int v[4]; } ct_u32x4;
 	static inline T ct_ldnc_b##bits##_if(const void *p, int c, T pad) { return c ? ct_ld_b##bits(p) : pad; } \
 	static inline void ct_st_b##bits(void *p, T v) { emu_check(p, bits / 8); *(T *)p = v; } \
 	static inline void ct_st_b##bits##_if(void *p, int c, T v) { if (c) ct_st_b##bits(p, v); }
-EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsigned int) EMU_MEMORY(64,
-	ct_u32x2) EMU_MEMORY(128, ct_u32x4)
+EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsigned int)
+EMU_MEMORY(64, ct_u32x2) EMU_MEMORY(128, ct_u32x4)
 #define EMU_HINT(bits, T) \
 	static inline T ct_ld_hint_b##bits(const void *p, unsigned long long policy) { return ct_ld_b##bits(p); } \
 	static inline T ct_ldnc_hint_b##bits(const void *p, unsigned long long policy) { return ct_ld_b##bits(p); } \
@@ -296,10 +296,8 @@ EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsig
 	static inline T ct_ldnc_hint_b##bits##_if(const void *p, int c, T pad, \
 	unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
 	static inline void ct_st_hint_b##bits(void *p, T v, unsigned long long policy) { ct_st_b##bits(p, v); } \
-	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy)
-	{
-		if (c) ct_st_b##bits(p, v);
-	}
+	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy) \
+	{ if (c) ct_st_b##bits(p, v); }
 #define EMU_RED(bits, T, scope) \
 	static inline void ct_red_add_f32_b##bits##_##scope(float *p, T v) \
 	{ \
@@ -375,8 +373,8 @@ static inline unsigned emu_best(unsigned a, unsigned b, unsigned inf, int least)
 #define EMU_PAIR(name, inf, least) \
 	static inline unsigned name(unsigned a, unsigned b) \
 	{ return emu_best(a & 0xffff, b & 0xffff, inf, least) | emu_best(a >> 16, b >> 16, inf, least) << 16; }
-EMU_PAIR(ct_max_bf16x2, 0x7f80, 0) EMU_PAIR(ct_min_bf16x2, 0x7f80, 1) EMU_PAIR(ct_max_f16x2, 0x7c00,
-	0) EMU_PAIR(ct_min_f16x2, 0x7c00, 1)
+EMU_PAIR(ct_max_bf16x2, 0x7f80, 0) EMU_PAIR(ct_min_bf16x2, 0x7f80, 1)
+EMU_PAIR(ct_max_f16x2, 0x7c00, 0) EMU_PAIR(ct_min_f16x2, 0x7c00, 1)
 static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
 static inline unsigned int ct_follow(unsigned int *at, unsigned int blocks, unsigned int apart)
 {
@@ -416,12 +414,10 @@ static void emu_took(void) { emu_warp_sync(); }
 	static T ct_shfl_idx_##elem(T a, int lane) \
 	{ T r; emu_give(&a, sizeof a); memcpy(&r, emu_box[EMU_WARP_OF][lane & 31], sizeof r); emu_took(); return r; } \
 	static inline T ct_shfl_xor_##elem(T a, int m) { return ct_shfl_idx_##elem(a, (int)EMU_LANE ^ m); } \
-	static inline T ct_shfl_up_##elem(T a, int d) { return ct_shfl_idx_##elem(a, \
-	(int)EMU_LANE >= d ? (int)EMU_LANE - d : (int)EMU_LANE); } \
-	static inline T ct_shfl_down_##elem(T a, int d)
-	{
-		return ct_shfl_idx_##elem(a, (int)EMU_LANE + d < 32 ? (int)EMU_LANE + d : (int)EMU_LANE);
-	}
+	static inline T ct_shfl_up_##elem(T a, int d) \
+	{ return ct_shfl_idx_##elem(a, (int)EMU_LANE >= d ? (int)EMU_LANE - d : (int)EMU_LANE); } \
+	static inline T ct_shfl_down_##elem(T a, int d) \
+	{ return ct_shfl_idx_##elem(a, (int)EMU_LANE + d < 32 ? (int)EMU_LANE + d : (int)EMU_LANE); }
 EMU_SHFL(i8, signed char) EMU_SHFL(i16, short) EMU_SHFL(i32, int) EMU_SHFL(i64, long long) EMU_SHFL(u8, unsigned char)
 EMU_SHFL(u16, unsigned short) EMU_SHFL(u32, unsigned) EMU_SHFL(u64, unsigned long long) EMU_SHFL(f8e4m3, unsigned char)
 EMU_SHFL(f8e5m2, unsigned char) EMU_SHFL(f16, unsigned short) EMU_SHFL(bf16, unsigned short) EMU_SHFL(tf32, float)
@@ -648,16 +644,16 @@ static void emu_hand(const unsigned *a, int an, const unsigned *b, int bn)
 			d[i] = (T)(d[i] + emu_dot(ea, eb, k, (int)EMU_LANE / 4 + 8 * (i / 2), (int)EMU_LANE % 4 * 2 + i % 2, an)); \
 		emu_took(); \
 	}
-EMU_MMA(ct_mma_m16n8k16_f16_f16, float, EMU_F16, EMU_F16, 16, 4, 2) EMU_MMA(ct_mma_m16n8k16_bf16_bf16, float, EMU_BF16,
-	EMU_BF16, 16, 4, 2)
-EMU_MMA(ct_mma_m16n8k8_f16_f16, float, EMU_F16, EMU_F16, 8, 2, 1) EMU_MMA(ct_mma_m16n8k8_bf16_bf16, float, EMU_BF16,
-	EMU_BF16, 8, 2, 1)
-EMU_MMA(ct_mma_m16n8k8_tf32_tf32, float, EMU_TF32, EMU_TF32, 8, 4, 2) EMU_MMA(ct_mma_m16n8k4_tf32_tf32, float, EMU_TF32,
-	EMU_TF32, 4, 2, 1)
+EMU_MMA(ct_mma_m16n8k16_f16_f16, float, EMU_F16, EMU_F16, 16, 4, 2)
+EMU_MMA(ct_mma_m16n8k16_bf16_bf16, float, EMU_BF16, EMU_BF16, 16, 4, 2)
+EMU_MMA(ct_mma_m16n8k8_f16_f16, float, EMU_F16, EMU_F16, 8, 2, 1)
+EMU_MMA(ct_mma_m16n8k8_bf16_bf16, float, EMU_BF16, EMU_BF16, 8, 2, 1)
+EMU_MMA(ct_mma_m16n8k8_tf32_tf32, float, EMU_TF32, EMU_TF32, 8, 4, 2)
+EMU_MMA(ct_mma_m16n8k4_tf32_tf32, float, EMU_TF32, EMU_TF32, 4, 2, 1)
 #define EMU_MMA_INT(a, b, ea, eb) \
 	EMU_MMA(ct_mma_m16n8k32_##a##_##b, int, ea, eb, 32, 4, 2) EMU_MMA(ct_mma_m16n8k16_##a##_##b, int, ea, eb, 16, 2, 1)
-EMU_MMA_INT(i8, i8, EMU_I8, EMU_I8) EMU_MMA_INT(i8, u8, EMU_I8, EMU_U8) EMU_MMA_INT(u8, i8, EMU_U8,
-	EMU_I8) EMU_MMA_INT(u8, u8, EMU_U8, EMU_U8)
+EMU_MMA_INT(i8, i8, EMU_I8, EMU_I8) EMU_MMA_INT(i8, u8, EMU_I8, EMU_U8)
+EMU_MMA_INT(u8, i8, EMU_U8, EMU_I8) EMU_MMA_INT(u8, u8, EMU_U8, EMU_U8)
 
 static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 {
