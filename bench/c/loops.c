@@ -52,8 +52,7 @@ static void c_softmax(int64_t rows, int64_t cols, const float *x, float *y)
 	}
 }
 
-static void c_layer_norm(int64_t rows, int64_t cols, const float *x, const float *w, const float *bias, float eps,
-	float *y)
+static void c_layer_norm(int64_t rows, int64_t cols, const float *x, const float *w, const float *bias, float eps, float *y)
 {
 #pragma omp parallel for
 	for (int64_t r = 0; r < rows; r++) {
@@ -138,10 +137,9 @@ static int run(const Case *c)
 	}
 	qsort(ratio, ROUNDS, sizeof *ratio, by_value);
 	qsort(mine, ROUNDS, sizeof *mine, by_value);
-	printf("%-10s %9lld %6lld %6lld  %9.3f ms  theirs/ours %.2f (%.2f to %.2f)  max error %.1e%s\n", c->name,
-		(long long)c->n[0],
-		(long long)c->n[1], (long long)c->n[2], 1e3 * mine[ROUNDS / 2], ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1],
-		worst, worst < 1e-4 ? "" : "  WRONG");
+	printf("%-10s %9lld %6lld %6lld  %9.3f ms  theirs/ours %.2f (%.2f to %.2f)  max error %.1e%s\n", c->name, (long long)c->n[0],
+		(long long)c->n[1], (long long)c->n[2], 1e3 * mine[ROUNDS / 2], ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1], worst,
+		worst < 1e-4 ? "" : "  WRONG");
 	free(A), free(B), free(W), free(OURS), free(THEIRS);
 	return !(worst < 1e-4);
 }
@@ -149,11 +147,9 @@ static int run(const Case *c)
 int main(void)
 {
 	static const Case cases[] = {
-		{ "saxpy", { 1 << 25, 1, 1 } }, { "saxpy", { 1000003, 1, 1 } }, { "softmax", { 4096, 1024, 1 } },
-			{ "softmax", { 4096, 1000, 1 } },
+		{ "saxpy", { 1 << 25, 1, 1 } }, { "saxpy", { 1000003, 1, 1 } }, { "softmax", { 4096, 1024, 1 } }, { "softmax", { 4096, 1000, 1 } },
 		{ "softmax", { 256, 16384, 1 } }, { "layer_norm", { 4096, 1024, 1 } }, { "layer_norm", { 512, 8192, 1 } },
-		{ "layer_norm", { 4096, 1000, 1 } }, { "gemm", { 512, 512, 512 } }, { "gemm", { 1024, 1024, 1024 } },
-			{ "gemm", { 500, 300, 700 } },
+		{ "layer_norm", { 4096, 1000, 1 } }, { "gemm", { 512, 512, 512 } }, { "gemm", { 1024, 1024, 1024 } }, { "gemm", { 500, 300, 700 } },
 	};
 	int failed = 0;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) failed |= run(&cases[i]);

@@ -10,17 +10,14 @@
 #error "f64 is compared with a long double of 64 digits or more"
 #endif
 
-static const Format formats[ELEMS] = { { 11, -14, 15, 2 }, { 8, -126, 127, 2 }, { 24, -126, 127, 4 },
-	{ 53, -1022, 1023, 8 } };
+static const Format formats[ELEMS] = { { 11, -14, 15, 2 }, { 8, -126, 127, 2 }, { 24, -126, 127, 4 }, { 53, -1022, 1023, 8 } };
 
 static long double reference64(enum Reference which, long double a, long double b)
 {
 	switch (which) {
 #define SAME(name) case REF_##name: return name##l(a);
-	SAME(exp) SAME(exp2) SAME(log) SAME(log2) SAME(log10) SAME(log1p)
-	SAME(expm1) SAME(sqrt) SAME(sin) SAME(cos) SAME(tan) SAME(asin)
-	SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(erf)
-	SAME(erfc) SAME(cbrt) SAME(ceil) SAME(floor) SAME(round) SAME(rint)
+	SAME(exp) SAME(exp2) SAME(log) SAME(log2) SAME(log10) SAME(log1p) SAME(expm1) SAME(sqrt) SAME(sin) SAME(cos) SAME(tan) SAME(asin)
+	SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(erf) SAME(erfc) SAME(cbrt) SAME(ceil) SAME(floor) SAME(round) SAME(rint)
 	SAME(trunc)
 	case REF_rsqrt: return 1 / sqrtl(a);
 	case REF_exp_low: return expl(-fabsl(a));
@@ -46,8 +43,7 @@ static Verdict judge64(const Row *r, double got, double a, double b)
 	frexpl(size, &e);
 	e = size < 0x1p-1022L ? -1022 : e - 1 > 1023 ? 1023 : e - 1;
 	long double unit = ldexpl(1, e - 52);
-	int away = r->direction == NEAREST || (r->direction == TOWARD_NEGATIVE && want < 0)
-		|| (r->direction == TOWARD_POSITIVE && want > 0);
+	int away = r->direction == NEAREST || (r->direction == TOWARD_NEGATIVE && want < 0) || (r->direction == TOWARD_POSITIVE && want > 0);
 	if ((got == 0 || size < unit / 2) && !signbit(got) != !signbit(want)) {
 		v.fault = FAULT_SIGN;
 		return v;
@@ -69,8 +65,7 @@ static Verdict judge64(const Row *r, double got, double a, double b)
 	}
 	v.ulp = (double)(fabsl(value - want) / unit);
 	/* the reference itself is rounded: a direction shows only where more than that lies between */
-	if (v.ulp > 0x1p-9 && ((r->direction == TOWARD_ZERO && fabsl(value) > size)
-		|| (r->direction == TOWARD_NEGATIVE && value > want)
+	if (v.ulp > 0x1p-9 && ((r->direction == TOWARD_ZERO && fabsl(value) > size) || (r->direction == TOWARD_NEGATIVE && value > want)
 			|| (r->direction == TOWARD_POSITIVE && value < want)))
 		v.fault = FAULT_DIRECTION;
 	return v;

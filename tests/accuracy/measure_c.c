@@ -1,7 +1,7 @@
 /*
- * Measures functions of the C target: measure [BITS] [SECONDS] [JOBS]. Of each function with inputs of 32 bits, one or
- * two operands together, 2^BITS inputs (default 32: all), of each of f64 2^22; a line of JSON each. After SECONDS in
- * all (0: no limit) what is left takes part in a quarter of a second each. accuracy.py writes rows.inc.
+ * Measures functions of the C target: measure [BITS] [SECONDS] [JOBS]. Of each function with inputs of 32 bits, one or two operands together,
+ * 2^BITS inputs (default 32: all), of each of f64 2^22; a line of JSON each. After SECONDS in all (0: no limit) what is left takes part in
+ * a quarter of a second each. accuracy.py writes rows.inc.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,12 +29,12 @@ REFERENCES1(REFERENCE1) REFERENCES2(REFERENCE2)
 #define POINTER(name, text) ref_##name,
 static double (*const references[])(double, double) = { REFERENCES1(POINTER) REFERENCES2(POINTER) };
 
-/* All references of a chunk. With VECTOR_REFERENCES most come four at once from glibc's libmvec, good to 4 units of
- * f64: what they find suspicious is judged again by the functions above. */
+/* All references of a chunk. With VECTOR_REFERENCES most come four at once from glibc's libmvec, good to 4 units of f64: what they find
+ * suspicious is judged again by the functions above. */
 #ifdef VECTOR_REFERENCES
 #include <immintrin.h>
-#define VECTORS1(X) X(exp) X(exp2) X(log) X(log2) X(log10) X(log1p) X(expm1) X(sin) X(cos) X(tan) X(asin) X(acos) \
-	X(atan) X(sinh) X(cosh) X(tanh) X(erf) X(erfc) X(cbrt)
+#define VECTORS1(X) X(exp) X(exp2) X(log) X(log2) X(log10) X(log1p) X(expm1) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) \
+	X(tanh) X(erf) X(erfc) X(cbrt)
 #define VECTORS2(X) X(atan2) X(pow) X(hypot)
 #define DECLARE1(name) __m256d _ZGVdN4v_##name(__m256d);
 #define DECLARE2(name) __m256d _ZGVdN4vv_##name(__m256d, __m256d);
@@ -55,8 +55,7 @@ VECTORS1(DECLARE1) VECTORS2(DECLARE2)
 	for (int i = 0; i < CHUNK; i++) \
 		w[i] = ref_##name(a[i], b[i]); \
 	return;
-static void quick_references(enum Reference which, const double *restrict a, const double *restrict b,
-	double *restrict w)
+static void quick_references(enum Reference which, const double *restrict a, const double *restrict b, double *restrict w)
 {
 	switch (which) {
 	VECTORS1(VECTOR1) VECTORS2(VECTOR2)
@@ -169,8 +168,7 @@ static void find_suspicious(const Row *r, Buffers *u, double least_error)
 
 	for (int i = 0; i < CHUNK; i++) {
 		double size = fabs(u->want[i]), binade = of_bits(bits_of(size) & 0x7ff0000000000000u);
-		u->suspicious[i] = all | !(size >= least) | !(size < greatest)
-			| !(fabs(u->got[i] - u->want[i]) < least_error * unit * binade);
+		u->suspicious[i] = all | !(size >= least) | !(size < greatest) | !(fabs(u->got[i] - u->want[i]) < least_error * unit * binade);
 	}
 }
 
@@ -215,8 +213,7 @@ static void *work(void *ctx)
 		uint64_t k = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
 		if (k >= j->chunks || (j->limit_ns && now_ns() - from > j->limit_ns))
 			break;
-		/* chunks are a power of two: each comes once, far from the last */
-		fill(j, u, j->bits == 32 ? k * order % j->chunks : k);
+		fill(j, u, j->bits == 32 ? k * order % j->chunks : k);        /* chunks are a power of two: each comes once, far from the last */
 		if (j->r->call(&u->xa, &u->xb, &u->y, CHUNK)) {
 			fprintf(stderr, "%s %s: no launch\n", j->r->name, j->r->type);
 			exit(1);
@@ -238,8 +235,7 @@ static void measure(const Row *r, int bits, uint64_t limit_ns, int jobs)
 {
 	pthread_t threads[256];
 	Job j = { .r = r, .bits = bits, .limit_ns = limit_ns, .lock = PTHREAD_MUTEX_INITIALIZER };
-	uint64_t all = r->in == F64 ? 1u << (bits < 22 ? bits : 22) : r->arity == 1 && r->in != F32 ? 1u << 16
-		: 1ull << bits, from = now_ns();
+	uint64_t all = r->in == F64 ? 1u << (bits < 22 ? bits : 22) : r->arity == 1 && r->in != F32 ? 1u << 16 : 1ull << bits, from = now_ns();
 
 	if (r->arity == 1 && r->in < F32)
 		j.bits = 32;

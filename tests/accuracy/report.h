@@ -37,8 +37,8 @@ static void report(const char *target, const Row *r, uint64_t all, const Worst *
 {
 	static const char *const faults[FAULTS] = { "nan", "inf", "sign", "direction" };
 
-	printf("{\"target\": \"%s\", \"function\": \"%s\", \"type\": \"%s\", \"inputs\": %" PRIu64 ", \"planned\": %" PRIu64
-		", \"ulp\": %.6f", target, r->name, r->type, w->inputs, all, w->ulp);
+	printf("{\"target\": \"%s\", \"function\": \"%s\", \"type\": \"%s\", \"inputs\": %" PRIu64 ", \"planned\": %" PRIu64 ", \"ulp\": %.6f",
+		target, r->name, r->type, w->inputs, all, w->ulp);
 	report_operands("at", r, w->ulp_at, w->ulp_b);
 	if (r->r0 != 0) {
 		printf(", \"r0\": %.17g, \"r1\": %.17g, \"part\": %.6f", r->r0, r->r1, w->part);
@@ -47,8 +47,8 @@ static void report(const char *target, const Row *r, uint64_t all, const Worst *
 	for (int k = 0; k < FAULTS; k++) {
 		printf(", \"%s\": %" PRIu64, faults[k], w->faults[k]);
 		if (w->faults[k])
-			report_operands(k == FAULT_NAN ? "nan_at" : k == FAULT_INF ? "inf_at" : k == FAULT_SIGN ? "sign_at"
-				: "direction_at", r, w->fault_at[k], w->fault_b[k]);
+			report_operands(k == FAULT_NAN ? "nan_at" : k == FAULT_INF ? "inf_at" : k == FAULT_SIGN ? "sign_at" : "direction_at", r,
+				w->fault_at[k], w->fault_b[k]);
 	}
 	printf(", \"seconds\": %.2f}\n", seconds);
 	fflush(stdout);

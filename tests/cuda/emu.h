@@ -1,8 +1,8 @@
-/* Runs emitted CUDA kernels on the host, so that their values can be tested without a GPU. The kernels' text is
- * compiled as C after this file; the functions it calls are those of the C target, except for what is defined here:
- * memory, shuffles, shared memory, clusters, matrix instructions, launches. Threads of a block are coroutines that run
- * until they wait; EMU_ORDER (0 first to last, each warp as far as it gets, 1 last to first, 2 shuffled) changes who
- * goes first, so that a missing barrier shows in the values.
+/* Runs emitted CUDA kernels on the host, so that their values can be tested without a GPU. The kernels' text is compiled as
+ * C after this file; the functions it calls are those of the C target, except for what is defined here: memory, shuffles,
+ * shared memory, clusters, matrix instructions, launches. Threads of a block are coroutines that run until they wait; EMU_ORDER
+ * (0 first to last, each warp as far as it gets, 1 last to first, 2 shuffled) changes who goes first, so that a missing barrier
+ * shows in the values.
  * Global accesses must lie in memory from dev_alloc and be aligned; shared memory begins filled with 0xff. */
 #include <math.h>
 #include <stdbool.h>
@@ -28,19 +28,16 @@ typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE, EMU_STATES } E
 typedef struct EmuThread { void *at[5]; char *stack; unsigned phase; bool arrived, met; } EmuThread;
 typedef struct EmuIndex { unsigned x, y, z; } EmuIndex;
 
-/* of each thread block of the cluster */
-__attribute__((aligned(128))) static unsigned char emu_shared[EMU_CLUSTER][EMU_SHARED];
+__attribute__((aligned(128))) static unsigned char emu_shared[EMU_CLUSTER][EMU_SHARED];         /* of each thread block of the cluster */
 static EmuThread emu_thread[EMU_THREADS];
 static unsigned char emu_state[EMU_THREADS];
-/* threads in each state, of a warp, of all */
-static unsigned short emu_count[EMU_THREADS / 32][EMU_STATES], emu_total[EMU_STATES];
+static unsigned short emu_count[EMU_THREADS / 32][EMU_STATES], emu_total[EMU_STATES];  /* threads in each state, of a warp, of all */
 static EmuIndex threadIdx, blockIdx, blockDim;
 static void *emu_home[5];
 static void (*emu_body)(void **args);
 static void **emu_args;
 static bool emu_clustered;      /* launched with a cluster, if only of one thread block */
-/* emu_cta: threads of a thread block, emu_cluster: such blocks; emu_first: number of the cluster's first block */
-static unsigned emu_now, emu_cta, emu_first, emu_cluster;
+static unsigned emu_now, emu_cta, emu_first, emu_cluster;   /* emu_cta: threads of a thread block, emu_cluster: such blocks; emu_first: number of the cluster's first block */
 static unsigned char emu_box[EMU_THREADS / 32][32][64];      /* of each warp: what each lane hands over */
 
 __attribute__((noreturn)) static void emu_fail(const char *what)
@@ -68,8 +65,7 @@ __attribute__((noinline)) static void emu_wait(EmuState s)
 	if (!__builtin_setjmp(emu_thread[me].at)) __builtin_longjmp(emu_home, 1);
 }
 
-/* Where each thread waits for its block: at one place for all, as CUDA wants, unless the barrier is a numbered one
- * (PTX: bar.sync). */
+/* Where each thread waits for its block: at one place for all, as CUDA wants, unless the barrier is a numbered one (PTX: bar.sync). */
 static int emu_place[EMU_THREADS];
 #define __syncthreads() (emu_place[emu_now] = __LINE__, emu_wait(EMU_BLOCK))
 static inline void ct_named_sync(unsigned int id, unsigned int threads)
@@ -195,8 +191,8 @@ static bool emu_free_block(unsigned from)
 	return true;
 }
 
-/* Lets every thread that can run do so, warp by warp in an order of `kind`. Lanes of a warp stay neighbours in all of
- * them. In order 0 a warp runs as far as it gets without the others; else all stop at each exchange within a warp. */
+/* Lets every thread that can run do so, warp by warp in an order of `kind`. Lanes of a warp stay neighbours in all of them. In
+ * order 0 a warp runs as far as it gets without the others; else all stop at each exchange within a warp. */
 static bool emu_round(unsigned threads, int kind)
 {
 	static unsigned seed = 1;
@@ -286,18 +282,14 @@ typedef struct __align__(16) ct_u32x4 { unsigned int v[4]; } ct_u32x4;
 	static inline T ct_ldnc_b##bits##_if(const void *p, int c, T pad) { return c ? ct_ld_b##bits(p) : pad; } \
 	static inline void ct_st_b##bits(void *p, T v) { emu_check(p, bits / 8); *(T *)p = v; } \
 	static inline void ct_st_b##bits##_if(void *p, int c, T v) { if (c) ct_st_b##bits(p, v); }
-EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsigned int)
-EMU_MEMORY(64, ct_u32x2) EMU_MEMORY(128, ct_u32x4)
+EMU_MEMORY(8, unsigned char) EMU_MEMORY(16, unsigned short) EMU_MEMORY(32, unsigned int) EMU_MEMORY(64, ct_u32x2) EMU_MEMORY(128, ct_u32x4)
 #define EMU_HINT(bits, T) \
 	static inline T ct_ld_hint_b##bits(const void *p, unsigned long long policy) { return ct_ld_b##bits(p); } \
 	static inline T ct_ldnc_hint_b##bits(const void *p, unsigned long long policy) { return ct_ld_b##bits(p); } \
-	static inline T ct_ld_hint_b##bits##_if(const void *p, int c, T pad, \
-	unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
-	static inline T ct_ldnc_hint_b##bits##_if(const void *p, int c, T pad, \
-	unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
+	static inline T ct_ld_hint_b##bits##_if(const void *p, int c, T pad, unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
+	static inline T ct_ldnc_hint_b##bits##_if(const void *p, int c, T pad, unsigned long long policy) { return c ? ct_ld_b##bits(p) : pad; } \
 	static inline void ct_st_hint_b##bits(void *p, T v, unsigned long long policy) { ct_st_b##bits(p, v); } \
-	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy) \
-	{ if (c) ct_st_b##bits(p, v); }
+	static inline void ct_st_hint_b##bits##_if(void *p, int c, T v, unsigned long long policy) { if (c) ct_st_b##bits(p, v); }
 #define EMU_RED(bits, T, scope) \
 	static inline void ct_red_add_f32_b##bits##_##scope(float *p, T v) \
 	{ \
@@ -314,10 +306,7 @@ static inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, 
 {
 	return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
 }
-static inline unsigned int __umulhi(unsigned int a, unsigned int b)
-{
-	return (unsigned int)((unsigned long long)a * b >> 32);
-}
+static inline unsigned int __umulhi(unsigned int a, unsigned int b) { return (unsigned int)((unsigned long long)a * b >> 32); }
 static inline void ct_copy_piece(void *to, const void *p) { *(ct_u32x4 *)to = ct_ld_b128(p); }
 static inline void ct_copy_piece_if(void *to, const void *p, int c)
 {
@@ -325,20 +314,14 @@ static inline void ct_copy_piece_if(void *to, const void *p, int c)
 	else memset(to, 0, 16);
 }
 static inline void ct_copy_b32_if(void *to, const void *p, int c) { *(unsigned *)to = c ? *(const unsigned *)p : 0; }
-static inline void ct_copy_b64_if(void *to, const void *p, int c)
-{
-	*(unsigned long long *)to = c ? *(const unsigned long long *)p : 0;
-}
+static inline void ct_copy_b64_if(void *to, const void *p, int c) { *(unsigned long long *)to = c ? *(const unsigned long long *)p : 0; }
 static inline void ct_copied(void) { }
 EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
 static inline unsigned long long ct_policy_evict_first(void) { return 0; }
 static inline unsigned long long ct_policy_evict_last(void) { return 0; }
 static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char)(w >> (8 * i)); }
 static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
-static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d)
-{
-	return a | b << 8 | c << 16 | d << 24;
-}
+static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
 static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return a | (unsigned)b << 16; }
 #define EMU_PIECE(n, T) \
 	static inline void ct_get_f32x##n(float *r, T w) { memcpy(r, &w, sizeof w); } \
@@ -363,8 +346,7 @@ static inline unsigned emu_bf16(float a)
 	return a != a ? 0x7fff : (x + 0x7fff + (x >> 16 & 1)) >> 16;
 }
 static inline unsigned ct_cvt_bf16x2_f32(float lo, float hi) { return emu_bf16(lo) | emu_bf16(hi) << 16; }
-/* of 16-bit floats: a NaN only of two */
-static inline unsigned emu_best(unsigned a, unsigned b, unsigned inf, int least)
+static inline unsigned emu_best(unsigned a, unsigned b, unsigned inf, int least)       /* of 16-bit floats: a NaN only of two */
 {
 	unsigned x = a & 0x8000 ? ~a & 0xffff : a | 0x8000, y = b & 0x8000 ? ~b & 0xffff : b | 0x8000;
 	if ((a & 0x7fff) > inf) return (b & 0x7fff) > inf ? 0x7fff : b;
@@ -373,8 +355,7 @@ static inline unsigned emu_best(unsigned a, unsigned b, unsigned inf, int least)
 #define EMU_PAIR(name, inf, least) \
 	static inline unsigned name(unsigned a, unsigned b) \
 	{ return emu_best(a & 0xffff, b & 0xffff, inf, least) | emu_best(a >> 16, b >> 16, inf, least) << 16; }
-EMU_PAIR(ct_max_bf16x2, 0x7f80, 0) EMU_PAIR(ct_min_bf16x2, 0x7f80, 1)
-EMU_PAIR(ct_max_f16x2, 0x7c00, 0) EMU_PAIR(ct_min_f16x2, 0x7c00, 1)
+EMU_PAIR(ct_max_bf16x2, 0x7f80, 0) EMU_PAIR(ct_min_bf16x2, 0x7f80, 1) EMU_PAIR(ct_max_f16x2, 0x7c00, 0) EMU_PAIR(ct_min_f16x2, 0x7c00, 1)
 static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
 static inline unsigned int ct_follow(unsigned int *at, unsigned int blocks, unsigned int apart)
 {
@@ -384,10 +365,7 @@ static inline unsigned int ct_follow(unsigned int *at, unsigned int blocks, unsi
 	*at += first;
 	return n;
 }
-static inline unsigned int ct_div(unsigned int n, unsigned long long d)
-{
-	return (unsigned int)((unsigned long long)n * (unsigned int)d >> (int)(d >> 32));
-}
+static inline unsigned int ct_div(unsigned int n, unsigned long long d) { return (unsigned int)((unsigned long long)n * (unsigned int)d >> (int)(d >> 32)); }
 static inline int ct_at_most(long long a) { return a > 1 << 30 ? 1 << 30 : (int)a; }
 static inline int ct_at_least(int a) { return a < -(1 << 30) ? -(1 << 30) : a; }
 static inline int ct_within(long long a) { return a > 1 << 30 ? 1 << 30 : a < -(1 << 30) ? -(1 << 30) : (int)a; }
@@ -414,18 +392,15 @@ static void emu_took(void) { emu_warp_sync(); }
 	static T ct_shfl_idx_##elem(T a, int lane) \
 	{ T r; emu_give(&a, sizeof a); memcpy(&r, emu_box[EMU_WARP_OF][lane & 31], sizeof r); emu_took(); return r; } \
 	static inline T ct_shfl_xor_##elem(T a, int m) { return ct_shfl_idx_##elem(a, (int)EMU_LANE ^ m); } \
-	static inline T ct_shfl_up_##elem(T a, int d) \
-	{ return ct_shfl_idx_##elem(a, (int)EMU_LANE >= d ? (int)EMU_LANE - d : (int)EMU_LANE); } \
-	static inline T ct_shfl_down_##elem(T a, int d) \
-	{ return ct_shfl_idx_##elem(a, (int)EMU_LANE + d < 32 ? (int)EMU_LANE + d : (int)EMU_LANE); }
+	static inline T ct_shfl_up_##elem(T a, int d) { return ct_shfl_idx_##elem(a, (int)EMU_LANE >= d ? (int)EMU_LANE - d : (int)EMU_LANE); } \
+	static inline T ct_shfl_down_##elem(T a, int d) { return ct_shfl_idx_##elem(a, (int)EMU_LANE + d < 32 ? (int)EMU_LANE + d : (int)EMU_LANE); }
 EMU_SHFL(i8, signed char) EMU_SHFL(i16, short) EMU_SHFL(i32, int) EMU_SHFL(i64, long long) EMU_SHFL(u8, unsigned char)
 EMU_SHFL(u16, unsigned short) EMU_SHFL(u32, unsigned) EMU_SHFL(u64, unsigned long long) EMU_SHFL(f8e4m3, unsigned char)
 EMU_SHFL(f8e5m2, unsigned char) EMU_SHFL(f16, unsigned short) EMU_SHFL(bf16, unsigned short) EMU_SHFL(tf32, float)
 EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
 
-/* ---- clusters: what is sent to a thread block lands in its memory, where bytes count for its mbarrier. It must have
- * begun, which only the cluster's barrier tells, and must not have ended. An mbarrier is the
- * number of bytes to come. ---- */
+/* ---- clusters: what is sent to a thread block lands in its memory, where bytes count for its mbarrier. It must have begun, which
+ * only the cluster's barrier tells, and must not have ended. An mbarrier is the number of bytes to come. ---- */
 enum { EMU_BARS = 64 };
 static struct { unsigned char *at; bool waited; } emu_bar[EMU_CLUSTER][EMU_BARS];
 static unsigned emu_bars[EMU_CLUSTER];
@@ -440,8 +415,8 @@ static inline void ct_cluster_sync(void) { emu_arrive_cluster(); emu_wait_cluste
 static inline void ct_bar_ready(void) { }
 static inline void ct_ask_if(const void *p, int c) { (void)p; (void)c; }
 
-/* Of an exchange: bytes to come, or where the next phase is not expected yet, those that have come for it; whether it
- * is not; bytes of a phase; phases that are over. */
+/* Of an exchange: bytes to come, or where the next phase is not expected yet, those that have come for it; whether it is not; bytes
+ * of a phase; phases that are over. */
 typedef struct { unsigned left, early, all, over; } emu_bytes;
 
 static void emu_bar_begin(void *bar, unsigned count)
@@ -470,8 +445,7 @@ static void ct_bar_again(void *bar, unsigned bytes)
 	memcpy(bar, &p, sizeof p);
 }
 
-/* anything: the place of a round that there was not is left alone */
-static bool emu_was_sent(const unsigned char *bar)
+static bool emu_was_sent(const unsigned char *bar)     /* anything: the place of a round that there was not is left alone */
 {
 	emu_bytes p;
 	memcpy(&p, bar, sizeof p);
@@ -483,8 +457,7 @@ static void emu_block_ends(void)        /* perhaps: with its last thread */
 	unsigned rank = emu_rank();
 	if (!emu_ended(rank * emu_cta, (rank + 1) * emu_cta)) return;
 	for (unsigned i = 0; i < emu_bars[rank]; i++)
-		if (!emu_bar[rank][i].waited && emu_was_sent(emu_bar[rank][i].at))
-			emu_fail("a thread block ends without having waited for what others send to it");
+		if (!emu_bar[rank][i].waited && emu_was_sent(emu_bar[rank][i].at)) emu_fail("a thread block ends without having waited for what others send to it");
 	emu_bars[rank] = 0;
 }
 
@@ -493,48 +466,39 @@ static void emu_send(const void *p, const void *v, unsigned bytes, const void *b
 	size_t at = (size_t)((const unsigned char *)p - emu_shared[emu_rank()]);
 	size_t its_bar = (size_t)((const unsigned char *)bar - emu_shared[emu_rank()]);
 	emu_bytes phase;
-	if (at + bytes > EMU_SHARED || its_bar + sizeof phase > EMU_SHARED)
-		emu_fail("what is sent has no place in shared memory");
+	if (at + bytes > EMU_SHARED || its_bar + sizeof phase > EMU_SHARED) emu_fail("what is sent has no place in shared memory");
 	if (to >= emu_cluster) emu_fail("there is no such thread block in the cluster");
 	if (!emu_clustered) emu_fail("st.async in a launch without a cluster");
-	if (!emu_thread[emu_now].met)
-		emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
+	if (!emu_thread[emu_now].met) emu_fail("a thread sends before it knows that the cluster's thread blocks have begun");
 	if (emu_ended(to * emu_cta, (to + 1) * emu_cta)) emu_fail("a thread sends to a thread block that has ended");
 	memcpy(emu_shared[to] + at, v, bytes);
 	memcpy(&phase, emu_shared[to] + its_bar, sizeof phase);
-	if (phase.early ? phase.left + bytes > phase.all : phase.left < bytes)
-		emu_fail("more bytes are sent than the exchange waits for");
+	if (phase.early ? phase.left + bytes > phase.all : phase.left < bytes) emu_fail("more bytes are sent than the exchange waits for");
 	phase.left = phase.early ? phase.left + bytes : phase.left - bytes;
 	if (!phase.early && !phase.left) phase.early = 1, phase.over++;
 	memcpy(emu_shared[to] + its_bar, &phase, sizeof phase);
 }
 static inline void ct_send_b32(const void *p, unsigned v, const void *bar, unsigned to) { emu_send(p, &v, 4, bar, to); }
-static inline void ct_send_b64(const void *p, unsigned long long v, const void *bar, unsigned to)
-{
-	emu_send(p, &v, 8, bar, to);
-}
+static inline void ct_send_b64(const void *p, unsigned long long v, const void *bar, unsigned to) { emu_send(p, &v, 8, bar, to); }
 /* Others run as far as they get meanwhile: nothing takes so many rounds that is to come at all. */
 static void ct_bar_wait(const void *bar)
 {
 	enum { ROUNDS = 20000 };
 	unsigned left = 1, rounds = 0;
-	if (!emu_thread[emu_now].met)
-		emu_fail("a thread waits for an mbarrier before it knows that the cluster's thread blocks have begun");
+	if (!emu_thread[emu_now].met) emu_fail("a thread waits for an mbarrier before it knows that the cluster's thread blocks have begun");
 	while (left) {
 		memcpy(&left, bar, sizeof left);
 		if (left) emu_wait(EMU_READY);
 		if (rounds++ > ROUNDS) emu_fail("a thread waits for what never comes");
 	}
-	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++)
-		emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
+	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++) emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
 }
 
 static void ct_bar_wait_phase(const void *bar, unsigned parity)
 {
 	emu_bytes p = { 0 };
 	for (memcpy(&p, bar, sizeof p); (p.over & 1) == parity; memcpy(&p, bar, sizeof p)) emu_wait(EMU_READY);
-	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++)
-		emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
+	for (unsigned i = 0, rank = emu_rank(); i < emu_bars[rank]; i++) emu_bar[rank][i].waited |= emu_bar[rank][i].at == bar;
 }
 
 /* Copies are made at once: the number is that of parts that have not been asked for. */
@@ -555,10 +519,7 @@ static void ct_stage(void *to, const void *p, unsigned bytes, void *bar)
 }
 
 /* ---- matrices: ldmatrix and mma.sync as the PTX manual has them ---- */
-static inline unsigned ct_shared(const void *p)
-{
-	return (unsigned)((const unsigned char *)p - emu_shared[emu_rank()]);
-}
+static inline unsigned ct_shared(const void *p) { return (unsigned)((const unsigned char *)p - emu_shared[emu_rank()]); }
 
 static void emu_ldm(unsigned *r, unsigned at, int n, bool trans)
 {
@@ -616,7 +577,7 @@ static double emu_elem(EmuElem e, const unsigned char *words, int i)
 /* Sum over k of a[row][k] b[k][col]; words hold 32-bit registers of each lane. */
 static double emu_dot(EmuElem ea, EmuElem eb, int k, int row, int col, int awords)
 {
-	int per = ea == EMU_TF32 ? 1 : ea <= EMU_BF16 ? 2 : 4, half = 4 * per;  /* columns that one register set covers */
+	int per = ea == EMU_TF32 ? 1 : ea <= EMU_BF16 ? 2 : 4, half = 4 * per;     /* columns that one register set covers */
 	double s = 0;
 	for (int c = 0; c < k; c++) {
 		int reg = c / half, lane = (c % half) / per, i = c % per;
@@ -644,16 +605,11 @@ static void emu_hand(const unsigned *a, int an, const unsigned *b, int bn)
 			d[i] = (T)(d[i] + emu_dot(ea, eb, k, (int)EMU_LANE / 4 + 8 * (i / 2), (int)EMU_LANE % 4 * 2 + i % 2, an)); \
 		emu_took(); \
 	}
-EMU_MMA(ct_mma_m16n8k16_f16_f16, float, EMU_F16, EMU_F16, 16, 4, 2)
-EMU_MMA(ct_mma_m16n8k16_bf16_bf16, float, EMU_BF16, EMU_BF16, 16, 4, 2)
-EMU_MMA(ct_mma_m16n8k8_f16_f16, float, EMU_F16, EMU_F16, 8, 2, 1)
-EMU_MMA(ct_mma_m16n8k8_bf16_bf16, float, EMU_BF16, EMU_BF16, 8, 2, 1)
-EMU_MMA(ct_mma_m16n8k8_tf32_tf32, float, EMU_TF32, EMU_TF32, 8, 4, 2)
-EMU_MMA(ct_mma_m16n8k4_tf32_tf32, float, EMU_TF32, EMU_TF32, 4, 2, 1)
-#define EMU_MMA_INT(a, b, ea, eb) \
-	EMU_MMA(ct_mma_m16n8k32_##a##_##b, int, ea, eb, 32, 4, 2) EMU_MMA(ct_mma_m16n8k16_##a##_##b, int, ea, eb, 16, 2, 1)
-EMU_MMA_INT(i8, i8, EMU_I8, EMU_I8) EMU_MMA_INT(i8, u8, EMU_I8, EMU_U8)
-EMU_MMA_INT(u8, i8, EMU_U8, EMU_I8) EMU_MMA_INT(u8, u8, EMU_U8, EMU_U8)
+EMU_MMA(ct_mma_m16n8k16_f16_f16, float, EMU_F16, EMU_F16, 16, 4, 2) EMU_MMA(ct_mma_m16n8k16_bf16_bf16, float, EMU_BF16, EMU_BF16, 16, 4, 2)
+EMU_MMA(ct_mma_m16n8k8_f16_f16, float, EMU_F16, EMU_F16, 8, 2, 1) EMU_MMA(ct_mma_m16n8k8_bf16_bf16, float, EMU_BF16, EMU_BF16, 8, 2, 1)
+EMU_MMA(ct_mma_m16n8k8_tf32_tf32, float, EMU_TF32, EMU_TF32, 8, 4, 2) EMU_MMA(ct_mma_m16n8k4_tf32_tf32, float, EMU_TF32, EMU_TF32, 4, 2, 1)
+#define EMU_MMA_INT(a, b, ea, eb) EMU_MMA(ct_mma_m16n8k32_##a##_##b, int, ea, eb, 32, 4, 2) EMU_MMA(ct_mma_m16n8k16_##a##_##b, int, ea, eb, 16, 2, 1)
+EMU_MMA_INT(i8, i8, EMU_I8, EMU_I8) EMU_MMA_INT(i8, u8, EMU_I8, EMU_U8) EMU_MMA_INT(u8, i8, EMU_U8, EMU_I8) EMU_MMA_INT(u8, u8, EMU_U8, EMU_U8)
 
 static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 {
@@ -671,10 +627,8 @@ static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 /* ---- the runtime ---- */
 typedef int cudaError_t;
 typedef struct cudaFuncAttributes { int maxThreadsPerBlock, ptxVersion; } cudaFuncAttributes;
-enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209,
-	cudaDevAttrComputeCapabilityMajor = 75,
-	cudaDevAttrComputeCapabilityMinor, cudaDevAttrMultiProcessorCount = 16,
-	cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributeNonPortableClusterSizeAllowed = 13 };
+enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209, cudaDevAttrComputeCapabilityMajor = 75,
+	cudaDevAttrComputeCapabilityMinor, cudaDevAttrMultiProcessorCount = 16, cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributeNonPortableClusterSizeAllowed = 13 };
 typedef struct EmuKernel { const void *fn; void (*body)(void **args); int threads; } EmuKernel;
 static const EmuKernel *emu_kernel(const void *fn);     /* after the kernels */
 
@@ -693,14 +647,9 @@ static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const voi
 	a->ptxVersion = __CUDA_ARCH__ / 10;
 	return 0;
 }
-static inline cudaError_t cudaFuncSetAttribute(const void *fn, int which, int v)
-{
-	(void)fn, (void)which, (void)v;
-	return 0;
-}
+static inline cudaError_t cudaFuncSetAttribute(const void *fn, int which, int v) { (void)fn, (void)which, (void)v; return 0; }
 struct CUstream_st;
-static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsigned threads, void **args,
-	size_t shared, struct CUstream_st *s)
+static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsigned threads, void **args, size_t shared, struct CUstream_st *s)
 {
 	const EmuKernel *k = emu_kernel(fn);
 	(void)s;
@@ -714,10 +663,7 @@ static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsi
 }
 #define CUDART_VERSION 13000
 typedef struct EmuDim { unsigned x, y, z; } EmuDim;
-typedef union cudaLaunchAttributeValue {
-	EmuDim clusterDim;
-	int programmaticStreamSerializationAllowed, cooperative;
-} cudaLaunchAttributeValue;
+typedef union cudaLaunchAttributeValue { EmuDim clusterDim; int programmaticStreamSerializationAllowed, cooperative; } cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute { int id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
 typedef struct cudaLaunchConfig_t {
 	unsigned gridDim, blockDim;
@@ -726,23 +672,16 @@ typedef struct cudaLaunchConfig_t {
 	cudaLaunchAttribute *attrs;
 	int numAttrs;
 } cudaLaunchConfig_t;
-enum {
-	cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeClusterDimension = 4,
-	cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaErrorInvalidConfiguration = 9
-};
+enum { cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeClusterDimension = 4, cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaErrorInvalidConfiguration = 9 };
 /* EMU_CLUSTER_MOST: of a device that runs no larger clusters */
-static inline unsigned emu_cluster_most(void)
-{
-	return getenv("EMU_CLUSTER_MOST") ? (unsigned)atoi(getenv("EMU_CLUSTER_MOST")) : EMU_CLUSTER;
-}
+static inline unsigned emu_cluster_most(void) { return getenv("EMU_CLUSTER_MOST") ? (unsigned)atoi(getenv("EMU_CLUSTER_MOST")) : EMU_CLUSTER; }
 static inline cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *fn, const cudaLaunchConfig_t *c)
 {
 	(void)fn;
 	*n = c->attrs[0].val.clusterDim.x <= emu_cluster_most();
 	return 0;
 }
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *fn, int threads,
-	size_t shared)
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *fn, int threads, size_t shared)
 {
 	(void)fn, (void)threads, (void)shared;
 	*n = 1;
@@ -754,8 +693,7 @@ static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const
 	unsigned n = 1;
 	emu_clustered = false;
 	for (int i = 0; i < c->numAttrs; i++)
-		if (c->attrs[i].id == cudaLaunchAttributeClusterDimension)
-			n = c->attrs[i].val.clusterDim.x, emu_clustered = true;
+		if (c->attrs[i].id == cudaLaunchAttributeClusterDimension) n = c->attrs[i].val.clusterDim.x, emu_clustered = true;
 	if (c->dynamicSmemBytes > EMU_SHARED) emu_fail("too much shared memory");
 	if (c->blockDim > (unsigned)k->threads) emu_fail("more threads than __launch_bounds__");
 	if (n > emu_cluster_most()) emu_fail("a larger cluster than the device runs");

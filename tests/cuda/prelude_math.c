@@ -1,8 +1,8 @@
-/* The mathematical functions of f32 that the CUDA target computes itself, run on the host: their own text (cuda.inc,
- * each ct_<name> called cu_<name>) over the C target's functions in place of single instructions (c.inc). What the
- * hardware only approximates is exact here, or off by the error that PTX states for it, in either direction: the
- * functions must keep the error that they state in all those cases. Operands: every STRIDE-th bit pattern of f32, and
- * edges. The reference is the C library's double function. rows.inc: ROW1(name, ulp) and ROW2(name, ulp). */
+/* The mathematical functions of f32 that the CUDA target computes itself, run on the host: their own text (cuda.inc, each
+ * ct_<name> called cu_<name>) over the C target's functions in place of single instructions (c.inc). What the hardware only
+ * approximates is exact here, or off by the error that PTX states for it, in either direction: the functions must keep the
+ * error that they state in all those cases. Operands: every STRIDE-th bit pattern of f32, and edges. The reference is the C
+ * library's double function. rows.inc: ROW1(name, ulp) and ROW2(name, ulp). */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,16 +68,13 @@ static void report(const char *name, double bound, const Worst *w)
 {
 	functions++;
 	failures += !(w->ulp <= bound);
-	printf("%s%s: %.3f ulp of at most %g, at %a %a, approximations %d\n", w->ulp <= bound ? "" : "FAIL ", name, w->ulp,
-		bound, (double)w->a, (double)w->b, w->how);
+	printf("%s%s: %.3f ulp of at most %g, at %a %a, approximations %d\n", w->ulp <= bound ? "" : "FAIL ", name, w->ulp, bound,
+		(double)w->a, (double)w->b, w->how);
 }
 
-static const float edges[] = { 0, 0x1p-149f, 0x1.fffffcp-127f, 0x1p-126f, 0x1p-64f, 0x1p-25f, 0x1p-24f, 0x1p-12f, 0.25f,
-	0x1.fffffep-2f, 0.5f,
-	0x1.000002p-1f, 0.5625f, 0x1.fffffep-1f, 1, 0x1.000002p0f, 1.5f, 2, 3, 4, 5, 10, 16777215.0f, 16777216.0f, 0x1p31f,
-	0x1p64f, 0x1.fffffcp125f, 0x1p126f,
-	0x1p127f, 0x1.fffffep127f, INFINITY, NAN, 88.7228394f, 88.7228470f, 103.972076f, 103.972084f, 89.4159851f,
-	89.4159927f, 10.0546875f, 48000.0f };
+static const float edges[] = { 0, 0x1p-149f, 0x1.fffffcp-127f, 0x1p-126f, 0x1p-64f, 0x1p-25f, 0x1p-24f, 0x1p-12f, 0.25f, 0x1.fffffep-2f, 0.5f,
+	0x1.000002p-1f, 0.5625f, 0x1.fffffep-1f, 1, 0x1.000002p0f, 1.5f, 2, 3, 4, 5, 10, 16777215.0f, 16777216.0f, 0x1p31f, 0x1p64f, 0x1.fffffcp125f, 0x1p126f,
+	0x1p127f, 0x1.fffffep127f, INFINITY, NAN, 88.7228394f, 88.7228470f, 103.972076f, 103.972084f, 89.4159851f, 89.4159927f, 10.0546875f, 48000.0f };
 enum { EDGES = sizeof edges / sizeof *edges };
 
 static void one(const char *name, float (*f)(float), double (*exact)(double), double bound)
@@ -111,13 +108,11 @@ static void two(const char *name, float (*f)(float, float), double (*exact)(doub
 			a = i & 1 ? -edges[i / 4 % EDGES] : edges[i / 4 % EDGES];
 			b = i & 2 ? -edges[i / 4 / EDGES] : edges[i / 4 / EDGES];
 		} else if (i % 4 == 1)        /* like exponents */
-			b = ct_bits_f32_u32(((uint32_t)(r >> 32) & 0x807fffff) | ((uint32_t)r & 0x78000000)
-				| ((uint32_t)(r >> 40) & 0x07800000));
+			b = ct_bits_f32_u32(((uint32_t)(r >> 32) & 0x807fffff) | ((uint32_t)r & 0x78000000) | ((uint32_t)(r >> 40) & 0x07800000));
 		else if (i % 4 == 2)        /* a power within the range */
 			b = (float)(((double)(uint32_t)(r >> 32) / 0x1p31 - 1) * 150 / fabs(log2(a)));
 		else if (i % 4 == 3) {
-			a = 1 + (float)((double)(uint32_t)r / 0x1p32 - 0.5)
-				* ct_bits_f32_u32(0x3f800000 - (uint32_t)(r >> 60 << 23));
+			a = 1 + (float)((double)(uint32_t)r / 0x1p32 - 0.5) * ct_bits_f32_u32(0x3f800000 - (uint32_t)(r >> 60 << 23));
 			b = (float)(((double)(uint32_t)(r >> 32) / 0x1p31 - 1) * 150 / fabs(log2(a)));
 		}
 		approximate(i % 5);

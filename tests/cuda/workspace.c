@@ -1,6 +1,5 @@
 /*
- * The entries of workspace.tile with and without workspace: what f_workspace asks for by
- * dimensions and parameters is what f_ws takes.
+ * The entries of workspace.tile with and without workspace: what f_workspace asks for by dimensions and parameters is what f_ws takes.
  */
 #include "../../samples/common/sample.h"
 #include "workspace.h"

@@ -1,5 +1,5 @@
-/* Fuzz target: the reader of the IR's text form, typed (.ir) and placed (.tir). Whatever is read is sound, prints, and
- * reads back to the same text; placed kernels are then printed as CUDA, typed ones lowered and printed as C. */
+/* Fuzz target: the reader of the IR's text form, typed (.ir) and placed (.tir). Whatever is read is sound, prints, and reads back to
+ * the same text; placed kernels are then printed as CUDA, typed ones lowered and printed as C. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -33,18 +33,16 @@ static bool goes_on(void *ctx, const char *pass, int arch, const Module *m)
 
 static void emit(Module *m, size_t n)
 {
-	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"),
-		.output_name = str_intern("fuzz.c"), .line = n / 8 % 2 ? LINE_ON : LINE_OFF, .opt = (int)(n % 4) };
+	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"), .output_name = str_intern("fuzz.c"),
+		.line = n / 8 % 2 ? LINE_ON : LINE_OFF, .opt = (int)(n % 4) };
 	LowerOptions lo = { .level = eo.opt, .after = goes_on };
 	Out *o = out_new();
 	const Fn *fn = m->fns.n ? m->fns.p[0] : NULL;
 	for (int i = 1; i < m->fns.n; i++)
-		if (m->fns.p[i]->stage != fn->stage || m->fns.p[i]->arch != fn->arch || m->fns.p[i]->specific != fn->specific)
-			return;
+		if (m->fns.p[i]->stage != fn->stage || m->fns.p[i]->arch != fn->arch || m->fns.p[i]->specific != fn->specific) return;
 	if (m->versions.n) {
 		for (int i = 0; i < m->archs.n; i++) {
-			const ArchRow *arch = arch_by_name(str_fmt("sm_%d%s", m->archs.p[i].number,
-				m->archs.p[i].specific ? "a" : ""));
+			const ArchRow *arch = arch_by_name(str_fmt("sm_%d%s", m->archs.p[i].number, m->archs.p[i].specific ? "a" : ""));
 			if (!arch) return;
 			vec_push(A_UNIT, &eo.archs, arch);
 		}
@@ -55,8 +53,7 @@ static void emit(Module *m, size_t n)
 		vec_push(A_UNIT, &eo.archs, arch);
 		vec_push(A_UNIT, &m->archs, ((IrArch){ fn->arch, fn->specific }));
 		for (int i = 0; i < m->fns.n; i++)
-			vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i], NULL,
-				NULL }));
+			vec_push(A_UNIT, &m->versions, ((Version){ m->fns.p[i], str_intern(""), sym_const(1), 1, m->fns.p[i], NULL, NULL }));
 		emit_cuda(o, m, &eo, NULL, NULL);
 	} else if (lower_typed(m, &lo)) {
 		emit_c(o, m, &eo);

@@ -1,6 +1,5 @@
-/* Fuzz target: a command line, an argument on each line; what stands after a form feed is a response file, which the
- * argument `@` names. Whatever it is, the compiler lists what it would write, prints what it was asked about, or ends
- * with a sentence. */
+/* Fuzz target: a command line, an argument on each line; what stands after a form feed is a response file, which the argument `@`
+ * names. Whatever it is, the compiler lists what it would write, prints what it was asked about, or ends with a sentence. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -73,8 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const char *path = more ? response_file(more + 1, n - (size_t)(more + 1 - data)) : NULL;
 	fuzz_begin(0);
 	l.n = 0;
-	split(&l, arena_strndup(A_UNIT, (const char *)data, more ? (size_t)(more - data) : n),
-		path ? arena_printf(A_UNIT, "@%s", path) : NULL);
+	split(&l, arena_strndup(A_UNIT, (const char *)data, more ? (size_t)(more - data) : n), path ? arena_printf(A_UNIT, "@%s", path) : NULL);
 	stdout = stderr = nowhere;
 	fuzz_until_exit(read_line, &l);
 	file_discard();

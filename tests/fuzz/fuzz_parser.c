@@ -13,8 +13,7 @@ static void print_and_parse(const Ast *a)
 	if (first->n) {         /* of comments alone no text is left, and an empty file is an error */
 		const Ast *b = parse_file(fuzz_source("fuzz.tile", (const uint8_t *)first->p, first->n));
 		ast_print(second, b);
-		if (diag_errors() || !ast_equal(a, b) || first->n != second->n || memcmp(first->p, second->p, first->n))
-			abort();
+		if (diag_errors() || !ast_equal(a, b) || first->n != second->n || memcmp(first->p, second->p, first->n)) abort();
 	}
 	out_free(first);
 	out_free(second);

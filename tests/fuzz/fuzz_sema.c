@@ -1,6 +1,6 @@
-/* Fuzz target: any text through the checker and, when it is a program, through every pass and the three emitters up to
- * their text. -O, --checked, the architecture and the version of CUDA Tile C++ follow from the length, so that a corpus
- * sees them all. Nothing but messages may stop it. */
+/* Fuzz target: any text through the checker and, when it is a program, through every pass and the three emitters up to their text.
+ * -O, --checked, the architecture and the version of CUDA Tile C++ follow from the length, so that a corpus sees them all. Nothing but
+ * messages may stop it. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -40,8 +40,7 @@ static void emit_tiles(Module *m, EmitOptions eo, size_t n)
 static void emit_all(Module *m, size_t n)
 {
 	LowerOptions lo = { .level = (int)(n % 4), .checked = n / 4 % 2, .after = goes_on, .by_threads = n / 16 % 2 };
-	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"),
-		.output_name = str_intern("fuzz.c"),
+	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"), .output_name = str_intern("fuzz.c"),
 		.line = n / 8 % 2 ? LINE_ON : LINE_OFF, .abs_path = same_path, .checked = lo.checked, .opt = lo.level };
 	const ArchRow *arch = &arch_rows[n % (size_t)arch_count];
 	Out *header = out_new(), *c = out_new(), *cuda = out_new();

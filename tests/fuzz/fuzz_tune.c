@@ -10,8 +10,7 @@
 #include "sema/sema.h"
 
 static const char program[] =
-	"kernel fill<T: float, N: int>(y: out tensor<T, [rows, cols], layout_strided<[pitch, 1]>>, v: "
-	"f32, k: i32, on: bool)\n"
+	"kernel fill<T: float, N: int>(y: out tensor<T, [rows, cols], layout_strided<[pitch, 1]>>, v: f32, k: i32, on: bool)\n"
 	"    grid [rows, cdiv(cols, N)] where k >= 0\n"
 	"{ y.store([bid(0), bid(1)], full([1, N], T(v), T)); }\n"
 	"tune fill_f32 = fill<f32, {64, 128, 256}>;\n";
@@ -40,10 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const char *path = list_file(data, n);
 	SemaOptions so = { .arch_known = arch_exists, .tune_path = str_intern(path) };
 	LowerOptions lo = { .after = goes_on };
-	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"),
-		.output_name = str_intern("fuzz.c"), .line = LINE_OFF };
-	Module *m = sema_check(parse_file(fuzz_source("fuzz.tile", (const uint8_t *)program, sizeof program - 1)), &so,
-		NULL);
+	EmitOptions eo = { .version = str_intern("0"), .header_name = str_intern("fuzz.h"), .output_name = str_intern("fuzz.c"), .line = LINE_OFF };
+	Module *m = sema_check(parse_file(fuzz_source("fuzz.tile", (const uint8_t *)program, sizeof program - 1)), &so, NULL);
 	if (!m && !diag_errors()) abort();
 	if (m && !diag_errors() && lower_typed(m, &lo)) {
 		Out *o = out_new();

@@ -1,6 +1,5 @@
-/* Half of the mutations are of bytes, libFuzzer's own; the other half are of tokens: words, numbers, operators and
- * lines change places, come again, go, or become others of their kind. So a text stays nearly right, which is where
- * most code lies. */
+/* Half of the mutations are of bytes, libFuzzer's own; the other half are of tokens: words, numbers, operators and lines change
+ * places, come again, go, or become others of their kind. So a text stays nearly right, which is where most code lies. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,14 +68,10 @@ static int solid(const Text *t)
 static void put_word(Text *t, int at)
 {
 	static const char *const words[] = {
-		"0", "1", "2", "3", "4", "8", "16", "31", "32", "64", "65", "128", "1024", "65536", "2147483647", "2147483648",
-			"4294967296",
-		"9223372036854775807", "9223372036854775808", "18446744073709551615", "-1", "0.5", "1e38", "1e400", "f32",
-		"f16", "bf16", "i32",
-		"i64", "u8", "bool", "f8e4m3", "n", "x", "out", "inout", "unsafe", "for", "if", "let", "var", "<", ">", "(",
-		")", "[", "]", "{",
-		"}", ",", ";", ":", ".", "..", "->", "=", "==", "&&", "||", "<<", ">>", "*", "%%", "@", "#", "\"", "\\", "//",
-		"/*", "*/"
+		"0", "1", "2", "3", "4", "8", "16", "31", "32", "64", "65", "128", "1024", "65536", "2147483647", "2147483648", "4294967296",
+		"9223372036854775807", "9223372036854775808", "18446744073709551615", "-1", "0.5", "1e38", "1e400", "f32", "f16", "bf16", "i32",
+		"i64", "u8", "bool", "f8e4m3", "n", "x", "out", "inout", "unsafe", "for", "if", "let", "var", "<", ">", "(", ")", "[", "]", "{",
+		"}", ",", ";", ":", ".", "..", "->", "=", "==", "&&", "||", "<<", ">>", "*", "%%", "@", "#", "\"", "\\", "//", "/*", "*/"
 	};
 	const char *w = words[below(sizeof words / sizeof *words)];
 	replace(t, t->tok[at], t->tok[at + 1], (const uint8_t *)w, strlen(w));

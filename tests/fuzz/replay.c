@@ -1,5 +1,5 @@
-/* Gives the texts of a kept corpus to a fuzz target, one after the other: replay FILE. In FILE each text stands after a
- * line with its length in bytes, and before a line end. */
+/* Gives the texts of a kept corpus to a fuzz target, one after the other: replay FILE. In FILE each text stands after a line with its
+ * length in bytes, and before a line end. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,5 @@
-// Calls of the kernels of rows.tile: shapes, tensors that are aligned or off by one element, at the start of their
-// memory or at its end.
-// Memory is mapped so that nothing lies on either side of it: an access outside stops the program, which names the
-// launch. Values are
+// Calls of the kernels of rows.tile: shapes, tensors that are aligned or off by one element, at the start of their memory or at its end.
+// Memory is mapped so that nothing lies on either side of it: an access outside stops the program, which names the launch. Values are
 // compared with a plain kernel's in f64. All is of the calling thread, its current device and its stream.
 #ifndef ROWS_H
 #define ROWS_H
@@ -24,9 +22,7 @@ static void fail(const char *what, const char *why)
 }
 
 #define RT(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) fail(#call, cudaGetErrorString(e_)); } while (0)
-#define DR(call) \
-	do { CUresult r_ = (call); if (r_ != CUDA_SUCCESS) { const char *s_ = "?"; cuGetErrorString(r_, &s_); \
-	fail(#call, s_); } } while (0)
+#define DR(call) do { CUresult r_ = (call); if (r_ != CUDA_SUCCESS) { const char *s_ = "?"; cuGetErrorString(r_, &s_); fail(#call, s_); } } while (0)
 
 enum kind { RMS, LAYER, ADD, SOFT, SCAN };
 static const char *const kind_names[] = {"rmsnorm", "layernorm", "add_rmsnorm", "softmax", "cumsum"};
@@ -40,11 +36,9 @@ struct kernel {
 #define ROW(kind, name, type, size, tile) {kind, size, tile, (void *)name##_##type##_##tile}
 #define SIZES(kind, name, type, size) ROW(kind, name, type, size, 4096), ROW(kind, name, type, size, 32768), \
 	ROW(kind, name, type, size, 65536), ROW(kind, name, type, size, 131072)
-#define TYPES(kind, name) \
-	SIZES(kind, name, bf16, 2), SIZES(kind, name, f32, 4), ROW(kind, name, bf16, 2, 262144), \
-	ROW(kind, name, f32, 4, 262144)
-static const struct kernel kernels[] = {TYPES(RMS, rmsnorm), TYPES(LAYER, layernorm), TYPES(ADD, add_rmsnorm),
-	TYPES(SOFT, softmax), SIZES(SCAN, cumsum, bf16, 2), SIZES(SCAN, cumsum, f32, 4)};
+#define TYPES(kind, name) SIZES(kind, name, bf16, 2), SIZES(kind, name, f32, 4), ROW(kind, name, bf16, 2, 262144), ROW(kind, name, f32, 4, 262144)
+static const struct kernel kernels[] = {TYPES(RMS, rmsnorm), TYPES(LAYER, layernorm), TYPES(ADD, add_rmsnorm), TYPES(SOFT, softmax),
+	SIZES(SCAN, cumsum, bf16, 2), SIZES(SCAN, cumsum, f32, 4)};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static thread_local uint64_t state = 1;
@@ -146,10 +140,8 @@ __device__ static double all(double v, int greatest)
 	return v;
 }
 
-// One block of 1024 for each row: what the row must hold, compared with what it holds. x: as before the call; sum:
-// ADD's r afterwards.
-__global__ static void compare(enum kind kind, int size, const void *x, const void *r, const void *w, const void *b,
-const void *sum, const void *y,
+// One block of 1024 for each row: what the row must hold, compared with what it holds. x: as before the call; sum: ADD's r afterwards.
+__global__ static void compare(enum kind kind, int size, const void *x, const void *r, const void *w, const void *b, const void *sum, const void *y,
 	int64_t cols, float eps, unsigned long long *wrong)
 {
 	size_t row = blockIdx.x * (size_t)cols;
@@ -249,8 +241,7 @@ static void prepare(struct call *c)
 		c->before = tensor(c, n, 0);
 		RT(cudaMemcpyAsync(c->before.p, c->r.p, c->r.bytes, cudaMemcpyDeviceToDevice, stream));
 	}
-	snprintf(c->text, sizeof c->text, "%s of %s, tile %d, %lld x %lld, %s, at the %s", kind_names[k],
-		c->k->size == 2 ? "bf16" : "f32", c->k->tile,
+	snprintf(c->text, sizeof c->text, "%s of %s, tile %d, %lld x %lld, %s, at the %s", kind_names[k], c->k->size == 2 ? "bf16" : "f32", c->k->tile,
 		(long long)c->rows, (long long)c->cols, c->off ? "off by one" : "aligned", c->end ? "end" : "start");
 }
 
@@ -262,20 +253,18 @@ static void launch(struct call *c)
 	doing = c->text;
 	switch (c->k->kind) {
 	case RMS:
-		s = ((int (*)(const void *, const void *, void *, float, int64_t, int64_t, cudaStream_t))c->k->fn)(c->x.p,
-			c->w.p, c->y.p, EPS, c->rows, c->cols, stream);
+		s = ((int (*)(const void *, const void *, void *, float, int64_t, int64_t, cudaStream_t))c->k->fn)(c->x.p, c->w.p, c->y.p, EPS, c->rows, c->cols, stream);
 		break;
 	case LAYER:
-		s = ((int (*)(const void *, const void *, const void *, void *, float, int64_t, int64_t,
-			cudaStream_t))c->k->fn)(c->x.p, c->w.p, c->b.p, c->y.p, EPS, c->rows, c->cols, stream);
+		s = ((int (*)(const void *, const void *, const void *, void *, float, int64_t, int64_t, cudaStream_t))c->k->fn)(c->x.p, c->w.p, c->b.p, c->y.p,
+			EPS, c->rows, c->cols, stream);
 		break;
 	case ADD:
-		s = ((int (*)(const void *, void *, const void *, void *, float, int64_t, int64_t,
-			cudaStream_t))c->k->fn)(c->x.p, c->r.p, c->w.p, c->y.p, EPS, c->rows, c->cols, stream);
+		s = ((int (*)(const void *, void *, const void *, void *, float, int64_t, int64_t, cudaStream_t))c->k->fn)(c->x.p, c->r.p, c->w.p, c->y.p, EPS,
+			c->rows, c->cols, stream);
 		break;
 	default:
-		s = ((int (*)(const void *, void *, int64_t, int64_t, cudaStream_t))c->k->fn)(c->x.p, c->y.p, c->rows, c->cols,
-			stream);
+		s = ((int (*)(const void *, void *, int64_t, int64_t, cudaStream_t))c->k->fn)(c->x.p, c->y.p, c->rows, c->cols, stream);
 	}
 	if (s) fail("launch", ctile_status_text(s));
 }
@@ -297,8 +286,7 @@ static void check(struct call *c)
 {
 	unsigned long long bad = 0;
 	doing = c->text;
-	compare<<<(unsigned)c->rows, 1024, 0, stream>>>(c->k->kind, c->k->size, c->x.p, c->before.p, c->w.p, c->b.p, c->r.p,
-		c->y.p, c->cols, EPS, c->wrong);
+	compare<<<(unsigned)c->rows, 1024, 0, stream>>>(c->k->kind, c->k->size, c->x.p, c->before.p, c->w.p, c->b.p, c->r.p, c->y.p, c->cols, EPS, c->wrong);
 	RT(cudaMemcpyAsync(&bad, c->wrong, sizeof bad, cudaMemcpyDeviceToHost, stream));
 	wait();
 	if (bad) {

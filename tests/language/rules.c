@@ -516,8 +516,7 @@ static int test_find_lengths(void)
 	count_up(x, 2 * Q + 1, 1), count_up(z, 4 * K, 200);
 	dy = ints(none, Q * 2);
 	y[0] = Q, y[1] = x[2 * Q], y[2] = 4, y[3] = z[4 * K - 1];
-	return end_ints("find_lengths", find_lengths(ints(x, 2 * Q + 1), dy, ints(z, 4 * K), ints(s, K), Q, K, NULL), dy, y,
-		4);
+	return end_ints("find_lengths", find_lengths(ints(x, 2 * Q + 1), dy, ints(z, 4 * K), ints(s, K), Q, K, NULL), dy, y, 4);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Calls of launchers, right and wrong: each with its status and its text. Then several threads at once. Included twice,
- * the headers must not mind; second.h belongs to another generated file of the same program. */
+/* Calls of launchers, right and wrong: each with its status and its text. Then several threads at once. Included twice, the
+ * headers must not mind; second.h belongs to another generated file of the same program. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,10 +47,8 @@ static void dimensions(void)
 	CALL(wide(ux, uy, -5, NULL), CTILE_DIMENSION, "wide: n is -5, below 0");
 	OK(wide(ux, uy, 4096, NULL));
 	CALL(wide(ux, ux + 4095, most, NULL), CTILE_OVERLAP, "wide: x and y overlap");
-	CALL(computed(b8x, b8y, 1, big - 1, big - 1, big - 1, big - 1, NULL), CTILE_OVERFLOW,
-		"computed: the size of a tensor does not fit 64 bits");
-	CALL(computed(b8x, b8y, 1, big - 1, big - 1, 2, 1, NULL), CTILE_OVERFLOW,
-		"computed: the size of x does not fit 64 bits");
+	CALL(computed(b8x, b8y, 1, big - 1, big - 1, big - 1, big - 1, NULL), CTILE_OVERFLOW, "computed: the size of a tensor does not fit 64 bits");
+	CALL(computed(b8x, b8y, 1, big - 1, big - 1, 2, 1, NULL), CTILE_OVERFLOW, "computed: the size of x does not fit 64 bits");
 	OK(computed(b8x, b8y, 7, 2, 3, 0, big - 1, NULL));
 	TRUE(b8y[0] == 7);
 	CALL(halves(b8x, b8y, 3, 4, NULL), CTILE_DIMENSION, "halves: extent 0 of x is -1");
@@ -69,22 +67,17 @@ static void views_of(void)
 	for (int i = 0; i < H; i++) TRUE(fy[1000 + i] == 2 * fx[i * W + W - 1]);
 	for (int j = 3; j < 9; j++)
 		for (int i = 0; i < H; i++) TRUE(fy[1600 + (j - 3) * H + i] == fx[i * W + j]);
-	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, -1, 3, 9, H, W, NULL), CTILE_WHERE,
-		"views: where i >= 0 does not hold (i = -1)");
-	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, 4, 3, 9, H, W, NULL), CTILE_WHERE,
-		"views: where i + 1 < h does not hold (i = 4, h = 5)");
-	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, 0, -3, 3, H, W, NULL), CTILE_WHERE,
-		"views: where lo >= 0 does not hold (lo = -3)");
+	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, -1, 3, 9, H, W, NULL), CTILE_WHERE, "views: where i >= 0 does not hold (i = -1)");
+	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, 4, 3, 9, H, W, NULL), CTILE_WHERE, "views: where i + 1 < h does not hold (i = 4, h = 5)");
+	CALL(views(fx, fy, fy + 1000, fy + 1100, fy + 1600, 0, -3, 3, H, W, NULL), CTILE_WHERE, "views: where lo >= 0 does not hold (lo = -3)");
 }
 
 static void pointers(void)
 {
 	CALL(copy(NULL, fy, 1, NULL), CTILE_NULL, "copy: x is null but has elements");
 	CALL(copy(fx, NULL, 1, NULL), CTILE_NULL, "copy: y is null but has elements");
-	CALL(copy((const float *)(const void *)((const char *)fx + 2), fy, 1, NULL), CTILE_ALIGNMENT,
-		"copy: x is not aligned to its 4-byte elements");
-	CALL(add_into(dx, (double *)(void *)((char *)dy + 4), 1, NULL), CTILE_ALIGNMENT,
-		"add_into: y is not aligned to its 8-byte elements");
+	CALL(copy((const float *)(const void *)((const char *)fx + 2), fy, 1, NULL), CTILE_ALIGNMENT, "copy: x is not aligned to its 4-byte elements");
+	CALL(add_into(dx, (double *)(void *)((char *)dy + 4), 1, NULL), CTILE_ALIGNMENT, "add_into: y is not aligned to its 8-byte elements");
 	CALL(copy(fx, fx, 1, NULL), CTILE_OVERLAP, "copy: x and y overlap");
 	CALL(copy(fx, fx + 99, 100, NULL), CTILE_OVERLAP, "copy: x and y overlap");
 	CALL(copy(fx + 99, fx, 100, NULL), CTILE_OVERLAP, "copy: x and y overlap");
@@ -105,8 +98,7 @@ static void clauses(void)
 	OK(defined(ix, iy, 5, NULL));
 	OK(row_of(fx, fy, 16, NULL));
 	OK(row_of(fx, fy, 17, NULL));
-	CALL(row_of(fx, fy, 65, NULL), CTILE_VARIANT, "row_of: no variant accepts this call; the last one: row: where cols "
-		"<= BN does not hold (cols = 65, BN = 64)");
+	CALL(row_of(fx, fy, 65, NULL), CTILE_VARIANT, "row_of: no variant accepts this call; the last one: row: where cols <= BN does not hold (cols = 65, BN = 64)");
 }
 
 static void strides(void)
@@ -124,8 +116,7 @@ static void grids(void)
 {
 	memset(iy, 0xff, sizeof iy);
 	OK(boxes(ix, iy, 3, 4, 5, 6, NULL));
-	for (int i = 0; i < 3 * 4 * 5 * 6; i++)
-		TRUE(iy[i] == i / 120 + 10 * (i / 30 % 4) + 100 * (i / 6 % 5) + 1000 * (i % 6));
+	for (int i = 0; i < 3 * 4 * 5 * 6; i++) TRUE(iy[i] == i / 120 + 10 * (i / 30 % 4) + 100 * (i / 6 % 5) + 1000 * (i % 6));
 	TRUE(iy[360] == -1);
 	OK(boxes(ix, iy, 3, 0, 5, 6, NULL));
 	CALL(boxes(ix, NULL, 3, 4, 5, 6, NULL), CTILE_NULL, "boxes: y is null but has elements");
@@ -150,12 +141,10 @@ static void workspaces(void)
 	OK(total_ws(fx, s, 0, space, sizeof space, NULL));
 	TRUE(s[0] == 0);
 	char text[200];
-	snprintf(text, sizeof text, "total: needs a workspace of %d bytes aligned to 256, got %d bytes", (int)need,
-		(int)need - 1);
+	snprintf(text, sizeof text, "total: needs a workspace of %d bytes aligned to 256, got %d bytes", (int)need, (int)need - 1);
 	CALL(total_ws(fx, s, 1000, space, need - 1, NULL), CTILE_WORKSPACE, text);
 	CALL(total_ws(fx, s, 1000, NULL, need, NULL), CTILE_WORKSPACE, "total: the workspace is null");
-	CALL(total_ws(fx, s, 1000, space + 64, need, NULL), CTILE_WORKSPACE,
-		"total: the workspace is not aligned to 256 bytes");
+	CALL(total_ws(fx, s, 1000, space + 64, need, NULL), CTILE_WORKSPACE, "total: the workspace is not aligned to 256 bytes");
 	CALL(total_ws(fx, s, -1, space, need, NULL), CTILE_DIMENSION, "total: n is -1, outside 0 to 2^31 - 1");
 	OK(copy_ws(fx, fy, 10, NULL, 0, NULL));
 }

@@ -1,12 +1,11 @@
-/* Overlap is a matter of elements: calls that share none are taken, and the functions of the launcher that decide it
- * are compared with counting on random small layouts. The generated file is part of this one: they are static. */
+/* Overlap is a matter of elements: calls that share none are taken, and the functions of the launcher that decide it are compared with
+ * counting on random small layouts. The generated file is part of this one: they are static. */
 #include "overlap.c.inc"
 
 enum { BYTES = 1 << 16 };
 static unsigned char memory[BYTES + 64], seen[BYTES];
 static int bad;
-#define TRUE(x) \
-	do { if (!(x)) { printf("%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #x, ctile_last_text); bad++; } } while (0)
+#define TRUE(x) do { if (!(x)) { printf("%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #x, ctile_last_text); bad++; } } while (0)
 
 static uint32_t drawn(uint32_t below)
 {
@@ -44,7 +43,7 @@ static CtTensor draw_tensor(int writes)
 		t.extent[i] = 1 + drawn(t.rank > 3 ? 3 : 6);
 		if (kind == 0) t.stride[i] = drawn(12);                         /* anything */
 		else if (kind == 1) t.stride[i] = 1 + drawn(60);
-		else t.stride[i] = nested + drawn(3), nested = t.stride[i] * t.extent[i];  /* nested, with gaps or nearly so */
+		else t.stride[i] = nested + drawn(3), nested = t.stride[i] * t.extent[i];        /* nested, with gaps or nearly so */
 		last += (t.extent[i] - 1) * t.stride[i];
 	}
 	if ((last + 1) * t.bytes > BYTES / 2) return draw_tensor(writes);
@@ -67,8 +66,7 @@ static int one_case(void)
 		t[0].writes = writes;
 		for (int i = 0; i < t[0].rank; i++) t[0].extent[i] = 1 + drawn((uint32_t)t[0].extent[i]);
 	}
-	for (int i = 0; i < 2; i++)
-		t[i].p = memory + drawn(400) / 8 * 8 + (size_t)(drawn(8) / (uint32_t)t[i].bytes * (uint32_t)t[i].bytes);
+	for (int i = 0; i < 2; i++) t[i].p = memory + drawn(400) / 8 * 8 + (size_t)(drawn(8) / (uint32_t)t[i].bytes * (uint32_t)t[i].bytes);
 	memset(seen, 0, sizeof seen);
 	int folds = mark(&t[0], 1) & t[0].writes, want = CTILE_OK;
 	int twice = 0;
@@ -137,8 +135,6 @@ int main(void)
 	large();
 	for (int i = 0; i < 100000 && bad < 10; i++) count[one_case()]++;
 	TRUE(count[CTILE_OK] > 5000 && count[CTILE_STRIDE] > 5000 && count[CTILE_OVERLAP] > 5000);
-	if (!bad)
-		printf("%d shared nothing, %d an address of their own, %d one of the other\n", count[CTILE_OK],
-			count[CTILE_STRIDE], count[CTILE_OVERLAP]);
+	if (!bad) printf("%d shared nothing, %d an address of their own, %d one of the other\n", count[CTILE_OK], count[CTILE_STRIDE], count[CTILE_OVERLAP]);
 	return bad != 0;
 }

@@ -1,12 +1,10 @@
-/* Linked with a compiler built with -finstrument-functions: writes the addresses of all
- * functions that a run has entered to the
+/* Linked with a compiler built with -finstrument-functions: writes the addresses of all functions that a run has entered to the
    file that MUTANTS_COVER names. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* functions begin at multiples of ALIGN (-falign-functions), the text is smaller than TEXT */
-enum { ALIGN = 16, TEXT = 32 << 20 };
+enum { ALIGN = 16, TEXT = 32 << 20 };   /* functions begin at multiples of ALIGN (-falign-functions), the text is smaller than TEXT */
 extern char __executable_start;
 static unsigned char entered[TEXT / ALIGN];
 

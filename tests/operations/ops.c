@@ -1,6 +1,6 @@
 /*
- * The values that the kernels of ops.tile must give, worked out by hand from the descriptions of the operations: x is 0
- * .. 63, y is -1 everywhere before each launch. A row of eight here is a row of eight there.
+ * The values that the kernels of ops.tile must give, worked out by hand from the descriptions of the operations: x is 0 .. 63,
+ * y is -1 everywhere before each launch. A row of eight here is a row of eight there.
  */
 #include "../../samples/common/sample.h"
 #include "ops.h"

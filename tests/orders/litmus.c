@@ -1,6 +1,6 @@
 /*
- * Litmus tests of memory orders (litmus.tile): litmus ROUNDS PAIRS. Message passing, store buffering and coherence
- * between tile blocks that run at once. Prints how often each outcome came; fails if a forbidden one did.
+ * Litmus tests of memory orders (litmus.tile): litmus ROUNDS PAIRS. Message passing, store buffering and coherence between tile blocks
+ * that run at once. Prints how often each outcome came; fails if a forbidden one did.
  */
 #include <stdlib.h>
 
@@ -18,8 +18,7 @@ static int failed(const char *what, int status)
 
 static int report(const char *what, const int64_t count[4], const char *forbidden, int which)
 {
-	printf("%s: %lld, %lld, %lld, %lld", what, (long long)count[0], (long long)count[1], (long long)count[2],
-		(long long)count[3]);
+	printf("%s: %lld, %lld, %lld, %lld", what, (long long)count[0], (long long)count[1], (long long)count[2], (long long)count[3]);
 	if (which >= 0)
 		printf("; forbidden: %s, %lld", forbidden, (long long)count[which]);
 	printf("\n");

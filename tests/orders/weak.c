@@ -1,7 +1,6 @@
 /*
- * Litmus tests whose blocks meet before each round (weak.tile): weak ROUNDS PAIRS, on a device that runs 2 PAIRS blocks
- * at once. For each case the rounds, how often each outcome came, and the weak outcome, with orders and relaxed. Fails
- * if an ordered form shows it.
+ * Litmus tests whose blocks meet before each round (weak.tile): weak ROUNDS PAIRS, on a device that runs 2 PAIRS blocks at once. For each case the
+ * rounds, how often each outcome came, and the weak outcome, with orders and relaxed. Fails if an ordered form shows it.
  */
 #include <stdlib.h>
 
@@ -24,20 +23,17 @@ static int failed(const char *what, int status) { return status_report(what, "",
 
 static int report(const char *what, int ordered, const int64_t count[4], const char *weak, int which)
 {
-	printf("%s, %s: %lld rounds; outcomes %lld, %lld, %lld, %lld; %s (%s): %lld\n", what,
-		ordered ? "ordered" : "relaxed", (long long)(pairs * rounds),
-		(long long)count[0], (long long)count[1], (long long)count[2], (long long)count[3],
-		ordered ? "forbidden" : "allowed, weak", weak, (long long)count[which]);
+	printf("%s, %s: %lld rounds; outcomes %lld, %lld, %lld, %lld; %s (%s): %lld\n", what, ordered ? "ordered" : "relaxed", (long long)(pairs * rounds),
+		(long long)count[0], (long long)count[1], (long long)count[2], (long long)count[3], ordered ? "forbidden" : "allowed, weak", weak,
+		(long long)count[which]);
 	return ordered && count[which] != 0;
 }
 
 static int message_passing(int ordered)
 {
 	int64_t n = pairs * rounds, count[4] = {0};
-	int32_t *x = zeros(n * STEP), *y = zeros(n * STEP), *gate = zeros(n), *seen = zeros(n),
-		*got = host_alloc((size_t)n * 4);
-	int status = ordered ? passing(x, y, gate, seen, pairs, rounds, NULL)
-		: passing_relaxed(x, y, gate, seen, pairs, rounds, NULL);
+	int32_t *x = zeros(n * STEP), *y = zeros(n * STEP), *gate = zeros(n), *seen = zeros(n), *got = host_alloc((size_t)n * 4);
+	int status = ordered ? passing(x, y, gate, seen, pairs, rounds, NULL) : passing_relaxed(x, y, gate, seen, pairs, rounds, NULL);
 
 	if (status)
 		return failed("message passing", status);
@@ -51,10 +47,8 @@ static int message_passing(int ordered)
 static int store_buffering(int ordered)
 {
 	int64_t n = pairs * rounds, count[4] = {0};
-	int32_t *x = zeros(2 * n * STEP), *turn = zeros(n), *gate = zeros(n), *seen = zeros(2 * n),
-		*got = host_alloc((size_t)n * 8);
-	int status = ordered ? buffering(x, turn, gate, seen, pairs, rounds, NULL)
-		: buffering_relaxed(x, gate, seen, pairs, rounds, NULL);
+	int32_t *x = zeros(2 * n * STEP), *turn = zeros(n), *gate = zeros(n), *seen = zeros(2 * n), *got = host_alloc((size_t)n * 8);
+	int status = ordered ? buffering(x, turn, gate, seen, pairs, rounds, NULL) : buffering_relaxed(x, gate, seen, pairs, rounds, NULL);
 
 	if (status)
 		return failed("store buffering", status);

@@ -1,14 +1,14 @@
-/* Calls kernels of a placed text in the simulator: call FILE.ir < requests > answers. A request: kernel, version (a
- * length and bytes each), dimensions (how many, 64 bits each), arguments (how many; of each, bytes from a multiple of
- * 256 on, its length, its bytes). An answer: the fault (a length and bytes), then the arguments' bytes. */
+/* Calls kernels of a placed text in the simulator: call FILE.ir < requests > answers. A request: kernel, version (a length and bytes each),
+ * dimensions (how many, 64 bits each), arguments (how many; of each, bytes from a multiple of 256 on, its length, its bytes). An answer:
+ * the fault (a length and bytes), then the arguments' bytes. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim,
-	void *const *arg, char *why, unsigned long room);
+int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg, char *why,
+	unsigned long room);
 
 enum { MOST = 64, ROOM = 400, ALIGN = 256 };
 

@@ -1,6 +1,6 @@
 /*
- * The entries of stdlib/cumsum.tile, on rows shorter than a tile, longer, and none. Reference: plain C in double
- * precision, and wrapping integers.
+ * The entries of stdlib/cumsum.tile, on rows shorter than a tile, longer, and none. Reference: plain C in double precision,
+ * and wrapping integers.
  */
 #include "../../samples/common/sample.h"
 #include "cumsum.h"
@@ -35,8 +35,7 @@ static int floats(int64_t rows, int64_t cols)
 static int integers(int64_t rows, int64_t cols)
 {
 	size_t n = (size_t)(rows * cols), bytes = cumsum_rows_i32_workspace(rows, cols);
-	int32_t *x = (int32_t *)host_alloc(n * 4 + 4), *y = (int32_t *)host_alloc(n * 4 + 4), *dx,
-		*dy = (int32_t *)dev_alloc(n * 4 + 4);
+	int32_t *x = (int32_t *)host_alloc(n * 4 + 4), *y = (int32_t *)host_alloc(n * 4 + 4), *dx, *dy = (int32_t *)dev_alloc(n * 4 + 4);
 	void *ws = dev_alloc(bytes);
 	struct check check = {0};
 	uint64_t seed = 11;

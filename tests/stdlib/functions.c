@@ -216,8 +216,7 @@ static int test_softmax_parts(void)
 
 	for (i = 0; i < ROWS; i++)
 		ref_softmax(x.host + i * COLS, want + i * COLS, COLS, 1, 0);
-	return failed("softmax_parts_of", softmax_parts_ws(x.dev, y.dev, half.dev, ROWS, COLS, keep_dev(dev_alloc(bytes)),
-		bytes, NULL))
+	return failed("softmax_parts_of", softmax_parts_ws(x.dev, y.dev, half.dev, ROWS, COLS, keep_dev(dev_alloc(bytes)), bytes, NULL))
 		|| compare("softmax_parts_of", &y, want, 5e-6, 0) | compare("softmax_parts_of, f16", &half, want, 4e-3, 1e-6);
 }
 
@@ -455,18 +454,15 @@ static int test_linear(void)
 
 static int test_norm_parts(void)
 {
-	struct array x = input(ROWS * COLS, 34), w = input(COLS, 35), b = input(COLS, 36), y = output(ROWS * COLS),
-		half = output(ROWS * COLS);
+	struct array x = input(ROWS * COLS, 34), w = input(COLS, 35), b = input(COLS, 36), y = output(ROWS * COLS), half = output(ROWS * COLS);
 	size_t bytes = rms_norm_parts_workspace(ROWS, COLS), more = layer_norm_parts_workspace(ROWS, COLS);
 	double want[ROWS * COLS], mean, var;
 	int i, bad;
 
 	for (i = 0; i < ROWS * COLS; i++)
-		want[i] = (double)x.host[i] / sqrt(mean_square(x.host + i / COLS * COLS, COLS) + 1e-5)
-			* (double)w.host[i % COLS];
+		want[i] = (double)x.host[i] / sqrt(mean_square(x.host + i / COLS * COLS, COLS) + 1e-5) * (double)w.host[i % COLS];
 	bad = failed("rms_norm_parts_of",
-			rms_norm_parts_ws(x.dev, w.dev, y.dev, half.dev, 1e-5f, ROWS, COLS, keep_dev(dev_alloc(bytes)), bytes,
-			NULL))
+			rms_norm_parts_ws(x.dev, w.dev, y.dev, half.dev, 1e-5f, ROWS, COLS, keep_dev(dev_alloc(bytes)), bytes, NULL))
 		|| compare("rms_norm_parts_of", &y, want, 5e-6, 0) | compare("rms_norm_parts_of, f16", &half, want, 4e-3, 1e-6);
 	for (i = 0; i < ROWS * COLS; i++) {
 		moments(x.host + i / COLS * COLS, COLS, &mean, &var);
@@ -474,8 +470,7 @@ static int test_norm_parts(void)
 	}
 	return bad
 		| (failed("layer_norm_parts_of",
-			   layer_norm_parts_ws(x.dev, w.dev, b.dev, y.dev, 1e-5f, ROWS, COLS, keep_dev(dev_alloc(more)), more,
-			   NULL))
+			   layer_norm_parts_ws(x.dev, w.dev, b.dev, y.dev, 1e-5f, ROWS, COLS, keep_dev(dev_alloc(more)), more, NULL))
 			|| compare("layer_norm_parts_of", &y, want, 5e-6, 2e-6));
 }
 

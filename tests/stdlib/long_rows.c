@@ -1,6 +1,6 @@
 /*
- * The entries of stdlib/long_rows.tile, on rows shorter than a tile, longer, of more parts than are looked at together,
- * and none; with tiles and rows of -inf alone. Reference: plain C in double precision.
+ * The entries of stdlib/long_rows.tile, on rows shorter than a tile, longer, of more parts than are looked at together, and none;
+ * with tiles and rows of -inf alone. Reference: plain C in double precision.
  */
 #include "../../samples/common/sample.h"
 #include "long_rows.h"
@@ -33,8 +33,7 @@ static void softmax_row(struct check *check, const float *x, const float *y, siz
 }
 
 /* center: layer norm, whose b is w */
-static void norm_row(struct check *check, const float *x, const float *w, const float *y, size_t at, int64_t cols,
-	int center)
+static void norm_row(struct check *check, const float *x, const float *w, const float *y, size_t at, int64_t cols, int center)
 {
 	double mean = 0, sum = 0;
 	for (int64_t j = 0; center && j < cols; j++)

@@ -1,6 +1,6 @@
-/* CUDA's runtime in place of a GPU, for mixed.py: a device of CAPABILITY (90, 100 ...), and of each kernel the threads
- * that a block of it may have, as the table IMAGES says: lines `sm_90a _Z8ct_probev 32`, one for each kernel in each
- * piece of machine code. A launch prints the kernel's name, its grid and its block. */
+/* CUDA's runtime in place of a GPU, for mixed.py: a device of CAPABILITY (90, 100 ...), and of each kernel the threads that a block of it
+ * may have, as the table IMAGES says: lines `sm_90a _Z8ct_probev 32`, one for each kernel in each piece of machine code. A launch
+ * prints the kernel's name, its grid and its block. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,7 @@ static int known_n;
 
 static int capability(void) { return atoi(getenv("CAPABILITY")); }
 
-/* Threads of the image that a driver would take, and the architecture of its code: one for the device alone, else the
- * newest of the same generation that is not newer. */
+/* Threads of the image that a driver would take, and the architecture of its code: one for the device alone, else the newest of the same generation that is not newer. */
 static int threads_of(const char *name, int *arch)
 {
 	char line[1024], image[64], kernel[512];
@@ -30,9 +29,7 @@ static int threads_of(const char *name, int *arch)
 	while (fgets(line, sizeof line, f)) {
 		if (sscanf(line, "%63s %511s %d", image, kernel, &threads) != 3) abort();
 		const int number = atoi(image + 3), only = image[strlen(image) - 1] == 'a';
-		if (strcmp(kernel, name) || number / 10 != capability() / 10
-			|| (only ? number != capability() : number > capability()))
-			continue;
+		if (strcmp(kernel, name) || number / 10 != capability() / 10 || (only ? number != capability() : number > capability())) continue;
 		if (2 * number + only <= best) continue;
 		best = 2 * number + only;
 		*arch = number;
@@ -62,14 +59,12 @@ static int launched(const void *stub, Dim grid, Dim block)
 void **__cudaRegisterFatBinary(void *p);
 void __cudaRegisterFatBinaryEnd(void **h);
 void __cudaUnregisterFatBinary(void **h);
-void __cudaRegisterFunction(void **h, const char *stub, char *in_device, const char *name, int limit, void *a, void *b,
-	void *c, void *d, int *e);
+void __cudaRegisterFunction(void **h, const char *stub, char *in_device, const char *name, int limit, void *a, void *b, void *c, void *d, int *e);
 int cudaGetDevice(int *device);
 int cudaDeviceGetAttribute(int *value, int which, int device);
 int cudaFuncGetAttributes(Attributes *a, const void *stub);
 int cudaFuncSetAttribute(const void *stub, int which, int value);
-int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned int version, unsigned long long flags,
-	int *found);
+int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned int version, unsigned long long flags, int *found);
 int cudaOccupancyMaxActiveClusters(int *n, const void *stub, const Config *c);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *stub, int threads, size_t shared);
 int cudaGetLastError(void);
@@ -85,8 +80,7 @@ void **__cudaRegisterFatBinary(void *p) { (void)p; static void *handle; return &
 void __cudaRegisterFatBinaryEnd(void **h) { (void)h; }
 void __cudaUnregisterFatBinary(void **h) { (void)h; }
 
-void __cudaRegisterFunction(void **h, const char *stub, char *in_device, const char *name, int limit, void *a, void *b,
-	void *c, void *d, int *e)
+void __cudaRegisterFunction(void **h, const char *stub, char *in_device, const char *name, int limit, void *a, void *b, void *c, void *d, int *e)
 {
 	(void)h, (void)in_device, (void)limit, (void)a, (void)b, (void)c, (void)d, (void)e;
 	if (known_n == 1024) abort();
@@ -115,8 +109,7 @@ int cudaFuncSetAttribute(const void *stub, int which, int value) { (void)stub, (
 int cudaGetLastError(void) { return 0; }
 
 /* There is no driver to ask: launchers take the versions that need no tensor map. */
-int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned int version, unsigned long long flags,
-	int *found)
+int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned int version, unsigned long long flags, int *found)
 {
 	(void)name, (void)version, (void)flags;
 	*f = NULL;
@@ -145,18 +138,10 @@ int cudaLaunchKernel(const void *stub, Dim grid, Dim block, void **args, size_t 
 	return launched(stub, grid, block);
 }
 
-int cudaLaunchKernelExC(const Config *c, const void *stub, void **args)
-{
-	(void)args;
-	return launched(stub, c->grid, c->block);
-}
+int cudaLaunchKernelExC(const Config *c, const void *stub, void **args) { (void)args; return launched(stub, c->grid, c->block); }
 
 /* of kernels that are started with <<< >>>: no launcher does that */
-unsigned int __cudaPopCallConfiguration(Dim *grid, Dim *block, size_t *shared, void *stream)
-{
-	(void)grid, (void)block, (void)shared, (void)stream;
-	abort();
-}
+unsigned int __cudaPopCallConfiguration(Dim *grid, Dim *block, size_t *shared, void *stream) { (void)grid, (void)block, (void)shared, (void)stream; abort(); }
 int __cudaGetKernel(void **kernel, const void *stub) { (void)kernel, (void)stub; abort(); }
 int __cudaLaunchKernel(void *kernel, Dim grid, Dim block, void **args, size_t shared, void *stream)
 {

@@ -1,5 +1,5 @@
-/* What the tests of the IR share: checks that print one line when they fail, numbers that are the same in every run,
- * text to modules and back. They run from the root of the project. */
+/* What the tests of the IR share: checks that print one line when they fail, numbers that are the same in every run, text to modules
+ * and back. They run from the root of the project. */
 #ifndef UNIT_IR_TOOLS_H
 #define UNIT_IR_TOOLS_H
 #include <stdio.h>

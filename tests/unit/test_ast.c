@@ -1,5 +1,5 @@
-/* Tokens, trees and their text: the token list against the scanner, random trees and every .tile file printed and
- * parsed again, limits. */
+/* Tokens, trees and their text: the token list against the scanner, random trees and every .tile file printed and parsed
+ * again, limits. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <stdio.h>
@@ -51,8 +51,7 @@ static void is_kinds(const char *text, const int *kinds, int n)
 	for (int i = 0; i < n && i < got; i++)
 		if (t[i].kind != kinds[i]) failures++, printf("%s: token %d is `%s`\n", text, i, token_text(t[i].kind));
 }
-#define KINDS(text, ...) \
-	is_kinds(text, (const int[]){ __VA_ARGS__ }, (int)(sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)))
+#define KINDS(text, ...) is_kinds(text, (const int[]){ __VA_ARGS__ }, (int)(sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)))
 
 static void greater(void)
 {
@@ -71,13 +70,11 @@ static void literals(void)
 	KINDS("0..4", TOK_INT, TOK_DOTDOT, TOK_INT);
 	KINDS("0xF..4", TOK_INT, TOK_DOTDOT, TOK_INT);
 	KINDS("a.b", TOK_IDENT, TOK_DOT, TOK_IDENT);
-	KINDS("1e5 1.5e-3f16 2f8e4m3 0x1p3 0x1.8p-3f64 3bf16", TOK_FLOAT, TOK_FLOAT, TOK_FLOAT, TOK_FLOAT, TOK_FLOAT,
-		TOK_FLOAT);
+	KINDS("1e5 1.5e-3f16 2f8e4m3 0x1p3 0x1.8p-3f64 3bf16", TOK_FLOAT, TOK_FLOAT, TOK_FLOAT, TOK_FLOAT, TOK_FLOAT, TOK_FLOAT);
 	KINDS("/* a /* b */ 1 // c\n/// d\n/// e\n//// f\n2", TOK_INT, TOK_DOC, TOK_INT);
 	KINDS("/**/ /***/ 1 */* x */ 2", TOK_INT, TOK_STAR, TOK_INT);
 	Token t[16];
-	CHECK(lex_all("1_000 0xFF_FFu64 0b101i8 18446744073709551615 1e-5f64 \"a\\n\\u{e9}\\\"\" ///  b \n ///\n///c", t,
-		16) == 7);
+	CHECK(lex_all("1_000 0xFF_FFu64 0b101i8 18446744073709551615 1e-5f64 \"a\\n\\u{e9}\\\"\" ///  b \n ///\n///c", t, 16) == 7);
 	CHECK(t[0].v.lit.i == 1000 && !strcmp(t[0].v.lit.text, "1000") && !t[0].v.lit.suffix);
 	CHECK(t[1].v.lit.i == 0xFFFF && !strcmp(t[1].v.lit.suffix, "u64"));
 	CHECK(t[2].v.lit.i == 5 && !strcmp(t[2].v.lit.suffix, "i8"));
@@ -108,8 +105,7 @@ static bool identity(const char *what, const Ast *a)
 	const char *first = printed(a);
 	const Ast *b = parse(first, strlen(first));
 	bool same = diag_errors() == errors && ast_equal(a, b) && !strcmp(first, printed(b));
-	if (!same)
-		failures++, printf("%s does not print and parse to itself:\n%s\n-- and then --\n%s\n", what, first, printed(b));
+	if (!same) failures++, printf("%s does not print and parse to itself:\n%s\n-- and then --\n%s\n", what, first, printed(b));
 	return same;
 }
 
@@ -153,14 +149,12 @@ static int rnd(int n)
 	return (int)((seed >> 33) % (uint64_t)n);
 }
 
-#define PICK(...) \
-	((const char *const[]){ __VA_ARGS__ })[rnd((int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)))]
+#define PICK(...) ((const char *const[]){ __VA_ARGS__ })[rnd((int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)))]
 static const Span none = { 0, 0 };
 
 static Name name(void)
 {
-	return (Name){ str_intern(PICK("a", "b", "x", "out", "step", "grid", "where", "as", "in_", "and", "or", "not",
-		"elif", "T",
+	return (Name){ str_intern(PICK("a", "b", "x", "out", "step", "grid", "where", "as", "in_", "and", "or", "not", "elif", "T",
 		"BM", "inf")), none };
 }
 
@@ -202,8 +196,7 @@ static Expr *tensor(int depth)
 	for (int n = rnd(3); n > 0; n--)
 		vec_push(A_UNIT, &dims, rnd(4) ? expr(depth) : ex_dim(none, name(), type(depth)));
 	Expr *shape = rnd(5) ? ex_list(EX_LIST, none, dims) : ex_name(name());
-	return ex_tensor(none, (Name){ str_intern("tensor"), none }, targ(depth), shape,
-		rnd(2) ? (Arg){ { 0 }, targ(depth) } : (Arg){ 0 });
+	return ex_tensor(none, (Name){ str_intern("tensor"), none }, targ(depth), shape, rnd(2) ? (Arg){ { 0 }, targ(depth) } : (Arg){ 0 });
 }
 
 static Expr *basic_type(int depth)
@@ -242,17 +235,14 @@ static Expr *integer(void)
 {
 	uint64_t i = (uint64_t)rnd(1000);
 	bool hex = rnd(4) == 0;
-	return ex_int(none, (Literal){ i, str_fmt(hex ? "0x%llx" : "%llu", (unsigned long long)i),
-		rnd(4) ? NULL : str_intern("u8") });
+	return ex_int(none, (Literal){ i, str_fmt(hex ? "0x%llx" : "%llu", (unsigned long long)i), rnd(4) ? NULL : str_intern("u8") });
 }
 
 static Expr *leaf(void)
 {
 	switch (rnd(6)) {
 	case 0: return integer();
-	case 1:
-		return ex_float(none, (Literal){ 0, str_intern(PICK("1.5", "1e-5", "0x1.8p3", "3")),
-			str_intern(PICK("f32", "bf16")) });
+	case 1: return ex_float(none, (Literal){ 0, str_intern(PICK("1.5", "1e-5", "0x1.8p3", "3")), str_intern(PICK("f32", "bf16")) });
 	case 2: return ex_string(none, str_intern(PICK("", "a b", "\n\t\"\\", "\x01\x7F", "\xC3\xA9{}")));
 	case 3: return ex_new(EX_UNDER, none);
 	default: return ex_name(name());
@@ -303,8 +293,7 @@ static Expr *place(int depth)
 static DeclVec decls(int depth)
 {
 	DeclVec v = { 0 };
-	for (int n = 1 + rnd(2); n > 0; n--)
-		vec_push(A_UNIT, &v, ((Decl){ pattern(1), rnd(2) ? rtype(depth) : NULL, expr(depth) }));
+	for (int n = 1 + rnd(2); n > 0; n--) vec_push(A_UNIT, &v, ((Decl){ pattern(1), rnd(2) ? rtype(depth) : NULL, expr(depth) }));
 	return v;
 }
 
@@ -321,8 +310,7 @@ static Stmt *if_stmt(int depth)
 
 static Stmt *assignment(int depth)
 {
-	static const BinOp ops[] = { BIN_NONE, BIN_ADD, BIN_SUB, BIN_MUL, BIN_DIV, BIN_MOD, BIN_MATMUL, BIN_AND, BIN_OR,
-		BIN_XOR, BIN_SHL, BIN_SHR };
+	static const BinOp ops[] = { BIN_NONE, BIN_ADD, BIN_SUB, BIN_MUL, BIN_DIV, BIN_MOD, BIN_MATMUL, BIN_AND, BIN_OR, BIN_XOR, BIN_SHL, BIN_SHR };
 	return st_assign(none, place(depth), ops[rnd(12)], none, expr(depth));
 }
 
@@ -384,8 +372,7 @@ static Item *function(ItemKind kind, int depth)
 {
 	FnItem f = { .body = block(depth), .where = exprs(0, 2, depth) };
 	for (int n = kind == IT_ENTRY ? 0 : rnd(3); n > 0; n--)
-		vec_push(A_UNIT, &f.generics, *ast_generic(doc(), name(), rnd(2) ? class_of(1) : NULL,
-			rnd(2) ? targ(1) : NULL));
+		vec_push(A_UNIT, &f.generics, *ast_generic(doc(), name(), rnd(2) ? class_of(1) : NULL, rnd(2) ? targ(1) : NULL));
 	for (int n = rnd(3); n > 0; n--) {
 		vec_push(A_UNIT, &f.params, *ast_param(none, doc(), name(), (Mode)rnd(4), type(depth)));
 		if (rnd(3) == 0) f.params.p[f.params.n - 1].dflt = expr(1);
@@ -399,14 +386,11 @@ static Item *function(ItemKind kind, int depth)
 static Item *item(int depth)
 {
 	switch (rnd(7)) {
-	case 0:
-		return it_deco(it_import(none, str_intern("a b.tile"), none, rnd(2) ? name() : (Name){ 0 }), doc(),
-			(AttrVec){ 0 });
+	case 0: return it_deco(it_import(none, str_intern("a b.tile"), none, rnd(2) ? name() : (Name){ 0 }), doc(), (AttrVec){ 0 });
 	case 1: return it_deco(constant(rnd(2) ? IT_PARAM : IT_CONST, depth), doc(), (AttrVec){ 0 });
 	case 2: {
 		Item *it = it_instance(rnd(2) ? IT_INSTANCE : IT_TUNE, none, name(), rnd(2) ? name() : (Name){ 0 }, name());
-		return it_deco(it_inst_args(it, none, rnd(3) ? targs(1) : (ArgVec){ 0 }, exprs(0, 2, 1)), doc(),
-			(AttrVec){ 0 });
+		return it_deco(it_inst_args(it, none, rnd(3) ? targs(1) : (ArgVec){ 0 }, exprs(0, 2, 1)), doc(), (AttrVec){ 0 });
 	}
 	case 3: return function(IT_KERNEL, depth);
 	case 4: return function(IT_ENTRY, depth);

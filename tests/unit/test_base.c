@@ -167,8 +167,7 @@ static void pieces(const char *path)
 	CHECK(out_line(o) == 5 && !o->bol && file_write(o, path, FILE_REWRITE, &why));
 	char *text = src_read(path, &n, &why);
 	CHECK(text && n == 10 && strcmp(text, "a\nb\nc1\nd\ne") == 0);
-	CHECK(stat(path, &a) == 0 && file_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0
-		&& a.st_ino == b.st_ino);
+	CHECK(stat(path, &a) == 0 && file_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0 && a.st_ino == b.st_ino);
 	out_refer(o, "f", 1);
 	CHECK(file_write(o, path, FILE_KEEP_IF_SAME, &why));
 	text = src_read(path, &n, &why);
@@ -191,8 +190,7 @@ static void files(void)
 	Out *o = out_new();
 	out_puts(o, "text\n");
 	CHECK(file_write(o, path, FILE_REWRITE, &why));
-	CHECK(stat(path, &a) == 0 && file_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0
-		&& a.st_ino == b.st_ino);
+	CHECK(stat(path, &a) == 0 && file_write(o, path, FILE_KEEP_IF_SAME, &why) && stat(path, &b) == 0 && a.st_ino == b.st_ino);
 	CHECK(file_write(o, path, FILE_REWRITE, &why) && stat(path, &b) == 0 && a.st_ino != b.st_ino);
 	CHECK(!file_write(o, dir, FILE_REWRITE, &why) && strcmp(why, "is a directory") == 0);
 	CHECK(!file_write(o, other, FILE_REWRITE, &why) && strcmp(why, "no such file or folder") == 0);
@@ -310,8 +308,7 @@ static void many(void)
 {
 	Src *s = source("m.tile", "a\nb\nc\nd\ne\nf\ng\nh\n");
 	Diag *d = diag(D_NOT_SUPPORTED, part(s, "h", 1), "this", "c");
-	for (int i = 0; i < 7; i++)
-		diag_label(d, (Span){ s->base + (uint32_t)i * 2, s->base + (uint32_t)i * 2 + 1 }, "label %d", i);
+	for (int i = 0; i < 7; i++) diag_label(d, (Span){ s->base + (uint32_t)i * 2, s->base + (uint32_t)i * 2 + 1 }, "label %d", i);
 	diag_help(d, "use another");
 	const char *out = drawn(DIAG_RICH);
 	int lines = 0;

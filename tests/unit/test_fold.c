@@ -29,8 +29,7 @@ static void literal_is(const char *text, Elem e, uint64_t bits)
 	exact_round(exact_parse(text), e, ROUND_NEAREST, &n);
 	if (num_bits(e, n) == bits) return;
 	failures++;
-	printf("%s as %s: got %llx, want %llx\n", text, elem_name(e), (unsigned long long)num_bits(e, n),
-		(unsigned long long)bits);
+	printf("%s as %s: got %llx, want %llx\n", text, elem_name(e), (unsigned long long)num_bits(e, n), (unsigned long long)bits);
 }
 
 static void literals(void)
@@ -64,8 +63,7 @@ static void literals(void)
 	CHECK(exact_is_zero(exact_parse("0.0e99999")));
 	for (int i = 0; i < 3000; i++) {
 		char text[64];
-		snprintf(text, sizeof text, "%llu.%llue%d", (unsigned long long)(next() >> 40),
-			(unsigned long long)(next() >> 20), (int)(next() % 600) - 300);
+		snprintf(text, sizeof text, "%llu.%llue%d", (unsigned long long)(next() >> 40), (unsigned long long)(next() >> 20), (int)(next() % 600) - 300);
 		Num n;
 		exact_round(exact_parse(text), EL_F64, ROUND_NEAREST, &n);
 		if (n.f != strtod(text, NULL)) failures++, printf("%s: %.17g\n", text, n.f);
@@ -256,8 +254,7 @@ static void integers(void)
 	CHECK(fold_op(OP_CTZ, (FoldModes){ 0 }, EL_I32, EL_I32, 1, (Num[]){ num_int(-8) }, &r) && r.i == 3);
 	CHECK(fold_op(OP_POPCOUNT, (FoldModes){ 0 }, EL_I32, EL_I32, 1, (Num[]){ num_int(-1) }, &r) && r.i == 32);
 	CHECK(fold_op(OP_BITREVERSE, (FoldModes){ 0 }, EL_I8, EL_I8, 1, (Num[]){ num_int(1) }, &r) && r.i == -128);
-	CHECK(fold_op(OP_LT, (FoldModes){ 0 }, EL_U32, EL_BOOL, 2, (Num[]){ num_int(1), num_int(0xffffffff) }, &r)
-		&& r.i == 1);
+	CHECK(fold_op(OP_LT, (FoldModes){ 0 }, EL_U32, EL_BOOL, 2, (Num[]){ num_int(1), num_int(0xffffffff) }, &r) && r.i == 1);
 }
 
 /* ---- floats ---- */
@@ -270,15 +267,14 @@ static double above(Elem e, double v)
 	return v > 0 ? num_from_bits(e, b + 1).f : -num_from_bits(e, b - 1).f;
 }
 
-/* r is the right rounding of the exact value of (op x y), decided with long double for sums and products of narrow
- * types, which are exact there or far from every boundary. */
+/* r is the right rounding of the exact value of (op x y), decided with long double for sums and products of narrow types,
+ * which are exact there or far from every boundary. */
 static void rounded(Elem e, int mode, long double exact, double r)
 {
 	double hi = above(e, r), lo = -above(e, -r);
 	if (isinf(r) || isnan(r)) return;
 	switch (mode) {
-	case ROUND_ZERO:
-		CHECK(exact >= 0 ? (long double)r <= exact && exact < hi : (long double)r >= exact && exact > lo); break;
+	case ROUND_ZERO: CHECK(exact >= 0 ? (long double)r <= exact && exact < hi : (long double)r >= exact && exact > lo); break;
 	case ROUND_DOWN: CHECK((long double)r <= exact && exact < hi); break;
 	case ROUND_UP: CHECK((long double)r >= exact && exact > lo); break;
 	default: CHECK(fabsl(exact - r) <= fabsl(exact - hi) && fabsl(exact - r) <= fabsl(exact - lo)); break;

@@ -60,10 +60,8 @@ static void bad_files(void)
 			continue;
 		}
 		int n = diag_errors() - errors;
-		Str code = str_intern_n(text + 3, 5), said = reported(),
-			want = str_intern_n(text + 10, strcspn(text + 10, "\n"));
-		if (n != 1 || !strstr(said, code) || !strstr(said, want))
-			FAIL("%s: wanted %s %s, got %s", v.p[i], code, want, said);
+		Str code = str_intern_n(text + 3, 5), said = reported(), want = str_intern_n(text + 10, strcspn(text + 10, "\n"));
+		if (n != 1 || !strstr(said, code) || !strstr(said, want)) FAIL("%s: wanted %s %s, got %s", v.p[i], code, want, said);
 	}
 }
 
@@ -87,19 +85,13 @@ static void tables(void)
 	CHECK(attr_word(AT_ROUNDING, str_intern("toward_zero")) == 1 && attr_word(AT_ROUNDING, str_intern("toward")) == -1);
 	CHECK(attr_word_text(AT_ROUNDING, 6) == str_intern("ties_even") && !attr_word_text(AT_ROUNDING, 7));
 	CHECK(!attr_word_text(AT_ROUNDING, -1) && !attr_word_text(AT_AXIS, 0));
-	static const struct {
-		int kind;
-		const char *word;
-	} kinds[] = { { KIND_SUM, "sum" }, { KIND_PROD, "prod" }, { KIND_MAX, "max" },
-		{ KIND_MIN, "min" }, { KIND_MAX_ELEMENT, "max_element" }, { KIND_MIN_ELEMENT, "min_element" },
-			{ KIND_AND, "bitand" },
+	static const struct { int kind; const char *word; } kinds[] = { { KIND_SUM, "sum" }, { KIND_PROD, "prod" }, { KIND_MAX, "max" },
+		{ KIND_MIN, "min" }, { KIND_MAX_ELEMENT, "max_element" }, { KIND_MIN_ELEMENT, "min_element" }, { KIND_AND, "bitand" },
 		{ KIND_OR, "bitor" }, { KIND_XOR, "bitxor" }, { KIND_CUSTOM, "custom" } };
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		CHECK(attr_word(AT_KIND, str_intern(kinds[i].word)) == kinds[i].kind);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) CHECK(attr_word(AT_KIND, str_intern(kinds[i].word)) == kinds[i].kind);
 	CHECK(!attr_word_text(AT_KIND, sizeof kinds / sizeof *kinds));
 	OpArg a[OP_ARGS];
-	CHECK(op_args(OP_SUM, a) == 5 && a[1].kind == 'a' && a[1].optional && !a[1].named && a[2].named
-		&& a[2].kind == 'b');
+	CHECK(op_args(OP_SUM, a) == 5 && a[1].kind == 'a' && a[1].optional && !a[1].named && a[2].named && a[2].kind == 'b');
 	CHECK(a[3].word == AT_ROUNDING && a[4].word == AT_SUBNORMALS && a[2].word == AT_COUNT);
 }
 
@@ -143,8 +135,8 @@ static void reference(void)
 static void num_back(Elem e, Num n)
 {
 	Str text = ir_num_text(e, n);
-	const char *all = str_fmt("module \"m\"\nkernel k typed {\ngrid [1]\nbody {\n%%1 = const {value = %s} : %s\n"
-		"return\n}\n}\n", text, elem_name(e));
+	const char *all = str_fmt("module \"m\"\nkernel k typed {\ngrid [1]\nbody {\n%%1 = const {value = %s} : %s\nreturn\n}\n}\n",
+		text, elem_name(e));
 	Module *m = read_text("num", all);
 	Num back = { 0 };
 	if (!m) {
@@ -152,8 +144,7 @@ static void num_back(Elem e, Num n)
 		return;
 	}
 	CHECK(ir_const_value(m->fns.p[0]->body->first->out[0], &back));
-	bool same = elem_is_any_float(e) ? (isnan(n.f) ? isnan(back.f) : n.f == back.f && signbit(n.f) == signbit(back.f))
-		: n.i == back.i;
+	bool same = elem_is_any_float(e) ? (isnan(n.f) ? isnan(back.f) : n.f == back.f && signbit(n.f) == signbit(back.f)) : n.i == back.i;
 	if (!same) FAIL("%s %s reads back as %s", elem_name(e), text, ir_num_text(e, back));
 }
 
@@ -175,8 +166,7 @@ static void numbers(void)
 	};
 	for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
 		CHECK(!strcmp(ir_num_text(exact[i].e, (Num){ .f = exact[i].v }), exact[i].text));
-	CHECK(!strcmp(ir_num_text(EL_F32, (Num){ .f = NAN }), "nan")
-		&& !strcmp(ir_num_text(EL_BOOL, (Num){ .i = 1 }), "true"));
+	CHECK(!strcmp(ir_num_text(EL_F32, (Num){ .f = NAN }), "nan") && !strcmp(ir_num_text(EL_BOOL, (Num){ .i = 1 }), "true"));
 	CHECK(!strcmp(ir_num_text(EL_U64, (Num){ .i = -1 }), "18446744073709551615"));
 	CHECK(!strcmp(ir_num_text(elem_ptr_to(EL_F32), (Num){ 0 }), "null"));
 	for (int i = 0; i < 300; i++) {
@@ -270,8 +260,7 @@ static void attributes(void)
 	ir_set_int(op, AT_AXIS, 7);
 	CHECK(op->nattr == 3 && op->attr[0].key == AT_AXIS && op->attr[2].key == AT_UNROLL && ir_int(op, AT_AXIS, 0) == 7);
 	ir_set_int(op, AT_ROUNDING, 0);
-	CHECK(op->nattr == 2 && !ir_attr(op, AT_ROUNDING) && ir_int(op, AT_ROUNDING, 9) == 0
-		&& ir_int(op, AT_SHIFT, 9) == 9);
+	CHECK(op->nattr == 2 && !ir_attr(op, AT_ROUNDING) && ir_int(op, AT_ROUNDING, 9) == 0 && ir_int(op, AT_SHIFT, 9) == 9);
 	ir_set_ints(op, AT_STEPS, 2, (const int64_t[]){ 4, -5 });
 	ir_set_str(op, AT_TEXT, str_intern("a\"b\\\n\x01"));
 	Str text = ir_op_text(op);

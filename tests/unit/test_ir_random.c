@@ -20,8 +20,7 @@ static void know(Gen *g, Val *v)
 
 static Num random_num(Elem e)
 {
-	if (elem_is_any_float(e))
-		return (Num){ .f = rnd(8) ? (rnd(15) - 7) / 4.0 : rnd(2) && e != EL_F8E4M3 ? -INFINITY : NAN };
+	if (elem_is_any_float(e)) return (Num){ .f = rnd(8) ? (rnd(15) - 7) / 4.0 : rnd(2) && e != EL_F8E4M3 ? -INFINITY : NAN };
 	if (elem_is_ptr(e)) return (Num){ 0 };
 	return (Num){ .i = e == EL_BOOL ? rnd(2) : elem_is_signed(e) ? rnd(200) - 100 : rnd(200) };
 }
@@ -121,15 +120,12 @@ static void gen_elementwise(Gen *g, OpCode code)
 	Val *in[3] = { 0 };
 	int n = 1;
 	if (rule == TR_PTR) t = r = type_with_elem(t, elem_ptr_to(EL_F32));
-	if (code == OP_PTR_DIFF || rule == TR_CMP || rule == TR_TO_BOOL)
-		r = code == OP_PTR_DIFF ? type_with_elem(t, EL_I64) : b;
+	if (code == OP_PTR_DIFF || rule == TR_CMP || rule == TR_TO_BOOL) r = code == OP_PTR_DIFF ? type_with_elem(t, EL_I64) : b;
 	if (rule == TR_CAST) r = type_with_elem(t, pick(elem_is_numeric));
 	if (rule == TR_BITCAST)
 		do r = type_with_elem(t, pick(elem_is_numeric));
 		while (elem_bytes(r->elem) != elem_bytes(t->elem));
-	if (rule == TR_CONV || rule == TR_CONV_INT || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT
-		|| rule == TR_CONV_TO_FLT || rule == TR_CMP || rule == TR_SHIFT || rule == TR_PTR)
-		n = 2;
+	if (rule == TR_CONV || rule == TR_CONV_INT || rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT || rule == TR_CONV_TO_FLT || rule == TR_CMP || rule == TR_SHIFT || rule == TR_PTR) n = 2;
 	if (rule == TR_FMA || rule == TR_SELECT) n = 3;
 	for (int i = 0; i < n; i++) {
 		bool offset = code == OP_PTR_ADD && i == 1, cond = rule == TR_SELECT && i == 0;
@@ -226,8 +222,7 @@ static void gen_shape(Gen *g, OpCode code)
 	switch (code) {
 	case OP_RESHAPE: r = type_tile(t->elem, 1, (const uint8_t[]){ (uint8_t)type_log2_size(t) }); break;
 	case OP_BROADCAST: r = t; in[0] = need(g, rnd(2) ? type_scalar(t->elem) : with_axis(t, t->elem, axis, 0)); break;
-	case OP_TO_SCALAR:
-		in[0] = need(g, type_tile(t->elem, 2, (const uint8_t[]){ 0, 0 })); r = type_scalar(t->elem); break;
+	case OP_TO_SCALAR: in[0] = need(g, type_tile(t->elem, 2, (const uint8_t[]){ 0, 0 })); r = type_scalar(t->elem); break;
 	case OP_CAT: in[1] = need(g, t); nin = 2; r = with_axis(t, t->elem, axis, t->log2[axis] + 1); break;
 	case OP_PERMUTE: {
 		uint8_t s[TILE_RANK];
@@ -270,8 +265,7 @@ static void gen_reduce(Gen *g, OpCode code)
 	const Type *t = some_tile(rule_elem(rule), 1, 3);
 	int axis = rnd(t->rank);
 	Val *x = need(g, t);
-	Op *op = make(g, code, 1, &x, rule == TR_SCAN ? t : with_axis(t, rule == TR_REDUCE_INDEX ? EL_U32 : t->elem, axis,
-		0));
+	Op *op = make(g, code, 1, &x, rule == TR_SCAN ? t : with_axis(t, rule == TR_REDUCE_INDEX ? EL_U32 : t->elem, axis, 0));
 	ir_set_int(op, AT_AXIS, axis);
 	random_modes(op, t->elem);
 }
@@ -279,15 +273,12 @@ static void gen_reduce(Gen *g, OpCode code)
 static void gen_mma(Gen *g)
 {
 	static const Elem elems[][3] = {
-		{ EL_F16, EL_F16, EL_F16 }, { EL_F16, EL_F16, EL_F32 }, { EL_BF16, EL_BF16, EL_F32 },
-			{ EL_TF32, EL_TF32, EL_F32 },
-		{ EL_F64, EL_F64, EL_F64 }, { EL_I8, EL_U8, EL_I32 }, { EL_F8E4M3, EL_F8E4M3, EL_F16 },
-			{ EL_F32, EL_F32, EL_F32 }
+		{ EL_F16, EL_F16, EL_F16 }, { EL_F16, EL_F16, EL_F32 }, { EL_BF16, EL_BF16, EL_F32 }, { EL_TF32, EL_TF32, EL_F32 },
+		{ EL_F64, EL_F64, EL_F64 }, { EL_I8, EL_U8, EL_I32 }, { EL_F8E4M3, EL_F8E4M3, EL_F16 }, { EL_F32, EL_F32, EL_F32 }
 	};
 	const Elem *e = elems[rnd(8)];
 	int batch = rnd(2);
-	uint8_t a[3] = { (uint8_t)rnd(2), (uint8_t)rnd(5), (uint8_t)rnd(5) }, b[3] = { a[0], a[2], (uint8_t)rnd(5) },
-		c[3] = { a[0], a[1], b[2] };
+	uint8_t a[3] = { (uint8_t)rnd(2), (uint8_t)rnd(5), (uint8_t)rnd(5) }, b[3] = { a[0], a[2], (uint8_t)rnd(5) }, c[3] = { a[0], a[1], b[2] };
 	Val *in[3];
 	in[0] = need(g, type_tile(e[0], 2 + batch, a + 1 - batch));
 	in[1] = need(g, type_tile(e[1], 2 + batch, b + 1 - batch));
@@ -300,8 +291,7 @@ static void gen_memory(Gen *g, OpCode code)
 {
 	bool by_ptr = strstr(op_rows[code].name, "_ptr") != NULL, tiles = code == OP_LOAD || code == OP_STORE;
 	bool atomic = !strncmp(op_rows[code].name, "atomic", 6), cas = code == OP_ATOMIC_CAS || code == OP_ATOMIC_CAS_PTR;
-	bool load = strstr(op_rows[code].name, "load") || code == OP_GATHER,
-		rmw = code == OP_ATOMIC_RMW || code == OP_ATOMIC_RMW_PTR;
+	bool load = strstr(op_rows[code].name, "load") || code == OP_GATHER, rmw = code == OP_ATOMIC_RMW || code == OP_ATOMIC_RMW_PTR;
 	Elem e = atomic ? EL_I32 : pick(elem_is_numeric);
 	const Type *t = tiles ? some_tile(e, 1, 3) : some_type(e);
 	int rank = tiles ? t->rank : 1 + rnd(3), n = 1;
@@ -550,8 +540,7 @@ static void gen_params(Fn *fn)
 {
 	IrParam count = { .name = str_intern("count"), .elem = EL_I64, .doc = str_intern("how \"many\"") };
 	static const char *const dims[] = { "m", "n", "o", "st" };
-	for (int i = 0; i < 4; i++)
-		vec_push(A_UNIT, &fn->dims, ((IrDim){ .name = str_intern(dims[i]), .elem = EL_I64, .is_stride = i == 3 }));
+	for (int i = 0; i < 4; i++) vec_push(A_UNIT, &fn->dims, ((IrDim){ .name = str_intern(dims[i]), .elem = EL_I64, .is_stride = i == 3 }));
 	vec_push(A_UNIT, &fn->params, tensor_param("x", EL_F32, random_sym(2)));
 	vec_push(A_UNIT, &fn->params, count);
 	for (int i = 0; i < 2; i++) {
@@ -563,9 +552,7 @@ static void gen_params(Fn *fn)
 	fn->grid[1] = random_sym(1);
 	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = random_sym(4), .text = rnd(2) ? str_intern("n > 3") : NULL }));
 	if (rnd(2)) vec_push(A_UNIT, &fn->generics, ((IrGeneric){ str_intern("T"), str_intern("f32") }));
-	if (rnd(2))
-		vec_push(A_UNIT, &fn->hints, ((Hint){ .name = str_intern("warps"), .n = 2,
-			.v = { { NULL, 4 }, { str_intern("sm_90"), 8 } } }));
+	if (rnd(2)) vec_push(A_UNIT, &fn->hints, ((Hint){ .name = str_intern("warps"), .n = 2, .v = { { NULL, 4 }, { str_intern("sm_90"), 8 } } }));
 	fn->ordered = rnd(2);
 	fn->no_contract = rnd(2);
 }
@@ -614,8 +601,7 @@ static void random_modules(void)
 		round_trip(m, str_fmt("placed%d", i));
 	}
 	for (int i = 0; i < OP_COUNT; i++)
-		if (!g.made[i] && (in_typed((OpCode)i) || op_rows[i].flags & OPF_TERM))
-			FAIL("no random module has %s", op_rows[i].name);
+		if (!g.made[i] && (in_typed((OpCode)i) || op_rows[i].flags & OPF_TERM)) FAIL("no random module has %s", op_rows[i].name);
 }
 
 int main(void)

@@ -44,11 +44,7 @@ M(result_elem) { val(m, "go")->type = type_scalar(EL_I32); }
 M(use_later) { val(m, "c")->def->in[1] = val(m, "r"); }
 M(use_inner) { op_nth(m, OP_PRINT, 0)->in[0] = val(m, "i"); }
 M(use_removed) { ir_remove(val(m, "c")->def); }
-M(use_other_kernel)
-{
-	Fn *f = ir_fn(str_intern("o"), (Span){ 0, 0 });
-	op_nth(m, OP_PRINT, 0)->in[0] = ir_arg(f->body, type_scalar(EL_I32), NULL);
-}
+M(use_other_kernel) { Fn *f = ir_fn(str_intern("o"), (Span){ 0, 0 }); op_nth(m, OP_PRINT, 0)->in[0] = ir_arg(f->body, type_scalar(EL_I32), NULL); }
 M(id_twice) { val(m, "c")->id = val(m, "e")->id; }
 M(id_range) { val(m, "c")->id = 1 << 20; }
 M(owner) { val(m, "c")->def = val(m, "e")->def; }
@@ -141,12 +137,7 @@ M(packed_lanes) { m->fns.p[1]->lanes = 3; }
 M(packed_part) { m->fns.p[1]->packed = 2; }
 M(lay_lanes) { m->fns.p[1]->lanes = 4; }
 M(buffer_layout) { ir_set_lay(val(m, "buf")->def, AT_LAYOUT, lay_id(2, HW_OFF, 1, 6)); }
-M(buffer_onto)
-{
-	Lay l = *ir_attr(val(m, "buf")->def, AT_LAYOUT)->u.lay;
-	l.col[7] = 0;
-	ir_set_lay(val(m, "buf")->def, AT_LAYOUT, l);
-}
+M(buffer_onto) { Lay l = *ir_attr(val(m, "buf")->def, AT_LAYOUT)->u.lay; l.col[7] = 0; ir_set_lay(val(m, "buf")->def, AT_LAYOUT, l); }
 M(store_view) { Op *op = op_nth(m, OP_STORE, 0); op->code = OP_SCATTER; op->nattr = 0; op->in[0] = val(m, "i"); }
 M(buffer_shape) { op_nth(m, OP_STORE_SHARED, 0)->in[1] = val(m, "pad"); }
 M(step_grows) { val(m, "e")->type = type_tile(EL_F32, 2, (const uint8_t[]){ 3, 5 }); }
@@ -175,19 +166,10 @@ static Fn *first_steps(Module *m)       /* the kernel with steps, which is check
 }
 M(steps_none) { first_steps(m)->steps->fns.p[0]->is_step = false; }
 M(steps_within) { Fn *fn = first_steps(m); fn->steps->fns.p[1]->steps = fn->steps; }
-M(steps_params)
-{
-	Fn *fn = first_steps(m), *step = fn->steps->fns.p[0];
-	vec_push(A_UNIT, &fn->params, step->params.p[step->params.n - 1]);
-}
+M(steps_params) { Fn *fn = first_steps(m), *step = fn->steps->fns.p[0]; vec_push(A_UNIT, &fn->params, step->params.p[step->params.n - 1]); }
 M(steps_more) { Fn *fn = first_steps(m)->steps->fns.p[0]; vec_push(A_UNIT, &fn->params, fn->params.p[0]); }
 M(steps_dims) { Fn *fn = first_steps(m)->steps->fns.p[1]; vec_push(A_UNIT, &fn->dims, fn->dims.p[0]); }
-M(steps_tensor)
-{
-	const Steps *s = first_steps(m)->steps;
-	IrParamVec *v = &s->fns.p[s->fns.n - 1]->params;
-	v->p[v->n - 1].is_tensor = false;
-}
+M(steps_tensor) { const Steps *s = first_steps(m)->steps; IrParamVec *v = &s->fns.p[s->fns.n - 1]->params; v->p[v->n - 1].is_tensor = false; }
 M(steps_clear) { Steps *s = first_steps(m)->steps; s->clear = s->fns.p[0]; }
 M(steps_guard) { first_steps(m)->steps->guard = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
 M(steps_gain) { first_steps(m)->steps->gain = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
@@ -197,8 +179,7 @@ typedef struct Mutation { const char *file, *name; void (*f)(Module *m); const c
 static const Mutation mutations[] = {
 	X("control", operand_type, "operands must have one type"), X("control", operand_missing, "operand 0 is missing"),
 	X("control", arity, "2 operands needed"), X("control", result_type, "the result must have the operands' type"),
-	X("control", result_elem, "the result must be bool"), X("control", use_later,
-	"operand 1 is not defined before this use"),
+	X("control", result_elem, "the result must be bool"), X("control", use_later, "operand 1 is not defined before this use"),
 	X("control", use_inner, "not defined before this use"), X("control", use_removed, "not defined before this use"),
 	X("control", use_other_kernel, "not defined before this use"),
 	X("control", id_twice, "is used twice"), X("control", id_range, "is outside the kernel's"),
@@ -209,25 +190,18 @@ static const Mutation mutations[] = {
 	X("control", break_type, "values 0: `i32` given, `tile<f32, [4]>` needed"),
 	X("control", continue_count, "1 values given, 2 needed"), X("control", break_nowhere, "no loop to break"),
 	X("control", leave_nowhere, "no scope to leave"), X("control", leave_type, "`tile<f32, [4]>` given, `i32` needed"),
-	X("control", condition_bool, "the condition must be a bool scalar"),
-	X("control", condition_away, "ends in `condition`"),
+	X("control", condition_bool, "the condition must be a bool scalar"), X("control", condition_away, "ends in `condition`"),
 	X("control", if_condition, "the condition must be a bool scalar"), X("control", if_regions, "two regions needed"),
-	X("control", for_counter, "the counter must have the type of the bounds"),
-	X("control", for_carried, "initial values 0"),
-	X("control", for_bounds, "bounds and step must have one type"),
-	X("control", region_owner, "belongs to another operation"),
+	X("control", for_counter, "the counter must have the type of the bounds"), X("control", for_carried, "initial values 0"),
+	X("control", for_bounds, "bounds and step must have one type"), X("control", region_owner, "belongs to another operation"),
 	X("control", links, "the links of the block are broken"), X("control", parent, "the links of the block are broken"),
 	X("control", code, "the operation does not exist"), X("control", sugar, "exists in the language only"),
-	X("control", placed_op, "exists in placed kernels only"),
-	X("control", attr_missing, "attribute `value` is missing"),
-	X("control", attr_order, "attributes are not in order"),
-	X("control", attr_default, "the default of `rounding` is stored"),
+	X("control", placed_op, "exists in placed kernels only"), X("control", attr_missing, "attribute `value` is missing"),
+	X("control", attr_order, "attributes are not in order"), X("control", attr_default, "the default of `rounding` is stored"),
 	X("control", attr_word, "is not one of its words"), X("control", mode_not_here, "`rounding` means nothing here"),
-	X("control", mode_int, "integers take no `rounding`"), X("control", value_range,
-	"`value` is not a value of the result's type"),
+	X("control", mode_int, "integers take no `rounding`"), X("control", value_range, "`value` is not a value of the result's type"),
 	X("control", value_rounds, "`value` is not a value of the result's type"),
-	X("control", text_missing, "attribute `text` is missing"),
-	X("control", early_layout, "has a layout before the kernel is placed"),
+	X("control", text_missing, "attribute `text` is missing"), X("control", early_layout, "has a layout before the kernel is placed"),
 	X("control", grid, "the grid needs 1 to 4 extents"), X("control", grid_atom, "`zz` is not declared"),
 	X("control", grid_bid, "`bid(0)` is not known at the launch"), X("control", grid_kind, "`n` is not declared"),
 	X("control", param_val, "does not know its argument"), X("control", param_type, "argument 1 must be `u8`"),
@@ -235,55 +209,40 @@ static const Mutation mutations[] = {
 	X("control", dim_twice, "is declared twice"), X("control", type_none, "result 0 belongs elsewhere"),
 	X("control", fn_name, "another kernel has the same name"),
 	X("gemm", load_rank, "the number of operands is wrong"), X("gemm", load_index, "operand 1 must be integers"),
-	X("gemm", load_pad, "the pad must be a scalar of the element type"),
-	X("gemm", load_elem, "of the element type in memory"),
+	X("gemm", load_pad, "the pad must be a scalar of the element type"), X("gemm", load_elem, "of the element type in memory"),
 	X("gemm", load_steps, "one number for each axis"), X("gemm", store_value, "of the element type in memory"),
 	X("gemm", store_result, "attribute `steps` is missing"), X("gemm", mma_inner, "inner extents differ"),
-	X("gemm", mma_acc, "the result must have the accumulator's type"),
-	X("gemm", bid_axis, "is not an axis of the grid"),
+	X("gemm", mma_acc, "the result must have the accumulator's type"), X("gemm", bid_axis, "is not an axis of the grid"),
 	X("gemm", launch_atom, "is not known at the launch"), X("gemm", cast_shape, "the shape must stay"),
 	X("gemm", entry_tensor, "gets no tensor"), X("gemm", entry_kind, "the wrong kind of argument"),
 	X("gemm", entry_count, "one argument for each parameter"), X("gemm", entry_dims, "one value for each dimension"),
 	X("gemm", entry_fn, "not in the module"), X("gemm", entry_none, "a launch of nothing"),
 	X("host", host_elem, "a scalar of another type"), X("host", host_num, "a number of another type"),
 	X("host", host_rule, "a variant that does not exist"), X("host", host_variants, "have different signatures"),
-	X("host", host_let, "`half` is not declared"), X("host", host_scratch, "is no tensor"),
-	X("host", host_name, "an entry without a name"),
+	X("host", host_let, "`half` is not declared"), X("host", host_scratch, "is no tensor"), X("host", host_name, "an entry without a name"),
 	X("placed", lay_none, "a tile without a layout"), X("placed", lay_shape, "has another shape"),
 	X("placed", lay_onto, "leaves out elements"), X("placed", lay_other, "must share one layout"),
-	X("placed", lay_leaves_warp, "the data would leave its thread"),
-	X("placed", lay_scalar, "is no tile and has a layout"), X("placed", lay_warps, "has more warps than the kernel"),
+	X("placed", lay_leaves_warp, "the data would leave its thread"), X("placed", lay_scalar, "is no tile and has a layout"),
+	X("placed", lay_warps, "has more warps than the kernel"),
 	X("placed", many_warps, "at most 1024 threads"), X("placed", many_blocks, "at most 16 thread blocks"),
 	X("placed", odd_blocks, "a power of two"), X("placed", much_shared, "at most 227 KiB"),
-	X("placed", packed_warps, "only tile blocks of one warp share a thread block"),
-	X("placed", packed_lanes, "are a power of two, or a warp"),
-	X("placed", packed_part, "a thread block consists of whole warps"),
-	X("placed", lay_lanes, "has more lanes than the tile block"),
+	X("placed", packed_warps, "only tile blocks of one warp share a thread block"), X("placed", packed_lanes, "are a power of two, or a warp"),
+	X("placed", packed_part, "a thread block consists of whole warps"), X("placed", lay_lanes, "has more lanes than the tile block"),
 	X("placed", buffer_layout, "`layout` has another shape"), X("placed", buffer_onto, "`layout` leaves out elements"),
 	X("placed", store_view, "the first operand must be a view"),
 	X("placed", buffer_shape, "the buffer's shape"), X("placed", step_grows, "the other extents must stay"),
-	X("placed", step_region, "a region belongs to `kind = custom`"),
-	X("placed", step_kind, "a region belongs to `kind = custom`"),
-	X("placed", step_yield, "must be a scalar of the result's element type"),
-	X("placed", stage, "before the kernel is placed"),
-	X("window", loads_none, "a view, indices, a pad, and results needed"),
-	X("window", loads_type, "the results must have one type"),
-	X("window", loads_elem, "tiles of the view's rank and elements"),
-	X("window", loads_index, "operand 1 must be an integer scalar"),
-	X("window", loads_pad, "the pad must be a scalar of the element type"),
-	X("window", loads_count, "one index for each axis and a pad needed"),
-	X("window", slide_none, "a tile, a fill, and results needed"),
-	X("window", slide_fill, "the fill must be a scalar of the element type"),
-	X("window", slide_type, "the results must have the tile's type"),
-	X("window", slide_tile, "is not an axis of the operand"),
+	X("placed", step_region, "a region belongs to `kind = custom`"), X("placed", step_kind, "a region belongs to `kind = custom`"),
+	X("placed", step_yield, "must be a scalar of the result's element type"), X("placed", stage, "before the kernel is placed"),
+	X("window", loads_none, "a view, indices, a pad, and results needed"), X("window", loads_type, "the results must have one type"),
+	X("window", loads_elem, "tiles of the view's rank and elements"), X("window", loads_index, "operand 1 must be an integer scalar"),
+	X("window", loads_pad, "the pad must be a scalar of the element type"), X("window", loads_count, "one index for each axis and a pad needed"),
+	X("window", slide_none, "a tile, a fill, and results needed"), X("window", slide_fill, "the fill must be a scalar of the element type"),
+	X("window", slide_type, "the results must have the tile's type"), X("window", slide_tile, "is not an axis of the operand"),
 	X("window", slide_arity, "a tile, a fill, and results needed"),
 	X("steps", steps_none, "is a step of another kernel"), X("steps", steps_within, "is a step of another kernel"),
-	X("steps", steps_params, "takes what its kernel takes, and workspace"),
-	X("steps", steps_more, "takes what its kernel takes, and workspace"),
-	X("steps", steps_dims, "has the dimensions of its kernel"),
-	X("steps", steps_tensor, "has in workspace is a tensor"),
-	X("steps", steps_clear, "takes nothing else"), X("steps", steps_guard, "`zz` is not declared"),
-	X("steps", steps_gain, "`zz` is not declared"),
+	X("steps", steps_params, "takes what its kernel takes, and workspace"), X("steps", steps_more, "takes what its kernel takes, and workspace"),
+	X("steps", steps_dims, "has the dimensions of its kernel"), X("steps", steps_tensor, "has in workspace is a tensor"),
+	X("steps", steps_clear, "takes nothing else"), X("steps", steps_guard, "`zz` is not declared"), X("steps", steps_gain, "`zz` is not declared"),
 };
 
 static void verifier(void)
@@ -297,8 +256,7 @@ static void verifier(void)
 		}
 		x->f(m);
 		const char *why = ir_check(m);
-		if (!why || !strstr(why, x->says))
-			FAIL("%s.%s: wanted `%s`, got `%s`", x->file, x->name, x->says, why ? why : "nothing");
+		if (!why || !strstr(why, x->says)) FAIL("%s.%s: wanted `%s`, got `%s`", x->file, x->name, x->says, why ? why : "nothing");
 	}
 }
 

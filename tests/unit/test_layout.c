@@ -695,8 +695,7 @@ static void test_no_ldmatrix(void)
 	if (!CHECK(lay_solve(lay_stored(2, frag.out, NULL), frag, &c) && frag_ldmatrix_of(c, 1, 2, false, &addr)))
 		return;
 	CHECK(!frag_ldmatrix_of(c, 1, 3, false, &addr) && !frag_ldmatrix_of(c, 1, -1, false, &addr));
-	CHECK(!frag_ldmatrix_of(c, 2, 1, true, &addr) && !frag_ldmatrix_of(c, 3, 1, false, &addr)
-		&& !frag_ldmatrix_of(c, -1, 1, false, &addr));
+	CHECK(!frag_ldmatrix_of(c, 2, 1, true, &addr) && !frag_ldmatrix_of(c, 3, 1, false, &addr) && !frag_ldmatrix_of(c, -1, 1, false, &addr));
 	d = c;                          /* places along another axis, too */
 	d.out[LAY_HWAXIS(HW_OFF)]--, d.out[LAY_HWAXIS(HW_WARP)]++;
 	CHECK(!frag_ldmatrix_of(d, 1, 2, false, &addr));

@@ -109,8 +109,7 @@ static void test_tiles(void)
 	CHECK(!lay_ok(smem_lay((Smem){ 1, 1, 128, { 96, 64 } })));
 	CHECK(!smem_ok((Smem){ 1, 1, 128, { 64, 96 } }) && !smem_ok((Smem){ 1, 1, 64, { 60, 32 } }));
 	CHECK(!smem_ok((Smem){ 1, 1, 48, { 64, 24 } }) && !smem_ok((Smem){ 4, 1, 0, { 64, 64 } }));
-	CHECK(!smem_ok((Smem){ 1, 1, 0, { 4, 7 } }) && !smem_ok((Smem){ 1, 1, 0, { 0, 8 } })
-		&& !smem_ok((Smem){ 1, 2, 0, { 8, 8 } }));
+	CHECK(!smem_ok((Smem){ 1, 1, 0, { 4, 7 } }) && !smem_ok((Smem){ 1, 1, 0, { 0, 8 } }) && !smem_ok((Smem){ 1, 2, 0, { 8, 8 } }));
 	CHECK(smem_align(128) == 1024 && smem_align(64) == 512 && smem_align(32) == 256 && smem_align(16) == 128
 		&& smem_align(0) == 128);
 }
@@ -133,11 +132,9 @@ static int64_t canonical(Decoded d, bool k_major, int span, int bytes, int mn, i
 	int run = (k_major ? k : mn) * bytes, other = k_major ? mn : k, line;
 
 	if (span == 16)
-		a += run / 16 * (k_major ? d.lead : d.stride) + other / 8 * (k_major ? d.stride : d.lead) + other % 8 * 16
-			+ run % 16;
+		a += run / 16 * (k_major ? d.lead : d.stride) + other / 8 * (k_major ? d.stride : d.lead) + other % 8 * 16 + run % 16;
 	else
-		a += (k_major ? 0 : run / span * d.lead) + other / 8 * d.stride + other % 8 * span
-			+ (k_major ? run : run % span);
+		a += (k_major ? 0 : run / span * d.lead) + other / 8 * d.stride + other % 8 * span + (k_major ? run : run % span);
 	line = (int)(a / 128 % 8);
 	if (span == 128)
 		return a / 128 * 128 + ((a / 16 % 8) ^ line) * 16 + a % 16;
@@ -166,14 +163,12 @@ static void check_operand(Smem t, int k_axis, uint32_t base, int mn_block)
 			begun++;
 			/* emitted code adds to the low word, after the mask */
 			d = decode(wg_descriptor(o, t.span, base) + (uint64_t)(step >> 4));
-			CHECK(step % 16 == 0 && d.base == 0 && d.mode == (t.span == 128 ? 1 : t.span == 64 ? 2 : t.span == 32 ? 3
-				: 0));
+			CHECK(step % 16 == 0 && d.base == 0 && d.mode == (t.span == 128 ? 1 : t.span == 64 ? 2 : t.span == 32 ? 3 : 0));
 			for (int i = 0; i < mn_block && mn + i < mn_all; i++)
 				for (int j = 0; j < kk; j++) {
 					int row = k_axis ? mn + i : k + j, col = k_axis ? k + j : mn + i;
 
-					CHECK(canonical(d, o.k_major, t.span, bytes, i, j)
-						== (int64_t)(base & 0x3ffff) + smem_at(t, row, col));
+					CHECK(canonical(d, o.k_major, t.span, bytes, i, j) == (int64_t)(base & 0x3ffff) + smem_at(t, row, col));
 				}
 		}
 	/* at least every slab begins an operand, and K-major every 8 rows and every step of K */
@@ -255,7 +250,7 @@ static void test_fragments(void)
 	for (int t = 0; t < 128; t++) {
 		int row = t / 32 * 16 + t % 32 / 4, q = t % 4;
 
-		for (int i = 0; i < 8; i++) {  /* f16: a_i, i = 0, 1, 4, 5 in the upper rows, 4 to 7 in the right half */
+		for (int i = 0; i < 8; i++) {           /* f16: a_i, i = 0, 1, 4, 5 in the upper rows, 4 to 7 in the right half */
 			FragAt at = wg_a_at(1, i, t);
 
 			CHECK(at.row == row + (i / 2 % 2 ? 8 : 0) && at.col == 2 * q + i % 2 + (i >= 4 ? 8 : 0));
@@ -378,12 +373,9 @@ static void test_stmatrix(void)
 		check_store((Smem){ 1, 1, 128, { n, 64 } }, true);
 		check_store((Smem){ 1, 1, 0, { n, 64 } }, true);
 	}
-	CHECK(!wg_stmatrix((Smem){ 2, 1, 128, { 64, 64 } }, false, 0, &s)
-		&& !wg_stmatrix((Smem){ 1, 1, 128, { 128, 64 } }, false, 0, &s));
-	CHECK(!wg_stmatrix((Smem){ 1, 1, 128, { 64, 64 } }, false, 4, &s)
-		&& !wg_stmatrix((Smem){ 1, 1, 16, { 64, 64 } }, false, 0, &s));
-	CHECK(!wg_stmatrix((Smem){ 1, 1, 64, { 32, 64 } }, true, 0, &s)
-		&& !wg_stmatrix((Smem){ 1, 0, 128, { 64, 64 } }, false, 0, &s));
+	CHECK(!wg_stmatrix((Smem){ 2, 1, 128, { 64, 64 } }, false, 0, &s) && !wg_stmatrix((Smem){ 1, 1, 128, { 128, 64 } }, false, 0, &s));
+	CHECK(!wg_stmatrix((Smem){ 1, 1, 128, { 64, 64 } }, false, 4, &s) && !wg_stmatrix((Smem){ 1, 1, 16, { 64, 64 } }, false, 0, &s));
+	CHECK(!wg_stmatrix((Smem){ 1, 1, 64, { 32, 64 } }, true, 0, &s) && !wg_stmatrix((Smem){ 1, 0, 128, { 64, 64 } }, false, 0, &s));
 	for (int span = 32; span <= 128; span *= 2)
 		for (int log2_n = 4; log2_n <= 7; log2_n++) {
 			if (span <= 2 << log2_n)
@@ -449,16 +441,13 @@ static void test_boxes(void)
 	check_box((Smem){ 2, 1, 0, { 1, 256 } }, 1, 0, 1);
 	TmaBox b;
 	CHECK(!tma_box((Smem){ 2, 1, 0, { 1, 512 } }, 1, 0, 1, &b) && !tma_box((Smem){ 2, 1, 0, { 2, 64 } }, 1, 0, 1, &b));
-	CHECK(!tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 2, 1, 9, &b)
-		&& !tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 2, 2, 1, &b));
-	CHECK(!tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 6, 1, 1, &b)
-		&& !tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 2, 1, 0, &b));
+	CHECK(!tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 2, 1, 9, &b) && !tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 2, 2, 1, &b));
+	CHECK(!tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 6, 1, 1, &b) && !tma_box((Smem){ 1, 1, 128, { 64, 64 } }, 2, 1, 0, &b));
 	CHECK(!tma_box((Smem){ 1, 1, 0, { 509, 40 } }, 2, 1, 2, &b));
 	/* the measured kernel's: 128 rows of 64 columns, and four loads of 64 by 64 */
-	CHECK(tma_box((Smem){ 1, 1, 128, { 128, 64 } }, 2, 1, 1, &b) && b.box[0] == 64 && b.box[1] == 128
-		&& tma_copies(&b) == 1);
-	CHECK(tma_box((Smem){ 1, 1, 128, { 64, 256 } }, 2, 1, 1, &b) && b.box[0] == 64 && b.box[1] == 64
-		&& tma_copies(&b) == 4 && b.bytes == 8192 && b.swizzle == 3);
+	CHECK(tma_box((Smem){ 1, 1, 128, { 128, 64 } }, 2, 1, 1, &b) && b.box[0] == 64 && b.box[1] == 128 && tma_copies(&b) == 1);
+	CHECK(tma_box((Smem){ 1, 1, 128, { 64, 256 } }, 2, 1, 1, &b) && b.box[0] == 64 && b.box[1] == 64 && tma_copies(&b) == 4
+		&& b.bytes == 8192 && b.swizzle == 3);
 }
 
 int main(void)

@@ -1,8 +1,7 @@
 /* test_plan.c: plans as numbers, skeletons of kernels, what the model says of simple cases, and the search.
  *
- * Expected times are not stated: the model's constants change. What is checked holds for any constants: what is more
- * takes no less time, what is pinned is kept, the same question has the same answer. Prints one line per failing check;
- * returns 1 if any failed. */
+ * Expected times are not stated: the model's constants change. What is checked holds for any constants: what is more takes no less
+ * time, what is pinned is kept, the same question has the same answer. Prints one line per failing check; returns 1 if any failed. */
 #include "plan/plan.h"
 
 #include "ir_tools.h"
@@ -40,8 +39,7 @@ static void test_ids(void)
 	uint32_t id;
 	Coord wrong;
 	int v;
-	CHECK(!plan_id_read("", 0, &id) && !plan_id_read("123456789", 9, &id) && !plan_id_read("g", 1, &id)
-		&& !plan_id_read("A", 1, &id));
+	CHECK(!plan_id_read("", 0, &id) && !plan_id_read("123456789", 9, &id) && !plan_id_read("g", 1, &id) && !plan_id_read("A", 1, &id));
 	CHECK(!plan_id_ok(0xf, &wrong) && wrong == PC_WARPS);
 	CHECK(!plan_pins(0x10, PC_WARPS, &v) && plan_pins(0x10, PC_CLUSTER, &v) && v == 0);
 }
@@ -54,22 +52,16 @@ static int count(const Skeleton *k, NodeKind kind)
 	return n;
 }
 
-static Skeleton skeleton_named(const char *name)
-{
-	return skeleton_of(first_kernel(str_fmt("tests/unit/plan/%s.ir", name)));
-}
+static Skeleton skeleton_named(const char *name) { return skeleton_of(first_kernel(str_fmt("tests/unit/plan/%s.ir", name))); }
 
 static void test_skeletons(void)
 {
 	Skeleton k = skeleton_named("softmax");
 	CHECK(count(&k, NODE_LOAD) == 1 && count(&k, NODE_STORE) == 1 && count(&k, NODE_REDUCE) == 2);
-	CHECK(k.log2 == 12 && k.ngrid == 1 && k.straight && k.reduces && k.math && !k.scans && k.widest == 4
-		&& k.stretches == 3);
-	CHECK(k.node[0].kind == NODE_LOAD && k.node[0].log2 == 12 && k.node[0].run == 12 && k.node[0].grid == 1
-		&& k.node[0].along < 0);
+	CHECK(k.log2 == 12 && k.ngrid == 1 && k.straight && k.reduces && k.math && !k.scans && k.widest == 4 && k.stretches == 3);
+	CHECK(k.node[0].kind == NODE_LOAD && k.node[0].log2 == 12 && k.node[0].run == 12 && k.node[0].grid == 1 && k.node[0].along < 0);
 	CHECK(k.node[0].value && k.node[0].begin == 0 && k.node[0].end >= 1);
-	/* a vector: the next tile block continues the run; its weights are the same for all */
-	k = skeleton_named("scaled");
+	k = skeleton_named("scaled");   /* a vector: the next tile block continues the run; its weights are the same for all */
 	CHECK(k.n && k.node[0].kind == NODE_LOAD && k.node[0].along == 0 && !k.reduces && k.stretches == 1);
 }
 
@@ -101,8 +93,7 @@ static void test_costs(void)
 	CHECK(cost_with(&k, 2, &call).regs > cost_with(&k, 4, &call).regs);     /* more elements a thread */
 	Plan apart = { { [PC_WARPS] = 0 } }, together = { { [PC_WARPS] = 0, [PC_PACK] = 2 } };
 	k = skeleton_named("scaled");
-	CHECK(cost_at(&k, &together, machine_of(90), &call).in_flight
-		>= cost_at(&k, &apart, machine_of(90), &call).in_flight);
+	CHECK(cost_at(&k, &together, machine_of(90), &call).in_flight >= cost_at(&k, &apart, machine_of(90), &call).in_flight);
 }
 
 /* ---- the search ---- */
@@ -130,8 +121,7 @@ static void test_search(void)
 	s.range[PC_GRID0] = (PlanRange){ 1, 1 };
 	r = plan_search(&s);
 	CHECK(r.n > 0);
-	for (int i = 0; i < r.n; i++)
-		CHECK(r.at[i].plan.at[PC_WARPS] == 3 && r.at[i].plan.at[PC_GRID0] == 1 && !r.at[i].plan.at[PC_PACK]);
+	for (int i = 0; i < r.n; i++) CHECK(r.at[i].plan.at[PC_WARPS] == 3 && r.at[i].plan.at[PC_GRID0] == 1 && !r.at[i].plan.at[PC_PACK]);
 	Plan p;
 	int n = 0;
 	while (n <= PLANS_COSTED && plan_nth(&s, n, &p)) n++;

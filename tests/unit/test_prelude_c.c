@@ -1,11 +1,9 @@
 /* The tables of snippets: their order, closure and names; and the texts that the other prelude tests compile.
  * Without argument: checks both tables. With one: prints
  *   c, cuda    the whole prelude of that target
- *   visible    the same C with every function visible, and for each function of scalars an
- *   entry x_<name> in which float
+ *   visible    the same C with every function visible, and for each function of scalars an entry x_<name> in which float
  *              and double travel as bits (for prelude_ref.py)
- *   same       one line SAME1(name, result, a) ... SAME3 per function that both targets have (for
- *   test_prelude_cuda.cu) */
+ *   same       one line SAME1(name, result, a) ... SAME3 per function that both targets have (for test_prelude_cuda.cu) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +12,7 @@
 #include "emit_cuda/prelude.h"
 
 static int failures;
-#define CHECK(c, ...) \
-	do { if (!(c)) { failures++; printf("FAIL %d: ", __LINE__); printf(__VA_ARGS__); puts(""); } } while (0)
+#define CHECK(c, ...) do { if (!(c)) { failures++; printf("FAIL %d: ", __LINE__); printf(__VA_ARGS__); puts(""); } } while (0)
 
 static SnipSet set;
 
@@ -46,8 +43,7 @@ static void check_table(const char *what, const SnipTable *t)
 		CHECK(text[strlen(text) - 1] == '\n', "%s: %s does not end its line", what, name);
 		CHECK(i == 0 || strstr(text, name), "%s: %s does not define itself", what, name);
 	}
-	CHECK(snip_find(&set, "ct_no_such_function") == -1 && !snip_use(&set, "ct_no"), "%s: found what is not there",
-		what);
+	CHECK(snip_find(&set, "ct_no_such_function") == -1 && !snip_use(&set, "ct_no"), "%s: found what is not there", what);
 }
 
 static void put_name(void *ctx, const char *text)
@@ -135,13 +131,10 @@ static void check_names(void)
 /* What op templates form by themselves must be there for both targets. */
 static void check_families(void)
 {
-	static const char *const ints = "add sub mul div remainder ceildiv floordiv floormod neg abs mulhi "
-		"mulhi_signed min max "
+	static const char *const ints = "add sub mul div remainder ceildiv floordiv floormod neg abs mulhi mulhi_signed min max "
 		"bitand bitor bitxor bitnot shl shr eq ne lt le gt ge popcount clz ctz bitreverse add_sat sub_sat";
-	static const char *const floats = "add sub mul div add_rz sub_rm mul_rp div_rz fma fma_rz fma_rm "
-		"fma_rp sqrt sqrt_rz "
-		"sqrt_rm sqrt_rp remainder neg abs min max min_nan max_nan eq ne lt le gt ge isnan isinf "
-		"isfinite signbit copysign "
+	static const char *const floats = "add sub mul div add_rz sub_rm mul_rp div_rz fma fma_rz fma_rm fma_rp sqrt sqrt_rz "
+		"sqrt_rm sqrt_rp remainder neg abs min max min_nan max_nan eq ne lt le gt ge isnan isinf isfinite signbit copysign "
 		"exp exp2 log log2 log10 log1p expm1 rsqrt sin cos tan asin acos atan sinh cosh tanh atan2 pow hypot fmod ceil "
 		"floor round rint trunc erf erfc cbrt exp_full tanh_full rand randn";
 	static const char *const f32s = "add_ftz sub_rz_ftz mul_rm_ftz div_rp_ftz fma_ftz fma_rz_ftz sqrt_ftz sqrt_approx "
@@ -156,8 +149,7 @@ static void check_families(void)
 				while (*list) {
 					char name[80];
 					int n = (int)strcspn(list, " "), op = n;
-					for (const char *const *m = (const char *const[]){ "_rz", "_rm", "_rp", "_nan", "_ftz", "_approx",
-						"_full",
+					for (const char *const *m = (const char *const[]){ "_rz", "_rm", "_rp", "_nan", "_ftz", "_approx", "_full",
 							"_nan_ftz", "_rz_ftz", "_rm_ftz", "_rp_ftz", "_approx_ftz", "_full_ftz", NULL }; *m; m++) {
 						int len = (int)strlen(*m);
 						if (n > len && !strncmp(list + n - len, *m, (size_t)len) && n - len < op)
@@ -193,8 +185,8 @@ static bool signature(const Snippet *s, Sig *g)
 	p = word(p, "(", head, sizeof head) + 1;
 	word(p, ")", args, sizeof args);
 	char *at = strrchr(head, ' ');
-	if (!at || strcmp(at + 1, s->name) || strpbrk(head, "*") || strpbrk(args, "*") || strstr(args, "ct_")
-		|| strstr(head, "void")) return false;
+	if (!at || strcmp(at + 1, s->name) || strpbrk(head, "*") || strpbrk(args, "*") || strstr(args, "ct_") || strstr(head, "void"))
+		return false;
 	*at = 0;
 	word(s->name, "", g->name, sizeof g->name);
 	word(head, "", g->type[0], sizeof g->type[0]);
@@ -249,12 +241,10 @@ static void print_all(const SnipTable *t, SnipPut *put)
 /* Internal helpers take modes or pointers by position, and random or undefined operands would mean nothing to them. */
 static bool comparable(const Sig *g)
 {
-	static const char *const inner[] = { "ct_round_small", "ct_over_small", "ct_f8e4m3", "ct_f8e5m2", "ct_odd_",
-		"ct_sin_", "ct_cos_" };
+	static const char *const inner[] = { "ct_round_small", "ct_over_small", "ct_f8e4m3", "ct_f8e5m2", "ct_odd_", "ct_sin_", "ct_cos_" };
 	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
 		if (!strncmp(g->name, inner[i], strlen(inner[i])))
-			return !strcmp(g->name, "ct_sin_f32") || !strcmp(g->name, "ct_cos_f32")
-				|| !strncmp(g->name, "ct_odd_", 7) ||
+			return !strcmp(g->name, "ct_sin_f32") || !strcmp(g->name, "ct_cos_f32") || !strncmp(g->name, "ct_odd_", 7) ||
 				!strncmp(g->name, "ct_sin_f", 8) || !strncmp(g->name, "ct_cos_f", 8) || strstr(g->name, "_bf16");
 	return true;
 }

@@ -52,8 +52,7 @@ static void all(const char *by, int few, int per_thousand, int most)
 	}
 	if (d) closedir(d);
 	bool ok = c.total > 1000 && c.many * 1000 <= per_thousand * c.total && c.most <= most;
-	printf("`%s`: %d of %d with more than %d messages, at most %d%s\n", by, c.many, c.total, few, c.most,
-		ok ? "" : ": FAILED");
+	printf("`%s`: %d of %d with more than %d messages, at most %d%s\n", by, c.many, c.total, few, c.most, ok ? "" : ": FAILED");
 	failures += !ok;
 }
 

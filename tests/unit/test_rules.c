@@ -1,5 +1,5 @@
-/* The type rules: common types, narrowing, broadcasting, the conversions of operands, mma, limits. Expected values are
- * those of the language's rules written out by hand, not computed. */
+/* The type rules: common types, narrowing, broadcasting, the conversions of operands, mma, limits. Expected values are those
+ * of the language's rules written out by hand, not computed. */
 #include <stdio.h>
 #include <string.h>
 #include "base/arena.h"
@@ -108,8 +108,7 @@ static void binary_is(TypeRule rule, const char *a, const char *b, const char *e
 	Ruling r = rule_binary(rule, ty(a), ty(b));
 	if (r.why == RULE_OK && r.elem == el(elem) && r.type == ty(type)) return;
 	failures++;
-	printf("%s with %s: got %s (reason %d), want %s in %s\n", a, b, r.type ? type_text(r.type) : "none", r.why, type,
-		elem);
+	printf("%s with %s: got %s (reason %d), want %s in %s\n", a, b, r.type ? type_text(r.type) : "none", r.why, type, elem);
 }
 
 static void refused(TypeRule rule, const char *a, const char *b, RuleWhy why, int which)

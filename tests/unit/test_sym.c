@@ -130,8 +130,7 @@ static void random_disproofs(void)
 			}
 	}
 	CHECK(disproved > 500);
-	CHECK(facts_fails(facts_new(NULL, A_UNIT), sym_cmp(SYM_EQ, sym_mod(sym_add(sym_mul(k(4), dim("m")), k(2)), k(4)),
-		k(0))));
+	CHECK(facts_fails(facts_new(NULL, A_UNIT), sym_cmp(SYM_EQ, sym_mod(sym_add(sym_mul(k(4), dim("m")), k(2)), k(4)), k(0))));
 }
 
 static void tiles_inside(void)
