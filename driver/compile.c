@@ -171,8 +171,8 @@ static void set_up(Unit *u)
 	if (has_layouts(u))
 		read_arches(&u->eo.archs, "--arch", o->arch ? o->arch : u->target == TARGET_SIM ? "sm_80" : DEFAULT_ARCH,
 			false);
-	/* only to refuse what one of them cannot do */
-	else if (u->target == TARGET_TILE && o->arch) read_arches(&u->eo.archs, "--arch", o->arch, false);
+	else if (u->target == TARGET_TILE && o->arch)  /* only to refuse what one of them cannot do */
+		read_arches(&u->eo.archs, "--arch", o->arch, false);
 	if (o->tile_arch) read_arches(&u->eo.tile_archs, "--tile-arch", o->tile_arch, true);
 	u->eo.tile_version = tile_version(o->tile_version);
 	if (u->target == TARGET_SIM && u->eo.archs.n > 1)

@@ -143,8 +143,8 @@ static void emit_for(Cg *g, const Op *op)
 	} else {        /* counted, so that the last step cannot overflow */
 		Str k = temp(g, "k"), trips = temp(g, "trips");
 		if (!ir_const_value(ir_in(op, 2), &n)) step = str_fmt("(%s < 1 ? 1 : %s)", step, step);
-		/* known after folding only */
-		else if (n.i < 1 && (!n.i || elem_is_signed(iv->type->elem))) step = str_intern("1");
+		else if (n.i < 1 && (!n.i || elem_is_signed(iv->type->elem)))  /* known after folding only */
+			step = str_intern("1");
 		out_printf(g->o, "const uint64_t %s = ct_trips%s(%s, %s, %s);\n", trips,
 			elem_is_signed(iv->type->elem) ? "" : "_u", lo, hi, step);
 		out_printf(g->o, "for (uint64_t %s = 0; %s < %s; %s++) {\n", k, k, trips, k);
