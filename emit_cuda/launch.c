@@ -74,11 +74,7 @@ static int how_of(const CuKernel *k, const CuVersion *t, const ArchRow *a)
 		| (t->together ? HOW_TOGETHER : 0);
 }
 
-static long long shared_of(const CuVersion *t)
-{
-	const Fn *fn = t->v.fn;
-	return (long long)(fn->shared_bytes * (fn->packed ? fn->packed : 1) + fn->warp_bytes * t->threads / 32);
-}
+static long long shared_of(const CuVersion *t) { return (long long)block_shared(t->v.fn, t->threads); }
 
 /* ct_k, and how many rows it has. */
 static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)

@@ -10,6 +10,7 @@ typedef struct Check {
 	const Entry *entry;     /* of the entry being checked, or NULL */
 	const Op *op;           /* being checked, or NULL */
 	bool guard;             /* an expression is one */
+	int resident;           /* thread blocks of the kernel's launch bounds; 0: none are said, and one has to fit */
 	int last_fn;            /* where is_fn_of found the last kernel */
 	Str msg;                /* the first rule that is broken */
 	Span at;
@@ -26,6 +27,10 @@ bool chk_op(Check *c, const Op *op);            /* arity, types, layouts; not co
 bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OPF_GROUP without a region */
 /* and one with a region: operands, attributes and the region's arguments */
 bool chk_group_region(Check *c, const Op *op);
+/* ir_check_device.c: a device launches its thread blocks, */
+bool chk_thread_block(Check *c, const Fn *fn);
+bool chk_version_device(Check *c, const Version *v);    /* each that it serves does, with its launch bounds */
+int64_t chk_start_registers(const Check *c, const Fn *fn);      /* which those leave a thread */
 bool chk_protocol(Check *c, const Fn *fn);      /* ir_protocol.c: what the roles of a kernel promise each other */
 /* ir_order.c: its part of the order of operations. *reaches: it may reach into the memory of other
  * thread blocks at its end. */

@@ -272,8 +272,7 @@ static bool chk_shared_budget(Check *c, const Fn *fn)
 
 static bool chk_register_budget(Check *c, const Fn *fn)
 {
-	int64_t sum = 0, warps = 0, barriers = 1, threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1);
-	int64_t start = threads ? machine_registers() / threads / 8 * 8 : 0;
+	int64_t sum = 0, warps = 0, barriers = 1, threads = tile_threads(fn), start = chk_start_registers(c, fn);
 	bool set = false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (op->code != OP_ROLE) continue;
@@ -290,6 +289,7 @@ static bool chk_register_budget(Check *c, const Fn *fn)
 		(long long)threads / 32);
 	NEED(barriers <= BARRIERS, "%lld named barriers, for each role and each of its groups, are more than %d",
 		(long long)barriers, BARRIERS);
+	sum *= c->resident ? c->resident : 1;
 	NEED(!set || sum <= machine_registers(), "the roles want %lld registers, there are %d", (long long)sum,
 		machine_registers());
 	return true;
@@ -297,9 +297,7 @@ static bool chk_register_budget(Check *c, const Fn *fn)
 
 static bool chk_accumulator(Check *c, const Fn *fn, const Op *op)
 {
-	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), start = machine_registers() / threads / 8 * 8;
-	int64_t n = type_size(chk_out(op, 0)) / 128;
-	if (start > 255) start = 255;
+	int64_t threads = tile_threads(fn), start = chk_start_registers(c, fn), n = type_size(chk_out(op, 0)) / 128;
 	NEED(n + WGMMA_SPARE <= start, "an accumulator of %lld registers and %d beside it do not fit the %lld that %lld "
 		"threads start with", (long long)n, WGMMA_SPARE, (long long)start, (long long)threads);
 	return true;
@@ -334,8 +332,8 @@ static void count_lent(Lent *l, const IrBlock *b)
 
 static bool chk_lent(Check *c, const Fn *fn, const Op *role)
 {
-	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), regs = ir_int(role, AT_REGS, 0);
-	if (!regs) regs = machine_registers() / threads / 8 * 8;
+	int64_t regs = ir_int(role, AT_REGS, 0);
+	if (!regs) regs = chk_start_registers(c, fn);
 	if (regs > 255) regs = 255;
 	Lent l = { 0 };
 	count_lent(&l, role->region[0]);

@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/machine.h"
 #include "ir/ir_check.h"
 #include "ir/ir_text.h"
 #include "ir/rules.h"
 
-/* What no architecture launches (CUDA programming guide, compute capabilities). */
-enum { MOST_THREADS = 1024, MOST_VERSIONS = 32 };
+enum { MOST_VERSIONS = 32 };
 
 bool ir_trusts_protocols;
 
@@ -404,16 +402,7 @@ static bool chk_fn(Check *c, const Fn *fn)
 	for (int i = 0; i < fn->ngrid; i++) swept |= 1u << (fn->sweep[i] & 31);
 	NEED(!ir_sweeps(fn) || swept == (1u << fn->ngrid) - 1, "the sweep takes each axis of the grid once");
 	if (fn->steps && fn->steps->listed && !chk_steps(c, fn, fn->steps)) return false;
-	int cluster = fn->cluster ? fn->cluster : 1;
-	bool placed = fn->stage == STAGE_PLACED;
-	NEED(!placed || (cluster >= 1 && cluster <= machine_most().cluster && !(cluster & (cluster - 1))),
-		"a cluster is at most 16 thread blocks, a power of two");
-	NEED(!placed || (fn->warps % cluster == 0 && fn->warps / cluster <= MOST_THREADS / 32),
-		"a thread block has at most 1024 threads");
-	NEED(!placed || fn->packed * (fn->lanes ? fn->lanes : 32) <= MOST_THREADS,
-		"a thread block has at most 1024 threads");
-	NEED(!placed || fn->shared_bytes <= machine_most().shared_block << 10,
-		"a thread block has at most 227 KiB of shared memory");
+	if (fn->stage == STAGE_PLACED && !chk_thread_block(c, fn)) return false;
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))),
 		"the lanes of a tile block are a power of two, or a warp");
@@ -439,11 +428,9 @@ static bool chk_version(Check *c, const Module *m, int at)
 	uint32_t all = m->archs.n < 32 ? ((uint32_t)1 << m->archs.n) - 1 : UINT32_MAX;
 	c->fn = v->fn;
 	c->op = NULL;
-	NEED(v->of && v->fn && v->name && v->guard, "a version lacks its kernel, its name or its guard");
+	NEED(v->of && v->fn && v->fn->body && v->name && v->guard, "a version lacks its kernel, its name or its guard");
 	NEED(v->fn->stage == STAGE_PLACED, "a version is not placed");
 	NEED(v->archs && !(v->archs & ~all), "a version serves no architecture of the module");
-	for (int i = 0, n = 0; i < m->archs.n && v->resident; i++)
-		if (v->archs >> i & 1) NEED(v->resident[n++] >= 0, "fewer than no thread blocks of a version are resident");
 	NEED(v->fn->params.n == v->of->params.n && v->fn->dims.n == v->of->dims.n,
 		"a version has other parameters than its kernel");
 	c->guard = true;
@@ -457,14 +444,15 @@ static bool chk_version(Check *c, const Module *m, int at)
 		NEED(m->versions.p[i].name != v->name, "two versions `%s` for one architecture", v->name);
 	}
 	NEED(same < MOST_VERSIONS, "more than %d versions for an architecture", MOST_VERSIONS);
-	return true;
+	return chk_version_device(c, v) && chk_fn(c, v->fn);
 }
 
 /* Versions of a kernel are neighbours, and each architecture has one that serves all calls. */
 static bool chk_versions(Check *c, const Module *m)
 {
 	for (int i = 0; i < m->versions.n; i++)
-		if (!chk_fn(c, m->versions.p[i].fn) || !chk_version(c, m, i)) return false;
+		if (!chk_version(c, m, i)) return false;
+	c->resident = 0;
 	Versions of = { 0, 0 };
 	for (int k = 0; k < m->fns.n && m->versions.n; k++) {
 		uint32_t served = 0, all = 0;
@@ -474,6 +462,7 @@ static bool chk_versions(Check *c, const Module *m)
 			if (sym_is_const(m->versions.p[i].guard, NULL)) served |= m->versions.p[i].archs;
 		}
 		c->fn = m->fns.p[k];
+		c->op = NULL;
 		NEED(of.n && served == all, "no version serves all calls");
 	}
 	return true;

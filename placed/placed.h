@@ -36,8 +36,6 @@ Op *jam_after(const Op *loop);  /* of a loop with {rounds}: the first operation 
 int regs_of_layout(const Fn *fn, Lay l);        /* registers of a thread for a tile in this layout */
 int regs_of(const Val *v);                      /* for a tile or fragment */
 bool held_in_words(const Type *t);              /* several elements of it share a register */
-int block_threads(const Fn *fn);                /* threads of a thread block, at most */
-int tile_threads(const Fn *fn);  /* of those, that work on one tile block where it has several (follow.c) */
 
 /* ---- layouts: layouts.c ---- */
 /* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what
@@ -195,12 +193,8 @@ typedef enum DenseKind { DENSE_NONE, DENSE_ROW, DENSE_SAME } DenseKind;      /* 
 int dense_rows(const Fn *fn);                   /* of a warp */
 int64_t dense_bytes(const Fn *fn, const Op *op);  /* of the longest stretch of an access, from a multiple of 16 on */
 
-/* ---- tile blocks that follow each other: follow.c ---- */
-/* where each round begins; NULL: the thread blocks of a cluster have one tile block */
-const Op *follow_mark(const Fn *fn);
-int follow_distance(const Fn *fn);              /* between tile blocks that follow each other; 0: none do */
-int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
-int64_t follow_bytes(const Fn *fn);             /* of shared memory that each of them has for its exchanges */
+/* Of shared memory that each of the tile blocks that follow each other has for its exchanges. */
+int64_t follow_bytes(const Fn *fn);
 
 /* ---- rare.c ---- */
 /* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the

@@ -1,4 +1,4 @@
-/* How many registers of a thread hold a value, and how many threads a thread block has. */
+/* How many registers of a thread hold a value. */
 #include "ir/ir_frag.h"
 #include "placed/placed.h"
 
@@ -16,12 +16,4 @@ int regs_of(const Val *v)
 	if (held_in_words(v->type)) return (int)type_parts(v->type) * frag_words(v);
 	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC;
 	return many ? (int)type_parts(v->type) * regs_of_layout(v->def ? v->def->parent->fn : v->block->fn, *v->lay) : 1;
-}
-
-int tile_threads(const Fn *fn) { return fn->warps * 32 / (fn->cluster ? fn->cluster : 1); }
-
-int block_threads(const Fn *fn)
-{
-	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32);
-	return tile_threads(fn) * follow_groups(fn);
 }

@@ -1,0 +1,62 @@
+/* What a device launches: threads of a thread block, thread blocks of a cluster, shared memory, and registers beside
+ * launch bounds that are printed. base/machine.def has the numbers of each architecture. */
+#include "base/machine.h"
+#include "ir/ir_check.h"
+
+enum { MOST_THREADS = 1024 };   /* of a thread block, on every architecture (CUDA programming guide) */
+
+static bool chk_on(Check *c, const Fn *fn, const Machine *m)
+{
+	int cluster = fn->cluster ? fn->cluster : 1;
+	NEED(cluster >= 1 && cluster <= m->cluster && !(cluster & (cluster - 1)),
+		m->cluster > 1 ? "a cluster is at most %d thread blocks, a power of two" : "a cluster is %d thread block",
+		m->cluster);
+	NEED(block_shared(fn, block_threads(fn)) <= (int64_t)m->shared_block << 10,
+		"a thread block has at most %d KiB of shared memory", m->shared_block);
+	return true;
+}
+
+/* Before passes have chosen an architecture, what some device launches. */
+bool chk_thread_block(Check *c, const Fn *fn)
+{
+	int cluster = fn->cluster ? fn->cluster : 1;
+	Machine most = machine_most();
+	if (!chk_on(c, fn, fn->arch ? machine_of(fn->arch) : &most)) return false;
+	NEED(fn->warps >= 1 && fn->warps % cluster == 0, "each thread block of a cluster has as many warps");
+	NEED(block_threads(fn) <= MOST_THREADS, "a thread block has at most %d threads", MOST_THREADS);
+	return true;
+}
+
+/* The compiler of PTX refuses launch bounds beyond what a multiprocessor holds, of whatever device may run the text. */
+static bool chk_resident(Check *c, const Fn *fn, IrArch a, int blocks)
+{
+	Machine m = a.specific ? *machine_of(a.number) : machine_least(a.number);
+	NEED(blocks >= 0, "fewer than no thread blocks of a version are resident");
+	NEED(blocks <= m.blocks, "text for sm_%d may run where a multiprocessor holds %d thread blocks, not %d", a.number,
+		m.blocks, blocks);
+	NEED((int64_t)blocks * block_threads(fn) <= m.threads,
+		"text for sm_%d may run where a multiprocessor holds %d threads, not %d times %d", a.number, m.threads, blocks,
+		block_threads(fn));
+	return true;
+}
+
+/* For each architecture that it serves. Registers are counted for the most thread blocks that are resident. */
+bool chk_version_device(Check *c, const Version *v)
+{
+	c->resident = 0;
+	for (int i = 0, n = 0; i < c->m->archs.n; i++) {
+		if (!(v->archs >> i & 1)) continue;
+		int blocks = v->resident ? v->resident[n++] : 0;
+		IrArch a = c->m->archs.p[i];
+		if (!chk_on(c, v->fn, machine_of(a.number)) || !chk_resident(c, v->fn, a, blocks)) return false;
+		if (blocks > c->resident) c->resident = blocks;
+	}
+	return true;
+}
+
+/* Registers are given in steps of 8, to a thread at most 255. */
+int64_t chk_start_registers(const Check *c, const Fn *fn)
+{
+	int64_t n = machine_registers() / block_threads(fn) / (c->resident ? c->resident : 1) / 8 * 8;
+	return n > 255 ? 255 : n;
+}
