@@ -123,9 +123,11 @@ def prepare_suite(o, nvcc, name, parts):
         if r.returncode: sys.exit("%s for %s: %s%s" % (name, target, r.stdout, r.stderr))
     lost = {"%s/%s" % (name, case): "the compiler refuses it" for case in re.findall(r"^refused: (\S+)", r.stdout, re.M)}
     folder = os.path.join(o.folder, "texts", "cuda-tile")
-    for f in sorted(f for f in os.listdir(folder) if f.split(".")[0].split("-")[0] == name and f.endswith(".cu")):
-        said = (front_end if o.later else tile_library)(nvcc, os.path.join(folder, f), 4 * LONGEST)
-        if said: lost["%s (a whole part)" % f] = said
+    files = sorted(f for f in os.listdir(folder) if f.split(".")[0].split("-")[0] == name and f.endswith(".cu"))
+    compile = front_end if o.later else tile_library
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        for f, said in zip(files, pool.map(lambda f: compile(nvcc, os.path.join(folder, f), 4 * LONGEST), files)):
+            if said: lost["%s (a whole part)" % f] = said
     return lost
 
 
