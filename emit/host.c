@@ -12,9 +12,7 @@
 
 /* ---- what every output contains once ---- */
 const char host_macros[] =
-	"#ifndef CT_HELPER\n"
-	"#define CT_HELPER static inline __attribute__((unused))\n"
-	"#endif\n";
+	"#define CT_HELPER static inline __attribute__((unused))\n";
 
 /* Printed only where something calls them: a caller's text says so. */
 static const Snippet checked_rows[] = {
@@ -876,21 +874,30 @@ static void print_workspace(Out *o, const Launchers *l, const Entry *e)
 	IrParamVec sizes = host_integers(&e->params);
 	out_printf(o, "size_t %s_workspace(", name_entry(e->name));
 	host_params(o, &sizes, &e->dims);
-	out_printf(o, "%s)\n{\n", host_has_params(&sizes, &e->dims) ? "" : "void");
+	out_printf(o, "%s)", host_has_params(&sizes, &e->dims) ? "" : "void");
+	if (!any) {
+		out_puts(o, " { ");
+		for (int i = 0; i < sizes.n; i++) out_printf(o, "(void)%s; ", name_c(sizes.p[i].name));
+		for (int i = 0; i < e->dims.n; i++)
+			if (!e->dims.p[i].def) out_printf(o, "(void)%s; ", name_c(e->dims.p[i].name));
+		out_puts(o, "return 0; }\n\n");
+		return;
+	}
+	out_puts(o, "\n{\n");
 	out_in(o);
 	for (int i = 0; i < sizes.n; i++) out_printf(o, "(void)%s;\n", name_c(sizes.p[i].name));
-	if (any) out_puts(o, "int ct_bad = 0;\nint64_t ct_at = 0;\n");
+	out_puts(o, "int ct_bad = 0;\nint64_t ct_at = 0;\n");
 	for (int i = 0; i < e->dims.n; i++) {
 		const IrDim *d = &e->dims.p[i];
-		if (any && d->def) {
+		if (d->def) {
 			out_printf(o, "const int64_t %s = ", name_c(d->name));
 			host_expr(o, d->def);
 			out_puts(o, ";\n");
 		}
-		if (any || !d->def) out_printf(o, "(void)%s;\n", name_c(d->name));
+		out_printf(o, "(void)%s;\n", name_c(d->name));
 	}
-	if (any) print_stmts(&t, &e->body);
-	out_puts(o, any ? "return ct_bad ? SIZE_MAX : (size_t)ct_at;\n" : "return 0;\n");
+	print_stmts(&t, &e->body);
+	out_puts(o, "return ct_bad ? SIZE_MAX : (size_t)ct_at;\n");
 	out_off(o);
 	out_puts(o, "}\n\n");
 }
@@ -967,7 +974,7 @@ static void print_head(Out *o, const Entry *e, const char *how, Str name)
 
 static void print_call(Out *o, const Entry *e, Str name)
 {
-	out_printf(o, "\treturn %s(", name);
+	out_printf(o, "{ return %s(", name);
 	host_args(o, &e->params, &e->dims);
 }
 
@@ -984,15 +991,15 @@ static void print_entry(Out *o, const Launchers *l, const Entry *e)
 	out_puts(o, "}\n\n");
 	if (lacks) {
 		print_head(o, e, "", with);
-		out_puts(o, "void *workspace, size_t bytes, struct CUstream_st *stream)\n{\n");
+		out_puts(o, "void *workspace, size_t bytes, struct CUstream_st *stream)\n");
 		print_call(o, e, run);
-		out_puts(o, "1, workspace, bytes, stream);\n}\n\n");
+		out_puts(o, "1, workspace, bytes, stream); }\n\n");
 	}
 	if (entry_has_scratch(e)) return;
 	print_head(o, e, "", n);
-	out_puts(o, "struct CUstream_st *stream)\n{\n");
+	out_puts(o, "struct CUstream_st *stream)\n");
 	print_call(o, e, lacks ? run : with);
-	out_printf(o, "%sNULL, 0, stream);\n}\n\n", lacks ? "0, " : "");
+	out_printf(o, "%sNULL, 0, stream); }\n\n", lacks ? "0, " : "");
 }
 
 static bool counts_multiprocessors(const HostStmt *s) { return s->kind == HOST_LET && !s->u.let.value; }

@@ -105,15 +105,15 @@ static void put_directive(Put *t, bool same)
 }
 
 /* ---- lines that share a directive ---- */
-/* Brackets that open less those that close, from depth on; INT_MIN: one closes below 0. *comment:
- * the line ends with one. */
+/* Parentheses that open less those that close, from depth on; INT_MIN: one closes below 0. Braces do not count: an
+ * argument of a macro may have one without the other. *comment: the line ends with one. */
 static int depth_after(const Line *l, int depth, bool *comment)
 {
 	*comment = false;
-	for (const char *p = l->text; p < l->stop && (p += strcspn(p, "(){}[]\"'/\n")) < l->stop; p++) {
+	for (const char *p = l->text; p < l->stop && (p += strcspn(p, "()\"'/\n")) < l->stop; p++) {
 		switch (*p) {
-		case '(': case '{': case '[': depth++; break;
-		case ')': case '}': case ']':
+		case '(': depth++; break;
+		case ')':
 			if (--depth < 0) return INT_MIN;
 			break;
 		case '"': case '\'':
@@ -133,8 +133,9 @@ static int depth_after(const Line *l, int depth, bool *comment)
 	return depth;
 }
 
-/* From the line at p on: whole statements of the mark that holds, the next ones of the same line included. Returns the
- * end of them, and *last: the last line; p: there are none. Their lines of code are counted up to 2. */
+/* From the line at p on: lines of the mark that holds, the next ones of the same line included, none of which ends
+ * within a statement or at the file's level. Returns the end of them, and *last: the last line; p: there are none.
+ * Their lines of code are counted up to 2. */
 static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 {
 	const char *after = p;
@@ -148,7 +149,7 @@ static const char *find_run(const Put *t, const char *p, Line *last, int *codes)
 			if (n - 1 == t->want_n && !memcmp(l.text + 1, t->want, t->want_n)) continue;
 			break;
 		}
-		if (*l.text == '#' && !is_unroll(l.text)) break;
+		if ((*l.text == '#' && !is_unroll(l.text)) || (l.text == l.begin && n)) break;
 		depth = depth_after(&l, depth, &comment);
 		if (depth < 0) break;
 		if (is_code(l.text, n)) seen++;

@@ -19,22 +19,20 @@ static void declare(Cu *g, const Val *v)
 	cu_declare(g, v);
 }
 
-static void assign(Cu *g, const Val *to, Str from_each, bool from_is_name, const Val *from)
+static void assign(Cu *g, const Val *to, Str from_each, const Val *from)
 {
 	int n = regs_of(to);
 	if (to->type->kind == TY_CURSOR) {
-		group_assign_cursor(g, cu_scalar(g, to), from ? cu_scalar(g, from) : from_each);
+		out_printf(g->o, "%s = %s;\n", cu_scalar(g, to), from ? cu_scalar(g, from) : from_each);
 		return;
 	}
 	if (n == 1) {
 		out_printf(g->o, "%s = %s;\n", cu_at(g, to, "0"), from ? cu_at(g, from, "0") : from_each);
 		return;
 	}
-	(void)from_is_name;
-	cu_loop(g, "ct_r", n);
+	cu_each(g, "ct_r", n);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, to, "ct_r"), from ? cu_at(g, from, "ct_r")
 		: str_fmt("%s[ct_r]", from_each));
-	cu_end(g);
 }
 
 static bool same_storage(Cu *g, const Val *a, const Val *b)
@@ -54,22 +52,32 @@ static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 			int regs = regs_of(from);
 			copy[i] = cu_fresh(g, "copy");
 			if (from->type->kind == TY_CURSOR) {
-				Str c = cu_scalar(g, from);
-				out_printf(g->o, "const unsigned int %s_i = %s_i, %s_p = %s_p;\n", copy[i], c, copy[i], c);
+				out_printf(g->o, "const ct_place %s = %s;\n", copy[i], cu_scalar(g, from));
 				break;
 			}
 			out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_held(from), copy[i], regs);
-			if (regs > 1) cu_loop(g, "ct_r", regs);
+			if (regs > 1) cu_each(g, "ct_r", regs);
 			out_printf(g->o, regs > 1 ? "%s[ct_r] = %s;\n" : "%s = %s;\n", copy[i], cu_at(g, from, "ct_r"));
-			if (regs > 1) cu_end(g);
 			break;
 		}
 	}
+	int loop = 1;   /* registers of the tiles that the last line copies, which goes on; 1: it does not */
 	for (int i = 0; i < n; i++) {
 		const Val *from = ir_in(op, first + i);
 		if (from->type->kind == TY_TOKEN || (!copy[i] && same_storage(g, to[i], from))) continue;
-		assign(g, to[i], copy[i], true, copy[i] ? NULL : from);
+		int regs = to[i]->type->kind == TY_CURSOR ? 1 : regs_of(to[i]);
+		if (loop > 1 && loop != regs) out_puts(g->o, ";\n");
+		if (regs == 1) {
+			assign(g, to[i], copy[i], copy[i] ? NULL : from);
+		} else {
+			if (loop == regs) out_puts(g->o, ", ");
+			else cu_each(g, "ct_r", regs);
+			out_printf(g->o, "%s = %s", cu_at(g, to[i], "ct_r"), copy[i] ? str_fmt("%s[ct_r]", copy[i])
+				: cu_at(g, from, "ct_r"));
+		}
+		loop = regs;
 	}
+	if (loop > 1) out_puts(g->o, ";\n");
 }
 
 /* ---- ends ---- */
@@ -141,12 +149,32 @@ static bool carries_on(Cu *g, const Op *op, const Val *to, const Val *from)
 	return true;
 }
 
+static void begin_carried(Cu *g, const Val *to, const Val *from)
+{
+	bool cursor = to->type->kind == TY_CURSOR, one = to->type->kind != TY_TOKEN && regs_of(to) == 1;
+	if ((!cursor && !one) || cu_val(g, to)->declared) {
+		if (to->type->kind == TY_TOKEN || cu_val(g, to)->declared) {
+			declare(g, to);
+			assign(g, to, NULL, from);
+			return;
+		}
+		cu_val(g, to)->name = NULL;
+		cu_fill(g, to);
+		out_printf(g->o, "%s = %s;%s\n", cu_at(g, to, "ct_r"), cu_at(g, from, "ct_r"), cu_said(g, to));
+		return;
+	}
+	CuVal *r = cu_val(g, to);
+	Str x = cursor ? cu_scalar(g, from) : cu_at(g, from, "0");
+	r->name = cursor ? cu_fresh(g, "at") : cu_name(g, to);
+	const char *type = cursor ? "ct_place" : cu_held(to), *gap = !cursor && elem_is_ptr(to->type->elem) ? "" : " ";
+	out_printf(g->o, "%s%s%s = %s;%s\n", type, gap, r->name, x, cu_said(g, to));
+}
+
 static void init_carried(Cu *g, const Op *op, int n, Val *const *to, int first)
 {
 	for (int i = 0; i < n; i++) {
 		if (carries_on(g, op, to[i], ir_in(op, first + i))) continue;
-		declare(g, to[i]);
-		assign(g, to[i], NULL, false, ir_in(op, first + i));
+		begin_carried(g, to[i], ir_in(op, first + i));
 	}
 }
 
@@ -263,9 +291,14 @@ static void print_launch(Cu *g, const Op *op)
 {
 	CuVal *r = cu_val(g, op->out[0]);
 	const char *t = cu_type(op->out[0]->type->elem);
+	Str given = cu_launch(g, ir_attr(op, AT_SYM)->u.sym);   /* a parameter of the kernel, a long long, or a number */
+	if (op->out[0]->type->elem == EL_I64 && (*given < '0' || *given > '9') && *given != '-' && *given != '(') {
+		r->name = given;
+		return;
+	}
 	r->name = cu_name(g, op->out[0]);
 	cu_line(g, op);
-	out_printf(g->o, "const %s %s = (%s)%s;\n", t, r->name, t, cu_launch(g, ir_attr(op, AT_SYM)->u.sym));
+	out_printf(g->o, "const %s %s = (%s)%s;\n", t, r->name, t, given);
 }
 
 static void print_bid(Cu *g, const Op *op)

@@ -117,15 +117,37 @@ Str cu_at(Cu *g, const Val *v, const char *reg)
 	return str_fmt("%s[%s]", c->name, reg);
 }
 
-void cu_declare(Cu *g, const Val *v)
+/* Of a tile, once: not of the end of a peeled row. */
+Str cu_said(Cu *g, const Val *v)
+{
+	return type_is_tile(v->type) && g->part != PART_END ? str_fmt("        /* %s */", type_text(v->type)) : "";
+}
+
+/* A peeled row has a register more. */
+enum { UNROLL_MOST = UNROLL_REGS + 1 };
+bool cu_unrolled(int regs) { return regs <= UNROLL_MOST; }
+static bool is_unrolled(const Cu *g, int64_t n) { return g->roles || n <= UNROLL_MOST; }
+
+static bool declare(Cu *g, const Val *v)
 {
 	CuVal *c = cu_val(g, v);
 	const char *t = cu_held(v), *gap = elem_is_ptr(v->type->elem) ? "" : " ";
 	int n = regs_of(v);
-	if (c->declared) return;
+	if (c->declared) return false;
 	if (!c->name) c->name = cu_name(g, v);
-	if (n == 1) out_printf(g->o, "%s%s%s;\n", t, gap, c->name);
-	else out_printf(g->o, "%s%s%s[%d];\n", t, gap, c->name, n);
+	out_printf(g->o, n == 1 ? "%s%s%s;" : "%s%s%s[%d];", t, gap, c->name, n);
+	return true;
+}
+
+void cu_declare(Cu *g, const Val *v)
+{
+	if (declare(g, v)) out_printf(g->o, "%s\n", cu_said(g, v));
+}
+
+void cu_fill(Cu *g, const Val *v)
+{
+	if (declare(g, v)) out_puts(g->o, is_unrolled(g, regs_of(v)) ? " " : "\n");
+	cu_each(g, "ct_r", regs_of(v));
 }
 
 Str cu_launch(Cu *g, const Sym *s)
@@ -140,10 +162,6 @@ Str cu_launch(Cu *g, const Sym *s)
 }
 
 /* ---- loops ---- */
-/* A peeled row has a register more. */
-enum { UNROLL_MOST = UNROLL_REGS + 1 };
-bool cu_unrolled(int regs) { return regs <= UNROLL_MOST; }
-
 void cu_loop(Cu *g, const char *var, int64_t n)
 {
 	if (n == 1) {
@@ -152,8 +170,22 @@ void cu_loop(Cu *g, const char *var, int64_t n)
 		out_printf(g->o, "const int %s = 0; (void)%s;\n", var, var);
 		return;
 	}
-	out_puts(g->o, g->roles || n <= UNROLL_MOST ? "#pragma unroll\n" : "#pragma unroll 1\n");
-	out_printf(g->o, "for (int %s = 0; %s < %lld; %s++) {\n", var, var, (long long)n, var);
+	cu_each(g, var, n);
+	cu_open(g);
+}
+
+void cu_head(Cu *g, const char *var, int64_t from, int64_t to, bool unroll)
+{
+	if (unroll) out_printf(g->o, "CT_UNROLL(%s, %lld, %lld) ", var, (long long)from, (long long)to);
+	else out_printf(g->o, "#pragma unroll 1\nfor (int %s = %lld; %s < %lld; %s++) ", var, (long long)from, var,
+		(long long)to, var);
+}
+
+void cu_each(Cu *g, const char *var, int64_t n) { cu_head(g, var, 0, n, is_unrolled(g, n)); }
+
+void cu_open(Cu *g)
+{
+	out_puts(g->o, "{\n");
 	out_in(g->o);
 }
 

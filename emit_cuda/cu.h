@@ -3,8 +3,10 @@
  * A scalar is a const variable that every thread computes. A tile is an array of what one thread holds, `T x[R]` (a
  * plain variable where R is 1), and each operation a loop over it: unrolled up to UNROLL_REGS, so that nvcc keeps the
  * array in registers; beyond that a plain loop over local memory. Neighbouring operations that touch one register at a
- * time share one loop, and what only they need is a variable of the loop. Constants and broadcasts of scalars have no
- * array: each use names the scalar. Reshapes and permutations are other names for the same array.
+ * time share one loop, and what only they need is a variable of the loop. What one operation alone needs, of the same
+ * line and without a name of the author's, is part of its expression; a loop of one statement stands in one line with
+ * the array that it fills. Constants and broadcasts of scalars have no array: each use names the scalar. Reshapes and
+ * permutations are other names for the same array. A comment behind a value says its type.
  * Every name of ours begins with ct_. Which element of a tile a register holds is an expression over ct_lane, ct_warp
  * and the register's number, printed from its layout (layout/lay.h). */
 #ifndef EMIT_CUDA_CU_H
@@ -68,6 +70,7 @@ typedef struct Cu {
 	CuVal *val;             /* by Val id */
 	int nval;
 	int *uses;              /* by Val id */
+	const Op **user;        /* by Val id: the last operation that uses it */
 	CuSyms *launch;         /* what the launcher computes: ct_l0, ct_l1 ... */
 	struct CuTmaps *maps;   /* what it encodes: ct_m0, ct_m1 ... (tmap.h) */
 	size_t prologue;        /* bytes of o in front of the first access of the device's memory */
@@ -105,15 +108,23 @@ CuVal *cu_val(Cu *g, const Val *v);
 Str cu_scalar(Cu *g, const Val *v);
 const char *cu_held(const Val *v);                      /* the type of each */
 Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an expression) of a tile, or a scalar */
+Str cu_said(Cu *g, const Val *v);                       /* its type as a comment that ends a line */
+void cu_fill(Cu *g, const Val *v);  /* declares it and opens a loop over its registers, ct_r: a statement follows */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
 bool cu_unrolled(int regs);
 /* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
 void cu_loop(Cu *g, const char *var, int64_t n);
 void cu_end(Cu *g);
+void cu_open(Cu *g);                                    /* "{", up to cu_end */
+/* The head of a loop, without its body: a statement, or cu_open. cu_each: as cu_loop prints it, n > 1. */
+void cu_head(Cu *g, const char *var, int64_t from, int64_t to, bool unroll);
+void cu_each(Cu *g, const char *var, int64_t n);
 /* Whether a loop of n turns within an unrolled one of `outer` is unrolled: only where the whole stays within the
  * budget, as it does for every tile that lives in registers. */
-void cu_inner_unroll(Cu *g, int64_t outer, int64_t n);
+bool cu_inner_unroll(int64_t outer, int64_t n);
 void cu_registers(Cu *g, Lay l, uint32_t skip);  /* the same over the registers of l but those of bits `skip`: ct_b */
+/* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
+Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */
@@ -152,6 +163,7 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may pr
 /* The same of the piece that begins at register ct_b; bit: those that count its 2^vec elements. */
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg);
 Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg);
+bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec);     /* it prints no statements */
 /* one call does it: `word` may be any expression */
 bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */

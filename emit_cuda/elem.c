@@ -25,14 +25,41 @@ Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b)
 	return str_fmt("%s(%s, %s)", op_combine(op_rows[monoid_of_kind(kind)].name, op, e), a, b);
 }
 
+static void find_user(void *user, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) ((const Op **)user)[ir_in(op, i)->id] = op;
+}
+
 void elem_begin(Cu *g)
 {
+	g->user = NEW_ARRAY(A_TMP, const Op *, g->nval);
+	ir_walk(g->fn->body, find_user, g->user);
 	Loops l = loops_of(g->fn, A_TMP);
 	for (int i = 0; i < g->nval; i++) {
 		g->val[i].group = l.loop[i];
 		g->val[i].splat = l.splat[i];
 		g->val[i].inside = l.inside[i];
 	}
+}
+
+static bool is_printed(Cu *g, const Op *op) { return !cu_val(g, op->out[0])->splat && !op_renames(op); }
+
+static bool same_line(Span a, Span b)
+{
+	return a.hi && b.hi && src_place(a.lo).src == src_place(b.lo).src && src_place(a.lo).line == src_place(b.lo).line;
+}
+
+enum { LONGEST = 80 };   /* characters of an expression that is part of another */
+
+/* Is it without a name of the author's, and does one operation of the same block and line alone need it? So it may be
+ * part of that one's expression, but not as an arm of a select, which would be evaluated under its condition. */
+static const Op *only_user(const Cu *g, const Op *op, Str text)
+{
+	const Val *r = op->out[0];
+	const Op *user = g->user[r->id];
+	bool alone = g->uses[r->id] == 1 && !r->name && user && user->parent == op->parent;
+	if (!alone || (user->code == OP_SELECT && ir_in(user, 0) != r)) return NULL;
+	return (int)strlen(text) <= LONGEST && same_line(op->span, user->span) ? user : NULL;
 }
 
 /* ---- printing ---- */
@@ -168,9 +195,8 @@ static void print_pair(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
 	Str lo = str_intern("2 * ct_r"), hi = str_intern("2 * ct_r + 1");
-	out_printf(g->o, "const unsigned int ct_w = ct_cvt_%sx2_f32(%s, %s);\n", elem_rows[r->type->elem].name,
+	out_printf(g->o, "ct_split_b16(&%s, ct_cvt_%sx2_f32(%s, %s));\n", cu_at(g, r, lo), elem_rows[r->type->elem].name,
 		cu_at(g, ir_in(op, 0), lo), cu_at(g, ir_in(op, 0), hi));
-	out_printf(g->o, "%s = ct_get_b16(ct_w, 0);\n%s = ct_get_b16(ct_w, 1);\n", cu_at(g, r, lo), cu_at(g, r, hi));
 }
 
 static void print_pairs(Cu *g, const Op *op)
@@ -180,6 +206,11 @@ static void print_pairs(Cu *g, const Op *op)
 	cu_line(g, op);
 	if (g->part == PART_END) {
 		out_printf(g->o, "%s = %s;\n", cu_at(g, r, last), point_text(g, op, last));
+		return;
+	}
+	if (!g->stream.open && !g->part && regs_of(r) > 2) {
+		cu_each(g, "ct_r", regs_of(r) / 2);
+		print_pair(g, op);
 		return;
 	}
 	peel_loop(g, "ct_r", regs_of(r) / 2, *r->lay, 1);
@@ -192,18 +223,18 @@ static void print_point(Cu *g, const Op *op, bool many, Str x)
 	CuVal *v = cu_val(g, op->out[0]);
 	if (v->splat || op_renames(op)) return;
 	cu_line(g, op);
-	if (v->inside || !many) out_printf(g->o, "%s%s = %s;\n", cu_const(op->out[0]->type->elem), v->name, x);
+	if (v->inside || !many)
+		out_printf(g->o, "%s%s = %s;%s\n", cu_const(op->out[0]->type->elem), v->name, x, cu_said(g, op->out[0]));
 	else out_printf(g->o, "%s[ct_r] = %s;\n", v->name, x);
 }
 
 static void print_each(Cu *g, Op *first, const Op *end, int n)
 {
 	const Op *like = first;         /* one that has registers */
-	while (cu_val(g, like->out[0])->splat || op_renames(like)) like = like->next;
+	while (!is_printed(g, like)) like = like->next;
 	if (n > 1) peel_loop(g, "ct_r", n, *like->out[0]->lay, 0);
 	for (Op *op = first; op != end; op = op->next)
-		if (!cu_val(g, op->out[0])->splat && !op_renames(op))
-			print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
+		if (is_printed(g, op)) print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
 	if (n > 1) cu_end(g);
 }
 
@@ -248,8 +279,7 @@ static Str picked_text(Cu *g, const Pick *p, int chunk)
 /* A loop over part of the registers: those of a chunk, or half of their numbers. */
 static void print_registers(Cu *g, const char *from, int count)
 {
-	out_puts(g->o, "#pragma unroll\n");
-	out_printf(g->o, "for (int ct_r = ct_k%s; ct_r < ct_k%s + %d; ct_r++) {\n", from, from, count);
+	out_printf(g->o, "CT_UNROLL(ct_r, ct_k%s, ct_k%s + %d) {\n", from, from, count);
 	out_in(g->o);
 }
 
@@ -319,7 +349,6 @@ static bool begin_point(Cu *g, const Op *op)
 	if (name_only(g, op)) return false;
 	CuVal *v = cu_val(g, op->out[0]);
 	if (!v->declared) v->name = cu_name(g, op->out[0]);
-	cu_say(g, op);
 	if (op->code == OP_LITERAL) {
 		cu_line(g, op);
 		literal_table(g, op);
@@ -355,10 +384,6 @@ static Op *print_loop(Cu *g, Op *first, Op *end, int n)
 		print_of_part(g, c);
 		return end;
 	}
-	if (!c->each) {
-		print_each(g, first, end, n);
-		return end;
-	}
 	if (end && ir_attr(end, AT_CHUNK) && end->code == OP_CAST && op_in_own_loop(end)) c->next.pairs = end;
 	if (end && ir_attr(end, AT_CHUNK) && end->code == OP_REDUCE_REGS) c->next.sum = end;
 	if (c->next.pairs) begin_point(g, end);
@@ -366,6 +391,92 @@ static Op *print_loop(Cu *g, Op *first, Op *end, int n)
 	if (c->next.pairs && end->next && end->next->code == OP_STORE && ir_attr(end->next, AT_CHUNK)) g->late = c;
 	else print_chunks(g, c);
 	return c->next.pairs || c->next.sum ? end->next : end;
+}
+
+/* ---- loops over all registers ---- */
+typedef struct Statement { const Op *op; Str text; } Statement;
+typedef VEC(Statement) Statements;
+
+static bool is_part(Cu *g, const Op *op, Str text)
+{
+	const Op *user = only_user(g, op, text);
+	return user && op->code != OP_LITERAL && op_is_pointwise(user) && is_printed(g, user) && !op_in_own_loop(user)
+		&& cu_val(g, user->out[0])->group == cu_val(g, op->out[0])->group;
+}
+
+/* What a loop does. waiting: expressions that will be part of others, from `done` on; nvcc evaluates arguments in their
+ * order, so that all is computed in the order in which the operations stand. */
+typedef struct Body { Statements lines, waiting; int done; } Body;
+
+/* Those that wait become statements of their own. */
+static void flush(Cu *g, Body *b, int to)
+{
+	for (; b->done < to; b->done++) {
+		Statement *s = &b->waiting.p[b->done];
+		cu_val(g, s->op->out[0])->name = cu_name(g, s->op->out[0]);
+		vec_push(A_TMP, &b->lines, *s);
+	}
+}
+
+/* Are the operands of op that wait the last ones, in order? *n: how many there are. */
+static bool takes_last(const Body *b, const Op *op, int *n)
+{
+	*n = 0;
+	for (int i = 0; i < op->nin; i++)
+		for (int k = b->done; k < b->waiting.n; k++) *n += b->waiting.p[k].op->out[0] == ir_in(op, i);
+	int k = b->waiting.n - *n;
+	for (int i = 0; i < op->nin; i++)
+		if (k < b->waiting.n && b->waiting.p[k].op->out[0] == ir_in(op, i)) k++;
+	return k == b->waiting.n;
+}
+
+static Statements statements_of(Cu *g, Op *first, const Op *end)
+{
+	Body b = { .done = 0 };
+	for (Op *op = first; op != end; op = op->next) {
+		CuVal *v = cu_val(g, op->out[0]);
+		int n = regs_of(op->out[0]), taken;
+		if (name_only(g, op) || (v->inside && !g->uses[op->out[0]->id])) continue;
+		if (op->code == OP_LITERAL) {
+			if (!v->declared) v->name = cu_name(g, op->out[0]);
+			cu_line(g, op);
+			literal_table(g, op);
+		}
+		if (!takes_last(&b, op, &taken)) {
+			flush(g, &b, b.waiting.n);
+			taken = 0;
+		}
+		Statement s = { op, point_text(g, op, n > 1 ? "ct_r" : "0") };
+		b.waiting.n -= taken;
+		if (!v->declared && is_part(g, op, s.text)) {
+			v->name = s.text;
+			vec_push(A_TMP, &b.waiting, s);
+			continue;
+		}
+		flush(g, &b, b.waiting.n);
+		if (!v->declared && op->code != OP_LITERAL) v->name = cu_name(g, op->out[0]);
+		vec_push(A_TMP, &b.lines, s);
+	}
+	flush(g, &b, b.waiting.n);
+	return b.lines;
+}
+
+static void print_statements(Cu *g, const Statements *s)
+{
+	if (!s->n) return;
+	const Val *r = s->p[0].op->out[0];
+	int n = regs_of(r);
+	cu_line(g, s->p[0].op);
+	if (s->n == 1 && n > 1 && !g->stream.open) {
+		cu_fill(g, r);
+		out_printf(g->o, "%s[ct_r] = %s;%s\n", cu_val(g, r)->name, s->p[0].text, cu_said(g, r));
+		return;
+	}
+	for (int i = 0; i < s->n && n > 1; i++)
+		if (!cu_val(g, s->p[i].op->out[0])->inside) cu_declare(g, s->p[i].op->out[0]);
+	if (n > 1) peel_loop(g, "ct_r", n, *r->lay, 0);
+	for (int i = 0; i < s->n; i++) print_point(g, s->p[i].op, n > 1, s->p[i].text);
+	if (n > 1) cu_end(g);
 }
 
 Op *elem_group(Cu *g, Op *first, const Op *limit)
@@ -376,22 +487,32 @@ Op *elem_group(Cu *g, Op *first, const Op *limit)
 		if (!group && !cu_val(g, end->out[0])->splat) group = cu_val(g, end->out[0])->group;
 		if (!in_group(g, end, group)) break;
 	}
-	bool any = false;
-	for (Op *op = first; op != end; op = op->next) {
-		if (!begin_point(g, op)) continue;
-		n = regs_of(op->out[0]);
-		any = true;
-	}
-	if (!any) return end;
-	cu_line(g, first);
 	const Op *own = NULL;
 	for (const Op *op = first; op != end; op = op->next)
 		if (!cu_val(g, op->out[0])->splat && op_in_own_loop(op)) own = op;
+	if (!own && !g->part && !chunk_of(g, first, end)) {
+		Statements s = statements_of(g, first, end);
+		print_statements(g, &s);
+		return end;
+	}
+	const Op *made = NULL;          /* the first that makes something */
+	for (Op *op = first; op != end; op = op->next) {
+		if (!made && is_printed(g, op)) cu_line(g, made = op);
+		if (begin_point(g, op)) n = regs_of(op->out[0]);
+	}
+	if (!made) return end;
+	cu_line(g, made);
 	if (own && own->code == OP_CAST) print_pairs(g, own);
 	else if (own && own->code == OP_OPAQUE) words_opaque(g, own);
 	else if (own) random_print(g, own);
 	else return print_loop(g, first, end, n);
 	return end;
+}
+
+static bool is_scalar_op(const Op *op)
+{
+	unsigned f = op_rows[op->code].flags;
+	return f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE)) && op->nout == 1 && type_is_scalar(op->out[0]->type);
 }
 
 void elem_scalar(Cu *g, const Op *op)
@@ -401,6 +522,11 @@ void elem_scalar(Cu *g, const Op *op)
 	const Type *t = op->out[0]->type;
 	for (int i = 0; i < op->nin && i < 4; i++) arg[i] = cu_scalar(g, ir_in(op, i));
 	Str x = elem_text(g, op, arg);
+	const Op *user = only_user(g, op, x);
+	if (user && is_scalar_op(user)) {
+		r->name = x;
+		return;
+	}
 	r->name = cu_name(g, op->out[0]);
 	cu_line(g, op);
 	out_printf(g->o, "%s%s = %s;\n", cu_const(t->elem), r->name, x);

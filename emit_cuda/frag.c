@@ -156,8 +156,8 @@ void frag_of_tile(Cu *g, const Op *op)
 /* ---- products ---- */
 static void open_loop(Cu *g, const char *var, int n)
 {
-	out_printf(g->o, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++) {\n", var, var, n, var);
-	out_in(g->o);
+	cu_head(g, var, 0, n, true);
+	cu_open(g);
 }
 
 /* The sum is added in place where nobody else wants it as it was. */

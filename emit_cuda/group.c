@@ -2,7 +2,7 @@
  *
  * A kernel with rings has shared memory from ct_base (a 32-bit address) on, at a multiple of 1024, the same in all
  * thread blocks of a cluster. Within a role ct_warp is the warp of its group, ct_tid the thread of its group. A cursor
- * is two variables, NAME_i (which buffer) and NAME_p (its phase's parity). A buffer's name is that of its address. */
+ * is a ct_place: which buffer, and its phase's parity. A buffer's name is that of its address. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -79,11 +79,12 @@ static void print_role(Cu *g, const Op *op)
 		out_printf(g->o, "asm volatile(\"setmaxnreg.%s.sync.aligned.u32 %d;\");\n",
 			regs <= start_registers(g) ? "dec" : "inc", regs);
 	me.number = cu_val(g, w)->name = cu_name(g, w);
-	out_printf(g->o, "const int %s = (int)(ct_unit - %d) / %d;\n(void)%s;\n", me.number, me.first, me.warps, me.number);
-	out_printf(g->o, "const unsigned int ct_tid = (threadIdx.x - %d) %% %d;\n(void)ct_tid;\n", me.first * 32,
-		me.warps * 32);
-	out_printf(g->o, "const unsigned int ct_warp = __shfl_sync(0xffffffffu, ct_tid / 32, 0);\n(void)ct_warp;\n");
-	if (me.warps == 1) out_puts(g->o, "const unsigned int ct_leader = ct_elect();\n(void)ct_leader;\n");
+	Str unit = me.first ? str_fmt("(ct_unit - %d)", me.first) : str_intern("ct_unit"),
+		thread = me.first ? str_fmt("(threadIdx.x - %d)", me.first * 32) : str_intern("threadIdx.x");
+	out_printf(g->o, "const int %s = (int)%s / %d; (void)%s;\n", me.number, unit, me.warps, me.number);
+	out_printf(g->o, "const unsigned int ct_tid = %s %% %d; (void)ct_tid;\n", thread, me.warps * 32);
+	out_printf(g->o, "const unsigned int ct_warp = __shfl_sync(0xffffffffu, ct_tid / 32, 0); (void)ct_warp;\n");
+	if (me.warps == 1) out_puts(g->o, "const unsigned int ct_leader = ct_elect(); (void)ct_leader;\n");
 	g->group = &me;
 	print_region(g, op);
 	g->group = NULL;
@@ -112,7 +113,7 @@ void group_one_warp(Cu *g, const Op *op)
 	CuGroup me = { .warps = 1, .groups = 1, .barrier = -1 };
 	out_puts(g->o, "if (ct_warp == 0) {\n");
 	out_in(g->o);
-	if (!outer || outer->warps > 1) out_puts(g->o, "const unsigned int ct_leader = ct_elect();\n(void)ct_leader;\n");
+	if (!outer || outer->warps > 1) out_puts(g->o, "const unsigned int ct_leader = ct_elect(); (void)ct_leader;\n");
 	g->group = &me;
 	print_region(g, op);
 	g->group = outer;
@@ -158,9 +159,11 @@ static Smem group_smem(const Val *ring)
 	return s;
 }
 
+/* What one operation alone needs has no variable. */
 static Str define_u32(Cu *g, const Val *v, Str text)
 {
 	CuVal *r = cu_val(g, v);
+	if (g->uses[v->id] == 1) return r->name = str_fmt("(%s)", text);
 	r->name = cu_name(g, v);
 	out_printf(g->o, "const unsigned int %s = %s;\n", r->name, text);
 	return r->name;
@@ -168,12 +171,13 @@ static Str define_u32(Cu *g, const Val *v, Str text)
 
 static Str place_text(Cu *g, const Val *v)     /* of a cursor or a number */
 {
-	return v->type->kind == TY_CURSOR ? str_fmt("%s_i", cu_scalar(g, v)) : str_fmt("(unsigned int)%s", cu_scalar(g, v));
+	return v->type->kind == TY_CURSOR ? str_fmt("%s.i", cu_scalar(g, v)) : str_fmt("(unsigned int)%s", cu_scalar(g, v));
 }
 
 void group_alloc(Cu *g, const Op *op)
 {
-	cu_val(g, op->out[0])->name = str_fmt("(ct_base + %lld)", (long long)ir_int(op, AT_SLOT, 0));
+	int64_t slot = ir_int(op, AT_SLOT, 0);
+	cu_val(g, op->out[0])->name = slot ? str_fmt("(ct_base + %lld)", (long long)slot) : str_intern("ct_base");
 }
 
 void group_slot(Cu *g, const Op *op)
@@ -227,25 +231,25 @@ void group_part(Cu *g, const Op *op)
 /* ---- cursors ---- */
 void group_cursor(Cu *g, const Op *op)
 {
-	Str n = cu_val(g, op->out[0])->name = cu_fresh(g, "at");
-	if (op->code == OP_CURSOR) {
-		out_printf(g->o, "const unsigned int %s_i = 0, %s_p = 0;\n", n, n);
+	const Op *user = g->user[op->out[0]->id];
+	if (op->code == OP_CURSOR && g->uses[op->out[0]->id] == 1 && user->code == OP_FOR) {
+		cu_val(g, op->out[0])->name = str_intern("{ 0, 0 }");   /* where the loop declares its own */
 		return;
 	}
-	Str from = cu_scalar(g, ir_in(op, 0));
-	out_printf(g->o, "const bool %s_end = %s_i == %d;\n", n, from, op->out[0]->type->count - 1);
-	out_printf(g->o, "const unsigned int %s_i = %s_end ? 0 : %s_i + 1, %s_p = %s_end ? %s_p ^ 1 : %s_p;\n", n, n, from,
-		n, n, from, from);
+	Str n = cu_val(g, op->out[0])->name = cu_fresh(g, "at");
+	if (op->code == OP_CURSOR) {
+		out_printf(g->o, "const ct_place %s = { 0, 0 };\n", n);
+		return;
+	}
+	out_printf(g->o, "const ct_place %s = ct_next_place(%s, %d);\n", n, cu_scalar(g, ir_in(op, 0)),
+		op->out[0]->type->count);
 }
 
 void group_declare_cursor(Cu *g, const Val *v)
 {
 	Str n = cu_val(g, v)->name = cu_fresh(g, "at");
-	out_printf(g->o, "unsigned int %s_i, %s_p;\n", n, n);
+	out_printf(g->o, "ct_place %s;\n", n);
 }
-
-void group_assign_cursor(Cu *g, Str to, Str from) { out_printf(g->o, "%s_i = %s_i;\n%s_p = %s_p;\n", to, from, to,
-	from); }
 
 /* ---- mbarriers ---- */
 static void init_map(void *ctx, Op *op)
@@ -261,10 +265,9 @@ void group_mbar_init(Cu *g, const Op *op)
 	for (const Op *p = op->prev; p; p = p->prev) init_map(g, (Op *)p);
 	for (int i = 0; i < op->nin; i++) {
 		const Op *bar = ir_in(op, i)->def;
-		cu_loop(g, "ct_i", bar->out[0]->type->count);
+		cu_each(g, "ct_i", bar->out[0]->type->count);
 		out_printf(g->o, "ct_mbar_init(%s + 8 * ct_i, %lld);\n", cu_scalar(g, bar->out[0]),
 			(long long)ir_int(bar, AT_NUMBER, 0));
-		cu_end(g);
 	}
 	out_puts(g->o, "ct_bar_ready();\n");
 	out_off(g->o);
@@ -278,7 +281,7 @@ Str group_bar(Cu *g, const Op *op, int i)      /* the mbarrier of operands i (mb
 
 void group_mbar_wait(Cu *g, const Op *op)
 {
-	out_printf(g->o, "ct_mbar_wait(%s, %s_p%s);\n", group_bar(g, op, 0), cu_scalar(g, ir_in(op, 1)),
+	out_printf(g->o, "ct_mbar_wait(%s, %s.parity%s);\n", group_bar(g, op, 0), cu_scalar(g, ir_in(op, 1)),
 		ir_int(op, AT_PHASE, 0) ? " ^ 1" : "");
 }
 
@@ -313,16 +316,10 @@ void group_mbar_arrive(Cu *g, const Op *op)
 void group_tile_order(Cu *g, const Op *op)
 {
 	Str t = cu_scalar(g, ir_in(op, 0)), rows = cu_scalar(g, ir_in(op, 1)), cols = cu_scalar(g, ir_in(op, 2));
-	Str n = cu_fresh(g, "order");
-	int64_t group = ir_int(op, AT_GROUPS, 1);
 	Str i = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]), j = cu_val(g, op->out[1])->name = cu_name(g,
 		op->out[1]);
-	out_printf(g->o, "const int %s_g = %s / (%lld * %s), %s_first = %s_g * %lld;\n", n, t, (long long)group, cols, n,
-		n, (long long)group);
-	out_printf(g->o, "const int %s_rows = %s - %s_first < %lld ? %s - %s_first : %lld;\n", n, rows, n,
-		(long long)group, rows, n, (long long)group);
-	out_printf(g->o, "const int %s_in = %s - %s_first * %s;\n", n, t, n, cols);
-	out_printf(g->o, "const int %s = %s_first + %s_in %% %s_rows, %s = %s_in / %s_rows;\n", i, n, n, n, j, n, n);
+	out_printf(g->o, "int %s, %s;\nct_tile_order(%s, %s, %s, %lld, &%s, &%s);\n", i, j, t, rows, cols,
+		(long long)ir_int(op, AT_GROUPS, 1), i, j);
 }
 
 void group_number(Cu *g, const Op *op)
@@ -330,7 +327,8 @@ void group_number(Cu *g, const Op *op)
 	Str n = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
 	if (op->code == OP_CLUSTER_RANK)
 		out_printf(g->o, "const int %s = %s;\n", n, g->fn->cluster > 1 ? "(int)ct_cluster_rank()" : "0");
-	else out_printf(g->o, "const int %s = (int)gridDim.x / %d;\n", n, g->fn->cluster > 1 ? g->fn->cluster : 1);
+	else out_printf(g->o, "const int %s = (int)gridDim.x%s;\n", n, g->fn->cluster > 1
+		? str_fmt(" / %d", g->fn->cluster) : "");
 }
 
 /* ---- the start of a kernel with roles ---- */

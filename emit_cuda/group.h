@@ -28,7 +28,6 @@ void group_slot(Cu *g, const Op *op);
 void group_part(Cu *g, const Op *op);
 void group_cursor(Cu *g, const Op *op);
 void group_declare_cursor(Cu *g, const Val *v);
-void group_assign_cursor(Cu *g, Str to, Str from);
 void group_mbar_init(Cu *g, const Op *op);
 void group_mbar_wait(Cu *g, const Op *op);
 void group_mbar_arrive(Cu *g, const Op *op);

@@ -99,16 +99,16 @@ static void open_loop(const Access *x, uint32_t skip, bool bare)
 		out_puts(g->o, "const int ct_b = 0;\n");
 		return;
 	}
-	out_puts(g->o, g->roles || cu_unrolled(regs / each) ? "#pragma unroll\n" : "#pragma unroll 1\n");
-	out_printf(g->o, "for (int ct_b = 0; ct_b < %d; %s)%s", regs, each == 1 ? "ct_b++" : str_fmt("ct_b += %d", each),
-		bare ? "\n" : " {\n");
-	out_in(g->o);
+	bool unrolled = g->roles || cu_unrolled(regs / each);
+	if (each == 1) cu_head(g, "ct_b", 0, regs, unrolled);
+	else if (unrolled) out_printf(g->o, "CT_UNROLL_BY(ct_b, %d, %d) ", regs, each);
+	else out_printf(g->o, "#pragma unroll 1\nfor (int ct_b = 0; ct_b < %d; ct_b += %d) ", regs, each);
+	if (!bare) cu_open(g);
 }
 
 static void close_loop(const Access *x, uint32_t skip, bool bare)
 {
-	if (bare && is_stepped(x, skip) && (int)skip + 1 < regs_of_layout(x->g->fn, x->l)) out_off(x->g->o);
-	else cu_end(x->g);
+	if (!bare || !is_stepped(x, skip) || (int)skip + 1 == regs_of_layout(x->g->fn, x->l)) cu_end(x->g);
 }
 
 /* Is one statement all that a round of print_pieces or print_elements prints? A mark of a line in

@@ -40,19 +40,39 @@ static Factor factor(const Mma *m, int i)
 		.name = i ? "b" : "a" };
 }
 
-static const char *pragma(bool unroll) { return unroll ? "#pragma unroll\n" : "#pragma unroll 1\n"; }
-
 static void open_loop(Cu *g, const char *var, int n, bool unroll)
 {
-	out_printf(g->o, "%sfor (int %s = 0; %s < %d; %s++) {\n", pragma(unroll), var, var, n, var);
-	out_in(g->o);
+	cu_head(g, var, 0, n, unroll);
+	cu_open(g);
+}
+
+/* A loop over n repetitions and its variable, or the number of the only one. */
+static const char *open_reps(Cu *g, const char *var, int n, bool unroll)
+{
+	if (n == 1) return "0";
+	open_loop(g, var, n, unroll);
+	return var;
+}
+
+static void close_reps(Cu *g, int n)
+{
+	if (n > 1) cu_end(g);
 }
 
 static Str byte_at(const Factor *f, Str off)
 {
 	int size = elem_log2(f->e);
-	return str_fmt("%s + (%s)%s", f->base, off, size ? str_fmt(" * %d", 1 << size) : "");
+	return str_fmt("%s(%s)%s", strcmp(f->base, "0") ? str_fmt("%s + ", f->base) : "", off,
+		size ? str_fmt(" * %d", 1 << size) : "");
 }
+
+static Str word_at(const char *array, Str at, int n)
+{
+	Str from = strcmp(at, "0") ? str_fmt("%s + %s", array, at) : str_intern(array);
+	return n ? str_fmt("%s + %d", from, n) : from;
+}
+
+static Str rep_at(const char *rep, int n) { return strcmp(rep, "0") ? str_fmt("%s * %d", rep, n) : str_intern("0"); }
 
 /* Words of one fragment, rep `rep` and step `step` (expressions), into dst (a pointer expression). */
 static void load_words(const Mma *m, const Factor *f, const char *rep, const char *step, const char *dst)
@@ -104,7 +124,7 @@ static void load_fragment(const Mma *m, const Factor *f, const char *rep, Str at
 	if (!f->matrices) {
 		for (int s = 0; s < m->together; s++)
 			load_words(m, f, rep, m->together > 1 ? str_fmt("(ct_k * %d + %d)", m->together, s) : "ct_k",
-				str_fmt("ct_f%s + %s + %d", f->name, at, s * f->words));
+				word_at(str_fmt("ct_f%s", f->name), at, s * f->words));
 		return;
 	}
 	int words = 1 << f->x, need = f->words * m->together;
@@ -123,8 +143,8 @@ static void load_fragment(const Mma *m, const Factor *f, const char *rep, Str at
 		Str off = cu_xor(cu_linear(step, f->steps - joined, f->off.col + within),
 			cu_linear(rep, f->reps, f->off.col + within + f->steps - joined));
 		off = cu_xor(cu_xor(str_fmt("ct_t%s", f->name), off), str_fmt("%u", (unsigned)base));
-		out_printf(g->o, "ct_ldm_x%d%s(ct_f%s + %s + %d, ct_sh + %s);\n", words, f->trans ? "_t" : "", f->name, at, w,
-			byte_at(f, off));
+		out_printf(g->o, "ct_ldm_x%d%s(%s, ct_sh + %s);\n", words, f->trans ? "_t" : "",
+			word_at(str_fmt("ct_f%s", f->name), at, w), byte_at(f, off));
 	}
 }
 
@@ -134,8 +154,10 @@ static void print_mma(const Mma *m, const char *a, const char *b, const char *mr
 	int each = p->frag == FRAG_M8N8K4 ? 2 : 4, nr = 1 << m->f[1].reps;
 	Elem x = m->f[0].e, y = m->f[1].e;
 	cu_line(m->g, m->op);
-	out_printf(m->g->o, "ct_mma_%s_%s_%s(%s + (%s * %d + %s) * %d, %s, %s);\n", p->name, elem_rows[x].name,
-		elem_rows[y].name, m->acc, mrep, nr, nrep, each, a, b);
+	Str row = rep_at(mrep, nr * each), col = rep_at(nrep, each), at = !strcmp(row, "0") ? col : !strcmp(col, "0") ? row
+		: str_fmt("%s + %s", row, col);
+	out_printf(m->g->o, "ct_mma_%s_%s_%s(%s, %s, %s);\n", p->name, elem_rows[x].name, elem_rows[y].name,
+		word_at(m->acc, at, 0), a, b);
 }
 
 static void tensor_block(const Mma *m)
@@ -145,29 +167,30 @@ static void tensor_block(const Mma *m)
 	const char *word = a->e == EL_F64 ? "double" : "unsigned int";
 	int mr = 1 << a->reps, nr = 1 << b->reps, ks = m->together, aw = a->words * ks, bw = b->words * ks;
 	int steps = (1 << a->steps) / ks;
+	Str zero = str_intern("0");
 	open_loop(g, "ct_k", steps, m->unrolled && steps * mr * nr * ks <= 128);
 	out_printf(g->o, "%s ct_fa[%d], ct_fb[%d];\n", word, m->unrolled ? mr * aw : aw, bw);
 	if (m->unrolled) {
-		open_loop(g, "ct_m", mr, true);
-		load_fragment(m, a, "ct_m", str_fmt("ct_m * %d", aw));
-		cu_end(g);
-		open_loop(g, "ct_n", nr, true);
-		load_fragment(m, b, "ct_n", str_intern("0"));
-		open_loop(g, "ct_m", mr, true);
+		const char *rep = open_reps(g, "ct_m", mr, true);
+		load_fragment(m, a, rep, rep_at(rep, aw));
+		close_reps(g, mr);
+		const char *col = open_reps(g, "ct_n", nr, true);
+		load_fragment(m, b, col, zero);
+		open_reps(g, "ct_m", mr, true);
 		for (int s = 0; s < ks; s++)
-			print_mma(m, str_fmt("ct_fa + ct_m * %d + %d", aw, s * a->words), str_fmt("ct_fb + %d", s * b->words),
-				"ct_m", "ct_n");
-		cu_end(g);
-		cu_end(g);
+			print_mma(m, word_at("ct_fa", rep_at(rep, aw), s * a->words), word_at("ct_fb", zero, s * b->words), rep,
+				col);
+		close_reps(g, mr);
+		close_reps(g, nr);
 	} else {
-		open_loop(g, "ct_m", mr, false);
-		load_fragment(m, a, "ct_m", str_intern("0"));
-		open_loop(g, "ct_n", nr, false);
-		load_fragment(m, b, "ct_n", str_intern("0"));
+		const char *rep = open_reps(g, "ct_m", mr, false);
+		load_fragment(m, a, rep, zero);
+		const char *col = open_reps(g, "ct_n", nr, false);
+		load_fragment(m, b, col, zero);
 		for (int s = 0; s < ks; s++)
-			print_mma(m, str_fmt("ct_fa + %d", s * a->words), str_fmt("ct_fb + %d", s * b->words), "ct_m", "ct_n");
-		cu_end(g);
-		cu_end(g);
+			print_mma(m, word_at("ct_fa", zero, s * a->words), word_at("ct_fb", zero, s * b->words), rep, col);
+		close_reps(g, nr);
+		close_reps(g, mr);
 	}
 	cu_end(g);
 }
@@ -303,9 +326,8 @@ void mma_in_pieces(Cu *g, const Op *op)
 	cu_declare(g, r);
 	out_printf(g->o, "{\n\t%s ct_acc[%d];\n", cu_type(acc), regs_of(r));
 	out_in(g->o);
-	cu_loop(g, "ct_r", regs_of(r));
+	cu_each(g, "ct_r", regs_of(r));
 	out_printf(g->o, "ct_acc[ct_r] = %s;\n", as_acc(c->elem, acc, cu_at(g, ir_in(op, 2), "ct_r")));
-	cu_end(g);
 	for (int i = 0; i < 4; i++)
 		out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_p%c = 0; ct_p%c < %u; ct_p%c++)\n", "zmnk"[i],
 			"zmnk"[i], 1u << sizes[i], "zmnk"[i]);
@@ -317,10 +339,9 @@ void mma_in_pieces(Cu *g, const Op *op)
 	cu_sync(g);
 	multiply_pieces(g, op, p, acc);
 	cu_end(g);
-	cu_loop(g, "ct_r", regs_of(r));
+	cu_each(g, "ct_r", regs_of(r));
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), acc == c->elem ? "ct_acc[ct_r]"
 		: "ct_cvt_f16_f32(ct_acc[ct_r])");
-	cu_end(g);
 	cu_end(g);
 }
 
@@ -336,12 +357,12 @@ void mma_print(Cu *g, const Op *op)
 	cu_declare(g, r);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	out_printf(g->o, "%s ct_acc[%d];        /* %s */\n", cu_type(acc), regs, m.plan.name);
-	m.acc = str_intern("ct_acc");
+	bool in_place = acc == to && regs > 1;
+	if (!in_place) out_printf(g->o, "%s ct_acc[%d];\n", cu_type(acc), regs);
+	m.acc = in_place ? cu_scalar(g, r) : str_intern("ct_acc");
 	m.unrolled = cu_unrolled(regs);
-	cu_loop(g, "ct_r", regs);
-	out_printf(g->o, acc == to ? "ct_acc[ct_r] = %s;\n" : "ct_acc[ct_r] = ct_cvt_f32_f16(%s);\n", cu_at(g, c, "ct_r"));
-	cu_end(g);
+	cu_each(g, "ct_r", regs);
+	out_printf(g->o, acc == to ? "%s[ct_r] = %s;\n" : "%s[ct_r] = ct_cvt_f32_f16(%s);\n", m.acc, cu_at(g, c, "ct_r"));
 	for (int i = 0; i < 2 && m.plan.tensor; i++) m.f[i] = factor(&m, i);
 	if (m.plan.tensor) {
 		const Factor *b = &m.f[1];
@@ -356,8 +377,10 @@ void mma_print(Cu *g, const Op *op)
 				.base = str_fmt("%lld", (long long)ir_int(ir_in(op, i)->def, AT_SLOT, 0)) };
 		fma_block(&m, acc);
 	}
-	cu_loop(g, "ct_r", regs);
-	out_printf(g->o, acc == to ? "%s = ct_acc[ct_r];\n" : "%s = ct_cvt_f16_f32(ct_acc[ct_r]);\n", cu_at(g, r, "ct_r"));
-	cu_end(g);
+	if (!in_place) {
+		cu_each(g, "ct_r", regs);
+		out_printf(g->o, acc == to ? "%s = ct_acc[ct_r];\n" : "%s = ct_cvt_f16_f32(ct_acc[ct_r]);\n",
+			cu_at(g, r, "ct_r"));
+	}
 	cu_end(g);
 }

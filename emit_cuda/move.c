@@ -26,7 +26,7 @@ static Str byte_offset(Elem e, Str off)
 	return n ? str_fmt("(%s) * %d", off, 1 << n) : off;
 }
 
-static void open_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay smem, int64_t slot)
+static void start_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay smem, int64_t slot)
 {
 	SharedPlan p = shared_plan(*data->lay, smem, data->type->elem);
 	*s = (Shared){ .g = g, .op = op, .data = data, .e = data->type->elem, .l = *data->lay,
@@ -34,9 +34,6 @@ static void open_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay sme
 	s->off = cu_map(p.map, LAY_HWAXIS(HW_OFF));
 	s->vec = p.vec;
 	memcpy(s->bit, p.bit, sizeof s->bit);
-	out_puts(g->o, "{\n");
-	out_in(g->o);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&s->off));
 }
 
 static uint32_t vec_mask(const Shared *s)
@@ -44,19 +41,19 @@ static uint32_t vec_mask(const Shared *s)
 	return piece_bits(s->bit, s->vec);
 }
 
-static void regs_of_piece(const Shared *s, Str *reg)
+static void regs_of_piece(const Shared *s, Str first, Str *reg)
 {
 	for (int k = 0; k < 1 << s->vec; k++) {
 		uint32_t add = 0;
 		for (int i = 0; i < s->vec; i++)
 			if (k >> i & 1) add |= (uint32_t)1 << s->bit[i];
-		reg[k] = cu_at(s->g, s->data, cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)add)));
+		reg[k] = cu_at(s->g, s->data, cu_xor(first, str_fmt("%u", (unsigned)add)));
 	}
 }
 
-static Str piece_at(const Shared *s)
+static Str piece_at(const Shared *s, Str first)
 {
-	return plus(s->base, byte_offset(s->e, cu_xor(str_intern("ct_t"), cu_map_reg(&s->off, "ct_b"))));
+	return plus(s->base, byte_offset(s->e, cu_xor(cu_map_thread(&s->off), cu_map_reg(&s->off, first))));
 }
 
 /* Also in the places of those that were not started, each of which one that was takes over. */
@@ -75,21 +72,23 @@ void move_store_shared(Cu *g, const Op *op)
 {
 	Shared s;
 	Str reg[16];
+	bool opened;
 	const Val *buf = ir_in(op, 0);
 	cu_say(g, op);
 	if (g->fn->fewer) begin_warps(g, op);
-	open_shared(&s, g, op, ir_in(op, 1), *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
+	start_shared(&s, g, op, ir_in(op, 1), *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
 	Str copies = cu_copies_of_block(g, s.l);
-	if (copies) out_printf(g->o, "if (%s)\n", copies);
-	cu_registers(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG));
-	regs_of_piece(&s, reg);
-	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
-	Str w = words_pack_piece(g, s.data, s.bit, s.vec, reg), at = piece_at(&s);
 	cu_line(g, op);
+	if (copies) out_printf(g->o, "if (%s) ", copies);
+	Str first = cu_pieces(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG), &opened);
+	regs_of_piece(&s, first, reg);
+	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
+	bool run = n == 1 || words_pack_is_pure(g, s.data, s.bit, s.vec);
+	if (!opened && !run) cu_open(g);
+	Str w = n > 1 ? words_pack_piece(g, s.data, s.bit, s.vec, reg) : NULL, at = piece_at(&s, first);
 	if (n == 1) words_store_shared(g, s.e, at, g->fn->fewer ? str_intern("ct_x") : reg[0]);
 	else out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", words_type(bytes), at, w);
-	cu_end(g);
-	cu_end(g);
+	if (opened || !run) cu_end(g);
 	if (g->fn->fewer) cu_end(g);
 }
 
@@ -97,25 +96,29 @@ void move_load_shared(Cu *g, const Op *op)
 {
 	Shared s;
 	Str reg[16];
+	bool opened;
 	const Val *buf = ir_in(op, 0);
 	if (ir_int(op, AT_LATE, 0)) return;
 	cu_say(g, op);
 	cu_declare(g, op->out[0]);
-	open_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
-	cu_registers(g, s.l, vec_mask(&s));
-	regs_of_piece(&s, reg);
-	int n = 1 << s.vec;
-	Str at = piece_at(&s);
+	start_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
 	cu_line(g, op);
+	Str first = cu_pieces(g, s.l, vec_mask(&s), &opened);
+	regs_of_piece(&s, first, reg);
+	int n = 1 << s.vec;
+	const char *type = words_type(n * elem_bytes(s.e));
+	Str at = piece_at(&s, first);
+	bool run = n == 1 || words_piece_is_run(g, s.data, s.bit, s.vec);
+	if (!opened && !run) cu_open(g);
 	if (n == 1) {
 		out_printf(g->o, "%s = %s;\n", reg[0], words_load_shared(s.e, at));
+	} else if (run) {
+		words_unpack_piece(g, s.data, s.bit, s.vec, str_fmt("*(const %s *)(ct_smem + %s)", type, at), reg);
 	} else {
-		out_printf(g->o, "const %s ct_w = *(const %s *)(ct_smem + %s);\n", words_type(n * elem_bytes(s.e)),
-			words_type(n * elem_bytes(s.e)), at);
+		out_printf(g->o, "const %s ct_w = *(const %s *)(ct_smem + %s);\n", type, type, at);
 		words_unpack_piece(g, s.data, s.bit, s.vec, "ct_w", reg);
 	}
-	cu_end(g);
-	cu_end(g);
+	if (opened || !run) cu_end(g);
 }
 
 /* ---- shuffles ---- */

@@ -14,6 +14,7 @@ typedef struct Reader {
 	Access x;
 	PatchPlan q;
 	bool checks;            /* what is outside is not read */
+	Str patch;              /* the array that holds it: rows one after the other */
 } Reader;
 
 /* ---- reading it ---- */
@@ -69,13 +70,22 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	Str to[16], ok = r->checks ? inside(r, p->at, p->log2) : NULL;
 	uint64_t all = r->q.nrow == 64 ? ~UINT64_C(0) : ((uint64_t)1 << r->q.nrow) - 1;
 	const char *nc = x->v->constant ? "nc" : "";
-	cu_loop(g, "ct_i", r->q.nrow);
+	bool alone = n == 1 && bits <= 32 && p->rows == all && r->q.nrow > 1;
+	cu_line(g, x->op);
+	if (alone) cu_each(g, "ct_i", r->q.nrow);
+	else cu_loop(g, "ct_i", r->q.nrow);
 	if (p->rows != all) {
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);
 		out_in(g->o);
 	}
-	for (int k = 0; k < n; k++) to[k] = str_fmt("ct_x[ct_i * %d + %d]", r->q.p.ext[r->q.row], p->at + k);
+	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[ct_i * %d + %d]", r->patch, r->q.p.ext[r->q.row], p->at + k);
 	x->vec = p->log2;
+	if (alone) {
+		Str word = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, address(r, p->at), ok, access_pad(x))
+			: str_fmt("ct_ld%s_b%d(%s)", nc, bits, address(r, p->at));
+		words_unpack(g, x->v->elem, 1, word, to);
+		return;
+	}
 	cu_line(g, x->op);
 	if (ok) {
 		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
@@ -197,18 +207,17 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 	Out *o = out_new();
 	int size = 1, at = 0;
 	int rowsize = r->q.p.ext[r->q.row];
-	/* ct_x holds rows one after the other, whichever axis they are of */
+	/* it holds rows one after the other, whichever axis they are of */
 	for (int a = r->q.p.rank - 1; a >= 0; a--) {
 		int step = a == r->q.row ? 1 : size * rowsize;
 		if (a != r->q.row) size *= r->q.p.ext[a];
 		at += (int)(offsets[a] - r->q.p.lo[a]) * step;
 		Str c = cu_map_reg(&r->x.map[a], "ct_r");
-		if (strcmp(c, "0") != 0) out_printf(o, "(int)%s * %d + ", c, step);
+		if (strcmp(c, "0") != 0) out_printf(o, step > 1 ? "%s * %d + " : "%s + ", c, step);
 	}
 	out_printf(o, "%d", at);
-	cu_loop(g, "ct_r", regs_of(v));
-	out_printf(g->o, "%s = ct_x[%s];\n", cu_at(g, v, "ct_r"), out_take(o));
-	cu_end(g);
+	cu_fill(g, v);
+	out_printf(g->o, "%s = %s[%s];%s\n", cu_at(g, v, "ct_r"), r->patch, out_take(o), cu_said(g, v));
 }
 
 void patch_loads(Cu *g, const Op *op)
@@ -222,14 +231,13 @@ void patch_loads(Cu *g, const Op *op)
 	for (int a = 0; a < x->rank; a++) x->low[a] |= r.q.p.lo[a] < 0;
 	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
 	cu_say(g, op);
-	for (int k = 0; k < op->nout; k++) cu_declare(g, op->out[k]);
-	out_puts(g->o, "{\n");
+	r.patch = cu_fresh(g, "x");
+	out_printf(g->o, "%s %s[%d];\n{\n", cu_type(x->v->elem), r.patch, size);
 	out_in(g->o);
 	access_origin(x);
 	access_thread(x);
 	x->pad = words_pad(g, x->v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
-	out_printf(g->o, "%s ct_x[%d];\n", cu_type(x->v->elem), size);
 	read_patch(&r, r.q.vec);
-	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->rank);
 	cu_end(g);
+	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->rank);
 }

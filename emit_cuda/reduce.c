@@ -56,7 +56,6 @@ static void name_outs(Cu *g, const Op *op)
 {
 	for (int i = 0; i < op->nout; i++)
 		if (!cu_val(g, op->out[i])->declared) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
-	cu_say(g, op);
 }
 
 static void declare_outs(Cu *g, const Op *op)
@@ -71,10 +70,9 @@ static Str declared_here(Cu *g, const Op *op)
 	return cu_val(g, op->out[0])->declared ? name : str_fmt("%s %s", cu_type(op->out[0]->type->elem), name);
 }
 
-void cu_inner_unroll(Cu *g, int64_t outer, int64_t n)
+bool cu_inner_unroll(int64_t outer, int64_t n)
 {
-	bool fits = cu_unrolled((int)n) && (!cu_unrolled((int)outer) || cu_unrolled((int)(outer * n)));
-	out_puts(g->o, fits ? "#pragma unroll\n" : "#pragma unroll 1\n");
+	return cu_unrolled((int)n) && (!cu_unrolled((int)outer) || cu_unrolled((int)(outer * n)));
 }
 
 /* ct_a1 becomes the least index of the elements of a thread for which the condition holds, of ct_b0 and ct_a0. */
@@ -83,9 +81,8 @@ static void least_index(Cu *g, const Op *op, int64_t rows, int n, Str from, Str 
 	Elem e = ir_in(op, 0)->type->elem, index = ir_in(op, 1)->type->elem;
 	Str none = cu_num(index, num_greatest(index));
 	out_printf(g->o, "ct_a1 = %s;\n", none);
-	cu_inner_unroll(g, rows, (int64_t)1 << n);
-	out_printf(g->o, "for (int ct_i = 0; ct_i < %d; ct_i++) {\n", 1 << n);
-	out_in(g->o);
+	cu_head(g, "ct_i", 0, (int64_t)1 << n, cu_inner_unroll(rows, (int64_t)1 << n));
+	cu_open(g);
 	out_printf(g->o, "const %s ct_b0 = %s;\n", cu_type(e), cu_at(g, ir_in(op, 0), from));
 	out_printf(g->o, "const %s ct_b1 = %s ? %s : %s;\n", cu_type(index), condition, cu_at(g, ir_in(op, 1), from), none);
 	out_puts(g->o, "ct_a1 = ct_b1 < ct_a1 ? ct_b1 : ct_a1;\n");
@@ -102,9 +99,8 @@ static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, c
 	int value = kind == KIND_MAX_ELEMENT ? KIND_MAX : KIND_MIN;
 	Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
 	out_printf(g->o, "%s ct_a0 = %s;\n%s ct_a1;\n", cu_type(e), cu_at(g, x, "ct_s"), cu_type(ir_in(op, 1)->type->elem));
-	cu_inner_unroll(g, rows, (int64_t)1 << n);
-	out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", 1 << n);
-	out_in(g->o);
+	cu_head(g, "ct_i", 1, (int64_t)1 << n, cu_inner_unroll(rows, (int64_t)1 << n));
+	cu_open(g);
 	out_printf(g->o, "const %s ct_b0 = %s;\n", cu_type(e), cu_at(g, x, from));
 	out_printf(g->o, "ct_a0 = %s;\n", elem_combine(op, value, e, str_intern("ct_a0"), str_intern("ct_b0")));
 	cu_end(g);
@@ -189,9 +185,14 @@ static void reduce_part(Cu *g, const Op *op, int kind)
 }
 
 /* One value of each thread, by an operation that is an expression: the result itself holds what is combined so far. */
+static bool is_expression(const Op *op, int kind)
+{
+	return op->nout == 1 && kind != KIND_CUSTOM && !is_element(kind);
+}
+
 static bool is_simple(const Op *op, int kind, Lay result)
 {
-	return result.in[HW_REG] == 0 && op->nout == 1 && kind != KIND_CUSTOM && !is_element(kind);
+	return result.in[HW_REG] == 0 && is_expression(op, kind);
 }
 
 static void reduce_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *v)
@@ -199,11 +200,11 @@ static void reduce_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *
 	Str sum = cu_at(g, op->out[0], "0");
 	int each = regs_of(ir_in(op, 0));
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s;\n", declared_here(g, op), term(g, op, "0"));
+	out_printf(g->o, "%s = %s;%s\n", declared_here(g, op), term(g, op, "0"), cu_said(g, op->out[0]));
 	if (each == 1) return;
 	Str next = with_term(g, op, kind, sum, cu_linear("ct_i", n, v));
-	cu_inner_unroll(g, 1, each);
-	out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) %s = %s;\n", each, sum, next);
+	cu_head(g, "ct_i", 1, each, cu_inner_unroll(1, each));
+	out_printf(g->o, "%s = %s;\n", sum, next);
 }
 
 static void reduce_regs(Cu *g, const Op *op, int kind)
@@ -231,33 +232,40 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 		return;
 	}
 	declare_outs(g, op);
+	int64_t rows = (int64_t)1 << r.in[HW_REG];
+	if (is_expression(op, kind)) {
+		int each = regs_of(x) / (int)rows;
+		Str at = cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 1)), sum = cu_at(g, op->out[0], "ct_q");
+		cu_each(g, "ct_q", rows);
+		if (each > 1) cu_open(g);
+		out_printf(g->o, "%s = %s;\n", sum, term(g, op, at));
+		if (each == 1) return;
+		Str next = with_term(g, op, kind, sum, cu_xor(at, cu_linear("ct_i", n, v)));
+		cu_head(g, "ct_i", 1, each, cu_inner_unroll(rows, each));
+		out_printf(g->o, "%s = %s;\n", sum, next);
+		cu_end(g);
+		return;
+	}
 	Str a[MOST], b[MOST];
-	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
+	cu_loop(g, "ct_q", rows);
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 1)));
 	for (int i = 0; i < op->nout; i++) {
 		a[i] = str_fmt("ct_a%d", i);
 		b[i] = str_fmt("ct_b%d", i);
-		if (is_element(kind) || op_sums_products(op)) continue;
+		if (is_element(kind)) continue;
 		out_printf(g->o, "%s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), a[i], cu_at(g, ir_in(op, i), "ct_s"));
 	}
-	if (op_sums_products(op)) out_printf(g->o, "%s ct_a0 = %s;\n", cu_type(x->type->elem), term(g, op, "ct_s"));
 	if (is_element(kind)) {
-		reduce_element(g, op, kind, (int64_t)1 << r.in[HW_REG], n, v);
+		reduce_element(g, op, kind, rows, n, v);
 	} else {
 		int each = regs_of(x) >> r.in[HW_REG];
-		cu_inner_unroll(g, (int64_t)1 << r.in[HW_REG], each);
-		out_printf(g->o, "for (int ct_i = 1; ct_i < %d; ct_i++) {\n", each);
-		out_in(g->o);
+		cu_head(g, "ct_i", 1, each, cu_inner_unroll(rows, each));
+		cu_open(g);
 		Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
-		if (op_sums_products(op)) {
-			cu_line(g, op);
-			out_printf(g->o, "ct_a0 = %s;\n", with_term(g, op, kind, a[0], from));
-		} else {
-			for (int i = 0; i < op->nin; i++)
-				out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i],
-					cu_at(g, ir_in(op, i), from));
-			reduce_combine(g, op, kind, op->nin, a, b, a, b);
-		}
+		for (int i = 0; i < op->nin; i++)
+			out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i],
+				cu_at(g, ir_in(op, i), from));
+		reduce_combine(g, op, kind, op->nin, a, b, a, b);
 		cu_end(g);
 	}
 	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);
@@ -285,18 +293,34 @@ static void combine_lanes(Cu *g, const Op *op, int kind, const Str *a, Str lane,
 }
 
 /* lane: of each of n steps the lane to combine with, a power of 2 each time twice as large where `doubles`. */
-static void combine_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles)
+static void combine_steps(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles, Str sum)
 {
 	Elem e = ir_in(op, 0)->type->elem;
-	Str sum = cu_at(g, op->out[0], "0");
-	cu_line(g, op);
-	out_printf(g->o, "%s = %s;\n", declared_here(g, op), cu_at(g, ir_in(op, 0), "0"));
-	if (doubles) out_printf(g->o, "#pragma unroll\nfor (int ct_k = 0; ct_k < %d; ct_k++) ", n);
+	if (doubles) cu_head(g, "ct_k", 0, n, true);
 	for (int k = 0; k < (doubles ? 1 : n); k++) {
 		Str other = str_fmt(doubles ? "ct_shfl_xor_%s(%s, %uu << ct_k)" : "ct_shfl_xor_%s(%s, %u)", elem_rows[e].name,
 			sum, (unsigned)lane[k]);
 		out_printf(g->o, "%s = %s;\n", sum, elem_combine(op, kind, e, sum, other));
 	}
+}
+
+static void combine_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles)
+{
+	cu_line(g, op);
+	out_printf(g->o, "%s = %s;%s\n", declared_here(g, op), cu_at(g, ir_in(op, 0), "0"), cu_said(g, op->out[0]));
+	combine_steps(g, op, kind, n, lane, doubles, cu_at(g, op->out[0], "0"));
+}
+
+/* Its result goes on in the array of its operand, which nobody else reads. */
+static bool takes_over(Cu *g, const Op *op)
+{
+	const Val *x = ir_in(op, 0), *r = op->out[0];
+	CuVal *from = cu_val(g, x), *to = cu_val(g, r);
+	if (!x->def || x->def->code != OP_REDUCE_REGS || x->def->parent != op->parent || g->uses[x->id] != 1
+		|| regs_of(x) != regs_of(r) || regs_of(x) == 1 || from->splat || from->inside || from->declared || to->declared)
+		return false;
+	to->name = from->name;
+	return true;
 }
 
 static void reduce_lanes(Cu *g, const Op *op, int kind)
@@ -317,17 +341,31 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		combine_simply(g, op, kind, n, lane, doubles);
 		return;
 	}
+	Str from = cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 2));
+	if (op->nin == 1 && is_expression(op, kind) && doubles && !strcmp(from, "ct_q") && takes_over(g, op)) {
+		Str sum = str_fmt("%s[ct_q]", cu_val(g, op->out[0])->name);
+		cu_line(g, op);
+		cu_each(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
+		combine_steps(g, op, kind, n, lane, doubles, sum);
+		return;
+	}
 	declare_outs(g, op);
 	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
-	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 2)));
+	if (op->nin == 1 && is_expression(op, kind)) {
+		Str sum = cu_at(g, op->out[0], "ct_q");
+		out_printf(g->o, "%s = %s;\n", sum, cu_at(g, x, from));
+		combine_steps(g, op, kind, n, lane, doubles, sum);
+		cu_end(g);
+		return;
+	}
+	out_printf(g->o, "const int ct_s = %s;\n", from);
 	for (int i = 0; i < op->nin; i++) {
 		a[i] = str_fmt("ct_a%d", i);
 		out_printf(g->o, "%s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), a[i], cu_at(g, ir_in(op, i), "ct_s"));
 	}
 	for (int k = 0; k < (doubles ? 1 : n); k++) {
-		if (doubles) out_printf(g->o, "#pragma unroll\nfor (int ct_k = 0; ct_k < %d; ct_k++) {\n", n);
-		else out_puts(g->o, "{\n");
-		out_in(g->o);
+		if (doubles) cu_head(g, "ct_k", 0, n, true);
+		cu_open(g);
 		const char *bits = doubles ? "(%uu << ct_k)" : "%u";
 		combine_lanes(g, op, kind, a, str_fmt(bits, (unsigned)lane[k]),
 			str_fmt(bits, (unsigned)(lane[k] & (~lane[k] + 1))));

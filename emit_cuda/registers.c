@@ -10,9 +10,8 @@ void stream_loop(Cu *g, const char *var, int64_t count, int each)
 	const Stream *s = &g->stream;
 	int share = s->piece / each, rows = (int)(count * each / s->regs);
 	if (rows < 1 || share < 1) bug("%lld registers are in no pieces of %d", (long long)count * each, s->piece);
-	out_puts(g->o, "#pragma unroll\n");
-	out_printf(g->o, "for (int ct_j = 0; ct_j < %d; ct_j++) {\n", share * rows);
-	out_in(g->o);
+	cu_head(g, "ct_j", 0, share * rows, true);
+	cu_open(g);
 	out_printf(g->o, "const int %s = ", var);
 	if (rows > 1) out_printf(g->o, "ct_j / %d * %d + ", share, s->regs / each);
 	out_printf(g->o, "ct_piece * %d + ct_j%s;\n", share, rows > 1 ? str_fmt(" %% %d", share) : "");
@@ -29,8 +28,8 @@ static void loop_part(Cu *g, const char *var, int each, int first)
 		out_printf(g->o, "for (int %s = %d; %s < %d; %s++) {\n", var, g->fn->row_regs + first, var, g->fn->row_regs + 1,
 			var);
 	} else {
-		out_printf(g->o, "#pragma unroll\nfor (int %s = ct_part * %d%s; %s < ct_part * %d + %d; %s++) {\n", var, each,
-			first ? " + 1" : "", var, each, each, var);
+		out_printf(g->o, "CT_UNROLL(%s, ct_part * %d%s, ct_part * %d + %d) {\n", var, each, first ? " + 1" : "", each,
+			each);
 	}
 	out_in(g->o);
 }
@@ -42,6 +41,18 @@ void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 	if (g->stream.open) stream_loop(g, var, n, 1 << each);
 	else if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
 	else loop_part(g, var, peel_piece(g->fn) >> each, 0);
+}
+
+Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
+{
+	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
+	*opened = (skip & (skip + 1)) || g->stream.open || g->part || regs_of_layout(g->fn, l) != regs
+		|| !(g->roles || cu_unrolled(regs / each));
+	if (*opened) cu_registers(g, l, skip);
+	else if (each == regs) return str_intern("0");
+	else if (each == 1) cu_each(g, "ct_b", regs);
+	else out_printf(g->o, "CT_UNROLL_BY(ct_b, %d, %d) ", regs, each);
+	return str_intern("ct_b");
 }
 
 void cu_registers(Cu *g, Lay l, uint32_t skip)

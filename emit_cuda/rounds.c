@@ -37,8 +37,8 @@ static bool *needed_after(Cu *g, const Op *first, const Op *after)
 /* One of those rounds. After the first nvcc knows that all are there. */
 static void begin(Cu *g, const Val *counter, int rounds, Str from, int64_t step)
 {
-	out_printf(g->o, "#pragma unroll\nfor (int ct_round = 0; ct_round < %d; ct_round++) {\n", rounds);
-	out_in(g->o);
+	cu_head(g, "ct_round", 0, rounds, true);
+	cu_open(g);
 	out_puts(g->o, "if (ct_round > 0 && !ct_all) break;\n");
 	if (!counter) return;
 	const char *t = cu_type(counter->type->elem);

@@ -212,9 +212,8 @@ static void scan_neighbours(const Scan *s)
 	copies(s, "x", x, t);
 	if (!s->self || s->plan.n == 0) assign(s, y, s->exclusive ? s->identity : t);
 	if (low) {
-		cu_inner_unroll(g, (int64_t)1 << s->groups, len);
-		out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
-		out_in(g->o);
+		cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << s->groups, len));
+		cu_open(g);
 		out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
 		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(str_intern("ct_s"), walk(s, "ct_n", HW_REG, 0, low, false)));
 		registers(s, false, "ct_r", x);
@@ -245,9 +244,8 @@ static void scan_groups(const Scan *s, int from, int to)
 	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from,
 		to, true)));
 	copies(s, "o", t, o);
-	cu_inner_unroll(g, (int64_t)1 << f2_count(rest), len);
-	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
-	out_in(g->o);
+	cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << f2_count(rest), len));
+	cu_open(g);
 	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
 	out_printf(g->o, "const int ct_d = %s;\n", cu_xor(str_intern("ct_h"), walk(s, "ct_n", HW_REG, from, to, true)));
 	put_before_block(s, from, str_intern("ct_d"));
@@ -427,9 +425,8 @@ static void scan_apply(const Scan *s)
 		assign(s, y, p);
 	}
 	if (!s->exclusive || low) {
-		cu_inner_unroll(g, (int64_t)1 << s->groups, len);
-		out_printf(g->o, "for (int ct_j = %d; ct_j < %d; ct_j++) {\n", s->exclusive, len);
-		out_in(g->o);
+		cu_head(g, "ct_j", s->exclusive, len, cu_inner_unroll((int64_t)1 << s->groups, len));
+		cu_open(g);
 		out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
 		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(str_intern("ct_s"), walk(s, "ct_n", HW_REG, 0, low, false)));
 		registers(s, true, "ct_r", y);

@@ -22,8 +22,8 @@ Op *stream_print(Cu *g, Op *first)
 {
 	Stream *s = &g->stream;
 	*s = stream_of(g, first);
-	out_printf(g->o, "#pragma unroll\nfor (int ct_piece = 0; ct_piece < %d; ct_piece++) {\n", s->regs / s->piece);
-	out_in(g->o);
+	cu_head(g, "ct_piece", 0, s->regs / s->piece, true);
+	cu_open(g);
 	control_ops(g, first, s->store->next);
 	s->open = false;
 	cu_end(g);

@@ -35,6 +35,9 @@ void tma_map(Cu *g, const Op *op)
 	cu_val(g, op->out[0])->name = cu_tmap(g, &m);
 }
 
+/* Of a buffer, from `bytes` on. */
+static Str at_byte(Str buffer, int64_t bytes) { return bytes ? str_fmt("%s + %s", buffer, str_i64(bytes)) : buffer; }
+
 /* Coordinates from operand `first` on, `fast` and `slow` elements further along the last two axes; innermost first. */
 static Str coordinates(Cu *g, const Op *op, int first, int rank, int64_t slow, int64_t fast)
 {
@@ -73,9 +76,9 @@ void tma_load(Cu *g, const Op *op)
 		: cache ? str_fmt(", ct_policy_%s()", policy[cache]) : str_intern("");
 	for (int64_t c = 0; c < b.cols; c += b.wide)
 		for (int64_t r = 0; r < b.rows; r += b.high)
-			out_printf(g->o, "ct_tma_load_%dd%s(%s + %lld, &%s, %s, %s%s);\n", b.rank,
-				multicast ? "_multicast" : cache ? "_hint" : "", to,
-				(long long)smem_at(b.in->whole, (int)r, (int)c), map, coordinates(g, op, 4, b.rank, r, c), bar, tail);
+			out_printf(g->o, "ct_tma_load_%dd%s(%s, &%s, %s, %s%s);\n", b.rank,
+				multicast ? "_multicast" : cache ? "_hint" : "", at_byte(to, smem_at(b.in->whole, (int)r, (int)c)), map,
+				coordinates(g, op, 4, b.rank, r, c), bar, tail);
 }
 
 void tma_store(Cu *g, const Op *op)
@@ -83,9 +86,8 @@ void tma_store(Cu *g, const Op *op)
 	Boxes b = boxes_of(g, ir_in(op, 1), ir_in(op, 0)->type);
 	for (int64_t c = 0; c < b.cols; c += b.wide)
 		for (int64_t r = 0; r < b.rows; r += b.high)
-			out_printf(g->o, "ct_tma_store_%dd(%s + %lld, &%s, %s);\n", b.rank, cu_scalar(g, ir_in(op, 1)),
-				(long long)smem_at(b.in->whole, (int)r, (int)c), cu_scalar(g, ir_in(op, 0)), coordinates(g, op, 2,
-					b.rank, r, c));
+			out_printf(g->o, "ct_tma_store_%dd(%s, &%s, %s);\n", b.rank, at_byte(cu_scalar(g, ir_in(op, 1)),
+				smem_at(b.in->whole, (int)r, (int)c)), cu_scalar(g, ir_in(op, 0)), coordinates(g, op, 2, b.rank, r, c));
 }
 
 void tma_wait(Cu *g, const Op *op)

@@ -4,6 +4,8 @@
  * it, for a copy between two products would touch registers that the tensor cores work on. The compiler does not know
  * that, so registers that enter or leave are operands of an empty asm at the fence and at the
  * wait, which nothing passes. */
+#include <string.h>
+
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 #include "ir/ir_regs.h"
@@ -79,9 +81,8 @@ void wgmma_functions(Out *o)
 /* ---- fence and wait ---- */
 static void tie(Cu *g, Str array, int n, bool words)
 {
-	cu_loop(g, "ct_r", n);
+	cu_each(g, "ct_r", n);
 	out_printf(g->o, "asm volatile(\"\" : \"+%s\"(%s[ct_r]) : : \"memory\");\n", words ? "r" : "f", array);
-	cu_end(g);
 }
 
 static bool in_words(const Type *t) { return elem_bytes(t->elem) == 2; }
@@ -99,11 +100,10 @@ static void lend(Cu *g, const Op *op, const Val *x, const Val *r)
 	int n = regs_of(x);
 	if (in_words(x->type)) {
 		Str w = cu_val(g, r)->name = cu_name(g, r);
-		out_printf(g->o, "unsigned int %s[%d];\n", w, n / 2);
-		cu_loop(g, "ct_r", n / 2);
+		out_printf(g->o, "unsigned int %s[%d]; ", w, n / 2);
+		cu_each(g, "ct_r", n / 2);
 		out_printf(g->o, "%s[ct_r] = ct_join_b16(%s, %s);\n", w, words_bits(x->type->elem, cu_at(g, x, "2 * ct_r")),
 			words_bits(x->type->elem, cu_at(g, x, "2 * ct_r + 1")));
-		cu_end(g);
 		tie(g, w, n / 2, true);
 		return;
 	}
@@ -111,10 +111,9 @@ static void lend(Cu *g, const Op *op, const Val *x, const Val *r)
 		cu_val(g, r)->name = cu_val(g, x)->name;
 	} else {
 		Str d = cu_val(g, r)->name = cu_name(g, r);
-		out_printf(g->o, "%s %s[%d];\n", cu_type(x->type->elem), d, n);
-		cu_loop(g, "ct_r", n);
+		out_printf(g->o, "%s %s[%d]; ", cu_type(x->type->elem), d, n);
+		cu_each(g, "ct_r", n);
 		out_printf(g->o, "%s[ct_r] = %s;\n", d, cu_at(g, x, "ct_r"));
-		cu_end(g);
 	}
 	tie(g, cu_val(g, r)->name, n, false);
 }
@@ -159,6 +158,26 @@ static Factor factor_of(Cu *g, const Op *op, int i)
 	return f;
 }
 
+static int64_t step_bytes(const Factor *f, int k)
+{
+	int64_t bytes;
+	if (!wg_step(f->whole, f->k_axis, 0, k, &bytes)) bug("no operand of wgmma begins there");
+	return bytes;
+}
+
+/* Is each step along k as far from the one before it as the first two are? */
+static bool are_even(const Factor *f, int depth, int step)
+{
+	for (int k = step; k < depth && !f->regs; k += step)
+		if (step_bytes(f, k) != k / step * step_bytes(f, step)) return false;
+	return true;
+}
+
+static Str step_text(const Factor *f, int step)        /* number ct_k */
+{
+	return str_fmt("%s + ct_k * %lld", f->name, f->regs ? 4 : (long long)step_bytes(f, step) / 16);
+}
+
 static Str factor_at(const Factor *f, int mn, int k, int k_words)
 {
 	int64_t bytes;
@@ -178,6 +197,12 @@ void wgmma_product(Cu *g, const Op *op)
 		.tb = bmn };
 	Str fn = product_wanted(p), array = cu_val(g, op->out[0])->name = cu_val(g, acc)->name;
 	Str keep = op->nin > 3 ? cu_scalar(g, ir_in(op, 3)) : str_intern("1");
+	if (m == WG_M && depth > step && are_even(&fa, depth, step) && are_even(&fb, depth, step)) {
+		cu_each(g, "ct_k", depth / step);
+		out_printf(g->o, "%s(%s, %s, %s, %s);\n", fn, array, step_text(&fa, step), step_text(&fb, step),
+			strcmp(keep, "1") ? str_fmt("ct_k ? 1 : %s", keep) : keep);
+		return;
+	}
 	for (int k = 0; k < depth; k += step)
 		for (int mi = 0; mi < m / WG_M; mi++) {
 			int first = regs_wgmma(acc, mi);

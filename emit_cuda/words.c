@@ -88,35 +88,36 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from)
 	return t;
 }
 
-/* The first of a piece's registers, which are neighbours in the array that holds v; NULL: they are
- * not, or no function takes them. */
-static Str run_of(Cu *g, const Val *v, const uint8_t *bit, int vec)
+/* Are a piece's registers neighbours in the array that holds v, and is there a function that takes them? */
+bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
 	const CuVal *c = cu_val(g, v);
 	Elem e = v->type->elem;
 	bool halves = e == EL_F16 || e == EL_BF16;
-	if (regs_of(v) == 1 || c->splat || c->inside || (!halves && e != EL_F32) || vec < (halves ? 2 : 1)) return NULL;
+	if (regs_of(v) == 1 || c->splat || c->inside || (!halves && e != EL_F32) || vec < (halves ? 2 : 1)) return false;
 	for (int i = 0; i < vec; i++)
-		if (bit[i] != i) return NULL;
-	return str_fmt("&%s", cu_at(g, v, "ct_b"));
+		if (bit[i] != i) return false;
+	return true;
 }
 
-bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec) { return run_of(g, v, bit, vec) != NULL; }
+bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec)
+{
+	return elem_bytes(v->type->elem) << vec <= 4 || words_piece_is_run(g, v, bit, vec);
+}
 
 static const char *run_type(Elem e) { return e == EL_F32 ? "f32" : "b16"; }
 
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg)
 {
-	Str first = run_of(g, v, bit, vec);
-	if (first) out_printf(g->o, "ct_get_%sx%d(%s, %s);\n", run_type(v->type->elem), 1 << vec, first, word);
+	if (words_piece_is_run(g, v, bit, vec))
+		out_printf(g->o, "ct_get_%sx%d(&%s, %s);\n", run_type(v->type->elem), 1 << vec, reg[0], word);
 	else words_unpack(g, v->type->elem, 1 << vec, word, reg);
 }
 
 Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg)
 {
-	Str first = run_of(g, v, bit, vec);
-	if (!first) return words_pack(g, v->type->elem, 1 << vec, reg);
-	return str_fmt("ct_put_%sx%d(%s)", run_type(v->type->elem), 1 << vec, first);
+	if (!words_piece_is_run(g, v, bit, vec)) return words_pack(g, v->type->elem, 1 << vec, reg);
+	return str_fmt("ct_put_%sx%d(&%s)", run_type(v->type->elem), 1 << vec, reg[0]);
 }
 
 static const char *const sizes[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };

@@ -12,6 +12,7 @@ ROLES = re.compile(r"^\w+\([^\n]*\n\{\n(?:(?!^\}).)*?ct_rings\[.*?^\}\n", re.S |
 SUM_REGS = 128
 
 LOOP = re.compile(r"\s*for \((?:unsigned )?int \w+ = (\d+); \w+ < (\d+); \w+(?:\+\+| \+= (\d+))\)")
+EACH = re.compile(r"CT_UNROLL\(\w+, (\d+), (\d+)\)()|CT_UNROLL_BY\(\w+(), (\d+), (\d+)\)")
 
 
 def most_copies(text):
@@ -23,6 +24,8 @@ def most_copies(text):
             continue
         loop = LOOP.match(code)
         turns = len(range(int(loop[1]), int(loop[2]), int(loop[3] or 1))) if loop and unrolled else 1
+        for first, end, _, _, to, by in EACH.findall(code):
+            turns *= max(int(end) - int(first), 1) if end else int(to) // int(by)
         worst = max(worst, (stack[-1] * turns, number))
         for c in code:
             if c == "{":

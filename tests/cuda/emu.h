@@ -13,6 +13,9 @@
 #include <string.h>
 #include <ucontext.h>
 
+#define CT_UNROLL(i, from, to) for (int i = from; i < to; i++)
+#define CT_UNROLL_BY(i, to, by) for (int i = 0; i < to; i += by)
+
 #define __global__
 #define __device__
 #define __shared__
@@ -320,6 +323,7 @@ EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
 static inline unsigned long long ct_policy_evict_first(void) { return 0; }
 static inline unsigned long long ct_policy_evict_last(void) { return 0; }
 static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char)(w >> (8 * i)); }
+static inline void ct_split_b16(unsigned short *r, unsigned w) { r[0] = (unsigned short)w; r[1] = (unsigned short)(w >> 16); }
 static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
 static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
 static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return a | (unsigned)b << 16; }

@@ -63,8 +63,8 @@ with tmpdir() as tmp:
     check(r.code == 0 and "_parts" not in read(os.path.join(tmp, "k.c")), "the C target works by parts")
     r = ctilec("-w", source, "-o", os.path.join(tmp, "k.cu"))
     host = read(os.path.join(tmp, "k.cu"))
-    check(re.search(r"int softmax\(.*\n{\n\treturn ct_entry_softmax\(.*, 0, NULL, 0, stream\);", host), "`softmax` makes use of workspace")
-    check(re.search(r"int softmax_ws\(.*\n{\n\treturn ct_entry_softmax\(.*, 1, workspace, bytes, stream\);", host), "`softmax_ws` does not")
+    check(re.search(r"int softmax\(.*\n{ return ct_entry_softmax\(.*, 0, NULL, 0, stream\);", host), "`softmax` makes use of workspace")
+    check(re.search(r"int softmax_ws\(.*\n{ return ct_entry_softmax\(.*, 1, workspace, bytes, stream\);", host), "`softmax_ws` does not")
 
     r = ctilec("-w", os.path.join(ROOT, "tests", "cuda", "workspace.tile"), "-o", os.path.join(tmp, "w.cu"))
     check(r.code == 0, r.text)

@@ -73,9 +73,7 @@ int told_all_ws(const float *x, int32_t *y, int32_t k, int64_t n, void *workspac
 CT_FN int32_t ct_mul_i32(int32_t a, int32_t b) { return (int32_t)((uint32_t)a * (uint32_t)b); }
 CT_FN uint8_t ct_gt_i32(int32_t a, int32_t b) { return a > b; }
 CT_FN uint8_t ct_gt_f32(float a, float b) { return a > b; }
-#ifndef CT_HELPER
 #define CT_HELPER static inline __attribute__((unused))
-#endif
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)     /* products of mma: one rounding where that is fast */
 #define CT_MACF(a, b, c) fmaf(a, b, c)
 #define CT_MAC(a, b, c) fma(a, b, c)
@@ -158,9 +156,8 @@ static void ct_block_told(const float *x, int32_t *y, int32_t k, int64_t n, int6
 			printf("%lld", (long long)v1);
 			fputs("} %d 100%%\n", stdout);
 			fputs("\n", stdout);
-		})
-#line 4
-	}
+		}
+	})
 	/* print(v, t): tile<i32, [2, 2]> */
 	{
 		#ifdef _OPENMP
@@ -187,9 +184,8 @@ static void ct_block_told(const float *x, int32_t *y, int32_t k, int64_t n, int6
 			}
 			printf("]");
 			fputs("\n", stdout);
-		})
-#line 5
-	}
+		}
+	})
 	{
 		#ifdef _OPENMP
 		#pragma omp critical(ct_print)
@@ -198,21 +194,19 @@ static void ct_block_told(const float *x, int32_t *y, int32_t k, int64_t n, int6
 		CT_LINE({
 			fputs("no value \"at all\" }{", stdout);
 			fputs("\n", stdout);
-		})
-#line 6
-	}
-	const uint8_t v2 = ct_gt_i32(k, 3);
+		}
+	})
 #line 7
+	CT_LINE(const uint8_t v2 = ct_gt_i32(k, 3);
 	if (v2) {
 		/* v3 = gt(v, 1): tile<bool, [4]> */
-#line 7
-		CT_LINE(uint8_t v3[4];
+		uint8_t v3[4];
 		for (int ct_i10 = 0; ct_i10 < 4; ct_i10++) {
 			const uint8_t ct_gt11 = ct_gt_f32(v[ct_i10], 1.0f);
 			v3[ct_i10] = ct_gt11;
-		})
+		}
 		/* print(v3): tile<bool, [4]> */
-		{
+		{)
 			#ifdef _OPENMP
 			#pragma omp critical(ct_print)
 			#endif
@@ -225,22 +219,19 @@ static void ct_block_told(const float *x, int32_t *y, int32_t k, int64_t n, int6
 				}
 				printf("]");
 				fputs("\n", stdout);
-			})
-#line 7
+			}
 		}
-#line 7
-	}
+	})
+#line 8
 	CT_LINE({
 		const int64_t ct_c13 = (int64_t)0;
 		if (ct_c13 >= 0 && ct_c13 < 1) ct_y_ptr[ct_c13] = k;
 	})
 #line 2
 }
-#line 240 "print.c"
+#line 233 "print.c"
 
-#ifndef CT_HELPER
 #define CT_HELPER static inline __attribute__((unused))
-#endif
 /* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */
 CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }
@@ -364,12 +355,7 @@ static int ct_run_told(const float *x, int32_t *y, int32_t k, int64_t n, struct 
 	return ct_full ? ct_fail(CTILE_MEMORY, "told: no memory for its tiles") : CTILE_OK;
 }
 
-size_t told_all_workspace(int32_t k, int64_t n)
-{
-	(void)k;
-	(void)n;
-	return 0;
-}
+size_t told_all_workspace(int32_t k, int64_t n) { (void)k; (void)n; return 0; }
 
 int told_all_ws(const float *x, int32_t *y, int32_t k, int64_t n, void *workspace, size_t bytes, struct CUstream_st *stream)
 {
@@ -389,7 +375,5 @@ int told_all_ws(const float *x, int32_t *y, int32_t k, int64_t n, void *workspac
 }
 
 int told_all(const float *x, int32_t *y, int32_t k, int64_t n, struct CUstream_st *stream)
-{
-	return told_all_ws(x, y, k, n, NULL, 0, stream);
-}
+{ return told_all_ws(x, y, k, n, NULL, 0, stream); }
 

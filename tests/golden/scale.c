@@ -70,9 +70,7 @@ int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size
 #endif
 #define CT_FN static inline
 CT_FN float ct_mul_f32(float a, float b) { return a * b; }
-#ifndef CT_HELPER
 #define CT_HELPER static inline __attribute__((unused))
-#endif
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)     /* products of mma: one rounding where that is fast */
 #define CT_MACF(a, b, c) fmaf(a, b, c)
 #define CT_MAC(a, b, c) fma(a, b, c)
@@ -150,11 +148,9 @@ static void ct_block_scale_256(float a, const float *x, float *y, int64_t n, int
 	})
 #line 2
 }
-#line 154 "scale.c"
+#line 152 "scale.c"
 
-#ifndef CT_HELPER
 #define CT_HELPER static inline __attribute__((unused))
-#endif
 /* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */
 CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }
@@ -282,11 +278,7 @@ static int ct_run_scale_256(float a, const float *x, float *y, int64_t n, struct
 	return ct_full ? ct_fail(CTILE_MEMORY, "scale_256: no memory for its tiles") : CTILE_OK;
 }
 
-size_t scale_workspace(int64_t n)
-{
-	(void)n;
-	return 0;
-}
+size_t scale_workspace(int64_t n) { (void)n; return 0; }
 
 int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size_t bytes, struct CUstream_st *stream)
 {
@@ -306,7 +298,5 @@ int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size
 }
 
 int scale(float a, const float *x, float *y, int64_t n, struct CUstream_st *stream)
-{
-	return scale_ws(a, x, y, n, NULL, 0, stream);
-}
+{ return scale_ws(a, x, y, n, NULL, 0, stream); }
 
