@@ -163,13 +163,12 @@ struct Run {
 	int nunit;
 };
 
-/* ---- run.c ---- */
+/* ---- warp.c ---- */
 void sim_fault(const Warp *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool sim_failed(const Run *r);
 Cell *sim_scratch(Warp *w, int regs);
 /* The value of v in this warp; sim_def makes room for regs registers first (1: the same in all). */
 const SimVal *sim_val(const Warp *w, const Val *v);
-int64_t sim_phase(const Warp *w);               /* what the kernel's OP_PHASE gave; 0: it has none */
 Cell *sim_def(Warp *w, const Val *v, int regs);
 static inline Cell sim_at(const SimVal *v, int reg, int lane) { return v->p[(uint32_t)(reg * LANES + lane) & v->mask]; }
 int sim_regs(const Val *v);
@@ -245,6 +244,7 @@ bool is_first_reg(uint32_t spare, int reg);
 uint32_t bits_along(uint32_t mask, uint32_t n); /* the n-th number whose bits lie in mask */
 
 /* ---- global.c, shared.c ---- */
+int64_t sim_phase(const Warp *w);               /* what the kernel's OP_PHASE gave; 0: it has none */
 typedef struct Request { uint64_t at[LANES]; uint32_t lanes; int bytes; } Request;
 void count_global(Warp *w, const Request *q, bool write);       /* checks each address, too */
 typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
