@@ -35,31 +35,14 @@ Region chain_begin(Write *x, OpCode code, Op **op)
 }
 
 /* ---- copies of the kernel's own operations ---- */
-/* A group's tile may begin after the grid's last. */
-static void forget_inside(Op *op)
-{
-	const IrAttr *a = ir_attr(op, AT_INSIDE);
-	if (a) ir_set_ints(op, AT_INSIDE, a->u.ints.n, (const int64_t[TENSOR_RANK]){ 0 });
-}
-
 Val *chain_value(Write *x, const Val *v);
 
 void chain_copy_op(Write *x, const Op *from)
 {
 	Val *in[OP_ARGS];
-	const Type *out[OP_ARGS];
-	if (from->nin > OP_ARGS || from->nout > OP_ARGS || from->nregion) bug("chain: `%s`", op_rows[from->code].name);
+	if (from->nin > OP_ARGS || from->nregion) bug("chain: `%s`", op_rows[from->code].name);
 	for (int i = 0; i < from->nin; i++) in[i] = chain_value(x, ir_in(from, i));
-	for (int i = 0; i < from->nout; i++) out[i] = from->out[i]->type;
-	x->b.span = from->span;
-	Op *op = ir_op(&x->b, from->code, from->nin, in, from->nout, out);
-	copy_attrs(op, from);
-	forget_inside(op);
-	for (int i = 0; i < from->nout; i++) {
-		op->out[i]->name = from->out[i]->name;
-		op->out[i]->lay = from->out[i]->lay;
-		x->own[from->out[i]->id] = op->out[i];
-	}
+	forget_inside(copy_op(&x->b, from, in, x->own));        /* a group's tile may begin after the grid's last */
 }
 
 /* What stands for v; scalars, views and loops' invariants are made where they are first needed. */

@@ -3,86 +3,32 @@
  * element leaves its thread but in reductions. */
 #include "lower/chain.h"
 #include "lower/pipeline.h"
-
-typedef struct Spread { const Chain *c; bool changed, fails; } Spread;
-
-static void give(Spread *s, Val *v, Lay l)
-{
-	if (!type_is_tile(v->type)) return;
-	if (v->lay) {
-		s->fails |= !lay_eq(*v->lay, l);
-		return;
-	}
-	ir_set_layout(v, l);
-	s->changed = true;
-}
-
-static void same(Spread *s, Val *const *v, int n)
-{
-	const Lay *l = NULL;
-	for (int i = 0; i < n && !l; i++) l = v[i]->lay;
-	for (int i = 0; i < n && l; i++) give(s, v[i], *l);
-}
-
-static void spread_elementwise(Spread *s, const Op *op)
-{
-	Val *v[OP_ARGS + 1];
-	int n = 0;
-	v[n++] = op->out[0];
-	for (int i = 0; i < op->nin && n <= OP_ARGS; i++) v[n++] = ir_in(op, i);
-	same(s, v, n);
-}
-
-static void spread_broadcast(Spread *s, const Op *op)
-{
-	Val *x = ir_in(op, 0), *r = op->out[0];
-	Lay l;
-	if (!type_is_tile(x->type) || !r->lay) return;
-	if (lay_broadcast_operand(*r->lay, x->type, r->type, &l)) give(s, x, l);
-	else s->fails = true;
-}
-
-static void spread_reshape(Spread *s, const Op *op)
-{
-	Val *x = ir_in(op, 0), *r = op->out[0];
-	Lay l;
-	if (x->lay) {
-		if (lay_of_moved(op, *x->lay, &l)) give(s, r, l);
-		else s->fails = true;
-	} else if (r->lay) {
-		if (lay_before_moved(op, *r->lay, &l)) give(s, x, l);
-		else s->fails = true;
-	}
-}
+#include "lower/spread.h"
 
 static void spread_loop(Spread *s, const Op *op)
 {
 	const IrBlock *b = op->region[0];
 	for (int i = 0; i < op->nout; i++)
-		same(s, (Val *[]){ ir_in(op, 3 + i), b->args.p[1 + i], ir_in(b->last, i), op->out[i] }, 4);
+		spread_same(s, (Val *[]){ ir_in(op, 3 + i), b->args.p[1 + i], ir_in(b->last, i), op->out[i] }, 4);
 }
 
 static void spread(Spread *s, const Op *op)
 {
 	if (op->code == OP_FOR) {
 		spread_loop(s, op);
-	} else if (op->code == OP_BROADCAST) {
-		spread_broadcast(s, op);
-	} else if (op->code == OP_RESHAPE) {
-		spread_reshape(s, op);
 	} else if (op_is_reduce(op)) {
-		if (ir_in(op, 0)->lay) give(s, op->out[0], lay_of_reduced(op, *ir_in(op, 0)->lay));
-	} else if (op->nout == 1 && op_rows[op->code].flags & OPF_ELEMWISE) {
-		spread_elementwise(s, op);
+		if (ir_in(op, 0)->lay) spread_give(s, op->out[0], lay_of_reduced(op, *ir_in(op, 0)->lay));
+	} else if (op->code != OP_PERMUTE) {    /* which only turns a factor in shared memory */
+		spread_op(s, op);
 	}
 }
 
-static void walk(Spread *s, const IrBlock *b)
+static void walk(Spread *s, const Chain *c, const IrBlock *b)
 {
 	for (const Op *op = b->last; op; op = op->prev) spread(s, op);
 	for (const Op *op = b->first; op; op = op->next) {
 		spread(s, op);
-		if (op == s->c->loop) walk(s, op->region[0]);
+		if (op == c->loop) walk(s, c, op->region[0]);
 	}
 }
 
@@ -134,16 +80,16 @@ void chain_unshare(Fn *fn)
 
 bool chain_layouts(const Chain *c)
 {
-	Spread s = { c, false, false };
+	Spread s = { false, false };
 	for (int i = 0; i < c->products; i++) {
 		const ChainProduct *r = &c->product[i];
-		give(&s, r->op->out[0], pipe_sum_layout(r->op->out[0]->type));
-		give(&s, ir_in(r->op, 2), pipe_sum_layout(ir_in(r->op, 2)->type));
-		if (r->level) give(&s, ir_in(r->op, 0), pipe_sum_layout(ir_in(r->op, 0)->type));
+		spread_give(&s, r->op->out[0], pipe_sum_layout(r->op->out[0]->type));
+		spread_give(&s, ir_in(r->op, 2), pipe_sum_layout(ir_in(r->op, 2)->type));
+		if (r->level) spread_give(&s, ir_in(r->op, 0), pipe_sum_layout(ir_in(r->op, 0)->type));
 	}
 	do {
 		s.changed = false;
-		walk(&s, c->fn->body);
+		walk(&s, c, c->fn->body);
 	} while (s.changed && !s.fails);
 	return !s.fails && is_whole(c, c->fn->body);
 }

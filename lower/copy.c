@@ -36,11 +36,9 @@ static void copy_regions(Copy *c, Op *to, const Op *from)
 	}
 }
 
-static void copy_op(Copy *c, Builder *b, const Op *from)
+Op *copy_op(Builder *b, const Op *from, Val *const *in, Val **own)
 {
-	Val **in = NEW_ARRAY(A_TMP, Val *, from->nin);
 	const Type **out = NEW_ARRAY(A_TMP, const Type *, from->nout);
-	for (int i = 0; i < from->nin; i++) in[i] = mapped(c, from->in[i]);
 	for (int i = 0; i < from->nout; i++) out[i] = from->out[i]->type;
 	b->span = from->span;
 	Op *to = ir_op(b, from->code, from->nin, in, from->nout, out);
@@ -48,14 +46,27 @@ static void copy_op(Copy *c, Builder *b, const Op *from)
 	for (int i = 0; i < from->nout; i++) {
 		to->out[i]->name = from->out[i]->name;
 		to->out[i]->lay = from->out[i]->lay;
-		c->map[from->out[i]->id] = to->out[i];
+		own[from->out[i]->id] = to->out[i];
 	}
-	copy_regions(c, to, from);
+	return to;
+}
+
+void forget_inside(Op *op)
+{
+	const IrAttr *a = ir_attr(op, AT_INSIDE);
+	if (a) ir_set_ints(op, AT_INSIDE, a->u.ints.n, (const int64_t[TENSOR_RANK]){ 0 });
+}
+
+static void copy_with_regions(Copy *c, Builder *b, const Op *from)
+{
+	Val **in = NEW_ARRAY(A_TMP, Val *, from->nin);
+	for (int i = 0; i < from->nin; i++) in[i] = mapped(c, from->in[i]);
+	copy_regions(c, copy_op(b, from, in, c->map), from);
 }
 
 static void copy_ops(Copy *c, Builder *b, const IrBlock *from)
 {
-	for (const Op *op = from->first; op; op = op->next) copy_op(c, b, op);
+	for (const Op *op = from->first; op; op = op->next) copy_with_regions(c, b, op);
 }
 
 void copy_block(Builder *b, const IrBlock *from, Val *const *args)

@@ -178,13 +178,6 @@ static void repeat_numbers(const Writer *w, Spot *at, const Op *op)
 	at->map[op->out[0]->id] = op2(b, OP_ADD, r->out[0], spread(b, r->out[0]->type, cast(b, at->first, e)));
 }
 
-static void forget_inside(Op *op)
-{
-	int64_t none[TENSOR_RANK] = { 0 };
-	const IrAttr *a = ir_attr(op, AT_INSIDE);
-	if (a) ir_set_ints(op, AT_INSIDE, a->u.ints.n, none);
-}
-
 /* The index of the kernel's tile block along an axis of its grid. */
 static void repeat_bid(const Writer *w, Spot *at, const Op *op)
 {

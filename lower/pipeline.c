@@ -132,29 +132,12 @@ static Val *mapped(const Write *x, const Val *v)
 	return r;
 }
 
-/* A group's tile may begin after the grid's last. */
-static void forget_inside(Op *op)
-{
-	const IrAttr *a = ir_attr(op, AT_INSIDE);
-	if (a) ir_set_ints(op, AT_INSIDE, a->u.ints.n, (const int64_t[TENSOR_RANK]){ 0 });
-}
-
-static void copy_op(Write *x, const Op *from, Val **to)
+static void copy_to(Write *x, const Op *from, Val **own)
 {
 	Val *in[OP_ARGS];
-	const Type *out[OP_ARGS];
-	if (from->nin > OP_ARGS || from->nout > OP_ARGS || from->nregion) bug("pipeline: `%s`", op_rows[from->code].name);
+	if (from->nin > OP_ARGS || from->nregion) bug("pipeline: `%s`", op_rows[from->code].name);
 	for (int i = 0; i < from->nin; i++) in[i] = mapped(x, ir_in(from, i));
-	for (int i = 0; i < from->nout; i++) out[i] = from->out[i]->type;
-	x->b.span = from->span;
-	Op *op = ir_op(&x->b, from->code, from->nin, in, from->nout, out);
-	copy_attrs(op, from);
-	forget_inside(op);
-	for (int i = 0; i < from->nout; i++) {
-		op->out[i]->name = from->out[i]->name;
-		op->out[i]->lay = from->out[i]->lay;
-		to[from->out[i]->id] = op->out[i];
-	}
+	forget_inside(copy_op(&x->b, from, in, own));   /* a group's tile may begin after the grid's last */
 }
 
 static bool is_of_scalars(const Op *op)
@@ -377,7 +360,7 @@ static void copy_scalars(Write *x, const Op *first, const Op *end, bool producer
 {
 	for (const Op *op = first; op != end; op = op->next) {
 		bool done = op->nout && (x->names->own[op->out[0]->id] || x->names->common[op->out[0]->id]);
-		if (!done && is_of_scalars(op) && (!producer || is_needed(x, op))) copy_op(x, op, x->names->own);
+		if (!done && is_of_scalars(op) && (!producer || is_needed(x, op))) copy_to(x, op, x->names->own);
 	}
 }
 
@@ -640,7 +623,7 @@ static void write_initial(Write *x)
 	for (const Op *op = x->p.loop->prev; op; op = op->prev)
 		if (gives_needed(needed, op)) need_all(needed, op);
 	for (const Op *op = x->p.fn->body->first; op != x->p.loop; op = op->next)
-		if (gives_needed(needed, op) && !is_named(x, op)) copy_op(x, op, x->names->own);
+		if (gives_needed(needed, op) && !is_named(x, op)) copy_to(x, op, x->names->own);
 }
 
 /* Of the kernel by parts: what stores need, by Val id, and what of it differs between parts. */
@@ -665,7 +648,7 @@ static void write_store(Write *x, const Op *op, Val *group, int *turn, int *stor
 	bool boxed = x->out[0].map && *stored < PIPE_LOADS && x->out[*stored].map && is_boxed(x, op)
 		&& box_of(ir_in(op, op->nin - 1)->type) == x->out[0].type;
 	if (boxed) store_by_boxes(x, op, &x->out[(*stored)++], group, turn);
-	else copy_op(x, op, x->names->own);
+	else copy_to(x, op, x->names->own);
 }
 
 /* The sums' columns of a part: of number `part`, or of the one that a value is the number of. */
@@ -689,7 +672,7 @@ static void write_before_parts(Write *x, const Tail *t)
 	ir_walk(x->part.fn->body, set_index, &b);
 	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
 		bool skipped = op == x->part.loop || op->code == OP_BID || op->code == OP_STORE || is_named(x, op);
-		if (!skipped && gives_needed(t->needed, op) && !t->differs[op->out[0]->id]) copy_op(x, op, x->names->own);
+		if (!skipped && gives_needed(t->needed, op) && !t->differs[op->out[0]->id]) copy_to(x, op, x->names->own);
 	}
 }
 
@@ -706,7 +689,7 @@ static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val
 	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
 		if (op == x->part.loop || op->code == OP_BID) continue;
 		if (op->code == OP_STORE) write_store(x, op, group, turn, &stored);
-		else if (gives_needed(t->needed, op) && t->differs[op->out[0]->id]) copy_op(x, op, x->names->own);
+		else if (gives_needed(t->needed, op) && t->differs[op->out[0]->id]) copy_to(x, op, x->names->own);
 	}
 }
 
@@ -804,7 +787,7 @@ static void set_grid(Write *x)
 static void write_kernel(Write *x)
 {
 	for (const Op *op = x->p.fn->body->first; op; op = op->next)
-		if (is_common(x, op)) copy_op(x, op, x->names->common);
+		if (is_common(x, op)) copy_to(x, op, x->names->common);
 	find_needed(x);
 	set_grid(x);
 	if (x->p.plan.cluster > 1) {
@@ -823,7 +806,7 @@ static void name_views(Write *x, Names *names, const Fn *fn)
 {
 	x->names = names;
 	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_PERMUTE && op->out[0]->type->kind == TY_VIEW) copy_op(x, op, names->common);
+		if (op->code == OP_PERMUTE && op->out[0]->type->kind == TY_VIEW) copy_to(x, op, names->common);
 }
 
 static bool is_wanted(Fn *fn, const LowerCx *cx)
