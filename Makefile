@@ -6,7 +6,7 @@
 
 BUILD   ?= build
 CC      ?= cc
-CFLAGS  ?= -O2 -g
+CFLAGS  ?= -O2 -g1
 RE2C    ?= re2c
 BISON   ?= bison
 CMAKE   ?= cmake
