@@ -69,12 +69,14 @@ Place src_place(uint32_t pos)
 	Src *s = pos ? src_find(pos) : NULL;
 	if (!s) return (Place){ NULL, 0, 0 };
 	if (!s->line) src_index_lines(s);
-	uint32_t off = pos - s->base, lo = 0, hi = s->nline;
+	uint32_t off = pos - s->base, lo = 0, hi = s->nline, k = s->last;
+	if (s->line[k] <= off && (k + 1 == hi || s->line[k + 1] > off)) lo = k, hi = k + 1;
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (s->line[mid] <= off) lo = mid;
 		else hi = mid;
 	}
+	s->last = lo;
 	return (Place){ s, lo + 1, off - s->line[lo] + 1 };
 }
 

@@ -16,6 +16,7 @@ typedef struct Src {
 	uint32_t base;           /* place of its first byte; place 0 is never used */
 	uint32_t *line;          /* offsets of line starts, nline of them; built on first use */
 	uint32_t nline;
+	uint32_t last;           /* of these the one that was asked for last: the next place is often on it, too */
 	int index;               /* order of loading, 0 = main file */
 } Src;
 

@@ -39,7 +39,17 @@ void lines_mark(Out *o, const EmitOptions *opt, Span s)
 {
 	if (opt->line == LINE_OFF || !s.hi) return;
 	Place p = src_place(s.lo);
-	if (p.src) out_printf(o, "\001%u %s\n", (unsigned)p.line, shown_path(p.src, opt));
+	if (!p.src) return;
+	/* not by out_printf: there are as many marks as operations, and they need no indentation */
+	Str path = shown_path(p.src, opt);
+	char mark[16], *at = mark + sizeof mark;
+	uint32_t line = p.line;
+	*--at = ' ';
+	do *--at = (char)('0' + line % 10); while (line /= 10);
+	*--at = '\001';
+	out_raw(o, at, (size_t)(mark + sizeof mark - at));
+	out_raw(o, path, str_len(path));
+	out_raw(o, "\n", 1);
 }
 
 /* Not comments, directives, an opening brace. Compilers give jumps and the ends of lifetimes to a closing one, and mark
@@ -53,7 +63,7 @@ static bool is_code(const char *p, size_t n)
 static bool is_unroll(const char *p)
 {
 	static const char word[] = "#pragma unroll";
-	return !strncmp(p, word, strlen(word));
+	return *p == '#' && !strncmp(p, word, strlen(word));
 }
 
 typedef struct Put {

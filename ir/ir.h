@@ -430,5 +430,6 @@ Module *ir_read(Src *src);                      /* NULL after diagnostics */
 extern bool ir_trusts_protocols;                /* tests of sim: roles may break what they promise each other */
 const char *ir_check(const Module *m);          /* NULL: sound; else which op breaks which rule */
 void ir_verify(const Module *m, const char *after);
+void ir_verify_versions(const Module *m, const char *after);   /* not the TYPED kernels, which no longer change */
 void ir_verify_lists(const Module *m, const char *after);      /* names and entries only, not the kernels' bodies */
 #endif

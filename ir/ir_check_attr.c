@@ -256,7 +256,7 @@ bool chk_attrs(Check *c, const Op *op)
 		if (!chk_attr_value(c, op, a)) return false;
 		if (a->key < 64) missing &= ~(UINT64_C(1) << a->key);
 	}
-	for (int key = 0; key < 64 && key < AT_COUNT; key++)
+	for (int key = 0; missing && key < 64 && key < AT_COUNT; key++)
 		NEED(!(missing >> key & 1), "attribute `%s` is missing", attr_rows[key].name);
 	return ir_attr(op, AT_AXIS) ? chk_axis(c, op) : true;
 }

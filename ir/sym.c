@@ -111,7 +111,7 @@ static void poly_push(Poly *p, Term t)
 
 static Term term_of(const Sym *s)
 {
-	Term t = { .coef = 1 };
+	Term t = { .coef = 1, .is = s };
 	if (s->kind == SYM_CONST) {
 		t.coef = s->value;
 	} else if (s->kind == SYM_MUL && s->arg[0]->kind == SYM_CONST && s->arg[1]->kind != SYM_CONST) {
@@ -130,15 +130,21 @@ static Term term_of(const Sym *s)
 	return t;
 }
 
-Poly poly_of(const Sym *s)
+static int count_terms(const Sym *s) { return s->kind == SYM_ADD ? s->n : s->kind != SYM_CONST || s->value; }
+
+/* The terms of s, and room for so many more. */
+static Poly poly_with_room(const Sym *s, int more)
 {
-	Poly p = { 0 };
+	int n = count_terms(s);
+	Poly p = { NEW_ARRAY(A_TMP, Term, n + more), n, n + more };
 	if (s->kind == SYM_ADD)
-		for (int i = 0; i < s->n; i++) poly_push(&p, term_of(s->arg[i]));
-	else if (s->kind != SYM_CONST || s->value)
-		poly_push(&p, term_of(s));
+		for (int i = 0; i < n; i++) p.p[i] = term_of(s->arg[i]);
+	else if (n)
+		p.p[0] = term_of(s);
 	return p;
 }
+
+Poly poly_of(const Sym *s) { return poly_with_room(s, 0); }
 
 /* An order that depends on the expressions alone, not on which was made first: the same text in any module and after
  * reading it back. Atoms by name, then what is made of them, constants last. Nodes are
@@ -168,6 +174,7 @@ int term_cmp(const Term *a, const Term *b)      /* order of the factors; the con
 
 static const Sym *term_sym(const Term *t)
 {
+	if (t->is) return t->is;
 	if (!t->n) return sym_const(t->coef);
 	if (t->n == 1 && t->coef == 1) return t->f[0];
 	const Sym **arg = NEW_ARRAY(A_TMP, const Sym *, t->n + 1);
@@ -195,6 +202,7 @@ static bool poly_merge(Poly *p)
 	for (int i = 0; i < p->n; i++) {
 		if (n && term_cmp(&p->p[n - 1], &p->p[i]) == 0) {
 			if (__builtin_add_overflow(p->p[n - 1].coef, p->p[i].coef, &p->p[n - 1].coef)) return false;
+			p->p[n - 1].is = NULL;
 		} else {
 			if (n && !p->p[n - 1].coef) n--;
 			p->p[n++] = p->p[i];
@@ -216,12 +224,12 @@ static const Sym *poly_sym(const Poly *p)
 
 static const Sym *add_scaled(const Sym *a, const Sym *b, int64_t k)
 {
-	Poly p = poly_of(a), q = poly_of(b);
-	vec_reserve(A_TMP, &p, p.n + q.n);
-	for (int i = 0; i < q.n; i++) {
-		Term t = q.p[i];
+	Poly p = poly_with_room(a, count_terms(b));
+	for (int i = 0, n = count_terms(b); i < n; i++) {
+		Term t = term_of(b->kind == SYM_ADD ? b->arg[i] : b);
 		if (__builtin_mul_overflow(t.coef, k, &t.coef)) return NULL;
-		poly_push(&p, t);
+		if (k != 1) t.is = NULL;
+		p.p[p.n++] = t;
 	}
 	return poly_merge(&p) ? poly_sym(&p) : NULL;
 }
@@ -258,6 +266,7 @@ static bool term_mul(const Term *a, const Term *b, Term *r)
 	}
 	r->n = n;
 	r->f = f;
+	r->is = NULL;
 	return true;
 }
 
@@ -294,7 +303,10 @@ static const Sym *sym_exact_div(const Sym *a, int64_t k)
 	Poly p = poly_of(a);
 	bool ok = k > 0;
 	for (int i = 0; ok && i < p.n; i++) ok = p.p[i].coef % k == 0;
-	for (int i = 0; ok && i < p.n; i++) p.p[i].coef /= k;
+	for (int i = 0; ok && i < p.n; i++) {
+		p.p[i].coef /= k;
+		p.p[i].is = NULL;
+	}
 	const Sym *s = ok ? poly_sym(&p) : NULL;
 	arena_release(A_TMP, m);
 	return s;

@@ -4,8 +4,8 @@
 #include "base/vec.h"
 #include "ir/sym.h"
 
-/* coef * f[0] * f[1] ...; n = 0: the constant */
-typedef struct Term { int64_t coef; int n; const Sym *const *f; } Term;
+/* coef * f[0] * f[1] ...; n = 0: the constant. is: the node that this is already; NULL: it is to be made. */
+typedef struct Term { int64_t coef; int n; const Sym *const *f; const Sym *is; } Term;
 typedef VEC(Term) Poly;
 
 Poly poly_of(const Sym *s);

@@ -6,27 +6,29 @@
 #include "ir/valsym.h"
 #include "lower/lower.h"
 
-static bool axis_inside(ValSyms *b, const Op *op, const Type *t, int axis)
-{
-	const Sym *ext = valsym_extent(b, ir_in(op, 0), axis);
-	if (!ext) return false;
-	const Sym *at = valsym_access(b, op, axis);
-	return facts_le(b->facts, sym_const(0), at) && facts_le(b->facts, sym_add(at, sym_const(type_extent(t, axis))),
-		ext);
-}
-
 enum { NEAR = 1 << 20 };
 
-/* So that what is left of the tensor from there on can be computed in 32 bits. */
-static bool axis_near(ValSyms *b, const Op *op, int axis)
+/* INSIDE_NEAR, if what is left of the tensor from `at` on, without the offset, can be computed in 32 bits. */
+static int64_t near(const Facts *f, const Sym *at, const Sym *ext)
 {
-	const Sym *ext = valsym_extent(b, ir_in(op, 0), axis), *most = sym_const(INT32_MAX);
+	const Sym *most = sym_const(INT32_MAX);
+	bool is = facts_le(f, at, most) && facts_le(f, ext, most) && facts_le(f, at, sym_add(ext, sym_const(NEAR)));
+	return is ? INSIDE_NEAR : 0;
+}
+
+static int64_t axis_inside(ValSyms *b, const Op *op, const Type *t, int axis)
+{
+	const Sym *ext = valsym_extent(b, ir_in(op, 0), axis), *zero = sym_const(0);
+	if (!ext) return 0;
+	const Sym *at = valsym_access(b, op, axis);
+	bool begins = facts_le(b->facts, zero, at);
+	if (begins && facts_le(b->facts, sym_add(at, sym_const(type_extent(t, axis))), ext)) return INSIDE_WHOLE;
 	const IrAttr *offsets = ir_attr(op, AT_OFFSETS);
 	int64_t off = offsets ? offsets->u.ints.p[axis] : 0;
-	if (!ext || off < -NEAR || off > NEAR) return false;
-	const Sym *at = sym_sub(valsym_access(b, op, axis), sym_const(off));
-	return facts_le(b->facts, sym_const(0), at) && facts_le(b->facts, at, most) && facts_le(b->facts, ext, most)
-		&& facts_le(b->facts, at, sym_add(ext, sym_const(NEAR)));
+	if (!off) return begins ? near(b->facts, at, ext) : 0;
+	if (off < -NEAR || off > NEAR) return 0;
+	at = sym_sub(at, sym_const(off));
+	return facts_le(b->facts, zero, at) ? near(b->facts, at, ext) : 0;
 }
 
 static void mark_access(ValSyms *b, Op *op)
@@ -34,8 +36,7 @@ static void mark_access(ValSyms *b, Op *op)
 	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
 	int64_t inside[TENSOR_RANK];
 	if (!t->rank) return;
-	for (int i = 0; i < t->rank; i++)
-		inside[i] = axis_inside(b, op, t, i) ? INSIDE_WHOLE : axis_near(b, op, i) ? INSIDE_NEAR : 0;
+	for (int i = 0; i < t->rank; i++) inside[i] = axis_inside(b, op, t, i);
 	ir_set_ints(op, AT_INSIDE, t->rank, inside);
 }
 

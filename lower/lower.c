@@ -353,7 +353,7 @@ bool lower_finish(Module *m, const LowerOptions *o)
 {
 	LowerCx cx = { .o = o };
 	if (!run_passes(m, PASS_VERSION, &cx)) return false;
-	ir_verify(m, "lowering");
+	ir_verify_versions(m, "lowering");
 	return true;
 }
 
