@@ -186,7 +186,8 @@ static bool stage_temporary(const Out *o, const char *path, const struct stat *o
 		close(fd);
 		return false;
 	}
-	setvbuf(f, NULL, _IOFBF, 1 << 16);      /* pieces are of some kilobytes */
+	static char buffer[1 << 16];            /* pieces are of some kilobytes; glibc asks for no such buffer itself */
+	setvbuf(f, buffer, _IOFBF, sizeof buffer);
 	bool ok = write_text(o, f, why);
 	if (ok && fchmod(fd, mode_for(old)) != 0) {
 		*why = sys_error(errno);
