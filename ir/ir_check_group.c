@@ -1,61 +1,44 @@
 /* Ops of roles, rings, mbarriers and copies by hardware (OPF_GROUP): operands, results and where they may stand, each
  * op by itself. What they mean together, the protocol, is ir_protocol.c.
  *
- * operands and results are words of letters, in order: m mbarriers, c cursor, x cursor or i32, i i32, b bool, s shared
+ * Their signatures in ops.def are `operands -> results {attributes without which they mean nothing}`. Operands and
+ * results are words of letters, in order: m mbarriers, c cursor, x cursor or i32, i i32, b bool, s shared
  * buffer, f frag, p pointer to i32, r ring, t tensor map, v view, T tile, A async, R tile or async, P pointer or shared
  * buffer, F shared buffer or async;
  * `*` repeats the letter before it any number of times, `?` makes it optional. */
 #include <string.h>
 
+#include "base/diag.h"
 #include "ir/ir_check.h"
 #include "ir/ir_regs.h"
 #include "layout/lay.h"
 #include "layout/tma.h"
 
-typedef struct Form { const char *in, *out; uint64_t needs; } Form;
-
-#define A(key) (UINT64_C(1) << AT_##key)
-static Form form_of(OpCode code)
+static const char *results_of(const char *sig)
 {
-	switch (code) {
-	case OP_ROLE: return (Form){ "", "", A(TEXT) };
-	case OP_CLUSTER_RANK: case OP_NUM_STARTED: return (Form){ "", "i", 0 };
-	case OP_TILE_ORDER: return (Form){ "iii", "ii", A(GROUPS) };
-	case OP_ALLOC_RING: return (Form){ "", "r", A(SLOT) };
-	case OP_SLOT: return (Form){ "rx", "s", 0 };
-	case OP_PART: return (Form){ "si*", "s", A(STEPS) };
-	case OP_CURSOR: return (Form){ "", "c", 0 };
-	case OP_ADVANCE: return (Form){ "c", "c", 0 };
-	case OP_ALLOC_MBAR: return (Form){ "", "m", A(SLOT) | A(NUMBER) };
-	case OP_MBAR_INIT: return (Form){ "m*", "", 0 };
-	case OP_MBAR_EXPECT: return (Form){ "mc", "", A(BYTES) };
-	case OP_MBAR_ARRIVE: return (Form){ "mci?", "", 0 };
-	case OP_MBAR_WAIT: return (Form){ "mc", "", 0 };
-	case OP_TENSOR_MAP: return (Form){ "v", "t", 0 };
-	case OP_TMA_LOAD: return (Form){ "stmci*", "", 0 };
-	case OP_TMA_STORE: return (Form){ "tsi*", "", 0 };
-	case OP_COPY_ASYNC: return (Form){ "svi*", "", A(STEPS) };
-	case OP_LDMATRIX: return (Form){ "s", "f", 0 };
-	case OP_AS_FRAG: return (Form){ "T", "f", 0 };
-	case OP_MMA_FRAG: return (Form){ "ffT", "T", 0 };
-	case OP_WGMMA_FENCE: return (Form){ "R*", "A*", 0 };
-	case OP_WGMMA: return (Form){ "AFsb?", "A", 0 };
-	case OP_WGMMA_WAIT: return (Form){ "A*", "T*", 0 };
-	case OP_DRAW: return (Form){ "pi", "i", 0 };
-	case OP_GRID_BARRIER: return (Form){ "pb", "", A(NUMBER) };
-	case OP_PUT: return (Form){ "si", "", 0 };
-	case OP_GET: return (Form){ "s", "i", 0 };
-	case OP_LOAD_SHIFTED: return (Form){ "vii", "T", A(STEPS) };
-	case OP_PREFETCH_ROWS: return (Form){ "vii", "", A(STEPS) };
-	case OP_CUT: return (Form){ "Ti?", "T", A(OFFSETS) };
-	case OP_STMATRIX: return (Form){ "sT", "", 0 };
-	case OP_STORE_REGS: return (Form){ "PTi?", "", 0 };
-	case OP_LOAD_REGS: return (Form){ "P", "T", 0 };
-	default: return (Form){ "", "", 0 };
-	}
+	const char *arrow = strstr(sig, "->");
+	return arrow ? arrow + 2 : "";
 }
 
-uint64_t chk_group_needs(OpCode code) { return form_of(code).needs; }
+static uint64_t attr_bit(const char *name, size_t n)
+{
+	for (int key = 0; key < 64 && key < AT_COUNT; key++)
+		if (!strncmp(attr_rows[key].name, name, n) && !attr_rows[key].name[n]) return UINT64_C(1) << key;
+	bug("a signature names an attribute that does not exist: %s", name);
+}
+
+uint64_t chk_group_needs(OpCode code)
+{
+	uint64_t needs = 0;
+	const char *p = strchr(op_rows[code].sig, '{');
+	if (!p) return 0;
+	for (p++; *p && *p != '}'; p += strspn(p, ", ")) {
+		size_t n = strcspn(p, ",}");
+		needs |= attr_bit(p, n);
+		p += n;
+	}
+	return needs;
+}
 
 static const char *letter_text(char l)
 {
@@ -108,7 +91,8 @@ static bool chk_word(Check *c, const Op *op, const char *word, int n, bool resul
 {
 	const char *what = result ? "result" : "operand";
 	int at = 0;
-	for (const char *p = word; *p; p++) {
+	for (const char *p = word; *p && *p != '-' && *p != '{'; p++) {
+		if (*p == ' ') continue;
 		bool many = p[1] == '*', maybe = p[1] == '?';
 		NEED(many || maybe || at < n, "%s %d is missing: %s", what, at, letter_text(*p));
 		while (at < n) {
@@ -353,8 +337,8 @@ static bool chk_has_layout(Check *c, const Val *v)
 
 bool chk_group(Check *c, const Op *op)
 {
-	Form f = form_of(op->code);
-	if (!chk_word(c, op, f.in, op->nin, false) || !chk_word(c, op, f.out, op->nout, true)) return false;
+	const char *sig = op_rows[op->code].sig;
+	if (!chk_word(c, op, sig, op->nin, false) || !chk_word(c, op, results_of(sig), op->nout, true)) return false;
 	for (int i = 0; i < op->nin + op->nout; i++)
 		if (!chk_has_layout(c, i < op->nin ? ir_in(op, i) : op->out[i - op->nin])) return false;
 	switch (op->code) {
