@@ -455,48 +455,26 @@ const View *arg_view(Cx *cx, Call *c, int i)
 
 /* ---- dispatch ---- */
 
-static bool is_atomic(OpCode op)
-{
-	return op >= OP_ATOMIC_ADD && op <= OP_ATOMIC_STORE;
-}
+typedef Sv (*Build)(Cx *cx, Call *c);
+
+/* The table of operations as it is written: a builder, and then the operations that are its own. */
+static const struct { Build build; OpCode op; } built[] = {
+#undef OP_BUILDS
+#define OP_BUILDS(builder) { build_##builder, OP_COUNT },
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, doc) { NULL, OP_##id },
+#include "ir/ops.def"
+#undef OP
+};
 
 static Sv dispatch(Cx *cx, Call *c)
 {
-	unsigned flags = op_rows[c->op].flags;
-	if (is_atomic(c->op)) return build_atomic(cx, c);
-	switch (c->op) {
-	case OP_FULL: case OP_ZEROS: case OP_ONES: case OP_IOTA: case OP_ARANGE: case OP_RAND: case OP_RANDN:
-	case OP_RANDINT:
-		return build_tile(cx, c);
-	case OP_RESHAPE: case OP_BROADCAST: case OP_PERMUTE: case OP_TRANSPOSE: case OP_CAT: case OP_EXTRACT:
-	case OP_INSERT:
-	case OP_EXPAND: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_SORT: case OP_TOPK: case OP_HISTOGRAM:
-	case OP_JOIN:
-	case OP_SPLIT: case OP_PACK: case OP_UNPACK:
-		return build_shape(cx, c);
-	case OP_CAST: case OP_BITCAST: case OP_CDIV: case OP_CLAMP:
-		return build_elem(cx, c);
-	case OP_MMA: case OP_MATMUL: case OP_MMA_SCALED:
-		return build_product(cx, c);
-	case OP_ARGMAX: case OP_ARGMIN: case OP_ANY_OF: case OP_ALL_OF: case OP_CUMSUM_: case OP_CUMPROD_:
-		return build_reduce(cx, c);
-	case OP_LOAD: case OP_LOAD_AT: case OP_STORE: case OP_STORE_AT: case OP_GATHER: case OP_SCATTER: case OP_MASK:
-		return build_memory(cx, c);
-	case OP_PARTITION: case OP_STRIDED: case OP_GATHER_SCATTER: case OP_SLICE: case OP_EXTENT: case OP_NUM_TILES:
-	case OP_STRIDE: case OP_STATIC_STRIDE: case OP_STATIC_EXTENT: case OP_SPAN_SIZE: case OP_LAYOUT_OF:
-		return build_view(cx, c);
-	case OP_TENSOR_SPAN:
-		return build_span(cx, c);
-	case OP_ASSUME: case OP_ASSUME_ALIGNED: case OP_ASSUME_DIVISIBLE: case OP_ASSUME_BOUNDED:
-	case OP_ASSUME_BOUNDED_BELOW:
-	case OP_ASSUME_BOUNDED_ABOVE: case OP_ASSUME_UNIQUE: case OP_ASSUME_BLOCKED: case OP_ASSUME_DIVISIBLE_STRIDED:
-	case OP_ASSUME_ALIGNED_STRIDED:
-		return build_promise(cx, c);
-	default:
-		if (flags & (OPF_REDUCE | OPF_SCAN)) return build_reduce(cx, c);
-		if (flags & OPF_ELEMWISE) return build_elem(cx, c);
-		return build_misc(cx, c);
+	static Build by_op[OP_COUNT];
+	Build build = NULL;
+	for (size_t i = 0; !by_op[c->op] && i < sizeof built / sizeof *built; i++) {
+		if (built[i].build) build = built[i].build;
+		else by_op[built[i].op] = build;
 	}
+	return by_op[c->op](cx, c);
 }
 
 /* load, store and atomics exist on tensors and on pointer tiles, gather on tensors and inside tiles: the first argument
