@@ -152,6 +152,7 @@ fuzz: all
 # bench/results keeps what these printed, with the machine.
 bench: all
 	$(PYTHON) bench/compile/growth.py '$(BUILD)/ctilec'
+	-$(PYTHON) bench/compile/instances.py '$(BUILD)/ctilec'
 	CC='$(CC)' sh bench/c/run.sh '$(BUILD)/ctilec'
 	@if command -v '$(NVCC)' >/dev/null; then $(MAKE) --no-print-directory bench-memory; \
 	else echo 'no nvcc: kernels for bench-gpu are left out'; fi
