@@ -570,6 +570,7 @@ static bool places_next(const Unit *u, const Module *m)
 static bool place_next(void *ctx, Module *m, int i)
 {
 	LowerOptions lo = lower_options(ctx);
+	step_done(ctx, "emit");         /* of the kernel before */
 	return lower_place_next(m, i, &lo);
 }
 
