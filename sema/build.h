@@ -32,6 +32,7 @@ Sv lit_give(Cx *cx, Sv x, Elem e, Sv met);      /* an open value gets its type: 
 Sv lit_zero(Cx *cx, Sv x, Elem e);              /* 0 of type e in the shape of an open value */
 Sv lit_default(Cx *cx, Sv x);                   /* a tile literal that meets nothing: i32 or f32; others: themselves */
 bool sv_const_num(Sv v, Num *n);                /* CONST, or a VAL made by `const` */
+Str range_text(Elem e);                         /* "u8 holds 0 .. 255" */
 
 /* ---- values ---- */
 Val *const_val(Cx *cx, const Type *t, Num n);

@@ -1,7 +1,10 @@
 /* Elementwise operations: conversions of operands by the rules, constant folding, select, fma. */
 #include <math.h>
+#include <string.h>
 
+#include "ir/exact.h"
 #include "sema/build.h"
+#include "sema/scope.h"
 
 /* ---- unary and binary ---- */
 
@@ -186,6 +189,46 @@ static void warn_nan(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
 	diag_edit(d, (Span){ x.span.lo, y.span.hi }, fix);
 }
 
+/* The result of a comparison with c of every number from lo to hi; false: it depends on the number. */
+static bool decided(OpCode op, Flt lo, Flt hi, Flt c, bool *result)
+{
+	int least = exact_cmp(lo, c), greatest = exact_cmp(hi, c);
+	bool below = greatest < 0, above = least > 0;
+	switch (op) {
+	case OP_LT: *result = below; return below || least >= 0;
+	case OP_LE: *result = greatest <= 0; return *result || above;
+	case OP_GT: *result = above; return above || greatest <= 0;
+	case OP_GE: *result = least >= 0; return *result || below;
+	default: *result = op == OP_NE; return below || above;
+	}
+}
+
+/* A comparison of integers that the range of their type decides. In generic code the type or the number may be another
+ * one in another instance. */
+static void warn_decided(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
+{
+	static const OpCode turned[] = { OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE };
+	Num n;
+	bool result, turn = sv_const_num(x, &n);
+	if (op < OP_EQ || op > OP_GE || is_nan(x) || is_nan(y)) return;
+	Sv v = turn ? y : x, c = turn ? x : y;
+	Elem e = v.type->elem;
+	if (sv_const_num(v, &n) || !sv_const_num(c, &n) || elem_is_ptr(e) || !elem_is_integral(e)) return;
+	if (elem_is_ptr(c.type->elem) || elem_varies(cx, e)) return;
+	Str number = span_source(c.span);
+	if (cx->frame->generic && !strchr("-0123456789", *number)) return;
+	OpCode as = turn ? turned[op - OP_EQ] : op;
+	if (!decided(as, exact_num(e, num_least(e)), exact_num(e, num_greatest(e)), exact_num(c.type->elem, n), &result))
+		return;
+	Diag *d = cx_diag(cx, D_DECIDED, at, shown, number, result ? "true" : "false", elem_name(e));
+	label_operand(d, v);
+	diag_note(d, "%s", range_text(e));
+	bool sign = elem_rows[e].cls == EC_UINT && ((as == OP_LT && !result) || (as == OP_GE && result));
+	if (sign) diag_help(d, "what may be less than 0 is computed in a signed type: its operands are cast first, as by "
+		"`element_cast(..., i64)`");
+	else diag_help(d, "it is left out, or another bound is meant");
+}
+
 /* A quotient that is written where it becomes a float: it has lost its fraction. */
 static void warn_quotient(Cx *cx, OpCode code, Sv x, Elem to)
 {
@@ -256,6 +299,7 @@ Sv elem_binary(Cx *cx, OpCode op, Sv x, Sv y, const Modes *m, Span at, Str shown
 	warn_zero(cx, op, y, r.elem);
 	if (op == OP_ADD) warn_count(cx, x, y, at, shown);
 	warn_nan(cx, op, x, y, at, shown);
+	warn_decided(cx, op, x, y, at, shown);
 	warn_quotient(cx, op, x, r.elem);
 	warn_quotient(cx, op, y, r.elem);
 	warn_grown(cx, x, y, r.type, at, shown);

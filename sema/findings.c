@@ -12,6 +12,7 @@ enum {          /* bytes */
 typedef struct Findings {
 	ValSyms vs;
 	Padding pad;
+	Untransposed moved;
 	Cover *cover;
 	const Sym **end;        /* of loops, by the Val id of their counters */
 	bool misplaced;         /* an access was reported whose place is not the one that is meant */
@@ -386,13 +387,15 @@ static void walk(Findings *w, const IrBlock *b)
 		if (access || op->code == OP_GATHER || op->code == OP_SCATTER) outside(w, op);
 		if (access) {
 			const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
-			if (!axes_swapped(w, op, t) && !past_axis(w, op, t)) counting(w, op);
-			if (op->code == OP_STORE) overwritten(w, op);
+			bool store = op->code == OP_STORE, said = store && untransposed_op(&w->moved, op);
+			if (!said && !axes_swapped(w, op, t) && !past_axis(w, op, t)) counting(w, op);
+			if (store) overwritten(w, op);
 		}
 		w->misplaced |= diag_latest() != before;
 		cover_op(w->cover, op);
 		if (access) speed(w, op);
 		if (op->code == OP_FOR) w->end[op->region[0]->args.p[0]->id] = valsym(&w->vs, ir_in(op, 1));
+		if (op->code == OP_FOR || op->code == OP_WHILE) accumulator_op(&w->vs, op);
 		for (int i = 0; i < op->nregion; i++) {
 			bool runs, of_values = op->code == OP_REDUCE || op->code == OP_SCAN;
 			if (of_values) continue;
@@ -413,6 +416,7 @@ void findings_report(const Fn *fn, bool raced, bool by_entry)
 	Findings w = { .vs = valsyms_new(fn), .misplaced = raced };
 	w.end = NEW_ARRAY(A_TMP, const Sym *, fn->nval + 1);
 	w.pad = (Padding){ &w.vs, NEW_ARRAY(A_TMP, struct PadAxis *, fn->nval + 1) };
+	w.moved = (Untransposed){ &w.vs, NEW_ARRAY(A_TMP, int, fn->nval + 1), 0 };
 	w.cover = cover_new(&w.vs, w.end);
 	walk(&w, fn->body);
 	if (!w.misplaced) cover_report(w.cover, by_entry);

@@ -19,6 +19,18 @@ void identity_op(const Op *op);
 /* ---- widened.c: casts that come too late ---- */
 void widened_op(const Op *op);
 
+/* ---- untransposed.c: tiles that are stored at swapped places as they are ---- */
+typedef struct Untransposed { ValSyms *vs; int *seen, stores; } Untransposed;   /* seen: by Val id */
+bool untransposed_op(Untransposed *u, const Op *store);         /* whether it said something */
+
+/* ---- random.c: the same random numbers in every tile block ---- */
+/* of: by Val id, what random numbers a value is made of; NULL: none. The block indices on which operands of op depend,
+ * and those on which it depends whether op runs. */
+void random_op(const Fn *fn, const Op **of, const Op *op, unsigned dep, unsigned under);
+
+/* ---- accumulator.c: sums of 16-bit floats that a loop carries ---- */
+void accumulator_op(ValSyms *vs, const Op *loop);
+
 /* ---- lanes.c: index tiles whose elements differ from each other by known numbers ---- */
 typedef struct Lanes { const Sym *base; const int64_t *at; int64_t n; } Lanes;  /* element i: base + at[i] */
 typedef struct LaneSyms { ValSyms *vs; const Lanes **of; bool *done; } LaneSyms;

@@ -227,6 +227,15 @@ static bool is_elem(const Bind *b, int e)
 	return b->sv.kind == SV_TYPE && b->sv.type->kind == TY_SCALAR && (int)b->sv.type->elem == e;
 }
 
+static bool has_elem(const Bind *b, int e) { return b->sv.kind == SV_TYPE && (int)b->sv.type->elem == e; }
+
+bool elem_varies(Cx *cx, Elem e)
+{
+	int n;
+	bound_as(cx, has_elem, (int)e, &n);
+	return n > 0;
+}
+
 Str elem_word(Cx *cx, Elem e)
 {
 	int n;

@@ -85,7 +85,7 @@ static Str constant_text(Sv x)
 	return literal && str_len(src) <= 40 ? src : exact_text(exact_of(x));
 }
 
-static Str range_text(Elem e)
+Str range_text(Elem e)
 {
 	if (e == EL_BOOL) return str_intern("bool holds 0 and 1");
 	if (elem_is_any_float(e))

@@ -96,6 +96,7 @@ bool habit_prefixed(Cx *cx, const Expr *member, const Expr *call);              
 bool habit_extent(Cx *cx, const Expr *index, Sv base);                          /* x.shape[0]; reports */
 void habit_import(Cx *cx, Diag *d, Str file);
 Str elem_word(Cx *cx, Elem e);                                  /* f16, or T where it is that in this instance */
+bool elem_varies(Cx *cx, Elem e);                               /* it may be another type in another instance */
 /* 64, or the name that has this value where it differs between instances; NULL: no name, or several, have it. */
 Str extent_name(Cx *cx, int log2);
 Str extent_names(Cx *cx, int rank, const uint8_t *log2);        /* [BM, 64]; NULL: as above */
