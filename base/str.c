@@ -144,6 +144,7 @@ static bool near_begins(const char *a, size_t n, const char *b, size_t m)
 	return n >= 3 && m <= 2 * n + 1 && strncmp(a, b, n) == 0 && b[n] >= 'a' && b[n] <= 'z';
 }
 
+/* A short word with another first letter is another word, not a slip: `celu` and `gelu`. */
 void near_offer(Near *n, Str candidate)
 {
 	size_t a = strlen(n->word), b = str_len(candidate);
@@ -155,6 +156,8 @@ void near_offer(Near *n, Str candidate)
 	if (gap > NEAR_MAX || a > NEAR_LEN || b > NEAR_LEN) return;
 	int d = near_dist(n->word, (int)a, candidate, (int)b);
 	if (d > NEAR_MAX || (size_t)d * 2 >= a || d >= n->dist) return;
+	bool swap = a > 1 && b > 1 && n->word[0] == candidate[1] && n->word[1] == candidate[0];
+	if (n->word[0] != candidate[0] && !swap && (size_t)d * 4 >= a) return;
 	n->best = candidate;
 	n->dist = d;
 }

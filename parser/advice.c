@@ -340,7 +340,7 @@ bool advice_say(Gram *g, Expected e)
 		|| habit_statement(g, e) ||
 		misspelt_word(g, e) || habit_declaration(g, e) || arrow_member(g, e) || late_grid(g, e) ||
 		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || habit_const_parameter(g, e)
-		|| mode_first(g, e) ||
+		|| mode_first(g, e) || habit_reserved(g, e) ||
 		reserved_name(g, e) || chained(g, e) || bare_body(g, e) || habit_expression(g, e) || out_of_place(g, e) ||
 		idle_expression(g, e) || open_at_end(g, e) || missing_comma(g, e);
 }

@@ -660,6 +660,16 @@ bool habit_declaration(Gram *g, Expected e)
 	return c_declaration(g) || array_type(g, e) || c_parameter(g, e) || c_pointer(g, e) || python_block(g, e);
 }
 
+/* var(x, 0), x.var(0): a word of the syntax that is a function elsewhere. */
+bool habit_reserved(Gram *g, Expected e)
+{
+	Token next;
+	const char *say = is_name(&g->last) ? NULL : foreign_word(FW_SAY, parse_text(g, g->last.span));
+	if (!say) return false;
+	lex_peek(&g->lex, &next, 1);
+	return next.kind == TOK_LPAREN && advice_with(g, e, say);
+}
+
 bool habit_expression(Gram *g, Expected e)
 {
 	return cast(g) || assert_statement(g, e) || python_expression(g, e);

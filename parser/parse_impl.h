@@ -71,6 +71,7 @@ bool habit_statement(Gram *g, Expected e);
 bool habit_declaration(Gram *g, Expected e);
 bool habit_const_parameter(Gram *g, Expected e);
 bool habit_expression(Gram *g, Expected e);
+bool habit_reserved(Gram *g, Expected e);       /* var(x, 0) */
 bool habit_generics(Gram *g);                   /* f<f32>(x) */
 bool habit_quotient(Gram *g, Diag *d);          /* x // 2; */
 bool habit_power(Gram *g, Diag *d, Span op);    /* x ** 2 */

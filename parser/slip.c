@@ -117,6 +117,7 @@ static bool mend_pair(Gram *g, Token *t, const Token *next)
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
 		const Pair *p = &pairs[i];
 		if (p->a != t->kind || p->b != next->kind || !parse_adjacent(t, next)) continue;
+		if (p->a == TOK_COLON && g->prev[0].kind != TOK_IDENT) continue;        /* x[::2] is no module's name */
 		Span at = parse_span(t->span.lo, next->span.hi);
 		Diag *d = diag(D_NO_OPERATOR, at, p->text);
 		if (!(p->a == TOK_STAR && habit_power(g, d, at)) && !(p->a == TOK_COLON && module_prefix(g, d, at))) {

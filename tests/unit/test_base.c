@@ -86,7 +86,7 @@ static const char *nearest(const char *word, const char *const *names)
 
 static void strings(void)
 {
-	static const char *const names[] = { "reduce_max", "reduce_min", "exp", "exp2", "sum", NULL };
+	static const char *const names[] = { "reduce_max", "reduce_min", "exp", "exp2", "sum", "gelu", NULL };
 	CHECK(str_intern("abc") == str_intern_n("abcdef", 3));
 	CHECK(str_intern("") == str_intern_n("x", 0) && str_len(str_intern("")) == 0);
 	CHECK(str_fmt("%0300d", 7) == str_fmt("%0300d", 7) && str_len(str_fmt("%0300d", 7)) == 300);
@@ -98,6 +98,8 @@ static void strings(void)
 	SAME(nearest("smu", names), "sum");
 	SAME(nearest("summ", names), "sum");
 	SAME(nearest("xy", names), "");
+	SAME(nearest("celu", names), "");               /* a short word with another first letter is another word */
+	SAME(nearest("usm", names), "sum");
 	SAME(nearest("softmax", names), "");
 }
 
