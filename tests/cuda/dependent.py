@@ -43,11 +43,13 @@ with tmpdir() as tmp:
         if not emit(sample, os.path.join(ROOT, "samples", sample, sample + ".tile"), [], source):
             continue
         for arch, waits in (("sm_80", False), ("sm_90a", True)):
-            r = run([NVCC, "-ptx", "-arch=" + arch, "-o", made, source], timeout=500)
-            check(r.code == 0, "%s for %s:\n%s" % (sample, arch, r.text))
-            text = re.sub(r"^\.visible (?=\.entry)|^\.weak (?=\.entry)", "", read(made), flags=re.M)
-            looks(sample, arch, text, PTX, waits)
-        if cuobjdump:
-            r = run([NVCC, "-cubin", "-arch=sm_90a", "-o", made, source], timeout=500)
-            looks(sample, "sm_90a, machine code", run([cuobjdump, "-sass", made]).out.decode(), SASS, True)
+            # one run gives both: --keep leaves the PTX beside the machine code
+            ptx = ["-cubin", "--keep", "--keep-dir", tmp] if waits and cuobjdump else ["-ptx"]
+            r = run([NVCC, *ptx, "-arch=" + arch, "-o", made, source], timeout=500)
+            if not check(r.code == 0, "%s for %s:\n%s" % (sample, arch, r.text)):
+                continue
+            text = read(made if ptx == ["-ptx"] else os.path.join(tmp, "k.ptx"))
+            looks(sample, arch, re.sub(r"^\.visible (?=\.entry)|^\.weak (?=\.entry)", "", text, flags=re.M), PTX, waits)
+            if ptx != ["-ptx"]:
+                looks(sample, arch + ", machine code", run([cuobjdump, "-sass", made]).out.decode(), SASS, waits)
 finish()
