@@ -48,22 +48,13 @@ Arena *arena_new(void)
 
 /* ---- blocks ---- */
 #ifdef CT_ARENA_MALLOC
-static ArenaBlock *block_new(size_t size, bool fills)
-{
-	(void)fills;
-	return calloc(1, size);
-}
+static ArenaBlock *block_new(size_t size) { return calloc(1, size); }
 
 static void block_free(ArenaBlock *b) { free(b); }
 #else
-#ifndef MAP_POPULATE
-#define MAP_POPULATE 0
-#endif
-/* fills: it is likely to be used up. Its pages are then made at once: one by one, each takes a page fault. */
-static ArenaBlock *block_new(size_t size, bool fills)
+static ArenaBlock *block_new(size_t size)
 {
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (fills ? MAP_POPULATE : 0);
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
@@ -82,7 +73,7 @@ static void arena_push(Arena *a, size_t room)
 	if (b && size <= b->size) {
 		a->spare = NULL;
 	} else {
-		b = block_new(size, a->top && size == BLOCK);
+		b = block_new(size);
 		if (!b) out_of_memory("");
 		b->size = size;
 		a->bytes += size;
