@@ -5,68 +5,85 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef struct Sum {
-	const Val *var;         /* the variable, as the body of the loop begins */
-	const Op *add;          /* an operation that adds to it */
-	bool *seen;             /* by Val id */
-} Sum;
+/* What is known of each value of the loop's body, by Val id; found from the first operation to the last, so that a
+ * chain of additions may be as long as the program. */
+typedef struct Sums {
+	bool *depends;          /* on the variable, as far as can be seen */
+	bool *sum;              /* it is the variable after something was added to it, or nothing */
+	const Op **add;         /* the last operation that added to it */
+} Sums;
 
-static bool inside(const Op *op, const IrBlock *body)
+static void hand_on(Sums *s, const Val *to, const Val *from)
 {
-	for (const IrBlock *b = op->parent; b; b = b->owner ? b->owner->parent : NULL)
-		if (b == body) return true;
-	return false;
+	if (s->add[from->id]) s->add[to->id] = s->add[from->id];
 }
 
-static bool depends(const Val *v, const Val *on, bool *seen)
+static void added(Sums *s, const Op *op)
 {
-	if (v == on) return true;
-	if (!v->def || seen[v->id] || !inside(v->def, on->block)) return false;
-	seen[v->id] = true;
-	for (int i = 0; i < v->def->nin; i++)
-		if (depends(ir_in(v->def, i), on, seen)) return true;
-	return v->def->nregion > 0;
+	const Val *out = op->out[0];
+	bool sub = op->code == OP_SUB;
+	int last = op->nin - 1, sum = sub ? 0 : last;
+	if (op->code == OP_ADD && !s->sum[ir_in(op, last)->id]) sum = 0;
+	if (!s->sum[ir_in(op, sum)->id]) return;
+	for (int i = 0; i < op->nin; i++)
+		if (i != sum && s->depends[ir_in(op, i)->id]) return;
+	s->sum[out->id] = true;
+	s->add[out->id] = op;
 }
 
-static bool independent(const Sum *s, const Val *v, int nval)
+static void chosen(Sums *s, const Op *op)
+{
+	for (int k = 0; k < op->nout; k++) {
+		bool all = true;
+		for (int i = 0; i < op->nregion && all; i++) {
+			const Op *end = op->region[i]->last;
+			all = end && end->code == OP_YIELD && s->sum[ir_in(end, k)->id];
+			if (all) hand_on(s, op->out[k], ir_in(end, k));
+		}
+		s->sum[op->out[k]->id] = all;
+	}
+}
+
+static void look(Sums *s, const IrBlock *body)
+{
+	for (const Op *op = body->first; op; op = op->next) {
+		bool depends = op->nregion > 0;
+		for (int i = 0; i < op->nregion; i++) look(s, op->region[i]);
+		for (int i = 0; i < op->nin; i++) depends |= s->depends[ir_in(op, i)->id];
+		for (int i = 0; i < op->nout; i++) s->depends[op->out[i]->id] = depends;
+		switch (op->code) {
+		case OP_ADD: case OP_SUB: case OP_FMA: case OP_MMA:
+			added(s, op);
+			break;
+		case OP_CAST:
+			s->sum[op->out[0]->id] = s->sum[ir_in(op, 0)->id];
+			hand_on(s, op->out[0], ir_in(op, 0));
+			break;
+		case OP_SELECT:
+			s->sum[op->out[0]->id] = s->sum[ir_in(op, 1)->id] && s->sum[ir_in(op, 2)->id];
+			hand_on(s, op->out[0], ir_in(op, 1));
+			hand_on(s, op->out[0], ir_in(op, 2));
+			break;
+		case OP_IF:
+			chosen(s, op);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* The last operation by which a round of the loop adds to the variable, if adding is all that it does to it. */
+static const Op *summed(const Fn *fn, const IrBlock *body, const Val *var, const Val *next)
 {
 	ArenaMark mark = arena_mark(A_TMP);
-	bool without = !depends(v, s->var, NEW_ARRAY(A_TMP, bool, nval + 1));
+	Sums s = { NEW_ARRAY(A_TMP, bool, fn->nval + 1), NEW_ARRAY(A_TMP, bool, fn->nval + 1),
+		NEW_ARRAY(A_TMP, const Op *, fn->nval + 1) };
+	s.depends[var->id] = s.sum[var->id] = true;
+	look(&s, body);
+	const Op *add = s.sum[next->id] ? s.add[next->id] : NULL;
 	arena_release(A_TMP, mark);
-	return without;
-}
-
-/* v is the variable after a round that added to it, or did not. */
-static bool summed(Sum *s, const Val *v, int nval)
-{
-	if (v == s->var) return true;
-	const Op *op = v->def;
-	if (!op || s->seen[v->id]) return false;
-	s->seen[v->id] = true;
-	switch (op->code) {
-	case OP_ADD: case OP_SUB: case OP_FMA: case OP_MMA: {
-		int last = op->nin - 1;
-		bool sum = summed(s, ir_in(op, op->code == OP_SUB ? 0 : last), nval);
-		int other = op->code == OP_SUB ? 1 : 0;
-		if (!sum && op->code == OP_ADD) {
-			sum = summed(s, ir_in(op, 0), nval);
-			other = 1;
-		}
-		if (!sum || !independent(s, ir_in(op, other), nval)) return false;
-		if (last == 2 && !independent(s, ir_in(op, 1), nval)) return false;
-		s->add = op;
-		return true;
-	}
-	case OP_CAST: return summed(s, ir_in(op, 0), nval);
-	case OP_SELECT: return summed(s, ir_in(op, 1), nval) && summed(s, ir_in(op, 2), nval);
-	case OP_IF:
-		for (int i = 0; i < op->nregion; i++) {
-			const Op *end = op->region[i]->last;
-			if (!end || end->code != OP_YIELD || !summed(s, ir_in(end, v->index), nval)) return false;
-		}
-		return true;
-	default: return false;
-	}
+	return add;
 }
 
 /* The statement around a place. */
@@ -98,15 +115,15 @@ static bool type_named(Span in, Elem e, Span *at)
 	return found == 1;
 }
 
-static void carried(const Fn *fn, const Val *var, const Val *init, const Val *next)
+static void carried(const Fn *fn, const IrBlock *body, const Val *var, const Val *init, const Val *next)
 {
 	Elem e = var->type->elem;
 	Span at;
 	if (elem_is_ptr(e) || (e != EL_F16 && e != EL_BF16) || next == var) return;
-	Sum s = { var, NULL, NEW_ARRAY(A_TMP, bool, fn->nval + 1) };
-	if (!summed(&s, next, fn->nval) || !s.add) return;
-	Str name = var->name ? var->name : span_source(s.add->span);
-	Diag *d = diag(D_ACCUMULATOR, s.add->span, name, elem_name(e), e == EL_F16 ? "11" : "8");
+	const Op *add = summed(fn, body, var, next);
+	if (!add) return;
+	Str name = var->name ? var->name : span_source(add->span);
+	Diag *d = diag(D_ACCUMULATOR, add->span, name, elem_name(e), e == EL_F16 ? "11" : "8");
 	bool named = init->def && init->def->code == OP_CONST && type_named(statement(init->def->span), e, &at);
 	if (!named) {
 		diag_help(d, "an accumulator of f32 is cast once, after the loop");
@@ -125,5 +142,5 @@ void accumulator_op(ValSyms *vs, const Op *loop)
 	if (counts && facts_le(vs->facts, valsym(vs, ir_in(loop, 1)), sym_add(valsym(vs, ir_in(loop, 0)), sym_const(1))))
 		return;
 	for (int i = counts; i < body->args.n; i++)
-		carried(vs->fn, body->args.p[i], ir_in(loop, counts ? 2 + i : i), ir_in(end, i - counts));
+		carried(vs->fn, body, body->args.p[i], ir_in(loop, counts ? 2 + i : i), ir_in(end, i - counts));
 }

@@ -8,6 +8,7 @@ typedef struct Moved {
 	const Op *store;
 	int *seen, number;      /* by Val id: the number of the store for which it was looked at last */
 	bool said;
+	VEC(const Op *) next;   /* to look at: a chain of operations may be as long as the program */
 } Moved;
 
 /* Where an access lies along an axis: the number of its tile, or its first element. */
@@ -102,20 +103,25 @@ static void loaded(Moved *m, const Op *load)
 	diag_edit(d, load->span, fix);
 }
 
-static void follow(Moved *m, const Val *v)
+static void visit(Moved *m, const Val *v)
 {
-	const Op *op = v->def;
-	if (!op || m->said || m->seen[v->id] == m->number) return;
+	if (!v->def || m->seen[v->id] == m->number) return;
 	m->seen[v->id] = m->number;
-	if (op->code == OP_LOAD) loaded(m, op);
-	if (!(op_rows[op->code].flags & OPF_ELEMWISE)) return;
-	for (int i = 0; i < op->nin; i++)
-		if (type_is_tile(ir_in(op, i)->type)) follow(m, ir_in(op, i));
+	vec_push(A_TMP, &m->next, v->def);
 }
 
 bool untransposed_op(Untransposed *u, const Op *store)
 {
-	Moved m = { u->vs, store, u->seen, ++u->stores, false };
-	follow(&m, ir_in(store, store->nin - 1));
+	ArenaMark mark = arena_mark(A_TMP);
+	Moved m = { .vs = u->vs, .store = store, .seen = u->seen, .number = ++u->stores };
+	visit(&m, ir_in(store, store->nin - 1));
+	while (m.next.n && !m.said) {
+		const Op *op = m.next.p[--m.next.n];
+		if (op->code == OP_LOAD) loaded(&m, op);
+		if (!(op_rows[op->code].flags & OPF_ELEMWISE)) continue;
+		for (int i = op->nin - 1; i >= 0; i--)
+			if (type_is_tile(ir_in(op, i)->type)) visit(&m, ir_in(op, i));
+	}
+	if (!m.said) arena_release(A_TMP, mark);
 	return m.said;
 }
