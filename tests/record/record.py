@@ -28,9 +28,10 @@ def counts(text, target):
             indent = len(line) - len(line.lstrip("\t"))
             while depth and depth[-1] >= indent and line.strip():
                 depth.pop()
-            if re.match(r"\s*(for|while) \(", line):
-                loops += 1
-                nested += len(depth) > 0
+            here = len(re.findall(r"\b(?:for|while) \(|\bCT_UNROLL\w*\(", line))
+            if here:
+                loops += here
+                nested += here - (not depth)
                 depth.append(indent)
         copies += len(re.findall(r"\bmem(?:cpy|set)\(", body))
         lines += body.count("\n")

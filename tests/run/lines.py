@@ -141,12 +141,15 @@ def test_gdb(where):
     check("total += sum(w, 1)" in out and re.search(r"^row = 0$", out, re.M), "stopping at a line shows neither it nor its variables:\n" + out)
 
 
+STATEMENT_END = re.compile(r";(?=\s*(?:/\*.*\*/)?\)?$)")      # a comment, or the end of CT_LINE(, may follow
+
+
 def plant(text, first, on, name):
     """text with an unknown name behind the statement that ends with the on-th `;` after a match of `first`"""
     lines = text.split("\n")
     at = next(i for i, line in enumerate(lines) if re.search(first, line))
-    ends = [i for i in range(at, len(lines)) if lines[i].endswith(";")]
-    lines[ends[on]] += " %s;" % name
+    ends = [i for i in range(at, len(lines)) if STATEMENT_END.search(lines[i])]
+    lines[ends[on]] = STATEMENT_END.sub("; %s;" % name, lines[ends[on]])
     return "\n".join(lines)
 
 
