@@ -73,7 +73,7 @@ void access_thread(Access *x)
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
 	}
 	/* nvcc would compute the address of each single element in front of a loop, and hold them all through */
-	bool hidden = x->ways == WAYS_SINGLE && !x->vec && (x->op->parent->owner || follow_distance(g->fn));
+	bool hidden = x->ways == WAYS_SINGLE && !x->vec && x->op->parent->owner;
 	out_printf(g->o, "%s%s *%sct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
 		hidden ? "" : "const ", x->v->base, sum->p);
 	if (hidden) out_puts(g->o, "asm(\"\" : \"+l\"(ct_p));\n");

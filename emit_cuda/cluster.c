@@ -58,23 +58,16 @@ static void begin_time(Cu *g, const Op *op)
 void cluster_begin(Cu *g)
 {
 	int threads = tile_threads(g->fn);
-	Str thread = cu_tile_thread(g->fn);
-	out_printf(g->o, "extern __shared__ __align__(16) unsigned char %s[];\n", cu_common(g->fn));
-	if (follow_groups(g->fn) > 1) {
-		out_printf(g->o, "const unsigned int ct_group = threadIdx.x / %d, ct_thread = threadIdx.x %% %d;\n", threads,
-			threads);
-		out_printf(g->o, "unsigned char *const ct_smem = ct_all_smem + ct_group * %lld;\n",
-			(long long)follow_bytes(g->fn));
-	}
+	out_puts(g->o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
 	if (g->fn->fewer) {
 		out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (threadIdx.x >> 5) + "
 			"ct_cluster_rank() * (blockDim.x >> 5);\n");
 		out_puts(g->o, "const unsigned int ct_ranks = ct_cluster_size(), ct_warps = (blockDim.x >> 5) * ct_ranks;\n");
 	} else {
-		out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (%s >> 5) + "
-			"ct_cluster_rank() * %d;\n", thread, threads / 32);
+		out_printf(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = (threadIdx.x >> 5) + "
+			"ct_cluster_rank() * %d;\n", threads / 32);
 	}
-	out_printf(g->o, "if (%s == 0) {\n", thread);
+	out_puts(g->o, "if (threadIdx.x == 0) {\n");
 	out_in(g->o);
 	ir_walk(g->fn->body, init_bar, g);
 	if (g->fn->stage_at) peel_stage_init(g);
@@ -123,49 +116,9 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 	cu_end(g);
 }
 
-/* A cluster with several tile blocks, one after the other (lower/persist.c): the first, and how many. */
-void cluster_follow(Cu *g, int apart)
-{
-	int groups = follow_groups(g->fn), share = apart / groups;
-	if (groups == 1) out_printf(g->o, "unsigned int ct_bid0 = blockIdx.x / %d;\n", g->fn->cluster);
-	else out_printf(g->o, "const unsigned int ct_cluster = blockIdx.x / %d;\n"
-		"unsigned int ct_bid0 = ct_cluster / %d * %d + ct_group * %d + ct_cluster %% %d;\n", g->fn->cluster, share,
-		apart, share, share);
-	out_printf(g->o, "unsigned int ct_rounds = ct_follow(&ct_bid0, (unsigned int)%s, %d);\n",
-		cu_launch(g, g->fn->grid[0]), apart);
-}
-
-/* The first round loads its row before it waits for the other thread blocks and for what is there for all rounds. A
- * group without rounds waits at its end, so the barrier has a number (PTX: bar.sync, of so many threads): CUDA wants
- * all of a thread block at one __syncthreads(). Compute Sanitizer's synccheck calls both divergent. */
-static void first_round(Cu *g)
-{
-	enum { BARRIER = 1 };
-	out_puts(g->o, "if (!ct_met) {\n");
-	out_in(g->o);
-	out_puts(g->o, "ct_met = true;\nct_cluster_wait();\n");
-	if (follow_groups(g->fn) > 1)
-		out_printf(g->o, "ct_copied();\nct_named_sync(%d, %d);\n", BARRIER, block_threads(g->fn));
-	cu_end(g);
-}
-
-void cluster_round(Cu *g, int apart)
-{
-	out_puts(g->o, "bool ct_met = false;\n#pragma unroll 1\n");
-	out_printf(g->o, "for (; ct_rounds; ct_rounds--, ct_bid0 += %d) {\n", apart);
-	out_in(g->o);
-}
-
-void cluster_rounds_end(Cu *g)
-{
-	cu_end(g);
-	first_round(g);
-}
-
 void cluster_meet(Cu *g)
 {
-	if (!g->started && follow_distance(g->fn)) first_round(g);
-	else if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
+	if (!g->started) out_puts(g->o, "ct_cluster_wait();\n");
 	g->started = true;
 }
 
@@ -189,8 +142,7 @@ static void print_wait(Cu *g, const Op *op)
 	exchange_size(op, &sends, &bytes);
 	out_printf(g->o, "ct_bar_wait_phase(ct_smem + %s, ct_phase%lld);\n", place_of(op),
 		(long long)ir_int(op, AT_SLOT, 0));
-	out_printf(g->o, "if (%s == 0) ct_bar_again(ct_smem + %s, %lld);\n", cu_tile_thread(g->fn), place_of(op),
-		(long long)bytes);
+	out_printf(g->o, "if (threadIdx.x == 0) ct_bar_again(ct_smem + %s, %lld);\n", place_of(op), (long long)bytes);
 }
 
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)

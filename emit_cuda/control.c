@@ -119,7 +119,6 @@ static void print_end(Cu *g, const Op *op)
 		return;
 	case OP_RETURN:
 		if (owner) out_puts(g->o, "return;\n");
-		else if (follow_distance(g->fn)) cluster_rounds_end(g);
 		return;
 	default: bug("`%s` ends no block", op_rows[op->code].name);
 	}
@@ -305,7 +304,6 @@ static void print_bid(Cu *g, const Op *op)
 {
 	CuVal *r = cu_val(g, op->out[0]);
 	const char *t = cu_type(op->out[0]->type->elem);
-	if (ir_int(op, AT_FOLLOWS, 0)) cluster_round(g, (int)ir_int(op, AT_FOLLOWS, 0));
 	r->name = cu_name(g, op->out[0]);
 	cu_line(g, op);
 	out_printf(g->o, "const %s %s = (%s)ct_bid%d;\n", t, r->name, t, ir_axis(op));

@@ -210,9 +210,6 @@ Str cu_of_no_warp(Cu *g, const Val *partial)
 
 Str cu_blocks_started(const Fn *fn) { return fn->fewer ? str_intern("ct_ranks") : str_i64(fn->cluster); }
 
-Str cu_tile_thread(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_thread" : "threadIdx.x"); }
-Str cu_common(const Fn *fn) { return str_intern(follow_groups(fn) > 1 ? "ct_all_smem" : "ct_smem"); }
-
 const char *cu_thread(const Cu *g) { return g->fn->packed ? "ct_lane" : "threadIdx.x"; }
 
 void cu_sync(Cu *g)

@@ -201,15 +201,10 @@ bool dense_store(Cu *g, const Op *op);
 Str cu_of_no_warp(Cu *g, const Val *partial);  /* what warps that were not started would have reduced pads to */
 Str cu_warps_started(const Fn *fn);                     /* of a tile block: all, or those that the call needs */
 Str cu_blocks_started(const Fn *fn);                    /* of a cluster */
-Str cu_tile_thread(const Fn *fn);                       /* the number of this one among them */
-Str cu_common(const Fn *fn);  /* the thread block's shared memory, of which each of them has a part, ct_smem */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
 /* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
 void cluster_meet(Cu *g);  /* once: all mbarriers of the cluster are made, and all threads see that */
-void cluster_follow(Cu *g, int apart);           /* which tile blocks it has */
-void cluster_round(Cu *g, int apart);            /* opens the loop over them, */
-void cluster_rounds_end(Cu *g);                 /* and closes it */
 void cluster_before(Cu *g, const Op *loop);     /* what an exchange in it has to find done, once */
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
 Str cluster_received(Elem e, Str at);

@@ -128,10 +128,6 @@ static void block_index(Cu *g, int grid)
 	const Fn *fn = g->fn;
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %s", cu_blocks_started(fn))
 		: str_intern(fn->packed ? "ct_block" : "blockIdx.x");
-	if (follow_distance(fn)) {
-		cluster_follow(g, follow_distance(fn));
-		return;
-	}
 	for (int i = 0; i < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		if (i + 1 == fn->ngrid) {
@@ -268,8 +264,6 @@ void version_ask(CuVersion *t)
 	t->together = has_op(fn, OP_GRID_BARRIER);
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
-	t->follow[0] = follow_distance(fn);
-	t->follow[1] = follow_groups(fn);
 }
 
 const char version_wait[] = "\tct_grid_wait();\n";

@@ -88,7 +88,6 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 			const Fn *fn = v->fn;
 			if (!(v->archs >> a & 1)) continue;
 			int tiles = fn->packed ? fn->packed : 1;
-			if (t->follow[0]) tiles = -(t->follow[0] * FOLLOW_CODE + t->follow[1]);
 			const ArchRow *arch = opt->archs.p[a];
 			out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(v, opt),
 				arch->number,
@@ -308,7 +307,6 @@ static void add_needs(const CuKernel *k, const EmitOptions *opt)
 		needs.cluster |= fn->cluster > 1;
 		needs.packed |= fn->packed > 1;
 		needs.shared |= shared_of(t) > 48 * 1024;
-		needs.follows |= t->follow[0] > 0;
 		for (int a = 0; a < opt->archs.n; a++) {
 			int how = v->archs >> a & 1 ? how_of(k, t, opt->archs.p[a]) : 0;
 			needs.persistent |= (how & HOW_PERSISTENT) != 0;

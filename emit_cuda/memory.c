@@ -66,13 +66,6 @@ static void print_policy(const Access *x)
 			attr_word_text(AT_CACHE, (int)ir_int(x->op, AT_CACHE, 0)));
 }
 
-/* Tile blocks that share a thread block take turns in asking for what they share. */
-static Str stage_share(const Cu *g)
-{
-	int n = follow_groups(g->fn);
-	return n > 1 ? str_fmt("if (ct_i %% %d == ct_group) ", n) : str_intern("");
-}
-
 /* ---- loops over registers ---- */
 /* Which round it is, ct_i, is asked for by words and what is staged. Else loops go from
  * piece to piece by ct_b alone. */
@@ -181,7 +174,7 @@ static void print_pieces(Access *x, bool partial)
 			in ? ", " : "", w, policy);
 	} else if (x->stage) {
 		cu_line(g, x->op);
-		out_printf(g->o, "%sct_copy_piece%s(%s, %s%s%s);\n", stage_share(g), in ? "_if" : "", x->stage, at,
+		out_printf(g->o, "ct_copy_piece%s(%s, %s%s%s);\n", in ? "_if" : "", x->stage, at,
 			in ? ", " : "", in ? in : "");
 	} else {
 		cu_line(g, x->op);
@@ -211,9 +204,6 @@ static void print_elements(Access *x)
 		cu_line(g, x->op);
 		if (ok) out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok, w);
 		else out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
-	} else if (x->stage) {
-		cu_line(g, x->op);
-		out_printf(g->o, "%sct_copy_b%d_if(%s, %s, %s);\n", stage_share(g), bits, x->stage, at, ok ? ok : "1");
 	} else {
 		const char *nc = x->v->constant ? "nc" : "";
 		Str loaded = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, at, ok, x->pad)
@@ -442,8 +432,8 @@ void access_take_held(Cu *g, const Op *op, Str held)
 /* ---- tiles that come into shared memory meanwhile: lower/stage.c ---- */
 static Str stage_place(const Cu *g, const Op *load, int bytes)
 {
-	return str_fmt("%s + %lld + ((unsigned int)ct_i * %d + %s) * %d", cu_common(g->fn),
-		(long long)ir_int(load, AT_STAGED, 0), tile_threads(g->fn), cu_tile_thread(g->fn), bytes);
+	return str_fmt("ct_smem + %lld + ((unsigned int)ct_i * %d + threadIdx.x) * %d",
+		(long long)ir_int(load, AT_STAGED, 0), tile_threads(g->fn), bytes);
 }
 
 static void ask_staged(Cu *g, const Op *op)
@@ -462,7 +452,6 @@ void memory_staged(Cu *g, const Op *op)
 	const Op *load = ir_in(op, 0)->def;
 	const Val *r = op->out[0];
 	cu_val(g, r)->name = cu_name(g, r);
-	if (follow_groups(g->fn) > 1) cluster_meet(g);      /* of what came, the other groups have copied some */
 	cu_say(g, op);
 	cu_declare(g, r);
 	access_open(&x, g, load, r, false);

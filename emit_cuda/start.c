@@ -147,15 +147,6 @@ static const char host_spread[] =
 	"\tfor (; cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads "
 	"/= 2, shared /= 2;\n";
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
-/* Where tile blocks follow each other in a cluster: as ct_follow counts them. */
-static const char host_blocks_follow[] =
-	"\tif (packed < -256) {\n"
-	"\t\tconst int apart = -packed / 256, at_once = -packed % 256;\n"
-	"\t\tint64_t left = blocks;\n"
-	"\t\tfor (blocks = 0; left >= 2 * apart; blocks += apart) left -= left / (2 * apart) * apart;\n"
-	"\t\tblocks = (blocks + left / apart * apart) / at_once + (left % apart < apart / at_once ? left % apart "
-	": apart / at_once);\n"
-	"\t} else ";
 static const char host_least[] =
 	"/* Tile blocks from which a version for many of them runs; tests ask for fewer. */\n"
 	"#ifndef CT_LEAST\n#define CT_LEAST(n) (n)\n#endif\n\n";
@@ -249,9 +240,8 @@ static void print_start(Out *o, const StartNeeds *n)
 	if (n->own) out_puts(o, host_own_blocks);
 	out_puts(o, host_prepared);
 	out_puts(o, n->own ? host_sizes_of_own : host_sizes_of_table);
-	if (n->packed || n->follows) out_puts(o, host_spread);
-	if (n->follows) out_puts(o, host_blocks_follow);
-	if (n->packed || n->follows) out_puts(o, host_blocks + n->follows);     /* without its tab */
+	if (n->packed) out_puts(o, host_spread);
+	if (n->packed) out_puts(o, host_blocks);
 	out_puts(o, host_config);
 	if (n->cluster) out_puts(o, host_cluster);
 	if (n->persistent) out_puts(o, host_persistent);

@@ -10,7 +10,6 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool packed;            /* several tile blocks a thread block */
 	bool shared;            /* more shared memory than a kernel has without asking for it */
 	bool wide;              /* clusters that not every device runs */
-	bool follows;           /* versions whose tile blocks follow each other in a cluster */
 	bool blocks;            /* versions that ask how many tile blocks there are */
 	bool own;               /* calls start versions in other numbers than the table says, or with a grid of their own */
 	bool divides;           /* grids of several axes: ct_divisor */
@@ -18,6 +17,5 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 } StartNeeds;
 
 void start_functions(Out *o, const StartNeeds *n);      /* CtKernel, ct_launch ... */
-enum { FOLLOW_CODE = 256 };     /* CtKernel.packed of such a version: -(how far apart * 256 + how many at once) */
 enum { HOW_PERSISTENT = 1, HOW_DEPENDENT = 2, HOW_TOGETHER = 4 };       /* CtKernel.how */
 #endif

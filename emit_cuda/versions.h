@@ -16,7 +16,6 @@ typedef struct CuVersion {
 	bool together;          /* its thread blocks wait for each other: all must run at once */
 	int threads;            /* of a thread block */
 	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
-	int follow[2];          /* tile blocks that follow each other in it (follow_distance, follow_groups); 0: none do */
 } CuVersion;
 
 /* A parameter of all versions: its type up to its name, that, and the launcher's variable for it. */

@@ -387,12 +387,8 @@ void ir_set_layout(Val *v, Lay l);
 
 /* ---- thread blocks of a placed kernel: ir_threads.c ---- */
 int block_threads(const Fn *fn);                /* threads of a thread block, at most */
-int tile_threads(const Fn *fn);         /* of those, that work on one tile block where it has several */
+int tile_threads(const Fn *fn);         /* of those, that work on one tile block; at least a warp */
 int64_t block_shared(const Fn *fn, int threads);        /* bytes of shared memory of a thread block of so many */
-/* where each round begins; NULL: the thread blocks of a cluster have one tile block */
-const Op *follow_mark(const Fn *fn);
-int follow_distance(const Fn *fn);              /* between tile blocks that follow each other; 0: none do */
-int follow_groups(const Fn *fn);                /* tile blocks that a thread block has at once */
 
 /* The versions of a kernel are neighbours: the first of those of fn at `from` or after it, and how many; none: n 0. */
 typedef struct Versions { int first, n; } Versions;

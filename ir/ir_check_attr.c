@@ -106,7 +106,6 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_AMONG: return code == OP_GROUP_BARRIER;
 	case AT_BY: return code == OP_MBAR_ARRIVE;
 	case AT_MULTICAST: return code == OP_TMA_LOAD;
-	case AT_FOLLOWS: return code == OP_BID;
 	case AT_CACHE: return code == OP_TMA_LOAD || code == OP_LOAD || code == OP_STORE;
 	case AT_WAYS: return code == OP_LOAD || code == OP_STORE || code == OP_LOADS;
 	case AT_STAGE: case AT_PADDED: return code == OP_LOAD;

@@ -78,7 +78,7 @@ static bool suits(const Fn *fn, const Op *op)
 
 void by_warp_place(Fn *fn)
 {
-	bool yes = fn->by_warp && !fn->packed && !fn->persistent && !follow_distance(fn);
+	bool yes = fn->by_warp && !fn->packed && !fn->persistent;
 	for (const Op *op = fn->body->first; op && yes; op = op->next) yes = suits(fn, op);
 	fn->fewer = yes;
 	if (yes || fn->by_element) return;

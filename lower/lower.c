@@ -169,7 +169,6 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 	(void)cx;
 	if (!unaligned_serves(fn, p->first)) return;
 	cut_place(fn, p->most > VERSIONS_ROWS ? &p->cuts : NULL);
-	follow_undo(fn);        /* serves few rows, too */
 	by_warp_place(fn);
 	dense_place(fn);
 	for (int i = 0; i < p->cuts.n; i++) dense_place(p->cuts.p[i]);

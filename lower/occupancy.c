@@ -24,7 +24,6 @@ enum {
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
 	WARPS = 4,              /* and to so many warps at once */
-	FOLLOW_THREADS = 1024,  /* of a multiprocessor (lower/persist.c) */
 	WIDE_BLOCKS = 3, WIDE_THREADS = 768     /* with up to 80 registers each */
 };
 
@@ -165,9 +164,6 @@ static int bound_of_peeled(const Fn *fn, bool specific)
 	return machine_registers() / (regs * block_threads(fn));
 }
 
-/* Tile blocks that follow each other have a thread block's share of registers, whatever the version. */
-static int bound_of_follow(const Fn *fn) { return FOLLOW_THREADS / block_threads(fn); }
-
 static void find_held(void *ctx, Op *op)        /* the fewest threads */
 {
 	int *threads = ctx, n = op->code == OP_LOAD && !op_loads_one(op) ? (int)ir_int(op, AT_HELD, 0) : 0;
@@ -196,7 +192,6 @@ static int bound_of(const Fn *fn, bool specific, bool rest)
 {
 	if (fn->peel_line) return bound_of_peeled(fn, specific);
 	int wide = bound_of_wide(fn);
-	if (follow_distance(fn)) return bound_of_follow(fn);
 	if (wide) return wide;
 	return fn->aligned ? bound_blocks(fn, specific) : bound_of_products(fn) || bound_of_few(fn, specific, rest);
 }

@@ -133,9 +133,6 @@ void note_low_power(Op *exp);                   /* its operand is not above 0 */
 /* ---- base2.c ---- */
 void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numbers fn */
 
-/* ---- persist.c ---- */
-void follow_undo(Fn *fn);  /* each for itself again: what they shared is loaded where it is needed */
-
 /* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */
 bool unaligned_wanted(const Fn *fn, const Fn *first);

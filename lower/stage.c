@@ -17,11 +17,9 @@
 
 enum {
 	PIECE_BYTES = 1 << PIECE_LOG2,
-	LEAST_COPIED = 4,       /* bytes */
 	LINE = 128,             /* sectors of memory must not be divided in shared memory */
 	LEAST = 4,              /* thread blocks of a cluster */
 	MOST_BYTES = 48 << 10,  /* of a thread block: four share an SM */
-	MOST_FOLLOWING = 140 << 10,     /* of one with many tile blocks, for which that comes once (persist.c) */
 	DEPTH = 12              /* of expressions that are looked at */
 };
 
@@ -50,14 +48,11 @@ static int64_t thread_bytes(const Val *v)
 	return type_is_tile(v->type) ? ((int64_t)1 << v->lay->in[HW_REG]) * elem_bytes(v->type->elem) : 0;
 }
 
-/* Are a thread's pieces of the widest kind? Or single elements that can be copied, and are for many rows? */
+/* Are a thread's pieces of the widest kind? */
 static bool in_pieces(const Op *load)
 {
-	const Fn *fn = load->parent->fn;
 	AccessPlan p = access_plan(load, load->out[0], false);
-	int bytes = elem_bytes(load->out[0]->type->elem);
-	if (fn->by_element) return follow_distance(fn) && !p.vec && bytes >= LEAST_COPIED && !lay_free(p.l);
-	return p.turn < 0 && bytes << p.vec == PIECE_BYTES;
+	return p.turn < 0 && elem_bytes(load->out[0]->type->elem) << p.vec == PIECE_BYTES;
 }
 
 static Op *first_user(const Op *op)     /* in a block without regions */
@@ -127,16 +122,12 @@ static bool is_straight(const IrBlock *b)
 static void stage_fn(Fn *fn)
 {
 	Stage s = { .fn = fn };
-	if (fn->cluster < LEAST || (fn->by_element && !follow_distance(fn)) || fn->peels || !is_straight(fn->body)) return;
+	if (fn->cluster < LEAST || fn->by_element || fn->peels || !is_straight(fn->body)) return;
 	s.known = NEW_ARRAY(A_TMP, bool, fn->nval);
 	for (int i = 0; i < fn->body->args.n; i++) s.known[fn->body->args.p[i]->id] = true;
-	Op *wait = fn->body->first, *mark = (Op *)follow_mark(fn);
+	Op *wait = fn->body->first;
 	for (; wait && !waits(wait); wait = wait->next)
 		if (wait->code == OP_LOAD && type_is_tile(wait->out[0]->type)) s.before = wait->next;
-	if (mark) {
-		s.before = wait = mark;
-		fn->shared_bytes = follow_groups(fn) * follow_bytes(fn);
-	}
 	if (!wait || !s.before) return;
 	for (const Op *op = fn->body->first; op != s.before; op = op->next)
 		for (int i = 0; i < op->nout; i++) s.known[op->out[i]->id] = true;
@@ -144,7 +135,7 @@ static void stage_fn(Fn *fn)
 		next = op->next;
 		if (!is_wanted(&s, op) || !first_user(op)) continue;
 		int64_t bytes = thread_bytes(op->out[0]) * 32 * fn->warps / fn->cluster;
-		if (s.bytes + bytes <= (mark ? MOST_FOLLOWING : MOST_BYTES)) stage(&s, op, bytes);
+		if (s.bytes + bytes <= MOST_BYTES) stage(&s, op, bytes);
 	}
 }
 

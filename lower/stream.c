@@ -45,12 +45,11 @@ static Op *last_store(const Fn *fn)
 static void stream(Fn *fn)
 {
 	Op *store = last_store(fn);
-	int64_t ways = store ? ir_int(store, AT_WAYS, WAYS_ANY) : WAYS_ANY;
-	if (ways != WAYS_MASKED && (ways != WAYS_SINGLE || !follow_distance(fn))) return;
+	if (!store || ir_int(store, AT_WAYS, WAYS_ANY) != WAYS_MASKED) return;
 	const Val *v = ir_in(store, store->nin - 1);
 	AccessPlan p = access_plan(store, v, rows_turn(fn));
 	int piece = 1 << p.vec, least = 2 * piece, regs = regs_of(v);
-	if ((piece < 2 && ways != WAYS_SINGLE) || regs < least || regs > UNROLL_REGS || p.turn >= 0 || lay_free(p.l))
+	if (piece < 2 || regs < least || regs > UNROLL_REGS || p.turn >= 0 || lay_free(p.l))
 		return;
 	for (int i = 0; i < p.vec; i++)
 		if (p.bit[i] != i) return;

@@ -10,9 +10,7 @@
 
 enum {
 	/* registers of a tile from which a version for aligned tensors is worth nvcc's time where no row is turned */
-	ALIGNED_WORDS = 16,
-	/* tile blocks from which thread blocks that have several one after the other leave no multiprocessor idle */
-	FOLLOW_BLOCKS = 1024
+	ALIGNED_WORDS = 16
 };
 
 /* ---- guards ---- */
@@ -145,8 +143,6 @@ static void ask_map(void *ctx, Op *op)
 	}
 }
 
-static const Sym *many_blocks(int64_t n) { return sym_cmp(SYM_LE, sym_const(n), sym_atom(ATOM_BLOCKS, NULL, 0)); }
-
 static const Sym *between(const Sym *s, int64_t least, int64_t below)
 {
 	const Sym *most = sym_cmp(SYM_LT, s, sym_const(below));
@@ -157,7 +153,7 @@ static const Sym *guard_of_cut(const Fn *fn)
 {
 	const Sym *guard = sym_const(1);
 	for (int i = 0; i < fn->below.n; i++) ask_too(&guard, between(fn->below.p[i], cut_sure(fn), cut_kept(fn)));
-	return follow_distance(fn) ? all_of(many_blocks(FOLLOW_BLOCKS), guard) : guard;
+	return guard;
 }
 
 /* Rows of all tensors that have a row of their own for each tile block begin at one phase. */

@@ -122,9 +122,8 @@ static void set_ways(const Chosen *v, Op *op)
 static void visit(void *ctx, Op *op)
 {
 	Chosen *v = ctx;
-	bool copies = v->fn->aligned || (v->fn->by_element && follow_distance(v->fn));
 	if (op->code == OP_PHASE) keep_phase(v->fn, op);
-	else if (op->code == OP_STAGED && !copies) load_here(op);
+	else if (op->code == OP_STAGED && !v->fn->aligned) load_here(op);
 	else if (is_tile_access(op)) set_ways(v, op);
 }
 

@@ -14,8 +14,7 @@ enum {
 	UNROLL_REGS = 64,  /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
 	CLUSTER_PORTABLE = 3,           /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
 	LANES_LOG2 = 5,
-	PIECE_LOG2 = 4,          /* of the bytes of the widest access of a thread */
-	FOLLOW_LINE = 128  /* bytes: what tile blocks that follow each other have of shared memory is a multiple of it */
+	PIECE_LOG2 = 4           /* of the bytes of the widest access of a thread */
 };
 
 /* ---- kinds of operations: ops.c ---- */
@@ -192,9 +191,6 @@ bool rows_are_dense(const Fn *fn);              /* a warp moves those of its til
 typedef enum DenseKind { DENSE_NONE, DENSE_ROW, DENSE_SAME } DenseKind;      /* the words of {dense} */
 int dense_rows(const Fn *fn);                   /* of a warp */
 int64_t dense_bytes(const Fn *fn, const Op *op);  /* of the longest stretch of an access, from a multiple of 16 on */
-
-/* Of shared memory that each of the tile blocks that follow each other has for its exchanges. */
-int64_t follow_bytes(const Fn *fn);
 
 /* ---- rare.c ---- */
 /* The numbers of elements, a tile, of which the condition of `select` holds for one, that of number operand 1 of the

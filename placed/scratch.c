@@ -79,7 +79,7 @@ int64_t exchange_at(const Op *op, int k)
 	return at;
 }
 
-bool exchange_repeats(const Op *op) { return op->parent->owner != NULL || follow_distance(op->parent->fn); }
+bool exchange_repeats(const Op *op) { return op->parent->owner != NULL; }
 
 int64_t exchange_bytes(const Op *op) { return (EXCHANGE_BAR + exchange_at(op, op->nout) + 15) / 16 * 16; }
 
@@ -123,15 +123,6 @@ int64_t scratch_bytes(const Op *op)
 		return bytes;
 	default: return 0;
 	}
-}
-
-int64_t follow_bytes(const Fn *fn)
-{
-	int64_t end = 0;
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_EXCHANGE && ir_int(op, AT_SLOT, 0) + scratch_bytes(op) > end)
-			end = ir_int(op, AT_SLOT, 0) + scratch_bytes(op);
-	return (end + FOLLOW_LINE - 1) / FOLLOW_LINE * FOLLOW_LINE;
 }
 
 bool waits_for_threads(const Op *op)

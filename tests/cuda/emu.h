@@ -316,8 +316,6 @@ static inline void ct_copy_piece_if(void *to, const void *p, int c)
 	if (c) ct_copy_piece(to, p);
 	else memset(to, 0, 16);
 }
-static inline void ct_copy_b32_if(void *to, const void *p, int c) { *(unsigned *)to = c ? *(const unsigned *)p : 0; }
-static inline void ct_copy_b64_if(void *to, const void *p, int c) { *(unsigned long long *)to = c ? *(const unsigned long long *)p : 0; }
 static inline void ct_copied(void) { }
 EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
 static inline unsigned long long ct_policy_evict_first(void) { return 0; }
@@ -361,14 +359,6 @@ static inline unsigned emu_best(unsigned a, unsigned b, unsigned inf, int least)
 	{ return emu_best(a & 0xffff, b & 0xffff, inf, least) | emu_best(a >> 16, b >> 16, inf, least) << 16; }
 EMU_PAIR(ct_max_bf16x2, 0x7f80, 0) EMU_PAIR(ct_min_bf16x2, 0x7f80, 1) EMU_PAIR(ct_max_f16x2, 0x7c00, 0) EMU_PAIR(ct_min_f16x2, 0x7c00, 1)
 static inline unsigned long long ct_join_u64(unsigned lo, unsigned hi) { return lo | (unsigned long long)hi << 32; }
-static inline unsigned int ct_follow(unsigned int *at, unsigned int blocks, unsigned int apart)
-{
-	unsigned int first = 0, n;
-	for (; blocks >= 2 * apart && *at >= apart; first += n, blocks -= n, *at -= apart) n = blocks / (2 * apart) * apart;
-	n = blocks >= 2 * apart ? blocks / (2 * apart) : *at < blocks;
-	*at += first;
-	return n;
-}
 static inline unsigned int ct_div(unsigned int n, unsigned long long d) { return (unsigned int)((unsigned long long)n * (unsigned int)d >> (int)(d >> 32)); }
 static inline int ct_at_most(long long a) { return a > 1 << 30 ? 1 << 30 : (int)a; }
 static inline int ct_at_least(int a) { return a < -(1 << 30) ? -(1 << 30) : a; }

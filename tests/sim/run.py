@@ -63,7 +63,7 @@ def main(name):
     elif kind == "sample":
         folder = os.path.join(ROOT, "samples", rest)
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"), SEEDS[-1:])
-    elif kind in ("clusters", "pairs", "follow", "slices_cluster", "scans_cluster", "wide", "peel", "pipeline", "chains"):
+    elif kind in ("clusters", "pairs", "weights", "slices_cluster", "scans_cluster", "wide", "peel", "pipeline", "chains"):
         tiles(kind + ".tile", "sm_90a")
     elif kind in ("coarsen", "several", "overlap", "packed", "dense", "rounds", "scans", "slide", "indexed", "odd", "slices", "orders", "split"):
         tiles(kind + ".tile", "sm_80")
