@@ -26,7 +26,6 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
-	Str stage;                      /* where in shared memory thread and piece ct_i have their place (lower/stage.c) */
 	Str held;                       /* next.c: the array that pieces are loaded to, instead of registers */
 	bool begins;                    /* ct_b is the register with which a piece begins */
 	bool words;                     /* pieces are kept in ct_v until all ways of loading meet (words_of_pieces) */

@@ -399,7 +399,7 @@ static const Printer printers[OP_COUNT] = {
 	[OP_ALLOC_SHARED] = { print_nothing, false }, [OP_STORE_SHARED] = { print_store_shared, false },
 	[OP_LOAD_SHARED] = { print_load_shared, false }, [OP_LOAD_SHIFTED] = { slab_load_shifted, false },
 	[OP_PREFETCH_ROWS] = { slab_prefetch, false }, [OP_BARRIER] = { print_barrier, false },
-	[OP_KEEP] = { keep_store, false }, [OP_KEPT] = { keep_load, false }, [OP_STAGED] = { memory_staged, false },
+	[OP_KEEP] = { keep_store, false }, [OP_KEPT] = { keep_load, false },
 	[OP_EXCHANGE] = { cluster_exchange, false }, [OP_REDUCE_REGS] = { reduce_step, false },
 	[OP_REDUCE_LANES] = { reduce_step, false },
 	[OP_MMA_SYNC] = { mma_print, false }, [OP_MMA] = { mma_in_pieces, false },
@@ -450,8 +450,8 @@ static void print_op(Cu *g, Op *op)
 static void print_ops(Cu *g, Op *op, const Op *end)
 {
 	while (op != end) {
-		if (ir_attr(op, AT_PIECES) && !g->stream.open && !g->part) {
-			op = g->fn->peel_line ? peel_stretch(g, op) : stream_print(g, op);
+		if (ir_attr(op, AT_PIECES) && !g->part) {
+			op = peel_stretch(g, op);
 			continue;
 		}
 		if (op_is_pointwise(op)) {

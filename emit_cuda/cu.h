@@ -49,13 +49,6 @@ typedef struct Frame {          /* where the ends of the innermost constructs pu
 
 typedef VEC(const Sym *) CuSyms;
 
-/* stream.c: operations up to a store are printed in one loop over vectors. */
-typedef struct Stream {
-	const Op *store;
-	int piece, regs;        /* registers of a piece; of the tiles with the fewest */
-	bool open;              /* they are being printed */
-} Stream;
-
 struct Cu;
 typedef struct CuPrinters {     /* of operations: control.c has them */
 	void (*op)(struct Cu *g, Op *op);
@@ -80,7 +73,6 @@ typedef struct Cu {
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
 	const Sym *guard, *time;        /* of the version */
-	Stream stream;
 	bool prints;            /* calls printf */
 	/* the kernel has roles or rings: registers are loop variables that must be constants, always unrolled */
 	bool roles;
@@ -145,8 +137,6 @@ Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg);
 Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
 
 /* elem.c: operations that work register by register */
-Op *stream_print(Cu *g, Op *first);                     /* the operation after it */
-void stream_loop(Cu *g, const char *var, int64_t count, int each);
 void elem_begin(Cu *g);                                 /* which of them share a loop */
 /* prints a loop of ops in front of `limit`; returns the op after its last */
 Op *elem_group(Cu *g, Op *first, const Op *limit);
@@ -183,7 +173,6 @@ void memory_params(Cu *g);
 void memory_view(Cu *g, const Op *op);
 void memory_phase(Cu *g, const Op *op);
 void memory_load(Cu *g, const Op *op);
-void memory_staged(Cu *g, const Op *op);       /* lower/stage.c */
 void memory_store(Cu *g, const Op *op);
 void patch_loads(Cu *g, const Op *op);                  /* patch.c: loads that overlap */
 void memory_elements(Cu *g, const Op *op);              /* gather, scatter, pointers, atomics */

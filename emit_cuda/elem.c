@@ -208,7 +208,7 @@ static void print_pairs(Cu *g, const Op *op)
 		out_printf(g->o, "%s = %s;\n", cu_at(g, r, last), point_text(g, op, last));
 		return;
 	}
-	if (!g->stream.open && !g->part && regs_of(r) > 2) {
+	if (!g->part && regs_of(r) > 2) {
 		cu_each(g, "ct_r", regs_of(r) / 2);
 		print_pair(g, op);
 		return;
@@ -467,7 +467,7 @@ static void print_statements(Cu *g, const Statements *s)
 	const Val *r = s->p[0].op->out[0];
 	int n = regs_of(r);
 	cu_line(g, s->p[0].op);
-	if (s->n == 1 && n > 1 && !g->stream.open) {
+	if (s->n == 1 && n > 1) {
 		cu_fill(g, r);
 		out_printf(g->o, "%s[ct_r] = %s;%s\n", cu_val(g, r)->name, s->p[0].text, cu_said(g, r));
 		return;

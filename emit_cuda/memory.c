@@ -31,7 +31,6 @@ static void words_of_pieces(Access *x)
 {
 	int regs = regs_of(x->data);
 	const char *type = words_type(elem_bytes(x->v->elem) << x->vec);
-	if (x->stage) return;
 	x->words = x->held || (!x->store && elem_bytes(x->v->elem) < 4 && regs <= UNROLL_REGS);
 	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->vec);
 }
@@ -67,13 +66,12 @@ static void print_policy(const Access *x)
 }
 
 /* ---- loops over registers ---- */
-/* Which round it is, ct_i, is asked for by words and what is staged. Else loops go from
- * piece to piece by ct_b alone. */
+/* Which round it is, ct_i, is asked for by words. Else loops go from piece to piece by ct_b alone. */
 static bool is_stepped(const Access *x, uint32_t skip)
 {
 	const Cu *g = x->g;
 	int regs = regs_of_layout(g->fn, x->l);
-	return !x->words && !x->stage && !x->held && !g->stream.open && !g->part && !(skip & (skip + 1))
+	return !x->words && !x->held && !g->part && !(skip & (skip + 1))
 		&& regs == 1 << x->l.in[HW_REG];
 }
 
@@ -110,7 +108,7 @@ static bool is_one_statement(const Access *x, int vec)
 {
 	Elem e = x->v->elem;
 	if (x->turning || x->g->late || x->g->opt->line != LINE_OFF) return false;
-	return x->words || x->stage || (vec ? words_piece_is_run(x->g, x->data, x->bit, vec) : elem_bytes(e) < 8);
+	return x->words || (vec ? words_piece_is_run(x->g, x->data, x->bit, vec) : elem_bytes(e) < 8);
 }
 
 /* What is loaded goes to its registers. */
@@ -155,7 +153,7 @@ static void print_pieces(Access *x, bool partial)
 	int bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
-	if (partial && !x->store && !x->stage)
+	if (partial && !x->store)
 		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	bool bare = is_one_statement(x, x->vec);
 	open_loop(x, skip, bare);
@@ -172,10 +170,6 @@ static void print_pieces(Access *x, bool partial)
 		else if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
 		out_printf(g->o, "ct_st%s_b%d%s(%s, %s%s%s%s);\n", hint, bits, in ? "_if" : "", at, in ? in : "",
 			in ? ", " : "", w, policy);
-	} else if (x->stage) {
-		cu_line(g, x->op);
-		out_printf(g->o, "ct_copy_piece%s(%s, %s%s%s);\n", in ? "_if" : "", x->stage, at,
-			in ? ", " : "", in ? in : "");
 	} else {
 		cu_line(g, x->op);
 		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "",
@@ -429,51 +423,10 @@ void access_take_held(Cu *g, const Op *op, Str held)
 	cu_end(g);
 }
 
-/* ---- tiles that come into shared memory meanwhile: lower/stage.c ---- */
-static Str stage_place(const Cu *g, const Op *load, int bytes)
-{
-	return str_fmt("ct_smem + %lld + ((unsigned int)ct_i * %d + threadIdx.x) * %d",
-		(long long)ir_int(load, AT_STAGED, 0), tile_threads(g->fn), bytes);
-}
-
-static void ask_staged(Cu *g, const Op *op)
-{
-	Access x;
-	cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);   /* of no variable: pieces go to their places */
-	cu_say(g, op);
-	open_access(&x, g, op, op->out[0], false);
-	x.stage = stage_place(g, op, piece_bytes(&x));
-	print_access(&x);
-}
-
-void memory_staged(Cu *g, const Op *op)
-{
-	Access x;
-	const Op *load = ir_in(op, 0)->def;
-	const Val *r = op->out[0];
-	cu_val(g, r)->name = cu_name(g, r);
-	cu_say(g, op);
-	cu_declare(g, r);
-	access_open(&x, g, load, r, false);
-	const char *type = words_type(piece_bytes(&x));
-	out_puts(g->o, "{\n");
-	out_in(g->o);
-	out_printf(g->o, "%s ct_v[%d];\nct_copied();\n", type, regs_of(r) >> x.vec);
-	cu_registers(g, x.l, piece_mask(&x));
-	out_printf(g->o, "ct_v[ct_i] = *(const %s *)(%s);\n", type, stage_place(g, load, piece_bytes(&x)));
-	cu_end(g);
-	get_words(&x);
-	cu_end(g);
-}
-
 void memory_load(Cu *g, const Op *op)
 {
 	Access x;
 	if (dense_load(g, op)) return;
-	if (ir_attr(op, AT_STAGED)) {
-		ask_staged(g, op);
-		return;
-	}
 	const Val *r = op->out[0];
 	bool one = one_thread_reads(op);
 	if (!cu_val(g, r)->declared) cu_val(g, r)->name = cu_name(g, r);

@@ -1,21 +1,8 @@
-/* Loops over the registers of a tile: all of them, those of a part of a peeled row (peel.c), or those of a piece of
- * what is stored last (stream.c). */
+/* Loops over the registers of a tile: all of them, or those of a part of a peeled row (peel.c). */
 #include "base/diag.h"
 #include "emit_cuda/peel.h"
 
 bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
-
-void stream_loop(Cu *g, const char *var, int64_t count, int each)
-{
-	const Stream *s = &g->stream;
-	int share = s->piece / each, rows = (int)(count * each / s->regs);
-	if (rows < 1 || share < 1) bug("%lld registers are in no pieces of %d", (long long)count * each, s->piece);
-	cu_head(g, "ct_j", 0, share * rows, true);
-	cu_open(g);
-	out_printf(g->o, "const int %s = ", var);
-	if (rows > 1) out_printf(g->o, "ct_j / %d * %d + ", share, s->regs / each);
-	out_printf(g->o, "ct_piece * %d + ct_j%s;\n", share, rows > 1 ? str_fmt(" %% %d", share) : "");
-}
 
 Str peel_first(const Cu *g)
 {
@@ -38,15 +25,14 @@ void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_piece(g->fn), 1)
 
 void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 {
-	if (g->stream.open) stream_loop(g, var, n, 1 << each);
-	else if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
+	if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
 	else loop_part(g, var, peel_piece(g->fn) >> each, 0);
 }
 
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
 {
 	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
-	*opened = (skip & (skip + 1)) || g->stream.open || g->part || regs_of_layout(g->fn, l) != regs
+	*opened = (skip & (skip + 1)) || g->part || regs_of_layout(g->fn, l) != regs
 		|| !(g->roles || cu_unrolled(regs / each));
 	if (*opened) cu_registers(g, l, skip);
 	else if (each == regs) return str_intern("0");
@@ -60,7 +46,7 @@ void cu_registers(Cu *g, Lay l, uint32_t skip)
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
 	int n = 0;
 	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	if (1 << n == 1 && !g->stream.open && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG]) {
+	if (1 << n == 1 && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG]) {
 		out_puts(g->o, "{\n");
 		out_in(g->o);
 		out_puts(g->o, "const int ct_i = 0, ct_b = 0; (void)ct_i;\n");

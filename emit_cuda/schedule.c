@@ -225,7 +225,7 @@ static void begin(Sched *s, const Val *v)
 	s->held[v->id] = renamed ? s->held[ir_in(v->def, 0)->id] : v->id;
 	if (renamed) return;
 	s->live[v->id] = (Live){ s->step, s->step };
-	bool held = !v->def || !(is_made_again(v->def) || ir_attr(v->def, AT_STAGED));
+	bool held = !v->def || !is_made_again(v->def);
 	if (type_is_tile(v->type) && v->lay && held) vec_push(A_TMP, &s->tiles, v);
 }
 

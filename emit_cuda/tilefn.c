@@ -14,13 +14,13 @@ typedef struct TileFn { Str name, text; } TileFn;
 
 static VEC(TileFn) made;        /* of the file that is being printed */
 
-/* What is printed in the middle of something else stays there: into a loop's words or shared memory, in a loop over
+/* What is printed in the middle of something else stays there: into a loop's words, in a loop over
  * pieces that makes what it stores, of a row that is peeled. */
 static bool has_function(const Access *x)
 {
 	const Cu *g = x->g;
 	const CuVal *c = &g->val[x->data->id];
-	return !x->stage && !x->held && !g->late && !g->stream.open && !g->part && !g->fn->peel_line && !c->inside
+	return !x->held && !g->late && !g->part && !g->fn->peel_line && !c->inside
 		&& !c->shifted;
 }
 

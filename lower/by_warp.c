@@ -71,7 +71,7 @@ static bool suits(const Fn *fn, const Op *op)
 	case OP_VIEW:
 	case OP_RETURN: case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES:
 	case OP_ALLOC_SHARED:
-	case OP_LOAD_SHARED: case OP_BARRIER: case OP_PHASE: case OP_STAGED: return true;
+	case OP_LOAD_SHARED: case OP_BARRIER: case OP_PHASE: return true;
 	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
 	}
 }

@@ -29,7 +29,7 @@ enum {
 
 typedef struct Bound {
 	const bool *splat;
-	bool one_way, streams;  /* accesses are one way each; what is stored last is computed vector by vector */
+	bool one_way;           /* accesses are one way each */
 	int now;                /* the stretch between waits */
 	int *begin, *end;       /* by Val id: the stretch that makes it and the last that uses it */
 	bool math;
@@ -50,7 +50,7 @@ static const Val *holder(const Val *v)          /* whose registers v names */
 	return v;
 }
 
-static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) || v->def->code == OP_STAGED; }
+static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) != 0; }
 
 static void number_stretches(Bound *b, const IrBlock *block)
 {
@@ -61,7 +61,7 @@ static void number_stretches(Bound *b, const IrBlock *block)
 			const Val *v = op->out[i];
 			b->math |= regs_of(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
 			b->begin[v->id] = b->end[v->id] = b->now;
-			bool held = op->code != OP_IOTA && !ir_attr(op, AT_STAGED) && holder(v) == v && !b->splat[v->id];
+			bool held = op->code != OP_IOTA && holder(v) == v && !b->splat[v->id];
 			if (held && regs_of(v) >= LEAST) vec_push(A_TMP, &b->tiles, v);
 		}
 	}
@@ -77,7 +77,6 @@ static int most_words(const Bound *b)
 		if (from == to && !is_read(v)) continue;
 		int passing = elem_bytes(v->type->elem) < 4 ? COST_PASSING_PACKED : COST_PASSING;
 		if (from == to && b->one_way && words > passing) words = passing;
-		if (from == to && b->streams && v->def->code == OP_STAGED) words = COST_STREAMED;
 		for (int s = from; s < to; s++) n[s][s == from && !is_read(v) ? OUT : KEPT] += words;
 		n[to][IN] += words;
 	}
@@ -92,7 +91,6 @@ static void look_at_ways(void *ctx, Op *op)
 {
 	Bound *b = ctx;
 	b->one_way |= ir_int(op, AT_WAYS, WAYS_ANY) == WAYS_MASKED;
-	b->streams |= ir_attr(op, AT_PIECES) != NULL;
 }
 
 /* Words that a thread holds of tiles, at most; *math: it computes functions of them. */

@@ -9,9 +9,8 @@
  * registers say how many others run meanwhile, so there one way, under masks, has to do, and ptxas loads weights while
  * it stores results (bench/notes/rows.md).
  *
- * Copies to shared memory before a barrier (stage), and tiles that are held for the next iteration (prefetch), need
- * such vectors, or the registers that a single way leaves: where a version has neither, it
- * loads where the tile is needed. */
+ * Tiles that are held for the next iteration (prefetch) need such vectors, or the registers that a single way leaves:
+ * where a version has neither, it loads where the tile is needed. */
 #include "base/cost.h"
 #include "lower/placed.h"
 #include "placed/access.h"
@@ -76,23 +75,6 @@ static Ways ways_of(const Fn *fn)
 }
 
 /* ---- what a version does without ---- */
-/* The tile is loaded where it would have been taken from shared memory. */
-static void load_here(Op *staged)
-{
-	Op *load = ir_in(staged, 0)->def;
-	Val *r = staged->out[0];
-	Builder b = build_before(staged);
-	b.span = load->span;
-	Op *op = ir_op(&b, OP_LOAD, load->nin, load->in, 1, &r->type);
-	copy_attrs(op, load);
-	ir_drop_attr(op, AT_STAGED);
-	ir_set_layout(op->out[0], *r->lay);
-	op->out[0]->name = r->name;
-	ir_replace(r, op->out[0]);
-	ir_remove(staged);
-	ir_remove(load);
-}
-
 static void keep_phase(Fn *fn, Op *phase)
 {
 	if (fn->peel_line) ir_set_int(phase, AT_ROWS, ROWS_PEELED);
@@ -123,7 +105,6 @@ static void visit(void *ctx, Op *op)
 {
 	Chosen *v = ctx;
 	if (op->code == OP_PHASE) keep_phase(v->fn, op);
-	else if (op->code == OP_STAGED && !v->fn->aligned) load_here(op);
 	else if (is_tile_access(op)) set_ways(v, op);
 }
 

@@ -37,7 +37,7 @@ const OpMeaning op_meanings[OP_COUNT] = {
 	SIMPLE(CONDITION, end), SIMPLE(BREAK, end), SIMPLE(CONTINUE, end), SIMPLE(LEAVE, end), SIMPLE(RETURN, end),
 	SIMPLE(ASSERT, check), ROW(PRINT, print), SIMPLE(CHECK, check),
 	ROW(CONVERT, convert), ROW(CONVERT_REGS, convert_regs), ROW(CONVERT_LANES, convert_lanes), ROW(SLIDE, slide),
-	SIMPLE(OPAQUE, alias), SIMPLE(STAGED, alias),
+	SIMPLE(OPAQUE, alias),
 	SIMPLE(ALLOC_SHARED, nothing),
 	ROW(STORE_SHARED, store_shared), ROW(LOAD_SHARED, load_shared),
 	SIMPLE(KEEP, keep), SIMPLE(KEPT, kept), SIMPLE(BARRIER, barrier), ROW(LOADS, loads), ROW(PHASE, phase),

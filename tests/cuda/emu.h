@@ -311,11 +311,6 @@ static inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, 
 }
 static inline unsigned int __umulhi(unsigned int a, unsigned int b) { return (unsigned int)((unsigned long long)a * b >> 32); }
 static inline void ct_copy_piece(void *to, const void *p) { *(ct_u32x4 *)to = ct_ld_b128(p); }
-static inline void ct_copy_piece_if(void *to, const void *p, int c)
-{
-	if (c) ct_copy_piece(to, p);
-	else memset(to, 0, 16);
-}
 static inline void ct_copied(void) { }
 EMU_HINT(64, ct_u32x2) EMU_HINT(128, ct_u32x4)
 static inline unsigned long long ct_policy_evict_first(void) { return 0; }
