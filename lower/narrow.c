@@ -8,8 +8,13 @@
  * than the author's tiles would. Where accesses of single elements serve tensors that are not aligned (unaligned.c), a
  * warp accesses 32 neighbours of a row whatever the tile, so the version for those calls is this one.
  *
+ * Rows that are looked up, as those of an embedding or of tokens in another order, are joined too: the loads of
+ * neighbours become a gather.
+ *
  * A row of one tile (`where cols <= N`) first becomes one of a grid: the axis has one tile
  * block, before it is divided. */
+#include <string.h>
+
 #include "base/cost.h"
 #include "base/diag.h"
 #include "ir/valsym.h"
@@ -25,6 +30,7 @@ enum {
 
 typedef struct Narrow {
 	Fn *fn;
+	bool (*plan)(Widen *w, Fn *fn, int axis);
 	const Op *store;        /* of the largest tile */
 	int kept;               /* the axis of the grid along which neighbours are joined */
 	int parts;              /* log2, of a tile, so far */
@@ -33,14 +39,15 @@ typedef struct Narrow {
 } Narrow;
 
 /* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes; math:
- * functions of tiles */
-typedef struct Look { const Op *store; bool suits, overlaps, math; } Look;
+ * functions of tiles; looks_up: single elements, such as indices */
+typedef struct Look { const Op *store; bool suits, overlaps, math, looks_up; } Look;
 
 static void look_at(void *ctx, Op *op)
 {
 	Look *l = ctx;
 	l->suits &= op->code != OP_MMA && !op_is_atomic(op) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
 	l->math |= (op_rows[op->code].flags & OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
+	l->looks_up |= op->code == OP_GATHER;
 	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)
 		&& (!l->store || type_log2_size(ir_accessed(op)->type)
 		> type_log2_size(ir_accessed(l->store)->type))) l->store = op;
@@ -136,7 +143,7 @@ static void put_rows_on_grid(Narrow *n)
 /* The axis of the store along which tiles of neighbours lie; -1: they cannot be joined or divided. */
 static int axis_of(Narrow *n, Widen *w, int axis)
 {
-	return widen_plan(w, n->fn, axis) ? widen_access(w, n->store) : -1;
+	return n->plan(w, n->fn, axis) ? widen_access(w, n->store) : -1;
 }
 
 /* Of whose neighbours tiles lie farthest apart in what is stored. */
@@ -151,7 +158,21 @@ static int find_kept(Narrow *n)
 	return best;
 }
 
-static void divide(Narrow *n, int axis, bool overlaps)
+/* Parts of rows that are looked up run one after the other: they share lines, and whole rows of the author's tiles do
+ * not any more, of which the same part would be found in the cache. */
+static void sweep_first(Fn *fn, int axis)
+{
+	int at = 0;
+	bool sweeps = ir_sweeps(fn), same = true;
+	for (int i = 0; !sweeps && i < fn->ngrid; i++) fn->sweep[i] = i;
+	while (fn->sweep[at] != axis) at++;
+	for (; at > 0; at--) fn->sweep[at] = fn->sweep[at - 1];
+	fn->sweep[0] = axis;
+	for (int i = 0; i < fn->ngrid; i++) same &= fn->sweep[i] == i;
+	if (same) memset(fn->sweep, 0, sizeof fn->sweep);
+}
+
+static void divide(Narrow *n, int axis, const Look *l)
 {
 	Widen w;
 	int64_t by;
@@ -159,12 +180,13 @@ static void divide(Narrow *n, int axis, bool overlaps)
 	const Type *t = ir_accessed(n->store)->type;
 	if (along < 0) return;
 	bool is_row = t->log2[along] > ROW_LOG2;
-	int k = is_row ? t->log2[along] - ROW_LOG2 : overlaps ? 0 : t->log2[along];
+	int k = is_row ? t->log2[along] - ROW_LOG2 : l->overlaps ? 0 : t->log2[along];
 	int64_t tile = type_extent(t, along), part = tile >> k;
 	const Sym *grid = n->fn->grid[axis];
 	if (k <= 0 || grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by != tile || !widen_parts(&w, k))
 		return;
 	widen_divide(&w, k);
+	if (is_row && l->looks_up) sweep_first(n->fn, axis);
 	const Sym *parts = sym_cdiv(sym_min(grid->arg[0], sym_const(tile)), sym_const(part));
 	n->parts += k;
 	n->tile *= tile;
@@ -187,12 +209,12 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy");
 	if (!cx->o->by_threads || hints || of->ordered || of->steps || !l.suits || !l.store) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
-	Narrow n = { fn, look(fn).store, -1, 0, 1, sym_const(1) };
+	Narrow n = { fn, cx->o->checked ? widen_plan : widen_plan_gathers, look(fn).store, -1, 0, 1, sym_const(1) };
 	put_rows_on_grid(&n);
 	n.kept = find_kept(&n);
 	for (int a = 0; n.kept >= 0 && a < fn->ngrid; a++)
-		if (a != n.kept) divide(&n, a, l.overlaps);
-	if (n.parts < PARTS_LOG2_LEAST || !widen_plan(&w, fn, n.kept)) return NULL;
+		if (a != n.kept) divide(&n, a, &l);
+	if (n.parts < PARTS_LOG2_LEAST || !n.plan(&w, fn, n.kept)) return NULL;
 	int join = TILE_LOG2_LEAST - type_log2_size(ir_accessed(n.store)->type);
 	if (join > 0) widen_do(&w, join);
 	make_again(fn, cx);

@@ -7,6 +7,9 @@
  * the axis itself, as a reduction, works on each neighbour's part: between two reshapes the axis is split in two, that
  * of the neighbours first. What is the same for all neighbours is made once and broadcast where it meets what differs.
  *
+ * Rows that are looked up (`x.load_at([order[bid(0)], 0], [1, N])`) do not lie side by side, but an index of the tile
+ * for each of them gathers them, if the caller likes.
+ *
  * The last of the new blocks may stand for neighbours that the grid did not have. Whatever they compute, no element of
  * theirs may be stored: it is proved that a tile after the grid's end lies outside of the view that it would be
  * stored to.
@@ -47,6 +50,35 @@ int widen_access(const Widen *w, const Op *op)
 	return -1;
 }
 
+/* Does a scalar depend on what lies in memory at an index that differs? */
+static bool is_looked_up(const Widen *w, const Val *v)
+{
+	const Op *op = v->def;
+	if (!op || along(w, v) == WIDEN_SAME) return false;
+	if (op->code == OP_GATHER) return true;
+	for (int i = 0; i < op->nin; i++)
+		if (is_looked_up(w, ir_in(op, i))) return true;
+	return false;
+}
+
+/* The axis along which a load looks its one row up; -1: none. */
+static int looked_up_axis(const Widen *w, const Op *op)
+{
+	int a = op->code == OP_LOAD ? widen_access(w, op) : -1;
+	if (a < 0 || !is_looked_up(w, ir_in(op, 1 + a))) return -1;
+	const Type *t = op->out[0]->type;
+	return type_is_tile(t) && t->rank == ir_in(op, 0)->type->rank ? a : -1;
+}
+
+static void follow_gather(Widen *w, Op *op)
+{
+	int rank = ir_in(op, 0)->type->rank;
+	bool mask = op->nin > rank + 2;
+	w->fails |= !w->gathers || mask || type_is_tile(op->out[0]->type) || ir_int(op, AT_ORDER, 0);
+	w->fails |= along(w, ir_in(op, 0)) != WIDEN_SAME || along(w, ir_in(op, 1 + rank)) != WIDEN_SAME;
+	if (!w->fails) mark(w, op->out[0], WIDEN_DIFFERS);
+}
+
 static void follow_access(Widen *w, Op *op)
 {
 	const Type *t = ir_accessed(op)->type;
@@ -62,6 +94,8 @@ static void follow_access(Widen *w, Op *op)
 	const Val *last = ir_in(op, op->nin - 1);
 	if (store) w->fails |= along(w, last) != WIDEN_SAME && along(w, last) != at;
 	else w->fails |= along(w, last) != WIDEN_SAME;
+	bool hinted = ir_attr(op, AT_CACHE) || ir_attr(op, AT_ORDER);   /* which gathers do not take */
+	w->fails |= is_looked_up(w, ir_in(op, 1 + at)) && (store || t->log2[at] || hinted);
 	if (!store) mark(w, op->out[0], at);
 }
 
@@ -165,6 +199,10 @@ static void follow(void *ctx, Op *op)
 	}
 	if (f & OPF_WRITE) w->fails = true;
 	if (w->fails || !any_differs(w, op)) return;
+	if (op->code == OP_GATHER) {
+		follow_gather(w, op);
+		return;
+	}
 	bool one = op->nout == 1 && !op->nregion, mapped = f & OPF_ELEMWISE && f & OPF_PURE && op->code != OP_HINT;
 	if (one && type_is_scalar(op->out[0]->type)) {
 		w->fails |= !is_sum(op);
@@ -192,7 +230,7 @@ static void find_differing(void *ctx, const Sym *atom)
 static void check_access(ValSyms *b, Op *op)
 {
 	int a = widen_access(now, op);
-	if (a < 0 || now->fails) return;
+	if (a < 0 || now->fails || looked_up_axis(now, op) >= 0) return;
 	const Sym *step = sym_const(type_extent(ir_accessed(op)->type, a));
 	const Sym *bid = sym_atom(ATOM_BID, NULL, now->axis), *at = valsym_access(b, op, a);
 	const Sym *rest = sym_sub(at, sym_mul(bid, step)), *ext = valsym_extent(b, ir_in(op, 0), a);
@@ -212,10 +250,11 @@ static void init_same(void *ctx, Op *op)
 		for (int i = 0; i < op->region[r]->args.n; i++) w->along[op->region[r]->args.p[i]->id] = WIDEN_SAME;
 }
 
-bool widen_plan(Widen *w, Fn *fn, int axis)
+static bool plan(Widen *w, Fn *fn, int axis, bool gathers)
 {
 	ir_number(fn);
-	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval), .end = fn->grid[axis] };
+	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval), .gathers = gathers,
+		.end = fn->grid[axis] };
 	for (int i = 0; i < fn->body->args.n; i++) w->along[fn->body->args.p[i]->id] = WIDEN_SAME;
 	ir_walk(fn->body, init_same, w);
 	do {
@@ -227,6 +266,9 @@ bool widen_plan(Widen *w, Fn *fn, int axis)
 	valsyms_accesses(fn, check_access);
 	return !w->fails;
 }
+
+bool widen_plan(Widen *w, Fn *fn, int axis) { return plan(w, fn, axis, false); }
+bool widen_plan_gathers(Widen *w, Fn *fn, int axis) { return plan(w, fn, axis, true); }
 
 /* ---- the kernel for more of them ---- */
 /* An operation as it was: from, to: the neighbours' axis of its first operand and of its result, or -1. */
@@ -345,6 +387,80 @@ static void split(const Wide *x, const Was *was)
 	ir_remove(op);
 }
 
+/* ---- rows that are looked up ---- */
+/* Tiles of integers along one axis of a tile, and copies of them as large as it. */
+typedef struct Line { Wide *x; const Type *shape; int axis; } Line;
+
+static const Type *line_type(const Line *l, Elem e)
+{
+	uint8_t log2[TILE_RANK] = { 0 };
+	log2[l->axis] = (uint8_t)l->x->log2;
+	return type_with_shape(type_with_elem(l->shape, e), l->shape->rank, log2);
+}
+
+/* A scalar for each of the neighbours: at `op`, before the index of the block becomes that of the first. */
+static Val *each(const Line *l, Builder *b, Val *v)
+{
+	Op *op = v->def;
+	const Type *t = line_type(l, v->type->elem);
+	if (along(l->x->w, v) == WIDEN_SAME || op->code == OP_BID) {
+		Val *all = ir_unary(b, OP_BROADCAST, t, v);
+		if (along(l->x->w, v) == WIDEN_SAME) return all;
+		vec_push(A_TMP, &l->x->ops, ((Was){ all->def, v->type, t, -1, -1 }));
+		return ir_binary(b, OP_ADD, t, all, ir_op1(b, OP_IOTA, t, 0, NULL));
+	}
+	Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
+	for (int i = 0; i < op->nin; i++)
+		in[i] = ir_in(op, i)->type->kind == TY_VIEW ? ir_in(op, i) : each(l, b, ir_in(op, i));
+	if (op->code == OP_GATHER) in[op->nin - 1] = ir_in(op, op->nin - 1);    /* the pad */
+	Val *r = ir_op1(b, op->code, t, op->nin, in);
+	copy_attrs(r->def, op);
+	return r;
+}
+
+static Val *to_i64(Builder *b, Val *v)
+{
+	return v->type->elem == EL_I64 ? v : ir_unary(b, OP_CAST, type_with_elem(v->type, EL_I64), v);
+}
+
+/* The elements of a load along an axis, as many as the tile has, each by its number. */
+static Val *numbers(const Line *l, Builder *b, const Op *load, int axis)
+{
+	const IrAttr *steps = ir_attr(load, AT_STEPS), *offsets = ir_attr(load, AT_OFFSETS);
+	int64_t step = steps ? steps->u.ints.p[axis] : 1, offset = offsets ? offsets->u.ints.p[axis] : 0;
+	Val *at = ir_in(load, 1 + axis);
+	if (axis == l->axis) {
+		at = to_i64(b, each(l, b, at));
+	} else {
+		uint8_t log2[TILE_RANK] = { 0 };
+		log2[axis] = l->shape->log2[axis];
+		const Type *t = type_with_shape(type_with_elem(l->shape, EL_I64), l->shape->rank, log2);
+		Val *first = ir_unary(b, OP_BROADCAST, t, to_i64(b, at));
+		if (step != 1) first = ir_binary(b, OP_MUL, t, first, ir_const_int(b, t, step));
+		step = 1;
+		at = log2[axis] ? ir_binary(b, OP_ADD, t, first, ir_op1(b, OP_IOTA, t, 0, NULL)) : first;
+	}
+	if (step != 1) at = ir_binary(b, OP_MUL, at->type, at, ir_const_int(b, at->type, step));
+	if (offset) at = ir_binary(b, OP_ADD, at->type, at, ir_const_int(b, at->type, offset));
+	return ir_unary(b, OP_BROADCAST, type_with_elem(l->shape, EL_I64), at);
+}
+
+static void gather_rows(Wide *x, Op *load)
+{
+	int axis = looked_up_axis(x->w, load);
+	if (axis < 0) return;
+	int rank = ir_in(load, 0)->type->rank;
+	Val *in[2 + TENSOR_RANK] = { ir_in(load, 0) };
+	Line l = { x, load->out[0]->type, axis };
+	Builder b = build_before(load);
+	for (int a = 0; a < rank; a++) in[1 + a] = numbers(&l, &b, load, a);
+	in[1 + rank] = ir_in(load, 1 + rank);
+	Val *r = ir_op1(&b, OP_GATHER, l.shape, 2 + rank, in);
+	r->name = load->out[0]->name;
+	ir_replace(load->out[0], r);
+	ir_remove(load);
+}
+
 /* The index of the first of the neighbours, and accesses at that of all: a tile index of theirs is the block's own. */
 static void scale_index(const Wide *x, Op *bid)
 {
@@ -388,6 +504,7 @@ void widen_do(const Widen *w, int log2)
 	ir_walk(fn->body, note_op, &x);
 	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, x.ops.p[i].op);
+	for (int i = 0, n = x.ops.n; i < n; i++) gather_rows(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)
 		if (x.ops.p[i].op->code == OP_BID && ir_axis(x.ops.p[i].op) == w->axis) scale_index(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)

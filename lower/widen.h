@@ -13,12 +13,15 @@ typedef struct Widen {
 	int axis;               /* of the grid */
 	int8_t *along;          /* by Val id */
 	bool fails, changed;
+	bool gathers;           /* loads at indices that are looked up may become gathers */
 	const Sym *end;         /* the grid's extent along the axis, */
 	int parts;              /* and log2 of the parts of each tile that are counted there */
 } Widen;
 
 /* Can tile blocks along the axis be made one? Numbers fn. */
 bool widen_plan(Widen *w, Fn *fn, int axis);
+/* The same, where rows of a tensor that indices in memory name may be gathered: those of neighbours lie anywhere. */
+bool widen_plan_gathers(Widen *w, Fn *fn, int axis);
 /* The axis of the tensor along which an access's tiles of neighbours lie side by side; -1: they are the same tile. */
 int widen_access(const Widen *w, const Op *op);
 /* The kernel for 2^log2 of them; after widen_plan. */
