@@ -402,7 +402,7 @@ class Run:
         env = dict(CUDA_ROOT=tools, PATH=os.path.join(tools, "bin") + os.pathsep + os.environ["PATH"])
         for line in ([os.path.join(tools, "bin", "tileiras"), "-w", "--host-arch=x86_64", "--host-os=linux", "-arch=sm_90", at + ".tilebc", "-o", at + ".cubin"],
                      [os.path.join(tools, "bin", "fatbinary"), "-64", "--create=" + at + ".fatbin", "--image3=kind=elf,sm=90,file=" + at + ".cubin"]):
-            status, said = self.command(line, min(2 * LONGEST, self.left() - 5), env=env)
+            status, said = self.command(line, min(5 * LONGEST, self.left() - 5), env=env)
             if status != 0: return "status %s: %s" % (status, said[:300])
         with open(at + ".fat.s", "w") as f:
             f.write('.section .nv_fatbin, "a"\n.align 8\n.globl ct_machine_code\n.hidden ct_machine_code\nct_machine_code:\n.incbin "%s.fatbin"\n'
@@ -505,7 +505,8 @@ class Run:
                 os.chmod(os.path.join(d, "run"), 0o755)
                 with self.turn(target): status, text = self.command([os.path.join(d, "run")], max(2, min(A_CASE, self.left() - 2)), target)
                 verdict = "right" if status == 0 else "hangs" if status is None else "crashes" if status < 0 else "wrong"
-                self.note("mains", name, target, verdict, "" if status == 0 else " ".join(text.split())[-400:])
+                wrong = [line for line in text.splitlines() if ", ok" not in line]
+                self.note("mains", name, target, verdict, "" if status == 0 else " ".join((" ".join(wrong) or text).split())[-400:])
 
     def main_built(self, d, name, target):
         """'' or what a compiler says."""
