@@ -1,7 +1,5 @@
 
-#ifndef CT_HELPER
 #define CT_HELPER static inline __attribute__((unused))
-#endif
 /* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */
 CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)
 { int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }
@@ -129,11 +127,7 @@ static int ct_run_scale_256(float a, const float *x, float *y, int64_t n, struct
 	return ct_launch("scale", (const void *)ct_kernels::scale_256<false>, ct_blocks, ct_args, stream);
 }
 
-size_t scale_workspace(int64_t n)
-{
-	(void)n;
-	return 0;
-}
+size_t scale_workspace(int64_t n) { (void)n; return 0; }
 
 int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size_t bytes, struct CUstream_st *stream)
 {
@@ -153,7 +147,5 @@ int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size
 }
 
 int scale(float a, const float *x, float *y, int64_t n, struct CUstream_st *stream)
-{
-	return scale_ws(a, x, y, n, NULL, 0, stream);
-}
+{ return scale_ws(a, x, y, n, NULL, 0, stream); }
 
