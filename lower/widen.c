@@ -50,14 +50,17 @@ int widen_access(const Widen *w, const Op *op)
 	return -1;
 }
 
-/* Does a scalar depend on what lies in memory at an index that differs? */
-static bool is_looked_up(const Widen *w, const Val *v)
+/* The scalar depends on what lies in memory at an index that differs. */
+static void look_up(Widen *w, const Val *v)
 {
-	const Op *op = v->def;
-	if (!op || along(w, v) == WIDEN_SAME) return false;
-	if (op->code == OP_GATHER) return true;
+	w->changed |= !w->looked_up[v->id];
+	w->looked_up[v->id] = true;
+}
+
+static bool any_looked_up(const Widen *w, const Op *op)
+{
 	for (int i = 0; i < op->nin; i++)
-		if (is_looked_up(w, ir_in(op, i))) return true;
+		if (w->looked_up[ir_in(op, i)->id]) return true;
 	return false;
 }
 
@@ -65,7 +68,7 @@ static bool is_looked_up(const Widen *w, const Val *v)
 static int looked_up_axis(const Widen *w, const Op *op)
 {
 	int a = op->code == OP_LOAD ? widen_access(w, op) : -1;
-	if (a < 0 || !is_looked_up(w, ir_in(op, 1 + a))) return -1;
+	if (a < 0 || !w->looked_up[ir_in(op, 1 + a)->id]) return -1;
 	const Type *t = op->out[0]->type;
 	return type_is_tile(t) && t->rank == ir_in(op, 0)->type->rank ? a : -1;
 }
@@ -76,7 +79,9 @@ static void follow_gather(Widen *w, Op *op)
 	bool mask = op->nin > rank + 2;
 	w->fails |= !w->gathers || mask || type_is_tile(op->out[0]->type) || ir_int(op, AT_ORDER, 0);
 	w->fails |= along(w, ir_in(op, 0)) != WIDEN_SAME || along(w, ir_in(op, 1 + rank)) != WIDEN_SAME;
-	if (!w->fails) mark(w, op->out[0], WIDEN_DIFFERS);
+	if (w->fails) return;
+	mark(w, op->out[0], WIDEN_DIFFERS);
+	look_up(w, op->out[0]);
 }
 
 static void follow_access(Widen *w, Op *op)
@@ -95,7 +100,7 @@ static void follow_access(Widen *w, Op *op)
 	if (store) w->fails |= along(w, last) != WIDEN_SAME && along(w, last) != at;
 	else w->fails |= along(w, last) != WIDEN_SAME;
 	bool hinted = ir_attr(op, AT_CACHE) || ir_attr(op, AT_ORDER);   /* which gathers do not take */
-	w->fails |= is_looked_up(w, ir_in(op, 1 + at)) && (store || t->log2[at] || hinted);
+	w->fails |= w->looked_up[ir_in(op, 1 + at)->id] && (store || t->log2[at] || hinted);
 	if (!store) mark(w, op->out[0], at);
 }
 
@@ -207,6 +212,7 @@ static void follow(void *ctx, Op *op)
 	if (one && type_is_scalar(op->out[0]->type)) {
 		w->fails |= !is_sum(op);
 		mark(w, op->out[0], WIDEN_DIFFERS);
+		if (any_looked_up(w, op)) look_up(w, op->out[0]);
 	} else if (one && (mapped || op_is_scan(op) || op->code == OP_SHIFT)) {
 		follow_same_shape(w, op);
 	} else if (one && op_is_reduce(op)) {
@@ -226,11 +232,30 @@ static void find_differing(void *ctx, const Sym *atom)
 	if (atom->atom == ATOM_VAL) *found |= atom->index >= now->fn->nval || now->along[atom->index] != WIDEN_SAME;
 }
 
+/* need: by Val id, what an index that is looked up is computed from and differs; false: a loop carries some of it. */
+static bool find_needed(const Widen *w, const Val *v, bool *need)
+{
+	VEC(const Val *) todo = { 0 };
+	vec_push(A_TMP, &todo, v);
+	while (todo.n) {
+		v = todo.p[--todo.n];
+		if (along(w, v) == WIDEN_SAME || need[v->id]) continue;
+		if (!v->def) return false;
+		need[v->id] = true;
+		for (int i = 0; i < v->def->nin; i++) vec_push(A_TMP, &todo, ir_in(v->def, i));
+	}
+	return true;
+}
+
 /* Do neighbours' tiles lie one after the other, and those after the grid's end outside of what they are stored to? */
 static void check_access(ValSyms *b, Op *op)
 {
 	int a = widen_access(now, op);
-	if (a < 0 || now->fails || looked_up_axis(now, op) >= 0) return;
+	if (a < 0 || now->fails) return;
+	if (looked_up_axis(now, op) >= 0) {
+		now->fails |= !find_needed(now, ir_in(op, 1 + a), NEW_ARRAY(A_TMP, bool, now->fn->nval));
+		return;
+	}
 	const Sym *step = sym_const(type_extent(ir_accessed(op)->type, a));
 	const Sym *bid = sym_atom(ATOM_BID, NULL, now->axis), *at = valsym_access(b, op, a);
 	const Sym *rest = sym_sub(at, sym_mul(bid, step)), *ext = valsym_extent(b, ir_in(op, 0), a);
@@ -253,8 +278,8 @@ static void init_same(void *ctx, Op *op)
 static bool plan(Widen *w, Fn *fn, int axis, bool gathers)
 {
 	ir_number(fn);
-	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval), .gathers = gathers,
-		.end = fn->grid[axis] };
+	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval),
+		.looked_up = NEW_ARRAY(A_TMP, bool, fn->nval), .gathers = gathers, .end = fn->grid[axis] };
 	for (int i = 0; i < fn->body->args.n; i++) w->along[fn->body->args.p[i]->id] = WIDEN_SAME;
 	ir_walk(fn->body, init_same, w);
 	do {
@@ -388,8 +413,9 @@ static void split(const Wide *x, const Was *was)
 }
 
 /* ---- rows that are looked up ---- */
-/* Tiles of integers along one axis of a tile, and copies of them as large as it. */
-typedef struct Line { Wide *x; const Type *shape; int axis; } Line;
+/* Tiles of integers along one axis of a tile, by the id of the scalar that they stand for, and copies of them as large
+ * as it. */
+typedef struct Line { Wide *x; const Type *shape; int axis; Val **of; } Line;
 
 static const Type *line_type(const Line *l, Elem e)
 {
@@ -398,24 +424,45 @@ static const Type *line_type(const Line *l, Elem e)
 	return type_with_shape(type_with_elem(l->shape, e), l->shape->rank, log2);
 }
 
-/* A scalar for each of the neighbours: at `op`, before the index of the block becomes that of the first. */
-static Val *each(const Line *l, Builder *b, Val *v)
+static Val *same_for_each(const Line *l, Builder *b, Val *v)
 {
-	Op *op = v->def;
+	return ir_unary(b, OP_BROADCAST, line_type(l, v->type->elem), v);
+}
+
+/* What an operation gives for each of the neighbours, before the index of the block becomes that of the first. */
+static Val *one_each(const Line *l, Builder *b, Op *op)
+{
+	Val *v = op->out[0];
 	const Type *t = line_type(l, v->type->elem);
-	if (along(l->x->w, v) == WIDEN_SAME || op->code == OP_BID) {
-		Val *all = ir_unary(b, OP_BROADCAST, t, v);
-		if (along(l->x->w, v) == WIDEN_SAME) return all;
+	if (op->code == OP_BID) {
+		Val *all = same_for_each(l, b, v);
 		vec_push(A_TMP, &l->x->ops, ((Was){ all->def, v->type, t, -1, -1 }));
 		return ir_binary(b, OP_ADD, t, all, ir_op1(b, OP_IOTA, t, 0, NULL));
 	}
 	Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
-	for (int i = 0; i < op->nin; i++)
-		in[i] = ir_in(op, i)->type->kind == TY_VIEW ? ir_in(op, i) : each(l, b, ir_in(op, i));
-	if (op->code == OP_GATHER) in[op->nin - 1] = ir_in(op, op->nin - 1);    /* the pad */
+	for (int i = 0; i < op->nin; i++) {
+		bool pad = op->code == OP_GATHER && i == op->nin - 1;
+		in[i] = pad || ir_in(op, i)->type->kind == TY_VIEW ? ir_in(op, i) : l->of[ir_in(op, i)->id];
+		if (!in[i]) in[i] = same_for_each(l, b, ir_in(op, i));
+	}
 	Val *r = ir_op1(b, op->code, t, op->nin, in);
 	copy_attrs(r->def, op);
 	return r;
+}
+
+/* A scalar for each of the neighbours, at the builder's place. */
+static Val *each(Line *l, Builder *b, Val *v)
+{
+	Wide *x = l->x;
+	bool *need = NEW_ARRAY(A_TMP, bool, x->nval);
+	l->of = NEW_ARRAY(A_TMP, Val *, x->nval);
+	find_needed(x->w, v, need);
+	for (int i = 0, n = x->ops.n; i < n && !l->of[v->id]; i++) {
+		Op *op = x->ops.p[i].op;
+		const Val *out = op->nout == 1 ? op->out[0] : NULL;
+		if (out && out->id < x->nval && need[out->id]) l->of[out->id] = one_each(l, b, op);
+	}
+	return l->of[v->id];
 }
 
 static Val *to_i64(Builder *b, Val *v)
@@ -424,7 +471,7 @@ static Val *to_i64(Builder *b, Val *v)
 }
 
 /* The elements of a load along an axis, as many as the tile has, each by its number. */
-static Val *numbers(const Line *l, Builder *b, const Op *load, int axis)
+static Val *numbers(Line *l, Builder *b, const Op *load, int axis)
 {
 	const IrAttr *steps = ir_attr(load, AT_STEPS), *offsets = ir_attr(load, AT_OFFSETS);
 	int64_t step = steps ? steps->u.ints.p[axis] : 1, offset = offsets ? offsets->u.ints.p[axis] : 0;
@@ -451,7 +498,7 @@ static void gather_rows(Wide *x, Op *load)
 	if (axis < 0) return;
 	int rank = ir_in(load, 0)->type->rank;
 	Val *in[2 + TENSOR_RANK] = { ir_in(load, 0) };
-	Line l = { x, load->out[0]->type, axis };
+	Line l = { x, load->out[0]->type, axis, NULL };
 	Builder b = build_before(load);
 	for (int a = 0; a < rank; a++) in[1 + a] = numbers(&l, &b, load, a);
 	in[1 + rank] = ir_in(load, 1 + rank);

@@ -12,6 +12,7 @@ typedef struct Widen {
 	Fn *fn;
 	int axis;               /* of the grid */
 	int8_t *along;          /* by Val id */
+	bool *looked_up;        /* by Val id: a scalar that depends on what lies in memory at an index that differs */
 	bool fails, changed;
 	bool gathers;           /* loads at indices that are looked up may become gathers */
 	const Sym *end;         /* the grid's extent along the axis, */
