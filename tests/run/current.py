@@ -36,23 +36,10 @@ def bootstrap():
         with open(os.path.join(ROOT, path), "rb") as f:
             have = hashlib.sha256(f.read()).hexdigest()
         check(have == want, "bootstrap/ was made from another %s; `make bootstrap` writes it again" % path)
-    # the compiler must build from them, with no re2c and no Bison: what they become, and all that includes it; other objects are the same
+    # the compiler must build from them: with no re2c and no Bison
     with tmpdir() as tmp:
-        must(["make", "-C", ROOT, "BUILD=" + tmp, "RE2C=no-such-re2c", "BISON=no-such-bison",
-              *[os.path.join(tmp, "gen/grammar", n) for n in ("tile_lex.c", "tile_tab.c", "tokens.inc")]])
-        objects = [os.path.join(folder, n[:-2]) for folder, _, names in os.walk(os.path.join(BUILD, "obj")) for n in names if n.endswith(".d")]
-        others, parts = [], []
-        for path in objects:
-            source = os.path.relpath(path, os.path.join(BUILD, "obj")) + ".c"
-            source = os.path.join(tmp if source.startswith("gen") else ROOT, source)
-            if "/gen/grammar/" in read(path + ".d"):
-                parts.append(source)
-            elif os.path.exists(source):        # of a source that is gone the object may be left
-                others.append(path + ".o")
-        check(len(parts) >= 4 and len(others) > 200, "%d objects of %d are made from bootstrap/" % (len(parts), len(objects)))
-        r = run([CC, "-std=c11", "-O0", "-w", "-I" + os.path.join(tmp, "gen"), "-I" + ROOT, "-o", os.path.join(tmp, "ctilec"),
-                 *parts, *others, "-lm"], cwd=ROOT, timeout=900)
-        if not check(r.code == 0, "the compiler does not build without re2c and Bison:\n" + r.text[-3000:]):
+        r = run(["make", "-C", ROOT, "-j2", "BUILD=" + tmp, "RE2C=no-such-re2c", "BISON=no-such-bison", "CFLAGS=-O0"], timeout=900)
+        if not check(r.code == 0, "make fails without re2c and Bison:\n" + r.text[-3000:]):
             return
         check(filecmp.cmp(os.path.join(tmp, "gen/grammar/tile_tab.c"), os.path.join(folder, "tile_tab.c"), shallow=False),
               "the build did not take bootstrap/tile_tab.c")
