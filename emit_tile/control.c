@@ -133,7 +133,9 @@ static void emit_launch(Tg *g, const Op *op)
 {
 	Val *v = op->out[0];
 	const char *t = tl_elem(v->type->elem);
-	if (op->code == OP_LAUNCH) tl_define(g, v, str_fmt("(%s)%s", t, tl_launch(g, ir_attr(op, AT_SYM)->u.sym)));
+	Str sym = op->code == OP_LAUNCH ? tl_launch(g, ir_attr(op, AT_SYM)->u.sym) : NULL;
+	if (sym && v->type->elem == EL_I64) g->val[v->id].text = sym;   /* as the launcher passes it */
+	else if (sym) tl_define(g, v, str_fmt("(%s)%s", t, sym));
 	else tl_define(g, v, str_fmt("(%s)ct_bid%d", t, ir_axis(op)));
 }
 

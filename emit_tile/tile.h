@@ -94,6 +94,7 @@ Str tl_typed(Tg *g, Elem e, const Type *shape); /* of another element type in th
 Str tl_num(Elem e, Num n);                      /* literal of a scalar */
 Str tl_full(Tg *g, const Type *t, Str scalar);  /* a tile of equal elements; a scalar as it is */
 Str tl_temp(Tg *g, const char *what);           /* fresh name ct_<what><n> */
+Str tl_named(Tg *g, const char *what, Str text); /* the text under a fresh name; a name or a number stays */
 Str tl_name(Tg *g, const Val *v);               /* the author's name, made unique */
 Str tl_text(const Tg *g, const Val *v);         /* what stands for a value that has been printed */
 Str tl_launch(Tg *g, const Sym *s);
@@ -120,7 +121,6 @@ void tl_view(Tg *g, const Op *op);
 void tl_load(Tg *g, const Op *op);
 void tl_store(Tg *g, const Op *op);
 TView *tl_view_of(Tg *g, const Val *v);
-Str tl_wide(Tg *g, const char *what, Str text); /* a long long with a name; literals as they are */
 
 /* aligned.c: before anything is printed, after tl_find_begins. The guard is complete only after tl_aligned_end. */
 void tl_find_aligned(Tg *g);

@@ -57,6 +57,15 @@ Str tl_typed(Tg *g, Elem e, const Type *shape)
 
 Str tl_temp(Tg *g, const char *what) { return str_fmt("ct_%s%d", what, g->ntemp++); }
 
+Str tl_named(Tg *g, const char *what, Str text)
+{
+	static const char name[] = "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	if (strspn(text, name) == strlen(text)) return text;
+	Str n = tl_temp(g, what);
+	out_printf(g->o, "const auto %s = %s;\n", n, text);
+	return n;
+}
+
 Str tl_name(Tg *g, const Val *v)
 {
 	if (!g->given[v->id]) g->given[v->id] = names_new(&g->names, v->name);

@@ -127,13 +127,8 @@ static Str digits_of(Str e) { return is_literal(e) ? str_intern_n(e, strspn(e, "
 
 static bool is_value(Str e, const char *n) { return digits_of(e) && !strcmp(digits_of(e), n); }
 
-Str tl_wide(Tg *g, const char *what, Str e)
-{
-	if (is_literal(e)) return digits_of(e);
-	Str n = tl_temp(g, what);
-	out_printf(g->o, "const long long %s = %s;\n", n, e);
-	return n;
-}
+/* An offset, extent or stride as views keep it: a name, or digits without ll. */
+static Str size_named(Tg *g, const char *what, Str e) { return is_literal(e) ? digits_of(e) : tl_named(g, what, e); }
 
 /* "ct::strides<long long, ct::dynamic_stride, 1>(ct_str0)" */
 static void put_numbers(Out *o, const Str *e, int n, const char *type, const char *index, const char *dynamic)
@@ -214,20 +209,20 @@ void tl_view(Tg *g, const Op *op)
 	TView *w = NEW(A_TMP, TView);
 	w->rank = out->type->rank;
 	w->elem = out->type->elem;
-	Str off = tl_wide(g, "off", tl_text(g, ir_in(op, 1)));
+	Str off = size_named(g, "off", tl_text(g, ir_in(op, 1)));
 	if (base->type->kind == TY_VIEW) {
 		const TView *b = tl_view_of(g, base);
 		w->ptr = b->ptr;
 		if (is_value(b->off, "0")) w->off = off;
-		else w->off = is_value(off, "0") ? b->off : tl_wide(g, "off", str_fmt("%s + %s", b->off, off));
+		else w->off = is_value(off, "0") ? b->off : size_named(g, "off", str_fmt("%s + %s", b->off, off));
 	} else {
 		w->ptr = tl_temp(g, "p");
 		w->off = off;
 		out_printf(g->o, "%s *const %s = (%s *)%s;\n", tl_memory(w->elem), w->ptr, tl_memory(w->elem),
 			tl_text(g, base));
 	}
-	for (int i = 0; i < w->rank; i++) w->ext[i] = tl_wide(g, "ext", tl_text(g, ir_in(op, 2 + i)));
-	for (int i = 0; i < w->rank; i++) w->str[i] = tl_wide(g, "str", tl_text(g, ir_in(op, 2 + w->rank + i)));
+	for (int i = 0; i < w->rank; i++) w->ext[i] = size_named(g, "ext", tl_text(g, ir_in(op, 2 + i)));
+	for (int i = 0; i < w->rank; i++) w->str[i] = size_named(g, "str", tl_text(g, ir_in(op, 2 + w->rank + i)));
 	g->val[out->id] = (TVal){ w->ptr, w };
 	if (g->spanned[out->id]) declare_span(g, w, span_name(out), tl_aligned_span(&g->aligned, out));
 }

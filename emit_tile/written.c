@@ -160,16 +160,6 @@ static const Type *shaped(const Type *like, const Type *shape)
 	return type_with_shape(like, shape->rank, shape->log2);
 }
 
-#define NAME_CHARS "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-/* The text under a name; what is one stays. */
-static Str name_of(Tg *g, const char *what, Str text)
-{
-	if (strspn(text, NAME_CHARS) == strlen(text)) return text;
-	Str n = tl_temp(g, what);
-	out_printf(g->o, "const auto %s = %s;\n", n, text);
-	return n;
-}
-
 /* The function's body, run for whole tiles. A branch is both of its regions, of which select takes what each element
  * asked for; a scope that is left early goes on to its end, and keeps for each element what it had when it was left; a
  * loop of as many rounds for all elements is a loop of tiles. All of it is pure. */
@@ -217,7 +207,7 @@ static void print_lifted(Tg *g, const Lift *l, const Op *op)
 		c->in[i] = v;
 		outer[i] = tl_text(g, v);
 		Str text = lifted_text(g, l, ir_in(op, i));
-		if (text != outer[i]) g->val[v->id].text = name_of(g, "k", text);
+		if (text != outer[i]) g->val[v->id].text = tl_named(g, "k", text);
 	}
 	for (int i = 0; i < op->nout; i++) {
 		Val *v = NEW(A_TMP, Val);
@@ -252,14 +242,14 @@ static void leave(Tg *g, const Lift *l, const Op *op, Path *at)
 	Path *scope = at;
 	while (scope->op->code != OP_SCOPE_) scope = (Path *)scope->up;
 	Str here = reached(at, scope->op);
-	if (here) here = name_of(g, "here", here);
+	if (here) here = tl_named(g, "here", here);
 	bool goes_on = here && at != scope;     /* some elements to what follows */
 	for (int i = 0; i < op->nin; i++) {
 		Str x = lifted_text(g, l, ir_in(op, i));
-		scope->to[i] = name_of(g, "left", here && scope->to[i]
+		scope->to[i] = tl_named(g, "left", here && scope->to[i]
 			? str_fmt("ct::select(%s, %s, %s)", here, x, scope->to[i]) : x);
 	}
-	if (goes_on) scope->left = scope->left ? name_of(g, "gone", str_fmt("%s || %s", scope->left, here)) : here;
+	if (goes_on) scope->left = scope->left ? tl_named(g, "gone", str_fmt("%s || %s", scope->left, here)) : here;
 }
 
 static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at);
@@ -287,7 +277,7 @@ static void lift_if(Tg *g, const Lift *l, const Op *op, const Path *up)
 	}
 	for (int i = 0; i < op->nout; i++) {
 		Str a = to[0][i], b = to[1][i];
-		g->val[op->out[i]->id].text = a && b ? name_of(g, "one", str_fmt("ct::select(%s, %s, %s)", cond, a, b)) : a ? a
+		g->val[op->out[i]->id].text = a && b ? tl_named(g, "one", str_fmt("ct::select(%s, %s, %s)", cond, a, b)) : a ? a
 			: b;
 	}
 }
@@ -334,7 +324,7 @@ static void lift_for(Tg *g, const Lift *l, const Op *op, const Path *up)
 		g->val[b->args.p[1 + k]->id].text = var[k];
 	}
 	tl_loop_open(g, op, &r, i);
-	g->val[iv->id].text = name_of(g, "round", tl_full(g, shaped(iv->type, l->shape), i));
+	g->val[iv->id].text = tl_named(g, "round", tl_full(g, shaped(iv->type, l->shape), i));
 	lift_block(g, l, b, &p);
 	next_round(g, op, var, p.to);
 	out_off(g->o);
@@ -408,7 +398,7 @@ static const Type *half_type(const Type *t, Line l, long long m, long long k)
 static Str *tiles_as_lines(Tg *g, const Op *op, Line l, int n)
 {
 	Str *x = NEW_ARRAY(A_TMP, Str, n);
-	for (int i = 0; i < n; i++) x[i] = name_of(g, "x", as_line(l, tl_text(g, ir_in(op, i))));
+	for (int i = 0; i < n; i++) x[i] = tl_named(g, "x", as_line(l, tl_text(g, ir_in(op, i))));
 	return x;
 }
 
@@ -421,9 +411,9 @@ static void reduce(Tg *g, const Op *op)
 	for (long long m = l.n / 2; m; m /= 2) {
 		const Type *t = half_type(ir_in(op, 0)->type, l, m, 1);
 		for (int i = 0; i < n; i++) {
-			Str pairs = name_of(g, "pairs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, 1), x[i]));
-			a[i] = name_of(g, "a", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
-			b[i] = name_of(g, "b", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
+			Str pairs = tl_named(g, "pairs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, 1), x[i]));
+			a[i] = tl_named(g, "a", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
+			b[i] = tl_named(g, "b", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
 		}
 		combine_region(g, op, t, a, b, x);
 	}
@@ -448,17 +438,17 @@ static void scan(Tg *g, const Op *op, int n, Combine *combine)
 		long long m = l.n / 2 / k;
 		Str half = halves_shape(l, m, 1, k), one = halves_shape(l, m, 1, 1);
 		for (int i = 0; i < n; i++) {
-			Str runs = name_of(g, "runs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, k), x[i]));
-			lo[i] = name_of(g, "lo", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", runs, half));
-			hi[i] = name_of(g, "hi", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", runs, half));
+			Str runs = tl_named(g, "runs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, k), x[i]));
+			lo[i] = tl_named(g, "lo", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", runs, half));
+			hi[i] = tl_named(g, "hi", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", runs, half));
 			Str all = str_fmt("ct::broadcast<%s>(ct::extract(%s, %s{}, 0, 0, 0, %lld, 0))", half, back ? hi[i] : lo[i],
 				one, back ? 0 : k - 1);
-			a[i] = back ? lo[i] : name_of(g, "all", all);
-			b[i] = back ? name_of(g, "all", all) : hi[i];
+			a[i] = back ? lo[i] : tl_named(g, "all", all);
+			b[i] = back ? tl_named(g, "all", all) : hi[i];
 		}
 		combine(g, op, half_type(ir_in(op, 0)->type, l, m, k), a, b, to);
 		for (int i = 0; i < n; i++)
-			x[i] = name_of(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(ct::cat<2>(%s, %s))", line_args(l),
+			x[i] = tl_named(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(ct::cat<2>(%s, %s))", line_args(l),
 				back ? to[i] : lo[i], back ? hi[i] : to[i]));
 	}
 	for (int i = 0; i < n; i++)

@@ -62,7 +62,6 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
 	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent>(ct_size<ct_aligned, 8>(n)), ct::strides<ct_index<ct_aligned>, 1>{}));
 	const int n_2 = (int)n;
-	const long long n_3 = (long long)n;
 	const int v0 = (int)ct_bid0;
 	/* a = load(x, v0): tile<bool, [32]> */
 	bool_32 a;
@@ -75,19 +74,17 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	const bool_32 b = ct_nonzero(ct::load_masked(ct_at2, ct_in3, ct::element_cast<unsigned char>(false)));
 	const long long v1 = ct::element_cast<long long>(at);
 	const long long v2 = ct::element_cast<long long>(n_2);
-	const long long v3 = ct::min(v2, n_3);
+	const long long v3 = ct::min(v2, n);
 	const long long v4 = ct::max(v3, v1);
 	const long long v5 = ct_sub_s(v4, v1);
-	const bool v6 = v1 <= n_3;
+	const bool v6 = v1 <= n;
 	const bool v7 = v1 >= 0ll;
 	const bool v8 = v7 && v6;
 	const long long v9 = ct::select(v8, v5, 0ll);
-	const long long ct_off4 = v1;
-	const long long ct_ext5 = v9;
-	const auto x_span_2 = ct::tensor_span(x + ct_off4, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(ct_ext5), ct::strides<long long, 1>{}));
+	const auto x_span_2 = ct::tensor_span(x + v1, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(v9), ct::strides<long long, 1>{}));
 	/* c = load(x, v0): tile<bool, [32]> */
 	bool_32 c = ct::full<bool_32>(false);
-	if (ct_begins_inside(v0, 32, ct_ext5)) [[cutile::hint(0, allow_tma=false)]] c = ct_nonzero(ct::partition_view(x_span_2, ct::shape<32>{}).load_masked(v0));
+	if (ct_begins_inside(v0, 32, v9)) [[cutile::hint(0, allow_tma=false)]] c = ct_nonzero(ct::partition_view(x_span_2, ct::shape<32>{}).load_masked(v0));
 	/* v10 = bitand(a, b): tile<bool, [32]> */
 	const bool_32 v10 = a && b;
 	/* v11 = element_cast(c): tile<i16, [32]> */
