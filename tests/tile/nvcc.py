@@ -1,9 +1,10 @@
-"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP [VERSION], a group of ../cuda/emitted.py, forms, or random (200 programs
-of ../values/programs.py); VERSION: --tile-version and its nvcc. TILE_ARCH: the architecture. TILE_STAGE=tilebc: the front end alone, which
-takes a tenth of the time.
+"""Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP [VERSION]. GROUP: one of ../cuda/emitted.py, forms, operations, or random
+(200 programs of ../values/programs.py); VERSION: --tile-version and its nvcc. TILE_ARCH: the architecture. TILE_STAGE=tilebc: the front
+end alone, which takes a tenth of the time.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
-compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses, with an error of its own (E09..), are left out and named."""
+compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses, with an error of its own (E09..), are
+left out and named."""
 import difflib
 import os
 import re
@@ -14,6 +15,7 @@ from emitted import *
 
 FORMS = os.path.join(ROOT, "tests", "tile", "forms.tile")
 NAMES = os.path.join(ROOT, "tests", "tile", "names.tile")
+GROUPS["operations"] = lambda tmp: [(os.path.relpath(p, ROOT), p, []) for p in tile_files("tests/operations")]
 GROUPS["forms"] = lambda tmp: [("names.tile", NAMES, []), ("forms.tile", FORMS, []), ("forms.tile, checked", FORMS, ["--checked"])]
 
 

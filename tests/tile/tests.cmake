@@ -1,7 +1,7 @@
 # ---- CUDA Tile C++ through the nvcc that has it (tools/get.py nvcc-tile) ----
 # machine code for both generations; forms.tile has every form that is printed, and for it the front end makes the same for both
 foreach(arch sm_90 sm_100)
-  foreach(group forms samples library)
+  foreach(group forms samples library operations)
     ctilec_test(tile/${group}-${arch} "tile" tile/nvcc.py ${group})
     set_property(TEST tile/${group}-${arch} APPEND PROPERTY ENVIRONMENT "TILE_ARCH=${arch}")
   endforeach()
