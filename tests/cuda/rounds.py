@@ -1,4 +1,4 @@
-"""How often threads wait in the loops of rounds.tile (passes merge and share), and which tiles are loaded an iteration ahead (prefetch); how often
+"""How often threads wait in the loops of rounds.tile (pass share), and which tiles are loaded an iteration ahead (prefetch); how often
 the thread blocks of the clusters of clusters.tile wait for each other."""
 import os
 import re
@@ -8,9 +8,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from common import *
 
 # kernel: barriers in its text, loads that the loop holds: of no tiles where they are too many, of nothing in a loop that is left early
-WANT = {"one": (2, 2), "two": (2, 0), "jumps": (5, 0), "turned": (2, 1), "scaled": (2, 2)}
-# kernel: thread blocks, exchanges: one for what needs nothing of each other, one more behind another load or for what needs the first
-CLUSTERS = {"most_of_16384": (2, 2), "walk_behind_16384": (4, 2), "walk_of_f32_16384x1": (4, 2), "walk_of_bf16_32768x2": (8, 2)}
+WANT = {"one": (3, 2), "two": (4, 0), "jumps": (6, 0), "turned": (3, 1), "scaled": (2, 2)}
+# kernel: thread blocks, exchanges: one for each reduction
+CLUSTERS = {"most_of_16384": (2, 4), "walk_behind_16384": (4, 2), "walk_of_f32_16384x1": (4, 4), "walk_of_bf16_32768x2": (8, 4)}
 
 
 # the same for sm_80, which has no clusters: what a loop carries that lies in shared memory (pass spill), what it still carries
