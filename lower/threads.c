@@ -86,7 +86,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;  /* single elements: few bytes a thread */
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
 		w = s.log2 - LANES_LOG2 - 4;
-		full = s.log2 == MOST_ROW + 1 ? 4 : 5;  /* shared memory holds what is carried (spill.c) */
+		full = s.log2 == MOST_ROW + 1 ? 4 : 5;  /* two sums of a tile take 64 of 128 registers */
 	}
 	if (w > full) w = full;
 	int most = s.scans ? 5 : 6;
