@@ -86,13 +86,15 @@ static inline uint16_t f16_from(float x)
 	return (uint16_t)(sign | half);
 }
 
+/* The exponent and fraction as those of an f32, which is then off by a power of two. */
 static inline float f16_to(uint16_t h)
 {
-	int exp = h >> 10 & 31, mant = h & 1023;
-	float v = exp == 31 ? (mant ? NAN : INFINITY) : exp ? ldexpf((float)(mant + 1024), exp - 25)
-		: ldexpf((float)mant, -24);
+	uint32_t u = (uint32_t)(h & 0x7fff) << 13;
+	float x;
 
-	return h & 0x8000 ? -v : v;
+	memcpy(&x, &u, 4);
+	x = u < 31u << 23 ? x * 0x1p112f : u == 31u << 23 ? INFINITY : NAN;
+	return h & 0x8000 ? -x : x;
 }
 
 static inline uint16_t bf16_from(float x)

@@ -553,9 +553,11 @@ static double emu_elem(EmuElem e, const unsigned char *words, int i)
 		if (e == EMU_BF16) {
 			w = (unsigned)h << 16;
 		} else {
-			int exp = h >> 10 & 31, frac = h & 1023;
-			double v = exp == 0 ? ldexp(frac, -24) : exp == 31 ? (frac ? NAN : INFINITY) : ldexp(1024 + frac, exp - 25);
-			return h >> 15 ? -v : v;
+			/* its exponent and fraction as those of an f32, which is then off by a power of two */
+			w = (h & 0x7fffu) << 13;
+			memcpy(&f, &w, 4);
+			f = w >= 31u << 23 ? (w == 31u << 23 ? INFINITY : NAN) : f * 0x1p112f;
+			return h >> 15 ? -f : f;
 		}
 	}
 	}
