@@ -1,4 +1,4 @@
-"""One golden message: diag.py tests/diag/NAME.tile (or NAME.ir: IR in text form; NAME.cmd: the arguments, one line). NAME begins with the code.
+"""Golden messages: diag.py tests/diag/NAME.tile... (or NAME.ir: IR in text form; NAME.cmd: the arguments, one line). NAME begins with the code.
 
 NAME.txt holds what the compiler prints. A first line `// options: ...` gives further arguments. UPDATE=1 writes NAME.txt.
 Besides the golden text each message must have its code, a place, at most ten lines, and no forbidden word."""
@@ -41,10 +41,10 @@ def main(path):
     want = read(base + ".txt") if os.path.exists(base + ".txt") else ""
     if not check(r.text == want, "the message differs from %s.txt" % base):
         print("--- expected\n%s--- printed\n%s" % (want, r.text))
-    check("[%s]" % code in r.text, "no message has the code " + code)
+    check("[%s]" % code in r.text, "%s: no message has the code %s" % (base, code))
     has_error = re.search(r"^error\[", r.text, re.M) is not None
-    check(r.code == (1 if has_error else 0), "exit code %d" % r.code)
-    check(not forbidden(r.text), "forbidden words: %s" % forbidden(r.text))
+    check(r.code == (1 if has_error else 0), "%s: exit code %d" % (base, r.code))
+    check(not forbidden(r.text), "%s: forbidden words: %s" % (base, forbidden(r.text)))
     for message in r.text.split("\n\n"):
         check(len(message.strip("\n").split("\n")) <= 10, "more than ten lines:\n" + message)
     j = ctilec("--color=never", "--diagnostics=json", *args, cwd=folder)
@@ -56,12 +56,13 @@ def main(path):
         check(not re.match(r"[A-Z][a-z]", d["message"]), "a capital at the start: " + d["message"])
     s = ctilec("--color=never", "--diagnostics=sarif", *args, cwd=folder)
     doc = json.loads(s.text)
-    check(not sarif.problems(doc), "SARIF: %s" % sarif.problems(doc))
-    check(len(doc["runs"][0]["results"]) == len(j.text.splitlines()), "SARIF has another number of results")
+    check(not sarif.problems(doc), "%s: SARIF: %s" % (base, sarif.problems(doc)))
+    check(len(doc["runs"][0]["results"]) == len(j.text.splitlines()), "%s: SARIF has another number of results" % base)
     short = ctilec("--color=never", "--diagnostics=short", *args, cwd=folder)
     check(len([l for l in short.text.splitlines() if re.search(r"\[[EW]\d{4}\]$", l)]) == len(j.text.splitlines()),
-          "the short form has another number of lines")
-    finish()
+          "%s: the short form has another number of lines" % base)
 
 
-main(sys.argv[1])
+for path in sys.argv[1:]:
+    main(path)
+finish()

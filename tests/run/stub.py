@@ -24,12 +24,15 @@ import numpy, ml_dtypes
 
 
 def tests(label, names):
-    """(name, command, environment) of the Python tests of this build"""
+    """(name, command, environment) of the Python tests of this build; of several golden messages, each by itself"""
     listed = must(["ctest", "--show-only=json-v1", "-L", label, "-R", names, "-E", LEFT_OUT], cwd=os.path.join(BUILD, "tests"))
     for t in json.loads(listed.out)["tests"]:
         properties = {p["name"]: p["value"] for p in t["properties"]}
         if t["command"][0] == sys.executable:
-            yield t["name"], t["command"][1:], dict(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
+            script, *arguments = t["command"][1:]
+            for part in [[a] for a in arguments] if script.endswith("/run/diag.py") else [arguments]:
+                name = " ".join([t["name"], *(os.path.basename(p) for p in part if len(part) < len(arguments))])
+                yield name, [script, *part], dict(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
 
 
 def start(command, environment, log):
