@@ -325,6 +325,16 @@ void ir_replace(Val *old, Val *with)
 	if (!with->name) with->name = old->name;
 }
 
+Val *ir_retype(Op *op, int i, const Type *t)
+{
+	Val *v = new_val(op->parent->fn, t, i);
+	edits++;
+	v->def = op;
+	v->name = op->out[i]->name;
+	op->out[i]->def = NULL;
+	return op->out[i] = v;
+}
+
 static void unlink_op(Op *op)
 {
 	IrBlock *b = op->parent;

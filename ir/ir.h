@@ -402,6 +402,9 @@ Val *ir_settle(const Op *op, int i);
 /* Operand, forwarding followed. */
 static inline Val *ir_in(const Op *op, int i) { return op->in[i]->fwd ? ir_settle(op, i) : op->in[i]; }
 void ir_replace(Val *old, Val *with);           /* every use of old is a use of with from now on */
+/* Gives result i of op another type: a new value. The old one belongs to no operation any more; ir_replace says what
+ * stands for it. */
+Val *ir_retype(Op *op, int i, const Type *t);
 void ir_remove(Op *op);
 void ir_move_before(Op *op, Op *where);
 void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);  /* pre-order, regions included; f may remove op */

@@ -18,7 +18,7 @@
 #include "layout/swz.h"
 #include "lower/combine.h"
 
-static const Type *shortened(const Type *t, int axis, int n_log2)
+const Type *reduced_type(const Type *t, int axis, int n_log2)
 {
 	uint8_t shape[TILE_RANK];
 	for (int a = 0; a < t->rank; a++) shape[a] = a == axis ? (uint8_t)n_log2 : t->log2[a];
@@ -39,7 +39,7 @@ static void combine_step(Builder *b, const Op *op, OpCode code, int levels, Part
 	Lay r = lay_reduced(x->lay, axis, levels, &n, v);
 	if (!n) return;
 	const Type *t[TILE_RANK];
-	for (int i = 0; i < x->n; i++) t[i] = shortened(x->v[i]->type, axis, r.out[axis]);
+	for (int i = 0; i < x->n; i++) t[i] = reduced_type(x->v[i]->type, axis, r.out[axis]);
 	Op *s = ir_op(b, code, x->n, x->v, x->n, t);
 	ir_set_int(s, AT_AXIS, axis);
 	ir_set_int(s, AT_KIND, monoid_kind(op->code));
@@ -75,9 +75,14 @@ static void convert_all(Builder *b, Parts *x, Lay to)
 	if (!lay_eq(x->lay, to)) move_all(b, x, OP_CONVERT, to);
 }
 
-void combine_threads(Builder *b, const Op *op, Parts *x)
+void combine_registers(Builder *b, const Op *op, Parts *x)
 {
 	combine_step(b, op, OP_REDUCE_REGS, 1, x);
+}
+
+void combine_threads(Builder *b, const Op *op, Parts *x)
+{
+	combine_registers(b, op, x);
 	combine_step(b, op, OP_REDUCE_LANES, 2, x);
 }
 
@@ -128,7 +133,7 @@ static void combine_reduce(Op *op)
 		combine_threads(&b, op, &x);
 	} else if (parts) {
 		convert_all(&b, &x, lay_push(all_warps(x.lay, axis, parts), HW_REG, axis, parts));
-		combine_step(&b, op, OP_REDUCE_REGS, 1, &x);
+		combine_registers(&b, op, &x);
 	}
 	convert_all(&b, &x, *op->out[0]->lay);
 	for (int i = 0; i < op->nout; i++) {

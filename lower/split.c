@@ -155,12 +155,10 @@ static Fn *write_share(const Splitter *w, int i)
 	Val *index[3] = { block, share, ir_const_int(&before, i32(), 0) };
 	take_share(&before, loop, l, &w->share[i], share);
 	for (int k = 0; k < l->carried.n; k++) loop->in[3 + k] = begins_with(&before, loop, k, &l->carried.p[k]);
-	Val **result = NEW_ARRAY(A_TMP, Val *, l->carried.n);
-	split_defer(fn, loop, l, result);
 	Builder b = { fn, fn->body, NULL, loop->span };
 	for (int k = 0; k < l->carried.n; k++) {
 		uint8_t log2[3] = { 0, 0, (uint8_t)size_log2(l->carried.p[k].type) };
-		Val *x = as_box(&b, result[k], box(l->carried.p[k].type->elem, 3, log2));
+		Val *x = as_box(&b, loop->out[k], box(l->carried.p[k].type->elem, 3, log2));
 		store_box(&b, fn->params.p[w->first[i] + k].val, 3, index, x);
 	}
 	ir_op(&b, OP_RETURN, 0, NULL, 0, NULL);

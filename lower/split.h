@@ -25,8 +25,5 @@ typedef struct SplitPlan {
 	VEC(SplitLoop) loops;   /* from the first one of the kernel on */
 } SplitPlan;
 
-/* In a share, after whose loop nothing stands yet: result[i] becomes what the loop gives for carried value i. */
-void split_defer(Fn *fn, Op *loop, const SplitLoop *l, Val **result);
-
 bool split_plan(SplitPlan *p, Fn *fn);          /* false: there is no such loop */
 #endif
