@@ -1,5 +1,4 @@
-"""Which loads are asked for before others: in straight text (pass hoist, early.tile), in loops over slices (pass strip, slices.tile,
-slices_cluster.tile)."""
+"""Which loads are asked for before others in loops over slices (pass strip, slices.tile, slices_cluster.tile)."""
 import os
 import re
 import sys
@@ -9,8 +8,7 @@ from common import *
 
 # file, last pass, kernel: the tensors that its body accesses, in their order; what it stores to in capitals; ! where the thread keeps
 # what it loaded, for which it has to wait; [ where a loop begins
-WANT = [("early", "hoist", {"rows": "at y z x R R", "again": "x y X x R"}),
-        ("slices", "cache", {"twice_8192": "[ x r x! r! S [ w R Y [ r Z", "apart_8192": "[ x [ w X S"}),
+WANT = [("slices", "cache", {"twice_8192": "[ x r x! r! S [ w R Y [ r Z", "apart_8192": "[ x [ w X S"}),
         ("slices_cluster", "cache", {"widths_65536": "x t S Y"})]
 STEP = re.compile(r"(%[\w.]+) = load (%[\w.]+)|\b(?:load|gather) (%[\w.]+)|\bstore (%[\w.]+)|\bkeep %[\w.]+, (%[\w.]+)|(\bfor) ")
 
