@@ -386,51 +386,12 @@ static void print_nothing(Cu *g, const Op *op) { (void)g, (void)op; }
 typedef struct Printer { void (*print)(Cu *g, const Op *op); bool named; } Printer;
 
 static const Printer printers[OP_COUNT] = {
-	[OP_CONST] = { print_scalar_const, false }, [OP_LITERAL] = { print_literal, false },
-		[OP_LAUNCH] = { print_launch, false },
-	[OP_BID] = { print_bid, false }, [OP_TO_SCALAR] = { print_to_scalar, false },
-	[OP_VIEW] = { memory_view, false }, [OP_PERMUTE] = { memory_view, false }, [OP_LOAD] = { memory_load, false },
-	[OP_LOADS] = { patch_loads, false }, [OP_STORE] = { memory_store, false }, [OP_PHASE] = { memory_phase, false },
-	[OP_CAT] = { move_cat, true }, [OP_JOIN] = { move_cat, true }, [OP_SPLIT] = { move_cat, true },
-	[OP_TAKE] = { move_take, true },
-	[OP_SORT] = { sort_print, false }, [OP_TOPK] = { sort_print, false }, [OP_HISTOGRAM] = { sort_histogram, false },
-	[OP_CONVERT] = { move_pieces, true }, [OP_CONVERT_LANES] = { move_lanes, true },
-	[OP_SLIDE] = { slide_print, false },
-	[OP_ALLOC_SHARED] = { print_nothing, false }, [OP_STORE_SHARED] = { print_store_shared, false },
-	[OP_LOAD_SHARED] = { print_load_shared, false }, [OP_LOAD_SHIFTED] = { slab_load_shifted, false },
-	[OP_PREFETCH_ROWS] = { slab_prefetch, false }, [OP_BARRIER] = { print_barrier, false },
-	[OP_KEEP] = { keep_store, false }, [OP_KEPT] = { keep_load, false },
-	[OP_EXCHANGE] = { cluster_exchange, false }, [OP_REDUCE_REGS] = { reduce_step, false },
-	[OP_REDUCE_LANES] = { reduce_step, false },
-	[OP_MMA_SYNC] = { mma_print, false }, [OP_MMA] = { mma_in_pieces, false },
-	[OP_FOR] = { print_for, false }, [OP_WHILE] = { print_while, false }, [OP_IF] = { print_if, false },
-	[OP_SCOPE_] = { print_scope, false },
-	[OP_ROLE] = { group_roles, false }, [OP_ONE_WARP] = { group_one_warp, false }, [OP_ELECT] = { group_elect, false },
-	[OP_GROUP_BARRIER] = { group_barrier, false }, [OP_CLUSTER_BARRIER] = { group_cluster_barrier, false },
-	[OP_CLUSTER_RANK] = { group_number, false }, [OP_NUM_STARTED] = { group_number, false },
-	[OP_TILE_ORDER] = { group_tile_order, false },
-	[OP_GRID_WAIT] = { print_grid_wait, false }, [OP_GRID_LAUNCH] = { print_grid_launch, false },
-	[OP_ALLOC_RING] = { group_alloc, false }, [OP_ALLOC_MBAR] = { group_alloc, false },
-	[OP_SLOT] = { group_slot, false },
-	[OP_PART] = { group_part, false }, [OP_CURSOR] = { group_cursor, false }, [OP_ADVANCE] = { group_cursor, false },
-	[OP_COPY_ASYNC] = { frag_copy, false }, [OP_COPY_COMMIT] = { frag_copy_group, false },
-	[OP_COPY_WAIT] = { frag_copy_group, false },
-	[OP_LDMATRIX] = { frag_ldmatrix_op, false }, [OP_AS_FRAG] = { frag_of_tile, false },
-	[OP_MMA_FRAG] = { frag_mma, false },
-	[OP_MBAR_INIT] = { group_mbar_init, false }, [OP_MBAR_EXPECT] = { print_mbar_expect, false },
-	[OP_MBAR_ARRIVE] = { group_mbar_arrive, false }, [OP_MBAR_WAIT] = { group_mbar_wait, false },
-	[OP_TENSOR_MAP] = { tma_map, false }, [OP_TMA_LOAD] = { tma_load, false }, [OP_TMA_STORE] = { tma_store, false },
-	[OP_BULK_COMMIT] = { print_bulk_commit, false }, [OP_BULK_WAIT] = { tma_wait, false },
-	[OP_PROXY_FENCE] = { print_proxy_fence, false },
-	[OP_WGMMA_FENCE] = { wgmma_fence, false }, [OP_WGMMA] = { wgmma_product, false },
-	[OP_WGMMA_COMMIT] = { print_wgmma_commit, false },
-	[OP_WGMMA_WAIT] = { wgmma_wait, false }, [OP_CUT] = { wgmma_cut, false }, [OP_STMATRIX] = { wgmma_stmatrix, false },
-	[OP_STORE_REGS] = { exchange_store, false }, [OP_LOAD_REGS] = { exchange_load, false },
-	[OP_PUT] = { exchange_put, false },
-	[OP_GET] = { exchange_get, false }, [OP_DRAW] = { exchange_draw, false },
-	[OP_GRID_BARRIER] = { exchange_grid_barrier, false },
-	[OP_PRINT] = { debug_print, false }, [OP_ASSERT] = { print_check, false }, [OP_CHECK] = { print_check, false },
-	[OP_ASSUME] = { print_check, false },
+#define NO { NULL, false }
+#define PRINT(f) { f, false }
+#define NAMED(f) { f, true }
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) [OP_##id] = print,
+#include "ir/ops.def"
+#undef OP
 };
 
 static void print_op(Cu *g, Op *op)

@@ -22,7 +22,7 @@ typedef struct Module Module;
 
 /* ---- the op table ---- */
 typedef enum OpCode {
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, doc) OP_##id,
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) OP_##id,
 #include "ir/ops.def"
 #undef OP
 	OP_COUNT
@@ -78,6 +78,7 @@ typedef struct OpRow {
 	LayoutRule layout;
 	unsigned flags;
 	const char *c, *cuda, *tile;    /* templates of elementwise ops; "" = the uniform call ct_<name>_<elem> */
+	uint64_t needs;         /* attributes: a bit for each AttrKey */
 	const char *doc;
 } OpRow;
 extern const OpRow op_rows[OP_COUNT];

@@ -51,27 +51,10 @@ bool irt_num_fits(Elem e, Num n)
 /* Those without which the operation means nothing. */
 static uint64_t required(OpCode code)
 {
-#define A(key) (UINT64_C(1) << AT_##key)
+	const OpRow *row = &op_rows[code];
 	_Static_assert(AT_SHAPE < 64, "a set of required attributes is a word of 64 bits");
-	unsigned flags = op_rows[code].flags;
-	switch (code) {
-	case OP_CONST: return A(VALUE);
-	case OP_LAUNCH: return A(SYM);
-	case OP_PERMUTE: return A(AXES);
-	case OP_SHIFT: case OP_ROTATE: return A(AXIS) | A(SHIFT);
-	case OP_BID: case OP_CAT: case OP_FLIP: case OP_TAKE: case OP_SORT: return A(AXIS);
-	case OP_TOPK: return A(AXIS) | A(NUMBER);
-	case OP_HISTOGRAM: return A(NUMBER);
-	case OP_LOAD: case OP_STORE: return A(STEPS);
-	case OP_LOADS: return A(STEPS) | A(OFFSETS);
-	case OP_SLIDE: return A(AXIS) | A(OFFSETS);
-	case OP_HINT: case OP_PRINT: case OP_CHECK: return A(TEXT);
-	case OP_ALLOC_SHARED: return A(LAYOUT);
-	case OP_MMA_SYNC: return A(SHAPE);
-	default:
-		if (flags & OPF_GROUP) return chk_group_needs(code);
-		return flags & (OPF_REDUCE | OPF_SCAN) ? A(AXIS) : 0;
-	}
+	uint64_t axis = row->flags & (OPF_REDUCE | OPF_SCAN) ? UINT64_C(1) << AT_AXIS : 0;
+	return row->needs | axis | (row->flags & OPF_GROUP ? chk_group_needs(code) : 0);
 }
 
 bool chk_is_atomic(OpCode code)

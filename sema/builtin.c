@@ -43,32 +43,23 @@ static Sig *sig_parse(const char *text)
 	return s;
 }
 
-/* The forms on pointer tiles, which one row of the table cannot hold beside the form on tensors. */
-static const char *pointer_sig(OpCode op)
-{
-	switch (op) {
-	case OP_LOAD: return "p:p; mask:k?, pad, order, scope";
-	case OP_STORE: return "p:p, x; mask:k?, order, scope";
-	case OP_ATOMIC_ADD: case OP_ATOMIC_SUB: case OP_ATOMIC_MIN: case OP_ATOMIC_MAX: case OP_ATOMIC_AND:
-	case OP_ATOMIC_OR: case OP_ATOMIC_XOR: case OP_ATOMIC_XCHG: case OP_ATOMIC_STORE:
-		return "p:p, x; mask:k?, order, scope";
-	case OP_ATOMIC_COMPARE_EXCHANGE: return "p:p, expected, desired; mask:k?, order, scope";
-	case OP_ATOMIC_LOAD: return "p:p; mask:k?, pad, order, scope";
-	default: return NULL;
-	}
-}
+/* What the first argument is, where that decides what the others are. */
+typedef enum SigForm { SIG_PLAIN, SIG_POINTER, SIG_TILE, SIG_FORMS } SigForm;
 
-static const char *tile_sig(OpCode op)          /* gather inside a tile */
-{
-	return op == OP_GATHER ? "x, index, axis:n; pad" : NULL;
-}
+static const char *const other_sigs[OP_COUNT][SIG_FORMS] = {
+#undef OP_FORM
+#define OP_FORM(id, of, signature) [OP_##id][SIG_##of] = signature,
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc)
+#include "ir/ops.def"
+#undef OP
+#undef OP_FORM
+};
 
-static const Sig *sig_of(OpCode op, char form)
+static const Sig *sig_of(OpCode op, SigForm form)
 {
-	static const Sig *plain[OP_COUNT], *pointer[OP_COUNT], *tile[OP_COUNT];
-	const Sig **slot = form == 'p' ? &pointer[op] : form == 't' ? &tile[op] : &plain[op];
-	const char *text = form == 'p' ? pointer_sig(op) : form == 't' ? tile_sig(op) : op_rows[op].sig;
-	if (!*slot) *slot = sig_parse(text);
+	static const Sig *known[OP_COUNT][SIG_FORMS];
+	const Sig **slot = &known[op][form];
+	if (!*slot) *slot = sig_parse(form ? other_sigs[op][form] : op_rows[op].sig);
 	return *slot;
 }
 
@@ -461,7 +452,7 @@ typedef Sv (*Build)(Cx *cx, Call *c);
 static const struct { Build build; OpCode op; } built[] = {
 #undef OP_BUILDS
 #define OP_BUILDS(builder) { build_##builder, OP_COUNT },
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, doc) { NULL, OP_##id },
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) { NULL, OP_##id },
 #include "ir/ops.def"
 #undef OP
 };
@@ -479,17 +470,17 @@ static Sv dispatch(Cx *cx, Call *c)
 
 /* load, store and atomics exist on tensors and on pointer tiles, gather on tensors and inside tiles: the first argument
  * decides. It is evaluated here, once. */
-static char form_of(Cx *cx, OpCode op, const Expr *call, const Sv *recv, Sv *first)
+static SigForm form_of(Cx *cx, OpCode op, const Expr *call, const Sv *recv, Sv *first)
 {
 	const ArgVec *args = &call->u.call.args;
 	*first = sv_none(call->span);
-	if (!pointer_sig(op) && !tile_sig(op)) return 'w';
+	bool pointer = other_sigs[op][SIG_POINTER], tile = other_sigs[op][SIG_TILE];
+	if (!pointer && !tile) return SIG_PLAIN;
 	if (recv) *first = *recv;
 	else if (args->n && !args->p[0].name.s) *first = sema_expr(cx, args->p[0].value, NULL);
-	if (pointer_sig(op) && first->kind != SV_VIEW && first->type && first->kind != SV_TYPE
-		&& elem_is_ptr(first->type->elem))
-		return 'p';
-	return tile_sig(op) && sv_is_tile(*first) ? 't' : 'w';
+	if (pointer && first->kind != SV_VIEW && first->type && first->kind != SV_TYPE && elem_is_ptr(first->type->elem))
+		return SIG_POINTER;
+	return tile && sv_is_tile(*first) ? SIG_TILE : SIG_PLAIN;
 }
 
 /* v.max(1): in NumPy the greatest along an axis, here each element and 1. Written as a function,
@@ -517,9 +508,9 @@ Sv builtin_call(Cx *cx, OpCode op, const Expr *call, const Sv *recv)
 	const Expr *callee = call->u.call.callee;
 	Sv first;
 	if (recv && sv_bad(*recv)) return *recv;
-	char form = form_of(cx, op, call, recv, &first);
+	SigForm form = form_of(cx, op, call, recv, &first);
 	if (sv_bad(first)) return first;
-	Call c = { .op = op, .e = call, .span = call->span, .sig = sig_of(op, form), .pointer = form == 'p' };
+	Call c = { .op = op, .e = call, .span = call->span, .sig = sig_of(op, form), .pointer = form == SIG_POINTER };
 	c.name = str_intern(op_rows[op].name);
 	if (callee->kind == EX_NAME) c.name = callee->u.name;
 	else if (callee->kind == EX_MEMBER) c.name = callee->u.mem.name.s;
