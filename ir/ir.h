@@ -241,7 +241,6 @@ struct Fn {                     /* one monomorphic kernel */
 	bool persistent;        /* no more clusters are started than run at once; each walks over several tile blocks */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
 	int warps;              /* warps of a tile block */
-	bool alone;  /* no cluster can share a tile block: a layout would have to be converted between its thread blocks */
 	int cluster;            /* thread blocks that share a tile block and its warps; 0: one */
 	bool by_warp;           /* each warp of a kernel of rows holds neighbouring elements (lower/by_warp.c); */
 	bool fewer;             /* and a call starts as many warps, and thread blocks of a cluster, as its rows need */
@@ -262,7 +261,6 @@ struct Fn {                     /* one monomorphic kernel */
 	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
 	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a
 	 * register after the others (lower/peel.c) */
-	bool peels;             /* placed for them: twice the registers a thread */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
 	int peel_apart;         /* so many elements at least lie in front of the body and after it */

@@ -375,7 +375,6 @@ static void print_steps(Out *o, const Steps *s)
 const FnFlag irt_fn_flags[FN_FLAGS] = {
 	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) },
 		{ "alternate", offsetof(Fn, alternate) },
-	{ "alone", offsetof(Fn, alone) },
 	{ "regrouped", offsetof(Fn, regrouped) }, { "by_warp", offsetof(Fn, by_warp) }, { "fewer", offsetof(Fn, fewer) },
 };
 

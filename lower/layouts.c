@@ -328,7 +328,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	order_choices(&p);
 	for (;; cluster = 0) {
 		if (sliced) p.threads.warps = log2_of(sliced);         /* pass strip chose its slices for them */
-		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster) : choose_warps(fn, cx);
+		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster, cx) : choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
 		fn->by_warp &= !sliced;
@@ -339,8 +339,10 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		give_all(&p);
 		if (!cluster || stays_apart(&p, cluster)) break;
 		bool again = strip_whole(fn, cx) != NULL;      /* then nothing of what is known here holds any longer */
-		if ((!sliced || again) && (strip_alone(fn, cx) || again)) {
-			place_fn(fn, cx);
+		LowerCx own = *cx;
+		own.alone = true;
+		if ((!sliced || again) && (strip_alone(fn, &own) || again)) {
+			place_fn(fn, &own);
 			return;
 		}
 	}

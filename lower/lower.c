@@ -123,7 +123,7 @@ typedef struct Further {
 	/* What is placed for a kernel, TYPED, which is placed so already; NULL: nothing. */
 	Fn *(*begin)(Fn *fn, Placements *p, const LowerCx *cx);
 	void (*end)(Fn *fn, Placements *p, const LowerCx *cx);      /* takes what was placed */
-	bool portable;          /* in clusters that every device runs */
+	bool portable, peels;   /* as in LowerCx */
 } Further;
 
 /* Kernels of a module, and beside each what it is placed as. */
@@ -135,6 +135,7 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 	Module *some = ir_module(path);
 	VEC(Placements *) of = { 0 };
 	own.portable = f->portable;
+	own.peels = f->peels;
 	for (int i = 0; i < all->typed.n; i++) {
 		Fn *fn = f->begin(all->typed.p[i], &all->of[i], cx);
 		if (!fn) continue;
@@ -181,9 +182,7 @@ static Fn *begin_peel(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
 	if (!p->odd || p->most <= VERSIONS_ROWS || !peel_wanted(p->odd)) return NULL;
-	Fn *copy = copy_kernel(fn);
-	copy->peels = true;
-	return copy;
+	return copy_kernel(fn);
 }
 
 static void peel(Fn *fn, Placements *p, const LowerCx *cx, PeeledVec *to)
@@ -228,11 +227,11 @@ static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)
 
 /* Each may ask what those above it gave. */
 static const Further furthers[] = {
-	{ "by_element", begin_odd, end_odd, false },
-	{ "peeled", begin_peel, end_peel, false },
-	{ "narrow", begin_narrow, end_narrow, false },
+	{ .name = "by_element", .begin = begin_odd, .end = end_odd },
+	{ .name = "peeled", .begin = begin_peel, .end = end_peel, .peels = true },
+	{ .name = "narrow", .begin = begin_narrow, .end = end_narrow },
 };
-static const Further portable = { "portable", begin_portable, end_portable, true };
+static const Further portable = { .name = "portable", .begin = begin_portable, .end = end_portable, .portable = true };
 
 /* The first placement of kernels, and those that it makes worth while. */
 static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)

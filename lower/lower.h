@@ -54,6 +54,8 @@ typedef struct LowerCx {
 	bool target_only;
 	Wholes *wholes;
 	bool portable;          /* clusters of no more thread blocks than every device of the architecture runs */
+	bool alone;             /* no cluster: a layout would have to be converted between its thread blocks */
+	bool peels;             /* places rows in aligned pieces and ends (peel.c): twice the registers a thread */
 } LowerCx;
 /* The architecture that fn is lowered for. Asking makes the kernel one that serves this architecture alone. */
 int lower_arch(const LowerCx *cx, Fn *fn);

@@ -54,10 +54,10 @@ int pack_lanes(const Fn *fn);  /* log2 of the lanes that a tile block of one war
 int choose_warps(Fn *fn, const LowerCx *cx);    /* without a cluster */
 enum { CLUSTER_WARPS = 3, CLUSTER_SENT = 10 /* of the most elements of an exchange */ };
 int choose_cluster(Fn *fn, const LowerCx *cx);  /* thread blocks; 0: none */
-int spare_warps(Fn *fn, int cluster);           /* besides CLUSTER_WARPS */
+int spare_warps(Fn *fn, int cluster, const LowerCx *cx);        /* besides CLUSTER_WARPS */
 bool has_loop(const Fn *fn);                    /* or another region */
 int cluster_most(const LowerCx *cx, Fn *fn);
-int wide_regs(const Fn *fn);                    /* elements that a thread of the largest clusters holds */
+int wide_regs(const Fn *fn, const LowerCx *cx);         /* elements that a thread of the largest clusters holds */
 bool op_suits_cluster(const Op *op);            /* may the thread blocks of a cluster share its tiles? */
 
 /* ---- versions.c ---- */
@@ -113,7 +113,7 @@ void cut_place(Fn *fn, FnVec *cuts);
 /* ---- peel.c ---- */
 enum { PEEL_COPIES = 5 };                       /* at most */
 bool peel_wanted(const Fn *odd);                /* PLACED by element */
-/* fn: PLACED, `peels`; becomes the versions in `to`, the fewest registers first; none: it
+/* fn: PLACED as LowerCx.peels says; becomes the versions in `to`, the fewest registers first; none: it
  * cannot be, or would gain nothing */
 /* room: bytes of shared memory of a thread block, at most */
 void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to);

@@ -29,6 +29,7 @@ enum {
 
 typedef struct Remat {
 	Fn *fn;
+	const LowerCx *cx;
 	const bool *rare;       /* by Val id: only one element of a row needs it (rare.c) */
 	const bool *far;        /* by Val id: needed after a wait for more than that */
 	int nval;               /* values that the pass did not make */
@@ -91,7 +92,7 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 	/* in few instructions (relax.c), of as much as would leave no room for other thread blocks */
 	case OP_EXP: case OP_EXP2:
 		if (rare && op->code == OP_EXP) c->effort++;
-		else c->effort += a->fn->peels && ir_int(op, AT_ROUNDING, 0) && words_of(v) > WORDS_HELD ? RELAXED : TOO_MUCH;
+		else c->effort += a->cx->peels && ir_int(op, AT_ROUNDING, 0) && words_of(v) > WORDS_HELD ? RELAXED : TOO_MUCH;
 		break;
 	default: c->effort = TOO_MUCH;
 	}
@@ -249,12 +250,12 @@ static void find_far(void *ctx, Op *op)
 	for (int i = 0; i < op->nout; i++) f->place[op->out[i]->id] = f->now;
 }
 
-static int walk(Fn *fn, bool loads)
+static int walk(Fn *fn, const LowerCx *cx, bool loads)
 {
 	ir_number(fn);
 	Far f = { rare_values(fn, A_TMP), NEW_ARRAY(A_TMP, bool, fn->nval), NEW_ARRAY(A_TMP, int, fn->nval), 0 };
 	ir_walk(fn->body, find_far, &f);
-	Remat a = { .fn = fn, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads,
+	Remat a = { .fn = fn, .cx = cx, .rare = f.rare, .far = f.far, .nval = fn->nval, .loads = loads,
 		.place = NEW_ARRAY(A_TMP, int, fn->nval),
 		.made = NEW_ARRAY(A_TMP, Val *, fn->nval), .made_in = NEW_ARRAY(A_TMP, int, fn->nval) };
 	visit_block(&a, fn->body, false);
@@ -262,10 +263,10 @@ static int walk(Fn *fn, bool loads)
 }
 
 /* What was made in one walk may wait, too: it is old for the next. true: nothing is left to do. */
-static bool rematerialise_all(Fn *fn)
+static bool rematerialise_all(Fn *fn, const LowerCx *cx)
 {
 	for (int i = 0; i < ROUNDS; i++)
-		if (!walk(fn, false)) return true;
+		if (!walk(fn, cx, false)) return true;
 	return false;
 }
 
@@ -277,13 +278,12 @@ static void find_held(void *ctx, Op *op)
 /* Loads move when it is known how little the waits hold; then what they bring stays packed, too. */
 void pass_remat(Module *m, const LowerCx *cx)
 {
-	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		bool held = false;
 		ir_walk(fn->body, find_held, &held);
 		if (fn->by_element || held) continue;
-		bool done = rematerialise_all(fn);
-		if (walk(fn, true) || !done) rematerialise_all(fn);
+		bool done = rematerialise_all(fn, cx);
+		if (walk(fn, cx, true) || !done) rematerialise_all(fn, cx);
 	}
 }

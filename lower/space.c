@@ -60,7 +60,7 @@ PlanRange plan_axis_range(Fn *fn, int axis)
 static int cluster_range(Fn *fn, const Machine *m)
 {
 	bool reduces = false;
-	if (fn->alone || m->cluster <= 1) return 0;
+	if (m->cluster <= 1) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return 0;
 		reduces |= op_is_reduce(op) || op_is_scan(op);

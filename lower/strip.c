@@ -57,9 +57,9 @@ static Measure measure_block(const IrBlock *block)
 }
 
 /* May a cluster run the kernel, and does it divide one axis only, so that no slice is converted? */
-static bool suits_cluster(const Fn *fn)
+static bool suits_cluster(const Fn *fn, const LowerCx *cx)
 {
-	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1 || plan_alone(fn)) return false;
+	if (cx->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1 || plan_alone(fn)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return false;
 		for (int i = 0; i < op->nout; i++) {
@@ -233,12 +233,12 @@ static bool keeps_all(const StripPlan *p, int size, int cluster)
  * elements a thread. Where elements are accessed one by one, slices would take longer still.
  * Or does their shared memory cache what that of 8 does not? Not for accesses of single elements. Figures:
  * bench/notes/rows.md. */
-static bool serves_wide(const Fn *fn, const StripPlan *p, int size)
+static bool serves_wide(const Fn *fn, const LowerCx *cx, const StripPlan *p, int size)
 {
-	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE + fn->peels;
+	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE + cx->peels;
 	int own = load_bytes(p, RUN_RELOADED);
 	bool alone = load_bytes(p, ALL_RUNS) == own;
-	bool much = wide_regs(fn) > CLUSTER_REGS || ((alone || fn->peels) && own << CLUSTER_REGS >= WIDE_BYTES);
+	bool much = wide_regs(fn, cx) > CLUSTER_REGS || ((alone || cx->peels) && own << CLUSTER_REGS >= WIDE_BYTES);
 	if (fits) return much || fn->by_element;
 	return !fn->by_element && !keeps_all(p, size, CLUSTER_PORTABLE) && keeps_all(p, size, CLUSTER_WIDE);
 }
@@ -252,15 +252,15 @@ static bool share_out(Fn *fn, const LowerCx *cx, const StripPlan *p, int size, b
 	int pin = plan_pinned(fn, PC_CLUSTER) > 0 ? plan_pinned(fn, PC_CLUSTER) : 0;
 	if (size <= LANES_LOG2 + s->warps + pin + held_each(p) || (p->loops > 1 && !hinted && size <= held)) return false;
 	if (scans(p) && !hinted) {      /* slices one after the other, each as long as threads of half an SM make it */
-		if (size <= (suits_cluster(fn) && lower_arch(cx, fn) >= 90 ? SCANNED_IN_CLUSTER : SCANNED)) return false;
+		if (size <= (suits_cluster(fn, cx) && lower_arch(cx, fn) >= 90 ? SCANNED_IN_CLUSTER : SCANNED)) return false;
 		s->warps = SLICE_WARPS + 1;
 		return true;
 	}
-	if (!scans(p) && reduces(p) && suits_cluster(fn) && lower_arch(cx, fn) >= 90) {
+	if (!scans(p) && reduces(p) && suits_cluster(fn, cx) && lower_arch(cx, fn) >= 90) {
 		int wish = pin ? 1 << pin : (int)ir_hint(fn, "cluster", cx->target_arch);
-		bool wide = wish > 1 << CLUSTER_PORTABLE || (!wish && serves_wide(fn, p, size));
+		bool wide = wish > 1 << CLUSTER_PORTABLE || (!wish && serves_wide(fn, cx, p, size));
 		s->cluster = wide ? cluster_most(cx, fn) : wish ? log2_of(wish) : CLUSTER_PORTABLE;
-		if (size <= HELD_IN_CLUSTER + s->cluster + (fn->peels && s->cluster > CLUSTER_PORTABLE)) return false;
+		if (size <= HELD_IN_CLUSTER + s->cluster + (cx->peels && s->cluster > CLUSTER_PORTABLE)) return false;
 	}
 	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_RELOADED) << size) >> s->cluster, s->cluster > 0);
 	/* 32 warps have 64 registers a thread, and single elements take one each */
@@ -410,7 +410,6 @@ static void undo_slices(Fn *fn, const LowerCx *cx)
 bool strip_alone(Fn *fn, const LowerCx *cx)
 {
 	if (strip_whole(fn, cx)) undo_slices(fn, cx);
-	fn->alone = true;
 	strip_within(fn->body, cx);
 	return fn->warps > 0;
 }

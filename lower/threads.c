@@ -79,7 +79,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	ir_walk(fn->body, measure, &s);
 	int w = s.log2 - 8;
 	if (s.reduces && !s.products && s.log2 <= MOST_ROW)
-		w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - fn->peels;
+		w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - cx->peels;
 	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
 	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element)
 		w = s.log2 - LANES_LOG2 - (s.loaded == 1 ? 5 : 4);
@@ -130,13 +130,13 @@ int cluster_most(const LowerCx *cx, Fn *fn)
 /* Twice as many as elsewhere, where they come from one load or are accessed one by one, or of 16 bits, which wait in
  * words: then that many are under way at once, and registers suffice for three thread blocks an SM (bound_of_wide). So
  * do rows of f32 that wait twice, where 32 elements a thread would take 16 warps: registers suffice for two. */
-int wide_regs(const Fn *fn)
+int wide_regs(const Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
 	bool one = s.loaded == s.bytes && s.loaded <= WIDE_LOADED, packed = s.bytes == WIDE_LOADED && s.waits && !s.math;
 	bool often = s.waits > 1 && !s.math && s.log2 > LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + CLUSTER_WIDE;
-	bool few = fn->peels || (fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed || often);
+	bool few = cx->peels || (fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed || often);
 	return CLUSTER_REGS + few;
 }
 
@@ -175,7 +175,7 @@ static int more_regs(Fn *fn, const Size *s)
 /* Peeled rows (peel.c) of elements of 16 bits take twice as many a thread: they wait as words. Their clusters have
  * twice as many thread blocks, where 8 suffice, of half the warps: what registers and shared memory have room for is
  * then rounded to 128 threads, not to 256 (bench/notes/rows.md). */
-static bool packs_more(const Fn *fn, const Size *s) { return fn->peels && s->bytes == 2; }
+static bool packs_more(const LowerCx *cx, const Size *s) { return cx->peels && s->bytes == 2; }
 
 /* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may
  * write: each exchange then has its place for every other round (emit_cuda/cluster.c). */
@@ -222,12 +222,12 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	bool reduces = false;
-	if (fn->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1 || plan_alone(fn)) return 0;
+	if (cx->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1 || plan_alone(fn)) return 0;
 	int pin = plan_pinned(fn, PC_CLUSTER);
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
-	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(fn, &s),
-		more = c > 0 && !fn->peels ? more_regs(fn, &s) : 0;
+	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(cx, &s),
+		more = c > 0 && !cx->peels ? more_regs(fn, &s) : 0;
 	if (pin == PLAN_FREE && (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster")))) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!op_suits_cluster(op)) return 0;
@@ -240,15 +240,15 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
 	if (hint) c = log2_of(hint);
 	/* a cluster of 8 holds up to four times as much with more warps (spare_warps) */
-	int most = !s.scans && (hint || c + packs_more(fn, &s) > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
-	if (!hint) c += packs_more(fn, &s) - more;
+	int most = !s.scans && (hint || c + packs_more(cx, &s) > CLUSTER_WIDE) ? cluster_most(cx, fn) : CLUSTER_PORTABLE;
+	if (!hint) c += packs_more(cx, &s) - more;
 	return c > most ? most : c;
 }
 
 /* A tile too large for 8 warps a block gets more of them (log2), up to 32; but first each thread takes twice as much,
  * if that is what the threads of the largest clusters do: then half as many threads wait for each other. Peeled rows
  * may do with half. */
-int spare_warps(Fn *fn, int cluster)
+int spare_warps(Fn *fn, int cluster, const LowerCx *cx)
 {
 	Size s = { 0 };
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS) - CLUSTER_WARPS;
@@ -258,11 +258,11 @@ int spare_warps(Fn *fn, int cluster)
 		int w = s.log2 - LANES_LOG2 - CARRY_REGS - CLUSTER_WARPS - cluster;
 		return w > 1 && s.bytes <= 2 && s.sums > 1 ? w - 1 : w;
 	}
-	int more = fn->peels ? packs_more(fn, &s) : more_regs(fn, &s),
-		regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn);
+	int more = cx->peels ? packs_more(cx, &s) : more_regs(fn, &s),
+		regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn, cx);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
-	int least = -packs_more(fn, &s);
-	bool more_each = !fn->by_element && !s.scans && regs < wide_regs(fn);
+	int least = -packs_more(cx, &s);
+	bool more_each = !fn->by_element && !s.scans && regs < wide_regs(fn, cx);
 	if (w > 0 && more_each) w--;
 	return w < least ? least : w > 2 ? 2 : w;
 }
