@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* belongs in front of byte `at` of the buffer */
+/* belongs before byte `at` of the buffer */
 typedef struct OutPiece { size_t at; const char *s; size_t n; } OutPiece;
 
 typedef struct Out {

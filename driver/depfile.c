@@ -1,5 +1,5 @@
 /* Writing of dependency files that make and Ninja read alike. `\ ` is a space, `\#` a number sign, `\:` a colon, `$$` a
- * dollar; backslashes count only in front of these and are doubled there. What make reads otherwise, however it is
+ * dollar; backslashes count only before these and are doubled there. What make reads otherwise, however it is
  * written, is refused: `;` begins a recipe, `=` makes a variable, `|` divides the prerequisites, `(...)` at the end is
  * a member of an archive, `%` in a target a pattern. Ninja wants the first output of the step as the first target. */
 #include "driver/depfile.h"

@@ -132,7 +132,7 @@ static void close_body(Out *o, Out *body)
 	out_free(body);
 }
 
-/* Behind checked expressions: they say in ct_bad that one of them left 64 bits. */
+/* After checked expressions: they say in ct_bad that one of them left 64 bits. */
 static const char *bad(void)
 {
 	checked_all++;
@@ -632,7 +632,7 @@ static void print_scratch(EntryText *t, const IrParam *p)
 		"256, %s), 256, %s);\n}\n", bad(), bad(), bad(), bad());
 }
 
-/* Behind n arguments; how many there are then. */
+/* After n arguments; how many there are then. */
 static int print_dims_of(Out *o, const HostStmt *s, const Fn *fn, int n)
 {
 	for (int pass = 0; pass < 2; pass++)

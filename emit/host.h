@@ -45,6 +45,6 @@ void host_expr(Out *o, const Sym *s);           /* its value, where ct_bad notes
 void host_grid(Out *o, const Fn *fn, Str extents, Str blocks);
 /* ct_l0, ct_l1 ...: what a kernel takes as numbers */
 void host_sizes(Out *o, Str kernel, const Sym *const *size, int n);
-Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes in front of the name */
+Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes before the name */
 bool entry_has_scratch(const Entry *e);
 #endif

@@ -18,6 +18,6 @@ typedef struct Lined {
 	bool any;               /* there are directives: lines_own must follow */
 } Lined;
 Lined lines_set(Out *o, const char *text, size_t split, const EmitOptions *opt);
-void lines_begin(Out *o);  /* in front of all such texts of a file, if one has directives */
+void lines_begin(Out *o);  /* before all such texts of a file, if one has directives */
 void lines_own(Out *o, const EmitOptions *opt);                 /* o is the file: lines are its own again */
 #endif

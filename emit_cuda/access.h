@@ -67,7 +67,7 @@ void access_load_held(Cu *g, const Op *op, Str held);
 void access_take_held(Cu *g, const Op *op, Str held);
 
 /* next.c: tiles that a loop loads a round ahead. */
-void next_begin(Cu *g, const Op *loop);         /* in front of it: those of the first round */
+void next_begin(Cu *g, const Op *loop);         /* before it: those of the first round */
 bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
 
 void access_ways(Access *x);                    /* of the tile, where access_origin and access_thread are printed */

@@ -72,7 +72,7 @@ void access_thread(Access *x)
 		Str at = x->apart[a] ? str_fmt("(ct_o%d + ct_c%d)", a, a) : str_fmt("ct_o%d", a);
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
 	}
-	/* nvcc would compute the address of each single element in front of a loop, and hold them all through */
+	/* nvcc would compute the address of each single element before a loop, and hold them all through */
 	bool hidden = x->ways == WAYS_SINGLE && !x->vec && x->op->parent->owner;
 	out_printf(g->o, "%s%s *%sct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
 		hidden ? "" : "const ", x->v->base, sum->p);

@@ -6,7 +6,7 @@
  * time share one loop, and what only they need is a variable of the loop. What one operation alone needs, of the same
  * line and without a name of the author's, is part of its expression; a loop of one statement stands in one line with
  * the array that it fills. Constants and broadcasts of scalars have no array: each use names the scalar. Reshapes and
- * permutations are other names for the same array. A comment behind a value says its type.
+ * permutations are other names for the same array. A comment after a value says its type.
  * Every name of ours begins with ct_. Which element of a tile a register holds is an expression over ct_lane, ct_warp
  * and the register's number, printed from its layout (layout/lay.h). */
 #ifndef EMIT_CUDA_CU_H
@@ -66,7 +66,7 @@ typedef struct Cu {
 	const Op **user;        /* by Val id: the last operation that uses it */
 	CuSyms *launch;         /* what the launcher computes: ct_l0, ct_l1 ... */
 	struct CuTmaps *maps;   /* what it encodes: ct_m0, ct_m1 ... (tmap.h) */
-	size_t prologue;        /* bytes of o in front of the first access of the device's memory */
+	size_t prologue;        /* bytes of o before the first access of the device's memory */
 	Frame *frame;
 	NameSet names;
 	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (elem.c) */
@@ -138,7 +138,7 @@ Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *
 
 /* elem.c: operations that work register by register */
 void elem_begin(Cu *g);                                 /* which of them share a loop */
-/* prints a loop of ops in front of `limit`; returns the op after its last */
+/* prints a loop of ops before `limit`; returns the op after its last */
 Op *elem_group(Cu *g, Op *first, const Op *limit);
 void elem_print_late(Cu *g);                            /* the chunk that begins at register ct_b */
 void elem_scalar(Cu *g, const Op *op);

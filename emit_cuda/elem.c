@@ -103,7 +103,7 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 		sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
 	int i = 0;
 	Str thread = cu_map_thread(&m);
-	/* what lies in front of a row is never stored: it may equal what it likes */
+	/* what lies before a row is never stored: it may equal what it likes */
 	if (op->code == OP_EQ || op->code == OP_NE)
 		return str_fmt("(unsigned char)(%s %s (unsigned int)%s - (unsigned int)%s%s)",
 			cu_map_reg(&m, str_fmt("(unsigned int)%s", reg)),

@@ -1,4 +1,4 @@
-/* Tiles that a loop loads a round ahead (lower/prefetch.c): into words that it holds in registers. In front of the loop
+/* Tiles that a loop loads a round ahead (lower/prefetch.c): into words that it holds in registers. Before the loop
  * stands the load of the first round; in a round the words become the tile, and the next round's are asked for, which
  * then come while the round computes and waits. Words, because nvcc would hold elements of 8 and 16
  * bits in a register each.

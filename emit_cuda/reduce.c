@@ -63,7 +63,7 @@ static void declare_outs(Cu *g, const Op *op)
 	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
 }
 
-/* The declaration of a result of one register, or its name: what stands in front of its first value. */
+/* The declaration of a result of one register, or its name: what stands before its first value. */
 static Str declared_here(Cu *g, const Op *op)
 {
 	Str name = cu_at(g, op->out[0], "0");

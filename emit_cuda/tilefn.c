@@ -1,5 +1,5 @@
 /* Accesses to tiles as functions: what a tile's load or store takes - ways for a tile inside, at a border, not aligned
- * - stands once in front of the kernels, and kernels call it. Two accesses share a function where all of its text is
+ * - stands once before the kernels, and kernels call it. Two accesses share a function where all of its text is
  * equal: the element type, shape and layout, which axes may end inside the tile, and how the rest is known to lie. All
  * else are arguments: the tile's registers, the tensor, the tile's first element, extents, strides. The functions are
  * inlined, so a constant argument is one there. */

@@ -50,7 +50,7 @@ void version_params(CuKernel *k);                       /* those of the author, 
 void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt);
 enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begin while those before them end */
 void version_ask(CuVersion *t);                         /* what is to be known of it when its operations are gone */
-/* version_wait is printed in front of its first access of memory */
+/* version_wait is printed before its first access of memory */
 bool version_waits(const CuVersion *t, const EmitOptions *opt);
 extern const char version_wait[];
 

@@ -303,7 +303,7 @@ static bool has_negative_zero(const Op *op)
 	return false;
 }
 
-/* Constants in memory, in front of the kernel: numbers that C++ has as they are, of other types
+/* Constants in memory, before the kernel: numbers that C++ has as they are, of other types
  * the bits. tf32 lies there as f32. */
 static Str table(Tg *g, const Op *op, Elem of)
 {

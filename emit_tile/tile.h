@@ -63,7 +63,7 @@ typedef struct Tg {
 	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
 	TAligned aligned;
-	Out *tables;            /* constant arrays in front of the kernel */
+	Out *tables;            /* constant arrays before the kernel */
 	int *ntable;            /* of the file */
 	Regions regions;
 	int ntemp;

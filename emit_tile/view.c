@@ -2,7 +2,7 @@
  *
  * A view is a tensor_span. A tile whose index counts whole tiles is an access to a partition_view, one with other steps
  * to a strided_view; what those two cannot say goes through a tile of pointers and a mask (access.c): constant offsets,
- * tiles that may begin in front of their tensor and reach into it, tensors of rank 0.
+ * tiles that may begin before their tensor and reach into it, tensors of rank 0.
  * A tile wholly outside of its tensor is undefined behaviour in Tile C++. Where it is not proved that a tile begins
  * inside, a test stands before the access. */
 #include <string.h>

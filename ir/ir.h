@@ -263,7 +263,7 @@ struct Fn {                     /* one monomorphic kernel */
 	 * register after the others (lower/peel.c) */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
-	int peel_apart;         /* so many elements at least lie in front of the body and after it */
+	int peel_apart;         /* so many elements at least lie before the body and after it */
 };
 
 /* ---- entries: what the header declares ---- */

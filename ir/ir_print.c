@@ -228,7 +228,7 @@ Str ir_op_text(const Op *op)
 }
 
 /* Places are comments: they are not read back. In a complete text they are lines of the sources
- * that stand in front of all. */
+ * that stand before all. */
 static bool with_places;
 static int *file_number;        /* by Src.index; NULL: the text is not complete */
 

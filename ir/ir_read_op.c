@@ -200,7 +200,7 @@ static void no_op(Reader *r)
 	if (d && named) diag_ask(d, near.best);
 }
 
-/* at 0:12: a line of a file that stands in front of the kernels. */
+/* at 0:12: a line of a file that stands before the kernels. */
 static Span read_place(Reader *r, Span span)
 {
 	if (r->l.nl || !lex_accept_word(&r->l, "at")) return span;

@@ -159,7 +159,7 @@ static Val *times_log2e(Val *x, Op *before)
 	return ir_binary(&b, OP_MUL, x->type, x, ir_const_num(&b, x->type, (Num){ .f = (float)1.4426950408889634 }));
 }
 
-/* Where a scalar of the kernel is multiplied: in front of the loop. */
+/* Where a scalar of the kernel is multiplied: before the loop. */
 static Op *early(Op *op, const Val *x)
 {
 	const IrBlock *of = x->def ? x->def->parent : x->block;

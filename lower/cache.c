@@ -193,7 +193,7 @@ static Op *first_use(const Val *v)
 	return NULL;
 }
 
-/* In front of the first use, and not right after the load: other loads stand between, and who keeps has to wait. */
+/* Before the first use, and not right after the load: other loads stand between, and who keeps has to wait. */
 static Op *write_keep(const Held *h, int64_t slot, int64_t count)
 {
 	Op *use = first_use(h->load->out[0]);

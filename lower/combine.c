@@ -326,7 +326,7 @@ static Op *tile_sending_place(Op *op, const Op *need)
 	return at ? at : op->next;
 }
 
-/* After op and in front of `need`, but as late as the last reduction there: till then the element has come. */
+/* After op and before `need`, but as late as the last reduction there: till then the element has come. */
 static Op *sending_place(Op *op, Op *need)
 {
 	Op *at = op->next;

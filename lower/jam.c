@@ -79,7 +79,7 @@ static int rounds_of(const Fn *fn, const Op *loop)
 
 /* ---- the loop of several rounds ---- */
 
-/* In front of what is computed, in their order: what the loads need, and the loads. */
+/* Before what is computed, in their order: what the loads need, and the loads. */
 static void ask_first(const Fn *fn, Op *loop)
 {
 	Round r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };

@@ -76,7 +76,7 @@ static bool run_form(Module *m, PassForm form, const LowerCx *cx)
 	return ok;
 }
 
-/* Steps stand in front of the kernel that they serve, and first of all what clears workspace. */
+/* Steps stand before the kernel that they serve, and first of all what clears workspace. */
 static bool add_steps(Module *m, const LowerCx *cx)
 {
 	Module more = { .path = m->path }, all = { .path = m->path };

@@ -38,7 +38,7 @@ bool lower_place(Module *m, const LowerOptions *o);
 /* The passes over versions alone: for kernels that were placed by hand and just became
  * the only version of themselves. */
 bool lower_finish(Module *m, const LowerOptions *o);
-/* lower_place for kernel i alone, behind those of the kernels before it, whose operations it frees: what is still to be
+/* lower_place for kernel i alone, after those of the kernels before it, whose operations it frees: what is still to be
  * asked of them is whatever else their Fn says. Kernels come in their order. */
 bool lower_place_next(Module *m, int i, const LowerOptions *o);
 void lower_hints(const Module *m);              /* warns of hints that no version follows */

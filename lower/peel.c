@@ -2,7 +2,7 @@
  * elements (unaligned.c).
  *
  * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of pieces, and what lies
- * in front of it and after it are its ends, so few that one register more of each thread holds them. So the kernel that
+ * before it and after it are its ends, so few that one register more of each thread holds them. So the kernel that
  * was placed for aligned tensors serves as it is, with the place of element e of the body shifted to e - head: each
  * piece is one access under one condition, and no thread takes a branch. Registers are numbered as always, and the one
  * of the end comes last (cu_regs_of).

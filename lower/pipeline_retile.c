@@ -3,7 +3,7 @@
  * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each has 64 rows and as many
  * columns as divide those of the plan (widen.c says which kernels allow it), and rounds of the loop are joined until
  * each brings rows of 128 bytes. Joined rounds may go on after the author's last: there both factors must be zero, so
- * it is proved that they end in front of that. */
+ * it is proved that they end before that. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/pipeline.h"

@@ -83,7 +83,7 @@ static bool find_first(Pair *p)
 	return false;
 }
 
-/* Can v be computed in front of `at`, from what is known there? */
+/* Can v be computed before `at`, from what is known there? */
 static bool may_stand(const Val *v, const Op *at, int depth)
 {
 	const Op *d = v->def;

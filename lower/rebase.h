@@ -36,7 +36,7 @@ Val *pair_choose(Builder *b, Val *c, Val *x, Val *y);
 Val *pair_equals(Builder *b, Val *x, double v);
 Val *pair_of_warp(Builder *b, const Op *as, Val *x);    /* what a warp has of x, combined like `as` */
 Val *pair_spread(Builder *b, const Pair *p, const Groups *g, Val *c);
-void pair_stand(Val *v, Op *at);                        /* v in front of `at`, with what it is made of */
+void pair_stand(Val *v, Op *at);                        /* v before `at`, with what it is made of */
 void pair_sink(const Op *first, const Op *last);        /* what is needed after both comes to whoever needs it */
 void pair_take_place(Op *old, Val *now);
 void pair_drop(Fn *fn, Op *op, int depth);              /* op and what only op needed, if nobody needs it */

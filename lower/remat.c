@@ -139,7 +139,7 @@ static Val *copy_of(Remat *a, Builder *b, Val *v)
 }
 
 /* ---- loads before a wait ---- */
-/* Can op stand in front of the wait, with the scalars that it needs? */
+/* Can op stand before the wait, with the scalars that it needs? */
 static bool may_move(const Remat *a, const Op *op, int depth)
 {
 	for (int i = 0; i < op->nin; i++) {

@@ -2,7 +2,7 @@
  *
  * A mask of the elements of a row needs no memory and one or two instructions, but a register for each of its elements
  * (or the instructions that pack and unpack predicates) from where it is written to where it is used. So such
- * operations move in front of their first user. */
+ * operations move before their first user. */
 #include "lower/placed.h"
 
 /* by Val id: the first operation of its block that uses it, itself or in a region */

@@ -322,7 +322,7 @@ static const Type *wide_type(const Wide *x, const Type *t, int axis)
 	return type_with_shape(t, t->rank, log2);
 }
 
-/* t with an axis of 2^n elements in front of an axis. */
+/* t with an axis of 2^n elements before an axis. */
 static const Type *split_type(const Type *t, int axis, int n)
 {
 	uint8_t log2[TILE_RANK];

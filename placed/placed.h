@@ -177,14 +177,14 @@ bool peel_is_row(const Fn *fn, const Val *v);
 bool peel_is_apart(const Fn *fn, const Op *op); /* a load of a tile that begins at a phase of its own */
 /* an access of a row that begins at the phase of which the launcher asks */
 bool peel_begins(const Fn *fn, const Op *op);
-/* So many threads from the first on, and those after them, have an element in front of the body, and after it. */
+/* So many threads from the first on, and those after them, have an element before the body, and after it. */
 int peel_front(const Fn *fn);
 int peel_after(const Fn *fn);
 int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at a phase of their own */
 /* the number of the buffer where a load finds its tile in shared memory; -1: none */
 int peel_stage(const Fn *fn, const Op *op);
 int64_t peel_stage_bytes(const Fn *fn);         /* of such a buffer */
-enum { STAGE_BAR = 16 };                        /* bytes in front of the first, for an mbarrier */
+enum { STAGE_BAR = 16 };                        /* bytes before the first, for an mbarrier */
 
 /* Rows side by side. */
 bool rows_are_dense(const Fn *fn);              /* a warp moves those of its tile blocks together */

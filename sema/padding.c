@@ -463,7 +463,7 @@ static void of_reduction(Padding *p, const Op *op)
 	}
 }
 
-/* What sorts behind all elements stays outside. */
+/* What sorts after all elements stays outside. */
 static void of_sort(const Padding *p, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
