@@ -549,3 +549,15 @@ bool fold_op(OpCode code, FoldModes m, Elem e, Elem r, int n, const Num *in, Num
 	if (elem_is_ptr(e)) return false;
 	return is_flt(e) ? fold_flt(code, m, e, n, in, out) : fold_int(code, e, two, out);
 }
+
+bool fold_known(const Op *op, Val *const *in, Num *out)
+{
+	enum { MOST = 3 };
+	Num n[MOST];
+	bool exact = (op_rows[op->code].flags & OPF_ELEMWISE) && fold_is_exact(op->code);
+	if (!exact || !op->nin || op->nin > MOST) return false;
+	for (int i = 0; i < op->nin; i++)
+		if (!ir_const_value(in[i], &n[i])) return false;
+	Elem e = in[op->code == OP_SELECT]->type->elem;
+	return fold_op(op->code, fold_modes(op), e, op->out[0]->type->elem, op->nin, n, out);
+}

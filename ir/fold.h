@@ -23,6 +23,9 @@ bool fold_op(OpCode code, FoldModes m, Elem e, Elem r, int n, const Num *in, Num
  * sema folds them in constants, passes must not. */
 bool fold_is_exact(OpCode code);
 
+/* The value of op with operands `in`, if those are constants and every target gives the same. */
+bool fold_known(const Op *op, Val *const *in, Num *out);
+
 Num fold_cast(Num x, Elem from, Elem to, FoldModes m);
 bool fold_fits(Num x, Elem from, Elem to);              /* the cast needs no overflow rule */
 

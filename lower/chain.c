@@ -12,7 +12,8 @@
  *
  * So tensor cores work while exponentials are taken, also those of one group alone, and the registers of S are
  * lent again when P is packed. A group whose rounds end before those of its neighbours gives the buffers of the
- * others' rounds back unread. */
+ * others' rounds back unread. Rounds in which masks do nothing come first; both kinds are one loop, unrolled over the
+ * kinds (chain_consume.c). */
 #include <string.h>
 
 #include "base/diag.h"

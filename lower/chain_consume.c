@@ -151,6 +151,19 @@ static bool is_mask(const Write *x, const Op *op)
 	return false;
 }
 
+/* A mask that chooses every element where the round is a plain one. */
+static void write_mask(Write *x, const Op *op)
+{
+	Val *cond = chain_value(x, ir_in(op, 0));
+	Val *plain = ir_unary(&x->b, OP_BROADCAST, cond->type, x->plain);
+	plain->lay = cond->lay;
+	Val *any = ir_binary(&x->b, OP_OR, cond->type, plain, cond);
+	any->lay = cond->lay;
+	Val *in[] = { any, NULL, NULL };
+	for (int i = 1; i < op->nin; i++) in[i] = chain_value(x, ir_in(op, i));
+	copy_op(&x->b, op, in, x->own);
+}
+
 /* Operations of a round on registers: those that need no sum of level 1, or (late) the others. */
 static void write_vectors(Write *x, bool late)
 {
@@ -160,7 +173,7 @@ static void write_vectors(Write *x, bool late)
 		bool factor = chain_load_of(&x->c, op) || op->code == OP_PERMUTE;
 		if (!tile || factor || chain_product_of(&x->c, op)) continue;
 		if ((x->c.late[op->out[0]->id] || packs(&x->c, op)) != late) continue;
-		if (x->unmasked && is_mask(x, op)) x->own[op->out[0]->id] = chain_value(x, ir_in(op, 1));
+		if (x->plain && is_mask(x, op)) write_mask(x, op);
 		else chain_write_vector(x, op);
 	}
 }
@@ -296,18 +309,33 @@ static Carried write_rounds(Write *x, Val *first, Val *end, Carried c)
 	return c;
 }
 
+static Val *choose(Write *x, Val *cond, Val *a, Val *b)
+{
+	return make(x, OP_SELECT, i32(), 3, (Val *[]){ cond, a, b });
+}
+
+/* Rounds without masks, then those from `masked` on: an unrolled loop over the two, so that each kind is machine code
+ * of its own and the text has both once. */
+static Carried write_kinds(Write *x, Val *masked, Carried c)
+{
+	enum { KINDS = 2 };
+	Val *arg[CARRIED_MOST], *kind, *one = number(x, 1);
+	Loop l = chain_begin_loop(x, number(x, 0), number(x, KINDS), c.n, c.v, arg, &kind);
+	ir_set_int(l.op, AT_UNROLL, KINDS);
+	memcpy(c.v, arg, sizeof arg);
+	x->plain = ir_binary(&x->b, OP_EQ, type_scalar(EL_BOOL), named(kind, "kind"), number(x, 0));
+	c = write_rounds(x, choose(x, x->plain, one, masked), choose(x, x->plain, masked, x->rounds), c);
+	x->plain = NULL;
+	chain_end_rounds(x, l, c.n, c.v);
+	for (int i = 0; i < c.n; i++) c.v[i] = l.op->out[2 + i];
+	return c;
+}
+
 /* The rounds after the first one. */
 static void write_further(Write *x, Carried c)
 {
-	Val *first = number(x, 1);
-	if (x->masks.masks) {
-		Val *masked = first_masked(x);
-		x->unmasked = true;
-		c = write_rounds(x, first, masked, c);
-		x->unmasked = false;
-		first = masked;
-	}
-	c = write_rounds(x, first, x->rounds, c);
+	if (x->masks.masks) c = write_kinds(x, first_masked(x), c);
+	else c = write_rounds(x, number(x, 1), x->rounds, c);
 	name_carried(x, c.v, true);
 }
 

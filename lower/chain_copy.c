@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "ir/fold.h"
 #include "lower/chain_write.h"
 #include "lower/combine.h"
 
@@ -40,8 +41,13 @@ Val *chain_value(Write *x, const Val *v);
 void chain_copy_op(Write *x, const Op *from)
 {
 	Val *in[OP_ARGS];
+	Num n;
 	if (from->nin > OP_ARGS || from->nregion) bug("chain: `%s`", op_rows[from->code].name);
 	for (int i = 0; i < from->nin; i++) in[i] = chain_value(x, ir_in(from, i));
+	if (from->nout == 1 && type_is_scalar(from->out[0]->type) && fold_known(from, in, &n)) {
+		x->own[from->out[0]->id] = ir_const_num(&x->b, from->out[0]->type, n);
+		return;
+	}
 	forget_inside(copy_op(&x->b, from, in, x->own));        /* a group's tile may begin after the grid's last */
 }
 

@@ -166,8 +166,7 @@ int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool turned, 
 }
 
 /* ---- rounds, roles ---- */
-/* Rounds from `first` on, carrying the rings' places and n more values. */
-Loop chain_begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg)
+Loop chain_begin_loop(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg, Val **counter)
 {
 	enum { MOST = RING_COUNT - 1 + CARRIED_MOST };
 	Val *in[3 + MOST] = { first, end, number(x, 1), x->place[RING_FIRST], x->place[RING_SECOND] };
@@ -177,13 +176,21 @@ Loop chain_begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carri
 	Loop l = { .op = ir_op(&x->b, OP_FOR, 5 + n, in, 2 + n, out) };
 	for (int i = 0; i < n; i++) l.op->out[2 + i]->lay = carried[i]->lay;
 	l.r = chain_enter(x, l.op);
-	chain_name_round(x, ir_arg(x->b.block, i32(), NULL));
+	*counter = ir_arg(x->b.block, i32(), NULL);
 	for (int i = RING_FIRST; i < RING_COUNT; i++)
 		x->place[i] = ir_arg(x->b.block, x->place[i]->type, str_intern("at"));
 	for (int i = 0; i < n; i++) {
 		arg[i] = ir_arg(x->b.block, carried[i]->type, carried[i]->name);
 		arg[i]->lay = carried[i]->lay;
 	}
+	return l;
+}
+
+Loop chain_begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg)
+{
+	Val *counter;
+	Loop l = chain_begin_loop(x, first, end, n, carried, arg, &counter);
+	chain_name_round(x, counter);
 	return l;
 }
 

@@ -53,7 +53,7 @@ typedef struct Write {
 	const Val *ends;        /* the author's rounds; if odd, the last one has half of the elements. NULL: it has all */
 	Val *async[CHAIN_PRODUCTS];     /* under way */
 	ChainMasks masks;
-	bool unmasked;          /* the round that is written needs none */
+	Val *plain;             /* the round that is written needs none of them; NULL: not known to */
 } Write;
 
 /* ---- building ---- */
@@ -119,7 +119,8 @@ void chain_advance(Write *x, ChainRing r);
 void chain_name_round(Write *x, Val *counter);
 /* The coordinates of an access in the order of the tensor map's axes; how many. */
 int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool turned, Val **at);
-/* Rounds from `first` on, carrying the rings' places and n more values. */
+/* From `first` on, carrying the rings' places and n more values; of rounds: names the counter as that of the kernel. */
+Loop chain_begin_loop(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg, Val **counter);
 Loop chain_begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg);
 void chain_end_rounds(Write *x, Loop l, int n, Val *const *next);
 Region chain_begin_role(Write *x, const char *name, int groups, int regs);

@@ -23,14 +23,6 @@ typedef struct Simp {
 } Simp;
 
 /* ---- folding ---- */
-static bool all_const(const Op *op, Num *n)
-{
-	if (!op->nin || op->nin > 3) return false;
-	for (int i = 0; i < op->nin; i++)
-		if (!ir_const_value(ir_in(op, i), &n[i])) return false;
-	return true;
-}
-
 static Val *make_const(Op *op, const Type *t, Num v)
 {
 	Builder b = { op->parent->fn, op->parent, op, op->span };
@@ -39,12 +31,8 @@ static Val *make_const(Op *op, const Type *t, Num v)
 
 static Val *fold(Op *op)
 {
-	Num n[3], r;
-	const Type *t = op->out[0]->type;
-	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || !fold_is_exact(op->code) || !all_const(op, n)) return NULL;
-	Elem e = ir_in(op, op->code == OP_SELECT ? 1 : 0)->type->elem;
-	if (!fold_op(op->code, fold_modes(op), e, t->elem, op->nin, n, &r)) return NULL;
-	return make_const(op, t, r);
+	Num r;
+	return fold_known(op, op->in, &r) ? make_const(op, op->out[0]->type, r) : NULL;
 }
 
 /* ---- identities ---- */
