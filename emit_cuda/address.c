@@ -19,7 +19,7 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 
 Str access_origin_text(const Access *x, int a)
 {
-	const Val *i = ir_in(x->op, 1 + a);
+	const Val *index = ir_in(x->op, 1 + a), *as = cu_val(x->g, index)->as, *i = as ? as : index;
 	int64_t step = x->step[a], off = x->offset[a], at;
 	Num n;
 	bool known = ir_const_value(i, &n);

@@ -36,6 +36,7 @@ typedef struct CuVal {
 	struct CuShared *shared;        /* group.h: what buffer an address points into */
 	struct CuShifted *shifted;      /* slab.c: loaded, and shifted where it is stored */
 	Str next;  /* next.c: of a loaded tile, the words that the loop holds; of a loop's counter, what it will be */
+	const Val *as;          /* next.c: of a loop's counter, the constant that it is in the first round; NULL: none */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
 	bool declared;          /* before it is computed, part by part (peel.c) */

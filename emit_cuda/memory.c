@@ -322,10 +322,11 @@ static void print_ahead(Access *x)
 	if (!ahead || x->held) return;
 	for (int a = 0; a < x->rank; a++) {
 		int64_t n = ahead->u.ints.p[a] * x->step[a];
-		if (n) out_printf(on, " + %lldll * %s", (long long)n, x->v->unit[a] ? "1" : x->v->str[a]);
 		Str c = access_coord(x, a, "ct_b"), at = x->apart[a] ? str_fmt("ct_o%d + ct_c%d", a, a) : str_fmt("ct_o%d", a);
+		Str next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");
+		if (n) out_puts(on, access_scaled(next, x->v, a));
 		if (n || !x->proved[a])
-			out_printf(inside, "%s%s + %s + %lldll < %s", inside->n ? " && " : "", at, c, (long long)n, x->v->ext[a]);
+			out_printf(inside, "%s%s + %s%s < %s", inside->n ? " && " : "", at, c, next, x->v->ext[a]);
 		if (x->low[a]) out_printf(inside, "%s%s + %s >= 0", inside->n ? " && " : "", at, c);
 	}
 	cu_registers(g, x->l, piece_mask(x));

@@ -33,8 +33,10 @@ void next_begin(Cu *g, const Op *loop)
 	out_printf(g->o, "if (%s < %s) {\n", lo, hi);
 	out_in(g->o);
 	cu_val(g, counter)->name = lo;
+	cu_val(g, counter)->as = ir_const_value(ir_in(loop, 0), NULL) ? ir_in(loop, 0) : NULL;
 	for (const Op *op = loop->region[0]->first; op; op = op->next)
 		if (is_held(op)) access_load_held(g, op, cu_val(g, op->out[0])->next);
+	cu_val(g, counter)->as = NULL;
 	cu_end(g);
 }
 

@@ -23,6 +23,7 @@ static int extra_operands(const Op *op)
 static Str element_index(const Elements *x, int a)
 {
 	const Val *i = ir_in(x->op, 1 + a);
+	if (ir_const_value(i, NULL) && type_is_scalar(i->type)) return access_wide(x->g, i);
 	Str s = cu_at(x->g, i, x->reg);
 	return i->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
 }
