@@ -108,7 +108,7 @@ def one_word(row, name, value):
 
 
 def command_line(arguments, files, table, tree_path):
-    """The arguments of the new run: each is one word that begins with `-`, or the input behind `--`. tree_path(p): p in FOLDER/tree."""
+    """The arguments of the new run: each is one word that begins with `-`, or the input after `--`. tree_path(p): p in FOLDER/tree."""
     line, inputs, i, only_files = [], [], 0, False
     known = {place(path) for path, _ in files if not path.startswith(b"<")}
     while i < len(arguments):

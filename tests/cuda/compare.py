@@ -1,7 +1,7 @@
 """One program built for two targets, called with the same numpy arrays: what diff.py and tests/gpu/texts.py share.
 
 A line `// sizes: {"m": 1}, {"m": 7}` of the source gives the extents to call with in place of the usual ones; `// phases: 0, 1, 5` has
-each tensor begin so many elements behind a multiple of 256 bytes, another one in each call. What lies around tensors must stay as it is.
+each tensor begin some elements after a multiple of 256 bytes, another one in each call. What lies around tensors must stay as it is.
 Float sums may differ in their last bits (the order of combination is the target's); all else must be equal bit for bit."""
 import ctypes
 import itertools
@@ -149,7 +149,7 @@ class Device(Target):
 
 
 class Emulated(Device):
-    """The emulation itself stops at what reaches behind its memory."""
+    """The emulation itself stops at what reaches beyond its memory."""
     def __init__(self, path):
         super().__init__(path)
         self.lib.dev_alloc.restype = ctypes.c_void_p

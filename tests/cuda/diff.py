@@ -1,6 +1,6 @@
 """The same calls on the C target and on the emulated CUDA target, or in the simulator, must give the same numbers (compare.py).
 diff.py CTILEC PRELUDE_TOOL FILE.tile [ARCH [SECTION]]: libctilec.a for PRELUDE_TOOL: in the simulator. A section is the part of the
-file behind `// ---- SECTION`. EMU_ORDER: orders of threads, separated by spaces; each call is made in all of them."""
+file after `// ---- SECTION`. EMU_ORDER: orders of threads, separated by spaces; each call is made in all of them."""
 import json
 import os
 import subprocess

@@ -423,7 +423,7 @@ class Kernel:
         self.sizes = [{"n": n} for n in (1, wide, 2 * wide + 3, self.rng.randrange(1, 40000))]
 
     def permuted(self):
-        """A tensor whose axes change order, of any rank; rows of both may have pads behind them, which nobody reads or writes."""
+        """A tensor whose axes change order, of any rank; rows of both may have pads after them, which nobody reads or writes."""
         rank = self.pick(1, 2, 2, 3, 3, 3, 4, 4)
         dims, axes = "abcd"[:rank], self.rng.sample(range(rank), rank)
         if rank > 2 and self.chance(0.4):               # neighbours

@@ -19,7 +19,7 @@ with tmpdir() as tmp:
         if aligned or name not in bodies: bodies[name] = body          # the other version is for tensors of odd rows
     check(set(bodies) == set(WANT), "kernels: %s" % sorted(bodies))
     for name, body in bodies.items():
-        # what stands behind the comment that names the access, until the next one
+        # what stands after the comment that names the access, until the next one
         own = re.findall(r"// [^\n]*?(?:gather|scatter|atomic_rmw)\([^\n]*\n(.*?)(?=^\t// |\Z)", body, re.M | re.S)
         found = collections.Counter(re.findall(r"\bct_((?:ld|st|red|atomic)\w*)\(", "".join(own)))
         for call, n in WANT[name].items():

@@ -495,7 +495,7 @@ class Kernel:
 
     # ---- statements: control ----
     def inside(self, count):
-        """Statements of a block: what they make is not known behind it."""
+        """Statements of a block: what they make is not known after it."""
         known, scalars = len(self.values), len(self.scalars)
         self.depth += 1
         self.statements(count)

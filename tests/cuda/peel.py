@@ -31,7 +31,7 @@ with tmpdir() as tmp:
         size = int(kernel.split()[-1])
         check(said and all(int(n) == warps for n, _ in said), "%s: peeled texts by %s" % (kernel, said))
         check(min((int(least) for _, least in said), default=0) == size // 4, "%s: peeled texts for %s" % (kernel, said))
-    # threads that hold most make the numbers of a row again behind a wait, in a way that ptxas does not see through
+    # threads that hold most make the numbers of a row again after a wait, in a way that ptxas does not see through
     for name, words in re.findall(r"^(\w+)_sm90a_peeled_(\d+)\w*\(", read(wide), re.M):
         body = read(wide).split("%s_sm90a_peeled_%s(" % (name, words))[1].split("\n}\n")[0]
         many = "_f32_" in name and int(words) > 48

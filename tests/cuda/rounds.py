@@ -14,7 +14,7 @@ CLUSTERS = {"most_of_16384": (2, 4), "walk_behind_16384": (4, 2), "walk_of_f32_1
 
 
 def placed(tmp, name, folder=("tests", "cuda")):
-    """Kernel -> its text behind pass share."""
+    """Kernel -> its text after pass share."""
     out = os.path.join(tmp, name + ".ir")
     r = ctilec("-w", "--arch=sm_90a", "--stop-after=share", os.path.join(ROOT, *folder, name + ".tile"), "-o", out)
     check(r.code == 0, "%s.tile does not compile:\n%s" % (name, r.text))

@@ -55,7 +55,7 @@ def solid(toks):
 
 
 def items(text):
-    """The file at its outermost level: pieces that end behind a `;` or `}` there."""
+    """The file at its outermost level: pieces that end after a `;` or `}` there."""
     depth, out, now = 0, [], []
     for t in tokens(text):
         now.append(t)
@@ -79,7 +79,7 @@ def shortened(text, rng):
 
 
 def group_end(toks, i):
-    """The index behind the bracket that closes the one at i."""
+    """The index after the bracket that closes the one at i."""
     pairs = {b"(": b")", b"[": b"]", b"{": b"}"}
     depth = 0
     for k in range(i, len(toks)):

@@ -9,7 +9,7 @@ drawn at random (cuda/drawn.py, cuda/mixed.py).
   targets.py run FOLDER [--json FILE] [--seconds N] [--targets c,cuda,cuda-tile] [--only REGEX] [--first REGEX] [--jobs N]
 
 `run` compiles the texts of c and cuda where they lie and calls everything. A group of programs has a process for each target: it says
-before each case what it begins, so that a case that hangs or crashes is known and the next process begins behind it. A suite's values
+before each case what it begins, so that a case that hangs or crashes is known and the next process begins after it. A suite's values
 are numpy's: equal bits, or within the published bound; a drawn kernel of cuda or cuda-tile must agree with c. Verdicts: right, wrong,
 hangs, crashes, refused (the compiler says so, or nvcc does), not built, not run (no time was left). Exit status 1: something is not right."""
 import argparse
@@ -40,7 +40,7 @@ MEMORY = 6 << 20        # ... and KiB of memory
 A_CASE = 60             # seconds that a case may take, and the end of a process
 ON_GPU = 6              # processes at a time: each makes a context, and more of them wait for each other
 AS_FOUND = 15           # seconds between two writings of the results
-RESTARTS = 6            # of the process of a group, each behind a case that did not end well
+RESTARTS = 6            # of the process of a group, each after a case that did not end well
 BATCH = 16              # drawn kernels in a file
 SMALL = 70000           # bytes of CUDA of a drawn kernel at most
 TILE = 8192             # elements of a tile of it at most

@@ -5,7 +5,7 @@
   texts.py emit CTILEC FOLDER [DRAWN [SEED]]      each program as C, as CUDA for sm_90a, and as CUDA for sm_80 that later devices run, too
   texts.py run FOLDER/TEXT.so             calls of one CUDA text, and of NAME.c.so beside it
 
-Behind each tensor lie bytes that nobody may change."""
+After each tensor lie bytes that nobody may change."""
 import json
 import os
 import re

@@ -11,7 +11,7 @@ BASE = 'bf16_128x256x32'
 
 # what the message says; what is replaced (a regular expression), by what, which match (None: all)
 BROKEN = [
-    # read before the wait, or before the barrier behind it
+    # read before the wait, or before the barrier after it
     ('before `copy_wait` has waited', r'copy_wait \{pending = 2\}', 'copy_wait {pending = 3}', 1),
     ('before `copy_wait` has waited', r'copy_wait \{pending = 2\}', 'copy_wait {pending = 3}', 2),
     ('before `copy_wait` has waited', r'\n\t*copy_wait \{pending = 2\}', '', 2),

@@ -58,7 +58,7 @@ def blanked(text):
 
 
 def behind_call(code, i):
-    """The place behind the bracket that closes the one before i."""
+    """The place after the bracket that closes the one before i."""
     depth = 1
     while i < len(code) and depth:
         depth += {"(": 1, ")": -1}.get(code[i], 0)

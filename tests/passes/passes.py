@@ -1,5 +1,5 @@
-"""What each pass does: passes.py. PASS.ir or PASS_NAME.ir is typed IR behind a line of options; PASS.after is the command, and the text that
-it prints, of the program behind that pass. The pass must have changed something. UPDATE=1 writes the .after files again: read the
+"""What each pass does: passes.py. PASS.ir or PASS_NAME.ir is typed IR after a line of options; PASS.after is the command, and the text that
+it prints, of the program after that pass. The pass must have changed something. UPDATE=1 writes the .after files again: read the
 difference."""
 import os
 import sys
@@ -9,12 +9,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
 from common import *
 
 
-# what these do is printed only behind another pass
+# what these do is printed only after another pass
 SEEN = {"longrows": "expand", "split": "expand"}
 
 
 def after(name, options, end):
-    """The text behind pass `end`; behind none, as it is read."""
+    """The text after pass `end`; after none, as it is read."""
     how = "--stop-after=" + end if end else "--emit=ir"
     r = ctilec("-w", *options, how, name, cwd=HERE)
     check(r.code == 0, "%s %s: exit %d\n%s" % (name, how, r.code, r.text))

@@ -145,7 +145,7 @@ STATEMENT_END = re.compile(r";(?=\s*(?:/\*.*\*/)?\)?$)")      # a comment, or th
 
 
 def plant(text, first, on, name):
-    """text with an unknown name behind the statement that ends with the on-th `;` after a match of `first`"""
+    """text with an unknown name after the statement that ends with the on-th `;` after a match of `first`"""
     lines = text.split("\n")
     at = next(i for i, line in enumerate(lines) if re.search(first, line))
     ends = [i for i in range(at, len(lines)) if STATEMENT_END.search(lines[i])]

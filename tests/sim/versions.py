@@ -67,7 +67,7 @@ def read_versions(text):
 
 
 def calls(head, guard):
-    """Dimensions and the elements by which tensors begin behind a multiple of 256 bytes, the smallest calls first."""
+    """Dimensions and the elements by which tensors begin after a multiple of 256 bytes, the smallest calls first."""
     free = [d[0] for d in head.dims if not d[2]]
     near = sorted({int(n) + k for n in re.findall(r"\d+", guard) for k in (-1, 0, 1)} - {-1, 0})
     holds = compile(guard, "guard", "eval")
@@ -112,7 +112,7 @@ class Simulator:
 
 
 def arguments(head, dims, spans, front):
-    """Of each parameter its type, and whether it is a tensor; bytes in front of it, and elements."""
+    """Of each parameter its type, and whether it is a tensor; bytes before it, and elements."""
     rng, kinds, arrays = np.random.default_rng(1), [], []
     for p, span in zip(head.params, spans):
         kind = p[1] if span is None else p[2]

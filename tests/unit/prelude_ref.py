@@ -93,7 +93,7 @@ def encode(t, s, v, mode="", over="", source_inf=False):
     if v == INF: code, infinite = top + 1, True
     else:
         k = max(log2floor(v), 1 - bias) if v[0] else 1 - bias
-        below = k - m - v[1]                # bits of v behind the last one of the result
+        below = k - m - v[1]                # bits of v after the last one of the result
         n = v[0] >> below if below > 0 else v[0] << -below
         r, half = v[0] - (n << below) if below > 0 else 0, 1 << below >> 1 if below > 0 else 1
         if mode == "":

@@ -82,7 +82,7 @@ def scalar(a):
 
 
 class HostMemory:
-    """Pages of their own, and one behind them that cannot be touched."""
+    """Pages of their own, and one after them that cannot be touched."""
     def __init__(self, data, tight):
         page = mmap.PAGESIZE
         self.size = max(1, -(-data.nbytes // page)) * page
@@ -109,7 +109,7 @@ class HostMemory:
 
 
 class EmulatedMemory:
-    """Memory that ends with the array: the emulation stops at an access behind it. The tight placement has the alignment of one
+    """Memory that ends with the array: the emulation stops at an access after it. The tight placement has the alignment of one
     element only."""
     def __init__(self, lib, data, tight):
         lib.dev_alloc.restype = ctypes.c_void_p
@@ -129,7 +129,7 @@ class EmulatedMemory:
 
 
 class CudaMemory:
-    """Marked bytes before and behind; the tight placement has the alignment of one element only. The arguments of one call lie in one
+    """Marked bytes before and after; the tight placement has the alignment of one element only. The arguments of one call lie in one
     piece of memory, so that two copies move them all: several processes share the GPU, and each copy waits for its turn."""
     MARGIN, ALIGN = 512, 512
     lib = device = host = None
