@@ -38,36 +38,6 @@ bool elem_by_name(Str name, Elem *e)
 	return false;
 }
 
-static bool elem_class_in(Elem e, unsigned set)
-{
-	return !elem_is_ptr(e) && set >> elem_rows[e].cls & 1;
-}
-
-bool elem_is_int(Elem e)
-{
-	return elem_class_in(e, 1u << EC_SINT | 1u << EC_UINT);
-}
-
-bool elem_is_integral(Elem e)
-{
-	return elem_class_in(e, 1u << EC_BOOL | 1u << EC_SINT | 1u << EC_UINT);
-}
-
-bool elem_is_signed(Elem e)
-{
-	return elem_class_in(e, 1u << EC_SINT);
-}
-
-bool elem_is_float(Elem e)
-{
-	return elem_class_in(e, 1u << EC_FLOAT);
-}
-
-bool elem_is_any_float(Elem e)
-{
-	return elem_class_in(e, 1u << EC_FLOAT | 1u << EC_RFLOAT);
-}
-
 bool elem_is_arith(Elem e)
 {
 	return elem_is_integral(e) || elem_is_float(e);

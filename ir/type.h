@@ -30,11 +30,15 @@ static inline Elem elem_ptr_to(Elem e) { return (Elem)(e | EL_PTR); }
 int elem_bytes(Elem e);                 /* pointers: 8 */
 Str elem_name(Elem e);                  /* "f32", "ptr<f32>" */
 bool elem_by_name(Str name, Elem *e);
-bool elem_is_int(Elem e);               /* signed and unsigned, not bool */
-bool elem_is_integral(Elem e);          /* integers and bool */
-bool elem_is_signed(Elem e);            /* signed integers */
-bool elem_is_float(Elem e);             /* f16 bf16 f32 f64 */
-bool elem_is_any_float(Elem e);         /* and the restricted ones */
+static inline bool elem_class_in(Elem e, unsigned set) { return !elem_is_ptr(e) && set >> elem_rows[e].cls & 1; }
+/* signed and unsigned, not bool */
+static inline bool elem_is_int(Elem e) { return elem_class_in(e, 1u << EC_SINT | 1u << EC_UINT); }
+/* integers and bool */
+static inline bool elem_is_integral(Elem e) { return elem_class_in(e, 1u << EC_BOOL | 1u << EC_SINT | 1u << EC_UINT); }
+static inline bool elem_is_signed(Elem e) { return elem_class_in(e, 1u << EC_SINT); }   /* signed integers */
+static inline bool elem_is_float(Elem e) { return elem_class_in(e, 1u << EC_FLOAT); }   /* f16 bf16 f32 f64 */
+/* and the restricted ones */
+static inline bool elem_is_any_float(Elem e) { return elem_class_in(e, 1u << EC_FLOAT | 1u << EC_RFLOAT); }
 bool elem_is_arith(Elem e);             /* integral or float */
 bool elem_is_numeric(Elem e);           /* arith or restricted */
 

@@ -29,6 +29,14 @@ static float f32_of(uint32_t u)
 	return f;
 }
 
+/* The exponent and fraction as those of an f32, which is then off by a power of two. */
+static float f16_of(uint32_t u)
+{
+	uint32_t low = (u & 0x7fff) << 13, top = UINT32_C(31) << 23;
+	float f = low < top ? f32_of(low) * 0x1p112f : low == top ? INFINITY : NAN;
+	return u & 0x8000 ? -f : f;
+}
+
 /* Moving a NaN keeps its bits: those of narrower types stand in the low half of one that says so. */
 #define NAN_OF_BITS UINT64_C(0x7ffc000000000000)
 
@@ -60,6 +68,7 @@ Cell cell_from(Elem e, uint64_t bits)
 	switch (e) {
 	case EL_F32: c.f = f32_of((uint32_t)bits); break;
 	case EL_BF16: c.f = f32_of((uint32_t)bits << 16); break;
+	case EL_F16: c.f = f16_of((uint32_t)bits); break;
 	case EL_I32: return (Cell){ .i = (int32_t)bits };
 	case EL_U8: return (Cell){ .i = (uint8_t)bits };
 	default: c = cell_of(e, num_from_bits(e, bits));
@@ -82,11 +91,17 @@ static Cell signed_nan(Elem e, Cell c, bool turned, bool sign)
 static double round_digits(double v, int digits, int least, double max)
 {
 	if (v == 0 || !isfinite(v)) return v;
-	int e;
-	frexp(v, &e);
-	int quantum = e - digits > least ? e - digits : least;
-	double q = ldexp(v, -quantum), r = nearbyint(q);
-	v = copysign(ldexp(r, quantum), v);
+	uint64_t u;
+	memcpy(&u, &v, sizeof u);
+	int e = (int)(u >> 52 & 0x7ff) - 1022, drop = 53 - digits;
+	if (e - digits > least) {       /* the bits that are dropped, and half of the last one that stays */
+		u += (UINT64_C(1) << (drop - 1)) - 1 + (u >> drop & 1);
+		u = u >> drop << drop;
+		memcpy(&v, &u, sizeof v);
+	} else {                        /* beside it the last place of a double is 2^least */
+		double large = ldexp(1.5, 52 + least);
+		v = copysign(fabs(v) + large - large, v);
+	}
 	return fabs(v) > max ? copysign(INFINITY, v) : v;
 }
 

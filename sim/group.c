@@ -9,6 +9,7 @@
 
 enum { GROUP, ROLE, BLOCK };            /* words of {among} */
 enum { BY_GROUP, BY_WARP, BY_THREAD };  /* of {by} */
+enum { WORD_LOG2 = 2 };                 /* what one Byte of shared memory stands for at first */
 enum { ACQUIRE_RELEASE = 3, STARTED_MOST = 3, NAMED_BARRIERS = 16 /* PTX: bar.sync; 0 is that of the thread block */ };
 
 /* ---- the kernel ---- */
@@ -16,12 +17,13 @@ static void look_at(void *ctx, Op *op)
 {
 	Run *r = ctx;
 	r->roles |= op->code == OP_ROLE;
-	if (op->code == OP_ALLOC_RING) r->grain = 2;
+	r->rings |= op->code == OP_ALLOC_RING;
 	if (op->code == OP_GRID_BARRIER) r->nunit = 0;
 }
 
 void group_prepare(Run *r)
 {
+	r->grain = WORD_LOG2;
 	ir_walk(r->fn->body, look_at, r);
 	if (r->fn->persistent && r->started > STARTED_MOST) r->started = STARTED_MOST;
 	if (!r->nunit) r->nunit = (int)r->started;      /* they meet each other */

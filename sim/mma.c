@@ -105,7 +105,7 @@ static Cell *fragments(Warp *w, const Side *s)
 static bool is_wide(Elem acc) { return acc == EL_F64; }
 
 /* acc + x y in the accumulator's arithmetic. */
-static Cell multiply_add(Elem acc, Elem a, Elem b, Cell x, Cell y, Cell sum)
+static inline Cell multiply_add(Elem acc, Elem a, Elem b, Cell x, Cell y, Cell sum)
 {
 	if (!elem_is_any_float(acc)) return (Cell){ .i = num_wrap(acc, (uint64_t)sum.i + (uint64_t)x.i * (uint64_t)y.i).i };
 	double p = elem_is_any_float(a) ? x.f : (double)x.i, q = elem_is_any_float(b) ? y.f : (double)y.i;

@@ -183,8 +183,8 @@ static void start_shared(Run *r, Unit *u)
 	int64_t bytes = r->fn->shared_bytes * (LANES / sim_lanes(r));
 	for (int k = 0; k < u->nrank; k++) {
 		u->shared[k] = (Shared){ .mem = NEW_ARRAY(u->mem, unsigned char, bytes),
-			.seen = NEW_ARRAY(u->mem, Byte, (bytes >> r->grain) + 1),
-			.bytes = bytes, .bar = NEW_ARRAY(u->mem, Bar, r->nbar + 1), .mbar = NEW_ARRAY(u->mem, Mbar, r->nmbar + 1) };
+			.seen = NEW_ARRAY(u->mem, Byte, (bytes >> r->grain) + 1), .grain = r->grain, .bytes = bytes,
+			.bar = NEW_ARRAY(u->mem, Bar, r->nbar + 1), .mbar = NEW_ARRAY(u->mem, Mbar, r->nmbar + 1) };
 		memset(u->shared[k].mem, 0xa5, (size_t)bytes);
 		for (int i = 0; i < r->nbar; i++) u->shared[k].bar[i].clock = NEW_ARRAY(u->mem, uint32_t, u->nactor);
 	}

@@ -92,15 +92,36 @@ static bool in_range(Warp *w, const Shared *s, int64_t at, int64_t bytes, int64_
 	return false;
 }
 
-/* In the byte's words so many bytes each: 1 << Run.grain. */
+/* An access to a part of what one Byte stands for: from now on, and in the thread blocks to come, each stands for less,
+ * and has what the larger one had. Kernels with rings keep whole words. */
+static void refine(Warp *w, Shared *s, int64_t at, int64_t bytes)
+{
+	Run *r = w->u->r;
+	int grain = 0;
+	while (grain < s->grain && !((at | bytes) >> grain & 1)) grain++;
+	if (grain >= s->grain || r->rings) return;
+	Byte *fine = NEW_ARRAY(w->u->mem, Byte, (s->bytes >> grain) + 1);
+	for (int64_t k = 0; k <= s->bytes >> grain; k++) {
+		fine[k] = s->seen[k >> (s->grain - grain)];
+		if (!fine[k].cap) continue;
+		Seen *p = NEW_ARRAY(w->u->mem, Seen, fine[k].cap);
+		memcpy(p, fine[k].read, (size_t)fine[k].nread * sizeof *p);
+		fine[k].read = p;
+	}
+	s->seen = fine;
+	s->grain = grain;
+	if (grain < r->grain) r->grain = grain;
+}
+
 void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse use)
 {
 	Shared *s = &w->u->shared[rank];
-	int grain = w->u->r->grain;
 	bool write = use != SHARED_READ;
 	const char *does = write ? "writes" : "reads";
 	static uint64_t nowhere[2];
 	if (!in_range(w, s, at, bytes, bytes)) return nowhere;
+	refine(w, s, at, bytes);
+	int grain = s->grain;
 	for (int64_t k = at >> grain; k <= (at + bytes - 1) >> grain; k++) {
 		Byte *b = &s->seen[k];
 		if (!write && has_read(w, b, lane)) continue;
@@ -130,10 +151,11 @@ void *shared_at(Warp *w, int rank, int64_t at, int bytes, int lane, SharedUse us
 void *shared_async(Warp *w, int rank, int64_t at, int64_t bytes, int actor, uint32_t clock, bool write)
 {
 	Shared *s = &w->u->shared[rank];
-	int grain = w->u->r->grain;
 	const char *does = write ? "copies into" : "takes, in the background,";
 	bool by_threads = actor >= actor_of_copies(w) - w->index;        /* cp.async writes as threads do */
 	if (!in_range(w, s, at, bytes, 1)) return NULL;
+	refine(w, s, at, bytes);
+	int grain = s->grain;
 	for (int64_t k = at >> grain; k <= (at + bytes - 1) >> grain; k++) {
 		Byte *b = &s->seen[k];
 		if (!b->is_written && !write) {
@@ -172,7 +194,7 @@ unsigned char *shared_copy(Warp *w, int64_t at, int bytes)
 int bank_wavefronts(const Request *q, int *least)
 {
 	int words = q->bytes > BANK_BYTES ? q->bytes / BANK_BYTES : 1, group = LANES / words, sum = 0, n = 0;
-	uint64_t seen[BANKS][LANES * 4];        /* the words of each bank */
+	uint64_t seen[LANES * 4][BANKS];        /* the words of each bank; the first of all banks side by side */
 	int in_bank[BANKS] = { 0 };
 	for (int from = 0; from < LANES; from += group) {
 		int before[BANKS], most = 0;
@@ -181,9 +203,9 @@ int bank_wavefronts(const Request *q, int *least)
 			for (int k = 0; q->lanes >> l & 1 && k < words; k++) {
 				uint64_t word = q->at[l] / BANK_BYTES + (unsigned)k;
 				int bank = (int)(word % BANKS), i = 0;
-				while (i < in_bank[bank] && seen[bank][i] != word) i++;
+				while (i < in_bank[bank] && seen[i][bank] != word) i++;
 				if (i < in_bank[bank]) continue;
-				seen[bank][in_bank[bank]++] = word;
+				seen[in_bank[bank]++][bank] = word;
 				if (in_bank[bank] - before[bank] > most) most = in_bank[bank] - before[bank];
 				n++;
 			}

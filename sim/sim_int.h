@@ -99,7 +99,7 @@ struct Warp {
 
 typedef struct Seen { uint32_t clock; int step, actor; uint8_t lane; } Seen;   /* lane SEVERAL: of more than one lane */
 enum { SEVERAL = 0xff };
-typedef struct Byte {  /* 1 << Run.grain bytes of shared memory: who wrote them last, who has read them since */
+typedef struct Byte {  /* 1 << Shared.grain bytes of shared memory: who wrote them last, who has read them since */
 	Seen write;
 	bool is_written;
 	bool atomic;            /* atomically */
@@ -118,7 +118,14 @@ typedef struct Mbar {
 	int phase;
 	uint32_t filled, *seen, *done[2];
 } Mbar;
-typedef struct Shared { unsigned char *mem; Byte *seen; int64_t bytes; Bar *bar; Mbar *mbar; } Shared;
+typedef struct Shared {
+	unsigned char *mem;
+	int64_t bytes;
+	int grain;              /* log2 of the bytes that one Byte stands for: no access was to a part of them */
+	Byte *seen;
+	Bar *bar;
+	Mbar *mbar;
+} Shared;
 /* What a warp did last in the shared memory of another thread block, and when. */
 typedef struct Reach { uint32_t clock; const Step *at; } Reach;
 typedef struct Meeting { int waiting, phase; const Step *where; } Meeting;
@@ -149,7 +156,8 @@ struct Run {
 	int64_t turned;         /* elements of rows that are rotated; 0: none are */
 	int nbar, nmbar;
 	bool roles;             /* warps run different things: see group.c */
-	int grain;              /* log2 of the bytes that one Byte stands for */
+	bool rings;
+	int grain;              /* the least grain of shared memory so far */
 	int64_t started;        /* clusters (or thread blocks without) that run: persistent kernels walk over tiles */
 	VEC(struct GridBarrier *) grid_barriers;
 	int64_t grid[4], blocks;
