@@ -30,18 +30,22 @@ static int launch(const struct arrays *a)
 		a->batch, a->heads, a->rows, a->cols, a->d, NULL);
 }
 
+/* The factors as floats. */
+struct factors { float *q, *k, *v; };
+
 /* One query: the scores of the keys it sees, their softmax into `p`, the weighted mean of v. */
-static void check_query(struct check *c, const struct arrays *a, int64_t bh, int64_t row, double *p)
+static void check_query(struct check *c, const struct arrays *a, const struct factors *f, int64_t bh, int64_t row,
+	double *p)
 {
 	int64_t cols = a->causal && row + 1 < a->cols ? row + 1 : a->cols, d = a->d, j, t;
 	size_t q0 = (size_t)((bh * a->rows + row) * d), k0 = (size_t)(bh * a->cols * d);
+	const float *q = f->q + q0, *k = f->k + k0, *v = f->v + k0;
 	double max = -INFINITY, sum = 0;
 
 	for (j = 0; j < cols; j++) {
 		p[j] = 0;
 		for (t = 0; t < d; t++)
-			p[j] += (double)elem_get(a->e, a->q, q0 + (size_t)t)
-				* (double)elem_get(a->e, a->k, k0 + (size_t)(j * d + t));
+			p[j] += (double)q[t] * (double)k[j * d + t];
 		p[j] *= (double)a->scale;
 		max = fmax(max, p[j]);
 	}
@@ -51,7 +55,7 @@ static void check_query(struct check *c, const struct arrays *a, int64_t bh, int
 		double want = 0, eps = elem_eps(a->e);
 
 		for (j = 0; j < cols; j++)
-			want += p[j] / sum * (double)elem_get(a->e, a->v, k0 + (size_t)(j * d + t));
+			want += p[j] / sum * (double)v[j * d + t];
 		check_value(c, q0 + (size_t)t, (double)elem_get(a->e, a->o, q0 + (size_t)t), want,
 			2 * eps + 2e-5 + eps * fabs(want));
 	}
@@ -61,6 +65,8 @@ static int report(struct arrays *a, int status)
 {
 	const char *name = a->causal ? "attention_causal" : "attention";
 	struct check check = {0};
+	struct factors f;
+	size_t heads = (size_t)(a->batch * a->heads);
 	char size[96];
 	int64_t bh, row;
 	double *p;
@@ -73,10 +79,13 @@ static int report(struct arrays *a, int status)
 		return status_report(name, size, status, ctile_status_text(status));
 	dev_download(a->o, a->d_o, (size_t)(a->batch * a->heads * a->rows * a->d) * elem_size(a->e));
 	p = (double *)host_alloc((size_t)a->cols * sizeof *p);
+	f.q = elem_floats(a->e, a->q, heads * (size_t)(a->rows * a->d));
+	f.k = elem_floats(a->e, a->k, heads * (size_t)(a->cols * a->d));
+	f.v = elem_floats(a->e, a->v, heads * (size_t)(a->cols * a->d));
 	for (bh = 0; bh < a->batch * a->heads; bh++)
 		for (row = 0; row < a->rows; row++)
-			check_query(&check, a, bh, row, p);
-	free(p);
+			check_query(&check, a, &f, bh, row, p);
+	free(p), free(f.q), free(f.k), free(f.v);
 	return check_report(&check, name, size);
 }
 

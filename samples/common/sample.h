@@ -141,6 +141,17 @@ static inline float elem_get(enum elem e, const void *a, size_t i)
 		: bf16_to(((const uint16_t *)a)[i]);
 }
 
+/* All elements as floats, which hold them exactly. */
+static inline float *elem_floats(enum elem e, const void *a, size_t count)
+{
+	float *f = (float *)host_alloc(count * sizeof *f);
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		f[i] = elem_get(e, a, i);
+	return f;
+}
+
 static inline void elem_set(enum elem e, void *a, size_t i, float x)
 {
 	if (e == ELEM_F32)
