@@ -19,7 +19,9 @@ SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 FUNCTION = re.compile(r"Compiling entry function '(\w+)'")
 INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
 
-HEAVY = 2000        # lines of generated text for one architecture; programs with more are hardly optimized, samples always are
+# lines of generated text for one architecture; programs with more are hardly optimized, samples always are; nor are those of tests/values,
+# which are half a million lines, and no program that somebody wrote
+HEAVY = 0 if sys.argv[1] == "values" else 2000
 QUICK = ["-Ofc", "mid"]        # `max` and -Xcicc -O0 leave ptxas more than they save
 # ptxas gives registers to tensor cores in optimized code only: text with wgmma is optimized, unless it is very long, and in other text
 # what it says of them (C75xx) counts for nothing

@@ -318,7 +318,7 @@ def compile_c(paths, folder, options=()):
         else:
             texts.append(out)
     lib = os.path.join(folder, "cases.so")
-    must([CC, "-std=c11", "-O1", "-w", "-ffp-contract=off", "-shared", "-fPIC", "-o", lib] + texts + ["-lm"])
+    must([CC, "-std=c11", "-O0", "-w", "-ffp-contract=off", "-shared", "-fPIC", "-o", lib] + texts + ["-lm"])
     loaded = ctypes.CDLL(lib)
     loaded.ctile_status_text.restype = ctypes.c_char_p
     return loaded

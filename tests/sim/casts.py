@@ -81,7 +81,7 @@ def outputs(target, tmp):
     text, exe = os.path.join(tmp, target + ".c"), os.path.join(tmp, target)
     r = ctilec("--target=" + target, "-w", "-o", text, "--header=" + os.path.join(tmp, "casts.h"), os.path.join(tmp, "casts.tile"))
     check(r.code == 0, r.text)
-    must([CC, "-std=gnu11", "-O1", "-w", "-I" + tmp, "-I" + COMMON, "-o", exe, os.path.join(tmp, "main.c"), text,
+    must([CC, "-std=gnu11", "-O0", "-w", "-I" + tmp, "-I" + COMMON, "-o", exe, os.path.join(tmp, "main.c"), text,
           os.path.join(COMMON, "device_host.c")] + ([os.path.join(BUILD, "libctilec.a")] if target == "sim" else []) + ["-lm"])
     return must([exe], cwd=tmp).out
 
