@@ -193,7 +193,7 @@ static Fn *read_fn_name(Reader *r)
 	Span at = lex_span(&r->l);
 	Str name = lex_name(&r->l, "a kernel's name");
 	Fn *fn = name ? rd_get(&r->fns, name) : NULL;
-	if (name && !fn) lex_error(&r->l, D_IR_NAME, at, name, r->owner);
+	if (name && !fn) lex_error(&r->l, D_IR_NAME, at, name, r->l.src->path);
 	return fn;
 }
 
@@ -256,6 +256,12 @@ static bool read_flag(Reader *r, Fn *fn)
 	return false;
 }
 
+static uint32_t read_plan(Reader *r)
+{
+	Str digits = rd_string(r, "a plan");
+	return digits ? (uint32_t)strtoul(digits, NULL, 16) : 0;
+}
+
 static bool read_fn_line(Reader *r, Fn *fn)
 {
 	Lex *l = &r->l;
@@ -270,7 +276,7 @@ static bool read_fn_line(Reader *r, Fn *fn)
 	else if (lex_accept_word(l, "where")) vec_push(A_UNIT, &fn->where, rd_where(r));
 	else if (lex_accept_word(l, "hint")) vec_push(A_UNIT, &fn->hints, read_hint(r));
 	else if (lex_accept_word(l, "joined")) for (int i = 0; i < 4; i++) fn->joined[i] = (int)lex_int(l, "a number");
-	else if (lex_accept_word(l, "plan")) fn->plan = (uint32_t)strtoul(rd_string(r, "a plan"), NULL, 16);
+	else if (lex_accept_word(l, "plan")) fn->plan = read_plan(r);
 	else if (lex_accept_word(l, "ordered")) fn->ordered = true;
 	else if (lex_accept_word(l, "no_contract")) fn->no_contract = true;
 	else if (lex_accept_word(l, "steps")) read_steps(r, fn);
