@@ -12,6 +12,17 @@ static void not_a_type(Cx *cx, const Expr *e, Sv v)
 	if (v.kind != SV_NONE) diag_label(d, e->span, "this is %s", sv_what(v));
 }
 
+/* A dimension may have the name of a type, which it hides. */
+static Sv dimension_type(Cx *cx, const Expr *e, const Bind *b)
+{
+	Elem elem;
+	Diag *d = cx_diag(cx, D_NOT_A_TYPE, e->span, b->name);
+	diag_label(d, e->span, "this is a dimension");
+	if (b->at.hi) diag_label(d, b->at, "`%s` is declared here", b->name);
+	if (elem_by_name(b->name, &elem)) diag_help(d, "the type can be named where no dimension is called `%s`", b->name);
+	return sv_poison(e->span);
+}
+
 /* The names of element types, and of types held by generic parameters. */
 static Sv named_type(Cx *cx, const Expr *e)
 {
@@ -19,9 +30,10 @@ static Sv named_type(Cx *cx, const Expr *e)
 	Elem elem;
 	if (b) {
 		b->used = true;
+		if (b->kind == BIND_DIM) return dimension_type(cx, e, b);
 		bool type = b->kind == BIND_SV && (b->sv.kind == SV_TYPE || b->sv.kind == SV_TUPLE);
 		if (type || sv_bad(b->sv)) return b->sv;
-		not_a_type(cx, e, b->kind == BIND_DIM ? sv_none(e->span) : b->sv);
+		not_a_type(cx, e, b->sv);
 		return sv_poison(e->span);
 	}
 	bool bad;
