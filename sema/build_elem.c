@@ -31,6 +31,30 @@ static Sv untyped_unary(Cx *cx, OpCode op, Sv x, Span at)
 	return conv_default(cx, x);
 }
 
+/* What the range of v's type decides. sign: a number below 0 was looked for. */
+static void say_decided(Cx *cx, Span at, Str what, Str result, Sv v, bool sign)
+{
+	Diag *d = cx_diag(cx, D_DECIDED, at, what, result, elem_name(v.type->elem));
+	label_operand(d, v);
+	diag_note(d, "%s", range_text(v.type->elem));
+	if (sign) diag_help(d, "what may be less than 0 is computed in a signed type: its operands are cast first, as by "
+		"`element_cast(..., i64)`");
+	else diag_help(d, "it is left out, or another bound is meant");
+}
+
+static bool may_be_negative(Sv v)
+{
+	const Op *op = v.kind == SV_VAL ? v.u.val->def : NULL;
+	return op && (op->code == OP_SUB || op->code == OP_NEG) && elem_rows[v.type->elem].cls == EC_UINT;
+}
+
+/* abs(a - b) of unsigned numbers: what is below 0 has wrapped already. */
+static void warn_unsigned(Cx *cx, OpCode op, Sv x, Span at, Str shown)
+{
+	if (op != OP_ABS || x.kind != SV_VAL || elem_is_ptr(x.type->elem) || elem_rows[x.type->elem].cls != EC_UINT) return;
+	if (!elem_varies(cx, x.type->elem)) say_decided(cx, at, shown, "its operand", x, may_be_negative(x));
+}
+
 Sv elem_unary(Cx *cx, OpCode op, Sv x, const Modes *m, Span at, Str shown)
 {
 	if (!is_value(cx, x, shown)) return sv_poison(at);
@@ -55,6 +79,7 @@ Sv elem_unary(Cx *cx, OpCode op, Sv x, const Modes *m, Span at, Str shown)
 		Sv c = folded(op, modes_fold(m), x.type->elem, r.type->elem, 1, &x.u.num, at);
 		if (!sv_bad(c)) return c;
 	}
+	warn_unsigned(cx, op, x, at, shown);
 	Val *v = conv_val(cx, x);
 	check_opposite(cx, op, v, at);
 	Val *res = ir_unary(at_span(cx, at), op, r.type, v);
@@ -220,13 +245,53 @@ static void warn_decided(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
 	OpCode as = turn ? turned[op - OP_EQ] : op;
 	if (!decided(as, exact_num(e, num_least(e)), exact_num(e, num_greatest(e)), exact_num(c.type->elem, n), &result))
 		return;
-	Diag *d = cx_diag(cx, D_DECIDED, at, shown, number, result ? "true" : "false", elem_name(e));
-	label_operand(d, v);
-	diag_note(d, "%s", range_text(e));
 	bool sign = elem_rows[e].cls == EC_UINT && ((as == OP_LT && !result) || (as == OP_GE && result));
-	if (sign) diag_help(d, "what may be less than 0 is computed in a signed type: its operands are cast first, as by "
-		"`element_cast(..., i64)`");
-	else diag_help(d, "it is left out, or another bound is meant");
+	say_decided(cx, at, str_fmt("%s with %s", shown, number), result ? "true" : "false", v, sign);
+}
+
+/* Whether v is a constant of known value: of its type, or exact without one. */
+static bool exact_const(Sv v, Flt *c)
+{
+	Num n;
+	if (sv_untyped(v)) *c = exact_of(v);
+	else if (sv_const_num(v, &n) && !elem_is_ptr(v.type->elem)) *c = exact_num(v.type->elem, n);
+	else return false;
+	return !exact_is_nan(*c);
+}
+
+/* Whether the range of an integer's type decides what min or max with a constant is: the operand or the constant. */
+static bool decided_bound(Cx *cx, OpCode op, Sv v, Sv bound, bool *operand)
+{
+	Flt c;
+	if (!exact_const(bound, &c) || sv_untyped(v) || v.kind == SV_LIT || v.kind == SV_CONST) return false;
+	Elem e = v.type->elem;
+	if (elem_is_ptr(e) || !elem_is_integral(e) || elem_varies(cx, e)) return false;
+	if (cx->frame->generic && !strchr("-0123456789", *span_source(bound.span))) return false;
+	bool least = exact_cmp(exact_num(e, num_least(e)), c) >= 0, most = exact_cmp(exact_num(e, num_greatest(e)), c) <= 0;
+	*operand = op == OP_MAX ? least : most;
+	return least || most;
+}
+
+/* max(v, 0) of an unsigned number. */
+static void warn_bound(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
+{
+	bool operand;
+	Sv v = decided_bound(cx, op, x, y, &operand) ? x : y, c = v.span.lo == x.span.lo ? y : x;
+	if (!decided_bound(cx, op, v, c, &operand)) return;
+	Str number = span_source(c.span);
+	say_decided(cx, at, str_fmt("%s with %s", shown, number), operand ? "its other operand" : number, v,
+		elem_rows[v.type->elem].cls == EC_UINT && (op == OP_MAX) == operand);
+}
+
+/* A bound of clamp that does nothing may be there because clamp takes two, unless a difference was to be cut at 0. */
+static void warn_clamped(Cx *cx, Sv x, Sv lo, Sv hi, Span at, Str shown)
+{
+	bool least, most = false;
+	if (!decided_bound(cx, OP_MAX, x, lo, &least) || !least) return;
+	bool both = decided_bound(cx, OP_MIN, x, hi, &most) && most;
+	if (!both && !may_be_negative(x)) return;
+	say_decided(cx, at, str_fmt("%s with %s .. %s", shown, span_source(lo.span), span_source(hi.span)),
+		both ? "its operand" : "only an upper bound", x, may_be_negative(x));
 }
 
 /* A quotient that is written where it becomes a float: it has lost its fraction. */
@@ -482,6 +547,7 @@ static Sv clamp(Cx *cx, Call *c)
 {
 	Sv x = arg_operand(cx, c, 0), lo = arg_operand(cx, c, 1), hi = arg_operand(cx, c, 2);
 	if (sv_bad(x) || sv_bad(lo) || sv_bad(hi)) return sv_poison(c->span);
+	warn_clamped(cx, x, lo, hi, c->span, call_what(c));
 	x = elem_binary(cx, OP_MAX, x, lo, &no_modes, c->span, call_what(c));
 	if (sv_bad(x)) return x;
 	Sv r = elem_binary(cx, OP_MIN, x, hi, &no_modes, c->span, call_what(c));
@@ -510,6 +576,7 @@ Sv build_elem(Cx *cx, Call *c)
 	if (op == OP_SELECT) return elem_select(cx, x[0], x[1], x[2], c->span);
 	if (op == OP_FMA) return elem_fma(cx, x[0], x[1], x[2], &m, c->span);
 	if (n == 1) return elem_unary(cx, op, x[0], &m, c->span, call_what(c));
+	if (op == OP_MIN || op == OP_MAX) warn_bound(cx, op, x[0], x[1], c->span, call_what(c));
 	return elem_binary(cx, op, x[0], x[1], &m, c->span, call_what(c));
 }
 
