@@ -23,10 +23,14 @@ void widened_op(const Op *op);
 typedef struct Untransposed { ValSyms *vs; int *seen, stores; } Untransposed;   /* seen: by Val id */
 bool untransposed_op(Untransposed *u, const Op *store);         /* whether it said something */
 
-/* ---- random.c: the same random numbers in every tile block ---- */
-/* of: by Val id, what random numbers a value is made of; NULL: none. The block indices on which operands of op depend,
- * and those on which it depends whether op runs. */
-void random_op(const Fn *fn, const Op **of, const Op *op, unsigned dep, unsigned under);
+/* ---- random.c: the same random numbers in several tile blocks or rounds of a loop ---- */
+typedef struct Random {
+	const Fn *fn;
+	const Op **of;          /* by Val id, the random numbers of which a value is made; NULL: none */
+	const uint8_t *dep;     /* by Val id, the block indices on which it may depend */
+	unsigned axes;          /* axes of the grid that may have more than one block */
+} Random;
+void random_op(const Random *r, const Op *op, unsigned under);  /* under: those on which it depends whether op runs */
 
 /* ---- accumulator.c: sums of 16-bit floats that a loop carries ---- */
 void accumulator_op(ValSyms *vs, const Op *loop);

@@ -17,7 +17,7 @@ typedef struct Hazard {
 	unsigned axes;          /* axes of the grid that may have more than one block */
 	ValSyms *vs;
 	LaneSyms *lanes;
-	const Op **random;      /* by Val id */
+	Random random;
 } Hazard;
 
 static unsigned dep_of(const Hazard *h, const Op *op, int i)
@@ -361,7 +361,7 @@ static void walk_block(Hazard *h, const IrBlock *b)
 		if (op->code == OP_BID) d = 1u << ir_axis(op);
 		if (op_rows[op->code].flags & OPF_READ) d |= DEP_ANY;
 		for (int i = 0; i < op->nout; i++) h->dep[op->out[i]->id] = (uint8_t)d;
-		if (h->axes) random_op(h->fn, h->random, op, d & h->axes, h->under & h->axes);
+		random_op(&h->random, op, h->under & h->axes);
 		if (op->code == OP_STORE || op->code == OP_SCATTER) {
 			store_op(h, op);
 			known_places(h, op);
@@ -374,12 +374,12 @@ void hazards_report(Fn *fn)
 {
 	ValSyms vs = valsyms_new(fn);
 	LaneSyms lanes = lanes_new(&vs, fn);
-	Hazard h = { .fn = fn, .dep = NEW_ARRAY(A_TMP, uint8_t, fn->nval + 1), .vs = &vs, .lanes = &lanes,
-		.random = NEW_ARRAY(A_TMP, const Op *, fn->nval + 1) };
+	Hazard h = { .fn = fn, .dep = NEW_ARRAY(A_TMP, uint8_t, fn->nval + 1), .vs = &vs, .lanes = &lanes };
 	for (int i = 0; i < fn->ngrid; i++) {
 		int64_t n;
 		if (!sym_is_const(fn->grid[i], &n) || n > 1) h.axes |= 1u << i;
 	}
+	h.random = (Random){ fn, NEW_ARRAY(A_TMP, const Op *, fn->nval + 1), h.dep, h.axes };
 	walk_block(&h, fn->body);
 	neighbours_report(fn, &vs, &lanes, h.dep);
 }
