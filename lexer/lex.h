@@ -15,7 +15,7 @@ typedef struct Lex {
 	Src *src;
 	const char *cur, *end;
 	bool quiet;                     /* looking ahead: report nothing */
-	bool not_utf8, control;         /* said once per file */
+	bool not_utf8, control, suffixed;       /* said once per file */
 	uint32_t error;                 /* place of the last report, 0 = none */
 } Lex;
 

@@ -131,6 +131,67 @@ static const char *c_suffix(const char *tail, bool is_float)
 	return NULL;
 }
 
+static const char *hex_end(const char *p, const char *hi)
+{
+	while (p < hi && strchr("0123456789abcdefABCDEF_", *p)) p++;
+	return p;
+}
+
+/* What a number with a suffix of C is here: 1.0f, 1.f, 10UL, 0xFFu; NULL: it has none. */
+static const char *from_c(const char *lo, const char *hi, const char **suffix)
+{
+	bool hex = hi - lo > 2 && lo[0] == '0' && lo[1] == 'x', point = false;
+	const char *whole = hex ? hex_end(lo + 2, hi) : digits_end(lo, hi), *part = whole, *power = whole;
+	if (!hex && whole < hi && *whole == '.') {
+		point = true;
+		part = power = digits_end(whole + 1, hi);
+	}
+	if (!hex && power < hi && (*power == 'e' || *power == 'E')) {
+		const char *digits = power + 1 + (power + 1 < hi && (power[1] == '+' || power[1] == '-'));
+		power = digits_end(digits, hi);
+		if (power == digits) return NULL;
+	}
+	const char *tail = arena_strndup(A_UNIT, power, (size_t)(hi - power));
+	const char *ours = c_suffix(tail, point || power > part);
+	if (!ours || (hex && *ours == 'f') || (whole > lo && whole[-1] == '_') || power[-1] == '_') return NULL;
+	*suffix = tail;
+	Out *o = out_new();
+	if (whole == lo) out_puts(o, "0");
+	out_raw(o, lo, (size_t)((point ? whole + 1 : part) - lo));
+	if (point) out_raw(o, whole + 1, (size_t)(part - whole - 1));
+	if (point && part == whole + 1) out_puts(o, "0");
+	if (!point && power == part && *ours == 'f') out_puts(o, ".0");
+	out_raw(o, part, (size_t)(power - part));
+	out_puts(o, ours);
+	return out_take(o);
+}
+
+/* The suffixes of a whole file are one mistake: the first number that has one mends the rest of them, too. */
+static void report_suffix(Lex *l, const char *lo, const char *hi, const char *why, const char *fix)
+{
+	typedef struct Other { Span at; const char *fix; } Other;
+	VEC(Other) others = { 0 };
+	const char *suffix;
+	Token t;
+	if (l->suffixed) {
+		l->error = lex_place(l, lo, hi).lo;
+		return;
+	}
+	l->suffixed = true;
+	Diag *d = lex_report(l, D_BAD_NUMBER, lo, hi, lex_quote(lo, hi), why);
+	Lex rest = *l;
+	rest.quiet = true;
+	for (lex_token(&rest, &t); t.kind != TOK_END; lex_token(&rest, &t)) {
+		const char *text = l->src->text + (t.span.lo - l->src->base), *end = l->src->text + (t.span.hi - l->src->base);
+		const char *other = t.kind == TOK_INT && !t.v.lit.text ? from_c(text, end, &suffix) : NULL;
+		if (other) vec_push(A_UNIT, &others, ((Other){ t.span, other }));
+	}
+	if (others.n) diag_help(d, "write `%s`, and the other %d numbers with suffixes of C likewise", fix, others.n);
+	else diag_help(d, "write `%s`", fix);
+	diag_edit(d, lex_place(l, lo, hi), fix);
+	for (int i = 0; i < others.n; i++) diag_edit(d, others.p[i].at, others.p[i].fix);
+}
+
 static Bad decimal(const char *lo, const char *hi)
 {
 	const char *p = digits_end(lo, hi);
@@ -144,13 +205,7 @@ static Bad decimal(const char *lo, const char *hi)
 		p = digits_end(q, hi);
 	}
 	if (p > lo && p[-1] == '_') return (Bad){ "`_` stands between digits only", NULL, NULL };
-	const char *tail = arena_strndup(A_UNIT, p, (size_t)(hi - p)), *ours = c_suffix(tail, is_float);
-	if (ours) {
-		const char *fix = arena_printf(A_UNIT, "%.*s%s%s", (int)(p - lo), lo, is_float || ours[0] != 'f' ? "" : ".0",
-			ours);
-		return (Bad){ arena_printf(A_UNIT, "there is no suffix `%s`", tail), arena_printf(A_UNIT, "write `%s`", fix),
-			fix };
-	}
+	const char *tail = arena_strndup(A_UNIT, p, (size_t)(hi - p));
 	const char *shape = as_shape(lo, hi);
 	if (shape) return (Bad){ "a shape is a list", arena_printf(A_UNIT, "write `[%s]`", shape), NULL };
 	return (Bad){ arena_printf(A_UNIT, "there is no suffix `%s`", tail),
@@ -162,6 +217,11 @@ Literal lex_bad_number(Lex *l, const char *lo, const char *hi)
 {
 	if (l->quiet) return (Literal){ 0 };
 	bool prefix = hi - lo >= 2 && lo[0] == '0' && strchr("xXbBoO", lo[1]);
+	const char *suffix, *fix = from_c(lo, hi, &suffix);
+	if (fix) {
+		report_suffix(l, lo, hi, arena_printf(A_UNIT, "there is no suffix `%s`", suffix), fix);
+		return (Literal){ 0 };
+	}
 	Bad bad = prefix ? prefixed(lo, hi) : decimal(lo, hi);
 	Diag *d = lex_report(l, D_BAD_NUMBER, lo, hi, lex_quote(lo, hi), bad.why);
 	if (d && bad.help) diag_help(d, "%s", bad.help);
@@ -173,12 +233,17 @@ Literal lex_bad_number(Lex *l, const char *lo, const char *hi)
 Literal lex_bad_point(Lex *l, const char *lo, const char *hi)
 {
 	if (l->quiet) return (Literal){ 0 };
+	const char *why = "a float has digits on both sides of the point", *suffix, *c = from_c(lo, hi, &suffix);
+	if (c) {
+		report_suffix(l, lo, hi, why, c);
+		return (Literal){ 0 };
+	}
 	const char *dot = memchr(lo, '.', (size_t)(hi - lo));
-	const char *tail = arena_strndup(A_UNIT, dot + 1, (size_t)(hi - dot - 1)), *ours = c_suffix(tail, true);
+	const char *tail = arena_strndup(A_UNIT, dot + 1, (size_t)(hi - dot - 1));
 	const char *fix = arena_printf(A_UNIT, "%.*s.%s%s", dot > lo ? (int)(dot - lo) : 1, dot > lo ? lo : "0",
-		dot > lo ? "0" : "", ours ? ours : tail);
-	bool sure = dot == lo || !*tail || ours || *tail == 'e' || *tail == 'E';
-	Diag *d = lex_report(l, D_BAD_NUMBER, lo, hi, lex_quote(lo, hi), "a float has digits on both sides of the point");
+		dot > lo ? "0" : "", tail);
+	bool sure = dot == lo || !*tail || *tail == 'e' || *tail == 'E';
+	Diag *d = lex_report(l, D_BAD_NUMBER, lo, hi, lex_quote(lo, hi), why);
 	if (d && sure) diag_help(d, "write `%s`", fix);
 	if (d && sure) diag_edit(d, lex_place(l, lo, hi), fix);
 	return (Literal){ 0 };
