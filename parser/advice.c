@@ -336,8 +336,8 @@ static bool missing_comma(Gram *g, Expected e)
 
 bool advice_say(Gram *g, Expected e)
 {
-	return reserved_again(g, e) || comment_end(g) || unclosed(g) || wrong_closer(g) || doc_place(g)
-		|| habit_statement(g, e) ||
+	return reserved_again(g, e) || comment_end(g) || habit_quotient_inside(g, e) || unclosed(g) || wrong_closer(g) ||
+		doc_place(g) || habit_statement(g, e) ||
 		misspelt_word(g, e) || habit_declaration(g, e) || arrow_member(g, e) || late_grid(g, e) ||
 		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || habit_const_parameter(g, e)
 		|| mode_first(g, e) || habit_reserved(g, e) ||

@@ -289,6 +289,33 @@ static uint32_t operator_comment(const Gram *g, uint32_t at, uint32_t *right)
 	return s->base + (uint32_t)(p + n - 1 - s->text);
 }
 
+/* grid [n // 64] { : the bracket is closed in the comment, from which the parser goes on. */
+bool habit_quotient_inside(Gram *g, Expected e)
+{
+	const Src *s = g->lex.src;
+	const Open *o = g->nopen ? &g->open[g->nopen - 1] : NULL;
+	uint32_t end = g->prev[0].span.hi;
+	if (!o || o->block || !end || (o->kind != TOK_LPAREN && o->kind != TOK_LBRACK)) return false;
+	const char *close = o->kind == TOK_LPAREN ? ")" : "]", *text = s->text + (end - s->base);
+	const char *p = text + strspn(text, " \t"), *r = p + 2;
+	if (p[0] != '/' || p[1] != '/' || p[2] == '/') return false;
+	r += strspn(r, " \t");
+	size_t n = strspn(r, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.");
+	const char *after = r + n + strspn(r + n, " \t");
+	if (!n || (*after != *close && *after != ',')) return false;
+	uint32_t at = s->base + (uint32_t)(p - s->text);
+	Span l = parse_span(parse_primary_start(g, end), end), all = parse_span(l.lo, at + (uint32_t)(r + n - p));
+	Diag *d = diag(D_SYNTAX, parse_span(at, at + 2), expect_list(e), "a comment");
+	bool launch = !g->open[0].block;        /* what is computed there is not negative */
+	const char *fix = arena_printf(A_UNIT, launch ? "%s / %.*s" : "floordiv(%s, %.*s)", parse_source(g, l), (int)n, r);
+	diag_help(d, "`//` begins a comment: write `%s`", fix);
+	diag_edit(d, all, fix);
+	g->lex.cur = r;
+	g->nqueue = g->iqueue = 0;
+	lex_token(&g->lex, &g->last);
+	return true;
+}
+
 bool habit_quotient(Gram *g, Diag *d)
 {
 	uint32_t end = g->prev[0].span.hi, right = 0, semi = operator_comment(g, end, &right);
@@ -457,6 +484,10 @@ static bool python_expression(Gram *g, Expected e)
 		return advice_with(g, e, "values follow the text, as in `print(\"n = {}\", n)`");
 	if (k == TOK_GT && p[1].kind == TOK_LT && p[2].kind == TOK_TENSOR)
 		return advice_with(g, e, "its dimensions belong to its type, as in `tensor<f32, [n]>`");
+	bool pointer = k == TOK_GT && p[0].kind == TOK_STAR && p[2].kind == TOK_LT && is_name(&p[3]);
+	if (pointer && strstr(p[3].v.name.s, "_cast"))
+		return advice_with(g, e, "memory is not read by a cast: a tile is loaded as a whole, and `element_bitcast` "
+			"takes its bits for another type");
 	if (k == TOK_COLON && (p[0].kind == TOK_TILE || p[0].kind == TOK_TENSOR || p[0].kind == TOK_PTR))
 		return advice_with(g, e, "no argument has this name, which begins a type");
 	if (k == TOK_PLUS && expects(e, "let"))
@@ -523,6 +554,15 @@ static bool generics_of_head(Gram *g, Expected e)
 	return replace(d, parse_span(p[0].span.lo, t->span.hi), fix);
 }
 
+/* BLOCK: tl.constexpr, a: np.float32 */
+static bool prefixed_type(Gram *g, Expected e, const Token *word)
+{
+	const char *ours = is_name(word) ? foreign_word(FW_TYPE, word->v.name.s) : NULL;
+	if (ours && *ours) return replace(usual(g, e), parse_span(g->prev[0].span.lo, word->span.hi), ours);
+	return advice_with(g, e, "a value that the compiler knows is a generic parameter, as in `kernel k<BLOCK: int>(...)`"
+		"; memory is a tensor, as in `tensor<f32, [n]>`");
+}
+
 /* x: tensor<..> out, x: &mut tensor<..>, f(x) */
 static bool parameter_of_head(Gram *g, Expected e)
 {
@@ -547,6 +587,11 @@ static bool parameter_of_head(Gram *g, Expected e)
 		diag_edit(d, parse_span(t->span.lo, mut ? next[0].span.hi : next[0].span.lo), mut ? "inout" : "");
 		return true;
 	}
+	if (t->kind == TOK_FN && p[0].kind == TOK_COLON)
+		return advice_with(g, e, "a parameter is no function: functions are called by their names, and what differs "
+			"between calls is a generic parameter, as in `RELU: bool`");
+	if (t->kind == TOK_DOT && p[1].kind == TOK_COLON && is_name(&p[0]) && foreign_word(FW_PREFIX, p[0].v.name.s))
+		return prefixed_type(g, e, &next[0]);
 	if (is_name(t) && next[0].kind == TOK_COLON && after_type && expects(e, ")") && expects(e, ",")) {
 		Diag *d = usual(g, e);
 		diag_help(d, "write `,` before it");

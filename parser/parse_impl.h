@@ -74,6 +74,7 @@ bool habit_expression(Gram *g, Expected e);
 bool habit_reserved(Gram *g, Expected e);       /* var(x, 0) */
 bool habit_generics(Gram *g);                   /* f<f32>(x) */
 bool habit_quotient(Gram *g, Diag *d);          /* x // 2; */
+bool habit_quotient_inside(Gram *g, Expected e);        /* [n // 2] */
 bool habit_power(Gram *g, Diag *d, Span op);    /* x ** 2 */
 /* expect.c */
 const char *expect_list(Expected e);

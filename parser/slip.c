@@ -184,6 +184,18 @@ static bool idle_doc(Gram *g, const Token *t, const Token *next)
 	return true;
 }
 
+/* store(y, index=i, tile=v): in a call the word can only be a name, and the checker says which arguments there are. */
+static void mend_argument_name(const Gram *g, Token *t)
+{
+	Token next;
+	bool call = g->nopen > 1 && g->open[g->nopen - 1].kind == TOK_LPAREN && g->open[0].block;
+	if (!call || (g->prev[0].kind != TOK_LPAREN && g->prev[0].kind != TOK_COMMA)) return;
+	lex_peek(&g->lex, &next, 1);
+	if (next.kind != TOK_ASSIGN && next.kind != TOK_COLON) return;
+	Str word = str_intern(parse_text(g, t->span));
+	*t = (Token){ .kind = TOK_IDENT, .span = t->span, .v.name = { word, t->span } };
+}
+
 bool slip_mend(Gram *g, Token *t)
 {
 	Token next;
@@ -192,6 +204,9 @@ bool slip_mend(Gram *g, Token *t)
 	case TOK_PLUS: case TOK_MINUS:
 		mend_increment(g, t, &keep);
 		return keep;
+	case TOK_TILE:
+		mend_argument_name(g, t);
+		return true;
 	case TOK_IDENT: case TOK_ANDAND: case TOK_OROR: case TOK_STAR: case TOK_EQ: case TOK_NE: case TOK_COLON:
 	case TOK_DOC:
 	case TOK_DOTDOT:

@@ -86,7 +86,8 @@ typedef struct Product {
 	const Sv *acc;          /* NULL: zeros */
 	int precision;          /* word of AT_PRECISION, 0: exact */
 	Span precision_at;
-	Span at; Str shown;     /* the call or operator: its place, its name as the author wrote it */
+	Span at, whole;         /* the call or operator, and with its operands */
+	Str shown;              /* its name as the author wrote it */
 } Product;
 Sv mma_of(Cx *cx, Product p);
 

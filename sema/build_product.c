@@ -1,6 +1,7 @@
 /* Matrix products: mma, matmul and @, and mma_scaled, whose operands carry a scale for each
  * block of the inner dimension. */
 #include "sema/build.h"
+#include "sema/scope.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,6 +32,79 @@ static void report_mma_elems(Cx *cx, Ruling r, const Product *p)
 		rule_mma_accs(a.type->elem), elem_name(p->acc->type->elem));
 }
 
+/* The source of an operand as a factor: in parentheses where an operator stands in it. */
+static Str factor(Sv v)
+{
+	Str text = span_source(v.span);
+	int depth = 0;
+	for (const char *c = text; *c; c++) {
+		if (strchr("([{", *c)) depth++;
+		else if (strchr(")]}", *c)) depth--;
+		else if (!depth && strchr("+-*/%@&|^<>=?!~", *c)) return str_fmt("(%s)", text);
+	}
+	return text;
+}
+
+/* The product with a vector is a sum of elementwise products, which are taken in a type of 32 bits or more. */
+static void help_vectors(Cx *cx, Diag *d, const Product *p)
+{
+	const Type *a = p->a.type, *b = p->b.type;
+	Elem e = a->elem, sum = elem_bits(e) >= 32 ? e : elem_is_any_float(e) ? EL_F32 : EL_I32;
+	if (e == EL_TF32) sum = EL_F32;
+	bool same = e == b->elem && (sum == e || elem_varies(cx, e));
+	Str x = factor(p->a), y = factor(p->b);
+	bool assigns = !strcmp(span_source(p->at), "@=");
+	if (p->acc || assigns || str_len(x) + str_len(y) > 60) {
+		diag_help(d, "the product with a vector is `sum` of an elementwise product");
+		return;
+	}
+	if (!same) {
+		x = str_fmt("element_cast(%s, %s)", span_source(p->a.span), elem_name(sum));
+		y = str_fmt("element_cast(%s, %s)", span_source(p->b.span), elem_name(sum));
+	}
+	Str fix = NULL;
+	if (a->rank == 1 && b->rank == 1) {
+		fix = str_fmt("%s(sum(%s * %s))", same ? elem_word(cx, e) : elem_name(sum), x, y);
+	} else {
+		bool right = b->rank == 1;
+		Str n = right ? extent_name(cx, a->log2[0]) : extent_name(cx, b->log2[1]);
+		if (n) fix = right ? str_fmt("reshape(sum(%s * %s, 1), [%s])", x, y, n)
+			: str_fmt("reshape(sum(expand(%s, 1) * %s, 0), [%s])", x, y, n);
+	}
+	if (!fix) {
+		diag_help(d, "the product with a vector is `sum` of an elementwise product along an axis");
+		return;
+	}
+	diag_help(d, "the product with a vector is a sum: write `%s`", fix);
+	diag_edit(d, p->whole, fix);
+}
+
+/* Shapes that are no matrices, or not as many batches. */
+static void help_ranks(Cx *cx, Diag *d, Ruling r, const Product *p)
+{
+	const Type *a = p->a.type, *b = p->b.type;
+	int na = a->rank, nb = b->rank;
+	if (na >= 1 && nb >= 1 && na + nb < 4) {
+		if (a->log2[na - 1] == b->log2[0]) help_vectors(cx, d, p);
+		else diag_help(d, "is the product of each element with all of the other tile meant? that is `x[:, _] * y`");
+	} else if (na + nb == 5 && na > 1 && nb > 1) {
+		Sv one = na == 2 ? p->a : p->b;
+		Str text = span_source(one.span), fix = str_fmt("expand(%s, 0)", text);
+		diag_help(d, "one matrix for every batch: write `%s`", str_len(text) > 40 ? "expand(.., 0)" : fix);
+		diag_edit(d, one.span, fix);
+	} else if (na > 3 || nb > 3) {
+		diag_help(d, "`reshape` makes one batch axis of several");
+	} else if (r.why == RULE_BATCH) {
+		diag_help(d, "there are as many batches on both sides, or one that serves all");
+	} else if (p->acc && (r.why == RULE_ROWS || r.why == RULE_COLS)) {
+		Str m = extent_name(cx, a->log2[na - 2]), n = extent_name(cx, b->log2[nb - 1]);
+		if (m && n) diag_help(d, "the accumulator has the rows of the first operand and the columns of the second: "
+			"%s x %s", m, n);
+	} else {
+		diag_help(d, "`reshape` and `expand` give a tile the axes that it lacks");
+	}
+}
+
 static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 {
 	Sv a = p->a, b = p->b;
@@ -55,6 +129,7 @@ static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 	label_operand(d, b);
 	if (p->acc) label_operand(d, *p->acc);
 	diag_note(d, "the shapes are [m, k], [k, n] and [m, n], or all three with a batch in front");
+	help_ranks(cx, d, r, p);
 }
 
 static Sv report_mma(Cx *cx, Ruling r, const Product *p)
@@ -129,7 +204,8 @@ static Sv mma_call(Cx *cx, Call *c)
 	int precision, at = arg_index(c, "precision");
 	if (!arg_word(cx, c, AT_PRECISION, &precision)) return sv_poison(c->span);
 	if (sv_bad(a) || sv_bad(b) || sv_bad(acc)) return sv_poison(c->span);
-	return mma_of(cx, (Product){ a, b, with_acc ? &acc : NULL, precision, c->arg[at].span, c->span, call_what(c) });
+	return mma_of(cx, (Product){ a, b, with_acc ? &acc : NULL, precision, c->arg[at].span, c->span, c->span,
+		call_what(c) });
 }
 
 /* ---- block scales ---- */
@@ -210,7 +286,7 @@ static Sv scaled_call(Cx *cx, Call *c)
 		return report_scaled(cx, c, str_fmt("it sums up in f32, not in %s", elem_name(p[4].type->elem)), p[0], p[4]);
 	if (r.why != RULE_OK)
 		return report_mma(cx, r, &(Product){ .a = p[0], .b = p[2], .acc = &p[4], .at = c->span,
-			.shown = call_what(c) });
+			.whole = c->span, .shown = call_what(c) });
 	at_span(cx, c->span);
 	Val *x = scaled(cx, p[0].u.val, p[1].u.val, rank - 1), *y = scaled(cx, p[2].u.val, p[3].u.val, rank - 2);
 	Val *in[3] = { x, y, p[4].u.val };

@@ -386,10 +386,30 @@ static bool sub_index(Cx *cx, Call *c, int i, Sv x, Shape s, Val **in)
 	return true;
 }
 
+/* extract(x, [0], [8]), as cuTile has it: extents are never 0. */
+static bool index_first(Cx *cx, Call *c)
+{
+	const Expr *shape = c->arg[1].e, *index = c->arg[2].e;
+	bool zero = false, swapped = shape && index && shape->kind == EX_LIST && index->kind == EX_LIST;
+	for (int i = 0; swapped && i < shape->u.list.n; i++) {
+		const Expr *e = shape->u.list.p[i];
+		Sv v = e->kind == EX_INT ? lit_int(cx, e) : sv_none(e->span);
+		zero |= v.kind == SV_INT && v.u.i == 0;
+	}
+	if (!zero) return false;
+	Diag *d = cx_diag(cx, D_TILE_POW2, shape->span, "0");
+	diag_help(d, "the shape stands before the index: write `%s, %s`", span_source(index->span),
+		span_source(shape->span));
+	diag_edit(d, shape->span, span_source(index->span));
+	diag_edit(d, index->span, span_source(shape->span));
+	return true;
+}
+
 static Sv build_extract(Cx *cx, Call *c, Sv x)
 {
 	Shape s;
 	Val *in[1 + TILE_RANK] = { x.u.val };
+	if (index_first(cx, c)) return sv_poison(c->span);
 	if (!arg_shape(cx, c, 1, false, &s) || !sub_shape(cx, c, x, s) || !sub_index(cx, c, 2, x, s, in + 1))
 		return sv_poison(c->span);
 	const Type *t = type_tile(x.type->elem, s.rank, s.log2);

@@ -334,6 +334,20 @@ static void element_write(Cx *cx, const View *v, const Sv *index, Sv x, Span at)
 	ir_op(at_span(cx, at), OP_SCATTER, 2 + v->rank, in, 0, NULL);
 }
 
+/* v[v < 0] = 0 chooses by element. */
+static bool masked_store(Diag *d, Sv base, const Expr *lhs, BinOp op, const Expr *rhs)
+{
+	const ExprVec *items = &lhs->u.idx.items;
+	const Expr *c = items->n == 1 ? items->p[0] : NULL;
+	bool compares = c && c->kind == EX_BINARY && c->u.bin.op >= BIN_EQ && c->u.bin.op <= BIN_GE;
+	if (!sv_is_tile(base) || !compares || op != BIN_NONE || lhs->u.idx.base->kind != EX_NAME) return false;
+	Str name = span_source(lhs->u.idx.base->span), fix = str_fmt("%s = select(%s, %s, %s)", name, span_source(c->span),
+		span_source(rhs->span), name);
+	diag_help(d, "a choice by element: write `%s`", fix);
+	diag_edit(d, span_join(lhs->span, rhs->span), fix);
+	return true;
+}
+
 void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *rhs, Span at)
 {
 	Indexed ix[TENSOR_RANK] = { { 0 } };
@@ -341,7 +355,8 @@ void build_index_store(Cx *cx, Sv base, const Expr *lhs, BinOp op, const Expr *r
 	if (sv_bad(base)) return;
 	if (base.kind != SV_VIEW) {
 		Diag *d = cx_diag(cx, D_NOT_STORED, lhs->span, sv_what(base));
-		if (sv_is_tile(base)) diag_help(d, "a tile is a value, of which `insert(x, part, index)` gives a changed one");
+		if (!masked_store(d, base, lhs, op, rhs) && sv_is_tile(base))
+			diag_help(d, "a tile is a value, of which `insert(x, part, index)` gives a changed one");
 		return;
 	}
 	const View *v = base.u.view;
@@ -743,7 +758,10 @@ Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call)
 	const char *operation = known_elsewhere(name);
 	bool block = base.kind == SV_OP && (base.u.op == OP_BID || base.u.op == OP_NUM_BLOCKS), fits;
 	Str file = NULL;
-	if (op_by_name(name, &op) && !(op_rows[op].flags & OPF_HIDDEN)) {
+	if (base.kind == SV_TUPLE) {
+		diag_help(d, "the values of `(a, b)` have names in a pattern, as in `let (a, b) = %s;`",
+			str_len(of) > 40 ? "..." : of);
+	} else if (op_by_name(name, &op) && !(op_rows[op].flags & OPF_HIDDEN)) {
 		diag_help(d, "it is an operation, and called as in `%s.%s(...)`", of, name);
 	} else if (block && strlen(name) == 1 && *name >= 'x' && *name <= 'z') {
 		diag_help(d, "write `%s(%d)`", of, *name - 'x');
@@ -754,7 +772,7 @@ Sv build_member(Cx *cx, Sv base, const Expr *e, const Expr *call)
 		diag_help(d, "a tile's extents are compile-time values: its type has them");
 	} else if (call && bits_as(d, name, e, call)) {
 		return sv_poison(e->span);
-	} else if (habit_member(d, e, call)) {
+	} else if (habit_member(cx, d, e, call)) {
 		return sv_poison(e->span);
 	} else if (operation && op_by_name(str_intern(operation), &op)) {
 		diag_help(d, "write `%s`", operation);

@@ -53,13 +53,20 @@ void label_operands(Cx *cx, Diag *d, Sv x, Sv y)
 	}
 }
 
+/* An expression inside a remedy: as it stands, or dots where it is long. */
+static Str shortened(Span at)
+{
+	Str src = span_source(at);
+	return str_len(src) > 40 ? str_intern("..") : src;
+}
+
 void help_cast(Cx *cx, Diag *d, Sv v, Elem to)
 {
-	Str src = span_source(v.span), name = elem_word(cx, to);
-	if (!rule_converts(v.type ? v.type->elem : EL_I32, to) || str_len(src) > 40) return;
-	Str fix = sv_is_tile(v) ? str_fmt("element_cast(%s, %s)", src, name) : str_fmt("%s(%s)", name, src);
-	diag_help(d, "convert it: `%s`", fix);
-	diag_edit(d, v.span, fix);
+	Str before = sv_is_tile(v) ? "element_cast(" : str_fmt("%s(", elem_word(cx, to)),
+		after = sv_is_tile(v) ? str_fmt(", %s)", elem_word(cx, to)) : ")";
+	if (!rule_converts(v.type ? v.type->elem : EL_I32, to)) return;
+	diag_help(d, "convert it: `%s%s%s`", before, shortened(v.span), after);
+	diag_edit(d, v.span, str_fmt("%s%s%s", before, span_source(v.span), after));
 }
 
 /* ---- values ---- */
@@ -349,10 +356,10 @@ static void help_tile_variable(Diag *d, Str name, const Type *t, Span decl)
 void help_shape(Cx *cx, Diag *d, Sv x, const char *op, const Type *to)
 {
 	Str shape = extent_names(cx, to->rank, to->log2);
-	Str t = str_fmt("%s(%s, %s)", op, span_source(x.span), shape ? shape : "shape");
+	Str t = str_fmt("%s(%s, %s)", op, shortened(x.span), shape ? shape : "shape");
 	if (shape) {
 		diag_help(d, *op == 'r' ? "the sizes are equal: write `%s`" : "write `%s`", t);
-		diag_edit(d, x.span, t);
+		diag_edit(d, x.span, str_fmt("%s(%s, %s)", op, span_source(x.span), shape));
 	} else {
 		diag_help(d, "`%s` gives it another shape", t);
 	}
@@ -372,12 +379,11 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 	if (g->why == CONV_ASSIGN && sv_is_tile(x) && rule_one_way(to, x.type->rank, x.type->log2, &axis))
 		diag_help(d, "a variable keeps the shape that it is declared with; `%s` has room for all of this",
 			type_text(type_with_elem(x.type, to->elem)));
-	if (str_len(src) > 40) return sv_poison(x.span);
 	if (only >= 0 && src[str_len(src) - 1] == ')') {
 		diag_help(d, "without an axis all are taken: write `, %d` for one", only);
 		diag_edit(d, (Span){ x.span.hi - 1, x.span.hi - 1 }, str_fmt(", %d", only));
 	} else if (type_is_scalar(to) && sv_one_element(x)) {
-		diag_help(d, "take its one element: `%s(%s)`", elem_word(cx, to->elem), src);
+		diag_help(d, "take its one element: `%s(%s)`", elem_word(cx, to->elem), shortened(x.span));
 		diag_edit(d, x.span, str_fmt("%s(%s)", elem_word(cx, to->elem), src));
 	} else if (type_is_tile(to) && sv_is_tile(x) && type_log2_size(x.type) == type_log2_size(to)) {
 		help_shape(cx, d, x, "reshape", to);
@@ -385,7 +391,9 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 		help_shape(cx, d, x, "broadcast", to);
 	} else if (type_is_scalar(to) && sv_is_tile(x) && g->why == CONV_STORE && g->what && strchr(g->what, '[')) {
 		Str to_store = str_intern_n(g->what, strcspn(g->what, "["));
-		diag_help(d, "`%s.store([i], %s)` stores a tile, by its number", to_store, src);
+		diag_help(d, "`%s.store([i], %s)` stores a tile, by its number", to_store, shortened(x.span));
+	} else if (type_is_tile(to) && sv_is_tile(x) && g->why != CONV_ASSIGN) {
+		diag_help(d, "`extract` takes a part of a tile and `cat` joins two; else the type is another");
 	}
 	return sv_poison(x.span);
 }
@@ -454,7 +462,8 @@ Sv conv_cond(Cx *cx, Sv x, Span at)
 	if (!sv_is_scalar(x) && !sv_one_element(x)) {
 		Diag *d = cx_diag(cx, D_CONDITION, at, sv_what(x));
 		if (sv_is_tile(x))
-			diag_help(d, "`all_of(%s)` and `any_of(%s)` combine its elements", span_source(at), span_source(at));
+			diag_help(d, "`all_of(%s)` and `any_of(%s)` combine its elements; `select(c, a, b)`, and `mask:` of "
+				"gathers and scatters, take a condition for each", shortened(at), shortened(at));
 		return sv_poison(at);
 	}
 	if (!elem_is_ptr(x.type->elem) && elem_rows[x.type->elem].cls == EC_RFLOAT) {

@@ -207,8 +207,10 @@ static void say_short(const IrParam *p, int axis, const CoverAxis *x)
 	int64_t len = x->covered < x->factor ? x->covered : x->factor;
 	Diag *d = diag(D_COVER_SHORT, x->short_at->span, str_i64(x->count), str_i64(axis), p->name, str_i64(len),
 		verb(x->short_at));
-	diag_help(d, "tiles of %lld elements are counted by `%s`", (long long)len,
-		sym_text(sym_cdiv(p->extent[axis], sym_const(len))));
+	Str count = sym_text(sym_cdiv(p->extent[axis], sym_const(len)));
+	if (len > 1) diag_help(d, "tiles of %lld elements are counted by `%s`", (long long)len, count);
+	else diag_help(d, "if one element of each is meant, `%s` counts them; a tile of %s is stored as a whole", count,
+		str_i64(x->count));
 }
 
 /* A parameter whose extent is a part of this one takes what is read of it. */

@@ -60,8 +60,33 @@ static Str term(const Expr *e)
 	return loose && *text != '(' ? str_fmt("(%s)", text) : text;
 }
 
+static bool is_ours(Cx *cx, const Expr *name)
+{
+	bool bad;
+	return scope_find(cx, name->u.name) || scope_global(cx, name->u.name, name->span, &bad) || bad;
+}
+
+/* np.float16, float16, "float16": an argument that names a type in the words of another language. NULL: it is none. */
+static Str type_word(Cx *cx, const Expr *e)
+{
+	Elem elem;
+	Str word = NULL;
+	if (e->kind == EX_STRING) word = str_intern(e->u.str.s);
+	else if (e->kind == EX_NAME && !is_ours(cx, e)) word = e->u.name;
+	else if (e->kind == EX_MEMBER && e->u.mem.base->kind == EX_NAME && !is_ours(cx, e->u.mem.base)
+		&& foreign_word(FW_PREFIX, e->u.mem.base->u.name)) word = e->u.mem.name.s;
+	if (word && !elem_by_name(word, &elem)) word = foreign_word(FW_TYPE, word);
+	return word && *word ? word : NULL;
+}
+
+static Str argument(Cx *cx, const Expr *e, bool wrap)
+{
+	Str word = type_word(cx, e);
+	return word ? word : wrap ? term(e) : span_source(e->span);
+}
+
 /* The template with arguments in place of %1, %(1) ..; NULL: it takes another number of them. */
-static Str expand(const char *template, int n, const Expr *const *args, Span at)
+static Str expand(Cx *cx, const char *template, int n, const Expr *const *args, Span at)
 {
 	Out *o = out_new();
 	int most = 0;
@@ -73,7 +98,7 @@ static Str expand(const char *template, int n, const Expr *const *args, Span at)
 			out_printf(o, "%c", *p);
 			continue;
 		}
-		out_puts(o, wrap ? term(args[i]) : span_source(args[i]->span));
+		out_puts(o, argument(cx, args[i], wrap));
 		p += wrap ? 3 : 1;
 		if (i >= most) most = i + 1;
 	}
@@ -83,7 +108,7 @@ static Str expand(const char *template, int n, const Expr *const *args, Span at)
 	return str_intern_n(text + 1, str_len(text) - 2);
 }
 
-bool habit_call(Diag *d, Str word, const Expr *call, const Expr *recv)
+bool habit_call(Cx *cx, Diag *d, Str word, const Expr *call, const Expr *recv)
 {
 	enum { MOST = 4 };
 	const char *template = foreign_word(FW_CALL, word);
@@ -96,24 +121,24 @@ bool habit_call(Diag *d, Str word, const Expr *call, const Expr *recv)
 		if (a->p[i].name.s) return false;
 		args[n++] = a->p[i].value;
 	}
-	Str fix = expand(template, n, args, call->span);
+	Str fix = expand(cx, template, n, args, call->span);
 	if (!fix) return false;
 	diag_help(d, "write `%s`", fix);
 	diag_edit(d, call->span, fix);
 	return true;
 }
 
-bool habit_member(Diag *d, const Expr *member, const Expr *call)
+bool habit_member(Cx *cx, Diag *d, const Expr *member, const Expr *call)
 {
 	const Expr *base = member->u.mem.base;
 	Str name = member->u.mem.name.s;
 	const char *template = foreign_word(FW_MEMBER, name), *say = foreign_word(FW_MEMBERSAY, name);
 	if (template && (!call || !call->u.call.args.n)) {
 		Span at = call ? call->span : member->span;
-		Str fix = expand(template, 1, &base, at);
+		Str fix = expand(cx, template, 1, &base, at);
 		diag_help(d, "write `%s`", fix);
 		diag_edit(d, at, fix);
-	} else if (!(call && habit_call(d, name, call, base))) {
+	} else if (!(call && habit_call(cx, d, name, call, base))) {
 		if (!say) return false;
 		diag_help(d, say, span_source(base->span));
 	}
@@ -155,7 +180,7 @@ bool habit_prefixed(Cx *cx, const Expr *member, const Expr *call)
 	bool fits;
 	Str file = library_with(cx->s, word, args, &fits);
 	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, base->span, base->u.name);
-	if (call && habit_call(d, word, call, NULL)) return true;
+	if (call && habit_call(cx, d, word, call, NULL)) return true;
 	if (ours) {
 		diag_help(d, "operations have no prefix: write `%s`", ours);
 		diag_edit(d, member->span, ours);

@@ -305,7 +305,7 @@ static void missing_return(Cx *cx, const Item *it)
 static Sv plain_body(Cx *cx, const Item *it, RetCx *r)
 {
 	stmt_block(cx, it->u.fn.body);
-	if (r->type.kind == SV_NONE) return sv_none(it->span);
+	if (r->type.kind == SV_NONE) return sv_bad(r->value) ? r->value : sv_none(it->span);
 	if (r->done) return r->value;
 	missing_return(cx, it);
 	return sv_poison(it->span);
@@ -328,7 +328,7 @@ static Sv scoped_body(Cx *cx, const Item *it, RetCx *r, Span at)
 		region_end(cx, OP_LEAVE, n, zero);
 	}
 	spot_leave(cx, spot);
-	if (r->type.kind == SV_NONE) return sv_none(at);
+	if (r->type.kind == SV_NONE) return sv_bad(r->value) ? r->value : sv_none(at);
 	k = 0;
 	return unflatten(r->type, op->out, &k, at);
 }

@@ -226,7 +226,8 @@ Sv op_binary(Cx *cx, BinOp op, Sv l, Sv r, Span at, Span whole)
 	}
 	if (!is_value(cx, l, shown) || !is_value(cx, r, shown)) return sv_poison(whole);
 	if (op == BIN_MATMUL) {
-		Sv v = mma_of(cx, (Product){ .a = l, .b = r, .precision_at = at, .at = at, .shown = shown });
+		Sv v = mma_of(cx, (Product){ .a = l, .b = r, .precision_at = at, .at = at, .whole = whole,
+			.shown = shown });
 		v.span = whole;
 		return v;
 	}

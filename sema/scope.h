@@ -90,8 +90,8 @@ void unknown_extent(Cx *cx, Str name, Span at); /* of a tensor, with a capital l
 
 /* habit.c: what other languages write. All but the first add remedies; false: there is none. */
 const char *known_elsewhere(Str name);          /* what C, CUDA or Python call `name` is called here; or NULL */
-bool habit_call(Diag *d, Str word, const Expr *call, const Expr *recv);         /* word(..), recv.word(..) */
-bool habit_member(Diag *d, const Expr *member, const Expr *call);               /* x.word, x.word(..) */
+bool habit_call(Cx *cx, Diag *d, Str word, const Expr *call, const Expr *recv);         /* word(..), recv.word(..) */
+bool habit_member(Cx *cx, Diag *d, const Expr *member, const Expr *call);               /* x.word, x.word(..) */
 bool habit_prefixed(Cx *cx, const Expr *member, const Expr *call);              /* tl.word, tl.word(..); reports */
 bool habit_extent(Cx *cx, const Expr *index, Sv base);                          /* x.shape[0]; reports */
 void habit_import(Cx *cx, Diag *d, Str file);

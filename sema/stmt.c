@@ -226,6 +226,8 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 		if (b->at.hi) diag_label(d, b->at, "declared here");
 		if (b->sv.kind == SV_VIEW)
 			diag_help(d, "memory is written by `%s.store(index, x)`, one element by `%s[index] = x`", b->name, b->name);
+		else if (b->kind == BIND_SV && b->depth <= 1 && !b->local)
+			diag_help(d, "a parameter keeps its value; a `var` begins with it, and `return` gives a result back");
 		if (b->counter)
 			diag_help(d, "`step` says how far a counter goes; a `while` loop with a `var` counts in any way");
 		if (b->local && b->kind == BIND_SV && !b->counter) diag_help(d, "declare it with `var` instead of `let`");
@@ -583,6 +585,7 @@ static void return_stmt(Cx *cx, const Stmt *s)
 	Sv v = return_value(cx, s);
 	r->done = true;
 	cx->dead = true;
+	if (sv_bad(v)) r->value = v;    /* what is wrong was said: callers need no value */
 	if (!r->scoped || cx->loop) {
 		r->value = v;
 		return;
@@ -593,6 +596,18 @@ static void return_stmt(Cx *cx, const Stmt *s)
 }
 
 /* ---- the rest ---- */
+/* The variable among the arguments of a call that could hold its value: mma(a, b, acc) as a statement. */
+static Bind *changed(Cx *cx, const Expr *e, Sv v)
+{
+	Bind *found = NULL;
+	for (int i = 0; e->kind == EX_CALL && i < e->u.call.args.n; i++) {
+		const Expr *x = e->u.call.args.p[i].value;
+		Bind *b = x->kind == EX_NAME ? scope_find(cx, x->u.name) : NULL;
+		if (b && b->kind == BIND_VAR && v.kind == SV_VAL && b->type == v.type) found = b;
+	}
+	return found;
+}
+
 static void expression(Cx *cx, const Stmt *s)
 {
 	const Expr *e = s->u.e;
@@ -603,7 +618,13 @@ static void expression(Cx *cx, const Stmt *s)
 	bool pure = v.kind != SV_NONE && (!def ? v.kind != SV_TUPLE : (op_rows[def->code].flags & OPF_PURE) != 0);
 	if (call && !pure) return;
 	Diag *d = cx_diag(cx, D_RESULT_UNUSED, e->span, sema_source(e));
-	diag_help(d, "it has a name, as in `let v = ...;`, or stands where it is needed");
+	Bind *b = changed(cx, e, v);
+	if (!b) {
+		diag_help(d, "it has a name, as in `let v = ...;`, or stands where it is needed");
+		return;
+	}
+	b->assigned = true;             /* not another mistake */
+	diag_help(d, "is `%s` to take it? nothing changes an argument; `%s = ...` does", b->name, b->name);
 }
 
 static void constant(Cx *cx, const Stmt *s)

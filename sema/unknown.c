@@ -78,7 +78,7 @@ static bool help_import(Cx *cx, Diag *d, const Unknown *u, bool sure)
 static bool help_foreign(Cx *cx, Diag *d, const Unknown *u)
 {
 	const char *ours = known_elsewhere(u->name), *thought = foreign_word(FW_SAY, u->name);
-	if (u->call && habit_call(d, u->name, u->call, NULL)) return true;
+	if (u->call && habit_call(cx, d, u->name, u->call, NULL)) return true;
 	if (ours) {
 		diag_help(d, "write `%s`", ours);
 		diag_edit(d, u->at, ours);
