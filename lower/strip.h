@@ -13,7 +13,7 @@ typedef struct StripOp {
 	Op *op;
 	bool cut;               /* works on a slice at a time */
 	bool part;              /* reduces along the axis that is cut: its result is known after the loop */
-	bool scan;              /* scans along the axis that is cut: slices in their order, with what came before */
+	bool scan;  /* scans along the axis that is cut: slices in its order, with what came before */
 	int online;  /* the sum of exp(x - max x): which of ops is that maximum, in whose loop this runs; else -1 */
 	int level;              /* cut: the first loop that runs it; else: it stands before that loop */
 	int least;              /* level that the order of memory asks for */
@@ -35,6 +35,8 @@ typedef struct StripPlan {
  * slices; false: there is none. */
 bool strip_plan(IrBlock *block, Val *seed, int axis, int log2, StripPlan *p);
 bool strip_is_cut(const StripPlan *p, const Val *v);
+bool strip_by_index(const Op *op);              /* its result is the number of an element: of equal ones, the first */
+bool strip_is_backward(const StripPlan *p, int level);  /* the loop begins with the last slice, for a backward scan */
 Val *strip_exponent(const StripOp *o);          /* of an online sum: x */
 
 typedef struct StripIndex { const Val *i; int64_t times_i, times_k; Val *made; } StripIndex;
@@ -62,7 +64,6 @@ Val *strip_times(Builder *b, Val *x, int64_t n);
 Val *strip_count(Slicer *s, Builder *b, int level);     /* how many slices that loop works on: strip_count.c */
 
 /* Reductions and scans: strip_parts.c */
-bool strip_by_index(const Op *op);
 const Type *strip_partial(const Slicer *s, const Op *op);       /* what a loop carries for it */
 Num strip_identity(const Op *op);               /* and begins with */
 void strip_reduce(Slicer *s, Builder *b, int i);        /* adds a slice to the partial results of ops[i] */

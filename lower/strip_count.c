@@ -80,8 +80,8 @@ static bool settles(const StripPlan *p, const StripOp *o, const Sym *extent)
 	if (!outside(p, o->online < 0 ? ir_in(o->op, 0) : strip_exponent(o), extent, DEPTH, &n)) return false;
 	if (o->online >= 0) return n.f == -1.0 / 0.0;
 	switch (o->op->code) {
-	case OP_SUM: case OP_REDUCE_XOR: return elem_is_any_float(e) ? n.f == 0 : n.i == 0;
-	case OP_PROD: return num_same(e, n, num_one(e));
+	case OP_SUM: case OP_CUMSUM: case OP_REDUCE_XOR: return elem_is_any_float(e) ? n.f == 0 : n.i == 0;
+	case OP_PROD: case OP_CUMPROD: return num_same(e, n, num_one(e));
 	default: return true;
 	}
 }
@@ -96,7 +96,8 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 		const StripOp *o = &p->ops[i];
 		if (o->cut && o->op->code == OP_LOAD)
 			size = type_extent(o->op->out[0]->type, p->axis[o->op->out[0]->id]) >> s->log2;
-		if (o->part && o->runs >> level & 1 && !settles(p, o, extent)) extent = NULL;
+		bool meets = o->part || (o->scan && ir_int(o->op, AT_DIRECTION, 0));   /* slices before the row's end */
+		if (meets && o->runs >> level & 1 && !settles(p, o, extent)) extent = NULL;
 	}
 	if (!extent || !size || all < 2) return ir_const_int(b, type_scalar(EL_I32), all);
 	if (s->count) return s->count;

@@ -33,8 +33,6 @@ static Fold fold_of(const Slicer *s, const Type *slice, int axis)
 	return f;
 }
 
-bool strip_by_index(const Op *op) { return op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT; }
-
 const Type *strip_partial(const Slicer *s, const Op *op)
 {
 	const Type *slice = strip_type(s, ir_in(op, 0));
@@ -180,19 +178,19 @@ static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
 }
 
 /* ---- scans ---- */
-/* The last element along the axis: the sum of what is zero elsewhere. */
-static Val *last_of(Builder *b, Val *x, int axis)
+/* One element along the axis: the sum of what is zero elsewhere. */
+static Val *element_of(Builder *b, Val *x, int axis, int64_t number)
 {
 	uint8_t shape[TILE_RANK] = { 0 };
 	shape[axis] = x->type->log2[axis];
 	bool is_float = elem_is_any_float(x->type->elem);
 	const Type *numbers = type_tile(EL_I32, x->type->rank, shape);
-	Val *i = ir_op1(b, OP_IOTA, numbers, 0, NULL), *end = ir_const_int(b, numbers, type_extent(x->type, axis) - 1);
-	Val *is_last = ir_binary(b, OP_EQ, type_with_elem(numbers, EL_BOOL), i, end);
+	Val *i = ir_op1(b, OP_IOTA, numbers, 0, NULL), *at = ir_const_int(b, numbers, number);
+	Val *is_it = ir_binary(b, OP_EQ, type_with_elem(numbers, EL_BOOL), i, at);
 	Val *rest = ir_const_num(b, x->type, is_float ? num_float(-0.0) : num_zero(x->type->elem));
-	is_last = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_BOOL), is_last);
+	is_it = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_BOOL), is_it);
 	Val *r = ir_unary(b, OP_SUM, with_extent(x->type, axis, 0),
-		ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ is_last, x, rest }));
+		ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ is_it, x, rest }));
 	ir_set_int(r->def, AT_AXIS, axis);
 	return r;
 }
@@ -205,7 +203,8 @@ Val *strip_scan(Slicer *s, Builder *b, int i)
 	copy_attrs(here->def, op);
 	Val *r = combined(b, op, ir_unary(b, OP_BROADCAST, x->type, s->sum[i]), here);
 	r->name = op->out[0]->name;
-	s->sum[i] = last_of(b, ir_int(op, AT_EXCLUSIVE, 0) ? combined(b, op, r, x) : r, ir_axis(op));
+	int64_t last = ir_int(op, AT_DIRECTION, 0) ? 0 : type_extent(x->type, ir_axis(op)) - 1;
+	s->sum[i] = element_of(b, ir_int(op, AT_EXCLUSIVE, 0) ? combined(b, op, r, x) : r, ir_axis(op), last);
 	return r;
 }
 

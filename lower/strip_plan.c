@@ -127,13 +127,13 @@ static void check_numbers(Spread *s, const Val *r)
 	if (axis_of(s, r) >= 0 && log2_before(r->type, axis_of(s, r))) s->failed = true;
 }
 
-/* Elements that move along one axis: the others may be cut. A scan knows of all slices before;
- * loops begin with the first. */
+/* Elements that move along one axis: the others may be cut. A scan knows of all slices that its loop, which begins with
+ * the first or, for a backward scan, with the last, has met. */
 static void spread_along(Spread *s, const Op *op)
 {
 	spread_all(s, op);
 	if (axis_of(s, op->out[0]) != ir_axis(op)) return;
-	if (op->code == OP_SHIFT || ir_int(op, AT_DIRECTION, 0)) s->failed = true;
+	if (op->code == OP_SHIFT) s->failed = true;
 }
 
 static bool meets_cut(const Spread *s, const Op *op)
@@ -357,6 +357,27 @@ static bool order_memory(StripPlan *p, const Effect *effect)
 	return changed;
 }
 
+bool strip_by_index(const Op *op) { return op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT; }
+
+bool strip_is_backward(const StripPlan *p, int level)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->ops[i].scan && p->ops[i].runs >> level & 1 && ir_int(p->ops[i].op, AT_DIRECTION, 0)) return true;
+	return false;
+}
+
+/* Does a loop from the last slice to the first have what asks for the other order: a scan, or the first of equals? */
+static bool meets_both_ways(const StripPlan *p, int level)
+{
+	if (!strip_is_backward(p, level)) return false;
+	for (int i = 0; i < p->n; i++) {
+		const StripOp *o = &p->ops[i];
+		bool forward = (o->scan && !ir_int(o->op, AT_DIRECTION, 0)) || (o->part && strip_by_index(o->op));
+		if (forward && o->runs >> level & 1) return true;
+	}
+	return false;
+}
+
 static bool find_loops(StripPlan *p)
 {
 	Effect *effect = NEW_ARRAY(A_TMP, Effect, p->n);
@@ -372,6 +393,8 @@ static bool find_loops(StripPlan *p)
 		unsigned runs = 0;
 		for (int i = 0; i < p->n; i++) runs |= p->ops[i].runs;
 		p->loops = 0;
+		for (int k = 0; k < SLICE_LOOPS; k++)
+			if (meets_both_ways(p, k)) return false;
 		for (; runs; runs &= runs - 1) p->loops++;
 		return true;
 	}

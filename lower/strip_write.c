@@ -158,11 +158,14 @@ static void write_loop(Slicer *s, int level, Op *before)
 	for (int k = 0; k < 3; k++)
 		vec_push(A_TMP, &c.in, k == 1 ? strip_count(s, &b, level) : ir_const_int(&b, i32, k == 2));
 	find_carried(s, &b, level, &c);
+	Val *end = strip_is_backward(&s->p, level)
+		? ir_binary(&b, OP_SUB, i32, c.in.p[1], ir_const_int(&b, i32, 1)) : NULL;
 	Op *loop = ir_op(&b, OP_FOR, c.in.n, c.in.p, c.out.n, c.out.p);
 	IrBlock *body = ir_region(loop);
 	Builder inner = { s->p.fn, body, NULL, b.span };
 	Val **last = NEW_ARRAY(A_TMP, Val *, c.part.n);
 	s->counter = ir_arg(body, i32, NULL);
+	if (end) s->counter = ir_binary(&inner, OP_SUB, i32, end, s->counter);
 	s->indices.n = 0;
 	for (int k = 0; k < c.part.n; k++) {
 		int i = c.part.p[k];
