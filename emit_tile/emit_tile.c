@@ -74,7 +74,7 @@ static void bind_params(Tg *g)
 	}
 }
 
-static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
+static TKernel make_kernel(Fn *fn, const EmitOptions *opt, bool may_write_maps, int *ntable)
 {
 	ArenaMark mark = arena_mark(A_TMP);     /* what is known while the body is printed */
 	Out *body = out_new();
@@ -88,6 +88,7 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, int *ntable)
 	g.uses = ir_use_counts(fn, A_TMP);
 	g.rounded = tl_rounded(fn);
 	g.factor = tl_factors(fn);
+	g.may_write_maps = may_write_maps;
 	tl_find_begins(&g, fn);
 	tl_find_aligned(&g);
 	tl_find_aligned_begins(&g, fn);
@@ -140,9 +141,10 @@ static TilePart *make_part(Module *m, const EmitOptions *opt)
 	p->m = m;
 	p->opt = opt;
 	int ntable = 0;
+	bool may_write_maps = tl_may_write_maps(m);
 	snip_init(&p->used, &tile_prelude);
 	for (int i = 0; i < m->fns.n; i++) {
-		TKernel k = make_kernel(m->fns.p[i], opt, &ntable);
+		TKernel k = make_kernel(m->fns.p[i], opt, may_write_maps, &ntable);
 		snip_use_text(&p->used, k.text->p);
 		p->lines |= k.lines;
 		vec_push(A_UNIT, &p->kernels, k);

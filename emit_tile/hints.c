@@ -73,12 +73,39 @@ bool *tl_factors(const Fn *fn)
 	return f.varying ? NEW_ARRAY(A_TMP, bool, fn->nval + 1) : f.is;
 }
 
-/* A tile block encodes its tensor maps itself, which pays off in a loop of products that loads many tiles, and costs
- * more than vector accesses in a kernel that loads a few (bench/tile/README.md). Only
- * aligned tensors leave the choice. */
+/* Tile blocks write the tensor maps of views that are made in the kernel; of parameters the driver has them. */
+static bool writes_map(const Op *load) { return ir_in(load, 0)->def != NULL; }
+
+typedef struct MapCount { const bool *factor; bool any; } MapCount;
+
+static void count_map(void *ctx, Op *op)
+{
+	MapCount *c = ctx;
+	c->any |= op->code == OP_LOAD && c->factor[op->out[0]->id] && writes_map(op);
+}
+
+/* Several kernels of a file whose tile blocks write tensor maps write them over other memory (fault tensor_maps of
+ * tests/tile/faults.py), so that only one kernel of a file may. */
+bool tl_may_write_maps(const Module *m)
+{
+	int kernels = 0;
+	for (int i = 0; i < m->fns.n; i++) {
+		const Fn *fn = m->fns.p[i];
+		ArenaMark mark = arena_mark(A_TMP);
+		MapCount c = { .factor = tl_factors(fn) };
+		ir_walk(fn->body, count_map, &c);
+		arena_release(A_TMP, mark);
+		kernels += c.any && !ir_has_hint(fn, "no_tma");
+	}
+	return kernels <= 1;
+}
+
+/* A tensor map pays off in a loop of products that loads many tiles, and costs more than vector accesses in a kernel
+ * that loads a few (bench/tile/README.md). Only aligned tensors leave the choice. */
 static bool by_vectors(const Tg *g, const Op *op)
 {
-	return g->aligned.guard.n && !(op->nout && g->factor[op->out[0]->id]);
+	bool factor = op->nout && g->factor[op->out[0]->id];
+	return g->aligned.guard.n && !(factor && (g->may_write_maps || !writes_map(op)));
 }
 
 Str tl_access_hints(const Tg *g, const Op *op, bool by_view)

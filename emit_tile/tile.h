@@ -60,6 +60,7 @@ typedef struct Tg {
 	bool *rounded;          /* by Val id: a product that must be rounded before it is added to (ops.c) */
 	bool *spanned;          /* by Val id: a view that some access takes as a partition_view or a strided_view */
 	bool *factor;  /* by Val id: a loaded tile that a product takes, where the copy engine may load it (hints.c) */
+	bool may_write_maps;    /* tensor maps of views that the kernel makes (hints.c) */
 	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
 	TAligned aligned;
@@ -76,6 +77,7 @@ typedef struct Tg {
 Str tl_kernel_hints(const Fn *fn);              /* attributes, each with a space after it; "" */
 bool *tl_factors(const Fn *fn);
 bool tl_known_at_launch(const Sym *s);  /* made of dimensions, strides and parameters alone (aligned.c) */
+bool tl_may_write_maps(const Module *m);
 Str tl_access_hints(const Tg *g, const Op *op, bool by_view);
 Str tl_promised(const Op *op, Str x);  /* x with the promise of a hint op; x as it is where Tile C++ has none like it */
 

@@ -51,16 +51,19 @@ CASES = ["add 268435456 f32", "saxpy 268435456 f32", "swiglu 16384x14336 bf16", 
 # ---- sources and libraries ----
 
 def instances():
-    """A file for each kind of product and each of attention: {name: text}."""
+    """A file for each product and each attention, for only one kernel of a file writes tensor maps (docs/coming-from.md): {name: text}."""
     with open(os.path.join(HERE, "products.tile")) as f: kernels = f.read()
     out = {}
     for e in ELEMS:
         for kernel, short in (("gemm_row", "row"), ("gemm", "left")):
-            out["gemm_%s_%s" % (short, e)] = kernels + "".join("instance g_%s_%s_%dx%dx%d = %s<%s, BM: %d, BN: %d, BK: %d>;\n" % (
-                short, e, *t, kernel, e, *t) for t in TILES)
+            for t in TILES:
+                name = "g_%s_%s_%dx%dx%d" % (short, e, *t)
+                out[name] = kernels + "instance %s = %s<%s, BM: %d, BN: %d, BK: %d>;\n" % (name, kernel, e, *t)
         for d in (64, 128):
-            out["attention_%s_d%d" % (e, d)] = kernels + "".join("instance a_%s_d%d_%s_%dx%d = attention<%s, %d, %s, %d, %d>;\n" % (
-                e, d, "causal" if causal else "full", *b, e, d, "true" if causal else "false", *b) for causal in (False, True) for b in BLOCKS)
+            for causal in ("full", "causal"):
+                for b in BLOCKS:
+                    name = "a_%s_d%d_%s_%dx%d" % (e, d, causal, *b)
+                    out[name] = kernels + "instance %s = attention<%s, %d, %s, %d, %d>;\n" % (name, e, d, "true" if causal == "causal" else "false", *b)
     return out
 
 
@@ -84,9 +87,7 @@ def sources():
 
 def called():
     """(file, function) of everything that is measured."""
-    asked = [("gemm_%s_%s" % (s, e), "g_%s_%s_%dx%dx%d" % (s, e, *t)) for e in ELEMS for s in ("row", "left") for t in TILES]
-    asked += [("attention_%s_d%d" % (e, d), "a_%s_d%d_%s_%dx%d" % (e, d, c, *b)) for e in ELEMS for d in (64, 128) for c in ("full", "causal") for b in BLOCKS]
-    return asked + [(file, fn) for file, used in MEMORY.items() for fn in used.split()]
+    return [(name, name) for name in instances()] + [(file, fn) for file, used in MEMORY.items() for fn in used.split()]
 
 
 def emit_side(o, side):
@@ -272,8 +273,8 @@ def gemm_rows(h):
                     contestants = {"cuBLAS": lambda s: lambda: torch.matmul(s[0], view(s[1]), out=s[2])}
                     for side in SIDES:
                         for t in TILES:
-                            contestants["%s %dx%dx%d" % (side, *t)] = lambda s, side=side, t=t: h.ours(
-                                side, "gemm_%s_%s" % (short, e), "g_%s_%s_%dx%dx%d" % (short, e, *t), [*s, m, n, k])
+                            contestants["%s %dx%dx%d" % (side, *t)] = lambda s, side=side, name="g_%s_%s_%dx%dx%d" % (short, e, *t): h.ours(
+                                side, name, name, [*s, m, n, k])
                     return h.row(name, 2.0 * m * n * k, sets, contestants, want, 4e-3 if e == "bf16" else 6e-4, "cuBLAS")
                 name = "gemm %s, b %s, %dx%dx%d" % (e, short, m, n, k)
                 yield name, run
@@ -312,9 +313,8 @@ def attention_rows(h):
                         contestants = {"cuDNN": library}
                         for side in SIDES:
                             for t in BLOCKS:
-                                contestants["%s %dx%d" % (side, *t)] = lambda s, side=side, t=t: h.ours(
-                                    side, "attention_%s_d%d" % (e, d), "a_%s_d%d_%s_%dx%d" % (e, d, "causal" if causal else "full", *t),
-                                    [q, k, v, s[-1], d ** -0.5, batch, heads, length, length, d])
+                                contestants["%s %dx%d" % (side, *t)] = lambda s, side=side, name="a_%s_d%d_%s_%dx%d" % (
+                                    e, d, "causal" if causal else "full", *t): h.ours(side, name, name, [q, k, v, s[-1], d ** -0.5, batch, heads, length, length, d])
                         return h.row(name, 4.0 * batch * heads * length * length * d * (0.5 if causal else 1), [(out,)], contestants, want,
                                      6e-3 if e == "bf16" else 1e-3, "cuDNN")
                     name = "attention %s d%d %s %d" % (e, d, "causal" if causal else "full", length)

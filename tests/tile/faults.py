@@ -1,5 +1,5 @@
 """Faults of NVIDIA's compiler of CUDA Tile C++, each by the smallest program that shows it. None needs a GPU: the Tile IR that the front end
-makes, a message or the use of registers says enough. The page docs/coming-from.md lists them with these programs.
+makes, a message, the machine code or what it asks of the driver says enough. The page docs/coming-from.md lists them with these programs.
 
 A case fails where a pinned nvcc no longer has the fault: then what target cuda-tile prints in its place can become shorter."""
 import os
@@ -19,7 +19,8 @@ using I = ct::tile<int, ct::shape<64>>;
 %s
 __tile_global__ void k(%s) { const auto at = ct::iota<I>(); %s }
 """
-# name, what stands before the kernel, parameters, body, and in what the fault shows: "ir" Tile IR, "says" the messages, "code" machine code
+# name, what stands before the kernel, parameters, body, and in what the fault shows: "ir" Tile IR, "says" the messages, "code" machine code,
+# "stack" its use of memory, "file" the whole file of it
 CASES = [
     ("least", "", "const int *x, int *y", "ct::store(y + at, ct::broadcast<ct::shape<64>>(ct::reduce_min<0>(ct::load(x + at))));", "ir", r"identities=\[-1 : i32\].*\n.*\n.*mini"),
     ("fused", "", "const float *x, float *y", "const F v = ct::load(x + at); const ct::round_toward_zero_t rz{}; ct::store(y + at, ct::add(ct::mul(v, v, rz), v, rz));", "ir", r"\bfma\b"),
@@ -51,6 +52,18 @@ CASES = [
     ("shared_parts", "[[cutile::hint(900, num_cta_in_cga=2)]]", "const unsigned char *x, unsigned char *y, unsigned char *z",
      "const auto n = ct::reshape<ct::shape<4, 4>>(ct::iota<ct::tile<int, ct::shape<16>>>()); const auto row = ct::reshape<ct::shape<4, 1>>(ct::iota<ct::tile<int, ct::shape<4>>>());"
      " const auto v = ct::load(x + n); ct::store(y + n, v); ct::store(z + row, ct::reduce_max<1>(v));", "stack", r"SHARED:1032\b"),
+    # In the code that the driver runs before a launch: the second kernel's tensor maps lie 0x380000 bytes or more behind the first's (224 multiprocessors,
+    # two maps each), whatever the device has, though the memory for all is as large as its multiprocessors ask for.
+    ("tensor_maps", """using E = ct::extents<int, ct::dynamic_extent, ct::dynamic_extent>;
+__tile__ void product(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n) {
+    const int m = ct::assume_divisible<8>(n), at = 64 * (int)ct::bid().x;
+    const auto x = ct::tensor_span(ct::assume_aligned<16>(a + at), ct::layout_right_mapping(E(m, m))), y = ct::tensor_span(ct::assume_aligned<16>(b + at), ct::layout_right_mapping(E(m, m)));
+    auto s = ct::zeros<ct::tile<float, ct::shape<64, 64>>>();
+    for (const int i : ct::irange(0, m / 64)) s = ct::mma(ct::partition_view(x, ct::shape<64, 64>{}).load_masked(0, i), ct::partition_view(y, ct::shape<64, 64>{}).load_masked(i, 0), s);
+    ct::partition_view(ct::tensor_span(c, ct::layout_right_mapping(E(m, m))), ct::shape<64, 64>{}).store_masked(s, 0, 0);
+}
+__tile_global__ void first(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n) { product(a, b, c, n); }""",
+     "const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n", "product(a, b, c, n);", "file", r"(?s)\xba\x00\x00[\x38-\xff]\x00H\x03V\x08"),
     # malloc and free
     ("local_array", "", "float *y", "const float c[] = { 0.5f, 0.25f, 0.125f }; F p = ct::load(y + at); for (int i = 0; i < 3; i++) p = ct::add(p, ct::full<F>(c[i])); ct::store(y + at, p);",
      "code", r"CALL\.ABS"),
@@ -67,6 +80,9 @@ AVOIDED = {
     "shared_parts": ("@cluster(2) kernel most(x: tensor<u8, [4, 4]>, y: out tensor<u8, [4, 1]>) grid [1] { y.store([0, 0], reduce_max(x.load([0, 0], [4, 4]), 1)); }", "num_cta_in_cga"),
     "neighbours": ("kernel odd(x: tensor<i32, [8]>, y: out tensor<i32, [4]>) grid [1] { let o = extract(reshape(x.load([0], [8]), [4, 2]), [4, 1], [0, 1]); y.store([0], reshape(flip(reshape(o, [2, 2]), 1), [4])); }",
                    r"ct_base<ct_aligned>\(x\)"),
+    "tensor_maps": ("".join("kernel products_%d(x: tensor<bf16, [b, m, k]>, y: tensor<bf16, [b, k, n]>, z: out tensor<f32, [b, m, n]>) dims [b, m, n, k] grid [cdiv(m, 64), cdiv(n, 64), b] { "
+                            "let u = x[bid(2), :, :], v = y[bid(2), :, :]; var s = zeros([64, 64], f32); for i in 0 .. cdiv(k, 64) { s = mma(u.load([bid(0), i], [64, 64]), v.load([i, bid(1)], "
+                            "[64, 64]), s); } z[bid(2), :, :].store([bid(0), bid(1)], s); }\n" % n for n in (1, 2)), r"(?<!allow_tma=false\)\]\] )\bv\d+ = ct::partition_view"),
 }
 
 
@@ -88,6 +104,9 @@ def shown(package, how, path):
         return ""
     if how == "ir":
         return must([tool("nvcc-tile", "tileirdisasm"), out]).out.decode()
+    if how == "file":
+        with open(out, "rb") as f:
+            return f.read().decode("latin-1")
     return must([tool("nvcc", "cuobjdump"), "--dump-sass" if how == "code" else "--dump-resource-usage", out]).out.decode()
 
 
