@@ -29,10 +29,11 @@ ifdef WERROR
 WARN    += -Werror
 endif
 ifdef SAN
-# not optimized: built in half the time, and nothing that sanitizers look for is optimized away
+# not optimized: built in half the time, and nothing that sanitizers look for is optimized away; -g1 has the lines of reports, and -g takes
+# as long again
 # variables are filled with a pattern, so that a read before the first write shows: a bool is then neither true nor false
 PATTERN := $(shell $(CC) -ftrivial-auto-var-init=pattern -E -x c /dev/null >/dev/null 2>&1 && echo -ftrivial-auto-var-init=pattern)
-CFLAGS  := -O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DCT_ARENA_MALLOC $(PATTERN)
+CFLAGS  := -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DCT_ARENA_MALLOC $(PATTERN)
 LDFLAGS += -fsanitize=address,undefined
 endif
 ALL_CFLAGS = -std=c11 $(CFLAGS) $(CPPFLAGS) $(WARN) -I. -I$(BUILD)/gen -MMD -MP

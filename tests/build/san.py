@@ -6,9 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
 from common import *
 
-FOLDER = os.path.join(BUILD, "san")
-must(["make", "-C", ROOT, "-j2", "SAN=1", "BUILD=" + FOLDER], "make SAN=1", timeout=900)
-program = os.path.join(FOLDER, "ctilec")
+program = os.path.join(sanitized(), "ctilec")
 done = 0
 with tmpdir() as tmp:
     for path in tile_files("samples", "stdlib", "tests"):

@@ -314,11 +314,7 @@ def main():
             sys.stdout.flush()
             sys.stdout.buffer.write(text)
         return
-    program = a.ctilec
-    if not program:
-        folder = os.path.join(BUILD, "san")
-        must(["make", "-C", ROOT, "-j2", "SAN=1", "BUILD=" + folder], "make SAN=1", timeout=900)
-        program = os.path.join(folder, "ctilec")
+    program = a.ctilec or os.path.join(sanitized(), "ctilec")
     print("seed %d, mutants %d to %d of %d files" % (a.seed, a.first, a.first + a.count - 1, len(made.files)))
     keep = os.path.join(BUILD, "tests", "mutants")
     os.makedirs(keep, exist_ok=True)

@@ -184,8 +184,7 @@ def replay(targets, plain):
         made, flags, link = BUILD, ["-std=c11", "-O1", "-g"], []
         lib = os.path.join(made, "libctilec.a")
     else:
-        made = os.path.join(BUILD, "san")
-        must(["make", "-C", ROOT, "-j2", "lib", "SAN=1", "BUILD=" + made], "make SAN=1", timeout=1800)
+        made = sanitized("lib")
         flags = ["-std=c11", "-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DCT_ARENA_MALLOC"]
         lib = os.path.join(made, "libctilec.a")
     with tmpdir() as tmp:

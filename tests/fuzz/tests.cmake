@@ -9,4 +9,4 @@ ctilec_test(san/corpus "san" fuzz/run.py replay)
 
 # ---- mutants of every program, through the compiler with sanitizers; more: fuzz/mutate.py --count N --seed S ----
 ctilec_test(san/mutants "san" fuzz/mutate.py --count 150)
-set_tests_properties(san/compiler san/mutants san/corpus PROPERTIES RESOURCE_LOCK sanitizers)     # each builds it where it is missing
+set_tests_properties(san/compiler san/mutants san/corpus tree/bootstrap PROPERTIES RESOURCE_LOCK sanitizers)    # each builds it where it is missing

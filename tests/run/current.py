@@ -37,16 +37,13 @@ def bootstrap():
             have = hashlib.sha256(f.read()).hexdigest()
         check(have == want, "bootstrap/ was made from another %s; `make bootstrap` writes it again" % path)
     # the compiler must build from them: with no re2c and no Bison
-    with tmpdir() as tmp:
-        r = run(["make", "-C", ROOT, "-j2", "BUILD=" + tmp, "RE2C=no-such-re2c", "BISON=no-such-bison", "CFLAGS=-O0"], timeout=900)
-        if not check(r.code == 0, "make fails without re2c and Bison:\n" + r.text[-3000:]):
-            return
-        check(filecmp.cmp(os.path.join(tmp, "gen/grammar/tile_tab.c"), os.path.join(folder, "tile_tab.c"), shallow=False),
-              "the build did not take bootstrap/tile_tab.c")
-        sample = os.path.join(ROOT, "samples/vecadd/vecadd.tile")
-        a = run([os.path.join(tmp, "ctilec"), "--emit=ast", sample])
-        b = ctilec("--emit=ast", sample)
-        check(a.code == 0 and a.out == b.out, "the compiler built from bootstrap/ parses differently")
+    built = sanitized()
+    for name in ("tile_lex.c", "tile_tab.c", "tile_tab.h"):
+        check(filecmp.cmp(os.path.join(built, "gen/grammar", name), os.path.join(folder, name), shallow=False), "the build did not take bootstrap/" + name)
+    sample = os.path.join(ROOT, "samples/vecadd/vecadd.tile")
+    a = run([os.path.join(built, "ctilec"), "--emit=ast", sample], env={"ASAN_OPTIONS": "detect_leaks=0"})
+    b = ctilec("--emit=ast", sample)
+    check(a.code == 0 and a.out == b.out, "the compiler built from bootstrap/ parses differently")
 
 
 {"docs": docs, "editors": editors, "bootstrap": bootstrap}[sys.argv[1]]()
