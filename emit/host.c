@@ -70,8 +70,7 @@ static const char status_fail[] =
 	"__attribute__((format(printf, 2, 3), unused))\n"
 	"static int ct_fail(int status, const char *format, ...)\n"
 	"{\n"
-	"\tva_list args;\n"
-	"\tva_start(args, format);\n"
+	"\tva_list args; va_start(args, format);\n"
 	"\tvsnprintf(ctile_last_text, sizeof ctile_last_text, format, args);\n"
 	"\tva_end(args);\n"
 	"\treturn ctile_last_status = status;\n"
@@ -388,10 +387,14 @@ static void print_defined_dims(Out *o, const Fn *fn)
 		}
 }
 
-static void print_unused(Out *o, const IrParamVec *params, const IrDimVec *dims)
+/* also: another parameter; NULL: none */
+static void print_unused(Out *o, const IrParamVec *params, const IrDimVec *dims, const char *also)
 {
-	for (int i = 0; i < params->n; i++) out_printf(o, "(void)%s;\n", name_c(params->p[i].name));
-	for (int i = 0; i < dims->n; i++) out_printf(o, "(void)%s;\n", name_c(dims->p[i].name));
+	int n = 0;
+	for (int i = 0; i < params->n; i++) out_printf(o, "%s(void)%s", n++ ? ", " : "", name_c(params->p[i].name));
+	for (int i = 0; i < dims->n; i++) out_printf(o, "%s(void)%s", n++ ? ", " : "", name_c(dims->p[i].name));
+	if (also) out_printf(o, "%s(void)%s", n++ ? ", " : "", also);
+	if (n) out_puts(o, ";\n");
 }
 
 static bool has_fits(const Launchers *l, const Fn *fn)
@@ -419,8 +422,7 @@ static void print_fits(Launchers *l, const Fn *fn)
 		Out *body = open_body(o);
 		checked_before = before;
 		print_defined_dims(body, fn);
-		print_unused(body, &fn->params, &fn->dims);
-		out_puts(body, "(void)ct_say;\n");
+		print_unused(body, &fn->params, &fn->dims, "ct_say");
 		out_raw(body, conditions->p, conditions->n);
 		host_overflow(body, fn->name, "a where clause");
 		out_puts(body, "return CTILE_OK;\n");
@@ -452,7 +454,7 @@ static void print_steps_size(Out *o, const Fn *fn)
 	out_in(o);
 	out_puts(o, "int ct_bad = 0;\nint64_t ct_size = 0;\n");
 	print_defined_dims(o, fn);
-	print_unused(o, &sizes, &fn->dims);
+	print_unused(o, &sizes, &fn->dims, NULL);
 	out_puts(o, "if (");
 	host_expr(o, fn->steps->guard);
 	out_puts(o, "\n\t&& (CT_STEPS || ");

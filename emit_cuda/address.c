@@ -60,7 +60,7 @@ void access_thread(Access *x)
 	Out *sum = out_new();
 	for (int a = 0; a < x->rank; a++) {
 		uint32_t reg = 0, thread = 0;
-		x->map[a] = cu_map(x->l, a);
+		x->map[a] = cu_map_row(g, x->l, a);
 		for (int i = 0; i < x->map[a].nreg; i++) reg |= x->map[a].col[i];
 		for (int i = x->map[a].nreg; i < x->map[a].nreg + x->map[a].nlane + x->map[a].nwarp; i++)
 			thread |= x->map[a].col[i];

@@ -199,6 +199,7 @@ void cu_end(Cu *g)
 Str cu_warps_started(const Fn *fn)
 {
 	if (!fn->fewer) return str_i64(fn->warps);
+	if (fn->short_rows) return str_intern("(ct_log2 < 5 ? 1 : blockDim.x >> 5)");
 	return str_intern(fn->cluster ? "ct_warps" : "(blockDim.x >> 5)");
 }
 
@@ -214,6 +215,7 @@ const char *cu_thread(const Cu *g) { return g->fn->packed ? "ct_lane" : "threadI
 
 void cu_sync(Cu *g)
 {
+	if (g->fn->short_rows && !g->fn->packed) out_puts(g->o, "if (ct_log2 < 5) __syncwarp(); else ");
 	out_puts(g->o, g->fn->cluster ? "ct_cluster_sync();\n" : g->fn->packed ? "__syncwarp();\n" : "__syncthreads();\n");
 }
 
@@ -233,17 +235,21 @@ static bool is_number(const char *s, long *v)
 	return *end == 0;
 }
 
-/* All bits that move by the same distance move together. */
-Str cu_linear(const char *var, int nbits, const uint32_t *col)
+/* All bits that move by the same distance move together; by_lanes: not by LANES_LOG2, but by the lanes of a row. */
+static Str linear(const char *var, int nbits, const uint32_t *col, bool by_lanes)
 {
 	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;  /* which bits move by d - 31 */
 	int n = 0, most = -32, least = 32;
 	long k;
 	if (is_number(var, &k)) {
-		uint32_t r = 0;
-		for (int i = 0; i < nbits; i++)
-			if (k >> i & 1) r ^= col[i];
-		return str_fmt("%u", (unsigned)r);
+		uint32_t r = 0, far = 0;
+		for (int i = 0; i < nbits; i++) {
+			if (!(k >> i & 1)) continue;
+			if (by_lanes && col[i] == (uint32_t)1 << (i + LANES_LOG2)) far ^= (uint32_t)1 << i;
+			else r ^= col[i];
+		}
+		if (far && !r) return str_fmt("(%u * ct_lanes)", (unsigned)far);
+		return far ? str_fmt("(%u ^ %u * ct_lanes)", (unsigned)r, (unsigned)far) : str_fmt("%u", (unsigned)r);
 	}
 	for (int i = 0; i < nbits; i++)
 		for (uint32_t c = col[i], to = 0; c; c >>= 1, to++) {
@@ -260,13 +266,16 @@ Str cu_linear(const char *var, int nbits, const uint32_t *col)
 		if (n++) out_puts(o, " ^ ");
 		if (mask != all) out_printf(o, d ? "((%s & %u)" : "(%s & %u)", operand(var), (unsigned)mask);
 		else out_printf(o, d ? "(%s" : "%s", operand(var));
-		if (d > 0) out_printf(o, " << %d)", d);
+		if (d == LANES_LOG2 && by_lanes) out_puts(o, " * ct_lanes)");
+		else if (d > 0) out_printf(o, " << %d)", d);
 		if (d < 0) out_printf(o, " >> %d)", -d);
 	}
 	if (!n) out_puts(o, "0");
 	Str s = out_take(o);
 	return n > 1 ? str_fmt("(%s)", s) : s;
 }
+
+Str cu_linear(const char *var, int nbits, const uint32_t *col) { return linear(var, nbits, col, false); }
 
 Str cu_xor(Str a, Str b)
 {
@@ -294,13 +303,20 @@ CuMap cu_map(Lay l, int axis)
 	return m;
 }
 
+CuMap cu_map_row(const Cu *g, Lay l, int axis)
+{
+	CuMap m = cu_map(l, axis);
+	m.by_lanes = g->fn->short_rows && holds_row(g->fn, l);
+	return m;
+}
+
 Str cu_map_thread(const CuMap *m)
 {
 	return cu_xor(cu_linear("ct_lane", m->nlane, m->col + m->nreg),
 		cu_linear("ct_warp", m->nwarp, m->col + m->nreg + m->nlane));
 }
 
-Str cu_map_reg(const CuMap *m, const char *reg) { return cu_linear(reg, m->nreg, m->col); }
+Str cu_map_reg(const CuMap *m, const char *reg) { return linear(reg, m->nreg, m->col, m->by_lanes); }
 
 static Str first_of(uint32_t lane, uint32_t warp)
 {
@@ -326,7 +342,7 @@ Str cu_copies_of_block(const Cu *g, Lay l)
 Str cu_writers(const Cu *g, Lay l)
 {
 	Str first = cu_copies(l);
-	if (!g->fn->lanes) return first;
+	if (!g->fn->lanes && !g->fn->short_rows) return first;
 	return first ? str_fmt("ct_live && %s", first) : str_intern("ct_live");
 }
 

@@ -124,9 +124,11 @@ void cu_sync(Cu *g);                                    /* a barrier for the thr
 Str cu_linear(const char *var, int nbits, const uint32_t *col);
 Str cu_xor(Str a, Str b);
 Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
-typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp; } CuMap;        /* places -> some number */
+/* places -> some number; by_lanes: registers beyond a piece count what lies ct_lanes further on */
+typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp; bool by_lanes; } CuMap;
 enum { LAY_PACKED = -1 };                               /* in place of an axis: the linear index of all coordinates */
 CuMap cu_map(Lay l, int axis);                          /* the coordinate along an axis */
+CuMap cu_map_row(const Cu *g, Lay l, int axis);         /* the same of what may be a row whose lanes a call chooses */
 Str cu_map_thread(const CuMap *m);                      /* the part of lane and warp */
 Str cu_map_reg(const CuMap *m, const char *reg);
 Str cu_copies(Lay l);  /* condition: this thread is the first of those with copies; NULL: all are */

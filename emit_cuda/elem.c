@@ -66,7 +66,7 @@ static const Op *only_user(const Cu *g, const Op *op, Str text)
 static Str iota_text(const Cu *g, const Op *op, const char *reg)
 {
 	const Lay *l = op->out[0]->lay;
-	CuMap m = cu_map(*l, LAY_PACKED);
+	CuMap m = cu_map_row(g, *l, LAY_PACKED);
 	if (peel_row(g->fn, *l)) return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), peel_iota(g, *l, reg));
 	Str at = cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
@@ -94,7 +94,7 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 		return length ? str_fmt("(unsigned char)%s%s", op->code == OP_GE ? "!" : "", peel_below_length(g, *x->lay, reg))
 			: NULL;
 	}
-	CuMap m = cu_map(*x->lay, LAY_PACKED);
+	CuMap m = cu_map_row(g, *x->lay, LAY_PACKED);
 	uint32_t in_reg = 0, in_thread = 0;
 	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
 	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
@@ -259,7 +259,7 @@ static Pick find_pick(const Cu *g, const Op *first, const Op *end)
 {
 	for (const Op *op = first; op != end; op = op->next) {
 		const Val *from, *x = ir_int(op, AT_RARE, 0) ? rare_number(op, &from) : NULL;
-		if (x) return (Pick){ op, x, from, cu_map(*x->lay, LAY_PACKED), made_of(g, op, end) };
+		if (x) return (Pick){ op, x, from, cu_map_row(g, *x->lay, LAY_PACKED), made_of(g, op, end) };
 	}
 	return (Pick){ 0 };
 }
@@ -267,13 +267,11 @@ static Pick find_pick(const Cu *g, const Op *first, const Op *end)
 /* May one of the registers from ct_k on hold the number? */
 static Str picked_text(Cu *g, const Pick *p, int chunk)
 {
-	uint32_t near = 0;
-	for (int i = 0; 1 << i < chunk; i++) near |= p->m.col[i];
-	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name;
+	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, near = cu_map_reg(&p->m, str_i64(chunk - 1));
 	if (g->part) number = str_fmt("(unsigned int)%s - (unsigned int)ct_begin", number);
 	if (p->from) number = str_fmt("(unsigned int)%s - (unsigned int)%s", number, cu_val(g, p->from)->name);
-	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%uu) == 0", number,
-		cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near);
+	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%s%s) == 0", number,
+		cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near, p->m.by_lanes ? "" : "u");
 }
 
 /* A loop over part of the registers: those of a chunk, or half of their numbers. */

@@ -31,8 +31,9 @@ Str version_name(const Version *v, const EmitOptions *opt)
 	return names_has(&entry_names, name) ? str_fmt("ct_%s", name) : name;
 }
 
-static void title(Out *o, const Version *v)
+static void title(Out *o, const CuVersion *k)
 {
+	const Version *v = &k->v;
 	const Fn *fn = v->fn;
 	int64_t known;
 	Out *t = out_new();
@@ -45,6 +46,8 @@ static void title(Out *o, const Version *v)
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes,
 		fn->cluster || fn->packed ? " each" : "");
+	if (fn->short_rows)
+		out_printf(t, "; rows of up to %lld elements by fewer lanes", (long long)k->row_of_lanes[LANES_LOG2 - 1]);
 	if (!sym_is_const(v->guard, &known)) out_printf(t, "; for %s", sym_text(v->guard));
 	else if (*v->name) out_printf(t, "; %s", v->name);
 	comment_text(o, t->p, "// ");
@@ -127,7 +130,7 @@ static void block_index(Cu *g, int grid)
 	Out *o = g->o;
 	const Fn *fn = g->fn;
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %s", cu_blocks_started(fn))
-		: str_intern(fn->packed ? "ct_block" : "blockIdx.x");
+		: str_intern(fn->packed || fn->short_rows ? "ct_block" : "blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		if (i + 1 == fn->ngrid) {
@@ -152,6 +155,27 @@ static void bind_params(Cu *g)
 	for (int i = 0; i < g->fn->dims.n; i++) cu_reserve(g, name_dim(g->fn, i));
 }
 
+/* Of a kernel whose tile blocks may share warps: 2^ct_log2 lanes work on each, as a call says; 32: those of a warp. */
+static void lanes_index(Cu *g, Str blocks)
+{
+	Out *o = g->o;
+	const Fn *fn = g->fn;
+	const char *at = "blockIdx.x * (blockDim.x >> ct_log2) + (threadIdx.x >> ct_log2)";
+	out_puts(o, "const int ct_lanes = 1 << ct_log2;\n");
+	out_printf(o, "const unsigned int ct_lane = threadIdx.x & (ct_lanes - 1), ct_warp = %s;\n",
+		fn->packed ? "0" : "ct_log2 < 5 ? 0 : threadIdx.x >> 5");
+	out_printf(o, fn->packed ? "const unsigned int ct_at = %s;\n"
+		: "const unsigned int ct_at = ct_log2 < 5 ? %s : blockIdx.x;\n", at);
+	const char *some = fn->packed ? "" : "ct_log2 < 5 && ", *all = fn->packed ? "" : "ct_log2 == 5 || ";
+	out_printf(o, "if (%s(ct_at & ~((32u >> ct_log2) - 1)) >= %s) return;\n", some, blocks);
+	out_printf(o, "const bool ct_live = %sct_at < %s;\n", all, blocks);
+	out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
+	if (!fn->shared_bytes) return;
+	out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
+	out_printf(o, "unsigned char *const ct_smem = ct_all_smem%s(threadIdx.x >> ct_log2) * %lld%s;\n",
+		fn->packed ? " + " : " + (ct_log2 < 5 ? ", (long long)fn->shared_bytes, fn->packed ? "" : " : 0)");
+}
+
 /* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in
  * which the whole warp takes part: lanes beyond the grid work on its last tile block and store
  * nothing; warps beyond it end. */
@@ -160,6 +184,10 @@ static void thread_index(Cu *g, int grid)
 	Out *o = g->o;
 	const Fn *fn = g->fn;
 	Str blocks = version_grid_name("ct_blocks", grid);
+	if (fn->short_rows) {
+		lanes_index(g, blocks);
+		return;
+	}
 	if (!fn->packed) {
 		if (fn->shared_bytes) out_puts(o, "extern __shared__ __align__(16) unsigned char ct_smem[];\n");
 		out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
@@ -264,6 +292,7 @@ void version_ask(CuVersion *t)
 	t->together = has_op(fn, OP_GRID_BARRIER);
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
+	for (int i = 0; fn->short_rows && i < LANES_LOG2; i++) t->row_of_lanes[i] = row_of_lanes(fn, i);
 }
 
 const char version_wait[] = "\tct_grid_wait();\n";
@@ -277,22 +306,79 @@ bool version_waits(const CuVersion *t, const EmitOptions *opt)
 	return any && !t->groups;
 }
 
-void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
+/* ---- rows of fewer lanes ---- */
+static Str are_short(const CuKernel *k, const CuVersion *t, int log2)
+{
+	Cu g = { .launch = (CuSyms *)&k->launch };
+	const Fn *fn = t->v.fn;
+	Out *o = out_new();
+	for (int i = 0; i < fn->below.n; i++)
+		out_printf(o, "%s%s <= %lld", i ? " && " : "", cu_launch(&g, fn->below.p[i]), (long long)t->row_of_lanes[log2]);
+	return out_take(o);
+}
+
+Str version_short(const CuKernel *k, const CuVersion *t) { return are_short(k, t, LANES_LOG2 - 1); }
+
+Str version_lanes(const CuKernel *k, const CuVersion *t)
+{
+	Out *o = out_new();
+	for (int i = SHORT_LANES_LOG2; i < LANES_LOG2 - 1; i++)
+		if (t->row_of_lanes[i] > 0) out_printf(o, "%s ? %d : ", are_short(k, t, i), i);
+	out_printf(o, "%d", LANES_LOG2 - 1);
+	return out_take(o);
+}
+
+static void print_params(Out *o, const CuKernel *k, bool types)
+{
+	for (int i = 0; i < k->params.n; i++)
+		out_printf(o, "%s%s%s", i ? ", " : "", types ? k->params.p[i].type : "", k->params.p[i].name);
+}
+
+static void print_lanes_kernel(Out *o, const CuKernel *k, Str name, Str bounds, Str rows, Str log2)
+{
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", bounds, name);
+	print_params(o, k, true);
+	out_printf(o, ")\n{\n\t%s(", rows);
+	print_params(o, k, false);
+	out_printf(o, ", %s);\n}\n", log2);
+}
+
+/* The body as a function of the lanes of a tile block, and the two kernels that call it. */
+static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
+{
+	Str name = version_name(&t->v, opt), rows = str_fmt("%s_rows", name);
+	print_lanes_kernel(o, k, name, launch_bounds(t, opt), rows, str_i64(LANES_LOG2));
+	print_lanes_kernel(o, k, str_fmt("%s_short", name), str_fmt("%s ? %d : 1", served(&t->v, opt), SHORT_THREADS), rows,
+		version_lanes(k, t));
+}
+
+static void print_head(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
 	const Fn *fn = t->v.fn;
-	Str on = served(&t->v, opt);
-	title(o, &t->v);
-	comment_text(o, k->fn->doc, "/// ");
+	if (fn->short_rows) {
+		out_printf(o, "CT_FN void %s_rows(", version_name(&t->v, opt));
+		print_params(o, k, true);
+		out_puts(o, ", const int ct_log2");
+		return;
+	}
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(t, opt));
 	/* known to the compiler, barriers of the cluster are one instruction each */
-	if (fn->cluster > 1 && t->roles) out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", on, fn->cluster);
+	if (fn->cluster > 1 && t->roles)
+		out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", served(&t->v, opt), fn->cluster);
 	out_printf(o, "%s(", version_name(&t->v, opt));
-	for (int i = 0; i < k->params.n; i++)
-		out_printf(o, "%s%s%s", i ? ", " : "", k->params.p[i].type, k->params.p[i].name);
-	out_printf(o, ")\n{\n#if %s\n", on);
+	print_params(o, k, true);
+}
+
+void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
+{
+	title(o, t);
+	comment_text(o, k->fn->doc, "/// ");
+	print_head(o, k, t, opt);
+	out_printf(o, ")\n{\n#if %s\n", served(&t->v, opt));
 	out_refer(o, t->o->p, t->line.split);
 	if (version_waits(t, opt)) out_puts(o, version_wait);
 	out_refer(o, t->o->p + t->line.split, t->o->n - t->line.split);
 	if (t->line.any) lines_own(o, opt);
+	if (t->v.fn->short_rows) print_lanes(o, k, t, opt);
 	out_puts(o, "\n");
 }

@@ -1,6 +1,8 @@
 /* How the launcher takes a version of a kernel for a call, and starts it. */
 #include "emit_cuda/versions.h"
 
+#include <string.h>
+
 #include "base/diag.h"
 #include "emit/device.h"
 #include "emit/host.h"
@@ -43,7 +45,7 @@ static Str guard_text(Cu *g, const Sym *s)
 	int64_t n;
 	if (s->kind == SYM_ATOM && s->atom == ATOM_BLOCKS) return "ct_blocks";
 	switch (s->kind) {
-	case SYM_AND: return str_fmt("%s\n\t&& %s", guard_text(g, s->arg[0]), guard_text(g, s->arg[1]));
+	case SYM_AND: return str_fmt("%s && %s", guard_text(g, s->arg[0]), guard_text(g, s->arg[1]));
 	case SYM_EQ: return (r = multiple_text(g, s)) ? r : compare_text(g, s, "==");
 	case SYM_LT: return compare_text(g, s, "<");
 	case SYM_LE:
@@ -62,6 +64,8 @@ void launch_guards(CuKernel *k)
 	Cu g = { .launch = &k->launch };
 	for (int i = 0; i < k->versions.n; i++)
 		if (!serves_all(&k->versions.p[i].v)) guard_text(&g, k->versions.p[i].v.guard);
+	for (int i = 0; i < k->versions.n; i++)
+		if (k->versions.p[i].v.fn->short_rows) version_lanes(k, &k->versions.p[i]);
 }
 
 /* ---- the table of versions, by architecture ---- */
@@ -76,6 +80,17 @@ static int how_of(const CuKernel *k, const CuVersion *t, const ArchRow *a)
 
 static long long shared_of(const CuVersion *t) { return (long long)block_shared(t->v.fn, t->threads); }
 
+/* Of a version, or of its kernel for short rows: the shared memory there is that of one tile block. */
+static void print_row(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *arch, bool is_short,
+	const EmitOptions *opt)
+{
+	const Fn *fn = t->v.fn;
+	out_printf(o, "\t{ (const void *)%s%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(&t->v, opt),
+		is_short ? "_short" : "", arch->number, arch->specific, is_short ? SHORT_THREADS : t->threads,
+		fn->cluster ? fn->cluster : 1, fn->packed && !is_short ? fn->packed : 1,
+		is_short ? (long long)fn->shared_bytes : shared_of(t), how_of(k, t, arch), arch->name);
+}
+
 /* ct_k, and how many rows it has. */
 static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 {
@@ -84,15 +99,9 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 	for (int a = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
 			const CuVersion *t = &k->versions.p[i];
-			const Version *v = &t->v;
-			const Fn *fn = v->fn;
-			if (!(v->archs >> a & 1)) continue;
-			int tiles = fn->packed ? fn->packed : 1;
-			const ArchRow *arch = opt->archs.p[a];
-			out_printf(o, "\t{ (const void *)%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(v, opt),
-				arch->number,
-				arch->specific, t->threads, fn->cluster ? fn->cluster : 1, tiles, shared_of(t), how_of(k, t, arch),
-				arch->name);
+			if (!(t->v.archs >> a & 1)) continue;
+			if (t->v.fn->short_rows) print_row(o, k, t, opt->archs.p[a], true, opt), n++;
+			print_row(o, k, t, opt->archs.p[a], false, opt);
 			n++;
 		}
 	out_puts(o, "};\n");
@@ -156,9 +165,21 @@ static Str condition(const CuKernel *k, const Sym *guard, const Sym *time)
 
 static bool asks(const CuKernel *k)
 {
-	for (int i = 0; i < k->versions.n; i++)
-		if (!serves_all(&k->versions.p[i].v) || k->versions.p[i].v.time) return true;
+	for (int i = 0; i < k->versions.n; i++) {
+		const Version *v = &k->versions.p[i].v;
+		if (!serves_all(v) || v->time || v->fn->short_rows) return true;
+	}
 	return false;
+}
+
+/* The first version whose rows are short when those of version i are, and by as many lanes. */
+static int short_number(const CuKernel *k, int i)
+{
+	const CuVersion *v = k->versions.p;
+	int first = 0;
+	while (!v[first].v.fn->short_rows || memcmp(v[first].row_of_lanes, v[i].row_of_lanes, sizeof v->row_of_lanes)
+		|| strcmp(version_short(k, &v[first]), version_short(k, &v[i]))) first++;
+	return first;
 }
 
 /* ct_fits: which versions may serve the call, in the order of the table. Each condition is asked once. */
@@ -177,6 +198,9 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 			const Version *v = &k->versions.p[i].v;
 			if (!(v->archs >> a & 1)) continue;
 			Str when = condition(k, v->guard, v->time);
+			Str also = when ? str_fmt("%s && ", when) : "";
+			if (v->fn->short_rows)
+				out_printf(o, "%s%sct_rows_%d > 0", n++ ? ", " : "", also, short_number(k, i));
 			out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
 			if (version_grid(k, v->fn))
 				out_printf(o, " && %s > 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
@@ -187,7 +211,7 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 static bool has_fewer(const CuKernel *k)
 {
 	for (int i = 0; i < k->versions.n; i++)
-		if (k->versions.p[i].warps) return true;
+		if (k->versions.p[i].warps || k->versions.p[i].v.fn->short_rows) return true;
 	return false;
 }
 
@@ -228,13 +252,26 @@ static void print_fewer(Out *o, const CuVersion *t, int number)
 {
 	const Fn *fn = t->v.fn;
 	int most = t->threads / 32;
+	if (!fn->cluster) {
+		out_printf(o, "const int ct_threads_%d = 32 * (int)", number);
+		host_expr(o, t->warps);
+		out_printf(o, ", ct_cluster_%d = 1;\n", number);
+		return;
+	}
 	out_printf(o, "const int ct_warps_%d = (int)", number);
 	host_expr(o, t->warps);
-	out_printf(o, ", ct_cluster_%d = ", number);
-	if (fn->cluster) out_printf(o, "(ct_warps_%d + %d) / %d", number, most - 1, most);
-	else out_puts(o, "1");
+	out_printf(o, ", ct_cluster_%d = (ct_warps_%d + %d) / %d", number, number, most - 1, most);
 	out_printf(o, ";\nconst int ct_threads_%d = (ct_warps_%d + ct_cluster_%d - 1) / ct_cluster_%d * 32;\n", number,
 		number, number, number);
+}
+
+/* How many short rows share a thread block; 0: they are not short. */
+static void print_short(Out *o, const CuKernel *k, int number)
+{
+	const CuVersion *t = &k->versions.p[number];
+	if (short_number(k, number) != number) return;
+	out_printf(o, "const int ct_rows_%d = %s ? %d >> (%s) : 0;\n", number, version_short(k, t), SHORT_THREADS,
+		version_lanes(k, t));
 }
 
 /* Grids of versions that have one of their own; ct_own: what a call starts of each version in the table. */
@@ -248,14 +285,21 @@ static void print_own(Out *o, const CuKernel *k, const EmitOptions *opt)
 	if (!has_own(k)) return;
 	for (int i = 0; i < k->versions.n; i++)
 		if (k->versions.p[i].warps) print_fewer(o, &k->versions.p[i], i);
+	for (int i = 0; i < k->versions.n; i++)
+		if (k->versions.p[i].v.fn->short_rows) print_short(o, k, i);
 	out_puts(o, "const CtOwn ct_own[] = { ");
 	for (int a = 0, n = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
 			const Version *v = &k->versions.p[i].v;
 			if (!(v->archs >> a & 1)) continue;
-			out_printf(o, "%s{ %s, ", n++ ? ", " : "", version_grid_name("ct_blocks", version_grid(k, v->fn)));
-			if (k->versions.p[i].warps) out_printf(o, "ct_threads_%d, ct_cluster_%d }", i, i);
-			else out_printf(o, "%d, %d }", k->versions.p[i].threads, v->fn->cluster ? v->fn->cluster : 1);
+			Str blocks = version_grid_name("ct_blocks", version_grid(k, v->fn));
+			if (v->fn->short_rows)
+				out_printf(o, "%s{ %s, %d, 1, ct_rows_%d }", n++ ? ", " : "", blocks, SHORT_THREADS,
+					short_number(k, i));
+			out_printf(o, "%s{ %s, ", n++ ? ", " : "", blocks);
+			if (k->versions.p[i].warps) out_printf(o, "ct_threads_%d, ct_cluster_%d, ", i, i);
+			else out_printf(o, "%d, %d, ", k->versions.p[i].threads, v->fn->cluster ? v->fn->cluster : 1);
+			out_printf(o, "%d }", v->fn->packed ? v->fn->packed : 1);
 		}
 	out_puts(o, " };\n");
 }
@@ -305,7 +349,7 @@ static void add_needs(const CuKernel *k, const EmitOptions *opt)
 		const Fn *fn = v->fn;
 		needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
 		needs.cluster |= fn->cluster > 1;
-		needs.packed |= fn->packed > 1;
+		needs.packed |= fn->packed > 1 || fn->short_rows;
 		needs.shared |= shared_of(t) > 48 * 1024;
 		for (int a = 0; a < opt->archs.n; a++) {
 			int how = v->archs >> a & 1 ? how_of(k, t, opt->archs.p[a]) : 0;

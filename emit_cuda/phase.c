@@ -10,7 +10,7 @@ static void print_shift(Cu *g, int size)
 	const Fn *fn = g->fn;
 	int64_t room = cut_kept(fn);
 	int line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
-	out_puts(g->o, ");\nct_phase = ");
+	out_printf(g->o, ");\nct_phase = %s", fn->short_rows ? "ct_log2 == 5 && " : "");
 	for (int i = 0; i < fn->below.n; i++)
 		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]),
 			(long long)room - line / size + 1);

@@ -292,6 +292,13 @@ static void combine_lanes(Cu *g, const Op *op, int kind, const Str *a, Str lane,
 	reduce_combine(g, op, kind, op->nin, a, b, first, second);
 }
 
+/* A row of fewer lanes is combined in fewer steps. */
+static void among_lanes(Cu *g, uint32_t lane, bool doubles)
+{
+	if (!g->fn->short_rows) return;
+	out_printf(g->o, doubles ? "if (%d << ct_k < ct_lanes) " : "if (%d < ct_lanes) ", (int)lane);
+}
+
 /* lane: of each of n steps the lane to combine with, a power of 2 each time twice as large where `doubles`. */
 static void combine_steps(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles, Str sum)
 {
@@ -300,6 +307,7 @@ static void combine_steps(Cu *g, const Op *op, int kind, int n, const uint32_t *
 	for (int k = 0; k < (doubles ? 1 : n); k++) {
 		Str other = str_fmt(doubles ? "ct_shfl_xor_%s(%s, %uu << ct_k)" : "ct_shfl_xor_%s(%s, %u)", elem_rows[e].name,
 			sum, (unsigned)lane[k]);
+		among_lanes(g, lane[k], doubles);
 		out_printf(g->o, "%s = %s;\n", sum, elem_combine(op, kind, e, sum, other));
 	}
 }
@@ -365,6 +373,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 	}
 	for (int k = 0; k < (doubles ? 1 : n); k++) {
 		if (doubles) cu_head(g, "ct_k", 0, n, true);
+		among_lanes(g, lane[k], doubles);
 		cu_open(g);
 		const char *bits = doubles ? "(%uu << ct_k)" : "%u";
 		combine_lanes(g, op, kind, a, str_fmt(bits, (unsigned)lane[k]),

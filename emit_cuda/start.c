@@ -9,8 +9,9 @@ static const char host_head[] =
 	"enum { CT_DEVICES = 64, CT_PERSISTENT = 1, CT_DEPENDENT = 2, CT_TOGETHER = 4 };\n"
 	"\n";
 
-/* What a call starts of a version: tile blocks, threads, thread blocks of a cluster. */
-static const char host_own_type[] = "typedef struct CtOwn { int64_t blocks; int threads, cluster; } CtOwn;\n\n";
+/* What a call starts of a version: tile blocks, threads, thread blocks of a cluster; tile blocks of a thread block. */
+static const char host_own_type[] =
+	"typedef struct CtOwn { int64_t blocks; int threads, cluster, packed; } CtOwn;\n\n";
 
 /* Asked only where a cluster of more than 8 thread blocks is compiled in. */
 static const char host_room[] =
@@ -41,16 +42,11 @@ static const char host_usable[] =
 	"{\n"
 	"\tcudaFuncAttributes a;\n"
 	"\t*e = cudaFuncGetAttributes(&a, k->fn);\n"
-	"\tif (*e == cudaErrorInvalidDeviceFunction || *e == cudaErrorNoKernelImageForDevice) {\n"
-	"\t\tcudaGetLastError();\n"
-	"\t\t*e = cudaSuccess;\n"
-	"\t\treturn 0;\n"
-	"\t}\n"
+	"\tif (*e == cudaErrorInvalidDeviceFunction || *e == cudaErrorNoKernelImageForDevice)\n"
+	"\t\treturn cudaGetLastError(), *e = cudaSuccess, 0;\n"
 	"\tif (*e != cudaSuccess || a.ptxVersion < k->arch) return 0;        /* what is there is code for an older one */\n"
-	"\tif (a.maxThreadsPerBlock < k->threads) {\n"
-	"\t\tif (!*few) *few = k, *most = a.maxThreadsPerBlock;\n"
-	"\t\treturn 0;\n"
-	"\t}\n";
+	"\tif (a.maxThreadsPerBlock < k->threads && !*few) *few = k, *most = a.maxThreadsPerBlock;\n"
+	"\tif (a.maxThreadsPerBlock < k->threads) return 0;\n";
 static const char host_more_shared[] =
 	"\tif (k->shared > 48 * 1024) *e = cudaFuncSetAttribute(k->fn, "
 	"cudaFuncAttributeMaxDynamicSharedMemorySize, k->shared);\n";
@@ -77,8 +73,7 @@ static const char host_find[] =
 	"\t\t}\n"
 	"\t\tif (i && !strcmp(k[i - 1].name, k[i].name)) continue;\n"
 	"\t\tif (runs >> (end - 1 - i)) return (unsigned long long)i << 32 | runs;\n"
-	"\t\truns = 0;\n"
-	"\t\tend = i;\n"
+	"\t\truns = 0, end = i;\n"
 	"\t}\n"
 	"\tif (few)\n"
 	"\t\treturn *status = ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the "
@@ -141,21 +136,21 @@ static const char host_sizes_of_own[] =
 	"shared = k->shared;\n";
 
 /* Thread blocks of clusters stay what they are. */
+static const char host_packed[] = "\tint packed = k->packed;\n";
+static const char host_packed_own[] =
+	"\tint packed = own ? own[k - first].packed : k->packed;\n"
+	"\tif (packed > k->packed) shared *= packed;        /* that of one */\n";
 static const char host_spread[] =
-	"\tint packed = k->packed;\n"
-	"\t/* few tile blocks are spread over more thread blocks, so that all multiprocessors take part */\n"
 	"\tfor (; cluster == 1 && packed > 1 && threads > 32 && blocks < 512ll * packed; packed /= 2) threads "
-	"/= 2, shared /= 2;\n";
+	"/= 2, shared /= 2;        /* few: on all multiprocessors */\n";
 static const char host_blocks[] = "\tblocks = (blocks + packed - 1) / packed;\n";
 static const char host_least[] =
 	"/* Tile blocks from which a version for many of them runs; tests ask for fewer. */\n"
 	"#ifndef CT_LEAST\n#define CT_LEAST(n) (n)\n#endif\n\n";
 
 static const char host_config[] =
-	"\tc.blockDim = dim3((unsigned int)threads, 1, 1);\n"
-	"\tc.dynamicSmemBytes = (size_t)shared;\n"
-	"\tc.stream = stream;\n"
-	"\tc.attrs = a;\n";
+	"\tc.blockDim = dim3((unsigned int)threads, 1, 1), c.dynamicSmemBytes = (size_t)shared;\n"
+	"\tc.stream = stream, c.attrs = a;\n";
 /* Also one of one thread block, where others of the kernel have more: st.async is an illegal
  * instruction without a cluster. */
 static const char host_cluster[] =
@@ -240,6 +235,7 @@ static void print_start(Out *o, const StartNeeds *n)
 	if (n->own) out_puts(o, host_own_blocks);
 	out_puts(o, host_prepared);
 	out_puts(o, n->own ? host_sizes_of_own : host_sizes_of_table);
+	if (n->packed) out_puts(o, n->own ? host_packed_own : host_packed);
 	if (n->packed) out_puts(o, host_spread);
 	if (n->packed) out_puts(o, host_blocks);
 	out_puts(o, host_config);

@@ -83,6 +83,7 @@ static void add_rest(Call *c, Access *x)
 		add(c, x->copies, "bool ct_first_copy");
 		x->copies = str_intern("ct_first_copy");
 	}
+	if (x->g->fn->short_rows) add(c, str_intern("ct_lanes"), "int ct_lanes");
 	add(c, str_intern("ct_lane"), "unsigned int ct_lane");
 	add(c, str_intern("ct_warp"), "unsigned int ct_warp");
 }

@@ -16,6 +16,7 @@ typedef struct CuVersion {
 	bool together;          /* its thread blocks wait for each other: all must run at once */
 	int threads;            /* of a thread block */
 	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
+	int64_t row_of_lanes[LANES_LOG2];       /* elements of the longest row that 2^i lanes hold, if it has short rows */
 } CuVersion;
 
 /* A parameter of all versions: its type up to its name, that, and the launcher's variable for it. */
@@ -53,6 +54,10 @@ void version_ask(CuVersion *t);                         /* what is to be known o
 /* version_wait is printed before its first access of memory */
 bool version_waits(const CuVersion *t, const EmitOptions *opt);
 extern const char version_wait[];
+/* Of a version with short rows: whether rows of a call are, and log2 of the lanes that each then has: for the launcher
+ * and for the kernel. */
+Str version_short(const CuKernel *k, const CuVersion *t);
+Str version_lanes(const CuKernel *k, const CuVersion *t);
 
 /* versions.c */
 /* And all that they call. from: after the versions of the kernels before it. */

@@ -95,8 +95,10 @@ static void find_calls(Calls *c)
 }
 
 /* Elements of a row that it computes, at least. */
-static int64_t kept_of(const Fn *fn)
+static int64_t kept_of(const Fn *fn, int64_t length)
 {
+	for (int i = 0; fn->short_rows && i < LANES_LOG2; i++)
+		if (length <= row_of_lanes(fn, i)) return row_of_lanes(fn, i);
 	if (fn->fewer) return row_part(fn);
 	return !fn->row_log2 ? 0 : fn->row_regs ? (int64_t)fn->row_regs << (fn->row_log2 - fn->row_regs_log2)
 		: (int64_t)1 << fn->row_log2;
@@ -154,7 +156,7 @@ static int64_t time_of(const Fn *fn, int64_t length, int cluster)
 {
 	int64_t t = fn->peel_line ? COST_BY_PEELED : fn->aligned ? COST_BY_PIECES : is_small(fn) ? COST_BY_SMALL_ELEMENT
 		: COST_BY_ELEMENT;
-	int64_t kept = kept_of(fn);
+	int64_t kept = kept_of(fn, length);
 	if (fn->cluster < cluster) t += COST_SMALL_CLUSTER;
 	return kept > length ? t + COST_PADS * (kept - length) / length : t;
 }

@@ -7,11 +7,18 @@
  * pads: 0 for a sum; a maximum or minimum has a pad's own in the last warp that is there, which has at least one. That
  * pads do not matter is proved as for versions that leave out registers (cut.c).
  *
+ * Rows that half a warp holds get fewer lanes than a warp has, and share it (Fn.short_rows). A lane has as many
+ * registers as with longer rows, neighbouring elements, or pieces of 16 bytes, still lie in neighbouring lanes, and the
+ * launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled twice: registers at
+ * constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
+ *
  * by_warp_plan looks at the TYPED kernel, before layouts are chosen. by_warp_place looks at what it has become: threads
  * may exchange data by partial results of warps alone. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
+
+enum { SHORT_SHARED = 32 << 10 };       /* bytes of a thread block of short rows, at most */
 
 static void find_reduce(void *ctx, Op *op) { *(bool *)ctx |= op_is_reduce(op); }
 
@@ -30,7 +37,7 @@ void by_warp_plan(Fn *fn)
 	ir_walk(fn->body, find_reduce, &reduces);
 	if (!reduces || ir_hint(fn, "warps", 0) > 0 || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy")) return;
 	if (!fn->row_log2) cut_plan(fn);
-	fn->by_warp = fn->row_log2 && rows_fit(fn);
+	fn->by_warp = fn->short_rows = fn->row_log2 && rows_fit(fn);
 }
 
 /* Does each warp hold a part of the row, the first warp the first? */
@@ -76,12 +83,53 @@ static bool suits(const Fn *fn, const Op *op)
 	}
 }
 
+/* Do neighbouring lanes hold neighbouring elements, or pieces of them, and the other registers what lies as many lanes
+ * further on? All lanes of a tile hold either a part of the row or what was combined of it. */
+static bool is_by_lane(const Fn *fn, const Val *v)
+{
+	if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) return true;
+	const Lay *l = v->lay;
+	int axis = type_row_axis(v->type), first = lay_first(*l, HW_LANE), reg = lay_first(*l, HW_REG), piece = 0;
+	if (l->in[HW_LANE] != LANES_LOG2) return false;
+	while (piece < l->in[HW_REG] && lay_coord(*l, l->col[reg + piece], axis) == (uint32_t)1 << piece) piece++;
+	for (int i = 0; i < LANES_LOG2; i++)
+		if (lay_coord(*l, l->col[first + i], axis) != (uint32_t)1 << (piece + i)) return false;
+	for (int i = piece; i < l->in[HW_REG]; i++)
+		if (lay_coord(*l, l->col[reg + i], axis) != (uint32_t)1 << (LANES_LOG2 + i)) return false;
+	return true;
+}
+
+static bool is_by_lane_all(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (!suits(fn, op) || op->code == OP_CONVERT_LANES) return false;
+		for (int i = 0; i < op->nout; i++)
+			if (!is_by_lane(fn, op->out[i])) return false;
+	}
+	return true;
+}
+
+static int row_registers(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		for (int i = 0; i < op->nout; i++)
+			if (type_is_tile(op->out[i]->type) && type_log2_size(op->out[i]->type) == fn->row_log2)
+				return op->out[i]->lay->in[HW_REG];
+	return 0;
+}
+
 void by_warp_place(Fn *fn)
 {
 	bool yes = fn->by_warp && !fn->packed && !fn->persistent;
 	for (const Op *op = fn->body->first; op && yes; op = op->next) yes = suits(fn, op);
 	fn->fewer = yes;
-	if (yes || fn->by_element) return;
+	bool whole = fn->warps == 1 ? !fn->lanes : yes, turns = fn->by_element && rows_turn(fn);
+	bool room = fn->shared_bytes <= SHORT_SHARED / (SHORT_THREADS >> SHORT_LANES_LOG2);
+	fn->short_rows &= whole && room && !turns && !fn->cluster && !fn->persistent && !rows_are_dense(fn)
+		&& is_by_lane_all(fn);
+	if (fn->short_rows) fn->row_regs_log2 = row_registers(fn);
+	fn->short_rows = fn->short_rows && row_of_lanes(fn, LANES_LOG2 - 1) > fn->rows_taken;
+	if (yes || fn->short_rows || fn->by_element) return;
 	fn->row_log2 = 0;               /* nothing else in this placement asks for it */
 	fn->below.n = 0;
 }

@@ -37,6 +37,7 @@ typedef struct Cut {
 	int log2;               /* of the rows; -1: none yet */
 	Beyond *at;             /* by Val id */
 	bool ok;
+	bool pads;              /* some reduction counts on an element beyond the row */
 } Cut;
 
 static bool is_single(const Val *v) { return !type_is_tile(v->type) || type_log2_size(v->type) == 0; }
@@ -129,15 +130,29 @@ static Beyond of_elementwise(Cut *c, const Op *op)
 	if (same) r = of_absorbing(op, in);
 	if (numbers && fold_is_exact(op->code)
 		&& fold_op(op->code, fold_modes(op), ir_in(op, op->code == OP_SELECT)->type->elem, op->out[0]->type->elem,
-		op->nin, n, &r.n)) r.kind = NUMBER;
+		op->nin, n, &r.n)) r = (Beyond){ NUMBER, r.n, false };
 	return same ? r : (Beyond){ .kind = DIFFERS };
 }
 
+/* Is the result the same without any of the equal elements after the row? */
+static bool none_does(const Op *op, Beyond x)
+{
+	enum { DEPTH = 12 };    /* of operations that are looked at: enough for any formula written by hand */
+	Elem e = ir_in(op, 0)->type->elem;
+	if (x.kind != NUMBER || x.or_nan) return false;
+	switch (op->code) {
+	case OP_SUM: return true;
+	case OP_REDUCE_MAX: return is_least(e, x) || (is_float_zero(e, x) && never_below_zero(ir_in(op, 0), DEPTH));
+	default: return false;
+	}
+}
+
 /* Does one of the equal elements after the row do for all? */
-static bool one_does(const Cut *c, const Op *op)
+static bool one_does(Cut *c, const Op *op)
 {
 	Beyond x = beyond(c, ir_in(op, 0));
 	Elem e = ir_in(op, 0)->type->elem;
+	c->pads |= !none_does(op, x);
 	switch (op->code) {
 	case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
 		return x.kind == SAME || x.kind == NUMBER;
@@ -188,11 +203,12 @@ static bool is_row_or_single(const Cut *c, const Val *v)
 void cut_plan(Fn *fn)
 {
 	ir_number(fn);
-	Cut c = { fn, -1, NEW_ARRAY(A_TMP, Beyond, fn->nval), true };
+	Cut c = { fn, -1, NEW_ARRAY(A_TMP, Beyond, fn->nval), true, false };
 	for (const Op *op = fn->body->first; op && c.ok; op = op->next) c.ok = of_op(&c, op);
 	for (const Op *op = fn->body->first; op && c.ok; op = op->next)
 		for (int i = 0; i < op->nout; i++) c.ok &= is_row_or_single(&c, op->out[i]);
 	fn->row_log2 = c.ok && c.log2 > 0 ? c.log2 : 0;
+	fn->row_pads = fn->row_log2 && c.pads;
 }
 
 /* ---- the placed kernel ---- */
@@ -239,6 +255,7 @@ void cut_place(Fn *fn, FnVec *cuts)
 		int keep = registers_of(part[i], regs), sure = registers_of(part[i - 1], regs);
 		if (keep == 1 << regs || keep == sure) continue;
 		Fn *cut = copy_kernel(fn);
+		cut->short_rows = false;
 		cut->row_regs = keep;
 		cut->row_sure = sure;
 		vec_push(A_UNIT, cuts, cut);

@@ -332,6 +332,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
 		fn->by_warp &= !sliced;
+		fn->short_rows &= !sliced;
 		p.threads.apart = fn->by_warp;
 		p.threads.blocks = cluster && !sliced && has_loop(fn) ? cluster : 0;
 		p.lay = NEW_ARRAY(A_TMP, Lay, fn->nval);

@@ -113,6 +113,7 @@ bool lower_typed(Module *m, const LowerOptions *o)
 {
 	Wholes wholes = { { 0 } };
 	LowerCx cx = { .o = o, .wholes = &wholes };
+	note_variants(m);
 	return run_form(m, PASS_TYPED, &cx) && add_steps(m, &cx);
 }
 

@@ -97,8 +97,11 @@ int budget_of(const Fn *fn, int asked);
 int budget_keep(Version *v, int n, int most);
 
 /* ---- by_warp.c ---- */
-void by_warp_plan(Fn *fn);                      /* TYPED, after cut_plan or instead of it: finds by_warp */
-void by_warp_place(Fn *fn);                     /* PLACED: finds fewer */
+void by_warp_plan(Fn *fn);      /* TYPED, after cut_plan or instead of it: finds by_warp and short_rows, perhaps */
+void by_warp_place(Fn *fn);                     /* PLACED: finds fewer and short_rows */
+
+/* ---- variants.c ---- */
+void note_variants(Module *m);                  /* TYPED, with entries: finds rows_taken */
 
 /* ---- narrow.c ---- */
 /* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; NULL: none. */
@@ -106,7 +109,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */
-void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below */
+void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below, row_pads */
 /* PLACED by element: which registers a row has; makes the copies, unless cuts is NULL */
 void cut_place(Fn *fn, FnVec *cuts);
 

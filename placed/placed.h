@@ -157,6 +157,10 @@ int cut_step(const Fn *fn);                     /* elements between two register
  * all are needed. */
 int64_t row_part(const Fn *fn);
 const Sym *row_warps(const Fn *fn);
+/* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold; threads of a thread block of short
+ * rows, and the fewest lanes of one. */
+enum { SHORT_THREADS = 128, SHORT_LANES_LOG2 = 1 };
+int64_t row_of_lanes(const Fn *fn, int log2);
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */

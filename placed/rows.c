@@ -31,6 +31,33 @@ const Sym *row_warps(const Fn *fn)
 	return sym_min(sym_cdiv(used, sym_const(row_part(fn))), sym_const(fn->warps));
 }
 
+/* ---- and by as many lanes ---- */
+enum { SECTOR = 32 };
+
+/* Of the largest element of what each row has of its own. */
+static int row_elem_bytes(const Fn *fn)
+{
+	int most = 1;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		const Val *v = ir_accessed(op);
+		bool own = false;
+		Num n;
+		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay)) continue;
+		for (int a = 0; a < ir_in(op, 0)->type->rank; a++) own |= !ir_const_value(ir_in(op, 1 + a), &n);
+		if (own && elem_bytes(v->type->elem) > most) most = elem_bytes(v->type->elem);
+	}
+	return most;
+}
+
+/* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
+ * rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. */
+int64_t row_of_lanes(const Fn *fn, int log2)
+{
+	int64_t held = ((int64_t)1 << (fn->row_regs_log2 + log2)) - fn->row_pads,
+		near = ((int64_t)SECTOR << log2) / row_elem_bytes(fn);
+	return held < near ? held : near;
+}
+
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
 
 bool cut_is_length(const Fn *cut, const Val *v)

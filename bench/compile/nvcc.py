@@ -11,7 +11,7 @@ each other. `gross`: the least of the rounds; `net`: less that of an empty kerne
 import argparse, concurrent.futures, glob, os, re, subprocess, sys, tempfile, time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KERNEL = re.compile(r"^(?:// [^\n]*\n|/// [^\n]*\n|///\n)*static __global__ void ", re.M)
+KERNEL = re.compile(r"^(?:// [^\n]*\n|/// [^\n]*\n|///\n)*(?:static __global__ void |CT_FN void \w+_rows\\()", re.M)
 NAME = re.compile(r"^static __global__ void [^\n]*\n(\w+)\(", re.M)
 HOST = "#ifndef __CUDACC_RTC__\n#include <stdarg.h>"
 
@@ -32,7 +32,7 @@ def pieces(text):
     starts = [m.start() for m in KERNEL.finditer(device)]
     for at, end in zip(starts, starts[1:] + [len(device)]):
         body = device[at:end]
-        yield NAME.search(body).group(1), device[:starts[0]] + body.replace("static __global__", 'extern "C" __global__', 1)
+        yield NAME.search(body).group(1), device[:starts[0]] + body.replace("static __global__", 'extern "C" __global__')
 
 
 def phases(command, table):

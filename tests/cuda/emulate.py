@@ -45,9 +45,10 @@ def emulated(path, tool):
     kernels, host = text[at:end], text[end:]
     own = re.findall(r"\b(ct_\w+?)\(", open(os.path.join(HERE, "emu.h")).read())
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", kernels)
+    kernels = kernels.replace("CT_FN void", "static inline void")
     kernels = re.sub(r"extern __shared__ __align__\(16\) unsigned char (\w+)\[\];", r"unsigned char *const \1 = emu_shared[emu_rank()];", kernels)
     # functions that are made of others are taken as they are printed
-    made = "".join(re.findall(r"(?ms)^CT_FN \w+ ct_(?:dense|skewed|load_tile|store_tile)_\w+\(.*?^\}\n", text[:at])).replace("CT_FN", "static inline")
+    made = "".join(re.findall(r"(?ms)^CT_FN \w+ ct_(?:dense|skewed|load_tile|store_tile)_\w+\(.*?(?:^\}|^\{[^\n]* \})\n", text[:at])).replace("CT_FN", "static inline")
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", made) + kernels
     names = sorted(set(own) | {"ct_trap"})
     prelude = subprocess.run([tool] + names, input=kernels.encode(), capture_output=True, check=True).stdout.decode()

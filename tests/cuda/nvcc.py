@@ -180,8 +180,11 @@ def functions_for(text, arch):
     number = re.sub(r"\D", "", arch)
     own = ["-D__CUDA_ARCH_FEAT_SM%s_ALL" % number] if arch.endswith("a") else []
     said = must([CC, "-E", "-P", "-undef", "-nostdinc", "-x", "c", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=%s0" % number, *own, text]).out.decode()
-    found = [re.sub(r"_sm\d+a?(?=\w*\()", "", piece.strip()) for piece in re.split(r"\n(?=(?:static|typedef|struct|extern|#)\b)", said)]
-    return {piece for piece in found if not re.search(r"__global__[^{]*\{\s*\}$", piece)}
+    pieces = [piece.strip() for piece in re.split(r"\n(?=(?:static|typedef|struct|extern|#)\b)", said)]
+    empty = {m.group(1) for m in (re.search(r"\b(\w+)\([^{;]*\{\s*\}$", piece) for piece in pieces) if m}
+    calls = [m and m.group(1) for m in (re.search(r"__global__[^{]*\{\s*(\w+_rows)\(", piece) for piece in pieces)]
+    kept = [piece for piece, rows in zip(pieces, calls) if rows not in empty and not re.search(r"(?:__global__|_rows\()[^{]*\{\s*\}$", piece)]
+    return {re.sub(r"_sm\d+a?(?=\w*\()", "", piece) for piece in kept}
 
 
 def differs(text, arch):

@@ -14,7 +14,7 @@ from common import *
 RECORD = os.path.join(HERE, "counts.txt")
 KINDS = ["kernels", "loops", "nested", "copies", "lines"]
 KERNEL = {"c": r"^static void ct_block_", "cuda": r"^static __global__"}
-ACCESS = r"^CT_FN void ct_(?:load|store)_tile_"        # functions that kernels of this program call for their tiles
+ACCESS = r"^CT_FN void (?:ct_(?:load|store)_tile_|\w+_rows\()"        # functions that kernels of this program call: for their tiles, for rows of any length
 
 
 def counts(text, target):

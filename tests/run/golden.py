@@ -13,10 +13,10 @@ KINDS = ["tokens", "ast", "types", "ir", "cuda", "c", "header", "manifest", "sch
 
 
 def versions(text, wanted):
-    """Of each kernel of emitted CUDA the last version that is wanted by its name."""
+    """Of each kernel of emitted CUDA the last version that is wanted by its name: the function that its kernels call, where they are two."""
     found = {}
-    for m in re.finditer(r"^static __global__ .*\n(?:[#_].*\n)*((\w+?)_sm\d+a?(?:_\w+)?)\([^{]*\n\{\n(?:.*\n)*?}\n", text, re.M):
-        if wanted(m.group(1)):
+    for m in re.finditer(r"^(?:static __global__ .*\n(?:[#_].*\n)*|CT_FN void )((\w+?)_sm\d+a?(?:_\w+?)??)(?:_rows)?\([^{]*\n\{\n(?:.*\n)*?}\n", text, re.M):
+        if wanted(m.group(1)) and not re.search(r"^\t\w+_rows\(", m.group(0), re.M):
             found[m.group(2)] = m.group(0)
     return "\n".join(found.values())
 
