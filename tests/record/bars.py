@@ -8,12 +8,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from common import *
 
 # program: lines, kernels, lines of the longest kernel. A bar goes down when text gets shorter, and never up; the aim for a kernel is 220 lines.
-BARS = {"samples/vecadd/vecadd.tile": (450, 2, 30), "README.md": (1200, 8, 110), "samples/softmax/softmax.tile": (3000, 24, 110),
+BARS = {"samples/vecadd/vecadd.tile": (450, 2, 30), "README.md": (1200, 10, 110), "samples/softmax/softmax.tile": (3000, 30, 110),
         "samples/layer_norm/layer_norm.tile": (2000, 12, 100), "samples/gemm/gemm.tile": (3600, 16, 180),
         "samples/attention/attention.tile": (4850, 12, 470), "samples/picture/picture.tile": (2200, 11, 290)}
-# a version's text: of a kernel, or of the function that its kernels for long and for short rows call
-KERNEL = re.compile(r"^(?:static __global__ void|CT_FN void \w+_rows\().*?^}\n", re.S | re.M)
-CALLS = re.compile(r"^\t\w+_rows\(", re.M)
+KERNEL = re.compile(r"^static __global__ void", re.M)
+# a body: of a kernel, or of the function that a version's kernels for long and for short rows call
+BODY = re.compile(r"^(?:static __global__ void|CT_FN void \w+_rows\().*?^}\n", re.S | re.M)
 
 
 def readme(tmp):
@@ -31,8 +31,7 @@ with tmpdir() as tmp:
         r = ctilec("-w", "-o", out, source)
         check(r.code == 0, "%s: %s" % (program, r.text))
         text = read(out)
-        kernels = [k.count("\n") for k in KERNEL.findall(text) if not CALLS.search(k)]
-        found = text.count("\n"), len(kernels), max(kernels)
+        found = text.count("\n"), len(KERNEL.findall(text)), max(body.count("\n") for body in BODY.findall(text))
         print("%-36s %12s %12s %18s" % (program, *("%d / %d" % pair for pair in zip(found, bars))))
         check(all(n <= bar for n, bar in zip(found, bars)), "%s: lines, kernels, longest kernel %s, bars %s" % (program, found, bars))
 finish()
