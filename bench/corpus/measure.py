@@ -107,6 +107,7 @@ class Runner:
         if case.want is None: return ""
         for a, got, w in zip(case.writes, outs, case.want(*reads, *[v for _, v in case.numbers]), strict=True):
             tol = case.tol if case.tol is not None else table.TOLERANCE.get(a.type, 0)
+            if a.type == "u32": got = got.long() & 0xFFFFFFFF     # which torch holds as i32
             got, w = got.double().reshape(-1), w.double().reshape(-1)
             same = (got == w) | (got.isnan() & w.isnan())
             if tol == 0:
