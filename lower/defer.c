@@ -27,6 +27,11 @@ typedef struct Deferred {
 
 typedef struct Loops { VEC(Op *) ops; } Loops;
 
+/* How often values are used, by id; values that this pass makes are not among them. */
+typedef struct Uses { const int *of; int n; } Uses;
+
+static bool used_once(const Uses *uses, const Val *v) { return v->id < uses->n && uses->of[v->id] == 1; }
+
 static void note_loop(void *ctx, Op *op)
 {
 	Loops *l = ctx;
@@ -57,11 +62,11 @@ static bool only_moves(const Op *op)
 	return op->code == OP_RESHAPE || op->code == OP_TO_SCALAR || op->code == OP_CONVERT;
 }
 
-static bool find_steps(Deferred *d, const int *uses)
+static bool find_steps(Deferred *d, const Uses *uses)
 {
 	int n = 0;
 	const Val *x = ir_in(d->combine, d->operand);
-	while (x->def && n < STEPS && uses[x->id] == 1) {
+	while (x->def && n < STEPS && used_once(uses, x)) {
 		bool reduction = reduces(x->def, d->combine);
 		if (!reduction && !only_moves(x->def)) break;
 		d->step[n++] = x->def;
@@ -74,15 +79,15 @@ static bool find_steps(Deferred *d, const int *uses)
 }
 
 /* Is result k of the loop such a value? Only the combination asks for what was carried so far. */
-static bool find_deferred(Deferred *d, Op *loop, int k, const int *uses)
+static bool find_deferred(Deferred *d, Op *loop, int k, const Uses *uses)
 {
 	*d = (Deferred){ .nloop = 0 };
 	for (;;) {
 		const IrBlock *body = loop->region[0];
 		const Val *from = body->args.p[k + 1], *next = ir_in(body->last, k);
 		Op *last = next->def;
-		if (d->nloop == STEPS || body->last->code != OP_YIELD || uses[from->id] != 1) return false;
-		if (!last || last->parent != body || uses[next->id] != 1) return false;
+		if (d->nloop == STEPS || body->last->code != OP_YIELD || !used_once(uses, from)) return false;
+		if (!last || last->parent != body || !used_once(uses, next)) return false;
 		d->loop[d->nloop] = loop;
 		d->at[d->nloop++] = k;
 		if (last->code != OP_FOR) {
@@ -180,11 +185,11 @@ static void defer(Fn *fn)
 	ir_walk(fn->body, note_loop, &loops);
 	if (fn->ordered || !loops.ops.n) return;
 	ir_number(fn);
-	const int *uses = ir_use_counts(fn, A_TMP);
+	const Uses uses = { ir_use_counts(fn, A_TMP), fn->nval };
 	for (int i = 0; i < loops.ops.n; i++)
 		for (int k = 0; k < loops.ops.p[i]->nout; k++) {
 			Deferred d;
-			if (!find_deferred(&d, loops.ops.p[i], k, uses)) continue;
+			if (!find_deferred(&d, loops.ops.p[i], k, &uses)) continue;
 			if (registers(&d) > room) continue;
 			room -= registers(&d);
 			carry_by_threads(&d, combined_by_threads(&d));
