@@ -4,6 +4,7 @@ emit: every tile of every family compiles for each architecture; text does not g
 more lines than half as many again, and a tenth, as for 4,096 elements; in proportion where it has more kernels, two of which rows by parts take. nvcc: some of them without local memory, without messages, and with no more
 instructions than a text that is not unrolled has."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "bench", "tiles"))
@@ -18,10 +19,10 @@ class Options:
 
 
 def lines(family, tile, arch, o):
-    """(lines of the file, kernels in it)"""
+    """(lines of the file, kernels in it without those that call the same body for short rows)"""
     family.tiles = [tile]
     text = read(sweep.emitted(o, family, arch))
-    return text.count("\n"), text.count("static __global__ void ")
+    return text.count("\n"), text.count("static __global__ void ") - len(re.findall(r"^\w+_short\(", text, re.M))
 
 
 def emit(o):

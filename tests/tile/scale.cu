@@ -45,8 +45,7 @@ CT_SHARED const char *ctile_status_text(int status)
 __attribute__((format(printf, 2, 3), unused))
 static int ct_fail(int status, const char *format, ...)
 {
-	va_list args;
-	va_start(args, format);
+	va_list args; va_start(args, format);
 	vsnprintf(ctile_last_text, sizeof ctile_last_text, format, args);
 	va_end(args);
 	return ctile_last_status = status;
@@ -54,8 +53,7 @@ static int ct_fail(int status, const char *format, ...)
 
 /* Checks of the tensors of one call. */
 typedef struct CtTensor {
-	const char *name;
-	const void *p;
+	const char *name; const void *p;
 	int rank, bytes, writes;    /* bytes of an element; writes: out or inout */
 	int64_t extent[5], stride[5];
 } CtTensor;
@@ -75,14 +73,13 @@ CT_HELPER int ct_check_tensors(const char *entry, const CtTensor *t, int n)
 {
 	int bad = 0;
 	for (int i = 0; i < n; i++) {
-		int64_t span;
 		for (int k = 0; k < t[i].rank; k++) {
 			if (t[i].extent[k] < 0)
 				return ct_fail(CTILE_DIMENSION, "%s: extent %d of %s is %lld", entry, k, t[i].name, (long long)t[i].extent[k]);
 			if (t[i].stride[k] < 0)
 				return ct_fail(CTILE_STRIDE, "%s: stride %d of %s is %lld", entry, k, t[i].name, (long long)t[i].stride[k]);
 		}
-		span = ct_span(&t[i], &bad);
+		const int64_t span = ct_span(&t[i], &bad);
 		if (bad) return ct_fail(CTILE_OVERFLOW, "%s: the size of %s does not fit 64 bits", entry, t[i].name);
 		if (span == 0) continue;
 		if (!t[i].p) return ct_fail(CTILE_NULL, "%s: %s is null but has elements", entry, t[i].name);
