@@ -1,8 +1,7 @@
-/* defer: what rounds of a loop reduce and combine with what is carried, `s += sum(x, 1)`, crosses threads once.
+/* defer: what iterations reduce and combine with what the loop carries, `s += sum(x, 1)`, crosses threads once.
  *
- * In the rounds each thread combines what it holds of x, and carries that; lanes and warps combine after the loop. So
- * rounds need no shuffles, and threads do not wait for each other in them, which lets the loads of several rounds be
- * under way together (jam). The order in which elements are combined changes: of sums and products of f32 and f64 the
+ * In an iteration each thread combines what it holds of x, and carries that; lanes and warps combine after the loop. So
+ * iterations need no shuffles and no barriers, and the loads of several of them can be under way together (jam). The order in which elements are combined changes: of sums and products of f32 and f64 the
  * language allows it (language.md, Numbers), of what is exact it changes nothing. */
 #include "base/diag.h"
 #include "ir/fold.h"
@@ -20,7 +19,7 @@ typedef struct Deferred {
 	Op *loop[STEPS];
 	int at[STEPS], nloop;   /* its number among the results of each */
 	Op *combine;
-	int operand;            /* of combine: what a round adds */
+	int operand;            /* of combine: what an iteration adds */
 	Op *step[STEPS];
 	int nstep, first;       /* step[first .. nstep - 1] are reductions */
 } Deferred;
@@ -199,9 +198,5 @@ static void defer(Fn *fn)
 void pass_defer(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) {
-		ArenaMark mark = arena_mark(A_TMP);
-		defer(m->fns.p[i]);
-		arena_release(A_TMP, mark);
-	}
+	for (int i = 0; i < m->fns.n; i++) defer(m->fns.p[i]);
 }

@@ -1,5 +1,5 @@
 /* Which rows reach a variant. A launch takes the first of its variants whose where clause holds, so the variant for
- * rows of at most 2,048 elements behind one for 256 is not asked for shorter ones: what serves those is no use to it.
+ * rows of at most 2,048 elements after one for 256 is not asked for shorter ones: what serves those is no use to it.
  * Rules of a launch may ask all the same, and find rows served as long ones are. */
 #include "lower/placed.h"
 

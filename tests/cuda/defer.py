@@ -1,4 +1,4 @@
-"""How many reductions of defer.tile cross lanes in the rounds of a loop (pass defer)."""
+"""How many reductions of defer.tile cross lanes in the iterations of a loop (pass defer)."""
 import os
 import re
 import sys
@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from common import *
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "defer.tile")
-# of `rows`: the sum of each row, behind the loop over its columns
+# of `rows`: the sum of each row, after the loop over its columns
 WANT = {"planes": 0, "columns": 0, "bits": 0, "stays": 4, "rows": 1}
 
 
@@ -26,5 +26,5 @@ with tmpdir() as tmp:
     check(r.code == 0, "the source does not compile:\n" + r.text)
     found = {name: in_loops(body) for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S)}
     for name, n in WANT.items():
-        check(found.get(name) == n, "%s: %s reductions cross lanes in rounds, want %d" % (name, found.get(name), n))
+        check(found.get(name) == n, "%s: %s reductions cross lanes in iterations, want %d" % (name, found.get(name), n))
 finish()

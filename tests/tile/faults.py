@@ -52,7 +52,7 @@ CASES = [
     ("shared_parts", "[[cutile::hint(900, num_cta_in_cga=2)]]", "const unsigned char *x, unsigned char *y, unsigned char *z",
      "const auto n = ct::reshape<ct::shape<4, 4>>(ct::iota<ct::tile<int, ct::shape<16>>>()); const auto row = ct::reshape<ct::shape<4, 1>>(ct::iota<ct::tile<int, ct::shape<4>>>());"
      " const auto v = ct::load(x + n); ct::store(y + n, v); ct::store(z + row, ct::reduce_max<1>(v));", "stack", r"SHARED:1032\b"),
-    # In the code that the driver runs before a launch: the second kernel's tensor maps lie 0x380000 bytes or more behind the first's (224 multiprocessors,
+    # In the code that the driver runs before a launch: the second kernel's tensor maps lie 0x380000 bytes or more after the first's (224 multiprocessors,
     # two maps each), whatever the device has, though the memory for all is as large as its multiprocessors ask for.
     ("tensor_maps", """using E = ct::extents<int, ct::dynamic_extent, ct::dynamic_extent>;
 __tile__ void product(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n) {
