@@ -1,8 +1,6 @@
 /* The CUDA target: the whole file, kernels first, then the launchers. */
 #include "emit_cuda/emit_cuda.h"
 
-#include <string.h>
-
 #include "base/diag.h"
 #include "base/show.h"
 #include "emit_cuda/beside.h"
@@ -10,39 +8,7 @@
 #include "emit_cuda/group.h"
 #include "emit_cuda/versions.h"
 
-/* Where a body of statements without blocks, comments and directives ends that fits one line; NULL: it does not. */
-static const char *end_of_short(const char *p)
-{
-	enum { MOST = 116 };
-	int n = 0;
-	while (*p == '\t') {
-		const char *end = strchr(p, '\n'), *comment = strstr(p, "/*");
-		n += (int)(end - p);
-		if (n > MOST || p[1] == '\t' || p[1] == '#' || end[-1] != ';' || (comment && comment < end)) return NULL;
-		p = end + 1;
-	}
-	return *p == '}' && p[1] == '\n' ? p : NULL;
-}
-
-/* A function of a few short statements stands on two lines. */
-static void put_text(void *ctx, const char *text)
-{
-	Out *o = ctx;
-	for (const char *p = text, *next; *p; p = next) {
-		const char *close = strncmp(p, "{\n\t", 3) ? NULL : end_of_short(p + 2), *end = strchr(p, '\n');
-		next = close ? close + 2 : end ? end + 1 : p + strlen(p);
-		if (!close) {
-			out_raw(o, p, (size_t)(next - p));
-			continue;
-		}
-		out_puts(o, "{");
-		for (p += 2; p < close; p = end + 1) {
-			end = strchr(p, '\n');
-			out_printf(o, " %.*s", (int)(end - p) - 1, p + 1);
-		}
-		out_puts(o, " }\n");
-	}
-}
+static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
 
 /* An entry is compiled for its own architecture and every newer one below the next entry that is not an `a`; an `a`
  * entry, which takes the place of the others there, only where the compiler was asked for just that one. */

@@ -2,8 +2,8 @@
  *
  * In an iteration each thread combines what it holds of x, and carries that; lanes and warps combine after the loop. So
  * iterations need no shuffles and no barriers, and the loads of several of them can be under way together (jam). The
- * order in which elements are combined changes: of sums and products of f32 and f64 the language allows it (language.md,
- * Numbers), of what is exact it changes nothing. */
+ * order in which elements are combined changes: of sums and products of f32 and f64 the language allows it
+ * (language.md, Numbers), of what is exact it changes nothing. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/monoid.h"
