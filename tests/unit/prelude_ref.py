@@ -662,7 +662,7 @@ def run_nvcc(d):
     full = re.sub(r"#define CT_(FN|CALL) .*", r'#define CT_\1 extern "C" __device__ __noinline__', full)
     def since_sm_90(m):        # clusters
         return "#if __CUDA_ARCH__ >= 900\n%s#endif\n" % m.group(0) if re.search("cluster|mbarrier", m.group(0)) else m.group(0)
-    full = re.sub(r'^CT_(?:FN|CALL) [^\n]*(?:\{[^\n]*\}\n|\n\{\n.*?^\}\n)', since_sm_90, full, flags=re.M | re.S)
+    full = re.sub(r'^CT_(?:FN|CALL) [^\n]*(?:\n?\{[^\n]*\}\n|\n\{\n.*?^\}\n)', since_sm_90, full, flags=re.M | re.S)
     src, out = os.path.join(d, "all.cu"), os.path.join(d, "all.cubin")
     with open(src, "w") as f: f.write(full)
     def cubin(arch, *options):
