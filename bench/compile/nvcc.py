@@ -11,8 +11,8 @@ each other. `gross`: the least of the rounds; `net`: less that of an empty kerne
 import argparse, concurrent.futures, glob, os, re, subprocess, sys, tempfile, time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KERNEL = re.compile(r"^(?:// [^\n]*\n|/// [^\n]*\n|///\n)*(?:static __global__ void |CT_FN void \w+_rows\\()", re.M)
-NAME = re.compile(r"^static __global__ void [^\n]*\n(\w+)\(", re.M)
+KERNEL = re.compile(r"^static __global__ void [^\n]*\n(\w+)\(.*?^}\n", re.M | re.S)
+ROWS = re.compile(r"^CT_FN void (\w+_rows)\(.*?^}\n", re.M | re.S)       # the body that kernels of short and of long rows share
 HOST = "#ifndef __CUDACC_RTC__\n#include <stdarg.h>"
 
 
@@ -27,12 +27,12 @@ def once(command):
 
 
 def pieces(text):
-    """(name, text) of each kernel: what comes before the kernels, and that kernel, not static so that nvcc keeps it."""
+    """(name, text) of each kernel: the file without its other kernels, and this one not static so that nvcc keeps it."""
     device = text[:text.index(HOST)]
-    starts = [m.start() for m in KERNEL.finditer(device)]
-    for at, end in zip(starts, starts[1:] + [len(device)]):
-        body = device[at:end]
-        yield NAME.search(body).group(1), device[:starts[0]] + body.replace("static __global__", 'extern "C" __global__')
+    for kernel in KERNEL.finditer(device):
+        kept = kernel.group(0)
+        alone = KERNEL.sub(lambda m: kept.replace("static __global__", 'extern "C" __global__') if m.start() == kernel.start() else "", device)
+        yield kernel.group(1), ROWS.sub(lambda m: m.group(0) if m.group(1) + "(" in kept else "", alone)
 
 
 def phases(command, table):

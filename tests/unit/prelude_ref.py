@@ -447,7 +447,7 @@ HARDWARE = "exp2_f32_ftz rcp_f32_ftz rsqrt_f32_ftz lg2_f32 lg2_f32_ftz fma_f32_s
 def cuda_function(cuda, name):
     """The comment that states the error, and the text, of ct_<name>"""
     head = r"(/\* [^*\n]* \*/\n)?^CT_(?:FN|CALL) [\w ]+ ct_%s\(" % name
-    m = re.search(head + r"[^\n]*\}\n", cuda, re.M) or re.search(head + r".*?\n\}\n", cuda, re.M | re.S)
+    m = re.search(head + r"[^\n]*\n?\{[^\n]*\}\n", cuda, re.M) or re.search(head + r".*?\n\}\n", cuda, re.M | re.S)
     return (m.group(1) or "", m.group(0)) if m else ("", "")
 def cuda_math_text(cuda, roots, given=()):
     """The roots and what they call, as cu_<name>; functions of one instruction stay calls of the C target's"""
