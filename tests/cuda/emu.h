@@ -41,7 +41,11 @@ static void (*emu_body)(void **args);
 static void **emu_args;
 static bool emu_clustered;      /* launched with a cluster, if only of one thread block */
 static unsigned emu_now, emu_cta, emu_first, emu_cluster;   /* emu_cta: threads of a thread block, emu_cluster: such blocks; emu_first: number of the cluster's first block */
-static unsigned char emu_box[EMU_THREADS / 32][32][64];      /* of each warp: what each lane hands over */
+/* Of each warp, what each lane hands over, in two boxes by turns: who fills one again has met the other lanes at the exchange between,
+ * so they have taken what was in it. A lane has at most 16 elements of one matrix and 8 of the other, as doubles. */
+enum { EMU_HANDED = 24 * sizeof(double) };
+__attribute__((aligned(16))) static unsigned char emu_box[EMU_THREADS / 32][2][32][EMU_HANDED];
+static unsigned char emu_turn[EMU_THREADS];
 
 __attribute__((noreturn)) static void emu_fail(const char *what)
 {
@@ -60,12 +64,34 @@ static void emu_becomes(unsigned t, EmuState s)
 	emu_state[t] = (unsigned char)s;
 }
 
-/* Gives control back to emu_run, which goes on here when it is this thread's turn again. */
+/* The lane whose turn it is in the warp that runs, the order of its lanes (emu_block), and that warp's first thread. */
+static unsigned emu_lane, emu_shuffled, emu_warp_at;
+static int emu_kind;
+
+/* Makes the warp's next lane that can run the present thread. */
+static bool emu_next(void)
+{
+	while (emu_lane < 32) {
+		unsigned i = emu_lane++, t = emu_warp_at + (emu_kind == 1 ? 31 - i : (i ^ emu_shuffled) % 32);
+		if (emu_state[t] != EMU_READY && emu_state[t] != EMU_NEW) continue;
+		emu_now = t;
+		threadIdx.x = t % emu_cta;
+		if (emu_state[t] == EMU_NEW) emu_becomes(t, EMU_READY);
+		return true;
+	}
+	return false;
+}
+
+static void emu_resume(void);
+
+/* Gives control to the warp's next lane, after the last one to emu_run_warp; goes on when it is this thread's turn again. */
 __attribute__((noinline)) static void emu_wait(EmuState s)
 {
 	unsigned me = emu_now;
 	emu_becomes(me, s);
-	if (!__builtin_setjmp(emu_thread[me].at)) __builtin_longjmp(emu_home, 1);
+	if (__builtin_setjmp(emu_thread[me].at)) return;
+	if (emu_next()) emu_resume();
+	__builtin_longjmp(emu_home, 1);
 }
 
 /* Where each thread waits for its block: at one place for all, as CUDA wants, unless the barrier is a numbered one (PTX: bar.sync). */
@@ -144,19 +170,19 @@ static void emu_start(unsigned t)
 	setcontext(&first);
 }
 
-__attribute__((noinline)) static void emu_resume(unsigned t)
+__attribute__((noinline)) static void emu_resume(void)
 {
-	if (!emu_thread[t].stack) emu_start(t);
-	__builtin_longjmp(emu_thread[t].at, 1);
+	if (!emu_thread[emu_now].stack) emu_start(emu_now);
+	__builtin_longjmp(emu_thread[emu_now].at, 1);
 }
 
-__attribute__((noinline)) static void emu_run(unsigned t)
+/* Lets each lane of a warp that can run do so until it waits. */
+__attribute__((noinline)) static void emu_run_warp(unsigned w)
 {
-	emu_now = t;
-	threadIdx.x = t % emu_cta;
-	blockIdx.x = emu_first + t / emu_cta;
-	emu_becomes(t, EMU_READY);
-	if (!__builtin_setjmp(emu_home)) emu_resume(t);
+	emu_warp_at = w * 32;
+	emu_lane = 0;
+	blockIdx.x = emu_first + emu_warp_at / emu_cta;
+	if (!__builtin_setjmp(emu_home) && emu_next()) emu_resume();
 }
 
 static unsigned emu_threads_in(unsigned from, unsigned to, EmuState s)
@@ -172,10 +198,12 @@ static bool emu_ended(unsigned from, unsigned to) { return emu_threads_in(from, 
 /* A warp of which all lanes wait for each other goes on. */
 static bool emu_free_warp(unsigned w)
 {
-	const unsigned short *count = emu_count[w];
+	unsigned short *count = emu_count[w];
 	if (!count[EMU_WARP] || count[EMU_WARP] + count[EMU_DONE] < 32) return false;
 	if (count[EMU_DONE]) emu_fail("a lane ended while others of its warp exchange data");
-	for (unsigned i = 0; i < 32; i++) emu_becomes(w * 32 + i, EMU_READY);
+	memset(emu_state + w * 32, EMU_READY, 32);
+	count[EMU_WARP] = 0, emu_total[EMU_WARP] -= 32;
+	count[EMU_READY] = 32, emu_total[EMU_READY] += 32;
 	return true;
 }
 
@@ -194,23 +222,20 @@ static bool emu_free_block(unsigned from)
 	return true;
 }
 
-/* Lets every thread that can run do so, warp by warp in an order of `kind`. Lanes of a warp stay neighbours in all of them. In
+/* Lets every thread that can run do so, warp by warp in an order of emu_kind. Lanes of a warp stay neighbours in all of them. In
  * order 0 a warp runs as far as it gets without the others; else all stop at each exchange within a warp. */
-static bool emu_round(unsigned threads, int kind)
+static bool emu_round(unsigned threads)
 {
 	static unsigned seed = 1;
 	bool ran = false;
-	unsigned turn = kind == 2 ? ((seed = seed * 1664525 + 1013904223) >> 8) % threads : 0;
+	emu_shuffled = emu_kind == 2 ? ((seed = seed * 1664525 + 1013904223) >> 8) % threads : 0;
 	for (unsigned k = 0; k < threads; k += 32) {
-		unsigned w = kind == 1 ? (threads - 1 - k) / 32 : (k / 32 + turn) % (threads / 32);
+		unsigned w = emu_kind == 1 ? (threads - 1 - k) / 32 : (k / 32 + emu_shuffled) % (threads / 32);
 		do {
 			if (!emu_count[w][EMU_NEW] && !emu_count[w][EMU_READY]) break;
-			for (unsigned i = 0; i < 32; i++) {
-				unsigned t = w * 32 + (kind == 1 ? 31 - i : (i ^ turn) % 32);
-				if (emu_state[t] == EMU_NEW || emu_state[t] == EMU_READY) emu_run(t);
-			}
+			emu_run_warp(w);
 			ran = true;
-		} while (kind == 0 && emu_free_warp(w));
+		} while (emu_kind == 0 && emu_free_warp(w));
 	}
 	return ran;
 }
@@ -218,7 +243,7 @@ static bool emu_round(unsigned threads, int kind)
 static void emu_block(unsigned threads)
 {
 	const char *order = getenv("EMU_ORDER");
-	int kind = order ? atoi(order) : 0;
+	emu_kind = order ? atoi(order) : 0;
 	emu_cluster = threads / emu_cta;
 	if (emu_cluster > EMU_CLUSTER) emu_fail("a cluster of more thread blocks than have memory of their own");
 	if (emu_cta % 32) emu_fail("thread blocks are whole warps");
@@ -232,7 +257,7 @@ static void emu_block(unsigned threads)
 	emu_arrived = 0;
 	emu_live = threads;
 	while (emu_total[EMU_DONE] < threads) {
-		bool ran = emu_round(threads, kind);
+		bool ran = emu_round(threads);
 		for (unsigned w = 0; w < threads / 32 && emu_total[EMU_WARP]; w++) ran |= emu_free_warp(w);
 		for (unsigned b = 0; b < threads && emu_total[EMU_BLOCK]; b += emu_cta) ran |= emu_free_block(b);
 		if (!ran && emu_total[EMU_DONE] < threads) emu_fail("threads wait at different barriers");
@@ -370,16 +395,18 @@ static inline int atomicAdd(int *p, int v) { int old = *p; *p += v; return old; 
 /* ---- within a warp ---- */
 #define EMU_WARP_OF (emu_now / 32)
 #define EMU_LANE (emu_now % 32)
-static void emu_give(const void *p, size_t n)
+/* What lane 0 has handed over, EMU_HANDED bytes before lane 1's. */
+static const unsigned char *emu_exchange(const void *p, size_t n)
 {
-	memcpy(emu_box[EMU_WARP_OF][EMU_LANE], p, n);
+	unsigned char (*box)[EMU_HANDED] = emu_box[EMU_WARP_OF][emu_turn[emu_now] ^= 1];
+	memcpy(box[EMU_LANE], p, n);
 	emu_warp_sync();
+	return box[0];
 }
-static void emu_took(void) { emu_warp_sync(); }
 
 #define EMU_SHFL(elem, T) \
 	static T ct_shfl_idx_##elem(T a, int lane) \
-	{ T r; emu_give(&a, sizeof a); memcpy(&r, emu_box[EMU_WARP_OF][lane & 31], sizeof r); emu_took(); return r; } \
+	{ T r; memcpy(&r, emu_exchange(&a, sizeof a) + (lane & 31) * EMU_HANDED, sizeof r); return r; } \
 	static inline T ct_shfl_xor_##elem(T a, int m) { return ct_shfl_idx_##elem(a, (int)EMU_LANE ^ m); } \
 	static inline T ct_shfl_up_##elem(T a, int d) { return ct_shfl_idx_##elem(a, (int)EMU_LANE >= d ? (int)EMU_LANE - d : (int)EMU_LANE); } \
 	static inline T ct_shfl_down_##elem(T a, int d) { return ct_shfl_idx_##elem(a, (int)EMU_LANE + d < 32 ? (int)EMU_LANE + d : (int)EMU_LANE); }
@@ -512,11 +539,11 @@ static inline unsigned ct_shared(const void *p) { return (unsigned)((const unsig
 
 static void emu_ldm(unsigned *r, unsigned at, int n, bool trans)
 {
-	emu_give(&at, sizeof at);
+	const unsigned char *box = emu_exchange(&at, sizeof at);
 	for (int j = 0; j < n; j++) {
 		unsigned row[8];
 		for (int i = 0; i < 8; i++) {
-			memcpy(&row[i], emu_box[EMU_WARP_OF][8 * j + i], sizeof row[i]);
+			memcpy(&row[i], box + (8 * j + i) * EMU_HANDED, sizeof row[i]);
 			if (row[i] % 16 || row[i] + 16 > EMU_SHARED) emu_fail("ldmatrix: a row is not aligned to 16 bytes");
 		}
 		unsigned t = EMU_LANE;
@@ -527,7 +554,7 @@ static void emu_ldm(unsigned *r, unsigned at, int n, bool trans)
 		}
 		r[j] = h[0] | (unsigned)h[1] << 16;
 	}
-	emu_took();
+	emu_warp_sync();        /* all lanes have read before one goes on and writes */
 }
 #define EMU_LDM(n) \
 	static inline void ct_ldm_x##n(unsigned *r, unsigned at) { emu_ldm(r, at, n, false); } \
@@ -565,36 +592,37 @@ static double emu_elem(EmuElem e, const unsigned char *words, int i)
 	return f;
 }
 
-/* Sum over k of a[row][k] b[k][col]; words hold 32-bit registers of each lane. */
-static double emu_dot(EmuElem ea, EmuElem eb, int k, int row, int col, int awords)
+static int emu_per(EmuElem e) { return e == EMU_TF32 ? 1 : e <= EMU_BF16 ? 2 : 4; }         /* elements of a register */
+
+/* Sum over k of a[row][k] b[k][col]; box holds each lane's elements: an registers of a, then those of b. */
+static double emu_dot(const unsigned char *box, int per, int k, int row, int col, int an)
 {
-	int per = ea == EMU_TF32 ? 1 : ea <= EMU_BF16 ? 2 : 4, half = 4 * per;     /* columns that one register set covers */
+	int half = 4 * per;     /* columns that one register of each lane covers */
 	double s = 0;
 	for (int c = 0; c < k; c++) {
 		int reg = c / half, lane = (c % half) / per, i = c % per;
 		int areg = reg * 2 + row / 8;           /* a0 (row), a1 (row + 8), a2, a3: next columns */
-		const unsigned char *a = emu_box[EMU_WARP_OF][(row % 8) * 4 + lane] + 4 * areg;
-		const unsigned char *b = emu_box[EMU_WARP_OF][col * 4 + lane] + 4 * awords + 4 * reg;
-		s += emu_elem(ea, a, i) * emu_elem(eb, b, i);
+		const double *a = (const double *)(box + ((row % 8) * 4 + lane) * EMU_HANDED) + per * areg + i;
+		const double *b = (const double *)(box + (col * 4 + lane) * EMU_HANDED) + per * (an + reg) + i;
+		s += *a * *b;
 	}
 	return s;
 }
 
-static void emu_hand(const unsigned *a, int an, const unsigned *b, int bn)
+static const unsigned char *emu_hand(const unsigned *a, EmuElem ea, int an, const unsigned *b, EmuElem eb, int bn)
 {
-	unsigned w[8];
-	memcpy(w, a, 4 * (size_t)an);
-	memcpy(w + an, b, 4 * (size_t)bn);
-	emu_give(w, 4 * (size_t)(an + bn));
+	double x[24], *to = x;
+	for (int i = 0; i < an * emu_per(ea); i++) *to++ = emu_elem(ea, (const unsigned char *)a, i);
+	for (int i = 0; i < bn * emu_per(eb); i++) *to++ = emu_elem(eb, (const unsigned char *)b, i);
+	return emu_exchange(x, (size_t)((char *)to - (char *)x));
 }
 
 #define EMU_MMA(name, T, ea, eb, k, an, bn) \
 	static void name(T *d, const unsigned *a, const unsigned *b) \
 	{ \
-		emu_hand(a, an, b, bn); \
+		const unsigned char *box = emu_hand(a, ea, an, b, eb, bn); \
 		for (int i = 0; i < 4; i++) \
-			d[i] = (T)(d[i] + emu_dot(ea, eb, k, (int)EMU_LANE / 4 + 8 * (i / 2), (int)EMU_LANE % 4 * 2 + i % 2, an)); \
-		emu_took(); \
+			d[i] = (T)(d[i] + emu_dot(box, emu_per(ea), k, (int)EMU_LANE / 4 + 8 * (i / 2), (int)EMU_LANE % 4 * 2 + i % 2, an)); \
 	}
 EMU_MMA(ct_mma_m16n8k16_f16_f16, float, EMU_F16, EMU_F16, 16, 4, 2) EMU_MMA(ct_mma_m16n8k16_bf16_bf16, float, EMU_BF16, EMU_BF16, 16, 4, 2)
 EMU_MMA(ct_mma_m16n8k8_f16_f16, float, EMU_F16, EMU_F16, 8, 2, 1) EMU_MMA(ct_mma_m16n8k8_bf16_bf16, float, EMU_BF16, EMU_BF16, 8, 2, 1)
@@ -605,14 +633,13 @@ EMU_MMA_INT(i8, i8, EMU_I8, EMU_I8) EMU_MMA_INT(i8, u8, EMU_I8, EMU_U8) EMU_MMA_
 static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 {
 	double w[2] = { a[0], b[0] }, x, y;
-	emu_give(w, sizeof w);
+	const unsigned char *box = emu_exchange(w, sizeof w);
 	for (int i = 0; i < 2; i++)
 		for (unsigned k = 0; k < 4; k++) {
-			memcpy(&x, emu_box[EMU_WARP_OF][EMU_LANE / 4 * 4 + k], 8);
-			memcpy(&y, emu_box[EMU_WARP_OF][(EMU_LANE % 4 * 2 + i) * 4 + k] + 8, 8);
+			memcpy(&x, box + (EMU_LANE / 4 * 4 + k) * EMU_HANDED, 8);
+			memcpy(&y, box + ((EMU_LANE % 4 * 2 + i) * 4 + k) * EMU_HANDED + 8, 8);
 			d[i] += x * y;
 		}
-	emu_took();
 }
 
 /* ---- the runtime ---- */
