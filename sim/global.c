@@ -126,7 +126,7 @@ Go run_alias(Warp *w, const Step *s)
 typedef struct Tile {
 	AccessPlan p;
 	Map map[TENSOR_RANK];
-	int regs;
+	int regs, end;          /* end: the register of elements before and after a row's vectors; -1: there is none */
 	uint32_t spare;         /* registers of a store that hold copies */
 	Elem e;
 	bool one;               /* one thread reads, then hands on */
@@ -139,6 +139,7 @@ typedef struct Tile {
 typedef struct Origin {
 	uint64_t base;
 	int64_t o[TENSOR_RANK], ext[TENSOR_RANK], str[TENSOR_RANK];
+	uint32_t thread[TENSOR_RANK];   /* the lane's part of a coordinate within the tile (map_thread) */
 	bool whole, aligned;
 	int64_t phase;
 } Origin;
@@ -153,6 +154,7 @@ static void *plan_tile(Run *r, const Op *op, const Val *data)
 	t->one = one_thread_reads(op);
 	t->dense = ir_int(op, AT_DENSE, 0);
 	t->moved = row_moves(r, t->p.l);
+	t->end = row_is_end(r, t->p.l, r->fn->row_regs) ? r->fn->row_regs : -1;
 	t->begins = t->moved && r->fn->peel_line && peel_begins(r->fn, op);
 	return t;
 }
@@ -212,9 +214,7 @@ Go run_phase(Warp *w, const Step *s)
 
 int64_t sim_phase(const Warp *w)
 {
-	for (const Op *op = w->u->r->fn->body->first; op; op = op->next)
-		if (op->code == OP_PHASE) return sim_val(w, op->out[0])->p[0].i;
-	return 0;
+	return w->u->r->phase ? sim_val(w, w->u->r->phase)->p[0].i : 0;
 }
 
 static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *o)
@@ -222,6 +222,7 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 	const AccessPlan *p = &t->p;
 	int64_t at = origins(w, op, p, lane, o), piece = (int64_t)elem_bytes(t->e) << p->vec, size = elem_bytes(t->e);
 	o->whole = o->aligned = true;
+	for (int a = 0; a < p->rank; a++) o->thread[a] = map_thread(&t->map[a], lane, w->num);
 	o->phase = p->turn >= 0 ? sim_phase(w) : 0;
 	for (int a = 0; a < p->rank; a++)
 		if (!(p->proved[a] && a != p->turn))
@@ -240,55 +241,7 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 	o->aligned = p->vec && low % (uint64_t)piece == 0;
 }
 
-/* The coordinate of an element along axis a, from the tile's first. */
-static int64_t coordinate(const Warp *w, const Tile *t, const Origin *o, int a, int reg, int lane, int warp)
-{
-	if (t->moved && t->p.l.out[a]) {
-		bool end = row_is_end(w->u->r, t->p.l, reg);
-		int64_t e = row_element(w, sim_phase(w), end ? 0 : map_at(&t->map[a], reg, lane, warp), end, lane);
-		return e < 0 ? -o->o[a] - 1 : e;
-	}
-	if (row_is_end(w->u->r, t->p.l, reg)) reg = 0;
-	int64_t c = map_at(&t->map[a], reg, lane, warp);
-	return a == t->p.turn ? (c - o->phase) & (w->u->r->turned - 1) : c;
-}
-
-static bool element_at(const Warp *w, const Tile *t, const Origin *o, int reg, int lane, int warp, uint64_t *at)
-{
-	uint64_t sum = 0;
-	bool in = true;
-	for (int a = 0; a < t->p.rank; a++) {
-		int64_t c = o->o[a] + coordinate(w, t, o, a, reg, lane, warp);
-		bool sure = t->p.proved[a] && a != t->p.turn && !(t->moved && t->p.l.out[a]);
-		in &= sure || (c >= 0 && c < o->ext[a]);
-		sum += (uint64_t)c * (uint64_t)o->str[a];
-	}
-	*at = o->base + sum * (uint64_t)elem_bytes(t->e);
-	return in;
-}
-
-/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a turned
- * row goes round its end). */
-static bool piece_inside(const Warp *w, const Tile *t, const Origin *o, int reg, int lane, int warp)
-{
-	uint64_t first, at;
-	if (!element_at(w, t, o, reg, lane, warp, &first)) return false;
-	for (uint32_t k = 1; k < (uint32_t)1 << t->p.vec; k++)
-		if (!element_at(w, t, o, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), lane, warp, &at)
-			|| at != first + k * (uint64_t)elem_bytes(t->e)) return false;
-	return true;
-}
-
-/* An end of the tensor, or of a turned row, may cut a piece. */
-static bool is_ragged(const Warp *w, const Tile *t, const Origin *o)
-{
-	int a = t->p.fast;
-	int64_t mask = ((int64_t)1 << t->p.vec) - 1;
-	(void)w;
-	if (t->p.proved[a] && a != t->p.turn) return false;
-	return ((o->ext[a] - o->o[a]) | o->o[a] | o->phase) & mask;
-}
-
+/* One access of a warp to its tiles. */
 typedef struct Mover {
 	Warp *w;
 	const Tile *t;
@@ -299,26 +252,84 @@ typedef struct Mover {
 	Cell *to;
 } Mover;
 
+/* The coordinate of an element along axis a, from the tile's first. */
+static int64_t coordinate(const Warp *w, const Tile *t, const Origin *o, int a, int reg, int lane)
+{
+	bool end = reg == t->end;
+	if (t->moved && t->p.l.out[a]) {
+		int64_t e = row_element(w, sim_phase(w), end ? 0 : t->map[a].reg[reg] ^ o->thread[a], end, lane);
+		return e < 0 ? -o->o[a] - 1 : e;
+	}
+	int64_t c = t->map[a].reg[end ? 0 : reg] ^ o->thread[a];
+	return a == t->p.turn ? (c - o->phase) & (w->u->r->turned - 1) : c;
+}
+
+/* Whether an element lies inside the tensor, and its address. */
+static bool element_at(const Mover *m, const Origin *o, int reg, int lane, uint64_t *at)
+{
+	const Tile *t = m->t;
+	uint64_t sum = 0;
+	bool in = true;
+	for (int a = 0; a < t->p.rank; a++) {
+		int64_t c = o->o[a] + coordinate(m->w, t, o, a, reg, lane);
+		bool sure = t->p.proved[a] && a != t->p.turn && !(t->moved && t->p.l.out[a]);
+		in &= sure || (c >= 0 && c < o->ext[a]);
+		sum += (uint64_t)c * (uint64_t)o->str[a];
+	}
+	*at = o->base + sum * (uint64_t)elem_bytes(t->e);
+	return in;
+}
+
+/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a turned
+ * row goes round its end). */
+static bool piece_inside(const Mover *m, int reg, int lane)
+{
+	const Tile *t = m->t;
+	const Origin *o = &m->o[lane];
+	uint64_t first, at;
+	if (!element_at(m, o, reg, lane, &first)) return false;
+	for (uint32_t k = 1; k < (uint32_t)1 << t->p.vec; k++)
+		if (!element_at(m, o, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), lane, &at)
+			|| at != first + k * (uint64_t)elem_bytes(t->e)) return false;
+	return true;
+}
+
+/* An end of the tensor, or of a turned row, may cut a piece. */
+static bool is_ragged(const Tile *t, const Origin *o)
+{
+	int a = t->p.fast;
+	int64_t mask = ((int64_t)1 << t->p.vec) - 1;
+	if (t->p.proved[a] && a != t->p.turn) return false;
+	return ((o->ext[a] - o->o[a]) | o->o[a] | o->phase) & mask;
+}
+
 static void move_element(const Mover *m, int reg, int lane, uint64_t at)
 {
 	if (m->store) write_cell(m->t->e, at, sim_at(m->from, reg, lane));
 	else m->to[reg * LANES + lane] = read_cell(m->t->e, at);
 }
 
-/* One request for pieces of 2^vec registers from reg on (vec 0: one element), by these lanes. */
-static void move_piece(const Mover *m, int reg, int vec, uint32_t lanes)
+/* One request for pieces of 2^vec registers from reg on (vec 0: one element), at q->at. */
+static void request_pieces(const Mover *m, int reg, int vec, Request *q)
 {
 	const Tile *t = m->t;
-	Request q = { .lanes = lanes, .bytes = elem_bytes(t->e) << vec };
-	if (!lanes) return;
-	for (int l = 0; l < LANES; l++)
-		if (lanes >> l & 1) element_at(m->w, t, &m->o[l], reg, l, m->w->num, &q.at[l]);
-	count_global(m->w, &q, m->store);
+	q->bytes = elem_bytes(t->e) << vec;
+	if (!q->lanes) return;
+	count_global(m->w, q, m->store);
 	if (sim_failed(m->w->u->r)) return;
 	for (int l = 0; l < LANES; l++)
-		for (uint32_t k = 0; lanes >> l & 1 && k < (uint32_t)1 << vec; k++)
+		for (uint32_t k = 0; q->lanes >> l & 1 && k < (uint32_t)1 << vec; k++)
 			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, vec, k)), l,
-				q.at[l] + k * (uint64_t)elem_bytes(t->e));
+				q->at[l] + k * (uint64_t)elem_bytes(t->e));
+}
+
+/* Whole vectors from reg on, by these lanes. */
+static void move_pieces(const Mover *m, int reg, uint32_t lanes)
+{
+	Request q = { .lanes = lanes };
+	for (int l = 0; l < LANES; l++)
+		if (lanes >> l & 1) element_at(m, &m->o[l], reg, l, &q.at[l]);
+	request_pieces(m, reg, m->t->p.vec, &q);
 }
 
 /* A vector that begins anywhere, from the three aligned ones of 8 bytes around it. */
@@ -330,7 +341,7 @@ static void move_around(const Mover *m, int reg, uint32_t lanes)
 	uint64_t first[LANES];
 	if (!lanes) return;
 	for (int l = 0; l < LANES; l++)
-		if (lanes >> l & 1) element_at(m->w, t, &m->o[l], reg, l, m->w->num, &first[l]);
+		if (lanes >> l & 1) element_at(m, &m->o[l], reg, l, &first[l]);
 	for (int i = 0; i < AROUND; i++) {
 		for (int l = 0; l < LANES; l++)
 			if (lanes >> l & 1) q.at[l] = (first[l] & ~(uint64_t)(EACH - 1)) + (uint64_t)(i * EACH);
@@ -344,11 +355,10 @@ static void move_around(const Mover *m, int reg, uint32_t lanes)
 
 static void move_single(const Mover *m, int reg, uint32_t lanes)
 {
-	uint32_t in = 0;
-	uint64_t at;
+	Request q = { 0 };
 	for (int l = 0; l < LANES; l++)
-		if (lanes >> l & 1 && element_at(m->w, m->t, &m->o[l], reg, l, m->w->num, &at)) in |= (uint32_t)1 << l;
-	move_piece(m, reg, 0, in);
+		if (lanes >> l & 1 && element_at(m, &m->o[l], reg, l, &q.at[l])) q.lanes |= (uint32_t)1 << l;
+	request_pieces(m, reg, 0, &q);
 }
 
 /* One request of a warp for what lies from `at` on, `bytes` for each lane. */
@@ -368,9 +378,7 @@ static void move_dense(Mover *m)
 	const Tile *t = m->t;
 	uint64_t lo = UINT64_MAX, hi = 0, at, size = (uint64_t)elem_bytes(t->e), n = 0;
 	for (int i = 0; i < t->regs * LANES; i++) {
-		if (!(m->lanes >> i % LANES & 1) || !element_at(m->w, t, &m->o[i % LANES], i / LANES, i % LANES, m->w->num,
-			&at))
-			continue;
+		if (!(m->lanes >> i % LANES & 1) || !element_at(m, &m->o[i % LANES], i / LANES, i % LANES, &at)) continue;
 		n++;
 		if (at < lo) lo = at;
 		if (at + size > hi) hi = at + size;
@@ -383,7 +391,7 @@ static void move_dense(Mover *m)
 	for (at = first; at < last; at += LANES * PIECE) count_side_by_side(m, at, last, PIECE);
 	if (last < hi) count_side_by_side(m, last, hi, (int)size);
 	for (int i = 0; i < t->regs * LANES && !sim_failed(m->w->u->r); i++)
-		if (m->lanes >> i % LANES & 1 && element_at(m->w, t, &m->o[i % LANES], i / LANES, i % LANES, m->w->num, &at))
+		if (m->lanes >> i % LANES & 1 && element_at(m, &m->o[i % LANES], i / LANES, i % LANES, &at))
 			move_element(m, i / LANES, i % LANES, at);
 }
 
@@ -399,13 +407,13 @@ static void move_tile(Mover *m)
 	for (int l = 0; l < LANES; l++) {
 		if (!(m->lanes >> l & 1)) continue;
 		const Origin *o = &m->o[l];
-		bool few = w->u->r->fn->lanes && !(o->aligned && o->whole) && (!o->aligned || is_ragged(w, t, o));
+		bool few = w->u->r->fn->lanes && !(o->aligned && o->whole) && (!o->aligned || is_ragged(t, o));
 		if (!t->p.vec || few) single |= (uint32_t)1 << l;
 		else if (o->aligned && o->whole && !o->phase) all |= (uint32_t)1 << l;
 		else by_pieces |= (uint32_t)1 << l;
 	}
 	for (int reg = 0; reg < t->regs && !sim_failed(w->u->r); reg++) {
-		if (row_is_end(w->u->r, t->p.l, reg)) {
+		if (reg == t->end) {
 			move_single(m, reg, m->lanes);
 			continue;
 		}
@@ -417,12 +425,12 @@ static void move_tile(Mover *m)
 		uint32_t whole = all, parts = 0;
 		for (int l = 0; l < LANES; l++) {
 			if (!(by_pieces >> l & 1)) continue;
-			if ((m->o[l].aligned || (t->moved && t->p.vec)) && piece_inside(w, t, &m->o[l], reg, l, w->num))
+			if ((m->o[l].aligned || (t->moved && t->p.vec)) && piece_inside(m, reg, l))
 				whole |= (uint32_t)1 << l;
 			else parts |= (uint32_t)1 << l;
 		}
 		if (t->moved && !t->begins) move_around(m, reg, whole);
-		else move_piece(m, reg, t->p.vec, whole);
+		else move_pieces(m, reg, whole);
 		for (uint32_t k = 0; parts && k < (uint32_t)1 << t->p.vec; k++)
 			move_single(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), parts);
 		move_single(m, reg, single);
@@ -540,7 +548,7 @@ Go run_loads(Warp *w, const Step *s)
 			Origin o = m.o[i % LANES];
 			uint64_t at;
 			for (int a = 0; a < p->t.p.rank; a++) o.o[a] += p->off[k * p->t.p.rank + a];
-			bool in = element_at(w, &p->t, &o, i / LANES, i % LANES, w->num, &at);
+			bool in = element_at(&m, &o, i / LANES, i % LANES, &at);
 			if (in) check_address(w, i % LANES, at, elem_bytes(p->t.e), false);
 			to[i] = in && !sim_failed(w->u->r) ? read_cell(p->t.e, at) : pad->p[i % LANES];
 		}

@@ -128,7 +128,8 @@ static void multiply(Warp *w, const Step *s)
 			const float *x = a + row_at(&p->acc, c / LANES, c % LANES, n) * p->k;
 			const float *y = b + col_at(&p->acc, c / LANES, c % LANES, n) * p->k;
 			float sum = keep ? (float)sim_at(acc, c / LANES, c % LANES).f : 0;
-			for (int k = 0; k < p->k; k++) sum = (float)((double)x[k] * (double)y[k] + (double)sum);
+			/* products of such elements are exact in f32 */
+			for (int k = 0; k < p->k; k++) sum += x[k] * y[k];
 			to[c].f = sum;
 		}
 		q->val[ir_in(op, 0)->id].moved = true;
