@@ -1,10 +1,11 @@
 """Emitted CUDA Tile C++ through NVIDIA's compiler: nvcc.py GROUP [VERSION]. GROUP: one of ../cuda/emitted.py, forms, operations, or random
-(200 programs of ../values/programs.py); VERSION: --tile-version and its nvcc. TILE_ARCH: the architecture. TILE_STAGE=tilebc: the front
-end alone, which takes a tenth of the time.
+(200 programs of ../values/programs.py); VERSION: --tile-version and its nvcc. TILE_ARCH: the architecture, or several with commas between.
+TILE_STAGE=tilebc: the front end alone.
 
-The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code; one program is
-compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses, with an error of its own (E09..), are
-left out and named."""
+The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code: the front end once,
+then the next stage for each architecture, for which the front end makes the same (group forms compares). Of each group but random, one
+program is compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses, with an error of its own
+(E09..), are left out and named."""
 import difflib
 import os
 import re
@@ -33,7 +34,8 @@ def random_programs(tmp, count=200, each=20):
 GROUPS["random"] = random_programs
 AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
 STAGE = os.environ.get("TILE_STAGE", "tilecubin")
-ARCH = os.environ.get("TILE_ARCH", "sm_90")
+ARCHES = os.environ.get("TILE_ARCH", "sm_90").split(",")
+ARCH = ARCHES[0]
 FLAGS = ["--enable-tile", "-std=c++20", "-arch=" + ARCH, "-Werror", "all-warnings"]
 
 
@@ -55,18 +57,18 @@ def device_part(text):
     return re.findall(r"^#include <.*>$", head, re.M), "namespace {\n" + rest.split("\n} // namespace\n", 1)[0] + "\n}\n"
 
 
-def silent(name, nvcc, args):
-    r = run([nvcc] + FLAGS + args, timeout=560)
+def silent(name, command, env=None):
+    r = run(command, timeout=560, env=env)
     said = (r.out.decode("utf-8", "replace") + r.text).strip()
-    check(r.code == 0 and not said, "%s:\n%s" % (name, said[:4000]))
+    check(r.code == 0 and not said, "%s: %s:\n%s" % (name, os.path.basename(command[0]), said[:4000]))
 
 
 def versions(body, group):
-    """What makes the compiler instantiate the versions of each kernel: a launcher names them. Of sm_100 the one for aligned tensors is enough;
-    of random kernels, in turn, the one or the other."""
+    """What makes the compiler instantiate the versions of each kernel: a launcher names them. The front end alone gets both, and forms for sm_90;
+    else each kernel has one, in turn the one for aligned tensors and the other, and for sm_100 the one that sm_90 has not."""
     names = re.findall(r"template<bool ct_aligned>\n(?:\[\[.*\n)?static __tile_global__ void (\w+)\(", body)
-    both = [(n, v) for n in names for v in ("true", "false")]
-    chosen = both[::4] + both[3::4] if group == "random" else both[::2] if ARCH == "sm_100" else both
+    both = STAGE == "tilebc" or group == "forms" and ARCH == "sm_90"
+    chosen = [(n, v) for i, n in enumerate(names) for v in ("true", "false") if both or (v == "true") == (i % 2 == (ARCH == "sm_100"))]
     return "const void *const versions[] = { %s };\n" % ", ".join("(const void *)ct_kernels::%s<%s>" % nv for nv in chosen) if names else ""
 
 
@@ -81,10 +83,18 @@ def together(parts, group):
 def compile_together(nvcc, parts, tmp, number, group):
     path = os.path.join(tmp, "together_%d.cu" % number)
     write(path, together(parts, group))
-    silent(", ".join(n for n, _ in parts), nvcc, ["--" + STAGE, "-o", path + "bin", path])
-    if STAGE == "tilecubin" and os.path.exists(path + "bin"):
-        with open(path + "bin", "rb") as f:
-            check(b"malloc" not in f.read(), "tile blocks take memory from the device's heap: %s" % [n for n, _ in parts])
+    names = ", ".join(n for n, _ in parts)
+    silent(names, [nvcc] + FLAGS + ["--tilebc", "-o", path + ".bc", path])
+    if STAGE == "tilebc" or not os.path.exists(path + ".bc"):
+        return
+    at = os.path.dirname(nvcc)
+    env = dict(os.environ, CUDA_ROOT=os.path.dirname(at), PATH=at + os.pathsep + os.environ["PATH"])
+    for arch in ARCHES:
+        out = path + "." + arch
+        silent(names, [os.path.join(at, "tileiras"), "--host-arch=x86_64", "--host-os=linux", "-arch=" + arch, path + ".bc", "-o", out], env)
+        if os.path.exists(out):
+            with open(out, "rb") as f:
+                check(b"malloc" not in f.read(), "tile blocks take memory from the device's heap: %s" % names)
 
 
 def front_end(nvcc, path, arch):
@@ -125,8 +135,9 @@ def main(group, version=None):
         if not check(found, "group %s is empty" % group):
             finish()
         # whole, with its host part: of forms names.tile, else what has least kernels, for that takes both versions of each down to machine code
-        whole = found[0] if group == "forms" else min(found, key=lambda f: f[2])
-        silent(whole[0], nvcc, ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", whole[1] + ".o", whole[1]])
+        whole = found[0] if group == "forms" else min(found, key=lambda f: f[2]) if group != "random" else None
+        if whole:
+            silent(whole[0], [nvcc] + FLAGS + ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", whole[1] + ".o", whole[1]])
         parts, kernels, files, all_parts = [], 0, 0, []
         for name, out, count in found:
             if (name, out, count) == whole:
