@@ -42,6 +42,7 @@ ON_GPU = 6              # processes at a time: each makes a context, and more of
 AS_FOUND = 15           # seconds between two writings of the results
 RESTARTS = 6            # of the process of a group, each after a case that did not end well
 BATCH = 16              # drawn kernels in a file
+AT_ONCE = 128           # kernels that are drawn before it is asked which of them all targets take
 SMALL = 70000           # bytes of CUDA of a drawn kernel at most
 TILE = 8192             # elements of a tile of it at most
 
@@ -179,18 +180,23 @@ def draw(o):
     os.environ["CTILEC"] = o.ctilec
     import drawn
     import mixed
-    for module, count in ((drawn, o.random - o.random * 3 // 5), (mixed, o.random * 3 // 5)):
-        i = found = 0
-        while found < count:
-            k = module.Kernel(o.seed, i)
-            i += 1
-            text = k.text()
-            if not small(module, k, text): continue
-            p = [subprocess.run([o.ctilec, "-w", "--no-header", "--line=off", t, "-", "-o", "-"], input=text, capture_output=True, text=True)
-                 for t in ("--target=cuda", "--target=cuda-tile")]
-            if any(r.returncode for r in p) or len(p[0].stdout) > SMALL: continue
-            found += 1
-            yield module.__name__, k, text
+
+    def taken(k):
+        text = k.text()
+        if not small(sys.modules[type(k).__module__], k, text): return None
+        p = [subprocess.run([o.ctilec, "-w", "--no-header", "--line=off", t, "-", "-o", "-"], input=text, capture_output=True, text=True)
+             for t in ("--target=cuda", "--target=cuda-tile")]
+        return None if any(r.returncode for r in p) or len(p[0].stdout) > SMALL else text
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        for module, count in ((drawn, o.random - o.random * 3 // 5), (mixed, o.random * 3 // 5)):
+            begun = found = 0
+            while found < count:
+                some = [module.Kernel(o.seed, begun + i) for i in range(AT_ONCE)]
+                begun += AT_ONCE
+                for k, text in zip(some, pool.map(taken, some)):
+                    if text and found < count:
+                        found += 1
+                        yield module.__name__, k, text
 
 
 def calls_of(module, kernel):
