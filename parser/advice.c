@@ -19,15 +19,6 @@ static int opener_of(int closer)
 	return closer == TOK_RPAREN ? TOK_LPAREN : closer == TOK_RBRACK ? TOK_LBRACK : TOK_LBRACE;
 }
 
-/* ---- messages of the usual form, with what to write ---- */
-
-bool advice_with(Gram *g, Expected e, const char *help)
-{
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
-	diag_help(d, "%s", help);
-	return true;
-}
-
 /* ---- brackets ---- */
 
 static bool unclosed(Gram *g)
@@ -93,7 +84,7 @@ static bool mode_first(Gram *g, Expected e)
 	lex_peek(&g->lex, &next, 1);
 	const char *fix = arena_printf(A_UNIT, "%s: %s", t->v.name.s, token_text(mode->kind));
 	if (next.kind != TOK_COLON)
-		return advice_with(g, e, "the mode stands before the type, as in `x: out tensor<f32, [n]>`");
+		return expect_with(g, e, "the mode stands before the type, as in `x: out tensor<f32, [n]>`");
 	Diag *d = diag(D_SYNTAX, t->span, expect_list(e), expect_found(g, t));
 	diag_help(d, "the mode stands before the type: write `%s`", fix);
 	diag_edit(d, parse_span(mode->span.lo, next.span.hi), fix);
@@ -252,7 +243,7 @@ static bool late_grid(Gram *g, Expected e)
 		lex_token(&l, &t);
 		if (t.span.lo >= g->last.span.lo || t.kind == TOK_END) break;
 		if (t.kind == TOK_GRID)
-			return advice_with(g, e, "a kernel has one grid, whose extents stand in one list, as in `grid [m, n]`");
+			return expect_with(g, e, "a kernel has one grid, whose extents stand in one list, as in `grid [m, n]`");
 	}
 	Diag *d = diag0(D_LATE_GRID, g->last.span);
 	diag_help(d, "the order is `dims`, `grid`, `where`");
@@ -287,18 +278,18 @@ static bool out_of_place(Gram *g, Expected e)
 		return true;
 	}
 	if (k == TOK_VAR && expects(e, "kernel"))
-		return advice_with(g, e, "a value of the file is a `const`, or a `param`");
+		return expect_with(g, e, "a value of the file is a `const`, or a `param`");
 	if (k == TOK_FN && expects(e, "let"))
-		return advice_with(g, e, "functions stand outside of kernels; a value may be one, `let f = fn(a) a * a;`");
+		return expect_with(g, e, "functions stand outside of kernels; a value may be one, `let f = fn(a) a * a;`");
 	if (k == TOK_ARROW && expects(e, "grid"))
-		return advice_with(g, e, "a kernel gives its results to `out` parameters");
+		return expect_with(g, e, "a kernel gives its results to `out` parameters");
 	if (k == TOK_ASSIGN && p[1].kind == TOK_AT)
-		return advice_with(g, e, "an attribute takes its value in parentheses, as in `@stages(3)`");
-	if (k == TOK_STAR && expects(e, "an integer")) return advice_with(g, e, "a pointer is read by `unsafe load(p)`");
+		return expect_with(g, e, "an attribute takes its value in parentheses, as in `@stages(3)`");
+	if (k == TOK_STAR && expects(e, "an integer")) return expect_with(g, e, "a pointer is read by `unsafe load(p)`");
 	if (k == TOK_STAR && is_name(&p[0]) && foreign_word(FW_TYPE, p[0].v.name.s) && p[1].kind == TOK_COLON)
-		return advice_with(g, e, "a pointer is written `ptr<f32>`, memory with extents `tensor<f32, [n]>`");
+		return expect_with(g, e, "a pointer is written `ptr<f32>`, memory with extents `tensor<f32, [n]>`");
 	if ((k == TOK_LT || k == TOK_SHL) && is_name(&p[0]) && p[0].span.lo == g->stmt && expects(e, "+="))
-		return advice_with(g, e, "a launch has arguments only, generic ones by name, as in `k(x, y, N: 64)`");
+		return expect_with(g, e, "a launch has arguments only, generic ones by name, as in `k(x, y, N: 64)`");
 	return false;
 }
 
@@ -309,7 +300,7 @@ static bool idle_expression(Gram *g, Expected e)
 	bool operator = k == TOK_PLUS || k == TOK_MINUS || k == TOK_STAR || k == TOK_SLASH || k == TOK_PERCENT
 		|| k == TOK_AT;
 	if (!operator || !expects(e, "+=") || expects(e, "?")) return false;
-	return advice_with(g, e, "a result is given by `return`, and kept by `let y = ...`");
+	return expect_with(g, e, "a result is given by `return`, and kept by `let y = ...`");
 }
 
 /* f((x); : the parenthesis that is open */
@@ -331,7 +322,7 @@ static bool missing_comma(Gram *g, Expected e)
 	int k = g->last.kind;
 	bool starts = k == TOK_IDENT || k == TOK_INT || k == TOK_FLOAT;
 	if (!starts || !expects(e, ",") || !g->nopen || g->open[g->nopen - 1].block) return false;
-	return advice_with(g, e, "is a `,` or an operator missing before it?");
+	return expect_with(g, e, "is a `,` or an operator missing before it?");
 }
 
 bool advice_say(Gram *g, Expected e)

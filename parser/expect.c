@@ -129,3 +129,10 @@ const char *expect_found(const Gram *g, const Token *t)
 	default: return arena_printf(A_UNIT, "`%s`", parse_text(g, t->span));
 	}
 }
+
+bool expect_with(Gram *g, Expected e, const char *help)
+{
+	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+	diag_help(d, "%s", help);
+	return true;
+}

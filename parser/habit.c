@@ -396,7 +396,7 @@ static bool cpp_lambda(Gram *g, Expected e)
 	int i = p[0].kind == TOK_IDENT ? 1 : 0;
 	if (p[i].kind != TOK_LPAREN || p[i + 1].kind != TOK_RBRACK
 		|| (p[i + 2].kind != TOK_LBRACK && p[i + 2].kind != TOK_AMP)) return false;
-	return advice_with(g, e, "a function value begins with `fn` and its names, as in `fn(a, b) a + b`");
+	return expect_with(g, e, "a function value begins with `fn` and its names, as in `fn(a, b) a + b`");
 }
 
 /* r := v */
@@ -463,12 +463,12 @@ static bool python_index(Gram *g, Expected e)
 	bool index = g->nopen && g->open[g->nopen - 1].kind == TOK_LBRACK;
 	if (!index) return false;
 	if (k == TOK_COLON && expects(e, "]"))
-		return advice_with(g, e, "an index has no range; `x.slice(axis, lo, hi)` is a part of a tensor, `extract(v, "
+		return expect_with(g, e, "an index has no range; `x.slice(axis, lo, hi)` is a part of a tensor, `extract(v, "
 			"shape, index)` of a tile");
 	if (k == TOK_DOTDOT && expects(e, "an integer"))
-		return advice_with(g, e, "each axis that stays is a `:` of its own");
+		return expect_with(g, e, "each axis that stays is a `:` of its own");
 	if (k == TOK_FOR)
-		return advice_with(g, e, "`iota([N], i32)` numbers the elements of a tile, and operations "
+		return expect_with(g, e, "`iota([N], i32)` numbers the elements of a tile, and operations "
 			"take all of them at once");
 	return false;
 }
@@ -479,21 +479,21 @@ static bool python_expression(Gram *g, Expected e)
 	const Token *p = g->prev;
 	int k = g->last.kind;
 	if (k == TOK_IF && expects(e, "?"))
-		return advice_with(g, e, "a choice is `c ? a : b`; `select(c, a, b)` chooses by element");
+		return expect_with(g, e, "a choice is `c ? a : b`; `select(c, a, b)` chooses by element");
 	if (k == TOK_STRING && is_name(&p[0]) && p[0].v.name.s == str_intern("f") && parse_adjacent(&p[0], &g->last))
-		return advice_with(g, e, "values follow the text, as in `print(\"n = {}\", n)`");
+		return expect_with(g, e, "values follow the text, as in `print(\"n = {}\", n)`");
 	if (k == TOK_GT && p[1].kind == TOK_LT && p[2].kind == TOK_TENSOR)
-		return advice_with(g, e, "its dimensions belong to its type, as in `tensor<f32, [n]>`");
+		return expect_with(g, e, "its dimensions belong to its type, as in `tensor<f32, [n]>`");
 	bool pointer = k == TOK_GT && p[0].kind == TOK_STAR && p[2].kind == TOK_LT && is_name(&p[3]);
 	if (pointer && strstr(p[3].v.name.s, "_cast"))
-		return advice_with(g, e, "memory is not read by a cast: a tile is loaded as a whole, and `element_bitcast` "
+		return expect_with(g, e, "memory is not read by a cast: a tile is loaded as a whole, and `element_bitcast` "
 			"takes its bits for another type");
 	if (k == TOK_COLON && (p[0].kind == TOK_TILE || p[0].kind == TOK_TENSOR || p[0].kind == TOK_PTR))
-		return advice_with(g, e, "no argument has this name, which begins a type");
+		return expect_with(g, e, "no argument has this name, which begins a type");
 	if (k == TOK_PLUS && expects(e, "let"))
-		return advice_with(g, e, "a statement begins with no `+`: is the `;` before it one too many?");
+		return expect_with(g, e, "a statement begins with no `+`: is the `;` before it one too many?");
 	if (k == TOK_AMP && expects(e, "an integer"))
-		return advice_with(g, e, "there are no addresses: a tensor is passed by its name");
+		return expect_with(g, e, "there are no addresses: a tensor is passed by its name");
 	return lambda(g, e) || arrow_function(g, e) || cpp_lambda(g, e) || python_index(g, e);
 }
 
@@ -541,7 +541,7 @@ static bool generics_of_head(Gram *g, Expected e)
 		return true;
 	}
 	if (t->kind == TOK_LT && is_name(&p[0]) && instance && expects(e, "="))
-		return advice_with(g, e, "an instance has a name and a kernel, as in `instance copy_f16 = copy<f16>;`");
+		return expect_with(g, e, "an instance has a name and a kernel, as in `instance copy_f16 = copy<f16>;`");
 	bool begins = p[1].kind == TOK_LT || p[1].kind == TOK_COMMA;
 	if (!is_name(t) || !is_name(&p[0]) || !begins || instance || !expects(e, ":") || expects(e, ")")) return false;
 	const char *word = p[0].v.name.s, *type = foreign_word(FW_TYPE, word);
@@ -559,7 +559,7 @@ static bool prefixed_type(Gram *g, Expected e, const Token *word)
 {
 	const char *ours = is_name(word) ? foreign_word(FW_TYPE, word->v.name.s) : NULL;
 	if (ours && *ours) return replace(usual(g, e), parse_span(g->prev[0].span.lo, word->span.hi), ours);
-	return advice_with(g, e, "a value that the compiler knows is a generic parameter, as in `kernel k<BLOCK: int>(...)`"
+	return expect_with(g, e, "a value that the compiler knows is a generic parameter, as in `kernel k<BLOCK: int>(...)`"
 		"; memory is a tensor, as in `tensor<f32, [n]>`");
 }
 
@@ -588,7 +588,7 @@ static bool parameter_of_head(Gram *g, Expected e)
 		return true;
 	}
 	if (t->kind == TOK_FN && p[0].kind == TOK_COLON)
-		return advice_with(g, e, "a parameter is no function: functions are called by their names, and what differs "
+		return expect_with(g, e, "a parameter is no function: functions are called by their names, and what differs "
 			"between calls is a generic parameter, as in `RELU: bool`");
 	if (t->kind == TOK_DOT && p[1].kind == TOK_COLON && is_name(&p[0]) && foreign_word(FW_PREFIX, p[0].v.name.s))
 		return prefixed_type(g, e, &next[0]);
@@ -599,7 +599,7 @@ static bool parameter_of_head(Gram *g, Expected e)
 		return true;
 	}
 	if ((t->kind == TOK_RPAREN || t->kind == TOK_COMMA) && is_name(&p[0]) && expects(e, ":") && !expects(e, ")"))
-		return advice_with(g, e, "a parameter has a type, as in `a: f32`, and a function may be generic, as "
+		return expect_with(g, e, "a parameter has a type, as in `a: f32`, and a function may be generic, as "
 			"in `x: tile<T, [N]>`");
 	return false;
 }
@@ -609,16 +609,16 @@ static bool in_header(Gram *g, Expected e)
 {
 	const Token *t = &g->last, *p = g->prev;
 	if (t->kind == TOK_LT && p[1].kind == TOK_ENTRY)
-		return advice_with(g, e, "an entry is a C function, with one type for each parameter; kernels and "
+		return expect_with(g, e, "an entry is a C function, with one type for each parameter; kernels and "
 			"functions are generic");
 	if (t->kind == TOK_DOT && p[1].kind == TOK_AT && g->first == TOK_AT)
-		return advice_with(g, e, "a kernel needs no decorator: it begins with `kernel`, a function with `fn`");
+		return expect_with(g, e, "a kernel needs no decorator: it begins with `kernel`, a function with `fn`");
 	if (t->kind == TOK_GRID && p[1].kind == TOK_KERNEL)
-		return advice_with(g, e, "the parameters follow the kernel's name, before `grid`");
+		return expect_with(g, e, "the parameters follow the kernel's name, before `grid`");
 	if (t->kind != TOK_SEMI || !expects(e, "{") || !expects(e, "where")) return false;
 	Token next;
 	lex_peek(&g->lex, &next, 1);
-	if (next.kind != TOK_LBRACE) return advice_with(g, e, "a body follows, in `{ }`");
+	if (next.kind != TOK_LBRACE) return expect_with(g, e, "a body follows, in `{ }`");
 	Diag *d = usual(g, e);
 	diag_help(d, "the body belongs to it: leave the `;` out");
 	diag_edit(d, t->span, "");
@@ -662,7 +662,7 @@ static bool c_item(Gram *g, Expected e)
 	if (attribute_of_none(g)) return true;
 	if (!is_name(t)) return false;
 	if (is_word(t, "__launch_bounds__"))
-		return advice_with(g, e, "the compiler chooses the threads of a block; `@warps(8)` asks for so many warps");
+		return expect_with(g, e, "the compiler chooses the threads of a block; `@warps(8)` asks for so many warps");
 	Ahead a = ahead_from(g);
 	qualifiers(&a, &kernel);
 	const char *type = !is_name(&a.t) ? NULL : is_word(&a.t, "void") ? "" : foreign_word(FW_TYPE, a.t.v.name.s);
@@ -675,7 +675,7 @@ static bool c_item(Gram *g, Expected e)
 	if (kernel && !*type)
 		return replace(diag(D_MISSPELT, t->span, t->v.name.s), head, arena_printf(A_UNIT, "kernel %s", name));
 	if (next != TOK_LPAREN) return false;
-	return advice_with(g, e, "a function begins with `fn`, and types follow names, as in `fn f(x: f32) "
+	return expect_with(g, e, "a function begins with `fn`, and types follow names, as in `fn f(x: f32) "
 		"-> f32 { return x; }`");
 }
 
@@ -712,7 +712,7 @@ bool habit_reserved(Gram *g, Expected e)
 	const char *say = is_name(&g->last) ? NULL : foreign_word(FW_SAY, parse_text(g, g->last.span));
 	if (!say) return false;
 	lex_peek(&g->lex, &next, 1);
-	return next.kind == TOK_LPAREN && advice_with(g, e, say);
+	return next.kind == TOK_LPAREN && expect_with(g, e, say);
 }
 
 bool habit_expression(Gram *g, Expected e)

@@ -37,6 +37,7 @@ struct Gram {
 	Span suspect;                   /* a `{` whose `}` stands in another column */
 };
 
+/* places.c */
 Span parse_span(uint32_t lo, uint32_t hi);
 const char *parse_text(const Gram *g, Span s);          /* source text, shortened for messages */
 const char *parse_source(const Gram *g, Span s);        /* source text, whole */
@@ -52,7 +53,6 @@ bool slip_mend(Gram *g, Token *t);
 typedef struct Expected { const char *const *p; int n; } Expected;
 bool expects(Expected e, const char *text);
 bool advice_say(Gram *g, Expected e);
-bool advice_with(Gram *g, Expected e, const char *help);        /* the usual message, with that advice */
 
 /* ahead.c: looking around the current token */
 typedef struct Ahead { const Gram *g; Lex lex; Token t; } Ahead;
@@ -79,6 +79,7 @@ bool habit_power(Gram *g, Diag *d, Span op);    /* x ** 2 */
 /* expect.c */
 const char *expect_list(Expected e);
 const char *expect_found(const Gram *g, const Token *t);
+bool expect_with(Gram *g, Expected e, const char *help);        /* the usual message, with that advice; true */
 /* recover.c */
 bool recover_item_word(const Gram *g, const Token *t, bool inside);
 bool recover_missing_brace(const Gram *g, Expected e);  /* the current token begins a block that lacks its { */
