@@ -10,103 +10,92 @@
 
 typedef struct Text { char *at, *end; size_t lost; } Text;     /* lost: how much did not fit */
 
-static inline void put(Text *t, const char *s, size_t n)
+/* By value, as directives are: in registers while formats are read. */
+static inline Text put(Text t, const char *s, size_t n)
 {
-	size_t room = (size_t)(t->end - t->at), fits = n < room ? n : room;
-	memcpy(t->at, s, fits);
-	t->at += fits;
-	t->lost += n - fits;
+	size_t room = (size_t)(t.end - t.at);
+	if (n > room) {
+		t.lost += n - room;
+		n = room;
+	}
+	memcpy(t.at, s, n);
+	t.at += n;
+	return t;
 }
 
-static void put_number(Text *t, unsigned long long v, bool negative)
+static Text put_number(Text t, unsigned long long v, bool negative)
 {
 	char digits[24];
 	size_t at = sizeof digits;
 	do digits[--at] = (char)('0' + v % 10); while (v /= 10);
 	if (negative) digits[--at] = '-';
-	put(t, digits + at, sizeof digits - at);
+	return put(t, digits + at, sizeof digits - at);
 }
 
-static void put_signed(Text *t, long long v)
+static Text put_signed(Text t, long long v)
 {
-	put_number(t, v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v, v < 0);
+	return put_number(t, v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v, v < 0);
 }
 
 typedef enum Width { W_INT, W_LONG, W_LLONG, W_SIZE } Width;
 
-static Width width(const char **p)
+/* Of a directive that begins at p with it; *n: its length. */
+static inline Width width(const char *p, int *n)
 {
-	Width w = W_INT;
-	if (**p == 'z') w = W_SIZE;
-	else if (**p == 'l') w = (*p)[1] == 'l' ? W_LLONG : W_LONG;
-	*p += w == W_LLONG ? 2 : w != W_INT;
+	Width w = *p == 'z' ? W_SIZE : *p != 'l' ? W_INT : p[1] == 'l' ? W_LLONG : W_LONG;
+	*n = w == W_LLONG ? 2 : w != W_INT;
 	return w;
-}
-
-static long long next_signed(va_list *ap, Width w)
-{
-	return w == W_INT ? va_arg(*ap, int) : w == W_LONG ? va_arg(*ap, long) : va_arg(*ap, long long);
-}
-
-static unsigned long long next_unsigned(va_list *ap, Width w)
-{
-	if (w == W_SIZE) return va_arg(*ap, size_t);
-	return w == W_INT ? va_arg(*ap, unsigned) : w == W_LONG ? va_arg(*ap, unsigned long)
-		: va_arg(*ap, unsigned long long);
-}
-
-/* One directive, *p after its `%`; false: not one of ours. */
-static inline bool directive(Text *t, const char **p, va_list *ap)
-{
-	const char *s;
-	Width w = W_INT;
-	if (**p == 's') {       /* most are */
-		(*p)++;
-		if (!(s = va_arg(*ap, const char *))) return false;
-		put(t, s, strlen(s));
-		return true;
-	}
-	w = width(p);
-	char c = *(*p)++;
-	switch (c) {
-	case 'd': case 'i':
-		if (w == W_SIZE) return false;
-		put_signed(t, next_signed(ap, w));
-		return true;
-	case 'u': put_number(t, next_unsigned(ap, w), false); return true;
-	case 'c':
-		if (w != W_INT) return false;
-		c = (char)va_arg(*ap, int);
-		put(t, &c, 1);
-		return true;
-	case '%':
-		if (w != W_INT) return false;
-		put(t, &c, 1);
-		return true;
-	default: return false;
-	}
 }
 
 int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 {
 	char none, *begin = n ? buf : &none;
 	Text t = { begin, begin + (n ? n - 1 : 0), 0 };
+	const char *p = fmt, *s;
 	va_list mine;
-	bool ours = true;
+	int skip;
 	va_copy(mine, ap);
-	for (const char *p = fmt; *p && ours;) {
-		for (; *p && *p != '%'; p++) {  /* a few bytes: a call would cost more */
-			if (t.at < t.end) *t.at++ = *p;
+	for (char c; (c = *p++);) {
+		if (c != '%') {         /* a few bytes: a call would cost more */
+			if (t.at < t.end) *t.at++ = c;
 			else t.lost++;
+			continue;
 		}
-		if (*p) {
+		if (*p == 's') {        /* most are */
 			p++;
-			ours = directive(&t, &p, &mine);
+			if (!(s = va_arg(mine, const char *))) goto other;
+			t = put(t, s, strlen(s));
+			continue;
+		}
+		Width w = width(p, &skip);
+		p += skip;
+		switch (*p++) {
+		case 'd': case 'i':
+			if (w == W_SIZE) goto other;
+			t = put_signed(t, w == W_INT ? va_arg(mine, int) : w == W_LONG ? va_arg(mine, long) : va_arg(mine, long long));
+			break;
+		case 'u':
+			t = put_number(t, w == W_INT ? va_arg(mine, unsigned) : w == W_LONG ? va_arg(mine, unsigned long)
+				: w == W_SIZE ? va_arg(mine, size_t) : va_arg(mine, unsigned long long), false);
+			break;
+		case 'c':
+			if (w != W_INT) goto other;
+			c = (char)va_arg(mine, int);
+			t = put(t, &c, 1);
+			break;
+		case '%':
+			if (w != W_INT) goto other;
+			t = put(t, "%", 1);
+			break;
+		default: goto other;
 		}
 	}
 	va_end(mine);
 	size_t all = (size_t)(t.at - begin) + t.lost;
-	if (!ours || all > INT_MAX) return vsnprintf(buf, n, fmt, ap);
+	if (all > INT_MAX) return vsnprintf(buf, n, fmt, ap);
 	*t.at = 0;
 	return (int)all;
+other:
+	va_end(mine);
+	return vsnprintf(buf, n, fmt, ap);
 }

@@ -2,7 +2,6 @@
  * an arena would keep every size that it had on the way. */
 #include "base/out.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,19 +141,17 @@ static void out_further_lines(Out *o, const char *at, size_t n)
 	arena_release(A_TMP, mark);
 }
 
-void out_printf(Out *o, const char *fmt, ...)
+void out_vprintf(Out *o, const char *fmt, va_list ap)
 {
 	enum { LINE = 256 };    /* most are shorter */
 	size_t before = o->n;
-	va_list ap, again;
-	va_start(ap, fmt);
+	va_list again;
 	va_copy(again, ap);
 	if (o->bol) out_indent(o);
 	out_reserve(o, LINE);
 	size_t room = o->cap - o->n;
 	int length = fmt_text(o->p + o->n, room, fmt, ap);
 	size_t n = length < 0 ? 0 : (size_t)length;
-	va_end(ap);
 	if (n >= room) {
 		out_reserve(o, n);
 		fmt_text(o->p + o->n, n + 1, fmt, again);
@@ -168,6 +165,14 @@ void out_printf(Out *o, const char *fmt, ...)
 	o->n = (size_t)(at - o->p) + first;
 	if (first < n) out_further_lines(o, at + first, n - first);
 	o->p[o->n] = 0;
+}
+
+void out_printf(Out *o, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	out_vprintf(o, fmt, ap);
+	va_end(ap);
 }
 
 void out_in(Out *o)

@@ -1,6 +1,7 @@
 /* Text buffers with indentation. */
 #ifndef BASE_OUT_H
 #define BASE_OUT_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/str.h"
@@ -30,6 +31,7 @@ void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
 void out_refer(Out *o, const char *s, size_t n);
 void out_reserve(Out *o, size_t n);                   /* n bytes are to come: room is made once */
 void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void out_vprintf(Out *o, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 int out_line(Out *o);                                 /* current line, from 1: for #line resets; counts what is new */
 void out_in(Out *o);                                  /* one level deeper */
 void out_off(Out *o);

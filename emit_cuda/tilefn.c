@@ -4,7 +4,6 @@
  * else are arguments: the tile's registers, the tensor, the tile's first element, extents, strides. The functions are
  * inlined, so a constant argument is one there. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -29,12 +28,14 @@ typedef struct Call { Out *params, *args; } Call;
 static void __attribute__((format(printf, 3, 4))) add(Call *c, Str arg, const char *param, ...)
 {
 	va_list list;
-	char text[96];
+	if (c->params->n) {
+		out_puts(c->params, ", ");
+		out_puts(c->args, ", ");
+	}
 	va_start(list, param);
-	vsnprintf(text, sizeof text, param, list);
+	out_vprintf(c->params, param, list);
 	va_end(list);
-	out_printf(c->params, "%s%s", c->params->n ? ", " : "", text);
-	out_printf(c->args, "%s%s", c->args->n ? ", " : "", arg);
+	out_puts(c->args, arg);
 }
 
 /* The tile's registers: an array, or one, which a store takes as a value. */
