@@ -166,7 +166,6 @@ static Range range_plain(const Facts *f, const Sym *s, int depth)
 	Range a, b, r = { INT64_MIN, INT64_MAX };
 	if (s->n) a = range_of(f, s->arg[0], depth - 1);
 	switch (s->kind) {
-	case SYM_CONST: return (Range){ s->value, s->value };
 	case SYM_ATOM:
 		if (s->atom == ATOM_DIM || s->atom == ATOM_STRIDE || s->atom == ATOM_BID) r.lo = 0;
 		return r;
@@ -195,6 +194,7 @@ static Range range_of(const Facts *f, const Sym *s, int depth)
 {
 	int seen = 0;
 	if (depth <= 0) return (Range){ INT64_MIN, INT64_MAX };
+	if (s->kind == SYM_CONST) return (Range){ s->value, s->value };
 	Range r = range_plain(f, s, depth);
 	for (const Facts *g = f; g; g = above(g, UP_RANGES, &seen)) {
 		for (const RangeFact *q = first_range(g, s); q; q = next_range(g, q))

@@ -94,6 +94,7 @@ bool lay_good_shape(int naxis, const uint8_t shape_log2[], const uint8_t order[]
 bool lay_ok(Lay l)
 {
 	int in = 0, out = 0;
+	uint32_t used = 0, past = 0;
 
 	if (l.naxis > LAY_AXES)
 		return false;
@@ -106,10 +107,11 @@ bool lay_ok(Lay l)
 	}
 	if (in > LAY_BITS || out > LAY_BITS)
 		return false;
-	for (int i = 0; i < LAY_BITS; i++)
-		if (l.col[i] & (i < in ? ~f2_low(out) : UINT32_MAX))
-			return false;
-	return true;
+	for (int i = 0; i < in; i++)
+		used |= l.col[i];
+	for (int i = in; i < LAY_BITS; i++)
+		past |= l.col[i];
+	return !past && !(used & ~f2_low(out));
 }
 
 int lay_inbits(Lay l)
