@@ -337,9 +337,11 @@ static bool place_some(Module *m, Fn **fns, int n, const LowerOptions *o)
 {
 	Module some = { .path = m->path, .archs = m->archs };
 	Kept *kept = NEW_ARRAY(A_UNIT, Kept, n);
+	ArenaMark mark = arena_mark(A_TMP);     /* plans and placements leave what they counted */
 	for (int i = 0; i < n; i++) vec_push(A_UNIT, &some.fns, fns[i]);
 	for (int i = 0; i < m->archs.n; i++)
 		if (!place_for(&some, kept, i, o)) return false;
+	arena_release(A_TMP, mark);
 	some.versions.n = 0;
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < kept[i].v.n; k++) vec_push(A_UNIT, &some.versions, kept[i].v.p[k]);
