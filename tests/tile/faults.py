@@ -64,6 +64,9 @@ __tile__ void product(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, 
 }
 __tile_global__ void first(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n) { product(a, b, c, n); }""",
      "const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n", "product(a, b, c, n);", "file", r"(?s)\xba\x00\x00[\x38-\xff]\x00H\x03V\x08"),
+    # a call of printf for each element, in a loop of a few lines
+    ("unrolled_print", "#include <stdio.h>\n__tile__ inline float scalar(ct::tile<float, ct::shape<1>> v) { return (float)v; }", "const float *x",
+     "const F v = ct::load(x + at); for (const int i : ct::irange(0, 64)) printf(\"%g\", (double)scalar(ct::extract(v, ct::shape<1>{}, i)));", "code", r"(?s)(?:CALL\..*?){64}"),
     # malloc and free
     ("local_array", "", "float *y", "const float c[] = { 0.5f, 0.25f, 0.125f }; F p = ct::load(y + at); for (int i = 0; i < 3; i++) p = ct::add(p, ct::full<F>(c[i])); ct::store(y + at, p);",
      "code", r"CALL\.ABS"),
@@ -78,6 +81,7 @@ NEWER = {"neighbours"}          # faults that nvcc 13.3 has not
 # what the target prints of a program does not have the form
 AVOIDED = {
     "shared_parts": ("@cluster(2) kernel most(x: tensor<u8, [4, 4]>, y: out tensor<u8, [4, 1]>) grid [1] { y.store([0, 0], reduce_max(x.load([0, 0], [4, 4]), 1)); }", "num_cta_in_cga"),
+    "unrolled_print": ("kernel said(x: tensor<f16, [64]>) grid [1] { print(\"{}\", x.load([0], [64])); }", "irange"),
     "neighbours": ("kernel odd(x: tensor<i32, [8]>, y: out tensor<i32, [4]>) grid [1] { let o = extract(reshape(x.load([0], [8]), [4, 2]), [4, 1], [0, 1]); y.store([0], reshape(flip(reshape(o, [2, 2]), 1), [4])); }",
                    r"ct_base<ct_aligned>\(x\)"),
     "tensor_maps": ("".join("kernel products_%d(x: tensor<bf16, [b, m, k]>, y: tensor<bf16, [b, k, n]>, z: out tensor<f32, [b, m, n]>) dims [b, m, n, k] grid [cdiv(m, 64), cdiv(n, 64), b] { "
