@@ -643,6 +643,11 @@ static void ct_mma_m8n8k4_f64_f64(double *d, const double *a, const double *b)
 }
 
 /* ---- the runtime ---- */
+#ifdef EMU_LAUNCH_ONLY          /* what is launched is checked, not run */
+enum { EMU_RUNS = false };
+#else
+enum { EMU_RUNS = true };
+#endif
 typedef int cudaError_t;
 typedef struct cudaFuncAttributes { int maxThreadsPerBlock, ptxVersion; } cudaFuncAttributes;
 enum { cudaSuccess, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoKernelImageForDevice = 209, cudaDevAttrComputeCapabilityMajor = 75,
@@ -676,7 +681,7 @@ static inline cudaError_t cudaLaunchKernel(const void *fn, unsigned blocks, unsi
 	emu_body = k->body;
 	emu_args = args;
 	blockDim.x = emu_cta = threads;
-	for (emu_first = 0; emu_first < blocks; emu_first++) emu_block(threads);
+	for (emu_first = 0; EMU_RUNS && emu_first < blocks; emu_first++) emu_block(threads);
 	return 0;
 }
 #define CUDART_VERSION 13000
@@ -719,6 +724,6 @@ static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const
 	emu_body = k->body;
 	emu_args = args;
 	blockDim.x = emu_cta = c->blockDim;
-	for (emu_first = 0; emu_first < c->gridDim; emu_first += n) emu_block(n * c->blockDim);
+	for (emu_first = 0; EMU_RUNS && emu_first < c->gridDim; emu_first += n) emu_block(n * c->blockDim);
 	return 0;
 }
