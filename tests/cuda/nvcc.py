@@ -3,7 +3,9 @@
 Every program is emitted with the default --arch and with other lists, and each text is compiled to machine code for sm_80, 89, 90a,
 100 and 120: in turn, so that a group of any size sees all combinations and few compilations; samples with the default list for all
 five, those together for which the text is the same. Texts of other groups for one architecture go through nvcc as one file, for starting
-it costs as much as twenty kernels. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
+it costs as much as twenty kernels. Of the kernels of tests/values, most of which have nothing that no other has, as many keep their bodies as
+have all forms of text together. Anything that nvcc says is a failure; so are spills in samples. Set TURN to begin elsewhere in the turns."""
+import collections
 import functools
 import os
 import shutil
@@ -86,10 +88,47 @@ def cuda_header(where):
     return path
 
 
+KERNEL = re.compile(r"^(static __global__ void [^\n]*\n(?:#if[^\n]*\n__cluster_dims__[^\n]*\n#endif\n)?(\w+)\([^{]*\)\n)\{\n(.*?)^\}\n", re.M | re.S)
+WORDS = re.compile(r"\b(?:if|else|for|while|do|switch|break|continue|goto|return|asm|volatile|union|struct|__\w+)\b|[-+*/%&|^<>=!?~]+")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+
+
+def forms(body):
+    """What nvcc could dislike in a kernel: the functions that it calls, whose names hold their types; the instructions, with their modifiers,
+    and the words of C; the operations and types of tiles that the comments name. Numbers of elements are left out."""
+    code = COMMENT.sub("", body)
+    return {*re.findall(r"\b[A-Za-z_]\w*(?=\()", code), *WORDS.findall(code), *re.findall(r'"[a-z][\w.:]+(?=[ ;])', code),
+            *("operation " + name for name in re.findall(r"// (?:[^=\n]* = )?(\w+)\(", body)), *re.findall(r"\btile<\w+", body)}
+
+
+def bodies(text, names):
+    return [(m.group(2), m.group(3)) for m in KERNEL.finditer(read(text)) if m.group(2) in names and m.group(3)]
+
+
+def thin(texts):
+    """Takes the bodies of kernels whose forms other kernels have, too, from texts, (name, path, arch, heavy); the longest first. Kernels of
+    other architectures than the one that a text is compiled for do not count."""
+    heads = re.compile(r"static __global__ void [^{]*\b(\w+)\([^(){]*\)\s*\{\s*[^}\s]")
+    there = {path: {m.group(1) for m in map(heads.match, pieces_for(path, arch)) if m} for _, path, arch, _ in texts}
+    found = [(path, name, body.count("\n"), forms(body)) for path, names in there.items() for name, body in bodies(path, names)]
+    count = collections.Counter(f for *_, mine in found for f in mine)
+    left, gone = count.copy(), {path: set() for path in there}
+    for path, name, _, mine in sorted(found, key=lambda k: (-k[2], k[1])):
+        if all(left[f] > 1 for f in mine):
+            left.subtract(mine)
+            gone[path].add(name)
+    for path, names in gone.items():
+        write(path, KERNEL.sub(lambda m: m.group(1) + "{\n}\n" if m.group(2) in names else m.group(0), read(path)))
+    kept = [(body.count("\n"), forms(body)) for path, names in there.items() for _, body in bodies(path, names)]
+    lost = set(count).difference(*(mine for _, mine in kept))
+    check(len(count) > 2000 and not lost, "of %d forms these are in no kernel that is compiled: %s" % (len(count), sorted(lost)))
+    print("%d of %d kernels, %d of %d lines have all of %d forms" % (len(kept), len(found), sum(n for n, _ in kept), sum(k[2] for k in found), len(count)))
+
+
 class Together:
-    """Texts that wait until there are enough of their architecture for one call of nvcc."""
-    def __init__(self, tmp):
-        self.tmp, self.waiting, self.made = tmp, {}, 0
+    """Texts that wait until there are enough of their architecture for one call of nvcc; those of tests/values until all are there."""
+    def __init__(self, tmp, all_first):
+        self.tmp, self.all_first, self.waiting, self.made = tmp, [] if all_first else None, {}, 0
 
     def path(self):
         folder = os.path.join(self.tmp, "text%d" % self.made)      # headers of the same name
@@ -98,6 +137,9 @@ class Together:
         return os.path.join(folder, "k.cu")
 
     def add(self, name, path, arch, heavy):
+        if self.all_first is not None:
+            self.all_first.append((name, path, arch, heavy))
+            return
         texts = self.waiting.setdefault((arch, heavy), [])
         texts.append((name, path))
         if sum(read(p).count("\n") for _, p in texts) > AT_ONCE:
@@ -120,6 +162,11 @@ class Together:
             shutil.rmtree(os.path.dirname(path))
 
     def finish(self):
+        if self.all_first is not None:
+            texts, self.all_first = self.all_first, None
+            thin(texts)
+            for text in texts:
+                self.add(*text)
         for key in list(self.waiting):
             self.compile(*key)
 
@@ -174,13 +221,18 @@ def program(name, path, options, tmp, combinations, whole):
                     whole in [(archs, arch) for arch in mine], False)
 
 
-def functions_for(text, arch):
-    """The functions of the device that a text has for an architecture, without kernels that are empty there; names do not say for which
-    architecture the list has them."""
+def pieces_for(text, arch):
+    """What the preprocessor leaves of the device's part of a text for an architecture: its functions, types and variables."""
     number = re.sub(r"\D", "", arch)
     own = ["-D__CUDA_ARCH_FEAT_SM%s_ALL" % number] if arch.endswith("a") else []
     said = must([CC, "-E", "-P", "-undef", "-nostdinc", "-x", "c", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=%s0" % number, *own, text]).out.decode()
-    pieces = [piece.strip() for piece in re.split(r"\n(?=(?:static|typedef|struct|extern|#)\b)", said)]
+    return [piece.strip() for piece in re.split(r"\n(?=(?:static|typedef|struct|extern|#)\b)", said)]
+
+
+def functions_for(text, arch):
+    """The functions of the device that a text has for an architecture, without kernels that are empty there; names do not say for which
+    architecture the list has them."""
+    pieces = pieces_for(text, arch)
     empty = {m.group(1) for m in (re.search(r"\b(\w+)\([^{;]*\{\s*\}$", piece) for piece in pieces) if m}
     calls = [m and m.group(1) for m in (re.search(r"__global__[^{]*\{\s*(\w+_rows)\(", piece) for piece in pieces)]
     kept = [piece for piece, rows in zip(pieces, calls) if rows not in empty and not re.search(r"(?:__global__|_rows\()[^{]*\{\s*\}$", piece)]
@@ -219,7 +271,7 @@ def main(group):
         if group == "values":
             rest = [c for c in rest if serves(*c)]
         each = -(-len(rest) // len(found)) if sample else 1
-        others = Together(tmp)
+        others = Together(tmp, group == "values")
         for i, (name, path, options) in enumerate(found):
             mine = [rest[(turn + each * i + k) % len(rest)] for k in range(each)]
             if sample:
