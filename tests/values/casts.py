@@ -35,7 +35,7 @@ def values(s, rng, every=True):
         if t in ANY_FLOATS:
             p, emin, top, _ = ref.FORMATS[t]
             unit = Fraction(2) ** (emin - p + 1)
-            half = Fraction(2) ** (ref.floor_log2(Fraction(top)) - p)
+            half = Fraction(2) ** (int(top).bit_length() - 1 - p)
             near += [top, top + half, top + half * Fraction(3, 2), top + half / 2, unit / 2, unit * Fraction(3, 2), unit * Fraction(5, 2), unit / 4,
                      1 + Fraction(2) ** -p, 1 + 3 * Fraction(2) ** -p, 1 + Fraction(2) ** -p + Fraction(2) ** -(p + 3)]
         else:

@@ -125,7 +125,7 @@ for t in FLOATS:
                     continue
                 words = (f", rounding: {mode}" if mode else "") + (f", subnormals: {flush}" if flush else "")
                 g = once(f(mode or "nearest_even"), t, mode or "nearest_even", flush == "flush")
-                rows.append(Row(f"{op}({args}{words})", lambda x, y, z, g=g, k=k: g(*[x, y, z][:k])))
+                rows.append(Row(f"{op}({args}{words})", lambda x, y, z, g=g, k=k: g(*[x, y, z][:k]), shape=(N,)))
     table(S, f"arith_{t}", {"x": (t, (N,)), "y": (t, (N,)), "z": (t, (N,))}, rows, operands)
 
 

@@ -168,27 +168,31 @@ FORMATS = {"f8e4m3": (4, -6, 448, False), "f8e5m2": (3, -14, 57344, True), "f16"
 MODES = ["nearest_even", "toward_zero", "toward_negative", "toward_positive"]
 
 
-def floor_log2(v):
-    k = v.numerator.bit_length() - v.denominator.bit_length()
-    return k if v >= Fraction(2) ** k else k - 1
+def rounded(v, t, mode):
+    """A Fraction that is not 0, without its sign, rounded to the digits of t, beyond its greatest number too: n and e of n 2^e.
+    nearest_away, what tf32 does without a word: ties away from zero. In integers, for suites do it a million times."""
+    p, emin, _, _ = FORMATS[t]
+    a, b = abs(v.numerator), v.denominator
+    k = a.bit_length() - b.bit_length()             # the logarithm of a / b, rounded down, is k or k - 1
+    k -= a << max(-k, 0) < b << max(k, 0)
+    e = max(k, emin) - p + 1
+    b <<= max(e, 0)
+    n, rest = divmod(a << max(-e, 0), b)
+    if mode == "nearest_even":
+        n += 2 * rest > b or (2 * rest == b and n & 1)
+    elif mode == "nearest_away":
+        n += 2 * rest >= b
+    elif rest and mode == ("toward_negative" if v < 0 else "toward_positive"):
+        n += 1
+    return n, e
 
 
 def unlimited(v, t, mode):
-    """A Fraction rounded to the digits of t, beyond its greatest number too. nearest_away, what tf32 does without a word: ties away from zero."""
-    p, emin, _, _ = FORMATS[t]
+    """A Fraction rounded to the digits of t, beyond its greatest number too."""
     if v == 0:
         return v
-    neg, m = v < 0, abs(v)
-    unit = Fraction(2) ** (max(floor_log2(m), emin) - p + 1)
-    q = m / unit
-    n, rest = q.numerator // q.denominator, q - q.numerator // q.denominator
-    if mode == "nearest_even":
-        n += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and n & 1)
-    elif mode == "nearest_away":
-        n += rest >= Fraction(1, 2)
-    elif rest and mode == ("toward_negative" if neg else "toward_positive"):
-        n += 1
-    return -n * unit if neg else n * unit
+    n, e = rounded(v, t, mode)
+    return (-n if v < 0 else n) * Fraction(2) ** e
 
 
 def round_fraction(v, t, mode=None):
@@ -196,11 +200,14 @@ def round_fraction(v, t, mode=None):
     mode = mode or ("nearest_away" if t == "tf32" else "nearest_even")
     if v == 0:
         return 0.0
-    r, neg, top = unlimited(v, t, mode), v < 0, FORMATS[t][2]
-    if abs(r) > top:
+    neg, top = v < 0, FORMATS[t][2]
+    n, e = rounded(v, t, mode)
+    if n.bit_length() + e >= int(top).bit_length() and n * Fraction(2) ** e > top:
         away = mode.startswith("nearest") or mode == ("toward_negative" if neg else "toward_positive")
-        r = math.inf if away else top
-    return math.copysign(float(abs(r)), -1 if neg else 1)        # what rounds to zero keeps its sign
+        r = math.inf if away else float(top)
+    else:
+        r = math.ldexp(n, e)
+    return -r if neg else r        # what rounds to zero keeps its sign
 
 
 def whole(v, mode):

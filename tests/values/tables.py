@@ -15,9 +15,15 @@ def size(shape):
 
 
 class Row:
-    """expr: source text over the inputs' names. f: what it gives, from numpy arrays. type: of the result's elements."""
-    def __init__(self, expr, f, type=None, bound=None, before=""):
-        self.expr, self.f, self.type, self.bound, self.before = expr, f, type, bound, before
+    """expr: source text over the inputs' names. f: what it gives, from numpy arrays. type: of the result's elements. shape: of the
+    result; without it f is called once for it, also where nothing but the source text is wanted."""
+    def __init__(self, expr, f, type=None, bound=None, before="", shape=None):
+        self.expr, self.f, self.type, self.bound, self.before, self.shape = expr, f, type, bound, before, shape
+
+    def value(self, arrays):
+        v = np.asarray(self.f(**arrays))
+        assert self.shape in (None, v.shape), (self.expr, v.shape)
+        return v
 
 
 def inputs(types_shapes, rng, make=None):
@@ -36,7 +42,7 @@ def table(suite, name, operands, rows, make=None, repeat=1, group="", before="",
     unknown to the compiler."""
     probe = inputs(operands, np.random.default_rng(0), make)
     with np.errstate(all="ignore"):
-        shapes = [np.asarray(r.f(**probe)).shape for r in rows]
+        shapes = [r.value(probe).shape if r.shape is None else r.shape for r in rows]
     first = next(iter(operands.values()))[0]
     types = [r.type or first for r in rows]
     params = [f"{n}_: tensor<{t}, [{size(s)}]>" for n, (t, s) in operands.items()]
@@ -49,7 +55,7 @@ def table(suite, name, operands, rows, make=None, repeat=1, group="", before="",
         out = []
         for _ in range(repeat):
             a = inputs(operands, rng, make)
-            want = [np.ascontiguousarray(np.asarray(r.f(**a)).astype(DTYPE[t])).reshape(-1) for r, t in zip(rows, types)]
+            want = [np.ascontiguousarray(r.value(a).astype(DTYPE[t])).reshape(-1) for r, t in zip(rows, types)]
             bounds = [None if r.bound is None else np.broadcast_to(r.bound(**a), s).reshape(-1) for r, s in zip(rows, shapes)]
             out.append(Call(name, *[v.reshape(-1) for v in a.values()], *[Out(w, bound=bd, what=r.expr) for w, r, bd in zip(want, rows, bounds)]))
         return out
