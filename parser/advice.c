@@ -133,6 +133,8 @@ static bool reserved_name(Gram *g, Expected e)
 	const Token *t = &g->last;
 	if (!is_reserved(t->kind) || !expects(e, "a name") || expects(e, "an integer") || expects(e, "let")) return false;
 	if (parse_first_on_line(g, t->span.lo)) return false;
+	if (t->kind == TOK_CONST && g->prev[0].kind == TOK_COLON && is_name(&g->prev[1]))
+		return expect_with(g, e, "a tensor is read only without `out` or `inout`: leave `const` out");
 	g->reserved = t->kind;
 	Diag *d = diag(D_RESERVED, t->span, parse_text(g, t->span));
 	diag_help(d, "a name is another word, such as `%s_`", parse_text(g, t->span));
@@ -286,7 +288,7 @@ static bool out_of_place(Gram *g, Expected e)
 	if (k == TOK_ASSIGN && p[1].kind == TOK_AT)
 		return expect_with(g, e, "an attribute takes its value in parentheses, as in `@stages(3)`");
 	if (k == TOK_STAR && expects(e, "an integer")) return expect_with(g, e, "a pointer is read by `unsafe load(p)`");
-	if (k == TOK_STAR && is_name(&p[0]) && foreign_word(FW_TYPE, p[0].v.name.s) && p[1].kind == TOK_COLON)
+	if (k == TOK_STAR && is_name(&p[0]) && p[1].kind == TOK_COLON)
 		return expect_with(g, e, "a pointer is written `ptr<f32>`, memory with extents `tensor<f32, [n]>`");
 	if ((k == TOK_LT || k == TOK_SHL) && is_name(&p[0]) && p[0].span.lo == g->stmt && expects(e, "+="))
 		return expect_with(g, e, "a launch has arguments only, generic ones by name, as in `k(x, y, N: 64)`");

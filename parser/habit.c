@@ -215,10 +215,10 @@ static bool cast(Gram *g)
 	Ahead a = ahead_from(g);
 	uint32_t from = c ? t->span.lo : parse_primary_start(g, p[0].span.hi), end = c ? ahead_primary(&a) : p[0].span.hi;
 	if (!end) {
-		diag_help(d, "a scalar is converted by `%s(x)`, a tile by `element_cast(x, %s)`", ours, ours);
+		diag_help(d, "`element_cast(x, %s)` converts scalars and tiles", ours);
 		return true;
 	}
-	const char *fix = arena_printf(A_UNIT, "%s(%s)", ours, parse_source(g, parse_span(from, end)));
+	const char *fix = arena_printf(A_UNIT, "element_cast(%s, %s)", parse_source(g, parse_span(from, end)), ours);
 	return replace(d, c ? parse_span(p[2].span.lo, end) : parse_span(from, to.span.hi), fix);
 }
 

@@ -146,7 +146,12 @@ static bool mma_tile(Cx *cx, Sv v, const Product *p)
 {
 	if (sv_bad(v)) return false;
 	if (sv_is_tile(v)) return true;
-	cx_diag(cx, D_NEED_TILE, v.span.hi ? v.span : p->at, p->shown, sv_what(v));
+	Diag *d = cx_diag(cx, D_NEED_TILE, v.span.hi ? v.span : p->at, p->shown, sv_what(v));
+	if (p->acc && v.span.lo == p->acc->span.lo && sv_is_scalar(v) && sv_is_tile(p->a)) {
+		Elem e = p->a.type->elem;
+		diag_help(d, "an accumulator has the product's shape, as in `var acc: tile<%s, [m, n]> = 0;`",
+			elem_is_int(e) ? "i32" : e == EL_F64 ? "f64" : "f32");
+	}
 	return false;
 }
 
@@ -166,7 +171,8 @@ static void warn_half_sum(Cx *cx, const Product *p, Ruling r)
 	if (p->acc || r.elem != EL_F16 || k == 1) return;
 	if (str_len(a) + str_len(b) > 60) a = str_intern("a"), b = str_intern("b");
 	Diag *d = cx_diag(cx, D_HALF_SUM, p->at, p->shown, str_i64(k));
-	Str zeros = str_fmt("zeros(%s, f32)", shape_text(r.type->rank, r.type->log2));
+	Str shape = extent_names(cx, r.type->rank, r.type->log2);
+	Str zeros = str_fmt("zeros(%s, f32)", shape ? shape : "shape");
 	diag_help(d, "`mma(%s, %s, %s)` sums them in f32; an f16 accumulator given to `mma` says that f16 is meant", a, b,
 		zeros);
 }

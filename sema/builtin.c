@@ -118,7 +118,9 @@ static bool bind_positional(Cx *cx, Call *c, const Arg *a, int *next, bool recv)
 		Diag *d = cx_diag(cx, D_OP_ARG_EXTRA, a->value->span, call_what(c));
 		diag_note(d, "it is written `%s(%s)`", c->name, sig_text(c->sig, recv));
 		if (help_list(c, d, recv)) return false;
-		if (*next < c->sig->n)
+		if (c->pointer && a->value->kind == EX_LIST)
+			diag_help(d, "a pointer has no extents; `unsafe tensor_span(p, [n])` is a tensor");
+		else if (*next < c->sig->n)
 			diag_help(d, "the arguments after these are given by name, as in `%s: ...`", c->sig->p[*next].name);
 		return false;
 	}

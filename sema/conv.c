@@ -342,13 +342,14 @@ static int single_axis(Sv x, const Type *to)
 }
 
 /* `var acc = 0.0;` makes a scalar, to which a loop then adds tiles. */
-static void help_tile_variable(Diag *d, Str name, const Type *t, Span decl)
+static void help_tile_variable(Cx *cx, Diag *d, Str name, const Type *t, Span decl)
 {
-	Str typed = str_fmt("%s: %s", name, type_text(t));
+	Str words = tile_words(cx, elem_name(t->elem), t->rank, t->log2);
+	Str typed = str_fmt("%s: %s", name, words ? words : str_fmt("tile<%s, shape>", elem_name(t->elem)));
 	const Src *src = src_of(decl);
 	const char *after = src ? src->text + (decl.hi - src->base) : "";
 	diag_help(d, "declare it as a tile, as in `var %s = ...`", typed);
-	if (after[strspn(after, " \t")] == '=') diag_edit(d, decl, typed);
+	if (words && after[strspn(after, " \t")] == '=') diag_edit(d, decl, typed);
 }
 
 /* An operation that gives that shape; in generic code the numbers are those of one instance, so
@@ -373,12 +374,14 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 	int axis;
 	int only = sv_is_tile(x) ? single_axis(x, to) : -1;
 	if (g->why == CONV_ASSIGN && type_is_scalar(to) && sv_is_tile(x) && !sv_one_element(x)) {
-		help_tile_variable(d, g->what, type_with_elem(x.type, to->elem), g->decl);
+		help_tile_variable(cx, d, g->what, type_with_elem(x.type, to->elem), g->decl);
 		return sv_poison(x.span);
 	}
-	if (g->why == CONV_ASSIGN && sv_is_tile(x) && rule_one_way(to, x.type->rank, x.type->log2, &axis))
-		diag_help(d, "a variable keeps the shape that it is declared with; `%s` has room for all of this",
-			type_text(type_with_elem(x.type, to->elem)));
+	if (g->why == CONV_ASSIGN && sv_is_tile(x) && rule_one_way(to, x.type->rank, x.type->log2, &axis)) {
+		Str words = tile_words(cx, elem_name(to->elem), x.type->rank, x.type->log2);
+		diag_help(d, "a variable keeps the shape that it is declared with%s",
+			words ? str_fmt("; `%s` has room for all of this", words) : "");
+	}
 	if (only >= 0 && src[str_len(src) - 1] == ')') {
 		diag_help(d, "without an axis all are taken: write `, %d` for one", only);
 		diag_edit(d, (Span){ x.span.hi - 1, x.span.hi - 1 }, str_fmt(", %d", only));
@@ -391,7 +394,9 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 		help_shape(cx, d, x, "broadcast", to);
 	} else if (type_is_scalar(to) && sv_is_tile(x) && g->why == CONV_STORE && g->what && strchr(g->what, '[')) {
 		Str to_store = str_intern_n(g->what, strcspn(g->what, "["));
-		diag_help(d, "`%s.store([i], %s)` stores a tile, by its number", to_store, shortened(x.span));
+		diag_help(d, "`%s.store([...], %s)` stores a tile, by its number", to_store, shortened(x.span));
+	} else if (type_is_scalar(to) && sv_is_tile(x) && g->why == CONV_INIT) {
+		diag_help(d, "leave the type out: the value has one");
 	} else if (type_is_tile(to) && sv_is_tile(x) && g->why != CONV_ASSIGN) {
 		diag_help(d, "`extract` takes a part of a tile and `cat` joins two; else the type is another");
 	}
@@ -494,6 +499,8 @@ Sv conv_index(Cx *cx, Sv x, Span at)
 		if (x.kind == SV_FLOAT || (sv_is_scalar(x) && x.type && !elem_is_ptr(x.type->elem)))
 			diag_help(d, "`/` of integers truncates, and `i32(x)` converts");
 		if (sv_one_element(x) && elem_is_int(x.type->elem)) help_cast(cx, d, x, x.type->elem);
+		else if (sv_is_tile(x) && elem_is_int(x.type->elem))
+			diag_help(d, "index tiles stand in `gather`, `scatter`, `atomic_add` and its kin");
 		return sv_poison(at);
 	}
 	if (elem_bytes(x.type->elem) < 4) return conv_element(cx, x, EL_I32);

@@ -286,3 +286,9 @@ Str extent_names(Cx *cx, int rank, const uint8_t *log2)
 	}
 	return str_fmt("[%s]", list);
 }
+
+Str tile_words(Cx *cx, Str elem, int rank, const uint8_t *log2)
+{
+	Str shape = extent_names(cx, rank, log2);
+	return shape ? str_fmt("tile<%s, %s>", elem, shape) : NULL;
+}

@@ -187,6 +187,19 @@ static bool others_element(const Neighbours *w, const Access *l, const Access *s
 	return false;
 }
 
+static void note_block(void *ctx, const Sym *atom)
+{
+	if (atom->atom == ATOM_BID) *(bool *)ctx = true;
+}
+
+/* Of `s[0] += x` the store alone is said to be a race (W1004): the load is no second mistake. */
+static bool in_all_blocks(const Access *l, const Access *s)
+{
+	bool depends = false;
+	for (int i = 0; i < l->rank; i++) sym_atoms(l->base[i], note_block, &depends);
+	return same_place(l, s) && !depends;
+}
+
 void neighbours_report(const Fn *fn, ValSyms *vs, LaneSyms *lanes, const uint8_t *dep)
 {
 	Neighbours w = { .fn = fn, .vs = vs, .lanes = lanes, .dep = dep, .ordered = fn->ordered };
@@ -200,7 +213,7 @@ void neighbours_report(const Fn *fn, ValSyms *vs, LaneSyms *lanes, const uint8_t
 	for (int i = 0; i < w.load.n && !w.ordered; i++)
 		for (int k = 0; k < w.store.n; k++) {
 			const Access *l = &w.load.p[i], *s = &w.store.p[k];
-			if (l->param != s->param || !others_element(&w, l, s, blocks)) continue;
+			if (l->param != s->param || in_all_blocks(l, s) || !others_element(&w, l, s, blocks)) continue;
 			const IrParam *p = &fn->params.p[l->param];
 			Diag *d = diag(D_RACE_READ, l->op->span, p->name);
 			if (s->op->span.lo != l->op->span.lo) diag_label(d, s->op->span, "stored here");

@@ -100,6 +100,7 @@ bool elem_varies(Cx *cx, Elem e);                               /* it may be ano
 /* 64, or the name that has this value where it differs between instances; NULL: no name, or several, have it. */
 Str extent_name(Cx *cx, int log2);
 Str extent_names(Cx *cx, int rank, const uint8_t *log2);        /* [BM, 64]; NULL: as above */
+Str tile_words(Cx *cx, Str elem, int rank, const uint8_t *log2);        /* tile<T, [BM, 64]>; NULL: as above */
 
 /* load.c */
 /* A file of the import folders that declares the function: "nn.tile"; NULL: none. *fits: with so

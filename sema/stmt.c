@@ -552,6 +552,15 @@ static void flatten(Cx *cx, Sv v, ValVec *out)
 	if (val) vec_push(A_TMP, out, val);
 }
 
+/* In generic code the type is written with names, as those of one call fit no other. */
+static void help_result_type(Cx *cx, Diag *d, Sv v)
+{
+	Str words = sv_what(v);
+	if (sv_is_tile(v)) words = tile_words(cx, elem_word(cx, v.type->elem), v.type->rank, v.type->log2);
+	else if (sv_is_scalar(v)) words = elem_word(cx, v.type->elem);
+	diag_help(d, "its result type follows the parameters%s", words ? str_fmt(", as in `-> %s`", words) : "");
+}
+
 static Sv return_value(Cx *cx, const Stmt *s)
 {
 	RetCx *r = cx->ret;
@@ -564,7 +573,7 @@ static Sv return_value(Cx *cx, const Stmt *s)
 	if (none && !sv_bad(v) && v.kind != SV_NONE) {
 		Diag *d = cx_diag(cx, D_RETURN_VALUE, s->u.e->span, r->name, "nothing");
 		if (!r->kernel)
-			diag_help(d, "its result type follows the parameters, as in `-> %s`", sv_what(conv_default(cx, v)));
+			help_result_type(cx, d, conv_default(cx, v));
 		else
 			diag_help(d, "a kernel gives its results to `out` parameters, as in `y.store(index, %s)`",
 				sema_source(s->u.e));
