@@ -30,21 +30,8 @@ void worklist_fill(Worklist *t)
 	for (int i = 0; i < t->n; i++) worklist_add(t, i);
 }
 
-static int lowest(uint64_t w)           /* the least bit of w != 0 */
-{
-	int n = 0;
-	for (int half = 32; half; half /= 2)
-		if (!(w << (64 - half))) w >>= half, n += half;
-	return n;
-}
-
-static int highest(uint64_t w)
-{
-	int n = 0;
-	for (int half = 32; half; half /= 2)
-		if (w >> half) w >>= half, n += half;
-	return n;
-}
+static int lowest(uint64_t w) { return __builtin_ctzll(w); }    /* the least bit of w != 0 */
+static int highest(uint64_t w) { return 63 - __builtin_clzll(w); }
 
 int worklist_next(const Worklist *t, int from)
 {

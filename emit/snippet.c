@@ -1,13 +1,15 @@
 /* See snippet.h. The closure is one pass from the last row to the first, because a row stands after those it calls. */
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include "emit/snippet.h"
 
-static bool is_word(char c)
-{
-	return (unsigned)((c | 32) - 'a') < 26 || (unsigned)(c - '0') < 10 || c == '_';
-}
+static const bool in_words[UCHAR_MAX + 1] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true
+};
+
+static bool is_word(char c) { return in_words[(unsigned char)c]; }
 
 static size_t word_len(const char *s)
 {

@@ -250,11 +250,9 @@ uint32_t lay_apply(Lay l, const uint32_t in[HW_N])
 uint32_t lay_image(Lay l, uint32_t packed_in)
 {
 	uint32_t r = 0;
-	int n = lay_inbits(l);
 
-	for (int i = 0; i < n; i++)
-		if (packed_in >> i & 1)
-			r ^= l.col[i];
+	for (packed_in &= f2_low(lay_inbits(l)); packed_in; packed_in &= packed_in - 1)
+		r ^= l.col[__builtin_ctz(packed_in)];
 	return r;
 }
 
