@@ -448,8 +448,8 @@ static void scan(Tg *g, const Op *op, int n, Combine *combine)
 		}
 		combine(g, op, half_type(ir_in(op, 0)->type, l, m, k), a, b, to);
 		for (int i = 0; i < n; i++)
-			x[i] = tl_named(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(ct::cat<2>(%s, %s))", line_args(l),
-				back ? to[i] : lo[i], back ? hi[i] : to[i]));
+			x[i] = tl_named(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(%s)", line_args(l),
+				tl_cat(half_type(op->out[i]->type, l, m, k), 2, back ? to[i] : lo[i], back ? hi[i] : to[i])));
 	}
 	for (int i = 0; i < n; i++)
 		define_line(g, op->out[i], ir_int(op, AT_EXCLUSIVE, 0) ? moved(l, x[i], back ? -1 : 1, identity(g, op, i))

@@ -52,6 +52,11 @@ CASES = [
     ("shared_parts", "[[cutile::hint(900, num_cta_in_cga=2)]]", "const unsigned char *x, unsigned char *y, unsigned char *z",
      "const auto n = ct::reshape<ct::shape<4, 4>>(ct::iota<ct::tile<int, ct::shape<16>>>()); const auto row = ct::reshape<ct::shape<4, 1>>(ct::iota<ct::tile<int, ct::shape<4>>>());"
      " const auto v = ct::load(x + n); ct::store(y + n, v); ct::store(z + row, ct::reduce_max<1>(v));", "stack", r"SHARED:1032\b"),
+    # 138 bytes of shared memory (and 1,024 that are reserved) for an exchange of 64: thread t writes its pair of bytes at 16 * (t & 1) + 16 * (t >> 2 & 7) + ..., so that
+    # threads 1 and 4 write to one address
+    ("byte_exchange", "template<int... N> using S = ct::shape<N...>;", "const unsigned char *x, unsigned char *y",
+     "using H = S<2, 2, 1, 1, 8>; const auto half = ct::reshape<H>(ct::iota<ct::tile<int, S<32>>>());"
+     " ct::store(y + ct::reshape<S<2, 2, 2, 1, 8>>(at), ct::cat<2>(ct::load(x + half), ct::load(x + 32 + half)));", "stack", r"SHARED:1162\b"),
     # In the code that the driver runs before a launch: the second kernel's tensor maps lie 0x380000 bytes or more after the first's (224 multiprocessors,
     # two maps each), whatever the device has, though the memory for all is as large as its multiprocessors ask for.
     ("tensor_maps", """using E = ct::extents<int, ct::dynamic_extent, ct::dynamic_extent>;
@@ -81,6 +86,7 @@ NEWER = {"neighbours"}          # faults that nvcc 13.3 has not
 # what the target prints of a program does not have the form
 AVOIDED = {
     "shared_parts": ("@cluster(2) kernel most(x: tensor<u8, [4, 4]>, y: out tensor<u8, [4, 1]>) grid [1] { y.store([0, 0], reduce_max(x.load([0, 0], [4, 4]), 1)); }", "num_cta_in_cga"),
+    "byte_exchange": ("kernel most(x: tensor<u8, [2, 4, 8]>, y: out tensor<u8, [2, 4, 8]>) grid [1] { y.store([0, 0, 0], partial_max(x.load([0, 0, 0], [2, 4, 8]), 1)); }", "ct::cat<2>"),
     "unrolled_print": ("kernel said(x: tensor<f16, [64]>) grid [1] { print(\"{}\", x.load([0], [64])); }", "irange"),
     "neighbours": ("kernel odd(x: tensor<i32, [8]>, y: out tensor<i32, [4]>) grid [1] { let o = extract(reshape(x.load([0], [8]), [4, 2]), [4, 1], [0, 1]); y.store([0], reshape(flip(reshape(o, [2, 2]), 1), [4])); }",
                    r"ct_base<ct_aligned>\(x\)"),
