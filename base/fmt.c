@@ -72,7 +72,8 @@ int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 		switch (*p++) {
 		case 'd': case 'i':
 			if (w == W_SIZE) goto other;
-			t = put_signed(t, w == W_INT ? va_arg(mine, int) : w == W_LONG ? va_arg(mine, long) : va_arg(mine, long long));
+			t = put_signed(t, w == W_INT ? va_arg(mine, int) : w == W_LONG ? va_arg(mine, long)
+				: va_arg(mine, long long));
 			break;
 		case 'u':
 			t = put_number(t, w == W_INT ? va_arg(mine, unsigned) : w == W_LONG ? va_arg(mine, unsigned long)

@@ -43,8 +43,8 @@ static void put_scalar(Tg *g, Line *l, Elem e, Str x)
 	}
 }
 
-/* [[1, 2], [3, 4]] in row order. A loop for each axis; its counters number the sub-tile of one element. NVIDIA's compiler
- * would unroll a loop over ct::irange, and take minutes for the copies of printf. */
+/* [[1, 2], [3, 4]] in row order. A loop for each axis; its counters number the sub-tile of one element. NVIDIA's
+ * compiler would unroll a loop over ct::irange, and take minutes for the copies of printf. */
 static void put_tile(Tg *g, Line *l, const Val *v)
 {
 	const Type *t = v->type;
@@ -53,7 +53,8 @@ static void put_tile(Tg *g, Line *l, const Val *v)
 	flush(g, l);
 	for (int i = 0; i < t->rank; i++) {
 		Str k = tl_temp(g, "i");
-		out_printf(g->o, "printf(\"[\");\nfor (int %s = 0; %s < %lld; %s++) {\n", k, k, (long long)type_extent(t, i), k);
+		out_printf(g->o, "printf(\"[\");\nfor (int %s = 0; %s < %lld; %s++) {\n", k, k,
+			(long long)type_extent(t, i), k);
 		out_in(g->o);
 		out_printf(g->o, "if (%s > 0) printf(\", \");\n", k);
 		out_printf(index, ", %s", k);
