@@ -13,7 +13,6 @@ static inline Builder *at_span(Cx *cx, Span at)
 }
 
 /* ---- text for messages ---- */
-Str list_or(int n, const char *const *w);       /* "a, b or c" */
 void label_operand(Diag *d, Sv v);              /* its place and what it is */
 void label_operands(Cx *cx, Diag *d, Sv x, Sv y);               /* two operands, and where named ones got their types */
 void help_shape(Cx *cx, Diag *d, Sv x, const char *op, const Type *to);       /* op(x, shape) gives it the shape */
@@ -28,10 +27,12 @@ void warn_cut(Cx *cx, Sv x);                    /* an integer quotient that lost
 static inline bool sv_untyped(Sv v) { return v.kind == SV_INT || v.kind == SV_FLOAT; }
 static inline bool sv_open(Sv v) { return sv_untyped(v) || v.kind == SV_LIT; }  /* takes the type of what it meets */
 bool sv_open_float(Sv v);                       /* open, and some number of it is a float */
+/* A tile literal: its expression, shape and elements; one of them is a float. */
+typedef struct TileLit { const Expr *whole; Shape s; int n; Sv *v; bool has_float; } TileLit;
+Sv lit_make(Cx *cx, const TileLit *l, Elem e, Sv met);    /* its tile of e; untyped elements become e */
 Sv lit_give(Cx *cx, Sv x, Elem e, Sv met);      /* an open value gets its type: lit_adapt, or a tile of e */
 Sv lit_zero(Cx *cx, Sv x, Elem e);              /* 0 of type e in the shape of an open value */
 Sv lit_default(Cx *cx, Sv x);                   /* a tile literal that meets nothing: i32 or f32; others: themselves */
-bool sv_const_num(Sv v, Num *n);                /* CONST, or a VAL made by `const` */
 Str range_text(Elem e);                         /* "u8 holds 0 .. 255" */
 
 /* ---- values ---- */
@@ -95,6 +96,7 @@ Sv mma_of(Cx *cx, Product p);
 void check_opposite(Cx *cx, OpCode op, Val *x, Span at);       /* the least integer has none */
 void check_arith(Cx *cx, OpCode op, Val *x, Val *y, Val *r, Span at);
 void check_cast(Cx *cx, Val *x, Val *r, Span at);
+Val *check_truth(Cx *cx, Sv c, Span at);       /* of a condition that is asserted; NULL: reported */
 
 /* Of an i64 tile whose used elements are not negative: no two of those are equal. */
 Val *used_differ(Cx *cx, Val *x, Val *used);

@@ -1,56 +1,7 @@
-/* Casts, and arithmetic with pointers. */
+/* Calls of casts, and arithmetic with pointers. */
 #include "sema/build.h"
 
 /* ---- casts ---- */
-
-/* Float to integer with a rounding word: to a whole number first. */
-static Val *whole_first(Cx *cx, Val *v, int rounding)
-{
-	static const OpCode how[] = { OP_RINT, OP_TRUNC, OP_FLOOR, OP_CEIL };
-	if (!elem_is_float(v->type->elem)) v = val_cast(cx, v, EL_F32, (FoldModes){ 0 });
-	return ir_unary(&cx->b, how[rounding], v->type, v);
-}
-
-void warn_cast(Cx *cx, Sv x, Str value, Elem to, Num n, Span at)
-{
-	Diag *d = cx_diag(cx, D_CAST_RANGE, x.span.hi ? x.span : at, value, elem_name(to), ir_num_text(to, n));
-	diag_help(d, "say that it is meant with `overflow:` and one of its words, or use a wider type");
-}
-
-Sv elem_cast(Cx *cx, Sv x, Elem to, const Modes *m, Span at)
-{
-	if (!is_value(cx, x, "a cast")) return sv_poison(at);
-	if (sv_untyped(x)) x = lit_adapt(cx, x, to, sv_absent(at));
-	if (sv_bad(x)) return x;
-	Elem from = x.type->elem;
-	if (!rule_converts(from, to)) {
-		Diag *d = cx_diag(cx, D_CAST_NONE, at, sv_what(x), elem_name(to));
-		if (elem_is_ptr(from) && elem_is_ptr(to)) diag_help(d, "`element_bitcast` reinterprets a pointer");
-		return sv_poison(at);
-	}
-	if (!result_fits(cx, to, x.type, x, x, at, str_fmt("the conversion to `%s`", elem_name(to)))) return sv_poison(at);
-	Modes mm = *m;
-	bool whole = elem_is_any_float(from) && elem_is_integral(to) && to != EL_BOOL;
-	if (whole && mm.word[MD_ROUNDING] > 3) whole = false;
-	if (whole) mm.word[MD_ROUNDING] = -1;
-	if (!modes_allowed(cx, OP_CAST, to, &mm)) return sv_poison(at);
-	FoldModes f = modes_fold(&mm);
-	if (to == EL_TF32 && mm.word[MD_ROUNDING] == ROUND_NEAREST) f.rounding = ROUND_TIES_EVEN;
-	Val *v;
-	if (x.kind == SV_CONST && !(whole && m->word[MD_ROUNDING] >= 0)) {
-		Num n = fold_cast(x.u.num, from, to, f);
-		if (!f.overflow && to != EL_BOOL && !fold_fits(x.u.num, from, to))
-			warn_cast(cx, x, ir_num_text(from, x.u.num), to, n, at);
-		return sv_const(to, n, at);
-	}
-	v = conv_val(cx, x);
-	at_span(cx, at);
-	if (whole && m->word[MD_ROUNDING] >= 0) v = whole_first(cx, v, m->word[MD_ROUNDING]);
-	if (to == EL_BOOL) return sv_folded(val_bool(cx, v), at);
-	Val *r = val_cast(cx, v, to, f);
-	if (!f.overflow && r != v) check_cast(cx, v, r, at);
-	return sv_val(r, at);
-}
 
 Sv elem_bitcast_call(Cx *cx, Call *c)
 {

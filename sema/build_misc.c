@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 /* ---- the grid ---- */
 
 static Sv grid_index(Cx *cx, Call *c)
@@ -32,37 +31,14 @@ static Sv grid_index(Cx *cx, Call *c)
 
 /* ---- assert and print ---- */
 
-static Val *truth(Cx *cx, Sv c, Span at)
-{
-	if (sv_untyped(c)) c = conv_cond(cx, c, at);
-	if (!is_value(cx, c, "`assert`")) return NULL;
-	if (!elem_is_ptr(c.type->elem) && elem_rows[c.type->elem].cls == EC_RFLOAT) {
-		cx_diag(cx, D_RESTRICTED, at, "a condition", elem_name(c.type->elem));
-		return NULL;
-	}
-	Val *v = conv_val(cx, c);
-	at_span(cx, at);
-	return val_bool(cx, v);
-}
-
 /* Run-time: an assert op. */
 static void build_assert(Cx *cx, Sv cond, Str text, Str source, Span at)
 {
-	Val *v = truth(cx, cond, at);
+	Val *v = check_truth(cx, cond, at);
 	if (!v) return;
 	Op *op = ir_op(at_span(cx, at), OP_ASSERT, 1, &v, 0, NULL);
 	if (text) ir_set_str(op, AT_TEXT, text);
 	if (source) ir_set_str(op, AT_SOURCE, source);
-}
-
-void build_check(Cx *cx, Sv cond, Str text, Span at)
-{
-	Num n;
-	if (!cx->opt->checked || sv_bad(cond) || (cond.kind == SV_CONST && cond.u.num.i)) return;
-	Val *v = truth(cx, cond, at);
-	if (!v || (ir_const_value(v, &n) && n.i)) return;
-	Op *op = ir_op(at_span(cx, at), OP_CHECK, 1, &v, 0, NULL);
-	ir_set_str(op, AT_TEXT, text);
 }
 
 static Sv call_assert(Cx *cx, Call *c)

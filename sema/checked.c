@@ -1,5 +1,28 @@
-/* The checks of --checked of arithmetic: overflow, division by zero, shift counts, casts. */
+/* The checks of --checked, and of arithmetic among them: overflow, division by zero, shift counts, casts. */
 #include "sema/build.h"
+
+Val *check_truth(Cx *cx, Sv c, Span at)
+{
+	if (sv_untyped(c)) c = conv_cond(cx, c, at);
+	if (!is_value(cx, c, "`assert`")) return NULL;
+	if (!elem_is_ptr(c.type->elem) && elem_rows[c.type->elem].cls == EC_RFLOAT) {
+		cx_diag(cx, D_RESTRICTED, at, "a condition", elem_name(c.type->elem));
+		return NULL;
+	}
+	Val *v = conv_val(cx, c);
+	at_span(cx, at);
+	return val_bool(cx, v);
+}
+
+void build_check(Cx *cx, Sv cond, Str text, Span at)
+{
+	Num n;
+	if (!cx->opt->checked || sv_bad(cond) || (cond.kind == SV_CONST && cond.u.num.i)) return;
+	Val *v = check_truth(cx, cond, at);
+	if (!v || (ir_const_value(v, &n) && n.i)) return;
+	Op *op = ir_op(at_span(cx, at), OP_CHECK, 1, &v, 0, NULL);
+	ir_set_str(op, AT_TEXT, text);
+}
 
 static void check_not_zero(Cx *cx, Val *y, Span at)
 {

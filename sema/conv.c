@@ -1,20 +1,10 @@
-/* Conversions: what happens by itself (assignment, argument, store, condition, index) and explicit casts. */
+/* Conversions: what happens by itself (assignment, argument, store, condition, index), and values of operations. */
 #include "sema/build.h"
 #include "sema/scope.h"
 
-#include <math.h>
 #include <string.h>
 
-const Modes no_modes = { { -1, -1, -1, -1 }, { { 0, 0 } } };
-
 /* ---- text for messages ---- */
-
-Str list_or(int n, const char *const *w)
-{
-	Str t = n ? str_intern(w[0]) : str_intern("");
-	for (int i = 1; i < n; i++) t = str_fmt("%s%s%s", t, i + 1 == n ? " or " : ", ", w[i]);
-	return t;
-}
 
 void label_operand(Diag *d, Sv v)
 {
@@ -540,83 +530,4 @@ const Type *conv_common(Cx *cx, Sv a, Sv b, Span at)
 	label_operand(d, a);
 	label_operand(d, b);
 	return NULL;
-}
-
-/* ---- explicit casts of scalars: f32(x) ---- */
-
-static bool cast_modes(Cx *cx, const Expr *call, Modes *m)
-{
-	*m = no_modes;
-	for (int i = 1; call && i < call->u.call.args.n; i++) {
-		const Arg *a = &call->u.call.args.p[i];
-		bool rounding = a->name.s && !strcmp(a->name.s, "rounding"), over = a->name.s && !strcmp(a->name.s, "overflow");
-		int w = a->value->kind == EX_NAME ? attr_word(rounding ? AT_ROUNDING : AT_OVERFLOW, a->value->u.name) : -1;
-		if ((!rounding && !over) || w < 0) {
-			cx_diag(cx, D_CAST_ARGS, a->value->span, span_source(call->u.call.callee->span));
-			return false;
-		}
-		m->word[rounding ? MD_ROUNDING : MD_OVERFLOW] = w;
-		m->at[rounding ? MD_ROUNDING : MD_OVERFLOW] = a->value->span;
-	}
-	return true;
-}
-
-static Sv cast_literal_value(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
-{
-	Num n;
-	Flt v = exact_of(x);
-	if (elem_is_ptr(to)) return lit_adapt(cx, x, to, sv_absent(at));
-	if (to == EL_BOOL) return sv_bool(!exact_is_zero(v), at);
-	if (elem_is_any_float(to)) {
-		int flags = exact_round(v, to, m.rounding, &n);
-		if (!(flags & EXACT_OVERFLOW) && !(exact_is_inf(v) && to == EL_F8E4M3)) return sv_const(to, n, at);
-		Num wide;
-		exact_round(v, EL_F64, m.rounding, &wide);
-		return sv_const(to, fold_cast(wide, EL_F64, to, m), at);
-	}
-	if (x.kind == SV_INT && m.overflow != attr_word(AT_OVERFLOW, str_intern("saturate")))
-		return sv_const(to, num_wrap(to, exact_low_bits(v)), at);
-	Num wide;
-	exact_round(v, EL_F64, ROUND_ZERO, &wide);
-	return sv_const(to, fold_cast(wide, EL_F64, to, m), at);
-}
-
-static Sv cast_literal(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
-{
-	Num n;
-	Sv r = cast_literal_value(cx, to, x, m, at);
-	if (r.kind != SV_CONST || elem_is_ptr(to) || to == EL_BOOL || m.overflow) return r;
-	FitWhy fit = lit_fit(x, to, &n);
-	bool outside = fit == FIT_RANGE || (fit == FIT_OVERFLOW && !exact_is_inf(exact_of(x)));
-	if (x.kind == SV_FLOAT && elem_is_integral(to)) {
-		Num wide;
-		exact_round(exact_of(x), EL_F64, ROUND_ZERO, &wide);
-		double end = to == EL_U64 ? 18446744073709551616.0 : (double)num_greatest(to).i + 1;
-		outside = !(trunc(wide.f) >= (to == EL_U64 ? 0 : (double)num_least(to).i) && trunc(wide.f) < end);
-	}
-	if (outside)
-		warn_cast(cx, x, x.kind == SV_INT ? exact_text(exact_of(x)) : float_text(exact_of(x)), to, r.u.num, at);
-	return r;
-}
-
-Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)
-{
-	Span at = call ? call->span : x.span;
-	Modes m;
-	if (sv_bad(x) || report_dynamic(cx, x, x.span) || !cast_modes(cx, call, &m)) return sv_poison(at);
-	if (sv_untyped(x)) return cast_literal(cx, to, x, modes_fold(&m), at);
-	if (!sv_is_scalar(x) && !sv_one_element(x)) {
-		Diag *d = cx_diag(cx, D_CAST_SCALAR, at, elem_name(to), sv_what(x));
-		if (sv_is_tile(x)) {
-			Str fix = str_fmt("element_cast(%s, %s)", span_source(x.span), elem_name(to));
-			diag_help(d, "convert all elements: `%s`", fix);
-			if (call && call->u.call.args.n == 1) diag_edit(d, at, fix);
-		}
-		return sv_poison(at);
-	}
-	if (x.kind == SV_VAL && sv_is_tile(x)) {
-		at_span(cx, at);
-		x = sv_val(one_scalar(cx, x.u.val), x.span);
-	}
-	return elem_cast(cx, x, to, &m, at);
 }

@@ -184,6 +184,23 @@ static bool infer(Cx *cx, Solve *s, const Args *args)
 }
 
 /* ---- parameters ---- */
+
+/* Of functions, kernels and entries. */
+void bind_param(Cx *cx, const Param *p, Sv v, const Sym *sym)
+{
+	Bind *old = scope_find(cx, p->name.s);
+	if (old && old->kind == BIND_DIM) {
+		Diag *d = cx_diag(cx, D_DIM_NAME, p->name.span, p->name.s);
+		diag_label(d, old->at, "the dimension `%s`", p->name.s);
+		diag_help(d, "leave the parameter out; `%s` has its value in the body, and the C function takes it", p->name.s);
+		return;
+	}
+	Bind *b = scope_add_sv(cx, p->name, v);
+	b->sym = sym;
+	b->elem = v.type ? v.type->elem == EL_BOOL ? EL_BOOL : elem_bytes(v.type->elem) == 8 ? EL_I64 : EL_I32 : EL_I32;
+	type_note(cx, p->name, v);
+}
+
 static Sv bind_view(Cx *cx, const Solve *s, const Param *p, Sv arg, const Type *t)
 {
 	const View *v = arg.u.view;

@@ -1,9 +1,7 @@
-/* Kernels: parameters, dimensions, grid and where clauses of one variant, and its body.
- * sema_check, which runs it all. */
+/* Kernels: parameters, dimensions, grid and where clauses of one variant, and its body. */
 #include "sema/findings.h"
 #include "sema/scope.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- parameters, shared with entries ---- */
@@ -50,21 +48,6 @@ bool scalar_param(Cx *cx, const Param *p, IrParam *ip)
 	}
 	ip->elem = t.type->elem;
 	return true;
-}
-
-void bind_param(Cx *cx, const Param *p, Sv v, const Sym *sym)
-{
-	Bind *old = scope_find(cx, p->name.s);
-	if (old && old->kind == BIND_DIM) {
-		Diag *d = cx_diag(cx, D_DIM_NAME, p->name.span, p->name.s);
-		diag_label(d, old->at, "the dimension `%s`", p->name.s);
-		diag_help(d, "leave the parameter out; `%s` has its value in the body, and the C function takes it", p->name.s);
-		return;
-	}
-	Bind *b = scope_add_sv(cx, p->name, v);
-	b->sym = sym;
-	b->elem = v.type ? v.type->elem == EL_BOOL ? EL_BOOL : elem_bytes(v.type->elem) == 8 ? EL_I64 : EL_I32 : EL_I32;
-	type_note(cx, p->name, v);
 }
 
 static void param_facts(Cx *cx, const Sym *sym, Elem e)
@@ -375,75 +358,4 @@ Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span a
 	map_put(&s->fns, key, fn);
 	vec_push(A_UNIT, &s->mod->fns, fn);
 	return fn;
-}
-
-/* ---- the whole ---- */
-/* Constants are evaluated, functions that nothing called are checked, also where nothing uses them. */
-static void check_rest(Sema *s)
-{
-	for (int i = 0; i < s->units.n; i++) {
-		Unit *u = s->units.p[i];
-		for (int k = 0; k < u->globals.n && !diag_full(); k++) {
-			Global *g = u->globals.p[k];
-			ItemKind kind = g->item->kind;
-			if (kind == IT_FN || kind == IT_KERNEL) generics_check(cx_new(s, u, g->item, g->name), &g->item->u.fn);
-			if (kind == IT_CONST || kind == IT_PARAM) global_value(cx_new(s, u, NULL, g->name), g, g->item->span);
-			if (kind == IT_FN && !g->used) fn_check(s, g);
-		}
-	}
-}
-
-/* An instance to begin with: `<f32, 128>`. */
-static Str example_arguments(const Item *kernel)
-{
-	const GenericVec *v = &kernel->u.fn.generics;
-	Out *o = out_new();
-	for (int i = 0; i < v->n && !v->p[i].dflt; i++) {
-		const Expr *c = v->p[i].class_;
-		if (c && c->kind == EX_ALT) c = c->u.list.p[0];
-		Elem e;
-		Str word = c && c->kind == EX_NAME ? c->u.name : str_intern("");
-		const char *value = !strcmp(word, "int") ? "128" : !strcmp(word, "bool") ? "true" : !strcmp(word, "float")
-			? "f32" : elem_by_name(word, &e) ? word : "...";
-		out_printf(o, "%s%s", i ? ", " : "", value);
-	}
-	return out_take(o);
-}
-
-/* Kernels that make no C function. The first is reported in any case where the whole program would be empty. */
-static void warn_kernels(Sema *s)
-{
-	const Unit *u = s->units.p[0];
-	bool empty = s->opt->program && !s->mod->entries.n;
-	for (int i = 0; i < u->globals.n; i++) {
-		const Global *g = u->globals.p[i];
-		if (g->item->kind != IT_KERNEL || g->used) continue;
-		Diag *d = diag(empty ? D_EMPTY_OUTPUT : D_KERNEL_UNUSED, g->item->name.span, g->name);
-		diag_help(d, "an instance gives its generic parameters values, as in `instance name = %s<%s>;`", g->name,
-			example_arguments(g->item));
-		empty = false;
-	}
-}
-
-static int note_order(const void *a, const void *b)
-{
-	const TypeNote *x = a, *y = b;
-	return x->span.lo < y->span.lo ? -1 : x->span.lo > y->span.lo;
-}
-
-Module *sema_check(Ast *main, const SemaOptions *o, TypeNoteVec *notes)
-{
-	Sema *s = NEW(A_UNIT, Sema);
-	s->opt = o;
-	s->notes = notes;
-	s->mod = ir_module(main->src->path);
-	if (!load_all(s, main)) return NULL;
-	load_defines(s);
-	entries_build(s);
-	check_rest(s);
-	sv_poison_said();
-	if (notes && notes->n) qsort(notes->p, (size_t)notes->n, sizeof *notes->p, note_order);
-	if (diag_errors() == 0) warn_kernels(s);
-	if (diag_errors() == 0) unused_report(s);
-	return diag_errors() ? NULL : s->mod;
 }

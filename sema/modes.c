@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const Modes no_modes = { { -1, -1, -1, -1 }, { { 0, 0 } } };
+
 static const AttrKey mode_keys[] = { AT_ROUNDING, AT_SUBNORMALS, AT_NAN, AT_OVERFLOW };
 
 FoldModes modes_fold(const Modes *m)

@@ -1,4 +1,4 @@
-/* Operands that do not go together: what is said of them. */
+/* What is said of operands that do not go together, and of tiles beyond the limits. */
 #include "sema/build.h"
 
 Str operand_types(Sv x, Sv y)
@@ -114,4 +114,22 @@ bool result_fits(Cx *cx, Elem e, const Type *t, Sv x, Sv y, Span at, Str shown)
 	RuleWhy why = type_is_tile(t) ? rule_limits(e, t->rank, t->log2) : RULE_OK;
 	if (why != RULE_OK) report_ruling(cx, (Ruling){ .why = why }, x, y, at, shown);
 	return why == RULE_OK;
+}
+
+const Type *sema_tile_type(Cx *cx, Elem e, Shape s, Span at)
+{
+	int sum = 0;
+	for (int i = 0; i < s.rank; i++) sum += s.log2[i];
+	if (sum > TILE_LOG2) {
+		Diag *d = cx_diag(cx, D_TILE_SIZE, at, shape_text(s.rank, s.log2));
+		diag_help(d, "it is worked on by parts, in more blocks or in a loop");
+		return NULL;
+	}
+	if (((int64_t)elem_bytes(e) << sum) > TILE_BYTES) {
+		Diag *d = cx_diag(cx, D_TILE_BYTES, at, str_fmt("tile<%s, %s>", elem_name(e), shape_text(s.rank, s.log2)),
+			str_i64(((int64_t)elem_bytes(e) << sum) >> 20));
+		diag_help(d, "it is worked on by parts, in more blocks or in a loop");
+		return NULL;
+	}
+	return type_tile(e, s.rank, s.log2);
 }

@@ -73,8 +73,10 @@ Global *unit_find(const Unit *u, Str name, Global **other);
 Unit *unit_module(const Unit *u, Str as);       /* import ... as; NULL: none */
 /* As unit_find, an ambiguous name is reported at `at` and *bad set. */
 Global *scope_global(Cx *cx, Str name, Span at, bool *bad);
+/* constant.c */
 Sv global_value(Cx *cx, Global *g, Span at);    /* of a const or param */
 Sv constant_eval(Cx *cx, const Item *it, Str define);    /* define: text of -D, or NULL */
+/* scope.c */
 bool name_is_class(Str name);
 void classes_offer(Near *n);
 bool name_is_upper(Str name);                   /* begins with a capital letter: a compile-time name */
@@ -95,6 +97,7 @@ bool habit_member(Cx *cx, Diag *d, const Expr *member, const Expr *call);       
 bool habit_prefixed(Cx *cx, const Expr *member, const Expr *call);              /* tl.word, tl.word(..); reports */
 bool habit_extent(Cx *cx, const Expr *index, Sv base);                          /* x.shape[0]; reports */
 void habit_import(Cx *cx, Diag *d, Str file);
+/* words.c */
 Str elem_word(Cx *cx, Elem e);                                  /* f16, or T where it is that in this instance */
 bool elem_varies(Cx *cx, Elem e);                               /* it may be another type in another instance */
 /* 64, or the name that has this value where it differs between instances; NULL: no name, or several, have it. */

@@ -125,6 +125,8 @@ bool sv_is_scalar(Sv v);                        /* those, and a scalar VAL */
 bool sv_is_tile(Sv v);                          /* a tile VAL */
 bool sv_get_int(Sv v, Int *i);                  /* INT, or CONST of integer type (not bool) */
 bool sv_get_bool(Sv v, bool *b);                /* CONST of type bool */
+bool sv_const_num(Sv v, Num *n);                        /* CONST, or a VAL made by `const` */
+Str list_or(int n, const char *const *w);               /* "a, b or c" */
 bool sv_is_static(Sv v);  /* known at compile time: constants, types, shapes ..., tuples of those */
 Str float_text(const Exact *x);                         /* of a constant, for messages: "2.0", "1e-5" */
 /* for messages: "tile<f32, [4, 8]>", "f32", "integer constant 3", "tensor<f32, [m, n]>", "a type", "a function" */

@@ -287,3 +287,27 @@ bool sv_equal(Sv a, Sv b)
 	default: return false;
 	}
 }
+
+bool sv_is_static(Sv v)
+{
+	if (v.kind == SV_TUPLE) {
+		for (int i = 0; i < v.u.tuple->n; i++)
+			if (!sv_is_static(v.u.tuple->p[i])) return false;
+		return true;
+	}
+	return sv_is_const(v) || v.kind == SV_TYPE || v.kind == SV_SHAPE || v.kind == SV_STRING || v.kind == SV_FN;
+}
+
+bool sv_const_num(Sv v, Num *n)
+{
+	if (v.kind == SV_CONST) *n = v.u.num;
+	else if (v.kind != SV_VAL || !ir_const_value(v.u.val, n)) return false;
+	return true;
+}
+
+Str list_or(int n, const char *const *w)
+{
+	Str t = n ? str_intern(w[0]) : str_intern("");
+	for (int i = 1; i < n; i++) t = str_fmt("%s%s%s", t, i + 1 == n ? " or " : ", ", w[i]);
+	return t;
+}

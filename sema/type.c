@@ -301,24 +301,6 @@ bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
 	return false;
 }
 
-const Type *sema_tile_type(Cx *cx, Elem e, Shape s, Span at)
-{
-	int sum = 0;
-	for (int i = 0; i < s.rank; i++) sum += s.log2[i];
-	if (sum > TILE_LOG2) {
-		Diag *d = cx_diag(cx, D_TILE_SIZE, at, shape_text(s.rank, s.log2));
-		diag_help(d, "it is worked on by parts, in more blocks or in a loop");
-		return NULL;
-	}
-	if (((int64_t)elem_bytes(e) << sum) > TILE_BYTES) {
-		Diag *d = cx_diag(cx, D_TILE_BYTES, at, str_fmt("tile<%s, %s>", elem_name(e), shape_text(s.rank, s.log2)),
-			str_i64(((int64_t)elem_bytes(e) << sum) >> 20));
-		diag_help(d, "it is worked on by parts, in more blocks or in a loop");
-		return NULL;
-	}
-	return type_tile(e, s.rank, s.log2);
-}
-
 /* ---- source text ---- */
 Str sema_source(const Expr *e)
 {
