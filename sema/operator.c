@@ -438,7 +438,8 @@ Sv op_cond(Cx *cx, const Expr *e, const Type *want)
 	if (sv_bad(c)) return c;
 	if (sv_is_tile(c) && !sv_one_element(c)) {
 		Diag *d = cx_diag(cx, D_CONDITION, c.span, sv_what(c));
-		diag_help(d, "`select(%s, a, b)` chooses element by element", span_source(c.span));
+		diag_help(d, "`select(%s, %s, %s)` chooses element by element", span_source(c.span),
+			span_source(e->u.cond.a->span), span_source(e->u.cond.b->span));
 		return sv_poison(e->span);
 	}
 	c = conv_cond(cx, c, c.span);
