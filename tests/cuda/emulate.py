@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+from emulation import KERNEL, without_bodies
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEAD = re.compile(r"static __global__ void __launch_bounds__\((.*?)\)\n(\w+)\((.*)\)\n\{")
 
@@ -16,15 +18,12 @@ def parameters(text):
     return types
 
 
-KERNEL = re.compile(r"(static __global__ void __launch_bounds__\([^\n]*\n(?:#if.*?#endif\n)?(\w+)\([^\n]*\)\n)\{\n(.*?)^\}\n", re.S | re.M)
-
-
 def without_roles(text):
     """Kernels of roles run in the simulator (tests/sim), not here: no call takes them, and no tensor has a map."""
     roles = [m.group(2) for m in KERNEL.finditer(text) if "ct_rings[" in m.group(3)]
     if not roles:
         return text
-    text = KERNEL.sub(lambda m: m.group(1) + "{\n}\n" if m.group(2) in roles else m.group(0), text).replace("const __grid_constant__ ", "const ")
+    text = without_bodies(text, roles).replace("const __grid_constant__ ", "const ")
     text = re.sub(r"(?sm)^/\* Tensor maps\. .*?^CT_HELPER int ct_encode.*?^\}\n", "", text)
     text = re.sub(r"(?s)\n(\t+)(ct_tensor_map ct_m\d+ = \{ \{ 0 \} \};)\n\1(?:if \([^\n]*\) )?\{\n.*?\n\1\}(?=\n)", r"\n\1\2", text)
     text = re.sub(r"(?sm)^static __device__ __forceinline__ void\nct_wgmma_.*?^\}\n", "", text)

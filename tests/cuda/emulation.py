@@ -1,10 +1,17 @@
 """Builds emitted CUDA as a host program or library: emulate.py rewrites it, emu.h stands in for the GPU."""
 import os
+import re
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+KERNEL = re.compile(r"(static __global__ void __launch_bounds__\([^\n]*\n(?:#if.*?#endif\n)?(\w+)\([^\n]*\)\n)\{\n(.*?)^\}\n", re.S | re.M)
+
+
+def without_bodies(text, names=None):
+    """The text whose kernels, or those of these names, do nothing."""
+    return KERNEL.sub(lambda m: m.group(1) + "{\n}\n" if names is None or m.group(2) in names else m.group(0), text)
 
 
 def prelude_tool(build):
