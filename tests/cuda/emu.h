@@ -41,8 +41,9 @@ static void (*emu_body)(void **args);
 static void **emu_args;
 static bool emu_clustered;      /* launched with a cluster, if only of one thread block */
 static unsigned emu_now, emu_cta, emu_first, emu_cluster;   /* emu_cta: threads of a thread block, emu_cluster: such blocks; emu_first: number of the cluster's first block */
-/* Of each warp, what each lane hands over, in two boxes by turns: who fills one again has met the other lanes at the exchange between,
- * so they have taken what was in it. A lane has at most 16 elements of one matrix and 8 of the other, as doubles. */
+/* What the lanes of each warp exchange. Two buffers alternate, so one wait an exchange is enough: a lane that writes to a buffer again
+ * has waited for all lanes at the exchange in between, and they had read it by then. A lane has at most 16 elements of one matrix and 8
+ * of the other, as doubles. */
 enum { EMU_HANDED = 24 * sizeof(double) };
 __attribute__((aligned(16))) static unsigned char emu_box[EMU_THREADS / 32][2][32][EMU_HANDED];
 static unsigned char emu_turn[EMU_THREADS];
@@ -64,7 +65,7 @@ static void emu_becomes(unsigned t, EmuState s)
 	emu_state[t] = (unsigned char)s;
 }
 
-/* The lane whose turn it is in the warp that runs, the order of its lanes (emu_block), and that warp's first thread. */
+/* The next lane to run of the current warp, the permutation of its lanes in order 2, and its first thread. */
 static unsigned emu_lane, emu_shuffled, emu_warp_at;
 static int emu_kind;
 
@@ -84,7 +85,7 @@ static bool emu_next(void)
 
 static void emu_resume(void);
 
-/* Gives control to the warp's next lane, after the last one to emu_run_warp; goes on when it is this thread's turn again. */
+/* Switches to the warp's next lane, or after the last one back to emu_run_warp; returns when this thread is resumed. */
 __attribute__((noinline)) static void emu_wait(EmuState s)
 {
 	unsigned me = emu_now;
