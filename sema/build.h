@@ -39,7 +39,7 @@ Str range_text(Elem e);                         /* "u8 holds 0 .. 255" */
 Val *const_val(Cx *cx, const Type *t, Num n);
 Val *val_cast(Cx *cx, Val *v, Elem to, FoldModes m);            /* the same when it has that type */
 Val *val_broadcast(Cx *cx, Val *v, const Type *to);  /* shape of `to`, element type kept; scalar `to`: itself */
-Str axes_to_name(int rank);                                      /* "0 .. 2", for D_PERMUTE_AXES */
+Diag *report_axes(Cx *cx, Span at, int rank);                    /* the list at `at` does not name each axis once */
 bool spreads_to(Sv x, const Type *to);  /* broadcasts one way; a scalar has the shape of rank 0 */
 /* the shape of `to`, where spreads_to says yes; scalar `to`: a scalar */
 Val *val_spread(Cx *cx, Val *v, const Type *to);
@@ -128,6 +128,7 @@ bool arg_shape(Cx *cx, Call *c, int i, bool hole, Shape *out);
 bool arg_elem(Cx *cx, Call *c, int i, Elem *out);
 bool arg_int(Cx *cx, Call *c, int i, int64_t *out);
 bool arg_ints(Cx *cx, Call *c, int i, int *n, int64_t *out, int max);  /* [a, b, c] */
+bool all_axes(Cx *cx, Call *c, int n, const int64_t *axes, int rank);   /* argument 1 names each axis once, else reported */
 bool arg_bool(Cx *cx, Call *c, const char *name, bool *out);            /* absent: false */
 bool arg_axis(Cx *cx, Call *c, int i, const Type *t, int *out);
 bool arg_word(Cx *cx, Call *c, AttrKey key, int *out);  /* absent: 0. False: reported */

@@ -236,6 +236,19 @@ static Sv build_reshape(Cx *cx, Call *c, Sv x)
 	return sv_val(reshape(cx, v, s.rank, s.log2), c->span);
 }
 
+/* Where an axis of extent 1 is missing: the axis that `expand` has to add so that x broadcasts to s, or -1. */
+static int missing_axis(Sv x, const Shape *s)
+{
+	uint8_t log2[TILE_RANK];
+	int rank = x.type->rank, axis;
+	if (rank + 1 > s->rank) return -1;
+	for (int k = rank; k >= 0; k--) {
+		for (int i = 0; i <= rank; i++) log2[i] = i == k ? 0 : x.type->log2[i - (i > k)];
+		if (rule_one_way(type_tile(x.type->elem, rank + 1, log2), s->rank, s->log2, &axis)) return k;
+	}
+	return -1;
+}
+
 static Sv build_broadcast(Cx *cx, Call *c, Sv x)
 {
 	Shape s;
@@ -248,6 +261,12 @@ static Sv build_broadcast(Cx *cx, Call *c, Sv x)
 		label_operand(d, x);
 		diag_note(d, x.type->rank > s.rank ? "the result has fewer axes than the operand" :
 			"shapes are compared from the last axis; an extent must be 1 or stay as it is");
+		int k = missing_axis(x, &s);
+		if (k < 0) diag_help(d, "`reshape` gives the same elements another shape, `extract` takes a part of a tile");
+		else {
+			diag_help(d, "is its missing axis the one at %d? `expand(%s, %d)` adds it", k, span_source(x.span), k);
+			diag_edit(d, x.span, str_fmt("expand(%s, %d)", span_source(x.span), k));
+		}
 		return sv_poison(c->span);
 	}
 	Val *v = conv_val(cx, x);
@@ -272,20 +291,23 @@ static Val *permute(Cx *cx, Val *v, const int64_t *axes)
 	return r;
 }
 
-Str axes_to_name(int rank)
+Diag *report_axes(Cx *cx, Span at, int rank)
 {
-	return rank > 1 ? str_fmt("0 .. %d", rank - 1) : str_intern(rank ? "and there is only axis 0"
-		: "and there is none");
+	Diag *d = cx_diag(cx, D_PERMUTE_AXES, at, rank > 1 ? str_fmt("0 .. %d", rank - 1) : str_intern(rank ?
+		"and there is only axis 0" : "and there is none"));
+	Str last_first = str_fmt("[%s", rank ? "" : "]");
+	for (int i = rank - 1; i >= 0; i--) last_first = str_fmt("%s%d%s", last_first, i, i ? ", " : "]");
+	diag_help(d, "the list has the axes in their new order, as in `%s`", last_first);
+	return d;
 }
 
-static bool all_axes(Cx *cx, Call *c, int n, const int64_t *axes, int rank)
+bool all_axes(Cx *cx, Call *c, int n, const int64_t *axes, int rank)
 {
 	unsigned seen = 0;
 	for (int i = 0; i < n && n == rank; i++)
 		if (axes[i] >= 0 && axes[i] < rank) seen |= 1u << axes[i];
 	if (n == rank && seen == (1u << rank) - 1) return true;
-	Diag *d = cx_diag(cx, D_PERMUTE_AXES, c->arg[1].span, axes_to_name(rank));
-	label_operand(d, c->arg[0].sv);
+	label_operand(report_axes(cx, c->arg[1].span, rank), c->arg[0].sv);
 	return false;
 }
 
@@ -341,7 +363,10 @@ static Sv build_cat(Cx *cx, Call *c, Sv x)
 		label_operand(d, x);
 		label_operand(d, y);
 		if (r.why == RULE_SAME) help_cast(cx, d, y, x.type->elem);
-		else diag_note(d, "extents are powers of two, so only equal ones can be added");
+		else {
+			diag_note(d, "extents are powers of two, so only equal ones can be added");
+			diag_help(d, "`extract(x, shape, index)` takes a part of a tile; equal parts can be concatenated");
+		}
 		return sv_poison(c->span);
 	}
 	Val *in[2] = { x.u.val, y.u.val };
@@ -551,6 +576,8 @@ static Sv build_join(Cx *cx, Call *c, Sv x)
 		Diag *d = cx_diag(cx, D_CAT_TYPES, c->span, sv_what(x), sv_what(y));
 		label_operand(d, x);
 		label_operand(d, y);
+		if (x.type == type_tile(x.type->elem, y.type->rank, y.type->log2)) help_cast(cx, d, y, x.type->elem);
+		else diag_help(d, "`broadcast(x, shape)` and `extract(x, shape, index)` give a tile another shape");
 		return sv_poison(c->span);
 	}
 	uint8_t log2[TILE_RANK + 1] = { 0 };

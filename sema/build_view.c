@@ -466,14 +466,7 @@ Sv view_permute(Cx *cx, Call *c)
 		return permuted(cx, v, axes, c->span);
 	}
 	int n;
-	unsigned seen = 0;
-	if (!arg_ints(cx, c, 1, &n, axes, TENSOR_RANK)) return sv_poison(c->span);
-	for (int i = 0; i < n; i++)
-		if (axes[i] >= 0 && axes[i] < v->rank) seen |= 1u << axes[i];
-	if (n != v->rank || seen != (1u << v->rank) - 1) {
-		cx_diag(cx, D_PERMUTE_AXES, c->arg[1].span, axes_to_name(v->rank));
-		return sv_poison(c->span);
-	}
+	if (!arg_ints(cx, c, 1, &n, axes, TENSOR_RANK) || !all_axes(cx, c, n, axes, v->rank)) return sv_poison(c->span);
 	return permuted(cx, v, axes, c->span);
 }
 

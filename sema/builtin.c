@@ -316,7 +316,10 @@ bool arg_ints(Cx *cx, Call *c, int i, int *n, int64_t *out, int max)
 	const Expr *e = c->arg[i].e;
 	if (missing(cx, c, i)) return false;
 	if (e->kind != EX_LIST || e->u.list.n > max) {
-		cx_diag(cx, D_NEED_LIST, c->arg[i].span, str_fmt("`%s` of %s", c->sig->p[i].name, call_what(c)));
+		Diag *d = cx_diag(cx, D_NEED_LIST, c->arg[i].span, str_fmt("`%s` of %s", c->sig->p[i].name, call_what(c)));
+		if (e->kind == EX_LIST) diag_note(d, "it has at most %d elements", max);
+		else diag_help(d, "write `[%s]`", span_source(e->span));
+		if (e->kind != EX_LIST) diag_edit(d, e->span, str_fmt("[%s]", span_source(e->span)));
 		return false;
 	}
 	*n = e->u.list.n;

@@ -1,6 +1,7 @@
 /* Views of tensors as arguments of launches. A kernel builds IR for a slice; here the launcher computes an offset,
  * extents and strides, all symbolic integers. An index that may lie outside becomes a
  * condition that the launcher checks. */
+#include "sema/build.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -139,7 +140,7 @@ static bool permuted(Cx *cx, const Expr *e, const Expr *list, HostView *h)
 		h->view.dim[i] = v.dim[axis];
 	}
 	if (ok && seen == (1u << v.rank) - 1) return true;
-	cx_diag(cx, D_PERMUTE_AXES, list ? list->span : e->span, str_i64(v.rank - 1));
+	report_axes(cx, list ? list->span : e->span, v.rank);
 	return false;
 }
 

@@ -235,8 +235,8 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 		return;
 	}
 	b->assigned = true;
+	b->scalar_meant_tile |= b->type && type_is_scalar(b->type) && (sv_bad(v) || (sv_is_tile(v) && !sv_one_element(v)));
 	if (sv_bad(v) || sv_bad(b->sv)) return;
-	b->scalar_meant_tile |= type_is_scalar(b->type) && sv_is_tile(v) && !sv_one_element(v);
 	v = conv_to(cx, v, b->type, CONV_ASSIGN, b->name, b->at);
 	Val *val = sv_bad(v) ? NULL : conv_val(cx, v);
 	if (val) bind_set(b, val);
