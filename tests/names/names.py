@@ -216,7 +216,8 @@ def parameters(names):
 
 
 def on_nvcc(where, names):
-    """Device text for one architecture, without machine code; and host parts, by the host's compiler with CUDA's headers before them."""
+    """Device text for one architecture: what the front end says of scalars, which have no names behind it, else down to PTX; and host parts,
+    by the host's compiler with CUDA's headers before them."""
     if not NVCC:
         fail("there is no nvcc; `sh tools/get-nvcc.sh` gets one")
         return
@@ -227,7 +228,8 @@ def on_nvcc(where, names):
             r = ctilec("-w", "--line=off", "--arch=sm_90a", "-o", out, path)
             check(r.code == 0, r.text)
         if name not in ("items", "entries"):
-            r = run([NVCC, "-ptx", "-arch=sm_90a", "-Xcicc", "-O0", "-Werror", "all-warnings", "-o", out + ".ptx", out])
+            how = ["-fdevice-syntax-only"] if name.startswith("locals") else ["-Xcicc", "-O0"]
+            r = run([NVCC, "-ptx", "-arch=sm_90a", *how, "-Werror", "all-warnings", "-o", out + ".ptx", out])
             check(r.code == 0 and not r.text, "%s: %s" % (name, (r.text + r.out.decode("utf-8", "replace"))[-2000:]))
         else:
             write(out + ".cpp", host_side(read(out)))
