@@ -1,7 +1,7 @@
 /* expand: operations without a placed form of their own become `take` (a tile read at computed indices along one axis):
- * flip, rotate, extract and insert. A `take` outside its tile gives its pad, which is all that insert needs. Sums and
- * products of f16 and bf16 are kept in f32 and rounded once. Matrix products are cut into parts
- * that shared memory holds. */
+ * flip, rotate, extract and insert. The greatest k elements are the first of all, sorted. A `take` outside its tile
+ * gives its pad, which is all that insert needs. Sums and products of f16 and bf16 are kept in f32 and rounded once.
+ * Matrix products are cut into parts that shared memory holds. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/placed.h"
@@ -109,6 +109,25 @@ static Val *expand_insert(Builder *b, Op *op)
 	return inside ? ir_op1(b, OP_SELECT, whole, 3, (Val *[]){ inside, y, x }) : y;
 }
 
+/* All elements in their order, then the first k of them. */
+static void expand_topk(Builder *b, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	int axis = ir_axis(op), n = op->out[0]->type->log2[axis];
+	if (n == x->type->log2[axis]) return;
+	const Type *t[2] = { x->type, type_with_elem(x->type, EL_I32) };
+	Op *all = ir_op(b, OP_TOPK, 1, &x, 2, t);
+	ir_set_int(all, AT_AXIS, axis);
+	ir_set_int(all, AT_NUMBER, type_extent(x->type, axis));
+	Val *i = iota_along(b, x->type->rank, axis, n);
+	for (int k = 0; k < 2; k++) {
+		Val *r = take(b, all->out[k], i, zero_of(b, t[k]->elem), axis);
+		r->name = op->out[k]->name;
+		ir_replace(op->out[k], r);
+	}
+	ir_remove(op);
+}
+
 /* ---- products whose factors do not fit shared memory: batches one half at a time, then halves along K, then along
  * the longer of M and N ---- */
 static int64_t factor_bytes(const Val *x)       /* as multiplied: 8-bit floats as f16 */
@@ -196,6 +215,7 @@ static void expand_op(void *ctx, Op *op)
 	case OP_FLIP: case OP_ROTATE: r = expand_turn(&b, op); break;
 	case OP_EXTRACT: r = expand_extract(&b, op); break;
 	case OP_INSERT: r = expand_insert(&b, op); break;
+	case OP_TOPK: expand_topk(&b, op); return;
 	case OP_MMA:
 		if (product_fits(ir_in(op, 0), ir_in(op, 1))) return;
 		if (factor_bytes(ir_in(op, 0)) + factor_bytes(ir_in(op, 1)) > PRODUCT_PARTS * (int64_t)SHARED_LIMIT) return;

@@ -140,6 +140,9 @@ static void forward_end(Places *p, Op *op)
 	}
 }
 
+/* Operations that meet the elements along an axis in their order, by the bits of registers, lanes and warps. */
+static bool walks_axis(const Op *op) { return op_is_scan(op) || op->code == OP_SORT || op->code == OP_TOPK; }
+
 void place_forward(Places *p, Op *op)
 {
 	Lay l;
@@ -150,8 +153,9 @@ void place_forward(Places *p, Op *op)
 	if (!op->nout || !is_tile(op->out[0])) return;
 	Val *r = op->out[0], *x = op->nin ? ir_in(op, 0) : NULL;
 	if (place_known(p, r)) return;
-	if (op_is_scan(op)) {
-		l = place_known(p, x) && scan_walks(op, place_lay(p, x)) ? place_lay(p, x) : lay_scan(op, p->fn, p->threads);
+	if (walks_axis(op)) {
+		bool (*walks)(const Op *, Lay) = op_is_scan(op) ? scan_walks : sort_walks;
+		l = place_known(p, x) && walks(op, place_lay(p, x)) ? place_lay(p, x) : lay_scan(op, p->fn, p->threads);
 		for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], l);
 		return;
 	}
@@ -183,9 +187,7 @@ void place_forward(Places *p, Op *op)
 	case OP_TAKE:
 		if (place_known(p, ir_in(op, 1))) place_give(p, r, place_lay(p, ir_in(op, 1)));
 		return;
-	case OP_SORT: case OP_TOPK: case OP_HISTOGRAM:
-		for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], lay_default(r->type, -1, p->threads));
-		return;
+	case OP_HISTOGRAM: place_give(p, r, lay_default(r->type, -1, p->threads)); return;
 	default:
 		if (shares_layout(op) && best_operand(p, op, &l)) place_give(p, r, l);
 	}
@@ -196,10 +198,10 @@ bool place_is_forced(const Val *v)
 	return v->def && (v->def->code == OP_CAT || v->def->code == OP_JOIN || v->def->code == OP_SPLIT);
 }
 
-/* What a scan or a reduction with a function of the author's needs its operands to have. */
+/* What a scan, a sort or a reduction with a function of the author's needs its operands to have. */
 static Lay combined_operand(const Places *p, const Op *op)
 {
-	if (op_is_scan(op)) return place_lay(p, op->out[0]);
+	if (walks_axis(op)) return place_lay(p, op->out[0]);
 	return lay_neighbours(ir_in(op, 0)->type, ir_axis(op), p->threads);
 }
 
@@ -274,8 +276,8 @@ void place_backward(Places *p, Op *op)
 		if (set) want(p, ir_in(op, 1), place_lay(p, r));
 		return;
 	default:
-		if (op_is_scan(op) && !set) return;
-		if (op_is_scan(op) || op->code == OP_REDUCE) {
+		if (walks_axis(op) && !set) return;
+		if (walks_axis(op) || op->code == OP_REDUCE) {
 			for (int i = 0; i < op->nin; i++)
 				if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), combined_operand(p, op));
 		} else if (shares_layout(op)) {
@@ -312,7 +314,7 @@ bool place_needs(Places *p, const Op *op, int i, Lay *l)
 		return i == 1;
 	default: break;
 	}
-	if (op_is_scan(op) || op->code == OP_REDUCE) {
+	if (walks_axis(op) || op->code == OP_REDUCE) {
 		*l = combined_operand(p, op);
 		return true;
 	}

@@ -39,7 +39,8 @@ bool pack_suits(const Op *op)
 	switch (op->code) {
 	case OP_CONST: case OP_IOTA: case OP_LITERAL: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CAT:
 	case OP_JOIN:
-	case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_TO_SCALAR: case OP_BID: case OP_LAUNCH: case OP_VIEW:
+	case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_SORT: case OP_TOPK: case OP_TO_SCALAR: case OP_BID:
+	case OP_LAUNCH: case OP_VIEW:
 	case OP_LOAD: case OP_STORE:
 	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ASSUME: case OP_RETURN: return true;
 	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));

@@ -92,6 +92,23 @@ int scan_slot(const Op *op, int value);         /* bytes of a value's total in s
 int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of its first */
 Lay lay_scan(const Op *op, const Fn *fn, Threads n);    /* what it chooses for free operands */
 
+/* ---- sorts: sort.c ---- */
+/* A key: the bits of an element, above `low` bits that tell equal ones apart, in so many words of 32 bits. chunk: keys
+ * of a thread that are in shared memory at once, where warps exchange them. */
+typedef struct SortPlan {
+	ScanPlan at;            /* its n, hw and bit */
+	bool index, sign, down; /* the low bits have the place along the axis; a zero's sign; the greatest first */
+	int low, words, regs, threads, chunk;
+	int64_t bytes;          /* of shared memory */
+} SortPlan;
+/* Whose key a key is compared with: the one that many register, lane and warp bits away; bit `top` of hw says which of
+ * the two places is the upper one. */
+typedef struct SortStep { uint32_t reg, lane, warp; Hw hw; uint32_t top; } SortStep;
+bool sort_walks(const Op *op, Lay l);
+SortPlan sort_plan_of(const Op *op);            /* of a placed sort or topk */
+/* 2^j places away; j < 0: in the mirrored place of the stage */
+SortStep sort_step(const SortPlan *p, int stage, int j);
+
 /* ---- loads that overlap: patch.c ---- */
 /* What a thread needs of the elements around it for n tiles at these offsets (n times one number for each axis): a box
  * of ext[] elements that begins lo[] elements from the thread's own first, row-major. */
@@ -144,7 +161,6 @@ void exchange_size(const Op *op, int64_t *elems, int64_t *bytes);      /* that a
 /* ---- scratch.c: operations that exchange data through shared memory of their own, with barriers of their own ---- */
 int64_t scratch_bytes(const Op *op);            /* 0: none */
 int64_t piece_elems(const Type *t);             /* elements of a tile that are in shared memory at once */
-int64_t sort_piece(const Type *t);              /* the same while it is sorted */
 bool one_thread_reads(const Op *op);  /* each element is accessed once, then handed to the threads that hold copies */
 bool memory_is_constant(const Fn *fn, const Val *view);         /* nobody writes it while the kernel runs */
 bool waits_for_threads(const Op *op);           /* do threads wait for each other there? */

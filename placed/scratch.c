@@ -48,20 +48,6 @@ static int64_t scan_bytes(const Op *op)
 	return scan_offset(op, &p, scan_values(op));
 }
 
-/* A sort holds values and their i32 indices. */
-int64_t sort_piece(const Type *t)
-{
-	int64_t n = type_size(t);
-	while (n * (elem_bytes(t->elem) + 4) + 16 > SHARED_LIMIT) n /= 2;
-	return n == type_size(t) ? n : SHARED_CHUNK / 8;
-}
-
-static int64_t sort_bytes(const Op *op)
-{
-	const Type *t = ir_in(op, 0)->type;
-	return sort_piece(t) * (elem_bytes(t->elem) + 4) + 16;
-}
-
 bool op_exchanges(const Op *op)
 {
 	return op->code == OP_EXCHANGE || (op_is_scan(op) && op->parent->fn->cluster && scan_bytes(op));
@@ -113,7 +99,7 @@ int64_t scratch_bytes(const Op *op)
 	case OP_CONVERT: return piece_bytes(op->out[0]->type);
 	case OP_TAKE: return piece_bytes(ir_in(op, 0)->type);
 	case OP_MMA: return mma_pieces(op).a_bytes + mma_pieces(op).b_bytes;
-	case OP_SORT: case OP_TOPK: return sort_bytes(op);
+	case OP_SORT: case OP_TOPK: return sort_plan_of(op).bytes;
 	case OP_HISTOGRAM: return piece_bytes(op->out[0]->type);
 	case OP_PRINT:
 		for (int i = 0; i < op->nin; i++) {

@@ -1,273 +1,189 @@
-/* Sorting and counting in shared memory: a bitonic network over (value, index). A tile too large for shared memory
- * stays in its registers, and each step of the network exchanges it in pieces. */
+/* Sorts, as placed/sort.c says: keys of two words, of which small ones use the lower. Counting in shared memory. */
 #include <math.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "sim/sim_int.h"
 
-typedef struct Sort {
-	Elem e;
-	Map off, out[2];        /* of the operand; of the results, in the sorted tile */
-	int shift, n;           /* of the axis, log2 */
-	int64_t size, piece, vals, idx;
-	bool descending, nan_first;
-	int steps;              /* of the network */
-	uint32_t spare;
-} Sort;
+typedef struct Key { uint64_t hi, lo; } Key;
 
-/* Places of the elements of a result, which may be shorter along the axis. */
-static Map result_map(Run *r, const Val *v, const Type *from, int axis)
-{
-	Lay l = *v->lay;
-	int shift = type_axis_shift(v->type, axis), rlog = v->type->log2[axis], xlog = from->log2[axis];
-	for (int i = 0; i < lay_inbits(l); i++) {
-		uint32_t c = l.col[i], low = shift + rlog >= 32 ? c : c & (((uint32_t)1 << (shift + rlog)) - 1);
-		l.col[i] = low | (c ^ low) << (xlog - rlog);
-	}
-	return map_of(r, l, -1);
-}
+typedef struct Sort {
+	SortPlan p;
+	Elem e;
+	Map off;                /* along the axis */
+	int64_t slot;
+	bool nan_first;
+} Sort;
 
 void *plan_sort(Run *r, const Op *op)
 {
-	Sort *p = NEW(r->mem, Sort);
+	Sort *s = NEW(r->mem, Sort);
 	const Val *x = ir_in(op, 0);
-	bool topk = op->code == OP_TOPK;
-	int axis = (int)ir_int(op, AT_AXIS, x->type->rank - 1);
-	p->e = x->type->elem;
-	p->off = map_of(r, *x->lay, -1);
-	for (int i = 0; i < op->nout; i++) p->out[i] = result_map(r, op->out[i], x->type, axis);
-	p->shift = type_axis_shift(x->type, axis);
-	p->n = x->type->log2[axis];
-	p->size = type_size(x->type);
-	p->piece = sort_piece(x->type);
-	p->idx = ir_int(op, AT_SLOT, 0);
-	p->vals = p->piece < p->size ? p->idx + 4 * p->piece : p->idx + (p->size * 4 + 15) / 16 * 16;
-	p->descending = topk || ir_int(op, AT_DESCENDING, 0);
-	p->nan_first = topk;
-	p->steps = p->n * (p->n + 1) / 2;
-	return p;
+	s->p = sort_plan_of(op);
+	s->e = x->type->elem;
+	s->off = map_of(r, *x->lay, ir_axis(op));
+	s->slot = ir_int(op, AT_SLOT, 0);
+	s->nan_first = op->code == OP_TOPK;
+	return s;
 }
 
-/* The second of a pair belongs before the first: a NaN last, in topk first. */
-static bool before(const Sort *p, Cell x, int64_t ix, Cell y, int64_t iy)
+/* ---- keys ---- */
+static uint64_t ones(int bits) { return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1; }
+
+static Key key_of(const Sort *s, Cell c, uint64_t index)
 {
-	if (!elem_is_any_float(p->e)) {
-		if (x.i == y.i) return iy < ix;
-		bool lt = p->e == EL_U64 ? (uint64_t)y.i < (uint64_t)x.i : y.i < x.i;
-		return p->descending ? !lt : lt;
+	int width = 8 * elem_bytes(s->e);
+	uint64_t all = ones(width), top = UINT64_C(1) << (width - 1), b = cell_bits(s->e, c) & all, k = b, low = 0;
+	if (s->p.sign) k = b == top ? top : b & top ? b ^ all : b | top;
+	else if (elem_is_signed(s->e)) k = b ^ top;
+	if (s->p.down) k ^= all;
+	if (s->p.sign && isnan(c.f)) k = s->nan_first ? 0 : all;
+	if (s->p.index) low = index << s->p.sign | (s->p.sign && b == top);
+	return s->p.words == 4 ? (Key){ k, low } : (Key){ 0, s->p.low ? k << s->p.low | low : k };
+}
+
+static Cell cell_of_key(const Sort *s, Key key)
+{
+	int width = 8 * elem_bytes(s->e);
+	uint64_t all = ones(width), top = UINT64_C(1) << (width - 1);
+	uint64_t k = s->p.words == 4 ? key.hi : s->p.low ? key.lo >> s->p.low : key.lo;
+	if (s->p.down) k ^= all;
+	if (s->p.sign) k = (k & top ? k ^ top : k ^ all) | (key.lo & 1 ? top : 0);
+	else if (elem_is_signed(s->e)) k ^= top;
+	return cell_from(s->e, k);
+}
+
+static bool less(Key a, Key b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
+
+/* ---- steps ---- */
+static uint32_t hw_at(const SortStep *t, int reg, int lane, int warp)
+{
+	return t->hw == HW_REG ? (uint32_t)reg : t->hw == HW_LANE ? (uint32_t)lane : (uint32_t)warp;
+}
+
+static Key chosen(const Warp *w, const SortStep *t, int reg, int lane, Key own, Key other)
+{
+	bool upper = (hw_at(t, reg, lane, w->num) & t->top) != 0;
+	return less(other, own) != upper ? other : own;
+}
+
+static void step_in_warp(const Warp *w, const Sort *s, const SortStep *t, Key *k)
+{
+	Key *old = k + s->p.regs * LANES;
+	memcpy(old, k, (size_t)s->p.regs * LANES * sizeof *k);
+	for (int r = 0; r < s->p.regs; r++)
+		for (int l = 0; l < LANES; l++)
+			k[r * LANES + l] = chosen(w, t, r, l, old[r * LANES + l],
+				old[(r ^ (int)t->reg) * LANES + (l ^ (int)t->lane)]);
+}
+
+/* Register i in an order in which those that are compared follow each other. */
+static int sort_place(const SortStep *t, int i)
+{
+	int flip = (int)t->reg, low = flip & -flip;
+	return low ? ((i >> 1 & ~(low - 1)) << 1 | (i >> 1 & (low - 1))) ^ (i & 1 ? flip : 0) : i;
+}
+
+static void through_shared(Warp *w, const Sort *s, int slot, uint32_t thread, Cell *lo, Cell *hi, bool store)
+{
+	int bytes = 4 * s->p.words, part = bytes < 8 ? 4 : 8;
+	Elem e = part == 4 ? EL_U32 : EL_U64;
+	for (int n = 0; n < bytes / part; n++) {
+		Request q = { .lanes = UINT32_MAX, .bytes = part };
+		Cell *c = n == bytes / part - 1 ? lo : hi;
+		for (int l = 0; l < LANES; l++)
+			q.at[l] = (uint64_t)(s->slot + ((int64_t)slot * s->p.threads + (thread ^ (uint32_t)l)) * bytes + n * part);
+		if (store) shared_store(w, e, &q, c);
+		else shared_load(w, e, &q, c);
 	}
-	if (isnan(x.f) && isnan(y.f)) return iy < ix;
-	if (isnan(x.f)) return !p->nan_first;
-	if (isnan(y.f)) return p->nan_first;
-	if (x.f == y.f) return iy < ix;
-	return p->descending ? y.f > x.f : y.f < x.f;
 }
 
-static void step_of(const Sort *p, int step, int *k, int *j)   /* of the network: k = 1 .. n, j = k - 1 .. 0 */
+static void put_chunk(Warp *w, const Sort *s, const SortStep *t, const Key *k, int chunk)
 {
-	*k = 1;
-	while (step >= *k) step -= (*k)++;
-	*j = *k - 1 - step;
-	(void)p;
+	for (int i = 0; i < s->p.chunk && !sim_failed(w->u->r); i++) {
+		const Key *of = k + sort_place(t, chunk * s->p.chunk + i) * LANES;
+		Cell lo[LANES], hi[LANES];
+		for (int l = 0; l < LANES; l++) lo[l].i = (int64_t)of[l].lo, hi[l].i = (int64_t)of[l].hi;
+		through_shared(w, s, i, (uint32_t)w->num * LANES, lo, hi, true);
+	}
 }
+
+static void order_chunk(Warp *w, const Sort *s, const SortStep *t, Key *k, int chunk)
+{
+	uint32_t other = ((uint32_t)w->num ^ t->warp) * LANES ^ t->lane;
+	for (int i = 0; i < s->p.chunk && !sim_failed(w->u->r); i++) {
+		int r = sort_place(t, chunk * s->p.chunk + i);
+		Cell lo[LANES] = { { 0 } }, hi[LANES] = { { 0 } };
+		through_shared(w, s, t->reg ? i ^ 1 : i, other, lo, hi, false);
+		for (int l = 0; l < LANES; l++)
+			k[r * LANES + l] = chosen(w, t, r, l, k[r * LANES + l], (Key){ (uint64_t)hi[l].i, (uint64_t)lo[l].i });
+	}
+}
+
+/* ---- the network ---- */
+/* Those that a warp holds, then room for what they were before a step. */
+static Key *held_keys(Warp *w, const Sort *s)
+{
+	_Static_assert(sizeof(Key) == 2 * sizeof(Cell), "a key is two cells");
+	return (Key *)sim_scratch(w, 4 * s->p.regs);
+}
+
+static void make_keys(Warp *w, const Step *st, const Sort *s, Key *k)
+{
+	const SimVal *v = sim_val(w, ir_in(st->op, 0));
+	for (int r = 0; r < s->p.regs; r++)
+		for (int l = 0; l < LANES; l++)
+			k[r * LANES + l] = key_of(s, sim_at(v, r, l), map_at(&s->off, r, l, w->num));
+}
+
+static void take_values(Warp *w, const Step *st, const Sort *s, const Key *k)
+{
+	for (int i = 0; i < st->op->nout; i++) {
+		Cell *to = sim_def(w, st->op->out[i], s->p.regs);
+		for (int c = 0; c < s->p.regs * LANES; c++) {
+			if (i) to[c].i = (int64_t)(k[c].lo >> s->p.sign & ones(s->p.at.n));
+			else to[c] = cell_of_key(s, k[c]);
+		}
+	}
+}
+
+/* Steps in which warps exchange keys have two phases for each chunk: before it is put, and before it is read. A phase
+ * counts those of all steps. */
+Go run_sort(Warp *w, const Step *st)
+{
+	const Sort *s = st->plan;
+	Key *k = held_keys(w, s);
+	int phase = 0;
+	bool runs = !w->phase && !w->met;        /* else it goes on from a barrier */
+	if (runs) make_keys(w, st, s, k);
+	for (int stage = 1; stage <= s->p.at.n; stage++)
+		for (int j = stage - 1; j >= 0; j--) {
+			SortStep t = sort_step(&s->p, stage, j == stage - 1 ? -1 : j);
+			if (!t.warp) {
+				if (phase == w->phase && runs) step_in_warp(w, s, &t, k);
+				continue;
+			}
+			for (int c = 0; c < 2 * (s->p.regs / s->p.chunk); c++, phase++) {
+				if (phase < w->phase) continue;
+				if (!sim_sync(w)) return GO_WAIT;
+				w->phase++;
+				runs = true;
+				if (c % 2) order_chunk(w, s, &t, k, c / 2);
+				else put_chunk(w, s, &t, k, c / 2);
+			}
+		}
+	take_values(w, st, s, k);
+	return GO_NEXT;
+}
+
+/* ---- histogram: counts of as many bins as fit, one round for each such group ---- */
+typedef struct Bins { Map out; int64_t bins, rounds, slot; } Bins;
 
 static void request(Request *q, int lane, int64_t base, int bytes, int64_t index)
 {
 	q->at[lane] = (uint64_t)(base + index * bytes);
 	q->bytes = bytes;
 }
-
-/* Values and indices of a register of all lanes, at these places of the tile. */
-static void transfer(Warp *w, const Sort *p, const int64_t *at, uint32_t lanes, Cell *v, Cell *i, bool store)
-{
-	Request qv = { .lanes = lanes }, qi = { .lanes = lanes };
-	for (int l = 0; l < LANES; l++) {
-		request(&qv, l, p->vals, elem_bytes(p->e), at[l] % p->piece);
-		request(&qi, l, p->idx, 4, at[l] % p->piece);
-	}
-	if (v && store) shared_store(w, p->e, &qv, v);
-	else if (v) shared_load(w, p->e, &qv, v);
-	if (i && store) shared_store(w, EL_I32, &qi, i);
-	else if (i) shared_load(w, EL_I32, &qi, i);
-}
-
-static int64_t place(const Map *m, const Warp *w, int reg, int lane) { return map_at(m, reg, lane, w->num); }
-
-static int64_t index_of(const Sort *p, int64_t at) { return at >> p->shift & ((INT64_C(1) << p->n) - 1); }
-
-static void put_all(Warp *w, const Step *s, const Sort *p)
-{
-	const Val *x = ir_in(s->op, 0);
-	const SimVal *v = sim_val(w, x);
-	uint32_t lanes = first_lanes(*x->lay, w->num);
-	for (int reg = 0; reg < sim_regs(x); reg++) {
-		int64_t at[LANES];
-		Cell c[LANES], i[LANES];
-		for (int l = 0; l < LANES; l++) {
-			at[l] = place(&p->off, w, reg, l);
-			c[l] = sim_at(v, reg, l);
-			i[l].i = index_of(p, at[l]);
-		}
-		transfer(w, p, at, lanes, c, i, true);
-	}
-}
-
-static void network_step(Warp *w, const Sort *p, int step)
-{
-	int k, j, threads = w->u->nwarp * LANES;
-	step_of(p, step, &k, &j);
-	int bit = j + p->shift;
-	for (int64_t from = (int64_t)w->num * LANES; from < p->size / 2 && !sim_failed(w->u->r); from += threads) {
-		int64_t u[LANES], v[LANES];
-		Cell x[LANES], y[LANES], ix[LANES], iy[LANES];
-		uint32_t in = 0, swap = 0;
-		for (int l = 0; l < LANES; l++) {
-			int64_t q = from + l;
-			in |= (uint32_t)(q < p->size / 2) << l;
-			u[l] = (q >> bit << (bit + 1)) | (q & ((INT64_C(1) << bit) - 1));
-			v[l] = u[l] | INT64_C(1) << bit;
-		}
-		transfer(w, p, u, in, x, ix, false);
-		transfer(w, p, v, in, y, iy, false);
-		for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
-			if (!(in >> l & 1)) continue;
-			bool down = k < p->n && (u[l] >> (k + p->shift) & 1);
-			if (before(p, x[l], ix[l].i, y[l], iy[l].i) != down) swap |= (uint32_t)1 << l;
-		}
-		transfer(w, p, u, swap, y, iy, true);
-		transfer(w, p, v, swap, x, ix, true);
-	}
-}
-
-static void get_all(Warp *w, const Step *s, const Sort *p)
-{
-	for (int i = 0; i < s->op->nout; i++) {
-		const Val *r = s->op->out[i];
-		Cell *to = sim_def(w, r, sim_regs(r));
-		for (int reg = 0; reg < sim_regs(r) && !sim_failed(w->u->r); reg++) {
-			int64_t at[LANES];
-			for (int l = 0; l < LANES; l++) at[l] = place(&p->out[i], w, reg, l);
-			transfer(w, p, at, UINT32_MAX, i ? NULL : to + reg * LANES, i ? to + reg * LANES : NULL, false);
-		}
-	}
-}
-
-static Go sort_whole(Warp *w, const Step *s, const Sort *p)
-{
-	for (;;) {              /* phase: steps of the network that are done, with the barrier that follows to come */
-		if (!w->met) {
-			if (!w->phase) put_all(w, s, p);
-			else network_step(w, p, w->phase - 1);
-		}
-		if (!sim_sync(w)) return GO_WAIT;
-		if (w->phase++ == p->steps) break;
-	}
-	get_all(w, s, p);
-	return GO_NEXT;
-}
-
-/* ---- large tiles ---- */
-typedef struct Held { Cell *v, *n, *nv, *nn; int regs; } Held;  /* values and indices; the next ones */
-
-static Held held(Warp *w, const Val *x)
-{
-	int regs = sim_regs(x);
-	Cell *c = sim_scratch(w, 4 * regs);
-	return (Held){ c, c + regs * LANES, c + 2 * regs * LANES, c + 3 * regs * LANES, regs };
-}
-
-static void fill_piece(Warp *w, const Sort *p, const Held *h, int64_t piece)
-{
-	for (int reg = 0; reg < h->regs; reg++) {
-		int64_t at[LANES];
-		uint32_t in = 0;
-		for (int l = 0; l < LANES; l++) {
-			at[l] = place(&p->off, w, reg, l);
-			in |= (uint32_t)(at[l] / p->piece == piece) << l;
-		}
-		transfer(w, p, at, in, h->v + reg * LANES, h->n + reg * LANES, true);
-	}
-}
-
-static void compare_piece(Warp *w, const Sort *p, const Held *h, int step, int64_t piece)
-{
-	int k, j;
-	step_of(p, step, &k, &j);
-	int bit = j + p->shift;
-	for (int reg = 0; reg < h->regs && !sim_failed(w->u->r); reg++) {
-		int64_t at[LANES];
-		Cell v[LANES], n[LANES];
-		uint32_t in = 0;
-		for (int l = 0; l < LANES; l++) {
-			at[l] = place(&p->off, w, reg, l) ^ INT64_C(1) << bit;
-			in |= (uint32_t)(at[l] / p->piece == piece) << l;
-		}
-		transfer(w, p, at, in, v, n, false);
-		for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
-			int c = reg * LANES + l;
-			if (!(in >> l & 1)) continue;
-			int64_t f = at[l] ^ INT64_C(1) << bit;
-			bool high = f >> bit & 1, down = k < p->n && (f >> (k + p->shift) & 1);
-			bool swap = high ? before(p, v[l], n[l].i, h->v[c], h->n[c].i)
-				: before(p, h->v[c], h->n[c].i, v[l], n[l].i);
-			h->nv[c] = swap != down ? v[l] : h->v[c];
-			h->nn[c] = swap != down ? n[l] : h->n[c];
-		}
-	}
-}
-
-static void get_piece(Warp *w, const Step *s, const Sort *p, int64_t piece)
-{
-	for (int i = 0; i < s->op->nout; i++) {
-		const Val *r = s->op->out[i];
-		Cell *to = sim_def(w, r, sim_regs(r));
-		for (int reg = 0; reg < sim_regs(r) && !sim_failed(w->u->r); reg++) {
-			int64_t at[LANES];
-			uint32_t in = 0;
-			for (int l = 0; l < LANES; l++) {
-				at[l] = place(&p->out[i], w, reg, l);
-				in |= (uint32_t)(at[l] / p->piece == piece) << l;
-			}
-			transfer(w, p, at, in, i ? NULL : to + reg * LANES, i ? to + reg * LANES : NULL, false);
-		}
-	}
-}
-
-/* Each step, and at last taking the results, goes piece by piece; a piece is phases 2 q, before it
- * is filled, and 2 q + 1. */
-static Go sort_pieces(Warp *w, const Step *s, const Sort *p)
-{
-	const Val *x = ir_in(s->op, 0);
-	Held h = held(w, x);
-	int64_t pieces = p->size / p->piece;
-	if (!w->phase && !w->met)
-		for (int c = 0; c < h.regs * LANES; c++) {
-			h.v[c] = sim_at(sim_val(w, x), c / LANES, c % LANES);
-			h.n[c].i = index_of(p, place(&p->off, w, c / LANES, c % LANES));
-		}
-	for (;; w->phase++) {
-		int q = w->phase / 2, step = (int)(q / pieces);
-		if (step > p->steps) return GO_NEXT;
-		if (!sim_sync(w)) return GO_WAIT;
-		if (w->phase % 2 == 0) {
-			fill_piece(w, p, &h, q % pieces);
-			continue;
-		}
-		if (step == p->steps) get_piece(w, s, p, q % pieces);
-		else compare_piece(w, p, &h, step, q % pieces);
-		if (step < p->steps && q % pieces == pieces - 1) memcpy(h.v, h.nv, 2 * (size_t)h.regs * LANES * sizeof *h.v);
-	}
-}
-
-Go run_sort(Warp *w, const Step *s)
-{
-	const Sort *p = s->plan;
-	return p->piece < p->size ? sort_pieces(w, s, p) : sort_whole(w, s, p);
-}
-
-/* ---- histogram: counts of as many bins as fit, one round for each such group ---- */
-typedef struct Bins { Map out; int64_t bins, rounds, slot; } Bins;
 
 void *plan_histogram(Run *r, const Op *op)
 {
@@ -324,7 +240,7 @@ static void read_bins(Warp *w, const Step *s, const Bins *p, int round)
 	for (int reg = 0; reg < sim_regs(r); reg++) {
 		Request q = { .bytes = 4 };
 		for (int l = 0; l < LANES; l++) {
-			int64_t at = place(&p->out, w, reg, l);
+			int64_t at = map_at(&p->out, reg, l, w->num);
 			request(&q, l, p->slot, 4, at % p->bins);
 			q.lanes |= (uint32_t)(at / p->bins == round) << l;
 		}

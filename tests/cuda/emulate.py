@@ -47,7 +47,9 @@ def emulated(path, tool):
     kernels = kernels.replace("CT_FN void", "static inline void")
     kernels = re.sub(r"extern __shared__ __align__\(16\) unsigned char (\w+)\[\];", r"unsigned char *const \1 = emu_shared[emu_rank()];", kernels)
     # functions that are made of others are taken as they are printed
-    made = "".join(re.findall(r"(?ms)^CT_FN \w+ ct_(?:dense|skewed|load_tile|store_tile)_\w+\(.*?(?:^\}|^\{[^\n]* \})\n", text[:at])).replace("CT_FN", "static inline")
+    own_text = r"(?:dense|skewed|load_tile|store_tile|key|unkey|order|sort)_\w+|lt_wide|shfl_xor_wide"
+    made = re.findall(r"(?ms)^typedef struct ct_wide .*?\n|^CT_FN [\w ]+ ct_(?:%s)\(.*?(?:^\}|^\{[^\n]* \})\n" % own_text, text[:at])
+    made = "".join(made).replace("CT_FN", "static inline")
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", made) + kernels
     names = sorted(set(own) | {"ct_trap"})
     prelude = subprocess.run([tool] + names, input=kernels.encode(), capture_output=True, check=True).stdout.decode()
