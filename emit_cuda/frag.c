@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 #include "ir/ir_frag.h"
+#include "ir/strides.h"
 
 /* ---- shared memory ---- */
 static Str base_of(Cu *g, const Val *buf)
@@ -47,11 +48,11 @@ static void look_at_tensor(Copy *x)
 	for (int i = 0; i < fn->dims.n; i++)
 		if (fn->dims.p[i].elem == EL_I32) facts_range(f, sym_atom(ATOM_DIM, fn->dims.p[i].name, 0), 0, INT32_MAX);
 	for (int i = 0; i < fn->where.n; i++) facts_assume(f, fn->where.p[i].cond);
-	for (int i = 0; i < fn->params.n; i++) {
-		if (fn->body->args.p[i] != view) continue;
-		const IrParam *p = &fn->params.p[i];
-		for (int a = 0; a < 2; a++) x->narrow[a] = facts_le(f, p->extent[a], sym_const(INT32_MAX));
-		x->whole = facts_gcd(f, p->extent[1]) % (16 >> x->size) == 0;
+	for (int a = 0; a < 2; a++) {
+		int axis = a;
+		const IrParam *p = param_of_view(fn, view, &axis);
+		x->narrow[a] = facts_le(f, p->extent[axis], sym_const(INT32_MAX));
+		if (a) x->whole = facts_gcd(f, p->extent[axis]) % (16 >> x->size) == 0;
 	}
 }
 
@@ -120,7 +121,7 @@ void frag_ldmatrix_op(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0], *buf = ir_in(op, 0);
 	LdmPlan p;
-	if (!ldm_plan(buf, *r->lay, &p)) bug("a fragment that ldmatrix cannot load");
+	if (!ldm_plan(op, &p)) bug("a fragment that ldmatrix cannot load");
 	CuMap off = cu_map(p.addr, LAY_HWAXIS(HW_OFF));
 	int words = 1 << p.x_log2, size = elem_log2(buf->type->elem);
 	cu_val(g, r)->name = cu_name(g, r);

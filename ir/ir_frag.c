@@ -66,10 +66,13 @@ static int bytes_log2(Elem e)
 	return n;
 }
 
-bool ldm_plan(const Val *buf, Lay frag, LdmPlan *p)
+bool ldm_plan(const Op *op, LdmPlan *p)
 {
-	*p = (LdmPlan){ 0 };
+	const Val *buf = ir_in(op, 0);
+	Lay frag = *op->out[0]->lay;
+	*p = (LdmPlan){ .transposed = ir_attr(op, AT_AXES) != NULL };
 	if (!buffer_at(buf, &p->at) || !begin_of(&p->at, &p->begin)) return false;
+	if (p->transposed) frag = lay_permute(frag, (const int[]){ 1, 0 });
 	Lay f = lay_within(frag, p->at.whole.out);
 	for (p->x_log2 = 2; lay_ok(f) && p->x_log2 >= 0; p->x_log2--)
 		for (int trans = 0; trans < 2; trans++)

@@ -14,10 +14,10 @@ typedef struct BufferAt {
 	int64_t begin[2];       /* constant */
 } BufferAt;
 
-/* ldmatrix and stmatrix: `addr` as frag_ldmatrix gives it, over the whole buffer; a thread
- * adds (xor) `begin` elements. */
-typedef struct LdmPlan { BufferAt at; Lay addr; int x_log2; bool trans; uint32_t begin; } LdmPlan;
-bool ldm_plan(const Val *buf, Lay frag, LdmPlan *p);
+/* ldmatrix: `addr` as frag_ldmatrix gives it, over the whole buffer; a thread adds (xor) `begin` elements.
+ * transposed: the fragment's rows are the buffer's columns. */
+typedef struct LdmPlan { BufferAt at; Lay addr; int x_log2; bool trans, transposed; uint32_t begin; } LdmPlan;
+bool ldm_plan(const Op *op, LdmPlan *p);
 
 /* copy_async: pieces of 16 bytes. `piece` gives the coordinates of a thread's pieces in the part (its register bits
  * count them), `off` the places in the whole buffer, as a map into HW_OFF; a thread adds (xor) `begin` elements. */

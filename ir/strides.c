@@ -32,6 +32,13 @@ bool unit_axis(const Fn *fn, const Val *view, int axis)
 	return known_stride(fn, view, axis, &s) && s == 1;
 }
 
+const IrParam *param_of_view(const Fn *fn, const Val *view, int *axis)
+{
+	for (; view->def && view->def->code == OP_PERMUTE; view = ir_in(view->def, 0))
+		*axis = (int)ir_attr(view->def, AT_AXES)->u.ints.p[*axis];
+	return view->def || view->block != fn->body ? NULL : &fn->params.p[view->index];
+}
+
 int fast_axis(const Fn *fn, const Val *view)
 {
 	int rank = view->type->rank;

@@ -121,7 +121,10 @@ static int addresses_besides(const Fn *fn)
 	return n > 0 ? 2 * n : 0;
 }
 
-static void find_product(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_MMA_SYNC; }
+static void find_product(void *ctx, Op *op)
+{
+	*(bool *)ctx |= op->code == OP_MMA_SYNC || op->code == OP_MMA_FRAG;
+}
 
 static int bound_of_products(const Fn *fn)
 {

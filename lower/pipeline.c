@@ -809,10 +809,17 @@ static void name_views(Write *x, Names *names, const Fn *fn)
 		if (op->code == OP_PERMUTE && op->out[0]->type->kind == TY_VIEW) copy_to(x, op, names->common);
 }
 
-static bool is_wanted(Fn *fn, const LowerCx *cx)
+static bool is_wanted(const Fn *fn, const LowerCx *cx)
 {
 	bool free = !ir_has_hint(fn, "warps") && !ir_has_hint(fn, "cluster") && !ir_has_hint(fn, "occupancy");
-	return free && cx->o->by_threads && lower_arch(cx, fn) == 90 && cx->target_only;
+	return free && cx->o->by_threads;
+}
+
+static bool give_layouts(const Pipe *p)
+{
+	Lay sums[PIPE_PRODUCTS];
+	for (int i = 0; i < p->products; i++) sums[i] = pipe_sum_layout(p->product[i].op->out[0]->type);
+	return pipe_layouts(p, sums);
 }
 
 static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
@@ -821,7 +828,7 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	Fn *fn = copy_kernel(typed);
 	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, plan, cx)) return NULL;
 	x.parts = x.p.reps << pipe_part(&x.p, &x.part, cx);
-	if (!pipe_layouts(&x.p) || !pipe_layouts(&x.part)) return NULL;
+	if (!give_layouts(&x.p) || !give_layouts(&x.part)) return NULL;
 	ir_number(fn);
 	ir_number(x.part.fn);
 	begin_kernel(&x);
@@ -842,13 +849,16 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 }
 
 /* Of kernels whose tiles cannot be joined along both axes: two groups, else one. */
-static const PipePlan alone[] = { { 2, 0, 1, 0 }, { 1, 0, 1, 0 } };
+static const PipePlan alone[] = {
+	{ .groups = 2, .rows = 1 << PIPE_ROWS_LOG2, .depth = PIPE_SPAN, .cluster = 1 },
+	{ .groups = 1, .rows = 1 << PIPE_ROWS_LOG2, .depth = PIPE_SPAN, .cluster = 1 },
+};
 
-static Str name_of(const PipePlan *p)
+static Str name_of(const PipePlan *p, const char *kind)
 {
 	int cluster[2] = { 1, 1 };
 	cluster[p->axis] = p->cluster;
-	Str name = str_fmt("pipelined_%dx%d", p->groups << PIPE_ROWS_LOG2, p->cols);
+	Str name = str_fmt("%s_%dx%d", kind, p->groups * p->rows, p->cols);
 	return p->cluster > 1 ? str_fmt("%s_cluster_%dx%d", name, cluster[0], cluster[1]) : name;
 }
 
@@ -857,15 +867,32 @@ static void add_placed(PipelinedVec *to, Fn *fn, const Sym *time, Str name)
 	if (fn) vec_push(A_UNIT, to, ((Pipelined){ .fn = fn, .name = name, .time = time }));
 }
 
+static void place_roles(Pipe *p, const LowerCx *cx, PipelinedVec *to)
+{
+	PipeChoice choice[PIPE_PLANS];
+	int n = pipe_plans(p, cx, choice);
+	for (int i = 0; i < n; i++)
+		add_placed(to, place(p->fn, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan, "pipelined"));
+	for (size_t i = 0; !to->n && i < sizeof alone / sizeof *alone; i++)
+		add_placed(to, place(p->fn, &alone[i], cx), NULL, str_intern("pipelined"));
+}
+
+static void place_stages(Pipe *p, const LowerCx *cx, PipelinedVec *to)
+{
+	PipeChoice choice[PIPE_PLANS];
+	int n = pipe_stage_plans(p, cx, choice);
+	for (int i = 0; i < n; i++)
+		add_placed(to, pipe_stages(p->fn, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan, "stages"));
+	if (to->n) return;
+	PipePlan own = pipe_own_stages(p);
+	add_placed(to, pipe_stages(p->fn, &own, cx), NULL, str_intern("stages"));
+}
+
 void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 {
 	Pipe p;
-	PipeChoice choice[PIPE_PLANS];
 	if (!pipe_find(&p, typed) || !is_wanted(typed, cx)) return;
-	int n = pipe_plans(&p, cx, choice);
-	for (int i = 0; i < n; i++)
-		add_placed(to, place(typed, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan));
+	if (lower_arch(cx, typed) == 90 && cx->target_only) place_roles(&p, cx, to);
+	else place_stages(&p, cx, to);
 	if (to->n == 1) to->p[0].time = NULL;
-	for (size_t i = 0; !to->n && i < sizeof alone / sizeof *alone; i++)
-		add_placed(to, place(typed, &alone[i], cx), NULL, str_intern("pipelined"));
 }

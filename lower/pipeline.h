@@ -1,4 +1,4 @@
-/* Kernels with a loop of matrix products whose factors the copy engine brings: what the files of pass pipeline share.
+/* Kernels with a loop of matrix products whose factors come ahead of them: what the files of pass pipeline share.
  *
  *	pipeline_find.c         which kernels: conditions on the loop, its loads and its sums
  *	pipeline_plan.c         which plans: shapes of tiles and clusters, by what they cost over the
@@ -6,7 +6,8 @@
  *	pipeline_retile.c       tiles of the size that tensor cores do best with, by several blocks of
  * 	the author's or parts of one
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
- *	pipeline.c              the placed kernel: rings, roles, products, epilogue */
+ *	pipeline.c              the placed kernel of roles: rings, products by wgmma, epilogue
+ *	pipeline_stages.c       the placed kernel of several stages: copies by all threads, products by mma.sync */
 #ifndef LOWER_PIPELINE_H
 #define LOWER_PIPELINE_H
 #include "lower/placed.h"
@@ -14,6 +15,7 @@
 enum {
 	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
 	PIPE_GROUPS = 3, PIPE_PLANS = 5,        /* of consumers; of a kernel: at most */
+	PIPE_STAGE_PLANS = 3,                   /* of several stages */
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
 	PIPE_COLS = 256,                        /* and its columns, at most; several sums share them */
 	PIPE_COLS_LEAST = 64, PIPE_COLS_STEP = 64,      /* and at least; from one plan to the next */
@@ -23,11 +25,14 @@ enum {
 
 /* How the tiles of a loop of products are dealt out: what pipe_retile makes of the kernel, and the writer follows. */
 typedef struct PipePlan {
-	int groups;             /* warpgroups that multiply, each 64 rows of its own */
+	int groups;             /* warpgroups that multiply, each rows of its own; 1: all threads of several stages */
+	int rows;               /* of the sums of a group */
 	int cols;               /* of the sums of a group; 0: as many as the author's tile has */
+	int depth;              /* bytes of a round along the depth */
 	/* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
 	int cluster;
 	int axis;               /* that axis */
+	int warps[2];           /* of several stages: log2 of those along rows, along columns */
 } PipePlan;
 
 /* A load whose tile is a factor of products. */
@@ -71,6 +76,10 @@ bool pipe_starts_with_constants(const Pipe *p); /* the sums do */
  * 0: of those that join tiles along both axes there is none. */
 typedef struct PipeChoice { PipePlan plan; const Sym *time; } PipeChoice;
 int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
-bool pipe_layouts(const Pipe *p);  /* sets Val.lay of all tiles outside of the loop; false: some has none, or two */
+/* Sets Val.lay of all tiles outside of the loop, given that of each product's sum; false: some has none, or two. */
+bool pipe_layouts(const Pipe *p, const Lay *sums);
+int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);     /* the same for several stages */
+PipePlan pipe_own_stages(const Pipe *p);         /* of tiles as the author has them */
+Fn *pipe_stages(Fn *typed, const PipePlan *plan, const LowerCx *cx);    /* NULL: the plan does not suit the kernel */
 Lay pipe_sum_layout(const Type *t);             /* of an accumulator of wgmma */
 #endif

@@ -25,11 +25,7 @@ static bool is_transposition(const Op *op)
 }
 
 /* ---- the loop ---- */
-static const IrParam *param_of(const Fn *fn, const Val *view)
-{
-	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
-	return view->def || view->block != fn->body ? NULL : &fn->params.p[view->index];
-}
+static const IrParam *param_of(const Fn *fn, const Val *view) { return param_of_view(fn, view, &(int){ 0 }); }
 
 static bool is_zero(const Val *v)
 {

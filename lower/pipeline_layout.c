@@ -1,5 +1,5 @@
-/* Layouts of the tiles around a loop of products: sums have the one that wgmma gives them, everything else the one that
- * follows from that, so that no element leaves its thread. */
+/* Layouts of the tiles around a loop of products: sums have the one that the products give them, everything else the
+ * one that follows from that, so that no element leaves its thread. */
 #include "lower/pipeline.h"
 
 #include "layout/wgmma.h"
@@ -24,13 +24,12 @@ static bool is_whole(const Op *op)
 	return true;
 }
 
-bool pipe_layouts(const Pipe *p)
+bool pipe_layouts(const Pipe *p, const Lay *sums)
 {
 	Spread s = { false, false };
 	for (int i = 0; i < p->products; i++) {
-		Lay l = pipe_sum_layout(p->product[i].op->out[0]->type);
-		spread_give(&s, ir_in(p->loop, 3 + p->product[i].sum), l);
-		spread_give(&s, p->loop->out[p->product[i].sum], l);
+		spread_give(&s, ir_in(p->loop, 3 + p->product[i].sum), sums[i]);
+		spread_give(&s, p->loop->out[p->product[i].sum], sums[i]);
 	}
 	do {
 		s.changed = false;

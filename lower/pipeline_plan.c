@@ -17,6 +17,7 @@ enum {
 	PLANS = 64, CALLS = 32,
 	DEPTH = 64,             /* elements of a round: PIPE_SPAN bytes */
 	SECTOR = 32,            /* bytes */
+	STAGE_DEPTH = 64,       /* bytes of a round of several stages */
 	SUMS_OF_THREE = 192     /* columns of sums for which three groups have registers */
 };
 
@@ -40,7 +41,7 @@ static const Sym *tiles_along(const Shape *s, int axis, int64_t extent)
 	return sym_cdiv(sym_mul(n, sym_const(s->tile[axis])), sym_const(extent));
 }
 
-static int64_t extent_of(const PipePlan *p, int axis) { return axis ? p->cols : (int64_t)p->groups << PIPE_ROWS_LOG2; }
+static int64_t extent_of(const PipePlan *p, int axis) { return axis ? p->cols : (int64_t)p->groups * p->rows; }
 
 /* Lines that a thread block asks L2 for in a round: rows of the first, columns of the second factor,
  * of which a cluster asks once. */
@@ -147,7 +148,9 @@ static int all_plans(const Shape *s, PipePlan to[PLANS])
 			for (size_t i = 0; i < sizeof clusters / sizeof *clusters; i++) {
 				PipePlan p = clusters[i];
 				p.groups = groups;
+				p.rows = 1 << PIPE_ROWS_LOG2;
 				p.cols = cols;
+				p.depth = PIPE_SPAN;
 				if (may_have(s, &p) && n < PLANS) to[n++] = p;
 			}
 	return n;
@@ -221,23 +224,92 @@ static int best_beside(int n, int64_t of[PLANS][CALLS], uint64_t kept)
 	return best;
 }
 
-int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+/* Those that together lose least, each better with it than without. */
+static int choose(const Fn *fn, int plans, const PipePlan *all, const Sym *const *time, int most, PipeChoice *to)
 {
-	PipePlan all[PLANS];
-	const Sym *time[PLANS];
 	int64_t (*of)[CALLS] = (void *)NEW_ARRAY(A_TMP, int64_t, PLANS * CALLS);
-	Shape s;
 	uint64_t kept = 0;
 	int n = 0;
-	if (!look_at(&s, p, cx)) return 0;
-	int plans = all_plans(&s, all);
-	for (int i = 0; i < plans; i++) time[i] = time_of(&s, &all[i]);
-	time_calls(p->fn, plans, time, of);
-	while (n < PIPE_PLANS) {
+	time_calls(fn, plans, time, of);
+	while (n < most && plans) {
 		int i = best_beside(plans, of, kept);
 		if (kept >> i & 1) break;
 		kept |= UINT64_C(1) << i;
 		to[n++] = (PipeChoice){ all[i], time[i] };
 	}
 	return n;
+}
+
+int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+{
+	PipePlan all[PLANS];
+	const Sym *time[PLANS];
+	Shape s;
+	if (!look_at(&s, p, cx)) return 0;
+	int plans = all_plans(&s, all);
+	for (int i = 0; i < plans; i++) time[i] = time_of(&s, &all[i]);
+	return choose(p->fn, plans, all, time, PIPE_PLANS, to);
+}
+
+/* ---- several stages ---- */
+/* Tiles whose warps have up to 64 x 64 sums, and how many thread blocks a multiprocessor runs at once. */
+typedef struct StagePlan { PipePlan plan; int blocks, cost; } StagePlan;
+
+static const StagePlan stage_plans[] = {
+	{ { .rows = 128, .cols = 256, .warps = { 1, 2 } }, 1, COST_STAGES_WIDE },
+	{ { .rows = 256, .cols = 128, .warps = { 2, 1 } }, 1, COST_STAGES_WIDE },
+	{ { .rows = 128, .cols = 128, .warps = { 1, 1 } }, 2, COST_STAGES },
+	{ { .rows = 128, .cols = 64, .warps = { 1, 1 } }, 3, COST_STAGES_NARROW },
+	{ { .rows = 64, .cols = 64, .warps = { 1, 1 } }, 4, COST_STAGES_SMALL },
+};
+
+enum {
+	LANES = 32,
+	STAGE_SUMS = 128,       /* of a thread, at most */
+	STAGE_WARPS = 3,        /* log2 of a thread block's, at most */
+	STAGE_LEAST = 16,       /* rows and columns of a warp: of one ldmatrix */
+};
+
+static const Sym *stage_time(const Shape *s, const StagePlan *q)
+{
+	int64_t sums = (int64_t)q->plan.rows * q->plan.cols * s->products * q->blocks;
+	const Sym *tiles = sym_mul(tiles_along(s, 0, q->plan.rows), tiles_along(s, 1, q->plan.cols));
+	const Sym *each = sym_add(sym_mul(s->rounds, sym_const(sums / 100 * q->cost)), sym_const(sums + COST_TILE));
+	return sym_mul(sym_cdiv(tiles, sym_const((int64_t)s->sms * q->blocks)), each);
+}
+
+static PipePlan in_stages(PipePlan p)
+{
+	p.groups = p.cluster = 1;
+	p.depth = STAGE_DEPTH;
+	return p;
+}
+
+/* Of tiles as they are: warps share the longer side until each has few sums, and there are so many. */
+PipePlan pipe_own_stages(const Pipe *p)
+{
+	const Type *t = p->product[0].op->out[0]->type;
+	PipePlan q = in_stages((PipePlan){ .rows = (int)type_extent(t, 0), .cols = (int)type_extent(t, 1) });
+	for (;;) {
+		int rows = q.rows >> q.warps[0], cols = q.cols >> q.warps[1], n = q.warps[0] + q.warps[1];
+		bool many = rows * cols * p->products > STAGE_SUMS / 2 * LANES;
+		if (n == STAGE_WARPS || (!many && n >= 2) || (rows <= STAGE_LEAST && cols <= STAGE_LEAST)) return q;
+		q.warps[cols > rows]++;
+	}
+}
+
+int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+{
+	PipePlan all[PLANS];
+	const Sym *time[PLANS];
+	Shape s;
+	int plans = 0;
+	if (!look_at(&s, p, cx)) return 0;
+	for (size_t i = 0; i < sizeof stage_plans / sizeof *stage_plans; i++) {
+		const PipePlan *q = &stage_plans[i].plan;
+		if (q->rows * q->cols * s.products > STAGE_SUMS * LANES << (q->warps[0] + q->warps[1])) continue;
+		all[plans] = in_stages(*q);
+		time[plans++] = stage_time(&s, &stage_plans[i]);
+	}
+	return choose(p->fn, plans, all, time, PIPE_STAGE_PLANS, to);
 }

@@ -81,17 +81,24 @@ static bool is_counted(const PipeLoad *l, const Val *counter)
 		&& ir_in(l->op, 2 - a) != counter && (!offsets || !offsets->u.ints.p[a]);
 }
 
-/* Rounds 0, 1 ... that take one tile after the other along the depth, up to the end of both tensors. */
-static bool joins_rounds(Pipe *p)
+/* Rounds 0, 1 ... that take one tile after the other along the depth: they can be parted. */
+static bool counts_rounds(const Pipe *p)
 {
 	const Val *counter = p->loop->region[0]->args.p[0];
-	Depth d = { p, true };
 	if (!is_int(ir_in(p->loop, 0), 0) || !is_int(ir_in(p->loop, 2), 1)) return false;
 	for (const Op *op = p->loop->region[0]->first; op; op = op->next)
 		for (int i = 0; i < op->nin; i++)
 			if (ir_in(op, i) == counter && !load_of(p, op)) return false;
 	for (int i = 0; i < p->loads; i++)
 		if (!is_counted(&p->load[i], counter)) return false;
+	return true;
+}
+
+/* Those that go up to the end of both tensors can be joined. */
+static bool joins_rounds(Pipe *p)
+{
+	Depth d = { p, true };
+	if (!counts_rounds(p)) return false;
 	now = &d;
 	valsyms_accesses(p->fn, check_end);
 	return d.ends;
@@ -107,22 +114,25 @@ static void deepen_type(Val *v, int axis, int by)
 static void deepen(const PipeLoad *l, int by)
 {
 	int64_t steps[2];
-	for (int a = 0; a < 2; a++) steps[a] = ir_attr(l->op, AT_STEPS)->u.ints.p[a] << (a == l->depth_axis ? by : 0);
+	for (int a = 0; a < 2; a++) {
+		steps[a] = ir_attr(l->op, AT_STEPS)->u.ints.p[a];
+		if (a == l->depth_axis) steps[a] = by < 0 ? steps[a] >> -by : steps[a] << by;
+	}
 	ir_set_ints(l->op, AT_STEPS, 2, steps);
 	deepen_type(l->op->out[0], l->depth_axis, by);
 	for (Op *op = l->op->next; op; op = op->next)
 		if (op->code == OP_PERMUTE && ir_in(op, 0) == l->op->out[0]) deepen_type(op->out[0], 1 - l->depth_axis, by);
 }
 
-static bool fit_depth(Pipe *p, const LowerCx *cx)
+static bool fit_depth(Pipe *p, const LowerCx *cx, int bytes)
 {
 	const PipeLoad *l = &p->load[0];
 	int have = l->op->out[0]->type->log2[l->depth_axis] + elem_log2(l->op->out[0]->type->elem),
-		by = log2_of(PIPE_SPAN) - have;
-	if (by <= 0 || !joins_rounds(p)) return true;
+		by = log2_of(bytes) - have;
+	if (!by || !(by < 0 ? counts_rounds(p) : joins_rounds(p))) return true;
 	Builder b = build_before(p->loop);
-	Val *rounds = ir_in(p->loop, 1);
-	p->loop->in[1] = ir_binary(&b, OP_CEILDIV, rounds->type, rounds, ir_const_int(&b, rounds->type, (int64_t)1 << by));
+	Val *rounds = ir_in(p->loop, 1), *n = ir_const_int(&b, rounds->type, INT64_C(1) << (by < 0 ? -by : by));
+	p->loop->in[1] = ir_binary(&b, by < 0 ? OP_MUL : OP_CEILDIV, rounds->type, rounds, n);
 	for (int i = 0; i < p->loads; i++) deepen(&p->load[i], by);
 	return find_again(p, cx);
 }
@@ -173,7 +183,7 @@ static bool fits(const Pipe *p)
 	int cols = 0;
 	for (int i = 0; i < p->products; i++) {
 		const Type *t = p->product[i].op->out[0]->type;
-		if (t->log2[0] != PIPE_ROWS_LOG2 || t->log2[1] < 4) return false;
+		if (type_extent(t, 0) != p->plan.rows || t->log2[1] < 4) return false;
 		cols += 1 << t->log2[1];
 	}
 	for (int i = 0; i < p->loads; i++) {
@@ -195,7 +205,8 @@ static int own_cols_log2(const Pipe *p, const PipePlan *plan)
 bool pipe_retile(Pipe *p, const PipePlan *plan, const LowerCx *cx)
 {
 	int cols = own_cols_log2(p, plan);
-	if (!fit_axis(p, cx, 0, PIPE_ROWS_LOG2) || !fit_axis(p, cx, 1, cols) || !fit_depth(p, cx)) return false;
+	if (!fit_axis(p, cx, 0, log2_of(plan->rows)) || !fit_axis(p, cx, 1, cols)) return false;
+	if (!fit_depth(p, cx, plan->depth)) return false;
 	if (plan->cols && extent_log2(p, 1) != cols) return false;
 	return join(p, plan) && fits(p);
 }

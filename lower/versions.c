@@ -125,6 +125,12 @@ static Aligned ask_aligned(const Fn *fn)
 /* ---- pipelines ---- */
 enum { MAP_ALIGN = 16, MAP_EXTENT = INT32_MAX - (1 << 13) /* tiles beyond the end have coordinates of 32 bits, too */ };
 
+/* What a kernel asks of a call beyond what the author's asks. */
+static void ask_where(const Sym **guard, const Fn *fn, const Fn *of)
+{
+	for (int i = of->where.n; i < fn->where.n; i++) ask_too(guard, fn->where.p[i].cond);
+}
+
 /* Asks for a tensor that the copy engine can read or write: it begins, and each of its rows does,
  * at a multiple of 16 bytes. */
 static void ask_map(void *ctx, Op *op)
@@ -243,6 +249,7 @@ static void add_pipelined(const List *l, const Pipelined *p)
 	if (!a.sure) a.guard = sym_const(1);
 	p->fn->aligned = a.sure;
 	ir_walk(p->fn->body, ask_map, &a);
+	ask_where(&a.guard, p->fn, l->of);
 	if (p->guard) ask_too(&a.guard, p->guard);
 	add(l, p->name, a.guard, p->fn);
 	l->m->versions.p[l->m->versions.n - 1].time = p->time;

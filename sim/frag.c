@@ -207,7 +207,7 @@ void *plan_ldmatrix(Run *r, const Op *op)
 {
 	Frags *f = NEW(r->mem, Frags);
 	f->c = coords_of(r, op->out[0]);
-	if (!ldm_plan(ir_in(op, 0), *op->out[0]->lay, &f->p)) bug("a fragment that ldmatrix cannot load");
+	if (!ldm_plan(op, &f->p)) bug("a fragment that ldmatrix cannot load");
 	f->addr = map_of(r, f->p.addr, LAY_HWAXIS(HW_OFF));
 	return f;
 }
@@ -250,8 +250,8 @@ Go run_ldmatrix(Warp *w, const Step *s)
 	Cell *to = sim_def(w, s->op->out[0], f->c.regs);
 	count_matrices(w, f, single ? ir_int(f->p.at.alloc, AT_SLOT, 0) : b.at, size);
 	for (int k = 0; k < f->c.regs * LANES && !sim_failed(w->u->r); k++) {
-		int64_t at = element_at(f, &b, size, row_at(&f->c, k / LANES, k % LANES, w->num),
-			col_at(&f->c, k / LANES, k % LANES, w->num));
+		int row = row_at(&f->c, k / LANES, k % LANES, w->num), col = col_at(&f->c, k / LANES, k % LANES, w->num);
+		int64_t at = f->p.transposed ? element_at(f, &b, size, col, row) : element_at(f, &b, size, row, col);
 		const unsigned char *p = shared_at(w, w->rank, at, size, SEVERAL, SHARED_READ);
 		uint64_t bits = 0;
 		memcpy(&bits, p, (size_t)size);
