@@ -10,9 +10,9 @@
  *
  * Vectors that are combined element by element mostly begin at one phase, so pass rotate serves them better.
  *
- * This applies to kernels whose tiles are rows of one axis each, or which only move, map and reduce their tiles,
- * provided that the second placement moves no data between threads that stays in place in the first. If the first
- * placement has no vector accesses, it serves all calls. */
+ * This applies to kernels whose tiles are rows of one axis each, or which only move, map and reduce their tiles, in
+ * loops and branches too, provided that the second placement moves no data between threads that stays in place in the
+ * first. If the first placement has no vector accesses, it serves all calls. */
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "placed/access.h"
@@ -25,7 +25,7 @@ static bool moves(const Op *op)
 	unsigned f = op_rows[op->code].flags;
 	switch (op->code) {
 	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
-	case OP_VIEW:
+	case OP_VIEW: case OP_FOR: case OP_IF: case OP_YIELD:
 	case OP_LOAD: case OP_STORE: case OP_RETURN: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
 	case OP_LITERAL: return op->nin == 0;
 	default: return op_is_reduce(op) || ((f & OPF_ELEMWISE) && (f & OPF_PURE));

@@ -93,7 +93,7 @@ typedef struct Chosen { Fn *fn; Ways ways; bool turns; } Chosen;
 
 static void set_ways(const Chosen *v, Op *op)
 {
-	bool vectors = op->code != OP_LOADS && access_plan(op, ir_accessed(op), false).vec > 0;
+	bool vectors = op->code != OP_LOADS && access_plan(op, ir_accessed(op), v->turns).vec > 0;
 	ir_set_int(op, AT_WAYS, v->ways == WAYS_SINGLE && vectors ? WAYS_ANY : v->ways);
 	if (op->code != OP_LOAD) return;
 	vectors &= !v->turns;

@@ -37,6 +37,21 @@ static void plan_origin(AccessPlan *x, const Op *op)
 	}
 }
 
+/* Do tiles of an access surely begin between multiples of n elements along an axis? What an index adds to a multiple
+ * counts like {offsets}. */
+static bool begins_between(const Op *op, const AccessPlan *x, int axis, int64_t n)
+{
+	const Val *v = ir_in(op, 1 + axis);
+	int64_t step = x->step[axis], offset = x->offset[axis];
+	Num k;
+	if (v->def && (v->def->code == OP_ADD || v->def->code == OP_SUB) && ir_const_value(ir_in(v->def, 1), &k)) {
+		offset += (v->def->code == OP_ADD ? 1 : -1) * (int64_t)(k.i % n) * (step % n);
+		v = ir_in(v->def, 0);
+	}
+	if (ir_const_value(v, &k)) return (offset + k.i % n * (step % n)) % n != 0;
+	return access_multiple(v) * (step & -step) % n == 0 && offset % n != 0;
+}
+
 AccessPlan access_plan(const Op *op, const Val *data, bool turned)
 {
 	const Val *view = ir_in(op, 0);
@@ -52,6 +67,8 @@ AccessPlan access_plan(const Op *op, const Val *data, bool turned)
 	if (x.vec > most) x.vec = most;
 	for (int a = 0; a < x.rank && turned && data->lay; a++)
 		if (x.l.out[a]) x.turn = a;
+	bool one = x.turn < 0 && op->code != OP_LOADS;
+	while (one && x.vec > 0 && begins_between(op, &x, x.fast, (int64_t)1 << x.vec)) x.vec--;
 	return x;
 }
 
