@@ -1,11 +1,12 @@
 /* rand, randn and randint four at a time: numbers 4k to 4k + 3 come from one block of Philox. Where the offsets are
- * counted along the last axis from a multiple of 4 and a thread holds four neighbours that begin at
- * one, it calls once for them. */
+ * counted along the last axis from a multiple of 4 and a thread holds four neighbours that begin at one, it calls once
+ * for them; where neighbours begin anywhere, for one block more than they would fill. */
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "placed/access.h"
 #include "placed/loops.h"
 
-enum { FOUR = 4, FOUR_LOG2 = 2 };
+enum { FOUR = 4, FOUR_LOG2 = 2, RUN_LOG2 = 3 /* of the neighbours that share blocks, at most */ };
 
 static Str number(const Op *op, int i)
 {
@@ -16,20 +17,67 @@ static Str number(const Op *op, int i)
 	}
 }
 
-void random_print(Cu *g, const Op *op)
+static Str register_of(const uint8_t *bit, int run, int k)
+{
+	return cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)piece_reg(bit, run, (uint32_t)k)));
+}
+
+static void print_block(Cu *g, const Op *op, Str offset)
+{
+	cu_line(g, op);
+	out_printf(g->o, "const ct_philox_out ct_w = ct_philox(%s, %s >> %d);\n", cu_scalar(g, ir_in(op, 0)), offset,
+		FOUR_LOG2);
+}
+
+static void print_fours(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
 	int a, b;
 	if (!random_neighbours(r, &a, &b)) bug("random numbers of no neighbours");
-	cu_registers(g, *r->lay, (uint32_t)1 << a | (uint32_t)1 << b);
-	cu_line(g, op);
-	out_printf(g->o, "const ct_philox_out ct_w = ct_philox(%s, %s >> %d);\n", cu_scalar(g, ir_in(op, 0)),
-		cu_at(g, ir_in(op, 1), "ct_b"), FOUR_LOG2);
+	uint8_t bit[2] = { (uint8_t)a, (uint8_t)b };
+	cu_registers(g, *r->lay, piece_bits(bit, FOUR_LOG2));
+	print_block(g, op, cu_at(g, ir_in(op, 1), "ct_b"));
 	for (int i = 0; i < FOUR; i++) {
-		uint32_t at = (uint32_t)(i & 1) << a | (uint32_t)(i >> 1) << b;
 		cu_line(g, op);
-		out_printf(g->o, "%s = %s;\n", cu_at(g, r, cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)at))),
-			number(op, i));
+		out_printf(g->o, "%s = %s;\n", cu_at(g, r, register_of(bit, FOUR_LOG2, i)), number(op, i));
 	}
 	cu_end(g);
+}
+
+/* Of neighbours that begin anywhere, all numbers of the blocks that they touch; each takes its own by where the first
+ * lies in its block. Where offsets wrap, they do so between blocks. */
+static void print_astride(Cu *g, const Op *op)
+{
+	const Val *r = op->out[0], *offset = ir_in(op, 1);
+	uint8_t bit[LAY_BITS];
+	int run = lay_run(*r->lay, r->type->rank - 1, bit);
+	if (run > RUN_LOG2) run = RUN_LOG2;
+	int n = 1 << run;
+	cu_registers(g, *r->lay, piece_bits(bit, run));
+	cu_line(g, op);
+	out_printf(g->o, "%s ct_n[%d];\n", cu_type(r->type->elem), n + FOUR);
+	for (int k = 0; k <= n; k += FOUR) {
+		out_puts(g->o, "{\n");
+		out_in(g->o);
+		print_block(g, op, cu_at(g, offset, register_of(bit, run, k < n ? k : n - 1)));
+		for (int i = 0; i < FOUR; i++) {
+			cu_line(g, op);
+			out_printf(g->o, "ct_n[%d] = %s;\n", k + i, number(op, i));
+		}
+		cu_end(g);
+	}
+	cu_line(g, op);
+	out_printf(g->o, "const int ct_at = (int)%s & %d;\n", cu_at(g, offset, "ct_b"), FOUR - 1);
+	for (int k = 0; k < n; k++) {
+		cu_line(g, op);
+		out_printf(g->o, "%s = ct_at & 2 ? ct_at & 1 ? ct_n[%d] : ct_n[%d] : ct_at & 1 ? ct_n[%d] : "
+			"ct_n[%d];\n", cu_at(g, r, register_of(bit, run, k)), k + 3, k + 2, k + 1, k);
+	}
+	cu_end(g);
+}
+
+void random_print(Cu *g, const Op *op)
+{
+	if (ir_int(op, AT_ASTRIDE, 0)) print_astride(g, op);
+	else print_fours(g, op);
 }

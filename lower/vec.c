@@ -2,8 +2,9 @@
  *
  * Rounding to 16 bits takes two numbers an instruction. Of random numbers 4k to 4k + 3 come from one call: where the
  * offsets are counted along the last axis from a multiple of 4 and a thread holds four neighbours that begin at one, it
- * calls once for them. And in a version for aligned tensors the elements of a vector lie before an extent if the first
- * does, so one comparison serves them all. */
+ * calls once for them; where they begin anywhere, neighbours call for one block more than they would fill. And in a
+ * version for aligned tensors the elements of a vector lie before an extent if the first does, so one comparison serves
+ * them all. */
 #include "lower/placed.h"
 #include "placed/access.h"
 #include "placed/loops.h"
@@ -57,64 +58,87 @@ static int compared_alike(const Vecs *f, const Op *op)
 /* ---- random numbers by fours ---- */
 enum { FOUR = 4, FOUR_LOG2 = 2, DEPTH = 16 /* of an expression of offsets; deeper ones count as unknown */ };
 
-/* Is integer v the same along the last axis, and a multiple of 4? */
-static bool is_base(const Val *v, int depth)
+/* What integers are along the last axis. SAME: equal. COUNTS: of four neighbours from a multiple of 4 on, each is the
+ * one before plus 1. FOURS: the first of them is a multiple of 4. WIDENED: they were counted in fewer bits, in which
+ * they may have wrapped, at a multiple of 4. */
+enum { SAME = 1, COUNTS = 2, FOURS = 4, WIDENED = 8 };
+
+static unsigned along(const Vecs *f, const Val *v, int depth);
+
+static unsigned of_sum(unsigned x, unsigned y)
 {
-	const Op *op = v->def;
-	if (!type_is_tile(v->type)) return access_multiple(v) % FOUR == 0;
-	if (!op || !depth) return false;
+	unsigned both = x & y, any = x | y;
+	if (!x || !y || both & COUNTS || (any & WIDENED && !(both & FOURS))) return 0;
+	return (any & COUNTS ? COUNTS : SAME) | (both & FOURS) | (any & WIDENED);
+}
+
+static unsigned of_product(unsigned x, unsigned y)
+{
+	return x & y & SAME ? SAME | ((x | y) & FOURS) : 0;
+}
+
+static bool is_iota(const Val *v)
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE)) v = ir_in(v->def, 0);
+	return v->def && v->def->code == OP_IOTA;
+}
+
+static unsigned of_op(const Vecs *f, const Op *op, int depth)
+{
+	const Type *t = op->out[0]->type;
+	bool long_enough = t->log2[t->rank - 1] >= FOUR_LOG2;
+	unsigned x = op->nin ? along(f, ir_in(op, 0), depth) : 0, y = op->nin > 1 ? along(f, ir_in(op, 1), depth) : 0;
 	switch (op->code) {
-	case OP_CONST: return access_multiple(v) % FOUR == 0;
-	case OP_BROADCAST: {
-		const Val *x = ir_in(op, 0);
-		return (!x->type->rank || !x->type->log2[x->type->rank - 1]) && is_base(x, depth - 1);
-	}
-	case OP_ADD: case OP_SUB: return is_base(ir_in(op, 0), depth - 1) && is_base(ir_in(op, 1), depth - 1);
-	default: return false;
+	case OP_IOTA: return long_enough ? COUNTS | FOURS : 0;
+	case OP_BROADCAST: case OP_CONVERT_REGS: return x;
+	case OP_RESHAPE: return x & COUNTS && long_enough ? x : 0;
+	case OP_CAST:
+		if (!elem_is_int(ir_in(op, 0)->type->elem)) return 0;
+		return x & COUNTS && !is_iota(ir_in(op, 0)) ? x | WIDENED : x;
+	case OP_ADD: return of_sum(x, y);
+	case OP_SUB: return y & COUNTS ? 0 : of_sum(x, y);
+	case OP_MUL: return of_product(x, y);
+	default: return 0;
 	}
 }
 
-/* Do four neighbours along the last axis, from a multiple of 4 on, have offsets that are so too? */
-static bool counts(const Val *v, int depth)
+static unsigned along(const Vecs *f, const Val *v, int depth)
 {
-	const Op *op = v->def;
-	if (!type_is_tile(v->type) || !v->type->rank || v->type->log2[v->type->rank - 1] < FOUR_LOG2 || !op || !depth)
-		return false;
-	switch (op->code) {
-	case OP_IOTA: return true;
-	case OP_BROADCAST: case OP_RESHAPE: case OP_CONVERT_REGS: return counts(ir_in(op, 0), depth - 1);
-	case OP_CAST: return elem_is_int(ir_in(op, 0)->type->elem) && counts(ir_in(op, 0), depth - 1);
-	case OP_ADD:
-		if (counts(ir_in(op, 1), depth - 1)) return is_base(ir_in(op, 0), depth - 1);
-		return counts(ir_in(op, 0), depth - 1) && is_base(ir_in(op, 1), depth - 1);
-	default: return false;
-	}
+	bool tile = type_is_tile(v->type);
+	unsigned r = tile && v->def && depth ? of_op(f, v->def, depth - 1) : 0;
+	bool is_const = v->def && v->def->code == OP_CONST;
+	if (r || (tile && !is_const && v->type->rank && v->type->log2[v->type->rank - 1])) return r;
+	return access_multiple(v) % FOUR == 0 || asked_multiple(f, v) % FOUR == 0 ? SAME | FOURS : SAME;
 }
 
-static bool by_fours(const Op *op)
+/* FOUR: of random numbers a thread makes those of whole blocks. *astride: of parts of blocks, too. */
+static int by_fours(const Vecs *f, const Op *op, bool *astride)
 {
 	int a, b;
-	if (op->code != OP_RAND && op->code != OP_RANDN && op->code != OP_RANDINT) return false;
+	if (op->code != OP_RAND && op->code != OP_RANDN && op->code != OP_RANDINT) return 1;
 	const Val *r = op->out[0];
-	return !type_is_tile(ir_in(op, 0)->type) && type_is_tile(r->type) && random_neighbours(r, &a, &b)
-		&& counts(ir_in(op, 1), DEPTH);
+	if (type_is_tile(ir_in(op, 0)->type) || !type_is_tile(r->type) || !random_neighbours(r, &a, &b)) return 1;
+	unsigned x = along(f, ir_in(op, 1), DEPTH);
+	*astride = f->turned || !(x & FOURS);
+	return x & COUNTS && (x & FOURS || !f->turned) ? FOUR : 1;
 }
 
 /* ---- the pass ---- */
-static int vec_of(const Vecs *f, const Op *op)
+static int vec_of(const Vecs *f, const Op *op, bool *astride)
 {
 	if (in_pairs(op)) return 2;
-	if (op->code == OP_RAND || op->code == OP_RANDN || op->code == OP_RANDINT)
-		return by_fours(op) && !f->turned ? FOUR : 1;
-	return compared_alike(f, op);
+	int n = by_fours(f, op, astride);
+	return n > 1 ? n : compared_alike(f, op);
 }
 
 static void visit(void *ctx, Op *op)
 {
 	const Vecs *f = ctx;
 	if (!op_is_pointwise(op) || f->splat[op->out[0]->id]) return;
-	int n = vec_of(f, op);
+	bool astride = false;
+	int n = vec_of(f, op, &astride);
 	if (n > 1) ir_set_int(op, AT_VEC, n);
+	if (n > 1 && astride) ir_set_int(op, AT_ASTRIDE, 1);
 }
 
 void pass_vec(Module *m, const LowerCx *cx)
