@@ -19,9 +19,13 @@
 #include "lower/steps.h"
 
 enum {
-	/* tile blocks that a share makes of a grid: eight for each multiprocessor of the largest device of sm_90 */
+	/* tile blocks that a share makes of a grid: eight for each multiprocessor of the largest device of sm_90, and more
+	 * where their tiles are smaller than 2^FULL_LOG2 elements, which take fewer warps */
 	BLOCKS = 1056,
-	FEW_BLOCKS = BLOCKS / 4,  /* in a grid that is split: from there on its blocks are under way together anyway */
+	/* of them in a grid that is split, most: from there on its blocks are under way together anyway */
+	FEW_PART = 4,
+	FULL_LOG2 = 12,
+	MORE_LOG2 = 2,          /* how often as many at most */
 	LEAST_ROUNDS = 4,       /* of a share, */
 	LEAST_ALL = 16,         /* and of a loop that is worth a launch more */
 	TOGETHER_LOG2 = 14,     /* of the elements of partial results that a tile block asks for at once, */
@@ -38,6 +42,7 @@ typedef struct Splitter {
 	/* the parameter with partial results of each loop's first carried value; then come those of the whole loop */
 	int *first;
 	const Sym *blocks;      /* of the kernel's grid */
+	int64_t most;           /* tile blocks of a share's grid */
 } Splitter;
 
 /* ---- small things ---- */
@@ -351,11 +356,27 @@ static void load_whole(const Splitter *w, int i)
 }
 
 /* ---- the version ---- */
-static Share share_of(const SplitLoop *l, const Sym *blocks)
+static void find_largest(void *ctx, Op *op)
+{
+	int *log2 = ctx;
+	for (int i = 0; i < op->nout; i++)
+		if (size_log2(op->out[i]->type) > *log2) *log2 = size_log2(op->out[i]->type);
+}
+
+/* How many tile blocks fill a device: by the largest tile of the loops. */
+static int64_t blocks_that_fill(const SplitPlan *p)
+{
+	int log2 = 0;
+	for (int i = 0; i < p->loops.n; i++) ir_walk(op_at(p->fn, p->loops.p[i].at)->region[0], find_largest, &log2);
+	int more = log2 > FULL_LOG2 ? 0 : FULL_LOG2 - log2;
+	return (int64_t)BLOCKS << (more > MORE_LOG2 ? MORE_LOG2 : more);
+}
+
+static Share share_of(const SplitLoop *l, const Sym *blocks, int64_t most)
 {
 	Share s;
 	s.rounds = sym_cdiv(sym_sub(l->hi, l->lo), sym_const(l->step));
-	s.each = sym_max(sym_const(LEAST_ROUNDS), sym_cdiv(sym_mul(s.rounds, blocks), sym_const(BLOCKS)));
+	s.each = sym_max(sym_const(LEAST_ROUNDS), sym_cdiv(sym_mul(s.rounds, blocks), sym_const(most)));
 	s.count = sym_cdiv(s.rounds, s.each);
 	return s;
 }
@@ -378,7 +399,7 @@ static const Sym *gain_of(const Splitter *w)
 {
 	const Sym *rounds = w->share[0].rounds;
 	for (int i = 1; i < w->p.loops.n; i++) rounds = sym_max(rounds, w->share[i].rounds);
-	const Sym *few = sym_cmp(SYM_LE, w->blocks, sym_const(FEW_BLOCKS));
+	const Sym *few = sym_cmp(SYM_LE, w->blocks, sym_const(w->most / FEW_PART));
 	return both(few, sym_cmp(SYM_LE, sym_const((int64_t)LEAST_ALL * w->p.loops.n), rounds));
 }
 
@@ -413,7 +434,8 @@ static void split(Fn *fn)
 	w.share = NEW_ARRAY(A_TMP, Share, n);
 	w.first = NEW_ARRAY(A_TMP, int, n);
 	for (int i = 0; i < fn->ngrid; i++) w.blocks = sym_mul(w.blocks, fn->grid[i]);
-	for (int i = 0; i < n; i++) w.share[i] = share_of(&w.p.loops.p[i], w.blocks);
+	w.most = blocks_that_fill(&w.p);
+	for (int i = 0; i < n; i++) w.share[i] = share_of(&w.p.loops.p[i], w.blocks, w.most);
 	const Sym *guard = guard_of(&w), *gain = gain_of(&w);
 	if (is_never(guard) || is_never(gain)) return;
 	w.rest = copy_kernel(fn);
