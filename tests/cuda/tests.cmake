@@ -55,6 +55,7 @@ ctilec_test(emulated/whole "values;emulated" cuda/emulated.py whole)
 ctilec_test(emulated/parts "values;emulated" cuda/emulated.py parts)
 ctilec_test(emulated/split "values;emulated" cuda/emulated.py split)
 ctilec_test(emulated/orders "values;emulated" cuda/emulated.py orders)
+ctilec_test(emulated/anywhere "values;emulated" cuda/emulated.py anywhere)
 # kernels drawn at random: rows, planes and loops, for which `fired` says what passes they are for; all operations. More: --count N --seed S
 ctilec_test(emulated/drawn "values;emulated" cuda/drawn.py test --count 40 --seed 24)
 ctilec_test(emulated/mixed "values;emulated;sim" cuda/mixed.py test --count 30 --seed 24 --sim 50)
