@@ -3,9 +3,11 @@
 TILE_STAGE=tilebc: the front end alone.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code: the front end once,
-then the next stage for each architecture, for which the front end makes the same (group forms compares). Of each group but random, one
+then the next stage for each architecture, for which the front end makes the same (group forms compares). Of the groups library and random
+that stage, which takes most of the time, gets as many kernels as have all forms of text together. Of each group but random, one
 program is compiled whole, with its host part. Whatever nvcc says is a failure. Programs that the target refuses, with an error of its own
 (E09..), are left out and named."""
+import collections
 import difflib
 import os
 import re
@@ -72,6 +74,44 @@ def versions(body, group):
     return "const void *const versions[] = { %s };\n" % ", ".join("(const void *)ct_kernels::%s<%s>" % nv for nv in chosen) if names else ""
 
 
+KERNEL = re.compile(r"^(?:template<bool ct_aligned>\n)?(?:\[\[.*\n)?static __tile_global__ void (\w+)\([^\n]*\)\n\{\n(.*?)^\}\n", re.M | re.S)
+CALL = re.compile(r"\b(ct(?:::|_)\w+)(<[^;(){}]*>)?\(")
+OPERATION = re.compile(r"/\* (?:\w+(?:, \w+)* = )?(\w+)\([^)]*\).*?: (?:tile<)?(\w+)")
+WORDS = re.compile(r"\b(?:if|else|for|while|do|switch|break|continue|return|struct)\b|\[\[[^\]]*\]\]")
+THIN = {"library": 150, "random": 400}      # groups, and how many forms they have at least
+
+
+def forms(body):
+    """What the last stage could dislike in a kernel: the functions that it calls and the types that they are given, the words of C and the hints;
+    operations and types of their results, which the comments name. Numbers of elements are left out."""
+    calls = {(name, re.sub(r"\b\d+\b", "#", re.sub(r"_[\dx_]+\b", "", types))) for name, types in CALL.findall(body)}
+    return calls | set(OPERATION.findall(body)) | {re.sub(r"\d+", "#", word) for word in WORDS.findall(body)}
+
+
+def without(part, names):
+    """The part of a program without some of its kernels."""
+    name, (headers, body) = part
+    return name, (headers, KERNEL.sub(lambda m: "" if m.group(1) in names else m.group(0), body))
+
+
+def thin(parts, group):
+    """(parts whose kernels have all forms together, parts with the other kernels)"""
+    found = [(i, m.group(1), m.group(2).count("\n"), forms(m.group(2))) for i, (_, (_, body)) in enumerate(parts) for m in KERNEL.finditer(body)]
+    check(len(found) == sum(body.count("__tile_global__") for _, (_, body) in parts), "kernels are not recognised")
+    count = collections.Counter(f for *_, mine in found for f in mine)
+    left, gone = count.copy(), {i: set() for i, _ in enumerate(parts)}
+    for i, name, _, mine in sorted(found, key=lambda k: (-k[2], k[1])):
+        if all(left[f] > 1 for f in mine):
+            left.subtract(mine)
+            gone[i].add(name)
+    kept = [without(part, gone[i]) for i, part in enumerate(parts)]
+    rest = [without(part, {name for j, name, *_ in found if j == i} - gone[i]) for i, part in enumerate(parts)]
+    lost = set(count).difference(*(forms(m.group(2)) for _, (_, body) in kept for m in KERNEL.finditer(body)))
+    check(len(count) >= THIN[group] and not lost, "of %d forms these are in no kernel that is compiled: %s" % (len(count), sorted(map(str, lost))))
+    print("%d of %d kernels have all of %d forms" % (len(found) - sum(map(len, gone.values())), len(found), len(count)))
+    return tuple([p for p in some if KERNEL.search(p[1][1])] for some in (kept, rest))
+
+
 def together(parts, group):
     headers = sorted({h for _, (hs, _) in parts for h in hs if "cuda_tile" not in h}) + ["#include <cuda_tile.h>"]
     text = "#pragma nv_diag_suppress 177, 550\n" + ALWAYS + "\n".join(headers) + "\n"
@@ -80,12 +120,12 @@ def together(parts, group):
     return text
 
 
-def compile_together(nvcc, parts, tmp, number, group):
-    path = os.path.join(tmp, "together_%d.cu" % number)
+def compile_together(nvcc, parts, tmp, number, group, stage=STAGE):
+    path = os.path.join(tmp, "together_%s.cu" % number)
     write(path, together(parts, group))
     names = ", ".join(n for n, _ in parts)
     silent(names, [nvcc] + FLAGS + ["--tilebc", "-o", path + ".bc", path])
-    if STAGE == "tilebc" or not os.path.exists(path + ".bc"):
+    if stage == "tilebc" or not os.path.exists(path + ".bc"):
         return
     at = os.path.dirname(nvcc)
     env = dict(os.environ, CUDA_ROOT=os.path.dirname(at), PATH=at + os.pathsep + os.environ["PATH"])
@@ -138,18 +178,18 @@ def main(group, version=None):
         whole = found[0] if group == "forms" else min(found, key=lambda f: f[2]) if group != "random" else None
         if whole:
             silent(whole[0], [nvcc] + FLAGS + ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", whole[1] + ".o", whole[1]])
-        parts, kernels, files, all_parts = [], 0, 0, []
-        for name, out, count in found:
-            if (name, out, count) == whole:
-                continue
-            parts.append((name, device_part(read(out))))
-            all_parts.append(parts[-1])
-            kernels += count
-            if kernels >= AT_ONCE:
-                compile_together(nvcc, parts, tmp, files, group)
-                parts, kernels, files = [], 0, files + 1
-        if parts:
-            compile_together(nvcc, parts, tmp, files, group)
+        all_parts = [(name, device_part(read(out))) for name, out, count in found if (name, out, count) != whole]
+        chosen = all_parts
+        if group in THIN and STAGE != "tilebc":
+            chosen, rest = thin(all_parts, group)
+            compile_together(nvcc, rest, tmp, "rest", group, "tilebc")
+        parts, kernels = [], 0
+        for i, part in enumerate(chosen):
+            parts.append(part)
+            kernels += part[1][1].count("__tile_global__")
+            if kernels >= AT_ONCE or i + 1 == len(chosen):
+                compile_together(nvcc, parts, tmp, i, group)
+                parts, kernels = [], 0
         if group == "forms" and not version and ARCH == "sm_100":
             same_for_all(nvcc, all_parts, tmp)
     finish()
