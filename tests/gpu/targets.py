@@ -33,7 +33,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
-SUITES = {"casts": 16, "control": 1, "elementwise": 8, "memory": 3, "modes": 6, "products": 4, "rand": 1, "reductions": 12, "shapes": 8, "spans": 1}
+SUITES = {"casts": 16, "control": 6, "elementwise": 8, "memory": 3, "modes": 6, "products": 4, "rand": 1, "reductions": 12, "shapes": 8, "spans": 1}
 TARGETS = "c", "cuda", "cuda-tile"
 LONGEST = 60            # seconds that nvcc may take for the tile kernels of one file ...
 MEMORY = 6 << 20        # ... and KiB of memory
@@ -530,10 +530,11 @@ class Run:
         folder = os.path.join(self.o.folder, "texts", "cuda")
         size = lambda f: os.path.getsize(os.path.join(folder, f))
         found = []
-        for n in os.listdir(os.path.join(folder, "mains")): found.append((size("mains/%s/%s.cu" % (n, n)) * 2, self.main, n))
+        mains = os.path.join(folder, "mains")
+        for n in os.listdir(mains) if os.path.isdir(mains) else []: found.append((size("mains/%s/%s.cu" % (n, n)) * 2, self.main, n))
         stems = {}
         for f in os.listdir(folder):
-            if f.endswith(".cu"): stems.setdefault(re.sub(r"^(control)-\w+", r"\1", f[:-3]), []).append(f[:-3])
+            if f.endswith(".cu"): stems.setdefault(re.sub(r"^(control[^-]*)-\w+", r"\1", f[:-3]), []).append(f[:-3])
         for stem, all in stems.items():
             drawn = re.match(r"(drawn|mixed)_", stem)
             found.append((sum(size(s + ".cu") for s in all), self.group, ("random/" if drawn else "values/") + stem, sorted(all)))

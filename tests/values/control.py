@@ -161,10 +161,19 @@ def both(x, y):
     return (y, x) if x < y else (x, w32(y + 1))
 
 
+S.add("mix and both", """fn mix(x: i32, y: i32) -> i32 {
+    if x > y { return x - y; }
+    if x == y { return 7; }
+    return x + 2 * y;
+}
+fn both(x: i32, y: i32) -> (i32, i32) {
+    if x < y { return (y, x); } else { return (x, y + 1); }
+}
+""")
+
+
 def program(seed):
     p = Program(seed)
-    head = "fn mix(x: i32, y: i32) -> i32 {\n    if x > y { return x - y; }\n    if x == y { return 7; }\n    return x + 2 * y;\n}\n" \
-        "fn both(x: i32, y: i32) -> (i32, i32) {\n    if x < y { return (y, x); } else { return (x, y + 1); }\n}\n" if seed == 0 else ""
     tile = f"kernel program_{seed}(x: tensor<i32, [8]>, r: out tensor<i32, [8]>, s: out tensor<i32, [4]>, k: i32) grid [1] {{\n" \
         "    var t = x.load([0], [8]);\n    var a = k, b = i32(sum(t)), c = i32(1), d = i32(-7), k2 = i32(0);\n" + "\n".join(p.tile) + \
         "\n    c = c ^ k2;\n    r.store([0], t);\n    s[0] = a; s[1] = b; s[2] = c; s[3] = d;\n}\n"
@@ -176,7 +185,7 @@ def program(seed):
             x = rng.integers(-9, 10, 8).astype(I32)
             t, s = space["run"]([int(v) for v in x], k)
             yield Call(f"program_{seed}", x, Out(np.array(t, I32)), Out(np.array(s, I32)), I32(k))
-    S.add(f"program_{seed}", head + tile, calls)
+    S.add(f"program_{seed}", tile, calls)
 
 
 for seed in range(80):
@@ -684,6 +693,7 @@ def texts(suite, folder, target):
 
 
 S.after.append(texts)
+S.after_all = True
 
 # ---- printing ----
 S.add("printing", r"""kernel printing(x: tensor<f32, [2]>, k: i32) grid [2] {

@@ -191,6 +191,7 @@ class Suite:
         self.groups = {"": []}                  # name -> options of ctilec
         self.static = []                        # tests of the compiler alone: functions of (suite, ctilec) that give a list of faults
         self.after = []                         # further tests: functions of (suite, folder, target) that give a list of faults
+        self.after_all = False                  # they call functions of any case
 
     def add(self, case, source, calls=None, group=""):
         assert case not in [c[0] for c in self.cases], case
@@ -205,12 +206,12 @@ class Suite:
 
     def keep_part(self, part, parts):
         """Leaves every parts-th case from the part-th, under a name of its own, and what has no calls, which others may use;
-        further tests stay with the first part."""
+        further tests stay with the first part, unless they are of cases of all parts."""
         with_calls = [c for c in self.cases if c[2]]
         kept = with_calls[part - 1::parts]
         self.cases = [c for c in self.cases if not c[2] or c in kept]
         self.name = runner.part_name(self.name, part, parts)
-        if part > 1:
+        if part > 1 or self.after_all and parts > 1:
             self.after = self.static = []
 
     # ---- building ----
