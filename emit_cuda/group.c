@@ -339,6 +339,7 @@ void group_begin(Cu *g)
 	if (!group_has_roles(g->fn)) out_puts(g->o, "unsigned char *const ct_smem = ct_rings;\n");
 	out_puts(g->o, "const unsigned int ct_base = ct_address(ct_rings);\n");
 	out_puts(g->o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
+	if (!group_has_roles(g->fn)) return;
 	out_puts(g->o, "const unsigned int ct_unit = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);        // of the "
 		"thread block, the same in a warp\n");
 }

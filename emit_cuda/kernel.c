@@ -303,7 +303,7 @@ bool version_waits(const CuVersion *t, const EmitOptions *opt)
 {
 	bool any = false;
 	for (int a = 0; a < opt->archs.n; a++) any |= t->v.archs >> a & 1 && opt->archs.p[a]->number >= DEPENDENT_FROM;
-	return any && !t->groups;
+	return any && !t->roles;
 }
 
 /* ---- rows of fewer lanes ---- */

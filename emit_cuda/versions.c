@@ -7,7 +7,7 @@ static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
 {
 	const Fn *fn = v->fn;
 	Cu g = version_body(k, v, opt);
-	CuVersion to = { .v = *v, .groups = g.roles, .o = out_new() };
+	CuVersion to = { .v = *v, .o = out_new() };
 	bool any = !fn->aligned && !fn->by_element && !fn->peel_line;  /* it waits for the kernel before it first of all */
 	to.line = lines_set(to.o, g.o->p, any ? 0 : g.prologue, opt);
 	out_free(g.o);

@@ -10,7 +10,6 @@ typedef struct CuVersion {
 	Version v;  /* its operations may be freed once its body is printed: what else is asked of them stands here */
 	Out *o;                 /* from the opening brace on */
 	Lined line;             /* what lines_set says, whose split is the first access of memory */
-	bool groups;            /* it has operations of groups */
 	bool roles;             /* its warps have roles */
 	bool dependent;         /* it waits for the kernel before it itself, so it may begin earlier */
 	bool together;          /* its thread blocks wait for each other: all must run at once */

@@ -20,18 +20,17 @@ static Val *way(Builder *b, OpCode code, Val *x, const Val *like)
 	return r;
 }
 
-static Val *through_shared(Builder *b, Val *x, const Val *like)
+Op *move_to_shared(Builder *b, Val *x, Lay to)
 {
 	const Type *t = x->type;
-	SwzUse use[2] = { { *x->lay, SWZ_PLAIN, 1 }, { *like->lay, SWZ_PLAIN, 1 } };
+	SwzUse use[2] = { { *x->lay, SWZ_PLAIN, 1 }, { to, SWZ_PLAIN, 1 } };
 	SwzPick pick;
 	Lay smem = lay_stored(t->rank, t->log2, NULL);
 	if (swz_choose(t->rank, t->log2, NULL, elem_log2(t->elem), 2, use, &pick)) smem = pick.smem;
 	Val *buf = ir_op1(b, OP_ALLOC_SHARED, type_shared(t->elem, t->rank, t->log2), 0, NULL);
 	buf->name = x->name;
 	ir_set_lay(buf->def, AT_LAYOUT, smem);
-	ir_op(b, OP_STORE_SHARED, 2, (Val *[]){ buf, x }, 0, NULL);
-	return way(b, OP_LOAD_SHARED, buf, like);
+	return ir_op(b, OP_STORE_SHARED, 2, (Val *[]){ buf, x }, 0, NULL);
 }
 
 static void move_op(void *ctx, Op *op)
@@ -49,7 +48,7 @@ static void move_op(void *ctx, Op *op)
 	else if (kind == CVT_REGS && easy) r = way(&b, OP_CONVERT_REGS, x, op->out[0]);
 	else if (kind == CVT_SHFL && easy && small) r = way(&b, OP_CONVERT_LANES, x, op->out[0]);
 	else if (type_bytes(x->type) <= SHARED_WHOLE) {
-		r = through_shared(&b, x, op->out[0]);
+		r = way(&b, OP_LOAD_SHARED, ir_in(move_to_shared(&b, x, *op->out[0]->lay), 0), op->out[0]);
 		const Type *t = op->out[0]->type;
 		r->type = t;
 	}

@@ -16,7 +16,8 @@ enum {
 	STAGES_MOST = 4, STAGES_LEAST = 2,
 	GROUPED = 8,            /* rows of tiles that are walked before the next column */
 	RING_ALIGN = 1024,      /* of what is swizzled */
-	PIECE = 16              /* bytes that a thread copies at once */
+	PIECE = 16,             /* bytes that a thread copies at once */
+	SECTOR = 32
 };
 
 typedef struct Stages {
@@ -286,6 +287,28 @@ static void write_loop(Stages *x)
 	ir_remove(old);
 }
 
+/* ---- stores ---- */
+/* A row of a fragment has less than a sector of 16-bit elements: such tiles are stored row by row, in pieces, through
+ * the memory of the rings. Those that are larger than it are stored as they are. */
+static void store_by_rows(Stages *x, Op *op)
+{
+	Val *v = ir_in(op, op->nin - 1), *r;
+	const Type *t = v->type;
+	int fast = fast_axis(x->p.fn, ir_in(op, 0)), piece = log2_of(PIECE) - elem_log2(t->elem);
+	const uint8_t order[] = { (uint8_t)fast, (uint8_t)(1 - fast) };
+	if (!type_is_tile(t) || t->rank != 2 || ir_in(op, 0)->type->rank != 2 || t->log2[fast] < piece) return;
+	if (elem_bytes(t->elem) << frag_n(x->frag) >= SECTOR || type_bytes(t) > rings_bytes(x, x->count)) return;
+	x->b = build_before(op);
+	Lay rows = lay_blocked(2, t->log2, piece, 5, x->p.plan.warps[0] + x->p.plan.warps[1], order);
+	add(x, OP_BARRIER, 0, NULL);
+	Val *buffer = ir_in(move_to_shared(&x->b, v, rows), 0);
+	ir_set_int(buffer->def, AT_SLOT, 0);
+	add(x, OP_BARRIER, 0, NULL);
+	r = make(x, OP_LOAD_SHARED, t, 1, &buffer);
+	ir_set_layout(r, rows);
+	op->in[op->nin - 1] = r;
+}
+
 /* ---- the kernel ---- */
 typedef struct Index { const Pipe *p; Val *row, *col; } Index;
 
@@ -364,6 +387,8 @@ Fn *pipe_stages(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	x.b = build_before(x.p.loop);
 	make_rings(&x);
 	write_loop(&x);
+	for (Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_STORE) store_by_rows(&x, op);
 	fn->stage = STAGE_PLACED;
 	fn->arch = cx->target_arch;
 	fn->by_arch = true;

@@ -126,6 +126,10 @@ bool peel_leads(const Fn *fn);                  /* also for aligned rows, rather
 void dense_plan(Fn *fn);                        /* TYPED: marks the accesses of a kernel of rows side by side */
 void dense_place(Fn *fn);                       /* PLACED: where in shared memory its stretches are */
 
+/* ---- move.c ---- */
+/* Stores x to a buffer of its own, which threads read in the layout `to`; the store. */
+Op *move_to_shared(Builder *b, Val *x, Lay to);
+
 /* ---- prefetch.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 

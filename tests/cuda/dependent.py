@@ -8,6 +8,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from emitted import *
 
 SAMPLES = ["saxpy", "transpose", "histogram", "layer_norm", "gemm"]
+BY_STAGES = "gemm"      # products of several stages, where no version has roles
 PTX = re.compile(r"^\.entry (\w+)|^\s*(?:@!?%p\d+ )?(griddepcontrol\.wait|(?:ld|st|atom|red|prefetch|cp\.async)\.[\w.:]*global[\w.:]*)", re.M)
 # CCTL.IVALL, of a barrier of a cluster, makes L1 forget what it has; other forms of CCTL fetch
 SASS = re.compile(r"Function : (\w+)|\b(ACQBULK|LDG|STG|ATOMG?|REDG?|LDGSTS|CCTL(?!\.IVALL))\b")
@@ -52,4 +53,8 @@ with tmpdir() as tmp:
             looks(sample, arch, re.sub(r"^\.visible (?=\.entry)|^\.weak (?=\.entry)", "", text, flags=re.M), PTX, waits)
             if ptx != ["-ptx"]:
                 looks(sample, arch + ", machine code", run([cuobjdump, "-sass", made]).out.decode(), SASS, waits)
+    if emit(BY_STAGES, os.path.join(ROOT, "samples", BY_STAGES, BY_STAGES + ".tile"), ["--arch=sm_90"], source):
+        r = run([NVCC, "-ptx", "-arch=sm_90", "-o", made, source], timeout=500)
+        if check(r.code == 0, "%s for sm_90:\n%s" % (BY_STAGES, r.text)):
+            looks(BY_STAGES, "sm_90", re.sub(r"^\.visible (?=\.entry)|^\.weak (?=\.entry)", "", read(made), flags=re.M), PTX, True)
 finish()

@@ -538,6 +538,17 @@ static void ct_stage(void *to, const void *p, unsigned bytes, void *bar)
 /* ---- matrices: ldmatrix and mma.sync as the PTX manual has them ---- */
 static inline unsigned ct_shared(const void *p) { return (unsigned)((const unsigned char *)p - emu_shared[emu_rank()]); }
 
+static inline unsigned ct_address(const void *p) { return ct_shared(p); }
+
+/* At once: whether copies are waited for is for tests/sim. */
+static inline void ct_copy16(unsigned at, const void *p, unsigned n)
+{
+	if (at % 16 || at + 16 > EMU_SHARED) emu_fail("cp.async: a piece is not aligned to 16 bytes");
+	if (n && (size_t)p % 16) emu_fail("cp.async: an address is no multiple of 16 bytes");
+	memset(emu_shared[emu_rank()] + at, 0, 16);
+	memcpy(emu_shared[emu_rank()] + at, p, n);
+}
+
 static void emu_ldm(unsigned *r, unsigned at, int n, bool trans)
 {
 	const unsigned char *box = emu_exchange(&at, sizeof at);

@@ -20,7 +20,7 @@ def parameters(text):
 
 def without_roles(text):
     """Kernels of roles run in the simulator (tests/sim), not here: no call takes them, and no tensor has a map."""
-    roles = [m.group(2) for m in KERNEL.finditer(text) if "ct_rings[" in m.group(3)]
+    roles = [m.group(2) for m in KERNEL.finditer(text) if "ct_rings[" in m.group(3) and "mbar" in m.group(3)]
     if not roles:
         return text
     text = without_bodies(text, roles).replace("const __grid_constant__ ", "const ")
@@ -45,10 +45,11 @@ def emulated(path, tool):
     own = re.findall(r"\b(ct_\w+?)\(", open(os.path.join(HERE, "emu.h")).read())
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", kernels)
     kernels = kernels.replace("CT_FN void", "static inline void")
-    kernels = re.sub(r"extern __shared__ __align__\(16\) unsigned char (\w+)\[\];", r"unsigned char *const \1 = emu_shared[emu_rank()];", kernels)
+    kernels = re.sub(r'asm volatile\("cp\.async\.\w+_group[^"]*" : : : "memory"\);', "", kernels)     # copies are done at once
+    kernels = re.sub(r"extern __shared__ __align__\(\d+\) unsigned char (\w+)\[\];", r"unsigned char *const \1 = emu_shared[emu_rank()];", kernels)
     # functions that are made of others are taken as they are printed
-    own_text = r"(?:dense|skewed|load_tile|store_tile|key|unkey|order|sort)_\w+|lt_wide|shfl_xor_wide"
-    made = re.findall(r"(?ms)^typedef struct ct_wide .*?\n|^CT_FN [\w ]+ ct_(?:%s)\(.*?(?:^\}|^\{[^\n]* \})\n" % own_text, text[:at])
+    own_text = r"(?:dense|skewed|load_tile|store_tile|key|unkey|order|sort)_\w+|lt_wide|shfl_xor_wide|next_place|tile_order"
+    made = re.findall(r"(?ms)^typedef struct ct_(?:wide|place) .*?\n|^CT_FN [\w ]+ ct_(?:%s)\(.*?(?:^\}|^\{[^\n]* \})\n" % own_text, text[:at])
     made = "".join(made).replace("CT_FN", "static inline")
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", made) + kernels
     names = sorted(set(own) | {"ct_trap"})
