@@ -200,6 +200,7 @@ Str cu_warps_started(const Fn *fn)
 {
 	if (!fn->fewer) return str_i64(fn->warps);
 	if (fn->short_rows) return str_intern("(ct_log2 < 5 ? 1 : blockDim.x >> 5)");
+	if (fn->warp_rows) return str_intern("(ct_alone ? 1 : blockDim.x >> 5)");
 	return str_intern(fn->cluster ? "ct_warps" : "(blockDim.x >> 5)");
 }
 
@@ -216,6 +217,7 @@ const char *cu_thread(const Cu *g) { return g->fn->packed ? "ct_lane" : "threadI
 void cu_sync(Cu *g)
 {
 	if (g->fn->short_rows && !g->fn->packed) out_puts(g->o, "if (ct_log2 < 5) __syncwarp(); else ");
+	if (g->fn->warp_rows) out_puts(g->o, "if (ct_alone) __syncwarp(); else ");
 	out_puts(g->o, g->fn->cluster ? "ct_cluster_sync();\n" : g->fn->packed ? "__syncwarp();\n" : "__syncthreads();\n");
 }
 

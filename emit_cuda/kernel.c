@@ -46,6 +46,7 @@ static void title(Out *o, const CuVersion *k)
 	if (fn->packed) out_printf(t, ", up to %d tile blocks in a thread block", fn->packed);
 	out_printf(t, ", %lld bytes of shared memory%s", (long long)fn->shared_bytes,
 		fn->cluster || fn->packed ? " each" : "");
+	if (fn->warp_rows) out_puts(t, "; rows of one warp share a thread block");
 	if (fn->short_rows)
 		out_printf(t, "; rows of up to %lld elements by fewer lanes", (long long)k->row_of_lanes[LANES_LOG2 - 1]);
 	if (!sym_is_const(v->guard, &known)) out_printf(t, "; for %s", sym_text(v->guard));
@@ -130,7 +131,7 @@ static void block_index(Cu *g, int grid)
 	Out *o = g->o;
 	const Fn *fn = g->fn;
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %s", cu_blocks_started(fn))
-		: str_intern(fn->packed || fn->short_rows ? "ct_block" : "blockIdx.x");
+		: str_intern(fn->packed || rows_share(fn) ? "ct_block" : "blockIdx.x");
 	for (int i = 0; i < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
 		if (i + 1 == fn->ngrid) {
@@ -176,6 +177,20 @@ static void lanes_index(Cu *g, Str blocks)
 		fn->packed ? " + " : " + (ct_log2 < 5 ? ", (long long)fn->shared_bytes, fn->packed ? "" : " : 0)");
 }
 
+/* Of a kernel each of whose warps has a row where ct_alone; else a thread block has one. */
+static void warps_index(Cu *g, Str blocks)
+{
+	Out *o = g->o;
+	out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = ct_alone ? 0 : threadIdx.x >> 5;\n");
+	out_puts(o, "const unsigned int ct_block = ct_alone ? blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5) : "
+		"blockIdx.x;\n");
+	out_printf(o, "if (ct_alone && ct_block >= %s) return;\n", blocks);
+	if (!g->fn->shared_bytes) return;
+	out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
+	out_printf(o, "unsigned char *const ct_smem = ct_all_smem + (ct_alone ? (threadIdx.x >> 5) * %lld : 0);\n",
+		(long long)g->fn->shared_bytes);
+}
+
 /* Which thread of which tile block this is. Tile blocks of fewer lanes than a warp exchange data by instructions in
  * which the whole warp takes part: lanes beyond the grid work on its last tile block and store
  * nothing; warps beyond it end. */
@@ -186,6 +201,10 @@ static void thread_index(Cu *g, int grid)
 	Str blocks = version_grid_name("ct_blocks", grid);
 	if (fn->short_rows) {
 		lanes_index(g, blocks);
+		return;
+	}
+	if (fn->warp_rows) {
+		warps_index(g, blocks);
 		return;
 	}
 	if (!fn->packed) {
@@ -343,22 +362,23 @@ static void print_lanes_kernel(Out *o, const CuKernel *k, Str name, Str bounds, 
 	out_printf(o, ", %s);\n}\n", log2);
 }
 
-/* The body as a function of the lanes of a tile block, and the two kernels that call it. */
+/* The body as a function of the lanes of a tile block, or of whether it is a warp, and the two kernels that call it. */
 static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
 	Str name = version_name(&t->v, opt), rows = str_fmt("%s_rows", name);
-	print_lanes_kernel(o, k, name, launch_bounds(t, opt), rows, str_i64(LANES_LOG2));
+	bool warps = t->v.fn->warp_rows;
+	print_lanes_kernel(o, k, name, launch_bounds(t, opt), rows, warps ? str_intern("false") : str_i64(LANES_LOG2));
 	print_lanes_kernel(o, k, str_fmt("%s_short", name), str_fmt("%s ? %d : 1", served(&t->v, opt), SHORT_THREADS), rows,
-		version_lanes(k, t));
+		warps ? str_intern("true") : version_lanes(k, t));
 }
 
 static void print_head(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
 	const Fn *fn = t->v.fn;
-	if (fn->short_rows) {
+	if (rows_share(fn)) {
 		out_printf(o, "CT_FN void %s_rows(", version_name(&t->v, opt));
 		print_params(o, k, true);
-		out_puts(o, ", const int ct_log2");
+		out_puts(o, fn->warp_rows ? ", const bool ct_alone" : ", const int ct_log2");
 		return;
 	}
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(t, opt));
@@ -379,6 +399,6 @@ void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOpti
 	if (version_waits(t, opt)) out_puts(o, version_wait);
 	out_refer(o, t->o->p + t->line.split, t->o->n - t->line.split);
 	if (t->line.any) lines_own(o, opt);
-	if (t->v.fn->short_rows) print_lanes(o, k, t, opt);
+	if (rows_share(t->v.fn)) print_lanes(o, k, t, opt);
 	out_puts(o, "\n");
 }

@@ -100,7 +100,7 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 		for (int i = 0; i < k->versions.n; i++) {
 			const CuVersion *t = &k->versions.p[i];
 			if (!(t->v.archs >> a & 1)) continue;
-			if (t->v.fn->short_rows) print_row(o, k, t, opt->archs.p[a], true, opt), n++;
+			if (rows_share(t->v.fn)) print_row(o, k, t, opt->archs.p[a], true, opt), n++;
 			print_row(o, k, t, opt->archs.p[a], false, opt);
 			n++;
 		}
@@ -167,19 +167,21 @@ static bool asks(const CuKernel *k)
 {
 	for (int i = 0; i < k->versions.n; i++) {
 		const Version *v = &k->versions.p[i].v;
-		if (!serves_all(v) || v->time || v->fn->short_rows) return true;
+		if (!serves_all(v) || v->time || rows_share(v->fn)) return true;
 	}
 	return false;
 }
 
-/* The first version whose rows are short when those of version i are, and by as many lanes. */
+/* The first version whose rows share thread blocks when those of version i do, and as many. */
 static int short_number(const CuKernel *k, int i)
 {
 	const CuVersion *v = k->versions.p;
-	int first = 0;
-	while (!v[first].v.fn->short_rows || memcmp(v[first].row_of_lanes, v[i].row_of_lanes, sizeof v->row_of_lanes)
-		|| strcmp(version_short(k, &v[first]), version_short(k, &v[i]))) first++;
-	return first;
+	for (int first = 0;; first++) {
+		const CuVersion *a = &v[first], *b = &v[i];
+		if (a->v.fn->warp_rows != b->v.fn->warp_rows || a->v.fn->short_rows != b->v.fn->short_rows) continue;
+		if (b->v.fn->warp_rows ? a->warps == b->warps : !memcmp(a->row_of_lanes, b->row_of_lanes, sizeof a->row_of_lanes)
+			&& !strcmp(version_short(k, a), version_short(k, b))) return first;
+	}
 }
 
 /* ct_fits: which versions may serve the call, in the order of the table. Each condition is asked once. */
@@ -199,7 +201,7 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 			if (!(v->archs >> a & 1)) continue;
 			Str when = condition(k, v->guard, v->time);
 			Str also = when ? str_fmt("%s && ", when) : "";
-			if (v->fn->short_rows)
+			if (rows_share(v->fn))
 				out_printf(o, "%s%sct_rows_%d > 0", n++ ? ", " : "", also, short_number(k, i));
 			out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
 			if (version_grid(k, v->fn))
@@ -211,7 +213,7 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 static bool has_fewer(const CuKernel *k)
 {
 	for (int i = 0; i < k->versions.n; i++)
-		if (k->versions.p[i].warps || k->versions.p[i].v.fn->short_rows) return true;
+		if (k->versions.p[i].warps || rows_share(k->versions.p[i].v.fn)) return true;
 	return false;
 }
 
@@ -270,6 +272,10 @@ static void print_short(Out *o, const CuKernel *k, int number)
 {
 	const CuVersion *t = &k->versions.p[number];
 	if (short_number(k, number) != number) return;
+	if (t->v.fn->warp_rows) {
+		out_printf(o, "const int ct_rows_%d = ct_threads_%d == 32 ? %d : 0;\n", number, number, SHORT_THREADS / 32);
+		return;
+	}
 	out_printf(o, "const int ct_rows_%d = %s ? %d >> (%s) : 0;\n", number, version_short(k, t), SHORT_THREADS,
 		version_lanes(k, t));
 }
@@ -286,14 +292,14 @@ static void print_own(Out *o, const CuKernel *k, const EmitOptions *opt)
 	for (int i = 0; i < k->versions.n; i++)
 		if (k->versions.p[i].warps) print_fewer(o, &k->versions.p[i], i);
 	for (int i = 0; i < k->versions.n; i++)
-		if (k->versions.p[i].v.fn->short_rows) print_short(o, k, i);
+		if (rows_share(k->versions.p[i].v.fn)) print_short(o, k, i);
 	out_puts(o, "const CtOwn ct_own[] = { ");
 	for (int a = 0, n = 0; a < opt->archs.n; a++)
 		for (int i = 0; i < k->versions.n; i++) {
 			const Version *v = &k->versions.p[i].v;
 			if (!(v->archs >> a & 1)) continue;
 			Str blocks = version_grid_name("ct_blocks", version_grid(k, v->fn));
-			if (v->fn->short_rows)
+			if (rows_share(v->fn))
 				out_printf(o, "%s{ %s, %d, 1, ct_rows_%d }", n++ ? ", " : "", blocks, SHORT_THREADS,
 					short_number(k, i));
 			out_printf(o, "%s{ %s, ", n++ ? ", " : "", blocks);
@@ -349,7 +355,7 @@ static void add_needs(const CuKernel *k, const EmitOptions *opt)
 		const Fn *fn = v->fn;
 		needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
 		needs.cluster |= fn->cluster > 1;
-		needs.packed |= fn->packed > 1 || fn->short_rows;
+		needs.packed |= fn->packed > 1 || rows_share(fn);
 		needs.shared |= shared_of(t) > 48 * 1024;
 		for (int a = 0; a < opt->archs.n; a++) {
 			int how = v->archs >> a & 1 ? how_of(k, t, opt->archs.p[a]) : 0;

@@ -13,7 +13,7 @@ static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
 	out_free(g.o);
 	version_ask(&to);
 	vec_push(A_UNIT, &k->versions, to);
-	k->packed |= fn->packed > 0 || fn->short_rows;
+	k->packed |= fn->packed > 0 || rows_share(fn);
 	k->starts |= fn->persistent || to.dependent || to.together;
 }
 

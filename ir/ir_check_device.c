@@ -23,8 +23,10 @@ bool chk_thread_block(Check *c, const Fn *fn)
 	Machine most = machine_most();
 	if (!chk_on(c, fn, fn->arch ? machine_of(fn->arch) : &most)) return false;
 	NEED(fn->warps >= 1 && fn->warps % cluster == 0, "each thread block of a cluster has as many warps");
-	NEED((!fn->fewer && !fn->short_rows) || (fn->row_log2 && fn->below.n),
+	NEED(!(fn->fewer || fn->short_rows || fn->warp_rows) || (fn->row_log2 && fn->below.n),
 		"how many warps and lanes a row has follows from its length, which the kernel does not say");
+	NEED(!fn->warp_rows || (fn->fewer && !fn->short_rows && !fn->cluster),
+		"rows share a thread block where a call may start one warp for each");
 	NEED(block_threads(fn) <= MOST_THREADS, "a thread block has at most %d threads", MOST_THREADS);
 	return true;
 }

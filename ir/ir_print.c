@@ -376,7 +376,8 @@ const FnFlag irt_fn_flags[FN_FLAGS] = {
 	{ "aligned", offsetof(Fn, aligned) }, { "by_element", offsetof(Fn, by_element) },
 		{ "alternate", offsetof(Fn, alternate) },
 	{ "regrouped", offsetof(Fn, regrouped) }, { "by_warp", offsetof(Fn, by_warp) }, { "fewer", offsetof(Fn, fewer) },
-	{ "short_rows", offsetof(Fn, short_rows) }, { "row_pads", offsetof(Fn, row_pads) },
+	{ "short_rows", offsetof(Fn, short_rows) }, { "warp_rows", offsetof(Fn, warp_rows) },
+	{ "row_pads", offsetof(Fn, row_pads) },
 };
 
 static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }

@@ -12,6 +12,9 @@
  * launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled twice: registers at
  * constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
  *
+ * Where all such rows are an earlier variant's, rows of one warp share a thread block in their place (Fn.warp_rows): a
+ * multiprocessor starts a thread block in the time in which memory delivers about 1.5 KiB to it.
+ *
  * by_warp_plan looks at the TYPED kernel, before layouts are chosen. by_warp_place looks at what it has become: threads
  * may exchange data by partial results of warps alone. */
 #include "base/diag.h"
@@ -129,6 +132,8 @@ void by_warp_place(Fn *fn)
 		&& is_by_lane_all(fn);
 	if (fn->short_rows) fn->row_regs_log2 = row_registers(fn);
 	fn->short_rows = fn->short_rows && row_of_lanes(fn, LANES_LOG2 - 1) > fn->rows_taken;
+	fn->warp_rows = yes && !fn->short_rows && !fn->cluster && !rows_are_dense(fn)
+		&& fn->shared_bytes <= SHORT_SHARED / (SHORT_THREADS / 32) && row_part(fn) > fn->rows_taken;
 	if (yes || fn->short_rows || fn->by_element) return;
 	fn->row_log2 = 0;               /* nothing else in this placement asks for it */
 	fn->below.n = 0;

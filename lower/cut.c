@@ -255,7 +255,7 @@ void cut_place(Fn *fn, FnVec *cuts)
 		int keep = registers_of(part[i], regs), sure = registers_of(part[i - 1], regs);
 		if (keep == 1 << regs || keep == sure) continue;
 		Fn *cut = copy_kernel(fn);
-		cut->short_rows = false;
+		cut->short_rows = cut->warp_rows = false;
 		cut->row_regs = keep;
 		cut->row_sure = sure;
 		vec_push(A_UNIT, cuts, cut);

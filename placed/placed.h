@@ -176,6 +176,7 @@ const Sym *row_warps(const Fn *fn);
 /* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold; threads of a thread block of short
  * rows, and the fewest lanes of one. */
 enum { SHORT_THREADS = 128, SHORT_LANES_LOG2 = 1 };
+bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */

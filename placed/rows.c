@@ -32,6 +32,8 @@ const Sym *row_warps(const Fn *fn)
 }
 
 /* ---- and by as many lanes ---- */
+bool rows_share(const Fn *fn) { return fn->short_rows || fn->warp_rows; }
+
 enum { SECTOR = 32 };
 
 /* Of the largest element of what each row has of its own. */
