@@ -1,4 +1,5 @@
 /* Sorting, and counting in shared memory. placed/sort.c says what a sort exchanges. */
+#include <math.h>
 #include <string.h>
 
 #include "emit_cuda/cu.h"
@@ -41,9 +42,17 @@ static void make_keys(const Sort *s)
 	CuMap off = cu_map(*x->lay, ir_axis(s->op));
 	out_printf(g->o, "%s ct_k[%d];\n", type, p->regs);
 	if (p->index) out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
+	if (p->sign && g->fn->fewer)    /* NaNs count as pads where warps are left out (by_warp.c) */
+		out_printf(g->o, "const bool ct_all = %s == %d;\n", cu_warps_started(g->fn), g->fn->warps);
 	cu_loop(g, "ct_b", p->regs);
 	cu_line(g, s->op);
-	Str v = cu_at(g, x, "ct_b"), down = str_intern(p->down ? "true" : "false"), low = NULL;
+	Str v = cu_at(g, x, "ct_b");
+	if (p->sign && g->fn->fewer) {
+		out_printf(g->o, "const %s ct_x = ct_all || !ct_isnan_%s(%s) ? %s : %s;\n", cu_type(e), name, v, v,
+			cu_num(e, num_float(p->down ? -INFINITY : INFINITY)));
+		v = str_intern("ct_x");
+	}
+	Str down = str_intern(p->down ? "true" : "false"), low = NULL;
 	Str bits = elem_is_any_float(e) ? str_fmt("ct_key_%s(%s, %s, %s)", name, v, down,
 		s->op->code == OP_TOPK ? "true" : "false") : str_fmt("ct_key_%s(%s, %s)", name, v, down);
 	if (p->index) low = cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b"));
@@ -126,6 +135,12 @@ static bool loop_unrolled(const Sort *s, const Bits *b)
 	return s->p.regs <= UNROLL_REGS && (s->p.at.hw[b->from] == HW_REG || s->unrolled);
 }
 
+/* The launcher starts a power of two of warps: stages among those alone. */
+static bool fewer_warps(const Sort *s, const Bits *b)
+{
+	return s->g->fn->fewer && s->p.at.hw[b->from] == HW_WARP && s->op->code == OP_SORT;
+}
+
 /* Keys one bit away: from bit `last` of these down to the lowest. */
 static void print_merges(const Sort *s, const Bits *b, const char *last)
 {
@@ -142,8 +157,12 @@ static void network(const Sort *s)
 	for (int from = 0; from < s->p.at.n; from += done[n++].n) {
 		done[n] = bits_from(s, from);
 		const Bits *b = &done[n];
-		bool loop = b->n > 1;
-		if (loop) {
+		bool loop = b->n > 1 || fewer_warps(s, b);
+		if (fewer_warps(s, b)) {
+			out_puts(g->o, "#pragma unroll 1\n");
+			out_printf(g->o, "for (int ct_n = 0; 1u << ct_n < %s; ct_n++) {\n", cu_warps_started(g->fn));
+			out_in(g->o);
+		} else if (loop) {
 			cu_head(g, "ct_n", 0, b->n, loop_unrolled(s, b));
 			cu_open(g);
 		}

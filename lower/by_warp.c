@@ -7,6 +7,10 @@
  * pads: 0 for a sum; a maximum or minimum has a pad's own in the last warp that is there, which has at least one. That
  * pads do not matter is proved as for versions that leave out registers (cut.c).
  *
+ * Rows that are sorted have a power of two of warps, so that the network has fewer stages; pads come last. A NaN comes
+ * after them, so the tile as a whole has all its pads between a row's numbers and its NaNs: where warps are left out,
+ * rows are at most half a tile, of whose places none is a NaN's then, and each NaN counts as a pad.
+ *
  * Rows that half a warp holds get fewer lanes than a warp has, and share it (Fn.short_rows). A lane has as many
  * registers as with longer rows, neighbouring elements, or pieces of 16 bytes, still lie in neighbouring lanes, and the
  * launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled twice: registers at
@@ -23,7 +27,7 @@
 
 enum { SHORT_SHARED = 32 << 10 };       /* bytes of a thread block of short rows, at most */
 
-static void find_reduce(void *ctx, Op *op) { *(bool *)ctx |= op_is_reduce(op); }
+static void find_reduce(void *ctx, Op *op) { *(bool *)ctx |= op_is_reduce(op) || op->code == OP_SORT; }
 
 /* Rows are no longer than their tile, so a call has few warps only where its rows are short. */
 static bool rows_fit(const Fn *fn)
@@ -39,7 +43,7 @@ void by_warp_plan(Fn *fn)
 	bool reduces = false;
 	ir_walk(fn->body, find_reduce, &reduces);
 	if (!reduces || ir_hint(fn, "warps", 0) > 0 || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy")) return;
-	if (!fn->row_log2) cut_plan(fn);
+	if (!fn->row_log2) cut_plan(fn, true);
 	fn->by_warp = fn->short_rows = fn->row_log2 && rows_fit(fn);
 }
 
@@ -74,6 +78,7 @@ static bool suits(const Fn *fn, const Op *op)
 		for (int i = 0; i < op->nin; i++)
 			if (!is_partial(fn, ir_in(op, i))) return false;
 		return !op_broadcasts(op);
+	case OP_SORT: return !peel_phase_of(fn);
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0 && !one_thread_reads(op);
 	case OP_SCATTER: case OP_TO_SCALAR: return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
 	case OP_LOAD: case OP_STORE: return type_is_tile(ir_accessed(op)->type);
@@ -105,7 +110,7 @@ static bool is_by_lane(const Fn *fn, const Val *v)
 static bool is_by_lane_all(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!suits(fn, op) || op->code == OP_CONVERT_LANES) return false;
+		if (!suits(fn, op) || op->code == OP_CONVERT_LANES || op->code == OP_SORT) return false;
 		for (int i = 0; i < op->nout; i++)
 			if (!is_by_lane(fn, op->out[i])) return false;
 	}

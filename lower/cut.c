@@ -20,6 +20,7 @@
 
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "ir/valsym.h"
 #include "lower/placed.h"
 #include "placed/access.h"
 
@@ -28,9 +29,11 @@ enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
  * what they cost. */
 static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_COPIES] = { 8, 9, 11, 13 };
 
-/* What a value is at the places that lie beyond all tensors. */
-typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS } Kind;      /* COUNTS: the number of its place */
-typedef struct Beyond { Kind kind; Num n; bool or_nan; } Beyond;  /* NUMBER: n, or with or_nan perhaps NaN everywhere */
+/* What a value is at the places that lie beyond all tensors. COUNTS: the number of its place; FIRST: a condition that
+ * holds up to some place, perhaps at all or none. NUMBER: n, or with or_else perhaps NaN or an infinity, the same
+ * everywhere; with first, perhaps that at some first places, and n at the others. */
+typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS, FIRST } Kind;
+typedef struct Beyond { Kind kind; Num n; bool or_else, first; } Beyond;
 
 typedef struct Cut {
 	Fn *fn;
@@ -38,6 +41,8 @@ typedef struct Cut {
 	Beyond *at;             /* by Val id */
 	bool ok;
 	bool pads;              /* some reduction counts on an element beyond the row */
+	bool by_warp;           /* whole warps are left out, not registers */
+	ValSyms syms;
 } Cut;
 
 static bool is_single(const Val *v) { return !type_is_tile(v->type) || type_log2_size(v->type) == 0; }
@@ -68,47 +73,103 @@ static Beyond beyond(const Cut *c, const Val *v)
 {
 	Num n;
 	if (elem_is_ptr(v->type->elem)) return (Beyond){ .kind = DIFFERS };
-	if (ir_const_value(v, &n)) return (Beyond){ NUMBER, n, false };
+	if (ir_const_value(v, &n)) return (Beyond){ .kind = NUMBER, .n = n };
 	return is_single(v) ? (Beyond){ .kind = SAME } : c->at[v->id];
 }
 
-/* Comparison of an element's number with a length. */
+static void note_other(void *ctx, const Sym *atom)
+{
+	*(bool *)ctx |= atom->kind != SYM_ATOM || (atom->atom != ATOM_DIM && atom->atom != ATOM_PARAM);
+}
+
+/* A number that the launcher can compute from those of the call; NULL: v is none. */
+static const Sym *known_at_launch(Cut *c, const Val *v)
+{
+	bool other = false;
+	while (v->def && v->def->code == OP_BROADCAST) v = ir_in(v->def, 0);
+	if (type_is_tile(v->type) || !elem_is_int(v->type->elem)) return NULL;
+	const Sym *s = valsym(&c->syms, v);
+	sym_atoms(s, note_other, &other);
+	return other ? NULL : s;
+}
+
+/* Comparison of an element's number with a place within the row, or with a length. */
 static bool of_compare(Cut *c, const Op *op, Beyond *r)
 {
 	OpCode code = op->code;
+	if (code == OP_EQ || code == OP_NE) {
+		bool counts = beyond(c, ir_in(op, 0)).kind == COUNTS;
+		const Sym *at = known_at_launch(c, ir_in(op, counts ? 1 : 0));
+		if (!at || beyond(c, ir_in(op, counts ? 0 : 1)).kind != COUNTS) return false;
+		must_be_short(c, sym_add(at, sym_const(1)));
+		*r = (Beyond){ .kind = NUMBER, .n = num_int(code == OP_NE) };
+		return true;
+	}
 	if (code != OP_LT && code != OP_LE && code != OP_GT && code != OP_GE) return false;
 	bool first = beyond(c, ir_in(op, 0)).kind == COUNTS;
-	const Sym *s = launched_sym(ir_in(op, first ? 1 : 0));
-	if (!s || beyond(c, ir_in(op, first ? 0 : 1)).kind != COUNTS) return false;
-	if (first ? code != OP_LT && code != OP_GE : code != OP_GT && code != OP_LE) return false;
-	must_be_short(c, s);
-	*r = (Beyond){ NUMBER, num_int(first ? code == OP_GE : code == OP_LE), false };
+	const Val *with = ir_in(op, first ? 1 : 0);
+	const Sym *s = launched_sym(with);
+	if (beyond(c, ir_in(op, first ? 0 : 1)).kind != COUNTS) return false;
+	if (s && (first ? code == OP_LT || code == OP_GE : code == OP_GT || code == OP_LE)) {
+		must_be_short(c, s);
+		*r = (Beyond){ .kind = NUMBER, .n = num_int(first ? code == OP_GE : code == OP_LE) };
+		return true;
+	}
+	bool below = first ? code == OP_LT || code == OP_LE : code == OP_GT || code == OP_GE;
+	Kind than = beyond(c, with).kind;
+	if (!below || (than != SAME && than != NUMBER)) return false;
+	*r = (Beyond){ .kind = FIRST };
 	return true;
 }
 
 static bool is_float_zero(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && b.n.f == 0; }
 static bool is_least(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && isinf(b.n.f) && b.n.f < 0; }
 
-/* Operations of which one operand decides, whatever finite or infinite number the other is:
- * but for NaN. SAME: of others. */
+/* Is y, the same everywhere, the greatest of a row of which x is the elements? */
+static bool is_greatest_of(const Val *y, const Val *x)
+{
+	while (y->def && (y->def->code == OP_BROADCAST || y->def->code == OP_RESHAPE)) y = ir_in(y->def, 0);
+	while (x->def && x->def->code == OP_RESHAPE) x = ir_in(x->def, 0);
+	if (!y->def || y->def->code != OP_REDUCE_MAX) return false;
+	const Val *of = ir_in(y->def, 0);
+	while (of->def && of->def->code == OP_RESHAPE) of = ir_in(of->def, 0);
+	return of == x;
+}
+
+/* Operations of which one operand decides, whatever number the other is, the same everywhere: but for NaN and
+ * infinities. What holds at first places alone is followed through what a softmax does: that others are greater or NaN
+ * while the first are not is excluded by the greatest of the row. SAME: of others. */
 static Beyond of_absorbing(const Op *op, const Beyond *in)
 {
-	const Beyond other = { .kind = SAME };
-	Elem e = ir_in(op, 0)->type->elem;
+	const Beyond least = { .kind = NUMBER, .n = num_float(-INFINITY), .or_else = true };
+	const Beyond zero = { .kind = NUMBER, .n = num_float(0), .or_else = true };
+	Beyond r = { .kind = in[0].first || in[1].first ? DIFFERS : SAME };
+	Elem e = ir_in(op, 0)->type->elem, to = op->out[0]->type->elem;
 	switch (op->code) {
 	case OP_SUB:
-		if (!is_least(e, in[0]) || in[1].kind == COUNTS) return other;
-		return (Beyond){ NUMBER, in[0].n, true };
+		if (!is_least(e, in[0]) || (in[0].first && !is_greatest_of(ir_in(op, 1), ir_in(op, 0)))) return r;
+		r = least;
+		r.first = in[0].first;
+		return r;
 	case OP_EXP: case OP_EXP2:
-		if (!is_least(e, in[0])) return other;
-		return (Beyond){ NUMBER, num_float(0), in[0].or_nan };
+		if (!is_least(e, in[0])) return r;
+		r = zero;
+		r.or_else = in[0].or_else;
+		r.first = in[0].first;
+		return r;
+	case OP_ADD:
+		return r.kind == SAME && (is_least(e, in[0]) || is_least(e, in[1])) ? least : r;
 	case OP_MUL: case OP_DIV:
-		if (!is_float_zero(e, in[0]) && !(op->code == OP_MUL && is_float_zero(e, in[1]))) return other;
-		return (Beyond){ NUMBER, num_float(0), true };
+		if (r.kind == DIFFERS) return r;
+		if (is_float_zero(e, in[0]) || (op->code == OP_MUL && is_float_zero(e, in[1]))) return zero;
+		return is_least(e, in[0]) || (op->code == OP_MUL && is_least(e, in[1])) ? least : r;
 	case OP_CAST:
-		if (in[0].kind != NUMBER || !elem_is_any_float(e) || !elem_is_any_float(op->out[0]->type->elem)) return other;
-		return (Beyond){ NUMBER, fold_cast(in[0].n, e, op->out[0]->type->elem, fold_modes(op)), in[0].or_nan };
-	default: return other;
+		if (in[0].kind != NUMBER || !elem_is_any_float(e) || !elem_is_any_float(to) || in[0].first) return r;
+		if (in[0].or_else && (to == EL_F8E4M3 || to == EL_F8E5M2 || ir_int(op, AT_OVERFLOW, 0))) return r;
+		r = in[0];
+		r.n = fold_cast(in[0].n, e, to, fold_modes(op));
+		return r;
+	default: return r;
 	}
 }
 
@@ -116,21 +177,28 @@ static Beyond of_elementwise(Cut *c, const Op *op)
 {
 	Beyond in[8] = { { .kind = SAME } }, r = { .kind = SAME };
 	Num n[8];
-	bool numbers = true, same = true;
+	bool numbers = true, same = true, first = false;
 	if (op->nin > 8) return (Beyond){ .kind = DIFFERS };
 	for (int i = 0; i < op->nin; i++) {
 		in[i] = beyond(c, ir_in(op, i));
 		n[i] = in[i].n;
-		numbers &= in[i].kind == NUMBER && !in[i].or_nan;
+		numbers &= in[i].kind == NUMBER && !in[i].or_else;
 		same &= in[i].kind == SAME || in[i].kind == NUMBER;
+		first |= in[i].first;
 	}
-	if (op->code == OP_SELECT && in[0].kind == NUMBER && !in[0].or_nan)
+	if (op->code == OP_SELECT && in[0].kind == NUMBER && !in[0].or_else)
 		return in[num_is_true(EL_BOOL, in[0].n) ? 1 : 2];
+	if (op->code == OP_SELECT && in[0].kind == FIRST && in[1].kind == NUMBER && in[2].kind == NUMBER && !first
+		&& !in[2].or_else && num_same(op->out[0]->type->elem, in[1].n, in[2].n)) {
+		r = in[1];
+		r.first = r.or_else;
+		return r;
+	}
 	if (of_compare(c, op, &r)) return r;
 	if (same) r = of_absorbing(op, in);
 	if (numbers && fold_is_exact(op->code)
 		&& fold_op(op->code, fold_modes(op), ir_in(op, op->code == OP_SELECT)->type->elem, op->out[0]->type->elem,
-		op->nin, n, &r.n)) r = (Beyond){ NUMBER, r.n, false };
+		op->nin, n, &r.n)) r = (Beyond){ .kind = NUMBER, .n = r.n };
 	return same ? r : (Beyond){ .kind = DIFFERS };
 }
 
@@ -139,7 +207,7 @@ static bool none_does(const Op *op, Beyond x)
 {
 	enum { DEPTH = 12 };    /* of operations that are looked at: enough for any formula written by hand */
 	Elem e = ir_in(op, 0)->type->elem;
-	if (x.kind != NUMBER || x.or_nan) return false;
+	if (x.kind != NUMBER || x.or_else) return false;
 	switch (op->code) {
 	case OP_SUM: return true;
 	case OP_REDUCE_MAX: return is_least(e, x) || (is_float_zero(e, x) && never_below_zero(ir_in(op, 0), DEPTH));
@@ -154,8 +222,9 @@ static bool one_does(Cut *c, const Op *op)
 	Elem e = ir_in(op, 0)->type->elem;
 	c->pads |= !none_does(op, x);
 	switch (op->code) {
-	case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
-		return x.kind == SAME || x.kind == NUMBER;
+	case OP_REDUCE_MAX: if (x.first) return is_least(e, x); /* FALLTHROUGH */
+	case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
+		return !x.first && (x.kind == SAME || x.kind == NUMBER);
 	case OP_SUM: return x.kind == NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
 	default: return false;
 	}
@@ -168,6 +237,17 @@ static bool only_scalars(const Op *op)
 	for (int i = 0; i < op->nout; i++)
 		if (!is_single(op->out[i])) return false;
 	return true;
+}
+
+/* Pads that come after all numbers: so many of them as there are matters only where a NaN comes after them, and what
+ * rows of up to half their tile have of those is never among their elements (OP_SORT of by_warp.c). */
+static bool pads_come_last(const Op *op, Beyond x)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	bool down = ir_int(op, AT_DESCENDING, 0) != 0;
+	if (x.kind != NUMBER || x.or_else || op->code != OP_SORT) return false;
+	if (elem_is_any_float(e)) return isinf(x.n.f) && (x.n.f < 0) == down;
+	return num_same(e, x.n, down ? num_least(e) : num_greatest(e));
 }
 
 static bool of_op(Cut *c, const Op *op)
@@ -186,6 +266,7 @@ static bool of_op(Cut *c, const Op *op)
 	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: *r = beyond(c, ir_in(op, 0)); return true;
 	case OP_SUM: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
 		return is_single(op->out[0]) && one_does(c, op);
+	case OP_SORT: return c->by_warp && pads_come_last(op, beyond(c, ir_in(op, 0)));
 	default: break;
 	}
 	if (!(f & OPF_ELEMWISE) || (f & (OPF_READ | OPF_WRITE))) return false;
@@ -200,10 +281,10 @@ static bool is_row_or_single(const Cut *c, const Val *v)
 	return type_log2_size(v->type) == c->log2 && v->type->log2[a] == c->log2;
 }
 
-void cut_plan(Fn *fn)
+void cut_plan(Fn *fn, bool by_warp)
 {
 	ir_number(fn);
-	Cut c = { fn, -1, NEW_ARRAY(A_TMP, Beyond, fn->nval), true, false };
+	Cut c = { fn, -1, NEW_ARRAY(A_TMP, Beyond, fn->nval), true, false, by_warp, valsyms_new(fn) };
 	for (const Op *op = fn->body->first; op && c.ok; op = op->next) c.ok = of_op(&c, op);
 	for (const Op *op = fn->body->first; op && c.ok; op = op->next)
 		for (int i = 0; i < op->nout; i++) c.ok &= is_row_or_single(&c, op->out[i]);

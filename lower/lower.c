@@ -160,7 +160,7 @@ static Fn *begin_odd(Fn *fn, Placements *p, const LowerCx *cx)
 	if (!unaligned_wanted(fn, p->first)) return NULL;
 	Fn *copy = copy_kernel(fn);
 	copy->by_element = true;
-	cut_plan(copy);
+	cut_plan(copy, false);
 	by_warp_plan(copy);
 	dense_plan(copy);
 	return copy;

@@ -109,7 +109,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */
-void cut_plan(Fn *fn);                          /* TYPED: finds row_log2, below, row_pads */
+void cut_plan(Fn *fn, bool by_warp);            /* TYPED: finds row_log2, below, row_pads */
 /* PLACED by element: which registers a row has; makes the copies, unless cuts is NULL */
 void cut_place(Fn *fn, FnVec *cuts);
 

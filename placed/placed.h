@@ -173,6 +173,7 @@ int cut_step(const Fn *fn);                     /* elements between two register
  * all are needed. */
 int64_t row_part(const Fn *fn);
 const Sym *row_warps(const Fn *fn);
+bool rows_are_sorted(const Fn *fn);             /* then that is a power of two */
 /* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold; threads of a thread block of short
  * rows, and the fewest lanes of one. */
 enum { SHORT_THREADS = 128, SHORT_LANES_LOG2 = 1 };

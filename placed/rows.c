@@ -22,13 +22,24 @@ int cut_step(const Fn *fn) { return fn->by_warp ? 1 << LANES_LOG2 : 1 << (fn->ro
 /* ---- rows by as many warps as they need ---- */
 int64_t row_part(const Fn *fn) { return ((int64_t)1 << fn->row_log2) / fn->warps; }
 
+bool rows_are_sorted(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_SORT) return true;
+	return false;
+}
+
 const Sym *row_warps(const Fn *fn)
 {
 	enum { SHIFT = 128 };           /* elements by which a row may be shifted, at most */
 	const Sym *longest = fn->below.p[0];
 	for (int i = 1; i < fn->below.n; i++) longest = sym_max(longest, fn->below.p[i]);
 	const Sym *used = sym_add(longest, sym_const(1 + (rows_shift(fn) ? SHIFT : 0)));
-	return sym_min(sym_cdiv(used, sym_const(row_part(fn))), sym_const(fn->warps));
+	if (!rows_are_sorted(fn)) return sym_min(sym_cdiv(used, sym_const(row_part(fn))), sym_const(fn->warps));
+	const Sym *warps = sym_const(fn->warps);
+	for (int n = fn->warps / 2; n; n /= 2)
+		warps = sym_select(sym_cmp(SYM_LE, used, sym_const(n * row_part(fn))), sym_const(n), warps);
+	return warps;
 }
 
 /* ---- and by as many lanes ---- */
