@@ -169,7 +169,7 @@ static Fn *begin_odd(Fn *fn, Placements *p, const LowerCx *cx)
 static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	if (!unaligned_serves(fn, p->first)) return;
+	if (!unaligned_pays(fn, p->first)) return;
 	cut_place(fn, p->most > VERSIONS_ROWS ? &p->cuts : NULL);
 	by_warp_place(fn);
 	dense_place(fn);

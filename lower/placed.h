@@ -144,5 +144,6 @@ void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numb
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */
 bool unaligned_wanted(const Fn *fn, const Fn *first);
 bool unaligned_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
+bool unaligned_pays(const Fn *odd, const Fn *first);  /* the same, or what moves costs less than first's accesses */
 
 #endif

@@ -20,12 +20,14 @@
 /* tiles: of several axes. works: more than moving and reducing. vectors: all tensors are. */
 typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
 
+enum { STRIDED_LOG2 = 2 };
+
 static bool moves(const Op *op)
 {
 	unsigned f = op_rows[op->code].flags;
 	switch (op->code) {
 	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
-	case OP_VIEW: case OP_FOR: case OP_IF: case OP_YIELD:
+	case OP_VIEW: case OP_JOIN: case OP_FOR: case OP_IF: case OP_YIELD:
 	case OP_LOAD: case OP_STORE: case OP_RETURN: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
 	case OP_LITERAL: return op->nin == 0;
 	default: return op_is_reduce(op) || ((f & OPF_ELEMWISE) && (f & OPF_PURE));
@@ -68,10 +70,29 @@ static void count_moves(void *ctx, Op *op)
 		|| op->code == OP_CONVERT_REGS;
 }
 
-bool unaligned_serves(const Fn *odd, const Fn *fn)
+static int moves_of(const Fn *fn)
 {
-	int ours = 0, theirs = 0;
-	ir_walk(odd->body, count_moves, &ours);
-	ir_walk(fn->body, count_moves, &theirs);
-	return ours <= theirs;
+	int n = 0;
+	ir_walk(fn->body, count_moves, &n);
+	return n;
+}
+
+bool unaligned_serves(const Fn *odd, const Fn *fn) { return moves_of(odd) <= moves_of(fn); }
+
+/* Accesses of pieces that touch so many times the lines, element by element, that a trip through shared memory costs
+ * less; -1: threads combine elements. */
+static void count_strided(void *ctx, Op *op)
+{
+	int *n = ctx;
+	const Val *v = ir_accessed(op);
+	bool tile = v && (op->code == OP_LOAD || op->code == OP_STORE) && type_is_tile(v->type);
+	if (op_rows[op->code].flags & (OPF_REDUCE | OPF_SCAN)) *n = -1;
+	if (*n >= 0 && tile && access_plan(op, v, false).vec >= STRIDED_LOG2) ++*n;
+}
+
+bool unaligned_pays(const Fn *odd, const Fn *first)
+{
+	int strided = 0;
+	ir_walk(first->body, count_strided, &strided);
+	return moves_of(odd) <= moves_of(first) + (strided > 0 ? strided : 0);
 }

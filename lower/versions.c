@@ -272,10 +272,11 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
 	for (int i = 0; i < p->pipelined.n; i++) add_pipelined(&l, &p->pipelined.p[i]);
-	if (p->narrow && !p->odd) add(&l, "narrow", p->narrow_guard, p->narrow);
+	if (p->narrow && !(p->odd && unaligned_serves(p->odd, p->narrow)))
+		add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (!is_worth(&a, p)) {
 		add_first(&l, p->first);
-	} else if (p->odd && p->narrow) {
+	} else if (p->odd && p->narrow && unaligned_serves(p->odd, p->narrow)) {
 		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
 		add(&l, "", sym_const(1), p->narrow);
 	} else if (p->odd) {
