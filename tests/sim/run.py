@@ -65,7 +65,7 @@ def main(name):
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"), SEEDS[-1:])
     elif kind in ("clusters", "pairs", "weights", "slices_cluster", "scans_cluster", "wide", "peel", "pipeline", "chains"):
         tiles(kind + ".tile", "sm_90a")
-    elif kind in ("coarsen", "several", "overlap", "packed", "dense", "rounds", "scans", "slide", "indexed", "odd", "slices", "orders", "split", "defer",
+    elif kind in ("coarsen", "several", "overlap", "packed", "dense", "rounds", "scans", "slide", "indexed", "anywhere", "odd", "slices", "orders", "split", "defer",
         "sorts"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":

@@ -9,7 +9,7 @@ foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_onlin
   ctilec_test(sim/report-${name} "quick;sim" sim/run.py report/${name})
   ctilec_test(sim/versions-${name} "values;sim" sim/versions.py ${name})
 endforeach()
-foreach(name operations language functions clusters pairs weights coarsen several packed dense overlap rounds scans scans_cluster slide odd peel indexed slices slices_cluster wide orders split defer sorts pipeline chains)
+foreach(name operations language functions clusters pairs weights coarsen several packed dense overlap rounds scans scans_cluster slide odd peel indexed anywhere slices slices_cluster wide orders split defer sorts pipeline chains)
   ctilec_test(sim/${name} "values;sim" sim/run.py ${name})
 endforeach()
 foreach(number RANGE 4)
