@@ -33,7 +33,8 @@ ifdef SAN
 # as long again
 # variables are filled with a pattern, so that a read before the first write shows: a bool is then neither true nor false
 PATTERN := $(shell $(CC) -ftrivial-auto-var-init=pattern -E -x c /dev/null >/dev/null 2>&1 && echo -ftrivial-auto-var-init=pattern)
-CFLAGS  := -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DCT_ARENA_MALLOC $(PATTERN)
+# an access through a null pointer stops at the address sanitizer, too: testing each pointer before it is a seventh of the compilation
+CFLAGS  := -O0 -g1 -fsanitize=address,undefined -fno-sanitize=null -fno-sanitize-recover=all -fno-omit-frame-pointer -DCT_ARENA_MALLOC $(PATTERN)
 LDFLAGS += -fsanitize=address,undefined
 endif
 ALL_CFLAGS = -std=c11 $(CFLAGS) $(CPPFLAGS) $(WARN) -I. -I$(BUILD)/gen -MMD -MP
