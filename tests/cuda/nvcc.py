@@ -105,6 +105,11 @@ def bodies(text, names):
     return [(m.group(2), m.group(3)) for m in KERNEL.finditer(read(text)) if m.group(2) in names and m.group(3)]
 
 
+def emptied(text, names):
+    """The text without the bodies of some kernels."""
+    return KERNEL.sub(lambda m: m.group(1) + "{\n}\n" if m.group(2) in names else m.group(0), text)
+
+
 def thin(texts):
     """Takes the bodies of kernels whose forms other kernels have, too, from texts, (name, path, arch, heavy); the longest first. Kernels of
     other architectures than the one that a text is compiled for do not count."""
@@ -118,7 +123,7 @@ def thin(texts):
             left.subtract(mine)
             gone[path].add(name)
     for path, names in gone.items():
-        write(path, KERNEL.sub(lambda m: m.group(1) + "{\n}\n" if m.group(2) in names else m.group(0), read(path)))
+        write(path, emptied(read(path), names))
     kept = [(body.count("\n"), forms(body)) for path, names in there.items() for _, body in bodies(path, names)]
     lost = set(count).difference(*(mine for _, mine in kept))
     check(len(count) > 2000 and not lost, "of %d forms these are in no kernel that is compiled: %s" % (len(count), sorted(lost)))
@@ -200,8 +205,8 @@ def one_of_many(name, path, options, tmp, archs, arch, whole, others):
 
 def program(name, path, options, tmp, combinations, whole):
     """Emits and compiles one program for each combination; the one named by whole with its host part. A text whose functions
-    another list had for this architecture, too, is not compiled again."""
-    texts, served, known = {}, {}, {}
+    another list had for this architecture, too, is not compiled again; nor are kernels of another text that were in one."""
+    texts, served, known, had = {}, {}, {}, {}
     for archs, arch in combinations:
         if archs not in texts:
             where = os.path.join(tmp, "list%d" % LISTS.index(archs))
@@ -214,11 +219,13 @@ def program(name, path, options, tmp, combinations, whole):
         have = known.setdefault(arch, set())
         if (archs, arch) == whole or not mine <= have:
             served.setdefault((archs, differs(read(texts[archs]), arch)), []).append(arch)
+            had[archs, arch] = kernels_known(texts[archs], arch, have)
         have |= mine
         done.add((archs, arch))
     for (archs, _), mine in served.items():
-        compile_one("%s, --arch=%s" % (name, archs or "default"), texts[archs], mine, tmp,
-                    whole in [(archs, arch) for arch in mine], False)
+        text = os.path.join(os.path.dirname(texts[archs]), "left.cu")
+        write(text, emptied(read(texts[archs]), set.intersection(*(had[archs, arch] for arch in mine))))
+        compile_one("%s, --arch=%s" % (name, archs or "default"), text, mine, tmp, whole in [(archs, arch) for arch in mine], False)
 
 
 def pieces_for(text, arch):
@@ -226,7 +233,7 @@ def pieces_for(text, arch):
     number = re.sub(r"\D", "", arch)
     own = ["-D__CUDA_ARCH_FEAT_SM%s_ALL" % number] if arch.endswith("a") else []
     said = must([CC, "-E", "-P", "-undef", "-nostdinc", "-x", "c", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=%s0" % number, *own, text]).out.decode()
-    return [piece.strip() for piece in re.split(r"\n(?=(?:static|typedef|struct|extern|#)\b)", said)]
+    return [piece.strip() for piece in re.split(r"\n(?=(?:static|typedef|struct|extern)\b)", said)]
 
 
 def functions_for(text, arch):
@@ -236,7 +243,42 @@ def functions_for(text, arch):
     empty = {m.group(1) for m in (re.search(r"\b(\w+)\([^{;]*\{\s*\}$", piece) for piece in pieces) if m}
     calls = [m and m.group(1) for m in (re.search(r"__global__[^{]*\{\s*(\w+_rows)\(", piece) for piece in pieces)]
     kept = [piece for piece, rows in zip(pieces, calls) if rows not in empty and not re.search(r"(?:__global__|_rows\()[^{]*\{\s*\}$", piece)]
-    return {re.sub(r"_sm\d+a?(?=\w*\()", "", piece) for piece in kept}
+    return set(general(kept))
+
+
+def general(pieces):
+    """Functions without the architecture in their names, with launch bounds as numbers, with the values of the launcher numbered as they are
+    used and no parameters that are not, and without waiting for other grids, whose function counts for itself."""
+    def value(text):
+        condition, _, rest = text.partition("?")
+        chosen, _, other = rest.partition(":")
+        return text.strip() if not rest else chosen.strip() if "1" in condition.split() else value(other)
+
+    def bounds(m):
+        return "__launch_bounds__(%s)" % ", ".join(map(value, m.group(1).split(",")))
+
+    def plain(piece):
+        piece = re.sub(r"\bct_grid_wait\(\);", "", re.sub(r"_sm\d+a?(?=\w*\()", "", piece))
+        m = re.match(r"([^{]*__global__[^{]*)\b(\w+)\(([^(){]*)\)\s*(?=\{)", piece)
+        if m:
+            body = piece[m.end():]
+            used = [p for p in m.group(3).split(",") if re.search(r"\b%s\b" % re.search(r"\w*$", p).group(0), body)]
+            at = {name: "ct_l_%d" % i for i, name in enumerate(dict.fromkeys(re.findall(r"\bct_l\d+\b", body)))}
+            used, body = (re.sub(r"\bct_l\d+\b", lambda m: at[m.group(0)], t) for t in (",".join(used), body))
+            piece = "%s%s(%s)%s" % (re.sub(r"__launch_bounds__\(([^()]*)\)", bounds, m.group(1)), m.group(2), ",".join(sorted(used.split(","))), body)
+        return " ".join(piece.split())
+    return [plain(piece) for piece in pieces]
+
+
+def kernels_known(text, arch, have):
+    """Kernels of a text that are among the functions of others for an architecture, as all that they call is."""
+    pieces = pieces_for(text, arch)
+    found = {m.group(1): (piece, known in have) for piece, known in zip(pieces, general(pieces)) for m in [re.search(r"\b(\w+)\([^(){]*\)\s*\{", piece)] if m}
+    words = {name: set(re.findall(r"\w+", piece)) for name, (piece, _) in found.items()}
+    new, before = {name for name, (_, known) in found.items() if not known}, None
+    while new != before:
+        before, new = new, new | {name for name in found if words[name] & new}
+    return {name for name, (piece, _) in found.items() if "__global__" in piece and name not in new}
 
 
 def differs(text, arch):
