@@ -21,36 +21,29 @@ SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 FUNCTION = re.compile(r"Compiling entry function '(\w+)'")
 INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
 
-# lines of generated text for one architecture; programs with more are hardly optimized, samples always are; nor are those of tests/values,
-# which are half a million lines, and no program that somebody wrote
-HEAVY = 0 if sys.argv[1] == "values" else 2000
+# samples are optimized, so that it shows where registers are spilled; all else hardly is: nothing more would be said of it
 QUICK = ["-Ofc", "mid"]        # `max` and -Xcicc -O0 leave ptxas more than they save
 # ptxas gives registers to tensor cores in optimized code only: text with wgmma is optimized, unless it is very long, and in other text
 # what it says of them (C75xx) counts for nothing
 WHOLE, WHOLE_LINES = "ct_wgmma_", 20000
 AT_ONCE = 60000     # lines of one file for nvcc: enough that its start is nothing beside them
 
-# Groups whose host part is given to the host's compiler alone: nvcc needs five times as long to come to it.
-APART = sys.argv[1] in ("pages", "library", "values")
+# The host part of other groups than samples is given to the host's compiler alone: nvcc needs five times as long to come to it.
 HOST_FLAGS = ["-Wall", "-Wextra", "-Werror"]
 
 spills, done = [], set()
 
 
-def compile_one(name, text, archs, where, whole, heavy):
-    """archs: between which the text makes no difference. whole: with its host part, through the host's compiler; else the device's part."""
-    check_silent(name, ", ".join(archs), *compiled(text, archs, where, whole and not APART, heavy))
-    if whole and APART:
-        host_part(name, text, where)
+def compile_one(name, text, archs, where, whole, quick):
+    """archs: between which the text makes no difference. whole: with its host part; else the device's part."""
+    check_silent(name, ", ".join(archs), *compiled(text, archs, where, whole, quick))
 
 
-def compiled(text, archs, where, whole, heavy):
+def compiled(text, archs, where, whole, quick):
     """(exit status, what was said)"""
     kind = ["-c", "-Xcompiler", "-Wall,-Wextra"] if whole else ["-fatbin"] if len(archs) > 1 else ["-cubin"]
     least = min(archs, key=lambda arch: int(re.sub(r"\D", "", arch)))
     codes = ["-gencode=arch=%s,code=%s" % (least.replace("sm", "compute"), arch) for arch in archs] if len(archs) > 1 else ["-arch=" + least]
-    source = read(text)
-    quick = heavy and not (least.endswith("a") and WHOLE in source and source.count("\n") < WHOLE_LINES)
     r = run([NVCC] + kind + (QUICK if quick else []) + codes + ["-Xptxas", "-v", "-Werror", "all-warnings", "-o", os.path.join(where, "k.bin"), text], timeout=500)
     said = r.out.decode("utf-8", "replace") + r.text
     return r.code, "".join(line for line in said.splitlines(True) if not (quick and "C75" in line))
@@ -111,7 +104,7 @@ def emptied(text, names):
 
 
 def thin(texts):
-    """Takes the bodies of kernels whose forms other kernels have, too, from texts, (name, path, arch, heavy); the longest first. Kernels of
+    """Takes the bodies of kernels whose forms other kernels have, too, from texts, (name, path, arch, quick); the longest first. Kernels of
     other architectures than the one that a text is compiled for do not count."""
     heads = re.compile(r"static __global__ void [^{]*\b(\w+)\([^(){]*\)\s*\{\s*[^}\s]")
     there = {path: {m.group(1) for m in map(heads.match, pieces_for(path, arch)) if m} for _, path, arch, _ in texts}
@@ -141,24 +134,24 @@ class Together:
         self.made += 1
         return os.path.join(folder, "k.cu")
 
-    def add(self, name, path, arch, heavy):
+    def add(self, name, path, arch, quick):
         if self.all_first is not None:
-            self.all_first.append((name, path, arch, heavy))
+            self.all_first.append((name, path, arch, quick))
             return
-        texts = self.waiting.setdefault((arch, heavy), [])
+        texts = self.waiting.setdefault((arch, quick), [])
         texts.append((name, path))
         if sum(read(p).count("\n") for _, p in texts) > AT_ONCE:
-            self.compile(arch, heavy)
+            self.compile(arch, quick)
 
-    def compile(self, arch, heavy):
-        texts = self.waiting.pop((arch, heavy))
+    def compile(self, arch, quick):
+        texts = self.waiting.pop((arch, quick))
         one = os.path.join(self.tmp, "together.cu")
         write(one, together(texts))
-        code, said = compiled(one, [arch], self.tmp, False, heavy)
+        code, said = compiled(one, [arch], self.tmp, False, quick)
         before = len(failures)
         if code or wrong_lines(said):       # whose fault is it?
             for name, path in texts:
-                compile_one(name, path, [arch], self.tmp, False, heavy)
+                compile_one(name, path, [arch], self.tmp, False, quick)
         if len(failures) == before:
             check_silent("together", arch, code, said)
             want, have = (len(re.findall(pattern, text)) for pattern, text in ((r"static __global__ void ", read(one)), (FUNCTION, said)))
@@ -183,9 +176,9 @@ def include_folder():
     return re.search(r'^#\$ INCLUDES="-I([^"]*)"', said, re.M).group(1).strip()
 
 
-def lines_of_one(text, archs):
-    """About so many lines are for one architecture."""
-    return text.count("\n") / (archs.count(",") + 1 if archs else 2)
+def hardly(text, arch):
+    """Is the text hardly optimized for an architecture?"""
+    return not (arch.endswith("a") and WHOLE in text and text.count("\n") < WHOLE_LINES)
 
 
 def one_of_many(name, path, options, tmp, archs, arch, whole, others):
@@ -193,14 +186,11 @@ def one_of_many(name, path, options, tmp, archs, arch, whole, others):
     out = others.path()
     if not emit(name, path, options + (["--arch=" + archs] if archs else []), out):
         return
-    name, heavy = "%s, --arch=%s" % (name, archs or "default"), lines_of_one(read(out), archs) > HEAVY
+    name, quick = "%s, --arch=%s" % (name, archs or "default"), hardly(read(out), arch)
     done.add((archs, arch))
-    if whole and not APART:
-        compile_one(name, out, [arch], tmp, whole, heavy)
-        return
     if whole:
         host_part(name, out, tmp)
-    others.add(name, out, arch, heavy)
+    others.add(name, out, arch, quick)
 
 
 def program(name, path, options, tmp, combinations, whole):
