@@ -19,6 +19,8 @@ from emitted import *
 FORMS = os.path.join(ROOT, "tests", "tile", "forms.tile")
 NAMES = os.path.join(ROOT, "tests", "tile", "names.tile")
 GROUPS["operations"] = lambda tmp: [(os.path.relpath(p, ROOT), p, []) for p in tile_files("tests/operations")]
+ALL = GROUPS["programs"]
+GROUPS["programs"] = lambda tmp: [p for p in ALL(tmp) if not p[0].startswith("tests/operations")]      # which are a group here
 GROUPS["forms"] = lambda tmp: [("names.tile", NAMES, []), ("forms.tile", FORMS, []), ("forms.tile, checked", FORMS, ["--checked"])]
 
 
