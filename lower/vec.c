@@ -60,8 +60,8 @@ enum { FOUR = 4, FOUR_LOG2 = 2, DEPTH = 16 /* of an expression of offsets; deepe
 
 /* What integers are along the last axis. SAME: equal. COUNTS: of four neighbours from a multiple of 4 on, each is the
  * one before plus 1. FOURS: the first of them is a multiple of 4. WIDENED: they were counted in fewer bits, in which
- * they may have wrapped, at a multiple of 4. */
-enum { SAME = 1, COUNTS = 2, FOURS = 4, WIDENED = 8 };
+ * they may have wrapped, at a multiple of 4. APART: the next four need not go on where these end. */
+enum { SAME = 1, COUNTS = 2, FOURS = 4, WIDENED = 8, APART = 16 };
 
 static unsigned along(const Vecs *f, const Val *v, int depth);
 
@@ -69,12 +69,20 @@ static unsigned of_sum(unsigned x, unsigned y)
 {
 	unsigned both = x & y, any = x | y;
 	if (!x || !y || both & COUNTS || (any & WIDENED && !(both & FOURS))) return 0;
-	return (any & COUNTS ? COUNTS : SAME) | (both & FOURS) | (any & WIDENED);
+	return (any & COUNTS ? COUNTS : SAME) | (both & FOURS) | (any & (WIDENED | APART));
 }
 
 static unsigned of_product(unsigned x, unsigned y)
 {
 	return x & y & SAME ? SAME | ((x | y) & FOURS) : 0;
+}
+
+/* Rows that become one are not counted on from one to the next. */
+static unsigned of_reshape(unsigned x, const Type *from, const Type *to)
+{
+	int was = from->rank ? from->log2[from->rank - 1] : 0, is = to->rank ? to->log2[to->rank - 1] : 0;
+	if (!(x & COUNTS) || is < FOUR_LOG2) return 0;
+	return is > was ? x | APART : x;
 }
 
 static bool is_iota(const Val *v)
@@ -86,12 +94,11 @@ static bool is_iota(const Val *v)
 static unsigned of_op(const Vecs *f, const Op *op, int depth)
 {
 	const Type *t = op->out[0]->type;
-	bool long_enough = t->log2[t->rank - 1] >= FOUR_LOG2;
 	unsigned x = op->nin ? along(f, ir_in(op, 0), depth) : 0, y = op->nin > 1 ? along(f, ir_in(op, 1), depth) : 0;
 	switch (op->code) {
-	case OP_IOTA: return long_enough ? COUNTS | FOURS : 0;
+	case OP_IOTA: return t->log2[t->rank - 1] >= FOUR_LOG2 ? COUNTS | FOURS : 0;
 	case OP_BROADCAST: case OP_CONVERT_REGS: return x;
-	case OP_RESHAPE: return x & COUNTS && long_enough ? x : 0;
+	case OP_RESHAPE: return of_reshape(x, ir_in(op, 0)->type, t);
 	case OP_CAST:
 		if (!elem_is_int(ir_in(op, 0)->type->elem)) return 0;
 		return x & COUNTS && !is_iota(ir_in(op, 0)) ? x | WIDENED : x;
@@ -121,7 +128,7 @@ static int by_fours(const Vecs *f, const Op *op, bool *astride)
 	unsigned x = along(f, ir_in(op, 1), DEPTH);
 	*astride = f->turned || !(x & FOURS);
 	if (*astride && op->code == OP_RANDN) return 1;         /* whose functions of the block's numbers cost more than calls */
-	return x & COUNTS && (x & FOURS || !f->turned) ? FOUR : 1;
+	return x & COUNTS && (x & FOURS || !f->turned) && !(*astride && x & APART) ? FOUR : 1;
 }
 
 /* ---- the pass ---- */
