@@ -165,7 +165,6 @@ static void open_loop(Cu *g, const char *var, int n)
 void frag_mma(Cu *g, const Op *op)
 {
 	const Val *a = ir_in(op, 0), *b = ir_in(op, 1), *c = ir_in(op, 2), *r = op->out[0];
-	Elem e = a->type->elem;
 	MmaFragPlan p;
 	if (!mma_frag_plan(op, &p)) bug("fragments of no instruction");
 	bool in_place = g->uses[c->id] == 1 && !cu_val(g, c)->splat && !cu_val(g, c)->inside;
@@ -185,8 +184,8 @@ void frag_mma(Cu *g, const Op *op)
 		cu_line(g, op);
 		out_printf(g->o, "ct_mma_m16n8k%d_%s_%s(%s + (ct_m * %d + ct_n) * 4, %s + (ct_m * %d + %d) * %d, %s + "
 			"(ct_n * %d + %d) * %d);\n",
-			1 << frag_k(p.frag), elem_rows[e].name, elem_rows[e].name, cu_scalar(g, r), 1 << p.nrep, cu_scalar(g, a),
-			1 << p.steps, s, p.a_words, cu_scalar(g, b), 1 << p.steps, s, p.b_words);
+			1 << frag_k(p.frag), elem_rows[a->type->elem].name, elem_rows[b->type->elem].name, cu_scalar(g, r),
+			1 << p.nrep, cu_scalar(g, a), 1 << p.steps, s, p.a_words, cu_scalar(g, b), 1 << p.steps, s, p.b_words);
 		cu_end(g);
 		cu_end(g);
 	}

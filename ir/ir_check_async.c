@@ -67,6 +67,8 @@ bool chk_as_frag(Check *c, const Op *op)
 	return true;
 }
 
+static bool is_byte(Elem e) { return e == EL_I8 || e == EL_U8; }
+
 bool chk_mma_frag(Check *c, const Op *op)
 {
 	const Type *a = chk_in(op, 0), *b = chk_in(op, 1), *d = chk_in(op, 2);
@@ -74,9 +76,10 @@ bool chk_mma_frag(Check *c, const Op *op)
 	NEED(a->rank == 2 && b->rank == 2 && d->rank == 2 && d == chk_out(op, 0)
 		&& lay_eq(*ir_in(op, 2)->lay, *op->out[0]->lay),
 		"the result has the accumulator's type and layout");
-	NEED(a->elem == b->elem && (a->elem == EL_F16 || a->elem == EL_BF16 || a->elem == EL_TF32),
-		"both factors are f16, bf16 or tf32");
-	NEED(d->elem == EL_F32, "the accumulator is f32");
+	bool ints = is_byte(a->elem) && is_byte(b->elem);
+	NEED(ints || (a->elem == b->elem && (a->elem == EL_F16 || a->elem == EL_BF16 || a->elem == EL_TF32)),
+		"both factors are f16, bf16 or tf32, or integers of 8 bits");
+	NEED(d->elem == (ints ? EL_I32 : EL_F32), "the accumulator is f32, of integers i32");
 	NEED(a->log2[1] == b->log2[0] && a->log2[0] == d->log2[0] && b->log2[1] == d->log2[1],
 		"`%s` is not the product of `%s` and `%s`", type_text(d), type_text(a), type_text(b));
 	NEED(mma_frag_plan(op, &p), "the layouts are not those of one mma instruction, repeated");

@@ -892,7 +892,9 @@ void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 {
 	Pipe p;
 	if (!pipe_find(&p, typed) || !is_wanted(typed, cx)) return;
-	if (lower_arch(cx, typed) == 90 && cx->target_only) place_roles(&p, cx, to);
+	bool wide = true;
+	for (int i = 0; i < p.loads; i++) wide &= elem_bytes(p.load[i].op->out[0]->type->elem) == 2;
+	if (lower_arch(cx, typed) == 90 && cx->target_only && wide) place_roles(&p, cx, to);
 	else place_stages(&p, cx, to);
 	if (to->n == 1) to->p[0].time = NULL;
 }

@@ -1,9 +1,9 @@
 /* Which loops of products a pipeline serves.
  *
  * One loop in the kernel's body carries nothing but sums, each the accumulator of one product a round. The factors are
- * loads that feed products alone, of 16-bit elements, from tensors that the kernel only reads, contiguous along one of
- * the tile's two axes; what else the loop computes are scalars. Around the loop stand scalars, and operations that keep
- * the elements of the sums where they are: elementwise ones, broadcasts, loads and stores. */
+ * loads that feed products alone, of elements of 16 or 8 bits, from tensors that the kernel only reads, contiguous
+ * along one of the tile's two axes; what else the loop computes are scalars. Around the loop stand scalars, and
+ * operations that keep the elements of the sums where they are: elementwise ones, broadcasts, loads and stores. */
 #include "lower/pipeline.h"
 
 static const Type *tile_of(const Val *v) { return type_is_tile(v->type) ? v->type : NULL; }
@@ -39,8 +39,8 @@ static bool is_copied(const Fn *fn, const Op *op)
 	const Val *view = ir_in(op, 0);
 	const Type *t = tile_of(op->out[0]);
 	const IrParam *param = param_of(fn, view);
-	if (!t || t->rank != 2 || view->type->rank != 2 || elem_bytes(t->elem) != 2) return false;
-	if (t->elem != EL_F16 && t->elem != EL_BF16) return false;
+	if (!t || t->rank != 2 || view->type->rank != 2) return false;
+	if (t->elem != EL_F16 && t->elem != EL_BF16 && t->elem != EL_I8 && t->elem != EL_U8) return false;
 	if (!param || param->mode != PM_IN || !ir_attr(op, AT_STEPS) || !is_zero(ir_in(op, op->nin - 1))) return false;
 	for (int a = 0; a < 2; a++)
 		if (ir_in(op, 1 + a)->type->elem != EL_I32) return false;
@@ -66,7 +66,8 @@ static bool add_product(Pipe *p, Op *op)
 {
 	const Type *t = op->out[0]->type;
 	const Val *sum = ir_in(op, 2);
-	if (p->products == PIPE_PRODUCTS || t->rank != 2 || t->elem != EL_F32) return false;
+	Elem want = elem_is_int(ir_in(op, 0)->type->elem) ? EL_I32 : EL_F32;
+	if (p->products == PIPE_PRODUCTS || t->rank != 2 || t->elem != want) return false;
 	if (sum->def || sum->block != p->loop->region[0] || !sum->index) return false;
 	PipeProduct *r = &p->product[p->products++];
 	*r = (PipeProduct){ op, { add_load(p, op, 0), add_load(p, op, 1) }, sum->index - 1 };

@@ -258,7 +258,6 @@ typedef struct StagePlan { PipePlan plan; int blocks, cost; } StagePlan;
 static const StagePlan stage_plans[] = {
 	{ { .rows = 128, .cols = 256, .warps = { 1, 2 } }, 1, COST_STAGES_WIDE },
 	{ { .rows = 256, .cols = 128, .warps = { 2, 1 } }, 1, COST_STAGES_WIDE },
-	{ { .rows = 128, .cols = 128, .warps = { 1, 1 } }, 2, COST_STAGES },
 	{ { .rows = 128, .cols = 64, .warps = { 1, 1 } }, 3, COST_STAGES_NARROW },
 	{ { .rows = 64, .cols = 64, .warps = { 1, 1 } }, 4, COST_STAGES_SMALL },
 };

@@ -17,7 +17,8 @@ enum {
 	GROUPED = 8,            /* rows of tiles that are walked before the next column */
 	RING_ALIGN = 1024,      /* of what is swizzled */
 	PIECE = 16,             /* bytes that a thread copies at once */
-	SECTOR = 32
+	SECTOR = 32,
+	WORDS_MOST = 160        /* of the tiles that a thread holds behind the loop */
 };
 
 typedef struct Stages {
@@ -117,7 +118,9 @@ static bool look_at_buffer(Stages *x, int i)
 	x->turned[i] = l->along_depth != (l->depth_axis == 1);
 	x->buffer[i] = matrix(TY_SHARED, t->elem, l->along_depth ? other : depth, l->along_depth ? depth : other, 0);
 	x->steps = (int)(depth >> frag_k(x->frag));
-	return x->steps > 0 && begins_with_pieces(l);
+	/* ldmatrix transposes elements of 16 bits alone */
+	return x->steps > 0 && begins_with_pieces(l) && frag_elem(x->frag) == elem_log2(t->elem)
+		&& (l->along_depth || elem_bytes(t->elem) == 2);
 }
 
 static int64_t ring_bytes(const Type *buffer, int count)
@@ -287,6 +290,36 @@ static void write_loop(Stages *x)
 	ir_remove(old);
 }
 
+/* ---- registers ---- */
+static int words_of(const Val *v)
+{
+	return type_is_tile(v->type) && v->lay ? (elem_bytes(v->type->elem) << v->lay->in[HW_REG]) / 4 : 0;
+}
+
+static bool is_used_from(const Op *op, const Val *v)
+{
+	for (; op; op = op->next)
+		for (int i = 0; i < op->nin; i++)
+			if (ir_in(op, i) == v) return true;
+	return false;
+}
+
+/* Registers of a thread that hold tiles at once behind the loop: at accesses, for what is between them is done element
+ * by element. */
+static int words_behind(const Pipe *p)
+{
+	int most = 0;
+	for (const Op *op = p->loop->next; op; op = op->next) {
+		int words = op->nout ? words_of(op->out[0]) : 0;
+		if (op->code != OP_LOAD && op->code != OP_STORE) continue;
+		for (const Op *from = p->fn->body->first; from != op; from = from->next)
+			for (int i = 0; i < from->nout; i++)
+				if (words_of(from->out[i]) && is_used_from(op, from->out[i])) words += words_of(from->out[i]);
+		if (words > most) most = words;
+	}
+	return most;
+}
+
 /* ---- stores ---- */
 /* A row of a fragment has less than a sector of 16-bit elements: such tiles are stored row by row, in pieces, through
  * the memory of the rings. Those that are larger than it are stored as they are. */
@@ -371,14 +404,15 @@ static void ask_pieces(const Stages *x)
 
 Fn *pipe_stages(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 {
-	Stages x = { .frag = FRAG_M16N8K16 };
+	Stages x = { .nval = 0 };
 	Fn *fn = copy_kernel(typed);
 	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, plan, cx)) return NULL;
+	x.frag = elem_bytes(x.p.load[0].op->out[0]->type->elem) == 1 ? FRAG_M16N8K32 : FRAG_M16N8K16;
 	for (int i = 0; i < x.p.loads; i++)
 		if (!look_at_buffer(&x, i)) return NULL;
 	int64_t room = shared_room(cx, fn);
 	for (x.count = STAGES_MOST; x.count >= STAGES_LEAST && rings_bytes(&x, x.count) > room;) x.count--;
-	if (x.count < STAGES_LEAST || !give_layouts(&x)) return NULL;
+	if (x.count < STAGES_LEAST || !give_layouts(&x) || words_behind(&x.p) > WORDS_MOST) return NULL;
 	ask_pieces(&x);
 	ir_number(fn);
 	x.nval = fn->nval;

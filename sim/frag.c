@@ -284,13 +284,16 @@ void *plan_mma_frag(Run *r, const Op *op)
 }
 
 /* What this warp holds of a factor, by row and column. */
-static float *gathered(Warp *w, const Val *v, const Coords *c, int rows, int cols)
+static double *gathered(Warp *w, const Val *v, const Coords *c, int rows, int cols)
 {
-	float *x = NEW_ARRAY(w->u->r->mem, float, (size_t)rows * (size_t)cols);
+	double *x = NEW_ARRAY(w->u->r->mem, double, (size_t)rows * (size_t)cols);
 	const SimVal *a = sim_val(w, v);
-	for (int k = 0; k < c->regs * LANES; k++)
+	bool ints = elem_is_int(v->type->elem);
+	for (int k = 0; k < c->regs * LANES; k++) {
+		Cell e = sim_at(a, k / LANES, k % LANES);
 		x[row_at(c, k / LANES, k % LANES, w->num) * cols + col_at(c, k / LANES, k % LANES, w->num)] =
-			(float)sim_at(a, k / LANES, k % LANES).f;
+			ints ? (double)e.i : e.f;
+	}
 	return x;
 }
 
@@ -301,13 +304,19 @@ Go run_mma_frag(Warp *w, const Step *s)
 	const SimVal *acc = sim_val(w, ir_in(op, 2));
 	Cell *to = sim_def(w, op->out[0], p->c.regs);
 	ArenaMark mark = arena_mark(w->u->r->mem);
-	const float *a = gathered(w, ir_in(op, 0), &p->a, p->m, p->k), *b = gathered(w, ir_in(op, 1), &p->b, p->k, p->n);
+	const double *a = gathered(w, ir_in(op, 0), &p->a, p->m, p->k), *b = gathered(w, ir_in(op, 1), &p->b, p->k, p->n);
+	bool ints = elem_is_int(op->out[0]->type->elem);
 	for (int c = 0; c < p->c.regs * LANES; c++) {
-		const float *x = a + row_at(&p->c, c / LANES, c % LANES, w->num) * p->k,
+		const double *x = a + row_at(&p->c, c / LANES, c % LANES, w->num) * p->k,
 			*y = b + col_at(&p->c, c / LANES, c % LANES, w->num);
-		float sum = (float)sim_at(acc, c / LANES, c % LANES).f;
-		for (int k = 0; k < p->k; k++) sum = (float)((double)x[k] * (double)y[k * p->n] + (double)sum);
-		to[c].f = sum;
+		Cell old = sim_at(acc, c / LANES, c % LANES);
+		double sum = ints ? (double)old.i : old.f;
+		for (int k = 0; k < p->k; k++) {
+			sum += x[k] * y[k * p->n];
+			if (!ints) sum = (float)sum;
+		}
+		if (ints) to[c].i = (int32_t)(uint32_t)(int64_t)sum;
+		else to[c].f = sum;
 	}
 	arena_release(w->u->r->mem, mark);
 	return GO_NEXT;

@@ -1,5 +1,6 @@
 """Which loops of products become pipelines (lower/pipeline.c, lower/chain.c): pipeline.py FILE, all of the file but for what its
-line `// plain:` names; of roles for sm_90a, and of several stages for sm_80, but for what its line `// for roles:` names."""
+line `// plain:` names; of roles for sm_90a, and of several stages for sm_80, but for what its line `// for roles:` names. What
+`// without roles:` names has stages for both."""
 import os
 import re
 import sys
@@ -12,17 +13,18 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), sys.argv[1])
 
 def main():
     plain = set(re.search(r"(?m)^// plain: (.*)$", read(SOURCE)).group(1).split(", "))
-    only = re.search(r"(?m)^// for roles: (.*)$", read(SOURCE))
-    only = only.group(1).split(", ") if only else []
+    only, without = (re.search(r"(?m)^// %s roles: (.*)$" % x, read(SOURCE)) for x in ("for", "without"))
+    only, without = (set(x.group(1).split(", ") if x else []) for x in (only, without))
     with tmpdir() as tmp:
         out = os.path.join(tmp, "pipeline.tir")
         r = ctilec("-w", "--arch=sm_80,sm_90a", "--emit=placed", SOURCE, "-o", out)
         if check(r.code == 0, "the source does not compile:\n" + r.text):
             kernels = set(re.findall(r"(?m)^kernel (\w+) typed", read(out)))
-            for kind, arch, without in (("pipelined", "sm_90a", plain), ("stages", "sm_80", plain | (kernels if only == ["all"] else set(only)))):
+            only = kernels if only == {"all"} else only
+            for kind, arch, others in (("pipelined", "sm_90a", plain | without), ("stages", "sm_80", plain | only)):
                 made = re.findall(r'(?m)^version (\w+) "%s\w*" for (.*) \{$' % kind, read(out))
-                check({name for name, _ in made} == kernels - without, "%s: %s" % (kind, sorted({name for name, _ in made})))
-                check(not made or {a for _, a in made} == {arch}, "%s for %s" % (kind, sorted({a for _, a in made})))
+                check({name for name, _ in made} == kernels - others, "%s: %s" % (kind, sorted({name for name, _ in made})))
+                check(all(a == arch or name in without for name, a in made), "%s for %s" % (kind, sorted({a for _, a in made})))
             check(plain <= kernels, "of the plain ones some are no kernels: %s" % sorted(plain - kernels))
     finish()
 

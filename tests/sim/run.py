@@ -1,7 +1,7 @@
 """Kernels in the simulator (sim/sim.h), which also finds races and counts: run.py NAME.
 
 sample/vecadd, ...; operations, language, functions: the programs of those tests, which check their values; report/vecadd, ...: counts; tiles/SECTION, clusters,
-coarsen, several, packed, dense, overlap, rounds, scans, scans_cluster, slide, odd, slices, sorts, pipeline, chains: files of tests/cuda, compared with the C target. With warps in a random order (SEEDS; 0: in turn)."""
+coarsen, several, packed, dense, overlap, rounds, scans, scans_cluster, slide, odd, slices, sorts, pipeline, chains: files of tests/cuda, compared with the C target; stages: pipeline for sm_80. With warps in a random order (SEEDS; 0: in turn)."""
 import os
 import shutil
 import sys
@@ -65,6 +65,8 @@ def main(name):
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"), SEEDS[-1:])
     elif kind in ("clusters", "pairs", "weights", "slices_cluster", "scans_cluster", "wide", "peel", "pipeline", "chains"):
         tiles(kind + ".tile", "sm_90a")
+    elif kind == "stages":
+        tiles("pipeline.tile", "sm_80")
     elif kind in ("coarsen", "several", "overlap", "packed", "dense", "rounds", "scans", "slide", "indexed", "anywhere", "odd", "slices", "orders", "split", "defer",
         "sorts"):
         tiles(kind + ".tile", "sm_80")
