@@ -112,7 +112,7 @@ def main():
                 ptx = ptx_of(text, arch, [], tmp)
                 check(".entry" in ptx and ptx.count(";") > 100, "%s: no code" % name)
                 if not all_the_same(text, arch, tmp, ptx):
-                    plain = compiled(text, arch, [], tmp)
+                    plain = assembled(ptx, arch, [], tmp), ptx
                     for flags in (FMAD, FAST):
                         found = changed(text, arch, flags, tmp, plain)
                         check(not found, "%s for %s: %s changes %s" % (name, arch, " ".join(flags), found))

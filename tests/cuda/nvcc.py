@@ -86,6 +86,7 @@ WORDS = re.compile(r"\b(?:if|else|for|while|do|switch|break|continue|goto|return
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
+@functools.lru_cache(None)
 def forms(body):
     """What nvcc could dislike in a kernel: the functions that it calls, whose names hold their types; the instructions, with their modifiers,
     and the words of C; the operations and types of tiles that the comments name. Numbers of elements are left out."""
