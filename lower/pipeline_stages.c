@@ -268,12 +268,15 @@ static void write_loop(Stages *x)
 	free = arg[sums + loads + 1];
 	for (int s = 0; s < x->steps; s++) {
 		Val *next[PIPE_LOADS];
-		if (s + 1 == x->steps) {
+		bool fills = !s, last = s + 1 == x->steps;
+		/* the wait counts the copies that are asked for before it */
+		if (fills && last) fill(x, free, later(x, round, x->count - 1));
+		if (last) {
 			arrive(x);
 			at = advance(x, at);
 		}
 		load_fragments(x, at, (s + 1) % x->steps, next);
-		if (!s) fill(x, free, later(x, round, x->count - 1));
+		if (fills && !last) fill(x, free, later(x, round, x->count - 1));
 		multiply(x, frag, arg);
 		for (int i = 0; i < loads; i++) frag[i] = next[i];
 	}
