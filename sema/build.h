@@ -128,7 +128,7 @@ bool arg_shape(Cx *cx, Call *c, int i, bool hole, Shape *out);
 bool arg_elem(Cx *cx, Call *c, int i, Elem *out);
 bool arg_int(Cx *cx, Call *c, int i, int64_t *out);
 bool arg_ints(Cx *cx, Call *c, int i, int *n, int64_t *out, int max);  /* [a, b, c] */
-bool all_axes(Cx *cx, Call *c, int n, const int64_t *axes, int rank);   /* argument 1 names each axis once, else reported */
+bool all_axes(Cx *cx, Call *c, int n, const int64_t *axes, int rank);   /* argument 1: each axis once, else reported */
 bool arg_bool(Cx *cx, Call *c, const char *name, bool *out);            /* absent: false */
 bool arg_axis(Cx *cx, Call *c, int i, const Type *t, int *out);
 bool arg_word(Cx *cx, Call *c, AttrKey key, int *out);  /* absent: 0. False: reported */

@@ -149,7 +149,7 @@ typedef struct Bind {
 	bool local;             /* a let, var, const or loop counter: unused ones are warned about */
 	bool counter;
 	bool assigned;          /* a var: by some assignment, also one in a branch that is not built */
-	bool scalar_meant_tile; /* a var to which a tile or what is no value was assigned, which was reported: its uses are not */
+	bool scalar_meant_tile; /* a var that was assigned a tile or what is no value, as was reported: its uses are not */
 	Span word;              /* a let or var alone in its statement: that word */
 	int mark;               /* the last collection of assigned names that has it */
 	struct Bind *shadowed, *next;   /* same name further out; next in the scope */
