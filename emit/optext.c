@@ -12,7 +12,7 @@ static void put_modes(Out *o, const Op *op)
 		const char *s = w ? snip_mode(attr_word_text(modes[i], w)) : NULL;
 		if (s) out_puts(o, s);
 	}
-	if (ir_int(op, AT_DOMAIN, 0) && !ir_int(op, AT_ROUNDING, 0)) out_puts(o, "_low");
+	if (ir_int(op, AT_DOMAIN, 0) && !ir_int(op, AT_ROUNDING, 0)) out_puts(o, op->code == OP_EXP ? "_low" : "_whole");
 }
 
 Str op_combine(const char *name, const Op *op, Elem e)

@@ -198,7 +198,8 @@ bool snip_cvt(char *buf, size_t n, const char *dst, const char *src, const char 
 	const char *r = rounding ? snip_mode(rounding) : "";
 	if (!d || !s || !r)
 		return false;
-	if (d->kind != 'f' || holds(d, s) || (!strcmp(r, "_re") && strcmp(dst, "tf32")))
+	bool whole = !strcmp(r, "_re") && d->kind != 'f' && s->kind == 'f';
+	if (!whole && (d->kind != 'f' || holds(d, s) || (!strcmp(r, "_re") && strcmp(dst, "tf32"))))
 		r = "";
 	const char *o = overflow_suffix(d, s, overflow, *r && strcmp(r, "_re"));
 	if (!o)

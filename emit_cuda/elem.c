@@ -386,7 +386,8 @@ static Op *print_loop(Cu *g, Op *first, Op *end, int n)
 	if (end && ir_attr(end, AT_CHUNK) && end->code == OP_REDUCE_REGS) c->next.sum = end;
 	if (c->next.pairs) begin_point(g, end);
 	if (c->next.sum) reduce_begin(g, end);
-	if (c->next.pairs && end->next && end->next->code == OP_STORE && ir_attr(end->next, AT_CHUNK)) g->late = c;
+	const Op *store = c->next.pairs ? end->next : end;
+	if (store && store->code == OP_STORE && ir_attr(store, AT_CHUNK)) g->late = c;
 	else print_chunks(g, c);
 	return c->next.pairs || c->next.sum ? end->next : end;
 }

@@ -191,6 +191,7 @@ static void print_elements(Access *x)
 	bare = is_one_statement(x, 0);
 	open_loop(x, spare, bare);
 	access_print_turned(x, "ct_b");
+	if (x->store) elem_print_late(g);
 	Str at = access_address(x, "ct_b"), ok = access_inside(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
 	if (x->store) {
 		Str w = words_pack(g, e, 1, &reg);

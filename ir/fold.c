@@ -171,6 +171,7 @@ Num fold_cast(Num x, Elem from, Elem to, FoldModes m)
 	if (elem_is_ptr(from) || elem_is_ptr(to)) return x;
 	bool ff = is_flt(from), ft = is_flt(to);
 	if (!ff && !ft && m.overflow != OVER_SATURATE) return num_wrap(to, (uint64_t)x.i);
+	if (ff && !ft && m.rounding == ROUND_TIES_EVEN) x = num_float(rint(x.f));
 	const Exact *v = exact_num(from, x);
 	return ft ? to_float(v, to, m) : to_int(v, to, m.overflow);
 }

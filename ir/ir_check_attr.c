@@ -77,7 +77,7 @@ static bool mode_allowed(OpCode code, AttrKey key)
 	case AT_SUBNORMALS: return flags & OPF_SUBN || reduces_here;
 	case AT_NAN: return flags & OPF_NANMODE || reduces_here;
 	case AT_OVERFLOW: return code == OP_CAST;
-	case AT_DOMAIN: return code == OP_EXP;
+	case AT_DOMAIN: return code == OP_EXP || code == OP_DIV;
 	case AT_DIRECTION: case AT_EXCLUSIVE: return flags & OPF_SCAN;
 	case AT_DESCENDING: return code == OP_SORT;
 	case AT_PRECISION: return code == OP_MMA || code == OP_MMA_SYNC;
@@ -113,7 +113,8 @@ static bool chk_mode(Check *c, const Op *op, const IrAttr *a)
 			"`rounding` is `approximate` or `full` here");
 		if (a->u.i == 5) NEED(op->code != OP_SQRT, "`rounding = full` means nothing here");
 		if (a->u.i == ROUND_TIES_EVEN) {
-			NEED(cast && r == EL_TF32, "`rounding = ties_even` is of casts to tf32");
+			NEED(cast && (r == EL_TF32 || elem_is_int(r)),
+				"`rounding = ties_even` is of casts to tf32 and to integers");
 			return true;
 		}
 		if (a->u.i < 4 || op->code == OP_EXP || op->code == OP_TANH) return true;

@@ -1,8 +1,8 @@
 /* chunk: loops over many registers go in chunks, {chunk}, so that few values are in registers at once.
  *
- * A chunked loop takes the rounding or the reduction of its last value with it. Where a store in vectors follows that
- * nobody else reads, each chunk is made before its vector. What one element of a row alone needs (placed/rare.c) is
- * left out of the loop and made again for the chunk that holds the element, {rare}. */
+ * A chunked loop takes the rounding or the reduction of its last value with it. Where a store follows of what nobody
+ * else reads, each chunk is made before what is stored of it at once. What one element of a row alone needs
+ * (placed/rare.c) is left out of the loop and made again for the chunk that holds the element, {rare}. */
 #include "lower/placed.h"
 #include "placed/access.h"
 #include "placed/loops.h"
@@ -10,7 +10,7 @@
 enum {
 	CHUNK = 3,              /* log2 of the registers of a chunk */
 	PICK_LEAST = 16,        /* fewest registers of a tile that is cut into chunks for one element, */
-	MANY = 64               /* and always */
+	SOME = 32, MANY = 64    /* and always, with what is stored of them; and what else follows */
 };
 
 typedef struct Chunks {
@@ -78,24 +78,24 @@ static void mark_rare(const Chunks *f, const Loop *l, Op *select)
 	}
 }
 
-static void set_chunk(const Chunks *f, const Loop *l)
+static void set_chunk(const Chunks *f, const Loop *l, int chunk)
 {
 	for (Op *op = l->first; op != l->end; op = op->next)
-		if (!f->l.splat[op->out[0]->id]) ir_set_int(op, AT_CHUNK, 1 << CHUNK);
+		if (!f->l.splat[op->out[0]->id]) ir_set_int(op, AT_CHUNK, 1 << chunk);
 }
 
-/* Where a store in vectors of a chunk follows, and nobody else needs what it stores, each chunk
- * is made before its vector. */
-static Op *store_of_chunks(const Chunks *f, const Op *pairs)
+/* Where a store of r follows that nobody else needs, each chunk is made before what is stored of it at once: 2^n
+ * elements, which are returned as n. -1: it does not follow. */
+static int store_of_chunks(const Chunks *f, const Op *store, const Val *r)
 {
-	Op *store = pairs->next;
-	const Val *r = pairs->out[0];
-	if (!store || store->code != OP_STORE || ir_in(store, store->nin - 1) != r) return NULL;
-	if (ir_int(store, AT_WAYS, WAYS_ANY) != WAYS_MASKED) return NULL;
+	if (!store || store->code != OP_STORE || ir_in(store, store->nin - 1) != r) return -1;
 	AccessPlan p = access_plan(store, r, false);
-	bool whole = p.vec == CHUNK && piece_bits(p.bit, p.vec) == (1 << CHUNK) - 1
+	Ways ways = (Ways)ir_int(store, AT_WAYS, WAYS_ANY);
+	bool single = ways == WAYS_SINGLE && !p.vec && !f->turned && !f->shifted && !rows_are_dense(f->fn);
+	if (ways != WAYS_MASKED && !single) return -1;
+	bool whole = p.vec <= CHUNK && piece_bits(p.bit, p.vec) == (1u << p.vec) - 1
 		&& !lay_hwcoord(p.l, lay_free(p.l), HW_REG);
-	return whole && f->uses[r->id] == 1 ? store : NULL;
+	return whole && f->uses[r->id] == 1 ? p.vec : -1;
 }
 
 /* The first operation after the loop and what it takes with it. */
@@ -104,18 +104,24 @@ static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
 	Op *end = l->end, *select = l->part && vector != 1 << CHUNK ? NULL : find_pick(f, l);
 	if (select) mark_rare(f, l, select);
 	if (l->part) {
-		if (select) set_chunk(f, l);
+		if (select) set_chunk(f, l, CHUNK);
 		return end;
 	}
-	bool here = end && end->nin && is_made_here(f, ir_in(end, 0), l), many = l->n >= MANY && in_chunks(l);
+	const Val *last = end && end->nin ? ir_in(end, end->code == OP_STORE ? end->nin - 1 : 0) : NULL;
+	bool here = last && is_made_here(f, last, l), many = l->n >= MANY && in_chunks(l);
 	bool pairs = here && op_is_pointwise(end) && op_in_own_loop(end) && end->code == OP_CAST;
 	bool sums = here && !select && many && reduces_in_order(end) && !ir_attr(end, AT_VEC);
-	if (!select && !sums && !(pairs && many)) return end;
-	set_chunk(f, l);
+	/* of bytes, which need fewer registers in the words of a store */
+	bool bytes = last && elem_bytes(last->type->elem) == 1 && l->n >= SOME && in_chunks(l);
+	bool stores = here && bytes && end->code == OP_STORE && !select;
+	int own = stores ? store_of_chunks(f, end, last) : -1;
+	if (!select && !sums && own < 0 && !(pairs && many)) return end;
+	set_chunk(f, l, own < 0 ? CHUNK : own);
+	if (own >= 0) ir_set_int(end, AT_CHUNK, 1 << own);
 	if (!pairs && !sums) return end;
 	ir_set_int(end, AT_CHUNK, 1 << CHUNK);
-	Op *store = pairs && many ? store_of_chunks(f, end) : NULL;
-	if (store) ir_set_int(store, AT_CHUNK, 1 << CHUNK);
+	bool store = pairs && many && store_of_chunks(f, end->next, end->out[0]) == CHUNK;
+	if (store) ir_set_int(end->next, AT_CHUNK, 1 << CHUNK);
 	return end->next;
 }
 

@@ -11,6 +11,9 @@
  * rounded, and a power is made of what is held in words anyway (pass remat), nobody holds powers of f32 at the
  * wait: a thread has room for twice the elements.
  *
+ * A quotient that only becomes an integer, by rounding to the nearest, has the bits that matter without the branches
+ * of a correctly rounded one (`domain: whole`).
+ *
  * A sum that a loop carries may be added to and scaled from round to round: a relative error of what is added
  * stays as it is in the sum, that of a factor would grow with each round.
  *
@@ -261,6 +264,44 @@ static void visit(Relax *r, Op *op)
 	}
 }
 
+/* ---- what becomes an integer ---- */
+static bool is_limit(const Val *v)
+{
+	Num n;
+	return ir_const_value(v, &n) || (v->def && v->def->code == OP_BROADCAST && ir_const_value(ir_in(v->def, 0), &n));
+}
+
+static bool is_shared_divisor(const Val *v)
+{
+	return !type_is_tile(v->type) || !type_log2_size(v->type) || (v->def && v->def->code == OP_BROADCAST);
+}
+
+/* What is rounded to the nearest whole number for a conversion to an integer is so by the conversion. A quotient that
+ * is used for nothing else, by a divisor of a whole row, is needed exactly only where it is neither small nor large. */
+static void look_at_cast(Relax *r, Op *cast)
+{
+	if (cast->code != OP_CAST) return;
+	Val *x = ir_in(cast, 0);
+	Elem to = cast->out[0]->type->elem;
+	if (!is_f32(x) || !elem_is_int(to) || elem_bytes(to) > 4) return;
+	if (ir_int(cast, AT_ROUNDING, 0) || ir_int(cast, AT_OVERFLOW, 0)) return;
+	while (x->def && (x->def->code == OP_MAX || x->def->code == OP_MIN) && r->uses[x->id] == 1) {
+		bool first = is_limit(ir_in(x->def, 0));
+		if (!first && !is_limit(ir_in(x->def, 1))) break;
+		x = ir_in(x->def, first ? 1 : 0);
+	}
+	Op *rint = x->def;
+	if (!rint || rint->code != OP_RINT || r->uses[x->id] != 1) return;
+	Op *div = ir_in(rint, 0)->def;
+	bool alone = div && div->code == OP_DIV && r->uses[div->out[0]->id] == 1 && may_relax(div);
+	if (alone && is_shared_divisor(ir_in(div, 1)))
+		ir_set_int(div, AT_DOMAIN, attr_word(AT_DOMAIN, str_intern("whole")));
+	if (x != ir_in(cast, 0)) return;
+	cast->in[0] = ir_in(rint, 0);
+	ir_set_int(cast, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("ties_even")));
+	ir_remove(rint);
+}
+
 static void collect(void *ctx, Op *op)
 {
 	Relax *r = ctx;
@@ -275,7 +316,11 @@ void pass_relax(Module *m, const LowerCx *cx)
 		Fn *fn = m->fns.p[i];
 		Relax r = { .fn = fn };
 		ir_walk(fn->body, collect, &r);
+		r.uses = ir_use_counts(fn, A_TMP);
+		for (int k = r.ops.n - 1; k >= 0; k--) look_at_cast(&r, r.ops.p[k]);
 		if (!r.rounds) continue;
+		r.ops.n = 0;
+		ir_walk(fn->body, collect, &r);
 		r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
 		r.often = NEW_ARRAY(A_TMP, bool, fn->nval);
 		r.carried = NEW_ARRAY(A_TMP, bool, fn->nval);

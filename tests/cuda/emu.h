@@ -390,6 +390,13 @@ static inline long long ct_tile_at(long long index, long long step, long long of
 	return index > far / step || index < -far / step ? -far : index * step + offset;
 }
 static inline void ct_trap(const char *what) { printf("%s\n", what); emu_fail("trap"); }
+static inline float ct_div_f32_whole(float a, float b) { return a / b; }
+#define EMU_WHOLE(elem, T, lo, hi) \
+	static inline T ct_cvt_##elem##_f32_re(float a) \
+	{ double r = rint(a); return r != r ? 0 : r <= lo ? (T)lo : r >= hi ? (T)hi : (T)r; }
+EMU_WHOLE(i8, signed char, -128.0, 127.0) EMU_WHOLE(i16, short, -32768.0, 32767.0)
+EMU_WHOLE(i32, int, -2147483648.0, 2147483647.0) EMU_WHOLE(u8, unsigned char, 0.0, 255.0)
+EMU_WHOLE(u16, unsigned short, 0.0, 65535.0) EMU_WHOLE(u32, unsigned, 0.0, 4294967295.0)
 static inline int __popc(unsigned a) { return __builtin_popcount(a); }
 static inline int atomicAdd(int *p, int v) { int old = *p; *p += v; return old; }
 
