@@ -296,6 +296,7 @@ static void write_loop(Stages *x)
 /* ---- registers ---- */
 static int words_of(const Val *v)
 {
+	if (v->def && (v->def->code == OP_CONST || v->def->code == OP_BROADCAST)) return 0;     /* one register for many */
 	return type_is_tile(v->type) && v->lay ? (elem_bytes(v->type->elem) << v->lay->in[HW_REG]) / 4 : 0;
 }
 

@@ -1,6 +1,6 @@
 """Which loops of products become pipelines (lower/pipeline.c, lower/chain.c): pipeline.py FILE, all of the file but for what its
 line `// plain:` names; of roles for sm_90a, and of several stages for sm_80, but for what its line `// for roles:` names. What
-`// without roles:` names has stages for both."""
+`// without roles:` names has stages for both, what `// in wide tiles:` names has those with most sums."""
 import os
 import re
 import sys
@@ -25,6 +25,10 @@ def main():
                 made = re.findall(r'(?m)^version (\w+) "%s\w*" for (.*) \{$' % kind, read(out))
                 check({name for name, _ in made} == kernels - others, "%s: %s" % (kind, sorted({name for name, _ in made})))
                 check(all(a == arch or name in without for name, a in made), "%s for %s" % (kind, sorted({a for _, a in made})))
+            wide = re.search(r"(?m)^// in wide tiles: (.*)$", read(SOURCE))
+            for name in wide.group(1).split(", ") if wide else []:
+                check(re.search(r'(?m)^version %s\w* "stages_(256x128|128x256)"' % re.sub("_128$", "_f16_128x128x32", name), read(out)),
+                      "%s has no stages of many sums" % name)
             check(plain <= kernels, "of the plain ones some are no kernels: %s" % sorted(plain - kernels))
     finish()
 
