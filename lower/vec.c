@@ -127,7 +127,6 @@ static int by_fours(const Vecs *f, const Op *op, bool *astride)
 	if (type_is_tile(ir_in(op, 0)->type) || !type_is_tile(r->type) || !random_neighbours(r, &a, &b)) return 1;
 	unsigned x = along(f, ir_in(op, 1), DEPTH);
 	*astride = f->turned || !(x & FOURS);
-	if (*astride && op->code == OP_RANDN) return 1; /* whose functions of the block's numbers cost more than calls */
 	return x & COUNTS && (x & FOURS || !f->turned) && !(*astride && x & APART) ? FOUR : 1;
 }
 
