@@ -251,7 +251,8 @@ static bool chk_one_layout(Check *c, const Op *op)
 
 static bool chk_layouts(Check *c, const Op *op)
 {
-	bool walks = op_rows[op->code].flags & OPF_SCAN || op->code == OP_SORT;        /* along the axis, where elements are */
+	/* These go along the axis from where its elements are to the same places. */
+	bool walks = op_rows[op->code].flags & OPF_SCAN || op->code == OP_SORT;
 	if (walks || op_rows[op->code].layout == LR_SAME) return chk_one_layout(c, op);
 	if (op->code != OP_CONVERT_REGS && op->code != OP_CONVERT_LANES) return true;
 	CvtKind most = op->code == OP_CONVERT_REGS ? CVT_REGS : CVT_SHFL;
