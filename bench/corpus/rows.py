@@ -303,8 +303,8 @@ def reductions(t):
     def best(x):
         v = m.f(x)
         if m.torch:
-            values, at = v.topk(8, 1)
-            return [values, at]
+            values, at = v.sort(dim=1, descending=True, stable=True)     # torch's own topk says nothing of equal elements
+            return [values[:, :8], at[:, :8]]
         at = m.np.argsort(-v, 1, "stable")[:, :8]
         return [m.along(v, at, 1), at]
 
