@@ -268,7 +268,7 @@ static void print_fewer(Out *o, const CuVersion *t, int number)
 		number, number, number);
 }
 
-/* How many short rows share a thread block; 0: they are not short. */
+/* How many rows of the call share a thread block, short ones or those of a warp; 0: none, they are longer. */
 static void print_short(Out *o, const CuKernel *k, int number)
 {
 	const CuVersion *t = &k->versions.p[number];

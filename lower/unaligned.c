@@ -20,7 +20,7 @@
 /* tiles: of several axes. works: more than moving and reducing. vectors: all tensors are. */
 typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
 
-enum { STRIDED_LOG2 = 2 };
+enum { STRIDED_LOG2 = 2 };     /* log2 of elements of a piece, from which on a trip through shared memory costs less */
 
 static bool moves(const Op *op)
 {
