@@ -10,15 +10,14 @@
  * the pipeline of roles. Blocks are walked in groups of rows, which share columns in the L2 cache. */
 #include "lower/pipeline.h"
 
+#include "base/cost.h"
 #include "layout/frag.h"
 
 enum {
 	STAGES_MOST = 4, STAGES_LEAST = 2,
-	GROUPED = 8,            /* rows of tiles that are walked before the next column */
 	RING_ALIGN = 1024,      /* of what is swizzled */
 	PIECE = 16,             /* bytes that a thread copies at once */
-	SECTOR = 32,
-	WORDS_MOST = 160        /* of the tiles that a thread holds behind the loop */
+	SECTOR = 32
 };
 
 typedef struct Stages {
@@ -366,7 +365,7 @@ static void set_grid(Stages *x)
 	ir_set_int(tile->def, AT_AXIS, 0);
 	const Type *two[] = { i32(), i32() };
 	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, nrow, ncol }, 2, two);
-	ir_set_int(order, AT_GROUPS, GROUPED);
+	ir_set_int(order, AT_GROUPS, COST_STAGES_GROUPED);
 	Index index = { &x->p, order->out[0], order->out[1] };
 	for (Op *op = order->next, *next; op; op = next) {
 		next = op->next;
@@ -416,7 +415,7 @@ Fn *pipe_stages(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 		if (!look_at_buffer(&x, i)) return NULL;
 	int64_t room = shared_room(cx, fn);
 	for (x.count = STAGES_MOST; x.count >= STAGES_LEAST && rings_bytes(&x, x.count) > room;) x.count--;
-	if (x.count < STAGES_LEAST || !give_layouts(&x) || words_behind(&x.p) > WORDS_MOST) return NULL;
+	if (x.count < STAGES_LEAST || !give_layouts(&x) || words_behind(&x.p) > COST_STAGES_BEHIND) return NULL;
 	ask_pieces(&x);
 	ir_number(fn);
 	x.nval = fn->nval;
