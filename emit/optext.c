@@ -119,7 +119,7 @@ bool op_has_tile(const Op *op)
 
 bool op_is_dead(const Op *op, const int *uses)
 {
-	if (!(op_rows[op->code].flags & OPF_PURE) || op->nregion) return false;
+	if (!op_is_pure(op)) return false;
 	for (int i = 0; i < op->nout; i++)
 		if (uses[op->out[i]->id]) return false;
 	return true;

@@ -229,7 +229,7 @@ static void emit_literal(Cg *g, const Op *op)
 static void print_op(Cg *g, const Op *op)
 {
 	bool inl = op->nout && type_is_tile(op->out[0]->type) && !g->stored[op->out[0]->id];
-	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && op->code != OP_CONST)
+	if (op_has_tile(op) && !op_has(op, OPF_TERM) && op->code != OP_CONST)
 		comment(g, op, inl ? ", where it is used" : "");
 	if (regions_construct(&g->regions, op)) return;
 	switch (op->code) {

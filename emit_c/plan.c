@@ -79,10 +79,7 @@ static void decide(void *ctx, Op *op)
 	for (int i = 0; i < op->nout; i++) {
 		const Val *v = op->out[i];
 		if (!type_is_tile(v->type) || p->stored[v->id]) continue;
-		if (op_rows[op->code].flags & OPF_ELEMWISE && !(op_rows[op->code].flags & (OPF_READ | OPF_WRITE)))
-			p->stored[v->id] = !fuses(p, v);
-		else
-			p->stored[v->id] = !plan_is_map(op);
+		p->stored[v->id] = op_has(op, OPF_ELEMWISE) ? !fuses(p, v) : !plan_is_map(op);
 		p->depth[v->id] = depth;
 		if (p->depth[v->id] > MAX_DEPTH) p->stored[v->id] = true;
 	}

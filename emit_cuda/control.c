@@ -397,14 +397,13 @@ static const Printer printers[OP_COUNT] = {
 static void print_op(Cu *g, Op *op)
 {
 	const Printer *p = &printers[op->code];
-	unsigned flags = op_rows[op->code].flags;
 	cu_line(g, op);
 	for (int i = 0; i < op->nout && p->named; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
 	if (op_is_scan(op)) scan_print(g, op);
 	else if (p->print) p->print(g, op);
-	else if (flags & OPF_TERM) print_end(g, op);
-	else if (flags & (OPF_READ | OPF_WRITE)) memory_elements(g, op);
-	else if (flags & OPF_ELEMWISE && !(op->nout && type_is_tile(op->out[0]->type))) elem_scalar(g, op);
+	else if (op_has(op, OPF_TERM)) print_end(g, op);
+	else if (op_has(op, OPF_READ | OPF_WRITE)) memory_elements(g, op);
+	else if (op_has(op, OPF_ELEMWISE) && !(op->nout && type_is_tile(op->out[0]->type))) elem_scalar(g, op);
 	else diag(D_NOT_SUPPORTED, op->span, str_fmt("`%s`", op_rows[op->code].name), "cuda");
 }
 

@@ -39,7 +39,7 @@ static Run run_of(Cu *g, const Op *op)
 }
 
 static bool asks(const Op *op) { return op->code == OP_LOAD && ir_int(op, AT_DENSE, 0); }
-static bool writes(const Op *op) { return (op_rows[op->code].flags & OPF_WRITE) != 0; }
+static bool writes(const Op *op) { return op_has(op, OPF_WRITE); }
 
 /* Rows first: what comes by single elements is waited for. */
 static void ask_for(Cu *g, const Op *first, bool rows)

@@ -510,8 +510,7 @@ Op *elem_group(Cu *g, Op *first, const Op *limit)
 
 static bool is_scalar_op(const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
-	return f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE)) && op->nout == 1 && type_is_scalar(op->out[0]->type);
+	return op_has(op, OPF_ELEMWISE) && op->nout == 1 && type_is_scalar(op->out[0]->type);
 }
 
 void elem_scalar(Cu *g, const Op *op)

@@ -21,7 +21,7 @@ bool group_has_roles(const Fn *fn)
 
 static void find_group(void *found, Op *op)
 {
-	if (op_rows[op->code].flags & OPF_GROUP) *(bool *)found = true;
+	if (op_has(op, OPF_GROUP)) *(bool *)found = true;
 }
 
 bool group_needs_base(const Fn *fn)

@@ -253,7 +253,7 @@ static void walk_op(Sched *s, const Op *op)
 	if (op->code == OP_FOR || op->code == OP_WHILE) keep_in_loop(s, from);
 	for (int i = 0; i < op->nout; i++) begin(s, op->out[i]);
 	if (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_STORE) explain_access(s, op);
-	else if ((op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) && op->nin && ir_in(op, 0)->type->kind == TY_VIEW)
+	else if (op_has(op, OPF_READ | OPF_WRITE) && op->nin && ir_in(op, 0)->type->kind == TY_VIEW)
 		explain_elements(s, op);
 	else explain_move(s, op);
 }

@@ -211,7 +211,7 @@ static void print_vectors(Elements *x, uint32_t spare)
 
 static bool writes(const Op *op)
 {
-	return (op_rows[op->code].flags & OPF_WRITE) != 0;
+	return op_has(op, OPF_WRITE);
 }
 
 static void print_each(const Elements *x, int n, uint32_t spare)

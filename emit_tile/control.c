@@ -141,7 +141,7 @@ static void emit_launch(Tg *g, const Op *op)
 
 static void print_op(Tg *g, const Op *op)
 {
-	if (op_has_tile(op) && !(op_rows[op->code].flags & OPF_TERM) && !op->nregion && op->code != OP_CONST)
+	if (op_has_tile(op) && !op_has(op, OPF_TERM) && !op->nregion && op->code != OP_CONST)
 		comment(g, op);
 	if (regions_construct(&g->regions, op)) return;
 	switch (op->code) {

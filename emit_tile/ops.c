@@ -238,7 +238,7 @@ bool tl_elementwise(Tg *g, const Op *op)
 {
 	Str text = NULL;
 	const Val *x = op->nin ? ir_in(op, 0) : NULL;
-	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || op->nout != 1) return false;
+	if (!op_has(op, OPF_ELEMWISE) || op->nout != 1) return false;
 	if (op->code == OP_CAST) text = tl_cast(g, op->out[0]->type->elem, x->type->elem, tl_text(g, x), op);
 	else if (op->code == OP_HINT) text = tl_promised(op, tl_text(g, x));
 	else if (op->code == OP_BITCAST) text = bitcast(op->out[0]->type->elem, x->type->elem, tl_text(g, x));

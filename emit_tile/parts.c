@@ -22,7 +22,7 @@ static bool takes_parts(const Op *op)
 static bool takes_lines(const Op *op)
 {
 	if (op->code == OP_MMA || op->code == OP_HISTOGRAM) return true;
-	return op_rows[op->code].flags & (OPF_REDUCE | OPF_SCAN) && !takes_parts(op);
+	return op_has(op, OPF_REDUCE | OPF_SCAN) && !takes_parts(op);
 }
 
 /* by Val id: views; tiles; tiles of which a product is made */

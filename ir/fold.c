@@ -531,11 +531,10 @@ bool fold_is_exact(OpCode code)
 
 bool fold_op(OpCode code, FoldModes m, Elem e, Elem r, int n, const Num *in, Num *out)
 {
-	unsigned flags = op_rows[code].flags;
 	bool random = code == OP_RAND || code == OP_RANDN || code == OP_RANDINT;
 	bool truth;
 	Num two[2] = { in[0], n > 1 ? in[1] : (Num){ 0 } };
-	if (!(flags & OPF_PURE) || !(flags & OPF_ELEMWISE) || random || code == OP_HINT) return false;
+	if (!(op_rows[code].flags & OPF_ELEMWISE) || random || code == OP_HINT) return false;
 	switch (code) {
 	case OP_SELECT: *out = in[0].i ? in[1] : in[2]; return true;
 	case OP_CAST: *out = fold_cast(in[0], e, r, m); return true;
@@ -555,7 +554,7 @@ bool fold_known(const Op *op, Val *const *in, Num *out)
 {
 	enum { MOST = 3 };
 	Num n[MOST];
-	bool exact = (op_rows[op->code].flags & OPF_ELEMWISE) && fold_is_exact(op->code);
+	bool exact = op_has(op, OPF_ELEMWISE) && fold_is_exact(op->code);
 	if (!exact || !op->nin || op->nin > MOST) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (!ir_const_value(in[i], &n[i])) return false;

@@ -37,23 +37,27 @@ typedef enum OpForm {
 
 enum {                          /* flags of an op */
 	OPF_PURE     = 1 << 0,  /* no effect, result depends on operands and attributes only: CSE, DCE, reorder */
-	OPF_ELEMWISE = 1 << 1,  /* all tile operands and the result have one shape; scalars in, scalar out as well */
+	OPF_ELEMWISE = 1 << 1,  /* pure; all tile operands and the result have one shape; scalars in, scalar out as well */
 	OPF_COMM     = 1 << 2,
 	OPF_READ     = 1 << 3,  /* reads memory */
 	OPF_WRITE    = 1 << 4,  /* writes memory, or acts on the outside (print) */
 	OPF_TERM     = 1 << 5,  /* ends a block */
 	OPF_REGION   = 1 << 6,  /* has regions */
-	OPF_VIEW     = 1 << 7,  /* makes or changes a view; no data moves */
-	OPF_FREE     = 1 << 8,  /* only renames elements: no data moves between places in a good layout */
-	OPF_REDUCE   = 1 << 9,
-	OPF_SCAN     = 1 << 10,
-	OPF_HIDDEN   = 1 << 11, /* no name in the language: built by sema or passes */
-	OPF_ROUND    = 1 << 12, /* takes rounding: the four IEEE modes */
-	OPF_SUBN     = 1 << 13, /* takes subnormals: (f32) */
-	OPF_NANMODE  = 1 << 14, /* takes nan: */
-	OPF_MATH     = 1 << 15, /* float function with a stated error */
-	OPF_VIEWCALL = 1 << 16, /* in the language only as view.name(...) */
-	OPF_GROUP    = 1 << 17  /* PLACED: of roles, rings, mbarriers, copies by hardware: rules in ir_check_group.c */
+	OPF_FREE     = 1 << 7,  /* only renames elements: no data moves between places in a good layout */
+	OPF_REDUCE   = 1 << 8,
+	OPF_SCAN     = 1 << 9,
+	OPF_HIDDEN   = 1 << 10, /* no name in the language: built by sema or passes */
+	OPF_ROUND    = 1 << 11, /* takes rounding: the four IEEE modes */
+	OPF_SUBN     = 1 << 12, /* takes subnormals: (f32) */
+	OPF_NANMODE  = 1 << 13, /* takes nan: */
+	OPF_MATH     = 1 << 14, /* float function with a stated error */
+	OPF_VIEWCALL = 1 << 15, /* in the language only as view.name(...) */
+	OPF_GROUP    = 1 << 16, /* PLACED: of roles, rings, mbarriers, copies by hardware: rules in ir_check_group.c */
+	OPF_PLACE    = 1 << 17, /* makes a tile of which each element depends on its place alone */
+	OPF_UNIFORM  = 1 << 18, /* a number or a view that all threads know, or the kernel's end */
+	/* each element of the result depends on one of each operand at most: no thread needs what
+	 * others hold, if operands lie as the result does */
+	OPF_POINTWISE = OPF_ELEMWISE | OPF_FREE | OPF_PLACE
 };
 
 typedef enum TypeRule {         /* operand types -> result type: rules.c has one function for each */
@@ -381,6 +385,9 @@ void ir_set_lay(Op *op, AttrKey key, Lay l);
 void ir_drop_attr(Op *op, AttrKey key);
 const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent */
 int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
+static inline bool op_has(const Op *op, unsigned flags) { return (op_rows[op->code].flags & flags) != 0; }
+/* No effect and no region: may be moved, copied, left out. */
+static inline bool op_is_pure(const Op *op) { return op_has(op, OPF_PURE) && !op->nregion; }
 int ir_axis(const Op *op);              /* the axis that it works along; 0 where it says none */
 bool ir_sweeps(const Fn *fn);                   /* in another order of axes than theirs */
 int ir_sweep(const Fn *fn, int i);              /* the i-th axis from the fastest on */

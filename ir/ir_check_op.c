@@ -252,7 +252,7 @@ static bool chk_one_layout(Check *c, const Op *op)
 static bool chk_layouts(Check *c, const Op *op)
 {
 	/* These go along the axis from where its elements are to the same places. */
-	bool walks = op_rows[op->code].flags & OPF_SCAN || op->code == OP_SORT;
+	bool walks = op_has(op, OPF_SCAN) || op->code == OP_SORT;
 	if (walks || op_rows[op->code].layout == LR_SAME) return chk_one_layout(c, op);
 	if (op->code != OP_CONVERT_REGS && op->code != OP_CONVERT_LANES) return true;
 	CvtKind most = op->code == OP_CONVERT_REGS ? CVT_REGS : CVT_SHFL;
@@ -301,7 +301,7 @@ static bool chk_elementwise(Check *c, const Op *op, TypeRule rule)
 
 static bool chk_types(Check *c, const Op *op)
 {
-	if (op_rows[op->code].flags & OPF_GROUP) return chk_group(c, op);
+	if (op_has(op, OPF_GROUP)) return chk_group(c, op);
 	TypeRule rule = op_rows[op->code].type;
 	switch (rule) {
 	case TR_GIVEN: return chk_given(c, op);

@@ -233,7 +233,7 @@ static void note_carried(Check *c, const Op *op)
 static void note_use(void *ctx, Op *op)
 {
 	Uses *u = ctx;
-	if (op_rows[op->code].flags & OPF_TERM) note_carried(u->c, op);
+	if (op_has(op, OPF_TERM)) note_carried(u->c, op);
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
 		if (v->type->kind != TY_ASYNC || (op->code == OP_WGMMA && i == 1)) continue;

@@ -209,7 +209,7 @@ static bool chk_region_op(Body *k, const Op *op, Scope s)
 			"one region without arguments, no operands");
 		return chk_regions(k, op, s);
 	default:
-		if (op_rows[op->code].flags & OPF_GROUP) return chk_group_region(c, op) && chk_regions(k, op, (Scope){ 0 });
+		if (op_has(op, OPF_GROUP)) return chk_group_region(c, op) && chk_regions(k, op, (Scope){ 0 });
 		return chk_reduce_region(c, op) && chk_regions(k, op, (Scope){ .pure = true });
 	}
 }

@@ -68,7 +68,6 @@ static bool is_partial(const Fn *fn, const Val *v)
 
 static bool suits(const Fn *fn, const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (op->nregion) return false;
 	for (int i = 0; i < op->nout; i++)
 		if (op->out[i]->lay && !is_apart(fn, op->out[i])) return false;
@@ -82,12 +81,9 @@ static bool suits(const Fn *fn, const Op *op)
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0 && !one_thread_reads(op);
 	case OP_SCATTER: case OP_TO_SCALAR: return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
 	case OP_LOAD: case OP_STORE: return type_is_tile(ir_accessed(op)->type);
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
-	case OP_VIEW:
-	case OP_RETURN: case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES:
-	case OP_ALLOC_SHARED:
+	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
 	case OP_LOAD_SHARED: case OP_BARRIER: case OP_PHASE: return true;
-	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
 }
 

@@ -73,7 +73,7 @@ static bool same(const Val *x, const Val *y, const Loop *a, const Loop *b, int d
 	if (x == y || (x == a->op->region[0]->args.p[0] && y == b->op->region[0]->args.p[0])) return true;
 	if (!p || !q || !depth || p->code != q->code || x->type != y->type || x->index != y->index) return false;
 	if (p->nin != q->nin || p->nregion) return false;
-	if (!(op_rows[p->code].flags & OPF_PURE) || !same_attrs(p, q)) return false;
+	if (!op_has(p, OPF_PURE) || !same_attrs(p, q)) return false;
 	for (int i = 0; i < p->nin; i++)
 		if (!same(ir_in(p, i), ir_in(q, i), a, b, depth - 1)) return false;
 	return true;
@@ -117,7 +117,7 @@ static void find_write(void *ctx, Op *op)
 {
 	Writes *w = ctx;
 	w->found |= ir_int(op, AT_ORDER, 0) != 0;
-	if (op == w->but || !(op_rows[op->code].flags & OPF_WRITE) || !op->nin) return;
+	if (op == w->but || !op_has(op, OPF_WRITE) || !op->nin) return;
 	const Val *v = ir_in(op, 0);
 	bool view = v->type->kind == TY_VIEW, pointer = (type_is_scalar(v->type) || type_is_tile(v->type))
 		&& elem_is_ptr(v->type->elem);

@@ -138,7 +138,7 @@ static void set_grid(Write *x)
 static void write_common(Write *x)
 {
 	for (const Op *op = x->c.fn->body->first; op != x->c.loop; op = op->next) {
-		bool same = op->nout && !x->c.axes[op->out[0]->id] && !op->nregion && op_rows[op->code].flags & OPF_PURE;
+		bool same = op->nout && !x->c.axes[op->out[0]->id] && op_is_pure(op);
 		if (same && type_is_scalar(op->out[0]->type) && !x->own[op->out[0]->id]) chain_copy_op(x, op);
 	}
 }
@@ -149,7 +149,7 @@ static void drop_unused(IrBlock *b, int *uses)
 	for (Op *op = b->last, *prev; op; op = prev) {
 		prev = op->prev;
 		for (int i = 0; i < op->nregion; i++) drop_unused(op->region[i], uses);
-		bool used = !(op_rows[op->code].flags & OPF_PURE) || op->nregion || !op->nout;
+		bool used = !op_is_pure(op) || !op->nout;
 		for (int i = 0; i < op->nout; i++) used |= uses[op->out[i]->id] > 0;
 		if (used) continue;
 		for (int i = 0; i < op->nin; i++) uses[ir_in(op, i)->id]--;

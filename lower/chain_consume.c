@@ -192,7 +192,7 @@ static void take_operands(Write *x)
 		}
 		for (const Op *op = b->last->prev; op && op != r->op; op = op->prev) {
 			bool same = op->nout == 1 && op->out[0]->type == r->op->out[0]->type && x->own[op->out[0]->id];
-			same = same && op_rows[op->code].flags & OPF_ELEMWISE;
+			same = same && op_has(op, OPF_ELEMWISE);
 			bool taken = false;
 			for (int k = 0; same && k < i; k++) taken |= x->sum[k] == x->own[op->out[0]->id];
 			if (!same || taken || x->c.late[op->out[0]->id]) continue;

@@ -237,16 +237,13 @@ static bool add_product(Chain *c, Op *op)
 
 bool chain_is_vector(const Chain *c, const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	(void)c;
-	if (op->nregion || f & OPF_TERM) return false;
+	if (op->nregion) return false;
 	if (op->code == OP_LOAD) return type_is_tile(op->out[0]->type) && ir_in(op, 0)->type->kind == TY_VIEW;
-	if (f & (OPF_READ | OPF_WRITE)) return false;
 	if (op_is_reduce(op))
 		return op->nout == 1 && op->out[0]->type->rank == ir_in(op, 0)->type->rank && ir_axis(op) == 1;
 	if (op->code == OP_RESHAPE) return type_is_tile(ir_in(op, 0)->type) && type_is_tile(op->out[0]->type);
-	bool made = op->code == OP_CONST || op->code == OP_IOTA || op->code == OP_LAUNCH;
-	return made || f & OPF_ELEMWISE || op->code == OP_BROADCAST;
+	return op->code == OP_LAUNCH || (op_has(op, OPF_POINTWISE) && op->code != OP_PERMUTE);
 }
 
 /* Its first result is the carried value that the next round's sum is made of. */

@@ -66,7 +66,7 @@ static void lengthen(Join *j, Val *v, int axis)
 		const Val *x = ir_in(op, 0);
 		plain = j->along[x->id] == SAME && (type_is_scalar(x->type) || !x->type->log2[axis]);
 	} else if (plain && op->code != OP_CONST) {
-		plain = op_rows[op->code].flags & OPF_ELEMWISE;
+		plain = op_has(op, OPF_ELEMWISE);
 		for (int i = 0; i < op->nin && plain; i++) lengthen(j, ir_in(op, i), axis);
 	}
 	if (plain) lie(j, v, axis);

@@ -244,7 +244,7 @@ static bool may_rise(const Op *op, const Op *at, int depth)
 	for (int i = 0; i < op->nin; i++) {
 		const Op *d = ir_in(op, i)->def;
 		if (!d || d->parent != op->parent || defined_before(d, at)) continue;
-		if (!depth || !(op_rows[d->code].flags & OPF_PURE) || !may_rise(d, at, depth - 1)) return false;
+		if (!depth || !op_has(d, OPF_PURE) || !may_rise(d, at, depth - 1)) return false;
 	}
 	return true;
 }
@@ -261,7 +261,7 @@ static void rise(Op *op, Op *at)
 /* What a load may not pass: writes, and accesses with a memory order, after which stands what others wrote. */
 static void find_write(void *ctx, Op *op)
 {
-	*(bool *)ctx |= (op_rows[op->code].flags & OPF_WRITE) || ir_int(op, AT_ORDER, 0);
+	*(bool *)ctx |= op_has(op, OPF_WRITE) || ir_int(op, AT_ORDER, 0);
 }
 
 static bool writes(Op *op)

@@ -252,7 +252,6 @@ static bool pads_come_last(const Op *op, Beyond x)
 
 static bool of_op(Cut *c, const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (op->nregion) return false;
 	if (only_scalars(op)) return true;
 	Beyond *r = op->nout ? &c->at[op->out[0]->id] : NULL;
@@ -269,7 +268,7 @@ static bool of_op(Cut *c, const Op *op)
 	case OP_SORT: return c->by_warp && pads_come_last(op, beyond(c, ir_in(op, 0)));
 	default: break;
 	}
-	if (!(f & OPF_ELEMWISE) || (f & (OPF_READ | OPF_WRITE))) return false;
+	if (!op_has(op, OPF_ELEMWISE)) return false;
 	*r = of_elementwise(c, op);
 	return true;
 }

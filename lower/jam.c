@@ -39,12 +39,11 @@ static int64_t thread_bytes(const Val *v)
 
 static void look_at(Round *r, const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	r->ops++;
 	r->fails |= op->nregion || op->nout > 1 || waits_for_threads(op) || one_thread_reads(op);
-	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && !(f & OPF_PURE);
+	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && !op_has(op, OPF_PURE);
 	if (r->fails || !op->nout || !is_hoisted(r, op)) return;
-	r->hoisted[op->out[0]->id] = jam_asks(op) || (f & OPF_PURE && type_is_scalar(op->out[0]->type));
+	r->hoisted[op->out[0]->id] = jam_asks(op) || (op_has(op, OPF_PURE) && type_is_scalar(op->out[0]->type));
 	if (jam_asks(op)) r->bytes += thread_bytes(op->out[0]);
 }
 

@@ -13,13 +13,12 @@
 
 enum { LINE = 128 };
 
-static bool is_inert(const Op *op) { return (op_rows[op->code].flags & OPF_PURE) && !op->nregion; }
 
 /* Does nothing between the two change what the buffer holds? */
 static bool follows(const Op *store, const Op *load)
 {
 	const Op *op = load->next;
-	while (op && op != store && is_inert(op)) op = op->next;
+	while (op && op != store && op_is_pure(op)) op = op->next;
 	return op == store;
 }
 

@@ -63,7 +63,7 @@ static void note_value(Places *p, Val *v, int at, int *n)
 static void note_op(Places *p, int at, int *n)
 {
 	const Op *op = p->ops.p[at];
-	bool end = (op_rows[op->code].flags & OPF_TERM) != 0;
+	bool end = op_has(op, OPF_TERM);
 	for (int i = 0; i < op->nin; i++) {
 		note_value(p, ir_in(op, i), at, n);
 		if (end) note_value(p, place_target(op, i), at, n);

@@ -146,7 +146,7 @@ static bool walks_axis(const Op *op) { return op_is_scan(op) || op->code == OP_S
 void place_forward(Places *p, Op *op)
 {
 	Lay l;
-	if (op_rows[op->code].flags & OPF_TERM) {
+	if (op_has(op, OPF_TERM)) {
 		forward_end(p, op);
 		return;
 	}
@@ -243,7 +243,7 @@ static bool leads(const Places *p, const Op *op)
 void place_backward(Places *p, Op *op)
 {
 	Lay l;
-	if (op_rows[op->code].flags & OPF_TERM) {
+	if (op_has(op, OPF_TERM)) {
 		for (int i = 0; i < op->nin; i++) {
 			Val *to = place_target(op, i);
 			if (to && is_tile(to) && place_known(p, to)) want(p, ir_in(op, i), place_lay(p, to));
@@ -291,7 +291,7 @@ void place_backward(Places *p, Op *op)
 bool place_needs(Places *p, const Op *op, int i, Lay *l)
 {
 	Val *v = ir_in(op, i), *r = op->nout ? op->out[0] : NULL;
-	if (op_rows[op->code].flags & OPF_TERM) {
+	if (op_has(op, OPF_TERM)) {
 		Val *to = place_target(op, i);
 		if (to) *l = place_lay(p, to);
 		return to != NULL;

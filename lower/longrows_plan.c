@@ -31,7 +31,7 @@ static bool any_late(const PartsPlan *p, const Op *op)
 /* The tensor that a view is of; NULL: not known. */
 static const IrParam *tensor_of(const Fn *fn, const Val *view)
 {
-	while (view->def && op_rows[view->def->code].flags & OPF_VIEW && view->def->nin
+	while (view->def && view->def->code == OP_VIEW && view->def->nin
 		&& ir_in(view->def, 0)->type->kind == TY_VIEW) view = ir_in(view->def, 0);
 	return view->def || view->block != fn->body ? NULL : &fn->params.p[view->index];
 }
@@ -89,7 +89,7 @@ static bool loads_agree(const PartsPlan *p, int store)
 	for (int i = 0; i < p->ops.n; i++) {
 		const Op *op = p->ops.p[i];
 		bool second = i != store && op->code == OP_STORE;
-		if (!second && !(op_rows[op->code].flags & OPF_READ)) continue;
+		if (!second && !op_has(op, OPF_READ)) continue;
 		if (tensor_of(p->fn, ir_in(op, 0)) != to) continue;
 		if (second || !row || i > store) return false;
 		if (is_long(p, op->out[0]) && !same_places(op, s)) return false;
@@ -128,7 +128,7 @@ static bool outside(const PartsPlan *p, const Val *v, int depth, Num *r)
 	case OP_SELECT: return asks_inside(p, ir_in(op, 0)) && outside(p, ir_in(op, 2), depth - 1, r);
 	default: break;
 	}
-	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || op->nin > PART_OPERANDS || !fold_is_exact(op->code)) return false;
+	if (!op_has(op, OPF_ELEMWISE) || op->nin > PART_OPERANDS || !fold_is_exact(op->code)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (!outside(p, ir_in(op, i), depth - 1, &in[i])) return false;
 	Elem e = ir_in(op, 0)->type->elem;
@@ -237,12 +237,11 @@ static bool is_shape(const Op *op)
 
 static bool fits_long(PartsPlan *p, Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (op->code == OP_LOAD) return row_access(p, op) && !any_late(p, op);
 	if (op->code == OP_CONST || op->code == OP_IOTA)
 		return op->code == OP_CONST || elem_bytes(op->out[0]->type->elem) >= 4;
 	if (is_shape(op)) return true;
-	if (!(f & OPF_ELEMWISE) || !(f & OPF_PURE)) return false;
+	if (!op_has(op, OPF_ELEMWISE)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (!is_long(p, ir_in(op, i))) return false;
 	return true;
@@ -250,12 +249,11 @@ static bool fits_long(PartsPlan *p, Op *op)
 
 static bool fits_small(PartsPlan *p, Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	bool rows = false;
 	for (int i = 0; i < op->nin; i++) rows |= is_long(p, ir_in(op, i));
 	if (rows) return op_is_reduce(op) && add_sum(p, op);
 	if (op->code == OP_LOAD || op->code == OP_GATHER) return tensor_of(p->fn, ir_in(op, 0)) != NULL;
-	return f & OPF_PURE || f & OPF_VIEW || op->code == OP_BID || op->code == OP_LAUNCH || op->code == OP_CONST;
+	return op_has(op, OPF_PURE);
 }
 
 static bool note_sides(PartsPlan *p, const Op *op)
@@ -277,8 +275,8 @@ static bool add_op(PartsPlan *p, const StoredVec *stored, Op *op)
 	if (op->code == OP_STORE)
 		return is_long(p, ir_accessed(op)) ? row_access(p, op)
 			: tensor_of(p->fn, ir_in(op, 0)) && !type_is_scalar(ir_accessed(op)->type);
-	if (op_rows[op->code].flags & OPF_WRITE || op->nout != 1) return false;
-	bool row = is_long(p, op->out[0]), reads = (op_rows[op->code].flags & OPF_READ) != 0;
+	if (op_has(op, OPF_WRITE) || op->nout != 1) return false;
+	bool row = is_long(p, op->out[0]), reads = op_has(op, OPF_READ);
 	if (!(row ? fits_long(p, op) : fits_small(p, op))) return false;
 	bool reread = reads && !row && stored_to(stored, tensor_of(p->fn, ir_in(op, 0)));
 	p->reads_stored |= reread;

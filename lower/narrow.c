@@ -46,7 +46,7 @@ static void look_at(void *ctx, Op *op)
 {
 	Look *l = ctx;
 	l->suits &= op->code != OP_MMA && !op_is_atomic(op) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
-	l->math |= (op_rows[op->code].flags & OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
+	l->math |= op_has(op, OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
 	l->looks_up |= op->code == OP_GATHER;
 	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)
 		&& (!l->store || type_log2_size(ir_accessed(op)->type)

@@ -50,7 +50,7 @@ static const Val *holder(const Val *v)          /* whose registers v names */
 	return v;
 }
 
-static bool is_read(const Val *v) { return (op_rows[v->def->code].flags & OPF_READ) != 0; }
+static bool is_read(const Val *v) { return op_has(v->def, OPF_READ); }
 
 static void number_stretches(Bound *b, const IrBlock *block)
 {
@@ -59,7 +59,7 @@ static void number_stretches(Bound *b, const IrBlock *block)
 		for (int i = 0; i < op->nin; i++) b->end[holder(ir_in(op, i))->id] = b->now;
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
-			b->math |= regs_of(v) >= LEAST && (op_rows[op->code].flags & OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
+			b->math |= regs_of(v) >= LEAST && op_has(op, OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
 			b->begin[v->id] = b->end[v->id] = b->now;
 			bool held = op->code != OP_IOTA && holder(v) == v && !b->splat[v->id];
 			if (held && regs_of(v) >= LEAST) vec_push(A_TMP, &b->tiles, v);

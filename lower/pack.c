@@ -33,17 +33,13 @@ static int imax(int a, int b) { return a > b ? a : b; }
 /* ---- lanes ---- */
 bool pack_suits(const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (op_is_reduce(op) || op_is_scan(op)) return true;    /* a region of theirs computes scalars */
 	if (op->nregion) return false;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_LITERAL: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CAT:
-	case OP_JOIN:
-	case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_SORT: case OP_TOPK: case OP_TO_SCALAR: case OP_BID:
-	case OP_LAUNCH: case OP_VIEW:
-	case OP_LOAD: case OP_STORE:
-	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ASSUME: case OP_RETURN: return true;
-	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	case OP_LITERAL: case OP_CAT: case OP_JOIN: case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_SORT: case OP_TOPK:
+	case OP_TO_SCALAR: case OP_LOAD: case OP_STORE: case OP_GATHER: case OP_SCATTER:
+	case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ASSUME: return true;
+	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
 }
 
@@ -64,7 +60,7 @@ int pack_lanes(const Fn *fn)
 	if (rows_are_dense(fn)) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!pack_suits(op)) return LANES_LOG2;
-		if (op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
+		if (op_has(op, OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
 		for (int i = 0; i < op->nout; i++)
 			if (type_is_tile(op->out[i]->type) && op->code != OP_CONST)
 				lanes = imax(lanes, type_log2_size(op->out[i]->type) - PACK_REGS);
@@ -87,7 +83,7 @@ static void look_at(void *ctx, Op *op)
 	if (op->code == OP_LOAD || op->code == OP_STORE) {
 		const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1);
 		p->moved += type_is_tile(v->type) ? (int64_t)1 << tile_bytes(v) : 0;
-	} else if (op->code == OP_LOADS || (op_rows[op->code].flags & (OPF_READ | OPF_WRITE)
+	} else if (op->code == OP_LOADS || (op_has(op, OPF_READ | OPF_WRITE)
 		&& op_rows[op->code].form != FORM_PLACED)) {
 		p->moved = INT32_MAX;   /* who knows */
 	}

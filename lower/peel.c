@@ -54,16 +54,6 @@ static bool is_in_order(const Fn *fn, Lay l, int vec)
 	return true;
 }
 
-static bool works_apart(const Op *op)
-{
-	unsigned f = op_rows[op->code].flags;
-	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_OPAQUE: return true;
-	case OP_LITERAL: return false;
-	default: return (f & OPF_ELEMWISE) && (f & OPF_PURE) && !(f & (OPF_READ | OPF_WRITE));
-	}
-}
-
 /* Operations that know which registers a row has. */
 static bool suits(Fn *fn, const Op *op)
 {
@@ -82,7 +72,7 @@ static bool suits(Fn *fn, const Op *op)
 	}
 	if (op->code == OP_REDUCE_REGS) return op->nout == 1 && !op->out[0]->lay->in[HW_REG];
 	if (op->code == OP_IOTA && elem_bytes(op->out[0]->type->elem) < 4) return false;
-	return works_apart(op);
+	return op_has(op, OPF_POINTWISE);
 }
 
 /* Rows are shorter. */
@@ -146,7 +136,7 @@ static bool gains(const Fn *fn) { return peel_elem_size(fn) < 4 || (fn->cluster 
 static bool is_long(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
-		if ((op_rows[op->code].flags & OPF_MATH) && peel_is_row(fn, op->out[0]) && !ir_int(op, AT_ROUNDING, 0))
+		if (op_has(op, OPF_MATH) && peel_is_row(fn, op->out[0]) && !ir_int(op, AT_ROUNDING, 0))
 			return peel_elem_size(fn) == 2;
 	return false;
 }

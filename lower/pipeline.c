@@ -144,7 +144,7 @@ static bool is_of_scalars(const Op *op)
 {
 	for (int i = 0; i < op->nout; i++)
 		if (!type_is_scalar(op->out[i]->type)) return false;
-	return op->nout && op_rows[op->code].flags & OPF_PURE;
+	return op->nout && op_has(op, OPF_PURE);
 }
 
 static bool is_common(const Write *x, const Op *op)

@@ -10,7 +10,7 @@ static const Type *tile_of(const Val *v) { return type_is_tile(v->type) ? v->typ
 
 static bool is_scalar_op(const Op *op)
 {
-	if (!(op_rows[op->code].flags & OPF_PURE) || op->nregion) return false;
+	if (!op_is_pure(op)) return false;
 	for (int i = 0; i < op->nout; i++)
 		if (!type_is_scalar(op->out[i]->type)) return false;
 	for (int i = 0; i < op->nin; i++)
@@ -133,14 +133,11 @@ static bool look_at_loop(Pipe *p)
 /* ---- what stands around it ---- */
 static bool is_around(const Pipe *p, const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (op == p->loop || op->code == OP_RETURN || is_scalar_op(op)) return true;
 	if (op->code == OP_STORE) return type_is_tile(ir_in(op, op->nin - 1)->type);
 	if (op->code == OP_LOAD) return type_is_tile(op->out[0]->type) || ir_in(op, 0)->type->kind == TY_VIEW;
 	if (op->code == OP_PERMUTE) return op->out[0]->type->kind == TY_VIEW;
-	if (op->nregion || f & (OPF_READ | OPF_WRITE)) return false;
-	return f & OPF_ELEMWISE || op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_CONST
-		|| op->code == OP_IOTA;
+	return op_has(op, OPF_POINTWISE);
 }
 
 /* What the kernel stores it does not load after that: a store may be a copy in the background. */

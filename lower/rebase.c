@@ -90,7 +90,7 @@ static bool may_stand(const Val *v, const Op *at, int depth)
 	if (!d || d->parent != at->parent) return true;
 	for (const Op *op = at->prev; op; op = op->prev)
 		if (op == d) return true;
-	if (!depth || !(op_rows[d->code].flags & OPF_PURE) || d->nregion) return false;
+	if (!depth || !op_is_pure(d)) return false;
 	for (int i = 0; i < d->nin; i++)
 		if (!may_stand(ir_in(d, i), at, depth - 1)) return false;
 	return true;
@@ -273,7 +273,7 @@ static void find_use(void *ctx, Op *op)
 /* What only the sum needed. */
 void pair_drop(Fn *fn, Op *op, int depth)
 {
-	if (!op || op->nout != 1 || !(op_rows[op->code].flags & OPF_PURE) || op->nregion || !depth) return;
+	if (!op || op->nout != 1 || !op_is_pure(op) || !depth) return;
 	Use u = { op->out[0], false };
 	ir_walk(fn->body, find_use, &u);
 	if (u.found) return;
@@ -303,9 +303,7 @@ void pair_sink(const Op *first, const Op *last)
 {
 	for (Op *op = last->prev, *before; op && op != first; op = before) {
 		before = op->prev;
-		unsigned f = op_rows[op->code].flags;
-		bool moves = op->nout == 1 && type_is_tile(op->out[0]->type) && !op->nregion;
-		if (!moves || !(f & OPF_PURE) || !(f & (OPF_ELEMWISE | OPF_FREE))) continue;
+		if (op->nout != 1 || !type_is_tile(op->out[0]->type) || !op_has(op, OPF_ELEMWISE | OPF_FREE)) continue;
 		Op *user = first_user(op);
 		if (user && user != op->next) ir_move_before(op, user);
 	}

@@ -247,7 +247,7 @@ static void visit(Relax *r, Op *op)
 		return;
 	}
 	bool loose = rounds_coarsely(op) || compares_with_zero(op), picks = rare_number(op, &from) != NULL;
-	bool rare = op->nout == 1 && r->rare[op->out[0]->id] && (op_rows[op->code].flags & OPF_ELEMWISE);
+	bool rare = op->nout == 1 && r->rare[op->out[0]->id] && op_has(op, OPF_ELEMWISE);
 	if (op->nout == 1 && is_f32(op->out[0])) {
 		bool exact = r->exact[op->out[0]->id];
 		loose = loose || (!exact && keeps_error(op));

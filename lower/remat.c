@@ -70,7 +70,6 @@ typedef struct Cost { int effort, leaves; } Cost;      /* leaves: packed tiles t
 static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 {
 	const Op *op = v->def;
-	unsigned f = op ? op_rows[op->code].flags : 0;
 	if (registers_of(v) < LEAST) return;
 	if (is_packed(v)) {
 		c->leaves += op && op->parent == a->block;
@@ -96,7 +95,6 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 		break;
 	default: c->effort = TOO_MUCH;
 	}
-	if (f & (OPF_READ | OPF_WRITE)) c->effort = TOO_MUCH;
 	for (int i = 0; i < op->nin && c->effort <= EFFORT; i++) price(a, ir_in(op, i), depth - 1, rare, c);
 }
 
@@ -146,7 +144,7 @@ static bool may_move(const Remat *a, const Op *op, int depth)
 		const Val *v = ir_in(op, i);
 		const Op *d = v->def;
 		if (a->place[v->id] != a->now) continue;
-		if (!d || !depth || d->nregion || type_is_tile(v->type) || !(op_rows[d->code].flags & OPF_PURE)
+		if (!d || !depth || type_is_tile(v->type) || !op_is_pure(d)
 			|| !may_move(a, d, depth - 1)) return false;
 	}
 	return true;
@@ -215,7 +213,7 @@ static void visit(Remat *a, Op *op)
 {
 	bool loop = op->code == OP_FOR || op->code == OP_WHILE;
 	if (a->loads && op->code == OP_LOAD) visit_load(a, op);
-	if (!a->loads && a->crosses && !op->nregion && !(op_rows[op->code].flags & OPF_TERM)) visit_operands(a, op);
+	if (!a->loads && a->crosses && !op->nregion && !op_has(op, OPF_TERM)) visit_operands(a, op);
 	for (int i = 0; i < op->nregion; i++) visit_block(a, op->region[i], loop);
 	for (int i = 0; i < op->nout; i++) a->place[op->out[i]->id] = a->now;
 	if (!waits(op) && !op->nregion) return;

@@ -60,7 +60,6 @@ static bool spreads(const Turn *t, const Op *op)
 
 static bool visit(Turn *t, Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	for (int i = 0; i < op->nout; i++)
 		if (type_is_tile(op->out[i]->type) && !type_is_row(op->out[i]->type) && !spreads(t, op)) return false;
 	if (op->nregion) return false;
@@ -72,11 +71,9 @@ static bool visit(Turn *t, Op *op)
 		return type_log2_size(op->out[0]->type) == 0 || is_row(t, op->out[0]->type);
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0;
 	case OP_LITERAL: return op->nin == 0 && type_log2_size(op->out[0]->type) == 0;
-	case OP_CONST: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH: case OP_VIEW:
-	case OP_RETURN:
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
 	case OP_STORE_SHARED: case OP_LOAD_SHARED: case OP_BARRIER: case OP_EXCHANGE: case OP_TO_SCALAR: return true;
-	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
 }
 

@@ -35,13 +35,12 @@ typedef struct Sync { Fn *fn; bool dry, keep; bool *own; } Sync;
 
 static bool touches_memory(const Op *op, bool *read, bool *write)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (!op->nin || op->code == OP_STORE_SHARED || op->code == OP_LOAD_SHARED) return false;
 	const Type *t = ir_in(op, 0)->type;
 	bool view = t->kind == TY_VIEW, ptr = (type_is_scalar(t) || type_is_tile(t)) && elem_is_ptr(t->elem);
-	if ((!view && !ptr) || !(f & (OPF_READ | OPF_WRITE)) || op->code == OP_PRINT) return false;
-	*read = (f & OPF_READ) != 0;
-	*write = (f & OPF_WRITE) != 0;
+	if ((!view && !ptr) || !op_has(op, OPF_READ | OPF_WRITE) || op->code == OP_PRINT) return false;
+	*read = op_has(op, OPF_READ);
+	*write = op_has(op, OPF_WRITE);
 	return true;
 }
 

@@ -167,7 +167,7 @@ static Val *identity(Op *op)
 	case OP_CAST: return ir_in(op, 0)->type == op->out[0]->type && !ir_int(op, AT_OVERFLOW, 0) ? ir_in(op, 0) : NULL;
 	default: break;
 	}
-	if (op->nin != 2 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !elem_is_integral(ir_in(op, 0)->type->elem))
+	if (op->nin != 2 || !op_has(op, OPF_ELEMWISE) || !elem_is_integral(ir_in(op, 0)->type->elem))
 		return NULL;
 	v = integer_identity(op);
 	if (!v) v = bool_identity(op);
@@ -328,14 +328,13 @@ static void splice_scope(Op *op)
 
 static void simplify_op(Simp *s, Op *op)
 {
-	const OpRow *row = &op_rows[op->code];
 	Val *v;
 	if (!s->checked && (op->code == OP_ASSERT || op->code == OP_CHECK)) {
 		ir_remove(op);
 		return;
 	}
 	for (int i = 0; i < op->nregion; i++) simplify_block(s, op->region[i]);
-	if (!(row->flags & (OPF_PURE | OPF_VIEW)) || op->nregion || !op->nout) return;
+	if (!op_is_pure(op) || !op->nout) return;
 	if (op->nout == 1 && ((v = fold(op)) || (v = identity(op)))) {
 		take_over(op, v);
 		return;
@@ -362,9 +361,8 @@ static void simplify_block(Simp *s, IrBlock *b)
 /* ---- dead ops ---- */
 static bool removable(const Op *op, const int *uses)
 {
-	unsigned f = op_rows[op->code].flags;
-	if (f & (OPF_WRITE | OPF_TERM) || (!(f & (OPF_PURE | OPF_VIEW | OPF_READ)) && !(f & OPF_HIDDEN))) return false;
-	if (op->nregion && !(f & OPF_PURE)) return false;
+	if (op_has(op, OPF_WRITE | OPF_TERM) || !op_has(op, OPF_PURE | OPF_READ | OPF_HIDDEN)) return false;
+	if (op->nregion && !op_has(op, OPF_PURE)) return false;
 	if (op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR) return false;
 	for (int i = 0; i < op->nout; i++)
 		if (uses[op->out[i]->id]) return false;

@@ -33,8 +33,7 @@ static bool is_made_of_nothing(const Val *v)
 
 static bool sinks(const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
-	if (!(f & OPF_ELEMWISE) || !(f & OPF_PURE) || op->nout != 1 || type_log2_size(op->out[0]->type) == 0) return false;
+	if (!op_has(op, OPF_ELEMWISE) || op->nout != 1 || type_log2_size(op->out[0]->type) == 0) return false;
 	bool any = false;
 	for (int i = 0; i < op->nin; i++) {
 		if (!is_made_of_nothing(ir_in(op, i))) return false;

@@ -27,7 +27,7 @@ static bool may_stand(const Op *op)
 {
 	if (op->code == OP_MMA || op->code == OP_MMA_SCALED) return false;     /* products are split otherwise */
 	if (op->code == OP_FOR || op->code == OP_IF || op->code == OP_YIELD || op->code == OP_ASSUME) return true;
-	return (op_rows[op->code].flags & OPF_PURE) || is_weak_load(op);
+	return op_has(op, OPF_PURE) || is_weak_load(op);
 }
 
 static void look_at(void *ctx, Op *op) { *(bool *)ctx &= may_stand(op); }

@@ -54,5 +54,5 @@ void spread_op(Spread *s, const Op *op)
 {
 	if (op->code == OP_BROADCAST) broadcast(s, op);
 	else if (op->code == OP_RESHAPE || op->code == OP_PERMUTE) moved(s, op);
-	else if (op->nout == 1 && op_rows[op->code].flags & OPF_ELEMWISE) elementwise(s, op);
+	else if (op->nout == 1 && op_has(op, OPF_ELEMWISE)) elementwise(s, op);
 }

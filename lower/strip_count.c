@@ -17,7 +17,7 @@ static const Sym *common_extent(const StripPlan *p)
 	for (int i = 0; i < p->n; i++) {
 		const Op *op = p->ops[i].op;
 		if (!p->ops[i].cut || (op->code != OP_LOAD && op->code != OP_STORE)) {
-			if (p->ops[i].cut && op_rows[op->code].flags & (OPF_READ | OPF_WRITE)) return NULL;
+			if (p->ops[i].cut && op_has(op, OPF_READ | OPF_WRITE)) return NULL;
 			continue;
 		}
 		const Val *v = ir_accessed(op), *view = ir_in(op, 0);
@@ -63,7 +63,7 @@ static bool outside(const StripPlan *p, const Val *v, const Sym *extent, int dep
 		return outside(p, ir_in(op, 2), extent, depth - 1, r);
 	default: break;
 	}
-	if (!(op_rows[op->code].flags & OPF_ELEMWISE) || op->nin > OPERANDS || !fold_is_exact(op->code)) return false;
+	if (!op_has(op, OPF_ELEMWISE) || op->nin > OPERANDS || !fold_is_exact(op->code)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (!outside(p, ir_in(op, i), extent, depth - 1, &in[i])) return false;
 	Elem e = ir_in(op, 0)->type->elem;

@@ -147,7 +147,6 @@ static bool meets_cut(const Spread *s, const Op *op)
 
 static void spread_op(Spread *s, const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (!meets_cut(s, op)) return;
 	if (op->nregion) s->failed = true;
 	else if (op->code == OP_CONST) return;
@@ -158,8 +157,7 @@ static void spread_op(Spread *s, const Op *op)
 	else if (op_is_reduce(op) && op->nin == 1) spread_reduce(s, op);
 	else if (op->code == OP_SHIFT || (op_is_scan(op) && op->nin == 1)) spread_along(s, op);
 	else if (op->code == OP_GATHER && memory_is_constant(s->p->fn, ir_in(op, 0))) spread_all(s, op);
-	else if (op->code == OP_LOAD || op->code == OP_STORE || (f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE))))
-		spread_all(s, op);
+	else if (op->code == OP_LOAD || op->code == OP_STORE || op_has(op, OPF_ELEMWISE)) spread_all(s, op);
 	else s->failed = true;
 }
 
@@ -292,17 +290,16 @@ typedef struct Effect { const Val *root; bool any, write, ordered; } Effect;    
 static void find_effect(void *ctx, Op *op)
 {
 	Effect *e = ctx;
-	unsigned f = op_rows[op->code].flags;
-	if (!(f & (OPF_READ | OPF_WRITE)) || op->code == OP_ASSUME) return;
+	if (!op_has(op, OPF_READ | OPF_WRITE) || op->code == OP_ASSUME) return;
 	e->ordered |= ir_int(op, AT_ORDER, 0) != 0;
 	const Val *v = op->nin ? ir_in(op, 0) : NULL;
 	bool view = v && v->type->kind == TY_VIEW;
-	if (view && !(f & OPF_WRITE) && memory_is_constant(op->parent->fn, v)) return;
+	if (view && !op_has(op, OPF_WRITE) && memory_is_constant(op->parent->fn, v)) return;
 	while (view && v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
 	view = view && v->type->kind == TY_VIEW;
 	if (!view || (e->root && e->root != v)) e->any = true;
 	if (view) e->root = v;
-	e->write |= (f & OPF_WRITE) != 0;
+	e->write |= op_has(op, OPF_WRITE);
 }
 
 static Effect effect_of(Op *op)

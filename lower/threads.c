@@ -17,10 +17,9 @@ typedef struct Size {
 static bool is_plain(const Op *op)
 {
 	switch (op->code) {
-	case OP_LOAD: case OP_STORE: case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_BID: case OP_LAUNCH:
-	case OP_VIEW:
-	case OP_RETURN: return true;
-	default: return (op_rows[op->code].flags & OPF_ELEMWISE) && !(op_rows[op->code].flags & (OPF_READ | OPF_WRITE));
+	case OP_LOAD: case OP_STORE: return true;
+	case OP_RESHAPE: case OP_PERMUTE: return false;
+	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
 }
 
@@ -29,7 +28,7 @@ static bool was_read(const Val *v, int depth)
 {
 	const Op *d = v->def;
 	if (!d || depth > FAR || !type_is_scalar(v->type)) return false;
-	if (op_rows[d->code].flags & OPF_READ) return true;
+	if (op_has(d, OPF_READ)) return true;
 	for (int i = 0; i < d->nin; i++)
 		if (was_read(ir_in(d, i), depth + 1)) return true;
 	return false;
@@ -55,7 +54,7 @@ static void measure(void *ctx, Op *op)
 	for (int i = 1; op->code == OP_LOAD && i < op->nin; i++) s->seeks |= was_read(ir_in(op, i), 0);
 	s->reduces |= op_is_reduce(op) || op_is_scan(op);
 	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= MANY;
-	s->math |= (op_rows[op->code].flags & OPF_MATH) && type_is_tile(op->out[0]->type)
+	s->math |= op_has(op, OPF_MATH) && type_is_tile(op->out[0]->type)
 		&& type_log2_size(op->out[0]->type) >= MANY;
 	s->scans |= op_is_scan(op);
 	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type) && elem_bytes(op->out[0]->type->elem) > s->bytes)
@@ -104,18 +103,14 @@ enum { SCAN_ALONE = 15, /* log2 of the elements that one thread block scans as f
 
 bool op_suits_cluster(const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (op->nregion) return false;
 	if (op_is_reduce(op)) return op->code != OP_REDUCE;
 	if (op_is_scan(op)) return true;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
-	case OP_VIEW:
-	case OP_STORE: case OP_RETURN: return true;
+	case OP_LOAD: case OP_STORE: return true;
 	case OP_LITERAL: return op->nin == 0;
-	case OP_LOAD: return true;
 	case OP_GATHER: return memory_is_constant(op->parent->fn, ir_in(op, 0)) || type_log2_size(op->out[0]->type) == 0;
-	default: return (f & OPF_ELEMWISE) && !(f & (OPF_READ | OPF_WRITE));
+	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
 }
 
@@ -150,7 +145,7 @@ static void find_held(void *ctx, Op *op)
 	bool apart = op_is_reduce(op) || (op->nout == 1 && h->rare[op->out[0]->id]);
 	for (int i = 0; i < op->nin; i++) {
 		const Op *d = ir_in(op, i)->def;
-		if (!d || !(op_rows[d->code].flags & OPF_MATH) || ir_int(d, AT_ROUNDING, 0)) continue;
+		if (!d || !op_has(d, OPF_MATH) || ir_int(d, AT_ROUNDING, 0)) continue;
 		if (!type_is_tile(d->out[0]->type) || type_log2_size(d->out[0]->type) < MANY) continue;
 		*(apart ? &h->passing : &h->held) = true;
 	}

@@ -24,13 +24,11 @@ enum { STRIDED_LOG2 = 2 };     /* log2 of elements of a piece, from which on a t
 
 static bool moves(const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_BID: case OP_LAUNCH:
-	case OP_VIEW: case OP_JOIN: case OP_FOR: case OP_IF: case OP_YIELD:
-	case OP_LOAD: case OP_STORE: case OP_RETURN: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
+	case OP_JOIN: case OP_FOR: case OP_IF: case OP_YIELD:
+	case OP_LOAD: case OP_STORE: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
 	case OP_LITERAL: return op->nin == 0;
-	default: return op_is_reduce(op) || ((f & OPF_ELEMWISE) && (f & OPF_PURE));
+	default: return op_is_reduce(op) || op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
 }
 
@@ -86,7 +84,7 @@ static void count_strided(void *ctx, Op *op)
 	int *n = ctx;
 	const Val *v = ir_accessed(op);
 	bool tile = v && (op->code == OP_LOAD || op->code == OP_STORE) && type_is_tile(v->type);
-	if (op_rows[op->code].flags & (OPF_REDUCE | OPF_SCAN)) *n = -1;
+	if (op_has(op, OPF_REDUCE | OPF_SCAN)) *n = -1;
 	if (*n >= 0 && tile && access_plan(op, v, false).vec >= STRIDED_LOG2) ++*n;
 }
 

@@ -12,7 +12,7 @@ static bool asks_for_little(const Op *loop)
 	int n = 0, bytes = 0;
 	for (const Op *op = loop->region[0]->first; op; op = op->next) {
 		bool loads = op->code == OP_LOAD;
-		if (op->nregion || ++n > FEW_OPS || (!loads && op_rows[op->code].flags & (OPF_READ | OPF_WRITE))
+		if (op->nregion || ++n > FEW_OPS || (!loads && op_has(op, OPF_READ | OPF_WRITE))
 			|| scratch_bytes(op))
 			return false;
 		if (loads && op->out[0]->lay) bytes += elem_bytes(op->out[0]->type->elem) << op->out[0]->lay->in[HW_REG];

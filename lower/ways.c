@@ -28,7 +28,7 @@ static bool *values_read(const Fn *fn)
 {
 	bool *read = NEW_ARRAY(A_TMP, bool, fn->nval);
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		bool r = (op_rows[op->code].flags & OPF_READ) != 0;
+		bool r = op_has(op, OPF_READ);
 		for (int i = 0; i < op->nin; i++) r |= read[ir_in(op, i)->id];
 		for (int i = 0; i < op->nout; i++) read[op->out[i]->id] = r;
 	}

@@ -183,7 +183,6 @@ static bool is_sum(const Op *op)        /* that valsym follows */
 static void follow(void *ctx, Op *op)
 {
 	Widen *w = ctx;
-	unsigned f = op_rows[op->code].flags;
 	for (int i = 0; i < op->nout; i++)
 		w->fails |= type_is_tile(op->out[i]->type) && op->out[i]->type->rank == TILE_RANK;
 	if (op_is_atomic(op)) w->fails = true;
@@ -202,13 +201,13 @@ static void follow(void *ctx, Op *op)
 	case OP_WHILE: case OP_IF: case OP_SCOPE_: case OP_BREAK: case OP_CONTINUE: w->fails = true; return;
 	default: break;
 	}
-	if (f & OPF_WRITE) w->fails = true;
+	if (op_has(op, OPF_WRITE)) w->fails = true;
 	if (w->fails || !any_differs(w, op)) return;
 	if (op->code == OP_GATHER) {
 		follow_gather(w, op);
 		return;
 	}
-	bool one = op->nout == 1 && !op->nregion, mapped = f & OPF_ELEMWISE && f & OPF_PURE && op->code != OP_HINT;
+	bool one = op->nout == 1 && !op->nregion, mapped = op_has(op, OPF_ELEMWISE) && op->code != OP_HINT;
 	if (one && type_is_scalar(op->out[0]->type)) {
 		w->fails |= !is_sum(op);
 		mark(w, op->out[0], WIDEN_DIFFERS);
@@ -374,7 +373,7 @@ static int meets_along(const Wide *x, const Op *op, int i)
 	if (loop && loop->code == OP_FOR) return axis_of(x, loop->region[0]->args.p[i - skip + 1]);
 	if (op->code == OP_STORE) return i == op->nin - 1 ? widen_access(x->w, op) : -1;
 	if (op->code == OP_MMA) return i == 2 ? axis_of(x, op->out[0]) : -1;
-	return op_rows[op->code].flags & OPF_ELEMWISE && op->nout ? axis_of(x, op->out[0]) : -1;
+	return op_has(op, OPF_ELEMWISE) && op->nout ? axis_of(x, op->out[0]) : -1;
 }
 
 static void copy_operands(const Wide *x, Op *op)

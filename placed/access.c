@@ -125,8 +125,7 @@ static int index_step(const Val *v, int axis, int *span, int depth)
 		return index_step(ir_in(op, 0), axis, span, depth - 1);
 	default: break;
 	}
-	if (op->nout != 1 || !(op_rows[op->code].flags & OPF_ELEMWISE) || !(op_rows[op->code].flags & OPF_PURE))
-		return ANY_STEP;
+	if (op->nout != 1 || !op_has(op, OPF_ELEMWISE)) return ANY_STEP;
 	for (int i = 0; i < op->nin; i++)
 		if (index_step(ir_in(op, i), axis, span, depth - 1)) return ANY_STEP;
 	return 0;

@@ -5,12 +5,11 @@
 
 bool op_is_pointwise(const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	if (op->nout != 1 || !type_is_tile(op->out[0]->type)) return false;
 	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CONVERT_REGS: return true;
+	case OP_CONVERT_REGS: return true;
 	case OP_LITERAL: return op->nin == 0;
-	default: return f & OPF_ELEMWISE && !(f & (OPF_READ | OPF_WRITE));
+	default: return op_has(op, OPF_POINTWISE);
 	}
 }
 

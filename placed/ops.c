@@ -5,10 +5,10 @@
 
 bool op_is_reduce(const Op *op)
 {
-	return (op_rows[op->code].flags & OPF_REDUCE) != 0 && op_rows[op->code].form != FORM_PLACED;
+	return op_has(op, OPF_REDUCE) && op_rows[op->code].form != FORM_PLACED;
 }
 
-bool op_is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0; }
+bool op_is_scan(const Op *op) { return op_has(op, OPF_SCAN); }
 
 bool op_is_atomic(const Op *op) { return strncmp(op_rows[op->code].name, "atomic_", 7) == 0; }
 
@@ -40,7 +40,7 @@ bool is_straight_line(const IrBlock *block)
 {
 	for (const Op *op = block->first; op; op = op->next)
 		if (op->nregion || op->code == OP_MMA || op->code == OP_MMA_SYNC || op->code == OP_SORT || op->code == OP_TOPK
-			|| op->code == OP_HISTOGRAM || op_rows[op->code].flags & (OPF_SCAN | OPF_GROUP)) return false;
+			|| op->code == OP_HISTOGRAM || op_has(op, OPF_SCAN | OPF_GROUP)) return false;
 	return true;
 }
 
@@ -52,7 +52,7 @@ bool jam_asks(const Op *op)
 Op *jam_after(const Op *loop)
 {
 	Op *op = loop->region[0]->first;
-	while (jam_asks(op) || (op->nout == 1 && op_rows[op->code].flags & OPF_PURE && type_is_scalar(op->out[0]->type)))
+	while (jam_asks(op) || (op->nout == 1 && op_has(op, OPF_PURE) && type_is_scalar(op->out[0]->type)))
 		op = op->next;
 	return op;
 }

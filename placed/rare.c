@@ -41,8 +41,7 @@ static void collect(void *ctx, Op *op)
 
 static bool is_pointwise(const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
-	return op->nout == 1 && type_is_tile(op->out[0]->type) && (f & OPF_PURE) && (f & OPF_ELEMWISE) && !op->nregion;
+	return op->nout == 1 && type_is_tile(op->out[0]->type) && op_has(op, OPF_ELEMWISE);
 }
 
 bool *rare_values(const Fn *fn, Arena *a)

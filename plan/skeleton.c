@@ -74,7 +74,7 @@ static bool is_made(const Op *op)
 static void add_math(Node *n, const Op *op)
 {
 	bool divides = op->code == OP_DIV;
-	if (!(op_rows[op->code].flags & OPF_MATH) && !divides) return;
+	if (!op_has(op, OPF_MATH) && !divides) return;
 	n->mufu = 1;
 	n->issue = ir_int(op, AT_ROUNDING, 0) ? COST_RELAXED_SLOTS : COST_MATH_SLOTS;
 }
@@ -86,11 +86,11 @@ static void add_vector(Walk *w, const Op *op)
 	if (n->bytes == 8) n->issue *= 2;
 	n->value = true;
 	add_math(n, op);
-	w->k.math |= (op_rows[op->code].flags & OPF_MATH) != 0;
+	w->k.math |= op_has(op, OPF_MATH);
 }
 
-static bool is_reduce(const Op *op) { return (op_rows[op->code].flags & OPF_REDUCE) != 0; }
-static bool is_scan(const Op *op) { return (op_rows[op->code].flags & OPF_SCAN) != 0; }
+static bool is_reduce(const Op *op) { return op_has(op, OPF_REDUCE); }
+static bool is_scan(const Op *op) { return op_has(op, OPF_SCAN); }
 
 static void add_combine(Walk *w, const Op *op)
 {
@@ -118,15 +118,14 @@ static void add_move(Walk *w, const Op *op, NodeKind kind)
 
 static void add_op(Walk *w, const Op *op)
 {
-	unsigned f = op_rows[op->code].flags;
 	bool tile = op->nout && is_tile(op->out[0]);
 	if (op->code == OP_LOAD || op->code == OP_STORE) add_access(w, op);
 	else if (is_reduce(op) || is_scan(op)) add_combine(w, op);
 	else if (op->code == OP_PERMUTE && tile) add_move(w, op, NODE_MOVE);
 	else if (!tile || is_name(op->code) || is_made(op)) return;
 	else if (op->code == OP_MMA) add_move(w, op, NODE_PRODUCT);
-	else if (f & OPF_READ) add_move(w, op, NODE_GATHER);
-	else if (f & OPF_ELEMWISE) add_vector(w, op);
+	else if (op_has(op, OPF_READ)) add_move(w, op, NODE_GATHER);
+	else if (op_has(op, OPF_ELEMWISE)) add_vector(w, op);
 	else if (!op->nregion) add_move(w, op, NODE_MOVE);
 }
 
@@ -160,7 +159,7 @@ static void walk(Walk *w, const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		uint8_t bits = op->code == OP_BID ? (uint8_t)(1u << ir_axis(op)) : 0;
-		bool read = (op_rows[op->code].flags & OPF_READ) != 0;
+		bool read = op_has(op, OPF_READ);
 		int before = w->k.n;
 		for (int i = 0; i < op->nin; i++) {
 			const Val *v = ir_in(op, i);

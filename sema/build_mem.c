@@ -425,7 +425,7 @@ static bool is_place(const Val *v, int *steps)
 	if (++*steps > 256) return false;
 	const Op *op = v->def;
 	if (!op) return v->block->owner && v->block->owner->code == OP_FOR && v->index == 0;
-	if (op->nregion || (op_rows[op->code].flags & OPF_READ)) return false;
+	if (op->nregion || op_has(op, OPF_READ)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (ir_in(op, i)->type->kind != TY_VIEW && !is_place(ir_in(op, i), steps)) return false;
 	return true;
@@ -448,7 +448,7 @@ static Val *place_lanes(Cx *cx, Val *x, int *steps)
 		Val *none = const_val(cx, t, num_int(0));
 		return a || b ? val_select(cx, ir_in(op, 0), a ? a : none, b ? b : none) : NULL;
 	}
-	if (!(op_rows[op->code].flags & OPF_ELEMWISE)) return NULL;
+	if (!op_has(op, OPF_ELEMWISE)) return NULL;
 	Val *lanes = NULL;
 	for (int i = 0; i < op->nin; i++) {
 		Val *in = place_lanes(cx, ir_in(op, i), steps);

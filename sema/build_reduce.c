@@ -265,7 +265,7 @@ static bool only_computes(Cx *cx, Call *c, const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		const Val *tile = tile_of(op);
-		if (op_rows[op->code].flags & OPF_WRITE && op->code != OP_CHECK) {
+		if (op_has(op, OPF_WRITE) && op->code != OP_CHECK) {
 			Diag *d = cx_diag(cx, D_FN_EFFECT, op->span, c->name);
 			diag_label(d, c->span, "%s", "here it is used");
 			return false;

@@ -320,7 +320,7 @@ static int single_axis(Sv x, const Type *to)
 	const Op *op = x.u.val->def;
 	const Val *from = NULL;
 	int axis = -1;
-	if (!op || !(op_rows[op->code].flags & OPF_REDUCE) || op->nregion || !type_is_tile(to)) return -1;
+	if (!op || !op_has(op, OPF_REDUCE) || op->nregion || !type_is_tile(to)) return -1;
 	for (const Op *o = op; o && o->code == op->code && o->span.lo == op->span.lo; o = from->def) from = ir_in(o, 0);
 	if (from == ir_in(op, 0) || from->type->rank != to->rank) return -1;
 	for (int i = 0; i < to->rank; i++) {

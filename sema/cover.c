@@ -58,7 +58,7 @@ static void conditions(Cover *c, const Val *v, int depth)
 	const Op *op = v->def;
 	if (!op || !depth || type_is_tile(v->type)) return;
 	if (op->code == OP_LAUNCH) sym_atoms(ir_attr(op, AT_SYM)->u.sym, note_asked, c);
-	for (int i = 0; i < op->nin && !(op_rows[op->code].flags & OPF_READ); i++) conditions(c, ir_in(op, i), depth - 1);
+	for (int i = 0; i < op->nin && !op_has(op, OPF_READ); i++) conditions(c, ir_in(op, i), depth - 1);
 }
 
 typedef struct Ask { const Cover *c; bool found; } Ask;
@@ -179,7 +179,7 @@ void cover_op(Cover *c, const Op *op)
 	bool access = op->code == OP_LOAD || op->code == OP_STORE,
 		asks = op->code == OP_IF || op->code == OP_ASSERT || op->code == OP_ASSUME;
 	if (asks) conditions(c, ir_in(op, 0), 8);
-	c->reduces |= (op_rows[op->code].flags & OPF_REDUCE) || op->code == OP_MMA || op->code == OP_REDUCE
+	c->reduces |= op_has(op, OPF_REDUCE) || op->code == OP_MMA || op->code == OP_REDUCE
 		|| op->code == OP_SCAN;
 	if (op->code == OP_VIEW) return;
 	for (int i = 0; i < op->nin; i++) {

@@ -21,7 +21,7 @@ static bool is_uniform(const Val *v, int depth)
 	if (!type_is_tile(v->type) || !type_log2_size(v->type) || ir_const_value(v, &n)) return true;
 	const Op *op = v->def;
 	if (!op || !depth) return false;
-	if (op->code != OP_BROADCAST && !(op_rows[op->code].flags & OPF_ELEMWISE)) return false;
+	if (op->code != OP_BROADCAST && !op_has(op, OPF_ELEMWISE)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (!is_uniform(ir_in(op, i), depth - 1)) return false;
 	return op->nin > 0;
@@ -124,8 +124,7 @@ static bool folds(const Val *v, int depth)
 	case OP_SELECT: return !distinct_of(v).axes;
 	default: break;
 	}
-	bool shape = op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_PERMUTE;
-	if (!shape && !(op_rows[op->code].flags & OPF_ELEMWISE)) return false;
+	if (!op_has(op, OPF_ELEMWISE | OPF_FREE)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (folds(ir_in(op, i), depth - 1)) return true;
 	return false;

@@ -359,7 +359,7 @@ static void walk_block(Hazard *h, const IrBlock *b)
 			continue;
 		}
 		if (op->code == OP_BID) d = 1u << ir_axis(op);
-		if (op_rows[op->code].flags & OPF_READ) d |= DEP_ANY;
+		if (op_has(op, OPF_READ)) d |= DEP_ANY;
 		for (int i = 0; i < op->nout; i++) h->dep[op->out[i]->id] = (uint8_t)d;
 		random_op(&h->random, op, h->under & h->axes);
 		if (op->code == OP_STORE || op->code == OP_SCATTER) {

@@ -16,7 +16,7 @@ static bool value_of(const Call *c, const Val *v, int depth, Num *r)
 	if (ir_const_value(v, r)) return true;
 	const Op *op = v->def;
 	Num in[3];
-	if (!op || !depth || op->nregion || op->nin < 1 || op->nin > 3 || !(op_rows[op->code].flags & OPF_ELEMWISE))
+	if (!op || !depth || op->nregion || op->nin < 1 || op->nin > 3 || !op_has(op, OPF_ELEMWISE))
 		return false;
 	for (int i = 0; i < op->nin; i++)
 		if (elem_is_ptr(ir_in(op, i)->type->elem) || !value_of(c, ir_in(op, i), depth - 1, &in[i])) return false;

@@ -245,7 +245,7 @@ Sv op_binary(Cx *cx, BinOp op, Sv l, Sv r, Span at, Span whole)
 static bool plain_region(const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next)
-		if (!(op_rows[op->code].flags & OPF_PURE) || op_rows[op->code].flags & OPF_REGION) return false;
+		if (!op_is_pure(op)) return false;
 	return true;
 }
 

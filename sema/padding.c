@@ -71,7 +71,7 @@ static bool varies(const Val *v, int axis, int depth)
 		int from = type_is_tile(x->type) ? axis - (v->type->rank - x->type->rank) : -1;
 		return from >= 0 && varies(x, from, depth - 1);
 	}
-	if (!(op_rows[op->code].flags & OPF_ELEMWISE)) return true;
+	if (!op_has(op, OPF_ELEMWISE)) return true;
 	for (int i = 0; i < op->nin; i++)
 		if (varies(ir_in(op, i), axis, depth - 1)) return true;
 	return false;
@@ -184,7 +184,7 @@ static Reach reach(const Val *v, int depth)
 	}
 	default: break;
 	}
-	if (op_rows[op->code].flags & OPF_REDUCE) return reach_of_reduction(op, x, all);
+	if (op_has(op, OPF_REDUCE)) return reach_of_reduction(op, x, all);
 	if (op->nin == 1) return reach_of_float(op, x, all);
 	return op->nin == 2 ? reach_of_two(op, x, reach(ir_in(op, 1), depth - 1), all) : all;
 }

@@ -12,10 +12,7 @@ static bool draws(const Op *op)
 
 static bool passes_on(const Op *op)
 {
-	switch (op->code) {
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CAT: return true;
-	default: return (op_rows[op->code].flags & OPF_ELEMWISE) != 0;
-	}
+	return op_has(op, OPF_ELEMWISE | OPF_FREE) || op->code == OP_CAT;
 }
 
 /* The type that the offset has in the source: what the operation takes is u64. */
@@ -95,7 +92,7 @@ static bool varies(const IrBlock *body, const Val *v, int depth)
 			if (b == body) return true;
 		return false;
 	}
-	if (!depth || v->def->nregion || op_rows[v->def->code].flags & OPF_READ) return true;
+	if (!depth || v->def->nregion || op_has(v->def, OPF_READ)) return true;
 	for (int i = 0; i < v->def->nin; i++)
 		if (varies(body, ir_in(v->def, i), depth - 1)) return true;
 	return false;

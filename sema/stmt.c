@@ -42,7 +42,7 @@ static void bind_args(const BindVec *v, IrBlock *region)
 bool region_ended(const Cx *cx)
 {
 	const Op *last = cx->b.block->last;
-	return last && (op_rows[last->code].flags & OPF_TERM);
+	return last && op_has(last, OPF_TERM);
 }
 
 /* Ends the region that is being built, unless a break or the like has ended it. */
@@ -624,7 +624,7 @@ static void expression(Cx *cx, const Stmt *s)
 	if (sv_bad(v)) return;
 	bool call = e->kind == EX_CALL || (e->kind == EX_UNSAFE && e->u.un.x->kind == EX_CALL);
 	const Op *def = v.kind == SV_VAL ? v.u.val->def : NULL;
-	bool pure = v.kind != SV_NONE && (!def ? v.kind != SV_TUPLE : (op_rows[def->code].flags & OPF_PURE) != 0);
+	bool pure = v.kind != SV_NONE && (!def ? v.kind != SV_TUPLE : op_has(def, OPF_PURE));
 	if (call && !pure) return;
 	Diag *d = cx_diag(cx, D_RESULT_UNUSED, e->span, sema_source(e));
 	Bind *b = changed(cx, e, v);

@@ -118,7 +118,7 @@ bool untransposed_op(Untransposed *u, const Op *store)
 	while (m.next.n && !m.said) {
 		const Op *op = m.next.p[--m.next.n];
 		if (op->code == OP_LOAD) loaded(&m, op);
-		if (!(op_rows[op->code].flags & OPF_ELEMWISE)) continue;
+		if (!op_has(op, OPF_ELEMWISE)) continue;
 		for (int i = op->nin - 1; i >= 0; i--)
 			if (type_is_tile(ir_in(op, i)->type)) visit(&m, ir_in(op, i));
 	}

@@ -583,7 +583,7 @@ void *plan_elements(Run *r, const Op *op)
 	x->like = op->nout ? op->out[0] : ir_in(op, x->first);
 	x->tile = type_is_tile(x->like->type);
 	x->l = x->tile ? *x->like->lay : lay_single(0, fn_threads(r->fn));
-	x->writes = (op_rows[op->code].flags & OPF_WRITE) != 0;
+	x->writes = op_has(op, OPF_WRITE);
 	x->one = one_thread_reads(op);
 	x->regs = sim_regs(x->like);
 	if (x->writes || x->one) x->spare = x->tile ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;

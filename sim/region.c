@@ -168,7 +168,7 @@ static uint32_t run_block(RegionRun *r, const Code *c, uint32_t lanes)
 		case OP_SCOPE_: lanes = masked_scope(r, s, lanes); continue;
 		default: break;
 		}
-		if (op_rows[s->op->code].flags & OPF_TERM) return masked_end(r, s->op, lanes);
+		if (op_has(s->op, OPF_TERM)) return masked_end(r, s->op, lanes);
 		s->run(r->w, s);
 	}
 	return lanes;

@@ -78,6 +78,7 @@ static void tables(void)
 		for (int k = 0; k < n; k++) CHECK(strchr("vstalifnbqwpkro", a[k].kind) && str_len(a[k].name) > 0);
 		if (r->form == FORM_PLACED) CHECK(r->flags & OPF_HIDDEN);
 		if (r->form == FORM_SUGAR) CHECK(!(r->flags & OPF_HIDDEN));
+		if (r->flags & OPF_ELEMWISE) CHECK(r->flags & OPF_PURE);
 		if (r->flags & OPF_PURE) CHECK(!(r->flags & (OPF_READ | OPF_WRITE | OPF_TERM)));
 	}
 	OpCode none;
