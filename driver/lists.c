@@ -97,10 +97,10 @@ static Str class_words(const char *classes, size_t n)
 /* Is it one call or operator of Tile C++? A function ct_... is of ours. */
 static bool is_direct(Str text) { return *text != '~' && !strstr(text, "ct_"); }
 
-/* "direct", "written out", or both with the types of each; after that what is refused. */
+/* "direct", "written out", or both with the types of each. */
 static void tile_cell(Out *o, const char *column)
 {
-	Str types[2] = { NULL, NULL }, refused = NULL;
+	Str types[2] = { NULL, NULL };
 	if (!*column) {
 		out_puts(o, "no call: known when it is compiled, or integers");
 		return;
@@ -109,13 +109,11 @@ static void tile_cell(Out *o, const char *column)
 		size_t classes = strcspn(p, "="), n = strcspn(p, ";");
 		Str text = str_intern_n(p + classes + 1, n - classes - 1), words = class_words(p, classes);
 		int k = !is_direct(text);
-		if (*p == '!') refused = text;
-		else types[k] = types[k] ? str_fmt("%s, %s", types[k], words) : words;
+		types[k] = types[k] ? str_fmt("%s, %s", types[k], words) : words;
 		p += n + (p[n] == ';');
 	}
 	if (!types[0] || !types[1]) out_puts(o, types[0] ? "direct" : "written out");
 	else out_printf(o, "direct: %s; written out: %s", types[0], types[1]);
-	if (refused) out_printf(o, "; refused: %s", refused);
 }
 
 static void tile_markdown(Out *o)
@@ -124,7 +122,7 @@ static void tile_markdown(Out *o)
 		"operator there. Written out: it\n"
 		"is written in several of them, with the values that this page states; so are modes that Tile C++ does not "
 		"have, and casts of\n"
-		"floats to integers, tf32 and fp8. Refused: an error where it stands, and `cuda` and `c` take it.\n\n"
+		"floats to integers, tf32 and fp8. No operation is refused.\n\n"
 		"| Operation | |\n|---|---|\n");
 	for (OpCode op = 0; op < OP_COUNT; op++) {
 		if (op_rows[op].form == FORM_PLACED || op_rows[op].flags & OPF_HIDDEN) continue;
@@ -136,7 +134,7 @@ static void tile_markdown(Out *o)
 		"| What | From | Before |\n|---|---|---|\n", tile_versions[0].name, tile_versions[0].name);
 	for (int i = 0; i < TILE_FEATURE_COUNT; i++) {
 		const TileFeatureRow *f = &tile_feature_rows[i];
-		out_printf(o, "| %s | %s | %s |\n", f->what, tile_version_name(f->since), *f->before ? f->before : "refused");
+		out_printf(o, "| %s | %s | %s |\n", f->what, tile_version_name(f->since), f->before);
 	}
 }
 

@@ -154,6 +154,14 @@ static Str atomic_read(const Op *op, TPlaces at, Str pad)
 	return at.inside ? str_fmt("ct::select(%s, %s, %s)", at.inside, text, pad) : text;
 }
 
+/* Of bf16, where the version or an architecture has no addition of it. */
+static Str add_bf16(const Op *op, TPlaces at, Str x)
+{
+	bool sub = ir_int(op, AT_RMW, 0) == attr_word(AT_RMW, str_intern("sub"));
+	return str_fmt("ct_atomic_add_bf16<%lld, %s>(%s, %s, %s%s)", (long long)type_size(access_shape(op)),
+		sub ? "true" : "false", at.ptr, x, at.inside ? at.inside : "true", order_text(op));
+}
+
 void tl_access(Tg *g, const Op *op)
 {
 	ElemAccess a = elem_access(op);
@@ -182,7 +190,7 @@ void tl_access(Tg *g, const Op *op)
 	for (int i = 0; i < a.nvalue; i++) out_printf(o, by_bits ? ", ct_bits(%s)" : ", %s", value[i]);
 	if (at.inside) out_printf(o, ", %s", at.inside);
 	out_printf(o, "%s)", order_text(op));
-	Str text = out_take(o);
+	Str text = tl_adds_bf16(op) && !tl_has_bf16_atomics(g->opt) ? add_bf16(op, at, value[0]) : out_take(o);
 	if (by_bits) text = str_fmt("ct_as<%s>(%s)", tl_typed(g, e, t), text);
 	if (!a.store) text = tl_from_memory(e, text);
 	if (a.store || !op->nout || !g->uses[op->out[0]->id]) {

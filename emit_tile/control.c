@@ -169,7 +169,8 @@ static void print_op(Tg *g, const Op *op)
 	case OP_PRINT: tl_print(g, op); return;
 	default: break;
 	}
-	if (!tl_shaped(g, op) && !tl_elementwise(g, op) && !tl_written(g, op)) tl_lacks(g, op, NULL);
+	if (!tl_shaped(g, op) && !tl_elementwise(g, op) && !tl_written(g, op))
+		bug("`%s` has no text in CUDA Tile C++", op_rows[op->code].name);
 }
 
 void tl_op(Tg *g, const Op *op)

@@ -83,6 +83,8 @@ Str tl_promised(const Op *op, Str x);  /* x with the promise of a hint op; x as 
 
 /* version.c: what the version of CUDA Tile C++ and the architectures have */
 bool tl_offers(const Tg *g, TileFeature f);
+bool tl_adds_bf16(const Op *op);                /* atomically */
+bool tl_has_bf16_atomics(const EmitOptions *opt);
 void tl_refuse_missing(Fn *fn, const EmitOptions *opt);
 
 /* types.c */
@@ -103,8 +105,6 @@ Str tl_launch(Tg *g, const Sym *s);
 Str tl_where(Span s);                           /* "k.tile:12", for messages */
 void tl_define(Tg *g, const Val *v, Str text);  /* const T name = text; */
 void tl_define_with(Tg *g, const Val *v, Str hints, Str text);  /* T name; hints name = text; */
-/* Reports that the target has no form of op yet, once for each op, and defines its results so that printing goes on. */
-void tl_lacks(Tg *g, const Op *op, const char *what);
 
 /* ops.c */
 bool *tl_rounded(const Fn *fn);

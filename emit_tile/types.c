@@ -143,11 +143,3 @@ void tl_define_with(Tg *g, const Val *v, Str hints, Str text)
 	out_printf(g->o, "%s %s;\n%s%s = %s;\n", tl_type(g, v->type), name, hints, name, text);
 	g->val[v->id].text = name;
 }
-
-void tl_lacks(Tg *g, const Op *op, const char *what)
-{
-	Diag *d = diag(D_TILE_LACKS, op->span, what ? what : str_fmt("`%s`", op_rows[op->code].name));
-	diag_help(d, "compile with `--target=cuda`");
-	for (int i = 0; i < op->nout; i++)
-		if (!g->val[op->out[i]->id].text) g->val[op->out[i]->id].text = tl_name(g, op->out[i]);
-}

@@ -26,26 +26,28 @@ static bool names_fp8(const Op *op)
 	return false;
 }
 
-static bool adds_bf16(const Op *op)
+bool tl_adds_bf16(const Op *op)
 {
 	return (op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR) && memory_elem(ir_in(op, 0)) == EL_BF16;
 }
 
-static bool lacks_version(const Asked *a, const Op *op, TileFeature f, Str what)
+static const ArchRow *least_arch(const EmitOptions *opt) { return opt->archs.n ? opt->archs.p[0] : NULL; }
+
+bool tl_has_bf16_atomics(const EmitOptions *opt)
 {
-	const char *since = tile_version_name(tile_feature_rows[f].since);
-	if (offered(a->opt, f)) return false;
-	Diag *d = diag(D_TILE_VERSION, op->span, what, since, tile_version_name(a->opt->tile_version));
-	diag_help(d, "add in f32, or compile with `--tile-version=%s` where nvcc is that new", since);
-	return true;
+	const ArchRow *least = least_arch(opt);
+	return offered(opt, TILE_BF16_ATOMICS) && !(least && least->number < 90);
 }
 
 static const char *arch_option(const Asked *a) { return a->opt->tile_archs.n ? "--tile-arch" : "--arch"; }
 
-static Diag *lacks_arch(const Asked *a, const Op *op, const char *what)
+static bool lacks_fp8(const Asked *a, const Op *op)
 {
-	const ArchRow *least = a->opt->archs.n ? a->opt->archs.p[0] : NULL;
-	return least && least->number < 90 ? diag(D_TILE_ARCH, op->span, what, arch_option(a), least->name) : NULL;
+	const ArchRow *least = least_arch(a->opt);
+	if (!least || least->number >= 90) return false;
+	Diag *d = diag(D_TILE_ARCH, op->span, "an fp8 element type", arch_option(a), least->name);
+	diag_help(d, "keep these elements in bf16, or leave %s out of `%s`", least->name, arch_option(a));
+	return true;
 }
 
 /* Registers of one warpgroup that an accumulator may take. */
@@ -63,18 +65,7 @@ static void check_op(void *ctx, Op *op)
 {
 	Asked *a = ctx;
 	if (op->code == OP_MMA) warn_spill(a, op);
-	if (adds_bf16(op)) {
-		Str what = str_fmt("`atomic_%s` of bf16", attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)));
-		if (lacks_version(a, op, TILE_BF16_ATOMICS, what)) return;
-		Diag *d = lacks_arch(a, op, what);
-		if (d) diag_help(d, "add in f32, or leave %s out of `%s`", a->opt->archs.p[0]->name, arch_option(a));
-	} else if (!a->fp8_said && op->span.hi && names_fp8(op)) {
-		Diag *d = lacks_arch(a, op, "an fp8 element type");
-		a->fp8_said = d != NULL;
-		if (d)
-			diag_help(d, "keep these elements in bf16, or leave %s out of `%s`", a->opt->archs.p[0]->name,
-				arch_option(a));
-	}
+	if (!a->fp8_said && op->span.hi && names_fp8(op)) a->fp8_said = lacks_fp8(a, op);
 }
 
 void tl_refuse_missing(Fn *fn, const EmitOptions *opt)

@@ -162,7 +162,8 @@ static const Type *shaped(const Type *like, const Type *shape)
 
 /* The function's body, run for whole tiles. A branch is both of its regions, of which select takes what each element
  * asked for; a scope that is left early goes on to its end, and keeps for each element what it had when it was left; a
- * loop of as many rounds for all elements is a loop of tiles. All of it is pure. */
+ * loop of as many rounds for all elements is a loop of tiles, and any other goes on until no element is left in it.
+ * All of it is pure. */
 typedef struct Lift {
 	const Type *shape;
 	const IrBlock *body;            /* of the function: what stands outside are scalars of the kernel */
@@ -171,10 +172,11 @@ typedef struct Lift {
 /* Around the operation that is being lifted. */
 typedef struct Path {
 	const struct Path *up;
-	const Op *op;                   /* if or scope */
-	Str cond;                       /* if: what the region that is being run needs; "": is always run */
+	const Op *op;                   /* if, scope or loop; the reduction or scan itself */
+	Str cond;                       /* what the region that is being run needs; NULL: all elements run it */
 	Str *to;                        /* values of its results, NULL before there are any */
-	Str left;                       /* scope: which elements have left it; NULL: none */
+	Str left;                       /* which elements have left the scope, or the round of the loop; NULL: none */
+	Str *next, *result;             /* loop whose rounds differ: variables that it carries, and gives */
 } Path;
 
 static bool stands_in(const IrBlock *b, const IrBlock *body)
@@ -224,16 +226,22 @@ static void print_lifted(Tg *g, const Lift *l, const Op *op)
 
 static Str both(Str a, Str b) { return !a ? b : !b ? a : str_fmt("%s && %s", a, b); }
 
-/* Elements that come here, of those that are in the construct `of`; NULL: all. */
+/* Elements that come here, of those that are in the construct `of`, or of all for NULL; NULL: each of them. */
 static Str reached(const Path *p, const Op *of)
 {
 	Str here = NULL;
-	for (; p->op != of; p = p->up) {
+	for (; p && p->op != of; p = p->up) {
 		here = both(here, p->cond);
 		if (p->left) here = both(here, str_fmt("!%s", p->left));
 	}
-	if (p->left) here = both(here, str_fmt("!%s", p->left));
+	if (p && p->left) here = both(here, str_fmt("!%s", p->left));
 	return here;
+}
+
+/* Those that come here, under a name, are gone from here on. */
+static void gone(Tg *g, Path *p, Str here)
+{
+	p->left = p->left ? tl_named(g, "gone", str_fmt("%s || %s", p->left, here)) : here;
 }
 
 /* leave of a scope: the first one that an element comes to counts. */
@@ -249,21 +257,26 @@ static void leave(Tg *g, const Lift *l, const Op *op, Path *at)
 		scope->to[i] = tl_named(g, "left", here && scope->to[i]
 			? str_fmt("ct::select(%s, %s, %s)", here, x, scope->to[i]) : x);
 	}
-	if (goes_on) scope->left = scope->left ? tl_named(g, "gone", str_fmt("%s || %s", scope->left, here)) : here;
+	if (goes_on) gone(g, scope, here);
 }
 
 static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at);
 
-static void bind_results(Tg *g, const Op *op, const Path *p)
+static void bind_results(Tg *g, const Op *op, const Str *to)
 {
-	for (int i = 0; i < op->nout; i++) g->val[op->out[i]->id].text = p->to[i];
+	for (int i = 0; i < op->nout; i++) g->val[op->out[i]->id].text = to[i];
 }
 
 static void lift_scope(Tg *g, const Lift *l, const Op *op, const Path *up)
 {
-	Path p = { up, op, NULL, NEW_ARRAY(A_TMP, Str, op->nout + 1), NULL };
+	Path p = { .up = up, .op = op, .to = NEW_ARRAY(A_TMP, Str, op->nout + 1) };
 	lift_block(g, l, op->region[0], &p);
-	bind_results(g, op, &p);
+	bind_results(g, op, p.to);
+}
+
+static Str nothing(Tg *g, const Lift *l, const Val *v)
+{
+	return tl_full(g, shaped(v->type, l->shape), tl_num(v->type->elem, num_zero(v->type->elem)));
 }
 
 /* A region that ends by leaving has no values: those of the other one are taken. */
@@ -271,14 +284,15 @@ static void lift_if(Tg *g, const Lift *l, const Op *op, const Path *up)
 {
 	Str cond = lifted_text(g, l, ir_in(op, 0)), *to[2];
 	for (int k = 0; k < 2; k++) {
-		Path p = { up, op, k ? str_fmt("!%s", cond) : cond, NEW_ARRAY(A_TMP, Str, op->nout + 1), NULL };
+		Path p = { .up = up, .op = op, .cond = k ? str_fmt("!%s", cond) : cond };
+		p.to = NEW_ARRAY(A_TMP, Str, op->nout + 1);
 		lift_block(g, l, op->region[k], &p);
 		to[k] = p.to;
 	}
 	for (int i = 0; i < op->nout; i++) {
 		Str a = to[0][i], b = to[1][i];
 		g->val[op->out[i]->id].text = a && b ? tl_named(g, "one", str_fmt("ct::select(%s, %s, %s)", cond, a, b)) : a ? a
-			: b;
+			: b ? b : nothing(g, l, op->out[i]);
 	}
 }
 
@@ -300,42 +314,159 @@ static Str bound(Tg *g, const Val *v)
 }
 
 /* All values, then all variables: a value may be another variable. */
-static void next_round(Tg *g, const Op *op, const Str *var, Str *to)
+static void assign_all(Tg *g, int n, const Str *var, Str *to)
 {
-	for (int i = 0; op->nout > 1 && i < op->nout; i++) {
+	for (int i = 0; n > 1 && i < n; i++) {
 		Str now = tl_temp(g, "new");
 		out_printf(g->o, "const auto %s = %s;\n", now, to[i]);
 		to[i] = now;
 	}
-	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", var[i], to[i]);
+	for (int i = 0; i < n; i++) out_printf(g->o, "%s = %s;\n", var[i], to[i]);
+}
+
+/* The same of the elements `here`: the others keep what they have. */
+static void assign_some(Tg *g, int n, const Str *var, const Str *to, Str here)
+{
+	Str *changed = NEW_ARRAY(A_TMP, Str, n + 1), *some = NEW_ARRAY(A_TMP, Str, n + 1);
+	int k = 0;
+	for (int i = 0; i < n; i++) {
+		if (to[i] == var[i]) continue;
+		changed[k] = var[i];
+		some[k++] = str_fmt("ct::select(%s, %s, %s)", here, to[i], var[i]);
+	}
+	assign_all(g, k, changed, some);
+}
+
+/* A variable for the value and what it begins with. */
+static Str variable(Tg *g, const Lift *l, const Val *like, Str first)
+{
+	Str name = tl_temp(g, "var");
+	out_printf(g->o, "%s %s = %s;\n", tl_type(g, shaped(like->type, l->shape)), name, first);
+	return name;
+}
+
+static void lift_shared(Tg *g, const Lift *l, const Op *op, const Path *up)
+{
+	const IrBlock *b = op->region[0];
+	const Val *iv = b->args.p[0];
+	TRange r = { bound(g, ir_in(op, 0)), bound(g, ir_in(op, 1)), bound(g, ir_in(op, 2)) };
+	Path p = { .up = up, .op = op, .to = NEW_ARRAY(A_TMP, Str, op->nout + 1) };
+	Str *var = NEW_ARRAY(A_TMP, Str, op->nout + 1), i = tl_temp(g, "i");
+	for (int k = 0; k < op->nout; k++)
+		var[k] = g->val[b->args.p[1 + k]->id].text = variable(g, l, op->out[k], lifted_text(g, l, ir_in(op, 3 + k)));
+	tl_loop_open(g, op, &r, i);
+	g->val[iv->id].text = tl_named(g, "round", tl_full(g, shaped(iv->type, l->shape), i));
+	lift_block(g, l, b, &p);
+	assign_all(g, op->nout, var, p.to);
+	out_off(g->o);
+	out_puts(g->o, "}\n");
+	for (int k = 0; k < op->nout; k++) g->val[op->out[k]->id].text = var[k];
+}
+
+/* ---- loops that elements leave in different rounds ----
+ * A variable says which elements are still in the loop; what the others have stays. */
+static void stop_without(Tg *g, const Lift *l, Str live)
+{
+	out_printf(g->o, "if (!ct_any<%lld>(%s)) break;\n", (long long)type_size(l->shape), live);
+}
+
+static Path round_path(Tg *g, const Lift *l, const Op *op, const Path *up)
+{
+	const Type *flags = type_with_elem(l->shape, EL_BOOL);
+	Str all = reached(up, NULL), live = tl_temp(g, "live");
+	out_printf(g->o, "%s %s = %s;\n", tl_type(g, flags), live, all ? all : tl_full(g, flags, str_intern("true")));
+	return (Path){ .up = up, .op = op, .cond = live };
+}
+
+/* A region from its beginning, in which nothing has left the round. */
+static void lift_round(Tg *g, const Lift *l, const IrBlock *b, Path *p, int n)
+{
+	p->left = NULL;
+	p->to = NEW_ARRAY(A_TMP, Str, n + 1);
+	lift_block(g, l, b, p);
+}
+
+/* What the region yields, of the elements that came to its end. */
+static void next_round(Tg *g, const Path *p, int n)
+{
+	if (!n || !p->to[0]) return;    /* it ends by leaving */
+	Str stays = p->left ? tl_named(g, "stays", str_fmt("%s && !%s", p->cond, p->left)) : p->cond;
+	assign_some(g, n, p->next, p->to, stays);
 }
 
 static void lift_for(Tg *g, const Lift *l, const Op *op, const Path *up)
 {
 	const IrBlock *b = op->region[0];
 	const Val *iv = b->args.p[0];
-	TRange r = { bound(g, ir_in(op, 0)), bound(g, ir_in(op, 1)), bound(g, ir_in(op, 2)) };
-	Path p = { up, op, NULL, NEW_ARRAY(A_TMP, Str, op->nout + 1), NULL };
-	Str *var = NEW_ARRAY(A_TMP, Str, op->nout + 1), i = tl_temp(g, "i");
-	for (int k = 0; k < op->nout; k++) {
-		Str first = lifted_text(g, l, ir_in(op, 3 + k));
-		var[k] = tl_temp(g, "var");
-		out_printf(g->o, "%s %s = %s;\n", tl_type(g, shaped(op->out[k]->type, l->shape)), var[k], first);
-		g->val[b->args.p[1 + k]->id].text = var[k];
-	}
-	tl_loop_open(g, op, &r, i);
-	g->val[iv->id].text = tl_named(g, "round", tl_full(g, shaped(iv->type, l->shape), i));
-	lift_block(g, l, b, &p);
-	next_round(g, op, var, p.to);
+	Str range[3], i, rest = tl_temp(g, "rest");
+	for (int k = 0; k < 3; k++) range[k] = tl_named(g, "range", lifted_text(g, l, ir_in(op, k)));
+	Path p = round_path(g, l, op, up);
+	p.next = p.result = NEW_ARRAY(A_TMP, Str, op->nout + 1);
+	for (int k = 0; k < op->nout; k++)
+		p.next[k] = g->val[b->args.p[1 + k]->id].text = variable(g, l, op->out[k], lifted_text(g, l, ir_in(op, 3 + k)));
+	i = g->val[iv->id].text = variable(g, l, iv, range[0]);
+	out_printf(g->o, "auto %s = ct_rounds(%s, %s, %s);\n", rest, range[0], range[1], range[2]);
+	out_puts(g->o, "while (true) {\n");
+	out_in(g->o);
+	out_printf(g->o, "%s = %s && ct_nonzero(%s);\n", p.cond, p.cond, rest);
+	stop_without(g, l, p.cond);
+	lift_round(g, l, b, &p, op->nout);
+	next_round(g, &p, op->nout);
+	out_printf(g->o, "%s = ct_next(%s, %s);\n", i, i, range[2]);
+	out_printf(g->o, "%s = ct::sub(%s, ct_splat<decltype(%s)>(1));\n", rest, rest, rest);
 	out_off(g->o);
 	out_puts(g->o, "}\n");
-	for (int k = 0; k < op->nout; k++) g->val[op->out[k]->id].text = var[k];
+	bind_results(g, op, p.next);
+}
+
+static void lift_while(Tg *g, const Lift *l, const Op *op, const Path *up)
+{
+	const IrBlock *test = op->region[0], *body = op->region[1];
+	Path p = round_path(g, l, op, up);
+	p.next = NEW_ARRAY(A_TMP, Str, op->nin + 1);
+	p.result = NEW_ARRAY(A_TMP, Str, op->nout + 1);
+	for (int k = 0; k < op->nin; k++)
+		p.next[k] = g->val[test->args.p[k]->id].text = variable(g, l, ir_in(op, k), lifted_text(g, l, ir_in(op, k)));
+	for (int k = 0; k < op->nout; k++)
+		p.result[k] = g->val[body->args.p[k]->id].text = variable(g, l, op->out[k], nothing(g, l, op->out[k]));
+	out_puts(g->o, "while (true) {\n");
+	out_in(g->o);
+	lift_round(g, l, test, &p, op->nout);
+	stop_without(g, l, p.cond);
+	lift_round(g, l, body, &p, op->nin);
+	next_round(g, &p, op->nin);
+	out_off(g->o);
+	out_puts(g->o, "}\n");
+	bind_results(g, op, p.result);
+}
+
+/* The values of the test are those of the loop, unless a later round or break has others. */
+static void condition(Tg *g, const Lift *l, const Op *op, const Path *at)
+{
+	int n = op->nin - 1;
+	Str *to = NEW_ARRAY(A_TMP, Str, n + 1);
+	for (int i = 0; i < n; i++) to[i] = lifted_text(g, l, ir_in(op, 1 + i));
+	assign_some(g, n, at->result, to, at->cond);
+	out_printf(g->o, "%s = %s && %s;\n", at->cond, at->cond, lifted_text(g, l, ir_in(op, 0)));
+}
+
+static void jump(Tg *g, const Lift *l, const Op *op, Path *at)
+{
+	Path *loop = at;
+	while (loop->op->code != OP_FOR && loop->op->code != OP_WHILE) loop = (Path *)loop->up;
+	Str here = tl_named(g, "here", both(loop->cond, reached(at, loop->op)));
+	Str *to = NEW_ARRAY(A_TMP, Str, op->nin + 1);
+	for (int i = 0; i < op->nin; i++) to[i] = lifted_text(g, l, ir_in(op, i));
+	assign_some(g, op->nin, op->code == OP_BREAK ? loop->result : loop->next, to, here);
+	if (op->code == OP_BREAK) out_printf(g->o, "%s = %s && !%s;\n", loop->cond, loop->cond, here);
+	else gone(g, loop, here);
 }
 
 static void lift_loop(Tg *g, const Lift *l, const Op *op, const Path *up)
 {
-	if (is_shared(l, op)) lift_for(g, l, op, up);
-	else tl_lacks(g, op, "a loop whose rounds may differ between elements, in the function of a reduction or scan,");
+	if (is_shared(l, op)) lift_shared(g, l, op, up);
+	else if (op->code == OP_FOR) lift_for(g, l, op, up);
+	else lift_while(g, l, op, up);
 }
 
 static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at)
@@ -345,6 +476,8 @@ static void lift_block(Tg *g, const Lift *l, const IrBlock *b, Path *at)
 		case OP_IF: lift_if(g, l, p, at); break;
 		case OP_SCOPE_: lift_scope(g, l, p, at); break;
 		case OP_LEAVE: leave(g, l, p, at); break;
+		case OP_CONDITION: condition(g, l, p, at); break;
+		case OP_BREAK: case OP_CONTINUE: jump(g, l, p, at); break;
 		case OP_YIELD:
 			for (int i = 0; i < p->nin; i++) at->to[i] = lifted_text(g, l, ir_in(p, i));
 			break;
@@ -360,7 +493,7 @@ static void combine_region(Tg *g, const Op *op, const Type *shape, const Str *a,
 	const IrBlock *body = op->region[0];
 	int n = op->nin / 2;
 	Lift l = { shape, body };
-	Path p = { NULL, op, NULL, to, NULL };
+	Path p = { .op = op, .to = to };
 	for (int i = 0; i < n; i++) {
 		g->val[body->args.p[i]->id].text = a[i];
 		g->val[body->args.p[n + i]->id].text = b[i];

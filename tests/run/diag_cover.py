@@ -55,5 +55,5 @@ def main():
 
 # about files, several files, options, IR that is read, what a target lacks, depths, names of files, outputs, what is
 # known after the checks: not about one short program
-NO_PROGRAM = ("E0001", "E0002", "E0003", "E0015", "E0127", "E0204", "E0211", "E0212", "E0231", "E0421", "E0447", "E06", "E0900", "E0901", "E0902", "E0903", "W1014", "W1015", "W1021", "W1301")
+NO_PROGRAM = ("E0001", "E0002", "E0003", "E0015", "E0127", "E0204", "E0211", "E0212", "E0231", "E0421", "E0447", "E06", "E0900", "E0903", "W1014", "W1015", "W1021", "W1301")
 main()

@@ -262,6 +262,51 @@ fn best(v1: i32, i1: i32, v2: i32, i2: i32) -> (i32, i32) {
     return (v1, i1);
 }
 """
+# rounds that differ between elements: of a while, of ranges, with continue and break, in branches, after an early return
+ROUND_FUNCTIONS = """fn gcd(a: i32, b: i32) -> i32 {
+    var x = a, y = b;
+    while y != 0 {
+        let t = x % y;
+        x = y;
+        y = t;
+    }
+    return x;
+}
+fn greater_by_rounds(a: i32, b: i32) -> i32 {
+    var r = a;
+    for i in a .. b { r = i + 1; }
+    return r;
+}
+fn or_by_bits(a: i32, b: i32) -> i32 {
+    var r = 0;
+    for i in 0 .. 31 {
+        if (a >> i) == 0 && (b >> i) == 0 { break; }
+        if ((a | b) >> i & 1) == 0 { continue; }
+        r += 1 << i;
+    }
+    return r;
+}
+fn greater_by_steps(a: i32, b: i32) -> i32 {
+    if b <= a { return a; }
+    var r = a;
+    if a % 2 == 0 {
+        for i in a .. b step 3 {
+            var k = 0;
+            while k < 3 {
+                if r == b { break; }
+                r += 1;
+                k += 1;
+            }
+        }
+    } else {
+        while true {
+            r += 1;
+            if r == b { break; }
+        }
+    }
+    return r;
+}
+"""
 w32 = lambda v: ref.wrap(v, "i32")
 SINGLE = [  # source of identity and function, Python function
     ("0", "fn(a, b) a + b", lambda a, b: w32(a + b), 0), ("1", "fn(a, b) a * b", lambda a, b: w32(a * b), 1), ("-2147483648", "larger_c", max, -2 ** 31),
@@ -270,6 +315,7 @@ SINGLE = [  # source of identity and function, Python function
     ("-1", "fn(a, b) { let c = a & b; return c; }", lambda a, b: a & b, -1), ("b", "fn(p, q) p + q", lambda a, b: w32(a + b), 0),
     ("-2147483648", "larger_by_branches", max, -2 ** 31),
 ]
+ROUNDS = [("0", "gcd", math.gcd, 0), ("0", "greater_by_rounds", max, 0), ("0", "or_by_bits", lambda a, b: a | b, 0), ("0", "greater_by_steps", max, 0)]
 LOOP = [("1", "fn(p, q) { var r = 1; for i in 0 .. 2 { r = i == 0 ? r * p : r * q; } return r; }", lambda a, b: w32(a * b), 1)]
 
 
@@ -333,9 +379,11 @@ def small(name, t, n, rng):
 
 
 S.add("functions", FUNCTIONS)
+S.add("custom_rounds_functions", ROUND_FUNCTIONS)
 for shape in [(32,), (4, 8), (2, 1, 2)]:
     table(S, f"custom_{label(shape)}", {"x": ("i32", shape), "y": ("i32", shape)}, custom_rows(shape), small)
 table(S, "custom_loop", {"x": ("i32", (4, 8)), "y": ("i32", (4, 8))}, custom_rows((4, 8), LOOP, []), small)
+table(S, "custom_rounds", {"x": ("i32", (4, 8)), "y": ("i32", (4, 8))}, custom_rows((4, 8), ROUNDS, []), lambda name, t, n, rng: rng.integers(0, 60, n))
 
 def index_of(x, axes, greatest):
     """The index among the elements of those axes, in row-major order; ties: the lowest."""

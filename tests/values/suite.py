@@ -224,31 +224,8 @@ class Suite:
     def library(self, folder, group):
         return os.path.join(folder, self.name + ("-" + group if group else "") + ".so")
 
-    def drop_refused(self, ctilec, flags):
-        """Without the cases in which the target refuses an operation (E0901), and those that call a function in which it does."""
-        for g in self.used():
-            with tempfile.TemporaryDirectory() as d:
-                p = os.path.join(d, "all.tile")
-                with open(p, "w") as f:
-                    f.write(self.source(g))
-                r = subprocess.run([ctilec, p, "--target=cuda-tile", "-w", "--error-limit=0", "-o", p + ".cu", *self.groups[g], *flags],
-                                   capture_output=True, text=True)
-            lines = [int(n) for n in re.findall(r"^error\[E0901\].*\n *--> [^:]*:(\d+)", r.stderr, re.M)]
-            line, bad = 1, set()
-            for c in [c for c in self.cases if c[3] == g]:
-                n = c[1].count("\n") + (not c[1].endswith("\n"))
-                if any(line <= k < line + n for k in lines):
-                    bad |= {c[0]} if c[2] else set(re.findall(r"^fn (\w+)", c[1], re.M))
-                line += n
-            for c in list(self.cases):
-                if c[3] == g and c[2] and (c[0] in bad or bad & set(re.findall(r"\w+", c[1]))):
-                    print("refused:", c[0])
-                    self.cases.remove(c)
-
     def build(self, ctilec, target, folder, flags=(), step=runner.build):
         """step: runner.build, or runner.emit for the texts alone."""
-        if runner.TARGETS.get(target) == "cuda-tile":
-            self.drop_refused(ctilec, flags)
         for g in self.used():
             stem = os.path.basename(self.library(folder, g))[:-3]
             step(ctilec, target, self.source(g), folder, stem, [*self.groups[g], *flags])
