@@ -53,8 +53,9 @@ enum {                          /* flags of an op */
 	OPF_MATH     = 1 << 14, /* float function with a stated error */
 	OPF_VIEWCALL = 1 << 15, /* in the language only as view.name(...) */
 	OPF_GROUP    = 1 << 16, /* PLACED: of roles, rings, mbarriers, copies by hardware: rules in ir_check_group.c */
-	OPF_PLACE    = 1 << 17, /* makes a tile of which each element depends on its place alone */
-	OPF_UNIFORM  = 1 << 18, /* a number or a view that all threads know, or the kernel's end */
+	OPF_ATOMIC   = 1 << 17, /* atomic accesses */
+	OPF_PLACE    = 1 << 18, /* makes a tile of which each element depends on its place alone */
+	OPF_UNIFORM  = 1 << 19, /* a number or a view that all threads know, or the kernel's end */
 	/* each element of the result depends on one of each operand at most: no thread needs what
 	 * others hold, if operands lie as the result does */
 	OPF_POINTWISE = OPF_ELEMWISE | OPF_FREE | OPF_PLACE
@@ -92,7 +93,7 @@ void ops_list(Out *o, OpsFormat format);        /* --list-ops: what the language
 
 /* ---- attributes ---- */
 typedef enum AttrKey {
-#define ATTR(id, name, kind, words, doc) AT_##id,
+#define ATTR(id, name, kind, words, of, doc) AT_##id,
 #include "ir/attrs.def"
 #undef ATTR
 	AT_COUNT

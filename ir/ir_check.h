@@ -41,7 +41,6 @@ bool chk_ldmatrix(Check *c, const Op *op);
 bool chk_as_frag(Check *c, const Op *op);
 bool chk_mma_frag(Check *c, const Op *op);
 bool chk_copies(Check *c, const Fn *fn);        /* ir_copies.c: what copy_async fills is read when it is there */
-bool chk_is_atomic(OpCode code);
 /* ir_check_shape.c */
 bool chk_shape(Check *c, const Op *op);
 bool chk_indices(Check *c, const Op *op, int first, int n);     /* n operands from `first` on are integer scalars */

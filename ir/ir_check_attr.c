@@ -3,7 +3,6 @@
 #include "ir/ir_check.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "ir/ir_text.h"
 
@@ -57,48 +56,26 @@ static uint64_t required(OpCode code)
 	return row->needs | axis | (row->flags & OPF_GROUP ? chk_group_needs(code) : 0);
 }
 
-bool chk_is_atomic(OpCode code)
+/* May it stand at an operation? */
+static bool attr_allowed(OpCode code, AttrKey key)
 {
-	return strncmp(op_rows[code].name, "atomic_", 7) == 0;
-}
-
-static bool takes_rounding(OpCode code)
-{
-	return op_rows[code].flags & OPF_ROUND || code == OP_EXP || code == OP_TANH;
-}
-
-/* Modes may stand only where the operation reads them; other attributes are hints to whoever knows them. */
-static bool mode_allowed(OpCode code, AttrKey key)
-{
-	unsigned flags = op_rows[code].flags;
-	bool reduces_here = code == OP_REDUCE_REGS || code == OP_REDUCE_LANES;
 	switch (key) {
-	case AT_ROUNDING: return takes_rounding(code) || reduces_here;
-	case AT_SUBNORMALS: return flags & OPF_SUBN || reduces_here;
-	case AT_NAN: return flags & OPF_NANMODE || reduces_here;
-	case AT_OVERFLOW: return code == OP_CAST;
-	case AT_DOMAIN: return code == OP_EXP || code == OP_DIV;
-	case AT_DIRECTION: case AT_EXCLUSIVE: return flags & OPF_SCAN;
-	case AT_DESCENDING: return code == OP_SORT;
-	case AT_PRECISION: return code == OP_MMA || code == OP_MMA_SYNC;
-	case AT_RMW: return code == OP_ATOMIC_RMW || code == OP_ATOMIC_RMW_PTR;
-	case AT_ORDER: return chk_is_atomic(code) || code == OP_CLUSTER_BARRIER;
-	case AT_SCOPE: case AT_APART: return chk_is_atomic(code);
-	case AT_KIND: return reduces_here;
-	case AT_PHASE: return code == OP_MBAR_WAIT;
-	case AT_AMONG: return code == OP_GROUP_BARRIER;
-	case AT_BY: return code == OP_MBAR_ARRIVE;
-	case AT_MULTICAST: return code == OP_TMA_LOAD;
-	case AT_CACHE: return code == OP_TMA_LOAD || code == OP_LOAD || code == OP_STORE;
-	case AT_WAYS: return code == OP_LOAD || code == OP_STORE || code == OP_LOADS;
-	case AT_STAGE: case AT_PADDED: return code == OP_LOAD;
-	case AT_RARE: return code != OP_LOAD && code != OP_STORE;
-	case AT_LATE: return code == OP_LOAD_SHARED || code == OP_LOAD_SHIFTED;
-	case AT_ROWS: return code == OP_PHASE;
-	case AT_UNTIL: return code == OP_BULK_WAIT;
-	case AT_A_MAJOR: case AT_B_MAJOR: return code == OP_WGMMA;
-	case AT_TRANS: return code == OP_STMATRIX;
-	default: return true;
+#define IS(id) (code == OP_##id)
+#define HAS(flag) ((op_rows[code].flags & OPF_##flag) != 0)
+#define COMBINES (IS(REDUCE_REGS) || IS(REDUCE_LANES))
+#define ACCESS (IS(LOAD) || IS(STORE))
+#define LOOP (IS(FOR) || IS(WHILE))
+#define ANY true
+#define ATTR(id, name, kind, words, of, doc) case AT_##id: return of;
+#include "ir/attrs.def"
+#undef ATTR
+#undef ANY
+#undef LOOP
+#undef ACCESS
+#undef COMBINES
+#undef HAS
+#undef IS
+	default: return false;
 	}
 }
 
@@ -137,7 +114,6 @@ static bool chk_ints(Check *c, const Op *op, const IrAttr *a)
 	const char *name = attr_rows[a->key].name;
 	NEED(a->u.ints.n >= 0 && (a->u.ints.n == 0 || a->u.ints.p), "`%s` has no numbers", name);
 	if (a->key == AT_UNROLL_ON) {
-		NEED(op->code == OP_FOR || op->code == OP_WHILE, "`%s` is for loops", name);
 		NEED(a->u.ints.n % 2 == 0, "`%s` needs pairs of an architecture and a number", name);
 		return true;
 	}
@@ -182,6 +158,7 @@ static bool chk_attr_value(Check *c, const Op *op, const IrAttr *a)
 {
 	const char *name = attr_rows[a->key].name;
 	Elem e = op->nout ? chk_out(op, 0)->elem : EL_I64;
+	NEED(attr_allowed(op->code, a->key), "`%s` means nothing here", name);
 	switch (attr_rows[a->key].kind) {
 	case AK_INT:
 		return chk_number(c, op, a);
@@ -191,7 +168,6 @@ static bool chk_attr_value(Check *c, const Op *op, const IrAttr *a)
 		NEED(a->u.i != 0, "the default of `%s` is stored", name);
 		NEED(a->u.i > 0 && a->u.i < 64 && attr_word_text(a->key, (int)a->u.i),
 			"`%s` is not one of its words", name);
-		NEED(mode_allowed(op->code, a->key), "`%s` means nothing here", name);
 		return chk_mode(c, op, a);
 	case AK_STR:
 		NEED(a->u.s, "`%s` has no text", name);

@@ -38,7 +38,7 @@ static bool chk_place(Check *c, const Op *op, int nextra, bool mask, int *first,
 
 static bool chk_access_modes(Check *c, const Op *op, Elem e)
 {
-	bool atomic = chk_is_atomic(op->code), load = op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR;
+	bool atomic = op_has(op, OPF_ATOMIC), load = op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR;
 	bool store = op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR;
 	if (atomic)
 		NEED(op_takes_order(op->code, (int)ir_int(op, AT_ORDER, 0)), "%s", load ? "a load is `relaxed` or `acquire`" :

@@ -16,7 +16,7 @@ const OpRow op_rows[OP_COUNT] = {
 };
 
 const AttrRow attr_rows[AT_COUNT] = {
-#define ATTR(id, name, kind, words, doc) [AT_##id] = { name, AK_##kind, words, doc },
+#define ATTR(id, name, kind, words, of, doc) [AT_##id] = { name, AK_##kind, words, doc },
 #include "ir/attrs.def"
 #undef ATTR
 };

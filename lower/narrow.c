@@ -45,7 +45,7 @@ typedef struct Look { const Op *store; bool suits, overlaps, math, looks_up; } L
 static void look_at(void *ctx, Op *op)
 {
 	Look *l = ctx;
-	l->suits &= op->code != OP_MMA && !op_is_atomic(op) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
+	l->suits &= op->code != OP_MMA && !op_has(op, OPF_ATOMIC) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
 	l->math |= op_has(op, OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
 	l->looks_up |= op->code == OP_GATHER;
 	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)

@@ -105,7 +105,7 @@ static void visit_access(ValSyms *b, Op *op)
 
 static void keeps_order(void *ctx, Op *op)
 {
-	if (op->code == OP_MMA || op_is_atomic(op)) *(bool *)ctx = true;
+	if (op->code == OP_MMA || op_has(op, OPF_ATOMIC)) *(bool *)ctx = true;
 }
 
 /* Is axis x to be faster than y? */

@@ -103,7 +103,7 @@ static bool same_atomics(const Op *x, const Op *y)
 
 static bool own_elements(const Op *x, const Op *y)
 {
-	if (op_is_atomic(x) && op_is_atomic(y)) return atomics_apart(x, y);
+	if (op_has(x, OPF_ATOMIC) && op_has(y, OPF_ATOMIC)) return atomics_apart(x, y);
 	if (!root_of(x)) return false;          /* elements of a span may lie in one place */
 	if (!whole_partition(x) || !whole_partition(y) || ir_in(x, 0) != ir_in(y, 0) || !same_offsets(x, y)) return false;
 	const Val *a = ir_accessed(x), *b = ir_accessed(y);
@@ -122,7 +122,8 @@ static bool same_access(const Op *x, const Op *y)
 {
 	if (x == y) return true;
 	if (root_of(x) != root_of(y)) return false;
-	if (op_is_atomic(x) || op_is_atomic(y)) return op_is_atomic(x) && op_is_atomic(y) && same_atomics(x, y);
+	bool atomic = op_has(x, OPF_ATOMIC);
+	if (atomic || op_has(y, OPF_ATOMIC)) return atomic && op_has(y, OPF_ATOMIC) && same_atomics(x, y);
 	return own_elements(x, y) || (!whole_partition(x) && !whole_partition(y));
 }
 

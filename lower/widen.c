@@ -185,7 +185,7 @@ static void follow(void *ctx, Op *op)
 	Widen *w = ctx;
 	for (int i = 0; i < op->nout; i++)
 		w->fails |= type_is_tile(op->out[i]->type) && op->out[i]->type->rank == TILE_RANK;
-	if (op_is_atomic(op)) w->fails = true;
+	if (op_has(op, OPF_ATOMIC)) w->fails = true;
 	if (w->fails) return;
 	switch (op->code) {
 	case OP_BID:

@@ -10,8 +10,6 @@ bool op_is_reduce(const Op *op)
 
 bool op_is_scan(const Op *op) { return op_has(op, OPF_SCAN); }
 
-bool op_is_atomic(const Op *op) { return strncmp(op_rows[op->code].name, "atomic_", 7) == 0; }
-
 bool op_sums_products(const Op *op) { return op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1; }
 
 bool op_loads_one(const Op *op) { return op->code == OP_LOAD && type_log2_size(op->out[0]->type) == 0; }

@@ -20,7 +20,6 @@ enum {
 /* ---- kinds of operations: ops.c ---- */
 bool op_is_reduce(const Op *op);                /* one that combine splits */
 bool op_is_scan(const Op *op);
-bool op_is_atomic(const Op *op);
 /* a sum of what a thread holds of the products of its two operands (products.c) */
 bool op_sums_products(const Op *op);
 bool op_loads_one(const Op *op);                 /* a load of a single element */
