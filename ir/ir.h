@@ -68,12 +68,27 @@ typedef enum TypeRule {         /* operand types -> result type: rules.c has one
 	TR_COUNT
 } TypeRule;
 
-typedef enum LayoutRule {
-	LR_NONE, LR_SAME, LR_CHOOSE, LR_REDUCE, LR_SHAPE, LR_MMA, LR_ANY, LR_CONTROL, LR_GIVEN
+typedef enum LayoutRule {       /* layouts of operands and results: lower/layouts_ops.c has the functions of each */
+	LR_NONE,        /* no tile, or nothing that is placed */
+	LR_CHOOSE,      /* any: memory or the users decide */
+	LR_ANY,         /* takes what comes */
+	LR_GIVEN,       /* stated in the operation: conversions */
+	LR_SAME,        /* operands and results share one */
+	LR_SCAN,        /* the same, and the bits of the axis are those of registers, lanes and warps, one by one */
+	LR_REDUCE,      /* the result has the operand's without the axis */
+	LR_COMBINE,     /* the same of neighbours along the axis, which a function of the author's meets in order */
+	LR_MOVE,        /* the elements keep their threads under another shape or order of axes */
+	LR_BROADCAST,
+	LR_CAT,         /* halves are registers: along an axis, */
+	LR_JOIN,        /* or along a new one; */
+	LR_SPLIT,       /* the other way round */
+	LR_TAKE,        /* the result has that of the index */
+	LR_MMA,         /* fragments */
+	LR_STORE,       /* suits memory */
+	LR_LOOP,        /* initial values have that of what the loop carries */
+	LR_END,         /* so do the values of a block's end */
+	LR_COUNT
 } LayoutRule;
-/* NONE: no tile. SAME: operands and result share one layout. CHOOSE: any layout; memory decides. REDUCE: result =
- * operand's layout without the axis. SHAPE: derived from the operand's by the op's shape change. MMA: fragments. ANY:
- * takes what comes. CONTROL: carried values keep one layout. GIVEN: stated in the op (conversions). */
 
 typedef struct OpRow {
 	const char *id, *name;

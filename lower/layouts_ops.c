@@ -107,11 +107,6 @@ static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
 
 static Val *store_value(const Op *op) { return ir_in(op, op->nin - 1); }
 
-static bool shares_layout(const Op *op)
-{
-	return op_rows[op->code].layout == LR_SAME || op->code == OP_SHIFT;
-}
-
 /* Of the layouts of the tile operands, the one to which the others convert at least cost. */
 static bool best_operand(Places *p, const Op *op, Lay *l)
 {
@@ -131,81 +126,7 @@ static bool best_operand(Places *p, const Op *op, Lay *l)
 	return best >= 0;
 }
 
-/* ---- forward ---- */
-static void forward_end(Places *p, Op *op)
-{
-	for (int i = 0; i < op->nin; i++) {
-		Val *to = place_target(op, i);
-		if (to && is_tile(to) && place_known(p, ir_in(op, i))) place_give(p, to, place_lay(p, ir_in(op, i)));
-	}
-}
-
-/* Operations that meet the elements along an axis in their order, by the bits of registers, lanes and warps. */
-static bool walks_axis(const Op *op) { return op_is_scan(op) || op->code == OP_SORT || op->code == OP_TOPK; }
-
-void place_forward(Places *p, Op *op)
-{
-	Lay l;
-	if (op_has(op, OPF_TERM)) {
-		forward_end(p, op);
-		return;
-	}
-	if (!op->nout || !is_tile(op->out[0])) return;
-	Val *r = op->out[0], *x = op->nin ? ir_in(op, 0) : NULL;
-	if (place_known(p, r)) return;
-	if (walks_axis(op)) {
-		bool (*walks)(const Op *, Lay) = op_is_scan(op) ? scan_walks : sort_walks;
-		l = place_known(p, x) && walks(op, place_lay(p, x)) ? place_lay(p, x) : lay_scan(op, p->fn, p->threads);
-		for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], l);
-		return;
-	}
-	if (op_is_reduce(op)) {
-		if (op->code == OP_REDUCE) {
-			Lay in = lay_neighbours(x->type, ir_axis(op), p->threads);
-			for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], lay_of_reduced(op, in));
-		} else if (place_known(p, x)) {
-			place_give(p, r, lay_of_reduced(op, place_lay(p, x)));
-		}
-		return;
-	}
-	switch (op->code) {
-	case OP_MMA: place_give(p, r, mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
-	case OP_RESHAPE: case OP_PERMUTE:
-		if (place_known(p, x) && lay_of_moved(op, place_lay(p, x), &l)) place_give(p, r, l);
-		return;
-	case OP_CAT:
-		if (place_known(p, x)) place_give(p, r, lay_cat(place_lay(p, x), ir_axis(op)));
-		return;
-	case OP_JOIN:
-		if (place_known(p, x)) place_give(p, r, lay_of_pairs(place_lay(p, x)));
-		return;
-	case OP_SPLIT:
-		if (!place_known(p, x)) return;
-		place_give(p, r, lay_of_halves(place_lay(p, x)));
-		place_give(p, op->out[1], lay_of_halves(place_lay(p, x)));
-		return;
-	case OP_TAKE:
-		if (place_known(p, ir_in(op, 1))) place_give(p, r, place_lay(p, ir_in(op, 1)));
-		return;
-	case OP_HISTOGRAM: place_give(p, r, lay_default(r->type, -1, p->threads)); return;
-	default:
-		if (shares_layout(op) && best_operand(p, op, &l)) place_give(p, r, l);
-	}
-}
-
-bool place_is_forced(const Val *v)
-{
-	return v->def && (v->def->code == OP_CAT || v->def->code == OP_JOIN || v->def->code == OP_SPLIT);
-}
-
-/* What a scan, a sort or a reduction with a function of the author's needs its operands to have. */
-static Lay combined_operand(const Places *p, const Op *op)
-{
-	if (walks_axis(op)) return place_lay(p, op->out[0]);
-	return lay_neighbours(ir_in(op, 0)->type, ir_axis(op), p->threads);
-}
-
-/* ---- backward ---- */
+/* ---- wishes ---- */
 static void want(Places *p, Val *v, Lay l)
 {
 	v = place_home(v);
@@ -215,22 +136,196 @@ static void want(Places *p, Val *v, Lay l)
 	place_give(p, v, l);
 }
 
-static void backward_inits(Places *p, Op *op)
+static void want_all(Places *p, Op *op, Lay l)
 {
-	int skip = op->code == OP_FOR ? 3 : 0;
-	for (int i = skip; i < op->nin; i++) {
-		Val *to = op->region[0]->args.p[op->code == OP_FOR ? i - 2 : i];
-		if (is_tile(to) && place_known(p, to)) want(p, ir_in(op, i), place_lay(p, to));
-	}
-}
-
-static void backward_same(Places *p, Op *op)
-{
-	Lay l;
-	if (op->nout && is_tile(op->out[0]) && place_known(p, op->out[0])) l = place_lay(p, op->out[0]);
-	else if (op->nout || !best_operand(p, op, &l)) return;
 	for (int i = 0; i < op->nin; i++)
 		if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), l);
+}
+
+static Val *result(const Op *op) { return op->nout ? op->out[0] : NULL; }
+static bool is_known(Places *p, Val *v) { return v && is_tile(v) && place_known(p, v); }
+
+/* ---- one layout: operations element by element ---- */
+static void same_forward(Places *p, Op *op)
+{
+	Lay l;
+	if (best_operand(p, op, &l)) place_give(p, op->out[0], l);
+}
+
+static void same_backward(Places *p, Op *op)
+{
+	Lay l;
+	if (is_known(p, result(op))) l = place_lay(p, op->out[0]);
+	else if (op->nout || !best_operand(p, op, &l)) return;
+	want_all(p, op, l);
+}
+
+static bool same_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	(void)i;
+	if (!result(op) || !is_tile(op->out[0])) return best_operand(p, op, l);
+	*l = place_lay(p, op->out[0]);
+	return true;
+}
+
+/* ---- scans and sorts, which meet the elements along an axis in their order ---- */
+static void scan_forward(Places *p, Op *op)
+{
+	bool (*walks)(const Op *, Lay) = op_is_scan(op) ? scan_walks : sort_walks;
+	Val *x = ir_in(op, 0);
+	Lay l = place_known(p, x) && walks(op, place_lay(p, x)) ? place_lay(p, x) : lay_scan(op, p->fn, p->threads);
+	for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], l);
+}
+
+static void scan_backward(Places *p, Op *op)
+{
+	if (is_known(p, result(op))) want_all(p, op, place_lay(p, op->out[0]));
+}
+
+static bool scan_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	(void)i;
+	*l = place_lay(p, op->out[0]);
+	return true;
+}
+
+/* ---- reductions ---- */
+static void reduce_forward(Places *p, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	if (place_known(p, x)) place_give(p, op->out[0], lay_of_reduced(op, place_lay(p, x)));
+}
+
+static Lay combined_operand(const Places *p, const Op *op)
+{
+	return lay_neighbours(ir_in(op, 0)->type, ir_axis(op), p->threads);
+}
+
+static void combine_forward(Places *p, Op *op)
+{
+	for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], lay_of_reduced(op, combined_operand(p, op)));
+}
+
+static void combine_backward(Places *p, Op *op) { want_all(p, op, combined_operand(p, op)); }
+
+static bool combine_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	(void)i;
+	*l = combined_operand(p, op);
+	return true;
+}
+
+/* ---- other shapes ---- */
+static void move_forward(Places *p, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	Lay l;
+	if (place_known(p, x) && lay_of_moved(op, place_lay(p, x), &l)) place_give(p, op->out[0], l);
+}
+
+static void move_backward(Places *p, Op *op)
+{
+	Lay l;
+	if (is_known(p, op->out[0]) && lay_before_moved(op, place_lay(p, op->out[0]), &l)) want(p, ir_in(op, 0), l);
+}
+
+static bool move_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	(void)i;
+	return lay_before_moved(op, place_lay(p, op->out[0]), l);
+}
+
+static bool broadcast_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	return lay_broadcast_operand(place_lay(p, op->out[0]), ir_in(op, i)->type, op->out[0]->type, l);
+}
+
+static void broadcast_backward(Places *p, Op *op)
+{
+	Lay l;
+	if (is_known(p, op->out[0]) && is_tile(ir_in(op, 0)) && broadcast_needs(p, op, 0, &l)) want(p, ir_in(op, 0), l);
+}
+
+/* ---- halves ---- */
+static void cat_forward(Places *p, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	if (place_known(p, x)) place_give(p, op->out[0], lay_cat(place_lay(p, x), ir_axis(op)));
+}
+
+static void join_forward(Places *p, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	if (place_known(p, x)) place_give(p, op->out[0], lay_of_pairs(place_lay(p, x)));
+}
+
+static void halves_backward(Places *p, Op *op)
+{
+	if (place_known(p, ir_in(op, 0))) want(p, ir_in(op, 1), place_lay(p, ir_in(op, 0)));
+}
+
+static bool halves_need(Places *p, const Op *op, int i, Lay *l)
+{
+	(void)i;
+	*l = place_lay(p, ir_in(op, 0));
+	return true;
+}
+
+static void split_forward(Places *p, Op *op)
+{
+	Val *x = ir_in(op, 0);
+	for (int i = 0; place_known(p, x) && i < op->nout; i++)
+		place_give(p, op->out[i], lay_of_halves(place_lay(p, x)));
+}
+
+static bool split_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	(void)i;
+	*l = lay_of_pairs(place_lay(p, op->out[0]));
+	return true;
+}
+
+static void split_backward(Places *p, Op *op)
+{
+	if (is_known(p, op->out[0])) want(p, ir_in(op, 0), lay_of_pairs(place_lay(p, op->out[0])));
+}
+
+/* ---- gathers within a tile ---- */
+static void take_forward(Places *p, Op *op)
+{
+	if (place_known(p, ir_in(op, 1))) place_give(p, op->out[0], place_lay(p, ir_in(op, 1)));
+}
+
+static void take_backward(Places *p, Op *op)
+{
+	if (is_known(p, op->out[0])) want(p, ir_in(op, 1), place_lay(p, op->out[0]));
+}
+
+static bool take_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	if (i == 1) *l = place_lay(p, op->out[0]);
+	return i == 1;
+}
+
+/* ---- products ---- */
+static Lay sum_layout(const Places *p, const Op *op)
+{
+	return mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c;
+}
+
+static void mma_forward(Places *p, Op *op) { place_give(p, op->out[0], sum_layout(p, op)); }
+static void mma_backward(Places *p, Op *op) { want(p, ir_in(op, 2), sum_layout(p, op)); }
+
+static bool mma_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	if (i == 2) *l = place_lay(p, op->out[0]);
+	return i == 2;
+}
+
+/* ---- memory ---- */
+static void choose_forward(Places *p, Op *op)
+{
+	if (op->code == OP_HISTOGRAM) place_give(p, op->out[0], lay_default(op->out[0]->type, -1, p->threads));
 }
 
 /* May a store choose a layout before loads do? Not after a loop that loads tiles, nor what is left of the tiles by
@@ -240,86 +335,113 @@ static bool leads(const Places *p, const Op *op)
 	return place_depth(op) >= p->deepest && type_log2_size(store_value(op)->type) >= p->largest;
 }
 
-void place_backward(Places *p, Op *op)
+static void store_backward(Places *p, Op *op)
 {
-	Lay l;
-	if (op_has(op, OPF_TERM)) {
-		for (int i = 0; i < op->nin; i++) {
-			Val *to = place_target(op, i);
-			if (to && is_tile(to) && place_known(p, to)) want(p, ir_in(op, i), place_lay(p, to));
-		}
-		return;
-	}
-	Val *r = op->nout ? op->out[0] : NULL;
-	bool set = r && is_tile(r) && place_known(p, r);
-	switch (op->code) {
-	case OP_FOR: case OP_WHILE: backward_inits(p, op); return;
-	case OP_STORE:
-		if (is_tile(store_value(op)) && !place_known(p, store_value(op)) && (p->placed_loads || leads(p, op)))
-			want(p, store_value(op), place_coalesced(p, op, store_value(op)->type));
-		return;
-	case OP_BROADCAST:
-		if (set && is_tile(ir_in(op, 0)) && lay_broadcast_operand(place_lay(p, r), ir_in(op, 0)->type, r->type, &l))
-			want(p, ir_in(op, 0), l);
-		return;
-	case OP_RESHAPE: case OP_PERMUTE:
-		if (set && is_tile(r) && lay_before_moved(op, place_lay(p, r), &l)) want(p, ir_in(op, 0), l);
-		return;
-	case OP_MMA: want(p, ir_in(op, 2), mma_plan(op, lower_arch(p->cx, p->fn), p->threads.warps).c); return;
-	case OP_CAT: case OP_JOIN:
-		if (place_known(p, ir_in(op, 0))) want(p, ir_in(op, 1), place_lay(p, ir_in(op, 0)));
-		return;
-	case OP_SPLIT:
-		if (set) want(p, ir_in(op, 0), lay_of_pairs(place_lay(p, r)));
-		return;
-	case OP_TAKE:
-		if (set) want(p, ir_in(op, 1), place_lay(p, r));
-		return;
-	default:
-		if (walks_axis(op) && !set) return;
-		if (walks_axis(op) || op->code == OP_REDUCE) {
-			for (int i = 0; i < op->nin; i++)
-				if (is_tile(ir_in(op, i))) want(p, ir_in(op, i), combined_operand(p, op));
-		} else if (shares_layout(op)) {
-			backward_same(p, op);
-		}
+	Val *v = store_value(op);
+	if (is_tile(v) && !place_known(p, v) && (p->placed_loads || leads(p, op)))
+		want(p, v, place_coalesced(p, op, v->type));
+}
+
+static bool store_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	Val *v = ir_in(op, i);
+	*l = suits_memory(p, op, v->type, place_lay(p, v)) ? place_lay(p, v) : place_coalesced(p, op, v->type);
+	return true;
+}
+
+/* ---- control flow ---- */
+/* What a loop carries, of an operand; NULL: its bounds. */
+static Val *carried(const Op *op, int i)
+{
+	int at = op->code == OP_FOR ? i - 2 : i;
+	return at > 0 || op->code != OP_FOR ? op->region[0]->args.p[at] : NULL;
+}
+
+static void loop_backward(Places *p, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		Val *to = carried(op, i);
+		if (is_known(p, to)) want(p, ir_in(op, i), place_lay(p, to));
 	}
 }
 
-/* ---- what an operand must have ---- */
-/* ---- conversions ---- */
+static bool loop_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	*l = place_lay(p, carried(op, i));
+	return true;
+}
+
+static void end_forward(Places *p, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		Val *to = place_target(op, i);
+		if (to && is_tile(to) && place_known(p, ir_in(op, i))) place_give(p, to, place_lay(p, ir_in(op, i)));
+	}
+}
+
+static void end_backward(Places *p, Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		Val *to = place_target(op, i);
+		if (is_known(p, to)) want(p, ir_in(op, i), place_lay(p, to));
+	}
+}
+
+static bool end_needs(Places *p, const Op *op, int i, Lay *l)
+{
+	Val *to = place_target(op, i);
+	if (to) *l = place_lay(p, to);
+	return to != NULL;
+}
+
+/* ---- the rules: column `layout` of ops.def ---- */
+typedef struct Rule {
+	void (*forward)(Places *p, Op *op);     /* gives the results layouts, if the first of them has none */
+	void (*backward)(Places *p, Op *op);    /* wishes for operands */
+	bool (*needs)(Places *p, const Op *op, int i, Lay *l);  /* see place_needs */
+} Rule;
+
+static const Rule rules[LR_COUNT] = {
+	[LR_CHOOSE] = { choose_forward, NULL, NULL },
+	[LR_SAME] = { same_forward, same_backward, same_needs },
+	[LR_SCAN] = { scan_forward, scan_backward, scan_needs },
+	[LR_REDUCE] = { reduce_forward, NULL, NULL },
+	[LR_COMBINE] = { combine_forward, combine_backward, combine_needs },
+	[LR_MOVE] = { move_forward, move_backward, move_needs },
+	[LR_BROADCAST] = { NULL, broadcast_backward, broadcast_needs },
+	[LR_CAT] = { cat_forward, halves_backward, halves_need },
+	[LR_JOIN] = { join_forward, halves_backward, halves_need },
+	[LR_SPLIT] = { split_forward, split_backward, split_needs },
+	[LR_TAKE] = { take_forward, take_backward, take_needs },
+	[LR_MMA] = { mma_forward, mma_backward, mma_needs },
+	[LR_STORE] = { NULL, store_backward, store_needs },
+	[LR_LOOP] = { NULL, loop_backward, loop_needs },
+	[LR_END] = { end_forward, end_backward, end_needs },
+};
+
+static const Rule *rule_of(const Op *op) { return &rules[op_rows[op->code].layout]; }
+
+void place_forward(Places *p, Op *op)
+{
+	const Rule *r = rule_of(op);
+	Val *v = result(op);
+	if (r->forward && (op_has(op, OPF_TERM) || (v && is_tile(v) && !place_known(p, v)))) r->forward(p, op);
+}
+
+void place_backward(Places *p, Op *op)
+{
+	const Rule *r = rule_of(op);
+	if (r->backward) r->backward(p, op);
+}
+
 bool place_needs(Places *p, const Op *op, int i, Lay *l)
 {
-	Val *v = ir_in(op, i), *r = op->nout ? op->out[0] : NULL;
-	if (op_has(op, OPF_TERM)) {
-		Val *to = place_target(op, i);
-		if (to) *l = place_lay(p, to);
-		return to != NULL;
-	}
-	switch (op->code) {
-	case OP_FOR: *l = place_lay(p, op->region[0]->args.p[i - 2]); return true;
-	case OP_WHILE: *l = place_lay(p, op->region[0]->args.p[i]); return true;
-	case OP_STORE:
-		*l = suits_memory(p, op, v->type, place_lay(p, v)) ? place_lay(p, v) : place_coalesced(p, op, v->type);
-		return true;
-	case OP_BROADCAST: return lay_broadcast_operand(place_lay(p, r), v->type, r->type, l);
-	case OP_RESHAPE: case OP_PERMUTE: return lay_before_moved(op, place_lay(p, r), l);
-	case OP_MMA:
-		if (i == 2) *l = place_lay(p, r);
-		return i == 2;
-	case OP_CAT: case OP_JOIN: *l = place_lay(p, ir_in(op, 0)); return true;
-	case OP_SPLIT: *l = lay_of_pairs(place_lay(p, r)); return true;
-	case OP_TAKE:
-		if (i == 1) *l = place_lay(p, r);
-		return i == 1;
-	default: break;
-	}
-	if (walks_axis(op) || op->code == OP_REDUCE) {
-		*l = combined_operand(p, op);
-		return true;
-	}
-	if (!shares_layout(op)) return false;
-	if (r && is_tile(r)) *l = place_lay(p, r);
-	else if (!best_operand(p, op, l)) return false;
-	return true;
+	const Rule *r = rule_of(op);
+	return r->needs && r->needs(p, op, i, l);
+}
+
+bool place_is_forced(const Val *v)
+{
+	LayoutRule r = v->def ? op_rows[v->def->code].layout : LR_NONE;
+	return r == LR_CAT || r == LR_JOIN || r == LR_SPLIT;
 }
