@@ -249,11 +249,25 @@ static bool chk_one_layout(Check *c, const Op *op)
 	return true;
 }
 
+/* A scan or a sort goes along the axis from bit to bit; a sort exchanges between warps least often. */
+static bool chk_walk(Check *c, const Op *op)
+{
+	const Lay *l = ir_in(op, 0)->lay;
+	Hw hw[LAY_BITS];
+	uint8_t bit[LAY_BITS];
+	if (!l) return true;
+	int k = lay_walk(*l, ir_axis(op), hw, bit);
+	NEED(k >= 0, "each bit of the axis must be one of a register, a lane or a warp, and lanes lie below warps");
+	for (; k < l->out[ir_axis(op)] && !op_has(op, OPF_SCAN); k++)
+		NEED(hw[k] == HW_WARP, "registers of the axis must lie below its warps");
+	return true;
+}
+
 static bool chk_layouts(Check *c, const Op *op)
 {
-	/* These go along the axis from where its elements are to the same places. */
-	bool walks = op_has(op, OPF_SCAN) || op->code == OP_SORT;
-	if (walks || op_rows[op->code].layout == LR_SAME) return chk_one_layout(c, op);
+	LayoutRule rule = op_rows[op->code].layout;
+	if (rule == LR_SAME) return chk_one_layout(c, op);
+	if (rule == LR_SCAN) return chk_one_layout(c, op) && chk_walk(c, op);
 	if (op->code != OP_CONVERT_REGS && op->code != OP_CONVERT_LANES) return true;
 	CvtKind most = op->code == OP_CONVERT_REGS ? CVT_REGS : CVT_SHFL;
 	NEED(ir_in(op, 0)->lay && op->out[0]->lay, "operand and result need layouts");

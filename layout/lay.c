@@ -232,6 +232,45 @@ int lay_run(Lay l, int axis, uint8_t bit[LAY_BITS])
 	return n;
 }
 
+/* Bits of the axis in a column. */
+static uint32_t along(Lay l, int axis, uint32_t col)
+{
+	return (uint32_t)((uint64_t)col >> lay_shift(l, axis) & (((uint64_t)1 << l.out[axis]) - 1));
+}
+
+int lay_walk(Lay l, int axis, Hw hw[LAY_BITS], uint8_t bit[LAY_BITS])
+{
+	uint32_t seen = 0;
+	int n, below = 0;
+
+	if (!lay_has_axis(l, axis))
+		return -1;
+	n = l.out[axis];
+	for (int h = 0; h < HW_N; h++)
+		for (int i = 0; i < l.in[h]; i++) {
+			uint32_t c = l.col[lay_first(l, (Hw)h) + i], own = along(l, axis, c);
+			int k = 0;
+
+			if (!own)
+				continue;
+			if ((c & (c - 1)) || (seen & own))
+				return -1;
+			while (own >> k != 1)
+				k++;
+			seen |= own;
+			hw[k] = (Hw)h;
+			bit[k] = (uint8_t)i;
+		}
+	if (seen != along(l, axis, ~(uint32_t)0))
+		return -1;
+	while (below < n && hw[below] <= HW_LANE)
+		below++;
+	for (int k = below; k < n; k++)
+		if (hw[k] != HW_REG && hw[k] != HW_WARP)
+			return -1;
+	return below;
+}
+
 bool lay_eq(Lay a, Lay b)
 {
 	return a.naxis == b.naxis && memcmp(a.in, b.in, sizeof a.in) == 0

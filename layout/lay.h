@@ -179,6 +179,11 @@ uint32_t lay_free(Lay l);
  * step i is register bit bit[i], and no other input bit touches coordinate bit i.  bit may be NULL. */
 int      lay_run(Lay l, int axis, uint8_t bit[LAY_BITS]);
 
+/* Who holds the bits of an axis, from the lowest on: bit bit[k] of hw[k], which is nothing else.  Returns how
+ * many lie below the first of a warp, above which there are warps and registers only; -1: the axis is more
+ * than such bits. */
+int      lay_walk(Lay l, int axis, Hw hw[LAY_BITS], uint8_t bit[LAY_BITS]);
+
 bool     lay_eq(Lay a, Lay b);
 
 uint32_t lay_apply(Lay l, const uint32_t in[HW_N]);   /* packed coordinate of a place; excess bits ignored */

@@ -31,40 +31,13 @@ static Lay totals_layout(Lay l, int axis, int bits)
 	return r;
 }
 
-static Hw level_of(Lay l, int input)
-{
-	int h = HW_REG;
-	while (input >= lay_first(l, (Hw)h) + l.in[h]) h++;
-	return (Hw)h;
-}
-
-/* Each bit of the axis is one input bit, and that nothing else. */
-static bool find_bits(Lay l, int axis, ScanPlan *p)
-{
-	int at = lay_shift(l, axis);
-	uint32_t mask = (((uint32_t)1 << l.out[axis]) - 1) << at, seen = 0;
-	for (int i = 0; i < lay_inbits(l); i++) {
-		uint32_t c = l.col[i];
-		if (!(c & mask)) continue;
-		if ((c & (c - 1)) || (seen & c)) return false;
-		seen |= c;
-		int k = log2_of((int64_t)(c >> at));
-		p->hw[k] = level_of(l, i);
-		p->bit[k] = (uint8_t)(i - lay_first(l, p->hw[k]));
-	}
-	return seen == mask;
-}
-
 bool scan_plan(Lay l, int axis, ScanPlan *p)
 {
 	memset(p, 0, sizeof *p);
-	if (l.out[axis] >= 31) return false;
 	p->n = l.out[axis];
-	if (!find_bits(l, axis, p)) return false;
+	p->warps = lay_walk(l, axis, p->hw, p->bit);
+	if (p->warps < 0) return false;
 	while (p->low < p->n && p->hw[p->low] == HW_REG) p->low++;
-	while (p->warps < p->n && p->hw[p->warps] <= HW_LANE) p->warps++;
-	for (int k = p->warps; k < p->n; k++)
-		if (p->hw[k] != HW_REG && p->hw[k] != HW_WARP) return false;
 	p->totals = totals_layout(l, axis, p->warps);
 	return true;
 }

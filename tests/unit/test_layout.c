@@ -104,6 +104,8 @@ static uint32_t nplaces(Lay l)
 
 static void test_make(void)
 {
+	Hw hw[LAY_BITS];
+	uint8_t bit[LAY_BITS];
 	const uint8_t s2[2] = { 4, 6 }, s0[1] = { 0 }, order[2] = { 0, 1 };
 	uint32_t in[HW_N] = { 0 };
 	Lay l = lay_id(2, HW_LANE, 1, 3);
@@ -127,6 +129,15 @@ static void test_make(void)
 	CHECK(lay_ok(lay_stored(0, s0, NULL)));
 	CHECK(lay_read("[4]{reg:(1) (1) (2)}", &l) && lay_run(l, 0, NULL) == 0);
 	CHECK(lay_read("[4]{reg:(2) (1) (0)}", &l) && lay_run(l, 0, NULL) == 2);
+	CHECK(lay_read("[2,16]{reg:(0,4) (1,0) lane:(0,1) (0,2) warp:(0,8)}", &l) && lay_walk(l, 1, hw, bit) == 3);
+	CHECK(hw[0] == HW_LANE && bit[0] == 0 && hw[1] == HW_LANE && bit[1] == 1 && hw[2] == HW_REG && bit[2] == 0);
+	CHECK(hw[3] == HW_WARP && bit[3] == 0 && lay_walk(l, 0, hw, bit) == 1 && hw[0] == HW_REG && bit[0] == 1);
+	CHECK(lay_walk(l, 2, hw, bit) == -1);
+	CHECK(lay_read("[16]{reg:(1) (8) lane:(2) warp:(4)}", &l) && lay_walk(l, 0, hw, bit) == 2);
+	CHECK(lay_read("[16]{reg:(1) lane:(2) (8) warp:(4)}", &l) && lay_walk(l, 0, hw, bit) == -1);     /* a lane above a warp */
+	CHECK(lay_read("[16]{reg:(1) (1) lane:(2) (8) (4)}", &l) && lay_walk(l, 0, hw, bit) == -1);      /* twice */
+	CHECK(lay_read("[16]{reg:(1) (3) lane:(4) (8)}", &l) && lay_walk(l, 0, hw, bit) == -1);
+	CHECK(lay_read("[2,2]{reg:(1,1) (0,1)}", &l) && lay_walk(l, 0, hw, bit) == -1);
 }
 
 /* The whole of blocked layouts: each element held, the first of a thread contiguous, surplus threads
