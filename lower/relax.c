@@ -100,7 +100,7 @@ static bool is_added(const Relax *r, const Op *op, int i)
 {
 	bool last = i == op->nin - 1;
 	if (op->code == OP_ADD || (op->code == OP_FMA && last)) return true;
-	return r->carried[ir_in(op, i)->id] || (!ir_in(op, i)->def && ir_in(op, i)->block == op->parent);
+	return r->carried[ir_in(op, i)->id];
 }
 
 static bool is_zero(const Val *v)
