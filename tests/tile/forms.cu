@@ -981,3 +981,82 @@ static __tile_global__ void same(int *s, const int k, const int a0, const int b0
 	ct::store_masked(ct_at4, b, ct_in5);
 }
 
+/* folded */
+template<bool ct_aligned>
+static __tile_global__ void folded(const int *x, int *y, int *z, const long long m)
+{
+	using i32_1x4 = ct::tile<int, ct::shape<1, 4>>;
+	using i32_1x2x1x1x1 = ct::tile<int, ct::shape<1, 2, 1, 1, 1>>;
+	using i32_1x1x1x1x1 = ct::tile<int, ct::shape<1, 1, 1, 1, 1>>;
+	using i32_1x1 = ct::tile<int, ct::shape<1, 1>>;
+	using i32_1x1x1x2x1 = ct::tile<int, ct::shape<1, 1, 1, 2, 1>>;
+	const unsigned int ct_bid0 = ct::bid().x;
+	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent, 4>(m), ct::strides<long long, 4, 1>{}));
+	const auto y_span = ct::tensor_span(ct_base<ct_aligned>(y), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, 1>(ct_size<ct_aligned, 4>(m)), ct::strides<ct_index<ct_aligned>, 1, 1>{}));
+	const auto z_span = ct::tensor_span(ct_base<ct_aligned>(z), ct::layout_strided_mapping(ct::extents<ct_index<ct_aligned>, ct::dynamic_extent, 4>(ct_size<ct_aligned, 4>(m)), ct::strides<ct_index<ct_aligned>, 4, 1>{}));
+	const int v0 = (int)ct_bid0;
+	/* v = load(x, v0, 0): tile<i32, [1, 4]> */
+	i32_1x4 v;
+	[[cutile::hint(0, allow_tma=false)]] v = ct::partition_view(x_span, ct::shape<1, 4>{}).load(v0, 0);
+	const auto ct_x0 = ct::reshape<ct::shape<1, 4, 1>>(v);
+	const auto ct_pairs1 = ct::reshape<ct::shape<1, 2, 2, 1, 1>>(ct_x0);
+	const auto ct_a2 = ct::extract(ct_pairs1, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b3 = ct::extract(ct_pairs1, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	i32_1x2x1x1x1 ct_var5 = ct_b3;
+	for (const int ct_i4 : ct::irange<int>(0, 3)) {
+		const auto ct_round6 = ct::full<i32_1x2x1x1x1>(ct_i4);
+		/* v1 = mul(ct_var5, ct_a2): tile<i32, [1, 2, 1, 1, 1]> */
+		const i32_1x2x1x1x1 v1 = ct_mul_s(ct_var5, ct_a2);
+		/* r = add(v1, ct_b3): tile<i32, [1, 2, 1, 1, 1]> */
+		const i32_1x2x1x1x1 r = ct_add_s(v1, ct_b3);
+		ct_var5 = r;
+	}
+	const auto ct_pairs7 = ct::reshape<ct::shape<1, 1, 2, 1, 1>>(ct_var5);
+	const auto ct_a8 = ct::extract(ct_pairs7, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b9 = ct::extract(ct_pairs7, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	i32_1x1x1x1x1 ct_var11 = ct_b9;
+	for (const int ct_i10 : ct::irange<int>(0, 3)) {
+		const auto ct_round12 = ct::full<i32_1x1x1x1x1>(ct_i10);
+		/* v2 = mul(ct_var11, ct_a8): tile<i32, [1, 1, 1, 1, 1]> */
+		const i32_1x1x1x1x1 v2 = ct_mul_s(ct_var11, ct_a8);
+		/* r_2 = add(v2, ct_b9): tile<i32, [1, 1, 1, 1, 1]> */
+		const i32_1x1x1x1x1 r_2 = ct_add_s(v2, ct_b9);
+		ct_var11 = r_2;
+	}
+	const i32_1x1 v3 = ct::reshape<ct::shape<1, 1>>(ct_var11);
+	/* store(y, v0, 0, v3): tile<i32, [1, 1]> */
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<1, 1>{}).store(v3, v0, 0);
+	const auto ct_x13 = ct::reshape<ct::shape<1, 4, 1>>(v);
+	const auto ct_runs14 = ct::reshape<ct::shape<1, 2, 2, 1, 1>>(ct_x13);
+	const auto ct_lo15 = ct::extract(ct_runs14, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_hi16 = ct::extract(ct_runs14, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_all17 = ct::broadcast<ct::shape<1, 2, 1, 1, 1>>(ct::extract(ct_lo15, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 0, 0, 0));
+	i32_1x2x1x1x1 ct_var19 = ct_hi16;
+	for (const int ct_i18 : ct::irange<int>(0, 3)) {
+		const auto ct_round20 = ct::full<i32_1x2x1x1x1>(ct_i18);
+		/* v4 = mul(ct_var19, ct_all17): tile<i32, [1, 2, 1, 1, 1]> */
+		const i32_1x2x1x1x1 v4 = ct_mul_s(ct_var19, ct_all17);
+		/* r_3 = add(v4, ct_hi16): tile<i32, [1, 2, 1, 1, 1]> */
+		const i32_1x2x1x1x1 r_3 = ct_add_s(v4, ct_hi16);
+		ct_var19 = r_3;
+	}
+	const auto ct_x21 = ct::reshape<ct::shape<1, 4, 1>>(ct::cat<2>(ct_lo15, ct_var19));
+	const auto ct_runs22 = ct::reshape<ct::shape<1, 1, 2, 2, 1>>(ct_x21);
+	const auto ct_lo23 = ct::extract(ct_runs22, ct::shape<1, 1, 1, 2, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_hi24 = ct::extract(ct_runs22, ct::shape<1, 1, 1, 2, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_all25 = ct::broadcast<ct::shape<1, 1, 1, 2, 1>>(ct::extract(ct_lo23, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 0, 1, 0));
+	i32_1x1x1x2x1 ct_var27 = ct_hi24;
+	for (const int ct_i26 : ct::irange<int>(0, 3)) {
+		const auto ct_round28 = ct::full<i32_1x1x1x2x1>(ct_i26);
+		/* v5 = mul(ct_var27, ct_all25): tile<i32, [1, 1, 1, 2, 1]> */
+		const i32_1x1x1x2x1 v5 = ct_mul_s(ct_var27, ct_all25);
+		/* r_4 = add(v5, ct_hi24): tile<i32, [1, 1, 1, 2, 1]> */
+		const i32_1x1x1x2x1 r_4 = ct_add_s(v5, ct_hi24);
+		ct_var27 = r_4;
+	}
+	const auto ct_x29 = ct::reshape<ct::shape<1, 4, 1>>(ct::cat<2>(ct_lo23, ct_var27));
+	const i32_1x4 v6 = ct::reshape<ct::shape<1, 4>>(ct_x29);
+	/* store(z, v0, 0, v6): tile<i32, [1, 4]> */
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(z_span, ct::shape<1, 4>{}).store(v6, v0, 0);
+}
+
