@@ -2,7 +2,7 @@
 #
 # Variables: BUILD (folder for everything made, default build), CC, CFLAGS, PREFIX and DESTDIR (for install),
 # SAN=1 (address and undefined-behaviour sanitizers), WERROR=1, V=1 (prints whole commands), TESTS (labels for `make test`, a regular expression),
-# NVCC.
+# JOBS (tests at a time), NVCC.
 
 BUILD   ?= build
 CC      ?= cc
@@ -14,7 +14,8 @@ PYTHON  ?= python3
 NVCC    ?= nvcc
 PREFIX  ?= /usr/local
 DESTDIR ?=
-JOBS    ?= 2
+# tests at a time: one more than cores, since one that waits for a process leaves its core idle; at most 16, for memory
+JOBS    ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 16 ? n + 1 : 16)))
 SEED    ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 
 Q       := $(if $(V),,@)
