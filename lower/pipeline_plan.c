@@ -78,15 +78,18 @@ static const Sym *is_multiple(const Sym *pitch, int elems)
 	return sym_cmp(SYM_EQ, sym_mod(pitch, sym_const(elems)), sym_const(0));
 }
 
-/* Of a line of a factor, whose rows may begin at lines, at sectors, or anywhere. */
-static const Sym *line_time(ValSyms *b, const PipeLoad *l)
+/* Of a line of L2 where rows begin at lines, at sectors, or anywhere. */
+typedef struct LineCosts { int64_t line, sectors, apart; } LineCosts;
+static const LineCosts by_engine = { COST_LINE, COST_LINE_SECTORS, COST_LINE_APART };
+static const LineCosts by_threads = { COST_STAGES_LINE, COST_STAGES_SECTORS, COST_STAGES_APART };
+
+static const Sym *line_time(ValSyms *b, const PipeLoad *l, const LineCosts *c)
 {
 	int bytes = elem_bytes(l->op->out[0]->type->elem), axis = l->along_depth ? 1 - l->depth_axis : l->depth_axis;
 	const Sym *pitch = valsym_stride(b, ir_in(l->op, 0), axis);
-	if (!pitch) return sym_const(COST_LINE_APART);
-	const Sym *apart = sym_select(is_multiple(pitch, SECTOR / bytes), sym_const(COST_LINE_SECTORS),
-		sym_const(COST_LINE_APART));
-	return sym_select(is_multiple(pitch, PIPE_SPAN / bytes), sym_const(COST_LINE), apart);
+	if (!pitch) return sym_const(c->apart);
+	const Sym *apart = sym_select(is_multiple(pitch, SECTOR / bytes), sym_const(c->sectors), sym_const(c->apart));
+	return sym_select(is_multiple(pitch, PIPE_SPAN / bytes), sym_const(c->line), apart);
 }
 
 static void find_other(void *ctx, const Sym *atom)
@@ -112,7 +115,7 @@ static const Sym *rounds_of(ValSyms *b, const Pipe *p)
 	return sym_cdiv(sym_mul(n, each), sym_const(DEPTH));
 }
 
-static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
+static bool look_at(Shape *s, Pipe *p, const LowerCx *cx, const LineCosts *costs)
 {
 	ir_number(p->fn);
 	ValSyms b = valsyms_new(p->fn);
@@ -121,7 +124,7 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx)
 	for (int i = 0; i < 2; i++) s->line[i] = sym_const(0);
 	for (int i = 0; i < p->loads; i++) {
 		const Sym **line = &s->line[p->load[i].second];
-		*line = sym_add(*line, line_time(&b, &p->load[i]));
+		*line = sym_add(*line, line_time(&b, &p->load[i], costs));
 	}
 	for (int a = 0; a < 2; a++) {
 		int axis = pipe_grid_axis(p, a);
@@ -245,7 +248,7 @@ int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 	PipePlan all[PLANS];
 	const Sym *time[PLANS];
 	Shape s;
-	if (!look_at(&s, p, cx)) return 0;
+	if (!look_at(&s, p, cx, &by_engine)) return 0;
 	int plans = all_plans(&s, all);
 	for (int i = 0; i < plans; i++) time[i] = time_of(&s, &all[i]);
 	return choose(p->fn, plans, all, time, PIPE_PLANS, to);
@@ -253,13 +256,13 @@ int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 
 /* ---- several stages ---- */
 /* Tiles whose warps have up to 64 x 64 sums, and how many thread blocks a multiprocessor runs at once. */
-typedef struct StagePlan { PipePlan plan; int blocks, cost; } StagePlan;
+typedef struct StagePlan { PipePlan plan; int blocks; } StagePlan;
 
 static const StagePlan stage_plans[] = {
-	{ { .rows = 128, .cols = 256, .warps = { 1, 2 } }, 1, COST_STAGES_WIDE },
-	{ { .rows = 256, .cols = 128, .warps = { 2, 1 } }, 1, COST_STAGES_WIDE },
-	{ { .rows = 128, .cols = 64, .warps = { 1, 1 } }, 3, COST_STAGES_NARROW },
-	{ { .rows = 64, .cols = 64, .warps = { 1, 1 } }, 4, COST_STAGES_SMALL },
+	{ { .rows = 128, .cols = 256, .warps = { 1, 2 } }, 1 },
+	{ { .rows = 256, .cols = 128, .warps = { 2, 1 } }, 1 },
+	{ { .rows = 128, .cols = 64, .warps = { 1, 1 } }, 3 },
+	{ { .rows = 64, .cols = 64, .warps = { 1, 1 } }, 4 },
 };
 
 enum {
@@ -269,12 +272,18 @@ enum {
 	STAGE_LEAST = 16,       /* rows and columns of a warp: of one ldmatrix */
 };
 
+/* Thread blocks that a multiprocessor runs at once take turns at its tensor cores and its lines. */
 static const Sym *stage_time(const Shape *s, const StagePlan *q)
 {
-	int64_t sums = (int64_t)q->plan.rows * q->plan.cols * s->products * q->blocks;
+	int64_t sums = (int64_t)q->plan.rows * q->plan.cols * s->products;
 	const Sym *tiles = sym_mul(tiles_along(s, 0, q->plan.rows), tiles_along(s, 1, q->plan.cols));
-	const Sym *each = sym_add(sym_mul(s->rounds, sym_const(sums / 100 * q->cost)), sym_const(sums + COST_TILE));
-	return sym_mul(sym_cdiv(tiles, sym_const((int64_t)s->sms * q->blocks)), each);
+	const Sym *lines = sym_add(sym_mul(s->line[0], sym_const(q->plan.rows)),
+		sym_mul(s->line[1], sym_const(q->plan.cols)));
+	const Sym *busy = sym_min(sym_cdiv(tiles, sym_const(s->sms)), sym_const(q->blocks));
+	const Sym *each = sym_add(sym_mul(s->rounds, sym_max(sym_const(sums), lines)), sym_const(sums));
+	const Sym *waves = sym_cdiv(tiles, sym_const((int64_t)s->sms * q->blocks));
+	each = sym_add(sym_mul(each, busy), sym_const(COST_TILE));
+	return sym_add(sym_mul(waves, each), sym_const(COST_STAGES_START));
 }
 
 static PipePlan in_stages(PipePlan p)
@@ -303,7 +312,7 @@ int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 	const Sym *time[PLANS];
 	Shape s;
 	int plans = 0;
-	if (!look_at(&s, p, cx)) return 0;
+	if (!look_at(&s, p, cx, &by_threads)) return 0;
 	for (size_t i = 0; i < sizeof stage_plans / sizeof *stage_plans; i++) {
 		const PipePlan *q = &stage_plans[i].plan;
 		if (q->rows * q->cols * s.products > STAGE_SUMS * LANES << (q->warps[0] + q->warps[1])) continue;
