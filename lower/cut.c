@@ -125,15 +125,30 @@ static bool of_compare(Cut *c, const Op *op, Beyond *r)
 static bool is_float_zero(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && b.n.f == 0; }
 static bool is_least(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && isinf(b.n.f) && b.n.f < 0; }
 
+static bool is_shape(const Op *op) { return op && (op->code == OP_BROADCAST || op->code == OP_RESHAPE); }
+
+static const Val *before_shape(const Val *v)
+{
+	while (is_shape(v->def)) v = ir_in(v->def, 0);
+	return v;
+}
+
 /* Is y, the same everywhere, the greatest of a row of which x is the elements? */
 static bool is_greatest_of(const Val *y, const Val *x)
 {
-	while (y->def && (y->def->code == OP_BROADCAST || y->def->code == OP_RESHAPE)) y = ir_in(y->def, 0);
-	while (x->def && x->def->code == OP_RESHAPE) x = ir_in(x->def, 0);
-	if (!y->def || y->def->code != OP_REDUCE_MAX) return false;
-	const Val *of = ir_in(y->def, 0);
-	while (of->def && of->def->code == OP_RESHAPE) of = ir_in(of->def, 0);
-	return of == x;
+	const Op *max = before_shape(y)->def;
+	return max && max->code == OP_REDUCE_MAX && before_shape(ir_in(max, 0)) == before_shape(x);
+}
+
+/* Is the greatest of a row only subtracted from its elements? Where all of these are NaN, it is NaN or what pads are,
+ * by how many pads there are; the differences are NaN then. */
+static bool is_only_subtracted(const Fn *fn, const Val *greatest)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		for (int i = 0; i < op->nin; i++)
+			if (before_shape(ir_in(op, i)) == greatest && !is_shape(op)
+				&& (op->code != OP_SUB || i != 1 || !is_greatest_of(greatest, ir_in(op, 0)))) return false;
+	return true;
 }
 
 /* Operations of which one operand decides, whatever number the other is, the same everywhere: but for NaN and
@@ -222,7 +237,7 @@ static bool one_does(Cut *c, const Op *op)
 	Elem e = ir_in(op, 0)->type->elem;
 	c->pads |= !none_does(op, x);
 	switch (op->code) {
-	case OP_REDUCE_MAX: if (x.first) return is_least(e, x); /* FALLTHROUGH */
+	case OP_REDUCE_MAX: if (x.first) return is_least(e, x) && is_only_subtracted(c->fn, op->out[0]); /* FALLTHROUGH */
 	case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
 		return !x.first && (x.kind == SAME || x.kind == NUMBER);
 	case OP_SUM: return x.kind == NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
