@@ -2,6 +2,15 @@
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 
+/* On all architectures alike (CUDA C++ Programming Guide, "SIMT Architecture", "Device Memory Accesses"): lanes of a
+ * warp, and bytes of the widest access of a thread, of a sector of memory, of a line. */
+enum {
+	LANES_LOG2 = 5, LANES = 1 << LANES_LOG2,
+	PIECE_LOG2 = 4, PIECE = 1 << PIECE_LOG2,
+	SECTOR_LOG2 = 5, SECTOR = 1 << SECTOR_LOG2,
+	LINE_LOG2 = 7, LINE = 1 << LINE_LOG2
+};
+
 typedef struct Machine {
 	int number, threads, blocks, registers, shared, shared_block, cluster, l2_percent;
 	int sms, mhz, dram, latency, launch;

@@ -2,8 +2,6 @@
 #include "base/diag.h"
 #include "emit_cuda/access.h"
 
-enum { LINE = 128 };
-
 /* Offsets in the buffer of a tile's coordinates: of bit k along axis a of the stored tile. */
 static uint32_t offset_of(const Op *load, const int *axis, int a, int k)
 {

@@ -10,8 +10,6 @@
 #include "emit/names.h"
 #include "emit_cuda/access.h"
 
-enum { PIECE = 16, WARP = 32 };
-
 void dense_begin(Cu *g)
 {
 	const Fn *fn = g->fn;
@@ -34,7 +32,7 @@ static Run run_of(Cu *g, const Op *op)
 	Run r = { .size = elem_bytes(v->elem), .row = v->ext[v->rank - 1], .rows = ir_int(op, AT_DENSE, 0) == DENSE_ROW };
 	r.from = r.rows ? str_fmt("%s + (long long)ct_row0 * %s", v->base, r.row) : v->base;
 	r.bytes = str_fmt(r.rows ? "ct_nrow * (int)%s * %d" : "(int)%s * %d", r.row, r.size);
-	r.rounds = (int)((dense_bytes(g->fn, op) + PIECE * WARP - 1) / (PIECE * WARP));
+	r.rounds = (int)((dense_bytes(g->fn, op) + PIECE * LANES - 1) / (PIECE * LANES));
 	return r;
 }
 

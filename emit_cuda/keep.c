@@ -2,8 +2,6 @@
  * beside those of the other threads, so that no two lanes meet in a bank. */
 #include "emit_cuda/cu.h"
 
-enum { PIECE = 16, PIECE_ELEMS = 16 };
-
 static int piece_elems_of(const Val *v)
 {
 	int regs = regs_of(v), n = PIECE / elem_bytes(v->type->elem);
@@ -26,7 +24,7 @@ static Str open_place(Cu *g, const Op *op, const Val *v, Str *reg)
 void keep_store(Cu *g, const Op *op)
 {
 	const Val *v = ir_in(op, 1);
-	Str reg[PIECE_ELEMS];
+	Str reg[PIECE];
 	int n = piece_elems_of(v), bytes = n * elem_bytes(v->type->elem);
 	cu_say(g, op);
 	out_printf(g->o, "if (%s < %lld) {\n", cu_scalar(g, ir_in(op, 0)), (long long)ir_int(op, AT_NUMBER, 0));
@@ -41,7 +39,7 @@ void keep_store(Cu *g, const Op *op)
 void keep_load(Cu *g, const Op *op)
 {
 	const Val *v = op->out[0];
-	Str reg[PIECE_ELEMS];
+	Str reg[PIECE];
 	int n = piece_elems_of(v), bytes = n * elem_bytes(v->type->elem);
 	cu_val(g, v)->name = cu_name(g, v);
 	cu_say(g, op);

@@ -2,8 +2,6 @@
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
 
-enum { LINE = 128 };
-
 /* A row is shifted within its first register, and where a pad of each tensor stays after it (lower/cut.c). */
 static void print_shift(Cu *g, int size)
 {

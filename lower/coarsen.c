@@ -19,10 +19,9 @@
 #include "lower/widen.h"
 
 enum {
-	LINE = 7,               /* log2 of bytes: where all runs are lines the tile stays; else */
-	/* In kernels with loops, blocks may be few, and only such runs are joined as are less than a sector of 32 bytes,
-	 * which is fetched as one, or of a tile of one row less than 8 bytes a lane. Log2 of bytes. */
-	SECTOR = 5, ROW = 8,
+	/* Where all runs are lines the tile stays. In kernels with loops, blocks may be few, and only such runs are joined
+	 * as are less than a sector, which is fetched as one, or of a tile of one row less than 8 bytes a lane. Log2. */
+	ROW = 8,
 	/* log2 of the elements of a joined tile: any; one that is turned, which takes shared memory; one that is reduced,
 	 * by the warps of one thread block; one of overlapping rows */
 	MOST_MOVED = 16, MOST_TURNED = 14, MOST_REDUCED = LANES_LOG2 + 3 + CLUSTER_REGS, MOST_OVERLAP = 13,
@@ -57,12 +56,12 @@ static void look_at_access(Coarse *c, const Op *op)
 	c->all += type_bytes(t);
 	if (a != fast_axis(c->w->fn, view) || !unit_axis(c->w->fn, view, a)) return;
 	int run = t->log2[a] + elem_log2(t->elem);
-	int least = type_log2_size(t) == t->log2[a] ? ROW : SECTOR;
+	int least = type_log2_size(t) == t->log2[a] ? ROW : SECTOR_LOG2;
 	if (in_loop(op) && least - run > c->longer) c->longer = least - run;
 	if (type_log2_size(t) == t->log2[a]) return;
 	c->along += type_bytes(t);
 	c->runs += type_size(t) >> t->log2[a];
-	c->cut |= run < LINE;
+	c->cut |= run < LINE_LOG2;
 }
 
 static void look_at_overlap(Coarse *c, const Op *op)

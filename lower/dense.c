@@ -21,7 +21,6 @@
 enum {
 	ROW_LOG2 = 5,     /* of the elements of a row, at most */
 	DENSE_BYTES = 8 << 10,  /* of the rows of a warp, at most: so many warps fit a multiprocessor that memory is busy */
-	PIECE = 16
 };
 
 static int row_axis(const Type *t)      /* -1: a single element; -2: no row */

@@ -11,8 +11,6 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum { LINE = 128 };
-
 
 /* Does nothing between the two change what the buffer holds? */
 static bool follows(const Op *store, const Op *load)

@@ -618,9 +618,8 @@ static int64_t least_unaligned(int64_t size) { return (UNALIGNED_BYTES + size - 
 /* The calls for which this kernel is faster. */
 static const Sym *gains(const Writer *w, int64_t size)
 {
-	enum { ACCESS = 16 };   /* bytes of a vector access */
 	const Sym *e = w->p.extent, *bytes = sym_mul(sym_mul(w->rows, e), sym_const(size));
-	const Sym *aligned = sym_cmp(SYM_EQ, sym_mod(e, sym_const(size < ACCESS ? ACCESS / size : 1)), sym_const(0));
+	const Sym *aligned = sym_cmp(SYM_EQ, sym_mod(e, sym_const(size < PIECE ? PIECE / size : 1)), sym_const(0));
 	const Sym *length = sym_logic(SYM_AND, aligned, at_least(e, least_aligned(w, size)));
 	const Sym *enough = sym_logic(SYM_OR, at_least(e, LEAST_PACKED), at_least(bytes, LEAST_SHORT));
 	enough = sym_logic(SYM_AND, enough, at_least(bytes, LEAST_BYTES));

@@ -20,7 +20,7 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum { LINE = 128, PIECE = PEEL_PIECE, PEEL_ROW = 1024, PEEL_OF = 16 };
+enum { PEEL_ROW = 1024, PEEL_OF = 16 };
 /* Of PEEL_OF: what versions keep of the registers; the first for short rows. */
 static const int peel_parts[PEEL_COPIES] = { 8, 8, 12, 14, 16 };
 

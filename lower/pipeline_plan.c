@@ -16,7 +16,6 @@
 enum {
 	PLANS = 64, CALLS = 32,
 	DEPTH = 64,             /* elements of a round: PIPE_SPAN bytes */
-	SECTOR = 32,            /* bytes */
 	STAGE_DEPTH = 64,       /* bytes of a round of several stages */
 	SUMS_OF_THREE = 192     /* columns of sums for which three groups have registers */
 };
@@ -266,7 +265,6 @@ static const StagePlan stage_plans[] = {
 };
 
 enum {
-	LANES = 32,
 	STAGE_SUMS = 128,       /* of a thread, at most */
 	STAGE_WARPS = 3,        /* log2 of a thread block's, at most */
 	STAGE_LEAST = 16,       /* rows and columns of a warp: of one ldmatrix */

@@ -15,9 +15,7 @@
 
 enum {
 	STAGES_MOST = 4, STAGES_LEAST = 2,
-	RING_ALIGN = 1024,      /* of what is swizzled */
-	PIECE = 16,             /* bytes that a thread copies at once */
-	SECTOR = 32
+	RING_ALIGN = 1024       /* of what is swizzled */
 };
 
 typedef struct Stages {

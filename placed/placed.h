@@ -3,6 +3,7 @@
  * three agree. Nothing here chooses. */
 #ifndef PLACED_PLACED_H
 #define PLACED_PLACED_H
+#include "base/machine.h"
 #include "ir/ir.h"
 #include "ir/strides.h"
 #include "layout/frag.h"
@@ -12,9 +13,7 @@ enum {
 	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
 	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
 	UNROLL_REGS = 64,  /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
-	CLUSTER_PORTABLE = 3,           /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
-	LANES_LOG2 = 5,
-	PIECE_LOG2 = 4           /* of the bytes of the widest access of a thread */
+	CLUSTER_PORTABLE = 3            /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
 };
 
 /* ---- kinds of operations: ops.c ---- */
@@ -188,7 +187,6 @@ bool rows_shift(const Fn *fn);                  /* or shifted by it */
 bool stands_after_wait(const Op *first);        /* after a reduction over threads */
 
 /* Peeled rows. */
-enum { PEEL_PIECE = 16 };                       /* bytes of a piece */
 const Op *peel_phase_of(const Fn *fn);          /* the phase of its rows; NULL: it has none */
 /* whose elements a load, store or phase is of; NULL: it is of a view of one */
 const IrParam *peel_param(const Fn *fn, const Op *op);

@@ -45,8 +45,6 @@ const Sym *row_warps(const Fn *fn)
 /* ---- and by as many lanes ---- */
 bool rows_share(const Fn *fn) { return fn->short_rows || fn->warp_rows; }
 
-enum { SECTOR = 32 };
-
 /* Of the largest element of what each row has of its own. */
 static int row_elem_bytes(const Fn *fn)
 {
@@ -143,7 +141,7 @@ int peel_piece(const Fn *fn) { return peel_after(fn) - fn->peel_apart; }
 
 int peel_front(const Fn *fn) { return fn->peel_line / peel_elem_size(fn) + fn->peel_apart; }
 
-int peel_after(const Fn *fn) { return PEEL_PIECE / peel_elem_size(fn) + fn->peel_apart; }
+int peel_after(const Fn *fn) { return PIECE / peel_elem_size(fn) + fn->peel_apart; }
 
 bool peel_is_apart(const Fn *fn, const Op *op)
 {
@@ -162,8 +160,8 @@ int peel_stage(const Fn *fn, const Op *load)
 int64_t peel_stage_bytes(const Fn *fn)
 {
 	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
-		pieces = fn->row_regs / (PEEL_PIECE / peel_elem_size(fn));
-	return pieces * (threads + 1) * PEEL_PIECE;
+		pieces = fn->row_regs / (PIECE / peel_elem_size(fn));
+	return pieces * (threads + 1) * PIECE;
 }
 
 int peel_loads_apart(const Fn *fn)
@@ -188,5 +186,5 @@ int64_t dense_bytes(const Fn *fn, const Op *op)
 	const Type *t = ir_accessed(op)->type;
 	int64_t n = fn->row_regs ? cut_kept(fn) : (int64_t)1 << type_log2_size(t);
 	if (ir_int(op, AT_DENSE, 0) == DENSE_ROW) n *= dense_rows(fn);
-	return n * elem_bytes(t->elem) + PEEL_PIECE - 1;     /* it begins at any byte of a piece */
+	return n * elem_bytes(t->elem) + PIECE - 1;     /* it begins at any byte of a piece */
 }

@@ -10,9 +10,7 @@
 #include "plan/plan.h"
 
 enum {
-	TICK = 16, LANES = 5, WHOLE = 1000,     /* thousandths */
-	ACCESS = 4,             /* log2 of the bytes of the widest access of a thread */
-	SECTOR = 32, LINE = 128,
+	TICK = 16, WHOLE = 1000,                /* thousandths */
 	REGS_UNIT = 8, REGS_MOST = 255, REGS_LEAST = 24, STRETCHES = 64,
 	HELD_EACH = 6, HELD_BYTES = 256,        /* of a thread: log2 of elements, bytes; */
 	SLICE = 4,              /* log2 of the elements of its part of a slice (lower/strip.c) */
@@ -67,25 +65,25 @@ static bool is_access(const Node *n) { return n->kind == NODE_LOAD || n->kind ==
 static int vector_of(const Shape *s, const Node *n)
 {
 	if (!s->call->aligned || n->kind == NODE_GATHER) return 0;
-	return imin(imin(each(s, size_of(s, n)), run_of(s, n)), imax(0, ACCESS - log2_up(n->bytes)));
+	return imin(imin(each(s, size_of(s, n)), run_of(s, n)), imax(0, PIECE_LOG2 - log2_up(n->bytes)));
 }
 
 /* Lanes that a tile block of one warp makes use of (lower/pack.c). */
 static int lanes_of(const Shape *s)
 {
 	int lanes = 0;
-	if (s->p->at[PC_WARPS] || s->p->at[PC_CLUSTER] || !s->k->packs) return LANES;
+	if (s->p->at[PC_WARPS] || s->p->at[PC_CLUSTER] || !s->k->packs) return LANES_LOG2;
 	for (int i = 0; i < s->k->n; i++) {
 		const Node *n = &s->k->node[i];
 		int piece = n->kind == NODE_GATHER ? 0 : imin(run_of(s, n), imin(3, 5 - log2_up(n->bytes)));
 		lanes = imax(lanes, size_of(s, n) - (is_access(n) ? piece : 3));
 	}
-	return imin(lanes, LANES);
+	return imin(lanes, LANES_LOG2);
 }
 
 int plan_lanes(const Skeleton *k, const Plan *p)
 {
-	Shape s = { k, p, NULL, NULL, 0, LANES, false };
+	Shape s = { k, p, NULL, NULL, 0, LANES_LOG2, false };
 	return lanes_of(&s);
 }
 
@@ -187,7 +185,7 @@ static Sums sums_of(const Shape *s)
 		t.mufu += all * n->mufu * r;
 		if (n->kind == NODE_MOVE || n->kind == NODE_PRODUCT) t.shared += 2 * all * n->bytes * r;
 	}
-	int warps = s->threads - LANES;         /* below 0: tile blocks share a warp */
+	int warps = s->threads - LANES_LOG2;         /* below 0: tile blocks share a warp */
 	t.issue = warps >= 0 ? slots << warps : slots >> -warps;
 	return t;
 }
@@ -195,7 +193,7 @@ static Sums sums_of(const Shape *s)
 /* ---- latency ---- */
 static int64_t wait_of(const Shape *s, const Node *n)
 {
-	int e = each(s, size_of(s, n)), axis = imax(0, n->log2 - n->out), warps = s->threads - LANES;
+	int e = each(s, size_of(s, n)), axis = imax(0, n->log2 - n->out), warps = s->threads - LANES_LOG2;
 	if (n->kind == NODE_MOVE || n->kind == NODE_SCAN) axis = n->log2;
 	int lanes = clamp(axis - e, 0, s->lanes);
 	int64_t wait = (int64_t)lanes * COST_SHUFFLE_CYCLES;
@@ -224,7 +222,7 @@ static int64_t life_of(const Shape *s, const Sums *t)
 		deep = imax((int)deep, 1 << imin(imax(0, most - SLICE), 20));
 	}
 	life += deep * s->m->latency / 2;       /* the next round's loads are under way */
-	return life + (t->issue >> imax(0, s->threads - LANES)) * COST_STREAM_TICKS / TICK;
+	return life + (t->issue >> imax(0, s->threads - LANES_LOG2)) * COST_STREAM_TICKS / TICK;
 }
 
 /* ---- how many at once ---- */
@@ -249,7 +247,7 @@ static int64_t least_of(const Shape *s, const Sums *t, int64_t blocks)
 
 Cost cost_at(const Skeleton *k, const Plan *p, const Machine *m, const Call *call)
 {
-	Shape s = { k, p, m, call, 0, LANES, false };
+	Shape s = { k, p, m, call, 0, LANES_LOG2, false };
 	Cost c = { 0 };
 	s.lanes = lanes_of(&s);
 	s.threads = s.lanes + p->at[PC_WARPS] + p->at[PC_CLUSTER];

@@ -2,7 +2,7 @@
 #include "base/cost.h"
 #include "plan/plan.h"
 
-enum { LANES = 5, EACH_MOST = 6, PACKED_MOST = 3 };     /* log2: elements of a thread; warps of a thread block */
+enum { EACH_MOST = 6, PACKED_MOST = 3 };        /* log2: elements of a thread; warps of a thread block */
 
 /* The elements of the largest tile with the axes of the grid that are known. */
 static int largest(const Space *s, const Plan *p)
@@ -17,14 +17,14 @@ bool plan_legal(const Space *s, const Plan *p, int n)
 	if (n == PC_CLUSTER + 1 && p->at[PC_CLUSTER] > 0 && p->at[PC_WARPS] < 2) return false;
 	if (n == PC_PACK + 1 && p->at[PC_PACK] && (p->at[PC_WARPS] || p->at[PC_CLUSTER])) return false;
 	if (n < PC_COUNT) return !s->legal || s->legal(s, p, n);
-	int each = largest(s, p) - LANES - p->at[PC_WARPS] - p->at[PC_CLUSTER], divided = 0, joined = 0;
+	int each = largest(s, p) - LANES_LOG2 - p->at[PC_WARPS] - p->at[PC_CLUSTER], divided = 0, joined = 0;
 	for (int g = 0; g < s->k->ngrid; g++) {
 		divided |= p->at[PC_GRID0 + g] < 0;
 		joined |= p->at[PC_GRID0 + g] > 0;
 	}
 	if (divided && (joined || largest(s, p) < s->smallest)) return false;
 	if (!p->at[PC_WARPS] && !p->at[PC_CLUSTER]) {   /* warps that tile blocks share, and so many of them */
-		int warps = p->at[PC_PACK] - (LANES - plan_lanes(s->k, p));
+		int warps = p->at[PC_PACK] - (LANES_LOG2 - plan_lanes(s->k, p));
 		if (warps < 0 || warps > PACKED_MOST) return false;
 	}
 	/* threads without an element of their own, but for the smallest tiles; tiles that would be sliced, where another
@@ -95,7 +95,7 @@ static int unlike(const Space *s, const Plan *p)
 	int n = 0, bytes = s->k->widest ? s->k->widest : 4, target = 0;
 	for (int g = 0; g < s->k->ngrid; g++) n += 16 * distance(p->at[PC_GRID0 + g], 0);
 	while (bytes << target < COST_THREAD_BYTES) target++;
-	int each = largest(s, p) - LANES - p->at[PC_WARPS] - p->at[PC_CLUSTER];
+	int each = largest(s, p) - LANES_LOG2 - p->at[PC_WARPS] - p->at[PC_CLUSTER];
 	return n + 8 * p->at[PC_CLUSTER] + 2 * distance(each, target) + p->at[PC_PACK];
 }
 

@@ -3,11 +3,9 @@
  * that is proved not to run is left out. */
 #include "sema/findings.h"
 
-enum {          /* bytes */
-	SECTOR = 32,    /* the unit of memory traffic */
-	VECTOR = 16,    /* the widest access of a thread */
-	SMALL = 256     /* a tile that is not worth a word */
-};
+#include "base/machine.h"
+
+enum { SMALL = 256 };   /* bytes of a tile that is not worth a word */
 
 typedef struct Findings {
 	ValSyms vs;
@@ -197,14 +195,14 @@ static void slow_start(Findings *w, const Op *op, const Type *t, int inner)
 	const Val *view = ir_in(op, 0);
 	const IrParam *root = valsym_root(&w->vs, view);
 	int64_t bytes = elem_bytes(t->elem), v, ext;
-	if (!root || type_extent(t, inner) * bytes < VECTOR) return;
-	if (static_value(valsym_extent(&w->vs, view, inner), &ext) && ext * bytes < VECTOR) return;
+	if (!root || type_extent(t, inner) * bytes < PIECE) return;
+	if (static_value(valsym_extent(&w->vs, view, inner), &ext) && ext * bytes < PIECE) return;
 	for (int i = 0; i < t->rank; i++) {
-		if (i == inner || !static_value(valsym_stride(&w->vs, view, i), &v) || v * bytes % VECTOR == 0) continue;
+		if (i == inner || !static_value(valsym_stride(&w->vs, view, i), &v) || v * bytes % PIECE == 0) continue;
 		if (static_value(valsym_extent(&w->vs, view, i), &ext) && ext <= 1) continue;
 		Diag *d = diag(D_UNALIGNED, op->span, root->name, str_fmt("%d", i), str_fmt("%lld", (long long)(v * bytes)));
 		diag_label(d, root->span, "`%s` is declared here", root->name);
-		diag_help(d, "rows are padded in memory by `layout_right_padded<%d>`", (int)(VECTOR / bytes));
+		diag_help(d, "rows are padded in memory by `layout_right_padded<%d>`", (int)(PIECE / bytes));
 		return;
 	}
 }

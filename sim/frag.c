@@ -7,8 +7,6 @@
 #include "ir/ir_frag.h"
 #include "sim/group.h"
 
-enum { PIECE = 16, SECTOR = 32 };
-
 Coords coords_of(Run *r, const Val *v)
 {
 	const Type *t = v->type;

@@ -8,8 +8,6 @@
 #include "base/diag.h"
 #include "sim/sim_int.h"
 
-enum { SECTOR = 32, PIECE = 16 };
-
 /* ---- requests ---- */
 static const Region *region_of(const Run *r, uint64_t at, int bytes)
 {

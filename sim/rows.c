@@ -3,8 +3,6 @@
  * Their places go by what follows. */
 #include "sim/sim_int.h"
 
-enum { LINE = 128 };
-
 bool row_moves(const Run *r, Lay l)
 {
 	return (r->fn->peel_line || rows_shift(r->fn)) && holds_row(r->fn, l);

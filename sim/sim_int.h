@@ -16,7 +16,7 @@
 #include "sim/sim.h"
 
 enum {
-	LANES = 32, VIEW_BASE = 0, VIEW_ROOT = 1, VIEW_EXT = 2, VIEW_REGS = 2 + 2 * TENSOR_RANK, VIEW_STR = 2 + TENSOR_RANK
+	VIEW_BASE = 0, VIEW_ROOT = 1, VIEW_EXT = 2, VIEW_REGS = 2 + 2 * TENSOR_RANK, VIEW_STR = 2 + TENSOR_RANK
 };
 
 typedef union Cell { int64_t i; double f; } Cell;

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "sim/group.h"
 
-enum { SECTOR = 32, MASKS = 16 };
+enum { MASKS = 16 };
 
 typedef struct Tmap { const IrParam *p; int param, axis[TENSOR_RANK], span; } Tmap;
 
