@@ -9,7 +9,7 @@
 
 enum {
 	CHUNK = 3,              /* log2 of the registers of a chunk */
-	PICK_LEAST = 16,        /* fewest registers of a tile that is cut into chunks for one element, */
+	PICK_LEAST = 16,        /* registers of a tile of which a chunk is asked for one element: of fewer each is, */
 	SOME = 32, MANY = 64    /* and always, with what is stored of them; and what else follows */
 };
 
@@ -42,12 +42,20 @@ static bool adds(Lay l)
 	return !(in_reg & in_thread);
 }
 
+/* Does one element alone need a quotient or a function? Less is not worth a branch for each register. */
+static bool is_much_rare(const Chunks *f, const Loop *l)
+{
+	for (const Op *op = l->first; op != l->end; op = op->next)
+		if ((op->code == OP_DIV || (op_rows[op->code].flags & OPF_MATH)) && f->rare[op->out[0]->id]) return true;
+	return false;
+}
+
 /* A select of the loop that takes its first arm for one element; NULL: none, or several. */
 static Op *find_pick(const Chunks *f, const Loop *l)
 {
 	Op *select = NULL;
 	const Val *numbers = NULL;
-	if (l->n < PICK_LEAST || !in_chunks(l) || f->turned) return NULL;
+	if (l->n == 1 || (l->n < PICK_LEAST ? !is_much_rare(f, l) : !in_chunks(l)) || f->turned) return NULL;
 	for (Op *op = l->first; op != l->end; op = op->next) {
 		const Val *from, *x = rare_number(op, &from);
 		if (!x) continue;
@@ -55,7 +63,7 @@ static Op *find_pick(const Chunks *f, const Loop *l)
 		select = op;
 		numbers = x;
 	}
-	if (!select || f->l.inside[select->out[0]->id] || (f->shifted && holds_row(f->fn, *numbers->lay))) return NULL;
+	if (!select || (f->shifted && holds_row(f->fn, *numbers->lay))) return NULL;
 	return adds(*numbers->lay) ? select : NULL;
 }
 
@@ -116,6 +124,10 @@ static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
 	bool stores = here && bytes && end->code == OP_STORE && !select;
 	int own = stores ? store_of_chunks(f, end, last) : -1;
 	if (!select && !sums && own < 0 && !(pairs && many)) return end;
+	if (select && l->n < PICK_LEAST) {
+		set_chunk(f, l, 0);
+		return end;
+	}
 	set_chunk(f, l, own < 0 ? CHUNK : own);
 	if (own >= 0) ir_set_int(end, AT_CHUNK, 1 << own);
 	if (!pairs && !sums) return end;

@@ -5,6 +5,9 @@
  * stand only operations that keep a relative error as small as it is: products, quotients, roots, changes of sign
  * and of place, a choice, and sums of what is never negative (nothing cancels there).
  *
+ * x - select(iota == t, a, 0), as in the gradient of cross-entropy, is x but for one element: it becomes
+ * select(iota == t, x - a, x).
+ *
  * Where some uses need all digits and others do not, the latter take a copy, in two cases. What only one element
  * of a row needs exactly (the label in cross-entropy, where p - 1 cancels) is computed for that one alone
  * (rare.c). And where threads of a large tile wait for others between an exact sum of powers and a product that is
@@ -19,6 +22,8 @@
  *
  * One walk from the end to the beginning: when an operation is reached, all uses of its result have been seen.
  * What leaves a region otherwise counts as used exactly. */
+#include <math.h>
+
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -302,6 +307,25 @@ static void look_at_cast(Relax *r, Op *cast)
 	ir_remove(rint);
 }
 
+/* x - 0 is x, -0 and NaN included. */
+static void part_difference(const Relax *r, Op *op)
+{
+	const Val *from;
+	Op *select = op->code == OP_SUB && is_f32(op->out[0]) ? ir_in(op, 1)->def : NULL;
+	if (!select || ir_int(op, AT_ROUNDING, 0) || ir_int(op, AT_SUBNORMALS, 0) || !rare_number(select, &from)) return;
+	Num n;
+	const Val *none = ir_in(select, 2);
+	if (none->def && none->def->code == OP_BROADCAST) none = ir_in(none->def, 0);
+	if (!ir_const_value(none, &n) || n.f != 0 || signbit(n.f)) return;
+	Builder b = build_before(op);
+	Val *x = ir_in(op, 0), *one = ir_binary(&b, OP_SUB, x->type, x, ir_in(select, 1));
+	Val *parted = ir_op1(&b, OP_SELECT, x->type, 3, (Val *[]){ ir_in(select, 0), one, x });
+	parted->name = op->out[0]->name;
+	ir_replace(op->out[0], parted);
+	ir_remove(op);
+	if (r->uses[select->out[0]->id] == 1) ir_remove(select);
+}
+
 static void collect(void *ctx, Op *op)
 {
 	Relax *r = ctx;
@@ -319,6 +343,8 @@ void pass_relax(Module *m, const LowerCx *cx)
 		r.uses = ir_use_counts(fn, A_TMP);
 		for (int k = r.ops.n - 1; k >= 0; k--) look_at_cast(&r, r.ops.p[k]);
 		if (!r.rounds) continue;
+		for (int k = 0; k < r.ops.n; k++) part_difference(&r, r.ops.p[k]);
+		ir_number(fn);
 		r.ops.n = 0;
 		ir_walk(fn->body, collect, &r);
 		r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
