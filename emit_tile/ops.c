@@ -267,23 +267,25 @@ static void constant(Tg *g, const Op *op)
 	g->val[v->id].text = tl_full(g, v->type, tl_num(v->type->elem, n));
 }
 
-/* Tiles of the type as one along an axis. Bytes go through a function that avoids a fault of NVIDIA's compiler. */
-Str tl_cat(const Type *t, int axis, Str a, Str b)
+/* NVIDIA's compiler lets threads exchange bytes through addresses of shared memory that coincide: elements of one byte
+ * change places as words. The words of bytes and of bool are in the same order. */
+Str tl_words(Elem e, Str x)
 {
-	if (elem_bytes(t->elem) > 1) return str_fmt("ct::cat<%d>(%s, %s)", axis, a, b);
-	uint8_t log2[TILE_RANK];
-	long long before = 1;
-	memcpy(log2, t->log2, t->rank);
-	for (int i = 0; i < axis; i++) before *= type_extent(t, i);
-	log2[axis]++;
-	return str_fmt("ct::reshape<%s>(ct_cat<%lld, %lld>(%s, %s))", tl_shape(type_with_shape(t, t->rank, log2)), before,
-		(long long)type_size(t) / before, a, b);
+	if (elem_bytes(e) > 1) return x;
+	return str_fmt(is_fp8(e) ? "ct::element_cast<int>(ct_bits(%s))" : "ct::element_cast<int>(%s)", x);
 }
 
-static const Type *type_line(Elem e, int64_t n)
+Str tl_of_words(Elem e, Str x)
 {
-	uint8_t log2 = (uint8_t)__builtin_ctzll((unsigned long long)n);
-	return type_tile(e, 1, &log2);
+	if (elem_bytes(e) > 1) return x;
+	if (e == EL_BOOL) return str_fmt("ct_nonzero(%s)", x);
+	Str bytes = str_fmt("ct::element_cast<%s>(%s)", is_fp8(e) ? "unsigned char" : tl_elem(e), x);
+	return is_fp8(e) ? str_fmt("ct::element_bitcast<%s>(%s)", tl_elem(e), bytes) : bytes;
+}
+
+static Str cat_text(Elem e, int axis, Str a, Str b)
+{
+	return tl_of_words(e, str_fmt("ct::cat<%d>(%s, %s)", axis, tl_words(e, a), tl_words(e, b)));
 }
 
 /* Halves side by side: a tile of equal elements for each scalar, and then pairs of them. */
@@ -295,7 +297,7 @@ static Str literal_part(Tg *g, const Op *op, Elem e, int64_t first, int64_t n)
 		return tl_full(g, type_tile(e, 1, &one), values ? tl_num(e, values->u.nums.p[first])
 			: tl_text(g, ir_in(op, (int)first)));
 	Str a = literal_part(g, op, e, first, n / 2), b = literal_part(g, op, e, first + n / 2, n / 2);
-	return tl_cat(type_line(e, n / 2), 0, a, b);
+	return cat_text(e, 0, a, b);
 }
 
 static bool element(const Op *op, int64_t i, Num *x)
@@ -354,7 +356,7 @@ static Str computed(Tg *g, const Op *op, Elem e, int64_t first, int64_t n)
 	enum { PART = 64 };
 	if (n > PART) {
 		Str a = computed(g, op, e, first, n / 2), b = computed(g, op, e, first + n / 2, n / 2);
-		return tl_cat(type_line(e, n / 2), 0, a, b);
+		return cat_text(e, 0, a, b);
 	}
 	Str text = literal_part(g, op, e, first, n), name = tl_temp(g, "part");
 	out_printf(g->o, "const auto %s = %s;\n", name, text);
@@ -404,7 +406,7 @@ static void join(Tg *g, const Op *op)
 	Str shape = tl_shape(type_with_shape(t, x->rank + 1, log2));
 	Str a = str_fmt("ct::reshape<%s>(%s)", shape, tl_text(g, ir_in(op, 0)));
 	Str b = str_fmt("ct::reshape<%s>(%s)", shape, tl_text(g, ir_in(op, 1)));
-	tl_define(g, op->out[0], tl_cat(type_with_shape(t, x->rank + 1, log2), x->rank, a, b));
+	tl_define(g, op->out[0], cat_text(x->elem, x->rank, a, b));
 }
 
 static void split(Tg *g, const Op *op)
@@ -439,7 +441,7 @@ bool tl_shaped(Tg *g, const Op *op)
 		tl_define(g, out, str_fmt("ct_scalar<%s>(%s)", tl_elem(out->type->elem), tl_text(g, x))); return true;
 	case OP_PERMUTE: tl_define(g, out, str_fmt("ct::permute<%s>(%s)", map_text(op), tl_text(g, x))); return true;
 	case OP_CAT:
-		tl_define(g, out, tl_cat(x->type, ir_axis(op), tl_text(g, x), tl_text(g, ir_in(op, 1))));
+		tl_define(g, out, cat_text(x->type->elem, ir_axis(op), tl_text(g, x), tl_text(g, ir_in(op, 1))));
 		return true;
 	case OP_EXTRACT: extract(g, op); return true;
 	case OP_JOIN: join(g, op); return true;

@@ -110,7 +110,8 @@ void tl_define_with(Tg *g, const Val *v, Str hints, Str text);  /* T name; hints
 bool *tl_rounded(const Fn *fn);
 bool tl_elementwise(Tg *g, const Op *op);       /* false: the table has no template for this op and type */
 bool tl_shaped(Tg *g, const Op *op);            /* constants, changes of shape; false: another op */
-Str tl_cat(const Type *t, int axis, Str a, Str b);
+Str tl_words(Elem e, Str x);                    /* as elements change places: bytes as words; and back */
+Str tl_of_words(Elem e, Str x);
 Str tl_cast(Tg *g, Elem to, Elem from, Str x, const Op *op);   /* op: with its modes, or NULL; NULL: not written yet */
 Str tl_modes(const Tg *g, const Op *op);        /* ", ct::round_toward_zero_t{}", or "" */
 

@@ -3,7 +3,7 @@
  *
  * All of them work along one axis. A tile is seen as a *line*, outer x n x inner with n elements along the axis, which
  * is a reshape and moves nothing. Exchanges, shifts and orders of a line are templates of
- * prelude.def over these three numbers. */
+ * prelude.def over these three numbers. The elements of a line of bytes are words (tl_words). */
 #include <string.h>
 
 #include "base/diag.h"
@@ -24,10 +24,11 @@ static Line line_of(const Type *t, int axis)
 static Str line_args(Line l) { return str_fmt("%lld, %lld, %lld", l.outer, l.n, l.inner); }
 
 /* x as the line, and a result that is a line as the tile that it stands for. */
-static Str as_line(Line l, Str x) { return str_fmt("ct::reshape<ct::shape<%s>>(%s)", line_args(l), x); }
+static Str reshaped(Line l, Str x) { return str_fmt("ct::reshape<ct::shape<%s>>(%s)", line_args(l), x); }
+static Str as_line(Tg *g, Line l, const Val *v) { return reshaped(l, tl_words(v->type->elem, tl_text(g, v))); }
 static void define_line(Tg *g, const Val *v, Str line)
 {
-	tl_define(g, v, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), line));
+	tl_define(g, v, tl_of_words(v->type->elem, str_fmt("ct::reshape<%s>(%s)", tl_shape(v->type), line)));
 }
 
 static Line axis_line(const Op *op) { return line_of(ir_in(op, 0)->type, ir_axis(op)); }
@@ -36,7 +37,7 @@ static Line axis_line(const Op *op) { return line_of(ir_in(op, 0)->type, ir_axis
 static void flip(Tg *g, const Op *op)
 {
 	Line l = axis_line(op);
-	define_line(g, op->out[0], str_fmt("ct_flip<%s>(%s)", line_args(l), as_line(l, tl_text(g, ir_in(op, 0)))));
+	define_line(g, op->out[0], str_fmt("ct_flip<%s>(%s)", line_args(l), as_line(g, l, ir_in(op, 0))));
 }
 
 /* x moved by `by` towards higher indices; what leaves comes in at the other end, or fill does. */
@@ -50,20 +51,20 @@ static Str moved(Line l, Str x, long long by, Str fill)
 static void shift(Tg *g, const Op *op)
 {
 	Line l = axis_line(op);
-	Str fill = op->code == OP_SHIFT ? tl_text(g, ir_in(op, 1)) : NULL;
+	Str fill = op->code == OP_SHIFT ? tl_words(ir_in(op, 0)->type->elem, tl_text(g, ir_in(op, 1))) : NULL;
 	long long by = (long long)ir_int(op, AT_SHIFT, 0);
 	if (by > l.n) by = l.n;
 	if (by < -l.n) by = -l.n;
-	define_line(g, op->out[0], moved(l, as_line(l, tl_text(g, ir_in(op, 0))), by, fill));
+	define_line(g, op->out[0], moved(l, as_line(g, l, ir_in(op, 0)), by, fill));
 }
 
 /* Elements by index: the line's elements one by one, each given to those that ask for it. */
 static void take(Tg *g, const Op *op)
 {
 	Line l = axis_line(op), r = line_of(op->out[0]->type, ir_axis(op));
-	Str index = str_fmt("ct::element_cast<long long>(%s)", as_line(r, tl_text(g, ir_in(op, 1))));
-	define_line(g, op->out[0], str_fmt("ct_take<%s>(%s, %s, %s)", line_args(l), as_line(l, tl_text(g, ir_in(op, 0))),
-		index, tl_text(g, ir_in(op, 2))));
+	Str index = str_fmt("ct::element_cast<long long>(%s)", reshaped(r, tl_text(g, ir_in(op, 1))));
+	define_line(g, op->out[0], str_fmt("ct_take<%s>(%s, %s, %s)", line_args(l), as_line(g, l, ir_in(op, 0)),
+		index, tl_words(op->out[0]->type->elem, tl_text(g, ir_in(op, 2)))));
 }
 
 /* Each axis as the number of sub-tiles by their length: `part` first. A sub-tile has one along each axis. */
@@ -99,17 +100,13 @@ static void insert(Tg *g, const Op *op)
 	}
 	out_puts(g->o, ";\n");
 	Str part = split_shape(x->type, y->type, false);
-	tl_define(g, op->out[0], str_fmt("ct::reshape<%s>(ct::select(ct::broadcast<%s>(%s), "
-		"ct::broadcast<%s>(ct::reshape<%s>(%s)), ct::reshape<%s>(%s)))",
-		tl_shape(x->type), whole, here, whole, part, tl_text(g, y), whole, tl_text(g, x)));
+	Elem e = x->type->elem;
+	tl_define(g, op->out[0], tl_of_words(e, str_fmt("ct::reshape<%s>(ct::select(ct::broadcast<%s>(%s), "
+		"ct::broadcast<%s>(ct::reshape<%s>(%s)), ct::reshape<%s>(%s)))", tl_shape(x->type), whole, here, whole, part,
+		tl_words(e, tl_text(g, y)), whole, tl_words(e, tl_text(g, x)))));
 }
 
 /* ---- orders ---- */
-/* Keys that can be compared: bool as bytes. */
-static Str sort_key(Str x, Elem e) { return e == EL_BOOL ? str_fmt("ct::element_cast<unsigned char>(%s)", x) : x; }
-
-static Str sort_result(Str x, Elem e) { return e == EL_BOOL ? str_fmt("ct_nonzero(%s)", x) : x; }
-
 /* Sorts keys with their places in the line, by which equal keys stay in their order; the names of both. */
 static void sorted(Tg *g, const Op *op, const char *order, Str *keys, Str *places)
 {
@@ -117,7 +114,7 @@ static void sorted(Tg *g, const Op *op, const char *order, Str *keys, Str *place
 	const Val *x = ir_in(op, 0);
 	*keys = tl_temp(g, "keys");
 	*places = tl_temp(g, "places");
-	out_printf(g->o, "auto %s = %s;\n", *keys, sort_key(as_line(l, tl_text(g, x)), x->type->elem));
+	out_printf(g->o, "auto %s = %s;\n", *keys, as_line(g, l, x));
 	out_printf(g->o, "auto %s = ct_place<%s>();\n", *places, line_args(l));
 	out_printf(g->o, "ct_sort<%s, %s>(%s, %s);\n", line_args(l), order, *keys, *places);
 }
@@ -126,7 +123,7 @@ static void sort(Tg *g, const Op *op)
 {
 	Str keys, places;
 	sorted(g, op, ir_int(op, AT_DESCENDING, 0) ? "ct_down" : "ct_up", &keys, &places);
-	define_line(g, op->out[0], sort_result(keys, op->out[0]->type->elem));
+	define_line(g, op->out[0], keys);
 }
 
 /* The first k of a line in descending order. */
@@ -136,10 +133,9 @@ static void topk(Tg *g, const Op *op)
 	Line l = line_of(op->out[0]->type, axis);
 	Str keys, places;
 	sorted(g, op, "ct_greatest", &keys, &places);
-	for (int i = 0; i < 2; i++) {
-		Str first = str_fmt("ct::extract(%s, ct::shape<%s>{}, 0, 0, 0)", i ? places : keys, line_args(l));
-		define_line(g, op->out[i], i ? first : sort_result(first, op->out[0]->type->elem));
-	}
+	for (int i = 0; i < 2; i++)
+		define_line(g, op->out[i],
+			str_fmt("ct::extract(%s, ct::shape<%s>{}, 0, 0, 0)", i ? places : keys, line_args(l)));
 }
 
 static void histogram(Tg *g, const Op *op)
@@ -531,7 +527,7 @@ static const Type *half_type(const Type *t, Line l, long long m, long long k)
 static Str *tiles_as_lines(Tg *g, const Op *op, Line l, int n)
 {
 	Str *x = NEW_ARRAY(A_TMP, Str, n);
-	for (int i = 0; i < n; i++) x[i] = tl_named(g, "x", as_line(l, tl_text(g, ir_in(op, i))));
+	for (int i = 0; i < n; i++) x[i] = tl_named(g, "x", as_line(g, l, ir_in(op, i)));
 	return x;
 }
 
@@ -545,10 +541,13 @@ static void reduce(Tg *g, const Op *op)
 		const Type *t = half_type(ir_in(op, 0)->type, l, m, 1);
 		for (int i = 0; i < n; i++) {
 			Str pairs = tl_named(g, "pairs", str_fmt("ct::reshape<%s>(%s)", halves_shape(l, m, 2, 1), x[i]));
-			a[i] = tl_named(g, "a", str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
-			b[i] = tl_named(g, "b", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", pairs, halves_shape(l, m, 1, 1)));
+			Elem e = ir_in(op, i)->type->elem;
+			Str one = halves_shape(l, m, 1, 1);
+			a[i] = tl_named(g, "a", tl_of_words(e, str_fmt("ct::extract(%s, %s{}, 0, 0, 0, 0, 0)", pairs, one)));
+			b[i] = tl_named(g, "b", tl_of_words(e, str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", pairs, one)));
 		}
 		combine_region(g, op, t, a, b, x);
+		for (int i = 0; i < n; i++) x[i] = tl_words(ir_in(op, i)->type->elem, x[i]);
 	}
 	for (int i = 0; i < n; i++) define_line(g, op->out[i], x[i]);
 }
@@ -557,7 +556,8 @@ static void reduce(Tg *g, const Op *op)
 static Str identity(Tg *g, const Op *op, int i)
 {
 	Elem e = op->out[i]->type->elem;
-	return op->code == OP_SCAN ? tl_text(g, ir_in(op, op->nin / 2 + i)) : tl_num(e, monoid_begin(op->code, e));
+	Str first = op->code == OP_SCAN ? tl_text(g, ir_in(op, op->nin / 2 + i)) : tl_num(e, monoid_begin(op->code, e));
+	return tl_words(e, first);
 }
 
 /* Runs of k elements are known; those later in each pair of runs get what the earlier run came to (Sklansky). */
@@ -576,13 +576,15 @@ static void scan(Tg *g, const Op *op, int n, Combine *combine)
 			hi[i] = tl_named(g, "hi", str_fmt("ct::extract(%s, %s{}, 0, 0, 1, 0, 0)", runs, half));
 			Str all = str_fmt("ct::broadcast<%s>(ct::extract(%s, %s{}, 0, 0, 0, %lld, 0))", half, back ? hi[i] : lo[i],
 				one, back ? 0 : k - 1);
-			a[i] = back ? lo[i] : tl_named(g, "all", all);
-			b[i] = back ? tl_named(g, "all", all) : hi[i];
+			Elem e = ir_in(op, i)->type->elem;
+			a[i] = back ? tl_of_words(e, lo[i]) : tl_named(g, "all", tl_of_words(e, all));
+			b[i] = back ? tl_named(g, "all", tl_of_words(e, all)) : tl_of_words(e, hi[i]);
 		}
 		combine(g, op, half_type(ir_in(op, 0)->type, l, m, k), a, b, to);
-		for (int i = 0; i < n; i++)
-			x[i] = tl_named(g, "x", str_fmt("ct::reshape<ct::shape<%s>>(%s)", line_args(l),
-				tl_cat(half_type(op->out[i]->type, l, m, k), 2, back ? to[i] : lo[i], back ? hi[i] : to[i])));
+		for (int i = 0; i < n; i++) {
+			Str sum = tl_words(op->out[i]->type->elem, to[i]);
+			x[i] = tl_named(g, "x", reshaped(l, str_fmt("ct::cat<2>(%s, %s)", back ? sum : lo[i], back ? hi[i] : sum)));
+		}
 	}
 	for (int i = 0; i < n; i++)
 		define_line(g, op->out[i], ir_int(op, AT_EXCLUSIVE, 0) ? moved(l, x[i], back ? -1 : 1, identity(g, op, i))
