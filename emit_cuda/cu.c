@@ -147,7 +147,8 @@ void cu_declare(Cu *g, const Val *v)
 void cu_fill(Cu *g, const Val *v)
 {
 	if (declare(g, v)) out_puts(g->o, is_unrolled(g, regs_of(v)) ? " " : "\n");
-	cu_each(g, "ct_r", regs_of(v));
+	if (regs_of(v) > 1 && cu_leaves_out(g, *v->lay)) cu_reached(g, "ct_r", 0, 0);
+	else cu_each(g, "ct_r", regs_of(v));
 }
 
 Str cu_launch(Cu *g, const Sym *s)

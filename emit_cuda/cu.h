@@ -115,6 +115,10 @@ void cu_each(Cu *g, const char *var, int64_t n);
 /* Whether a loop of n turns within an unrolled one of `outer` is unrolled: only where the whole stays within the
  * budget, as it does for every tile that lives in registers. */
 bool cu_inner_unroll(int64_t outer, int64_t n);
+/* Does a tile of this layout hold a row of which a lane may leave out registers (Fn.row_few)? The head of a loop over
+ * those that it has, or groups of 2^each of them; their number, ct_used, is a constant of each kernel. */
+bool cu_leaves_out(const Cu *g, Lay l);
+void cu_reached(Cu *g, const char *var, int from, int each);
 void cu_registers(Cu *g, Lay l, uint32_t skip);  /* the same over the registers of l but those of bits `skip`: ct_b */
 /* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);

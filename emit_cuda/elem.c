@@ -209,7 +209,8 @@ static void print_pairs(Cu *g, const Op *op)
 		return;
 	}
 	if (!g->part && regs_of(r) > 2) {
-		cu_each(g, "ct_r", regs_of(r) / 2);
+		if (cu_leaves_out(g, *r->lay)) cu_reached(g, "ct_r", 0, 1);
+		else cu_each(g, "ct_r", regs_of(r) / 2);
 		print_pair(g, op);
 		return;
 	}
@@ -328,7 +329,10 @@ static void print_chunk(Cu *g, const CuChunks *c)
 static void print_chunks(Cu *g, const CuChunks *c)
 {
 	out_puts(g->o, "#pragma unroll\n");
-	out_printf(g->o, "for (int ct_k = 0; ct_k < %d; ct_k += %d) {\n", c->n, c->each);
+	const Op *like = c->first;      /* one that has registers */
+	while (!is_printed(g, like)) like = like->next;
+	Str n = cu_leaves_out(g, *like->out[0]->lay) ? str_intern("ct_used") : str_i64(c->n);
+	out_printf(g->o, "for (int ct_k = 0; ct_k < %s; ct_k += %d) {\n", n, c->each);
 	out_in(g->o);
 	print_chunk(g, c);
 	cu_end(g);

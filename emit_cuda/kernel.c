@@ -312,6 +312,8 @@ void version_ask(CuVersion *t)
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
 	for (int i = 0; fn->short_rows && i < LANES_LOG2; i++) t->row_of_lanes[i] = row_of_lanes(fn, i);
+	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
+	if (fn->warp_rows) t->row_of_few = (fn->row_few << LANES_LOG2) - fn->row_pads - shift;
 }
 
 const char version_wait[] = "\tct_grid_wait();\n";
@@ -326,23 +328,23 @@ bool version_waits(const CuVersion *t, const EmitOptions *opt)
 }
 
 /* ---- rows of fewer lanes ---- */
-static Str are_short(const CuKernel *k, const CuVersion *t, int log2)
+static Str are_within(const CuKernel *k, const CuVersion *t, int64_t most)
 {
 	Cu g = { .launch = (CuSyms *)&k->launch };
 	const Fn *fn = t->v.fn;
 	Out *o = out_new();
 	for (int i = 0; i < fn->below.n; i++)
-		out_printf(o, "%s%s <= %lld", i ? " && " : "", cu_launch(&g, fn->below.p[i]), (long long)t->row_of_lanes[log2]);
+		out_printf(o, "%s%s <= %lld", i ? " && " : "", cu_launch(&g, fn->below.p[i]), (long long)most);
 	return out_take(o);
 }
 
-Str version_short(const CuKernel *k, const CuVersion *t) { return are_short(k, t, LANES_LOG2 - 1); }
+Str version_short(const CuKernel *k, const CuVersion *t) { return are_within(k, t, t->row_of_lanes[LANES_LOG2 - 1]); }
 
 Str version_lanes(const CuKernel *k, const CuVersion *t)
 {
 	Out *o = out_new();
 	for (int i = SHORT_LANES_LOG2; i < LANES_LOG2 - 1; i++)
-		if (t->row_of_lanes[i] > 0) out_printf(o, "%s ? %d : ", are_short(k, t, i), i);
+		if (t->row_of_lanes[i] > 0) out_printf(o, "%s ? %d : ", are_within(k, t, t->row_of_lanes[i]), i);
 	out_printf(o, "%d", LANES_LOG2 - 1);
 	return out_take(o);
 }
@@ -353,23 +355,38 @@ static void print_params(Out *o, const CuKernel *k, bool types)
 		out_printf(o, "%s%s%s", i ? ", " : "", types ? k->params.p[i].type : "", k->params.p[i].name);
 }
 
-static void print_lanes_kernel(Out *o, const CuKernel *k, Str name, Str bounds, Str rows, Str log2)
+static void print_call(Out *o, const CuKernel *k, Str rows, Str how, int used)
 {
-	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", bounds, name);
-	print_params(o, k, true);
-	out_printf(o, ")\n{\n\t%s(", rows);
+	out_printf(o, "\t%s(", rows);
 	print_params(o, k, false);
-	out_printf(o, ", %s);\n}\n", log2);
+	out_printf(o, used ? ", %s, %d);\n" : ", %s);\n", how, used);
 }
 
-/* The body as a function of the lanes of a tile block, or of whether it is a warp, and the two kernels that call it. */
+/* The body as a function of the lanes of a tile block, or of whether it is a warp, and of the registers that hold a
+ * row, and the two kernels that call it. */
 static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
 	Str name = version_name(&t->v, opt), rows = str_fmt("%s_rows", name);
-	bool warps = t->v.fn->warp_rows;
-	print_lanes_kernel(o, k, name, launch_bounds(t, opt), rows, warps ? str_intern("false") : str_i64(LANES_LOG2));
-	print_lanes_kernel(o, k, str_fmt("%s_short", name), str_fmt("%s ? %d : 1", served(&t->v, opt), SHORT_THREADS), rows,
-		warps ? str_intern("true") : version_lanes(k, t));
+	const Fn *fn = t->v.fn;
+	int all = fn->row_few ? 1 << fn->row_regs_log2 : 0;
+	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(t, opt), name);
+	print_params(o, k, true);
+	out_puts(o, ")\n{\n");
+	print_call(o, k, rows, fn->warp_rows ? str_intern("false") : str_i64(LANES_LOG2), all);
+	out_printf(o, "}\nstatic __global__ void __launch_bounds__(%s ? %d : 1)\n%s_short(", served(&t->v, opt),
+		SHORT_THREADS, name);
+	print_params(o, k, true);
+	out_puts(o, ")\n{\n");
+	Str how = fn->warp_rows ? str_intern("true") : version_lanes(k, t);
+	if (fn->warp_rows && fn->row_few) {
+		out_printf(o, "\tif (%s) {\n\t", are_within(k, t, t->row_of_few));
+		print_call(o, k, rows, how, fn->row_few);
+		out_puts(o, "\t\treturn;\n\t}\n");
+		print_call(o, k, rows, how, all);
+	} else {
+		print_call(o, k, rows, how, fn->row_few);
+	}
+	out_puts(o, "}\n");
 }
 
 static void print_head(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
@@ -379,6 +396,7 @@ static void print_head(Out *o, const CuKernel *k, const CuVersion *t, const Emit
 		out_printf(o, "CT_FN void %s_rows(", version_name(&t->v, opt));
 		print_params(o, k, true);
 		out_puts(o, fn->warp_rows ? ", const bool ct_alone" : ", const int ct_log2");
+		if (fn->row_few) out_puts(o, ", const int ct_used");
 		return;
 	}
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n", launch_bounds(t, opt));

@@ -90,8 +90,10 @@ static void open_loop(const Access *x, uint32_t skip, bool bare)
 		out_puts(g->o, "const int ct_b = 0;\n");
 		return;
 	}
-	bool unrolled = g->roles || cu_unrolled(regs / each);
-	if (each == 1) cu_head(g, "ct_b", 0, regs, unrolled);
+	bool unrolled = g->roles || cu_unrolled(regs / each), some = cu_leaves_out(g, x->l);
+	if (each == 1 && some) cu_reached(g, "ct_b", 0, 0);
+	else if (each == 1) cu_head(g, "ct_b", 0, regs, unrolled);
+	else if (some) out_printf(g->o, "CT_UNROLL_BY(ct_b, ct_used, %d) ", each);
 	else if (unrolled) out_printf(g->o, "CT_UNROLL_BY(ct_b, %d, %d) ", regs, each);
 	else out_printf(g->o, "#pragma unroll 1\nfor (int ct_b = 0; ct_b < %d; ct_b += %d) ", regs, each);
 	if (!bare) cu_open(g);

@@ -75,13 +75,24 @@ bool cu_inner_unroll(int64_t outer, int64_t n)
 	return cu_unrolled((int)n) && (!cu_unrolled((int)outer) || cu_unrolled((int)(outer * n)));
 }
 
+/* Over all registers of a thread but the first, of a row those that rows reach. A statement follows. */
+static void loop_of_rest(Cu *g, Lay l, int each, bool unroll)
+{
+	if (!cu_leaves_out(g, l)) {
+		cu_head(g, "ct_i", 1, each, unroll);
+		return;
+	}
+	cu_reached(g, "ct_i", 1, 0);
+}
+
 /* ct_a1 becomes the least index of the elements of a thread for which the condition holds, of ct_b0 and ct_a0. */
-static void least_index(Cu *g, const Op *op, int64_t rows, int n, Str from, Str condition)
+static void least_index(Cu *g, const Op *op, int64_t rows, int each, Str from, Str condition)
 {
 	Elem e = ir_in(op, 0)->type->elem, index = ir_in(op, 1)->type->elem;
 	Str none = cu_num(index, num_greatest(index));
 	out_printf(g->o, "ct_a1 = %s;\n", none);
-	cu_head(g, "ct_i", 0, (int64_t)1 << n, cu_inner_unroll(rows, (int64_t)1 << n));
+	if (cu_leaves_out(g, *ir_in(op, 0)->lay)) cu_reached(g, "ct_i", 0, 0);
+	else cu_head(g, "ct_i", 0, each, cu_inner_unroll(rows, each));
 	cu_open(g);
 	out_printf(g->o, "const %s ct_b0 = %s;\n", cu_type(e), cu_at(g, ir_in(op, 0), from));
 	out_printf(g->o, "const %s ct_b1 = %s ? %s : %s;\n", cu_type(index), condition, cu_at(g, ir_in(op, 1), from), none);
@@ -96,10 +107,10 @@ static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, c
 	const Val *x = ir_in(op, 0);
 	Elem e = x->type->elem;
 	const char *t = elem_rows[e].name;
-	int value = kind == KIND_MAX_ELEMENT ? KIND_MAX : KIND_MIN;
+	int value = kind == KIND_MAX_ELEMENT ? KIND_MAX : KIND_MIN, each = regs_of(x) / (int)rows;
 	Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
 	out_printf(g->o, "%s ct_a0 = %s;\n%s ct_a1;\n", cu_type(e), cu_at(g, x, "ct_s"), cu_type(ir_in(op, 1)->type->elem));
-	cu_head(g, "ct_i", 1, (int64_t)1 << n, cu_inner_unroll(rows, (int64_t)1 << n));
+	loop_of_rest(g, *x->lay, each, cu_inner_unroll(rows, each));
 	cu_open(g);
 	out_printf(g->o, "const %s ct_b0 = %s;\n", cu_type(e), cu_at(g, x, from));
 	out_printf(g->o, "ct_a0 = %s;\n", elem_combine(op, value, e, str_intern("ct_a0"), str_intern("ct_b0")));
@@ -107,12 +118,12 @@ static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, c
 	if (elem_is_any_float(e)) {
 		out_printf(g->o, "if (ct_isnan_%s(ct_a0)) {\n", t);
 		out_in(g->o);
-		least_index(g, op, rows, n, from, str_fmt("ct_isnan_%s(ct_b0)", t));
+		least_index(g, op, rows, each, from, str_fmt("ct_isnan_%s(ct_b0)", t));
 		out_off(g->o);
 		out_puts(g->o, "} else {\n");
 		out_in(g->o);
 	}
-	least_index(g, op, rows, n, from, str_fmt("ct_eq_%s(ct_b0, ct_a0)", t));
+	least_index(g, op, rows, each, from, str_fmt("ct_eq_%s(ct_b0, ct_a0)", t));
 	if (elem_is_any_float(e)) cu_end(g);
 }
 
@@ -123,8 +134,9 @@ static void reduce_narrow(Cu *g, const Op *op, const Val *from, int each, int ki
 	const char *t = elem_rows[from->type->elem].name;
 	Str lo = cu_at(g, from, "0"), hi = cu_at(g, from, "1");
 	out_printf(g->o, "unsigned int ct_m = ct_join_b16(%s, %s);\n#pragma unroll\n", lo, hi);
-	out_printf(g->o, "for (int ct_i = 2; ct_i < %d; ct_i += 2) ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n",
-		each & ~1, kind == KIND_MAX ? "max" : "min", t, cu_at(g, from, "ct_i"), cu_at(g, from, "ct_i + 1"));
+	out_printf(g->o, "for (int ct_i = 2; ct_i < %s; ct_i += 2) ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n",
+		cu_leaves_out(g, *from->lay) ? "ct_used" : str_i64(each & ~1), kind == KIND_MAX ? "max" : "min", t,
+		cu_at(g, from, "ct_i"), cu_at(g, from, "ct_i + 1"));
 	if (each % 2) {
 		Str last = cu_at(g, from, str_i64(each - 1));
 		out_printf(g->o, "ct_m = ct_%s_%sx2(ct_m, ct_join_b16(%s, %s));\n", kind == KIND_MAX ? "max" : "min", t, last,
@@ -203,7 +215,7 @@ static void reduce_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *
 	out_printf(g->o, "%s = %s;%s\n", declared_here(g, op), term(g, op, "0"), cu_said(g, op->out[0]));
 	if (each == 1) return;
 	Str next = with_term(g, op, kind, sum, cu_linear("ct_i", n, v));
-	cu_head(g, "ct_i", 1, each, cu_inner_unroll(1, each));
+	loop_of_rest(g, *ir_in(op, 0)->lay, each, cu_inner_unroll(1, each));
 	out_printf(g->o, "%s = %s;\n", sum, next);
 }
 

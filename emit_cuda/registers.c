@@ -23,10 +23,25 @@ static void loop_part(Cu *g, const char *var, int each, int first)
 
 void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_piece(g->fn), 1); }
 
+/* ---- registers that rows reach ---- */
+bool cu_leaves_out(const Cu *g, Lay l) { return g->fn->row_few && holds_row(g->fn, l); }
+
+void cu_reached(Cu *g, const char *var, int from, int each)
+{
+	if (each) out_printf(g->o, "CT_UNROLL(%s, %d, ct_used / %d) ", var, from, 1 << each);
+	else out_printf(g->o, "CT_UNROLL(%s, %d, ct_used) ", var, from);
+}
+
 void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 {
-	if (!g->part || !peel_row(g->fn, l)) cu_loop(g, var, n);
-	else loop_part(g, var, peel_piece(g->fn) >> each, 0);
+	if (g->part && peel_row(g->fn, l)) {
+		loop_part(g, var, peel_piece(g->fn) >> each, 0);
+	} else if (n > 1 && n << each == 1 << l.in[HW_REG] && cu_leaves_out(g, l)) {
+		cu_reached(g, var, 0, each);
+		cu_open(g);
+	} else {
+		cu_loop(g, var, n);
+	}
 }
 
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)

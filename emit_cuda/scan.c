@@ -94,6 +94,14 @@ static Str walk(const Scan *s, const char *var, Hw h, int from, int to, bool gro
 	return cu_linear(var, to - from, col);
 }
 
+/* Where a call starts the warps that its rows need (lower/by_warp.c), a kernel has one row, and what warps hold is
+ * theirs. */
+static Str last_warp(const Scan *s)
+{
+	if (s->g->fn->fewer) return str_fmt("%s - 1", cu_warps_started(s->g->fn));
+	return str_fmt("%u", (unsigned)scan_bits(&s->plan, HW_WARP, 0, s->plan.n));
+}
+
 /* Condition: something comes before, among bits low..to of the axis; group: the group's
  * number, or those of its bits. */
 static Str comes_before(const Scan *s, int to, Str group)
@@ -105,7 +113,10 @@ static Str comes_before(const Scan *s, int to, Str group)
 	Str r = NULL;
 	for (int i = 0; i < 3; i++) {
 		if (!mask[i]) continue;
-		Str one = str_fmt("(%s & %u) != %u", name[i], (unsigned)mask[i], s->back ? (unsigned)mask[i] : 0u);
+		Str last = s->back ? str_fmt("%u", (unsigned)mask[i]) : str_intern("0");
+		if (s->back && i == 0 && s->g->fn->short_rows) last = str_fmt("(%s & (ct_lanes - 1))", last);
+		if (s->back && i == 1 && s->g->fn->fewer) last = last_warp(s);
+		Str one = str_fmt("(%s & %u) != %s", name[i], (unsigned)mask[i], last);
 		r = r ? str_fmt("%s || %s", r, one) : one;
 	}
 	return r ? r : str_intern("false");
@@ -178,6 +189,17 @@ static void loop_over(Cu *g, const char *var, uint32_t mask)
 	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask));
 }
 
+/* The same over a thread's groups: of a row over those that rows reach, each of which is a piece. */
+static void loop_over_groups(const Scan *s, const char *var, uint32_t mask)
+{
+	if (!mask || mask != all_groups(s) || !cu_leaves_out(s->g, s->lay)) {
+		loop_over(s->g, var, mask);
+		return;
+	}
+	cu_reached(s->g, var, 0, s->plan.low);
+	cu_open(s->g);
+}
+
 /* The groups below bit k of the axis, of the block whose first group is `block`, get ct_o before them. */
 static void put_before_block(const Scan *s, int k, Str block)
 {
@@ -203,7 +225,7 @@ static void scan_neighbours(const Scan *s)
 	Cu *g = s->g;
 	Str t[MOST], x[MOST], y[MOST], r[MOST];
 	int low = s->plan.low, len = 1 << low;
-	cu_loop(g, "ct_g", (int64_t)1 << s->groups);
+	loop_over_groups(s, "ct_g", all_groups(s));
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g",
 		~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
 	Str at = cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false));
@@ -244,7 +266,11 @@ static void scan_groups(const Scan *s, int from, int to)
 	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from,
 		to, true)));
 	copies(s, "o", t, o);
-	cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << f2_count(rest), len));
+	if (!rest && len == 1 << s->groups && cu_leaves_out(g, s->lay)) {
+		cu_reached(g, "ct_j", 1, s->plan.low);
+	} else {
+		cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << f2_count(rest), len));
+	}
 	cu_open(g);
 	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
 	out_printf(g->o, "const int ct_d = %s;\n", cu_xor(str_intern("ct_h"), walk(s, "ct_n", HW_REG, from, to, true)));
@@ -264,7 +290,8 @@ static void scan_pairs(const Scan *s, int k)
 	Cu *g = s->g;
 	Str t[MOST], x[MOST], first[MOST], second[MOST];
 	uint32_t lane = (uint32_t)1 << s->plan.bit[k], rest = all_groups(s) & ~as_groups(s, bits_of(s, HW_REG, 0, k));
-	loop_over(g, "ct_h", rest);
+	if (g->fn->short_rows) out_printf(g->o, "if (%u < ct_lanes) ", (unsigned)lane);
+	loop_over_groups(s, "ct_h", rest);
 	each(s, t, "t", s->groups, "ct_h");
 	for (int i = 0; i < s->n; i++)
 		out_printf(g->o, "const %s ct_o%d = ct_shfl_xor_%s(%s, %u);\n", cu_type(s->e[i]), i, elem_rows[s->e[i]].name,
@@ -336,7 +363,13 @@ static void load_total(const Scan *s, const char *number, Str *v)
 			: words_load_shared(s->e[i], slot(s, i, index));
 }
 
-/* ct_e[u] becomes the combination of the totals before those of this warp's groups u above the first bit of warps. */
+static Str last_total(const Scan *s, int len)
+{
+	return s->g->fn->fewer ? str_fmt("(int)(%s)", last_warp(s)) : str_fmt("%d", len - 1);
+}
+
+/* ct_e[u] becomes the combination of the totals before those of this warp's groups u above the first bit of warps. Of
+ * warps that a call does not start nobody takes the totals: those that are there come first. */
 static void combine_totals(const Scan *s, int above)
 {
 	Cu *g = s->g;
@@ -346,13 +379,14 @@ static void combine_totals(const Scan *s, int above)
 	for (int k = from, u = 0; k < to; k++)
 		if (s->plan.hw[k] == HW_REG)
 			col[k - from] = (uint32_t)1 << f2_count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
-	load_total(s, s->back ? str_fmt("%d", len - 1) : "0", w);
+	load_total(s, s->back ? last_total(s, len) : "0", w);
 	copies(s, "o", w, o);
 	bool few = above || (int64_t)len << f2_count((uint32_t)s->rows) <= STEPS_UNROLLED;
 	out_puts(g->o, few ? "#pragma unroll\n" : "#pragma unroll 8\n");
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);
-	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
+	out_printf(g->o, "const int ct_n = %s;\n", s->back && g->fn->fewer
+		? str_fmt("(%s - ct_j) & %d", last_total(s, len), len - 1) : nth(s, "ct_j", len));
 	each(s, e, "e", above, cu_linear("ct_n", to - from, col));
 	out_printf(g->o, "if ((ct_warp & %u) == %s) {\n", (unsigned)warps, walk(s, "ct_n", HW_WARP, from, to, false));
 	out_in(g->o);
@@ -385,8 +419,8 @@ static void scan_warps(const Scan *s)
 	each(s, e, "e", above, "ct_v");
 	copies(s, "o", e, o);
 	if (!s->neutral[0]) {
-		out_printf(g->o, "if ((ct_warp & %u) != %u", (unsigned)bits_of(s, HW_WARP, from, to),
-			s->back ? (unsigned)bits_of(s, HW_WARP, from, to) : 0u);
+		out_printf(g->o, "if ((ct_warp & %u) != %s", (unsigned)bits_of(s, HW_WARP, from, to),
+			s->back ? last_warp(s) : "0");
 		if (above) out_printf(g->o, " || ct_v != %d", s->back ? (1 << above) - 1 : 0);
 		out_puts(g->o, ") {\n");
 		out_in(g->o);
@@ -405,7 +439,7 @@ static void scan_apply(const Scan *s)
 	Str p[MOST], y[MOST], z[MOST];
 	int low = s->plan.low, len = 1 << low;
 	Str any = comes_before(s, s->plan.n, str_intern("ct_g"));
-	cu_loop(g, "ct_g", (int64_t)1 << s->groups);
+	loop_over_groups(s, "ct_g", all_groups(s));
 	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g",
 		~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
 	each(s, p, "p", s->groups, "ct_g");
@@ -458,7 +492,13 @@ void scan_print(Cu *g, const Op *op)
 		while (to < s.plan.warps && s.plan.hw[to] == HW_REG) to++;
 		scan_groups(&s, k, to);
 	}
-	if (s.plan.warps < s.plan.n) scan_warps(&s);
+	if (s.plan.warps < s.plan.n) {
+		bool alone = rows_share(g->fn);         /* a warp, or lanes of it, perhaps */
+		if (alone) out_puts(g->o, g->fn->short_rows ? "if (ct_log2 == 5) {\n" : "if (!ct_alone) {\n");
+		if (alone) out_in(g->o);
+		scan_warps(&s);
+		if (alone) cu_end(g);
+	}
 	if (s.plan.low < s.plan.n) scan_apply(&s);
 	cu_end(g);
 }

@@ -85,6 +85,7 @@ static void add_rest(Call *c, Access *x)
 		x->copies = str_intern("ct_first_copy");
 	}
 	if (x->g->fn->short_rows) add(c, str_intern("ct_lanes"), "int ct_lanes");
+	if (cu_leaves_out(x->g, x->l)) add(c, str_intern("ct_used"), "int ct_used");
 	add(c, str_intern("ct_lane"), "unsigned int ct_lane");
 	add(c, str_intern("ct_warp"), "unsigned int ct_warp");
 }

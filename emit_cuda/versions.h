@@ -16,6 +16,7 @@ typedef struct CuVersion {
 	int threads;            /* of a thread block */
 	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
 	int64_t row_of_lanes[LANES_LOG2];       /* elements of the longest row that 2^i lanes hold, if it has short rows */
+	int64_t row_of_few;     /* and that half of the registers of a warp hold, if rows of one share a thread block */
 } CuVersion;
 
 /* A parameter of all versions: its type up to its name, that, and the launcher's variable for it. */

@@ -267,6 +267,7 @@ struct Fn {                     /* one monomorphic kernel */
 	int64_t rows_taken;     /* TYPED: elements of rows for which all launches take an earlier variant, at most */
 	bool short_rows;        /* and calls of short rows run it with fewer lanes for each, which share a warp */
 	bool warp_rows;         /* or, of rows that a warp holds, with a warp for each, which share a thread block */
+	int row_few;            /* so many of a lane's registers hold what is shorter still (lower/by_warp.c); 0: all */
 	bool row_pads;          /* a row needs a place for a pad after it, or a reduction would miss it */
 	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;  /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */

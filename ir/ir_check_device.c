@@ -27,6 +27,7 @@ bool chk_thread_block(Check *c, const Fn *fn)
 		"how many warps and lanes a row has follows from its length, which the kernel does not say");
 	NEED(!fn->warp_rows || (fn->fewer && !fn->short_rows && !fn->cluster),
 		"rows share a thread block where a call may start one warp for each");
+	NEED(!fn->row_few || fn->short_rows || fn->warp_rows, "registers are left out where rows share thread blocks");
 	NEED(block_threads(fn) <= MOST_THREADS, "a thread block has at most %d threads", MOST_THREADS);
 	return true;
 }

@@ -16,6 +16,12 @@
  * launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled twice: registers at
  * constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
  *
+ * A lane of so short a row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds
+ * take half of its registers: the text is compiled for that many, too (Fn.row_few).
+ *
+ * A scan gives a row what it would have without what comes after it; backwards, pads change nothing. Of places of
+ * extremes, the first pad stands for all.
+ *
  * Where all such rows are an earlier variant's, rows of one warp share a thread block in their place (Fn.warp_rows): a
  * multiprocessor starts a thread block in the time in which memory delivers about 1.5 KiB to it.
  *
@@ -27,7 +33,10 @@
 
 enum { SHORT_SHARED = 32 << 10 };       /* bytes of a thread block of short rows, at most */
 
-static void find_reduce(void *ctx, Op *op) { *(bool *)ctx |= op_is_reduce(op) || op->code == OP_SORT; }
+static void find_reduce(void *ctx, Op *op)
+{
+	*(bool *)ctx |= op_is_reduce(op) || op_is_scan(op) || op->code == OP_SORT;
+}
 
 /* Rows are no longer than their tile, so a call has few warps only where its rows are short. */
 static bool rows_fit(const Fn *fn)
@@ -47,28 +56,36 @@ void by_warp_plan(Fn *fn)
 	fn->by_warp = fn->short_rows = fn->row_log2 && rows_fit(fn);
 }
 
-/* Does each warp hold a part of the row, the first warp the first? */
+/* Does each warp hold a part of the row, the first warp the first? Whatever the shape: all elements are those of it. */
 static bool is_apart(const Fn *fn, const Val *v)
 {
 	if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) return true;
-	int axis = type_row_axis(v->type), warps = v->lay->in[HW_WARP], first = lay_first(*v->lay, HW_WARP);
+	int warps = v->lay->in[HW_WARP], first = lay_first(*v->lay, HW_WARP);
 	if (1 << warps != fn->warps) return false;
 	for (int i = 0; i < warps; i++)
-		if (lay_coord(*v->lay, v->lay->col[first + i], axis) != (uint32_t)1 << (fn->row_log2 - warps + i)) return false;
+		if (v->lay->col[first + i] != (uint32_t)1 << (fn->row_log2 - warps + i)) return false;
 	return true;
 }
 
+/* What a warp has found of the row, perhaps a sum that was cast. */
 static bool is_partial(const Fn *fn, const Val *v)
 {
-	int kind = v->def && (v->def->code == OP_REDUCE_LANES || v->def->code == OP_REDUCE_REGS)
-		? (int)ir_int(v->def, AT_KIND, 0) : -1;
-	bool known = kind == KIND_SUM || kind == KIND_MAX || kind == KIND_MIN;
-	return known && type_size(v->type) == fn->warps && v->lay->in[HW_REG] == 0 && elem_bytes(v->type->elem) >= 4;
+	const Op *d = v->def;
+	if (type_size(v->type) != fn->warps || v->lay->in[HW_REG]) return false;
+	bool cast = d && d->code == OP_CAST;
+	if (cast) d = ir_in(d, 0)->def;
+	if (!d || (d->code != OP_REDUCE_LANES && d->code != OP_REDUCE_REGS)) return false;
+	switch (ir_int(d, AT_KIND, 0)) {
+	case KIND_SUM: return elem_bytes(v->type->elem) >= 4;
+	case KIND_MAX: case KIND_MIN: return elem_bytes(v->type->elem) >= 4 && !cast;
+	case KIND_MAX_ELEMENT: case KIND_MIN_ELEMENT: return !fn->cluster && !cast;
+	default: return false;
+	}
 }
 
 static bool suits(const Fn *fn, const Op *op)
 {
-	if (op->nregion) return false;
+	if (op->nregion && !op_is_scan(op)) return false;
 	for (int i = 0; i < op->nout; i++)
 		if (op->out[i]->lay && !is_apart(fn, op->out[i])) return false;
 	switch (op->code) {
@@ -83,34 +100,16 @@ static bool suits(const Fn *fn, const Op *op)
 	case OP_LOAD: case OP_STORE: return type_is_tile(ir_accessed(op)->type);
 	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
 	case OP_LOAD_SHARED: case OP_BARRIER: case OP_PHASE: return true;
-	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
+	default: return op_is_scan(op) || op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
 }
 
-/* Do neighbouring lanes hold neighbouring elements, or pieces of them, and the other registers what lies as many lanes
- * further on? All lanes of a tile hold either a part of the row or what was combined of it. */
-static bool is_by_lane(const Fn *fn, const Val *v)
-{
-	if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) return true;
-	const Lay *l = v->lay;
-	int axis = type_row_axis(v->type), first = lay_first(*l, HW_LANE), reg = lay_first(*l, HW_REG), piece = 0;
-	if (l->in[HW_LANE] != LANES_LOG2) return false;
-	while (piece < l->in[HW_REG] && lay_coord(*l, l->col[reg + piece], axis) == (uint32_t)1 << piece) piece++;
-	for (int i = 0; i < LANES_LOG2; i++)
-		if (lay_coord(*l, l->col[first + i], axis) != (uint32_t)1 << (piece + i)) return false;
-	for (int i = piece; i < l->in[HW_REG]; i++)
-		if (lay_coord(*l, l->col[reg + i], axis) != (uint32_t)1 << (LANES_LOG2 + i)) return false;
-	return true;
-}
-
+/* All lanes of a tile hold either a part of the row or what was combined of it. */
 static bool is_by_lane_all(const Fn *fn)
 {
-	for (const Op *op = fn->body->first; op; op = op->next) {
+	for (const Op *op = fn->body->first; op; op = op->next)
 		if (!suits(fn, op) || op->code == OP_CONVERT_LANES || op->code == OP_SORT) return false;
-		for (int i = 0; i < op->nout; i++)
-			if (!is_by_lane(fn, op->out[i])) return false;
-	}
-	return true;
+	return row_piece_log2(fn) >= 0;
 }
 
 static int row_registers(const Fn *fn)
@@ -120,6 +119,25 @@ static int row_registers(const Fn *fn)
 			if (type_is_tile(op->out[i]->type) && type_log2_size(op->out[i]->type) == fn->row_log2)
 				return op->out[i]->lay->in[HW_REG];
 	return 0;
+}
+
+static bool scans_back(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op_is_scan(op) && ir_int(op, AT_DIRECTION, 0)) return true;
+	return false;
+}
+
+/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed. */
+static int few_of_row(const Fn *fn)
+{
+	enum { LANES_MOST = LANES_LOG2 - 1, UNIT = 4 };
+	int all = 1 << fn->row_regs_log2, unit = 1 << row_piece_log2(fn), few = all / 2;
+	if (unit < UNIT) unit = UNIT;
+	if (fn->short_rows)
+		few = (int)((row_of_lanes(fn, LANES_MOST) + fn->row_pads + (1 << LANES_MOST) - 1) >> LANES_MOST);
+	few = (few + unit - 1) & -unit;
+	return few < all && all <= UNROLL_REGS && !scans_back(fn) ? few : 0;
 }
 
 void by_warp_place(Fn *fn)
@@ -135,6 +153,8 @@ void by_warp_place(Fn *fn)
 	fn->short_rows = fn->short_rows && row_of_lanes(fn, LANES_LOG2 - 1) > fn->rows_taken;
 	fn->warp_rows = yes && !fn->short_rows && !fn->cluster && !rows_are_dense(fn)
 		&& fn->shared_bytes <= SHORT_SHARED / (SHORT_THREADS / 32) && row_part(fn) > fn->rows_taken;
+	if (fn->warp_rows) fn->row_regs_log2 = row_registers(fn);
+	if (fn->short_rows || (fn->warp_rows && is_by_lane_all(fn))) fn->row_few = few_of_row(fn);
 	if (yes || fn->short_rows || fn->by_element) return;
 	fn->row_log2 = 0;               /* nothing else in this placement asks for it */
 	fn->below.n = 0;

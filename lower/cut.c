@@ -20,6 +20,7 @@
 
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "ir/monoid.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
 #include "placed/access.h"
@@ -230,7 +231,8 @@ static bool none_does(const Op *op, Beyond x)
 	}
 }
 
-/* Does one of the equal elements after the row do for all? */
+/* Does one of the equal elements after the row do for all? Of those that are equal, too, the first is the one whose
+ * place counts. */
 static bool one_does(Cut *c, const Op *op)
 {
 	Beyond x = beyond(c, ir_in(op, 0));
@@ -238,7 +240,7 @@ static bool one_does(Cut *c, const Op *op)
 	c->pads |= !none_does(op, x);
 	switch (op->code) {
 	case OP_REDUCE_MAX: if (x.first) return is_least(e, x) && is_only_subtracted(c->fn, op->out[0]); /* FALLTHROUGH */
-	case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
+	case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: case OP_MAX_ELEMENT: case OP_MIN_ELEMENT:
 		return !x.first && (x.kind == SAME || x.kind == NUMBER);
 	case OP_SUM: return x.kind == NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
 	default: return false;
@@ -265,8 +267,21 @@ static bool pads_come_last(const Op *op, Beyond x)
 	return num_same(e, x.n, down ? num_least(e) : num_greatest(e));
 }
 
+/* What a scan gives the row is the same without what comes after it; backwards, where that changes nothing. */
+static bool scans_row_alone(Cut *c, const Op *op)
+{
+	const Val *v = ir_in(op, 0);
+	Beyond x = beyond(c, v);
+	if (ir_axis(op) != type_row_axis(v->type)) return false;
+	if (!ir_int(op, AT_DIRECTION, 0)) return true;
+	c->pads = true;
+	return !op->nregion && x.kind == NUMBER && !x.or_else && !x.first
+		&& num_same(v->type->elem, x.n, monoid_begin(op->code, v->type->elem));
+}
+
 static bool of_op(Cut *c, const Op *op)
 {
+	if (op_is_scan(op)) return c->by_warp && scans_row_alone(c, op);
 	if (op->nregion) return false;
 	if (only_scalars(op)) return true;
 	Beyond *r = op->nout ? &c->at[op->out[0]->id] : NULL;
@@ -279,7 +294,7 @@ static bool of_op(Cut *c, const Op *op)
 	case OP_CONST: return true;
 	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: *r = beyond(c, ir_in(op, 0)); return true;
 	case OP_SUM: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
-		return is_single(op->out[0]) && one_does(c, op);
+	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: return is_single(op->out[0]) && one_does(c, op);
 	case OP_SORT: return c->by_warp && pads_come_last(op, beyond(c, ir_in(op, 0)));
 	default: break;
 	}
@@ -331,7 +346,7 @@ void cut_place(Fn *fn, FnVec *cuts)
 	Op *phase = (Op *)peel_phase_of(fn);
 	if (!fn->row_log2) return;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (op->nregion) return;
+		if (op->nregion || op_is_scan(op)) return;
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
 			if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) continue;
@@ -351,6 +366,7 @@ void cut_place(Fn *fn, FnVec *cuts)
 		if (keep == 1 << regs || keep == sure) continue;
 		Fn *cut = copy_kernel(fn);
 		cut->short_rows = cut->warp_rows = false;
+		cut->row_few = 0;
 		cut->row_regs = keep;
 		cut->row_sure = sure;
 		vec_push(A_UNIT, cuts, cut);

@@ -204,7 +204,10 @@ static void add_aligned(const List *l, const char *name, const Sym *guard, Fn *f
 /* Rows that are turned use all warps and lanes. */
 static void add_first(const List *l, Fn *fn)
 {
-	if (turned_rows(fn)) fn->fewer = fn->short_rows = fn->warp_rows = false;
+	if (turned_rows(fn)) {
+		fn->fewer = fn->short_rows = fn->warp_rows = false;
+		fn->row_few = 0;
+	}
 	add(l, "", sym_const(1), fn);
 }
 

@@ -177,6 +177,7 @@ bool rows_are_sorted(const Fn *fn);             /* then that is a power of two *
 enum { SHORT_THREADS = 128, SHORT_LANES_LOG2 = 1 };
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
+int row_piece_log2(const Fn *fn);  /* of the largest pieces that neighbouring lanes hold; -1: they hold others */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */

@@ -60,6 +60,34 @@ static int row_elem_bytes(const Fn *fn)
 	return most;
 }
 
+/* Do neighbouring lanes hold neighbouring elements, or pieces of them, and the other registers what lies as many lanes
+ * further on? log2 of a piece; -1: they do not. */
+static int piece_log2(Lay l)
+{
+	int first = lay_first(l, HW_LANE), reg = lay_first(l, HW_REG), piece = 0;
+	if (l.in[HW_LANE] != LANES_LOG2) return -1;
+	while (piece < l.in[HW_REG] && l.col[reg + piece] == (uint32_t)1 << piece) piece++;
+	for (int i = 0; i < LANES_LOG2; i++)
+		if (l.col[first + i] != (uint32_t)1 << (piece + i)) return -1;
+	for (int i = piece; i < l.in[HW_REG]; i++)
+		if (l.col[reg + i] != (uint32_t)1 << (LANES_LOG2 + i)) return -1;
+	return piece;
+}
+
+int row_piece_log2(const Fn *fn)
+{
+	int most = 0;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		for (int i = 0; i < op->nout; i++) {
+			const Val *v = op->out[i];
+			if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) continue;
+			int piece = piece_log2(*v->lay);
+			if (piece < 0) return -1;
+			if (piece > most) most = piece;
+		}
+	return most;
+}
+
 /* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
  * rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. */
 int64_t row_of_lanes(const Fn *fn, int log2)
