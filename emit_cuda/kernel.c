@@ -343,7 +343,7 @@ Str version_short(const CuKernel *k, const CuVersion *t) { return are_within(k, 
 Str version_lanes(const CuKernel *k, const CuVersion *t)
 {
 	Out *o = out_new();
-	for (int i = SHORT_LANES_LOG2; i < LANES_LOG2 - 1; i++)
+	for (int i = COST_SHORT_LANES; i < LANES_LOG2 - 1; i++)
 		if (t->row_of_lanes[i] > 0) out_printf(o, "%s ? %d : ", are_within(k, t, t->row_of_lanes[i]), i);
 	out_printf(o, "%d", LANES_LOG2 - 1);
 	return out_take(o);
@@ -374,7 +374,7 @@ static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const Emi
 	out_puts(o, ")\n{\n");
 	print_call(o, k, rows, fn->warp_rows ? str_intern("false") : str_i64(LANES_LOG2), all);
 	out_printf(o, "}\nstatic __global__ void __launch_bounds__(%s ? %d : 1)\n%s_short(", served(&t->v, opt),
-		SHORT_THREADS, name);
+		COST_SHORT_THREADS, name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
 	Str how = fn->warp_rows ? str_intern("true") : version_lanes(k, t);

@@ -86,7 +86,7 @@ static void print_row(Out *o, const CuKernel *k, const CuVersion *t, const ArchR
 {
 	const Fn *fn = t->v.fn;
 	out_printf(o, "\t{ (const void *)%s%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(&t->v, opt),
-		is_short ? "_short" : "", arch->number, arch->specific, is_short ? SHORT_THREADS : t->threads,
+		is_short ? "_short" : "", arch->number, arch->specific, is_short ? COST_SHORT_THREADS : t->threads,
 		fn->cluster ? fn->cluster : 1, fn->packed && !is_short ? fn->packed : 1,
 		is_short ? (long long)fn->shared_bytes : shared_of(t), how_of(k, t, arch), arch->name);
 }
@@ -274,10 +274,11 @@ static void print_short(Out *o, const CuKernel *k, int number)
 	const CuVersion *t = &k->versions.p[number];
 	if (short_number(k, number) != number) return;
 	if (t->v.fn->warp_rows) {
-		out_printf(o, "const int ct_rows_%d = ct_threads_%d == 32 ? %d : 0;\n", number, number, SHORT_THREADS / 32);
+		out_printf(o, "const int ct_rows_%d = ct_threads_%d == 32 ? %d : 0;\n", number, number,
+			COST_SHORT_THREADS / LANES);
 		return;
 	}
-	out_printf(o, "const int ct_rows_%d = %s ? %d >> (%s) : 0;\n", number, version_short(k, t), SHORT_THREADS,
+	out_printf(o, "const int ct_rows_%d = %s ? %d >> (%s) : 0;\n", number, version_short(k, t), COST_SHORT_THREADS,
 		version_lanes(k, t));
 }
 
@@ -301,7 +302,7 @@ static void print_own(Out *o, const CuKernel *k, const EmitOptions *opt)
 			if (!(v->archs >> a & 1)) continue;
 			Str blocks = version_grid_name("ct_blocks", version_grid(k, v->fn));
 			if (rows_share(v->fn))
-				out_printf(o, "%s{ %s, %d, 1, ct_rows_%d }", n++ ? ", " : "", blocks, SHORT_THREADS,
+				out_printf(o, "%s{ %s, %d, 1, ct_rows_%d }", n++ ? ", " : "", blocks, COST_SHORT_THREADS,
 					short_number(k, i));
 			out_printf(o, "%s{ %s, ", n++ ? ", " : "", blocks);
 			if (k->versions.p[i].warps) out_printf(o, "ct_threads_%d, ct_cluster_%d, ", i, i);

@@ -74,11 +74,10 @@ void peel_phase(Cu *g, const Op *op)
  * 84, so a third thread block fits. */
 static void print_numbers(Cu *g, bool after_wait)
 {
-	enum { MANY_WORDS = 48 };
 	const Fn *fn = g->fn;
 	int front = peel_front(fn);
 	Str length = cu_launch(g, fn->below.p[0]);
-	bool again = after_wait && fn->cluster && fn->row_regs * 4 / peel_piece(fn) > MANY_WORDS;
+	bool again = after_wait && fn->cluster && fn->row_regs * 4 / peel_piece(fn) > COST_PEEL_AGAIN;
 	out_printf(g->o, "int ct_begin = ct_head%s;\nasm volatile(\"\" : \"+r\"(ct_begin));\n",
 		again ? " + ct_cluster_zero()" : "");
 	out_printf(g->o, "const int ct_body = ((int)%s - ct_begin - %d) & ~%d;\n", length, fn->peel_apart,

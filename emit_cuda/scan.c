@@ -16,7 +16,7 @@
 #include "ir/monoid.h"
 #include "layout/f2.h"
 
-enum { MOST = TILE_RANK, STEPS_UNROLLED = 64 };
+enum { MOST = TILE_RANK };
 
 typedef struct Scan {
 	Cu *g;
@@ -381,7 +381,7 @@ static void combine_totals(const Scan *s, int above)
 			col[k - from] = (uint32_t)1 << f2_count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
 	load_total(s, s->back ? last_total(s, len) : "0", w);
 	copies(s, "o", w, o);
-	bool few = above || (int64_t)len << f2_count((uint32_t)s->rows) <= STEPS_UNROLLED;
+	bool few = above || (int64_t)len << f2_count((uint32_t)s->rows) <= COST_SCAN_UNROLLED;
 	out_puts(g->o, few ? "#pragma unroll\n" : "#pragma unroll 8\n");
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);

@@ -15,8 +15,6 @@ typedef struct Sort {
 /* Bits of the axis that follow each other in registers, lanes or warps. */
 typedef struct Bits { int from, n; } Bits;
 
-enum { UNROLLED = 160 };        /* steps of all registers */
-
 static const char *key_type(const SortPlan *p)
 {
 	return p->words == 1 ? "unsigned int" : p->words == 2 ? "unsigned long long" : "ct_wide";
@@ -182,7 +180,7 @@ void sort_print(Cu *g, const Op *op)
 	Sort s = { g, op, sort_plan_of(op), NULL, false };
 	int n = s.p.at.n;
 	s.key = s.p.words == 1 ? "u32" : s.p.words == 2 ? "u64" : "wide";
-	s.unrolled = n * (n + 1) / 2 * s.p.regs <= UNROLLED;
+	s.unrolled = n * (n + 1) / 2 * s.p.regs <= COST_SORT_UNROLLED;
 	for (int i = 0; i < op->nout; i++) cu_val(g, op->out[i])->name = cu_name(g, op->out[i]);
 	cu_say(g, op);
 	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);

@@ -31,8 +31,6 @@
 #include "ir/valsym.h"
 #include "lower/placed.h"
 
-enum { SHORT_SHARED = 32 << 10 };       /* bytes of a thread block of short rows, at most */
-
 static void find_reduce(void *ctx, Op *op)
 {
 	*(bool *)ctx |= op_is_reduce(op) || op_is_scan(op) || op->code == OP_SORT;
@@ -146,13 +144,13 @@ void by_warp_place(Fn *fn)
 	for (const Op *op = fn->body->first; op && yes; op = op->next) yes = suits(fn, op);
 	fn->fewer = yes;
 	bool whole = fn->warps == 1 ? !fn->lanes : yes, turns = fn->by_element && rows_turn(fn);
-	bool room = fn->shared_bytes <= SHORT_SHARED / (SHORT_THREADS >> SHORT_LANES_LOG2);
+	bool room = fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS >> COST_SHORT_LANES);
 	fn->short_rows &= whole && room && !turns && !fn->cluster && !fn->persistent && !rows_are_dense(fn)
 		&& is_by_lane_all(fn);
 	if (fn->short_rows) fn->row_regs_log2 = row_registers(fn);
 	fn->short_rows = fn->short_rows && row_of_lanes(fn, LANES_LOG2 - 1) > fn->rows_taken;
 	fn->warp_rows = yes && !fn->short_rows && !fn->cluster && !rows_are_dense(fn)
-		&& fn->shared_bytes <= SHORT_SHARED / (SHORT_THREADS / 32) && row_part(fn) > fn->rows_taken;
+		&& fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS / 32) && row_part(fn) > fn->rows_taken;
 	if (fn->warp_rows) fn->row_regs_log2 = row_registers(fn);
 	if (fn->short_rows || (fn->warp_rows && is_by_lane_all(fn))) fn->row_few = few_of_row(fn);
 	if (yes || fn->short_rows || fn->by_element) return;

@@ -11,7 +11,6 @@
 #include "lower/placed.h"
 
 enum {
-	SHARED_OWN = 1 << 10,           /* bytes that each thread block takes besides */
 	DEPTH_MOST = 8                  /* of what an index is computed with */
 };
 
@@ -248,7 +247,7 @@ static int64_t slices_kept(const Fn *fn, int64_t rounds, int64_t bytes, int64_t 
 	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
 		sharers = threads >= 1024 ? 1 : threads >= 512 ? 2 : 3;
 	int64_t all = rounds * bytes;
-	int64_t room = (most + SHARED_OWN) / sharers - SHARED_OWN - fn->shared_bytes;
+	int64_t room = (most + COST_SHARED_OWN) / sharers - COST_SHARED_OWN - fn->shared_bytes;
 	return room < 0 ? 0 : room >= all ? rounds : room / bytes;
 }
 

@@ -8,9 +8,7 @@
 #include "placed/loops.h"
 
 enum {
-	CHUNK = 3,              /* log2 of the registers of a chunk */
-	PICK_LEAST = 16,        /* registers of a tile of which a chunk is asked for one element: of fewer each is, */
-	SOME = 32, MANY = 64    /* and always, with what is stored of them; and what else follows */
+	CHUNK = 3               /* log2 of the registers of a chunk */
 };
 
 typedef struct Chunks {
@@ -55,7 +53,7 @@ static Op *find_pick(const Chunks *f, const Loop *l)
 {
 	Op *select = NULL;
 	const Val *numbers = NULL;
-	if (l->n == 1 || (l->n < PICK_LEAST ? !is_much_rare(f, l) : !in_chunks(l)) || f->turned) return NULL;
+	if (l->n == 1 || (l->n < COST_CHUNK_PICKED ? !is_much_rare(f, l) : !in_chunks(l)) || f->turned) return NULL;
 	for (Op *op = l->first; op != l->end; op = op->next) {
 		const Val *from, *x = rare_number(op, &from);
 		if (!x) continue;
@@ -116,15 +114,15 @@ static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
 		return end;
 	}
 	const Val *last = end && end->nin ? ir_in(end, end->code == OP_STORE ? end->nin - 1 : 0) : NULL;
-	bool here = last && is_made_here(f, last, l), many = l->n >= MANY && in_chunks(l);
+	bool here = last && is_made_here(f, last, l), many = l->n >= COST_CHUNK_ALL && in_chunks(l);
 	bool pairs = here && op_is_pointwise(end) && op_in_own_loop(end) && end->code == OP_CAST;
 	bool sums = here && !select && many && reduces_in_order(end) && !ir_attr(end, AT_VEC);
 	/* of bytes, which need fewer registers in the words of a store */
-	bool bytes = last && elem_bytes(last->type->elem) == 1 && l->n >= SOME && in_chunks(l);
+	bool bytes = last && elem_bytes(last->type->elem) == 1 && l->n >= COST_CHUNK_STORED && in_chunks(l);
 	bool stores = here && bytes && end->code == OP_STORE && !select;
 	int own = stores ? store_of_chunks(f, end, last) : -1;
 	if (!select && !sums && own < 0 && !(pairs && many)) return end;
-	if (select && l->n < PICK_LEAST) {
+	if (select && l->n < COST_CHUNK_PICKED) {
 		set_chunk(f, l, 0);
 		return end;
 	}

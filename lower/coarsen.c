@@ -24,7 +24,8 @@ enum {
 	ROW = 8,
 	/* log2 of the elements of a joined tile: any; one that is turned, which takes shared memory; one that is reduced,
 	 * by the warps of one thread block; one of overlapping rows */
-	MOST_MOVED = 16, MOST_TURNED = 14, MOST_REDUCED = LANES_LOG2 + 3 + CLUSTER_REGS, MOST_OVERLAP = 13,
+	MOST_MOVED = COST_TILE_MOST, MOST_TURNED = COST_TURNED_MOST, MOST_OVERLAP = COST_OVERLAP_MOST,
+	MOST_REDUCED = LANES_LOG2 + 3 + COST_CLUSTER_REGS,
 	FEW_ROWS = 2, ENOUGH_ROWS = 4   /* as many times as overlapping loads are rows apart */
 };
 

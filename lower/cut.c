@@ -25,7 +25,7 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum { CUT_OF = 16, CUT_LEAST_REGS = 8 };
+enum { CUT_OF = 16 };
 /* Of CUT_OF: what rows have at least, and what versions keep. Where rows lie side by side (dense.c), pads are most of
  * what they cost. */
 static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_COPIES] = { 8, 9, 11, 13 };
@@ -357,7 +357,7 @@ void cut_place(Fn *fn, FnVec *cuts)
 	if (regs < 0 || (regs == fn->row_log2 && !rows_are_dense(fn))) return;
 	fn->row_regs_log2 = regs;
 	if (phase && !fn->lanes) ir_set_int(phase, AT_ROWS, ROWS_SHIFTED);
-	if (1 << regs < CUT_LEAST_REGS) return;
+	if (1 << regs < COST_CUT_REGS) return;
 	if (!cuts || fn->by_warp) return;
 	const int *part = rows_are_dense(fn) ? cut_parts_dense : cut_parts;
 	int copies = rows_are_dense(fn) ? CUT_COPIES : (int)(sizeof cut_parts / sizeof *cut_parts) - 1;

@@ -10,7 +10,6 @@
 #include "lower/combine.h"
 
 enum {
-	REGS = 32,              /* of a thread, at most: half of what each of 1,024 threads has */
 	STEPS = 8               /* from what is reduced to what is carried, and loops in each other, at most */
 };
 
@@ -180,7 +179,7 @@ static int registers(const Deferred *d)
 
 static void defer(Fn *fn)
 {
-	int room = REGS;
+	int room = COST_DEFER_REGS;
 	Loops loops = { { 0 } };
 	ir_walk(fn->body, note_loop, &loops);
 	if (fn->ordered || !loops.ops.n) return;

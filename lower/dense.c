@@ -18,10 +18,7 @@
 #include "ir/valsym.h"
 #include "lower/placed.h"
 
-enum {
-	ROW_LOG2 = 5,     /* of the elements of a row, at most */
-	DENSE_BYTES = 8 << 10,  /* of the rows of a warp, at most: so many warps fit a multiprocessor that memory is busy */
-};
+enum { ROW_LOG2 = LANES_LOG2 };  /* of the elements of a row, at most */
 
 static int row_axis(const Type *t)      /* -1: a single element; -2: no row */
 {
@@ -109,7 +106,7 @@ void dense_plan(Fn *fn)
 		int64_t size = elem_bytes(ir_accessed(op)->type->elem);
 		if (op->code == OP_LOAD || bytes == 0) bytes += size << (LANES_LOG2 + log2);
 	}
-	if (!rows || bytes > DENSE_BYTES) return;
+	if (!rows || bytes > COST_DENSE_BYTES) return;
 	for (Op *op = fn->body->first; op; op = op->next)
 		if (is_access(op)) ir_set_int(op, AT_DENSE, stretch_of(fn, &b, op));
 }

@@ -5,8 +5,6 @@
 #include "lower/placed.h"
 #include "placed/loops.h"
 
-enum { NARROW_LEAST = 8 /* registers from which elements are reduced in words */ };
-
 typedef struct Fuse { const Fn *fn; const bool *splat; int *loop, nloop; } Fuse;        /* loop: by Val id */
 
 /* Is register i of the result register i of the operand? */
@@ -65,7 +63,7 @@ static bool is_narrow(const Loops *l, const Op *op)
 	uint32_t v[LAY_BITS];
 	int n;
 	if (lay_reduced(*x->lay, ir_axis(op), 1, &n, v).in[HW_REG]) return false;
-	return regs_of(from) == regs_of(x) && regs_of(x) >= NARROW_LEAST && !l->splat[from->id] && !l->inside[from->id];
+	return regs_of(from) == regs_of(x) && regs_of(x) >= COST_FUSE_WORDS && !l->splat[from->id] && !l->inside[from->id];
 }
 
 static void reduce_in_words(void *ctx, Op *op)

@@ -10,14 +10,6 @@
 #include "base/diag.h"
 #include "lower/placed.h"
 
-enum {
-	WANTED = 8,             /* log2 of the bytes that a thread asks for in a round; */
-	MOST = 5,               /* of the rounds that become one, at most */
-	WORDS = 48,             /* registers of what the loop carries and asks for, at most; */
-	/* the same where a round asks for so few bytes: what it does beside that weighs more than warps do */
-	LITTLE = 8, LITTLE_WORDS = 72,
-	BODY = 24               /* operations of a round, at most */
-};
 
 /* ---- which loops ---- */
 typedef struct Round { const Op *loop; bool *hoisted; int64_t bytes; int carried, ops; bool fails; } Round;
@@ -65,14 +57,15 @@ static int rounds_of(const Fn *fn, const Op *loop)
 	Num lo, step;
 	if (ir_attr(loop, AT_UNROLL) || ir_attr(loop, AT_UNROLL_ON) || is_bounded(ir_in(loop, 1))) return 0;
 	if (!ir_const_value(ir_in(loop, 0), &lo) || lo.i) return 0;
-	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX >> MOST) return 0;
+	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX >> COST_JAM_ROUNDS) return 0;
 	Round r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	r.hoisted[body->args.p[0]->id] = true;
 	for (int i = 1; i < body->args.n; i++) r.carried += (int)(thread_bytes(body->args.p[i]) / 4);
 	for (const Op *op = body->first; op && !r.fails; op = op->next) look_at(&r, op);
-	if (r.fails || !r.bytes || r.ops > BODY) return 0;
-	int n = 0, words = r.bytes <= LITTLE ? LITTLE_WORDS : WORDS;
-	while (n < MOST && r.bytes << n < 1 << WANTED && r.carried + (r.bytes << (n + 1)) / 4 <= words) n++;
+	if (r.fails || !r.bytes || r.ops > COST_JAM_BODY) return 0;
+	int n = 0, words = r.bytes <= COST_JAM_LITTLE ? COST_JAM_LITTLE_WORDS : COST_JAM_WORDS;
+	while (n < COST_JAM_ROUNDS && r.bytes << n < 1 << COST_JAM_BYTES
+		&& r.carried + (r.bytes << (n + 1)) / 4 <= words) n++;
 	return n;
 }
 

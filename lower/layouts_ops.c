@@ -55,8 +55,6 @@ static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
 /* Bytes that lie beside elements of more bytes, in tiles of one shape: 8 of them a thread, which it stores at once,
  * where 16 would take two pieces of all that is wider, and ask for rows that are multiples of 16. */
-enum { SHARED_RUN = 3 };
-
 static bool shares_run(const Places *p, const Type *t)
 {
 	for (int i = 0; i < p->accessed.n; i++)
@@ -70,7 +68,7 @@ Lay place_coalesced(const Places *p, const Op *op, const Type *t)
 	if (p->overlap.type && fast == p->overlap.fast && type_same_shape(t, p->overlap.type)
 		&& t->elem == p->overlap.type->elem) return lay_overlap(&p->overlap, p->threads);
 	Threads all = p->threads;
-	if (shares_run(p, t)) all.piece = imin(all.piece, SHARED_RUN + elem_log2(t->elem));
+	if (shares_run(p, t)) all.piece = imin(all.piece, COST_RUN_BESIDE + elem_log2(t->elem));
 	return lay_default(t, fast, all);
 }
 

@@ -28,17 +28,6 @@
 #include "lower/placed.h"
 #include "lower/steps.h"
 
-enum {
-	PART_BYTES = 1 << 14,   /* bytes of a part that are read twice */
-	WARPS = 4,              /* warps of a tile block: 128 bytes a thread */
-	AHEAD_BYTES = 12 << 20, AHEAD_POWERS = 14 << 20,        /* bytes that are read between the two visits of a part */
-	LEAST_LOG2 = 18,        /* log2 of the least extent of a row's tile; a cluster holds smaller ones */
-	LEAST_SQUARES = 1 << 17,        /* least elements of a row for which a cluster would synchronise twice */
-	LEAST_ROW = 1 << 18, LEAST_PACKED = (1 << 18) + 1,      /* least elements of other rows: of 32 bits, of 16 bits */
-	UNALIGNED_BYTES = (1 << 20) + 1,      /* least bytes of a row where rows are not aligned */
-	LEAST_BYTES = 1 << 24, LEAST_SHORT = 1 << 26    /* least bytes of all rows; if rows have at most 2^18 elements */
-};
-
 /* One of the places where operations of the kernel are repeated. */
 typedef struct Spot {
 	Builder b;
@@ -598,8 +587,8 @@ static bool each_gathers(const Writer *w)
 static int64_t ahead_bytes(const Writer *w)
 {
 	for (int i = 0; i < w->p.sums.n; i++)
-		if (w->p.sums.p[i].kind == PART_POWERS) return AHEAD_POWERS;
-	return AHEAD_BYTES;
+		if (w->p.sums.p[i].kind == PART_POWERS) return COST_PARTS_AHEAD_MATH;
+	return COST_PARTS_AHEAD;
 }
 
 static const Sym *at_least(const Sym *x, int64_t least) { return sym_cmp(SYM_LE, sym_const(least), x); }
@@ -609,11 +598,11 @@ static const Sym *at_least(const Sym *x, int64_t least) { return sym_cmp(SYM_LE,
 static int64_t least_aligned(const Writer *w, int64_t size)
 {
 	for (int i = 0; i < w->p.sums.n; i++)
-		if (w->p.sums.p[i].kind == PART_SQUARES) return LEAST_SQUARES;
-	return size < 4 ? LEAST_PACKED : LEAST_ROW;
+		if (w->p.sums.p[i].kind == PART_SQUARES) return COST_PARTS_SQUARES;
+	return size < 4 ? COST_PARTS_PACKED : COST_PARTS_ROW;
 }
 
-static int64_t least_unaligned(int64_t size) { return (UNALIGNED_BYTES + size - 1) / size; }
+static int64_t least_unaligned(int64_t size) { return (COST_PARTS_UNALIGNED + size - 1) / size; }
 
 /* The calls for which this kernel is faster. */
 static const Sym *gains(const Writer *w, int64_t size)
@@ -621,8 +610,8 @@ static const Sym *gains(const Writer *w, int64_t size)
 	const Sym *e = w->p.extent, *bytes = sym_mul(sym_mul(w->rows, e), sym_const(size));
 	const Sym *aligned = sym_cmp(SYM_EQ, sym_mod(e, sym_const(size < PIECE ? PIECE / size : 1)), sym_const(0));
 	const Sym *length = sym_logic(SYM_AND, aligned, at_least(e, least_aligned(w, size)));
-	const Sym *enough = sym_logic(SYM_OR, at_least(e, LEAST_PACKED), at_least(bytes, LEAST_SHORT));
-	enough = sym_logic(SYM_AND, enough, at_least(bytes, LEAST_BYTES));
+	const Sym *enough = sym_logic(SYM_OR, at_least(e, COST_PARTS_PACKED), at_least(bytes, COST_PARTS_ALL_SHORT));
+	enough = sym_logic(SYM_AND, enough, at_least(bytes, COST_PARTS_ALL));
 	return sym_logic(SYM_AND, sym_logic(SYM_OR, length, at_least(e, least_unaligned(size))), enough);
 }
 
@@ -706,8 +695,9 @@ static void divide(Fn *fn, const LowerCx *cx)
 	Writer w = { .rows = sym_const(1) };
 	if (!parts_plan(&w.p, relaxed(fn, cx)) || !find_given(&w)) return;
 	int64_t length = (int64_t)1 << w.p.log2, size = 0, bytes = element_bytes(&w, &size);
-	if (w.p.log2 < LEAST_LOG2 || !bytes || (length < least_aligned(&w, size) && length < least_unaligned(size))) return;
-	while (bytes << w.part_log2 < PART_BYTES) w.part_log2++;
+	bool is_short = length < least_aligned(&w, size) && length < least_unaligned(size);
+	if (w.p.log2 < COST_PARTS_TILE || !bytes || is_short) return;
+	while (bytes << w.part_log2 < COST_PARTS_BYTES) w.part_log2++;
 	int64_t part = (int64_t)1 << w.part_log2;
 	w.most = length >> w.part_log2;
 	w.parts = w.p.ends ? sym_cdiv(w.p.extent, sym_const(part)) : sym_const(w.most);
@@ -723,7 +713,7 @@ static void divide(Fn *fn, const LowerCx *cx)
 	for (int i = 1; i < 4; i++) to->grid[i] = NULL;
 	to->hints.p = NULL;
 	to->hints.n = to->hints.cap = 0;
-	vec_push(A_UNIT, &to->hints, warps_hint(WARPS, fn->span));
+	vec_push(A_UNIT, &to->hints, warps_hint(COST_PARTS_WARPS, fn->span));
 	write_kernel(&w, ahead);
 	ir_number(to);
 	steps_begin(fn, sym_cmp(SYM_LE, w.p.extent, sym_const(length)), gains(&w, size));

@@ -305,10 +305,9 @@ static bool has_pointers(const Fn *fn)
 
 bool parts_plan(PartsPlan *p, Fn *fn)
 {
-	enum { LEAST_LOG2 = 15 };
 	StoredVec stored = { 0 };
 	*p = (PartsPlan){ .fn = fn, .log2 = longest(fn) };
-	if (p->log2 < LEAST_LOG2 || fn->ordered || has_pointers(fn)) return false;
+	if (p->log2 < COST_PARTS_LEAST || fn->ordered || has_pointers(fn)) return false;
 	ir_number(fn);
 	p->side = NEW_ARRAY(A_TMP, uint8_t, fn->nval);
 	p->late = NEW_ARRAY(A_TMP, bool, fn->nval);

@@ -23,8 +23,6 @@
 
 enum {
 	ROW_LOG2 = 5,           /* of the elements of a row of such a tile, */
-	TILE_LOG2_LEAST = 8,    /* and of all: 8 for each thread of a warp */
-	PARTS_LOG2_LEAST = 2,   /* of the author's tile: fewer are not worth a version */
 	GRID_RANK = 4
 };
 
@@ -214,8 +212,8 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	n.kept = find_kept(&n);
 	for (int a = 0; n.kept >= 0 && a < fn->ngrid; a++)
 		if (a != n.kept) divide(&n, a, &l);
-	if (n.parts < PARTS_LOG2_LEAST || !n.plan(&w, fn, n.kept)) return NULL;
-	int join = TILE_LOG2_LEAST - type_log2_size(ir_accessed(n.store)->type);
+	if (n.parts < COST_NARROW_PARTS || !n.plan(&w, fn, n.kept)) return NULL;
+	int join = COST_NARROW_TILE - type_log2_size(ir_accessed(n.store)->type);
 	if (join > 0) widen_do(&w, join);
 	make_again(fn, cx);
 	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / (l.math ? COST_NARROW_MATH : COST_NARROW)));

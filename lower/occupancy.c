@@ -20,11 +20,9 @@
 #include "plan/plan.h"
 
 enum {
-	MANY = 64,  /* words of a thread of the largest clusters from which fewer of them share a multiprocessor */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
-	WARPS = 4,              /* and to so many warps at once */
-	WIDE_BLOCKS = 3, WIDE_THREADS = 768     /* with up to 80 registers each */
+	WARPS = 4               /* and to so many warps at once */
 };
 
 typedef struct Bound {
@@ -139,8 +137,8 @@ static int bound_of_wide(const Fn *fn)
 	int words = 0;
 	for (const Op *op = fn->body->first; op && !fn->by_element; op = op->next)
 		if (op->code == OP_LOAD && words_of(op->out[0]) > words) words = words_of(op->out[0]);
-	if (fn->cluster <= 1 << CLUSTER_PORTABLE || block_threads(fn) > WIDE_THREADS / WIDE_BLOCKS) return 0;
-	return words < MANY ? WIDE_BLOCKS : WIDE_BLOCKS - 1;
+	if (fn->cluster <= 1 << CLUSTER_PORTABLE || block_threads(fn) > COST_WIDE_THREADS / COST_WIDE_BLOCKS) return 0;
+	return words < COST_WIDE_WORDS ? COST_WIDE_BLOCKS : COST_WIDE_BLOCKS - 1;
 }
 
 /* With no number ptxas 13.0 takes so few registers that another thread block fits, and now and then spills one or two
@@ -157,10 +155,10 @@ static int bound_of_few(const Fn *fn, bool specific, bool rest)
  * block. */
 static int bound_of_peeled(const Fn *fn, bool specific)
 {
-	enum { WORDS = 24, WORDS_WIDE = 16, AROUND_ROW = 48 };
-	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + AROUND_ROW + UNIT - 1) / UNIT * UNIT;
-	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && block_threads(fn) > WIDE_THREADS / WIDE_BLOCKS;
-	if (wide ? words > WORDS_WIDE : specific || fn->cluster || words > WORDS || block_threads(fn) < 128) return 0;
+	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + COST_PEELED_AROUND + UNIT - 1) / UNIT * UNIT;
+	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && block_threads(fn) > COST_WIDE_THREADS / COST_WIDE_BLOCKS;
+	if (words > (wide ? COST_PEELED_WIDE : COST_PEELED_WORDS)) return 0;
+	if (!wide && (specific || fn->cluster || block_threads(fn) < 128)) return 0;
 	if (peel_loads_apart(fn) != 1) return 0;
 	return machine_registers() / (regs * block_threads(fn));
 }

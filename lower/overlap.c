@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "lower/placed.h"
 
-enum { GROUP_MOST = 32, LOOK_BACK = 16, PATCH_WANTED = 96 };
+enum { GROUP_MOST = 32, LOOK_BACK = 16 };
 
 static const int64_t *offsets_of(const Op *op)
 {
@@ -84,7 +84,7 @@ static bool pays(const Op *head, Lay l, int n, const int64_t *offsets)
 	int size = 1, fast = fast_axis(head->parent->fn, ir_in(head, 0));
 	for (int a = 0; a < p.rank; a++) size *= p.ext[a];
 	if (size / p.ext[fast] > PATCH_ROWS || size / p.ext[p.rank - 1] > PATCH_ROWS) return false;
-	return 4 * p.wanted <= 3 * (n << l.in[HW_REG]) && p.wanted * (elem_bytes(t->elem) > 4 ? 2 : 1) <= PATCH_WANTED;
+	return 4 * p.wanted <= 3 * (n << l.in[HW_REG]) && p.wanted * (elem_bytes(t->elem) > 4 ? 2 : 1) <= COST_PATCH_WORDS;
 }
 
 /* ---- the layout ---- */

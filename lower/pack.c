@@ -5,11 +5,11 @@
  * with its own warp and its own part of shared memory; barriers of the thread block become barriers of a warp. The
  * launcher packs fewer where the grid is small.
  *
- * As many are packed as move PACK_BYTES together, at least two; not more, because a thread block ends with its slowest
- * warp. The bytes of a tile block are those of its largest tile in registers, or all that it loads and stores if that
- * is less. A tile block stays alone if both exceed PACK_TILE, or if a tile exceeds PACK_HELD: then registers limit how
- * many warps a multiprocessor holds. Accesses with a memory order synchronise through barriers of the thread block, so
- * their kernels are not packed.
+ * As many are packed as move COST_PACK_BYTES together, at least two; not more, because a thread block ends with its
+ * slowest warp. The bytes of a tile block are those of its largest tile in registers, or all that it loads and stores
+ * if that is less. A tile block stays alone if both exceed COST_PACK_TILE, or if a tile exceeds COST_PACK_HELD: then
+ * registers limit how many warps a multiprocessor holds. Accesses with a memory order synchronise through barriers of
+ * the thread block, so their kernels are not packed.
  *
  * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they
  * would be nearly all the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires
@@ -18,14 +18,6 @@
  * flow, atomics and output other than stores qualify. */
 #include "lower/pins.h"
 #include "lower/placed.h"
-
-enum {
-	PACK_BYTES = 12, PACK_TILE = 11, PACK_HELD = 12,        /* log2 */
-	PACK_SHARED = 32 << 10,
-	PACK_DENSE = 2,                 /* log2 of the warps that move rows side by side: each waits for its own */
-	PACK_PIECE = 5,                 /* log2 of the bytes of a tile that a lane accesses: up to two pieces of 16 */
-	PACK_REGS = 3                   /* log2 of the elements of a tile that a lane holds */
-};
 
 static int imin(int a, int b) { return a < b ? a : b; }
 static int imax(int a, int b) { return a > b ? a : b; }
@@ -51,7 +43,7 @@ static int accessed_lanes(const Fn *fn, const Op *op)
 	if (!type_is_tile(t)) return 0;
 	if ((op->code != OP_LOAD && op->code != OP_STORE) || !t->rank) return type_log2_size(t);
 	int fast = t->rank == view->type->rank ? fast_axis(fn, view) : t->rank - 1;
-	return type_log2_size(t) - imin(t->log2[fast], imin(PACK_REGS, PACK_PIECE - elem_log2(t->elem)));
+	return type_log2_size(t) - imin(t->log2[fast], imin(COST_PACK_REGS, COST_PACK_PIECE - elem_log2(t->elem)));
 }
 
 int pack_lanes(const Fn *fn)
@@ -63,7 +55,7 @@ int pack_lanes(const Fn *fn)
 		if (op_has(op, OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
 		for (int i = 0; i < op->nout; i++)
 			if (type_is_tile(op->out[i]->type) && op->code != OP_CONST)
-				lanes = imax(lanes, type_log2_size(op->out[i]->type) - PACK_REGS);
+				lanes = imax(lanes, type_log2_size(op->out[i]->type) - COST_PACK_REGS);
 	}
 	return imin(lanes, LANES_LOG2);
 }
@@ -96,11 +88,11 @@ static void pack_fn(Fn *fn)
 	ir_walk(fn->body, look_at, &p);
 	int moved = log2_of(p.moved + 1) - 1, bytes = p.moved ? imin(p.held, moved) : p.held;
 	int pin = plan_pinned(fn, PC_PACK), warp = LANES_LOG2 - fn_threads(fn).lanes;
-	if (p.alone || (pin == PLAN_FREE && (bytes > PACK_TILE || p.held > PACK_HELD))) return;
+	if (p.alone || (pin == PLAN_FREE && (bytes > COST_PACK_TILE || p.held > COST_PACK_HELD))) return;
 	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), PACK_WARPS)
-		: imin(imax(PACK_BYTES - bytes - warp, 1), PACK_WARPS);
-	if (rows_are_dense(fn) && pin == PLAN_FREE) n = PACK_DENSE;
-	while (n && fn->shared_bytes << (n + warp) > PACK_SHARED) n--;
+		: imin(imax(COST_PACK_BYTES - bytes - warp, 1), PACK_WARPS);
+	if (rows_are_dense(fn) && pin == PLAN_FREE) n = COST_PACK_DENSE;
+	while (n && fn->shared_bytes << (n + warp) > COST_PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;
 }
 

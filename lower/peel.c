@@ -20,7 +20,7 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum { PEEL_ROW = 1024, PEEL_OF = 16 };
+enum { PEEL_OF = 16 };
 /* Of PEEL_OF: what versions keep of the registers; the first for short rows. */
 static const int peel_parts[PEEL_COPIES] = { 8, 8, 12, 14, 16 };
 
@@ -151,7 +151,7 @@ bool peel_leads(const Fn *fn)
 
 bool peel_wanted(const Fn *odd)
 {
-	return odd->row_log2 && 1 << odd->row_log2 >= PEEL_ROW && odd->below.n == 1 && !odd->lanes;
+	return odd->row_log2 && 1 << odd->row_log2 >= COST_PEEL_ROW && odd->below.n == 1 && !odd->lanes;
 }
 
 void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to)

@@ -22,10 +22,8 @@
 
 enum {
 	STAGES_MOST = 8, STAGES_LEAST = 2,
-	STAGES_WANTED = 4,      /* for which each group has one box less */
 	BOX_COLS = 64,          /* of a stored box; rows are those of a group */
 	BOXES = 2,              /* in shared memory for each group, at most */
-	GROUPED = 16,  /* rows of tiles that are walked before the next column: what they share stays in the L2 cache */
 	MBAR_BYTES = 8, SWIZZLE_ALIGN = 1024,
 	/* attribute words (ir/attrs.def) */
 	MAJOR_MN = 1, PHASE_PREVIOUS = 1, ACQUIRE_RELEASE = 3
@@ -295,7 +293,7 @@ static int64_t stages_beside(const Write *x, int64_t room, int nbox)
 
 static bool give_memory(Write *x, int64_t room)
 {
-	bool helps = stages_beside(x, room, BOXES) < STAGES_WANTED && stages_beside(x, room, 1) >= STAGES_WANTED;
+	bool helps = stages_beside(x, room, BOXES) < COST_STAGES_WANTED && stages_beside(x, room, 1) >= COST_STAGES_WANTED;
 	x->nbox = helps || x->parts * x->turns % BOXES ? 1 : BOXES;
 	x->stages = (int)stages_beside(x, room, x->nbox);
 	if (x->stages < STAGES_LEAST) return false;
@@ -342,7 +340,7 @@ static Walk begin_tiles(Write *x, Val *start, Val *group)
 	w.at = ir_arg(x->b.block, carried, str_intern("at"));
 	const Type *two[] = { i32(), i32() };
 	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->rows, x->cols }, 2, two);
-	ir_set_int(order, AT_GROUPS, GROUPED / along_cluster(x, 0));
+	ir_set_int(order, AT_GROUPS, COST_GROUPED / along_cluster(x, 0));
 	Block b = { .x = x };
 	b.row = times(x, in_cluster(x, order->out[0], 0), x->p.plan.groups);
 	b.col = times(x, in_cluster(x, order->out[1], 1), x->p.reps);

@@ -16,8 +16,7 @@
 enum {
 	PLANS = 64, CALLS = 32,
 	DEPTH = 64,             /* elements of a round: PIPE_SPAN bytes */
-	STAGE_DEPTH = 64,       /* bytes of a round of several stages */
-	SUMS_OF_THREE = 192     /* columns of sums for which three groups have registers */
+	STAGE_DEPTH = 64        /* bytes of a round of several stages */
 };
 
 /* A kernel as plans see it: what all costs are made of. */
@@ -137,7 +136,7 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx, const LineCosts *costs
 /* ---- all plans ---- */
 static bool may_have(const Shape *s, const PipePlan *p)
 {
-	return p->cols * s->products <= (p->groups < 3 ? PIPE_COLS : SUMS_OF_THREE)
+	return p->cols * s->products <= (p->groups < 3 ? PIPE_COLS : COST_SUMS_OF_THREE)
 		&& (s->joins || !(p->cols & (p->cols - 1)));
 }
 
@@ -265,7 +264,6 @@ static const StagePlan stage_plans[] = {
 };
 
 enum {
-	STAGE_SUMS = 128,       /* of a thread, at most */
 	STAGE_WARPS = 3,        /* log2 of a thread block's, at most */
 	STAGE_LEAST = 16,       /* rows and columns of a warp: of one ldmatrix */
 };
@@ -298,7 +296,7 @@ PipePlan pipe_own_stages(const Pipe *p)
 	PipePlan q = in_stages((PipePlan){ .rows = (int)type_extent(t, 0), .cols = (int)type_extent(t, 1) });
 	for (;;) {
 		int rows = q.rows >> q.warps[0], cols = q.cols >> q.warps[1], n = q.warps[0] + q.warps[1];
-		bool many = rows * cols * p->products > STAGE_SUMS / 2 * LANES;
+		bool many = rows * cols * p->products > COST_STAGES_SUMS / 2 * LANES;
 		if (n == STAGE_WARPS || (!many && n >= 2) || (rows <= STAGE_LEAST && cols <= STAGE_LEAST)) return q;
 		q.warps[cols > rows]++;
 	}
@@ -313,7 +311,7 @@ int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 	if (!look_at(&s, p, cx, &by_threads)) return 0;
 	for (size_t i = 0; i < sizeof stage_plans / sizeof *stage_plans; i++) {
 		const PipePlan *q = &stage_plans[i].plan;
-		if (q->rows * q->cols * s.products > STAGE_SUMS * LANES << (q->warps[0] + q->warps[1])) continue;
+		if (q->rows * q->cols * s.products > COST_STAGES_SUMS * LANES << (q->warps[0] + q->warps[1])) continue;
 		all[plans] = in_stages(*q);
 		time[plans++] = stage_time(&s, &stage_plans[i]);
 	}

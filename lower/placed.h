@@ -6,13 +6,7 @@
 
 enum {
 	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
-	/* bytes that loops load again: with most of them kept three thread blocks share an SM of sm_90, */
-	KEEP_THIRD = 90 << 10,
-	KEEP_HALF = 136 << 10,          /* or two */
-	FEW_THREADS = 512,  /* that an SM runs at least, where loops carry tiles and hold those of the next round; */
-	MANY_THREADS = 1024,            /* where they only hold them */
-	CLUSTER_REGS = 5,               /* log2 of the elements that each of its threads holds */
-	CLUSTER_WIDE = 4,               /* of the largest, which whole GPUs of sm_90 and sm_100 run when asked to */
+	CLUSTER_WIDE = 4        /* log2 of the thread blocks of the largest cluster, which whole GPUs run when asked to */
 };
 
 /* ---- copy.c ---- */

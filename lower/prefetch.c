@@ -14,7 +14,6 @@
 enum {
 	DEPTH = 8,              /* of index expressions that are looked at */
 	LEAST = 8,              /* elements of a thread from which a tile counts */
-	AROUND = 32,            /* registers beside tiles, or two for each element of what is carried */
 };
 
 bool is_outside(const Val *v, const Op *loop)
@@ -93,13 +92,13 @@ static void hold(Fn *fn, Op *loop)
 	Room r = { .loop = loop, .seen = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	const IrBlock *body = loop->region[0];
 	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), loads = 0;
-	int around = AROUND;
+	int around = COST_PREFETCH_AROUND;
 	for (int i = 1; i < body->args.n; i++) {
 		int words = words_of(body->args.p[i]);
 		r.words += words;
 		if (2 * words > around) around = 2 * words;
 	}
-	int on_sm = r.words ? FEW_THREADS : MANY_THREADS;
+	int on_sm = r.words ? COST_HOLD_CARRIED : COST_HOLD_THREADS;
 	for (const Op *op = body->first; op; op = op->next)
 		if (may_hold(op, loop) && !op_loads_one(op)) r.words += 2 * words_of(op->out[0]), loads++;
 	ir_walk(loop->region[0], count_op, &r);

@@ -18,7 +18,7 @@
 #include "lower/placed.h"
 
 enum {
-	GRID = 4, MUCH_MORE = 2 /* log2 */, PART = 9 /* log2 of the bytes of a row that are well read and written alone */,
+	GRID = 4,
 	DEEP = 16
 };
 
@@ -79,8 +79,8 @@ static unsigned looked_up(const Op *load)
 	const Type *t = load->out[0]->type;
 	int fast = fast_axis(load->parent->fn, ir_in(load, 0));
 	unsigned r = 0;
-	if (!type_is_tile(t) || t->rank != ir_in(load, 0)->type->rank || t->log2[fast] + elem_log2(t->elem) < PART)
-		return 0;
+	if (!type_is_tile(t) || t->rank != ir_in(load, 0)->type->rank) return 0;
+	if (t->log2[fast] + elem_log2(t->elem) < COST_ROW_ALONE) return 0;
 	for (int a = 0; a < t->rank; a++)
 		if (a != fast) r |= axes_of(ir_in(load, 1 + a), true, DEEP);
 	return r;
@@ -129,7 +129,7 @@ static void sweep_fn(Fn *fn)
 	if (keep) return;
 	now = (Sweep){ { .log2 = -1 }, { .log2 = -1 } };
 	valsyms_accesses(fn, visit_access);
-	bool loads = now.load.log2 > now.store.log2 + MUCH_MORE;
+	bool loads = now.load.log2 > now.store.log2 + COST_SWEEP_MORE;
 	const Spread *first = loads ? &now.load : &now.store, *second = loads ? &now.store : &now.load;
 	bool same = true;
 	for (int i = 0; i < fn->ngrid; i++) {

@@ -10,9 +10,6 @@
 #include "lower/widen.h"
 
 enum {
-	MOST_LOG2 = 13,         /* of the elements of a tile; */
-	TURNED_LOG2 = 14,       /* of one that is turned, so that its rows are long in both tensors */
-	RUN_LOG2 = 8,           /* of the bytes of a run */
 	ROWS = 4                /* as many times as overlapping loads are rows apart */
 };
 
@@ -31,7 +28,7 @@ static void limit(void *ctx, Op *op)
 	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
 	if (a < 0) return;
 	bool run = a == fast_axis(f->w->fn, ir_in(op, 0));
-	int least = run ? RUN_LOG2 - elem_log2(t->elem) : 0;
+	int least = run ? COST_RUN_LEAST - elem_log2(t->elem) : 0;
 	for (const Op *o = op->next; o && !run && op->code == OP_LOAD; o = o->next) {
 		if (!loads_overlap(op, o)) continue;
 		int64_t by = load_offset(o, a) - load_offset(op, a);
@@ -57,7 +54,7 @@ static bool refine_axis(Fn *fn, int axis)
 	Widen w;
 	Fine f = { .w = &w, .most = TILE_LOG2 };
 	ir_walk(fn->body, look_at, &f);
-	int n = f.largest - (f.turns ? TURNED_LOG2 : MOST_LOG2);
+	int n = f.largest - (f.turns ? COST_TURNED_MOST : COST_REFINED_MOST);
 	if (f.works || n <= 0 || !widen_plan(&w, fn, axis)) return false;
 	ir_walk(fn->body, limit, &f);
 	if (n > f.most) n = f.most;

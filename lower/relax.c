@@ -133,8 +133,6 @@ static bool rounds_coarsely(const Op *op)
 }
 
 /* ---- two forms of one value ---- */
-enum { COPIED_LOG2 = 14 };      /* elements of a tile whose threads wait for long */
-
 static bool is_packed(const Val *v) { return type_is_tile(v->type) && elem_bytes(v->type->elem) <= 2; }
 
 /* Is v widened from 16 bits, or made of that and of what is the same for many elements? */
@@ -197,8 +195,8 @@ static bool is_split(const Relax *r, const Op *op, const Op *first)
 	enum { FORMULA = 4 };           /* operations between the tile and its power */
 	const Val *x = op->out[0];
 	if (op->code != OP_EXP) return keeps_error(op) && op->code != OP_SUM && !r->often[x->id];
-	return may_relax(op) && !r->fn->by_element && type_log2_size(x->type) >= COPIED_LOG2 && waits_between(op, first)
-		&& is_made_of_packed(ir_in(op, 0), FORMULA);
+	return may_relax(op) && !r->fn->by_element && type_log2_size(x->type) >= COST_RELAX_COPIED
+		&& waits_between(op, first) && is_made_of_packed(ir_in(op, 0), FORMULA);
 }
 
 static void split(Relax *r, Op *op)

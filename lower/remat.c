@@ -18,13 +18,9 @@
 
 enum {
 	LEAST = 8,              /* elements of a thread from which a tile counts */
-	EFFORT = 6,             /* instructions for an element that are rematerialised at most */
-	RELAXED = 3,            /* of a power of e */
 	TOO_MUCH = 1 << 20,
 	DEPTH = 12,             /* of expressions that are looked at */
-	ROUNDS = 8,
-	WORDS_AHEAD = 32,       /* loaded before a wait */
-	WORDS_HELD = 48         /* at a wait from which nothing more is loaded before it */
+	ROUNDS = 8
 };
 
 typedef struct Remat {
@@ -91,11 +87,12 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 	/* in few instructions (relax.c), of as much as would leave no room for other thread blocks */
 	case OP_EXP: case OP_EXP2:
 		if (rare && op->code == OP_EXP) c->effort++;
-		else c->effort += a->cx->peels && ir_int(op, AT_ROUNDING, 0) && words_of(v) > WORDS_HELD ? RELAXED : TOO_MUCH;
+		else if (!a->cx->peels || !ir_int(op, AT_ROUNDING, 0) || words_of(v) <= COST_WAIT_HELD) c->effort += TOO_MUCH;
+		else c->effort += COST_REMAT_EXP;
 		break;
 	default: c->effort = TOO_MUCH;
 	}
-	for (int i = 0; i < op->nin && c->effort <= EFFORT; i++) price(a, ir_in(op, i), depth - 1, rare, c);
+	for (int i = 0; i < op->nin && c->effort <= COST_REMAT_SLOTS; i++) price(a, ir_in(op, i), depth - 1, rare, c);
 }
 
 static bool is_worth(const Remat *a, Val *v, bool rare)
@@ -103,7 +100,7 @@ static bool is_worth(const Remat *a, Val *v, bool rare)
 	Cost c = { 0, 0 };
 	if (!is_old(a, v) || is_packed(v) || registers_of(v) < LEAST || !v->def) return false;
 	price(a, v, DEPTH, rare, &c);
-	return c.effort > 0 && c.effort <= EFFORT && c.leaves <= 1;
+	return c.effort > 0 && c.effort <= COST_REMAT_SLOTS && c.leaves <= 1;
 }
 
 /* A copy made in an inner block is not known after it. */
@@ -183,7 +180,7 @@ static void visit_load(Remat *a, Op *op)
 	int words = words_of(r);
 	if (!a->wait || registers_of(r) < LEAST || !memory_is_constant(a->fn, ir_in(op, 0)) || one_thread_reads(op)) return;
 	if (a->held < 0) a->held = held_at(a, a->wait);
-	if (words > WORDS_AHEAD || a->held + words > WORDS_HELD || !may_move(a, op, DEPTH)) return;
+	if (words > COST_WAIT_LOADED || a->held + words > COST_WAIT_HELD || !may_move(a, op, DEPTH)) return;
 	move(a, op);
 	a->held += words;
 }
@@ -270,7 +267,7 @@ static bool rematerialise_all(Fn *fn, const LowerCx *cx)
 
 static void find_held(void *ctx, Op *op)
 {
-	*(bool *)ctx |= op->code == OP_LOAD && !op_loads_one(op) && ir_int(op, AT_HELD, 0) == FEW_THREADS;
+	*(bool *)ctx |= op->code == OP_LOAD && !op_loads_one(op) && ir_int(op, AT_HELD, 0) == COST_HOLD_CARRIED;
 }
 
 /* Loads move when it is known how little the waits hold; then what they bring stays packed, too. */

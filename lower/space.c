@@ -31,9 +31,9 @@ static PlanRange axis_range(Fn *fn, int axis, int log2, bool products)
 	if (fn->ordered || has_hints(fn) || products || !widen_plan(&w, fn, axis)) return r;
 	ir_walk(fn->body, find_work, &works);
 	r.most = all.most;
-	while (r.most > 0 && r.most + log2 > PLAN_LARGEST) r.most--;
+	while (r.most > 0 && r.most + log2 > COST_TILE_MOST) r.most--;
 	while (r.most > 0 && sym_is_const(fn->grid[axis], &blocks) && blocks < (int64_t)1 << r.most) r.most--;
-	while (!works && r.least > all.least && log2 + r.least > PLAN_SMALLEST && widen_parts(&w, 1 - r.least)) r.least--;
+	while (!works && r.least > all.least && log2 + r.least > COST_TILE_LEAST && widen_parts(&w, 1 - r.least)) r.least--;
 	return r;
 }
 
@@ -126,7 +126,7 @@ void plans_find(Planned *p, Fn *fn, int arch)
 	bool known = !p->extents || calls_at(fn, p->extents, &k, &calls);
 	k.packs = pack_range(fn) > PACK_WARPS;
 	Space s = space_of(fn, machine_of(arch), &k, &calls);
-	s.smallest = PLAN_SMALLEST;
+	s.smallest = COST_TILE_LEAST;
 	f.asked = calls;
 	if (known && !k.products) f.ranked = plan_search(&s);   /* products have plans of their own (pipeline_plan.c) */
 	for (int i = 0; i < f.ranked.n; i++) f.cost[i] = cost_at(&k, &f.ranked.at[i].plan, s.m, &calls.at[0]);

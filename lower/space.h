@@ -4,7 +4,6 @@
 #define LOWER_SPACE_H
 #include "plan/plan.h"
 
-enum { PLAN_LARGEST = 16, PLAN_SMALLEST = 8 /* log2 of the elements of a tile that is joined, and divided */ };
 
 /* A kernel, as it was before its tile blocks were joined or divided, and its plans for an architecture. */
 typedef struct PlannedFn {

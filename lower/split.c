@@ -18,20 +18,6 @@
 #include "lower/placed.h"
 #include "lower/steps.h"
 
-enum {
-	/* tile blocks that a share makes of a grid: eight for each multiprocessor of the largest device of sm_90, and more
-	 * where their tiles are smaller than 2^FULL_LOG2 elements, which take fewer warps */
-	BLOCKS = 1056,
-	/* of them in a grid that is split, most: from there on its blocks are under way together anyway */
-	FEW_PART = 4,
-	FULL_LOG2 = 12,
-	MORE_LOG2 = 2,          /* how often as many at most */
-	LEAST_ROUNDS = 4,       /* of a share, */
-	LEAST_ALL = 16,         /* and of a loop that is worth a launch more */
-	TOGETHER_LOG2 = 14,     /* of the elements of partial results that a tile block asks for at once, */
-	TOGETHER_MOST = 10      /* and of the shares */
-};
-
 typedef struct Share { const Sym *rounds, *each, *count; } Share;       /* of the loop; of a share; shares */
 
 typedef struct Splitter {
@@ -276,8 +262,8 @@ static int together_log2(const SplitLoop *l)
 	int most = 0, n;
 	for (int i = 0; i < l->carried.n; i++)
 		if (size_log2(l->carried.p[i].type) > most) most = size_log2(l->carried.p[i].type);
-	n = TOGETHER_LOG2 - most;
-	return n < 0 ? 0 : n > TOGETHER_MOST ? TOGETHER_MOST : n;
+	n = COST_SPLIT_TOGETHER - most;
+	return n < 0 ? 0 : n > COST_SPLIT_SHARES ? COST_SPLIT_SHARES : n;
 }
 
 /* Puts the shares' results, combined with what the loop began with, in the loop's place. */
@@ -368,15 +354,15 @@ static int64_t blocks_that_fill(const SplitPlan *p)
 {
 	int log2 = 0;
 	for (int i = 0; i < p->loops.n; i++) ir_walk(op_at(p->fn, p->loops.p[i].at)->region[0], find_largest, &log2);
-	int more = log2 > FULL_LOG2 ? 0 : FULL_LOG2 - log2;
-	return (int64_t)BLOCKS << (more > MORE_LOG2 ? MORE_LOG2 : more);
+	int more = log2 > COST_SPLIT_FULL ? 0 : COST_SPLIT_FULL - log2;
+	return (int64_t)COST_SPLIT_BLOCKS << (more > COST_SPLIT_MORE ? COST_SPLIT_MORE : more);
 }
 
 static Share share_of(const SplitLoop *l, const Sym *blocks, int64_t most)
 {
 	Share s;
 	s.rounds = sym_cdiv(sym_sub(l->hi, l->lo), sym_const(l->step));
-	s.each = sym_max(sym_const(LEAST_ROUNDS), sym_cdiv(sym_mul(s.rounds, blocks), sym_const(most)));
+	s.each = sym_max(sym_const(COST_SPLIT_ROUNDS), sym_cdiv(sym_mul(s.rounds, blocks), sym_const(most)));
 	s.count = sym_cdiv(s.rounds, s.each);
 	return s;
 }
@@ -399,8 +385,8 @@ static const Sym *gain_of(const Splitter *w)
 {
 	const Sym *rounds = w->share[0].rounds;
 	for (int i = 1; i < w->p.loops.n; i++) rounds = sym_max(rounds, w->share[i].rounds);
-	const Sym *few = sym_cmp(SYM_LE, w->blocks, sym_const(w->most / FEW_PART));
-	return both(few, sym_cmp(SYM_LE, sym_const((int64_t)LEAST_ALL * w->p.loops.n), rounds));
+	const Sym *few = sym_cmp(SYM_LE, w->blocks, sym_const(w->most / COST_SPLIT_FEW));
+	return both(few, sym_cmp(SYM_LE, sym_const((int64_t)COST_SPLIT_ALL * w->p.loops.n), rounds));
 }
 
 static void add_workspace(Splitter *w)

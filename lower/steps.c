@@ -1,6 +1,7 @@
 /* Versions in several launches: what the passes that make them share. */
 #include "lower/steps.h"
 
+#include "base/cost.h"
 #include "ir/fold.h"
 
 static bool is_taken(const Fn *fn, Str name)
@@ -45,7 +46,7 @@ void steps_add(Fn *fn, Fn *step)
 /* A kernel, not a copy of the runtime's: the next one may begin while it ends. */
 Fn *steps_clear_kernel(const Module *m, Span at)
 {
-	enum { CLEARED_LOG2 = 10, CLEARED = 1 << CLEARED_LOG2 };        /* elements of a tile block */
+	enum { CLEARED = 1 << COST_CLEARED };
 	Str name = str_intern("clear_partials");
 	for (int i = 0; i < m->fns.n; i++)
 		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
@@ -61,7 +62,7 @@ Fn *steps_clear_kernel(const Module *m, Span at)
 	fn->grid[0] = sym_cdiv(n, each);
 	fn->ngrid = 1;
 	Builder b = { fn, fn->body, NULL, at };
-	uint8_t log2 = CLEARED_LOG2;
+	uint8_t log2 = COST_CLEARED;
 	Val *bid = ir_op1(&b, OP_BID, type_scalar(EL_I32), 0, NULL);
 	ir_set_int(bid->def, AT_AXIS, 0);
 	Val *in[3] = { words.val, bid, ir_const_num(&b, type_tile(EL_U64, 1, &log2), num_zero(EL_U64)) };

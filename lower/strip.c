@@ -12,24 +12,9 @@
 #include "lower/strip.h"
 
 enum {
-	SLICE_BYTES = 64,       /* of the widest access, for each thread */
-	SLICE_LOADS = 128,      /* of all loads of a loop, at most */
-	SLICE_ELEMS = 32,       /* and no more elements */
-	SLICE_WARPS = 3,        /* log2, of a thread block that shares its SM with two others */
-	MOST_WARPS = 5,         /* the same of the largest */
+	MOST_WARPS = 5,         /* log2, of the largest thread block */
 	PARTS = 4,              /* of a kernel that are cut one after the other */
-	SLICE_ROW = 128,        /* bytes that lie together in memory, at least */
-	HELD_BYTES = 256,       /* of loads that a thread's registers hold */
-	HELD_EACH = 6,          /* log2; but no more elements of a tile, */
-	HELD_PATCH = 5,         /* less where loads overlap, whose edges are held too, */
-	TURNED_BYTES = 128,     /* nor bytes of what goes through shared memory */
-	HELD_LOG2 = 15,         /* elements of a tile that the registers of a thread block hold, log2, */
-	HELD_LOADS = 8,         /* where fewer bytes are loaded for each */
-	SCANNED = 14, SCANNED_IN_CLUSTER = 17,  /* of tiles that are scanned along the axis, and by a cluster */
-	KEEP_ALL = SHARED_LARGE, /* bytes that a thread block may keep (cache.c) */
-	HELD_IN_CLUSTER = 14,   /* the same in a cluster, where less is better: several tile blocks share an SM then */
-	/* of what other plans would load again: each thread's in a cluster of 16 thread blocks, at least */
-	WIDE_BYTES = 128
+	KEEP_ALL = SHARED_LARGE /* bytes that a thread block may keep (cache.c) */
 };
 
 /* ---- how large ---- */
@@ -187,10 +172,10 @@ static int log2_floor(int64_t n)
 /* Elements of a tile that a thread's registers hold with what is loaded beside it, log2. */
 static int held_each(const StripPlan *p)
 {
-	int bytes = load_bytes(p, ALL_RUNS), n = log2_floor(HELD_BYTES / (bytes ? bytes : 1));
-	int most = any_pair(p, overlap) ? HELD_PATCH : HELD_EACH;
-	if (bytes && any_pair(p, turned) && log2_floor(TURNED_BYTES / bytes) < most)
-		most = log2_floor(TURNED_BYTES / bytes);
+	int bytes = load_bytes(p, ALL_RUNS), n = log2_floor(COST_HELD_BYTES / (bytes ? bytes : 1));
+	int most = any_pair(p, overlap) ? COST_HELD_PATCH : COST_HELD_EACH;
+	if (bytes && any_pair(p, turned) && log2_floor(COST_HELD_TURNED / bytes) < most)
+		most = log2_floor(COST_HELD_TURNED / bytes);
 	return n < most ? n : most;
 }
 
@@ -217,8 +202,8 @@ typedef struct Shares { int warps, cluster, each; } Shares;
  * of 32 warps has few registers. */
 static int warps_beside(int64_t kept, bool cluster)
 {
-	if (kept <= KEEP_THIRD) return SLICE_WARPS;
-	return kept <= KEEP_HALF || !cluster ? SLICE_WARPS + 1 : SLICE_WARPS + 2;
+	if (kept <= COST_KEEP_THIRD) return COST_SLICE_WARPS;
+	return kept <= COST_KEEP_HALF || !cluster ? COST_SLICE_WARPS + 1 : COST_SLICE_WARPS + 2;
 }
 
 /* May the thread blocks of a cluster (log2) keep what is loaded again, one on each multiprocessor? */
@@ -235,10 +220,12 @@ static bool keeps_all(const StripPlan *p, int size, int cluster)
  * bench/notes/rows.md. */
 static bool serves_wide(const Fn *fn, const LowerCx *cx, const StripPlan *p, int size)
 {
-	bool fits = size > HELD_IN_CLUSTER + CLUSTER_PORTABLE && size <= HELD_IN_CLUSTER + CLUSTER_WIDE + cx->peels;
+	int each = size - COST_HELD_IN_CLUSTER;
+	bool fits = each > CLUSTER_PORTABLE && each <= CLUSTER_WIDE + cx->peels;
 	int own = load_bytes(p, RUN_RELOADED);
 	bool alone = load_bytes(p, ALL_RUNS) == own;
-	bool much = wide_regs(fn, cx) > CLUSTER_REGS || ((alone || cx->peels) && own << CLUSTER_REGS >= WIDE_BYTES);
+	bool reloads = own << COST_CLUSTER_REGS >= COST_WIDE_BYTES;
+	bool much = wide_regs(fn, cx) > COST_CLUSTER_REGS || ((alone || cx->peels) && reloads);
 	if (fits) return much || fn->by_element;
 	return !fn->by_element && !keeps_all(p, size, CLUSTER_PORTABLE) && keeps_all(p, size, CLUSTER_WIDE);
 }
@@ -246,25 +233,26 @@ static bool serves_wide(const Fn *fn, const LowerCx *cx, const StripPlan *p, int
 /* false: registers hold the tile. */
 static bool share_out(Fn *fn, const LowerCx *cx, const StripPlan *p, int size, bool hinted, Shares *s)
 {
-	int most = log2_floor(SLICE_LOADS / loop_bytes(p));
+	int most = log2_floor(COST_SLICE_LOADS / loop_bytes(p));
 	if (most < s->each) s->each = most;
-	int held = HELD_LOG2 - (load_bytes(p, ALL_RUNS) >= HELD_LOADS);
+	int held = COST_HELD_LOG2 - (load_bytes(p, ALL_RUNS) >= COST_HELD_LOADS);
 	int pin = plan_pinned(fn, PC_CLUSTER) > 0 ? plan_pinned(fn, PC_CLUSTER) : 0;
 	if (size <= LANES_LOG2 + s->warps + pin + held_each(p) || (p->loops > 1 && !hinted && size <= held)) return false;
 	if (scans(p) && !hinted) {      /* slices one after the other, each as long as threads of half an SM make it */
-		if (size <= (suits_cluster(fn, cx) && lower_arch(cx, fn) >= 90 ? SCANNED_IN_CLUSTER : SCANNED)) return false;
-		s->warps = SLICE_WARPS + 1;
+		bool wide = suits_cluster(fn, cx) && lower_arch(cx, fn) >= 90;
+		if (size <= (wide ? COST_SLICE_SCANNED_WIDE : COST_SLICE_SCANNED)) return false;
+		s->warps = COST_SLICE_WARPS + 1;
 		return true;
 	}
 	if (!scans(p) && reduces(p) && suits_cluster(fn, cx) && lower_arch(cx, fn) >= 90) {
 		int wish = pin ? 1 << pin : (int)ir_hint(fn, "cluster", cx->target_arch);
 		bool wide = wish > 1 << CLUSTER_PORTABLE || (!wish && serves_wide(fn, cx, p, size));
 		s->cluster = wide ? cluster_most(cx, fn) : wish ? log2_of(wish) : CLUSTER_PORTABLE;
-		if (size <= HELD_IN_CLUSTER + s->cluster + (cx->peels && s->cluster > CLUSTER_PORTABLE)) return false;
+		if (size <= COST_HELD_IN_CLUSTER + s->cluster + (cx->peels && s->cluster > CLUSTER_PORTABLE)) return false;
 	}
 	if (!hinted) s->warps = warps_beside(((int64_t)load_bytes(p, RUN_RELOADED) << size) >> s->cluster, s->cluster > 0);
 	/* 32 warps have 64 registers a thread, and single elements take one each */
-	if (fn->by_element && s->warps > SLICE_WARPS + 1 && loop_bytes(p) << s->each > SLICE_LOADS / 2) s->each--;
+	if (fn->by_element && s->warps > COST_SLICE_WARPS + 1 && loop_bytes(p) << s->each > COST_SLICE_LOADS / 2) s->each--;
 	return true;
 }
 
@@ -300,7 +288,7 @@ static int wide_slices(IrBlock *block, Val *seed, int log2, const StripPlan *p)
 	StripPlan q;
 	int axis = p->axis[seed->id];
 	if (p->loops > 1 || reduces(p) || scans(p) || !any_pair(p, turned)) return log2;
-	for (int row = 2 * SLICE_ROW; row >= SLICE_ROW; row -= SLICE_ROW)
+	for (int row = 2 * COST_SLICE_ROW; row >= COST_SLICE_ROW; row -= COST_SLICE_ROW)
 		for (int n = log2; n; n--)
 			if (strip_plan(block, seed, axis, n, &q) && !narrow_accesses(&q, n, row)) return n;
 	return log2;
@@ -327,7 +315,7 @@ static bool cut(IrBlock *block, const LowerCx *cx, const Measure *m, const Share
 /* Does a thread hold more elements than registers do? */
 static bool exceeds(const Measure *m, const Shares *to)
 {
-	return m->log2 > LANES_LOG2 + to->warps + to->cluster + HELD_EACH;
+	return m->log2 > LANES_LOG2 + to->warps + to->cluster + COST_HELD_EACH;
 }
 
 const Fn *strip_whole(const Fn *fn, const LowerCx *cx)
@@ -349,7 +337,7 @@ static void strip_rest(IrBlock *block, const LowerCx *cx, Shares *to, bool hinte
 	Measure m = measure_block(block);
 	for (int i = 0; i < PARTS && exceeds(&m, to); i++) {
 		ir_number(block->fn);
-		if (!cut(block, cx, &m, to, SLICE_ROW)) break;
+		if (!cut(block, cx, &m, to, COST_SLICE_ROW)) break;
 		m = measure_block(block);
 	}
 	while (!hinted && to->warps < MOST_WARPS && exceeds(&m, to)) to->warps++;
@@ -357,15 +345,15 @@ static void strip_rest(IrBlock *block, const LowerCx *cx, Shares *to, bool hinte
 
 static void strip_block(IrBlock *block, const LowerCx *cx, bool again)
 {
-	int row = again ? 2 * SLICE_ROW : SLICE_ROW;
+	int row = again ? 2 * COST_SLICE_ROW : COST_SLICE_ROW;
 	Fn *fn = block->fn;
 	Measure m = measure_block(block);
 	if (!m.bytes) return;
 	StripPlan p;
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) hint = 1 << plan_pinned(fn, PC_WARPS);
-	int each = SLICE_BYTES / m.bytes < SLICE_ELEMS ? SLICE_BYTES / m.bytes : SLICE_ELEMS;
-	Shares to = { hint > 0 ? log2_of(hint) : SLICE_WARPS, 0, log2_floor(each) };
+	int each = COST_SLICE_BYTES / m.bytes < COST_SLICE_ELEMS ? COST_SLICE_BYTES / m.bytes : COST_SLICE_ELEMS;
+	Shares to = { hint > 0 ? log2_of(hint) : COST_SLICE_WARPS, 0, log2_floor(each) };
 	int slices = m.log2 - LANES_LOG2 - to.warps - to.each;
 	if (slices < 1) return;
 	ir_number(fn);

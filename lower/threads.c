@@ -3,8 +3,7 @@
 #include "lower/pins.h"
 #include "lower/placed.h"
 
-enum { MOST_ROW = 13,           /* log2 of the elements up to which 8 warps hold so much */
-	MANY = 10, FAR = 3 /* operations between an index and where it was read, at most */ };
+enum { FAR = 3 };       /* operations between an index and where it was read, at most */
 
 /* loaded: bytes of all loads for an element; carried: log2 of the largest tile that a loop carries; moves: there is
  * more than elementwise operations on rows; seeks: a tile is loaded from where an index from memory says; sums, waits,
@@ -47,15 +46,15 @@ static void measure(void *ctx, Op *op)
 	for (int i = 0; op->code == OP_FOR && i < op->nout; i++) {
 		const Type *t = op->out[i]->type;
 		if (!type_is_tile(t)) continue;
-		s->sums += type_log2_size(t) >= MANY;
+		s->sums += type_log2_size(t) >= COST_TILE_MANY;
 		if (type_log2_size(t) > s->carried) s->carried = type_log2_size(t);
 	}
 	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type)) s->loaded += elem_bytes(op->out[0]->type->elem);
 	for (int i = 1; op->code == OP_LOAD && i < op->nin; i++) s->seeks |= was_read(ir_in(op, i), 0);
 	s->reduces |= op_is_reduce(op) || op_is_scan(op);
-	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= MANY;
+	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= COST_TILE_MANY;
 	s->math |= op_has(op, OPF_MATH) && type_is_tile(op->out[0]->type)
-		&& type_log2_size(op->out[0]->type) >= MANY;
+		&& type_log2_size(op->out[0]->type) >= COST_TILE_MANY;
 	s->scans |= op_is_scan(op);
 	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type) && elem_bytes(op->out[0]->type->elem) > s->bytes)
 		s->bytes = elem_bytes(op->out[0]->type->elem);
@@ -77,7 +76,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
 	int w = s.log2 - 8;
-	if (s.reduces && !s.products && s.log2 <= MOST_ROW)
+	if (s.reduces && !s.products && s.log2 <= COST_ROW_ONE_BLOCK)
 		w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - cx->peels;
 	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
 	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element)
@@ -85,7 +84,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;  /* single elements: few bytes a thread */
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
 		w = s.log2 - LANES_LOG2 - 4;
-		full = s.log2 == MOST_ROW + 1 ? 4 : 5;  /* two sums of a tile take 64 of 128 registers */
+		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? 4 : 5;  /* two sums of a tile take 64 of 128 registers */
 	}
 	if (w > full) w = full;
 	int most = s.scans ? 5 : 6;
@@ -98,9 +97,6 @@ int choose_warps(Fn *fn, const LowerCx *cx)
  * registers of one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
  * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose
  * other operations stay within their thread, and in which no layout is converted (layouts.c: stays_apart). */
-enum { SCAN_ALONE = 15, /* log2 of the elements that one thread block scans as fast */
-	WIDE_LOADED = 2, WIDE_BY_ELEMENT = 4 /* bytes of all loads for an element */ };
-
 bool op_suits_cluster(const Op *op)
 {
 	if (op->nregion) return false;
@@ -129,10 +125,11 @@ int wide_regs(const Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	ir_walk(fn->body, measure, &s);
-	bool one = s.loaded == s.bytes && s.loaded <= WIDE_LOADED, packed = s.bytes == WIDE_LOADED && s.waits && !s.math;
-	bool often = s.waits > 1 && !s.math && s.log2 > LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + CLUSTER_WIDE;
-	bool few = cx->peels || (fn->by_element ? s.loaded <= WIDE_BY_ELEMENT : one || packed || often);
-	return CLUSTER_REGS + few;
+	bool one = s.loaded == s.bytes && s.loaded <= COST_WIDE_LOADED;
+	bool packed = s.bytes == COST_WIDE_LOADED && s.waits && !s.math;
+	bool often = s.waits > 1 && !s.math && s.log2 > LANES_LOG2 + CLUSTER_WARPS + COST_CLUSTER_REGS + CLUSTER_WIDE;
+	bool few = cx->peels || (fn->by_element ? s.loaded <= COST_WIDE_BY_ELEMENT : one || packed || often);
+	return COST_CLUSTER_REGS + few;
 }
 
 typedef struct Held { const bool *rare; bool held, passing; } Held;
@@ -146,7 +143,7 @@ static void find_held(void *ctx, Op *op)
 	for (int i = 0; i < op->nin; i++) {
 		const Op *d = ir_in(op, i)->def;
 		if (!d || !op_has(d, OPF_MATH) || ir_int(d, AT_ROUNDING, 0)) continue;
-		if (!type_is_tile(d->out[0]->type) || type_log2_size(d->out[0]->type) < MANY) continue;
+		if (!type_is_tile(d->out[0]->type) || type_log2_size(d->out[0]->type) < COST_TILE_MANY) continue;
 		*(apart ? &h->passing : &h->held) = true;
 	}
 }
@@ -157,7 +154,7 @@ static void find_held(void *ctx, Op *op)
  * are relaxed, holds them (bench/notes/rows.md). */
 static int more_regs(Fn *fn, const Size *s)
 {
-	enum { ALONE = LANES_LOG2 + CLUSTER_WARPS + CLUSTER_REGS + 1 };
+	enum { ALONE = LANES_LOG2 + CLUSTER_WARPS + COST_CLUSTER_REGS + 1 };
 	if (s->bytes != 2 || s->waits <= 1 || s->scans || fn->by_element) return 0;
 	if (!s->math) return s->log2 == ALONE;
 	if (s->loaded != 2 || s->products || s->log2 < ALONE) return 0;
@@ -201,12 +198,11 @@ static bool carries_tile(const Size *s)
 	return s->carried && s->carried == s->log2 && s->reduces && !s->scans && !s->products;
 }
 
-enum { CARRY_WARPS = 4, CARRY_REGS = 3 };       /* log2, of a thread block and of a thread */
-
 static int cluster_of_carried(Fn *fn, const LowerCx *cx, const Size *s)
 {
-	int hint = (int)ir_hint(fn, "cluster", cx->target_arch), c = s->log2 - LANES_LOG2 - CARRY_WARPS - CARRY_REGS;
-	if (!carries_tile(s) || s->log2 <= MOST_ROW || c > CLUSTER_PORTABLE || lower_arch(cx, fn) < 90) return 0;
+	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
+	int c = s->log2 - LANES_LOG2 - COST_CARRY_WARPS - COST_CARRY_REGS;
+	if (!carries_tile(s) || s->log2 <= COST_ROW_ONE_BLOCK || c > CLUSTER_PORTABLE || lower_arch(cx, fn) < 90) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next)
 		if (!loop_suits_cluster(op)) return 0;
 	if (hint) c = log2_of(hint);
@@ -221,7 +217,7 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	int pin = plan_pinned(fn, PC_CLUSTER);
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
-	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - CLUSTER_REGS - packs_more(cx, &s),
+	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - COST_CLUSTER_REGS - packs_more(cx, &s),
 		more = c > 0 && !cx->peels ? more_regs(fn, &s) : 0;
 	if (pin == PLAN_FREE && (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster")))) return 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
@@ -229,7 +225,7 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 		reduces |= op_is_reduce(op) || op_is_scan(op);
 	}
 	/* single elements take more registers */
-	if (pin == PLAN_FREE && s.scans && s.log2 <= SCAN_ALONE - fn->by_element) return 0;
+	if (pin == PLAN_FREE && s.scans && s.log2 <= COST_SCAN_ALONE - fn->by_element) return 0;
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
 	if (pin != PLAN_FREE) return pin > cluster_most(cx, fn) ? cluster_most(cx, fn) : pin;
 	int hint = (int)ir_hint(fn, "cluster", cx->target_arch);
@@ -250,11 +246,11 @@ int spare_warps(Fn *fn, int cluster, const LowerCx *cx)
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) {
 		/* Registers hold the sums and what is on its way if half the threads do. */
-		int w = s.log2 - LANES_LOG2 - CARRY_REGS - CLUSTER_WARPS - cluster;
+		int w = s.log2 - LANES_LOG2 - COST_CARRY_REGS - CLUSTER_WARPS - cluster;
 		return w > 1 && s.bytes <= 2 && s.sums > 1 ? w - 1 : w;
 	}
 	int more = cx->peels ? packs_more(cx, &s) : more_regs(fn, &s),
-		regs = cluster < CLUSTER_WIDE ? CLUSTER_REGS + more : wide_regs(fn, cx);
+		regs = cluster < CLUSTER_WIDE ? COST_CLUSTER_REGS + more : wide_regs(fn, cx);
 	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
 	int least = -packs_more(cx, &s);
 	bool more_each = !fn->by_element && !s.scans && regs < wide_regs(fn, cx);

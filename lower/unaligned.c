@@ -20,8 +20,6 @@
 /* tiles: of several axes. works: more than moving and reducing. vectors: all tensors are. */
 typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
 
-enum { STRIDED_LOG2 = 2 };     /* log2 of elements of a piece, from which on a trip through shared memory costs less */
-
 static bool moves(const Op *op)
 {
 	switch (op->code) {
@@ -85,7 +83,7 @@ static void count_strided(void *ctx, Op *op)
 	const Val *v = ir_accessed(op);
 	bool tile = v && (op->code == OP_LOAD || op->code == OP_STORE) && type_is_tile(v->type);
 	if (op_has(op, OPF_REDUCE | OPF_SCAN)) *n = -1;
-	if (*n >= 0 && tile && access_plan(op, v, false).vec >= STRIDED_LOG2) ++*n;
+	if (*n >= 0 && tile && access_plan(op, v, false).vec >= COST_STRIDED) ++*n;
 }
 
 bool unaligned_pays(const Fn *odd, const Fn *first)

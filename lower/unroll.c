@@ -5,26 +5,24 @@
  * for a sum over columns that takes one element of each row at a time. What the author asked for stands. */
 #include "lower/placed.h"
 
-enum { FEW_BYTES = 16, FEW_OPS = 16, COPIES = 4 };
-
 static bool asks_for_little(const Op *loop)
 {
 	int n = 0, bytes = 0;
 	for (const Op *op = loop->region[0]->first; op; op = op->next) {
 		bool loads = op->code == OP_LOAD;
-		if (op->nregion || ++n > FEW_OPS || (!loads && op_has(op, OPF_READ | OPF_WRITE))
+		if (op->nregion || ++n > COST_UNROLL_OPS || (!loads && op_has(op, OPF_READ | OPF_WRITE))
 			|| scratch_bytes(op))
 			return false;
 		if (loads && op->out[0]->lay) bytes += elem_bytes(op->out[0]->type->elem) << op->out[0]->lay->in[HW_REG];
 	}
-	return bytes && bytes <= FEW_BYTES;
+	return bytes && bytes <= COST_UNROLL_BYTES;
 }
 
 static void visit(void *ctx, Op *op)
 {
 	(void)ctx;
 	bool free = op->code == OP_FOR && !ir_attr(op, AT_ROUNDS) && !ir_attr(op, AT_UNROLL);
-	if (free && asks_for_little(op)) ir_set_int(op, AT_UNROLL, COPIES);
+	if (free && asks_for_little(op)) ir_set_int(op, AT_UNROLL, COST_UNROLL_COPIES);
 }
 
 void pass_unroll(Module *m, const LowerCx *cx)

@@ -8,11 +8,6 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum {
-	/* registers of a tile from which a version for aligned tensors is worth nvcc's time where no row is turned */
-	ALIGNED_WORDS = 16
-};
-
 /* ---- guards ---- */
 static const Sym *all_of(const Sym *a, const Sym *b) { return sym_logic(SYM_AND, a, b); }
 
@@ -267,7 +262,7 @@ static bool is_worth(const Aligned *a, const Placements *p)
 	if (is_pipelined(p)) return false;
 	int64_t always;
 	bool asks = a->sure && !(sym_is_const(a->guard, &always) && always);
-	return asks && (p->odd || a->widest >= ALIGNED_WORDS || turned_rows(p->first));
+	return asks && (p->odd || a->widest >= COST_ALIGNED_WORDS || turned_rows(p->first));
 }
 
 void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)

@@ -16,7 +16,6 @@
 #include "placed/access.h"
 
 enum {
-	MANY = 64,              /* elements of a thread from which accesses are one way, outside of clusters, too */
 	LEAST = 8               /* elements of a thread from which a tile counts */
 };
 
@@ -63,7 +62,7 @@ static bool is_one_way(const Fn *fn)
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		wait |= waits_for_threads(op);
 		for (int i = 0; i < op->nout; i++)
-			many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= MANY;
+			many |= type_is_tile(op->out[i]->type) && 1 << op->out[i]->lay->in[HW_REG] >= COST_ONE_WAY;
 	}
 	return wait ? many : fn->cluster <= 1 << CLUSTER_PORTABLE && words_beside_index(fn) >= COST_WORDS_LEAST;
 }

@@ -3,6 +3,7 @@
  * three agree. Nothing here chooses. */
 #ifndef PLACED_PLACED_H
 #define PLACED_PLACED_H
+#include "base/cost.h"
 #include "base/machine.h"
 #include "ir/ir.h"
 #include "ir/strides.h"
@@ -172,9 +173,7 @@ int cut_step(const Fn *fn);                     /* elements between two register
 int64_t row_part(const Fn *fn);
 const Sym *row_warps(const Fn *fn);
 bool rows_are_sorted(const Fn *fn);             /* then that is a power of two */
-/* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold; threads of a thread block of short
- * rows, and the fewest lanes of one. */
-enum { SHORT_THREADS = 128, SHORT_LANES_LOG2 = 1 };
+/* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold. */
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
 int row_piece_log2(const Fn *fn);  /* of the largest pieces that neighbouring lanes hold; -1: they hold others */

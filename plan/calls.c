@@ -2,7 +2,7 @@
 #include "base/cost.h"
 #include "plan/plan.h"
 
-enum { FEW = 512, ROUNDS = 16, ROUNDS_MOST = 4096, WHOLE = 1000, HALF = 600 };
+enum { ROUNDS_MOST = 4096, WHOLE = 1000 };
 
 /* Tiles are full, or as many elements inside as of rows drawn between a tile and half of one; thread blocks fill
  * the device many times, or about once. */
@@ -12,7 +12,8 @@ Calls calls_of(const Fn *fn)
 	(void)fn;
 	for (int few = 0; few < 2; few++)
 		for (int part = 0; part < 2; part++)
-			c.at[c.n++] = (Call){ few ? FEW : COST_BLOCKS_OF_CALL, part ? HALF : WHOLE, ROUNDS, true };
+			c.at[c.n++] = (Call){ few ? COST_BLOCKS_FEW : COST_BLOCKS_OF_CALL, part ? COST_PART_USED : WHOLE,
+				COST_LOOP_ROUNDS, true };
 	return c;
 }
 
@@ -64,6 +65,6 @@ bool calls_at(const Fn *fn, const Extents *e, const Skeleton *k, Calls *c)
 		blocks = v && blocks > INT64_MAX / v ? INT64_MAX : blocks * v;
 	}
 	*c = (Calls){ .n = 1 };
-	c->at[0] = (Call){ blocks > INT32_MAX ? INT32_MAX : blocks, used_of(&g, k, blocks), ROUNDS, true };
+	c->at[0] = (Call){ blocks > INT32_MAX ? INT32_MAX : blocks, used_of(&g, k, blocks), COST_LOOP_ROUNDS, true };
 	return true;
 }

@@ -12,8 +12,7 @@
 enum {
 	TICK = 16, WHOLE = 1000,                /* thousandths */
 	REGS_UNIT = 8, REGS_MOST = 255, REGS_LEAST = 24, STRETCHES = 64,
-	HELD_EACH = 6, HELD_BYTES = 256,        /* of a thread: log2 of elements, bytes; */
-	SLICE = 4,              /* log2 of the elements of its part of a slice (lower/strip.c) */
+	SLICE = 4,              /* log2 of the elements of a thread's part of a slice (lower/strip.c) */
 	FAR = 1 << 30
 };
 
@@ -97,7 +96,7 @@ static bool is_sliced(const Shape *s)
 		most = imax(most, each(s, size_of(s, n)));
 		bytes += n->kind == NODE_LOAD ? (int64_t)n->bytes << each(s, size_of(s, n)) : 0;
 	}
-	return most > HELD_EACH || bytes > HELD_BYTES;
+	return most > COST_HELD_EACH || bytes > COST_HELD_BYTES;
 }
 
 static int64_t rounds_of(const Shape *s, const Node *n)

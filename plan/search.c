@@ -2,7 +2,7 @@
 #include "base/cost.h"
 #include "plan/plan.h"
 
-enum { EACH_MOST = 6, PACKED_MOST = 3 };        /* log2: elements of a thread; warps of a thread block */
+enum { PACKED_MOST = 3 };       /* log2 of the warps of a thread block */
 
 /* The elements of the largest tile with the axes of the grid that are known. */
 static int largest(const Space *s, const Plan *p)
@@ -31,7 +31,7 @@ bool plan_legal(const Space *s, const Plan *p, int n)
 	 * plan holds them */
 	bool fixed = s->range[PC_WARPS].least == s->range[PC_WARPS].most;
 	if (!fixed && each < 0 && p->at[PC_WARPS] > 0) return false;
-	if (!fixed && each > EACH_MOST && p->at[PC_WARPS] < s->range[PC_WARPS].most) return false;
+	if (!fixed && each > COST_HELD_EACH && p->at[PC_WARPS] < s->range[PC_WARPS].most) return false;
 	return !s->legal || s->legal(s, p, n);
 }
 

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """Keeps measured numbers in base/machine.def, base/cost.def and bench/: elsewhere neither a comment nor a constant of the compiler may
-speak of a rate, a device that was measured or an architecture's size. Prints each line that does; exit 1 if there is one."""
+speak of a rate, a device that was measured or an architecture's size. Prints each line that does; exit 1 if there is one.
+
+What a measurement has fitted does not look different from the size of an array, so passes and printers may also not have more constants of
+their own (of enumerations without a name) than CONSTANTS says: a new one is a row of cost.def, with its reason, or has to be one of few that
+say how far a search goes or how large something is. `--constants` prints them."""
 import os
 import re
 import sys
@@ -15,6 +19,15 @@ SIZE = re.compile(r"\b65536\b|\b(?:227|228|163|164|99|100) ?<< ?10\b|\b2048 : 15
 KNOWN = {
     "lower/placed.h": 1,            # SHARED_LARGE, from which on a device counts as large
 }
+
+CONSTANTS = {"plan": 16, "placed": 15, "lower": 144, "emit_cuda": 13}
+ENUM = re.compile(r"\benum \{([^}]*)\}")
+CONSTANT = re.compile(r"(\w+) = [0-9]")
+
+
+def constants(text):
+    """Names and values of constants of enumerations without a name, one a line."""
+    return [(text.count("\n", 0, e.start() + c.start()) + 1, c.group(1)) for e in ENUM.finditer(text) for c in CONSTANT.finditer(e.group(1))]
 
 
 def comments(text):
@@ -31,7 +44,7 @@ def code(text):
 
 
 def main():
-    bad, files = [], 0
+    bad, files, own = [], 0, {folder: [] for folder in CONSTANTS}
     for folder in FOLDERS:
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
             path = folder + "/" + name
@@ -46,6 +59,15 @@ def main():
             sizes = [(i, line) for i, line in enumerate(code(text).split("\n"), 1) if SIZE.search(line)]
             if len(sizes) > KNOWN.get(path, 0):
                 bad += ["%s:%d: a number of a device, which belongs in base/machine.def: %s" % (path, i, line.strip()) for i, line in sizes]
+            if folder in own:
+                own[folder] += ["%s:%d: %s" % (path, i, name) for i, name in constants(code(text))]
+    if "--constants" in sys.argv:
+        print("\n".join(line for folder in own for line in own[folder]))
+    for folder, most in CONSTANTS.items():
+        if len(own[folder]) > most:
+            bad.append("%s has %d constants of its own, at most %d: one that was measured belongs in base/cost.def" % (folder, len(own[folder]), most))
+        elif len(own[folder]) < most:
+            bad.append("%s has only %d constants of its own: say so in CONSTANTS" % (folder, len(own[folder])))
     if files < 200:
         bad.append("only %d files were looked at" % files)
     for line in bad:
