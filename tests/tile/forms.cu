@@ -310,294 +310,82 @@ static __tile_global__ void written(const float *x, __half *y, int *z, const lon
 /* rounds */
 static __tile_global__ void rounds(const int *x, int *y, const long long n)
 {
-	using i32_32 = ct::tile<int, ct::shape<32>>;
-	using bool_1x16x1x1x1 = ct::tile<bool, ct::shape<1, 16, 1, 1, 1>>;
-	using i32_1x16x1x1x1 = ct::tile<int, ct::shape<1, 16, 1, 1, 1>>;
-	using bool_1x8x1x1x1 = ct::tile<bool, ct::shape<1, 8, 1, 1, 1>>;
-	using i32_1x8x1x1x1 = ct::tile<int, ct::shape<1, 8, 1, 1, 1>>;
-	using bool_1x4x1x1x1 = ct::tile<bool, ct::shape<1, 4, 1, 1, 1>>;
-	using i32_1x4x1x1x1 = ct::tile<int, ct::shape<1, 4, 1, 1, 1>>;
-	using bool_1x2x1x1x1 = ct::tile<bool, ct::shape<1, 2, 1, 1, 1>>;
-	using i32_1x2x1x1x1 = ct::tile<int, ct::shape<1, 2, 1, 1, 1>>;
+	using i32_2 = ct::tile<int, ct::shape<2>>;
 	using bool_1x1x1x1x1 = ct::tile<bool, ct::shape<1, 1, 1, 1, 1>>;
 	using i32_1x1x1x1x1 = ct::tile<int, ct::shape<1, 1, 1, 1, 1>>;
 	using i32_1 = ct::tile<int, ct::shape<1>>;
 	const unsigned int ct_bid0 = ct::bid().x;
 	const auto x_span = ct::tensor_span(x, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(n), ct::strides<long long, 1>{}));
-	/* v = load(x, 0): tile<i32, [32]> */
-	i32_32 v = ct::full<i32_32>(0);
-	if (ct_begins_inside(0, 32, n)) v = ct::partition_view(x_span, ct::shape<32>{}).load_masked(0);
-	const auto ct_x0 = ct::reshape<ct::shape<1, 32, 1>>(v);
-	const auto ct_pairs1 = ct::reshape<ct::shape<1, 16, 2, 1, 1>>(ct_x0);
-	const auto ct_a2 = ct::extract(ct_pairs1, ct::shape<1, 16, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b3 = ct::extract(ct_pairs1, ct::shape<1, 16, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	bool_1x16x1x1x1 ct_live4 = ct::full<bool_1x16x1x1x1>(true);
-	i32_1x16x1x1x1 ct_var5 = ct_a2;
-	i32_1x16x1x1x1 ct_var6 = ct_b3;
-	i32_1x16x1x1x1 ct_var7 = ct::full<i32_1x16x1x1x1>(0);
-	i32_1x16x1x1x1 ct_var8 = ct::full<i32_1x16x1x1x1>(0);
+	/* v = load(x, 0): tile<i32, [2]> */
+	i32_2 v = ct::full<i32_2>(0);
+	if (ct_begins_inside(0, 2, n)) v = ct::partition_view(x_span, ct::shape<2>{}).load_masked(0);
+	const auto ct_x0 = ct::reshape<ct::shape<1, 2, 1>>(v);
+	const auto ct_pairs1 = ct::reshape<ct::shape<1, 1, 2, 1, 1>>(ct_x0);
+	const auto ct_a2 = ct::extract(ct_pairs1, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b3 = ct::extract(ct_pairs1, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	bool_1x1x1x1x1 ct_live4 = ct::full<bool_1x1x1x1x1>(true);
+	i32_1x1x1x1x1 ct_var5 = ct_a2;
+	i32_1x1x1x1x1 ct_var6 = ct_b3;
+	i32_1x1x1x1x1 ct_var7 = ct::full<i32_1x1x1x1x1>(0);
+	i32_1x1x1x1x1 ct_var8 = ct::full<i32_1x1x1x1x1>(0);
 	while (true) {
-		const auto ct_k9 = ct::full<i32_1x16x1x1x1>(0);
-		/* v0 = ne(ct_var6, 0): tile<bool, [1, 16, 1, 1, 1]> */
-		const bool_1x16x1x1x1 v0 = ct_var6 != ct_k9;
+		const auto ct_k9 = ct::full<i32_1x1x1x1x1>(0);
+		/* v0 = ne(ct_var6, 0): tile<bool, [1, 1, 1, 1, 1]> */
+		const bool_1x1x1x1x1 v0 = ct_var6 != ct_k9;
 		const auto ct_new10 = ct::select(ct_live4, ct_var5, ct_var7);
 		const auto ct_new11 = ct::select(ct_live4, ct_var6, ct_var8);
 		ct_var7 = ct_new10;
 		ct_var8 = ct_new11;
 		ct_live4 = ct_live4 && v0;
-		if (!ct_any<16>(ct_live4)) break;
-		/* t = remainder(ct_var7, ct_var8): tile<i32, [1, 16, 1, 1, 1]> */
-		const i32_1x16x1x1x1 t = ct_rem_i(ct_var7, ct_var8);
+		if (!ct_any<1>(ct_live4)) break;
+		/* t = remainder(ct_var7, ct_var8): tile<i32, [1, 1, 1, 1, 1]> */
+		const i32_1x1x1x1x1 t = ct_rem_i(ct_var7, ct_var8);
 		const auto ct_new12 = ct::select(ct_live4, ct_var8, ct_var5);
 		const auto ct_new13 = ct::select(ct_live4, t, ct_var6);
 		ct_var5 = ct_new12;
 		ct_var6 = ct_new13;
 	}
-	const auto ct_pairs14 = ct::reshape<ct::shape<1, 8, 2, 1, 1>>(ct_var7);
-	const auto ct_a15 = ct::extract(ct_pairs14, ct::shape<1, 8, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b16 = ct::extract(ct_pairs14, ct::shape<1, 8, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	bool_1x8x1x1x1 ct_live17 = ct::full<bool_1x8x1x1x1>(true);
-	i32_1x8x1x1x1 ct_var18 = ct_a15;
-	i32_1x8x1x1x1 ct_var19 = ct_b16;
-	i32_1x8x1x1x1 ct_var20 = ct::full<i32_1x8x1x1x1>(0);
-	i32_1x8x1x1x1 ct_var21 = ct::full<i32_1x8x1x1x1>(0);
+	const i32_1 v1 = ct::reshape<ct::shape<1>>(ct_var7);
+	/* v2 = to_scalar(v1): i32 */
+	const int v2 = ct_scalar<int>(v1);
+	const auto ct_c14 = ct::element_cast<long long>(0);
+	const auto ct_at15 = y + ct_c14;
+	const auto ct_in16 = ct_c14 >= 0ll && ct_c14 < (long long)2ll;
+	ct::store_masked(ct_at15, v2, ct_in16);
+	const auto ct_x17 = ct::reshape<ct::shape<1, 2, 1>>(v);
+	const auto ct_pairs18 = ct::reshape<ct::shape<1, 1, 2, 1, 1>>(ct_x17);
+	const auto ct_a19 = ct::extract(ct_pairs18, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 0, 0, 0);
+	const auto ct_b20 = ct::extract(ct_pairs18, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 1, 0, 0);
+	const auto ct_range22 = ct::full<i32_1x1x1x1x1>(2);
+	bool_1x1x1x1x1 ct_live23 = ct::full<bool_1x1x1x1x1>(true);
+	i32_1x1x1x1x1 ct_var24 = ct_a19;
+	i32_1x1x1x1x1 ct_var25 = ct_a19;
+	auto ct_rest21 = ct_rounds(ct_a19, ct_b20, ct_range22);
 	while (true) {
-		const auto ct_k22 = ct::full<i32_1x8x1x1x1>(0);
-		/* v1 = ne(ct_var19, 0): tile<bool, [1, 8, 1, 1, 1]> */
-		const bool_1x8x1x1x1 v1 = ct_var19 != ct_k22;
-		const auto ct_new23 = ct::select(ct_live17, ct_var18, ct_var20);
-		const auto ct_new24 = ct::select(ct_live17, ct_var19, ct_var21);
-		ct_var20 = ct_new23;
-		ct_var21 = ct_new24;
-		ct_live17 = ct_live17 && v1;
-		if (!ct_any<8>(ct_live17)) break;
-		/* t_2 = remainder(ct_var20, ct_var21): tile<i32, [1, 8, 1, 1, 1]> */
-		const i32_1x8x1x1x1 t_2 = ct_rem_i(ct_var20, ct_var21);
-		const auto ct_new25 = ct::select(ct_live17, ct_var21, ct_var18);
-		const auto ct_new26 = ct::select(ct_live17, t_2, ct_var19);
-		ct_var18 = ct_new25;
-		ct_var19 = ct_new26;
+		ct_live23 = ct_live23 && ct_nonzero(ct_rest21);
+		if (!ct_any<1>(ct_live23)) break;
+		/* v3 = eq(ct_var25, 7): tile<bool, [1, 1, 1, 1, 1]> */
+		const bool_1x1x1x1x1 v3 = ct_var25 == ct::full<i32_1x1x1x1x1>(7);
+		const auto ct_here26 = ct_live23 && v3;
+		/* v4 = gt(ct_var24, 100): tile<bool, [1, 1, 1, 1, 1]> */
+		const bool_1x1x1x1x1 v4 = ct_var24 > ct::full<i32_1x1x1x1x1>(100);
+		const auto ct_here27 = ct_live23 && v4 && !ct_here26;
+		ct_live23 = ct_live23 && !ct_here27;
+		const auto ct_k28 = ct::full<i32_1x1x1x1x1>(1);
+		/* r = add(ct_var24, 1): tile<i32, [1, 1, 1, 1, 1]> */
+		const i32_1x1x1x1x1 r = ct_add_s(ct_var24, ct_k28);
+		const auto ct_stays29 = ct_live23 && !ct_here26;
+		ct_var24 = ct::select(ct_stays29, r, ct_var24);
+		ct_var25 = ct_next(ct_var25, ct_range22);
+		ct_rest21 = ct::sub(ct_rest21, ct_splat<decltype(ct_rest21)>(1));
 	}
-	const auto ct_pairs27 = ct::reshape<ct::shape<1, 4, 2, 1, 1>>(ct_var20);
-	const auto ct_a28 = ct::extract(ct_pairs27, ct::shape<1, 4, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b29 = ct::extract(ct_pairs27, ct::shape<1, 4, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	bool_1x4x1x1x1 ct_live30 = ct::full<bool_1x4x1x1x1>(true);
-	i32_1x4x1x1x1 ct_var31 = ct_a28;
-	i32_1x4x1x1x1 ct_var32 = ct_b29;
-	i32_1x4x1x1x1 ct_var33 = ct::full<i32_1x4x1x1x1>(0);
-	i32_1x4x1x1x1 ct_var34 = ct::full<i32_1x4x1x1x1>(0);
-	while (true) {
-		const auto ct_k35 = ct::full<i32_1x4x1x1x1>(0);
-		/* v2 = ne(ct_var32, 0): tile<bool, [1, 4, 1, 1, 1]> */
-		const bool_1x4x1x1x1 v2 = ct_var32 != ct_k35;
-		const auto ct_new36 = ct::select(ct_live30, ct_var31, ct_var33);
-		const auto ct_new37 = ct::select(ct_live30, ct_var32, ct_var34);
-		ct_var33 = ct_new36;
-		ct_var34 = ct_new37;
-		ct_live30 = ct_live30 && v2;
-		if (!ct_any<4>(ct_live30)) break;
-		/* t_3 = remainder(ct_var33, ct_var34): tile<i32, [1, 4, 1, 1, 1]> */
-		const i32_1x4x1x1x1 t_3 = ct_rem_i(ct_var33, ct_var34);
-		const auto ct_new38 = ct::select(ct_live30, ct_var34, ct_var31);
-		const auto ct_new39 = ct::select(ct_live30, t_3, ct_var32);
-		ct_var31 = ct_new38;
-		ct_var32 = ct_new39;
-	}
-	const auto ct_pairs40 = ct::reshape<ct::shape<1, 2, 2, 1, 1>>(ct_var33);
-	const auto ct_a41 = ct::extract(ct_pairs40, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b42 = ct::extract(ct_pairs40, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	bool_1x2x1x1x1 ct_live43 = ct::full<bool_1x2x1x1x1>(true);
-	i32_1x2x1x1x1 ct_var44 = ct_a41;
-	i32_1x2x1x1x1 ct_var45 = ct_b42;
-	i32_1x2x1x1x1 ct_var46 = ct::full<i32_1x2x1x1x1>(0);
-	i32_1x2x1x1x1 ct_var47 = ct::full<i32_1x2x1x1x1>(0);
-	while (true) {
-		const auto ct_k48 = ct::full<i32_1x2x1x1x1>(0);
-		/* v3 = ne(ct_var45, 0): tile<bool, [1, 2, 1, 1, 1]> */
-		const bool_1x2x1x1x1 v3 = ct_var45 != ct_k48;
-		const auto ct_new49 = ct::select(ct_live43, ct_var44, ct_var46);
-		const auto ct_new50 = ct::select(ct_live43, ct_var45, ct_var47);
-		ct_var46 = ct_new49;
-		ct_var47 = ct_new50;
-		ct_live43 = ct_live43 && v3;
-		if (!ct_any<2>(ct_live43)) break;
-		/* t_4 = remainder(ct_var46, ct_var47): tile<i32, [1, 2, 1, 1, 1]> */
-		const i32_1x2x1x1x1 t_4 = ct_rem_i(ct_var46, ct_var47);
-		const auto ct_new51 = ct::select(ct_live43, ct_var47, ct_var44);
-		const auto ct_new52 = ct::select(ct_live43, t_4, ct_var45);
-		ct_var44 = ct_new51;
-		ct_var45 = ct_new52;
-	}
-	const auto ct_pairs53 = ct::reshape<ct::shape<1, 1, 2, 1, 1>>(ct_var46);
-	const auto ct_a54 = ct::extract(ct_pairs53, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b55 = ct::extract(ct_pairs53, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	bool_1x1x1x1x1 ct_live56 = ct::full<bool_1x1x1x1x1>(true);
-	i32_1x1x1x1x1 ct_var57 = ct_a54;
-	i32_1x1x1x1x1 ct_var58 = ct_b55;
-	i32_1x1x1x1x1 ct_var59 = ct::full<i32_1x1x1x1x1>(0);
-	i32_1x1x1x1x1 ct_var60 = ct::full<i32_1x1x1x1x1>(0);
-	while (true) {
-		const auto ct_k61 = ct::full<i32_1x1x1x1x1>(0);
-		/* v4 = ne(ct_var58, 0): tile<bool, [1, 1, 1, 1, 1]> */
-		const bool_1x1x1x1x1 v4 = ct_var58 != ct_k61;
-		const auto ct_new62 = ct::select(ct_live56, ct_var57, ct_var59);
-		const auto ct_new63 = ct::select(ct_live56, ct_var58, ct_var60);
-		ct_var59 = ct_new62;
-		ct_var60 = ct_new63;
-		ct_live56 = ct_live56 && v4;
-		if (!ct_any<1>(ct_live56)) break;
-		/* t_5 = remainder(ct_var59, ct_var60): tile<i32, [1, 1, 1, 1, 1]> */
-		const i32_1x1x1x1x1 t_5 = ct_rem_i(ct_var59, ct_var60);
-		const auto ct_new64 = ct::select(ct_live56, ct_var60, ct_var57);
-		const auto ct_new65 = ct::select(ct_live56, t_5, ct_var58);
-		ct_var57 = ct_new64;
-		ct_var58 = ct_new65;
-	}
-	const i32_1 v5 = ct::reshape<ct::shape<1>>(ct_var59);
+	const i32_1 v5 = ct::reshape<ct::shape<1>>(ct_var24);
 	/* v6 = to_scalar(v5): i32 */
 	const int v6 = ct_scalar<int>(v5);
-	const auto ct_c66 = ct::element_cast<long long>(0);
-	const auto ct_at67 = y + ct_c66;
-	const auto ct_in68 = ct_c66 >= 0ll && ct_c66 < (long long)2ll;
-	ct::store_masked(ct_at67, v6, ct_in68);
-	const auto ct_x69 = ct::reshape<ct::shape<1, 32, 1>>(v);
-	const auto ct_pairs70 = ct::reshape<ct::shape<1, 16, 2, 1, 1>>(ct_x69);
-	const auto ct_a71 = ct::extract(ct_pairs70, ct::shape<1, 16, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b72 = ct::extract(ct_pairs70, ct::shape<1, 16, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	const auto ct_range74 = ct::full<i32_1x16x1x1x1>(2);
-	bool_1x16x1x1x1 ct_live75 = ct::full<bool_1x16x1x1x1>(true);
-	i32_1x16x1x1x1 ct_var76 = ct_a71;
-	i32_1x16x1x1x1 ct_var77 = ct_a71;
-	auto ct_rest73 = ct_rounds(ct_a71, ct_b72, ct_range74);
-	while (true) {
-		ct_live75 = ct_live75 && ct_nonzero(ct_rest73);
-		if (!ct_any<16>(ct_live75)) break;
-		/* v7 = eq(ct_var77, 7): tile<bool, [1, 16, 1, 1, 1]> */
-		const bool_1x16x1x1x1 v7 = ct_var77 == ct::full<i32_1x16x1x1x1>(7);
-		const auto ct_here78 = ct_live75 && v7;
-		/* v8 = gt(ct_var76, 100): tile<bool, [1, 16, 1, 1, 1]> */
-		const bool_1x16x1x1x1 v8 = ct_var76 > ct::full<i32_1x16x1x1x1>(100);
-		const auto ct_here79 = ct_live75 && v8 && !ct_here78;
-		ct_live75 = ct_live75 && !ct_here79;
-		const auto ct_k80 = ct::full<i32_1x16x1x1x1>(1);
-		/* r = add(ct_var76, 1): tile<i32, [1, 16, 1, 1, 1]> */
-		const i32_1x16x1x1x1 r = ct_add_s(ct_var76, ct_k80);
-		const auto ct_stays81 = ct_live75 && !ct_here78;
-		ct_var76 = ct::select(ct_stays81, r, ct_var76);
-		ct_var77 = ct_next(ct_var77, ct_range74);
-		ct_rest73 = ct::sub(ct_rest73, ct_splat<decltype(ct_rest73)>(1));
-	}
-	const auto ct_pairs82 = ct::reshape<ct::shape<1, 8, 2, 1, 1>>(ct_var76);
-	const auto ct_a83 = ct::extract(ct_pairs82, ct::shape<1, 8, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b84 = ct::extract(ct_pairs82, ct::shape<1, 8, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	const auto ct_range86 = ct::full<i32_1x8x1x1x1>(2);
-	bool_1x8x1x1x1 ct_live87 = ct::full<bool_1x8x1x1x1>(true);
-	i32_1x8x1x1x1 ct_var88 = ct_a83;
-	i32_1x8x1x1x1 ct_var89 = ct_a83;
-	auto ct_rest85 = ct_rounds(ct_a83, ct_b84, ct_range86);
-	while (true) {
-		ct_live87 = ct_live87 && ct_nonzero(ct_rest85);
-		if (!ct_any<8>(ct_live87)) break;
-		/* v9 = eq(ct_var89, 7): tile<bool, [1, 8, 1, 1, 1]> */
-		const bool_1x8x1x1x1 v9 = ct_var89 == ct::full<i32_1x8x1x1x1>(7);
-		const auto ct_here90 = ct_live87 && v9;
-		/* v10 = gt(ct_var88, 100): tile<bool, [1, 8, 1, 1, 1]> */
-		const bool_1x8x1x1x1 v10 = ct_var88 > ct::full<i32_1x8x1x1x1>(100);
-		const auto ct_here91 = ct_live87 && v10 && !ct_here90;
-		ct_live87 = ct_live87 && !ct_here91;
-		const auto ct_k92 = ct::full<i32_1x8x1x1x1>(1);
-		/* r_2 = add(ct_var88, 1): tile<i32, [1, 8, 1, 1, 1]> */
-		const i32_1x8x1x1x1 r_2 = ct_add_s(ct_var88, ct_k92);
-		const auto ct_stays93 = ct_live87 && !ct_here90;
-		ct_var88 = ct::select(ct_stays93, r_2, ct_var88);
-		ct_var89 = ct_next(ct_var89, ct_range86);
-		ct_rest85 = ct::sub(ct_rest85, ct_splat<decltype(ct_rest85)>(1));
-	}
-	const auto ct_pairs94 = ct::reshape<ct::shape<1, 4, 2, 1, 1>>(ct_var88);
-	const auto ct_a95 = ct::extract(ct_pairs94, ct::shape<1, 4, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b96 = ct::extract(ct_pairs94, ct::shape<1, 4, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	const auto ct_range98 = ct::full<i32_1x4x1x1x1>(2);
-	bool_1x4x1x1x1 ct_live99 = ct::full<bool_1x4x1x1x1>(true);
-	i32_1x4x1x1x1 ct_var100 = ct_a95;
-	i32_1x4x1x1x1 ct_var101 = ct_a95;
-	auto ct_rest97 = ct_rounds(ct_a95, ct_b96, ct_range98);
-	while (true) {
-		ct_live99 = ct_live99 && ct_nonzero(ct_rest97);
-		if (!ct_any<4>(ct_live99)) break;
-		/* v11 = eq(ct_var101, 7): tile<bool, [1, 4, 1, 1, 1]> */
-		const bool_1x4x1x1x1 v11 = ct_var101 == ct::full<i32_1x4x1x1x1>(7);
-		const auto ct_here102 = ct_live99 && v11;
-		/* v12 = gt(ct_var100, 100): tile<bool, [1, 4, 1, 1, 1]> */
-		const bool_1x4x1x1x1 v12 = ct_var100 > ct::full<i32_1x4x1x1x1>(100);
-		const auto ct_here103 = ct_live99 && v12 && !ct_here102;
-		ct_live99 = ct_live99 && !ct_here103;
-		const auto ct_k104 = ct::full<i32_1x4x1x1x1>(1);
-		/* r_3 = add(ct_var100, 1): tile<i32, [1, 4, 1, 1, 1]> */
-		const i32_1x4x1x1x1 r_3 = ct_add_s(ct_var100, ct_k104);
-		const auto ct_stays105 = ct_live99 && !ct_here102;
-		ct_var100 = ct::select(ct_stays105, r_3, ct_var100);
-		ct_var101 = ct_next(ct_var101, ct_range98);
-		ct_rest97 = ct::sub(ct_rest97, ct_splat<decltype(ct_rest97)>(1));
-	}
-	const auto ct_pairs106 = ct::reshape<ct::shape<1, 2, 2, 1, 1>>(ct_var100);
-	const auto ct_a107 = ct::extract(ct_pairs106, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b108 = ct::extract(ct_pairs106, ct::shape<1, 2, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	const auto ct_range110 = ct::full<i32_1x2x1x1x1>(2);
-	bool_1x2x1x1x1 ct_live111 = ct::full<bool_1x2x1x1x1>(true);
-	i32_1x2x1x1x1 ct_var112 = ct_a107;
-	i32_1x2x1x1x1 ct_var113 = ct_a107;
-	auto ct_rest109 = ct_rounds(ct_a107, ct_b108, ct_range110);
-	while (true) {
-		ct_live111 = ct_live111 && ct_nonzero(ct_rest109);
-		if (!ct_any<2>(ct_live111)) break;
-		/* v13 = eq(ct_var113, 7): tile<bool, [1, 2, 1, 1, 1]> */
-		const bool_1x2x1x1x1 v13 = ct_var113 == ct::full<i32_1x2x1x1x1>(7);
-		const auto ct_here114 = ct_live111 && v13;
-		/* v14 = gt(ct_var112, 100): tile<bool, [1, 2, 1, 1, 1]> */
-		const bool_1x2x1x1x1 v14 = ct_var112 > ct::full<i32_1x2x1x1x1>(100);
-		const auto ct_here115 = ct_live111 && v14 && !ct_here114;
-		ct_live111 = ct_live111 && !ct_here115;
-		const auto ct_k116 = ct::full<i32_1x2x1x1x1>(1);
-		/* r_4 = add(ct_var112, 1): tile<i32, [1, 2, 1, 1, 1]> */
-		const i32_1x2x1x1x1 r_4 = ct_add_s(ct_var112, ct_k116);
-		const auto ct_stays117 = ct_live111 && !ct_here114;
-		ct_var112 = ct::select(ct_stays117, r_4, ct_var112);
-		ct_var113 = ct_next(ct_var113, ct_range110);
-		ct_rest109 = ct::sub(ct_rest109, ct_splat<decltype(ct_rest109)>(1));
-	}
-	const auto ct_pairs118 = ct::reshape<ct::shape<1, 1, 2, 1, 1>>(ct_var112);
-	const auto ct_a119 = ct::extract(ct_pairs118, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 0, 0, 0);
-	const auto ct_b120 = ct::extract(ct_pairs118, ct::shape<1, 1, 1, 1, 1>{}, 0, 0, 1, 0, 0);
-	const auto ct_range122 = ct::full<i32_1x1x1x1x1>(2);
-	bool_1x1x1x1x1 ct_live123 = ct::full<bool_1x1x1x1x1>(true);
-	i32_1x1x1x1x1 ct_var124 = ct_a119;
-	i32_1x1x1x1x1 ct_var125 = ct_a119;
-	auto ct_rest121 = ct_rounds(ct_a119, ct_b120, ct_range122);
-	while (true) {
-		ct_live123 = ct_live123 && ct_nonzero(ct_rest121);
-		if (!ct_any<1>(ct_live123)) break;
-		/* v15 = eq(ct_var125, 7): tile<bool, [1, 1, 1, 1, 1]> */
-		const bool_1x1x1x1x1 v15 = ct_var125 == ct::full<i32_1x1x1x1x1>(7);
-		const auto ct_here126 = ct_live123 && v15;
-		/* v16 = gt(ct_var124, 100): tile<bool, [1, 1, 1, 1, 1]> */
-		const bool_1x1x1x1x1 v16 = ct_var124 > ct::full<i32_1x1x1x1x1>(100);
-		const auto ct_here127 = ct_live123 && v16 && !ct_here126;
-		ct_live123 = ct_live123 && !ct_here127;
-		const auto ct_k128 = ct::full<i32_1x1x1x1x1>(1);
-		/* r_5 = add(ct_var124, 1): tile<i32, [1, 1, 1, 1, 1]> */
-		const i32_1x1x1x1x1 r_5 = ct_add_s(ct_var124, ct_k128);
-		const auto ct_stays129 = ct_live123 && !ct_here126;
-		ct_var124 = ct::select(ct_stays129, r_5, ct_var124);
-		ct_var125 = ct_next(ct_var125, ct_range122);
-		ct_rest121 = ct::sub(ct_rest121, ct_splat<decltype(ct_rest121)>(1));
-	}
-	const i32_1 v17 = ct::reshape<ct::shape<1>>(ct_var124);
-	/* v18 = to_scalar(v17): i32 */
-	const int v18 = ct_scalar<int>(v17);
-	const auto ct_c130 = ct::element_cast<long long>(1);
-	const auto ct_at131 = y + ct_c130;
-	const auto ct_in132 = ct_c130 >= 0ll && ct_c130 < (long long)2ll;
-	ct::store_masked(ct_at131, v18, ct_in132);
+	const auto ct_c30 = ct::element_cast<long long>(1);
+	const auto ct_at31 = y + ct_c30;
+	const auto ct_in32 = ct_c30 >= 0ll && ct_c30 < (long long)2ll;
+	ct::store_masked(ct_at31, v6, ct_in32);
 }
 
 /* added */

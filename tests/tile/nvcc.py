@@ -3,9 +3,9 @@
 TILE_STAGE=tilebc: the front end alone.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code: the front end once,
-then the next stage for each architecture, for which the front end makes the same (group forms compares). Of the groups library and random
-that stage, which takes most of the time, gets as many kernels as have all forms of text together. Of each group but random, one
-program is compiled whole, with its host part. Whatever nvcc says is a failure."""
+then the next stage for each architecture, for which the front end makes the same (group forms compares). Of group library that
+stage optimizes as many kernels as have all forms of text together, and compiles the others at --opt-level=0, which takes half the time. Of each
+group but random, one program is compiled whole, with its host part. Whatever nvcc says is a failure."""
 import collections
 import difflib
 import os
@@ -79,7 +79,7 @@ KERNEL = re.compile(r"^(?:template<bool ct_aligned>\n)?(?:\[\[.*\n)?static __til
 CALL = re.compile(r"\b(ct(?:::|_)\w+)(<[^;(){}]*>)?\(")
 OPERATION = re.compile(r"/\* (?:\w+(?:, \w+)* = )?(\w+)\([^)]*\).*?: (?:tile<)?(\w+)")
 WORDS = re.compile(r"\b(?:if|else|for|while|do|switch|break|continue|return|struct)\b|\[\[[^\]]*\]\]")
-THIN = {"library": 150, "random": 400}      # groups, and how many forms they have at least
+THIN = {"library": 150}      # groups, and how many forms they have at least
 
 
 def forms(body):
@@ -121,18 +121,18 @@ def together(parts, group):
     return text
 
 
-def compile_together(nvcc, parts, tmp, number, group, stage=STAGE):
+def compile_together(nvcc, parts, tmp, number, group, level=3):
     path = os.path.join(tmp, "together_%s.cu" % number)
     write(path, together(parts, group))
     names = ", ".join(n for n, _ in parts)
     silent(names, [nvcc] + FLAGS + ["--tilebc", "-o", path + ".bc", path])
-    if stage == "tilebc" or not os.path.exists(path + ".bc"):
+    if STAGE == "tilebc" or not os.path.exists(path + ".bc"):
         return
     at = os.path.dirname(nvcc)
     env = dict(os.environ, CUDA_ROOT=os.path.dirname(at), PATH=at + os.pathsep + os.environ["PATH"])
     for arch in ARCHES:
         out = path + "." + arch
-        silent(names, [os.path.join(at, "tileiras"), "--host-arch=x86_64", "--host-os=linux", "-arch=" + arch, path + ".bc", "-o", out], env)
+        silent(names, [os.path.join(at, "tileiras"), "--opt-level=%d" % level, "--host-arch=x86_64", "--host-os=linux", "-arch=" + arch, path + ".bc", "-o", out], env)
         if os.path.exists(out):
             with open(out, "rb") as f:
                 check(b"malloc" not in f.read(), "tile blocks take memory from the device's heap: %s" % names)
@@ -179,7 +179,7 @@ def main(group, version=None):
         chosen = all_parts
         if group in THIN and STAGE != "tilebc":
             chosen, rest = thin(all_parts, group)
-            compile_together(nvcc, rest, tmp, "rest", group, "tilebc")
+            compile_together(nvcc, rest, tmp, "rest", group, 0)
         parts, kernels = [], 0
         for i, part in enumerate(chosen):
             parts.append(part)
