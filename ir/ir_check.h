@@ -28,6 +28,7 @@ bool chk_group(Check *c, const Op *op);         /* ir_check_group.c: an op of OP
 /* and one with a region: operands, attributes and the region's arguments */
 bool chk_group_region(Check *c, const Op *op);
 /* ir_check_device.c: a device launches its thread blocks, */
+bool chk_rows(Check *c, const Fn *fn);
 bool chk_thread_block(Check *c, const Fn *fn);
 bool chk_version_device(Check *c, const Version *v);    /* each that it serves does, with its launch bounds */
 int64_t chk_start_registers(const Check *c, const Fn *fn);      /* which those leave a thread */

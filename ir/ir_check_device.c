@@ -16,6 +16,22 @@ static bool chk_on(Check *c, const Fn *fn, const Machine *m)
 	return true;
 }
 
+/* What the lines `rows` and `peeled` say of registers, of accesses and of shared memory. */
+bool chk_rows(Check *c, const Fn *fn)
+{
+	if (!fn->row_log2) return true;
+	NEED(fn->row_log2 <= TILE_LOG2 && fn->row_regs_log2 <= fn->row_log2, "a row has at most 2^%d elements", TILE_LOG2);
+	int all = 1 << fn->row_regs_log2, held = fn->row_regs ? fn->row_regs : all;
+	NEED(held <= all && fn->row_few <= all, "a version holds no more registers of a row than its tile has, %d", all);
+	NEED(fn->row_sure <= held, "the registers that are inside of each row are among the %d that are held", held);
+	if (!fn->peel_line) return true;
+	NEED(fn->peel_line >= PIECE && fn->peel_line <= LINE && !(fn->peel_line & (fn->peel_line - 1)),
+		"the body of a peeled row begins at a multiple of 16, 32, 64 or 128 bytes");
+	NEED(fn->stage_at >= 0 && fn->stage_at % PIECE == 0 && fn->stage_at <= fn->shared_bytes,
+		"what is staged for peeled rows lies at a multiple of 16 in the kernel's shared memory");
+	return true;
+}
+
 /* Before passes have chosen an architecture, what some device launches. */
 bool chk_thread_block(Check *c, const Fn *fn)
 {

@@ -402,7 +402,7 @@ static bool chk_fn(Check *c, const Fn *fn)
 	for (int i = 0; i < fn->ngrid; i++) swept |= 1u << (fn->sweep[i] & 31);
 	NEED(!ir_sweeps(fn) || swept == (1u << fn->ngrid) - 1, "the sweep takes each axis of the grid once");
 	if (fn->steps && fn->steps->listed && !chk_steps(c, fn, fn->steps)) return false;
-	if (fn->stage == STAGE_PLACED && !chk_thread_block(c, fn)) return false;
+	if (fn->stage == STAGE_PLACED && (!chk_thread_block(c, fn) || !chk_rows(c, fn))) return false;
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))),
 		"the lanes of a tile block are a power of two, or a warp");
