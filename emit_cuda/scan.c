@@ -9,10 +9,9 @@
  *
  * Where a value changes nothing it is what ct_p begins with, and no test is needed; elsewhere ct_p counts only where
  * something comes before. That value is -0 for sums, as 0 + -0 is 0, and NaN for the greatest of numbers and NaNs. */
-#include <math.h>
-
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "ir/exact.h"
 #include "ir/monoid.h"
 #include "layout/f2.h"
 
@@ -37,14 +36,9 @@ static Str identity_of(const Op *op, Elem e) { return cu_num(e, monoid_begin(op-
 
 static Str neutral_of(const Op *op, Elem e)
 {
-	static const int down = 2;      /* toward_negative: there 0 + -0 is -0 */
-	if (!elem_is_any_float(e)) return identity_of(op, e);
 	if (ir_int(op, AT_SUBNORMALS, 0)) return NULL;  /* to combine is to flush */
-	switch (op->code) {
-	case OP_CUMSUM: return cu_num(e, num_float(ir_int(op, AT_ROUNDING, 0) == down ? 0.0 : -0.0));
-	case OP_CUMPROD: return identity_of(op, e);
-	default: return ir_int(op, AT_NAN, 0) ? identity_of(op, e) : cu_num(e, num_float(NAN));
-	}
+	bool down = op->code == OP_CUMSUM && ir_int(op, AT_ROUNDING, 0) == ROUND_DOWN;  /* there 0 + -0 is -0 */
+	return cu_num(e, down ? num_float(0) : monoid_identity(op->code, e, ir_int(op, AT_NAN, 0) != 0));
 }
 
 static Scan scan_of(Cu *g, const Op *op)

@@ -44,7 +44,7 @@ static bool adds(Lay l)
 static bool is_much_rare(const Chunks *f, const Loop *l)
 {
 	for (const Op *op = l->first; op != l->end; op = op->next)
-		if ((op->code == OP_DIV || (op_rows[op->code].flags & OPF_MATH)) && f->rare[op->out[0]->id]) return true;
+		if ((op->code == OP_DIV || op_has(op, OPF_MATH)) && f->rare[op->out[0]->id]) return true;
 	return false;
 }
 

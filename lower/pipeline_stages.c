@@ -305,9 +305,9 @@ static bool is_used_from(const Op *op, const Val *v)
 	return false;
 }
 
-/* Registers of a thread that hold tiles at once behind the loop: at accesses, for what is between them is done element
+/* Registers of a thread that hold tiles at once after the loop: at accesses, for what is between them is done element
  * by element. */
-static int words_behind(const Pipe *p)
+static int words_after(const Pipe *p)
 {
 	int most = 0;
 	for (const Op *op = p->loop->next; op; op = op->next) {
@@ -349,7 +349,7 @@ typedef struct Index { const Pipe *p; Val *row, *col; } Index;
 static void set_index(void *ctx, Op *op)
 {
 	Index *i = ctx;
-	if (op->code != OP_BID || op->out[0] == NULL) return;
+	if (op->code != OP_BID) return;
 	ir_replace(op->out[0], ir_axis(op) == i->p->row_axis ? i->row : i->col);
 	ir_remove(op);
 }
@@ -413,7 +413,7 @@ Fn *pipe_stages(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 		if (!look_at_buffer(&x, i)) return NULL;
 	int64_t room = shared_room(cx, fn);
 	for (x.count = STAGES_MOST; x.count >= STAGES_LEAST && rings_bytes(&x, x.count) > room;) x.count--;
-	if (x.count < STAGES_LEAST || !give_layouts(&x) || words_behind(&x.p) > COST_STAGES_BEHIND) return NULL;
+	if (x.count < STAGES_LEAST || !give_layouts(&x) || words_after(&x.p) > COST_STAGES_BEHIND) return NULL;
 	ask_pieces(&x);
 	ir_number(fn);
 	x.nval = fn->nval;
