@@ -140,6 +140,7 @@ static bool may_move(const Remat *a, const Op *op, int depth)
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
 		const Op *d = v->def;
+		if (d && d == a->wait) return false;            /* regions that end in an index */
 		if (a->place[v->id] != a->now) continue;
 		if (!d || !depth || type_is_tile(v->type) || !op_is_pure(d)
 			|| !may_move(a, d, depth - 1)) return false;
