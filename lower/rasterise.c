@@ -10,7 +10,9 @@
  * they run fastest, blocks that run at once read the same columns, and what they read of the table is a slice that
  * caches hold. Figures: bench/notes/moves.md.
  *
- * Products have an order of their own, and kernels whose blocks communicate keep the order in which they start. */
+ * Products have an order of their own, and kernels whose blocks communicate keep the order in which they start. Blocks
+ * that only add all that they load to memory do not communicate; in the order of what they load they add to whole rows
+ * of a table, where in another all that run at once may add to the same few lines. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -103,9 +105,21 @@ static void visit_access(ValSyms *b, Op *op)
 	*best = p;
 }
 
-static void keeps_order(void *ctx, Op *op)
+/* uses: by Val id; loaded, added: log2 of the elements of the largest tile that is, and of the smallest */
+typedef struct Order { const int *uses; bool keeps; int loaded, added; } Order;
+
+static int size_log2(const Type *t) { return type_is_tile(t) ? type_log2_size(t) : 0; }
+
+/* What only adds up in memory says nothing to other blocks. */
+static void look_at_order(void *ctx, Op *op)
 {
-	if (op->code == OP_MMA || op_has(op, OPF_ATOMIC)) *(bool *)ctx = true;
+	Order *o = ctx;
+	bool relaxed = ir_int(op, AT_ORDER, 0) == attr_word(AT_ORDER, str_intern("relaxed"));
+	bool adds_up = op->code == OP_ATOMIC_RMW && relaxed && !o->uses[op->out[0]->id];
+	o->keeps |= op->code == OP_MMA || (op_has(op, OPF_ATOMIC) && !adds_up);
+	int n = op->nout ? size_log2(op->out[0]->type) : 0;
+	if (op->code == OP_LOAD && n > o->loaded) o->loaded = n;
+	if (adds_up && n < o->added) o->added = n;
 }
 
 /* Is axis x to be faster than y? */
@@ -124,9 +138,13 @@ static bool is_faster(const Spread *first, const Spread *second, int x, int y)
 
 static void sweep_fn(Fn *fn)
 {
-	bool keep = fn->ngrid < 2;
-	ir_walk(fn->body, keeps_order, &keep);
-	if (keep) return;
+	if (fn->ngrid < 2) return;
+	ir_number(fn);
+	ArenaMark mark = arena_mark(A_TMP);
+	Order order = { ir_use_counts(fn, A_TMP), false, 0, INT32_MAX };
+	ir_walk(fn->body, look_at_order, &order);
+	arena_release(A_TMP, mark);
+	if (order.keeps || order.added < order.loaded) return;
 	now = (Sweep){ { .log2 = -1 }, { .log2 = -1 } };
 	valsyms_accesses(fn, visit_access);
 	bool loads = now.load.log2 > now.store.log2 + COST_SWEEP_MORE;
