@@ -1,8 +1,9 @@
 /* jam: loops that wait only for memory issue the loads of several iterations together (unroll and jam).
  *
- * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another and nothing is written, a
- * loop with {rounds = 2^n} issues the loads of so many iterations, or of those that are left, before the first of them
- * computes; the order of computation does not change. Loops with a bounded number of iterations stay as they are.
+ * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another, and nothing that is
+ * stored may be loaded, a loop with {rounds = 2^n} issues the loads of so many iterations, or of those that are left,
+ * before the first of them computes; the order of computation does not change. Loops with a bounded number of
+ * iterations stay as they are.
  * Figures: bench/notes/loops.md.
  *
  * The loop is printed as two loops over its group of iterations (emit_cuda/rounds.c), which nvcc unrolls: the text is
@@ -12,7 +13,14 @@
 
 
 /* ---- which loops ---- */
-typedef struct Round { const Op *loop; bool *hoisted; int64_t bytes; int carried, ops; bool fails; } Round;
+/* stores: it writes; written: it loads what somebody may write */
+typedef struct Round {
+	const Op *loop;
+	bool *hoisted;
+	int64_t bytes;
+	int carried, ops;
+	bool stores, written, fails;
+} Round;
 
 /* Is it known before anything of the round is computed? By Val id: made of the counter and of what is outside alone. */
 static bool is_hoisted(const Round *r, const Op *op)
@@ -33,7 +41,9 @@ static void look_at(Round *r, const Op *op)
 {
 	r->ops++;
 	r->fails |= op->nregion || op->nout > 1 || waits_for_threads(op) || one_thread_reads(op);
-	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && !op_has(op, OPF_PURE);
+	r->fails |= op->code != OP_YIELD && op->code != OP_LOAD && op->code != OP_STORE && !op_has(op, OPF_PURE);
+	r->stores |= op->code == OP_STORE;
+	r->written |= op->code == OP_LOAD && !memory_is_constant(op->parent->fn, ir_in(op, 0));
 	if (r->fails || !op->nout || !is_hoisted(r, op)) return;
 	r->hoisted[op->out[0]->id] = jam_asks(op) || (op_has(op, OPF_PURE) && type_is_scalar(op->out[0]->type));
 	if (jam_asks(op)) r->bytes += thread_bytes(op->out[0]);
@@ -62,7 +72,7 @@ static int rounds_of(const Fn *fn, const Op *loop)
 	r.hoisted[body->args.p[0]->id] = true;
 	for (int i = 1; i < body->args.n; i++) r.carried += (int)(thread_bytes(body->args.p[i]) / 4);
 	for (const Op *op = body->first; op && !r.fails; op = op->next) look_at(&r, op);
-	if (r.fails || !r.bytes || r.ops > COST_JAM_BODY) return 0;
+	if (r.fails || (r.stores && r.written) || !r.bytes || r.ops > COST_JAM_BODY) return 0;
 	int n = 0, words = r.bytes <= COST_JAM_LITTLE ? COST_JAM_LITTLE_WORDS : COST_JAM_WORDS;
 	while (n < COST_JAM_ROUNDS && r.bytes << n < 1 << COST_JAM_BYTES
 		&& r.carried + (r.bytes << (n + 1)) / 4 <= words) n++;
