@@ -10,7 +10,7 @@ enum { FAR = 3 };       /* operations between an index and where it was read, at
  * math: tiles that a loop carries, reductions and functions of tiles, if they are more than a few elements */
 typedef struct Size {
 	int log2, products, bytes, loaded, carried, sums, waits;
-	bool reduces, scans, moves, seeks, math;
+	bool reduces, scans, sorts, moves, seeks, math;
 } Size;
 
 static bool is_plain(const Op *op)
@@ -56,6 +56,7 @@ static void measure(void *ctx, Op *op)
 	s->math |= op_has(op, OPF_MATH) && type_is_tile(op->out[0]->type)
 		&& type_log2_size(op->out[0]->type) >= COST_TILE_MANY;
 	s->scans |= op_is_scan(op);
+	s->sorts |= op->code == OP_SORT || op->code == OP_TOPK;
 	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type) && elem_bytes(op->out[0]->type->elem) > s->bytes)
 		s->bytes = elem_bytes(op->out[0]->type->elem);
 	if (op->code == OP_MMA && type_log2_size(op->out[0]->type) > s->products)
@@ -87,6 +88,10 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? 4 : 5;  /* two sums of a tile take 64 of 128 registers */
 	}
 	if (w > full) w = full;
+	/* tile blocks of one warp share a thread block (pack.c): of two, each would take the time to start one */
+	bool waits = s.reduces || s.scans || s.sorts || s.math || s.products;
+	bool alone = s.log2 == LANES_LOG2 + COST_ALONE_REGS && s.loaded && s.loaded <= COST_ALONE_LOADED;
+	if (alone && !waits && !fn->by_element) w = 0;
 	int most = s.scans ? 5 : 6;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
 	return w < 0 ? 0 : w > 5 ? 5 : w;
