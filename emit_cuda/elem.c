@@ -68,7 +68,13 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	const Lay *l = op->out[0]->lay;
 	CuMap m = cu_map_row(g, *l, LAY_PACKED);
 	if (peel_row(g->fn, *l)) return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), peel_iota(g, *l, reg));
-	Str at = cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
+	uint32_t in_reg = 0, in_thread = 0;
+	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
+	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
+	bool wide = elem_bytes(op->out[0]->type->elem) == 8;    /* what an address is made of may be a sum */
+	bool apart = wide && in_reg && in_thread && !(in_reg & in_thread);
+	Str of_thread = cu_map_thread(&m), of_reg = cu_map_reg(&m, reg);
+	Str at = apart ? str_fmt("%s + %s", of_thread, of_reg) : cu_xor(of_thread, of_reg);
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->turned;
 	if (n && type_size(op->out[0]->type) > 1)

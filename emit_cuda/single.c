@@ -28,6 +28,14 @@ static Str element_index(const Elements *x, int a)
 	return i->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
 }
 
+/* Whether index ct_i<a> is inside, before and after other conditions; "": it is proved to be. */
+static Str index_inside(const Elements *x, int a, const char *before, const char *after)
+{
+	const IrAttr *inside = ir_attr(x->op, AT_INSIDE);
+	if (inside && inside->u.ints.p[a] == INSIDE_WHOLE) return str_intern("");
+	return str_fmt("%s(unsigned long long)ct_i%d < (unsigned long long)(%s)%s", before, a, x->v->ext[a], after);
+}
+
 /* ct_ok: whether the element is accessed; ct_a: its address. */
 static void print_place(const Elements *x)
 {
@@ -40,8 +48,9 @@ static void print_place(const Elements *x)
 		out_puts(at, x->v->base);
 		for (int a = 0; a < x->v->rank; a++) {
 			out_printf(g->o, "const long long ct_i%d = %s;\n", a, element_index(x, a));
-			out_printf(ok, "%s(unsigned long long)ct_i%d < (unsigned long long)(%s)", n++ ? " && " : "", a,
-				x->v->ext[a]);
+			Str inside = index_inside(x, a, n ? " && " : "", "");
+			n += *inside != 0;
+			out_puts(ok, inside);
 			out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
 		}
 	}
@@ -134,7 +143,7 @@ static void print_piece_place(const Elements *x)
 	out_puts(at, x->v->base);
 	for (int a = 0; a < x->v->rank; a++) {
 		out_printf(g->o, "const long long ct_i%d = %s;\n", a, element_index(x, a));
-		if (a != f) out_printf(row, "(unsigned long long)ct_i%d < (unsigned long long)(%s) && ", a, x->v->ext[a]);
+		if (a != f) out_puts(row, index_inside(x, a, "", " && "));
 		out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
 	}
 	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", cu_at(g, x->mask, piece_register(x, k)));

@@ -196,10 +196,13 @@ static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
 	peel(fn, p, cx, &p->peeled);
 }
 
-/* Maps whose rows are much shorter than their tile (narrow.c), by single elements where these serve such rows. */
+/* Maps of elements in the order of memory (flat.c), unless rows go through shared memory side by side; or with tiles
+ * for rows much shorter than the author's (narrow.c), by single elements where these serve such rows. */
 static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
-	Fn *narrow = narrow_version(fn, cx, &p->narrow_guard);
+	Fn *narrow = p->odd && rows_are_dense(p->odd) ? NULL : flat_version(fn, cx, &p->narrow_guard);
+	p->flat = narrow != NULL;
+	if (!narrow) narrow = narrow_version(fn, cx, &p->narrow_guard);
 	if (narrow) narrow->by_element = p->odd != NULL;
 	return narrow;
 }
@@ -208,6 +211,7 @@ static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
 	if (!p->odd || unaligned_serves(fn, p->odd)) p->narrow = fn;
+	else p->flat = false;
 }
 
 /* Kernels that a placement spreads over clusters of more thread blocks than every device runs. */

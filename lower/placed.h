@@ -71,6 +71,7 @@ typedef struct Placements {
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	PeeledVec peeled;       /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	PipelinedVec pipelined;
+	bool flat;              /* narrow is of flat.c */
 	Fn *narrow;  /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard;
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
@@ -100,6 +101,11 @@ void note_variants(Module *m);                  /* TYPED, with entries: finds ro
 /* ---- narrow.c ---- */
 /* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; NULL: none. */
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
+
+/* ---- flat.c ---- */
+/* A kernel, TYPED, that takes elements in the order of memory, and the calls of aligned tensors for which it is better;
+ * NULL: none. */
+Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */

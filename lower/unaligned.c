@@ -62,8 +62,8 @@ bool unaligned_wanted(const Fn *fn, const Fn *first)
 
 static void count_moves(void *ctx, Op *op)
 {
-	*(int *)ctx += op->code == OP_STORE_SHARED || op->code == OP_CONVERT || op->code == OP_CONVERT_LANES
-		|| op->code == OP_CONVERT_REGS;
+	*(int *)ctx += op->code == OP_STORE_SHARED || op->code == OP_TAKE || op->code == OP_CONVERT
+		|| op->code == OP_CONVERT_LANES || op->code == OP_CONVERT_REGS;
 }
 
 static int moves_of(const Fn *fn)

@@ -270,9 +270,14 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	List l = { m, of, arch, m->versions.n };
 	Aligned a = ask_aligned(p->first);
 	for (int i = 0; i < p->pipelined.n; i++) add_pipelined(&l, &p->pipelined.p[i]);
-	if (p->narrow && !(p->odd && unaligned_serves(p->odd, p->narrow)))
+	bool worth = is_worth(&a, p);
+	/* all calls by elements in the order of memory, where tiles make threads exchange what they load as it lies */
+	bool moves = p->flat && !worth && !unaligned_serves(p->first, p->narrow);
+	if (!moves && p->narrow && !(p->odd && unaligned_serves(p->odd, p->narrow)))
 		add(&l, "narrow", p->narrow_guard, p->narrow);
-	if (!is_worth(&a, p)) {
+	if (moves) {
+		add(&l, "", sym_const(1), p->narrow);
+	} else if (!worth) {
 		add_first(&l, p->first);
 	} else if (p->odd && p->narrow && unaligned_serves(p->odd, p->narrow)) {
 		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
