@@ -277,6 +277,7 @@ static Str picked_text(Cu *g, const Pick *p, int chunk)
 	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, near = cu_map_reg(&p->m, str_i64(chunk - 1));
 	if (g->part) number = str_fmt("(unsigned int)%s - (unsigned int)ct_begin", number);
 	if (p->from) number = str_fmt("(unsigned int)%s - (unsigned int)%s", number, cu_val(g, p->from)->name);
+	if (g->shifted && holds_row(g->fn, *p->numbers->lay)) number = str_fmt("(unsigned int)%s + ct_phase", number);
 	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%s%s) == 0", number,
 		cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near, p->m.by_lanes ? "" : "u");
 }

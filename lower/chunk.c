@@ -61,7 +61,7 @@ static Op *find_pick(const Chunks *f, const Loop *l)
 		select = op;
 		numbers = x;
 	}
-	if (!select || (f->shifted && holds_row(f->fn, *numbers->lay))) return NULL;
+	if (!select) return NULL;
 	return adds(*numbers->lay) ? select : NULL;
 }
 
