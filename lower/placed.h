@@ -52,7 +52,7 @@ int spare_warps(Fn *fn, int cluster, const LowerCx *cx);        /* besides CLUST
 bool has_loop(const Fn *fn);                    /* or another region */
 int cluster_most(const LowerCx *cx, Fn *fn);
 int wide_regs(const Fn *fn, const LowerCx *cx);         /* elements that a thread of the largest clusters holds */
-bool op_suits_cluster(const Op *op);            /* may the thread blocks of a cluster share its tiles? */
+bool kernel_suits_cluster(const Fn *fn);        /* may the thread blocks of a cluster share its tiles? */
 
 /* ---- versions.c ---- */
 typedef VEC(Fn *) FnVec;

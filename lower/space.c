@@ -61,10 +61,8 @@ static int cluster_range(Fn *fn, const Machine *m)
 {
 	bool reduces = false;
 	if (m->cluster <= 1) return 0;
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!op_suits_cluster(op)) return 0;
-		reduces |= op_is_reduce(op) || op_is_scan(op);
-	}
+	if (!kernel_suits_cluster(fn)) return 0;
+	for (const Op *op = fn->body->first; op; op = op->next) reduces |= op_is_reduce(op) || op_is_scan(op);
 	return reduces ? CLUSTER_PORTABLE : 0;
 }
 

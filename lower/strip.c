@@ -45,8 +45,8 @@ static Measure measure_block(const IrBlock *block)
 static bool suits_cluster(const Fn *fn, const LowerCx *cx)
 {
 	if (cx->alone || ir_hint(fn, "warps", 0) > 0 || ir_hint(fn, "cluster", 0) == 1 || plan_alone(fn)) return false;
+	if (!kernel_suits_cluster(fn)) return false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!op_suits_cluster(op)) return false;
 		for (int i = 0; i < op->nout; i++) {
 			const Type *t = op->out[i]->type;
 			int long_axes = 0;

@@ -102,7 +102,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
  * registers of one block is spread over several: 32 elements a thread, 8 warps a block, at most 16 blocks. Between
  * blocks only the partial results of reductions and scans move, each exchange once: kernels without control flow whose
  * other operations stay within their thread, and in which no layout is converted (layouts.c: stays_apart). */
-bool op_suits_cluster(const Op *op)
+static bool op_suits_cluster(const Op *op)
 {
 	if (op->nregion) return false;
 	if (op_is_reduce(op)) return op->code != OP_REDUCE;
@@ -113,6 +113,22 @@ bool op_suits_cluster(const Op *op)
 	case OP_GATHER: return memory_is_constant(op->parent->fn, ir_in(op, 0)) || type_log2_size(op->out[0]->type) == 0;
 	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 	}
+}
+
+/* Rows that are stored, and of each one number beside them, which one thread stores: such as a scale, or a mean. Where
+ * nothing but that number is stored, few threads that go through a row wait less. */
+bool kernel_suits_cluster(const Fn *fn)
+{
+	bool rows = false, numbers = false, reads = false;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		bool one = (op->code == OP_SCATTER || op->code == OP_TO_SCALAR)
+			&& type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
+		if (!one && !op_suits_cluster(op)) return false;
+		rows |= op->code == OP_STORE && type_log2_size(ir_accessed(op)->type) >= COST_TILE_MANY;
+		numbers |= one;
+		reads |= op->code == OP_GATHER && !memory_is_constant(fn, ir_in(op, 0));
+	}
+	return !numbers || (rows && !reads);
 }
 
 /* A device may have no room for a cluster of more than 8 thread blocks (a part of a GPU, a GPU with fewer
@@ -225,10 +241,8 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - COST_CLUSTER_REGS - packs_more(cx, &s),
 		more = c > 0 && !cx->peels ? more_regs(fn, &s) : 0;
 	if (pin == PLAN_FREE && (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster")))) return 0;
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (!op_suits_cluster(op)) return 0;
-		reduces |= op_is_reduce(op) || op_is_scan(op);
-	}
+	if (!kernel_suits_cluster(fn)) return 0;
+	for (const Op *op = fn->body->first; op; op = op->next) reduces |= op_is_reduce(op) || op_is_scan(op);
 	/* single elements take more registers */
 	if (pin == PLAN_FREE && s.scans && s.log2 <= COST_SCAN_ALONE - fn->by_element) return 0;
 	if (!reduces || lower_arch(cx, fn) < 90) return 0;
