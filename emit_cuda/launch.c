@@ -1,4 +1,5 @@
 /* How the launcher takes a version of a kernel for a call, and starts it. */
+#include "base/cost.h"
 #include "emit_cuda/versions.h"
 
 #include <string.h>
@@ -250,7 +251,8 @@ static void print_grid(Out *o, const CuKernel *k, int grid)
 			version_grid_name("ct_blocks", grid));
 }
 
-/* Threads and thread blocks of a cluster that a call starts of a version: as many warps as its rows need, evenly. */
+/* Threads and thread blocks of a cluster that a call starts of a version: as many warps as its rows need, evenly, in
+ * small thread blocks, so that several of them share a multiprocessor. */
 static void print_fewer(Out *o, const CuVersion *t, int number)
 {
 	const Fn *fn = t->v.fn;
@@ -263,7 +265,10 @@ static void print_fewer(Out *o, const CuVersion *t, int number)
 	}
 	out_printf(o, "const int ct_warps_%d = (int)", number);
 	host_expr(o, t->warps);
-	out_printf(o, ", ct_cluster_%d = (ct_warps_%d + %d) / %d", number, number, most - 1, most);
+	int few = most < COST_STARTED_WARPS ? most : COST_STARTED_WARPS;
+	if (few == most) out_printf(o, ", ct_cluster_%d = (ct_warps_%d + %d) / %d", number, number, few - 1, few);
+	else out_printf(o, ", ct_cluster_%d = ct_warps_%d < %d ? (ct_warps_%d + %d) / %d : %d", number, number,
+		few * fn->cluster, number, few - 1, few, fn->cluster);
 	out_printf(o, ";\nconst int ct_threads_%d = (ct_warps_%d + ct_cluster_%d - 1) / ct_cluster_%d * 32;\n", number,
 		number, number, number);
 }

@@ -70,7 +70,7 @@ static bool is_call(const Calls *c, int64_t length)
 	Call call = { c, c->n, length };
 	for (int i = 0; i < c->of->where.n; i++)
 		if (!holds(c->of->where.p[i].cond, &call)) return false;
-	return true;
+	return length > c->of->rows_taken;
 }
 
 /* The length near n that is a multiple of its class, and of no other. */

@@ -214,14 +214,13 @@ static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 	else p->flat = false;
 }
 
-/* Kernels that a placement spreads over clusters of more thread blocks than every device runs. */
+/* Kernels whose version for all calls is spread over clusters of more thread blocks than every device runs. */
 static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORTABLE; }
 
 static Fn *begin_portable(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	bool wide = is_wide(p->first) || is_wide(p->odd) || (p->peeled.n && is_wide(p->peeled.p[0].fn));
-	return wide ? copy_kernel(fn) : NULL;
+	return is_wide(p->odd ? p->odd : p->first) ? copy_kernel(fn) : NULL;
 }
 
 static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)

@@ -230,6 +230,20 @@ static bool serves_wide(const Fn *fn, const LowerCx *cx, const StripPlan *p, int
 	return !fn->by_element && !keeps_all(p, size, CLUSTER_PORTABLE) && keeps_all(p, size, CLUSTER_WIDE);
 }
 
+/* Are rows of one tensor loaded, besides those that all tile blocks share, such as weights? */
+static bool loads_one(const StripPlan *p)
+{
+	int n = 0;
+	for (int i = 0; i < p->n; i++) {
+		const Op *op = p->ops[i].op;
+		bool own = false;
+		Num at;
+		for (int k = 1; op->code == OP_LOAD && k < op->nin - 1; k++) own |= !ir_const_value(ir_in(op, k), &at);
+		n += p->ops[i].cut && own;
+	}
+	return n <= 1;
+}
+
 /* false: registers hold the tile. */
 static bool share_out(Fn *fn, const LowerCx *cx, const StripPlan *p, int size, bool hinted, Shares *s)
 {
@@ -246,6 +260,9 @@ static bool share_out(Fn *fn, const LowerCx *cx, const StripPlan *p, int size, b
 	}
 	if (!scans(p) && reduces(p) && suits_cluster(fn, cx) && lower_arch(cx, fn) >= 90) {
 		int wish = pin ? 1 << pin : (int)ir_hint(fn, "cluster", cx->target_arch);
+		/* a call starts as many warps as its rows need, which few calls fill; single elements take more registers */
+		bool by_length = !wish && fn->by_warp && (!fn->by_element || loads_one(p));
+		if (by_length && size <= COST_HELD_LOG2 + cluster_most(cx, fn)) return false;
 		bool wide = wish > 1 << CLUSTER_PORTABLE || (!wish && serves_wide(fn, cx, p, size));
 		s->cluster = wide ? cluster_most(cx, fn) : wish ? log2_of(wish) : CLUSTER_PORTABLE;
 		if (size <= COST_HELD_IN_CLUSTER + s->cluster + (cx->peels && s->cluster > CLUSTER_PORTABLE)) return false;
