@@ -1,9 +1,9 @@
 /* How the launcher takes a version of a kernel for a call, and starts it. */
-#include "base/cost.h"
 #include "emit_cuda/versions.h"
 
 #include <string.h>
 
+#include "base/cost.h"
 #include "base/diag.h"
 #include "emit/device.h"
 #include "emit/host.h"
