@@ -21,8 +21,8 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	Str pad;                        /* bits, loads */
 	Str copies;                     /* stores: condition */
-	int turn;                       /* axis of a row that is turned by ct_phase (lower/rotate.c), else -1 */
-	bool turning;                   /* coordinates along it are those of the turned row */
+	int rotated_axis;                       /* axis of a row that is rotated by ct_phase (lower/rotate.c), else -1 */
+	bool rotates;                   /* coordinates along it are those of the rotated row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
@@ -42,7 +42,7 @@ void access_origin(Access *x);                  /* the element offset of the til
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
 void access_thread(Access *x);
 Str access_scaled(Str i, const CuView *v, int a);       /* in elements, of a place along an axis */
-void access_print_turned(const Access *x, const char *reg);     /* ct_q: the coordinate of a register of a turned row */
+void access_print_rotated(const Access *x, const char *reg);    /* ct_q: that of a register of a rotated row */
 Str access_coord(const Access *x, int a, const char *reg);      /* of a register, relative to what ct_p counts */
 Str access_address(const Access *x, const char *reg);
 /* so many elements after `begin` the tensor ends; near 2^30 or more: 2^30 */
@@ -55,7 +55,7 @@ Str access_inside(const Access *x, const char *reg);
 Str access_whole(const Access *x);              /* that the tile lies wholly inside; NULL: it does */
 /* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
 Str access_aligned(const Access *x);
-Str access_turned(const Access *x);             /* the same of a turned row */
+Str access_rotated(const Access *x);             /* the same of a rotated row */
 Str access_pad(const Access *x);                /* the pad of a piece, in its words */
 
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */

@@ -6,9 +6,10 @@
 
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
-	AccessPlan p = access_plan(op, data, g->turned != 0);
+	AccessPlan p = access_plan(op, data, g->rotated != 0);
 	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank,
-		.fast = p.fast, .vec = p.vec, .l = p.l, .turn = p.turn, .ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
+		.fast = p.fast, .vec = p.vec, .l = p.l, .rotated_axis = p.rotated_axis,
+		.ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
 	memcpy(x->bit, p.bit, sizeof x->bit);
 	memcpy(x->proved, p.proved, sizeof x->proved);
 	memcpy(x->near, p.near, sizeof x->near);
@@ -91,18 +92,18 @@ static Str part_of_register(const Access *x, int a, const char *reg)
 	return cu_map_reg(&m, reg);
 }
 
-/* ct_q: the coordinate of register ct_b of a turned row. */
-void access_print_turned(const Access *x, const char *reg)
+/* ct_q: the coordinate of register ct_b of a rotated row. */
+void access_print_rotated(const Access *x, const char *reg)
 {
-	if (!x->turning) return;
+	if (!x->rotates) return;
 	out_printf(x->g->o, "const int ct_q = (int)((((unsigned int)ct_c%d ^ %s) - (unsigned int)ct_phase) & %lldu);\n",
-		x->turn, part_of_register(x, x->turn, reg), (long long)x->g->turned - 1);
+		x->rotated_axis, part_of_register(x, x->rotated_axis, reg), (long long)x->g->rotated - 1);
 }
 
 /* Coordinate of register reg relative to what ct_p counts. */
 Str access_coord(const Access *x, int a, const char *reg)
 {
-	if (x->turning && a == x->turn) return x->apart[a] ? str_fmt("(ct_q - ct_c%d)", a) : str_intern("ct_q");
+	if (x->rotates && a == x->rotated_axis) return x->apart[a] ? str_fmt("(ct_q - ct_c%d)", a) : str_intern("ct_q");
 	Str r = part_of_register(x, a, reg);
 	return x->apart[a] ? r : str_fmt("(int)%s", cu_xor(str_fmt("(unsigned int)ct_c%d", a), r));
 }
@@ -135,10 +136,10 @@ void access_bounds(Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		Str sum = x->apart[a] ? str_fmt("ct_o%d - ct_c%d", a, a) : str_fmt("ct_o%d", a);
 		if (x->proved[a]) continue;
-		if (x->turning && a == x->turn) {       /* a piece must not go round the end of the row, either */
+		if (x->rotates && a == x->rotated_axis) {       /* a piece must not go round the end of the row, either */
 			Str c = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
 			out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - ct_o%d < %lld ? %s - ct_o%d : %lld)%s;\n", a,
-				x->v->ext[a], a, (long long)x->g->turned, x->v->ext[a], a, (long long)x->g->turned, c);
+				x->v->ext[a], a, (long long)x->g->rotated, x->v->ext[a], a, (long long)x->g->rotated, c);
 			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, c);
 			continue;
 		}
@@ -223,8 +224,8 @@ Str access_aligned(const Access *x)
 	return str_intern_n(o->p, o->n);
 }
 
-/* The same of a turned row: the address of its first element, less the phase. */
-Str access_turned(const Access *x)
+/* The same of a rotated row: the address of its first element, less the phase. */
+Str access_rotated(const Access *x)
 {
 	Out *o = out_new();
 	out_printf(o, "((unsigned long long)(%s", x->v->base);

@@ -82,7 +82,7 @@ typedef struct Cu {
 	/* What is printed is for one piece of a peeled row, number ct_part, or for its end (peel.c). */
 	enum { PART_NONE, PART_PIECE, PART_END } part;
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
-	int64_t turned;         /* rows of so many elements are turned by ct_phase; 0: none (lower/rotate.c) */
+	int64_t rotated;         /* rows of so many elements are rotated by ct_phase; 0: none (lower/rotate.c) */
 } Cu;
 
 Str cu_launch(Cu *g, const Sym *s);                     /* an integer known at launch */

@@ -76,7 +76,7 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	Str of_thread = cu_map_thread(&m), of_reg = cu_map_reg(&m, reg);
 	Str at = apart ? str_fmt("%s + %s", of_thread, of_reg) : cu_xor(of_thread, of_reg);
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
-	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->turned;
+	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->rotated;
 	if (n && type_size(op->out[0]->type) > 1)
 		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem),
 			at, (long long)n - 1);
@@ -91,7 +91,7 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 		{ OP_LT, "<", false }, { OP_LE, "<=", false }, { OP_GT, "<=", true }, { OP_GE, "<", true }
 	};
 	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
-	if (g->turned || regs_of(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32
+	if (g->rotated || regs_of(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32
 		|| !cu_val(g, y)->splat) return NULL;
 	if (peel_row(g->fn, *x->lay)) {
 		if (op->code == OP_EQ || op->code == OP_NE)

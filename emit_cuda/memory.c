@@ -109,7 +109,7 @@ static void close_loop(const Access *x, uint32_t skip, bool bare)
 static bool is_one_statement(const Access *x, int vec)
 {
 	Elem e = x->v->elem;
-	if (x->turning || x->g->late || x->g->opt->line != LINE_OFF) return false;
+	if (x->rotates || x->g->late || x->g->opt->line != LINE_OFF) return false;
 	return x->words || (vec ? words_piece_is_run(x->g, x->data, x->bit, vec) : elem_bytes(e) < 8);
 }
 
@@ -162,7 +162,7 @@ static void print_pieces(Access *x, bool partial)
 	x->begins = true;
 	if (x->store) elem_print_late(g);
 	piece_registers(x, reg);
-	if (partial) access_print_turned(x, "ct_b");
+	if (partial) access_print_rotated(x, "ct_b");
 	Str at = access_address(x, "ct_b"), in = partial ? piece_inside(x) : NULL;
 	if (partial && !in) in = str_intern("1");
 	if (x->store) {
@@ -192,7 +192,7 @@ static void print_elements(Access *x)
 	x->words = false;
 	bare = is_one_statement(x, 0);
 	open_loop(x, spare, bare);
-	access_print_turned(x, "ct_b");
+	access_print_rotated(x, "ct_b");
 	if (x->store) elem_print_late(g);
 	Str at = access_address(x, "ct_b"), ok = access_inside(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
 	if (x->store) {
@@ -218,7 +218,7 @@ static Str touched_text(const Access *x)
 {
 	int a = x->fast;
 	Str c = access_coord(x, a, "ct_b");
-	if (x->turning) return str_fmt(" && (%s < ct_hi%d || ct_q > %lld)", c, a, (long long)x->g->turned - (1 << x->vec));
+	if (x->rotates) return str_fmt(" && (%s < ct_hi%d || ct_q > %lld)", c, a, (long long)x->g->rotated - (1 << x->vec));
 	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
 }
 
@@ -232,7 +232,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	open_loop(x, skip, false);
 	piece_registers(x, whole);
 	x->begins = true;
-	access_print_turned(x, "ct_b");
+	access_print_rotated(x, "ct_b");
 	Str in = piece_inside(x);
 	out_printf(g->o, "if (!(%s)%s) {\n", in ? in : "1", touched_text(x));
 	x->begins = false;
@@ -242,7 +242,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	else cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	if (rolled) out_in(g->o);
 	out_printf(g->o, "const int ct_e = ct_b ^ %s;\n", cu_deposit("ct_j", piece_mask(x)));
-	access_print_turned(x, "ct_e");
+	access_print_rotated(x, "ct_e");
 	Str at = access_address(x, "ct_e"), ok = access_inside(x, "ct_e"), reg = cu_at(g, x->data, "ct_e");
 	cu_line(g, x->op);
 	if (x->store) {
@@ -265,7 +265,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 static Str ragged_text(const Access *x)
 {
 	int a = x->fast, mask = (1 << x->vec) - 1;
-	if (x->turning)
+	if (x->rotates)
 		return str_fmt("((ct_hi%d | ct_phase%s) & %d) != 0", a, x->low[a] ? str_fmt(" | ct_lo%d", a) : "", mask);
 	if (x->proved[a]) return NULL;
 	return x->low[a] ? str_fmt("((ct_hi%d | ct_lo%d) & %d) != 0", a, a, mask) : str_fmt("(ct_hi%d & %d) != 0", a, mask);
@@ -275,7 +275,7 @@ static void print_partial(Access *x)
 {
 	Cu *g = x->g;
 	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
-	x->turning = x->turn >= 0;
+	x->rotates = x->rotated_axis >= 0;
 	access_bounds(x);
 	if (x->ways != WAYS_ANY) {
 		print_pieces(x, true);
@@ -301,7 +301,7 @@ static void print_partial(Access *x)
 		return;
 	}
 	print_pieces(x, true);
-	if (x->turning)
+	if (x->rotates)
 		out_puts(g->o, "asm volatile(\"\" : \"+r\"(ct_phase));        /* compute coordinates again, "
 			"do not keep them */\n");
 	out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
@@ -362,8 +362,8 @@ static void print_aligned(Access *x, Str whole)
 void access_ways(Access *x)
 {
 	Cu *g = x->g;
-	x->turning = x->turn >= 0;
-	if (x->turning) x->proved[x->turn] = false;
+	x->rotates = x->rotated_axis >= 0;
+	if (x->rotates) x->proved[x->rotated_axis] = false;
 	if (!x->vec) {
 		access_bounds(x);
 		x->forgotten = x->ways == WAYS_SINGLE && regs_of(x->data) > 1;
@@ -379,11 +379,11 @@ void access_ways(Access *x)
 		print_aligned(x, whole);
 		return;
 	}
-	out_printf(g->o, "const int ct_aligned = %s;\n", x->turn >= 0 && x->turn == x->fast ? access_turned(x)
-		: access_aligned(x));
-	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->turn >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "",
+	bool rotated = x->rotated_axis >= 0 && x->rotated_axis == x->fast;
+	out_printf(g->o, "const int ct_aligned = %s;\n", rotated ? access_rotated(x) : access_aligned(x));
+	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->rotated_axis >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "",
 		whole ? whole : "");
-	x->turning = false;
+	x->rotates = false;
 	out_in(g->o);
 	print_pieces(x, false);
 	out_off(g->o);

@@ -12,7 +12,7 @@ static bool is_held(const Op *op) { return op->code == OP_LOAD && ir_attr(op, AT
 static void declare_words(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
-	AccessPlan p = access_plan(op, r, g->turned != 0);
+	AccessPlan p = access_plan(op, r, g->rotated != 0);
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_val(g, r)->next = cu_fresh(g, "next");
 	out_printf(g->o, "%s %s[%d];\n", words_type(elem_bytes(r->type->elem) << p.vec), cu_val(g, r)->next,

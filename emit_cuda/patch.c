@@ -227,7 +227,7 @@ void patch_loads(Cu *g, const Op *op)
 	const int64_t *off = ir_attr(op, AT_OFFSETS)->u.ints.p;
 	int size = r.q.nrow * r.q.p.ext[r.q.row];
 	access_open(x, g, op, op->out[0], false);
-	x->turn = -1;
+	x->rotated_axis = -1;
 	for (int a = 0; a < x->rank; a++) x->low[a] |= r.q.p.lo[a] < 0;
 	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
 	cu_say(g, op);

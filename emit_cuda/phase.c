@@ -17,14 +17,14 @@ static void print_shift(Cu *g, int size)
 
 void memory_phase(Cu *g, const Op *op)
 {
-	if (ir_int(op, AT_ROWS, ROWS_TURNED) == ROWS_PEELED) {
+	if (ir_int(op, AT_ROWS, ROWS_ROTATED) == ROWS_PEELED) {
 		peel_phase(g, op);
 		return;
 	}
 	Access x;
 	access_open(&x, g, op, NULL, false);
-	g->shifted = ir_int(op, AT_ROWS, ROWS_TURNED) == ROWS_SHIFTED;
-	g->turned = g->shifted ? 0 : ir_int(op, AT_NUMBER, 0);
+	g->shifted = ir_int(op, AT_ROWS, ROWS_ROTATED) == ROWS_SHIFTED;
+	g->rotated = g->shifted ? 0 : ir_int(op, AT_NUMBER, 0);
 	cu_val(g, op->out[0])->name = str_intern("ct_phase");
 	out_puts(g->o, "int ct_phase;\n{\n");
 	out_in(g->o);

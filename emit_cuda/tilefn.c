@@ -78,7 +78,7 @@ static void add_rest(Call *c, Access *x)
 		add(c, x->pad, "%s ct_outside", bytes == 8 ? "ct_u32x2" : words_type(bytes));
 		x->pad = str_intern("ct_outside");
 	}
-	if (x->turn >= 0) add(c, str_intern("&ct_phase"), "int *ct_turn");
+	if (x->rotated_axis >= 0) add(c, str_intern("&ct_phase"), "int *ct_turn");
 	else if (x->g->shifted) add(c, str_intern("ct_phase"), "int ct_phase");
 	if (x->copies) {
 		add(c, x->copies, "bool ct_first_copy");
@@ -94,10 +94,10 @@ static void print_body(Access *x)
 {
 	Out *o = x->g->o;
 	out_in(o);
-	if (x->turn >= 0) out_puts(o, "int ct_phase = *ct_turn;\n");
+	if (x->rotated_axis >= 0) out_puts(o, "int ct_phase = *ct_turn;\n");
 	access_thread(x);
 	access_ways(x);
-	if (x->turn >= 0) out_puts(o, "*ct_turn = ct_phase;\n");
+	if (x->rotated_axis >= 0) out_puts(o, "*ct_turn = ct_phase;\n");
 	out_off(o);
 }
 

@@ -120,7 +120,7 @@ extern const AttrRow attr_rows[AT_COUNT];
 enum { INSIDE_WHOLE = 1, INSIDE_LAUNCH = 2, INSIDE_NEAR = 3 };
 typedef enum Ways { WAYS_ANY, WAYS_ALIGNED, WAYS_MASKED, WAYS_SINGLE } Ways;     /* {ways} */
 enum { STAGE_ASK = 1, STAGE_AWAIT = 2, STAGE_BOTH = 3 };        /* {stage} */
-enum { ROWS_TURNED, ROWS_SHIFTED, ROWS_PEELED };                /* {rows} */
+enum { ROWS_ROTATED, ROWS_SHIFTED, ROWS_PEELED };                /* {rows} */
 enum {
 	KIND_SUM, KIND_PROD, KIND_MAX, KIND_MIN, KIND_MAX_ELEMENT, KIND_MIN_ELEMENT, KIND_AND, KIND_OR, KIND_XOR,
 	KIND_CUSTOM

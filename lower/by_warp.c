@@ -143,7 +143,7 @@ void by_warp_place(Fn *fn)
 	bool yes = fn->by_warp && !fn->packed && !fn->persistent;
 	for (const Op *op = fn->body->first; op && yes; op = op->next) yes = suits(fn, op);
 	fn->fewer = yes;
-	bool whole = fn->warps == 1 ? !fn->lanes : yes, turns = fn->by_element && rows_turn(fn);
+	bool whole = fn->warps == 1 ? !fn->lanes : yes, turns = fn->by_element && rows_rotate(fn);
 	bool room = fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS >> COST_SHORT_LANES);
 	fn->short_rows &= whole && room && !turns && !fn->cluster && !fn->persistent && !rows_are_dense(fn)
 		&& is_by_lane_all(fn);

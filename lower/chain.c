@@ -28,7 +28,7 @@ static void fill(Write *x, ChainRing r)
 	int n[CHAIN_LOADS];
 	for (int i = 0; i < x->c.loads; i++) {
 		const ChainLoad *l = &x->c.load[i];
-		if (l->ring == r) n[i] = chain_coordinates(x, l->op, &l->place, l->turned, at[i]);
+		if (l->ring == r) n[i] = chain_coordinates(x, l->op, &l->place, l->transposed, at[i]);
 	}
 	ir_set_int(add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->ring[r].empty, x->place[r] }), AT_PHASE, PHASE_PREVIOUS);
 	Region e = chain_begin(x, OP_ELECT, NULL);

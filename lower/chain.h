@@ -32,7 +32,7 @@ typedef struct ChainLoad {
 	Op *op;
 	ChainRing ring;
 	ChainPlace place;
-	bool turned;                            /* the buffer holds the transposed tile, whose last axis is contiguous */
+	bool transposed;                        /* the buffer holds the transposed tile, whose last axis is contiguous */
 	bool differs;                           /* each group multiplies rows of its own */
 } ChainLoad;
 

@@ -189,7 +189,7 @@ static bool add_load(Chain *c, const Op *product, int i, int level, ChainFactor 
 	l.ring = held ? RING_HELD : level ? RING_SECOND : RING_FIRST;
 	int fast = unit_axis(c->fn, ir_in(op, 0), 1) ? 1 : 0;
 	if (!unit_axis(c->fn, ir_in(op, 0), fast)) return false;
-	l.turned = !fast;
+	l.transposed = !fast;
 	l.differs = i == 0;
 	f->mn_major = fast != depth_axis;
 	for (f->load = 0; f->load < c->loads; f->load++)
@@ -349,7 +349,7 @@ static bool steps_rows(const Chain *c, const ChainLoad *l, int axis)
 	const IrAttr *steps = ir_attr(l->op, AT_STEPS);
 	bool counted = index->def && index->def->code == OP_BID && ir_axis(index->def) == axis;
 	bool sides = steps->u.ints.p[0] == type_extent(l->op->out[0]->type, 0);
-	return counted && sides && !l->turned && !(c->axes[ir_in(l->op, 2)->id] >> axis & 1);
+	return counted && sides && !l->transposed && !(c->axes[ir_in(l->op, 2)->id] >> axis & 1);
 }
 
 static bool is_row_axis(const Chain *c, int axis)

@@ -9,10 +9,10 @@ static int span_of(const Type *t)
 }
 
 /* A tensor whose last axis is contiguous, with boxes of a matrix along its last axis and another one. */
-static Val *map_of(Write *x, const ChainPlace *p, bool turned, const Type *buffer)
+static Val *map_of(Write *x, const ChainPlace *p, bool transposed, const Type *buffer)
 {
 	const IrParam *param = &x->c.fn->params.p[p->param];
-	int fast = p->axis[turned ? 0 : 1], slow = p->axis[turned ? 1 : 0], last = param->rank - 1;
+	int fast = p->axis[transposed ? 0 : 1], slow = p->axis[transposed ? 1 : 0], last = param->rank - 1;
 	Val *view = chain_value(x, param->val);
 	uint8_t log2[TILE_RANK] = { 0 };
 	if (fast != last) {
@@ -54,7 +54,7 @@ static Val *mbars(Write *x, int stages, int count, const char *name)
 static const Type *buffer_of(const Write *x, const ChainLoad *l)
 {
 	const Type *t = l->op->out[0]->type;
-	uint8_t log2[2] = { t->log2[l->turned], t->log2[!l->turned] }, more[2] = { 0, 0 };
+	uint8_t log2[2] = { t->log2[l->transposed], t->log2[!l->transposed] }, more[2] = { 0, 0 };
 	int groups = l->differs ? x->groups : 1;
 	while (groups % 2 == 0) groups /= 2, log2[0]++;
 	more[0] = (uint8_t)(groups - 1);
@@ -76,7 +76,7 @@ void chain_map_loads(Write *x)
 	for (int i = 0; i < x->c.loads; i++) {
 		const ChainLoad *l = &x->c.load[i];
 		x->in[i].type = buffer_of(x, l);
-		x->in[i].map = map_of(x, &l->place, l->turned, x->in[i].type);
+		x->in[i].map = map_of(x, &l->place, l->transposed, x->in[i].type);
 		x->ring[l->ring].bytes += type_bytes(x->in[i].type);
 	}
 }

@@ -151,10 +151,10 @@ static Val *coordinate(Write *x, const Op *op, int axis)
 }
 
 /* The coordinates of an access in the order of the tensor map's axes. */
-int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool turned, Val **at)
+int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool transposed, Val **at)
 {
 	const IrParam *param = &x->c.fn->params.p[p->param];
-	int fast = p->axis[turned ? 0 : 1], last = param->rank - 1;
+	int fast = p->axis[transposed ? 0 : 1], last = param->rank - 1;
 	for (int a = 0; a < param->rank; a++) {
 		if (a == p->axis[0] || a == p->axis[1]) at[a] = coordinate(x, op, a == p->axis[1]);
 		else at[a] = p->at[a] ? chain_value(x, p->at[a]) : number(x, 0);

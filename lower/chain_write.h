@@ -118,7 +118,7 @@ void chain_count_rounds(Write *x);              /* sets x->rounds, x->most */
 void chain_advance(Write *x, ChainRing r);
 void chain_name_round(Write *x, Val *counter);
 /* The coordinates of an access in the order of the tensor map's axes; how many. */
-int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool turned, Val **at);
+int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool transposed, Val **at);
 /* From `first` on, carrying the rings' places and n more values; of rounds: names the counter as that of the kernel. */
 Loop chain_begin_loop(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg, Val **counter);
 Loop chain_begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg);

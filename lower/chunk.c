@@ -13,7 +13,7 @@ enum {
 
 typedef struct Chunks {
 	Fn *fn;
-	bool turned, shifted;   /* its rows are rotated, or shifted */
+	bool rotated, shifted;   /* its rows are rotated, or shifted */
 	Loops l;
 	const bool *rare;
 	const int *uses;
@@ -53,7 +53,7 @@ static Op *find_pick(const Chunks *f, const Loop *l)
 {
 	Op *select = NULL;
 	const Val *numbers = NULL;
-	if (l->n == 1 || (l->n < COST_CHUNK_PICKED ? !is_much_rare(f, l) : !in_chunks(l)) || f->turned) return NULL;
+	if (l->n == 1 || (l->n < COST_CHUNK_PICKED ? !is_much_rare(f, l) : !in_chunks(l)) || f->rotated) return NULL;
 	for (Op *op = l->first; op != l->end; op = op->next) {
 		const Val *from, *x = rare_number(op, &from);
 		if (!x) continue;
@@ -97,7 +97,7 @@ static int store_of_chunks(const Chunks *f, const Op *store, const Val *r)
 	if (!store || store->code != OP_STORE || ir_in(store, store->nin - 1) != r) return -1;
 	AccessPlan p = access_plan(store, r, false);
 	Ways ways = (Ways)ir_int(store, AT_WAYS, WAYS_ANY);
-	bool single = ways == WAYS_SINGLE && !p.vec && !f->turned && !f->shifted && !rows_are_dense(f->fn);
+	bool single = ways == WAYS_SINGLE && !p.vec && !f->rotated && !f->shifted && !rows_are_dense(f->fn);
 	if (ways != WAYS_MASKED && !single) return -1;
 	bool whole = p.vec <= CHUNK && piece_bits(p.bit, p.vec) == (1u << p.vec) - 1
 		&& !lay_hwcoord(p.l, lay_free(p.l), HW_REG);
@@ -188,7 +188,7 @@ static void chunk_block(Chunks *f, IrBlock *b)
 
 static void chunk(Fn *fn)
 {
-	Chunks f = { .fn = fn, .turned = rows_turn(fn), .shifted = rows_shift(fn), .l = loops_of(fn, A_TMP),
+	Chunks f = { .fn = fn, .rotated = rows_rotate(fn), .shifted = rows_shift(fn), .l = loops_of(fn, A_TMP),
 		.rare = rare_values(fn, A_TMP), .uses = ir_use_counts(fn, A_TMP) };
 	chunk_block(&f, fn->body);
 }

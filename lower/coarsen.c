@@ -22,9 +22,9 @@ enum {
 	/* Where all runs are lines the tile stays. In kernels with loops, blocks may be few, and only such runs are joined
 	 * as are less than a sector, which is fetched as one, or of a tile of one row less than 8 bytes a lane. Log2. */
 	ROW = 8,
-	/* log2 of the elements of a joined tile: any; one that is turned, which takes shared memory; one that is reduced,
-	 * by the warps of one thread block; one of overlapping rows */
-	MOST_MOVED = COST_TILE_MOST, MOST_TURNED = COST_TURNED_MOST, MOST_OVERLAP = COST_OVERLAP_MOST,
+	/* log2 of the elements of a joined tile: any; one that is transposed, which takes shared memory; one of overlapping
+	 * rows; one that is reduced, by the warps of one thread block */
+	MOST_MOVED = COST_TILE_MOST, MOST_TRANSPOSED = COST_TRANSPOSED_MOST, MOST_OVERLAP = COST_OVERLAP_MOST,
 	MOST_REDUCED = LANES_LOG2 + 3 + COST_CLUSTER_REGS,
 	FEW_ROWS = 2, ENOUGH_ROWS = 4   /* as many times as overlapping loads are rows apart */
 };
@@ -93,7 +93,7 @@ static void look_at(void *ctx, Op *op)
 /* log2 of how many tile blocks one is to be. */
 static int wanted(const Coarse *c)
 {
-	int most = (c->works ? MOST_REDUCED : c->turns ? MOST_TURNED : MOST_MOVED) - c->largest, n = 0;
+	int most = (c->works ? MOST_REDUCED : c->turns ? MOST_TRANSPOSED : MOST_MOVED) - c->largest, n = 0;
 	if (c->loops) return c->longer < most ? c->longer : most;
 	if (c->cut && c->runs * COST_RUN_BYTES * 100 > c->all * COST_RUNS_LEAST)
 		while (n < most && (c->runs * COST_RUN_BYTES * 100 >> n) > c->along * COST_RUNS_MOST) n++;

@@ -23,8 +23,8 @@ static bool follows(const Op *store, const Op *load)
 /* Each of its elements is in one thread, and lanes hold neighbours of a row of two lines or more. */
 static bool suits(const Op *store, const Val *v)
 {
-	AccessPlan p = access_plan(store, v, rows_turn(store->parent->fn));
-	if (p.vec || p.fast < 0 || p.turn >= 0 || lay_free(p.l)) return false;
+	AccessPlan p = access_plan(store, v, rows_rotate(store->parent->fn));
+	if (p.vec || p.fast < 0 || p.rotated_axis >= 0 || lay_free(p.l)) return false;
 	if (type_extent(v->type, p.fast) * elem_bytes(v->type->elem) < 2 * LINE) return false;
 	bool along = p.l.in[HW_LANE] && p.l.col[p.l.in[HW_REG]] == (uint32_t)1 << lay_shift(p.l, p.fast);
 	return along && regs_of(v) <= UNROLL_REGS + 1;

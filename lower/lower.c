@@ -174,7 +174,7 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 	by_warp_place(fn);
 	dense_place(fn);
 	for (int i = 0; i < p->cuts.n; i++) dense_place(p->cuts.p[i]);
-	p->odd = fn;
+	p->unaligned = fn;
 }
 
 /* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows
@@ -182,13 +182,14 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 static Fn *begin_peel(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	if (!p->odd || p->most <= VERSIONS_ROWS || !peel_wanted(p->odd)) return NULL;
+	if (!p->unaligned || p->most <= VERSIONS_ROWS || !peel_wanted(p->unaligned)) return NULL;
 	return copy_kernel(fn);
 }
 
 static void peel(Fn *fn, Placements *p, const LowerCx *cx, PeeledVec *to)
 {
-	peel_place(fn, p->odd, fn->cluster ? shared_room(cx, fn) : 0, to);      /* room asks for the architecture, too */
+	/* room asks for the architecture, too */
+	peel_place(fn, p->unaligned, fn->cluster ? shared_room(cx, fn) : 0, to);
 }
 
 static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
@@ -200,17 +201,17 @@ static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
  * for rows much shorter than the author's (narrow.c), by single elements where these serve such rows. */
 static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
-	Fn *narrow = p->odd && rows_are_dense(p->odd) ? NULL : flat_version(fn, cx, &p->narrow_guard);
+	Fn *narrow = p->unaligned && rows_are_dense(p->unaligned) ? NULL : flat_version(fn, cx, &p->narrow_guard);
 	p->flat = narrow != NULL;
 	if (!narrow) narrow = narrow_version(fn, cx, &p->narrow_guard);
-	if (narrow) narrow->by_element = p->odd != NULL;
+	if (narrow) narrow->by_element = p->unaligned != NULL;
 	return narrow;
 }
 
 static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	if (!p->odd || unaligned_serves(fn, p->odd)) p->narrow = fn;
+	if (!p->unaligned || unaligned_serves(fn, p->unaligned)) p->narrow = fn;
 	else p->flat = false;
 }
 
@@ -220,7 +221,7 @@ static bool is_wide(const Fn *fn) { return fn && fn->cluster > 1 << CLUSTER_PORT
 static Fn *begin_portable(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	(void)cx;
-	return is_wide(p->odd ? p->odd : p->first) ? copy_kernel(fn) : NULL;
+	return is_wide(p->unaligned ? p->unaligned : p->first) ? copy_kernel(fn) : NULL;
 }
 
 static void end_portable(Fn *fn, Placements *p, const LowerCx *cx)

@@ -149,17 +149,18 @@ bool peel_leads(const Fn *fn)
 	return fn->cluster ? !peel_loads_apart(fn) || (fn->stage_at && fn->shared_bytes <= SHARED_LIMIT) : !is_long(fn);
 }
 
-bool peel_wanted(const Fn *odd)
+bool peel_wanted(const Fn *by_element)
 {
-	return odd->row_log2 && 1 << odd->row_log2 >= COST_PEEL_ROW && odd->below.n == 1 && !odd->lanes;
+	bool is_long = by_element->row_log2 && 1 << by_element->row_log2 >= COST_PEEL_ROW;
+	return is_long && by_element->below.n == 1 && !by_element->lanes;
 }
 
-void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to)
+void peel_place(Fn *fn, const Fn *by_element, int64_t room, PeeledVec *to)
 {
 	const Op *phase = peel_phase_of(fn);
 	if (!phase || fn->lanes || !peel_param(fn, phase)) return;
-	fn->row_log2 = odd->row_log2;
-	fn->below = odd->below;
+	fn->row_log2 = by_element->row_log2;
+	fn->below = by_element->below;
 	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(peel_elem_size(fn)))) return;
 	choose_line(fn);
 	int each = PIECE / peel_elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;

@@ -38,7 +38,7 @@ typedef struct Moved {
 	Val *map, *ring;
 	const Type *type;       /* of a buffer */
 	const Type *part;       /* what this thread block copies of it; the others of its cluster copy the rest for it */
-	bool turned;            /* the buffer holds the transposed tile */
+	bool transposed;            /* the buffer holds the transposed tile */
 } Moved;
 
 /* By Val id of a TYPED kernel: what stands for it in all roles; in the one that is written. */
@@ -190,10 +190,10 @@ static int span_of(const Type *t)
 }
 
 /* The tensor of an access, contiguous along its last axis. */
-static Val *mapped_view(Write *x, const Op *access, bool turned)
+static Val *mapped_view(Write *x, const Op *access, bool transposed)
 {
 	Val *view = ir_in(access, 0);
-	if (!turned) return mapped(x, view);
+	if (!transposed) return mapped(x, view);
 	Val *v = make(x, OP_PERMUTE, view->type, 1, (Val *[]){ mapped(x, view) });
 	ir_set_ints(v->def, AT_AXES, 2, (const int64_t[]){ 1, 0 });
 	return v;
@@ -277,8 +277,8 @@ static void map_loads(Write *x)
 		if (l->shared)
 			m->part = matrix(TY_SHARED, m->type->elem, type_extent(m->type, 0) / x->p.plan.cluster,
 				type_extent(m->type, 1), 0);
-		m->turned = (l->along_depth ? 1 : 0) != l->depth_axis;
-		m->map = map_of(x, mapped_view(x, l->op, m->turned), m->part);
+		m->transposed = (l->along_depth ? 1 : 0) != l->depth_axis;
+		m->map = map_of(x, mapped_view(x, l->op, m->transposed), m->part);
 		x->stage_bytes += type_bytes(m->type);
 	}
 }
@@ -411,7 +411,7 @@ static void copy_round(Write *x, Val *at)
 	Val *coord[PIPE_LOADS][2];
 	for (int i = 0; i < x->p.loads; i++) {
 		const Moved *m = &x->in[i];
-		for (int a = 0; a < 2; a++) coord[i][a] = coordinate(x, x->p.load[i].op, m->turned ? 1 - a : a);
+		for (int a = 0; a < 2; a++) coord[i][a] = coordinate(x, x->p.load[i].op, m->transposed ? 1 - a : a);
 		if (m->part != m->type) coord[i][0] = sum_of(x, coord[i][0], times(x, x->rank, type_extent(m->part, 0)));
 	}
 	ir_set_int(add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->empty, at }), AT_PHASE, PHASE_PREVIOUS);

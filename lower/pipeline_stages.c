@@ -27,7 +27,7 @@ typedef struct Stages {
 	Frag frag;
 	const Type *buffer[PIPE_LOADS];
 	Val *ring[PIPE_LOADS], *view[PIPE_LOADS];
-	bool turned[PIPE_LOADS];        /* the buffer holds the transposed tile */
+	bool transposed[PIPE_LOADS];        /* the buffer holds the transposed tile */
 } Stages;
 
 /* ---- building ---- */
@@ -112,7 +112,7 @@ static bool look_at_buffer(Stages *x, int i)
 	const PipeLoad *l = &x->p.load[i];
 	const Type *t = l->op->out[0]->type;
 	int64_t depth = type_extent(t, l->depth_axis), other = type_extent(t, 1 - l->depth_axis);
-	x->turned[i] = l->along_depth != (l->depth_axis == 1);
+	x->transposed[i] = l->along_depth != (l->depth_axis == 1);
 	x->buffer[i] = matrix(TY_SHARED, t->elem, l->along_depth ? other : depth, l->along_depth ? depth : other, 0);
 	x->steps = (int)(depth >> frag_k(x->frag));
 	/* ldmatrix transposes elements of 16 bits alone */
@@ -143,7 +143,7 @@ static void make_rings(Stages *x)
 		ir_set_int(x->ring[i]->def, AT_SWIZZLE, span_of(t));
 		at += ring_bytes(t, x->count);
 		x->view[i] = view;
-		if (!x->turned[i]) continue;
+		if (!x->transposed[i]) continue;
 		x->view[i] = make(x, OP_PERMUTE, view->type, 1, &view);
 		ir_set_ints(x->view[i]->def, AT_AXES, 2, (const int64_t[]){ 1, 0 });
 	}
@@ -179,7 +179,7 @@ static void fill(Stages *x, Val *at, Val *round)
 		Val *index[2];
 		int64_t step[2], offset[2];
 		for (int a = 0; a < 2; a++) {
-			int from = x->turned[i] ? 1 - a : a;
+			int from = x->transposed[i] ? 1 - a : a;
 			index[a] = in_round(ir_in(op, 1 + from), own, x->nval);
 			step[a] = steps->u.ints.p[from];
 			offset[a] = offsets ? offsets->u.ints.p[from] : 0;

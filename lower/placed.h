@@ -67,7 +67,7 @@ typedef VEC(Peeled) PeeledVec;
 /* What a kernel is placed as for an architecture; NULL: it is not placed so. */
 typedef struct Placements {
 	Fn *first;              /* as its tiles suggest: for all calls, or for those with aligned tensors */
-	Fn *odd;                /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
+	Fn *unaligned;          /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	PeeledVec peeled;       /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
 	PipelinedVec pipelined;
@@ -115,11 +115,11 @@ void cut_place(Fn *fn, FnVec *cuts);
 
 /* ---- peel.c ---- */
 enum { PEEL_COPIES = 5 };                       /* at most */
-bool peel_wanted(const Fn *odd);                /* PLACED by element */
+bool peel_wanted(const Fn *by_element);         /* PLACED so */
 /* fn: PLACED as LowerCx.peels says; becomes the versions in `to`, the fewest registers first; none: it
  * cannot be, or would gain nothing */
 /* room: bytes of shared memory of a thread block, at most */
-void peel_place(Fn *fn, const Fn *odd, int64_t room, PeeledVec *to);
+void peel_place(Fn *fn, const Fn *by_element, int64_t room, PeeledVec *to);
 bool peel_leads(const Fn *fn);                  /* also for aligned rows, rather than the version for aligned tensors */
 
 /* ---- dense.c ---- */
@@ -143,7 +143,7 @@ void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numb
 /* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */
 bool unaligned_wanted(const Fn *fn, const Fn *first);
-bool unaligned_serves(const Fn *odd, const Fn *fn);   /* both PLACED: no data moves that stays where it is in fn */
-bool unaligned_pays(const Fn *odd, const Fn *first);  /* the same, or what moves costs less than first's accesses */
+bool unaligned_serves(const Fn *by_element, const Fn *fn);  /* no data moves that stays where it is in fn; */
+bool unaligned_pays(const Fn *by_element, const Fn *first); /* or what moves costs less than first's accesses */
 
 #endif

@@ -54,7 +54,7 @@ static bool refine_axis(Fn *fn, int axis)
 	Widen w;
 	Fine f = { .w = &w, .most = TILE_LOG2 };
 	ir_walk(fn->body, look_at, &f);
-	int n = f.largest - (f.turns ? COST_TURNED_MOST : COST_REFINED_MOST);
+	int n = f.largest - (f.turns ? COST_TRANSPOSED_MOST : COST_REFINED_MOST);
 	if (f.works || n <= 0 || !widen_plan(&w, fn, axis)) return false;
 	ir_walk(fn->body, limit, &f);
 	if (n > f.most) n = f.most;

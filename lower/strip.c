@@ -92,7 +92,7 @@ static bool overlap_along(const StripPlan *p, const Op *x, const Op *y)
 }
 
 /* Memory is contiguous along the axis that is cut, for one of them alone. */
-static bool turned(const StripPlan *p, const Op *x, const Op *y)
+static bool transposed(const StripPlan *p, const Op *x, const Op *y)
 {
 	if (x->code != OP_LOAD || y->code != OP_STORE) return false;
 	const Val *v = x->out[0], *w = ir_in(y, y->nin - 1);
@@ -174,7 +174,7 @@ static int held_each(const StripPlan *p)
 {
 	int bytes = load_bytes(p, ALL_RUNS), n = log2_floor(COST_HELD_BYTES / (bytes ? bytes : 1));
 	int most = any_pair(p, overlap) ? COST_HELD_PATCH : COST_HELD_EACH;
-	if (bytes && any_pair(p, turned) && log2_floor(COST_HELD_TURNED / bytes) < most)
+	if (bytes && any_pair(p, transposed) && log2_floor(COST_HELD_TURNED / bytes) < most)
 		most = log2_floor(COST_HELD_TURNED / bytes);
 	return n < most ? n : most;
 }
@@ -304,7 +304,7 @@ static int wide_slices(IrBlock *block, Val *seed, int log2, const StripPlan *p)
 {
 	StripPlan q;
 	int axis = p->axis[seed->id];
-	if (p->loops > 1 || reduces(p) || scans(p) || !any_pair(p, turned)) return log2;
+	if (p->loops > 1 || reduces(p) || scans(p) || !any_pair(p, transposed)) return log2;
 	for (int row = 2 * COST_SLICE_ROW; row >= COST_SLICE_ROW; row -= COST_SLICE_ROW)
 		for (int n = log2; n; n--)
 			if (strip_plan(block, seed, axis, n, &q) && !narrow_accesses(&q, n, row)) return n;

@@ -3,7 +3,7 @@
  * Threads use vector accesses of 16 bytes where these lie at multiples of 16 bytes. If rows have another length, each
  * row begins at a phase of its own, and so do the weights that it is combined with: with the layouts that suit vector
  * accesses, the single-element accesses of a warp then touch eight times the lines it needs. So kernels of rows are
- * placed twice. In the second placement (Fn.odd) neighbouring lanes hold neighbouring elements and each access is of
+ * placed twice. In the second placement neighbouring lanes hold neighbouring elements and each access is of
  * single elements, at whatever phase; the launcher decides which version fits a call (emit_cuda/launch.c). Sums follow
  * the order of their layout: rows of one length have two possible orders, which depend on addresses only through the
  * question whether everything is aligned.
@@ -73,7 +73,7 @@ static int moves_of(const Fn *fn)
 	return n;
 }
 
-bool unaligned_serves(const Fn *odd, const Fn *fn) { return moves_of(odd) <= moves_of(fn); }
+bool unaligned_serves(const Fn *by_element, const Fn *fn) { return moves_of(by_element) <= moves_of(fn); }
 
 /* Accesses of pieces that touch so many times the lines, element by element, that a trip through shared memory costs
  * less; -1: threads combine elements. */
@@ -86,9 +86,9 @@ static void count_strided(void *ctx, Op *op)
 	if (*n >= 0 && tile && access_plan(op, v, false).vec >= COST_STRIDED) ++*n;
 }
 
-bool unaligned_pays(const Fn *odd, const Fn *first)
+bool unaligned_pays(const Fn *by_element, const Fn *first)
 {
 	int strided = 0;
 	ir_walk(first->body, count_strided, &strided);
-	return moves_of(odd) <= moves_of(first) + (strided > 0 ? strided : 0);
+	return moves_of(by_element) <= moves_of(first) + (strided > 0 ? strided : 0);
 }

@@ -14,7 +14,7 @@ enum { VECTOR_MOST = 16 /* elements of the widest vector */ };
 typedef struct Vecs {
 	const Version *v;
 	const bool *splat;
-	bool turned;            /* its rows are rotated */
+	bool rotated;            /* its rows are rotated */
 } Vecs;
 
 /* Rounding to 16 bits takes two numbers an instruction. */
@@ -126,8 +126,8 @@ static int by_fours(const Vecs *f, const Op *op, bool *astride)
 	const Val *r = op->out[0];
 	if (type_is_tile(ir_in(op, 0)->type) || !type_is_tile(r->type) || !random_neighbours(r, &a, &b)) return 1;
 	unsigned x = along(f, ir_in(op, 1), DEPTH);
-	*astride = f->turned || !(x & FOURS);
-	return x & COUNTS && (x & FOURS || !f->turned) && !(*astride && x & APART) ? FOUR : 1;
+	*astride = f->rotated || !(x & FOURS);
+	return x & COUNTS && (x & FOURS || !f->rotated) && !(*astride && x & APART) ? FOUR : 1;
 }
 
 /* ---- the pass ---- */
@@ -154,7 +154,7 @@ void pass_vec(Module *m, const LowerCx *cx)
 	for (int i = 0; i < m->versions.n; i++) {
 		const Version *v = &m->versions.p[i];
 		ArenaMark mark = arena_mark(A_TMP);
-		Vecs f = { v, splats_of(v->fn, A_TMP), rows_turn(v->fn) };
+		Vecs f = { v, splats_of(v->fn, A_TMP), rows_rotate(v->fn) };
 		ir_walk(v->fn->body, visit, &f);
 		arena_release(A_TMP, mark);
 	}

@@ -196,10 +196,10 @@ static void add_aligned(const List *l, const char *name, const Sym *guard, Fn *f
 	add(l, name, guard, fn);
 }
 
-/* Rows that are turned use all warps and lanes. */
+/* Rows that are rotated use all warps and lanes. */
 static void add_first(const List *l, Fn *fn)
 {
-	if (turned_rows(fn)) {
+	if (rotated_rows(fn)) {
 		fn->fewer = fn->short_rows = fn->warp_rows = false;
 		fn->row_few = 0;
 	}
@@ -262,7 +262,7 @@ static bool is_worth(const Aligned *a, const Placements *p)
 	if (is_pipelined(p)) return false;
 	int64_t always;
 	bool asks = a->sure && !(sym_is_const(a->guard, &always) && always);
-	return asks && (p->odd || a->widest >= COST_ALIGNED_WORDS || turned_rows(p->first));
+	return asks && (p->unaligned || a->widest >= COST_ALIGNED_WORDS || rotated_rows(p->first));
 }
 
 void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
@@ -273,21 +273,21 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	bool worth = is_worth(&a, p);
 	/* all calls by elements in the order of memory, where tiles make threads exchange what they load as it lies */
 	bool moves = p->flat && !worth && !unaligned_serves(p->first, p->narrow);
-	if (!moves && p->narrow && !(p->odd && unaligned_serves(p->odd, p->narrow)))
+	if (!moves && p->narrow && !(p->unaligned && unaligned_serves(p->unaligned, p->narrow)))
 		add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (moves) {
 		add(&l, "", sym_const(1), p->narrow);
 	} else if (!worth) {
 		add_first(&l, p->first);
-	} else if (p->odd && p->narrow && unaligned_serves(p->odd, p->narrow)) {
+	} else if (p->unaligned && p->narrow && unaligned_serves(p->unaligned, p->narrow)) {
 		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
 		add(&l, "", sym_const(1), p->narrow);
-	} else if (p->odd) {
+	} else if (p->unaligned) {
 		add_peeled(&l, &p->peeled, true);
 		add_aligned(&l, "aligned", a.guard, p->first);
 		add_peeled(&l, &p->peeled, false);
 		add_cuts(&l, &p->cuts);
-		add(&l, "", sym_const(1), p->odd);
+		add(&l, "", sym_const(1), p->unaligned);
 	} else {
 		add_aligned(&l, "aligned", a.guard, copy_kernel(p->first));
 		add_first(&l, p->first);

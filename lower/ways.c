@@ -77,7 +77,7 @@ static Ways ways_of(const Fn *fn)
 static void keep_phase(Fn *fn, Op *phase)
 {
 	if (fn->peel_line) ir_set_int(phase, AT_ROWS, ROWS_PEELED);
-	else if (fn->aligned || (fn->by_element && ir_int(phase, AT_ROWS, ROWS_TURNED) != ROWS_SHIFTED)) ir_remove(phase);
+	else if (fn->aligned || (fn->by_element && ir_int(phase, AT_ROWS, ROWS_ROTATED) != ROWS_SHIFTED)) ir_remove(phase);
 }
 
 static bool is_tile_access(const Op *op)
@@ -112,8 +112,8 @@ void pass_ways(Module *m, const LowerCx *cx)
 	(void)cx;
 	for (int i = 0; i < m->versions.n; i++) {
 		Fn *fn = m->versions.p[i].fn;
-		bool turned = turned_rows(fn) && !fn->aligned && !fn->by_element && !fn->peel_line;
-		Chosen v = { fn, ways_of(fn), turned };
+		bool rotated = rotated_rows(fn) && !fn->aligned && !fn->by_element && !fn->peel_line;
+		Chosen v = { fn, ways_of(fn), rotated };
 		ir_walk(fn->body, visit, &v);
 	}
 }

@@ -52,11 +52,11 @@ static bool begins_between(const Op *op, const AccessPlan *x, int axis, int64_t 
 	return access_multiple(v) * (step & -step) % n == 0 && offset % n != 0;
 }
 
-AccessPlan access_plan(const Op *op, const Val *data, bool turned)
+AccessPlan access_plan(const Op *op, const Val *data, bool rotated)
 {
 	const Val *view = ir_in(op, 0);
 	const Fn *fn = op->parent->fn;
-	AccessPlan x = { .rank = view->type->rank, .fast = -1, .turn = -1 };
+	AccessPlan x = { .rank = view->type->rank, .fast = -1, .rotated_axis = -1 };
 	plan_origin(&x, op);
 	if (!data) return x;
 	x.l = data->lay ? *data->lay : lay_single(x.rank, fn_threads(fn));
@@ -65,9 +65,9 @@ AccessPlan access_plan(const Op *op, const Val *data, bool turned)
 	int most = 4 - elem_log2(view->type->elem);
 	x.vec = x.fast < 0 ? 0 : lay_run(x.l, x.fast, x.bit);
 	if (x.vec > most) x.vec = most;
-	for (int a = 0; a < x.rank && turned && data->lay; a++)
-		if (x.l.out[a]) x.turn = a;
-	bool one = x.turn < 0 && op->code != OP_LOADS;
+	for (int a = 0; a < x.rank && rotated && data->lay; a++)
+		if (x.l.out[a]) x.rotated_axis = a;
+	bool one = x.rotated_axis < 0 && op->code != OP_LOADS;
 	while (one && x.vec > 0 && begins_between(op, &x, x.fast, (int64_t)1 << x.vec)) x.vec--;
 	return x;
 }
@@ -209,7 +209,7 @@ uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k)
 	return m;
 }
 
-int64_t turned_rows(const Fn *fn)
+int64_t rotated_rows(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
 		if (op->code == OP_PHASE) return ir_int(op, AT_NUMBER, 0);

@@ -19,7 +19,7 @@ typedef struct AccessPlan {
 	bool near[TENSOR_RANK];
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];         /* element offset of the tile: index * step + offset */
-	int turn;                       /* the axis of a row that is turned (rotate.c), else -1 */
+	int rotated_axis;                       /* the axis of a row that is rotated (rotate.c), else -1 */
 } AccessPlan;
 
 /* Element by element - gathers, scatters, sums in memory - a thread accesses 2^vec neighbours at once, where the index
@@ -31,8 +31,8 @@ typedef struct ElementsPlan {
 } ElementsPlan;
 ElementsPlan elements_plan(const Op *op, const Val *like);      /* like: the value that says how many there are */
 
-/* op: load, store, or phase (data NULL). turned: rows of the kernel are. */
-AccessPlan access_plan(const Op *op, const Val *data, bool turned);
+/* op: load, store, or phase (data NULL). rotated: rows of the kernel are. */
+AccessPlan access_plan(const Op *op, const Val *data, bool rotated);
 bool index_never_below(const Val *v);           /* 0 */
 /* Powers of two that divide an integer whatever its atoms are; a value; the tile's offset
  * along axis a, but for {offsets}. */
@@ -42,7 +42,7 @@ int64_t access_origin_multiple(const Op *op, const AccessPlan *x, int a);
 uint32_t piece_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
 /* what element k of a piece adds to the piece's register */
 uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k);
-int64_t turned_rows(const Fn *fn);              /* elements of its rows; 0: they are not turned */
+int64_t rotated_rows(const Fn *fn);              /* elements of its rows; 0: they are not rotated */
 
 /* Between registers and a buffer in shared memory: places -> offset of the buffer, in pieces. */
 typedef struct SharedPlan { Lay map; int vec; uint8_t bit[LAY_BITS]; } SharedPlan;

@@ -182,7 +182,7 @@ bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` *
 /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */
 const Sym *launched_sym(const Val *v);
 
-bool rows_turn(const Fn *fn);                   /* of a version: its rows are rotated by their phase, */
+bool rows_rotate(const Fn *fn);                   /* of a version: its rows are rotated by their phase, */
 bool rows_shift(const Fn *fn);                  /* or shifted by it */
 bool stands_after_wait(const Op *first);        /* after a reduction over threads */
 

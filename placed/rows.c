@@ -144,16 +144,16 @@ static bool same_row(const Fn *fn, const Op *x, const Op *y)
 	return true;
 }
 
-bool rows_turn(const Fn *fn)
+bool rows_rotate(const Fn *fn)
 {
 	const Op *phase = peel_phase_of(fn);
-	return phase && ir_int(phase, AT_ROWS, ROWS_TURNED) == ROWS_TURNED;
+	return phase && ir_int(phase, AT_ROWS, ROWS_ROTATED) == ROWS_ROTATED;
 }
 
 bool rows_shift(const Fn *fn)
 {
 	const Op *phase = peel_phase_of(fn);
-	return phase && ir_int(phase, AT_ROWS, ROWS_TURNED) == ROWS_SHIFTED;
+	return phase && ir_int(phase, AT_ROWS, ROWS_ROTATED) == ROWS_SHIFTED;
 }
 
 bool stands_after_wait(const Op *first)

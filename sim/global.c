@@ -145,7 +145,7 @@ typedef struct Origin {
 static void *plan_tile(Run *r, const Op *op, const Val *data)
 {
 	Tile *t = NEW(r->mem, Tile);
-	t->p = access_plan(op, data, r->turned != 0);
+	t->p = access_plan(op, data, r->rotated != 0);
 	for (int a = 0; a < t->p.rank; a++) t->map[a] = map_of(r, t->p.l, a);
 	t->regs = sim_regs(data);
 	t->e = ir_in(op, 0)->type->elem;
@@ -221,11 +221,11 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 	int64_t at = origins(w, op, p, lane, o), piece = (int64_t)elem_bytes(t->e) << p->vec, size = elem_bytes(t->e);
 	o->whole = o->aligned = true;
 	for (int a = 0; a < p->rank; a++) o->thread[a] = map_thread(&t->map[a], lane, w->num);
-	o->phase = p->turn >= 0 ? sim_phase(w) : 0;
+	o->phase = p->rotated_axis >= 0 ? sim_phase(w) : 0;
 	for (int a = 0; a < p->rank; a++)
-		if (!(p->proved[a] && a != p->turn))
+		if (!(p->proved[a] && a != p->rotated_axis))
 			o->whole &= o->o[a] >= 0 && o->o[a] <= o->ext[a] - ((int64_t)1 << p->l.out[a]);
-	if (p->turn >= 0 && p->turn == p->fast) {
+	if (p->rotated_axis >= 0 && p->rotated_axis == p->fast) {
 		o->aligned = (o->base + (uint64_t)(at - o->phase) * (uint64_t)size) % (uint64_t)piece == 0;
 		return;
 	}
@@ -259,7 +259,7 @@ static int64_t coordinate(const Warp *w, const Tile *t, const Origin *o, int a, 
 		return e < 0 ? -o->o[a] - 1 : e;
 	}
 	int64_t c = t->map[a].reg[end ? 0 : reg] ^ o->thread[a];
-	return a == t->p.turn ? (c - o->phase) & (w->u->r->turned - 1) : c;
+	return a == t->p.rotated_axis ? (c - o->phase) & (w->u->r->rotated - 1) : c;
 }
 
 /* Whether an element lies inside the tensor, and its address. */
@@ -270,7 +270,7 @@ static bool element_at(const Mover *m, const Origin *o, int reg, int lane, uint6
 	bool in = true;
 	for (int a = 0; a < t->p.rank; a++) {
 		int64_t c = o->o[a] + coordinate(m->w, t, o, a, reg, lane);
-		bool sure = t->p.proved[a] && a != t->p.turn && !(t->moved && t->p.l.out[a]);
+		bool sure = t->p.proved[a] && a != t->p.rotated_axis && !(t->moved && t->p.l.out[a]);
 		in &= sure || (c >= 0 && c < o->ext[a]);
 		sum += (uint64_t)c * (uint64_t)o->str[a];
 	}
@@ -278,7 +278,7 @@ static bool element_at(const Mover *m, const Origin *o, int reg, int lane, uint6
 	return in;
 }
 
-/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a turned
+/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a rotated
  * row goes round its end). */
 static bool piece_inside(const Mover *m, int reg, int lane)
 {
@@ -292,12 +292,12 @@ static bool piece_inside(const Mover *m, int reg, int lane)
 	return true;
 }
 
-/* An end of the tensor, or of a turned row, may cut a piece. */
+/* An end of the tensor, or of a rotated row, may cut a piece. */
 static bool is_ragged(const Tile *t, const Origin *o)
 {
 	int a = t->p.fast;
 	int64_t mask = ((int64_t)1 << t->p.vec) - 1;
-	if (t->p.proved[a] && a != t->p.turn) return false;
+	if (t->p.proved[a] && a != t->p.rotated_axis) return false;
 	return ((o->ext[a] - o->o[a]) | o->o[a] | o->phase) & mask;
 }
 
@@ -474,7 +474,7 @@ void *plan_loads(Run *r, const Op *op)
 {
 	Loads *p = NEW(r->mem, Loads);
 	p->t = *(Tile *)plan_tile(r, op, op->out[0]);
-	p->t.p.turn = -1;
+	p->t.p.rotated_axis = -1;
 	p->patch = patch_plan(op);
 	p->off = ir_attr(op, AT_OFFSETS)->u.ints.p;
 	return p;

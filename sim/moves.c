@@ -48,14 +48,14 @@ Go run_iota(Warp *w, const Step *s)
 	const Map *m = s->plan;
 	const Val *v = s->op->out[0];
 	int regs = sim_regs(v);
-	bool turned = w->u->r->turned && type_size(v->type) > 1;
+	bool rotated = w->u->r->rotated && type_size(v->type) > 1;
 	bool moved = row_moves(w->u->r, *v->lay);
-	int64_t phase = turned || moved ? sim_phase(w) : 0, none = moved ? (int64_t)1 << w->u->r->fn->row_log2 : 0;
+	int64_t phase = rotated || moved ? sim_phase(w) : 0, none = moved ? (int64_t)1 << w->u->r->fn->row_log2 : 0;
 	Cell *p = sim_def(w, v, regs);
 	for (int k = 0; k < regs * LANES; k++) {
 		bool end = row_is_end(w->u->r, *v->lay, k / LANES);
 		int64_t at = end ? 0 : map_at(m, k / LANES, k % LANES, w->num);
-		if (turned) at = (at - phase) & (w->u->r->turned - 1);
+		if (rotated) at = (at - phase) & (w->u->r->rotated - 1);
 		if (moved) at = row_element(w, phase, at, end, k % LANES);
 		if (at < 0) at = none;
 		p[k] = cell_of(v->type->elem, num_wrap(v->type->elem, (uint64_t)at));

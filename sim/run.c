@@ -308,7 +308,7 @@ bool sim_run(const SimCall *c, SimResult *result)
 	}
 	memcpy(result->grid, r.grid, sizeof r.grid);
 	result->blocks = r.blocks;
-	r.turned = rows_turn(c->fn) ? turned_rows(c->fn) : 0;
+	r.rotated = rows_rotate(c->fn) ? rotated_rows(c->fn) : 0;
 	for (const Op *op = c->fn->body->first; op && !r.phase; op = op->next)
 		if (op->code == OP_PHASE) r.phase = op->out[0];
 	int n = count_ops(c->fn->body);

@@ -153,7 +153,7 @@ struct Run {
 	Code body;
 	Region region[16];
 	int nregion;
-	int64_t turned;         /* elements of rows that are rotated; 0: none are */
+	int64_t rotated;         /* elements of rows that are rotated; 0: none are */
 	const Val *phase;       /* of the kernel's OP_PHASE; NULL: it has none */
 	int nbar, nmbar;
 	bool roles;             /* warps run different things: see group.c */
