@@ -152,6 +152,17 @@ static Val *exact_quotient(Op *op)
 	return ir_binary(&b, OP_MUL, t, ir_in(op, 0), r);
 }
 
+/* x^1 = x and x^2 = x * x, which one product rounds correctly; a NaN, an infinity and a zero become the same by both. */
+static Val *small_power(Op *op)
+{
+	Val *x = ir_in(op, 0);
+	if (ir_int(op, AT_SUBNORMALS, 0) || !elem_is_float(x->type->elem)) return NULL;
+	if (is_float_const(ir_in(op, 1), 1)) return x;
+	if (!is_float_const(ir_in(op, 1), 2)) return NULL;
+	Builder b = { op->parent->fn, op->parent, op, op->span };
+	return ir_binary(&b, OP_MUL, op->out[0]->type, x, x);
+}
+
 static Val *identity(Op *op)
 {
 	Val *v;
@@ -161,6 +172,7 @@ static Val *identity(Op *op)
 	case OP_TO_SCALAR: return to_scalar_identity(op);
 	case OP_LAUNCH: return launch_identity(op);
 	case OP_SELECT: return select_identity(op);
+	case OP_POW: return small_power(op);
 	case OP_DIV:
 		if (elem_is_float(op->out[0]->type->elem)) return exact_quotient(op);
 		break;

@@ -101,6 +101,7 @@ with np.errstate(all="ignore"):
         case(name, name + "({0})", FLOATS, long_of(f), None, ulp)
     case("rsqrt", "rsqrt({0})", FLOATS, long_of(lambda a: 1 / np.sqrt(a)), None, 2)
     case("pow", "pow({0}, {1})", FLOATS, long_of(np.power), None, 4)
+    case("square", "pow({0}, 2.0)", FLOATS, halves_once(np.square))
     case("atan2", "atan2({0}, {1})", FLOATS, long_of(np.arctan2), None, 4)
     case("hypot", "hypot({0}, {1})", FLOATS, long_of(np.hypot), None, 2)
     def by_element(f): return lambda t, a: np.array([f(float(v)) for v in a], np.float64)
