@@ -269,7 +269,15 @@ static const Sym *counter_end(Findings *w, const Op *op, const Type *t, int axis
 	return end;
 }
 
-/* Two counters, of the grid or of loops, count the tiles of two axes of the tensor, each those of the other's. */
+/* The tiles along an axis of the tensor if they were `len` long; NULL: its extent is not known. */
+static const Sym *tiles_along(Findings *w, const Op *op, int axis, int64_t len)
+{
+	const Sym *ext = valsym_extent(&w->vs, ir_in(op, 0), axis);
+	return ext ? sym_cdiv(ext, sym_const(len)) : NULL;
+}
+
+/* Two counters, of the grid or of loops, count the tiles of two axes of the tensor, each those of the other's, or the
+ * other's extent in tiles of its own length. */
 static bool axes_swapped(Findings *w, const Op *op, const Type *t)
 {
 	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
@@ -277,9 +285,15 @@ static bool axes_swapped(Findings *w, const Op *op, const Type *t)
 	for (int i = 0; i < t->rank; i++)
 		for (int k = i + 1; k < t->rank; k++) {
 			const Sym *a, *b, *end = counter_end(w, op, t, i, &a), *other = counter_end(w, op, t, k, &b);
-			if (!end || !other || end != b || other != a || equal(w, a, b) || as_long(w, op, t, i, k)) continue;
-			Diag *d = diag(D_COUNTER_AXIS, op->span, index_text(w, op, i), sym_text(b), str_i64(i), root->name);
-			diag_note(d, "axis %d of `%s` has `%s` tiles, which `%s` counts", i, root->name, sym_text(a),
+			if (!end || !other || equal(w, a, b) || as_long(w, op, t, i, k)) continue;
+			bool extents = end == tiles_along(w, op, k, type_extent(t, i))
+				&& other == tiles_along(w, op, i, type_extent(t, k));
+			if ((end != b || other != a) && !extents) continue;
+			if (equal(w, end, a) && equal(w, other, b)) continue;
+			Diag *d = diag(D_COUNTER_AXIS, op->span, index_text(w, op, i), sym_text(end), str_i64(i), root->name);
+			if (extents) diag_note(d, "axis %d of `%s` has `%s` tiles, axis %d `%s`", i, root->name, sym_text(a), k,
+				sym_text(b));
+			else diag_note(d, "axis %d of `%s` has `%s` tiles, which `%s` counts", i, root->name, sym_text(a),
 				index_text(w, op, k));
 			return w->swapped = true;
 		}
