@@ -305,7 +305,8 @@ static void look_at_cast(Relax *r, Op *cast)
 	ir_remove(rint);
 }
 
-/* x - 0 is x, -0 and NaN included. */
+/* x - 0 is x, -0 and NaN included. What is chosen between numbers is left as it is: where x is 0, the choice would be
+ * one of this kind again. */
 static void part_difference(const Relax *r, Op *op)
 {
 	const Val *from;
@@ -314,7 +315,7 @@ static void part_difference(const Relax *r, Op *op)
 	Num n;
 	const Val *none = ir_in(select, 2);
 	if (none->def && none->def->code == OP_BROADCAST) none = ir_in(none->def, 0);
-	if (!ir_const_value(none, &n) || n.f != 0 || signbit(n.f)) return;
+	if (!ir_const_value(none, &n) || n.f != 0 || signbit(n.f) || is_limit(ir_in(op, 0))) return;
 	Builder b = build_before(op);
 	Val *x = ir_in(op, 0), *one = ir_binary(&b, OP_SUB, x->type, x, ir_in(select, 1));
 	Val *parted = ir_op1(&b, OP_SELECT, x->type, 3, (Val *[]){ ir_in(select, 0), one, x });
