@@ -145,6 +145,8 @@ static bool chk_number(Check *c, const Op *op, const IrAttr *a)
 	case AT_CHUNK:
 		NEED(is_power_of_2(a->u.i) && (tile || op->code == OP_STORE),
 			"`%s` is a power of 2, of an operation with one tile or a store", name);
+		NEED(op->code != OP_REDUCE_REGS || c->fn->row_few % a->u.i == 0,
+			"a reduction in chunks takes those that rows reach, which are %d registers", c->fn->row_few);
 		return true;
 	case AT_PIECES:
 		NEED(a->u.i > 0 && c->fn->stage == STAGE_PLACED, "`%s` numbers stretches of placed operations", name);

@@ -126,12 +126,14 @@ static bool scans_back(const Fn *fn)
 	return false;
 }
 
-/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed. */
+/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed. They
+ * are whole pieces and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
 static int few_of_row(const Fn *fn)
 {
 	enum { LANES_MOST = LANES_LOG2 - 1, UNIT = 4 };
 	int all = 1 << fn->row_regs_log2, unit = 1 << row_piece_log2(fn), few = all / 2;
 	if (unit < UNIT) unit = UNIT;
+	if (all >= COST_CHUNK_ALL && unit < 1 << CHUNK) unit = 1 << CHUNK;
 	if (fn->short_rows)
 		few = (int)((row_of_lanes(fn, LANES_MOST) + fn->row_pads + (1 << LANES_MOST) - 1) >> LANES_MOST);
 	few = (few + unit - 1) & -unit;

@@ -7,10 +7,6 @@
 #include "placed/access.h"
 #include "placed/loops.h"
 
-enum {
-	CHUNK = 3               /* log2 of the registers of a chunk */
-};
-
 typedef struct Chunks {
 	Fn *fn;
 	bool rotated, shifted;   /* its rows are rotated, or shifted */

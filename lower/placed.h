@@ -6,7 +6,8 @@
 
 enum {
 	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
-	CLUSTER_WIDE = 4        /* log2 of the thread blocks of the largest cluster, which whole GPUs run when asked to */
+	CLUSTER_WIDE = 4,       /* log2 of the thread blocks of the largest cluster, which whole GPUs run when asked to */
+	CHUNK = 3               /* log2 of the registers of a chunk (chunk.c) */
 };
 
 /* ---- copy.c ---- */
