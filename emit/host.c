@@ -458,8 +458,9 @@ static void print_steps_size(Out *o, const Fn *fn)
 	out_puts(o, "if (");
 	host_expr(o, fn->steps->guard);
 	out_puts(o, "\n\t&& (CT_STEPS || ");
+	if (fn->steps->arch) out_printf(o, "(ct_on_arch(%d) && ", fn->steps->arch);
 	host_expr(o, fn->steps->gain);
-	out_puts(o, ")) {\n");
+	out_puts(o, fn->steps->arch ? "))) {\n" : ")) {\n");
 	out_in(o);
 	for (int i = fn->params.n; i < params->n; i++) {
 		out_puts(o, "ct_size = ct_host_add(ct_size, ");
@@ -482,6 +483,23 @@ static void print_step(Out *o, const Fn *fn, const Fn *step)
 	out_puts(o, "stream);\n");
 }
 
+/* Of 64-bit words, the tensors in workspace that are to be cleared. */
+static void print_cleared(Out *o, const Fn *fn)
+{
+	const IrParamVec *params = &fn->steps->fns.p[0]->params;
+	int n = fn->steps->clears;
+	if (n == params->n - fn->params.n) {
+		out_puts(o, "ct_size / 8");
+		return;
+	}
+	out_puts(o, "(");
+	for (int i = 0; i < n; i++) {
+		if (i) out_puts(o, " + ");
+		print_room(o, &params->p[fn->params.n + i]);
+	}
+	out_puts(o, ") / 8");
+}
+
 static void print_run_steps(Out *o, const Fn *fn)
 {
 	const Steps *s = fn->steps;
@@ -497,9 +515,11 @@ static void print_run_steps(Out *o, const Fn *fn)
 		if (n) print_room(o, &params->p[i - 1]);
 		out_puts(o, ";\n");
 	}
-	if (s->clear)
-		out_printf(o, "ct_s = ct_run_%s((%s)ct_w0, ct_size / 8, stream);\nif (ct_s) return ct_s;\n", s->clear->name,
-			host_type(&s->clear->params.p[0]));
+	if (s->clear) {
+		out_printf(o, "ct_s = ct_run_%s((%s)ct_w0, ", s->clear->name, host_type(&s->clear->params.p[0]));
+		print_cleared(o, fn);
+		out_puts(o, ", stream);\nif (ct_s) return ct_s;\n");
+	}
 	for (int i = 0; i < s->fns.n; i++) {
 		bool last = i + 1 == s->fns.n;
 		out_puts(o, last ? "return " : "ct_s = ");
@@ -1045,12 +1065,19 @@ static bool any_step(const Module *m)
 	return false;
 }
 
+static bool any_step_on_arch(const Module *m)
+{
+	for (int i = 0; i < m->fns.n; i++)
+		if (m->fns.p[i]->steps && m->fns.p[i]->steps->arch) return true;
+	return false;
+}
+
 static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
 	if (any_entry(m, counts_multiprocessors))
 		out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t "
 			"ct_multiprocessors(void) { return 1; }\n\n");
-	if (any_entry(m, names_arch))
+	if (any_entry(m, names_arch) || any_step_on_arch(m))
 		out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
 	if (any_entry(m, is_zeroed)) out_puts(o, t->clear);
 	Launchers l = { .o = o, .wide = wide_dims_new(m) };

@@ -2,29 +2,40 @@
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 
-/* Registers go in pieces of 16 bytes, and a piece of all threads of the group lies side by side. */
-static Str piece_place(const Cu *g, Str at, int piece)
+/* A piece of f32 is four registers. */
+static void f32_piece(Cu *g, const Val *tile, const Val *added, Str place, const char *store, const char *load)
 {
-	int threads = g->group ? g->group->warps * 32 : block_threads(g->fn);
-	return str_fmt("%s + (%d + ct_tid) * 16", at, piece * threads);
+	Str w = cu_fresh(g, "w"), at = str_intern("4 * ct_i + ct_j"), r = cu_at(g, tile, at);
+	if (store) {
+		out_printf(g->o, "ct_u32x4 %s;\nCT_UNROLL(ct_j, 0, 4) %s.v[ct_j] = ct_bits_u32_f32(%s);\n", w, w, r);
+		out_printf(g->o, "%s(%s, %s);\n", store, place, w);
+		return;
+	}
+	Str one = str_fmt("ct_bits_f32_u32(%s.v[ct_j])", w);
+	if (added) one = str_fmt("ct_add_f32(%s, %s)", cu_at(g, added, at), one);
+	out_printf(g->o, "const ct_u32x4 %s = %s(%s);\nCT_UNROLL(ct_j, 0, 4) %s = %s;\n", w, load, place, r, one);
 }
 
-static void pieces(Cu *g, const Val *tile, Str at, const char *store, const char *load)
+/* Registers go in pieces of 16 bytes, and a piece of all threads of the group lies side by side. */
+static void pieces(Cu *g, const Val *tile, const Val *added, Str at, const char *store, const char *load)
 {
 	Elem e = tile->type->elem;
-	int n = 16 / elem_bytes(e);
-	for (int i = 0; i < regs_of(tile) / n; i++) {
-		Str from[16];
-		for (int k = 0; k < n; k++) from[k] = cu_at(g, tile, str_i64(i * n + k));
-		if (store) {
-			Str w = words_pack(g, e, n, from);
-			out_printf(g->o, "%s(%s, %s);\n", store, piece_place(g, at, i), w);
-		} else {
-			Str w = cu_fresh(g, "w");
-			out_printf(g->o, "const ct_u32x4 %s = %s(%s);\n", w, load, piece_place(g, at, i));
-			words_unpack(g, e, n, w, from);
-		}
+	int n = 16 / elem_bytes(e), threads = g->group ? g->group->warps * 32 : block_threads(g->fn);
+	Str place = str_fmt("%s + (%d * ct_i + ct_tid) * 16", at, threads), from[16];
+	out_printf(g->o, "CT_UNROLL(ct_i, 0, %d) {\n", regs_of(tile) / n);
+	out_in(g->o);
+	for (int k = 0; k < n; k++) from[k] = cu_at(g, tile, str_fmt("%d * ct_i + %d", n, k));
+	if (e == EL_F32) {
+		f32_piece(g, tile, added, place, store, load);
+	} else if (store) {
+		Str w = words_pack(g, e, n, from);
+		out_printf(g->o, "%s(%s, %s);\n", store, place, w);
+	} else {
+		Str w = cu_fresh(g, "w");
+		out_printf(g->o, "const ct_u32x4 %s = %s(%s);\n", w, load, place);
+		words_unpack(g, e, n, w, from);
 	}
+	cu_end(g);
 }
 
 /* Of a pointer, or of a view's first element. */
@@ -36,17 +47,17 @@ void exchange_store(Cu *g, const Op *op)
 	const Val *to = ir_in(op, 0);
 	Str at = address_of(g, to);
 	if (to->type->kind != TY_SHARED) {
-		pieces(g, ir_in(op, 1), str_fmt("(char *)%s", at), "ct_put_global", NULL);
+		pieces(g, ir_in(op, 1), NULL, str_fmt("(char *)%s", at), "ct_put_global", NULL);
 		return;
 	}
 	if (op->nin > 2) {
 		Str there = cu_fresh(g, "there");
 		out_printf(g->o, "const unsigned int %s = ct_at_rank(%s, (unsigned int)%s);\n", there, at,
 			cu_scalar(g, ir_in(op, 2)));
-		pieces(g, ir_in(op, 1), there, "ct_put_cluster", NULL);
+		pieces(g, ir_in(op, 1), NULL, there, "ct_put_cluster", NULL);
 		return;
 	}
-	pieces(g, ir_in(op, 1), at, "ct_put_shared_b128", NULL);
+	pieces(g, ir_in(op, 1), NULL, at, "ct_put_shared_b128", NULL);
 }
 
 void exchange_load(Cu *g, const Op *op)
@@ -56,7 +67,9 @@ void exchange_load(Cu *g, const Op *op)
 	Str at = address_of(g, from);
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_declare(g, r);
-	pieces(g, r, shared ? at : str_fmt("(const char *)%s", at), NULL, shared ? "ct_get_shared_b128" : "ct_get_global");
+	const Val *added = op->nin > 1 ? ir_in(op, 1) : NULL;
+	if (shared) pieces(g, r, added, at, NULL, "ct_get_shared_b128");
+	else pieces(g, r, added, str_fmt("(const char *)%s", at), NULL, "ct_get_global");
 }
 
 void exchange_put(Cu *g, const Op *op)
@@ -92,4 +105,22 @@ void exchange_grid_barrier(Cu *g, const Op *op)
 		me ? str_fmt(" && %s == 0", me->number) : "", address_of(g, ir_in(op, 0)), cu_scalar(g,
 			ir_in(op, 1)), (long long)ir_int(op, AT_NUMBER, 0) - 1);
 	out_puts(g->o, sync);
+}
+
+static Str first_thread(const Cu *g)
+{
+	return str_intern(!g->group ? "threadIdx.x" : g->group->warps > 1 ? "ct_tid" : "ct_lane");
+}
+
+/* What a thread knows of the others' writes after a barrier, its release tells, too. */
+void exchange_signal(Cu *g, const Op *op)
+{
+	group_barrier(g, op);
+	out_printf(g->o, "if (%s == 0) ct_signal(%s);\n", first_thread(g), address_of(g, ir_in(op, 0)));
+}
+
+void exchange_await(Cu *g, const Op *op)
+{
+	out_printf(g->o, "if (%s == 0) ct_await(%s);\n", first_thread(g), address_of(g, ir_in(op, 0)));
+	group_barrier(g, op);
 }

@@ -32,6 +32,7 @@ void group_mbar_init(Cu *g, const Op *op);
 void group_mbar_wait(Cu *g, const Op *op);
 void group_mbar_arrive(Cu *g, const Op *op);
 void group_tile_order(Cu *g, const Op *op);
+void group_deal(Cu *g, const Op *op);
 void group_number(Cu *g, const Op *op);
 Str group_bar(Cu *g, const Op *op, int i);
 
@@ -57,6 +58,8 @@ void exchange_put(Cu *g, const Op *op);
 void exchange_get(Cu *g, const Op *op);
 void exchange_draw(Cu *g, const Op *op);
 void exchange_grid_barrier(Cu *g, const Op *op);
+void exchange_signal(Cu *g, const Op *op);
+void exchange_await(Cu *g, const Op *op);
 
 /* Registers that are lent keep their array: the results of these operations are other names for it. */
 void wgmma_fence(Cu *g, const Op *op);

@@ -316,7 +316,7 @@ void version_ask(CuVersion *t)
 	if (fn->warp_rows) t->row_of_few = (fn->row_few << LANES_LOG2) - fn->row_pads - shift;
 }
 
-const char version_wait[] = "\tct_grid_wait();\n";
+const char version_wait[] = "\tct_grid_wait();\n", version_lets[] = "\tct_grid_launch();\n";
 
 /* Every kernel waits, even one that needs nothing of the last: else the next one, which waits for this one alone, could
  * begin before the last has ended. Kernels with roles say themselves who waits. */
@@ -414,6 +414,7 @@ void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOpti
 	print_head(o, k, t, opt);
 	out_printf(o, ")\n{\n#if %s\n", served(&t->v, opt));
 	out_refer(o, t->o->p, t->line.split);
+	if (version_waits(t, opt) && t->v.fn->brief) out_puts(o, version_lets);
 	if (version_waits(t, opt)) out_puts(o, version_wait);
 	out_refer(o, t->o->p + t->line.split, t->o->n - t->line.split);
 	if (t->line.any) lines_own(o, opt);

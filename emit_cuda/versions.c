@@ -26,6 +26,7 @@ void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions 
 		add_version(k, &m->versions.p[i], opt);
 		const CuVersion *t = &k->versions.p[k->versions.n - 1];
 		snip_use_text(used, t->o->p);
+		if (version_waits(t, opt) && t->v.fn->brief) snip_use_text(used, version_lets);
 		if (version_waits(t, opt)) snip_use_text(used, version_wait);
 	}
 	if (k->maps.n) snip_use(used, "ct_tensor_map");

@@ -53,7 +53,7 @@ enum { DEPENDENT_FROM = 90 };   /* the first architecture whose kernels may begi
 void version_ask(CuVersion *t);                         /* what is to be known of it when its operations are gone */
 /* version_wait is printed before its first access of memory */
 bool version_waits(const CuVersion *t, const EmitOptions *opt);
-extern const char version_wait[];
+extern const char version_wait[], version_lets[];       /* and this before it where it is brief */
 /* Of a version with short rows: whether rows of a call are, and log2 of the lanes that each then has: for the launcher
  * and for the kernel. */
 Str version_short(const CuKernel *k, const CuVersion *t);

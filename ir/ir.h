@@ -223,9 +223,10 @@ typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
  * kernel's parameters and dimensions and, after those, the tensors in workspace. */
 typedef struct Steps {
 	const Sym *guard;       /* calls that it serves: a condition over dimensions; */
-	const Sym *gain;        /* those of them in which it is faster */
-	bool clears;            /* the workspace is to be 0 before, */
-	Fn *clear;              /* by this kernel, whose only parameter it is, of `n` elements */
+	const Sym *gain;        /* those of them in which it is faster, */
+	int arch;               /* on devices of this architecture; 0: of all */
+	int clears;             /* so many of the tensors in workspace, the first ones, are to be 0 before, */
+	Fn *clear;              /* by this kernel, whose only parameter they are, of `n` elements */
 	VEC(Fn *) fns;
 	bool listed;            /* the module has them */
 } Steps;
@@ -251,10 +252,14 @@ struct Fn {                     /* one monomorphic kernel */
 	/* along each axis of the grid, log2 of the author's tile blocks that one does; below 0: of its parts */
 	int joined[4];
 	bool ordered, no_contract;
+	bool brief;             /* the next kernel in the stream, which waits for its end, may start while it runs */
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
 	Steps *steps;           /* the same work in several launches, for f_ws; NULL: there is no such version */
 	bool is_step;           /* of another kernel's version: no entry launches it by itself */
+	/* a step whose last two parameters are flags and partial sums, which blocks that share a tile hand each other
+	 * (lower/pipeline.c); its operations do not use them */
+	bool shares_rounds;
 	/* PLACED */
 	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
 	bool specific;          /* for that architecture alone: sm_90a */

@@ -299,6 +299,8 @@ static bool chk_regs(Check *c, const Op *op)
 	NEED(p->kind != TY_SHARED || (p->elem == t->elem && type_size(p) == type_size(t)), "`%s` is no place for `%s`",
 		type_text(p),
 		type_text(t));
+	NEED(op->code == OP_STORE_REGS || op->nin < 2 || (chk_in(op, 1) == t && t->elem == EL_F32),
+		"a tile of f32 is added to, of the result's type");
 	NEED(op->nin < 3 || p->kind == TY_SHARED, "only shared memory belongs to a rank");
 	NEED(op->nin < 3 || c->fn->cluster > 1, "a rank needs a cluster");
 	NEED(type_size(t) / 128 * elem_bytes(t->elem) % 16 == 0, "a thread's registers are a multiple of 16 bytes");

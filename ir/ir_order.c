@@ -222,10 +222,14 @@ static void event_fence(Walk *w, const Op *op)
 /* ---- one operation ---- */
 static void walk_block(Walk *w, const IrBlock *b);
 
+/* Groups of copies are counted back from the last one: so many more of them may be left pending. */
 static void join(State *a, const State *b)
 {
 	for (int i = 0; i < b->writes.n; i++) vec_push(A_TMP, &a->writes, b->writes.p[i]);
-	for (int i = 0; i < b->stores.n; i++) vec_push(A_TMP, &a->stores, b->stores.p[i]);
+	for (int i = 0; i < b->stores.n; i++) {
+		vec_push(A_TMP, &a->stores, b->stores.p[i]);
+		a->stores.p[a->stores.n - 1].group += a->commits - b->commits;
+	}
 	for (int i = 0; i < b->reads.n; i++) vec_push(A_TMP, &a->reads, b->reads.p[i]);
 	for (int i = 0; i < b->waits.n; i++) vec_push(A_TMP, &a->waits, b->waits.p[i]);
 	for (int i = 0; i < b->sent.n; i++) vec_push(A_TMP, &a->sent, b->sent.p[i]);
@@ -337,7 +341,7 @@ static bool chk_where(Walk *w, const Op *op)
 	case OP_LOAD_SHIFTED: case OP_PREFETCH_ROWS: case OP_STORE_SHARED: case OP_LOAD_SHARED:
 		NEED(!w->elect, "all threads of the group take part: not in `elect`");
 		return true;
-	case OP_GRID_BARRIER: case OP_STORE_REGS: case OP_LOAD_REGS:
+	case OP_GRID_BARRIER: case OP_GRID_SIGNAL: case OP_GRID_AWAIT: case OP_STORE_REGS: case OP_LOAD_REGS:
 		NEED(!w->elect && !w->one_warp, "all threads of the group take part: not in `elect`, not in `one_warp`");
 		return true;
 	case OP_CLUSTER_BARRIER:
@@ -393,6 +397,11 @@ static void walk_op(Walk *w, const Op *op)
 		all_sent(w, false);
 		event_barrier(w);
 		return;
+	case OP_GRID_SIGNAL:            /* what is sent has a reader in another thread block */
+		all_sent(w, false);
+		event_barrier(w);
+		return;
+	case OP_GRID_AWAIT: return;
 	case OP_GROUP_BARRIER: event_barrier(w); return;
 	case OP_TMA_STORE: event_store(w, op); return;
 	case OP_BULK_COMMIT: w->s.commits++; return;

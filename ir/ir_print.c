@@ -365,8 +365,9 @@ static void print_steps(Out *o, const Steps *s)
 	print_sym(o, s->guard);
 	out_puts(o, " gain ");
 	print_sym(o, s->gain);
+	if (s->arch) out_printf(o, " on %d", s->arch);
 	if (s->clear) {
-		out_puts(o, " clear ");
+		out_printf(o, " clear %d by ", s->clears);
 		print_name(o, s->clear->name);
 	}
 	out_puts(o, "\n");
@@ -377,7 +378,8 @@ const FnFlag irt_fn_flags[FN_FLAGS] = {
 		{ "alternate", offsetof(Fn, alternate) },
 	{ "regrouped", offsetof(Fn, regrouped) }, { "by_warp", offsetof(Fn, by_warp) }, { "fewer", offsetof(Fn, fewer) },
 	{ "short_rows", offsetof(Fn, short_rows) }, { "warp_rows", offsetof(Fn, warp_rows) },
-	{ "row_pads", offsetof(Fn, row_pads) },
+	{ "row_pads", offsetof(Fn, row_pads) }, { "shares_rounds", offsetof(Fn, shares_rounds) },
+	{ "brief", offsetof(Fn, brief) },
 };
 
 static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }

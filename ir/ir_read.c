@@ -219,8 +219,11 @@ static void read_steps(Reader *r, Fn *fn)
 	s->guard = rd_sym(r);
 	need_word(r, "gain");
 	s->gain = rd_sym(r);
-	s->clears = lex_accept_word(&r->l, "clear");
-	if (s->clears) s->clear = read_step(r);
+	if (lex_accept_word(&r->l, "on")) s->arch = rd_small(r, "an architecture");
+	if (!lex_accept_word(&r->l, "clear")) return;
+	s->clears = rd_small(r, "a number");
+	need_word(r, "by");
+	s->clear = read_step(r);
 }
 
 static void read_rows(Reader *r, Fn *fn)

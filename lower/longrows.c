@@ -717,8 +717,8 @@ static void divide(Fn *fn, const LowerCx *cx)
 	write_kernel(&w, ahead);
 	ir_number(to);
 	steps_begin(fn, sym_cmp(SYM_LE, w.p.extent, sym_const(length)), gains(&w, size));
-	fn->steps->clears = true;
 	steps_add(fn, to);
+	fn->steps->clears = to->params.n - fn->params.n;
 }
 
 void pass_longrows(Module *m, const LowerCx *cx)

@@ -56,7 +56,7 @@ Fn *steps_clear_kernel(const Module *m, Span at)
 		.rank = 1, .extent = { n }, .stride = { sym_const(1) }, .layout = ML_RIGHT };
 	words.val = ir_arg(fn->body, type_view(EL_U64, 1), words.name);
 	fn->source_name = name;
-	fn->is_step = true;
+	fn->is_step = fn->brief = true;
 	vec_push(A_UNIT, &fn->params, words);
 	vec_push(A_UNIT, &fn->dims, ((IrDim){ .name = str_intern("n"), .elem = EL_I64, .span = at }));
 	fn->grid[0] = sym_cdiv(n, each);

@@ -18,7 +18,7 @@ static void look_at(void *ctx, Op *op)
 	Run *r = ctx;
 	r->roles |= op->code == OP_ROLE;
 	r->rings |= op->code == OP_ALLOC_RING;
-	if (op->code == OP_GRID_BARRIER) r->nunit = 0;
+	if (op->code == OP_GRID_BARRIER || op->code == OP_GRID_AWAIT) r->nunit = 0;
 }
 
 void group_prepare(Run *r)
@@ -155,6 +155,28 @@ Go run_tile_order(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
+Go run_deal(Warp *w, const Step *s)
+{
+	int64_t in[6];
+	for (int i = 0; i < 6; i++) in[i] = sim_scalar(w, ir_in(s->op, i));
+	int64_t share = in[0], item = in[1], each = in[2], rounds = in[3], rest = in[4];
+	int64_t count = ir_int(s->op, AT_GROUPS, 1);
+	if (each < 1 || rounds < 1) {
+		sim_fault(w, "deals out %lld of %lld rounds", (long long)each, (long long)rounds);
+		return GO_NEXT;
+	}
+	int64_t begin = share * each, end = begin + each < rest ? begin + each : rest, last = (end - 1) / rounds;
+	int64_t parts = last + 1 - begin / rounds, from = (last - item) * rounds;
+	bool dealt = item < parts;
+	if (parts < 0) parts = 0;
+	set_all(w, s->op->out[0], parts);
+	set_all(w, s->op->out[1], dealt ? in[5] + last - item : share + (item - parts) * count);
+	set_all(w, s->op->out[2], dealt && begin > from ? begin - from : 0);
+	set_all(w, s->op->out[3], dealt && end - from < rounds ? end - from : rounds);
+	set_all(w, s->op->out[4], dealt ? from / each : share);
+	return GO_NEXT;
+}
+
 /* ---- what thread blocks of one grid share ---- */
 Go run_draw(Warp *w, const Step *s)
 {
@@ -178,6 +200,12 @@ static GridBarrier *meet_of(Run *r, int64_t at)
 	return m;
 }
 
+static void wake_all(Run *r)
+{
+	for (int i = 0; i < r->nunit; i++)
+		if (r->unit[i].warp) sim_wake(&r->unit[i]);
+}
+
 Go run_grid_barrier(Warp *w, const Step *s)
 {
 	Run *r = w->u->r;
@@ -188,10 +216,22 @@ Go run_grid_barrier(Warp *w, const Step *s)
 		if (++m->came < warps * (int)ir_int(s->op, AT_NUMBER, 0)) return GO_WAIT;
 		m->came = 0;
 		m->rounds++;
-		for (int i = 0; i < r->nunit; i++)
-			if (r->unit[i].warp) sim_wake(&r->unit[i]);
+		wake_all(r);
 	}
 	return m->rounds >= w->phase ? GO_NEXT : GO_WAIT;
+}
+
+Go run_grid_signal(Warp *w, const Step *s)
+{
+	if (!group_sync(w, GROUP)) return GO_WAIT;
+	*(int32_t *)(uintptr_t)sim_scalar(w, ir_in(s->op, 0)) = 1;
+	wake_all(w->u->r);
+	return GO_NEXT;
+}
+
+Go run_grid_await(Warp *w, const Step *s)
+{
+	return *(const int32_t *)(uintptr_t)sim_scalar(w, ir_in(s->op, 0)) ? GO_NEXT : GO_WAIT;
 }
 
 /* ---- rings ---- */

@@ -182,8 +182,8 @@ typedef struct Scratch { const Val *p; bool only; } Scratch;
 static void look_at_use(void *ctx, Op *op)
 {
 	Scratch *s = ctx;
-	bool group = op->code == OP_DRAW || op->code == OP_GRID_BARRIER || op->code == OP_STORE_REGS
-		|| op->code == OP_LOAD_REGS;
+	bool group = op->code == OP_DRAW || op->code == OP_GRID_BARRIER || op->code == OP_GRID_SIGNAL
+		|| op->code == OP_GRID_AWAIT || op->code == OP_STORE_REGS || op->code == OP_LOAD_REGS;
 	for (int i = 0; i < op->nin; i++)
 		if (ir_in(op, i) == s->p && !(group && i == 0)) s->only = s->only && op->code == OP_PTR_ADD;
 }

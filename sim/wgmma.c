@@ -269,6 +269,10 @@ Go run_store_regs(Warp *w, const Step *s)
 Go run_load_regs(Warp *w, const Step *s)
 {
 	const Val *tile = s->op->out[0];
-	each_piece(w, s->op, tile, NULL, sim_def(w, tile, sim_regs(tile)), w->rank);
+	int n = sim_regs(tile);
+	Cell *to = sim_def(w, tile, n);
+	each_piece(w, s->op, tile, NULL, to, w->rank);
+	const SimVal *added = s->op->nin > 1 ? sim_val(w, ir_in(s->op, 1)) : NULL;
+	for (int i = 0; added && i < n * LANES; i++) to[i].f = (float)(to[i].f + added->p[(uint32_t)i & added->mask].f);
 	return GO_NEXT;
 }

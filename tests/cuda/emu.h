@@ -433,6 +433,7 @@ static inline unsigned ct_cluster_rank(void) { return emu_rank(); }
 static inline unsigned ct_cluster_size(void) { return emu_cluster; }
 static inline int ct_cluster_zero(void) { return 0; }
 static inline void ct_grid_wait(void) { }
+static inline void ct_grid_launch(void) { }
 static inline void ct_cluster_arrive(void) { emu_arrive_cluster(); }
 static inline void ct_cluster_wait(void) { emu_wait_cluster(); }
 static inline void ct_cluster_sync(void) { emu_arrive_cluster(); emu_wait_cluster(); }
