@@ -295,8 +295,10 @@ static bool after_pass(void *ctx, const char *pass, int arch, const Module *m)
 static LowerOptions lower_options(Unit *u)
 {
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
-	LowerOptions lo = { u->opt->level, u->opt->checked, after_pass, u, watched, has_layouts(u), u->planned,
-		u->opt->versions, 0 };
+	LowerOptions lo = { .level = u->opt->level, .checked = u->opt->checked, .after = after_pass, .ctx = u,
+		.whole = watched, .by_threads = has_layouts(u), .planned = u->planned, .versions = u->opt->versions };
+	for (int i = 0; i < u->eo.archs.n; i++)
+		lo.roles |= u->eo.archs.p[i]->number == 90 && u->eo.archs.p[i]->specific;
 	for (int i = 0; pass_rows[i].name; i++)
 		for (int k = 0; k < u->opt->without.n; k++)
 			if (!strcmp(u->opt->without.p[k], pass_rows[i].name)) lo.without |= (uint64_t)1 << i;

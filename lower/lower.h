@@ -16,6 +16,7 @@ typedef struct LowerOptions {
 	/* Each pass goes over the whole module before the next begins: for who looks at it in between. Else the passes
 	 * follow each other kernel by kernel, so that a large module goes through the processor's caches once. */
 	bool whole;
+	bool roles;             /* among the architectures is one whose products warps with roles do: sm_90a */
 	bool by_threads;        /* the target runs tile blocks by threads, not one after the other */
 	Planned *planned;       /* takes what the search finds for each kernel; NULL: nobody asks */
 	/* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */

@@ -13,11 +13,18 @@
  * What stands around the loop runs in the layout of the sums (pipeline_layout.c). Stores of 16-bit tiles go through
  * shared memory and the copy engine, others straight from registers.
  *
+ * Tiles that do not fill the last wave leave a part of the device idle. Where there is workspace, the rounds of the
+ * last waves' tiles are dealt out evenly instead (stream-k): each cluster has a share, a run of rounds that may begin
+ * and end within a tile. Who has the last round of a tile stores it. The others leave their sums in workspace, and it
+ * adds them in the order of their rounds; it waits for nobody with a higher number. Which rounds are whose follows from
+ * the dimensions alone, and so do the results.
+ *
  * The kernel serves calls whose tensors the copy engine can read (versions.c asks); there is
  * another version for all calls. */
 #include "lower/pipeline.h"
 
 #include "base/diag.h"
+#include "ir/valsym.h"
 #include "lower/widen.h"
 
 enum {
@@ -44,6 +51,16 @@ typedef struct Moved {
 /* By Val id of a TYPED kernel: what stands for it in all roles; in the one that is written. */
 typedef struct Names { Val **common, **own; } Names;
 
+/* Rounds that are dealt out. A share has `each` of them; the tiles from number `whole` on have `rest`. */
+typedef struct Shares {
+	int count;              /* of shares: one for each cluster; 0: each tile is one cluster's */
+	Val *flags, *sums;      /* in workspace: of each group of each share */
+	Val *each, *whole, *rest, *rounds;      /* rounds: of a tile */
+	Val *waves;             /* tiles that a cluster has for itself */
+	/* of the tile under way: the cluster's share, the first that has rounds of it, its first round here, its end */
+	Val *own, *first, *lo, *hi;
+} Shares;
+
 typedef struct Write {
 	Pipe p, part;           /* the kernel; the same by parts of the columns, for what follows the loop */
 	int parts;
@@ -60,6 +77,7 @@ typedef struct Write {
 	Val *rows, *tiles;      /* of tiles along the rows; in all */
 	Val *cols;
 	Val *row, *col;         /* indices of the tile under way, of the blocks that p has */
+	Shares shares;
 	int stages;
 	int64_t stage_bytes, at;        /* of shared memory given out so far */
 } Write;
@@ -325,7 +343,53 @@ static Val *in_cluster(Write *x, Val *of_cluster, int axis)
 	return n > 1 ? sum_of(x, times(x, of_cluster, n), x->rank) : of_cluster;
 }
 
-typedef struct Walk { Op *loop; Builder back; Val *at; } Walk;
+typedef struct Walk { Op *loop; Builder back; Val *at; struct { Op *loop; Builder back; } shares; } Walk;
+
+static Val *least(Write *x, Val *a, Val *b) { return ir_binary(&x->b, OP_MIN, i32(), a, b); }
+
+static Val *compare(Write *x, OpCode code, Val *a, Val *b)
+{
+	return ir_binary(&x->b, code, type_scalar(EL_BOOL), a, b);
+}
+
+/* A loop from first on that carries a cursor. */
+static Op *carrying(Write *x, Val *first, Val *end, Val *step, Val *at, const char *name, Builder *back)
+{
+	Op *loop = ir_op(&x->b, OP_FOR, 4, (Val *[]){ first, end, step, at }, 1, &at->type);
+	*back = enter(x, loop);
+	ir_arg(x->b.block, i32(), str_intern(name));
+	ir_arg(x->b.block, at->type, str_intern("at"));
+	return loop;
+}
+
+/* What a share has of an item. */
+static Op *deal(Write *x, Val *item)
+{
+	const Shares *s = &x->shares;
+	const Type *five[] = { i32(), i32(), i32(), i32(), i32() };
+	Val *in[] = { s->own, item, s->each, s->rounds, s->rest, s->whole };
+	Op *op = ir_op(&x->b, OP_DEAL, 6, in, 5, five);
+	ir_set_int(op, AT_GROUPS, s->count);
+	return op;
+}
+
+/* Over the shares of this cluster, and over what each has: first, from its last tile to its first one, the rounds that
+ * are dealt out, so that others wait for none of them; then whole tiles. Returns the tile's number. */
+static Val *begin_shares(Write *x, Walk *w, Val *first, Val *step, Val *start)
+{
+	Shares *s = &x->shares;
+	w->shares.loop = carrying(x, first, number(x, s->count), step, start, "share", &w->shares.back);
+	s->own = x->b.block->args.p[0];
+	Val *zero = number(x, 0), *one = number(x, 1);
+	Val *parts = named(deal(x, zero)->out[0], "parts"), *items = sum_of(x, parts, s->waves);
+	w->loop = carrying(x, zero, items, one, x->b.block->args.p[1], "item", &w->back);
+	w->at = x->b.block->args.p[1];
+	Op *dealt = deal(x, x->b.block->args.p[0]);
+	s->lo = named(dealt->out[2], "lo");
+	s->hi = named(dealt->out[3], "hi");
+	s->first = named(dealt->out[4], "first");
+	return named(dealt->out[1], "tile");
+}
 
 /* Over the tiles of this thread block; at: a cursor that is carried from one to the next; group: of the consumers,
  * NULL: the first. */
@@ -333,11 +397,15 @@ static Walk begin_tiles(Write *x, Val *start, Val *group)
 {
 	Val *first = make(x, OP_BID, i32(), 0, NULL), *step = make(x, OP_NUM_STARTED, i32(), 0, NULL);
 	ir_set_int(first->def, AT_AXIS, 0);
-	const Type *carried = start->type;
-	Walk w = { .loop = ir_op(&x->b, OP_FOR, 4, (Val *[]){ first, x->tiles, step, start }, 1, &carried) };
-	w.back = enter(x, w.loop);
-	Val *tile = ir_arg(x->b.block, i32(), str_intern("tile"));
-	w.at = ir_arg(x->b.block, carried, str_intern("at"));
+	Walk w = { .at = NULL };
+	Val *tile;
+	if (x->shares.count) {
+		tile = begin_shares(x, &w, first, step, start);
+	} else {
+		w.loop = carrying(x, first, x->tiles, step, start, "tile", &w.back);
+		tile = x->b.block->args.p[0];
+		w.at = x->b.block->args.p[1];
+	}
 	const Type *two[] = { i32(), i32() };
 	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->rows, x->cols }, 2, two);
 	ir_set_int(order, AT_GROUPS, COST_GROUPED / along_cluster(x, 0));
@@ -351,7 +419,11 @@ static Walk begin_tiles(Write *x, Val *start, Val *group)
 	return w;
 }
 
-static void end_tiles(Write *x, Walk w, Val *at) { leave(x, w.back, 1, &at); }
+static void end_tiles(Write *x, Walk w, Val *at)
+{
+	leave(x, w.back, 1, &at);
+	if (w.shares.loop) leave(x, w.shares.back, 1, w.loop->out);
+}
 
 /* Scalars of a block; producer: those alone that it needs. */
 static void copy_scalars(Write *x, const Op *first, const Op *end, bool producer)
@@ -368,6 +440,7 @@ static Walk begin_rounds(Write *x, Val *at, int n, Val *const *carried)
 	Val *in[4 + PIPE_PRODUCTS];
 	const Type *out[1 + PIPE_PRODUCTS];
 	for (int i = 0; i < 3; i++) in[i] = mapped(x, ir_in(x->p.loop, i));
+	if (x->shares.count) in[0] = x->shares.lo, in[1] = least(x, x->shares.hi, in[1]);
 	in[3] = at;
 	for (int i = 0; i < n; i++) in[4 + i] = carried[i];
 	for (int i = 0; i <= n; i++) out[i] = in[3 + i]->type;
@@ -649,17 +722,80 @@ static void write_store(Write *x, const Op *op, Val *group, int *turn, int *stor
 	else copy_to(x, op, x->names->own);
 }
 
+/* ---- rounds that are dealt out ---- */
+/* Of a group of a share, as often as there is something of each: its place in workspace. */
+static Val *place_in_room(Write *x, Val *share, Val *group)
+{
+	int cluster = x->p.plan.cluster;
+	Val *n = cluster > 1 ? sum_of(x, times(x, share, cluster), x->rank) : share;
+	return x->p.plan.groups > 1 ? sum_of(x, times(x, n, x->p.plan.groups), group) : n;
+}
+
+static Val *room_at(Write *x, Val *of, Val *place, int64_t size)
+{
+	const Type *wide = type_scalar(EL_I64);
+	Val *n = ir_const_int(&x->b, wide, size), *one = size == 1 ? n : ir_const_int(&x->b, wide, 1);
+	Val *at = ir_unary(&x->b, OP_CAST, wide, place);
+	if (size > 1) at = ir_binary(&x->b, OP_MUL, wide, at, n);
+	return make(x, OP_VIEW, of->type, 4, (Val *[]){ of, at, n, one });
+}
+
+/* Of a product, the sums that a group of a share left. */
+static Val *sums_in_room(Write *x, Val *share, Val *group, int product, const Type *t)
+{
+	Val *place = times(x, place_in_room(x, share, group), x->p.products);
+	return room_at(x, x->shares.sums, product ? sum_of(x, place, number(x, product)) : place, type_size(t));
+}
+
+static Op *begin_others(Write *x, int n, Val *const *carried, Builder *back)
+{
+	Val *in[4] = { x->shares.first, x->shares.own, number(x, 1), n ? carried[0] : NULL };
+	Op *loop = ir_op(&x->b, OP_FOR, 3 + n, in, n, n ? &carried[0]->type : NULL);
+	*back = enter(x, loop);
+	ir_arg(x->b.block, i32(), str_intern("other"));
+	return loop;
+}
+
+static void await_others(Write *x, Val *group)
+{
+	Builder back;
+	begin_others(x, 0, NULL, &back);
+	Val *flag = room_at(x, x->shares.flags, place_in_room(x, x->b.block->args.p[0], group), 1);
+	add(x, OP_GRID_AWAIT, 1, &flag);
+	leave(x, back, 0, NULL);
+}
+
+/* The sums of all shares: what this one has itself, then what the others left, in their order. */
+static void add_others(Write *x, Val **sum, Val *group)
+{
+	Builder back;
+	await_others(x, group);
+	for (int i = 0; i < x->p.products; i++) {
+		Op *loop = begin_others(x, 1, &sum[i], &back);
+		Val *own = ir_arg(x->b.block, sum[i]->type, NULL);
+		Val *from = sums_in_room(x, x->b.block->args.p[0], group, i, own->type);
+		Val *both = make(x, OP_LOAD_REGS, own->type, 2, (Val *[]){ from, own });
+		own->lay = both->lay = loop->out[0]->lay = sum[i]->lay;
+		leave(x, back, 1, &both);
+		sum[i] = loop->out[0];
+	}
+}
+
 /* The sums' columns of a part: of number `part`, or of the one that a value is the number of. */
+static Val *sums_of_part(Write *x, Val *sum, const Val *like, Val *which, int part)
+{
+	if (type_same_shape(sum->type, like->type)) return sum;
+	Val *cut = make(x, OP_CUT, like->type, which ? 2 : 1, (Val *[]){ sum, which });
+	ir_set_ints(cut->def, AT_OFFSETS, 2, (const int64_t[]){ 0, (which ? 1 : part) * type_extent(like->type, 1) });
+	cut->lay = like->lay;
+	return cut;
+}
+
 static void name_sums(Write *x, Val *const *sum, Val *which, int part)
 {
 	for (int i = 0; i < x->p.products; i++) {
-		Val *r = x->part.loop->out[i], *in[] = { sum[i], which };
-		x->names->own[r->id] = sum[i];
-		if (type_same_shape(sum[i]->type, r->type)) continue;
-		Val *cut = make(x, OP_CUT, r->type, which ? 2 : 1, in);
-		ir_set_ints(cut->def, AT_OFFSETS, 2, (const int64_t[]){ 0, (which ? 1 : part) * type_extent(r->type, 1) });
-		cut->lay = r->lay;
-		x->names->own[r->id] = cut;
+		Val *r = x->part.loop->out[i];
+		x->names->own[r->id] = sums_of_part(x, sum[i], r, which, part);
 	}
 }
 
@@ -717,6 +853,27 @@ static void write_tail(Write *x, Val *const *sum, Val *group)
 	x->names = &x->whole;
 }
 
+/* Who has the last round of a tile stores it, with what the others left; these only leave theirs. */
+static void write_shared_tail(Write *x, Val *const *sum, Val *group)
+{
+	Val *ends = compare(x, OP_EQ, x->shares.hi, x->shares.rounds);
+	Op *test = add(x, OP_IF, 1, &ends);
+	Builder back = enter(x, test);
+	Val *all[PIPE_PRODUCTS];
+	for (int i = 0; i < x->p.products; i++) all[i] = sum[i];
+	add_others(x, all, group);
+	write_tail(x, all, group);
+	leave(x, back, 0, NULL);
+	enter(x, test);
+	for (int i = 0; i < x->p.products; i++) {
+		Val *to = sums_in_room(x, x->shares.own, group, i, sum[i]->type);
+		add(x, OP_STORE_REGS, 2, (Val *[]){ to, sum[i] });
+	}
+	Val *flag = room_at(x, x->shares.flags, place_in_room(x, x->shares.own, group), 1);
+	add(x, OP_GRID_SIGNAL, 1, &flag);
+	leave(x, back, 0, NULL);
+}
+
 static void write_consumers(Write *x)
 {
 	Builder back, inner;
@@ -728,7 +885,8 @@ static void write_consumers(Write *x)
 	write_initial(x);
 	Val *at = write_rounds(x, t.at, group);
 	for (int i = 0; i < x->p.products; i++) sum[i] = mapped(x, x->p.loop->out[i]);
-	write_tail(x, sum, group);
+	if (x->shares.count) write_shared_tail(x, sum, group);
+	else write_tail(x, sum, group);
 	end_tiles(x, t, at);
 	if (x->out[0].map) {
 		region_op(x, OP_ELECT, &inner);
@@ -768,6 +926,23 @@ static void begin_kernel(Write *x)
 	x->b = (Builder){ x->fn, x->fn->body, NULL, from->span };
 }
 
+/* The last whole wave is dealt out with what is left after it: shares have one to two tiles' rounds, or less. */
+static void deal_out(Write *x, const Sym *tiles)
+{
+	Shares *s = &x->shares;
+	const IrParamVec *params = &x->fn->params;
+	ir_number(x->p.fn);
+	ValSyms b = valsyms_new(x->p.fn);
+	PipeDeal d = pipe_deal(tiles, valsym(&b, ir_in(x->p.loop, 1)), s->count);
+	s->flags = params->p[params->n - 2].val;
+	s->sums = params->p[params->n - 1].val;
+	s->rounds = launch(x, d.rounds, "rounds");
+	s->waves = launch(x, d.waves, "waves");
+	s->whole = launch(x, sym_mul(d.waves, sym_const(s->count)), "whole");
+	s->rest = launch(x, d.rest, "rest");
+	s->each = launch(x, d.each, "each");
+}
+
 /* A cluster's tiles are as many of the kernel's blocks as it has groups, times those side by side in one group. */
 static void set_grid(Write *x)
 {
@@ -776,6 +951,7 @@ static void set_grid(Write *x)
 	x->rows = launch(x, rows, "rows");
 	x->cols = launch(x, cols, "cols");
 	x->tiles = launch(x, sym_mul(rows, cols), "tiles");
+	if (x->shares.count) deal_out(x, sym_mul(rows, cols));
 	x->fn->ngrid = 1;
 	x->fn->grid[0] = sym_mul(rows, cols);
 	x->fn->grid[1] = NULL;
@@ -807,7 +983,7 @@ static void name_views(Write *x, Names *names, const Fn *fn)
 		if (op->code == OP_PERMUTE && op->out[0]->type->kind == TY_VIEW) copy_to(x, op, names->common);
 }
 
-static bool is_wanted(const Fn *fn, const LowerCx *cx)
+bool pipe_wanted(const Fn *fn, const LowerCx *cx)
 {
 	bool free = !ir_has_hint(fn, "warps") && !ir_has_hint(fn, "cluster") && !ir_has_hint(fn, "occupancy");
 	return free && cx->o->by_threads;
@@ -826,6 +1002,7 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	Fn *fn = copy_kernel(typed);
 	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, plan, cx)) return NULL;
 	x.parts = x.p.reps << pipe_part(&x.p, &x.part, cx);
+	x.shares.count = typed->shares_rounds ? pipe_places(cx, plan) : 0;
 	if (!give_layouts(&x.p) || !give_layouts(&x.part)) return NULL;
 	ir_number(fn);
 	ir_number(x.part.fn);
@@ -868,10 +1045,10 @@ static void add_placed(PipelinedVec *to, Fn *fn, const Sym *time, Str name)
 static void place_roles(Pipe *p, const LowerCx *cx, PipelinedVec *to)
 {
 	PipeChoice choice[PIPE_PLANS];
-	int n = pipe_plans(p, cx, choice);
+	int n = p->fn->shares_rounds ? pipe_dealt_plans(p, cx, choice) : pipe_plans(p, cx, choice);
 	for (int i = 0; i < n; i++)
 		add_placed(to, place(p->fn, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan, "pipelined"));
-	for (size_t i = 0; !to->n && i < sizeof alone / sizeof *alone; i++)
+	for (size_t i = 0; !to->n && !p->fn->shares_rounds && i < sizeof alone / sizeof *alone; i++)
 		add_placed(to, place(p->fn, &alone[i], cx), NULL, str_intern("pipelined"));
 }
 
@@ -886,13 +1063,18 @@ static void place_stages(Pipe *p, const LowerCx *cx, PipelinedVec *to)
 	add_placed(to, pipe_stages(p->fn, &own, cx), NULL, str_intern("stages"));
 }
 
+bool pipe_has_roles(const Pipe *p)
+{
+	bool wide = true;
+	for (int i = 0; i < p->loads; i++) wide &= elem_bytes(p->load[i].op->out[0]->type->elem) == 2;
+	return wide;
+}
+
 void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 {
 	Pipe p;
-	if (!pipe_find(&p, typed) || !is_wanted(typed, cx)) return;
-	bool wide = true;
-	for (int i = 0; i < p.loads; i++) wide &= elem_bytes(p.load[i].op->out[0]->type->elem) == 2;
-	if (lower_arch(cx, typed) == 90 && cx->target_only && wide) place_roles(&p, cx, to);
-	else place_stages(&p, cx, to);
+	if (!pipe_find(&p, typed) || !pipe_wanted(typed, cx)) return;
+	if (lower_arch(cx, typed) == 90 && cx->target_only && pipe_has_roles(&p)) place_roles(&p, cx, to);
+	else if (!typed->shares_rounds) place_stages(&p, cx, to);
 	if (to->n == 1) to->p[0].time = NULL;
 }

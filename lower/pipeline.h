@@ -7,6 +7,7 @@
  * 	the author's or parts of one
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
  *	pipeline.c              the placed kernel of roles: rings, products by wgmma, epilogue
+ *	deal.c                  pass deal: a version with workspace, in which blocks share the rounds of a tile
  *	pipeline_stages.c       the placed kernel of several stages: copies by all threads, products by mma.sync */
 #ifndef LOWER_PIPELINE_H
 #define LOWER_PIPELINE_H
@@ -14,8 +15,8 @@
 
 enum {
 	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
-	PIPE_GROUPS = 3, PIPE_PLANS = 5,        /* of consumers; of a kernel: at most */
-	PIPE_STAGE_PLANS = 3,                   /* of several stages */
+	PIPE_GROUPS = 3, PIPE_PLANS = 3,        /* of consumers; of a kernel: at most */
+	PIPE_STAGE_PLANS = 2,                   /* of several stages */
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
 	PIPE_COLS = 256,                        /* and its columns, at most; several sums share them */
 	PIPE_COLS_LEAST = 64, PIPE_COLS_STEP = 64,      /* and at least; from one plan to the next */
@@ -76,6 +77,16 @@ bool pipe_starts_with_constants(const Pipe *p); /* the sums do */
  * 0: of those that join tiles along both axes there is none. */
 typedef struct PipeChoice { PipePlan plan; const Sym *time; } PipeChoice;
 int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
+/* The same of plans whose last waves' rounds are dealt out, for calls with workspace that they serve better. */
+int pipe_dealt_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
+int pipe_places(const LowerCx *cx, const PipePlan *plan);       /* clusters that run at once */
+/* How tiles are shared out where rounds are dealt: waves of whole tiles; rounds of a share, of a tile (with some after
+ * its last one, perhaps, in which nothing is done), of all tiles that are dealt out. */
+typedef struct PipeDeal { const Sym *waves, *each, *rounds, *rest; } PipeDeal;
+PipeDeal pipe_deal(const Sym *tiles, const Sym *rounds, int places);
+bool pipe_wanted(const Fn *fn, const LowerCx *cx);              /* no hint stands against roles */
+bool pipe_has_roles(const Pipe *p);                             /* of its elements products by wgmma do */
+bool pipe_may_share_rounds(const Pipe *p);                      /* rounds 0, 1 ... that add to zero */
 /* Sets Val.lay of all tiles outside of the loop, given that of each product's sum; false: some has none, or two. */
 bool pipe_layouts(const Pipe *p, const Lay *sums);
 int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);     /* the same for several stages */

@@ -51,22 +51,81 @@ static const Sym *lines_of(const Shape *s, const PipePlan *p)
 	return all;
 }
 
-/* Of a tile, while so many of the device's places for clusters are taken: they share what L2 delivers. */
+/* Of a round, while so many of the device's places for clusters are taken: they share what L2 delivers,
+ * half of which a cluster gets for itself. */
+static const Sym *round_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
+{
+	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
+	const Sym *shared = sym_mul(lines_of(s, p), sym_add(taken, sym_const(places)));
+	return sym_add(sym_max(sym_const(sums), sym_div(shared, sym_const(2 * places))), sym_const(COST_EACH_ROUND));
+}
+
 static const Sym *tile_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
 {
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
-	const Sym *delivered = sym_div(sym_mul(lines_of(s, p), taken), sym_const(places));
 	const Sym *after = sym_const(sums * COST_STORE_SUM + COST_TILE);
-	return sym_add(sym_mul(s->rounds, sym_max(sym_const(sums), delivered)), after);
+	return sym_add(sym_mul(s->rounds, round_time(s, p, taken, places)), after);
+}
+
+/* A cluster's tiles are neighbours. */
+static const Sym *cluster_tiles(const Shape *s, const PipePlan *p)
+{
+	const Sym *tiles = sym_const(1);
+	for (int i = 0; i < 2; i++)
+		tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
+	return tiles;
 }
 
 static const Sym *time_of(const Shape *s, const PipePlan *p)
 {
 	int64_t places = s->sms / p->cluster;
-	const Sym *tiles = sym_const(1);
-	for (int i = 0; i < 2; i++)
-		tiles = sym_mul(tiles, tiles_along(s, i, extent_of(p, i) * (p->axis == i ? p->cluster : 1)));
-	return sym_mul(sym_cdiv(tiles, sym_const(places)), tile_time(s, p, sym_min(tiles, sym_const(places)), places));
+	const Sym *tiles = cluster_tiles(s, p);
+	const Sym *waves = sym_cdiv(tiles, sym_const(places));
+	return sym_mul(waves, tile_time(s, p, sym_min(tiles, sym_const(places)), places));
+}
+
+int pipe_places(const LowerCx *cx, const PipePlan *plan) { return machine_of(cx->target_arch)->sms / plan->cluster; }
+
+/* Tiles that are dealt out are those of the last whole wave and what is left after it. Few of them, of which a cluster
+ * would have half or less, have as many shares each, which begin where tiles do: so those of all tiles are at the same
+ * depth at a time, and share what they read in the L2 cache. */
+PipeDeal pipe_deal(const Sym *tiles, const Sym *rounds, int places)
+{
+	PipeDeal d;
+	const Sym *all = sym_const(places), *one = sym_const(1);
+	d.waves = sym_max(sym_const(0), sym_sub(sym_cdiv(tiles, all), sym_const(2)));
+	const Sym *dealt = sym_sub(tiles, sym_mul(d.waves, all)), *least = sym_const(COST_DEALT_LEAST);
+	const Sym *few = sym_cmp(SYM_LE, sym_mul(dealt, sym_const(2)), all);
+	const Sym *even = sym_cdiv(rounds, sym_max(one, sym_div(all, sym_max(one, dealt))));
+	d.each = sym_max(least, sym_select(few, even, sym_cdiv(sym_mul(dealt, rounds), all)));
+	d.rounds = sym_select(few, sym_mul(sym_cdiv(rounds, d.each), d.each), rounds);
+	d.rest = sym_mul(dealt, d.rounds);
+	return d;
+}
+
+/* Shares of many rounds are at different depths, and read what the L2 cache no longer has. */
+static const Sym *slowed(const Shape *s, const Sym *time)
+{
+	const Sym *rows = sym_const(0);
+	for (int i = 0; i < 2; i++) rows = sym_add(rows, sym_mul(s->grid[i], sym_const(s->tile[i])));
+	const Sym *lines = sym_div(sym_mul(rows, s->rounds), sym_const(COST_DEALT_LINES));
+	const Sym *percent = sym_min(sym_max(sym_sub(lines, sym_const(10)), sym_const(0)), sym_const(30));
+	return sym_add(time, sym_mul(sym_div(time, sym_const(100)), percent));
+}
+
+/* Where the last waves' rounds are dealt out, there is a tile or less to store after them, and what shares of a tile
+ * hand each other. */
+static const Sym *dealt_time(const Shape *s, const PipePlan *p)
+{
+	int places = s->sms / p->cluster;
+	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
+	const Sym *tiles = cluster_tiles(s, p), *all = sym_const(places);
+	PipeDeal d = pipe_deal(tiles, s->rounds, places);
+	const Sym *busy = sym_min(all, sym_cdiv(d.rest, d.each));
+	const Sym *others = sym_mul(sym_cdiv(d.rounds, d.each), sym_const(sums * COST_DEALT_TAKEN));
+	const Sym *dealt = sym_add(slowed(s, sym_mul(d.each, round_time(s, p, busy, places))), others);
+	const Sym *fixed = sym_const(sums * COST_STORE_SUM + COST_TILE + COST_DEALT);
+	return sym_add(sym_mul(d.waves, tile_time(s, p, all, places)), sym_add(dealt, fixed));
 }
 
 /* ---- what the formula knows of a kernel ---- */
@@ -225,31 +284,57 @@ static int best_beside(int n, int64_t of[PLANS][CALLS], uint64_t kept)
 	return best;
 }
 
+typedef struct Candidates {
+	int n, kept;            /* the first ones are kept anyway */
+	PipePlan plan[PLANS];
+	const Sym *time[PLANS];
+} Candidates;
+
 /* Those that together lose least, each better with it than without. */
-static int choose(const Fn *fn, int plans, const PipePlan *all, const Sym *const *time, int most, PipeChoice *to)
+static int choose(const Fn *fn, const Candidates *c, int most, PipeChoice *to)
 {
 	int64_t (*of)[CALLS] = (void *)NEW_ARRAY(A_TMP, int64_t, PLANS * CALLS);
-	uint64_t kept = 0;
+	uint64_t kept = (UINT64_C(1) << c->kept) - 1;
 	int n = 0;
-	time_calls(fn, plans, time, of);
-	while (n < most && plans) {
-		int i = best_beside(plans, of, kept);
+	time_calls(fn, c->n, c->time, of);
+	while (n < most && c->n) {
+		int i = best_beside(c->n, of, kept);
 		if (kept >> i & 1) break;
 		kept |= UINT64_C(1) << i;
-		to[n++] = (PipeChoice){ all[i], time[i] };
+		to[n++] = (PipeChoice){ c->plan[i], c->time[i] };
 	}
 	return n;
 }
 
-int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+static void add_plans(Candidates *c, const Shape *s, const Sym *(*time_by)(const Shape *s, const PipePlan *p))
 {
 	PipePlan all[PLANS];
-	const Sym *time[PLANS];
+	int n = all_plans(s, all);
+	for (int i = 0; i < n && c->n < PLANS; i++) {
+		c->plan[c->n] = all[i];
+		c->time[c->n++] = time_by(s, &all[i]);
+	}
+}
+
+int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+{
+	Candidates c = { .kept = 0 };
 	Shape s;
 	if (!look_at(&s, p, cx, &by_engine)) return 0;
-	int plans = all_plans(&s, all);
-	for (int i = 0; i < plans; i++) time[i] = time_of(&s, &all[i]);
-	return choose(p->fn, plans, all, time, PIPE_PLANS, to);
+	add_plans(&c, &s, time_of);
+	return choose(p->fn, &c, PIPE_PLANS, to);
+}
+
+int pipe_dealt_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+{
+	Candidates c = { .kept = 0 };
+	PipeChoice whole[PIPE_PLANS];
+	Shape s;
+	if (!look_at(&s, p, cx, &by_engine)) return 0;
+	c.n = c.kept = pipe_plans(p, cx, whole);
+	for (int i = 0; i < c.n; i++) c.plan[i] = whole[i].plan, c.time[i] = whole[i].time;
+	add_plans(&c, &s, dealt_time);
+	return choose(p->fn, &c, COST_DEALT_PLANS, to);
 }
 
 /* ---- several stages ---- */
@@ -304,16 +389,14 @@ PipePlan pipe_own_stages(const Pipe *p)
 
 int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 {
-	PipePlan all[PLANS];
-	const Sym *time[PLANS];
+	Candidates c = { .kept = 0 };
 	Shape s;
-	int plans = 0;
 	if (!look_at(&s, p, cx, &by_threads)) return 0;
 	for (size_t i = 0; i < sizeof stage_plans / sizeof *stage_plans; i++) {
 		const PipePlan *q = &stage_plans[i].plan;
 		if (q->rows * q->cols * s.products > COST_STAGES_SUMS * LANES << (q->warps[0] + q->warps[1])) continue;
-		all[plans] = in_stages(*q);
-		time[plans++] = stage_time(&s, &stage_plans[i]);
+		c.plan[c.n] = in_stages(*q);
+		c.time[c.n++] = stage_time(&s, &stage_plans[i]);
 	}
-	return choose(p->fn, plans, all, time, PIPE_STAGE_PLANS, to);
+	return choose(p->fn, &c, PIPE_STAGE_PLANS, to);
 }

@@ -155,6 +155,14 @@ bool pipe_starts_with_constants(const Pipe *p)
 	return true;
 }
 
+bool pipe_may_share_rounds(const Pipe *p)
+{
+	Num n;
+	for (int i = 3; i < p->loop->nin; i++)
+		if (!ir_const_value(ir_in(p->loop, i), &n) || n.f != 0) return false;
+	return is_int(ir_in(p->loop, 0), 0) && is_int(ir_in(p->loop, 2), 1);
+}
+
 /* Groups and the thread blocks of a cluster side by side share what does not depend on where they are. */
 static bool join(Pipe *p, const PipePlan *plan)
 {
