@@ -439,7 +439,8 @@ static Val *pull_same_place(Flat *f, const Op *load, const Spot *to)
 		mask = make2(f, OP_AND, mask, v);
 		conditions++;
 	}
-	if (offset == sym_const(0)) {
+	/* a row down and the length of a row back is the same address, but lies outside */
+	if (offset == sym_const(0) && !conditions) {
 		r = make(f, OP_LOAD, t, 3, (Val *[]){ view, f->block, pad });
 		ir_set_ints(r->def, AT_STEPS, 1, (const int64_t[]){ (int64_t)1 << COST_FLAT_ELEMENTS });
 		return r;
