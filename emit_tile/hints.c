@@ -40,37 +40,21 @@ Str tl_kernel_hints(const Fn *fn)
 }
 
 /* ---- which accesses use the copy engine ---- */
-typedef struct Factors { bool *is; ValSyms values; bool varying; } Factors;
-
-/* Rounds that the launcher does not know: a while, or a loop whose range differs between tile blocks. */
-static bool is_varying(ValSyms *b, const Op *loop)
-{
-	if (loop->code == OP_WHILE) return true;
-	return loop->code == OP_FOR && !(tl_known_at_launch(valsym(b, ir_in(loop, 0)))
-		&& tl_known_at_launch(valsym(b, ir_in(loop, 1))));
-}
-
 static void mark_factors(void *ctx, Op *op)
 {
-	Factors *f = ctx;
+	bool *factor = ctx;
 	for (int i = 0; op->code == OP_MMA && i < 2; i++) {
 		const Val *v = ir_in(op, i);
 		while (v->def && v->def->code != OP_LOAD && v->def->nin) v = ir_in(v->def, 0);
-		f->is[v->id] = true;
-		if (!v->def) continue;
-		for (const Op *o = v->def->parent->owner; o; o = o->parent->owner) f->varying |= is_varying(&f->values, o);
+		factor[v->id] = true;
 	}
 }
 
-/* Causal attention read other bytes or stopped with an illegal access where nvcc 13.4 loads by the copy engine in a
- * loop whose range depends on the tile block; with vector accesses, and in loops of the same range everywhere, values
- * are right (bench/tile/README.md); whose fault that is, is not known. So such a kernel
- * leaves the copy engine alone. */
 bool *tl_factors(const Fn *fn)
 {
-	Factors f = { .is = NEW_ARRAY(A_TMP, bool, fn->nval + 1), .values = valsyms_new(fn) };
-	ir_walk(fn->body, mark_factors, &f);
-	return f.varying ? NEW_ARRAY(A_TMP, bool, fn->nval + 1) : f.is;
+	bool *factor = NEW_ARRAY(A_TMP, bool, fn->nval + 1);
+	ir_walk(fn->body, mark_factors, factor);
+	return factor;
 }
 
 /* Tile blocks write the tensor maps of views that are made in the kernel; of parameters the driver has them. */
