@@ -152,7 +152,7 @@ static Val *exact_quotient(Op *op)
 	return ir_binary(&b, OP_MUL, t, ir_in(op, 0), r);
 }
 
-/* x^1 = x and x^2 = x * x, which one product rounds correctly; a NaN, an infinity and a zero become the same by both. */
+/* x^1 = x and x^2 = x * x, which one product rounds correctly; NaN, infinities and zeros become the same by both. */
 static Val *small_power(Op *op)
 {
 	Val *x = ir_in(op, 0);
