@@ -41,7 +41,7 @@ typedef struct Flat {
 	VEC(Pulled) pulled;
 	Val *valid;             /* by element: it is one */
 	Span span;              /* of the operation under way */
-	int work;
+	int work, depth;
 	bool fails;
 } Flat;
 
@@ -629,7 +629,9 @@ static Val *pull(Flat *f, Val *v, const Along *at, bool early)
 	if (type_is_tile(v->type)) memcpy(p.at, at, sizeof(Along) * (size_t)v->type->rank);
 	Span outer = f->span;
 	if (v->def) f->span = v->def->span;
+	f->fails |= ++f->depth > COST_FLAT_DEPTH;
 	p.v = f->fails ? NULL : pull_new(f, v, at, early);
+	f->depth--;
 	f->span = outer;
 	f->fails |= !p.v;
 	if (p.v && p.v != v && !p.v->name) p.v->name = v->name;
