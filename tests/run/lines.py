@@ -156,7 +156,7 @@ def plant(text, first, on, name):
 def messages(where):
     planted = {}
     text = read(os.path.join(where, "k.cu"))
-    for first, on, statement in (("// v = load", 1, "let v ="), ("half\\w* = ", 0, "let half"), ("// store.y", 0, "y.store(")):
+    for first, on, statement in ((r"// v(\[ct_round\])? = load", 1, "let v ="), ("half\\w* = ", 0, "let half"), ("// store.y", 0, "y.store(")):
         name = "ct_nowhere%d" % len(planted)
         text = plant(text, first, on, name)
         planted[name] = 1 + [i for i, line in enumerate(PROGRAM.split("\n")) if statement in line][0]

@@ -18,7 +18,7 @@ import compare
 
 LIBRARY = os.path.join(BUILD, "libctilec.a")
 USUAL = [1, 2, 3, 4, 7, 8, 16, 33, 64, 128]
-MOST = 1 << 22                          # elements of all tensors
+MOST = 1 << 23                          # elements of all tensors
 
 
 def python(text):
