@@ -50,9 +50,7 @@ static Val *integer_identity(const Op *op)
 		if (is_int_const(x, 0)) return y;
 		/* fallthrough */
 	case OP_SUB: case OP_SHL: case OP_SHR: return is_int_const(y, 0) ? x : NULL;
-	case OP_MUL:
-		if (is_int_const(x, 1)) return y;
-		/* fallthrough */
+	case OP_MUL: return is_int_const(x, 1) ? y : is_int_const(y, 1) ? x : NULL;
 	case OP_DIV: case OP_CEILDIV: case OP_FLOORDIV:
 		return is_int_const(y, 1) && x->type->elem != EL_BOOL ? x : NULL;
 	default: return NULL;
