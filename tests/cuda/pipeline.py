@@ -1,6 +1,7 @@
 """Which loops of products become pipelines (lower/pipeline.c, lower/chain.c): pipeline.py FILE, all of the file but for what its
 line `// plain:` names; of roles for sm_90a, and of several stages for sm_80, but for what its line `// for roles:` names. What
-`// without roles:` names has stages for both, what `// in wide tiles:` names has those with most sums."""
+`// without roles:` names has stages for both, what `// in wide tiles:` names has those with most sums. Rounds of what `// dealt out:` names
+are dealt out over the device where there is workspace, and of no others."""
 import os
 import re
 import sys
@@ -15,6 +16,8 @@ def main():
     plain = set(re.search(r"(?m)^// plain: (.*)$", read(SOURCE)).group(1).split(", "))
     only, without = (re.search(r"(?m)^// %s roles: (.*)$" % x, read(SOURCE)) for x in ("for", "without"))
     only, without = (set(x.group(1).split(", ") if x else []) for x in (only, without))
+    shared = re.search(r"(?m)^// dealt out: (.*)$", read(SOURCE))
+    shared = set(shared.group(1).split(", ")) if shared else set()
     with tmpdir() as tmp:
         out = os.path.join(tmp, "pipeline.tir")
         r = ctilec("-w", "--arch=sm_80,sm_90a", "--emit=placed", SOURCE, "-o", out)
@@ -25,8 +28,7 @@ def main():
                 made = re.findall(r'(?m)^version (\w+) "%s\w*" for (.*) \{$' % kind, read(out))
                 dealt = {name for name, _ in made if name.endswith("_dealt")}      # steps of those with workspace (lower/deal.c)
                 check({name for name, _ in made} - dealt == kernels - others, "%s, made or wanted alone: %s" % (kind, sorted(({name for name, _ in made} - dealt) ^ (kernels - others))))
-                check({name[:-len("_dealt")] for name in dealt} < kernels - others and (not dealt) == (kind == "stages"),
-                      "%s, dealt out: %s" % (kind, sorted(dealt)))
+                check(dealt == {name + "_dealt" for name in shared if kind == "pipelined"}, "%s, dealt out: %s" % (kind, sorted(dealt)))
                 check(all(a == arch or name in without for name, a in made), "%s for %s" % (kind, sorted({a for _, a in made})))
             wide = re.search(r"(?m)^// in wide tiles: (.*)$", read(SOURCE))
             for name in wide.group(1).split(", ") if wide else []:
