@@ -127,8 +127,8 @@ static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, c
 	if (elem_is_any_float(e)) cu_end(g);
 }
 
-/* The greatest of elements that were widened from 16 bits is found in words, two at a time. */
-/* Of registers 0 to `each`. */
+/* The greatest of elements that were widened from 16 bits is found in words, two at a time; of registers 0 to
+ * `each`. */
 static void reduce_narrow(Cu *g, const Op *op, const Val *from, int each, int kind)
 {
 	const char *t = elem_rows[from->type->elem].name;

@@ -264,18 +264,14 @@ static Val *place_of(Flat *f, const Along *x)
 }
 
 /* ---- where loads are ---- */
-static int bid_axis;
-
-static const Sym *without_bids(void *ctx, const Sym *atom)
+static const Sym *without_bids(void *axis, const Sym *atom)
 {
-	(void)ctx;
-	return atom->kind == SYM_ATOM && atom->atom == ATOM_BID ? sym_const(atom->index == bid_axis) : NULL;
+	return atom->kind == SYM_ATOM && atom->atom == ATOM_BID ? sym_const(atom->index == *(const int *)axis) : NULL;
 }
 
 static const Sym *with_bid(const Sym *s, int axis)        /* that one 1, all others 0 */
 {
-	bid_axis = axis;
-	return sym_subst(s, without_bids, NULL);
+	return sym_subst(s, without_bids, &axis);
 }
 
 static void find_unknown(void *ctx, const Sym *atom)
@@ -361,7 +357,6 @@ static Val *add_up(Flat *f, const Spot *p, const Along *x, Elem e)
 /* ---- values ---- */
 static Val *pull(Flat *f, Val *v, const Along *at, bool early);
 
-/* An index along an axis of a load or a gather, at * step + offset + x; inside: it is proved to be. */
 /* Do neighbours of what is stored lie apart? */
 static bool goes_across(const Flat *f, const Spot *p, const Along *x)
 {
@@ -369,6 +364,7 @@ static bool goes_across(const Flat *f, const Spot *p, const Along *x)
 	return p->sign[last] || x->axis == last || x->tile || (g != NONE && p->by[g]);
 }
 
+/* An index along an axis of a load or a gather, at * step + offset + x; inside: it is proved to be. */
 static Val *index_of(Flat *f, Val *at, int64_t step, int64_t offset, const Along *x, const Sym *extent, bool *inside,
 	bool *across)
 {
