@@ -15,8 +15,6 @@ typedef struct RangeFact { const Sym *s; Range r; int next; } RangeFact;       /
 typedef struct BoundFact { const Sym *atom, *lo, *hi; } BoundFact;      /* lo <= atom < hi; either may be NULL */
 typedef struct DivFact { const Sym *s; int64_t by; } DivFact;
 
-typedef struct Known { const Sym *s; Poly poly; } Known;       /* poly: its terms, as each proof compares them */
-
 /* A chain of `else if` nests as deep as it is long. Most scopes know something of one kind at most, so each kind has a
  * way up of its own, to the next scope that knew some of it when this one began. Of scopes that did, the NEAR innermost
  * are asked, and the outermost, which knows what holds in every launch: so an answer takes a time that does not grow
@@ -33,7 +31,7 @@ struct Facts {
 	int *slot, nslot;  /* by a symbol's number, modulo the power of two nslot: its latest range, plus 1; 0: none */
 	VEC(BoundFact) bounds;
 	VEC(DivFact) divs;
-	VEC(Known) nonneg;              /* polynomials known to be >= 0 */
+	VEC(Poly) nonneg;               /* sums known to be >= 0 */
 	VEC(const Sym *) conds;         /* other conditions known to hold */
 };
 
@@ -196,6 +194,7 @@ static Range range_of(const Facts *f, const Sym *s, int depth)
 	if (depth <= 0) return (Range){ INT64_MIN, INT64_MAX };
 	if (s->kind == SYM_CONST) return (Range){ s->value, s->value };
 	Range r = range_plain(f, s, depth);
+	if (s->kind != SYM_ATOM) return r;
 	for (const Facts *g = f; g; g = above(g, UP_RANGES, &seen)) {
 		for (const RangeFact *q = first_range(g, s); q; q = next_range(g, q))
 			if (q->s == s) r = range_meet(r, q->r);
@@ -266,41 +265,68 @@ int64_t facts_gcd(const Facts *f, const Sym *s)
 }
 
 /* ---- proofs of p >= 0 ---- */
+/* The sums on the way are lists of terms in A_TMP: as symbols, which are there for good, most would be seen once. */
 typedef struct Proof { const Facts *f; int steps; } Proof;
 
-static bool nonneg(Proof *pr, const Sym *p, int depth);
+static bool nonneg(Proof *pr, const Poly *p, int depth);
+
+static Range range_of_terms(const Facts *f, const Poly *p)
+{
+	Range sum = { 0, 0 };
+	for (int i = 0; i < p->n; i++) {
+		const Term *t = &p->p[i];
+		Range r = { t->coef, t->coef };
+		for (int k = 0; k < t->n; k++) r = range_mul(r, range_of(f, t->f[k], RANGE_DEPTH));
+		sum = i ? (Range){ end_add(sum.lo, r.lo), end_add(sum.hi, r.hi) } : r;
+	}
+	return sum;
+}
+
+/* An end of a factor: s + add. */
+typedef struct Bound { const Sym *s; int64_t add; } Bound;
 
 /* Bounds of a factor x: *lo <= x <= *hi. Nonlinear nodes have exact integer bounds, atoms those of the facts. */
-static int factor_bounds(Proof *pr, const Sym *x, bool upper, const Sym *out[8])
+static int factor_bounds(Proof *pr, const Sym *x, bool upper, Bound out[8])
 {
 	int n = 0, seen = 0;
 	int64_t k;
-	for (const Facts *g = pr->f; g; g = above(g, UP_RANGES, &seen))
+	for (const Facts *g = x->kind == SYM_ATOM ? pr->f : NULL; g; g = above(g, UP_RANGES, &seen))
 		for (int i = 0; i < g->bounds.n && n < 6; i++) {
 			const BoundFact *b = &g->bounds.p[i];
 			if (b->atom != x) continue;
-			if (upper && b->hi) out[n++] = sym_sub(b->hi, sym_const(1));
-			if (!upper && b->lo) out[n++] = b->lo;
+			if (upper && b->hi) out[n++] = (Bound){ b->hi, -1 };
+			if (!upper && b->lo) out[n++] = (Bound){ b->lo, 0 };
 		}
-	if (n < 6 && x->kind == SYM_MIN && upper) {
-		out[n++] = x->arg[0];
-		out[n++] = x->arg[1];
+	if ((x->kind == SYM_MIN && upper) || (x->kind == SYM_MAX && !upper)) {
+		out[n++] = (Bound){ x->arg[0], 0 };
+		out[n++] = (Bound){ x->arg[1], 0 };
 	}
-	if (n < 6 && x->kind == SYM_MAX && !upper) {
-		out[n++] = x->arg[0];
-		out[n++] = x->arg[1];
-	}
-	if (n < 6 && x->kind == SYM_MOD && upper && sym_is_const(x->arg[1], &k) && k > 0) out[n++] = sym_const(k - 1);
+	if (x->kind == SYM_MOD && upper && sym_is_const(x->arg[1], &k) && k > 0) out[n++] = (Bound){ x->arg[1], -1 };
 	return n;
 }
 
-/* coef * rest * (x or its bound): p with x of one term replaced. */
-static const Sym *replace_factor(const Sym *p, const Term *t, int which, const Sym *with)
+/* Is p, with factor `which` of its term number i replaced by a bound, not negative? The other factors have `coef`. */
+static bool try_replaced(Proof *pr, const Poly *p, int i, int which, int64_t coef, Bound by, int depth)
 {
-	const Sym *rest = sym_const(t->coef);
-	for (int i = 0; i < t->n; i++)
-		if (i != which) rest = sym_mul(rest, t->f[i]);
-	return sym_add(p, sym_mul(rest, sym_sub(with, t->f[which])));
+	ArenaMark mark = arena_mark(A_TMP);
+	Poly with = poly_of(by.s);
+	Term rest = { .coef = coef }, t;
+	const Sym **factors = NEW_ARRAY(A_TMP, const Sym *, p->p[i].n);
+	for (int k = 0; k < p->p[i].n; k++)
+		if (k != which) factors[rest.n++] = p->p[i].f[k];
+	rest.f = factors;
+	if (by.add) vec_push(A_TMP, &with, (Term){ .coef = by.add });
+	Poly r = { NEW_ARRAY(A_TMP, Term, p->n + with.n), 0, p->n + with.n };
+	bool ok = with.n <= MAX_TERMS;
+	for (int k = 0; k < p->n; k++)
+		if (k != i) r.p[r.n++] = p->p[k];
+	for (int k = 0; ok && k < with.n; k++) {
+		ok = term_mul(&rest, &with.p[k], &t);
+		r.p[r.n++] = t;
+	}
+	ok = ok && poly_merge(&r) && nonneg(pr, &r, depth - 1);
+	arena_release(A_TMP, mark);
+	return ok;
 }
 
 static bool rest_sign(Proof *pr, const Term *t, int which, bool *positive)
@@ -313,8 +339,9 @@ static bool rest_sign(Proof *pr, const Term *t, int which, bool *positive)
 }
 
 /* k * cdiv(x, k) lies in [x, x + k - 1], k * (x / k) in [x - k + 1, x] for x >= 0; both are x where k divides it. */
-static bool try_quotient(Proof *pr, const Sym *p, const Term *t, int which, bool want_lower, int depth)
+static bool try_quotient(Proof *pr, const Poly *p, int i, int which, bool want_lower, int depth)
 {
+	const Term *t = &p->p[i];
 	const Sym *x = t->f[which], *num = x->arg[0];
 	int64_t k;
 	if (!sym_is_const(x->arg[1], &k) || k <= 0 || t->coef % k) return false;
@@ -322,26 +349,22 @@ static bool try_quotient(Proof *pr, const Sym *p, const Term *t, int which, bool
 	bool exact = g == 0 || g % k == 0, up = x->kind == SYM_CDIV;
 	if (!up && range_of(pr->f, num, 16).lo < 0) return false;
 	int64_t slack = exact || up == want_lower ? 0 : up ? k - 1 : -(k - 1);
-	const Sym *rest = sym_const(t->coef / k);
-	for (int i = 0; i < t->n; i++)
-		if (i != which) rest = sym_mul(rest, t->f[i]);
-	const Sym *old = sym_mul(sym_mul(rest, sym_const(k)), x);
-	const Sym *with = sym_mul(rest, sym_add(num, sym_const(slack)));
-	return nonneg(pr, sym_add(sym_sub(p, old), with), depth - 1);
+	return try_replaced(pr, p, i, which, t->coef / k, (Bound){ num, slack }, depth);
 }
 
-static bool try_bounds(Proof *pr, const Sym *p, const Poly *poly, int depth)
+static bool try_bounds(Proof *pr, const Poly *p, int depth)
 {
-	for (int i = 0; i < poly->n; i++)
-		for (int j = 0; j < poly->p[i].n; j++) {
-			const Term *t = &poly->p[i];
-			const Sym *x = t->f[j], *bound[8];
+	for (int i = 0; i < p->n; i++)
+		for (int j = 0; j < p->p[i].n; j++) {
+			const Term *t = &p->p[i];
+			const Sym *x = t->f[j];
+			Bound bound[8];
 			bool positive;
 			if (!rest_sign(pr, t, j, &positive)) continue;
-			if ((x->kind == SYM_CDIV || x->kind == SYM_DIV) && try_quotient(pr, p, t, j, positive, depth)) return true;
+			if ((x->kind == SYM_CDIV || x->kind == SYM_DIV) && try_quotient(pr, p, i, j, positive, depth)) return true;
 			int n = factor_bounds(pr, x, !positive, bound);
 			for (int b = 0; b < n; b++)
-				if (nonneg(pr, replace_factor(p, t, j, bound[b]), depth - 1)) return true;
+				if (try_replaced(pr, p, i, j, t->coef, bound[b], depth)) return true;
 		}
 	return false;
 }
@@ -360,48 +383,71 @@ static Poly lasting(const Facts *f, Poly p)
 	return r;
 }
 
+static bool same_terms(const Poly *p, const Poly *q)
+{
+	if (p->n != q->n) return false;
+	for (int i = 0; i < p->n; i++)
+		if (p->p[i].coef != q->p[i].coef || term_cmp(&p->p[i], &q->p[i])) return false;
+	return true;
+}
+
+/* Is p less k times a known q not negative? */
+static bool try_less(Proof *pr, const Poly *p, const Poly *q, int64_t k, int depth)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	Poly r = { NEW_ARRAY(A_TMP, Term, p->n + q->n), 0, p->n + q->n };
+	bool ok = true;
+	for (int i = 0; i < p->n; i++) r.p[r.n++] = p->p[i];
+	for (int i = 0; ok && i < q->n; i++) {
+		Term t = q->p[i];
+		ok = !__builtin_mul_overflow(t.coef, -k, &t.coef);
+		r.p[r.n++] = t;
+	}
+	ok = ok && poly_merge(&r) && nonneg(pr, &r, depth - 1);
+	arena_release(A_TMP, mark);
+	return ok;
+}
+
 /* Subtract a multiple of a known q >= 0 that cancels a term of p. */
-static bool try_known(Proof *pr, const Sym *p, const Poly *poly, int depth)
+static bool try_known(Proof *pr, const Poly *p, int depth)
 {
 	int seen = 0;
 	for (const Facts *g = pr->f; g; g = above(g, UP_NONNEG, &seen))
 		for (int i = first_asked(g->nonneg.n); i < g->nonneg.n; i++) {
-			const Sym *q = g->nonneg.p[i].s;
-			if (q == p) return true;
-			const Poly *qp = &g->nonneg.p[i].poly;
-			for (int a = 0; a < qp->n; a++)
-				for (int b = 0; b < poly->n; b++) {
-					const Term *tq = &qp->p[a], *tp = &poly->p[b];
+			const Poly *q = &g->nonneg.p[i];
+			if (same_terms(p, q)) return true;
+			for (int a = 0; a < q->n; a++)
+				for (int b = 0; b < p->n; b++) {
+					const Term *tq = &q->p[a], *tp = &p->p[b];
 					if (!tq->n || term_cmp(tq, tp) || tp->coef % tq->coef || tp->coef / tq->coef <= 0) continue;
-					const Sym *k = sym_const(tp->coef / tq->coef);
-					if (nonneg(pr, sym_sub(p, sym_mul(k, q)), depth - 1)) return true;
+					if (try_less(pr, p, q, tp->coef / tq->coef, depth)) return true;
 				}
 		}
 	return false;
 }
 
-static bool nonneg(Proof *pr, const Sym *p, int depth)
+static bool nonneg(Proof *pr, const Poly *p, int depth)
 {
-	if (range_of(pr->f, p, RANGE_DEPTH).lo >= 0) return true;
+	if (range_of_terms(pr->f, p).lo >= 0) return true;
 	if (depth <= 0 || --pr->steps <= 0) return false;
-	Poly poly = poly_of(p);
-	return try_bounds(pr, p, &poly, depth) || try_known(pr, p, &poly, depth);
+	return try_bounds(pr, p, depth) || try_known(pr, p, depth);
 }
 
-static bool prove_nonneg(const Facts *f, const Sym *p)
+/* Is b - a - less, at most 1, not negative? */
+static bool prove(const Facts *f, const Sym *a, const Sym *b, int64_t less)
 {
 	ArenaMark m = arena_mark(A_TMP);
 	Proof pr = { f, PROOF_STEPS };
-	bool ok = nonneg(&pr, p, PROOF_DEPTH);
+	Poly p;
+	if (!poly_sum(b, a, -1, &p)) p = poly_of(sym_sub(b, a));
+	if (less) vec_push(A_TMP, &p, (Term){ .coef = -less });
+	bool ok = poly_merge(&p) && nonneg(&pr, &p, PROOF_DEPTH);
 	arena_release(A_TMP, m);
 	return ok;
 }
 
-bool facts_le(const Facts *f, const Sym *a, const Sym *b) { return prove_nonneg(f, sym_sub(b, a)); }
-bool facts_lt(const Facts *f, const Sym *a, const Sym *b)
-{
-	return prove_nonneg(f, sym_sub(sym_sub(b, a), sym_const(1)));
-}
+bool facts_le(const Facts *f, const Sym *a, const Sym *b) { return prove(f, a, b, 0); }
+bool facts_lt(const Facts *f, const Sym *a, const Sym *b) { return prove(f, a, b, 1); }
 bool facts_eq(const Facts *f, const Sym *a, const Sym *b) { return a == b || (facts_le(f, a, b) && facts_le(f, b, a)); }
 
 static bool known_cond(const Facts *f, const Sym *c)
@@ -486,10 +532,10 @@ bool facts_fails(const Facts *f, const Sym *c)
 static void learn_le(Facts *f, const Sym *a, const Sym *b)
 {
 	int64_t v;
-	const Sym *d = sym_sub(b, a);
+	Poly d = poly_of(sym_sub(b, a));
 	if (a->kind == SYM_ATOM && sym_is_const(b, &v)) facts_range(f, a, INT64_MIN, v);
 	else if (b->kind == SYM_ATOM && sym_is_const(a, &v)) facts_range(f, b, v, INT64_MAX);
-	vec_push(f->arena, &f->nonneg, ((Known){ d, lasting(f, poly_of(d)) }));
+	vec_push(f->arena, &f->nonneg, lasting(f, d));
 }
 
 static void learn_eq(Facts *f, const Sym *a, const Sym *b)

@@ -12,8 +12,6 @@
 #include "base/vec.h"
 #include "ir/sym_poly.h"
 
-enum { MAX_TERMS = 64 };        /* a product with more terms stays a product */
-
 /* ---- hash-consing ---- */
 static struct { const Sym **slot; uint32_t cap, n; } table;
 
@@ -194,8 +192,7 @@ static void poly_sort(Poly *p)          /* insertion: sums are short and mostly 
 	}
 }
 
-/* Sum of the terms, like ones merged. False: a coefficient left i64. */
-static bool poly_merge(Poly *p)
+bool poly_merge(Poly *p)
 {
 	int n = 0;
 	poly_sort(p);
@@ -222,16 +219,23 @@ static const Sym *poly_sym(const Poly *p)
 	return intern((Sym){ .kind = SYM_ADD, .n = p->n, .arg = arg });
 }
 
-static const Sym *add_scaled(const Sym *a, const Sym *b, int64_t k)
+bool poly_sum(const Sym *a, const Sym *b, int64_t k, Poly *sum)
 {
 	Poly p = poly_with_room(a, count_terms(b));
 	for (int i = 0, n = count_terms(b); i < n; i++) {
 		Term t = term_of(b->kind == SYM_ADD ? b->arg[i] : b);
-		if (__builtin_mul_overflow(t.coef, k, &t.coef)) return NULL;
+		if (__builtin_mul_overflow(t.coef, k, &t.coef)) return false;
 		if (k != 1) t.is = NULL;
 		p.p[p.n++] = t;
 	}
-	return poly_merge(&p) ? poly_sym(&p) : NULL;
+	*sum = p;
+	return poly_merge(sum);
+}
+
+static const Sym *add_scaled(const Sym *a, const Sym *b, int64_t k)
+{
+	Poly p;
+	return poly_sum(a, b, k, &p) ? poly_sym(&p) : NULL;
 }
 
 static bool is_number(const Sym *s, int64_t v) { return s->kind == SYM_CONST && s->value == v; }
@@ -255,7 +259,7 @@ const Sym *sym_sub(const Sym *a, const Sym *b)
 	return s ? s : node2(SYM_ADD, a, node2(SYM_MUL, sym_const(-1), b));
 }
 
-static bool term_mul(const Term *a, const Term *b, Term *r)
+bool term_mul(const Term *a, const Term *b, Term *r)
 {
 	if (__builtin_mul_overflow(a->coef, b->coef, &r->coef)) return false;
 	const Sym **f = NEW_ARRAY(A_TMP, const Sym *, a->n + b->n);
