@@ -6,7 +6,7 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +15,13 @@
 #include "base/diag.h"
 #include "base/fmt.h"
 
-enum { ALIGN = sizeof(max_align_t) > 16 ? 16 : sizeof(max_align_t), BLOCK = 1 << 20 };
+enum { BLOCK = 1 << 20 };
 
 typedef struct ArenaBlock {
 	struct ArenaBlock *prev;
 	size_t size, used;      /* bytes with this head; bytes of data that were given out when another block came on top */
 	_Alignas(max_align_t) char data[];
 } ArenaBlock;
-
-struct Arena {
-	char *at, *end;         /* the room that is left in the top block */
-	ArenaBlock *top;
-	ArenaBlock *spare;      /* one cleared block kept back: a mark at a block's end must not cost new pages each time */
-	size_t bytes;
-};
 
 Arena *A_UNIT;
 Arena *A_TMP;
@@ -113,29 +106,39 @@ void arena_free(Arena *a)
 }
 
 /* ---- objects ---- */
-void *arena_alloc(Arena *a, size_t n)
+void *arena_from_next(Arena *a, size_t n)
 {
 #ifdef CT_ARENA_MALLOC
 	arena_push(a, n ? n : 1);
 	a->at += n;
 	return a->top->data;
 #else
-	size_t room = (n + ALIGN - 1) / ALIGN * ALIGN;
-	if (room < n || (size_t)(a->end - a->at) <= room) arena_push(a, room < n ? n : room + 1);
-	void *p = a->at;
-	a->at += room;
-	return p;
+	arena_push(a, n > SIZE_MAX - ARENA_ALIGN ? n : n + ARENA_ALIGN);
+	return arena_alloc(a, n);
 #endif
 }
 
-void *arena_array(Arena *a, size_t n, size_t size)
+void arena_too_large(void) { out_of_memory(""); }
+
+#ifndef CT_ARENA_MALLOC
+/* Is p, of n bytes, what was allocated last, and room for so many bytes behind it? */
+static bool is_last(const Arena *a, const char *p, size_t n, size_t bytes)
 {
-	if (size && n > SIZE_MAX / size) out_of_memory("");
-	return arena_alloc(a, n * size);
+	if (!p) return false;
+	const char *end = p + (n + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+	return end == a->at && (size_t)(a->end - p) > bytes + ARENA_ALIGN;
 }
+#endif
 
 void *arena_grow(Arena *a, void *p, size_t old_n, size_t new_n, size_t size)
 {
+#ifndef CT_ARENA_MALLOC
+	size_t bytes;
+	if (!__builtin_mul_overflow(new_n, size, &bytes) && is_last(a, p, old_n * size, bytes) && new_n >= old_n) {
+		a->at = (char *)p + (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+		return p;
+	}
+#endif
 	void *q = arena_array(a, new_n, size);
 	if (old_n) memcpy(q, p, (old_n < new_n ? old_n : new_n) * size);
 	return q;
