@@ -49,10 +49,22 @@ bool basis_has(const Basis *b, uint32_t x, uint32_t *from)
 
 int f2_rank(const uint32_t v[], int n, uint32_t mask)
 {
-	Basis b;
+	uint32_t by_top[32] = { 0 };    /* the vector of the basis whose highest bit this is */
+	int rank = 0;
 
-	b.n = 0;
-	for (int i = 0; i < n; i++)
-		basis_add(&b, v[i] & mask, 0, NULL);
-	return b.n;
+	for (int i = 0; i < n; i++) {
+		uint32_t x = v[i] & mask;
+
+		while (x) {
+			uint32_t *with = &by_top[31 - __builtin_clz(x)];
+
+			if (!*with) {
+				*with = x;
+				rank++;
+				break;
+			}
+			x ^= *with;
+		}
+	}
+	return rank;
 }

@@ -14,16 +14,6 @@
 
 /* ---- parts of a layout ---- */
 
-bool lay_is_bad(Lay l)
-{
-	return l.naxis == LAY_BAD;
-}
-
-bool lay_has_axis(Lay l, int axis)
-{
-	return !lay_is_bad(l) && axis >= 0 && axis < l.naxis;
-}
-
 bool lay_has_hw(Hw h)
 {
 	return (int)h >= 0 && h < HW_N;
@@ -112,43 +102,6 @@ bool lay_ok(Lay l)
 	for (int i = in; i < LAY_BITS; i++)
 		past |= l.col[i];
 	return !past && !(used & ~f2_low(out));
-}
-
-int lay_inbits(Lay l)
-{
-	return lay_first(l, HW_N);
-}
-
-int lay_outbits(Lay l)
-{
-	int n = 0;
-
-	for (int a = 0; a < LAY_AXES; a++)
-		n += l.out[a];
-	return n;
-}
-
-int lay_first(Lay l, Hw h)
-{
-	int n = 0;
-
-	for (int g = 0; g < (int)h; g++)
-		n += l.in[g];
-	return n;
-}
-
-uint32_t lay_inmask(Lay l, Hw h)
-{
-	return f2_shl(f2_low(l.in[h]), lay_first(l, h));
-}
-
-int lay_shift(Lay l, int axis)
-{
-	int n = 0;
-
-	for (int a = axis + 1; a < LAY_AXES; a++)
-		n += l.out[a];
-	return n;
 }
 
 bool lay_has_shape(Lay l, int naxis, const uint8_t shape_log2[])
@@ -271,12 +224,6 @@ int lay_walk(Lay l, int axis, Hw hw[LAY_BITS], uint8_t bit[LAY_BITS])
 	return below;
 }
 
-bool lay_eq(Lay a, Lay b)
-{
-	return a.naxis == b.naxis && memcmp(a.in, b.in, sizeof a.in) == 0
-	    && memcmp(a.out, b.out, sizeof a.out) == 0 && memcmp(a.col, b.col, sizeof a.col) == 0;
-}
-
 uint32_t lay_apply(Lay l, const uint32_t in[HW_N])
 {
 	uint32_t place = 0;
@@ -284,15 +231,6 @@ uint32_t lay_apply(Lay l, const uint32_t in[HW_N])
 	for (int h = 0; h < HW_N; h++)
 		place |= f2_shl(in[h] & f2_low(l.in[h]), lay_first(l, (Hw)h));
 	return lay_image(l, place);
-}
-
-uint32_t lay_image(Lay l, uint32_t packed_in)
-{
-	uint32_t r = 0;
-
-	for (packed_in &= f2_low(lay_inbits(l)); packed_in; packed_in &= packed_in - 1)
-		r ^= l.col[__builtin_ctz(packed_in)];
-	return r;
 }
 
 void lay_sort(Lay l, int n, uint32_t *places)
@@ -319,11 +257,6 @@ bool lay_place(Lay l, uint32_t packed, uint32_t *packed_in)
 	return true;
 }
 
-uint32_t lay_coord(Lay l, uint32_t packed, int axis)
-{
-	return lay_has_axis(l, axis) ? f2_shr(packed, lay_shift(l, axis)) & f2_low(l.out[axis]) : 0;
-}
-
 uint32_t lay_pack(Lay l, const uint32_t coord[])
 {
 	uint32_t r = 0;
@@ -331,9 +264,4 @@ uint32_t lay_pack(Lay l, const uint32_t coord[])
 	for (int a = 0; a < l.naxis && a < LAY_AXES; a++)
 		r |= f2_shl(coord[a] & f2_low(l.out[a]), lay_shift(l, a));
 	return r;
-}
-
-uint32_t lay_hwcoord(Lay l, uint32_t packed_in, Hw h)
-{
-	return f2_shr(packed_in, lay_first(l, h)) & f2_low(l.in[h]);
 }

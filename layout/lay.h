@@ -51,6 +51,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "layout/f2.h"
 
 /* Hardware coordinates.  HW_OFF counts elements, not bytes. */
 typedef enum { HW_REG, HW_LANE, HW_WARP, HW_CTA, HW_OFF, HW_N } Hw;
@@ -157,14 +160,83 @@ int lay_conflicts(Lay reg, Lay smem, int elem_log2, int vec_log2);
 int lay_vec_of(Lay c);
 int lay_conflicts_of(Lay c, int elem_log2, int vec_log2);
 
+/* ---- ask; here: what takes a few instructions, less than the copy of a layout for a call ---- */
+
+static inline bool lay_is_bad(Lay l)
+{
+	return l.naxis == LAY_BAD;
+}
+
+static inline bool lay_has_axis(Lay l, int axis)        /* false of the bad layout */
+{
+	return !lay_is_bad(l) && axis >= 0 && axis < l.naxis;
+}
+
+static inline int lay_first(Lay l, Hw h)                /* index of the first column of h */
+{
+	int n = 0;
+
+	for (int g = 0; g < (int)h; g++)
+		n += l.in[g];
+	return n;
+}
+
+static inline int lay_inbits(Lay l)                     /* number of columns */
+{
+	return lay_first(l, HW_N);
+}
+
+static inline int lay_outbits(Lay l)                    /* log2 of the number of elements of the tile */
+{
+	int n = 0;
+
+	for (int a = 0; a < LAY_AXES; a++)
+		n += l.out[a];
+	return n;
+}
+
+static inline uint32_t lay_inmask(Lay l, Hw h)          /* the packed input bits of h */
+{
+	return f2_shl(f2_low(l.in[h]), lay_first(l, h));
+}
+
+static inline int lay_shift(Lay l, int axis)            /* lowest bit of axis in a packed coordinate */
+{
+	int n = 0;
+
+	for (int a = axis + 1; a < LAY_AXES; a++)
+		n += l.out[a];
+	return n;
+}
+
+static inline bool lay_eq(Lay a, Lay b)
+{
+	return a.naxis == b.naxis && memcmp(a.in, b.in, sizeof a.in) == 0
+	    && memcmp(a.out, b.out, sizeof a.out) == 0 && memcmp(a.col, b.col, sizeof a.col) == 0;
+}
+
+static inline uint32_t lay_image(Lay l, uint32_t packed_in)     /* the packed coordinate of a packed place */
+{
+	uint32_t r = 0;
+
+	for (packed_in &= f2_low(lay_inbits(l)); packed_in; packed_in &= packed_in - 1)
+		r ^= l.col[__builtin_ctz(packed_in)];
+	return r;
+}
+
+static inline uint32_t lay_coord(Lay l, uint32_t packed, int axis)      /* one coordinate of a packed word */
+{
+	return lay_has_axis(l, axis) ? f2_shr(packed, lay_shift(l, axis)) & f2_low(l.out[axis]) : 0;
+}
+
+static inline uint32_t lay_hwcoord(Lay l, uint32_t packed_in, Hw h)     /* one hardware coordinate of a packed place */
+{
+	return f2_shr(packed_in, lay_first(l, h)) & f2_low(l.in[h]);
+}
+
 /* ---- ask: lay.c ---- */
 
 bool     lay_ok(Lay l);                               /* well formed, not the bad layout                 */
-int      lay_inbits(Lay l);                           /* number of columns                               */
-int      lay_outbits(Lay l);                          /* log2 of the number of elements of the tile      */
-int      lay_first(Lay l, Hw h);                      /* index of the first column of h                  */
-uint32_t lay_inmask(Lay l, Hw h);                     /* the packed input bits of h                      */
-int      lay_shift(Lay l, int axis);                  /* lowest bit of axis in a packed coordinate       */
 bool     lay_has_shape(Lay l, int naxis, const uint8_t shape_log2[]);
 int      lay_rank(Lay l);
 bool     lay_onto(Lay l);                             /* every element is somewhere                      */
@@ -184,14 +256,9 @@ int      lay_run(Lay l, int axis, uint8_t bit[LAY_BITS]);
  * than such bits. */
 int      lay_walk(Lay l, int axis, Hw hw[LAY_BITS], uint8_t bit[LAY_BITS]);
 
-bool     lay_eq(Lay a, Lay b);
-
 uint32_t lay_apply(Lay l, const uint32_t in[HW_N]);   /* packed coordinate of a place; excess bits ignored */
-uint32_t lay_image(Lay l, uint32_t packed_in);        /* the same from a packed place                    */
 void     lay_sort(Lay l, int n, uint32_t *places);    /* packed places by the elements that they hold   */
 bool     lay_place(Lay l, uint32_t packed, uint32_t *packed_in);   /* a place that holds this element    */
-uint32_t lay_coord(Lay l, uint32_t packed, int axis); /* one coordinate of a packed word                 */
 uint32_t lay_pack(Lay l, const uint32_t coord[]);     /* the packed word of coordinates                  */
-uint32_t lay_hwcoord(Lay l, uint32_t packed_in, Hw h);   /* one hardware coordinate of a packed place    */
 
 #endif

@@ -4,8 +4,6 @@
 #include "layout/f2.h"
 #include "layout/lay.h"
 
-bool lay_is_bad(Lay l);
-bool lay_has_axis(Lay l, int axis);                   /* false of the bad layout                         */
 bool lay_has_hw(Hw h);
 Hw   lay_hw_of(Lay l, int i);                         /* what input bit i belongs to                     */
 Lay  lay_drop_inputs(Lay l, uint32_t gone);           /* without the input bits in this packed set       */

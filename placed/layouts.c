@@ -133,9 +133,9 @@ bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r)
 }
 
 /* ---- reductions ---- */
-typedef struct Basis { int n; uint32_t v[LAY_BITS], combo[LAY_BITS]; } Basis;  /* combo: which of the given vectors */
+typedef struct Combos { int n; uint32_t v[LAY_BITS], combo[LAY_BITS]; } Combos;  /* combo: which of the given vectors */
 
-static uint32_t reduce_by(const Basis *b, uint32_t x, uint32_t *combo)
+static uint32_t reduce_by(const Combos *b, uint32_t x, uint32_t *combo)
 {
 	for (int i = 0; i < b->n; i++) {
 		uint32_t top = b->v[i], low = top & (~top + 1);
@@ -144,7 +144,7 @@ static uint32_t reduce_by(const Basis *b, uint32_t x, uint32_t *combo)
 	return x;
 }
 
-static void basis_add(Basis *b, uint32_t x, int which)
+static void combos_add(Combos *b, uint32_t x, int which)
 {
 	uint32_t combo = (uint32_t)1 << which;
 	x = reduce_by(b, x, &combo);
@@ -166,8 +166,9 @@ static Lay reduce_layout(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BIT
 	uint32_t all[LAY_BITS];
 	int k = lay_partners(l, axis, all), at = lay_shift(l, axis), taken = 0, inbits = lay_inbits(l);
 	uint32_t mask = ((uint32_t)1 << l.out[axis]) - 1;
-	Basis along = { 0 }, regs = { 0 };
-	for (int i = 0; i < k; i++) basis_add(&along, lay_image(l, all[i]) >> at & mask, i);
+	Combos along, regs;
+	along.n = regs.n = 0;
+	for (int i = 0; i < k; i++) combos_add(&along, lay_image(l, all[i]) >> at & mask, i);
 	while (taken < k && level_of(l, all[taken]) <= levels) {
 		v[taken] = all[taken];
 		taken++;
@@ -188,7 +189,7 @@ static Lay reduce_layout(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BIT
 		if (i < l.in[HW_REG]) {
 			uint32_t none = 0;
 			if (!reduce_by(&regs, col, &none)) continue;
-			basis_add(&regs, col, 0);
+			combos_add(&regs, col, 0);
 			*kept |= (uint32_t)1 << i;
 			r.in[HW_REG]++;
 		}
