@@ -27,7 +27,8 @@ void worklist_remove(Worklist *t, int i)
 
 void worklist_fill(Worklist *t)
 {
-	for (int i = 0; i < t->n; i++) worklist_add(t, i);
+	for (int k = 0, n = t->n; k < t->levels; k++, n = words(n))
+		for (int i = 0; i < words(n); i++) t->bits[k][i] = n - 64 * i >= 64 ? UINT64_MAX : ((uint64_t)1 << n % 64) - 1;
 }
 
 static int lowest(uint64_t w) { return __builtin_ctzll(w); }    /* the least bit of w != 0 */

@@ -13,6 +13,7 @@ bool held_in_words(const Type *t) { return t->kind == TY_FRAG || (t->kind == TY_
 
 int regs_of(const Val *v)
 {
+	if (type_is_scalar(v->type)) return 1;
 	if (held_in_words(v->type)) return (int)type_parts(v->type) * frag_words(v);
 	bool many = type_is_tile(v->type) || v->type->kind == TY_ASYNC;
 	return many ? (int)type_parts(v->type) * regs_of_layout(v->def ? v->def->parent->fn : v->block->fn, *v->lay) : 1;
