@@ -55,12 +55,12 @@ int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 	va_list mine;
 	int skip;
 	va_copy(mine, ap);
-	for (char c; (c = *p++);) {
-		if (c != '%') {         /* a few bytes: a call would cost more */
-			if (t.at < t.end) *t.at++ = c;
+	for (;;) {
+		for (; *p != '%' && *p; p++) {          /* a few bytes: a call would cost more */
+			if (t.at < t.end) *t.at++ = *p;
 			else t.lost++;
-			continue;
 		}
+		if (!*p++) break;
 		if (*p == 's') {        /* most are */
 			p++;
 			if (!(s = va_arg(mine, const char *))) goto other;
@@ -81,8 +81,7 @@ int fmt_text(char *buf, size_t n, const char *fmt, va_list ap)
 			break;
 		case 'c':
 			if (w != W_INT) goto other;
-			c = (char)va_arg(mine, int);
-			t = put(t, &c, 1);
+			t = put(t, &(const char){ (char)va_arg(mine, int) }, 1);
 			break;
 		case '%':
 			if (w != W_INT) goto other;

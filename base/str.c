@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/fmt.h"
+#include "base/hash.h"
 
 typedef struct StrHead { uint32_t hash; size_t len; char text[]; } StrHead;
 
@@ -18,21 +19,6 @@ static size_t str_cap, str_count;
 static const StrHead *str_head(Str s)
 {
 	return (const StrHead *)(const void *)(s - offsetof(StrHead, text));
-}
-
-/* Eight bytes at a step; the last step takes what is left. */
-static uint32_t str_hash_bytes(const char *s, size_t n)
-{
-	const uint64_t k = 0x9E3779B97F4A7C15u;
-	uint64_t h = n * k, w;
-	for (; n >= sizeof w; s += sizeof w, n -= sizeof w) {
-		memcpy(&w, s, sizeof w);
-		h = (h ^ w) * k;
-		h ^= h >> 29;
-	}
-	for (w = 0; n; n--) w = w << 8 | (unsigned char)s[n - 1];
-	h = (h ^ w) * k;
-	return (uint32_t)(h >> 32);
 }
 
 static void str_rehash(void)
@@ -53,7 +39,7 @@ Str str_intern_n(const char *s, size_t n)
 {
 	if (!str_arena) str_arena = arena_new();
 	if (str_count * 2 >= str_cap) str_rehash();
-	uint32_t h = str_hash_bytes(s, n);
+	uint32_t h = hash_bytes(s, n);
 	size_t k = h & (str_cap - 1);
 	for (; str_table[k]; k = (k + 1) & (str_cap - 1)) {
 		StrHead *e = str_table[k];

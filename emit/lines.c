@@ -88,7 +88,14 @@ static Line line_at(const Put *t, const char *p)
 }
 
 static size_t line_len(const Line *l) { return (size_t)(l->stop - l->text); }
-static bool goes_on(const Line *l) { return l->begin < l->stop && strchr(",(=+*|&?", l->stop[-1]); }
+
+static bool goes_on(const Line *l)
+{
+	switch (l->begin < l->stop ? l->stop[-1] : 0) {
+	case ',': case '(': case '=': case '+': case '*': case '|': case '&': case '?': return true;
+	default: return false;
+	}
+}
 
 static void take_mark(Put *t, const char *mark, size_t n)
 {

@@ -1,9 +1,9 @@
 /* See snippet.h. The closure is one pass from the last row to the first, because a row stands after those it calls. */
-#include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include "emit/snippet.h"
+
+#include "base/hash.h"
 
 static const bool in_words[UCHAR_MAX + 1] = {
 	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true
@@ -18,24 +18,13 @@ static size_t word_len(const char *s)
 	return n;
 }
 
-/* Eight bytes at a step: each compilation enters thousands of names. */
-static unsigned word_hash(const char *s, size_t n)
-{
-	const uint64_t k = 0x9E3779B97F4A7C15u;
-	uint64_t h = n, w;
-	for (; n >= sizeof w; s += sizeof w, n -= sizeof w) {
-		memcpy(&w, s, sizeof w);
-		h = (h ^ w) * k;
-		h ^= h >> 29;
-	}
-	for (w = 0; n; n--) w = w << 8 | (unsigned char)s[n - 1];
-	return (unsigned)((h ^ w) * k >> 32);
-}
+enum { PREFIX = 3 };            /* of "ct_" */
 
-/* The row that the word of n characters at `name` names. */
+/* The row that the word of n characters at `name` names. Most words are variables of kernels. */
 static int find_word(const SnipSet *s, const char *name, size_t n)
 {
-	for (unsigned h = word_hash(name, n) % SNIP_SLOTS; s->slot[h]; h = (h + 1) % SNIP_SLOTS) {
+	if (n <= PREFIX || !(s->lengths[(unsigned char)name[PREFIX]] >> n % 32 & 1)) return -1;
+	for (unsigned h = hash_bytes(name, n) % SNIP_SLOTS; s->slot[h]; h = (h + 1) % SNIP_SLOTS) {
 		const char *row = s->table->rows[s->slot[h] - 1].name;
 		if (!strncmp(row, name, n) && !row[n])
 			return s->slot[h] - 1;
@@ -49,7 +38,9 @@ void snip_init(SnipSet *s, const SnipTable *t)
 	s->table = t;
 	for (int i = 0; i < t->count && i < SNIP_MAX; i++) {
 		const char *name = t->rows[i].name;
-		unsigned h = word_hash(name, strlen(name)) % SNIP_SLOTS;
+		size_t n = strlen(name);
+		unsigned h = hash_bytes(name, n) % SNIP_SLOTS;
+		if (n > PREFIX) s->lengths[(unsigned char)name[PREFIX]] |= (uint32_t)1 << n % 32;
 		while (s->slot[h])
 			h = (h + 1) % SNIP_SLOTS;
 		s->slot[h] = (short)(i + 1);

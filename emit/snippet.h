@@ -6,8 +6,10 @@
  * bytes. Depends on libc only. */
 #ifndef EMIT_SNIPPET_H
 #define EMIT_SNIPPET_H
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct Snippet { const char *name, *text; } Snippet;
 /* rows[0] is the head ("ct_head"): what must open the file. It is printed whenever snip_print is called. */
@@ -21,6 +23,7 @@ typedef struct SnipSet {
 	const SnipTable *table;
 	bool used[SNIP_MAX];
 	short slot[SNIP_SLOTS];         /* hash of the name -> row + 1 */
+	uint32_t lengths[UCHAR_MAX + 1];        /* of names, modulo 32, by their first character after ct_ */
 } SnipSet;
 
 typedef void SnipPut(void *ctx, const char *text);

@@ -225,15 +225,13 @@ void cu_sync(Cu *g)
 /* ---- linear maps ---- */
 static const char *operand(const char *var)     /* brackets where precedence needs them */
 {
-	for (const char *p = var; *p; p++)
-		if (strchr(" +-*/&|^<>?", *p)) return str_fmt("(%s)", var);
-	return var;
+	return var[strcspn(var, " +-*/&|^<>?")] ? str_fmt("(%s)", var) : var;
 }
 
 static bool is_number(const char *s, long *v)
 {
 	char *end;
-	if (!*s) return false;
+	if ((*s < '0' || *s > '9') && *s != '-') return false;
 	*v = strtol(s, &end, 10);
 	return *end == 0;
 }
@@ -262,20 +260,24 @@ static Str linear(const char *var, int nbits, const uint32_t *col, bool by_lanes
 			if (d > most) most = d;
 			if (d < least) least = d;
 		}
+	for (int d = most; d >= least; d--) n += moved[31 + d] != 0;
+	if (!n) return str_intern("0");
+	if (n == 1 && most == 0 && moved[31] == all) return str_intern(operand(var));
 	Out *o = out_new();
+	var = operand(var);
+	if (n > 1) out_puts(o, "(");
 	for (int d = most; d >= least; d--) {
 		uint32_t mask = moved[31 + d];
 		if (!mask) continue;
-		if (n++) out_puts(o, " ^ ");
-		if (mask != all) out_printf(o, d ? "((%s & %u)" : "(%s & %u)", operand(var), (unsigned)mask);
-		else out_printf(o, d ? "(%s" : "%s", operand(var));
+		if (d < most) out_puts(o, " ^ ");
+		if (mask != all) out_printf(o, d ? "((%s & %u)" : "(%s & %u)", var, (unsigned)mask);
+		else out_printf(o, d ? "(%s" : "%s", var);
 		if (d == LANES_LOG2 && by_lanes) out_puts(o, " * ct_lanes)");
 		else if (d > 0) out_printf(o, " << %d)", d);
 		if (d < 0) out_printf(o, " >> %d)", -d);
 	}
-	if (!n) out_puts(o, "0");
-	Str s = out_take(o);
-	return n > 1 ? str_fmt("(%s)", s) : s;
+	if (n > 1) out_puts(o, ")");
+	return out_take(o);
 }
 
 Str cu_linear(const char *var, int nbits, const uint32_t *col) { return linear(var, nbits, col, false); }

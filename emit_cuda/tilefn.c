@@ -105,16 +105,14 @@ static void print_body(Access *x)
 static Str function_of(Access *x, Str text)
 {
 	int same = 0;
+	for (int i = 0; i < made.n; i++)
+		if (made.p[i].text == text) return made.p[i].name;
 	Out *stem = out_new();
 	out_printf(stem, "ct_%s_tile_%s", x->store ? "store" : "load", elem_name(x->v->elem));
 	for (int a = 0; a < x->data->type->rank; a++)
 		out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(x->data->type, a));
 	for (int i = 0; i < made.n; i++) {
-		if (made.p[i].text == text) {
-			out_free(stem);
-			return made.p[i].name;
-		}
-		size_t n = strlen(stem->p);
+		size_t n = stem->n;
 		same += !strncmp(made.p[i].name, stem->p, n) && (!made.p[i].name[n] || made.p[i].name[n] == '_');
 	}
 	if (same) out_printf(stem, "_%d", same + 1);
