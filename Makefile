@@ -73,7 +73,10 @@ help:
 # ---- the compiler ----
 $(BUILD)/ctilec: $(OBJS)
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJS) -lm
+	$(Q)$(CC) $(CFLAGS) $(FIXED) $(LDFLAGS) -o $@ $(OBJS) -lm
+
+# At a fixed address: at any other, 23,000 pointers of tables are written before main begins. Asked when it is linked.
+FIXED = $(shell echo 'int main(void) { return 0; }' | $(CC) -no-pie -x c -o $(BUILD)/fixed - 2>/dev/null && echo -no-pie; rm -f $(BUILD)/fixed)
 
 # All but main, for the unit tests.
 lib: $(BUILD)/libctilec.a
@@ -83,18 +86,16 @@ $(BUILD)/libctilec.a: $(LIBOBJS)
 	$(Q)$(AR) rcs $@ $(LIBOBJS)
 
 $(OBJ)/%.o: %.c $(BUILD)/flags
-	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
-	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# Other flags, other objects: the file changes only when they do.
+# Other flags, other objects: the file changes only when they do. The folders of objects are made here, once for all.
 $(BUILD)/flags: FORCE
-	@mkdir -p $(@D)
+	@mkdir -p $(FOLDERS:%=$(OBJ)/%) $(OBJ)/gen/grammar
 	@echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
 
 # The commit that --version prints; changes only when the commit does.
