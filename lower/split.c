@@ -56,24 +56,6 @@ static Val *as_carried(Builder *b, Val *x, const Type *t)
 	return type_is_tile(t) ? ir_unary(b, OP_RESHAPE, t, x) : ir_unary(b, OP_TO_SCALAR, t, x);
 }
 
-static Val *grid_index(Builder *b, int axis)
-{
-	Val *r = ir_op1(b, OP_BID, i32(), 0, NULL);
-	ir_set_int(r->def, AT_AXIS, axis);
-	return r;
-}
-
-/* The number of the kernel's tile block in its grid. */
-static Val *block_number(Builder *b, const Fn *fn)
-{
-	Val *r = grid_index(b, 0);
-	for (int a = 1; a < fn->ngrid; a++) {
-		Val *i = grid_index(b, a);
-		r = op2(b, OP_ADD, op2(b, OP_MUL, r, ir_launch(b, EL_I32, fn->grid[a])), i);
-	}
-	return r;
-}
-
 static Op *op_at(const Fn *fn, int n)
 {
 	Op *op = fn->body->first;
@@ -142,7 +124,7 @@ static Fn *write_share(const Splitter *w, int i)
 	cut_after(loop);
 	fn->name = i ? str_fmt("%s_share_%d", w->p.fn->name, i + 1) : str_fmt("%s_share", w->p.fn->name);
 	Builder before = build_before(loop);
-	Val *block = block_number(&before, fn), *share = grid_index(&before, axis);
+	Val *block = steps_block_number(&before, fn), *share = steps_grid_index(&before, axis);
 	Val *index[3] = { block, share, ir_const_int(&before, i32(), 0) };
 	take_share(&before, loop, l, &w->share[i], share);
 	for (int k = 0; k < l->carried.n; k++) loop->in[3 + k] = begins_with(&before, loop, k, &l->carried.p[k]);
@@ -276,7 +258,7 @@ static void write_combined(const Splitter *w, Fn *fn, int i, Op *loop)
 		NEW_ARRAY(A_TMP, Val *, n) };
 	Val **in = NEW_ARRAY(A_TMP, Val *, 3 + n);
 	const Type **types = NEW_ARRAY(A_TMP, const Type *, n);
-	g.block = block_number(&b, fn);
+	g.block = steps_block_number(&b, fn);
 	in[0] = ir_const_int(&b, i32(), 0);
 	in[1] = ir_launch(&b, EL_I32, sym_cdiv(w->share[i].count, sym_const((int64_t)1 << g.together)));
 	in[2] = ir_const_int(&b, i32(), 1);
@@ -312,7 +294,7 @@ static Fn *write_whole(const Splitter *w, int i)
 	fn->name = i ? str_fmt("%s_whole_%d", w->p.fn->name, i + 1) : str_fmt("%s_whole", w->p.fn->name);
 	forget_hints(fn);
 	Builder b = { fn, fn->body, NULL, loop->span };
-	Val *block = block_number(&b, fn), *index[2] = { block, ir_const_int(&b, i32(), 0) };
+	Val *block = steps_block_number(&b, fn), *index[2] = { block, ir_const_int(&b, i32(), 0) };
 	for (int k = 0; k < l->carried.n; k++) {
 		uint8_t log2[2] = { 0, (uint8_t)size_log2(l->carried.p[k].type) };
 		Val *x = as_box(&b, loop->out[k], box(l->carried.p[k].type->elem, 2, log2));
@@ -328,7 +310,7 @@ static void load_whole(const Splitter *w, int i)
 	const SplitLoop *l = &w->p.loops.p[i];
 	Op *loop = w->loop[i];
 	Builder b = build_before(loop);
-	Val *block = block_number(&b, w->rest), *index[2] = { block, ir_const_int(&b, i32(), 0) };
+	Val *block = steps_block_number(&b, w->rest), *index[2] = { block, ir_const_int(&b, i32(), 0) };
 	for (int k = 0; k < l->carried.n; k++) {
 		const Type *t = l->carried.p[k].type;
 		uint8_t log2[2] = { 0, (uint8_t)size_log2(t) };

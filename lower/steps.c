@@ -43,6 +43,23 @@ void steps_add(Fn *fn, Fn *step)
 	vec_push(A_UNIT, &fn->steps->fns, step);
 }
 
+Val *steps_grid_index(Builder *b, int axis)
+{
+	Val *r = ir_op1(b, OP_BID, type_scalar(EL_I32), 0, NULL);
+	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
+Val *steps_block_number(Builder *b, const Fn *fn)
+{
+	Val *r = steps_grid_index(b, 0);
+	for (int a = 1; a < fn->ngrid; a++) {
+		Val *i = steps_grid_index(b, a), *n = ir_launch(b, EL_I32, fn->grid[a]);
+		r = ir_binary(b, OP_ADD, r->type, ir_binary(b, OP_MUL, r->type, r, n), i);
+	}
+	return r;
+}
+
 /* A kernel, not a copy of the runtime's: the next one may begin while it ends. */
 Fn *steps_clear_kernel(const Module *m, Span at)
 {
