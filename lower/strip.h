@@ -49,7 +49,7 @@ typedef struct Slicer {
 	int far, near;
 	Val **now;              /* by Val id: the slice, in the loop that is being written */
 	Val **sum;              /* by index in plan.ops: what the reduction has so far */
-	Val **top;  /* the same of an online sum: the greatest exponent so far; of an index: the slice that it is in */
+	Val **top;  /* the same of an online sum: the greatest exponent so far; of an extreme: its place */
 	Val *counter;           /* of the loop */
 	VEC(StripIndex) indices;        /* made in it */
 	Val *count;             /* of slices that are not outside, and one more; NULL: nobody asked yet */

@@ -36,7 +36,6 @@ static Fold fold_of(const Slicer *s, const Type *slice, int axis)
 const Type *strip_partial(const Slicer *s, const Op *op)
 {
 	const Type *slice = strip_type(s, ir_in(op, 0));
-	if (strip_by_index(op)) return slice;
 	int axis = ir_axis(op);
 	if (op_is_scan(op)) return with_extent(slice, axis, 0);
 	Fold f = fold_of(s, slice, axis);
@@ -132,47 +131,80 @@ static Val *online_result(Slicer *s, Builder *b, int i, Val *sum, Val *top)
 /* ---- the index of the greatest or smallest element ---- */
 static Val *both(Builder *b, OpCode how, Val *x, Val *y) { return ir_binary(b, how, x->type, x, y); }
 
-static Val *is_nan(Builder *b, Val *x) { return ir_unary(b, OP_ISNAN, type_with_elem(x->type, EL_BOOL), x); }
+static const Type *bools(const Val *x) { return type_with_elem(x->type, EL_BOOL); }
 
-/* Each place of a slice has the element that wins so far, and the number of its slice: of equal ones the first. */
+static Val *is_nan(Builder *b, Val *x) { return ir_unary(b, OP_ISNAN, bools(x), x); }
+
+static Val *choose(Builder *b, Val *c, Val *x, Val *y)
+{
+	return ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ c, x, y });
+}
+
+static Val *greatest(Builder *b, const Type *t) { return ir_const_num(b, t, num_greatest(EL_U32)); }
+
+static OpCode extreme_of(const Op *op) { return op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN; }
+
+/* Numbers of the elements of a slice along an axis. */
+static Val *places_of(Builder *b, const Type *slice, int axis)
+{
+	uint8_t shape[TILE_RANK] = { 0 };
+	shape[axis] = slice->log2[axis];
+	return ir_op1(b, OP_IOTA, type_tile(EL_U32, slice->rank, shape), 0, NULL);
+}
+
+/* What a thread finds of a slice: the element that wins, and the first place of those that are equal to it. A NaN is
+ * looked for only where it wins. Where it does not, it is found where a thread has nothing else, and then its place
+ * counts only if the whole row has nothing else: it is 0, with which the loop begins. */
+static Val *found_here(const Slicer *s, Builder *b, const Op *op, Val *x, Val **place)
+{
+	int axis = ir_axis(op);
+	*place = places_of(b, x->type, axis);
+	if (x->type->rank > TILE_RANK - SLICE_AXES) {
+		*place = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_U32), *place);
+		return x;
+	}
+	const Type *partial = strip_partial(s, op);
+	Val *all = unfolded(s, b, x, axis), *most = folded(b, extreme_of(op), op, all, axis);
+	Val *equal = ir_binary(b, OP_EQ, bools(all), all, ir_unary(b, OP_BROADCAST, all->type, most));
+	if (elem_is_any_float(x->type->elem) && ir_int(op, AT_NAN, 0)) equal = both(b, OP_OR, equal, is_nan(b, all));
+	Val *at = ir_unary(b, OP_BROADCAST, type_with_elem(all->type, EL_U32), unfolded(s, b, *place, axis));
+	at = folded(b, OP_REDUCE_MIN, NULL, choose(b, equal, at, greatest(b, at->type)), axis);
+	*place = ir_unary(b, OP_RESHAPE, type_with_elem(partial, EL_U32), at);
+	return ir_unary(b, OP_RESHAPE, partial, most);
+}
+
+/* A thread has the element that wins so far, and its place: of equal ones the first. */
 static void cut_index(Slicer *s, Builder *b, int i)
 {
 	const Op *op = s->p.ops[i].op;
-	Val *x = strip_val(s, ir_in(op, 0)), *old = s->sum[i], *slice = s->top[i];
-	const Type *bools = type_with_elem(x->type, EL_BOOL);
-	Val *wins = ir_binary(b, op->code == OP_MAX_ELEMENT ? OP_GT : OP_LT, bools, x, old);
+	Val *slice = strip_val(s, ir_in(op, 0)), *old = s->sum[i], *place;
+	Val *x = found_here(s, b, op, slice, &place);
+	Val *wins = ir_binary(b, op->code == OP_MAX_ELEMENT ? OP_GT : OP_LT, bools(x), x, old);
 	if (elem_is_any_float(x->type->elem)) {
 		bool first = ir_int(op, AT_NAN, 0) != 0;        /* a NaN wins, or whatever else does */
 		Val *nan = is_nan(b, first ? x : old), *other = is_nan(b, first ? old : x);
 		wins = both(b, OP_OR, wins, both(b, OP_AND, nan, both(b, OP_XOR, other,
-			ir_const_num(b, bools, num_one(EL_BOOL)))));
+			ir_const_num(b, bools(x), num_one(EL_BOOL)))));
 	}
-	Val *k = ir_unary(b, OP_BROADCAST, slice->type, ir_unary(b, OP_CAST, type_scalar(EL_U32), s->counter));
-	s->sum[i] = ir_op1(b, OP_SELECT, x->type, 3, (Val *[]){ wins, x, old });
-	s->top[i] = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ wins, k, slice });
+	Val *k = ir_unary(b, OP_CAST, type_scalar(EL_U32), s->counter);
+	k = ir_unary(b, OP_BROADCAST, place->type, strip_times(b, k, type_extent(slice->type, ir_axis(op))));
+	s->sum[i] = choose(b, wins, x, old);
+	s->top[i] = choose(b, wins, both(b, OP_ADD, k, place), s->top[i]);
 }
 
 /* The least index of those that are equal to the one that wins. */
-static Val *index_result(Builder *b, const Op *op, Val *x, Val *slice)
+static Val *index_result(Builder *b, const Op *op, Val *x, Val *index)
 {
 	int axis = ir_axis(op);
-	uint8_t shape[TILE_RANK] = { 0 };
-	shape[axis] = x->type->log2[axis];
-	Val *most = ir_unary(b, op->code == OP_MAX_ELEMENT ? OP_REDUCE_MAX : OP_REDUCE_MIN, with_extent(x->type, axis, 0),
-		x);
+	Val *most = ir_unary(b, extreme_of(op), with_extent(x->type, axis, 0), x);
 	copy_attrs(most->def, op);
 	most = ir_unary(b, OP_BROADCAST, x->type, most);
-	Val *equal = ir_binary(b, OP_EQ, type_with_elem(x->type, EL_BOOL), x, most);
+	Val *equal = ir_binary(b, OP_EQ, bools(x), x, most);
 	if (elem_is_any_float(x->type->elem)) {
 		Val *of_most = is_nan(b, most);
 		equal = both(b, OP_OR, equal, both(b, OP_AND, is_nan(b, x), of_most));
 	}
-	Val *place = ir_op1(b, OP_IOTA, type_tile(EL_U32, x->type->rank, shape), 0, NULL);
-	place = ir_unary(b, OP_BROADCAST, slice->type, place);
-	Val *index = both(b, OP_ADD, strip_times(b, slice, type_extent(x->type, axis)), place);
-	index = ir_op1(b, OP_SELECT, slice->type, 3, (Val *[]){ equal, index,
-		ir_const_num(b, slice->type, num_greatest(EL_U32)) });
-	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, index);
+	Val *r = ir_unary(b, OP_REDUCE_MIN, op->out[0]->type, choose(b, equal, index, greatest(b, index->type)));
 	ir_set_int(r->def, AT_AXIS, axis);
 	return r;
 }

@@ -95,7 +95,7 @@ static void cut_op(Slicer *s, Builder *b, int i)
 }
 
 /* What a loop carries: partial results, for each scan what came before, and after each online sum its greatest
- * exponents, after each element its slice. */
+ * exponents, after each extreme its place. */
 typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
 
 static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
