@@ -16,6 +16,8 @@
  * Two 32-bit numbers make one word. Words are stored inverted, so that the 0 to which the launcher clears them means
  * "not yet"; the only numbers that invert to 0 are two NaNs with all bits set, which are stored as other NaNs.
  *
+ * Kernels that store nothing but numbers of rows visit parts once: longrows_numbers.c.
+ *
  * The function f_ws takes this kernel where rows are long enough; f, which has no workspace, and other kernels are
  * unchanged. stdlib/long_rows.tile is the same algorithm written by hand;
  * bench/notes/rows.md records what was measured. */
@@ -411,6 +413,10 @@ static void divide(Fn *fn, const LowerCx *cx)
 {
 	PartsPlan found;
 	if (fn->steps || hinted(fn) || !parts_plan(&found, fn)) return;
+	if (found.numbers) {
+		numbers_divide(&found);
+		return;
+	}
 	Writer w = { .rows = sym_const(1) };
 	if (!parts_plan(&w.k.p, relaxed(fn, cx)) || !find_given(&w)) return;
 	int64_t length = (int64_t)1 << w.k.p.log2, size = 0, bytes = element_bytes(&w, &size);

@@ -1,4 +1,5 @@
-/* Rows split over thread blocks: what longrows_plan.c finds out about a kernel of long rows, and longrows.c writes. */
+/* Rows split over thread blocks: what longrows_plan.c finds out about a kernel of long rows, and longrows.c and
+ * longrows_numbers.c write. */
 #ifndef LOWER_LONGROWS_H
 #define LOWER_LONGROWS_H
 #include "ir/ir.h"
@@ -6,7 +7,8 @@
 typedef enum PartKind {
 	PART_PLAIN,             /* of what is known before any sum: parts are combined like elements */
 	PART_POWERS,            /* sum of exp(x - m), m the maximum of x */
-	PART_SQUARES            /* sum of (x - m)^2, m made of the sum of x */
+	PART_SQUARES,           /* sum of (x - m)^2, m made of the sum of x */
+	PART_PLACE              /* the place of the greatest or the smallest element: a part publishes that element, too */
 } PartKind;
 
 /* A reduction along the row. A part takes POWERS and SQUARES from what it knows itself, its maximum or its mean. */
@@ -17,7 +19,7 @@ typedef struct PartSum {
 	Val *x, *m, *mask;      /* mask: where elements count; NULL: everywhere */
 	bool packed;            /* x is widened from 16 bits */
 	bool linear;  /* of SQUARES: a part also publishes its sum of x - mean, which rounding makes other than 0 */
-	int word;               /* index of its first 32-bit number among those that a part publishes */
+	int word;               /* index of its first number among those that a part publishes */
 } PartSum;
 
 enum { PART_WORDS = 8, PART_GIVEN = 4, PART_OPERANDS = 4 };
@@ -29,6 +31,7 @@ typedef struct PartsPlan {
 	Fn *fn;
 	int log2;               /* of the elements of a row's tile; 0: there is none */
 	const Sym *extent;      /* of rows */
+	bool numbers;           /* no row is stored */
 	bool ends;              /* elements after a row's end change nothing, so parts there are left out */
 	bool reads_stored;      /* a single element of a tensor that rows are stored to */
 	uint8_t *side;          /* by Val id */
@@ -39,5 +42,6 @@ typedef struct PartsPlan {
 } PartsPlan;
 
 bool parts_plan(PartsPlan *p, Fn *fn);          /* false: it is no kernel of long rows, or does what parts cannot */
+void numbers_divide(const PartsPlan *p);         /* gives its kernel a version in two steps: longrows_numbers.c */
 int parts_sum_of(const PartsPlan *p, const Op *op);     /* its number; -1: none */
 #endif

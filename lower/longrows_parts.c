@@ -89,7 +89,7 @@ static void repeat_bid(const Parts *k, PartSpot *at, const Op *op)
 void parts_repeat(const Parts *k, PartSpot *at, const Op *op)
 {
 	bool access = op->code == OP_LOAD || op->code == OP_STORE;
-	if (op->code == OP_BID) repeat_bid(k, at, op);
+	if (op->code == OP_BID && at->row) repeat_bid(k, at, op);
 	else if (op->code == OP_IOTA && parts_is_long(k, op->out[0])) repeat_numbers(k, at, op);
 	else if (access && parts_is_long(k, ir_accessed(op))) parts_repeat_access(k, at, op);
 	else forget_inside(repeat(k, at, op));
@@ -159,6 +159,18 @@ static void tell_squares(const Parts *k, PartSpot *at, const PartSum *s, Val **w
 	words[s->word] = scalar_of(b, reduced(at, s->op, op2(b, OP_MUL, d, d)));
 }
 
+/* The extreme of a part and its place in the row. */
+static void tell_place(PartSpot *at, const PartSum *s, Val **numbers)
+{
+	Builder *b = &at->b;
+	Val *x = parts_here(at, s->x), *place = scalar_of(b, reduced(at, s->op, x));
+	Val *extreme = ir_unary(b, monoid_reduction(s->op->code == OP_MAX_ELEMENT ? OP_MAX : OP_MIN),
+		type_with_elem(s->op->out[0]->type, x->type->elem), x);
+	copy_attrs(extreme->def, s->op);
+	numbers[s->word] = scalar_of(b, extreme);
+	numbers[s->word + 1] = op2(b, OP_ADD, place, cast(b, at->first, place->type->elem));
+}
+
 /* What reductions are made of, of a part. */
 void parts_need_sums(const Parts *k, const PartSpot *at, bool *needed)
 {
@@ -175,6 +187,7 @@ void parts_sums(const Parts *k, PartSpot *at, Val **numbers)
 		const PartSum *s = &k->p.sums.p[i];
 		if (s->kind == PART_POWERS) tell_powers(k, at, s, numbers);
 		else if (s->kind == PART_SQUARES) tell_squares(k, at, s, numbers);
+		else if (s->kind == PART_PLACE) tell_place(at, s, numbers);
 		else numbers[s->word] = scalar_of(&at->b, reduced(at, s->op, parts_here(at, s->x)));
 	}
 }
@@ -199,11 +212,23 @@ static Val *sum_partials(PartTotals *g, const Op *as, Val *x)
 	return as_total(&g->at.b, as, along_parts(&g->at.b, as->code, x->type->elem, as, x));
 }
 
+/* Of equal elements the first counts, so the first of the parts that have one: its place. */
+static Val *place_of_first(PartTotals *g, const PartSum *s)
+{
+	Builder *b = &g->at.b;
+	Val *places = g->numbers[s->word + 1], *parts = cast(b, g->parts, EL_U32);
+	Val *part = along_parts(b, s->op->code, EL_U32, s->op, g->numbers[s->word]);
+	Val *is_it = compare(b, OP_EQ, parts, spread(b, parts->type, part));
+	Val *one = choose(b, is_it, places, integer(b, places->type, 0));
+	return as_total(b, s->op, along_parts(b, OP_REDUCE_OR, EL_U32, NULL, one));
+}
+
 static Val *parts_total(PartTotals *g, const PartSum *s)
 {
 	Builder *b = &g->at.b;
 	const Type *t = g->numbers[s->word]->type;
 	if (s->kind == PART_PLAIN) return sum_partials(g, s->op, g->numbers[s->word]);
+	if (s->kind == PART_PLACE) return place_of_first(g, s);
 	Val *first = g->numbers[g->k->p.sums.p[s->first].word];
 	Val *m = spread(b, t, scalar_of(b, parts_here(&g->at, s->m)));
 	if (s->kind == PART_POWERS)
@@ -231,7 +256,7 @@ void parts_need_late(const Parts *k, const PartSpot *at, bool *needed, const Val
 
 static bool stores_number(const Parts *k, const Op *op)
 {
-	return op->code == OP_STORE && !parts_is_long(k, ir_accessed(op));
+	return op->code == OP_SCATTER || (op->code == OP_STORE && !parts_is_long(k, ir_accessed(op)));
 }
 
 void parts_need_stored(const Parts *k, const PartSpot *at, bool *needed)

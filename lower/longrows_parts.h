@@ -1,5 +1,6 @@
 /* The operations of a kernel of rows, repeated for a part of a row, and what parts have of its reductions: what the
- * kernels need that longrows.c writes. */
+ * kernels have in common that visit a part twice (longrows.c) and those that store nothing but numbers of rows
+ * (longrows_numbers.c). */
 #ifndef LOWER_LONGROWS_PARTS_H
 #define LOWER_LONGROWS_PARTS_H
 #include "ir/fold.h"
@@ -17,7 +18,7 @@ typedef struct Parts {
 typedef struct PartSpot {
 	Builder b;
 	Val **map;              /* by Val id of the kernel; NULL: not here */
-	Val *row;               /* i32 */
+	Val *row;               /* i32; NULL: the tile block's, by its own indices */
 	Val *part;              /* i32; NULL: values of the whole row only */
 	Val *first;             /* element of the part */
 } PartSpot;

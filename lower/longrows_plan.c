@@ -4,10 +4,16 @@
  * axis, and begin at the beginning of rows of one extent. What is no such tile is known for the row as a whole, before
  * its reductions or after them (late). A reduction along the row is of elements known before any other (PLAIN), or one
  * of two that can be taken of a part by what it knows itself, and be moved to the row's later: see rebase.c and
- * online.c for how, and for what that does to their accuracy. */
+ * online.c for how, and for what that does to their accuracy. The place of an extreme is a reduction of pairs: a part
+ * has the extreme and its place in the row.
+ *
+ * Either rows are stored, or nothing but numbers of them (numbers). Then parts are visited once, so any monoid will do,
+ * and nothing that is written is read. */
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "ir/monoid.h"
 #include "lower/longrows.h"
+#include "lower/placed.h"
 #include "lower/rebase.h"
 
 enum { DEPTH = 32 };
@@ -139,11 +145,11 @@ static bool outside(const PartsPlan *p, const Val *v, int depth, Num *r)
 
 static bool changes_nothing(const PartsPlan *p, const PartSum *s)
 {
-	Num n;
+	Num n, none = monoid_begin(s->op->code, ir_in(s->op, 0)->type->elem);
 	if (s->kind == PART_SQUARES) return s->mask != NULL;
 	if (!outside(p, s->x, DEPTH, &n)) return false;
-	if (s->kind == PART_POWERS || s->op->code == OP_REDUCE_MAX) return n.f == -1.0 / 0.0;
-	return s->op->code == OP_REDUCE_MIN ? n.f == 1.0 / 0.0 : n.f == 0;
+	if (s->kind == PART_POWERS) return n.f == -1.0 / 0.0;
+	return elem_is_any_float(s->x->type->elem) ? n.f == none.f : n.i == none.i;
 }
 
 /* ---- reductions ---- */
@@ -215,16 +221,27 @@ static bool is_packed(const Val *x)
 	return cast && elem_bytes(ir_in(cast, 0)->type->elem) <= 2;
 }
 
+/* Of sums of 16 bits each one rounds, and a part has no function of the author's. */
+static bool reduces_parts(const PartsPlan *p, const Op *op)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	bool rounds = op->code == OP_SUM || op->code == OP_PROD;
+	if (p->numbers) return monoid_kind(op->code) != KIND_CUSTOM
+		&& !(rounds && elem_is_any_float(e) && elem_bytes(e) < 4);
+	return op->out[0]->type->elem == EL_F32
+		&& (op->code == OP_SUM || op->code == OP_REDUCE_MAX || op->code == OP_REDUCE_MIN);
+}
+
 static bool add_sum(PartsPlan *p, Op *op)
 {
 	PartSum s = { .op = op, .first = -1, .x = ir_in(op, 0), .word = p->words };
-	bool f32 = op->out[0]->type->elem == EL_F32;
-	if (!f32 || (op->code != OP_SUM && op->code != OP_REDUCE_MAX && op->code != OP_REDUCE_MIN)) return false;
-	if (p->late[s.x->id] && (op->code != OP_SUM || !pair_plain(op) || (!is_power(p, &s) && !is_square(p, &s))))
-		return false;
+	if (!reduces_parts(p, op)) return false;
+	bool f32 = op->out[0]->type->elem == EL_F32 && op->code == OP_SUM && pair_plain(op);
+	if (p->late[s.x->id] && (!f32 || (!is_power(p, &s) && !is_square(p, &s)))) return false;
+	if (op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT) s.kind = PART_PLACE;
 	s.packed = is_packed(s.x);
 	s.linear = s.kind == PART_SQUARES && !s.packed;
-	p->words += s.linear ? 2 : 1;
+	p->words += s.linear || s.kind == PART_PLACE ? 2 : 1;
 	vec_push(A_TMP, &p->sums, s);
 	return p->words <= PART_WORDS;
 }
@@ -267,6 +284,13 @@ static bool note_sides(PartsPlan *p, const Op *op)
 	return true;
 }
 
+static bool writes_number(const PartsPlan *p, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (is_long(p, ir_in(op, i))) return false;
+	return tensor_of(p->fn, ir_in(op, 0)) != NULL;
+}
+
 static bool add_op(PartsPlan *p, const StoredVec *stored, Op *op)
 {
 	vec_push(A_TMP, &p->ops, op);
@@ -275,7 +299,9 @@ static bool add_op(PartsPlan *p, const StoredVec *stored, Op *op)
 	if (op->code == OP_STORE)
 		return is_long(p, ir_accessed(op)) ? row_access(p, op)
 			: tensor_of(p->fn, ir_in(op, 0)) && !type_is_scalar(ir_accessed(op)->type);
+	if (p->numbers && op->code == OP_SCATTER) return writes_number(p, op);
 	if (op_has(op, OPF_WRITE) || op->nout != 1) return false;
+	if (p->numbers && op_has(op, OPF_READ) && !memory_is_constant(p->fn, ir_in(op, 0))) return false;
 	bool row = is_long(p, op->out[0]), reads = op_has(op, OPF_READ);
 	if (!(row ? fits_long(p, op) : fits_small(p, op))) return false;
 	bool reread = reads && !row && stored_to(stored, tensor_of(p->fn, ir_in(op, 0)));
@@ -318,10 +344,11 @@ bool parts_plan(PartsPlan *p, Fn *fn)
 		rows |= s.row;
 		vec_push(A_TMP, &stored, s);
 	}
-	for (Op *op = fn->body->first; rows && op; op = op->next)
+	p->numbers = !rows;
+	for (Op *op = fn->body->first; op; op = op->next)
 		if (!add_op(p, &stored, op)) return false;
-	if (!rows || !p->sums.n || !p->extent) return false;
-	for (int i = 0; i < p->ops.n; i++)
+	if (!p->sums.n || !p->extent) return false;
+	for (int i = 0; rows && i < p->ops.n; i++)
 		if (p->ops.p[i]->code == OP_STORE && !loads_agree(p, i)) return false;
 	p->ends = true;
 	for (int i = 0; i < p->sums.n; i++) p->ends &= changes_nothing(p, &p->sums.p[i]);

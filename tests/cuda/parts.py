@@ -27,7 +27,23 @@ NO = {
     "shifted": "let v = x.load_at([i, 1], [1, N]); y.store([i, 0], v * sum(v, 1));",
     "product": "let v = x.load([i, 0], [1, N]); y.store([i, 0], v * prod(v, 1));",
 }
+# in two steps: nothing but numbers of rows is stored; NEVER: what parts can't have, or what might be read after it is written
+NUMBERS = {
+    "sums": "let v = x.load([i, 0], [1, N]); s[i] = f32(sum(v, 1));",
+    "variance": "let v = x.load([i, 0], [1, N]), d = v - sum(v, 1) / N; s[i] = f32(sum(d * d, 1));",
+    "place": "let v = x.load([i, 0], [1, N]); s[i] = f32(argmin(v, 1));",
+    "products": "let v = x.load([i, 0], [1, N]); s[i] = f32(prod(v, 1));",
+}
+NEVER = {
+    "deviation": "let v = x.load([i, 0], [1, N]), d = abs(v - sum(v, 1) / N); s[i] = f32(sum(d, 1));",
+    "halves": "let v = element_cast(x.load([i, 0], [1, N]), f16); s[i] = f32(sum(v, 1));",
+    "again": "let v = x.load([i, 0], [1, N]); s[i] = s[i] + f32(sum(v, 1));",
+    "added": "let v = x.load([i, 0], [1, N]); atomic_add(s, [i], f32(sum(v, 1)));",
+}
 MORE = """
+kernel brief(x: tensor<f32, [m, n]>, s: out tensor<f32, [m]>) grid [m] where n <= 16384 {
+    s[bid(0)] = f32(sum(x.load([bid(0), 0], [1, 16384]), 1));
+}
 kernel inplace(x: inout tensor<f32, [m, n]>) grid [m] {
     let v = x.load([bid(0), 0], [1, 1048576]);
     x.store([bid(0), 0], v / sum(v, 1));
@@ -50,11 +66,13 @@ with tmpdir() as tmp:
     source, out = os.path.join(tmp, "k.tile"), os.path.join(tmp, "k.ir")
     text = "".join("kernel %s<N: int = 1048576>(%s) grid [m] where n <= N {\n    let i = bid(0);\n    %s\n}\n" % (name, HEAD, body)
                    for name, body in {**YES, **NO}.items())
+    text += "".join("kernel %s<N: int = 1048576>(x: tensor<f32, [m, n]>, s: inout tensor<f32, [m]>) grid [m] where n <= N {\n"
+                    "    let i = bid(0);\n    %s\n}\n" % k for k in {**NUMBERS, **NEVER}.items())
     with open(source, "w") as f: f.write(text + MORE)
     r = ctilec("-w", "--stop-after=expand", source, "-o", out)
     check(r.code == 0, "the source does not compile:\n" + r.text)
-    found = {n.split("_")[0] for n in re.findall(r"^\tsteps (\w+)_parts guard", read(out), re.M)}
-    want = set(YES) | {"inplace"}
+    found = {n.split("_")[0] for n in re.findall(r"^\tsteps (\w+)_parts\b", read(out), re.M)}
+    want = set(YES) | set(NUMBERS) | {"inplace"}
     check(found == want, "by parts: %s, expected %s" % (sorted(found), sorted(want)))
     again = os.path.join(tmp, "again.ir")
     r = ctilec("-w", "--emit=ir", out, "-o", again)
