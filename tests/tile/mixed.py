@@ -117,15 +117,13 @@ def dispatch(tmp):
     check(not kernels and said["row_sum"] == STATUS_ARCH % (120, "sm_80, sm_90a, sm_100 (tile kernels), sm_120 (tile kernels)"), said["row_sum"])
 
     # an architecture of its own comes before those that older ones serve, an `a` before all
-    library(tmp, "--arch=sm_80,sm_90a", "--tile-arch=sm_80,sm_90")
-    found, table = build(tmp, nvcc, TILED + codes("90a", "80", "89"), "sm_80, sm_89 and sm_90a")
-    check(bounds(found) == {"sm_80": 64, "sm_89": 64, "sm_90a": 32}, "which kernels serve: %s" % bounds(found))
-    check(not tiles_of(on(90, tmp, table)[0]) and len(tiles_of(on(80, tmp, table)[0])) == 4, "an `a` entry serves its architecture")
     least = os.path.join(tmp, "least.tile")
     write(least, LEAST)
-    library(tmp, "--arch=sm_80,sm_90", "--tile-arch=sm_86", source=least)
-    _, found = compiled(tmp, nvcc, TILED + codes("80", "86", "89", "90"), "sm_80 to sm_90")
-    check(bounds(found) == {"sm_80": 32, "sm_86": 64, "sm_89": 64, "sm_90": 32}, "which kernels serve: %s" % bounds(found))
+    for arch, tiles, made, want in (("sm_80,sm_90a", "sm_80,sm_90", ("90a", "80", "89"), {"sm_80": 64, "sm_89": 64, "sm_90a": 32}),
+                                    ("sm_80,sm_90", "sm_86", ("80", "86", "89", "90"), {"sm_80": 32, "sm_86": 64, "sm_89": 64, "sm_90": 32})):
+        library(tmp, "--arch=" + arch, "--tile-arch=" + tiles, source=least)
+        found = compiled(tmp, nvcc, TILED + codes(*made), "--arch=%s --tile-arch=%s" % (arch, tiles))[1]
+        check(bounds(found) == want, "which kernels serve with --arch=%s --tile-arch=%s: %s" % (arch, tiles, bounds(found)))
     library(tmp)
     check(read(os.path.join(tmp, "mixed.h")) == plain, "--tile-arch changes the header")
 

@@ -3,9 +3,10 @@
 TILE_STAGE=tilebc: the front end alone.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code: the front end once,
-then the next stage for each architecture, for which the front end makes the same (group forms compares). Of group library that
-stage optimizes as many kernels as have all forms of text together, and compiles the others at --opt-level=0, which takes half the time. Of each
-group but random, one program is compiled whole, with its host part. Whatever nvcc says is a failure."""
+then the next stage for each architecture, for which the front end makes the same (group forms compares). Of all groups but forms that
+stage optimizes as many kernels as have all forms of text together, and compiles the others at --opt-level=0, which takes half the time. For
+sm_90, of each group but random, one program is compiled whole, with its host part, in which no architecture shows. Whatever nvcc says is
+a failure."""
 import collections
 import difflib
 import os
@@ -35,7 +36,7 @@ def random_programs(tmp, count=200, each=20):
 
 
 GROUPS["random"] = random_programs
-AT_ONCE = 24        # kernels of one file: it takes seconds for each, and one for the file
+AT_ONCE = 100       # kernels of one file: reading the headers takes as long as some of them
 STAGE = os.environ.get("TILE_STAGE", "tilecubin")
 ARCHES = os.environ.get("TILE_ARCH", "sm_90").split(",")
 ARCH = ARCHES[0]
@@ -79,7 +80,7 @@ KERNEL = re.compile(r"^(?:template<bool ct_aligned>\n)?(?:\[\[.*\n)?static __til
 CALL = re.compile(r"\b(ct(?:::|_)\w+)(<[^;(){}]*>)?\(")
 OPERATION = re.compile(r"/\* (?:\w+(?:, \w+)* = )?(\w+)\([^)]*\).*?: (?:tile<)?(\w+)")
 WORDS = re.compile(r"\b(?:if|else|for|while|do|switch|break|continue|return|struct)\b|\[\[[^\]]*\]\]")
-THIN = {"library": 150}      # groups, and how many forms they have at least
+THIN = {"samples": 100, "library": 150, "operations": 100, "random": 100}      # groups, and how many forms they have at least
 
 
 def forms(body):
@@ -111,6 +112,19 @@ def thin(parts, group):
     check(len(count) >= THIN[group] and not lost, "of %d forms these are in no kernel that is compiled: %s" % (len(count), sorted(map(str, lost))))
     print("%d of %d kernels have all of %d forms" % (len(found) - sum(map(len, gone.values())), len(found), len(count)))
     return tuple([p for p in some if KERNEL.search(p[1][1])] for some in (kept, rest))
+
+
+def files(parts):
+    """The programs in lists, each for one file."""
+    some, kernels = [], 0
+    for part in parts:
+        some.append(part)
+        kernels += part[1][1].count("__tile_global__")
+        if kernels >= AT_ONCE:
+            yield some
+            some, kernels = [], 0
+    if some:
+        yield some
 
 
 def together(parts, group):
@@ -172,21 +186,14 @@ def main(group, version=None):
         if not check(found, "group %s is empty" % group):
             finish()
         # whole, with its host part: of forms names.tile, else what has least kernels, for that takes both versions of each down to machine code
-        whole = found[0] if group == "forms" else min(found, key=lambda f: f[2]) if group != "random" else None
-        if whole:
+        whole = found[0] if group == "forms" else min(found, key=lambda f: f[2]) if group != "random" and ARCH == "sm_90" else None
+        if whole and ARCH == "sm_90":
             silent(whole[0], [nvcc] + FLAGS + ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", whole[1] + ".o", whole[1]])
         all_parts = [(name, device_part(read(out))) for name, out, count in found if (name, out, count) != whole]
-        chosen = all_parts
-        if group in THIN and STAGE != "tilebc":
-            chosen, rest = thin(all_parts, group)
-            compile_together(nvcc, rest, tmp, "rest", group, 0)
-        parts, kernels = [], 0
-        for i, part in enumerate(chosen):
-            parts.append(part)
-            kernels += part[1][1].count("__tile_global__")
-            if kernels >= AT_ONCE or i + 1 == len(chosen):
-                compile_together(nvcc, parts, tmp, i, group)
-                parts, kernels = [], 0
+        chosen, rest = thin(all_parts, group) if group in THIN and STAGE != "tilebc" else (all_parts, [])
+        for level, those in ((3, chosen), (0, rest)):
+            for i, parts in enumerate(files(those)):
+                compile_together(nvcc, parts, tmp, "%d_%d" % (level, i), group, level)
         if group == "forms" and not version and ARCH == "sm_100":
             same_for_all(nvcc, all_parts, tmp)
     finish()
