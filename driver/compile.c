@@ -297,6 +297,7 @@ static LowerOptions lower_options(Unit *u)
 	bool watched = u->opt->dump_after.n || u->opt->stop_after;
 	LowerOptions lo = { .level = u->opt->level, .checked = u->opt->checked, .after = after_pass, .ctx = u,
 		.whole = watched, .by_threads = has_layouts(u), .planned = u->planned, .versions = u->opt->versions };
+	if (u->target == TARGET_TILE) lo.accumulator = tile_accumulator(&u->eo.archs);
 	for (int i = 0; i < u->eo.archs.n; i++)
 		lo.roles |= u->eo.archs.p[i]->number == 90 && u->eo.archs.p[i]->specific;
 	for (int i = 0; pass_rows[i].name; i++)
@@ -556,6 +557,7 @@ static bool make_beside(Unit *u, const Module *m, Beside *beside)
 	LowerOptions lo = lower_options(u);
 	Module *copy = lower_copy(m);
 	lo.by_threads = false;
+	lo.accumulator = tile_accumulator(&u->eo.tile_archs);
 	lo.after = NULL;        /* passes that are watched are those of the file's own kernels */
 	if (!lower_typed(copy, &lo)) return false;
 	*beside = tile_beside(copy, &u->eo);

@@ -1,6 +1,7 @@
 /* What the version of CUDA Tile C++ and the architectures have (emit/targets.def). What they lack is written out where
  * the printers ask tl_offers; what cannot be written out is refused here, before anything is printed. */
 #include "base/diag.h"
+#include "emit_tile/emit_tile.h"
 #include "emit_tile/tile.h"
 
 static bool offered(const EmitOptions *opt, TileFeature f) { return opt->tile_version >= tile_feature_rows[f].since; }
@@ -50,13 +51,17 @@ static bool lacks_fp8(const Asked *a, const Op *op)
 	return true;
 }
 
-/* Registers of one warpgroup that an accumulator may take. */
-enum { ACCUMULATOR = 64 << 10 };
+/* log2 of the bytes of one warpgroup's registers that an accumulator may take. */
+enum { ACCUMULATOR = 16 };
 
+int tile_accumulator(const ArchVec *archs) { return archs->n && archs->p[0]->number >= 100 ? 0 : ACCUMULATOR; }
+
+/* Pass refine has divided what can be divided. */
 static void warn_spill(const Asked *a, const Op *op)
 {
 	int64_t bytes = type_size(op->out[0]->type) * elem_rows[op->out[0]->type->elem].bytes;
-	if (bytes <= ACCUMULATOR || (a->opt->archs.n && a->opt->archs.p[0]->number >= 100)) return;
+	int most = tile_accumulator(&a->opt->archs);
+	if (!most || bytes <= INT64_C(1) << most) return;
 	Diag *d = diag(D_TILE_SPILL, op->span, str_i64(bytes >> 10));
 	diag_help(d, "multiply smaller tiles, of at most 16,384 elements of f32 in the result");
 }

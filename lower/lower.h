@@ -18,6 +18,9 @@ typedef struct LowerOptions {
 	bool whole;
 	bool roles;             /* among the architectures is one whose products warps with roles do: sm_90a */
 	bool by_threads;        /* the target runs tile blocks by threads, not one after the other */
+	/* log2 of the bytes of an accumulator of a product above which the target's compiler spills it; 0: it has no such
+	 * limit */
+	int accumulator;
 	Planned *planned;       /* takes what the search finds for each kernel; NULL: nobody asks */
 	/* of a kernel for an architecture, at most; 0: VERSIONS_ROWS, or VERSIONS_PRODUCTS where it has products */
 	int versions;

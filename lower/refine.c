@@ -1,9 +1,11 @@
-/* refine: divides a tile block whose tile is larger than suits a thread block, if its parts are independent.
+/* refine: divides a tile block whose tile is larger than suits a thread block, or whose accumulator is larger than the
+ * target's compiler keeps in registers, if its parts are independent.
  *
  * A thread block that moves many bytes loads, computes and stores in step, and the registers of a large tile leave room
  * for few thread blocks. Tiles are divided along the first axis of the grid along which that is possible (widen.c); if
  * elements are adjacent along that axis, only as far as accesses stay long. Kernels that reduce, scan or loop divide
- * their work themselves (bench/notes/loops.md). */
+ * their work themselves (bench/notes/loops.md). Accumulators are halved along their longer side, so that what a tile
+ * block loads of both factors stays small. */
 #include "base/diag.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
@@ -64,6 +66,46 @@ static bool refine_axis(Fn *fn, int axis)
 	return true;
 }
 
+/* ---- accumulators ---- */
+static int accumulator_log2(const Op *product)
+{
+	const Type *t = product->out[0]->type;
+	return type_log2_size(t) + elem_log2(t->elem);
+}
+
+static void find_largest(void *ctx, Op *op)
+{
+	Op **largest = ctx;
+	if (op->code != OP_MMA) return;
+	if (!*largest || accumulator_log2(op) > accumulator_log2(*largest)) *largest = op;
+}
+
+/* The kernel whose tile blocks have one half of the product along an axis of its result; false: it stays. */
+static bool halve(Fn *fn, const Op *product, int side)
+{
+	Widen w;
+	for (int axis = 0; axis < fn->ngrid; axis++) {
+		if (!widen_plan(&w, fn, axis) || w.along[product->out[0]->id] != side || !widen_parts(&w, 1)) continue;
+		widen_divide(&w, 1);
+		return true;
+	}
+	return false;
+}
+
+static bool divide_accumulators(Fn *fn, int most)
+{
+	for (bool changed = false;; changed = true) {
+		Op *product = NULL;
+		ir_walk(fn->body, find_largest, &product);
+		if (!product || accumulator_log2(product) <= most || fn->ordered) return changed;
+		const Type *t = product->out[0]->type;
+		int longer = t->log2[t->rank - 2] > t->log2[t->rank - 1] ? t->rank - 2 : t->rank - 1,
+			other = 2 * t->rank - 3 - longer;
+		if (!halve(fn, product, longer) && !halve(fn, product, other)) return changed;
+	}
+}
+
+/* ---- the pass ---- */
 static bool refine_fn(Fn *fn)
 {
 	bool changed = false, hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster")
@@ -79,7 +121,11 @@ static bool refine_fn(Fn *fn)
 void pass_refine(Module *m, const LowerCx *cx)
 {
 	Module some = { .path = m->path };
-	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++)
-		if (refine_fn(m->fns.p[i])) vec_push(A_TMP, &some.fns, m->fns.p[i]);
+	for (int i = 0; i < m->fns.n; i++) {
+		Fn *fn = m->fns.p[i];
+		bool changed = cx->o->by_threads && refine_fn(fn);
+		if (cx->o->accumulator) changed |= divide_accumulators(fn, cx->o->accumulator);
+		if (changed) vec_push(A_TMP, &some.fns, fn);
+	}
 	pass_simplify(&some, cx);
 }

@@ -95,6 +95,9 @@ AVOIDED = {
     "shared_parts": ("@cluster(2) kernel most(x: tensor<u8, [4, 4]>, y: out tensor<u8, [4, 1]>) grid [1] { y.store([0, 0], reduce_max(x.load([0, 0], [4, 4]), 1)); }", "num_cta_in_cga"),
     "byte_exchange": ("kernel most(x: tensor<u8, [2, 4, 8]>, y: out tensor<u8, [2, 4, 8]>) grid [1] { y.store([0, 0, 0], sort(flip(partial_max(x.load([0, 0, 0], [2, 4, 8]), 1), 2), 1)); }",
                       r"ct::reshape<ct::shape<[\d, ]+>>\(v\d"),
+    "spill": ("kernel product(x: tensor<bf16, [m, k]>, y: tensor<bf16, [k, n]>, z: out tensor<f32, [m, n]>) grid [cdiv(m, 128), cdiv(n, 256)] { var s = zeros([128, 256], f32); "
+              "for i in 0 .. cdiv(k, 16) { s = mma(x.load([bid(0), i], [128, 16]), y.load([i, bid(1)], [16, 256]), s); } z.store([bid(0), bid(1)], s); }",
+              r"ct::tile<float, ct::shape<128, 256>>"),
     "unrolled_print": ("kernel said(x: tensor<f16, [64]>) grid [1] { print(\"{}\", x.load([0], [64])); }", "irange"),
     "neighbours": ("kernel odd(x: tensor<i32, [8]>, y: out tensor<i32, [4]>) grid [1] { let o = extract(reshape(x.load([0], [8]), [4, 2]), [4, 1], [0, 1]); y.store([0], reshape(flip(reshape(o, [2, 2]), 1), [4])); }",
                    r"ct_base<ct_aligned>\(x\)"),
