@@ -32,7 +32,8 @@ typedef struct PartsPlan {
 	int log2;               /* of the elements of a row's tile; 0: there is none */
 	const Sym *extent;      /* of rows */
 	bool numbers;           /* no row is stored */
-	bool ends;              /* elements after a row's end change nothing, so parts there are left out */
+	bool ends;              /* elements after a row's end change nothing, so parts there are left out, */
+	bool pads;              /* or the first of them does for all (numbers) */
 	bool reads_stored;      /* a single element of a tensor that rows are stored to */
 	uint8_t *side;          /* by Val id */
 	bool *late;             /* known once all partial results of the row are */

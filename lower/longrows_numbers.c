@@ -105,6 +105,8 @@ static Fn *write_totals(const Numbers *w)
 	return to;
 }
 
+static const Sym *at_least(const Sym *x, int64_t least) { return sym_cmp(SYM_LE, sym_const(least), x); }
+
 /* Bytes of an element, of all tensors that rows are loaded from. */
 static int64_t element_bytes(const PartsPlan *p)
 {
@@ -115,15 +117,16 @@ static int64_t element_bytes(const PartsPlan *p)
 	return n;
 }
 
-/* Of equal elements the first counts, pads included, so that a row's first pad is part of it. */
-static bool any_place(const PartsPlan *p)
+/* Calls for which two steps are faster: of few rows, of long ones, and of squares, which are read twice otherwise. */
+static const Sym *gains(const Numbers *w, int64_t bytes)
 {
-	for (int i = 0; i < p->sums.n; i++)
-		if (p->sums.p[i].kind == PART_PLACE) return true;
-	return false;
+	const Sym *row = sym_mul(w->k.p.extent, sym_const(bytes)), *few = sym_mul(w->blocks, sym_const(COST_NUMBERS_FEW));
+	int64_t alone = COST_NUMBERS_LONG;
+	for (int i = 0; i < w->k.p.sums.n; i++)
+		if (w->k.p.sums.p[i].kind == PART_SQUARES) alone = COST_NUMBERS_SQUARES;
+	const Sym *shared = sym_logic(SYM_AND, sym_cmp(SYM_LE, few, row), at_least(row, COST_NUMBERS_ROW));
+	return sym_logic(SYM_OR, shared, at_least(row, alone));
 }
-
-static const Sym *at_most(const Sym *x, int64_t most) { return sym_cmp(SYM_LE, x, sym_const(most)); }
 
 void numbers_divide(const PartsPlan *p)
 {
@@ -133,15 +136,12 @@ void numbers_divide(const PartsPlan *p)
 	if (!bytes || fn->ngrid > 3) return;
 	while (bytes << w.k.part_log2 < COST_PARTS_BYTES) w.k.part_log2++;
 	int64_t part = (int64_t)1 << w.k.part_log2;
-	const Sym *end = any_place(p) ? sym_add(p->extent, sym_const(1)) : p->extent;
+	const Sym *end = sym_add(p->extent, sym_const(p->pads));
 	w.k.most = length >> w.k.part_log2;
 	w.k.parts = p->ends ? sym_min(sym_cdiv(end, sym_const(part)), sym_const(w.k.most)) : sym_const(w.k.most);
 	for (int i = 0; i < fn->ngrid; i++) w.blocks = sym_mul(w.blocks, fn->grid[i]);
 	find_elems(&w);
-	const Sym *row = sym_mul(p->extent, sym_const(bytes));
-	const Sym *gain = sym_logic(SYM_AND, at_most(w.blocks, COST_NUMBERS_ROWS),
-		sym_cmp(SYM_LE, sym_const(COST_NUMBERS_BYTES), row));
-	steps_begin(fn, at_most(p->extent, length), gain);
+	steps_begin(fn, sym_cmp(SYM_LE, p->extent, sym_const(length)), gains(&w, bytes));
 	steps_add(fn, write_parts(&w));
 	steps_add(fn, write_totals(&w));
 	for (int i = 0; i < fn->steps->fns.n; i++) ir_number(fn->steps->fns.p[i]);

@@ -152,6 +152,14 @@ static bool changes_nothing(const PartsPlan *p, const PartSum *s)
 	return elem_is_any_float(s->x->type->elem) ? n.f == none.f : n.i == none.i;
 }
 
+/* Does it change nothing to have the same element again? Of places the first counts. */
+static bool one_does(const PartsPlan *p, const PartSum *s)
+{
+	Num n;
+	bool again = s->kind == PART_PLACE || (s->kind == PART_PLAIN && monoid_idempotent(monoid_combine(s->op->code)));
+	return p->numbers && again && outside(p, s->x, DEPTH, &n);
+}
+
 /* ---- reductions ---- */
 static Val *one_element(Val *v)         /* the operand of changes of shape of a value of one element */
 {
@@ -227,7 +235,7 @@ static bool reduces_parts(const PartsPlan *p, const Op *op)
 	Elem e = ir_in(op, 0)->type->elem;
 	bool rounds = op->code == OP_SUM || op->code == OP_PROD;
 	if (p->numbers) return monoid_kind(op->code) != KIND_CUSTOM
-		&& !(rounds && elem_is_any_float(e) && elem_bytes(e) < 4);
+		&& !(rounds && elem_is_any_float(e) && (elem_bytes(e) < 4 || !pair_plain(op)));
 	return op->out[0]->type->elem == EL_F32
 		&& (op->code == OP_SUM || op->code == OP_REDUCE_MAX || op->code == OP_REDUCE_MIN);
 }
@@ -351,6 +359,11 @@ bool parts_plan(PartsPlan *p, Fn *fn)
 	for (int i = 0; rows && i < p->ops.n; i++)
 		if (p->ops.p[i]->code == OP_STORE && !loads_agree(p, i)) return false;
 	p->ends = true;
-	for (int i = 0; i < p->sums.n; i++) p->ends &= changes_nothing(p, &p->sums.p[i]);
+	for (int i = 0; i < p->sums.n; i++) {
+		const PartSum *s = &p->sums.p[i];
+		bool nothing = s->kind != PART_PLACE && changes_nothing(p, s);
+		p->ends &= nothing || one_does(p, s);
+		p->pads |= !nothing;
+	}
 	return true;
 }
