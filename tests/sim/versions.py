@@ -1,6 +1,7 @@
 """Every version of a sample's kernels runs in the simulator: versions.py SAMPLE. For each version a call is sought, with as few elements
 as may be, of which its guard holds; it must give what the version for all calls gives, up to the order of sums. A version for which
 no call is found fails, and so does a fault."""
+import ast
 import itertools
 import math
 import os
@@ -36,22 +37,21 @@ class Head:
     def __init__(self, lines):
         found = lambda word: [l[len(word) + 1:] for l in lines if l.startswith(word + " ")]
         dims = [re.match(r"(\w+): (\w+)(?: = (.*))?$", d).groups() for d in found("dim") + found("stride")]
-        self.dims = [(name, type, value and compile(python(value), "dim", "eval")) for name, type, value in dims]
-        self.where = [compile(python(w.split(" text ")[0]), "where", "eval") for w in found("where")]
-        self.grid = compile(python(found("grid")[0]), "grid", "eval")
+        self.dims = [(name, type, value and python(value)) for name, type, value in dims]
+        self.where = [python(w.split(" text ")[0]) for w in found("where")]
+        self.grid = python(found("grid")[0])
+        self.extents = set()            # dimensions of which a tensor has at least as many elements
         self.params = []
         for p in found("param"):
             m = re.match(r"(\w+): (\w+) tensor<(\w+), \[(.*)\]> strides \[(.*?)\]", p)
-            if m: self.params.append((m[1], m[2], m[3], *[compile(python("[%s]" % m[i]), "shape", "eval") for i in (4, 5)]))
+            if m: self.params.append((m[1], m[2], m[3], *[python("(%s,)" % m[i]) for i in (4, 5)]))
             else: self.params.append((*re.match(r"(\w+): (\w+)", p).groups(),))
+            if m: self.extents.update(d for d, stride in zip(m[4].split(", "), m[5].split(", ")) if stride != "0")
 
-    def spans(self, dims):
-        """Elements of each tensor from its first to its last; None: a scalar."""
-        out = []
-        for p in self.params:
-            shape, strides = (eval(p[3], NAMES, dims), eval(p[4], NAMES, dims)) if len(p) > 2 else (None, None)
-            out.append(None if shape is None else 1 + sum((n - 1) * s for n, s in zip(shape, strides)) if all(n > 0 for n in shape) else 0)
-        return out
+
+def span(shape, strides):
+    """Elements of a tensor from its first to its last."""
+    return 1 + sum([(n - 1) * s for n, s in zip(shape, strides)]) if min(shape) > 0 else 0
 
 
 NAMES = {"cdiv": cdiv, "min": min, "max": max}
@@ -66,27 +66,46 @@ def read_versions(text):
     return heads, versions
 
 
+def parts_of(text):
+    """What must hold for a condition to hold, and the names in each part."""
+    tree = ast.parse(text.strip(), mode="eval").body
+    parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
+    return [(ast.unparse(p), {n.id for n in ast.walk(p) if isinstance(n, ast.Name)} - set(NAMES)) for p in parts]
+
+
+def tried(head, free, conditions):
+    """A function, of two choices of phases and the free dimensions, that gives for which of those all conditions hold, the number of tile
+    blocks, all dimensions and the span of each tensor, None for a scalar; None for none. What is called so often is compiled as one."""
+    of_phase = ["phase" in names or "blocks" in names for _, names in conditions]
+    both = lambda kind: " and ".join("(%s)" % text for (text, _), k in zip(conditions, of_phase) if k == kind) or "True"
+    spans = ", ".join("span(%s, %s)" % p[3:] if len(p) > 2 else "None" for p in head.params)
+    lines = ["%s = %s" % (name, value) for name, _, value in head.dims if value]
+    lines += ["if not (%s): return None" % both(False), "blocks = prod(%s)" % head.grid, "fronts = [i for i, phase in enumerate(phases) if %s]" % both(True),
+              "return (fronts, blocks, dict(%s), [%s]) if fronts else None" % (", ".join("%s=%s" % (d[0], d[0]) for d in head.dims), spans)]
+    scope = {**NAMES, "prod": math.prod, "span": span}
+    exec("def f(phases, %s):\n" % ", ".join(free) + "".join("    %s\n" % l for l in lines), scope)
+    return scope["f"]
+
+
 def calls(head, guard):
     """Dimensions and the elements by which tensors begin after a multiple of 256 bytes, the smallest calls first."""
     free = [d[0] for d in head.dims if not d[2]]
     near = sorted({int(n) + k for n in re.findall(r"\d+", guard) for k in (-1, 0, 1)} - {-1, 0})
-    holds = compile(guard, "guard", "eval")
+    conditions = [part for text in (*head.where, guard) for part in parts_of(text)]
     phases = [{p[0]: front * np.dtype(compare.DTYPE[p[2]]).itemsize for p in head.params if len(p) > 2} for front in (0, 1)]
-    choices = [USUAL + [n for n in near if n > USUAL[-1]] if re.search(r"\b%s\b" % d, guard) or "blocks" in guard else USUAL for d in free]
-    found = []
+    choices = []
+    for d in free:
+        own = [compile(text, "condition", "eval") for text, names in conditions if names == {d}]
+        some = USUAL + [n for n in near if n > USUAL[-1]] if re.search(r"\b%s\b" % d, guard) or "blocks" in guard else USUAL
+        choices.append([n for n in some if (d not in head.extents or n <= MOST) and all(eval(c, NAMES, {d: n}) for c in own)])
+    f, found = tried(head, free, conditions), []
     for values in itertools.product(*choices):
-        dims = dict(zip(free, values))
         try:
-            for name, _, value in head.dims:
-                if value: dims[name] = eval(value, NAMES, dims)
-            if not all(eval(w, NAMES, dims) for w in head.where): continue
-            blocks = math.prod(eval(head.grid, NAMES, dims))
-            fronts = [front for front in (0, 1) if eval(holds, {**NAMES, "phase": phases[front], "blocks": blocks}, dict(dims))]
-            spans = head.spans(dims) if fronts else None
+            fronts, blocks, dims, spans = f(phases, *values) or ((), 0, {}, [])
         except (ZeroDivisionError, NameError):
             continue
-        size = sum(s or 0 for s in spans or [])
-        if blocks < 1 or size > MOST or any(s == 0 for s in spans or []): continue
+        size = sum([s or 0 for s in spans])
+        if blocks < 1 or size > MOST or 0 in spans: continue
         found += [(size + 64 * blocks, front, dims, spans) for front in fronts]
     return sorted(found, key=lambda f: (f[0], -f[1]))
 
