@@ -46,7 +46,7 @@ def main(program):
     with tmpdir() as tmp:
         path = os.path.join(tmp, "broken.tir")
         for says, name, text, size in programs():
-            if text is None:
+            if text is None or says in UNSEEN:
                 continue
             write(path, text.encode())
             r = subprocess.run([program, path, size], capture_output=True, text=True, timeout=120)
@@ -54,7 +54,7 @@ def main(program):
             refused = "E0607" in r.stdout
             found += fault is not None
             seen[says] = seen.get(says, False) or fault is not None or refused
-            if says not in UNSEEN | SOMETIMES:
+            if says not in SOMETIMES:
                 check(fault or refused, "%s: a kernel for which `%s` has no fault:\n%s%s" % (name, says, r.stdout[:300], r.stderr[:300]))
     for says in sorted(SOMETIMES):
         check(seen.get(says, True), "no kernel for which `%s` has a fault" % says)
