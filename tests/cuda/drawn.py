@@ -613,14 +613,14 @@ class Both:
         self.entries = {e["name"]: e for e in json.loads(sh(CTILEC, "-w", "--emit=manifest", source, "-o", "-"))["entries"]}
         sh(CTILEC, "-w", "--target=c", "--line=off", source, "-o", c)
         sh(CTILEC, "-w", "--line=off", target_of(arch), *options, source, "-o", cu)
-        sh("gcc", "-std=c11", "-O1", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
+        sh("gcc", "-std=c11", "-O0", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", c + ".so", c, "-lm")
         if arch == "tile":
             import emulation_tile
             emulation_tile.library(cu, cu + ".so")
             self.host, self.device, self.simulator = Target(c + ".so"), Interpreted(cu + ".so"), None
             return
         emulation.rewrite(BUILD, cu, emu, arch)
-        sh("gcc", "-std=gnu11", "-Og", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_STEPS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
+        sh("gcc", "-std=gnu11", "-O0", "-w", "-DCT_LEAST(n)=((n)/128)", "-DCT_STEPS=1", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", emu + ".so", emu, "-lm")
         self.host, self.device, self.simulator = Target(c + ".so"), Emulated(emu + ".so"), None
 
     def simulate(self, tmp, arch):
