@@ -83,6 +83,9 @@ def cuda_header(where):
 
 KERNEL = re.compile(r"^(static __global__ void [^\n]*\n(?:#if[^\n]*\n__cluster_dims__[^\n]*\n#endif\n)?(\w+)\([^{]*\)\n)\{\n(.*?)^\}\n", re.M | re.S)
 WORDS = re.compile(r"\b(?:if|else|for|while|do|switch|break|continue|goto|return|asm|volatile|union|struct|__\w+)\b|[-+*/%&|^<>=!?~]+")
+# functions that load and store tiles of one shape, numbered, for one kernel or a few
+ACCESS = re.compile(r"^CT_FN [^\n]*?\b(ct_(?:load|store)_tile_\w+)\([^\n]*\)\n(\{\n.*?^\}\n)", re.M | re.S)
+ACCESS_NAME = re.compile(r"\b((ct_(?:load|store)_tile_\w+?)_\d+(?:x\d+)*(?:_\d+)?)(?=\()")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
@@ -90,13 +93,22 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 def forms(body):
     """What nvcc could dislike in a kernel: the functions that it calls, whose names hold their types; the instructions, with their modifiers,
     and the words of C; the operations and types of tiles that the comments name. Numbers of elements are left out."""
-    code = COMMENT.sub("", body)
+    code = ACCESS_NAME.sub("", COMMENT.sub("", body))
     return {*re.findall(r"\b[A-Za-z_]\w*(?=\()", code), *WORDS.findall(code), *re.findall(r'"[a-z][\w.:]+(?=[ ;])', code),
             *("operation " + name for name in re.findall(r"// (?:[^=\n]* = )?(\w+)\(", body)), *re.findall(r"\btile<\w+", body)}
 
 
 def bodies(text, names):
-    return [(m.group(2), m.group(3)) for m in KERNEL.finditer(read(text)) if m.group(2) in names and m.group(3)]
+    """(name, lines, forms) of each kernel with the functions that access tiles for it: each form in one of those, with what that is for."""
+    text = read(text)
+    access, found = dict(ACCESS.findall(text)), []
+    for m in KERNEL.finditer(text):
+        name, body = m.group(2, 3)
+        if name in names and body:
+            called = set(ACCESS_NAME.findall(COMMENT.sub("", body)))
+            mine = forms(body).union(*({"%s: %s" % (kind, f) for f in forms(access[one])} for one, kind in called))
+            found.append((name, body.count("\n") + sum(access[one].count("\n") for one, _ in called), mine))
+    return found
 
 
 def emptied(text, names):
@@ -109,7 +121,7 @@ def thin(texts):
     other architectures than the one that a text is compiled for do not count."""
     heads = re.compile(r"static __global__ void [^{]*\b(\w+)\([^(){]*\)\s*\{\s*[^}\s]")
     there = {path: {m.group(1) for m in map(heads.match, pieces_for(path, arch)) if m} for _, path, arch, _ in texts}
-    found = [(path, name, body.count("\n"), forms(body)) for path, names in there.items() for name, body in bodies(path, names)]
+    found = [(path, *one) for path, names in there.items() for one in bodies(path, names)]
     count = collections.Counter(f for *_, mine in found for f in mine)
     left, gone = count.copy(), {path: set() for path in there}
     for path, name, _, mine in sorted(found, key=lambda k: (-k[2], k[1])):
@@ -118,7 +130,7 @@ def thin(texts):
             gone[path].add(name)
     for path, names in gone.items():
         write(path, emptied(read(path), names))
-    kept = [(body.count("\n"), forms(body)) for path, names in there.items() for _, body in bodies(path, names)]
+    kept = [(lines, mine) for path, names in there.items() for _, lines, mine in bodies(path, names)]
     lost = set(count).difference(*(mine for _, mine in kept))
     check(len(count) > 2000 and not lost, "of %d forms these are in no kernel that is compiled: %s" % (len(count), sorted(lost)))
     print("%d of %d kernels, %d of %d lines have all of %d forms" % (len(kept), len(found), sum(n for n, _ in kept), sum(k[2] for k in found), len(count)))
