@@ -89,6 +89,7 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, bool may_write_maps, 
 	g.rounded = tl_rounded(fn);
 	g.factor = tl_factors(fn);
 	g.may_write_maps = may_write_maps;
+	g.mixes_products = tl_mixes_products(fn);
 	tl_find_begins(&g, fn);
 	tl_find_aligned(&g);
 	tl_find_aligned_begins(&g, fn);

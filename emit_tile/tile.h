@@ -61,6 +61,7 @@ typedef struct Tg {
 	bool *spanned;          /* by Val id: a view that some access takes as a partition_view or a strided_view */
 	bool *factor;  /* by Val id: a loaded tile that a product takes, where the copy engine may load it (hints.c) */
 	bool may_write_maps;    /* tensor maps of views that the kernel makes (hints.c) */
+	bool mixes_products;    /* of three kinds (mma.c) */
 	VEC(TAlias) aliases;    /* types of tiles that the kernel names */
 	VEC(const Sym *) launch; /* values that the launcher computes: ct_l0, ct_l1 ... */
 	TAligned aligned;
@@ -150,6 +151,7 @@ void tl_reduce(Tg *g, const Op *op);
 void tl_reduce_index(Tg *g, const Op *op);
 void tl_scan(Tg *g, const Op *op);
 void tl_mma(Tg *g, const Op *op);
+bool tl_mixes_products(const Fn *fn);
 
 /* debug.c */
 void tl_print(Tg *g, const Op *op);
