@@ -64,6 +64,18 @@ static void arenas(void)
 	v[2] = 7;
 	v = arena_grow(a, v, 3, 300, sizeof *v);
 	CHECK(v[2] == 7 && v[3] == 0 && v[299] == 0);
+	/* what was allocated last grows where it is, what was not is copied, and neither writes over its neighbour */
+	int *first = arena_array(a, 2, sizeof *first), *second;
+	first[0] = 1, first[1] = 2;
+	first = arena_grow(a, first, 2, 6, sizeof *first);
+	second = arena_array(a, 4, sizeof *second);
+	second[0] = 9;
+	CHECK(first[0] == 1 && first[1] == 2 && !first[2] && !first[5] && !second[3]);
+	first[5] = 6;
+	int *moved = arena_grow(a, first, 6, 40, sizeof *moved);
+	CHECK(moved != first && moved[1] == 2 && moved[5] == 6 && !moved[6] && !moved[39] && second[0] == 9);
+	moved = arena_grow(a, moved, 40, 1 << 20, sizeof *moved);       /* beyond the block */
+	CHECK(moved[5] == 6 && !moved[40] && !moved[(1 << 20) - 1]);
 	arena_free(a);
 }
 
