@@ -13,11 +13,6 @@ const ElemRow elem_rows[EL_COUNT] = {
 };
 
 /* ---- element types ---- */
-int elem_bytes(Elem e)
-{
-	return elem_is_ptr(e) ? 8 : elem_rows[e].bytes;
-}
-
 Str elem_name(Elem e)
 {
 	static Str plain[EL_COUNT], ptr[EL_COUNT];

@@ -27,7 +27,7 @@ extern const ElemRow elem_rows[EL_COUNT];
 static inline bool elem_is_ptr(Elem e) { return (e & EL_PTR) != 0; }
 static inline Elem elem_pointee(Elem e) { return (Elem)(e & ~EL_PTR); }
 static inline Elem elem_ptr_to(Elem e) { return (Elem)(e | EL_PTR); }
-int elem_bytes(Elem e);                 /* pointers: 8 */
+static inline int elem_bytes(Elem e) { return elem_is_ptr(e) ? 8 : elem_rows[e].bytes; }
 Str elem_name(Elem e);                  /* "f32", "ptr<f32>" */
 bool elem_by_name(Str name, Elem *e);
 static inline bool elem_class_in(Elem e, unsigned set) { return !elem_is_ptr(e) && set >> elem_rows[e].cls & 1; }

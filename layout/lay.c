@@ -83,8 +83,9 @@ bool lay_good_shape(int naxis, const uint8_t shape_log2[], const uint8_t order[]
 
 bool lay_ok(Lay l)
 {
+	static const uint32_t none[LAY_BITS];
 	int in = 0, out = 0;
-	uint32_t used = 0, past = 0;
+	uint32_t used = 0;
 
 	if (l.naxis > LAY_AXES)
 		return false;
@@ -97,11 +98,9 @@ bool lay_ok(Lay l)
 	}
 	if (in > LAY_BITS || out > LAY_BITS)
 		return false;
-	for (int i = 0; i < in; i++)
+	for (int i = 0; i < LAY_BITS; i++)
 		used |= l.col[i];
-	for (int i = in; i < LAY_BITS; i++)
-		past |= l.col[i];
-	return !past && !(used & ~f2_low(out));
+	return !(used & ~f2_low(out)) && !memcmp(l.col + in, none, (size_t)(LAY_BITS - in) * sizeof *none);
 }
 
 bool lay_has_shape(Lay l, int naxis, const uint8_t shape_log2[])
@@ -143,10 +142,11 @@ uint32_t lay_dead(Lay l, Hw h)
 
 uint32_t lay_free(Lay l)
 {
-	Basis b = { 0 };
+	Basis b;
 	uint32_t gone = 0;
 	int n = lay_inbits(l);
 
+	b.n = 0;
 	for (int i = 0; i < n; i++)
 		if (!basis_add(&b, l.col[i], 0, NULL))
 			gone |= (uint32_t)1 << i;

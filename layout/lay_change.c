@@ -151,10 +151,11 @@ Lay lay_broadcast(Lay l, int axis, int n)
  * new: modulo D, the kernel of l, or an element held twice would be combined twice. */
 int lay_partners(Lay l, int axis, uint32_t v[LAY_BITS])
 {
-	Basis others = { 0 }, along = { 0 };
+	Basis others, along;
 	int n = 0, n_in;
 	uint32_t mask;
 
+	others.n = along.n = 0;
 	if (!lay_has_axis(l, axis))
 		return 0;
 	n_in = lay_inbits(l);

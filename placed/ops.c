@@ -3,13 +3,6 @@
 
 #include "placed/placed.h"
 
-bool op_is_reduce(const Op *op)
-{
-	return op_has(op, OPF_REDUCE) && op_rows[op->code].form != FORM_PLACED;
-}
-
-bool op_is_scan(const Op *op) { return op_has(op, OPF_SCAN); }
-
 bool op_sums_products(const Op *op) { return op->code == OP_REDUCE_REGS && op->nin == 2 && op->nout == 1; }
 
 bool op_loads_one(const Op *op) { return op->code == OP_LOAD && type_log2_size(op->out[0]->type) == 0; }

@@ -18,8 +18,12 @@ enum {
 };
 
 /* ---- kinds of operations: ops.c ---- */
-bool op_is_reduce(const Op *op);                /* one that combine splits */
-bool op_is_scan(const Op *op);
+static inline bool op_is_reduce(const Op *op)   /* one that combine splits */
+{
+	return op_has(op, OPF_REDUCE) && op_rows[op->code].form != FORM_PLACED;
+}
+
+static inline bool op_is_scan(const Op *op) { return op_has(op, OPF_SCAN); }
 /* a sum of what a thread holds of the products of its two operands (products.c) */
 bool op_sums_products(const Op *op);
 bool op_loads_one(const Op *op);                 /* a load of a single element */
