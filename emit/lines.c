@@ -2,7 +2,6 @@
 #include "emit/lines.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -71,6 +70,7 @@ typedef struct Put {
 	const EmitOptions *opt;
 	const char *end;                /* of the text */
 	const char *want, *have;        /* marks; NULL: none yet */
+	const char *file, *last_file;   /* in these, from the blank before it */
 	size_t want_n;
 	unsigned long line, count;      /* of want; what the compiler takes the next line for */
 	bool inside;                    /* a statement that goes on */
@@ -101,22 +101,25 @@ static void take_mark(Put *t, const char *mark, size_t n)
 {
 	t->want = mark;
 	t->want_n = n;
-	t->line = strtoul(t->want, NULL, 10);
+	t->line = 0;
+	for (; *mark != ' '; mark++) t->line = 10 * t->line + (unsigned long)(*mark - '0');
+	t->file = mark;
 }
 
 /* The next line is code of the mark that holds. */
 static bool needs_line(Put *t, bool *same)
 {
-	const char *file = strchr(t->want, ' '), *known = t->have ? strchr(t->have, ' ') : NULL;
-	*same = known && !strncmp(file, known, t->want_n - (size_t)(file - t->want) + 1);
+	/* a mark is the whole of its line, whose end stands after the file's name in both */
+	*same = t->have && !strncmp(t->file, t->last_file, t->want_n - (size_t)(t->file - t->want) + 1);
 	t->have = t->want;
+	t->last_file = t->file;
 	return !*same || t->count != t->line;
 }
 
 static void put_directive(Put *t, bool same)
 {
 	out_raw(t->o, "#line ", 6);
-	out_raw(t->o, t->want, same ? (size_t)(strchr(t->want, ' ') - t->want) : t->want_n);
+	out_raw(t->o, t->want, same ? (size_t)(t->file - t->want) : t->want_n);
 	out_puts(t->o, "\n");
 	t->count = t->line;
 }

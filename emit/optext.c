@@ -59,11 +59,10 @@ Str op_expand(const char *t, const Op *op, const Str *arg, bool (*put)(void *g, 
 {
 	Out *o = out_new();
 	for (const char *p = t; *p; p++) {
-		if (*p != '%') {
-			out_raw(o, p, 1);
-			continue;
-		}
-		p++;
+		size_t n = strcspn(p, "%");
+		out_raw(o, p, n);
+		p += n;
+		if (!*p++) break;
 		if (*p >= '0' && *p <= '2') out_puts(o, arg[*p - '0']);
 		else if (!put(g, o, op, *p)) bug("%%%c in the template of %s", *p, op_rows[op->code].name);
 	}

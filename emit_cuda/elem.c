@@ -46,7 +46,9 @@ static bool is_printed(Cu *g, const Op *op) { return !cu_val(g, op->out[0])->spl
 
 static bool same_line(Span a, Span b)
 {
-	return a.hi && b.hi && src_place(a.lo).src == src_place(b.lo).src && src_place(a.lo).line == src_place(b.lo).line;
+	if (!a.hi || !b.hi) return false;
+	Place p = src_place(a.lo), q = src_place(b.lo);
+	return p.src == q.src && p.line == q.line;
 }
 
 enum { LONGEST = 80 };   /* characters of an expression that is part of another */
@@ -59,7 +61,7 @@ static const Op *only_user(const Cu *g, const Op *op, Str text)
 	const Op *user = g->user[r->id];
 	bool alone = g->uses[r->id] == 1 && !r->name && user && user->parent == op->parent;
 	if (!alone || (user->code == OP_SELECT && ir_in(user, 0) != r)) return NULL;
-	return (int)strlen(text) <= LONGEST && same_line(op->span, user->span) ? user : NULL;
+	return str_len(text) <= LONGEST && same_line(op->span, user->span) ? user : NULL;
 }
 
 /* ---- printing ---- */
