@@ -4,7 +4,7 @@
 
 typedef enum ForeignKind {
 	FW_TYPE, FW_NAME, FW_CALL, FW_PREFIX, FW_AXIS, FW_COORD, FW_SAY, FW_MEMBER, FW_MEMBERSAY, FW_ARGUMENT, FW_NEEDLESS,
-		FW_LACKS, FW_INSTEAD
+		FW_LACKS, FW_INSTEAD, FW_ATTR
 } ForeignKind;
 
 /* The last column of the word's row of that kind in foreign.def; NULL: there is none. */

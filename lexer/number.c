@@ -98,6 +98,17 @@ static const char *as_shape(const char *lo, const char *hi)
 	}
 }
 
+/* tensor<64x64xf32> -> "f32, [64, 64]"; NULL if it is something else. */
+static const char *as_type(const Lex *l, const char *lo, const char *hi)
+{
+	const char *elem = hi;
+	while (elem > lo && elem[-1] != 'x') elem--;
+	bool first = lo > l->src->text && lo[-1] == '<', letter = elem < hi && (*elem < '0' || *elem > '9');
+	if (elem - lo < 2 || !first || !letter) return NULL;
+	const char *shape = as_shape(lo, elem - 1);
+	return shape ? arena_printf(A_UNIT, "%.*s, [%s]", (int)(hi - elem), elem, shape) : NULL;
+}
+
 static Bad prefixed(const char *lo, const char *hi)
 {
 	const char *text = arena_strndup(A_UNIT, lo, (size_t)(hi - lo));
@@ -192,7 +203,7 @@ static void report_suffix(Lex *l, const char *lo, const char *hi, const char *wh
 	for (int i = 0; i < others.n; i++) diag_edit(d, others.p[i].at, others.p[i].fix);
 }
 
-static Bad decimal(const char *lo, const char *hi)
+static Bad decimal(const Lex *l, const char *lo, const char *hi)
 {
 	const char *p = digits_end(lo, hi);
 	bool is_float = p < hi && *p == '.';
@@ -204,8 +215,14 @@ static Bad decimal(const char *lo, const char *hi)
 		is_float = true;
 		p = digits_end(q, hi);
 	}
-	if (p > lo && p[-1] == '_') return (Bad){ "`_` stands between digits only", NULL, NULL };
 	const char *tail = arena_strndup(A_UNIT, p, (size_t)(hi - p));
+	if (p > lo && p[-1] == '_' && *tail) {
+		const char *fix = arena_printf(A_UNIT, "%.*s%s", (int)(p - 1 - lo), lo, tail);
+		return (Bad){ "`_` stands between digits only", arena_printf(A_UNIT, "write `%s`", fix), fix };
+	}
+	if (p > lo && p[-1] == '_') return (Bad){ "`_` stands between digits only", NULL, NULL };
+	const char *type = as_type(l, lo, hi);
+	if (type) return (Bad){ "extents stand in a list", arena_printf(A_UNIT, "write `%s`", type), type };
 	const char *shape = as_shape(lo, hi);
 	if (shape) return (Bad){ "a shape is a list", arena_printf(A_UNIT, "write `[%s]`", shape), NULL };
 	return (Bad){ arena_printf(A_UNIT, "there is no suffix `%s`", tail),
@@ -222,7 +239,7 @@ Literal lex_bad_number(Lex *l, const char *lo, const char *hi)
 		report_suffix(l, lo, hi, arena_printf(A_UNIT, "there is no suffix `%s`", suffix), fix);
 		return (Literal){ 0 };
 	}
-	Bad bad = prefix ? prefixed(lo, hi) : decimal(lo, hi);
+	Bad bad = prefix ? prefixed(lo, hi) : decimal(l, lo, hi);
 	Diag *d = lex_report(l, D_BAD_NUMBER, lo, hi, lex_quote(lo, hi), bad.why);
 	if (d && bad.help) diag_help(d, "%s", bad.help);
 	if (d && bad.edit) diag_edit(d, lex_place(l, lo, hi), bad.edit);

@@ -118,6 +118,13 @@ static bool bare_body(Gram *g, Expected e)
 	if (t->kind != TOK_IDENT && t->kind != TOK_RETURN && t->kind != TOK_BREAK && t->kind != TOK_CONTINUE) return false;
 	Diag *d = diag(D_BARE_BODY, t->span, parse_text(g, t->span));
 	Ahead a = ahead_from(g);
+	bool word = is_name(t) && (!strcmp(t->v.name.s, "then") || !strcmp(t->v.name.s, "begin"));
+	if (word && ahead_step(&a)->kind == TOK_LBRACE) {
+		diag_help(d, "the block follows at once: leave `%s` out", t->v.name.s);
+		diag_edit(d, parse_span(t->span.lo, a.t.span.lo), "");
+		return true;
+	}
+	a = ahead_from(g);
 	diag_help(d, "put the statement in `{ }`");
 	if (ahead_to(&a, TOK_SEMI)) {
 		diag_edit(d, parse_span(t->span.lo, t->span.lo), "{ ");
@@ -288,8 +295,6 @@ static bool out_of_place(Gram *g, Expected e)
 	if (k == TOK_ASSIGN && p[1].kind == TOK_AT)
 		return expect_with(g, e, "an attribute takes its value in parentheses, as in `@stages(3)`");
 	if (k == TOK_STAR && expects(e, "an integer")) return expect_with(g, e, "a pointer is read by `unsafe load(p)`");
-	if (k == TOK_STAR && is_name(&p[0]) && p[1].kind == TOK_COLON)
-		return expect_with(g, e, "a pointer is written `ptr<f32>`, memory with extents `tensor<f32, [n]>`");
 	if ((k == TOK_LT || k == TOK_SHL) && is_name(&p[0]) && p[0].span.lo == g->stmt && expects(e, "+="))
 		return expect_with(g, e, "a launch has arguments only, generic ones by name, as in `k(x, y, N: 64)`");
 	return false;

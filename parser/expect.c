@@ -130,9 +130,20 @@ const char *expect_found(const Gram *g, const Token *t)
 	}
 }
 
+Diag *expect_say(Gram *g, Expected e)
+{
+	return diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
+}
+
 bool expect_with(Gram *g, Expected e, const char *help)
 {
-	Diag *d = diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
-	diag_help(d, "%s", help);
+	diag_help(expect_say(g, e), "%s", help);
+	return true;
+}
+
+bool expect_write(Diag *d, Span at, const char *fix)
+{
+	diag_help(d, "write `%s`", fix);
+	diag_edit(d, at, fix);
 	return true;
 }

@@ -1,6 +1,7 @@
 /* Forms of C, CUDA, Python and Rust that are syntax errors here: the message says what is written instead, as an edit
  * where all of it is in sight. */
 #include "parser/parse_impl.h"
+#include <stdlib.h>
 #include <string.h>
 #include "ast/foreign.h"
 #include "grammar/tile_tab.h"
@@ -8,20 +9,6 @@
 static bool is_name(const Token *t) { return t->kind == TOK_IDENT; }
 
 static bool is_word(const Token *t, const char *word) { return is_name(t) && !strcmp(t->v.name.s, word); }
-
-/* "expected .., found ..": what the remedy belongs to */
-static Diag *usual(Gram *g, Expected e)
-{
-	return diag(D_SYNTAX, g->last.span, expect_list(e), expect_found(g, &g->last));
-}
-
-/* "write `fix`" */
-static bool replace(Diag *d, Span at, const char *fix)
-{
-	diag_help(d, "write `%s`", fix);
-	diag_edit(d, at, fix);
-	return true;
-}
 
 /* (int i = A; i < B; i++) -> "i in A .. B"; NULL if the loop is not of that form. */
 static const char *range_of_c_for(Ahead *a)
@@ -44,11 +31,22 @@ static const char *range_of_c_for(Ahead *a)
 	return a->t.kind == TOK_RPAREN && *from && *to ? arena_printf(A_UNIT, "%s in %s .. %s", i, from, to) : NULL;
 }
 
+/* (i in A .. B) -> "i in A .. B" */
+static const char *range_in_brackets(const Gram *g, Ahead *a)
+{
+	*a = ahead_from(g);
+	if (ahead_step(a)->kind != TOK_IDENT) return NULL;
+	uint32_t lo = a->t.span.lo;
+	if (ahead_step(a)->kind != TOK_IN) return NULL;
+	return ahead_to(a, TOK_RPAREN) && strstr(ahead_text(a, lo), "..") ? ahead_text(a, lo) : NULL;
+}
+
 static bool c_for(Gram *g)
 {
 	if (g->last.kind != TOK_LPAREN || g->prev[0].kind != TOK_FOR) return false;
 	Ahead a = ahead_from(g);
 	const char *range = range_of_c_for(&a);
+	if (!range) range = range_in_brackets(g, &a);
 	Diag *d = diag0(D_C_FOR, parse_span(g->prev[0].span.lo, g->last.span.hi));
 	if (range) diag_help(d, "write `for %s`", range);
 	else diag_help(d, "a loop runs over a range, as in `for i in 0 .. n` or `for i in 0 .. n step 2`");
@@ -86,35 +84,6 @@ static bool c_declaration(Gram *g)
 	} else {
 		diag_help(d, "a declaration begins with `let` or `var`, and the type follows the name");
 	}
-	return true;
-}
-
-/* let v: f32[16] = ...; */
-static bool array_type(Gram *g, Expected e)
-{
-	const Token *elem = &g->prev[0];
-	bool declares = g->first == TOK_LET || g->first == TOK_VAR;
-	if (g->last.kind != TOK_LBRACK || !is_name(elem) || g->prev[1].kind != TOK_COLON || !declares) return false;
-	Ahead a = ahead_from(g);
-	ahead_step(&a);
-	if (!ahead_to(&a, TOK_RBRACK)) return false;
-	const char *ours = foreign_word(FW_TYPE, elem->v.name.s), *shape = ahead_text(&a, g->last.span.lo);
-	return replace(usual(g, e), parse_span(elem->span.lo, a.t.span.hi),
-		arena_printf(A_UNIT, "tile<%s, %s]>", ours && *ours ? ours : elem->v.name.s, shape));
-}
-
-/* f(float *x) */
-static bool c_pointer(Gram *g, Expected e)
-{
-	Token name;
-	const Token *type = &g->prev[0];
-	lex_peek(&g->lex, &name, 1);
-	if (g->last.kind != TOK_STAR || !is_name(type) || !is_name(&name)) return false;
-	if (!expects(e, ":") || expects(e, ",")) return false;
-	const char *ours = foreign_word(FW_TYPE, type->v.name.s);
-	Diag *d = diag0(D_C_PARAMETER, parse_span(type->span.lo, name.span.hi));
-	diag_help(d, "memory is a tensor, whose extent belongs to its type, as in `%s: tensor<%s, [n]>`", name.v.name.s,
-		ours && *ours ? ours : type->v.name.s);
 	return true;
 }
 
@@ -175,7 +144,7 @@ static bool c_const_parameter(Gram *g, Expected e)
 		return true;
 	}
 	const char *fix = arena_printf(A_UNIT, "%s: %s", a.t.v.name.s, ours);
-	return replace(d, parse_span(g->last.span.lo, a.t.span.hi), fix);
+	return expect_write(d, parse_span(g->last.span.lo, a.t.span.hi), fix);
 }
 
 /* if c: a = 1; */
@@ -219,7 +188,7 @@ static bool cast(Gram *g)
 		return true;
 	}
 	const char *fix = arena_printf(A_UNIT, "element_cast(%s, %s)", parse_source(g, parse_span(from, end)), ours);
-	return replace(d, c ? parse_span(p[2].span.lo, end) : parse_span(from, to.span.hi), fix);
+	return expect_write(d, c ? parse_span(p[2].span.lo, end) : parse_span(from, to.span.hi), fix);
 }
 
 /* import nn; from nn import relu */
@@ -238,7 +207,7 @@ static bool import_name(Gram *g, Expected e)
 	if (a.t.kind == TOK_SEMI && !parse_line_between(g, end, a.t.span.lo)) end = a.t.span.hi;
 	Diag *d = diag(D_SYNTAX, g->last.span, first ? "`import`" : expect_list(e), expect_found(g, &g->last));
 	Str fix = str_fmt("import %s;", file);
-	return replace(d, parse_span(g->stmt, end), fix);
+	return expect_write(d, parse_span(g->stmt, end), fix);
 }
 
 /* Statements that other languages have. */
@@ -254,7 +223,6 @@ static bool foreign_statement(Gram *g)
 		{ "throw", "a mistake is found by `assert(c, \"text\")`" },
 		{ "try", "a mistake is found by `assert(c, \"text\")`" },
 		{ "template", "its parameters follow the name, as in `kernel f<T: float, N: int>(...)`" },
-		{ "__shared__", "it is left out: a tile is a value, and the compiler places it, as in `let s = x.load(...)`" },
 		{ "export", "it is left out: every kernel without open generic parameters is a C function" },
 		{ "struct", "its parts are passed one by one: there are scalars, tiles and tensors" },
 		{ "class", "its parts are passed one by one: there are scalars, tiles and tensors" },
@@ -307,6 +275,16 @@ bool habit_quotient_inside(Gram *g, Expected e)
 	Span l = parse_span(parse_primary_start(g, end), end), all = parse_span(l.lo, at + (uint32_t)(r + n - p));
 	Diag *d = diag(D_SYNTAX, parse_span(at, at + 2), expect_list(e), "a comment");
 	bool launch = !g->open[0].block;        /* what is computed there is not negative */
+	uint32_t before = l.lo - s->base;
+	if (before >= 3 && !strncmp(s->text + before - 3, "-(-", 3) && *after == ')') {        /* -(-n // 64) */
+		const char *up = arena_printf(A_UNIT, "cdiv(%s, %.*s)", parse_source(g, l), (int)n, r);
+		diag_help(d, "`//` begins a comment, and rounded up a quotient is `cdiv`: write `%s`", up);
+		diag_edit(d, parse_span(l.lo - 3, s->base + (uint32_t)(after + 1 - s->text)), up);
+		g->lex.cur = r;
+		g->nqueue = g->iqueue = 0;
+		lex_token(&g->lex, &g->last);
+		return true;
+	}
 	const char *fix = arena_printf(A_UNIT, launch ? "%s / %.*s" : "floordiv(%s, %.*s)", parse_source(g, l), (int)n, r);
 	diag_help(d, "`//` begins a comment: write `%s`", fix);
 	diag_edit(d, all, fix);
@@ -363,7 +341,16 @@ static bool lambda(Gram *g, Expected e)
 	if (bar) ahead_step(&a);
 	uint32_t names = a.t.span.lo;
 	while (a.t.kind == TOK_IDENT || a.t.kind == TOK_COMMA) ahead_step(&a);
-	Diag *d = usual(g, e);
+	Diag *d = expect_say(g, e);
+	if (g->nopen && !g->open[0].block) {    /* in a grid or a condition */
+		diag_help(d, "what the launcher computes is written as it is: leave `%s` out",
+			ahead_text(&a, from)[0] && a.t.kind == TOK_COLON ? parse_text(g, parse_span(from, a.t.span.hi)) : "lambda");
+		if (a.t.kind == TOK_COLON) {
+			uint32_t end = a.t.span.hi;
+			diag_edit(d, parse_span(from, ahead_step(&a)->span.lo > end ? a.t.span.lo : end), "");
+		}
+		return true;
+	}
 	if (a.t.kind == (word ? TOK_COLON : TOK_BAR)) {
 		const char *fix = arena_printf(A_UNIT, "fn(%s)", ahead_text(&a, names));
 		diag_help(d, "a function value begins with `fn`: write `%s`", fix);
@@ -409,7 +396,7 @@ static bool walrus(Gram *g, Expected e)
 	if (!is_name(name) || name->span.lo != g->stmt) return false;
 	Diag *d = diag(D_SYNTAX, parse_span(g->last.span.lo, next.span.hi), expect_list(e), "`:=`");
 	const char *fix = arena_printf(A_UNIT, "%s =", our_declaration(g, name->v.name.s, ""));
-	return replace(d, parse_span(name->span.lo, next.span.hi), fix);
+	return expect_write(d, parse_span(name->span.lo, next.span.hi), fix);
 }
 
 /* assert c, "text" */
@@ -417,7 +404,7 @@ static bool assert_statement(Gram *g, Expected e)
 {
 	const Token *word = &g->prev[0];
 	if (word->span.lo != g->stmt || !is_name(word) || strcmp(word->v.name.s, "assert")) return false;
-	Diag *d = usual(g, e);
+	Diag *d = expect_say(g, e);
 	Ahead a = ahead_from(g);
 	uint32_t lo = a.t.span.lo;
 	if (!ahead_to(&a, TOK_SEMI) || a.t.span.lo == lo) {
@@ -435,7 +422,7 @@ static bool typed_counter(Gram *g, Expected e)
 {
 	if (g->last.kind != TOK_COLON || g->prev[1].kind != TOK_FOR || !expects(e, "in")) return false;
 	Ahead a = ahead_from(g);
-	Diag *d = usual(g, e);
+	Diag *d = expect_say(g, e);
 	if (ahead_step(&a)->kind == TOK_IDENT && ahead_step(&a)->kind == TOK_IN) {
 		diag_help(d, "a counter has the type of its bounds: leave the type out");
 		diag_edit(d, parse_span(g->last.span.lo, a.t.span.lo), " ");
@@ -450,10 +437,43 @@ static bool step_word(Gram *g, Expected e)
 {
 	if (g->first != TOK_FOR || !is_name(&g->last) || strcmp(g->last.v.name.s, "by") || !expects(e, "step"))
 		return false;
-	Diag *d = usual(g, e);
+	Diag *d = expect_say(g, e);
 	diag_help(d, "write `step`");
 	diag_edit(d, g->last.span, "step");
 	return true;
+}
+
+/* The bounds of `[a:b]`, literals or left out; false: others. */
+static bool literal_bounds(const char *inside, long *lo, long *hi)
+{
+	char *end;
+	*lo = strtol(inside, &end, 10);
+	end += strspn(end, " ");
+	if (*end++ != ':') return false;
+	end += strspn(end, " ");
+	if (*end < '0' || *end > '9') return false;
+	*hi = strtol(end, &end, 10);
+	return !end[strspn(end, " ")];
+}
+
+/* v[:128], x[i, 0:64] */
+static bool part_by_colon(Gram *g, Expected e)
+{
+	Span open = g->open[g->nopen - 1].span;
+	Ahead a = ahead_from(g);
+	const char *of = parse_text(g, parse_span(parse_primary_start(g, open.lo), open.lo));
+	while (a.t.kind == TOK_COLON) ahead_step(&a);
+	long lo, hi;
+	bool closed = ahead_to(&a, TOK_RBRACK) && *of;
+	if (!*of) of = "x";
+	if (closed && literal_bounds(ahead_text(&a, open.hi), &lo, &hi) && hi > lo && lo % (hi - lo) == 0)
+		return expect_with(g, e, arena_printf(A_UNIT, "an index has no range; `extract(%s, [%ld], [%ld])` is that part "
+			"of a tile, `%s.slice(0, %ld, %ld)` of a tensor", of, hi - lo, lo / (hi - lo), of, lo, hi));
+	if (closed && ahead_step(&a)->kind == TOK_ASSIGN)
+		return expect_with(g, e, arena_printf(A_UNIT, "an index has no range; `%s.store([i], x)` stores tile number i "
+			"of a tensor", of));
+	return expect_with(g, e, arena_printf(A_UNIT, "an index has no range; `%s.load([i], [N])` is tile number i of a "
+		"tensor, `%s.slice(axis, lo, hi)` a view, and `extract(%s, shape, index)` a part of a tile", of, of, of));
 }
 
 /* x.load([a[1 : 2]]), x[..., 0] */
@@ -462,15 +482,60 @@ static bool python_index(Gram *g, Expected e)
 	int k = g->last.kind;
 	bool index = g->nopen && g->open[g->nopen - 1].kind == TOK_LBRACK;
 	if (!index) return false;
-	if (k == TOK_COLON && expects(e, "]"))
-		return expect_with(g, e, "an index has no range; `x.slice(axis, lo, hi)` is a part of a tensor, `extract(v, "
-			"shape, index)` of a tile");
+	bool bound = g->prev[0].kind == TOK_COLON && (k == TOK_IDENT || k == TOK_INT || k == TOK_MINUS || k == TOK_LPAREN);
+	if ((k == TOK_COLON || bound) && expects(e, "]")) return part_by_colon(g, e);
 	if (k == TOK_DOTDOT && expects(e, "an integer"))
 		return expect_with(g, e, "each axis that stays is a `:` of its own");
 	if (k == TOK_FOR)
 		return expect_with(g, e, "`iota([N], i32)` numbers the elements of a tile, and operations "
 			"take all of them at once");
 	return false;
+}
+
+/* f"{n} of {m}": "{} of {}", n, m; NULL where a place has more than a name. */
+static const char *values_behind(const char *text)
+{
+	Out *o = out_new(), *values = out_new();
+	while (*text) {
+		out_printf(o, "%c", *text);
+		if (*text++ != '{') continue;
+		size_t n = strcspn(text, "}:!{\"");
+		if (!n || text[n] != '}') return NULL;
+		out_printf(values, ", %.*s", (int)n, text);
+		text += n;
+	}
+	out_puts(o, values->p ? values->p : "");
+	return o->p;
+}
+
+/* print(f"n = {n}") */
+static bool format_string(Gram *g, Expected e)
+{
+	const char *fix = values_behind(parse_source(g, g->last.span));
+	Diag *d = expect_say(g, e);
+	diag_help(d, fix ? "values follow the text: write `%s`" : "values follow the text, as in `%s`", fix ? fix
+		: "print(\"n = {}\", n)");
+	if (fix) diag_edit(d, parse_span(g->prev[0].span.lo, g->last.span.hi), fix);
+	return true;
+}
+
+/* atomicAdd(&s[0], x), f(&x) */
+static bool address(Gram *g, Expected e)
+{
+	const Token *p = g->prev;
+	Ahead a = ahead_from(g);
+	bool atomic = p[0].kind == TOK_LPAREN && is_name(&p[1]) && !strncmp(p[1].v.name.s, "atomic", 6);
+	if (!atomic || ahead_step(&a)->kind != TOK_IDENT)
+		return expect_with(g, e, "there are no addresses: a tensor is passed by its name");
+	const char *name = a.t.v.name.s;
+	uint32_t open = ahead_step(&a)->span.lo;
+	uint32_t end = a.t.kind == TOK_LBRACK ? ahead_close(&a).hi : 0;
+	if (!end) return expect_with(g, e, "an element is named by its tensor and its index, as in `s, [0]`");
+	const char *fix = arena_printf(A_UNIT, "%s, %s", name, parse_source(g, parse_span(open, end)));
+	Diag *d = expect_say(g, e);
+	diag_help(d, "an element is named by its tensor and its index: write `%s`", fix);
+	diag_edit(d, parse_span(g->last.span.lo, end), fix);
+	return true;
 }
 
 /* a if c else b, tensor<f32> */
@@ -481,7 +546,7 @@ static bool python_expression(Gram *g, Expected e)
 	if (k == TOK_IF && expects(e, "?"))
 		return expect_with(g, e, "a choice is `c ? a : b`; `select(c, a, b)` chooses by element");
 	if (k == TOK_STRING && is_name(&p[0]) && p[0].v.name.s == str_intern("f") && parse_adjacent(&p[0], &g->last))
-		return expect_with(g, e, "values follow the text, as in `print(\"n = {}\", n)`");
+		return format_string(g, e);
 	if (k == TOK_GT && p[1].kind == TOK_LT && p[2].kind == TOK_TENSOR)
 		return expect_with(g, e, "its dimensions belong to its type, as in `tensor<f32, [n]>`");
 	bool pointer = k == TOK_GT && p[0].kind == TOK_STAR && p[2].kind == TOK_LT && is_name(&p[3]);
@@ -493,7 +558,7 @@ static bool python_expression(Gram *g, Expected e)
 	if (k == TOK_PLUS && expects(e, "let"))
 		return expect_with(g, e, "a statement begins with no `+`: is the `;` before it one too many?");
 	if (k == TOK_AMP && expects(e, "an integer"))
-		return expect_with(g, e, "there are no addresses: a tensor is passed by its name");
+		return address(g, e);
 	return lambda(g, e) || arrow_function(g, e) || cpp_lambda(g, e) || python_index(g, e);
 }
 
@@ -504,7 +569,7 @@ static bool other_brackets(Gram *g, Expected e, const char *open, const char *cl
 {
 	Ahead a = ahead_from(g);
 	Span to = ahead_close(&a);
-	Diag *d = usual(g, e);
+	Diag *d = expect_say(g, e);
 	diag_help(d, "write `%s` .. `%s`", open, close);
 	if (to.hi) {
 		diag_edit(d, g->last.span, open);
@@ -513,15 +578,40 @@ static bool other_brackets(Gram *g, Expected e, const char *open, const char *cl
 	return true;
 }
 
-/* grid (n), grid = [n], tensor[f32, [n]] */
+/* grid dim3(m, n), grid m */
+static bool bare_grid(Gram *g, Expected e)
+{
+	Ahead a = ahead_from(g);
+	uint32_t from = a.t.span.lo, inside = ahead_step(&a)->span.hi;
+	if (a.t.kind != TOK_LPAREN) return expect_with(g, e, "the extents stand in one list, as in `grid [m, n]`");
+	Span close = ahead_close(&a);
+	Diag *d = expect_say(g, e);
+	diag_help(d, "the extents stand in one list: write `[` .. `]`");
+	if (close.hi && !strncmp(parse_source(g, parse_span(from, inside)), "dim3", 4)) {
+		diag_edit(d, parse_span(from, inside), "[");
+		diag_edit(d, close, "]");
+	} else if (close.hi) {
+		diag_edit(d, parse_span(from, from), "[");
+		diag_edit(d, parse_span(close.hi, close.hi), "]");
+	}
+	return true;
+}
+
+/* grid (n), grid = [n], tensor[f32, [n]], tensor(f32, [n]), kernel k[T: float](..) */
 static bool brackets_of_head(Gram *g, Expected e)
 {
 	int k = g->last.kind, p = g->prev[0].kind;
 	if (k == TOK_LPAREN && p == TOK_GRID && expects(e, "[")) return other_brackets(g, e, "[", "]");
-	if (k == TOK_LBRACK && (p == TOK_TENSOR || p == TOK_TILE || p == TOK_PTR) && expects(e, "<"))
+	bool type = p == TOK_TENSOR || p == TOK_TILE || p == TOK_PTR;
+	bool item = p == TOK_IDENT && (g->prev[1].kind == TOK_KERNEL || g->prev[1].kind == TOK_FN);
+	if (expects(e, "<") && ((k == TOK_LBRACK && (type || item)) || (k == TOK_LPAREN && type)))
 		return other_brackets(g, e, "<", ">");
+	if (is_name(&g->last) && p == TOK_GRID && expects(e, "[")) return bare_grid(g, e);
+	if (k == TOK_LT && p == TOK_RPAREN && g->first == TOK_KERNEL && expects(e, "grid"))
+		return expect_with(g, e, arena_printf(A_UNIT, "generic parameters follow the name, as in `kernel %s<T: float>"
+			"(...)`", g->kernel.s));
 	if (k == TOK_ASSIGN && p == TOK_GRID && expects(e, "[")) {
-		Diag *d = usual(g, e);
+		Diag *d = expect_say(g, e);
 		diag_help(d, "the extents follow at once: leave `=` out");
 		diag_edit(d, parse_span(g->prev[0].span.hi, g->last.span.hi), "");
 		return true;
@@ -535,7 +625,7 @@ static bool generics_of_head(Gram *g, Expected e)
 	const Token *p = g->prev, *t = &g->last;
 	bool instance = g->first == TOK_INSTANCE || g->first == TOK_TUNE;
 	if (t->kind == TOK_ASSIGN && is_name(&p[0]) && instance && expects(e, ":")) {
-		Diag *d = usual(g, e);
+		Diag *d = expect_say(g, e);
 		diag_help(d, "write `:`");
 		diag_edit(d, parse_span(p[0].span.hi, t->span.hi), ": ");
 		return true;
@@ -547,20 +637,27 @@ static bool generics_of_head(Gram *g, Expected e)
 	const char *word = p[0].v.name.s, *type = foreign_word(FW_TYPE, word);
 	bool alone = !strcmp(word, "typename") || !strcmp(word, "class");
 	if (!alone && !type) return false;
-	Diag *d = usual(g, e);
+	Diag *d = expect_say(g, e);
 	bool number = type && (strstr(type, "32") || strstr(type, "64")) && *type != 'f';
 	const char *class_ = number ? "int" : !strcmp(word, "bool") ? word : type;
 	const char *fix = alone ? t->v.name.s : arena_printf(A_UNIT, "%s: %s", t->v.name.s, class_);
-	return replace(d, parse_span(p[0].span.lo, t->span.hi), fix);
+	return expect_write(d, parse_span(p[0].span.lo, t->span.hi), fix);
 }
 
-/* BLOCK: tl.constexpr, a: np.float32 */
-static bool prefixed_type(Gram *g, Expected e, const Token *word)
+/* y: Out tensor<..>, y: mut tensor<..> */
+static bool foreign_mode(Gram *g, Expected e)
 {
-	const char *ours = is_name(word) ? foreign_word(FW_TYPE, word->v.name.s) : NULL;
-	if (ours && *ours) return replace(usual(g, e), parse_span(g->prev[0].span.lo, word->span.hi), ours);
-	return expect_with(g, e, "a value that the compiler knows is a generic parameter, as in `kernel k<BLOCK: int>(...)`"
-		"; memory is a tensor, as in `tensor<f32, [n]>`");
+	static const char *const rows[][2] = {
+		{ "Out", "out" }, { "OUT", "out" }, { "output", "out" }, { "Output", "out" }, { "write", "out" },
+		{ "writeonly", "out" }, { "result", "out" }, { "dst", "out" }, { "InOut", "inout" }, { "INOUT", "inout" },
+		{ "mut", "inout" }, { "readwrite", "inout" }, { "rw", "inout" }, { "ref", "inout" }, { "volatile", "inout" },
+		{ "In", "in" }, { "IN", "in" }, { "input", "in" }, { "Input", "in" }, { "read", "in" }, { "readonly", "in" },
+	};
+	const Token *word = &g->prev[0];
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strcmp(rows[i][0], word->v.name.s)) return expect_write(expect_say(g, e), word->span, rows[i][1]);
+	return expect_with(g, e, "memory that is written is `out`, that is read and written `inout`, that is read only has "
+		"no mode");
 }
 
 /* x: tensor<..> out, x: &mut tensor<..>, f(x) */
@@ -574,14 +671,15 @@ static bool parameter_of_head(Gram *g, Expected e)
 		const Src *s = g->lex.src;
 		uint32_t at = t->span.lo;
 		while (at > s->base && strncmp(s->text + (at - s->base), "tensor", 6) != 0) at--;
-		Diag *d = usual(g, e);
+		Diag *d = expect_say(g, e);
 		diag_help(d, "the mode stands before the type");
 		diag_edit(d, parse_span(at, at), arena_printf(A_UNIT, "%s ", token_text(t->kind)));
 		diag_edit(d, parse_span(p[0].span.hi, t->span.hi), "");
 		return true;
 	}
-	if (t->kind == TOK_AMP && p[0].kind == TOK_COLON && expects(e, "tensor")) {
-		Diag *d = usual(g, e);
+	if (t->kind == TOK_TENSOR && is_name(&p[0]) && p[1].kind == TOK_COLON) return foreign_mode(g, e);
+	if (t->kind == TOK_AMP && p[0].kind == TOK_COLON && expects(e, "tensor") && !habit_reference(g)) {
+		Diag *d = expect_say(g, e);
 		bool mut = is_name(&next[0]) && !strcmp(next[0].v.name.s, "mut");
 		diag_help(d, mut ? "memory that is read and written is `inout`" : "memory that is read only has no mode");
 		diag_edit(d, parse_span(t->span.lo, mut ? next[0].span.hi : next[0].span.lo), mut ? "inout" : "");
@@ -590,10 +688,8 @@ static bool parameter_of_head(Gram *g, Expected e)
 	if (t->kind == TOK_FN && p[0].kind == TOK_COLON)
 		return expect_with(g, e, "a parameter is no function: functions are called by their names, and what differs "
 			"between calls is a generic parameter, as in `RELU: bool`");
-	if (t->kind == TOK_DOT && p[1].kind == TOK_COLON && is_name(&p[0]) && foreign_word(FW_PREFIX, p[0].v.name.s))
-		return prefixed_type(g, e, &next[0]);
 	if (is_name(t) && next[0].kind == TOK_COLON && after_type && expects(e, ")") && expects(e, ",")) {
-		Diag *d = usual(g, e);
+		Diag *d = expect_say(g, e);
 		diag_help(d, "write `,` before it");
 		diag_edit(d, parse_span(p[0].span.hi, p[0].span.hi), ",");
 		return true;
@@ -619,7 +715,7 @@ static bool in_header(Gram *g, Expected e)
 	Token next;
 	lex_peek(&g->lex, &next, 1);
 	if (next.kind != TOK_LBRACE) return expect_with(g, e, "a body follows, in `{ }`");
-	Diag *d = usual(g, e);
+	Diag *d = expect_say(g, e);
 	diag_help(d, "the body belongs to it: leave the `;` out");
 	diag_edit(d, t->span, "");
 	return true;
@@ -671,9 +767,9 @@ static bool c_item(Gram *g, Expected e)
 	Span head = parse_span(t->span.lo, a.t.span.hi);
 	int next = ahead_step(&a)->kind;
 	if (next == TOK_ASSIGN && *type)
-		return replace(usual(g, e), head, arena_printf(A_UNIT, "const %s: %s", name, type));
+		return expect_write(expect_say(g, e), head, arena_printf(A_UNIT, "const %s: %s", name, type));
 	if (kernel && !*type)
-		return replace(diag(D_MISSPELT, t->span, t->v.name.s), head, arena_printf(A_UNIT, "kernel %s", name));
+		return expect_write(diag(D_MISSPELT, t->span, t->v.name.s), head, arena_printf(A_UNIT, "kernel %s", name));
 	if (next != TOK_LPAREN) return false;
 	return expect_with(g, e, "a function begins with `fn`, and types follow names, as in `fn f(x: f32) "
 		"-> f32 { return x; }`");
@@ -690,19 +786,82 @@ bool habit_power(Gram *g, Diag *d, Span op)
 	if (!hi || lo >= g->prev[0].span.hi || g->prev[0].kind == TOK_FLOAT) return false;
 	const char *fix = arena_printf(A_UNIT, "pow(%s, %s)", parse_source(g, parse_span(lo, g->prev[0].span.hi)),
 		parse_source(g, parse_span(right, hi)));
-	return replace(d, parse_span(lo, hi), fix);
+	return expect_write(d, parse_span(lo, hi), fix);
+}
+
+/* shared s: tile<..> = e; __shared__ float s[64]; */
+static bool storage_word(Gram *g)
+{
+	static const char *const words[] = {
+		"shared", "__shared__", "local", "__local", "register", "fragment", "global", "volatile", "mut",
+	};
+	bool is = false;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		is |= g->first == TOK_IDENT && !strcmp(g->first_name.s, words[i]);
+	if (!is || !is_name(&g->last)) return false;
+	Ahead a = ahead_from(g);
+	Str name = a.t.v.name.s;
+	int after = ahead_step(&a)->kind;
+	Diag *d = diag(D_MISSPELT, g->first_name.span, g->first_name.s);
+	if ((after == TOK_COLON || after == TOK_ASSIGN) && ahead_to(&a, TOK_ASSIGN)) {
+		const char *ours = ahead_assigned(g, name) ? "var" : "let";
+		diag_help(d, "a tile is a value, and the compiler places it: write `%s`", ours);
+		diag_edit(d, g->first_name.span, ours);
+	} else {
+		diag_help(d, "it is left out: a tile is a value, which the compiler places, as in `var %s: tile<f32, [64]> = "
+			"0;`", after == TOK_COLON || after == TOK_ASSIGN || after == TOK_SEMI ? name : "s");
+	}
+	return true;
+}
+
+/* break outer; */
+static bool labelled_jump(Gram *g, Expected e)
+{
+	int k = g->prev[0].kind;
+	if (!is_name(&g->last) || (k != TOK_BREAK && k != TOK_CONTINUE) || !expects(e, ";")) return false;
+	return expect_with(g, e, "loops have no names: it is the innermost one that is meant, and a further one ends by a "
+		"condition of its own");
+}
+
+/* where T: float */
+static bool class_in_where(Gram *g, Expected e)
+{
+	const Token *p = g->prev;
+	bool begins = p[1].kind == TOK_WHERE || p[1].kind == TOK_COMMA;
+	if (g->last.kind != TOK_COLON || !is_name(&p[0]) || !begins) return false;
+	if (!expects(e, "{") || (g->first != TOK_KERNEL && g->first != TOK_FN)) return false;
+	Token word;
+	lex_peek(&g->lex, &word, 1);
+	return expect_with(g, e, arena_printf(A_UNIT, "the class of a generic parameter stands where it is declared, as in "
+		"`<%s: %s>`", p[0].v.name.s, is_name(&word) ? word.v.name.s : "float"));
+}
+
+/* for i in 0:n { */
+static bool range_by_colon(Gram *g, Expected e)
+{
+	if (g->last.kind != TOK_COLON || g->first != TOK_FOR || g->prev[1].kind == TOK_FOR) return false;
+	Ahead a = ahead_from(g);
+	uint32_t colon = g->last.span.hi;
+	if (ahead_step(&a)->kind == TOK_LBRACE || !ahead_to(&a, TOK_LBRACE)) return false;
+	if (parse_line_between(g, colon, a.t.span.lo)) return false;
+	const char *fix = strstr(parse_source(g, parse_span(g->stmt, g->last.span.lo)), "..") ? " step " : " .. ";
+	Diag *d = expect_say(g, e);
+	diag_help(d, "a range is `a .. b` or `a .. b step c`: write `%s`", fix);
+	diag_edit(d, g->last.span, fix);
+	return true;
 }
 
 bool habit_statement(Gram *g, Expected e)
 {
-	return c_for(g) || foreign_statement(g) || import_name(g, e) || in_header(g, e) || c_item(g, e) ||
+	return c_for(g) || storage_word(g) || labelled_jump(g, e) || class_in_where(g, e) || range_by_colon(g, e)
+		|| foreign_statement(g) || import_name(g, e) || in_header(g, e) || c_item(g, e) ||
 		walrus(g, e) || typed_counter(g, e) || step_word(g, e) ||
 		brackets_of_head(g, e) || generics_of_head(g, e) || parameter_of_head(g, e);
 }
 
 bool habit_declaration(Gram *g, Expected e)
 {
-	return c_declaration(g) || array_type(g, e) || c_parameter(g, e) || c_pointer(g, e) || python_block(g, e);
+	return c_declaration(g) || habit_type(g, e) || c_parameter(g, e) || python_block(g, e);
 }
 
 /* var(x, 0), x.var(0): a word of the syntax that is a function elsewhere. */

@@ -34,6 +34,7 @@ struct Gram {
 	uint32_t shape_end;             /* end of a `64 x 64` that was reported */
 	Diag *assigned;  /* the message about `name = value` among the arguments of the call that opens at .. */
 	uint32_t assigned_in;
+	DiagMark before_assigned;       /* what was reported before it */
 	Span suspect;                   /* a `{` whose `}` stands in another column */
 };
 
@@ -69,6 +70,8 @@ uint32_t parse_primary_start(const Gram *g, uint32_t end);      /* of x, f(x).y[
 /* habit.c: forms of other languages; true: said. The last two add a remedy to d. */
 bool habit_statement(Gram *g, Expected e);
 bool habit_declaration(Gram *g, Expected e);
+bool habit_type(Gram *g, Expected e);           /* habit_type.c: in the place of a type */
+bool habit_reference(const Gram *g);            /* the `&` begins a slice */
 bool habit_const_parameter(Gram *g, Expected e);
 bool habit_expression(Gram *g, Expected e);
 bool habit_reserved(Gram *g, Expected e);       /* var(x, 0) */
@@ -79,7 +82,9 @@ bool habit_power(Gram *g, Diag *d, Span op);    /* x ** 2 */
 /* expect.c */
 const char *expect_list(Expected e);
 const char *expect_found(const Gram *g, const Token *t);
+Diag *expect_say(Gram *g, Expected e);          /* the usual message: what the remedy belongs to */
 bool expect_with(Gram *g, Expected e, const char *help);        /* the usual message, with that advice; true */
+bool expect_write(Diag *d, Span at, const char *fix);            /* "write `fix`", an edit; true */
 /* recover.c */
 bool recover_item_word(const Gram *g, const Token *t, bool inside);
 bool recover_missing_brace(const Gram *g, Expected e);  /* the current token begins a block that lacks its { */

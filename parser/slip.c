@@ -69,7 +69,9 @@ static bool mend_increment(Gram *g, Token *t, bool *keep)
 {
 	Token n[3];
 	lex_peek(&g->lex, n, 3);
-	bool post = n[1].kind == TOK_SEMI || n[1].kind == TOK_RPAREN || n[1].kind == TOK_LBRACE;
+	int k = n[1].kind;
+	bool post = k == TOK_SEMI || k == TOK_RPAREN || k == TOK_LBRACE || k == TOK_RBRACK || k == TOK_COMMA || k == TOK_LT
+		|| k == TOK_GT || k == TOK_LE || k == TOK_EQ || k == TOK_NE;
 	bool pre = g->begins && n[1].kind == TOK_IDENT;
 	if (n[0].kind != t->kind || !parse_adjacent(t, &n[0])) return false;
 	if (!pre && !(post && is_operand_end(g->prev[0].kind))) return false;
@@ -99,6 +101,8 @@ static const Pair pairs[] = {
 	{ TOK_EQ, TOK_ASSIGN, TOK_EQ, "===", "write `==`" },
 	{ TOK_NE, TOK_ASSIGN, TOK_NE, "!==", "write `!=`" },
 	{ TOK_DOTDOT, TOK_ASSIGN, TOK_DOTDOT, "..=", "the end of a range does not belong to it, as in `a .. b + 1`" },
+	{ TOK_DOTDOT, TOK_LT, TOK_DOTDOT, "..<", "the end of a range does not belong to it: write `..`" },
+	{ TOK_LT, TOK_GT, TOK_NE, "<>", "write `!=`" },
 	{ TOK_COLON, TOK_COLON, TOK_DOT, "::", "a name of an import is `nn.name`: write `.`" },
 };
 
@@ -112,17 +116,28 @@ static bool module_prefix(const Gram *g, Diag *d, Span at)
 	return true;
 }
 
+/* Two tokens further on an operand begins, and one ends here. */
+static bool between_operands(const Gram *g)
+{
+	Ahead a = ahead_from(g);
+	ahead_step(&a);
+	int k = ahead_step(&a)->kind;
+	return is_operand_end(g->prev[0].kind) && (k == TOK_IDENT || k == TOK_INT || k == TOK_FLOAT || k == TOK_MINUS);
+}
+
 static bool mend_pair(Gram *g, Token *t, const Token *next)
 {
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
 		const Pair *p = &pairs[i];
 		if (p->a != t->kind || p->b != next->kind || !parse_adjacent(t, next)) continue;
 		if (p->a == TOK_COLON && g->prev[0].kind != TOK_IDENT) continue;        /* x[::2] is no module's name */
+		if (p->a == TOK_LT && !between_operands(g)) continue;                   /* k<>(x) */
 		Span at = parse_span(t->span.lo, next->span.hi);
 		Diag *d = diag(D_NO_OPERATOR, at, p->text);
 		if (!(p->a == TOK_STAR && habit_power(g, d, at)) && !(p->a == TOK_COLON && module_prefix(g, d, at))) {
 			diag_help(d, "%s", p->help);
-			if (p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT) diag_edit(d, at, token_text(p->into));
+			bool same = p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT || p->b == TOK_LT;
+			if (same) diag_edit(d, at, token_text(p->into));
 		}
 		drop_next(g);
 		*t = (Token){ .kind = p->into, .span = at };
@@ -208,6 +223,7 @@ bool slip_mend(Gram *g, Token *t)
 		mend_argument_name(g, t);
 		return true;
 	case TOK_IDENT: case TOK_ANDAND: case TOK_OROR: case TOK_STAR: case TOK_EQ: case TOK_NE: case TOK_COLON:
+	case TOK_LT:
 	case TOK_DOC:
 	case TOK_DOTDOT:
 		break;
@@ -249,6 +265,7 @@ Arg slip_argument(Gram *g, Expr *l, Span at, Expr *r)
 		diag_edit(g->assigned, all, fix);       /* all arguments of one call are one mistake */
 		return (Arg){ { l->u.name, l->span }, r };
 	}
+	g->before_assigned = diag_mark();
 	Diag *d = diag0(D_ASSIGN_IN_ARGUMENT, at);
 	diag_help(d, "an argument is named by `:`: write `%s: %s`", l->u.name, parse_text(g, r->span));
 	diag_edit(d, all, fix);
@@ -311,25 +328,46 @@ Expr *slip_no_value(Gram *g, Expr *pat)
 	return ex_new(EX_ERROR, pat->span);
 }
 
+/* range(n), tl.range(0, n), T.serial(n) .. : a call that counts, whatever it adds by name. */
+static bool counts(const Expr *e)
+{
+	static const char *const words[] = {
+		"range", "xrange", "arange", "serial", "Serial", "Pipelined", "pipelined", "prange",
+	};
+	const Expr *f = e->kind == EX_CALL ? e->u.call.callee : NULL;
+	Str name = !f ? NULL : f->kind == EX_NAME ? f->u.name : f->kind == EX_MEMBER ? f->u.mem.name.s : NULL;
+	for (size_t i = 0; name && i < sizeof words / sizeof *words; i++)
+		if (!strcmp(name, words[i])) return true;
+	return false;
+}
+
 /* for i in e { */
 Expr *slip_range(Gram *g, Expr *e)
 {
+	const char *part[3] = { NULL };
+	int n = 0;
+	bool call = counts(e), unrolled = e->kind == EX_CALL && e->u.call.callee->kind == EX_MEMBER
+		&& !strcmp(e->u.call.callee->u.mem.name.s, "static_range");
+	if (call && g->assigned && g->assigned_in > e->span.lo && g->assigned_in < e->span.hi
+		&& g->assigned == diag_latest()) diag_rollback(g->before_assigned);     /* the whole call is the mistake */
 	Diag *d = diag0(D_NO_RANGE, e->span);
-	bool call = e->kind == EX_CALL && e->u.call.callee->kind == EX_NAME && !strcmp(e->u.call.callee->u.name, "range");
-	const ArgVec *a = call ? &e->u.call.args : NULL;
-	const char *one = a && a->n >= 1 ? parse_source(g, a->p[0].value->span) : NULL;
-	const char *two = a && a->n >= 2 ? parse_source(g, a->p[1].value->span) : NULL;
-	const char *three = a && a->n == 3 ? parse_source(g, a->p[2].value->span) : NULL;
-	if (a && a->n >= 1 && a->n <= 3) {
-		const char *fix = a->n == 1 ? arena_printf(A_UNIT, "0 .. %s", one) :
-			arena_printf(A_UNIT, "%s .. %s%s%s", one, two, three ? " step " : "", three ? three : "");
-		diag_help(d, "write `%s`", fix);
-		diag_edit(d, e->span, fix);
+	for (int i = 0; call && i < e->u.call.args.n; i++) {
+		const Arg *a = &e->u.call.args.p[i];
+		if (a->name.s) continue;
+		if (n < 3) part[n] = parse_source(g, a->value->span);
+		n++;
+	}
+	if (n >= 1 && n <= 3) {
+		const char *fix = n == 1 ? arena_printf(A_UNIT, "0 .. %s", part[0]) :
+			arena_printf(A_UNIT, "%s .. %s%s%s", part[0], part[1], n == 3 ? " step " : "", n == 3 ? part[2] : "");
+		expect_write(d, e->span, fix);
 	} else if (e->kind == EX_INT) {
 		diag_help(d, "write `0 .. %s`", parse_source(g, e->span));
 		diag_edit(d, parse_span(e->span.lo, e->span.lo), "0 .. ");
+	} else if (unrolled) {
+		diag_help(d, "%s", foreign_word(FW_SAY, "static_range"));
 	} else {
-		diag_help(d, "a loop runs over a range, as in `for i in 0 .. n`");
+		diag_help(d, "a loop runs over a range, as in `for i in 0 .. n`; elements of tiles are computed all at once");
 	}
 	return ex_new(EX_ERROR, e->span);
 }
