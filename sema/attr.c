@@ -62,12 +62,14 @@ static const AttrRule *find_rule(Cx *cx, const Attr *a, int on)
 		return NULL;
 	}
 	Diag *d = cx_diag(cx, D_ATTR, a->name.span, a->name.s, "is no attribute");
-	const char *ours = foreign_word(FW_NAME, a->name.s);
+	const char *ours = foreign_word(FW_NAME, a->name.s), *say = foreign_word(FW_ATTR, a->name.s);
 	if (ours) n.best = str_intern(ours);
 	if (!n.best) diag_note(d, "there are %s", list_rules());
 	if (ours) {
 		diag_help(d, "write `@%s`", ours);
 		diag_edit(d, a->name.span, ours);
+	} else if (say) {
+		diag_help(d, "%s", say);
 	} else if (n.best) {
 		diag_ask(d, str_fmt("@%s", n.best));
 	}

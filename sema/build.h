@@ -30,6 +30,7 @@ bool sv_open_float(Sv v);                       /* open, and some number of it i
 /* A tile literal: its expression, shape and elements; one of them is a float. */
 typedef struct TileLit { const Expr *whole; Shape s; int n; Sv *v; bool has_float; } TileLit;
 Sv lit_make(Cx *cx, const TileLit *l, Elem e, Sv met);    /* its tile of e; untyped elements become e */
+Sv lit_divides(Cx *cx, Sv x, Elem e, Sv met);   /* reports a float that divides integers */
 Sv lit_give(Cx *cx, Sv x, Elem e, Sv met);      /* an open value gets its type: lit_adapt, or a tile of e */
 Sv lit_zero(Cx *cx, Sv x, Elem e);              /* 0 of type e in the shape of an open value */
 Sv lit_default(Cx *cx, Sv x);                   /* a tile literal that meets nothing: i32 or f32; others: themselves */

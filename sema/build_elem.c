@@ -137,6 +137,7 @@ static Sv meet(Cx *cx, OpCode op, TypeRule rule, Sv x, Sv other)
 	if ((rule == TR_CONV_FLT || rule == TR_CONV_ANY_FLT) && elem_is_integral(e)) return lit_zero(cx, x, EL_F32);
 	if (rule == TR_CONV_TO_FLT && elem_is_integral(e)) return lit_zero(cx, x, e);
 	if (ints && flt) return lit_zero(cx, x, EL_F32);
+	if (op == OP_DIV && x.kind == SV_FLOAT && elem_is_int(e)) return lit_divides(cx, x, e, other);
 	return lit_give(cx, x, e, other);
 }
 

@@ -596,6 +596,7 @@ static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
 {
 	Diag *d = cx_diag(cx, D_NEED_TILE, x.span, call_what(c), sv_what(x));
 	if (x.kind == SV_TUPLE) diag_help(d, "it is taken apart first, as in `let (a, b) = %s;`", span_source(x.span));
+	else if (x.kind == SV_VIEW) diag_help(d, "`%s.load(index, shape)` is a tile of it", span_source(x.span));
 	else if (v->rank && sv_is_scalar(x))
 		diag_help(d, "`%s[...] = %s` writes one element, `full(shape, %s, %s)` is a tile", v->root,
 			span_source(x.span), span_source(x.span), elem_word(cx, v->elem));

@@ -13,7 +13,8 @@ static Sv grid_index(Cx *cx, Call *c)
 	const Sym *s = axis >= 0 && axis < 4 ? sema_grid(cx, (int)axis, &e) : NULL;
 	if (!s) {
 		Diag *d = cx_diag(cx, D_GRID_AXIS, c->span, call_what(c), str_i64(axis), str_i64(sema_grid_rank(cx)));
-		diag_help(d, "axes of the grid count from 0; another one is another extent in `grid [...]`");
+		diag_help(d, "axes of the grid count from 0, and the last one is %d; another is another extent in `grid [...]`",
+			sema_grid_rank(cx) - 1);
 		return sv_poison(c->span);
 	}
 	int64_t k;
@@ -90,12 +91,45 @@ static Str places_of_c(Str text, int want)
 	return n == want ? out_take(o) : NULL;
 }
 
+/* A place as Python has it, `{:.2f}`, `{0}`, `{n}`: where it ends; NULL: none begins here. */
+static const char *python_place(const char *p)
+{
+	const char *end = *p == '{' && p[1] != '{' ? p + strcspn(p, "}\"") : NULL;
+	return end && *end == '}' && !memchr(p + 1, '{', (size_t)(end - p - 1)) ? end : NULL;
+}
+
+/* The text with `{}` in place of each of these; NULL: it has another number of them. */
+static Str places_of_python(Str text, int want)
+{
+	Out *o = out_new();
+	int n = 0;
+	for (const char *p = text; *p; p++) {
+		const char *end = python_place(p);
+		out_printf(o, end ? "{}" : "%c", *p);
+		n += end != NULL;
+		if (end) p = end;
+	}
+	return n == want ? out_take(o) : NULL;
+}
+
+/* What the text has in place of `{}`. */
+static Str wrong_place(Str text)
+{
+	for (const char *p = text; *p; p++) {
+		const char *end = python_place(p);
+		if (end && end > p + 1) return str_fmt("`%.*s`", (int)(end + 1 - p), p);
+		if (p[0] == p[1] && (*p == '{' || *p == '}')) p++;
+	}
+	return str_intern("a single brace");
+}
+
 /* The text as it is written, in its quotes. */
 static void help_places(Diag *d, const Call *c, Str text, int have)
 {
 	Str source = span_source(c->arg[0].span);
 	Str fix = have == 0 && c->nrest && strchr(text, '%') ? places_of_c(source, c->nrest) : NULL;
 	size_t end = str_len(source) - 1;
+	if (!fix && have < 0 && c->nrest) fix = places_of_python(source, c->nrest);
 	if (!fix && have >= 0 && have < c->nrest && c->nrest - have < 8) {
 		while (end > 2 && source[end - 1] == 'n' && source[end - 2] == '\\') end -= 2;
 		fix = str_intern_n(source, end);
@@ -114,7 +148,7 @@ static bool print_args(Cx *cx, Call *c, Str text)
 {
 	int n = holes(text);
 	if (n == c->nrest) return true;
-	Diag *d = cx_diag(cx, D_FORMAT, c->arg[0].span, n < 0 ? "a single brace" : str_fmt("%d `{}`", n),
+	Diag *d = cx_diag(cx, D_FORMAT, c->arg[0].span, n < 0 ? wrong_place(text) : str_fmt("%d `{}`", n),
 		str_i64(c->nrest));
 	diag_note(d, "each `{}` takes the next argument; `{{` and `}}` are braces");
 	help_places(d, c, text, n);

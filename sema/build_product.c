@@ -21,7 +21,10 @@ static void report_mma_elems(Cx *cx, Ruling r, const Product *p)
 		d = cx_diag(cx, D_MMA_SAME, p->at, p->shown, elem_name(a.type->elem), elem_name(b.type->elem));
 		label_operand(d, a);
 		label_operand(d, b);
-		help_cast(cx, d, b, a.type->elem);
+		bool widens = !rule_narrows(a.type->elem, b.type->elem) && !elem_varies(cx, b.type->elem);
+		if (widens) diag_note(d, "the product is one of %s then; `element_cast(.., %s)` of the other operand rounds it",
+			elem_name(b.type->elem), elem_name(a.type->elem));
+		help_cast(cx, d, widens ? a : b, widens ? b.type->elem : a.type->elem);
 		return;
 	}
 	d = cx_diag(cx, D_MMA_ACC, p->at, elem_name(a.type->elem), rule_mma_accs(a.type->elem),
@@ -132,8 +135,26 @@ static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 	help_ranks(cx, d, r, p);
 }
 
+/* mma(acc, a, b), as instructions have it: in the other order it is right. */
+static bool report_turned(Cx *cx, const Product *p)
+{
+	if (!p->acc || rule_mma(p->b.type, p->acc->type, p->a.type).why != RULE_OK) return false;
+	Diag *d = cx_diag(cx, D_MMA_SHAPE, p->at, p->shown, sv_what(p->a), sv_what(p->b),
+		str_fmt(" and %s", sv_what(*p->acc)));
+	label_operand(d, p->a);
+	label_operand(d, p->b);
+	label_operand(d, *p->acc);
+	diag_help(d, "the accumulator stands last: write `mma(%s, %s, %s)`", span_source(p->b.span),
+		span_source(p->acc->span), span_source(p->a.span));
+	diag_edit(d, p->a.span, span_source(p->b.span));
+	diag_edit(d, p->b.span, span_source(p->acc->span));
+	diag_edit(d, p->acc->span, span_source(p->a.span));
+	return true;
+}
+
 static Sv report_mma(Cx *cx, Ruling r, const Product *p)
 {
+	if (report_turned(cx, p)) return sv_poison(p->at);
 	switch (r.why) {
 	case RULE_MMA_ELEM: case RULE_SAME: case RULE_MMA_ACC: report_mma_elems(cx, r, p); break;
 	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK: report_ruling(cx, r, p->a, p->b, p->at, p->shown); break;
@@ -171,6 +192,14 @@ static void warn_half_sum(Cx *cx, const Product *p, Ruling r)
 	if (p->acc || r.elem != EL_F16 || k == 1) return;
 	if (str_len(a) + str_len(b) > 60) a = str_intern("a"), b = str_intern("b");
 	Diag *d = cx_diag(cx, D_HALF_SUM, p->at, p->shown, str_i64(k));
+	if (cx->added.name && cx->added.product.lo == p->whole.lo && cx->added.product.hi == p->whole.hi) {
+		Str mma = str_fmt("%s = mma(%s, %s, %s)", cx->added.name, span_source(p->a.span), span_source(p->b.span),
+			cx->added.name);
+		diag_help(d, "`mma` adds to the f32 accumulator: write `%s = mma(%s, %s, %s)`", cx->added.name, a, b,
+			cx->added.name);
+		diag_edit(d, cx->added.whole, mma);
+		return;
+	}
 	Str shape = extent_names(cx, r.type->rank, r.type->log2);
 	Str zeros = str_fmt("zeros(%s, f32)", shape ? shape : "shape");
 	diag_help(d, "`mma(%s, %s, %s)` sums them in f32; an f16 accumulator given to `mma` says that f16 is meant", a, b,

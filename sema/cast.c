@@ -110,6 +110,21 @@ static Sv cast_literal(Cx *cx, Elem to, Sv x, FoldModes m, Span at)
 	return r;
 }
 
+/* float("-inf") of Python */
+static void help_number(Diag *d, Sv text)
+{
+	Str s = text.u.str;
+	bool negative = *s == '-';
+	Sv v;
+	if (*s == '-' || *s == '+') s++;
+	if (!strcmp(s, "infinity") || !strcmp(s, "Infinity") || !strcmp(s, "Inf")) s = str_intern("inf");
+	if (!strcmp(s, "NaN")) s = str_intern("nan");
+	if (!lit_number(s, negative, &v)) return;
+	Str fix = str_fmt("%s%s", negative ? "-" : "", s);
+	diag_help(d, "a number is no text: write `%s`", fix);
+	diag_edit(d, text.span, fix);
+}
+
 Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)
 {
 	Span at = call ? call->span : x.span;
@@ -123,6 +138,7 @@ Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)
 			diag_help(d, "convert all elements: `%s`", fix);
 			if (call && call->u.call.args.n == 1) diag_edit(d, at, fix);
 		}
+		if (x.kind == SV_STRING) help_number(d, x);
 		return sv_poison(at);
 	}
 	if (x.kind == SV_VAL && sv_is_tile(x)) {

@@ -364,7 +364,8 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 	int axis;
 	int only = sv_is_tile(x) ? single_axis(x, to) : -1;
 	if (g->why == CONV_ASSIGN && type_is_scalar(to) && sv_is_tile(x) && !sv_one_element(x)) {
-		help_tile_variable(cx, d, g->what, type_with_elem(x.type, to->elem), g->decl);
+		Elem e = rule_narrows(x.type->elem, to->elem) ? x.type->elem : to->elem;
+		help_tile_variable(cx, d, g->what, type_with_elem(x.type, e), g->decl);
 		return sv_poison(x.span);
 	}
 	if (g->why == CONV_ASSIGN && sv_is_tile(x) && rule_one_way(to, x.type->rank, x.type->log2, &axis)) {
@@ -372,7 +373,13 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 		diag_help(d, "a variable keeps the shape that it is declared with%s",
 			words ? str_fmt("; `%s` has room for all of this", words) : "");
 	}
-	if (only >= 0 && src[str_len(src) - 1] == ')') {
+	if (to->kind == TY_VIEW && sv_is_tile(x)) {
+		Str words = tile_words(cx, elem_word(cx, x.type->elem), x.type->rank, x.type->log2);
+		bool edit = g->decl.hi && words;
+		diag_help(d, edit ? "a tensor is memory, and a load gives values: write `%s`"
+			: "a tensor is memory, and a load gives values, `%s`", words ? words : type_text(x.type));
+		if (edit) diag_edit(d, g->decl, words);
+	} else if (only >= 0 && src[str_len(src) - 1] == ')') {
 		diag_help(d, "without an axis all are taken: write `, %d` for one", only);
 		diag_edit(d, (Span){ x.span.hi - 1, x.span.hi - 1 }, str_fmt(", %d", only));
 	} else if (type_is_scalar(to) && sv_one_element(x)) {

@@ -106,6 +106,9 @@ static Sv not_callable(Cx *cx, const Expr *callee, Sv f)
 	OpCode op;
 	if (sv_bad(f)) return sv_poison(callee->span);
 	Diag *d = cx_diag(cx, D_NOT_CALLABLE, callee->span, sema_source(callee), sv_what(f));
+	if (f.kind == SV_VIEW)
+		diag_help(d, "`%s.load(index, shape)` loads a tile, and `%s[i]` is an element", sema_source(callee),
+			sema_source(callee));
 	if (callee->kind == EX_NAME && op_by_name(callee->u.name, &op))
 		diag_help(d, "a name of this program hides the operation `%s`: give it another one", callee->u.name);
 	return sv_poison(callee->span);

@@ -310,6 +310,18 @@ static bool counts_more(const Findings *w, const Sym *grid, const Sym *ext, int6
 	return len > 1 && grid != ext && facts_le(f, ext, sym_const(len)) && !facts_le(f, grid, sym_const(1));
 }
 
+static void help_past(Diag *d, int g, const Sym *grid, const Sym *ext, int64_t len, bool stores)
+{
+	int64_t each;
+	if (grid->kind == SYM_CDIV && grid->arg[0] == ext && sym_is_const(grid->arg[1], &each))
+		diag_help(d, "tile blocks and tiles go together where the tile has %lld elements along the axis, or the grid "
+			"`%s` blocks", (long long)each, sym_text(sym_cdiv(ext, sym_const(len))));
+	else if (stores)
+		diag_help(d, "one tile holds the whole axis: its index is 0, and `bid(%d)` says which tile block stores it", g);
+	else
+		diag_help(d, "one tile holds the whole axis, and all tile blocks read it: its index is 0");
+}
+
 /* An access of every tile block, of which most lie outside of the tensor. */
 static bool past_axis(Findings *w, const Op *op, const Type *t)
 {
@@ -322,6 +334,7 @@ static bool past_axis(Findings *w, const Op *op, const Type *t)
 			continue;
 		Diag *d = diag(D_PAST_AXIS, op->span, str_i64(g), sym_text(grid), str_i64(i), root->name, sym_text(own));
 		diag_label(d, root->span, "`%s` is declared here", root->name);
+		help_past(d, g, grid, valsym_extent(&w->vs, ir_in(op, 0), i), type_extent(t, i), op->code == OP_STORE);
 		return true;
 	}
 	return false;
@@ -419,6 +432,7 @@ static void walk(Findings *w, const IrBlock *b)
 		if (op->code == OP_REDUCE || op->code == OP_SCAN) identity_op(op);
 		if (op->code == OP_EQ) past_grid(w, op);
 		if (op->code == OP_CAST) widened_op(op);
+		if (op->code == OP_DIV || op->code == OP_FLOORDIV || op->code == OP_SHR) halved_op(op);
 		if (op->code == OP_ATOMIC_LOAD) unchanging(w, op);
 	}
 }

@@ -18,6 +18,7 @@ void identity_op(const Op *op);
 
 /* ---- widened.c: casts that come too late ---- */
 void widened_op(const Op *op);
+void halved_op(const Op *op);           /* a division or shift */
 
 /* ---- untransposed.c: tiles that are stored at swapped places as they are ---- */
 typedef struct Untransposed { ValSyms *vs; int *seen, stores; } Untransposed;   /* seen: by Val id */

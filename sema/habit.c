@@ -66,11 +66,32 @@ static bool is_ours(Cx *cx, const Expr *name)
 	return scope_find(cx, name->u.name) || scope_global(cx, name->u.name, name->span, &bad) || bad;
 }
 
+/* y.dtype, y.dtype.element_ty: the element type of the tensor or tile that has the name; NULL: it is none. */
+Str habit_element(Cx *cx, const Expr *e)
+{
+	static const char *const words[] = {
+		"dtype", "element_ty", "element_type", "scalar", "elem", "value_type", "type",
+	};
+	int members = 0;
+	for (; e->kind == EX_MEMBER; e = e->u.mem.base, members++) {
+		bool known = false;
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++) known |= !strcmp(e->u.mem.name.s, words[i]);
+		if (!known) return NULL;
+	}
+	const Bind *b = members && e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
+	if (!b) return NULL;
+	if (b->kind == BIND_VAR) return b->type && type_is_tile(b->type) ? elem_word(cx, b->type->elem) : NULL;
+	if (b->kind != BIND_SV) return NULL;
+	if (b->sv.kind == SV_VIEW) return elem_word(cx, b->sv.u.view->elem);
+	return sv_is_tile(b->sv) ? elem_word(cx, b->sv.type->elem) : NULL;
+}
+
 /* np.float16, float16, "float16": an argument that names a type in the words of another language. NULL: it is none. */
 static Str type_word(Cx *cx, const Expr *e)
 {
 	Elem elem;
-	Str word = NULL;
+	Str word = habit_element(cx, e);
+	if (word) return word;
 	if (e->kind == EX_STRING) word = str_intern(e->u.str.s);
 	else if (e->kind == EX_NAME && !is_ours(cx, e)) word = e->u.name;
 	else if (e->kind == EX_MEMBER && e->u.mem.base->kind == EX_NAME && !is_ours(cx, e->u.mem.base)

@@ -1,5 +1,7 @@
 /* Identities of reductions and scans with a function of the author's. f(identity, x) must be x; it is computed for a
  * few x that the elements may have, where the function folds. */
+#include <math.h>
+
 #include "ir/fold.h"
 #include "sema/findings.h"
 
@@ -29,22 +31,56 @@ static bool value_of(const Call *c, const Val *v, int depth, Num *r)
 
 static bool same(Elem e, Num a, Num b) { return elem_is_any_float(e) ? a.f == b.f : a.i == b.i; }
 
+static const int tried[] = { 1, -1, 3, -5, 0 };
+
+/* A number that may be an element for which f(identity, x) is another one; false: none is found. */
+static bool refuted(const Op *op, Num identity, Num *x, Num *made)
+{
+	const IrBlock *body = op->region[0];
+	Elem e = ir_in(op, 0)->type->elem;
+	Reach reach = value_reach(ir_in(op, 0));
+	for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+		if (tried[i] < reach.lo || tried[i] > reach.hi) continue;
+		*x = elem_is_any_float(e) ? num_float(tried[i]) : num_int(tried[i]);
+		Call c = { body, { identity, *x } };
+		if (value_of(&c, ir_in(body->last, 0), DEEP, made) && !same(e, *made, *x)) return true;
+	}
+	return false;
+}
+
+/* The number that changes nothing on either side, where there is one. */
+static void help_identity(Diag *d, const Op *op)
+{
+	const IrBlock *body = op->region[0];
+	Elem e = ir_in(op, 0)->type->elem;
+	bool floats = elem_is_any_float(e);
+	Num offered[] = { floats ? num_float(0) : num_int(0), floats ? num_float(1) : num_int(1),
+		floats ? num_float(-INFINITY) : num_least(e), floats ? num_float(INFINITY) : num_greatest(e), num_int(-1) };
+	for (size_t i = 0; i < sizeof offered / sizeof *offered - floats; i++) {
+		Num x, made;
+		bool fits = !refuted(op, offered[i], &x, &made);
+		for (size_t k = 0; k < sizeof tried / sizeof *tried && fits; k++) {
+			x = floats ? num_float(tried[k]) : num_int(tried[k]);
+			Call c = { body, { x, offered[i] } };
+			fits = value_of(&c, ir_in(body->last, 0), DEEP, &made) && same(e, made, x);
+		}
+		if (!fits) continue;
+		diag_help(d, "its identity is `%s`", ir_num_text(e, offered[i]));
+		return;
+	}
+	diag_help(d, "no number changes nothing here, and the function is none to reduce by: differences, say, are sums of "
+		"what is negated first");
+}
+
 void identity_op(const Op *op)
 {
-	static const int tried[] = { 1, -1, 3, -5, 0 };
 	const Val *x = ir_in(op, 0);
 	Elem e = x->type->elem;
-	Num identity, r;
+	Num identity, n, r;
 	if (op->nin != 2 || op->nout != 1 || elem_is_ptr(e) || !ir_const_value(ir_in(op, 1), &identity)) return;
 	const IrBlock *body = op->region[0];
 	if (body->args.n != 2 || !body->last || body->last->code != OP_YIELD || body->last->nin != 1) return;
-	Reach reach = value_reach(x);
-	for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
-		if (tried[i] < reach.lo || tried[i] > reach.hi) continue;
-		Num n = elem_is_any_float(e) ? num_float(tried[i]) : num_int(tried[i]);
-		Call c = { body, { identity, n } };
-		if (!value_of(&c, ir_in(body->last, 0), DEEP, &r) || same(e, r, n)) continue;
-		diag(D_IDENTITY, op->span, ir_num_text(e, identity), ir_num_text(e, n), ir_num_text(e, r));
-		return;
-	}
+	if (!refuted(op, identity, &n, &r)) return;
+	Diag *d = diag(D_IDENTITY, op->span, ir_num_text(e, identity), ir_num_text(e, n), ir_num_text(e, r));
+	help_identity(d, op);
 }

@@ -94,6 +94,14 @@ Str range_text(Elem e)
 		exact_text(exact_num(e, num_greatest(e))));
 }
 
+/* The integers that a float meets compute as floats. */
+static void help_floats(Diag *d, Sv met)
+{
+	Str cast = str_fmt(type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)", span_source(met.span));
+	diag_help(d, "convert the other operand: `%s`", cast);
+	diag_edit(d, met.span, cast);
+}
+
 static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 {
 	Flt v = exact_of(x);
@@ -109,10 +117,16 @@ static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 		diag_help(d, scalar ? "the integer is `%s`%s" : "write `%s`%s", exact_text(v), floats);
 		if (!scalar) diag_edit(d, x.span, exact_text(v));
 	} else if (!sv_bad(met) && met.kind == SV_VAL) {
-		const char *cast = type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)";
-		diag_help(d, "convert the other operand: `%s`", str_fmt(cast, span_source(met.span)));
-		diag_edit(d, met.span, str_fmt(cast, span_source(met.span)));
+		help_floats(d, met);
 	}
+}
+
+Sv lit_divides(Cx *cx, Sv x, Elem e, Sv met)
+{
+	Diag *d = cx_diag(cx, D_LITERAL_FLOAT, x.span, float_text(exact_of(x)), elem_name(e));
+	label_operand(d, met);
+	if (met.kind == SV_VAL) help_floats(d, met);
+	return sv_poison(x.span);
 }
 
 static void report_fit(Cx *cx, FitWhy why, Sv x, Elem e, Sv met)

@@ -128,7 +128,9 @@ static Reach reach_of_two(const Op *op, Reach x, Reach y, Reach all)
 		if (!flt) return all;
 		return x.lo >= 0 && y.hi <= 0 ? (Reach){ 0, INFINITY } : x.hi <= 0 && y.lo >= 0 ? (Reach){ -INFINITY, 0 } : all;
 	case OP_AND: return x.lo < 0 && y.lo < 0 ? all : (Reach){ 0, x.lo < 0 ? y.hi : y.lo < 0 ? x.hi : fmin(x.hi, y.hi) };
-	case OP_SHR: return x.lo >= 0 ? (Reach){ 0, x.hi } : all;
+	case OP_SHR:
+		if (x.lo < 0) return all;
+		return (Reach){ 0, y.lo == y.hi && y.lo >= 0 && y.lo < 64 ? floor(ldexp(x.hi, -(int)y.lo)) : x.hi };
 	case OP_REM: return x.lo >= 0 && !flt ? (Reach){ 0, x.hi } : all;
 	default: return all;
 	}

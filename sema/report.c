@@ -1,5 +1,8 @@
 /* What is said of operands that do not go together, and of tiles beyond the limits. */
 #include "sema/build.h"
+#include "sema/scope.h"
+
+#include <string.h>
 
 Str operand_types(Sv x, Sv y)
 {
@@ -35,7 +38,18 @@ static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 		elem_name(r.elem));
 	label_operand(d, x);
 	label_operand(d, y);
-	help_cast(cx, d, bad, r.elem);
+	Sv tile = r.which ? x : y;
+	Elem e = bad.type->elem;
+	bool beside = sv_is_scalar(bad) && bad.kind == SV_VAL && sv_is_tile(tile) && tile.type->elem == r.elem;
+	bool widens = beside && !elem_varies(cx, e) &&
+		(!rule_narrows(r.elem, e) || (elem_is_float(e) && elem_is_int(r.elem)));
+	if (!widens) {
+		help_cast(cx, d, bad, r.elem);
+		return;
+	}
+	diag_note(d, "a scalar takes the type of the tile; `%s(%s)` %s", elem_word(cx, r.elem), span_source(bad.span),
+		elem_is_float(r.elem) ? "would round it" : elem_is_float(e) ? "would drop its fraction" : "would wrap");
+	help_cast(cx, d, tile, e);
 }
 
 /* Both operands have a type without arithmetic. */
@@ -52,14 +66,27 @@ static void help_both(Diag *d, Sv x, Sv y)
 /* An operator of integers between floats. */
 static void help_float_operator(Diag *d, Sv x, Sv y, Span at, Str shown)
 {
-	bool between = x.span.hi <= at.lo && at.hi <= y.span.lo;
-	if (shown == str_intern("`%`") && between) {
-		Str fix = str_fmt("remainder(%s, %s)", span_source(x.span), span_source(y.span));
+	bool between = x.span.hi <= at.lo && at.hi <= y.span.lo, power = shown == str_intern("`^`") && y.kind == SV_CONST;
+	if ((power || shown == str_intern("`%`")) && between) {
+		Str fix = str_fmt("%s(%s, %s)", power ? "pow" : "remainder", span_source(x.span), span_source(y.span));
 		diag_help(d, "write `%s`", fix);
 		diag_edit(d, span_join(x.span, y.span), fix);
 	} else {
 		diag_help(d, "`element_bitcast(x, i32)` has the bits of a float, `element_cast(x, i32)` its value");
 	}
+}
+
+/* pow(i, 2) of integers: a product, which has no fraction to lose. */
+static bool help_small_power(Diag *d, Sv x, Sv y, Span at, Str shown)
+{
+	Str of = span_source(x.span), by = span_source(y.span);
+	bool two = !strcmp(by, "2") || !strcmp(by, "2.0"), three = !strcmp(by, "3") || !strcmp(by, "3.0");
+	bool name = !of[strspn(of, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
+	if (shown != str_intern("`pow`") || !name || (!two && !three) || !elem_is_integral(x.type->elem)) return false;
+	Str fix = two ? str_fmt("(%s * %s)", of, of) : str_fmt("(%s * %s * %s)", of, of, of);
+	diag_help(d, "a power of integers is a product: write `%s`", fix);
+	diag_edit(d, at, fix);
+	return true;
 }
 
 void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
@@ -94,7 +121,7 @@ void report_ruling(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	case RULE_NOT_FLOAT:
 		d = cx_diag(cx, D_NEED_FLOAT, at, shown, sv_what(bad));
 		label_operand(d, bad);
-		help_cast(cx, d, bad, EL_F32);
+		if (!help_small_power(d, x, y, at, shown)) help_cast(cx, d, bad, EL_F32);
 		return;
 	case RULE_ELEMENTS: case RULE_BYTES: case RULE_TILE_RANK:
 		d = cx_diag(cx, D_RESULT_LARGE, at, shown);

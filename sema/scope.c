@@ -2,6 +2,7 @@
 #include "sema/build.h"
 #include "sema/scope.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the map: open addressing, never shrinks ---- */
@@ -72,30 +73,46 @@ void scope_open(Cx *cx)
 /* Where something is wrong, what looks unused may stand in the part that was not understood. */
 static void warn_unused(Cx *cx, const Bind *b)
 {
-	if (!b->local || b->name[0] == '_' || !b->at.hi || diag_errors()) return;
+	if (diag_errors()) return;
 	if (!b->used) {
 		cx_diag(cx, D_UNUSED, b->at, b->name);
-	} else if (b->kind == BIND_VAR && !b->assigned) {
+	} else {
 		Diag *d = cx_diag(cx, D_NEVER_ASSIGNED, b->at, b->name);
 		diag_help(d, "declare it with `let`");
 		if (b->word.hi) diag_edit(d, b->word, "let");
 	}
 }
 
-/* In the order of declaration, so that the warnings come in that order too. */
-static void warn_scope(Cx *cx, Bind *first)
+static bool idle(const Bind *b)
 {
-	VEC(Bind *) all = { 0 };
-	for (Bind *b = first; b; b = b->next) vec_push(A_TMP, &all, b);
-	for (int i = all.n - 1; i >= 0; i--) warn_unused(cx, all.p[i]);
+	return b->local && b->name[0] != '_' && b->at.hi && (!b->used || (b->kind == BIND_VAR && !b->assigned));
+}
+
+static int by_place(const void *a, const void *b)
+{
+	uint32_t x = (*(Bind *const *)a)->at.lo, y = (*(Bind *const *)b)->at.lo;
+	return (x > y) - (x < y);
+}
+
+/* What is idle is said when the last scope closes, in the order of declaration: a name that a block has and does not
+ * use may be meant after the block, where it is unknown. */
+static void warn_idle(Cx *cx)
+{
+	Frame *f = cx->frame;
+	if (f->idle.n) qsort(f->idle.p, (size_t)f->idle.n, sizeof *f->idle.p, by_place);
+	for (int i = 0; i < f->idle.n; i++) warn_unused(cx, f->idle.p[i]);
+	f->idle.n = 0;
 }
 
 void scope_close(Cx *cx)
 {
 	Frame *f = cx->frame;
 	Bind *first = f->open.p[--f->open.n];
-	warn_scope(cx, first);
-	for (Bind *b = first; b; b = b->next) map_put(&f->names, b->name, b->shadowed);
+	for (Bind *b = first; b; b = b->next) {
+		if (idle(b)) vec_push(A_UNIT, &f->idle, b);
+		map_put(&f->names, b->name, b->shadowed);
+	}
+	if (!f->open.n) warn_idle(cx);
 }
 
 Bind *scope_add(Cx *cx, BindKind kind, Name n)

@@ -54,6 +54,7 @@ struct Sema {
 struct Frame {
 	Map names;                      /* innermost Bind * of each name */
 	VEC(Bind *) open;               /* first bind of each open scope (a list by next) */
+	VEC(Bind *) idle;               /* unused ones of scopes that are closed, until the last one closes */
 	int barrier;                    /* binds of scopes below may be read, not assigned (lambdas) */
 	const Item *item;               /* function, kernel or entry; NULL: constants */
 	bool generic;                   /* it has generic parameters: shapes differ from instance to instance */
@@ -97,6 +98,7 @@ bool habit_member(Cx *cx, Diag *d, const Expr *member, const Expr *call);       
 bool habit_prefixed(Cx *cx, const Expr *member, const Expr *call);              /* tl.word, tl.word(..); reports */
 bool habit_extent(Cx *cx, const Expr *index, Sv base);                          /* x.shape[0]; reports */
 void habit_import(Cx *cx, Diag *d, Str file);
+Str habit_element(Cx *cx, const Expr *e);       /* x.dtype: the element type; NULL: it is none */
 /* words.c */
 Str elem_word(Cx *cx, Elem e);                                  /* f16, or T where it is that in this instance */
 bool elem_varies(Cx *cx, Elem e);                               /* it may be another type in another instance */

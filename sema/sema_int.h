@@ -176,6 +176,8 @@ struct Cx {
 	int64_t latency;        /* @latency of the statement, 0: none */
 	const Hint *unroll;     /* @unroll of the loop about to be built, or NULL */
 	bool no_contract;       /* @no_contract on the statement */
+	/* `acc += a @ b`: a product that is added to a variable of f32, and the statement that does so; name NULL: none */
+	struct { Str name; Span product, whole; } added;
 	Op *prologue;           /* last op of the launch values at the start of the body */
 	Map launches;           /* those made already */
 	Elem grid_elem[4];      /* type of bid(i) */

@@ -228,6 +228,7 @@ static void assign_name(Cx *cx, const Expr *lhs, Sv v)
 			diag_help(d, "memory is written by `%s.store(index, x)`, one element by `%s[index] = x`", b->name, b->name);
 		else if (b->kind == BIND_SV && b->depth <= 1 && !b->local)
 			diag_help(d, "a parameter keeps its value; a `var` begins with it, and `return` gives a result back");
+		if (b->kind == BIND_VAR) diag_help(d, "a function value gives what it computes back, as its result");
 		if (b->counter)
 			diag_help(d, "`step` says how far a counter goes; a `while` loop with a `var` counts in any way");
 		if (b->local && b->kind == BIND_SV && !b->counter) diag_help(d, "declare it with `var` instead of `let`");
@@ -259,11 +260,30 @@ static void assign_tuple(Cx *cx, const Stmt *s)
 	}
 }
 
+static bool is_product(const Expr *e) { return e->kind == EX_BINARY && e->u.bin.op == BIN_MATMUL; }
+
+/* acc += a @ b, acc = acc + a @ b: what a message about the product would have written instead. */
+static void note_added(Cx *cx, const Stmt *s, const Bind *b)
+{
+	const Expr *r = s->u.assign.rhs;
+	BinOp op = s->u.assign.op;
+	cx->added.name = NULL;
+	if (!b || b->kind != BIND_VAR || !b->type || !type_is_tile(b->type) || b->type->elem != EL_F32) return;
+	if (op == BIN_NONE && r->kind == EX_BINARY && r->u.bin.op == BIN_ADD && r->u.bin.l->kind == EX_NAME
+		&& r->u.bin.l->u.name == b->name) r = r->u.bin.r;
+	else if (op != BIN_ADD) return;
+	if (!is_product(r)) return;
+	cx->added.name = b->name;
+	cx->added.product = r->span;
+	cx->added.whole = (Span){ s->u.assign.lhs->span.lo, s->u.assign.rhs->span.hi };
+}
+
 static void assign_value(Cx *cx, const Stmt *s)
 {
 	const Expr *lhs = s->u.assign.lhs;
 	Bind *b = scope_find(cx, lhs->u.name);
 	Sv v;
+	note_added(cx, s, b);
 	if (b && b->kind == BIND_SV && b->sv.kind == SV_VIEW) {
 		v = sv_absent(lhs->span);
 	} else if (s->u.assign.op == BIN_NONE) {

@@ -2,13 +2,26 @@
  * as symbolic integers over dimensions, free strides, integer scalar parameters and compile-time values. */
 #include "sema/scope.h"
 
+#include <string.h>
+
 static const SymVal NO_SYM = { NULL, EL_I32 };
 
 static void help_launch(Diag *d, const Expr *e)
 {
 	const Expr *f = e->kind == EX_CALL ? e->u.call.callee : NULL;
 	Str name = !f ? NULL : f->kind == EX_NAME ? f->u.name : f->kind == EX_MEMBER ? f->u.mem.name.s : NULL;
-	if (name && (name == str_intern("ceil") || name == str_intern("floor")))
+	const Expr *x = f && e->u.call.args.n ? e->u.call.args.p[0].value : NULL;
+	const Expr *of = f && f->kind == EX_MEMBER ? f->u.mem.base : x;
+	bool length = name && (!strcmp(name, "len") || !strcmp(name, "size") || !strcmp(name, "shape"));
+	if (name && !strcmp(name, "ceil") && x->kind == EX_BINARY && x->u.bin.op == BIN_DIV) {
+		Str fix = str_fmt("cdiv(%s, %s)", sema_source(x->u.bin.l), sema_source(x->u.bin.r));
+		diag_help(d, "integers alone are computed there: write `%s`", fix);
+		diag_edit(d, e->span, fix);
+	} else if (length && of && of->kind == EX_NAME && (f->kind == EX_NAME || x)) {
+		Str fix = str_fmt("%s.extent(%s)", sema_source(of), f->kind == EX_NAME ? "0" : sema_source(x));
+		diag_help(d, "write `%s`", fix);
+		diag_edit(d, e->span, fix);
+	} else if (name && (name == str_intern("ceil") || name == str_intern("floor")))
 		diag_help(d, "integers alone are computed there, and `cdiv(a, b)` rounds a quotient up");
 	else if (name && name == str_intern("load"))
 		diag_help(d, "memory is read in a kernel, which an entry launches");
@@ -185,6 +198,7 @@ static SymVal of_call(Cx *cx, const Expr *e)
 	const ArgVec *a = &e->u.call.args;
 	if (f->kind == EX_MEMBER && f->u.mem.base->kind == EX_NAME && scope_find(cx, f->u.mem.base->u.name))
 		return of_extent(cx, e);
+	if (f->kind == EX_MEMBER && habit_prefixed(cx, f, e)) return NO_SYM;
 	if (f->kind != EX_NAME) return not_launch(cx, e, "only cdiv, min, max and aligned are called there");
 	Str n = f->u.name;
 	if (n == str_intern("aligned")) return of_aligned(cx, e);

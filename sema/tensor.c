@@ -62,6 +62,18 @@ static void dim_holds(TensorCx *t, const Bind *b, Span at)
 	vec_push(A_UNIT, t->where, w);
 }
 
+/* [-1], [None], [_]: a length that the caller gives, as other languages write it. */
+static bool unnamed_extent(TensorCx *t, const Expr *e)
+{
+	bool bad, minus = e->kind == EX_UNARY && e->u.un.op == UN_NEG && e->u.un.x->kind == EX_INT;
+	bool none = e->kind == EX_NAME && (!strcmp(e->u.name, "None") || !strcmp(e->u.name, "dynamic_extent"))
+		&& !scope_find(t->cx, e->u.name) && !scope_global(t->cx, e->u.name, e->span, &bad);
+	if (!minus && !none && e->kind != EX_UNDER) return false;
+	Diag *d = cx_diag(t->cx, D_EXTENT, e->span, sema_source(e));
+	diag_help(d, "a length that the caller gives has a name, by which the kernel knows it, as in `tensor<f32, [n]>`");
+	return true;
+}
+
 /* One extent. `n: i64` declares; the declaration counts for every use of n, so the elem may still become i64. */
 static bool resolve_extent(TensorCx *t, const Expr *e, const Sym **sym, Elem *elem)
 {
@@ -87,6 +99,7 @@ static bool resolve_extent(TensorCx *t, const Expr *e, const Sym **sym, Elem *el
 			if (t->dims->p[i].name == e->u.dim.name.s) t->dims->p[i].elem = *elem;
 		return *sym != NULL;
 	}
+	if (unnamed_extent(t, e)) return false;
 	if (t->dims) ast_length_names(e, declare_dim, t);
 	bool bad;
 	if (e->kind == EX_NAME && name_is_upper(e->u.name) && !scope_find(cx, e->u.name) &&
@@ -246,7 +259,12 @@ bool tensor_resolve(TensorCx *t, const Expr *type, Mode mode, IrParam *p, Elem e
 	p->mode = mode == MODE_OUT ? PM_OUT : mode == MODE_INOUT ? PM_INOUT : PM_IN;
 	if (a->n < 2 || a->p[1].value->kind != EX_LIST) {
 		if (a->n >= 2 && a->p[1].value->kind == EX_ERROR) return false;
-		cx_diag(cx, D_TENSOR_SHAPE, type->span, sema_source(type));
+		Diag *d = cx_diag(cx, D_TENSOR_SHAPE, type->span, sema_source(type));
+		if (a->n == 2 && a->p[0].value->kind == EX_LIST) {
+			Str fix = str_fmt("tensor<%s, %s>", span_source(a->p[1].value->span), span_source(a->p[0].value->span));
+			diag_help(d, "the element type stands first: write `%s`", fix);
+			diag_edit(d, type->span, fix);
+		}
 		return false;
 	}
 	const ExprVec *list = &a->p[1].value->u.list;

@@ -10,6 +10,19 @@ static void not_a_type(Cx *cx, const Expr *e, Sv v)
 	if (e->kind == EX_ERROR || sv_bad(v)) return;
 	Diag *d = cx_diag(cx, D_NOT_A_TYPE, e->span, sema_source(e));
 	if (v.kind != SV_NONE) diag_label(d, e->span, "this is %s", sv_what(v));
+	Str elem = habit_element(cx, e);
+	Str word = e->kind == EX_TYPE && v.kind == SV_NONE ? e->u.type.name.s : NULL;
+	if (word && !sv_bad(v) && (!strcmp(word, "Tensor") || !strcmp(word, "Tile") || !strcmp(word, "Ptr"))) {
+		Str ours = str_fmt("%c%s", *word + 'a' - 'A', word + 1);
+		diag_help(d, "write `%s`", ours);
+		diag_edit(d, e->u.type.name.span, ours);
+	} else if (word && v.kind == SV_NONE && strcmp(word, "tile") && strcmp(word, "tensor") && strcmp(word, "ptr")) {
+		diag_help(d, "values side by side are a `tile<T, [64]>`, memory is a `tensor<T, [n]>`, an address a `ptr<T>`");
+	}
+	if (elem) {
+		diag_help(d, "write `%s`", elem);
+		diag_edit(d, e->span, elem);
+	}
 }
 
 /* A dimension may have the name of a type, which it hides. */
@@ -96,9 +109,14 @@ static Sv tile_type(Cx *cx, const Expr *e)
 	const ArgVec *a = &e->u.type.args;
 	Elem elem;
 	Shape s;
-	if (a->n != 2) {
+	bool swapped = a->n == 2 && a->p[0].value->kind == EX_LIST;
+	if (a->n != 2 || swapped) {
 		Diag *d = cx_diag(cx, D_TILE_TYPE, e->span, sema_source(e));
-		if (a->n > 2) {
+		if (swapped) {
+			Str fix = str_fmt("tile<%s, %s>", span_source(a->p[1].value->span), span_source(a->p[0].value->span));
+			diag_help(d, "the element type stands first: write `%s`", fix);
+			diag_edit(d, e->span, fix);
+		} else if (a->n > 2) {
 			diag_help(d, "write `%s`", listed_extents(a));
 			diag_edit(d, e->span, listed_extents(a));
 		} else {
@@ -189,8 +207,10 @@ static void say_why_not_const(Cx *cx, Diag *d, const Expr *e, const char *instea
 	}
 	if (b->kind == BIND_DIM) diag_note(d, "`%s` is a dimension: its value is known at the launch", b->name);
 	else if (b->at.hi) diag_label(d, b->at, "`%s` gets its value at run time", b->name);
+	bool parameter = b->kind == BIND_SV && b->depth <= 1 && !b->local;
+	Str capital = str_fmt("%c%s", *b->name >= 'a' && *b->name <= 'z' ? *b->name - 'a' + 'A' : *b->name, b->name + 1);
 	diag_help(d, "a compile-time value is %s%s", instead, b->kind == BIND_DIM ? "; a tile may reach beyond its tensor"
-		: "");
+		: parameter ? str_fmt(", as `<%s: int>` after the kernel's name declares it", capital) : "");
 }
 
 static Str run_time_word(Sv x)
@@ -293,8 +313,12 @@ bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
 	Diag *d = cx_diag(cx, D_NOT_A_SHAPE, e->span, sema_source(e), sv_what(v));
 	Int n;
 	if (sv_get_int(v, &n)) {
-		diag_help(d, "write [%s]", sema_source(e));
-		diag_edit(d, e->span, str_fmt("[%s]", sema_source(e)));
+		Str text = sema_source(e);
+		size_t len = str_len(text);
+		bool brackets = *text == '(' && !memchr(text + 1, '(', len - 1);
+		Str list = brackets ? str_fmt("[%.*s]", (int)(len - 2), text + 1) : str_fmt("[%s]", text);
+		diag_help(d, "write `%s`", list);
+		diag_edit(d, e->span, list);
 	} else if (e->kind == EX_TUPLE) {
 		help_brackets(d, e);
 	}

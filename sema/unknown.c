@@ -31,7 +31,7 @@ static Str scope_near(Cx *cx, Str name)
 	return n.best;
 }
 
-/* A let or var of this name after `at` in the function that is being checked; no place: none. */
+/* The name in a pattern; no place: none. */
 static Span pattern_with(const Expr *pat, Str name)
 {
 	Span none = { 0, 0 };
@@ -41,24 +41,54 @@ static Span pattern_with(const Expr *pat, Str name)
 	return none;
 }
 
-static Span declared_in(const Block *b, Str name, Span at)
+/* A declaration of a name in the function that is being checked. */
+typedef struct Search {
+	Str name;
+	Span at;                /* where the name stands */
+	bool later;             /* further down than that, else before it, in a block that has ended */
+	bool counter;           /* found: it is the counter of a loop */
+} Search;
+
+static Span declared_in(const Block *b, Search *s);
+
+static Span declared_by(const Stmt *st, Search *s)
 {
 	Span found = { 0, 0 };
-	for (int i = 0; b && i < b->stmts.n && !found.hi; i++) {
-		const Stmt *s = b->stmts.p[i];
-		bool decl = s->kind == ST_LET || s->kind == ST_VAR;
-		for (int k = 0; decl && k < s->u.decls.n && !found.hi; k++) found = pattern_with(s->u.decls.p[k].pat, name);
-		if (s->kind == ST_FOR || s->kind == ST_WHILE) found = declared_in(s->u.loop.body, name, at);
-		if (found.lo < at.lo) found.hi = 0;
+	switch (st->kind) {
+	case ST_LET: case ST_VAR:
+		for (int k = 0; k < st->u.decls.n && !found.hi; k++) found = pattern_with(st->u.decls.p[k].pat, s->name);
+		break;
+	case ST_FOR: case ST_WHILE:
+		s->counter = !s->later && st->kind == ST_FOR && st->u.loop.name.s == s->name;
+		found = s->counter ? st->u.loop.name.span : declared_in(st->u.loop.body, s);
+		break;
+	case ST_IF:
+		found = declared_in(st->u.ifs.then, s);
+		if (!found.hi && st->u.ifs.other) found = declared_by(st->u.ifs.other, s);
+		break;
+	case ST_BLOCK: case ST_UNSAFE:
+		found = declared_in(st->u.block, s);
+		break;
+	default:
+		break;
 	}
+	if (s->later ? found.lo < s->at.lo : found.lo >= s->at.lo) found.hi = 0;
 	return found;
 }
 
-static Span declared_later(const Cx *cx, Str name, Span at)
+static Span declared_in(const Block *b, Search *s)
+{
+	Span found = { 0, 0 };
+	for (int i = 0; b && i < b->stmts.n && !found.hi; i++) found = declared_by(b->stmts.p[i], s);
+	return found;
+}
+
+/* Its place; none: there is no such declaration. */
+static Span declared(const Cx *cx, Search *s)
 {
 	const Item *it = cx->frame->item;
 	bool body = it && (it->kind == IT_FN || it->kind == IT_KERNEL || it->kind == IT_ENTRY);
-	return body ? declared_in(it->u.fn.body, name, at) : (Span){ 0, 0 };
+	return body ? declared_in(it->u.fn.body, s) : (Span){ 0, 0 };
 }
 
 /* Where an unknown name stands. */
@@ -86,7 +116,7 @@ static bool help_foreign(Cx *cx, Diag *d, const Unknown *u)
 	}
 	if (help_import(cx, d, u, true)) return true;
 	if (thought) diag_help(d, "%s", thought);
-	else if (foreign_word(FW_PREFIX, u->name)) diag_help(d, "operations have no prefix");
+	else if (!name_is_upper(u->name) && foreign_word(FW_PREFIX, u->name)) diag_help(d, "operations have no prefix");
 	else return help_import(cx, d, u, false);
 	return true;
 }
@@ -95,8 +125,15 @@ static bool help_foreign(Cx *cx, Diag *d, const Unknown *u)
 static bool help_unknown(Cx *cx, Diag *d, const Unknown *u)
 {
 	Str name = u->name;
+	Search before = { .name = name, .at = u->at }, behind = { .name = name, .at = u->at, .later = true };
+	Span ended = declared(cx, &before), later = declared(cx, &behind);
+	if (ended.hi) {
+		diag_label(d, ended, "this `%s` ends with its %s", name, before.counter ? "loop" : "block");
+		diag_help(d, before.counter ? "a variable that is declared before the loop keeps what the counter was" :
+			"what is needed after a block is declared before it, as in `var %s = ...`, and assigned in it", name);
+		return true;
+	}
 	if (help_foreign(cx, d, u)) return true;
-	Span later = declared_later(cx, name, u->at);
 	const char *near = scope_near(cx, name);
 	OpCode op;
 	if (u->type && near && op_by_name(str_intern(near), &op)) near = NULL;
@@ -108,7 +145,9 @@ static bool help_unknown(Cx *cx, Diag *d, const Unknown *u)
 	} else if (name_is_class(name)) {
 		diag_note(d, "`%s` is a class of types: it can only follow the `:` of a generic parameter", name);
 	} else if (name_is_upper(name) && cx->frame->item && cx->frame->item->kind == IT_KERNEL) {
-		diag_help(d, "a compile-time value is declared by `<%s: int>` after the kernel's name, or by `param`", name);
+		diag_help(d, u->type ? "a type that differs between instances is declared after the kernel's name, by "
+			"`<%s: float>`" : "a compile-time value is declared by `<%s: int>` after the kernel's name, or by `param`",
+			name);
 	} else {
 		return false;
 	}
@@ -132,9 +171,12 @@ Sv unknown_call(Cx *cx, const Expr *call)
 	return unknown(cx, (Unknown){ .name = f->u.name, .at = f->span, .call = call });
 }
 
+/* Bound, so that it is reported once. */
 Sv unknown_type(Cx *cx, Str name, Span at)
 {
-	return unknown(cx, (Unknown){ .name = name, .at = at, .type = true });
+	Sv v = unknown(cx, (Unknown){ .name = name, .at = at, .type = true });
+	if (name_is_upper(name) && cx->frame->open.n) scope_add_sv(cx, (Name){ name, at }, v)->used = true;
+	return v;
 }
 
 void unknown_target(Cx *cx, Str name, Span at)

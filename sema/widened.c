@@ -1,5 +1,5 @@
-/* Casts that come too late: sums and products of small integers that are widened when they have wrapped already, and
- * floats that become a small integer by way of a wider one, which saturates where the small one wraps. */
+/* Casts that come too late: sums and products of small integers that are widened or divided when they have wrapped
+ * already, and floats that become a small integer by way of a wider one, which saturates where the small one wraps. */
 #include <math.h>
 
 #include "ir/fold.h"
@@ -38,6 +38,20 @@ static void narrowed(const Op *op, const Op *from, Elem e, Elem to)
 	Diag *d = diag(D_NARROWED, op->span, elem_name(e), elem_name(to));
 	diag_help(d, "one cast to %s takes what is beyond its range to its limits; `overflow: wrap` says that "
 		"the low bits are meant", elem_name(to));
+}
+
+/* (u + v) / 2 of bytes: the mean of 200 and 100 is 22. */
+void halved_op(const Op *op)
+{
+	Num n, c;
+	const Op *sum = ir_in(op, 0)->def;
+	Elem e = op->out[0]->type->elem;
+	if (!sum || sum->code != OP_ADD || !elem_is_int(e) || e == EL_BOOL || elem_bits(e) > 16) return;
+	if (!ir_const_value(ir_in(op, 1), &n) || n.i < (op->code == OP_SHR ? 1 : 2) || surely_fits(sum)) return;
+	if (ir_const_value(ir_in(sum, 0), &c) || ir_const_value(ir_in(sum, 1), &c)) return;     /* of what may be small */
+	Diag *d = diag(D_HALVED, sum->span, elem_name(e),
+		op->code == OP_SHR ? "shifted" : "divided");
+	diag_help(d, "what is added is cast before, by `element_cast(..., i32)`, and the quotient is cast back");
 }
 
 void widened_op(const Op *op)

@@ -7,7 +7,7 @@ import re
 from common import *
 
 TABLE = os.path.join(ROOT, "tests", "diag", "mistakes.txt")
-AT_LEAST = 315
+AT_LEAST = 450
 STEPS = 6
 
 
