@@ -184,6 +184,29 @@ static IrAttr *set_attr(Op *op, AttrKey key, AttrKind kind)
 	return &op->attr[at];
 }
 
+static bool same_attr(const IrAttr *a, const IrAttr *b)
+{
+	if (a->key != b->key) return false;
+	switch (attr_rows[a->key].kind) {
+	case AK_INT: case AK_WORD: return a->u.i == b->u.i;
+	case AK_INTS:
+		return a->u.ints.n == b->u.ints.n && !memcmp(a->u.ints.p, b->u.ints.p,
+			sizeof *a->u.ints.p * (size_t)a->u.ints.n);
+	case AK_STR: return a->u.s == b->u.s;
+	case AK_SYM: return a->u.sym == b->u.sym;
+	case AK_NUM: return a->u.num.i == b->u.num.i && !memcmp(&a->u.num.f, &b->u.num.f, sizeof a->u.num.f);
+	default: return false;
+	}
+}
+
+bool ir_same_attrs(const Op *x, const Op *y)
+{
+	if (x->nattr != y->nattr) return false;
+	for (int i = 0; i < x->nattr; i++)
+		if (!same_attr(&x->attr[i], &y->attr[i])) return false;
+	return true;
+}
+
 void ir_drop_attr(Op *op, AttrKey key)
 {
 	int n = 0;

@@ -407,6 +407,7 @@ void ir_set_lay(Op *op, AttrKey key, Lay l);
 void ir_drop_attr(Op *op, AttrKey key);
 const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent */
 int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
+bool ir_same_attrs(const Op *x, const Op *y);           /* with the same values, bit by bit; layouts never are */
 static inline bool op_has(const Op *op, unsigned flags) { return (op_rows[op->code].flags & flags) != 0; }
 /* No effect and no region: may be moved, copied, left out. */
 static inline bool op_is_pure(const Op *op) { return op_has(op, OPF_PURE) && !op->nregion; }

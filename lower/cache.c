@@ -38,41 +38,13 @@ static bool counts_from_0(const Op *op, int64_t *rounds)
 }
 
 /* ---- the same but for the counters ---- */
-static bool same_attrs(const Op *x, const Op *y)
-{
-	if (x->nattr != y->nattr) return false;
-	for (int i = 0; i < x->nattr; i++) {
-		const IrAttr *a = &x->attr[i], *b = &y->attr[i];
-		if (a->key != b->key) return false;
-		switch (attr_rows[a->key].kind) {
-		case AK_INT: case AK_WORD:
-			if (a->u.i != b->u.i) return false;
-			break;
-		case AK_INTS:
-			if (a->u.ints.n != b->u.ints.n) return false;
-			for (int k = 0; k < a->u.ints.n; k++)
-				if (a->u.ints.p[k] != b->u.ints.p[k]) return false;
-			break;
-		case AK_SYM:
-			if (a->u.sym != b->u.sym) return false;
-			break;
-		case AK_NUM:
-			if (a->u.num.i != b->u.num.i || !(a->u.num.f == b->u.num.f
-				|| (a->u.num.f != a->u.num.f && b->u.num.f != b->u.num.f))) return false;
-			break;
-		default: return false;
-		}
-	}
-	return true;
-}
-
 static bool same(const Val *x, const Val *y, const Loop *a, const Loop *b, int depth)
 {
 	const Op *p = x->def, *q = y->def;
 	if (x == y || (x == a->op->region[0]->args.p[0] && y == b->op->region[0]->args.p[0])) return true;
 	if (!p || !q || !depth || p->code != q->code || x->type != y->type || x->index != y->index) return false;
 	if (p->nin != q->nin || p->nregion) return false;
-	if (!op_has(p, OPF_PURE) || !same_attrs(p, q)) return false;
+	if (!op_has(p, OPF_PURE) || !ir_same_attrs(p, q)) return false;
 	for (int i = 0; i < p->nin; i++)
 		if (!same(ir_in(p, i), ir_in(q, i), a, b, depth - 1)) return false;
 	return true;

@@ -213,21 +213,6 @@ static uint32_t attr_hash(const IrAttr *a)
 	}
 }
 
-static bool attr_same(const IrAttr *a, const IrAttr *b)
-{
-	if (a->key != b->key) return false;
-	switch (attr_rows[a->key].kind) {
-	case AK_INT: case AK_WORD: return a->u.i == b->u.i;
-	case AK_INTS:
-		return a->u.ints.n == b->u.ints.n && !memcmp(a->u.ints.p, b->u.ints.p,
-			sizeof *a->u.ints.p * (size_t)a->u.ints.n);
-	case AK_STR: return a->u.s == b->u.s;
-	case AK_SYM: return a->u.sym == b->u.sym;
-	case AK_NUM: return a->u.num.i == b->u.num.i && double_bits(a->u.num.f) == double_bits(b->u.num.f);
-	default: return false;
-	}
-}
-
 static uint32_t op_hash(const Op *op)
 {
 	uint32_t h = mix((uint32_t)op->code, op->out[0]->type->id);
@@ -238,14 +223,12 @@ static uint32_t op_hash(const Op *op)
 
 static bool op_same(const Op *a, const Op *b)
 {
-	if (a->code != b->code || a->nin != b->nin || a->nattr != b->nattr || a->nout != b->nout) return false;
+	if (a->code != b->code || a->nin != b->nin || a->nout != b->nout) return false;
 	for (int i = 0; i < a->nout; i++)
 		if (a->out[i]->type != b->out[i]->type) return false;
 	for (int i = 0; i < a->nin; i++)
 		if (ir_in(a, i) != ir_in(b, i)) return false;
-	for (int i = 0; i < a->nattr; i++)
-		if (!attr_same(&a->attr[i], &b->attr[i])) return false;
-	return true;
+	return ir_same_attrs(a, b);
 }
 
 static bool merge_equal(Simp *s, Op *op)
