@@ -45,7 +45,8 @@ static void print_fours(Cu *g, const Op *op)
 }
 
 /* Of neighbours that begin anywhere, all numbers of the blocks that they touch; each takes its own by where the first
- * lies in its block. Where offsets wrap, they do so between blocks. */
+ * lies in its block. They touch the last block only where that is not at its beginning: nowhere in a tensor that
+ * begins at a multiple of its vectors, whatever its length. Where offsets wrap, they do so between blocks. */
 static void print_astride(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0], *offset = ir_in(op, 1);
@@ -55,9 +56,12 @@ static void print_astride(Cu *g, const Op *op)
 	int n = 1 << run;
 	cu_registers(g, *r->lay, piece_bits(bit, run));
 	cu_line(g, op);
-	out_printf(g->o, "%s ct_n[%d];\n", cu_type(r->type->elem), n + FOUR);
+	out_printf(g->o, "const int ct_at = (int)%s & %d;\n", cu_at(g, offset, "ct_b"), FOUR - 1);
+	cu_line(g, op);
+	out_printf(g->o, "%s ct_n[%d] = { 0 };\n", cu_type(r->type->elem), n + FOUR);
 	for (int k = 0; k <= n; k += FOUR) {
-		out_puts(g->o, "{\n");
+		cu_line(g, op);
+		out_puts(g->o, k < n ? "{\n" : "if (ct_at) {\n");
 		out_in(g->o);
 		print_block(g, op, cu_at(g, offset, register_of(bit, run, k < n ? k : n - 1)));
 		for (int i = 0; i < FOUR; i++) {
@@ -66,8 +70,6 @@ static void print_astride(Cu *g, const Op *op)
 		}
 		cu_end(g);
 	}
-	cu_line(g, op);
-	out_printf(g->o, "const int ct_at = (int)%s & %d;\n", cu_at(g, offset, "ct_b"), FOUR - 1);
 	for (int k = 0; k < n; k++) {
 		cu_line(g, op);
 		out_printf(g->o, "%s = ct_at & 2 ? ct_at & 1 ? ct_n[%d] : ct_n[%d] : ct_at & 1 ? ct_n[%d] : "
