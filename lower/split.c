@@ -1,5 +1,6 @@
-/* split: loops that carry sums, maxima and the like, over the grid. Such a kernel gets a version in several steps, for
- * calls whose grid leaves most of a device idle, with workspace for partial results:
+/* split: loops that carry sums, maxima and the like, or what a function of the author's combines, over the grid. Such a
+ * kernel gets a version in several steps, for calls whose grid leaves most of a device idle, with workspace for partial
+ * results:
  *
  *   k_share    the kernel up to its loop, with one more axis in its grid: tile block s runs a share of the rounds, side
  *   by side, from what
@@ -9,7 +10,7 @@
  *   k_rest     combines what the shares of the last loop have, and runs the kernel from there on
  *
  * How many shares there are follows from the dimensions alone, and they are combined in their order, so results do not
- * depend on the device. split_plan.c says which loops may be split. */
+ * depend on the device. split_plan.c and split_tuple.c say which loops may be split. */
 #include "lower/split.h"
 
 #include "base/diag.h"
@@ -97,8 +98,10 @@ static Val *load_box(Builder *b, Val *from, int n, Val *const *at, const Type *t
 }
 
 /* ---- a share of the rounds ---- */
-static Val *begins_with(Builder *b, const Op *loop, int i, const Carried *c)
+static Val *begins_with(Builder *b, const Op *loop, int i, const SplitLoop *l)
 {
+	const Carried *c = &l->carried.p[i];
+	if (c->tuple >= 0) return ir_const_num(b, c->type, split_identity(&l->tuples.p[c->tuple], c->part));
 	if (c->key >= 0 || monoid_idempotent(c->combine)) return ir_in(loop, 3 + i);
 	return ir_const_num(b, c->type, monoid_identity(monoid_reduction(c->combine), c->type->elem, c->nan));
 }
@@ -127,7 +130,7 @@ static Fn *write_share(const Splitter *w, int i)
 	Val *block = steps_block_number(&before, fn), *share = steps_grid_index(&before, axis);
 	Val *index[3] = { block, share, ir_const_int(&before, i32(), 0) };
 	take_share(&before, loop, l, &w->share[i], share);
-	for (int k = 0; k < l->carried.n; k++) loop->in[3 + k] = begins_with(&before, loop, k, &l->carried.p[k]);
+	for (int k = 0; k < l->carried.n; k++) loop->in[3 + k] = begins_with(&before, loop, k, l);
 	Builder b = { fn, fn->body, NULL, loop->span };
 	for (int k = 0; k < l->carried.n; k++) {
 		uint8_t log2[3] = { 0, 0, (uint8_t)size_log2(l->carried.p[k].type) };
@@ -214,11 +217,25 @@ static void combine_reduced(Combine *g, Builder *b, int i)
 	set_modes(g->now[i], c);
 }
 
+static void combine_tuple(Combine *g, Builder *b, const CarriedTuple *t)
+{
+	Val *x[2 * COST_SPLIT_TUPLE], *all[COST_SPLIT_TUPLE];
+	for (int k = 0; k < t->n; k++) x[k] = g->loaded[t->at[k]];
+	split_reduce(b, t, 1, x, all);
+	for (int k = 0; k < t->n; k++) {
+		x[k] = g->now[t->at[k]];
+		x[t->n + k] = as_carried(b, all[k], g->l->carried.p[t->at[k]].type);
+	}
+	split_call(b, t, x, all);
+	for (int k = 0; k < t->n; k++) g->now[t->at[k]] = all[k];
+}
+
 static Num pad_of(const SplitLoop *l, const Carried *c)
 {
 	bool is_key = false;
 	for (int i = 0; i < l->carried.n; i++)
 		is_key |= l->carried.p[i].key >= 0 && &l->carried.p[l->carried.p[i].key] == c;
+	if (c->tuple >= 0) return split_identity(&l->tuples.p[c->tuple], c->part);
 	if (c->key >= 0) return num_zero(c->type->elem);
 	return monoid_identity(monoid_reduction(c->combine), c->type->elem, is_key || c->nan);
 }
@@ -236,15 +253,19 @@ static void combine_round(Combine *g, Builder *b, Val *number)
 	for (int i = 0; i < l->carried.n; i++)          /* before their keys change */
 		if (l->carried.p[i].key >= 0) combine_picked(g, b, i);
 	for (int i = 0; i < l->carried.n; i++)
-		if (l->carried.p[i].key < 0) combine_reduced(g, b, i);
+		if (l->carried.p[i].key < 0 && l->carried.p[i].tuple < 0) combine_reduced(g, b, i);
+	for (int i = 0; i < l->tuples.n; i++) combine_tuple(g, b, &l->tuples.p[i]);
 }
 
+/* A function takes registers for all parts of a tuple at once, and more instructions than a sum. */
 static int together_log2(const SplitLoop *l)
 {
-	int most = 0, n;
+	int most = 0, parts = 0, n;
 	for (int i = 0; i < l->carried.n; i++)
 		if (size_log2(l->carried.p[i].type) > most) most = size_log2(l->carried.p[i].type);
-	n = COST_SPLIT_TOGETHER - most;
+	for (int i = 0; i < l->tuples.n; i++)
+		if (log2_of(l->tuples.p[i].n) > parts) parts = log2_of(l->tuples.p[i].n);
+	n = (l->tuples.n ? COST_SPLIT_CALLED - parts : COST_SPLIT_TOGETHER) - most;
 	return n < 0 ? 0 : n > COST_SPLIT_SHARES ? COST_SPLIT_SHARES : n;
 }
 
@@ -331,6 +352,16 @@ static void find_largest(void *ctx, Op *op)
 		if (size_log2(op->out[i]->type) > *log2) *log2 = size_log2(op->out[i]->type);
 }
 
+/* Is a tuple of tiles carried that are as large as what a round works on? Their shares are combined one by one. */
+static bool carries_all(const SplitLoop *l, Op *loop)
+{
+	int log2 = 0;
+	ir_walk(loop->region[0], find_largest, &log2);
+	for (int i = 0; i < l->tuples.n; i++)
+		if (size_log2(l->carried.p[l->tuples.p[i].at[0]].type) == log2) return true;
+	return false;
+}
+
 /* How many tile blocks fill a device: by the largest tile of the loops. */
 static int64_t blocks_that_fill(const SplitPlan *p)
 {
@@ -340,11 +371,12 @@ static int64_t blocks_that_fill(const SplitPlan *p)
 	return (int64_t)COST_SPLIT_BLOCKS << (more > COST_SPLIT_MORE ? COST_SPLIT_MORE : more);
 }
 
-static Share share_of(const SplitLoop *l, const Sym *blocks, int64_t most)
+static Share share_of(const SplitLoop *l, Op *loop, const Sym *blocks, int64_t most)
 {
 	Share s;
+	int64_t least = carries_all(l, loop) ? COST_SPLIT_CARRIED : COST_SPLIT_ROUNDS;
 	s.rounds = sym_cdiv(sym_sub(l->hi, l->lo), sym_const(l->step));
-	s.each = sym_max(sym_const(COST_SPLIT_ROUNDS), sym_cdiv(sym_mul(s.rounds, blocks), sym_const(most)));
+	s.each = sym_max(sym_const(least), sym_cdiv(sym_mul(s.rounds, blocks), sym_const(most)));
 	s.count = sym_cdiv(s.rounds, s.each);
 	return s;
 }
@@ -403,7 +435,10 @@ static void split(Fn *fn)
 	w.first = NEW_ARRAY(A_TMP, int, n);
 	for (int i = 0; i < fn->ngrid; i++) w.blocks = sym_mul(w.blocks, fn->grid[i]);
 	w.most = blocks_that_fill(&w.p);
-	for (int i = 0; i < n; i++) w.share[i] = share_of(&w.p.loops.p[i], w.blocks, w.most);
+	for (int i = 0; i < n; i++) {
+		const SplitLoop *l = &w.p.loops.p[i];
+		w.share[i] = share_of(l, op_at(fn, l->at), w.blocks, w.most);
+	}
 	const Sym *guard = guard_of(&w), *gain = gain_of(&w);
 	if (is_never(guard) || is_never(gain)) return;
 	w.rest = copy_kernel(fn);

@@ -1,16 +1,26 @@
 /* Loops split over the grid: what split_plan.c finds out about a loop, and split.c writes. */
 #ifndef LOWER_SPLIT_H
 #define LOWER_SPLIT_H
+#include "base/cost.h"
 #include "ir/ir.h"
 
 /* A value that a loop carries. Each round combines it with something that depends on nothing that is carried; or it
- * goes with such a value (its key), and changes where a round's number is strictly less, or greater, than the key. */
+ * goes with such a value (its key), and changes where a round's number is strictly less, or greater, than the key; or
+ * it is part of a tuple. */
 typedef struct Carried {
 	OpCode combine;         /* of it, or of its key */
 	int64_t nan;            /* attribute AT_NAN of that operation */
 	int key;                /* the number of its key among the carried values; -1: it is combined itself */
 	const Type *type;
+	int tuple, part;        /* the number of its tuple, and of the function's result; -1: it belongs to none */
 } Carried;
+
+/* Values of one shape that a loop carries together: each round combines them with others by the function of this
+ * reduction, which is associative. */
+typedef struct CarriedTuple {
+	const Op *reduce;       /* in SplitPlan.fn */
+	int n, at[COST_SPLIT_TUPLE];  /* the numbers of its parts among the carried values */
+} CarriedTuple;
 
 typedef struct SplitLoop {
 	int at;                 /* the number of its operation in the kernel's body */
@@ -18,6 +28,7 @@ typedef struct SplitLoop {
 	const Sym *lo, *hi;
 	int64_t step;
 	VEC(Carried) carried;
+	VEC(CarriedTuple) tuples;
 } SplitLoop;
 
 typedef struct SplitPlan {
@@ -26,4 +37,13 @@ typedef struct SplitPlan {
 } SplitPlan;
 
 bool split_plan(SplitPlan *p, Fn *fn);          /* false: there is no such loop */
+const Val *split_yielded(const IrBlock *b, int i);      /* NULL: it ends otherwise */
+
+/* ---- split_tuple.c ---- */
+void split_find_tuples(const Fn *fn, const Op *loop, SplitLoop *l);    /* its carried values are listed */
+Num split_identity(const CarriedTuple *t, int part);
+/* The function's results of 2n arguments, scalars or tiles of one shape, the earlier ones first. */
+void split_call(Builder *b, const CarriedTuple *t, Val *const *args, Val **result);
+/* The n tiles reduced along an axis. */
+void split_reduce(Builder *b, const CarriedTuple *t, int axis, Val *const *x, Val **result);
 #endif

@@ -1,5 +1,6 @@
 /* Which loops of a kernel may be split over the grid: those in its body, the first one and what follows it, whose
- * extent is known at launch, which write nothing, and which carry values that a monoid combines. */
+ * extent is known at launch, which write nothing, and which carry values that a monoid combines, or a function that
+ * their author reduces by (split_tuple.c). */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/valsym.h"
@@ -68,7 +69,7 @@ static bool leads_through(Chain *c, const Op *op, const Val *from)
 	}
 }
 
-static const Val *yielded(const IrBlock *b, int i)
+const Val *split_yielded(const IrBlock *b, int i)
 {
 	return b->last->code == OP_YIELD ? ir_in(b->last, i) : NULL;
 }
@@ -76,11 +77,11 @@ static const Val *yielded(const IrBlock *b, int i)
 static bool leads_out_of(Chain *c, const Op *op, int result, const Val *from)
 {
 	if (op->code == OP_IF) {
-		const Val *then = yielded(op->region[0], result), *other = yielded(op->region[1], result);
+		const Val *then = split_yielded(op->region[0], result), *other = split_yielded(op->region[1], result);
 		return then && other && leads(c, then, from) && leads(c, other, from);
 	}
 	if (op->code != OP_FOR) return false;
-	const Val *last = yielded(op->region[0], result);
+	const Val *last = split_yielded(op->region[0], result);
 	return last && leads(c, last, op->region[0]->args.p[result + 1]) && leads(c, ir_in(op, 3 + result), from);
 }
 
@@ -162,17 +163,19 @@ static bool find_carried(const Search *s, SplitLoop *l)
 {
 	const IrBlock *body = s->loop->region[0];
 	for (int i = 0; i < s->loop->nout; i++)
-		vec_push(A_TMP, &l->carried, ((Carried){ OP_COUNT, 0, -1, s->loop->out[i]->type }));
+		vec_push(A_TMP, &l->carried, ((Carried){ OP_COUNT, 0, -1, s->loop->out[i]->type, -1, 0 }));
+	split_find_tuples(s->fn, s->loop, l);
 	for (int i = 0; i < s->loop->nout; i++) {
 		const Val *from = body->args.p[i + 1];
 		Chain c = { s->uses, NEW_ARRAY(A_TMP, int, s->fn->nval), OP_COUNT, 0, CHAIN_STEPS };
-		if (l->carried.p[i].key >= 0 || from->type->kind > TY_TILE || !leads(&c, ir_in(body->last, i), from)) continue;
+		if (l->carried.p[i].key >= 0 || l->carried.p[i].tuple >= 0 || from->type->kind > TY_TILE) continue;
+		if (!leads(&c, ir_in(body->last, i), from)) continue;
 		if (!is_alone(&c, s->fn, from, find_picked(s, l, i))) return false;
 		l->carried.p[i].combine = c.combine;
 		l->carried.p[i].nan = c.nan;
 	}
 	for (int i = 0; i < l->carried.n; i++)
-		if (l->carried.p[i].combine == OP_COUNT) return false;
+		if (l->carried.p[i].combine == OP_COUNT && l->carried.p[i].tuple < 0) return false;
 	return l->carried.n > 0;
 }
 
