@@ -1,6 +1,7 @@
 /* Accesses of single elements, or vector accesses of neighbours (elements_plan): gather, scatter, pointers, atomics. */
 #include "base/diag.h"
 #include "emit_cuda/access.h"
+#include "ir/monoid.h"
 
 typedef struct Elements {
 	Cu *g;
@@ -13,6 +14,7 @@ typedef struct Elements {
 	Str reg;                /* this one */
 	Lay l;
 	ElementsPlan p;
+	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first */
 } Elements;
 
 static int extra_operands(const Op *op)
@@ -36,6 +38,12 @@ static Str index_inside(const Elements *x, int a, const char *before, const char
 	return str_fmt("%s(unsigned long long)ct_i%d < (unsigned long long)(%s)%s", before, a, x->v->ext[a], after);
 }
 
+/* What is written, or the pad of what is read. */
+static Str element_data(const Elements *x, Str reg)
+{
+	return x->run.log2 ? str_fmt("ct_s[%s]", reg) : cu_at(x->g, ir_in(x->op, x->first), reg);
+}
+
 /* ct_ok: whether the element is accessed; ct_a: its address. */
 static void print_place(const Elements *x)
 {
@@ -55,6 +63,7 @@ static void print_place(const Elements *x)
 		}
 	}
 	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", cu_at(g, x->mask, x->reg));
+	if (x->run.log2 && !x->p.vec) out_printf(ok, "%s!ct_gone[ct_b]", n++ ? " && " : "");
 	out_printf(g->o, "const int ct_ok = %s;\n", n ? ok->p : "1");
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v && x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
 	out_free(ok);
@@ -94,7 +103,7 @@ static void print_element(const Elements *x)
 	Cu *g = x->g;
 	const Op *op = x->op;
 	int bits = 8 * elem_bytes(x->e);
-	Str data = cu_at(g, ir_in(op, x->first), x->reg);
+	Str data = element_data(x, x->reg);
 	bool wanted = op->nout && g->uses[op->out[0]->id] > 0;
 	Str r = op->nout ? cu_at(g, op->out[0], x->reg) : NULL;
 	cu_line(g, op);
@@ -148,8 +157,8 @@ static void print_piece_place(const Elements *x)
 	}
 	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", cu_at(g, x->mask, piece_register(x, k)));
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
-	out_printf(g->o, "const int ct_some = %sct_i%d > %d && ct_i%d < %s;\n", row->p ? row->p : "", f, -n, f,
-		x->v->ext[f]);
+	out_printf(g->o, "const int ct_some = %s%sct_i%d > %d && ct_i%d < %s;\n", x->run.log2 ? "!ct_gone[ct_b] && " : "",
+		row->p ? row->p : "", f, -n, f, x->v->ext[f]);
 	out_printf(g->o, "const int ct_in = ct_some && ct_i%d >= 0 && ct_i%d <= %s - %d%s && ((unsigned long "
 		"long)ct_a & %d) == 0;\n", f, f, x->v->ext[f], n, all->p ? all->p : "", (elem_bytes(x->e) << x->p.vec) - 1);
 	out_free(row);
@@ -157,19 +166,12 @@ static void print_piece_place(const Elements *x)
 	out_free(all);
 }
 
-/* The registers of the piece at ct_b, of a value; a scalar stands for all. */
-static void piece_registers(const Elements *x, const Val *v, Str *reg)
-{
-	for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = cu_at(x->g, v, piece_register(x, k));
-}
-
 static void print_piece(const Elements *x)
 {
 	Cu *g = x->g;
-	const Val *data = ir_in(x->op, x->first);
 	int bits = 8 * elem_bytes(x->e) << x->p.vec;
 	Str reg[16];
-	piece_registers(x, data, reg);
+	for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = element_data(x, piece_register(x, k));
 	print_piece_place(x);
 	Str w = words_pack(g, x->e, 1 << x->p.vec, reg);
 	cu_line(g, x->op);
@@ -201,7 +203,7 @@ static void print_vectors(Elements *x, uint32_t spare)
 	cu_end(g);
 	cu_registers(g, x->l, skip);
 	if (load) {
-		piece_registers(x, x->like, reg);
+		for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = cu_at(g, x->like, piece_register(x, k));
 		words_unpack(g, x->e, 1 << x->p.vec, "ct_v[ct_i]", reg);
 	}
 	print_piece_place(x);
@@ -216,6 +218,49 @@ static void print_vectors(Elements *x, uint32_t spare)
 	cu_end(g);
 	cu_end(g);
 	if (load) cu_end(g);
+}
+
+/* ---- updates that go to one place ---- */
+static Str same_place(const Elements *x)        /* Do the elements of registers ct_e and ct_n go there? */
+{
+	Out *o = out_new();
+	for (int a = 0; a < x->v->rank; a++) {
+		const Val *i = ir_in(x->op, 1 + a);
+		if (!type_is_tile(i->type)) continue;
+		out_printf(o, "%s%s == %s", o->p && *o->p ? " && " : "", cu_at(x->g, i, str_intern("ct_e")),
+			cu_at(x->g, i, str_intern("ct_n")));
+	}
+	Str r = str_intern(o->p ? o->p : "1");
+	out_free(o);
+	return r;
+}
+
+/* ct_s: what is combined with memory; ct_gone: of which registers, or pieces that begin there, it is not, because the
+ * next one has it. */
+static void print_combined(const Elements *x, uint32_t spare)
+{
+	Cu *g = x->g;
+	int n = regs_of(x->like), runs = 1 << x->run.log2;
+	int kind = monoid_kind(monoid_reduction(update_combine(x->op)));
+	out_printf(g->o, "%s ct_s[%d];\n", cu_type(x->e), n);
+	cu_head(g, "ct_r", 0, n, true);
+	out_printf(g->o, "ct_s[ct_r] = %s;\n", cu_at(g, ir_in(x->op, x->first), str_intern("ct_r")));
+	out_printf(g->o, "int ct_gone[%d] = { 0 };\n", n);
+	cu_registers(g, x->l, x->run.bits | piece_mask(x) | spare);
+	cu_head(g, "ct_k", 0, runs - 1, true);
+	cu_open(g);
+	out_printf(g->o, "const int ct_e = ct_b ^ %s, ct_n = ct_b ^ %s;\n", cu_deposit("ct_k", x->run.bits),
+		cu_deposit("(ct_k + 1)", x->run.bits));
+	out_printf(g->o, "ct_gone[ct_e] = %s;\n", same_place(x));
+	for (int k = 0; k < 1 << x->p.vec; k++) {
+		Str from = str_intern("ct_s[ct_e]"), to = str_intern("ct_s[ct_n]");
+		unsigned at = (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k);
+		if (at) from = str_fmt("ct_s[ct_e ^ %u]", at), to = str_fmt("ct_s[ct_n ^ %u]", at);
+		cu_line(g, x->op);
+		out_printf(g->o, "if (ct_gone[ct_e]) %s = %s;\n", to, elem_combine(x->op, kind, x->e, from, to));
+	}
+	cu_end(g);
+	cu_end(g);
 }
 
 static bool writes(const Op *op)
@@ -267,8 +312,14 @@ void memory_elements(Cu *g, const Op *op)
 	x.l = tile ? *x.like->lay : lay_unit(0);
 	x.p = elements_plan(op, x.like);
 	x.reg = str_intern("ct_b");
+	x.run = elements_run(op);
+	if (x.run.log2) {
+		cu_open(g);
+		print_combined(&x, spare);
+	}
 	if (x.p.vec) print_vectors(&x, spare);
 	else print_each(&x, n, spare);
+	if (x.run.log2) cu_end(g);
 	if (copies) cu_end(g);
 	if (wanted && one_thread_reads(op) && !g->fn->cluster) move_share_copies(g, op);
 }

@@ -2,6 +2,7 @@
 #include "base/machine.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
+#include "placed/access.h"
 
 enum { FAR = 3 };       /* operations between an index and where it was read, at most */
 
@@ -63,12 +64,31 @@ static void measure(void *ctx, Op *op)
 		s->products = type_log2_size(op->out[0]->type);
 }
 
+/* Updates of memory of which a thread combines those of one place. */
+typedef struct Updates { const int *uses; bool combine; } Updates;
+
+static void find_updates(void *ctx, Op *op)
+{
+	Updates *u = ctx;
+	u->combine |= updates_combine(op, u->uses);
+}
+
+static bool combines_updates(Fn *fn)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	ir_number(fn);
+	Updates u = { ir_use_counts(fn, A_TMP), false };
+	ir_walk(fn->body, find_updates, &u);
+	arena_release(A_TMP, mark);
+	return u.combine;
+}
+
 /* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements,
  * or 32 of a running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait
  * for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where
  * a loop carries partial results of the whole tile, 16 elements are enough beside them. A thread whose one access would
- * be of 16 bytes takes 64, or 32 where an index is waited for first (bench/notes/rows.md). The hint @warps decides
- * where it is given. */
+ * be of 16 bytes takes 64, or 32 where an index is waited for first (bench/notes/rows.md). The more elements a thread
+ * has of those that it adds to memory, the more of them it adds first. The hint @warps decides where it is given. */
 int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
@@ -82,6 +102,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
 	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element)
 		w = s.log2 - LANES_LOG2 - (s.loaded == 1 ? 5 : 4);
+	if (!s.reduces && !s.products && combines_updates(fn)) w = s.log2 - LANES_LOG2 - COST_COMBINE_REGS;
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;  /* single elements: few bytes a thread */
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
 		w = s.log2 - LANES_LOG2 - 4;

@@ -158,6 +158,59 @@ ElementsPlan elements_plan(const Op *op, const Val *like)
 	return p;
 }
 
+/* ---- updates that go to one place ---- */
+OpCode update_combine(const Op *op)
+{
+	static const OpCode by[] = { OP_ADD, OP_ADD, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR };
+	int64_t how = ir_int(op, AT_RMW, 0);    /* what is subtracted adds up */
+	return how < (int64_t)(sizeof by / sizeof *by) ? by[how] : OP_COUNT;
+}
+
+/* Sums of 16 bits round too often to be added in another order. */
+static bool may_combine(const Op *op)
+{
+	if (op->code != OP_ATOMIC_RMW || ir_in(op, 0)->type->kind != TY_VIEW || ir_attr(op, AT_STEPS)) return false;
+	const Type *view = ir_in(op, 0)->type;
+	if (op->nin != 2 + view->rank || !type_is_tile(ir_in(op, 1 + view->rank)->type)) return false;
+	if (ir_int(op, AT_ORDER, 0) != attr_word(AT_ORDER, str_intern("relaxed"))) return false;
+	return update_combine(op) != OP_COUNT && !(elem_is_any_float(view->elem) && elem_bytes(view->elem) < 4);
+}
+
+/* Is an index known to differ between neighbours along this axis of the tiles? */
+static bool steps_along(const Op *op, int axis)
+{
+	int span = 32;
+	for (int i = 1; i < op->nin - 1; i++)
+		if (type_is_tile(ir_in(op, i)->type) && index_step(ir_in(op, i), axis, &span, INDEX_DEPTH) == 1) return true;
+	return false;
+}
+
+bool updates_combine(const Op *op, const int *uses)
+{
+	if (!may_combine(op) || (op->nout && uses[op->out[0]->id])) return false;
+	const Type *t = ir_in(op, op->nin - 1)->type;
+	for (int a = 0; a < t->rank; a++)
+		if (t->log2[a] && !steps_along(op, a)) return true;
+	return false;
+}
+
+ElementsRun elements_run(const Op *op)
+{
+	ElementsRun run = { 0, 0 };
+	if (op->nout || !may_combine(op)) return run;
+	const Val *x = ir_in(op, op->nin - 1);
+	Lay l = *x->lay;
+	for (int i = 0; i < l.in[HW_REG]; i++) {
+		uint32_t col = l.col[lay_first(l, HW_REG) + i];
+		bool apart = !col;
+		for (int a = 0; a < x->type->rank && !apart; a++) apart = lay_coord(l, col, a) && steps_along(op, a);
+		if (apart) continue;
+		run.bits |= (uint32_t)1 << i;
+		run.log2++;
+	}
+	return run;
+}
+
 int64_t sym_multiple(const Sym *s)
 {
 	int64_t r = 1, v;

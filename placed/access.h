@@ -31,6 +31,15 @@ typedef struct ElementsPlan {
 } ElementsPlan;
 ElementsPlan elements_plan(const Op *op, const Val *like);      /* like: the value that says how many there are */
 
+/* Updates of memory whose old values nobody takes, such as sums: a thread combines those of registers that follow each
+ * other and go to one place before it accesses that. */
+/* Are they such, and may several go to one place? uses: by Val id. */
+bool updates_combine(const Op *op, const int *uses);
+/* The register bits that count such elements: along axes in whose direction no index is known to step. */
+typedef struct ElementsRun { uint32_t bits; int log2; } ElementsRun;    /* log2 0: none are combined */
+ElementsRun elements_run(const Op *op);
+OpCode update_combine(const Op *op);    /* by which operation; OP_COUNT: none */
+
 /* op: load, store, or phase (data NULL). rotated: rows of the kernel are. */
 AccessPlan access_plan(const Op *op, const Val *data, bool rotated);
 bool index_never_below(const Val *v);           /* 0 */

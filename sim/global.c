@@ -565,6 +565,9 @@ typedef struct Elements {
 	uint32_t spare;
 	bool wanted;            /* the old value of an atomic */
 	ElementsPlan p;
+	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first: */
+	Cell *sum;              /* what they then are, */
+	uint32_t *gone;         /* and by register, or piece that begins there, lanes whose next register has it */
 } Elements;
 
 void *plan_elements(Run *r, const Op *op)
@@ -587,7 +590,20 @@ void *plan_elements(Run *r, const Op *op)
 	if (x->writes || x->one) x->spare = x->tile ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
 	x->wanted = op->nout > 0;
 	x->p = elements_plan(op, x->like);
+	x->run = elements_run(op);
+	x->sum = x->run.log2 ? NEW_ARRAY(r->mem, Cell, x->regs * LANES) : NULL;
+	x->gone = x->run.log2 ? NEW_ARRAY(r->mem, uint32_t, x->regs) : NULL;
 	return x;
+}
+
+static Cell combined(OpCode by, Elem e, Cell x, Cell y)
+{
+	ElemPlan p = { .code = by, .e = e, .r = e, .nin = 2 };
+	const Cell *in[2] = { &x, &y };
+	const uint32_t mask[2] = { 0, 0 };
+	Cell r;
+	elem_each(&p, 1, in, mask, &r);
+	return r;
 }
 
 static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
@@ -596,13 +612,7 @@ static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
 	if (op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR)
 		return cell_bits(e, old) == cell_bits(e, x) ? y : old;
 	int64_t how = ir_int(op, AT_RMW, 0);
-	if (how >= (int64_t)(sizeof by / sizeof *by)) return x;         /* xchg */
-	ElemPlan p = { .code = by[how], .e = e, .r = e, .nin = 2 };
-	const Cell *in[2] = { &old, &x };
-	const uint32_t mask[2] = { 0, 0 };
-	Cell r;
-	elem_each(&p, 1, in, mask, &r);
-	return r;
+	return how < (int64_t)(sizeof by / sizeof *by) ? combined(by[how], e, old, x) : x;      /* else xchg */
 }
 
 static bool is_exchange(OpCode c) { return c == OP_ATOMIC_CAS || c == OP_ATOMIC_CAS_PTR; }
@@ -636,7 +646,7 @@ static void access_lane(Warp *w, const Step *s, int reg, int lane, uint64_t at, 
 {
 	const Elements *x = s->plan;
 	const Op *op = s->op;
-	Cell data = element_value(w, s, x->first, reg, lane);
+	Cell data = x->run.log2 ? x->sum[reg * LANES + lane] : element_value(w, s, x->first, reg, lane);
 	if (is_atomic_update(op->code)) {
 		Cell old = read_cell(x->e, at);
 		Cell y = op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR
@@ -691,6 +701,54 @@ static void run_register(Warp *w, const Step *s, int reg, uint32_t lanes, uint32
 		if (in >> l & 1) access_lane(w, s, reg, l, q.at[l], to ? &to[reg * LANES + l] : NULL);
 }
 
+/* ---- updates that go to one place ---- */
+static bool same_place(Warp *w, const Step *s, int reg, int next, int lane)
+{
+	const Elements *x = s->plan;
+	bool same = true;
+	for (int a = 0; a < x->rank; a++)
+		same &= element_value(w, s, 1 + a, reg, lane).i == element_value(w, s, 1 + a, next, lane).i;
+	return same;
+}
+
+/* Register number k of those that a run has. */
+static uint32_t run_reg(uint32_t run, uint32_t k)
+{
+	uint32_t r = 0;
+	for (int i = 0; i < 32; i++)
+		if (run >> i & 1) r |= (k & 1) << i, k >>= 1;
+	return r;
+}
+
+static void combine_run(Warp *w, const Step *s, uint32_t first)
+{
+	const Elements *x = s->plan;
+	for (uint32_t k = 0; k + 1 < (uint32_t)1 << x->run.log2; k++) {
+		int reg = (int)(first ^ run_reg(x->run.bits, k)), next = (int)(first ^ run_reg(x->run.bits, k + 1));
+		for (int l = 0; l < LANES; l++) {
+			if (!same_place(w, s, reg, next, l)) continue;
+			x->gone[reg] |= (uint32_t)1 << l;
+			for (uint32_t i = 0; i < (uint32_t)1 << x->p.vec; i++) {
+				int piece = (int)piece_reg(x->p.bit, x->p.vec, i);
+				Cell *to = &x->sum[(next ^ piece) * LANES + l];
+				*to = combined(update_combine(s->op), x->e, x->sum[(reg ^ piece) * LANES + l], *to);
+			}
+		}
+	}
+}
+
+static void combine_runs(Warp *w, const Step *s)
+{
+	const Elements *x = s->plan;
+	for (int reg = 0; reg < x->regs; reg++) {
+		x->gone[reg] = 0;
+		for (int l = 0; l < LANES; l++) x->sum[reg * LANES + l] = element_value(w, s, x->first, reg, l);
+	}
+	for (int reg = 0; reg < x->regs; reg++)
+		if (is_first_reg(x->spare, reg) && !((uint32_t)reg & (x->run.bits | piece_bits(x->p.bit, x->p.vec))))
+			combine_run(w, s, (uint32_t)reg);
+}
+
 Go run_elements(Warp *w, const Step *s)
 {
 	const Elements *x = s->plan;
@@ -701,11 +759,12 @@ Go run_elements(Warp *w, const Step *s)
 	if (x->writes) lanes &= w->live;
 	Cell *to = out ? sim_def(w, out, x->regs) : NULL;
 	uint32_t pieces = piece_bits(x->p.bit, x->p.vec);
+	if (x->run.log2) combine_runs(w, s);
 	for (int reg = 0; reg < x->regs && !sim_failed(w->u->r); reg++) {
 		if (!is_first_reg(x->spare, reg) || (uint32_t)reg & pieces) continue;
-		uint32_t whole = x->p.vec ? count_pieces(w, s, reg, lanes) : 0;
+		uint32_t there = x->run.log2 ? lanes & ~x->gone[reg] : lanes, whole = x->p.vec ? count_pieces(w, s, reg, there) : 0;
 		for (uint32_t k = 0; k < (uint32_t)1 << x->p.vec && !sim_failed(w->u->r); k++)
-			run_register(w, s, (int)((uint32_t)reg ^ piece_reg(x->p.bit, x->p.vec, k)), lanes, whole, to);
+			run_register(w, s, (int)((uint32_t)reg ^ piece_reg(x->p.bit, x->p.vec, k)), there, whole, to);
 	}
 	return x->one && !w->u->r->fn->cluster ? run_copies(w, out, ir_int(s->op, AT_SLOT, 0)) : GO_NEXT;
 }
