@@ -110,16 +110,16 @@ typedef struct Order { const int *uses; bool keeps; int loaded, added; } Order;
 
 static int size_log2(const Type *t) { return type_is_tile(t) ? type_log2_size(t) : 0; }
 
-/* What only adds up in memory says nothing to other blocks. */
+/* A reduction in memory, an atomic operation whose old value nobody reads, says nothing to other blocks. */
 static void look_at_order(void *ctx, Op *op)
 {
 	Order *o = ctx;
 	bool relaxed = ir_int(op, AT_ORDER, 0) == attr_word(AT_ORDER, str_intern("relaxed"));
-	bool adds_up = op->code == OP_ATOMIC_RMW && relaxed && !o->uses[op->out[0]->id];
-	o->keeps |= op->code == OP_MMA || (op_has(op, OPF_ATOMIC) && !adds_up);
+	bool reduces = op->code == OP_ATOMIC_RMW && relaxed && !o->uses[op->out[0]->id];
+	o->keeps |= op->code == OP_MMA || (op_has(op, OPF_ATOMIC) && !reduces);
 	int n = op->nout ? size_log2(op->out[0]->type) : 0;
 	if (op->code == OP_LOAD && n > o->loaded) o->loaded = n;
-	if (adds_up && n < o->added) o->added = n;
+	if (reduces && n < o->added) o->added = n;
 }
 
 /* Is axis x to be faster than y? */
