@@ -16,6 +16,22 @@ static bool chk_on(Check *c, const Fn *fn, const Machine *m)
 	return true;
 }
 
+/* Registers of a row's tiles that hold neighbouring elements, of the tile that has most of them. */
+static int piece_of_rows(const Fn *fn)
+{
+	int most = 0;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		for (int i = 0; i < op->nout; i++) {
+			const Type *t = op->out[i]->type;
+			if (!type_is_tile(t) || type_log2_size(t) != fn->row_log2 || !op->out[i]->lay) continue;
+			int axis = t->rank - 1;
+			while (axis > 0 && !t->log2[axis]) axis--;
+			int run = lay_run(*op->out[i]->lay, axis, NULL);
+			if (run > most) most = run;
+		}
+	return 1 << most;
+}
+
 /* What the lines `rows` and `peeled` say of registers, of accesses and of shared memory. */
 bool chk_rows(Check *c, const Fn *fn)
 {
@@ -23,6 +39,8 @@ bool chk_rows(Check *c, const Fn *fn)
 	NEED(fn->row_log2 <= TILE_LOG2 && fn->row_regs_log2 <= fn->row_log2, "a row has at most 2^%d elements", TILE_LOG2);
 	int all = 1 << fn->row_regs_log2, held = fn->row_regs ? fn->row_regs : all;
 	NEED(held <= all && fn->row_few <= all, "a version holds no more registers of a row than its tile has, %d", all);
+	NEED(fn->row_few % piece_of_rows(fn) == 0, "rows of few registers have whole pieces of %d elements",
+		piece_of_rows(fn));
 	NEED(fn->row_sure <= held, "the registers that are inside of each row are among the %d that are held", held);
 	if (!fn->peel_line) return true;
 	NEED(fn->peel_line >= PIECE && fn->peel_line <= LINE && !(fn->peel_line & (fn->peel_line - 1)),
