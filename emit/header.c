@@ -180,12 +180,15 @@ static void print_wrapper(Out *o, const Entry *e)
 	out_puts(o, "workspace, bytes, stream); }\n");
 }
 
-static void print_statuses(Out *o)
+/* explained: each in a line of its own, with its text */
+static void print_statuses(Out *o, bool explained)
 {
 	out_puts(o, "#ifndef CTILE_STATUS\n#define CTILE_STATUS\nenum {\n");
 	out_in(o);
-#define STATUS(id, number, text) out_printf(o, "CTILE_%s = %d,%*s/* %s */\n", #id, number, \
-	(int)(16 - sizeof #id - (number > 9)), "", text);
+#define STATUS(id, number, text) \
+	out_printf(o, "CTILE_%s = %d,", #id, number); \
+	if (explained) out_printf(o, "%*s/* %s */\n", (int)(16 - sizeof #id - (number > 9)), "", text); \
+	else out_puts(o, (number) % 7 == 6 ? "\n" : " ");
 #include "emit/status.def"
 #undef STATUS
 	out_off(o);
@@ -202,6 +205,15 @@ static void print_namespace(Out *o, const char *ns, bool open)
 		ns += n + strspn(ns + n, ":");
 	}
 	out_puts(o, "\n");
+}
+
+static void print_declarations(Out *o, const Module *m, bool explained)
+{
+	out_puts(o, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct CUstream_st;\n\n");
+	print_statuses(o, explained);
+	out_puts(o, "const char *ctile_status_text(int status);\n");
+	for (int i = 0; i < m->entries.n; i++) print_entry(o, m->entries.p[i]);
+	out_puts(o, "\n#ifdef __cplusplus\n}\n#endif\n");
 }
 
 void emit_header(Out *o, const Module *m, const EmitOptions *opt)
@@ -221,11 +233,7 @@ void emit_header(Out *o, const Module *m, const EmitOptions *opt)
 		" * Tensors are pointers to device memory (host memory for the C target); sizes and strides count elements.\n"
 		" * f_ws uses a workspace of f_workspace bytes, aligned to 256; its contents on entry do not matter. */\n");
 	out_printf(o, "#ifndef %s\n#define %s\n\n#include <stddef.h>\n#include <stdint.h>\n\n", guard->p, guard->p);
-	out_puts(o, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct CUstream_st;\n\n");
-	print_statuses(o);
-	out_puts(o, "const char *ctile_status_text(int status);\n");
-	for (int i = 0; i < m->entries.n; i++) print_entry(o, m->entries.p[i]);
-	out_puts(o, "\n#ifdef __cplusplus\n}\n#endif\n");
+	print_declarations(o, m, true);
 	if (opt->ns) {
 		out_puts(o, "\n#ifdef __cplusplus\n");
 		print_namespace(o, opt->ns, true);
@@ -251,5 +259,5 @@ static bool can_include(const char *name)
 void emit_include(Out *o, const Module *m, const EmitOptions *opt)
 {
 	if (opt->header_name && can_include(opt->header_name)) out_printf(o, "#include \"%s\"\n\n", opt->header_name);
-	else emit_header(o, m, opt);
+	else print_declarations(o, m, false);
 }

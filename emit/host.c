@@ -681,7 +681,7 @@ static void print_run_of(EntryText *t, const HostStmt *s, const Fn *fn)
 {
 	out_printf(t->o, "ct_s = ct_run_%s(", fn->name);
 	print_args_of(t, s, fn);
-	out_puts(t->o, fn->steps ? "ct_work, stream);\n" : "stream);\n");
+	out_puts(t->o, fn->steps ? "ct_work, stream)" : "stream)");
 }
 
 /* "!ct_fits_f(x, n, 0)", or 1 where nothing is asked. */
@@ -701,6 +701,7 @@ static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
 	print_asks(t, s, fn);
 	out_puts(t->o, ") ");
 	print_run_of(t, s, fn);
+	out_puts(t->o, ";\n");
 }
 
 static void print_conditions(Out *o, const LaunchRule *r)
@@ -758,12 +759,13 @@ static void print_variants(EntryText *t, const HostStmt *s)
 	if (n == 1) {
 		const Fn *fn = s->u.launch.variants.p[0].fn;
 		if (has_fits(t->l, fn)) {
-			out_printf(o, "ct_s = ct_fits_%s(", fn->name);
+			out_printf(o, "if ((ct_s = ct_fits_%s(", fn->name);
 			print_args_of(t, s, fn);
-			out_puts(o, "1);\nif (ct_s) return ct_s;\n");
+			out_puts(o, "1)) != 0) return ct_s;\n");
 		}
+		out_puts(o, "if ((");
 		print_run_of(t, s, fn);
-		out_puts(o, "if (ct_s) return ct_s;\n");
+		out_puts(o, ") != 0) return ct_s;\n");
 		return;
 	}
 	bool costs = print_cheapest(t, s), first = true;

@@ -255,5 +255,5 @@ void tensors_check(Out *o, const Entry *e, bool workspace)
 	out_off(o);
 	out_puts(o, "};\n");
 	host_overflow(o, e->name, "the size of a tensor");
-	out_printf(o, "ct_s = ct_check_tensors(\"%s\", ct_t, %d);\nif (ct_s) return ct_s;\n", e->name, n);
+	out_printf(o, "if ((ct_s = ct_check_tensors(\"%s\", ct_t, %d)) != 0) return ct_s;\n", e->name, n);
 }

@@ -16,6 +16,7 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	uint8_t bit[LAY_BITS];
 	CuMap map[TENSOR_RANK];
 	bool apart[TENSOR_RANK];        /* coordinate bits of thread and register are apart: they add */
+	bool still[TENSOR_RANK];        /* the same in all threads, which add nothing: there is no ct_c<a> */
 	bool proved[TENSOR_RANK];       /* inside along this axis */
 	bool near[TENSOR_RANK];
 	bool low[TENSOR_RANK];          /* may be below 0 */
@@ -41,6 +42,7 @@ Str access_origin_text(const Access *x, int a);
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
 /* ct_c<a>: coordinate of the thread; ct_p: address of the thread's first element. */
 void access_thread(Access *x);
+Str access_of_thread(const Access *x, int a, const char *sign);  /* " + ct_c0": what apart adds; "": nothing */
 Str access_scaled(Str i, const CuView *v, int a);       /* in elements, of a place along an axis */
 void access_print_rotated(const Access *x, const char *reg);    /* ct_q: that of a register of a rotated row */
 Str access_coord(const Access *x, int a, const char *reg);      /* of a register, relative to what ct_p counts */

@@ -54,23 +54,27 @@ static bool is_made_again(const Access *x)
 	return x->store && x->g->fn->alternate && !x->op->parent->owner && block_threads(x->g->fn) == LARGEST;
 }
 
+Str access_of_thread(const Access *x, int a, const char *sign)
+{
+	return x->apart[a] && !x->still[a] ? str_fmt(" %s ct_c%d", sign, a) : str_intern("");
+}
+
 void access_thread(Access *x)
 {
 	Cu *g = x->g;
 	const char *again = is_made_again(x) ? " + ct_cluster_zero()" : "";
 	Out *sum = out_new();
 	for (int a = 0; a < x->rank; a++) {
-		uint32_t reg = 0, thread = 0;
 		x->map[a] = cu_map_row(g, x->l, a);
-		for (int i = 0; i < x->map[a].nreg; i++) reg |= x->map[a].col[i];
-		for (int i = x->map[a].nreg; i < x->map[a].nreg + x->map[a].nlane + x->map[a].nwarp; i++)
-			thread |= x->map[a].col[i];
-		x->apart[a] = !(reg & thread);
+		x->apart[a] = lay_adds(x->l, a);
 		Str c = cu_map_thread(&x->map[a]);
 		bool shifts = g->shifted && x->l.out[a] && holds_row(g->fn, x->l);
-		out_printf(g->o, "const int ct_c%d = (int)%s%s%s;\n", a, c, shifts ? " - ct_phase" : "",
-			a == x->fast ? again : "");
-		Str at = x->apart[a] ? str_fmt("(ct_o%d + ct_c%d)", a, a) : str_fmt("ct_o%d", a);
+		const char *more = a == x->fast ? again : "";
+		x->still[a] = !strcmp(c, "0") && !shifts && !*more;
+		if (!x->still[a])
+			out_printf(g->o, "const int ct_c%d = (int)%s%s%s;\n", a, c, shifts ? " - ct_phase" : "", more);
+		Str at = str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+"));
+		if (x->apart[a] && !x->still[a]) at = str_fmt("(%s)", at);
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
 	}
 	/* nvcc would compute the address of each single element before a loop, and hold them all through */
@@ -96,14 +100,17 @@ static Str part_of_register(const Access *x, int a, const char *reg)
 void access_print_rotated(const Access *x, const char *reg)
 {
 	if (!x->rotates) return;
-	out_printf(x->g->o, "const int ct_q = (int)((((unsigned int)ct_c%d ^ %s) - (unsigned int)ct_phase) & %lldu);\n",
-		x->rotated_axis, part_of_register(x, x->rotated_axis, reg), (long long)x->g->rotated - 1);
+	int a = x->rotated_axis;
+	Str of_thread = x->still[a] ? str_intern("0") : str_fmt("(unsigned int)ct_c%d", a);
+	out_printf(x->g->o, "const int ct_q = (int)((%s - (unsigned int)ct_phase) & %lldu);\n",
+		cu_xor(of_thread, part_of_register(x, a, reg)), (long long)x->g->rotated - 1);
 }
 
 /* Coordinate of register reg relative to what ct_p counts. */
 Str access_coord(const Access *x, int a, const char *reg)
 {
-	if (x->rotates && a == x->rotated_axis) return x->apart[a] ? str_fmt("(ct_q - ct_c%d)", a) : str_intern("ct_q");
+	Str less = access_of_thread(x, a, "-");
+	if (x->rotates && a == x->rotated_axis) return *less ? str_fmt("(ct_q%s)", less) : str_intern("ct_q");
 	Str r = part_of_register(x, a, reg);
 	return x->apart[a] ? r : str_fmt("(int)%s", cu_xor(str_fmt("(unsigned int)ct_c%d", a), r));
 }
@@ -134,23 +141,19 @@ Str access_start(const Access *x, int a)
 void access_bounds(Access *x)
 {
 	for (int a = 0; a < x->rank; a++) {
-		Str sum = x->apart[a] ? str_fmt("ct_o%d - ct_c%d", a, a) : str_fmt("ct_o%d", a);
+		Str less = access_of_thread(x, a, "-"), begin = str_fmt("ct_o%d%s", a, less);
 		if (x->proved[a]) continue;
 		if (x->rotates && a == x->rotated_axis) {       /* a piece must not go round the end of the row, either */
-			Str c = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
 			out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - ct_o%d < %lld ? %s - ct_o%d : %lld)%s;\n", a,
-				x->v->ext[a], a, (long long)x->g->rotated, x->v->ext[a], a, (long long)x->g->rotated, c);
-			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, c);
+				x->v->ext[a], a, (long long)x->g->rotated, x->v->ext[a], a, (long long)x->g->rotated, less);
+			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, less);
 			continue;
 		}
 		/* or nvcc holds the loads' comparisons, with as many elements as registers have room for */
 		bool again = x->store && x->g->late;
-		out_printf(x->g->o, "%sint ct_hi%d = %s;\n", again ? "" : "const ", a, access_end(x, a, sum));
+		out_printf(x->g->o, "%sint ct_hi%d = %s;\n", again ? "" : "const ", a, access_end(x, a, begin));
 		if (again) out_printf(x->g->o, "asm volatile(\"\" : \"+r\"(ct_hi%d));\n", a);
-		if (x->low[a]) {
-			sum = x->apart[a] ? str_fmt(" - ct_c%d", a) : "";
-			out_printf(x->g->o, "const int ct_lo%d = %s%s;\n", a, access_start(x, a), sum);
-		}
+		if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = %s%s;\n", a, access_start(x, a), less);
 	}
 }
 

@@ -43,7 +43,7 @@ static void print_elements(const Access *x, const Op *load, const int *axis)
 		if (!x->proved[a]) in = str_fmt(x->low[a] ? "%s < ct_end%d && %s >= ct_begin%d" : "%s < ct_end%d", c, a, c, a);
 		if (in) ok = ok ? str_fmt("%s && %s", ok, in) : in;
 	}
-	Str at = str_fmt("%lld + (%s) * %d", (long long)ir_int(ir_in(load, 0)->def, AT_SLOT, 0), off, bytes);
+	Str at = words_offset(ir_int(ir_in(load, 0)->def, AT_SLOT, 0), off, bytes);
 	cu_line(g, x->op);
 	Str element = words_load_shared(e, at), value = words_pack(g, e, 1, &element);
 	out_printf(g->o, "ct_st_b%d_if(ct_row + ct_r%d, %s, %s);\n", 8 * bytes, f, ok ? ok : "1", value);

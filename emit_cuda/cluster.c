@@ -13,6 +13,8 @@
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
+static Str in_shared(Str at) { return cu_sum(str_intern("ct_smem"), at); }
+
 static void init_bar(void *ctx, Op *op)
 {
 	Cu *g = ctx;
@@ -26,9 +28,9 @@ static void init_bar(void *ctx, Op *op)
 		bytes /= g->fn->warps;
 	}
 	for (int i = 0; i <= exchange_repeats(op); i++)
-		out_printf(g->o, "ct_bar_init(ct_smem + %lld, %lld%s, %lld%s);\n",
-			(long long)(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op)),
-			(long long)sends, times, (long long)bytes, times);
+		out_printf(g->o, "ct_bar_init(%s, %lld%s, %lld%s);\n",
+			in_shared(str_i64(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op))), (long long)sends, times,
+			(long long)bytes, times);
 }
 
 static void count_times(void *ctx, Op *op)
@@ -42,7 +44,7 @@ static void count_times(void *ctx, Op *op)
 static Str place_of(const Op *op)
 {
 	Str at = str_i64(ir_int(op, AT_SLOT, 0));
-	return exchange_repeats(op) ? str_fmt("%s + ct_half%s", at, at) : at;
+	return exchange_repeats(op) ? cu_sum(at, str_fmt("ct_half%s", at)) : at;
 }
 
 static void begin_time(Cu *g, const Op *op)
@@ -82,9 +84,8 @@ static Str slot_at(const Op *op, int k, Str index)
 	const Type *t = op->out[k]->type;
 	int slot = exchange_slot(t->elem);
 	if (!exchange_repeats(op))
-		return str_fmt("%lld + (%s) * %d", (long long)(ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k)),
-			index, slot);
-	return str_fmt("%s + %lld + (%s) * %d", place_of(op), (long long)(EXCHANGE_BAR + exchange_at(op, k)), index, slot);
+		return words_offset(ir_int(op, AT_SLOT, 0) + EXCHANGE_BAR + exchange_at(op, k), index, slot);
+	return cu_sum(place_of(op), words_offset(EXCHANGE_BAR + exchange_at(op, k), index, slot));
 }
 
 static Str index_text(Lay l)
@@ -109,8 +110,8 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 		cu_loop(g, "ct_to", g->fn->cluster);
 	}
 	for (int i = 0; i < n; i++)
-		out_printf(g->o, "ct_send_b%d(ct_smem + %s, %s, ct_smem + %s, %s);\n", 8 * exchange_slot(e[i]), at[i],
-			words_bits(e[i], x[i]), place_of(op), lanes ? "ct_lane" : "(unsigned int)ct_to");
+		out_printf(g->o, "ct_send_b%d(%s, %s, %s, %s);\n", 8 * exchange_slot(e[i]), in_shared(at[i]),
+			words_bits(e[i], x[i]), in_shared(place_of(op)), lanes ? "ct_lane" : "(unsigned int)ct_to");
 	if (!lanes) cu_end(g);
 	cu_end(g);
 	cu_end(g);
@@ -135,14 +136,14 @@ void cluster_before(Cu *g, const Op *loop)
 static void print_wait(Cu *g, const Op *op)
 {
 	if (!exchange_repeats(op)) {
-		out_printf(g->o, "ct_bar_wait(ct_smem + %s);\n", place_of(op));
+		out_printf(g->o, "ct_bar_wait(%s);\n", in_shared(place_of(op)));
 		return;
 	}
 	int64_t sends, bytes;
 	exchange_size(op, &sends, &bytes);
-	out_printf(g->o, "ct_bar_wait_phase(ct_smem + %s, ct_phase%lld);\n", place_of(op),
+	out_printf(g->o, "ct_bar_wait_phase(%s, ct_phase%lld);\n", in_shared(place_of(op)),
 		(long long)ir_int(op, AT_SLOT, 0));
-	out_printf(g->o, "if (threadIdx.x == 0) ct_bar_again(ct_smem + %s, %lld);\n", place_of(op), (long long)bytes);
+	out_printf(g->o, "if (threadIdx.x == 0) ct_bar_again(%s, %lld);\n", in_shared(place_of(op)), (long long)bytes);
 }
 
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)

@@ -4,6 +4,7 @@
 #include "emit_cuda/peel.h"
 #include "ir/ir_frag.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "emit/literal.h"
 #include "emit/names.h"
 #include "ir/fold.h"
+#include "ir/monoid.h"
 
 const char *cu_type(Elem e)
 {
@@ -166,9 +168,8 @@ Str cu_launch(Cu *g, const Sym *s)
 void cu_loop(Cu *g, const char *var, int64_t n)
 {
 	if (n == 1) {
-		out_puts(g->o, "{\n");
-		out_in(g->o);
-		out_printf(g->o, "const int %s = 0; (void)%s;\n", var, var);
+		cu_open(g);
+		out_printf(g->o, "const int %s = 0;\n", var);
 		return;
 	}
 	cu_each(g, var, n);
@@ -207,8 +208,11 @@ Str cu_warps_started(const Fn *fn)
 
 Str cu_of_no_warp(Cu *g, const Val *partial)
 {
-	if (ir_int(partial->def, AT_KIND, 0) != KIND_SUM) return cu_at(g, partial, "0");  /* a maximum has a pad's own */
-	return cu_num(partial->type->elem, elem_is_any_float(partial->type->elem) ? num_float(0) : num_int(0));
+	const Op *sum = partial->def;
+	if (sum->code == OP_CAST) sum = ir_in(sum, 0)->def;
+	OpCode combine = monoid_of_kind((int)ir_int(sum, AT_KIND, KIND_SUM));
+	if (monoid_idempotent(combine)) return cu_at(g, partial, "0");  /* a warp's own changes no maximum */
+	return cu_num(partial->type->elem, monoid_begin(monoid_reduction(combine), partial->type->elem));
 }
 
 Str cu_blocks_started(const Fn *fn) { return fn->fewer ? str_intern("ct_ranks") : str_i64(fn->cluster); }
@@ -223,10 +227,19 @@ void cu_sync(Cu *g)
 }
 
 /* ---- linear maps ---- */
-static const char *operand(const char *var)     /* brackets where precedence needs them */
+/* A name, a call, a number, brackets? */
+static bool is_operand(const char *p)
 {
-	return var[strcspn(var, " +-*/&|^<>?")] ? str_fmt("(%s)", var) : var;
+	while (isalnum((unsigned char)*p) || *p == '_' || *p == '.') p++;
+	for (int depth = 0; *p; p++) {
+		if (*p == '(' || *p == '[') depth++;
+		else if (*p == ')' || *p == ']') depth--;
+		else if (!depth) return false;
+	}
+	return true;
 }
+
+static Str operand(Str var) { return is_operand(var) ? var : str_fmt("(%s)", var); }
 
 static bool is_number(const char *s, long *v)
 {
@@ -289,6 +302,21 @@ Str cu_xor(Str a, Str b)
 	if (!strcmp(a, "0")) return b;
 	if (!strcmp(b, "0")) return a;
 	return str_fmt("(%s ^ %s)", a, b);
+}
+
+Str cu_sum(Str a, Str b)
+{
+	long x, y;
+	if (is_number(a, &x) && is_number(b, &y)) return str_i64(x + y);
+	if (!strcmp(a, "0")) return b;
+	return strcmp(b, "0") ? str_fmt("%s + %s", a, b) : a;
+}
+
+Str cu_times(Str a, int64_t n)
+{
+	long x;
+	if (is_number(a, &x)) return str_i64(x * n);
+	return n == 1 ? operand(a) : str_fmt("%s * %lld", operand(a), (long long)n);
 }
 
 Str cu_deposit(const char *var, uint32_t mask)

@@ -105,7 +105,7 @@ Str cu_said(Cu *g, const Val *v);                       /* its type as a comment
 void cu_fill(Cu *g, const Val *v);  /* declares it and opens a loop over its registers, ct_r: a statement follows */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
 bool cu_unrolled(int regs);
-/* for (int var = 0; var < n; var++) { -- nothing for n = 1 but the block */
+/* for (int var = 0; var < n; var++) { -- a block with a constant where n is 1 */
 void cu_loop(Cu *g, const char *var, int64_t n);
 void cu_end(Cu *g);
 void cu_open(Cu *g);                                    /* "{", up to cu_end */
@@ -127,6 +127,9 @@ void cu_sync(Cu *g);                                    /* a barrier for the thr
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */
 Str cu_linear(const char *var, int nbits, const uint32_t *col);
 Str cu_xor(Str a, Str b);
+/* A sum and a product without what adds or multiplies nothing; brackets around a factor where it needs them. */
+Str cu_sum(Str a, Str b);
+Str cu_times(Str a, int64_t n);
 Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
 /* places -> some number; by_lanes: registers beyond a piece count what lies ct_lanes further on */
 typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp; bool by_lanes; } CuMap;
@@ -164,6 +167,9 @@ bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec);     /
 /* one call does it: `word` may be any expression */
 bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
+/* byte offset of element `index` of what begins at `slot` of shared memory */
+Str words_offset(int64_t slot, Str index, int bytes);
+Str words_shared(Str at);                               /* a pointer to byte `at` of shared memory */
 Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
 /* The same where the element is read only in one round of a loop over pieces: volatile, because ptxas 13.0 merges the
  * loads of one address in different rounds, under different predicates, into one

@@ -39,7 +39,7 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	cu_loop(g, "ct_b", regs_of(v));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	out_printf(g->o, "if (%s%sct_f / %lldu == ct_k) ", copies ? copies : "", copies ? " && " : "", (long long)elems);
-	words_store_shared(g, t->elem, str_fmt("%lld + (ct_f %% %lldu) * %d", (long long)slot, (long long)elems,
+	words_store_shared(g, t->elem, words_offset(slot, str_fmt("ct_f %% %lldu", (long long)elems),
 		elem_bytes(t->elem)), cu_at(g, v, "ct_b"));
 	cu_end(g);
 	cu_sync(g);
@@ -51,8 +51,7 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	out_puts(g->o, "if (ct_e) printf(\", \");\n");
 	for (int a = 0, bits = type_log2_size(t); a < t->rank; bits -= t->log2[a], a++)
 		out_printf(g->o, "if ((ct_e & %lldu) == 0) printf(\"[\");\n", (1ll << bits) - 1);
-	print_number(g, t->elem, words_load_shared(t->elem, str_fmt("%lld + ct_i * %d", (long long)slot,
-		elem_bytes(t->elem))));
+	print_number(g, t->elem, words_load_shared(t->elem, words_offset(slot, str_intern("ct_i"), elem_bytes(t->elem))));
 	for (int a = 0, bits = type_log2_size(t); a < t->rank; bits -= t->log2[a], a++)
 		out_printf(g->o, "if ((~ct_e & %lldu) == 0) printf(\"]\");\n", (1ll << bits) - 1);
 	cu_end(g);

@@ -39,6 +39,8 @@ static Run run_of(Cu *g, const Op *op)
 static bool asks(const Op *op) { return op->code == OP_LOAD && ir_int(op, AT_DENSE, 0); }
 static bool writes(const Op *op) { return op_has(op, OPF_WRITE); }
 
+static Str slot_of(const Op *op) { return cu_sum(str_intern("ct_rows"), str_i64(ir_int(op, AT_SLOT, 0))); }
+
 /* Rows first: what comes by single elements is waited for. */
 static void ask_for(Cu *g, const Op *first, bool rows)
 {
@@ -48,8 +50,8 @@ static void ask_for(Cu *g, const Op *first, bool rows)
 		if (r.rows != rows) continue;
 		const char *nc = cu_val(g, ir_in(op, 0))->view->constant ? "nc" : "";
 		cu_line(g, op);
-		out_printf(g->o, "ct_dense_%s%s_b%d(ct_rows + %lld, %s, %s, %d);\n", rows ? "get" : "same", nc, 8 * r.size,
-			(long long)ir_int(op, AT_SLOT, 0), r.from, r.bytes, r.rounds);
+		out_printf(g->o, "ct_dense_%s%s_b%d(%s, %s, %s, %d);\n", rows ? "get" : "same", nc, 8 * r.size, slot_of(op),
+			r.from, r.bytes, r.rounds);
 	}
 }
 
@@ -66,12 +68,11 @@ static CuMap print_place(Cu *g, const Op *op, const Val *data, const Run *r)
 {
 	CuMap m = cu_map(*data->lay, data->type->rank - 1);
 	out_printf(g->o, "const int ct_c = (int)%s;\n", cu_map_thread(&m));
-	out_printf(g->o, "%sunsigned char *const ct_p = ct_rows + %lld + ", op->code == OP_LOAD ? "const " : "",
-		(long long)ir_int(op, AT_SLOT, 0));
+	Str at = cu_times(str_intern("ct_c"), r->size);
 	if (r->rows)
-		out_printf(g->o, "((unsigned long long)(%s) & %d) + (ct_row * (int)%s + ct_c) * %d;\n", r->from, PIECE - 1,
-			r->row, r->size);
-	else out_printf(g->o, "ct_c * %d;\n", r->size);
+		at = str_fmt("((unsigned long long)(%s) & %d) + %s", r->from, PIECE - 1,
+			cu_times(str_fmt("ct_row * (int)%s + ct_c", r->row), r->size));
+	out_printf(g->o, "%sunsigned char *const ct_p = %s + %s;\n", op->code == OP_LOAD ? "const " : "", slot_of(op), at);
 	out_printf(g->o, "int ct_last = (int)%s - ct_c;\nasm volatile(\"\" : \"+r\"(ct_last));\n", r->row);
 	return m;
 }
@@ -153,8 +154,8 @@ bool dense_store(Cu *g, const Op *op)
 	cu_end(g);
 	out_puts(g->o, "__syncwarp();\n");
 	cu_line(g, op);
-	out_printf(g->o, "ct_dense_put_b%d(%s, ct_rows + %lld, %s, %d);\n", 8 * run.size, run.from,
-		(long long)ir_int(op, AT_SLOT, 0), run.bytes, run.rounds);
+	out_printf(g->o, "ct_dense_put_b%d(%s, %s, %s, %d);\n", 8 * run.size, run.from, slot_of(op), run.bytes,
+		run.rounds);
 	cu_end(g);
 	return true;
 }

@@ -70,19 +70,15 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	const Lay *l = op->out[0]->lay;
 	CuMap m = cu_map_row(g, *l, LAY_PACKED);
 	if (peel_row(g->fn, *l)) return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), peel_iota(g, *l, reg));
-	uint32_t in_reg = 0, in_thread = 0;
-	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
-	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
 	bool wide = elem_bytes(op->out[0]->type->elem) == 8;    /* what an address is made of may be a sum */
-	bool apart = wide && in_reg && in_thread && !(in_reg & in_thread);
 	Str of_thread = cu_map_thread(&m), of_reg = cu_map_reg(&m, reg);
-	Str at = apart ? str_fmt("%s + %s", of_thread, of_reg) : cu_xor(of_thread, of_reg);
+	Str at = wide && lay_adds(*l, LAY_PACKED) ? cu_sum(of_thread, of_reg) : cu_xor(of_thread, of_reg);
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->rotated;
 	if (n && type_size(op->out[0]->type) > 1)
 		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem),
 			at, (long long)n - 1);
-	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), str_fmt("(%s)", at));
+	return str_fmt("(%s)(%s)", cu_type(op->out[0]->type->elem), at);
 }
 
 /* An element's number compared with a scalar: with what the thread's part leaves of the scalar, so that a register
@@ -103,10 +99,7 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 			: NULL;
 	}
 	CuMap m = cu_map_row(g, *x->lay, LAY_PACKED);
-	uint32_t in_reg = 0, in_thread = 0;
-	for (int i = 0; i < m.nreg; i++) in_reg |= m.col[i];
-	for (int i = m.nreg; i < m.nreg + m.nlane + m.nwarp; i++) in_thread |= m.col[i];
-	if (in_reg & in_thread) return NULL;
+	if (!lay_adds(*x->lay, LAY_PACKED)) return NULL;
 	bool row = holds_row(g->fn, *x->lay), shifts = g->shifted && row,
 		sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
 	int i = 0;
@@ -123,7 +116,7 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
 	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);  /* what lies in front counts as after */
 	Str left = str_fmt("ct_within((long long)%s - (int)%s%s)", cu_val(g, y)->name, thread, shifts ? " + ct_phase" : "");
-	if (!in_thread && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
+	if (!strcmp(thread, "0") && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
 	out_printf(o, "(int)%s %s %s%s)", cu_map_reg(&m, reg), signs[i].sign, left, sure ? ")" : "");
 	return out_take(o);
 }

@@ -13,8 +13,14 @@ static Str base_of(Cu *g, const Val *buf)
 {
 	while (buf->def && buf->def->code == OP_PART) buf = ir_in(buf->def, 0);
 	if (buf->def && buf->def->code == OP_ALLOC_SHARED)
-		return str_fmt("ct_base + %lldu", (long long)ir_int(buf->def, AT_SLOT, 0));
+		return cu_sum(str_intern("ct_base"), str_i64(ir_int(buf->def, AT_SLOT, 0)));
 	return cu_scalar(g, buf);
+}
+
+/* the address of element ct_t ^ add */
+static Str address_at(Cu *g, const Val *buf, unsigned add, int bytes)
+{
+	return cu_sum(base_of(g, buf), cu_times(cu_xor(str_intern("ct_t"), str_i64(add)), bytes));
 }
 
 static uint32_t xor_bits(const CuMap *m, int first, int n, int k)
@@ -86,8 +92,8 @@ static void print_piece(Copy *x, int i)
 	Str e0 = str_fmt("(%s)%s", number_type(x, 0), x->view->ext[0]),
 		e1 = str_fmt("(%s)%s", number_type(x, 1), x->view->ext[1]);
 	Str bytes = x->whole ? str_intern("16") : str_fmt("ct_copy_part((%s - (%s)) * %dull, 16)", e1, c1, 1 << x->size);
-	out_printf(g->o, "ct_copy16(%s + (ct_t ^ %u) * %d, %s, %s < %s && %s < %s ? %s : 0);\n",
-		base_of(g, ir_in(x->op, 0)), off, 1 << x->size, from, c0, e0, c1, e1, bytes);
+	out_printf(g->o, "ct_copy16(%s, %s, %s < %s && %s < %s ? %s : 0);\n",
+		address_at(g, ir_in(x->op, 0), off, 1 << x->size), from, c0, e0, c1, e1, bytes);
 }
 
 void frag_copy(Cu *g, const Op *op)
@@ -132,9 +138,9 @@ void frag_ldmatrix_op(Cu *g, const Op *op)
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	cu_line(g, op);
 	for (int i = 0; i < 1 << p.addr.in[HW_REG]; i++)
-		out_printf(g->o, "ct_ldm_x%d%s(%s%s + %d, %s + (ct_t ^ %u) * %d);\n", words, p.trans ? "_t" : "",
-			regs_of(r) > 1 ? "" : "&", cu_scalar(g, r),
-			i * words, base_of(g, buf), (unsigned)(xor_bits(&off, 0, p.addr.in[HW_REG], i) ^ p.begin), 1 << size);
+		out_printf(g->o, "ct_ldm_x%d%s(%s%s, %s);\n", words, p.trans ? "_t" : "", regs_of(r) > 1 ? "" : "&",
+			cu_sum(cu_scalar(g, r), str_i64(i * words)),
+			address_at(g, buf, xor_bits(&off, 0, p.addr.in[HW_REG], i) ^ p.begin, 1 << size));
 	cu_end(g);
 }
 
@@ -161,6 +167,13 @@ static void open_loop(Cu *g, const char *var, int n)
 	cu_open(g);
 }
 
+/* Of a factor: those of step s of repetition rep, `words` each. */
+static Str words_of(Cu *g, const Val *v, Str rep, const MmaFragPlan *p, int s, int words)
+{
+	Str at = cu_sum(cu_times(rep, 1 << p->steps), str_i64(s));
+	return cu_sum(cu_scalar(g, v), cu_times(at, words));
+}
+
 /* The sum is added in place where nobody else wants it as it was. */
 void frag_mma(Cu *g, const Op *op)
 {
@@ -182,10 +195,9 @@ void frag_mma(Cu *g, const Op *op)
 		open_loop(g, "ct_m", 1 << p.mrep);
 		open_loop(g, "ct_n", 1 << p.nrep);
 		cu_line(g, op);
-		out_printf(g->o, "ct_mma_m16n8k%d_%s_%s(%s + (ct_m * %d + ct_n) * 4, %s + (ct_m * %d + %d) * %d, %s + "
-			"(ct_n * %d + %d) * %d);\n",
-			1 << frag_k(p.frag), elem_rows[a->type->elem].name, elem_rows[b->type->elem].name, cu_scalar(g, r),
-			1 << p.nrep, cu_scalar(g, a), 1 << p.steps, s, p.a_words, cu_scalar(g, b), 1 << p.steps, s, p.b_words);
+		out_printf(g->o, "ct_mma_m16n8k%d_%s_%s(%s + (ct_m * %d + ct_n) * 4, %s, %s);\n", 1 << frag_k(p.frag),
+			elem_rows[a->type->elem].name, elem_rows[b->type->elem].name, cu_scalar(g, r), 1 << p.nrep,
+			words_of(g, a, str_intern("ct_m"), &p, s, p.a_words), words_of(g, b, str_intern("ct_n"), &p, s, p.b_words));
 		cu_end(g);
 		cu_end(g);
 	}

@@ -69,6 +69,36 @@ static Str plain_name(Str name)
 	return out_take(o);
 }
 
+/* Does a barrier stand for one group of several, which its number tells? */
+static bool is_of_group(const CuGroup *me, const Op *barrier)
+{
+	enum { GROUP };
+	return me->warps > 1 && ir_int(barrier, AT_AMONG, 0) == GROUP;
+}
+
+/* What operations of a group name: its number, and the thread that ct_elect chooses. */
+typedef struct Needs { const CuGroup *of; bool number, leader; } Needs;
+
+static void find_needs(void *needs, Op *op)
+{
+	Needs *n = needs;
+	bool waits = op->code == OP_GROUP_BARRIER || op->code == OP_GRID_SIGNAL || op->code == OP_GRID_AWAIT;
+	n->number |= op->code == OP_GRID_BARRIER || (waits && is_of_group(n->of, op));
+	n->leader |= op->code == OP_ELECT;
+}
+
+static Needs needs_of(const CuGroup *group, const Op *op)
+{
+	Needs n = { .of = group };
+	ir_walk(op->region[0], find_needs, &n);
+	return n;
+}
+
+static void print_leader(Cu *g, Needs needs)
+{
+	if (needs.leader) out_puts(g->o, "const unsigned int ct_leader = ct_elect();\n");
+}
+
 static void print_role(Cu *g, const Op *op)
 {
 	CuGroup me = group_of(op);
@@ -81,10 +111,11 @@ static void print_role(Cu *g, const Op *op)
 	me.number = cu_val(g, w)->name = cu_name(g, w);
 	Str unit = me.first ? str_fmt("(ct_unit - %d)", me.first) : str_intern("ct_unit"),
 		thread = me.first ? str_fmt("(threadIdx.x - %d)", me.first * 32) : str_intern("threadIdx.x");
-	out_printf(g->o, "const int %s = (int)%s / %d; (void)%s;\n", me.number, unit, me.warps, me.number);
-	out_printf(g->o, "const unsigned int ct_tid = %s %% %d; (void)ct_tid;\n", thread, me.warps * 32);
-	out_printf(g->o, "const unsigned int ct_warp = __shfl_sync(0xffffffffu, ct_tid / 32, 0); (void)ct_warp;\n");
-	if (me.warps == 1) out_puts(g->o, "const unsigned int ct_leader = ct_elect(); (void)ct_leader;\n");
+	Needs needs = needs_of(&me, op);
+	if (needs.number || g->uses[w->id]) out_printf(g->o, "const int %s = (int)%s / %d;\n", me.number, unit, me.warps);
+	out_printf(g->o, "const unsigned int ct_tid = %s %% %d;\n", thread, me.warps * 32);
+	out_printf(g->o, "const unsigned int ct_warp = __shfl_sync(0xffffffffu, ct_tid / 32, 0);\n");
+	if (me.warps == 1) print_leader(g, needs);
 	g->group = &me;
 	print_region(g, op);
 	g->group = NULL;
@@ -113,7 +144,7 @@ void group_one_warp(Cu *g, const Op *op)
 	CuGroup me = { .warps = 1, .groups = 1, .barrier = -1 };
 	out_puts(g->o, "if (ct_warp == 0) {\n");
 	out_in(g->o);
-	if (!outer || outer->warps > 1) out_puts(g->o, "const unsigned int ct_leader = ct_elect(); (void)ct_leader;\n");
+	if (!outer || outer->warps > 1) print_leader(g, needs_of(&me, op));
 	g->group = &me;
 	print_region(g, op);
 	g->group = outer;

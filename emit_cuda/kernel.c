@@ -219,8 +219,7 @@ static void thread_index(Cu *g, int grid)
 		out_printf(o, "if ((ct_at & ~%du) >= %s) return;\n", 32 / fn->lanes - 1, blocks);
 		out_printf(o, "const bool ct_live = ct_at < %s;\n", blocks);
 		out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
-		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n(void)ct_live;\n(void)ct_first;\n",
-			32 - fn->lanes);
+		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n", 32 - fn->lanes);
 	} else {
 		out_printf(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= %s) return;\n", blocks);
 	}

@@ -377,7 +377,9 @@ static void add_needs(const CuKernel *k, const EmitOptions *opt)
 void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOptions *opt, const Beside *beside)
 {
 	bool maps = false;
-	needs = (StartNeeds){ .beside = beside != NULL };
+	needs = (StartNeeds){ .beside = beside != NULL, .archs = str_intern("") };
+	for (int i = 0; i < opt->archs.n; i++)
+		needs.archs = str_fmt("%s%s%s", needs.archs, i ? ", " : "", opt->archs.p[i]->name);
 	for (int i = 0; i < all->n; i++) {
 		maps |= all->p[i].maps.n > 0;
 		add_needs(&all->p[i], opt);

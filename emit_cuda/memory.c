@@ -35,7 +35,11 @@ static void words_of_pieces(Access *x)
 	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->vec);
 }
 
-static Str word_of_piece(const Access *x) { return str_fmt("%s[ct_i]", x->held ? x->held : "ct_v"); }
+static Str word_of_piece(const Access *x)
+{
+	bool only = !x->g->part && regs_of_layout(x->g->fn, x->l) == 1 << x->vec;       /* piece: no loop counts it */
+	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", only ? "0" : "ct_i");
+}
 
 /* Between words and registers: of the piece that begins at register ct_b, the ct_i-th. */
 static void put_words(Access *x, const Str *reg)
@@ -325,12 +329,12 @@ static void print_ahead(Access *x)
 	if (!ahead || x->held) return;
 	for (int a = 0; a < x->rank; a++) {
 		int64_t n = ahead->u.ints.p[a] * x->step[a];
-		Str c = access_coord(x, a, "ct_b"), at = x->apart[a] ? str_fmt("ct_o%d + ct_c%d", a, a) : str_fmt("ct_o%d", a);
-		Str next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");
+		Str c = access_coord(x, a, "ct_b"), at = str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+"));
+		Str here = cu_sum(at, c), next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");
 		if (n) out_puts(on, access_scaled(next, x->v, a));
 		if (n || !x->proved[a])
-			out_printf(inside, "%s%s + %s%s < %s", inside->n ? " && " : "", at, c, next, x->v->ext[a]);
-		if (x->low[a]) out_printf(inside, "%s%s + %s >= 0", inside->n ? " && " : "", at, c);
+			out_printf(inside, "%s%s%s < %s", inside->n ? " && " : "", here, next, x->v->ext[a]);
+		if (x->low[a]) out_printf(inside, "%s%s >= 0", inside->n ? " && " : "", here);
 	}
 	cu_registers(g, x->l, piece_mask(x));
 	cu_line(g, x->op);

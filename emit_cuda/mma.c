@@ -61,18 +61,13 @@ static void close_reps(Cu *g, int n)
 
 static Str byte_at(const Factor *f, Str off)
 {
-	int size = elem_log2(f->e);
-	return str_fmt("%s(%s)%s", strcmp(f->base, "0") ? str_fmt("%s + ", f->base) : "", off,
-		size ? str_fmt(" * %d", 1 << size) : "");
+	return cu_sum(f->base, cu_times(off, elem_bytes(f->e)));
 }
 
 static Str word_at(const char *array, Str at, int n)
 {
-	Str from = strcmp(at, "0") ? str_fmt("%s + %s", array, at) : str_intern(array);
-	return n ? str_fmt("%s + %d", from, n) : from;
+	return cu_sum(cu_sum(str_intern(array), at), str_i64(n));
 }
-
-static Str rep_at(const char *rep, int n) { return strcmp(rep, "0") ? str_fmt("%s * %d", rep, n) : str_intern("0"); }
 
 /* Words of one fragment, rep `rep` and step `step` (expressions), into dst (a pointer expression). */
 static void load_words(const Mma *m, const Factor *f, const char *rep, const char *step, const char *dst)
@@ -98,16 +93,16 @@ static void load_words(const Mma *m, const Factor *f, const char *rep, const cha
 		for (int i = per; i < at.nreg + at.nlane + at.nwarp; i++)
 			run = run && !(at.col[i] & (((uint32_t)1 << per) - 1));
 		if (f->e == EL_F64) {
-			out_printf(g->o, "(%s)[%d] = *(const double *)(ct_smem + %s);\n", dst, w,
-				byte_at(f, cu_xor(base, str_fmt("%u", (unsigned)add[0]))));
+			out_printf(g->o, "(%s)[%d] = *(const double *)%s;\n", dst, w,
+				words_shared(byte_at(f, cu_xor(base, str_i64(add[0])))));
 		} else if (run) {
-			out_printf(g->o, "(%s)[%d] = *(const unsigned int *)(ct_smem + %s);\n", dst, w,
-				byte_at(f, cu_xor(base, str_fmt("%u", (unsigned)add[0]))));
+			out_printf(g->o, "(%s)[%d] = *(const unsigned int *)%s;\n", dst, w,
+				words_shared(byte_at(f, cu_xor(base, str_i64(add[0])))));
 		} else {
 			Str part[4];
 			for (int i = 0; i < 1 << per; i++)
-				part[i] = str_fmt("*(const unsigned %s *)(ct_smem + %s)", size ? "short" : "char",
-					byte_at(f, cu_xor(base, str_fmt("%u", (unsigned)add[i]))));
+				part[i] = str_fmt("*(const unsigned %s *)%s", size ? "short" : "char",
+					words_shared(byte_at(f, cu_xor(base, str_i64(add[i])))));
 			if (per == 1) out_printf(g->o, "(%s)[%d] = ct_join_b16(%s, %s);\n", dst, w, part[0], part[1]);
 			else
 				out_printf(g->o, "(%s)[%d] = ct_join_b8(%s, %s, %s, %s);\n", dst, w, part[0], part[1], part[2],
@@ -123,7 +118,7 @@ static void load_fragment(const Mma *m, const Factor *f, const char *rep, Str at
 	cu_line(g, m->op);
 	if (!f->matrices) {
 		for (int s = 0; s < m->together; s++)
-			load_words(m, f, rep, m->together > 1 ? str_fmt("(ct_k * %d + %d)", m->together, s) : "ct_k",
+			load_words(m, f, rep, cu_sum(cu_times(str_intern("ct_k"), m->together), str_i64(s)),
 				word_at(str_fmt("ct_f%s", f->name), at, s * f->words));
 		return;
 	}
@@ -139,12 +134,13 @@ static void load_fragment(const Mma *m, const Factor *f, const char *rep, Str at
 		for (int b = 0; b < within; b++)
 			if ((w / words) >> b & 1) base ^= f->off.col[b];
 		int extra = f->words >= words ? w / f->words : 0;
-		Str step = m->together > 1 && !joined ? str_fmt("(ct_k * %d + %d)", m->together, extra) : str_intern("ct_k");
+		Str step = str_intern("ct_k");
+		if (m->together > 1 && !joined) step = cu_sum(cu_times(step, m->together), str_i64(extra));
 		Str off = cu_xor(cu_linear(step, f->steps - joined, f->off.col + within),
 			cu_linear(rep, f->reps, f->off.col + within + f->steps - joined));
 		off = cu_xor(cu_xor(str_fmt("ct_t%s", f->name), off), str_fmt("%u", (unsigned)base));
-		out_printf(g->o, "ct_ldm_x%d%s(%s, ct_sh + %s);\n", words, f->trans ? "_t" : "",
-			word_at(str_fmt("ct_f%s", f->name), at, w), byte_at(f, off));
+		out_printf(g->o, "ct_ldm_x%d%s(%s, %s);\n", words, f->trans ? "_t" : "",
+			word_at(str_fmt("ct_f%s", f->name), at, w), cu_sum(str_intern("ct_sh"), byte_at(f, off)));
 	}
 }
 
@@ -154,8 +150,7 @@ static void print_mma(const Mma *m, const char *a, const char *b, const char *mr
 	int each = p->frag == FRAG_M8N8K4 ? 2 : 4, nr = 1 << m->f[1].reps;
 	Elem x = m->f[0].e, y = m->f[1].e;
 	cu_line(m->g, m->op);
-	Str row = rep_at(mrep, nr * each), col = rep_at(nrep, each), at = !strcmp(row, "0") ? col : !strcmp(col, "0") ? row
-		: str_fmt("%s + %s", row, col);
+	Str at = cu_sum(cu_times(mrep, nr * each), cu_times(nrep, each));
 	out_printf(m->g->o, "ct_mma_%s_%s_%s(%s, %s, %s);\n", p->name, elem_rows[x].name, elem_rows[y].name,
 		word_at(m->acc, at, 0), a, b);
 }
@@ -172,13 +167,13 @@ static void tensor_block(const Mma *m)
 	out_printf(g->o, "%s ct_fa[%d], ct_fb[%d];\n", word, m->unrolled ? mr * aw : aw, bw);
 	if (m->unrolled) {
 		const char *rep = open_reps(g, "ct_m", mr, true);
-		load_fragment(m, a, rep, rep_at(rep, aw));
+		load_fragment(m, a, rep, cu_times(rep, aw));
 		close_reps(g, mr);
 		const char *col = open_reps(g, "ct_n", nr, true);
 		load_fragment(m, b, col, zero);
 		open_reps(g, "ct_m", mr, true);
 		for (int s = 0; s < ks; s++)
-			print_mma(m, word_at("ct_fa", rep_at(rep, aw), s * a->words), word_at("ct_fb", zero, s * b->words), rep,
+			print_mma(m, word_at("ct_fa", cu_times(rep, aw), s * a->words), word_at("ct_fb", zero, s * b->words), rep,
 				col);
 		close_reps(g, mr);
 		close_reps(g, nr);
@@ -276,7 +271,7 @@ static void fill_factor(Cu *g, const Op *op, int i, MmaPieces p)
 	out_in(g->o);
 	Str at = str_fmt("((ct_z & %u) << %d) + ((ct_row & %u) << %d) + (ct_col & %u)", (1u << z) - 1, pc + pr,
 		(1u << pr) - 1, pc, (1u << pc) - 1);
-	words_store_shared(g, t->elem, str_fmt("%lld + (%s) * %d", (long long)slot, at, elem_bytes(t->elem)),
+	words_store_shared(g, t->elem, words_offset(slot, at, elem_bytes(t->elem)),
 		cu_at(g, x, "ct_b"));
 	cu_end(g);
 	cu_end(g);
@@ -303,9 +298,9 @@ static void multiply_pieces(Cu *g, const Op *op, MmaPieces p, Elem acc)
 	open_loop(g, "ct_k", 1 << p.k, false);
 	cu_line(g, op);
 	out_printf(g->o, "const %s ct_x = %s;\n", cu_type(acc), as_acc(a->elem, acc,
-		words_load_shared(a->elem, str_fmt("%lld + (ct_ta + ct_k) * %d", slot, elem_bytes(a->elem)))));
+		words_load_shared(a->elem, words_offset(slot, str_intern("ct_ta + ct_k"), elem_bytes(a->elem)))));
 	out_printf(g->o, "const %s ct_y = %s;\n", cu_type(acc), as_acc(b->elem, acc,
-		words_load_shared(b->elem, str_fmt("%lld + (ct_tb + (ct_k << %d)) * %d", slot + (long long)p.a_bytes, p.n,
+		words_load_shared(b->elem, words_offset(slot + p.a_bytes, str_fmt("ct_tb + (ct_k << %d)", p.n),
 		elem_bytes(b->elem)))));
 	print_fma(g, acc, str_intern("ct_d"));
 	cu_end(g);

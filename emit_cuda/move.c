@@ -15,22 +15,14 @@ typedef struct Shared {
 	CuMap off;              /* places -> element offset */
 	int vec;
 	uint8_t bit[LAY_BITS];
-	Str base;               /* byte offset of the buffer */
+	int64_t slot;           /* byte offset of the buffer */
 } Shared;
-
-static Str plus(Str base, Str off) { return strcmp(base, "0") ? str_fmt("%s + %s", base, off) : off; }
-
-static Str byte_offset(Elem e, Str off)
-{
-	int n = elem_log2(e);
-	return n ? str_fmt("(%s) * %d", off, 1 << n) : off;
-}
 
 static void start_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay smem, int64_t slot)
 {
 	SharedPlan p = shared_plan(*data->lay, smem, data->type->elem);
 	*s = (Shared){ .g = g, .op = op, .data = data, .e = data->type->elem, .l = *data->lay,
-		.base = str_fmt("%lld", (long long)slot) };
+		.slot = slot };
 	s->off = cu_map(p.map, LAY_HWAXIS(HW_OFF));
 	s->vec = p.vec;
 	memcpy(s->bit, p.bit, sizeof s->bit);
@@ -53,7 +45,7 @@ static void regs_of_piece(const Shared *s, Str first, Str *reg)
 
 static Str piece_at(const Shared *s, Str first)
 {
-	return plus(s->base, byte_offset(s->e, cu_xor(cu_map_thread(&s->off), cu_map_reg(&s->off, first))));
+	return words_offset(s->slot, cu_xor(cu_map_thread(&s->off), cu_map_reg(&s->off, first)), elem_bytes(s->e));
 }
 
 /* Also in the places of those that were not started, each of which one that was takes over. */
@@ -87,7 +79,7 @@ void move_store_shared(Cu *g, const Op *op)
 	if (!opened && !run) cu_open(g);
 	Str w = n > 1 ? words_pack_piece(g, s.data, s.bit, s.vec, reg) : NULL, at = piece_at(&s, first);
 	if (n == 1) words_store_shared(g, s.e, at, g->fn->fewer ? str_intern("ct_x") : reg[0]);
-	else out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", words_type(bytes), at, w);
+	else out_printf(g->o, "*(%s *)%s = %s;\n", words_type(bytes), words_shared(at), w);
 	if (opened || !run) cu_end(g);
 	if (g->fn->fewer) cu_end(g);
 }
@@ -113,9 +105,9 @@ void move_load_shared(Cu *g, const Op *op)
 	if (n == 1) {
 		out_printf(g->o, "%s = %s;\n", reg[0], words_load_shared(s.e, at));
 	} else if (run) {
-		words_unpack_piece(g, s.data, s.bit, s.vec, str_fmt("*(const %s *)(ct_smem + %s)", type, at), reg);
+		words_unpack_piece(g, s.data, s.bit, s.vec, str_fmt("*(const %s *)%s", type, words_shared(at)), reg);
 	} else {
-		out_printf(g->o, "const %s ct_w = *(const %s *)(ct_smem + %s);\n", type, type, at);
+		out_printf(g->o, "const %s ct_w = *(const %s *)%s;\n", type, type, words_shared(at));
 		words_unpack_piece(g, s.data, s.bit, s.vec, "ct_w", reg);
 	}
 	if (opened || !run) cu_end(g);
@@ -189,7 +181,7 @@ static Str in_piece(const Pieces *p, const char *off)  /* condition; NULL: alway
 static Str piece_byte(const Pieces *p, const char *off)
 {
 	Str o = p->count == 1 ? str_intern(off) : str_fmt("%s %% %lldu", off, (long long)p->elems);
-	return plus(str_fmt("%lld", (long long)p->slot), byte_offset(p->e, o));
+	return words_offset(p->slot, o, elem_bytes(p->e));
 }
 
 /* Puts the part of x that belongs to the piece into shared memory. */
@@ -247,10 +239,9 @@ void move_share_copies(Cu *g, const Op *op)
 	int64_t slot = ir_int(op, AT_SLOT, 0);
 	if (!type_is_tile(r->type)) {
 		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) ");
-		words_store_shared(g, r->type->elem, str_fmt("%lld", (long long)slot), cu_scalar(g, r));
+		words_store_shared(g, r->type->elem, str_i64(slot), cu_scalar(g, r));
 		cu_sync(g);
-		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem,
-			str_fmt("%lld", (long long)slot)));
+		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem, str_i64(slot)));
 		return;
 	}
 	Pieces p = { g, op, r->type->elem, type_size(r->type), 1, slot };
@@ -287,8 +278,9 @@ void move_take(Cu *g, const Op *op)
 	cu_loop(g, "ct_b", regs_of(r));
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n",
 		index->type->elem == EL_U64 ? cu_at(g, index, "ct_b") : str_fmt("(long long)%s", cu_at(g, index, "ct_b")));
-	out_printf(g->o, "const unsigned int ct_f = %s ^ ((unsigned int)ct_j << %d);\n",
-		cu_xor(str_intern("ct_t"), cu_map_reg(&other, "ct_b")), shift);
+	Str j = str_intern(shift ? str_fmt("((unsigned int)ct_j << %d)", shift) : "(unsigned int)ct_j");
+	out_printf(g->o, "const unsigned int ct_f = %s;\n",
+		cu_xor(cu_xor(str_intern("ct_t"), cu_map_reg(&other, "ct_b")), j));
 	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, "ct_f"),
 		to = cu_at(g, r, "ct_b");
 	cu_line(g, op);

@@ -86,8 +86,7 @@ static void print_numbers(Cu *g, bool after_wait)
 	out_puts(g->o, "const int ct_place = (int)(ct_lane + (ct_warp << 5));\n");
 	out_printf(g->o, "const int ct_end = ct_place < %d ? ct_place : ct_begin + ct_body + (ct_place - %d);\n", front,
 		front);
-	out_printf(g->o, "const int ct_edge = ct_end < (ct_place < %d ? ct_begin : (int)%s);\n"
-		"(void)ct_left, (void)ct_edge;\n", front, length);
+	out_printf(g->o, "const int ct_edge = ct_end < (ct_place < %d ? ct_begin : (int)%s);\n", front, length);
 }
 
 /* ---- parts ---- */

@@ -64,7 +64,7 @@ void cu_registers(Cu *g, Lay l, uint32_t skip)
 	if (1 << n == 1 && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG]) {
 		out_puts(g->o, "{\n");
 		out_in(g->o);
-		out_puts(g->o, "const int ct_i = 0, ct_b = 0; (void)ct_i;\n");
+		out_puts(g->o, "const int ct_b = 0;\n");
 		return;
 	}
 	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : regs_of_layout(g->fn, l), l, l.in[HW_REG] - n);

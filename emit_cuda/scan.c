@@ -310,8 +310,8 @@ static void scan_pairs(const Scan *s, int k)
 /* ---- warps ---- */
 static Str slot(const Scan *s, int value, Str index)
 {
-	long long at = (long long)(ir_int(s->op, AT_SLOT, 0) + scan_offset(s->op, &s->plan, value));
-	return str_fmt("%lld + (%s) * %d", at, index, scan_slot(s->op, value));
+	int64_t at = ir_int(s->op, AT_SLOT, 0) + scan_offset(s->op, &s->plan, value);
+	return words_offset(at, index, scan_slot(s->op, value));
 }
 
 static void store_totals(const Scan *s)

@@ -2,6 +2,8 @@
  * or that of lane + carry, where lanes beyond the last begin again with the next registers. What a lane sends is chosen
  * before: the few first (last) lanes send of the next (previous) registers, as only those ask them
  * whose place is after the end. */
+#include <stdlib.h>
+
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 
@@ -62,8 +64,9 @@ static void print_from_lane(Slide *s, int carry, int low)
 	out_printf(g->o, "const %s ct_sent = %s;\n", cu_type(e), sent);
 	if (s->p.lanes) {
 		uint32_t others = ~((uint32_t)(count - 1) << s->p.lane) & 31u;
-		Str from = str_fmt("(ct_lane & %u) | ((unsigned int)(ct_l + (%d)) & %d) << %d", (unsigned)others, carry,
-			count - 1, s->p.lane);
+		Str from = str_fmt("((unsigned int)(ct_l %s %d) & %d)", carry < 0 ? "-" : "+", abs(carry), count - 1);
+		if (s->p.lane) from = str_fmt("(%s << %d)", from, s->p.lane);
+		if (others) from = str_fmt("(ct_lane & %u) | %s", (unsigned)others, from);
 		if (g->fn->lanes) from = str_fmt("ct_first ^ (%s)", from);
 		out_printf(g->o, "const %s ct_got = ct_shfl_idx_%s(ct_sent, (int)(%s));\n", cu_type(e), elem_rows[e].name,
 			from);
@@ -105,8 +108,8 @@ void slide_print(Cu *g, const Op *op)
 	for (int k = 0; k < op->nout; k++) cu_declare(g, op->out[k]);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	if (s.p.lanes)
-		out_printf(g->o, "const int ct_l = (int)(ct_lane >> %d & %d);\n(void)ct_l;\n", s.p.lane, (1 << s.p.lanes) - 1);
+	if (s.p.lanes && (least || most))
+		out_printf(g->o, "const int ct_l = (int)(ct_lane >> %d & %d);\n", s.p.lane, (1 << s.p.lanes) - 1);
 	for (int carry = least; carry <= most; carry++) print_carry(&s, carry);
 	cu_end(g);
 }

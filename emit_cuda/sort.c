@@ -118,9 +118,9 @@ static void print_step(const Sort *s, const Bits *b, bool mirrored, const char *
 	if (warps) {
 		Str other = str_fmt("(%s) << %d", warp, LANES_LOG2);
 		if (lanes) other = str_fmt("(%s | %s)", other, lane);
-		out_printf(g->o, "ct_order_warps_%s(ct_k, %d, %d, %s, %s, %s, ct_smem + %lld, %s, %s ^ %s, %du);\n", s->key,
-			s->p.regs, s->p.chunk, reg, top, upper, (long long)ir_int(s->op, AT_SLOT, 0), thread, thread, other,
-			s->p.threads);
+		out_printf(g->o, "ct_order_warps_%s(ct_k, %d, %d, %s, %s, %s, %s, %s, %s ^ %s, %du);\n", s->key,
+			s->p.regs, s->p.chunk, reg, top, upper, cu_sum(str_intern("ct_smem"), str_i64(ir_int(s->op, AT_SLOT, 0))),
+			thread, thread, other, s->p.threads);
 	} else if (lanes) {
 		out_printf(g->o, "ct_order_lanes_%s(ct_k, %d, %s, %s, %s, %s);\n", s->key, s->p.regs, reg, top, upper, lane);
 	} else {
@@ -206,24 +206,24 @@ void sort_histogram(Cu *g, const Op *op)
 	out_printf(g->o, "#pragma unroll 1\nfor (unsigned long long ct_k = 0; ct_k < %lld; ct_k++) {\n", (long long)rounds);
 	out_in(g->o);
 	if (rounds > 1) cu_sync(g);
-	out_printf(g->o, "for (unsigned int ct_i = %s; ct_i < %lldu; ct_i += %du) *(int *)(ct_smem + "
-		"%lld + ct_i * 4) = 0;\n", cu_thread(g), (long long)bins, threads, (long long)slot);
+	out_printf(g->o, "for (unsigned int ct_i = %s; ct_i < %lldu; ct_i += %du) *(int *)%s = 0;\n", cu_thread(g),
+		(long long)bins, threads, words_shared(words_offset(slot, str_intern("ct_i"), 4)));
 	cu_sync(g);
 	cu_registers(g, *x->lay, lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG));
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s%s - ct_k * %lldu;\n",
 		elem_is_signed(x->type->elem) ? "(long long)" : "", v, (long long)bins);
 	cu_line(g, op);
-	out_printf(g->o, "if (%s%sct_j < %lldu) atomicAdd((int *)(ct_smem + %lld) + ct_j, 1);\n", copies ? copies : "",
-		copies ? " && " : "", (long long)bins, (long long)slot);
+	out_printf(g->o, "if (%s%sct_j < %lldu) atomicAdd((int *)%s + ct_j, 1);\n", copies ? copies : "",
+		copies ? " && " : "", (long long)bins, words_shared(str_i64(slot)));
 	cu_end(g);
 	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	cu_loop(g, "ct_b", regs_of(r));
 	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
 	if (rounds > 1) out_printf(g->o, "if (ct_f / %lldu == ct_k) ", (long long)bins);
-	Str at = str_fmt("%lld + (ct_f %% %lldu) * 4", (long long)slot, (long long)bins);
+	Str at = words_offset(slot, str_fmt("ct_f %% %lldu", (long long)bins), 4);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), rounds > 1 ? words_load_piece(EL_I32, at)
-		: str_fmt("*(const int *)(ct_smem + %s)", at));
+		: str_fmt("*(const int *)%s", words_shared(at)));
 	cu_end(g);
 	cu_end(g);
 }

@@ -59,8 +59,7 @@ static const char host_find[] =
 	" * in the high half, a bit for each from there on in the low half; 0: *status says why. */\n"
 	"static unsigned long long ct_find(const char *name, int device, const CtKernel *k, int n, int *status)\n"
 	"{\n"
-	"\tint major = 0, minor = 0, at = 0, most = 0, end = n;\n"
-	"\tchar list[160] = \"\";\n"
+	"\tint major = 0, minor = 0, most = 0, end = n;\n"
 	"\tconst CtKernel *few = NULL;\n"
 	"\tcudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
 	"\tcudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
@@ -79,15 +78,7 @@ static const char host_find[] =
 	"\t\treturn *status = ct_fail(CTILE_CUDA, \"%s: the kernel for sm_%d%d has %d threads a thread block, and the "
 	"device runs at most %d of it\",\n"
 	"\t\t\tname, major, minor, few->threads, most), 0;\n"
-	"\tfor (int i = 0; i < n && at < 140; i++)\n"
-	"\t\tif (!i || strcmp(k[i].name, k[i - 1].name)) at += snprintf(list + at, sizeof list - (size_t)at, \"%s%s\", i ? "
-	"\", \" : \"\", k[i].name);\n";
-static const char host_no_arch[] =
-	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s\", name, major, "
-	"minor, list), 0;\n";
-static const char host_no_arch_beside[] =
-	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for %s%s\", name, major, "
-	"minor, list, CT_TILE_LIST), 0;\n";
+	"\treturn *status = ct_fail(CTILE_ARCH, \"%s: the device is sm_%d%d, compiled in is code for ";
 
 static const char host_pick[] =
 	"}\n"
@@ -221,7 +212,8 @@ static void print_choice(Out *o, const StartNeeds *n)
 	if (n->wide) out_puts(o, host_asks_room);
 	out_puts(o, host_usable_end);
 	out_puts(o, host_find);
-	out_puts(o, n->beside ? host_no_arch_beside : host_no_arch);
+	out_printf(o, "%s%s\", name, major, minor%s), 0;\n", n->archs, n->beside ? "%s" : "",
+		n->beside ? ", CT_TILE_LIST" : "");
 	out_puts(o, host_pick);
 }
 

@@ -13,6 +13,7 @@ typedef struct StartNeeds {     /* of some kernel of the file */
 	bool blocks;            /* versions that ask how many tile blocks there are */
 	bool own;               /* calls start versions in other numbers than the table says, or with a grid of their own */
 	bool divides;           /* grids of several axes: ct_divisor */
+	Str archs;              /* for which there is code: "sm_80, sm_90a" */
 	bool beside;            /* tile kernels stand in the file: CT_TILE_LIST names what they serve */
 } StartNeeds;
 

@@ -229,7 +229,8 @@ void wgmma_cut(Cu *g, const Op *op)
 	} else if (op->nin > 1) {
 		cu_val(g, r)->name = str_fmt("(%s + %d * %s)", from, where[0], cu_scalar(g, ir_in(op, 1)));
 	} else if (adjacent) {
-		cu_val(g, r)->name = n > 1 ? str_fmt("(%s + %d)", from, where[0]) : cu_at(g, x, str_i64(where[0]));
+		cu_val(g, r)->name = n == 1 ? cu_at(g, x, str_i64(where[0])) : where[0] ? str_fmt("(%s + %d)", from, where[0])
+			: from;
 	} else {
 		cu_declare(g, r);
 		for (int i = 0; i < n; i++)
@@ -244,17 +245,18 @@ void wgmma_stmatrix(Cu *g, const Op *op)
 	const Smem s = cu_val(g, buf)->shared->whole;
 	bool trans = ir_int(op, AT_TRANS, 0);
 	int cols = (int)type_extent(x->type, 1);
-	Str at = cu_fresh(g, "to");
+	Str from = cu_fresh(g, "to");
 	for (int j = 0; j < cols / 16; j++) {
 		WgStore to;
 		Str w[4];
 		if (!wg_stmatrix(s, trans, j, &to)) bug("stmatrix of %s", type_text(x->type));
 		CuMap off = cu_map(to.addr, LAY_HWAXIS(HW_OFF));
-		if (!j) out_printf(g->o, "const unsigned int %s = %s;\n", at, cu_map_thread(&off));
+		if (!j) out_printf(g->o, "const unsigned int %s = %s;\n", from, cu_map_thread(&off));
 		for (int i = 0; i < 4; i++)
 			w[i] = str_fmt("ct_join_b16(%s, %s)", words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i))),
 				words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i + 1))));
-		out_printf(g->o, "ct_stmatrix_x4%s(%s + (%s ^ %u) * 2 + %lld, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "",
-			cu_scalar(g, buf), at, (unsigned)to.flip, (long long)to.add, w[0], w[1], w[2], w[3]);
+		Str at = cu_sum(cu_scalar(g, buf), cu_times(cu_xor(from, str_i64(to.flip)), 2));
+		out_printf(g->o, "ct_stmatrix_x4%s(%s, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "",
+			cu_sum(at, str_i64(to.add)), w[0], w[1], w[2], w[3]);
 	}
 }

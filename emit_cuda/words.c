@@ -1,5 +1,7 @@
 /* Elements in words: memory is accessed in pieces of 1, 2, 4, 8 or 16 bytes, held as unsigned char, unsigned short,
  * unsigned int, ct_u32x2 and ct_u32x4; these functions take elements out and put them in. */
+#include <string.h>
+
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 
@@ -122,19 +124,23 @@ Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str
 
 static const char *const sizes[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };
 
+Str words_offset(int64_t slot, Str index, int bytes) { return cu_sum(str_i64(slot), cu_times(index, bytes)); }
+
+Str words_shared(Str at) { return strcmp(at, "0") ? str_fmt("(ct_smem + %s)", at) : str_intern("ct_smem"); }
+
 Str words_load_shared(Elem e, Str at)
 {
-	return words_value(e, str_fmt("*(const %s *)(ct_smem + %s)", sizes[elem_log2(e)], at));
+	return words_value(e, str_fmt("*(const %s *)%s", sizes[elem_log2(e)], words_shared(at)));
 }
 
 Str words_load_piece(Elem e, Str at)
 {
-	return words_value(e, str_fmt("*(const volatile %s *)(ct_smem + %s)", sizes[elem_log2(e)], at));
+	return words_value(e, str_fmt("*(const volatile %s *)%s", sizes[elem_log2(e)], words_shared(at)));
 }
 
 void words_store_shared(Cu *g, Elem e, Str at, Str x)
 {
-	out_printf(g->o, "*(%s *)(ct_smem + %s) = %s;\n", sizes[elem_log2(e)], at, words_bits(e, x));
+	out_printf(g->o, "*(%s *)%s = %s;\n", sizes[elem_log2(e)], words_shared(at), words_bits(e, x));
 }
 
 /* What is made in a branch of a piece (peel_stretch) is not read after it: merged with nothing,

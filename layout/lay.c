@@ -168,6 +168,15 @@ static int sole_register(Lay l, uint32_t bit)
 	return found;
 }
 
+bool lay_adds(Lay l, int axis)
+{
+	uint32_t reg = 0, thread = 0;
+
+	for (int i = 0; i < lay_inbits(l); i++)
+		*(i < l.in[HW_REG] ? &reg : &thread) |= axis < 0 ? l.col[i] : lay_coord(l, l.col[i], axis);
+	return !(reg & thread);
+}
+
 int lay_run(Lay l, int axis, uint8_t bit[LAY_BITS])
 {
 	int n = 0;

@@ -251,6 +251,10 @@ uint32_t lay_free(Lay l);
  * step i is register bit bit[i], and no other input bit touches coordinate bit i.  bit may be NULL. */
 int      lay_run(Lay l, int axis, uint8_t bit[LAY_BITS]);
 
+/* Do registers and threads count different bits of the coordinate along axis, or of the packed one (axis below 0)?
+ * Then it is the sum of a register's part and a thread's. */
+bool     lay_adds(Lay l, int axis);
+
 /* Who holds the bits of an axis, from the lowest on: bit bit[k] of hw[k], which is nothing else.  Returns how
  * many lie below the first of a warp, above which there are warps and registers only; -1: the axis is more
  * than such bits. */

@@ -28,14 +28,6 @@ static bool is_made_here(const Chunks *f, const Val *v, const Loop *l)
 	return false;
 }
 
-/* Are the numbers of elements, by register and by thread, apart? */
-static bool adds(Lay l)
-{
-	uint32_t in_reg = 0, in_thread = 0;
-	for (int i = 0; i < lay_inbits(l); i++) *(i < l.in[HW_REG] ? &in_reg : &in_thread) |= l.col[i];
-	return !(in_reg & in_thread);
-}
-
 /* Does one element alone need a quotient or a function? Less is not worth a branch for each register. */
 static bool is_much_rare(const Chunks *f, const Loop *l)
 {
@@ -58,7 +50,7 @@ static Op *find_pick(const Chunks *f, const Loop *l)
 		numbers = x;
 	}
 	if (!select) return NULL;
-	return adds(*numbers->lay) ? select : NULL;
+	return lay_adds(*numbers->lay, -1) ? select : NULL;
 }
 
 /* What one element alone needs, unless another loop asks for it, too: so must be what it is made of then. */

@@ -134,12 +134,10 @@ int scale_ws(float a, const float *x, float *y, int64_t n, void *workspace, size
 		{ "x", x, 1, 4, 0, { n }, { 1 } },
 		{ "y", y, 1, 4, 1, { n }, { 1 } },
 	};
-	ct_s = ct_check_tensors("scale", ct_t, 2);
-	if (ct_s) return ct_s;
+	if ((ct_s = ct_check_tensors("scale", ct_t, 2)) != 0) return ct_s;
 	(void)workspace, (void)bytes;
 	(void)a;
-	ct_s = ct_run_scale_256(a, x, y, n, stream);
-	if (ct_s) return ct_s;
+	if ((ct_s = ct_run_scale_256(a, x, y, n, stream)) != 0) return ct_s;
 	return CTILE_OK;
 }
 
