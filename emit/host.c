@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "emit/expr.h"
 #include "emit/names.h"
 #include "emit/snippet.h"
 #include "emit/tensors.h"
@@ -106,111 +107,6 @@ static void print_status(Out *o)
 	out_puts(o, status_end);
 	out_puts(o, status_fail);
 }
-
-/* ---- symbolic integers as checked host expressions; `ct_bad` is in scope ---- */
-
-
-/* Checked expressions that have been printed: in all, and ahead of the function whose body is being printed. */
-static int checked_all, checked_before;
-
-/* Is `ct_bad` in this function? */
-bool host_checks(void) { return checked_all > checked_before; }
-
-static Out *open_body(const Out *o)
-{
-	Out *body = out_new();
-	body->indent = o->indent;
-	checked_before = checked_all;
-	return body;
-}
-
-static void close_body(Out *o, Out *body)
-{
-	if (host_checks()) out_puts(o, "int ct_bad = 0;\n");
-	out_raw(o, body->p, body->n);
-	out_free(body);
-}
-
-/* After checked expressions: they say in ct_bad that one of them left 64 bits. */
-static const char *bad(void)
-{
-	checked_all++;
-	return "&ct_bad";
-}
-
-void host_overflow(Out *o, Str who, const char *what)
-{
-	if (host_checks())
-		out_printf(o, "if (ct_bad) return ct_fail(CTILE_OVERFLOW, \"%s: %s does not fit 64 bits\");\n", who, what);
-}
-
-void host_sizes(Out *o, Str kernel, const Sym *const *size, int n)
-{
-	for (int i = 0; i < n; i++) {
-		out_printf(o, "const int64_t ct_l%d = ", i);
-		host_value(o, size[i]);
-		out_puts(o, ";\n");
-	}
-	if (n) host_overflow(o, kernel, "a size");
-}
-
-static void expr_call(Out *o, const Sym *s, const char *f, bool checked)
-{
-	checked_all += checked;
-	for (int i = 1; i < s->n; i++) out_printf(o, "%s(", f);
-	host_expr(o, s->arg[0]);
-	for (int i = 1; i < s->n; i++) {
-		out_puts(o, ", ");
-		host_expr(o, s->arg[i]);
-		out_puts(o, checked ? ", &ct_bad)" : ")");
-	}
-}
-
-static void expr_infix(Out *o, const Sym *s, const char *op)
-{
-	out_puts(o, "(");
-	host_expr(o, s->arg[0]);
-	out_printf(o, " %s ", op);
-	host_expr(o, s->arg[1]);
-	out_puts(o, ")");
-}
-
-void host_expr(Out *o, const Sym *s)
-{
-	switch (s->kind) {
-	case SYM_ADD: expr_call(o, s, "ct_host_add", true); return;
-	case SYM_MUL: expr_call(o, s, "ct_host_mul", true); return;
-	case SYM_DIV: expr_call(o, s, "ct_host_div", true); return;
-	case SYM_MOD: expr_call(o, s, "ct_host_mod", true); return;
-	case SYM_CDIV: expr_call(o, s, "ct_host_cdiv", true); return;
-	case SYM_MIN: expr_call(o, s, "ct_host_min", false); return;
-	case SYM_MAX: expr_call(o, s, "ct_host_max", false); return;
-	case SYM_EQ: expr_infix(o, s, "=="); return;
-	case SYM_NE: expr_infix(o, s, "!="); return;
-	case SYM_LT: expr_infix(o, s, "<"); return;
-	case SYM_LE: expr_infix(o, s, "<="); return;
-	case SYM_AND: expr_infix(o, s, "&&"); return;
-	case SYM_OR: expr_infix(o, s, "||"); return;
-	case SYM_NOT:
-		out_puts(o, "!");
-		host_expr(o, s->arg[0]);
-		return;
-	case SYM_SELECT:
-		out_puts(o, "(");
-		host_expr(o, s->arg[0]);
-		out_puts(o, " ? ");
-		host_expr(o, s->arg[1]);
-		out_puts(o, " : ");
-		host_expr(o, s->arg[2]);
-		out_puts(o, ")");
-		return;
-	case SYM_CONST: case SYM_ATOM: case SYM_ALIGNED:
-		out_puts(o, sym_c(s));
-		return;
-	}
-}
-
-void host_value(Out *o, const Sym *s) { host_expr(o, s); }
 
 /* ---- pieces ---- */
 static void print_values(void *ctx, const Sym *atom)   /* ", (long long)n" for each atom of a condition */
@@ -409,7 +305,7 @@ static void print_fits(Launchers *l, const Fn *fn)
 {
 	Out *conditions = out_new();
 	conditions->indent = 1;
-	int before = checked_all;
+	int before = host_checked();
 	print_ranges(conditions, fn, wide_dims_of(l->wide, fn));
 	print_where(conditions, fn->source_name ? fn->source_name : fn->name, &fn->where, false, fn);
 	if (conditions->n) {
@@ -419,14 +315,13 @@ static void print_fits(Launchers *l, const Fn *fn)
 		host_params(o, &fn->params, &fn->dims);
 		out_printf(o, "%sint ct_say)\n{\n", fn->params.n + fn->dims.n ? ", " : "");
 		out_in(o);
-		Out *body = open_body(o);
-		checked_before = before;
+		Out *body = host_body_since(o, before);
 		print_defined_dims(body, fn);
 		print_unused(body, &fn->params, &fn->dims, "ct_say");
 		out_raw(body, conditions->p, conditions->n);
 		host_overflow(body, fn->name, "a where clause");
 		out_puts(body, "return CTILE_OK;\n");
-		close_body(o, body);
+		host_body_end(o, body);
 		out_off(o);
 		out_puts(o, "}\n\n");
 	}
@@ -440,7 +335,7 @@ static void print_room(Out *o, const IrParam *p)
 	for (int i = 0; i < p->rank; i++) size = sym_mul(size, p->extent[i]);
 	out_puts(o, "ct_host_mul(ct_host_cdiv(");
 	host_expr(o, size);
-	out_printf(o, ", 256, %s), 256, %s)", bad(), bad());
+	out_printf(o, ", 256, %s), 256, %s)", host_bad(), host_bad());
 }
 
 /* How many bytes of workspace a call in several steps needs: 0 where the kernel itself is taken. */
@@ -457,16 +352,22 @@ static void print_steps_size(Out *o, const Fn *fn)
 	print_unused(o, &sizes, &fn->dims, NULL);
 	out_puts(o, "if (");
 	host_expr(o, fn->steps->guard);
-	out_puts(o, "\n\t&& (CT_STEPS || ");
+	out_puts(o, ") {\n");
+	out_in(o);
+	HostLets *lets = host_lets(&fn->steps->gain, 1, "ct_v");
+	host_lets_print(o, lets);
+	out_puts(o, "if (CT_STEPS || ");
 	if (fn->steps->arch) out_printf(o, "(ct_on_arch(%d) && ", fn->steps->arch);
-	host_expr(o, fn->steps->gain);
-	out_puts(o, fn->steps->arch ? "))) {\n" : ")) {\n");
+	host_expr_by(o, fn->steps->gain, lets);
+	out_puts(o, fn->steps->arch ? ")) {\n" : ") {\n");
 	out_in(o);
 	for (int i = fn->params.n; i < params->n; i++) {
 		out_puts(o, "ct_size = ct_host_add(ct_size, ");
 		print_room(o, &params->p[i]);
 		out_puts(o, ", &ct_bad);\n");
 	}
+	out_off(o);
+	out_puts(o, "}\n");
 	out_off(o);
 	out_puts(o, "}\n*ct_over |= ct_bad;\nreturn ct_size;\n");
 	out_off(o);
@@ -507,7 +408,7 @@ static void print_run_steps(Out *o, const Fn *fn)
 	IrParamVec sizes = host_integers(&fn->params);
 	out_printf(o, "const int64_t ct_size = ct_work ? ct_steps_%s(", fn->name);
 	host_args(o, &sizes, &fn->dims);
-	out_printf(o, "%s) : 0;\nif (ct_size > 0 && !ct_bad) {\n", bad());
+	out_printf(o, "%s) : 0;\nif (ct_size > 0 && !ct_bad) {\n", host_bad());
 	out_in(o);
 	if (s->clear || s->fns.n > 1) out_puts(o, "int ct_s;\n");
 	for (int i = fn->params.n, n = 0; i < params->n; i++, n++) {
@@ -550,7 +451,7 @@ void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, con
 		fn->steps ? "void *ct_work, " : "");
 	out_in(o);
 	if (t->instead) t->instead(o, fn);
-	Out *body = open_body(o);
+	Out *body = host_body(o);
 	print_defined_dims(body, fn);
 	if (fn->steps) print_run_steps(body, fn);
 	host_grid(body, fn, "ct_grid", "ct_blocks");
@@ -558,7 +459,7 @@ void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, con
 		"tile blocks or more\");\n", name);
 	if (!t->multiprocessors) out_puts(body, "(void)stream;\n");
 	t->start(body, m, fn, opt);
-	close_body(o, body);
+	host_body_end(o, body);
 	out_off(o);
 	out_puts(o, "}\n\n");
 }
@@ -649,9 +550,9 @@ static void print_scratch(EntryText *t, const IrParam *p)
 	out_off(o);
 	if (p->zeroed && !t->dry)
 		out_printf(o, "\tct_s = ct_clear(\"%s\", %s, ct_span(&ct_x, %s), stream);\n\tif (ct_s) return ct_s;\n",
-			t->e->name, n, bad());
+			t->e->name, n, host_bad());
 	out_printf(o, "\tct_at = ct_host_mul(ct_host_cdiv(ct_host_add(ct_at, ct_span(&ct_x, %s), %s), "
-		"256, %s), 256, %s);\n}\n", bad(), bad(), bad(), bad());
+		"256, %s), 256, %s);\n}\n", host_bad(), host_bad(), host_bad(), host_bad());
 }
 
 /* After n arguments; how many there are then. */
@@ -819,7 +720,7 @@ static void print_steps_room(EntryText *t, const HostStmt *s)
 		if (!fn->steps) continue;
 		out_printf(t->o, "ct_at = ct_host_add(ct_at, %sct_steps_%s(", any ? "ct_host_max(0, " : "", fn->name);
 		if (print_sizes_of(t, s, fn)) out_puts(t->o, ", ");
-		out_printf(t->o, "%s)%s, %s);\n", bad(), any ? ")" : "", bad());
+		out_printf(t->o, "%s)%s, %s);\n", host_bad(), any ? ")" : "", host_bad());
 	}
 }
 
@@ -966,7 +867,7 @@ static void print_body(Out *o, const Launchers *l, const Entry *e)
 	for (int i = 0; i < e->params.n; i++) tensors |= e->params.p[i].is_tensor;
 	if (any_steps(&e->body) && !may_lack_workspace(e)) out_puts(o, "const int ct_given = 1;\n");
 	if (runs || tensors) out_puts(o, "int ct_s;\n");
-	Out *body = open_body(o);
+	Out *body = host_body(o);
 	EntryText t = { .o = body, .l = l, .e = e };
 	print_dim_checks(body, e->name, &e->dims);
 	if (scratch) print_workspace_check(body, e);
@@ -983,7 +884,7 @@ static void print_body(Out *o, const Launchers *l, const Entry *e)
 	if (scratch) out_puts(body, "(void)ct_at;\n");
 	host_overflow(body, e->name, "a size");
 	out_puts(body, "return CTILE_OK;\n");
-	close_body(o, body);
+	host_body_end(o, body);
 }
 
 /* What all functions of an entry that run it begin with, and how they call another one with the same arguments. */

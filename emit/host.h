@@ -5,7 +5,7 @@
  * dimensions. Text is C11 that C++ compiles as well. */
 #ifndef EMIT_HOST_H
 #define EMIT_HOST_H
-#include "emit/emit.h"
+#include "emit/expr.h"
 
 typedef struct HostTarget {
 	/* Prints statements that start fn. In scope: the parameters and dimensions under name_c of their names (dimensions
@@ -35,16 +35,9 @@ void host_args(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* t
 /* The integers and booleans among them: what sizes of workspace may depend on, besides dimensions. */
 IrParamVec host_integers(const IrParamVec *params);
 bool host_has_params(const IrParamVec *params, const IrDimVec *dims);       /* does host_params print any? */
-void host_value(Out *o, const Sym *s);  /* a checked int64_t expression; sets `int ct_bad` in scope on overflow */
-bool host_checks(void);                         /* were any printed in this function, so that ct_bad is there? */
-/* "if (ct_bad) return ...", which says that `what` does not fit, where the function has checked expressions at all. */
-void host_overflow(Out *o, Str who, const char *what);
-void host_expr(Out *o, const Sym *s);           /* its value, where ct_bad notes an overflow */
 /* Declares the extents of a kernel's grid and how many tile blocks these are: 0 or less where
  * there are none, or too many. */
 void host_grid(Out *o, const Fn *fn, Str extents, Str blocks);
-/* ct_l0, ct_l1 ...: what a kernel takes as numbers */
-void host_sizes(Out *o, Str kernel, const Sym *const *size, int n);
 Str host_type(const IrParam *p);                /* "const float *", "int64_t ": goes before the name */
 bool entry_has_scratch(const Entry *e);
 #endif

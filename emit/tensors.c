@@ -235,7 +235,7 @@ static void print_row(Out *o, const IrParam *p)
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < p->rank; i++) {
 			if (i) out_puts(o, ", ");
-			host_value(o, pass ? p->stride[i] : p->extent[i]);
+			host_expr(o, pass ? p->stride[i] : p->extent[i]);
 		}
 		if (!p->rank) out_puts(o, "0");
 		out_puts(o, pass ? " } },\n" : " }, { ");

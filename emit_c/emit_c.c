@@ -170,7 +170,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	if (!k || k->fn != fn) bug("no text for kernel %s", fn->name);
 	for (int i = 0; i < k->nlaunch; i++) {
 		out_printf(o, "const int64_t ct_l%d = ", i);
-		host_value(o, k->launch[i]);
+		host_expr(o, k->launch[i]);
 		out_puts(o, ";\n");
 	}
 	host_overflow(o, fn->name, "a size");

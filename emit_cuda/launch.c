@@ -121,16 +121,20 @@ static int time_index(const CuKernel *k, const Sym *time)
 /* A time that does not fit 64 bits is any: the call is slower at most. */
 static void print_times(Out *o, const CuKernel *k)
 {
+	const Sym **time = NEW_ARRAY(A_TMP, const Sym *, k->versions.n);
 	int n = 0;
-	for (int i = 0; i < k->versions.n; i++) n += k->versions.p[i].v.time != NULL;
+	for (int i = 0; i < k->versions.n; i++)
+		if (k->versions.p[i].v.time) time[n++] = k->versions.p[i].v.time;
 	if (!n) return;
 	out_puts(o, "int ct_fastest = 0;\n{\n");
 	out_in(o);
-	out_puts(o, "int ct_bad = 0;\nconst int64_t ct_time[] = {\n");
-	for (int i = 0; i < k->versions.n; i++) {
-		if (!k->versions.p[i].v.time) continue;
+	out_puts(o, "int ct_bad = 0;\n");
+	HostLets *lets = host_lets(time, n, "ct_c");
+	host_lets_print(o, lets);
+	out_puts(o, "const int64_t ct_time[] = {\n");
+	for (int i = 0; i < n; i++) {
 		out_puts(o, "\t");
-		host_value(o, k->versions.p[i].v.time);
+		host_expr_by(o, time[i], lets);
 		out_puts(o, ",\n");
 	}
 	out_printf(o, "};\nfor (int i = 1; i < %d; i++)\n\tif (ct_time[i] < ct_time[ct_fastest]) ct_fastest = i;\n"

@@ -108,7 +108,7 @@ static void print_list(Out *o, const char *what, int n, const Sym *const *s)
 	out_printf(o, "const int64_t %s[%d] = { ", what, n);
 	for (int i = 0; i < n; i++) {
 		if (i) out_puts(o, ", ");
-		host_value(o, s[i]);
+		host_expr(o, s[i]);
 	}
 	out_puts(o, " };\n");
 }

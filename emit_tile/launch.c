@@ -38,7 +38,7 @@ static void print_aligned(Out *o, const TKernel *k, const char *name)
 	Out *guard = out_new();
 	for (int i = 0; i < k->aligned.n; i++) {
 		if (i) out_puts(guard, "\n\t&& ");
-		host_value(guard, k->aligned.p[i]);
+		host_expr(guard, k->aligned.p[i]);
 	}
 	out_printf(o, "if (%s%s", guard->p, host_checks() ? "\n\t&& !ct_bad" : "");
 	out_free(guard);
