@@ -762,7 +762,8 @@ Go run_elements(Warp *w, const Step *s)
 	if (x->run.log2) combine_runs(w, s);
 	for (int reg = 0; reg < x->regs && !sim_failed(w->u->r); reg++) {
 		if (!is_first_reg(x->spare, reg) || (uint32_t)reg & pieces) continue;
-		uint32_t there = x->run.log2 ? lanes & ~x->gone[reg] : lanes, whole = x->p.vec ? count_pieces(w, s, reg, there) : 0;
+		uint32_t there = x->run.log2 ? lanes & ~x->gone[reg] : lanes;
+		uint32_t whole = x->p.vec ? count_pieces(w, s, reg, there) : 0;
 		for (uint32_t k = 0; k < (uint32_t)1 << x->p.vec && !sim_failed(w->u->r); k++)
 			run_register(w, s, (int)((uint32_t)reg ^ piece_reg(x->p.bit, x->p.vec, k)), there, whole, to);
 	}
