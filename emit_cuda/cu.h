@@ -120,6 +120,7 @@ bool cu_inner_unroll(int64_t outer, int64_t n);
 bool cu_leaves_out(const Cu *g, Lay l);
 void cu_reached(Cu *g, const char *var, int from, int each);
 void cu_registers(Cu *g, Lay l, uint32_t skip);  /* the same over the registers of l but those of bits `skip`: ct_b */
+const char *cu_iteration(const Cu *g, Lay l, uint32_t skip);    /* in it: how many came before this one */
 /* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */

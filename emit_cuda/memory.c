@@ -37,8 +37,7 @@ static void words_of_pieces(Access *x)
 
 static Str word_of_piece(const Access *x)
 {
-	bool only = !x->g->part && regs_of_layout(x->g->fn, x->l) == 1 << x->vec;       /* piece: no loop counts it */
-	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", only ? "0" : "ct_i");
+	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, piece_mask(x)));
 }
 
 /* Between words and registers: of the piece that begins at register ct_b, the ct_i-th. */

@@ -56,12 +56,26 @@ Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
 	return str_intern("ct_b");
 }
 
+static int bits_counted(Lay l, uint32_t skip)
+{
+	int n = 0;
+	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
+	return n;
+}
+
+/* One iteration, which needs no loop? */
+static bool is_once(const Cu *g, Lay l, uint32_t skip)
+{
+	return !bits_counted(l, skip) && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG];
+}
+
+const char *cu_iteration(const Cu *g, Lay l, uint32_t skip) { return is_once(g, l, skip) ? "0" : "ct_i"; }
+
 void cu_registers(Cu *g, Lay l, uint32_t skip)
 {
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
-	int n = 0;
-	for (int i = 0; i < l.in[HW_REG]; i++) n += !(skip >> i & 1);
-	if (1 << n == 1 && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG]) {
+	int n = bits_counted(l, skip);
+	if (is_once(g, l, skip)) {
 		out_puts(g->o, "{\n");
 		out_in(g->o);
 		out_puts(g->o, "const int ct_b = 0;\n");

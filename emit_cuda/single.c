@@ -166,7 +166,8 @@ static void print_piece_place(const Elements *x)
 	out_free(all);
 }
 
-static void print_piece(const Elements *x)
+/* word: what a gather loads, for its elements to be taken out of later. */
+static void print_piece(const Elements *x, Str word)
 {
 	Cu *g = x->g;
 	int bits = 8 * elem_bytes(x->e) << x->p.vec;
@@ -177,7 +178,7 @@ static void print_piece(const Elements *x)
 	cu_line(g, x->op);
 	switch (x->op->code) {
 	case OP_GATHER:
-		out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b%d_if(ct_a, ct_in, %s);\n", x->v->constant ? "nc" : "", bits, w);
+		out_printf(g->o, "%s = ct_ld%s_b%d_if(ct_a, ct_in, %s);\n", word, x->v->constant ? "nc" : "", bits, w);
 		return;
 	case OP_SCATTER: out_printf(g->o, "ct_st_b%d_if(ct_a, ct_in, %s);\n", bits, w); return;
 	default:
@@ -192,19 +193,19 @@ static void print_vectors(Elements *x, uint32_t spare)
 	Cu *g = x->g;
 	uint32_t skip = piece_mask(x) | spare;
 	bool load = x->op->code == OP_GATHER;
-	Str reg[16];
+	Str reg[16], word = str_fmt("ct_v[%s]", cu_iteration(g, x->l, skip));
 	if (load) {
 		out_printf(g->o, "{\n");
 		out_in(g->o);
 		out_printf(g->o, "%s ct_v[%d];\n", words_type(elem_bytes(x->e) << x->p.vec), regs_of(x->like) >> x->p.vec);
 	}
 	cu_registers(g, x->l, skip);
-	print_piece(x);
+	print_piece(x, word);
 	cu_end(g);
 	cu_registers(g, x->l, skip);
 	if (load) {
 		for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = cu_at(g, x->like, piece_register(x, k));
-		words_unpack(g, x->e, 1 << x->p.vec, "ct_v[ct_i]", reg);
+		words_unpack(g, x->e, 1 << x->p.vec, word, reg);
 	}
 	print_piece_place(x);
 	out_puts(g->o, "if (ct_some && !ct_in) {\n");

@@ -1,4 +1,4 @@
-"""How many neighbours the accesses of indexed.tile take at once (elements_plan)."""
+"""How many neighbours the accesses of indexed.tile take at once (elements_plan), and which updates are combined before memory sees them."""
 import collections
 import os
 import re
@@ -8,7 +8,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from common import *
 
 WANT = {"rows": {"ldnc_b128_if": 1}, "masked": {"ldnc_b128_if": 1}, "wide": {"ldnc_b128_if": 1}, "scattered": {"st_b128_if": 1},
-        "added": {"red_add_f32_b128_device": 1}, "single": {"atomic_add_f32_relaxed_device": 1}}
+        "added": {"red_add_f32_b128_device": 1}, "single": {"atomic_add_f32_relaxed_device": 1},
+        "runs": {"red_add_f32_b128_device": 1, "atomic_sub_i32_relaxed_device": 1, "atomic_max_i32_relaxed_device": 1},
+        "bits": {"atomic_and_u32_relaxed_device": 1}, "counts": {"atomic_add_i32_relaxed_device": 1, "atomic_add_i64_relaxed_device": 1}}
+COMBINED = {"added", "runs", "bits", "counts"}      # updates of one place are combined in their thread first
 
 with tmpdir() as tmp:
     out = os.path.join(tmp, "indexed.cu")
@@ -24,5 +27,6 @@ with tmpdir() as tmp:
         found = collections.Counter(re.findall(r"\bct_((?:ld|st|red|atomic)\w*)\(", "".join(own)))
         for call, n in WANT[name].items():
             check(found[call] >= n, "%s: %s, want %s" % (name, dict(found), call))
+        check(("ct_gone" in body) == (name in COMBINED), "%s: are updates of one place combined?" % name)
         check(name != "single" or not any("b128" in c for c in found), "single: %s" % dict(found))
 finish()
