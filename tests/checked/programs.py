@@ -2,7 +2,7 @@
 
 What the cookbook, the language, the messages (mended programs) and the other pages show is right, so no check may stop it. All programs
 become one, with names of their own; a call of each C function is made with the first lengths that its launcher accepts. Numbers in
-memory count from 0 within the lengths, so that an index tensor is a permutation. Samples run with their own main."""
+memory count from 0 within the lengths, so that an index tensor is a permutation; divisors from 1. Samples run with their own main."""
 import json
 import os
 import re
@@ -17,6 +17,7 @@ ITEM = re.compile(r"^(?:@\w+(?:\([^)]*\))?\s+)*(?:kernel|fn|entry|const|param|in
 LENGTHS = [20, 16, 64, 32, 4, 2, 1, 128, 1024, 4096]
 BYTES = {"i8": 1, "u8": 1, "bool": 1, "f8e4m3": 1, "f8e5m2": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i64": 8, "u64": 8, "f64": 8}
 CTYPE = {"i8": "int8_t", "u8": "uint8_t", "i16": "int16_t", "u16": "uint16_t", "i32": "int32_t", "u32": "uint32_t", "i64": "int64_t", "u64": "uint64_t"}
+FROM_1 = {("quotients", "b")}       # tensors of divisors
 ROOM = 1 << 26      # bytes of a tensor at most
 
 
@@ -76,7 +77,9 @@ def calls(entry):
             all_of_them += size
             kind = {"f32": "float", "f64": "double"}.get(t) or CTYPE.get(t, "int8_t" if t in ("bool", "f8e4m3", "f8e5m2") else "int16_t" if BYTES.get(t) == 2 else "int32_t")
             value = "1" if t == "bool" or "ptr" in t else "(i %% %d)" % min(d, 100)
-            fill += "for (long i = 0; i < %d; i++) ((%s *)m[%d])[i] = (%s)%s;\n" % (max(span, 0), kind, k, kind, value)
+            if (entry["name"].split("_of")[0], p["name"]) in FROM_1:
+                value += " + 1"
+            fill += "for (long i = 0; i < %d; i++) ((%s *)m[%d])[i] = (%s)(%s);\n" % (max(span, 0), kind, k, kind, value)
             args.append("m[%d]" % k)
         if not ok:
             continue

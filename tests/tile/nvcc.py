@@ -190,7 +190,7 @@ def main(group, version=None):
         if whole and ARCH == "sm_90":
             silent(whole[0], [nvcc] + FLAGS + ["-Xcompiler", "-Wall,-Wextra", "-I" + tmp, "-c", "-o", whole[1] + ".o", whole[1]])
         all_parts = [(name, device_part(read(out))) for name, out, count in found if (name, out, count) != whole]
-        chosen, rest = thin(all_parts, group) if group in THIN and STAGE != "tilebc" else (all_parts, [])
+        chosen, rest = thin(all_parts, group) if all_parts and group in THIN and STAGE != "tilebc" else (all_parts, [])
         for level, those in ((3, chosen), (0, rest)):
             for i, parts in enumerate(files(those)):
                 compile_together(nvcc, parts, tmp, "%d_%d" % (level, i), group, level)
