@@ -63,7 +63,12 @@ static bool is_candidate(const Op *op)
 		if (!is_known(ir_in(op, op->nout + i))) return false;
 	for (const Op *o = f->first; o != f->last; o = o->next)
 		if (!may_regroup(f, o)) return false;
-	return f->last->code == OP_YIELD && !is_plain(f, op->nout);
+	if (f->last->code != OP_YIELD) return false;
+	for (int k = 0; k < op->nout; k++) {
+		const Val *v = ir_in(f->last, k);
+		if (v->block != f && (!v->def || v->def->parent != f) && !is_known(v)) return false;
+	}
+	return !is_plain(f, op->nout);
 }
 
 typedef struct Candidates { VEC(const Op *) ops; } Candidates;
@@ -136,7 +141,15 @@ typedef struct Fold {
 	int size;               /* so many there are */
 	int steps;
 	bool met;               /* some round combines */
+	bool fed;               /* the reduction is of what the loop carries in the end */
 } Fold;
+
+static const Val *unshaped(const Val *v)
+{
+	while (v->def && (v->def->code == OP_RESHAPE || v->def->code == OP_TO_SCALAR || v->def->code == OP_BROADCAST))
+		v = ir_in(v->def, 0);
+	return v;
+}
 
 /* Values are numbered in the order of the text. */
 static int place_in(const IrBlock *f, const Val *v) { return v->id - f->args.p[0]->id; }
@@ -186,6 +199,18 @@ static bool matches(Fold *x, const Val *v, const Val *s)
 
 static bool folds(Fold *x, const Val *const *v, const Val *const *from);
 
+/* An identity is one for what its reduction is of, and its results: is that what the round has? */
+static bool has_identity(const Fold *x, const Val *own, int k)
+{
+	const Val *v = unshaped(own);
+	const Op *op = v->def;
+	if (x->fed) return true;
+	if (!op || op->code != OP_REDUCE || op->nout != x->n || v->index != k) return false;
+	for (int i = 0; i < x->n; i++)
+		if (!same_number(ir_in(op, x->n + i), ir_in(x->reduce, x->n + i))) return false;
+	return true;
+}
+
 /* v = f(u, what the round has): is u made from `from`? */
 static bool folds_call(Fold *x, const Val *const *v, const Val *const *from)
 {
@@ -196,7 +221,8 @@ static bool folds_call(Fold *x, const Val *const *v, const Val *const *from)
 	for (int k = 0; k < x->n; k++) {
 		const Val *own = x->as[x->n + k];
 		u[k] = x->as[k];
-		if (!u[k] || u[k]->type != v[k]->type || (own && depends(&x->rounds, own))) return false;
+		if (!u[k] || u[k]->type != v[k]->type) return false;
+		if (own && (depends(&x->rounds, own) || !has_identity(x, own, k))) return false;
 	}
 	x->met = true;
 	return folds(x, u, from);
@@ -245,6 +271,8 @@ static bool assigned_folds(Assign *a)
 	}
 	a->fold.steps = COST_SPLIT_MATCH;
 	a->fold.met = false;
+	a->fold.fed = true;
+	for (int k = 0; k < a->t.n; k++) a->fold.fed &= unshaped(ir_in(a->fold.reduce, k)) == a->loop->out[a->t.at[k]];
 	return folds(&a->fold, v, from) && a->fold.met;
 }
 
@@ -286,7 +314,7 @@ void split_find_tuples(const Fn *fn, const Op *loop, SplitLoop *l)
 		const Op *reduce = c.ops.p[i];
 		int size = places_in(reduce->region[0]);
 		Fold fold = { reduce, reduce->region[0], reduce->nout, depends_on(fn, loop, all),
-			NEW_ARRAY(A_TMP, const Val *, size), size, 0, false };
+			NEW_ARRAY(A_TMP, const Val *, size), size, 0, false, false };
 		Assign a = { fold, loop, l, { reduce, reduce->nout, { 0 } }, COST_SPLIT_ASSIGNED };
 		if (!assign(&a, 0) || asks_for(fn, loop, &a.t)) continue;
 		for (int k = 0; k < a.t.n; k++) {
