@@ -200,9 +200,10 @@ ElementsRun elements_run(const Op *op)
 	if (op->nout || !may_combine(op)) return run;
 	const Val *x = ir_in(op, op->nin - 1);
 	Lay l = *x->lay;
+	uint32_t copies = lay_hwcoord(l, lay_free(l), HW_REG);
 	for (int i = 0; i < l.in[HW_REG]; i++) {
 		uint32_t col = l.col[lay_first(l, HW_REG) + i];
-		bool apart = !col;
+		bool apart = copies >> i & 1;
 		for (int a = 0; a < x->type->rank && !apart; a++) apart = lay_coord(l, col, a) && steps_along(op, a);
 		if (apart) continue;
 		run.bits |= (uint32_t)1 << i;

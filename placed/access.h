@@ -35,7 +35,8 @@ ElementsPlan elements_plan(const Op *op, const Val *like);      /* like: the val
  * other and go to one place before it accesses that. */
 /* Are they such, and may several go to one place? uses: by Val id. */
 bool updates_combine(const Op *op, const int *uses);
-/* The register bits that count such elements: along axes in whose direction no index is known to step. */
+/* The register bits that count such elements: along axes in whose direction no index is known to step. Registers that
+ * hold an element once more have none. */
 typedef struct ElementsRun { uint32_t bits; int log2; } ElementsRun;    /* log2 0: none are combined */
 ElementsRun elements_run(const Op *op);
 OpCode update_combine(const Op *op);    /* by which operation; OP_COUNT: none */
