@@ -233,5 +233,10 @@ static void expand_op(void *ctx, Op *op)
 void pass_expand(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, expand_op, NULL);
+	for (int i = 0; i < m->fns.n; i++) {
+		ir_walk(m->fns.p[i]->body, expand_op, NULL);
+		ArenaMark mark = arena_mark(A_TMP);
+		drop_dead(m->fns.p[i]);         /* such as a tile that another one takes the place of as a whole */
+		arena_release(A_TMP, mark);
+	}
 }

@@ -368,15 +368,17 @@ static void sweep(IrBlock *b, int *uses)        /* backwards: users before what 
 		prev = op->prev;
 		if (removable(op, uses)) {
 			for (int i = 0; i < op->nin; i++) uses[ir_in(op, i)->id]--;
-			if (!op->nregion) {
-				ir_remove(op);
-				continue;
-			}
 			ir_remove(op);
 			continue;
 		}
 		for (int i = op->nregion - 1; i >= 0; i--) sweep(op->region[i], uses);
 	}
+}
+
+void drop_dead(Fn *fn)
+{
+	ir_number(fn);
+	sweep(fn->body, ir_use_counts(fn, A_TMP));
 }
 
 void pass_simplify(Module *m, const LowerCx *cx)
@@ -390,8 +392,7 @@ void pass_simplify(Module *m, const LowerCx *cx)
 		s.bucket = NEW_ARRAY(A_TMP, int, s.nbucket);
 		for (int k = 0; k < s.nbucket; k++) s.bucket[k] = -1;
 		simplify_block(&s, fn->body);
-		ir_number(fn);
-		sweep(fn->body, ir_use_counts(fn, A_TMP));
+		drop_dead(fn);
 		arena_release(A_TMP, mark);
 	}
 }
