@@ -15,6 +15,7 @@
 #include "lower/longrows.h"
 #include "lower/placed.h"
 #include "lower/rebase.h"
+#include "lower/strip.h"
 
 enum { DEPTH = 32 };
 
@@ -104,21 +105,11 @@ static bool loads_agree(const PartsPlan *p, int store)
 }
 
 /* ---- elements after a row's end ---- */
-static const Val *bare(const Val *v)            /* the operand of conversions and changes of shape */
-{
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST))
-		v = ir_in(v->def, 0);
-	return v;
-}
-
 /* Is it the question whether an element is inside its row? */
 static bool asks_inside(const PartsPlan *p, const Val *v)
 {
-	const Op *op = v->def;
-	if (!op || op->code != OP_LT) return false;
-	const Val *i = bare(ir_in(op, 0)), *n = bare(ir_in(op, 1));
-	const IrAttr *sym = n->def && n->def->code == OP_LAUNCH ? ir_attr(n->def, AT_SYM) : NULL;
-	return i->def && i->def->code == OP_IOTA && is_long(p, i) && sym && sym->u.sym == p->extent;
+	const Val *i = strip_inside(v, p->extent, p->log2);
+	return i && is_long(p, i);
 }
 
 /* The number that all elements of v have after a row's end. */
@@ -178,12 +169,12 @@ static bool differs(const PartsPlan *p, Val *v, PartSum *s)
 	return !p->late[s->x->id] && is_long(p, s->x);
 }
 
-/* Is v x, or x where it counts and else 0? */
-static bool is_masked(const Val *v, const Val *x, const Val *mask)
+/* Is v x where it counts, and 0 elsewhere? A part's mean is of what counts. */
+static bool is_masked(const PartsPlan *p, const Val *v, const Val *x, const Val *mask)
 {
 	Num n;
 	const Op *op = v->def;
-	if (v == x) return true;
+	if (v == x) return !mask || (outside(p, x, DEPTH, &n) && n.f == 0);
 	return mask && op && op->code == OP_SELECT && ir_in(op, 0) == mask && ir_in(op, 1) == x
 		&& ir_const_value(ir_in(op, 2), &n) && n.f == 0;
 }
@@ -192,7 +183,7 @@ static int plain_of(const PartsPlan *p, const PartSum *of, OpCode code)
 {
 	for (int i = 0; i < p->sums.n; i++) {
 		const PartSum *s = &p->sums.p[i];
-		if (s->kind == PART_PLAIN && s->op->code == code && is_masked(s->x, of->x, of->mask) && pair_plain(s->op))
+		if (s->kind == PART_PLAIN && s->op->code == code && is_masked(p, s->x, of->x, of->mask) && pair_plain(s->op))
 			return i;
 	}
 	return -1;

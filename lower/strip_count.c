@@ -32,20 +32,41 @@ static const Sym *common_extent(const StripPlan *p)
 	return all;
 }
 
-static const Val *bare(const Val *v)            /* after conversions and changes of shape */
+/* Does a type tell all places of a tile of 2^log2 elements apart? */
+static bool tells_places(Elem e, int log2)
 {
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_RESHAPE || v->def->code == OP_CAST))
-		v = ir_in(v->def, 0);
-	return v;
+	if (e == EL_F32) return log2 <= 24;
+	return e == EL_F64 || (!elem_is_any_float(e) && elem_bytes(e) >= 4);
 }
 
-/* Is it the question whether an element is inside? */
-static bool asks_inside(const StripPlan *p, const Op *op, const Sym *extent)
+/* Before changes of shape, and conversions that keep the places of a tile; NULL: one does not. */
+static const Val *bare(const Val *v, int log2)
 {
-	if (!op || op->code != OP_LT) return false;
-	const Val *i = bare(ir_in(op, 0)), *n = bare(ir_in(op, 1));
-	const IrAttr *sym = n->def && n->def->code == OP_LAUNCH ? ir_attr(n->def, AT_SYM) : NULL;
-	return i->def && i->def->code == OP_IOTA && strip_is_cut(p, i) && sym && sym->u.sym == extent;
+	for (; tells_places(v->type->elem, log2); v = ir_in(v->def, 0))
+		if (!v->def || (v->def->code != OP_BROADCAST && v->def->code != OP_RESHAPE && v->def->code != OP_CAST)) return v;
+	return NULL;
+}
+
+const Val *strip_places(const Val *v, int log2, const Val **end)
+{
+	const Op *op = v->def;
+	if (!op || op->code != OP_LT) return NULL;
+	const Val *i = bare(ir_in(op, 0), log2);
+	*end = bare(ir_in(op, 1), log2);
+	return *end && i && i->def && i->def->code == OP_IOTA ? i : NULL;
+}
+
+const Val *strip_inside(const Val *v, const Sym *extent, int log2)
+{
+	const Val *end, *i = strip_places(v, log2, &end);
+	const IrAttr *sym = i && end->def && end->def->code == OP_LAUNCH ? ir_attr(end->def, AT_SYM) : NULL;
+	return sym && sym->u.sym == extent ? i : NULL;
+}
+
+static bool asks_inside(const StripPlan *p, const Val *v, const Sym *extent)
+{
+	const Val *i = strip_inside(v, extent, type_log2_size(v->type));
+	return i && strip_is_cut(p, i);
 }
 
 /* The number that all elements of v have in a slice that lies outside. */
@@ -59,7 +80,7 @@ static bool outside(const StripPlan *p, const Val *v, const Sym *extent, int dep
 	case OP_LOAD: return strip_is_cut(p, v) && ir_const_value(ir_in(op, op->nin - 1), r);
 	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return outside(p, ir_in(op, 0), extent, depth - 1, r);
 	case OP_SELECT:
-		if (!asks_inside(p, ir_in(op, 0)->def, extent)) return false;
+		if (!asks_inside(p, ir_in(op, 0), extent)) return false;
 		return outside(p, ir_in(op, 2), extent, depth - 1, r);
 	default: break;
 	}
