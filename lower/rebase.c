@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/rebase.h"
+#include "lower/strip.h"
 
 /* ---- finding them ---- */
 bool pair_plain(const Op *op)      /* of the default rounding and so on */
@@ -70,6 +71,78 @@ static bool is_made_of(const Val *v, const Op *op, int depth)
 	for (int i = 0; i < v->def->nin; i++)
 		if (is_made_of(ir_in(v->def, i), op, depth - 1)) return true;
 	return false;
+}
+
+static const Val *uncast(const Val *v)
+{
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
+	return v;
+}
+
+/* The operand beside the constant n. */
+static const Val *beside(const Val *v, OpCode code, int64_t n)
+{
+	const Op *op = uncast(v)->def;
+	Num k;
+	for (int i = 0; op && op->code == code && i < 2; i++)
+		if (ir_const_value(ir_in(op, i), &k) && k.i == n) return ir_in(op, 1 - i);
+	return NULL;
+}
+
+/* Does v say how many elements of the tile number `index`, of n elements, lie inside the extent? It is the extent, or
+ * min(max(extent - index * n, 0), n). */
+static bool is_end(const Val *v, const Val *index, int64_t n, const Sym *extent)
+{
+	Num k;
+	bool first = ir_const_value(index, &k) && !k.i;
+	const Val *rest = first ? v : beside(v, OP_MIN, n), *from;
+	if (!first && !(rest && (rest = beside(rest, OP_MAX, 0)))) return false;
+	const Op *sub = uncast(rest)->def;
+	if (!first) {
+		if (!sub || sub->code != OP_SUB || !(from = beside(ir_in(sub, 1), OP_MUL, n))) return false;
+		if (uncast(from) != uncast(index)) return false;
+		rest = ir_in(sub, 0);
+	}
+	rest = uncast(rest);
+	const IrAttr *sym = rest->def && rest->def->code == OP_LAUNCH ? ir_attr(rest->def, AT_SYM) : NULL;
+	return sym && sym->u.sym == extent;
+}
+
+static bool load_ends(const Fn *fn, const Op *op, const Val *end)
+{
+	const Val *view = ir_in(op, 0);
+	const IrAttr *offsets = ir_attr(op, AT_OFFSETS), *steps = ir_attr(op, AT_STEPS);
+	int a = type_only_axis(op->out[0]->type);
+	if (a < 0 || op->out[0]->type->rank != view->type->rank || view->def || view->block != fn->body) return false;
+	if ((offsets && offsets->u.ints.p[a]) || !is_zero(ir_in(op, op->nin - 1))) return false;
+	int64_t n = type_extent(op->out[0]->type, a);
+	return steps && steps->u.ints.p[a] == n && is_end(end, ir_in(op, 1 + a), n, fn->params.p[view->index].extent[a]);
+}
+
+/* Is v zero from `end` on, where its tensors end? */
+static bool ends_in_zeros(const Fn *fn, const Val *v, const Val *end, int depth)
+{
+	const Op *op = v->def;
+	if (!op || !depth) return false;
+	switch (op->code) {
+	case OP_CONST: return is_zero(v);
+	case OP_LOAD: return load_ends(fn, op, end);
+	case OP_CAST: return ends_in_zeros(fn, ir_in(op, 0), end, depth - 1);
+	case OP_RESHAPE: return type_only_axis(v->type) >= 0 && ends_in_zeros(fn, ir_in(op, 0), end, depth - 1);
+	case OP_ADD: case OP_SUB: case OP_MUL:
+		return ends_in_zeros(fn, ir_in(op, 0), end, depth - 1) && ends_in_zeros(fn, ir_in(op, 1), end, depth - 1);
+	default: return false;
+	}
+}
+
+/* Is x zero where the mask does not hold? Then a warp's sum of x is one of what counts, and their quotient a mean that
+ * is near them. */
+static bool counts_all(const Fn *fn, const Pair *p)
+{
+	const Val *end;
+	const Op *select = pair_made_by(p->x, OP_SELECT);
+	if (select && ir_in(select, 0) == p->mask && is_zero(ir_in(select, 2))) return true;
+	return strip_places(p->mask, type_log2_size(p->mask->type), &end) && ends_in_zeros(fn, p->x, end, DEPTH);
 }
 
 static bool find_first(Pair *p)
@@ -155,14 +228,15 @@ static bool is_packed(const Val *x)
 	return cast && elem_bytes(ir_in(cast, 0)->type->elem) <= 2;
 }
 
-static bool find_pair(Op *sum, Pair *p, Places *at)
+static bool find_pair(const Fn *fn, Op *sum, Pair *p, Places *at)
 {
 	*p = (Pair){ .sum = sum };
 	if (sum->code != OP_SUM || !pair_plain(sum) || !type_is_tile(ir_in(sum, 0)->type)) return false;
 	Elem e = ir_in(sum, 0)->type->elem;
 	p->axis = ir_axis(sum);
 	if ((e != EL_F32 && e != EL_F64) || !is_square(ir_in(sum, 0), p) || is_packed(p->x) || !find_first(p)) return false;
-	return (!p->mask || may_stand(p->mask, p->first, DEPTH)) && pair_places(p, at);
+	if (p->mask && (!counts_all(fn, p) || !may_stand(p->mask, p->first, DEPTH))) return false;
+	return pair_places(p, at);
 }
 
 /* ---- writing them ---- */
@@ -337,6 +411,6 @@ void rebase_squares(Fn *fn)
 	Places at;
 	for (Op *op = fn->body->first, *next; fn->cluster && op; op = next) {
 		next = op->next;
-		if (op_is_reduce(op) && find_pair(op, &p, &at)) rebase(fn, &p, &at);
+		if (op_is_reduce(op) && find_pair(fn, op, &p, &at)) rebase(fn, &p, &at);
 	}
 }
