@@ -98,6 +98,44 @@ static bool lanes_may_meet(const Hazard *h, const Op *op, int rank)
 	return memory || (fold && op->nin <= 2 + rank);         /* a mask may leave out what folds */
 }
 
+/* Does v read the elements that op stores? */
+static bool reads_place(const Hazard *h, const Val *v, const Op *op)
+{
+	while (v->def && (v->def->code == OP_CAST || v->def->code == OP_RESHAPE || v->def->code == OP_TO_SCALAR))
+		v = ir_in(v->def, 0);
+	const Op *load = v->def;
+	if (!load || (load->code != OP_LOAD && load->code != OP_GATHER) || ir_in(load, 0) != ir_in(op, 0)) return false;
+	for (int i = 1; i <= ir_in(op, 0)->type->rank; i++)
+		if (!same_number(h, ir_in(load, i), ir_in(op, i))) return false;
+	return true;
+}
+
+/* The operation that does atomically what a store of a sum with the old elements was to do; NULL: none. */
+static Str atomic_of(const Hazard *h, const Op *op)
+{
+	static const struct { OpCode code, atomic; } as[] = { { OP_ADD, OP_ATOMIC_ADD }, { OP_MIN, OP_ATOMIC_MIN },
+		{ OP_MAX, OP_ATOMIC_MAX }, { OP_AND, OP_ATOMIC_AND }, { OP_OR, OP_ATOMIC_OR }, { OP_XOR, OP_ATOMIC_XOR } };
+	const Val *view = ir_in(op, 0), *v = below_shape(ir_in(op, 1 + view->type->rank));
+	while (v->def && v->def->code == OP_CAST) v = ir_in(v->def, 0);
+	Elem e = view->type->elem;
+	bool integer = elem_is_int(e) && elem_bytes(e) >= 4, adds = integer || (elem_is_any_float(e) && elem_bytes(e) >= 2);
+	for (size_t i = 0; v->def && v->def->nin == 2 && i < sizeof as / sizeof *as; i++) {
+		if (v->def->code != as[i].code || !(as[i].code == OP_ADD ? adds : integer)) continue;
+		if (reads_place(h, ir_in(v->def, 0), op) || reads_place(h, ir_in(v->def, 1), op))
+			return str_intern(op_rows[as[i].atomic].name);
+	}
+	return NULL;
+}
+
+static void race_help(const Hazard *h, Diag *d, const Op *op)
+{
+	const Val *view = ir_in(op, 0);
+	Str atomic = atomic_of(h, op);
+	if (atomic) diag_help(d, "updates of all blocks meet by `%s(%s, index, value)`", atomic,
+		view->def || view->block != h->fn->body ? "tensor" : h->fn->params.p[view->index].name);
+	else diag_help(d, "let the index depend on it, or use an atomic");
+}
+
 static void store_op(const Hazard *h, const Op *op)
 {
 	int rank = ir_in(op, 0)->type->rank;
@@ -106,10 +144,10 @@ static void store_op(const Hazard *h, const Op *op)
 	if (scatter && op->nin > 2 + rank) d |= dep_of(h, op, 2 + rank);
 	missing = h->axes & ~d;
 	if (missing && !(d & DEP_MEMORY) && !h->nested && surely_many(h, missing)) {
-		diag(D_RACE_SURE, op->span, axes_text(missing));
+		Diag *g = diag(D_RACE_SURE, op->span, axes_text(missing));
+		if (atomic_of(h, op)) race_help(h, g, op);
 	} else if (missing && !(d & DEP_MEMORY)) {
-		Diag *g = diag(D_RACE, op->span, axes_text(missing));
-		diag_help(g, "let the index depend on it, or use an atomic");
+		race_help(h, diag(D_RACE, op->span, axes_text(missing)), op);
 	} else if (scatter && rank && type_is_tile(ir_in(op, 1)->type) && lanes_may_meet(h, op, rank)) {
 		diag0(D_RACE_LANES, op->span);
 	}
