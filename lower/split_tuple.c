@@ -199,13 +199,37 @@ static bool matches(Fold *x, const Val *v, const Val *s)
 
 static bool folds(Fold *x, const Val *const *v, const Val *const *from);
 
-/* An identity is one for what its reduction is of, and its results: is that what the round has? */
+static bool same_operands(const IrBlock *f, const Op *x, const IrBlock *g, const Op *y)
+{
+	for (int i = 0; i < x->nin; i++) {
+		const Val *v = ir_in(x, i), *w = ir_in(y, i);
+		if (is_known(v) ? !same_number(w, v) : is_known(w) || place_in(f, v) != place_in(g, w)) return false;
+	}
+	return true;
+}
+
+/* Do both compute the same, operation by operation? Those of f may be regrouped. */
+static bool same_function(const IrBlock *f, const IrBlock *g)
+{
+	const Op *x = f->first, *y = g->first;
+	if (f->args.n != g->args.n) return false;
+	for (int i = 0; i < f->args.n; i++)
+		if (f->args.p[i]->type != g->args.p[i]->type) return false;
+	for (; x && y; x = x->next, y = y->next) {
+		if (x->code != y->code || x->nin != y->nin || x->nout != y->nout || !ir_same_attrs(x, y)) return false;
+		if ((x->nout && x->out[0]->type != y->out[0]->type) || !same_operands(f, x, g, y)) return false;
+	}
+	return !x && !y;
+}
+
+/* An identity is one of its function, for what its reduction is of and its results: is that what the round has? */
 static bool has_identity(const Fold *x, const Val *own, int k)
 {
 	const Val *v = unshaped(own);
 	const Op *op = v->def;
 	if (x->fed) return true;
 	if (!op || op->code != OP_REDUCE || op->nout != x->n || v->index != k) return false;
+	if (op != x->reduce && !same_function(x->f, op->region[0])) return false;
 	for (int i = 0; i < x->n; i++)
 		if (!same_number(ir_in(op, x->n + i), ir_in(x->reduce, x->n + i))) return false;
 	return true;
