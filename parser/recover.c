@@ -25,19 +25,42 @@ static bool bodiless(int first)
 		|| first == TOK_IMPORT;
 }
 
+static bool in_column_1(const Gram *g, const Token *t)
+{
+	return t->span.lo == g->lex.src->base || g->lex.src->text[t->span.lo - g->lex.src->base - 1] == '\n';
+}
+
+/* Does what follows the body of the function whose name l comes to belong to a block: is it neither the file's end nor
+ * a word that items begin with? */
+static bool stands_in_block(const Gram *g, Lex l)
+{
+	enum { FAR = 500 };     /* tokens that are looked at */
+	Token t;
+	int depth = 0, left = FAR;
+	l.quiet = true;
+	do {
+		lex_token(&l, &t);
+		depth += (t.kind == TOK_LBRACE) - (t.kind == TOK_RBRACE);
+	} while (--left && t.kind != TOK_END && depth >= 0 && !(t.kind == TOK_RBRACE && !depth));
+	if (t.kind != TOK_RBRACE || depth) return false;
+	lex_token(&l, &t);
+	if (t.kind == TOK_RBRACE || t.kind == TOK_IDENT) return true;
+	return statement_word(t.kind) && !in_column_1(g, &t);
+}
+
 /* t begins an item. Inside a block only words in the first column count, which is where items begin. */
 bool recover_item_word(const Gram *g, const Token *t, bool inside)
 {
 	Token next;
 	if (!t->span.hi || !parse_first_on_line(g, t->span.lo)) return false;
-	bool column1 = t->span.lo == g->lex.src->base || g->lex.src->text[t->span.lo - g->lex.src->base - 1] == '\n';
 	if (t->kind == TOK_KERNEL) return true;
-	if (inside && !column1) return false;
+	if (inside && !in_column_1(g, t)) return false;
 	Lex l = g->lex;
 	l.cur = l.src->text + (t->span.hi - l.src->base);
 	lex_peek(&l, &next, 1);
 	switch (t->kind) {
-	case TOK_FN: case TOK_ENTRY: case TOK_INSTANCE: case TOK_TUNE: case TOK_PARAM:
+	case TOK_FN: return next.kind == TOK_IDENT && !(inside && stands_in_block(g, l));
+	case TOK_ENTRY: case TOK_INSTANCE: case TOK_TUNE: case TOK_PARAM:
 		return next.kind == TOK_IDENT;
 	case TOK_IMPORT: return next.kind == TOK_STRING;
 	case TOK_CONST: return true;
