@@ -106,10 +106,32 @@ static Reach reach_of_reduction(const Op *op, Reach x, Reach all)
 	}
 }
 
+/* Integers wrap: a result is in r only where all of r are values of its type. Those of 64 bits are none that a double
+ * tells apart. */
+static Reach unless_wraps(Reach r, Reach all) { return r.lo >= all.lo && r.hi <= all.hi ? r : all; }
+
+static Reach reach_of_ints(OpCode code, Reach x, Reach y, Reach all)
+{
+	double a = x.lo * y.lo, b = x.lo * y.hi, c = x.hi * y.lo, d = x.hi * y.hi;
+	switch (code) {
+	case OP_ADD: return unless_wraps((Reach){ x.lo + y.lo, x.hi + y.hi }, all);
+	case OP_SUB: return unless_wraps((Reach){ x.lo - y.hi, x.hi - y.lo }, all);
+	case OP_MUL: return unless_wraps((Reach){ fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)) }, all);
+	case OP_DIV:            /* y is above 0 here and below */
+		return (Reach){ fmin(trunc(x.lo / y.lo), trunc(x.lo / y.hi)), fmax(trunc(x.hi / y.lo), trunc(x.hi / y.hi)) };
+	case OP_REM:
+		return (Reach){ x.lo < 0 ? fmax(x.lo, 1 - y.hi) : 0, x.hi > 0 ? fmin(x.hi, y.hi - 1) : 0 };
+	default: return all;
+	}
+}
+
 /* Sums and products of floats are bounded by their signs alone: rounding may pass any other bound. */
 static Reach reach_of_two(const Op *op, Reach x, Reach y, Reach all)
 {
-	bool flt = elem_is_any_float(op->out[0]->type->elem);        /* integers wrap */
+	Elem e = op->out[0]->type->elem;
+	bool flt = elem_is_any_float(e), exact = !flt && elem_bits(e) <= 32;
+	if (exact && (op->code == OP_ADD || op->code == OP_SUB || op->code == OP_MUL || (y.lo >= 1
+		&& (op->code == OP_DIV || op->code == OP_REM)))) return reach_of_ints(op->code, x, y, all);
 	switch (op->code) {
 	case OP_MAX: return (Reach){ fmax(x.lo, y.lo), fmax(x.hi, y.hi) };
 	case OP_MIN: return (Reach){ fmin(x.lo, y.lo), fmin(x.hi, y.hi) };
@@ -172,7 +194,7 @@ static Reach reach(const Val *v, int depth)
 	if (!op || !depth || !op->nin) return all;
 	Reach x = reach(ir_in(op, 0), depth - 1);
 	switch (op->code) {
-	case OP_ABS: return (Reach){ 0, all.hi };
+	case OP_ABS: return (Reach){ 0, fmin(all.hi, fmax(fabs(x.lo), fabs(x.hi))) };
 	case OP_NEG: return elem_is_any_float(e) ? (Reach){ -x.hi, -x.lo } : all;
 	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_HINT: case OP_FLIP: case OP_ROTATE: return x;
 	case OP_CAST: {
