@@ -194,6 +194,7 @@ static void print_where(Out *o, Str who, const IrWhereVec *where, bool said, con
 typedef VEC(const Fn *) FnsWithFits;
 
 typedef struct Launchers {
+	const Module *m;
 	Out *o;
 	const WideDims *wide;
 	FnsWithFits fits;       /* kernels whose calls have conditions of their own: ct_fits_<fn> */
@@ -339,9 +340,10 @@ static void print_room(Out *o, const IrParam *p)
 }
 
 /* How many bytes of workspace a call in several steps needs: 0 where the kernel itself is taken. */
-static void print_steps_size(Out *o, const Fn *fn)
+static void print_steps_size(Out *o, const Steps *s)
 {
-	const IrParamVec *params = &fn->steps->fns.p[0]->params;
+	const Fn *fn = s->of;
+	const IrParamVec *params = &s->fns.p[0]->params;
 	IrParamVec sizes = host_integers(&fn->params);
 	out_printf(o, "static int64_t ct_steps_%s(", fn->name);
 	host_params(o, &sizes, &fn->dims);
@@ -351,15 +353,15 @@ static void print_steps_size(Out *o, const Fn *fn)
 	print_defined_dims(o, fn);
 	print_unused(o, &sizes, &fn->dims, NULL);
 	out_puts(o, "if (");
-	host_expr(o, fn->steps->guard);
+	host_expr(o, s->guard);
 	out_puts(o, ") {\n");
 	out_in(o);
-	HostLets *lets = host_lets(&fn->steps->gain, 1, "ct_v");
+	HostLets *lets = host_lets(&s->gain, 1, "ct_v");
 	host_lets_print(o, lets);
 	out_puts(o, "if (CT_STEPS || ");
-	if (fn->steps->arch) out_printf(o, "(ct_on_arch(%d) && ", fn->steps->arch);
-	host_expr_by(o, fn->steps->gain, lets);
-	out_puts(o, fn->steps->arch ? ")) {\n" : ") {\n");
+	if (s->arch) out_printf(o, "(ct_on_arch(%d) && ", s->arch);
+	host_expr_by(o, s->gain, lets);
+	out_puts(o, s->arch ? ")) {\n" : ") {\n");
 	out_in(o);
 	for (int i = fn->params.n; i < params->n; i++) {
 		out_puts(o, "ct_size = ct_host_add(ct_size, ");
@@ -385,25 +387,25 @@ static void print_step(Out *o, const Fn *fn, const Fn *step)
 }
 
 /* Of 64-bit words, the tensors in workspace that are to be cleared. */
-static void print_cleared(Out *o, const Fn *fn)
+static void print_cleared(Out *o, const Steps *s)
 {
-	const IrParamVec *params = &fn->steps->fns.p[0]->params;
-	int n = fn->steps->clears;
-	if (n == params->n - fn->params.n) {
+	const IrParamVec *params = &s->fns.p[0]->params;
+	int own = s->of->params.n;
+	if (s->clears == params->n - own) {
 		out_puts(o, "ct_size / 8");
 		return;
 	}
 	out_puts(o, "(");
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < s->clears; i++) {
 		if (i) out_puts(o, " + ");
-		print_room(o, &params->p[fn->params.n + i]);
+		print_room(o, &params->p[own + i]);
 	}
 	out_puts(o, ") / 8");
 }
 
-static void print_run_steps(Out *o, const Fn *fn)
+static void print_run_steps(Out *o, const Steps *s)
 {
-	const Steps *s = fn->steps;
+	const Fn *fn = s->of;
 	const IrParamVec *params = &s->fns.p[0]->params;
 	IrParamVec sizes = host_integers(&fn->params);
 	out_printf(o, "const int64_t ct_size = ct_work ? ct_steps_%s(", fn->name);
@@ -418,7 +420,7 @@ static void print_run_steps(Out *o, const Fn *fn)
 	}
 	if (s->clear) {
 		out_printf(o, "ct_s = ct_run_%s((%s)ct_w0, ", s->clear->name, host_type(&s->clear->params.p[0]));
-		print_cleared(o, fn);
+		print_cleared(o, s);
 		out_puts(o, ", stream);\nif (ct_s) return ct_s;\n");
 	}
 	for (int i = 0; i < s->fns.n; i++) {
@@ -445,15 +447,16 @@ void host_grid(Out *o, const Fn *fn, Str extents, Str blocks)
 void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t)
 {
 	Str name = fn->source_name ? fn->source_name : fn->name;
+	const Steps *steps = ir_steps(&m->steps, fn);
 	out_printf(o, "static int ct_run_%s(", fn->name);
 	host_params(o, &fn->params, &fn->dims);
 	out_printf(o, "%s%sstruct CUstream_st *stream)\n{\n", fn->params.n + fn->dims.n ? ", " : "",
-		fn->steps ? "void *ct_work, " : "");
+		steps ? "void *ct_work, " : "");
 	out_in(o);
 	if (t->instead) t->instead(o, fn);
 	Out *body = host_body(o);
 	print_defined_dims(body, fn);
-	if (fn->steps) print_run_steps(body, fn);
+	if (steps) print_run_steps(body, steps);
 	host_grid(body, fn, "ct_grid", "ct_blocks");
 	out_printf(body, "if (ct_blocks <= 0) return !ct_blocks ? CTILE_OK : ct_fail(CTILE_GRID, \"%s: the grid has 2^31 "
 		"tile blocks or more\");\n", name);
@@ -511,19 +514,19 @@ static void print_host_arg(Out *o, const Entry *e, const ScratchVec *scratch, co
 /* dry: sizes only */
 typedef struct EntryText { Out *o; const Launchers *l; const Entry *e; ScratchVec scratch; bool dry; } EntryText;
 
-static bool has_steps(const HostStmt *s)        /* may one of the variants run in several steps? */
+static bool has_steps(const Launchers *l, const HostStmt *s)    /* may one of the variants run in several steps? */
 {
 	for (int i = 0; i < s->u.launch.variants.n; i++)
-		if (s->u.launch.variants.p[i].fn->steps) return true;
+		if (ir_steps(&l->m->steps, s->u.launch.variants.p[i].fn)) return true;
 	return false;
 }
 
-static bool any_steps(const HostVec *v)
+static bool any_steps(const Launchers *l, const HostVec *v)
 {
 	for (int i = 0; i < v->n; i++) {
 		const HostStmt *s = v->p[i];
-		if (s->kind == HOST_LAUNCH && has_steps(s)) return true;
-		if (s->kind == HOST_IF && (any_steps(&s->u.ifs.then) || any_steps(&s->u.ifs.other))) return true;
+		if (s->kind == HOST_LAUNCH && has_steps(l, s)) return true;
+		if (s->kind == HOST_IF && (any_steps(l, &s->u.ifs.then) || any_steps(l, &s->u.ifs.other))) return true;
 	}
 	return false;
 }
@@ -582,7 +585,7 @@ static void print_run_of(EntryText *t, const HostStmt *s, const Fn *fn)
 {
 	out_printf(t->o, "ct_s = ct_run_%s(", fn->name);
 	print_args_of(t, s, fn);
-	out_puts(t->o, fn->steps ? "ct_work, stream)" : "stream)");
+	out_puts(t->o, ir_steps(&t->l->m->steps, fn) ? "ct_work, stream)" : "stream)");
 }
 
 /* "!ct_fits_f(x, n, 0)", or 1 where nothing is asked. */
@@ -717,7 +720,7 @@ static void print_steps_room(EntryText *t, const HostStmt *s)
 	bool any = host_integers(&t->e->params).n > 0;
 	for (int i = 0; i < s->u.launch.variants.n; i++) {
 		const Fn *fn = s->u.launch.variants.p[i].fn;
-		if (!fn->steps) continue;
+		if (!ir_steps(&t->l->m->steps, fn)) continue;
 		out_printf(t->o, "ct_at = ct_host_add(ct_at, %sct_steps_%s(", any ? "ct_host_max(0, " : "", fn->name);
 		if (print_sizes_of(t, s, fn)) out_puts(t->o, ", ");
 		out_printf(t->o, "%s)%s, %s);\n", host_bad(), any ? ")" : "", host_bad());
@@ -726,7 +729,7 @@ static void print_steps_room(EntryText *t, const HostStmt *s)
 
 static void print_launch(EntryText *t, const HostStmt *s)
 {
-	bool steps = has_steps(s);
+	bool steps = has_steps(t->l, s);
 	if (s->u.launch.where.n && !t->dry) {
 		print_where(t->o, t->e->name, &s->u.launch.where, true, NULL);
 		host_overflow(t->o, t->e->name, "an index");
@@ -790,12 +793,15 @@ static void print_stmts(EntryText *t, const HostVec *v)
 	}
 }
 
-static bool uses_workspace(const Entry *e) { return entry_has_scratch(e) || any_steps(&e->body); }
+static bool uses_workspace(const Launchers *l, const Entry *e)
+{
+	return entry_has_scratch(e) || any_steps(l, &e->body);
+}
 
 static void print_workspace(Out *o, const Launchers *l, const Entry *e)
 {
 	EntryText t = { .o = o, .l = l, .e = e, .dry = true };
-	bool any = uses_workspace(e);
+	bool any = uses_workspace(l, e);
 	IrParamVec sizes = host_integers(&e->params);
 	out_printf(o, "size_t %s_workspace(", name_entry(e->name));
 	host_params(o, &sizes, &e->dims);
@@ -828,14 +834,17 @@ static void print_workspace(Out *o, const Launchers *l, const Entry *e)
 }
 
 /* f, which has no workspace, runs what f_ws does where that needs none. */
-static bool may_lack_workspace(const Entry *e) { return !entry_has_scratch(e) && any_steps(&e->body); }
+static bool may_lack_workspace(const Launchers *l, const Entry *e)
+{
+	return !entry_has_scratch(e) && any_steps(l, &e->body);
+}
 
-static void print_workspace_check(Out *o, const Entry *e)
+static void print_workspace_check(Out *o, const Launchers *l, const Entry *e)
 {
 	Str n = name_entry(e->name);
 	IrParamVec sizes = host_integers(&e->params);
 	int k = 0;
-	out_printf(o, "const size_t ct_need = %s%s_workspace(", may_lack_workspace(e) ? "!ct_given ? 0 : " : "", n);
+	out_printf(o, "const size_t ct_need = %s%s_workspace(", may_lack_workspace(l, e) ? "!ct_given ? 0 : " : "", n);
 	for (; k < sizes.n; k++) out_printf(o, "%s%s", k ? ", " : "", name_c(sizes.p[k].name));
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < e->dims.n; i++)
@@ -863,14 +872,14 @@ static bool launches(const HostVec *v)
 
 static void print_body(Out *o, const Launchers *l, const Entry *e)
 {
-	bool scratch = uses_workspace(e), runs = launches(&e->body), tensors = scratch;
+	bool scratch = uses_workspace(l, e), runs = launches(&e->body), tensors = scratch;
 	for (int i = 0; i < e->params.n; i++) tensors |= e->params.p[i].is_tensor;
-	if (any_steps(&e->body) && !may_lack_workspace(e)) out_puts(o, "const int ct_given = 1;\n");
+	if (any_steps(l, &e->body) && !may_lack_workspace(l, e)) out_puts(o, "const int ct_given = 1;\n");
 	if (runs || tensors) out_puts(o, "int ct_s;\n");
 	Out *body = host_body(o);
 	EntryText t = { .o = body, .l = l, .e = e };
 	print_dim_checks(body, e->name, &e->dims);
-	if (scratch) print_workspace_check(body, e);
+	if (scratch) print_workspace_check(body, l, e);
 	tensors_check(body, e, scratch);
 	print_where(body, e->name, &e->where, true, NULL);
 	if (!runs) out_puts(body, "(void)stream;\n");
@@ -906,7 +915,7 @@ static void print_call(Out *o, const Entry *e, Str name)
 static void print_entry(Out *o, const Launchers *l, const Entry *e)
 {
 	Str n = name_entry(e->name), with = str_fmt("%s_ws", n), run = str_fmt("ct_entry_%s", n);
-	bool lacks = may_lack_workspace(e);
+	bool lacks = may_lack_workspace(l, e);
 	print_workspace(o, l, e);
 	print_head(o, e, lacks ? "static " : "", lacks ? run : with);
 	out_printf(o, "%svoid *workspace, size_t bytes, struct CUstream_st *stream)\n{\n", lacks ? "int ct_given, " : "");
@@ -970,8 +979,8 @@ static bool any_step(const Module *m)
 
 static bool any_step_on_arch(const Module *m)
 {
-	for (int i = 0; i < m->fns.n; i++)
-		if (m->fns.p[i]->steps && m->fns.p[i]->steps->arch) return true;
+	for (int i = 0; i < m->steps.n; i++)
+		if (m->steps.p[i]->arch) return true;
 	return false;
 }
 
@@ -983,12 +992,13 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 	if (any_entry(m, names_arch) || any_step_on_arch(m))
 		out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
 	if (any_entry(m, is_zeroed)) out_puts(o, t->clear);
-	Launchers l = { .o = o, .wide = wide_dims_new(m) };
+	Launchers l = { .m = m, .o = o, .wide = wide_dims_new(m) };
 	if (any_step(m)) out_puts(o, steps_switch);
 	for (int i = 0; i < m->fns.n; i++) {
 		const Fn *fn = m->fns.p[i];
 		if (!fn->is_step) print_fits(&l, fn);
-		if (fn->steps) print_steps_size(o, fn);
+		const Steps *steps = ir_steps(&m->steps, fn);
+		if (steps) print_steps_size(o, steps);
 		host_run(o, m, fn, opt, t);
 	}
 	for (int i = 0; i < m->entries.n; i++) print_entry(o, &l, m->entries.p[i]);  /* the header says that they are C's */

@@ -311,9 +311,24 @@ static HostVec copy_host(const HostVec *v, FnCopies *c)
 	return r;
 }
 
-void ir_copy_entries(Module *to, const Module *from)
+static Steps *copy_steps(const Steps *from, FnCopies *c)
+{
+	Steps *s = NEW(A_UNIT, Steps);
+	*s = *from;
+	s->of = copy_of(c, from->of);
+	if (s->clear) s->clear = copy_of(c, s->clear);
+	s->fns.p = NULL;
+	s->fns.n = s->fns.cap = 0;
+	for (int i = 0; i < from->fns.n; i++) vec_push(A_UNIT, &s->fns, copy_of(c, from->fns.p[i]));
+	return s;
+}
+
+void ir_copy_lists(Module *to, const Module *from)
 {
 	FnCopies c = { to, from, 0 };
+	to->steps.p = NULL;
+	to->steps.n = to->steps.cap = 0;
+	for (int i = 0; i < from->steps.n; i++) vec_push(A_UNIT, &to->steps, copy_steps(from->steps.p[i], &c));
 	to->entries.p = NULL;
 	to->entries.n = to->entries.cap = 0;
 	for (int i = 0; i < from->entries.n; i++) {
@@ -330,6 +345,13 @@ Versions ir_versions(const Module *m, const Fn *fn, int from)
 	while (r.first < m->versions.n && m->versions.p[r.first].of != fn) r.first++;
 	while (r.first + r.n < m->versions.n && m->versions.p[r.first + r.n].of == fn) r.n++;
 	return r;
+}
+
+Steps *ir_steps(const StepsVec *all, const Fn *fn)
+{
+	for (int i = 0; i < all->n; i++)
+		if (all->p[i]->of == fn) return all->p[i];
+	return NULL;
 }
 
 /* ---- changing ---- */

@@ -219,17 +219,18 @@ typedef struct IrGeneric { Str name, value; } IrGeneric;
 
 typedef enum IrStage { STAGE_TYPED, STAGE_PLACED } IrStage;
 
-/* A version of a kernel in several launches, which takes workspace. Its steps run one after the other and have the
- * kernel's parameters and dimensions and, after those, the tensors in workspace. */
+/* A version of a kernel in several launches, for f_ws, which takes workspace. Its steps run one after the other and
+ * have the kernel's parameters and dimensions and, after those, the tensors in workspace. */
 typedef struct Steps {
+	Fn *of;                 /* the kernel, whose work they do */
 	const Sym *guard;       /* calls that it serves: a condition over dimensions; */
 	const Sym *gain;        /* those of them in which it is faster, */
 	int arch;               /* on devices of this architecture; 0: of all */
 	int clears;             /* so many of the tensors in workspace, the first ones, are to be 0 before, */
 	Fn *clear;              /* by this kernel, whose only parameter they are, of `n` elements */
 	VEC(Fn *) fns;
-	bool listed;            /* the module has them */
 } Steps;
+typedef VEC(Steps *) StepsVec;
 
 struct Fn {                     /* one monomorphic kernel */
 	Str name;               /* readable and unique in the module: gemm_bf16_128x256x64 */
@@ -255,8 +256,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool brief;             /* the next kernel in the stream, which waits for its end, may start while it runs */
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
-	Steps *steps;           /* the same work in several launches, for f_ws; NULL: there is no such version */
-	bool is_step;           /* of another kernel's version: no entry launches it by itself */
+	bool is_step;           /* of another kernel's version (Module.steps): no entry launches it by itself */
 	/* a step whose last two parameters are flags and partial sums, which blocks that share a tile hand each other
 	 * (lower/pipeline.c); its operations do not use them */
 	bool shares_rounds;
@@ -375,6 +375,7 @@ typedef struct Version {
 struct Module {
 	Str path;               /* main source as shown */
 	VEC(Fn *) fns;          /* kernels that some entry launches, in order of first use */
+	StepsVec steps;         /* of one kernel at most once; its steps stand in fns before it */
 	VEC(IrArch) archs;      /* for which there are versions, in ascending order */
 	/* in the order of fns; of each, by architecture, then in the order in which guards are asked */
 	VEC(Version) versions;
@@ -426,9 +427,11 @@ int64_t block_shared(const Fn *fn, int threads);        /* bytes of shared memor
 /* The versions of a kernel are neighbours: the first of those of fn at `from` or after it, and how many; none: n 0. */
 typedef struct Versions { int first, n; } Versions;
 Versions ir_versions(const Module *m, const Fn *fn, int from);
+Steps *ir_steps(const StepsVec *all, const Fn *fn);     /* those of fn; NULL: it has none */
 
-/* to->fns are copies of from->fns in the same order: gives `to` copies of the entries that launch them. */
-void ir_copy_entries(Module *to, const Module *from);
+/* to->fns are copies of from->fns in the same order: gives `to` copies of the entries that launch them, and of their
+ * versions in several steps. */
+void ir_copy_lists(Module *to, const Module *from);
 
 /* ---- changing ---- */
 Val *ir_settle(const Op *op, int i);

@@ -397,7 +397,8 @@ static void print_rows(Out *o, const Fn *fn)
 	out_printf(o, "peeled %d apart %d stage %" PRId64 "\n", fn->peel_line, fn->peel_apart, fn->stage_at);
 }
 
-static void print_fn_head(Out *o, const Fn *fn)
+/* m: NULL: without what the module says of it. */
+static void print_fn_head(Out *o, const Module *m, const Fn *fn)
 {
 	out_puts(o, "source ");
 	print_name(o, fn->source_name);
@@ -431,7 +432,8 @@ static void print_fn_head(Out *o, const Fn *fn)
 	if (fn->plan) out_printf(o, "plan \"%x\"\n", (unsigned)fn->plan);
 	if (fn->ordered) out_puts(o, "ordered\n");
 	if (fn->no_contract) out_puts(o, "no_contract\n");
-	if (fn->steps && fn->steps->listed && fn->stage == STAGE_TYPED) print_steps(o, fn->steps);
+	const Steps *steps = m && fn->stage == STAGE_TYPED ? ir_steps(&m->steps, fn) : NULL;
+	if (steps) print_steps(o, steps);
 	if (fn->arch) out_printf(o, "arch %d\n", fn->arch);
 	if (fn->specific) out_puts(o, "specific\n");
 	if (fn->persistent) out_puts(o, "persistent\n");
@@ -446,19 +448,21 @@ static void print_fn_head(Out *o, const Fn *fn)
 	if (fn->row_log2) print_rows(o, fn);
 }
 
-void ir_print_fn(Out *o, const Fn *fn)
+static void print_fn(Out *o, const Module *m, const Fn *fn)
 {
 	out_puts(o, "kernel ");
 	print_name(o, fn->name);
 	out_puts(o, fn->stage == STAGE_PLACED ? " placed {\n" : " typed {\n");
 	out_in(o);
-	print_fn_head(o, fn);
+	print_fn_head(o, m, fn);
 	out_puts(o, "body ");
 	print_block(o, fn->body, fn->span);
 	out_puts(o, "\n");
 	out_off(o);
 	out_puts(o, "}\n");
 }
+
+void ir_print_fn(Out *o, const Fn *fn) { print_fn(o, NULL, fn); }
 
 /* ---- versions ---- */
 static void print_arch(Out *o, IrArch a) { out_printf(o, "sm_%d%s", a.number, a.specific ? "a" : ""); }
@@ -490,7 +494,7 @@ static void print_version(Out *o, const Module *m, const Version *v)
 	if (v->time) print_sym(o, v->time);
 	out_puts(o, "\n");
 	print_resident(o, m, v);
-	print_fn_head(o, v->fn);
+	print_fn_head(o, m, v->fn);
 	out_puts(o, "body ");
 	print_block(o, v->fn->body, v->fn->span);
 	out_puts(o, "\n");
@@ -703,7 +707,7 @@ void ir_print(Out *o, const Module *m)
 	out_puts(o, m->versions.n ? "\n" : "");
 	for (int i = 0; i < m->fns.n; i++) {
 		out_puts(o, "\n");
-		ir_print_fn(o, m->fns.p[i]);
+		print_fn(o, m, m->fns.p[i]);
 	}
 	print_versions(o, m);
 	for (int i = 0; i < m->entries.n; i++) {

@@ -211,8 +211,9 @@ static Fn *read_step(Reader *r)
 
 static void read_steps(Reader *r, Fn *fn)
 {
-	Steps *s = fn->steps = NEW(A_UNIT, Steps);
-	s->listed = true;
+	Steps *s = NEW(A_UNIT, Steps);
+	s->of = fn;
+	vec_push(A_UNIT, &r->m->steps, s);
 	do vec_push(A_UNIT, &s->fns, read_step(r));
 	while (lex_accept(&r->l, ','));
 	need_word(r, "guard");

@@ -373,21 +373,6 @@ static bool chk_args(Check *c, const Fn *fn)
 	return true;
 }
 
-static bool chk_steps(Check *c, const Fn *fn, const Steps *s)
-{
-	const IrParamVec *last = &s->fns.p[s->fns.n - 1]->params;
-	for (int i = 0; i < s->fns.n; i++) {
-		const Fn *step = s->fns.p[i];
-		NEED(step->is_step && !step->steps, "`%s` is a step of another kernel", step->name);
-		NEED(step->params.n > fn->params.n && step->params.n == last->n,
-			"a step takes what its kernel takes, and workspace");
-		NEED(step->dims.n == fn->dims.n, "a step has the dimensions of its kernel");
-	}
-	for (int i = fn->params.n; i < last->n; i++) NEED(last->p[i].is_tensor, "what a step has in workspace is a tensor");
-	NEED(!s->clear || s->clear->params.n == 1, "what clears the workspace takes nothing else");
-	return chk_sym(c, s->guard) && chk_sym(c, s->gain);
-}
-
 static bool chk_fn(Check *c, const Fn *fn)
 {
 	c->fn = fn;
@@ -401,7 +386,6 @@ static bool chk_fn(Check *c, const Fn *fn)
 	unsigned swept = 0;
 	for (int i = 0; i < fn->ngrid; i++) swept |= 1u << (fn->sweep[i] & 31);
 	NEED(!ir_sweeps(fn) || swept == (1u << fn->ngrid) - 1, "the sweep takes each axis of the grid once");
-	if (fn->steps && fn->steps->listed && !chk_steps(c, fn, fn->steps)) return false;
 	if (fn->stage == STAGE_PLACED && (!chk_thread_block(c, fn) || !chk_rows(c, fn))) return false;
 	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))),
@@ -614,6 +598,29 @@ static bool names_add(Names *s, Str name)       /* false: it was there */
 	return true;
 }
 
+static bool chk_steps(Check *c, const Steps *s)
+{
+	const Fn *fn = c->fn = s->of;
+	const IrParamVec *last = &s->fns.p[s->fns.n - 1]->params;
+	for (int i = 0; i < s->fns.n; i++) {
+		const Fn *step = s->fns.p[i];
+		NEED(step->is_step && !ir_steps(&c->m->steps, step), "`%s` is a step of another kernel", step->name);
+		NEED(step->params.n > fn->params.n && step->params.n == last->n,
+			"a step takes what its kernel takes, and workspace");
+		NEED(step->dims.n == fn->dims.n, "a step has the dimensions of its kernel");
+	}
+	for (int i = fn->params.n; i < last->n; i++) NEED(last->p[i].is_tensor, "what a step has in workspace is a tensor");
+	NEED(!s->clear || s->clear->params.n == 1, "what clears the workspace takes nothing else");
+	return chk_sym(c, s->guard) && chk_sym(c, s->gain);
+}
+
+static bool chk_all_steps(Check *c, const Module *m)
+{
+	for (int i = 0; i < m->steps.n; i++)
+		if (!chk_steps(c, m->steps.p[i])) return false;
+	return true;
+}
+
 static bool chk_fns(Check *c, const Module *m)
 {
 	for (int i = 0; i < m->fns.n; i++)
@@ -643,7 +650,7 @@ static const char *check(const Module *m, int parts, Span *at)
 {
 	Check c = { .m = m };
 	ArenaMark mark = arena_mark(A_TMP);
-	bool ok = !(parts & CHECK_TYPED) || chk_fns(&c, m);
+	bool ok = chk_all_steps(&c, m) && (!(parts & CHECK_TYPED) || chk_fns(&c, m));
 	if (ok && parts & CHECK_VERSIONS) ok = chk_versions(&c, m);
 	if (ok) chk_lists(&c, m);
 	arena_release(A_TMP, mark);

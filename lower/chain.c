@@ -107,7 +107,6 @@ static void begin_kernel(Write *x)
 	x->fn = NEW(A_UNIT, Fn);
 	*x->fn = *from;
 	x->fn->nval = 0;
-	x->fn->steps = NULL;
 	x->fn->body = ir_block(x->fn, NULL);
 	x->fn->params.p = NEW_ARRAY(A_UNIT, IrParam, from->params.n);
 	memcpy(x->fn->params.p, from->params.p, (size_t)from->params.n * sizeof *from->params.p);

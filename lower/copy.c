@@ -113,7 +113,7 @@ Module *copy_module(const Module *m)
 	for (int i = 0; i < m->fns.n; i++) {
 		to->fns.p[i] = copy_kernel(m->fns.p[i]);
 	}
-	ir_copy_entries(to, m);
+	ir_copy_lists(to, m);
 	return to;
 }
 

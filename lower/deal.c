@@ -48,7 +48,7 @@ static void deal(Fn *fn, const LowerCx *cx)
 {
 	Pipe p;
 	PipeChoice whole[PIPE_PLANS], dealt[PIPE_PLANS];
-	if (fn->steps || fn->is_step || !pipe_find(&p, fn) || !pipe_wanted(fn, cx) || !pipe_has_roles(&p)) return;
+	if (has_steps(fn, cx) || fn->is_step || !pipe_find(&p, fn) || !pipe_wanted(fn, cx) || !pipe_has_roles(&p)) return;
 	if (!pipe_may_share_rounds(&p)) return;
 	int n = pipe_plans(&p, cx, whole), k = pipe_dealt_plans(&p, cx, dealt);
 	if (!n || !k) return;
@@ -63,11 +63,11 @@ static void deal(Fn *fn, const LowerCx *cx)
 	add_workspace_view(step, "flags", EL_I32, 1, &flags);
 	const Sym *sums = sym_const(blocks * sums_of(dealt, k, p.products));
 	add_workspace_view(step, "sums", EL_F32, 1, &sums);
-	steps_begin(fn, guard_of(&p, rounds), sym_cmp(SYM_LT, least_of(dealt, k), least_of(whole, n)));
-	fn->steps->arch = 90;
-	fn->steps->clears = 1;
-	steps_add(fn, step);
-	ir_number(step);
+	const Sym *gain = sym_cmp(SYM_LT, least_of(dealt, k), least_of(whole, n));
+	Steps *s = steps_begin(fn, cx, guard_of(&p, rounds), gain);
+	s->arch = 90;
+	s->clears = 1;
+	steps_add(s, step);
 }
 
 void pass_deal(Module *m, const LowerCx *cx)

@@ -18,6 +18,7 @@
 #include "ir/fold.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
+#include "lower/steps.h"
 
 /* The place of each element along an axis of a tile: add + sign * its place in the author's tile along an axis of what
  * is stored; or `tile`; axis NONE: just add. */
@@ -684,7 +685,7 @@ static void find_math(void *ctx, Op *op)
 Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 {
 	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy"), math = false;
-	if (cx->o->checked || hints || of->ordered || of->steps) return NULL;
+	if (cx->o->checked || hints || of->ordered || has_steps(of, cx)) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	ir_number(fn);
 	Flat f = { .fn = fn, .syms = valsyms_new(fn), .differs = NEW_ARRAY(A_TMP, bool, fn->nval) };

@@ -412,9 +412,9 @@ static bool hinted(const Fn *fn)
 static void divide(Fn *fn, const LowerCx *cx)
 {
 	PartsPlan found;
-	if (fn->steps || hinted(fn) || !parts_plan(&found, fn)) return;
+	if (has_steps(fn, cx) || hinted(fn) || !parts_plan(&found, fn)) return;
 	if (found.numbers) {
-		numbers_divide(&found);
+		numbers_divide(&found, cx);
 		return;
 	}
 	Writer w = { .rows = sym_const(1) };
@@ -440,10 +440,9 @@ static void divide(Fn *fn, const LowerCx *cx)
 	to->hints.n = to->hints.cap = 0;
 	vec_push(A_UNIT, &to->hints, warps_hint(COST_PARTS_WARPS, fn->span));
 	write_kernel(&w, ahead);
-	ir_number(to);
-	steps_begin(fn, sym_cmp(SYM_LE, w.k.p.extent, sym_const(length)), gains(&w, size));
-	steps_add(fn, to);
-	fn->steps->clears = to->params.n - fn->params.n;
+	Steps *s = steps_begin(fn, cx, sym_cmp(SYM_LE, w.k.p.extent, sym_const(length)), gains(&w, size));
+	s->clears = to->params.n - fn->params.n;
+	steps_add(s, to);
 }
 
 void pass_longrows(Module *m, const LowerCx *cx)

@@ -2,7 +2,7 @@
  * longrows_numbers.c write. */
 #ifndef LOWER_LONGROWS_H
 #define LOWER_LONGROWS_H
-#include "ir/ir.h"
+#include "lower/lower.h"
 
 typedef enum PartKind {
 	PART_PLAIN,             /* of what is known before any sum: parts are combined like elements */
@@ -43,6 +43,7 @@ typedef struct PartsPlan {
 } PartsPlan;
 
 bool parts_plan(PartsPlan *p, Fn *fn);          /* false: it is no kernel of long rows, or does what parts cannot */
-void numbers_divide(const PartsPlan *p);         /* gives its kernel a version in two steps: longrows_numbers.c */
+/* gives its kernel a version in two steps: longrows_numbers.c */
+void numbers_divide(const PartsPlan *p, const LowerCx *cx);
 int parts_sum_of(const PartsPlan *p, const Op *op);     /* its number; -1: none */
 #endif

@@ -128,7 +128,7 @@ static const Sym *gains(const Numbers *w, int64_t bytes)
 	return sym_logic(SYM_OR, shared, at_least(row, alone));
 }
 
-void numbers_divide(const PartsPlan *p)
+void numbers_divide(const PartsPlan *p, const LowerCx *cx)
 {
 	Fn *fn = p->fn;
 	Numbers w = { .k = { .p = *p }, .blocks = sym_const(1) };
@@ -141,8 +141,7 @@ void numbers_divide(const PartsPlan *p)
 	w.k.parts = p->ends ? sym_min(sym_cdiv(end, sym_const(part)), sym_const(w.k.most)) : sym_const(w.k.most);
 	for (int i = 0; i < fn->ngrid; i++) w.blocks = sym_mul(w.blocks, fn->grid[i]);
 	find_elems(&w);
-	steps_begin(fn, sym_cmp(SYM_LE, p->extent, sym_const(length)), gains(&w, bytes));
-	steps_add(fn, write_parts(&w));
-	steps_add(fn, write_totals(&w));
-	for (int i = 0; i < fn->steps->fns.n; i++) ir_number(fn->steps->fns.p[i]);
+	Steps *s = steps_begin(fn, cx, sym_cmp(SYM_LE, p->extent, sym_const(length)), gains(&w, bytes));
+	steps_add(s, write_parts(&w));
+	steps_add(s, write_totals(&w));
 }

@@ -76,29 +76,32 @@ static bool run_form(Module *m, PassForm form, const LowerCx *cx)
 	return ok;
 }
 
-/* Steps stand before the kernel that they serve, and first of all what clears workspace. */
+/* The module takes what the passes have found. Steps stand before the kernel that they serve, and first of all what
+ * clears workspace. */
 static bool add_steps(Module *m, const LowerCx *cx)
 {
 	Module more = { .path = m->path }, all = { .path = m->path };
 	Fn *clear = NULL;
+	StepsVec found = { 0 };
+	for (int i = m->steps.n; i < cx->steps->n; i++) vec_push(A_UNIT, &found, cx->steps->p[i]);
 	for (int i = 0; i < m->fns.n; i++) {
-		Steps *s = m->fns.p[i]->steps;
-		bool is_new = s && !s->listed;
-		if (is_new) s->listed = true;
-		if (is_new && s->clears) {
+		Steps *s = ir_steps(&found, m->fns.p[i]);
+		if (s && s->clears) {
 			if (!clear) vec_push(A_UNIT, &more.fns, clear = steps_clear_kernel(m, m->fns.p[i]->span));
 			s->clear = clear;
 		}
-		for (int k = 0; is_new && k < s->fns.n; k++) {
+		for (int k = 0; s && k < s->fns.n; k++) {
 			vec_push(A_UNIT, &more.fns, s->fns.p[k]);
 			vec_push(A_UNIT, &all.fns, s->fns.p[k]);
 		}
 		vec_push(A_UNIT, &all.fns, m->fns.p[i]);
 	}
 	if (!more.fns.n) return true;
+	m->steps = *cx->steps;
 	m->fns.n = 0;
 	if (clear) vec_push(A_UNIT, &m->fns, clear);
 	for (int i = 0; i < all.fns.n; i++) vec_push(A_UNIT, &m->fns, all.fns.p[i]);
+	ir_verify_lists(m, "lowering");
 	return run_form(&more, PASS_TYPED, cx);
 }
 
@@ -112,7 +115,9 @@ Module *lower_copy(const Module *m)
 bool lower_typed(Module *m, const LowerOptions *o)
 {
 	Wholes wholes = { { 0 } };
-	LowerCx cx = { .o = o, .wholes = &wholes };
+	StepsVec steps = { 0 };
+	LowerCx cx = { .o = o, .wholes = &wholes, .steps = &steps };
+	for (int i = 0; i < m->steps.n; i++) vec_push(A_UNIT, &steps, m->steps.p[i]);
 	note_variants(m);
 	return run_form(m, PASS_TYPED, &cx) && add_steps(m, &cx);
 }
@@ -319,12 +324,14 @@ static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 {
 	Wholes wholes = { { 0 } };
 	LowerCx cx = { .o = o, .target_arch = m->archs.p[arch].number, .target_only = m->archs.p[arch].specific,
-		.wholes = &wholes };
+		.wholes = &wholes, .steps = &m->steps };
 	Module *from = ir_module(m->path);
 	Placing all = { .of = NULL };
 	VEC(Kept *) of = { 0 };
 	for (int i = 0; i < m->fns.n; i++) {
 		if (!arch || o->whole || kept[i].by_arch) {
+			Steps *s = ir_steps(&m->steps, m->fns.p[i]);
+			if (s) vec_push(A_UNIT, &from->steps, s);
 			vec_push(A_UNIT, &from->fns, m->fns.p[i]);
 			vec_push(A_UNIT, &of, &kept[i]);
 			continue;
@@ -339,7 +346,7 @@ static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 /* The versions of some kernels of m; their verifier sees no entries. */
 static bool place_some(Module *m, Fn **fns, int n, const LowerOptions *o)
 {
-	Module some = { .path = m->path, .archs = m->archs };
+	Module some = { .path = m->path, .archs = m->archs, .steps = m->steps };
 	Kept *kept = NEW_ARRAY(A_UNIT, Kept, n);
 	ArenaMark mark = arena_mark(A_TMP);     /* plans and placements leave what they counted */
 	for (int i = 0; i < n; i++) vec_push(A_UNIT, &some.fns, fns[i]);

@@ -19,6 +19,7 @@
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
+#include "lower/steps.h"
 #include "lower/widen.h"
 
 enum {
@@ -205,7 +206,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	Look l = look(of);
 	Widen w;
 	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy");
-	if (!cx->o->by_threads || hints || of->ordered || of->steps || !l.suits || !l.store) return NULL;
+	if (!cx->o->by_threads || hints || of->ordered || has_steps(of, cx) || !l.suits || !l.store) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	Narrow n = { fn, cx->o->checked ? widen_plan : widen_plan_gathers, look(fn).store, -1, 0, 1, sym_const(1) };
 	put_rows_on_grid(&n);

@@ -912,7 +912,6 @@ static void begin_kernel(Write *x)
 	x->fn = NEW(A_UNIT, Fn);
 	*x->fn = *from;
 	x->fn->nval = 0;
-	x->fn->steps = NULL;
 	x->fn->body = ir_block(x->fn, NULL);
 	for (int i = 0; i < from->body->args.n; i++) {
 		Val *a = from->body->args.p[i], *own = ir_arg(x->fn->body, a->type, a->name);

@@ -425,10 +425,10 @@ static bool is_never(const Sym *condition)
 	return sym_is_const(condition, &v) && !v;
 }
 
-static void split(Fn *fn)
+static void split(Fn *fn, const LowerCx *cx)
 {
 	Splitter w = { .blocks = sym_const(1) };
-	if (fn->steps || fn->is_step || fn->ordered || fn->ngrid > 3 || !split_plan(&w.p, fn)) return;
+	if (has_steps(fn, cx) || fn->is_step || fn->ordered || fn->ngrid > 3 || !split_plan(&w.p, fn)) return;
 	int n = w.p.loops.n;
 	w.loop = NEW_ARRAY(A_TMP, Op *, n);
 	w.share = NEW_ARRAY(A_TMP, Share, n);
@@ -444,21 +444,20 @@ static void split(Fn *fn)
 	w.rest = copy_kernel(fn);
 	for (int i = 0; i < n; i++) w.loop[i] = op_at(w.rest, w.p.loops.p[i].at);
 	add_workspace(&w);
-	steps_begin(fn, guard, gain);
+	Steps *s = steps_begin(fn, cx, guard, gain);
 	for (int i = 0; i < n; i++) {
-		steps_add(fn, write_share(&w, i));
+		steps_add(s, write_share(&w, i));
 		if (i + 1 == n) break;
-		steps_add(fn, write_whole(&w, i));
+		steps_add(s, write_whole(&w, i));
 		load_whole(&w, i);
 	}
 	write_combined(&w, w.rest, n - 1, w.loop[n - 1]);
 	w.rest->name = str_fmt("%s_rest", fn->name);
 	forget_hints(w.rest);
-	steps_add(fn, w.rest);
-	for (int i = 0; i < fn->steps->fns.n; i++) ir_number(fn->steps->fns.p[i]);
+	steps_add(s, w.rest);
 }
 
 void pass_split(Module *m, const LowerCx *cx)
 {
-	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++) split(m->fns.p[i]);
+	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++) split(m->fns.p[i], cx);
 }

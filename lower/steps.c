@@ -29,18 +29,23 @@ Val *add_workspace_view(Fn *fn, const char *name, Elem e, int rank, const Sym *c
 	return p.val;
 }
 
-void steps_begin(Fn *fn, const Sym *guard, const Sym *gain)
+bool has_steps(const Fn *fn, const LowerCx *cx) { return ir_steps(cx->steps, fn) != NULL; }
+
+Steps *steps_begin(Fn *fn, const LowerCx *cx, const Sym *guard, const Sym *gain)
 {
-	fn->steps = NEW(A_UNIT, Steps);
-	fn->steps->guard = guard;
-	fn->steps->gain = gain;
+	Steps *s = NEW(A_UNIT, Steps);
+	s->of = fn;
+	s->guard = guard;
+	s->gain = gain;
+	vec_push(A_UNIT, cx->steps, s);
+	return s;
 }
 
-void steps_add(Fn *fn, Fn *step)
+void steps_add(Steps *s, Fn *step)
 {
-	step->steps = NULL;
 	step->is_step = true;
-	vec_push(A_UNIT, &fn->steps->fns, step);
+	ir_number(step);
+	vec_push(A_UNIT, &s->fns, step);
 }
 
 Val *steps_grid_index(Builder *b, int axis)

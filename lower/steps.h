@@ -1,10 +1,12 @@
-/* Versions of a kernel in several launches, with workspace (Fn.steps). */
+/* Versions of a kernel in several launches, with workspace (Module.steps). */
 #ifndef LOWER_STEPS_H
 #define LOWER_STEPS_H
-#include "ir/ir.h"
+#include "lower/lower.h"
 
-void steps_begin(Fn *fn, const Sym *guard, const Sym *gain);
-void steps_add(Fn *fn, Fn *step);
+bool has_steps(const Fn *fn, const LowerCx *cx);
+/* What is begun so stands in cx->steps; the runner of the passes lists the steps in the module. */
+Steps *steps_begin(Fn *fn, const LowerCx *cx, const Sym *guard, const Sym *gain);
+void steps_add(Steps *s, Fn *step);     /* complete: numbers it */
 /* A further parameter of a step, under this name or a longer one. All steps of a kernel have the
  * same ones in the same order. */
 Val *add_workspace_view(Fn *step, const char *name, Elem e, int rank, const Sym *const *extent);

@@ -158,21 +158,15 @@ M(slide_fill) { val(m, "c")->def->in[1] = val(m, "i"); }
 M(slide_type) { val(m, "d")->type = f32_tile(7); }
 M(slide_tile) { Op *op = val(m, "c")->def; op->in[0] = val(m, "pad"); }
 /* steps.ir */
-static Fn *first_steps(Module *m)       /* the kernel with steps, which is checked first then */
-{
-	Fn *fn = m->fns.p[2];
-	m->fns.p[2] = m->fns.p[0];
-	return m->fns.p[0] = fn;
-}
-M(steps_none) { first_steps(m)->steps->fns.p[0]->is_step = false; }
-M(steps_within) { Fn *fn = first_steps(m); fn->steps->fns.p[1]->steps = fn->steps; }
-M(steps_params) { Fn *fn = first_steps(m), *step = fn->steps->fns.p[0]; vec_push(A_UNIT, &fn->params, step->params.p[step->params.n - 1]); }
-M(steps_more) { Fn *fn = first_steps(m)->steps->fns.p[0]; vec_push(A_UNIT, &fn->params, fn->params.p[0]); }
-M(steps_dims) { Fn *fn = first_steps(m)->steps->fns.p[1]; vec_push(A_UNIT, &fn->dims, fn->dims.p[0]); }
-M(steps_tensor) { const Steps *s = first_steps(m)->steps; IrParamVec *v = &s->fns.p[s->fns.n - 1]->params; v->p[v->n - 1].is_tensor = false; }
-M(steps_clear) { Steps *s = first_steps(m)->steps; s->clear = s->fns.p[0]; }
-M(steps_guard) { first_steps(m)->steps->guard = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
-M(steps_gain) { first_steps(m)->steps->gain = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
+M(steps_none) { m->steps.p[0]->fns.p[0]->is_step = false; }
+M(steps_within) { vec_push(A_UNIT, &m->steps, NEW(A_UNIT, Steps)); m->steps.p[1]->of = m->steps.p[0]->fns.p[1]; }
+M(steps_params) { Steps *s = m->steps.p[0]; vec_push(A_UNIT, &s->of->params, s->fns.p[0]->params.p[s->fns.p[0]->params.n - 1]); }
+M(steps_more) { Fn *fn = m->steps.p[0]->fns.p[0]; vec_push(A_UNIT, &fn->params, fn->params.p[0]); }
+M(steps_dims) { Fn *fn = m->steps.p[0]->fns.p[1]; vec_push(A_UNIT, &fn->dims, fn->dims.p[0]); }
+M(steps_tensor) { const Steps *s = m->steps.p[0]; IrParamVec *v = &s->fns.p[s->fns.n - 1]->params; v->p[v->n - 1].is_tensor = false; }
+M(steps_clear) { Steps *s = m->steps.p[0]; s->clear = s->fns.p[0]; }
+M(steps_guard) { m->steps.p[0]->guard = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
+M(steps_gain) { m->steps.p[0]->gain = sym_atom(ATOM_DIM, str_intern("zz"), 0); }
 
 typedef struct Mutation { const char *file, *name; void (*f)(Module *m); const char *says; } Mutation;
 #define X(file, name, says) { file, #name, m_##name, says }
