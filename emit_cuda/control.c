@@ -389,7 +389,7 @@ static const Printer printers[OP_COUNT] = {
 #define NO { NULL, false }
 #define PRINT(f) { f, false }
 #define NAMED(f) { f, true }
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) [OP_##id] = print,
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) [OP_##id] = print,
 #include "ir/ops.def"
 #undef OP
 };

@@ -22,7 +22,7 @@ typedef struct Module Module;
 
 /* ---- the op table ---- */
 typedef enum OpCode {
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) OP_##id,
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) OP_##id,
 #include "ir/ops.def"
 #undef OP
 	OP_COUNT

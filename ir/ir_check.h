@@ -37,23 +37,22 @@ bool chk_protocol(Check *c, const Fn *fn);      /* ir_protocol.c: what the roles
  * thread blocks at its end. */
 bool chk_role_order(Check *c, const Fn *fn, const Op *role, bool *reaches);
 uint64_t chk_group_needs(OpCode code);          /* their attributes that must be there, a bit each */
-bool chk_copy_async(Check *c, const Op *op);    /* ir_check_async.c */
-bool chk_ldmatrix(Check *c, const Op *op);
-bool chk_as_frag(Check *c, const Op *op);
-bool chk_mma_frag(Check *c, const Op *op);
+/* column `check` of ops.def; what is asked of single operations */
+#define NO
+#define RULE(f) bool chk_##f(Check *c, const Op *op);
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) check
+#include "ir/ops.def"
+#undef OP
+#undef RULE
+#undef NO
 bool chk_copies(Check *c, const Fn *fn);        /* ir_copies.c: what copy_async fills is read when it is there */
 /* ir_check_shape.c */
-bool chk_shape(Check *c, const Op *op);
 bool chk_indices(Check *c, const Op *op, int first, int n);     /* n operands from `first` on are integer scalars */
-bool chk_join(Check *c, const Op *op);          /* join, split */
-bool chk_topk(Check *c, const Op *op);
 bool chk_reduce(Check *c, const Op *op);        /* reductions and scans by the operations of the language */
-bool chk_reduce_step(Check *c, const Op *op);   /* steps of placed reductions */
 bool chk_reduce_region(Check *c, const Op *op); /* reduce, scan: operands, results and the region's arguments */
 bool chk_mma(Check *c, const Op *op);
 /* ir_check_mem.c */
 bool chk_access(Check *c, const Op *op);
-bool chk_shared(Check *c, const Op *op);
 
 /* ---- small questions ---- */
 bool chk_arity(Check *c, const Op *op, int nin, int nout);

@@ -123,7 +123,7 @@ static bool chk_swizzle(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_ring(Check *c, const Op *op)
+bool chk_ring(Check *c, const Op *op)
 {
 	const Type *t = chk_out(op, 0);
 	int64_t place = ir_int(op, AT_SLOT, 0), span = ir_int(op, AT_SWIZZLE, 0);
@@ -137,7 +137,48 @@ static bool chk_ring(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_part(Check *c, const Op *op)
+bool chk_mbars(Check *c, const Op *op)
+{
+	int64_t n = ir_int(op, AT_NUMBER, 0);
+	NEED(ir_int(op, AT_SLOT, 0) % 8 == 0, "`slot` is a multiple of 8");
+	NEED(n >= 1 && n < 1 << 20, "`count` is 1 to 2^20 - 1");
+	return true;
+}
+
+bool chk_slot(Check *c, const Op *op)
+{
+	NEED(chk_out(op, 0)->elem == chk_in(op, 0)->elem && type_same_shape(chk_out(op, 0), chk_in(op, 0)),
+		"the result is one of the ring's buffers");
+	return chk_count(c, op, 0, 1);
+}
+
+bool chk_advance(Check *c, const Op *op)
+{
+	NEED(chk_in(op, 0) == chk_out(op, 0), "the result has the operand's type");
+	return true;
+}
+
+bool chk_mbar_at(Check *c, const Op *op) { return chk_count(c, op, 0, 1); }
+
+bool chk_arrive(Check *c, const Op *op)
+{
+	NEED(op->nin < 3 || c->fn->cluster > 1, "a mask of ranks needs a cluster");
+	return chk_mbar_at(c, op);
+}
+
+bool chk_grid_barrier(Check *c, const Op *op)
+{
+	NEED(ir_int(op, AT_NUMBER, 0) >= 2, "a barrier of at least two thread blocks");
+	return true;
+}
+
+bool chk_one_i32(Check *c, const Op *op)
+{
+	NEED(chk_in(op, 0)->elem == EL_I32 && type_size(chk_in(op, 0)) == 1, "the buffer holds one i32");
+	return true;
+}
+
+bool chk_part(Check *c, const Op *op)
 {
 	const Type *s = chk_in(op, 0), *t = chk_out(op, 0);
 	NEED(op->nin == 1 + s->rank, "one index for each axis needed");
@@ -165,7 +206,7 @@ static bool chk_boxes(Check *c, const Type *s, const Type *box, int ncoord)
 	return true;
 }
 
-static bool chk_tma(Check *c, const Op *op)
+bool chk_tma(Check *c, const Op *op)
 {
 	bool load = op->code == OP_TMA_LOAD;
 	int mask = load && ir_int(op, AT_MULTICAST, 0);
@@ -174,7 +215,7 @@ static bool chk_tma(Check *c, const Op *op)
 	return chk_boxes(c, chk_in(op, load ? 0 : 1), chk_in(op, load ? 1 : 0), op->nin - (load ? 4 + mask : 2));
 }
 
-static bool chk_tmap(Check *c, const Op *op)
+bool chk_tmap(Check *c, const Op *op)
 {
 	const Type *v = chk_in(op, 0), *t = chk_out(op, 0);
 	if (!chk_swizzle(c, op)) return false;
@@ -190,16 +231,17 @@ static bool chk_tmap(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_pending(Check *c, const Op *op)
+bool chk_pending(Check *c, const Op *op)
 {
 	int64_t n = ir_int(op, AT_PENDING, 0);
 	NEED(n >= 0 && n <= 7, "`pending` is 0 to 7");
 	return true;
 }
 
-static bool chk_stmatrix(Check *c, const Op *op)
+bool chk_stmatrix(Check *c, const Op *op)
 {
 	const Type *s = chk_in(op, 0), *t = chk_in(op, 1);
+	NEED(elem_bytes(t->elem) == 2 && s->elem == t->elem, "16-bit elements of one type needed");
 	bool trans = ir_int(op, AT_TRANS, 0);
 	NEED(s->rank == 2 && t->rank == 2 && type_extent(t, 0) == 64 && type_extent(t, 1) % 16 == 0
 		&& regs_wgmma(ir_in(op, 1), 0) == 0,
@@ -222,7 +264,20 @@ static bool same_values(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_wgmma(Check *c, const Op *op)
+bool chk_wgmma_fence(Check *c, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		NEED(chk_in(op, i)->elem == EL_F32 || elem_bytes(chk_in(op, i)->elem) == 2, "f32 or 16-bit elements are lent");
+	return same_values(c, op);
+}
+
+bool chk_wgmma_wait(Check *c, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) NEED(chk_in(op, i)->elem == EL_F32, "factors are not given back");
+	return chk_pending(c, op) && same_values(c, op);
+}
+
+bool chk_wgmma(Check *c, const Op *op)
 {
 	const Type *d = chk_in(op, 0), *a = chk_in(op, 1), *b = chk_in(op, 2);
 	bool amn = ir_int(op, AT_A_MAJOR, 0), bmn = ir_int(op, AT_B_MAJOR, 0);
@@ -260,7 +315,7 @@ static bool chk_contiguous(Check *c, const Val *v)
 	return true;
 }
 
-static bool chk_shifted(Check *c, const Op *op)
+bool chk_shifted(Check *c, const Op *op)
 {
 	const Type *t = chk_out(op, 0), *v = chk_in(op, 0);
 	uint8_t bit[LAY_BITS];
@@ -270,7 +325,13 @@ static bool chk_shifted(Check *c, const Op *op)
 	return chk_contiguous(c, ir_in(op, 0));
 }
 
-static bool chk_cut(Check *c, const Op *op)
+bool chk_prefetch_rows(Check *c, const Op *op)
+{
+	NEED(chk_in(op, 0)->rank == 2, "a view of two axes");
+	return chk_contiguous(c, ir_in(op, 0));
+}
+
+bool chk_cut(Check *c, const Op *op)
 {
 	const Type *s = chk_in(op, 0), *t = chk_out(op, 0);
 	const IrAttr *at = ir_attr(op, AT_OFFSETS);
@@ -291,7 +352,7 @@ static bool chk_cut(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_regs(Check *c, const Op *op)
+bool chk_regs(Check *c, const Op *op)
 {
 	const Type *p = chk_in(op, 0), *t = op->code == OP_STORE_REGS ? chk_in(op, 1) : chk_out(op, 0);
 	NEED(p->kind == TY_SHARED || p->elem == (p->kind == TY_VIEW ? t->elem : elem_ptr_to(t->elem)),
@@ -343,56 +404,5 @@ bool chk_group(Check *c, const Op *op)
 	if (!chk_word(c, op, sig, op->nin, false) || !chk_word(c, op, results_of(sig), op->nout, true)) return false;
 	for (int i = 0; i < op->nin + op->nout; i++)
 		if (!chk_has_layout(c, i < op->nin ? ir_in(op, i) : op->out[i - op->nin])) return false;
-	switch (op->code) {
-	case OP_ALLOC_RING: return chk_ring(c, op);
-	case OP_ALLOC_MBAR:
-		NEED(ir_int(op, AT_SLOT, 0) % 8 == 0, "`slot` is a multiple of 8");
-		NEED(ir_int(op, AT_NUMBER, 0) >= 1 && ir_int(op, AT_NUMBER, 0) < 1 << 20, "`count` is 1 to 2^20 - 1");
-		return true;
-	case OP_SLOT:
-		NEED(chk_out(op, 0)->elem == chk_in(op, 0)->elem && type_same_shape(chk_out(op, 0), chk_in(op, 0)),
-			"the result is one of the ring's buffers");
-		return chk_count(c, op, 0, 1);
-	case OP_PART: return chk_part(c, op);
-	case OP_ADVANCE:
-		NEED(chk_in(op, 0) == chk_out(op, 0), "the result has the operand's type");
-		return true;
-	case OP_MBAR_ARRIVE:
-		NEED(op->nin < 3 || c->fn->cluster > 1, "a mask of ranks needs a cluster");
-		return chk_count(c, op, 0, 1);
-	case OP_MBAR_EXPECT: case OP_MBAR_WAIT: return chk_count(c, op, 0, 1);
-	case OP_TENSOR_MAP: return chk_tmap(c, op);
-	case OP_TMA_LOAD: case OP_TMA_STORE: return chk_tma(c, op);
-	case OP_WGMMA_FENCE:
-		for (int i = 0; i < op->nin; i++)
-			NEED(chk_in(op, i)->elem == EL_F32 || elem_bytes(chk_in(op, i)->elem) == 2,
-				"f32 or 16-bit elements are lent");
-		return same_values(c, op);
-	case OP_WGMMA_WAIT:
-		for (int i = 0; i < op->nin; i++) NEED(chk_in(op, i)->elem == EL_F32, "factors are not given back");
-		return chk_pending(c, op) && same_values(c, op);
-	case OP_WGMMA: return chk_wgmma(c, op);
-	case OP_PUT: case OP_GET:
-		NEED(chk_in(op, 0)->elem == EL_I32 && type_size(chk_in(op, 0)) == 1, "the buffer holds one i32");
-		return true;
-	case OP_GRID_BARRIER:
-		NEED(ir_int(op, AT_NUMBER, 0) >= 2, "a barrier of at least two thread blocks");
-		return true;
-	case OP_LOAD_SHIFTED: return chk_shifted(c, op);
-	case OP_PREFETCH_ROWS:
-		NEED(chk_in(op, 0)->rank == 2, "a view of two axes");
-		return chk_contiguous(c, ir_in(op, 0));
-	case OP_CUT: return chk_cut(c, op);
-	case OP_COPY_ASYNC: return chk_copy_async(c, op);
-	case OP_LDMATRIX: return chk_ldmatrix(c, op);
-	case OP_AS_FRAG: return chk_as_frag(c, op);
-	case OP_MMA_FRAG: return chk_mma_frag(c, op);
-	case OP_STMATRIX:
-		NEED(elem_bytes(chk_in(op, 1)->elem) == 2 && chk_in(op, 0)->elem == chk_in(op, 1)->elem,
-			"16-bit elements of one type needed");
-		return chk_stmatrix(c, op);
-	case OP_BULK_WAIT: return chk_pending(c, op);
-	case OP_STORE_REGS: case OP_LOAD_REGS: return chk_regs(c, op);
-	default: return true;
-	}
+	return true;
 }

@@ -1,6 +1,7 @@
 /* Each operation against its row: number of operands, types, attributes, layouts. What a type rule says about the
  * operands of the language (conversions, broadcasts) has been done by sema; here the operands have the types that the
  * operation computes in, so the rules are equalities. */
+#include "base/diag.h"
 #include "ir/ir_check.h"
 
 /* ---- small questions ---- */
@@ -94,7 +95,7 @@ static bool chk_pointer(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_random(Check *c, const Op *op)
+bool chk_random(Check *c, const Op *op)
 {
 	Elem e = op->code == OP_RANDINT ? EL_U32 : EL_F32;
 	if (!chk_arity(c, op, 2, 1)) return false;
@@ -114,7 +115,7 @@ static bool chk_to_bool(Check *c, const Op *op)
 }
 
 /* ---- making tiles, launch, block ---- */
-static bool chk_literal(Check *c, const Op *op)
+bool chk_literal(Check *c, const Op *op)
 {
 	NEED(op->nout == 1 && type_is_tile(chk_out(op, 0)), "the result must be a tile");
 	if (ir_attr(op, AT_VALUES)) {
@@ -128,7 +129,7 @@ static bool chk_literal(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_view(Check *c, const Op *op)
+bool chk_view(Check *c, const Op *op)
 {
 	NEED(op->nout == 1 && chk_out(op, 0)->kind == TY_VIEW, "the result must be a view");
 	const Type *v = chk_out(op, 0);
@@ -142,7 +143,7 @@ static bool chk_view(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_loads(Check *c, const Op *op)
+bool chk_loads(Check *c, const Op *op)
 {
 	NEED(op->nout > 0 && op->nin > 1 && chk_in(op, 0)->kind == TY_VIEW, "a view, indices, a pad, and results needed");
 	const Type *v = chk_in(op, 0), *t = chk_out(op, 0);
@@ -155,7 +156,7 @@ static bool chk_loads(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_slide(Check *c, const Op *op)
+bool chk_slide(Check *c, const Op *op)
 {
 	NEED(op->nin == 2 && op->nout > 0 && type_is_tile(chk_in(op, 0)), "a tile, a fill, and results needed");
 	NEED(chk_is_scalar_of(chk_in(op, 1), chk_in(op, 0)->elem), "the fill must be a scalar of the element type");
@@ -163,76 +164,103 @@ static bool chk_slide(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_given(Check *c, const Op *op)
+bool chk_phase(Check *c, const Op *op)
 {
-	const Type *t = op->nout ? chk_out(op, 0) : NULL;
-	switch (op->code) {
-	case OP_RAND: case OP_RANDN: case OP_RANDINT: return chk_random(c, op);
-	case OP_LITERAL: return chk_literal(c, op);
-	case OP_VIEW: return chk_view(c, op);
-	case OP_LOADS: return chk_loads(c, op);
-	case OP_SLIDE: return chk_slide(c, op);
-	case OP_PHASE:
-		NEED(op->nin > 0 && chk_in(op, 0)->kind == TY_VIEW, "operand 0 must be a view");
-		NEED(op->nout == 1 && chk_is_scalar_of(t, EL_I32), "the result must be i32");
-		return chk_indices(c, op, 1, chk_in(op, 0)->rank);
-	case OP_KEPT:
-		NEED(op->nin == 1 && chk_is_scalar_of(chk_in(op, 0), EL_I32), "the operand must be an i32");
-		NEED(op->nout == 1 && type_is_tile(t), "the result must be a tile");
-		return true;
-	default: break;
-	}
-	if (!chk_arity(c, op, op->code == OP_HISTOGRAM, 1)) return false;
-	switch (op->code) {
-	case OP_CONST:
-		NEED(chk_is_data(t), "the result must be a scalar or a tile");
-		return true;
-	case OP_IOTA:
-		NEED(type_is_tile(t) && elem_is_integral(t->elem), "the result must be a tile of integers");
-		NEED(type_log2_size(t) <= elem_rows[t->elem].digits, "the type cannot hold the last value");
-		return true;
-	case OP_LAUNCH:
-		NEED(type_is_scalar(t) && elem_is_integral(t->elem), "the result must be an integer scalar");
-		return true;
-	case OP_BID:
-		NEED(chk_is_scalar_of(t, EL_I32) || chk_is_scalar_of(t, EL_I64), "the result must be i32 or i64");
-		return true;
-	case OP_HISTOGRAM:
-		NEED(type_is_tile(chk_in(op, 0)) && elem_is_integral(chk_in(op, 0)->elem),
-			"the operand must be a tile of integers");
-		NEED(type_is_tile(t) && t->elem == EL_I32 && t->rank == 1 && type_size(t) == ir_int(op, AT_NUMBER, 0),
-			"the result must be tile<i32, [count]>");
-		return true;
-	case OP_ALLOC_SHARED:
-		NEED(t->kind == TY_SHARED, "the result must be a shared buffer");
-		NEED(lay_has_shape(*ir_attr(op, AT_LAYOUT)->u.lay, t->rank, t->log2),
-			"`layout` has another shape");
-		NEED(lay_onto(*ir_attr(op, AT_LAYOUT)->u.lay), "`layout` leaves out elements");
-		return true;
-	default:
-		return true;
-	}
+	NEED(op->nin > 0 && chk_in(op, 0)->kind == TY_VIEW, "operand 0 must be a view");
+	NEED(op->nout == 1 && chk_is_scalar_of(chk_out(op, 0), EL_I32), "the result must be i32");
+	return chk_indices(c, op, 1, chk_in(op, 0)->rank);
+}
+
+bool chk_kept(Check *c, const Op *op)
+{
+	NEED(op->nin == 1 && chk_is_scalar_of(chk_in(op, 0), EL_I32), "the operand must be an i32");
+	NEED(op->nout == 1 && type_is_tile(chk_out(op, 0)), "the result must be a tile");
+	return true;
+}
+
+bool chk_const(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 0, 1)) return false;
+	NEED(chk_is_data(chk_out(op, 0)), "the result must be a scalar or a tile");
+	return true;
+}
+
+bool chk_iota(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 0, 1)) return false;
+	const Type *t = chk_out(op, 0);
+	NEED(type_is_tile(t) && elem_is_integral(t->elem), "the result must be a tile of integers");
+	NEED(type_log2_size(t) <= elem_rows[t->elem].digits, "the type cannot hold the last value");
+	return true;
+}
+
+bool chk_launched(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 0, 1)) return false;
+	const Type *t = chk_out(op, 0);
+	NEED(type_is_scalar(t) && elem_is_integral(t->elem), "the result must be an integer scalar");
+	return true;
+}
+
+bool chk_bid(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 0, 1)) return false;
+	const Type *t = chk_out(op, 0);
+	NEED(chk_is_scalar_of(t, EL_I32) || chk_is_scalar_of(t, EL_I64), "the result must be i32 or i64");
+	return true;
+}
+
+bool chk_histogram(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 1, 1)) return false;
+	const Type *x = chk_in(op, 0), *t = chk_out(op, 0);
+	NEED(type_is_tile(x) && elem_is_integral(x->elem), "the operand must be a tile of integers");
+	NEED(type_is_tile(t) && t->elem == EL_I32 && t->rank == 1 && type_size(t) == ir_int(op, AT_NUMBER, 0),
+		"the result must be tile<i32, [count]>");
+	return true;
+}
+
+bool chk_alloc_shared(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 0, 1)) return false;
+	const Type *t = chk_out(op, 0);
+	NEED(t->kind == TY_SHARED, "the result must be a shared buffer");
+	NEED(lay_has_shape(*ir_attr(op, AT_LAYOUT)->u.lay, t->rank, t->log2),
+		"`layout` has another shape");
+	NEED(lay_onto(*ir_attr(op, AT_LAYOUT)->u.lay), "`layout` leaves out elements");
+	return true;
 }
 
 /* ---- no result ---- */
-static bool chk_effect(Check *c, const Op *op)
+bool chk_print(Check *c, const Op *op)
 {
-	if (op->code == OP_PRINT) {
-		NEED(op->nout == 0, "no result");
-		for (int i = 0; i < op->nin; i++) NEED(chk_is_data(chk_in(op, i)),
-			"operand %d must be a scalar or a tile", i);
-		return true;
-	}
-	if (op->code == OP_KEEP) {
-		NEED(op->nin == 2 && !op->nout && chk_is_scalar_of(chk_in(op, 0), EL_I32) && type_is_tile(chk_in(op, 1)),
-			"the operands must be an i32 and a tile");
-		return true;
-	}
-	if (!chk_arity(c, op, op->code == OP_BARRIER ? 0 : 1, 0)) return false;
-	if (op->code == OP_BARRIER) return true;
+	NEED(op->nout == 0, "no result");
+	for (int i = 0; i < op->nin; i++) NEED(chk_is_data(chk_in(op, i)),
+		"operand %d must be a scalar or a tile", i);
+	return true;
+}
+
+bool chk_keep(Check *c, const Op *op)
+{
+	NEED(op->nin == 2 && !op->nout && chk_is_scalar_of(chk_in(op, 0), EL_I32) && type_is_tile(chk_in(op, 1)),
+		"the operands must be an i32 and a tile");
+	return true;
+}
+
+bool chk_nothing(Check *c, const Op *op) { return chk_arity(c, op, 0, 0); }
+
+bool chk_test(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 1, 0)) return false;
 	const Type *t = chk_in(op, 0);
 	NEED(chk_is_data(t) && t->elem == EL_BOOL, "the condition must be bool");
-	NEED(op->code != OP_ASSUME || type_is_scalar(t), "the condition must be a scalar");
+	return true;
+}
+
+bool chk_promise(Check *c, const Op *op)
+{
+	if (!chk_test(c, op)) return false;
+	NEED(type_is_scalar(chk_in(op, 0)), "the condition must be a scalar");
 	return true;
 }
 
@@ -290,7 +318,7 @@ static int elementwise_arity(TypeRule rule)
 }
 
 /* Several tiles at once, perhaps of several types. */
-static bool chk_exchange(Check *c, const Op *op)
+bool chk_exchange(Check *c, const Op *op)
 {
 	NEED(op->nin && op->nin == op->nout, "there must be a result for each operand");
 	for (int i = 0; i < op->nin; i++)
@@ -301,7 +329,6 @@ static bool chk_exchange(Check *c, const Op *op)
 
 static bool chk_elementwise(Check *c, const Op *op, TypeRule rule)
 {
-	if (op->code == OP_EXCHANGE) return chk_exchange(c, op);
 	if (!chk_arity(c, op, elementwise_arity(rule), 1)) return false;
 	switch (rule) {
 	case TR_CMP: return chk_cmp(c, op);
@@ -313,24 +340,33 @@ static bool chk_elementwise(Check *c, const Op *op, TypeRule rule)
 	}
 }
 
+static bool (*const rules[OP_COUNT])(Check *c, const Op *op) = {
+#define NO NULL
+#define RULE(f) chk_##f
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) [OP_##id] = check,
+#include "ir/ops.def"
+#undef OP
+#undef RULE
+#undef NO
+};
+
+/* What the type rule says of all its operations. */
+static bool chk_by_type(Check *c, const Op *op, TypeRule rule)
+{
+	switch (rule) {
+	case TR_MMA: return chk_mma(c, op);
+	case TR_REDUCE: case TR_REDUCE_INDEX: case TR_REDUCE_INT: case TR_SCAN: return chk_reduce(c, op);
+	case TR_LOAD: case TR_STORE: case TR_ATOMIC: return chk_access(c, op);
+	case TR_GIVEN: case TR_SHAPE: case TR_NONE: bug("`%s` has no check", op_rows[op->code].name);
+	default: return chk_elementwise(c, op, rule);
+	}
+}
+
 static bool chk_types(Check *c, const Op *op)
 {
-	if (op_has(op, OPF_GROUP)) return chk_group(c, op);
-	TypeRule rule = op_rows[op->code].type;
-	switch (rule) {
-	case TR_GIVEN: return chk_given(c, op);
-	case TR_SHAPE: return chk_shape(c, op);
-	case TR_MMA: return chk_mma(c, op);
-	case TR_REDUCE: case TR_REDUCE_INDEX: case TR_REDUCE_INT: case TR_SCAN:
-		return op->code == OP_REDUCE_REGS || op->code == OP_REDUCE_LANES ? chk_reduce_step(c, op) : chk_reduce(c, op);
-	case TR_LOAD: case TR_STORE: case TR_ATOMIC:
-		return op->code == OP_LOAD_SHARED || op->code == OP_STORE_SHARED ? chk_shared(c, op) : chk_access(c, op);
-	case TR_NONE:
-		if (op->code == OP_TOPK) return chk_topk(c, op);
-		return op->code == OP_SPLIT ? chk_join(c, op) : chk_effect(c, op);
-	default:
-		return chk_elementwise(c, op, rule);
-	}
+	if (op_has(op, OPF_GROUP) && !chk_group(c, op)) return false;
+	if (rules[op->code]) return rules[op->code](c, op);
+	return op_has(op, OPF_GROUP) || chk_by_type(c, op, op_rows[op->code].type);
 }
 
 bool chk_op(Check *c, const Op *op)

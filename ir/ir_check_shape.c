@@ -12,8 +12,9 @@ static bool differs_in(const Type *r, const Type *x, int axis, int log2)
 	return r->kind == x->kind && r->elem == x->elem && type_same_shape(r, &want);
 }
 
-static bool chk_permute(Check *c, const Op *op)
+bool chk_permute(Check *c, const Op *op)
 {
+	if (!chk_arity(c, op, 1, 1)) return false;
 	const Type *x = chk_in(op, 0), *r = chk_out(op, 0);
 	const int64_t *axes = ir_attr(op, AT_AXES)->u.ints.p;
 	unsigned seen = 0;
@@ -35,7 +36,7 @@ bool chk_indices(Check *c, const Op *op, int first, int n)
 	return true;
 }
 
-static bool chk_extract(Check *c, const Op *op)
+bool chk_extract(Check *c, const Op *op)
 {
 	bool insert = op->code == OP_INSERT;
 	NEED(op->nin >= 1 + insert && op->nout == 1, "operands are missing");
@@ -49,7 +50,7 @@ static bool chk_extract(Check *c, const Op *op)
 	return chk_indices(c, op, 1 + insert, whole->rank);
 }
 
-static bool chk_take(Check *c, const Op *op)
+bool chk_take(Check *c, const Op *op)
 {
 	if (!chk_arity(c, op, 3, 1) || !chk_tile_in(c, op, 0) || !chk_tile_in(c, op, 1)) return false;
 	const Type *x = chk_in(op, 0), *index = chk_in(op, 1);
@@ -65,8 +66,9 @@ static bool chk_take(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_reshape(Check *c, const Op *op)
+bool chk_reshape(Check *c, const Op *op)
 {
+	if (!chk_arity(c, op, 1, 1)) return false;
 	const Type *x = chk_in(op, 0), *r = chk_out(op, 0);
 	NEED(type_is_tile(x) && type_is_tile(r), "operand and result must be tiles");
 	NEED(x->elem == r->elem && type_log2_size(x) == type_log2_size(r),
@@ -74,8 +76,9 @@ static bool chk_reshape(Check *c, const Op *op)
 	return true;
 }
 
-static bool chk_broadcast(Check *c, const Op *op)
+bool chk_broadcast(Check *c, const Op *op)
 {
+	if (!chk_arity(c, op, 1, 1)) return false;
 	const Type *x = chk_in(op, 0), *r = chk_out(op, 0);
 	int axis;
 	NEED(chk_is_data(x) && type_is_tile(r) && x->elem == r->elem,
@@ -119,14 +122,26 @@ static bool chk_same_tile(Check *c, const Op *op, int nin)
 {
 	if (!chk_arity(c, op, nin, 1) || !chk_tile_in(c, op, 0)) return false;
 	NEED(chk_out(op, 0) == chk_in(op, 0), "the result must have the operand's type");
-	if (nin == 2) NEED(chk_is_scalar_of(chk_in(op, 1), chk_in(op, 0)->elem),
-		"the fill must be a scalar of the operand's type");
-	if (op->code == OP_SORT) NEED(elem_is_arith(chk_in(op, 0)->elem),
-		"the operation is for arithmetic types");
 	return true;
 }
 
-static bool chk_cat(Check *c, const Op *op)
+bool chk_turned(Check *c, const Op *op) { return chk_same_tile(c, op, 1); }
+
+bool chk_shift(Check *c, const Op *op)
+{
+	if (!chk_same_tile(c, op, 2)) return false;
+	NEED(chk_is_scalar_of(chk_in(op, 1), chk_in(op, 0)->elem), "the fill must be a scalar of the operand's type");
+	return true;
+}
+
+bool chk_sort(Check *c, const Op *op)
+{
+	if (!chk_same_tile(c, op, 1)) return false;
+	NEED(elem_is_arith(chk_in(op, 0)->elem), "the operation is for arithmetic types");
+	return true;
+}
+
+bool chk_cat(Check *c, const Op *op)
 {
 	if (!chk_arity(c, op, 2, 1) || !chk_tile_in(c, op, 0)) return false;
 	const Type *x = chk_in(op, 0);
@@ -137,30 +152,13 @@ static bool chk_cat(Check *c, const Op *op)
 	return true;
 }
 
-bool chk_shape(Check *c, const Op *op)
+bool chk_to_scalar(Check *c, const Op *op)
 {
-	switch (op->code) {
-	case OP_EXTRACT: case OP_INSERT: return chk_extract(c, op);
-	case OP_TAKE: return chk_take(c, op);
-	case OP_JOIN: return chk_join(c, op);
-	case OP_CAT: return chk_cat(c, op);
-	case OP_FLIP: case OP_ROTATE: case OP_SORT: return chk_same_tile(c, op, 1);
-	case OP_SHIFT: return chk_same_tile(c, op, 2);
-	default: break;
-	}
 	if (!chk_arity(c, op, 1, 1)) return false;
-	switch (op->code) {
-	case OP_RESHAPE: return chk_reshape(c, op);
-	case OP_BROADCAST: return chk_broadcast(c, op);
-	case OP_PERMUTE: return chk_permute(c, op);
-	case OP_TO_SCALAR:
-		NEED(type_is_tile(chk_in(op, 0)) && type_size(chk_in(op, 0)) == 1,
-			"the operand must be a tile of one element");
-		NEED(chk_is_scalar_of(chk_out(op, 0), chk_in(op, 0)->elem),
-			"the result must be a scalar of its type");
-		return true;
-	default: return true;
-	}
+	const Type *x = chk_in(op, 0);
+	NEED(type_is_tile(x) && type_size(x) == 1, "the operand must be a tile of one element");
+	NEED(chk_is_scalar_of(chk_out(op, 0), x->elem), "the result must be a scalar of its type");
+	return true;
 }
 
 /* ---- reductions, scans, mma ---- */

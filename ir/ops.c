@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 const OpRow op_rows[OP_COUNT] = {
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) \
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) \
 	[OP_##id] = { #id, name, FORM_##form, sig, TR_##type, LR_##layout, flags, c, cuda, tile, needs, doc },
 #define A(key) (UINT64_C(1) << AT_##key)
 #include "ir/ops.def"
@@ -112,7 +112,7 @@ typedef struct Listed { const char *group; OpCode op; } Listed;        /* a head
 static const Listed listed[] = {
 #undef OP_GROUP
 #define OP_GROUP(title) { title, OP_COUNT },
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) { NULL, OP_##id },
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) { NULL, OP_##id },
 #include "ir/ops.def"
 #undef OP
 };

@@ -49,7 +49,7 @@ typedef enum SigForm { SIG_PLAIN, SIG_POINTER, SIG_TILE, SIG_FORMS } SigForm;
 static const char *const other_sigs[OP_COUNT][SIG_FORMS] = {
 #undef OP_FORM
 #define OP_FORM(id, of, signature) [OP_##id][SIG_##of] = signature,
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc)
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc)
 #include "ir/ops.def"
 #undef OP
 #undef OP_FORM
@@ -457,7 +457,7 @@ typedef Sv (*Build)(Cx *cx, Call *c);
 static const struct { Build build; OpCode op; } built[] = {
 #undef OP_BUILDS
 #define OP_BUILDS(builder) { build_##builder, OP_COUNT },
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) { NULL, OP_##id },
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) { NULL, OP_##id },
 #include "ir/ops.def"
 #undef OP
 };

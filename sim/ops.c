@@ -6,7 +6,7 @@ const OpMeaning op_meanings[OP_COUNT] = {
 #define ELEM { run_elem, plan_elem }
 #define RUN(f) { run_##f, NULL }
 #define PLAN(f) { run_##f, plan_##f }
-#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, sim, print, doc) [OP_##id] = sim,
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc) [OP_##id] = sim,
 #include "ir/ops.def"
 #undef OP
 };
