@@ -94,17 +94,9 @@ Str op_text(const OpDialect *d, const Op *op, const Str *arg)
 ElemAccess elem_access(const Op *op)
 {
 	const Val *x = ir_in(op, 0);
-	int rank = x->type->kind == TY_VIEW ? x->type->rank : 0;
-	switch (op->code) {
-	case OP_GATHER: case OP_ATOMIC_LOAD: return (ElemAccess){ rank, 0, false, true, false };
-	case OP_SCATTER: case OP_ATOMIC_STORE: return (ElemAccess){ rank, 1, false, false, true };
-	case OP_ATOMIC_RMW: return (ElemAccess){ rank, 1, false, false, false };
-	case OP_ATOMIC_CAS: return (ElemAccess){ rank, 2, false, false, false };
-	case OP_LOAD_PTR: case OP_ATOMIC_LOAD_PTR: return (ElemAccess){ 0, 0, true, true, false };
-	case OP_STORE_PTR: case OP_ATOMIC_STORE_PTR: return (ElemAccess){ 0, 1, true, false, true };
-	case OP_ATOMIC_RMW_PTR: return (ElemAccess){ 0, 1, true, false, false };
-	default: return (ElemAccess){ 0, 2, true, false, false };
-	}
+	bool view = x->type->kind == TY_VIEW;
+	bool load = !op_has(op, OPF_WRITE), store = !op_has(op, OPF_READ);
+	return (ElemAccess){ view ? x->type->rank : 0, op_values(op), !view, load, store };
 }
 
 bool op_has_tile(const Op *op)

@@ -199,13 +199,10 @@ static Str atomic_call(const Op *op, Elem e, Str place, const Str *value)
 	Out *o = out_new();
 	Str order = attr_word_text(AT_ORDER, (int)ir_int(op, AT_ORDER, 0)),
 		scope = attr_word_text(AT_SCOPE, (int)ir_int(op, AT_SCOPE, 0));
-	const char *what = "cas";
-	if (op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR) what = "load";
-	if (op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR) what = "store";
-	if (op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR)
-		what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
+	const char *what = op_has(op, OPF_CAS) ? "cas" : !op_has(op, OPF_WRITE) ? "load" : !op_has(op, OPF_READ) ? "store"
+		: attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
 	out_printf(o, "ct_atomic_%s_%s_%s_%s(&%s", what, elem_name(e), order, scope, place);
-	for (int i = 0; i < elem_access(op).nvalue; i++) out_printf(o, ", %s", value[i]);
+	for (int i = 0; i < op_values(op); i++) out_printf(o, ", %s", value[i]);
 	out_puts(o, ")");
 	return out_take(o);
 }

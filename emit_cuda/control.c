@@ -84,7 +84,7 @@ static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 static Frame *innermost(Cu *g, bool loop)
 {
 	for (Frame *f = g->frame; f; f = f->up)
-		if (loop ? f->op->code == OP_FOR || f->op->code == OP_WHILE : f->op->code == OP_SCOPE_) return f;
+		if (loop ? op_has(f->op, OPF_LOOP) : f->op->code == OP_SCOPE_) return f;
 	bug("an end without what it ends");
 }
 

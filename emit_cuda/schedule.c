@@ -250,7 +250,7 @@ static void walk_op(Sched *s, const Op *op)
 		for (int i = 0; i < op->region[r]->args.n; i++) begin(s, op->region[r]->args.p[i]);
 		walk(s, op->region[r]);
 	}
-	if (op->code == OP_FOR || op->code == OP_WHILE) keep_in_loop(s, from);
+	if (op_has(op, OPF_LOOP)) keep_in_loop(s, from);
 	for (int i = 0; i < op->nout; i++) begin(s, op->out[i]);
 	if (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_STORE) explain_access(s, op);
 	else if (op_has(op, OPF_READ | OPF_WRITE) && op->nin && ir_in(op, 0)->type->kind == TY_VIEW)

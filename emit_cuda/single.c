@@ -17,10 +17,7 @@ typedef struct Elements {
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first */
 } Elements;
 
-static int extra_operands(const Op *op)
-{
-	return op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR ? 2 : 1;
-}
+static int extra_operands(const Op *op) { return op_has(op, OPF_CAS) ? 2 : 1; }       /* a pad, or values */
 
 static Str element_index(const Elements *x, int a)
 {
@@ -85,15 +82,11 @@ static bool publishes(const Elements *x)
 static Str atomic_call(const Elements *x)
 {
 	const Op *op = x->op;
-	static const char *const words[] = { "load", "store", "cas", "xchg" };
-	const char *what = "";
+	const char *what;
 	int64_t order = ir_int(op, AT_ORDER, 0), scope = ir_int(op, AT_SCOPE, 0);
-	switch (op->code) {
-	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: what = words[0]; break;
-	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: what = words[publishes(x) ? 3 : 1]; break;
-	case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: what = words[2]; break;
-	default: what = attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)); break;
-	}
+	if (!op_has(op, OPF_WRITE)) what = "load";
+	else if (!op_has(op, OPF_READ)) what = publishes(x) ? "xchg" : "store";
+	else what = op_has(op, OPF_CAS) ? "cas" : attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
 	return str_fmt("ct_atomic_%s_%s_%s_%s", what, elem_rows[x->e].name, attr_word_text(AT_ORDER, (int)order),
 		attr_word_text(AT_SCOPE, (int)scope));
 }

@@ -128,18 +128,12 @@ static Str order_text(const Op *op)
 		attr_word_text(AT_SCOPE, (int)ir_int(op, AT_SCOPE, 0)));
 }
 
-static bool is_atomic(const Op *op)
-{
-	return op->code != OP_GATHER && op->code != OP_SCATTER && op->code != OP_LOAD_PTR && op->code != OP_STORE_PTR;
-}
+static bool is_atomic(const Op *op) { return op_has(op, OPF_ATOMIC); }
 
 static const char *atomic_name(const Op *op)
 {
-	switch (op->code) {
-	case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: return "store";
-	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: return attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0));
-	default: return "compare_exchange";
-	}
+	if (op_has(op, OPF_CAS)) return "compare_exchange";
+	return op_has(op, OPF_READ) ? attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)) : "store";
 }
 
 /*

@@ -531,7 +531,7 @@ bool fold_is_exact(OpCode code)
 
 bool fold_op(OpCode code, FoldModes m, Elem e, Elem r, int n, const Num *in, Num *out)
 {
-	bool random = code == OP_RAND || code == OP_RANDN || code == OP_RANDINT;
+	bool random = op_rows[code].flags & OPF_RANDOM;
 	bool truth;
 	Num two[2] = { in[0], n > 1 ? in[1] : (Num){ 0 } };
 	if (!(op_rows[code].flags & OPF_ELEMWISE) || random || code == OP_HINT) return false;

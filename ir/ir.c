@@ -453,6 +453,12 @@ bool ir_const_value(const Val *v, Num *n)
 	return a != NULL;
 }
 
+const Val *ir_tensor(const Val *v)
+{
+	while (v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
+	return v;
+}
+
 Val *ir_accessed(const Op *op)
 {
 	if (op->code == OP_LOAD) return op->out[0];

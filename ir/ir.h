@@ -56,6 +56,12 @@ enum {                          /* flags of an op */
 	OPF_ATOMIC   = 1 << 17, /* atomic accesses */
 	OPF_PLACE    = 1 << 18, /* makes a tile of which each element depends on its place alone */
 	OPF_UNIFORM  = 1 << 19, /* a number or a view that all threads know, or the kernel's end */
+	OPF_CHEAP    = 1 << 19, /* elementwise, one instruction for an element of at most 32 bits */
+	OPF_RANDOM   = 1 << 20, /* of counters that a key encrypts */
+	OPF_LOOP     = 1 << 21,
+	OPF_JUMP     = 1 << 22, /* ends a block by leaving a loop, its round, or a scope */
+	OPF_CAS      = 1 << 23, /* compare-exchange: two values, expected and desired */
+	OPF_STEP     = 1 << 24, /* PLACED: a step by which partial results and elements get from thread to thread */
 	/* each element of the result depends on one of each operand at most: no thread needs what
 	 * others hold, if operands lie as the result does */
 	OPF_POINTWISE = OPF_ELEMWISE | OPF_FREE | OPF_PLACE
@@ -412,6 +418,15 @@ bool ir_same_attrs(const Op *x, const Op *y);           /* with the same values,
 static inline bool op_has(const Op *op, unsigned flags) { return (op_rows[op->code].flags & flags) != 0; }
 /* No effect and no region: may be moved, copied, left out. */
 static inline bool op_is_pure(const Op *op) { return op_has(op, OPF_PURE) && !op->nregion; }
+/* Of an access to memory: how many values it takes. An update gives the old value back. */
+static inline int op_values(const Op *op) { return op_has(op, OPF_CAS) ? 2 : op_has(op, OPF_WRITE); }
+static inline bool op_updates(const Op *op)
+{
+	return op_has(op, OPF_ATOMIC) && op_has(op, OPF_READ) && op_has(op, OPF_WRITE);
+}
+/* Does a thread have elements of the result without holding them: constants, numbers, one value for all? */
+static inline bool op_is_made(const Op *op) { return op_has(op, OPF_PLACE) || op->code == OP_BROADCAST; }
+const Val *ir_tensor(const Val *v);     /* the tensor or pointer into which a view looks */
 int ir_axis(const Op *op);              /* the axis that it works along; 0 where it says none */
 bool ir_sweeps(const Fn *fn);                   /* in another order of axes than theirs */
 int ir_sweep(const Fn *fn, int i);              /* the i-th axis from the fastest on */

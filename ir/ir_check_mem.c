@@ -7,17 +7,11 @@ typedef enum Extra { X_PAD, X_VALUE, X_VALUES } Extra;          /* VALUES: expec
 typedef enum Result { R_NONE, R_OLD, R_DATA } Result;           /* OLD: may be left out */
 typedef struct Access { Extra extra; Result result; bool mask, tiles; } Access;  /* tiles: by tile index, with steps */
 
-static Access access_of(OpCode code)
+static Access access_of(const Op *op)
 {
-	switch (code) {
-	case OP_LOAD: return (Access){ X_PAD, R_DATA, false, true };
-	case OP_STORE: return (Access){ X_VALUE, R_NONE, false, true };
-	case OP_GATHER: case OP_LOAD_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR:
-		return (Access){ X_PAD, R_DATA, true, false };
-	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: return (Access){ X_VALUE, R_OLD, true, false };
-	case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: return (Access){ X_VALUES, R_OLD, true, false };
-	default: return (Access){ X_VALUE, R_NONE, true, false };
-	}
+	bool tiles = op->code == OP_LOAD || op->code == OP_STORE;
+	Extra extra = op_has(op, OPF_CAS) ? X_VALUES : op_has(op, OPF_WRITE) ? X_VALUE : X_PAD;
+	return (Access){ extra, op_updates(op) ? R_OLD : extra == X_PAD ? R_DATA : R_NONE, !tiles, tiles };
 }
 
 /* The view and its indices, or the pointers; *first: the operand after them, *e: what is accessed. */
@@ -38,8 +32,7 @@ static bool chk_place(Check *c, const Op *op, int nextra, bool mask, int *first,
 
 static bool chk_access_modes(Check *c, const Op *op, Elem e)
 {
-	bool atomic = op_has(op, OPF_ATOMIC), load = op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR;
-	bool store = op->code == OP_ATOMIC_STORE || op->code == OP_ATOMIC_STORE_PTR;
+	bool atomic = op_has(op, OPF_ATOMIC), load = !op_has(op, OPF_WRITE), store = !op_has(op, OPF_READ);
 	if (atomic)
 		NEED(op_takes_order(op->code, (int)ir_int(op, AT_ORDER, 0)), "%s", load ? "a load is `relaxed` or `acquire`" :
 			store ? "a store is `relaxed` or `release`" : "an atomic operation is not `weak`");
@@ -49,7 +42,7 @@ static bool chk_access_modes(Check *c, const Op *op, Elem e)
 
 bool chk_access(Check *c, const Op *op)
 {
-	Access a = access_of(op->code);
+	Access a = access_of(op);
 	int nextra = a.extra == X_VALUES ? 2 : 1, first = 1;
 	Elem e = EL_VOID;
 	if (!chk_place(c, op, nextra, a.mask, &first, &e) || !chk_access_modes(c, op, e)) return false;

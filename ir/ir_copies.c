@@ -198,7 +198,7 @@ static bool walk_if(Walk *w, const Op *op)
 static bool has_loop(const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
-		if (op->code == OP_FOR || op->code == OP_WHILE) return true;
+		if (op_has(op, OPF_LOOP)) return true;
 		for (int i = 0; i < op->nregion; i++)
 			if (has_loop(op->region[i])) return true;
 	}

@@ -177,7 +177,7 @@ static bool exclusive(const Op *a, const Op *b)         /* in different branches
 static bool loops_between(const IrBlock *b, const Op *op)
 {
 	for (const IrBlock *x = op->parent; x != b && x->owner; x = x->owner->parent)
-		if (x->owner->code == OP_FOR || x->owner->code == OP_WHILE) return true;
+		if (op_has(x->owner, OPF_LOOP)) return true;
 	return false;
 }
 
@@ -364,7 +364,7 @@ static void chk_each(void *ctx, Op *op)
 	case OP_CLUSTER_BARRIER:
 		e->barriers++;
 		for (const Op *o = op->parent->owner; o && !e->c->msg; o = o->parent->owner)
-			if (o->code == OP_FOR || o->code == OP_WHILE || o->code == OP_IF)
+			if (op_has(o, OPF_LOOP) || o->code == OP_IF)
 				chk_fail(e->c, "each role comes to it equally often: not in a loop or a condition");
 		return;
 	default: return;

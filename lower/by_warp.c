@@ -96,9 +96,8 @@ static bool suits(const Fn *fn, const Op *op)
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0 && !one_thread_reads(op);
 	case OP_SCATTER: case OP_TO_SCALAR: return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
 	case OP_LOAD: case OP_STORE: return type_is_tile(ir_accessed(op)->type);
-	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
-	case OP_LOAD_SHARED: case OP_BARRIER: case OP_PHASE: return true;
-	default: return op_is_scan(op) || op_has(op, OPF_POINTWISE | OPF_UNIFORM);
+	case OP_PHASE: return true;
+	default: return op_is_scan(op) || op_has(op, OPF_POINTWISE | OPF_UNIFORM | OPF_STEP);
 	}
 }
 

@@ -77,7 +77,7 @@ static bool repeats(const Op *x, const Op *y, const Loop *a, const Loop *b)
 /* ---- who writes ---- */
 static const Val *root_of(const Val *v)         /* NULL: memory of raw pointers, which may alias each other */
 {
-	while (v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
+	v = ir_tensor(v);
 	return v->type->kind == TY_VIEW ? v : NULL;
 }
 

@@ -40,14 +40,14 @@ void place_give(Places *p, Val *v, Lay l)
 		int at = p->users[i];
 		worklist_add(&p->forward, at);
 		worklist_add(&p->backward, at);
-		if (p->ops.p[at]->code == OP_FOR || p->ops.p[at]->code == OP_WHILE) worklist_add(&p->inits, at);
+		if (op_has(p->ops.p[at], OPF_LOOP)) worklist_add(&p->inits, at);
 	}
 }
 
 int place_depth(const Op *op)
 {
 	int n = 0;
-	for (const Op *o = op->parent->owner; o; o = o->parent->owner) n += o->code == OP_FOR || o->code == OP_WHILE;
+	for (const Op *o = op->parent->owner; o; o = o->parent->owner) n += op_has(o, OPF_LOOP);
 	return n;
 }
 

@@ -10,7 +10,7 @@ static bool is_tile(const Val *v) { return type_is_tile(v->type); }
 static Op *around(const Op *op, bool loop)
 {
 	for (Op *o = op->parent->owner; o; o = o->parent->owner)
-		if (loop ? o->code == OP_FOR || o->code == OP_WHILE : o->code == OP_SCOPE_) return o;
+		if (loop ? op_has(o, OPF_LOOP) : o->code == OP_SCOPE_) return o;
 	bug("`%s` outside of what it leaves", op_rows[op->code].name);
 }
 

@@ -55,7 +55,7 @@ static int words_of(const Val *v)
 
 static bool is_made(const Val *v)
 {
-	return v->def && (v->def->code == OP_CONST || v->def->code == OP_IOTA || v->def->code == OP_BROADCAST);
+	return v->def && op_is_made(v->def);
 }
 
 static bool may_hold(const Op *load, const Op *loop)
@@ -74,7 +74,7 @@ typedef struct Room { const Op *loop; int words; bool *seen, jumps, products; } 
 static void count_op(void *ctx, Op *op)
 {
 	Room *r = ctx;
-	r->jumps |= op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE;
+	r->jumps |= op_has(op, OPF_JUMP);
 	r->products |= op->code == OP_MMA || op->code == OP_MMA_SYNC;
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);

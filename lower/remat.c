@@ -62,6 +62,18 @@ static bool is_old(const Remat *a, const Val *v) { return v->id < a->nval; }
 /* ---- what is rematerialised ---- */
 typedef struct Cost { int effort, leaves; } Cost;      /* leaves: packed tiles that only this keeps */
 
+/* Of one operation. An exponential is few instructions where relax.c says so, and worth them where as much is held as
+ * would leave no room for other thread blocks. */
+static int effort_of(const Remat *a, const Val *v, bool rare)
+{
+	const Op *op = v->def;
+	if (op_has(op, OPF_CHEAP)) return elem_bytes(v->type->elem) <= 4 ? 1 : TOO_MUCH;
+	if (rare && op->code == OP_EXP) return 1;
+	bool exp = op->code == OP_EXP || op->code == OP_EXP2;
+	bool much = a->cx->peels && ir_int(op, AT_ROUNDING, 0) && words_of(v) > COST_WAIT_HELD;
+	return exp && much ? COST_REMAT_EXP : TOO_MUCH;
+}
+
 /* What only one element needs costs nothing, whatever it is. */
 static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 {
@@ -75,23 +87,8 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 		c->effort = TOO_MUCH;
 		return;
 	}
-	switch (op->code) {
-	case OP_CONST: return;
-	case OP_IOTA: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_CONVERT_REGS: break;
-	case OP_CAST: case OP_NEG: case OP_ABS: case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: case OP_MIN:
-	case OP_MAX:
-	case OP_SELECT: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_EQ: case OP_NE:
-		if (elem_bytes(v->type->elem) <= 4) c->effort++;
-		else c->effort = TOO_MUCH;
-		break;
-	/* in few instructions (relax.c), of as much as would leave no room for other thread blocks */
-	case OP_EXP: case OP_EXP2:
-		if (rare && op->code == OP_EXP) c->effort++;
-		else if (!a->cx->peels || !ir_int(op, AT_ROUNDING, 0) || words_of(v) <= COST_WAIT_HELD) c->effort += TOO_MUCH;
-		else c->effort += COST_REMAT_EXP;
-		break;
-	default: c->effort = TOO_MUCH;
-	}
+	bool moves = op_has(op, OPF_FREE | OPF_PLACE) || op->code == OP_CONVERT_REGS;
+	if (!moves) c->effort += effort_of(a, v, rare);
 	for (int i = 0; i < op->nin && c->effort <= COST_REMAT_SLOTS; i++) price(a, ir_in(op, i), depth - 1, rare, c);
 }
 
@@ -169,8 +166,7 @@ static int held_at(const Remat *a, const Op *wait)
 			const Val *v = ir_in(op, i);
 			if (!seen[v->id]) continue;
 			seen[v->id] = false;
-			bool made = v->def->code == OP_CONST || v->def->code == OP_IOTA || v->def->code == OP_BROADCAST;
-			if (registers_of(v) >= LEAST && !made) n += words_of(v);
+			if (registers_of(v) >= LEAST && !op_is_made(v->def)) n += words_of(v);
 		}
 	return n;
 }
@@ -209,7 +205,7 @@ static void visit_block(Remat *a, IrBlock *b, bool loop);
 
 static void visit(Remat *a, Op *op)
 {
-	bool loop = op->code == OP_FOR || op->code == OP_WHILE;
+	bool loop = op_has(op, OPF_LOOP);
 	if (a->loads && op->code == OP_LOAD) visit_load(a, op);
 	if (!a->loads && a->crosses && !op->nregion && !op_has(op, OPF_TERM)) visit_operands(a, op);
 	for (int i = 0; i < op->nregion; i++) visit_block(a, op->region[i], loop);

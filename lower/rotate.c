@@ -71,9 +71,8 @@ static bool visit(Turn *t, Op *op)
 		return type_log2_size(op->out[0]->type) == 0 || is_row(t, op->out[0]->type);
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0;
 	case OP_LITERAL: return op->nin == 0 && type_log2_size(op->out[0]->type) == 0;
-	case OP_REDUCE_REGS: case OP_REDUCE_LANES: case OP_CONVERT_REGS: case OP_CONVERT_LANES: case OP_ALLOC_SHARED:
-	case OP_STORE_SHARED: case OP_LOAD_SHARED: case OP_BARRIER: case OP_EXCHANGE: case OP_TO_SCALAR: return true;
-	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
+	case OP_TO_SCALAR: return true;
+	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM | OPF_STEP);
 	}
 }
 

@@ -46,8 +46,7 @@ static bool touches_memory(const Op *op, bool *read, bool *write)
 
 static const Val *root_of(const Op *op)         /* NULL: some pointer */
 {
-	const Val *v = ir_in(op, 0);
-	while (v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
+	const Val *v = ir_tensor(ir_in(op, 0));
 	return v->type->kind == TY_VIEW ? v : NULL;
 }
 
@@ -72,7 +71,7 @@ static bool same_offsets(const Op *x, const Op *y)
 /* Updates whose order nobody can see: of one kind, which commutes, without their old values. */
 static bool is_update(const Op *op)
 {
-	bool rmw = op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR;
+	bool rmw = op_updates(op) && !op_has(op, OPF_CAS);
 	return rmw && !op->nout && ir_int(op, AT_RMW, 0) != attr_word(AT_RMW, str_intern("xchg"));
 }
 
@@ -219,7 +218,7 @@ static void sync_block(Sync *s, Pending *p, IrBlock *b);
 
 static void find_jump(void *ctx, Op *op)
 {
-	*(bool *)ctx |= op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE;
+	*(bool *)ctx |= op_has(op, OPF_JUMP);
 }
 
 static void sync_regions(Sync *s, Pending *p, Op *loop)
@@ -277,7 +276,7 @@ static void sync_block(Sync *s, Pending *p, IrBlock *b)
 		if (op->code == OP_BARRIER && !s->keep) *p = (Pending){ 0 };
 		sync_memory(s, p, op);
 		sync_shared(s, p, op);
-		if (op->code == OP_FOR || op->code == OP_WHILE) sync_loop(s, p, op);
+		if (op_has(op, OPF_LOOP)) sync_loop(s, p, op);
 		else if (op->code == OP_IF || op->code == OP_SCOPE_) sync_branches(s, p, op);
 	}
 }
@@ -369,8 +368,7 @@ static void give_places(Fn *fn, const bool *own)
 static void drop_old_value(void *ctx, Op *op)
 {
 	const int *uses = ctx;
-	bool rmw = op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_RMW_PTR || op->code == OP_ATOMIC_CAS
-		|| op->code == OP_ATOMIC_CAS_PTR;
+	bool rmw = op_updates(op);
 	if (rmw && op->nout && !uses[op->out[0]->id]) op->nout = 0;
 }
 

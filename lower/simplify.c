@@ -290,7 +290,7 @@ static bool splice_if(Op *op)
 	IrBlock *b = op->region[c.i ? 0 : 1];
 	Op *end = b->last, *owner = op->parent->owner;
 	if (end->code != OP_YIELD) {
-		if (owner && (owner->code == OP_FOR || owner->code == OP_WHILE)) return false;
+		if (owner && op_has(owner, OPF_LOOP)) return false;
 		move_out(b, op, true);
 		cut_from(op);
 		return true;
@@ -356,7 +356,7 @@ static bool removable(const Op *op, const int *uses)
 {
 	if (op_has(op, OPF_WRITE | OPF_TERM) || !op_has(op, OPF_PURE | OPF_READ | OPF_HIDDEN)) return false;
 	if (op->nregion && !op_has(op, OPF_PURE)) return false;
-	if (op->code == OP_ATOMIC_LOAD || op->code == OP_ATOMIC_LOAD_PTR) return false;
+	if (op_has(op, OPF_ATOMIC) && !op_has(op, OPF_WRITE)) return false;
 	for (int i = 0; i < op->nout; i++)
 		if (uses[op->out[i]->id]) return false;
 	return op->nout > 0;

@@ -25,7 +25,7 @@ static void measure(Measure *m, const Op *op)
 	const Val *moved = ir_accessed(op);
 	for (int i = 0; i < op->nout; i++) {
 		Val *v = op->out[i];
-		bool made = op->code == OP_CONST || op->code == OP_BROADCAST || op->code == OP_IOTA;
+		bool made = op_is_made(op);
 		if (!type_is_tile(v->type) || made || (m->seed && type_log2_size(v->type) <= m->log2)) continue;
 		m->seed = v;
 		m->log2 = type_log2_size(v->type);

@@ -177,7 +177,7 @@ static void check_jump(void *ctx, Op *op)
 	bool loop = op->code == OP_BREAK || op->code == OP_CONTINUE;
 	if ((!loop && op->code != OP_LEAVE && op->code != OP_RETURN) || op->parent == s->p->block) return;
 	for (const Op *o = op->parent->owner; o && op->code != OP_RETURN; o = o->parent->owner) {
-		if (loop ? o->code == OP_FOR || o->code == OP_WHILE : o->code == OP_SCOPE_) return;
+		if (loop ? op_has(o, OPF_LOOP) : o->code == OP_SCOPE_) return;
 		if (o->parent == s->p->block) break;
 	}
 	s->failed = true;
@@ -295,7 +295,7 @@ static void find_effect(void *ctx, Op *op)
 	const Val *v = op->nin ? ir_in(op, 0) : NULL;
 	bool view = v && v->type->kind == TY_VIEW;
 	if (view && !op_has(op, OPF_WRITE) && memory_is_constant(op->parent->fn, v)) return;
-	while (view && v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
+	if (view) v = ir_tensor(v);
 	view = view && v->type->kind == TY_VIEW;
 	if (!view || (e->root && e->root != v)) e->any = true;
 	if (view) e->root = v;

@@ -122,7 +122,7 @@ static unsigned along(const Vecs *f, const Val *v, int depth)
 static int by_fours(const Vecs *f, const Op *op, bool *astride)
 {
 	int a, b;
-	if (op->code != OP_RAND && op->code != OP_RANDN && op->code != OP_RANDINT) return 1;
+	if (!op_has(op, OPF_RANDOM)) return 1;
 	const Val *r = op->out[0];
 	if (type_is_tile(ir_in(op, 0)->type) || !type_is_tile(r->type) || !random_neighbours(r, &a, &b)) return 1;
 	unsigned x = along(f, ir_in(op, 1), DEPTH);

@@ -31,11 +31,8 @@ Lay broadcast_source(const Op *op)
 
 bool op_in_own_loop(const Op *op)
 {
-	switch (op->code) {
-	case OP_OPAQUE: return regs_of(op->out[0]) > 1;
-	case OP_CAST: case OP_RAND: case OP_RANDN: case OP_RANDINT: return ir_attr(op, AT_VEC) != NULL;
-	default: return false;
-	}
+	if (op->code == OP_OPAQUE) return regs_of(op->out[0]) > 1;
+	return (op->code == OP_CAST || op_has(op, OPF_RANDOM)) && ir_attr(op, AT_VEC);
 }
 
 /* ---- what is in loops alone ---- */

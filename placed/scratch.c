@@ -14,7 +14,7 @@ static int64_t piece_bytes(const Type *t) { return piece_elems(t) * elem_bytes(t
 
 bool memory_is_constant(const Fn *fn, const Val *v)
 {
-	while (v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE)) v = ir_in(v->def, 0);
+	v = ir_tensor(v);
 	for (int i = 0; i < fn->params.n; i++)
 		if (fn->params.p[i].val == v) return fn->params.p[i].is_tensor && fn->params.p[i].mode == PM_IN;
 	return false;
@@ -32,9 +32,8 @@ static bool is_one(const Val *v) { return !type_is_tile(v->type) || type_size(v-
 /* Asked of every operation of a kernel: most are none of these. */
 bool one_thread_reads(const Op *op)
 {
+	if (op_has(op, OPF_ATOMIC)) return op->nout && has_copies(op->out[0]);
 	switch (op->code) {
-	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR:
-	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: return op->nout && has_copies(op->out[0]);
 	case OP_LOAD: case OP_GATHER:
 		return is_one(op->out[0]) && has_copies(op->out[0]) && !memory_is_constant(op->parent->fn, ir_in(op, 0));
 	case OP_LOAD_PTR: return is_one(op->out[0]) && has_copies(op->out[0]);

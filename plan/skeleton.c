@@ -66,8 +66,7 @@ static void add_access(Walk *w, const Op *op)
 static bool is_name(OpCode c) { return c == OP_RESHAPE || c == OP_PERMUTE || c == OP_OPAQUE; }
 static bool is_made(const Op *op)
 {
-	OpCode c = op->code;
-	return c == OP_CONST || c == OP_IOTA || c == OP_BROADCAST || (c == OP_LITERAL && !op->nin);
+	return op_is_made(op) || (op->code == OP_LITERAL && !op->nin);
 }
 
 
@@ -140,7 +139,7 @@ static void walk(Walk *w, const IrBlock *b);
 
 static void walk_region(Walk *w, const Op *op, uint8_t bits, bool read)
 {
-	bool loop = op->code == OP_FOR || op->code == OP_WHILE;
+	bool loop = op_has(op, OPF_LOOP);
 	w->k.straight = false;
 	w->depth += loop;
 	for (int r = 0; r < op->nregion; r++) {

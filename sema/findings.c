@@ -355,7 +355,7 @@ static bool carried(const IrBlock *body, const Val *v, bool *seen)
 static void note_round(void *ctx, Op *op)
 {
 	unsigned flags = op_rows[op->code].flags;
-	bool jumps = op->code == OP_BREAK || op->code == OP_CONTINUE || op->code == OP_LEAVE || op->code == OP_RETURN;
+	bool jumps = op_has(op, OPF_JUMP) || op->code == OP_RETURN;
 	*(bool *)ctx |= jumps || (flags & OPF_WRITE && op->code != OP_STORE);
 }
 
@@ -420,7 +420,7 @@ static void walk(Findings *w, const IrBlock *b)
 		cover_op(w->cover, op);
 		if (access) speed(w, op);
 		if (op->code == OP_FOR) w->end[op->region[0]->args.p[0]->id] = valsym(&w->vs, ir_in(op, 1));
-		if (op->code == OP_FOR || op->code == OP_WHILE) accumulator_op(&w->vs, op);
+		if (op_has(op, OPF_LOOP)) accumulator_op(&w->vs, op);
 		for (int i = 0; i < op->nregion; i++) {
 			bool runs, of_values = op->code == OP_REDUCE || op->code == OP_SCAN;
 			if (of_values) continue;

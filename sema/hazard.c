@@ -381,7 +381,7 @@ static void region_op(Hazard *h, const Op *op)
 /* Whether what follows in the block depends on having stayed in it: `if bid(0) > 0 { return; }`. */
 static bool leaves(const IrBlock *b)
 {
-	return b->last && (b->last->code == OP_LEAVE || b->last->code == OP_BREAK || b->last->code == OP_CONTINUE);
+	return b->last && op_has(b->last, OPF_JUMP);
 }
 
 static void walk_block(Hazard *h, const IrBlock *b)

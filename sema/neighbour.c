@@ -21,14 +21,7 @@ typedef struct Neighbours {
 	bool ordered, conditional;
 } Neighbours;
 
-static bool orders(const Op *op)
-{
-	switch (op->code) {
-	case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR: case OP_ATOMIC_CAS: case OP_ATOMIC_CAS_PTR: return true;
-	case OP_ATOMIC_LOAD: case OP_ATOMIC_LOAD_PTR: case OP_ATOMIC_STORE: case OP_ATOMIC_STORE_PTR: return true;
-	default: return false;
-	}
-}
+static bool orders(const Op *op) { return op_has(op, OPF_ATOMIC); }
 
 /* Index tiles of one axis whose numbers are all of a range. */
 static bool in_a_row(const Lanes *l, int64_t *first)

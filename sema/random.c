@@ -7,7 +7,7 @@
 
 static bool draws(const Op *op)
 {
-	return op->code == OP_RAND || op->code == OP_RANDN || op->code == OP_RANDINT;
+	return op_has(op, OPF_RANDOM);
 }
 
 static bool passes_on(const Op *op)

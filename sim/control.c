@@ -183,7 +183,7 @@ static Go end_yield(Warp *w, const Op *op)
 	if (owner->code == OP_FOR) assign_all(w, op->nin, owner->region[0]->args.p + 1, op, 0);
 	else if (owner->code == OP_WHILE) assign_all(w, op->nin, owner->region[0]->args.p, op, 0);
 	else assign_all(w, op->nin, owner->out, op, 0);
-	return owner->code == OP_FOR || owner->code == OP_WHILE ? next_round(w, depth) : leave(w, depth);
+	return op_has(owner, OPF_LOOP) ? next_round(w, depth) : leave(w, depth);
 }
 
 static Go end_condition(Warp *w, const Op *op)

@@ -365,7 +365,7 @@ static bool by_host(const ElemPlan *p, int n, const Cell *const *in, const uint3
 		for (int k = 0; k < n; k++) out[k] = pointer_op(p, A[(uint32_t)k & ma], B ? B[(uint32_t)k & mb] : A[0]);
 		return true;
 	}
-	if (p->code == OP_RAND || p->code == OP_RANDN || p->code == OP_RANDINT) {
+	if (op_rows[p->code].flags & OPF_RANDOM) {
 		for (int k = 0; k < n; k++)
 			out[k] = random_cell(p->code, p->r, (uint64_t)A[(uint32_t)k & ma].i, (uint64_t)B[(uint32_t)k & mb].i);
 		return true;

@@ -574,7 +574,7 @@ void *plan_elements(Run *r, const Op *op)
 {
 	Elements *x = NEW(r->mem, Elements);
 	const Val *p = ir_in(op, 0);
-	int extra = op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR ? 2 : 1;
+	int extra = op_has(op, OPF_CAS) ? 2 : 1;
 	if (ir_attr(op, AT_STEPS)) bug("`%s` by tile index", op_rows[op->code].name);
 	x->view = p->type->kind == TY_VIEW;
 	x->e = x->view ? p->type->elem : elem_pointee(p->type->elem);
@@ -609,14 +609,11 @@ static Cell combined(OpCode by, Elem e, Cell x, Cell y)
 static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
 {
 	static const OpCode by[] = { OP_ADD, OP_SUB, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR };
-	if (op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR)
+	if (op_has(op, OPF_CAS))
 		return cell_bits(e, old) == cell_bits(e, x) ? y : old;
 	int64_t how = ir_int(op, AT_RMW, 0);
 	return how < (int64_t)(sizeof by / sizeof *by) ? combined(by[how], e, old, x) : x;      /* else xchg */
 }
-
-static bool is_exchange(OpCode c) { return c == OP_ATOMIC_CAS || c == OP_ATOMIC_CAS_PTR; }
-static bool is_atomic_update(OpCode c) { return c == OP_ATOMIC_RMW || c == OP_ATOMIC_RMW_PTR || is_exchange(c); }
 
 static Cell element_value(Warp *w, const Step *s, int operand, int reg, int lane)
 {
@@ -647,10 +644,9 @@ static void access_lane(Warp *w, const Step *s, int reg, int lane, uint64_t at, 
 	const Elements *x = s->plan;
 	const Op *op = s->op;
 	Cell data = x->run.log2 ? x->sum[reg * LANES + lane] : element_value(w, s, x->first, reg, lane);
-	if (is_atomic_update(op->code)) {
+	if (op_updates(op)) {
 		Cell old = read_cell(x->e, at);
-		Cell y = op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_CAS_PTR
-			? element_value(w, s, x->first + 1, reg, lane) : data;
+		Cell y = op_has(op, OPF_CAS) ? element_value(w, s, x->first + 1, reg, lane) : data;
 		write_cell(x->e, at, atomic_new(op, x->e, old, data, y));
 		if (to) *to = old;
 	} else if (x->writes) {
@@ -664,8 +660,7 @@ static void access_lane(Warp *w, const Step *s, int reg, int lane, uint64_t at, 
 static Cell no_element(Warp *w, const Step *s, int reg, int lane)
 {
 	const Elements *x = s->plan;
-	OpCode c = s->op->code;
-	if (c == OP_ATOMIC_RMW || c == OP_ATOMIC_RMW_PTR) return cell_of(x->e, num_zero(x->e));
+	if (op_updates(s->op) && !op_has(s->op, OPF_CAS)) return cell_of(x->e, num_zero(x->e));
 	return element_value(w, s, x->first, reg, lane);
 }
 
