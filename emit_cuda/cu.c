@@ -126,7 +126,7 @@ Str cu_said(Cu *g, const Val *v)
 }
 
 /* A peeled row has a register more. */
-enum { UNROLL_MOST = UNROLL_REGS + 1 };
+enum { UNROLL_MOST = COST_UNROLL_REGS + 1 };
 bool cu_unrolled(int regs) { return regs <= UNROLL_MOST; }
 static bool is_unrolled(const Cu *g, int64_t n) { return g->roles || n <= UNROLL_MOST; }
 

@@ -1,14 +1,14 @@
 /* Inside the CUDA target. How a placed kernel becomes text:
  *
  * A scalar is a const variable that every thread computes. A tile is an array of what one thread holds, `T x[R]` (a
- * plain variable where R is 1), and each operation a loop over it: unrolled up to UNROLL_REGS, so that nvcc keeps the
- * array in registers; beyond that a plain loop over local memory. Neighbouring operations that touch one register at a
- * time share one loop, and what only they need is a variable of the loop. What one operation alone needs, of the same
- * line and without a name of the author's, is part of its expression; a loop of one statement stands in one line with
- * the array that it fills. Constants and broadcasts of scalars have no array: each use names the scalar. Reshapes and
- * permutations are other names for the same array. A comment after a value says its type.
- * Every name of ours begins with ct_. Which element of a tile a register holds is an expression over ct_lane, ct_warp
- * and the register's number, printed from its layout (layout/lay.h). */
+ * plain variable where R is 1), and each operation a loop over it: unrolled up to COST_UNROLL_REGS, so that nvcc keeps
+ * the array in registers; beyond that a plain loop over local memory. Neighbouring operations that touch one register
+ * at a time share one loop, and what only they need is a variable of the loop. What one operation alone needs, of the
+ * same line and without a name of the author's, is part of its expression; a loop of one statement stands in one line
+ * with the array that it fills. Constants and broadcasts of scalars have no array: each use names the scalar. Reshapes
+ * and permutations are other names for the same array. A comment after a value says its type. Every name of ours begins
+ * with ct_. Which element of a tile a register holds is an expression over ct_lane, ct_warp and the register's number,
+ * printed from its layout (layout/lay.h). */
 #ifndef EMIT_CUDA_CU_H
 #define EMIT_CUDA_CU_H
 #include "emit/emit.h"

@@ -31,7 +31,7 @@ static void words_of_pieces(Access *x)
 {
 	int regs = regs_of(x->data);
 	const char *type = words_type(elem_bytes(x->v->elem) << x->vec);
-	x->words = x->held || (!x->store && elem_bytes(x->v->elem) < 4 && regs <= UNROLL_REGS);
+	x->words = x->held || (!x->store && elem_bytes(x->v->elem) < 4 && regs <= COST_UNROLL_REGS);
 	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->vec);
 }
 
@@ -240,7 +240,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	out_printf(g->o, "if (!(%s)%s) {\n", in ? in : "1", touched_text(x));
 	x->begins = false;
 	out_in(g->o);
-	bool rolled = regs_of(x->data) > UNROLL_REGS && !g->roles;
+	bool rolled = regs_of(x->data) > COST_UNROLL_REGS && !g->roles;
 	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
 	else cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	if (rolled) out_in(g->o);

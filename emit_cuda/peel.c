@@ -70,8 +70,7 @@ void peel_phase(Cu *g, const Op *op)
 
 /* The numbers of the row, made again wherever they are used: nvcc would hold them all, and what is made of them, where
  * threads wait. ptxas sees through that, but not through a number that the device alone knows to be 0: where threads
- * hold most of a row, they are made again after a wait. Softmax of 100,001 columns of f32 takes 80 registers instead of
- * 84, so a third thread block fits. */
+ * hold most of a row, they are made again after a wait, so that a thread block more fits (bench/notes/rows.md). */
 static void print_numbers(Cu *g, bool after_wait)
 {
 	const Fn *fn = g->fn;

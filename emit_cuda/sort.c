@@ -130,7 +130,7 @@ static void print_step(const Sort *s, const Bits *b, bool mirrored, const char *
 
 static bool loop_unrolled(const Sort *s, const Bits *b)
 {
-	return s->p.regs <= UNROLL_REGS && (s->p.at.hw[b->from] == HW_REG || s->unrolled);
+	return s->p.regs <= COST_UNROLL_REGS && (s->p.at.hw[b->from] == HW_REG || s->unrolled);
 }
 
 /* The launcher starts a power of two of warps: stages among those alone. */

@@ -132,11 +132,11 @@ static int few_of_row(const Fn *fn)
 	enum { LANES_MOST = LANES_LOG2 - 1, UNIT = 4 };
 	int all = 1 << fn->row_regs_log2, unit = 1 << row_piece_log2(fn), few = all / 2;
 	if (unit < UNIT) unit = UNIT;
-	if (all >= COST_CHUNK_ALL && unit < 1 << CHUNK) unit = 1 << CHUNK;
+	if (all >= COST_CHUNK_ALL && unit < 1 << COST_CHUNK) unit = 1 << COST_CHUNK;
 	if (fn->short_rows)
 		few = (int)((row_of_lanes(fn, LANES_MOST) + fn->row_pads + (1 << LANES_MOST) - 1) >> LANES_MOST);
 	few = (few + unit - 1) & -unit;
-	return few < all && all <= UNROLL_REGS && !scans_back(fn) ? few : 0;
+	return few < all && all <= COST_UNROLL_REGS && !scans_back(fn) ? few : 0;
 }
 
 void by_warp_place(Fn *fn)

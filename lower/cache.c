@@ -217,7 +217,7 @@ static void take_kept(const Reload *a, int64_t slot, int64_t count)
 static int64_t slices_kept(const Fn *fn, int64_t rounds, int64_t bytes, int64_t most)
 {
 	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
-		sharers = threads >= 1024 ? 1 : threads >= 512 ? 2 : 3;
+		sharers = threads >= COST_KEEP_ALONE ? 1 : threads >= COST_KEEP_TWO ? 2 : 3;
 	int64_t all = rounds * bytes;
 	int64_t room = (most + COST_SHARED_OWN) / sharers - COST_SHARED_OWN - fn->shared_bytes;
 	return room < 0 ? 0 : room >= all ? rounds : room / bytes;

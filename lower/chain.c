@@ -48,7 +48,7 @@ static void fill(Write *x, ChainRing r)
 /* In the order in which consumers want it. */
 static void write_producer(Write *x)
 {
-	Region role = chain_begin_role(x, "producer", 1, PRODUCER_REGS), warp = chain_begin(x, OP_ONE_WARP, NULL);
+	Region role = chain_begin_role(x, "producer", 1, COST_PRODUCER_REGS), warp = chain_begin(x, OP_ONE_WARP, NULL);
 	x->group = NULL;
 	add(x, OP_GRID_WAIT, 0, NULL);
 	add(x, OP_GRID_LAUNCH, 0, NULL);
@@ -80,7 +80,7 @@ static void write_producer(Write *x)
 /* Sums of all products, and factors in registers of 16-bit elements, at once. */
 static int words_needed(const Chain *c)
 {
-	int64_t n = SPARE_REGS;
+	int64_t n = COST_CONSUMER_SPARE;
 	for (int i = 0; i < c->products; i++) {
 		const Op *op = c->product[i].op;
 		n += type_size(op->out[0]->type) / 128;
@@ -94,7 +94,7 @@ static int words_needed(const Chain *c)
 static int choose_groups(const Chain *c)
 {
 	int groups = GROUPS_MOST;
-	while (groups && chain_consumer_regs(groups) < words_needed(c)) groups--;
+	while (groups && consumer_regs(groups) < words_needed(c)) groups--;
 	return groups;
 }
 
@@ -211,7 +211,7 @@ static void join_rounds(Write *x, const LowerCx *cx)
 		if (r->level && ir_in(r->op, 0)->type->log2[1] > n) n = ir_in(r->op, 0)->type->log2[1];
 	}
 	int groups = choose_groups(&x->c);
-	if (n >= JOINED_LOG2 || !groups || words_needed(&x->c) + more > chain_consumer_regs(groups)) return;
+	if (n >= COST_CHAIN_JOINED || !groups || words_needed(&x->c) + more > consumer_regs(groups)) return;
 	ChainTail tail = chain_join(&x->c);
 	if (tail == TAIL_NONE) return;
 	settle(x->c.fn, cx);

@@ -2,18 +2,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/machine.h"
 #include "lower/chain_write.h"
 #include "lower/pipeline.h"
 
 static const Type *as_async(const Type *t) { return type_placed(TY_ASYNC, t->elem, t->rank, t->log2, NULL, 0); }
-
-/* What is left of a thread block's registers by the producer's. */
-int chain_consumer_regs(int groups)
-{
-	int n = (machine_registers() / 128 - PRODUCER_REGS) / groups / REGS_STEP * REGS_STEP;
-	return n > REGS_MOST ? REGS_MOST : n;
-}
 
 static Val *lend(Write *x, Val *v)
 {
@@ -473,7 +465,7 @@ static void write_around(Write *x, const Op *first, const Op *end)
 
 void chain_write_consumers(Write *x)
 {
-	Region role = chain_begin_role(x, "consumer", x->groups, chain_consumer_regs(x->groups));
+	Region role = chain_begin_role(x, "consumer", x->groups, consumer_regs(x->groups));
 	add(x, OP_GRID_WAIT, 0, NULL);
 	Loop t = chain_begin_tiles(x);
 	chain_count_rounds(x);

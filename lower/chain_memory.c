@@ -120,7 +120,7 @@ static void choose_stages(Write *x, int64_t room)
 	room -= stored_bytes(x);
 	for (int i = RING_FIRST; i < RING_COUNT; i++) {
 		r[i].stages = STAGES_MOST;
-		while (r[i].stages > STAGES_LEAST && r[i].stages * r[i].bytes > RING_BYTES) r[i].stages--;
+		while (r[i].stages > STAGES_LEAST && r[i].stages * r[i].bytes > COST_CHAIN_RING) r[i].stages--;
 		room -= r[i].stages * (r[i].bytes + 2 * MBAR_BYTES);
 	}
 	r[RING_HELD].stages = HELD_BUFFERS;

@@ -21,11 +21,11 @@ static void set_index(void *ctx, Op *op)
 static Val *extent_along(Write *x, int axis) { return ir_launch(&x->b, EL_I32, x->c.fn->grid[axis]); }
 
 /* How many neighbours along the grid's other axes are walked together where rows have rounds of their own: those
- * of WAVES tiles for each thread block, whose factors the L2 cache holds. */
+ * of COST_CHAIN_WAVES tiles for each thread block, whose factors the L2 cache holds. */
 static Val *neighbours(Write *x, Val *started)
 {
 	Val *one = number(x, 1), *half = over(x, x->rows, number(x, 2));
-	Val *n = over(x, both(x, OP_ADD, times(x, started, WAVES), half), x->rows);
+	Val *n = over(x, both(x, OP_ADD, times(x, started, COST_CHAIN_WAVES), half), x->rows);
 	return both(x, OP_MIN, x->others, both(x, OP_MAX, n, one));
 }
 

@@ -7,13 +7,8 @@ enum {
 	GROUPS_MOST = 3,
 	CHAIN_PARTS = 2,
 	CARRIED_MOST = CHAIN_CARRIED + (1 + CHAIN_PARTS) * CHAIN_PRODUCTS,
-	WAVES = 4,
-	JOINED_LOG2 = 7,        /* elements of a round, as which shorter ones are joined */
-	STAGES_MOST = 4, STAGES_LEAST = 2, RING_BYTES = 64 << 10,       /* of the buffers of one load */
+	STAGES_MOST = 4, STAGES_LEAST = 2,
 	HELD_BUFFERS = 2,
-	PRODUCER_REGS = 24,     /* in a group of four warps */
-	SPARE_REGS = 32,        /* of a consumer, beside sums and factors: addresses, counters, rows' values */
-	REGS_STEP = 8, REGS_MOST = 240, /* of a role */
 	EXTENT_MOST = INT32_MAX - (1 << 13),
 	MBAR_BYTES = 8, TMA_BOX = 256,
 	SPAN = 128,             /* bytes of a row of the widest swizzle, */
@@ -126,6 +121,5 @@ void chain_end_rounds(Write *x, Loop l, int n, Val *const *next);
 Region chain_begin_role(Write *x, const char *name, int groups, int regs);
 
 /* ---- chain_consume.c ---- */
-int chain_consumer_regs(int groups);            /* what is left of a thread block's registers by the producer's */
 void chain_write_consumers(Write *x);
 #endif

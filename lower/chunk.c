@@ -19,7 +19,10 @@ typedef struct Chunks {
 typedef struct Loop { Op *first, *end; int n; bool part; } Loop;
 
 /* Versions that leave registers out (cut.c) have any number of them; a vector of a peeled row is a chunk. */
-static bool in_chunks(const Loop *l) { return (l->part || l->n % (1 << CHUNK) == 0) && l->n <= UNROLL_REGS + 1; }
+static bool in_chunks(const Loop *l)
+{
+	return (l->part || l->n % (1 << COST_CHUNK) == 0) && l->n <= COST_UNROLL_REGS + 1;
+}
 
 static bool is_made_here(const Chunks *f, const Val *v, const Loop *l)
 {
@@ -87,7 +90,7 @@ static int store_of_chunks(const Chunks *f, const Op *store, const Val *r)
 	Ways ways = (Ways)ir_int(store, AT_WAYS, WAYS_ANY);
 	bool single = ways == WAYS_SINGLE && !p.vec && !f->rotated && !f->shifted && !rows_are_dense(f->fn);
 	if (ways != WAYS_MASKED && !single) return -1;
-	bool whole = p.vec <= CHUNK && piece_bits(p.bit, p.vec) == (1u << p.vec) - 1
+	bool whole = p.vec <= COST_CHUNK && piece_bits(p.bit, p.vec) == (1u << p.vec) - 1
 		&& !lay_hwcoord(p.l, lay_free(p.l), HW_REG);
 	return whole && f->uses[r->id] == 1 ? p.vec : -1;
 }
@@ -95,10 +98,10 @@ static int store_of_chunks(const Chunks *f, const Op *store, const Val *r)
 /* The first operation after the loop and what it takes with it. */
 static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
 {
-	Op *end = l->end, *select = l->part && vector != 1 << CHUNK ? NULL : find_pick(f, l);
+	Op *end = l->end, *select = l->part && vector != 1 << COST_CHUNK ? NULL : find_pick(f, l);
 	if (select) mark_rare(f, l, select);
 	if (l->part) {
-		if (select) set_chunk(f, l, CHUNK);
+		if (select) set_chunk(f, l, COST_CHUNK);
 		return end;
 	}
 	const Val *last = end && end->nin ? ir_in(end, end->code == OP_STORE ? end->nin - 1 : 0) : NULL;
@@ -114,12 +117,12 @@ static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
 		set_chunk(f, l, 0);
 		return end;
 	}
-	set_chunk(f, l, own < 0 ? CHUNK : own);
+	set_chunk(f, l, own < 0 ? COST_CHUNK : own);
 	if (own >= 0) ir_set_int(end, AT_CHUNK, 1 << own);
 	if (!pairs && !sums) return end;
-	ir_set_int(end, AT_CHUNK, 1 << CHUNK);
-	bool store = pairs && many && store_of_chunks(f, end->next, end->out[0]) == CHUNK;
-	if (store) ir_set_int(end->next, AT_CHUNK, 1 << CHUNK);
+	ir_set_int(end, AT_CHUNK, 1 << COST_CHUNK);
+	bool store = pairs && many && store_of_chunks(f, end->next, end->out[0]) == COST_CHUNK;
+	if (store) ir_set_int(end->next, AT_CHUNK, 1 << COST_CHUNK);
 	return end->next;
 }
 

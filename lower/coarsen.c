@@ -25,8 +25,7 @@ enum {
 	/* log2 of the elements of a joined tile: any; one that is transposed, which takes shared memory; one of overlapping
 	 * rows; one that is reduced, by the warps of one thread block */
 	MOST_MOVED = COST_TILE_MOST, MOST_TRANSPOSED = COST_TRANSPOSED_MOST, MOST_OVERLAP = COST_OVERLAP_MOST,
-	MOST_REDUCED = LANES_LOG2 + 3 + COST_CLUSTER_REGS,
-	FEW_ROWS = 2, ENOUGH_ROWS = 4   /* as many times as overlapping loads are rows apart */
+	MOST_REDUCED = LANES_LOG2 + 3 + COST_CLUSTER_REGS
 };
 
 typedef struct Coarse {
@@ -97,8 +96,8 @@ static int wanted(const Coarse *c)
 	if (c->loops) return c->longer < most ? c->longer : most;
 	if (c->cut && c->runs * COST_RUN_BYTES * 100 > c->all * COST_RUNS_LEAST)
 		while (n < most && (c->runs * COST_RUN_BYTES * 100 >> n) > c->along * COST_RUNS_MOST) n++;
-	if (c->extent < FEW_ROWS * c->far)
-		while (n < MOST_OVERLAP - c->largest && c->extent << n < ENOUGH_ROWS * c->far) n++;
+	if (c->extent < COST_FEW_ROWS * c->far)
+		while (n < MOST_OVERLAP - c->largest && c->extent << n < COST_ENOUGH_ROWS * c->far) n++;
 	return n;
 }
 

@@ -113,7 +113,7 @@ static Val *axis_index(Builder *b, Val *x, int axis)
 static Lay all_warps(Lay l, int axis, int parts)
 {
 	Lay r = lay_drop(l, axis);
-	int most = log2_of(UNROLL_REGS) - parts;
+	int most = log2_of(COST_UNROLL_REGS) - parts;
 	return r.in[HW_REG] <= most ? r : lay_spread(r, most < 1 ? 0 : most - 1);
 }
 

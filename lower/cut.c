@@ -25,10 +25,13 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum { CUT_OF = 16 };
-/* Of CUT_OF: what rows have at least, and what versions keep. Where rows lie side by side (dense.c), pads are most of
+/* Sixteenths: what rows have at least, and what versions keep. Where rows lie side by side (dense.c), pads are most of
  * what they cost. */
-static const int cut_parts[] = { 8, 10, 13 }, cut_parts_dense[1 + CUT_COPIES] = { 8, 9, 11, 13 };
+enum { CUT_OF = 16 };
+static const int cut_parts[] = { COST_CUT_LEAST, COST_CUT_FEW, COST_CUT_MOST };
+static const int cut_parts_dense[1 + CUT_COPIES] = {
+	COST_CUT_LEAST, COST_CUT_DENSE_FEW, COST_CUT_DENSE, COST_CUT_MOST
+};
 
 /* What a value is at the places that lie beyond all tensors. COUNTS: the number of its place; FIRST: a condition that
  * holds up to some place, perhaps at all or none. NUMBER: n, or with or_else perhaps NaN or an infinity, the same

@@ -27,7 +27,7 @@ static bool suits(const Op *store, const Val *v)
 	if (p.vec || p.fast < 0 || p.rotated_axis >= 0 || lay_free(p.l)) return false;
 	if (type_extent(v->type, p.fast) * elem_bytes(v->type->elem) < 2 * LINE) return false;
 	bool along = p.l.in[HW_LANE] && p.l.col[p.l.in[HW_REG]] == (uint32_t)1 << lay_shift(p.l, p.fast);
-	return along && regs_of(v) <= UNROLL_REGS + 1;
+	return along && regs_of(v) <= COST_UNROLL_REGS + 1;
 }
 
 static void store_late(Op *store, const int *uses)

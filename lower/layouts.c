@@ -241,13 +241,13 @@ static bool reduces_apart(const Op *op, Lay l)
 	if (!left.out[axis]) return true;
 	/* in a loop all warps send in each round: so none is two rounds behind another */
 	if (op->parent->owner && lay_hwcoord(left, lay_free(left), HW_WARP)) return false;
-	return lay_outbits(left) <= CLUSTER_SENT;
+	return lay_outbits(left) <= COST_CLUSTER_SENT;
 }
 
 static bool scans_apart(const Op *op, Lay l)
 {
 	ScanPlan plan;
-	return scan_plan(l, ir_axis(op), &plan) && (plan.warps == plan.n || lay_outbits(plan.totals) <= CLUSTER_SENT);
+	return scan_plan(l, ir_axis(op), &plan) && (plan.warps == plan.n || lay_outbits(plan.totals) <= COST_CLUSTER_SENT);
 }
 
 static bool stays_apart(Places *p, int cluster)

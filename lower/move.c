@@ -41,13 +41,13 @@ static void move_op(void *ctx, Op *op)
 	Val *x = ir_in(op, 0), *r = NULL;
 	Lay c;
 	CvtKind kind = lay_pull(*op->out[0]->lay, *x->lay, &c);
-	bool small = 1 << op->out[0]->lay->in[HW_REG] <= UNROLL_REGS && 1 << x->lay->in[HW_REG] <= UNROLL_REGS;
+	bool small = 1 << op->out[0]->lay->in[HW_REG] <= COST_UNROLL_REGS && 1 << x->lay->in[HW_REG] <= COST_UNROLL_REGS;
 	bool easy = kind <= CVT_SHFL && choices(c) <= (small ? CHOICES_LOG2 : 0);
 	if (kind > CVT_SMEM) bug("a conversion leaves the thread block");
 	if (kind == CVT_NONE) r = x;
 	else if (kind == CVT_REGS && easy) r = way(&b, OP_CONVERT_REGS, x, op->out[0]);
 	else if (kind == CVT_SHFL && easy && small) r = way(&b, OP_CONVERT_LANES, x, op->out[0]);
-	else if (type_bytes(x->type) <= SHARED_WHOLE) {
+	else if (type_bytes(x->type) <= COST_SHARED_WHOLE) {
 		r = way(&b, OP_LOAD_SHARED, ir_in(move_to_shared(&b, x, *op->out[0]->lay), 0), op->out[0]);
 		const Type *t = op->out[0]->type;
 		r->type = t;

@@ -23,7 +23,6 @@
 #include "lower/widen.h"
 
 enum {
-	ROW_LOG2 = 5,           /* of the elements of a row of such a tile, */
 	GRID_RANK = 4
 };
 
@@ -92,7 +91,7 @@ static void find_row(ValSyms *b, Op *op)
 	const Type *t = ir_accessed(op)->type;
 	for (int a = 0; a < t->rank; a++) {
 		const Sym *extent = valsym_extent(b, ir_in(op, 0), a);
-		if (t->log2[a] <= ROW_LOG2 || !begins_row(op, a) || !extent || sym_is_const(extent, NULL)
+		if (t->log2[a] <= COST_NARROW_ROW || !begins_row(op, a) || !extent || sym_is_const(extent, NULL)
 			|| !is_launched(extent))
 			continue;
 		if (!facts_le(b->facts, extent, sym_const(type_extent(t, a)))) continue;
@@ -178,8 +177,8 @@ static void divide(Narrow *n, int axis, const Look *l)
 	int along = axis_of(n, &w, axis);
 	const Type *t = ir_accessed(n->store)->type;
 	if (along < 0) return;
-	bool is_row = t->log2[along] > ROW_LOG2;
-	int k = is_row ? t->log2[along] - ROW_LOG2 : l->overlaps ? 0 : t->log2[along];
+	bool is_row = t->log2[along] > COST_NARROW_ROW;
+	int k = is_row ? t->log2[along] - COST_NARROW_ROW : l->overlaps ? 0 : t->log2[along];
 	int64_t tile = type_extent(t, along), part = tile >> k;
 	const Sym *grid = n->fn->grid[axis];
 	if (k <= 0 || grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by != tile || !widen_parts(&w, k))

@@ -20,7 +20,6 @@
 #include "plan/plan.h"
 
 enum {
-	LEAST = 8,              /* elements of a thread from which a tile counts */
 	UNIT = 8,               /* registers are given to a warp in so many a thread, */
 	WARPS = 4               /* and to so many warps at once */
 };
@@ -57,10 +56,10 @@ static void number_stretches(Bound *b, const IrBlock *block)
 		for (int i = 0; i < op->nin; i++) b->end[holder(ir_in(op, i))->id] = b->now;
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
-			b->math |= regs_of(v) >= LEAST && op_has(op, OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
+			b->math |= regs_of(v) >= COST_TILE_REGS && op_has(op, OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
 			b->begin[v->id] = b->end[v->id] = b->now;
 			bool held = op->code != OP_IOTA && holder(v) == v && !b->splat[v->id];
-			if (held && regs_of(v) >= LEAST) vec_push(A_TMP, &b->tiles, v);
+			if (held && regs_of(v) >= COST_TILE_REGS) vec_push(A_TMP, &b->tiles, v);
 		}
 	}
 }
@@ -158,7 +157,7 @@ static int bound_of_peeled(const Fn *fn, bool specific)
 	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + COST_PEELED_AROUND + UNIT - 1) / UNIT * UNIT;
 	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && block_threads(fn) > COST_WIDE_THREADS / COST_WIDE_BLOCKS;
 	if (words > (wide ? COST_PEELED_WIDE : COST_PEELED_WORDS)) return 0;
-	if (!wide && (specific || fn->cluster || block_threads(fn) < 128)) return 0;
+	if (!wide && (specific || fn->cluster || block_threads(fn) < COST_PEELED_THREADS)) return 0;
 	if (peel_loads_apart(fn) != 1) return 0;
 	return machine_registers() / (regs * block_threads(fn));
 }

@@ -12,8 +12,6 @@
 #include "lower/placed.h"
 #include "placed/loops.h"
 
-enum { MOST_THREADS = 256 };
-
 typedef struct Pieces { Fn *fn; const bool *splat; } Pieces;
 
 static bool is_name(const Pieces *p, const Op *op)
@@ -67,7 +65,7 @@ static bool is_needed_whole(const Pieces *p, const Op *first, const Op *end)
 
 static bool leaves_out(const Pieces *p, const Op *first, const Op *end)
 {
-	if (p->fn->row_sure >= p->fn->row_regs || block_threads(p->fn) > MOST_THREADS) return false;
+	if (p->fn->row_sure >= p->fn->row_regs || block_threads(p->fn) > COST_PIECES_THREADS) return false;
 	return stands_after_wait(first) && !is_needed_whole(p, first, end);
 }
 

@@ -36,10 +36,6 @@ enum {
 	MAJOR_MN = 1, PHASE_PREVIOUS = 1, ACQUIRE_RELEASE = 3
 };
 
-/* Registers of a thread of the producer and of consumers, by groups of these. Threads start with 168 where there are
- * three warpgroups, with 128 where there are four; 0: nobody gives any back. */
-static const struct { int producer, consumer; } role_regs[1 + PIPE_GROUPS] = { [2] = { 24, 240 }, [3] = { 32, 160 } };
-
 /* Of a tile that the copy engine moves: its map, its buffers. */
 typedef struct Moved {
 	Val *map, *ring;
@@ -513,7 +509,7 @@ static void write_producer(Write *x)
 {
 	Builder back, inner;
 	const IrBlock *body = x->p.fn->body, *rounds = x->p.loop->region[0];
-	begin_role(x, "producer", 1, role_regs[x->p.plan.groups].producer, &back);
+	begin_role(x, "producer", 1, producer_regs(x->p.plan.groups), &back);
 	region_op(x, OP_ONE_WARP, &inner);
 	add(x, OP_GRID_WAIT, 0, NULL);
 	add(x, OP_GRID_LAUNCH, 0, NULL);
@@ -877,7 +873,8 @@ static void write_shared_tail(Write *x, Val *const *sum, Val *group)
 static void write_consumers(Write *x)
 {
 	Builder back, inner;
-	Op *role = begin_role(x, "consumer", x->p.plan.groups, role_regs[x->p.plan.groups].consumer, &back);
+	int groups = x->p.plan.groups;
+	Op *role = begin_role(x, "consumer", groups, groups > 1 ? consumer_regs(groups) : 0, &back);
 	Val *group = role->region[0]->args.p[0], *sum[PIPE_PRODUCTS];
 	add(x, OP_GRID_WAIT, 0, NULL);
 	Walk t = begin_tiles(x, cursor(x), group);

@@ -109,7 +109,8 @@ static const Sym *slowed(const Shape *s, const Sym *time)
 	const Sym *rows = sym_const(0);
 	for (int i = 0; i < 2; i++) rows = sym_add(rows, sym_mul(s->grid[i], sym_const(s->tile[i])));
 	const Sym *lines = sym_div(sym_mul(rows, s->rounds), sym_const(COST_DEALT_LINES));
-	const Sym *percent = sym_min(sym_max(sym_sub(lines, sym_const(10)), sym_const(0)), sym_const(30));
+	const Sym *over = sym_max(sym_sub(lines, sym_const(COST_DEALT_CACHED)), sym_const(0));
+	const Sym *percent = sym_min(over, sym_const(COST_DEALT_SLOWED));
 	return sym_add(time, sym_mul(sym_div(time, sym_const(100)), percent));
 }
 

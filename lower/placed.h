@@ -6,8 +6,7 @@
 
 enum {
 	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
-	CLUSTER_WIDE = 4,       /* log2 of the thread blocks of the largest cluster, which whole GPUs run when asked to */
-	CHUNK = 3               /* log2 of the registers of a chunk (chunk.c) */
+	CLUSTER_WIDE = 4        /* log2 of the thread blocks of the largest cluster, which whole GPUs run when asked to */
 };
 
 /* ---- copy.c ---- */
@@ -21,6 +20,12 @@ void copy_attrs(Op *to, const Op *from);
 void forget_inside(Op *op);                     /* of an access that goes elsewhere than what was proved of it */
 Builder build_before(Op *op);
 Builder build_after(Op *op);
+
+/* ---- target.c ---- */
+/* Registers of a thread of the consumers of a loop of products, in so many groups, beside one group that starts copies;
+ * and of that one, whose registers are what these leave. 0: nobody gives any back. */
+int consumer_regs(int groups);
+int producer_regs(int groups);
 
 /* ---- strip.c ---- */
 /* A cluster that was to hold the tiles cannot: those that one thread block does not hold are cut. true: some are. */
@@ -47,7 +52,7 @@ int pack_lanes(const Fn *fn);  /* log2 of the lanes that a tile block of one war
 
 /* ---- threads.c: how many share a tile; all log2 ---- */
 int choose_warps(Fn *fn, const LowerCx *cx);    /* without a cluster */
-enum { CLUSTER_WARPS = 3, CLUSTER_SENT = 10 /* of the most elements of an exchange */ };
+enum { CLUSTER_WARPS = 3 };
 int choose_cluster(Fn *fn, const LowerCx *cx);  /* thread blocks; 0: none */
 int spare_warps(Fn *fn, int cluster, const LowerCx *cx);        /* besides CLUSTER_WARPS */
 bool has_loop(const Fn *fn);                    /* or another region */

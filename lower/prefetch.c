@@ -13,7 +13,6 @@
 
 enum {
 	DEPTH = 8,              /* of index expressions that are looked at */
-	LEAST = 8,              /* elements of a thread from which a tile counts */
 };
 
 bool is_outside(const Val *v, const Op *loop)
@@ -49,7 +48,8 @@ static void mark(Fn *fn, const Op *loop, Op *op)
 /* Words of a thread that hold v. */
 static int words_of(const Val *v)
 {
-	if (!type_is_tile(v->type) || !v->lay || v->type->elem == EL_BOOL || v->lay->in[HW_REG] < log2_of(LEAST)) return 0;
+	if (!type_is_tile(v->type) || !v->lay || v->type->elem == EL_BOOL) return 0;
+	if (1 << v->lay->in[HW_REG] < COST_TILE_REGS) return 0;
 	return (int)((((int64_t)elem_bytes(v->type->elem) << v->lay->in[HW_REG]) + 3) / 4);
 }
 

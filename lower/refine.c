@@ -11,10 +11,6 @@
 #include "lower/placed.h"
 #include "lower/widen.h"
 
-enum {
-	ROWS = 4                /* as many times as overlapping loads are rows apart */
-};
-
 typedef struct Fine {
 	const Widen *w;
 	int largest;            /* log2 of the elements of a tile */
@@ -34,7 +30,7 @@ static void limit(void *ctx, Op *op)
 	for (const Op *o = op->next; o && !run && op->code == OP_LOAD; o = o->next) {
 		if (!loads_overlap(op, o)) continue;
 		int64_t by = load_offset(o, a) - load_offset(op, a);
-		while ((int64_t)1 << least < ROWS * (by < 0 ? -by : by) && least < TILE_LOG2) least++;
+		while ((int64_t)1 << least < COST_ENOUGH_ROWS * (by < 0 ? -by : by) && least < TILE_LOG2) least++;
 	}
 	if (t->log2[a] - least < f->most) f->most = t->log2[a] - least;
 }

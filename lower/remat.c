@@ -17,7 +17,6 @@
 #include "lower/placed.h"
 
 enum {
-	LEAST = 8,              /* elements of a thread from which a tile counts */
 	TOO_MUCH = 1 << 20,
 	DEPTH = 12,             /* of expressions that are looked at */
 	ROUNDS = 8
@@ -54,7 +53,7 @@ static int words_of(const Val *v) { return (int)((registers_of(v) * (int64_t)ele
 
 static bool is_packed(const Val *v)
 {
-	return registers_of(v) >= LEAST && v->type->elem != EL_BOOL && elem_bytes(v->type->elem) <= 2;
+	return registers_of(v) >= COST_TILE_REGS && v->type->elem != EL_BOOL && elem_bytes(v->type->elem) <= 2;
 }
 
 static bool is_old(const Remat *a, const Val *v) { return v->id < a->nval; }
@@ -78,7 +77,7 @@ static int effort_of(const Remat *a, const Val *v, bool rare)
 static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 {
 	const Op *op = v->def;
-	if (registers_of(v) < LEAST) return;
+	if (registers_of(v) < COST_TILE_REGS) return;
 	if (is_packed(v)) {
 		c->leaves += op && op->parent == a->block;
 		return;
@@ -95,7 +94,7 @@ static void price(const Remat *a, Val *v, int depth, bool rare, Cost *c)
 static bool is_worth(const Remat *a, Val *v, bool rare)
 {
 	Cost c = { 0, 0 };
-	if (!is_old(a, v) || is_packed(v) || registers_of(v) < LEAST || !v->def) return false;
+	if (!is_old(a, v) || is_packed(v) || registers_of(v) < COST_TILE_REGS || !v->def) return false;
 	price(a, v, DEPTH, rare, &c);
 	return c.effort > 0 && c.effort <= COST_REMAT_SLOTS && c.leaves <= 1;
 }
@@ -109,7 +108,7 @@ static Val *newest(const Remat *a, Val *v)
 
 static Val *copy_of(Remat *a, Builder *b, Val *v)
 {
-	if (!is_old(a, v) || registers_of(v) < LEAST || a->place[v->id] == a->now) return v;
+	if (!is_old(a, v) || registers_of(v) < COST_TILE_REGS || a->place[v->id] == a->now) return v;
 	if (a->made[v->id] && a->made_in[v->id] == a->now) return a->made[v->id];
 	Op *op = v->def, *to;
 	if (is_packed(v)) {
@@ -166,7 +165,7 @@ static int held_at(const Remat *a, const Op *wait)
 			const Val *v = ir_in(op, i);
 			if (!seen[v->id]) continue;
 			seen[v->id] = false;
-			if (registers_of(v) >= LEAST && !op_is_made(v->def)) n += words_of(v);
+			if (registers_of(v) >= COST_TILE_REGS && !op_is_made(v->def)) n += words_of(v);
 		}
 	return n;
 }
@@ -175,7 +174,8 @@ static void visit_load(Remat *a, Op *op)
 {
 	const Val *r = op->out[0];
 	int words = words_of(r);
-	if (!a->wait || registers_of(r) < LEAST || !memory_is_constant(a->fn, ir_in(op, 0)) || one_thread_reads(op)) return;
+	if (!a->wait || registers_of(r) < COST_TILE_REGS) return;
+	if (!memory_is_constant(a->fn, ir_in(op, 0)) || one_thread_reads(op)) return;
 	if (a->held < 0) a->held = held_at(a, a->wait);
 	if (words > COST_WAIT_LOADED || a->held + words > COST_WAIT_HELD || !may_move(a, op, DEPTH)) return;
 	move(a, op);
@@ -195,7 +195,7 @@ static void visit_operands(Remat *a, Op *op)
 	bool rare = op->nout == 1 && a->rare[op->out[0]->id];
 	for (int i = 0; i < op->nin; i++) {
 		Val *v = ir_in(op, i);
-		if (!is_old(a, v) || registers_of(v) < LEAST || a->place[v->id] == a->now) continue;
+		if (!is_old(a, v) || registers_of(v) < COST_TILE_REGS || a->place[v->id] == a->now) continue;
 		Builder b = build_before(op);
 		if (is_packed(v) ? op->code == OP_CAST : is_worth(a, v, rare && !a->far[v->id])) op->in[i] = copy_of(a, &b, v);
 	}

@@ -135,8 +135,6 @@ static void remember(OpVec *v, const Op *op)
 
 /* Partial results of a reduction are few bytes: their buffer has its place alone, and needs
  * no barrier against others. */
-enum { OWN_BYTES = 256, OWN_MOST = 16 };
-
 static void remember_buffer(Buffers *v, const Val *buffer)
 {
 	for (int i = 0; i < v->n; i++)
@@ -377,7 +375,7 @@ typedef struct Own { bool *own; int n; } Own;
 static void find_own(void *ctx, Op *op)
 {
 	Own *o = ctx;
-	if (op->code != OP_ALLOC_SHARED || type_bytes(op->out[0]->type) > OWN_BYTES || o->n == OWN_MOST) return;
+	if (op->code != OP_ALLOC_SHARED || type_bytes(op->out[0]->type) > COST_OWN_BYTES || o->n == COST_OWN_MOST) return;
 	o->own[op->out[0]->id] = true;
 	o->n++;
 }

@@ -21,7 +21,8 @@ static bool slides(const Op *op, SlidePlan *p)
 {
 	const Val *x = ir_in(op, 0);
 	return slide_plan(*x->lay, ir_axis(op), p) && reaches(p, ir_int(op, AT_SHIFT, 0))
-		&& 1 << x->lay->in[HW_REG] <= UNROLL_REGS && !elem_is_ptr(x->type->elem) && lay_eq(*x->lay, *op->out[0]->lay);
+		&& 1 << x->lay->in[HW_REG] <= COST_UNROLL_REGS && !elem_is_ptr(x->type->elem)
+		&& lay_eq(*x->lay, *op->out[0]->lay);
 }
 
 static bool same_slide(const Op *x, const Op *y)

@@ -4,7 +4,10 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum { FAR = 3 };       /* operations between an index and where it was read, at most */
+enum {
+	FAR = 3,                /* operations between an index and where it was read, at most */
+	MOST_WARPS = 5          /* log2, of the largest thread block */
+};
 
 /* loaded: bytes of all loads for an element; carried: log2 of the largest tile that a loop carries; moves: there is
  * more than elementwise operations on rows; seeks: a tile is loaded from where an index from memory says; sums, waits,
@@ -94,28 +97,28 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	Size s = { 0 };
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS);
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
-	if (hint > 0) return log2_of(hint) > 5 ? 5 : log2_of(hint);
+	if (hint > 0) return log2_of(hint) > MOST_WARPS ? MOST_WARPS : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
-	int w = s.log2 - 8;
-	if (s.reduces && !s.products && s.log2 <= COST_ROW_ONE_BLOCK)
-		w = s.log2 - LANES_LOG2 - (s.bytes <= 1 ? 6 : s.bytes == 2 ? 5 : 4) - cx->peels;
-	if (!s.moves && s.loaded && s.loaded <= 2 && !fn->by_element) w = s.log2 - LANES_LOG2 - 5;
-	if (s.seeks && !s.reduces && !s.products && s.loaded <= 2 && !fn->by_element)
-		w = s.log2 - LANES_LOG2 - (s.loaded == 1 ? 5 : 4);
+	bool one_row = s.reduces && !s.products && s.log2 <= COST_ROW_ONE_BLOCK, packed = s.loaded <= 2 && !fn->by_element;
+	int w = s.log2 - LANES_LOG2 - COST_THREAD_REGS;
+	int of_row = s.bytes <= 2 ? COST_ROW_REGS_PACKED - (s.bytes == 2) : COST_ROW_REGS;
+	if (one_row) w = s.log2 - LANES_LOG2 - of_row - cx->peels;
+	if (!s.moves && s.loaded && packed) w = s.log2 - LANES_LOG2 - COST_MAP_REGS;
+	if (s.seeks && !s.reduces && !s.products && packed) w = s.log2 - LANES_LOG2 - COST_SOUGHT_REGS - (s.loaded == 1);
 	if (!s.reduces && !s.products && combines_updates(fn)) w = s.log2 - LANES_LOG2 - COST_COMBINE_REGS;
-	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? 4 : 3;  /* single elements: few bytes a thread */
+	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
-		w = s.log2 - LANES_LOG2 - 4;
-		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? 4 : 5;  /* two sums of a tile take 64 of 128 registers */
+		w = s.log2 - LANES_LOG2 - COST_SUM_REGS;
+		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : MOST_WARPS;
 	}
 	if (w > full) w = full;
 	/* tile blocks of one warp share a thread block (pack.c): of two, each would take the time to start one */
 	bool waits = s.reduces || s.scans || s.sorts || s.math || s.products;
 	bool alone = s.log2 == LANES_LOG2 + COST_ALONE_REGS && s.loaded && s.loaded <= COST_ALONE_LOADED;
 	if (alone && !waits && !fn->by_element) w = 0;
-	int most = s.scans ? 5 : 6;
+	int most = s.scans ? COST_SCAN_REGS : COST_REGS_MOST;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
-	return w < 0 ? 0 : w > 5 ? 5 : w;
+	return w < 0 ? 0 : w > MOST_WARPS ? MOST_WARPS : w;
 }
 
 /* ---- clusters ---- */

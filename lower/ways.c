@@ -15,10 +15,6 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum {
-	LEAST = 8               /* elements of a thread from which a tile counts */
-};
-
 static int words_of(const Val *v) { return (int)(((int64_t)regs_of(v) * elem_bytes(v->type->elem) + 3) / 4); }
 
 /* ---- one way ---- */
@@ -43,7 +39,7 @@ static int words_beside_index(const Fn *fn)
 	bool waits_for_index = false;
 	int words = 0;
 	for (const Op *op = fn->body->first; op; op = op->next) {
-		if (op->code != OP_LOAD || regs_of(op->out[0]) < LEAST) continue;
+		if (op->code != OP_LOAD || regs_of(op->out[0]) < COST_TILE_REGS) continue;
 		words += op->out[0]->type->elem == EL_BOOL ? (regs_of(op->out[0]) + 31) / 32 : words_of(op->out[0]);
 		for (int i = 1; i < op->nin; i++) waits_for_index |= read[ir_in(op, i)->id];
 	}

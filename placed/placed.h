@@ -11,9 +11,6 @@
 
 enum {
 	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
-	SHARED_WHOLE = 48 << 10,        /* a tile up to this size goes through shared memory in one piece */
-	SHARED_CHUNK = 32 << 10,        /* a larger one in pieces of this size */
-	UNROLL_REGS = 64,  /* registers of a value up to which its loops are unrolled: beyond, it lives in memory */
 	CLUSTER_PORTABLE = 3            /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
 };
 

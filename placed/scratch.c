@@ -6,8 +6,8 @@
 
 int64_t piece_elems(const Type *t)
 {
-	int64_t n = type_size(t), chunk = SHARED_CHUNK / elem_bytes(t->elem);
-	return type_bytes(t) <= SHARED_WHOLE ? n : chunk;
+	int64_t n = type_size(t), chunk = COST_SHARED_CHUNK / elem_bytes(t->elem);
+	return type_bytes(t) <= COST_SHARED_WHOLE ? n : chunk;
 }
 
 static int64_t piece_bytes(const Type *t) { return piece_elems(t) * elem_bytes(t->elem); }

@@ -37,7 +37,7 @@ SortPlan sort_plan_of(const Op *op)
 	p.threads = 1 << (x->lay->in[HW_LANE] + x->lay->in[HW_WARP]);
 	if (!scan_bits(&p.at, HW_WARP, 0, p.at.n)) return p;
 	p.chunk = p.regs;
-	while (p.chunk > 2 && (int64_t)p.chunk * p.threads * 4 * p.words > SHARED_WHOLE) p.chunk /= 2;
+	while (p.chunk > 2 && (int64_t)p.chunk * p.threads * 4 * p.words > COST_SHARED_WHOLE) p.chunk /= 2;
 	p.bytes = (int64_t)p.chunk * p.threads * 4 * p.words;
 	return p;
 }
