@@ -1,6 +1,7 @@
 /* What the passes of the PLACED form share. */
 #ifndef LOWER_PLACED_H
 #define LOWER_PLACED_H
+#include "ir/ir_copy.h"
 #include "lower/lower.h"
 #include "placed/placed.h"
 
@@ -8,18 +9,6 @@ enum {
 	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
 	CLUSTER_WIDE = 4        /* log2 of the thread blocks of the largest cluster, which whole GPUs run when asked to */
 };
-
-/* ---- copy.c ---- */
-Module *copy_module(const Module *m);           /* kernels are copied, entries shared */
-Fn *copy_kernel(Fn *from);
-/* The ops of `from` after the end of b->block, or before b->before; args: what stands for from's arguments. */
-void copy_block(Builder *b, const IrBlock *from, Val *const *args);
-/* One op of these operands, without regions; own: by id of from's results, what stands for them. */
-Op *copy_op(Builder *b, const Op *from, Val *const *in, Val **own);
-void copy_attrs(Op *to, const Op *from);
-void forget_inside(Op *op);                     /* of an access that goes elsewhere than what was proved of it */
-Builder build_before(Op *op);
-Builder build_after(Op *op);
 
 /* ---- target.c ---- */
 /* Registers of a thread of the consumers of a loop of products, in so many groups, beside one group that starts copies;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "lower/placed.h"
+#include "ir/ir_copy.h"
 
 typedef struct Copy { Val **map; int nval; } Copy;      /* by old id */
 
