@@ -311,8 +311,7 @@ void version_ask(CuVersion *t)
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
 	for (int i = 0; fn->short_rows && i < LANES_LOG2; i++) t->row_of_lanes[i] = row_of_lanes(fn, i);
-	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
-	if (fn->warp_rows) t->row_of_few = (fn->row_few << LANES_LOG2) - fn->row_pads - shift;
+	if (fn->warp_rows) t->row_of_few = row_of_few(fn);
 }
 
 const char version_wait[] = "\tct_grid_wait();\n", version_lets[] = "\tct_grid_launch();\n";

@@ -97,6 +97,12 @@ int64_t row_of_lanes(const Fn *fn, int log2)
 	return held < near ? held : near;
 }
 
+int64_t row_of_few(const Fn *fn)
+{
+	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
+	return (fn->row_few << LANES_LOG2) - fn->row_pads - shift;
+}
+
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
 
 bool cut_is_length(const Fn *cut, const Val *v)

@@ -90,6 +90,7 @@ int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int ch
 	const Fn *fn = find_fn(m, kernel);
 	const char *seed = getenv("CTILE_SIM_SEED"), *version = getenv("CTILE_SIM_VERSION");
 	SimResult r;
+	bool is_short;
 	if (!fn) {
 		snprintf(why, room, "the simulator has no kernel `%s`", kernel);
 		return -1;
@@ -98,6 +99,9 @@ int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int ch
 	if (seed) c.seed = (uint32_t)strtoul(seed, NULL, 10);
 	ArenaMark mark = arena_mark(A_TMP);
 	c.fn = sim_version(&c, m, version)->fn;
+	const Fn *version_fn = c.fn;
+	c.fn = sim_short(&c, &is_short);
+	c.shortened = c.fn != version_fn;
 	bool ok = sim_run(&c, &r);
 	if (!ok) {
 		fprintf(stderr, "sim: kernel %s, line %u of its IR: %s\n", kernel,
@@ -106,4 +110,15 @@ int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int ch
 	}
 	arena_release(A_TMP, mark);
 	return ok ? 0 : -1;
+}
+
+int ctile_sim_is_short(const char *ir, unsigned long n, const char *kernel, const int64_t *dim, void *const *arg)
+{
+	const Module *m = module_of(ir, n);
+	SimCall c = { .fn = find_fn(m, kernel), .arg = arg, .dim = dim };
+	bool is_short;
+	if (!c.fn) return -1;
+	c.fn = sim_version(&c, m, getenv("CTILE_SIM_VERSION"))->fn;
+	sim_short(&c, &is_short);
+	return is_short;
 }

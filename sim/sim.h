@@ -16,6 +16,7 @@ typedef struct SimCall {
 	const int64_t *dim;             /* for each of fn->dims */
 	bool checked;                   /* asserts and assumptions are tested, too */
 	bool prints;                    /* `print` writes to standard output; else it only costs */
+	bool shortened;                 /* fn is what sim_short made: pads of its tiles stand for those that are left out */
 	uint32_t seed;                  /* 0: warps take turns; else they run in an order, and pause, as it says */
 	int64_t most;                   /* tile blocks to run, spread over the grid; 0: all */
 	int64_t work;                   /* operations of warps, at most; 0: so many that a loop does not end */
@@ -49,6 +50,9 @@ bool sim_sym(const SimCall *c, const Sym *s, int64_t *v);
 /* The version of the kernel c->fn that a launcher takes for this call, or that of this name, where there is one and its
  * guard holds; #2: the third of those whose guards hold. */
 const Version *sim_version(const SimCall *c, const Module *m, const char *name);
+/* What a launcher starts of c->fn, a version: with so many warps, lanes and registers as the call's rows need
+ * (short.c). *is_short: of its two kernels the one for rows that share thread blocks. */
+const Fn *sim_short(const SimCall *c, bool *is_short);
 /* Has this operation of the PLACED form a meaning here? */
 bool sim_knows(OpCode code);
 
@@ -57,6 +61,9 @@ void sim_program(Out *o, const Module *m, const EmitOptions *opt);
 /* What such a program calls, from libctilec.a. ir: the kernels' text, n bytes. 0, or -1 with the fault in why. */
 int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim,
 	void *const *arg, char *why, unsigned long room);
+/* What that would start: 1 for a version's kernel for rows that share thread blocks, 0 for its other one; -1: no such
+ * kernel. */
+int ctile_sim_is_short(const char *ir, unsigned long n, const char *kernel, const int64_t *dim, void *const *arg);
 
 /* report.c: --report. sizes: "m=64,n=1000" or NULL. False: a kernel has a fault, which is printed. */
 /* What is wrong with such a list for the kernels of m; NULL: nothing. */

@@ -13,6 +13,7 @@ typedef struct Sort {
 	Map off;                /* along the axis */
 	int64_t slot;
 	bool nan_first;
+	bool nan_pads;          /* they count as pads, as which they would lie behind all numbers of a longer tile */
 } Sort;
 
 void *plan_sort(Run *r, const Op *op)
@@ -24,6 +25,7 @@ void *plan_sort(Run *r, const Op *op)
 	s->off = map_of(r, *x->lay, ir_axis(op));
 	s->slot = ir_int(op, AT_SLOT, 0);
 	s->nan_first = op->code == OP_TOPK;
+	s->nan_pads = r->call->shortened && s->p.sign;
 	return s;
 }
 
@@ -33,6 +35,7 @@ static uint64_t ones(int bits) { return bits >= 64 ? UINT64_MAX : (UINT64_C(1) <
 static Key key_of(const Sort *s, Cell c, uint64_t index)
 {
 	int width = 8 * elem_bytes(s->e);
+	if (s->nan_pads && isnan(c.f)) c.f = s->p.down ? -INFINITY : INFINITY;
 	uint64_t all = ones(width), top = UINT64_C(1) << (width - 1), b = cell_bits(s->e, c) & all, k = b, low = 0;
 	if (s->p.sign) k = b == top ? top : b & top ? b ^ all : b | top;
 	else if (elem_is_signed(s->e)) k = b ^ top;

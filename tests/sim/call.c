@@ -1,6 +1,7 @@
 /* Calls kernels of a placed text in the simulator: call FILE.ir < requests > answers. A request: kernel, version (a length and bytes each),
  * dimensions (how many, 64 bits each), arguments (how many; of each, bytes from a multiple of 256 on, its length, its bytes). An answer:
- * the fault (a length and bytes), then the arguments' bytes. */
+ * whether the version's kernel for short rows would be started (64 bits); the fault (a length and bytes), then the arguments' bytes.
+ * With a `?` before the kernel's name, that is all: nothing is run, and bytes of scalars alone are given. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
@@ -9,8 +10,9 @@
 
 int ctile_sim_launch(const char *ir, unsigned long n, const char *kernel, int checked, const int64_t *dim, void *const *arg, char *why,
 	unsigned long room);
+int ctile_sim_is_short(const char *ir, unsigned long n, const char *kernel, const int64_t *dim, void *const *arg);
 
-enum { MOST = 64, ROOM = 400, ALIGN = 256 };
+enum { MOST = 64, ROOM = 400, ALIGN = 256, SCALAR = 8 };
 
 static int64_t number(void)
 {
@@ -54,6 +56,7 @@ int main(int argc, char **argv)
 		void *arg[MOST], *held[MOST];
 		text(kernel);
 		text(version);
+		int asks = kernel[0] == '?';
 		int64_t ndim = number();
 		for (int64_t i = 0; i < ndim; i++) dim[i] = number();
 		int64_t narg = number();
@@ -62,15 +65,17 @@ int main(int argc, char **argv)
 			size[i] = number();
 			held[i] = aligned_alloc(ALIGN, (size_t)(front + size[i] + 2 * ALIGN - 1) / ALIGN * ALIGN);
 			arg[i] = (char *)held[i] + front;
-			bytes(arg[i], size[i]);
+			if (!asks || size[i] <= SCALAR) bytes(arg[i], size[i]);
 		}
 		setenv("CTILE_SIM_VERSION", version, 1);
-		ctile_sim_launch(ir, (unsigned long)n, kernel, 0, dim, arg, why, sizeof why);
+		int64_t is_short = ctile_sim_is_short(ir, (unsigned long)n, kernel + asks, dim, arg);
+		fwrite(&is_short, sizeof is_short, 1, stdout);
+		if (!asks) ctile_sim_launch(ir, (unsigned long)n, kernel, 0, dim, arg, why, sizeof why);
 		int64_t said = (int64_t)strlen(why);
 		fwrite(&said, sizeof said, 1, stdout);
 		fputs(why, stdout);
 		for (int64_t i = 0; i < narg; i++) {
-			fwrite(arg[i], 1, (size_t)size[i], stdout);
+			if (!asks) fwrite(arg[i], 1, (size_t)size[i], stdout);
 			free(held[i]);
 		}
 		fflush(stdout);

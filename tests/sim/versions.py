@@ -1,6 +1,7 @@
-"""Every version of a sample's kernels runs in the simulator: versions.py SAMPLE. For each version a call is sought, with as few elements
-as may be, of which its guard holds; it must give what the version for all calls gives, up to the order of sums. A version for which
-no call is found fails, and so does a fault."""
+"""Every kernel that is printed for a program runs in the simulator: versions.py PROGRAM. For each version of each kernel a call is
+sought, with as few elements as may be, of which its guard holds; where a version is printed twice, as a kernel for rows that share thread
+blocks too, two calls. Each must give what the version for all calls gives, up to the order of sums, and that one what it gives without
+optimization. A kernel for which no call is found fails, and so does a fault, and a printed kernel that is none of these."""
 import ast
 import itertools
 import math
@@ -20,6 +21,7 @@ import compare
 LIBRARY = os.path.join(BUILD, "libctilec.a")
 USUAL = [1, 2, 3, 4, 7, 8, 16, 33, 64, 128]
 MOST = 1 << 23                          # elements of all tensors
+LARGE = {("transpose_bytes_16", "aligned")}     # served calls have more
 
 
 def python(text):
@@ -40,6 +42,8 @@ class Head:
         self.dims = [(name, type, value and python(value)) for name, type, value in dims]
         self.where = [python(w.split(" text ")[0]) for w in found("where")]
         self.grid = python(found("grid")[0])
+        steps = [re.match(r"([\w, ]+) guard (.*) gain ", s) for s in found("steps")]
+        self.steps = [(s[1].split(", "), python(s[2])) for s in steps]
         self.extents = set()            # dimensions of which a tensor has at least as many elements
         self.params = []
         for p in found("param"):
@@ -57,12 +61,18 @@ def span(shape, strides):
 NAMES = {"cdiv": cdiv, "min": min, "max": max}
 
 
+def shared_rows(lines):
+    """Elements of the row of a version whose rows may share thread blocks; 0 of another one."""
+    rows = [l.split()[1] for l in lines if l.startswith("rows ")]
+    return 1 << int(rows[0]) if {"short_rows", "warp_rows"} & set(lines) else 0
+
+
 def read_versions(text):
     heads, versions = {}, []
     for kind, name, rest, lines in re.findall(r"(?m)^(kernel|version) (\w+) (.*) \{\n((?:\t.*\n)*?)\tbody", text):
         lines = [l.strip() for l in lines.splitlines()]
         if kind == "kernel": heads[name] = Head(lines)
-        else: versions.append((name, rest.split('"')[1], python(lines[0][len("guard "):])))
+        else: versions.append((name, rest.split('"')[1], python(lines[0][len("guard "):]), shared_rows(lines)))
     return heads, versions
 
 
@@ -87,16 +97,20 @@ def tried(head, free, conditions):
     return scope["f"]
 
 
-def calls(head, guard):
+def calls(head, guard, row=0):
     """Dimensions and the elements by which tensors begin after a multiple of 256 bytes, the smallest calls first."""
     free = [d[0] for d in head.dims if not d[2]]
-    near = sorted({int(n) + k for n in re.findall(r"\d+", guard) for k in (-1, 0, 1)} - {-1, 0})
+    numbers = {int(n) for n in re.findall(r"\d+", guard)}
+    numbers |= {n * int(d) for d in re.findall(r"cdiv\([^,]+, (\d+)\)", guard) for n in numbers if n < 1024}
+    near = sorted({n + k for n in numbers for k in (-1, 0, 1)} - {-1, 0})
     conditions = [part for text in (*head.where, guard) for part in parts_of(text)]
     phases = [{p[0]: front * np.dtype(compare.DTYPE[p[2]]).itemsize for p in head.params if len(p) > 2} for front in (0, 1)]
     choices = []
     for d in free:
+        lengths = [n for n in (row // 16, row // 4, row // 2 + 1, row - 1, row) if n > USUAL[-1]]
         own = [compile(text, "condition", "eval") for text, names in conditions if names == {d}]
-        some = USUAL + [n for n in near if n > USUAL[-1]] if re.search(r"\b%s\b" % d, guard) or "blocks" in guard else USUAL
+        some = USUAL + [n for n in near if n not in USUAL] if re.search(r"\b%s\b" % d, guard) or "blocks" in guard else USUAL
+        some = some + lengths
         choices.append([n for n in some if (d not in head.extents or n <= MOST) and all(eval(c, NAMES, {d: n}) for c in own)])
     f, found = tried(head, free, conditions), []
     for values in itertools.product(*choices):
@@ -121,13 +135,21 @@ class Simulator:
     def __init__(self, program, path):
         self.process = subprocess.Popen([program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def call(self, kernel, version, dims, arrays):
-        data = told(kernel) + told(version) + number(len(dims)) + b"".join(map(number, dims)) + number(len(arrays))
-        self.process.stdin.write(data + b"".join(number(front) + number(a.nbytes) + a.tobytes() for front, a in arrays))
+    def call(self, kernel, version, dims, arrays, asks=False):
+        """The fault, or "", and the arrays then; or whether that would be the version's kernel for short rows."""
+        data = told("?" * asks + kernel) + told(version) + number(len(dims)) + b"".join(map(number, dims)) + number(len(arrays))
+        given = lambda a: a.tobytes() if not asks or a.nbytes <= 8 else b""
+        self.process.stdin.write(data + b"".join(number(front) + number(a.nbytes) + given(a) for front, a in arrays))
         self.process.stdin.flush()
         take = lambda n: self.process.stdout.read(n)
+        is_short = int(np.frombuffer(take(8), "i8")[0])
         why = take(int(np.frombuffer(take(8), "i8")[0])).decode()
+        if asks: return is_short == 1
         return why, [np.frombuffer(take(a.nbytes), a.dtype) for _, a in arrays]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def arguments(head, dims, spans, front):
@@ -136,38 +158,95 @@ def arguments(head, dims, spans, front):
     for p, span in zip(head.params, spans):
         kind = p[1] if span is None else p[2]
         a = compare.data(kind, (1 if span is None else span,), rng, p[0], dims)
+        if kind in ("f32", "f64"): a = a / a.dtype.type(16)    # products of many stay finite
         kinds.append((kind, span is not None))
         arrays.append((0, np.abs(a)) if span is None else (front * a.itemsize, a))
     return kinds, arrays
 
 
-def main(sample):
-    path = os.path.join(ROOT, "samples", sample, sample + ".tile")
-    done = 0
+class Call:
+    """A call of a kernel: dimensions, arguments."""
+    def __init__(self, head, found):
+        _, front, self.sizes, spans = found
+        self.dims = [self.sizes[d[0]] for d in head.dims]
+        self.kinds, self.arrays = arguments(head, self.sizes, spans, front)
+
+    def run(self, simulator, kernel, version): return simulator.call(kernel, version, self.dims, self.arrays)
+
+    def run_steps(self, simulator, steps, kernel, version, own):
+        """All steps in turn, this kernel among them by its version; arguments from `own` on are workspace, which is 0 before."""
+        arrays = [(front, a if i < own else np.zeros_like(a)) for i, (front, a) in enumerate(self.arrays)]
+        for step in steps:
+            why, after = simulator.call(step, version if step == kernel else "", self.dims, arrays)
+            if why: return why, after
+            arrays = [(front, a) for (front, _), a in zip(arrays, after)]
+        return "", after[:own]
+
+    def same(self, one, other): return all(not tensor or compare.same(a, b, kind) for a, b, (kind, tensor) in zip(one, other, self.kinds))
+
+
+def forms(simulator, head, kernel, version, guard, row):
+    """For each kernel that a version is printed as, whether it is the one for short rows, and the smallest call that it serves, or None."""
+    found = calls(head, guard, row)
+    if not row: return [(False, Call(head, found[0]) if found else None)]
+    first = {}
+    for i, f in enumerate(found):
+        if len(first) == 2: break
+        call = Call(head, f)
+        first.setdefault(simulator.call(kernel, version, call.dims, call.arrays, asks=True), call)
+    return [(is_short, first.get(is_short)) for is_short in (False, True)]
+
+
+def both(call, simulators, heads, kernel, version):
+    """What the kernel gives, and what it should: as (fault, arrays)."""
+    simulator, plain = simulators
+    for owner, head in heads.items():
+        for steps, _ in head.steps:
+            if kernel in steps:
+                n = len(head.params)
+                whole = Call.__new__(Call)
+                whole.dims, whole.arrays = call.dims, call.arrays[:n]
+                return call.run_steps(simulator, steps, kernel, version, n), whole.run(simulator, owner, "")
+    if kernel.startswith("clear_partials"): return call.run(simulator, kernel, version), ("", [np.zeros_like(a) for _, a in call.arrays])
+    return call.run(simulator, kernel, version), call.run(*((simulator, kernel, "") if version else (plain, kernel, "")))
+
+
+def check_version(simulators, heads, version, arch):
+    """How many printed kernels it is."""
+    kernel, text, guard, row = version
+    guard = " and ".join(["(%s)" % guard] + ["(%s)" % of for head in heads.values() for steps, of in head.steps if kernel in steps])
+    printed = forms(simulators[0], heads[kernel], kernel, text, guard, row)
+    for is_short, call in printed:
+        name = "%s for %s, version `%s`%s" % (kernel, arch, text, " for short rows" if is_short else "")
+        if not check(call or (kernel, text) in LARGE, "%s: no call for %s" % (name, guard)) or not call: continue
+        (why, one), (other, every) = both(call, simulators, heads, kernel, text)
+        if check(not why and not other, "%s, %s: %s%s" % (name, call.sizes, why, other)):
+            check(call.same(one, every), "%s, %s: other values than it should give" % (name, call.sizes))
+    return len(printed)
+
+
+def main(path):
+    path, done = os.path.join(ROOT, path), 0
     with tmpdir() as tmp:
         program = os.path.join(tmp, "call")
         must(["gcc", "-std=gnu11", "-O1", "-o", program, os.path.join(HERE, "call.c"), LIBRARY, "-lm"])
         for arch in ("sm_80", "sm_90a"):
-            r = ctilec("-w", "--versions=16", "--arch=" + arch, "--emit=placed", path, "-o", "-")
-            if not check(r.code == 0, r.text): break
-            write(os.path.join(tmp, "k.ir"), r.out)
-            simulator = Simulator(program, os.path.join(tmp, "k.ir"))
-            heads, versions = read_versions(r.out.decode())
-            check(len(versions) == r.out.count(b"\nversion "), "not all versions are found")
-            for kernel, version, guard in versions:
-                if not version: continue
-                name, found = "%s for %s, version `%s`" % (kernel, arch, version), calls(heads[kernel], guard)
-                if not check(found, "%s: no call for %s" % (name, guard)): continue
-                _, front, dims, spans = found[0]
-                kinds, arrays = arguments(heads[kernel], dims, spans, front)
-                values = [dims[d[0]] for d in heads[kernel].dims]
-                (why, one), (other, every) = [simulator.call(kernel, v, values, arrays) for v in (version, "")]
-                check(not why and not other, "%s: %s%s" % (name, why, other))
-                good = all(not tensor or compare.same(a, b, kind) for a, b, (kind, tensor) in zip(one, every, kinds))
-                check(good, "%s, %s: other values than the version for all calls" % (name, dims))
-                done += 1
-    print("%d versions" % done)
-    check(done or sample == "histogram", "no versions")
+            options, ir = ["-w", "--arch=" + arch, *["--versions=16"] * path.startswith(os.path.join(ROOT, "samples"))], []
+            for level in ("-O2", "-O0"):
+                r = ctilec(*options, level, "--emit=placed", path, "-o", "-")
+                if not check(r.code == 0, r.text): finish()
+                ir.append(os.path.join(tmp, "k%s.ir" % level))
+                write(ir[-1], r.out)
+            cuda = ctilec(*options, "--target=cuda", "--no-header", path, "-o", "-").out.decode()
+            heads, versions = read_versions(open(ir[0]).read())
+            simulator, plain = [Simulator(program, i) for i in ir]
+            kernels = sum([check_version((simulator, plain), heads, v, arch) for v in versions])
+            simulator.close(), plain.close()
+            printed = len(re.findall(r"\b__global__ void", cuda))
+            check(kernels == printed, "%s: %d kernels are printed, and %d have run" % (arch, printed, kernels))
+            done += kernels
+    print("%d kernels" % done)
+    check(done, "no kernels")
     finish()
 
 
