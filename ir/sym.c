@@ -383,6 +383,23 @@ const Sym *sym_cmp(SymKind kind, const Sym *a, const Sym *b)
 	return node2(kind, a, b);
 }
 
+enum { JOINED_MOST = 256 };     /* conditions that are looked through, at most */
+
+/* Is it one of the conditions that `all` joins? *steps bounds the search: what is not found is taken for another one. */
+static bool joins(SymKind kind, const Sym *all, const Sym *one, int *steps)
+{
+	if (all == one || --*steps <= 0) return all == one;
+	return all->kind == kind && (joins(kind, all->arg[1], one, steps) || joins(kind, all->arg[0], one, steps));
+}
+
+/* Conditions one after the other, each once. */
+static const Sym *join(SymKind kind, const Sym *a, const Sym *b)
+{
+	int steps = JOINED_MOST;
+	if (b->kind == kind) return join(kind, join(kind, a, b->arg[0]), b->arg[1]);
+	return joins(kind, a, b, &steps) ? a : node2(kind, a, b);
+}
+
 const Sym *sym_logic(SymKind kind, const Sym *a, const Sym *b)
 {
 	int64_t x;
@@ -393,7 +410,7 @@ const Sym *sym_logic(SymKind kind, const Sym *a, const Sym *b)
 	}
 	if (sym_is_const(a, &x)) return (x != 0) == (kind == SYM_AND) ? b : a;
 	if (sym_is_const(b, &x)) return (x != 0) == (kind == SYM_AND) ? a : b;
-	return a == b ? a : node2(kind, a, b);
+	return join(kind, a, b);
 }
 
 const Sym *sym_select(const Sym *c, const Sym *a, const Sym *b)

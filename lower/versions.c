@@ -11,15 +11,7 @@
 /* ---- guards ---- */
 static const Sym *all_of(const Sym *a, const Sym *b) { return sym_logic(SYM_AND, a, b); }
 
-static bool is_asked(const Sym *guard, const Sym *s)
-{
-	return guard == s || (guard->kind == SYM_AND && (is_asked(guard->arg[0], s) || is_asked(guard->arg[1], s)));
-}
-
-static void ask_too(const Sym **guard, const Sym *s)
-{
-	if (!is_asked(*guard, s)) *guard = all_of(*guard, s);
-}
+static void ask_too(const Sym **guard, const Sym *s) { *guard = all_of(*guard, s); }
 
 static void ask_multiple_of(const Sym **guard, const Sym *s, int64_t n)
 {
