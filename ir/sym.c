@@ -385,7 +385,8 @@ const Sym *sym_cmp(SymKind kind, const Sym *a, const Sym *b)
 
 enum { JOINED_MOST = 256 };     /* conditions that are looked through, at most */
 
-/* Is it one of the conditions that `all` joins? *steps bounds the search: what is not found is taken for another one. */
+/* Is it one of the conditions that `all` joins? *steps bounds the search: what is not found is taken for another
+ * one. */
 static bool joins(SymKind kind, const Sym *all, const Sym *one, int *steps)
 {
 	if (all == one || --*steps <= 0) return all == one;

@@ -6,7 +6,8 @@
  *	pipeline_retile.c       tiles of the size that tensor cores do best with, by several blocks of
  * 	the author's or parts of one
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
- *	pipeline.c              the placed kernel of roles: rings, products by wgmma, epilogue
+ *	pipeline.c              the placed kernel of roles, and the role of the producer; pipeline_write.h says where
+ *	                        the rest is: rings, the walk over tiles, consumers, epilogue, shared tiles
  *	deal.c                  pass deal: a version with workspace, in which blocks share the rounds of a tile
  *	pipeline_stages.c       the placed kernel of several stages: copies by all threads, products by mma.sync */
 #ifndef LOWER_PIPELINE_H
