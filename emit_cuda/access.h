@@ -68,8 +68,8 @@ bool aim_store(Cu *g, const Op *op);            /* prints it, if it is such a st
 void access_load_held(Cu *g, const Op *op, Str held);
 void access_take_held(Cu *g, const Op *op, Str held);
 
-/* next.c: tiles that a loop loads a round ahead. */
-void next_begin(Cu *g, const Op *loop);         /* before it: those of the first round */
+/* next.c: tiles that a loop loads an iteration ahead. */
+void next_begin(Cu *g, const Op *loop);         /* before it: those of the first iteration */
 bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
 
 void access_ways(Access *x);                    /* of the tile, where access_origin and access_thread are printed */

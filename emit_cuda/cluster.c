@@ -6,10 +6,10 @@
  * memory operations before it. Each block waits for everything that is sent to it, so none ends while another still
  * writes to its shared memory.
  *
- * An exchange in a loop has two mbarriers and two places for what arrives, for every other round: who sends for round n
- * + 2 has what all warps sent for round n + 1, after their reading of round n. Bytes may arrive for a phase before its
- * own block expects them (PTX: the pending count of transactions goes below zero, and the phase
- * stays open until its one arrival). */
+ * An exchange in a loop has two mbarriers and two places for what arrives, for every other iteration: who sends for
+ * iteration n + 2 has what all warps sent for iteration n + 1, after their reading of iteration n. Bytes may arrive
+ * for a phase before its own block expects them (PTX: the pending count of transactions goes below zero, and the
+ * phase stays open until its one arrival). */
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 

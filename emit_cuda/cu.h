@@ -36,7 +36,7 @@ typedef struct CuVal {
 	struct CuShared *shared;        /* group.h: what buffer an address points into */
 	struct CuShifted *shifted;      /* slab.c: loaded, and shifted where it is stored */
 	Str next;  /* next.c: of a loaded tile, the words that the loop holds; of a loop's counter, what it will be */
-	const Val *as;          /* next.c: of a loop's counter, the constant that it is in the first round; NULL: none */
+	const Val *as;          /* next.c: of a loop's counter, its constant value in the first iteration; NULL: none */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
 	bool declared;          /* before it is computed, part by part (peel.c) */
@@ -172,9 +172,9 @@ const char *words_type(int bytes);                      /* "unsigned int", "ct_u
 Str words_offset(int64_t slot, Str index, int bytes);
 Str words_shared(Str at);                               /* a pointer to byte `at` of shared memory */
 Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
-/* The same where the element is read only in one round of a loop over pieces: volatile, because ptxas 13.0 merges the
- * loads of one address in different rounds, under different predicates, into one
- * register that later rounds overwrite. */
+/* The same where the element is read only in one iteration of a loop over pieces: volatile, because ptxas 13.0
+ * merges the loads of one address in different iterations, under different predicates, into one register that later
+ * iterations overwrite. */
 Str words_load_piece(Elem e, Str at);
 void words_store_shared(Cu *g, Elem e, Str at, Str x);
 void words_opaque(Cu *g, const Op *op);                  /* word by word, and nvcc forgets what it unpacked before */

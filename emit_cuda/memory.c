@@ -69,7 +69,7 @@ static void print_policy(const Access *x)
 }
 
 /* ---- loops over registers ---- */
-/* Which round it is, ct_i, is asked for by words. Else loops go from piece to piece by ct_b alone. */
+/* Which iteration it is, ct_i, is asked for by words. Else loops go from piece to piece by ct_b alone. */
 static bool is_stepped(const Access *x, uint32_t skip)
 {
 	const Cu *g = x->g;
@@ -319,7 +319,7 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 	if (store) x->copies = cu_writers(g, x->l);
 }
 
-/* Lines of the same tile in the loop's next round come into the L2 cache: those of the pieces that begin inside. */
+/* Lines of the same tile in the loop's next iteration come into the L2 cache: those of the pieces that begin inside. */
 static void print_ahead(Access *x)
 {
 	Cu *g = x->g;

@@ -8,7 +8,7 @@ void peel_phase(Cu *g, const Op *op);
 /* A stretch of operations on rows is printed piece by piece: what is made of a piece takes registers only till it is
  * stored or combined ({pieces}). From `first` on; returns the first operation after them. */
 Op *peel_stretch(Cu *g, Op *first);
-/* cu_loop, n rounds of 2^each registers; of a peeled row those of the part. */
+/* cu_loop, n iterations of 2^each registers; of a peeled row those of the part. */
 void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each);
 Str peel_first(const Cu *g);                            /* the first register of the part */
 void peel_rest(Cu *g, const char *var);                 /* a loop over the others */

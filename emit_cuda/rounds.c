@@ -1,6 +1,6 @@
-/* Loops of which several rounds ask for their tiles before the first of them goes on (lower/jam.c): two loops over such
- * rounds, which nvcc unrolls. The first loads, to arrays with a place for each round; the second does the rest, and
- * makes again the scalars that it needs. Where fewer rounds are left, both do one. */
+/* Loops of which several iterations ask for their tiles before the first of them goes on (lower/jam.c): two loops
+ * over such iterations, which nvcc unrolls. The first loads, to arrays with a place for each iteration; the second
+ * does the rest, and makes again the scalars that it needs. Where fewer iterations are left, both do one. */
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 
@@ -34,7 +34,7 @@ static bool *needed_after(Cu *g, const Op *first, const Op *after)
 	return needed;
 }
 
-/* One of those rounds. After the first nvcc knows that all are there. */
+/* One of those iterations. After the first nvcc knows that all are there. */
 static void begin(Cu *g, const Val *counter, int rounds, Str from, int64_t step)
 {
 	cu_head(g, "ct_round", 0, rounds, true);

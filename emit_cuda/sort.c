@@ -192,7 +192,7 @@ void sort_print(Cu *g, const Op *op)
 	cu_end(g);
 }
 
-/* ---- histogram: counts of as many bins as fit, one round for each such group ---- */
+/* ---- histogram: counts of as many bins as fit, one iteration for each such group ---- */
 void sort_histogram(Cu *g, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *r = op->out[0];

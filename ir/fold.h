@@ -5,9 +5,9 @@
  *
  * Casts: to bool: value != 0 (NaN is true). Integer to integer: wraps (overflow: saturate clamps). Float to integer:
  * truncates and saturates, NaN is 0 (overflow: wrap keeps the low bits of the truncated value, 0 for infinities).
- * To f16, bf16, tf32, f32, f64: rounds, and overflow follows IEEE. What would be an infinity then, an infinite operand
- * too, becomes what overflow says (saturate: the greatest finite value; inf; nan). To fp8: as saturate unless overflow
- * says otherwise; NaN stays. */
+ * To f16, bf16, tf32, f32, f64: rounds, and overflow follows IEEE. What would be an infinity then, an infinite
+ * operand too, becomes what overflow says (saturate: the greatest finite value; inf; nan). To fp8: as saturate
+ * unless overflow says otherwise; NaN stays. */
 #ifndef IR_FOLD_H
 #define IR_FOLD_H
 #include "ir/ir.h"

@@ -59,7 +59,7 @@ enum {                          /* flags of an op */
 	OPF_CHEAP    = 1 << 19, /* elementwise, one instruction for an element of at most 32 bits */
 	OPF_RANDOM   = 1 << 20, /* of counters that a key encrypts */
 	OPF_LOOP     = 1 << 21,
-	OPF_JUMP     = 1 << 22, /* ends a block by leaving a loop, its round, or a scope */
+	OPF_JUMP     = 1 << 22, /* ends a block by leaving a loop, its iteration, or a scope */
 	OPF_CAS      = 1 << 23, /* compare-exchange: two values, expected and desired */
 	OPF_STEP     = 1 << 24, /* PLACED: a step by which partial results and elements get from thread to thread */
 	/* each element of the result depends on one of each operand at most: no thread needs what

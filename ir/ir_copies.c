@@ -2,14 +2,14 @@
  *
  * cp.async gives no sign of its own: a thread knows that its copies are done when it has waited for the group they were
  * committed in (PTX: cp.async.wait_group), and other threads know it only once a barrier follows. Buffers of a ring are
- * filled some rounds of a loop before they are read, so the rule is about a sequence of rounds, not about one text. It
- * is checked by walking: the ops are followed in order with the places of all cursors known; the kernel once for each
- * number of rounds of its innermost loops, 0, 1, 2 .. up to twice the longest ring and two: by then every ring has come
- * round. Of an `if` both ways are followed; what holds after it held on both.
+ * filled some iterations of a loop before they are read, so the rule is about a sequence of iterations, not about
+ * one text. It is checked by walking: the ops are followed in order with the places of all cursors known; the kernel
+ * once for each number of iterations of its innermost loops, 0, 1, 2 .. up to twice the longest ring and two: by
+ * then every ring has come round. Of an `if` both ways are followed; what holds after it held on both.
  *
- *	read    each copy into the buffer is in a group that was waited for, and a barrier stands after that wait
- *	fill    every reader of these bytes has come to a barrier since, and no copy into them runs
- *	if      both ways commit equally many groups
+ * 	read    each copy into the buffer is in a group that was waited for, and a barrier stands after that wait
+ * 	fill    every reader of these bytes has come to a barrier since, and no copy into them runs
+ * 	if      both ways commit equally many groups
  *
  * The groups of a role are its threads' own: each role is followed by itself. */
 #include <string.h>

@@ -19,7 +19,7 @@ static int64_t ones(int64_t mask)
 	return n;
 }
 
-/* Bytes that one round of this block brings to the mbarrier of each thread block; -1: the mask is not known. */
+/* Bytes that one iteration of this block brings to the mbarrier of each thread block; -1: the mask is not known. */
 static int64_t bytes_loaded(const Op *expect)
 {
 	int64_t sum = 0;
@@ -215,7 +215,7 @@ static bool packed_anew(const Op *yield, const Val *v)
 	return false;
 }
 
-/* A round ends with the registers that it began with, for a copy would touch them at work. */
+/* An iteration ends with the registers that it began with, for a copy would touch them at work. */
 static void note_carried(Check *c, const Op *op)
 {
 	const Op *loop = op->parent->owner;

@@ -7,7 +7,7 @@
  *
  * Scaling by a positive number changes no comparison, no 0, no infinity. An exponent's rounding is as large as it
  * was beside its value, and exponents that differ by d have powers whose quotient errs by d / 2^24: over all
- * rounds of a loop, by what the maximum grew. So only where some such power need not be exact (relax.c). Powers
+ * iterations of a loop, by what the maximum grew. So only where some such power need not be exact (relax.c). Powers
  * below 2^-126 become 0. */
 #include <math.h>
 

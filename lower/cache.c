@@ -199,7 +199,7 @@ static void take_kept(const Reload *a, int64_t slot, int64_t count)
 			Builder in = { b.fn, ir_region(choice), NULL, b.span };
 			Val *v = i ? ir_op1(&in, OP_LOAD, old->type, a->load->nin, a->load->in) : kept(&in, a, slot);
 			if (i) copy_attrs(v->def, a->load);
-			/* not each round has a next one that loads */
+			/* not each iteration has a next one that loads */
 			if (i && ir_int(a->load, AT_HELD, 0)) ir_drop_attr(v->def, AT_HELD);
 			ir_set_layout(v, *old->lay);
 			ir_op(&in, OP_YIELD, 1, &v, 0, NULL);

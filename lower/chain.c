@@ -2,18 +2,18 @@
  * has the loops of plain products, and says how rings and roles work).
  *
  * Each group of the consumers has a tile block of its own, neighbours along the axis of the grid along which what
- * is held differs. The loop is rotated by one product (a modulo schedule of two stages): a round issues its
- * products of level 0 and those of level 1 of the round before, waits for the first, and does its operations on
+ * is held differs. The loop is rotated by one product (a modulo schedule of two stages): an iteration issues its
+ * products of level 0 and those of level 1 of the iteration before, waits for the first, and does its operations on
  * registers while the second run:
  *
- *	S = q k(0); P = f(S)
- *	for each further round j:  S = q k(j) | O += P v(j - 1) | wait for S | P' = f(S) | wait for O | scale O, pack P
- *	O += P v(last)
+ * 	S = q k(0); P = f(S)
+ * 	for each further iteration j:  S = q k(j) | O += P v(j - 1) | wait for S | P' = f(S) | wait for O | scale O, pack P
+ * 	O += P v(last)
  *
  * So tensor cores work while exponentials are taken, also those of one group alone, and the registers of S are
- * lent again when P is packed. A group whose rounds end before those of its neighbours gives the buffers of the
- * others' rounds back unread. Rounds in which masks do nothing come first; both kinds are one loop, unrolled over the
- * kinds (chain_consume.c). */
+ * lent again when P is packed. A group whose iterations end before those of its neighbours gives the buffers of the
+ * others' iterations back unread. Iterations in which masks do nothing come first; both kinds are one loop, unrolled
+ * over the kinds (chain_consume.c). */
 #include <string.h>
 
 #include "base/diag.h"
@@ -89,8 +89,8 @@ static int words_needed(const Chain *c)
 	return (int)n;
 }
 
-/* 0: not even one has the registers. More groups share what rounds load, and overlap more of their vector work; as many
- * as registers allow. */
+/* 0: not even one has the registers. More groups share what iterations load, and overlap more of their vector work;
+ * as many as registers allow. */
 static int choose_groups(const Chain *c)
 {
 	int groups = GROUPS_MOST;
@@ -163,7 +163,7 @@ static bool is_wanted(Fn *fn, const LowerCx *cx)
 }
 
 /* Calls in which no dimension is 0, or so great that the first element of the last tile is no i32; NULL: even then
- * some tile block may have no round. */
+ * some tile block may have no iteration. */
 static const Sym *guard_of(const Chain *c)
 {
 	const Sym *guard = sym_const(1);
@@ -201,7 +201,7 @@ static Fn *prepare(Fn *typed, const LowerCx *cx)
 	return fn;
 }
 
-/* Joins short rounds where that leaves as many groups: they hide more than longer rounds save. */
+/* Joins short iterations where that leaves as many groups: they hide more than longer iterations save. */
 static void join_rounds(Write *x, const LowerCx *cx)
 {
 	int more = 0, n = 0;

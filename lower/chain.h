@@ -1,9 +1,9 @@
 /* Kernels with a loop of chained matrix products: one product's result goes through operations on registers into a
  * factor of another. What the files of this part of pass pipeline share.
  *
- *	chain_find.c    which kernels; which operations of a round wait for which product
- *	chain_join.c    two rounds as one
- *	chain_mask.c    masks that do nothing in the first rounds
+ *	chain_find.c    which kernels; which operations of an iteration wait for which product
+ *	chain_join.c    two iterations as one
+ *	chain_mask.c    masks that do nothing in the first iterations
  *	chain_layout.c  layouts of all tiles, which follow from the accumulators'
  *	chain.c         the placed kernel: rings, roles, the loop rotated by one product */
 #ifndef LOWER_CHAIN_H
@@ -24,7 +24,7 @@ typedef struct ChainPlace {
 	Val *at[TENSOR_RANK];                   /* index along the others, i32; NULL: 0 */
 } ChainPlace;
 
-/* When a buffer is filled: once for each tile of the kernel, or once a round, for the products of a level. */
+/* When a buffer is filled: once for each tile of the kernel, or once an iteration, for the products of a level. */
 typedef enum ChainRing { RING_HELD, RING_FIRST, RING_SECOND, RING_COUNT } ChainRing;
 
 /* A load whose tile is a factor of products. */
@@ -43,7 +43,7 @@ typedef struct ChainFactor {
 
 typedef struct ChainProduct {
 	Op *op;
-	int level;                              /* 1: a factor follows from a product of level 0 of the same round */
+	int level;                              /* 1: a factor follows from a product of level 0 of the same iteration */
 	ChainFactor a, b;
 	int carried;                            /* of level 1: which of the loop's values is its sum */
 } ChainProduct;
@@ -55,12 +55,12 @@ typedef struct Chain {
 	ChainProduct product[CHAIN_PRODUCTS];
 	int loads, products;
 	int row_axis;                           /* of the grid: neighbours have other rows, and are groups of a block */
-	bool ragged;                            /* neighbours have other numbers of rounds */
+	bool ragged;                            /* neighbours have other numbers of iterations */
 	unsigned *axes;                         /* by Val id: of the grid, which the value depends on (bits) */
-	bool *late;                             /* by Val id, in the loop: it needs the round before's sum of level 1 */
+	bool *late;                             /* by Val id, in the loop: it needs the iteration before's sum of level 1 */
 } Chain;
 
-/* Operations `select` that choose their first operand in each round before the least element of each limit / its
+/* Operations `select` that choose their first operand in each iteration before the least element of each limit / its
  * columns. */
 enum { CHAIN_LIMITS = 4 };
 typedef struct ChainMasks {
@@ -70,10 +70,11 @@ typedef struct ChainMasks {
 	int64_t columns[CHAIN_LIMITS];
 } ChainMasks;
 ChainMasks chain_masks(const Chain *c);
-bool chain_is_column(const Chain *c, const Val *v);     /* a tile of consecutive numbers from round * n on, n of them */
+/* A tile of n consecutive numbers from n times the iteration's on. */
+bool chain_is_column(const Chain *c, const Val *v);
 
-/* Makes two rounds one; c is to be found again. What lies after the author's last round: zeros, or (OPEN) elements
- * that must not be multiplied. NONE: the loop cannot join rounds. */
+/* Makes two iterations one; c is to be found again. What lies after the author's last iteration: zeros, or (OPEN)
+ * elements that must not be multiplied. NONE: the loop cannot join iterations. */
 typedef enum ChainTail { TAIL_NONE, TAIL_ZERO, TAIL_OPEN } ChainTail;
 ChainTail chain_join(Chain *c);
 

@@ -143,7 +143,7 @@ static bool is_mask(const Write *x, const Op *op)
 	return false;
 }
 
-/* A mask that chooses every element where the round is a plain one. */
+/* A mask that chooses every element where the iteration is a plain one. */
 static void write_mask(Write *x, const Op *op)
 {
 	Val *cond = chain_value(x, ir_in(op, 0));
@@ -156,7 +156,7 @@ static void write_mask(Write *x, const Op *op)
 	copy_op(&x->b, op, in, x->own);
 }
 
-/* Operations of a round on registers: those that need no sum of level 1, or (late) the others. */
+/* Operations of an iteration on registers: those that need no sum of level 1, or (late) the others. */
 static void write_vectors(Write *x, bool late)
 {
 	const IrBlock *b = x->c.loop->region[0];
@@ -170,7 +170,7 @@ static void write_vectors(Write *x, bool late)
 	}
 }
 
-/* After the operations of a round: what products of level 1 will take, and registers for the next of level 0: the
+/* After the operations of an iteration: what products of level 1 will take, and registers for the next of level 0: the
  * last tile of their shape that has been made. */
 static void take_operands(Write *x)
 {
@@ -201,7 +201,7 @@ static bool is_sum(const Chain *c, int carried)
 	return false;
 }
 
-/* What rounds carry: the loop's own values but for sums; registers of products, sums, factors. */
+/* What iterations carry: the loop's own values but for sums; registers of products, sums, factors. */
 typedef struct Carried { int n; Val *v[CARRIED_MOST]; } Carried;
 
 static Carried carried_after(Write *x)
@@ -217,7 +217,7 @@ static Carried carried_after(Write *x)
 	return r;
 }
 
-/* to: where values of the loop are known; the arguments or the results of the loop of rounds. */
+/* to: where values of the loop are known; the arguments or the results of the loop of iterations. */
 static void name_carried(Write *x, Val *const *v, bool after)
 {
 	const IrBlock *b = x->c.loop->region[0];
@@ -240,7 +240,7 @@ static Val *zeros_like(Write *x, const Val *v)
 	return z;
 }
 
-/* The first round, whose values are those that the loop begins with. */
+/* The first iteration, whose values are those that the loop begins with. */
 static void write_first(Write *x)
 {
 	const IrBlock *b = x->c.loop->region[0];
@@ -273,7 +273,7 @@ static Val *least(Write *x, const Val *v)
 	}
 }
 
-/* Where rounds with masks begin: after the first one, at the end at most. */
+/* Where iterations with masks begin: after the first one, at the end at most. */
 static Val *first_masked(Write *x)
 {
 	Val *at = x->rounds;
@@ -282,7 +282,7 @@ static Val *first_masked(Write *x)
 	return both(x, OP_MAX, at, number(x, 1));
 }
 
-/* Further rounds from `first` on, which carry c. */
+/* Further iterations from `first` on, which carry c. */
 static Carried write_rounds(Write *x, Val *first, Val *end, Carried c)
 {
 	Val *arg[CARRIED_MOST];
@@ -306,8 +306,8 @@ static Val *choose(Write *x, Val *cond, Val *a, Val *b)
 	return make(x, OP_SELECT, i32(), 3, (Val *[]){ cond, a, b });
 }
 
-/* Rounds without masks, then those from `masked` on: an unrolled loop over the two, so that each kind is machine code
- * of its own and the text has both once. */
+/* Iterations without masks, then those from `masked` on: an unrolled loop over the two, so that each kind is machine
+ * code of its own and the text has both once. */
 static Carried write_kinds(Write *x, Val *masked, Carried c)
 {
 	enum { KINDS = 2 };
@@ -323,7 +323,7 @@ static Carried write_kinds(Write *x, Val *masked, Carried c)
 	return c;
 }
 
-/* The rounds after the first one. */
+/* The iterations after the first one. */
 static void write_further(Write *x, Carried c)
 {
 	if (x->masks.masks) c = write_kinds(x, first_masked(x), c);
@@ -331,7 +331,7 @@ static void write_further(Write *x, Carried c)
 	name_carried(x, c.v, true);
 }
 
-/* Gives back the buffers of rounds that only other groups have. */
+/* Gives back the buffers of iterations that only other groups have. */
 static void drain(Write *x)
 {
 	const Type *out[] = { x->place[RING_FIRST]->type, x->place[RING_SECOND]->type };
@@ -365,7 +365,7 @@ static void write_branch(Write *x, Op *op, int parts)
 	memcpy(x->sum, sum, sizeof sum);
 }
 
-/* Half a round, if the author's rounds are odd: what lies after it is not multiplied. */
+/* Half an iteration, if the author's iterations are odd: what lies after it is not multiplied. */
 static void write_last_parts(Write *x)
 {
 	const Type *out[CHAIN_PRODUCTS], *boolean = type_scalar(EL_BOOL);
@@ -384,7 +384,7 @@ static void write_last_parts(Write *x)
 	}
 }
 
-/* The products of level 1 of the last round. */
+/* The products of level 1 of the last iteration. */
 static void write_last(Write *x)
 {
 	add(x, OP_MBAR_ARRIVE, 2, (Val *[]){ x->ring[RING_HELD].empty, x->place[RING_HELD] });
@@ -473,7 +473,7 @@ void chain_write_consumers(Write *x)
 	Val **own = chain_names(x);
 	write_first(x);
 	Carried c = carried_after(x);
-	x->own = own;           /* what the first round made is not what the next ones make */
+	x->own = own;           /* what the first iteration made is not what the next ones make */
 	write_further(x, c);
 	write_last(x);
 	if (x->c.ragged) drain(x);

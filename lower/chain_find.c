@@ -1,13 +1,13 @@
 /* Which loops of chained products a pipeline of roles serves.
  *
- * The loop counts rounds from 0. Its products have a level: 0 where both factors are loads, 1 where the first one
- * follows from products of level 0 of the same round. A product of level 0 begins a sum of its own; that of level
- * 1 is carried to the next round, where operations on registers may change it (scale it) before it is added to. So
- * the next round's products of level 0 need nothing of this round's level 1, and both may run at once.
+ * The loop counts iterations from 0. Its products have a level: 0 where both factors are loads, 1 where the first one
+ * follows from products of level 0 of the same iteration. A product of level 0 begins a sum of its own; that of level
+ * 1 is carried to the next iteration, where operations on registers may change it (scale it) before it is added to. So
+ * the next iteration's products of level 0 need nothing of this iteration's level 1, and both may run at once.
  *
  * Factors in memory are loads of whole tiles that feed products alone, of 16-bit elements, of tensors that the
- * kernel only reads: those of each round, and those from before the loop, which are held. Tile blocks that differ
- * in what is held, along one axis of the grid, share what rounds load. */
+ * kernel only reads: those of each iteration, and those from before the loop, which are held. Tile blocks that differ
+ * in what is held, along one axis of the grid, share what iterations load. */
 #include "base/diag.h"
 #include "lower/chain.h"
 
@@ -246,7 +246,7 @@ bool chain_is_vector(const Chain *c, const Op *op)
 	return op->code == OP_LAUNCH || (op_has(op, OPF_POINTWISE) && op->code != OP_PERMUTE);
 }
 
-/* Its first result is the carried value that the next round's sum is made of. */
+/* Its first result is the carried value that the next iteration's sum is made of. */
 static bool find_sum(const Chain *c, ChainProduct *r)
 {
 	const IrBlock *b = body_of(c);
@@ -261,7 +261,7 @@ static bool find_sum(const Chain *c, ChainProduct *r)
 	return uses == 1;
 }
 
-/* Values that need a sum of level 1 go into those products alone, and round. */
+/* Values that need a sum of level 1 go into those products alone, and around the loop. */
 static bool find_late(Chain *c)
 {
 	const IrBlock *b = body_of(c);
@@ -370,7 +370,7 @@ static bool is_row_axis(const Chain *c, int axis)
 static bool look_at_grid(Chain *c)
 {
 	depend_through(c, c->fn->body);
-	depend_through(c, c->fn->body);         /* what a later round depends on by what an earlier one carries */
+	depend_through(c, c->fn->body);         /* what a later iteration depends on by what an earlier one carries */
 	for (int a = 0; a < c->fn->ngrid && c->row_axis < 0; a++)
 		if (is_row_axis(c, a)) c->row_axis = a;
 	if (c->row_axis < 0) return false;

@@ -1,13 +1,13 @@
-/* Two rounds of a loop of chained products as one: tiles along which rounds lie side by side become twice as long,
- * and what a round costs besides its elements is paid half as often.
+/* Two iterations of a loop of chained products as one: tiles along which iterations lie side by side become twice as
+ * long, and what an iteration costs besides its elements is paid half as often.
  *
- * A loop may join its rounds if its values are what a fold over all elements carries: the maximum m of elements x,
+ * A loop may join its iterations if its values are what a fold over all elements carries: the maximum m of elements x,
  * and sums over elements that are scaled to it,
  *
- *	m' = max(m, max of x);  l' = l exp(m - m') + sum of exp(x - m');  o' = o exp(m - m') + exp(x - m') v
+ * 	m' = max(m, max of x);  l' = l exp(m - m') + sum of exp(x - m');  o' = o exp(m - m') + exp(x - m') v
  *
- * with m' replaced by another number in powers where it is -infinity. Then two rounds give what one with both
- * rounds' elements gives, but for rounding. If the rounds are odd, elements after the last round's are made
+ * with m' replaced by another number in powers where it is -infinity. Then two iterations give what one with both
+ * iterations' elements gives, but for rounding. If the iterations are odd, elements after the last iteration's are made
  * -infinity by a mask that is there anyway, and the factors v that belong to them are left out: they may be
  * anything. */
 #include <math.h>
@@ -16,13 +16,14 @@
 #include "ir/valsym.h"
 #include "lower/chain.h"
 
-enum { SAME = -1, DIFFERS = TILE_RANK };        /* along which axis rounds lie side by side; a scalar that differs */
+/* Along which axis iterations lie side by side; a scalar that differs. */
+enum { SAME = -1, DIFFERS = TILE_RANK };
 
 typedef struct Join {
 	Chain *c;
 	int8_t *along;          /* by Val id */
 	bool *column;           /* by Val id: numbers of elements */
-	int64_t n;              /* elements of a round */
+	int64_t n;              /* elements of an iteration */
 	bool fails;
 } Join;
 
@@ -142,7 +143,8 @@ static void look_at(Join *j, const Op *op)
 }
 
 /* ---- what the loop carries ---- */
-typedef struct Fold { const Join *j; const Val *m, *next, *x; } Fold;  /* the maximum, the next round's, its elements */
+/* The maximum, the next iteration's, its elements. */
+typedef struct Fold { const Join *j; const Val *m, *next, *x; } Fold;
 
 static int uses_of(const Join *j, const Val *v)
 {
@@ -240,7 +242,7 @@ static bool is_fold(Fold *f)
 	return true;
 }
 
-/* ---- elements after the last round's ---- */
+/* ---- elements after the last iteration's ---- */
 /* A mask that makes elements from a scalar limit on -infinity. */
 static Op *find_mask(const Fold *f)
 {
@@ -258,7 +260,7 @@ static Op *find_mask(const Fold *f)
 	return NULL;
 }
 
-/* Does every factor that products sum over end where the rounds end? */
+/* Does every factor that products sum over end where the iterations end? */
 static bool ends_with_rounds(const Join *j)
 {
 	const Chain *c = j->c;

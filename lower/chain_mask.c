@@ -1,13 +1,13 @@
-/* Masks that choose every element in the first rounds of a loop.
+/* Masks that choose every element in the first iterations of a loop.
  *
- * select(col < limit, x, y), where col is round * n + 0 .. n - 1 along an axis, is x in each round for which
- * (round + 1) * n is at most every limit: those before the least limit / n. What a loop does after that, up to its
+ * select(col < limit, x, y), where col is iteration * n + 0 .. n - 1 along an axis, is x in each iteration for which
+ * (iteration + 1) * n is at most every limit: those before the least limit / n. What a loop does after that, up to its
  * end, it does with masks. */
 #include "lower/chain.h"
 
 static bool is_round(const Chain *c, const Val *v) { return !v->def && v->block == c->loop->region[0] && !v->index; }
 
-/* A scalar that is round * by. */
+/* A scalar that is the number of the iteration times `by`. */
 static bool counts_by(const Chain *c, const Val *v, int64_t by)
 {
 	Num n;
@@ -42,7 +42,7 @@ static bool in_loop(const Chain *c, const Val *v, int depth)
 	return false;
 }
 
-/* Can the least element of what no round changes be told? */
+/* Can the least element of what no iteration changes be told? */
 static bool has_least(const Chain *c, const Val *v)
 {
 	const Op *op = v->def;

@@ -1,4 +1,4 @@
-/* How thread blocks walk over the tiles of a loop of chained products, and over the rounds of a tile. */
+/* How thread blocks walk over the tiles of a loop of chained products, and over the iterations of a tile. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -20,7 +20,7 @@ static void set_index(void *ctx, Op *op)
 
 static Val *extent_along(Write *x, int axis) { return ir_launch(&x->b, EL_I32, x->c.fn->grid[axis]); }
 
-/* How many neighbours along the grid's other axes are walked together where rows have rounds of their own: those
+/* How many neighbours along the grid's other axes are walked together where rows have iterations of their own: those
  * of COST_CHAIN_WAVES tiles for each thread block, whose factors the L2 cache holds. */
 static Val *neighbours(Write *x, Val *started)
 {
@@ -29,8 +29,8 @@ static Val *neighbours(Write *x, Val *started)
 	return both(x, OP_MIN, x->others, both(x, OP_MAX, n, one));
 }
 
-/* The tile of rows and its index along the other axes. Where all tiles have as many rounds, rows follow each
- * other, so that tiles under way at a time share what rounds load in the L2 cache. */
+/* The tile of rows and its index along the other axes. Where all tiles have as many iterations, rows follow each
+ * other, so that tiles under way at a time share what iterations load in the L2 cache. */
 typedef struct Spot { Val *row, *other; } Spot;
 
 static Spot spot_of_equal(Write *x, Val *tile)
@@ -107,7 +107,7 @@ Loop chain_begin_tiles(Write *x)
 
 void chain_end_tiles(Write *x, Loop l) { chain_leave(x, l.r, RING_COUNT, x->place); }
 
-/* How many rounds this group has; how many the group with most of them. A group after the grid's last has one at
+/* How many iterations this group has; how many the group with most of them. A group after the grid's last has one at
  * least, which it does with whatever it finds. */
 void chain_count_rounds(Write *x)
 {
@@ -165,7 +165,7 @@ int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool transpos
 	return param->rank;
 }
 
-/* ---- rounds, roles ---- */
+/* ---- iterations, roles ---- */
 Loop chain_begin_loop(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg, Val **counter)
 {
 	enum { MOST = RING_COUNT - 1 + CARRIED_MOST };

@@ -45,10 +45,10 @@ typedef struct Write {
 	Val *sum[CHAIN_PRODUCTS];       /* of level 0: the tile whose registers they take; of level 1: what they add to */
 	Val *factor[CHAIN_PRODUCTS][CHAIN_PARTS];       /* of level 1, lent, by parts of the depth */
 	int parts;
-	const Val *ends;        /* the author's rounds; if odd, the last one has half of the elements. NULL: it has all */
+	const Val *ends;        /* the author's iterations: the last of an odd number has half of the elements. NULL: all */
 	Val *async[CHAIN_PRODUCTS];     /* under way */
 	ChainMasks masks;
-	Val *plain;             /* the round that is written needs none of them; NULL: not known to */
+	Val *plain;             /* the iteration that is written needs none of them; NULL: not known to */
 } Write;
 
 /* ---- building ---- */
@@ -105,7 +105,7 @@ void chain_map_stores(Write *x);
 bool chain_give_memory(Write *x, int64_t room); /* false: it is too little */
 
 /* ---- chain_tiles.c ---- */
-/* Over the tiles of this thread block, or the rounds of a tile, carrying the rings' places. */
+/* Over the tiles of this thread block, or the iterations of a tile, carrying the rings' places. */
 typedef struct Loop { Op *op; Region r; } Loop;
 Loop chain_begin_tiles(Write *x);
 void chain_end_tiles(Write *x, Loop l);

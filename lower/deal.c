@@ -1,5 +1,5 @@
-/* deal: a version of loops of products whose last waves' rounds are dealt out evenly over the device (stream-k), for
- * calls whose tiles do not fill it.
+/* deal: a version of loops of products whose last waves' iterations are dealt out evenly over the device (stream-k),
+ * for calls whose tiles do not fill it.
  *
  * It is a version of one step: the kernel itself with two tensors in workspace, flags and sums, which blocks that share
  * a tile hand each other (pipeline.c). Where it cannot be placed so, it is placed as the kernel is. */
@@ -11,7 +11,7 @@
 
 static const Sym *both(const Sym *a, const Sym *b) { return sym_logic(SYM_AND, a, b); }
 
-/* Rounds are there, and rows of all tensors begin where the copy engine can read them. */
+/* Iterations are there, and rows of all tensors begin where the copy engine can read them. */
 static const Sym *guard_of(const Pipe *p, const Sym *rounds)
 {
 	const Sym *r = both(sym_cmp(SYM_LT, sym_const(0), rounds), sym_cmp(SYM_LT, rounds, sym_const(COST_DEALT_MOST)));

@@ -22,7 +22,8 @@ typedef struct Round {
 	bool stores, written, fails;
 } Round;
 
-/* Is it known before anything of the round is computed? By Val id: made of the counter and of what is outside alone. */
+/* Is it known before anything of the iteration is computed? By Val id: made of the counter and of what is outside
+ * alone. */
 static bool is_hoisted(const Round *r, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
@@ -49,8 +50,8 @@ static void look_at(Round *r, const Op *op)
 	if (jam_asks(op)) r->bytes += thread_bytes(op->out[0]);
 }
 
-/* Is a number of rounds bounded by a constant? So are those of slices: a thread's share of a tile is under way in each,
- * and what they load is kept for the next loop. */
+/* Is a number of iterations bounded by a constant? So are those of slices: a thread's share of a tile is under way
+ * in each, and what they load is kept for the next loop. */
 static bool is_bounded(const Val *end)
 {
 	Num n;
@@ -60,7 +61,7 @@ static bool is_bounded(const Val *end)
 	return is_bounded(ir_in(op, 0)) || (op->code == OP_MIN && is_bounded(ir_in(op, 1)));
 }
 
-/* log2 of how many rounds are to be one. */
+/* log2 of how many iterations are to be one. */
 static int rounds_of(const Fn *fn, const Op *loop)
 {
 	const IrBlock *body = loop->region[0];
@@ -79,7 +80,7 @@ static int rounds_of(const Fn *fn, const Op *loop)
 	return n;
 }
 
-/* ---- the loop of several rounds ---- */
+/* ---- the loop of several iterations ---- */
 
 /* Before what is computed, in their order: what the loads need, and the loads. */
 static void ask_first(const Fn *fn, Op *loop)

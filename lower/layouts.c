@@ -105,8 +105,8 @@ static void take_one_init(Places *p)
 		if (take_init(p, p->ops.p[i])) return;
 }
 
-/* Rules go over the ops in rounds, down and up again: what is given to an op that this round has yet to come by counts
- * in it already. */
+/* Rules go over the ops in iterations, down and up again: what is given to an op that this iteration has yet to come
+ * by counts in it already. */
 static void settle(Places *p)
 {
 	do {
@@ -239,7 +239,7 @@ static bool reduces_apart(const Op *op, Lay l)
 	Lay left = lay_reduced(l, axis, 2, &n, v);
 	if (!lay_combines_simply(l, axis)) return false;
 	if (!left.out[axis]) return true;
-	/* in a loop all warps send in each round: so none is two rounds behind another */
+	/* in a loop all warps send in each iteration: so none is two iterations behind another */
 	if (op->parent->owner && lay_hwcoord(left, lay_free(left), HW_WARP)) return false;
 	return lay_outbits(left) <= COST_CLUSTER_SENT;
 }

@@ -1,9 +1,9 @@
 /* pipeline: loops of matrix products as a pipeline of roles, for architectures with a copy
  * engine for tensors and wgmma.
  *
- * The copy engine fills a ring of buffers with the factors of coming rounds. One warp, the producer, waits until a
+ * The copy engine fills a ring of buffers with the factors of coming iterations. One warp, the producer, waits until a
  * buffer is free and asks for its copies; warpgroups, the consumers, wait until it is full, multiply, and give it back.
- * Two mbarriers for each buffer say which of both it is. The producer is as many rounds ahead as there are buffers,
+ * Two mbarriers for each buffer say which of both it is. The producer is as many iterations ahead as there are buffers,
  * also from one tile to the next: thread blocks stay and walk over the tiles, so that the next tile's factors come
  * while the last one's sums are stored.
  *
@@ -13,11 +13,11 @@
  * What stands around the loop runs in the layout of the sums (pipeline_layout.c). Stores of 16-bit tiles go through
  * shared memory and the copy engine, others straight from registers.
  *
- * Tiles that do not fill the last wave leave a part of the device idle. Where there is workspace, the rounds of the
- * last waves' tiles are dealt out evenly instead (stream-k): each cluster has a share, a run of rounds that may begin
- * and end within a tile. Who has the last round of a tile stores it. The others leave their sums in workspace, and it
- * adds them in the order of their rounds; it waits for nobody with a higher number. Which rounds are whose follows from
- * the dimensions alone, and so do the results.
+ * Tiles that do not fill the last wave leave a part of the device idle. Where there is workspace, the iterations of the
+ * last waves' tiles are dealt out evenly instead (stream-k): each cluster has a share, a run of iterations that may
+ * begin and end within a tile. Who has the last iteration of a tile stores it. The others leave their sums in
+ * workspace, and it adds them in the order of their iterations; it waits for nobody with a higher number. Which
+ * iterations are whose follows from the dimensions alone, and so do the results.
  *
  * The kernel serves calls whose tensors the copy engine can read (versions.c asks); there is
  * another version for all calls. */
@@ -119,7 +119,7 @@ static void begin_kernel(Write *x)
 	x->b = (Builder){ x->fn, x->fn->body, NULL, from->span };
 }
 
-/* The last whole wave is dealt out with what is left after it: shares have one to two tiles' rounds, or less. */
+/* The last whole wave is dealt out with what is left after it: shares have one to two tiles' iterations, or less. */
 static void deal_out(Write *x, const Sym *tiles)
 {
 	Shares *s = &x->shares;

@@ -8,7 +8,7 @@
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
  *	pipeline.c              the placed kernel of roles, and the role of the producer; pipeline_write.h says where
  *	                        the rest is: rings, the walk over tiles, consumers, epilogue, shared tiles
- *	deal.c                  pass deal: a version with workspace, in which blocks share the rounds of a tile
+ *	deal.c                  pass deal: a version with workspace, in which blocks share the iterations of a tile
  *	pipeline_stages.c       the placed kernel of several stages: copies by all threads, products by mma.sync */
 #ifndef LOWER_PIPELINE_H
 #define LOWER_PIPELINE_H
@@ -30,7 +30,7 @@ typedef struct PipePlan {
 	int groups;             /* warpgroups that multiply, each rows of its own; 1: all threads of several stages */
 	int rows;               /* of the sums of a group */
 	int cols;               /* of the sums of a group; 0: as many as the author's tile has */
-	int depth;              /* bytes of a round along the depth */
+	int depth;              /* bytes of an iteration along the depth */
 	/* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
 	int cluster;
 	int axis;               /* that axis */
@@ -65,7 +65,7 @@ typedef struct Pipe {
 } Pipe;
 
 bool pipe_find(Pipe *p, Fn *fn);                /* TYPED. false: the kernel has no such loop, or more than that */
-/* Tiles of 64 rows and a power of two of columns, of which a plan joins any number; rounds of 128 bytes along the
+/* Tiles of 64 rows and a power of two of columns, of which a plan joins any number; iterations of 128 bytes along the
  * depth. p is found again. false: they cannot be had. */
 bool pipe_retile(Pipe *p, const PipePlan *plan, const LowerCx *cx);
 /* A copy of the kernel for what stands around the loop, by parts of the columns: so few values live at once beside the
@@ -78,16 +78,16 @@ bool pipe_starts_with_constants(const Pipe *p); /* the sums do */
  * 0: of those that join tiles along both axes there is none. */
 typedef struct PipeChoice { PipePlan plan; const Sym *time; } PipeChoice;
 int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
-/* The same of plans whose last waves' rounds are dealt out, for calls with workspace that they serve better. */
+/* The same of plans whose last waves' iterations are dealt out, for calls with workspace that they serve better. */
 int pipe_dealt_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
 int pipe_places(const LowerCx *cx, const PipePlan *plan);       /* clusters that run at once */
-/* How tiles are shared out where rounds are dealt: waves of whole tiles; rounds of a share, of a tile (with some after
- * its last one, perhaps, in which nothing is done), of all tiles that are dealt out. */
+/* How tiles are shared out where iterations are dealt: waves of whole tiles; iterations of a share, of a tile (with
+ * some after its last one, perhaps, in which nothing is done), of all tiles that are dealt out. */
 typedef struct PipeDeal { const Sym *waves, *each, *rounds, *rest; } PipeDeal;
 PipeDeal pipe_deal(const Sym *tiles, const Sym *rounds, int places);
 bool pipe_wanted(const Fn *fn, const LowerCx *cx);              /* no hint stands against roles */
 bool pipe_has_roles(const Pipe *p);                             /* of its elements products by wgmma do */
-bool pipe_may_share_rounds(const Pipe *p);                      /* rounds 0, 1 ... that add to zero */
+bool pipe_may_share_rounds(const Pipe *p);                      /* iterations 0, 1 ... that add to zero */
 /* Sets Val.lay of all tiles outside of the loop, given that of each product's sum; false: some has none, or two. */
 bool pipe_layouts(const Pipe *p, const Lay *sums);
 int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);     /* the same for several stages */

@@ -35,7 +35,7 @@ static Val *multiply(Write *x, const PipeProduct *r, Val *sum, Val *at, Val *gro
 	return v;
 }
 
-/* Multiplies a round; the group that runs beside it keeps the tensor cores busy while this one waits. */
+/* Multiplies an iteration; the group that runs beside it keeps the tensor cores busy while this one waits. */
 static void multiply_round(Write *x, Walk *w, Val **sum, Val *group)
 {
 	Val *next[1 + PIPE_PRODUCTS];
@@ -106,7 +106,7 @@ static void write_initial(Write *x)
 		if (pipe_gives_needed(needed, op) && !pipe_is_named(x, op)) pipe_copy_op(x, op, x->names->own);
 }
 
-/* Who has the last round of a tile stores it, with what the others left; these only leave theirs. */
+/* Who has the last iteration of a tile stores it, with what the others left; these only leave theirs. */
 static void write_shared_tail(Write *x, Val *const *sum, Val *group)
 {
 	Val *ends = compare(x, OP_EQ, x->shares.hi, x->shares.rounds);

@@ -1,9 +1,10 @@
 /* Which loops of products a pipeline serves.
  *
- * One loop in the kernel's body carries nothing but sums, each the accumulator of one product a round. The factors are
- * loads that feed products alone, of elements of 16 or 8 bits, from tensors that the kernel only reads, contiguous
- * along one of the tile's two axes; what else the loop computes are scalars. Around the loop stand scalars, and
- * operations that keep the elements of the sums where they are: elementwise ones, broadcasts, loads and stores. */
+ * One loop in the kernel's body carries nothing but sums, each the accumulator of one product an iteration. The
+ * factors are loads that feed products alone, of elements of 16 or 8 bits, from tensors that the kernel only reads,
+ * contiguous along one of the tile's two axes; what else the loop computes are scalars. Around the loop stand
+ * scalars, and operations that keep the elements of the sums where they are: elementwise ones, broadcasts, loads and
+ * stores. */
 #include "lower/pipeline.h"
 
 static const Type *tile_of(const Val *v) { return type_is_tile(v->type) ? v->type : NULL; }
@@ -98,7 +99,7 @@ static int uses_in(IrBlock *b, const Val *v)
 	return u.n;
 }
 
-/* Factors go nowhere but into products, sums nowhere but round. */
+/* Factors go nowhere but into products, sums nowhere but around the loop. */
 static bool is_closed(const Pipe *p)
 {
 	IrBlock *b = p->loop->region[0];

@@ -2,9 +2,9 @@
  *
  * All plans are costed by one formula, an expression over what is known at launch: how many times each multiprocessor
  * has a tile, times a tile's time. That is the slower of two things, what the tensor cores do and what L2 delivers, for
- * each round, and what follows the loop. The unit is the time in which tensor cores add DEPTH products to one sum. L2
- * delivers lines of 128 bytes: rows of a tensor that are no multiple of that touch two for each row of a box, so
- * clusters, which get what they share once, are the faster for it.
+ * each iteration, and what follows the loop. The unit is the time in which tensor cores add DEPTH products to one
+ * sum. L2 delivers lines of 128 bytes: rows of a tensor that are no multiple of that touch two for each row of a
+ * box, so clusters, which get what they share once, are the faster for it.
  *
  * Of all plans those are kept that together lose least over calls as users make them; of those that a kernel has the
  * launcher takes the one that costs least. */
@@ -15,8 +15,8 @@
 
 enum {
 	PLANS = 64, CALLS = 32,
-	DEPTH = 64,             /* elements of a round: PIPE_SPAN bytes */
-	STAGE_DEPTH = 64        /* bytes of a round of several stages */
+	DEPTH = 64,             /* elements of an iteration: PIPE_SPAN bytes */
+	STAGE_DEPTH = 64        /* bytes of an iteration of several stages */
 };
 
 /* A kernel as plans see it: what all costs are made of. */
@@ -41,7 +41,7 @@ static const Sym *tiles_along(const Shape *s, int axis, int64_t extent)
 
 static int64_t extent_of(const PipePlan *p, int axis) { return axis ? p->cols : (int64_t)p->groups * p->rows; }
 
-/* Lines that a thread block asks L2 for in a round: rows of the first, columns of the second factor,
+/* Lines that a thread block asks L2 for in an iteration: rows of the first, columns of the second factor,
  * of which a cluster asks once. */
 static const Sym *lines_of(const Shape *s, const PipePlan *p)
 {
@@ -51,7 +51,7 @@ static const Sym *lines_of(const Shape *s, const PipePlan *p)
 	return all;
 }
 
-/* Of a round, while so many of the device's places for clusters are taken: they share what L2 delivers,
+/* Of an iteration, while so many of the device's places for clusters are taken: they share what L2 delivers,
  * half of which a cluster gets for itself. */
 static const Sym *round_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
 {
@@ -103,7 +103,7 @@ PipeDeal pipe_deal(const Sym *tiles, const Sym *rounds, int places)
 	return d;
 }
 
-/* Shares of many rounds are at different depths, and read what the L2 cache no longer has. */
+/* Shares of many iterations are at different depths, and read what the L2 cache no longer has. */
 static const Sym *slowed(const Shape *s, const Sym *time)
 {
 	const Sym *rows = sym_const(0);
@@ -114,8 +114,8 @@ static const Sym *slowed(const Shape *s, const Sym *time)
 	return sym_add(time, sym_mul(sym_div(time, sym_const(100)), percent));
 }
 
-/* Where the last waves' rounds are dealt out, there is a tile or less to store after them, and what shares of a tile
- * hand each other. */
+/* Where the last waves' iterations are dealt out, there is a tile or less to store after them, and what shares of a
+ * tile hand each other. */
 static const Sym *dealt_time(const Shape *s, const PipePlan *p)
 {
 	int places = s->sms / p->cluster;

@@ -1,9 +1,9 @@
 /* Tiles for tensor cores, from those of the author.
  *
  * A tile is work, not a schedule: neighbouring tile blocks are joined, or parted, until each has 64 rows and as many
- * columns as divide those of the plan (widen.c says which kernels allow it), and rounds of the loop are joined until
- * each brings rows of 128 bytes. Joined rounds may go on after the author's last: there both factors must be zero, so
- * it is proved that they end before that. */
+ * columns as divide those of the plan (widen.c says which kernels allow it), and iterations of the loop are joined
+ * until each brings rows of 128 bytes. Joined iterations may go on after the author's last: there both factors must
+ * be zero, so it is proved that they end before that. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/pipeline.h"
@@ -81,7 +81,7 @@ static bool is_counted(const PipeLoad *l, const Val *counter)
 		&& ir_in(l->op, 2 - a) != counter && (!offsets || !offsets->u.ints.p[a]);
 }
 
-/* Rounds 0, 1 ... that take one tile after the other along the depth: they can be parted. */
+/* Iterations 0, 1 ... that take one tile after the other along the depth: they can be parted. */
 static bool counts_rounds(const Pipe *p)
 {
 	const Val *counter = p->loop->region[0]->args.p[0];

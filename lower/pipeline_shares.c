@@ -1,4 +1,4 @@
-/* Sums of a tile whose rounds several clusters share: left in workspace, waited for, added in order. */
+/* Sums of a tile whose iterations several clusters share: left in workspace, waited for, added in order. */
 #include "lower/pipeline_write.h"
 
 /* Of a group of a share, as often as there is something of each: its place in workspace. */

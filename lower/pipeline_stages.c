@@ -1,10 +1,11 @@
 /* Loops of matrix products as a pipeline of several stages, for architectures whose products are those of a warp
  * (mma.sync).
  *
- * A ring of buffers holds the factors of coming rounds. All threads copy into it in the background (cp.async); a buffer
- * is multiplied when as many rounds have gone by as the ring has other buffers. So one barrier a round suffices: it
- * shows all threads what has arrived, and says that nobody reads any more what is filled next. Within a round a warp
- * loads the fragments of a step of the depth while it multiplies those of the step before.
+ * A ring of buffers holds the factors of coming iterations. All threads copy into it in the background (cp.async); a
+ * buffer is multiplied when as many iterations have gone by as the ring has other buffers. So one barrier an
+ * iteration suffices: it shows all threads what has arrived, and says that nobody reads any more what is filled
+ * next. Within an iteration a warp loads the fragments of a step of the depth while it multiplies those of the step
+ * before.
  *
  * The kernel stays what it was: its loop is replaced, and what stands around it runs in the layout of the sums, as in
  * the pipeline of roles. Blocks are walked in groups of rows, which share columns in the L2 cache. */
@@ -23,7 +24,7 @@ typedef struct Stages {
 	Builder b;
 	int nval;               /* of the kernel as it was */
 	int count;              /* buffers of each ring */
-	int steps;              /* of fragments, in a round */
+	int steps;              /* of fragments, in an iteration */
 	Frag frag;
 	const Type *buffer[PIPE_LOADS];
 	Val *ring[PIPE_LOADS], *view[PIPE_LOADS];
@@ -47,7 +48,7 @@ static const Type *matrix(TypeKind kind, Elem e, int64_t rows, int64_t cols, int
 	return type_placed(kind, e, 2, log2, (const uint8_t[]){ 0, 0 }, count);
 }
 
-/* The number of the round that is n rounds after another. */
+/* The number of the iteration that is n iterations after another. */
 static Val *later(Stages *x, Val *round, int n)
 {
 	Val *step = ir_in(x->p.loop, 2);
@@ -156,12 +157,13 @@ static Val *slot(Stages *x, int load, Val *at)
 	return make(x, OP_SLOT, x->buffer[load], 2, (Val *[]){ x->ring[load], at });
 }
 
-/* ---- a round ---- */
+/* ---- an iteration ---- */
 static bool is_scalar(const Op *op) { return op->nout && type_is_scalar(op->out[0]->type); }
 
 static Val *in_round(Val *v, Val *const *own, int nval) { return v->id < nval && own[v->id] ? own[v->id] : v; }
 
-/* Fills a buffer of each ring with the factors of a round; what the round computes for that is computed here, too. */
+/* Fills a buffer of each ring with the factors of an iteration; what the iteration computes for that is computed
+ * here, too. */
 static void fill(Stages *x, Val *at, Val *round)
 {
 	const IrBlock *body = x->p.loop->region[0];

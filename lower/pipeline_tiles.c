@@ -1,4 +1,4 @@
-/* The walk of a thread block over its tiles and their rounds. */
+/* The walk of a thread block over its tiles and their iterations. */
 #include "lower/pipeline_write.h"
 
 #include "base/cost.h"
@@ -48,8 +48,8 @@ static Op *deal(Write *x, Val *item)
 	return op;
 }
 
-/* Over the shares of this cluster, and over what each has: first, from its last tile to its first one, the rounds that
- * are dealt out, so that others wait for none of them; then whole tiles. Returns the tile's number. */
+/* Over the shares of this cluster, and over what each has: first, from its last tile to its first one, the
+ * iterations that are dealt out, so that others wait for none of them; then whole tiles. Returns the tile's number. */
 static Val *begin_shares(Write *x, Walk *w, Val *first, Val *step, Val *start)
 {
 	Shares *s = &x->shares;

@@ -23,13 +23,14 @@ typedef struct Moved {
 /* By Val id of a TYPED kernel: what stands for it in all roles; in the one that is written. */
 typedef struct Names { Val **common, **own; } Names;
 
-/* Rounds that are dealt out. A share has `each` of them; the tiles from number `whole` on have `rest`. */
+/* Iterations that are dealt out. A share has `each` of them; the tiles from number `whole` on have `rest`. */
 typedef struct Shares {
 	int count;              /* of shares: one for each cluster; 0: each tile is one cluster's */
 	Val *flags, *sums;      /* in workspace: of each group of each share */
 	Val *each, *whole, *rest, *rounds;      /* rounds: of a tile */
 	Val *waves;             /* tiles that a cluster has for itself */
-	/* of the tile under way: the cluster's share, the first that has rounds of it, its first round here, its end */
+	/* of the tile under way: the cluster's share, the first that has iterations of it, its first iteration here, its
+	 * end */
 	Val *own, *first, *lo, *hi;
 } Shares;
 
@@ -150,7 +151,7 @@ bool pipe_give_memory(Write *x, int64_t room);          /* false: it is too litt
 bool pipe_is_boxed(const Write *x, const Op *op);       /* can the copy engine store it? */
 const Type *pipe_box_of(const Type *t);
 
-/* ---- pipeline_tiles.c: the walk over tiles and rounds ---- */
+/* ---- pipeline_tiles.c: the walk over tiles and iterations ---- */
 typedef struct Walk { Op *loop; Builder back; Val *at; struct { Op *loop; Builder back; } shares; } Walk;
 
 int pipe_along_cluster(const Write *x, int axis);       /* thread blocks of a cluster along an axis of the sums */
@@ -163,7 +164,7 @@ void pipe_end_tiles(Write *x, Walk w, Val *at);
 Walk pipe_begin_rounds(Write *x, Val *at, int n, Val *const *carried);
 Val *pipe_coordinate(Write *x, const Op *op, int axis); /* the first element of an access along an axis */
 
-/* ---- pipeline_shares.c: rounds that are dealt out ---- */
+/* ---- pipeline_shares.c: iterations that are dealt out ---- */
 void pipe_add_others(Write *x, Val **sum, Val *group);  /* to what this share has itself what the others left */
 void pipe_leave_sums(Write *x, Val *const *sum, Val *group);    /* for who stores the tile */
 

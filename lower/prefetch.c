@@ -84,8 +84,8 @@ static void count_op(void *ctx, Op *op)
 	}
 }
 
-/* Tiles that are loaded ahead take registers twice: this round's and the next one's. A loop that carries tiles leaves
- * room for few warps in any case; else many are what fills the waits. */
+/* Tiles that are loaded ahead take registers twice: this iteration's and the next one's. A loop that carries tiles
+ * leaves room for few warps in any case; else many are what fills the waits. */
 static void hold(Fn *fn, Op *loop)
 {
 	ArenaMark mark = arena_mark(A_TMP);

@@ -18,7 +18,7 @@
  * of a correctly rounded one (`domain: whole`).
  *
  * A sum that a loop carries may be added to and scaled from round to round: a relative error of what is added
- * stays as it is in the sum, that of a factor would grow with each round.
+ * stays as it is in the sum, that of a factor would grow with each iteration.
  *
  * One walk from the end to the beginning: when an operation is reached, all uses of its result have been seen.
  * What leaves a region otherwise counts as used exactly. */
@@ -34,7 +34,7 @@ typedef struct Relax {
 	bool *exact;            /* by Val id: some use needs all digits */
 	bool *often;            /* for more than one element of a row */
 	bool *rare;             /* of rare.c */
-	bool *carried;          /* by Val id: a sum that a loop carries, on its way to the next round */
+	bool *carried;          /* by Val id: a sum that a loop carries, on its way to the next iteration */
 	const int *uses;
 	Ops *loose;             /* by Val id: its uses that do not need them */
 	Ops ops;
@@ -82,7 +82,7 @@ static bool keeps_error(const Op *op)
 /* ---- sums that loops carry ---- */
 static bool is_positive(const Val *v) { return never_below_zero(v, DEPTH); }
 
-/* Marks the way from an argument of a loop to what the next round gets for it; false: more happens to it than that
+/* Marks the way from an argument of a loop to what the next iteration gets for it; false: more happens to it than that
  * it is scaled by and added to what is not below 0. */
 static bool mark_sum(Relax *r, const Val *v, const Val *arg)
 {

@@ -5,7 +5,7 @@
  * between writes and reads of any buffer (buffers reuse each other's place), for tensors and pointers between accesses
  * of one tensor (or any two pointers) of which one writes. No barrier is needed where the earlier and the later access
  * divide the same view into the same tiles in the same layout: then each thread meets only its own elements. A loop's
- * body begins with everything pending that a round of it leaves.
+ * body begins with everything pending that an iteration of it leaves.
  *
  * In a cluster other thread blocks may still send: the place of an exchange is its own while the kernel runs, and it
  * needs no barrier but its mbarrier.
@@ -235,7 +235,8 @@ static void sync_loop_with_jumps(Sync *s, Pending *p, Op *op)
 	merge(p, &body);
 }
 
-/* What is pending at the begin of a round is what was before the loop or what a round leaves, which depends on it. */
+/* What is pending at the begin of an iteration is what was before the loop or what an iteration leaves, which
+ * depends on it. */
 static void sync_loop(Sync *s, Pending *p, Op *op)
 {
 	bool jumps = false;

@@ -2,9 +2,8 @@
  * kernel gets a version in several steps, for calls whose grid leaves most of a device idle, with workspace for partial
  * results:
  *
- *   k_share    the kernel up to its loop, with one more axis in its grid: tile block s runs a share of the rounds, side
- *   by side, from what
- *              changes nothing, and stores what the loop carries then
+ *   k_share    the kernel up to its loop, with one more axis in its grid: tile block s runs a share of the iterations,
+ *              side by side, from what changes nothing, and stores what the loop carries then
  *   k_whole    combines what the shares of a tile block have, for the loop that follows
  *   k_share_2  the same of the second loop, and so on
  *   k_rest     combines what the shares of the last loop have, and runs the kernel from there on
@@ -97,7 +96,7 @@ static Val *load_box(Builder *b, Val *from, int n, Val *const *at, const Type *t
 	return r;
 }
 
-/* ---- a share of the rounds ---- */
+/* ---- a share of the iterations ---- */
 static Val *begins_with(Builder *b, const Op *loop, int i, const SplitLoop *l)
 {
 	const Carried *c = &l->carried.p[i];
@@ -352,7 +351,7 @@ static void find_largest(void *ctx, Op *op)
 		if (size_log2(op->out[i]->type) > *log2) *log2 = size_log2(op->out[i]->type);
 }
 
-/* Is a tuple of tiles carried that are as large as what a round works on? Their shares are combined one by one. */
+/* Is a tuple of tiles carried that are as large as what an iteration works on? Their shares are combined one by one. */
 static bool carries_all(const SplitLoop *l, Op *loop)
 {
 	int log2 = 0;

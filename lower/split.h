@@ -4,9 +4,9 @@
 #include "base/cost.h"
 #include "ir/ir.h"
 
-/* A value that a loop carries. Each round combines it with something that depends on nothing that is carried; or it
- * goes with such a value (its key), and changes where a round's number is strictly less, or greater, than the key; or
- * it is part of a tuple. */
+/* A value that a loop carries. Each iteration combines it with something that depends on nothing that is carried; or it
+ * goes with such a value (its key), and changes where an iteration's number is strictly less, or greater, than the
+ * key; or it is part of a tuple. */
 typedef struct Carried {
 	OpCode combine;         /* of it, or of its key */
 	int64_t nan;            /* attribute AT_NAN of that operation */
@@ -15,7 +15,7 @@ typedef struct Carried {
 	int tuple, part;        /* the number of its tuple, and of the function's result; -1: it belongs to none */
 } Carried;
 
-/* Values of one shape that a loop carries together: each round combines them with others by the function of this
+/* Values of one shape that a loop carries together: each iteration combines them with others by the function of this
  * reduction, which is associative. */
 typedef struct CarriedTuple {
 	const Op *reduce;       /* in SplitPlan.fn */

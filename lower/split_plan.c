@@ -49,7 +49,7 @@ static bool takes(Chain *c, OpCode combine, const Op *op)
 	Elem e = op->out[0]->type->elem;
 	bool rounds = combine == OP_ADD || combine == OP_MUL;
 	if (ir_int(op, AT_ROUNDING, 0) || ir_int(op, AT_SUBNORMALS, 0)) return false;
-	if (rounds && elem_is_any_float(e) && elem_bytes(e) < 4) return false;  /* each round's sum is one of 16 bits */
+	if (rounds && elem_is_any_float(e) && elem_bytes(e) < 4) return false;  /* each iteration's sum is one of 16 bits */
 	if (c->combine != OP_COUNT && (c->combine != combine || c->nan != nan)) return false;
 	c->combine = combine;
 	c->nan = nan;

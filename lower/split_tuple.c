@@ -1,12 +1,12 @@
-/* Which carried values go together: each round combines them with values of its own by the function of a reduction in
- * the kernel,
+/* Which carried values go together: each iteration combines them with values of its own by the function of a
+ * reduction in the kernel,
  *
  *   let (a, b, c) = reduce((x, y, z), 0, (0, 0, 0), f);
  *   (n, m, q) = f(n, m, q, a, b, c);
  *
- * Whoever reduces by a function says that it is associative, and what its identity is (language.md). So rounds may be
- * combined in groups of neighbours, as the elements of a reduction are. The loop's operations are compared with those
- * of the function one by one; nothing is known of what it computes. */
+ * Whoever reduces by a function says that it is associative, and what its identity is (language.md). So iterations
+ * may be combined in groups of neighbours, as the elements of a reduction are. The loop's operations are compared
+ * with those of the function one by one; nothing is known of what it computes. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -140,7 +140,7 @@ typedef struct Fold {
 	const Val **as;         /* by place in f: what stands for its arguments and results in the loop */
 	int size;               /* so many there are */
 	int steps;
-	bool met;               /* some round combines */
+	bool met;               /* some iteration combines */
 	bool fed;               /* the reduction is of what the loop carries in the end */
 } Fold;
 
@@ -222,7 +222,7 @@ static bool same_function(const IrBlock *f, const IrBlock *g)
 	return !x && !y;
 }
 
-/* An identity is one of its function, for what its reduction is of and its results: is that what the round has? */
+/* An identity is one of its function, for what its reduction is of and its results: is that what the iteration has? */
 static bool has_identity(const Fold *x, const Val *own, int k)
 {
 	const Val *v = unshaped(own);
@@ -235,7 +235,7 @@ static bool has_identity(const Fold *x, const Val *own, int k)
 	return true;
 }
 
-/* v = f(u, what the round has): is u made from `from`? */
+/* v = f(u, what the iteration has): is u made from `from`? */
 static bool folds_call(Fold *x, const Val *const *v, const Val *const *from)
 {
 	const Val *u[COST_SPLIT_TUPLE];

@@ -214,8 +214,8 @@ static int more_regs(Fn *fn, const Size *s)
  * then rounded to 128 threads, not to 256 (bench/notes/rows.md). */
 static bool packs_more(const LowerCx *cx, const Size *s) { return cx->peels && s->bytes == 2; }
 
-/* Loops, too, whose rounds all thread blocks of the cluster run alike, and in which nothing is read that the kernel may
- * write: each exchange then has its place for every other round (emit_cuda/cluster.c). */
+/* Loops, too, whose iterations all thread blocks of the cluster run alike, and in which nothing is read that the
+ * kernel may write: each exchange then has its place for every other iteration (emit_cuda/cluster.c). */
 static bool loop_suits_cluster(const Op *op)
 {
 	if (op->code != OP_FOR) return op_suits_cluster(op);
@@ -235,9 +235,9 @@ bool has_loop(const Fn *fn)
 	return op;
 }
 
-/* A loop that carries partial results of all of its largest tile, and whose rounds reduce such tiles: a thread holds
- * one piece of each, beside what it carries and what is on its way for the next round. So few thread blocks have
- * results to write, where many with parts of the rows would write as much as they read. */
+/* A loop that carries partial results of all of its largest tile, and whose iterations reduce such tiles: a thread
+ * holds one piece of each, beside what it carries and what is on its way for the next iteration. So few thread
+ * blocks have results to write, where many with parts of the rows would write as much as they read. */
 static bool carries_tile(const Size *s)
 {
 	return s->carried && s->carried == s->log2 && s->reduces && !s->scans && !s->products;

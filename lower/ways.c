@@ -48,8 +48,9 @@ static int words_beside_index(const Fn *fn)
 }
 
 /* Do threads of a straight kernel wait for each other, for long or with much in their registers, or for an index with
- * much? In the largest clusters, of which few are there at once whatever their registers, only with much. Nor do rounds
- * branch in which thread blocks that share a row wait for each other: a warp that comes late is waited for by all. */
+ * much? In the largest clusters, of which few are there at once whatever their registers, only with much. Nor do
+ * iterations branch in which thread blocks that share a row wait for each other: a warp that comes late is waited
+ * for by all. */
 static bool is_one_way(const Fn *fn)
 {
 	bool wait = false, many = fn->cluster > 1 && fn->cluster <= 1 << CLUSTER_PORTABLE;

@@ -28,7 +28,7 @@ bool same_scalar(const Val *x, const Val *y);           /* one value, or equal c
 /* The load_shared that v is, under another order of axes: axis a of v is axis[a] of its result. NULL: it is none. */
 Op *shared_source(const Val *v, int axis[TILE_RANK]);
 bool is_straight_line(const IrBlock *block);     /* no loops, products, sorts, scans, or operations of groups */
-bool jam_asks(const Op *op);                    /* a load whose tiles of several rounds are on their way at once */
+bool jam_asks(const Op *op);                    /* a load whose tiles of several iterations are on their way at once */
 Op *jam_after(const Op *loop);  /* of a loop with {rounds}: the first operation after what these ask for together */
 
 /* ---- registers.c ---- */
@@ -150,8 +150,8 @@ enum { EXCHANGE_BAR = 16 };
 int exchange_slot(Elem e);                      /* bytes of an element */
 /* of an `exchange`: where tile k begins after the mbarrier; k = nout: the end */
 int64_t exchange_at(const Op *op, int k);
-/* In a loop it has two places, for every other round: nobody sends for the next but one before all have what was sent
- * for the next one, which they send when they have read what came before. */
+/* In a loop it has two places, for every other iteration: nobody sends for the next but one before all have what was
+ * sent for the next one, which they send when they have read what came before. */
 bool exchange_repeats(const Op *op);
 int64_t exchange_bytes(const Op *op);           /* of one place */
 bool op_exchanges(const Op *op);                /* an exchange, or a scan that makes one */

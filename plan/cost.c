@@ -220,7 +220,7 @@ static int64_t life_of(const Shape *s, const Sums *t)
 			if (is_access(&s->k->node[i])) most = imax(most, each(s, size_of(s, &s->k->node[i])));
 		deep = imax((int)deep, 1 << imin(imax(0, most - SLICE), 20));
 	}
-	life += deep * s->m->latency / 2;       /* the next round's loads are under way */
+	life += deep * s->m->latency / 2;       /* the next iteration's loads are under way */
 	return life + (t->issue >> imax(0, s->threads - LANES_LOG2)) * COST_STREAM_TICKS / TICK;
 }
 

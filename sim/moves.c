@@ -322,7 +322,7 @@ bool bar_arrived(Warp *w, int bar, int64_t expect, int64_t before)
 	return true;
 }
 
-/* Which of its places this time has: rounds take turns. */
+/* Which of its places this time has: iterations take turns. */
 static int place_now(const Warp *w, const Exchange *x) { return (int)(w->done[x->bar] % x->places); }
 
 static void send(Warp *w, const Op *op, const Exchange *x, int k)

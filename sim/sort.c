@@ -179,7 +179,7 @@ Go run_sort(Warp *w, const Step *st)
 	return GO_NEXT;
 }
 
-/* ---- histogram: counts of as many bins as fit, one round for each such group ---- */
+/* ---- histogram: counts of as many bins as fit, one iteration for each such group ---- */
 typedef struct Bins { Map out; int64_t bins, rounds, slot; } Bins;
 
 static void request(Request *q, int lane, int64_t base, int bytes, int64_t index)
@@ -251,7 +251,7 @@ static void read_bins(Warp *w, const Step *s, const Bins *p, int round)
 	}
 }
 
-/* Three phases a round: before bins are cleared, before they count, before they are read. */
+/* Three phases an iteration: before bins are cleared, before they count, before they are read. */
 Go run_histogram(Warp *w, const Step *s)
 {
 	const Bins *p = s->plan;
