@@ -353,7 +353,7 @@ void group_tile_order(Cu *g, const Op *op)
 		(long long)ir_int(op, AT_GROUPS, 1), i, j);
 }
 
-void group_deal(Cu *g, const Op *op)
+void group_stream_k(Cu *g, const Op *op)
 {
 	Out *in = out_new(), *to = out_new(), *names = out_new();
 	for (int i = 0; i < op->nin; i++) out_printf(in, "%s%s", i ? ", " : "", cu_scalar(g, ir_in(op, i)));
@@ -362,7 +362,7 @@ void group_deal(Cu *g, const Op *op)
 		out_printf(names, "%s%s", i ? ", " : "", n);
 		out_printf(to, ", &%s", n);
 	}
-	out_printf(g->o, "int %s;\nct_deal(%s, %lld%s);\n", out_take(names), out_take(in),
+	out_printf(g->o, "int %s;\nct_stream_k(%s, %lld%s);\n", out_take(names), out_take(in),
 		(long long)ir_int(op, AT_GROUPS, 1), out_take(to));
 }
 

@@ -265,7 +265,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool is_step;           /* of another kernel's version (Module.steps): no entry launches it by itself */
 	/* a step whose last two parameters are flags and partial sums, which blocks that share a tile hand each other
 	 * (lower/pipeline.c); its operations do not use them */
-	bool shares_rounds;
+	bool stream_k;
 	/* PLACED */
 	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
 	bool specific;          /* for that architecture alone: sm_90a */

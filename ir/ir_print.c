@@ -378,7 +378,7 @@ const FnFlag irt_fn_flags[FN_FLAGS] = {
 		{ "alternate", offsetof(Fn, alternate) },
 	{ "regrouped", offsetof(Fn, regrouped) }, { "by_warp", offsetof(Fn, by_warp) }, { "fewer", offsetof(Fn, fewer) },
 	{ "short_rows", offsetof(Fn, short_rows) }, { "warp_rows", offsetof(Fn, warp_rows) },
-	{ "row_pads", offsetof(Fn, row_pads) }, { "shares_rounds", offsetof(Fn, shares_rounds) },
+	{ "row_pads", offsetof(Fn, row_pads) }, { "stream_k", offsetof(Fn, stream_k) },
 	{ "brief", offsetof(Fn, brief) },
 };
 

@@ -126,7 +126,7 @@ static void deal_out(Write *x, const Sym *tiles)
 	const IrParamVec *params = &x->fn->params;
 	ir_number(x->p.fn);
 	ValSyms b = valsyms_new(x->p.fn);
-	PipeDeal d = pipe_deal(tiles, valsym(&b, ir_in(x->p.loop, 1)), s->count);
+	PipeStreamK d = pipe_stream_k(tiles, valsym(&b, ir_in(x->p.loop, 1)), s->count);
 	s->flags = params->p[params->n - 2].val;
 	s->sums = params->p[params->n - 1].val;
 	s->rounds = launch(x, d.rounds, "rounds");
@@ -195,7 +195,7 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	Fn *fn = copy_kernel(typed);
 	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, plan, cx)) return NULL;
 	x.parts = x.p.reps << pipe_part(&x.p, &x.part, cx);
-	x.shares.count = typed->shares_rounds ? pipe_places(cx, plan) : 0;
+	x.shares.count = typed->stream_k ? pipe_places(cx, plan) : 0;
 	if (!give_layouts(&x.p) || !give_layouts(&x.part)) return NULL;
 	ir_number(fn);
 	ir_number(x.part.fn);
@@ -238,10 +238,10 @@ static void add_placed(PipelinedVec *to, Fn *fn, const Sym *time, Str name)
 static void place_roles(Pipe *p, const LowerCx *cx, PipelinedVec *to)
 {
 	PipeChoice choice[PIPE_PLANS];
-	int n = p->fn->shares_rounds ? pipe_dealt_plans(p, cx, choice) : pipe_plans(p, cx, choice);
+	int n = p->fn->stream_k ? pipe_stream_k_plans(p, cx, choice) : pipe_plans(p, cx, choice);
 	for (int i = 0; i < n; i++)
 		add_placed(to, place(p->fn, &choice[i].plan, cx), choice[i].time, name_of(&choice[i].plan, "pipelined"));
-	for (size_t i = 0; !to->n && !p->fn->shares_rounds && i < sizeof alone / sizeof *alone; i++)
+	for (size_t i = 0; !to->n && !p->fn->stream_k && i < sizeof alone / sizeof *alone; i++)
 		add_placed(to, place(p->fn, &alone[i], cx), NULL, str_intern("pipelined"));
 }
 
@@ -268,6 +268,6 @@ void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 	Pipe p;
 	if (!pipe_find(&p, typed) || !pipe_wanted(typed, cx)) return;
 	if (lower_arch(cx, typed) == 90 && cx->target_only && pipe_has_roles(&p)) place_roles(&p, cx, to);
-	else if (!typed->shares_rounds) place_stages(&p, cx, to);
+	else if (!typed->stream_k) place_stages(&p, cx, to);
 	if (to->n == 1) to->p[0].time = NULL;
 }

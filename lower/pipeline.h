@@ -8,7 +8,7 @@
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
  *	pipeline.c              the placed kernel of roles, and the role of the producer; pipeline_write.h says where
  *	                        the rest is: rings, the walk over tiles, consumers, epilogue, shared tiles
- *	deal.c                  pass deal: a version with workspace, in which blocks share the iterations of a tile
+ *	streamk.c              pass streamk: a version with workspace, in which blocks share the iterations of a tile
  *	pipeline_stages.c       the placed kernel of several stages: copies by all threads, products by mma.sync */
 #ifndef LOWER_PIPELINE_H
 #define LOWER_PIPELINE_H
@@ -79,15 +79,15 @@ bool pipe_starts_with_constants(const Pipe *p); /* the sums do */
 typedef struct PipeChoice { PipePlan plan; const Sym *time; } PipeChoice;
 int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
 /* The same of plans whose last waves' iterations are dealt out, for calls with workspace that they serve better. */
-int pipe_dealt_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
+int pipe_stream_k_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
 int pipe_places(const LowerCx *cx, const PipePlan *plan);       /* clusters that run at once */
 /* How tiles are shared out where iterations are dealt: waves of whole tiles; iterations of a share, of a tile (with
  * some after its last one, perhaps, in which nothing is done), of all tiles that are dealt out. */
-typedef struct PipeDeal { const Sym *waves, *each, *rounds, *rest; } PipeDeal;
-PipeDeal pipe_deal(const Sym *tiles, const Sym *rounds, int places);
+typedef struct PipeStreamK { const Sym *waves, *each, *rounds, *rest; } PipeStreamK;
+PipeStreamK pipe_stream_k(const Sym *tiles, const Sym *rounds, int places);
 bool pipe_wanted(const Fn *fn, const LowerCx *cx);              /* no hint stands against roles */
 bool pipe_has_roles(const Pipe *p);                             /* of its elements products by wgmma do */
-bool pipe_may_share_rounds(const Pipe *p);                      /* iterations 0, 1 ... that add to zero */
+bool pipe_may_stream_k(const Pipe *p);                      /* iterations 0, 1 ... that add to zero */
 /* Sets Val.lay of all tiles outside of the loop, given that of each product's sum; false: some has none, or two. */
 bool pipe_layouts(const Pipe *p, const Lay *sums);
 int pipe_stage_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);     /* the same for several stages */

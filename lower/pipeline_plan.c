@@ -89,12 +89,12 @@ int pipe_places(const LowerCx *cx, const PipePlan *plan) { return machine_of(cx-
 /* Tiles that are dealt out are those of the last whole wave and what is left after it. Few of them, of which a cluster
  * would have half or less, have as many shares each, which begin where tiles do: so those of all tiles are at the same
  * depth at a time, and share what they read in the L2 cache. */
-PipeDeal pipe_deal(const Sym *tiles, const Sym *rounds, int places)
+PipeStreamK pipe_stream_k(const Sym *tiles, const Sym *rounds, int places)
 {
-	PipeDeal d;
+	PipeStreamK d;
 	const Sym *all = sym_const(places), *one = sym_const(1);
 	d.waves = sym_max(sym_const(0), sym_sub(sym_cdiv(tiles, all), sym_const(2)));
-	const Sym *dealt = sym_sub(tiles, sym_mul(d.waves, all)), *least = sym_const(COST_DEALT_LEAST);
+	const Sym *dealt = sym_sub(tiles, sym_mul(d.waves, all)), *least = sym_const(COST_STREAM_K_LEAST);
 	const Sym *few = sym_cmp(SYM_LE, sym_mul(dealt, sym_const(2)), all);
 	const Sym *even = sym_cdiv(rounds, sym_max(one, sym_div(all, sym_max(one, dealt))));
 	d.each = sym_max(least, sym_select(few, even, sym_cdiv(sym_mul(dealt, rounds), all)));
@@ -108,24 +108,24 @@ static const Sym *slowed(const Shape *s, const Sym *time)
 {
 	const Sym *rows = sym_const(0);
 	for (int i = 0; i < 2; i++) rows = sym_add(rows, sym_mul(s->grid[i], sym_const(s->tile[i])));
-	const Sym *lines = sym_div(sym_mul(rows, s->rounds), sym_const(COST_DEALT_LINES));
-	const Sym *over = sym_max(sym_sub(lines, sym_const(COST_DEALT_CACHED)), sym_const(0));
-	const Sym *percent = sym_min(over, sym_const(COST_DEALT_SLOWED));
+	const Sym *lines = sym_div(sym_mul(rows, s->rounds), sym_const(COST_STREAM_K_LINES));
+	const Sym *over = sym_max(sym_sub(lines, sym_const(COST_STREAM_K_CACHED)), sym_const(0));
+	const Sym *percent = sym_min(over, sym_const(COST_STREAM_K_SLOWED));
 	return sym_add(time, sym_mul(sym_div(time, sym_const(100)), percent));
 }
 
 /* Where the last waves' iterations are dealt out, there is a tile or less to store after them, and what shares of a
  * tile hand each other. */
-static const Sym *dealt_time(const Shape *s, const PipePlan *p)
+static const Sym *stream_k_time(const Shape *s, const PipePlan *p)
 {
 	int places = s->sms / p->cluster;
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
 	const Sym *tiles = cluster_tiles(s, p), *all = sym_const(places);
-	PipeDeal d = pipe_deal(tiles, s->rounds, places);
+	PipeStreamK d = pipe_stream_k(tiles, s->rounds, places);
 	const Sym *busy = sym_min(all, sym_cdiv(d.rest, d.each));
-	const Sym *others = sym_mul(sym_cdiv(d.rounds, d.each), sym_const(sums * COST_DEALT_TAKEN));
+	const Sym *others = sym_mul(sym_cdiv(d.rounds, d.each), sym_const(sums * COST_STREAM_K_TAKEN));
 	const Sym *dealt = sym_add(slowed(s, sym_mul(d.each, round_time(s, p, busy, places))), others);
-	const Sym *fixed = sym_const(sums * COST_STORE_SUM + COST_TILE + COST_DEALT);
+	const Sym *fixed = sym_const(sums * COST_STORE_SUM + COST_TILE + COST_STREAM_K);
 	return sym_add(sym_mul(d.waves, tile_time(s, p, all, places)), sym_add(dealt, fixed));
 }
 
@@ -326,7 +326,7 @@ int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 	return choose(p->fn, &c, PIPE_PLANS, to);
 }
 
-int pipe_dealt_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
+int pipe_stream_k_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 {
 	Candidates c = { .kept = 0 };
 	PipeChoice whole[PIPE_PLANS];
@@ -334,8 +334,8 @@ int pipe_dealt_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 	if (!look_at(&s, p, cx, &by_engine)) return 0;
 	c.n = c.kept = pipe_plans(p, cx, whole);
 	for (int i = 0; i < c.n; i++) c.plan[i] = whole[i].plan, c.time[i] = whole[i].time;
-	add_plans(&c, &s, dealt_time);
-	return choose(p->fn, &c, COST_DEALT_PLANS, to);
+	add_plans(&c, &s, stream_k_time);
+	return choose(p->fn, &c, COST_STREAM_K_PLANS, to);
 }
 
 /* ---- several stages ---- */

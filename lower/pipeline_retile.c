@@ -155,7 +155,7 @@ bool pipe_starts_with_constants(const Pipe *p)
 	return true;
 }
 
-bool pipe_may_share_rounds(const Pipe *p)
+bool pipe_may_stream_k(const Pipe *p)
 {
 	Num n;
 	for (int i = 3; i < p->loop->nin; i++)

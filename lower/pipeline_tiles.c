@@ -38,12 +38,12 @@ static Op *carrying(Write *x, Val *first, Val *end, Val *step, Val *at, const ch
 }
 
 /* What a share has of an item. */
-static Op *deal(Write *x, Val *item)
+static Op *tile_of_share(Write *x, Val *item)
 {
 	const Shares *s = &x->shares;
 	const Type *five[] = { i32(), i32(), i32(), i32(), i32() };
 	Val *in[] = { s->own, item, s->each, s->rounds, s->rest, s->whole };
-	Op *op = ir_op(&x->b, OP_DEAL, 6, in, 5, five);
+	Op *op = ir_op(&x->b, OP_STREAM_K, 6, in, 5, five);
 	ir_set_int(op, AT_GROUPS, s->count);
 	return op;
 }
@@ -56,10 +56,10 @@ static Val *begin_shares(Write *x, Walk *w, Val *first, Val *step, Val *start)
 	w->shares.loop = carrying(x, first, number(x, s->count), step, start, "share", &w->shares.back);
 	s->own = x->b.block->args.p[0];
 	Val *zero = number(x, 0), *one = number(x, 1);
-	Val *parts = named(deal(x, zero)->out[0], "parts"), *items = sum_of(x, parts, s->waves);
+	Val *parts = named(tile_of_share(x, zero)->out[0], "parts"), *items = sum_of(x, parts, s->waves);
 	w->loop = carrying(x, zero, items, one, x->b.block->args.p[1], "item", &w->back);
 	w->at = x->b.block->args.p[1];
-	Op *dealt = deal(x, x->b.block->args.p[0]);
+	Op *dealt = tile_of_share(x, x->b.block->args.p[0]);
 	s->lo = named(dealt->out[2], "lo");
 	s->hi = named(dealt->out[3], "hi");
 	s->first = named(dealt->out[4], "first");

@@ -164,7 +164,7 @@ void pipe_end_tiles(Write *x, Walk w, Val *at);
 Walk pipe_begin_rounds(Write *x, Val *at, int n, Val *const *carried);
 Val *pipe_coordinate(Write *x, const Op *op, int axis); /* the first element of an access along an axis */
 
-/* ---- pipeline_shares.c: iterations that are dealt out ---- */
+/* ---- pipeline_stream_k.c: iterations that are dealt out ---- */
 void pipe_add_others(Write *x, Val **sum, Val *group);  /* to what this share has itself what the others left */
 void pipe_leave_sums(Write *x, Val *const *sum, Val *group);    /* for who stores the tile */
 

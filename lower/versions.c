@@ -251,7 +251,7 @@ static bool is_pipelined(const Placements *p) { return p->pipelined.n && !p->pip
 /* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
 static bool is_worth(const Aligned *a, const Placements *p)
 {
-	if (is_pipelined(p) || p->first->shares_rounds) return false;
+	if (is_pipelined(p) || p->first->stream_k) return false;
 	int64_t always;
 	bool asks = a->sure && !(sym_is_const(a->guard, &always) && always);
 	return asks && (p->unaligned || a->widest >= COST_ALIGNED_WORDS || rotated_rows(p->first));

@@ -155,7 +155,7 @@ Go run_tile_order(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-Go run_deal(Warp *w, const Step *s)
+Go run_stream_k(Warp *w, const Step *s)
 {
 	int64_t in[6];
 	for (int i = 0; i < 6; i++) in[i] = sim_scalar(w, ir_in(s->op, i));

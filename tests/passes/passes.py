@@ -10,7 +10,7 @@ from common import *
 
 
 # what these do is printed only after another pass
-SEEN = {"longrows": "expand", "split": "expand", "deal": "expand"}
+SEEN = {"longrows": "expand", "split": "expand", "streamk": "expand"}
 
 
 def after(name, options, end):

@@ -1,4 +1,4 @@
-/* deal: a version of loops of products whose last waves' iterations are dealt out evenly over the device (stream-k),
+/* streamk: a version of loops of products whose last waves' iterations are dealt out evenly over the device (stream-k),
  * for calls whose tiles do not fill it.
  *
  * It is a version of one step: the kernel itself with two tensors in workspace, flags and sums, which blocks that share
@@ -14,7 +14,7 @@ static const Sym *both(const Sym *a, const Sym *b) { return sym_logic(SYM_AND, a
 /* Iterations are there, and rows of all tensors begin where the copy engine can read them. */
 static const Sym *guard_of(const Pipe *p, const Sym *rounds)
 {
-	const Sym *r = both(sym_cmp(SYM_LT, sym_const(0), rounds), sym_cmp(SYM_LT, rounds, sym_const(COST_DEALT_MOST)));
+	const Sym *r = both(sym_cmp(SYM_LT, sym_const(0), rounds), sym_cmp(SYM_LT, rounds, sym_const(COST_STREAM_K_MOST)));
 	for (int i = 0; i < p->fn->params.n; i++) {
 		const IrParam *q = &p->fn->params.p[i];
 		int64_t one;
@@ -44,21 +44,21 @@ static int64_t sums_of(const PipeChoice *c, int n, int products)
 	return most;
 }
 
-static void deal(Fn *fn, const LowerCx *cx)
+static void share_out(Fn *fn, const LowerCx *cx)
 {
 	Pipe p;
 	PipeChoice whole[PIPE_PLANS], dealt[PIPE_PLANS];
 	if (has_steps(fn, cx) || fn->is_step || !pipe_find(&p, fn) || !pipe_wanted(fn, cx) || !pipe_has_roles(&p)) return;
-	if (!pipe_may_share_rounds(&p)) return;
-	int n = pipe_plans(&p, cx, whole), k = pipe_dealt_plans(&p, cx, dealt);
+	if (!pipe_may_stream_k(&p)) return;
+	int n = pipe_plans(&p, cx, whole), k = pipe_stream_k_plans(&p, cx, dealt);
 	if (!n || !k) return;
 	ir_number(fn);
 	ValSyms b = valsyms_new(fn);
 	const Sym *rounds = valsym(&b, ir_in(p.loop, 1));
 	int64_t blocks = machine_of(cx->target_arch)->sms;
 	Fn *step = copy_kernel(fn);
-	step->name = str_fmt("%s_dealt", fn->name);
-	step->shares_rounds = true;
+	step->name = str_fmt("%s_stream_k", fn->name);
+	step->stream_k = true;
 	const Sym *flags = sym_const(blocks * PIPE_GROUPS);
 	add_workspace_view(step, "flags", EL_I32, 1, &flags);
 	const Sym *sums = sym_const(blocks * sums_of(dealt, k, p.products));
@@ -70,10 +70,10 @@ static void deal(Fn *fn, const LowerCx *cx)
 	steps_add(s, step);
 }
 
-void pass_deal(Module *m, const LowerCx *cx)
+void pass_streamk(Module *m, const LowerCx *cx)
 {
 	LowerCx own = *cx;
 	own.target_arch = 90;
 	own.target_only = true;
-	for (int i = 0; cx->o->by_threads && cx->o->roles && i < m->fns.n; i++) deal(m->fns.p[i], &own);
+	for (int i = 0; cx->o->by_threads && cx->o->roles && i < m->fns.n; i++) share_out(m->fns.p[i], &own);
 }
