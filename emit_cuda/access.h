@@ -11,7 +11,7 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	const Val *data;        /* the tile */
 	Lay l;
 	int rank, fast;         /* fast: the axis of stride 1, or -1 */
-	int vec;                /* log2 of the elements of a piece */
+	int vec;                /* log2 of the elements of a vector */
 	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];
 	uint8_t bit[LAY_BITS];
 	CuMap map[TENSOR_RANK];
@@ -27,9 +27,9 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
-	Str held;                       /* next.c: the array that pieces are loaded to, instead of registers */
-	bool begins;                    /* ct_b is the register with which a piece begins */
-	bool words;                     /* pieces are kept in ct_v until all ways of loading meet (words_of_pieces) */
+	Str held;                       /* next.c: the array that vectors are loaded to, instead of registers */
+	bool begins;                    /* ct_b is the register with which a vector begins */
+	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
 
 /* ---- view.c ---- */
@@ -55,10 +55,10 @@ void access_forget_bounds(const Access *x);
 /* the condition that a register's element is inside; NULL: it is */
 Str access_inside(const Access *x, const char *reg);
 Str access_whole(const Access *x);              /* that the tile lies wholly inside; NULL: it does */
-/* The condition that pieces are aligned: base, strides and the tile's offset are multiples of a piece. */
+/* The condition that vectors are aligned: base, strides and the tile's offset are multiples of a vector. */
 Str access_aligned(const Access *x);
 Str access_rotated(const Access *x);             /* the same of a rotated row */
-Str access_pad(const Access *x);                /* the pad of a piece, in its words */
+Str access_pad(const Access *x);                /* the pad of a vector, in its words */
 
 /* aim.c: stores of what comes from shared memory, to rows at any phase. */
 bool aim_store(Cu *g, const Op *op);            /* prints it, if it is such a store */

@@ -85,8 +85,8 @@ void access_thread(Access *x)
 	out_free(sum);
 }
 
-/* What a register adds to the coordinate: one that begins a piece has none of the bits
- * that count the piece's elements. */
+/* What a register adds to the coordinate: one that begins a vector has none of the bits
+ * that count the vector's elements. */
 static Str part_of_register(const Access *x, int a, const char *reg)
 {
 	CuMap m = x->map[a];
@@ -143,7 +143,7 @@ void access_bounds(Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		Str less = access_of_thread(x, a, "-"), begin = str_fmt("ct_o%d%s", a, less);
 		if (x->proved[a]) continue;
-		if (x->rotates && a == x->rotated_axis) {       /* a piece must not go round the end of the row, either */
+		if (x->rotates && a == x->rotated_axis) {       /* a vector must not go round the end of the row, either */
 			out_printf(x->g->o, "const int ct_hi%d = ct_within(%s - ct_o%d < %lld ? %s - ct_o%d : %lld)%s;\n", a,
 				x->v->ext[a], a, (long long)x->g->rotated, x->v->ext[a], a, (long long)x->g->rotated, less);
 			if (x->low[a]) out_printf(x->g->o, "const int ct_lo%d = ct_within(-ct_o%d)%s;\n", a, a, less);

@@ -72,7 +72,7 @@ static void say_val(Out *o, Cu *g, const Val *v)
 
 void cu_say(Cu *g, const Op *op)
 {
-	if (g->part == PART_END) return;        /* said of the pieces */
+	if (g->part == PART_END) return;        /* said of the vectors */
 	Out *o = out_new();
 	for (int i = 0; i < op->nout; i++) {
 		if (i) out_puts(o, ", ");

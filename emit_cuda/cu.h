@@ -79,7 +79,7 @@ typedef struct Cu {
 	bool roles;
 	const struct CuGroup *group;    /* who runs what is being printed; NULL: the thread block */
 
-	/* What is printed is for one piece of a peeled row, number ct_part, or for its end (peel.c). */
+	/* What is printed is for one vector of a peeled row, number ct_part, or for its end (peel.c). */
 	enum { PART_NONE, PART_PIECE, PART_END } part;
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
 	int64_t rotated;         /* rows of so many elements are rotated by ct_phase; 0: none (lower/rotate.c) */
@@ -132,7 +132,7 @@ Str cu_xor(Str a, Str b);
 Str cu_sum(Str a, Str b);
 Str cu_times(Str a, int64_t n);
 Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
-/* places -> some number; by_lanes: registers beyond a piece count what lies ct_lanes further on */
+/* places -> some number; by_lanes: registers beyond a vector count what lies ct_lanes further on */
 typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp; bool by_lanes; } CuMap;
 enum { LAY_PACKED = -1 };                               /* in place of an axis: the linear index of all coordinates */
 CuMap cu_map(Lay l, int axis);                          /* the coordinate along an axis */
@@ -158,10 +158,10 @@ Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 /* random.c: random numbers whose offsets let a thread draw four at once */
 void random_print(Cu *g, const Op *op);
 
-/* words.c: values in pieces of up to 16 bytes */
+/* words.c: values in vectors of up to 16 bytes */
 void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to);      /* statements; word: a variable */
 Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may print statements first */
-/* The same of the piece that begins at register ct_b; bit: those that count its 2^vec elements. */
+/* The same of the vector that begins at register ct_b; bit: those that count its 2^vec elements. */
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg);
 Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg);
 bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec);     /* it prints no statements */
@@ -172,7 +172,7 @@ const char *words_type(int bytes);                      /* "unsigned int", "ct_u
 Str words_offset(int64_t slot, Str index, int bytes);
 Str words_shared(Str at);                               /* a pointer to byte `at` of shared memory */
 Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
-/* The same where the element is read only in one iteration of a loop over pieces: volatile, because ptxas 13.0
+/* The same where the element is read only in one iteration of a loop over vectors: volatile, because ptxas 13.0
  * merges the loads of one address in different iterations, under different predicates, into one register that later
  * iterations overwrite. */
 Str words_load_piece(Elem e, Str at);

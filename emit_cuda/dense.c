@@ -1,4 +1,4 @@
-/* Rows side by side (lower/dense.c): a warp's stretch of memory comes to shared memory in pieces of 16 bytes, wherever
+/* Rows side by side (lower/dense.c): a warp's stretch of memory comes to shared memory in vectors of 16 bytes, wherever
  * it begins, and a thread takes the elements of its row from there; results go the other way.
  *
  * The places of a stretch keep their distance from the last multiple of 16 bytes. A load asks for its own stretch and

@@ -2,7 +2,7 @@
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 
-/* A piece of f32 is four registers. */
+/* A vector of f32 is four registers. */
 static void f32_piece(Cu *g, const Val *tile, const Val *added, Str place, const char *store, const char *load)
 {
 	Str w = cu_fresh(g, "w"), at = str_intern("4 * ct_i + ct_j"), r = cu_at(g, tile, at);
@@ -16,7 +16,7 @@ static void f32_piece(Cu *g, const Val *tile, const Val *added, Str place, const
 	out_printf(g->o, "const ct_u32x4 %s = %s(%s);\nCT_UNROLL(ct_j, 0, 4) %s = %s;\n", w, load, place, r, one);
 }
 
-/* Registers go in pieces of 16 bytes, and a piece of all threads of the group lies side by side. */
+/* Registers go in vectors of 16 bytes, and a vector of all threads of the group lies side by side. */
 static void pieces(Cu *g, const Val *tile, const Val *added, Str at, const char *store, const char *load)
 {
 	Elem e = tile->type->elem;

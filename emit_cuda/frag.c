@@ -1,8 +1,8 @@
 /* Copies by threads in the background (cp.async), and products of a warp from fragments (ldmatrix, mma).
  *
- * A fragment is an array of 32-bit registers, as the instruction takes them. Which thread copies which piece, and which
- * address a lane gives to ldmatrix, are linear maps (ir/ir_frag.h): a part of the thread and one number for each
- * register, so that nvcc keeps the first outside of loops. */
+ * A fragment is an array of 32-bit registers, as the instruction takes them. Which thread copies which vector, and
+ * which address a lane gives to ldmatrix, are linear maps (ir/ir_frag.h): a part of the thread and one number for
+ * each register, so that nvcc keeps the first outside of loops. */
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 #include "ir/ir_frag.h"
@@ -40,7 +40,7 @@ typedef struct Copy {
 	CuMap coord[2], off;
 	int size;               /* log2 of the bytes of an element */
 	bool narrow[2];  /* coordinates of 32 bits: what lies outside wraps around to numbers that lie outside as well */
-	bool whole;             /* rows end where pieces end */
+	bool whole;             /* rows end where vectors end */
 } Copy;
 
 static const char *number_type(const Copy *x, int a) { return x->narrow[a] ? "unsigned int" : "unsigned long long"; }
@@ -78,7 +78,7 @@ static void print_thread_part(Copy *x)
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&x->off));
 }
 
-/* Is this piece inside, and how much of it: a row may end within one. */
+/* Is this vector inside, and how much of it: a row may end within one. */
 static void print_piece(Copy *x, int i)
 {
 	Cu *g = x->g;

@@ -1,4 +1,4 @@
-/* What threads keep in shared memory for a later loop: each its own registers, in pieces of up to 16 bytes that lie
+/* What threads keep in shared memory for a later loop: each its own registers, in vectors of up to 16 bytes that lie
  * beside those of the other threads, so that no two lanes meet in a bank. */
 #include "emit_cuda/cu.h"
 
@@ -8,7 +8,7 @@ static int piece_elems_of(const Val *v)
 	return n < regs ? n : regs;
 }
 
-/* Opens a loop over pieces: ct_b is the first register of piece ct_i. Its place. */
+/* Opens a loop over vectors: ct_b is the first register of vector ct_i. Its place. */
 static Str open_place(Cu *g, const Op *op, const Val *v, Str *reg)
 {
 	int n = piece_elems_of(v), pieces = regs_of(v) / n, threads = block_threads(g->fn),

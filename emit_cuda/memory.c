@@ -1,9 +1,9 @@
 /* Access to tiles of global memory.
  *
- * A tile of a tensor is accessed in pieces of up to 16 bytes where its address and strides allow. Where it also lies
- * wholly inside, no piece has a condition; both are asked at run time (uniformly for the block) unless they are known.
- * Else each piece that is inside is accessed as one, and the rest, if there may be any, element by element. Offsets are
- * 64-bit. Memory that nobody writes while the kernel runs is read through the read-only path. */
+ * A tile of a tensor is accessed in vectors of up to 16 bytes where its address and strides allow. Where it also lies
+ * wholly inside, no vector has a condition; both are asked at run time (uniformly for the block) unless they are known.
+ * Else each vector that is inside is accessed as one, and the rest, if there may be any, element by element. Offsets
+ * are 64-bit. Memory that nobody writes while the kernel runs is read through the read-only path. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -13,7 +13,7 @@
 
 static uint32_t piece_mask(const Access *x) { return piece_bits(x->bit, x->vec); }
 
-/* The registers of the piece that begins at register ct_b. */
+/* The registers of the vector that begins at register ct_b. */
 static void piece_registers(const Access *x, Str *reg)
 {
 	for (int k = 0; k < 1 << x->vec; k++) {
@@ -24,8 +24,8 @@ static void piece_registers(const Access *x, Str *reg)
 	}
 }
 
-/* A thread must not wait for a piece before it asks for the next. Where the ways of loading part - a tile inside, at a
- * border, not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: pieces stay in words
+/* A thread must not wait for a vector before it asks for the next. Where the ways of loading part - a tile inside, at a
+ * border, not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: vectors stay in words
  * till the ways meet. */
 static void words_of_pieces(Access *x)
 {
@@ -40,7 +40,7 @@ static Str word_of_piece(const Access *x)
 	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, piece_mask(x)));
 }
 
-/* Between words and registers: of the piece that begins at register ct_b, the ct_i-th. */
+/* Between words and registers: of the vector that begins at register ct_b, the ct_i-th. */
 static void put_words(Access *x, const Str *reg)
 {
 	Str w = words_pack_piece(x->g, x->data, x->bit, x->vec, reg);
@@ -58,7 +58,7 @@ static void get_words(Access *x)
 
 static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->vec; }
 
-/* What the author says of the L2 cache goes with pieces of 8 and 16 bytes. */
+/* What the author says of the L2 cache goes with vectors of 8 and 16 bytes. */
 static bool is_hinted(const Access *x) { return ir_int(x->op, AT_CACHE, 0) && piece_bytes(x) >= 8; }
 
 static void print_policy(const Access *x)
@@ -69,7 +69,7 @@ static void print_policy(const Access *x)
 }
 
 /* ---- loops over registers ---- */
-/* Which iteration it is, ct_i, is asked for by words. Else loops go from piece to piece by ct_b alone. */
+/* Which iteration it is, ct_i, is asked for by words. Else loops go from vector to vector by ct_b alone. */
 static bool is_stepped(const Access *x, uint32_t skip)
 {
 	const Cu *g = x->g;
@@ -133,7 +133,7 @@ static void print_loaded(Access *x, int vec, Str loaded, const Str *reg)
 	else words_unpack(g, e, 1, loaded, reg);
 }
 
-/* Whether the piece that begins at register ct_b is aligned and inside; NULL: it is. */
+/* Whether the vector that begins at register ct_b is aligned and inside; NULL: it is. */
 static Str piece_inside(const Access *x)
 {
 	Out *o = out_new();
@@ -216,7 +216,7 @@ static void print_elements(Access *x)
 	x->words = words;
 }
 
-/* What else holds for a piece of which some elements may be inside. */
+/* What else holds for a vector of which some elements may be inside. */
 static Str touched_text(const Access *x)
 {
 	int a = x->fast;
@@ -225,7 +225,7 @@ static Str touched_text(const Access *x)
 	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
 }
 
-/* The elements of the pieces that cannot be accessed as one. */
+/* The elements of the vectors that cannot be accessed as one. */
 static void print_other_elements(Access *x, uint32_t skip)
 {
 	Cu *g = x->g;
@@ -264,7 +264,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	close_loop(x, skip, false);
 }
 
-/* Whether the border of the tensor may cut a piece; NULL: it cannot. */
+/* Whether the border of the tensor may cut a vector; NULL: it cannot. */
 static Str ragged_text(const Access *x)
 {
 	int a = x->fast, mask = (1 << x->vec) - 1;
@@ -285,7 +285,7 @@ static void print_partial(Access *x)
 		return;
 	}
 	Str ragged = ragged_text(x);
-	if (g->fn->lanes) {  /* a row of few pieces: all its elements cost less than to find those of its ends */
+	if (g->fn->lanes) {  /* a row of few vectors: all its elements cost less than to find those of its ends */
 		out_printf(g->o, "if (!ct_aligned%s%s) {\n", ragged ? " || " : "", ragged ? ragged : "");
 		out_in(g->o);
 		print_elements(x);
@@ -319,7 +319,8 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 	if (store) x->copies = cu_writers(g, x->l);
 }
 
-/* Lines of the same tile in the loop's next iteration come into the L2 cache: those of the pieces that begin inside. */
+/* Lines of the same tile in the loop's next iteration come into the L2 cache: those of the vectors that begin
+ * inside. */
 static void print_ahead(Access *x)
 {
 	Cu *g = x->g;
@@ -343,7 +344,7 @@ static void print_ahead(Access *x)
 	out_free(inside);
 }
 
-/* Each piece is one access, under a condition or not. */
+/* Each vector is one access, under a condition or not. */
 static void print_aligned(Access *x, Str whole)
 {
 	Cu *g = x->g;

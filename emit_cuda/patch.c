@@ -1,10 +1,10 @@
 /* Loads that overlap (lower/overlap.c): each thread reads its patch of the tensor once, then copies each tile's
  * elements out of it, which costs nothing: all indices are constants once the loops are unrolled.
  *
- * A patch is a box of rows along the axis of stride 1. Where that axis is aligned, a row is read in the largest pieces
- * that lie at multiples of their size and of which every element is wanted; rows that want the same piece share a loop.
- * Pieces either lie inside or outside if the tensor's border is at a multiple of a piece too; else
- * it is read element by element. */
+ * A patch is a box of rows along the axis of stride 1. Where that axis is aligned, a row is read in the largest vectors
+ * that lie at multiples of their size and of which every element is wanted; rows that want the same vector share a
+ * loop. Vectors either lie inside or outside if the tensor's border is at a multiple of a vector too; else it is
+ * read element by element. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -138,7 +138,7 @@ static void open_else(Cu *g)
 	out_in(g->o);
 }
 
-/* Where a piece may be cut by the border, or does not lie at a multiple of its size. */
+/* Where a vector may be cut by the border, or does not lie at a multiple of its size. */
 static void read_elements_else(Reader *r, int log2)
 {
 	Access *x = &r->x;

@@ -1,5 +1,5 @@
-/* Rows in a body of aligned pieces and ends (lower/peel.c). A thread's registers hold pieces of the body, the last one
- * an element of the ends. Of each row:
+/* Rows in a body of aligned vectors and ends (lower/peel.c). A thread's registers hold vectors of the body, the last
+ * one an element of the ends. Of each row:
  *
  *   ct_head, ct_begin       the element with which the body begins
  *   ct_body                 its length
@@ -229,7 +229,7 @@ static void begin(Access *x, const Op *op, const Val *data, bool store, Cu *g)
 		elem_rows[x->v->elem].cuda, of_thread(x->l));
 }
 
-/* ct_in: is piece `number` of the thread one of the row? Its registers begin with ct_b. */
+/* ct_in: is vector `number` of the thread one of the row? Its registers begin with ct_b. */
 static void print_inside(const Access *x, const char *number)
 {
 	const Fn *fn = x->g->fn;
@@ -254,7 +254,7 @@ static void load_end(Access *x)
 	words_unpack(g, x->v->elem, 1, "ct_w", &reg);
 }
 
-/* Of all pieces, then of the end; elements are taken out of words when all have been asked for. */
+/* Of all vectors, then of the end; elements are taken out of words when all have been asked for. */
 static void load_all(Access *x, const char *nc)
 {
 	Cu *g = x->g;
@@ -276,9 +276,9 @@ static void load_all(Access *x, const char *nc)
 }
 
 /* ---- what has another phase ---- */
-/* A piece that begins anywhere, from the three aligned ones of 8 bytes around it: of two of 16 bytes as many words
- * would be chosen once more, six instructions a piece. Of shared memory words are read where that is less work than the
- * shift, pairs of them where more than one tensor is: then banks would be what threads wait for. */
+/* A vector that begins anywhere, from the three aligned ones of 8 bytes around it: of two of 16 bytes as many words
+ * would be chosen once more, six instructions a vector. Of shared memory words are read where that is less work than
+ * the shift, pairs of them where more than one tensor is: then banks would be what threads wait for. */
 static void load_around(Access *x, const char *nc)
 {
 	Cu *g = x->g;
@@ -352,7 +352,7 @@ Str peel_iota(const Cu *g, Lay l, const char *reg)
 		g->fn->row_regs, at, of_thread(l), at, none, none);
 }
 
-/* All of a piece are below the row's length, or none are. */
+/* All of a vector are below the row's length, or none are. */
 Str peel_below_length(const Cu *g, Lay l, const char *reg)
 {
 	Str first = str_fmt("(%s & ~%d)", reg, peel_piece(g->fn) - 1), in = str_fmt("%s < ct_left", in_body(l, first));

@@ -1,11 +1,11 @@
-/* Rows in a body of aligned pieces and ends. */
+/* Rows in a body of aligned vectors and ends. */
 #ifndef EMIT_CUDA_PEEL_H
 #define EMIT_CUDA_PEEL_H
 #include "emit_cuda/cu.h"
 
 bool peel_row(const Fn *fn, Lay l);                     /* is this the layout of a peeled row? */
 void peel_phase(Cu *g, const Op *op);
-/* A stretch of operations on rows is printed piece by piece: what is made of a piece takes registers only till it is
+/* A stretch of operations on rows is printed vector by vector: what is made of a vector takes registers only till it is
  * stored or combined ({pieces}). From `first` on; returns the first operation after them. */
 Op *peel_stretch(Cu *g, Op *first);
 /* cu_loop, n iterations of 2^each registers; of a peeled row those of the part. */

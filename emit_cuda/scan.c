@@ -183,7 +183,7 @@ static void loop_over(Cu *g, const char *var, uint32_t mask)
 	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask));
 }
 
-/* The same over a thread's groups: of a row over those that rows reach, each of which is a piece. */
+/* The same over a thread's groups: of a row over those that rows reach, each of which is a vector. */
 static void loop_over_groups(const Scan *s, const char *var, uint32_t mask)
 {
 	if (!mask || mask != all_groups(s) || !cu_leaves_out(s->g, s->lay)) {

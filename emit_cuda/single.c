@@ -135,7 +135,7 @@ static Str piece_register(const Elements *x, int k)
 	return cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k)));
 }
 
-/* ct_i<a>: where the piece at register ct_b begins; ct_a: its address; ct_in: whether it is accessed at once. ct_some:
+/* ct_i<a>: where the vector at register ct_b begins; ct_a: its address; ct_in: whether it is accessed at once. ct_some:
  * whether some of its elements may be accessed, one by one. */
 static void print_piece_place(const Elements *x)
 {
@@ -229,7 +229,7 @@ static Str same_place(const Elements *x)        /* Do the elements of registers 
 	return r;
 }
 
-/* ct_s: what is combined with memory; ct_gone: of which registers, or pieces that begin there, it is not, because the
+/* ct_s: what is combined with memory; ct_gone: of which registers, or vectors that begin there, it is not, because the
  * next one has it. */
 static void print_combined(const Elements *x, uint32_t spare)
 {

@@ -3,7 +3,7 @@
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 
-/* A tile walked piece by piece: a thread's registers that are adjacent along the last axis. */
+/* A tile walked vector by vector: a thread's registers that are adjacent along the last axis. */
 typedef struct Pieces { const Val *v; CuMap row, col; int n, each, count; uint8_t bit[LAY_BITS]; } Pieces;
 
 static Pieces pieces_of(const Val *v, int most)
@@ -17,7 +17,7 @@ static Pieces pieces_of(const Val *v, int most)
 	return p;
 }
 
-/* Registers of piece i, and the coordinates of its first element. */
+/* Registers of vector i, and the coordinates of its first element. */
 static void piece_at(const Pieces *p, int i, int *reg, Str *row, Str *col)
 {
 	const Type *t = p->v->type;
@@ -43,7 +43,7 @@ static void piece_at(const Pieces *p, int i, int *reg, Str *row, Str *col)
 	if (right) *col = str_fmt("(%s + %lld)", *col, (long long)right);
 }
 
-/* Byte of an element: the slab, its row, and the piece of the row, which the swizzle moves by bits of the row's
+/* Byte of an element: the slab, its row, and the vector of the row, which the swizzle moves by bits of the row's
  * place. */
 static Str place_in(Cu *g, const Val *buf, Str row, Str col)
 {
@@ -77,7 +77,7 @@ void slab_store(Cu *g, const Op *op)
 	cu_end(g);
 }
 
-/* The registers of r that piece i fills, where it lies, and a name for its words. */
+/* The registers of r that vector i fills, where it lies, and a name for its words. */
 static void piece_to(Cu *g, const Pieces *p, const Val *r, int i, Str *row, Str *col, Str *to, Str *w)
 {
 	int reg[16];

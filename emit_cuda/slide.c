@@ -13,10 +13,10 @@ typedef struct Slide {
 	const Val *x;
 	SlidePlan p;
 	const int64_t *from;    /* of each result: its element i is element i + from */
-	uint32_t low;           /* the registers' bits within a piece */
+	uint32_t low;           /* the registers' bits within a vector */
 } Slide;
 
-/* Register ct_b, its bits within the piece set to `low`. */
+/* Register ct_b, its bits within the vector set to `low`. */
 static Str in_piece(const Slide *s, int low)
 {
 	uint32_t reg = 0;

@@ -14,7 +14,7 @@ typedef struct TileFn { Str name, text; } TileFn;
 static VEC(TileFn) made;        /* of the file that is being printed */
 
 /* What is printed in the middle of something else stays there: into a loop's words, in a loop over
- * pieces that makes what it stores, of a row that is peeled. */
+ * vectors that makes what it stores, of a row that is peeled. */
 static bool has_function(const Access *x)
 {
 	const Cu *g = x->g;

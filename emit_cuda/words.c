@@ -1,4 +1,4 @@
-/* Elements in words: memory is accessed in pieces of 1, 2, 4, 8 or 16 bytes, held as unsigned char, unsigned short,
+/* Elements in words: memory is accessed in vectors of 1, 2, 4, 8 or 16 bytes, held as unsigned char, unsigned short,
  * unsigned int, ct_u32x2 and ct_u32x4; these functions take elements out and put them in. */
 #include <string.h>
 
@@ -90,7 +90,7 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from)
 	return t;
 }
 
-/* Are a piece's registers neighbours in the array that holds v, and is there a function that takes them? */
+/* Are a vector's registers neighbours in the array that holds v, and is there a function that takes them? */
 bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
 	const CuVal *c = cu_val(g, v);
@@ -143,7 +143,7 @@ void words_store_shared(Cu *g, Elem e, Str at, Str x)
 	out_printf(g->o, "*(%s *)%s = %s;\n", sizes[elem_log2(e)], words_shared(at), words_bits(e, x));
 }
 
-/* What is made in a branch of a piece (peel_stretch) is not read after it: merged with nothing,
+/* What is made in a branch of a vector (peel_stretch) is not read after it: merged with nothing,
  * halves of words would be held apart. */
 static const Val *first_of(const Cu *g, const Val *x)
 {

@@ -280,13 +280,13 @@ struct Fn {                     /* one monomorphic kernel */
 	bool warp_rows;         /* or, of rows that a warp holds, with a warp for each, which share a thread block */
 	int row_few;            /* so many of a lane's registers hold what is shorter still (lower/by_warp.c); 0: all */
 	bool row_pads;          /* a row needs a place for a pad after it, or a reduction would miss it */
-	bool alternate;         /* neighbouring pieces of a row belong to neighbouring thread blocks of the cluster */
+	bool alternate;         /* neighbouring vectors of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;  /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
 	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
 	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
-	/* each piece of each access lies at a multiple of its size, and wholly inside its tensor or wholly outside */
+	/* each vector of each access lies at a multiple of its size, and wholly inside its tensor or wholly outside */
 	bool aligned;
 	/* Of a kernel of rows: log2 of the elements of a row of its tiles, where registers after shorter ones may be left
 	 * out (lower/cut.c); else 0. Rows are shorter where all `below` are less than what is kept. */
@@ -295,7 +295,7 @@ struct Fn {                     /* one monomorphic kernel */
 	int row_regs_log2;      /* of the registers of such a row */
 	int row_regs;           /* those of them that this version has; 0: all */
 	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
-	/* Rows in a body of aligned pieces and ends, of which each thread has one element in a
+	/* Rows in a body of aligned vectors and ends, of which each thread has one element in a
 	 * register after the others (lower/peel.c) */
 	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */

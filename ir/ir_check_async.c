@@ -10,7 +10,7 @@ static int log2_of_warps(int n)
 	return 1 << k == n ? k : -1;
 }
 
-/* Every row that a piece is taken from begins at a multiple of 16 bytes: for all calls, by the where clauses. */
+/* Every row that a vector is taken from begins at a multiple of 16 bytes: for all calls, by the where clauses. */
 static bool chk_aligned_rows(Check *c, const IrParam *p, int fast, int bytes)
 {
 	Facts *f = facts_new(NULL, A_UNIT);

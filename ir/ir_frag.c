@@ -92,7 +92,7 @@ bool copy_plan(const Val *buf, int warps_log2, CopyPlan *p)
 	if (!buffer_at(buf, &p->at) || !begin_of(&p->at, &p->begin) || chunk < 0 || t->log2[1] < chunk) return false;
 	l = lay_blocked(2, t->log2, chunk, 5, warps_log2, NULL);
 	if (!lay_ok(l) || !lay_solve(p->at.whole, lay_within(l, p->at.whole.out), &c)) return false;
-	/* the elements of a piece lie side by side: the hardware's swizzles move 16 bytes */
+	/* the elements of a vector lie side by side: the hardware's swizzles move 16 bytes */
 	for (int i = 0; i < chunk; i++)
 		if (c.col[i] != (uint32_t)1 << i) return false;
 	p->piece = p->off = l;

@@ -19,7 +19,7 @@ typedef struct BufferAt {
 typedef struct LdmPlan { BufferAt at; Lay addr; int x_log2; bool trans, transposed; uint32_t begin; } LdmPlan;
 bool ldm_plan(const Op *op, LdmPlan *p);
 
-/* copy_async: pieces of 16 bytes. `piece` gives the coordinates of a thread's pieces in the part (its register bits
+/* copy_async: vectors of 16 bytes. `piece` gives the coordinates of a thread's vectors in the part (its register bits
  * count them), `off` the places in the whole buffer, as a map into HW_OFF; a thread adds (xor) `begin` elements. */
 typedef struct CopyPlan { BufferAt at; Lay piece, off; uint32_t begin; } CopyPlan;
 bool copy_plan(const Val *buf, int warps_log2, CopyPlan *p);

@@ -12,9 +12,9 @@
  * rows are at most half a tile, of whose places none is a NaN's then, and each NaN counts as a pad.
  *
  * Rows that half a warp holds get fewer lanes than a warp has, and share it (Fn.short_rows). A lane has as many
- * registers as with longer rows, neighbouring elements, or pieces of 16 bytes, still lie in neighbouring lanes, and the
- * launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled twice: registers at
- * constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
+ * registers as with longer rows, neighbouring elements, or vectors of 16 bytes, still lie in neighbouring lanes, and
+ * the launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled twice:
+ * registers at constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
  *
  * A lane of so short a row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds
  * take half of its registers: the text is compiled for that many, too (Fn.row_few).
@@ -126,7 +126,8 @@ static bool scans_back(const Fn *fn)
 }
 
 /* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed. They
- * are whole pieces and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
+ * are whole vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a
+ * chunk. */
 static int few_of_row(const Fn *fn)
 {
 	enum { LANES_MOST = LANES_LOG2 - 1, UNIT = 4 };

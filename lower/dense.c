@@ -1,7 +1,7 @@
 /* Short rows that lie side by side in memory.
  *
  * A warp works on as many rows as tile blocks share it. Where rows are as long as their tensor is wide, those rows are
- * one stretch of memory, whatever their length: so the warp moves it in pieces of 16 bytes between memory and shared
+ * one stretch of memory, whatever their length: so the warp moves it in vectors of 16 bytes between memory and shared
  * memory, and threads access single elements only there. Rows of 17 elements of 16 bits, accessed in memory by single
  * elements, ask for each sector five times over, and what is stored goes to the L2 cache in as many parts.
  *

@@ -54,7 +54,7 @@ static int64_t convert_cost(const Places *p, Val *v, Lay want)
 static Val *view_of(const Op *op) { return ir_in(op, 0); }
 
 /* Bytes that lie beside elements of more bytes, in tiles of one shape: 8 of them a thread, which it stores at once,
- * where 16 would take two pieces of all that is wider, and ask for rows that are multiples of 16. */
+ * where 16 would take two vectors of all that is wider, and ask for rows that are multiples of 16. */
 static bool shares_run(const Places *p, const Type *t)
 {
 	for (int i = 0; i < p->accessed.n; i++)
@@ -85,7 +85,7 @@ static bool suits_memory(const Places *p, const Op *op, const Type *t, Lay l)
 }
 
 /* Of the layouts that are as good for memory as the coalesced one, that from which the tile becomes `to` at least cost:
- * with some of a thread's elements adjacent along another axis, pieces on both sides of an exchange may be wide. */
+ * with some of a thread's elements adjacent along another axis, vectors on both sides of an exchange may be wide. */
 static Lay coalesced_for(const Places *p, const Op *op, const Type *t, Lay to)
 {
 	Lay best = place_coalesced(p, op, t);

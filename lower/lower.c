@@ -182,7 +182,7 @@ static void end_odd(Fn *fn, Placements *p, const LowerCx *cx)
 	p->unaligned = fn;
 }
 
-/* Kernels of rows for which cut.c has proved that pads do not matter, for pieces of rows
+/* Kernels of rows for which cut.c has proved that pads do not matter, for vectors of rows
  * that begin anywhere (peel.c). */
 static Fn *begin_peel(Fn *fn, Placements *p, const LowerCx *cx)
 {

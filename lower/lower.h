@@ -60,7 +60,7 @@ typedef struct LowerCx {
 	StepsVec *steps;        /* of the module, and those that TYPED passes find */
 	bool portable;          /* clusters of no more thread blocks than every device of the architecture runs */
 	bool alone;             /* no cluster: a layout would have to be converted between its thread blocks */
-	bool peels;             /* places rows in aligned pieces and ends (peel.c): twice the registers a thread */
+	bool peels;             /* places rows in aligned vectors and ends (peel.c): twice the registers a thread */
 } LowerCx;
 /* The architecture that fn is lowered for. Asking makes the kernel one that serves this architecture alone. */
 int lower_arch(const LowerCx *cx, Fn *fn);

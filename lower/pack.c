@@ -35,7 +35,7 @@ bool pack_suits(const Op *op)
 	}
 }
 
-/* So that lanes access pieces where op does, else an element each. */
+/* So that lanes access vectors where op does, else an element each. */
 static int accessed_lanes(const Fn *fn, const Op *op)
 {
 	const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1), *view = ir_in(op, 0);

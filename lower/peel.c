@@ -1,19 +1,19 @@
-/* Rows that begin anywhere in memory, in pieces of 16 bytes: a version of a kernel of rows beside those for single
+/* Rows that begin anywhere in memory, in vectors of 16 bytes: a version of a kernel of rows beside those for single
  * elements (unaligned.c).
  *
- * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of pieces, and what lies
- * before it and after it are its ends, so few that one register more of each thread holds them. So the kernel that
- * was placed for aligned tensors serves as it is, with the place of element e of the body shifted to e - head: each
- * piece is one access under one condition, and no thread takes a branch. Registers are numbered as always, and the one
- * of the end comes last (cu_regs_of).
+ * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of vectors, and what
+ * lies before it and after it are its ends, so few that one register more of each thread holds them. So the kernel
+ * that was placed for aligned tensors serves as it is, with the place of element e of the body shifted to e - head:
+ * each vector is one access under one condition, and no thread takes a branch. Registers are numbered as always, and
+ * the one of the end comes last (cu_regs_of).
  *
  * The first threads hold the elements before the body, those after them the ones after it. Which pad the others hold,
  * or places after the body, makes no difference: cut_plan has proved that one pad does for all, and as a row is shorter
  * than its tile there is one.
  *
  * Row tensors begin at one phase (the launcher asks); what else the kernel loads along its rows (weights, tables) has a
- * phase of its own, and a piece of it lies in smaller ones that are aligned. So that none goes beyond a tensor, the
- * body then keeps away from both ends of the row by as many elements as an aligned piece has (peel_apart).
+ * phase of its own, and a vector of it lies in smaller ones that are aligned. So that none goes beyond a tensor, the
+ * body then keeps away from both ends of the row by as many elements as an aligned vector has (peel_apart).
  *
  * A version with fewer registers serves rows that are short enough, as in cut.c. */
 #include "base/diag.h"
@@ -40,8 +40,8 @@ static bool is_plain(const Fn *fn, const Op *op)
 	return true;
 }
 
-/* Registers: a piece's, then what lies a step of all threads apart; neighbouring threads hold neighbouring pieces. What
- * is spread over a row from each warp (rebase.h) has several axes. */
+/* Registers: a vector's, then what lies a step of all threads apart; neighbouring threads hold neighbouring vectors.
+ * What is spread over a row from each warp (rebase.h) has several axes. */
 static bool is_in_order(const Fn *fn, Lay l, int vec)
 {
 	uint8_t one[1] = { (uint8_t)fn->row_log2 };
@@ -128,7 +128,7 @@ static void stage(Fn *fn, int64_t room)
 	fn->shared_bytes = end;
 }
 
-/* Elements of 32 bits one by one are half as many instructions a byte: pieces gain in clusters, where threads wait
+/* Elements of 32 bits one by one are half as many instructions a byte: vectors gain in clusters, where threads wait
  * long, unless two tensors of weights take the shared memory of a fourth thread block (bench/notes/rows.md). */
 static bool gains(const Fn *fn) { return peel_elem_size(fn) < 4 || (fn->cluster && peel_loads_apart(fn) < 2); }
 

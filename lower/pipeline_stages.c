@@ -100,7 +100,7 @@ static int span_of(const Type *t)
 	return row < PIPE_SPAN ? (int)row : PIPE_SPAN;
 }
 
-/* Does each access begin with a piece of the tensor's rows? */
+/* Does each access begin with a vector of the tensor's rows? */
 static bool begins_with_pieces(const PipeLoad *l)
 {
 	const IrAttr *steps = ir_attr(l->op, AT_STEPS), *offsets = ir_attr(l->op, AT_OFFSETS);
@@ -324,7 +324,7 @@ static int words_after(const Pipe *p)
 }
 
 /* ---- stores ---- */
-/* A row of a fragment has less than a sector of 16-bit elements: such tiles are stored row by row, in pieces, through
+/* A row of a fragment has less than a sector of 16-bit elements: such tiles are stored row by row, in vectors, through
  * the memory of the rings. Those that are larger than it are stored as they are. */
 static void store_by_rows(Stages *x, Op *op)
 {
@@ -387,7 +387,7 @@ static void ask(Fn *fn, const Sym *cond)
 	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = cond, .span = fn->span }));
 }
 
-/* Rows of all that is copied begin at pieces. */
+/* Rows of all that is copied begin at vectors. */
 static void ask_pieces(const Stages *x)
 {
 	Fn *fn = x->p.fn;

@@ -64,7 +64,7 @@ typedef struct Placements {
 	Fn *first;              /* as its tiles suggest: for all calls, or for those with aligned tensors */
 	Fn *unaligned;          /* for accesses of single elements, of tensors that are not aligned (unaligned.c) */
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
-	PeeledVec peeled;       /* rows in aligned pieces and ends, the fewest registers first (peel.c) */
+	PeeledVec peeled;       /* rows in aligned vectors and ends, the fewest registers first (peel.c) */
 	PipelinedVec pipelined;
 	bool flat;              /* narrow is of flat.c */
 	Fn *narrow;  /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
@@ -136,7 +136,7 @@ void note_low_power(Op *exp);                   /* its operand is not above 0 */
 void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numbers fn */
 
 /* ---- unaligned.c ---- */
-/* TYPED: does it have rows that element accesses serve well, and pieces, placed for the first time? */
+/* TYPED: does it have rows that element accesses serve well, and vectors, placed for the first time? */
 bool unaligned_wanted(const Fn *fn, const Fn *first);
 bool unaligned_serves(const Fn *by_element, const Fn *fn);  /* no data moves that stays where it is in fn; */
 bool unaligned_pays(const Fn *by_element, const Fn *first); /* or what moves costs less than first's accesses */

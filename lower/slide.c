@@ -1,16 +1,16 @@
 /* slide: shifts along an axis whose elements a warp holds become `slide`.
  *
- * A shifted tile's elements are mostly the thread's own, under other numbers; those from beyond its pieces are a
+ * A shifted tile's elements are mostly the thread's own, under other numbers; those from beyond its vectors are a
  * neighbour's and come by one shuffle each, once for all shifts of one tile. Needed is that coordinate bits along the
  * axis are, in this order, bits of registers, neighbouring bits of lanes, and neighbouring bits of registers again:
- * then the neighbour's next piece is in the same registers, or, from the last lane on, in the next ones. Where the
+ * then the neighbour's next vector is in the same registers, or, from the last lane on, in the next ones. Where the
  * layout is another, the shift is a `take` through shared memory. */
 #include <string.h>
 
 #include "base/diag.h"
 #include "lower/placed.h"
 
-/* Shifts by so much reach the next lane's pieces at most as often as there are lanes along the axis. */
+/* Shifts by so much reach the next lane's vectors at most as often as there are lanes along the axis. */
 static bool reaches(const SlidePlan *p, int64_t by)
 {
 	int64_t most = (int64_t)1 << (p->lows + p->lanes);

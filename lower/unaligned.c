@@ -75,7 +75,7 @@ static int moves_of(const Fn *fn)
 
 bool unaligned_serves(const Fn *by_element, const Fn *fn) { return moves_of(by_element) <= moves_of(fn); }
 
-/* Accesses of pieces that touch so many times the lines, element by element, that a trip through shared memory costs
+/* Accesses of vectors that touch so many times the lines, element by element, that a trip through shared memory costs
  * less; -1: threads combine elements. */
 static void count_strided(void *ctx, Op *op)
 {

@@ -1,9 +1,9 @@
 /* The versions that a kernel has for an architecture, and which calls each is for; the launcher asks their guards in
  * the order of the list.
  *
- * Aligned tensors: each piece of each access lies at a multiple of its size, and wholly inside or wholly outside of its
- * tensor. A slice is asked like its tensor, if where it begins and ends is known at launch but for factors that do not
- * matter: block 5 of rows of 2 * half elements begins at a multiple of 8 if half is one of 4. */
+ * Aligned tensors: each vector of each access lies at a multiple of its size, and wholly inside or wholly outside of
+ * its tensor. A slice is asked like its tensor, if where it begins and ends is known at launch but for factors that
+ * do not matter: block 5 of rows of 2 * half elements begins at a multiple of 8 if half is one of 4. */
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "placed/access.h"
@@ -83,7 +83,7 @@ static bool ask_access(const Sym **guard, const Fn *fn, const Op *op, const Acce
 	return x->proved[f] || ask_along(guard, fn, view, f, false, n);
 }
 
-/* sure: the launcher can know it. widest: 32-bit registers of the widest tile in an access of pieces. */
+/* sure: the launcher can know it. widest: 32-bit registers of the widest tile in an access of vectors. */
 typedef struct Aligned { const Fn *fn; const Sym *guard; bool sure; int widest; } Aligned;
 
 static void look_at_access(void *ctx, Op *op)
@@ -248,7 +248,7 @@ static void add_pipelined(const List *l, const Pipelined *p)
 /* Do pipelines serve what a version for aligned tensors would? */
 static bool is_pipelined(const Placements *p) { return p->pipelined.n && !p->pipelined.p[0].guard; }
 
-/* Is there a version for aligned tensors beside others? Where some access is of pieces, and they may be aligned. */
+/* Is there a version for aligned tensors beside others? Where some access is of vectors, and they may be aligned. */
 static bool is_worth(const Aligned *a, const Placements *p)
 {
 	if (is_pipelined(p) || p->first->stream_k) return false;

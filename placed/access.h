@@ -1,10 +1,10 @@
 /* How threads access memory: decided here once, printed by the CUDA target and carried out by sim.
  *
- * A tile of a view is accessed in pieces of 2^vec elements along the axis of stride 1. Where the tile lies wholly
- * inside and its pieces at multiples of their size, no piece has a condition. Else each piece that is inside (and
- * aligned) is accessed as one, and the elements of the other pieces one by one; tile blocks of fewer lanes than a warp
+ * A tile of a view is accessed in vectors of 2^vec elements along the axis of stride 1. Where the tile lies wholly
+ * inside and its vectors at multiples of their size, no vector has a condition. Else each vector that is inside (and
+ * aligned) is accessed as one, and the elements of the other vectors one by one; tile blocks of fewer lanes than a warp
  * access all elements one by one where the tile is not aligned or an end of the tensor may cut a
- * piece. vec 0: element by element. */
+ * vector. vec 0: element by element. */
 #ifndef PLACED_ACCESS_H
 #define PLACED_ACCESS_H
 #include "placed/placed.h"
@@ -12,7 +12,7 @@
 typedef struct AccessPlan {
 	Lay l;                          /* of the tile; of a scalar: every thread has it */
 	int rank, fast;                 /* fast: the axis of stride 1 along which threads hold elements, or -1 */
-	int vec;                        /* log2 of the elements of a piece */
+	int vec;                        /* log2 of the elements of a vector */
 	uint8_t bit[LAY_BITS];          /* the register bits that count them */
 	bool proved[TENSOR_RANK];       /* inside along this axis */
 	/* begins inside but for its offset, and what is left from there on is a number of 32 bits */
@@ -23,8 +23,8 @@ typedef struct AccessPlan {
 } AccessPlan;
 
 /* Element by element - gathers, scatters, sums in memory - a thread accesses 2^vec neighbours at once, where the index
- * along the view's axis `fast`, of stride 1, grows by 1 from each register of a piece to the next, and all others stay:
- * if the piece lies inside, at a multiple of its size, and its mask holds for all of it. */
+ * along the view's axis `fast`, of stride 1, grows by 1 from each register of a vector to the next, and all others
+ * stay: if the vector lies inside, at a multiple of its size, and its mask holds for all of it. */
 typedef struct ElementsPlan {
 	int vec, fast;                  /* vec 0: one by one */
 	uint8_t bit[LAY_BITS];
@@ -50,27 +50,27 @@ int64_t sym_multiple(const Sym *s);
 int64_t access_multiple(const Val *v);
 int64_t access_origin_multiple(const Op *op, const AccessPlan *x, int a);
 uint32_t piece_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
-/* what element k of a piece adds to the piece's register */
+/* what element k of a vector adds to the vector's register */
 uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k);
 int64_t rotated_rows(const Fn *fn);              /* elements of its rows; 0: they are not rotated */
 
-/* Between registers and a buffer in shared memory: places -> offset of the buffer, in pieces. */
+/* Between registers and a buffer in shared memory: places -> offset of the buffer, in vectors. */
 typedef struct SharedPlan { Lay map; int vec; uint8_t bit[LAY_BITS]; } SharedPlan;
 SharedPlan shared_plan(Lay reg, Lay smem, Elem e);
 
 /* What loads that overlap read (loads, overlap.c): a patch is a box of rows along the axis of stride 1. Where that axis
- * is aligned, a row is read in the largest pieces that lie at multiples of their size and of
+ * is aligned, a row is read in the largest vectors that lie at multiples of their size and of
  * which every element is wanted. */
 typedef struct PatchPiece { int at, log2; uint64_t rows; } PatchPiece;  /* column in the box; in which rows */
 typedef struct PatchPlan {
 	Patch p;
 	int row, nrow;                  /* the axis of rows; how many: they count along the other axes, the last fastest */
-	int vec;                        /* log2 of the elements of the largest piece */
+	int vec;                        /* log2 of the elements of the largest vector */
 	PatchPiece piece[PATCH_MOST];
 	int n;
 } PatchPlan;
 PatchPlan patch_plan(const Op *op);
-void patch_cut(PatchPlan *r, int log2);         /* into pieces of at most 2^log2 elements */
+void patch_cut(PatchPlan *r, int log2);         /* into vectors of at most 2^log2 elements */
 /* of a row along another axis, from the thread's first element */
 int64_t patch_place(const PatchPlan *r, int row, int axis);
 

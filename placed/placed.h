@@ -127,7 +127,7 @@ bool patch_of(Lay l, int n, const int64_t *offsets, Patch *p); /* false: its ele
  * bits from `high` on. */
 typedef struct SlidePlan { uint8_t low[LAY_BITS]; int lows, lane, lanes, high, highs; } SlidePlan;
 bool slide_plan(Lay l, int axis, SlidePlan *p);         /* false: they are not */
-int slide_carry(const SlidePlan *p, int from);  /* how many lanes on is the element `from` after a piece's first */
+int slide_carry(const SlidePlan *p, int from);  /* how many lanes on is the element `from` after a vector's first */
 
 /* ---- products: mma.c ---- */
 typedef struct MmaPlan {
@@ -178,7 +178,7 @@ bool rows_are_sorted(const Fn *fn);             /* then that is a power of two *
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
 int64_t row_of_few(const Fn *fn);        /* of one with {warp_rows}: that its `few` registers of a warp hold */
-int row_piece_log2(const Fn *fn);  /* of the largest pieces that neighbouring lanes hold; -1: they hold others */
+int row_piece_log2(const Fn *fn);  /* of the largest vectors that neighbouring lanes hold; -1: they hold others */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */

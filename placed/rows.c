@@ -60,8 +60,8 @@ static int row_elem_bytes(const Fn *fn)
 	return most;
 }
 
-/* Do neighbouring lanes hold neighbouring elements, or pieces of them, and the other registers what lies as many lanes
- * further on? log2 of a piece; -1: they do not. */
+/* Do neighbouring lanes hold neighbouring elements, or vectors of them, and the other registers what lies as many lanes
+ * further on? log2 of a vector; -1: they do not. */
 static int piece_log2(Lay l)
 {
 	int first = lay_first(l, HW_LANE), reg = lay_first(l, HW_REG), piece = 0;
@@ -190,7 +190,7 @@ int peel_stage(const Fn *fn, const Op *load)
 	return n;
 }
 
-/* Of each step of all threads the pieces of the thread block, and one more. */
+/* Of each step of all threads the vectors of the thread block, and one more. */
 int64_t peel_stage_bytes(const Fn *fn)
 {
 	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
@@ -220,5 +220,5 @@ int64_t dense_bytes(const Fn *fn, const Op *op)
 	const Type *t = ir_accessed(op)->type;
 	int64_t n = fn->row_regs ? cut_kept(fn) : (int64_t)1 << type_log2_size(t);
 	if (ir_int(op, AT_DENSE, 0) == DENSE_ROW) n *= dense_rows(fn);
-	return n * elem_bytes(t->elem) + PIECE - 1;     /* it begins at any byte of a piece */
+	return n * elem_bytes(t->elem) + PIECE - 1;     /* it begins at any byte of a vector */
 }

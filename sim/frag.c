@@ -74,7 +74,7 @@ Go run_slab(Warp *w, const Step *st)
 /* ---- rows that begin at any address ---- */
 void *plan_load_shifted(Run *r, const Op *op) { return plan_slab(r, op->out[0]); }
 
-/* The aligned pieces that a warp loads: at most two for each lane. */
+/* The aligned vectors that a warp loads: at most two for each lane. */
 static void count_shifted(Warp *w, const uint64_t *at)
 {
 	SimCount *c = &w->u->r->count[w->at->number];

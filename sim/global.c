@@ -278,7 +278,7 @@ static bool element_at(const Mover *m, const Origin *o, int reg, int lane, uint6
 	return in;
 }
 
-/* Whether the piece that begins at reg lies wholly inside, and at neighbouring places (a rotated
+/* Whether the vector that begins at reg lies wholly inside, and at neighbouring places (a rotated
  * row goes round its end). */
 static bool piece_inside(const Mover *m, int reg, int lane)
 {
@@ -292,7 +292,7 @@ static bool piece_inside(const Mover *m, int reg, int lane)
 	return true;
 }
 
-/* An end of the tensor, or of a rotated row, may cut a piece. */
+/* An end of the tensor, or of a rotated row, may cut a vector. */
 static bool is_ragged(const Tile *t, const Origin *o)
 {
 	int a = t->p.fast;
@@ -307,7 +307,7 @@ static void move_element(const Mover *m, int reg, int lane, uint64_t at)
 	else m->to[reg * LANES + lane] = read_cell(m->t->e, at);
 }
 
-/* One request for pieces of 2^vec registers from reg on (vec 0: one element), at q->at. */
+/* One request for vectors of 2^vec registers from reg on (vec 0: one element), at q->at. */
 static void request_pieces(const Mover *m, int reg, int vec, Request *q)
 {
 	const Tile *t = m->t;
@@ -370,7 +370,7 @@ static void count_side_by_side(const Mover *m, uint64_t at, uint64_t end, int by
 	count_global(m->w, &q, m->store);
 }
 
-/* Rows side by side: pieces of 16 bytes, and single elements before the first and after the last. */
+/* Rows side by side: vectors of 16 bytes, and single elements before the first and after the last. */
 static void move_dense(Mover *m)
 {
 	const Tile *t = m->t;
@@ -567,7 +567,7 @@ typedef struct Elements {
 	ElementsPlan p;
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first: */
 	Cell *sum;              /* what they then are, */
-	uint32_t *gone;         /* and by register, or piece that begins there, lanes whose next register has it */
+	uint32_t *gone;         /* and by register, or vector that begins there, lanes whose next register has it */
 } Elements;
 
 void *plan_elements(Run *r, const Op *op)
@@ -664,7 +664,7 @@ static Cell no_element(Warp *w, const Step *s, int reg, int lane)
 	return element_value(w, s, x->first, reg, lane);
 }
 
-/* The lanes whose piece at a register is accessed at once, which is one request. */
+/* The lanes whose vector at a register is accessed at once, which is one request. */
 static uint32_t count_pieces(Warp *w, const Step *s, int reg, uint32_t lanes)
 {
 	const Elements *x = s->plan;

@@ -207,7 +207,7 @@ Go run_convert_lanes(Warp *w, const Step *s)
 
 typedef struct Slides { Map packed, at; int shift, extent, shuffles; } Slides;
 
-/* As many as a lane sends: for each distance in lanes, and each place in a piece that one of the results asks for. */
+/* As many as a lane sends: for each distance in lanes, and each place in a vector that one of the results asks for. */
 static int slide_shuffles(const Op *op, const SlidePlan *p, int regs)
 {
 	const int64_t *from = ir_attr(op, AT_OFFSETS)->u.ints.p;

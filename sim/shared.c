@@ -345,7 +345,7 @@ Go run_load_shared(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-/* What threads keep for themselves: pieces of up to 16 bytes beside those of the other threads. */
+/* What threads keep for themselves: vectors of up to 16 bytes beside those of the other threads. */
 static int keep_elems(const Val *v)
 {
 	int regs = sim_regs(v), n = 16 / elem_bytes(v->type->elem);

@@ -224,7 +224,7 @@ Go run_stmatrix(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
-/* Registers as they are, in pieces of 16 bytes; a piece of all threads of the group lies side by side. */
+/* Registers as they are, in vectors of 16 bytes; a vector of all threads of the group lies side by side. */
 static void each_piece(Warp *w, const Op *op, const Val *tile, const SimVal *from, Cell *to, int rank)
 {
 	const Val *place = ir_in(op, 0);
