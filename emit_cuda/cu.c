@@ -249,8 +249,8 @@ static bool is_number(const char *s, long *v)
 	return *end == 0;
 }
 
-/* All bits that move by the same distance move together; by_lanes: not by LANES_LOG2, but by the lanes of a row. */
-static Str linear(const char *var, int nbits, const uint32_t *col, bool by_lanes)
+/* All bits that move by the same distance move together; by_lanes: not by so many, but by the lanes of a row. */
+static Str linear(const char *var, int nbits, const uint32_t *col, int by_lanes)
 {
 	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;  /* which bits move by d - 31 */
 	int n = 0, most = -32, least = 32;
@@ -259,7 +259,7 @@ static Str linear(const char *var, int nbits, const uint32_t *col, bool by_lanes
 		uint32_t r = 0, far = 0;
 		for (int i = 0; i < nbits; i++) {
 			if (!(k >> i & 1)) continue;
-			if (by_lanes && col[i] == (uint32_t)1 << (i + LANES_LOG2)) far ^= (uint32_t)1 << i;
+			if (by_lanes && col[i] == (uint32_t)1 << (i + by_lanes)) far ^= (uint32_t)1 << i;
 			else r ^= col[i];
 		}
 		if (far && !r) return str_fmt("(%u * ct_lanes)", (unsigned)far);
@@ -285,7 +285,7 @@ static Str linear(const char *var, int nbits, const uint32_t *col, bool by_lanes
 		if (d < most) out_puts(o, " ^ ");
 		if (mask != all) out_printf(o, d ? "((%s & %u)" : "(%s & %u)", var, (unsigned)mask);
 		else out_printf(o, d ? "(%s" : "%s", var);
-		if (d == LANES_LOG2 && by_lanes) out_puts(o, " * ct_lanes)");
+		if (d > 0 && d == by_lanes) out_puts(o, " * ct_lanes)");
 		else if (d > 0) out_printf(o, " << %d)", d);
 		if (d < 0) out_printf(o, " >> %d)", -d);
 	}
@@ -293,7 +293,7 @@ static Str linear(const char *var, int nbits, const uint32_t *col, bool by_lanes
 	return out_take(o);
 }
 
-Str cu_linear(const char *var, int nbits, const uint32_t *col) { return linear(var, nbits, col, false); }
+Str cu_linear(const char *var, int nbits, const uint32_t *col) { return linear(var, nbits, col, 0); }
 
 Str cu_xor(Str a, Str b)
 {
@@ -339,7 +339,7 @@ CuMap cu_map(Lay l, int axis)
 CuMap cu_map_row(const Cu *g, Lay l, int axis)
 {
 	CuMap m = cu_map(l, axis);
-	m.by_lanes = g->fn->short_rows && holds_row(g->fn, l);
+	if (g->fn->short_rows && holds_row(g->fn, l)) m.by_lanes = fn_threads(g->fn).lanes;
 	return m;
 }
 

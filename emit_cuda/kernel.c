@@ -31,6 +31,8 @@ Str version_name(const Version *v, const EmitOptions *opt)
 	return names_has(&entry_names, name) ? str_fmt("ct_%s", name) : name;
 }
 
+static int64_t longest_short(const CuVersion *t) { return t->row_of_lanes[fn_threads(t->v.fn).lanes - 1]; }
+
 static void title(Out *o, const CuVersion *k)
 {
 	const Version *v = &k->v;
@@ -48,7 +50,7 @@ static void title(Out *o, const CuVersion *k)
 		fn->cluster || fn->packed ? " each" : "");
 	if (fn->warp_rows) out_puts(t, "; rows of one warp share a thread block");
 	if (fn->short_rows)
-		out_printf(t, "; rows of up to %lld elements by fewer lanes", (long long)k->row_of_lanes[LANES_LOG2 - 1]);
+		out_printf(t, "; rows of up to %lld elements by fewer lanes", (long long)longest_short(k));
 	if (!sym_is_const(v->guard, &known)) out_printf(t, "; for %s", sym_text(v->guard));
 	else if (*v->name) out_printf(t, "; %s", v->name);
 	comment_text(o, t->p, "// ");
@@ -310,7 +312,8 @@ void version_ask(CuVersion *t)
 	t->together = has_op(fn, OP_GRID_BARRIER);
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
-	for (int i = 0; fn->short_rows && i < LANES_LOG2; i++) t->row_of_lanes[i] = row_of_lanes(fn, i);
+	for (int i = fn->lanes_least; fn->short_rows && i < fn_threads(fn).lanes; i++)
+		t->row_of_lanes[i] = row_of_lanes(fn, i);
 	if (fn->warp_rows) t->row_of_few = row_of_few(fn);
 }
 
@@ -336,14 +339,15 @@ static Str are_within(const CuKernel *k, const CuVersion *t, int64_t most)
 	return out_take(o);
 }
 
-Str version_short(const CuKernel *k, const CuVersion *t) { return are_within(k, t, t->row_of_lanes[LANES_LOG2 - 1]); }
+Str version_short(const CuKernel *k, const CuVersion *t) { return are_within(k, t, longest_short(t)); }
 
 Str version_lanes(const CuKernel *k, const CuVersion *t)
 {
 	Out *o = out_new();
-	for (int i = COST_SHORT_LANES; i < LANES_LOG2 - 1; i++)
-		if (t->row_of_lanes[i] > 0) out_printf(o, "%s ? %d : ", are_within(k, t, t->row_of_lanes[i]), i);
-	out_printf(o, "%d", LANES_LOG2 - 1);
+	int last = fn_threads(t->v.fn).lanes - 1;
+	for (int i = t->v.fn->lanes_least; i < last; i++)
+		out_printf(o, "%s ? %d : ", are_within(k, t, t->row_of_lanes[i]), i);
+	out_printf(o, "%d", last);
 	return out_take(o);
 }
 
@@ -353,11 +357,23 @@ static void print_params(Out *o, const CuKernel *k, bool types)
 		out_printf(o, "%s%s%s", i ? ", " : "", types ? k->params.p[i].type : "", k->params.p[i].name);
 }
 
-static void print_call(Out *o, const CuKernel *k, Str rows, Str how, int used)
+/* within: of what rows alone; NULL: of all that are left. */
+static void print_call(Out *o, const CuKernel *k, Str within, Str rows, Str how, int used)
 {
-	out_printf(o, "\t%s(", rows);
+	if (within) out_printf(o, "\tif (%s) return %s(", within, rows);
+	else out_printf(o, "\t%s(", rows);
 	print_params(o, k, false);
 	out_printf(o, used ? ", %s, %d);\n" : ", %s);\n", how, used);
+}
+
+/* A call for each number of lanes: where it is a constant, an access has its place in its instruction, and its bound is
+ * one comparison. */
+static void print_by_lanes(Out *o, const CuKernel *k, const CuVersion *t, Str rows)
+{
+	const Fn *fn = t->v.fn;
+	int last = fn_threads(fn).lanes - 1;
+	for (int i = fn->lanes_least; i <= last; i++)
+		print_call(o, k, i < last ? are_within(k, t, t->row_of_lanes[i]) : NULL, rows, str_i64(i), fn->row_few);
 }
 
 /* The body as a function of the lanes of a tile block, or of whether it is a warp, and of the registers that hold a
@@ -370,19 +386,17 @@ static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const Emi
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(t, opt), name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
-	print_call(o, k, rows, fn->warp_rows ? str_intern("false") : str_i64(LANES_LOG2), all);
+	print_call(o, k, NULL, rows, fn->warp_rows ? str_intern("false") : str_i64(fn_threads(fn).lanes), all);
 	out_printf(o, "}\nstatic __global__ void __launch_bounds__(%s ? %d : 1)\n%s_short(", served(&t->v, opt),
 		COST_SHORT_THREADS, name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
-	Str how = fn->warp_rows ? str_intern("true") : version_lanes(k, t);
-	if (fn->warp_rows && fn->row_few) {
-		out_printf(o, "\tif (%s) {\n\t", are_within(k, t, t->row_of_few));
-		print_call(o, k, rows, how, fn->row_few);
-		out_puts(o, "\t\treturn;\n\t}\n");
-		print_call(o, k, rows, how, all);
+	Str how = str_intern("true");
+	if (fn->short_rows) {
+		print_by_lanes(o, k, t, rows);
 	} else {
-		print_call(o, k, rows, how, fn->row_few);
+		if (fn->row_few) print_call(o, k, are_within(k, t, t->row_of_few), rows, how, fn->row_few);
+		print_call(o, k, NULL, rows, how, all);
 	}
 	out_puts(o, "}\n");
 }

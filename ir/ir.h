@@ -276,7 +276,8 @@ struct Fn {                     /* one monomorphic kernel */
 	bool by_warp;           /* each warp of a kernel of rows holds neighbouring elements (lower/by_warp.c); */
 	bool fewer;             /* and a call starts as many warps, and thread blocks of a cluster, as its rows need */
 	int64_t rows_taken;     /* TYPED: elements of rows for which all launches take an earlier variant, at most */
-	bool short_rows;        /* and calls of short rows run it with fewer lanes for each, which share a warp */
+	bool short_rows;        /* and calls of short rows run it with fewer lanes for each, which share a warp; */
+	int lanes_least;        /* log2 of the fewest of them */
 	bool warp_rows;         /* or, of rows that a warp holds, with a warp for each, which share a thread block */
 	int row_few;            /* so many of a lane's registers hold what is shorter still (lower/by_warp.c); 0: all */
 	bool row_pads;          /* a row needs a place for a pad after it, or a reduction would miss it */

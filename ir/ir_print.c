@@ -385,13 +385,15 @@ const FnFlag irt_fn_flags[FN_FLAGS] = {
 static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }
 
 /* rows 12 [n] holds 8 of 4 sure 4: of 2^12 elements, in 8 of 2^4 registers, 4 of them wholly
- * inside; few 4: where rows share thread blocks, 4 of them may do; peeled: how. See Fn. */
+ * inside; few 4: where rows share thread blocks, 4 of them may do; from 1: short rows have 2^1 lanes or more; peeled: how.
+ * See Fn. */
 static void print_rows(Out *o, const Fn *fn)
 {
 	out_printf(o, "rows %d ", fn->row_log2);
 	print_syms(o, fn->below.n, fn->below.p);
 	out_printf(o, " holds %d of %d sure %d", fn->row_regs, fn->row_regs_log2, fn->row_sure);
 	if (fn->row_few) out_printf(o, " few %d", fn->row_few);
+	if (fn->lanes_least) out_printf(o, " from %d", fn->lanes_least);
 	out_puts(o, "\n");
 	if (!fn->peel_line) return;
 	out_printf(o, "peeled %d apart %d stage %" PRId64 "\n", fn->peel_line, fn->peel_apart, fn->stage_at);

@@ -240,6 +240,7 @@ static void read_rows(Reader *r, Fn *fn)
 	need_word(r, "sure");
 	fn->row_sure = rd_small(r, "a number");
 	if (lex_accept_word(&r->l, "few")) fn->row_few = rd_small(r, "a number");
+	if (lex_accept_word(&r->l, "from")) fn->lanes_least = rd_small(r, "a number");
 }
 
 static void read_peeled(Reader *r, Fn *fn)

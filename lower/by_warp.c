@@ -12,9 +12,9 @@
  * rows are at most half a tile, of whose places none is a NaN's then, and each NaN counts as a pad.
  *
  * Rows that half a warp holds get fewer lanes than a warp has, and share it (Fn.short_rows). A lane has as many
- * registers as with longer rows, neighbouring elements, or vectors of 16 bytes, still lie in neighbouring lanes, and
- * the launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled twice:
- * registers at constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
+ * registers as with longer rows, neighbouring elements, or vectors of 16 bytes, still lie in neighbouring lanes, and the
+ * launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled for each number of
+ * lanes: registers at constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
  *
  * A lane of so short a row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds
  * take half of its registers: the text is compiled for that many, too (Fn.row_few).
@@ -140,17 +140,28 @@ static int few_of_row(const Fn *fn)
 	return few < all && all <= COST_UNROLL_REGS && !scans_back(fn) ? few : 0;
 }
 
+/* log2 of the fewest lanes of a row; rows of those that even fewer hold are an earlier variant's. */
+static int fewest_lanes(const Fn *fn)
+{
+	int n = COST_SHORT_LANES;
+	while (n < fn_threads(fn).lanes && row_of_lanes(fn, n) <= fn->rows_taken) n++;
+	return n;
+}
+
 void by_warp_place(Fn *fn)
 {
 	bool yes = fn->by_warp && !fn->packed && !fn->persistent;
 	for (const Op *op = fn->body->first; op && yes; op = op->next) yes = suits(fn, op);
 	fn->fewer = yes;
-	bool whole = fn->warps == 1 ? !fn->lanes : yes, turns = fn->by_element && rows_rotate(fn);
+	int lanes = fn_threads(fn).lanes;
+	bool whole = fn->warps > 1 ? yes : !fn->lanes;
+	bool turns = fn->by_element && rows_rotate(fn);
 	bool room = fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS >> COST_SHORT_LANES);
 	fn->short_rows &= whole && room && !turns && !fn->cluster && !fn->persistent && !rows_are_dense(fn)
 		&& is_by_lane_all(fn);
 	if (fn->short_rows) fn->row_regs_log2 = row_registers(fn);
-	fn->short_rows = fn->short_rows && row_of_lanes(fn, LANES_LOG2 - 1) > fn->rows_taken;
+	fn->lanes_least = fn->short_rows ? fewest_lanes(fn) : 0;
+	fn->short_rows = fn->short_rows && fn->lanes_least < lanes;
 	fn->warp_rows = yes && !fn->short_rows && !fn->cluster && !rows_are_dense(fn)
 		&& fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS / 32) && row_part(fn) > fn->rows_taken;
 	if (fn->warp_rows) fn->row_regs_log2 = row_registers(fn);

@@ -62,15 +62,15 @@ static int row_elem_bytes(const Fn *fn)
 
 /* Do neighbouring lanes hold neighbouring elements, or vectors of them, and the other registers what lies as many lanes
  * further on? log2 of a vector; -1: they do not. */
-static int piece_log2(Lay l)
+static int piece_log2(Lay l, int lanes)
 {
 	int first = lay_first(l, HW_LANE), reg = lay_first(l, HW_REG), piece = 0;
-	if (l.in[HW_LANE] != LANES_LOG2) return -1;
+	if (l.in[HW_LANE] != lanes) return -1;
 	while (piece < l.in[HW_REG] && l.col[reg + piece] == (uint32_t)1 << piece) piece++;
-	for (int i = 0; i < LANES_LOG2; i++)
+	for (int i = 0; i < lanes; i++)
 		if (l.col[first + i] != (uint32_t)1 << (piece + i)) return -1;
 	for (int i = piece; i < l.in[HW_REG]; i++)
-		if (l.col[reg + i] != (uint32_t)1 << (LANES_LOG2 + i)) return -1;
+		if (l.col[reg + i] != (uint32_t)1 << (lanes + i)) return -1;
 	return piece;
 }
 
@@ -81,7 +81,7 @@ int row_piece_log2(const Fn *fn)
 		for (int i = 0; i < op->nout; i++) {
 			const Val *v = op->out[i];
 			if (!type_is_tile(v->type) || type_log2_size(v->type) != fn->row_log2) continue;
-			int piece = piece_log2(*v->lay);
+			int piece = piece_log2(*v->lay, fn_threads(fn).lanes);
 			if (piece < 0) return -1;
 			if (piece > most) most = piece;
 		}
