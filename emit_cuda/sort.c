@@ -30,6 +30,14 @@ static Bits bits_from(const Sort *s, int from)
 }
 
 /* ---- keys ---- */
+/* Do all warps, or lanes, of the tile have a part of the row? NaNs count as pads where some are left out (by_warp.c).
+ * NULL: always. */
+static Str is_whole(const Fn *fn)
+{
+	if (fn->short_rows) return str_fmt("ct_log2 == %d", fn_threads(fn).lanes);
+	return fn->fewer ? str_fmt("%s == %d", cu_warps_started(fn), fn->warps) : NULL;
+}
+
 static void make_keys(const Sort *s)
 {
 	Cu *g = s->g;
@@ -37,15 +45,15 @@ static void make_keys(const Sort *s)
 	const Val *x = ir_in(s->op, 0);
 	Elem e = x->type->elem;
 	const char *type = key_type(p), *name = elem_rows[e].name;
-	CuMap off = cu_map(*x->lay, ir_axis(s->op));
+	CuMap off = cu_map_row(g, *x->lay, ir_axis(s->op));
 	out_printf(g->o, "%s ct_k[%d];\n", type, p->regs);
 	if (p->index) out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	if (p->sign && g->fn->fewer)    /* NaNs count as pads where warps are left out (by_warp.c) */
-		out_printf(g->o, "const bool ct_all = %s == %d;\n", cu_warps_started(g->fn), g->fn->warps);
+	Str whole = p->sign ? is_whole(g->fn) : NULL;
+	if (whole) out_printf(g->o, "const bool ct_all = %s;\n", whole);
 	cu_loop(g, "ct_b", p->regs);
 	cu_line(g, s->op);
 	Str v = cu_at(g, x, "ct_b");
-	if (p->sign && g->fn->fewer) {
+	if (whole) {
 		out_printf(g->o, "const %s ct_x = ct_all || !ct_isnan_%s(%s) ? %s : %s;\n", cu_type(e), name, v, v,
 			cu_num(e, num_float(p->down ? -INFINITY : INFINITY)));
 		v = str_intern("ct_x");
@@ -90,12 +98,16 @@ static Str bit_text(const char *n, int bit)
 	return bit ? str_fmt("(%s + %d)", n, bit) : str_intern(n);
 }
 
+/* Lanes of a row are chosen at launch: stages among those alone. */
+static bool fewer_lanes(const Sort *s) { return s->g->fn->short_rows && s->op->code == OP_SORT; }
+
 /* The bits of hw below `from`, and of that hardware those of `b` up to n, or bit n alone. */
 static Str mask_text(const Sort *s, Hw hw, const Bits *b, bool mirrored, const char *n)
 {
 	const ScanPlan *at = &s->p.at;
 	uint32_t below = mirrored ? scan_bits(at, hw, 0, b->from) : 0;
-	if (at->hw[b->from] != hw) return str_fmt("%u", (unsigned)below);
+	if (at->hw[b->from] != hw)
+		return below && hw == HW_LANE && fewer_lanes(s) ? str_intern("ct_lanes - 1") : str_fmt("%u", (unsigned)below);
 	int bit = at->bit[b->from];
 	if (!strcmp(n, "0")) return str_fmt("%u", (unsigned)below | 1u << bit);
 	if (!mirrored) return str_fmt("1 << %s", bit_text(n, bit));
@@ -122,6 +134,8 @@ static void print_step(const Sort *s, const Bits *b, bool mirrored, const char *
 			s->p.regs, s->p.chunk, reg, top, upper, cu_sum(str_intern("ct_smem"), str_i64(ir_int(s->op, AT_SLOT, 0))),
 			thread, thread, other, s->p.threads);
 	} else if (lanes) {
+		if (fewer_lanes(s) && hw == HW_REG)     /* of one lane */
+			out_printf(g->o, "if (!ct_log2) ct_order_regs_%s(ct_k, %d, %s, %s);\nelse ", s->key, s->p.regs, reg, top);
 		out_printf(g->o, "ct_order_lanes_%s(ct_k, %d, %s, %s, %s, %s);\n", s->key, s->p.regs, reg, top, upper, lane);
 	} else {
 		out_printf(g->o, "ct_order_regs_%s(ct_k, %d, %s, %s);\n", s->key, s->p.regs, reg, top);
@@ -133,10 +147,15 @@ static bool loop_unrolled(const Sort *s, const Bits *b)
 	return s->p.regs <= COST_UNROLL_REGS && (s->p.at.hw[b->from] == HW_REG || s->unrolled);
 }
 
-/* The launcher starts a power of two of warps: stages among those alone. */
-static bool fewer_warps(const Sort *s, const Bits *b)
+/* The launcher starts a power of two of warps, or has rows of so many lanes: stages among those alone. The condition of
+ * a loop over these; NULL: all bits are there. */
+static Str fewer_bits(const Sort *s, const Bits *b)
 {
-	return s->g->fn->fewer && s->p.at.hw[b->from] == HW_WARP && s->op->code == OP_SORT;
+	const Fn *fn = s->g->fn;
+	Hw hw = s->p.at.hw[b->from];
+	if (hw == HW_LANE && fewer_lanes(s)) return str_intern("ct_n < ct_log2");
+	if (hw != HW_WARP || !fn->fewer || s->op->code != OP_SORT) return NULL;
+	return str_fmt("1u << ct_n < %s", cu_warps_started(fn));
 }
 
 /* Keys one bit away: from bit `last` of these down to the lowest. */
@@ -155,10 +174,11 @@ static void network(const Sort *s)
 	for (int from = 0; from < s->p.at.n; from += done[n++].n) {
 		done[n] = bits_from(s, from);
 		const Bits *b = &done[n];
-		bool loop = b->n > 1 || fewer_warps(s, b);
-		if (fewer_warps(s, b)) {
-			out_puts(g->o, "#pragma unroll 1\n");
-			out_printf(g->o, "for (int ct_n = 0; 1u << ct_n < %s; ct_n++) {\n", cu_warps_started(g->fn));
+		Str some = fewer_bits(s, b);
+		bool loop = b->n > 1 || some;
+		if (some) {
+			out_puts(g->o, loop_unrolled(s, b) ? "#pragma unroll\n" : "#pragma unroll 1\n");
+			out_printf(g->o, "for (int ct_n = 0; %s; ct_n++) {\n", some);
 			out_in(g->o);
 		} else if (loop) {
 			cu_head(g, "ct_n", 0, b->n, loop_unrolled(s, b));
@@ -168,7 +188,8 @@ static void network(const Sort *s)
 		print_step(s, b, true, loop ? "ct_n" : "0");
 		if (loop) print_merges(s, b, "ct_n - 1");
 		for (int k = n - 1; k >= 0; k--) {
-			if (done[k].n > 1) print_merges(s, &done[k], str_fmt("%d", done[k].n - 1));
+			if (fewer_lanes(s) && s->p.at.hw[done[k].from] == HW_LANE) print_merges(s, &done[k], "ct_log2 - 1");
+			else if (done[k].n > 1) print_merges(s, &done[k], str_fmt("%d", done[k].n - 1));
 			else print_step(s, &done[k], false, "0");
 		}
 		if (loop) cu_end(g);

@@ -9,7 +9,8 @@
  *
  * Rows that are sorted have a power of two of warps, so that the network has fewer stages; pads come last. A NaN comes
  * after them, so the tile as a whole has all its pads between a row's numbers and its NaNs: where warps are left out,
- * rows are at most half a tile, of whose places none is a NaN's then, and each NaN counts as a pad.
+ * rows are at most half a tile, of whose places none is a NaN's then, and each NaN counts as a pad. So it is where
+ * lanes are left out, of a warp or of those of a smaller tile.
  *
  * Rows that half a warp holds get fewer lanes than a warp has, and share it (Fn.short_rows). A lane has as many
  * registers as with longer rows, neighbouring elements, or vectors of 16 bytes, still lie in neighbouring lanes, and the
@@ -105,7 +106,7 @@ static bool suits(const Fn *fn, const Op *op)
 static bool is_by_lane_all(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
-		if (!suits(fn, op) || op->code == OP_CONVERT_LANES || op->code == OP_SORT) return false;
+		if (!suits(fn, op) || op->code == OP_CONVERT_LANES) return false;
 	return row_piece_log2(fn) >= 0;
 }
 
@@ -137,13 +138,14 @@ static int few_of_row(const Fn *fn)
 	if (fn->short_rows)
 		few = (int)((row_of_lanes(fn, LANES_MOST) + fn->row_pads + (1 << LANES_MOST) - 1) >> LANES_MOST);
 	few = (few + unit - 1) & -unit;
-	return few < all && all <= COST_UNROLL_REGS && !scans_back(fn) ? few : 0;
+	return few < all && all <= COST_UNROLL_REGS && !scans_back(fn) && !rows_are_sorted(fn) ? few : 0;
 }
 
-/* log2 of the fewest lanes of a row; rows of those that even fewer hold are an earlier variant's. */
+/* log2 of the fewest lanes of a row; rows of those that even fewer hold are an earlier variant's. A sort computes more
+ * for each place than it accesses, so it has no more places than it needs. */
 static int fewest_lanes(const Fn *fn)
 {
-	int n = COST_SHORT_LANES;
+	int n = rows_are_sorted(fn) ? 0 : COST_SHORT_LANES;
 	while (n < fn_threads(fn).lanes && row_of_lanes(fn, n) <= fn->rows_taken) n++;
 	return n;
 }
@@ -154,7 +156,7 @@ void by_warp_place(Fn *fn)
 	for (const Op *op = fn->body->first; op && yes; op = op->next) yes = suits(fn, op);
 	fn->fewer = yes;
 	int lanes = fn_threads(fn).lanes;
-	bool whole = fn->warps > 1 ? yes : !fn->lanes;
+	bool whole = fn->warps > 1 ? yes : !fn->lanes || (lanes && rows_are_sorted(fn));
 	bool turns = fn->by_element && rows_rotate(fn);
 	bool room = fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS >> COST_SHORT_LANES);
 	fn->short_rows &= whole && room && !turns && !fn->cluster && !fn->persistent && !rows_are_dense(fn)

@@ -3,27 +3,48 @@
  * Rules of a launch may ask all the same, and find rows served as long ones are. */
 #include "lower/placed.h"
 
-/* "n <= 256", a where clause of this condition alone: 256, of n; 0: there is another one. */
-static int64_t most_of(const Fn *fn, const Sym **length)
+/* "n <= 256", the first such where clause of fn: its place; -1: there is none. */
+static int limit_of(const Fn *fn)
 {
-	const Sym *s = fn->where.n == 1 ? fn->where.p[0].cond : NULL;
-	int64_t most;
-	if (!s || s->kind != SYM_LE || !sym_is_const(s->arg[1], &most)) return 0;
-	*length = s->arg[0];
+	for (int i = 0; i < fn->where.n; i++) {
+		const Sym *s = fn->where.p[i].cond;
+		if (s->kind == SYM_LE && sym_is_const(s->arg[1], NULL) && !sym_is_const(s->arg[0], NULL)) return i;
+	}
+	return -1;
+}
+
+static bool asks(const Fn *fn, const Sym *cond)
+{
+	for (int i = 0; i < fn->where.n; i++)
+		if (fn->where.p[i].cond == cond) return true;
+	return false;
+}
+
+/* Rows of up to so many elements that fn would serve are taken by an earlier variant, which asks for nothing else that
+ * fn does not ask for; 0: none are. */
+static int64_t taken_by(const Fn *earlier, const Fn *fn)
+{
+	int own = limit_of(fn), limit = limit_of(earlier);
+	int64_t most = 0;
+	if (own < 0 || limit < 0) return 0;
+	const Sym *s = earlier->where.p[limit].cond;
+	if (s->arg[0] != fn->where.p[own].cond->arg[0]) return 0;
+	for (int i = 0; i < earlier->where.n; i++)
+		if (i != limit && !asks(fn, earlier->where.p[i].cond)) return 0;
+	sym_is_const(s->arg[1], &most);
 	return most;
 }
 
 static void note_launch(const HostStmt *h)
 {
-	const Sym *of = NULL, *length = NULL;
-	int64_t taken = 0;
 	for (int i = 0; i < h->u.launch.variants.n; i++) {
 		Fn *fn = h->u.launch.variants.p[i].fn;
-		int64_t most = most_of(fn, &length), here = most && of == length ? taken : 0;
-		if (here < fn->rows_taken) fn->rows_taken = here;
-		if (!most || (of && of != length)) continue;
-		of = length;
-		if (most > taken) taken = most;
+		int64_t most = 0;
+		for (int k = 0; k < i; k++) {
+			int64_t taken = taken_by(h->u.launch.variants.p[k].fn, fn);
+			if (taken > most) most = taken;
+		}
+		if (most < fn->rows_taken) fn->rows_taken = most;
 	}
 }
 

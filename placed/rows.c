@@ -89,12 +89,13 @@ int row_piece_log2(const Fn *fn)
 }
 
 /* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
- * rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. */
+ * rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. What sorts
+ * rows computes more than it accesses, for each place of its network. */
 int64_t row_of_lanes(const Fn *fn, int log2)
 {
 	int64_t held = ((int64_t)1 << (fn->row_regs_log2 + log2)) - fn->row_pads,
 		near = ((int64_t)SECTOR << log2) / row_elem_bytes(fn);
-	return held < near ? held : near;
+	return held < near || rows_are_sorted(fn) ? held : near;
 }
 
 int64_t row_of_few(const Fn *fn)
