@@ -266,15 +266,15 @@ static Pick find_pick(const Cu *g, const Op *first, const Op *end)
 	return (Pick){ 0 };
 }
 
-/* May one of the registers from ct_k on hold the number? */
-static Str picked_text(Cu *g, const Pick *p, int chunk)
+/* May one of so many registers from `first` on, a power of two, hold the number? */
+static Str picked_text(Cu *g, const Pick *p, const char *first, int chunk)
 {
 	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, near = cu_map_reg(&p->m, str_i64(chunk - 1));
 	if (g->part) number = str_fmt("(unsigned int)%s - (unsigned int)ct_begin", number);
 	if (p->from) number = str_fmt("(unsigned int)%s - (unsigned int)%s", number, cu_val(g, p->from)->name);
 	if (g->shifted && holds_row(g->fn, *p->numbers->lay)) number = str_fmt("(unsigned int)%s + ct_phase", number);
 	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%s%s) == 0", number,
-		cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, "ct_k")), near, p->m.by_lanes ? "" : "u");
+		cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, first)), near, p->m.by_lanes ? "" : "u");
 }
 
 /* A loop over part of the registers: those of a chunk, or half of their numbers. */
@@ -322,14 +322,142 @@ static void print_chunk(Cu *g, const CuChunks *c)
 {
 	print_part(g, c, false);
 	if (!c->pick.select) return;
-	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick, c->each));
+	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick, "ct_k", c->each));
 	out_in(g->o);
 	print_part(g, c, true);
 	cu_end(g);
 }
 
+/* By Val id: what the loop makes of the select, and what that takes but for the condition and what others take. */
+static bool *needed_once(const Cu *g, const CuChunks *c)
+{
+	bool *needed = NEW_ARRAY(A_TMP, bool, g->fn->nval);
+	VEC(const Op *) ops = { 0 };
+	for (const Op *op = c->first; op != c->end; op = op->next) vec_push(A_TMP, &ops, op);
+	for (int k = ops.n - 1; k >= 0; k--) {
+		const Op *op = ops.p[k];
+		int id = op->out[0]->id;
+		needed[id] |= c->pick.made[id];
+		for (int i = 0; needed[id] && i < op->nin; i++)
+			if (op != c->pick.select || i == 1) needed[ir_in(op, i)->id] = true;
+	}
+	return needed;
+}
+
+/* Has each register of its result what the same register of its operands has, whichever it is? */
+static bool is_of_register(const Op *op)
+{
+	switch (op->code) {
+	case OP_IOTA: case OP_LITERAL: case OP_CONVERT_REGS: return false;
+	case OP_BROADCAST: return regs_of(ir_in(op, 0)) == 1;
+	default: return !op_in_own_loop(op);
+	}
+}
+
+/* Is the number that of register ct_r? */
+static Str is_here_text(Cu *g, const Pick *p)
+{
+	bool shifts = g->shifted && holds_row(g->fn, *p->numbers->lay);
+	return str_fmt("ct_same_u32(%s, (unsigned int)%s - (unsigned int)%s%s)", cu_map_reg(&p->m, "(unsigned int)ct_r"),
+		cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, cu_map_thread(&p->m),
+		shifts ? " + (unsigned int)ct_phase" : "");
+}
+
+/* Of few registers: what one element alone needs is not made in turn for each register that some thread of the warp has
+ * it in, as in short rows, of which a warp has many, but once, of what a thread takes from its own register. NULL: by
+ * registers. */
+static const bool *made_once(const Cu *g, const CuChunks *c)
+{
+	if (!c->pick.select || c->each != 1 || c->pick.from || g->part) return NULL;
+	const bool *needed = needed_once(g, c);
+	for (const Op *op = c->first; op != c->end; op = op->next)
+		if (needed[op->out[0]->id] && !is_of_register(op)) return NULL;
+	return needed;
+}
+
+/* What a value is named meanwhile, and what it was. */
+typedef struct Named { const Val *v; CuVal was; } Named;
+typedef VEC(Named) Names;
+
+static void name_once(Cu *g, Names *names, const Val *v, Str name)
+{
+	vec_push(A_TMP, names, ((Named){ v, *cu_val(g, v) }));
+	cu_val(g, v)->name = name;
+	cu_val(g, v)->inside = true;
+}
+
+/* Takes an operand from the register that holds the number. */
+static void take_picked(Cu *g, Names *names, const Val *v, const CuChunks *c, Str here)
+{
+	const CuVal *x = cu_val(g, v);
+	Str at = cu_at(g, v, "ct_r");
+	if (!type_is_tile(v->type) || x->splat || x->inside || at == x->name) return;
+	Str name = cu_name(g, v);
+	out_printf(g->o, "%s %s = %s;\n", cu_held(v), name, cu_at(g, v, "0"));
+	peel_loop(g, "ct_r", c->n, *v->lay, 0);
+	out_printf(g->o, "%s = %s ? %s : %s;\n", name, here, at, name);
+	cu_end(g);
+	name_once(g, names, v, name);
+}
+
+static bool is_of_loop(const CuChunks *c, const Val *v)
+{
+	for (const Op *op = c->first; op != c->end; op = op->next)
+		if (op == v->def) return true;
+	return false;
+}
+
+static void make_picked(Cu *g, Names *names, const CuChunks *c, Op *op)
+{
+	Str x = op == c->pick.select ? cu_at(g, ir_in(op, 1), "0") : point_text(g, op, "0");
+	if (!cu_val(g, op->out[0])->inside) name_once(g, names, op->out[0], cu_name(g, op->out[0]));
+	print_point(g, op, true, x);
+}
+
+static void print_picked(Cu *g, const CuChunks *c, const bool *needed)
+{
+	Str here = is_here_text(g, &c->pick);
+	Names names = { 0 };
+	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick, "0", 1 << log2_of(c->n)));
+	out_in(g->o);
+	for (const Op *op = c->first; op != c->end; op = op->next)
+		for (int i = 0; is_printed(g, op) && needed[op->out[0]->id] && i < op->nin; i++)
+			if (!is_of_loop(c, ir_in(op, i))) take_picked(g, &names, ir_in(op, i), c, here);
+	int taken = names.n;
+	for (Op *op = c->first; op != c->end; op = op->next)
+		if (is_printed(g, op) && needed[op->out[0]->id]) make_picked(g, &names, c, op);
+	for (int i = 0; i < names.n; i++) {
+		const Val *v = names.p[i].v;
+		Str name = cu_val(g, v)->name;
+		*cu_val(g, v) = names.p[i].was;
+		if (i < taken) continue;
+		peel_loop(g, "ct_r", c->n, *v->lay, 0);
+		Str at = cu_at(g, v, "ct_r");
+		out_printf(g->o, "%s = %s ? %s : %s;\n", at, here, name, at);
+		cu_end(g);
+	}
+	cu_end(g);
+}
+
+static void print_once(Cu *g, const CuChunks *c, const bool *needed)
+{
+	const Op *like = c->first, *select = c->pick.select;
+	while (!is_printed(g, like)) like = like->next;
+	peel_loop(g, "ct_r", c->n, *like->out[0]->lay, 0);
+	for (const Op *op = c->first; op != c->end; op = op->next)
+		if (is_printed(g, op) && !is_picked(&c->pick, op))
+			print_point(g, op, true, op == select ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
+	cu_end(g);
+	print_picked(g, c, needed);
+}
+
 static void print_chunks(Cu *g, const CuChunks *c)
 {
+	const bool *needed = made_once(g, c);
+	if (needed) {
+		print_once(g, c, needed);
+		return;
+	}
 	out_puts(g->o, "#pragma unroll\n");
 	const Op *like = c->first;      /* one that has registers */
 	while (!is_printed(g, like)) like = like->next;

@@ -384,6 +384,7 @@ static inline unsigned int ct_div(unsigned int n, unsigned long long d) { return
 static inline int ct_at_most(long long a) { return a > 1 << 30 ? 1 << 30 : (int)a; }
 static inline int ct_at_least(int a) { return a < -(1 << 30) ? -(1 << 30) : a; }
 static inline int ct_within(long long a) { return a > 1 << 30 ? 1 << 30 : a < -(1 << 30) ? -(1 << 30) : (int)a; }
+static inline unsigned char ct_same_u32(unsigned int a, unsigned int b) { return a == b; }
 static inline long long ct_tile_at(long long index, long long step, long long offset)
 {
 	const long long far = 1ll << 62;
