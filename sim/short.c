@@ -33,8 +33,8 @@ static Few few_of(const SimCall *c)
 	Few all = { LANES_LOG2, log2_of(fn->warps), 0 };
 	int64_t longest, warps;
 	if (!longest_row(c, &longest)) return all;
-	if (fn->short_rows && longest <= row_of_lanes(fn, LANES_LOG2 - 1)) {
-		int lanes = COST_SHORT_LANES;
+	if (fn->short_rows && longest <= row_of_lanes(fn, fn_threads(fn).lanes - 1)) {
+		int lanes = fn->lanes_least;
 		while (longest > row_of_lanes(fn, lanes)) lanes++;
 		return (Few){ lanes, 0, fn->row_few };
 	}
