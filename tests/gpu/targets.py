@@ -42,7 +42,7 @@ ON_GPU = 6              # processes at a time: each makes a context, and more of
 AS_FOUND = 15           # seconds between two writings of the results
 RESTARTS = 6            # of the process of a group, each after a case that did not end well
 BATCH = 16              # drawn kernels in a file
-AT_ONCE = 128           # kernels that are drawn before it is asked which of them all targets take
+AT_ONCE = 128           # kernels at most that are drawn before it is asked which of them all targets take
 SMALL = 70000           # bytes of CUDA of a drawn kernel at most
 TILE = 8192             # elements of a tile of it at most
 
@@ -191,8 +191,8 @@ def draw(o):
         for module, count in ((drawn, o.random - o.random * 3 // 5), (mixed, o.random * 3 // 5)):
             begun = found = 0
             while found < count:
-                some = [module.Kernel(o.seed, begun + i) for i in range(AT_ONCE)]
-                begun += AT_ONCE
+                some = [module.Kernel(o.seed, begun + i) for i in range(min(AT_ONCE, 8 * count))]
+                begun += len(some)
                 for k, text in zip(some, pool.map(taken, some)):
                     if text and found < count:
                         found += 1
