@@ -43,10 +43,9 @@ const Type *strip_partial(const Slicer *s, const Op *op)
 }
 
 /* The axis becomes three: what a thread combines stands in the first and the last. */
-static Val *unfolded(const Slicer *s, Builder *b, Val *x, int axis)
+static Val *unfolded_by(Fold f, Builder *b, Val *x, int axis)
 {
 	const Type *t = x->type;
-	Fold f = fold_of(s, t, axis);
 	uint8_t shape[TILE_RANK];
 	for (int a = 0; a < axis; a++) shape[a] = t->log2[a];
 	shape[axis] = (uint8_t)f.far;
@@ -54,6 +53,11 @@ static Val *unfolded(const Slicer *s, Builder *b, Val *x, int axis)
 	shape[axis + 2] = (uint8_t)f.near;
 	for (int a = axis + 1; a < t->rank; a++) shape[a + SLICE_AXES] = t->log2[a];
 	return ir_unary(b, OP_RESHAPE, type_tile(t->elem, t->rank + SLICE_AXES, shape), x);
+}
+
+static Val *unfolded(const Slicer *s, Builder *b, Val *x, int axis)
+{
+	return unfolded_by(fold_of(s, x->type, axis), b, x, axis);
 }
 
 /* Combines along the first and the last of those three. */
@@ -167,7 +171,8 @@ static Val *found_here(const Slicer *s, Builder *b, const Op *op, Val *x, Val **
 	Val *all = unfolded(s, b, x, axis), *most = folded(b, extreme_of(op), op, all, axis);
 	Val *equal = ir_binary(b, OP_EQ, bools(all), all, ir_unary(b, OP_BROADCAST, all->type, most));
 	if (elem_is_any_float(x->type->elem) && ir_int(op, AT_NAN, 0)) equal = both(b, OP_OR, equal, is_nan(b, all));
-	Val *at = ir_unary(b, OP_BROADCAST, type_with_elem(all->type, EL_U32), unfolded(s, b, *place, axis));
+	Val *at = ir_unary(b, OP_BROADCAST, type_with_elem(all->type, EL_U32),
+		unfolded_by(fold_of(s, x->type, axis), b, *place, axis));
 	at = folded(b, OP_REDUCE_MIN, NULL, choose(b, equal, at, greatest(b, at->type)), axis);
 	*place = ir_unary(b, OP_RESHAPE, type_with_elem(partial, EL_U32), at);
 	return ir_unary(b, OP_RESHAPE, partial, most);
