@@ -384,9 +384,8 @@ const FnFlag irt_fn_flags[FN_FLAGS] = {
 
 static bool irt_fn_flag(const Fn *fn, int i) { return *(const bool *)((const char *)fn + irt_fn_flags[i].offset); }
 
-/* rows 12 [n] holds 8 of 4 sure 4: of 2^12 elements, in 8 of 2^4 registers, 4 of them wholly
- * inside; few 4: where rows share thread blocks, 4 of them may do; from 1: short rows have 2^1 lanes or more; peeled: how.
- * See Fn. */
+/* rows 12 [n] holds 8 of 4 sure 4: of 2^12 elements, in 8 of 2^4 registers, 4 of them wholly inside; few 4: where
+ * rows share thread blocks, 4 of them may do; from 1: short rows have 2^1 lanes or more; peeled: how. See Fn. */
 static void print_rows(Out *o, const Fn *fn)
 {
 	out_printf(o, "rows %d ", fn->row_log2);

@@ -13,9 +13,10 @@
  * lanes are left out, of a warp or of those of a smaller tile.
  *
  * Rows that half a warp holds get fewer lanes than a warp has, and share it (Fn.short_rows). A lane has as many
- * registers as with longer rows, neighbouring elements, or vectors of 16 bytes, still lie in neighbouring lanes, and the
- * launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled for each number of
- * lanes: registers at constant places take fewer instructions than at those that a call chooses (bench/notes/rows.md).
+ * registers as with longer rows, neighbouring elements, or vectors of 16 bytes, still lie in neighbouring lanes, and
+ * the launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled for each
+ * number of lanes: registers at constant places take fewer instructions than at those that a call chooses
+ * (bench/notes/rows.md).
  *
  * A lane of so short a row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds
  * take half of its registers: the text is compiled for that many, too (Fn.row_few).

@@ -36,7 +36,8 @@ typedef struct StripPlan {
 bool strip_plan(IrBlock *block, Val *seed, int axis, int log2, StripPlan *p);
 bool strip_is_cut(const StripPlan *p, const Val *v);
 /* Of the question whether a place comes before an end: the numbers of the places. NULL: v is another one, or its
- * operands are narrower than the places of a tile of 2^log2 elements. inside: the end is that of rows of this extent. */
+ * operands are narrower than the places of a tile of 2^log2 elements. inside: the end is that of rows of this
+ * extent. */
 const Val *strip_places(const Val *v, int log2, const Val **end);
 const Val *strip_inside(const Val *v, const Sym *extent, int log2);
 bool strip_by_index(const Op *op);              /* its result is the number of an element: of equal ones, the first */

@@ -43,7 +43,8 @@ static bool tells_places(Elem e, int log2)
 static const Val *bare(const Val *v, int log2)
 {
 	for (; tells_places(v->type->elem, log2); v = ir_in(v->def, 0))
-		if (!v->def || (v->def->code != OP_BROADCAST && v->def->code != OP_RESHAPE && v->def->code != OP_CAST)) return v;
+		if (!v->def || (v->def->code != OP_BROADCAST && v->def->code != OP_RESHAPE && v->def->code != OP_CAST))
+			return v;
 	return NULL;
 }
 
