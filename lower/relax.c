@@ -14,6 +14,8 @@
  * rounded, and a power is made of what is held in words anyway (pass remat), nobody holds powers of f32 at the
  * wait: a thread has room for twice the elements.
  *
+ * 1 + tanh(x) is 2 / (1 + exp(-2 x)), which has all its digits where tanh is near -1, and takes half the instructions.
+ *
  * A quotient that only becomes an integer, by rounding to the nearest, has the bits that matter without the branches
  * of a correctly rounded one (`domain: whole`).
  *
@@ -238,6 +240,43 @@ static void visit_yield(Relax *r, Op *op)
 	}
 }
 
+/* ---- sums with a hyperbolic tangent ---- */
+static bool is_one(const Val *v)
+{
+	Num n;
+	return ir_const_value(v, &n) && n.f == 1;
+}
+
+static Val *same_number(Builder *b, const Val *like, double n) { return ir_const_num(b, like->type, (Num){ .f = n }); }
+
+static Val *loosely(Val *v)
+{
+	ir_set_int(v->def, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("full")));
+	return v;
+}
+
+/* 1 + tanh(x) or 1 - tanh(x), not needed exactly. */
+static bool make_quotient(Relax *r, Op *op)
+{
+	bool minus = op->code == OP_SUB;
+	if (!minus && op->code != OP_ADD) return false;
+	int of = minus || is_one(ir_in(op, 0)) ? 1 : 0;
+	Op *tanh = ir_in(op, of)->def;
+	if (!tanh || tanh->code != OP_TANH || !is_one(ir_in(op, 1 - of)) || r->uses[tanh->out[0]->id] != 1) return false;
+	if (ir_int(op, AT_ROUNDING, 0) || ir_int(op, AT_SUBNORMALS, 0) || ir_int(tanh, AT_ROUNDING, 0)) return false;
+	Builder b = build_before(op);
+	Val *x = ir_in(tanh, 0), *two = same_number(&b, x, 2), *by = same_number(&b, x, minus ? 2 : -2);
+	Val *power = loosely(ir_unary(&b, OP_EXP, x->type, ir_binary(&b, OP_MUL, x->type, by, x)));
+	Val *sum = ir_binary(&b, OP_ADD, x->type, ir_in(op, 1 - of), power);
+	Val *q = loosely(ir_binary(&b, OP_DIV, x->type, two, sum));
+	q->name = op->out[0]->name;
+	ir_replace(op->out[0], q);
+	ir_remove(op);
+	ir_remove(tanh);
+	use_exactly(r, x);
+	return true;
+}
+
 static void visit(Relax *r, Op *op)
 {
 	const Val *from;
@@ -254,6 +293,7 @@ static void visit(Relax *r, Op *op)
 	if (op->nout == 1 && is_f32(op->out[0])) {
 		bool exact = r->exact[op->out[0]->id];
 		loose = loose || (!exact && keeps_error(op));
+		if (!exact && make_quotient(r, op)) return;
 		if (exact) split(r, op);
 		else if (may_relax(op)) ir_set_int(op, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("full")));
 	}
