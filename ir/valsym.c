@@ -97,8 +97,17 @@ const IrParam *valsym_root(const ValSyms *b, const Val *view)
 	return param_of(b, view);
 }
 
+/* The view whose axes are permuted; axis: its axis. */
+static const Val *unpermuted(const Val *view, int *axis)
+{
+	for (; view->def && view->def->code == OP_PERMUTE; view = ir_in(view->def, 0))
+		*axis = (int)ir_attr(view->def, AT_AXES)->u.ints.p[*axis];
+	return view;
+}
+
 const Sym *valsym_extent(ValSyms *b, const Val *view, int axis)
 {
+	view = unpermuted(view, &axis);
 	if (derived(view)) return valsym(b, ir_in(view->def, 2 + axis));
 	const IrParam *p = param_of(b, view);
 	return p ? p->extent[axis] : NULL;
@@ -106,6 +115,7 @@ const Sym *valsym_extent(ValSyms *b, const Val *view, int axis)
 
 const Sym *valsym_stride(ValSyms *b, const Val *view, int axis)
 {
+	view = unpermuted(view, &axis);
 	if (derived(view)) return valsym(b, ir_in(view->def, 2 + view->type->rank + axis));
 	const IrParam *p = param_of(b, view);
 	return p ? p->stride[axis] : NULL;
