@@ -238,10 +238,11 @@ def on_nvcc(where, names):
 
 
 def on_tile(where, names):
-    """Kernels through the front end of NVIDIA's compiler; launchers by the host's compiler with stand-ins for the CUDA runtime."""
+    """Kernels by NVIDIA's compiler as far as it looks at names, with all instances of templates; launchers by the host's
+    compiler with stand-ins for the CUDA runtime."""
     nvcc = emulation_tile.tool("nvcc")
     for name, out in emitted(where, names, "cuda-tile"):
-        r = run([nvcc, "--enable-tile", "-std=c++20", "-arch=sm_90", "--tilebc", "-Werror", "all-warnings", "-o", out + ".bc", out], timeout=500)
+        r = run([nvcc, "--enable-tile", "-std=c++20", "-arch=sm_90", "-ptx", "-fdevice-syntax-only", "-Werror", "all-warnings", "-o", out + ".ptx", out], timeout=500)
         check(r.code == 0 and not r.text, "%s: %s" % (name, (r.text + r.out.decode("utf-8", "replace"))[-2000:]))
         write(out + ".cpp", emulation_tile.host_side(read(out)))
         say(name, run(["g++", "-std=c++20", "-fsyntax-only", "-Wextra", *BRIEF, "-I" + where, out + ".cpp"]))
