@@ -314,6 +314,9 @@ void version_ask(CuVersion *t)
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
 	for (int i = fn->lanes_least; fn->short_rows && i < fn_threads(fn).lanes; i++)
 		t->row_of_lanes[i] = row_of_lanes(fn, i);
+	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
+	t->part = fn->short_rows ? row_part_registers(fn, fn->row_few) : 0;
+	t->row_of_part = ((int64_t)t->part << fn_threads(fn).lanes) - fn->row_pads - shift;
 	if (fn->warp_rows) t->row_of_few = row_of_few(fn);
 }
 
@@ -371,9 +374,21 @@ static void print_call(Out *o, const CuKernel *k, Str within, Str rows, Str how,
 static void print_by_lanes(Out *o, const CuKernel *k, const CuVersion *t, Str rows)
 {
 	const Fn *fn = t->v.fn;
-	int last = fn_threads(fn).lanes - 1;
-	for (int i = fn->lanes_least; i <= last; i++)
-		print_call(o, k, i < last ? are_within(k, t, t->row_of_lanes[i]) : NULL, rows, str_i64(i), fn->row_few);
+	int last = fn_threads(fn).lanes - 1, part = t->part;
+	for (int i = fn->lanes_least; i <= last; i++) {
+		Str lanes = str_i64(i);
+		if (part) print_call(o, k, are_within(k, t, (part << i) - fn->row_pads), rows, lanes, part);
+		print_call(o, k, i < last ? are_within(k, t, t->row_of_lanes[i]) : NULL, rows, lanes, fn->row_few);
+	}
+}
+
+/* Rows that have a warp, or all lanes of their tile. */
+static void print_whole(Out *o, const CuKernel *k, const CuVersion *t, Str rows)
+{
+	const Fn *fn = t->v.fn;
+	Str how = fn->warp_rows ? str_intern("false") : str_i64(fn_threads(fn).lanes);
+	if (t->part && fn->warps == 1) print_call(o, k, are_within(k, t, t->row_of_part), rows, how, t->part);
+	print_call(o, k, NULL, rows, how, fn->row_few ? 1 << fn->row_regs_log2 : 0);
 }
 
 /* The body as a function of the lanes of a tile block, or of whether it is a warp, and of the registers that hold a
@@ -386,7 +401,7 @@ static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const Emi
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(t, opt), name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
-	print_call(o, k, NULL, rows, fn->warp_rows ? str_intern("false") : str_i64(fn_threads(fn).lanes), all);
+	print_whole(o, k, t, rows);
 	out_printf(o, "}\nstatic __global__ void __launch_bounds__(%s ? %d : 1)\n%s_short(", served(&t->v, opt),
 		COST_SHORT_THREADS, name);
 	print_params(o, k, true);

@@ -19,7 +19,8 @@
  * (bench/notes/rows.md).
  *
  * A lane of so short a row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds
- * take half of its registers: the text is compiled for that many, too (Fn.row_few).
+ * take half of its registers: the text is compiled for that many, too (Fn.row_few). Where a lane has 8 registers of single
+ * elements, 6 of them hold the shorter half of the rows of so many lanes (row_part_registers).
  *
  * A scan gives a row what it would have without what comes after it; backwards, pads change nothing. Of places of
  * extremes, the first pad stands for all.
@@ -127,9 +128,9 @@ static bool scans_back(const Fn *fn)
 	return false;
 }
 
-/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed. They
- * are whole vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a
- * chunk. */
+/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed, and
+ * rows that a part of them holds (row_part_registers) do not have a text of their own, either. They
+ * are whole vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
 static int few_of_row(const Fn *fn)
 {
 	enum { LANES_MOST = LANES_LOG2 - 1, UNIT = 4 };
@@ -139,7 +140,9 @@ static int few_of_row(const Fn *fn)
 	if (fn->short_rows)
 		few = (int)((row_of_lanes(fn, LANES_MOST) + fn->row_pads + (1 << LANES_MOST) - 1) >> LANES_MOST);
 	few = (few + unit - 1) & -unit;
-	return few < all && all <= COST_UNROLL_REGS && !scans_back(fn) && !rows_are_sorted(fn) ? few : 0;
+	if (all > COST_UNROLL_REGS || scans_back(fn) || rows_are_sorted(fn)) return 0;
+	if (few < all) return few;
+	return fn->short_rows && row_part_registers(fn, all) ? all : 0;
 }
 
 /* log2 of the fewest lanes of a row; rows of those that even fewer hold are an earlier variant's. A sort computes more

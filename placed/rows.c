@@ -104,6 +104,12 @@ int64_t row_of_few(const Fn *fn)
 	return (fn->row_few << LANES_LOG2) - fn->row_pads - shift;
 }
 
+int row_part_registers(const Fn *fn, int registers)
+{
+	enum { MOST = 8 };              /* of more of them half are left out (Fn.row_few) */
+	return registers == MOST && !row_piece_log2(fn) ? registers * 3 / 4 : 0;
+}
+
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
 
 bool cut_is_length(const Fn *cut, const Val *v)
