@@ -315,7 +315,7 @@ void version_ask(CuVersion *t)
 	for (int i = fn->lanes_least; fn->short_rows && i < fn_threads(fn).lanes; i++)
 		t->row_of_lanes[i] = row_of_lanes(fn, i);
 	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
-	t->part = fn->short_rows ? row_part_registers(fn, fn->row_few) : 0;
+	t->part = fn->short_rows ? row_part_registers(fn, 1 << fn->row_regs_log2) : 0;
 	t->row_of_part = ((int64_t)t->part << fn_threads(fn).lanes) - fn->row_pads - shift;
 	if (fn->warp_rows) t->row_of_few = row_of_few(fn);
 }
@@ -377,8 +377,10 @@ static void print_by_lanes(Out *o, const CuKernel *k, const CuVersion *t, Str ro
 	int last = fn_threads(fn).lanes - 1, part = t->part;
 	for (int i = fn->lanes_least; i <= last; i++) {
 		Str lanes = str_i64(i);
-		if (part) print_call(o, k, are_within(k, t, (part << i) - fn->row_pads), rows, lanes, part);
-		print_call(o, k, i < last ? are_within(k, t, t->row_of_lanes[i]) : NULL, rows, lanes, fn->row_few);
+		for (int n = part - 2; part && n <= part; n += 2)
+			print_call(o, k, are_within(k, t, ((int64_t)n << i) - fn->row_pads), rows, lanes, n);
+		if (!part || i == last)
+			print_call(o, k, i < last ? are_within(k, t, t->row_of_lanes[i]) : NULL, rows, lanes, fn->row_few);
 	}
 }
 

@@ -19,8 +19,8 @@
  * (bench/notes/rows.md).
  *
  * A lane of so short a row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds
- * take half of its registers: the text is compiled for that many, too (Fn.row_few). Where a lane has 8 registers of single
- * elements, 6 of them hold the shorter half of the rows of so many lanes (row_part_registers).
+ * take half of its registers: the text is compiled for that many, too (Fn.row_few). Where a lane has 8 registers of
+ * single elements, rows have so many lanes that 4 or 6 of them do (row_part_registers).
  *
  * A scan gives a row what it would have without what comes after it; backwards, pads change nothing. Of places of
  * extremes, the first pad stands for all.

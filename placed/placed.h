@@ -178,7 +178,7 @@ bool rows_are_sorted(const Fn *fn);             /* then that is a power of two *
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
 int64_t row_of_few(const Fn *fn);        /* of one with {warp_rows}: that its `few` registers of a warp hold */
-/* of so many of a lane, which hold single elements, those that take the shorter half of the rows of so many lanes; 0: all do */
+/* of so many of a lane, each of single elements, those that rows of lanes or of a warp take if they suffice; 0: all */
 int row_part_registers(const Fn *fn, int registers);
 int row_piece_log2(const Fn *fn);  /* of the largest vectors that neighbouring lanes hold; -1: they hold others */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */

@@ -88,14 +88,11 @@ int row_piece_log2(const Fn *fn)
 	return most;
 }
 
-/* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
- * rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. What sorts
- * rows computes more than it accesses, for each place of its network. */
-int64_t row_of_lanes(const Fn *fn, int log2)
+static bool scans_or_sorts(const Fn *fn)
 {
-	int64_t held = ((int64_t)1 << (fn->row_regs_log2 + log2)) - fn->row_pads,
-		near = ((int64_t)SECTOR << log2) / row_elem_bytes(fn);
-	return held < near || rows_are_sorted(fn) ? held : near;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->code == OP_SORT || (op_is_scan(op) && ir_int(op, AT_DIRECTION, 0))) return true;
+	return false;
 }
 
 int64_t row_of_few(const Fn *fn)
@@ -107,7 +104,20 @@ int64_t row_of_few(const Fn *fn)
 int row_part_registers(const Fn *fn, int registers)
 {
 	enum { MOST = 8 };              /* of more of them half are left out (Fn.row_few) */
-	return registers == MOST && !row_piece_log2(fn) ? registers * 3 / 4 : 0;
+	return registers == MOST && !row_piece_log2(fn) && !scans_or_sorts(fn) ? registers * 3 / 4 : 0;
+}
+
+/* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
+ * rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. What sorts
+ * rows computes more than it accesses, for each place of its network. Where accesses are of single elements, more lanes
+ * with half of the registers are faster than fewer with nearly all: they touch a row's sectors in fewer accesses. */
+int64_t row_of_lanes(const Fn *fn, int log2)
+{
+	int all = 1 << fn->row_regs_log2, part = row_part_registers(fn, all);
+	bool most = !part || log2 + 1 == fn_threads(fn).lanes;
+	int64_t held = ((int64_t)(most ? all : part) << log2) - fn->row_pads,
+		near = ((int64_t)SECTOR << log2) / row_elem_bytes(fn);
+	return held < near || rows_are_sorted(fn) ? held : near;
 }
 
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }
