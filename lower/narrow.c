@@ -33,7 +33,8 @@ typedef struct Narrow {
 	int kept;               /* the axis of the grid along which neighbours are joined */
 	int parts;              /* log2, of a tile, so far */
 	int64_t tile;           /* elements of the author's tile along the axes that are divided; */
-	const Sym *used;        /* those of them that this version computes */
+	const Sym *inside;      /* those of them that lie in the tensor, */
+	const Sym *used;        /* and those that this version computes */
 } Narrow;
 
 /* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes; math:
@@ -185,9 +186,10 @@ static void divide(Narrow *n, int axis, const Look *l)
 		return;
 	widen_divide(&w, k);
 	if (is_row && l->looks_up) sweep_first(n->fn, axis);
-	const Sym *parts = sym_cdiv(sym_min(grid->arg[0], sym_const(tile)), sym_const(part));
+	const Sym *inside = sym_min(grid->arg[0], sym_const(tile)), *parts = sym_cdiv(inside, sym_const(part));
 	n->parts += k;
 	n->tile *= tile;
+	n->inside = sym_mul(n->inside, inside);
 	n->used = sym_mul(n->used, sym_mul(parts, sym_const(part)));
 }
 
@@ -207,7 +209,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy");
 	if (!cx->o->by_threads || hints || of->ordered || has_steps(of, cx) || !l.suits || !l.store) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
-	Narrow n = { fn, cx->o->checked ? widen_plan : widen_plan_gathers, look(fn).store, -1, 0, 1, sym_const(1) };
+	Narrow n = { fn, cx->o->checked ? widen_plan : widen_plan_gathers, look(fn).store, -1, 0, 1, sym_const(1), sym_const(1) };
 	put_rows_on_grid(&n);
 	n.kept = find_kept(&n);
 	for (int a = 0; n.kept >= 0 && a < fn->ngrid; a++)
@@ -216,6 +218,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	int join = COST_NARROW_TILE - type_log2_size(ir_accessed(n.store)->type);
 	if (join > 0) widen_do(&w, join);
 	make_again(fn, cx);
-	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / (l.math ? COST_NARROW_MATH : COST_NARROW)));
+	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / COST_NARROW_MATH));
+	if (!l.math) *guard = sym_logic(SYM_AND, sym_cmp(SYM_LE, n.inside, sym_const(n.tile / COST_NARROW)), *guard);
 	return fn;
 }
