@@ -9,12 +9,14 @@ enum {
 	MOST_WARPS = 5          /* log2, of the largest thread block */
 };
 
-/* loaded: bytes of all loads for an element; carried: log2 of the largest tile that a loop carries; moves: there is
- * more than elementwise operations on rows; seeks: a tile is loaded from where an index from memory says; sums, waits,
- * math: tiles that a loop carries, reductions and functions of tiles, if they are more than a few elements */
+/* loads: of tiles; loaded: bytes of them for an element; asked: in all; carried: log2 of the largest tile that a loop
+ * carries; moves: there is more than elementwise operations on rows; seeks: a tile is loaded from where an index from
+ * memory says; sums, waits, math: tiles that a loop carries, reductions and functions of tiles, if they are more than a
+ * few elements */
 typedef struct Size {
-	int log2, products, bytes, loaded, carried, sums, waits;
+	int log2, products, bytes, loads, loaded, carried, sums, waits;
 	bool reduces, scans, sorts, moves, seeks, math;
+	int64_t asked;
 } Size;
 
 static bool is_plain(const Op *op)
@@ -53,7 +55,11 @@ static void measure(void *ctx, Op *op)
 		s->sums += type_log2_size(t) >= COST_TILE_MANY;
 		if (type_log2_size(t) > s->carried) s->carried = type_log2_size(t);
 	}
-	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type)) s->loaded += elem_bytes(op->out[0]->type->elem);
+	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type)) {
+		s->loaded += elem_bytes(op->out[0]->type->elem);
+		s->loads++;
+		s->asked += (int64_t)elem_bytes(op->out[0]->type->elem) << type_log2_size(op->out[0]->type);
+	}
 	for (int i = 1; op->code == OP_LOAD && i < op->nin; i++) s->seeks |= was_read(ir_in(op, i), 0);
 	s->reduces |= op_is_reduce(op) || op_is_scan(op);
 	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= COST_TILE_MANY;
@@ -114,8 +120,9 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (w > full) w = full;
 	/* tile blocks of one warp share a thread block (pack.c): of two, each would take the time to start one */
 	bool waits = s.reduces || s.scans || s.sorts || s.math || s.products;
-	bool alone = s.log2 == LANES_LOG2 + COST_ALONE_REGS && s.loaded && s.loaded <= COST_ALONE_LOADED;
-	if (alone && !waits && !fn->by_element) w = 0;
+	bool alone = s.loaded && s.loaded <= COST_ALONE_LOADED && !fn->by_element;
+	alone |= s.loads && s.loads <= COST_ALONE_LOADS && s.asked <= (int64_t)COST_ALONE_LOADED << s.log2;
+	if (s.log2 == LANES_LOG2 + COST_ALONE_REGS && alone && !waits) w = 0;
 	int most = s.scans ? COST_SCAN_REGS : COST_REGS_MOST;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
 	return w < 0 ? 0 : w > MOST_WARPS ? MOST_WARPS : w;
