@@ -7,8 +7,14 @@
  * of registers one after the other, warps one after the other. Backwards, `before` is what the scan met before; the
  * function gets the element with the lesser number first either way.
  *
+ * Lanes scan few groups at a time where groups of registers follow: their totals are then needed no more, so that a
+ * thread holds one number for each of its groups, not two.
+ *
  * Where a value changes nothing it is what ct_p begins with, and no test is needed; elsewhere ct_p counts only where
  * something comes before. That value is -0 for sums, as 0 + -0 is 0, and NaN for the greatest of numbers and NaNs. */
+#include <string.h>
+
+#include "base/cost.h"
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 #include "ir/exact.h"
@@ -27,6 +33,9 @@ typedef struct Scan {
 	bool self;              /* groups of one element: ct_p includes it */
 	int rows;               /* mask of the register bits that are not on the axis */
 	int groups;             /* log2 of the groups of neighbours */
+	int after_lanes;        /* the bit of the axis from which on groups of registers follow; 0: not all at once */
+	int some;               /* log2 of the groups that lanes scan at a time, if so */
+	bool inside;            /* of these: their totals are ct_q, all before them together are ct_t */
 	Elem e[MOST];
 	Str identity[MOST];     /* what an exclusive scan begins with */
 	Str neutral[MOST];      /* changes nothing; [0] NULL: there is none */
@@ -41,6 +50,19 @@ static Str neutral_of(const Op *op, Elem e)
 	return cu_num(e, down ? num_float(0) : monoid_identity(op->code, e, ir_int(op, AT_NAN, 0) != 0));
 }
 
+static uint32_t as_groups(const Scan *s, uint32_t regs) { return scan_group_bits(&s->plan, s->lay.in[HW_REG], regs); }
+
+/* Do lanes come after neighbours, and then all groups, in the order of their numbers? */
+static int find_after_lanes(const Scan *s)
+{
+	int k = s->plan.low;
+	while (k < s->plan.warps && s->plan.hw[k] == HW_LANE) k++;
+	if (k == s->plan.low || s->plan.warps - k != s->groups || s->exclusive || cu_leaves_out(s->g, s->lay)) return 0;
+	for (int i = k; i < s->plan.warps; i++)
+		if (s->plan.hw[i] != HW_REG || as_groups(s, (uint32_t)1 << s->plan.bit[i]) != (uint32_t)1 << (i - k)) return 0;
+	return k;
+}
+
 static Scan scan_of(Cu *g, const Op *op)
 {
 	Scan s = { .g = g, .op = op, .n = scan_values(op), .kind = monoid_kind(op->code), .lay = *ir_in(op, 0)->lay,
@@ -52,6 +74,8 @@ static Scan scan_of(Cu *g, const Op *op)
 		if (s.plan.hw[k] == HW_REG) s.rows &= ~(1 << s.plan.bit[k]);
 	s.self = !s.plan.low && !s.exclusive;
 	s.groups = s.lay.in[HW_REG] - s.plan.low;
+	for (s.some = COST_SCAN_SOME; s.some > 1 && s.n << s.some > 1 << COST_SCAN_SOME;) s.some--;
+	s.after_lanes = s.groups > s.some ? find_after_lanes(&s) : 0;
 	for (int i = 0; i < s.n; i++) {
 		s.e[i] = ir_in(op, i)->type->elem;
 		s.identity[i] = op->code == OP_SCAN ? cu_scalar(g, ir_in(op, s.n + i)) : identity_of(op, s.e[i]);
@@ -64,8 +88,6 @@ static Scan scan_of(Cu *g, const Op *op)
 static uint32_t bits_of(const Scan *s, Hw h, int from, int to) { return scan_bits(&s->plan, h, from, to); }
 
 static uint32_t low_bits(const Scan *s) { return bits_of(s, HW_REG, 0, s->plan.low); }
-
-static uint32_t as_groups(const Scan *s, uint32_t regs) { return scan_group_bits(&s->plan, s->lay.in[HW_REG], regs); }
 
 static uint32_t all_groups(const Scan *s) { return ((uint32_t)1 << s->groups) - 1; }
 
@@ -120,7 +142,10 @@ static Str comes_before(const Scan *s, int to, Str group)
 /* For each tile the name of an array of 2^n elements at `at`; of a plain variable where n is 0. */
 static void each(const Scan *s, Str *v, const char *what, int n, const char *at)
 {
-	for (int i = 0; i < s->n; i++) v[i] = n ? str_fmt("ct_%s%d[%s]", what, i, at) : str_fmt("ct_%s%d", what, i);
+	bool total = s->after_lanes && !strcmp(what, "t");
+	for (int i = 0; i < s->n; i++)
+		if (total) v[i] = s->inside ? str_fmt("ct_q%d[%s - ct_c]", i, at) : str_fmt("ct_t%d", i);
+		else v[i] = n ? str_fmt("ct_%s%d[%s]", what, i, at) : str_fmt("ct_%s%d", what, i);
 }
 
 static void declare(const Scan *s, const char *what, int n)
@@ -183,9 +208,16 @@ static void loop_over(Cu *g, const char *var, uint32_t mask)
 	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask));
 }
 
-/* The same over a thread's groups: of a row over those that rows reach, each of which is a vector. */
+/* The same over a thread's groups: of a row over those that rows reach, each of which is a vector; over some of them,
+ * where these are scanned at a time. */
 static void loop_over_groups(const Scan *s, const char *var, uint32_t mask)
 {
+	if (s->inside) {
+		cu_head(s->g, "ct_i", 0, (int64_t)1 << s->some, true);
+		cu_open(s->g);
+		out_printf(s->g->o, "const int %s = ct_c + ct_i;\n", var);
+		return;
+	}
 	if (!mask || mask != all_groups(s) || !cu_leaves_out(s->g, s->lay)) {
 		loop_over(s->g, var, mask);
 		return;
@@ -307,6 +339,41 @@ static void scan_pairs(const Scan *s, int k)
 	cu_end(g);
 }
 
+/* All that lies within a warp, some groups at a time; ct_t: the total of those so far. */
+static void scan_some(Scan *s)
+{
+	Cu *g = s->g;
+	Str t[MOST], q[MOST], o[MOST], x[MOST];
+	int64_t len = (int64_t)1 << s->groups, some = (int64_t)1 << s->some;
+	each(s, t, "t", 0, "");
+	cu_head(g, "ct_k", 0, len / some, true);
+	cu_open(g);
+	out_printf(g->o, "const int ct_c = %s;\n", s->back ? str_fmt("%d - ct_k * %d", (int)(len - some), (int)some)
+		: str_fmt("ct_k * %d", (int)some));
+	s->inside = true;
+	declare(s, "q", s->some);
+	scan_neighbours(s);
+	for (int k = s->plan.low; k < s->after_lanes; k++) scan_pairs(s, k);
+	cu_head(g, "ct_j", 0, some, true);
+	cu_open(g);
+	out_printf(g->o, "const int ct_d = ct_c + %s;\n", nth(s, "ct_j", (int)some));
+	each(s, q, "t", s->some, "ct_d");
+	out_puts(g->o, "if (ct_k == 0 && ct_j == 0) {\n");
+	out_in(g->o);
+	assign(s, t, q);
+	out_off(g->o);
+	out_puts(g->o, "} else {\n");
+	out_in(g->o);
+	copies(s, "o", t, o);
+	put_before_block(s, s->after_lanes, str_intern("ct_d"));
+	copies(s, "x", q, x);
+	combine(s, t, x, o, x);
+	cu_end(g);
+	cu_end(g);
+	cu_end(g);
+	s->inside = false;
+}
+
 /* ---- warps ---- */
 static Str slot(const Scan *s, int value, Str index)
 {
@@ -426,6 +493,13 @@ static void scan_warps(const Scan *s)
 }
 
 /* ---- results ---- */
+static bool begins_neutral(const Scan *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!s->neutral[i] || strcmp(s->neutral[i], s->identity[i])) return false;
+	return true;
+}
+
 /* Every result gets what comes before its group. */
 static void scan_apply(const Scan *s)
 {
@@ -443,7 +517,8 @@ static void scan_apply(const Scan *s)
 		cu_end(g);
 		return;
 	}
-	if (s->exclusive || !s->neutral[0]) {
+	bool ask = !s->neutral[0] || (s->exclusive && !begins_neutral(s));
+	if (ask) {
 		out_printf(g->o, "if (%s) {\n", any);
 		out_in(g->o);
 	}
@@ -463,7 +538,7 @@ static void scan_apply(const Scan *s)
 		assign(s, y, z);
 		cu_end(g);
 	}
-	if (s->exclusive || !s->neutral[0]) cu_end(g);
+	if (ask) cu_end(g);
 	cu_end(g);
 }
 
@@ -475,9 +550,10 @@ void scan_print(Cu *g, const Op *op)
 	for (int i = 0; i < op->nout; i++) cu_declare(g, op->out[i]);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	if (s.plan.low < s.plan.n) declare(&s, "t", s.groups), declare(&s, "p", s.groups);
-	scan_neighbours(&s);
-	for (int k = s.plan.low, to; k < s.plan.warps; k = to) {
+	if (s.plan.low < s.plan.n) declare(&s, "t", s.after_lanes ? 0 : s.groups), declare(&s, "p", s.groups);
+	if (s.after_lanes) scan_some(&s);
+	else scan_neighbours(&s);
+	for (int k = s.after_lanes ? s.plan.warps : s.plan.low, to; k < s.plan.warps; k = to) {
 		to = k + 1;
 		if (s.plan.hw[k] == HW_LANE) {
 			scan_pairs(&s, k);

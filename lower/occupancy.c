@@ -186,11 +186,31 @@ static int bound_blocks(const Fn *fn, bool specific)
 	return blocks;
 }
 
+static void find_scan(void *ctx, Op *op)
+{
+	int *words = ctx, n = 0;
+	if (!op_is_scan(op) || ir_int(op, AT_EXCLUSIVE, 0)) return;
+	for (int i = 0; i < scan_values(op); i++) n += words_of(ir_in(op, i));
+	if (n > *words) *words = n;
+}
+
+/* A thread block of a cluster that scans waits for the others while it holds what comes before each number of a thread:
+ * other clusters load meanwhile. */
+static int bound_of_scan(const Fn *fn)
+{
+	int words = 0;
+	if (!fn->cluster || !fn->by_element) return 0;
+	ir_walk(fn->body, find_scan, &words);
+	return words < COST_WORDS_LEAST ? 0 : machine_registers() / ((words + COST_SCAN_AROUND) * block_threads(fn));
+}
+
 static int bound_of(const Fn *fn, bool specific, bool rest)
 {
 	if (fn->peel_line) return bound_of_peeled(fn, specific);
 	int wide = bound_of_wide(fn);
 	if (wide) return wide;
+	int scan = bound_of_scan(fn);
+	if (scan) return scan;
 	return fn->aligned ? bound_blocks(fn, specific) : bound_of_products(fn) || bound_of_few(fn, specific, rest);
 }
 
