@@ -9,360 +9,27 @@
  * operations that work element by element stay as they are, reshapes, permutations, broadcasts and flips change places
  * alone, and loads become gathers, of which those that are proved to lie inside have no condition.
  *
+ * Elements of less than 4 bytes are taken in groups, which a thread stores at once (flat_groups.c).
+ *
  * It serves all calls. The launcher takes the author's tiles where they are aligned and much of them is used, since
- * these access several elements at once; so elements of less than 4 bytes are left to narrow.c. */
+ * these access several elements at once. */
 #include <string.h>
 
-#include "base/cost.h"
 #include "base/diag.h"
 #include "ir/fold.h"
-#include "ir/valsym.h"
-#include "lower/placed.h"
+#include "lower/flat.h"
 #include "lower/steps.h"
 
-/* The place of each element along an axis of a tile: add + sign * its place in the author's tile along an axis of what
- * is stored; or `tile`; axis NONE: just add. */
-enum { NONE = -1 };
-typedef struct Along { int axis, sign; int64_t add; Val *tile; } Along;
-
-typedef struct Pulled { const Val *of; bool early; Along at[TILE_RANK]; Val *v; } Pulled;
-
-typedef struct Flat {
-	Fn *fn;
-	ValSyms syms;
-	const Op *like;         /* a store, whose tensor's shape all have */
-	const Type *tile;
-	int rank;
-	int grid[TENSOR_RANK];  /* the axis of the grid along an axis of what is stored; NONE: there is one tile */
-	int along[4];   /* and the other way */
-	const Sym *extent[TENSOR_RANK], *all;   /* of what is stored; its elements */
-	Val *place[TENSOR_RANK], *block;        /* of each element; of the tile block */
-	bool *differs;          /* by Val id: between tile blocks */
-	Op *first_late;         /* before it stand all loads */
-	VEC(Pulled) pulled;
-	Val *valid;             /* by element: it is one */
-	Span span;              /* of the operation under way */
-	int work, depth;
-	bool fails;
-} Flat;
-
-/* ---- small things ---- */
 static const Along nowhere = { NONE, 0, 0, NULL };
-
-static const Type *flat_type(Elem e)
-{
-	uint8_t log2 = COST_FLAT_ELEMENTS;
-	return type_tile(e, 1, &log2);
-}
-
-/* Loads, and what they need, come first: a thread asks for all that it needs before it waits for any. */
-static Builder before_late(const Flat *f)
-{
-	Builder b = build_before(f->first_late ? f->first_late : f->fn->body->last);
-	b.span = f->span;
-	return b;
-}
-
-static Val *make_late(Flat *f, OpCode code, const Type *t, int nin, Val *const *in)
-{
-	Builder b = build_before(f->fn->body->last);
-	b.span = f->span;
-	Val *v = ir_op1(&b, code, t, nin, in);
-	if (!f->first_late) f->first_late = v->def;
-	return v;
-}
-
-static Val *make(Flat *f, OpCode code, const Type *t, int nin, Val *const *in)
-{
-	Builder b = before_late(f);
-	return ir_op1(&b, code, t, nin, in);
-}
-
-static Val *make2(Flat *f, OpCode code, Val *x, Val *y) { return make(f, code, x->type, 2, (Val *[]){ x, y }); }
-
-static Val *number(Flat *f, const Type *t, int64_t n)
-{
-	Builder b = before_late(f);
-	return ir_const_int(&b, t, n);
-}
-
-static Val *with(Flat *f, OpCode code, Val *x, int64_t n) { return make2(f, code, x, number(f, x->type, n)); }
-
-static Val *spread(Flat *f, Val *v)
-{
-	if (type_is_tile(v->type) && v->type->rank == 1 && v->type->log2[0] == COST_FLAT_ELEMENTS) return v;
-	return make(f, OP_BROADCAST, flat_type(v->type->elem), 1, &v);
-}
-
-static Val *cast(Flat *f, Val *v, Elem e)
-{
-	const Type *t = type_with_elem(v->type, e);
-	return v->type == t ? v : make(f, OP_CAST, t, 1, &v);
-}
-
-static Val *launched(Flat *f, const Sym *s, Elem e)
-{
-	Builder b = before_late(f);
-	return cast(f, ir_launch(&b, EL_I64, s), e);
-}
-
-/* ---- what is stored, and where ---- */
-static const IrParam *dense_param(const Flat *f, const Val *view)
-{
-	if (view->def || view->type->kind != TY_VIEW || view->block != f->fn->body) return NULL;
-	const IrParam *p = &f->fn->params.p[view->index];
-	const Sym *stride = sym_const(1);
-	for (int a = p->rank - 1; a >= 0; a--) {
-		if (p->stride[a] != stride) return NULL;
-		stride = sym_mul(stride, p->extent[a]);
-	}
-	return p;
-}
-
-/* The axis of the grid whose tile blocks lie side by side along an axis of the store, and cover it; ngrid: none. */
-static int grid_of(Flat *f, const Op *store, int a)
-{
-	int64_t tile = type_extent(f->tile, a);
-	const Sym *at = valsym_access(&f->syms, store, a), *whole = sym_const(tile), *end = f->extent[a];
-	if (at == sym_const(0) && facts_le(f->syms.facts, end, whole)) return NONE;
-	for (int g = 0; g < f->fn->ngrid; g++) {
-		if (at != sym_mul(sym_atom(ATOM_BID, NULL, g), whole)) continue;
-		const Sym *n = f->fn->grid[g];
-		bool covers = n == sym_cdiv(end, whole) || facts_le(f->syms.facts, end, sym_mul(n, whole));
-		return covers && f->along[g] == NONE ? g : f->fn->ngrid;
-	}
-	return f->fn->ngrid;
-}
-
-static bool is_small(const Flat *f, const Sym *extent)
-{
-	Range r = facts_eval_range(f->syms.facts, extent);
-	return r.lo >= 0 && r.hi <= INT32_MAX;
-}
-
-static bool look_at_first(Flat *f, const Op *store)
-{
-	const IrParam *p = dense_param(f, ir_in(store, 0));
-	int64_t one;
-	f->like = store;
-	f->tile = ir_accessed(store)->type;
-	if (!p || !type_is_tile(f->tile) || p->rank != f->tile->rank || p->rank < 2) return false;
-	f->rank = p->rank;
-	for (int g = 0; g < f->fn->ngrid; g++) f->along[g] = NONE;
-	for (int a = 0; a < f->rank; a++) {
-		f->extent[a] = p->extent[a];
-		f->grid[a] = grid_of(f, store, a);
-		if (f->grid[a] == f->fn->ngrid || !is_small(f, p->extent[a])) return false;
-		if (f->grid[a] != NONE) f->along[f->grid[a]] = a;
-	}
-	for (int g = 0; g < f->fn->ngrid; g++)
-		if (f->along[g] == NONE && !(sym_is_const(f->fn->grid[g], &one) && one == 1)) return false;
-	return true;
-}
-
-static bool same_places(Flat *f, const Op *store)
-{
-	const IrParam *p = dense_param(f, ir_in(store, 0));
-	if (!p || p->rank != f->rank || !type_same_shape(ir_accessed(store)->type, f->tile)) return false;
-	for (int a = 0; a < f->rank; a++) {
-		if (p->extent[a] != f->extent[a]) return false;
-		if (valsym_access(&f->syms, store, a) != valsym_access(&f->syms, f->like, a)) return false;
-	}
-	return true;
-}
-
-static bool look_at(Flat *f, const Op *op)
-{
-	if (op->nregion || op_has(op, OPF_RANDOM)) return false;
-	for (int i = 0; i < op->nin; i++) {
-		const Val *v = ir_in(op, i);
-		for (int k = 0; k < op->nout; k++) f->differs[op->out[k]->id] |= f->differs[v->id];
-	}
-	if (op->code == OP_BID) f->differs[op->out[0]->id] = true;
-	/* all loads will come before all stores */
-	if (f->like && op_has(op, OPF_READ) && !memory_is_constant(f->fn, ir_in(op, 0))) return false;
-	if (op->code == OP_STORE) return !ir_int(op, AT_CACHE, 0) && (f->like ? same_places(f, op) : look_at_first(f, op));
-	return !op_has(op, OPF_WRITE);
-}
-
-static bool suits(Flat *f)
-{
-	for (const Op *op = f->fn->body->first; op; op = op->next)
-		if (!look_at(f, op)) return false;
-	return f->like != NULL;
-}
-
-/* ---- places ---- */
-/* Quotient and remainder of n, a u32 or a u64 below 2^62, by d, of which the reciprocal is 2^32 - 1 or 2^62 over d:
- * what the product leaves is up to one time too much. */
-static Val *divide(Flat *f, Val *n, Val *d, Val *reciprocal, Val **rest)
-{
-	const Type *bools = type_with_elem(n->type, EL_BOOL);
-	Val *scaled = n, *q;
-	if (n->type->elem == EL_U64) scaled = with(f, OP_SHL, n, 2);
-	q = make2(f, OP_MULHI, scaled, reciprocal);
-	Val *r = make2(f, OP_SUB, n, make2(f, OP_MUL, q, d));
-	Val *more = make(f, OP_GE, bools, 2, (Val *[]){ r, d });
-	*rest = make(f, OP_SELECT, n->type, 3, (Val *[]){ more, make2(f, OP_SUB, r, d), r });
-	return make(f, OP_SELECT, n->type, 3, (Val *[]){ more, with(f, OP_ADD, q, 1), q });
-}
-
-static void find_places(Flat *f)
-{
-	Val *element = make(f, OP_IOTA, flat_type(EL_U32), 0, NULL), *carry = element, *rest, *r;
-	f->block = make(f, OP_BID, type_scalar(EL_I32), 0, NULL);
-	ir_set_int(f->block->def, AT_AXIS, 0);
-	rest = cast(f, f->block, EL_U64);
-	rest = with(f, OP_MUL, rest, (int64_t)1 << COST_FLAT_ELEMENTS);
-	Val *left = make2(f, OP_SUB, launched(f, f->all, EL_U64), rest);
-	left = with(f, OP_MIN, left, (int64_t)1 << COST_FLAT_ELEMENTS);
-	Val *end = spread(f, cast(f, left, EL_U32));
-	f->valid = make(f, OP_LT, flat_type(EL_BOOL), 2, (Val *[]){ element, end });
-	for (int a = f->rank - 1; a > 0; a--) {
-		const Sym *d = sym_max(f->extent[a], sym_const(1));
-		int64_t one;
-		if (sym_is_const(d, &one) && one == 1) {
-			f->place[a] = number(f, flat_type(EL_I32), 0);
-			continue;
-		}
-		Val *n = launched(f, d, EL_U64), *by = launched(f, sym_div(sym_const((int64_t)1 << 62), d), EL_U64);
-		rest = divide(f, rest, n, by, &r);
-		carry = make2(f, OP_ADD, spread(f, cast(f, r, EL_U32)), carry);
-		n = spread(f, cast(f, n, EL_U32));
-		by = spread(f, launched(f, sym_div(sym_const(UINT32_MAX), d), EL_U32));
-		carry = divide(f, carry, n, by, &r);
-		f->place[a] = cast(f, r, EL_I32);
-	}
-	/* after the last one it is read once more, not what lies beyond */
-	Val *last = launched(f, sym_sub(f->extent[0], sym_const(1)), EL_U32);
-	carry = make2(f, OP_ADD, spread(f, cast(f, rest, EL_U32)), carry);
-	f->place[0] = cast(f, make2(f, OP_MIN, carry, spread(f, last)), EL_I32);
-	for (int a = 0; a < f->rank; a++) f->place[a]->name = str_fmt("place%d", a);
-}
-
-/* In the author's tile. */
-static Val *place_in_tile(Flat *f, int a)
-{
-	Val *p = f->place[a];
-	if (f->grid[a] == NONE) return p;
-	return with(f, OP_AND, p, type_extent(f->tile, a) - 1);
-}
-
-/* Of the author's tile along an axis. */
-static Val *block_at(Flat *f, int a)
-{
-	Val *p = f->place[a];
-	return f->tile->log2[a] ? with(f, OP_SHR, p, f->tile->log2[a]) : p;
-}
-
-static Val *place_of(Flat *f, const Along *x)
-{
-	const Type *t = flat_type(EL_I32);
-	if (x->tile) return x->tile;
-	if (x->axis == NONE) return number(f, t, x->add);
-	Val *p = place_in_tile(f, x->axis), *add = number(f, t, x->add);
-	return make2(f, x->sign < 0 ? OP_SUB : OP_ADD, x->sign < 0 ? add : p, x->sign < 0 ? p : add);
-}
-
-/* ---- where loads are ---- */
-static const Sym *without_bids(void *axis, const Sym *atom)
-{
-	return atom->kind == SYM_ATOM && atom->atom == ATOM_BID ? sym_const(atom->index == *(const int *)axis) : NULL;
-}
-
-static const Sym *with_bid(const Sym *s, int axis)        /* that one 1, all others 0 */
-{
-	return sym_subst(s, without_bids, &axis);
-}
-
-static void find_unknown(void *ctx, const Sym *atom)
-{
-	*(bool *)ctx |= atom->atom == ATOM_VAL || atom->atom == ATOM_BID;
-}
-
-/* s = rest + the sum of by[g] * bid(g), with numbers in by and a rest that the launcher knows. */
-static bool linear(const Flat *f, const Sym *s, const Sym **rest, int64_t *by)
-{
-	bool unknown = s->size > SYM_SIZE_MAX;
-	if (unknown) return false;
-	const Sym *sum = *rest = with_bid(s, NONE);
-	for (int g = 0; g < f->fn->ngrid; g++) {
-		if (!sym_is_const(sym_sub(with_bid(s, g), *rest), &by[g])) return false;
-		sum = sym_add(sum, sym_mul(sym_const(by[g]), sym_atom(ATOM_BID, NULL, g)));
-	}
-	sym_atoms(*rest, find_unknown, &unknown);
-	return !unknown && sum == s;
-}
-
-/* A place as rest + terms: sign[a] times the place along axis a of what is stored, and others. */
-typedef struct Spot { const Sym *rest; int64_t by[4]; int sign[TENSOR_RANK]; bool others; } Spot;
-
-static bool plan_place(const Flat *f, const Sym *at, const Along *x, Spot *p)
-{
-	*p = (Spot){ .others = x->tile != NULL };
-	if (!linear(f, at, &p->rest, p->by)) return false;
-	p->rest = sym_add(p->rest, sym_const(x->add));
-	for (int a = 0; a < f->rank; a++) {
-		int g = f->grid[a], sign = x->axis == a ? x->sign : 0;
-		int64_t by = g == NONE ? 0 : p->by[g];
-		if (g == NONE) p->sign[a] = sign;
-		else if (f->tile->log2[a] == 0) p->sign[a] = by == 1 || by == -1 ? (int)by : 0, p->others |= by != p->sign[a];
-		else if (sign && by == sign * type_extent(f->tile, a)) p->sign[a] = sign;
-		else p->others |= sign || by;
-	}
-	return true;
-}
-
-static bool is_inside(const Flat *f, const Spot *p, const Sym *extent)
-{
-	const Sym *lo = p->rest, *hi = p->rest;
-	if (p->others || !extent) return false;
-	for (int a = 0; a < f->rank; a++) {
-		const Sym *most = sym_sub(f->extent[a], sym_const(1));
-		if (p->sign[a] > 0) hi = sym_add(hi, most);
-		if (p->sign[a] < 0) lo = sym_sub(lo, most);
-	}
-	return facts_le(f->syms.facts, sym_const(0), lo) && facts_lt(f->syms.facts, hi, extent);
-}
-
-/* May 32 bits hold it, so that what wraps lies outside of the tensor, as what is below 0 does? */
-static bool is_near(const Flat *f, const Spot *p, const Sym *extent)
-{
-	Range r = facts_eval_range(f->syms.facts, p->rest);
-	int plus = 0, minus = 0;
-	for (int a = 0; a < f->rank; a++) plus += p->sign[a] > 0, minus += p->sign[a] < 0;
-	if (p->others || plus + minus > 1 || !extent || !is_small(f, extent)) return false;
-	return r.lo >= (minus ? -1 : INT32_MIN) && r.hi <= INT32_MAX;
-}
-
-/* rest + terms. */
-static Val *add_up(Flat *f, const Spot *p, const Along *x, Elem e)
-{
-	Val *sum = spread(f, launched(f, p->rest, e));
-	for (int a = 0; a < f->rank; a++) {
-		int g = f->grid[a];
-		if (p->sign[a]) {
-			sum = make2(f, p->sign[a] < 0 ? OP_SUB : OP_ADD, sum, cast(f, f->place[a], e));
-			continue;
-		}
-		if (g != NONE && p->by[g]) {
-			Val *v = with(f, OP_MUL, cast(f, block_at(f, a), e), p->by[g]);
-			sum = make2(f, OP_ADD, sum, v);
-		}
-		if (!x->tile && x->axis == a)
-			sum = make2(f, x->sign < 0 ? OP_SUB : OP_ADD, sum, cast(f, place_in_tile(f, a), e));
-	}
-	return x->tile ? make2(f, OP_ADD, sum, cast(f, x->tile, e)) : sum;
-}
 
 /* ---- values ---- */
 static Val *pull(Flat *f, Val *v, const Along *at, bool early);
 
 /* Do neighbours of what is stored lie apart? */
-static bool goes_across(const Flat *f, const Spot *p, const Along *x)
+static bool goes_across(Flat *f, const Spot *p, const Along *x)
 {
 	int last = f->rank - 1, g = f->grid[last];
-	return p->sign[last] || x->axis == last || x->tile || (g != NONE && p->by[g]);
+	return p->sign[last] || x->axis == last || (x->tile && !is_of_row(f, x->tile)) || (g != NONE && p->by[g]);
 }
 
 /* An index along an axis of a load or a gather, at * step + offset + x; inside: it is proved to be. */
@@ -373,17 +40,23 @@ static Val *index_of(Flat *f, Val *at, int64_t step, int64_t offset, const Along
 	Spot p;
 	*inside = false;
 	*across = true;
-	if (plan_place(f, s, x, &p)) {
+	if (flat_plan_place(f, s, x, &p)) {
 		*across = goes_across(f, &p, x);
-		*inside = is_inside(f, &p, extent);
-		return add_up(f, &p, x, is_near(f, &p, extent) ? EL_I32 : EL_I64);
+		*inside = flat_is_inside(f, &p, extent);
+		return flat_add_up(f, &p, x, flat_is_near(f, &p, extent) ? EL_I32 : EL_I64);
 	}
 	Val *v = pull(f, at, NULL, true);
 	if (f->fails) return NULL;
-	Val *first = cast(f, spread(f, v), EL_I64);
+	int last = f->grid[f->rank - 1];
+	if (f->group) {
+		*across = (last != NONE && f->differs[at->id] >> last & 1) || x->axis == f->rank - 1;
+		*across |= x->tile && !is_of_row(f, x->tile);
+	}
+	if (is_of_group(f, v) && !is_of_row(f, v)) v = flat_whole(f, false, v);
+	Val *first = cast(f, flat_spread(f, v), EL_I64);
 	first = with(f, OP_MUL, first, step);
 	first = with(f, OP_ADD, first, offset);
-	return make2(f, OP_ADD, first, cast(f, place_of(f, x), EL_I64));
+	return make2(f, OP_ADD, first, cast(f, flat_place_of(f, x), EL_I64));
 }
 
 static bool is_uniform(const Flat *f, const Val *v) { return !f->differs[v->id]; }
@@ -391,9 +64,9 @@ static bool is_uniform(const Flat *f, const Val *v) { return !f->differs[v->id];
 static Val *flat_view(Flat *f, Val *view)
 {
 	const Type *i64 = type_scalar(EL_I64);
-	Val *zero = number(f, i64, 0), *all = launched(f, f->all, EL_I64), *one = number(f, i64, 1);
+	Val *zero = flat_number(f, i64, 0), *all = flat_launched(f, f->all, EL_I64), *one = flat_number(f, i64, 1);
 	Val *in[4] = { view, zero, all, one };
-	return make(f, OP_VIEW, type_view(view->type->elem, 1), 4, in);
+	return flat_emit(f, false, OP_VIEW, type_view(view->type->elem, 1), 4, in);
 }
 
 static Val *note_gather(Flat *f, Val *v, int conditions, bool other_rows)
@@ -406,59 +79,171 @@ static Val *note_gather(Flat *f, Val *v, int conditions, bool other_rows)
 /* Of a tensor that lies in memory as what is stored does: is the place the same but for an offset along each axis? */
 static bool is_same_place(Flat *f, const Op *load, const Along *at, Spot *to)
 {
-	const IrParam *p = dense_param(f, ir_in(load, 0));
+	const IrParam *p = flat_dense(f, ir_in(load, 0));
 	if (!p || p->rank != f->rank) return false;
 	for (int a = 0; a < f->rank; a++) {
 		Spot *x = &to[a];
-		if (p->extent[a] != f->extent[a] || !plan_place(f, valsym_access(&f->syms, load, a), &at[a], x)) return false;
+		if (p->extent[a] != f->extent[a]) return false;
+		if (!flat_plan_place(f, valsym_access(&f->syms, load, a), &at[a], x)) return false;
 		for (int k = 0; k < f->rank; k++)
 			if (x->sign[k] != (k == a)) return false;
-		if (x->others || !is_near(f, x, p->extent[a])) return false;
+		if (x->others || !flat_is_near(f, x, p->extent[a])) return false;
 	}
 	return true;
+}
+
+/* The same of groups: elements that lie outside of the tensor's memory are not read. */
+static Val *gather_groups(Flat *f, Val *view, Val *offset, Val *pad, Val *mask, Elem e)
+{
+	Val *in[4] = { view, NULL, pad, NULL };
+	in[1] = flat_whole(f, false, offset);
+	if (offset != f->first) f->gathered += elem_bytes(e);
+	f->fails |= f->gathered > COST_FLAT_GATHERED;
+	if (mask) in[3] = flat_whole(f, false, mask);
+	return flat_emit(f, false, OP_GATHER, flat_type(f, e), mask ? 4 : 3, in);
 }
 
 /* Then it follows from the element's number, and conditions are what is left of the places. */
 static Val *pull_same_place(Flat *f, const Op *load, const Spot *to)
 {
 	const Sym *offset = sym_const(0), *stride = sym_const(1);
-	const Type *t = flat_type(load->out[0]->type->elem);
+	const Type *t = flat_type(f, load->out[0]->type->elem);
 	int conditions = 0;
 	bool other_rows = false;
 	Val *mask = f->valid, *pad = ir_in(load, load->nin - 1), *view = flat_view(f, ir_in(load, 0)), *r;
 	for (int a = f->rank - 1; a >= 0; stride = sym_mul(stride, f->extent[a--])) {
 		offset = sym_add(offset, sym_mul(to[a].rest, stride));
 		other_rows |= a < f->rank - 1 && to[a].rest != sym_const(0);
-		if (is_inside(f, &to[a], f->extent[a])) continue;
-		Val *v = cast(f, add_up(f, &to[a], &nowhere, EL_I32), EL_U32);
-		Val *end = spread(f, launched(f, f->extent[a], EL_U32));
-		v = make(f, OP_LT, flat_type(EL_BOOL), 2, (Val *[]){ v, end });
-		mask = make2(f, OP_AND, mask, v);
+		if (flat_is_inside(f, &to[a], f->extent[a])) continue;
+		Val *v = cast(f, flat_add_up(f, &to[a], &nowhere, EL_I32), EL_U32);
+		Val *end = flat_spread(f, flat_launched(f, f->extent[a], EL_U32));
+		v = flat_make(f, OP_LT, flat_type(f, EL_BOOL), 2, (Val *[]){ v, end });
+		mask = mask ? make2(f, OP_AND, mask, v) : v;
 		conditions++;
+	}
+	if (f->group) {
+		Val *at = f->first;
+		if (offset != sym_const(0)) at = make2(f, OP_ADD, flat_launched(f, offset, EL_I64), f->first);
+		r = gather_groups(f, view, at, pad, mask, t->elem);
+		return offset == sym_const(0) && !conditions ? r : note_gather(f, r, conditions, other_rows);
 	}
 	/* a row down and the length of a row back is the same address, but lies outside */
 	if (offset == sym_const(0) && !conditions) {
-		r = make(f, OP_LOAD, t, 3, (Val *[]){ view, f->block, pad });
+		r = flat_emit(f, false, OP_LOAD, t, 3, (Val *[]){ view, f->block, pad });
 		ir_set_ints(r->def, AT_STEPS, 1, (const int64_t[]){ (int64_t)1 << COST_FLAT_ELEMENTS });
 		return r;
 	}
 	Val *first = with(f, OP_MUL, cast(f, f->block, EL_I64), (int64_t)1 << COST_FLAT_ELEMENTS);
-	first = spread(f, make2(f, OP_ADD, first, launched(f, offset, EL_I64)));
-	first = make2(f, OP_ADD, first, make(f, OP_IOTA, first->type, 0, NULL));
-	r = make(f, OP_GATHER, t, 4, (Val *[]){ view, first, pad, mask });
+	first = flat_spread(f, make2(f, OP_ADD, first, flat_launched(f, offset, EL_I64)));
+	first = make2(f, OP_ADD, first, flat_make(f, OP_IOTA, first->type, 0, NULL));
+	r = flat_emit(f, false, OP_GATHER, t, 4, (Val *[]){ view, first, pad, mask });
 	ir_set_ints(r->def, AT_INSIDE, 1, (const int64_t[]){ INSIDE_WHOLE });
 	return note_gather(f, r, conditions, other_rows);
 }
 
+/* An extent or a stride of a view; NULL: it is not the same in all tile blocks. */
+static Val *of_view(Flat *f, const Val *view, int axis, bool stride)
+{
+	if (view->def && view->def->code == OP_VIEW) {
+		Val *v = ir_in(view->def, 2 + (stride ? view->type->rank : 0) + axis);
+		return is_uniform(f, v) ? v : NULL;
+	}
+	const Sym *s = stride ? valsym_stride(&f->syms, view, axis) : valsym_extent(&f->syms, view, axis);
+	return flat_is_launched(s) ? flat_launched(f, s, EL_I64) : NULL;
+}
+
+/* The place in memory that indices name, and whether they lie inside of the tensor. NULL: tile blocks have views of
+ * their own. */
+static Val *address(Flat *f, const Val *view, Val **index, const int64_t *inside, Val **mask)
+{
+	Val *sum = NULL;
+	for (int a = 0; a < view->type->rank; a++) {
+		Val *extent = of_view(f, view, a, false), *stride = of_view(f, view, a, true);
+		Num one;
+		if (!extent || !stride) return NULL;
+		if (!inside[a]) {
+			const Sym *s = valsym_extent(&f->syms, view, a);
+			Elem e = index[a]->type->elem == EL_I32 && s && flat_is_small(f, s) ? EL_U32 : EL_U64;
+			if (e == EL_U64) index[a] = cast(f, index[a], EL_I64);
+			Val *in = flat_make(f, OP_LT, type_scalar(EL_BOOL), 2,
+				(Val *[]){ cast(f, index[a], e), cast(f, extent, e) });
+			*mask = *mask ? make2(f, OP_AND, *mask, in) : in;
+		}
+		Val *at = cast(f, index[a], EL_I64);
+		if (ir_const_value(stride, &one)) stride = flat_number(f, stride->type, one.i);
+		if (stride != flat_number(f, stride->type, 1)) at = make2(f, OP_MUL, at, stride);
+		sum = sum ? make2(f, OP_ADD, sum, at) : at;
+	}
+	return sum;
+}
+
+/* Of a condition on rows: elements from the first one of which it holds to the end of the last one. */
+static Val *slots_where(Flat *f, Val *mask)
+{
+	const Type *i32 = type_scalar(EL_I32);
+	Val *zero = flat_number(f, i32, 0), *width = flat_launched(f, f->width, EL_I32), *in = flat_twin(f, mask)->first;
+	Val *then = flat_twin(f, mask)->second, *lo = zero, *end = zero;
+	if (in != then) {
+		end = make2(f, OP_MIN, f->rest, width);
+		lo = flat_make(f, OP_SELECT, i32, 3, (Val *[]){ in, zero, end });
+	}
+	Val *hi = flat_make(f, OP_SELECT, i32, 3, (Val *[]){ then, width, end });
+	Val *n = cast(f, make2(f, OP_SUB, hi, lo), EL_U32), *at = cast(f, make2(f, OP_SUB, f->in_group, lo), EL_U32);
+	return flat_make(f, OP_LT, type_scalar(EL_BOOL), 2, (Val *[]){ at, n });
+}
+
+/* What a group needs of each of its rows. */
+static Val *gather_rows(Flat *f, Val *view, Val *at, Val *pad, Val *mask, Elem e)
+{
+	const Type *t = flat_groups_type(f, e);
+	if (mask && !is_of_group(f, mask)) mask = flat_emit(f, false, OP_BROADCAST, flat_groups_type(f, EL_BOOL), 1, &mask);
+	Val *in[4] = { view, at, pad, mask }, *r = flat_emit(f, false, OP_GATHER, t, mask ? 4 : 3, in), *second = r;
+	in[1] = flat_twin(f, at)->second;
+	if (mask) in[3] = flat_twin(f, mask)->second;
+	if (in[1] != at || in[3] != mask) second = flat_emit(f, false, OP_GATHER, t, mask ? 4 : 3, in);
+	ir_set_ints(second->def, AT_INSIDE, 1, (const int64_t[]){ INSIDE_WHOLE });
+	vec_push(A_TMP, &f->twins, ((Twin){ .first = r, .second = second }));
+	return r;
+}
+
+static Val *gather_addressed(Flat *f, const Op *op, Val **index, const int64_t *inside, const Along *at)
+{
+	Val *view = ir_in(op, 0), *mask = NULL, *pad = ir_in(op, 1 + view->type->rank);
+	Elem e = op->out[0]->type->elem;
+	bool masked = op->nin > 2 + view->type->rank;
+	int conditions = masked;
+	for (int a = 0; a < view->type->rank; a++) conditions += !inside[a];
+	if (masked) mask = pull(f, ir_in(op, 2 + view->type->rank), at, true);
+	Val *sum = f->fails ? NULL : address(f, view, index, inside, &mask), *r;
+	f->fails |= !sum || type_is_scalar(sum->type);
+	if (f->fails) return NULL;
+	Builder b = flat_early(f);
+	Val *one = flat_number(f, type_scalar(EL_I64), 1), *zero = flat_number(f, type_scalar(EL_I64), 0);
+	Val *all = ir_const_int(&b, type_scalar(EL_I64), INT64_MAX);
+	view = flat_emit(f, false, OP_VIEW, type_view(view->type->elem, 1), 4, (Val *[]){ view, zero, all, one });
+	if (is_of_group(f, sum) && !flat_twin(f, sum)->step && !(mask && is_full(f, mask))) {
+		r = gather_rows(f, view, sum, pad, mask, e);
+	} else {
+		/* neighbours that lie anywhere, or that are read for several elements each, tiles serve better */
+		f->fails |= is_full(f, sum) || type_log2_size(op->out[0]->type) < type_log2_size(f->tile);
+		if (mask && is_of_group(f, mask)) mask = slots_where(f, mask);
+		else mask = mask ? make2(f, OP_AND, f->slot, mask) : f->slot;
+		r = gather_groups(f, view, sum, pad, mask, e);
+	}
+	ir_set_ints(r->def, AT_INSIDE, 1, (const int64_t[]){ INSIDE_WHOLE });
+	return note_gather(f, r, conditions, conditions > 1);
+}
+
 static Val *gather(Flat *f, const Op *op, Val **index, const int64_t *inside, const Along *at)
 {
+	if (f->group) return gather_addressed(f, op, index, inside, at);
 	int rank = ir_in(op, 0)->type->rank, n = 1 + rank;
 	Val *in[3 + TENSOR_RANK] = { ir_in(op, 0) };
 	for (int a = 0; a < rank; a++) in[1 + a] = index[a];
 	in[n++] = ir_in(op, 1 + rank);
 	if (op->nin > 2 + rank) in[n++] = pull(f, ir_in(op, 2 + rank), at, true);
 	if (f->fails) return NULL;
-	Val *r = make(f, OP_GATHER, flat_type(op->out[0]->type->elem), n, in);
+	Val *r = flat_emit(f, false, OP_GATHER, flat_type(f, op->out[0]->type->elem), n, in);
 	ir_set_ints(r->def, AT_INSIDE, rank, inside);
 	int conditions = 0;
 	for (int a = 0; a < rank; a++) conditions += !inside[a];
@@ -512,9 +297,9 @@ static Val *pull_gather(Flat *f, const Op *op, const Along *at)
 static Val *pull_iota(Flat *f, const Op *op, const Along *at)
 {
 	const Type *t = op->out[0]->type;
-	Val *sum = number(f, flat_type(EL_I32), 0);
+	Val *sum = constant(f, EL_I32, 0);
 	for (int a = t->rank - 1, below = 0; a >= 0; below += t->log2[a--]) {
-		Val *p = place_of(f, &at[a]);
+		Val *p = flat_place_of(f, &at[a]);
 		sum = make2(f, OP_ADD, sum, with(f, OP_SHL, p, below));
 	}
 	return cast(f, sum, t->elem);
@@ -531,7 +316,7 @@ static Along reshaped(Flat *f, const Type *to, const Along *at, int low, int n)
 		if (below == low && to->log2[a] == n) return at[a];
 		int skip = low > below ? low - below : 0, shift = below > low ? below - low : 0;
 		int bits = (end < low + n ? end : low + n) - below - skip;
-		Val *p = place_of(f, &at[a]);
+		Val *p = flat_place_of(f, &at[a]);
 		p = with(f, OP_AND, with(f, OP_SHR, p, skip), ((int64_t)1 << bits) - 1);
 		p = with(f, OP_SHL, p, shift);
 		sum = sum ? make2(f, OP_OR, sum, p) : p;
@@ -564,7 +349,7 @@ static Val *pull_moved(Flat *f, const Op *op, const Along *at, bool early)
 		memcpy(in, at, sizeof(Along) * (size_t)to->rank);
 		Along *turned = &in[axis];
 		int64_t last = type_extent(to, axis) - 1;
-		if (turned->tile) turned->tile = make2(f, OP_SUB, number(f, turned->tile->type, last), turned->tile);
+		if (turned->tile) turned->tile = make2(f, OP_SUB, flat_number(f, turned->tile->type, last), turned->tile);
 		else turned->add = last - turned->add, turned->sign = -turned->sign;
 	}
 	return pull(f, x, in, early);
@@ -576,11 +361,12 @@ static Val *pull_elementwise(Flat *f, const Op *op, const Along *at, bool early)
 	f->fails |= op->nout != 1 || op->nin > 8;
 	for (int i = 0; i < op->nin && !f->fails; i++) {
 		Val *v = pull(f, ir_in(op, i), at, early);
-		in[i] = v && !f->fails ? spread(f, v) : NULL;
+		in[i] = v && !f->fails ? flat_spread(f, v) : NULL;
 	}
 	if (f->fails) return NULL;
-	const Type *t = flat_type(op->out[0]->type->elem);
-	Val *r = early ? make(f, op->code, t, op->nin, in) : make_late(f, op->code, t, op->nin, in);
+	const Type *t = flat_type(f, op->out[0]->type->elem);
+	if (f->group) return flat_apply(f, !early, op->code, t, op->nin, in, op);
+	Val *r = flat_emit(f, !early, op->code, t, op->nin, in);
 	copy_attrs(r->def, op);
 	return r;
 }
@@ -589,12 +375,12 @@ static Val *pull_new(Flat *f, Val *v, const Along *at, bool early)
 {
 	Op *op = v->def;
 	Num n;
-	Builder b = before_late(f);
-	if (ir_const_value(v, &n)) return ir_const_num(&b, flat_type(v->type->elem), n);
+	Builder b = flat_early(f);
+	if (ir_const_value(v, &n)) return ir_const_num(&b, flat_type(f, v->type->elem), n);
 	if (is_uniform(f, v) && type_is_scalar(v->type)) return v;
 	if (!op) return NULL;
 	switch (op->code) {
-	case OP_BID: return cast(f, block_at(f, f->along[ir_axis(op)]), v->type->elem);
+	case OP_BID: return cast(f, flat_block_at(f, f->along[ir_axis(op)]), v->type->elem);
 	case OP_IOTA: return pull_iota(f, op, at);
 	case OP_LOAD: return pull_load(f, op, at);
 	case OP_GATHER: return pull_gather(f, op, at);
@@ -637,30 +423,72 @@ static Val *pull(Flat *f, Val *v, const Along *at, bool early)
 }
 
 /* ---- the version ---- */
-static void store_flat(Flat *f, Op *store, Val *v)
+static void store_flat(const Flat *f, Builder *b, Val *view, Val *v)
 {
-	Val *in[3] = { flat_view(f, ir_in(store, 0)), f->block, v };
-	Builder b = build_before(f->fn->body->last);
-	b.span = store->span;
-	Op *flat = ir_op(&b, OP_STORE, 3, in, 0, NULL);
+	const Type *t = v->type;
+	Val *in[3] = { view, f->block, v };
+	uint8_t log2 = COST_FLAT_ELEMENTS;
+	if (t->rank > 1) in[2] = ir_op1(b, OP_RESHAPE, type_tile(t->elem, 1, &log2), 1, &v);
+	Op *flat = ir_op(b, OP_STORE, 3, in, 0, NULL);
 	ir_set_ints(flat, AT_STEPS, 1, (const int64_t[]){ (int64_t)1 << COST_FLAT_ELEMENTS });
-	ir_remove(store);
+}
+
+/* Of each element that there is; others are at -1. */
+static Val *place_of_slot(Flat *f, Builder *b)
+{
+	const Type *t = flat_type(f, EL_I64);
+	Val *first = ir_op1(b, OP_BROADCAST, t, 1, &flat_twin(f, f->first)->first), *none = ir_const_int(b, t, -1);
+	Val *place = ir_binary(b, OP_ADD, t, first, ir_op1(b, OP_CAST, t, 1, &f->in_group));
+	return ir_op1(b, OP_SELECT, t, 3, (Val *[]){ f->slot, place, none });
+}
+
+/* Where rows are shorter than a group, element by element. */
+static void store_groups(Flat *f, int n, Op **store, Val **view, Val **v)
+{
+	Val *group = flat_number(f, type_scalar(EL_I32), (int64_t)1 << f->group);
+	Val *width = flat_launched(f, f->width, EL_I32);
+	Val *fills = flat_make(f, OP_EQ, type_scalar(EL_BOOL), 2, (Val *[]){ width, group });
+	Builder b = build_before(f->fn->body->last);
+	Op *choice = ir_op(&b, OP_IF, 1, &fills, 0, NULL);
+	for (int way = 0; way < 2; way++) {
+		Builder in = { b.fn, ir_region(choice), NULL, b.span };
+		Val *place = way ? place_of_slot(f, &in) : NULL;
+		for (int i = 0; i < n; i++) {
+			in.span = store[i]->span;
+			if (way) ir_op(&in, OP_SCATTER, 3, (Val *[]){ view[i], place, v[i] }, 0, NULL);
+			else store_flat(f, &in, view[i], v[i]);
+		}
+		ir_op(&in, OP_YIELD, 0, NULL, 0, NULL);
+	}
 }
 
 static void store_all(Flat *f)
 {
 	VEC(Op *) stores = { 0 };
 	VEC(Val *) values = { 0 };
+	VEC(Val *) views = { 0 };
 	Along at[TILE_RANK];
 	for (int a = 0; a < TILE_RANK; a++) at[a] = (Along){ a, 1, 0, NULL };
 	for (Op *op = f->fn->body->first; op && !f->fails; op = op->next) {
 		if (op->code != OP_STORE) continue;
 		vec_push(A_TMP, &stores, op);
 		Val *v = pull(f, ir_accessed(op), at, false);
-		if (v && !f->fails) v = spread(f, v);
+		if (v && !f->fails) v = f->group ? flat_whole(f, true, v) : flat_spread(f, v);
 		vec_push(A_TMP, &values, v);
 	}
-	for (int i = 0; i < stores.n && !f->fails; i++) store_flat(f, stores.p[i], values.p[i]);
+	if (f->fails) return;
+	for (int i = 0; i < stores.n; i++) {
+		f->span = stores.p[i]->span;
+		Val *view = flat_view(f, ir_in(stores.p[i], 0));
+		vec_push(A_TMP, &views, view);
+	}
+	if (f->group) store_groups(f, stores.n, stores.p, views.p, values.p);
+	for (int i = 0; i < stores.n; i++) {
+		Builder b = build_before(f->fn->body->last);
+		b.span = stores.p[i]->span;
+		if (!f->group) store_flat(f, &b, views.p[i], values.p[i]);
+		ir_remove(stores.p[i]);
+	}
 }
 
 /* Of a tile, what lies inside of the tensor: is that much less than the tile? */
@@ -682,27 +510,41 @@ static void find_math(void *ctx, Op *op)
 	*(bool *)ctx |= op_has(op, OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
 }
 
-Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard)
+/* Groups of elements of less than 4 bytes lie along the last axis of more than one. */
+static bool choose_group(Flat *f)
+{
+	int64_t n;
+	f->run = f->rank - 1;
+	while (f->run > 0 && sym_is_const(f->extent[f->run], &n) && n == 1) f->run--;
+	f->width = sym_min(sym_max(f->extent[f->run], sym_const(1)), sym_const((int64_t)1 << COST_FLAT_GROUP));
+	if (elem_bytes(f->tile->elem) < COST_FLAT_BYTES) f->group = COST_FLAT_GROUP;
+	return !f->group || f->run > 0;
+}
+
+Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_groups)
 {
 	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy"), math = false;
 	if (cx->o->checked || hints || of->ordered || has_steps(of, cx)) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	ir_number(fn);
-	Flat f = { .fn = fn, .syms = valsyms_new(fn), .differs = NEW_ARRAY(A_TMP, bool, fn->nval) };
-	if (!suits(&f) || elem_bytes(f.tile->elem) < COST_FLAT_BYTES) return NULL;
+	Flat f = { .fn = fn, .syms = valsyms_new(fn), .differs = NEW_ARRAY(A_TMP, uint8_t, fn->nval) };
+	flat_learn_extents(&f);
+	if (!flat_suits(&f) || !choose_group(&f)) return NULL;
 	ir_walk(fn->body, find_math, &math);
 	*guard = is_narrow(&f, math);
+	*by_groups = f.group > 0;
 	f.all = sym_const(1);
 	for (int a = 0; a < f.rank; a++) f.all = sym_mul(f.all, f.extent[a]);
 	f.span = f.like->span;
-	find_places(&f);
+	flat_find_places(&f);
 	store_all(&f);
 	if (f.fails) return NULL;
 	fn->ngrid = 1;
 	memset(fn->grid, 0, sizeof fn->grid);
 	memset(fn->sweep, 0, sizeof fn->sweep);
 	memset(fn->joined, 0, sizeof fn->joined);
-	fn->grid[0] = sym_cdiv(f.all, sym_const((int64_t)1 << COST_FLAT_ELEMENTS));
+	const Sym *tile = sym_const((int64_t)1 << (COST_FLAT_ELEMENTS - f.group));
+	fn->grid[0] = sym_cdiv(f.all, f.group ? sym_mul(tile, f.width) : tile);
 	Module one = { .path = NULL };
 	vec_push(A_TMP, &one.fns, fn);
 	pass_simplify(&one, cx);

@@ -100,7 +100,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 /* ---- flat.c ---- */
 /* A kernel, TYPED, that takes elements in the order of memory, and the calls of aligned tensors for which it is better;
  * NULL: none. */
-Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard);
+Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_groups);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */

@@ -55,7 +55,7 @@ def main(name):
         tiles("wide.tile", "sm_90a")
         tiles("wide.tile", "sm_90a", env={"EMU_CLUSTER_MOST": "8"})
     elif kind in ("carried", "coarsen", "several", "overlap", "packed", "dense", "early", "rounds", "slide", "oddtiles", "slices", "pieces", "rare", "sums", "defer",
-        "indexed", "whole", "planes", "parts", "numbers", "orders", "split", "narrow", "flat", "anywhere", "sorts", "pipeline"):
+        "indexed", "whole", "planes", "parts", "numbers", "orders", "split", "narrow", "flat", "groups", "anywhere", "sorts", "pipeline"):
         tiles(kind + ".tile", ARCH)
     elif kind == "tiles":
         tiles("tiles.tile", ARCH, rest)
