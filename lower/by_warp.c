@@ -128,9 +128,9 @@ static bool scans_back(const Fn *fn)
 	return false;
 }
 
-/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed, and
- * rows that a part of them holds (row_part_registers) do not have a text of their own, either. They
- * are whole vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
+/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed,
+ * and rows that a part of them holds (row_part_registers) do not have a text of their own, either. They are whole
+ * vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
 static int few_of_row(const Fn *fn)
 {
 	enum { LANES_MOST = LANES_LOG2 - 1, UNIT = 4 };

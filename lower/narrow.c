@@ -209,7 +209,8 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy");
 	if (!cx->o->by_threads || hints || of->ordered || has_steps(of, cx) || !l.suits || !l.store) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
-	Narrow n = { fn, cx->o->checked ? widen_plan : widen_plan_gathers, look(fn).store, -1, 0, 1, sym_const(1), sym_const(1) };
+	Narrow n = { .fn = fn, .plan = cx->o->checked ? widen_plan : widen_plan_gathers, .store = look(fn).store,
+		.kept = -1, .tile = 1, .inside = sym_const(1), .used = sym_const(1) };
 	put_rows_on_grid(&n);
 	n.kept = find_kept(&n);
 	for (int a = 0; n.kept >= 0 && a < fn->ngrid; a++)

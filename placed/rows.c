@@ -103,8 +103,7 @@ int64_t row_of_few(const Fn *fn)
 
 int row_part_registers(const Fn *fn, int registers)
 {
-	enum { MOST = 8 };              /* of more of them half are left out (Fn.row_few) */
-	return registers == MOST && !row_piece_log2(fn) && !scans_or_sorts(fn) ? registers * 3 / 4 : 0;
+	return registers == COST_PART_REGS && !row_piece_log2(fn) && !scans_or_sorts(fn) ? registers * 3 / 4 : 0;
 }
 
 /* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
