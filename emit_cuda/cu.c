@@ -176,10 +176,16 @@ void cu_loop(Cu *g, const char *var, int64_t n)
 	cu_open(g);
 }
 
+/* After a condition on the same line a directive is none. */
+const char *cu_rolled(const Cu *g)
+{
+	return g->o->n && g->o->p[g->o->n - 1] == ' ' ? "_Pragma(\"unroll 1\") " : "#pragma unroll 1\n";
+}
+
 void cu_head(Cu *g, const char *var, int64_t from, int64_t to, bool unroll)
 {
 	if (unroll) out_printf(g->o, "CT_UNROLL(%s, %lld, %lld) ", var, (long long)from, (long long)to);
-	else out_printf(g->o, "#pragma unroll 1\nfor (int %s = %lld; %s < %lld; %s++) ", var, (long long)from, var,
+	else out_printf(g->o, "%sfor (int %s = %lld; %s < %lld; %s++) ", cu_rolled(g), var, (long long)from, var,
 		(long long)to, var);
 }
 

@@ -111,6 +111,7 @@ void cu_end(Cu *g);
 void cu_open(Cu *g);                                    /* "{", up to cu_end */
 /* The head of a loop, without its body: a statement, or cu_open. cu_each: as cu_loop prints it, n > 1. */
 void cu_head(Cu *g, const char *var, int64_t from, int64_t to, bool unroll);
+const char *cu_rolled(const Cu *g);             /* what stands before a `for` that is not unrolled */
 void cu_each(Cu *g, const char *var, int64_t n);
 /* Whether a loop of n turns within an unrolled one of `outer` is unrolled: only where the whole stays within the
  * budget, as it does for every tile that lives in registers. */

@@ -98,7 +98,7 @@ static void open_loop(const Access *x, uint32_t skip, bool bare)
 	else if (each == 1) cu_head(g, "ct_b", 0, regs, unrolled);
 	else if (some) out_printf(g->o, "CT_UNROLL_BY(ct_b, ct_used, %d) ", each);
 	else if (unrolled) out_printf(g->o, "CT_UNROLL_BY(ct_b, %d, %d) ", regs, each);
-	else out_printf(g->o, "#pragma unroll 1\nfor (int ct_b = 0; ct_b < %d; ct_b += %d) ", regs, each);
+	else out_printf(g->o, "%sfor (int ct_b = 0; ct_b < %d; ct_b += %d) ", cu_rolled(g), regs, each);
 	if (!bare) cu_open(g);
 }
 
