@@ -612,7 +612,7 @@ Str sym_text(const Sym *s)
 }
 
 /* ---- evaluation ---- */
-typedef struct Env { bool (*value)(void *, const Sym *, int64_t *); void *ctx; } Env;
+typedef struct Env { bool (*value)(void *, const Sym *, int64_t *); void *ctx; SymValues *known; } Env;
 
 static bool eval(const Sym *s, const Env *e, int64_t *out);
 
@@ -645,7 +645,7 @@ static bool eval_two(SymKind kind, int64_t a, int64_t b, int64_t *out)
 	}
 }
 
-static bool eval(const Sym *s, const Env *e, int64_t *out)
+static bool eval_new(const Sym *s, const Env *e, int64_t *out)
 {
 	int64_t a, b;
 	switch (s->kind) {
@@ -663,7 +663,27 @@ static bool eval(const Sym *s, const Env *e, int64_t *out)
 	}
 }
 
+static bool eval(const Sym *s, const Env *e, int64_t *out)
+{
+	SymValues *k = e->known;
+	if (!k || s->kind == SYM_CONST) return eval_new(s, e, out);
+	while (k->n <= (int)s->id) vec_push(A_TMP, k, ((SymValue){ .of = 0 }));
+	if (k->p[s->id].of != k->now) {
+		int64_t v = 0;
+		bool is = eval_new(s, e, &v);
+		k->p[s->id] = (SymValue){ k->now, is, v };
+	}
+	*out = k->p[s->id].value;
+	return k->p[s->id].is;
+}
+
 bool sym_eval(const Sym *s, bool (*value)(void *ctx, const Sym *atom, int64_t *v), void *ctx, int64_t *out)
 {
-	return eval(s, &(Env){ value, ctx }, out);
+	return eval(s, &(Env){ value, ctx, NULL }, out);
+}
+
+bool sym_eval_known(const Sym *s, bool (*value)(void *ctx, const Sym *atom, int64_t *v), void *ctx, SymValues *known,
+	int64_t *out)
+{
+	return eval(s, &(Env){ value, ctx, known }, out);
 }

@@ -80,6 +80,12 @@ void sym_print(Out *o, const Sym *s);                           /* as .tile sour
 Str sym_text(const Sym *s);
 /* Value for given atoms; false: overflow of i64 or division by zero. */
 bool sym_eval(const Sym *s, bool (*value)(void *ctx, const Sym *atom, int64_t *v), void *ctx, int64_t *out);
+/* The same of many expressions, whose common parts are computed once for the same atoms; these are others, and nothing
+ * is known of them, where `now` is another number than before, not 0. */
+typedef struct SymValue { int of; bool is; int64_t value; } SymValue;
+typedef struct SymValues { SymValue *p; int n, cap, now; } SymValues;
+bool sym_eval_known(const Sym *s, bool (*value)(void *ctx, const Sym *atom, int64_t *v), void *ctx, SymValues *known,
+	int64_t *out);
 
 /* ---- facts and proofs ---- */
 typedef struct Facts Facts;

@@ -193,6 +193,7 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 {
 	Write x = { .at = 0 };
 	Fn *fn = copy_kernel(typed);
+	if (plan->transposed && !pipe_transpose(fn)) return NULL;
 	if (!pipe_find(&x.p, fn) || !pipe_retile(&x.p, plan, cx)) return NULL;
 	x.parts = x.p.reps << pipe_part(&x.p, &x.part, cx);
 	x.shares.count = typed->stream_k ? pipe_places(cx, plan) : 0;
@@ -203,8 +204,7 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	name_views(&x, &x.by_part, x.part.fn);
 	pipe_map_stores(&x);
 	name_views(&x, &x.whole, fn);
-	pipe_map_loads(&x);
-	if (!pipe_give_memory(&x, SHARED_LARGE)) return NULL;
+	if (!pipe_map_loads(&x) || !pipe_give_memory(&x, SHARED_LARGE)) return NULL;
 	write_kernel(&x);
 	x.fn->stage = STAGE_PLACED;
 	x.fn->arch = cx->target_arch;
@@ -224,9 +224,10 @@ static const PipePlan alone[] = {
 
 static Str name_of(const PipePlan *p, const char *kind)
 {
-	int cluster[2] = { 1, 1 };
-	cluster[p->axis] = p->cluster;
-	Str name = str_fmt("%s_%dx%d", kind, p->groups * p->rows, p->cols);
+	int cluster[2] = { 1, 1 }, rows = p->groups * p->rows;
+	cluster[p->transposed ? 1 - p->axis : p->axis] = p->cluster;
+	Str name = p->transposed ? str_fmt("%s_%dx%d_transposed", kind, p->cols, rows) : str_fmt("%s_%dx%d", kind, rows,
+		p->cols);
 	return p->cluster > 1 ? str_fmt("%s_cluster_%dx%d", name, cluster[0], cluster[1]) : name;
 }
 
@@ -263,10 +264,21 @@ bool pipe_has_roles(const Pipe *p)
 	return wide;
 }
 
+/* What stands around the loop may be less accurate where it ends in rounding, as in other kernels. */
+static Fn *relaxed(Fn *typed, const LowerCx *cx)
+{
+	Module one = { .path = NULL };
+	vec_push(A_TMP, &one.fns, copy_kernel(typed));
+	pass_relax(&one, cx);
+	return one.fns.p[0];
+}
+
 void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 {
 	Pipe p;
 	if (!pipe_find(&p, typed) || !pipe_wanted(typed, cx)) return;
+	Fn *fn = relaxed(typed, cx);
+	if (!pipe_find(&p, fn)) bug("a pipeline is none when it is relaxed");
 	if (lower_arch(cx, typed) == 90 && cx->target_only && pipe_has_roles(&p)) place_roles(&p, cx, to);
 	else if (!typed->stream_k) place_stages(&p, cx, to);
 	if (to->n == 1) to->p[0].time = NULL;

@@ -5,6 +5,7 @@
  * 	calls that users may make
  *	pipeline_retile.c       tiles of the size that tensor cores do best with, by several blocks of
  * 	the author's or parts of one
+ *	pipeline_transpose.c    the transposed kernel, whose columns are the author's rows
  *	pipeline_layout.c       layouts of what stands around the loop, which follow from the accumulators'
  *	pipeline.c              the placed kernel of roles, and the role of the producer; pipeline_write.h says where
  *	                        the rest is: rings, the walk over tiles, consumers, epilogue, shared tiles
@@ -16,11 +17,12 @@
 
 enum {
 	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
-	PIPE_GROUPS = 3, PIPE_PLANS = 3,        /* of consumers; of a kernel: at most */
+	PIPE_GROUPS = 3, PIPE_PLANS = 4,        /* of consumers; of a kernel: at most */
 	PIPE_STAGE_PLANS = 2,                   /* of several stages */
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
 	PIPE_COLS = 256,                        /* and its columns, at most; several sums share them */
-	PIPE_COLS_LEAST = 64, PIPE_COLS_STEP = 64,      /* and at least; from one plan to the next */
+	PIPE_COLS_LEAST = 64, PIPE_COLS_STEP = 64,      /* and at least; from one plan to the next, */
+	PIPE_COLS_FINE = 32,                    /* where the second factor is contiguous along the depth */
 	PIPE_PART_LOG2 = 6,                     /* columns of the parts in which what follows the loop is done */
 	PIPE_SPAN = 128                         /* bytes of a row of the widest swizzle */
 };
@@ -34,6 +36,7 @@ typedef struct PipePlan {
 	/* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
 	int cluster;
 	int axis;               /* that axis */
+	bool transposed;        /* of the transposed kernel (pipeline_transpose.c), whose sums have these rows and columns */
 	int warps[2];           /* of several stages: log2 of those along rows, along columns */
 } PipePlan;
 
@@ -64,6 +67,8 @@ typedef struct Pipe {
 	int reps;  /* blocks of the kernel, neighbours along col_axis, whose sums are side by side in one group */
 } Pipe;
 
+bool pipe_stores_by_engine(const Pipe *p);      /* all tiles around the loop whose sums are stored as 16 bits */
+bool pipe_transpose(Fn *fn);                    /* TYPED, in place; false: it cannot be, and is spoilt */
 bool pipe_find(Pipe *p, Fn *fn);                /* TYPED. false: the kernel has no such loop, or more than that */
 /* Tiles of 64 rows and a power of two of columns, of which a plan joins any number; iterations of 128 bytes along the
  * depth. p is found again. false: they cannot be had. */

@@ -14,34 +14,40 @@ static void wait_for_box(Write *x, int pending)
 	add(x, OP_GROUP_BARRIER, 0, NULL);
 }
 
-static Val *box_part(Write *x, Val *tile, const Type *box, int q)
+/* Are all boxes waited for at once, before the parts that take them? Where a tile takes each once, they are free long
+ * before; where there are many, those of a round are. */
+static bool waits_by_rounds(const Write *x) { return x->round == x->parts || x->round > 2; }
+
+static Val *box_part(Write *x, Val *tile, int q)
 {
-	if (type_same_shape(tile->type, box)) return tile;
-	Val *v = make(x, OP_CUT, matrix(TY_TILE, box->elem, type_extent(box, 0), type_extent(box, 1), 0), 1, &tile);
-	ir_set_ints(v->def, AT_OFFSETS, 2, (const int64_t[]){ 0, q * type_extent(box, 1) });
+	int64_t cols = pipe_box_cols(tile->type);
+	if (type_extent(tile->type, 1) == cols) return tile;
+	Val *v = make(x, OP_CUT, matrix(TY_TILE, tile->type->elem, type_extent(tile->type, 0), cols, 0), 1, &tile);
+	ir_set_ints(v->def, AT_OFFSETS, 2, (const int64_t[]){ 0, q * cols });
 	ir_set_layout(v, pipe_sum_layout(v->type));
 	return v;
 }
 
-/* turn: which of the group's boxes is next; it is free again when the copies of all but the others have left. A tile
- * takes each equally often, so that this holds from one tile to the next. */
+/* turn: which of the part's boxes is next; it is free again when the copies of all but the others have left. */
 static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, int *turn)
 {
 	Val *tile = pipe_value(x, ir_in(op, op->nin - 1)), *first = times(x, group, x->nbox);
 	Val *row = pipe_coordinate(x, op, 0), *col = pipe_coordinate(x, op, 1);
 	Builder back;
 	x->b.span = op->span;
-	for (int q = 0; q < type_extent(tile->type, 1) / type_extent(m->type, 1); q++, ++*turn) {
-		wait_for_box(x, x->nbox - 1);
+	if (x->box) first = sum_of(x, first, x->box);
+	int64_t cols = pipe_box_cols(tile->type);
+	for (int q = 0; q < type_extent(tile->type, 1) / cols; q++, ++*turn) {
+		if (!waits_by_rounds(x)) wait_for_box(x, x->nbox - 1);
 		int which = *turn % x->nbox;
 		Val *box = make(x, OP_SLOT, m->type, 2, (Val *[]){ x->boxes,
 			which ? sum_of(x, first, number(x, which)) : first });
-		add(x, OP_STMATRIX, 2, (Val *[]){ box, box_part(x, tile, m->type, q) });
+		ir_set_int(add(x, OP_STMATRIX, 2, (Val *[]){ box, box_part(x, tile, q) }), AT_TRANS, m->transposed);
 		add(x, OP_PROXY_FENCE, 0, NULL);
 		add(x, OP_GROUP_BARRIER, 0, NULL);
-		Val *at = q ? sum_of(x, col, number(x, q * type_extent(m->type, 1))) : col;
+		Val *at = q ? sum_of(x, col, number(x, q * cols)) : col;
 		region_op(x, OP_ELECT, &back);
-		add(x, OP_TMA_STORE, 4, (Val *[]){ m->map, box, row, at });
+		add(x, OP_TMA_STORE, 4, (Val *[]){ m->map, box, m->transposed ? at : row, m->transposed ? row : at });
 		add(x, OP_BULK_COMMIT, 0, NULL);
 		leave(x, back, 0, NULL);
 	}
@@ -70,26 +76,26 @@ static Tail look_at_tail(const Write *x)
 static void write_store(Write *x, const Op *op, Val *group, int *turn, int *stored)
 {
 	bool boxed = x->out[0].map && *stored < PIPE_LOADS && x->out[*stored].map && pipe_is_boxed(x, op)
-		&& pipe_box_of(ir_in(op, op->nin - 1)->type) == x->out[0].type;
+		&& pipe_box_of(x, op) == x->out[0].type;
 	if (boxed) store_by_boxes(x, op, &x->out[(*stored)++], group, turn);
 	else pipe_copy_op(x, op, x->names->own);
 }
 
-/* The sums' columns of a part: of number `part`, or of the one that a value is the number of. */
-static Val *sums_of_part(Write *x, Val *sum, const Val *like, Val *which, int part)
+/* The sums' columns of a part. */
+static Val *sums_of_part(Write *x, Val *sum, const Val *like, Val *which)
 {
-	if (type_same_shape(sum->type, like->type)) return sum;
-	Val *cut = make(x, OP_CUT, like->type, which ? 2 : 1, (Val *[]){ sum, which });
-	ir_set_ints(cut->def, AT_OFFSETS, 2, (const int64_t[]){ 0, (which ? 1 : part) * type_extent(like->type, 1) });
+	if (!which) return sum;
+	Val *cut = make(x, OP_CUT, like->type, 2, (Val *[]){ sum, which });
+	ir_set_ints(cut->def, AT_OFFSETS, 2, (const int64_t[]){ 0, type_extent(like->type, 1) });
 	cut->lay = like->lay;
 	return cut;
 }
 
-static void name_sums(Write *x, Val *const *sum, Val *which, int part)
+static void name_sums(Write *x, Val *const *sum, Val *which)
 {
 	for (int i = 0; i < x->p.products; i++) {
 		Val *r = x->part.loop->out[i];
-		x->names->own[r->id] = sums_of_part(x, sum[i], r, which, part);
+		x->names->own[r->id] = sums_of_part(x, sum[i], r, which);
 	}
 }
 
@@ -104,38 +110,47 @@ static void write_before_parts(Write *x, const Tail *t)
 	}
 }
 
-static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val *which, int part, int *turn)
+/* which: the number of the part; NULL: there is one. */
+static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val *which)
 {
-	Val *col = x->col;
-	int stored = 0;
-	if (x->parts > 1) {
-		Val *n = which ? which : number(x, part);
-		col = sum_of(x, times(x, x->col, x->parts / x->p.reps), n);
-	}
+	int stored = 0, turn = 0;
+	Val *col = which ? sum_of(x, times(x, x->col, x->parts / x->p.reps), which) : x->col;
 	pipe_name_block(x, x->part.fn, x->row, col);
-	name_sums(x, sum, which, part);
+	name_sums(x, sum, which);
 	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
 		if (op == x->part.loop || op->code == OP_BID) continue;
-		if (op->code == OP_STORE) write_store(x, op, group, turn, &stored);
+		if (op->code == OP_STORE) write_store(x, op, group, &turn, &stored);
 		else if (pipe_gives_needed(t->needed, op) && t->differs[op->out[0]->id]) pipe_copy_op(x, op, x->names->own);
 	}
 }
 
-/* Parts are an unrolled loop, an iteration of which has as many as take each box equally often. */
+static Val *begin_unrolled(Write *x, int n, const char *name, Builder *back)
+{
+	Op *loop = add(x, OP_FOR, 3, (Val *[]){ number(x, 0), number(x, n), number(x, 1) });
+	ir_set_int(loop, AT_UNROLL, n);
+	*back = enter(x, loop);
+	return ir_arg(x->b.block, i32(), str_intern(name));
+}
+
+/* Parts are an unrolled loop; where they take boxes in turn, in rounds of as many parts as there are boxes for. */
 static void write_parts(Write *x, const Tail *t, Val *const *sum, Val *group)
 {
-	int each = x->turns % x->nbox ? x->nbox : 1, turn = 0;
-	if (x->parts == each) {
-		for (int i = 0; i < each; i++) write_part(x, t, sum, group, NULL, i, &turn);
+	Builder back, rounds;
+	bool boxed = x->out[0].map, turns = boxed && x->round > 1 && x->round < x->parts;
+	Val *round = NULL, *part;
+	x->box = NULL;
+	if (turns) round = begin_unrolled(x, x->parts / x->round, "round", &rounds);
+	if (boxed && waits_by_rounds(x)) wait_for_box(x, 0);
+	if (x->parts == 1) {
+		write_part(x, t, sum, group, NULL);
 		return;
 	}
-	Val *from = number(x, 0), *to = number(x, x->parts / each);
-	Op *loop = add(x, OP_FOR, 3, (Val *[]){ from, to, number(x, 1) });
-	ir_set_int(loop, AT_UNROLL, x->parts / each);
-	Builder back = enter(x, loop);
-	Val *first = times(x, ir_arg(x->b.block, i32(), str_intern("part")), each);
-	for (int i = 0; i < each; i++) write_part(x, t, sum, group, i ? sum_of(x, first, number(x, i)) : first, i, &turn);
+	part = begin_unrolled(x, turns ? x->round : x->parts, "part", &back);
+	if (boxed && x->round > 1) x->box = times(x, part, x->turns);
+	if (turns) part = sum_of(x, times(x, round, x->round), part);
+	write_part(x, t, sum, group, part);
 	leave(x, back, 0, NULL);
+	if (turns) leave(x, rounds, 0, NULL);
 }
 
 void pipe_write_tail(Write *x, Val *const *sum, Val *group)

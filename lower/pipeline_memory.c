@@ -53,13 +53,13 @@ static const Type *buffer_of(const Write *x, const PipeLoad *l)
 	return l->along_depth ? matrix(TY_SHARED, t->elem, other, depth, 0) : matrix(TY_SHARED, t->elem, depth, other, 0);
 }
 
-/* Can the copy engine store it? A tile of all rows and columns of a group, from memory contiguous along columns. */
+/* Can the copy engine store it? A tile of all rows and columns of a group, to memory contiguous along either. */
 bool pipe_is_boxed(const Write *x, const Op *op)
 {
 	const Val *v = ir_in(op, op->nin - 1), *view = ir_in(op, 0);
 	const Type *t = v->type;
-	if (t->rank != 2 || elem_bytes(t->elem) != 2 || view->type->rank != 2 || !unit_axis(x->part.fn, view, 1))
-		return false;
+	if (t->rank != 2 || elem_bytes(t->elem) != 2 || view->type->rank != 2) return false;
+	if (!unit_axis(x->part.fn, view, 0) && !unit_axis(x->part.fn, view, 1)) return false;
 	if (t->log2[0] != PIPE_ROWS_LOG2 || t->log2[1] < 4 || !lay_eq(*v->lay, pipe_sum_layout(t))) return false;
 	while (view->def && view->def->code == OP_PERMUTE) view = ir_in(view->def, 0);
 	for (int a = 0; a < 2; a++)
@@ -67,10 +67,20 @@ bool pipe_is_boxed(const Write *x, const Op *op)
 	return !view->def;
 }
 
-const Type *pipe_box_of(const Type *t)
+static bool is_stored_transposed(const Write *x, const Op *op) { return !unit_axis(x->part.fn, ir_in(op, 0), 1); }
+
+int64_t pipe_box_cols(const Type *tile)
 {
-	int64_t cols = type_extent(t, 1);
-	return matrix(TY_SHARED, t->elem, INT64_C(1) << PIPE_ROWS_LOG2, cols < BOX_COLS ? cols : BOX_COLS, 0);
+	int64_t cols = type_extent(tile, 1);
+	return cols < BOX_COLS ? cols : BOX_COLS;
+}
+
+const Type *pipe_box_of(const Write *x, const Op *store)
+{
+	const Type *tile = ir_in(store, store->nin - 1)->type;
+	int64_t rows = INT64_C(1) << PIPE_ROWS_LOG2, cols = pipe_box_cols(tile);
+	bool transposed = is_stored_transposed(x, store);
+	return transposed ? matrix(TY_SHARED, tile->elem, cols, rows, 0) : matrix(TY_SHARED, tile->elem, rows, cols, 0);
 }
 
 /* The stores by the copy engine share a ring of boxes, of the first one's type: others go by registers. */
@@ -79,15 +89,17 @@ void pipe_map_stores(Write *x)
 	int n = 0;
 	for (const Op *op = x->part.fn->body->first; op; op = op->next) {
 		if (op->code != OP_STORE || n == PIPE_LOADS || !pipe_is_boxed(x, op)) continue;
-		const Type *box = pipe_box_of(ir_in(op, op->nin - 1)->type);
+		const Type *box = pipe_box_of(x, op), *tile = ir_in(op, op->nin - 1)->type;
+		bool transposed = is_stored_transposed(x, op);
 		if (n && box != x->out[0].type) continue;
-		x->turns += (int)(type_extent(ir_in(op, op->nin - 1)->type, 1) / type_extent(box, 1));
-		x->out[n++] = (Moved){ map_of(x, mapped_view(x, op, false), box), NULL, box, box, false };
+		x->turns += (int)(type_extent(tile, 1) / pipe_box_cols(tile));
+		x->out[n++] = (Moved){ map_of(x, mapped_view(x, op, transposed), box), NULL, box, box, transposed };
 	}
 }
 
-void pipe_map_loads(Write *x)
+bool pipe_map_loads(Write *x)
 {
+	bool fits = true;
 	for (int i = 0; i < x->p.loads; i++) {
 		const PipeLoad *l = &x->p.load[i];
 		Moved *m = &x->in[i];
@@ -98,7 +110,9 @@ void pipe_map_loads(Write *x)
 		m->transposed = (l->along_depth ? 1 : 0) != l->depth_axis;
 		m->map = map_of(x, mapped_view(x, l->op, m->transposed), m->part);
 		x->stage_bytes += type_bytes(m->type);
+		fits &= type_bytes(m->type) % SWIZZLE_ALIGN == 0;
 	}
+	return fits;
 }
 
 /* Buffers of a ring beside so many boxes. */
@@ -109,10 +123,19 @@ static int64_t stages_beside(const Write *x, int64_t room, int nbox)
 	return n < STAGES_MOST ? n : STAGES_MOST;
 }
 
+/* As many parts of a tile have boxes of their own as leave room for a ring of stages; 0: a box serves all. Tiles take
+ * each equally often, so that it holds from one to the next which is free. */
+static int parts_boxed(const Write *x, int64_t room)
+{
+	for (int n = x->parts; n > 0; n--)
+		if (x->parts % n == 0 && stages_beside(x, room, n * x->turns) >= COST_STAGES_WANTED) return n;
+	return 0;
+}
+
 bool pipe_give_memory(Write *x, int64_t room)
 {
-	bool helps = stages_beside(x, room, BOXES) < COST_STAGES_WANTED && stages_beside(x, room, 1) >= COST_STAGES_WANTED;
-	x->nbox = helps || x->parts * x->turns % BOXES ? 1 : BOXES;
+	x->round = parts_boxed(x, room);
+	x->nbox = x->round ? x->round * x->turns : 1;
 	x->stages = (int)stages_beside(x, room, x->nbox);
 	if (x->stages < STAGES_LEAST) return false;
 	for (int i = 0; i < x->p.loads; i++) x->in[i].ring = ring_of(x, x->in[i].type, x->stages);

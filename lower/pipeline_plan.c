@@ -14,7 +14,7 @@
 #include "lower/pipeline.h"
 
 enum {
-	PLANS = 64, CALLS = 32,
+	PLANS = 128, CALLS = 96,
 	DEPTH = 64,             /* elements of an iteration: PIPE_SPAN bytes */
 	STAGE_DEPTH = 64        /* bytes of an iteration of several stages */
 };
@@ -27,6 +27,8 @@ typedef struct Shape {
 	const Sym *line[2];     /* time of a line of L2 of all first, all second factors */
 	int products, sms;
 	bool joins;             /* any number of blocks along the columns; else powers of two of them */
+	bool fine;              /* the second factor is contiguous along the depth: columns in small steps */
+	bool transposed;
 } Shape;
 
 /* ---- the formula ---- */
@@ -178,11 +180,12 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx, const LineCosts *costs
 	ir_number(p->fn);
 	ValSyms b = valsyms_new(p->fn);
 	*s = (Shape){ .rounds = rounds_of(&b, p), .products = p->products, .sms = machine_of(cx->target_arch)->sms,
-		.joins = pipe_starts_with_constants(p) };
+		.joins = pipe_starts_with_constants(p), .fine = true };
 	for (int i = 0; i < 2; i++) s->line[i] = sym_const(0);
 	for (int i = 0; i < p->loads; i++) {
 		const Sym **line = &s->line[p->load[i].second];
 		*line = sym_add(*line, line_time(&b, &p->load[i], costs));
+		s->fine &= !p->load[i].second || p->load[i].along_depth;
 	}
 	for (int a = 0; a < 2; a++) {
 		int axis = pipe_grid_axis(p, a);
@@ -200,18 +203,20 @@ static bool may_have(const Shape *s, const PipePlan *p)
 		&& (s->joins || !(p->cols & (p->cols - 1)));
 }
 
+/* The first are those of which a cluster shares what it can. */
 static int all_plans(const Shape *s, PipePlan to[PLANS])
 {
 	static const PipePlan clusters[] = { { .cluster = 2, .axis = 0 }, { .cluster = 2, .axis = 1 }, { .cluster = 1 } };
-	int n = 0;
+	int n = 0, step = s->fine ? PIPE_COLS_FINE : PIPE_COLS_STEP;
 	for (int groups = 2; groups <= PIPE_GROUPS; groups++)
-		for (int cols = PIPE_COLS; cols >= PIPE_COLS_LEAST; cols -= PIPE_COLS_STEP)
-			for (size_t i = 0; i < sizeof clusters / sizeof *clusters; i++) {
+		for (int cols = PIPE_COLS; cols >= PIPE_COLS_LEAST; cols -= step)
+			for (size_t i = 0; i < sizeof clusters / sizeof *clusters - s->fine; i++) {
 				PipePlan p = clusters[i];
 				p.groups = groups;
 				p.rows = 1 << PIPE_ROWS_LOG2;
 				p.cols = cols;
 				p.depth = PIPE_SPAN;
+				p.transposed = s->transposed;
 				if (may_have(s, &p) && n < PLANS) to[n++] = p;
 			}
 	return n;
@@ -253,36 +258,37 @@ static bool is_legal(Call *c)
 /* Of each plan for each call; 0: there is no such call. */
 static void time_calls(const Fn *fn, int n, const Sym *const *time, int64_t of[PLANS][CALLS])
 {
+	SymValues known = { 0 };
 	for (int k = 0; k < CALLS; k++) {
 		Call c = { fn, (uint32_t)k };
 		bool legal = is_legal(&c);
+		known.now = 1 + k;
 		for (int i = 0; i < n; i++)
-			if (!legal || !sym_eval(time[i], atom_of_call, &c, &of[i][k])) of[i][k] = 0;
+			if (!legal || !sym_eval_known(time[i], atom_of_call, &c, &known, &of[i][k])) of[i][k] = 0;
 	}
 }
 
-/* What is lost if call k is served by the best of plan i and those that are kept, in parts of
- * 1,000 of the best of all. */
-static int64_t loss(int n, int64_t of[PLANS][CALLS], uint64_t kept, int i, int k)
+/* The plan that loses least over all calls with those that are kept, in parts of 1,000 of the best of all. */
+static int best_beside(int n, int64_t of[PLANS][CALLS], const bool *kept)
 {
-	int64_t best = INT64_MAX, own = of[i][k];
-	for (int j = 0; j < n; j++) {
-		if (of[j][k] < best) best = of[j][k];
-		if (kept >> j & 1 && of[j][k] < own) own = of[j][k];
+	int found = 0;
+	int64_t least = INT64_MAX, best[CALLS], own[CALLS];
+	for (int k = 0; k < CALLS; k++) {
+		best[k] = own[k] = INT64_MAX;
+		for (int i = 0; i < n; i++) {
+			if (of[i][k] < best[k]) best[k] = of[i][k];
+			if (kept[i] && of[i][k] < own[k]) own[k] = of[i][k];
+		}
 	}
-	return best > 0 ? (own - best) * 1000 / best : 0;
-}
-
-static int best_beside(int n, int64_t of[PLANS][CALLS], uint64_t kept)
-{
-	int best = 0;
-	int64_t least = INT64_MAX;
 	for (int i = 0; i < n; i++) {
 		int64_t all = 0;
-		for (int k = 0; k < CALLS; k++) all += loss(n, of, kept, i, k);
-		if (all < least) best = i, least = all;
+		for (int k = 0; k < CALLS; k++) {
+			int64_t time = of[i][k] < own[k] ? of[i][k] : own[k];
+			all += best[k] > 0 ? (time - best[k]) * 1000 / best[k] : 0;
+		}
+		if (all < least) found = i, least = all;
 	}
-	return best;
+	return found;
 }
 
 typedef struct Candidates {
@@ -291,18 +297,27 @@ typedef struct Candidates {
 	const Sym *time[PLANS];
 } Candidates;
 
-/* Those that together lose least, each better with it than without. */
+/* Those that together lose least: one after the other, each better with it than without; then each is exchanged for a
+ * better one beside the others. */
 static int choose(const Fn *fn, const Candidates *c, int most, PipeChoice *to)
 {
 	int64_t (*of)[CALLS] = (void *)NEW_ARRAY(A_TMP, int64_t, PLANS * CALLS);
-	uint64_t kept = (UINT64_C(1) << c->kept) - 1;
-	int n = 0;
+	bool kept[PLANS] = { false };
+	int n = 0, chosen[PIPE_PLANS];
+	for (int i = 0; i < c->kept; i++) kept[i] = true;
 	time_calls(fn, c->n, c->time, of);
 	while (n < most && c->n) {
 		int i = best_beside(c->n, of, kept);
-		if (kept >> i & 1) break;
-		kept |= UINT64_C(1) << i;
-		to[n++] = (PipeChoice){ c->plan[i], c->time[i] };
+		if (kept[i]) break;
+		kept[i] = true;
+		chosen[n++] = i;
+	}
+	for (int k = 0; k < n; k++) {
+		kept[chosen[k]] = false;
+		int i = best_beside(c->n, of, kept);
+		if (!kept[i]) chosen[k] = i;
+		kept[chosen[k]] = true;
+		to[k] = (PipeChoice){ c->plan[chosen[k]], c->time[chosen[k]] };
 	}
 	return n;
 }
@@ -317,25 +332,37 @@ static void add_plans(Candidates *c, const Shape *s, const Sym *(*time_by)(const
 	}
 }
 
+typedef const Sym *TimeBy(const Shape *s, const PipePlan *p);
+
+/* Plans of the transposed kernel, too, unless tiles are accessed around its loop by threads: theirs would not be
+ * neighbours in memory. */
+static bool add_all(Candidates *c, Pipe *p, const LowerCx *cx, TimeBy *time_by)
+{
+	Shape s;
+	Pipe turned;
+	if (!look_at(&s, p, cx, &by_engine)) return false;
+	add_plans(c, &s, time_by);
+	if (!pipe_stores_by_engine(p)) return true;
+	Fn *fn = copy_kernel(p->fn);
+	if (!pipe_transpose(fn) || !pipe_find(&turned, fn) || !look_at(&s, &turned, cx, &by_engine)) return true;
+	s.transposed = true;
+	add_plans(c, &s, time_by);
+	return true;
+}
+
 int pipe_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 {
-	Candidates c = { .kept = 0 };
-	Shape s;
-	if (!look_at(&s, p, cx, &by_engine)) return 0;
-	add_plans(&c, &s, time_of);
-	return choose(p->fn, &c, PIPE_PLANS, to);
+	Candidates *c = NEW(A_TMP, Candidates);
+	return add_all(c, p, cx, time_of) ? choose(p->fn, c, PIPE_PLANS, to) : 0;
 }
 
 int pipe_stream_k_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 {
-	Candidates c = { .kept = 0 };
+	Candidates *c = NEW(A_TMP, Candidates);
 	PipeChoice whole[PIPE_PLANS];
-	Shape s;
-	if (!look_at(&s, p, cx, &by_engine)) return 0;
-	c.n = c.kept = pipe_plans(p, cx, whole);
-	for (int i = 0; i < c.n; i++) c.plan[i] = whole[i].plan, c.time[i] = whole[i].time;
-	add_plans(&c, &s, stream_k_time);
-	return choose(p->fn, &c, COST_STREAM_K_PLANS, to);
+	c->n = c->kept = pipe_plans(p, cx, whole);
+	for (int i = 0; i < c->n; i++) c->plan[i] = whole[i].plan, c->time[i] = whole[i].time;
+	return add_all(c, p, cx, stream_k_time) ? choose(p->fn, c, COST_STREAM_K_PLANS, to) : 0;
 }
 
 /* ---- several stages ---- */

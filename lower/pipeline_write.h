@@ -6,7 +6,6 @@
 enum {
 	STAGES_MOST = 8, STAGES_LEAST = 2,
 	BOX_COLS = 64,          /* of a stored box; rows are those of a group */
-	BOXES = 2,              /* in shared memory for each group, at most */
 	MBAR_BYTES = 8, SWIZZLE_ALIGN = 1024,
 	/* attribute words (ir/attrs.def) */
 	MAJOR_MN = 1, PHASE_PREVIOUS = 1, ACQUIRE_RELEASE = 3
@@ -45,6 +44,8 @@ typedef struct Write {
 	Moved out[PIPE_LOADS];  /* of stores by the copy engine, in their order; map NULL: there are no more */
 	Val *boxes;             /* their ring: so many for each group */
 	int nbox, turns;        /* how often a part takes one */
+	int round;              /* parts of a tile that have boxes of their own; 0: there is one box */
+	Val *box;               /* of the part under way: the first; NULL: the group's first */
 	Val *full, *empty;
 	Val *rank, *all;        /* of a cluster: the thread block's number, the mask of all; NULL: there is none */
 	Val *rows, *tiles;      /* of tiles along the rows; in all */
@@ -145,11 +146,12 @@ void pipe_need_operands(bool *needed, const Op *op);    /* by Val id */
 bool pipe_gives_needed(const bool *needed, const Op *op);
 
 /* ---- pipeline_memory.c ---- */
-void pipe_map_loads(Write *x);
+bool pipe_map_loads(Write *x);  /* false: a buffer does not begin where another one's swizzle does */
 void pipe_map_stores(Write *x);
 bool pipe_give_memory(Write *x, int64_t room);          /* false: it is too little */
 bool pipe_is_boxed(const Write *x, const Op *op);       /* can the copy engine store it? */
-const Type *pipe_box_of(const Type *t);
+int64_t pipe_box_cols(const Type *tile);                /* so many columns of a tile have room in a box */
+const Type *pipe_box_of(const Write *x, const Op *store);      /* where rows of memory are columns of the tile: transposed */
 
 /* ---- pipeline_tiles.c: the walk over tiles and iterations ---- */
 typedef struct Walk { Op *loop; Builder back; Val *at; struct { Op *loop; Builder back; } shares; } Walk;
