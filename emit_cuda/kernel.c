@@ -121,7 +121,7 @@ void version_params(CuKernel *k)
 		add_param(params, param_type(&fn->params.p[i]), name_c(fn->params.p[i].name));
 	for (int i = 0; i < fn->dims.n; i++) add_param(params, "const long long ", name_dim(fn, i));
 	for (int i = 0; i < k->launch.n; i++) add_param(params, "const long long ", str_fmt("ct_l%d", i));
-	for (int i = 0; i < k->maps.n; i++)
+	for (int i = 0; i < tmap_slots(&k->maps); i++)
 		add_param(params, "const __grid_constant__ ct_tensor_map ", str_fmt("ct_m%d", i));
 	for (int i = 0; i < k->grids.n; i++) grid_params(k, i);
 }

@@ -338,6 +338,13 @@ static void print_args(Out *o, const CuKernel *k)
 	out_printf(o, "%s };\n", k->params.n ? "" : "NULL");
 }
 
+static void print_maps(Out *o, const Fn *fn, const CuKernel *k)
+{
+	Str *when = NEW_ARRAY(A_TMP, Str, k->maps.n);
+	for (int i = 0; i < k->maps.n; i++) when[i] = condition(k, k->maps.p[i].guard, k->maps.p[i].time);
+	for (int i = 0; i < tmap_slots(&k->maps); i++) tmap_encode(o, fn, &k->maps, i, when);
+}
+
 static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
 {
 	const CuKernel *k = find_kernel(fn);
@@ -345,8 +352,7 @@ static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOption
 	host_sizes(o, fn->name, k->launch.p, k->launch.n);
 	print_own(o, k, opt);
 	print_guards(o, (CuKernel *)k, opt);
-	for (int i = 0; i < k->maps.n; i++)
-		tmap_encode(o, fn, &k->maps.p[i], i, condition(k, k->maps.p[i].guard, k->maps.p[i].time));
+	print_maps(o, fn, k);
 	print_args(o, k);
 	print_launch(o, k, opt);
 }

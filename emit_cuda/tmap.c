@@ -81,14 +81,44 @@ const char tmap_host[] =
 	"}\n"
 	"\n";
 
-static bool map_same(const CuTmap *a, const CuTmap *b)
+/* The same elements of a tensor, in steps of the same size, perhaps by other boxes. */
+static bool same_tensor(const CuTmap *a, const CuTmap *b)
 {
-	if (a->guard != b->guard || a->time != b->time || a->param != b->param) return false;
-	if (a->rank != b->rank || a->box.swizzle != b->box.swizzle) return false;
+	if (a->param != b->param || a->rank != b->rank || a->box.swizzle != b->box.swizzle) return false;
 	for (int i = 0; i < a->rank; i++)
-		if (a->extent[i] != b->extent[i] || a->stride[i] != b->stride[i] || a->box.box[i] != b->box.box[i]
+		if (a->extent[i] != b->extent[i] || a->stride[i] != b->stride[i]
 			|| a->box.elem_stride[i] != b->box.elem_stride[i]) return false;
 	return true;
+}
+
+static bool same_box(const CuTmap *a, const CuTmap *b)
+{
+	for (int i = 0; i < a->rank; i++)
+		if (a->box.box[i] != b->box.box[i]) return false;
+	return true;
+}
+
+static bool same_version(const CuTmap *a, const CuTmap *b) { return a->guard == b->guard && a->time == b->time; }
+
+/* Of versions whose times differ one runs, so that their maps are one, by the box of that version. */
+static bool may_share(const CuTmap *a, const CuTmap *b)
+{
+	return same_tensor(a, b) && a->time && b->time && a->time != b->time;
+}
+
+static bool is_free(const CuTmaps *maps, int slot, const CuTmap *m)
+{
+	for (int i = 0; i < maps->n; i++)
+		if (maps->p[i].slot == slot && !may_share(&maps->p[i], m)) return false;
+	return true;
+}
+
+int tmap_slots(const CuTmaps *maps)
+{
+	int n = 0;
+	for (int i = 0; i < maps->n; i++)
+		if (maps->p[i].slot >= n) n = maps->p[i].slot + 1;
+	return n;
 }
 
 Str cu_tmap(Cu *g, const CuTmap *map)
@@ -97,10 +127,13 @@ Str cu_tmap(Cu *g, const CuTmap *map)
 	own.guard = g->guard;
 	own.time = g->time;
 	if (m->rank < 1 || m->rank > TMA_RANK || m->rank != m->box.rank) bug("a tensor map of rank %d", m->rank);
-	int i = 0;
-	while (i < g->maps->n && !map_same(&g->maps->p[i], m)) i++;
-	if (i == g->maps->n) vec_push(A_UNIT, g->maps, *m);
-	return str_fmt("ct_m%d", i);
+	for (int i = 0; i < g->maps->n; i++) {
+		const CuTmap *o = &g->maps->p[i];
+		if (same_version(o, m) && same_tensor(o, m) && same_box(o, m)) return str_fmt("ct_m%d", o->slot);
+	}
+	while (!is_free(g->maps, own.slot, m)) own.slot++;
+	vec_push(A_UNIT, g->maps, own);
+	return str_fmt("ct_m%d", own.slot);
 }
 
 static void print_list(Out *o, const char *what, int n, const Sym *const *s)
@@ -113,25 +146,71 @@ static void print_list(Out *o, const char *what, int n, const Sym *const *s)
 	out_puts(o, " };\n");
 }
 
-void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i, Str when)
+static void print_box(Out *o, const IrParam *p, const CuTmap *m)
 {
-	const IrParam *p = &fn->params.p[m->param];
-	const char *kernel = fn->source_name ? fn->source_name : fn->name;
-	out_printf(o, "ct_tensor_map ct_m%d = { { 0 } };\n", i);
-	if (when) out_printf(o, "if (%s) ", when);
-	out_puts(o, "{\n");
-	out_in(o);
-	out_printf(o, "static const CtBox ct_box = { \"%s\", %d, %d, %d, %d, { ", p->name, map_type(p->elem),
-		elem_bytes(p->elem), m->rank, m->box.swizzle);
+	out_printf(o, "{ \"%s\", %d, %d, %d, %d, { ", p->name, map_type(p->elem), elem_bytes(p->elem), m->rank,
+		m->box.swizzle);
 	for (int k = 0; k < m->rank; k++) out_printf(o, "%s%u", k ? ", " : "", (unsigned)m->box.box[k]);
 	out_puts(o, " }, { ");
 	for (int k = 0; k < m->rank; k++) out_printf(o, "%s%u", k ? ", " : "", (unsigned)m->box.elem_stride[k]);
-	out_puts(o, " } };\n");
+	out_puts(o, " } }");
+}
+
+/* Maps of a slot with one box, and when one of them is needed; NULL: always. */
+typedef struct Boxed { const CuTmap *map; Str when; } Boxed;
+typedef struct Boxes { Boxed *p; int n, cap; } Boxes;
+
+static Boxes boxes_of(const CuTmaps *maps, int slot, const Str *when)
+{
+	Boxes b = { 0 };
+	for (int i = 0; i < maps->n; i++) {
+		const CuTmap *m = &maps->p[i];
+		int k = 0;
+		if (m->slot != slot) continue;
+		while (k < b.n && !same_box(b.p[k].map, m)) k++;
+		if (k == b.n) vec_push(A_TMP, &b, ((Boxed){ m, when[i] }));
+		else b.p[k].when = str_fmt("(%s) || (%s)", b.p[k].when, when[i]);
+	}
+	return b;
+}
+
+static void print_boxes(Out *o, const IrParam *p, const Boxes *b, int slot)
+{
+	out_printf(o, "static const CtBox ct_boxes%d[] = {\n", slot);
+	out_in(o);
+	for (int i = 0; i < b->n; i++) {
+		print_box(o, p, b->p[i].map);
+		out_puts(o, ",\n");
+	}
+	out_off(o);
+	out_printf(o, "};\nconst CtBox *const ct_box%d =", slot);
+	for (int i = 0; i < b->n; i++) out_printf(o, " %s ? &ct_boxes%d[%d] :", b->p[i].when, slot, i);
+	out_puts(o, " NULL;\n");
+}
+
+void tmap_encode(Out *o, const Fn *fn, const CuTmaps *maps, int slot, const Str *when)
+{
+	Boxes b = boxes_of(maps, slot, when);
+	const CuTmap *m = b.p[0].map;
+	const IrParam *p = &fn->params.p[m->param];
+	const char *kernel = fn->source_name ? fn->source_name : fn->name;
+	out_printf(o, "ct_tensor_map ct_m%d = { { 0 } };\n", slot);
+	if (b.n > 1) print_boxes(o, p, &b, slot);
+	if (b.n > 1) out_printf(o, "if (ct_box%d) ", slot);
+	else if (b.p[0].when) out_printf(o, "if (%s) ", b.p[0].when);
+	out_puts(o, "{\n");
+	out_in(o);
+	if (b.n == 1) {
+		out_puts(o, "static const CtBox ct_box = ");
+		print_box(o, p, m);
+		out_puts(o, ";\n");
+	}
 	print_list(o, "ct_extent", m->rank, m->extent);
 	print_list(o, "ct_stride", m->rank, m->stride);
 	host_overflow(o, kernel, "a size");
-	out_printf(o, "const int ct_status = ct_encode(\"%s\", &ct_m%d, &ct_box, %s, ct_extent, ct_stride);\n"
-		"if (ct_status) return ct_status;\n", kernel, i, name_c(p->name));
+	Str box = b.n > 1 ? str_fmt("ct_box%d", slot) : str_intern("&ct_box");
+	out_printf(o, "const int ct_status = ct_encode(\"%s\", &ct_m%d, %s, %s, ct_extent, ct_stride);\n"
+		"if (ct_status) return ct_status;\n", kernel, slot, box, name_c(p->name));
 	out_off(o);
 	out_puts(o, "}\n");
 }

@@ -15,15 +15,18 @@ typedef struct CuTmap {
 	const Sym *stride[TMA_RANK];    /* in elements; the first is 1 */
 	TmaBox box;
 	const Sym *guard, *time;        /* of the version that has it: other calls need no map */
+	int slot;               /* its number among the parameters */
 } CuTmap;
 
 typedef struct CuTmaps { CuTmap *p; int n, cap; } CuTmaps;      /* a VEC, named for cu.h */
 
-/* The kernel's parameter for this map; equal maps are one. */
+/* The kernel's parameter for this map; equal maps of a version are one, and those of a tensor of versions of which one
+ * runs. */
 Str cu_tmap(Cu *g, const CuTmap *m);
+int tmap_slots(const CuTmaps *maps);    /* how many parameters there are */
 
 extern const char tmap_host[];          /* ct_encode: printed where a kernel has maps */
-/* Statements that fill `ct_m<i>` or return a status, if a condition holds (NULL: always). In scope: what
- * HostTarget.start has. */
-void tmap_encode(Out *o, const Fn *fn, const CuTmap *m, int i, Str when);
+/* Statements that fill `ct_m<slot>` or return a status, if one of its maps' conditions holds (by map; NULL: always). In
+ * scope: what HostTarget.start has. */
+void tmap_encode(Out *o, const Fn *fn, const CuTmaps *maps, int slot, const Str *when);
 #endif

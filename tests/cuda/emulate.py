@@ -25,7 +25,8 @@ def without_roles(text):
         return text
     text = without_bodies(text, roles).replace("const __grid_constant__ ", "const ")
     text = re.sub(r"(?sm)^/\* Tensor maps\. .*?^CT_HELPER int ct_encode.*?^\}\n", "", text)
-    text = re.sub(r"(?s)\n(\t+)(ct_tensor_map ct_m\d+ = \{ \{ 0 \} \};)\n\1(?:if \([^\n]*\) )?\{\n.*?\n\1\}(?=\n)", r"\n\1\2", text)
+    boxes = r"(?:\n\1static const CtBox \w+\[\] = \{\n.*?\n\1\};\n\1const CtBox \*const [^\n]*)?"
+    text = re.sub(r"(?s)\n(\t+)(ct_tensor_map ct_m\d+ = \{ \{ 0 \} \};)" + boxes + r"\n\1(?:if \([^\n]*\) )?\{\n.*?\n\1\}(?=\n)", r"\n\1\2", text)
     text = re.sub(r"(?sm)^static __device__ __forceinline__ void\nct_wgmma_.*?^\}\n", "", text)
 
     def fits(m):
