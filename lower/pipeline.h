@@ -36,7 +36,7 @@ typedef struct PipePlan {
 	/* thread blocks whose tiles are neighbours along an axis of the sums, and that share what does not differ */
 	int cluster;
 	int axis;               /* that axis */
-	bool transposed;        /* of the transposed kernel (pipeline_transpose.c), whose sums have these rows and columns */
+	bool transposed;        /* of the transposed kernel (pipeline_transpose.c), whose sums these are */
 	int warps[2];           /* of several stages: log2 of those along rows, along columns */
 } PipePlan;
 

@@ -126,7 +126,8 @@ static void write_part(Write *x, const Tail *t, Val *const *sum, Val *group, Val
 
 static Val *begin_unrolled(Write *x, int n, const char *name, Builder *back)
 {
-	Op *loop = add(x, OP_FOR, 3, (Val *[]){ number(x, 0), number(x, n), number(x, 1) });
+	Val *from = number(x, 0), *to = number(x, n);
+	Op *loop = add(x, OP_FOR, 3, (Val *[]){ from, to, number(x, 1) });
 	ir_set_int(loop, AT_UNROLL, n);
 	*back = enter(x, loop);
 	return ir_arg(x->b.block, i32(), str_intern(name));

@@ -13,7 +13,8 @@ static bool is_turned(const Type *t) { return type_is_tile(t) && t->rank == 2; }
 
 static void turn_type(Val *v)
 {
-	if (is_turned(v->type)) v->type = type_with_shape(v->type, 2, (const uint8_t[]){ v->type->log2[1], v->type->log2[0] });
+	const Type *t = v->type;
+	if (is_turned(t)) v->type = type_with_shape(t, 2, (const uint8_t[]){ t->log2[1], t->log2[0] });
 }
 
 /* The view with exchanged axes, made where the view itself is. */
