@@ -151,7 +151,8 @@ void pipe_map_stores(Write *x);
 bool pipe_give_memory(Write *x, int64_t room);          /* false: it is too little */
 bool pipe_is_boxed(const Write *x, const Op *op);       /* can the copy engine store it? */
 int64_t pipe_box_cols(const Type *tile);                /* so many columns of a tile have room in a box */
-const Type *pipe_box_of(const Write *x, const Op *store);      /* where rows of memory are columns of the tile: transposed */
+/* Where rows of memory are columns of the tile, it is transposed. */
+const Type *pipe_box_of(const Write *x, const Op *store);
 
 /* ---- pipeline_tiles.c: the walk over tiles and iterations ---- */
 typedef struct Walk { Op *loop; Builder back; Val *at; struct { Op *loop; Builder back; } shares; } Walk;
