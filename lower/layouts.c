@@ -356,6 +356,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	fn->cluster = cluster ? 1 << cluster : 0;
 	fn->alternate = p.threads.blocks > 0;
 	fn->by_warp &= p.threads.warps > 0;
+	fn->short_rows &= p.threads.lanes > 0;
 }
 
 void pass_layouts(Module *m, const LowerCx *cx)
