@@ -161,7 +161,7 @@ static Fn *shortened(const Fn *of, Few few)
 	Fn *fn = copy_kernel((Fn *)of);
 	if (few.lanes < LANES_LOG2) forget_phase(fn);
 	ir_walk(fn->body, shorten, &s);
-	fn->row_log2 -= LANES_LOG2 - few.lanes + s.warps - few.warps;
+	fn->row_log2 -= fn_threads(of).lanes - few.lanes + s.warps - few.warps;
 	fn->row_regs = few.regs;
 	fn->warps = 1 << few.warps;
 	fn->lanes = few.lanes < LANES_LOG2 ? 1 << few.lanes : 0;

@@ -38,7 +38,7 @@ def most_copies(text):
 
 
 def main():
-    budget = int(re.search(r"UNROLL_REGS = (\d+)", read(os.path.join(ROOT, "placed", "placed.h"))).group(1))
+    budget = int(re.search(r"COST\(UNROLL_REGS,\s*(\d+)", read(os.path.join(ROOT, "base", "cost.def"))).group(1))
     seen = 0
     with tmpdir() as tmp:
         for name, path, options in samples(tmp) + [("tiles", os.path.join(ROOT, "tests", "cuda", "tiles.tile"), [])]:
