@@ -17,7 +17,6 @@ static void look_at(void *ctx, Op *op)
 {
 	Run *r = ctx;
 	r->roles |= op->code == OP_ROLE;
-	r->rings |= op->code == OP_ALLOC_RING;
 	if (op->code == OP_GRID_BARRIER || op->code == OP_GRID_AWAIT) r->nunit = 0;
 }
 

@@ -93,13 +93,13 @@ static bool in_range(Warp *w, const Shared *s, int64_t at, int64_t bytes, int64_
 }
 
 /* An access to a part of what one Byte stands for: from now on, and in the thread blocks to come, each stands for less,
- * and has what the larger one had. Kernels with rings keep whole words. */
+ * and has what the larger one had. */
 static void refine(Warp *w, Shared *s, int64_t at, int64_t bytes)
 {
 	Run *r = w->u->r;
 	int grain = 0;
 	while (grain < s->grain && !((at | bytes) >> grain & 1)) grain++;
-	if (grain >= s->grain || r->rings) return;
+	if (grain >= s->grain) return;
 	Byte *fine = NEW_ARRAY(w->u->mem, Byte, (s->bytes >> grain) + 1);
 	for (int64_t k = 0; k <= s->bytes >> grain; k++) {
 		fine[k] = s->seen[k >> (s->grain - grain)];

@@ -157,7 +157,6 @@ struct Run {
 	const Val *phase;       /* of the kernel's OP_PHASE; NULL: it has none */
 	int nbar, nmbar;
 	bool roles;             /* warps run different things: see group.c */
-	bool rings;
 	int grain;              /* the least grain of shared memory so far */
 	int64_t started;        /* clusters (or thread blocks without) that run: persistent kernels walk over tiles */
 	VEC(struct GridBarrier *) grid_barriers;
