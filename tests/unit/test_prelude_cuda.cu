@@ -104,7 +104,10 @@ static double distance(double a, double b)
 	memcpy(&x, &a, 8);
 	memcpy(&y, &b, 8);
 	const long long least = (long long)0x8000000000000000ull;
-	return fabs((double)(x < 0 ? least - x : x) - (double)(y < 0 ? least - y : y));
+	x = x < 0 ? least - x : x;
+	y = y < 0 ? least - y : y;
+	/* subtracted as integers: a double has no room for the last bits of either */
+	return x < y ? (double)((unsigned long long)y - (unsigned long long)x) : (double)((unsigned long long)x - (unsigned long long)y);
 }
 static double distance(unsigned short a, unsigned short b)
 {
@@ -112,6 +115,18 @@ static double distance(unsigned short a, unsigned short b)
 	return fabs((double)x - y);
 }
 template <class T> static double distance(T a, T b) { return a == b ? 0 : 1e9; }
+
+/* What differs by more than units of the last place say. Box-Muller is computed to 2^-39 of what it multiplies, numbers up to 8. A
+ * result below the least normal number that rounds to it is flushed by a GPU, which looks before it rounds. */
+template <class T> static bool excused(const char *, T, T) { return false; }
+static bool excused(const char *name, double got, double want)
+{
+	return (!strcmp(name, "ct_normal_f64") || !strcmp(name, "ct_randn_f64")) && fabs(got - want) <= 8 * ldexp(1.0, -39);
+}
+static bool excused(const char *name, float got, float want)
+{
+	return strstr(name, "_ftz") && got == 0 && fabsf(want) == ldexpf(1.0f, -126);
+}
 
 template <class R> static void judge(const char *name, const R *want, const unsigned long long (*args)[3], int n)
 {
@@ -125,7 +140,7 @@ template <class R> static void judge(const char *name, const R *want, const unsi
 		memcpy(&w, &want[i], sizeof(R));
 		bool nan = (Bits<R>::nan(got[i]) && Bits<R>::nan(want[i])) || (sizeof(R) == 2 && both_nan16(name, (unsigned)g, (unsigned)w));
 		hash = (hash ^ (nan ? 1 : g)) * 1099511628211ull;
-		if (nan || g == w) continue;
+		if (nan || g == w || excused(name, got[i], want[i])) continue;
 		double d = distance(got[i], want[i]), b = bound(name);
 		if (strstr(name, "_f16") || strstr(name, "_bf16")) b = b ? 1 : 0;
 		if (d > worst) worst = d;
@@ -164,10 +179,18 @@ template <class A> static void tame(const char *name, int k, int n)
 	}
 }
 
-/* approx forms: their error is stated for a range of operands */
+/* approx forms: their error is stated for a range of operands; others have few operands */
 static void narrow(const char *name, int n)
 {
 	bool div = !strncmp(name, "ct_div_f32_approx", 17), ex = !strncmp(name, "ct_exp_f32_approx", 17);
+	for (int i = 0; i < n && !strcmp(name, "ct_exp_f32_low"); i++) {        /* of numbers that are not positive */
+		given[i][0] |= 0x80000000;
+		memcpy(&at<float>(0)[i], &given[i][0], 4);
+	}
+	for (int i = 0; i < n && !strcmp(name, "ct_normal_f64"); i++) {         /* the first or the second of a pair */
+		given[i][2] &= 1;
+		memcpy(&at<int>(2)[i], &given[i][2], sizeof(int));
+	}
 	for (int i = 0; i < n && (div || ex); i++)
 		for (int k = 0; k < (div ? 2 : 1); k++) {
 			unsigned x = (unsigned)given[i][k];
@@ -188,7 +211,7 @@ static void narrow(const char *name, int n)
 		TRY(cudaDeviceSynchronize()); for (int i = 0; i < N; i++) at<R>(4)[i] = host::f(at<A>(0)[i], at<B>(1)[i]); judge<R>(#f, at<R>(4), given, N); }
 #define SAME3(f, R, A, B, C) \
 	__global__ void k_##f(const A *a, const B *b, const C *c, R *r) { int i = blockIdx.x * 256 + threadIdx.x; r[i] = f(a[i], b[i], c[i]); } \
-	static void t_##f() { fill<A>(0, N); fill<B>(1, N); fill<C>(2, N); k_##f<<<N / 256, 256>>>(at<A>(0), at<B>(1), at<C>(2), at<R>(3)); \
+	static void t_##f() { fill<A>(0, N); fill<B>(1, N); fill<C>(2, N); narrow(#f, N); k_##f<<<N / 256, 256>>>(at<A>(0), at<B>(1), at<C>(2), at<R>(3)); \
 		TRY(cudaDeviceSynchronize()); for (int i = 0; i < N; i++) at<R>(4)[i] = host::f(at<A>(0)[i], at<B>(1)[i], at<C>(2)[i]); \
 		judge<R>(#f, at<R>(4), given, N); }
 #include "same.inc"
