@@ -79,13 +79,6 @@ const char host_clear_memory[] =
 static const char steps_switch[] = "#ifndef CT_STEPS\n"
 	"#define CT_STEPS 0     /* 1: several steps also where they are not faster */\n#endif\n\n";
 
-static bool any_step(const Module *m)
-{
-	for (int i = 0; i < m->fns.n; i++)
-		if (m->fns.p[i]->is_step) return true;
-	return false;
-}
-
 static bool any_step_on_arch(const Module *m)
 {
 	for (int i = 0; i < m->steps.n; i++)
@@ -102,7 +95,7 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 		out_puts(o, t->on_arch ? t->on_arch : "CT_HELPER int ct_on_arch(int arch) { (void)arch; return 0; }\n\n");
 	if (any_entry(m, is_zeroed)) out_puts(o, t->clear);
 	Launchers l = { .m = m, .o = o, .wide = wide_dims_new(m) };
-	if (any_step(m)) out_puts(o, steps_switch);
+	if (m->steps.n) out_puts(o, steps_switch);
 	for (int i = 0; i < m->fns.n; i++) {
 		const Fn *fn = m->fns.p[i];
 		if (!fn->is_step) fits_print(&l, fn);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/hash.h"
 
 static unsigned long edits;
 static Arena *home;             /* NULL: A_UNIT */
@@ -326,9 +327,8 @@ static Steps *copy_steps(const Steps *from, FnCopies *c)
 void ir_copy_lists(Module *to, const Module *from)
 {
 	FnCopies c = { to, from, 0 };
-	to->steps.p = NULL;
-	to->steps.n = to->steps.cap = 0;
-	for (int i = 0; i < from->steps.n; i++) vec_push(A_UNIT, &to->steps, copy_steps(from->steps.p[i], &c));
+	to->steps = (StepsList){ .n = 0 };
+	for (int i = 0; i < from->steps.n; i++) ir_add_steps(&to->steps, copy_steps(from->steps.p[i], &c));
 	to->entries.p = NULL;
 	to->entries.n = to->entries.cap = 0;
 	for (int i = 0; i < from->entries.n; i++) {
@@ -347,12 +347,26 @@ Versions ir_versions(const Module *m, const Fn *fn, int from)
 	return r;
 }
 
-Steps *ir_steps(const StepsVec *all, const Fn *fn)
+/* The slot of the steps of fn, or the empty one that they would get: half of the slots are empty. */
+static Steps **steps_slot(const StepsList *all, const Fn *fn)
 {
-	for (int i = 0; i < all->n; i++)
-		if (all->p[i]->of == fn) return all->p[i];
-	return NULL;
+	uint32_t i = hash_bytes((const char *)&fn, sizeof fn) & (all->slots - 1);
+	while (all->slot[i] && all->slot[i]->of != fn) i = (i + 1) & (all->slots - 1);
+	return &all->slot[i];
 }
+
+void ir_add_steps(StepsList *all, Steps *s)
+{
+	vec_push(A_UNIT, all, s);
+	if (2 * (uint32_t)all->n > all->slots) {
+		all->slots = all->slots ? 2 * all->slots : 16;
+		all->slot = NEW_ARRAY(A_UNIT, Steps *, all->slots);
+		for (int i = 0; i < all->n; i++) *steps_slot(all, all->p[i]->of) = all->p[i];
+	}
+	*steps_slot(all, s->of) = s;
+}
+
+Steps *ir_steps(const StepsList *all, const Fn *fn) { return all->n ? *steps_slot(all, fn) : NULL; }
 
 /* ---- changing ---- */
 Val *ir_settle(const Op *op, int i)

@@ -236,7 +236,8 @@ typedef struct Steps {
 	Fn *clear;              /* by this kernel, whose only parameter they are, of `n` elements */
 	VEC(Fn *) fns;
 } Steps;
-typedef VEC(Steps *) StepsVec;
+/* of a kernel at most once; found by the kernel (ir_steps) */
+typedef struct StepsList { Steps **p; int n, cap; Steps **slot; uint32_t slots; } StepsList;
 
 struct Fn {                     /* one monomorphic kernel */
 	Str name;               /* readable and unique in the module: gemm_bf16_128x256x64 */
@@ -382,7 +383,7 @@ typedef struct Version {
 struct Module {
 	Str path;               /* main source as shown */
 	VEC(Fn *) fns;          /* kernels that some entry launches, in order of first use */
-	StepsVec steps;         /* of one kernel at most once; its steps stand in fns before it */
+	StepsList steps;        /* a kernel's steps stand in fns before it */
 	VEC(IrArch) archs;      /* for which there are versions, in ascending order */
 	/* in the order of fns; of each, by architecture, then in the order in which guards are asked */
 	VEC(Version) versions;
@@ -443,7 +444,8 @@ int64_t block_shared(const Fn *fn, int threads);        /* bytes of shared memor
 /* The versions of a kernel are neighbours: the first of those of fn at `from` or after it, and how many; none: n 0. */
 typedef struct Versions { int first, n; } Versions;
 Versions ir_versions(const Module *m, const Fn *fn, int from);
-Steps *ir_steps(const StepsVec *all, const Fn *fn);     /* those of fn; NULL: it has none */
+void ir_add_steps(StepsList *all, Steps *s);
+Steps *ir_steps(const StepsList *all, const Fn *fn);    /* those of fn; NULL: it has none */
 
 /* to->fns are copies of from->fns in the same order: gives `to` copies of the entries that launch them, and of their
  * versions in several steps. */

@@ -213,7 +213,7 @@ static void read_steps(Reader *r, Fn *fn)
 {
 	Steps *s = NEW(A_UNIT, Steps);
 	s->of = fn;
-	vec_push(A_UNIT, &r->m->steps, s);
+	ir_add_steps(&r->m->steps, s);
 	do vec_push(A_UNIT, &s->fns, read_step(r));
 	while (lex_accept(&r->l, ','));
 	need_word(r, "guard");

@@ -82,8 +82,8 @@ static bool add_steps(Module *m, const LowerCx *cx)
 {
 	Module more = { .path = m->path }, all = { .path = m->path };
 	Fn *clear = NULL;
-	StepsVec found = { 0 };
-	for (int i = m->steps.n; i < cx->steps->n; i++) vec_push(A_UNIT, &found, cx->steps->p[i]);
+	StepsList found = { .n = 0 };
+	for (int i = m->steps.n; i < cx->steps->n; i++) ir_add_steps(&found, cx->steps->p[i]);
 	for (int i = 0; i < m->fns.n; i++) {
 		Steps *s = ir_steps(&found, m->fns.p[i]);
 		if (s && s->clears) {
@@ -115,9 +115,9 @@ Module *lower_copy(const Module *m)
 bool lower_typed(Module *m, const LowerOptions *o)
 {
 	Wholes wholes = { { 0 } };
-	StepsVec steps = { 0 };
+	StepsList steps = { .n = 0 };
 	LowerCx cx = { .o = o, .wholes = &wholes, .steps = &steps };
-	for (int i = 0; i < m->steps.n; i++) vec_push(A_UNIT, &steps, m->steps.p[i]);
+	for (int i = 0; i < m->steps.n; i++) ir_add_steps(&steps, m->steps.p[i]);
 	note_variants(m);
 	return run_form(m, PASS_TYPED, &cx) && add_steps(m, &cx);
 }
@@ -320,6 +320,13 @@ static void keep_versions(Kept *k, Module *m, Fn *of, const Placements *p, uint3
 	k->by_arch = p->first->by_arch;
 }
 
+/* A module of some kernels has the steps of these alone. */
+static void give_steps(Module *to, const Module *from, const Fn *fn)
+{
+	Steps *s = ir_steps(&from->steps, fn);
+	if (s) ir_add_steps(&to->steps, s);
+}
+
 /* Another architecture shares what did not ask for one, unless somebody looks at each. */
 static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 {
@@ -331,8 +338,7 @@ static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 	VEC(Kept *) of = { 0 };
 	for (int i = 0; i < m->fns.n; i++) {
 		if (!arch || o->whole || kept[i].by_arch) {
-			Steps *s = ir_steps(&m->steps, m->fns.p[i]);
-			if (s) vec_push(A_UNIT, &from->steps, s);
+			give_steps(from, m, m->fns.p[i]);
 			vec_push(A_UNIT, &from->fns, m->fns.p[i]);
 			vec_push(A_UNIT, &of, &kept[i]);
 			continue;
@@ -347,10 +353,13 @@ static bool place_for(Module *m, Kept *kept, int arch, const LowerOptions *o)
 /* The versions of some kernels of m; their verifier sees no entries. */
 static bool place_some(Module *m, Fn **fns, int n, const LowerOptions *o)
 {
-	Module some = { .path = m->path, .archs = m->archs, .steps = m->steps };
+	Module some = { .path = m->path, .archs = m->archs };
 	Kept *kept = NEW_ARRAY(A_UNIT, Kept, n);
 	ArenaMark mark = arena_mark(A_TMP);     /* plans and placements leave what they counted */
-	for (int i = 0; i < n; i++) vec_push(A_UNIT, &some.fns, fns[i]);
+	for (int i = 0; i < n; i++) {
+		give_steps(&some, m, fns[i]);
+		vec_push(A_UNIT, &some.fns, fns[i]);
+	}
 	for (int i = 0; i < m->archs.n; i++)
 		if (!place_for(&some, kept, i, o)) return false;
 	arena_release(A_TMP, mark);

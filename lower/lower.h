@@ -57,7 +57,7 @@ typedef struct LowerCx {
 	int target_arch;        /* 0: TYPED. Passes ask lower_arch */
 	bool target_only;
 	Wholes *wholes;
-	StepsVec *steps;        /* of the module, and those that TYPED passes find */
+	StepsList *steps;       /* of the module, and those that TYPED passes find */
 	bool portable;          /* clusters of no more thread blocks than every device of the architecture runs */
 	bool alone;             /* no cluster: a layout would have to be converted between its thread blocks */
 	bool peels;             /* places rows in aligned vectors and ends (peel.c): twice the registers a thread */

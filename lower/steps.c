@@ -37,7 +37,7 @@ Steps *steps_begin(Fn *fn, const LowerCx *cx, const Sym *guard, const Sym *gain)
 	s->of = fn;
 	s->guard = guard;
 	s->gain = gain;
-	vec_push(A_UNIT, cx->steps, s);
+	ir_add_steps(cx->steps, s);
 	return s;
 }
 

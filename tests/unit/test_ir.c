@@ -292,6 +292,25 @@ static void large(void)
 	round_trip(m, "large");
 }
 
+/* Each kernel's steps are found by it, however many there are; a kernel without any has none. */
+static void steps(void)
+{
+	enum { KERNELS = 1000 };
+	StepsList all = { .n = 0 };
+	Fn *fn = NEW_ARRAY(A_UNIT, Fn, 2 * KERNELS);
+	CHECK(!ir_steps(&all, &fn[0]));
+	for (int i = 0; i < KERNELS; i++) {
+		Steps *s = NEW(A_UNIT, Steps);
+		s->of = &fn[2 * i];
+		ir_add_steps(&all, s);
+	}
+	CHECK(all.n == KERNELS);
+	for (int i = 0; i < KERNELS; i++) {
+		CHECK(ir_steps(&all, &fn[2 * i]) == all.p[i]);
+		CHECK(!ir_steps(&all, &fn[2 * i + 1]));
+	}
+}
+
 static void deep(int levels, bool fine)
 {
 	Out *o = out_new();
@@ -316,6 +335,7 @@ int main(void)
 	good_files();
 	bad_files();
 	large();
+	steps();
 	deep(200, true);
 	deep(201, false);
 	return finish("intermediate code");
