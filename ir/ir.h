@@ -35,33 +35,16 @@ typedef enum OpForm {
 	FORM_PLACED     /* PLACED only */
 } OpForm;
 
+enum {                          /* the number of a flag's bit */
+#define OP_FLAG(id, doc) OPB_##id,
+#include "ir/flags.def"
+#undef OP_FLAG
+};
+
 enum {                          /* flags of an op */
-	OPF_PURE     = 1 << 0,  /* no effect, result depends on operands and attributes only: CSE, DCE, reorder */
-	OPF_ELEMWISE = 1 << 1,  /* pure; all tile operands and the result have one shape; scalars in, scalar out as well */
-	OPF_COMM     = 1 << 2,
-	OPF_READ     = 1 << 3,  /* reads memory */
-	OPF_WRITE    = 1 << 4,  /* writes memory, or acts on the outside (print) */
-	OPF_TERM     = 1 << 5,  /* ends a block */
-	OPF_REGION   = 1 << 6,  /* has regions */
-	OPF_FREE     = 1 << 7,  /* only renames elements: no data moves between places in a good layout */
-	OPF_REDUCE   = 1 << 8,
-	OPF_SCAN     = 1 << 9,
-	OPF_HIDDEN   = 1 << 10, /* no name in the language: built by sema or passes */
-	OPF_ROUND    = 1 << 11, /* takes rounding: the four IEEE modes */
-	OPF_SUBN     = 1 << 12, /* takes subnormals: (f32) */
-	OPF_NANMODE  = 1 << 13, /* takes nan: */
-	OPF_MATH     = 1 << 14, /* float function with a stated error */
-	OPF_VIEWCALL = 1 << 15, /* in the language only as view.name(...) */
-	OPF_GROUP    = 1 << 16, /* PLACED: of roles, rings, mbarriers, copies by hardware: rules in ir_check_group.c */
-	OPF_ATOMIC   = 1 << 17, /* atomic accesses */
-	OPF_PLACE    = 1 << 18, /* makes a tile of which each element depends on its place alone */
-	OPF_UNIFORM  = 1 << 19, /* a number or a view that all threads know, or the kernel's end */
-	OPF_CHEAP    = 1 << 19, /* elementwise, one instruction for an element of at most 32 bits */
-	OPF_RANDOM   = 1 << 20, /* of counters that a key encrypts */
-	OPF_LOOP     = 1 << 21,
-	OPF_JUMP     = 1 << 22, /* ends a block by leaving a loop, its iteration, or a scope */
-	OPF_CAS      = 1 << 23, /* compare-exchange: two values, expected and desired */
-	OPF_STEP     = 1 << 24, /* PLACED: a step by which partial results and elements get from thread to thread */
+#define OP_FLAG(id, doc) OPF_##id = 1 << OPB_##id,
+#include "ir/flags.def"
+#undef OP_FLAG
 	/* each element of the result depends on one of each operand at most: no thread needs what
 	 * others hold, if operands lie as the result does */
 	OPF_POINTWISE = OPF_ELEMWISE | OPF_FREE | OPF_PLACE
