@@ -159,7 +159,12 @@ M(slide_type) { val(m, "d")->type = f32_tile(7); }
 M(slide_tile) { Op *op = val(m, "c")->def; op->in[0] = val(m, "pad"); }
 /* steps.ir */
 M(steps_none) { m->steps.p[0]->fns.p[0]->is_step = false; }
-M(steps_within) { vec_push(A_UNIT, &m->steps, NEW(A_UNIT, Steps)); m->steps.p[1]->of = m->steps.p[0]->fns.p[1]; }
+M(steps_within)
+{
+	Steps *s = NEW(A_UNIT, Steps);
+	s->of = m->steps.p[0]->fns.p[1];
+	ir_add_steps(&m->steps, s);
+}
 M(steps_params) { Steps *s = m->steps.p[0]; vec_push(A_UNIT, &s->of->params, s->fns.p[0]->params.p[s->fns.p[0]->params.n - 1]); }
 M(steps_more) { Fn *fn = m->steps.p[0]->fns.p[0]; vec_push(A_UNIT, &fn->params, fn->params.p[0]); }
 M(steps_dims) { Fn *fn = m->steps.p[0]->fns.p[1]; vec_push(A_UNIT, &fn->dims, fn->dims.p[0]); }
