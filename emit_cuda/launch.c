@@ -211,7 +211,7 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 				out_printf(o, "%s%sct_rows_%d > 0", n++ ? ", " : "", also, short_number(k, i));
 			out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
 			if (version_grid(k, v->fn))
-				out_printf(o, " && %s > 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
+				out_printf(o, " && %s >= 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
 		}
 	out_puts(o, " };\n");
 }

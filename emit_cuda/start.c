@@ -116,7 +116,9 @@ static const char host_first[] = "\tconst CtKernel *const first = k;\n";
 static const char host_taken[] =
 	"\tint device = 0, status = ct_pick(name, runs, &k, fits, n, &device);\n"
 	"\tif (status) return status;\n";
-static const char host_own_blocks[] = "\tif (own) blocks = own[k - first].blocks;\n";
+static const char host_own_blocks[] =
+	"\tif (own) blocks = own[k - first].blocks;\n"
+	"\tif (!blocks) return CTILE_OK;        /* a grid of the version's own: there is nothing to store */\n";
 static const char host_prepared[] =
 	"\tcudaError_t e = cudaSuccess;\n"
 	"\tcudaLaunchConfig_t c = {};\n"

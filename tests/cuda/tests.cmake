@@ -64,6 +64,8 @@ ctilec_test(emulated/anywhere "values;emulated" cuda/emulated.py anywhere)
 # kernels drawn at random: rows, planes and loops, for which `fired` says what passes they are for; all operations. More: --count N --seed S
 ctilec_test(emulated/drawn "values;emulated" cuda/drawn.py test --count 40 --seed 24)
 ctilec_test(emulated/mixed "values;emulated;sim" cuda/mixed.py test --count 30 --seed 24 --sim 50)
+# a version whose own grid is empty where the author's is not
+ctilec_test(emulated/drawn-empty "values;emulated" cuda/drawn.py test --seed 47 --first 307 --count 1 --arch sm_80)
 # a loop that is not unrolled after a condition
 ctilec_test(emulated/mixed-rolled "values;emulated" cuda/mixed.py test --seed 47 --first 402 --count 1 --arch sm_80)
 ctilec_test(emit/coarsen "quick;golden" cuda/coarsen.py)
