@@ -374,10 +374,10 @@ static void print_call(Out *o, const CuKernel *k, Str within, Str rows, Str how,
 static void print_by_lanes(Out *o, const CuKernel *k, const CuVersion *t, Str rows)
 {
 	const Fn *fn = t->v.fn;
-	int last = fn_threads(fn).lanes - 1, part = t->part;
+	int last = fn_threads(fn).lanes - 1, part = t->part, half = 1 << fn->row_regs_log2 >> 1;
 	for (int i = fn->lanes_least; i <= last; i++) {
 		Str lanes = str_i64(i);
-		for (int n = part - 2; part && n <= part; n += 2)
+		for (int n = half; part && n <= part; n += 2)
 			print_call(o, k, are_within(k, t, ((int64_t)n << i) - fn->row_pads), rows, lanes, n);
 		if (!part || i == last)
 			print_call(o, k, i < last ? are_within(k, t, t->row_of_lanes[i]) : NULL, rows, lanes, fn->row_few);

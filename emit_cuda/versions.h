@@ -16,8 +16,8 @@ typedef struct CuVersion {
 	int threads;            /* of a thread block */
 	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
 	int64_t row_of_lanes[LANES_LOG2];       /* elements of the longest row that 2^i lanes hold, if it has short rows */
-	int part;               /* registers that hold the shorter half of those rows (row_part_registers); 0: all do; */
-	int64_t row_of_part;    /* elements of the longest row that so many hold of each of a warp's lanes */
+	int part;               /* so many registers of its lanes do, or fewer (row_part_registers); 0: all */
+	int64_t row_of_part;    /* elements of the longest row that so many of each of its lanes hold */
 	int64_t row_of_few;     /* and that half of the registers of a warp hold, if rows of one share a thread block */
 } CuVersion;
 

@@ -121,13 +121,6 @@ static int row_registers(const Fn *fn)
 	return 0;
 }
 
-static bool scans_back(const Fn *fn)
-{
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op_is_scan(op) && ir_int(op, AT_DIRECTION, 0)) return true;
-	return false;
-}
-
 /* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed,
  * and rows that a part of them holds (row_part_registers) do not have a text of their own, either. They are whole
  * vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
@@ -140,7 +133,7 @@ static int few_of_row(const Fn *fn)
 	if (fn->short_rows)
 		few = (int)((row_of_lanes(fn, LANES_MOST) + fn->row_pads + (1 << LANES_MOST) - 1) >> LANES_MOST);
 	few = (few + unit - 1) & -unit;
-	if (all > COST_UNROLL_REGS || scans_back(fn) || rows_are_sorted(fn)) return 0;
+	if (all > COST_UNROLL_REGS || rows_scan_back(fn) || rows_are_sorted(fn)) return 0;
 	if (few < all) return few;
 	return fn->short_rows && row_part_registers(fn, all) ? all : 0;
 }

@@ -14,7 +14,7 @@
 #include "lower/pipeline.h"
 
 enum {
-	PLANS = 128, CALLS = 96,
+	PLANS = 128,            /* that are compared, at most */
 	DEPTH = 64,             /* elements of an iteration: PIPE_SPAN bytes */
 	STAGE_DEPTH = 64        /* bytes of an iteration of several stages */
 };
@@ -256,10 +256,10 @@ static bool is_legal(Call *c)
 }
 
 /* Of each plan for each call; 0: there is no such call. */
-static void time_calls(const Fn *fn, int n, const Sym *const *time, int64_t of[PLANS][CALLS])
+static void time_calls(const Fn *fn, int n, const Sym *const *time, int64_t of[PLANS][COST_PLAN_CALLS])
 {
 	SymValues known = { 0 };
-	for (int k = 0; k < CALLS; k++) {
+	for (int k = 0; k < COST_PLAN_CALLS; k++) {
 		Call c = { fn, (uint32_t)k };
 		bool legal = is_legal(&c);
 		known.now = 1 + k;
@@ -269,11 +269,11 @@ static void time_calls(const Fn *fn, int n, const Sym *const *time, int64_t of[P
 }
 
 /* The plan that loses least over all calls with those that are kept, in parts of 1,000 of the best of all. */
-static int best_beside(int n, int64_t of[PLANS][CALLS], const bool *kept)
+static int best_beside(int n, int64_t of[PLANS][COST_PLAN_CALLS], const bool *kept)
 {
 	int found = 0;
-	int64_t least = INT64_MAX, best[CALLS], own[CALLS];
-	for (int k = 0; k < CALLS; k++) {
+	int64_t least = INT64_MAX, best[COST_PLAN_CALLS], own[COST_PLAN_CALLS];
+	for (int k = 0; k < COST_PLAN_CALLS; k++) {
 		best[k] = own[k] = INT64_MAX;
 		for (int i = 0; i < n; i++) {
 			if (of[i][k] < best[k]) best[k] = of[i][k];
@@ -282,7 +282,7 @@ static int best_beside(int n, int64_t of[PLANS][CALLS], const bool *kept)
 	}
 	for (int i = 0; i < n; i++) {
 		int64_t all = 0;
-		for (int k = 0; k < CALLS; k++) {
+		for (int k = 0; k < COST_PLAN_CALLS; k++) {
 			int64_t time = of[i][k] < own[k] ? of[i][k] : own[k];
 			all += best[k] > 0 ? (time - best[k]) * 1000 / best[k] : 0;
 		}
@@ -301,7 +301,7 @@ typedef struct Candidates {
  * better one beside the others. */
 static int choose(const Fn *fn, const Candidates *c, int most, PipeChoice *to)
 {
-	int64_t (*of)[CALLS] = (void *)NEW_ARRAY(A_TMP, int64_t, PLANS * CALLS);
+	int64_t (*of)[COST_PLAN_CALLS] = (void *)NEW_ARRAY(A_TMP, int64_t, PLANS * COST_PLAN_CALLS);
 	bool kept[PLANS] = { false };
 	int n = 0, chosen[PIPE_PLANS];
 	for (int i = 0; i < c->kept; i++) kept[i] = true;

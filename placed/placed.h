@@ -174,6 +174,7 @@ int cut_step(const Fn *fn);                     /* elements between two register
 int64_t row_part(const Fn *fn);
 const Sym *row_warps(const Fn *fn);
 bool rows_are_sorted(const Fn *fn);             /* then that is a power of two */
+bool rows_scan_back(const Fn *fn);              /* from their ends */
 /* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold. */
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);

@@ -29,6 +29,13 @@ bool rows_are_sorted(const Fn *fn)
 	return false;
 }
 
+bool rows_scan_back(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op_is_scan(op) && ir_int(op, AT_DIRECTION, 0)) return true;
+	return false;
+}
+
 const Sym *row_warps(const Fn *fn)
 {
 	enum { SHIFT = 128 };           /* elements by which a row may be shifted, at most */
@@ -88,13 +95,6 @@ int row_piece_log2(const Fn *fn)
 	return most;
 }
 
-static bool scans_or_sorts(const Fn *fn)
-{
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_SORT || (op_is_scan(op) && ir_int(op, AT_DIRECTION, 0))) return true;
-	return false;
-}
-
 int64_t row_of_few(const Fn *fn)
 {
 	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
@@ -103,7 +103,8 @@ int64_t row_of_few(const Fn *fn)
 
 int row_part_registers(const Fn *fn, int registers)
 {
-	return registers == COST_PART_REGS && !row_piece_log2(fn) && !scans_or_sorts(fn) ? registers * 3 / 4 : 0;
+	bool may = registers == COST_PART_REGS && !row_piece_log2(fn) && !rows_scan_back(fn) && !rows_are_sorted(fn);
+	return may ? registers * 3 / 4 : 0;
 }
 
 /* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
