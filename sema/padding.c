@@ -29,7 +29,8 @@ struct PadAxis {
 };
 typedef struct PadAxis PadAxis;
 
-enum { LOOK_DEPTH = 24 };
+/* Values that one question looks at, at most: those that several operands share are looked at for each. */
+enum { LOOKS = 256 };
 
 static PadAxis *pads_new(Padding *p, const Val *v)
 {
@@ -60,24 +61,24 @@ static void all_unknown(Padding *p, const Val *v)
 }
 
 /* ---- what a value may be ---- */
-static bool varies(const Val *v, int axis, int depth)
+static bool varies(const Val *v, int axis, int *left)
 {
 	Num n;
 	if (!type_is_tile(v->type) || v->type->log2[axis] == 0 || ir_const_value(v, &n)) return false;
 	const Op *op = v->def;
-	if (!op || !depth) return true;
+	if (!op || --*left < 0) return true;
 	if (op->code == OP_BROADCAST) {
 		const Val *x = ir_in(op, 0);
 		int from = type_is_tile(x->type) ? axis - (v->type->rank - x->type->rank) : -1;
-		return from >= 0 && varies(x, from, depth - 1);
+		return from >= 0 && varies(x, from, left);
 	}
 	if (!op_has(op, OPF_ELEMWISE)) return true;
 	for (int i = 0; i < op->nin; i++)
-		if (varies(ir_in(op, i), axis, depth - 1)) return true;
+		if (varies(ir_in(op, i), axis, left)) return true;
 	return false;
 }
 
-static Reach reach(const Val *v, int depth);
+static Reach reach(const Val *v, int *left);
 
 static Reach reach_of_float(const Op *op, Reach x, Reach all)
 {
@@ -164,7 +165,7 @@ static void note_continue(void *ctx, Op *op)
 }
 
 /* m of `for .. { m = max(m, ..); }` never falls below its first value. */
-static Reach reach_of_carried(const Val *v, int depth, Reach all)
+static Reach reach_of_carried(const Val *v, int *left, Reach all)
 {
 	const Op *loop = v->block->owner, *end = v->block->last;
 	bool jumps = false;
@@ -172,12 +173,12 @@ static Reach reach_of_carried(const Val *v, int depth, Reach all)
 	ir_walk(v->block, note_continue, &jumps);
 	const Op *next = ir_in(end, v->index - 1)->def;
 	if (jumps || !next || next->nin != 2 || (ir_in(next, 0) != v && ir_in(next, 1) != v)) return all;
-	Reach first = reach(ir_in(loop, 2 + v->index), depth - 1);
+	Reach first = reach(ir_in(loop, 2 + v->index), left);
 	if (next->code == OP_MAX) return (Reach){ first.lo, all.hi };
 	return next->code == OP_MIN ? (Reach){ all.lo, first.hi } : all;
 }
 
-static Reach reach(const Val *v, int depth)
+static Reach reach(const Val *v, int *left)
 {
 	Elem e = v->type->elem;
 	Reach all = { -INFINITY, INFINITY };
@@ -190,9 +191,10 @@ static Reach reach(const Val *v, int depth)
 		return (Reach){ c, c };
 	}
 	const Op *op = v->def;
-	if (!op && depth) return reach_of_carried(v, depth, all);
-	if (!op || !depth || !op->nin) return all;
-	Reach x = reach(ir_in(op, 0), depth - 1);
+	if (--*left < 0) return all;
+	if (!op) return reach_of_carried(v, left, all);
+	if (!op->nin) return all;
+	Reach x = reach(ir_in(op, 0), left);
 	switch (op->code) {
 	case OP_ABS: return (Reach){ 0, fmin(all.hi, fmax(fabs(x.lo), fabs(x.hi))) };
 	case OP_NEG: return elem_is_any_float(e) ? (Reach){ -x.hi, -x.lo } : all;
@@ -203,17 +205,21 @@ static Reach reach(const Val *v, int depth)
 		return same ? x : all;
 	}
 	case OP_SELECT: {
-		Reach a = reach(ir_in(op, 1), depth - 1), b = reach(ir_in(op, 2), depth - 1);
+		Reach a = reach(ir_in(op, 1), left), b = reach(ir_in(op, 2), left);
 		return (Reach){ fmin(a.lo, b.lo), fmax(a.hi, b.hi) };
 	}
 	default: break;
 	}
 	if (op_has(op, OPF_REDUCE)) return reach_of_reduction(op, x, all);
 	if (op->nin == 1) return reach_of_float(op, x, all);
-	return op->nin == 2 ? reach_of_two(op, x, reach(ir_in(op, 1), depth - 1), all) : all;
+	return op->nin == 2 ? reach_of_two(op, x, reach(ir_in(op, 1), left), all) : all;
 }
 
-Reach value_reach(const Val *v) { return reach(v, LOOK_DEPTH); }
+Reach value_reach(const Val *v)
+{
+	int left = LOOKS;
+	return reach(v, &left);
+}
 
 /* ---- from operands to results ---- */
 static void of_load(Padding *p, const Op *op)
@@ -279,7 +285,8 @@ static PadAxis elementwise(const Padding *p, const Op *op, int axis)
 		if (in[i].kind == PAD_UNKNOWN) return in[i];
 		if (in[i].kind == PAD_NONE) {
 			if (ir_const_value(v, &num[i])) continue;
-			wild |= varies(v, axis, LOOK_DEPTH);
+			int left = LOOKS;
+			wild |= varies(v, axis, &left);
 			constant = false;
 			continue;
 		}
@@ -356,7 +363,7 @@ static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Nu
 	if (flt ? a.c.f == zero.f : a.c.i == zero.i) return true;
 	if (flt && isnan(a.c.f)) return false;
 	double c = flt ? a.c.f : (double)a.c.i;
-	Reach r = reach(x, LOOK_DEPTH);
+	Reach r = value_reach(x);
 	/* ties give the lowest index, and what is outside comes last unless the tile may begin outside */
 	bool place = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT || op->code == OP_TOPK;
 	bool last = !place || facts_le(p->vs->facts, sym_const(0), valsym_access(p->vs, a.load, a.axis));
@@ -424,7 +431,7 @@ static void note_user(void *ctx, Op *op)
 	for (int i = 0; i < op->nin; i++) {
 		if (ir_in(op, i) != a->v) continue;
 		a->any = true;
-		Reach r = op->code == a->by ? reach(ir_in(op, !i), LOOK_DEPTH) : (Reach){ -INFINITY, INFINITY };
+		Reach r = op->code == a->by ? value_reach(ir_in(op, !i)) : (Reach){ -INFINITY, INFINITY };
 		a->other |= !(a->by == OP_MAX ? r.lo >= a->c : r.hi <= a->c);
 	}
 }
@@ -497,7 +504,7 @@ static void of_sort(const Padding *p, const Op *op)
 	if (a.kind != PAD_CONST || (flt && isnan(a.c.f)) || elem_is_ptr(e)) return;
 	Num last = down ? (flt ? num_float(-INFINITY) : num_least(e)) : flt ? num_float(INFINITY) : num_greatest(e);
 	double c = flt ? a.c.f : (double)a.c.i;
-	Reach r = reach(x, LOOK_DEPTH);
+	Reach r = value_reach(x);
 	if (e != EL_U64 && (down ? c <= r.lo : c >= r.hi)) return;
 	if (e == EL_U64 && a.c.i == last.i) return;
 	enter(p, op, x, a, last);

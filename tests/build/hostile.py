@@ -51,6 +51,9 @@ CASES = {
                      + b"".join(b"let a%d = min(a%d, a%d / 2 + 1);" % (i, i - 1, i - 1) for i in range(1, 50)) + b" k(x, y, N: 64); }", 1),
     "doubled_index": (body(b"let a0 = n;" + b"".join(b"let a%d = min(a%d, a%d / 2 + 1);" % (i, i - 1, i - 1) for i in range(1, 60))
                            + b"y.store([a59], x.load([a59], [N]));"), 0),
+    "doubles": (b"kernel k(x: tensor<u8, [n]>, y: out tensor<u8, [n]>) grid [cdiv(n, 64)] {\nlet a0 = x.load([bid(0)], [64], pad: 0);\n"
+                      + b"".join(b"let a%d = a%d + a%d; let b%d = (a%d + a%d) >> 1;\n" % (i, i - 1, i - 1, i, i, i - 1) for i in range(1, 211))
+                      + b"y.store([bid(0)], b210);" + TAIL, 0),
     "unrolled": (body(LOAD + b"for const i in 0 .. 60000 { v = v * 0.5 + i; }\n" + STORE), 0),     # one expression of 120,000 operations
     "same_names": (body(LOAD + b"for const i in 0 .. 20000 { let w = sum(v, 0); v = v + w; }\n" + STORE), 0),
     "flips": (body(LOAD + b"for const i in 0 .. 100000 { v = flip(v, 0); }\n" + STORE), 0),
