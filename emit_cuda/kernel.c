@@ -31,7 +31,10 @@ Str version_name(const Version *v, const EmitOptions *opt)
 	return names_has(&entry_names, name) ? str_fmt("ct_%s", name) : name;
 }
 
-static int64_t longest_short(const CuVersion *t) { return t->row_of_lanes[fn_threads(t->v.fn).lanes - 1]; }
+/* The longest row that 2^log2 lanes have. */
+static int64_t longest_of(const CuVersion *t, int log2) { return t->parts[log2].p[t->parts[log2].n - 1].most; }
+
+static int64_t longest_short(const CuVersion *t) { return longest_of(t, fn_threads(t->v.fn).lanes - 1); }
 
 static void title(Out *o, const CuVersion *k)
 {
@@ -312,12 +315,9 @@ void version_ask(CuVersion *t)
 	t->together = has_op(fn, OP_GRID_BARRIER);
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
-	for (int i = fn->lanes_least; fn->short_rows && i < fn_threads(fn).lanes; i++)
-		t->row_of_lanes[i] = row_of_lanes(fn, i);
-	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
-	t->part = fn->short_rows ? row_part_registers(fn, 1 << fn->row_regs_log2) : 0;
-	t->row_of_part = ((int64_t)t->part << fn_threads(fn).lanes) - fn->row_pads - shift;
-	if (fn->warp_rows) t->row_of_few = row_of_few(fn);
+	int lanes = fn_threads(fn).lanes;
+	for (int i = fn->short_rows ? fn->lanes_least : lanes; rows_share(fn) && i <= lanes; i++)
+		t->parts[i] = row_parts(fn, i);
 }
 
 const char version_wait[] = "\tct_grid_wait();\n", version_lets[] = "\tct_grid_launch();\n";
@@ -349,7 +349,7 @@ Str version_lanes(const CuKernel *k, const CuVersion *t)
 	Out *o = out_new();
 	int last = fn_threads(t->v.fn).lanes - 1;
 	for (int i = t->v.fn->lanes_least; i < last; i++)
-		out_printf(o, "%s ? %d : ", are_within(k, t, t->row_of_lanes[i]), i);
+		out_printf(o, "%s ? %d : ", are_within(k, t, longest_of(t, i)), i);
 	out_printf(o, "%d", last);
 	return out_take(o);
 }
@@ -369,52 +369,35 @@ static void print_call(Out *o, const CuKernel *k, Str within, Str rows, Str how,
 	out_printf(o, used ? ", %s, %d);\n" : ", %s);\n", how, used);
 }
 
-/* A call for each number of lanes: where it is a constant, an access has its place in its instruction, and its bound is
- * one comparison. */
-static void print_by_lanes(Out *o, const CuKernel *k, const CuVersion *t, Str rows)
+/* Of rows that have so many lanes; last: longer ones do not come. */
+static void print_parts(Out *o, const CuKernel *k, const CuVersion *t, int log2, bool last, Str rows, Str how)
 {
-	const Fn *fn = t->v.fn;
-	int last = fn_threads(fn).lanes - 1, part = t->part, half = 1 << fn->row_regs_log2 >> 1;
-	for (int i = fn->lanes_least; i <= last; i++) {
-		Str lanes = str_i64(i);
-		for (int n = half; part && n <= part; n += 2)
-			print_call(o, k, are_within(k, t, ((int64_t)n << i) - fn->row_pads), rows, lanes, n);
-		if (!part || i == last)
-			print_call(o, k, i < last ? are_within(k, t, t->row_of_lanes[i]) : NULL, rows, lanes, fn->row_few);
-	}
-}
-
-/* Rows that have a warp, or all lanes of their tile. */
-static void print_whole(Out *o, const CuKernel *k, const CuVersion *t, Str rows)
-{
-	const Fn *fn = t->v.fn;
-	Str how = fn->warp_rows ? str_intern("false") : str_i64(fn_threads(fn).lanes);
-	if (t->part && fn->warps == 1) print_call(o, k, are_within(k, t, t->row_of_part), rows, how, t->part);
-	print_call(o, k, NULL, rows, how, fn->row_few ? 1 << fn->row_regs_log2 : 0);
+	const RowParts *r = &t->parts[log2];
+	for (int i = 0; i < r->n; i++)
+		print_call(o, k, last && i + 1 == r->n ? NULL : are_within(k, t, r->p[i].most), rows, how,
+			t->v.fn->row_few ? r->p[i].regs : 0);
 }
 
 /* The body as a function of the lanes of a tile block, or of whether it is a warp, and of the registers that hold a
- * row, and the two kernels that call it. */
+ * row, and the two kernels that call it: for each number of lanes, since where that is a constant, an access has its
+ * place in its instruction, and its bound is one comparison. */
 static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
 	Str name = version_name(&t->v, opt), rows = str_fmt("%s_rows", name);
 	const Fn *fn = t->v.fn;
-	int all = fn->row_few ? 1 << fn->row_regs_log2 : 0;
+	int lanes = fn_threads(fn).lanes;
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(t, opt), name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
-	print_whole(o, k, t, rows);
+	if (fn->warp_rows) print_call(o, k, NULL, rows, "false", fn->row_few ? 1 << fn->row_regs_log2 : 0);
+	else print_parts(o, k, t, lanes, true, rows, str_i64(lanes));
 	out_printf(o, "}\nstatic __global__ void __launch_bounds__(%s ? %d : 1)\n%s_short(", served(&t->v, opt),
 		COST_SHORT_THREADS, name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
-	Str how = str_intern("true");
-	if (fn->short_rows) {
-		print_by_lanes(o, k, t, rows);
-	} else {
-		if (fn->row_few) print_call(o, k, are_within(k, t, t->row_of_few), rows, how, fn->row_few);
-		print_call(o, k, NULL, rows, how, all);
-	}
+	if (fn->warp_rows) print_parts(o, k, t, lanes, true, rows, "true");
+	for (int i = fn->lanes_least; fn->short_rows && i < lanes; i++)
+		print_parts(o, k, t, i, i + 1 == lanes, rows, str_i64(i));
 	out_puts(o, "}\n");
 }
 

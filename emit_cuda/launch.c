@@ -185,8 +185,8 @@ static int short_number(const CuKernel *k, int i)
 		const CuVersion *a = &v[first], *b = &v[i];
 		if (a->v.fn->warp_rows != b->v.fn->warp_rows || a->v.fn->short_rows != b->v.fn->short_rows) continue;
 		if (b->v.fn->warp_rows ? a->warps == b->warps
-			: !memcmp(a->row_of_lanes, b->row_of_lanes, sizeof a->row_of_lanes)
-			&& !strcmp(version_short(k, a), version_short(k, b))) return first;
+			: !strcmp(version_lanes(k, a), version_lanes(k, b)) && !strcmp(version_short(k, a), version_short(k, b)))
+			return first;
 	}
 }
 

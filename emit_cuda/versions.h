@@ -15,10 +15,7 @@ typedef struct CuVersion {
 	bool together;          /* its thread blocks wait for each other: all must run at once */
 	int threads;            /* of a thread block */
 	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
-	int64_t row_of_lanes[LANES_LOG2];       /* elements of the longest row that 2^i lanes hold, if it has short rows */
-	int part;               /* so many registers of its lanes do, or fewer (row_part_registers); 0: all */
-	int64_t row_of_part;    /* elements of the longest row that so many of each of its lanes hold */
-	int64_t row_of_few;     /* and that half of the registers of a warp hold, if rows of one share a thread block */
+	RowParts parts[LANES_LOG2 + 1];         /* of rows that 2^i lanes have, if rows share thread blocks */
 } CuVersion;
 
 /* A parameter of all versions: its type up to its name, that, and the launcher's variable for it. */

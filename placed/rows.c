@@ -95,12 +95,6 @@ int row_piece_log2(const Fn *fn)
 	return most;
 }
 
-int64_t row_of_few(const Fn *fn)
-{
-	int shift = rows_shift(fn) ? cut_step(fn) - 1 : 0;
-	return (fn->row_few << LANES_LOG2) - fn->row_pads - shift;
-}
-
 int row_part_registers(const Fn *fn, int registers)
 {
 	bool may = registers == COST_PART_REGS && !row_piece_log2(fn) && !rows_scan_back(fn) && !rows_are_sorted(fn);
@@ -118,6 +112,32 @@ int64_t row_of_lanes(const Fn *fn, int log2)
 	int64_t held = ((int64_t)(most ? all : part) << log2) - fn->row_pads,
 		near = ((int64_t)SECTOR << log2) / row_elem_bytes(fn);
 	return held < near || rows_are_sorted(fn) ? held : near;
+}
+
+/* Up to what so many registers hold, if that is less than the rows that these lanes get. */
+static bool add_part(RowParts *r, const Fn *fn, int log2, int regs, int64_t all)
+{
+	int shift = log2 == fn_threads(fn).lanes && rows_shift(fn) ? cut_step(fn) - 1 : 0;
+	int64_t held = ((int64_t)regs << log2) - fn->row_pads - shift;
+	r->p[r->n++] = (RowPart){ held < all ? held : all, regs };
+	return held < all;
+}
+
+RowParts row_parts(const Fn *fn, int log2)
+{
+	RowParts r = { .n = 0 };
+	int regs = 1 << fn->row_regs_log2, part = row_part_registers(fn, regs), used = regs;
+	bool whole = log2 == fn_threads(fn).lanes;
+	int64_t all = whole ? INT64_MAX : row_of_lanes(fn, log2);
+	if (fn->warp_rows) {
+		if (fn->row_few) add_part(&r, fn, log2, fn->row_few, all);
+	} else if (!whole || fn->warps == 1) {
+		for (int n = whole ? part : regs / 2; part && n <= part; n += 2)
+			if (!add_part(&r, fn, log2, n, all)) return r;
+		if (!whole) used = fn->row_few;
+	}
+	r.p[r.n++] = (RowPart){ all, used };
+	return r;
 }
 
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }

@@ -27,6 +27,15 @@ static bool longest_row(const SimCall *c, int64_t *longest)
 	return c->fn->below.n > 0;
 }
 
+/* As many registers of each lane as its kernel takes for such a row; 0: all. */
+static int used_of(const Fn *fn, int lanes, int64_t longest)
+{
+	RowParts r = row_parts(fn, lanes);
+	int i = 0;
+	while (i + 1 < r.n && longest > r.p[i].most) i++;
+	return r.p[i].regs < 1 << fn->row_regs_log2 ? r.p[i].regs : 0;
+}
+
 static Few few_of(const SimCall *c)
 {
 	const Fn *fn = c->fn;
@@ -36,10 +45,10 @@ static Few few_of(const SimCall *c)
 	if (fn->short_rows && longest <= row_of_lanes(fn, fn_threads(fn).lanes - 1)) {
 		int lanes = fn->lanes_least;
 		while (longest > row_of_lanes(fn, lanes)) lanes++;
-		return (Few){ lanes, 0, fn->row_few };
+		return (Few){ lanes, 0, used_of(fn, lanes, longest) };
 	}
 	if (!fn->fewer || fn->cluster || !sim_sym(c, row_warps(fn), &warps)) return all;
-	if (warps == 1 && fn->warp_rows) return (Few){ LANES_LOG2, 0, longest <= row_of_few(fn) ? fn->row_few : 0 };
+	if (warps == 1 && fn->warp_rows) return (Few){ LANES_LOG2, 0, used_of(fn, LANES_LOG2, longest) };
 	while (all.warps > 0 && warps <= 1 << (all.warps - 1)) all.warps--;
 	return all;
 }
