@@ -74,6 +74,8 @@ class Torch:
     def cat(self, parts, axis): return self.torch.cat(parts, axis)
     def flip(self, x, axis): return x.flip(axis)
     def permute(self, x, axes): return x.permute(axes).contiguous()
+    # Always a copy: contiguous() returns x itself where an extent of 1 leaves its elements in their order, and then a peer moves nothing.
+    def copied(self, x): return x.clone(memory_format=self.torch.contiguous_format)
     def pad(self, x, widths, value=0):
         return self.torch.nn.functional.pad(x, [w for pair in reversed(widths) for w in pair], value=value)
     def sort(self, x, axis): return x.sort(axis)[0]

@@ -9,11 +9,11 @@ def moved(t):
         r = t.rows(c, 8 if kind == "f32" else 4)
         x = t.ints("i8", -128, 128, r, c) if kind == "i8" else t.normal(kind, r, c)
         yield t.case("transpositions", "move.transpose_" + kind, [x, Out(kind, c, r)], dims=[r, c], want=lambda x: [m.permute(x, (1, 0))],
-               peer=lambda x: [x.T.contiguous()], tol=0)
+               peer=lambda x: [m.copied(x.T)], tol=0)
 
     def permuted(family, call, kind, shape, axes, dims=None):
         return t.case(family, call, [t.normal(kind, *shape), Out(kind, *[shape[a] for a in axes])], dims=list(dims or shape), tol=0,
-               want=lambda x: [m.permute(x, axes)], peer=lambda x: [x.permute(axes).contiguous()])
+               want=lambda x: [m.permute(x, axes)], peer=lambda x: [m.copied(x.permute(axes))])
 
     r, c = t.side(), t.side()
     yield permuted("transpositions", "move.transpose_batched", "f16", (t.count(r * c, 4), r, c), (0, 2, 1))
@@ -44,7 +44,7 @@ def moved(t):
     h, w = t.side(), t.side()
     c = t.count(h * w, 4)
     yield t.case("padding", "move.crop_image", [t.normal("bf16", c, h + 8, w + 8), Out("bf16", c, h, w)], dims=[c, h, w], tol=0,
-           want=lambda x: [m.f(x[:, 4:4 + h, 4:4 + w])], peer=lambda x: [x[:, 4:4 + h, 4:4 + w].contiguous()], moved=4 * c * h * w)
+           want=lambda x: [m.f(x[:, 4:4 + h, 4:4 + w])], peer=lambda x: [m.copied(x[:, 4:4 + h, 4:4 + w])], moved=4 * c * h * w)
     n, k = t.columns(hi=32768), t.columns(hi=32768)
     r = t.rows(n + k, 4)
     yield t.case("padding", "move.concat_columns", [t.normal("bf16", r, n), t.normal("bf16", r, k), Out("bf16", r, n + k)], dims=[r, n, k], tol=0,
