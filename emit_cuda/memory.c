@@ -205,7 +205,7 @@ static void print_elements(Access *x)
 		if (ok) out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok, w);
 		else out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
 	} else {
-		const char *nc = x->v->constant ? "nc" : "";
+		const char *nc = x->v->constant && !ir_int(x->op, AT_ORDERED, 0) ? "nc" : "";
 		Str loaded = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, at, ok, x->pad)
 			: str_fmt("ct_ld%s_b%d(%s)", nc, bits, at);
 		cu_line(g, x->op);
@@ -468,6 +468,7 @@ void memory_store(Cu *g, const Op *op)
 		peel_store(g, op);
 		return;
 	}
+	if (ir_int(op, AT_ORDERED, 0)) out_puts(g->o, "__syncwarp();\n");
 	open_access(&x, g, op, data, true);
 	print_access(&x);
 	g->late = NULL;

@@ -9,6 +9,10 @@
  * registers say how many others run meanwhile, so there one way, under masks, has to do, and ptxas loads weights while
  * it stores results (bench/notes/rows.md).
  *
+ * Rows that are updated in place by single elements: ptxas computes the condition of each element once for its load and
+ * its store, has seven predicates for them, and so asks for a few elements at a time, with a store between. There the
+ * loads before such a store are ordered before it.
+ *
  * Tiles that are held for the next iteration (prefetch) need such vectors, or the registers that a single way leaves:
  * where a version has neither, it loads where the tile is needed. */
 #include "base/cost.h"
@@ -104,6 +108,32 @@ static void visit(void *ctx, Op *op)
 	else if (is_tile_access(op)) set_ways(v, op);
 }
 
+/* ---- in place ---- */
+static bool is_by_element(const Op *op, OpCode code)
+{
+	return op->code == code && is_tile_access(op) && ir_int(op, AT_WAYS, WAYS_ANY) == WAYS_SINGLE;
+}
+
+static bool is_loaded_before(const Op *store)
+{
+	for (const Op *op = store->prev; op; op = op->prev)
+		if (is_by_element(op, OP_LOAD) && ir_in(op, 0) == ir_in(store, 0)
+			&& regs_of(op->out[0]) >= COST_TILE_REGS) return true;
+	return false;
+}
+
+/* A barrier of the warp orders them, so all of its lanes have to be there: not in loops or branches. */
+static void order_in_place(Fn *fn)
+{
+	if (!is_straight_line(fn->body)) return;
+	for (Op *store = fn->body->first; store; store = store->next) {
+		if (!is_by_element(store, OP_STORE) || !is_loaded_before(store)) continue;
+		ir_set_int(store, AT_ORDERED, 1);
+		for (Op *op = store->prev; op && !(op->code == OP_STORE && ir_int(op, AT_ORDERED, 0)); op = op->prev)
+			if (is_by_element(op, OP_LOAD)) ir_set_int(op, AT_ORDERED, 1);
+	}
+}
+
 void pass_ways(Module *m, const LowerCx *cx)
 {
 	(void)cx;
@@ -112,5 +142,6 @@ void pass_ways(Module *m, const LowerCx *cx)
 		bool rotated = rotated_rows(fn) && !fn->aligned && !fn->by_element && !fn->peel_line;
 		Chosen v = { fn, ways_of(fn), rotated };
 		ir_walk(fn->body, visit, &v);
+		order_in_place(fn);
 	}
 }
