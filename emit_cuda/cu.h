@@ -25,6 +25,7 @@ typedef struct CuView {         /* texts of 64-bit integers, without side effect
 	int64_t multiple[TENSOR_RANK];  /* a number that divides the stride */
 	int rank;
 	bool constant;          /* nobody writes it while the kernel runs */
+	bool own;               /* in shared memory: private.c */
 	bool param;             /* a tensor parameter, perhaps permuted: the launcher knows its pointer and strides */
 	Elem elem;
 } CuView;
@@ -243,6 +244,8 @@ void mma_print(Cu *g, const Op *op);
 void mma_in_pieces(Cu *g, const Op *op);               /* factors too large for shared memory */
 void sort_print(Cu *g, const Op *op);
 void sort_histogram(Cu *g, const Op *op);
+void private_open(Cu *g, const Op *op);
+void private_publish(Cu *g, const Op *op);
 
 /* control.c */
 extern const CuPrinters control_printers;

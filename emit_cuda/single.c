@@ -83,6 +83,8 @@ static Str atomic_call(const Elements *x)
 {
 	const Op *op = x->op;
 	const char *what;
+	if (x->v && x->v->own)
+		return str_fmt("ct_own_%s_%s", attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)), elem_rows[x->e].name);
 	int64_t order = ir_int(op, AT_ORDER, 0), scope = ir_int(op, AT_SCOPE, 0);
 	if (!op_has(op, OPF_WRITE)) what = "load";
 	else if (!op_has(op, OPF_READ)) what = publishes(x) ? "xchg" : "store";

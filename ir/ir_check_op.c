@@ -143,6 +143,25 @@ bool chk_view(Check *c, const Op *op)
 	return true;
 }
 
+bool chk_private(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 1, 1)) return false;
+	NEED(chk_in(op, 0)->kind == TY_VIEW && chk_in(op, 0)->rank == 1 && chk_out(op, 0) == chk_in(op, 0),
+		"the operand and the result must be views of one type, of one axis");
+	NEED(ir_int(op, AT_NUMBER, 0) > 0, "`count` must be positive");
+	return true;
+}
+
+bool chk_publish(Check *c, const Op *op)
+{
+	if (!chk_arity(c, op, 2, 0)) return false;
+	const Op *from = ir_in(op, 0)->def;
+	NEED(from && from->code == OP_PRIVATE && ir_in(from, 0) == ir_in(op, 1),
+		"the operands must be what `private` gave for a view, and that view");
+	NEED(ir_int(op, AT_RMW, 0) == ir_int(from, AT_RMW, 0), "`rmw` must be that of `private`");
+	return true;
+}
+
 bool chk_loads(Check *c, const Op *op)
 {
 	NEED(op->nout > 0 && op->nin > 1 && chk_in(op, 0)->kind == TY_VIEW, "a view, indices, a pad, and results needed");

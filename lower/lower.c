@@ -214,11 +214,25 @@ static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 	return narrow;
 }
 
+/* One where threads exchange what they load, as in a transposition, is a version more (versions.c). */
 static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
-	(void)cx;
 	if (!p->unaligned || unaligned_serves(fn, p->unaligned)) p->narrow = fn;
 	else p->flat = false;
+	if (p->narrow && p->unaligned && unaligned_exchanges(fn) && !cx->o->versions) p->most++;
+}
+
+/* Kernels of updates, for those that go to few places. */
+static Fn *begin_private(Fn *fn, Placements *p, const LowerCx *cx)
+{
+	return p->pipelined.n ? NULL : private_version(fn, cx, &p->private_guard);
+}
+
+static void end_private(Fn *fn, Placements *p, const LowerCx *cx)
+{
+	(void)cx;
+	fn->by_arch = true;     /* as many thread blocks as its device runs at once */
+	p->privatised = fn;
 }
 
 /* Kernels whose version for all calls is spread over clusters of more thread blocks than every device runs. */
@@ -241,6 +255,7 @@ static const Further furthers[] = {
 	{ .name = "by_element", .begin = begin_odd, .end = end_odd },
 	{ .name = "peeled", .begin = begin_peel, .end = end_peel, .peels = true },
 	{ .name = "narrow", .begin = begin_narrow, .end = end_narrow },
+	{ .name = "private", .begin = begin_private, .end = end_private },
 };
 static const Further portable = { .name = "portable", .begin = begin_portable, .end = end_portable, .portable = true };
 

@@ -69,6 +69,8 @@ typedef struct Placements {
 	bool flat;              /* narrow is of flat.c */
 	Fn *narrow;  /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard;
+	Fn *privatised;         /* whose thread blocks have sums of their own (privatise.c), where private_guard holds */
+	const Sym *private_guard;
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
 	int most;               /* versions, of which those for aligned tensors and for all calls are the first two */
 } Placements;
@@ -96,6 +98,10 @@ void note_variants(Module *m);                  /* TYPED, with entries: finds ro
 /* ---- narrow.c ---- */
 /* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; NULL: none. */
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
+
+/* ---- privatise.c ---- */
+/* A kernel, TYPED, whose thread blocks add to sums of their own, and the calls for which it is better; NULL: none. */
+Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 
 /* ---- flat.c ---- */
 /* A kernel, TYPED, that takes elements in the order of memory, and the calls of aligned tensors for which it is better;
@@ -138,6 +144,7 @@ void base2_powers(Fn *fn);                      /* TYPED, after pass relax: numb
 /* ---- unaligned.c ---- */
 /* TYPED: does it have rows that element accesses serve well, and vectors, placed for the first time? */
 bool unaligned_wanted(const Fn *fn, const Fn *first);
+bool unaligned_exchanges(const Fn *fn);         /* PLACED: does data move between threads? */
 bool unaligned_serves(const Fn *by_element, const Fn *fn);  /* no data moves that stays where it is in fn; */
 bool unaligned_pays(const Fn *by_element, const Fn *first); /* or what moves costs less than first's accesses */
 

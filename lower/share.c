@@ -299,7 +299,7 @@ static void find_pieces(void *ctx, Op *op)
 	int64_t bytes = op->code == OP_ALLOC_SHARED ? type_bytes(op->out[0]->type) : scratch_bytes(op);
 	if (!bytes) return;
 	Piece piece = { op, op->code == OP_ALLOC_SHARED ? 0 : s->now, s->now, (bytes + 15) / 16 * 16, 0 };
-	if (op_exchanges(op) || (op->code == OP_ALLOC_SHARED && s->own[op->out[0]->id]))
+	if (op_exchanges(op) || op->code == OP_PRIVATE || (op->code == OP_ALLOC_SHARED && s->own[op->out[0]->id]))
 		piece.first = 0, piece.last = INT_MAX;
 	if (op->code == OP_ALLOC_SHARED) s->piece_of[op->out[0]->id] = s->p.n;
 	vec_push(A_TMP, &s->p, piece);

@@ -73,6 +73,8 @@ static int moves_of(const Fn *fn)
 	return n;
 }
 
+bool unaligned_exchanges(const Fn *fn) { return moves_of(fn) > 0; }
+
 bool unaligned_serves(const Fn *by_element, const Fn *fn) { return moves_of(by_element) <= moves_of(fn); }
 
 /* Accesses of vectors that touch so many times the lines, element by element, that a trip through shared memory costs

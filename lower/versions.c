@@ -257,6 +257,14 @@ static bool is_worth(const Aligned *a, const Placements *p)
 	return asks && (p->unaligned || a->widest >= COST_ALIGNED_WORDS || rotated_rows(p->first));
 }
 
+/* Does the version for rows much shorter than their tile serve all calls of tensors that are not aligned? Where threads
+ * exchange what they load, as in a transposition, its short rows end within a line in one of the tensors: longer ones
+ * are for the author's tile. */
+static bool narrow_serves(const Placements *p)
+{
+	return p->unaligned && p->narrow && unaligned_serves(p->unaligned, p->narrow) && !unaligned_exchanges(p->narrow);
+}
+
 void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
 	List l = { m, of, arch, m->versions.n };
@@ -265,13 +273,17 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	bool worth = is_worth(&a, p);
 	/* all calls by elements in the order of memory, where tiles make threads exchange what they load as it lies */
 	bool moves = p->flat && !worth && !unaligned_serves(p->first, p->narrow);
-	if (!moves && p->narrow && !(p->unaligned && unaligned_serves(p->unaligned, p->narrow)))
+	if (p->privatised) {
+		worth = false;          /* one version serves all other calls */
+		add(&l, "private", p->private_guard, p->privatised);
+	}
+	if (!moves && p->narrow && !narrow_serves(p))
 		add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (moves) {
 		add(&l, "", sym_const(1), p->narrow);
 	} else if (!worth) {
 		add_first(&l, p->first);
-	} else if (p->unaligned && p->narrow && unaligned_serves(p->unaligned, p->narrow)) {
+	} else if (narrow_serves(p)) {
 		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
 		add(&l, "", sym_const(1), p->narrow);
 	} else if (p->unaligned) {

@@ -144,6 +144,7 @@ ElementsPlan elements_plan(const Op *op, const Val *like)
 {
 	ElementsPlan p = { .fast = -1 };
 	const Val *view = ir_in(op, 0);
+	if (view->def && view->def->code == OP_PRIVATE) return p;       /* in shared memory */
 	if (!has_pieces(op) || view->type->kind != TY_VIEW || !type_is_tile(like->type) || !like->lay) return p;
 	int rank = view->type->rank, t = like->type->rank - 1;
 	for (int a = rank - 1; a >= 0 && p.fast < 0; a--)

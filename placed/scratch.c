@@ -100,6 +100,7 @@ int64_t scratch_bytes(const Op *op)
 	case OP_MMA: return mma_pieces(op).a_bytes + mma_pieces(op).b_bytes;
 	case OP_SORT: case OP_TOPK: return sort_plan_of(op).bytes;
 	case OP_HISTOGRAM: return piece_bytes(op->out[0]->type);
+	case OP_PRIVATE: return ir_int(op, AT_NUMBER, 0) * elem_bytes(op->out[0]->type->elem);
 	case OP_PRINT:
 		for (int i = 0; i < op->nin; i++) {
 			const Type *t = ir_in(op, i)->type;

@@ -565,6 +565,7 @@ typedef struct Elements {
 	uint32_t spare;
 	bool wanted;            /* the old value of an atomic */
 	ElementsPlan p;
+	bool own;               /* of what the thread block has for itself, in shared memory (private.c) */
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first: */
 	Cell *sum;              /* what they then are, */
 	uint32_t *gone;         /* and by register, or vector that begins there, lanes whose next register has it */
@@ -590,6 +591,7 @@ void *plan_elements(Run *r, const Op *op)
 	if (x->writes || x->one) x->spare = x->tile ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
 	x->wanted = op->nout > 0;
 	x->p = elements_plan(op, x->like);
+	x->own = p->def && p->def->code == OP_PRIVATE;
 	x->run = elements_run(op);
 	x->sum = x->run.log2 ? NEW_ARRAY(r->mem, Cell, x->regs * LANES) : NULL;
 	x->gone = x->run.log2 ? NEW_ARRAY(r->mem, uint32_t, x->regs) : NULL;
@@ -613,6 +615,12 @@ static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
 		return cell_bits(e, old) == cell_bits(e, x) ? y : old;
 	int64_t how = ir_int(op, AT_RMW, 0);
 	return how < (int64_t)(sizeof by / sizeof *by) ? combined(by[how], e, old, x) : x;      /* else xchg */
+}
+
+void update_cell(Elem e, void *at, OpCode by, Cell x)
+{
+	uint64_t place = (uint64_t)(uintptr_t)at;
+	write_cell(e, place, combined(by, e, read_cell(e, place), x));
 }
 
 static Cell element_value(Warp *w, const Step *s, int operand, int reg, int lane)
@@ -680,6 +688,19 @@ static uint32_t count_pieces(Warp *w, const Step *s, int reg, uint32_t lanes)
 	return q.lanes;
 }
 
+/* One more update of what the thread block has for itself. */
+static void update_own(Warp *w, const Step *s, int reg, const Request *q)
+{
+	const Elements *x = s->plan;
+	OpCode by = ir_int(s->op, AT_RMW, 0) == attr_word(AT_RMW, str_intern("sub")) ? OP_SUB : update_combine(s->op);
+	count_shared(w, q);
+	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
+		if (!(q->lanes >> l & 1)) continue;
+		Cell data = x->run.log2 ? x->sum[reg * LANES + l] : element_value(w, s, x->first, reg, l);
+		update_cell(x->e, shared_at(w, w->rank, (int64_t)q->at[l], q->bytes, l, SHARED_ATOMIC), by, data);
+	}
+}
+
 /* counted: lanes whose request has been counted. */
 static void run_register(Warp *w, const Step *s, int reg, uint32_t lanes, uint32_t counted, Cell *to)
 {
@@ -691,6 +712,10 @@ static void run_register(Warp *w, const Step *s, int reg, uint32_t lanes, uint32
 		if (lanes >> l & 1 && place_element(w, s, reg, l, &q.at[l])) in |= (uint32_t)1 << l;
 	}
 	q.lanes = in & ~counted;
+	if (x->own) {
+		update_own(w, s, reg, &q);
+		return;
+	}
 	count_global(w, &q, x->writes);
 	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
 		if (in >> l & 1) access_lane(w, s, reg, l, q.at[l], to ? &to[reg * LANES + l] : NULL);

@@ -255,6 +255,7 @@ uint32_t bits_along(uint32_t mask, uint32_t n); /* the n-th number whose bits li
 int64_t sim_phase(const Warp *w);               /* what the kernel's OP_PHASE gave; 0: it has none */
 typedef struct Request { uint64_t at[LANES]; uint32_t lanes; int bytes; } Request;
 void count_global(Warp *w, const Request *q, bool write);       /* checks each address, too */
+void update_cell(Elem e, void *at, OpCode by, Cell x);          /* what lies there becomes `by` of it and x */
 typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
 /* moves.c: an element to the same place of all thread blocks; bar_sent ends what a warp sends. */
 void bar_send(Warp *w, int bar, int64_t at, int bytes, int lane, uint64_t bits);
@@ -277,7 +278,7 @@ int bank_wavefronts(const Request *q, int *least);
 	X(const) X(literal) X(iota) X(launch) X(bid) X(alias) X(broadcast) X(to_scalar) X(cat) X(split) X(convert_regs) \
 	X(convert_lanes) X(slide) X(view) X(load) X(loads) X(store) X(elements) X(phase) X(store_shared) X(load_shared) \
 	X(keep) X(kept) X(barrier) X(exchange) X(convert) X(take) X(reduce_regs) X(reduce_lanes) X(scan) X(sort) \
-	X(histogram) X(mma_sync) X(mma) X(print) X(check) X(nothing) \
+	X(histogram) X(private) X(publish) X(mma_sync) X(mma) X(print) X(check) X(nothing) \
 	X(role) X(one_warp) X(elect) X(group_barrier) X(cluster_barrier) X(number) X(tile_order) X(draw) X(grid_barrier) \
 	X(grid_signal) X(grid_await) X(stream_k) \
 	X(alloc_ring) X(slot) X(part) X(cursor) X(alloc_mbar) X(mbar_init) X(mbar_expect) X(mbar_arrive) X(mbar_wait) \

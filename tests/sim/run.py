@@ -68,7 +68,7 @@ def main(name):
     elif kind == "stages":
         tiles("pipeline.tile", "sm_80")
     elif kind in ("coarsen", "several", "overlap", "packed", "dense", "rounds", "scans", "slide", "indexed", "anywhere", "odd", "slices", "orders", "split", "defer",
-        "sorts"):
+        "sorts", "private"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":
         tiles("tiles.tile", "sm_80", rest)
