@@ -6,9 +6,9 @@
  * asks whether it is.
  *
  * What they would hold must not be missed. Elements after the end of all tensors are loaded as pads, so what is
- * computed from them is the same number in each, unless an operation counts elements or meets them one by one. A
- * version keeps at least one of them in its last register. Then maxima and minima are the same without the others, and
- * sums are where the number is 0 (or NaN, which comes out all the same). No rounding changes: the
+ * computed from them is the same number in each, unless an operation counts elements or meets them one by one. Maxima
+ * and minima are the same without all but one of them, with which their result is combined; sums are where the number
+ * is 0; or NaN, where a version keeps at least one of them in its last register. No rounding changes: the
  * results have the same bits.
  *
  * Such a version is for rows that are also not shorter than what the version with the next fewer registers keeps, or
@@ -35,16 +35,19 @@ static const int cut_parts_dense[1 + CUT_COPIES] = {
 
 /* What a value is at the places that lie beyond all tensors. COUNTS: the number of its place; FIRST: a condition that
  * holds up to some place, perhaps at all or none. NUMBER: n, or with or_else perhaps NaN or an infinity, the same
- * everywhere; with first, perhaps that at some first places, and n at the others. */
+ * everywhere: with as_row, NaN where all elements of the row are; with first, perhaps that at some first places, and n
+ * at the others. */
 typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS, FIRST } Kind;
-typedef struct Beyond { Kind kind; Num n; bool or_else, first; } Beyond;
+typedef struct Beyond { Kind kind; Num n; bool or_else, as_row, first; } Beyond;
 
+typedef VEC(Op *) OpVec;
 typedef struct Cut {
 	Fn *fn;
 	int log2;               /* of the rows; -1: none yet */
 	Beyond *at;             /* by Val id */
 	bool ok;
 	bool pads;              /* some reduction counts on an element beyond the row */
+	OpVec joined;           /* reductions that are the same without one if their result is combined with it */
 	bool by_warp;           /* whole warps are left out, not registers */
 	ValSyms syms;
 } Cut;
@@ -129,7 +132,10 @@ static bool of_compare(Cut *c, const Op *op, Beyond *r)
 static bool is_float_zero(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && b.n.f == 0; }
 static bool is_least(Elem e, Beyond b) { return b.kind == NUMBER && elem_is_any_float(e) && isinf(b.n.f) && b.n.f < 0; }
 
-static bool is_shape(const Op *op) { return op && (op->code == OP_BROADCAST || op->code == OP_RESHAPE); }
+static bool is_shape(const Op *op)
+{
+	return op && (op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_TO_SCALAR);
+}
 
 static const Val *before_shape(const Val *v)
 {
@@ -144,20 +150,39 @@ static bool is_greatest_of(const Val *y, const Val *x)
 	return max && max->code == OP_REDUCE_MAX && before_shape(ir_in(max, 0)) == before_shape(x);
 }
 
-/* Is the greatest of a row only subtracted from its elements? Where all of these are NaN, it is NaN or what pads are,
- * by how many pads there are; the differences are NaN then. */
+/* Is v NaN where all elements of the row are, of which this is the greatest? A sum of powers of what they lie below
+ * it is. */
+static bool is_nan_as_row(const Val *v, const Val *greatest)
+{
+	const Op *op = before_shape(v)->def, *power, *sub;
+	while (op && (op->code == OP_LOG || op->code == OP_LOG2))
+		op = before_shape(ir_in(op, 0))->def;
+	if (!op || op->code != OP_SUM) return false;
+	power = before_shape(ir_in(op, 0))->def;
+	if (!power || (power->code != OP_EXP && power->code != OP_EXP2)) return false;
+	sub = before_shape(ir_in(power, 0))->def;
+	return sub && sub->code == OP_SUB && before_shape(ir_in(sub, 1)) == greatest
+		&& is_greatest_of(ir_in(sub, 1), ir_in(sub, 0));
+}
+
+/* Is the greatest of a row only subtracted from its elements, or combined with what is NaN where all of these are? Then
+ * it is NaN or what pads are, by how many pads there are; the differences are NaN either way. */
 static bool is_only_subtracted(const Fn *fn, const Val *greatest)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
-		for (int i = 0; i < op->nin; i++)
-			if (before_shape(ir_in(op, i)) == greatest && !is_shape(op)
-				&& (op->code != OP_SUB || i != 1 || !is_greatest_of(greatest, ir_in(op, 0)))) return false;
+		for (int i = 0; i < op->nin; i++) {
+			if (before_shape(ir_in(op, i)) != greatest || is_shape(op)) continue;
+			bool from = op->code == OP_SUB && i == 1 && is_greatest_of(greatest, ir_in(op, 0));
+			bool with = (op->code == OP_ADD || op->code == OP_SUB) && is_nan_as_row(ir_in(op, 1 - i), greatest);
+			if (!from && !with) return false;
+		}
 	return true;
 }
 
 /* Operations of which one operand decides, whatever number the other is, the same everywhere: but for NaN and
- * infinities. What holds at first places alone is followed through what a softmax does: that others are greater or NaN
- * while the first are not is excluded by the greatest of the row. SAME: of others. */
+ * infinities. What lies below the greatest of its row by infinity is NaN only where that is -inf or NaN: then so is
+ * what each element lies below it. What holds at first places alone is followed through what a softmax does: that
+ * others are greater or NaN while the first are not is excluded by the greatest of the row. SAME: of others. */
 static Beyond of_absorbing(const Op *op, const Beyond *in)
 {
 	const Beyond least = { .kind = NUMBER, .n = num_float(-INFINITY), .or_else = true };
@@ -169,11 +194,13 @@ static Beyond of_absorbing(const Op *op, const Beyond *in)
 		if (!is_least(e, in[0]) || (in[0].first && !is_greatest_of(ir_in(op, 1), ir_in(op, 0)))) return r;
 		r = least;
 		r.first = in[0].first;
+		r.as_row = !in[0].or_else && is_greatest_of(ir_in(op, 1), ir_in(op, 0));
 		return r;
 	case OP_EXP: case OP_EXP2:
 		if (!is_least(e, in[0])) return r;
 		r = zero;
 		r.or_else = in[0].or_else;
+		r.as_row = in[0].as_row;
 		r.first = in[0].first;
 		return r;
 	case OP_ADD:
@@ -221,26 +248,40 @@ static Beyond of_elementwise(Cut *c, const Op *op)
 	return same ? r : (Beyond){ .kind = DIFFERS };
 }
 
-/* Is the result the same without any of the equal elements after the row? */
-static bool none_does(const Op *op, Beyond x)
+/* Is the result the same without any of the equal elements after the row? The greatest of NaNs alone is NaN, with a pad
+ * it is the pad. */
+static bool none_does(const Fn *fn, const Op *op, Beyond x)
 {
-	enum { DEPTH = 12 };    /* of operations that are looked at: enough for any formula written by hand */
 	Elem e = ir_in(op, 0)->type->elem;
-	if (x.kind != NUMBER || x.or_else) return false;
+	if (x.kind != NUMBER || (x.or_else && !(x.as_row && op->code == OP_SUM))) return false;
 	switch (op->code) {
 	case OP_SUM: return true;
-	case OP_REDUCE_MAX: return is_least(e, x) || (is_float_zero(e, x) && never_below_zero(ir_in(op, 0), DEPTH));
+	case OP_REDUCE_MAX: return is_least(e, x) && is_only_subtracted(fn, op->out[0]);
 	default: return false;
+	}
+}
+
+/* What combines two elements as a reduction does that is the same for an element once more; OP_COUNT: none. */
+static OpCode combines_again(const Op *op)
+{
+	switch (op->code) {
+	case OP_REDUCE_MAX: return OP_MAX;
+	case OP_REDUCE_MIN: return OP_MIN;
+	case OP_REDUCE_AND: return OP_AND;
+	case OP_REDUCE_OR: return OP_OR;
+	default: return OP_COUNT;
 	}
 }
 
 /* Does one of the equal elements after the row do for all? Of those that are equal, too, the first is the one whose
  * place counts. */
-static bool one_does(Cut *c, const Op *op)
+static bool one_does(Cut *c, Op *op)
 {
 	Beyond x = beyond(c, ir_in(op, 0));
 	Elem e = ir_in(op, 0)->type->elem;
-	c->pads |= !none_does(op, x);
+	bool number = x.kind == NUMBER && !x.or_else && !x.first, none = none_does(c->fn, op, x);
+	if (!none && number && combines_again(op) != OP_COUNT) vec_push(A_TMP, &c->joined, op);
+	else c->pads |= !none;
 	switch (op->code) {
 	case OP_REDUCE_MAX: if (x.first) return is_least(e, x) && is_only_subtracted(c->fn, op->out[0]); /* FALLTHROUGH */
 	case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: case OP_MAX_ELEMENT: case OP_MIN_ELEMENT:
@@ -282,7 +323,7 @@ static bool scans_row_alone(Cut *c, const Op *op)
 		&& num_same(v->type->elem, x.n, monoid_begin(op->code, v->type->elem));
 }
 
-static bool of_op(Cut *c, const Op *op)
+static bool of_op(Cut *c, Op *op)
 {
 	if (op_is_scan(op)) return c->by_warp && scans_row_alone(c, op);
 	if (op->nregion) return false;
@@ -313,15 +354,42 @@ static bool is_row_or_single(const Cut *c, const Val *v)
 	return type_log2_size(v->type) == c->log2 && v->type->log2[a] == c->log2;
 }
 
+/* Is there a place beyond all tensors in the tile? */
+static Val *is_short(const Cut *c, Builder *b)
+{
+	const Sym *all = sym_const(1);
+	for (int i = 0; i < c->fn->below.n; i++)
+		all = sym_logic(SYM_AND, all, sym_cmp(SYM_LT, c->fn->below.p[i], sym_const((int64_t)1 << c->log2)));
+	return ir_launch(b, EL_BOOL, all);
+}
+
+/* Combines what a reduction gives with a pad, where there is one, so that no place of the row need hold it. */
+static void join_pad(const Cut *c, Op *op)
+{
+	Builder b = build_after(op);
+	Val *r = op->out[0];
+	Val *has = is_short(c, &b), *pad = ir_const_num(&b, r->type, beyond(c, ir_in(op, 0)).n);
+	Val *both = ir_binary(&b, combines_again(op), r->type, r, pad);
+	const IrAttr *nan = ir_attr(op, AT_NAN);
+	if (nan) ir_set_int(both->def, AT_NAN, ir_int(op, AT_NAN, 0));
+	if (type_is_tile(r->type)) has = ir_unary(&b, OP_BROADCAST, type_with_elem(r->type, EL_BOOL), has);
+	Val *either = ir_op1(&b, OP_SELECT, r->type, 3, (Val *[]){ has, both, r });
+	for (Op *o = either->def->next; o; o = o->next)
+		for (int i = 0; i < o->nin; i++)
+			if (ir_in(o, i) == r) o->in[i] = either;
+}
+
 void cut_plan(Fn *fn, bool by_warp)
 {
 	ir_number(fn);
-	Cut c = { fn, -1, NEW_ARRAY(A_TMP, Beyond, fn->nval), true, false, by_warp, valsyms_new(fn) };
-	for (const Op *op = fn->body->first; op && c.ok; op = op->next) c.ok = of_op(&c, op);
+	Cut c = { fn, -1, NEW_ARRAY(A_TMP, Beyond, fn->nval), true, false, { 0 }, by_warp, valsyms_new(fn) };
+	for (Op *op = fn->body->first; op && c.ok; op = op->next) c.ok = of_op(&c, op);
 	for (const Op *op = fn->body->first; op && c.ok; op = op->next)
 		for (int i = 0; i < op->nout; i++) c.ok &= is_row_or_single(&c, op->out[i]);
 	fn->row_log2 = c.ok && c.log2 > 0 ? c.log2 : 0;
-	fn->row_pads = fn->row_log2 && c.pads;
+	fn->row_pads = fn->row_log2 && c.pads;          /* else nothing needs one but what it is combined with */
+	for (int i = 0; fn->row_log2 && !c.pads && i < c.joined.n; i++) join_pad(&c, c.joined.p[i]);
+	ir_number(fn);
 }
 
 /* ---- the placed kernel ---- */

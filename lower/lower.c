@@ -209,7 +209,7 @@ static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 	bool groups = false, dense = p->unaligned && rows_are_dense(p->unaligned);
 	Fn *narrow = dense ? NULL : flat_version(fn, cx, &p->narrow_guard, &groups);
 	p->flat = narrow != NULL;
-	if (!narrow) narrow = narrow_version(fn, cx, &p->narrow_guard);
+	if (!narrow) narrow = narrow_version(fn, cx, &p->narrow_guard, &p->narrow_apart);
 	if (narrow) narrow->by_element = p->unaligned != NULL && !(p->flat && groups);
 	return narrow;
 }

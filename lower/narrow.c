@@ -202,7 +202,7 @@ static void make_again(Fn *fn, const LowerCx *cx)
 	ir_number(fn);
 }
 
-Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
+Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart)
 {
 	Look l = look(of);
 	Widen w;
@@ -219,6 +219,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	int join = COST_NARROW_TILE - type_log2_size(ir_accessed(n.store)->type);
 	if (join > 0) widen_do(&w, join);
 	make_again(fn, cx);
+	*apart = sym_cmp(SYM_LE, sym_mul(n.used, sym_const(100)), sym_const(n.tile * COST_NARROW_APART));
 	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / COST_NARROW_MATH));
 	if (!l.math) *guard = sym_logic(SYM_AND, sym_cmp(SYM_LE, n.inside, sym_const(n.tile / COST_NARROW)), *guard);
 	return fn;

@@ -68,7 +68,7 @@ typedef struct Placements {
 	PipelinedVec pipelined;
 	bool flat;              /* narrow is of flat.c */
 	Fn *narrow;  /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
-	const Sym *narrow_guard;
+	const Sym *narrow_guard, *narrow_apart;
 	Fn *privatised;         /* whose thread blocks have sums of their own (privatise.c), where private_guard holds */
 	const Sym *private_guard;
 	Fn *portable;           /* with a cluster that every device of the architecture runs */
@@ -96,8 +96,9 @@ void by_warp_place(Fn *fn);                     /* PLACED: finds fewer and short
 void note_variants(Module *m);                  /* TYPED, with entries: finds rows_taken */
 
 /* ---- narrow.c ---- */
-/* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; NULL: none. */
-Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard);
+/* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; apart: than one by single
+ * elements whose threads exchange what they load. NULL: none. */
+Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart);
 
 /* ---- privatise.c ---- */
 /* A kernel, TYPED, whose thread blocks add to sums of their own, and the calls for which it is better; NULL: none. */

@@ -24,6 +24,8 @@ static bool bounds_from_above(const Val *m, const Val *x, int depth)
 	switch (op->code) {
 	case OP_REDUCE_MAX: return ir_in(op, 0) == x && op->nout == 1 && m->type->rank == x->type->rank;
 	case OP_MAX: return bounds_from_above(ir_in(op, 0), x, depth - 1) || bounds_from_above(ir_in(op, 1), x, depth - 1);
+	case OP_SELECT:
+		return bounds_from_above(ir_in(op, 1), x, depth - 1) && bounds_from_above(ir_in(op, 2), x, depth - 1);
 	case OP_BROADCAST:
 		return ir_in(op, 0)->type->rank == m->type->rank && bounds_from_above(ir_in(op, 0), x, depth - 1);
 	default: return false;

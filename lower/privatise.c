@@ -21,7 +21,7 @@ typedef struct Private {
 	Fn *fn;
 	Val *tensor;
 	int64_t rmw;            /* how they combine */
-	int64_t updates;        /* of a tile block */
+	int64_t updates, work;  /* of a tile block; the elements of its largest tile */
 	bool suits;
 } Private;
 
@@ -121,19 +121,37 @@ static void make_private(const Private *p, Op *loop, int64_t places)
 	if (p->rmw) ir_set_int(copy->def, AT_RMW, p->rmw), ir_set_int(publish, AT_RMW, p->rmw);
 }
 
+static void find_work(void *ctx, Op *op)
+{
+	Private *p = ctx;
+	for (int i = 0; i < op->nout; i++)
+		if (type_is_tile(op->out[i]->type) && type_size(op->out[i]->type) > p->work) p->work = type_size(op->out[i]->type);
+}
+
 static int warps_of(const Private *p)
 {
 	int warps = 1;
-	while (warps < COST_PRIVATE_WARPS && p->updates >= (int64_t)warps * 2 * COST_PRIVATE_LEAST) warps *= 2;
+	while (warps < COST_PRIVATE_WARPS && p->work >= (int64_t)warps * 2 * COST_PRIVATE_LEAST) warps *= 2;
 	return warps;
+}
+
+static const Sym *extent_of(const Private *p)
+{
+	int i = 0;
+	while (p->fn->params.p[i].val != p->tensor) i++;
+	return p->fn->params.p[i].extent[0];
+}
+
+static int64_t places_of(const Private *p, int warps)
+{
+	int64_t most = (int64_t)COST_PRIVATE_BYTES * warps / elem_bytes(p->tensor->type->elem), known;
+	return sym_is_const(extent_of(p), &known) && known > 0 && known < most ? known : most;
 }
 
 /* Of the calls whose places fit, those in which a thread block does not publish many more places than it updates. */
 static const Sym *guard_of(const Private *p, const Sym *all, const Sym *started, int64_t places)
 {
-	const Sym *extent = NULL;
-	for (int i = 0; i < p->fn->params.n; i++)
-		if (p->fn->params.p[i].val == p->tensor) extent = p->fn->params.p[i].extent[0];
+	const Sym *extent = extent_of(p);
 	const Sym *fits = sym_cmp(SYM_LE, extent, sym_const(places));
 	const Sym *most = sym_cmp(SYM_LE, all, sym_const(COST_PRIVATE_MOST));
 	const Sym *gains = sym_mul(all, sym_const(COST_PRIVATE_GAIN * p->updates));
@@ -149,8 +167,9 @@ Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	ir_number(p.fn);
 	if (!find_tensor(&p)) return NULL;
 	Fn *fn = p.fn;
+	ir_walk(fn->body, find_work, &p);
 	int warps = warps_of(&p);
-	int64_t places = (int64_t)COST_PRIVATE_BYTES * warps / elem_bytes(p.tensor->type->elem);
+	int64_t places = places_of(&p, warps);
 	const Sym *all = sym_const(1);
 	for (int i = 0; i < of->ngrid; i++) all = sym_mul(all, of->grid[i]);
 	const Sym *started = sym_min(all, sym_const((int64_t)machine_of(cx->target_arch)->sms * COST_PRIVATE_HELD / warps));

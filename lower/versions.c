@@ -277,7 +277,8 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 		worth = false;          /* one version serves all other calls */
 		add(&l, "private", p->private_guard, p->privatised);
 	}
-	if (!moves && p->narrow && !narrow_serves(p))
+	bool apart = worth && p->unaligned && p->narrow && unaligned_exchanges(p->narrow);
+	if (!moves && p->narrow && !narrow_serves(p) && !apart)
 		add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (moves) {
 		add(&l, "", sym_const(1), p->narrow);
@@ -286,6 +287,10 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	} else if (narrow_serves(p)) {
 		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
 		add(&l, "", sym_const(1), p->narrow);
+	} else if (apart) {
+		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
+		add(&l, "narrow", p->narrow_apart, p->narrow);
+		add(&l, "", sym_const(1), p->unaligned);
 	} else if (p->unaligned) {
 		add_peeled(&l, &p->peeled, true);
 		add_aligned(&l, "aligned", a.guard, p->first);
