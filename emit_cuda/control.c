@@ -192,7 +192,7 @@ static void print_for(Cu *g, const Op *op)
 	share_names(g, op->nout, b->args.p + 1, op->out);
 	next_begin(g, op);
 	cluster_before(g, op);
-	int together = (int)ir_int(op, AT_ROUNDS, 1);
+	int together = (int)ir_int(op, AT_JAM, 1);
 	Str i = cu_val(g, counter)->name = cu_name(g, counter);
 	Num one;
 	bool by_one = ir_const_value(ir_in(op, 2), &one) && one.i == 1 && together == 1;
@@ -223,7 +223,7 @@ static void print_for(Cu *g, const Op *op)
 		out_printf(g->o, "const %s %s = (%s)((unsigned long long)%s + %s * (unsigned long long)%s);\n", cu_type(e), i,
 			cu_type(e), lo, n, step);
 	}
-	if (together > 1) rounds_print(g, op, i, one.i);
+	if (together > 1) jam_print(g, op, i, one.i);
 	else region(g, op, b, NULL);
 	cu_end(g);
 }

@@ -256,9 +256,9 @@ void control_ops(Cu *g, Op *op, const Op *end);         /* of one block, up to `
 void control_op(Cu *g, Op *op);
 void control_region(Cu *g, IrBlock *b, const Str *args, Str *yields);          /* of a reduction: scalar statements */
 
-/* rounds.c: rounds of a loop with {rounds}, or if !ct_all the first; its counter is `from`, and grows by `step` from
+/* jam.c: iterations of a loop with {jam}, or if !ct_all the first; its counter is `from`, and grows by `step` from
  * one to the next */
-void rounds_print(Cu *g, const Op *loop, Str from, int64_t step);
+void jam_print(Cu *g, const Op *loop, Str from, int64_t step);
 
 /* debug.c */
 void debug_print(Cu *g, const Op *op);

@@ -5,7 +5,7 @@
  * filled some iterations of a loop before they are read, so the rule is about a sequence of iterations, not about
  * one text. It is checked by walking: the ops are followed in order with the places of all cursors known; the kernel
  * once for each number of iterations of its innermost loops, 0, 1, 2 .. up to twice the longest ring and two: by
- * then every ring has come round. Of an `if` both ways are followed; what holds after it held on both.
+ * then every ring has come around. Of an `if` both ways are followed; what holds after it held on both.
  *
  * 	read    each copy into the buffer is in a group that was waited for, and a barrier stands after that wait
  * 	fill    every reader of these bytes has come to a barrier since, and no copy into them runs
@@ -36,7 +36,7 @@ typedef struct State {
 
 typedef struct Walk {
 	Check *c;
-	int nring, nplace, most, rounds;        /* rounds: of innermost loops, in this walk */
+	int nring, nplace, most, iterations;        /* iterations: of innermost loops, in this walk */
 	Ring *ring;
 	int *cursor;            /* by Val id: a place, NEVER: not known */
 	State s;
@@ -156,7 +156,7 @@ static void set_cursor(Walk *w, const Val *to, const Val *from)
 	if (to->type->kind == TY_CURSOR) w->cursor[to->id] = w->cursor[from->id];
 }
 
-/* What is carried out of or round a region. */
+/* What is carried out of or around a region. */
 static void carry(Walk *w, int n, Val *const *to, const Op *end, int first)
 {
 	int *at = NEW_ARRAY(A_TMP, int, n + 1);
@@ -208,9 +208,9 @@ static bool has_loop(const IrBlock *b)
 static bool walk_for(Walk *w, const Op *op)
 {
 	const IrBlock *b = op->region[0];
-	int n = b->args.n - 1, rounds = has_loop(b) ? OUTER_ROUNDS : w->rounds;
+	int n = b->args.n - 1, iterations = has_loop(b) ? OUTER_ROUNDS : w->iterations;
 	for (int i = 0; i < n; i++) set_cursor(w, b->args.p[1 + i], ir_in(op, 3 + i));
-	for (int k = 0; k < rounds; k++) {
+	for (int k = 0; k < iterations; k++) {
 		if (!walk_block(w, b)) return false;
 		if (b->last->code != OP_YIELD) break;
 		carry(w, n, b->args.p + 1, b->last, 0);
@@ -222,12 +222,12 @@ static bool walk_for(Walk *w, const Op *op)
 static bool walk_while(Walk *w, const Op *op)
 {
 	const IrBlock *test = op->region[0], *body = op->region[1];
-	int rounds = has_loop(body) ? OUTER_ROUNDS : w->rounds;
+	int iterations = has_loop(body) ? OUTER_ROUNDS : w->iterations;
 	for (int i = 0; i < test->args.n; i++) set_cursor(w, test->args.p[i], ir_in(op, i));
 	for (int k = 0;; k++) {
 		if (!walk_block(w, test)) return false;
 		carry(w, body->args.n, body->args.p, test->last, 1);
-		if (k == rounds) break;
+		if (k == iterations) break;
 		if (!walk_block(w, body)) return false;
 		if (body->last->code != OP_YIELD) break;
 		carry(w, test->args.n, test->args.p, body->last, 0);
@@ -317,7 +317,7 @@ bool chk_copies(Check *c, const Fn *fn)
 	ir_walk(fn->body, count_ring, &w);
 	w.cursor = NEW_ARRAY(A_TMP, int, fn->nval + 1);
 	bool ok = true;
-	for (; ok && w.rounds <= w.most; w.rounds++) {
+	for (; ok && w.iterations <= w.most; w.iterations++) {
 		begin(&w);
 		ok = walk_block(&w, fn->body);
 	}

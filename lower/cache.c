@@ -14,7 +14,7 @@ enum {
 	DEPTH_MOST = 8                  /* of what an index is computed with */
 };
 
-typedef struct Loop { Op *op; int64_t rounds; } Loop;  /* rounds: at most */
+typedef struct Loop { Op *op; int64_t iterations; } Loop;  /* iterations: at most */
 typedef struct Reload { Op *load; Loop in; } Reload;
 /* bytes of one slice, of a thread block */
 typedef struct Held { Op *load; Loop in; VEC(Reload) reloads; int64_t bytes; } Held;
@@ -28,12 +28,12 @@ static bool known_bound(const Val *v, Num *n)
 	return ir_const_value(v, n);
 }
 
-static bool counts_from_0(const Op *op, int64_t *rounds)
+static bool counts_from_0(const Op *op, int64_t *iterations)
 {
 	Num lo, hi, step;
 	if (op->code != OP_FOR || !ir_const_value(ir_in(op, 0), &lo) || !known_bound(ir_in(op, 1), &hi)) return false;
 	if (!ir_const_value(ir_in(op, 2), &step) || lo.i || step.i != 1 || hi.i < 1) return false;
-	*rounds = hi.i;
+	*iterations = hi.i;
 	return ir_in(op, 0)->type->elem == EL_I32;
 }
 
@@ -70,8 +70,9 @@ static bool repeats(const Op *x, const Op *y, const Loop *a, const Loop *b)
 	Num all;
 	/* b may go further */
 	if (ir_in(a->op, 1) != ir_in(b->op, 1) && !ir_const_value(ir_in(a->op, 1), &all)) return false;
-	return y->code == OP_LOAD && x->nin == y->nin && x->out[0]->type == y->out[0]->type && a->rounds == b->rounds
-		&& lay_eq(*x->out[0]->lay, *y->out[0]->lay) && same_access(x, y, a, b, x->nin);
+	return y->code == OP_LOAD && x->nin == y->nin && x->out[0]->type == y->out[0]->type
+		&& a->iterations == b->iterations && lay_eq(*x->out[0]->lay, *y->out[0]->lay)
+		&& same_access(x, y, a, b, x->nin);
 }
 
 /* ---- who writes ---- */
@@ -189,7 +190,7 @@ static void take_kept(const Reload *a, int64_t slot, int64_t count)
 {
 	Builder b = build_before(a->load);
 	Val *old = a->load->out[0], *r;
-	if (count >= a->in.rounds) {
+	if (count >= a->in.iterations) {
 		r = kept(&b, a, slot);
 	} else {
 		Val *k = a->in.op->region[0]->args.p[0];
@@ -214,37 +215,37 @@ static void take_kept(const Reload *a, int64_t slot, int64_t count)
 
 /* How many slices of `bytes` are kept: all, or as many as there is room for beside the other thread blocks of the SM,
  * which small ones need. */
-static int64_t slices_kept(const Fn *fn, int64_t rounds, int64_t bytes, int64_t most)
+static int64_t slices_kept(const Fn *fn, int64_t iterations, int64_t bytes, int64_t most)
 {
 	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
 		sharers = threads >= COST_KEEP_ALONE ? 1 : threads >= COST_KEEP_TWO ? 2 : 3;
-	int64_t all = rounds * bytes;
+	int64_t all = iterations * bytes;
 	int64_t room = (most + COST_SHARED_OWN) / sharers - COST_SHARED_OWN - fn->shared_bytes;
-	return room < 0 ? 0 : room >= all ? rounds : room / bytes;
+	return room < 0 ? 0 : room >= all ? iterations : room / bytes;
 }
 
 static void keep_fn(Fn *fn, const LowerCx *cx)
 {
 	Keep k = { .fn = fn };
 	Loop l;
-	int64_t bytes = 0, rounds = 0;
+	int64_t bytes = 0, iterations = 0;
 	if (fn->warps < 2) return;              /* tile blocks of one warp share thread blocks */
 	for (Op *op = fn->body->first; op; op = op->next) {
 		l.op = op;
-		if (counts_from_0(op, &l.rounds)) vec_push(A_TMP, &k.loops, l);
+		if (counts_from_0(op, &l.iterations)) vec_push(A_TMP, &k.loops, l);
 	}
 	for (int i = 0; i < k.loops.n; i++) find_loads(&k, &k.loops.p[i]);
 	drop_single(&k);
 	for (int i = 0; i < k.held.n; i++) {
 		bytes += k.held.p[i].bytes;
-		if (k.held.p[i].in.rounds > rounds) rounds = k.held.p[i].in.rounds;
+		if (k.held.p[i].in.iterations > iterations) iterations = k.held.p[i].in.iterations;
 	}
 	if (!bytes) return;
 	fn->shared_bytes = (fn->shared_bytes + 15) / 16 * 16;
-	int64_t count = slices_kept(fn, rounds, bytes, shared_room(cx, fn));
+	int64_t count = slices_kept(fn, iterations, bytes, shared_room(cx, fn));
 	for (int i = 0; i < k.held.n && count; i++) {
 		Held *h = &k.held.p[i];
-		int64_t n = count < h->in.rounds ? count : h->in.rounds;
+		int64_t n = count < h->in.iterations ? count : h->in.iterations;
 		write_keep(h, fn->shared_bytes, n);
 		for (int a = 0; a < h->reloads.n; a++) take_kept(&h->reloads.p[a], fn->shared_bytes, n);
 		fn->shared_bytes += n * h->bytes;

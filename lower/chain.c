@@ -53,23 +53,23 @@ static void write_producer(Write *x)
 	add(x, OP_GRID_WAIT, 0, NULL);
 	add(x, OP_GRID_LAUNCH, 0, NULL);
 	Loop t = chain_begin_tiles(x);
-	chain_count_rounds(x);
+	chain_count_iterations(x);
 	fill(x, RING_HELD);
 	Val **own = chain_names(x);
-	chain_name_round(x, number(x, 0));
+	chain_name_iteration(x, number(x, 0));
 	fill(x, RING_FIRST);
 	x->own = own;
-	Loop l = chain_begin_rounds(x, number(x, 1), x->most, 0, NULL, NULL);
+	Loop l = chain_begin_iterations(x, number(x, 1), x->most, 0, NULL, NULL);
 	Val *counter = chain_value(x, x->c.loop->region[0]->args.p[0]);
 	fill(x, RING_FIRST);
 	own = x->own;
 	x->own = l.r.own;
 	x->own = chain_names(x);
-	chain_name_round(x, both(x, OP_SUB, counter, number(x, 1)));
+	chain_name_iteration(x, both(x, OP_SUB, counter, number(x, 1)));
 	fill(x, RING_SECOND);
 	x->own = own;
-	chain_end_rounds(x, l, 0, NULL);
-	chain_name_round(x, both(x, OP_SUB, x->most, number(x, 1)));
+	chain_end_iterations(x, l, 0, NULL);
+	chain_name_iteration(x, both(x, OP_SUB, x->most, number(x, 1)));
 	fill(x, RING_SECOND);
 	chain_end_tiles(x, t);
 	chain_leave(x, warp, 0, NULL);
@@ -202,7 +202,7 @@ static Fn *prepare(Fn *typed, const LowerCx *cx)
 }
 
 /* Joins short iterations where that leaves as many groups: they hide more than longer iterations save. */
-static void join_rounds(Write *x, const LowerCx *cx)
+static void join_iterations(Write *x, const LowerCx *cx)
 {
 	int more = 0, n = 0;
 	for (int i = 0; i < x->c.products; i++) {
@@ -224,7 +224,7 @@ static Fn *place(Fn *typed, const LowerCx *cx, const Sym **guard)
 {
 	Write x = { .at = 0, .parts = 1 };
 	if (!chain_find(&x.c, typed) || !is_wanted(typed, cx) || !chain_find(&x.c, prepare(typed, cx))) return NULL;
-	join_rounds(&x, cx);
+	join_iterations(&x, cx);
 	if (!(*guard = guard_of(&x.c)) || !chain_layouts(&x.c)) return NULL;
 	if (!(x.groups = choose_groups(&x.c)) || !chain_fits(&x)) return NULL;
 	x.masks = chain_masks(&x.c);

@@ -247,7 +247,7 @@ static void write_first(Write *x)
 	for (int i = 0; i < b->last->nin; i++) x->own[b->args.p[1 + i]->id] = chain_value(x, ir_in(x->c.loop, 3 + i));
 	for (int i = 0; i < x->c.products; i++)
 		if (!x->c.product[i].level) x->sum[i] = zeros_like(x, x->c.product[i].op->out[0]);
-	chain_name_round(x, number(x, 0));
+	chain_name_iteration(x, number(x, 0));
 	add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->ring[RING_HELD].full, x->place[RING_HELD] });
 	issue(x, 0, 1);
 	finish(x, 0, 0);
@@ -276,17 +276,17 @@ static Val *least(Write *x, const Val *v)
 /* Where iterations with masks begin: after the first one, at the end at most. */
 static Val *first_masked(Write *x)
 {
-	Val *at = x->rounds;
+	Val *at = x->iterations;
 	for (int i = 0; i < x->masks.limits; i++)
 		at = both(x, OP_MIN, at, both(x, OP_DIV, least(x, x->masks.limit[i]), number(x, x->masks.columns[i])));
 	return both(x, OP_MAX, at, number(x, 1));
 }
 
 /* Further iterations from `first` on, which carry c. */
-static Carried write_rounds(Write *x, Val *first, Val *end, Carried c)
+static Carried write_iterations(Write *x, Val *first, Val *end, Carried c)
 {
 	Val *arg[CARRIED_MOST];
-	Loop l = chain_begin_rounds(x, first, end, c.n, c.v, arg);
+	Loop l = chain_begin_iterations(x, first, end, c.n, c.v, arg);
 	name_carried(x, arg, false);
 	issue(x, 0, 1);
 	issue(x, 1, x->parts);
@@ -296,7 +296,7 @@ static Carried write_rounds(Write *x, Val *first, Val *end, Carried c)
 	write_vectors(x, true);
 	take_operands(x);
 	c = carried_after(x);
-	chain_end_rounds(x, l, c.n, c.v);
+	chain_end_iterations(x, l, c.n, c.v);
 	for (int i = 0; i < c.n; i++) c.v[i] = l.op->out[2 + i];
 	return c;
 }
@@ -316,9 +316,9 @@ static Carried write_kinds(Write *x, Val *masked, Carried c)
 	ir_set_int(l.op, AT_UNROLL, KINDS);
 	memcpy(c.v, arg, sizeof arg);
 	x->plain = ir_binary(&x->b, OP_EQ, type_scalar(EL_BOOL), named(kind, "kind"), number(x, 0));
-	c = write_rounds(x, choose(x, x->plain, one, masked), choose(x, x->plain, masked, x->rounds), c);
+	c = write_iterations(x, choose(x, x->plain, one, masked), choose(x, x->plain, masked, x->iterations), c);
 	x->plain = NULL;
-	chain_end_rounds(x, l, c.n, c.v);
+	chain_end_iterations(x, l, c.n, c.v);
 	for (int i = 0; i < c.n; i++) c.v[i] = l.op->out[2 + i];
 	return c;
 }
@@ -327,7 +327,7 @@ static Carried write_kinds(Write *x, Val *masked, Carried c)
 static void write_further(Write *x, Carried c)
 {
 	if (x->masks.masks) c = write_kinds(x, first_masked(x), c);
-	else c = write_rounds(x, number(x, 1), x->rounds, c);
+	else c = write_iterations(x, number(x, 1), x->iterations, c);
 	name_carried(x, c.v, true);
 }
 
@@ -335,7 +335,7 @@ static void write_further(Write *x, Carried c)
 static void drain(Write *x)
 {
 	const Type *out[] = { x->place[RING_FIRST]->type, x->place[RING_SECOND]->type };
-	Val *in[] = { x->rounds, x->most, number(x, 1), x->place[RING_FIRST], x->place[RING_SECOND] };
+	Val *in[] = { x->iterations, x->most, number(x, 1), x->place[RING_FIRST], x->place[RING_SECOND] };
 	Loop l = { .op = ir_op(&x->b, OP_FOR, 5, in, 2, out) };
 	l.r = chain_enter(x, l.op);
 	ir_arg(x->b.block, i32(), NULL);
@@ -468,7 +468,7 @@ void chain_write_consumers(Write *x)
 	Region role = chain_begin_role(x, "consumer", x->groups, consumer_regs(x->groups));
 	add(x, OP_GRID_WAIT, 0, NULL);
 	Loop t = chain_begin_tiles(x);
-	chain_count_rounds(x);
+	chain_count_iterations(x);
 	write_around(x, x->c.fn->body->first, x->c.loop);
 	Val **own = chain_names(x);
 	write_first(x);

@@ -261,7 +261,7 @@ static Op *find_mask(const Fold *f)
 }
 
 /* Does every factor that products sum over end where the iterations end? */
-static bool ends_with_rounds(const Join *j)
+static bool ends_with_iterations(const Join *j)
 {
 	const Chain *c = j->c;
 	ValSyms v = valsyms_new(c->fn);
@@ -337,7 +337,7 @@ ChainTail chain_join(Chain *c)
 	if (j.fails || !j.n || !is_fold(&f)) return TAIL_NONE;
 	Op *limit = find_mask(&f);
 	if (!limit) return TAIL_NONE;
-	ChainTail tail = ends_with_rounds(&j) ? TAIL_ZERO : TAIL_OPEN;
+	ChainTail tail = ends_with_iterations(&j) ? TAIL_ZERO : TAIL_OPEN;
 	join_loop(&j, limit);
 	join(&j, n);
 	return tail;

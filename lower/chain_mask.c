@@ -5,16 +5,19 @@
  * end, it does with masks. */
 #include "lower/chain.h"
 
-static bool is_round(const Chain *c, const Val *v) { return !v->def && v->block == c->loop->region[0] && !v->index; }
+static bool is_iteration(const Chain *c, const Val *v)
+{
+	return !v->def && v->block == c->loop->region[0] && !v->index;
+}
 
 /* A scalar that is the number of the iteration times `by`. */
 static bool counts_by(const Chain *c, const Val *v, int64_t by)
 {
 	Num n;
-	if (is_round(c, v)) return by == 1;
+	if (is_iteration(c, v)) return by == 1;
 	if (!v->def || v->def->code != OP_MUL) return false;
 	for (int i = 0; i < 2; i++)
-		if (ir_const_value(ir_in(v->def, i), &n) && n.i == by) return is_round(c, ir_in(v->def, 1 - i));
+		if (ir_const_value(ir_in(v->def, i), &n) && n.i == by) return is_iteration(c, ir_in(v->def, 1 - i));
 	return false;
 }
 

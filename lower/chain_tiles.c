@@ -41,7 +41,7 @@ static Spot spot_of_equal(Write *x, Val *tile)
 	return (Spot){ order->out[1], order->out[0] };
 }
 
-/* Where later rows have more rounds: among neighbours the last rows first, and each other turn of the thread
+/* Where later rows have more iterations: among neighbours the last rows first, and each other turn of the thread
  * blocks backwards, so that who had the longest tile of a turn has the shortest one of the next. */
 static Spot spot_of_unequal(Write *x, Val *tile)
 {
@@ -109,11 +109,11 @@ void chain_end_tiles(Write *x, Loop l) { chain_leave(x, l.r, RING_COUNT, x->plac
 
 /* How many iterations this group has; how many the group with most of them. A group after the grid's last has one at
  * least, which it does with whatever it finds. */
-void chain_count_rounds(Write *x)
+void chain_count_iterations(Write *x)
 {
 	const Val *end = ir_in(x->c.loop, 1);
 	if (!x->c.ragged) {
-		x->rounds = x->most = chain_value(x, end);
+		x->iterations = x->most = chain_value(x, end);
 		return;
 	}
 	Val *most = NULL, **own = x->own;
@@ -130,12 +130,12 @@ void chain_count_rounds(Write *x)
 	}
 	x->own = own;
 	x->most = most;
-	x->rounds = both(x, OP_MAX, chain_value(x, end), number(x, 1));
+	x->iterations = both(x, OP_MAX, chain_value(x, end), number(x, 1));
 }
 
 void chain_advance(Write *x, ChainRing r) { x->place[r] = make(x, OP_ADVANCE, x->place[r]->type, 1, &x->place[r]); }
 
-void chain_name_round(Write *x, Val *counter)
+void chain_name_iteration(Write *x, Val *counter)
 {
 	const Val *of = x->c.loop->region[0]->args.p[0];
 	if (!counter->name) counter->name = of->name;
@@ -186,15 +186,15 @@ Loop chain_begin_loop(Write *x, Val *first, Val *end, int n, Val *const *carried
 	return l;
 }
 
-Loop chain_begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg)
+Loop chain_begin_iterations(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg)
 {
 	Val *counter;
 	Loop l = chain_begin_loop(x, first, end, n, carried, arg, &counter);
-	chain_name_round(x, counter);
+	chain_name_iteration(x, counter);
 	return l;
 }
 
-void chain_end_rounds(Write *x, Loop l, int n, Val *const *next)
+void chain_end_iterations(Write *x, Loop l, int n, Val *const *next)
 {
 	enum { MOST = RING_COUNT - 1 + CARRIED_MOST };
 	Val *v[MOST] = { x->place[RING_FIRST], x->place[RING_SECOND] };

@@ -40,7 +40,7 @@ typedef struct Write {
 	int64_t at;             /* of shared memory given out so far */
 	Val *group;             /* of the consumers; NULL: in the producer */
 	Val *row;               /* index of the first group's tile block along the row axis */
-	Val *rounds, *most;     /* of this group; of all of them */
+	Val *iterations, *most;     /* of this group; of all of them */
 	Val *place[RING_COUNT]; /* cursors */
 	Val *sum[CHAIN_PRODUCTS];       /* of level 0: the tile whose registers they take; of level 1: what they add to */
 	Val *factor[CHAIN_PRODUCTS][CHAIN_PARTS];       /* of level 1, lent, by parts of the depth */
@@ -109,15 +109,16 @@ bool chain_give_memory(Write *x, int64_t room); /* false: it is too little */
 typedef struct Loop { Op *op; Region r; } Loop;
 Loop chain_begin_tiles(Write *x);
 void chain_end_tiles(Write *x, Loop l);
-void chain_count_rounds(Write *x);              /* sets x->rounds, x->most */
+void chain_count_iterations(Write *x);              /* sets x->iterations, x->most */
 void chain_advance(Write *x, ChainRing r);
-void chain_name_round(Write *x, Val *counter);
+void chain_name_iteration(Write *x, Val *counter);
 /* The coordinates of an access in the order of the tensor map's axes; how many. */
 int chain_coordinates(Write *x, const Op *op, const ChainPlace *p, bool transposed, Val **at);
-/* From `first` on, carrying the rings' places and n more values; of rounds: names the counter as that of the kernel. */
+/* From `first` on, carrying the rings' places and n more values; of iterations: names the counter as that of the
+ * kernel. */
 Loop chain_begin_loop(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg, Val **counter);
-Loop chain_begin_rounds(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg);
-void chain_end_rounds(Write *x, Loop l, int n, Val *const *next);
+Loop chain_begin_iterations(Write *x, Val *first, Val *end, int n, Val *const *carried, Val **arg);
+void chain_end_iterations(Write *x, Loop l, int n, Val *const *next);
 Region chain_begin_role(Write *x, const char *name, int groups, int regs);
 
 /* ---- chain_consume.c ---- */

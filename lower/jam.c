@@ -1,13 +1,13 @@
 /* jam: loops that wait only for memory issue the loads of several iterations together (unroll and jam).
  *
  * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another, and nothing that is
- * stored may be loaded, a loop with {rounds = 2^n} issues the loads of so many iterations, or of those that are left,
+ * stored may be loaded, a loop with {jam = 2^n} issues the loads of so many iterations, or of those that are left,
  * before the first of them computes; the order of computation does not change. Loops with a bounded number of
  * iterations stay as they are.
  * Figures: bench/notes/loops.md.
  *
- * The loop is printed as two loops over its group of iterations (emit_cuda/rounds.c), which nvcc unrolls: the text is
- * as long for 16 iterations as for two. */
+ * The loop is printed as two loops over its group of iterations (emit_cuda/jam.c), which nvcc unrolls: the text is as
+ * long for 16 iterations as for two. */
 #include "base/diag.h"
 #include "lower/placed.h"
 
@@ -62,7 +62,7 @@ static bool is_bounded(const Val *end)
 }
 
 /* log2 of how many iterations are to be one. */
-static int rounds_of(const Fn *fn, const Op *loop)
+static int iterations_of(const Fn *fn, const Op *loop)
 {
 	const IrBlock *body = loop->region[0];
 	Num lo, step;
@@ -109,9 +109,9 @@ static void several_fn(Fn *fn)
 	ir_walk(fn->body, find_loop, &loops);
 	ir_number(fn);
 	for (int i = 0; i < loops.n; i++) {
-		int n = rounds_of(fn, loops.p[i]);
+		int n = iterations_of(fn, loops.p[i]);
 		if (!n) continue;
-		ir_set_int(loops.p[i], AT_ROUNDS, (int64_t)1 << n);
+		ir_set_int(loops.p[i], AT_JAM, (int64_t)1 << n);
 		ask_first(fn, loops.p[i]);
 	}
 }

@@ -41,7 +41,7 @@ static void copy_buffer(Write *x, const Moved *m, Val *at, Val *const coord[2])
 	ir_set_int(add(x, OP_TMA_LOAD, 7, in), AT_MULTICAST, 1);
 }
 
-static void copy_round(Write *x, Val *at)
+static void copy_iteration(Write *x, Val *at)
 {
 	Builder back;
 	Val *coord[PIPE_LOADS][2];
@@ -73,16 +73,16 @@ Op *pipe_begin_role(Write *x, const char *name, int groups, int regs, Builder *b
 static void write_producer(Write *x)
 {
 	Builder back, inner;
-	const IrBlock *body = x->p.fn->body, *rounds = x->p.loop->region[0];
+	const IrBlock *body = x->p.fn->body, *iterations = x->p.loop->region[0];
 	pipe_begin_role(x, "producer", 1, producer_regs(x->p.plan.groups), &back);
 	region_op(x, OP_ONE_WARP, &inner);
 	add(x, OP_GRID_WAIT, 0, NULL);
 	add(x, OP_GRID_LAUNCH, 0, NULL);
 	Walk t = pipe_begin_tiles(x, cursor(x), NULL);
 	pipe_copy_scalars(x, body->first, x->p.loop, true);
-	Walk w = pipe_begin_rounds(x, t.at, 0, NULL);
-	pipe_copy_scalars(x, rounds->first, rounds->last, true);
-	copy_round(x, w.at);
+	Walk w = pipe_begin_iterations(x, t.at, 0, NULL);
+	pipe_copy_scalars(x, iterations->first, iterations->last, true);
+	copy_iteration(x, w.at);
 	Val *next = advance(x, w.at);
 	leave(x, w.back, 1, &next);
 	pipe_end_tiles(x, t, w.loop->out[0]);
@@ -129,7 +129,7 @@ static void deal_out(Write *x, const Sym *tiles)
 	PipeStreamK d = pipe_stream_k(tiles, valsym(&b, ir_in(x->p.loop, 1)), s->count);
 	s->flags = params->p[params->n - 2].val;
 	s->sums = params->p[params->n - 1].val;
-	s->rounds = launch(x, d.rounds, "rounds");
+	s->iterations = launch(x, d.iterations, "rounds");
 	s->waves = launch(x, d.waves, "waves");
 	s->whole = launch(x, sym_mul(d.waves, sym_const(s->count)), "whole");
 	s->rest = launch(x, d.rest, "rest");

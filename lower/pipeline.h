@@ -88,8 +88,8 @@ int pipe_stream_k_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS]);
 int pipe_places(const LowerCx *cx, const PipePlan *plan);       /* clusters that run at once */
 /* How tiles are shared out where iterations are dealt: waves of whole tiles; iterations of a share, of a tile (with
  * some after its last one, perhaps, in which nothing is done), of all tiles that are dealt out. */
-typedef struct PipeStreamK { const Sym *waves, *each, *rounds, *rest; } PipeStreamK;
-PipeStreamK pipe_stream_k(const Sym *tiles, const Sym *rounds, int places);
+typedef struct PipeStreamK { const Sym *waves, *each, *iterations, *rest; } PipeStreamK;
+PipeStreamK pipe_stream_k(const Sym *tiles, const Sym *iterations, int places);
 bool pipe_wanted(const Fn *fn, const LowerCx *cx);              /* no hint stands against roles */
 bool pipe_has_roles(const Pipe *p);                             /* of its elements products by wgmma do */
 bool pipe_may_stream_k(const Pipe *p);                      /* iterations 0, 1 ... that add to zero */

@@ -36,7 +36,7 @@ static Val *multiply(Write *x, const PipeProduct *r, Val *sum, Val *at, Val *gro
 }
 
 /* Multiplies an iteration; the group that runs beside it keeps the tensor cores busy while this one waits. */
-static void multiply_round(Write *x, Walk *w, Val **sum, Val *group)
+static void multiply_iteration(Write *x, Walk *w, Val **sum, Val *group)
 {
 	Val *next[1 + PIPE_PRODUCTS];
 	add(x, OP_MBAR_WAIT, 2, (Val *[]){ x->full, w->at });
@@ -70,18 +70,18 @@ static Val *initial_sum(Write *x, int i)
 	return v;
 }
 
-static Val *write_rounds(Write *x, Val *at, Val *group)
+static Val *write_iterations(Write *x, Val *at, Val *group)
 {
 	Val *sum[PIPE_PRODUCTS] = { NULL };
 	int n = x->p.products;
 	for (int i = 0; i < n; i++) sum[i] = lend(x, initial_sum(x, i));
-	Walk w = pipe_begin_rounds(x, at, n, sum);
+	Walk w = pipe_begin_iterations(x, at, n, sum);
 	for (int i = 0; i < n; i++) {
 		Val *own = ir_arg(x->b.block, sum[i]->type, x->p.loop->region[0]->args.p[1 + i]->name);
 		own->lay = sum[i]->lay;
 		sum[i] = own;
 	}
-	multiply_round(x, &w, sum, group);
+	multiply_iteration(x, &w, sum, group);
 	const Type *back[PIPE_PRODUCTS];
 	for (int i = 0; i < n; i++) back[i] = sum_type(x, i);
 	Op *wait = ir_op(&x->b, OP_WGMMA_WAIT, n, w.loop->out + 1, n, back);
@@ -109,7 +109,7 @@ static void write_initial(Write *x)
 /* Who has the last iteration of a tile stores it, with what the others left; these only leave theirs. */
 static void write_shared_tail(Write *x, Val *const *sum, Val *group)
 {
-	Val *ends = compare(x, OP_EQ, x->shares.hi, x->shares.rounds);
+	Val *ends = compare(x, OP_EQ, x->shares.hi, x->shares.iterations);
 	Op *test = add(x, OP_IF, 1, &ends);
 	Builder back = enter(x, test);
 	Val *all[PIPE_PRODUCTS];
@@ -132,7 +132,7 @@ void pipe_write_consumers(Write *x)
 	Walk t = pipe_begin_tiles(x, cursor(x), group);
 	pipe_copy_scalars(x, x->p.fn->body->first, x->p.loop, false);
 	write_initial(x);
-	Val *at = write_rounds(x, t.at, group);
+	Val *at = write_iterations(x, t.at, group);
 	for (int i = 0; i < x->p.products; i++) sum[i] = pipe_value(x, x->p.loop->out[i]);
 	if (x->shares.count) write_shared_tail(x, sum, group);
 	else pipe_write_tail(x, sum, group);

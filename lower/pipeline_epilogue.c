@@ -15,8 +15,8 @@ static void wait_for_box(Write *x, int pending)
 }
 
 /* Are all boxes waited for at once, before the parts that take them? Where a tile takes each once, they are free long
- * before; where there are many, those of a round are. */
-static bool waits_by_rounds(const Write *x) { return x->round == x->parts || x->round > 2; }
+ * before; where there are many, those of an iteration are. */
+static bool waits_by_iterations(const Write *x) { return x->iteration == x->parts || x->iteration > 2; }
 
 static Val *box_part(Write *x, Val *tile, int q)
 {
@@ -38,7 +38,7 @@ static void store_by_boxes(Write *x, const Op *op, const Moved *m, Val *group, i
 	if (x->box) first = sum_of(x, first, x->box);
 	int64_t cols = pipe_box_cols(tile->type);
 	for (int q = 0; q < type_extent(tile->type, 1) / cols; q++, ++*turn) {
-		if (!waits_by_rounds(x)) wait_for_box(x, x->nbox - 1);
+		if (!waits_by_iterations(x)) wait_for_box(x, x->nbox - 1);
 		int which = *turn % x->nbox;
 		Val *box = make(x, OP_SLOT, m->type, 2, (Val *[]){ x->boxes,
 			which ? sum_of(x, first, number(x, which)) : first });
@@ -133,25 +133,25 @@ static Val *begin_unrolled(Write *x, int n, const char *name, Builder *back)
 	return ir_arg(x->b.block, i32(), str_intern(name));
 }
 
-/* Parts are an unrolled loop; where they take boxes in turn, in rounds of as many parts as there are boxes for. */
+/* Parts are an unrolled loop; where they take boxes in turn, in iterations of as many parts as there are boxes for. */
 static void write_parts(Write *x, const Tail *t, Val *const *sum, Val *group)
 {
-	Builder back, rounds;
-	bool boxed = x->out[0].map, turns = boxed && x->round > 1 && x->round < x->parts;
-	Val *round = NULL, *part;
+	Builder back, iterations;
+	bool boxed = x->out[0].map, turns = boxed && x->iteration > 1 && x->iteration < x->parts;
+	Val *iteration = NULL, *part;
 	x->box = NULL;
-	if (turns) round = begin_unrolled(x, x->parts / x->round, "round", &rounds);
-	if (boxed && waits_by_rounds(x)) wait_for_box(x, 0);
+	if (turns) iteration = begin_unrolled(x, x->parts / x->iteration, "round", &iterations);
+	if (boxed && waits_by_iterations(x)) wait_for_box(x, 0);
 	if (x->parts == 1) {
 		write_part(x, t, sum, group, NULL);
 		return;
 	}
-	part = begin_unrolled(x, turns ? x->round : x->parts, "part", &back);
-	if (boxed && x->round > 1) x->box = times(x, part, x->turns);
-	if (turns) part = sum_of(x, times(x, round, x->round), part);
+	part = begin_unrolled(x, turns ? x->iteration : x->parts, "part", &back);
+	if (boxed && x->iteration > 1) x->box = times(x, part, x->turns);
+	if (turns) part = sum_of(x, times(x, iteration, x->iteration), part);
 	write_part(x, t, sum, group, part);
 	leave(x, back, 0, NULL);
-	if (turns) leave(x, rounds, 0, NULL);
+	if (turns) leave(x, iterations, 0, NULL);
 }
 
 void pipe_write_tail(Write *x, Val *const *sum, Val *group)

@@ -134,8 +134,8 @@ static int parts_boxed(const Write *x, int64_t room)
 
 bool pipe_give_memory(Write *x, int64_t room)
 {
-	x->round = parts_boxed(x, room);
-	x->nbox = x->round ? x->round * x->turns : 1;
+	x->iteration = parts_boxed(x, room);
+	x->nbox = x->iteration ? x->iteration * x->turns : 1;
 	x->stages = (int)stages_beside(x, room, x->nbox);
 	if (x->stages < STAGES_LEAST) return false;
 	for (int i = 0; i < x->p.loads; i++) x->in[i].ring = ring_of(x, x->in[i].type, x->stages);

@@ -23,7 +23,7 @@ enum {
 typedef struct Shape {
 	const Sym *grid[2];     /* blocks along rows and columns of the sums */
 	int64_t tile[2];        /* elements of the author's tile */
-	const Sym *rounds;      /* of DEPTH elements */
+	const Sym *iterations;      /* of DEPTH elements */
 	const Sym *line[2];     /* time of a line of L2 of all first, all second factors */
 	int products, sms;
 	bool joins;             /* any number of blocks along the columns; else powers of two of them */
@@ -55,7 +55,7 @@ static const Sym *lines_of(const Shape *s, const PipePlan *p)
 
 /* Of an iteration, while so many of the device's places for clusters are taken: they share what L2 delivers,
  * half of which a cluster gets for itself. */
-static const Sym *round_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
+static const Sym *iteration_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
 {
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
 	const Sym *shared = sym_mul(lines_of(s, p), sym_add(taken, sym_const(places)));
@@ -66,7 +66,7 @@ static const Sym *tile_time(const Shape *s, const PipePlan *p, const Sym *taken,
 {
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
 	const Sym *after = sym_const(sums * COST_STORE_SUM + COST_TILE);
-	return sym_add(sym_mul(s->rounds, round_time(s, p, taken, places)), after);
+	return sym_add(sym_mul(s->iterations, iteration_time(s, p, taken, places)), after);
 }
 
 /* A cluster's tiles are neighbours. */
@@ -91,17 +91,17 @@ int pipe_places(const LowerCx *cx, const PipePlan *plan) { return machine_of(cx-
 /* Tiles that are dealt out are those of the last whole wave and what is left after it. Few of them, of which a cluster
  * would have half or less, have as many shares each, which begin where tiles do: so those of all tiles are at the same
  * depth at a time, and share what they read in the L2 cache. */
-PipeStreamK pipe_stream_k(const Sym *tiles, const Sym *rounds, int places)
+PipeStreamK pipe_stream_k(const Sym *tiles, const Sym *iterations, int places)
 {
 	PipeStreamK d;
 	const Sym *all = sym_const(places), *one = sym_const(1);
 	d.waves = sym_max(sym_const(0), sym_sub(sym_cdiv(tiles, all), sym_const(2)));
 	const Sym *dealt = sym_sub(tiles, sym_mul(d.waves, all)), *least = sym_const(COST_STREAM_K_LEAST);
 	const Sym *few = sym_cmp(SYM_LE, sym_mul(dealt, sym_const(2)), all);
-	const Sym *even = sym_cdiv(rounds, sym_max(one, sym_div(all, sym_max(one, dealt))));
-	d.each = sym_max(least, sym_select(few, even, sym_cdiv(sym_mul(dealt, rounds), all)));
-	d.rounds = sym_select(few, sym_mul(sym_cdiv(rounds, d.each), d.each), rounds);
-	d.rest = sym_mul(dealt, d.rounds);
+	const Sym *even = sym_cdiv(iterations, sym_max(one, sym_div(all, sym_max(one, dealt))));
+	d.each = sym_max(least, sym_select(few, even, sym_cdiv(sym_mul(dealt, iterations), all)));
+	d.iterations = sym_select(few, sym_mul(sym_cdiv(iterations, d.each), d.each), iterations);
+	d.rest = sym_mul(dealt, d.iterations);
 	return d;
 }
 
@@ -110,7 +110,7 @@ static const Sym *slowed(const Shape *s, const Sym *time)
 {
 	const Sym *rows = sym_const(0);
 	for (int i = 0; i < 2; i++) rows = sym_add(rows, sym_mul(s->grid[i], sym_const(s->tile[i])));
-	const Sym *lines = sym_div(sym_mul(rows, s->rounds), sym_const(COST_STREAM_K_LINES));
+	const Sym *lines = sym_div(sym_mul(rows, s->iterations), sym_const(COST_STREAM_K_LINES));
 	const Sym *over = sym_max(sym_sub(lines, sym_const(COST_STREAM_K_CACHED)), sym_const(0));
 	const Sym *percent = sym_min(over, sym_const(COST_STREAM_K_SLOWED));
 	return sym_add(time, sym_mul(sym_div(time, sym_const(100)), percent));
@@ -123,10 +123,10 @@ static const Sym *stream_k_time(const Shape *s, const PipePlan *p)
 	int places = s->sms / p->cluster;
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
 	const Sym *tiles = cluster_tiles(s, p), *all = sym_const(places);
-	PipeStreamK d = pipe_stream_k(tiles, s->rounds, places);
+	PipeStreamK d = pipe_stream_k(tiles, s->iterations, places);
 	const Sym *busy = sym_min(all, sym_cdiv(d.rest, d.each));
-	const Sym *others = sym_mul(sym_cdiv(d.rounds, d.each), sym_const(sums * COST_STREAM_K_TAKEN));
-	const Sym *dealt = sym_add(slowed(s, sym_mul(d.each, round_time(s, p, busy, places))), others);
+	const Sym *others = sym_mul(sym_cdiv(d.iterations, d.each), sym_const(sums * COST_STREAM_K_TAKEN));
+	const Sym *dealt = sym_add(slowed(s, sym_mul(d.each, iteration_time(s, p, busy, places))), others);
 	const Sym *fixed = sym_const(sums * COST_STORE_SUM + COST_TILE + COST_STREAM_K);
 	return sym_add(sym_mul(d.waves, tile_time(s, p, all, places)), sym_add(dealt, fixed));
 }
@@ -164,7 +164,7 @@ static bool is_of_dims(const Sym *s)
 	return !other;
 }
 
-static const Sym *rounds_of(ValSyms *b, const Pipe *p)
+static const Sym *iterations_of(ValSyms *b, const Pipe *p)
 {
 	const Type *t = p->load[0].op->out[0]->type;
 	const Sym *n = valsym(b, ir_in(p->loop, 1)), *each = sym_const(type_extent(t, p->load[0].depth_axis));
@@ -179,7 +179,7 @@ static bool look_at(Shape *s, Pipe *p, const LowerCx *cx, const LineCosts *costs
 {
 	ir_number(p->fn);
 	ValSyms b = valsyms_new(p->fn);
-	*s = (Shape){ .rounds = rounds_of(&b, p), .products = p->products, .sms = machine_of(cx->target_arch)->sms,
+	*s = (Shape){ .iterations = iterations_of(&b, p), .products = p->products, .sms = machine_of(cx->target_arch)->sms,
 		.joins = pipe_starts_with_constants(p), .fine = true };
 	for (int i = 0; i < 2; i++) s->line[i] = sym_const(0);
 	for (int i = 0; i < p->loads; i++) {
@@ -389,7 +389,7 @@ static const Sym *stage_time(const Shape *s, const StagePlan *q)
 	const Sym *lines = sym_add(sym_mul(s->line[0], sym_const(q->plan.rows)),
 		sym_mul(s->line[1], sym_const(q->plan.cols)));
 	const Sym *busy = sym_min(sym_cdiv(tiles, sym_const(s->sms)), sym_const(q->blocks));
-	const Sym *each = sym_add(sym_mul(s->rounds, sym_max(sym_const(sums), lines)), sym_const(sums));
+	const Sym *each = sym_add(sym_mul(s->iterations, sym_max(sym_const(sums), lines)), sym_const(sums));
 	const Sym *waves = sym_cdiv(tiles, sym_const((int64_t)s->sms * q->blocks));
 	each = sym_add(sym_mul(each, busy), sym_const(COST_TILE));
 	return sym_add(sym_mul(waves, each), sym_const(COST_STAGES_START));

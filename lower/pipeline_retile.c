@@ -82,7 +82,7 @@ static bool is_counted(const PipeLoad *l, const Val *counter)
 }
 
 /* Iterations 0, 1 ... that take one tile after the other along the depth: they can be parted. */
-static bool counts_rounds(const Pipe *p)
+static bool counts_iterations(const Pipe *p)
 {
 	const Val *counter = p->loop->region[0]->args.p[0];
 	if (!is_int(ir_in(p->loop, 0), 0) || !is_int(ir_in(p->loop, 2), 1)) return false;
@@ -95,10 +95,10 @@ static bool counts_rounds(const Pipe *p)
 }
 
 /* Those that go up to the end of both tensors can be joined. */
-static bool joins_rounds(Pipe *p)
+static bool joins_iterations(Pipe *p)
 {
 	Depth d = { p, true };
-	if (!counts_rounds(p)) return false;
+	if (!counts_iterations(p)) return false;
 	now = &d;
 	valsyms_accesses(p->fn, check_end);
 	return d.ends;
@@ -129,10 +129,10 @@ static bool fit_depth(Pipe *p, const LowerCx *cx, int bytes)
 	const PipeLoad *l = &p->load[0];
 	int have = l->op->out[0]->type->log2[l->depth_axis] + elem_log2(l->op->out[0]->type->elem),
 		by = log2_of(bytes) - have;
-	if (!by || !(by < 0 ? counts_rounds(p) : joins_rounds(p))) return true;
+	if (!by || !(by < 0 ? counts_iterations(p) : joins_iterations(p))) return true;
 	Builder b = build_before(p->loop);
-	Val *rounds = ir_in(p->loop, 1), *n = ir_const_int(&b, rounds->type, INT64_C(1) << (by < 0 ? -by : by));
-	p->loop->in[1] = ir_binary(&b, by < 0 ? OP_MUL : OP_CEILDIV, rounds->type, rounds, n);
+	Val *iterations = ir_in(p->loop, 1), *n = ir_const_int(&b, iterations->type, INT64_C(1) << (by < 0 ? -by : by));
+	p->loop->in[1] = ir_binary(&b, by < 0 ? OP_MUL : OP_CEILDIV, iterations->type, iterations, n);
 	for (int i = 0; i < p->loads; i++) deepen(&p->load[i], by);
 	return find_again(p, cx);
 }

@@ -49,15 +49,15 @@ static const Type *matrix(TypeKind kind, Elem e, int64_t rows, int64_t cols, int
 }
 
 /* The number of the iteration that is n iterations after another. */
-static Val *later(Stages *x, Val *round, int n)
+static Val *later(Stages *x, Val *iteration, int n)
 {
 	Val *step = ir_in(x->p.loop, 2);
 	Num from, by;
-	if (!n) return round;
-	if (!ir_const_value(step, &by)) return ir_binary(&x->b, OP_ADD, i32(), round,
+	if (!n) return iteration;
+	if (!ir_const_value(step, &by)) return ir_binary(&x->b, OP_ADD, i32(), iteration,
 		ir_binary(&x->b, OP_MUL, i32(), step, number(x, n)));
-	if (ir_const_value(round, &from)) return number(x, from.i + by.i * n);
-	return ir_binary(&x->b, OP_ADD, i32(), round, number(x, by.i * n));
+	if (ir_const_value(iteration, &from)) return number(x, from.i + by.i * n);
+	return ir_binary(&x->b, OP_ADD, i32(), iteration, number(x, by.i * n));
 }
 
 /* ---- layouts ---- */
@@ -160,19 +160,19 @@ static Val *slot(Stages *x, int load, Val *at)
 /* ---- an iteration ---- */
 static bool is_scalar(const Op *op) { return op->nout && type_is_scalar(op->out[0]->type); }
 
-static Val *in_round(Val *v, Val *const *own, int nval) { return v->id < nval && own[v->id] ? own[v->id] : v; }
+static Val *in_iteration(Val *v, Val *const *own, int nval) { return v->id < nval && own[v->id] ? own[v->id] : v; }
 
 /* Fills a buffer of each ring with the factors of an iteration; what the iteration computes for that is computed
  * here, too. */
-static void fill(Stages *x, Val *at, Val *round)
+static void fill(Stages *x, Val *at, Val *iteration)
 {
 	const IrBlock *body = x->p.loop->region[0];
 	Val **own = NEW_ARRAY(A_TMP, Val *, x->nval);
-	own[body->args.p[0]->id] = round;
+	own[body->args.p[0]->id] = iteration;
 	for (const Op *op = body->first; op != body->last; op = op->next) {
 		Val *in[OP_ARGS];
 		if (!is_scalar(op)) continue;
-		for (int i = 0; i < op->nin; i++) in[i] = in_round(ir_in(op, i), own, x->nval);
+		for (int i = 0; i < op->nin; i++) in[i] = in_iteration(ir_in(op, i), own, x->nval);
 		copy_op(&x->b, op, in, own);
 	}
 	for (int i = 0; i < x->p.loads; i++) {
@@ -182,7 +182,7 @@ static void fill(Stages *x, Val *at, Val *round)
 		int64_t step[2], offset[2];
 		for (int a = 0; a < 2; a++) {
 			int from = x->transposed[i] ? 1 - a : a;
-			index[a] = in_round(ir_in(op, 1 + from), own, x->nval);
+			index[a] = in_iteration(ir_in(op, 1 + from), own, x->nval);
 			step[a] = steps->u.ints.p[from];
 			offset[a] = offsets ? offsets->u.ints.p[from] : 0;
 		}
@@ -257,7 +257,7 @@ static void write_loop(Stages *x)
 	Op *loop = ir_op(&x->b, OP_FOR, 3 + n, in, n, out);
 	Builder back = x->b;
 	x->b = (Builder){ x->p.fn, ir_region(loop), NULL, old->span };
-	Val *round = ir_arg(x->b.block, i32(), old->region[0]->args.p[0]->name);
+	Val *iteration = ir_arg(x->b.block, i32(), old->region[0]->args.p[0]->name);
 	for (int i = 0; i < n; i++) {
 		arg[i] = ir_arg(x->b.block, out[i], i < sums ? old->region[0]->args.p[1 + i]->name : NULL);
 		arg[i]->lay = loop->out[i]->lay = in[3 + i]->lay;
@@ -269,13 +269,13 @@ static void write_loop(Stages *x)
 		Val *next[PIPE_LOADS];
 		bool fills = !s, last = s + 1 == x->steps;
 		/* the wait counts the copies that are asked for before it */
-		if (fills && last) fill(x, free, later(x, round, x->count - 1));
+		if (fills && last) fill(x, free, later(x, iteration, x->count - 1));
 		if (last) {
 			arrive(x);
 			at = advance(x, at);
 		}
 		load_fragments(x, at, (s + 1) % x->steps, next);
-		if (fills && !last) fill(x, free, later(x, round, x->count - 1));
+		if (fills && !last) fill(x, free, later(x, iteration, x->count - 1));
 		multiply(x, frag, arg);
 		for (int i = 0; i < loads; i++) frag[i] = next[i];
 	}

@@ -42,7 +42,7 @@ static Op *tile_of_share(Write *x, Val *item)
 {
 	const Shares *s = &x->shares;
 	const Type *five[] = { i32(), i32(), i32(), i32(), i32() };
-	Val *in[] = { s->own, item, s->each, s->rounds, s->rest, s->whole };
+	Val *in[] = { s->own, item, s->each, s->iterations, s->rest, s->whole };
 	Op *op = ir_op(&x->b, OP_STREAM_K, 6, in, 5, five);
 	ir_set_int(op, AT_GROUPS, s->count);
 	return op;
@@ -97,8 +97,8 @@ void pipe_end_tiles(Write *x, Walk w, Val *at)
 	if (w.shares.loop) leave(x, w.shares.back, 1, w.loop->out);
 }
 
-/* The loop of rounds: arguments the counter, the cursor and others. */
-Walk pipe_begin_rounds(Write *x, Val *at, int n, Val *const *carried)
+/* The loop of iterations: arguments the counter, the cursor and others. */
+Walk pipe_begin_iterations(Write *x, Val *at, int n, Val *const *carried)
 {
 	Val *in[4 + PIPE_PRODUCTS];
 	const Type *out[1 + PIPE_PRODUCTS];

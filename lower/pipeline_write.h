@@ -26,7 +26,7 @@ typedef struct Names { Val **common, **own; } Names;
 typedef struct Shares {
 	int count;              /* of shares: one for each cluster; 0: each tile is one cluster's */
 	Val *flags, *sums;      /* in workspace: of each group of each share */
-	Val *each, *whole, *rest, *rounds;      /* rounds: of a tile */
+	Val *each, *whole, *rest, *iterations;      /* iterations: of a tile */
 	Val *waves;             /* tiles that a cluster has for itself */
 	/* of the tile under way: the cluster's share, the first that has iterations of it, its first iteration here, its
 	 * end */
@@ -44,7 +44,7 @@ typedef struct Write {
 	Moved out[PIPE_LOADS];  /* of stores by the copy engine, in their order; map NULL: there are no more */
 	Val *boxes;             /* their ring: so many for each group */
 	int nbox, turns;        /* how often a part takes one */
-	int round;              /* parts of a tile that have boxes of their own; 0: there is one box */
+	int iteration;              /* parts of a tile that have boxes of their own; 0: there is one box */
 	Val *box;               /* of the part under way: the first; NULL: the group's first */
 	Val *full, *empty;
 	Val *rank, *all;        /* of a cluster: the thread block's number, the mask of all; NULL: there is none */
@@ -164,7 +164,7 @@ void pipe_name_block(Write *x, const Fn *fn, Val *row, Val *col);      /* what t
 Walk pipe_begin_tiles(Write *x, Val *start, Val *group);
 void pipe_end_tiles(Write *x, Walk w, Val *at);
 /* Arguments: the counter, the cursor and others. */
-Walk pipe_begin_rounds(Write *x, Val *at, int n, Val *const *carried);
+Walk pipe_begin_iterations(Write *x, Val *at, int n, Val *const *carried);
 Val *pipe_coordinate(Write *x, const Op *op, int axis); /* the first element of an access along an axis */
 
 /* ---- pipeline_stream_k.c: iterations that are dealt out ---- */

@@ -96,8 +96,8 @@ void by_warp_place(Fn *fn);                     /* PLACED: finds fewer and short
 void note_variants(Module *m);                  /* TYPED, with entries: finds rows_taken */
 
 /* ---- narrow.c ---- */
-/* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; apart: than one by single
- * elements whose threads exchange what they load. NULL: none. */
+/* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; apart: than one by
+ * single elements whose threads exchange what they load. NULL: none. */
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart);
 
 /* ---- privatise.c ---- */

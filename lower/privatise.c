@@ -124,8 +124,10 @@ static void make_private(const Private *p, Op *loop, int64_t places)
 static void find_work(void *ctx, Op *op)
 {
 	Private *p = ctx;
-	for (int i = 0; i < op->nout; i++)
-		if (type_is_tile(op->out[i]->type) && type_size(op->out[i]->type) > p->work) p->work = type_size(op->out[i]->type);
+	for (int i = 0; i < op->nout; i++) {
+		const Type *t = op->out[i]->type;
+		if (type_is_tile(t) && type_size(t) > p->work) p->work = type_size(t);
+	}
 }
 
 static int warps_of(const Private *p)

@@ -246,14 +246,14 @@ static void sync_loop(Sync *s, Pending *p, Op *op)
 		return;
 	}
 	Sync dry = { s->fn, true, false, s->own };
-	Pending round;
+	Pending iteration;
 	do {
-		round = copy_pending(p);
-		sync_regions(&dry, &round, op);
-	} while (merge(p, &round));
+		iteration = copy_pending(p);
+		sync_regions(&dry, &iteration, op);
+	} while (merge(p, &iteration));
 	if (s->dry) return;
-	round = copy_pending(p);
-	sync_regions(s, &round, op);
+	iteration = copy_pending(p);
+	sync_regions(s, &iteration, op);
 }
 
 static void sync_branches(Sync *s, Pending *p, Op *op)

@@ -18,7 +18,7 @@
 #include "lower/placed.h"
 #include "lower/steps.h"
 
-typedef struct Share { const Sym *rounds, *each, *count; } Share;       /* of the loop; of a share; shares */
+typedef struct Share { const Sym *iterations, *each, *count; } Share;       /* of the loop; of a share; shares */
 
 typedef struct Splitter {
 	SplitPlan p;
@@ -239,7 +239,7 @@ static Num pad_of(const SplitLoop *l, const Carried *c)
 	return monoid_identity(monoid_reduction(c->combine), c->type->elem, is_key || c->nan);
 }
 
-static void combine_round(Combine *g, Builder *b, Val *number)
+static void combine_iteration(Combine *g, Builder *b, Val *number)
 {
 	const SplitLoop *l = g->l;
 	Val *at[3] = { g->block, number, ir_const_int(b, i32(), 0) };
@@ -288,7 +288,7 @@ static void write_combined(const Splitter *w, Fn *fn, int i, Op *loop)
 	Builder inside = { fn, body, NULL, loop->span };
 	Val *number = ir_arg(body, i32(), NULL);
 	for (int k = 0; k < n; k++) g.now[k] = ir_arg(body, types[k], NULL);
-	combine_round(&g, &inside, number);
+	combine_iteration(&g, &inside, number);
 	ir_op(&inside, OP_YIELD, n, g.now, 0, NULL);
 	for (int k = 0; k < n; k++) {
 		all->out[k]->name = loop->out[k]->name;
@@ -374,9 +374,9 @@ static Share share_of(const SplitLoop *l, Op *loop, const Sym *blocks, int64_t m
 {
 	Share s;
 	int64_t least = carries_all(l, loop) ? COST_SPLIT_CARRIED : COST_SPLIT_ROUNDS;
-	s.rounds = sym_cdiv(sym_sub(l->hi, l->lo), sym_const(l->step));
-	s.each = sym_max(sym_const(least), sym_cdiv(sym_mul(s.rounds, blocks), sym_const(most)));
-	s.count = sym_cdiv(s.rounds, s.each);
+	s.iterations = sym_cdiv(sym_sub(l->hi, l->lo), sym_const(l->step));
+	s.each = sym_max(sym_const(least), sym_cdiv(sym_mul(s.iterations, blocks), sym_const(most)));
+	s.count = sym_cdiv(s.iterations, s.each);
 	return s;
 }
 
@@ -396,10 +396,10 @@ static const Sym *guard_of(const Splitter *w)
 
 static const Sym *gain_of(const Splitter *w)
 {
-	const Sym *rounds = w->share[0].rounds;
-	for (int i = 1; i < w->p.loops.n; i++) rounds = sym_max(rounds, w->share[i].rounds);
+	const Sym *iterations = w->share[0].iterations;
+	for (int i = 1; i < w->p.loops.n; i++) iterations = sym_max(iterations, w->share[i].iterations);
 	const Sym *few = sym_cmp(SYM_LE, w->blocks, sym_const(w->most / COST_SPLIT_FEW));
-	return both(few, sym_cmp(SYM_LE, sym_const((int64_t)COST_SPLIT_ALL * w->p.loops.n), rounds));
+	return both(few, sym_cmp(SYM_LE, sym_const((int64_t)COST_SPLIT_ALL * w->p.loops.n), iterations));
 }
 
 static void add_workspace(Splitter *w)

@@ -12,9 +12,10 @@
 static const Sym *both(const Sym *a, const Sym *b) { return sym_logic(SYM_AND, a, b); }
 
 /* Iterations are there, and rows of all tensors begin where the copy engine can read them. */
-static const Sym *guard_of(const Pipe *p, const Sym *rounds)
+static const Sym *guard_of(const Pipe *p, const Sym *iterations)
 {
-	const Sym *r = both(sym_cmp(SYM_LT, sym_const(0), rounds), sym_cmp(SYM_LT, rounds, sym_const(COST_STREAM_K_MOST)));
+	const Sym *some = sym_cmp(SYM_LT, sym_const(0), iterations);
+	const Sym *r = both(some, sym_cmp(SYM_LT, iterations, sym_const(COST_STREAM_K_MOST)));
 	for (int i = 0; i < p->fn->params.n; i++) {
 		const IrParam *q = &p->fn->params.p[i];
 		int64_t one;
@@ -54,7 +55,7 @@ static void share_out(Fn *fn, const LowerCx *cx)
 	if (!n || !k) return;
 	ir_number(fn);
 	ValSyms b = valsyms_new(fn);
-	const Sym *rounds = valsym(&b, ir_in(p.loop, 1));
+	const Sym *iterations = valsym(&b, ir_in(p.loop, 1));
 	int64_t blocks = machine_of(cx->target_arch)->sms;
 	Fn *step = copy_kernel(fn);
 	step->name = str_fmt("%s_stream_k", fn->name);
@@ -64,7 +65,7 @@ static void share_out(Fn *fn, const LowerCx *cx)
 	const Sym *sums = sym_const(blocks * sums_of(dealt, k, p.products));
 	add_workspace_view(step, "sums", EL_F32, 1, &sums);
 	const Sym *gain = sym_cmp(SYM_LT, least_of(dealt, k), least_of(whole, n));
-	Steps *s = steps_begin(fn, cx, guard_of(&p, rounds), gain);
+	Steps *s = steps_begin(fn, cx, guard_of(&p, iterations), gain);
 	s->arch = 90;
 	s->clears = 1;
 	steps_add(s, step);

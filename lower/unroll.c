@@ -21,7 +21,7 @@ static bool asks_for_little(const Op *loop)
 static void visit(void *ctx, Op *op)
 {
 	(void)ctx;
-	bool free = op->code == OP_FOR && !ir_attr(op, AT_ROUNDS) && !ir_attr(op, AT_UNROLL);
+	bool free = op->code == OP_FOR && !ir_attr(op, AT_JAM) && !ir_attr(op, AT_UNROLL);
 	if (free && asks_for_little(op)) ir_set_int(op, AT_UNROLL, COST_UNROLL_COPIES);
 }
 

@@ -29,7 +29,7 @@ bool same_scalar(const Val *x, const Val *y);           /* one value, or equal c
 Op *shared_source(const Val *v, int axis[TILE_RANK]);
 bool is_straight_line(const IrBlock *block);     /* no loops, products, sorts, scans, or operations of groups */
 bool jam_asks(const Op *op);                    /* a load whose tiles of several iterations are on their way at once */
-Op *jam_after(const Op *loop);  /* of a loop with {rounds}: the first operation after what these ask for together */
+Op *jam_after(const Op *loop);  /* of a loop with {iterations}: the first operation after what these ask for together */
 
 /* ---- registers.c ---- */
 int regs_of_layout(const Fn *fn, Lay l);        /* registers of a thread for a tile in this layout */

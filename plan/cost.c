@@ -99,10 +99,10 @@ static bool is_sliced(const Shape *s)
 	return most > COST_HELD_EACH || bytes > COST_HELD_BYTES;
 }
 
-static int64_t rounds_of(const Shape *s, const Node *n)
+static int64_t iterations_of(const Shape *s, const Node *n)
 {
 	int64_t r = 1;
-	for (int d = 0; d < n->depth && r < FAR; d++) r *= s->call->rounds;
+	for (int d = 0; d < n->depth && r < FAR; d++) r *= s->call->iterations;
 	return r;
 }
 
@@ -149,7 +149,7 @@ static void add_access(const Shape *s, const Node *n, Sums *t)
 	/* a run of less than a line shares its sectors with its neighbours */
 	if (n->kind == NODE_GATHER) moved = (int64_t)SECTOR << log2;
 	else if (1 << imin(run, 20) < LINE && log2 > run_of(s, n)) moved += moved * COST_RUN_BYTES >> run;
-	int64_t r = rounds_of(s, n);
+	int64_t r = iterations_of(s, n);
 	bool own = n->grid + 1u >= 1u << s->k->ngrid || n->depth > 0;  /* other tile blocks do not access it as well */
 	if (own) t->dram += moved * r;
 	/* what all tile blocks load is mostly in the L1 cache, where the shared memory is */
@@ -178,7 +178,7 @@ static Sums sums_of(const Shape *s)
 	int64_t slots = COST_WARP_SLOTS;
 	for (int i = 0; i < s->k->n; i++) {
 		const Node *n = &s->k->node[i];
-		int64_t r = rounds_of(s, n), all = (int64_t)1 << size_of(s, n);
+		int64_t r = iterations_of(s, n), all = (int64_t)1 << size_of(s, n);
 		if (is_access(n)) add_access(s, n, &t);
 		slots += slots_of(s, n) * r;
 		t.mufu += all * n->mufu * r;
@@ -208,7 +208,7 @@ static int64_t life_of(const Shape *s, const Sums *t)
 	bool seeks = false;
 	for (int i = 0; i < s->k->n; i++) {
 		const Node *n = &s->k->node[i];
-		int64_t r = rounds_of(s, n);
+		int64_t r = iterations_of(s, n);
 		if (n->kind != NODE_STORE) seeks |= n->seeks;
 		if (n->depth && n->kind == NODE_LOAD && r > deep) deep = r;
 		if (n->kind == NODE_REDUCE || n->kind == NODE_SCAN || n->kind == NODE_MOVE) life += wait_of(s, n) * r;

@@ -114,7 +114,7 @@ static void set_counter(Warp *w, const Frame *f)
 {
 	const Val *counter = f->owner->op->region[0]->args.p[0];
 	Cell *c = sim_def(w, counter, 1);
-	uint64_t v = (uint64_t)f->lo + f->round * (uint64_t)f->step;
+	uint64_t v = (uint64_t)f->lo + f->iteration * (uint64_t)f->step;
 	for (int l = 0; l < LANES; l++) c[l] = cell_of(counter->type->elem, num_wrap(counter->type->elem, v));
 }
 
@@ -134,10 +134,10 @@ Go run_for(Warp *w, const Step *s)
 	int64_t lo = uniform(w, ir_in(op, 0)), hi = uniform(w, ir_in(op, 1)), step = uniform(w, ir_in(op, 2));
 	if (u64 ? !step : step < 1) step = 1;
 	bool any = u64 ? (uint64_t)lo < (uint64_t)hi : lo < hi;
-	Frame f = { .owner = s, .lo = lo, .step = step, .rounds = any
+	Frame f = { .owner = s, .lo = lo, .step = step, .iterations = any
 		? ((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)step + 1 : 0 };
 	assign_all(w, b->args.n - 1, b->args.p + 1, op, 3);
-	if (!f.rounds) {
+	if (!f.iterations) {
 		copy_all(w, op->nout, op->out, b->args.p + 1);
 		return GO_NEXT;
 	}
@@ -145,7 +145,7 @@ Go run_for(Warp *w, const Step *s)
 	return sim_enter(w, s, 0, f);
 }
 
-static Go next_round(Warp *w, int depth)
+static Go next_iteration(Warp *w, int depth)
 {
 	Frame *f = &w->frame.p[depth];
 	const Op *op = f->owner->op;
@@ -156,7 +156,7 @@ static Go next_round(Warp *w, int depth)
 		f->at = 0;
 		return GO_JUMP;
 	}
-	if (++f->round == f->rounds) {
+	if (++f->iteration == f->iterations) {
 		copy_all(w, op->nout, op->out, op->region[0]->args.p + 1);
 		return leave(w, depth);
 	}
@@ -183,7 +183,7 @@ static Go end_yield(Warp *w, const Op *op)
 	if (owner->code == OP_FOR) assign_all(w, op->nin, owner->region[0]->args.p + 1, op, 0);
 	else if (owner->code == OP_WHILE) assign_all(w, op->nin, owner->region[0]->args.p, op, 0);
 	else assign_all(w, op->nin, owner->out, op, 0);
-	return op_has(owner, OPF_LOOP) ? next_round(w, depth) : leave(w, depth);
+	return op_has(owner, OPF_LOOP) ? next_iteration(w, depth) : leave(w, depth);
 }
 
 static Go end_condition(Warp *w, const Op *op)
@@ -217,7 +217,7 @@ Go run_end(Warp *w, const Step *s)
 		depth = innermost(w, true);
 		owner = w->frame.p[depth].owner->op;
 		assign_all(w, op->nin, owner->code == OP_FOR ? owner->region[0]->args.p + 1 : owner->region[0]->args.p, op, 0);
-		return next_round(w, depth);
+		return next_iteration(w, depth);
 	case OP_RETURN:
 		w->state = WARP_DONE;
 		return GO_JUMP;

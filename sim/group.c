@@ -158,20 +158,20 @@ Go run_stream_k(Warp *w, const Step *s)
 {
 	int64_t in[6];
 	for (int i = 0; i < 6; i++) in[i] = sim_scalar(w, ir_in(s->op, i));
-	int64_t share = in[0], item = in[1], each = in[2], rounds = in[3], rest = in[4];
+	int64_t share = in[0], item = in[1], each = in[2], iterations = in[3], rest = in[4];
 	int64_t count = ir_int(s->op, AT_GROUPS, 1);
-	if (each < 1 || rounds < 1) {
-		sim_fault(w, "deals out %lld of %lld rounds", (long long)each, (long long)rounds);
+	if (each < 1 || iterations < 1) {
+		sim_fault(w, "deals out %lld of %lld rounds", (long long)each, (long long)iterations);
 		return GO_NEXT;
 	}
-	int64_t begin = share * each, end = begin + each < rest ? begin + each : rest, last = (end - 1) / rounds;
-	int64_t parts = last + 1 - begin / rounds, from = (last - item) * rounds;
+	int64_t begin = share * each, end = begin + each < rest ? begin + each : rest, last = (end - 1) / iterations;
+	int64_t parts = last + 1 - begin / iterations, from = (last - item) * iterations;
 	bool dealt = item < parts;
 	if (parts < 0) parts = 0;
 	set_all(w, s->op->out[0], parts);
 	set_all(w, s->op->out[1], dealt ? in[5] + last - item : share + (item - parts) * count);
 	set_all(w, s->op->out[2], dealt && begin > from ? begin - from : 0);
-	set_all(w, s->op->out[3], dealt && end - from < rounds ? end - from : rounds);
+	set_all(w, s->op->out[3], dealt && end - from < iterations ? end - from : iterations);
 	set_all(w, s->op->out[4], dealt ? from / each : share);
 	return GO_NEXT;
 }
@@ -187,7 +187,7 @@ Go run_draw(Warp *w, const Step *s)
 
 /* All warps of the role in {count} thread blocks; `seen` is of shared memory, so nothing of it
  * goes from one to the other. */
-typedef struct GridBarrier { int64_t at; int came, rounds; } GridBarrier;
+typedef struct GridBarrier { int64_t at; int came, iterations; } GridBarrier;
 
 static GridBarrier *meet_of(Run *r, int64_t at)
 {
@@ -211,13 +211,13 @@ Go run_grid_barrier(Warp *w, const Step *s)
 	GridBarrier *m = meet_of(r, sim_scalar(w, ir_in(s->op, 0)));
 	int warps = w->group.role ? w->group.warps * w->group.groups : w->u->nwarp / w->u->nrank;
 	if (!w->phase) {
-		w->phase = 1 + m->rounds;
+		w->phase = 1 + m->iterations;
 		if (++m->came < warps * (int)ir_int(s->op, AT_NUMBER, 0)) return GO_WAIT;
 		m->came = 0;
-		m->rounds++;
+		m->iterations++;
 		wake_all(r);
 	}
-	return m->rounds >= w->phase ? GO_NEXT : GO_WAIT;
+	return m->iterations >= w->phase ? GO_NEXT : GO_WAIT;
 }
 
 Go run_grid_signal(Warp *w, const Step *s)

@@ -63,7 +63,7 @@ static uint32_t masked_for(RegionRun *r, const Step *s, uint32_t lanes)
 	const Val *counter = b->args.p[0];
 	Elem e = counter->type->elem;
 	Way way = { r->way, op, 0, 0 };
-	uint64_t rounds[LANES];
+	uint64_t iterations[LANES];
 	int64_t lo[LANES], step[LANES];
 	uint32_t at = 0;
 	for (int l = 0; l < LANES; l++) {
@@ -71,8 +71,8 @@ static uint32_t masked_for(RegionRun *r, const Step *s, uint32_t lanes)
 		lo[l] = sim_val(r->w, ir_in(op, 0))->p[l].i, step[l] = sim_val(r->w, ir_in(op, 2))->p[l].i;
 		bool any = e == EL_U64 ? (uint64_t)lo[l] < (uint64_t)hi : lo[l] < hi;
 		if (e == EL_U64 ? !step[l] : step[l] < 1) step[l] = 1;
-		rounds[l] = any ? ((uint64_t)hi - (uint64_t)lo[l] - 1) / (uint64_t)step[l] + 1 : 0;
-		at |= (uint32_t)(rounds[l] > 0) << l;
+		iterations[l] = any ? ((uint64_t)hi - (uint64_t)lo[l] - 1) / (uint64_t)step[l] + 1 : 0;
+		at |= (uint32_t)(iterations[l] > 0) << l;
 	}
 	assign(r, b->args.n - 1, b->args.p + 1, op, 3, lanes);
 	pass_on(r, op->nout, op->out, b->args.p + 1, lanes & ~at);
@@ -85,7 +85,7 @@ static uint32_t masked_for(RegionRun *r, const Step *s, uint32_t lanes)
 		way.again = 0;
 		at = run_block(r, &s->region[0], at) | way.again;
 		uint32_t ends = 0;
-		for (int l = 0; l < LANES; l++) ends |= (uint32_t)(at >> l & 1 && k + 1 == rounds[l]) << l;
+		for (int l = 0; l < LANES; l++) ends |= (uint32_t)(at >> l & 1 && k + 1 == iterations[l]) << l;
 		pass_on(r, op->nout, op->out, b->args.p + 1, ends);
 		out |= ends;
 		at &= ~ends;

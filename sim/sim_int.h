@@ -64,7 +64,7 @@ typedef struct Frame {
 	const Code *code;
 	int at;
 	const Step *owner;
-	uint64_t round, rounds;
+	uint64_t iteration, iterations;
 	int64_t lo, step;
 	Group group;
 	uint32_t active;

@@ -180,7 +180,7 @@ Go run_sort(Warp *w, const Step *st)
 }
 
 /* ---- histogram: counts of as many bins as fit, one iteration for each such group ---- */
-typedef struct Bins { Map out; int64_t bins, rounds, slot; } Bins;
+typedef struct Bins { Map out; int64_t bins, iterations, slot; } Bins;
 
 static void request(Request *q, int lane, int64_t base, int bytes, int64_t index)
 {
@@ -192,7 +192,7 @@ void *plan_histogram(Run *r, const Op *op)
 {
 	Bins *p = NEW(r->mem, Bins);
 	p->bins = piece_elems(op->out[0]->type);
-	p->rounds = type_size(op->out[0]->type) / p->bins;
+	p->iterations = type_size(op->out[0]->type) / p->bins;
 	p->slot = ir_int(op, AT_SLOT, 0);
 	p->out = map_of(r, *op->out[0]->lay, -1);
 	return p;
@@ -211,7 +211,7 @@ static void clear_bins(Warp *w, const Bins *p)
 	}
 }
 
-static void count_bins(Warp *w, const Step *s, const Bins *p, int round)
+static void count_bins(Warp *w, const Step *s, const Bins *p, int iteration)
 {
 	const Val *x = ir_in(s->op, 0);
 	const SimVal *v = sim_val(w, x);
@@ -219,7 +219,7 @@ static void count_bins(Warp *w, const Step *s, const Bins *p, int round)
 	for (int reg = 0; reg < sim_regs(x); reg++) {
 		Request q = { .bytes = 4 };
 		for (int l = 0; l < LANES && is_first_reg(spare, reg); l++) {
-			uint64_t j = (uint64_t)sim_at(v, reg, l).i - (uint64_t)(round * p->bins);
+			uint64_t j = (uint64_t)sim_at(v, reg, l).i - (uint64_t)(iteration * p->bins);
 			if (!(lanes >> l & 1) || j >= (uint64_t)p->bins) continue;
 			request(&q, l, p->slot, 4, (int64_t)j);
 			q.lanes |= (uint32_t)1 << l;
@@ -236,7 +236,7 @@ static void count_bins(Warp *w, const Step *s, const Bins *p, int round)
 	}
 }
 
-static void read_bins(Warp *w, const Step *s, const Bins *p, int round)
+static void read_bins(Warp *w, const Step *s, const Bins *p, int iteration)
 {
 	const Val *r = s->op->out[0];
 	Cell *to = sim_def(w, r, sim_regs(r));
@@ -245,7 +245,7 @@ static void read_bins(Warp *w, const Step *s, const Bins *p, int round)
 		for (int l = 0; l < LANES; l++) {
 			int64_t at = map_at(&p->out, reg, l, w->num);
 			request(&q, l, p->slot, 4, at % p->bins);
-			q.lanes |= (uint32_t)(at / p->bins == round) << l;
+			q.lanes |= (uint32_t)(at / p->bins == iteration) << l;
 		}
 		shared_load(w, EL_I32, &q, to + reg * LANES);
 	}
@@ -256,11 +256,11 @@ Go run_histogram(Warp *w, const Step *s)
 {
 	const Bins *p = s->plan;
 	for (;; w->phase++) {
-		int round = w->phase / 3;
-		if (round == p->rounds) return GO_NEXT;
-		if ((w->phase % 3 || p->rounds > 1) && !sim_sync(w)) return GO_WAIT;
+		int iteration = w->phase / 3;
+		if (iteration == p->iterations) return GO_NEXT;
+		if ((w->phase % 3 || p->iterations > 1) && !sim_sync(w)) return GO_WAIT;
 		if (w->phase % 3 == 0) clear_bins(w, p);
-		else if (w->phase % 3 == 1) count_bins(w, s, p, round);
-		else read_bins(w, s, p, round);
+		else if (w->phase % 3 == 1) count_bins(w, s, p, iteration);
+		else read_bins(w, s, p, iteration);
 	}
 }

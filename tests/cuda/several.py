@@ -15,7 +15,7 @@ with tmpdir() as tmp:
     out = os.path.join(tmp, "several.ir")
     r = ctilec("-w", "--arch=sm_90a", "--stop-after=jam", SOURCE, "-o", out)
     check(r.code == 0, "the source does not compile:\n" + r.text)
-    found = {name: len(re.findall(r"\{rounds = \d+\}", body)) for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S)}
+    found = {name: len(re.findall(r"\{jam = \d+\}", body)) for name, body in re.findall(r"^kernel (\w+) placed {(.*?)^}", read(out), re.M | re.S)}
     check(set(TOGETHER) < set(found), "kernels are missing: %s" % sorted(set(TOGETHER) - set(found)))
     for name in found:
         check(found[name] == TOGETHER.get(name, 0), "%s: %d loops ask together, want %d" % (name, found[name], TOGETHER.get(name, 0)))

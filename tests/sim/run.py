@@ -1,7 +1,7 @@
 """Kernels in the simulator (sim/sim.h), which also finds races and counts: run.py NAME.
 
 sample/vecadd, ...; operations, language, functions: the programs of those tests, which check their values; report/vecadd, ...: counts; tiles/SECTION, clusters,
-coarsen, several, packed, dense, overlap, rounds, scans, scans_cluster, slide, odd, slices, sorts, pipeline, chains: files of tests/cuda, compared with the C target; stages: pipeline for sm_80. With warps in a random order (SEEDS; 0: in turn)."""
+coarsen, several, packed, dense, overlap, jam, scans, scans_cluster, slide, odd, slices, sorts, pipeline, chains: files of tests/cuda, compared with the C target; stages: pipeline for sm_80. With warps in a random order (SEEDS; 0: in turn)."""
 import os
 import shutil
 import sys
@@ -67,7 +67,7 @@ def main(name):
         tiles(kind + ".tile", "sm_90a")
     elif kind == "stages":
         tiles("pipeline.tile", "sm_80")
-    elif kind in ("coarsen", "several", "overlap", "packed", "dense", "rounds", "scans", "slide", "indexed", "anywhere", "odd", "slices", "orders", "split", "defer",
+    elif kind in ("coarsen", "several", "overlap", "packed", "dense", "jam", "scans", "slide", "indexed", "anywhere", "odd", "slices", "orders", "split", "defer",
         "sorts", "private"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":

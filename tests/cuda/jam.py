@@ -1,4 +1,4 @@
-"""How often threads wait in the loops of rounds.tile (pass share), and which tiles are loaded an iteration ahead (prefetch); how often
+"""How often threads wait in the loops of jam.tile (pass share), and which tiles are loaded an iteration ahead (prefetch); how often
 the thread blocks of the clusters of clusters.tile wait for each other."""
 import os
 import re
@@ -23,7 +23,7 @@ def placed(tmp, name, folder=("tests", "cuda")):
 
 with tmpdir() as tmp:
     found = {}
-    for name, body in placed(tmp, "rounds"):
+    for name, body in placed(tmp, "jam"):
         found[name] = (len(re.findall(r"^\s*barrier\b", body, re.M)), len(re.findall(r"\bheld = ", body)))
     for name, n in WANT.items():
         check(found.get(name) == n, "%s: want barriers and loads ahead %s, found %s" % (name, n, found.get(name)))

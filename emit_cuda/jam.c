@@ -5,15 +5,15 @@
 #include "emit_cuda/cu.h"
 
 /* Arrays for what the first loop loads. */
-static void declare_asked(Cu *g, const Op *first, const Op *after, int rounds)
+static void declare_asked(Cu *g, const Op *first, const Op *after, int iterations)
 {
 	for (const Op *op = first; op != after; op = op->next) {
 		const Val *v = op->out[0];
 		if (op->code != OP_LOAD) continue;
 		Str name = cu_name(g, v);
 		int n = regs_of(v);
-		if (n > 1) out_printf(g->o, "%s %s[%d][%d];\n", cu_held(v), name, rounds, n);
-		else out_printf(g->o, "%s %s[%d];\n", cu_held(v), name, rounds);
+		if (n > 1) out_printf(g->o, "%s %s[%d][%d];\n", cu_held(v), name, iterations, n);
+		else out_printf(g->o, "%s %s[%d];\n", cu_held(v), name, iterations);
 		cu_val(g, v)->name = str_fmt("%s[ct_round]", name);
 		cu_val(g, v)->declared = true;
 	}
@@ -35,9 +35,9 @@ static bool *needed_after(Cu *g, const Op *first, const Op *after)
 }
 
 /* One of those iterations. After the first nvcc knows that all are there. */
-static void begin(Cu *g, const Val *counter, int rounds, Str from, int64_t step)
+static void begin(Cu *g, const Val *counter, int iterations, Str from, int64_t step)
 {
-	cu_head(g, "ct_round", 0, rounds, true);
+	cu_head(g, "ct_round", 0, iterations, true);
 	cu_open(g);
 	out_puts(g->o, "if (ct_round > 0 && !ct_all) break;\n");
 	if (!counter) return;
@@ -47,18 +47,18 @@ static void begin(Cu *g, const Val *counter, int rounds, Str from, int64_t step)
 	out_printf(g->o, step > 1 ? "ct_round * %lld);\n" : "ct_round);\n", (long long)step);
 }
 
-void rounds_print(Cu *g, const Op *loop, Str from, int64_t step)
+void jam_print(Cu *g, const Op *loop, Str from, int64_t step)
 {
 	IrBlock *b = loop->region[0];
 	const Val *counter = b->args.p[0];
 	Op *after = jam_after(loop);
-	int rounds = (int)ir_int(loop, AT_ROUNDS, 1);
-	declare_asked(g, b->first, after, rounds);
-	begin(g, counter, rounds, from, step);
+	int iterations = (int)ir_int(loop, AT_JAM, 1);
+	declare_asked(g, b->first, after, iterations);
+	begin(g, counter, iterations, from, step);
 	control_ops(g, b->first, after);
 	cu_end(g);
 	const bool *needed = needed_after(g, b->first, after);
-	begin(g, needed[counter->id] ? counter : NULL, rounds, from, step);
+	begin(g, needed[counter->id] ? counter : NULL, iterations, from, step);
 	for (Op *op = b->first; op != after; op = op->next)
 		if (op->code != OP_LOAD && needed[op->out[0]->id]) control_ops(g, op, op->next);
 	control_ops(g, after, NULL);
