@@ -297,6 +297,16 @@ static bool listed_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
 	return ok && shape_limits(cx, e, out);
 }
 
+/* One extent as a list, without the parentheses around all of it and a comma at their end: (64), (64,) */
+static Str as_list(Str text)
+{
+	size_t n = str_len(text);
+	if (*text != '(' || strcspn(text + 1, "()") != n - 2 || text[n - 1] != ')') return str_fmt("[%s]", text);
+	n -= 2;
+	while (n && strchr(" ,", text[n])) n--;
+	return str_fmt("[%.*s]", (int)n, text + 1);
+}
+
 bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
 {
 	memset(out, 0, sizeof *out);
@@ -313,10 +323,7 @@ bool sema_shape(Cx *cx, const Expr *e, bool hole, Shape *out)
 	Diag *d = cx_diag(cx, D_NOT_A_SHAPE, e->span, sema_source(e), sv_what(v));
 	Int n;
 	if (sv_get_int(v, &n)) {
-		Str text = sema_source(e);
-		size_t len = str_len(text);
-		bool brackets = *text == '(' && !memchr(text + 1, '(', len - 1);
-		Str list = brackets ? str_fmt("[%.*s]", (int)(len - 2), text + 1) : str_fmt("[%s]", text);
+		Str list = as_list(sema_source(e));
 		diag_help(d, "write `%s`", list);
 		diag_edit(d, e->span, list);
 	} else if (e->kind == EX_TUPLE) {
