@@ -224,10 +224,10 @@ static bool same_function(const IrBlock *f, const IrBlock *g)
 
 /* An identity is one of its function, for what its reduction is of and its results: is that what the iteration has?
  *
- * What a reduction takes of the whole loop, t = f(first, x1, ..., xn), has e as its identity, f(t, e) = t. Where f commutes,
- * a share that starts from e changes nothing, whatever the x are: f(f(first, .., xk), f(e, xk+1, ..)) = f(t, e) = t. Else
- * that e is the identity of f as the language asks (W1030) is needed: of maps that are projected at the end, f(p, e) = p
- * says nothing about those on the way. */
+ * What a reduction takes of the whole loop, t = f(first, x1, ..., xn), has e as its identity, f(t, e) = t. Where f
+ * commutes, a share that starts from e changes nothing, whatever the x are: f(f(first, .., xk), f(e, xk+1, ..)) =
+ * f(t, e) = t. Else it is needed that e is the identity of f as the language asks (W1030): of maps that are projected
+ * at the end, f(t, e) = t says nothing about those on the way. */
 static bool has_identity(const Fold *x, const Val *own, int k)
 {
 	const Val *v = unshaped(own);

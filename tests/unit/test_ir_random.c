@@ -257,6 +257,7 @@ static void gen_shape(Gen *g, OpCode code)
 	if (code == OP_PERMUTE) ir_set_ints(op, AT_AXES, t->rank, axes);
 	if (code == OP_SHIFT || code == OP_ROTATE) ir_set_int(op, AT_SHIFT, rnd(9) - 4);
 	if (code == OP_SORT) ir_set_int(op, AT_DESCENDING, rnd(2));
+	if (code == OP_SORT && g->placed) axis = t->rank - 1;   /* warps lie on top of the axis: the usual layout has them so on its last one */
 	if (strstr("cat flip shift rotate take sort", op_rows[code].name)) ir_set_int(op, AT_AXIS, axis);
 }
 
@@ -484,6 +485,20 @@ static void gen_effect(Gen *g, OpCode code)
 	if (code != OP_ASSUME) ir_set_str(op, AT_TEXT, str_intern("a {} \\ \"b\"\n"));
 }
 
+/* A view of a thread block's own, and perhaps what adds it to the view that it is of. */
+static void gen_private(Gen *g, OpCode code)
+{
+	Val *in[2] = { NULL, need(g, type_view(pick(elem_is_arith), 1)) };
+	int rmw = rnd(3);
+	in[0] = ir_op1(&g->b, OP_PRIVATE, in[1]->type, 1, &in[1]);
+	ir_set_int(in[0]->def, AT_NUMBER, 1 + rnd(100));
+	if (rmw) ir_set_int(in[0]->def, AT_RMW, rmw);
+	g->made[OP_PRIVATE] = true;
+	if (code == OP_PRIVATE) return;
+	Op *op = make(g, code, 2, in, NULL);
+	if (rmw) ir_set_int(op, AT_RMW, rmw);
+}
+
 static void gen_op(Gen *g, OpCode code)
 {
 	const OpRow *r = &op_rows[code];
@@ -497,6 +512,7 @@ static void gen_op(Gen *g, OpCode code)
 	case OP_TOPK: case OP_SPLIT: gen_pair(g, code); return;
 	case OP_ASSERT: case OP_ASSUME: case OP_CHECK: case OP_PRINT: gen_effect(g, code); return;
 	case OP_MMA: gen_mma(g); return;
+	case OP_PRIVATE: case OP_PUBLISH: gen_private(g, code); return;
 	default: break;
 	}
 	switch (r->type) {
