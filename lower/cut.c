@@ -7,9 +7,9 @@
  *
  * What they would hold must not be missed. Elements after the end of all tensors are loaded as pads, so what is
  * computed from them is the same number in each, unless an operation counts elements or meets them one by one. Maxima
- * and minima are the same without all but one of them, with which their result is combined; sums are where the number
- * is 0; or NaN, where a version keeps at least one of them in its last register. No rounding changes: the
- * results have the same bits.
+ * and minima are the same without all but one of them, with which their result is combined, or without any where all
+ * their uses combine them with more; sums are where the number is 0; or NaN, where a version keeps at least one of them
+ * in its last register. No rounding changes: the results have the same bits.
  *
  * Such a version is for rows that are also not shorter than what the version with the next fewer registers keeps, or
  * than half a tile, where another kernel of a family takes over: so all but its last registers need no condition.
@@ -35,10 +35,10 @@ static const int cut_parts_dense[1 + CUT_COPIES] = {
 
 /* What a value is at the places that lie beyond all tensors. COUNTS: the number of its place; FIRST: a condition that
  * holds up to some place, perhaps at all or none. NUMBER: n, or with or_else perhaps NaN or an infinity, the same
- * everywhere: with as_row, NaN where all elements of the row are; with first, perhaps that at some first places, and n
- * at the others. */
+ * everywhere: with nan, only NaN; with as_row, NaN where all elements of the row are; with first, perhaps that at some
+ * first places, and n at the others. */
 typedef enum Kind { DIFFERS, SAME, NUMBER, COUNTS, FIRST } Kind;
-typedef struct Beyond { Kind kind; Num n; bool or_else, as_row, first; } Beyond;
+typedef struct Beyond { Kind kind; Num n; bool or_else, nan, as_row, first; } Beyond;
 
 typedef VEC(Op *) OpVec;
 typedef struct Cut {
@@ -179,6 +179,30 @@ static bool is_only_subtracted(const Fn *fn, const Val *greatest)
 	return true;
 }
 
+/* Do all uses take the greatest, or the least, of a row together with a constant beyond n? Then a further n changes
+ * nothing, nor does a further NaN. */
+static bool is_bounded_by_uses(const Fn *fn, const Op *reduce, Num n)
+{
+	bool max = reduce->code == OP_REDUCE_MAX;
+	if (!elem_is_any_float(reduce->out[0]->type->elem) || ir_int(reduce, AT_NAN, 0)) return false;
+	for (const Op *op = fn->body->first; op; op = op->next)
+		for (int i = 0; i < op->nin; i++) {
+			Num with;
+			if (before_shape(ir_in(op, i)) != reduce->out[0] || is_shape(op)) continue;
+			if (op->code != (max ? OP_MAX : OP_MIN) || ir_int(op, AT_NAN, 0)) return false;
+			if (!ir_const_value(before_shape(ir_in(op, 1 - i)), &with)) return false;
+			if (max ? !(with.f > n.f) : !(with.f < n.f)) return false;
+		}
+	return true;
+}
+
+/* A zero times any number, or divided by one: 0 or NaN. */
+static Beyond of_zero(Beyond zero)
+{
+	bool nan = !zero.or_else || zero.nan;
+	return (Beyond){ .kind = NUMBER, .n = num_float(0), .or_else = true, .nan = nan };
+}
+
 /* Operations of which one operand decides, whatever number the other is, the same everywhere: but for NaN and
  * infinities. What lies below the greatest of its row by infinity is NaN only where that is -inf or NaN: then so is
  * what each element lies below it. What holds at first places alone is followed through what a softmax does: that
@@ -207,8 +231,11 @@ static Beyond of_absorbing(const Op *op, const Beyond *in)
 		return r.kind == SAME && (is_least(e, in[0]) || is_least(e, in[1])) ? least : r;
 	case OP_MUL: case OP_DIV:
 		if (r.kind == DIFFERS) return r;
-		if (is_float_zero(e, in[0]) || (op->code == OP_MUL && is_float_zero(e, in[1]))) return zero;
+		if (is_float_zero(e, in[0])) return of_zero(in[0]);
+		if (op->code == OP_MUL && is_float_zero(e, in[1])) return of_zero(in[1]);
 		return is_least(e, in[0]) || (op->code == OP_MUL && is_least(e, in[1])) ? least : r;
+	case OP_ABS: case OP_NEG:
+		return is_float_zero(e, in[0]) && !in[0].first ? in[0] : r;
 	case OP_CAST:
 		if (in[0].kind != NUMBER || !elem_is_any_float(e) || !elem_is_any_float(to) || in[0].first) return r;
 		if (in[0].or_else && (to == EL_F8E4M3 || to == EL_F8E5M2 || ir_int(op, AT_OVERFLOW, 0))) return r;
@@ -253,6 +280,9 @@ static Beyond of_elementwise(Cut *c, const Op *op)
 static bool none_does(const Fn *fn, const Op *op, Beyond x)
 {
 	Elem e = ir_in(op, 0)->type->elem;
+	bool extreme = op->code == OP_REDUCE_MAX || op->code == OP_REDUCE_MIN;
+	bool or_nan = x.kind == NUMBER && !x.first && (!x.or_else || x.nan);
+	if (extreme && or_nan && is_bounded_by_uses(fn, op, x.n)) return true;
 	if (x.kind != NUMBER || (x.or_else && !(x.as_row && op->code == OP_SUM))) return false;
 	switch (op->code) {
 	case OP_SUM: return true;

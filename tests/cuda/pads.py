@@ -35,6 +35,19 @@ kernel extremes<BN: int = 256>(x: tensor<f32, [m, n]>, y: out tensor<f32, [m]>, 
 kernel carried<BN: int = 256>(x: tensor<f32, [m, n]>, y: out tensor<f32, [m]>) grid [m] where n <= BN {
     y[bid(0)] = f32(reduce_max(x.load([bid(0), 0], [1, BN], pad: 3), 1, nan: propagate));
 }
+kernel scaled<BN: int = 256>(x: tensor<f32, [m, n]>, y: out tensor<f32, [m]>, z: out tensor<f32, [m]>) grid [m] where n <= BN {
+    let v = x.load([bid(0), 0], [1, BN]), k = v * rsqrt(sum(v * v, 1));
+    y[bid(0)] = f32(max(reduce_max(abs(k), 1), 1e-12));
+    z[bid(0)] = f32(min(reduce_min(-k, 1), -0.01));
+}
+kernel below<BN: int = 256>(x: tensor<f32, [m, n]>, y: out tensor<f32, [m]>) grid [m] where n <= BN {
+    let v = x.load([bid(0), 0], [1, BN]);
+    y[bid(0)] = f32(max(reduce_max(v * rsqrt(sum(v * v, 1)), 1), -1));
+}
+kernel propagated<BN: int = 256>(x: tensor<f32, [m, n]>, y: out tensor<f32, [m]>) grid [m] where n <= BN {
+    let v = x.load([bid(0), 0], [1, BN]);
+    y[bid(0)] = f32(max(reduce_max(v * rsqrt(sum(v * v, 1)), 1), 0.01, nan: propagate));
+}
 """
 LENGTHS = (1, 2, 4, 7, 8, 16, 17, 32, 64, 127, 128, 129, 255, 256)
 
@@ -44,6 +57,7 @@ def rows(n):
     x[0], x[1], x[2] = -np.inf, np.nan, np.inf
     x[3, 0], x[4, 0], x[5, 0] = np.nan, -np.inf, np.inf
     x[6], x[6, -1] = -np.inf, np.nan
+    x[7], x[8] = 0, -0.5
     return x
 
 
