@@ -399,12 +399,14 @@ EMU_WHOLE(i8, signed char, -128.0, 127.0) EMU_WHOLE(i16, short, -32768.0, 32767.
 EMU_WHOLE(i32, int, -2147483648.0, 2147483647.0) EMU_WHOLE(u8, unsigned char, 0.0, 255.0)
 EMU_WHOLE(u16, unsigned short, 0.0, 65535.0) EMU_WHOLE(u32, unsigned, 0.0, 4294967295.0)
 static inline int __popc(unsigned a) { return __builtin_popcount(a); }
-#define atomicAdd(p, v) (*(p) += (v))
-#define atomicMin(p, v) (*(p) = (v) < *(p) ? (v) : *(p))
-#define atomicMax(p, v) (*(p) = (v) > *(p) ? (v) : *(p))
-#define atomicAnd(p, v) (*(p) &= (v))
-#define atomicOr(p, v) (*(p) |= (v))
-#define atomicXor(p, v) (*(p) ^= (v))
+static inline int atomicAdd(int *p, int v) { int old = *p; *p += v; return old; }
+/* of the functions that are taken as they are printed, whatever the type */
+#define emu_atomicAdd(p, v) (*(p) += (v))
+#define emu_atomicMin(p, v) (*(p) = (v) < *(p) ? (v) : *(p))
+#define emu_atomicMax(p, v) (*(p) = (v) > *(p) ? (v) : *(p))
+#define emu_atomicAnd(p, v) (*(p) &= (v))
+#define emu_atomicOr(p, v) (*(p) |= (v))
+#define emu_atomicXor(p, v) (*(p) ^= (v))
 
 /* ---- within a warp ---- */
 #define EMU_WARP_OF (emu_now / 32)

@@ -51,7 +51,7 @@ def emulated(path, tool):
     # functions that are made of others are taken as they are printed
     own_text = r"(?:dense|skewed|load_tile|store_tile|key|unkey|order|own|sort)_\w+|lt_wide|shfl_xor_wide|next_place|tile_order|copy_part"
     made = re.findall(r"(?ms)^typedef struct ct_(?:wide|place) .*?\n|^CT_FN [\w ]+ ct_(?:%s)\(.*?(?:^\}|^\{[^\n]* \})\n" % own_text, text[:at])
-    made = "".join(made).replace("CT_FN", "static inline")
+    made = re.sub(r"\batomic(?=[A-Z]\w+\()", "emu_atomic", "".join(made).replace("CT_FN", "static inline"))
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", made) + kernels
     names = sorted(set(own) | {"ct_trap"})
     prelude = subprocess.run([tool] + names, input=kernels.encode(), capture_output=True, check=True).stdout.decode()
