@@ -15,6 +15,7 @@ ELSEWHERE = {
     "assert": "checked/traps", "check": "checked/traps", "print": "operations/values", "static_assert": "docs/language: the pages compile",
     "static_stride": "rules/cases", "static_extent": "rules/cases",
     "static_print": "diag: what is printed", "type_of": "language/rules",
+    "private": "emulated/private, sim/private: a pass alone writes it", "publish": "emulated/private, sim/private",
 }
 
 
