@@ -7,7 +7,8 @@
  *
  * Nobody can observe the difference: the updates are relaxed, commute, and give no old value; the kernel accesses
  * the tensor in no other way; and a kernel's order of updates is its own until it ends. Kernels with control flow are
- * left alone, as what another tile block waits for may be among the updates. */
+ * left alone, as what another tile block waits for may be among the updates; so are those with accesses that have
+ * a memory order, which tell others of what came before. Pointers lead to no tensor (docs/language.md). */
 #include <string.h>
 
 #include "base/cost.h"
@@ -51,12 +52,20 @@ static void look_at_use(Private *p, const Op *op, const int *uses)
 	p->updates += type_is_tile(data->type) ? type_size(data->type) : 1;
 }
 
+/* May somebody see what is updated before the kernel ends? */
+static bool is_seen(const Op *op)
+{
+	int64_t order = ir_int(op, AT_ORDER, 0);
+	bool flow = op->nregion && !op_is_reduce(op) && !op_is_scan(op);
+	return flow || (order && order != attr_word(AT_ORDER, str_intern("weak")));
+}
+
 /* The first tensor of one axis that the kernel only updates. */
 static bool find_tensor(Private *p)
 {
 	const int *uses = ir_use_counts(p->fn, A_TMP);
 	for (const Op *op = p->fn->body->first; op; op = op->next)
-		if (op->nregion && !op_is_reduce(op) && !op_is_scan(op)) return false;
+		if (is_seen(op)) return false;
 	for (int i = 0; i < p->fn->params.n; i++) {
 		const IrParam *q = &p->fn->params.p[i];
 		if (!q->is_tensor || q->rank != 1 || q->mode == PM_IN || !q->val) continue;
