@@ -114,24 +114,28 @@ static bool is_by_element(const Op *op, OpCode code)
 	return op->code == code && is_tile_access(op) && ir_int(op, AT_WAYS, WAYS_ANY) == WAYS_SINGLE;
 }
 
-static bool is_loaded_before(const Op *store)
+/* The loads from `op` on, up to a store. */
+static void order_loads(Op *op, const Op *store)
 {
-	for (const Op *op = store->prev; op; op = op->prev)
-		if (is_by_element(op, OP_LOAD) && ir_in(op, 0) == ir_in(store, 0)
-			&& regs_of(op->out[0]) >= COST_TILE_REGS) return true;
-	return false;
+	for (; op != store; op = op->next)
+		if (is_by_element(op, OP_LOAD)) ir_set_int(op, AT_ORDERED, 1);
 }
 
 /* A barrier of the warp orders them, so all of its lanes have to be there: not in loops or branches. */
 static void order_in_place(Fn *fn)
 {
 	if (!is_straight_line(fn->body)) return;
-	for (Op *store = fn->body->first; store; store = store->next) {
-		if (!is_by_element(store, OP_STORE) || !is_loaded_before(store)) continue;
-		ir_set_int(store, AT_ORDERED, 1);
-		for (Op *op = store->prev; op && !(op->code == OP_STORE && ir_int(op, AT_ORDERED, 0)); op = op->prev)
-			if (is_by_element(op, OP_LOAD)) ir_set_int(op, AT_ORDERED, 1);
+	ArenaMark mark = arena_mark(A_TMP);
+	bool *loaded = NEW_ARRAY(A_TMP, bool, fn->nval);        /* by Val id of a view */
+	Op *from = fn->body->first;     /* what no store orders yet */
+	for (Op *op = from; op; op = op->next) {
+		if (is_by_element(op, OP_LOAD)) loaded[ir_in(op, 0)->id] |= regs_of(op->out[0]) >= COST_TILE_REGS;
+		if (!is_by_element(op, OP_STORE) || !loaded[ir_in(op, 0)->id]) continue;
+		order_loads(from, op);
+		ir_set_int(op, AT_ORDERED, 1);
+		from = op;
 	}
+	arena_release(A_TMP, mark);
 }
 
 void pass_ways(Module *m, const LowerCx *cx)

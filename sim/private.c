@@ -1,6 +1,4 @@
 /* What a thread block has for itself of a tensor that it updates, in its shared memory. */
-#include <string.h>
-
 #include "base/diag.h"
 #include "ir/monoid.h"
 #include "sim/sim_int.h"
