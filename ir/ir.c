@@ -502,6 +502,11 @@ bool ir_has_hint(const Fn *fn, const char *name)
 	return false;
 }
 
+bool ir_hints_threads(const Fn *fn)
+{
+	return ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+}
+
 int64_t ir_hint(const Fn *fn, const char *name, int arch)
 {
 	int64_t r = 0;

@@ -415,6 +415,7 @@ const Val *ir_tensor(const Val *v);     /* the tensor or pointer into which a vi
 int ir_axis(const Op *op);              /* the axis that it works along; 0 where it says none */
 bool ir_sweeps(const Fn *fn);                   /* in another order of axes than theirs */
 int ir_sweep(const Fn *fn, int i);              /* the i-th axis from the fastest on */
+bool ir_hints_threads(const Fn *fn);             /* of warps, of thread blocks of a cluster or of a multiprocessor */
 bool ir_has_hint(const Fn *fn, const char *name);
 int64_t ir_hint(const Fn *fn, const char *name, int arch);  /* for this architecture (90), else for all; 0: nothing */
 void ir_set_layout(Val *v, Lay l);

@@ -146,7 +146,7 @@ static bool coarsen_fn(Fn *fn)
 {
 	int64_t blocks;
 	bool changed = false, reason = false, products = false;
-	bool hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
+	bool hints = ir_hints_threads(fn);
 	if (plan_pins_grid(fn)) return carry_out(fn);
 	if (fn->ordered || hints) return false;
 	ir_walk(fn->body, find_product, &products);

@@ -523,7 +523,7 @@ static bool choose_group(Flat *f)
 
 Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_groups)
 {
-	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy"), math = false;
+	bool hints = ir_hints_threads(of), math = false;
 	if (cx->o->checked || hints || of->ordered || has_steps(of, cx)) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	ir_number(fn);
@@ -539,16 +539,8 @@ Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_gr
 	flat_find_places(&f);
 	store_all(&f);
 	if (f.fails) return NULL;
-	fn->ngrid = 1;
-	memset(fn->grid, 0, sizeof fn->grid);
-	memset(fn->sweep, 0, sizeof fn->sweep);
-	memset(fn->joined, 0, sizeof fn->joined);
 	const Sym *tile = sym_const((int64_t)1 << (COST_FLAT_ELEMENTS - f.group));
-	fn->grid[0] = sym_cdiv(f.all, f.group ? sym_mul(tile, f.width) : tile);
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, fn);
-	pass_simplify(&one, cx);
-	pass_bounds(&one, cx);
-	ir_number(fn);
+	kernel_regrid(fn, sym_cdiv(f.all, f.group ? sym_mul(tile, f.width) : tile));
+	kernel_again(fn, cx);
 	return fn;
 }

@@ -397,22 +397,10 @@ static Fn *relaxed(Fn *fn, const LowerCx *cx)
 	return one.fns.p[0];
 }
 
-static Hint warps_hint(int64_t n, Span at)
-{
-	Hint h = { .name = str_intern("warps"), .n = 1, .span = at };
-	h.v[0].value = n;
-	return h;
-}
-
-static bool hinted(const Fn *fn)
-{
-	return ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
-}
-
 static void divide(Fn *fn, const LowerCx *cx)
 {
 	PartsPlan found;
-	if (has_steps(fn, cx) || hinted(fn) || !parts_plan(&found, fn)) return;
+	if (has_steps(fn, cx) || ir_hints_threads(fn) || !parts_plan(&found, fn)) return;
 	if (found.numbers) {
 		numbers_divide(&found, cx);
 		return;
@@ -438,7 +426,7 @@ static void divide(Fn *fn, const LowerCx *cx)
 	for (int i = 1; i < 4; i++) to->grid[i] = NULL;
 	to->hints.p = NULL;
 	to->hints.n = to->hints.cap = 0;
-	vec_push(A_UNIT, &to->hints, warps_hint(COST_PARTS_WARPS, fn->span));
+	kernel_set_warps(to, COST_PARTS_WARPS);
 	write_kernel(&w, ahead);
 	Steps *s = steps_begin(fn, cx, sym_cmp(SYM_LE, w.k.p.extent, sym_const(length)), gains(&w, size));
 	s->clears = to->params.n - fn->params.n;

@@ -193,20 +193,11 @@ static void divide(Narrow *n, int axis, const Look *l)
 	n->used = sym_mul(n->used, sym_mul(parts, sym_const(part)));
 }
 
-static void make_again(Fn *fn, const LowerCx *cx)
-{
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, fn);
-	pass_simplify(&one, cx);
-	pass_bounds(&one, cx);
-	ir_number(fn);
-}
-
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart)
 {
 	Look l = look(of);
 	Widen w;
-	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy");
+	bool hints = ir_hints_threads(of);
 	if (!cx->o->by_threads || hints || of->ordered || has_steps(of, cx) || !l.suits || !l.store) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	Narrow n = { .fn = fn, .plan = cx->o->checked ? widen_plan : widen_plan_gathers, .store = look(fn).store,
@@ -218,7 +209,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym
 	if (n.parts < COST_NARROW_PARTS || !n.plan(&w, fn, n.kept)) return NULL;
 	int join = COST_NARROW_TILE - type_log2_size(ir_accessed(n.store)->type);
 	if (join > 0) widen_do(&w, join);
-	make_again(fn, cx);
+	kernel_again(fn, cx);
 	*apart = sym_cmp(SYM_LE, sym_mul(n.used, sym_const(100)), sym_const(n.tile * COST_NARROW_APART));
 	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / COST_NARROW_MATH));
 	if (!l.math) *guard = sym_logic(SYM_AND, sym_cmp(SYM_LE, n.inside, sym_const(n.tile / COST_NARROW)), *guard);

@@ -100,6 +100,11 @@ void note_variants(Module *m);                  /* TYPED, with entries: finds ro
  * single elements whose threads exchange what they load. NULL: none. */
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart);
 
+/* ---- again.c ---- */
+void kernel_regrid(Fn *fn, const Sym *blocks);  /* TYPED: has one axis of so many tile blocks */
+void kernel_again(Fn *fn, const LowerCx *cx);   /* TYPED: simplified, with what is proved of its accesses, numbered */
+void kernel_set_warps(Fn *fn, int64_t warps);   /* as if its author said so */
+
 /* ---- privatise.c ---- */
 /* A kernel, TYPED, whose thread blocks add to sums of their own, and the calls for which it is better; NULL: none. */
 Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard);

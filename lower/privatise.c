@@ -9,8 +9,6 @@
  * the tensor in no other way; and a kernel's order of updates is its own until it ends. Kernels with control flow are
  * left alone, as what another tile block waits for may be among the updates; so are those with accesses that have
  * a memory order, which tell others of what came before. Pointers lead to no tensor (docs/language.md). */
-#include <string.h>
-
 #include "base/cost.h"
 #include "base/machine.h"
 #include "lower/placed.h"
@@ -26,7 +24,8 @@ typedef struct Private {
 	bool suits;
 } Private;
 
-static bool is_exact(Elem e)
+/* Shared memory has their updates, and another order rounds no coarser than f32. */
+static bool has_updates(Elem e)
 {
 	return e == EL_I32 || e == EL_U32 || e == EL_I64 || e == EL_U64 || e == EL_F32 || e == EL_F64;
 }
@@ -37,7 +36,7 @@ static bool is_update(const Op *op, const int *uses)
 	const Type *view = ir_in(op, 0)->type;
 	bool named = ir_attr(op, AT_SCOPE) || ir_attr(op, AT_STEPS) || ir_int(op, AT_APART, 0);
 	return op->code == OP_ATOMIC_RMW && !named && !ir_int(op, AT_ORDER, 0) && update_combine(op) != OP_COUNT
-		&& is_exact(view->elem) && (!op->nout || !uses[op->out[0]->id]);
+		&& has_updates(view->elem) && (!op->nout || !uses[op->out[0]->id]);
 }
 
 static void look_at_use(Private *p, const Op *op, const int *uses)
@@ -172,7 +171,7 @@ static const Sym *guard_of(const Private *p, const Sym *all, const Sym *started,
 
 Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 {
-	bool hints = ir_has_hint(of, "warps") || ir_has_hint(of, "cluster") || ir_has_hint(of, "occupancy");
+	bool hints = ir_hints_threads(of);
 	if (cx->o->checked || hints || of->ordered || of->is_step || has_steps(of, cx)) return NULL;
 	Private p = { .fn = copy_kernel((Fn *)of) };
 	ir_number(p.fn);
@@ -186,18 +185,8 @@ Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	const Sym *started = sym_min(all, sym_const((int64_t)machine_of(cx->target_arch)->sms * COST_PRIVATE_HELD / warps));
 	*guard = guard_of(&p, all, started, places);
 	make_private(&p, put_in_loop(fn, of, all, started), places);
-	fn->ngrid = 1;
-	memset(fn->grid, 0, sizeof fn->grid);
-	memset(fn->sweep, 0, sizeof fn->sweep);
-	memset(fn->joined, 0, sizeof fn->joined);
-	fn->grid[0] = started;
-	Hint h = { .name = str_intern("warps"), .n = 1, .span = of->span };
-	h.v[0].value = warps;
-	vec_push(A_UNIT, &fn->hints, h);
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, fn);
-	pass_simplify(&one, cx);
-	pass_bounds(&one, cx);
-	ir_number(fn);
+	kernel_regrid(fn, started);
+	kernel_set_warps(fn, warps);
+	kernel_again(fn, cx);
 	return fn;
 }

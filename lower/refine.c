@@ -104,8 +104,7 @@ static bool divide_accumulators(Fn *fn, int most)
 /* ---- the pass ---- */
 static bool refine_fn(Fn *fn)
 {
-	bool changed = false, hints = ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster")
-		|| ir_has_hint(fn, "occupancy");
+	bool changed = false, hints = ir_hints_threads(fn);
 	if (plan_pins_grid(fn)) {       /* coarsen has carried it out */
 		fn->regrouped = true;
 		return false;

@@ -9,11 +9,6 @@
 
 static void fix(Space *s, Coord c, int value) { s->range[c] = (PlanRange){ (int8_t)value, (int8_t)value }; }
 
-static bool has_hints(const Fn *fn)
-{
-	return ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
-}
-
 static void find_ordered(void *ctx, Op *op) { *(bool *)ctx |= ir_int(op, AT_ORDER, 0) != 0; }
 static void find_work(void *ctx, Op *op)
 {
@@ -28,7 +23,7 @@ static PlanRange axis_range(Fn *fn, int axis, int log2, bool products)
 	bool works = false;
 	int64_t blocks;
 	Widen w;
-	if (fn->ordered || has_hints(fn) || products || !widen_plan(&w, fn, axis)) return r;
+	if (fn->ordered || ir_hints_threads(fn) || products || !widen_plan(&w, fn, axis)) return r;
 	ir_walk(fn->body, find_work, &works);
 	r.most = all.most;
 	while (r.most > 0 && r.most + log2 > COST_TILE_MOST) r.most--;
