@@ -59,12 +59,18 @@ static bool is_seen(const Op *op)
 	return flow || (order && order != attr_word(AT_ORDER, str_intern("weak")));
 }
 
-/* The first tensor of one axis that the kernel only updates. */
+/* Of all updates the tensor, of one axis, that the kernel only updates. Where there are others, those stay in memory, and
+ * so many warps as a copy takes have fewer registers each, of which neighbours could be combined. */
 static bool find_tensor(Private *p)
 {
 	const int *uses = ir_use_counts(p->fn, A_TMP);
-	for (const Op *op = p->fn->body->first; op; op = op->next)
+	const Val *updated = NULL;
+	for (const Op *op = p->fn->body->first; op; op = op->next) {
 		if (is_seen(op)) return false;
+		if (!op_has(op, OPF_ATOMIC)) continue;
+		if (updated && updated != ir_in(op, 0)) return false;
+		updated = ir_in(op, 0);
+	}
 	for (int i = 0; i < p->fn->params.n; i++) {
 		const IrParam *q = &p->fn->params.p[i];
 		if (!q->is_tensor || q->rank != 1 || q->mode == PM_IN || !q->val) continue;

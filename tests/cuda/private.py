@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
 from common import *
 
-WANT = {"counts", "weighted", "extremes", "bits"}
+WANT = {"counts", "weighted", "extremes", "bits", "flags"}
 
 r = ctilec("-w", "--arch=sm_90a", "--emit=placed", os.path.join(ROOT, "tests", "cuda", "private.tile"), "-o", "-")
 check(r.code == 0, "the source does not compile:\n" + r.text)
