@@ -19,6 +19,7 @@
 typedef struct Private {
 	Fn *fn;
 	Val *tensor;
+	const Sym *extent;      /* its elements */
 	int64_t rmw;            /* how they combine */
 	int64_t updates, work;  /* of a tile block; the elements of its largest tile */
 	bool suits;
@@ -59,12 +60,13 @@ static bool is_seen(const Op *op)
 	return flow || (order && order != attr_word(AT_ORDER, str_intern("weak")));
 }
 
-/* Of all updates the tensor, of one axis, that the kernel only updates. Where there are others, those stay in memory, and
- * so many warps as a copy takes have fewer registers each, of which neighbours could be combined. */
+/* Finds the tensor of one axis that all atomic operations of the kernel update. A kernel that updates several tensors
+ * gets no version of its own: updates of the others would stay in memory, and the version's many warps leave each
+ * thread fewer registers in which to combine neighbouring elements first. */
 static bool find_tensor(Private *p)
 {
 	const int *uses = ir_use_counts(p->fn, A_TMP);
-	const Val *updated = NULL;
+	Val *updated = NULL;
 	for (const Op *op = p->fn->body->first; op; op = op->next) {
 		if (is_seen(op)) return false;
 		if (!op_has(op, OPF_ATOMIC)) continue;
@@ -73,10 +75,10 @@ static bool find_tensor(Private *p)
 	}
 	for (int i = 0; i < p->fn->params.n; i++) {
 		const IrParam *q = &p->fn->params.p[i];
-		if (!q->is_tensor || q->rank != 1 || q->mode == PM_IN || !q->val) continue;
-		*p = (Private){ .fn = p->fn, .tensor = q->val, .suits = true };
+		if (!updated || q->val != updated || !q->is_tensor || q->rank != 1 || q->mode == PM_IN) continue;
+		*p = (Private){ .fn = p->fn, .tensor = updated, .extent = q->extent[0], .suits = true };
 		for (const Op *op = p->fn->body->first; op; op = op->next) look_at_use(p, op, uses);
-		if (p->suits && p->updates > 1) return true;
+		return p->suits && p->updates > 1;
 	}
 	return false;
 }
@@ -151,27 +153,19 @@ static int warps_of(const Private *p)
 	return warps;
 }
 
-static const Sym *extent_of(const Private *p)
-{
-	int i = 0;
-	while (p->fn->params.p[i].val != p->tensor) i++;
-	return p->fn->params.p[i].extent[0];
-}
-
 static int64_t places_of(const Private *p, int warps)
 {
 	int64_t most = (int64_t)COST_PRIVATE_BYTES * warps / elem_bytes(p->tensor->type->elem), known;
-	return sym_is_const(extent_of(p), &known) && known > 0 && known < most ? known : most;
+	return sym_is_const(p->extent, &known) && known > 0 && known < most ? known : most;
 }
 
 /* Of the calls whose places fit, those in which a thread block does not publish many more places than it updates. */
 static const Sym *guard_of(const Private *p, const Sym *all, const Sym *started, int64_t places)
 {
-	const Sym *extent = extent_of(p);
-	const Sym *fits = sym_cmp(SYM_LE, extent, sym_const(places));
+	const Sym *fits = sym_cmp(SYM_LE, p->extent, sym_const(places));
 	const Sym *most = sym_cmp(SYM_LE, all, sym_const(COST_PRIVATE_MOST));
 	const Sym *gains = sym_mul(all, sym_const(COST_PRIVATE_GAIN * p->updates));
-	const Sym *pays = sym_cmp(SYM_LE, sym_mul(extent, started), gains);
+	const Sym *pays = sym_cmp(SYM_LE, sym_mul(p->extent, started), gains);
 	return sym_logic(SYM_AND, sym_logic(SYM_AND, fits, most), pays);
 }
 
