@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "emit_cuda/access.h"
-#include "ir/monoid.h"
-
-static Num identity_of(const Op *op, Elem e) { return monoid_identity(monoid_reduction(update_combine(op)), e, false); }
 
 /* Threads take elements in turn: ct_i. */
 static void open_elements(Cu *g, const CuView *v)
@@ -32,7 +29,7 @@ void private_open(Cu *g, const Op *op)
 	out_printf(g->o, "%s *const %s = (%s *)%s;\n", type, v->base, type,
 		words_shared(str_fmt("%lld", (long long)ir_int(op, AT_SLOT, 0))));
 	open_elements(g, v);
-	out_printf(g->o, "%s[ct_i] = %s;\n", v->base, cu_num(of->elem, identity_of(op, of->elem)));
+	out_printf(g->o, "%s[ct_i] = %s;\n", v->base, cu_num(of->elem, update_identity(op, of->elem)));
 	cu_end(g);
 	cu_sync(g);
 }
@@ -49,7 +46,7 @@ void private_publish(Cu *g, const Op *op)
 {
 	const CuView *from = cu_val(g, ir_in(op, 0))->view, *to = cu_val(g, ir_in(op, 1))->view;
 	const ElemRow *e = &elem_rows[from->elem];
-	Str none = cu_num(from->elem, identity_of(op, from->elem)), x = str_intern("ct_x");
+	Str none = cu_num(from->elem, update_identity(op, from->elem)), x = str_intern("ct_x");
 	cu_say(g, op);
 	open_elements(g, from);
 	out_printf(g->o, "const %s ct_x = %s[ct_i];\n", e->cuda, from->base);

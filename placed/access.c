@@ -2,6 +2,7 @@
 #include "placed/access.h"
 
 #include "base/diag.h"
+#include "ir/monoid.h"
 
 /* ---- global memory ---- */
 bool index_never_below(const Val *v)
@@ -166,6 +167,8 @@ OpCode update_combine(const Op *op)
 	int64_t how = ir_int(op, AT_RMW, 0);    /* what is subtracted adds up */
 	return how < (int64_t)(sizeof by / sizeof *by) ? by[how] : OP_COUNT;
 }
+
+Num update_identity(const Op *op, Elem e) { return monoid_identity(monoid_reduction(update_combine(op)), e, false); }
 
 /* Sums of 16 bits round too often to be added in another order. */
 static bool may_combine(const Op *op)

@@ -40,6 +40,7 @@ bool updates_combine(const Op *op, const int *uses);
 typedef struct ElementsRun { uint32_t bits; int log2; } ElementsRun;    /* log2 0: none are combined */
 ElementsRun elements_run(const Op *op);
 OpCode update_combine(const Op *op);    /* by which operation; OP_COUNT: none */
+Num update_identity(const Op *op, Elem e);      /* what changes no element by it */
 
 /* op: load, store, or phase (data NULL). rotated: rows of the kernel are. */
 AccessPlan access_plan(const Op *op, const Val *data, bool rotated);

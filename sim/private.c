@@ -1,9 +1,6 @@
 /* What a thread block has for itself of a tensor that it updates, in its shared memory. */
 #include "base/diag.h"
-#include "ir/monoid.h"
 #include "sim/sim_int.h"
-
-static Num identity_of(const Op *op, Elem e) { return monoid_identity(monoid_reduction(update_combine(op)), e, false); }
 
 /* Elements from `from` on, one for each lane, of those that there are. */
 static Request elements_at(const SimVal *view, Elem e, int64_t from)
@@ -39,7 +36,7 @@ Go run_private(Warp *w, const Step *s)
 	const SimVal *view = sim_val(w, op->out[0]);
 	if (sim_at(view, VIEW_EXT, 0).i > ir_int(op, AT_NUMBER, 0))
 		sim_fault(w, "more elements than `private` has room for");
-	for (int l = 0; l < LANES; l++) none[l] = cell_of(e, identity_of(op, e));
+	for (int l = 0; l < LANES; l++) none[l] = cell_of(e, update_identity(op, e));
 	for (int64_t from = (int64_t)w->num * LANES; from < sim_at(view, VIEW_EXT, 0).i; from += w->u->nwarp * LANES) {
 		Request q = elements_at(view, e, from);
 		shared_store(w, e, &q, none);
@@ -53,7 +50,7 @@ Go run_publish(Warp *w, const Step *s)
 	const Op *op = s->op;
 	const SimVal *view = sim_val(w, ir_in(op, 0)), *to = sim_val(w, ir_in(op, 1));
 	Elem e = ir_in(op, 0)->type->elem;
-	Cell none = cell_of(e, identity_of(op, e));
+	Cell none = cell_of(e, update_identity(op, e));
 	for (int64_t from = (int64_t)w->num * LANES; from < sim_at(view, VIEW_EXT, 0).i; from += w->u->nwarp * LANES) {
 		Cell sum[LANES];
 		Request q = elements_at(view, e, from), at = { .bytes = q.bytes };
