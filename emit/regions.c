@@ -48,7 +48,7 @@ static void emit_while(Regions *r, const Op *op)
 	/* the condition's values go to the results; the body sees them there */
 	run_indented(r, &results, op->region[0]);
 	regions_bind(r, op->region[1]->args.p, &results);
-	Frame body = carried;           /* yield and continue: next round; break: the results */
+	Frame body = carried;           /* yield and continue: next iteration; break: the results */
 	body.up = &results;
 	run_indented(r, &body, op->region[1]);
 	out_puts(r->o, "}\n");

@@ -74,8 +74,8 @@ bool tl_loop_has(const IrBlock *body, OpCode jump)
 	return false;
 }
 
-/* irange becomes a loop that NVIDIA's compiler pipelines, of a C loop it does not know that its rounds are counted; but
- * where one may be left early it warns. */
+/* irange becomes a loop that NVIDIA's compiler pipelines, of a C loop it does not know that its iterations are counted;
+ * but where one may be left early it warns. */
 static void loop_head(Tg *g, const IrBlock *b, const char *t, Str i, Str lo, Str hi)
 {
 	if (tl_loop_has(b, OP_BREAK)) out_printf(g->o, "for (%s %s = %s; %s < %s; %s++) {\n", t, i, lo, i, hi, i);
@@ -100,8 +100,8 @@ void tl_loop_open(Tg *g, const Op *op, TRange *r, Str i)
 }
 
 /*
- * NVIDIA's compiler takes what a loop leaves in two variables for one value where both get the same in each round, and
- * one of them is not read there: without any round they would both be what the other one was before.
+ * NVIDIA's compiler takes what a loop leaves in two variables for one value where both get the same in each iteration,
+ * and one of them is not read there: without any iteration they would both be what the other one was before.
  */
 static void keep_initial(Tg *g, const Op *op, Val *const *carried, const Frame *f, const TRange *r)
 {

@@ -171,8 +171,8 @@ typedef struct Path {
 	const Op *op;                   /* if, scope or loop; the reduction or scan itself */
 	Str cond;                       /* what the region that is being run needs; NULL: all elements run it */
 	Str *to;                        /* values of its results, NULL before there are any */
-	Str left;                       /* which elements have left the scope, or the round of the loop; NULL: none */
-	Str *next, *result;             /* loop whose rounds differ: variables that it carries, and gives */
+	Str left;                       /* which elements have left the scope, or the iteration of the loop; NULL: none */
+	Str *next, *result;             /* loop whose iterations differ: variables that it carries, and gives */
 } Path;
 
 static bool stands_in(const IrBlock *b, const IrBlock *body)
@@ -374,7 +374,7 @@ static Path round_path(Tg *g, const Lift *l, const Op *op, const Path *up)
 	return (Path){ .up = up, .op = op, .cond = live };
 }
 
-/* A region from its beginning, in which nothing has left the round. */
+/* A region from its beginning, in which nothing has left the iteration. */
 static void lift_round(Tg *g, const Lift *l, const IrBlock *b, Path *p, int n)
 {
 	p->left = NULL;

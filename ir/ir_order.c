@@ -6,7 +6,7 @@
 #include "ir/ir_check.h"
 
 enum { ACQUIRE_RELEASE = 3 };   /* of attribute order */
-enum { ROUNDS = 2 };
+enum { ITERATIONS = 2 };      /* of a loop, on paper */
 
 typedef struct Num2 { int root, off; } Num2;   /* root -1: the number off itself */
 typedef struct Spot { const Val *ring; Num2 at; } Spot;
@@ -290,7 +290,7 @@ static void walk_for(Walk *w, const Op *op)
 {
 	const IrBlock *b = op->region[0];
 	for (int i = 1; i < b->args.n; i++) bind(w, b->args.p[i], ir_in(op, 2 + i));
-	for (int iteration = 0; iteration < ROUNDS && !w->c->msg; iteration++) {
+	for (int iteration = 0; iteration < ITERATIONS && !w->c->msg; iteration++) {
 		w->num[b->args.p[0]->id] = iteration ? (Num2){ fresh(w), 0 } : w->num[ir_in(op, 0)->id];
 		walk_block(w, b);
 		for (int i = 0; i < op->nout && b->last->code == OP_YIELD; i++) bind(w, op->out[i], ir_in(b->last, i));
@@ -302,7 +302,7 @@ static void walk_while(Walk *w, const Op *op)
 {
 	const IrBlock *test = op->region[0], *body = op->region[1];
 	for (int i = 0; i < test->args.n; i++) bind(w, test->args.p[i], ir_in(op, i));
-	for (int iteration = 0; iteration < ROUNDS && !w->c->msg; iteration++) {
+	for (int iteration = 0; iteration < ITERATIONS && !w->c->msg; iteration++) {
 		walk_block(w, test);
 		for (int i = 0; i < body->args.n && test->last->code == OP_CONDITION; i++)
 			bind(w, body->args.p[i], ir_in(test->last, 1 + i));

@@ -241,7 +241,7 @@ static void note_use(void *ctx, Op *op)
 		u->by[v->id] = op;
 		if (loops_between(v->def ? v->def->parent : v->block, op)) {
 			u->c->op = op;
-			chk_fail(u->c, "operand %d is handed on in each round of a loop that does not carry it", i);
+			chk_fail(u->c, "operand %d is handed on in each iteration of a loop that does not carry it", i);
 		}
 		if (!other || exclusive(other, op)) continue;
 		u->c->op = op;

@@ -215,7 +215,7 @@ static void join_iterations(Write *x, const LowerCx *cx)
 	ChainTail tail = chain_join(&x->c);
 	if (tail == TAIL_NONE) return;
 	settle(x->c.fn, cx);
-	if (!chain_find(&x->c, x->c.fn)) bug("a loop of chained products with joined rounds is none");
+	if (!chain_find(&x->c, x->c.fn)) bug("a loop of chained products with joined iterations is none");
 	x->ends = tail == TAIL_OPEN ? ir_in(ir_in(x->c.loop, 1)->def, 0) : NULL;
 	x->parts = x->ends ? CHAIN_PARTS : 1;
 }

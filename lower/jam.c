@@ -11,20 +11,19 @@
 #include "base/diag.h"
 #include "lower/placed.h"
 
-
 /* ---- which loops ---- */
 /* stores: it writes; written: it loads what somebody may write */
-typedef struct Round {
+typedef struct Body {
 	const Op *loop;
 	bool *hoisted;
 	int64_t bytes;
 	int carried, ops;
 	bool stores, written, fails;
-} Round;
+} Body;
 
 /* Is it known before anything of the iteration is computed? By Val id: made of the counter and of what is outside
  * alone. */
-static bool is_hoisted(const Round *r, const Op *op)
+static bool is_hoisted(const Body *r, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
@@ -38,7 +37,7 @@ static int64_t thread_bytes(const Val *v)
 	return type_is_tile(v->type) && v->lay ? (int64_t)elem_bytes(v->type->elem) << v->lay->in[HW_REG] : 0;
 }
 
-static void look_at(Round *r, const Op *op)
+static void look_at(Body *r, const Op *op)
 {
 	r->ops++;
 	r->fails |= op->nregion || op->nout > 1 || waits_for_threads(op) || one_thread_reads(op);
@@ -69,7 +68,7 @@ static int iterations_of(const Fn *fn, const Op *loop)
 	if (ir_attr(loop, AT_UNROLL) || ir_attr(loop, AT_UNROLL_ON) || is_bounded(ir_in(loop, 1))) return 0;
 	if (!ir_const_value(ir_in(loop, 0), &lo) || lo.i) return 0;
 	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX >> COST_JAM_ROUNDS) return 0;
-	Round r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
+	Body r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	r.hoisted[body->args.p[0]->id] = true;
 	for (int i = 1; i < body->args.n; i++) r.carried += (int)(thread_bytes(body->args.p[i]) / 4);
 	for (const Op *op = body->first; op && !r.fails; op = op->next) look_at(&r, op);
@@ -85,7 +84,7 @@ static int iterations_of(const Fn *fn, const Op *loop)
 /* Before what is computed, in their order: what the loads need, and the loads. */
 static void ask_first(const Fn *fn, Op *loop)
 {
-	Round r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
+	Body r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	Op *rest = NULL;
 	r.hoisted[loop->region[0]->args.p[0]->id] = true;
 	for (Op *op = loop->region[0]->first, *next; op; op = next) {

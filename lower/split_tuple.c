@@ -136,7 +136,7 @@ typedef struct Fold {
 	const Op *reduce;
 	const IrBlock *f;
 	int n;
-	Depends rounds;         /* on what the loop carries */
+	Depends carried;        /* on what the loop carries */
 	const Val **as;         /* by place in f: what stands for its arguments and results in the loop */
 	int size;               /* so many there are */
 	int steps;
@@ -251,7 +251,7 @@ static bool folds_call(Fold *x, const Val *const *v, const Val *const *from)
 		const Val *own = x->as[x->n + k];
 		u[k] = x->as[k];
 		if (!u[k] || u[k]->type != v[k]->type) return false;
-		if (own && (depends(&x->rounds, own) || !has_identity(x, own, k))) return false;
+		if (own && (depends(&x->carried, own) || !has_identity(x, own, k))) return false;
 	}
 	x->met = true;
 	return folds(x, u, from);
@@ -262,7 +262,7 @@ static bool folds_region(Fold *x, const Op *op, const Val *const *v, const Val *
 {
 	const Val *end[2][COST_SPLIT_TUPLE], *first[COST_SPLIT_TUPLE], *arg[COST_SPLIT_TUPLE];
 	bool loop = op->code == OP_FOR;
-	if ((!loop && op->code != OP_IF) || operands_depend(&x->rounds, op, loop ? 3 : 1)) return false;
+	if ((!loop && op->code != OP_IF) || operands_depend(&x->carried, op, loop ? 3 : 1)) return false;
 	for (int r = 0; r < op->nregion; r++)
 		for (int k = 0; k < x->n; k++)
 			if (!(end[r][k] = split_yielded(op->region[r], v[k]->index))) return false;

@@ -75,7 +75,7 @@ Skeleton skeleton_of(Fn *fn);                   /* TYPED; in A_TMP; numbers fn *
 typedef struct Call {
 	int64_t blocks;         /* tile blocks as the author wrote them */
 	int used;               /* thousandths of each tile that lie inside of the tensors */
-	int iterations;             /* of each loop */
+	int iterations;         /* of each loop */
 	bool aligned;           /* vector accesses have 16 bytes; else each is of an element */
 } Call;
 typedef struct Calls { Call at[8]; int n; } Calls;

@@ -1,5 +1,5 @@
-/* Sums of f16 and bf16 that a loop carries: each round rounds the sum to 11 or 8 significant bits. A sum is a variable
- * to which rounds add what does not depend on it; an iteration such as `x = x + f(x)` is none. */
+/* Sums of f16 and bf16 that a loop carries: each iteration rounds the sum to 11 or 8 significant bits. A sum is a
+ * variable to which iterations add what does not depend on it; an iteration such as `x = x + f(x)` is none. */
 #include "sema/findings.h"
 
 #include <ctype.h>
@@ -73,7 +73,7 @@ static void look(Sums *s, const IrBlock *body)
 	}
 }
 
-/* The last operation by which a round of the loop adds to the variable, if adding is all that it does to it. */
+/* The last operation by which an iteration of the loop adds to the variable, if adding is all that it does to it. */
 static const Op *summed(const Fn *fn, const IrBlock *body, const Val *var, const Val *next)
 {
 	ArenaMark mark = arena_mark(A_TMP);

@@ -101,7 +101,7 @@ static void warn_idle(Cx *cx, const Attr *a, Str name)
 {
 	bool stages = !strcmp(name, "stages"), latency = !strcmp(name, "latency"), tma = !strcmp(name, "no_tma");
 	if (!cx->opt->least_arch || !(stages || latency || tma)) return;
-	const char *why = stages ? "the compiler chooses how many rounds of a loop are loaded ahead" : latency
+	const char *why = stages ? "the compiler chooses how many iterations of a loop are loaded ahead" : latency
 		? "the compiler chooses how far ahead tiles are loaded" : "the compiler chooses how tiles are copied";
 	Diag *d = cx_diag(cx, D_HINT_IDLE, a->span, str_fmt("`@%s`", name), why);
 	diag_help(d, "leave it out");

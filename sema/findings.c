@@ -340,7 +340,7 @@ static bool past_axis(Findings *w, const Op *op, const Type *t)
 	return false;
 }
 
-/* ---- stores that a later round of the loop undoes ---- */
+/* ---- stores that a later iteration of the loop undoes ---- */
 static bool carried(const IrBlock *body, const Val *v, bool *seen)
 {
 	if (seen[v->id]) return false;

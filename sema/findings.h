@@ -24,7 +24,7 @@ void halved_op(const Op *op);           /* a division or shift */
 typedef struct Untransposed { ValSyms *vs; int *seen, stores; } Untransposed;   /* seen: by Val id */
 bool untransposed_op(Untransposed *u, const Op *store);         /* whether it said something */
 
-/* ---- random.c: the same random numbers in several tile blocks or rounds of a loop ---- */
+/* ---- random.c: the same random numbers in several tile blocks or iterations of a loop ---- */
 typedef struct Random {
 	const Fn *fn;
 	const Op **of;          /* by Val id, the random numbers of which a value is made; NULL: none */

@@ -1,4 +1,4 @@
-/* Random numbers that are the same in several tile blocks or rounds of a loop, and are stored by all of them: a
+/* Random numbers that are the same in several tile blocks or iterations of a loop, and are stored by all of them: a
  * pattern that repeats from tile to tile. They are followed through elementwise operations and changes of shape. What
  * a product or a reduction takes in may have to be the same, such as the matrix of a random projection. */
 #include "sema/findings.h"
@@ -83,7 +83,7 @@ static bool same_in_blocks(const Random *r, const Op *op, unsigned place)
 	return true;
 }
 
-/* ---- rounds of a loop ---- */
+/* ---- iterations of a loop ---- */
 /* Whether v may differ from round to round. */
 static bool varies(const IrBlock *body, const Val *v, int depth)
 {
@@ -98,7 +98,7 @@ static bool varies(const IrBlock *body, const Val *v, int depth)
 	return false;
 }
 
-/* Each round of a loop that counts stores to another place. */
+/* Each iteration of a loop that counts stores to another place. */
 static void same_in_rounds(const Random *r, const Op *op, const Op *store, int value)
 {
 	enum { DEPTH = 12 };
@@ -108,7 +108,8 @@ static void same_in_rounds(const Random *r, const Op *op, const Op *store, int v
 	bool moves = false;
 	for (int i = 0; i < value; i++) moves |= varies(body, ir_in(store, i), DEPTH);
 	if (!moves || varies(body, op->out[0], DEPTH)) return;
-	say(r, op, "each round of the loop stores", counter->name ? str_fmt("`%s`", counter->name) : "its counter", false);
+	Str on = counter->name ? str_fmt("`%s`", counter->name) : str_intern("its counter");
+	say(r, op, "each iteration of the loop stores", on, false);
 }
 
 static void stored(const Random *r, const Op *store, int value, unsigned place)

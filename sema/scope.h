@@ -220,7 +220,7 @@ typedef struct LoopCx {
 	struct LoopCx *up;
 	const BindVec *carried;
 	bool unrolled;                  /* `for const` */
-	bool scoped;                    /* unrolled, and left at run time: each round is a scope */
+	bool scoped;                    /* unrolled, and left at run time: each iteration is a scope */
 	bool broke, left;               /* unrolled and not scoped: left at compile time; left: in this round */
 } LoopCx;
 typedef struct RetCx {

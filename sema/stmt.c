@@ -535,7 +535,7 @@ static void for_const(Cx *cx, const Stmt *s)
 		else done = done ? guarded_round(cx, s, &loop, i, done) : scoped_round(cx, s, &loop, i);
 		if (cx->dead && !loop.left) break;      /* a return */
 		cx->dead = loop.left = false;
-		if (diag_errors() > errors) break;      /* the next rounds would say the same */
+		if (diag_errors() > errors) break;      /* the next iterations would say the same */
 	}
 }
 
@@ -546,7 +546,7 @@ static void leave_loop(Cx *cx, const Stmt *s)
 	if (!l) {
 		Diag *d = cx_diag(cx, D_LOOP_OUTSIDE, s->span, brk ? "break" : "continue");
 		if (brk) diag_help(d, "`return` leaves a function or a kernel");
-		else diag_help(d, "it goes on with the next round of a `for` or `while` around it");
+		else diag_help(d, "it goes on with the next iteration of a `for` or `while` around it");
 		return;
 	}
 	cx->dead = true;

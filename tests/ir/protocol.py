@@ -38,7 +38,7 @@ BROKEN = [
     # registers that are lent: untouched until the wait
     ('must be a tile', '128x256', r'cut %sum\d+', 'cut %SUM', 1, r'(%sum\d+)(?= = wgmma %)', r'\1', 1),
     ('was handed on before', '128x256', r'(yield %next\d+, %at\d+, )%sum\d+', r'\1%LENT', 1),
-    ('in each round of a loop', '128x256', r'(%sum\d+)( = wgmma_fence %sum\d+ : async[^\n]*\n[^\n]* = for [^\n]*\n[^\n]*\n\t*%sum\d+ = wgmma_fence )%sum\d+', r'\1\2\1', 1),
+    ('in each iteration of a loop', '128x256', r'(%sum\d+)( = wgmma_fence %sum\d+ : async[^\n]*\n[^\n]* = for [^\n]*\n[^\n]*\n\t*%sum\d+ = wgmma_fence )%sum\d+', r'\1\2\1', 1),
     ('may still run', '128x256', r'(%sum\d+ = wgmma_wait %sum\d+)', r'\1 {pending = 1}', 1),
     ('a product may still read', '128x128', r'\n[^\n]*wgmma_commit\n[^\n]*wgmma_wait[^\n]*', '', 1),
     ('a product may still read', '128x256', r'wgmma_wait \{pending = 1\}', 'wgmma_wait {pending = 2}', 1),

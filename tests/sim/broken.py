@@ -15,7 +15,7 @@ import protocol
 # What no run shows: programs that are accepted, budgets, what hardware cannot describe, and what goes wrong between thread blocks through global memory only.
 UNSEEN = {"another swizzle", "parts begin at multiples", "a grid_barrier is missing", "registers, there are", "are outside the kernel",
           "at most 227 KiB of shared memory", "one warp draws", "is a multiple of 16 bytes", "is aligned to 16 bytes", "begin at multiples of 16 bytes",
-          "not contiguous along its last axis", "commits more groups", "in each round of a loop", "128 registers are lent to products at once",
+          "not contiguous along its last axis", "commits more groups", "in each iteration of a loop", "128 registers are lent to products at once",
           "stand in a role", None}
 # Found in some of their programs; in the others another wait happens to order what the missing one should.
 SOMETIMES = {"other warps may not have passed", "was handed on before", "may still read it", "into the same bytes may run"}
