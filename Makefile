@@ -168,6 +168,7 @@ bench-memory: all
 # SEED: extents are drawn from it; the default is the commit that is measured.
 bench-corpus: all
 	$(PYTHON) bench/corpus/measure.py build '$(BUILD)/ctilec' '$(BUILD)/bench/corpus' --nvcc '$(NVCC)'
+	$(PYTHON) bench/corpus/measure.py warm '$(BUILD)/bench/corpus' --seed '$(SEED)' --jobs 8
 	$(PYTHON) bench/corpus/measure.py run '$(BUILD)/bench/corpus' --seed '$(SEED)' $(BENCH_FLAGS) --json bench/results/corpus.json
 
 # A wrong value is a failure, after the page is written.

@@ -2,9 +2,11 @@
 """The corpus beside torch and torch.compile. README.md has the method.
 
   measure.py build CTILEC DIR [--nvcc PATH]                       compile the sources beside this file into DIR; no GPU needed
+  measure.py warm DIR --seed S [--points N] [--only REGEX] [--jobs J]   compile what torch.compile needs for these shapes, J cases at once
   measure.py run DIR --seed S [--points N] [--only REGEX] [--rounds R] [--part I/N] [--no-peers] [--json FILE]
 
-run needs torch and a GPU of sm_90a. Exit status 1 where a value is wrong or a case did not run."""
+warm and run need torch and a GPU; run needs sm_90a. run does without warm, but compiles one peer after the other then, which takes most
+of its time. Exit status 1 where a value is wrong or a case did not run."""
 import argparse
 import concurrent.futures
 import ctypes
@@ -43,6 +45,41 @@ def build(o):
     versions = {"ctilec": output_of([o.ctilec, "--version"]).split("\n")[0],
                 "nvcc": re.search(r"V([\d.]+)", output_of([o.nvcc, "--version"])).group(1)}
     with open(os.path.join(o.dir, "build.json"), "w") as f: json.dump(versions, f)
+
+
+def compiled(torch, case):
+    """The peer as torch.compile makes it. What is fastest is measured anew by each process, for processes that warm share the GPU."""
+    import torch._inductor.config as config
+    config.autotune_local_cache = False
+    return torch.compile(case.peer, mode="max-autotune-no-cudagraphs", dynamic=False)
+
+
+def chosen(o, m):
+    """The cases of a run: every N-th from the I-th whose name is asked for."""
+    part, parts = [int(v) for v in o.part.split("/")]
+    count = 0
+    for point in range(o.points):
+        for case in check.cases(m, "%s/%d" % (o.seed, point), False, "cuda"):
+            count += 1
+            if re.search(o.only, case.name) and count % parts == part % parts: yield case
+
+
+def warm(o):
+    """Fills the caches of torch.compile by so many processes; one process alone where --part names its share."""
+    if o.jobs:
+        ours = [sys.executable, os.path.abspath(__file__), "warm", o.dir, "--seed", o.seed, "--points", str(o.points), "--only", o.only]
+        env = dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="1")
+        shares = [subprocess.Popen([*ours, "--part", "%d/%d" % (i + 1, o.jobs)], env=env) for i in range(o.jobs)]
+        return max(p.wait() for p in shares)
+    m = arrays.Torch()
+    for case in chosen(o, m):
+        try:
+            m.torch._dynamo.reset()
+            compiled(m.torch, case)(*[Tensor(m, a).data for a in case.args if isinstance(a, table.In)], *[v for _, v in case.numbers])
+        except Exception as e:          # the run that follows says so again
+            print("%s: %s" % (case.name, (str(e) or type(e).__name__).split("\n")[0]), flush=True)
+        m.torch.cuda.empty_cache()
+    return 0
 
 
 class Tensor:
@@ -135,8 +172,7 @@ class Runner:
             calls = [self.ours(case, s, workspace) for s in sets]
             if calls[0]:
                 found[name] = calls, lambda call: (call(), [t.data for t in sets[0] if t.spec in case.writes])[1]
-        compiled = self.torch.compile(case.peer, mode="max-autotune-no-cudagraphs", dynamic=False)
-        for name, fn in (("torch", case.peer), ("torch.compile", compiled)) if self.peers else ():
+        for name, fn in (("torch", case.peer), ("torch.compile", compiled(self.torch, case))) if self.peers else ():
             given = [[t.data for t in s if t.first is not None] for s in sets]
             found[name] = [lambda g=g, fn=fn: fn(*g, *numbers) for g in given], lambda call: call()
         return found
@@ -200,30 +236,25 @@ def run(o):
     versions.update(torch=runner.torch.__version__, cuda=runner.torch.version.cuda)
     result = dict(device=runner.torch.cuda.get_device_name(), versions=versions, seed=o.seed, points=o.points, rounds=o.rounds,
                   clocks_before=clocks(), rows=rows)
-    part, parts = [int(v) for v in o.part.split("/")]
-    count = 0
-    for point in range(o.points):
-        for case in check.cases(runner.m, "%s/%d" % (o.seed, point), False, "cuda"):
-            count += 1
-            if not re.search(o.only, case.name) or count % parts != part % parts: continue
-            try:
-                row = runner.run(case)
-            except Exception as e:
-                row = dict(name=case.name, family=case.family, bytes=case.bytes, us={}, wrong={"case": (str(e) or type(e).__name__).split("\n")[0]})
-            runner.torch.cuda.empty_cache()
-            q = ratio(row)
-            print("%-44s %-24s %s %s" % (row["name"], row["family"], "x%.2f (%.2f to %.2f)" % q if q else "-", row["wrong"] or ""), flush=True)
-            rows.append(row)
-            result.update(seconds=round(time.monotonic() - start), clocks_after=clocks())
-            if o.json:
-                with open(o.json, "w") as f: json.dump(result, f, indent=1)        # each time: a run that is cut off keeps what it has
+    for case in chosen(o, runner.m):
+        try:
+            row = runner.run(case)
+        except Exception as e:
+            row = dict(name=case.name, family=case.family, bytes=case.bytes, us={}, wrong={"case": (str(e) or type(e).__name__).split("\n")[0]})
+        runner.torch.cuda.empty_cache()
+        q = ratio(row)
+        print("%-44s %-24s %s %s" % (row["name"], row["family"], "x%.2f (%.2f to %.2f)" % q if q else "-", row["wrong"] or ""), flush=True)
+        rows.append(row)
+        result.update(seconds=round(time.monotonic() - start), clocks_after=clocks())
+        if o.json:
+            with open(o.json, "w") as f: json.dump(result, f, indent=1)        # each time: a run that is cut off keeps what it has
     summary(rows)
     return 1 if not rows or any("f_ws" in r["wrong"] or "case" in r["wrong"] for r in rows) else 0
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("step", choices=["build", "run"])
+    p.add_argument("step", choices=["build", "warm", "run"])
     p.add_argument("paths", nargs="+")
     p.add_argument("--nvcc", default="nvcc")
     p.add_argument("--seed", default="1")
@@ -231,12 +262,13 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--part", default="1/1", help="I/N: every N-th case from the I-th")
+    p.add_argument("--jobs", type=int, default=0, help="warm: so many processes, which share the GPU and compile")
     p.add_argument("--no-peers", action="store_true", help="ours and the copy alone: what a change does to a case that was measured before")
     p.add_argument("--json")
     o = p.parse_args()
-    if len(o.paths) != (2 if o.step == "build" else 1): p.error("build CTILEC DIR or run DIR")
+    if len(o.paths) != (2 if o.step == "build" else 1): p.error("build CTILEC DIR, warm DIR or run DIR")
     o.ctilec, o.dir = o.paths[0], o.paths[-1]
-    sys.exit({"build": build, "run": run}[o.step](o) or 0)
+    sys.exit({"build": build, "warm": warm, "run": run}[o.step](o) or 0)
 
 
 if __name__ == "__main__":
