@@ -6,6 +6,9 @@
  * the fastest, and so on; loads decide where much more is loaded than stored (reductions). An address is a polynomial
  * of the block's indices, and the number of dimensions that an index is multiplied by stands for the size of its step.
  *
+ * Where neighbours along an axis load from the same sectors (one channel of interleaved pixels each) and none store to
+ * the same, that axis is the fastest: in another order each of them would fetch all of those sectors from memory again.
+ *
  * Rows selected by an index from memory lie anywhere in their table, so they are not neighbours, whatever the order. If
  * they run fastest, blocks that run at once read the same columns, and what they read of the table is a slice that
  * caches hold. Figures: bench/notes/moves.md.
@@ -16,6 +19,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/machine.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
 
@@ -26,9 +30,9 @@ enum {
 
 /* How far apart the places of neighbours along an axis of the grid are: coef elements times so many dimensions. */
 typedef struct Stride { bool known; int dims; int64_t coef; } Stride;
-/* log2 of the bytes; -1: none. looked_up: the axes of the grid, a set, that say which index
- * from memory a place is at */
-typedef struct Spread { int log2; Stride along[GRID]; unsigned looked_up; } Spread;
+/* log2: of the bytes of a tile; -1: none. elem_log2: of an element's. looked_up: the axes of the grid, a set, that say
+ * which index from memory a place is at */
+typedef struct Spread { int log2, elem_log2; Stride along[GRID]; unsigned looked_up; } Spread;
 typedef struct Sweep { Spread load, store; } Sweep;
 
 static Sweep now;       /* of the kernel that valsyms_accesses goes over */
@@ -92,7 +96,7 @@ static void visit_access(ValSyms *b, Op *op)
 {
 	bool store = op->code == OP_STORE;
 	const Type *t = store ? ir_in(op, op->nin - 1)->type : op->out[0]->type;
-	Spread p = { .log2 = type_is_tile(t) ? type_log2_size(t) + elem_log2(t->elem) : 0 };
+	Spread p = { .log2 = type_is_tile(t) ? type_log2_size(t) + elem_log2(t->elem) : 0, .elem_log2 = elem_log2(t->elem) };
 	Spread *best = store ? &now.store : &now.load;
 	if (p.log2 <= best->log2) return;
 	if (op->code == OP_LOAD) p.looked_up = looked_up(op);
@@ -122,12 +126,25 @@ static void look_at_order(void *ctx, Op *op)
 	if (reduces && n < o->added) o->added = n;
 }
 
+/* The axes, a set, along which neighbours access the same sectors. */
+static unsigned axes_within_sectors(const Spread *p)
+{
+	unsigned r = 0;
+	for (int i = 0; i < GRID; i++) {
+		const Stride *s = &p->along[i];
+		if (s->known && s->dims == 0 && s->coef < SECTOR >> p->elem_log2) r |= 1u << i;
+	}
+	return r;
+}
+
 /* Is axis x to be faster than y? */
 static bool is_faster(const Spread *first, const Spread *second, int x, int y)
 {
 	const Spread *p[] = { first, second };
 	unsigned up = now.load.log2 >= now.store.log2 ? now.load.looked_up : 0;
 	if ((up >> x ^ up >> y) & 1) return up >> x & 1;
+	unsigned within = axes_within_sectors(&now.store) ? 0 : axes_within_sectors(&now.load);
+	if ((within >> x ^ within >> y) & 1) return within >> x & 1;
 	for (int i = 0; i < 2; i++) {
 		Stride s = p[i]->along[x], t = p[i]->along[y];
 		if (s.known != t.known) return s.known;
