@@ -140,6 +140,8 @@ Op *move_to_shared(Builder *b, Val *x, Lay to);
 /* ---- prefetch.c ---- */
 bool is_outside(const Val *v, const Op *loop);  /* is v computed outside of the loop? */
 
+/* ---- quotient.c ---- */
+bool divide_by_products(Op *div);               /* which is gone then; false: it stays */
 /* ---- relax.c, powers.c ---- */
 bool never_below_zero(const Val *v, int depth); /* is v, unless it is a NaN, at least 0 (or -0)? */
 void note_low_power(Op *exp);                   /* its operand is not above 0 */

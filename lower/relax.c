@@ -16,6 +16,8 @@
  *
  * 1 + tanh(x) is 2 / (1 + exp(-2 x)), which has all its digits where tanh is near -1, and takes half the instructions.
  *
+ * A quotient of small integers by a constant takes one or two products that give the same numbers (quotient.c).
+ *
  * A quotient that only becomes an integer, by rounding to the nearest, has the bits that matter without the branches
  * of a correctly rounded one (`domain: whole`).
  *
@@ -378,7 +380,14 @@ void pass_relax(Module *m, const LowerCx *cx)
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		Relax r = { .fn = fn };
+		bool divides = false;
 		ir_walk(fn->body, collect, &r);
+		for (int k = 0; k < r.ops.n; k++) divides |= divide_by_products(r.ops.p[k]);
+		if (divides) {
+			ir_number(fn);
+			r.ops.n = 0;
+			ir_walk(fn->body, collect, &r);
+		}
 		r.uses = ir_use_counts(fn, A_TMP);
 		for (int k = r.ops.n - 1; k >= 0; k--) look_at_cast(&r, r.ops.p[k]);
 		if (!r.rounds) continue;

@@ -40,6 +40,7 @@ ctilec_test(emulated/slices_cluster "values;emulated" cuda/emulated.py slices_cl
 ctilec_test(emulated/narrow "values;emulated" cuda/emulated.py narrow)
 ctilec_test(emulated/private "values;emulated" cuda/emulated.py private)
 ctilec_test(emulated/pads "values;emulated" cuda/pads.py)
+ctilec_test(emulated/quotients "values;emulated" cuda/quotients.py)
 ctilec_test(emit/private "quick;golden" cuda/private.py)
 ctilec_test(emulated/flat "values;emulated" cuda/emulated.py flat)
 ctilec_test(emulated/groups "values;emulated" cuda/emulated.py groups)
