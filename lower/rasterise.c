@@ -96,7 +96,8 @@ static void visit_access(ValSyms *b, Op *op)
 {
 	bool store = op->code == OP_STORE;
 	const Type *t = store ? ir_in(op, op->nin - 1)->type : op->out[0]->type;
-	Spread p = { .log2 = type_is_tile(t) ? type_log2_size(t) + elem_log2(t->elem) : 0, .elem_log2 = elem_log2(t->elem) };
+	Spread p = { .elem_log2 = elem_log2(t->elem) };
+	if (type_is_tile(t)) p.log2 = type_log2_size(t) + p.elem_log2;
 	Spread *best = store ? &now.store : &now.load;
 	if (p.log2 <= best->log2) return;
 	if (op->code == OP_LOAD) p.looked_up = looked_up(op);
