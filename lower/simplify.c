@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/lower.h"
+#include "placed/placed.h"
 
 typedef struct Seen { Op *op; uint32_t hash; int next; } Seen;
 
@@ -18,6 +19,7 @@ typedef struct Simp {
 	Fn *fn;
 	bool checked;
 	VEC(Seen) seen;         /* pure ops of the enclosing blocks, in order */
+	int loads;              /* the first of them that a load may be equal to: see is_constant_load */
 	int *bucket;            /* heads of chains through Seen.next, by hash; -1 ends */
 	int nbucket;
 } Simp;
@@ -231,12 +233,19 @@ static bool op_same(const Op *a, const Op *b)
 	return ir_same_attrs(a, b);
 }
 
+/* A load of what nobody writes is as good as a pure operation. It is merged with an earlier one of its block if no loop
+ * or branch lies between them, in which registers would hold the tile. */
+static bool is_constant_load(const Op *op)
+{
+	return op->code == OP_LOAD && !ir_attr(op, AT_ORDER) && memory_is_constant(op->parent->fn, ir_in(op, 0));
+}
+
 static bool merge_equal(Simp *s, Op *op)
 {
 	uint32_t h = op_hash(op);
 	int *head = &s->bucket[h % (uint32_t)s->nbucket];
 	for (int i = *head; i >= 0; i = s->seen.p[i].next)
-		if (s->seen.p[i].hash == h && op_same(s->seen.p[i].op, op)) {
+		if (s->seen.p[i].hash == h && (op->code != OP_LOAD || i >= s->loads) && op_same(s->seen.p[i].op, op)) {
 			for (int k = 0; k < op->nout; k++) {
 				if (!s->seen.p[i].op->out[k]->name) s->seen.p[i].op->out[k]->name = op->out[k]->name;
 				ir_replace(op->out[k], s->seen.p[i].op->out[k]);
@@ -327,7 +336,8 @@ static void simplify_op(Simp *s, Op *op)
 		return;
 	}
 	for (int i = 0; i < op->nregion; i++) simplify_block(s, op->region[i]);
-	if (!op_is_pure(op) || !op->nout) return;
+	if (op->nregion) s->loads = s->seen.n;
+	if ((!op_is_pure(op) && !is_constant_load(op)) || !op->nout) return;
 	if (op->nout == 1 && ((v = fold(op)) || (v = identity(op)))) {
 		take_over(op, v);
 		return;
@@ -338,6 +348,7 @@ static void simplify_op(Simp *s, Op *op)
 static void simplify_block(Simp *s, IrBlock *b)
 {
 	int mark = s->seen.n;
+	s->loads = mark;
 	for (Op *op = b->first, *next; op; op = next) {
 		next = op->next;
 		Op *before = op->prev;
