@@ -179,8 +179,8 @@ static bool is_only_subtracted(const Fn *fn, const Val *greatest)
 	return true;
 }
 
-/* Do all uses take the greatest, or the least, of a row together with a constant beyond n? Then a further n changes
- * nothing, nor does a further NaN. */
+/* Do all uses take the greatest, or the least, of a row together with a constant that is n or beyond it? Then another n
+ * changes nothing, nor does another NaN. Zeros have signs, so the constant is no zero where n is one. */
 static bool is_bounded_by_uses(const Fn *fn, const Op *reduce, Num n)
 {
 	bool max = reduce->code == OP_REDUCE_MAX;
@@ -191,7 +191,8 @@ static bool is_bounded_by_uses(const Fn *fn, const Op *reduce, Num n)
 			if (before_shape(ir_in(op, i)) != reduce->out[0] || is_shape(op)) continue;
 			if (op->code != (max ? OP_MAX : OP_MIN) || ir_int(op, AT_NAN, 0)) return false;
 			if (!ir_const_value(before_shape(ir_in(op, 1 - i)), &with)) return false;
-			if (max ? !(with.f > n.f) : !(with.f < n.f)) return false;
+			if (max ? with.f < n.f : with.f > n.f) return false;
+			if (isnan(with.f) || isnan(n.f) || (with.f == n.f && n.f == 0)) return false;
 		}
 	return true;
 }
