@@ -96,8 +96,9 @@ static bool combines_updates(Fn *fn)
  * or 32 of a running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait
  * for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where
  * a loop carries partial results of the whole tile, 16 elements are enough beside them. A thread whose one access would
- * be of 16 bytes takes 64, or 32 where an index is waited for first (bench/notes/rows.md). The more elements a thread
- * has of those that it adds to memory, the more of them it adds first. The hint @warps decides where it is given. */
+ * be of 16 bytes takes 64; or 32 where an index is waited for first, and where it computes functions, whose time more
+ * threads hide (bench/notes/rows.md). The more elements a thread has of those that it adds to memory, the more of them
+ * it adds first. The hint @warps decides where it is given. */
 int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
@@ -109,7 +110,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	int w = s.log2 - LANES_LOG2 - COST_THREAD_REGS;
 	int of_row = s.bytes <= 2 ? COST_ROW_REGS_PACKED - (s.bytes == 2) : COST_ROW_REGS;
 	if (one_row) w = s.log2 - LANES_LOG2 - of_row - cx->peels;
-	if (!s.moves && s.loaded && packed) w = s.log2 - LANES_LOG2 - COST_MAP_REGS;
+	if (!s.moves && s.loaded && packed) w = s.log2 - LANES_LOG2 - COST_MAP_REGS + s.math;
 	if (s.seeks && !s.reduces && !s.products && packed) w = s.log2 - LANES_LOG2 - COST_SOUGHT_REGS - (s.loaded == 1);
 	if (!s.reduces && !s.products && combines_updates(fn)) w = s.log2 - LANES_LOG2 - COST_COMBINE_REGS;
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
