@@ -502,7 +502,7 @@ static const Sym *is_narrow(const Flat *f, bool math)
 		used = sym_mul(used, sym_min(f->extent[a], sym_const(n)));
 		tile *= n;
 	}
-	return sym_cmp(SYM_LE, used, sym_const(tile / (math ? COST_NARROW_MATH : COST_NARROW)));
+	return sym_cmp(SYM_LE, used, sym_const(tile / (math || !f->group ? COST_NARROW_MATH : COST_NARROW)));
 }
 
 static void find_math(void *ctx, Op *op)

@@ -10,8 +10,6 @@
 #include "ir/fold.h"
 #include "lower/placed.h"
 
-enum { MOST_BITS = 16 };
-
 /* r: the factor; s: of a second product, if it is not 0 */
 typedef struct Factors { float r, s; } Factors;
 
@@ -31,7 +29,7 @@ static Elem integers_of(const Val *v)
 	while (op && (op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_PERMUTE)) op = ir_in(op, 0)->def;
 	if (!op || op->code != OP_CAST || op->out[0]->type->elem != EL_F32) return EL_COUNT;
 	Elem from = ir_in(op, 0)->type->elem;
-	return elem_is_int(from) && elem_bits(from) <= MOST_BITS ? from : EL_COUNT;
+	return elem_is_int(from) && elem_bytes(from) <= 2 ? from : EL_COUNT;
 }
 
 static float product(float x, Factors f) { return f.s != 0 ? fmaf(x, f.r, x * f.s) : x * f.r; }
