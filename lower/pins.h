@@ -13,4 +13,6 @@ void plan_pin(Fn *fn, uint32_t id, Span at);
 void plan_refuse(const Fn *fn, Coord c, int need, PlanRange have);
 /* Kernels of their own for rules of tuning lists that pin a plan. */
 void lower_pins(Module *m);
+/* single_trip.c: variants for calls in which the loops of a kernel have one iteration. */
+void lower_single_trips(Module *m);
 #endif

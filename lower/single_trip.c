@@ -1,0 +1,135 @@
+/* Variants of kernels whose loops run once.
+ *
+ * A kernel that goes through a row tile by tile, `for j in 0 .. cdiv(n, 1024)`, is written for rows of any length. Of a
+ * row that one tile holds its loops have one iteration, and pay for what more of them would need: partial results that
+ * are carried, and lanes for the whole tile, though a row of 100 elements is a tenth of it. As straight-line code the
+ * kernel is one of rows that fit their tile: a row gets as many warps and lanes as it needs (by_warp.c, cut.c), and
+ * what two loops load is loaded once.
+ *
+ * So such a kernel gets a variant before it, `where 1 <= n` and `n <= 1024`, without the loops, if all loops have that
+ * one number of iterations. The kernel itself serves all other calls. It has none where an iteration takes few elements
+ * (few rows are that short, and a warp has few lanes to spare), where rules or costs choose between variants, or where
+ * the author says by how many threads it runs. Figures: bench/notes/loops.md. */
+#include "base/cost.h"
+#include "ir/ir_copy.h"
+#include "ir/valsym.h"
+#include "lower/pins.h"
+#include "lower/placed.h"
+
+/* trips: of all loops, NULL: no loop was seen yet */
+typedef struct Look { ValSyms *b; const Sym *trips; bool fails; } Look;
+
+static bool is_number(const Val *v, int64_t n)
+{
+	Num k;
+	return ir_const_value(v, &k) && k.i == n;
+}
+
+static void look_at(void *ctx, Op *op)
+{
+	Look *l = ctx;
+	l->fails |= op->code == OP_MMA || op_has(op, OPF_ATOMIC) || op_has(op, OPF_JUMP);
+	if (!op->nregion || l->fails) return;
+	l->fails = op->code != OP_FOR || op->parent->owner || !is_number(ir_in(op, 0), 0) || !is_number(ir_in(op, 2), 1);
+	if (l->fails) return;
+	const Sym *trips = valsym(l->b, ir_in(op, 1));
+	l->fails = l->trips && trips != l->trips;
+	l->trips = trips;
+}
+
+/* What the loops go through, so many elements in each iteration; NULL: they stay. */
+static const Sym *length_of(Fn *fn, int64_t *tile)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	ir_number(fn);
+	ValSyms b = valsyms_new(fn);
+	Look l = { .b = &b };
+	ir_walk(fn->body, look_at, &l);
+	arena_release(A_TMP, mark);
+	if (l.fails || !l.trips || l.trips->kind != SYM_CDIV || !sym_is_const(l.trips->arg[1], tile)) return NULL;
+	return *tile >= COST_SINGLE_TRIP ? l.trips->arg[0] : NULL;
+}
+
+/* The first iteration in place of the loop, whose results are what it yields. */
+static void run_once(Op *loop)
+{
+	IrBlock *body = loop->region[0];
+	Op *yield = body->last;
+	ir_replace(body->args.p[0], ir_in(loop, 0));
+	for (int i = 1; i < body->args.n; i++) ir_replace(body->args.p[i], ir_in(loop, 2 + i));
+	for (Op *op = body->first, *next; op != yield; op = next) {
+		next = op->next;
+		ir_move_before(op, loop);
+	}
+	for (int i = 0; i < loop->nout; i++) ir_replace(loop->out[i], ir_in(yield, i));
+	ir_remove(loop);
+}
+
+static void ask(Fn *fn, const Sym *cond)
+{
+	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = cond, .text = sym_text(cond), .span = fn->span }));
+}
+
+static Fn *single_trip(Fn *fn)
+{
+	int64_t tile;
+	const Sym *length = length_of(fn, &tile);
+	if (!length) return NULL;
+	Fn *once = copy_kernel(fn);
+	IrWhereVec where = { 0 };
+	for (int i = 0; i < fn->where.n; i++) vec_push(A_UNIT, &where, fn->where.p[i]);
+	once->where = where;
+	once->name = str_fmt("%s_once", fn->name);
+	ask(once, sym_cmp(SYM_LE, length, sym_const(tile)));
+	ask(once, sym_cmp(SYM_LE, sym_const(1), length));
+	for (Op *op = once->body->first, *next; op; op = next) {
+		next = op->next;
+		if (op->code == OP_FOR) run_once(op);
+	}
+	ir_number(once);
+	return once;
+}
+
+/* fn -> its variant, NULL: it has none */
+typedef struct Pair { Fn *fn, *once; } Pair;
+typedef VEC(Pair) Pairs;
+
+static Fn *variant_of(Pairs *known, Fn *fn)
+{
+	for (int i = 0; i < known->n; i++)
+		if (known->p[i].fn == fn) return known->p[i].once;
+	Fn *once = fn->plan || ir_hints_threads(fn) ? NULL : single_trip(fn);
+	vec_push(A_TMP, known, ((Pair){ fn, once }));
+	return once;
+}
+
+static void visit_body(Pairs *known, HostVec *body)
+{
+	for (int i = 0; i < body->n; i++) {
+		HostStmt *h = body->p[i];
+		if (h->kind == HOST_IF) {
+			visit_body(known, &h->u.ifs.then);
+			visit_body(known, &h->u.ifs.other);
+		}
+		if (h->kind != HOST_LAUNCH || h->u.launch.rules.n || h->u.launch.variants.n != 1) continue;
+		Fn *once = variant_of(known, h->u.launch.variants.p[0].fn);
+		if (!once) continue;
+		vec_push(A_UNIT, &h->u.launch.variants, h->u.launch.variants.p[0]);
+		h->u.launch.variants.p[0].fn = once;
+	}
+}
+
+void lower_single_trips(Module *m)
+{
+	Pairs known = { 0 };
+	for (int i = 0; i < m->entries.n; i++) visit_body(&known, &m->entries.p[i]->body);
+	FnVec all = { 0 };
+	for (int i = 0; i < m->fns.n; i++) {
+		for (int k = 0; k < known.n; k++)
+			if (known.p[k].fn == m->fns.p[i] && known.p[k].once) vec_push(A_TMP, &all, known.p[k].once);
+		vec_push(A_TMP, &all, m->fns.p[i]);
+	}
+	if (all.n == m->fns.n) return;
+	m->fns.n = 0;
+	for (int i = 0; i < all.n; i++) vec_push(A_UNIT, &m->fns, all.p[i]);
+}
