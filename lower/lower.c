@@ -135,12 +135,21 @@ typedef struct Further {
 /* Kernels of a module, and beside each what it is placed as. */
 typedef struct Placing { VEC(Fn *) typed; Placements *of; } Placing;
 
+static bool is_among(const FnVec *v, const Fn *fn)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i] == fn) return true;
+	return false;
+}
+
 static bool place_further(Placing *all, Str path, const LowerCx *cx, const Further *f)
 {
 	LowerCx own = *cx;
 	Module *some = ir_module(path);
 	VEC(Placements *) of = { 0 };
+	FnVec misfits = { 0 };
 	own.portable = f->portable;
+	own.misfits = f->portable ? NULL : &misfits;
 	own.peels = f->peels;
 	for (int i = 0; i < all->typed.n; i++) {
 		Fn *fn = f->begin(all->typed.p[i], &all->of[i], cx);
@@ -152,7 +161,7 @@ static bool place_further(Placing *all, Str path, const LowerCx *cx, const Furth
 	}
 	if (!run_form(some, PASS_PLACED, &own)) return false;
 	for (int i = 0; i < some->fns.n; i++) {
-		f->end(some->fns.p[i], of.p[i], cx);
+		if (!is_among(&misfits, some->fns.p[i])) f->end(some->fns.p[i], of.p[i], cx);
 		of.p[i]->first->by_arch |= some->fns.p[i]->by_arch;
 	}
 	return true;

@@ -51,6 +51,8 @@ void lower_hints(const Module *m);              /* warns of hints that no versio
 typedef struct Whole { const Fn *of; Fn *fn; } Whole;
 typedef struct Wholes { VEC(Whole) v; } Wholes;
 
+typedef VEC(Fn *) FnVec;
+
 /* What a pass gets. A pass reports through diag and never fails otherwise. */
 typedef struct LowerCx {
 	const LowerOptions *o;
@@ -61,6 +63,8 @@ typedef struct LowerCx {
 	bool portable;          /* clusters of no more thread blocks than every device of the architecture runs */
 	bool alone;             /* no cluster: a layout would have to be converted between its thread blocks */
 	bool peels;             /* places rows in aligned vectors and ends (peel.c): twice the registers a thread */
+	/* takes kernels that need more shared memory than there is, which calls do without; NULL: that is an error */
+	FnVec *misfits;
 } LowerCx;
 /* The architecture that fn is lowered for. Asking makes the kernel one that serves this architecture alone. */
 int lower_arch(const LowerCx *cx, Fn *fn);

@@ -50,7 +50,6 @@ int wide_regs(const Fn *fn, const LowerCx *cx);         /* elements that a threa
 bool kernel_suits_cluster(const Fn *fn);        /* may the thread blocks of a cluster share its tiles? */
 
 /* ---- versions.c ---- */
-typedef VEC(Fn *) FnVec;
 /* As roles around a loop of products (pipeline.c, chain.c): of several with a time the one that takes least serves a
  * call. guard: which calls it serves; NULL: all that the copy engine does. */
 typedef struct Pipelined { Fn *fn; Str name; const Sym *time, *guard; } Pipelined;

@@ -340,8 +340,9 @@ static void put_in_place(const Slots *s, Placed *placed, int piece)
 	}
 }
 
-static void give_places(Fn *fn, const bool *own)
+static void give_places(Fn *fn, const bool *own, const LowerCx *cx)
 {
+	const Op *beyond = NULL;        /* the first that has no room */
 	Slots s = { .piece_of = NEW_ARRAY(A_TMP, int, fn->nval), .own = own };
 	Placed placed = { 0 };
 	fn->shared_bytes = 0;
@@ -356,11 +357,11 @@ static void give_places(Fn *fn, const bool *own)
 		put_in_place(&s, &placed, i);
 		ir_set_int(q->op, AT_SLOT, q->at);
 		if (q->at + q->bytes > fn->shared_bytes) fn->shared_bytes = q->at + q->bytes;
-		if (q->at + q->bytes > SHARED_LIMIT) {
-			diag(D_NOT_SUPPORTED, q->op->span, "an operation that needs more than 96 KiB of shared memory", "cuda");
-			return;
-		}
+		if (!beyond && fn->shared_bytes > SHARED_LIMIT) beyond = q->op;
 	}
+	if (!beyond) return;
+	if (cx->misfits) vec_push(A_UNIT, cx->misfits, fn);
+	else diag(D_NOT_SUPPORTED, beyond->span, "an operation that needs more than 96 KiB of shared memory", "cuda");
 }
 
 /* An atomic whose old value nobody wants has none. */
@@ -393,7 +394,6 @@ static void find_other_use(void *ctx, Op *op)
 
 void pass_share(Module *m, const LowerCx *cx)
 {
-	(void)cx;
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		Pending p = { 0 };
@@ -404,6 +404,6 @@ void pass_share(Module *m, const LowerCx *cx)
 		ir_walk(fn->body, find_other_use, &own);
 		Sync s = { fn, false, false, own.own };
 		sync_block(&s, &p, fn->body);
-		give_places(fn, own.own);
+		give_places(fn, own.own, cx);
 	}
 }

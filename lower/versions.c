@@ -272,7 +272,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	for (int i = 0; i < p->pipelined.n; i++) add_pipelined(&l, &p->pipelined.p[i]);
 	bool worth = is_worth(&a, p);
 	/* all calls by elements in the order of memory, where tiles make threads exchange what they load as it lies */
-	bool moves = p->flat && !worth && !unaligned_serves(p->first, p->narrow);
+	bool moves = p->narrow && p->flat && !worth && !unaligned_serves(p->first, p->narrow);
 	if (p->privatised) {
 		worth = false;          /* one version serves all other calls */
 		add(&l, "private", p->private_guard, p->privatised);
