@@ -1,11 +1,16 @@
 /* Kernels of rows: which registers hold a row, and what peeled rows and rows side by side take
  * (passes cut, peel, dense). */
+#include "ir/rules.h"
 #include "placed/placed.h"
 
+/* A conversion that may wrap is not followed. */
 const Sym *launched_sym(const Val *v)
 {
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST)
-		&& elem_is_integral(ir_in(v->def, 0)->type->elem)) v = ir_in(v->def, 0);
+	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST)) {
+		const Val *x = ir_in(v->def, 0);
+		if (!elem_is_integral(x->type->elem) || rule_narrows(x->type->elem, v->type->elem)) break;
+		v = x;
+	}
 	return v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM)->u.sym : NULL;
 }
 
