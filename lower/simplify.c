@@ -328,6 +328,25 @@ static void splice_scope(Op *op)
 	ir_remove(op);
 }
 
+typedef VEC(Op *) Ops;
+
+static void find_bid(void *ctx, Op *op)
+{
+	if (op->code == OP_BID) vec_push(A_TMP, (Ops *)ctx, op);
+}
+
+/* What the function of a reduction or a scan asks of the tile block is asked before it: passes that give a kernel
+ * another grid look for indices of tile blocks there. */
+static void hoist_bids(Simp *s, Op *op)
+{
+	Ops bids = { 0 };
+	for (int i = 0; i < op->nregion; i++) ir_walk(op->region[i], find_bid, &bids);
+	for (int i = 0; i < bids.n; i++) {
+		ir_move_before(bids.p[i], op);
+		if (merge_equal(s, bids.p[i])) ir_remove(bids.p[i]);
+	}
+}
+
 static void simplify_op(Simp *s, Op *op)
 {
 	Val *v;
@@ -335,6 +354,7 @@ static void simplify_op(Simp *s, Op *op)
 		ir_remove(op);
 		return;
 	}
+	if (op_is_reduce(op) || op_is_scan(op)) hoist_bids(s, op);
 	for (int i = 0; i < op->nregion; i++) simplify_block(s, op->region[i]);
 	if (op->nregion) s->loads = s->seen.n;
 	if ((!op_is_pure(op) && !is_constant_load(op)) || !op->nout) return;
