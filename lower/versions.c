@@ -23,7 +23,7 @@ static bool ask_multiple(const Sym **guard, const Val *v, int64_t n, int steps)
 {
 	const Sym *keep = *guard;
 	if (access_multiple(v) % n == 0) return true;
-	if (!v->def || steps == 0) return false;
+	if (!v->def || steps == 0 || !elem_is_int(v->type->elem)) return false;
 	switch (v->def->code) {
 	case OP_LAUNCH: ask_multiple_of(guard, ir_attr(v->def, AT_SYM)->u.sym, n); return true;
 	case OP_CAST: return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1);

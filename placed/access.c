@@ -234,6 +234,7 @@ int64_t sym_multiple(const Sym *s)
 int64_t access_multiple(const Val *v)
 {
 	Num n;
+	if (!elem_is_int(v->type->elem)) return 1;
 	if (ir_const_value(v, &n)) return n.i ? n.i & -n.i : (int64_t)1 << 32;
 	if (v->def && (v->def->code == OP_MUL || v->def->code == OP_ADD || v->def->code == OP_SUB)) {
 		int64_t x = access_multiple(ir_in(v->def, 0)), y = access_multiple(ir_in(v->def, 1));
