@@ -130,6 +130,7 @@ typedef struct Tile {
 	bool one;               /* one thread reads, then hands on */
 	bool moved;             /* a row whose registers hold other elements than the layout says, */
 	bool begins;            /* in vectors from its phase on */
+	bool sure;              /* its vectors are aligned, which nothing asks */
 	int64_t dense;          /* a warp accesses all of its rows together (lower/dense.c): what of them this is */
 } Tile;
 
@@ -154,6 +155,7 @@ static void *plan_tile(Run *r, const Op *op, const Val *data)
 	t->moved = row_moves(r, t->p.l);
 	t->end = row_is_end(r, t->p.l, r->fn->row_regs) ? r->fn->row_regs : -1;
 	t->begins = t->moved && r->fn->peel_line && peel_begins(r->fn, op);
+	t->sure = t->p.vec && ir_int(op, AT_WAYS, WAYS_ANY) != WAYS_ANY;
 	return t;
 }
 
@@ -393,6 +395,13 @@ static void move_dense(Mover *m)
 			move_element(m, i / LANES, i % LANES, at);
 }
 
+static bool meets_tensor(const Tile *t, const Origin *o)
+{
+	for (int a = 0; a < t->p.rank; a++)
+		if (o->o[a] >= o->ext[a] || o->o[a] <= -((int64_t)1 << t->p.l.out[a])) return false;
+	return true;
+}
+
 static void move_tile(Mover *m)
 {
 	const Tile *t = m->t;
@@ -405,6 +414,7 @@ static void move_tile(Mover *m)
 	for (int l = 0; l < LANES; l++) {
 		if (!(m->lanes >> l & 1)) continue;
 		const Origin *o = &m->o[l];
+		if (t->sure && !o->aligned && meets_tensor(t, o)) sim_fault(w, "a vector access that is not aligned");
 		bool few = w->u->r->fn->lanes && !(o->aligned && o->whole) && (!o->aligned || is_ragged(t, o));
 		if (!t->p.vec || few) single |= (uint32_t)1 << l;
 		else if (o->aligned && o->whole && !o->phase) all |= (uint32_t)1 << l;
