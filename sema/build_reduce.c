@@ -1,5 +1,6 @@
 /* Reductions and scans: one op for each axis, the axis kept with length 1 unless `squeeze: true`; custom combining
  * functions become a region over scalars. */
+#include "placed/placed.h"
 #include "sema/build.h"
 
 #include <string.h>
@@ -260,14 +261,22 @@ static const Val *tile_of(const Op *op)
 	return NULL;
 }
 
-/* How often the function runs, and where, is the target's business: it works on single elements and only computes. */
+static bool reads_what_changes(const Op *op)
+{
+	return op_has(op, OPF_READ) && op->nin && !memory_is_constant(op->parent->fn, ir_in(op, 0));
+}
+
+/* How often the function runs, and where, is the target's business: it works on single elements and only computes. So
+ * there is no order between it and what is stored before and after. */
 static bool only_computes(Cx *cx, Call *c, const IrBlock *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		const Val *tile = tile_of(op);
-		if (op_has(op, OPF_WRITE) && op->code != OP_CHECK) {
+		bool writes = op_has(op, OPF_WRITE) && op->code != OP_CHECK;
+		if (writes || reads_what_changes(op)) {
 			Diag *d = cx_diag(cx, D_FN_EFFECT, op->span, c->name);
 			diag_label(d, c->span, "%s", "here it is used");
+			if (!writes) diag_help(d, "read it before, as in `let s = t[0];`");
 			return false;
 		}
 		if (tile) {
