@@ -104,7 +104,7 @@ void reduce_combine_lanes(Warp *w, const Step *s, const Reduce *p, Lane32 *a, co
 }
 
 /* The greatest or smallest of a thread first, then the least index of what is equal to it. */
-static void thread_element(const Reduce *p, const SimVal *const *x, int at, Lane32 *a)
+static void thread_element(const Reduce *p, const SimVal *const *x, int at, int regs, Lane32 *a)
 {
 	Lane32 b, is, eq;
 	bool flt = elem_is_any_float(p->e[0]);
@@ -114,6 +114,7 @@ static void thread_element(const Reduce *p, const SimVal *const *x, int at, Lane
 			uint32_t from = (uint32_t)at;
 			for (int k = 0; k < p->nv; k++)
 				if (i >> k & 1) from ^= p->v[k];
+			if ((int)from >= regs) continue;        /* left out after a short row */
 			load_lanes(x[0], (int)from, &b);
 			if (!pass) {
 				Lane32 old = a[0];
@@ -181,6 +182,7 @@ Go run_reduce_regs(Warp *w, const Step *s)
 	const SimVal *x[MOST];
 	Lane32 a[MOST], b[MOST], was[MOST];
 	bool products = op_sums_products(s->op);
+	int regs = regs_of(ir_in(s->op, 0));
 	for (int i = 0; i < s->op->nin; i++) x[i] = sim_val(w, ir_in(s->op, i));
 	if (w->u->r->fn->peel_line && holds_row(w->u->r->fn, *ir_in(s->op, 0)->lay) && x[0]->mask != LANES - 1) {
 		reduce_peeled(w, s, p, x, products);
@@ -189,7 +191,7 @@ Go run_reduce_regs(Warp *w, const Step *s)
 	for (int q = 0; q < p->regs; q++) {
 		uint32_t at = bits_along(p->kept, (uint32_t)q);
 		if (p->kind == KIND_MAX_ELEMENT || p->kind == KIND_MIN_ELEMENT) {
-			thread_element(p, x, (int)at, a);
+			thread_element(p, x, (int)at, regs, a);
 			put(w, s, p, q, a);
 			continue;
 		}
@@ -199,7 +201,7 @@ Go run_reduce_regs(Warp *w, const Step *s)
 			uint32_t from = at;
 			for (int j = 0; j < p->nv; j++)
 				if (k >> j & 1) from ^= p->v[j];
-			if ((int)from >= regs_of(ir_in(s->op, 0))) continue;    /* left out after a short row */
+			if ((int)from >= regs) continue;        /* left out after a short row */
 			if (products) {
 				add_product(p, x, (int)from, false, &a[0]);
 				continue;
