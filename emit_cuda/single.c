@@ -15,6 +15,8 @@ typedef struct Elements {
 	Lay l;
 	ElementsPlan p;
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first */
+	bool swaps;             /* lanes whose updates go to one place combine them: every lane comes there */
+	Str copies;             /* which threads access memory; NULL: all do */
 } Elements;
 
 static int extra_operands(const Op *op) { return op_has(op, OPF_CAS) ? 2 : 1; }       /* a pad, or values */
@@ -61,6 +63,7 @@ static void print_place(const Elements *x)
 	}
 	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", cu_at(g, x->mask, x->reg));
 	if (x->run.log2 && !x->p.vec) out_printf(ok, "%s!ct_gone[ct_b]", n++ ? " && " : "");
+	if (x->swaps && x->copies) out_printf(ok, "%s%s", n++ ? " && " : "", x->copies);
 	out_printf(g->o, "const int ct_ok = %s;\n", n ? ok->p : "1");
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v && x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
 	out_free(ok);
@@ -79,12 +82,16 @@ static bool publishes(const Elements *x)
 	}
 }
 
+static Str rmw_name(const Elements *x)
+{
+	return str_fmt("%s_%s", attr_word_text(AT_RMW, (int)ir_int(x->op, AT_RMW, 0)), elem_rows[x->e].name);
+}
+
 static Str atomic_call(const Elements *x)
 {
 	const Op *op = x->op;
 	const char *what;
-	if (x->v && x->v->own)
-		return str_fmt("ct_own_%s_%s", attr_word_text(AT_RMW, (int)ir_int(op, AT_RMW, 0)), elem_rows[x->e].name);
+	if (x->v && x->v->own) return str_fmt("ct_own_%s", rmw_name(x));
 	int64_t order = ir_int(op, AT_ORDER, 0), scope = ir_int(op, AT_SCOPE, 0);
 	if (!op_has(op, OPF_WRITE)) what = "load";
 	else if (!op_has(op, OPF_READ)) what = publishes(x) ? "xchg" : "store";
@@ -123,7 +130,9 @@ static void print_element(const Elements *x)
 		Str call = str_fmt("%s(ct_a, %s%s)", atomic_call(x), data, extra_operands(op) == 2
 			? str_fmt(", %s", cu_at(g, ir_in(op, x->first + 1), x->reg)) : "");
 		Str none = extra_operands(op) == 2 ? data : cu_num(x->e, (Num){ 0 });   /* as a compare-exchange that matched */
-		if (wanted) out_printf(g->o, "%s = ct_ok ? %s : %s;\n", r, call, none);
+		if (x->swaps)
+			out_printf(g->o, "ct_lanes_%s(ct_a, ct_i0, ct_ok, %s, ct_lane, %d);\n", rmw_name(x), data, COST_PRIVATE_RUNS);
+		else if (wanted) out_printf(g->o, "%s = ct_ok ? %s : %s;\n", r, call, none);
 		else out_printf(g->o, "if (ct_ok) %s;\n", call);
 	}
 	}
@@ -299,10 +308,12 @@ void memory_elements(Cu *g, const Op *op)
 		cu_declare(g, op->out[0]);
 	}
 	Lay held = tile ? *x.like->lay : lay_single(0, fn_threads(g->fn));
-	Str copies = writes(op) ? cu_writers(g, held) : once ? cu_copies(held) : NULL;
+	x.copies = writes(op) ? cu_writers(g, held) : once ? cu_copies(held) : NULL;
+	x.swaps = update_swaps(op);
+	bool apart = x.copies && !x.swaps;
 	uint32_t spare = once && tile ? lay_hwcoord(*x.like->lay, lay_free(*x.like->lay), HW_REG) : 0;
-	if (copies) {
-		out_printf(g->o, "if (%s) {\n", copies);
+	if (apart) {
+		out_printf(g->o, "if (%s) {\n", x.copies);
 		out_in(g->o);
 	}
 	x.l = tile ? *x.like->lay : lay_unit(0);
@@ -316,6 +327,6 @@ void memory_elements(Cu *g, const Op *op)
 	if (x.p.vec) print_vectors(&x, spare);
 	else print_each(&x, n, spare);
 	if (x.run.log2) cu_end(g);
-	if (copies) cu_end(g);
+	if (apart) cu_end(g);
 	if (wanted && one_thread_reads(op) && !g->fn->cluster) move_share_copies(g, op);
 }

@@ -168,6 +168,13 @@ OpCode update_combine(const Op *op)
 	return how < (int64_t)(sizeof by / sizeof *by) ? by[how] : OP_COUNT;
 }
 
+bool update_swaps(const Op *op)
+{
+	const Val *view = ir_in(op, 0);
+	if (op->code != OP_ATOMIC_RMW || !view->def || view->def->code != OP_PRIVATE) return false;
+	return elem_is_any_float(view->type->elem) || elem_bytes(view->type->elem) > 4;
+}
+
 Num update_identity(const Op *op, Elem e) { return monoid_identity(monoid_reduction(update_combine(op)), e, false); }
 
 /* Sums of 16 bits round too often to be added in another order. */

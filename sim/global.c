@@ -698,17 +698,48 @@ static uint32_t count_pieces(Warp *w, const Step *s, int reg, uint32_t lanes)
 	return q.lanes;
 }
 
+/* The lanes whose successor does not update the same place. */
+static uint32_t ends_of_runs(Warp *w, const Step *s, int reg, uint32_t lanes)
+{
+	uint32_t ends = 0;
+	for (int l = 0; l < LANES; l++) {
+		bool both = l + 1 < LANES && lanes >> l & lanes >> (l + 1) & 1;
+		bool same = both && element_value(w, s, 1, reg, l).i == element_value(w, s, 1, reg, l + 1).i;
+		ends |= (uint32_t)!same << l;
+	}
+	return ends;
+}
+
+/* Where lanes have few runs that update one place, the first of each has what all of it have; the lanes that update. */
+static uint32_t combine_lanes(Warp *w, const Step *s, int reg, uint32_t lanes, Cell *data)
+{
+	const Elements *x = s->plan;
+	uint32_t ends = ends_of_runs(w, s, reg, lanes);
+	int runs = 0;
+	for (int l = 0; l < LANES; l++) runs += ends >> l & 1;
+	w->u->r->count[s->number].shuffles++;
+	if (runs > COST_PRIVATE_RUNS) return lanes;
+	for (int d = 1; d < LANES; d *= 2)
+		for (int l = 0; l + d < LANES; l++)
+			if (!(ends >> l & (((uint32_t)1 << d) - 1)))
+				data[l] = combined(update_combine(s->op), x->e, data[l], data[l + d]);
+	w->u->r->count[s->number].shuffles += LANES_LOG2 * (elem_bytes(x->e) > 4 ? 2 : 1);
+	return lanes & (ends << 1 | 1);
+}
+
 /* One more update of what the thread block has for itself. */
-static void update_own(Warp *w, const Step *s, int reg, const Request *q)
+static void update_own(Warp *w, const Step *s, int reg, Request *q)
 {
 	const Elements *x = s->plan;
 	OpCode by = ir_int(s->op, AT_RMW, 0) == attr_word(AT_RMW, str_intern("sub")) ? OP_SUB : update_combine(s->op);
+	Cell data[LANES];
+	for (int l = 0; l < LANES; l++)
+		data[l] = x->run.log2 ? x->sum[reg * LANES + l] : element_value(w, s, x->first, reg, l);
+	if (update_swaps(s->op)) q->lanes = combine_lanes(w, s, reg, q->lanes, data);
 	count_shared(w, q);
-	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
-		if (!(q->lanes >> l & 1)) continue;
-		Cell data = x->run.log2 ? x->sum[reg * LANES + l] : element_value(w, s, x->first, reg, l);
-		update_cell(x->e, shared_at(w, w->rank, (int64_t)q->at[l], q->bytes, l, SHARED_ATOMIC), by, data);
-	}
+	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
+		if (q->lanes >> l & 1)
+			update_cell(x->e, shared_at(w, w->rank, (int64_t)q->at[l], q->bytes, l, SHARED_ATOMIC), by, data[l]);
 }
 
 /* counted: lanes whose request has been counted. */

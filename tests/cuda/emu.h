@@ -399,6 +399,7 @@ EMU_WHOLE(i8, signed char, -128.0, 127.0) EMU_WHOLE(i16, short, -32768.0, 32767.
 EMU_WHOLE(i32, int, -2147483648.0, 2147483647.0) EMU_WHOLE(u8, unsigned char, 0.0, 255.0)
 EMU_WHOLE(u16, unsigned short, 0.0, 65535.0) EMU_WHOLE(u32, unsigned, 0.0, 4294967295.0)
 static inline int __popc(unsigned a) { return __builtin_popcount(a); }
+static inline int __ffs(int a) { return __builtin_ffs(a); }
 static inline int atomicAdd(int *p, int v) { int old = *p; *p += v; return old; }
 /* of the functions that are taken as they are printed, whatever the type */
 #define emu_atomicAdd(p, v) (*(p) += (v))
@@ -430,6 +431,17 @@ EMU_SHFL(i8, signed char) EMU_SHFL(i16, short) EMU_SHFL(i32, int) EMU_SHFL(i64, 
 EMU_SHFL(u16, unsigned short) EMU_SHFL(u32, unsigned) EMU_SHFL(u64, unsigned long long) EMU_SHFL(f8e4m3, unsigned char)
 EMU_SHFL(f8e5m2, unsigned char) EMU_SHFL(f16, unsigned short) EMU_SHFL(bf16, unsigned short) EMU_SHFL(tf32, float)
 EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
+
+static unsigned ct_ballot(int c)
+{
+	const unsigned char *all = emu_exchange(&c, sizeof c);
+	unsigned r = 0;
+	for (int i = 0, one; i < 32; i++) {
+		memcpy(&one, all + i * EMU_HANDED, sizeof one);
+		r |= (unsigned)(one != 0) << i;
+	}
+	return r;
+}
 
 /* ---- clusters: what is sent to a thread block lands in its memory, where bytes count for its mbarrier. It must have begun, which
  * only the cluster's barrier tells, and must not have ended. An mbarrier is the number of bytes to come. ---- */
