@@ -1,37 +1,82 @@
 /* What a thread block has for itself of a tensor that it updates, in its shared memory: cleared before the first
  * update, added to the tensor after the last. Updates of shared memory go by CUDA's functions: nvcc sees where the
- * pointer comes from, and has instructions for integers; sums of floats are compared and swapped. */
+ * pointer comes from, and has instructions for integers of 32 bits; others are compared and swapped. Copies of an
+ * element follow each other, a power of two of them, of which a thread takes that of its number: lanes access different
+ * banks. */
 #include <string.h>
 
 #include "emit_cuda/access.h"
+#include "ir/monoid.h"
+
+typedef struct Own {
+	Cu *g;
+	const CuView *of;       /* the tensor */
+	bool once;              /* there is one copy */
+	Str all, log2;          /* pointer to the first element; log2 of the copies */
+} Own;
+
+static Own own_of(Cu *g, const Op *private, Str name)
+{
+	Num n;
+	bool once = ir_const_value(ir_in(private, 1), &n) && n.i == 1;
+	return (Own){ g, cu_val(g, ir_in(private, 0))->view, once, str_fmt("%s%s", once ? "" : "ct_all_", name),
+		str_fmt("ct_log2_%s", name) };
+}
 
 /* Threads take elements in turn: ct_i. */
-static void open_elements(Cu *g, const CuView *v)
+static void open_elements(const Own *w, Str count)
 {
-	out_printf(g->o, "for (unsigned int ct_i = %s; ct_i < %s; ct_i += %d) {\n", cu_thread(g), v->ext[0],
-		g->fn->warps * 32);
-	out_in(g->o);
+	out_printf(w->g->o, "for (unsigned int ct_i = %s; ct_i < %s; ct_i += %d) {\n", cu_thread(w->g), count,
+		w->g->fn->warps * 32);
+	out_in(w->g->o);
+}
+
+static void print_copies(const Own *w, const Op *op, Str name, const char *type)
+{
+	Str copies = cu_at(w->g, ir_in(op, 1), "0");
+	out_printf(w->g->o, "const int %s = 31 - (int)ct_clz_u32((unsigned int)%s);\n", w->log2, copies);
+	out_printf(w->g->o, "%s *const %s = %s + (%s & ((1 << %s) - 1));\n", type, name, w->all, cu_thread(w->g), w->log2);
 }
 
 void private_open(Cu *g, const Op *op)
 {
-	const CuView *of = cu_val(g, ir_in(op, 0))->view;
+	Str name = cu_name(g, op->out[0]);
+	Own w = own_of(g, op, name);
 	CuView *v = NEW(A_TMP, CuView);
-	const char *type = elem_rows[of->elem].cuda;
-	*v = *of;
-	v->str[0] = str_intern("1");
-	v->unit[0] = v->own = true;
+	const char *type = elem_rows[w.of->elem].cuda;
+	*v = *w.of;
+	v->str[0] = w.once ? str_intern("1") : str_fmt("(1 << %s)", w.log2);
+	v->unit[0] = w.once;
+	v->own = true;
 	v->param = false;
 	CuVal *r = cu_val(g, op->out[0]);
 	r->view = v;
-	v->base = r->name = cu_name(g, op->out[0]);
+	v->base = r->name = name;
 	cu_say(g, op);
-	out_printf(g->o, "%s *const %s = (%s *)%s;\n", type, v->base, type,
+	out_printf(g->o, "%s *const %s = (%s *)%s;\n", type, w.all, type,
 		words_shared(str_fmt("%lld", (long long)ir_int(op, AT_SLOT, 0))));
-	open_elements(g, v);
-	out_printf(g->o, "%s[ct_i] = %s;\n", v->base, cu_num(of->elem, update_identity(op, of->elem)));
+	if (!w.once) print_copies(&w, op, name, type);
+	open_elements(&w, w.once ? v->ext[0] : str_fmt("%s << %s", v->ext[0], w.log2));
+	out_printf(g->o, "%s[ct_i] = %s;\n", w.all, cu_num(v->elem, update_identity(op, v->elem)));
 	cu_end(g);
 	cu_sync(g);
+}
+
+/* The second half of each element's copies is added to the first until there is one. */
+static void join_copies(const Own *w, const Op *op)
+{
+	Cu *g = w->g;
+	Elem e = w->of->elem;
+	int kind = monoid_kind(monoid_reduction(update_combine(op)));
+	out_printf(g->o, "for (int ct_c = %s - 1; ct_c >= 0; ct_c--) {\n", w->log2);
+	out_in(g->o);
+	open_elements(w, str_fmt("%s << ct_c", w->of->ext[0]));
+	out_printf(g->o, "%s *const ct_x = %s + ((ct_i >> ct_c << %s) + (ct_i & ((1 << ct_c) - 1)));\n", elem_rows[e].cuda,
+		w->all, w->log2);
+	out_printf(g->o, "*ct_x = %s;\n", elem_combine(op, kind, e, str_intern("*ct_x"), str_intern("ct_x[1 << ct_c]")));
+	cu_end(g);
+	cu_sync(g);
+	cu_end(g);
 }
 
 /* What is subtracted adds up to what is added. */
@@ -45,11 +90,13 @@ static const char *word_of(const Op *op)
 void private_publish(Cu *g, const Op *op)
 {
 	const CuView *from = cu_val(g, ir_in(op, 0))->view, *to = cu_val(g, ir_in(op, 1))->view;
+	Own w = own_of(g, ir_in(op, 0)->def, from->base);
 	const ElemRow *e = &elem_rows[from->elem];
 	Str none = cu_num(from->elem, update_identity(op, from->elem)), x = str_intern("ct_x");
 	cu_say(g, op);
-	open_elements(g, from);
-	out_printf(g->o, "const %s ct_x = %s[ct_i];\n", e->cuda, from->base);
+	if (!w.once) join_copies(&w, op);
+	open_elements(&w, from->ext[0]);
+	out_printf(g->o, "const %s ct_x = %s[%s];\n", e->cuda, w.all, w.once ? "ct_i" : str_fmt("ct_i << %s", w.log2));
 	cu_line(g, op);
 	if (elem_is_any_float(from->elem))
 		out_printf(g->o, "if (ct_bits_u%d_%s(ct_x) != ct_bits_u%d_%s(%s)) ", 8 * elem_bytes(from->elem), e->name,

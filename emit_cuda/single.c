@@ -131,7 +131,8 @@ static void print_element(const Elements *x)
 			? str_fmt(", %s", cu_at(g, ir_in(op, x->first + 1), x->reg)) : "");
 		Str none = extra_operands(op) == 2 ? data : cu_num(x->e, (Num){ 0 });   /* as a compare-exchange that matched */
 		if (x->swaps)
-			out_printf(g->o, "ct_lanes_%s(ct_a, ct_i0, ct_ok, %s, ct_lane, %d);\n", rmw_name(x), data, COST_PRIVATE_RUNS);
+			out_printf(g->o, "ct_lanes_%s(ct_a, ct_i0, ct_ok, %s, ct_lane, %d);\n", rmw_name(x), data,
+				COST_PRIVATE_RUNS);
 		else if (wanted) out_printf(g->o, "%s = ct_ok ? %s : %s;\n", r, call, none);
 		else out_printf(g->o, "if (ct_ok) %s;\n", call);
 	}

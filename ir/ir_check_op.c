@@ -145,9 +145,10 @@ bool chk_view(Check *c, const Op *op)
 
 bool chk_private(Check *c, const Op *op)
 {
-	if (!chk_arity(c, op, 1, 1)) return false;
+	if (!chk_arity(c, op, 2, 1)) return false;
 	NEED(chk_in(op, 0)->kind == TY_VIEW && chk_in(op, 0)->rank == 1 && chk_out(op, 0) == chk_in(op, 0),
 		"the operand and the result must be views of one type, of one axis");
+	NEED(chk_is_scalar_of(chk_in(op, 1), EL_I32), "the number of copies must be an i32 scalar");
 	NEED(ir_int(op, AT_NUMBER, 0) > 0, "`count` must be positive");
 	return true;
 }

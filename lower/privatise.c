@@ -3,7 +3,9 @@
  * Additions of all tile blocks to one place of memory follow each other in the L2 cache: counts of 64 M values in 213
  * places take two hundred times as long as reading them. Where a call's tensor of sums fits shared memory, thread
  * blocks may have a copy each, to which their tile blocks add, and which each adds to the tensor once (publish). So a
- * thread block does many tile blocks, in a loop, and no more of them are started than run at once.
+ * thread block does many tile blocks, in a loop, and no more of them are started than run at once. What shared memory
+ * has no instruction for is compared and swapped, by one lane after another where several go to one place: lanes
+ * combine such updates first (update_swaps), and threads have copies of the sums where there is room.
  *
  * Nobody can observe the difference: the updates are relaxed, commute, and give no old value; the kernel accesses
  * the tensor in no other way; and a kernel's order of updates is its own until it ends. Kernels with control flow are
@@ -123,10 +125,11 @@ static Op *put_in_loop(Fn *fn, const Fn *of, const Sym *all, const Sym *started)
 	return loop;
 }
 
-static void make_private(const Private *p, Op *loop, int64_t places)
+static void make_private(const Private *p, Op *loop, int64_t places, const Sym *copies)
 {
 	Builder before = build_before(loop), after = build_after(loop);
-	Val *copy = ir_unary(&before, OP_PRIVATE, p->tensor->type, p->tensor);
+	Val *of[2] = { p->tensor, launched(&before, copies) };
+	Val *copy = ir_op1(&before, OP_PRIVATE, p->tensor->type, 2, of);
 	ir_set_int(copy->def, AT_NUMBER, places);
 	for (Op *op = loop->region[0]->first; op; op = op->next)
 		if (op->nin && ir_in(op, 0) == p->tensor) {
@@ -153,10 +156,25 @@ static int warps_of(const Private *p)
 	return warps;
 }
 
+/* So many places have room, their copies counted. */
 static int64_t places_of(const Private *p, int warps)
 {
-	int64_t most = (int64_t)COST_PRIVATE_BYTES * warps / elem_bytes(p->tensor->type->elem), known;
-	return sym_is_const(p->extent, &known) && known > 0 && known < most ? known : most;
+	Elem e = p->tensor->type->elem;
+	int64_t most = (int64_t)COST_PRIVATE_BYTES * warps / elem_bytes(e), known;
+	int64_t each = shared_swaps(e) ? warps * LANES : 1;
+	return sym_is_const(p->extent, &known) && known > 0 && known * each < most ? known * each : most;
+}
+
+/* Threads that update one place wait for each other where shared memory has no instruction for it: each has a copy
+ * then, or shares it with few, where places leave room and a copy is updated more often than it takes to clear and to
+ * add it. */
+static const Sym *copies_of(const Private *p, const Sym *all, const Sym *started, int64_t places, int warps)
+{
+	if (!shared_swaps(p->tensor->type->elem)) return sym_const(1);
+	const Sym *extent = sym_max(p->extent, sym_const(1));
+	const Sym *cleared = sym_mul(sym_mul(extent, started), sym_const(COST_PRIVATE_COPY));
+	const Sym *pay = sym_cdiv(sym_mul(all, sym_const(p->updates)), cleared);
+	return sym_min(sym_min(sym_div(sym_const(places), extent), pay), sym_const(warps * LANES));
 }
 
 /* Of the calls whose places fit, those in which a thread block does not publish many more places than it updates. */
@@ -184,7 +202,7 @@ Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard)
 	for (int i = 0; i < of->ngrid; i++) all = sym_mul(all, of->grid[i]);
 	const Sym *started = sym_min(all, sym_const((int64_t)machine_of(cx->target_arch)->sms * COST_PRIVATE_HELD / warps));
 	*guard = guard_of(&p, all, started, places);
-	make_private(&p, put_in_loop(fn, of, all, started), places);
+	make_private(&p, put_in_loop(fn, of, all, started), places, copies_of(&p, all, started, places, warps));
 	kernel_regrid(fn, started);
 	kernel_set_warps(fn, warps);
 	kernel_again(fn, cx);

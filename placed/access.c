@@ -168,11 +168,13 @@ OpCode update_combine(const Op *op)
 	return how < (int64_t)(sizeof by / sizeof *by) ? by[how] : OP_COUNT;
 }
 
+bool shared_swaps(Elem e) { return elem_is_any_float(e) || elem_bytes(e) > 4; }
+
 bool update_swaps(const Op *op)
 {
 	const Val *view = ir_in(op, 0);
 	if (op->code != OP_ATOMIC_RMW || !view->def || view->def->code != OP_PRIVATE) return false;
-	return elem_is_any_float(view->type->elem) || elem_bytes(view->type->elem) > 4;
+	return shared_swaps(view->type->elem);
 }
 
 Num update_identity(const Op *op, Elem e) { return monoid_identity(monoid_reduction(update_combine(op)), e, false); }

@@ -41,9 +41,11 @@ typedef struct ElementsRun { uint32_t bits; int log2; } ElementsRun;    /* log2 
 ElementsRun elements_run(const Op *op);
 OpCode update_combine(const Op *op);    /* by which operation; OP_COUNT: none */
 Num update_identity(const Op *op, Elem e);      /* what changes no element by it */
-/* Is it one of what a thread block has for itself that shared memory has no instruction for? It is compared and swapped,
- * by one lane after another where several go to one place: where a warp's lanes have at most COST_PRIVATE_RUNS runs of
- * neighbours that do, each run is combined by shuffles first, for its first lane to update. */
+/* Has shared memory no instruction that updates such elements? They are compared and swapped, by one thread after
+ * another where several go to one place. */
+bool shared_swaps(Elem e);
+/* Is it such an update of what a thread block has for itself? Where a warp's lanes have at most COST_PRIVATE_RUNS runs
+ * of neighbours that go to one place, each run is combined by shuffles first, for its first lane to update. */
 bool update_swaps(const Op *op);
 
 /* op: load, store, or phase (data NULL). rotated: rows of the kernel are. */

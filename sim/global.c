@@ -608,7 +608,7 @@ void *plan_elements(Run *r, const Op *op)
 	return x;
 }
 
-static Cell combined(OpCode by, Elem e, Cell x, Cell y)
+Cell cells_combined(OpCode by, Elem e, Cell x, Cell y)
 {
 	ElemPlan p = { .code = by, .e = e, .r = e, .nin = 2 };
 	const Cell *in[2] = { &x, &y };
@@ -624,13 +624,13 @@ static Cell atomic_new(const Op *op, Elem e, Cell old, Cell x, Cell y)
 	if (op_has(op, OPF_CAS))
 		return cell_bits(e, old) == cell_bits(e, x) ? y : old;
 	int64_t how = ir_int(op, AT_RMW, 0);
-	return how < (int64_t)(sizeof by / sizeof *by) ? combined(by[how], e, old, x) : x;      /* else xchg */
+	return how < (int64_t)(sizeof by / sizeof *by) ? cells_combined(by[how], e, old, x) : x;      /* else xchg */
 }
 
 void update_cell(Elem e, void *at, OpCode by, Cell x)
 {
 	uint64_t place = (uint64_t)(uintptr_t)at;
-	write_cell(e, place, combined(by, e, read_cell(e, place), x));
+	write_cell(e, place, cells_combined(by, e, read_cell(e, place), x));
 }
 
 static Cell element_value(Warp *w, const Step *s, int operand, int reg, int lane)
@@ -722,7 +722,7 @@ static uint32_t combine_lanes(Warp *w, const Step *s, int reg, uint32_t lanes, C
 	for (int d = 1; d < LANES; d *= 2)
 		for (int l = 0; l + d < LANES; l++)
 			if (!(ends >> l & (((uint32_t)1 << d) - 1)))
-				data[l] = combined(update_combine(s->op), x->e, data[l], data[l + d]);
+				data[l] = cells_combined(update_combine(s->op), x->e, data[l], data[l + d]);
 	w->u->r->count[s->number].shuffles += LANES_LOG2 * (elem_bytes(x->e) > 4 ? 2 : 1);
 	return lanes & (ends << 1 | 1);
 }
@@ -792,7 +792,7 @@ static void combine_run(Warp *w, const Step *s, uint32_t first)
 			for (uint32_t i = 0; i < (uint32_t)1 << x->p.vec; i++) {
 				int piece = (int)piece_reg(x->p.bit, x->p.vec, i);
 				Cell *to = &x->sum[(next ^ piece) * LANES + l];
-				*to = combined(update_combine(s->op), x->e, x->sum[(reg ^ piece) * LANES + l], *to);
+				*to = cells_combined(update_combine(s->op), x->e, x->sum[(reg ^ piece) * LANES + l], *to);
 			}
 		}
 	}

@@ -255,6 +255,7 @@ uint32_t bits_along(uint32_t mask, uint32_t n); /* the n-th number whose bits li
 int64_t sim_phase(const Warp *w);               /* what the kernel's OP_PHASE gave; 0: it has none */
 typedef struct Request { uint64_t at[LANES]; uint32_t lanes; int bytes; } Request;
 void count_global(Warp *w, const Request *q, bool write);       /* checks each address, too */
+Cell cells_combined(OpCode by, Elem e, Cell x, Cell y);
 void update_cell(Elem e, void *at, OpCode by, Cell x);          /* what lies there becomes `by` of it and x */
 typedef enum SharedUse { SHARED_READ, SHARED_WRITE, SHARED_ATOMIC } SharedUse;
 /* moves.c: an element to the same place of all thread blocks; bar_sent ends what a warp sends. */

@@ -490,7 +490,8 @@ static void gen_private(Gen *g, OpCode code)
 {
 	Val *in[2] = { NULL, need(g, type_view(pick(elem_is_arith), 1)) };
 	int rmw = rnd(3);
-	in[0] = ir_op1(&g->b, OP_PRIVATE, in[1]->type, 1, &in[1]);
+	Val *of[2] = { in[1], need(g, type_scalar(EL_I32)) };
+	in[0] = ir_op1(&g->b, OP_PRIVATE, in[1]->type, 2, of);
 	ir_set_int(in[0]->def, AT_NUMBER, 1 + rnd(100));
 	if (rmw) ir_set_int(in[0]->def, AT_RMW, rmw);
 	g->made[OP_PRIVATE] = true;
