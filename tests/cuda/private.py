@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
 from common import *
 
-WANT = {"counts", "weighted", "extremes", "bits", "flags", "asked"}
+WANT = {"counts", "weighted", "extremes", "bits", "flags", "asked", "ordered", "ordered_sums", "skewed", "runs", "at_once"}
 
 FULL = """kernel full(x: tensor<f32, [m, n]>, w: tensor<f32, [256, 256]>, y: inout tensor<f32, [bins]>) grid [cdiv(m, 64), cdiv(n, 256)] {
     let v = x.load([bid(0), bid(1)], [64, 256]);
