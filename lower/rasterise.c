@@ -6,8 +6,10 @@
  * the fastest, and so on; loads decide where much more is loaded than stored (reductions). An address is a polynomial
  * of the block's indices, and the number of dimensions that an index is multiplied by stands for the size of its step.
  *
- * Where neighbours along an axis load from the same sectors (one channel of interleaved pixels each) and none store to
- * the same, that axis is the fastest: in another order each of them would fetch all of those sectors from memory again.
+ * One axis is enough for what decides: along it, short runs of elements become long ones. Where the others' runs are
+ * short, too, as of what is loaded to be transposed, the next axis is that along which their address changes least.
+ * It is the fastest one where what decides has long runs in each tile: where each block loads one channel of
+ * interleaved pixels and stores a plane, each would else fetch from memory again all sectors that the last one had.
  *
  * Rows selected by an index from memory lie anywhere in their table, so they are not neighbours, whatever the order. If
  * they run fastest, blocks that run at once read the same columns, and what they read of the table is a slice that
@@ -30,9 +32,9 @@ enum {
 
 /* How far apart the places of neighbours along an axis of the grid are: coef elements times so many dimensions. */
 typedef struct Stride { bool known; int dims; int64_t coef; } Stride;
-/* log2: of the bytes of a tile; -1: none. elem_log2: of an element's. looked_up: the axes of the grid, a set, that say
- * which index from memory a place is at */
-typedef struct Spread { int log2, elem_log2; Stride along[GRID]; unsigned looked_up; } Spread;
+/* log2 of the bytes; -1: none. run: the same of those that are adjacent. looked_up: the axes of the grid, a set, that
+ * say which index from memory a place is at */
+typedef struct Spread { int log2, run; Stride along[GRID]; unsigned looked_up; } Spread;
 typedef struct Sweep { Spread load, store; } Sweep;
 
 static Sweep now;       /* of the kernel that valsyms_accesses goes over */
@@ -92,14 +94,24 @@ static unsigned looked_up(const Op *load)
 	return r;
 }
 
+/* log2 of the bytes of a tile that lie side by side in memory: of one of its rows. */
+static int run_of(const Op *op, const Type *t)
+{
+	const Fn *fn = op->parent->fn;
+	const Val *view = ir_in(op, 0);
+	int fast = fast_axis(fn, view);
+	bool runs = type_is_tile(t) && t->rank == view->type->rank && unit_axis(fn, view, fast);
+	return elem_log2(t->elem) + (runs ? t->log2[fast] : 0);
+}
+
 static void visit_access(ValSyms *b, Op *op)
 {
 	bool store = op->code == OP_STORE;
 	const Type *t = store ? ir_in(op, op->nin - 1)->type : op->out[0]->type;
-	Spread p = { .elem_log2 = elem_log2(t->elem) };
-	if (type_is_tile(t)) p.log2 = type_log2_size(t) + p.elem_log2;
+	Spread p = { .log2 = type_is_tile(t) ? type_log2_size(t) + elem_log2(t->elem) : 0 };
 	Spread *best = store ? &now.store : &now.load;
 	if (p.log2 <= best->log2) return;
+	p.run = run_of(op, t);
 	if (op->code == OP_LOAD) p.looked_up = looked_up(op);
 	for (const Val *v = ir_in(op, 0); v->def && (v->def->code == OP_VIEW || v->def->code == OP_PERMUTE);
 		v = ir_in(v->def, 0)) if (v->def->code == OP_VIEW) add_terms(&p, valsym(b, ir_in(v->def, 1)));
@@ -127,31 +139,53 @@ static void look_at_order(void *ctx, Op *op)
 	if (reduces && n < o->added) o->added = n;
 }
 
-/* The axes, a set, along which neighbours access the same sectors. */
-static unsigned axes_within_sectors(const Spread *p)
-{
-	unsigned r = 0;
-	for (int i = 0; i < GRID; i++) {
-		const Stride *s = &p->along[i];
-		if (s->known && s->dims == 0 && s->coef < SECTOR >> p->elem_log2) r |= 1u << i;
-	}
-	return r;
-}
-
 /* Is axis x to be faster than y? */
 static bool is_faster(const Spread *first, const Spread *second, int x, int y)
 {
 	const Spread *p[] = { first, second };
 	unsigned up = now.load.log2 >= now.store.log2 ? now.load.looked_up : 0;
 	if ((up >> x ^ up >> y) & 1) return up >> x & 1;
-	unsigned within = axes_within_sectors(&now.store) ? 0 : axes_within_sectors(&now.load);
-	if ((within >> x ^ within >> y) & 1) return within >> x & 1;
 	for (int i = 0; i < 2; i++) {
 		Stride s = p[i]->along[x], t = p[i]->along[y];
 		if (s.known != t.known) return s.known;
 		if (s.known && (is_farther(s, t) || is_farther(t, s))) return is_farther(t, s);
 	}
 	return false;
+}
+
+/* The axis along which the place changes least; -1: along some axis it is not known. */
+static int nearest(const Fn *fn, const Spread *p)
+{
+	int best = 0;
+	for (int a = 0; a < fn->ngrid; a++) {
+		if (!p->along[a].known) return -1;
+		if (is_farther(p->along[best], p->along[a])) best = a;
+	}
+	return best;
+}
+
+/* Is an access to be looked at for its own sake? Not what moves little beside the other. Memory moves whole sectors. */
+static bool is_short(const Spread *p, const Spread *beside)
+{
+	int moved = p->log2 + (p->run < SECTOR_LOG2 ? SECTOR_LOG2 - p->run : 0);
+	return p->run < COST_SWEEP_RUN && moved + COST_SWEEP_MORE >= beside->log2;
+}
+
+/* Short runs grow along the axis that is nearest to each access. */
+static void join_runs(Fn *fn, const Spread *first, const Spread *second)
+{
+	const Spread *p[] = { first, second };
+	int place = 0;
+	if (now.load.looked_up) return;
+	for (int i = 0; i < 2; i++) {
+		if (!is_short(p[i], p[!i])) continue;
+		int axis = nearest(fn, p[i]), k = 0;
+		if (axis < 0) return;
+		while (fn->sweep[k] != axis) k++;
+		if (k < place) continue;
+		for (; k > place; k--) fn->sweep[k] = fn->sweep[k - 1];
+		fn->sweep[place++] = axis;
+	}
 }
 
 static void sweep_fn(Fn *fn)
@@ -173,6 +207,7 @@ static void sweep_fn(Fn *fn)
 		for (; k > 0 && is_faster(first, second, i, fn->sweep[k - 1]); k--) fn->sweep[k] = fn->sweep[k - 1];
 		fn->sweep[k] = i;
 	}
+	join_runs(fn, first, second);
 	for (int i = 0; i < fn->ngrid; i++) same &= fn->sweep[i] == i;
 	if (same) memset(fn->sweep, 0, sizeof fn->sweep);
 }
