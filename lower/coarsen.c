@@ -6,11 +6,18 @@
  * costs beyond its bytes is taken as COST_RUN_BYTES bytes for each run of adjacent elements, and neighbours along the
  * runs are joined until that is little.
  *
+ * Transpositions. A tile is stored row by row along one axis of the grid and loaded so along another, and how large it
+ * is follows from shared memory: longer runs of one access are shorter ones of the other. A run that begins anywhere
+ * ends within a line. Such lines are found in the cache when they are loaded again, but written in two parts they may
+ * reach memory twice, so runs that are stored are to be longer than those that are loaded.
+ *
  * Overlapping rows. A stencil of one row loads each row of its tensor once for each offset. Neighbours across the rows
  * are joined until most of what a tile loads is its own: then a thread reads what its elements share once (overlap).
  *
  * widen.c says which kernels can be joined so, and does it. A kernel whose author says how many warps or thread blocks
  * it takes is what he wants it to be. */
+#include <limits.h>
+
 #include "base/cost.h"
 #include "base/diag.h"
 #include "lower/pins.h"
@@ -35,7 +42,7 @@ typedef struct Coarse {
 	int longer;                     /* log2 of the neighbours whose runs are long enough there */
 	int largest;                    /* log2 of the elements of a tile */
 	bool cut;                       /* some runs are less than a line */
-	bool works, turns;              /* reduces or scans; permutes */
+	bool works, turns, turned;      /* reduces or scans; permutes; transposes, and is joined for that already */
 	int64_t far, extent;  /* how far overlapping loads lie apart along the axis, and the extent of their tile */
 } Coarse;
 
@@ -94,7 +101,7 @@ static int wanted(const Coarse *c)
 {
 	int most = (c->works ? MOST_REDUCED : c->turns ? MOST_TRANSPOSED : MOST_MOVED) - c->largest, n = 0;
 	if (c->loops) return c->longer < most ? c->longer : most;
-	if (c->cut && c->runs * COST_RUN_BYTES * 100 > c->all * COST_RUNS_LEAST)
+	if (c->cut && !c->turned && c->runs * COST_RUN_BYTES * 100 > c->all * COST_RUNS_LEAST)
 		while (n < most && (c->runs * COST_RUN_BYTES * 100 >> n) > c->along * COST_RUNS_MOST) n++;
 	if (c->extent < COST_FEW_ROWS * c->far)
 		while (n < MOST_OVERLAP - c->largest && c->extent << n < COST_ENOUGH_ROWS * c->far) n++;
@@ -115,6 +122,86 @@ static void find_reason(void *ctx, Op *op)
 	if (op->code == OP_STORE) return;
 	int left = NEXT;
 	for (const Op *o = op->next; o && left-- && !*found; o = o->next) *found = loads_overlap(op, o);
+}
+
+/* ---- transpositions ---- */
+/* What a kernel accesses along an axis of the grid. log2 of elements: of the largest tile, of that which is loaded
+ * across its rows, and of that which is stored along them. log2 of bytes: of the largest tile, and of the shortest runs
+ * that are loaded and stored. */
+typedef struct Turned { const Widen *w; int largest, across, along, bytes, run[2]; bool other; } Turned;
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+static void look_at_turned(void *ctx, Op *op)
+{
+	Turned *c = ctx;
+	c->other |= op->nregion || op_is_reduce(op) || op_is_scan(op);
+	for (int i = 0; i < op->nout; i++) {
+		const Type *t = op->out[i]->type;
+		if (!type_is_tile(t) || op->code == OP_CONST) continue;
+		c->largest = larger(c->largest, type_log2_size(t));
+		c->bytes = larger(c->bytes, type_log2_size(t) + elem_log2(t->elem));
+	}
+	if (op->code != OP_LOAD && op->code != OP_STORE) return;
+	const Val *view = ir_in(op, 0);
+	const Type *t = ir_accessed(op)->type;
+	int a = widen_access(c->w, op), store = op->code == OP_STORE;
+	if (!type_is_tile(t) || t->rank != view->type->rank || a < 0) return;
+	if (a == fast_axis(c->w->fn, view) && unit_axis(c->w->fn, view, a)) {
+		int run = t->log2[a] + elem_log2(t->elem);
+		if (run < c->run[store]) c->run[store] = run;
+		if (store) c->along = larger(c->along, type_log2_size(t));
+	} else if (!store && a != fast_axis(c->w->fn, view)) {
+		c->across = larger(c->across, type_log2_size(t));
+	}
+}
+
+static bool plan_turned(Turned *c, Widen *w, Fn *fn, int axis)
+{
+	*c = (Turned){ .w = w, .across = -1, .along = -1, .run = { INT_MAX, INT_MAX } };
+	if (!widen_plan(w, fn, axis)) return false;
+	ir_walk(fn->body, look_at_turned, c);
+	return !c->other;
+}
+
+/* Along some axis of the grid, whole tiles are stored row by row that are loaded across rows. */
+static bool is_turned(Fn *fn)
+{
+	Widen w;
+	Turned c;
+	for (int axis = 0; axis < fn->ngrid; axis++)
+		if (plan_turned(&c, &w, fn, axis) && c.along >= 0 && c.along == c.across) return true;
+	return false;
+}
+
+/* ---- what is done ---- */
+static bool join(const Widen *w, Fn *fn, int axis, int n)
+{
+	int64_t blocks;
+	while (n > 0 && sym_is_const(fn->grid[axis], &blocks) && blocks < (int64_t)1 << n) n--;
+	if (n > 0) widen_do(w, n);
+	return n > 0;
+}
+
+/* Each goal in turn, as far as there is room: runs that are enough, then longer ones for a tile that stays small. */
+static bool join_turned(Fn *fn)
+{
+	static const struct { bool store, stays; int run; } goal[] = {
+		{ true, false, COST_TURNED_STORED - 1 },
+		{ false, false, COST_TURNED_LOADED },
+		{ true, true, COST_TURNED_STORED }
+	};
+	bool changed = false;
+	for (int i = 0; i < 3; i++)
+		for (int axis = 0; axis < fn->ngrid; axis++) {
+			Widen w;
+			Turned c;
+			if (!plan_turned(&c, &w, fn, axis)) continue;
+			int n = goal[i].run - c.run[goal[i].store];
+			int room = goal[i].stays ? COST_TURNED_MOST - c.bytes : MOST_TRANSPOSED - c.largest;
+			changed |= join(&w, fn, axis, n < room ? n : room);
+		}
+	return changed;
 }
 
 /* Products have tiles of their own (pipeline_retile.c). */
@@ -144,8 +231,7 @@ static bool carry_out(Fn *fn)
 /* true: it changed */
 static bool coarsen_fn(Fn *fn)
 {
-	int64_t blocks;
-	bool changed = false, reason = false, products = false;
+	bool reason = false, products = false;
 	bool hints = ir_hints_threads(fn);
 	if (plan_pins_grid(fn)) return carry_out(fn);
 	if (fn->ordered || hints) return false;
@@ -153,15 +239,13 @@ static bool coarsen_fn(Fn *fn)
 	ir_walk(fn->body, find_reason, &reason);
 	if (products) return false;
 	if (!reason) return false;
+	bool turned = is_turned(fn), changed = turned && join_turned(fn);
 	for (int axis = 0; axis < fn->ngrid; axis++) {
 		Widen w;
 		if (!widen_plan(&w, fn, axis)) continue;
-		Coarse c = { .w = &w };
+		Coarse c = { .w = &w, .turned = turned };
 		ir_walk(fn->body, look_at, &c);
-		int n = wanted(&c);
-		while (n > 0 && sym_is_const(fn->grid[axis], &blocks) && blocks < (int64_t)1 << n) n--;
-		if (n > 0) widen_do(&w, n);
-		changed |= n > 0;
+		changed |= join(&w, fn, axis, wanted(&c));
 	}
 	return changed;
 }

@@ -223,12 +223,13 @@ static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 	return narrow;
 }
 
-/* One where threads exchange what they load, as in a transposition, is a version more (versions.c). */
+/* Tiles for short rows are a version more where threads exchange what they load, as in a transposition (versions.c). */
 static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	if (!p->unaligned || unaligned_serves(fn, p->unaligned)) p->narrow = fn;
 	else p->flat = false;
-	if (p->narrow && p->unaligned && unaligned_exchanges(fn) && !cx->o->versions) p->most++;
+	bool exchanges = p->narrow && !p->flat && p->unaligned && unaligned_exchanges(p->unaligned);
+	if (exchanges && !cx->o->versions) p->most++;
 }
 
 /* Kernels of updates, for those that go to few places. */

@@ -14,7 +14,7 @@ APART = {"regrouped", "counts", "part", "sliced", "from_behind", "apart", "numbe
 WANT = {        # extents of the grid
     "map_u8_32x8": "cdiv(m, 32), cdiv(n, 256)",
     "row_sums": "cdiv(m, 32), cdiv(n, 128)",
-    "turned_f32": "cdiv(k, 2), cdiv(m, 64), cdiv(n, 64)",
+    "turned_f32": "cdiv(k, 2), cdiv(m, 64), cdiv(n, 32)",
     "in_loop": "cdiv(n, 8)",
     "stencil_64": "cdiv(m, 8), cdiv(n, 64)",
     "planes": "cdiv(k, 16), cdiv(m, 4), cdiv(n, 32)",
