@@ -83,6 +83,70 @@ const Sym *valsym(ValSyms *b, const Val *v)
 	return b->sym[v->id];
 }
 
+/* ---- elements of tiles ---- */
+enum { ELEMENT_OPS = 256 };     /* of a formula: its operations may be shared, as a tree it may be exponential */
+
+static const Sym *element(ValSyms *b, const Val *v, const Sym *const *place, int *left);
+
+/* Where the operand's element lies that an operation takes as it is; false: it splits or joins axes. */
+static bool source_place(const Op *op, const Sym *const *place, const Sym **at)
+{
+	const Type *from = ir_in(op, 0)->type, *to = op->out[0]->type;
+	int next = 0;
+	for (int a = 0; type_is_tile(from) && a < from->rank; a++) {
+		at[a] = sym_const(0);
+		if (op->code == OP_BROADCAST && from->log2[a]) at[a] = place[a + to->rank - from->rank];
+		if (op->code != OP_RESHAPE || !from->log2[a]) continue;
+		while (next < to->rank && !to->log2[next]) next++;
+		if (next == to->rank || to->log2[next] != from->log2[a]) return false;
+		at[a] = place[next++];
+	}
+	for (int a = 0; op->code == OP_PERMUTE && a < to->rank; a++) at[ir_attr(op, AT_AXES)->u.ints.p[a]] = place[a];
+	return true;
+}
+
+static const Sym *element_of_op(ValSyms *b, const Op *op, const Sym *const *place, int *left)
+{
+	const Type *t = op->out[0]->type;
+	const Sym *at[TILE_RANK], *x, *y;
+	switch (op->code) {
+	case OP_IOTA:
+		x = sym_const(0);
+		for (int a = t->rank - 1, below = 0; a >= 0; below += t->log2[a--])
+			if (t->log2[a]) x = sym_add(x, sym_mul(place[a], sym_const((int64_t)1 << below)));
+		return x;
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE:
+		return source_place(op, place, at) ? element(b, ir_in(op, 0), at, left) : NULL;
+	case OP_CAST:
+		if (!elem_is_int(ir_in(op, 0)->type->elem)) return NULL;
+		x = element(b, ir_in(op, 0), place, left);
+		if (!x || elem_bytes(t->elem) <= elem_bytes(ir_in(op, 0)->type->elem)) return x;
+		return fits(b, x, ir_in(op, 0)->type->elem) ? x : NULL;     /* else its sign, or zeros, are what is added */
+	case OP_ADD: case OP_SUB: case OP_MUL:
+		x = element(b, ir_in(op, 0), place, left);
+		y = x ? element(b, ir_in(op, 1), place, left) : NULL;
+		if (!y) return NULL;
+		return op->code == OP_ADD ? sym_add(x, y) : op->code == OP_SUB ? sym_sub(x, y) : sym_mul(x, y);
+	default: return NULL;
+	}
+}
+
+static const Sym *element(ValSyms *b, const Val *v, const Sym *const *place, int *left)
+{
+	Num n;
+	if (!elem_is_int(v->type->elem) || --*left < 0) return NULL;
+	if (ir_const_value(v, &n)) return sym_const(n.i);
+	const Sym *s = v->def ? element_of_op(b, v->def, place, left) : NULL;
+	if (!s && type_is_scalar(v->type)) s = valsym(b, v);
+	return s && s->size <= SYM_SIZE_MAX ? s : NULL;
+}
+
+const Sym *valsym_element(ValSyms *b, const Val *v, const Sym *const *place)
+{
+	int left = ELEMENT_OPS;
+	return element(b, v, place, &left);
+}
+
 /* ---- views ---- */
 static const IrParam *param_of(const ValSyms *b, const Val *view)
 {

@@ -14,6 +14,9 @@ typedef struct ValSyms {
 
 ValSyms valsyms_new(const Fn *fn);  /* after ir_number: knows what holds in every launch; in A_TMP */
 const Sym *valsym(ValSyms *b, const Val *v);            /* never NULL */
+/* The element of a tile of integers at a place along each of its axes, modulo 2^n for a type of n bits; a scalar's
+ * places are not read. NULL: it is not known to be a sum of products. */
+const Sym *valsym_element(ValSyms *b, const Val *v, const Sym *const *place);
 const Sym *valsym_extent(ValSyms *b, const Val *view, int axis);        /* NULL: not known; so for strides */
 const Sym *valsym_stride(ValSyms *b, const Val *view, int axis);
 /* The first element of a load or store along an axis: index * step + offset. */

@@ -224,8 +224,10 @@ static Val *gather_addressed(Flat *f, const Op *op, Val **index, const int64_t *
 	if (is_of_group(f, sum) && !flat_twin(f, sum)->step && !(mask && is_full(f, mask))) {
 		r = gather_rows(f, view, sum, pad, mask, e);
 	} else {
-		/* neighbours that lie anywhere, or that are read for several elements each, tiles serve better */
-		f->fails |= is_full(f, sum) || type_log2_size(op->out[0]->type) < type_log2_size(f->tile);
+		/* Neighbours that lie anywhere, or that are read for several elements each, tiles serve better, unless these
+		 * make random numbers one by one. */
+		bool repeated = type_log2_size(op->out[0]->type) < type_log2_size(f->tile);
+		f->fails |= is_full(f, sum) || (repeated && !f->draws);
 		if (mask && is_of_group(f, mask)) mask = slots_where(f, mask);
 		else mask = mask ? make2(f, OP_AND, f->slot, mask) : f->slot;
 		r = gather_groups(f, view, sum, pad, mask, e);
@@ -287,8 +289,11 @@ static Val *pull_gather(Flat *f, const Op *op, const Along *at)
 	for (int a = 0; a < rank && !f->fails; a++) {
 		Val *i = ir_in(op, 1 + a);
 		bool in = false, across;
-		if (type_is_tile(i->type)) index[a] = pull(f, i, at, true);
-		else index[a] = index_of(f, i, 1, 0, &nowhere, valsym_extent(&f->syms, view, a), &in, &across);
+		Sum sum;
+		if (type_is_tile(i->type)) {
+			index[a] = pull(f, i, at, true);
+			in = flat_sum(f, i, at, &sum) && flat_sum_is_inside(f, &sum, valsym_extent(&f->syms, view, a));
+		} else index[a] = index_of(f, i, 1, 0, &nowhere, valsym_extent(&f->syms, view, a), &in, &across);
 		inside[a] = in ? INSIDE_WHOLE : 0;
 	}
 	return f->fails ? NULL : gather(f, op, index, inside, at);
@@ -371,14 +376,30 @@ static Val *pull_elementwise(Flat *f, const Op *op, const Along *at, bool early)
 	return r;
 }
 
+/* Numbers have one key; neighbours of which the offsets are counted share what makes them. */
+static Val *pull_random(Flat *f, const Op *op, const Along *at, bool early)
+{
+	f->fails |= !is_uniform(f, ir_in(op, 0));
+	Val *in[2] = { ir_in(op, 0), f->fails ? NULL : pull(f, ir_in(op, 1), at, early) };
+	if (f->fails) return NULL;
+	in[1] = f->group ? flat_whole(f, !early, in[1]) : flat_spread(f, in[1]);
+	return flat_emit(f, !early, op->code, flat_type(f, op->out[0]->type->elem), 2, in);
+}
+
 static Val *pull_new(Flat *f, Val *v, const Along *at, bool early)
 {
 	Op *op = v->def;
 	Num n;
+	Sum sum;
 	Builder b = flat_early(f);
 	if (ir_const_value(v, &n)) return ir_const_num(&b, flat_type(f, v->type->elem), n);
 	if (is_uniform(f, v) && type_is_scalar(v->type)) return v;
 	if (!op) return NULL;
+	if (flat_sum(f, v, at, &sum)) {
+		f->counts |= f->draws && sum.numbers;
+		return flat_sum_up(f, &sum, v->type->elem);
+	}
+	if (op_has(op, OPF_RANDOM)) return pull_random(f, op, at, early);
 	switch (op->code) {
 	case OP_BID: return cast(f, flat_block_at(f, f->along[ir_axis(op)]), v->type->elem);
 	case OP_IOTA: return pull_iota(f, op, at);
@@ -507,7 +528,7 @@ static const Sym *is_narrow(const Flat *f, bool math)
 
 static void find_math(void *ctx, Op *op)
 {
-	*(bool *)ctx |= op_has(op, OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
+	*(bool *)ctx |= op_has(op, OPF_MATH | OPF_RANDOM) && op->nout && type_is_tile(op->out[0]->type);
 }
 
 /* Groups of elements of less than 4 bytes lie along the last axis of more than one. */
@@ -521,7 +542,7 @@ static bool choose_group(Flat *f)
 	return !f->group || f->run > 0;
 }
 
-Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_groups)
+Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_vectors)
 {
 	bool hints = ir_hints_threads(of), math = false;
 	if (cx->o->checked || hints || of->ordered || has_steps(of, cx)) return NULL;
@@ -532,13 +553,13 @@ Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_gr
 	if (!flat_suits(&f) || !choose_group(&f)) return NULL;
 	ir_walk(fn->body, find_math, &math);
 	*guard = is_narrow(&f, math);
-	*by_groups = f.group > 0;
 	f.all = sym_const(1);
 	for (int a = 0; a < f.rank; a++) f.all = sym_mul(f.all, f.extent[a]);
 	f.span = f.like->span;
 	flat_find_places(&f);
 	store_all(&f);
 	if (f.fails) return NULL;
+	*by_vectors = f.group || f.counts;
 	const Sym *tile = sym_const((int64_t)1 << (COST_FLAT_ELEMENTS - f.group));
 	kernel_regrid(fn, sym_cdiv(f.all, f.group ? sym_mul(tile, f.width) : tile));
 	kernel_again(fn, cx);

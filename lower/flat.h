@@ -29,6 +29,7 @@ typedef struct Flat {
 	int along[4];   /* and the other way */
 	const Sym *extent[TENSOR_RANK], *all;   /* of what is stored; its elements */
 	Val *place[TENSOR_RANK], *block;        /* of each element; of the tile block */
+	Val *begin, *element;   /* the number of the tile block's first element; of each element in the block */
 	uint8_t *differs;       /* by Val id: between tile blocks, along these axes of the grid */
 	int group;              /* log2 of the elements of a group; 0: there are none */
 	int run;                /* the last axis that is not of one element: groups lie along it */
@@ -45,10 +46,15 @@ typedef struct Flat {
 	int work, depth;
 	int gathered;           /* bytes of an element that its group loads one by one */
 	bool fails, wide;
+	bool draws, counts;     /* random numbers; of neighbours whose offsets may be counted */
 } Flat;
 
 /* A place as rest + terms: sign[a] times the place along axis a of what is stored, and others. */
 typedef struct Spot { const Sym *rest; int64_t by[4]; int sign[TENSOR_RANK]; bool others; } Spot;
+
+/* An integer, modulo 2^n for a type of n bits: rest + by[a] * the place along axis a of what is stored. numbers: that
+ * is rest and the element's number, by[] of the last axis times. */
+typedef struct Sum { const Sym *of, *rest, *by[TENSOR_RANK]; bool numbers; } Sum;
 
 /* ---- operations (flat_groups.c) ---- */
 const Type *flat_type(const Flat *f, Elem e);           /* of each element, */
@@ -108,5 +114,12 @@ bool flat_plan_place(const Flat *f, const Sym *at, const Along *x, Spot *p);
 bool flat_is_inside(const Flat *f, const Spot *p, const Sym *extent);
 bool flat_is_near(const Flat *f, const Spot *p, const Sym *extent);
 Val *flat_add_up(Flat *f, const Spot *p, const Along *x, Elem e);
+Val *flat_number_of(Flat *f, Elem e);   /* of each element, as memory is counted */
+
+/* ---- sums of places (flat_sums.c) ---- */
+void flat_learn_places(Flat *f);
+bool flat_sum(Flat *f, const Val *v, const Along *at, Sum *p);
+bool flat_sum_is_inside(const Flat *f, const Sum *p, const Sym *extent);
+Val *flat_sum_up(Flat *f, const Sum *p, Elem e);
 
 #endif

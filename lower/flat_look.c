@@ -99,7 +99,8 @@ static bool same_places(Flat *f, const Op *store)
 
 static bool look_at(Flat *f, const Op *op)
 {
-	if (op->nregion || op_has(op, OPF_RANDOM)) return false;
+	if (op->nregion) return false;
+	f->draws |= op_has(op, OPF_RANDOM);
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
 		for (int k = 0; k < op->nout; k++) f->differs[op->out[k]->id] |= f->differs[v->id];

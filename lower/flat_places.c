@@ -50,7 +50,8 @@ static Val *begin_places(Flat *f, Val **rest)
 	ir_set_int(f->block->def, AT_AXIS, 0);
 	*rest = cast(f, f->block, EL_U64);
 	if (f->group) tile = sym_mul(tile, f->width);
-	*rest = make2(f, OP_MUL, *rest, flat_launched(f, tile, EL_U64));
+	f->begin = *rest = make2(f, OP_MUL, *rest, flat_launched(f, tile, EL_U64));
+	f->element = element;
 	if (f->group) {
 		uint8_t log2[2] = { 0, (uint8_t)f->group };
 		Val *k = flat_emit(f, false, OP_IOTA, type_tile(EL_I32, 2, log2), 0, NULL);
@@ -94,6 +95,13 @@ void flat_find_places(Flat *f)
 	f->place[0] = cast(f, make2(f, OP_MIN, carry, flat_spread(f, last)), EL_I32);
 	if (f->group) find_second_row(f);
 	for (int a = 0; a < f->rank; a++) f->place[a]->name = str_fmt("place%d", a);
+	flat_learn_places(f);
+}
+
+Val *flat_number_of(Flat *f, Elem e)
+{
+	if (f->group) return cast(f, f->first, e);
+	return make2(f, OP_ADD, flat_spread(f, cast(f, f->begin, e)), cast(f, f->element, e));
 }
 
 /* In the author's tile. */

@@ -215,11 +215,11 @@ static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
  * for rows much shorter than the author's (narrow.c), by single elements where these serve such rows. */
 static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
-	bool groups = false, dense = p->unaligned && rows_are_dense(p->unaligned);
-	Fn *narrow = dense ? NULL : flat_version(fn, cx, &p->narrow_guard, &groups);
+	bool vectors = false, dense = p->unaligned && rows_are_dense(p->unaligned);
+	Fn *narrow = dense ? NULL : flat_version(fn, cx, &p->narrow_guard, &vectors);
 	p->flat = narrow != NULL;
 	if (!narrow) narrow = narrow_version(fn, cx, &p->narrow_guard, &p->narrow_apart);
-	if (narrow) narrow->by_element = p->unaligned != NULL && !(p->flat && groups);
+	if (narrow) narrow->by_element = p->unaligned != NULL && !(p->flat && vectors);
 	return narrow;
 }
 

@@ -109,9 +109,9 @@ void kernel_set_warps(Fn *fn, int64_t warps);   /* as if its author said so */
 Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 
 /* ---- flat.c ---- */
-/* A kernel, TYPED, that takes elements in the order of memory, and the calls of aligned tensors for which it is better;
- * NULL: none. */
-Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_groups);
+/* A kernel, TYPED, that takes elements in the order of memory, the calls of aligned tensors for which it is better, and
+ * whether a thread has neighbours; NULL: none. */
+Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_vectors);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */
