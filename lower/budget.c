@@ -120,7 +120,7 @@ static void find_shape(ValSyms *b, Op *op)
 	const Type *t = ir_accessed(op)->type;
 	int64_t size = 1;
 	for (const Op *o = op; o && !shape.math; o = o->prev)
-		shape.math = op_has(o, OPF_MATH) && o->nout && type_is_tile(o->out[0]->type);
+		shape.math = op_has(o, OPF_MATH | OPF_RANDOM) && o->nout && type_is_tile(o->out[0]->type);
 	for (int i = 0; i < shape.rank; i++) size *= shape.tile[i];
 	if (op->code != OP_STORE || !type_is_tile(t) || t->rank != ir_in(op, 0)->type->rank
 		|| (shape.rank && type_size(t) <= size))

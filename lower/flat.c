@@ -454,7 +454,7 @@ static Val *pull(Flat *f, Val *v, const Along *at, bool early)
 	if (type_is_tile(v->type)) memcpy(p.at, at, sizeof(Along) * (size_t)v->type->rank);
 	Span outer = f->span;
 	if (v->def) f->span = v->def->span;
-	f->fails |= ++f->depth > COST_FLAT_DEPTH;
+	f->fails |= ++f->depth > COST_FORMULA_DEPTH;
 	p.v = f->fails ? NULL : pull_new(f, v, at, early);
 	f->depth--;
 	f->span = outer;

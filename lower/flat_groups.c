@@ -3,6 +3,7 @@
  * Elements of less than 4 bytes are stored several at a time, as groups of neighbours: most of what an element needs
  * its group knows. A group lies in a row, or in two; so what follows from rows is computed for two rows of each group.
  * Where rows are shorter than a group, a group has one row and the rest of it nothing. */
+#include "ir/fold.h"
 #include "lower/flat.h"
 
 const Type *flat_type(const Flat *f, Elem e)
@@ -162,6 +163,7 @@ Val *flat_number(Flat *f, const Type *t, int64_t n)
 {
 	Builder b = flat_early(f);
 	Num known;
+	n = num_wrap(t->elem, (uint64_t)n).i;
 	for (int i = 0; f->group && i < f->numbers.n; i++) {
 		Val *old = f->numbers.p[i];
 		if (old->type == t && ir_const_value(old, &known) && known.i == n) return old;

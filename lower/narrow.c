@@ -45,7 +45,7 @@ static void look_at(void *ctx, Op *op)
 {
 	Look *l = ctx;
 	l->suits &= op->code != OP_MMA && !op_has(op, OPF_ATOMIC) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
-	l->math |= op_has(op, OPF_MATH) && op->nout && type_is_tile(op->out[0]->type);
+	l->math |= op_has(op, OPF_MATH | OPF_RANDOM) && op->nout && type_is_tile(op->out[0]->type);
 	l->looks_up |= op->code == OP_GATHER;
 	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)
 		&& (!l->store || type_log2_size(ir_accessed(op)->type)
@@ -200,7 +200,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym
 	bool hints = ir_hints_threads(of);
 	if (!cx->o->by_threads || hints || of->ordered || has_steps(of, cx) || !l.suits || !l.store) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
-	Narrow n = { .fn = fn, .plan = cx->o->checked ? widen_plan : widen_plan_gathers, .store = look(fn).store,
+	Narrow n = { .fn = fn, .plan = cx->o->checked ? widen_plan : widen_plan_places, .store = look(fn).store,
 		.kept = -1, .tile = 1, .inside = sym_const(1), .used = sym_const(1) };
 	put_rows_on_grid(&n);
 	n.kept = find_kept(&n);

@@ -16,19 +16,22 @@
  *
  * Kernels in which blocks could see that they are fewer stay as they are: with atomics, prints, checks, loops and
  * branches that depend on the block's index. */
-#include "lower/widen.h"
+#include "lower/widen_write.h"
 
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
 
 /* ---- what differs, and along which axis ---- */
-static int along(const Widen *w, const Val *v) { return w->along[v->id]; }
+static int along(const Widen *w, const Val *v) { return widen_along(w, v); }
 
+/* What has no axis of its own takes one. */
 static void mark(Widen *w, const Val *v, int a)
 {
-	if (a == WIDEN_SAME || along(w, v) == a) return;
-	if (along(w, v) != WIDEN_SAME || type_is_tile(v->type) == (a == WIDEN_DIFFERS)) {
+	int was = along(w, v);
+	bool tile = type_is_tile(v->type);
+	if (a == WIDEN_SAME || was == a || (tile && was != WIDEN_SAME && a == WIDEN_DIFFERS)) return;
+	if ((was != WIDEN_SAME && was != WIDEN_DIFFERS) || (tile ? a == WIDEN_DIFFERS && !w->places : a != WIDEN_DIFFERS)) {
 		w->fails = true;
 		return;
 	}
@@ -77,9 +80,13 @@ static void follow_gather(Widen *w, Op *op)
 {
 	int rank = ir_in(op, 0)->type->rank;
 	bool mask = op->nin > rank + 2;
-	w->fails |= !w->gathers || mask || type_is_tile(op->out[0]->type) || ir_int(op, AT_ORDER, 0);
+	w->fails |= !w->places || ir_int(op, AT_ORDER, 0) || (mask && type_is_scalar(op->out[0]->type));
 	w->fails |= along(w, ir_in(op, 0)) != WIDEN_SAME || along(w, ir_in(op, 1 + rank)) != WIDEN_SAME;
 	if (w->fails) return;
+	if (type_is_tile(op->out[0]->type)) {
+		for (int i = 1; i < op->nin && !w->fails; i++) mark(w, op->out[0], along(w, ir_in(op, i)));
+		return;
+	}
 	mark(w, op->out[0], WIDEN_DIFFERS);
 	look_up(w, op->out[0]);
 }
@@ -97,15 +104,14 @@ static void follow_access(Widen *w, Op *op)
 		return;
 	}
 	const Val *last = ir_in(op, op->nin - 1);
-	if (store) w->fails |= along(w, last) != WIDEN_SAME && along(w, last) != at;
+	if (store) w->fails |= along(w, last) != WIDEN_SAME && along(w, last) != WIDEN_DIFFERS && along(w, last) != at;
 	else w->fails |= along(w, last) != WIDEN_SAME;
 	bool hinted = ir_attr(op, AT_CACHE) || ir_attr(op, AT_ORDER);   /* which gathers do not take */
 	w->fails |= w->looked_up[ir_in(op, 1 + at)->id] && (store || t->log2[at] || hinted);
 	if (!store) mark(w, op->out[0], at);
 }
 
-/* Operations whose results lie as their operands do: result axis at, or -1. */
-static int reshaped_axis(const Type *from, const Type *to, int a)
+int widen_reshaped_axis(const Type *from, const Type *to, int a)
 {
 	int before = 0, sum = 0;
 	for (int i = 0; i < a; i++) before += from->log2[i];
@@ -121,7 +127,8 @@ static void follow_shape(Widen *w, Op *op)
 	const Val *x = ir_in(op, 0);
 	int a = along(w, x), to = -1;
 	if (a == WIDEN_SAME) return;
-	if (a != WIDEN_DIFFERS && op->code == OP_RESHAPE) to = reshaped_axis(x->type, op->out[0]->type, a);
+	if (a == WIDEN_DIFFERS && w->places) to = a;
+	if (a != WIDEN_DIFFERS && op->code == OP_RESHAPE) to = widen_reshaped_axis(x->type, op->out[0]->type, a);
 	if (a != WIDEN_DIFFERS && op->code == OP_BROADCAST) to = a + op->out[0]->type->rank - x->type->rank;
 	for (int i = 0; a != WIDEN_DIFFERS && op->code == OP_PERMUTE && i < op->out[0]->type->rank; i++)
 		if (ir_attr(op, AT_AXES)->u.ints.p[i] == a) to = i;
@@ -170,7 +177,7 @@ static void follow_same_shape(Widen *w, Op *op)
 	bool tile = type_is_tile(op->out[0]->type);
 	for (int i = 0; i < op->nin; i++) {
 		int a = along(w, ir_in(op, i));
-		w->fails |= tile && a == WIDEN_DIFFERS;
+		w->fails |= tile && a == WIDEN_DIFFERS && (!w->places || type_is_scalar(ir_in(op, i)->type));
 		if (!w->fails) mark(w, op->out[0], a);
 	}
 }
@@ -209,10 +216,14 @@ static void follow(void *ctx, Op *op)
 	}
 	bool one = op->nout == 1 && !op->nregion, mapped = op_has(op, OPF_ELEMWISE) && op->code != OP_HINT;
 	if (one && type_is_scalar(op->out[0]->type)) {
-		w->fails |= !is_sum(op);
+		w->fails |= !is_sum(op) && !(w->places && mapped);
 		mark(w, op->out[0], WIDEN_DIFFERS);
 		if (any_looked_up(w, op)) look_up(w, op->out[0]);
-	} else if (one && (mapped || op_is_scan(op) || op->code == OP_SHIFT)) {
+	} else if (one && mapped) {
+		follow_same_shape(w, op);
+	} else if (one && along(w, ir_in(op, 0)) == WIDEN_DIFFERS) {
+		w->fails = true;
+	} else if (one && (op_is_scan(op) || op->code == OP_SHIFT)) {
 		follow_same_shape(w, op);
 	} else if (one && op_is_reduce(op)) {
 		mark(w, op->out[0], along(w, ir_in(op, 0)));
@@ -231,28 +242,13 @@ static void find_differing(void *ctx, const Sym *atom)
 	if (atom->atom == ATOM_VAL) *found |= atom->index >= now->fn->nval || now->along[atom->index] != WIDEN_SAME;
 }
 
-/* need: by Val id, what an index that is looked up is computed from and differs; false: a loop carries some of it. */
-static bool find_needed(const Widen *w, const Val *v, bool *need)
-{
-	VEC(const Val *) todo = { 0 };
-	vec_push(A_TMP, &todo, v);
-	while (todo.n) {
-		v = todo.p[--todo.n];
-		if (along(w, v) == WIDEN_SAME || need[v->id]) continue;
-		if (!v->def) return false;
-		need[v->id] = true;
-		for (int i = 0; i < v->def->nin; i++) vec_push(A_TMP, &todo, ir_in(v->def, i));
-	}
-	return true;
-}
-
 /* Do neighbours' tiles lie one after the other, and those after the grid's end outside of what they are stored to? */
 static void check_access(ValSyms *b, Op *op)
 {
 	int a = widen_access(now, op);
 	if (a < 0 || now->fails) return;
 	if (looked_up_axis(now, op) >= 0) {
-		now->fails |= !find_needed(now, ir_in(op, 1 + a), NEW_ARRAY(A_TMP, bool, now->fn->nval));
+		now->fails |= !widen_lifts(now, ir_in(op, 1 + a));
 		return;
 	}
 	const Sym *step = sym_const(type_extent(ir_accessed(op)->type, a));
@@ -274,17 +270,48 @@ static void init_same(void *ctx, Op *op)
 		for (int i = 0; i < op->region[r]->args.n; i++) w->along[op->region[r]->args.p[i]->id] = WIDEN_SAME;
 }
 
-static bool plan(Widen *w, Fn *fn, int axis, bool gathers)
+/* ---- where values meet ---- */
+static int own_axis(const Widen *w, const Val *v)
+{
+	return along(w, v) == WIDEN_DIFFERS ? WIDEN_SAME : along(w, v);
+}
+
+/* The axis along which operand i, which has none of its own, meets what differs; -1: it does not. */
+static int meets_along(const Widen *w, const Op *op, int i)
+{
+	const Op *loop = op->code == OP_FOR ? op : op->code == OP_YIELD ? op->parent->owner : NULL;
+	int skip = op->code == OP_FOR ? 3 : 0;
+	const Val *v = ir_in(op, i);
+	bool index = op->code == OP_GATHER && type_is_tile(op->out[0]->type);
+	if (!type_is_tile(v->type) && !(index && along(w, v) == WIDEN_DIFFERS)) return -1;
+	if (own_axis(w, v) >= 0 || i < skip) return -1;
+	if (loop && loop->code == OP_FOR) return own_axis(w, loop->region[0]->args.p[i - skip + 1]);
+	if (op->code == OP_STORE) return i == op->nin - 1 ? widen_access(w, op) : -1;
+	if (op->code == OP_MMA) return i == 2 ? own_axis(w, op->out[0]) : -1;
+	return (index || op_has(op, OPF_ELEMWISE)) && op->nout ? own_axis(w, op->out[0]) : -1;
+}
+
+static void check_meeting(void *ctx, Op *op)
+{
+	Widen *w = ctx;
+	for (int i = 0; i < op->nin; i++)
+		if (along(w, ir_in(op, i)) == WIDEN_DIFFERS && meets_along(w, op, i) >= 0)
+			w->fails |= !widen_lifts(w, ir_in(op, i));
+}
+
+static bool plan(Widen *w, Fn *fn, int axis, bool places)
 {
 	ir_number(fn);
 	*w = (Widen){ .fn = fn, .axis = axis, .along = NEW_ARRAY(A_TMP, int8_t, fn->nval),
-		.looked_up = NEW_ARRAY(A_TMP, bool, fn->nval), .gathers = gathers, .end = fn->grid[axis] };
+		.looked_up = NEW_ARRAY(A_TMP, bool, fn->nval), .lifts = NEW_ARRAY(A_TMP, int8_t, fn->nval),
+		.places = places, .end = fn->grid[axis] };
 	for (int i = 0; i < fn->body->args.n; i++) w->along[fn->body->args.p[i]->id] = WIDEN_SAME;
 	ir_walk(fn->body, init_same, w);
 	do {
 		w->changed = false;
 		ir_walk(fn->body, follow, w);
 	} while (w->changed && !w->fails);
+	if (!w->fails) ir_walk(fn->body, check_meeting, w);
 	if (w->fails) return false;
 	now = w;
 	valsyms_accesses(fn, check_access);
@@ -292,18 +319,10 @@ static bool plan(Widen *w, Fn *fn, int axis, bool gathers)
 }
 
 bool widen_plan(Widen *w, Fn *fn, int axis) { return plan(w, fn, axis, false); }
-bool widen_plan_gathers(Widen *w, Fn *fn, int axis) { return plan(w, fn, axis, true); }
+bool widen_plan_places(Widen *w, Fn *fn, int axis) { return plan(w, fn, axis, true); }
 
 /* ---- the kernel for more of them ---- */
-/* An operation as it was: from, to: the neighbours' axis of its first operand and of its result, or -1. */
-typedef struct Was { Op *op; const Type *in, *out; int from, to; } Was;
-typedef struct Wide { const Widen *w; int log2, nval; VEC(Was) ops; } Wide;
-
-static int axis_of(const Wide *x, const Val *v)
-{
-	int a = v->id < x->nval ? along(x->w, v) : WIDEN_SAME;
-	return a == WIDEN_DIFFERS ? WIDEN_SAME : a;
-}
+static int axis_of(const Wide *x, const Val *v) { return v->id < x->nval ? own_axis(x->w, v) : WIDEN_SAME; }
 
 static void note_op(void *ctx, Op *op)
 {
@@ -363,25 +382,20 @@ static Val *copies(const Wide *x, Builder *b, Val *v, int axis)
 	return ir_unary(b, OP_RESHAPE, wide, more);
 }
 
-/* The axis along which operand i, the same for all, meets what differs; -1: it does not. */
-static int meets_along(const Wide *x, const Op *op, int i)
+static void copy_operands(Wide *x, const Was *was)
 {
-	const Op *loop = op->code == OP_FOR ? op : op->code == OP_YIELD ? op->parent->owner : NULL;
-	int skip = op->code == OP_FOR ? 3 : 0;
-	const Val *v = ir_in(op, i);
-	if (!type_is_tile(v->type) || axis_of(x, v) >= 0 || i < skip) return -1;
-	if (loop && loop->code == OP_FOR) return axis_of(x, loop->region[0]->args.p[i - skip + 1]);
-	if (op->code == OP_STORE) return i == op->nin - 1 ? widen_access(x->w, op) : -1;
-	if (op->code == OP_MMA) return i == 2 ? axis_of(x, op->out[0]) : -1;
-	return op_has(op, OPF_ELEMWISE) && op->nout ? axis_of(x, op->out[0]) : -1;
-}
-
-static void copy_operands(const Wide *x, Op *op)
-{
+	Op *op = was->op;
 	for (int i = 0; i < op->nin; i++) {
-		int axis = meets_along(x, op, i);
+		Val *v = ir_in(op, i);
+		int axis = v->id < x->nval ? meets_along(x->w, op, i) : -1;
 		Builder b = build_before(op);
-		if (axis >= 0) op->in[i] = copies(x, &b, ir_in(op, i), axis);
+		if (axis < 0) continue;
+		const Type *t = type_is_tile(v->type) ? v->type : was->out;
+		bool own = along(x->w, v) == WIDEN_DIFFERS;
+		Num n;
+		bool made = ir_const_value(v, &n) || is_spread(v, axis);        /* of any size */
+		if (x->log2 < 0 && !made) op->in[i] = widen_part(x, v, axis);
+		else op->in[i] = x->log2 > 0 && own ? widen_joined(x, &b, v, t, axis) : copies(x, &b, v, axis);
 	}
 }
 
@@ -412,9 +426,8 @@ static void split(const Wide *x, const Was *was)
 }
 
 /* ---- rows that are looked up ---- */
-/* Tiles of integers along one axis of a tile, by the id of the scalar that they stand for, and copies of them as large
- * as it. */
-typedef struct Line { Wide *x; const Type *shape; int axis; Val **of; } Line;
+/* Tiles of integers along one axis of a tile, and copies of them as large as it. */
+typedef struct Line { Wide *x; const Type *shape; int axis; } Line;
 
 static const Type *line_type(const Line *l, Elem e)
 {
@@ -423,45 +436,10 @@ static const Type *line_type(const Line *l, Elem e)
 	return type_with_shape(type_with_elem(l->shape, e), l->shape->rank, log2);
 }
 
-static Val *same_for_each(const Line *l, Builder *b, Val *v)
+/* A scalar for each of the neighbours. */
+static Val *each(const Line *l, Builder *b, Val *v)
 {
-	return ir_unary(b, OP_BROADCAST, line_type(l, v->type->elem), v);
-}
-
-/* What an operation gives for each of the neighbours, before the index of the block becomes that of the first. */
-static Val *one_each(const Line *l, Builder *b, Op *op)
-{
-	Val *v = op->out[0];
-	const Type *t = line_type(l, v->type->elem);
-	if (op->code == OP_BID) {
-		Val *all = same_for_each(l, b, v);
-		vec_push(A_TMP, &l->x->ops, ((Was){ all->def, v->type, t, -1, -1 }));
-		return ir_binary(b, OP_ADD, t, all, ir_op1(b, OP_IOTA, t, 0, NULL));
-	}
-	Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
-	for (int i = 0; i < op->nin; i++) {
-		bool pad = op->code == OP_GATHER && i == op->nin - 1;
-		in[i] = pad || ir_in(op, i)->type->kind == TY_VIEW ? ir_in(op, i) : l->of[ir_in(op, i)->id];
-		if (!in[i]) in[i] = same_for_each(l, b, ir_in(op, i));
-	}
-	Val *r = ir_op1(b, op->code, t, op->nin, in);
-	copy_attrs(r->def, op);
-	return r;
-}
-
-/* A scalar for each of the neighbours, at the builder's place. */
-static Val *each(Line *l, Builder *b, Val *v)
-{
-	Wide *x = l->x;
-	bool *need = NEW_ARRAY(A_TMP, bool, x->nval);
-	l->of = NEW_ARRAY(A_TMP, Val *, x->nval);
-	find_needed(x->w, v, need);
-	for (int i = 0, n = x->ops.n; i < n && !l->of[v->id]; i++) {
-		Op *op = x->ops.p[i].op;
-		const Val *out = op->nout == 1 ? op->out[0] : NULL;
-		if (out && out->id < x->nval && need[out->id]) l->of[out->id] = one_each(l, b, op);
-	}
-	return l->of[v->id];
+	return ir_unary(b, OP_RESHAPE, line_type(l, v->type->elem), widen_lifted(l->x, b, v));
 }
 
 static Val *to_i64(Builder *b, Val *v)
@@ -497,7 +475,7 @@ static void gather_rows(Wide *x, Op *load)
 	if (axis < 0) return;
 	int rank = ir_in(load, 0)->type->rank;
 	Val *in[2 + TENSOR_RANK] = { ir_in(load, 0) };
-	Line l = { x, load->out[0]->type, axis, NULL };
+	Line l = { x, load->out[0]->type, axis };
 	Builder b = build_before(load);
 	for (int a = 0; a < rank; a++) in[1 + a] = numbers(&l, &b, load, a);
 	in[1 + rank] = ir_in(load, 1 + rank);
@@ -543,13 +521,13 @@ const Sym *widen_grid(const Sym *extent, int64_t blocks)
 	return small ? sym_cdiv(extent->arg[0], sym_mul(extent->arg[1], n)) : sym_cdiv(extent, n);
 }
 
-void widen_do(const Widen *w, int log2)
+void widen_do(Widen *w, int log2)
 {
 	Fn *fn = w->fn;
-	Wide x = { .w = w, .log2 = log2, .nval = fn->nval };
+	Wide x = { .w = w, .log2 = log2, .nval = fn->nval, .lifted = NEW_ARRAY(A_TMP, Val *, fn->nval) };
 	ir_walk(fn->body, note_op, &x);
 	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
-	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, x.ops.p[i].op);
+	for (int i = 0, n = x.ops.n; i < n; i++) copy_operands(&x, &x.ops.p[i]);
 	for (int i = 0, n = x.ops.n; i < n; i++) gather_rows(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)
 		if (x.ops.p[i].op->code == OP_BID && ir_axis(x.ops.p[i].op) == w->axis) scale_index(&x, x.ops.p[i].op);
@@ -590,19 +568,16 @@ static Val *divided(const Widen *w, Builder *b, Val *v, int log2)
 static bool divides(const Wide *x, const Was *was)
 {
 	Op *op = was->op;
-	Num n;
 	if (works_along(was) || (was->to >= 0 && was->out->log2[was->to] < x->log2)) return false;
 	for (int i = 0; i < op->nin; i++) {
-		int axis = meets_along(x, op, i);
-		if (axis >= 0 && !ir_const_value(ir_in(op, i), &n) && !is_spread(ir_in(op, i), axis)) return false;
+		int axis = meets_along(x->w, op, i);
+		if (axis >= 0 && !widen_has_parts(x->w, ir_in(op, i), axis, x->log2)) return false;
 	}
 	if (op->code == OP_LOAD || op->code == OP_STORE) {
 		int a = widen_access(x->w, op);
 		const Op *index = a < 0 ? NULL : ir_in(op, 1 + a)->def;
 		return a < 0 || (index && (index->code == OP_BID || divided(x->w, NULL, ir_in(op, 1 + a), x->log2)));
 	}
-	for (int i = 0; i < op->nin; i++)       /* nothing else may see it */
-		if (along(x->w, ir_in(op, i)) == WIDEN_DIFFERS && !is_sum(op)) return false;
 	return true;
 }
 
@@ -625,6 +600,7 @@ bool widen_parts(Widen *w, int log2)
 {
 	Wide x = { .w = w, .log2 = log2, .nval = w->fn->nval };
 	bool yes = true;
+	w->parted = NEW_ARRAY(A_TMP, int8_t, x.nval);
 	ir_walk(w->fn->body, note_op, &x);
 	for (int i = 0; i < x.ops.n && yes; i++) yes = divides(&x, &x.ops.p[i]);
 	if (yes) w->end = count_parts(w, log2);
@@ -646,16 +622,34 @@ static void divide_access(const Wide *x, Op *op)
 	ir_set_ints(op, AT_STEPS, old->u.ints.n, steps);
 }
 
-void widen_divide(const Widen *w, int log2)
+/* What is not where an access begins sees the index of the author's tile block, as it was. */
+static void divide_index(const Wide *x, Op *bid)
+{
+	Builder b = build_after(bid);
+	const Type *t = bid->out[0]->type;
+	Val *whole = NULL;
+	for (int i = 0; i < x->ops.n; i++) {
+		Op *op = x->ops.p[i].op;
+		for (int k = 0; k < op->nin; k++) {
+			if (ir_in(op, k) != bid->out[0] || op->code == OP_LOAD || op->code == OP_STORE) continue;
+			if (!whole) whole = ir_binary(&b, OP_SHR, t, bid->out[0], ir_const_int(&b, t, x->log2));
+			op->in[k] = whole;
+		}
+	}
+}
+
+void widen_divide(Widen *w, int log2)
 {
 	Fn *fn = w->fn;
-	Wide x = { .w = w, .log2 = log2, .nval = fn->nval };
+	Wide x = { .w = w, .log2 = log2, .nval = fn->nval, .part = NEW_ARRAY(A_TMP, Val *, fn->nval) };
 	ir_walk(fn->body, note_op, &x);
 	for (int i = 0; i < x.ops.n; i++)
 		if (x.ops.p[i].op->code == OP_LOAD || x.ops.p[i].op->code == OP_STORE) divide_access(&x, x.ops.p[i].op);
+	for (int i = 0; w->places && i < x.ops.n; i++)
+		if (x.ops.p[i].op->code == OP_BID && ir_axis(x.ops.p[i].op) == w->axis) divide_index(&x, x.ops.p[i].op);
 	x.log2 = -log2;
 	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
-	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, x.ops.p[i].op);
+	for (int i = 0; i < x.ops.n; i++) copy_operands(&x, &x.ops.p[i]);
 	fn->grid[w->axis] = w->end;
 	fn->joined[w->axis] -= log2;
 }

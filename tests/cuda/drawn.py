@@ -409,6 +409,80 @@ class Kernel:
         self.store(self.param("y", "out ", self.type, "m, n"), self.type, "bid(0), bid(1)", self.result())
         self.sizes = self.areas(high, wide)
 
+    # a map of what is computed from places along axes: sums of multiples of a block's index, of numbers in the tile and of extents
+    def of_index(self, axis):
+        """A place along an axis, as authors write it."""
+        g, tile = self.at[axis], self.tile[axis]
+        if tile == 1 and self.chance(0.5): return "i32(bid(%d))" % g
+        shape = ", ".join(str(tile) if a == axis else "1" for a in range(len(self.tile)))
+        return self.pick("(bid({0}) * {1} + iota([{2}], i32))", "(iota([{2}], i32) + {1} * bid({0}))").format(g, tile, shape)
+
+    def of_scalar(self):
+        g = self.pick(*self.at)
+        return self.pick("i32(bid(%d) %% 3)", "i32(bid(%d) / 2)", "(5 - bid(%d))", "min(bid(%d), 2)") % g
+
+    def of_places(self):
+        """An integer: a sum in any order."""
+        dims, terms = self.dims, []
+        dense = self.chance(0.4)
+        for a in range(len(self.tile)):
+            if dense: by = " * ".join(dims[a + 1:]) or "1"
+            else: by = self.pick("1", "1", "2", "-1", "3", "0", dims[-1], "7", "100000007")
+            if by == "0": continue
+            place = self.of_index(a)
+            terms.append(place if by == "1" else self.pick("%s * (%s)", "(%s) * (%s)") % (place, by))
+        if self.chance(0.4): terms.append(self.pick("3", "1000", "2147483640", "(-5)"))
+        if self.chance(0.2): terms.append(self.of_scalar())
+        if not any("iota" in term for term in terms): terms.append(self.of_index(len(self.tile) - 1))
+        self.rng.shuffle(terms)
+        text = " + ".join(terms)
+        if self.chance(0.25): text = "element_cast(%s, %s)" % (text, self.pick("i64", "i16", "u32"))
+        return "broadcast(%s, [%s])" % (text, self.shape)
+
+    def places(self):
+        rank = self.pick(2, 2, 3)
+        self.dims = "kmn"[3 - rank:]
+        self.far, self.pitch = "", ""
+        self.tile = [self.pick(1, 1, 2, 4, 8) for _ in range(rank - 1)] + [self.pick(16, 32, 64, 128, 256, 512)]
+        while math.prod(self.tile) > 2048: self.tile[0] = 1; self.tile[-1] //= 2
+        self.shape, self.at = ", ".join(map(str, self.tile)), self.rng.sample(range(rank), rank)
+        grid = {g: "cdiv(%s, %d)" % (d, t) if t > 1 else d for g, d, t in zip(self.at, self.dims, self.tile)}
+        self.grid, where = ", ".join(grid[g] for g in range(rank)), ", ".join("bid(%d)" % g for g in self.at)
+        extents = ", ".join(self.dims)
+        x = self.param("t", "", self.type, extents)
+        self.load(x, self.type, where, self.shape)
+        if self.chance(0.3): self.load(x, self.type, "+" + ", ".join("bid(%d) * %d + (%d)" % (g, t, self.pick(-1, 0, 0, 1)) for g, t in zip(self.at, self.tile)), self.shape)
+        if self.chance(0.3):
+            w = self.param("w", "", self.work, "n")
+            text = "%s.load([bid(%d)], [%d]).reshape([%s])" % (w, self.at[-1], self.tile[-1], ", ".join(["1"] * (rank - 1) + [str(self.tile[-1])]))
+            self.let(V("broadcast(%s, [%s])" % (text, self.shape), FULL, 16, True, 2), "x")
+        for _ in range(self.rng.randrange(1, 6)):
+            a, kind = self.some(), self.pick("number", "mask", "mask", "drawn", "drawn", "gather", "gather", "scalar")
+            if kind == "number": text = "%s + element_cast(%s & 15, %s)" % (a.text, self.of_places(), self.work)
+            elif kind == "mask": text = "select(%s %s, %s, 1)" % (self.of_places(), self.pick("% 3 == 0", "< 20", "!= 7", ">= 5"), a.text)
+            elif kind == "drawn": text = "%s + element_cast(randint(%s, %s) >> 28, %s)" % (a.text, self.pick("7", "u64(n)"), self.of_places(), self.work)
+            elif kind == "scalar": text = "%s + %s(%s)" % (a.text, self.work, self.of_scalar())
+            else:
+                index = []
+                for axis in range(rank):
+                    i = self.of_index(self.pick(axis, axis, axis, self.rng.randrange(rank)))
+                    i = self.pick("%s", "%s", "%s + 1", "%s - 1", "2 * %s", "%s / 2", "n - 1 - %s") % i
+                    index.append("broadcast(%s, [%s])" % (i, self.shape) if "iota" in i else i)
+                if not any("iota" in i for i in index): index[-1] = "broadcast(%s, [%s])" % (self.of_index(rank - 1), self.shape)
+                text = "%s + %s" % (a.text, self.as_work("%s.gather([%s]%s)" % (x, ", ".join(index), self.pick("", ", pad: 1")), self.type))
+            most, unit = self.range_of(self.type)
+            self.let(V(text, FULL, a.most + 16 + most, a.exact, a.unit), "v")
+        v = self.result()
+        if self.chance(0.25):
+            y = self.param("y", "inout ", self.type, ", ".join(["2 * " + self.dims[0]] + list(self.dims[1:])))
+            y = "%s.slice(0, 0, %s)" % (y, self.dims[0])
+        else: y = self.param("y", "out ", self.type, extents)
+        self.store(y, self.type, where, v)
+        self.exact[y.split(".")[0]] = v.exact
+        r = self.rng.randrange
+        self.sizes = [dict(zip("kmn", (self.pick(1, r(1, 4)), self.pick(1, r(1, 16)), n))) for n in (1, r(1, 70), r(17, 200), self.pick(r(1, 600), 64, 128))]
+        self.sizes = [{d: s[d] for d in self.dims} for s in self.sizes]
+
     def line_of(self):
         wide = self.pick(32, 128, 1024, 4096, 16384)
         self.shape, self.axis, self.length = str(wide), 0, wide

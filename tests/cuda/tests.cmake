@@ -68,6 +68,8 @@ ctilec_test(emulated/orders "values;emulated" cuda/emulated.py orders)
 ctilec_test(emulated/anywhere "values;emulated" cuda/emulated.py anywhere)
 # kernels drawn at random: rows, planes and loops, for which `fired` says what passes they are for; all operations. More: --count N --seed S
 ctilec_test(emulated/drawn "values;emulated" cuda/drawn.py test --count 40 --seed 24)
+# maps of what is computed from places along axes
+ctilec_test(emulated/drawn-places "values;emulated;sim" cuda/drawn.py test --kind places --count 40 --seed 24 --sim 50)
 ctilec_test(emulated/mixed "values;emulated;sim" cuda/mixed.py test --count 30 --seed 24 --sim 50)
 # a version whose own grid is empty where the author's is not
 ctilec_test(emulated/drawn-empty "values;emulated" cuda/drawn.py test --seed 47 --first 307 --count 1 --arch sm_80)
