@@ -2,7 +2,7 @@
  *
  * Everything is read off the PLACED form. Exact are threads, shared bytes, layouts, sectors (for tiles whose rows begin
  * at 16-byte multiples and lie in sectors of their own) and bank conflicts. Estimates are registers, since nvcc
- * decides, and bytes in flight, which count loads up to the first use of each in the order of the text. */
+ * decides (placed/pressure.c), and bytes in flight, which count loads up to the first use of each in the order of the text. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -12,7 +12,6 @@
 
 enum { COLUMN = 14, CELLS = 9 };
 
-typedef struct Live { int begin, end; } Live;   /* of a value, in steps of the walk */
 typedef struct Row { Str cell[CELLS]; } Row;    /* NULL: none, or no more */
 typedef VEC(Row) Rows;
 typedef enum Way { BY_NAMES, BY_SHUFFLES, BY_SHARED, WAYS } Way;
@@ -24,7 +23,7 @@ typedef struct Sched {
 	int ways[WAYS];         /* how many conversions go which way */
 	const Op **store;       /* by Val id of a buffer: who fills it */
 	int step;
-	Live *live;             /* by Val id */
+	int *begin;             /* by Val id: the step of the walk that makes it */
 	int *held;              /* by Val id: the value whose registers it is another name of, or itself */
 	VEC(const Val *) tiles;
 	VEC(const Op *) at;     /* by step */
@@ -224,33 +223,21 @@ static void begin(Sched *s, const Val *v)
 	bool renamed = v->def && is_renaming(v->def) && type_is_tile(v->type);
 	s->held[v->id] = renamed ? s->held[ir_in(v->def, 0)->id] : v->id;
 	if (renamed) return;
-	s->live[v->id] = (Live){ s->step, s->step };
+	s->begin[v->id] = s->step;
 	bool held = !v->def || !is_made_again(v->def);
 	if (type_is_tile(v->type) && v->lay && held) vec_push(A_TMP, &s->tiles, v);
 }
 
 static void walk(Sched *s, const IrBlock *b);
 
-/* What a loop reads from outside lives as long as the loop, which began at step `from`. */
-static void keep_in_loop(Sched *s, int from)
-{
-	for (int k = from; k < s->step; k++)
-		for (int i = 0; i < s->at.p[k]->nin; i++) {
-			Live *l = &s->live[s->held[ir_in(s->at.p[k], i)->id]];
-			if (l->begin < from) l->end = s->step;
-		}
-}
-
 static void walk_op(Sched *s, const Op *op)
 {
-	int from = ++s->step;
+	s->step++;
 	vec_push(A_TMP, &s->at, op);
-	for (int i = 0; i < op->nin; i++) s->live[s->held[ir_in(op, i)->id]].end = s->step;
 	for (int r = 0; r < op->nregion; r++) {
 		for (int i = 0; i < op->region[r]->args.n; i++) begin(s, op->region[r]->args.p[i]);
 		walk(s, op->region[r]);
 	}
-	if (op_has(op, OPF_LOOP)) keep_in_loop(s, from);
 	for (int i = 0; i < op->nout; i++) begin(s, op->out[i]);
 	if (op->code == OP_LOAD || op->code == OP_LOADS || op->code == OP_STORE) explain_access(s, op);
 	else if (op_has(op, OPF_READ | OPF_WRITE) && op->nin && ir_in(op, 0)->type->kind == TY_VIEW)
@@ -266,35 +253,26 @@ static void walk(Sched *s, const IrBlock *b)
 /* Tiles that overlap share the registers of their patch: the first stands for all. */
 static bool in_patch(const Val *v) { return v->def && v->def->code == OP_LOADS; }
 
-static int64_t registers_of(const Val *v)
-{
-	if (in_patch(v)) return v == v->def->out[0] ? ((int64_t)patch_size(v->def) * elem_bytes(v->type->elem) + 3) / 4 : 0;
-	return (((int64_t)1 << v->lay->in[HW_REG]) * elem_bytes(v->type->elem) + 3) / 4;
-}
-
 static int64_t load_bytes(const Val *v)
 {
 	if (in_patch(v)) return v == v->def->out[0] ? (type_bytes(v->type) >> v->lay->in[HW_REG]) * patch_size(v->def) : 0;
 	return v->def && v->def->code == OP_LOAD ? type_bytes(v->type) : 0;
 }
 
-/* The greatest sum, over all steps, of what the tiles that live there count, or live there and are not used yet
- * (first_use); *at: the first such step. */
-static int64_t widest(const Sched *s, int64_t (*count)(const Val *v), const int *first_use, int *at)
+/* The greatest sum, over all steps, of the bytes of loads that are not used yet. */
+static int64_t most_in_flight(const Sched *s, const int *first_use)
 {
 	int64_t *change = NEW_ARRAY(A_TMP, int64_t, s->step + 2), now = 0, most = 0;
 	for (int i = 0; i < s->tiles.n; i++) {
 		const Val *v = s->tiles.p[i];
-		const Live *l = &s->live[v->id];
-		int end = first_use ? first_use[v->id] : l->end;
-		if (end <= l->begin) continue;
-		change[l->begin] += count(v);
-		change[end] -= count(v);
+		int begin = s->begin[v->id], end = first_use[v->id];
+		if (end <= begin) continue;
+		change[begin] += load_bytes(v);
+		change[end] -= load_bytes(v);
 	}
-	*at = 0;
 	for (int i = 0; i <= s->step; i++) {
 		now += change[i];
-		if (now > most) most = now, *at = i;
+		if (now > most) most = now;
 	}
 	return most;
 }
@@ -403,6 +381,31 @@ static void pipelines(Out *o, const Module *m, const Fn *of)
 	if (rows.n) table(o, "pipelines, for tensors that the copy engine can read", &rows, head, 1, 5);
 }
 
+/* The versions of a kernel for an architecture of those that `main` serves, and how many registers each is expected to
+ * take: those that are left where launch bounds ask for so many thread blocks of a multiprocessor. */
+static void versions(Out *o, const Module *m, const Version *main)
+{
+	Row head = { { "version", "threads", "thread blocks", "registers" } };
+	Rows rows = { 0 };
+	int arch = 0;
+	while (!(main->archs >> arch & 1)) arch++;
+	for (int i = 0; i < m->versions.n; i++) {
+		const Version *v = &m->versions.p[i];
+		if (v->of != main->of || !(v->archs >> arch & 1)) continue;
+		int n = 0;
+		for (int a = 0; a < arch; a++) n += v->archs >> a & 1;
+		int blocks = v->resident ? v->resident[n] : 0, threads = block_threads(v->fn);
+		Str name = *v->name ? v->name : "-";
+		Row r = { { name, str_i64(threads), blocks ? str_i64(blocks) : "-", str_i64(regs_taken(v->fn, threads, blocks)) } };
+		vec_push(A_TMP, &rows, r);
+		if (!rows_share(v->fn)) continue;
+		Row few = { { str_fmt("%s, short rows", name), str_i64(COST_SHORT_THREADS), "-",
+			str_i64(regs_taken(v->fn, COST_SHORT_THREADS, 0)) } };
+		vec_push(A_TMP, &rows, few);
+	}
+	table(o, "versions", &rows, head, 1, 4);
+}
+
 static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches, Str more)
 {
 	(void)more;
@@ -410,20 +413,21 @@ static bool explain_kernel(Out *o, const Module *m, const Version *v, Str arches
 	static const Row head = { { "at", "access", "to", "tile", "elements a thread", "bytes at once", "lanes", "warps",
 		"sectors / least" } };
 	Sched s = { .o = o, .fn = fn, .store = NEW_ARRAY(A_TMP, const Op *, fn->nval + 1),
-		.live = NEW_ARRAY(A_TMP, Live, fn->nval + 1), .held = NEW_ARRAY(A_TMP, int, fn->nval + 1) };
+		.begin = NEW_ARRAY(A_TMP, int, fn->nval + 1), .held = NEW_ARRAY(A_TMP, int, fn->nval + 1) };
 	int64_t blocks = fn->packed ? fn->packed : 1, parts = fn->cluster ? fn->cluster : 1;
-	int at, none;
 	for (int i = 0; i < fn->body->args.n; i++) begin(&s, fn->body->args.p[i]);
 	walk(&s, fn->body);
 	out_printf(o, "kernel %s, %s\n", v->of->name, arches);
 	threads(&s);
-	int64_t regs = widest(&s, registers_of, NULL, &at), bytes = widest(&s, load_bytes, first_uses(&s), &none);
-	line(o, "registers", regs ? str_fmt("about %lld of a thread hold tiles at %s", (long long)regs,
-		where(s.at.p[at - 1])) : "none hold tiles");
-	line(o, "in flight", str_fmt("%s of loads a thread block", counted(bytes * blocks / parts, "byte")));
+	Pressure p = pressure_of(fn);
+	line(o, "registers", p.at ? str_fmt("about %d of a thread hold tiles at %s", p.words, where(p.at))
+		: "none hold tiles");
+	line(o, "in flight", str_fmt("%s of loads a thread block",
+		counted(most_in_flight(&s, first_uses(&s)) * blocks / parts, "byte")));
 	conversions(&s);
 	table(o, "memory", &s.memory, head, 4, 6);
 	table(o, "exchanges", &s.moves, (Row){ { NULL } }, CELLS, CELLS);
+	versions(o, m, v);
 	pipelines(o, m, v->of);
 	return true;
 }

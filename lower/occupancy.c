@@ -4,12 +4,13 @@
  * blocks in __launch_bounds__ it takes no more than leave room for so many, and waits of one
  * block are filled by others.
  *
- * The registers that a thread needs are estimated, for kernels that are one block without loops and products: between
- * two waits it holds what it loaded and what is needed again after a later wait; what it computes takes the place of
- * what that came from, and COST_AROUND registers are left for addresses, partial results and what
- * a few elements take on their way.
+ * The registers that a thread needs are estimated (placed/pressure.c), and launch bounds are printed for kernels that are
+ * one block without loops and products. Told of a number of blocks, ptxas 13.0 fills the registers that these leave, and
+ * spills where they do not suffice. So where the estimate is within its error of what a number of blocks leaves,
+ * nothing is said, and ptxas takes what it needs.
  *
- * Where a loop holds its next tiles, prefetch.c says for how many threads registers suffice.
+ * Where a loop holds its next tiles, prefetch.c says for how many threads registers should suffice, and there are no more
+ * than the estimate has room for.
  *
  * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that
  * two blocks fit, so they say one. */
@@ -19,19 +20,7 @@
 #include "placed/loops.h"
 #include "plan/plan.h"
 
-enum {
-	UNIT = 8,               /* registers are given to a warp in so many a thread, */
-	WARPS = 4               /* and to so many warps at once */
-};
-
-typedef struct Bound {
-	const bool *splat;
-	bool one_way;           /* accesses are one way each */
-	int now;                /* the stretch between waits */
-	int *begin, *end;       /* by Val id: the stretch that makes it and the last that uses it */
-	bool math;
-	VEC(const Val *) tiles;
-} Bound;
+enum { WARPS = 4 };     /* to which registers are given at once */
 
 static int words_of(const Val *v)
 {
@@ -40,82 +29,14 @@ static int words_of(const Val *v)
 	return (int)(((int64_t)n * elem_bytes(v->type->elem) + 3) / 4);
 }
 
-static const Val *holder(const Val *v)          /* whose registers v names */
-{
-	while (v->def && (v->def->code == OP_RESHAPE || v->def->code == OP_PERMUTE || v->def->code == OP_OPAQUE))
-		v = ir_in(v->def, 0);
-	return v;
-}
-
-static bool is_read(const Val *v) { return op_has(v->def, OPF_READ); }
-
-static void number_stretches(Bound *b, const IrBlock *block)
-{
-	for (const Op *op = block->first; op; op = op->next) {
-		b->now += waits_for_threads(op);
-		for (int i = 0; i < op->nin; i++) b->end[holder(ir_in(op, i))->id] = b->now;
-		for (int i = 0; i < op->nout; i++) {
-			const Val *v = op->out[i];
-			b->math |= regs_of(v) >= COST_TILE_REGS && op_has(op, OPF_MATH) && !ir_int(op, AT_ROUNDING, 0);
-			b->begin[v->id] = b->end[v->id] = b->now;
-			bool held = op->code != OP_IOTA && holder(v) == v && !b->splat[v->id];
-			if (held && regs_of(v) >= COST_TILE_REGS) vec_push(A_TMP, &b->tiles, v);
-		}
-	}
-}
-
-static int most_words(const Bound *b)
-{
-	enum { KEPT, IN, OUT, N };      /* also needed after the stretch; used up in it; made in it for later */
-	int (*n)[N] = (int (*)[N])NEW_ARRAY(A_TMP, int, (b->now + 1) * N), most = 0;
-	for (int i = 0; i < b->tiles.n; i++) {
-		const Val *v = b->tiles.p[i];
-		int from = b->begin[v->id], to = b->end[v->id], words = words_of(v);
-		if (from == to && !is_read(v)) continue;
-		int passing = elem_bytes(v->type->elem) < 4 ? COST_PASSING_PACKED : COST_PASSING;
-		if (from == to && b->one_way && words > passing) words = passing;
-		for (int s = from; s < to; s++) n[s][s == from && !is_read(v) ? OUT : KEPT] += words;
-		n[to][IN] += words;
-	}
-	for (int s = 0; s <= b->now; s++) {
-		int here = n[s][KEPT] + (n[s][IN] > n[s][OUT] ? n[s][IN] : n[s][OUT]);
-		if (here > most) most = here;
-	}
-	return most;
-}
-
-static void look_at_ways(void *ctx, Op *op)
-{
-	Bound *b = ctx;
-	b->one_way |= ir_int(op, AT_WAYS, WAYS_ANY) == WAYS_MASKED;
-}
-
-/* Words that a thread holds of tiles, at most; *math: it computes functions of them. */
-static int words_held(const Fn *fn, bool *math)
-{
-	ArenaMark mark = arena_mark(A_TMP);
-	Bound b = { .splat = splats_of(fn, A_TMP), .begin = NEW_ARRAY(A_TMP, int, fn->nval),
-		.end = NEW_ARRAY(A_TMP, int, fn->nval) };
-	ir_walk(fn->body, look_at_ways, &b);
-	number_stretches(&b, fn->body);
-	int words = b.now ? most_words(&b) : 0;
-	arena_release(A_TMP, mark);
-	*math = b.math;
-	return words;
-}
-
 static bool exchanges(const Fn *fn)
 {
-	for (const Op *op = fn->body->first; op; op = op->next)
-		if (op->code == OP_EXCHANGE || op->code == OP_REDUCE_LANES) return true;
-	return false;
-}
-
-static int addresses_besides(const Fn *fn)
-{
-	int n = -COST_AROUND_TENSORS;
-	for (int i = 0; i < fn->params.n; i++) n += fn->params.p[i].is_tensor;
-	return n > 0 ? 2 * n : 0;
+	bool exchange = false, wait = false;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		exchange |= op->code == OP_EXCHANGE || op->code == OP_REDUCE_LANES;
+		wait |= waits_for_threads(op);
+	}
+	return exchange && wait;
 }
 
 static void find_product(void *ctx, Op *op)
@@ -154,7 +75,7 @@ static int bound_of_few(const Fn *fn, bool specific, bool rest)
  * block. */
 static int bound_of_peeled(const Fn *fn, bool specific)
 {
-	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + COST_PEELED_AROUND + UNIT - 1) / UNIT * UNIT;
+	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + COST_PEELED_AROUND + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT;
 	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && block_threads(fn) > COST_WIDE_THREADS / COST_WIDE_BLOCKS;
 	if (words > (wide ? COST_PEELED_WIDE : COST_PEELED_WORDS)) return 0;
 	if (!wide && (specific || fn->cluster || block_threads(fn) < COST_PEELED_THREADS)) return 0;
@@ -168,22 +89,35 @@ static void find_held(void *ctx, Op *op)        /* the fewest threads */
 	if (n && (!*threads || n < *threads)) *threads = n;
 }
 
+/* Thread blocks whose threads take so many registers and that fit a multiprocessor. */
+static int blocks_of(const Fn *fn, int regs)
+{
+	int warps = block_threads(fn) / 32;
+	regs = (regs + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT;
+	int blocks = machine_registers() / 32 / regs / WARPS * WARPS / warps;
+	while (blocks > 1 && blocks * warps % WARPS) blocks--;
+	return blocks;
+}
+
+/* For as many threads as the loop should have (prefetch.c), unless that spills much. */
+static int bound_of_held(const Fn *fn, int threads, int regs)
+{
+	int wanted = threads / block_threads(fn), most = blocks_of(fn, regs - COST_SPILLED);
+	if (most < wanted) wanted = blocks_of(fn, regs);
+	return wanted < 1 ? 1 : wanted;
+}
+
 static int bound_blocks(const Fn *fn, bool specific)
 {
 	if (bound_of_products(fn)) return 1;
 	int held = 0;
 	ir_walk(fn->body, find_held, &held);
-	if (held) return held > block_threads(fn) ? held / block_threads(fn) : 1;
-	bool math = false;
-	int words = exchanges(fn) && is_straight_line(fn->body) ? words_held(fn, &math) : 0;
-	if (words < COST_WORDS_LEAST) return 0;
-	int regs = words + COST_AROUND + addresses_besides(fn) + (math ? COST_FOR_MATH : 0)
-		+ (specific ? 0 : COST_ANY_ARCH);
-	int warps = block_threads(fn) / 32;
-	regs = (regs + UNIT - 1) / UNIT * UNIT;
-	int blocks = machine_registers() / 32 / regs / WARPS * WARPS / warps;
-	while (blocks > 1 && blocks * warps % WARPS) blocks--;
-	return blocks;
+	Pressure p = pressure_of(fn);
+	if (held) return bound_of_held(fn, held, p.regs);
+	int regs = p.regs + (specific ? 0 : COST_ANY_ARCH);
+	if (!exchanges(fn) || !is_straight_line(fn->body) || p.words < COST_WORDS_LEAST) return 0;
+	int blocks = blocks_of(fn, regs);
+	return blocks_of(fn, regs - COST_UNSURE) == blocks && blocks_of(fn, regs + COST_UNSURE) == blocks ? blocks : 0;
 }
 
 static void find_scan(void *ctx, Op *op)

@@ -36,6 +36,19 @@ int regs_of_layout(const Fn *fn, Lay l);        /* registers of a thread for a t
 int regs_of(const Val *v);                      /* for a tile or fragment */
 bool held_in_words(const Type *t);              /* several elements of it share a register */
 
+/* ---- pressure.c ---- */
+/* What a thread of a placed version holds in registers of 32 bits, as far as it can be said before ptxas. */
+typedef struct Pressure {
+	int words;              /* of tiles, at most at once */
+	const Op *at;           /* where, the first operation of a stretch between waits; NULL: no tiles are held */
+	int regs;               /* that a thread needs: those, and what is beside tiles; */
+	int taken;              /* and with those that scans and sorts take if there are more */
+} Pressure;
+Pressure pressure_of(const Fn *fn);             /* numbered */
+int regs_most(int threads, int blocks);  /* that each thread has where so many thread blocks share a multiprocessor */
+/* What ptxas takes of them under launch bounds of so many threads; blocks 0: they say no number. */
+int regs_taken(const Fn *fn, int threads, int blocks);
+
 /* ---- layouts: layouts.c ---- */
 /* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what
  * warps hold side by side belongs to each of its thread blocks in turn; apart: each warp holds

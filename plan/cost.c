@@ -6,13 +6,14 @@
  * which is Little's law. To that come the launch and the last wave.
  *
  * Counted in ticks of a sixteenth of a cycle, in integers, so that every machine chooses alike. */
+#include "base/arena.h"
 #include "base/cost.h"
+#include "ir/stretches.h"
 #include "plan/plan.h"
 
 enum {
 	TICK = 16, WHOLE = 1000,                /* thousandths */
-	REGS_UNIT = 8, REGS_MOST = 255, REGS_LEAST = 24, STRETCHES = 64,
-	SLICE = 4,              /* log2 of the elements of a thread's part of a slice (lower/strip.c) */
+		SLICE = 4,              /* log2 of the elements of a thread's part of a slice (lower/strip.c) */
 	FAR = 1 << 30
 };
 
@@ -114,29 +115,28 @@ static int words(const Shape *s, const Node *n)
 	return (int)((((int64_t)n->bytes << imin(e, 12)) + 3) / 4);
 }
 
-/* The most words of tiles that a thread holds at once: in each stretch what is kept through it, and the more of
- * what it begins and ends with. What is loaded and used up in one stretch passes piece by piece. */
+/* As of a placed version (placed/pressure.c), by what the skeleton knows of it. */
 static int most_words(const Shape *s)
 {
-	enum { KEPT, IN, OUT, N };
-	int n[STRETCHES][N] = { { 0 } }, most = 0, last = imin(s->k->stretches, STRETCHES) - 1;
+	ArenaMark mark = arena_mark(A_TMP);
+	Life *lives = NEW_ARRAY(A_TMP, Life, s->k->n);
+	int n = 0, where;
 	for (int i = 0; i < s->k->n; i++) {
 		const Node *v = &s->k->node[i];
-		int from = imin(v->begin, last), to = imin(v->end, last), w = words(s, v);
-		if (!v->value || (from == to && v->kind != NODE_LOAD && v->kind != NODE_PRODUCT)) continue;
-		if (from == to && v->kind == NODE_LOAD) w = imin(w, v->bytes < 4 ? COST_PASSING_PACKED : COST_PASSING);
-		for (int k = from; k < to; k++) n[k][k == from && v->kind != NODE_LOAD ? OUT : KEPT] += w;
-		n[to][IN] += w;
+		bool early = v->kind == NODE_LOAD || v->kind == NODE_PRODUCT, at_once = v->begin == v->end;
+		if (!v->value) continue;
+		/* the first stretch has number 1 */
+		lives[n++] = (Life){ 2 * v->begin + 2 - early, 2 * v->end + 2, words(s, v), v->kind == NODE_LOAD && at_once };
 	}
-	for (int k = 0; k <= last; k++) most = imax(most, n[k][KEPT] + imax(n[k][IN], n[k][OUT]));
+	int most = stretches_most(lives, n, s->k->stretches, &where);
+	arena_release(A_TMP, mark);
 	return most;
 }
 
 static int registers_of(const Shape *s)
 {
-	int besides = imax(0, s->k->tensors - COST_AROUND_TENSORS);
-	int regs = most_words(s) + COST_AROUND + 2 * besides + (s->k->math ? COST_FOR_MATH : 0) + COST_ANY_ARCH;
-	return imax(REGS_LEAST, (regs + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT);
+	int regs = most_words(s) + COST_AROUND + (s->k->math ? COST_FOR_MATH : 0) + COST_ANY_ARCH;
+	return imax(COST_REGS_LEAST, (regs + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT);
 }
 
 /* ---- throughput ---- */

@@ -1,0 +1,130 @@
+"""Registers of the kernels of bench/corpus: what the compiler expects (placed/pressure.c, printed by --explain-schedule) beside what ptxas
+gives, for sm_90a, optimized as a user has it. registers.py [--list] [--arch ARCH] [FILE.tile ...]
+
+Without files it holds the compiler to tests/cuda/registers.txt: of all kernels, of each version, at least as large a part is predicted within
+8 registers, and none spills but those that are named there, each with its bytes of stores and loads; what no longer spills, or less, has to go
+from there. --list prints every kernel: registers expected and taken, bytes spilled. With files or another architecture nothing is held."""
+import argparse
+import concurrent.futures
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+from common import *
+
+RECORD = os.path.join(ROOT, "tests", "cuda", "registers.txt")
+AT_ONCE = 2             # compilations, as tests/cuda/tests.cmake says
+WITHIN = 8
+ENTRY = re.compile(r"Compiling entry function '(\w+)'")
+SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+USED = re.compile(r"Used (\d+) registers")
+# the functions of emitted text are static: C++ gives them names with their length and a file's number
+PLAIN = re.compile(r"^_Z(?:N\d+_GLOBAL__N__\w+?E?)?L?(\d+)(\w+)$")
+
+
+def expected(program, arch):
+    """{kernel: registers}"""
+    r = ctilec("--explain-schedule", "-w", "--arch=" + arch, program)
+    if not check(r.code == 0, "%s does not compile:\n%s" % (program, r.text[-2000:])):
+        return {}
+    found, kernel, versions = {}, None, False
+    for line in r.out.decode().splitlines():
+        m = re.match(r"kernel (\w+), ", line)
+        kernel, versions = (m.group(1), False) if m else (kernel, versions and line.startswith("    "))
+        if line == "  versions":
+            versions = True
+        elif versions and not line.split()[0] == "version":
+            name, _, _, registers = re.split(r"  +", line.strip())
+            name = "_".join(w for w in (kernel, arch.replace("_", ""), name.replace(", short rows", "_short").lstrip("-").lstrip("_")) if w)
+            found[name] = int(registers)
+    return found
+
+
+def taken(program, arch, where):
+    """{kernel: (registers, bytes spilled)}"""
+    text = os.path.join(where, "k.cu")
+    os.makedirs(where)
+    r = ctilec("--target=cuda", "-w", "--arch=" + arch, "-o", text, program)
+    if not check(r.code == 0, "%s does not compile:\n%s" % (program, r.text[-2000:])):
+        return {}
+    r = run([NVCC, "-cubin", "-arch=" + arch, "-Xptxas", "-v", "-o", text + ".cubin", text], timeout=550)
+    said = r.out.decode("utf-8", "replace") + r.text
+    if not check(r.code == 0, "nvcc: %s:\n%s" % (program, said[-3000:])):
+        return {}
+    found, name, spilled = {}, None, 0
+    for line in said.splitlines():
+        m = ENTRY.search(line)
+        if m:
+            plain = PLAIN.match(m.group(1))
+            name = plain.group(2)[:int(plain.group(1))] if plain else m.group(1)
+        m = SPILL.search(line)
+        if m:
+            spilled = int(m.group(1)) + int(m.group(2))
+        m = USED.search(line)
+        if m and name:
+            found[name] = (int(m.group(1)), spilled)
+            name = None
+    return found
+
+
+def measure(programs, arch):
+    """{(program, kernel): (expected, taken, bytes spilled)}"""
+    rows = {}
+    with tmpdir() as tmp, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        longest = sorted(programs, key=os.path.getsize, reverse=True)
+        jobs = [(p, pool.submit(taken, p, arch, os.path.join(tmp, "text%d" % i))) for i, p in enumerate(longest)]
+        for program, job in jobs:
+            title, want, have = os.path.basename(program)[:-5], expected(program, arch), job.result()
+            check(set(have) <= set(want), "%s: of these kernels nothing is expected: %s" % (title, sorted(set(have) - set(want))))
+            rows.update({(title, name): (want[name], *have[name]) for name in have if name in want})
+    return dict(sorted(rows.items()))
+
+
+def record():
+    """(part predicted, in percent; {(program, kernel): bytes})"""
+    part, spills = None, {}
+    for line in read(RECORD).splitlines():
+        words = line.split(None, 3)
+        if words and words[0] == "within":
+            part = float(words[1])
+        elif words and words[0] == "spills":
+            program, kernel, rest = line.split(None, 3)[1:]
+            spills[program, kernel] = int(rest.split()[0])
+    return part, spills
+
+
+def hold(rows):
+    part, spills = record()
+    near = sum(abs(want - have) <= WITHIN for want, have, _ in rows.values())
+    now = 100 * near / max(1, len(rows))
+    check(now >= part, "%.1f %% of the predictions are within %d registers; tests/cuda/registers.txt has %.1f" % (now, WITHIN, part))
+    for key, (_, _, spilled) in rows.items():
+        check(spilled <= spills.get(key, 0), "%s spills %d bytes; tests/cuda/registers.txt has %d" % (" ".join(key), spilled, spills.get(key, 0)))
+    for key, known in spills.items():
+        spilled = rows[key][2] if key in rows else 0
+        check(spilled >= known, "%s spills %d bytes and no longer %d: say so in tests/cuda/registers.txt" % (" ".join(key), spilled, known))
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("files", nargs="*")
+    ap.add_argument("--arch", default="sm_90a")
+    ap.add_argument("--list", action="store_true")
+    a = ap.parse_args()
+    if not NVCC:
+        fail("there is no nvcc; `sh tools/setup.sh test` gets one")
+        finish()
+    rows = measure([os.path.abspath(f) for f in a.files] or tile_files("bench/corpus"), a.arch)
+    for (program, kernel), (want, have, spilled) in rows.items():
+        if a.list or spilled:
+            print("%-12s %-56s expected %3d, taken %3d%s" % (program, kernel, want, have, ", spilled %d" % spilled if spilled else ""))
+    for limit in (WITHIN, 2 * WITHIN):
+        near = sum(abs(want - have) <= limit for want, have, _ in rows.values())
+        print("within %2d registers: %d of %d, %.1f %%" % (limit, near, len(rows), 100 * near / max(1, len(rows))))
+    if not a.files and a.arch == "sm_90a":
+        hold(rows)
+    finish()
+
+
+main()
