@@ -55,6 +55,7 @@ typedef struct Slicer {
 	Val **now;              /* by Val id: the slice, in the loop that is being written */
 	Val **sum;              /* by index in plan.ops: what the reduction has so far */
 	Val **top;  /* the same of an online sum: the greatest exponent so far; of an extreme: its place */
+	Val ***before;          /* of a scan: for each of its values what came before the slice */
 	Val *counter;           /* of the loop */
 	VEC(StripIndex) indices;        /* made in it */
 	Val *count;             /* of slices that are not outside, and one more; NULL: nobody asked yet */
@@ -69,9 +70,11 @@ Val *strip_times(Builder *b, Val *x, int64_t n);
 Val *strip_count(Slicer *s, Builder *b, int level);     /* how many slices that loop works on: strip_count.c */
 
 /* Reductions and scans: strip_parts.c */
-const Type *strip_partial(const Slicer *s, const Op *op);       /* what a loop carries for it */
-Num strip_identity(const Op *op);               /* and begins with */
+/* what a loop carries for each of its values, */
+const Type *strip_partial(const Slicer *s, const Op *op, int value);
+Val *strip_begin(Builder *b, const Op *op, int value, const Type *t);   /* and begins with: of this type */
+bool strip_scans(const Op *op);                 /* can it be cut along its axis? */
 void strip_reduce(Slicer *s, Builder *b, int i);        /* adds a slice to the partial results of ops[i] */
-Val *strip_scan(Slicer *s, Builder *b, int i);  /* the slice's part of the result; adds the slice to what came before */
+void strip_scan(Slicer *s, Builder *b, int i);  /* its part of the results; adds the slice to what came before */
 Val *strip_result(Slicer *s, Builder *b, int i, Val *x, Val *more);     /* of ops[i], from x (and what stands in top) */
 #endif

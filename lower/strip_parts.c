@@ -2,13 +2,15 @@
  * becomes of them after it. */
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "ir/ir_copy.h"
 #include "ir/monoid.h"
 #include "lower/strip.h"
 
-/* What changes no element, its sign and its being a NaN included. */
-Num strip_identity(const Op *op)
+/* What changes no element, its sign and its being a NaN included; of a function of the author's, what he says. */
+Val *strip_begin(Builder *b, const Op *op, int value, const Type *t)
 {
-	return monoid_identity(op->code, ir_in(op, 0)->type->elem, ir_int(op, AT_NAN, 0) != 0);
+	if (op->nregion) return ir_unary(b, OP_BROADCAST, t, ir_in(op, scan_values(op) + value));
+	return ir_const_num(b, t, monoid_identity(op->code, t->elem, ir_int(op, AT_NAN, 0) != 0));
 }
 
 static const Type *with_extent(const Type *t, int axis, int log2)
@@ -33,9 +35,9 @@ static Fold fold_of(const Slicer *s, const Type *slice, int axis)
 	return f;
 }
 
-const Type *strip_partial(const Slicer *s, const Op *op)
+const Type *strip_partial(const Slicer *s, const Op *op, int value)
 {
-	const Type *slice = strip_type(s, ir_in(op, 0));
+	const Type *slice = strip_type(s, ir_in(op, value));
 	int axis = ir_axis(op);
 	if (op_is_scan(op)) return with_extent(slice, axis, 0);
 	Fold f = fold_of(s, slice, axis);
@@ -167,7 +169,7 @@ static Val *found_here(const Slicer *s, Builder *b, const Op *op, Val *x, Val **
 		*place = ir_unary(b, OP_BROADCAST, type_with_elem(x->type, EL_U32), *place);
 		return x;
 	}
-	const Type *partial = strip_partial(s, op);
+	const Type *partial = strip_partial(s, op, 0);
 	Val *all = unfolded(s, b, x, axis), *most = folded(b, extreme_of(op), op, all, axis);
 	Val *equal = ir_binary(b, OP_EQ, bools(all), all, ir_unary(b, OP_BROADCAST, all->type, most));
 	if (elem_is_any_float(x->type->elem) && ir_int(op, AT_NAN, 0)) equal = both(b, OP_OR, equal, is_nan(b, all));
@@ -232,17 +234,86 @@ static Val *element_of(Builder *b, Val *x, int axis, int64_t number)
 	return r;
 }
 
-Val *strip_scan(Slicer *s, Builder *b, int i)
+/* A function of the author's whose operations work element by element, from the first to the last; what each of its
+ * values is met by is a number, or a tile of numbers. */
+bool strip_scans(const Op *op)
+{
+	if (!op_is_scan(op)) return false;
+	if (!op->nregion) return op->nin == 1;
+	for (int i = 0; i < scan_values(op); i++)
+		if (!elem_is_int(ir_in(op, i)->type->elem) && !elem_is_any_float(ir_in(op, i)->type->elem)) return false;
+	const IrBlock *f = op->region[0];
+	for (const Op *o = f->first; o != f->last; o = o->next)
+		if (o->nregion || o->nout != 1 || !(o->code == OP_CONST || op_has(o, OPF_ELEMWISE))) return false;
+	return !ir_int(op, AT_DIRECTION, 0);
+}
+
+/* What the function makes of x, which comes first, and y. */
+static void call_region(Builder *b, const Op *op, Val *const *x, Val *const *y, Val **r)
+{
+	const IrBlock *f = op->region[0];
+	int n = scan_values(op);
+	Val **now = NEW_ARRAY(A_TMP, Val *, op->parent->fn->nval);
+	for (int i = 0; i < 2 * n; i++) now[f->args.p[i]->id] = i < n ? x[i] : y[i - n];
+	for (const Op *o = f->first; o != f->last; o = o->next) {
+		Val **in = NEW_ARRAY(A_TMP, Val *, o->nin);
+		const Type *t = type_with_elem(x[0]->type, o->out[0]->type->elem);
+		for (int i = 0; i < o->nin; i++) {
+			Val *v = ir_in(o, i);
+			in[i] = now[v->id] ? now[v->id] : ir_unary(b, OP_BROADCAST, type_with_elem(x[0]->type, v->type->elem), v);
+		}
+		Op *made = ir_op(b, o->code, o->nin, in, 1, &t);
+		copy_attrs(made, o);
+		now[o->out[0]->id] = made->out[0];
+	}
+	for (int i = 0; i < n; i++) {
+		Val *v = ir_in(f->last, i);
+		r[i] = now[v->id] ? now[v->id] : ir_unary(b, OP_BROADCAST, x[i]->type, v);
+	}
+}
+
+/* Each value of what the scan met before, x, and of y. */
+static void combine_values(Builder *b, const Op *op, Val *const *x, Val *const *y, Val **r)
+{
+	if (op->nregion) call_region(b, op, x, y, r);
+	else r[0] = combined(b, op, x[0], y[0]);
+}
+
+/* The scan of a slice alone. */
+static Op *scan_slice(Builder *b, const Op *op, Val *const *x)
+{
+	int n = scan_values(op);
+	Val **in = NEW_ARRAY(A_TMP, Val *, op->nin);
+	const Type **out = NEW_ARRAY(A_TMP, const Type *, n);
+	for (int k = 0; k < op->nin; k++) in[k] = k < n ? x[k] : ir_in(op, k);
+	for (int k = 0; k < n; k++) out[k] = x[k]->type;
+	Op *r = ir_op(b, op->code, op->nin, in, n, out);
+	copy_attrs(r, op);
+	if (!op->nregion) return r;
+	const IrBlock *from = op->region[0];
+	Builder inner = { b->fn, ir_region(r), NULL, b->span };
+	Val **args = NEW_ARRAY(A_TMP, Val *, from->args.n);
+	for (int k = 0; k < from->args.n; k++) args[k] = ir_arg(inner.block, from->args.p[k]->type, from->args.p[k]->name);
+	copy_block(&inner, from, args);
+	return r;
+}
+
+void strip_scan(Slicer *s, Builder *b, int i)
 {
 	const Op *op = s->p.ops[i].op;
-	Val *x = strip_val(s, ir_in(op, 0));
-	Val *here = ir_unary(b, op->code, x->type, x);
-	copy_attrs(here->def, op);
-	Val *r = combined(b, op, ir_unary(b, OP_BROADCAST, x->type, s->sum[i]), here);
-	r->name = op->out[0]->name;
-	int64_t last = ir_int(op, AT_DIRECTION, 0) ? 0 : type_extent(x->type, ir_axis(op)) - 1;
-	s->sum[i] = element_of(b, ir_int(op, AT_EXCLUSIVE, 0) ? combined(b, op, r, x) : r, ir_axis(op), last);
-	return r;
+	int n = scan_values(op);
+	Val **x = NEW_ARRAY(A_TMP, Val *, n), **before = NEW_ARRAY(A_TMP, Val *, n), **r = NEW_ARRAY(A_TMP, Val *, n);
+	for (int k = 0; k < n; k++) x[k] = strip_val(s, ir_in(op, k));
+	Op *here = scan_slice(b, op, x);
+	for (int k = 0; k < n; k++) before[k] = ir_unary(b, OP_BROADCAST, x[k]->type, s->before[i][k]);
+	combine_values(b, op, before, here->out, r);
+	for (int k = 0; k < n; k++) {
+		r[k]->name = op->out[k]->name;
+		s->now[op->out[k]->id] = r[k];
+	}
+	int64_t last = ir_int(op, AT_DIRECTION, 0) ? 0 : type_extent(x[0]->type, ir_axis(op)) - 1;
+	if (ir_int(op, AT_EXCLUSIVE, 0)) combine_values(b, op, r, x, r);
+	for (int k = 0; k < n; k++) s->before[i][k] = element_of(b, r[k], ir_axis(op), last);
 }
 
 /* ---- each of them ---- */

@@ -132,8 +132,11 @@ static void check_numbers(Spread *s, const Val *r)
 static void spread_along(Spread *s, const Op *op)
 {
 	spread_all(s, op);
-	if (axis_of(s, op->out[0]) != ir_axis(op)) return;
-	if (op->code == OP_SHIFT) s->failed = true;
+	if (axis_of(s, op->out[0]) != ir_axis(op)) {
+		s->failed |= op->nregion > 0;
+		return;
+	}
+	if (op->code == OP_SHIFT || !strip_scans(op)) s->failed = true;
 }
 
 static bool meets_cut(const Spread *s, const Op *op)
@@ -148,14 +151,14 @@ static bool meets_cut(const Spread *s, const Op *op)
 static void spread_op(Spread *s, const Op *op)
 {
 	if (!meets_cut(s, op)) return;
-	if (op->nregion) s->failed = true;
+	if (op->nregion && !strip_scans(op)) s->failed = true;
 	else if (op->code == OP_CONST) return;
 	else if (op->code == OP_IOTA) check_numbers(s, op->out[0]);
 	else if (op->code == OP_BROADCAST) spread_broadcast(s, op);
 	else if (op->code == OP_RESHAPE) spread_reshape(s, op);
 	else if (op->code == OP_PERMUTE) spread_permute(s, op);
 	else if (op_is_reduce(op) && op->nin == 1) spread_reduce(s, op);
-	else if (op->code == OP_SHIFT || (op_is_scan(op) && op->nin == 1)) spread_along(s, op);
+	else if (op->code == OP_SHIFT || op_is_scan(op)) spread_along(s, op);
 	else if (op->code == OP_GATHER && memory_is_constant(s->p->fn, ir_in(op, 0))) spread_all(s, op);
 	else if (op->code == OP_LOAD || op->code == OP_STORE || op_has(op, OPF_ELEMWISE)) spread_all(s, op);
 	else s->failed = true;

@@ -85,7 +85,7 @@ static void cut_op(Slicer *s, Builder *b, int i)
 		return;
 	}
 	if (s->p.ops[i].scan) {
-		s->now[op->out[0]->id] = strip_scan(s, b, i);
+		strip_scan(s, b, i);
 		return;
 	}
 	Val *one = op->code == OP_IOTA ? cut_numbers(s, b, op) : NULL;
@@ -98,11 +98,11 @@ static void cut_op(Slicer *s, Builder *b, int i)
  * exponents, after each extreme its place. */
 typedef struct Carried { VEC(int) part; VEC(Val *) in; VEC(const Type *) out; } Carried;
 
-static void carry(Builder *b, Carried *c, int part, const Type *t, Num n)
+static void carry(Carried *c, int part, Val *begin)
 {
 	vec_push(A_TMP, &c->part, part);
-	vec_push(A_TMP, &c->out, t);
-	vec_push(A_TMP, &c->in, ir_const_num(b, t, n));
+	vec_push(A_TMP, &c->out, begin->type);
+	vec_push(A_TMP, &c->in, begin);
 }
 
 static void find_carried(Slicer *s, Builder *b, int level, Carried *c)
@@ -110,11 +110,21 @@ static void find_carried(Slicer *s, Builder *b, int level, Carried *c)
 	for (int i = 0; i < s->p.n; i++) {
 		const StripOp *o = &s->p.ops[i];
 		if ((!o->part && !o->scan) || !(o->runs >> level & 1)) continue;
-		const Type *t = strip_partial(s, o->op);
-		carry(b, c, i, t, strip_identity(o->op));
-		if (o->online >= 0) carry(b, c, i, t, num_float(-1.0 / 0.0));
-		if (strip_by_index(o->op)) carry(b, c, i, type_with_elem(t, EL_U32), num_zero(EL_U32));
+		int values = o->scan ? scan_values(o->op) : 1;
+		for (int k = 0; k < values; k++) carry(c, i, strip_begin(b, o->op, k, strip_partial(s, o->op, k)));
+		const Type *t = c->out.p[c->out.n - 1];
+		if (o->online >= 0) carry(c, i, ir_const_num(b, t, num_float(-1.0 / 0.0)));
+		if (strip_by_index(o->op)) carry(c, i, ir_const_num(b, type_with_elem(t, EL_U32), num_zero(EL_U32)));
 	}
+}
+
+/* Of what a loop carries, number k: where it is in the iteration that is being written. */
+static Val **place_of(Slicer *s, const Carried *c, int k)
+{
+	int i = c->part.p[k], nth = 0;
+	while (nth < k && c->part.p[k - nth - 1] == i) nth++;
+	if (s->p.ops[i].scan) return &s->before[i][nth];
+	return nth ? &s->top[i] : &s->sum[i];
 }
 
 /* After the loop all threads reduce their partial results; maxima first, which online sums ask for. */
@@ -167,18 +177,11 @@ static void write_loop(Slicer *s, int level, Op *before)
 	s->counter = ir_arg(body, i32, NULL);
 	if (end) s->counter = ir_binary(&inner, OP_SUB, i32, end, s->counter);
 	s->indices.n = 0;
-	for (int k = 0; k < c.part.n; k++) {
-		int i = c.part.p[k];
-		Val **to = k && c.part.p[k - 1] == i ? s->top : s->sum;
-		to[i] = ir_arg(body, c.out.p[k], NULL);
-	}
+	for (int k = 0; k < c.part.n; k++) *place_of(s, &c, k) = ir_arg(body, c.out.p[k], NULL);
 	for (int first = 1; first >= 0; first--)
 		for (int i = 0; i < s->p.n; i++)
 			if (s->p.ops[i].runs >> level & 1 && may_be_first(s, i) == first) cut_op(s, &inner, i);
-	for (int k = 0; k < c.part.n; k++) {
-		int i = c.part.p[k];
-		last[k] = k && c.part.p[k - 1] == i ? s->top[i] : s->sum[i];
-	}
+	for (int k = 0; k < c.part.n; k++) last[k] = *place_of(s, &c, k);
 	ir_op(&inner, OP_YIELD, c.part.n, last, 0, NULL);
 	finish(s, &b, loop, &c, false);
 	finish(s, &b, loop, &c, true);
@@ -191,6 +194,9 @@ void strip_write(Slicer *s)
 	s->now = NEW_ARRAY(A_TMP, Val *, s->p.fn->nval);
 	s->sum = NEW_ARRAY(A_TMP, Val *, s->p.n);
 	s->top = NEW_ARRAY(A_TMP, Val *, s->p.n);
+	s->before = NEW_ARRAY(A_TMP, Val **, s->p.n);
+	for (int i = 0; i < s->p.n; i++)
+		if (s->p.ops[i].scan) s->before[i] = NEW_ARRAY(A_TMP, Val *, scan_values(s->p.ops[i].op));
 	for (int i = 0; i < s->p.n; i++)
 		if (s->p.ops[i].level > last) last = s->p.ops[i].level;
 	for (int level = 0; level <= last; level++) {
