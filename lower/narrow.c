@@ -178,7 +178,7 @@ static void divide(Narrow *n, int axis, const Look *l)
 	int along = axis_of(n, &w, axis);
 	const Type *t = ir_accessed(n->store)->type;
 	if (along < 0) return;
-	bool is_row = t->log2[along] > COST_NARROW_ROW;
+	bool is_row = along == fast_axis(n->fn, ir_in(n->store, 0)) || t->log2[along] > COST_NARROW_ROW;
 	int k = is_row ? t->log2[along] - COST_NARROW_ROW : l->overlaps ? 0 : t->log2[along];
 	int64_t tile = type_extent(t, along), part = tile >> k;
 	const Sym *grid = n->fn->grid[axis];
