@@ -195,9 +195,10 @@ static bool in_group(Cu *g, const Op *op, int group)
 static void print_pair(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
+	Elem e = r->type->elem;
 	Str lo = str_intern("2 * ct_r"), hi = str_intern("2 * ct_r + 1");
-	out_printf(g->o, "ct_split_b16(&%s, ct_cvt_%sx2_f32(%s, %s));\n", cu_at(g, r, lo), elem_rows[r->type->elem].name,
-		cu_at(g, ir_in(op, 0), lo), cu_at(g, ir_in(op, 0), hi));
+	out_printf(g->o, "ct_split_b%d(&%s, ct_cvt_%sx2_f32%s(%s, %s));\n", 8 * elem_bytes(e), cu_at(g, r, lo),
+		elem_rows[e].name, elem_is_int(e) ? "_re" : "", cu_at(g, ir_in(op, 0), lo), cu_at(g, ir_in(op, 0), hi));
 }
 
 static void print_pairs(Cu *g, const Op *op)

@@ -95,8 +95,9 @@ bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
 	const CuVal *c = cu_val(g, v);
 	Elem e = v->type->elem;
-	bool halves = e == EL_F16 || e == EL_BF16;
-	if (regs_of(v) == 1 || c->splat || c->inside || (!halves && e != EL_F32) || vec < (halves ? 2 : 1)) return false;
+	bool halves = e == EL_F16 || e == EL_BF16, bytes = elem_bytes(e) == 1 && e != EL_BOOL;
+	if (regs_of(v) == 1 || c->splat || c->inside || (!halves && !bytes && e != EL_F32) || vec < (e == EL_F32 ? 1 : 2))
+		return false;
 	for (int i = 0; i < vec; i++)
 		if (bit[i] != i) return false;
 	return true;
@@ -107,7 +108,7 @@ bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec)
 	return elem_bytes(v->type->elem) << vec <= 4 || words_piece_is_run(g, v, bit, vec);
 }
 
-static const char *run_type(Elem e) { return e == EL_F32 ? "f32" : "b16"; }
+static const char *run_type(Elem e) { return e == EL_F32 ? "f32" : elem_bytes(e) == 1 ? "b8" : "b16"; }
 
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg)
 {

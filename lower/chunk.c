@@ -109,16 +109,23 @@ static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
 	bool pairs = here && op_is_pointwise(end) && op_in_own_loop(end) && end->code == OP_CAST;
 	bool sums = here && !select && many && reduces_in_order(end) && !ir_attr(end, AT_VEC);
 	/* of bytes, which need fewer registers in the words of a store */
-	bool bytes = last && elem_bytes(last->type->elem) == 1 && l->n >= COST_CHUNK_STORED && in_chunks(l);
-	bool stores = here && bytes && end->code == OP_STORE && !select;
-	int own = stores ? store_of_chunks(f, end, last) : -1;
+	const Val *stored = pairs ? end->out[0] : last;
+	Op *store_of = pairs ? end->next : end;
+	bool bytes = stored && elem_bytes(stored->type->elem) == 1 && l->n >= COST_CHUNK_STORED && in_chunks(l);
+	bool stores = here && bytes && store_of && store_of->code == OP_STORE && !select;
+	int own = stores ? store_of_chunks(f, store_of, stored) : -1;
+	if (own < pairs) own = -1;
 	if (!select && !sums && own < 0 && !(pairs && many)) return end;
 	if (select && l->n < COST_CHUNK_PICKED) {
 		set_chunk(f, l, 0);
 		return end;
 	}
 	set_chunk(f, l, own < 0 ? COST_CHUNK : own);
-	if (own >= 0) ir_set_int(end, AT_CHUNK, 1 << own);
+	if (own >= 0) {
+		ir_set_int(store_of, AT_CHUNK, 1 << own);
+		if (pairs) ir_set_int(end, AT_CHUNK, 1 << own);
+		return store_of;
+	}
 	if (!pairs && !sums) return end;
 	ir_set_int(end, AT_CHUNK, 1 << COST_CHUNK);
 	bool store = pairs && many && store_of_chunks(f, end->next, end->out[0]) == COST_CHUNK;

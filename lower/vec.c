@@ -1,10 +1,12 @@
 /* vec: marks operations on tiles of which one instruction or call serves several registers, {vec}.
  *
- * Rounding to 16 bits takes two numbers an instruction. Of random numbers 4k to 4k + 3 come from one call: where the
- * offsets are counted along the last axis from a multiple of 4 and a thread holds four neighbours that begin at one, it
- * calls once for them; where they begin anywhere, neighbours call for one block more than they would fill. And in a
- * version for aligned tensors the elements of a vector lie before an extent if the first does, so one comparison serves
- * them all. */
+ * Rounding to 16 bits takes two numbers an instruction, and so does rounding to bytes that a vector has in a row: of
+ * those that are accessed one by one, each would have to be taken out again. Of random numbers 4k to 4k + 3 come from
+ * one call: where the offsets are counted along the last axis from a multiple of 4 and a thread holds four neighbours
+ * that begin at one, it calls once for them; where they begin anywhere, neighbours call for one block more than they
+ * would fill. And in a version for aligned tensors the elements of a vector lie before an extent if the first does, so
+ * one comparison serves them all. */
+#include "ir/exact.h"
 #include "lower/placed.h"
 #include "placed/access.h"
 #include "placed/loops.h"
@@ -17,12 +19,26 @@ typedef struct Vecs {
 	bool rotated;            /* its rows are rotated */
 } Vecs;
 
-/* Rounding to 16 bits takes two numbers an instruction. */
+/* Does each pair of registers hold neighbours along the last axis? */
+static bool has_neighbours(const Val *v)
+{
+	uint8_t bit[LAY_BITS];
+	int axis = v->type->rank - 1;
+	return axis >= 0 && v->lay->out[axis] && lay_run(*v->lay, axis, bit) > 0 && bit[0] == 0;
+}
+
 static bool in_pairs(const Op *op)
 {
-	Elem to = op->out[0]->type->elem;
-	return op->code == OP_CAST && (to == EL_F16 || to == EL_BF16) && ir_in(op, 0)->type->elem == EL_F32
-		&& regs_of(op->out[0]) > 1 && !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_OVERFLOW, 0);
+	const Val *r = op->out[0];
+	if (op->code != OP_CAST || ir_in(op, 0)->type->elem != EL_F32 || ir_int(op, AT_OVERFLOW, 0) || regs_of(r) == 1)
+		return false;
+	int64_t rounding = ir_int(op, AT_ROUNDING, 0);
+	switch (r->type->elem) {
+	case EL_F16: case EL_BF16: return !rounding;
+	case EL_F8E4M3: case EL_F8E5M2: return !rounding && has_neighbours(r);
+	case EL_I8: case EL_U8: return rounding == ROUND_TIES_EVEN && has_neighbours(r);
+	default: return false;
+	}
 }
 
 static bool is_asked(const Sym *guard, const Sym *s)

@@ -343,6 +343,7 @@ static inline unsigned long long ct_policy_evict_first(void) { return 0; }
 static inline unsigned long long ct_policy_evict_last(void) { return 0; }
 static inline unsigned char ct_get_b8(unsigned w, int i) { return (unsigned char)(w >> (8 * i)); }
 static inline void ct_split_b16(unsigned short *r, unsigned w) { r[0] = (unsigned short)w; r[1] = (unsigned short)(w >> 16); }
+static inline void ct_split_b8(void *r, unsigned short w) { memcpy(r, &w, sizeof w); }
 static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
 static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
 static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return a | (unsigned)b << 16; }
@@ -352,7 +353,11 @@ static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return 
 #define EMU_HALVES(n, T) \
 	static inline void ct_get_b16x##n(unsigned short *r, T w) { memcpy(r, &w, sizeof w); } \
 	static inline T ct_put_b16x##n(const unsigned short *a) { T w; memcpy(&w, a, sizeof w); return w; }
+#define EMU_BYTES(n, T) \
+	static inline void ct_get_b8x##n(void *r, T w) { memcpy(r, &w, sizeof w); } \
+	static inline T ct_put_b8x##n(const void *a) { T w; memcpy(&w, a, sizeof w); return w; }
 EMU_PIECE(2, ct_u32x2) EMU_PIECE(4, ct_u32x4) EMU_HALVES(4, ct_u32x2) EMU_HALVES(8, ct_u32x4)
+EMU_BYTES(4, unsigned) EMU_BYTES(8, ct_u32x2) EMU_BYTES(16, ct_u32x4)
 static inline unsigned ct_cvt_f16x2_f32(float lo, float hi)
 {
 	_Float16 h[2] = { (_Float16)lo, (_Float16)hi };
@@ -398,6 +403,10 @@ static inline float ct_div_f32_whole(float a, float b) { return a / b; }
 EMU_WHOLE(i8, signed char, -128.0, 127.0) EMU_WHOLE(i16, short, -32768.0, 32767.0)
 EMU_WHOLE(i32, int, -2147483648.0, 2147483647.0) EMU_WHOLE(u8, unsigned char, 0.0, 255.0)
 EMU_WHOLE(u16, unsigned short, 0.0, 65535.0) EMU_WHOLE(u32, unsigned, 0.0, 4294967295.0)
+#define EMU_WHOLE_PAIR(elem) \
+	static inline unsigned ct_cvt_##elem##x2_f32_re(float lo, float hi) \
+	{ return (unsigned char)ct_cvt_##elem##_f32_re(lo) | (unsigned)(unsigned char)ct_cvt_##elem##_f32_re(hi) << 8; }
+EMU_WHOLE_PAIR(i8) EMU_WHOLE_PAIR(u8)
 static inline int __popc(unsigned a) { return __builtin_popcount(a); }
 static inline int __ffs(int a) { return __builtin_ffs(a); }
 static inline int atomicAdd(int *p, int v) { int old = *p; *p += v; return old; }
