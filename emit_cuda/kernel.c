@@ -34,7 +34,7 @@ Str version_name(const Version *v, const EmitOptions *opt)
 /* The longest row that 2^log2 lanes have. */
 static int64_t longest_of(const CuVersion *t, int log2) { return t->parts[log2].p[t->parts[log2].n - 1].most; }
 
-static int64_t longest_short(const CuVersion *t) { return longest_of(t, fn_threads(t->v.fn).lanes - 1); }
+static int64_t longest_short(const CuVersion *t) { return longest_of(t, t->short_lanes); }
 
 static void title(Out *o, const CuVersion *k)
 {
@@ -53,7 +53,8 @@ static void title(Out *o, const CuVersion *k)
 		fn->cluster || fn->packed ? " each" : "");
 	if (fn->warp_rows) out_puts(t, "; rows of one warp share a thread block");
 	if (fn->short_rows)
-		out_printf(t, "; rows of up to %lld elements by fewer lanes", (long long)longest_short(k));
+		out_printf(t, "; rows of up to %lld elements by fewer lanes%s", (long long)longest_short(k),
+			k->short_lanes == fn_threads(fn).lanes ? " or registers" : "");
 	if (!sym_is_const(v->guard, &known)) out_printf(t, "; for %s", sym_text(v->guard));
 	else if (*v->name) out_printf(t, "; %s", v->name);
 	comment_text(o, t->p, "// ");
@@ -316,6 +317,7 @@ void version_ask(CuVersion *t)
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
 	int lanes = fn_threads(fn).lanes;
+	t->short_lanes = fn->short_rows ? short_lanes(fn) : lanes - 1;
 	for (int i = fn->short_rows ? fn->lanes_least : lanes; rows_share(fn) && i <= lanes; i++)
 		t->parts[i] = row_parts(fn, i);
 }
@@ -347,7 +349,7 @@ Str version_short(const CuKernel *k, const CuVersion *t) { return are_within(k, 
 Str version_lanes(const CuKernel *k, const CuVersion *t)
 {
 	Out *o = out_new();
-	int last = fn_threads(t->v.fn).lanes - 1;
+	int last = t->short_lanes;
 	for (int i = t->v.fn->lanes_least; i < last; i++)
 		out_printf(o, "%s ? %d : ", are_within(k, t, longest_of(t, i)), i);
 	out_printf(o, "%d", last);
@@ -360,22 +362,24 @@ static void print_params(Out *o, const CuKernel *k, bool types)
 		out_printf(o, "%s%s%s", i ? ", " : "", types ? k->params.p[i].type : "", k->params.p[i].name);
 }
 
-/* within: of what rows alone; NULL: of all that are left. */
-static void print_call(Out *o, const CuKernel *k, Str within, Str rows, Str how, int used)
+static void print_call(Out *o, const CuKernel *k, Str rows, Str how, int used)
 {
-	if (within) out_printf(o, "\tif (%s) return %s(", within, rows);
-	else out_printf(o, "\t%s(", rows);
+	out_printf(o, "%s(", rows);
 	print_params(o, k, false);
-	out_printf(o, used ? ", %s, %d);\n" : ", %s);\n", how, used);
+	out_printf(o, used ? ", %s, %d)" : ", %s)", how, used);
 }
 
-/* Of rows that have so many lanes; last: longer ones do not come. */
+/* Of rows that have so many lanes, in one line; last: longer ones do not come. */
 static void print_parts(Out *o, const CuKernel *k, const CuVersion *t, int log2, bool last, Str rows, Str how)
 {
 	const RowParts *r = &t->parts[log2];
-	for (int i = 0; i < r->n; i++)
-		print_call(o, k, last && i + 1 == r->n ? NULL : are_within(k, t, r->p[i].most), rows, how,
-			t->v.fn->row_few ? r->p[i].regs : 0);
+	if (last) out_puts(o, "\t");
+	else out_printf(o, "\tif (%s) return ", are_within(k, t, longest_of(t, log2)));
+	for (int i = 0; i < r->n; i++) {
+		if (i + 1 < r->n) out_printf(o, "%s ? ", are_within(k, t, r->p[i].most));
+		print_call(o, k, rows, how, t->v.fn->row_few ? r->p[i].regs : 0);
+		out_puts(o, i + 1 < r->n ? " : " : ";\n");
+	}
 }
 
 /* The body as a function of the lanes of a tile block, or of whether it is a warp, and of the registers that hold a
@@ -389,15 +393,20 @@ static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const Emi
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(t, opt), name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
-	if (fn->warp_rows) print_call(o, k, NULL, rows, "false", fn->row_few ? 1 << fn->row_regs_log2 : 0);
-	else print_parts(o, k, t, lanes, true, rows, str_i64(lanes));
+	if (fn->warp_rows || t->short_lanes == lanes) {
+		out_puts(o, "\t");
+		print_call(o, k, rows, fn->warp_rows ? "false" : str_i64(lanes), fn->row_few ? 1 << fn->row_regs_log2 : 0);
+		out_puts(o, ";\n");
+	} else {
+		print_parts(o, k, t, lanes, true, rows, str_i64(lanes));
+	}
 	out_printf(o, "}\nstatic __global__ void __launch_bounds__(%s ? %d : 1)\n%s_short(", served(&t->v, opt),
 		COST_SHORT_THREADS, name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
 	if (fn->warp_rows) print_parts(o, k, t, lanes, true, rows, "true");
-	for (int i = fn->lanes_least; fn->short_rows && i < lanes; i++)
-		print_parts(o, k, t, i, i + 1 == lanes, rows, str_i64(i));
+	for (int i = fn->lanes_least; fn->short_rows && i <= t->short_lanes; i++)
+		print_parts(o, k, t, i, i == t->short_lanes, rows, str_i64(i));
 	out_puts(o, "}\n");
 }
 

@@ -16,6 +16,7 @@ typedef struct CuVersion {
 	int threads;            /* of a thread block */
 	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
 	RowParts parts[LANES_LOG2 + 1];         /* of rows that 2^i lanes have, if rows share thread blocks */
+	int short_lanes;                        /* log2 of the most lanes of those that are short */
 } CuVersion;
 
 /* A parameter of all versions: its type up to its name, that, and the launcher's variable for it. */

@@ -97,7 +97,7 @@ static void find_calls(Calls *c)
 /* Elements of a row that it computes, at least. */
 static int64_t kept_of(const Fn *fn, int64_t length)
 {
-	for (int i = fn->lanes_least; fn->short_rows && i < fn_threads(fn).lanes; i++)
+	for (int i = fn->lanes_least; fn->short_rows && i <= short_lanes(fn); i++)
 		if (length <= row_of_lanes(fn, i)) return row_of_lanes(fn, i);
 	if (fn->fewer) return row_part(fn);
 	return !fn->row_log2 ? 0 : fn->row_regs ? (int64_t)fn->row_regs << (fn->row_log2 - fn->row_regs_log2)

@@ -18,9 +18,11 @@
  * number of lanes: registers at constant places take fewer instructions than at those that a call chooses
  * (bench/notes/rows.md).
  *
- * A lane of so short a row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds
- * take half of its registers: the text is compiled for that many, too (Fn.row_few). Where a lane has 8 registers of
- * single elements, rows have so many lanes that 4 or 6 of them do (row_part_registers).
+ * A lane of a row that is accessed in vectors holds four of them where the whole tile is there (pack.c), and rows have
+ * so many lanes that two or three vectors of each do: the text is compiled for that many registers, too. A lane of
+ * another short row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds take half
+ * of its registers. Where a lane has 8 registers of single elements, rows have so many lanes that 4 or 6 of them do
+ * (row_part_registers). Fn.row_few: there is such a text.
  *
  * A scan gives a row what it would have without what comes after it; backwards, pads change nothing. Of places of
  * extremes, the first pad stands for all.
@@ -138,12 +140,14 @@ static int few_of_row(const Fn *fn)
 	return fn->short_rows && row_part_registers(fn, all) ? all : 0;
 }
 
-/* log2 of the fewest lanes of a row; rows of those that even fewer hold are an earlier variant's. A sort computes more
- * for each place than it accesses, so it has no more places than it needs. */
+/* log2 of the fewest lanes of a row; rows of those that even fewer hold are an earlier variant's. Rows of several warps
+ * are better off as rows of one of them, which share a thread block, if half of what lanes hold is an earlier
+ * variant's. A sort computes more for each place than it accesses, so it has no more places than it needs. */
 static int fewest_lanes(const Fn *fn)
 {
-	int n = rows_are_sorted(fn) ? 0 : COST_SHORT_LANES;
-	while (n < fn_threads(fn).lanes && row_of_lanes(fn, n) <= fn->rows_taken) n++;
+	int n = rows_are_sorted(fn) ? 0 : COST_SHORT_LANES, all = 1 << fn->row_regs_log2;
+	bool half = fn->warps > 1 && row_piece_log2(fn) > 0 && row_part_registers(fn, all);
+	while (n < fn_threads(fn).lanes && (half ? (int64_t)(all / 2) << n : row_of_lanes(fn, n)) <= fn->rows_taken) n++;
 	return n;
 }
 
@@ -153,7 +157,8 @@ void by_warp_place(Fn *fn)
 	for (const Op *op = fn->body->first; op && yes; op = op->next) yes = suits(fn, op);
 	fn->fewer = yes;
 	int lanes = fn_threads(fn).lanes;
-	bool whole = fn->warps > 1 ? yes : !fn->lanes || (lanes && rows_are_sorted(fn));
+	bool parts = rows_are_sorted(fn) || row_part_registers(fn, 1 << row_registers(fn));
+	bool whole = fn->warps > 1 ? yes : !fn->lanes || (lanes && parts);
 	bool turns = fn->by_element && rows_rotate(fn);
 	bool room = fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS >> COST_SHORT_LANES);
 	fn->short_rows &= whole && room && !turns && !fn->cluster && !fn->persistent && !rows_are_dense(fn)

@@ -15,7 +15,9 @@
  * would be nearly all the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires
  * (pack_lanes, before layouts are chosen), and several tile blocks share a warp. All lanes of a warp take part in its
  * shuffles and barriers, so tile blocks that share one must run the same instructions: only kernels without control
- * flow, atomics and output other than stores qualify. */
+ * flow, atomics and output other than stores qualify. Rows of which shorter ones have fewer lanes (by_warp.c) are
+ * accessed in up to four vectors by each lane, if eight lanes then have one: what is computed once for each lane is
+ * then as little, and fewer registers are pads of rows that are shorter than their tile. */
 #include "lower/pins.h"
 #include "lower/placed.h"
 
@@ -35,27 +37,57 @@ bool pack_suits(const Op *op)
 	}
 }
 
+/* log2 of the elements and of the bytes that a lane holds of a tile, at most. */
+typedef struct Held { int regs, piece; } Held;
+
+/* Has each tile block an access of its own? */
+static bool is_own(const Op *op)
+{
+	Num n;
+	for (int a = 0; a < ir_in(op, 0)->type->rank; a++)
+		if (!ir_const_value(ir_in(op, 1 + a), &n)) return true;
+	return false;
+}
+
+/* Of rows by vectors, whose lanes may be fewer, as long as no smaller tile serves most of them. */
+static Held held_by_lane(const Fn *fn)
+{
+	Held few = { COST_PACK_REGS, COST_PACK_PIECE };
+	int size = 0, rows = 0;         /* log2 */
+	if (!fn->short_rows || fn->by_element) return few;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		const Val *v = ir_accessed(op);
+		if (op->code == OP_SORT || op->code == OP_TOPK || op_is_scan(op)) return few;
+		if (v && type_is_tile(v->type) && is_own(op)) size = imax(size, elem_log2(v->type->elem));
+		if (v && type_is_tile(v->type)) rows = imax(rows, type_log2_size(v->type));
+	}
+	int regs = COST_SHORT_PIECE - size;
+	bool many = rows - regs >= COST_SHORT_FROM && fn->rows_taken < (int64_t)1 << (rows - 1);
+	return many && regs <= COST_SHORT_REGS ? (Held){ regs, INT32_MAX } : few;
+}
+
 /* So that lanes access vectors where op does, else an element each. */
-static int accessed_lanes(const Fn *fn, const Op *op)
+static int accessed_lanes(const Fn *fn, const Op *op, Held h)
 {
 	const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1), *view = ir_in(op, 0);
 	const Type *t = v->type;
 	if (!type_is_tile(t)) return 0;
 	if ((op->code != OP_LOAD && op->code != OP_STORE) || !t->rank) return type_log2_size(t);
 	int fast = t->rank == view->type->rank ? fast_axis(fn, view) : t->rank - 1;
-	return type_log2_size(t) - imin(t->log2[fast], imin(COST_PACK_REGS, COST_PACK_PIECE - elem_log2(t->elem)));
+	return type_log2_size(t) - imin(t->log2[fast], imin(h.regs, h.piece - elem_log2(t->elem)));
 }
 
 int pack_lanes(const Fn *fn)
 {
 	int lanes = 0;
 	if (rows_are_dense(fn)) return 0;
+	Held h = held_by_lane(fn);
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		if (!pack_suits(op)) return LANES_LOG2;
-		if (op_has(op, OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op));
+		if (op_has(op, OPF_READ | OPF_WRITE)) lanes = imax(lanes, accessed_lanes(fn, op, h));
 		for (int i = 0; i < op->nout; i++)
 			if (type_is_tile(op->out[i]->type) && op->code != OP_CONST)
-				lanes = imax(lanes, type_log2_size(op->out[i]->type) - COST_PACK_REGS);
+				lanes = imax(lanes, type_log2_size(op->out[i]->type) - h.regs);
 	}
 	return imin(lanes, LANES_LOG2);
 }

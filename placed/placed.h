@@ -191,12 +191,13 @@ bool rows_scan_back(const Fn *fn);              /* from their ends */
 /* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold. */
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
+int short_lanes(const Fn *fn);                  /* log2 of the most lanes of a row that counts as short */
 /* Of rows that 2^log2 lanes have, or a warp: how many registers of each lane the text takes. The last part is of all
  * that are left. */
 typedef struct RowPart { int64_t most; int regs; } RowPart;     /* rows of up to so many elements */
 typedef struct RowParts { RowPart p[3]; int n; } RowParts;
 RowParts row_parts(const Fn *fn, int log2);
-/* of so many of a lane, each of single elements, those that rows of lanes or of a warp take if they suffice; 0: all */
+/* of so many of a lane, those that rows of lanes or of a warp take if they suffice; 0: all, or half of them */
 int row_part_registers(const Fn *fn, int registers);
 int row_piece_log2(const Fn *fn);  /* of the largest vectors that neighbouring lanes hold; -1: they hold others */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */

@@ -100,23 +100,41 @@ int row_piece_log2(const Fn *fn)
 	return most;
 }
 
+/* Of four vectors, three; of single elements three quarters, too. */
 int row_part_registers(const Fn *fn, int registers)
 {
-	bool may = registers == COST_PART_REGS && !row_piece_log2(fn) && !rows_scan_back(fn) && !rows_are_sorted(fn);
+	int piece = row_piece_log2(fn);
+	bool four = piece > 0 && registers == 4 << piece && registers <= 1 << COST_SHORT_REGS;
+	bool may = (four || (!piece && registers == COST_PART_REGS)) && !rows_scan_back(fn) && !rows_are_sorted(fn);
 	return may ? registers * 3 / 4 : 0;
 }
 
-/* Lanes have as many registers as with longer rows, and each the elements of one sector at most: with more of them the
- * rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. What sorts
- * rows computes more than it accesses, for each place of its network. Where accesses are of single elements, more lanes
- * with half of the registers are faster than fewer with nearly all: they touch a row's sectors in fewer accesses. */
+static bool parts_are_vectors(const Fn *fn, int part) { return part && row_piece_log2(fn) > 0; }
+
+/* All lanes of a tile that has fewer than a warp, too, with a part of their registers: a kernel with texts for all of
+ * them has the registers of the largest, and fewer warps run at once. */
+int short_lanes(const Fn *fn)
+{
+	bool all = fn->lanes && parts_are_vectors(fn, row_part_registers(fn, 1 << fn->row_regs_log2));
+	return fn_threads(fn).lanes - !all;
+}
+
+/* A row of four vectors a lane has so many lanes that two or three of them do: fewer lanes with more of them take fewer
+ * instructions for an element, for what is found of a row, and addresses and bounds, are computed in each lane; and a
+ * quarter of the places are pads at most. Four of half as many lanes are no faster, and wait longer.
+ *
+ * Of other rows a lane has as many registers as of longer ones, and the elements of one sector at most: with more of
+ * them the rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. What
+ * sorts rows computes more than it accesses, for each place of its network. Where accesses are of single elements, more
+ * lanes with half of the registers are faster than fewer with nearly all: they touch a row's sectors in fewer
+ * accesses. */
 int64_t row_of_lanes(const Fn *fn, int log2)
 {
 	int all = 1 << fn->row_regs_log2, part = row_part_registers(fn, all);
-	bool most = !part || log2 + 1 == fn_threads(fn).lanes;
+	bool vectors = parts_are_vectors(fn, part), most = !part || (!vectors && log2 + 1 == fn_threads(fn).lanes);
 	int64_t held = ((int64_t)(most ? all : part) << log2) - fn->row_pads,
 		near = ((int64_t)SECTOR << log2) / row_elem_bytes(fn);
-	return held < near || rows_are_sorted(fn) ? held : near;
+	return held < near || vectors || rows_are_sorted(fn) ? held : near;
 }
 
 /* Up to what so many registers hold, if that is less than the rows that these lanes get. */
@@ -132,12 +150,14 @@ RowParts row_parts(const Fn *fn, int log2)
 {
 	RowParts r = { .n = 0 };
 	int regs = 1 << fn->row_regs_log2, part = row_part_registers(fn, regs), used = regs;
-	bool whole = log2 == fn_threads(fn).lanes;
+	bool whole = log2 > short_lanes(fn), vectors = parts_are_vectors(fn, part);
+	int least = vectors ? (log2 == COST_SHORT_LANES ? regs / 4 : regs / 2) : whole ? part : regs / 2;
 	int64_t all = whole ? INT64_MAX : row_of_lanes(fn, log2);
 	if (fn->warp_rows) {
 		if (fn->row_few) add_part(&r, fn, log2, fn->row_few, all);
+		if (fn->row_few && fn->row_few < part) add_part(&r, fn, log2, part, all);
 	} else if (!whole || fn->warps == 1) {
-		for (int n = whole ? part : regs / 2; part && n <= part; n += 2)
+		for (int n = least; part && n <= part; n += regs / 4)
 			if (!add_part(&r, fn, log2, n, all)) return r;
 		if (!whole) used = fn->row_few;
 	}

@@ -42,7 +42,7 @@ static Few few_of(const SimCall *c)
 	Few all = { LANES_LOG2, log2_of(fn->warps), 0 };
 	int64_t longest, warps;
 	if (!longest_row(c, &longest)) return all;
-	if (fn->short_rows && longest <= row_of_lanes(fn, fn_threads(fn).lanes - 1)) {
+	if (fn->short_rows && longest <= row_of_lanes(fn, short_lanes(fn))) {
 		int lanes = fn->lanes_least;
 		while (longest > row_of_lanes(fn, lanes)) lanes++;
 		return (Few){ lanes, 0, used_of(fn, lanes, longest) };
