@@ -31,6 +31,13 @@ static bool is_made_here(const Chunks *f, const Val *v, const Loop *l)
 	return false;
 }
 
+/* Each row of a warp has its element in another register, so for rows that lanes share what one element alone needs is
+ * made for it once, whatever their number. */
+static bool is_few(const Chunks *f, const Loop *l)
+{
+	return l->n < COST_CHUNK_PICKED || (f->fn->short_rows && l->n <= 1 << COST_SHORT_REGS);
+}
+
 /* Does one element alone need a quotient or a function? Less is not worth a branch for each register. */
 static bool is_much_rare(const Chunks *f, const Loop *l)
 {
@@ -44,7 +51,7 @@ static Op *find_pick(const Chunks *f, const Loop *l)
 {
 	Op *select = NULL;
 	const Val *numbers = NULL;
-	if (l->n == 1 || (l->n < COST_CHUNK_PICKED ? !is_much_rare(f, l) : !in_chunks(l)) || f->rotated) return NULL;
+	if (l->n == 1 || (is_few(f, l) ? !is_much_rare(f, l) : !in_chunks(l)) || f->rotated) return NULL;
 	for (Op *op = l->first; op != l->end; op = op->next) {
 		const Val *from, *x = rare_number(op, &from);
 		if (!x) continue;
@@ -116,7 +123,7 @@ static Op *chunk_loop(Chunks *f, const Loop *l, int vector)
 	int own = stores ? store_of_chunks(f, store_of, stored) : -1;
 	if (own < pairs) own = -1;
 	if (!select && !sums && own < 0 && !(pairs && many)) return end;
-	if (select && l->n < COST_CHUNK_PICKED) {
+	if (select && is_few(f, l)) {
 		set_chunk(f, l, 0);
 		return end;
 	}
