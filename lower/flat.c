@@ -72,7 +72,7 @@ static Val *flat_view(Flat *f, Val *view)
 static Val *note_gather(Flat *f, Val *v, int conditions, bool other_rows)
 {
 	f->work += 1 + conditions + other_rows;
-	f->fails |= f->work > COST_FLAT_WORK;
+	f->fails |= f->work > f->most;
 	return v;
 }
 
@@ -561,17 +561,18 @@ static bool choose_group(Flat *f)
 	return !f->group || f->run > 0;
 }
 
-Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_vectors)
+Fn *flat_version(const Fn *of, const LowerCx *cx, bool short_rows, const Sym **guard, bool *by_vectors)
 {
 	bool hints = ir_hints_threads(of), math = false;
 	if (cx->o->checked || hints || of->ordered || has_steps(of, cx)) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	ir_number(fn);
-	Flat f = { .fn = fn, .syms = valsyms_new(fn), .differs = NEW_ARRAY(A_TMP, uint8_t, fn->nval) };
+	Flat f = { .fn = fn, .syms = valsyms_new(fn), .differs = NEW_ARRAY(A_TMP, uint8_t, fn->nval),
+		.most = short_rows ? COST_FLAT_SHORT : COST_FLAT_WORK };
 	flat_learn_extents(&f);
 	if (!flat_suits(&f) || !choose_group(&f)) return NULL;
 	ir_walk(fn->body, find_math, &math);
-	*guard = is_narrow(&f, math);
+	*guard = is_narrow(&f, math || short_rows);
 	f.all = sym_const(1);
 	for (int a = 0; a < f.rank; a++) f.all = sym_mul(f.all, f.extent[a]);
 	f.span = f.like->span;

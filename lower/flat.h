@@ -44,7 +44,7 @@ typedef struct Flat {
 	VEC(Pulled) pulled;
 	Val *valid;             /* by element: it is one */
 	Span span;              /* of the operation under way */
-	int work, depth;
+	int work, most, depth;
 	int gathered;           /* bytes of an element that its group loads one by one */
 	bool fails, wide;
 	bool draws, counts;     /* random numbers; of neighbours whose offsets may be counted */
@@ -55,7 +55,7 @@ typedef struct Spot { const Sym *rest; int64_t by[4]; int sign[TENSOR_RANK]; boo
 
 /* An integer, modulo 2^n for a type of n bits: rest + by[a] * the place along axis a of what is stored. numbers: that
  * is rest and the element's number, by[] of the last axis times. */
-typedef struct Sum { const Sym *of, *rest, *by[TENSOR_RANK]; bool numbers; } Sum;
+typedef struct Sum { const Sym *rest, *by[TENSOR_RANK]; bool numbers; } Sum;
 
 /* ---- operations (flat_groups.c) ---- */
 const Type *flat_type(const Flat *f, Elem e);           /* of each element, */

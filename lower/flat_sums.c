@@ -102,14 +102,21 @@ bool flat_sum(Flat *f, const Val *v, const Along *at, Sum *p)
 	s = sym_subst(s, block_place, f);
 	if (s->size > SYM_SIZE_MAX || !linear(f, s, p)) return false;
 	p->numbers = is_number(f, p);
-	p->of = s;
 	return true;
 }
 
 bool flat_sum_is_inside(const Flat *f, const Sum *p, const Sym *extent)
 {
+	const Facts *known = f->syms.facts;
+	const Sym *lo = p->rest, *hi = p->rest, *zero = sym_const(0);
 	if (p->numbers || !extent) return false;
-	return facts_le(f->syms.facts, sym_const(0), p->of) && facts_lt(f->syms.facts, p->of, extent);
+	for (int a = 0; a < f->rank; a++) {
+		const Sym *most = sym_mul(p->by[a], sym_sub(f->extent[a], sym_const(1)));
+		if (facts_le(known, zero, p->by[a])) hi = sym_add(hi, most);
+		else if (facts_le(known, p->by[a], zero)) lo = sym_add(lo, most);
+		else return false;
+	}
+	return facts_le(known, zero, lo) && facts_lt(known, hi, extent);
 }
 
 static Val *times(Flat *f, Val *v, const Sym *n)

@@ -216,20 +216,25 @@ static void end_peel(Fn *fn, Placements *p, const LowerCx *cx)
 static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	bool vectors = false, dense = p->unaligned && rows_are_dense(p->unaligned);
-	Fn *narrow = dense ? NULL : flat_version(fn, cx, &p->narrow_guard, &vectors);
+	Fn *narrow = dense ? NULL : flat_version(fn, cx, false, &p->narrow_guard, &vectors);
 	p->flat = narrow != NULL;
 	if (!narrow) narrow = narrow_version(fn, cx, &p->narrow_guard, &p->narrow_apart);
-	if (narrow) narrow->by_element = p->unaligned != NULL && !(p->flat && vectors);
+	if (!narrow && !dense) {
+		narrow = flat_version(fn, cx, true, &p->narrow_guard, &vectors);
+		p->short_flat = narrow != NULL;
+	}
+	if (narrow) narrow->by_element = p->unaligned != NULL && !((p->flat || p->short_flat) && vectors);
 	return narrow;
 }
 
-/* Tiles for short rows are a version more where threads exchange what they load, as in a transposition (versions.c). */
+/* One where threads exchange what they load, as in a transposition, or that is for short rows alone, is a version more
+ * (versions.c). */
 static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	if (!p->unaligned || unaligned_serves(fn, p->unaligned)) p->narrow = fn;
-	else p->flat = false;
-	bool exchanges = p->narrow && !p->flat && p->unaligned && unaligned_exchanges(p->unaligned);
-	if (exchanges && !cx->o->versions) p->most++;
+	else p->flat = p->short_flat = false;
+	bool more = p->unaligned && (p->short_flat || (!p->flat && unaligned_exchanges(p->unaligned)));
+	if (p->narrow && more && !cx->o->versions) p->most++;
 }
 
 /* Kernels of updates, for those that go to few places. */

@@ -37,8 +37,8 @@ typedef struct Narrow {
 	const Sym *used;        /* and those that this version computes */
 } Narrow;
 
-/* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes; math:
- * functions of tiles; looks_up: single elements, such as indices */
+/* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes, or gathers
+ * that may; math: functions of tiles; looks_up: single elements, such as indices */
 typedef struct Look { const Op *store; bool suits, overlaps, math, looks_up; } Look;
 
 static void look_at(void *ctx, Op *op)
@@ -52,6 +52,9 @@ static void look_at(void *ctx, Op *op)
 		> type_log2_size(ir_accessed(l->store)->type))) l->store = op;
 	for (const Op *o = op->next; o && op->code == OP_LOAD && type_is_tile(op->out[0]->type) && !l->overlaps;
 		o = o->next) l->overlaps = loads_overlap(op, o);
+	bool gathers = op->code == OP_GATHER && type_is_tile(op->out[0]->type);
+	for (const Op *o = op->next; o && gathers && !l->overlaps; o = o->next)
+		l->overlaps = o->code == OP_GATHER && type_is_tile(o->out[0]->type) && ir_in(o, 0) == ir_in(op, 0);
 }
 
 static Look look(const Fn *fn)

@@ -65,7 +65,7 @@ typedef struct Placements {
 	FnVec cuts;             /* copies of that with fewer registers, the fewest first (cut.c) */
 	PeeledVec peeled;       /* rows in aligned vectors and ends, the fewest registers first (peel.c) */
 	PipelinedVec pipelined;
-	bool flat;              /* narrow is of flat.c */
+	bool flat, short_flat;  /* narrow is of flat.c; and for short rows alone */
 	Fn *narrow;  /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard, *narrow_apart;
 	Fn *privatised;         /* whose thread blocks have sums of their own (privatise.c), where private_guard holds */
@@ -110,8 +110,8 @@ Fn *private_version(const Fn *of, const LowerCx *cx, const Sym **guard);
 
 /* ---- flat.c ---- */
 /* A kernel, TYPED, that takes elements in the order of memory, the calls of aligned tensors for which it is better, and
- * whether a thread has neighbours; NULL: none. */
-Fn *flat_version(const Fn *of, const LowerCx *cx, const Sym **guard, bool *by_vectors);
+ * whether a thread has neighbours; NULL: none. short_rows: it is for no others. */
+Fn *flat_version(const Fn *of, const LowerCx *cx, bool short_rows, const Sym **guard, bool *by_vectors);
 
 /* ---- cut.c ---- */
 enum { CUT_COPIES = 3 };                        /* of a kernel with fewer registers, at most */

@@ -262,6 +262,7 @@ static bool is_worth(const Aligned *a, const Placements *p)
  * are for the author's tile. */
 static bool narrow_serves(const Placements *p)
 {
+	if (p->short_flat) return false;
 	return p->unaligned && p->narrow && unaligned_serves(p->unaligned, p->narrow) && !unaligned_exchanges(p->narrow);
 }
 
@@ -277,7 +278,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 		worth = false;          /* one version serves all other calls */
 		add(&l, "private", p->private_guard, p->privatised);
 	}
-	bool apart = worth && p->unaligned && p->narrow && unaligned_exchanges(p->narrow);
+	bool apart = worth && p->unaligned && p->narrow && !p->short_flat && unaligned_exchanges(p->narrow);
 	if (!moves && p->narrow && !narrow_serves(p) && !apart)
 		add(&l, "narrow", p->narrow_guard, p->narrow);
 	if (moves) {
