@@ -1,6 +1,7 @@
 /* Names, strings and comments in emitted text. */
 #include "emit/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -53,59 +54,10 @@ static bool is_macro(Str s, size_t n)
 	return n > 2 && s[0] >= 'A' && s[0] <= 'Z';
 }
 
-/* Capitals that the headers of emitted text define, for names that are not renamed for their capitals alone. */
-static bool is_own_macro(const char *s, size_t n)
-{
-	static const char *const begin[] = {
-		"INT", "UINT", "PTRDIFF_", "SIG_", "SIZE_", "WCHAR_", "WINT_", "FP_", "M_", "HUGE_", "MATH_", "SEEK_", "EXIT_",
-			"L_", "P_", "TMP_",
-		"RAND_", "MB_", "BUFSIZ", "FILENAME_", "FOPEN_", "EOF", "NULL", "NAN", "INFINITY", "CUDART_", "EDOM", "ERANGE",
-		"EILSEQ",
-		"CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_", "FLT_", "DBL_", "LDBL_",
-		"CLOCKS_", "CLOCK_",
-	};
-	for (size_t i = 0; is_macro(s, n) && i < sizeof begin / sizeof *begin; i++)
-		if (!strncmp(s, begin[i], strlen(begin[i]))) return true;
-	return false;
-}
-
-/* Functions and types of the C library and of CUDA: an entry of such a name would meet the library's, in the header of
- * one or, what is worse, in the linker. Mathematical functions have an `f` and an `l` form. */
-static const char *const library_math[] = {
-	"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "cospi",
-	"cyl_bessel_i0", "cyl_bessel_i1", "drem", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp", "exp10", "exp2",
-	"expm1", "fabs", "fdim", "fdivide", "finite", "floor", "fma", "fmax", "fmin", "fmod", "frexp", "gamma", "hypot",
-	"ilogb", "j0", "j1", "jn", "ldexp", "lgamma", "llrint", "llround", "log", "log10", "log1p", "log2", "logb",
-	"lrint", "lround", "modf", "nan", "nearbyint", "nextafter", "nexttoward", "norm", "norm3d", "norm4d", "normcdf",
-	"normcdfinv", "pow", "rcbrt", "remainder", "remquo", "rhypot", "rint", "rnorm", "rnorm3d", "rnorm4d", "round",
-	"rsqrt", "scalb", "scalbln", "scalbn", "significand", "sin", "sincos", "sincospi", "sinh", "sinpi", "sqrt",
-	"tan", "tanh", "tgamma", "trunc", "y0", "y1", "yn",
-};
+/* What headers of C, POSIX and CUDA declare: an entry of such a name would meet the library's, in a header of the
+ * caller's or, what is worse, in the linker. */
 static const char *const library[] = {
-	"cuda", "nv", "std",     /* namespaces */
-	"half", "half2", "nv_bfloat16", "nv_bfloat162", "nv_half", "nv_half2",  /* of cuda_fp16.h and cuda_bf16.h */
-	"FILE", "a64l", "abort", "abs", "accept", "access", "aligned_alloc", "alloca", "alphasort", "asctime",
-	"asprintf", "at_quick_exit", "atexit", "atof", "atoi", "atol", "atoll", "basename", "bcmp", "bcopy", "bind",
-	"bsearch", "bzero", "calloc", "clearerr", "clock", "clock64", "clock_t", "close", "connect", "ctermid", "ctime",
-	"difftime", "dim3", "div", "div_t", "dprintf", "drand48", "dup", "ecvt", "erand48", "exit", "fclose", "fcvt",
-	"fdopen", "feof", "ferror", "fflush", "ffs", "ffsl", "ffsll", "fgetc", "fgetpos", "fgets", "fileno", "fmemopen",
-	"fopen", "fork", "fpos_t", "fprintf", "fputc", "fputs", "fread", "free", "freopen", "fscanf", "fseek", "fsetpos",
-	"ftell", "fwrite", "gcvt", "getc", "getchar", "getdate", "getdelim", "getenv", "getline", "getpt", "gets",
-	"getsubopt", "getw", "gmtime", "index", "initstate", "intmax_t", "intptr_t", "jrand48", "kill", "l64a", "labs",
-	"lcong48", "ldiv", "ldiv_t", "link", "listen", "llabs", "lldiv", "llmax", "llmin", "localtime", "lrand48",
-	"lseek", "malloc", "max", "max_align_t", "mblen", "mbstowcs", "mbtowc", "memccpy", "memchr", "memcmp", "memcpy",
-	"memmove", "mempcpy", "memset", "min", "mkdtemp", "mkstemp", "mktemp", "mktime", "mrand48", "nanosleep",
-	"nrand48", "off_t", "open", "pause", "pclose", "perror", "pid_t", "pipe", "poll", "popen", "printf", "pselect",
-	"ptrdiff_t", "ptsname", "putc", "putchar", "putenv", "puts", "putw", "qsort", "quick_exit", "raise", "rand",
-	"rand_r", "random", "read", "realloc", "realpath", "recv", "remove", "rename", "rewind", "rindex", "rpmatch",
-	"scanf", "seed48", "select", "send", "setbuf", "setenv", "setstate", "setvbuf", "signal", "sleep", "snprintf",
-	"sprintf", "srand", "srand48", "srandom", "sscanf", "ssize_t", "stpcpy", "stpncpy", "strcat", "strchr", "strcmp",
-	"strcoll", "strcpy", "strcspn", "strdup", "strerror", "strlen", "strncat", "strncmp", "strncpy", "strndup",
-	"strpbrk", "strrchr", "strsep", "strsignal", "strspn", "strstr", "strtod", "strtof", "strtok", "strtol",
-	"strtold", "strtoll", "strtoul", "strtoull", "strxfrm", "swab", "sync", "system", "tempnam", "time", "time_t",
-	"times", "tmpfile", "tmpnam", "truncate", "uint", "uintmax_t", "ullmax", "ullmin", "ulong", "umax", "umin",
-	"ungetc", "unlink", "unsetenv", "ushort", "va_list", "valloc", "vfprintf", "vfscanf", "vprintf", "vscanf",
-	"vsnprintf", "vsprintf", "vsscanf", "wait", "wcstombs", "wctomb", "write",
+#include "emit/library.def"
 };
 
 static bool in_list(const char *const *list, size_t n, const char *s, size_t len)
@@ -115,28 +67,27 @@ static bool in_list(const char *const *list, size_t n, const char *s, size_t len
 	return false;
 }
 
-/* int4, uchar2, double4_16a: the short vectors of CUDA. */
-static bool is_short_vector(const char *s, size_t n)
-{
-	static const char *const elems[] = { "char", "short", "int", "long", "longlong", "float", "double" };
-	if (n > 4 && (!memcmp(s + n - 4, "_16a", 4) || !memcmp(s + n - 4, "_32a", 4))) n -= 4;
-	if (n < 2 || s[n - 1] < '1' || s[n - 1] > '4') return false;
-	n--;
-	size_t k = sizeof elems / sizeof *elems;
-	return in_list(elems, k, s, n) || (s[0] == 'u' && in_list(elems, k - 2, s + 1, n - 1));
-}
+static int by_name(const void *a, const void *b) { return strcmp(a, *(const char *const *)b); }
 
 /* cudaError_t: of CUDA's runtime. */
 static bool is_of_runtime(const char *s) { return !strncmp(s, "cuda", 4) && s[4] >= 'A' && s[4] <= 'Z'; }
 
+/* sinf32x: functions have forms for _Float16, _Float32x and the like. */
+static size_t without_float_form(const char *s, size_t n)
+{
+	if (n && s[n - 1] == 'x') n--;
+	size_t digits = n;
+	while (digits > 0 && s[digits - 1] >= '0' && s[digits - 1] <= '9') digits--;
+	return digits > 1 && digits < n && s[digits - 1] == 'f' ? digits - 1 : 0;
+}
+
 static bool is_library(const char *s, size_t n)
 {
-	size_t k = sizeof library_math / sizeof *library_math;
+	if (!n) return false;
 	if (is_of_runtime(s)) return true;
-	if (n > 5 && !memcmp(s, "make_", 5)) return is_library(s + 5, n - 5);
-	if (in_list(library, sizeof library / sizeof *library, s, n) || in_list(library_math, k, s, n)) return true;
-	return is_short_vector(s, n) || (n > 1 && (s[n - 1] == 'f' || s[n - 1] == 'l')
-		&& in_list(library_math, k, s, n - 1));
+	Str name = str_intern_n(s, n);
+	if (bsearch(name, library, sizeof library / sizeof *library, sizeof *library, by_name)) return true;
+	return is_library(s, without_float_form(s, n));
 }
 
 static bool is_reserved(const char *s, size_t n) { return in_list(reserved, sizeof reserved / sizeof *reserved, s, n); }
@@ -179,8 +130,10 @@ static Str kept_name(Kept cache[KEPT], Str s, Str (*make)(Str s))
 static Str entry_of(Str s)
 {
 	size_t n = stem(s);
-	if (s[0] == '_' || begins_as_ours(s)) return str_fmt("u_%s", s);
-	return is_library(s, n) || is_reserved(s, n) || is_own_macro(s, n) ? str_fmt("%s_", s) : s;
+	const char *rest = s;
+	while (rest[0] == 'u' && rest[1] == '_') rest += 2;
+	if (*rest == '_' || begins_as_ours(s)) return str_fmt("u_%s", s);
+	return is_library(s, n) || is_reserved(s, n) ? str_fmt("%s_", s) : s;
 }
 
 static Str c_of(Str s)

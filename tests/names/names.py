@@ -30,6 +30,10 @@ printf memcpy memset malloc free index rand round sin sinf exp expf fma fmaf tim
 cudaMalloc cudaStream_t cudaSuccess surf1Dread tex1D nanosleep ct_x u_ct_x u_u_ct_x CT_X Ct_x ctile_x CTILE_OK ctile_status_text x_ws
 zz zz_sm80 zz_sm90a x_workspace x_sm80 x_sm90a_aligned _x _X __x int_ int__ stream_ workspace bytes stream v0 v1 x_2 EOF_ I_ u_I int4 float4 double4_16a make_float4 sinl sin_ exit norm pow rsqrt select getline remove
 copy fill add sum scale dot end""".split())
+POSIX = """arpa/inet dirent dlfcn fcntl fenv fnmatch glob grp iconv inttypes langinfo libgen locale netdb net/if poll pthread pwd regex sched
+search semaphore setjmp signal spawn strings sys/mman sys/select sys/socket sys/stat sys/time sys/wait syslog termios time uchar ulimit
+unistd utime wchar wctype wordexp""".split()
+LIBRARY = re.findall(r'"(\w+)"', read(os.path.join(ROOT, "emit", "library.def")))
 BRIEF = ["-ftrack-macro-expansion=0", "-fno-diagnostics-show-caret", "-fmax-errors=500"]
 # What stands only where the author's names cannot be: no more is learnt from the hundredth name of such a row.
 CALLS = 100     # of one kernel: compilers take time that grows faster than its length
@@ -197,9 +201,14 @@ def on_header(where, names):
     # what is included before them takes longer than they: precompiled
     compilers = [["g++", "-std=" + std, "-Wextra", "-Werror", "-include", os.path.join(where, std + ".h")] for std in ("c++11", "c++20")]
     for *compiler, _, before in compilers:
-        write(before, "".join("#include <%s>\n" % h for h in ("cstdio", "cmath", "cstdlib", "algorithm", "complex")))
+        write(before, "".join("#include <%s>\n" % h for h in ("cstdio", "cmath", "cstdlib", "algorithm", "complex"))
+              + "".join("#if __has_include(<%s.h>)\n#include <%s.h>\n#endif\n" % (h, h) for h in POSIX))
         must([*compiler, "-x", "c++-header", "-o", before + ".gch", before])
-    for name, out in emitted(where, names, "c"):
+    write(os.path.join(where, "library.tile"), "".join(
+        "kernel %s(y: out tensor<i32, [n]>) grid [1] { y.store([0], 1); }\n" % n for n in LIBRARY if n not in RESERVED))
+    library = os.path.join(where, "library.c")
+    must([CTILEC, "-w", "-O0", "--target=c", "-o", library, library[:-2] + ".tile"])
+    for name, out in list(emitted(where, names, "c")) + [("library", library)]:
         for compiler in compilers:
             write(out + ".cpp", "#include \"%s\"\n" % (out[:-2] + ".h"))
             say("header of %s, %s" % (name, compiler[1]), run([*compiler, "-fsyntax-only", out + ".cpp"]))
