@@ -18,6 +18,7 @@
 #include "driver/plans.h"
 #include "driver/repro.h"
 #include "emit/emit.h"
+#include "emit/names.h"
 #include "emit_c/emit_c.h"
 #include "emit_cuda/emit_cuda.h"
 #include "emit_tile/emit_tile.h"
@@ -552,6 +553,16 @@ static void warn_header_name(const Unit *u, const Src *src)
 	diag_help(d, "name the header otherwise, `--header=%s`, or the file", other);
 }
 
+static void warn_entry_names(const Module *m)
+{
+	for (int i = 0; m && i < m->entries.n; i++) {
+		const Entry *e = m->entries.p[i];
+		if (name_entry(e->name) == e->name) continue;
+		Diag *d = diag(D_ENTRY_RENAMED, e->span, e->name, name_entry(e->name));
+		diag_help(d, "a name that neither C nor CUDA has, nor begins with an underscore, stays as it is");
+	}
+}
+
 /* The kernels as tile kernels, for the architectures that they serve. They are lowered from what was read. */
 static bool make_beside(Unit *u, const Module *m, Beside *beside)
 {
@@ -670,6 +681,7 @@ static bool run(Unit *u)
 	check_outputs(u);
 	if (diag_errors()) return false;
 	warn_header_name(u, src);
+	warn_entry_names(m);
 	if (diag_errors()) return false;        /* -Werror */
 	if (o->dep_only) return stage_depfile(u) && commit();
 	if (stop || o->check) return print_and_stop(u);

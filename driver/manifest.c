@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "base/src.h"
 #include "base/version.h"
+#include "emit/host.h"
+#include "emit/names.h"
 
 static const char *const modes[] = { "in", "out", "inout" };
 static const char *const layouts[] = { "layout_right", "layout_left", "layout_right_padded", "layout_left_padded",
@@ -150,7 +152,12 @@ static void entry(Out *o, const Entry *e)
 {
 	bool first = true, item = true;
 	open_with(o, "{");
-	text_member(o, &first, "name", e->name);
+	Str c = name_entry(e->name);
+	text_member(o, &first, "name", c);
+	text_member(o, &first, "entry", e->name);
+	if (!entry_has_scratch(e)) text_member(o, &first, "function", c);
+	text_member(o, &first, "ws", str_fmt("%s_ws", c));
+	text_member(o, &first, "workspace", str_fmt("%s_workspace", c));
 	if (e->doc) text_member(o, &first, "doc", e->doc);
 	source(o, &first, e->span);
 	member(o, &first, "params");

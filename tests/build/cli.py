@@ -84,6 +84,15 @@ def files(tmp):
         check(r.code == 0 and r.out, "--emit=%s: %s" % (kind, r.text))
     manifest = json.loads(ctilec("--emit=manifest", "a.tile", cwd=tmp).out)
     check([e["name"] for e in manifest["entries"]] == ["scale"], "the manifest lacks the entry")
+    kernels = ["index", "index_", "sin", "sin_", "_x", "u__x", "conj", "mtx_lock", "plain"]
+    write(os.path.join(tmp, "taken.tile"), "".join(GOOD.replace("scale", k, 1) for k in kernels))
+    manifest = json.loads(ctilec("-w", "--emit=manifest", "taken.tile", cwd=tmp).out)
+    header = ctilec("-w", "--emit=header", "taken.tile", cwd=tmp).out.decode()
+    functions = [e["function"] for e in manifest["entries"]]
+    check([e["entry"] for e in manifest["entries"]] == kernels, "the manifest lacks the names of the source")
+    check(functions == ["index_", "index__", "sin_", "sin__", "u__x", "u_u__x", "conj_", "mtx_lock_", "plain"], "C functions: %s" % functions)
+    for f in [e[k] for e in manifest["entries"] for k in ("function", "ws", "workspace")]:
+        check(re.search(r"^\w+ %s\(" % f, header, re.M), "the header lacks %s" % f)
     r = ctilec("--check", "a.tile", cwd=tmp)
     check(r.code == 0 and not r.out and not r.text, "--check printed something")
     write(os.path.join(tmp, "args"), "--target=c -o 'with space.c'\n\"a.tile\"")
